@@ -1,0 +1,94 @@
+// Package fault is the one table of error kinds. An error is marked with its kind
+// where it is first known; every door (REST, MCP, the command line) reads the kind
+// and nothing else to choose its status. Everyone may import fault, and fault
+// imports nothing of catena.
+package fault
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// Kind says what sort of failure an error is.
+type Kind uint8
+
+// The kinds of error.
+const (
+	Internal    Kind = iota // a bug or damaged data; details stay in the log
+	Invalid                 // the caller asked for something that makes no sense
+	Denied                  // the caller may not do this
+	NotFound                // the thing named does not exist, or may not be known to exist
+	Exists                  // the thing to create is there already
+	Conflict                // somebody else was faster, or the state forbids it
+	Limit                   // a bound was reached; the message names it
+	Unavailable             // try again later
+)
+
+var names = [...]string{"internal", "invalid", "denied", "notfound", "exists", "conflict", "limit", "unavailable"}
+
+// String returns the kind's name in lower case, as scenario files and traces show it.
+func (k Kind) String() string {
+	if int(k) < len(names) {
+		return names[k]
+	}
+	return "internal"
+}
+
+// Error is an error with a kind. Code is a stable word for programs ("script-timeout"),
+// Field, Line and Column point into the caller's input where that is known.
+type Error struct {
+	Kind         Kind
+	Code         string
+	Field        string
+	Line, Column int
+	Message      string
+	Err          error
+}
+
+// Error returns the message alone; the kind travels beside it.
+func (e *Error) Error() string { return e.Message }
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Errorf makes an error of the kind; %w keeps the cause.
+func (k Kind) Errorf(format string, args ...any) *Error {
+	err := fmt.Errorf(format, args...)
+	return &Error{Kind: k, Message: err.Error(), Err: errors.Unwrap(err)}
+}
+
+// WithCode returns the error with its stable word set.
+func (e *Error) WithCode(code string) *Error { e.Code = code; return e }
+
+// At returns the error with its place in the caller's input set, both counted from 1.
+func (e *Error) At(line, column int) *Error { e.Line, e.Column = line, column; return e }
+
+// In returns the error with the name of the field it is about.
+func (e *Error) In(field string) *Error { e.Field = field; return e }
+
+// Of reads the kind of an error. A cancelled or expired context is Unavailable,
+// any other error without a kind is Internal.
+func Of(err error) Kind {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Kind
+	}
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return Unavailable
+	}
+	return Internal
+}
+
+// Is reports whether err is of kind k.
+func Is(err error, k Kind) bool { return err != nil && Of(err) == k }
+
+// Wrap puts text in front of an error and keeps its kind, code and place.
+func Wrap(err error, format string, args ...any) *Error {
+	out := &Error{Kind: Of(err), Message: fmt.Sprintf(format, args...) + ": " + err.Error(), Err: err}
+	var e *Error
+	if errors.As(err, &e) {
+		out.Code, out.Field, out.Line, out.Column = e.Code, e.Field, e.Line, e.Column
+	}
+	return out
+}
