@@ -1,0 +1,52 @@
+# Everything a developer or CI does is a target here; README names only `make run` and `make test`.
+GO      ?= go
+BIN     := bin/catena
+DATA    ?= data
+ADDR    ?= 127.0.0.1:8080
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+export GOTOOLCHAIN := local
+
+.PHONY: run build test check lint bench fuzz fault golden tour client clean
+
+run: build ## build, start with demo content, print where to look
+	$(BIN) init --demo --data $(DATA)
+	$(BIN) serve --addr $(ADDR) --data $(DATA)
+
+build:
+	@mkdir -p bin
+	$(GO) build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o $(BIN) ./cmd/catena
+
+test: build client ## the whole suite, race detector on
+	$(GO) test -race -shuffle=on -timeout 15m ./...
+
+client: cmd/catena/testdata/client/node_modules ## the unmodified npm client that the tests drive
+
+cmd/catena/testdata/client/node_modules: cmd/catena/testdata/client/package-lock.json
+	cd cmd/catena/testdata/client && npm ci --no-audit --no-fund --ignore-scripts
+	@touch $@
+
+check: lint test golden ## what must pass before a change goes in
+	git diff --exit-code
+
+lint:
+	@test -z "$$(gofumpt -l . | tee /dev/stderr)" || (echo "gofumpt: run gofumpt -w ." >&2; exit 1)
+	$(GO) vet ./...
+	golangci-lint run ./...
+
+bench: ## benchmarks beside the code, ready for benchstat
+	$(GO) test -run '^$$' -bench . -benchmem -count 3 -timeout 60m ./...
+
+fuzz: ## every fuzz target for a little while
+	@for p in $$($(GO) list ./...); do \
+	  for f in $$($(GO) test -list '^Fuzz' $$p 2>/dev/null | grep '^Fuzz'); do \
+	    $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $${FUZZTIME:-20s} $$p || exit 1; \
+	  done; done
+
+fault: build ## the long crash run: a thousand kills
+	CATENA_KILLS=1000 $(GO) test -count=1 -timeout 60m -run Crash -v ./cmd/catena
+
+golden: ## rewrite generated references (scenarios, typings, registry)
+	$(GO) test ./ops ./scripts ./cmd/catena -run 'Scenarios|Golden' -update
+
+clean:
+	rm -rf bin
