@@ -1,0 +1,193 @@
+package schema
+
+import (
+	"strconv"
+	"time"
+	"unicode/utf8"
+
+	"catena/storage/blob"
+)
+
+// AppendJSON appends the wire form of v, which is in the form Coerce returns: dates in
+// UTC with milliseconds, null for what is not set and [] for a list, complex values with
+// every part, blobs as objects with their length as text. Where blobURL is given a blob
+// also says where it can be downloaded. ParseJSON reads the result back.
+func (f *Field) AppendJSON(dst []byte, v any, blobURL func(xpath string, b *blob.Blob) string) []byte {
+	e := encoder{dst: dst, url: blobURL}
+	e.field(f, v, f.Key)
+	return e.dst
+}
+
+// encoder appends values. Places are only followed where the address of a blob needs them.
+type encoder struct {
+	dst []byte
+	url func(xpath string, b *blob.Blob) string
+}
+
+func (e *encoder) field(f *Field, v any, at string) {
+	if !f.List {
+		e.single(f, v, at)
+		return
+	}
+	items, _ := v.([]any)
+	e.dst = append(e.dst, '[')
+	for i, item := range items {
+		if i > 0 {
+			e.dst = append(e.dst, ',')
+		}
+		if e.url != nil && f.Kind >= Blob {
+			e.single(f, item, at+"/"+strconv.Itoa(i))
+			continue
+		}
+		e.single(f, item, at)
+	}
+	e.dst = append(e.dst, ']')
+}
+
+func (e *encoder) single(f *Field, v any, at string) {
+	switch v := v.(type) {
+	case string:
+		e.dst = AppendString(e.dst, v)
+	case int64:
+		e.dst = strconv.AppendInt(e.dst, v, 10)
+	case float64:
+		e.dst = appendDouble(e.dst, v)
+	case bool:
+		e.dst = strconv.AppendBool(e.dst, v)
+	case time.Time:
+		e.dst = AppendTime(e.dst, v)
+	case *blob.Blob:
+		e.blob(v, at)
+	case map[string]any:
+		e.complex(f, v, at)
+	default:
+		e.dst = append(e.dst, "null"...)
+	}
+}
+
+func (e *encoder) complex(f *Field, v map[string]any, at string) {
+	if v == nil {
+		e.dst = append(e.dst, "null"...)
+		return
+	}
+	e.dst = append(e.dst, '{')
+	for i, sub := range f.Fields {
+		if i > 0 {
+			e.dst = append(e.dst, ',')
+		}
+		e.dst = AppendString(e.dst, sub.Name)
+		e.dst = append(e.dst, ':')
+		place := at
+		if e.url != nil && sub.Kind >= Blob {
+			place = at + "/" + sub.Name
+		}
+		e.field(sub, v[sub.Name], place)
+	}
+	e.dst = append(e.dst, '}')
+}
+
+func (e *encoder) blob(b *blob.Blob, at string) {
+	if b == nil {
+		e.dst = append(e.dst, "null"...)
+		return
+	}
+	url := ""
+	if e.url != nil {
+		url = e.url(at, b)
+	}
+	e.dst = AppendBlob(e.dst, b, url)
+}
+
+// AppendBlob appends the wire form of a blob, with its address unless that is empty.
+func AppendBlob(dst []byte, b *blob.Blob, url string) []byte {
+	dst = appendOr(append(dst, `{"name":`...), b.Name)
+	dst = appendOr(append(dst, `,"mime-type":`...), b.Type)
+	dst = appendOr(append(dst, `,"encoding":`...), b.Encoding)
+	dst = append(dst, `,"digestAlgorithm":"SHA-256","digest":`...)
+	dst = appendOr(dst, b.Digest)
+	dst = append(dst, `,"length":"`...)
+	dst = append(strconv.AppendInt(dst, b.Size, 10), '"')
+	if url != "" {
+		dst = AppendString(append(dst, `,"data":`...), url)
+		dst = AppendString(append(dst, `,"blobUrl":`...), url)
+	}
+	return append(dst, '}')
+}
+
+// appendOr appends text, or null if there is none.
+func appendOr(dst []byte, s string) []byte {
+	if s == "" {
+		return append(dst, "null"...)
+	}
+	return AppendString(dst, s)
+}
+
+// appendDouble writes a number the way JavaScript does: exponents for the very large and
+// very small only.
+func appendDouble(dst []byte, v float64) []byte {
+	format := byte('f')
+	if a := max(v, -v); a != 0 && (a < 1e-6 || a >= 1e21) {
+		format = 'e'
+	}
+	if v-v != 0 { // JSON has no infinities
+		return append(dst, "null"...)
+	}
+	return strconv.AppendFloat(dst, v, format, -1, 64)
+}
+
+// AppendTime appends a quoted date, in UTC with milliseconds.
+func AppendTime(dst []byte, t time.Time) []byte {
+	t = t.UTC()
+	year, month, day := t.Date()
+	hour, minute, second := t.Clock()
+	milli := t.Nanosecond() / 1e6
+	year = min(max(year, 0), 9999)
+	return append(dst, '"',
+		digit(year/1000), digit(year/100), digit(year/10), digit(year), '-',
+		digit(int(month)/10), digit(int(month)), '-', digit(day/10), digit(day), 'T',
+		digit(hour/10), digit(hour), ':', digit(minute/10), digit(minute), ':',
+		digit(second/10), digit(second), '.', digit(milli/100), digit(milli/10), digit(milli), 'Z', '"')
+}
+
+func digit(n int) byte { return byte('0' + n%10) }
+
+const hexDigits = "0123456789abcdef"
+
+// AppendString appends s as JSON text. Invalid UTF-8 becomes U+FFFD; HTML is left alone.
+func AppendString(dst []byte, s string) []byte {
+	dst = append(dst, '"')
+	start := 0
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c >= utf8.RuneSelf {
+			r, n := utf8.DecodeRuneInString(s[i:])
+			if r == utf8.RuneError && n == 1 {
+				dst = append(append(dst, s[start:i]...), "\uFFFD"...)
+				start = i + 1
+			}
+			i += n
+			continue
+		}
+		if c >= ' ' && c != '"' && c != '\\' {
+			i++
+			continue
+		}
+		dst = append(dst, s[start:i]...)
+		switch c {
+		case '"', '\\':
+			dst = append(dst, '\\', c)
+		case '\n':
+			dst = append(dst, '\\', 'n')
+		case '\r':
+			dst = append(dst, '\\', 'r')
+		case '\t':
+			dst = append(dst, '\\', 't')
+		default:
+			dst = append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
+		}
+		i++
+		start = i
+	}
+	dst = append(dst, s[start:]...)
+	return append(dst, '"')
+}
