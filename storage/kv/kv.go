@@ -1,0 +1,152 @@
+// Package kv is the ordered key-value store with serializable transactions that
+// everything but binaries lives in. DB and Tx are what the rest of storage uses:
+// buffered writes, savepoints, scans that include own writes, tracked reads, reruns
+// on conflict, sequences, copies. Store is the little an engine has to bring:
+// snapshots, and a commit that refuses when something read has changed since.
+// History and Topics are parts engines in one process share. Keys beginning with a
+// zero byte belong to this package.
+package kv
+
+import (
+	"bytes"
+	"context"
+	"errors"
+
+	"catena/storage/fault"
+)
+
+// ErrConflict is what a Store answers to a commit whose reads are out of date; DB
+// reruns the transaction.
+var ErrConflict = errors.New("the transaction lost a race")
+
+// ErrDamaged is in the chain of every error about a stored value that does not match
+// its checksum.
+var ErrDamaged = errors.New("checksum mismatch")
+
+// Store is one engine. Keys and values it is given or returns are never changed
+// afterwards by either side.
+type Store interface {
+	// Begin opens a snapshot of everything committed so far. Only one opened with
+	// write may commit.
+	Begin(ctx context.Context, write bool) (Snapshot, error)
+	// Watch returns a channel that receives after a commit woke the topic. Wake-ups
+	// may be joined or lost, so watchers also poll.
+	Watch(topic string) (ch <-chan struct{}, stop func())
+	// Limits are the bounds the engine can hold.
+	Limits() Limits
+	// Close waits for running commits. No snapshot may be open.
+	Close() error
+}
+
+// Snapshot is a fixed state of a store, for one goroutine.
+type Snapshot interface {
+	// Version numbers the state: later commits have higher numbers.
+	Version() uint64
+	// Get returns nil if the key is absent, else a slice that is not nil.
+	Get(key []byte) ([]byte, error)
+	// GetMany is Get for several keys in one round trip.
+	GetMany(keys [][]byte) ([][]byte, error)
+	// Scan walks a range. The cursor must be closed before the snapshot ends.
+	Scan(r Range) Cursor
+	// Commit makes the batch durable and visible as a whole, or answers ErrConflict if
+	// anything in its reads was written after Version, or fault.Exists if a key to
+	// create is there. The snapshot stays open.
+	Commit(ctx context.Context, b *Batch) error
+	// Discard closes the snapshot.
+	Discard()
+}
+
+// Cursor walks rows. Key and Value stay valid after the next step.
+type Cursor interface {
+	Next() bool
+	Key() []byte
+	Value() ([]byte, error)
+	Err() error
+	Close()
+}
+
+// Verifier is a Store that can check its own files.
+type Verifier interface {
+	// Verify reads the engine's files and returns what is wrong with them.
+	Verify(ctx context.Context) error
+}
+
+// Batch is what a transaction asks a store to commit.
+type Batch struct {
+	Writes []Mutation // sorted by key, no key twice
+	Reads  Reads
+	Wake   []string
+}
+
+// Mutation is one write. A nil value deletes.
+type Mutation struct {
+	Key, Value []byte
+	Create     bool // refuse with fault.Exists if the key is present
+}
+
+// Reads are the keys and ranges a transaction's outcome rests on.
+type Reads struct {
+	Keys  [][]byte // sorted
+	Spans []Span   // sorted, not overlapping
+}
+
+// Span is the range [Start, End); a nil End is open.
+type Span struct{ Start, End []byte }
+
+// Range asks for the rows of [Start, End). A nil End is open, a Limit of 0 none.
+type Range struct {
+	Start, End []byte
+	Reverse    bool
+	Limit      int
+	KeysOnly   bool
+}
+
+// Row is one key with its value, which is nil in a scan of keys only.
+type Row struct{ Key, Value []byte }
+
+// Guard refuses the batch if a key to create is in the snapshot, and has those keys
+// validated like reads. Engines that cannot check at commit call it first.
+func (b *Batch) Guard(s Snapshot) error {
+	n := len(b.Reads.Keys)
+	for _, w := range b.Writes {
+		if !w.Create {
+			continue
+		}
+		old, err := s.Get(w.Key)
+		if err != nil {
+			return err
+		}
+		if old != nil {
+			return fault.Exists.Errorf("key %q exists", w.Key)
+		}
+		b.Reads.Keys = append(b.Reads.Keys, w.Key)
+	}
+	if n > 0 && len(b.Reads.Keys) > n {
+		b.Reads.Keys = sortKeys(b.Reads.Keys)
+	}
+	return nil
+}
+
+// Limits bound keys, values and transactions.
+type Limits struct {
+	Key, Value      int // bytes
+	TxKeys, TxBytes int // writes buffered by one transaction
+}
+
+// Portable are the limits every engine holds, in bytes and keys.
+var Portable = Limits{Key: 1 << 10, Value: 1<<20 - 64, TxKeys: 200_000, TxBytes: 32 << 20}
+
+// Prefix is the range of all keys that begin with p.
+func Prefix(p []byte) Range { return Range{Start: p, End: prefixEnd(p)} }
+
+// prefixEnd is the lowest key above all that begin with p, nil if there is none.
+func prefixEnd(p []byte) []byte {
+	for i := len(p) - 1; i >= 0; i-- {
+		if p[i] != 0xFF {
+			end := bytes.Clone(p[:i+1])
+			end[i]++
+			return end
+		}
+	}
+	return nil
+}

@@ -1,0 +1,106 @@
+package kv
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"sync"
+
+	"catena/storage/fault"
+)
+
+// maxLease is the most numbers of a sequence leased at once.
+const maxLease = 1000
+
+// lease is a block of a sequence's numbers that only this process gives out.
+type lease struct {
+	mu        sync.Mutex
+	next, end int64 // next is the first number not given out
+	size      int64
+}
+
+// Next returns the next number of a sequence: 1, 2, 3 and so on, each once. Numbers
+// are leased in blocks by a transaction of their own, so that a caller's transaction
+// never conflicts over them; a crash or a rollback leaves a gap.
+func (d *DB) Next(ctx context.Context, sequence string) (int64, error) {
+	key, err := sequenceKey(sequence)
+	if err != nil {
+		return 0, err
+	}
+	d.mu.Lock()
+	l := d.sequences[sequence]
+	if l == nil {
+		l = &lease{size: 8}
+		d.sequences[sequence] = l
+	}
+	d.mu.Unlock()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.next == l.end {
+		if err := d.lease(ctx, key, l); err != nil {
+			return 0, err
+		}
+	}
+	l.next++
+	return l.next - 1, nil
+}
+
+// lease takes a new block, twice as long as the last.
+func (d *DB) lease(ctx context.Context, key []byte, l *lease) error {
+	size := min(maxLease, l.size*2)
+	var first int64
+	err := d.Update(ctx, func(t *Tx) (err error) {
+		if first, err = number(t, key); err != nil {
+			return err
+		}
+		return t.Set(key, binary.BigEndian.AppendUint64(nil, uint64(first+size)))
+	})
+	if err == nil {
+		l.next, l.end, l.size = first, first+size, size
+	}
+	return err
+}
+
+// returnLeases gives back the numbers not given out, so that a clean stop leaves no
+// gap. It is a courtesy: what fails stays a gap.
+func (d *DB) returnLeases() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for name, l := range d.sequences {
+		l.mu.Lock()
+		key, _ := sequenceKey(name)
+		err := d.Update(context.Background(), func(t *Tx) error {
+			n, err := number(t, key)
+			if err != nil || n != l.end || l.next == l.end {
+				return err
+			}
+			return t.Set(key, binary.BigEndian.AppendUint64(nil, uint64(l.next)))
+		})
+		if err != nil {
+			d.opts.Log.Warn("sequence keeps a gap", "sequence", name, "err", err)
+		}
+		l.end = l.next
+		l.mu.Unlock()
+	}
+}
+
+// number reads the first number of a sequence nobody leased.
+func number(t *Tx, key []byte) (int64, error) {
+	v, err := t.Get(key)
+	switch {
+	case err != nil:
+		return 0, err
+	case v == nil:
+		return 1, nil
+	case len(v) != 8:
+		return 0, fault.Internal.Errorf("sequence %q: stored number has %d bytes", key, len(v))
+	}
+	return int64(binary.BigEndian.Uint64(v)), nil
+}
+
+func sequenceKey(sequence string) ([]byte, error) {
+	if sequence == "" || len(sequence) > 200 {
+		return nil, fault.Invalid.Errorf("sequence %q: name must have 1 to 200 bytes", sequence)
+	}
+	return append(bytes.Clone([]byte("\x00sequence\x00")), sequence...), nil
+}

@@ -1,0 +1,285 @@
+package kv
+
+import (
+	"bytes"
+	"context"
+	"slices"
+
+	"catena/storage/fault"
+	"catena/storage/kv/tree"
+)
+
+// Tx is one transaction, for one goroutine, valid until the function it was given to
+// returns. Slices it returns may be kept, and are not to be changed; slices it is
+// given may be reused.
+type Tx struct {
+	ctx    context.Context
+	snap   Snapshot
+	limits *Limits
+	write  bool
+	done   bool
+
+	own   tree.Tree[entry]
+	bytes int
+	reads [][]byte
+	spans []reach
+	wake  []string
+	after []func()
+}
+
+// entry is a buffered write; a nil value deletes.
+type entry struct {
+	stored []byte
+	create bool // the key must be absent from the store
+}
+
+// Version numbers the snapshot the transaction reads.
+func (t *Tx) Version() uint64 { return t.snap.Version() }
+
+// Writable reports whether the transaction may write.
+func (t *Tx) Writable() bool { return t.write }
+
+// Size is the number of buffered writes and the bytes of their keys and values.
+func (t *Tx) Size() (keys, bytes int) { return t.own.Len(), t.bytes }
+
+// Context is the context the transaction runs under.
+func (t *Tx) Context() context.Context { return t.ctx }
+
+// Get returns the value of a key, own writes included, or nil if it is absent.
+func (t *Tx) Get(key []byte) ([]byte, error) {
+	if err := t.usable(); err != nil {
+		return nil, err
+	}
+	if t.own.Len() > 0 {
+		if e, ok := t.own.Get(key); ok {
+			return e.value(), nil
+		}
+	}
+	if t.write {
+		t.reads = append(t.reads, bytes.Clone(key))
+	}
+	stored, err := t.snap.Get(key)
+	if err != nil || stored == nil {
+		return nil, err
+	}
+	return unseal(key, stored)
+}
+
+// GetMany is Get for several keys in one round trip; absent ones are nil.
+func (t *Tx) GetMany(keys [][]byte) ([][]byte, error) {
+	if err := t.usable(); err != nil {
+		return nil, err
+	}
+	out := make([][]byte, len(keys))
+	ask, at := make([][]byte, 0, len(keys)), make([]int, 0, len(keys))
+	for i, key := range keys {
+		if e, ok := t.own.Get(key); ok {
+			out[i] = e.value()
+			continue
+		}
+		if t.write {
+			key = bytes.Clone(key)
+			t.reads = append(t.reads, key)
+		}
+		ask, at = append(ask, key), append(at, i)
+	}
+	found, err := t.snap.GetMany(ask)
+	if err != nil {
+		return nil, err
+	}
+	for i, stored := range found {
+		if stored == nil {
+			continue
+		}
+		if out[at[i]], err = unseal(ask[i], stored); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// Set buffers a write.
+func (t *Tx) Set(key, value []byte) error { return t.put(key, value, false) }
+
+// Create buffers a write of a key that must be absent: the call or the commit fails
+// with fault.Exists if it is not.
+func (t *Tx) Create(key, value []byte) error { return t.put(key, value, true) }
+
+func (t *Tx) put(key, value []byte, create bool) error {
+	if err := t.writable(key); err != nil {
+		return err
+	}
+	if len(value) > t.limits.Value {
+		return fault.Limit.Errorf("value of key %q: %d bytes, limit %d", key, len(value), t.limits.Value)
+	}
+	old, had := t.own.Get(key)
+	if had && create && old.stored != nil {
+		return fault.Exists.Errorf("key %q exists", key)
+	}
+	if had {
+		create = old.create
+	}
+	return t.buffer(key, entry{seal(key, value), create}, old, had)
+}
+
+// Delete buffers the removal of a key, which may be absent.
+func (t *Tx) Delete(key []byte) error {
+	if err := t.writable(key); err != nil {
+		return err
+	}
+	old, had := t.own.Get(key)
+	return t.buffer(key, entry{nil, had && old.create}, old, had)
+}
+
+func (t *Tx) buffer(key []byte, e, old entry, had bool) error {
+	size := t.bytes + len(e.stored) - len(old.stored)
+	if !had {
+		size += len(key)
+		if t.own.Len() >= t.limits.TxKeys {
+			return fault.Limit.Errorf("transaction: more than %d keys written", t.limits.TxKeys)
+		}
+		key = bytes.Clone(key)
+	}
+	if size > t.limits.TxBytes {
+		return fault.Limit.Errorf("transaction: more than %d bytes written", t.limits.TxBytes)
+	}
+	t.own.Set(key, e)
+	t.bytes = size
+	return nil
+}
+
+func (e entry) value() []byte {
+	if e.stored == nil {
+		return nil
+	}
+	return e.stored[envelope:len(e.stored):len(e.stored)]
+}
+
+// Wake wakes the watchers of a topic once the transaction is committed.
+func (t *Tx) Wake(topic string) {
+	if !slices.Contains(t.wake, topic) {
+		t.wake = append(t.wake, topic)
+	}
+}
+
+// AfterCommit runs fn once after the commit, in the order of the calls. In a View it
+// runs when the view has ended well.
+func (t *Tx) AfterCommit(fn func()) { t.after = append(t.after, fn) }
+
+// Nest runs fn as a part that can fail alone: if it returns an error or panics,
+// everything it buffered is undone. What it read stays part of the transaction.
+func (t *Tx) Nest(fn func() error) error {
+	if err := t.usable(); err != nil {
+		return err
+	}
+	own, size, wake, after := t.own.Snapshot(), t.bytes, len(t.wake), len(t.after)
+	ok := false
+	defer func() {
+		if !ok {
+			t.own, t.bytes = own, size
+			t.wake, t.after = t.wake[:wake], t.after[:after]
+		}
+	}()
+	err := fn()
+	ok = err == nil
+	return err
+}
+
+func (t *Tx) usable() error {
+	if t.done {
+		return fault.Invalid.Errorf("transaction: already ended")
+	}
+	return nil
+}
+
+func (t *Tx) writable(key []byte) error {
+	switch {
+	case t.done:
+		return t.usable()
+	case !t.write:
+		return fault.Invalid.Errorf("transaction: key %q written in a read-only transaction", key)
+	case len(key) == 0:
+		return fault.Invalid.Errorf("key: empty")
+	case len(key) > t.limits.Key:
+		return fault.Limit.Errorf("key %q...: %d bytes, limit %d", key[:32], len(key), t.limits.Key)
+	}
+	return nil
+}
+
+// commit hands the buffered writes to the store. Without any, the snapshot itself is
+// the transaction's place in the order, and nothing is checked.
+func (t *Tx) commit() error {
+	if err := t.ctx.Err(); err != nil {
+		return err
+	}
+	if t.own.Len() == 0 && len(t.wake) == 0 {
+		return nil
+	}
+	b := Batch{Writes: make([]Mutation, 0, t.own.Len()), Wake: t.wake}
+	for c := t.own.Range(nil, nil, false); c.Next(); {
+		e := c.Value()
+		if e.create && e.stored == nil {
+			if err := t.absent(c.Key()); err != nil {
+				return err
+			}
+			continue
+		}
+		b.Writes = append(b.Writes, Mutation{Key: c.Key(), Value: e.stored, Create: e.create})
+	}
+	if len(b.Writes) > 0 {
+		b.Reads = Reads{Keys: sortKeys(t.reads), Spans: joinSpans(t.spans)}
+	}
+	return t.snap.Commit(t.ctx, &b)
+}
+
+// absent stands in for a write that was created and deleted again: nothing is left
+// to write, but the creation has to have been possible.
+func (t *Tx) absent(key []byte) error {
+	t.reads = append(t.reads, key)
+	stored, err := t.snap.Get(key)
+	if err == nil && stored != nil {
+		err = fault.Exists.Errorf("key %q exists", key)
+	}
+	return err
+}
+
+func (t *Tx) end() {
+	if !t.done {
+		t.done = true
+		t.snap.Discard()
+	}
+}
+
+func sortKeys(keys [][]byte) [][]byte {
+	if !slices.IsSortedFunc(keys, bytes.Compare) {
+		slices.SortFunc(keys, bytes.Compare)
+	}
+	return slices.CompactFunc(keys, bytes.Equal)
+}
+
+// joinSpans sorts spans and joins those that touch.
+func joinSpans(walked []reach) []Span {
+	if len(walked) == 0 {
+		return nil
+	}
+	spans := make([]Span, len(walked))
+	for i, w := range walked {
+		if spans[i] = w.Span; w.through {
+			spans[i].End = append(w.End[:len(w.End):len(w.End)], 0)
+		}
+	}
+	slices.SortFunc(spans, func(a, b Span) int { return bytes.Compare(a.Start, b.Start) })
+	out := spans[:1]
+	for _, s := range spans[1:] {
+		last := &out[len(out)-1]
+		switch {
+		case last.End == nil:
+			return out
+		case bytes.Compare(s.Start, last.End) > 0:
+			out = append(out, s)
+		case s.End == nil || bytes.Compare(s.End, last.End) > 0:
+			last.End = s.End
+		}
+	}
+	return out
+}
