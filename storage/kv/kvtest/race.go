@@ -1,0 +1,492 @@
+package kvtest
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"catena/storage/fault"
+	"catena/storage/kv"
+)
+
+func testSnapshots(t *testing.T, d *kv.DB) {
+	put(t, d, "a", "1", "b", "1")
+	var first uint64
+	if err := d.View(ctx, func(tx *kv.Tx) error {
+		first = tx.Version()
+		put(t, d, "a", "2", "c", "2")
+		update(t, d, func(tx *kv.Tx) error {
+			if tx.Version() <= first {
+				t.Errorf("version %d after %d", tx.Version(), first)
+			}
+			return tx.Delete([]byte("b"))
+		})
+		got, err := dump(tx, kv.Range{})
+		want(t, "in the view", got, "a=1 b=1 ")
+		v, _ := tx.Get([]byte("a"))
+		want(t, "get in the view", text(v), "1")
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	want(t, "after", get(t, d, "a")+get(t, d, "b")+get(t, d, "c"), "2-2")
+}
+
+func testCreateSemantics(t *testing.T, d *kv.DB) {
+	put(t, d, "there", "1")
+	create := func(key string) func(*kv.Tx) error {
+		return func(tx *kv.Tx) error { return tx.Create([]byte(key), []byte("2")) }
+	}
+	del := func(key string) func(*kv.Tx) error {
+		return func(tx *kv.Tx) error { return tx.Delete([]byte(key)) }
+	}
+	for _, tt := range []struct {
+		name  string
+		steps []func(*kv.Tx) error
+		ok    bool
+	}{
+		{"there", []func(*kv.Tx) error{create("there")}, false},
+		{"there, then set", []func(*kv.Tx) error{create("there"), set("there", "3")}, false},
+		{"there, then deleted", []func(*kv.Tx) error{create("there"), del("there")}, false},
+		{"twice", []func(*kv.Tx) error{create("new"), create("new")}, false},
+		{"set before", []func(*kv.Tx) error{set("new", "1"), create("new")}, false},
+		{"deleted before", []func(*kv.Tx) error{del("there"), create("there")}, true},
+		{"deleted between", []func(*kv.Tx) error{create("new"), del("new"), create("new")}, true},
+		{"and deleted", []func(*kv.Tx) error{create("newer"), del("newer")}, true},
+	} {
+		err := d.Update(ctx, func(tx *kv.Tx) error {
+			for _, step := range tt.steps {
+				if err := step(tx); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if tt.ok && err != nil || !tt.ok && !fault.Is(err, fault.Exists) {
+			t.Errorf("%s: %v", tt.name, err)
+		}
+	}
+	want(t, "there", get(t, d, "there"), "2")
+	want(t, "new", get(t, d, "new"), "2")
+	want(t, "newer", get(t, d, "newer"), "-")
+}
+
+func testCreateRace(t *testing.T, d *kv.DB) {
+	for round := range 20 {
+		var won, lost atomic.Int32
+		var wg sync.WaitGroup
+		for range 8 {
+			wg.Go(func() {
+				err := d.Update(ctx, func(tx *kv.Tx) error { return tx.Create(fmt.Appendf(nil, "r%d", round), nil) })
+				switch {
+				case err == nil:
+					won.Add(1)
+				case fault.Is(err, fault.Exists):
+					lost.Add(1)
+				default:
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		if won.Load() != 1 || lost.Load() != 7 {
+			t.Errorf("round %d: %d won, %d lost", round, won.Load(), lost.Load())
+		}
+	}
+}
+
+func testLostUpdate(t *testing.T, d *kv.DB) {
+	put(t, d, "n", "0")
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for range 25 {
+				if err := increment(d, "n"); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	want(t, "counter", get(t, d, "n"), "200")
+	// Writes that rest on no read do not fight.
+	runs := race(t, d, func(*kv.Tx) error { return nil }, set("n", "x"), set("n", "y"))
+	if runs != 1 {
+		t.Errorf("blind write ran %d times", runs)
+	}
+	want(t, "last writer", get(t, d, "n"), "y")
+}
+
+func increment(d *kv.DB, key string) error {
+	return d.Update(ctx, func(tx *kv.Tx) error {
+		v, err := tx.Get([]byte(key))
+		if err != nil {
+			return err
+		}
+		n, _ := strconv.Atoi(string(v))
+		return tx.Set([]byte(key), strconv.AppendInt(nil, int64(n+1), 10))
+	})
+}
+
+// testContention has many writers fight for one key: all get through.
+func testContention(t *testing.T, d *kv.DB) {
+	var wg sync.WaitGroup
+	for range 64 {
+		wg.Go(func() {
+			for range 10 {
+				if err := increment(d, "hot"); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	want(t, "counter", get(t, d, "hot"), "640")
+}
+
+func testWriteSkew(t *testing.T, d *kv.DB) {
+	put(t, d, "a", "1", "b", "1")
+	read := func(keys ...string) func(*kv.Tx) error {
+		return func(tx *kv.Tx) error {
+			for _, k := range keys {
+				if _, err := tx.Get([]byte(k)); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+	}
+	many := func(tx *kv.Tx) error { _, err := tx.GetMany([][]byte{[]byte("a"), []byte("b")}); return err }
+	for _, tt := range []struct {
+		name               string
+		read, other, write func(*kv.Tx) error
+		runs               int
+	}{
+		{"present", read("a", "b"), set("b", "2"), set("a", "2"), 2},
+		{"present, many", many, set("b", "2"), set("a", "2"), 2},
+		{"absent", read("x"), set("x", "1"), set("y", "1"), 2},
+		{"deleted", read("b"), func(tx *kv.Tx) error { return tx.Delete([]byte("b")) }, set("a", "3"), 2},
+		{"unrelated", read("a"), set("far", "1"), set("a", "4"), 1},
+		{"own write read back", func(tx *kv.Tx) error { _ = tx.Set([]byte("o"), nil); return read("o")(tx) }, set("o", "1"), set("p", "1"), 1},
+	} {
+		if runs := race(t, d, tt.read, tt.other, tt.write); runs != tt.runs {
+			t.Errorf("%s: ran %d times, want %d", tt.name, runs, tt.runs)
+		}
+	}
+	runs := race(t, d, read("a"), set("a", "5"), func(*kv.Tx) error { return nil })
+	if runs != 1 {
+		t.Errorf("a transaction that writes nothing ran %d times", runs)
+	}
+}
+
+func testPhantoms(t *testing.T, d *kv.DB) {
+	scan := func(r kv.Range, stopAt int) func(*kv.Tx) error {
+		return func(tx *kv.Tx) error {
+			n := 0
+			for _, err := range tx.Scan(r) {
+				if err != nil {
+					return err
+				}
+				if n++; n == stopAt {
+					break
+				}
+			}
+			return nil
+		}
+	}
+	count := func(max int) func(*kv.Tx) error {
+		return func(tx *kv.Tx) error { _, _, err := tx.Count(kv.Prefix([]byte("k")), max); return err }
+	}
+	all := kv.Prefix([]byte("k"))
+	limited, reverse, back := all, all, all
+	limited.Limit, reverse.Reverse, back.Reverse, back.Limit = 2, true, true, 2
+	del := func(key string) func(*kv.Tx) error {
+		return func(tx *kv.Tx) error { return tx.Delete([]byte(key)) }
+	}
+	for _, tt := range []struct {
+		name        string
+		read, other func(*kv.Tx) error
+		runs        int
+	}{
+		{"insert", scan(all, 0), set("k35", "x"), 2},
+		{"insert at the start", scan(all, 0), set("k", "x"), 2},
+		{"insert behind the last", scan(all, 0), set("k9", "x"), 2},
+		{"insert outside", scan(all, 0), set("l", "x"), 1},
+		{"delete", scan(all, 0), del("k40"), 2},
+		{"overwrite", scan(all, 0), set("k40", "x"), 2},
+		{"reverse", scan(reverse, 0), set("k35", "x"), 2},
+		{"empty", scan(kv.Prefix([]byte("none")), 0), set("none1", "x"), 2},
+		{"limited, before", scan(limited, 0), set("k15", "x"), 2},
+		{"limited, last row", scan(limited, 0), set("k20", "x"), 2},
+		{"limited, behind", scan(limited, 0), set("k201", "x"), 1},
+		{"limited reverse, before", scan(back, 0), set("k55", "x"), 2},
+		{"limited reverse, last row", scan(back, 0), set("k40", "x"), 2},
+		{"limited reverse, behind", scan(back, 0), set("k39", "x"), 1},
+		{"broken off, before", scan(all, 2), set("k15", "x"), 2},
+		{"broken off, behind", scan(all, 2), set("k35", "x"), 1},
+		{"count", count(100), set("k99", "x"), 2},
+		{"bounded count, within", count(2), set("k25", "x"), 2},
+		{"bounded count, behind", count(2), set("k45", "x"), 1},
+		{"keys only", scan(kv.Range{Start: all.Start, End: all.End, KeysOnly: true}, 0), set("k10", "x"), 2},
+	} {
+		update(t, d, func(tx *kv.Tx) error {
+			for row, err := range tx.Scan(kv.Range{}) {
+				if err != nil {
+					return err
+				}
+				_ = tx.Delete(row.Key)
+			}
+			for _, k := range []string{"k10", "k20", "k30", "k40", "k50"} {
+				_ = tx.Set([]byte(k), []byte("1"))
+			}
+			return nil
+		})
+		if runs := race(t, d, tt.read, tt.other, set("result", "x")); runs != tt.runs {
+			t.Errorf("%s: ran %d times, want %d", tt.name, runs, tt.runs)
+		}
+	}
+}
+
+// testSerializable plays transactions that keep an invariant no snapshot isolation
+// keeps: of each pair at most one key is set, and the number of rows stays bounded.
+func testSerializable(t *testing.T, d *kv.DB) {
+	const bound = 5
+	var wg sync.WaitGroup
+	for w := range 8 {
+		wg.Go(func() {
+			r := rand.New(rand.NewPCG(uint64(w), 9))
+			for range 60 {
+				if err := d.Update(ctx, func(tx *kv.Tx) error { return step(tx, r, bound) }); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if err := d.View(ctx, func(tx *kv.Tx) error {
+		seen := map[string]int{}
+		rows := 0
+		for row, err := range tx.Scan(kv.Range{}) {
+			if err != nil {
+				return err
+			}
+			rows++
+			pair, _, _ := strings.Cut(string(row.Key), "/")
+			if seen[pair]++; seen[pair] > 1 {
+				t.Errorf("pair %s is set twice", pair)
+			}
+		}
+		if rows > bound {
+			t.Errorf("%d rows, bound %d", rows, bound)
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func step(tx *kv.Tx, r *rand.Rand, bound int) error {
+	pair, side := r.IntN(8), r.IntN(2)
+	mine, theirs := fmt.Appendf(nil, "%d/%d", pair, side), fmt.Appendf(nil, "%d/%d", pair, 1-side)
+	if r.IntN(3) == 0 {
+		return tx.Delete(mine)
+	}
+	other, err := tx.Get(theirs)
+	if err != nil || other != nil {
+		return err
+	}
+	n, _, err := tx.Count(kv.Range{}, bound)
+	if err != nil || n >= bound {
+		return err
+	}
+	return tx.Set(mine, []byte("1"))
+}
+
+// testHistories runs random transactions side by side and replays those that
+// committed, in commit order, on a model: every read must have returned what the
+// model holds.
+func testHistories(t *testing.T, d *kv.DB) {
+	const order = "~order"
+	var mu sync.Mutex
+	var log []history
+	var wg sync.WaitGroup
+	for w := range 6 {
+		wg.Go(func() {
+			r := rand.New(rand.NewPCG(uint64(w), 4))
+			for i := range 40 {
+				var h history
+				seed := r.Uint64()
+				err := d.Update(ctx, func(tx *kv.Tx) error {
+					h = history{}
+					return h.play(tx, rand.New(rand.NewPCG(seed, 1)), fmt.Sprintf("%d.%d", w, i))
+				})
+				if err != nil {
+					t.Error(err)
+				}
+				mu.Lock()
+				log = append(log, h)
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	// Every transaction increments one counter, which tells their order; reads of
+	// other keys are not implied by it and must agree with that order.
+	slices.SortFunc(log, func(a, b history) int { return a.at - b.at })
+	m := model{}
+	for i, h := range log {
+		if h.at != i {
+			t.Fatalf("transaction %d has number %d", i, h.at)
+		}
+		for _, s := range h.steps {
+			if s.write {
+				m[s.key] = s.value
+				continue
+			}
+			got := "-"
+			if v, ok := m[s.key]; ok {
+				got = v
+			}
+			if s.scan {
+				got = m.rows(kv.Prefix([]byte(s.key)))
+			}
+			if got != s.value {
+				t.Fatalf("transaction %d read %s: %q, in order it is %q", i, s.key, s.value, got)
+			}
+		}
+	}
+	want(t, order, get(t, d, order), strconv.Itoa(len(log)))
+}
+
+type history struct {
+	at    int
+	steps []historyStep
+}
+
+type historyStep struct {
+	key, value  string
+	write, scan bool
+}
+
+func (h *history) play(tx *kv.Tx, r *rand.Rand, tag string) error {
+	for i := range 2 + r.IntN(5) {
+		s := historyStep{key: fmt.Sprintf("%d%d", r.IntN(4), r.IntN(4))}
+		switch r.IntN(4) {
+		case 0:
+			s.write, s.value = true, fmt.Sprintf("%s.%d", tag, i)
+			if err := tx.Set([]byte(s.key), []byte(s.value)); err != nil {
+				return err
+			}
+		case 1:
+			s.scan, s.key = true, s.key[:1]
+			rows, err := dump(tx, kv.Prefix([]byte(s.key)))
+			if err != nil {
+				return err
+			}
+			s.value = rows
+		default:
+			v, err := tx.Get([]byte(s.key))
+			if err != nil {
+				return err
+			}
+			s.value = text(v)
+		}
+		h.steps = append(h.steps, s)
+	}
+	v, err := tx.Get([]byte("~order"))
+	if err != nil {
+		return err
+	}
+	h.at, _ = strconv.Atoi(string(v))
+	return tx.Set([]byte("~order"), strconv.AppendInt(nil, int64(h.at+1), 10))
+}
+
+func testSequences(t *testing.T, d *kv.DB) {
+	var mu sync.Mutex
+	seen := map[int64]bool{}
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			var last int64
+			for range 300 {
+				n, err := d.Next(ctx, "ids")
+				if err != nil || n <= last {
+					t.Errorf("%d after %d, %v", n, last, err)
+				}
+				last = n
+				mu.Lock()
+				if seen[n] {
+					t.Errorf("%d came twice", n)
+				}
+				seen[n] = true
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	if len(seen) != 2400 || !seen[1] || !seen[2400] {
+		t.Errorf("%d numbers", len(seen))
+	}
+	runs := 0
+	update(t, d, func(tx *kv.Tx) error {
+		runs++
+		n, err := d.Next(ctx, "other")
+		if err != nil || n != 1 {
+			t.Errorf("other: %d, %v", n, err)
+		}
+		return tx.Set([]byte("a"), nil)
+	})
+	if runs != 1 {
+		t.Errorf("a sequence made its caller run %d times", runs)
+	}
+	_, err := d.Next(ctx, "")
+	wantKind(t, "no name", err, fault.Invalid)
+}
+
+func testVerify(t *testing.T, d *kv.DB) {
+	update(t, d, func(tx *kv.Tx) error {
+		for i := range 2500 {
+			_ = tx.Set(fmt.Appendf(nil, "%04d", i), []byte("123456"))
+		}
+		return nil
+	})
+	last := 0
+	r, err := d.Verify(ctx, func(n int) { last = n })
+	if err != nil || r.Keys != 2500 || r.Bytes != 25000 || r.Bad != 0 || last != 2500 {
+		t.Errorf("%+v, %v, progress %d", r, err, last)
+	}
+}
+
+func testDumpLoad(t *testing.T, d *kv.DB, open func(*testing.T) kv.Store) {
+	update(t, d, func(tx *kv.Tx) error {
+		for i := range 30_000 {
+			_ = tx.Set(fmt.Appendf(nil, "%05d\x00\xff", i), bytes.Repeat([]byte{byte(i)}, i%50))
+		}
+		return nil
+	})
+	var dumped, again bytes.Buffer
+	if err := d.Dump(ctx, &dumped); err != nil {
+		t.Fatal(err)
+	}
+	whole := dumped.Bytes()
+	other := kv.New(open(t), kv.Options{})
+	defer other.Close()
+	flipped := bytes.Clone(whole)
+	flipped[len(flipped)/2] ^= 4
+	for _, bad := range [][]byte{nil, whole[:5], whole[:len(whole)/2], whole[:len(whole)-1], whole[:len(whole)-33], flipped, []byte(strings.Repeat("x", 100))} {
+		wantKind(t, fmt.Sprintf("%d of %d bytes", len(bad), len(whole)), other.Load(ctx, bytes.NewReader(bad)), fault.Invalid)
+	}
+	if err := other.Load(ctx, bytes.NewReader(whole)); err != nil {
+		t.Fatal(err)
+	}
+	if err := other.Dump(ctx, &again); err != nil || !bytes.Equal(again.Bytes(), whole) {
+		t.Errorf("the copy differs, %v", err)
+	}
+	wantKind(t, "second load", other.Load(ctx, bytes.NewReader(whole)), fault.Conflict)
+}
