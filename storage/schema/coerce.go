@@ -439,11 +439,10 @@ func (f *Field) toComplex(v any, at string) (any, error) {
 		}
 		m, ok = parsed.(map[string]any)
 	}
-	if p, isProps := v.(Props); isProps {
-		m, ok = p, true
-	}
 	if !ok {
-		return nil, mismatch(at, f, v)
+		if m, ok = toMap(v); !ok {
+			return nil, mismatch(at, f, v)
+		}
 	}
 	out := make(map[string]any, len(m))
 	for name, raw := range m {
@@ -461,4 +460,17 @@ func (f *Field) toComplex(v any, at string) (any, error) {
 		}
 	}
 	return out, nil
+}
+
+// toMap takes maps of other types, such as map[string]string.
+func toMap(v any) (map[string]any, bool) {
+	r := reflect.ValueOf(v)
+	if r.Kind() != reflect.Map || r.Type().Key().Kind() != reflect.String {
+		return nil, false
+	}
+	m := make(map[string]any, r.Len())
+	for _, key := range r.MapKeys() {
+		m[key.String()] = r.MapIndex(key).Interface()
+	}
+	return m, true
 }

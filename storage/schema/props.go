@@ -6,9 +6,6 @@ import (
 	"catena/storage/fault"
 )
 
-// Props are properties by xpath.
-type Props map[string]any
-
 // ParseProps reads properties from text, one key=value a line. Keys are trimmed, values
 // keep their spaces; a backslash at the end of a line continues the value on the next,
 // with the line break. Blank lines and lines that start with # are left out; a line

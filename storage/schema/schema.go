@@ -8,7 +8,6 @@ package schema
 import (
 	"regexp"
 	"slices"
-	"strings"
 
 	"catena/storage/fault"
 )
@@ -181,6 +180,7 @@ type Registry struct {
 	facets     map[string]*Facet
 	lifeCycles map[string]*LifeCycle
 	under      map[string][]string
+	fields     map[string]*Field
 
 	typeList   []*Type
 	schemaList []*Schema
@@ -235,15 +235,6 @@ func (r *Registry) SchemasOf(t *Type, facets []string) []*Schema {
 
 // FieldByKey returns the field with the exact key, "dc:title", among all schemas.
 func (r *Registry) FieldByKey(key string) (*Field, bool) {
-	space, name, ok := strings.Cut(key, ":")
-	if !ok {
-		return nil, false
-	}
-	for _, s := range r.schemaList {
-		if s.Space() == space {
-			f := s.Field(name)
-			return f, f != nil
-		}
-	}
-	return nil, false
+	f, ok := r.fields[key]
+	return f, ok
 }
