@@ -153,10 +153,19 @@ func TestLeftoversOfACrashAreRemoved(t *testing.T) {
 func files(t *testing.T, dir string) (n int) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
 		if err != nil {
 			return err
 		}
 		info, err := d.Info()
+		if errors.Is(err, fs.ErrNotExist) { // removed while we look
+			return nil
+		}
+		if err != nil {
+			return err
+		}
 		want := fs.FileMode(0o600)
 		if d.IsDir() {
 			want = 0o700 | fs.ModeDir
@@ -166,7 +175,7 @@ func files(t *testing.T, dir string) (n int) {
 		if p != dir && info.Mode() != want {
 			t.Errorf("%s has mode %s", p, info.Mode())
 		}
-		return err
+		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
