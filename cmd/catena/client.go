@@ -1,0 +1,261 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"catena/storage/fault"
+)
+
+// client speaks the REST interface, to a running server or to a handler in this
+// process that has the data directory open: verbs need not know which.
+type client struct {
+	base string
+	http *http.Client
+	sign func(*http.Request)
+}
+
+// connect returns a client and what to call when done.
+func (g *global) connect(ctx context.Context) (*client, func(), error) {
+	if g.server == "" {
+		return g.local(ctx)
+	}
+	u, err := url.Parse(g.server)
+	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+		return nil, nil, usage{fmt.Errorf("server: %q is not an http address", g.server)}
+	}
+	sign, err := signer()
+	if err != nil {
+		return nil, nil, usage{err}
+	}
+	return &client{base: strings.TrimRight(g.server, "/"), http: http.DefaultClient, sign: sign}, func() {}, nil
+}
+
+// signer signs requests by CATENA_KEY, or by CATENA_USER and CATENA_PASSWORD.
+func signer() (func(*http.Request), error) {
+	key, ok, err := fromEnv("key")
+	if err != nil {
+		return nil, err
+	}
+	if ok {
+		return func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+key) }, nil
+	}
+	user, ok, err := fromEnv("user")
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		user = "Administrator"
+	}
+	password, _, err := fromEnv("password")
+	return func(r *http.Request) { r.SetBasicAuth(user, password) }, err
+}
+
+// call is one operation to run.
+type call struct {
+	op     string
+	input  any
+	params map[string]any
+	vars   map[string]any
+	query  url.Values // dryRun, trace
+}
+
+// body is what the automation endpoint reads.
+func (c call) body() ([]byte, error) {
+	m := map[string]any{"params": c.params}
+	if c.input != nil {
+		m["input"] = c.input
+	}
+	if len(c.vars) > 0 {
+		m["context"] = c.vars
+	}
+	return json.Marshal(m)
+}
+
+// address of the operation.
+func (c call) address() string {
+	a := "/api/v1/automation/" + url.PathEscape(c.op)
+	if len(c.query) > 0 {
+		a += "?" + c.query.Encode()
+	}
+	return a
+}
+
+// run carries out an operation and returns its answer, whose body the caller closes.
+func (c *client) run(ctx context.Context, op call) (*http.Response, error) {
+	b, err := op.body()
+	if err != nil {
+		return nil, err
+	}
+	return c.send(ctx, http.MethodPost, op.address(), "application/json", bytes.NewReader(b))
+}
+
+// object carries out an operation and decodes its answer.
+func (c *client) object(ctx context.Context, op call, into any) error {
+	resp, err := c.run(ctx, op)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode == http.StatusNoContent || into == nil {
+		_, err := io.Copy(io.Discard, resp.Body)
+		return err
+	}
+	var wrapped struct {
+		Value json.RawMessage `json:"value"`
+	}
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return err
+	}
+	if json.Unmarshal(b, &wrapped) == nil && wrapped.Value != nil {
+		b = wrapped.Value
+	}
+	return json.Unmarshal(b, into)
+}
+
+// send makes one request; an answer of 400 and above becomes an error.
+func (c *client) send(ctx context.Context, method, path, contentType string, body io.Reader) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, c.base+path, body)
+	if err != nil {
+		return nil, err
+	}
+	if contentType != "" {
+		req.Header.Set("Content-Type", contentType)
+	}
+	req.Header.Set("X-NXproperties", "*")
+	c.sign(req)
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	if resp.StatusCode < 400 {
+		return resp, nil
+	}
+	defer resp.Body.Close()
+	return nil, problem(resp)
+}
+
+// problem turns an error answer back into an error of its kind.
+func problem(resp *http.Response) error {
+	var p struct{ Message, Code string }
+	b, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
+	if json.Unmarshal(b, &p) != nil || p.Message == "" {
+		p.Message = strings.TrimSpace(resp.Status + " " + string(b))
+	}
+	return kindOf(resp.StatusCode).Errorf("%s", p.Message).WithCode(p.Code)
+}
+
+// kindOf is the way back from rest's table of statuses.
+func kindOf(status int) fault.Kind {
+	switch status {
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return fault.Denied
+	case http.StatusNotFound:
+		return fault.NotFound
+	case http.StatusConflict:
+		return fault.Conflict
+	case http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity, http.StatusTooManyRequests:
+		return fault.Limit
+	case http.StatusServiceUnavailable:
+		return fault.Unavailable
+	}
+	if status < http.StatusInternalServerError {
+		return fault.Invalid
+	}
+	return fault.Internal
+}
+
+// transport serves requests by a handler in this process.
+type transport struct{ handler http.Handler }
+
+// RoundTrip answers through a pipe, so that bodies of any size stream.
+func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	if req.Body == nil {
+		req.Body = http.NoBody
+	}
+	pr, pw := io.Pipe()
+	w := &answer{header: http.Header{}, body: pw, ready: make(chan struct{})}
+	req.RequestURI = req.URL.RequestURI()
+	req.RemoteAddr = "127.0.0.1:0"
+	go func() {
+		defer func() {
+			w.WriteHeader(http.StatusOK)
+			pw.CloseWithError(recovered(recover()))
+		}()
+		t.handler.ServeHTTP(w, req)
+	}()
+	select {
+	case <-w.ready:
+	case <-req.Context().Done():
+		return nil, req.Context().Err()
+	}
+	return &http.Response{
+		Status: http.StatusText(w.status), StatusCode: w.status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: w.header, Body: pr, ContentLength: -1, Request: req,
+	}, nil
+}
+
+func recovered(v any) error {
+	if v == nil {
+		return io.EOF
+	}
+	return fmt.Errorf("handler: %v", v)
+}
+
+// answer is the http.ResponseWriter of transport.
+type answer struct {
+	header http.Header
+	body   *io.PipeWriter
+	status int
+	ready  chan struct{}
+}
+
+func (a *answer) Header() http.Header { return a.header }
+
+func (a *answer) WriteHeader(status int) {
+	if a.status != 0 || status < 200 {
+		return
+	}
+	a.status = status
+	a.header = a.header.Clone()
+	close(a.ready)
+}
+
+func (a *answer) Write(b []byte) (int, error) {
+	a.WriteHeader(http.StatusOK)
+	return a.body.Write(b)
+}
+
+// parsePairs reads name=value arguments; values that are JSON are taken as such.
+func parsePairs(pairs []string) (map[string]any, error) {
+	m := map[string]any{}
+	for _, p := range pairs {
+		name, text, ok := strings.Cut(p, "=")
+		if !ok || name == "" {
+			return nil, usage{fmt.Errorf("%q is not name=value", p)}
+		}
+		var v any
+		if json.Unmarshal([]byte(text), &v) != nil {
+			v = text
+		}
+		m[name] = v
+	}
+	return m, nil
+}
+
+func printJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
+
+var errNotLocal = errors.New("works on a closed data directory: leave --server out")

@@ -1,0 +1,228 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"mime/multipart"
+	"net/http"
+	"net/textproto"
+	"os"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// crashChain touches five documents and a blob in one transaction.
+const crashChain = `name: Crash.Five
+description: Makes a folder of four files, one of them with the content given.
+input: blob
+output: blob
+params:
+  - {name: name, type: string, required: true}
+steps:
+  - op: Context.PushBlob
+  - op: Repository.GetDocument
+    params: {value: /default-domain/workspaces}
+  - op: Document.Create
+    params: {type: Folder, name: "@{name}"}
+    as: folder
+  - op: Document.Create
+    params: {type: File, name: one}
+  - op: Context.RestoreDocumentInput
+    params: {name: folder}
+  - op: Document.Create
+    params: {type: File, name: two}
+  - op: Context.RestoreDocumentInput
+    params: {name: folder}
+  - op: Document.Create
+    params: {type: File, name: three}
+  - op: Context.RestoreDocumentInput
+    params: {name: folder}
+  - op: Document.Create
+    params: {type: File, name: four}
+  - op: Context.PopBlob
+  - op: Blob.AttachOnDocument
+    params: {document: "/default-domain/workspaces/@{name}/four"}
+`
+
+const (
+	crashWriters = 16
+	workspaces   = "/api/v1/path/default-domain/workspaces/"
+)
+
+// attempt is one call of the chain: acknowledged or not.
+type attempt struct {
+	name  string
+	acked bool
+}
+
+// TestCrash kills the server in the middle of its work, over and over: what was
+// acknowledged is there, whole; what was not is there whole or not at all.
+// CATENA_KILLS sets how often.
+func TestCrash(t *testing.T) {
+	kills := 100
+	if s := os.Getenv("CATENA_KILLS"); s != "" {
+		var err error
+		if kills, err = strconv.Atoi(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	data := t.TempDir()
+	var last []attempt
+	acked := 0
+	for i := range kills {
+		p := startServer(t, data)
+		if i == 0 {
+			saveChain(t, p.base)
+		}
+		verifyCrash(t, p.base, last)
+		last = writeUntilKilled(p, i)
+		for _, a := range last {
+			if a.acked {
+				acked++
+			}
+		}
+	}
+	p := startServer(t, data)
+	verifyCrash(t, p.base, last)
+	p.stop(t)
+	verifyStore(t, data)
+	if acked < kills {
+		t.Errorf("only %d calls were acknowledged in %d rounds: the test did not test much", acked, kills)
+	}
+	t.Logf("%d kills, %d acknowledged calls, none lost, none half done", kills, acked)
+}
+
+func saveChain(t *testing.T, base string) {
+	t.Helper()
+	body, _ := json.Marshal(map[string]any{"params": map[string]string{"source": crashChain}})
+	resp, err := admin(t.Context(), http.MethodPost, base+"/api/v1/automation/Chain.Save", "application/json", bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		b, _ := io.ReadAll(resp.Body)
+		t.Fatalf("saving the chain: %s %s", resp.Status, b)
+	}
+}
+
+// admin makes a request as Administrator.
+func admin(ctx context.Context, method, url, contentType string, body io.Reader) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, url, body)
+	if err != nil {
+		return nil, err
+	}
+	if contentType != "" {
+		req.Header.Set("Content-Type", contentType)
+	}
+	req.SetBasicAuth("Administrator", adminPassword)
+	return http.DefaultClient.Do(req)
+}
+
+// writeUntilKilled lets writers work for a random short while and then kills the server.
+func writeUntilKilled(p *process, round int) []attempt {
+	var (
+		mu   sync.Mutex
+		all  []attempt
+		wg   sync.WaitGroup
+		dead atomic.Bool
+	)
+	for w := range crashWriters {
+		wg.Go(func() {
+			for n := 0; !dead.Load(); n++ {
+				a := attempt{name: fmt.Sprintf("r%d-w%d-%d", round, w, n)}
+				a.acked = callCrash(p.base, a.name)
+				mu.Lock()
+				all = append(all, a)
+				mu.Unlock()
+			}
+		})
+	}
+	time.Sleep(time.Duration(3+rand.IntN(298)) * time.Millisecond)
+	p.kill()
+	dead.Store(true)
+	wg.Wait()
+	http.DefaultClient.CloseIdleConnections()
+	return all
+}
+
+// callCrash runs the chain and reports whether the server acknowledged it.
+func callCrash(base, name string) bool {
+	var b bytes.Buffer
+	m := multipart.NewWriter(&b)
+	part := func(field, file, typ, content string) {
+		h := textproto.MIMEHeader{}
+		h.Set("Content-Disposition", fmt.Sprintf(`form-data; name=%q; filename=%q`, field, file))
+		h.Set("Content-Type", typ)
+		w, _ := m.CreatePart(h)
+		_, _ = io.WriteString(w, content)
+	}
+	part("params", "params", "application/json", fmt.Sprintf(`{"params":{"name":%q}}`, name))
+	part("input", name+".bin", "application/octet-stream", crashContent(name))
+	_ = m.Close()
+	resp, err := admin(context.Background(), http.MethodPost, base+"/api/v1/automation/Crash.Five", m.FormDataContentType(), &b)
+	if err != nil {
+		return false
+	}
+	defer resp.Body.Close()
+	_, err = io.Copy(io.Discard, resp.Body)
+	return err == nil && resp.StatusCode == http.StatusOK
+}
+
+func crashContent(name string) string { return "the content of " + name }
+
+// verifyCrash looks at every attempt of the round before.
+func verifyCrash(t *testing.T, base string, attempts []attempt) {
+	t.Helper()
+	for _, a := range attempts {
+		status, _ := get(t, base+workspaces+a.name)
+		switch {
+		case status == http.StatusNotFound && a.acked:
+			t.Errorf("%s was acknowledged and is lost", a.name)
+			continue
+		case status == http.StatusNotFound:
+			continue
+		case status != http.StatusOK:
+			t.Errorf("%s: status %d", a.name, status)
+			continue
+		}
+		for _, child := range []string{"one", "two", "three", "four"} {
+			if status, _ := get(t, base+workspaces+a.name+"/"+child); status != http.StatusOK {
+				t.Errorf("%s is there without %s: status %d", a.name, child, status)
+			}
+		}
+		if status, body := get(t, base+workspaces+a.name+"/four/@blob/file:content"); status != http.StatusOK || body != crashContent(a.name) {
+			t.Errorf("%s: blob: status %d, %q", a.name, status, body)
+		}
+	}
+}
+
+func get(t *testing.T, url string) (int, string) {
+	t.Helper()
+	resp, err := admin(t.Context(), http.MethodGet, url, "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.StatusCode, string(b)
+}
+
+// verifyStore runs catena verify on the closed directory.
+func verifyStore(t *testing.T, data string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	if code := run(t.Context(), []string{"verify", "--data", data}, nil, &out, &errs); code != 0 {
+		t.Errorf("catena verify: exit code %d\n%s%s", code, &out, &errs)
+	}
+}

@@ -1,0 +1,193 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"catena/storage/fault"
+)
+
+// A call of the import carries at most this many files and bytes, so that one
+// transaction stays small whatever the folder holds.
+const (
+	importFiles = 100
+	importBytes = 16 << 20
+)
+
+func importCmd(g *global) *cobra.Command {
+	var into string
+	var overwrite bool
+	cmd := &cobra.Command{
+		Use: "import DIR", Short: "Import a folder of files with its sub-folders", Args: cobra.ExactArgs(1),
+		Example: "  catena import ~/reports --into /default-domain/workspaces",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, done, err := g.connect(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer done()
+			im := &importer{client: c, root: args[0], into: strings.TrimRight(into, "/"), overwrite: overwrite, errs: cmd.ErrOrStderr()}
+			if err := im.run(cmd.Context()); err != nil {
+				return err
+			}
+			if g.json {
+				return printJSON(cmd.OutOrStdout(), map[string]int{"folders": im.folders, "files": im.files})
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d files in %d folders imported into %s\n", im.files, im.folders, into)
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&into, "into", "/default-domain/workspaces", "folder to import into")
+	cmd.Flags().BoolVar(&overwrite, "overwrite", false, "replace documents that have the same file name")
+	return cmd
+}
+
+// importer walks a folder and sends it.
+type importer struct {
+	client         *client
+	root, into     string
+	overwrite      bool
+	errs           io.Writer
+	folders, files int
+	bar            *progressbar.ProgressBar
+}
+
+func (im *importer) run(ctx context.Context) error {
+	total, err := im.count()
+	if err != nil {
+		return usage{err}
+	}
+	im.bar = newBar(im.errs, total)
+	defer im.bar.Close()
+	if err := im.folder(ctx, im.root, path.Join(im.into, filepath.Base(filepath.Clean(im.root)))); err != nil {
+		return err
+	}
+	return im.bar.Finish()
+}
+
+// count is the number of bytes to send, for the bar.
+func (im *importer) count() (int64, error) {
+	var total int64
+	err := filepath.WalkDir(im.root, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		fi, err := d.Info()
+		if err == nil {
+			total += fi.Size()
+		}
+		return err
+	})
+	return total, err
+}
+
+func newBar(w io.Writer, total int64) *progressbar.ProgressBar {
+	f, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return progressbar.DefaultBytesSilent(total)
+	}
+	return progressbar.NewOptions64(total, progressbar.OptionSetWriter(w), progressbar.OptionShowBytes(true),
+		progressbar.OptionSetDescription("importing"), progressbar.OptionClearOnFinish())
+}
+
+// folder makes one folder and imports what is in it. Links and devices are left out.
+func (im *importer) folder(ctx context.Context, dir, target string) error {
+	if err := im.ensure(ctx, target); err != nil {
+		return err
+	}
+	im.folders++
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	var batch []string
+	var size int64
+	for _, e := range entries {
+		if !e.Type().IsRegular() {
+			continue
+		}
+		fi, err := e.Info()
+		if err != nil {
+			return err
+		}
+		if len(batch) > 0 && (len(batch) == importFiles || size+fi.Size() > importBytes) {
+			if err := im.send(ctx, batch, size, target); err != nil {
+				return err
+			}
+			batch, size = nil, 0
+		}
+		batch, size = append(batch, filepath.Join(dir, e.Name())), size+fi.Size()
+	}
+	if err := im.send(ctx, batch, size, target); err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if !e.IsDir() {
+			continue
+		}
+		if err := im.folder(ctx, filepath.Join(dir, e.Name()), path.Join(target, e.Name())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ensure creates the folder unless it is there.
+func (im *importer) ensure(ctx context.Context, target string) error {
+	resp, err := im.client.send(ctx, http.MethodGet, "/api/v1/path"+escapePath(target), "", nil)
+	if err == nil {
+		return resp.Body.Close()
+	}
+	if !fault.Is(err, fault.NotFound) {
+		return err
+	}
+	parent, name := path.Split(target)
+	return im.client.object(ctx, call{
+		op: "Document.Create", input: "doc:" + path.Clean(parent),
+		params: map[string]any{"type": "Folder", "name": name, "properties": map[string]string{"dc:title": name}},
+	}, nil)
+}
+
+// send imports files in one call, which is one transaction.
+func (im *importer) send(ctx context.Context, files []string, size int64, target string) error {
+	if len(files) == 0 {
+		return nil
+	}
+	op := call{
+		op: "FileManager.Import", params: map[string]any{"overwite": im.overwrite},
+		vars: map[string]any{"currentDocument": target}, query: url.Values{},
+	}
+	resp, err := im.client.upload(ctx, op, files)
+	if err != nil {
+		return fault.Wrap(err, "%s", filepath.Dir(files[0]))
+	}
+	if _, err := io.Copy(io.Discard, resp.Body); err != nil {
+		return err
+	}
+	im.files += len(files)
+	if err := im.bar.Add64(size); err != nil {
+		return err
+	}
+	return resp.Body.Close()
+}
+
+// escapePath escapes each name of a document path.
+func escapePath(p string) string {
+	names := strings.Split(p, "/")
+	for i, n := range names {
+		names[i] = url.PathEscape(n)
+	}
+	return strings.Join(names, "/")
+}

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"embed"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+)
+
+// demo is the content of `catena init --demo`: chains, scripts and a folder of files.
+//
+//go:embed demo
+var demo embed.FS
+
+func initCmd(g *global) *cobra.Command {
+	var withDemo bool
+	var password string
+	cmd := &cobra.Command{
+		Use: "init", Short: "Make a data directory; doing it again changes nothing", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if password == "" {
+				var err error
+				if password, _, err = fromEnv("admin-password"); err != nil {
+					return usage{err}
+				}
+			}
+			return g.initialize(cmd.Context(), cmd.OutOrStdout(), password, withDemo)
+		},
+	}
+	cmd.Flags().BoolVar(&withDemo, "demo", false, "with example documents, a chain and a script")
+	cmd.Flags().StringVar(&password, "admin-password", "", "first password of Administrator; empty: a random one is shown (better: CATENA_ADMIN_PASSWORD)")
+	return cmd
+}
+
+func (g *global) initialize(ctx context.Context, out io.Writer, password string, withDemo bool) error {
+	if _, err := os.Stat(filepath.Join(g.data, "store")); !errors.Is(err, fs.ErrNotExist) {
+		_, err = fmt.Fprintf(out, "%s: already a data directory\n", g.data)
+		return err
+	}
+	made := password == ""
+	if made {
+		password = rand.Text()
+	}
+	a, err := g.openWith(ctx, openOptions{adminPassword: password})
+	if err != nil {
+		return err
+	}
+	if withDemo {
+		err = a.demo(ctx)
+	}
+	if err = errors.Join(err, a.close()); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "%s: ready\n", g.data)
+	if made {
+		fmt.Fprintf(out, "user Administrator, password %s (shown this once)\n", password)
+	}
+	return nil
+}
+
+// demo writes the example files beside the store, deploys them, and imports the folder.
+func (a *app) demo(ctx context.Context) error {
+	for _, sub := range []string{"chains", "scripts"} {
+		if err := writeDemo(sub, filepath.Join(a.dir, sub)); err != nil {
+			return err
+		}
+	}
+	if err := a.sync(ctx); err != nil {
+		return err
+	}
+	files, err := os.MkdirTemp("", "catena-demo-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(files)
+	dir := filepath.Join(files, "demo")
+	if err := writeDemo("files", dir); err != nil {
+		return err
+	}
+	im := &importer{client: a.client(), root: dir, into: "/default-domain/workspaces", errs: io.Discard}
+	return im.run(ctx)
+}
+
+func writeDemo(from, to string) error {
+	if err := os.MkdirAll(to, 0o700); err != nil {
+		return err
+	}
+	entries, err := demo.ReadDir(path.Join("demo", from))
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		b, err := demo.ReadFile(path.Join("demo", from, e.Name()))
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(to, e.Name()), b, 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,97 @@
+// Command catena is the content automation server and its tools in one binary. This
+// package holds flags and wiring only: it is the one place that knows every other
+// package, opens the store, puts the tables of operations together and starts a door.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"catena/scripts"
+	"catena/storage/badger"
+	"catena/storage/fault"
+	"catena/storage/kv"
+)
+
+// version is set by the linker.
+var version = "dev"
+
+func main() {
+	if len(os.Args) > 1 && os.Args[1] == workerVerb {
+		os.Exit(scripts.WorkerMain(os.Stdin, os.Stdout))
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// workerVerb starts a script worker. It is looked for before anything else because a
+// worker has to be ready within milliseconds.
+const workerVerb = "worker"
+
+// run carries out one command line and returns the exit code.
+func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) int {
+	root := newRoot()
+	root.SetArgs(args)
+	root.SetIn(in)
+	root.SetOut(out)
+	root.SetErr(errs)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return 0
+	}
+	fmt.Fprintln(errs, "catena: "+err.Error())
+	return exitCode(err)
+}
+
+// usage marks an error of the command line or the configuration.
+type usage struct{ error }
+
+// Unwrap returns the cause.
+func (u usage) Unwrap() error { return u.error }
+
+// exitCode is 0 ok, 1 failed, 2 usage or configuration, 3 not found or refused, 4 corruption.
+func exitCode(err error) int {
+	var u usage
+	switch {
+	case errors.Is(err, badger.ErrCorrupt), errors.Is(err, kv.ErrDamaged):
+		return 4
+	case errors.As(err, &u):
+		return 2
+	}
+	switch fault.Of(err) {
+	case fault.NotFound, fault.Denied:
+		return 3
+	default:
+		return 1
+	}
+}
+
+// newRoot returns the whole command tree.
+func newRoot() *cobra.Command {
+	g := &global{}
+	root := &cobra.Command{
+		Use:           "catena",
+		Short:         "A content automation server: operations, chains and scripts over one transactional store",
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			return configure(cmd.Flags(), g.config)
+		},
+	}
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage{err} })
+	g.flags(root.PersistentFlags())
+	root.AddCommand(
+		backupCmd(g), chainCmd(g), importCmd(g), initCmd(g), keyCmd(g), opsCmd(g), restoreCmd(g),
+		runCmd(g), scriptCmd(g), serveCmd(g), verifyCmd(g), versionCmd(g),
+	)
+	return root
+}

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+
+	"catena/chains"
+	"catena/decks"
+	"catena/engine"
+	"catena/ops"
+	"catena/rest"
+	"catena/scripts"
+	"catena/storage"
+	"catena/storage/badger"
+	"catena/storage/blob"
+	"catena/storage/kv"
+	"catena/storage/schema"
+)
+
+// errCorrupt makes the exit code 4.
+var errCorrupt = badger.ErrCorrupt
+
+// app is an opened data directory with everything that runs on it.
+type app struct {
+	dir     string
+	log     *slog.Logger
+	db      *kv.DB
+	blobs   *blob.Store
+	repo    *storage.Repo
+	engine  *engine.Engine
+	scripts *scripts.Runner
+}
+
+// openOptions are what serve may set and other verbs leave alone.
+type openOptions struct {
+	durability    badger.Durability
+	adminPassword string
+}
+
+// files opens the store and the blobs alone.
+func (g *global) files(context.Context) (*app, error) {
+	return g.openFiles(openOptions{})
+}
+
+func (g *global) openFiles(o openOptions) (*app, error) {
+	log, err := g.logger()
+	if err != nil {
+		return nil, err
+	}
+	a := &app{dir: g.data, log: log}
+	for _, sub := range []string{"", "chains", "scripts", "types"} {
+		if err := os.MkdirAll(filepath.Join(g.data, sub), 0o700); err != nil {
+			return nil, usage{err}
+		}
+	}
+	store, err := badger.Open(filepath.Join(g.data, "store"), badger.Options{Durability: o.durability, Log: log})
+	if err != nil {
+		return nil, err
+	}
+	a.db = kv.New(store, kv.Options{Log: log})
+	if a.blobs, err = blob.Open(filepath.Join(g.data, "blobs"), log); err != nil {
+		return nil, errors.Join(err, a.db.Close())
+	}
+	return a, nil
+}
+
+// open opens the data directory whole; an empty one gets the content of a fresh server.
+func (g *global) open(ctx context.Context) (*app, error) {
+	return g.openWith(ctx, openOptions{})
+}
+
+func (g *global) openWith(ctx context.Context, o openOptions) (*app, error) {
+	a, err := g.openFiles(o)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.start(ctx, o); err != nil {
+		return nil, errors.Join(err, a.close())
+	}
+	return a, nil
+}
+
+// start puts the repository and the engine on the opened files.
+func (a *app) start(ctx context.Context, o openOptions) error {
+	types, err := schema.Load(schema.Defaults(), os.DirFS(filepath.Join(a.dir, "types")))
+	if err != nil {
+		return usage{err}
+	}
+	a.repo, err = storage.Open(ctx, storage.Config{Name: "default", DB: a.db, Blobs: a.blobs, Types: types, Log: a.log}, o.adminPassword)
+	if err != nil {
+		return err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	a.scripts = scripts.New(scripts.Options{Worker: []string{self, workerVerb}, Log: a.log, InProcessTrusted: true})
+	set, err := engine.NewSet(ops.Rules, append(ops.All(), chains.Ops(), a.scripts.Ops(), decks.Ops)...)
+	if err != nil {
+		return err
+	}
+	a.engine = engine.New(engine.Config{Repo: a.repo, Set: set, Log: a.log})
+	if err := a.scripts.Load(ctx, a.engine); err != nil {
+		return err
+	}
+	return chains.Load(ctx, a.engine)
+}
+
+// sync deploys the files of the data directory: scripts first, since chains call them.
+func (a *app) sync(ctx context.Context) error {
+	_, err := a.scripts.Sync(ctx, a.engine, os.DirFS(filepath.Join(a.dir, "scripts")))
+	_, err2 := chains.Sync(ctx, a.engine, os.DirFS(filepath.Join(a.dir, "chains")))
+	return errors.Join(err, err2)
+}
+
+// handler is the REST interface on this data directory.
+func (a *app) handler(c rest.Config) http.Handler {
+	c.Engine, c.Log, c.Version = a.engine, a.log, version
+	return rest.New(c)
+}
+
+func (a *app) close() error {
+	var errs []error
+	if a.scripts != nil {
+		errs = append(errs, a.scripts.Close())
+	}
+	if a.repo != nil {
+		errs = append(errs, a.repo.Close())
+	}
+	if a.blobs != nil {
+		errs = append(errs, a.blobs.Close())
+	}
+	return errors.Join(append(errs, a.db.Close())...)
+}
+
+// restore fills the opened, empty files.
+func (a *app) restore(ctx context.Context, r io.Reader) error {
+	return storage.Restore(ctx, a.db, a.blobs, r)
+}
+
+// local opens the data directory and returns a client of its REST interface, acting as
+// the server itself: whoever can read the directory needs no password.
+func (g *global) local(ctx context.Context) (*client, func(), error) {
+	if _, err := os.Stat(filepath.Join(g.data, "store")); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, usage{errors.New(g.data + ": no data directory: make one with catena init, or name a server with --server")}
+	}
+	a, err := g.open(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	return a.client(), func() {
+		if err := a.close(); err != nil {
+			a.log.Error("closing the data directory", "error", err)
+		}
+	}, nil
+}
+
+// client returns a client of this data directory's REST interface.
+func (a *app) client() *client {
+	h := a.handler(rest.Config{As: a.repo.System()})
+	return &client{base: "http://127.0.0.1", http: &http.Client{Transport: transport{h}}, sign: func(*http.Request) {}}
+}

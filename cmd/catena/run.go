@@ -1,0 +1,169 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"net/textproto"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+func runCmd(g *global) *cobra.Command {
+	var r runner
+	cmd := &cobra.Command{
+		Use:   "run OPERATION",
+		Short: "Run an operation, a chain or a scripted operation in one transaction",
+		Example: `  catena run Document.GetChildren --input /default-domain
+  catena run Document.Create --input /default-domain/workspaces --param type=File --param name=a.txt --dry-run
+  catena run FileManager.Import --file report.pdf --context currentDocument=/default-domain/workspaces`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, done, err := g.connect(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer done()
+			r.op = args[0]
+			return r.run(cmd.Context(), c, cmd.OutOrStdout())
+		},
+	}
+	f := cmd.Flags()
+	f.StringVarP(&r.input, "input", "i", "", "input: a path, an id, doc:…, docs:a,b or JSON")
+	f.StringArrayVarP(&r.pairs, "param", "p", nil, "parameter name=value, repeatable; a value that is JSON is taken as such")
+	f.StringVar(&r.params, "params", "", "all parameters as a JSON object")
+	f.StringArrayVar(&r.vars, "context", nil, "context variable name=value, repeatable")
+	f.StringArrayVar(&r.files, "file", nil, "file to send as the input blob, repeatable")
+	f.BoolVar(&r.dry, "dry-run", false, "run whole, list the changes, roll back")
+	f.BoolVar(&r.trace, "trace", false, "answer with the tree of steps")
+	return cmd
+}
+
+// runner is the run verb's command line.
+type runner struct {
+	op, input, params  string
+	pairs, vars, files []string
+	dry, trace         bool
+}
+
+func (r *runner) call() (call, error) {
+	c := call{op: r.op, query: url.Values{}}
+	var err error
+	if c.params, err = parsePairs(r.pairs); err != nil {
+		return c, err
+	}
+	if r.params != "" {
+		if err := json.Unmarshal([]byte(r.params), &c.params); err != nil {
+			return c, usage{fmt.Errorf("params: %w", err)}
+		}
+	}
+	if c.vars, err = parsePairs(r.vars); err != nil {
+		return c, err
+	}
+	if r.input != "" {
+		c.input = r.input
+		if t := strings.TrimSpace(r.input); strings.HasPrefix(t, "{") || strings.HasPrefix(t, "[") {
+			if err := json.Unmarshal([]byte(t), &c.input); err != nil {
+				return c, usage{fmt.Errorf("input: %w", err)}
+			}
+		}
+	}
+	if r.dry {
+		c.query.Set("dryRun", "true")
+	}
+	if r.trace {
+		c.query.Set("trace", "true")
+	}
+	return c, nil
+}
+
+func (r *runner) run(ctx context.Context, c *client, out io.Writer) error {
+	op, err := r.call()
+	if err != nil {
+		return err
+	}
+	var resp *http.Response
+	if len(r.files) == 0 {
+		resp, err = c.run(ctx, op)
+	} else {
+		resp, err = c.upload(ctx, op, r.files)
+	}
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	return printAnswer(out, resp)
+}
+
+// printAnswer indents JSON and copies anything else.
+func printAnswer(out io.Writer, resp *http.Response) error {
+	if !strings.HasPrefix(resp.Header.Get("Content-Type"), "application/json") {
+		_, err := io.Copy(out, resp.Body)
+		return err
+	}
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return err
+	}
+	var buf bytes.Buffer
+	if json.Indent(&buf, b, "", "  ") != nil {
+		_, err = out.Write(b)
+		return err
+	}
+	_, err = fmt.Fprintln(out, buf.String())
+	return err
+}
+
+// upload sends files as the operation's blob input, streaming them.
+func (c *client) upload(ctx context.Context, op call, files []string) (*http.Response, error) {
+	head, err := op.body()
+	if err != nil {
+		return nil, err
+	}
+	pr, pw := io.Pipe()
+	m := multipart.NewWriter(pw)
+	go func() { pw.CloseWithError(writeParts(m, head, files)) }()
+	defer pr.Close()
+	return c.send(ctx, http.MethodPost, op.address(), m.FormDataContentType(), pr)
+}
+
+func writeParts(m *multipart.Writer, head []byte, files []string) error {
+	h := textproto.MIMEHeader{}
+	h.Set("Content-Disposition", `form-data; name="params"`)
+	h.Set("Content-Type", "application/json")
+	w, err := m.CreatePart(h)
+	if err != nil {
+		return err
+	}
+	if _, err := w.Write(head); err != nil {
+		return err
+	}
+	for i, name := range files {
+		if err := writeFile(m, i, name); err != nil {
+			return err
+		}
+	}
+	return m.Close()
+}
+
+func writeFile(m *multipart.Writer, i int, name string) error {
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	w, err := m.CreateFormFile(fmt.Sprintf("input#%d", i), filepath.Base(name))
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(w, f)
+	return err
+}

@@ -1,0 +1,191 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"catena/rest"
+	"catena/storage/badger"
+)
+
+// serve is the serve verb's settings.
+type serve struct {
+	addr, contextPath, baseURL string
+	adminPassword              string
+	relaxed                    bool
+	drain                      time.Duration
+	hosts                      []string
+}
+
+func (s *serve) flags(f *pflag.FlagSet) {
+	f.StringVar(&s.addr, "addr", "127.0.0.1:8080", "address to listen on")
+	f.StringVar(&s.contextPath, "context-path", "/nuxeo", "prefix under which everything is served too")
+	f.StringVar(&s.baseURL, "base-url", "", "address clients reach the server by, when a proxy stands in front")
+	f.StringVar(&s.adminPassword, "admin-password", "", "first password of Administrator; empty: a random one is shown (better: CATENA_ADMIN_PASSWORD)")
+	f.BoolVar(&s.relaxed, "relaxed", false, "acknowledge before the disk has synced: up to one second may be lost in a power failure")
+	f.DurationVar(&s.drain, "drain", 30*time.Second, "time running requests get to end at shutdown")
+	f.StringSliceVar(&s.hosts, "allow-host", nil, "further host names requests may carry, besides the listener's and loopback")
+}
+
+func serveCmd(g *global) *cobra.Command {
+	s := &serve{}
+	cmd := &cobra.Command{
+		Use: "serve", Short: "Serve the data directory over HTTP", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return s.run(cmd.Context(), g, cmd.ErrOrStderr()) },
+	}
+	s.flags(cmd.Flags())
+	return cmd
+}
+
+func (s *serve) options() openOptions {
+	o := openOptions{adminPassword: s.adminPassword}
+	if s.relaxed {
+		o.durability = badger.Relaxed
+	}
+	return o
+}
+
+func (s *serve) run(ctx context.Context, g *global, out io.Writer) (err error) {
+	a, err := s.open(ctx, g, out)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, a.close()) }()
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", s.addr)
+	if err != nil {
+		return usage{err}
+	}
+	base := "http://" + l.Addr().String()
+	if s.baseURL != "" {
+		base = s.baseURL
+	}
+	server := rest.Server(a.handler(rest.Config{ContextPath: s.contextPath, Base: s.baseURL, Hosts: s.hosts}))
+	fmt.Fprintf(out, "catena %s serves %s on %s\n", version, g.data, base)
+	fmt.Fprintf(out, "  operations  %s/api/v1/automation\n  documents   %s/api/v1/path/\n  decks       %s/v1/decks\n  MCP         %s/mcp\n", base, base, base, base)
+
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	work := a.background(ctx)
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(l) }()
+	select {
+	case err = <-failed:
+	case <-ctx.Done():
+		drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.drain)
+		err = server.Shutdown(drain)
+		cancel()
+	}
+	stop()
+	work()
+	if errors.Is(err, http.ErrServerClosed) {
+		err = nil
+	}
+	return err
+}
+
+// open opens the data directory, makes up a first password for an empty one, and
+// deploys the chains and scripts that lie in it.
+func (s *serve) open(ctx context.Context, g *global, out io.Writer) (*app, error) {
+	o := s.options()
+	_, err := os.Stat(filepath.Join(g.data, "store"))
+	fresh := errors.Is(err, os.ErrNotExist)
+	made := fresh && o.adminPassword == ""
+	if made {
+		o.adminPassword = rand.Text()
+	}
+	a, err := g.openWith(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	if made {
+		fmt.Fprintf(out, "first start: user Administrator, password %s (shown this once)\n", o.adminPassword)
+	}
+	if err := a.sync(ctx); err != nil {
+		a.log.Error("deploying files of the data directory", "error", err)
+	}
+	return a, nil
+}
+
+// background starts what works beside requests; the function returned waits for its end.
+func (a *app) background(ctx context.Context) (wait func()) {
+	done := make(chan struct{}, 3)
+	start := func(name string, f func(context.Context) error) {
+		go func() {
+			defer func() {
+				if v := recover(); v != nil {
+					a.log.Error(name, "panic", v)
+				}
+				done <- struct{}{}
+			}()
+			if err := f(ctx); err != nil && ctx.Err() == nil {
+				a.log.Error(name, "error", err)
+			}
+		}()
+	}
+	start("jobs", func(ctx context.Context) error { return a.repo.RunJobs(ctx, nil) })
+	start("sweep", a.sweep)
+	start("watching chains and scripts", a.watch)
+	return func() {
+		for range cap(done) {
+			<-done
+		}
+	}
+}
+
+// sweep removes what nobody needs any more, every few minutes.
+func (a *app) sweep(ctx context.Context) error {
+	t := time.NewTicker(5 * time.Minute)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-t.C:
+			if err := a.repo.Sweep(ctx); err != nil && ctx.Err() == nil {
+				a.log.Error("sweep", "error", err)
+			}
+		}
+	}
+}
+
+// watch deploys chains and scripts of the data directory again when their files change.
+func (a *app) watch(ctx context.Context) error {
+	w, err := fsnotify.NewWatcher()
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	for _, sub := range []string{"chains", "scripts"} {
+		if err := w.Add(filepath.Join(a.dir, sub)); err != nil {
+			return err
+		}
+	}
+	settle := time.NewTimer(time.Hour)
+	defer settle.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-w.Events:
+			settle.Reset(200 * time.Millisecond) // editors write in several steps
+		case err := <-w.Errors:
+			return err
+		case <-settle.C:
+			if err := a.sync(ctx); err != nil {
+				a.log.Error("deploying changed files", "error", err)
+			}
+		}
+	}
+}

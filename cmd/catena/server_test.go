@@ -1,0 +1,143 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// adminPassword is Administrator's in every test.
+const adminPassword = "correct horse battery"
+
+// binary builds catena once for all tests that drive it from outside.
+var binary = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "catena-test-")
+	if err != nil {
+		return "", err
+	}
+	name := filepath.Join(dir, "catena")
+	out, err := exec.Command("go", "build", "-o", name, ".").CombinedOutput()
+	if err != nil {
+		return "", &exec.Error{Name: string(out), Err: err}
+	}
+	return name, nil
+})
+
+// TestMain removes the built binary.
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if name, err := binary(); err == nil {
+		_ = os.RemoveAll(filepath.Dir(name))
+	}
+	os.Exit(code)
+}
+
+// process is a running server.
+type process struct {
+	cmd  *exec.Cmd
+	base string
+	log  *bytes.Buffer
+	done chan error
+}
+
+// startServer starts the built binary on a free port and waits until it is ready.
+func startServer(t testing.TB, data string, args ...string) *process {
+	t.Helper()
+	name, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(name, append([]string{"serve", "--addr", "127.0.0.1:0", "--data", data}, args...)...)
+	cmd.Env = append(os.Environ(), "CATENA_ADMIN_PASSWORD="+adminPassword)
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	p := &process{cmd: cmd, log: &bytes.Buffer{}, done: make(chan error, 1)}
+	lines := bufio.NewReader(stderr)
+	for p.base == "" {
+		line, err := lines.ReadString('\n')
+		p.log.WriteString(line)
+		if _, addr, ok := strings.Cut(line, " on "); ok && strings.HasPrefix(line, "catena ") {
+			p.base = strings.TrimSpace(addr)
+		}
+		if err != nil {
+			_ = cmd.Wait()
+			t.Fatalf("the server did not start:\n%s", p.log)
+		}
+	}
+	go func() {
+		_, _ = io.Copy(io.Discard, lines)
+		p.done <- cmd.Wait()
+	}()
+	t.Cleanup(func() { p.stop(t) })
+	p.ready(t)
+	return p
+}
+
+// ready waits for /readyz.
+func (p *process) ready(t testing.TB) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		resp, err := http.Get(p.base + "/readyz")
+		if err != nil {
+			continue
+		}
+		_ = resp.Body.Close()
+		if resp.StatusCode == http.StatusOK {
+			return
+		}
+	}
+	t.Fatalf("%s/readyz never said ok:\n%s", p.base, p.log)
+}
+
+// stop ends the server in good order.
+func (p *process) stop(t testing.TB) {
+	t.Helper()
+	if p.cmd.ProcessState != nil {
+		return
+	}
+	_ = p.cmd.Process.Signal(syscall.SIGTERM)
+	select {
+	case err := <-p.done:
+		p.done <- err
+	case <-time.After(20 * time.Second):
+		_ = p.cmd.Process.Kill()
+		t.Error("the server did not stop within 20 s of SIGTERM")
+	}
+}
+
+// kill ends the server as a power cut would end its process.
+func (p *process) kill() {
+	_ = p.cmd.Process.Kill()
+	err := <-p.done
+	p.done <- err
+}
+
+// TestClient drives the built binary with the npm package unchanged.
+func TestClient(t *testing.T) {
+	if _, err := os.Stat("testdata/client/node_modules/nuxeo"); err != nil {
+		t.Fatal("the npm client is missing: run make client")
+	}
+	p := startServer(t, t.TempDir())
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "node", "spine.js", p.base+"/nuxeo/", "Administrator", adminPassword)
+	cmd.Dir = "testdata/client"
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+}

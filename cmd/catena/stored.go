@@ -1,0 +1,296 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"catena/storage/fault"
+)
+
+// Chains and scripted operations are both text kept in versions, managed by operations
+// of one shape: Chain.Save, Script.Save and so on. kind makes the verbs for either.
+type kind struct {
+	noun, family, ext string
+}
+
+// storedVersion is one kept version of a chain or a script.
+type storedVersion struct {
+	Name    string    `json:"name"`
+	Version int64     `json:"version"`
+	Author  string    `json:"author"`
+	Time    time.Time `json:"time"`
+	Note    string    `json:"note"`
+	Source  string    `json:"source,omitempty"`
+}
+
+// finding is something a check complains about.
+type finding struct {
+	File    string `json:"file"`
+	Line    int    `json:"line"`
+	Column  int    `json:"column"`
+	Step    int    `json:"step,omitempty"`
+	Param   string `json:"param,omitempty"`
+	Message string `json:"message"`
+	Nearest string `json:"nearest,omitempty"`
+}
+
+func chainCmd(g *global) *cobra.Command {
+	k := kind{noun: "chain", family: "Chain", ext: ".yaml .yml .json"}
+	cmd := k.command(g)
+	cmd.AddCommand(k.run(g))
+	return cmd
+}
+
+func (k kind) command(g *global) *cobra.Command {
+	cmd := &cobra.Command{Use: k.noun, Short: fmt.Sprintf("Check, apply, list, show, compare and restore %ss", k.noun)}
+	cmd.AddCommand(k.check(g), k.apply(g), k.list(g), k.show(g), k.versions(g), k.diff(g), k.restore(g), k.remove(g), k.export(g))
+	return cmd
+}
+
+// files expands directories into the files of the kind.
+func (k kind) files(args []string) ([]string, error) {
+	var out []string
+	for _, a := range args {
+		fi, err := os.Stat(a)
+		if err != nil {
+			return nil, usage{err}
+		}
+		if !fi.IsDir() {
+			out = append(out, a)
+			continue
+		}
+		entries, err := os.ReadDir(a)
+		if err != nil {
+			return nil, usage{err}
+		}
+		for _, e := range entries {
+			if !e.IsDir() && strings.Contains(k.ext+" ", filepath.Ext(e.Name())+" ") && filepath.Ext(e.Name()) != "" {
+				out = append(out, filepath.Join(a, e.Name()))
+			}
+		}
+	}
+	return out, nil
+}
+
+func (k kind) check(g *global) *cobra.Command {
+	return &cobra.Command{
+		Use: "check FILE|DIR…", Short: "Check without saving: names, parameters, types, with file and line", Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return k.each(g, cmd, args, func(c *client, name, source string) error {
+				found := []finding{}
+				op := call{op: k.family + ".Check", params: map[string]any{"source": source, "name": name}}
+				if err := c.object(cmd.Context(), op, &found); err != nil {
+					return err
+				}
+				for _, f := range found {
+					fmt.Fprintf(cmd.OutOrStdout(), "%s:%d:%d: %s\n", name, f.Line, f.Column, f.Message)
+				}
+				if len(found) > 0 {
+					return fault.Invalid.Errorf("%s: %d problems", name, len(found))
+				}
+				_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s: ok\n", name)
+				return err
+			})
+		},
+	}
+}
+
+func (k kind) apply(g *global) *cobra.Command {
+	var note string
+	cmd := &cobra.Command{
+		Use: "apply FILE|DIR…", Short: "Check and save as a new version; running calls keep the old one", Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return k.each(g, cmd, args, func(c *client, name, source string) error {
+				var v storedVersion
+				op := call{op: k.family + ".Save", params: map[string]any{"source": source, "note": note, "name": filepath.Base(name)}}
+				if err := c.object(cmd.Context(), op, &v); err != nil {
+					return err
+				}
+				_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s: %s version %d\n", name, v.Name, v.Version)
+				return err
+			})
+		},
+	}
+	cmd.Flags().StringVar(&note, "note", "", "why, kept with the version")
+	return cmd
+}
+
+// each reads every file named and calls fn with it.
+func (k kind) each(g *global, cmd *cobra.Command, args []string, fn func(c *client, name, source string) error) error {
+	files, err := k.files(args)
+	if err != nil {
+		return err
+	}
+	c, done, err := g.connect(cmd.Context())
+	if err != nil {
+		return err
+	}
+	defer done()
+	for _, name := range files {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			return usage{err}
+		}
+		if err := fn(c, name, string(b)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (k kind) list(g *global) *cobra.Command {
+	return &cobra.Command{
+		Use: "list", Short: "List what is deployed", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return k.table(g, cmd, call{op: k.family + ".List"})
+		},
+	}
+}
+
+func (k kind) versions(g *global) *cobra.Command {
+	return &cobra.Command{
+		Use: "versions NAME", Short: "List the versions of one", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return k.table(g, cmd, call{op: k.family + ".Versions", params: map[string]any{"name": args[0]}})
+		},
+	}
+}
+
+func (k kind) table(g *global, cmd *cobra.Command, op call) error {
+	rows := []storedVersion{}
+	if err := g.object(cmd, op, &rows); err != nil {
+		return err
+	}
+	if g.json {
+		return printJSON(cmd.OutOrStdout(), rows)
+	}
+	w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 4, 2, ' ', 0)
+	for _, r := range rows {
+		fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\n", r.Name, r.Version, r.Author, r.Time.Format(time.RFC3339), r.Note)
+	}
+	return w.Flush()
+}
+
+func (k kind) show(g *global) *cobra.Command {
+	var version int64
+	cmd := &cobra.Command{
+		Use: "show NAME", Short: "Print the source", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			v, err := k.read(g, cmd, args[0], version)
+			if err != nil {
+				return err
+			}
+			if g.json {
+				return printJSON(cmd.OutOrStdout(), v)
+			}
+			_, err = io.WriteString(cmd.OutOrStdout(), v.Source)
+			return err
+		},
+	}
+	cmd.Flags().Int64Var(&version, "version", 0, "version; 0: the current one")
+	return cmd
+}
+
+func (k kind) read(g *global, cmd *cobra.Command, name string, version int64) (storedVersion, error) {
+	params := map[string]any{"name": name}
+	if version > 0 {
+		params["version"] = version
+	}
+	var v storedVersion
+	err := g.object(cmd, call{op: k.family + ".Read", params: params}, &v)
+	return v, err
+}
+
+func (k kind) diff(g *global) *cobra.Command {
+	var from, to int64
+	cmd := &cobra.Command{
+		Use: "diff NAME", Short: "Compare two versions", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var text string
+			op := call{op: k.family + ".Diff", params: map[string]any{"name": args[0], "from": from, "to": to}}
+			if err := g.object(cmd, op, &text); err != nil {
+				return err
+			}
+			_, err := io.WriteString(cmd.OutOrStdout(), text)
+			return err
+		},
+	}
+	cmd.Flags().Int64Var(&from, "from", 0, "older version; 0: the one before --to")
+	cmd.Flags().Int64Var(&to, "to", 0, "newer version; 0: the current one")
+	return cmd
+}
+
+func (k kind) restore(g *global) *cobra.Command {
+	var note string
+	cmd := &cobra.Command{
+		Use: "restore NAME VERSION", Short: "Make an old version the current one again", Args: cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var n json.Number = json.Number(args[1])
+			if _, err := n.Int64(); err != nil {
+				return usage{fmt.Errorf("version: %q is not a number", args[1])}
+			}
+			var v storedVersion
+			op := call{op: k.family + ".Restore", params: map[string]any{"name": args[0], "version": n, "note": note}}
+			if err := g.object(cmd, op, &v); err != nil {
+				return err
+			}
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s version %d\n", v.Name, v.Version)
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&note, "note", "", "why, kept with the version")
+	return cmd
+}
+
+func (k kind) remove(g *global) *cobra.Command {
+	return &cobra.Command{
+		Use: "delete NAME", Short: "Undeploy; the versions stay readable", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return g.object(cmd, call{op: k.family + ".Delete", params: map[string]any{"name": args[0]}}, nil)
+		},
+	}
+}
+
+func (k kind) export(g *global) *cobra.Command {
+	return &cobra.Command{
+		Use: "export DIR", Short: "Write every deployed one to a file of its own, for version control", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			rows := []storedVersion{}
+			if err := g.object(cmd, call{op: k.family + ".List"}, &rows); err != nil {
+				return err
+			}
+			if err := os.MkdirAll(args[0], 0o750); err != nil {
+				return err
+			}
+			ext, _, _ := strings.Cut(k.ext, " ")
+			for _, r := range rows {
+				v, err := k.read(g, cmd, r.Name, 0)
+				if err != nil {
+					return err
+				}
+				file := filepath.Join(args[0], filepath.Base(v.Name)+ext)
+				if err := os.WriteFile(file, []byte(v.Source), 0o640); err != nil {
+					return err
+				}
+				fmt.Fprintln(cmd.OutOrStdout(), file)
+			}
+			return nil
+		},
+	}
+}
+
+// run is a chain by its name: what run does, listed where users of chains look for it.
+func (k kind) run(g *global) *cobra.Command {
+	cmd := runCmd(g)
+	cmd.Use = "run NAME"
+	cmd.Example = ""
+	return cmd
+}
