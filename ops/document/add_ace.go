@@ -1,0 +1,44 @@
+package document
+
+import (
+	"catena/engine"
+	"catena/storage"
+)
+
+var addACE = engine.Op{
+	Name:     "Document.AddACE",
+	Aliases:  []string{"Document.SetACE"},
+	Label:    "Set ACL",
+	Category: "Document",
+	Doc:      "Grants or denies a permission on the document and returns it. Unless overwrite is false, the entry replaces all of the document's own entries.",
+	Run:      engine.Each(addACEParams.run),
+}
+
+type addACEParams struct {
+	Permission string `json:"permission" doc:"The permission, for example Read or ReadWrite."`
+	User       string `json:"user" doc:"Name of the user or group."`
+	ACL        string `json:"acl" default:"local" values:"local" doc:"Name of the list the entry goes into."`
+	Grant      bool   `json:"grant" default:"true" values:"true" doc:"Grant instead of deny."`
+	Overwrite  bool   `json:"overwrite" default:"true" values:"true" doc:"Replace all own entries of the document."`
+}
+
+func (p addACEParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+	lists, err := c.Tx.ACLs(d)
+	if err != nil {
+		return nil, err
+	}
+	entry := storage.ACE{User: p.User, Permission: p.Permission, Granted: p.Grant, Creator: c.As.Name}
+	entries := []storage.ACE{entry}
+	for _, list := range lists {
+		switch {
+		case list.Name == "inherited":
+		case list.Name == p.ACL && !p.Overwrite:
+			entries = append(list.Entries, entry)
+		case list.Name != p.ACL && p.Overwrite:
+			if d, err = c.Tx.SetACL(d, list.Name, nil); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return c.Tx.SetACL(d, p.ACL, entries)
+}

@@ -1,0 +1,86 @@
+package document
+
+import (
+	"time"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+var addPermission = engine.Op{
+	Name:     "Document.AddPermission",
+	Aliases:  []string{"Document.AddACL"},
+	Label:    "Add Permission",
+	Category: "Document",
+	Doc:      "Grants a permission on the document to users and groups and returns it. A grant that is there already is not added again.",
+	Run:      engine.Each(addPermissionParams.run),
+}
+
+type addPermissionParams struct {
+	Permission string    `json:"permission" doc:"The permission, for example Read or ReadWrite."`
+	ACL        string    `json:"acl" default:"local" values:"local" doc:"Name of the list the entries go into."`
+	Begin      time.Time `json:"begin,omitzero" doc:"When the grant begins."`
+	Block      bool      `json:"blockInheritance" default:"false" doc:"End the inheritance of permissions first."`
+	Comment    string    `json:"comment,omitzero" doc:"Text for those who are notified."`
+	Email      string    `json:"email,omitzero" doc:"Address of somebody without account, who gets the permission until its end."`
+	End        time.Time `json:"end,omitzero" doc:"When the grant ends."`
+	Notify     bool      `json:"notify" default:"false" doc:"Notify those who get the permission."`
+	Username   string    `json:"username,omitzero" alias:"user" doc:"Name of the user or group."`
+	Users      []any     `json:"users,omitzero" doc:"Names of several users and groups."`
+}
+
+func (p addPermissionParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+	if err := checkPeriod(p.Begin, p.End); err != nil {
+		return nil, err
+	}
+	names, err := p.names(c)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := entriesOf(c, d, p.ACL)
+	if err != nil {
+		return nil, err
+	}
+	if p.Block {
+		entries = blocked(c, entries)
+	}
+	for _, name := range names {
+		entries = withEntry(entries, storage.ACE{
+			User: name, Permission: p.Permission, Granted: true, Creator: c.As.Name,
+			Begin: p.Begin, End: p.End, Notify: p.Notify, Comment: p.Comment,
+		})
+	}
+	return c.Tx.SetACL(d, p.ACL, entries)
+}
+
+// names returns whom the permission is for. Somebody known by address alone becomes a
+// transient user.
+func (p addPermissionParams) names(c *engine.Ctx) ([]string, error) {
+	names := make([]string, 0, len(p.Users)+1)
+	for _, user := range p.Users {
+		name, ok := user.(string)
+		if !ok {
+			return nil, fault.Invalid.Errorf("users: names expected, not %v", user).In("users")
+		}
+		names = append(names, name)
+	}
+	if p.Username != "" {
+		names = append(names, p.Username)
+	}
+	if len(names) == 0 && p.Email != "" {
+		if p.End.IsZero() {
+			return nil, fault.Invalid.Errorf("end: needed for a permission by email").In("end")
+		}
+		return []string{"transient/" + p.Email}, nil
+	}
+	if len(names) == 0 {
+		return nil, fault.Invalid.Errorf("username: no user, users or email given").In("username")
+	}
+	for _, name := range names {
+		if err := knownName(c, name); err != nil {
+			return nil, err
+		}
+	}
+	return names, nil
+}

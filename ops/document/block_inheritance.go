@@ -1,0 +1,26 @@
+package document
+
+import (
+	"catena/engine"
+	"catena/storage"
+)
+
+var blockInheritance = engine.Op{
+	Name:     "Document.BlockPermissionInheritance",
+	Label:    "Block Permission Inheritance",
+	Category: "Document",
+	Doc:      "Ends the inheritance of permissions at the document, which the caller and administrators keep, and returns it.",
+	Run:      engine.Each(blockInheritanceParams.run),
+}
+
+type blockInheritanceParams struct {
+	ACL string `json:"acl" default:"local" values:"local" doc:"Name of the list that ends the inheritance."`
+}
+
+func (p blockInheritanceParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+	entries, err := entriesOf(c, d, p.ACL)
+	if err != nil {
+		return nil, err
+	}
+	return c.Tx.SetACL(d, p.ACL, blocked(c, entries))
+}

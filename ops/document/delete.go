@@ -1,0 +1,20 @@
+package document
+
+import (
+	"catena/engine"
+	"catena/storage"
+)
+
+var deleteDoc = engine.Op{
+	Name:     "Document.Delete",
+	Label:    "Delete",
+	Category: "Document",
+	Doc:      "Removes the document for good, with everything below it. Returns nothing for one document and an empty list for several.",
+	Run:      engine.Each(deleteParams.run),
+}
+
+type deleteParams struct{}
+
+func (deleteParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+	return nil, c.Tx.Delete(d)
+}

@@ -1,0 +1,75 @@
+package document
+
+import (
+	"strconv"
+	"strings"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/schema"
+)
+
+var fetchByProperty = engine.Op{
+	Name:     "Document.FetchByProperty",
+	Label:    "Fetch By Property",
+	Category: "Fetch",
+	Doc:      "Returns the documents whose property has one of the values. The input does not matter.",
+	Effect:   engine.Reads,
+	Run:      engine.On(fetchByPropertyParams.run),
+}
+
+type fetchByPropertyParams struct {
+	Property string   `json:"property" doc:"Xpath of the property, for example dc:title, or a system field such as ecm:name."`
+	Values   []string `json:"values" doc:"Values to look for; without any the answer is an empty list."`
+	Query    string   `json:"query,omitzero" doc:"A further condition of the query language, which must hold too."`
+}
+
+func (p fetchByPropertyParams) run(c *engine.Ctx, _ engine.Void) (storage.Docs, error) {
+	if len(p.Values) == 0 {
+		return storage.Docs{}, nil
+	}
+	if _, err := schema.ParsePath(p.Property); err != nil {
+		return nil, err
+	}
+	src, named := p.query()
+	return every(c, src, storage.QueryOptions{Named: named, PageOptions: storage.PageOptions{CountLimit: -1}})
+}
+
+func (p fetchByPropertyParams) query() (string, map[string]any) {
+	var src strings.Builder
+	src.WriteString("SELECT * FROM Document WHERE ")
+	src.WriteString(p.Property)
+	named := make(map[string]any, len(p.Values))
+	if len(p.Values) == 1 {
+		src.WriteString(" = :value0")
+		named["value0"] = p.Values[0]
+	} else {
+		for i, value := range p.Values {
+			name := "value" + strconv.Itoa(i)
+			src.WriteString(map[bool]string{true: " IN (:", false: ", :"}[i == 0])
+			src.WriteString(name)
+			named[name] = value
+		}
+		src.WriteString(")")
+	}
+	if strings.TrimSpace(p.Query) != "" {
+		src.WriteString(" AND (" + p.Query + ")")
+	}
+	return src.String(), named
+}
+
+// every reads all pages of a query.
+func every(c *engine.Ctx, src string, o storage.QueryOptions) (storage.Docs, error) {
+	all := storage.Docs{}
+	for {
+		page, err := c.Tx.Query(src, o)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, page.Docs...)
+		if page.Next == "" {
+			return all, nil
+		}
+		o.After = page.Next
+	}
+}

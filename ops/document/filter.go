@@ -1,0 +1,107 @@
+package document
+
+import (
+	"slices"
+	"strings"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+var filter = engine.Op{
+	Name:     "Document.Filter",
+	Label:    "Filter List",
+	Category: "Document",
+	Doc: "Keeps the documents that pass every test given and returns them as a list, even for one document. " +
+		"A condition that fails or gives no truth value is an error, it lets nothing through.",
+	Effect: engine.Reads,
+	Run:    engine.Each(filterParams.run),
+}
+
+type filterParams struct {
+	Class     string `json:"class,omitzero" doc:"Kind of document; an unknown word tests nothing." values:"Any,Regular Document,Document Link,Published Document,Document Proxy,Document Version,Immutable Document,Mutable Document"`
+	Condition string `json:"condition,omitzero" doc:"Expression that must be true; the document at hand is its input. Not taken from clients who may not run scripts."`
+	Facet     string `json:"facet,omitzero" doc:"A facet the document must have."`
+	State     string `json:"lifecycle,omitzero" doc:"Life-cycle state the document must be in."`
+	Path      string `json:"pathStartsWith,omitzero" doc:"Text the document's path must start with."`
+	Types     string `json:"types,omitzero" doc:"Comma separated types, one of which must be the document's own."`
+}
+
+func (p filterParams) run(c *engine.Ctx, d *storage.Doc) (storage.Docs, error) {
+	if !p.passes(d) {
+		return storage.Docs{}, nil
+	}
+	ok, err := p.holds(c)
+	if err != nil || !ok {
+		return storage.Docs{}, err
+	}
+	return storage.Docs{d}, nil
+}
+
+func (p filterParams) passes(d *storage.Doc) bool {
+	if given(p.Types) && !slices.Contains(words(p.Types), d.Type().Name) {
+		return false
+	}
+	if given(p.Facet) && !d.HasFacet(strings.TrimSpace(p.Facet)) {
+		return false
+	}
+	if given(p.State) && d.State() != strings.TrimSpace(p.State) {
+		return false
+	}
+	if given(p.Path) && !strings.HasPrefix(d.Path(), strings.TrimSpace(p.Path)) {
+		return false
+	}
+	return inClass(d, p.Class)
+}
+
+// inClass tests a document against the word of parameter class. A document link is a
+// proxy to a live document, a published one a proxy to a version.
+func inClass(d *storage.Doc, class string) bool {
+	fixed := d.IsVersion() || d.IsProxy() && !d.IsCheckedOut()
+	switch strings.TrimSpace(class) {
+	case "Regular Document":
+		return !d.IsVersion() && !d.IsProxy()
+	case "Document Link":
+		return d.IsProxy() && !fixed
+	case "Published Document":
+		return d.IsProxy() && fixed
+	case "Document Proxy":
+		return d.IsProxy()
+	case "Document Version":
+		return d.IsVersion()
+	case "Immutable Document":
+		return fixed
+	case "Mutable Document":
+		return !fixed
+	}
+	return true
+}
+
+func (p filterParams) holds(c *engine.Ctx) (bool, error) {
+	if !given(p.Condition) {
+		return true, nil
+	}
+	if c.Door&(engine.REST|engine.MCP) != 0 && !c.As.Admin {
+		return false, fault.Denied.Errorf("condition: expressions are not taken from clients").In("condition")
+	}
+	v, err := c.Eval(p.Condition)
+	if err != nil {
+		return false, fault.Wrap(err, "condition").In("condition")
+	}
+	ok, isBool := v.(bool)
+	if !isBool {
+		return false, fault.Invalid.Errorf("condition: true or false expected, not %v", v).In("condition")
+	}
+	return ok, nil
+}
+
+func given(s string) bool { return strings.TrimSpace(s) != "" }
+
+func words(list string) []string {
+	all := strings.Split(list, ",")
+	for i := range all {
+		all[i] = strings.TrimSpace(all[i])
+	}
+	return all
+}

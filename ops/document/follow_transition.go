@@ -1,0 +1,23 @@
+package document
+
+import (
+	"catena/engine"
+	"catena/storage"
+)
+
+var followTransition = engine.Op{
+	Name:     "Document.FollowLifecycleTransition",
+	Aliases:  []string{"Document.SetLifeCycle"},
+	Label:    "Follow Life Cycle Transition",
+	Category: "Document",
+	Doc:      "Brings the document into another life-cycle state and returns it. The transitions delete and undelete move it to the trash and back.",
+	Run:      engine.Each(followTransitionParams.run),
+}
+
+type followTransitionParams struct {
+	Value string `json:"value" doc:"Name of the transition, for example approve."`
+}
+
+func (p followTransitionParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+	return c.Tx.Follow(d, p.Value)
+}

@@ -1,0 +1,32 @@
+package document
+
+import (
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/blob"
+)
+
+var getBlob = engine.Op{
+	Name:     "Document.GetBlob",
+	Aliases:  []string{"Blob.Get"},
+	Label:    "Get Document File",
+	Category: "Files",
+	Doc:      "Returns the file at an xpath, else the document's main file, else an empty text named after the document with .null at its end.",
+	Effect:   engine.Reads,
+	Run:      engine.Each(getBlobParams.run),
+}
+
+type getBlobParams struct {
+	Xpath string `json:"xpath" default:"file:content" values:"file:content" doc:"Xpath of the file."`
+}
+
+func (p getBlobParams) run(_ *engine.Ctx, d *storage.Doc) (*storage.Blob, error) {
+	b, err := d.BlobAt(p.Xpath)
+	if err == nil && b == nil {
+		b, err = d.MainBlob()
+	}
+	if err == nil && b == nil {
+		b = blob.FromBytes(d.Name()+".null", "text/plain", nil)
+	}
+	return b, err
+}

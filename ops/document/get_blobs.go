@@ -1,0 +1,26 @@
+package document
+
+import (
+	"catena/engine"
+	"catena/storage"
+)
+
+var getBlobs = engine.Op{
+	Name:     "Document.GetBlobs",
+	Aliases:  []string{"Blob.GetAll"},
+	Label:    "Get All Document Files",
+	Category: "Files",
+	Doc:      "Returns every file of the document, the main one first. A document without files gives nothing.",
+	Effect:   engine.Reads,
+	Run:      engine.Each(getBlobsParams.run),
+}
+
+type getBlobsParams struct{}
+
+func (getBlobsParams) run(_ *engine.Ctx, d *storage.Doc) (storage.Blobs, error) {
+	all, err := d.AllBlobs()
+	if err != nil || len(all) == 0 {
+		return nil, err
+	}
+	return all, nil
+}

@@ -1,0 +1,46 @@
+package document
+
+import (
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+var getBlobsByProperty = engine.Op{
+	Name:     "Document.GetBlobsByProperty",
+	Aliases:  []string{"Blob.GetList"},
+	Label:    "Get Document Files",
+	Category: "Files",
+	Doc:      "Returns the files of a list property: of each item the part called file, or the item itself.",
+	Effect:   engine.Reads,
+	Run:      engine.Each(getBlobsByPropertyParams.run),
+}
+
+type getBlobsByPropertyParams struct {
+	Xpath string `json:"xpath" default:"files:files" values:"files:files" doc:"Xpath of the list."`
+}
+
+func (p getBlobsByPropertyParams) run(_ *engine.Ctx, d *storage.Doc) (storage.Blobs, error) {
+	field, err := d.FieldAt(p.Xpath)
+	if err != nil {
+		return nil, err
+	}
+	if !field.List {
+		return nil, fault.Invalid.Errorf("property %s: not a list but %s", p.Xpath, field.TypeName()).In(p.Xpath)
+	}
+	list, err := d.Get(p.Xpath)
+	if err != nil {
+		return nil, err
+	}
+	found := storage.Blobs{}
+	items, _ := list.([]any)
+	for _, item := range items {
+		if m, ok := item.(map[string]any); ok {
+			item = m["file"]
+		}
+		if b, ok := item.(*storage.Blob); ok && b != nil {
+			found = append(found, b)
+		}
+	}
+	return found, nil
+}

@@ -1,0 +1,23 @@
+package document
+
+import (
+	"catena/engine"
+	"catena/storage"
+)
+
+var getChild = engine.Op{
+	Name:     "Document.GetChild",
+	Label:    "Get Child",
+	Category: "Document",
+	Doc:      "Returns the child with a name.",
+	Effect:   engine.Reads,
+	Run:      engine.Each(getChildParams.run),
+}
+
+type getChildParams struct {
+	Name string `json:"name" doc:"Name of the child; upper and lower case differ."`
+}
+
+func (p getChildParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+	return c.Tx.Child(d, p.Name)
+}

@@ -1,0 +1,35 @@
+package document
+
+import (
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+// maxChildren bounds the unpaged list of children; longer ones are read by pages.
+const maxChildren = 100_000
+
+var getChildren = engine.Op{
+	Name:     "Document.GetChildren",
+	Label:    "Get Children",
+	Category: "Document",
+	Doc:      "Returns the children the caller may read, trashed ones too, in their order and without paging.",
+	Effect:   engine.Reads,
+	Run:      engine.Each(getChildrenParams.run),
+}
+
+type getChildrenParams struct{}
+
+func (getChildrenParams) run(c *engine.Ctx, d *storage.Doc) (storage.Docs, error) {
+	children := storage.Docs{}
+	for child, err := range c.Tx.EachChild(d) {
+		if err != nil {
+			return nil, err
+		}
+		if len(children) == maxChildren {
+			return nil, fault.Limit.Errorf("document %s: more than %d children, read them by pages", d.Path(), maxChildren).WithCode("children")
+		}
+		children = append(children, child)
+	}
+	return children, nil
+}

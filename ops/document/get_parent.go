@@ -1,0 +1,27 @@
+package document
+
+import (
+	"catena/engine"
+	"catena/storage"
+)
+
+var getParent = engine.Op{
+	Name:     "Document.GetParent",
+	Label:    "Get Parent",
+	Category: "Document",
+	Doc:      "Returns the parent, or the nearest ancestor of a type. Returns nothing above the root.",
+	Effect:   engine.Reads,
+	Run:      engine.Each(getParentParams.run),
+}
+
+type getParentParams struct {
+	Type string `json:"type,omitzero" doc:"Exact type of the ancestor wanted; without it the direct parent."`
+}
+
+func (p getParentParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+	parent, err := c.Tx.Parent(d)
+	for err == nil && parent != nil && given(p.Type) && parent.Type().Name != p.Type {
+		parent, err = c.Tx.Parent(parent)
+	}
+	return parent, err
+}

@@ -1,0 +1,27 @@
+package document
+
+import (
+	"catena/engine"
+	"catena/storage"
+)
+
+var move = engine.Op{
+	Name:     "Document.Move",
+	Label:    "Move",
+	Category: "Document",
+	Doc:      "Moves the document with everything below it into another folder and returns it.",
+	Run:      engine.Each(moveParams.run),
+}
+
+type moveParams struct {
+	Target storage.Ref `json:"target" doc:"Folder to move into: a path, an id, or a path relative to the input that starts with a dot."`
+	Name   string      `json:"name,omitzero" doc:"New name; without it the name is kept."`
+}
+
+func (p moveParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+	target, err := c.Tx.DocFrom(d, p.Target)
+	if err != nil {
+		return nil, err
+	}
+	return c.Tx.Move(d, target, p.Name)
+}

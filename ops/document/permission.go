@@ -1,0 +1,130 @@
+package document
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+// localACL is the list a document's own entries are in unless another one is named.
+const localACL = "local"
+
+// Everyone and everything: the entry that ends inheritance denies them.
+const (
+	everyone   = "Everyone"
+	everything = "Everything"
+)
+
+// entriesOf returns the document's own entries in a list, none if there is no such list.
+func entriesOf(c *engine.Ctx, d *storage.Doc, name string) ([]storage.ACE, error) {
+	lists, err := c.Tx.ACLs(d)
+	if err != nil {
+		return nil, err
+	}
+	for _, list := range lists {
+		if list.Name == name && name != "inherited" {
+			return list.Entries, nil
+		}
+	}
+	return nil, nil
+}
+
+// isBlock reports whether an entry ends inheritance.
+func isBlock(a storage.ACE) bool {
+	return !a.Granted && a.User == everyone && a.Permission == everything
+}
+
+// withEntry adds an entry before the one that ends inheritance, unless it is there already.
+func withEntry(entries []storage.ACE, a storage.ACE) []storage.ACE {
+	at := len(entries)
+	for i, have := range entries {
+		if have.ID() == a.ID() {
+			return entries
+		}
+		if isBlock(have) && i < at {
+			at = i
+		}
+	}
+	out := make([]storage.ACE, 0, len(entries)+1)
+	out = append(out, entries[:at]...)
+	return append(append(out, a), entries[at:]...)
+}
+
+// blocked adds what ends inheritance: everything for the caller and for administrators,
+// then nothing for anybody else.
+func blocked(c *engine.Ctx, entries []storage.ACE) []storage.ACE {
+	for _, have := range entries {
+		if isBlock(have) {
+			return entries
+		}
+	}
+	for _, user := range []string{c.As.Name, "administrators"} {
+		entries = withEntry(entries, storage.ACE{User: user, Permission: everything, Granted: true, Creator: c.As.Name})
+	}
+	return append(entries, storage.ACE{User: everyone, Permission: everything, Creator: c.As.Name})
+}
+
+// parseEntry reads user:permission:true, where true may be left out.
+func parseEntry(text string) (user, permission string, granted bool, err error) {
+	parts := strings.Split(text, ":")
+	if len(parts) == 2 {
+		parts = append(parts, "true")
+	}
+	if len(parts) == 3 && parts[0] != "" && parts[1] != "" {
+		if granted, err = strconv.ParseBool(parts[2]); err == nil {
+			return parts[0], parts[1], granted, nil
+		}
+	}
+	return "", "", false, fault.Invalid.Errorf("ecm:acl: user:permission:true or user:permission:false expected, not %q", text).In("ecm:acl")
+}
+
+// canonicalID completes the identifier of an entry, user:permission:granted:creator:begin:end,
+// of which the last parts may be missing.
+func canonicalID(id string) (string, error) {
+	parts := strings.Split(id, ":")
+	for len(parts) >= 2 && len(parts) < 6 {
+		parts = append(parts, map[bool]string{true: "true", false: ""}[len(parts) == 2])
+	}
+	n := len(parts)
+	if n < 6 || parts[0] == "" || !isBool(parts[n-4]) || !isMillis(parts[n-2]) || !isMillis(parts[n-1]) {
+		return "", fault.Invalid.Errorf("id: user:permission:granted:creator:begin:end expected, not %q", id).In("id")
+	}
+	return strings.Join(parts, ":"), nil
+}
+
+func isBool(s string) bool { return s == "true" || s == "false" }
+
+func isMillis(s string) bool {
+	if s == "" {
+		return true
+	}
+	_, err := strconv.ParseInt(s, 10, 64)
+	return err == nil
+}
+
+// checkPeriod refuses a period that ends before it begins.
+func checkPeriod(begin, end time.Time) error {
+	if !begin.IsZero() && !end.IsZero() && end.Before(begin) {
+		return fault.Invalid.Errorf("end: %s is before begin", end.Format(time.RFC3339)).In("end")
+	}
+	return nil
+}
+
+// knownName refuses names that are neither a user nor a group.
+func knownName(c *engine.Ctx, name string) error {
+	if name == everyone {
+		return nil
+	}
+	_, err := c.Tx.User(name)
+	if fault.Is(err, fault.NotFound) {
+		_, err = c.Tx.Group(name)
+	}
+	if fault.Is(err, fault.NotFound) {
+		return fault.Invalid.Errorf("user %s: no such user or group", name).In("username")
+	}
+	return err
+}

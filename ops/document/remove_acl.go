@@ -1,0 +1,25 @@
+package document
+
+import (
+	"catena/engine"
+	"catena/storage"
+)
+
+var removeACL = engine.Op{
+	Name:     "Document.RemoveACL",
+	Label:    "Remove ACL",
+	Category: "Document",
+	Doc:      "Removes one of the document's own lists of permissions, if there is one of that name, and returns the document.",
+	Run:      engine.Each(removeACLParams.run),
+}
+
+type removeACLParams struct {
+	ACL string `json:"acl" doc:"Name of the list, for example local."`
+}
+
+func (p removeACLParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+	if p.ACL == "inherited" {
+		return d, nil
+	}
+	return c.Tx.SetACL(d, p.ACL, nil)
+}

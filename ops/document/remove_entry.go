@@ -1,0 +1,62 @@
+package document
+
+import (
+	"slices"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+	"catena/storage/schema"
+)
+
+var removeEntry = engine.Op{
+	Name:     "Document.RemoveEntryOfMultivaluedProperty",
+	Aliases:  []string{"RemoveEntryOfMultivaluedProperty"},
+	Label:    "Remove Entry Of Multivalued Property",
+	Category: "Document",
+	Doc:      "Takes a value out of a list of scalars, everywhere it occurs or only where it occurs first. A list without it stays as it is.",
+	Run:      engine.Each(removeEntryParams.run),
+}
+
+type removeEntryParams struct {
+	Value any    `json:"value" type:"serializable" doc:"The value to take out; it must convert to the type of the items."`
+	Xpath string `json:"xpath" doc:"Xpath of the list, for example dc:subjects."`
+	All   bool   `json:"is Remove All" default:"true" values:"true" doc:"Every occurrence instead of the first."`
+	Save  bool   `json:"save" default:"true" values:"true" doc:"Store the change at once."`
+}
+
+func (p removeEntryParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+	field, err := d.FieldAt(p.Xpath)
+	if err != nil {
+		return nil, err
+	}
+	if !field.List || field.Kind == schema.Complex || field.Kind == schema.Blob {
+		return nil, fault.Invalid.Errorf("property %s: not a list of scalars but %s", p.Xpath, field.TypeName()).In(p.Xpath)
+	}
+	value, err := field.Item().Coerce(p.Value)
+	if err != nil {
+		return nil, err
+	}
+	list, err := d.Get(p.Xpath)
+	if err != nil {
+		return nil, err
+	}
+	items, _ := list.([]any)
+	if err := d.Set(p.Xpath, p.without(items, value)); err != nil {
+		return nil, err
+	}
+	return keep(c, d, p.Save)
+}
+
+func (p removeEntryParams) without(items []any, value any) []any {
+	left := slices.Clone(items)
+	if p.All {
+		return slices.DeleteFunc(left, func(item any) bool { return schema.Equal(item, value) })
+	}
+	for i, item := range left {
+		if schema.Equal(item, value) {
+			return slices.Delete(left, i, i+1)
+		}
+	}
+	return left
+}

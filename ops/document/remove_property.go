@@ -1,0 +1,26 @@
+package document
+
+import (
+	"catena/engine"
+	"catena/storage"
+)
+
+var removeProperty = engine.Op{
+	Name:     "Document.RemoveProperty",
+	Label:    "Remove Property",
+	Category: "Document",
+	Doc:      "Clears a property: a list is emptied, an xpath of one item takes that item out of its list, anything else becomes unset.",
+	Run:      engine.Each(removePropertyParams.run),
+}
+
+type removePropertyParams struct {
+	Xpath string `json:"xpath" doc:"Xpath of the property or of one item of a list."`
+	Save  bool   `json:"save" default:"true" values:"true" doc:"Store the change at once."`
+}
+
+func (p removePropertyParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+	if err := d.Remove(p.Xpath); err != nil {
+		return nil, err
+	}
+	return keep(c, d, p.Save)
+}

@@ -1,0 +1,20 @@
+package document
+
+import (
+	"catena/engine"
+	"catena/storage"
+)
+
+var saveDoc = engine.Op{
+	Name:     "Document.Save",
+	Label:    "Save",
+	Category: "Document",
+	Doc:      "Stores the changes made to the document so far and returns it as stored.",
+	Run:      engine.Each(saveParams.run),
+}
+
+type saveParams struct{}
+
+func (saveParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+	return c.Tx.Save(d, storage.SaveOptions{})
+}

@@ -1,0 +1,34 @@
+package document
+
+import (
+	"catena/engine"
+	"catena/storage"
+)
+
+var setBlobName = engine.Op{
+	Name:     "Document.SetBlobName",
+	Aliases:  []string{"Blob.SetFilename"},
+	Label:    "Set File Name",
+	Category: "Files",
+	Doc:      "Renames the file at an xpath and returns the document. Without a file there nothing changes.",
+	Run:      engine.Each(setBlobNameParams.run),
+}
+
+type setBlobNameParams struct {
+	Name  string `json:"name" doc:"The new file name."`
+	Save  bool   `json:"save" default:"true" values:"true" doc:"Store the change at once."`
+	Xpath string `json:"xpath" default:"file:content" values:"file:content" doc:"Xpath of the file."`
+}
+
+func (p setBlobNameParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+	b, err := d.Blob(p.Xpath)
+	if err != nil {
+		return nil, err
+	}
+	if b != nil {
+		if err := d.Set(p.Xpath, b.With(p.Name, b.Type)); err != nil {
+			return nil, err
+		}
+	}
+	return keep(c, d, p.Save)
+}

@@ -1,0 +1,36 @@
+package document
+
+import (
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+	"catena/storage/schema"
+)
+
+var setProperty = engine.Op{
+	Name:     "Document.SetProperty",
+	Label:    "Update Property",
+	Category: "Document",
+	Doc:      "Sets one scalar property, or clears it when no value is given, and returns the document. Text is converted to the property's type.",
+	Run:      engine.Each(setPropertyParams.run),
+}
+
+type setPropertyParams struct {
+	Xpath string `json:"xpath" doc:"Xpath of the property, for example dc:title."`
+	Save  bool   `json:"save" default:"true" values:"true" doc:"Store the change at once."`
+	Value any    `json:"value,omitzero" type:"serializable" doc:"The new value."`
+}
+
+func (p setPropertyParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+	field, err := d.FieldAt(p.Xpath)
+	if err != nil {
+		return nil, err
+	}
+	if field.List || field.Kind == schema.Complex || field.Kind == schema.Blob {
+		return nil, fault.Invalid.Errorf("property %s: not a scalar but %s", p.Xpath, field.TypeName()).In(p.Xpath)
+	}
+	if err := d.Set(p.Xpath, p.Value); err != nil {
+		return nil, err
+	}
+	return keep(c, d, p.Save)
+}

@@ -1,0 +1,28 @@
+package document
+
+import (
+	"slices"
+
+	"catena/engine"
+	"catena/storage"
+)
+
+var unblockInheritance = engine.Op{
+	Name:     "Document.UnblockPermissionInheritance",
+	Label:    "Unblock Permission Inheritance",
+	Category: "Document",
+	Doc:      "Lets the document inherit permissions again and returns it. What was granted when the inheritance ended stays granted.",
+	Run:      engine.Each(unblockInheritanceParams.run),
+}
+
+type unblockInheritanceParams struct {
+	ACL string `json:"acl" default:"local" values:"local" doc:"Name of the list that ends the inheritance."`
+}
+
+func (p unblockInheritanceParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+	entries, err := entriesOf(c, d, p.ACL)
+	if err != nil {
+		return nil, err
+	}
+	return c.Tx.SetACL(d, p.ACL, slices.DeleteFunc(slices.Clone(entries), isBlock))
+}

@@ -1,0 +1,20 @@
+package document
+
+import (
+	"catena/engine"
+	"catena/storage"
+)
+
+var unlock = engine.Op{
+	Name:     "Document.Unlock",
+	Label:    "Unlock",
+	Category: "Document",
+	Doc:      "Removes the lock and returns the document. A lock of somebody else needs the permission Unlock.",
+	Run:      engine.Each(unlockParams.run),
+}
+
+type unlockParams struct{}
+
+func (unlockParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+	return c.Tx.Unlock(d)
+}

@@ -1,0 +1,114 @@
+package document
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+	"catena/storage/schema"
+)
+
+var update = engine.Op{
+	Name:     "Document.Update",
+	Label:    "Update Properties",
+	Category: "Document",
+	Doc: "Sets properties by xpath and returns the document; empty text clears one. " +
+		"The key ecm:acl adds to the local permissions entries written user:permission:true, separated by commas.",
+	Run: engine.Each(updateParams.run),
+}
+
+type updateParams struct {
+	Properties  storage.Props `json:"properties" doc:"New values by xpath: lists as comma separated text, complex values as JSON text."`
+	ChangeToken string        `json:"changeToken,omitzero" doc:"Token of the state the change is based on; an outdated one is refused."`
+	Save        bool          `json:"save" default:"true" values:"true" doc:"Store the change at once."`
+	Behaviors   storage.Props `json:"propertiesBehaviors,omitzero" doc:"What to do with lists, by xpath: replace, append or append_excluding_duplicates."`
+}
+
+func (p updateParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+	for _, xpath := range slices.Sorted(maps.Keys(p.Properties)) {
+		value := p.Properties[xpath]
+		var err error
+		if xpath == "ecm:acl" {
+			d, err = addEntries(c, d, value)
+		} else {
+			err = p.set(d, xpath, value)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if !p.Save {
+		return d, nil
+	}
+	return c.Tx.Save(d, storage.SaveOptions{ChangeToken: p.ChangeToken})
+}
+
+func (p updateParams) set(d *storage.Doc, xpath string, value any) error {
+	if s, ok := value.(string); ok && s == "" {
+		value = nil
+	}
+	behavior, _ := p.Behaviors[xpath].(string)
+	switch strings.ToLower(behavior) {
+	case "", "replace":
+		return d.Set(xpath, value)
+	case "append", "append_excluding_duplicates":
+		joined, err := appended(d, xpath, value, strings.EqualFold(behavior, "append"))
+		if err != nil {
+			return err
+		}
+		return d.Set(xpath, joined)
+	}
+	return fault.Invalid.Errorf("propertiesBehaviors: %s: replace, append or append_excluding_duplicates expected, not %q", xpath, behavior).In("propertiesBehaviors")
+}
+
+// appended returns the list at xpath with the items of value behind it.
+func appended(d *storage.Doc, xpath string, value any, duplicates bool) ([]any, error) {
+	field, err := d.FieldAt(xpath)
+	if err != nil {
+		return nil, err
+	}
+	if !field.List {
+		return nil, fault.Invalid.Errorf("property %s: not a list but %s", xpath, field.TypeName()).In(xpath)
+	}
+	more, err := field.Coerce(value)
+	if err != nil {
+		return nil, err
+	}
+	old, err := d.Get(xpath)
+	if err != nil {
+		return nil, err
+	}
+	items, _ := old.([]any)
+	items = slices.Clone(items)
+	added, _ := more.([]any)
+	for _, item := range added {
+		if duplicates || !slices.ContainsFunc(items, func(have any) bool { return schema.Equal(have, item) }) {
+			items = append(items, item)
+		}
+	}
+	return items, nil
+}
+
+// addEntries adds entries written as text to the local permissions of a document, whose
+// unsaved changes it keeps.
+func addEntries(c *engine.Ctx, d *storage.Doc, value any) (*storage.Doc, error) {
+	text, _ := value.(string)
+	entries, err := entriesOf(c, d, localACL)
+	if err != nil {
+		return nil, err
+	}
+	for _, item := range words(text) {
+		user, permission, granted, err := parseEntry(item)
+		if err != nil {
+			return nil, err
+		}
+		entries = withEntry(entries, storage.ACE{User: user, Permission: permission, Granted: granted, Creator: c.As.Name})
+	}
+	if _, err := c.Tx.SetACL(d, localACL, entries); err != nil {
+		return nil, err
+	}
+	return d, nil
+}

@@ -1,0 +1,153 @@
+package storage
+
+import (
+	"strconv"
+	"strings"
+
+	"catena/storage/fault"
+	"catena/storage/schema"
+)
+
+// maxNoteText bounds the text a note takes as its main file.
+const maxNoteText = 1 << 20
+
+// FileXpath returns the xpath of a file: blobholder:0 is the document's main file,
+// blobholder:1 the first of its further ones; anything else is an xpath already.
+func (d *Doc) FileXpath(xpath string) (string, error) {
+	place, ok := strings.CutPrefix(xpath, "blobholder:")
+	if !ok {
+		return xpath, nil
+	}
+	n, err := strconv.Atoi(place)
+	if err != nil || n < 0 || strconv.Itoa(n) != place {
+		return "", fault.NotFound.Errorf("%s", xpath)
+	}
+	if n > 0 {
+		return "files:files/" + strconv.Itoa(n-1) + "/file", nil
+	}
+	for _, s := range d.Schemas() {
+		if s.Name == "note" {
+			return "note:note", nil
+		}
+	}
+	return "file:content", nil
+}
+
+// BlobAt returns the file at an xpath or at blobholder:0, blobholder:1, …; nil when empty.
+func (d *Doc) BlobAt(xpath string) (*Blob, error) {
+	place, err := d.FileXpath(xpath)
+	if err != nil {
+		return nil, err
+	}
+	if place == "note:note" {
+		return d.MainBlob()
+	}
+	return d.Blob(place)
+}
+
+// AttachBlob puts a file at an xpath. A list gets it appended, a complex value or item gets
+// it as the part that holds files, the text of a note becomes the file's.
+func (d *Doc) AttachBlob(xpath string, b *Blob) error {
+	place, err := d.FileXpath(xpath)
+	if err != nil {
+		return err
+	}
+	if place == "note:note" && b != nil {
+		return d.setNote(b)
+	}
+	field, err := d.FieldAt(place)
+	if err != nil {
+		return err
+	}
+	item := field
+	if field.List {
+		item = field.Item()
+	}
+	var value any = b
+	switch item.Kind {
+	case schema.Blob:
+	case schema.Complex:
+		part := blobPart(item)
+		if part == "" {
+			return fault.Invalid.Errorf("property %s: holds no files", xpath).In(xpath)
+		}
+		value = map[string]any{part: b}
+	default:
+		return fault.Invalid.Errorf("property %s: not a file but %s", xpath, field.TypeName()).In(xpath)
+	}
+	if !field.List {
+		return d.Set(place, value)
+	}
+	old, err := d.Get(place)
+	if err != nil {
+		return err
+	}
+	items, _ := old.([]any)
+	return d.Set(place, append(append(make([]any, 0, len(items)+1), items...), value))
+}
+
+// RemoveBlob removes the file at an xpath: a list is emptied, and an item of a list that
+// holds nothing but the file goes with it.
+func (d *Doc) RemoveBlob(xpath string) error {
+	place, err := d.FileXpath(xpath)
+	if err != nil {
+		return err
+	}
+	item, part, _ := cutLast(place)
+	if _, index, ok := cutLast(item); ok && isPosition(index) {
+		if field, err := d.FieldAt(item); err == nil && len(field.Fields) == 1 && field.Fields[0].Name == part {
+			return d.Remove(item)
+		}
+	}
+	return d.Remove(place)
+}
+
+func (d *Doc) setNote(b *Blob) error {
+	text, err := b.Bytes(maxNoteText)
+	if err != nil {
+		return err
+	}
+	if err := d.Set("note:note", string(text)); err != nil {
+		return err
+	}
+	if b.Type == "" {
+		return nil
+	}
+	return d.Set("note:mime_type", b.Type)
+}
+
+// FieldAt returns what kind of value the document holds at an xpath.
+func (d *Doc) FieldAt(xpath string) (*schema.Field, error) {
+	path, err := schema.ParsePath(xpath)
+	if err != nil {
+		return nil, err
+	}
+	field, rest, err := schema.Find(d.Schemas(), path)
+	if err != nil {
+		return nil, err
+	}
+	return field.Leaf(rest)
+}
+
+// blobPart returns the name of the first part of a complex field that is a file.
+func blobPart(f *schema.Field) string {
+	for _, part := range f.Fields {
+		if part.Kind == schema.Blob && !part.List {
+			return part.Name
+		}
+	}
+	return ""
+}
+
+func cutLast(xpath string) (before, last string, ok bool) {
+	i := strings.LastIndexByte(xpath, '/')
+	if i < 0 {
+		return xpath, "", false
+	}
+	return xpath[:i], xpath[i+1:], true
+}
+
+func isPosition(s string) bool {
+	_, err := strconv.Atoi(s)
+	return err == nil
+}
