@@ -1,0 +1,26 @@
+// Package blob holds the operations on files: putting them on documents and taking them
+// off, packing and joining them, and making documents of them. Content is addressed and
+// kept by storage; an operation only names what goes where.
+package blob
+
+import (
+	"catena/engine"
+	"catena/storage"
+)
+
+// Ops are the file operations.
+var Ops = []engine.Op{
+	attach,
+	concatenatePDFs,
+	createZip,
+	importFile,
+	remove,
+}
+
+// keep saves the document if asked to, and returns it as it then is.
+func keep(c *engine.Ctx, d *storage.Doc, save bool) (*storage.Doc, error) {
+	if !save {
+		return d, nil
+	}
+	return c.Tx.Save(d, storage.SaveOptions{})
+}

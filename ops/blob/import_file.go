@@ -1,0 +1,121 @@
+package blob
+
+import (
+	"bytes"
+	"strings"
+	"unicode/utf8"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/blob"
+	"catena/storage/fault"
+)
+
+// maxNoteText is the size up to which a text becomes a note; a longer one stays a file.
+const maxNoteText = 1 << 20
+
+var importFile = engine.Op{
+	Name:     "FileManager.Import",
+	Label:    "Create Document from file",
+	Category: "Services",
+	Doc: "Makes a document of the file in the folder named by context variable currentDocument: a Note of text, a Picture of an image, a File of anything else. " +
+		"Its title is the file name. Everything happens in the transaction of the call.",
+	Run: engine.Each(importParams.run),
+}
+
+type importParams struct {
+	NoTypeCheck bool `json:"noMimeTypeCheck" default:"false" doc:"Trust the file's type instead of finding it out."`
+	Overwrite   bool `json:"overwite" alias:"overwrite" default:"false" doc:"Put the file on a document of the same title or file name if the folder has one."`
+}
+
+func (p importParams) run(c *engine.Ctx, b *storage.Blob) (*storage.Doc, error) {
+	folder, err := container(c)
+	if err != nil {
+		return nil, err
+	}
+	name := "Untitled"
+	if b.Name != "" {
+		name = baseName(b.Name)
+	}
+	if !p.NoTypeCheck {
+		if b, err = typed(b); err != nil {
+			return nil, err
+		}
+	}
+	typeName, props, err := content(c, b.With(name, b.Type))
+	if err != nil {
+		return nil, err
+	}
+	props["dc:title"] = name
+	if p.Overwrite {
+		old, err := existing(c, folder, typeName, name)
+		if err != nil {
+			return nil, err
+		}
+		if old != nil {
+			return replace(c, old, props)
+		}
+	}
+	return c.Tx.Create(folder, typeName, name, props)
+}
+
+// container returns the folder documents are made in.
+func container(c *engine.Ctx) (*storage.Doc, error) {
+	switch v := c.Vars["currentDocument"].(type) {
+	case *storage.Doc:
+		if v != nil {
+			return c.Tx.Reload(v)
+		}
+	case string:
+		if v != "" {
+			return c.Tx.Doc(storage.Ref(v))
+		}
+	case storage.Ref:
+		return c.Tx.Doc(v)
+	}
+	return nil, fault.Invalid.Errorf("variable currentDocument: path or id of a folder expected").In("currentDocument")
+}
+
+// typed completes a type that says nothing from the name and the content.
+func typed(b *storage.Blob) (*storage.Blob, error) {
+	if b.Type != "" && b.Type != "application/octet-stream" {
+		return b, nil
+	}
+	r, err := b.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	head := make([]byte, min(b.Size, 4096))
+	n, err := r.Read(head)
+	if n == 0 && b.Size > 0 {
+		return nil, err
+	}
+	typ, encoding := blob.TypeOf(b.Name, b.Type, head[:n])
+	return b.With(b.Name, typ).WithEncoding(encoding), nil
+}
+
+// content chooses the type of document for a file and the properties that hold it.
+func content(c *engine.Ctx, b *storage.Blob) (string, storage.Props, error) {
+	types := c.Tx.Repo().Types()
+	if isText(b.Type) && b.Size <= maxNoteText {
+		text, err := b.Bytes(maxNoteText)
+		if err != nil {
+			return "", nil, err
+		}
+		if t, ok := types.Type("Note"); ok && t.HasSchema("note") && utf8.Valid(text) {
+			text = bytes.TrimPrefix(text, []byte("\ufeff"))
+			return "Note", storage.Props{"note:note": string(text), "note:mime_type": b.Type}, nil
+		}
+	}
+	if strings.HasPrefix(b.Type, "image/") {
+		if t, ok := types.Type("Picture"); ok && t.HasSchema("file") {
+			return "Picture", storage.Props{"file:content": b}, nil
+		}
+	}
+	return "File", storage.Props{"file:content": b}, nil
+}
+
+func isText(typ string) bool {
+	return strings.HasPrefix(typ, "text/") || typ == "application/xml" || typ == "application/xhtml+xml"
+}

@@ -1,0 +1,27 @@
+package blob
+
+import (
+	"catena/engine"
+	"catena/storage"
+)
+
+var remove = engine.Op{
+	Name:     "Blob.RemoveFromDocument",
+	Aliases:  []string{"Blob.Remove"},
+	Label:    "Remove File",
+	Category: "Files",
+	Doc:      "Takes the file at an xpath off the document and returns the document. A list is emptied, an item goes out of its list.",
+	Run:      engine.Each(removeParams.run),
+}
+
+type removeParams struct {
+	Save  bool   `json:"save" default:"true" values:"true" doc:"Store the change at once."`
+	Xpath string `json:"xpath" default:"file:content" values:"file:content" doc:"Xpath of the file, of one item or of the whole list."`
+}
+
+func (p removeParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+	if err := d.RemoveBlob(p.Xpath); err != nil {
+		return nil, err
+	}
+	return keep(c, d, p.Save)
+}
