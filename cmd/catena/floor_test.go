@@ -1,0 +1,174 @@
+package main
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/dgraph-io/badger/v4"
+	"github.com/google/uuid"
+	"github.com/julienschmidt/httprouter"
+)
+
+// The floor is the thinnest useful server over the same libraries: net/http, httprouter,
+// Badger and encoding/json, without types, permissions, events or history. What catena
+// serves is measured as a ratio to it, in the same run.
+type floor struct {
+	db *badger.DB
+}
+
+// floorDoc is all the floor knows of a document.
+type floorDoc struct {
+	ID         string          `json:"uid"`
+	Title      string          `json:"title"`
+	Modified   int64           `json:"modified"`
+	Properties json.RawMessage `json:"properties"`
+}
+
+func newFloor(t testing.TB, sync bool) *floor {
+	t.Helper()
+	o := badger.DefaultOptions(t.TempDir()).WithLogger(nil).WithSyncWrites(sync)
+	db, err := badger.Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	return &floor{db: db}
+}
+
+func (f *floor) handler() http.Handler {
+	r := httprouter.New()
+	r.POST("/noop", f.noop)
+	r.POST("/chain", f.chain)
+	r.POST("/docs", f.create)
+	r.GET("/docs/:id", f.get)
+	r.GET("/page", f.page)
+	return r
+}
+
+func (f *floor) noop(w http.ResponseWriter, r *http.Request, _ httprouter.Params) {
+	var body struct {
+		Input  string         `json:"input"`
+		Params map[string]any `json:"params"`
+	}
+	if json.NewDecoder(r.Body).Decode(&body) != nil {
+		w.WriteHeader(http.StatusBadRequest)
+		return
+	}
+	floorAnswer(w, map[string]any{"entity-type": "string", "value": body.Input})
+}
+
+// chain applies ten functions, looked up by name, to a small value.
+func (f *floor) chain(w http.ResponseWriter, r *http.Request, _ httprouter.Params) {
+	var body struct {
+		Input string `json:"input"`
+		Store bool   `json:"store"`
+	}
+	if json.NewDecoder(r.Body).Decode(&body) != nil {
+		w.WriteHeader(http.StatusBadRequest)
+		return
+	}
+	v := body.Input
+	for range 10 {
+		v = floorSteps["append"](v)
+	}
+	if body.Store {
+		if err := f.put(floorDoc{ID: uuid.NewString(), Title: v, Modified: time.Now().UnixMilli(), Properties: []byte(`{}`)}); err != nil {
+			w.WriteHeader(http.StatusInternalServerError)
+			return
+		}
+	}
+	floorAnswer(w, map[string]any{"entity-type": "string", "value": v})
+}
+
+var floorSteps = map[string]func(string) string{"append": func(s string) string { return s + "." }}
+
+func (f *floor) create(w http.ResponseWriter, r *http.Request, _ httprouter.Params) {
+	var d floorDoc
+	if json.NewDecoder(r.Body).Decode(&d) != nil {
+		w.WriteHeader(http.StatusBadRequest)
+		return
+	}
+	d.ID, d.Modified = uuid.NewString(), time.Now().UnixMilli()
+	if err := f.put(d); err != nil {
+		w.WriteHeader(http.StatusInternalServerError)
+		return
+	}
+	floorAnswer(w, d)
+}
+
+func (f *floor) put(d floorDoc) error {
+	b, err := json.Marshal(d)
+	if err != nil {
+		return err
+	}
+	return f.db.Update(func(tx *badger.Txn) error {
+		if err := tx.Set([]byte("d"+d.ID), b); err != nil {
+			return err
+		}
+		return tx.Set(floorIndex(d), nil)
+	})
+}
+
+func floorIndex(d floorDoc) []byte {
+	return append(binary.BigEndian.AppendUint64([]byte("m"), uint64(d.Modified)), d.ID...)
+}
+
+func (f *floor) get(w http.ResponseWriter, _ *http.Request, p httprouter.Params) {
+	var d floorDoc
+	err := f.db.View(func(tx *badger.Txn) error { return floorRead(tx, p.ByName("id"), &d) })
+	if err != nil {
+		w.WriteHeader(http.StatusNotFound)
+		return
+	}
+	floorAnswer(w, d)
+}
+
+func floorRead(tx *badger.Txn, id string, d *floorDoc) error {
+	item, err := tx.Get([]byte("d" + id))
+	if err != nil {
+		return err
+	}
+	return item.Value(func(b []byte) error { return json.Unmarshal(b, d) })
+}
+
+// page answers fifty whole documents in the order of the index, from a bound on.
+func (f *floor) page(w http.ResponseWriter, r *http.Request, _ httprouter.Params) {
+	from, _ := strconv.ParseUint(r.URL.Query().Get("from"), 10, 64)
+	docs := make([]floorDoc, 0, 50)
+	err := f.db.View(func(tx *badger.Txn) error {
+		o := badger.DefaultIteratorOptions
+		o.PrefetchValues, o.Prefix = false, []byte("m")
+		it := tx.NewIterator(o)
+		defer it.Close()
+		for it.Seek(binary.BigEndian.AppendUint64([]byte("m"), from)); it.Valid() && len(docs) < 50; it.Next() {
+			var d floorDoc
+			if err := floorRead(tx, string(it.Item().Key()[9:]), &d); err != nil {
+				return err
+			}
+			docs = append(docs, d)
+		}
+		return nil
+	})
+	if err != nil {
+		w.WriteHeader(http.StatusInternalServerError)
+		return
+	}
+	floorAnswer(w, map[string]any{"entity-type": "documents", "entries": docs})
+}
+
+func floorAnswer(w http.ResponseWriter, v any) {
+	var b bytes.Buffer
+	if json.NewEncoder(&b).Encode(v) != nil {
+		w.WriteHeader(http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Length", strconv.Itoa(b.Len()))
+	_, _ = io.Copy(w, &b)
+}

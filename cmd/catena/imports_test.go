@@ -1,0 +1,96 @@
+package main
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// imports lists, for every package of catena, which packages of catena it may import;
+// "x/..." stands for x and all below it. Everyone may import storage/fault.
+var imports = map[string][]string{
+	"storage/fault":   {},
+	"storage/kv":      {},
+	"storage/badger":  {"storage/kv"},
+	"storage/memory":  {"storage/kv"},
+	"storage/blob":    {},
+	"storage/schema":  {"storage/blob"},
+	"storage/query":   {"storage/schema"},
+	"storage":         {"storage/kv", "storage/blob", "storage/schema", "storage/query"},
+	"engine/expr":     {},
+	"engine":          {"storage", "storage/blob", "storage/schema", "engine/expr"},
+	"engine/entity":   {"engine", "storage", "storage/blob", "storage/schema"},
+	"engine/scenario": {"engine", "engine/entity", "storage", "storage/..."},
+	"ops":             {"ops/...", "engine"},
+	"ops/*":           {"engine", "engine/expr", "engine/entity", "storage", "storage/blob", "storage/schema", "storage/query"},
+	"decks":           {"engine", "storage", "storage/blob"},
+	"chains":          {"engine", "engine/expr"},
+	"scripts":         {"engine", "engine/entity", "engine/expr"},
+	"rest":            {"engine", "engine/entity", "rest/..."},
+	"rest/mcp":        {"engine", "engine/entity"},
+	"cmd/catena":      {"..."},
+}
+
+// TestImports holds the picture of the architecture: imports point down.
+func TestImports(t *testing.T) {
+	root := filepath.Join("..", "..")
+	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (d.Name() == "node_modules" || d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") && file != root) {
+			return filepath.SkipDir
+		}
+		if !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") {
+			return nil
+		}
+		rel, err := filepath.Rel(root, file)
+		if err == nil {
+			checkImports(t, file, filepath.ToSlash(rel))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func checkImports(t *testing.T, file, rel string) {
+	t.Helper()
+	from := path.Dir(rel)
+	allowed, ok := imports[from]
+	if !ok {
+		allowed, ok = imports[path.Dir(from)+"/*"]
+	}
+	if !ok {
+		t.Errorf("%s: package %s is not in the picture", rel, from)
+		return
+	}
+	f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	for _, s := range f.Imports {
+		name, _ := strconv.Unquote(s.Path.Value)
+		to, ours := strings.CutPrefix(name, "catena/")
+		if ours && to != "storage/fault" && !mayImport(allowed, to) {
+			t.Errorf("%s: %s may not import %s", rel, from, to)
+		}
+	}
+}
+
+func mayImport(allowed []string, to string) bool {
+	for _, a := range allowed {
+		below, wide := strings.CutSuffix(a, "...")
+		if a == to || wide && (strings.HasPrefix(to, below) || to == strings.TrimSuffix(below, "/")) {
+			return true
+		}
+	}
+	return false
+}
