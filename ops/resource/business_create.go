@@ -1,0 +1,47 @@
+package resource
+
+import (
+	"strings"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+var businessCreate = engine.Op{
+	Name:     "Business.Create",
+	Label:    "Create from Business Object",
+	Category: "Business",
+	Doc:      "Creates a document of what a business object holds in the input folder and returns the object.",
+	Run:      engine.On(businessCreateParams.run),
+}
+
+type businessCreateParams struct {
+	Adapter string         `json:"adapter" doc:"Name of the adapter, for example BusinessBeanAdapter."`
+	Name    string         `json:"name" doc:"Name in the folder."`
+	Object  map[string]any `json:"object" type:"object" doc:"The business object: entity-type and value, which tells the type of document."`
+}
+
+func (p businessCreateParams) run(c *engine.Ctx, folder *storage.Doc) (map[string]any, error) {
+	value, err := fields(p.Adapter, p.Object)
+	if err != nil {
+		return nil, err
+	}
+	typeName, _ := value["type"].(string)
+	if typeName == "" {
+		return nil, fault.Invalid.Errorf("value: type missing").In("type")
+	}
+	blank, err := c.Tx.Blank(typeName)
+	if err != nil {
+		return nil, err
+	}
+	props, err := properties(c, p.Adapter, blank, value)
+	if err != nil {
+		return nil, err
+	}
+	d, err := c.Tx.Create(folder, typeName, strings.ReplaceAll(p.Name, "/", "-"), props)
+	if err != nil {
+		return nil, err
+	}
+	return object(p.Adapter, d)
+}

@@ -1,0 +1,42 @@
+package resource
+
+import (
+	"maps"
+	"slices"
+
+	"catena/engine"
+	"catena/storage"
+)
+
+var businessWrite = engine.Op{
+	Name:     "Business.Write",
+	Label:    "Write Business Object",
+	Category: "Business",
+	Doc:      "Sets on the document what a business object holds and returns the object as it then is.",
+	Run:      engine.On(businessWriteParams.run),
+}
+
+type businessWriteParams struct {
+	Adapter string         `json:"adapter" doc:"Name of the adapter, for example BusinessBeanAdapter."`
+	Object  map[string]any `json:"object" type:"object" doc:"The business object: entity-type and value."`
+}
+
+func (p businessWriteParams) run(c *engine.Ctx, d *storage.Doc) (map[string]any, error) {
+	value, err := fields(p.Adapter, p.Object)
+	if err != nil {
+		return nil, err
+	}
+	props, err := properties(c, p.Adapter, d, value)
+	if err != nil {
+		return nil, err
+	}
+	for _, xpath := range slices.Sorted(maps.Keys(props)) {
+		if err := d.Set(xpath, props[xpath]); err != nil {
+			return nil, err
+		}
+	}
+	if d, err = c.Tx.Save(d, storage.SaveOptions{}); err != nil {
+		return nil, err
+	}
+	return object(p.Adapter, d)
+}

@@ -1,0 +1,51 @@
+package resource
+
+import (
+	"catena/engine"
+	"catena/storage"
+)
+
+// childrenPage is the size of a page of children unless another one is asked for.
+const childrenPage = 50
+
+const childrenQuery = "SELECT * FROM Document WHERE ecm:parentId = :parent AND ecm:mixinType != 'HiddenInNavigation'" +
+	" AND ecm:isVersion = 0 AND ecm:isTrashed = 0 ORDER BY dc:title"
+
+var children = engine.Op{
+	Name:     "Resource.Children",
+	Label:    "Children by Page",
+	Category: "Resource",
+	Doc:      "Returns a page of the document's children that are neither hidden nor trashed, by title. More children than one page holds are not counted.",
+	Effect:   engine.Reads,
+	Run:      engine.On(childrenParams.run),
+}
+
+type childrenParams struct {
+	PageSize  int      `json:"pageSize" default:"50" doc:"Most entries of the page."`
+	Index     int      `json:"currentPageIndex" default:"0" doc:"Number of the page, from 0."`
+	Offset    int      `json:"offset" default:"0" doc:"Entries to leave out; wins over the page number."`
+	SortBy    []string `json:"sortBy,omitzero" doc:"Fields to sort by."`
+	SortOrder []string `json:"sortOrder,omitzero" doc:"For each field asc, or else descending."`
+	Max       int      `json:"maxResults" default:"0" doc:"Most entries of all pages together; 0 is no bound."`
+}
+
+func (p childrenParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Page, error) {
+	if p.PageSize <= 0 {
+		p.PageSize = childrenPage
+	}
+	o, err := paging{p.PageSize, p.Index, p.Offset, p.Max, p.SortBy, p.SortOrder}.options()
+	if err != nil {
+		return nil, err
+	}
+	o.Named = map[string]any{"parent": d.ID()}
+	o.CountLimit = o.Limit
+	page, err := c.Tx.Query(childrenQuery, o)
+	if err != nil {
+		return nil, err
+	}
+	page.Provider = "CURRENT_DOC_CHILDREN"
+	if page.More {
+		page.HasNext = len(page.Docs) == page.Limit
+	}
+	return page, nil
+}

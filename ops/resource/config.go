@@ -1,0 +1,98 @@
+package resource
+
+import (
+	"maps"
+	"slices"
+
+	"catena/storage/schema"
+)
+
+// typeEntity describes a document type.
+func typeEntity(t *schema.Type) map[string]any {
+	return map[string]any{
+		"entity-type": "docType",
+		"name":        t.Name,
+		"parent":      orNull(t.Parent),
+		"facets":      names(t.Facets),
+		"schemas":     schemaList(t.Schemas, false),
+	}
+}
+
+// schemaEntity describes a schema, with the constraints of its fields if asked to.
+func schemaEntity(s *schema.Schema, constraints bool) map[string]any {
+	return map[string]any{
+		"entity-type": "schema",
+		"name":        s.Name,
+		"prefix":      s.Space(),
+		"@prefix":     s.Space(),
+		"fields":      fieldTypes(s.Fields, constraints),
+	}
+}
+
+func schemaList(all []*schema.Schema, constraints bool) []any {
+	list := make([]any, len(all))
+	for i, s := range all {
+		list[i] = schemaEntity(s, constraints)
+	}
+	return list
+}
+
+// facetEntity describes a facet.
+func facetEntity(f *schema.Facet) map[string]any {
+	return map[string]any{
+		"entity-type": "facet",
+		"name":        f.Name,
+		"schemas":     schemaList(f.Schemas, false),
+	}
+}
+
+func fieldTypes(all []*schema.Field, constraints bool) map[string]any {
+	types := make(map[string]any, len(all))
+	for _, f := range all {
+		types[f.Name] = fieldType(f, constraints)
+	}
+	return types
+}
+
+// fieldType is the name of a field's type; a complex one lists its parts beside it.
+func fieldType(f *schema.Field, constraints bool) any {
+	if f.Kind != schema.Complex && !constraints {
+		return f.TypeName()
+	}
+	out := map[string]any{"type": f.TypeName()}
+	if f.Kind == schema.Complex {
+		out["fields"] = fieldTypes(f.Fields, constraints)
+	}
+	if constraints {
+		out["constraints"] = constraintList(f)
+	}
+	return out
+}
+
+func constraintList(f *schema.Field) []any {
+	described := f.Describe()
+	list := make([]any, 0, len(described))
+	for _, name := range slices.Sorted(maps.Keys(described)) {
+		parameters := make(map[string]any, len(described[name]))
+		for key, value := range described[name] {
+			parameters[key] = value
+		}
+		list = append(list, map[string]any{"name": name, "parameters": parameters})
+	}
+	return list
+}
+
+func names(all []string) []any {
+	list := make([]any, len(all))
+	for i, name := range all {
+		list[i] = name
+	}
+	return list
+}
+
+func orNull(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}

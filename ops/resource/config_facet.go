@@ -1,0 +1,27 @@
+package resource
+
+import (
+	"catena/engine"
+	"catena/storage/fault"
+)
+
+var configFacet = engine.Op{
+	Name:     "Config.Facet",
+	Label:    "Facet",
+	Category: "Configuration",
+	Doc:      "Describes a facet: the schemas it brings.",
+	Effect:   engine.Reads,
+	Run:      engine.On(configFacetParams.run),
+}
+
+type configFacetParams struct {
+	Name string `json:"name" doc:"Name of the facet."`
+}
+
+func (p configFacetParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
+	found, ok := c.Tx.Repo().Types().Facet(p.Name)
+	if !ok {
+		return nil, fault.NotFound.Errorf("facet %s", p.Name)
+	}
+	return facetEntity(found), nil
+}

@@ -1,0 +1,25 @@
+package resource
+
+import (
+	"catena/engine"
+)
+
+var configFacets = engine.Op{
+	Name:     "Config.Facets",
+	Label:    "Facets",
+	Category: "Configuration",
+	Doc:      "Describes all facets.",
+	Effect:   engine.Reads,
+	Run:      engine.On(configFacetsParams.run),
+}
+
+type configFacetsParams struct{}
+
+func (configFacetsParams) run(c *engine.Ctx, _ engine.Void) ([]any, error) {
+	all := c.Tx.Repo().Types().Facets()
+	list := make([]any, len(all))
+	for i, f := range all {
+		list[i] = facetEntity(f)
+	}
+	return list, nil
+}

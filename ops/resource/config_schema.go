@@ -1,0 +1,30 @@
+package resource
+
+import (
+	"slices"
+
+	"catena/engine"
+	"catena/storage/fault"
+)
+
+var configSchema = engine.Op{
+	Name:     "Config.Schema",
+	Label:    "Schema",
+	Category: "Configuration",
+	Doc:      "Describes a schema: its prefix and the types of its fields.",
+	Effect:   engine.Reads,
+	Run:      engine.On(configSchemaParams.run),
+}
+
+type configSchemaParams struct {
+	Name  string   `json:"name" doc:"Name of the schema."`
+	Fetch []string `json:"fetch,omitzero" doc:"fields to have the constraints of the fields too."`
+}
+
+func (p configSchemaParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
+	found, ok := c.Tx.Repo().Types().Schema(p.Name)
+	if !ok {
+		return nil, fault.NotFound.Errorf("schema %s", p.Name)
+	}
+	return schemaEntity(found, slices.Contains(p.Fetch, "fields")), nil
+}

@@ -1,0 +1,24 @@
+package resource
+
+import (
+	"slices"
+
+	"catena/engine"
+)
+
+var configSchemas = engine.Op{
+	Name:     "Config.Schemas",
+	Label:    "Schemas",
+	Category: "Configuration",
+	Doc:      "Describes all schemas.",
+	Effect:   engine.Reads,
+	Run:      engine.On(configSchemasParams.run),
+}
+
+type configSchemasParams struct {
+	Fetch []string `json:"fetch,omitzero" doc:"fields to have the constraints of the fields too."`
+}
+
+func (p configSchemasParams) run(c *engine.Ctx, _ engine.Void) ([]any, error) {
+	return schemaList(c.Tx.Repo().Types().Schemas(), slices.Contains(p.Fetch, "fields")), nil
+}

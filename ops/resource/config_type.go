@@ -1,0 +1,27 @@
+package resource
+
+import (
+	"catena/engine"
+	"catena/storage/fault"
+)
+
+var configType = engine.Op{
+	Name:     "Config.Type",
+	Label:    "Document Type",
+	Category: "Configuration",
+	Doc:      "Describes a document type: its parent, its facets and its schemas.",
+	Effect:   engine.Reads,
+	Run:      engine.On(configTypeParams.run),
+}
+
+type configTypeParams struct {
+	Name string `json:"name" doc:"Name of the document type."`
+}
+
+func (p configTypeParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
+	found, ok := c.Tx.Repo().Types().Type(p.Name)
+	if !ok {
+		return nil, fault.NotFound.Errorf("document type %s", p.Name)
+	}
+	return typeEntity(found), nil
+}

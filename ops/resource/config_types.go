@@ -1,0 +1,37 @@
+package resource
+
+import (
+	"maps"
+
+	"catena/engine"
+)
+
+var configTypes = engine.Op{
+	Name:     "Config.Types",
+	Label:    "Document Types",
+	Category: "Configuration",
+	Doc:      "Returns all document types and schemas by name.",
+	Effect:   engine.Reads,
+	Run:      engine.On(configTypesParams.run),
+}
+
+type configTypesParams struct{}
+
+func (configTypesParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
+	types := c.Tx.Repo().Types()
+	docTypes := make(map[string]any)
+	for _, t := range types.Types() {
+		schemas := make([]any, len(t.Schemas))
+		for i, s := range t.Schemas {
+			schemas[i] = s.Name
+		}
+		docTypes[t.Name] = map[string]any{"parent": orNull(t.Parent), "facets": names(t.Facets), "schemas": schemas}
+	}
+	schemas := make(map[string]any)
+	for _, s := range types.Schemas() {
+		described := map[string]any{"@prefix": s.Space()}
+		maps.Copy(described, fieldTypes(s.Fields, false))
+		schemas[s.Name] = described
+	}
+	return map[string]any{"doctypes": docTypes, "schemas": schemas}, nil
+}

@@ -1,0 +1,46 @@
+package resource
+
+import (
+	"strings"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+var create = engine.Op{
+	Name:     "Resource.Create",
+	Label:    "Create from Entity",
+	Category: "Resource",
+	Doc:      "Creates the document a request describes in the input folder and returns it. Properties of schemas its type does not have are left out.",
+	Run:      engine.On(createParams.run),
+}
+
+type createParams struct {
+	Document map[string]any `json:"document" type:"object" doc:"The document: entity-type, type, name and properties."`
+	Base     string         `json:"base,omitzero" doc:"Address of the server, to know its own file addresses by."`
+}
+
+func (p createParams) run(c *engine.Ctx, folder *storage.Doc) (*storage.Doc, error) {
+	if err := checkEntity(p.Document); err != nil {
+		return nil, err
+	}
+	typeName, _ := p.Document["type"].(string)
+	name, _ := p.Document["name"].(string)
+	name = strings.ReplaceAll(strings.TrimSpace(name), "/", "-")
+	switch {
+	case strings.TrimSpace(typeName) == "":
+		return nil, fault.Invalid.Errorf("type: missing").In("type")
+	case name == "":
+		return nil, fault.Invalid.Errorf("name: missing").In("name")
+	}
+	blank, err := c.Tx.Blank(typeName)
+	if err != nil {
+		return nil, err
+	}
+	props, err := entity{c: c, d: blank, base: p.Base}.properties(p.Document)
+	if err != nil {
+		return nil, err
+	}
+	return c.Tx.Create(folder, typeName, name, props)
+}

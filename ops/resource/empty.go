@@ -1,0 +1,32 @@
+package resource
+
+import (
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+var empty = engine.Op{
+	Name:     "Resource.Empty",
+	Label:    "Empty Document",
+	Category: "Resource",
+	Doc:      "Returns a document of a type with its default values, which is not stored.",
+	Effect:   engine.Reads,
+	Run:      engine.Overload(engine.On(emptyParams.in), engine.On(emptyParams.nowhere)),
+}
+
+type emptyParams struct {
+	Type string `json:"type,omitzero" doc:"Type of the document."`
+	Name string `json:"name,omitzero" doc:"Name it is going to have; the default values do not depend on it."`
+}
+
+func (p emptyParams) in(c *engine.Ctx, _ *storage.Doc) (*storage.Doc, error) {
+	return p.nowhere(c, engine.Void{})
+}
+
+func (p emptyParams) nowhere(c *engine.Ctx, _ engine.Void) (*storage.Doc, error) {
+	if p.Type == "" {
+		return nil, fault.Invalid.Errorf("Missing type parameter").In("type")
+	}
+	return c.Tx.Blank(p.Type)
+}

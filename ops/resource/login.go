@@ -1,0 +1,30 @@
+package resource
+
+import (
+	"catena/engine"
+)
+
+var login = engine.Op{
+	Name:     "Login",
+	Label:    "Login",
+	Category: "Users & Groups",
+	Doc:      "Says who is signed in.",
+	Effect:   engine.Reads,
+	Run:      engine.On(loginParams.run),
+}
+
+type loginParams struct{}
+
+func (loginParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
+	groups := c.As.Groups
+	if u, err := c.Tx.User(c.As.Name); err == nil {
+		groups = u.Groups
+	}
+	return map[string]any{
+		"entity-type":     "login",
+		"id":              c.As.Name,
+		"username":        c.As.Name,
+		"isAdministrator": c.As.Admin,
+		"groups":          names(groups),
+	}, nil
+}

@@ -1,0 +1,36 @@
+package resource
+
+import (
+	"strings"
+
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+// maxPage is the largest page.
+const maxPage = 1000
+
+// paging is what a list's parameters ask for.
+type paging struct {
+	size, index, offset, max int
+	sortBy, sortOrder        []string
+}
+
+// options translates the parameters of a list. A field whose order is not asc sorts
+// descending.
+func (p paging) options() (storage.QueryOptions, error) {
+	if p.size < 0 || p.index < 0 || p.offset < 0 || p.max < 0 {
+		return storage.QueryOptions{}, fault.Invalid.Errorf("pageSize, currentPageIndex, offset and maxResults: not below 0")
+	}
+	o := storage.QueryOptions{Max: p.max}
+	o.Limit = min(p.size, maxPage)
+	o.Offset = p.offset
+	if o.Offset == 0 {
+		o.Offset = p.index * o.Limit
+	}
+	for i, field := range p.sortBy {
+		desc := i >= len(p.sortOrder) || !strings.EqualFold(strings.TrimSpace(p.sortOrder[i]), "asc")
+		o.Sort = append(o.Sort, storage.SortKey{Field: strings.TrimSpace(field), Desc: desc})
+	}
+	return o, nil
+}

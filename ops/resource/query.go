@@ -1,0 +1,54 @@
+package resource
+
+import (
+	"catena/engine"
+	"catena/storage"
+)
+
+var query = engine.Op{
+	Name:     "Resource.Query",
+	Label:    "Query by Page",
+	Category: "Resource",
+	Doc:      "Runs a query of the query language and returns a page of what it finds.",
+	Effect:   engine.Reads,
+	Run:      engine.On(queryParams.run),
+}
+
+type queryParams struct {
+	Query     string         `json:"query" default:"SELECT * FROM Document" doc:"The query."`
+	Args      []any          `json:"queryParams,omitzero" doc:"Values for the question marks, in order."`
+	Named     map[string]any `json:"namedParameters,omitzero" doc:"Values for :name."`
+	PageSize  int            `json:"pageSize" default:"0" doc:"Most entries of the page; 0 is the largest allowed."`
+	Index     int            `json:"currentPageIndex" default:"0" doc:"Number of the page, from 0."`
+	Offset    int            `json:"offset" default:"0" doc:"Entries to leave out; wins over the page number."`
+	Max       int            `json:"maxResults" default:"0" doc:"Most entries of all pages together; 0 is no bound."`
+	SortBy    []string       `json:"sortBy,omitzero" doc:"Fields to sort by instead of the query's."`
+	SortOrder []string       `json:"sortOrder,omitzero" doc:"For each field asc, or else descending."`
+}
+
+func (p queryParams) run(c *engine.Ctx, _ engine.Void) (*storage.Page, error) {
+	o, err := paging{p.PageSize, p.Index, p.Offset, p.Max, p.SortBy, p.SortOrder}.options()
+	if err != nil {
+		return nil, err
+	}
+	o.Args = make([]any, len(p.Args))
+	for i, v := range p.Args {
+		o.Args[i] = marker(c, v)
+	}
+	o.Named = make(map[string]any, len(p.Named))
+	for name, v := range p.Named {
+		o.Named[name] = marker(c, v)
+	}
+	return c.Tx.Query(p.Query, o)
+}
+
+// marker replaces the words that stand for the caller and the repository.
+func marker(c *engine.Ctx, v any) any {
+	switch v {
+	case "$currentUser":
+		return c.As.Name
+	case "$currentRepository":
+		return c.Tx.Repo().Name()
+	}
+	return v
+}

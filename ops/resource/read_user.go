@@ -1,0 +1,23 @@
+package resource
+
+import (
+	"catena/engine"
+	"catena/storage"
+)
+
+var readUser = engine.Op{
+	Name:     "User.Read",
+	Label:    "User",
+	Category: "Users & Groups",
+	Doc:      "Returns the user with a name.",
+	Effect:   engine.Reads,
+	Run:      engine.On(readUserParams.run),
+}
+
+type readUserParams struct {
+	Name string `json:"name" doc:"Name of the user."`
+}
+
+func (p readUserParams) run(c *engine.Ctx, _ engine.Void) (*storage.User, error) {
+	return c.Tx.User(p.Name)
+}

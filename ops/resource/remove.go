@@ -1,0 +1,20 @@
+package resource
+
+import (
+	"catena/engine"
+	"catena/storage"
+)
+
+var remove = engine.Op{
+	Name:     "Resource.Delete",
+	Label:    "Delete",
+	Category: "Resource",
+	Doc:      "Removes the document for good, with everything below it, and returns nothing.",
+	Run:      engine.On(removeParams.run).As("document", "void"),
+}
+
+type removeParams struct{}
+
+func (removeParams) run(c *engine.Ctx, d *storage.Doc) (any, error) {
+	return nil, c.Tx.Delete(d)
+}

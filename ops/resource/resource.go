@@ -1,0 +1,37 @@
+// Package resource holds the operations that addresses of the REST interface need beyond
+// the catalogue: documents as the bodies of requests, lists by page, files and permissions
+// of a document, business objects, the declarations of types, and who is signed in. Each
+// does one thing a route names; how a request says it is the door's business.
+package resource
+
+import (
+	"catena/engine"
+)
+
+// Ops are the operations behind addresses.
+var Ops = []engine.Op{
+	businessCreate,
+	businessRead,
+	businessWrite,
+	configFacet,
+	configFacets,
+	configSchema,
+	configSchemas,
+	configType,
+	configTypes,
+	login,
+	acl,
+	audit,
+	fileAt,
+	children,
+	create,
+	remove,
+	empty,
+	query,
+	removeFile,
+	search,
+	setFile,
+	update,
+	me,
+	readUser,
+}

@@ -1,0 +1,44 @@
+package resource
+
+import (
+	"maps"
+	"slices"
+
+	"catena/engine"
+	"catena/storage"
+)
+
+var update = engine.Op{
+	Name:     "Resource.Update",
+	Label:    "Update from Entity",
+	Category: "Resource",
+	Doc:      "Sets the properties a request gives for the document, and no others, and returns it. An outdated changeToken is refused.",
+	Run:      engine.On(updateParams.run),
+}
+
+type updateParams struct {
+	Document    map[string]any `json:"document" type:"object" doc:"The document: entity-type, properties and perhaps changeToken."`
+	Base        string         `json:"base,omitzero" doc:"Address of the server, to know its own file addresses by."`
+	ChangeToken string         `json:"changeToken,omitzero" doc:"Token of the state the change is based on; wins over the one in the document."`
+	Comment     string         `json:"comment,omitzero" doc:"Text for the audit record."`
+	Source      string         `json:"source,omitzero" doc:"Where the change comes from."`
+}
+
+func (p updateParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+	if err := checkEntity(p.Document); err != nil {
+		return nil, err
+	}
+	props, err := entity{c: c, d: d, base: p.Base}.properties(p.Document)
+	if err != nil {
+		return nil, err
+	}
+	for _, xpath := range slices.Sorted(maps.Keys(props)) {
+		if err := d.Set(xpath, props[xpath]); err != nil {
+			return nil, err
+		}
+	}
+	if p.ChangeToken == "" {
+		p.ChangeToken, _ = p.Document["changeToken"].(string)
+	}
+	return c.Tx.Save(d, storage.SaveOptions{ChangeToken: p.ChangeToken, Comment: p.Comment, Source: p.Source})
+}
