@@ -116,7 +116,7 @@ type temporary struct {
 }
 
 // remove removes the file. If that is not possible the next Open of the store does.
-func (t temporary) remove() { t.root.Remove(t.name) }
+func (t temporary) remove() { _ = t.root.Remove(t.name) }
 
 // spool is content in a temporary file. The file goes when nobody can reach the spool any
 // more; Keep renames it instead.

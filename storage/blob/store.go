@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -57,7 +58,7 @@ func Open(dir string, log *slog.Logger) (*Store, error) {
 	if dir == "" {
 		return s, nil
 	}
-	if err := os.MkdirAll(dir, dirMode); err != nil {
+	if err := makeFolder(dir); err != nil {
 		return nil, fault.Unavailable.Errorf("blobs: %w", err)
 	}
 	root, err := os.OpenRoot(dir)
@@ -67,10 +68,24 @@ func Open(dir string, log *slog.Logger) (*Store, error) {
 	s.root = root
 	s.dirs.root = root
 	if err := s.clean(); err != nil {
-		root.Close()
-		return nil, fault.Unavailable.Errorf("blobs: %w", err)
+		return nil, fault.Unavailable.Errorf("blobs: %w", errors.Join(err, root.Close()))
 	}
 	return s, nil
+}
+
+// makeFolder makes dir, durably, if it is missing.
+func makeFolder(dir string) error {
+	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := os.MkdirAll(dir, dirMode); err != nil {
+		return err
+	}
+	f, err := os.Open(filepath.Dir(dir))
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
 }
 
 // clean removes what an earlier process left unfinished.

@@ -22,7 +22,7 @@ import (
 
 func stores(t *testing.T, fn func(t *testing.T, s *Store)) {
 	t.Helper()
-	for name, dir := range map[string]string{"memory": "", "folder": t.TempDir()} {
+	for name, dir := range map[string]string{"memory": "", "folder": filepath.Join(t.TempDir(), "new", "blobs")} {
 		t.Run(name, func(t *testing.T) {
 			s, err := Open(dir, nil)
 			if err != nil {

@@ -195,7 +195,7 @@ schemas:
 		{"vs:description", nil, "vs:description NotNullConstraint map[]"},
 		{"vs:description", "", "vs:description NotNullConstraint map[]"},
 		{"vs:description", "abcde", ""},
-		{"vs:description", "éÀ Bcd", "vs:description LengthConstraint map[Maximum:5]; vs:description PatternConstraint map[Pattern:^(?:[a-z]*)$]"},
+		{"vs:description", "éÀ Bcd", "vs:description LengthConstraint map[Maximum:5]; vs:description PatternConstraint map[Pattern:[a-z]*]"},
 		{"vs:age", int64(9), ""},
 		{"vs:age", int64(0), "vs:age NumericIntervalConstraint map[Maximum:9 MaximumInclusive:true Minimum:1 MinimumInclusive:true]"},
 		{"vs:age", int64(10), "vs:age NumericIntervalConstraint map[Maximum:9 MaximumInclusive:true Minimum:1 MinimumInclusive:true]"},

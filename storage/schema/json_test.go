@@ -2,6 +2,7 @@ package schema
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -219,8 +220,8 @@ func TestParseProps(t *testing.T) {
 	}
 	for text, line := range map[string]int{"a=1\nb": 2, "=x": 1, "# c\n\n\n oops \n": 4, "a=1\\\n2\nb": 3} {
 		_, err := ParseProps(text)
-		e, ok := err.(*fault.Error)
-		if !ok || e.Kind != fault.Invalid || e.Line != line {
+		var e *fault.Error
+		if !errors.As(err, &e) || e.Kind != fault.Invalid || e.Line != line {
 			t.Errorf("%q: got %#v", text, err)
 		}
 	}

@@ -24,9 +24,6 @@ func Defaults() fs.FS {
 	return sub
 }
 
-// Root is the type all documents but relations are below.
-const Root = "Document"
-
 // Load reads the *.yaml files of each layer. A later layer adds declarations, or replaces
 // those of the same name; within a layer a name stands once. Every mistake is reported, with file and
 // line, in one Invalid error.
@@ -76,12 +73,13 @@ type loader struct {
 	facets     map[string]*facetDecl
 	types      map[string]*typeDecl
 	lifeCycles map[string]*lifeCycleDecl
+	keys       map[string]*Field // of the fields of all schemas
 }
 
 func newLoader() *loader {
 	return &loader{
 		schemas: map[string]*schemaDecl{}, facets: map[string]*facetDecl{},
-		types: map[string]*typeDecl{}, lifeCycles: map[string]*lifeCycleDecl{},
+		types: map[string]*typeDecl{}, lifeCycles: map[string]*lifeCycleDecl{}, keys: map[string]*Field{},
 	}
 }
 
@@ -109,6 +107,7 @@ type (
 		*Type
 		parent, lifeCycle         name
 		schemas, facets, subTypes []name
+		prefetch                  []name
 		at                        place
 		done, busy                bool
 	}
@@ -134,7 +133,7 @@ func (l *loader) report() error {
 func (l *loader) resolve() *Registry {
 	r := &Registry{
 		types: map[string]*Type{}, schemas: map[string]*Schema{}, facets: map[string]*Facet{},
-		lifeCycles: map[string]*LifeCycle{}, under: map[string][]string{}, fields: map[string]*Field{},
+		lifeCycles: map[string]*LifeCycle{}, under: map[string][]string{}, fields: l.keys,
 	}
 	spaces := map[string]string{}
 	for _, n := range slices.Sorted(maps.Keys(l.schemas)) {
@@ -146,7 +145,7 @@ func (l *loader) resolve() *Registry {
 		r.schemas[n] = d.Schema
 		r.schemaList = append(r.schemaList, d.Schema)
 		for _, f := range d.Fields {
-			r.fields[f.Key] = f
+			l.keys[f.Key] = f
 		}
 	}
 	for _, n := range slices.Sorted(maps.Keys(l.facets)) {
@@ -166,7 +165,7 @@ func (l *loader) resolve() *Registry {
 		r.under[n] = append(r.under[n], n)
 	}
 	for _, t := range r.typeList {
-		for up, steps := l.types[t.Parent], 0; up != nil && steps < len(l.types); up, steps = l.types[up.Type.Parent], steps+1 {
+		for up, steps := l.types[t.Parent], 0; up != nil && steps < len(l.types); up, steps = l.types[up.Parent], steps+1 {
 			r.under[up.Name] = append(r.under[up.Name], t.Name)
 		}
 	}
@@ -228,6 +227,12 @@ func (l *loader) resolveType(d *typeDecl) {
 		}
 		d.SubTypes = append(d.SubTypes, n.text)
 	}
+	for _, n := range d.prefetch {
+		if l.keys[n.text] == nil {
+			l.fail(n.at, "%s: no property %s", subject, n.text)
+		}
+		d.Prefetch = append(d.Prefetch, n.text)
+	}
 	if d.lifeCycle.text != "" {
 		c, ok := l.lifeCycles[d.lifeCycle.text]
 		if !ok {
@@ -241,7 +246,7 @@ func (l *loader) resolveType(d *typeDecl) {
 
 func (d *typeDecl) inherit(parent *typeDecl) {
 	d.Schemas, d.Facets, d.LifeCycle = slices.Clone(parent.Schemas), slices.Clone(parent.Facets), parent.LifeCycle
-	if d.Prefetch == nil {
+	if d.prefetch == nil {
 		d.Prefetch = parent.Prefetch
 	}
 	if d.Icon == "" {

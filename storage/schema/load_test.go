@@ -67,7 +67,7 @@ func TestUnder(t *testing.T) {
 	if got := r.Under("Nope"); got != nil {
 		t.Errorf("under Nope: %v", got)
 	}
-	all := r.Under(Root)
+	all := r.Under("Document")
 	for _, d := range r.Types() {
 		relation := slices.Contains(r.Under("Relation"), d.Name)
 		if slices.Contains(all, d.Name) == relation {
@@ -168,6 +168,7 @@ types:
   A: {parent: B, facets: [G], schemas: [four], lifeCycle: m}
   B: {parent: A, subTypes: [C]}
   D: {parent: E, icon: [1]}
+  E2: {prefetch: ["x:f", "x:z"]}
 `), layer("b.yaml", "kinds: {}\ntypes: {A A: {}}\n"), layer("c.yaml", "types:\n\tA: {}\n"))
 	want := []string{
 		`a.yaml:5: field x:a: no type "strin"`,
@@ -189,6 +190,7 @@ types:
 		`a.yaml:20: type B: no type C`,
 		`a.yaml:21: text expected`,
 		`a.yaml:21: type D: no type E`,
+		`a.yaml:22: type E2: no property x:z`,
 		`b.yaml:1: unknown key kinds`,
 		`b.yaml:2: malformed name "A A"`,
 		`c.yaml:2: found character that cannot start any token`,

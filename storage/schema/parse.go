@@ -71,10 +71,7 @@ func (d *decoder) word(w string) bool {
 }
 
 func (d *decoder) field(f *Field) (any, bool) {
-	if d.peek() == 'n' {
-		return nil, d.word("null")
-	}
-	if !f.List {
+	if !f.List || d.peek() == 'n' {
 		return d.single(f)
 	}
 	if !d.take('[') {
@@ -85,13 +82,7 @@ func (d *decoder) field(f *Field) (any, bool) {
 	}
 	items := make([]any, 0, 4)
 	for {
-		var item any
-		ok := true
-		if d.peek() == 'n' {
-			ok = d.word("null")
-		} else {
-			item, ok = d.single(f)
-		}
+		item, ok := d.single(f)
 		if !ok {
 			return nil, false
 		}
@@ -106,6 +97,9 @@ func (d *decoder) field(f *Field) (any, bool) {
 }
 
 func (d *decoder) single(f *Field) (any, bool) {
+	if d.peek() == 'n' {
+		return nil, d.word("null")
+	}
 	switch f.Kind {
 	case String:
 		return box(d.text())

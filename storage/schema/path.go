@@ -36,22 +36,20 @@ const (
 // ParsePath reads an xpath. A position may also be written as XPath does, "files/file[1]",
 // where the name of the item does not matter.
 func ParsePath(xpath string) (Path, error) {
-	bad := func(why string) (Path, error) {
-		return Path{}, fault.Invalid.Errorf("xpath %q: %s", clip(xpath), why).In(clip(xpath))
-	}
+	bad := Path{text: clip(xpath)}.invalid
 	text := strings.TrimPrefix(xpath, "/")
 	switch {
 	case text == "":
-		return bad("empty")
+		return Path{}, bad("empty")
 	case len(xpath) > MaxPathLength:
-		return bad("longer than " + strconv.Itoa(MaxPathLength) + " bytes")
+		return Path{}, bad("longer than " + strconv.Itoa(MaxPathLength) + " bytes")
 	case strings.Count(text, "/") >= MaxPathDepth:
-		return bad("deeper than " + strconv.Itoa(MaxPathDepth) + " steps")
+		return Path{}, bad("deeper than " + strconv.Itoa(MaxPathDepth) + " steps")
 	}
 	p := Path{text: text}
 	if head, rest, ok := strings.Cut(text, ":"); ok && !strings.Contains(head, "/") {
 		if !isName(head) {
-			return bad("malformed prefix")
+			return Path{}, bad("malformed prefix")
 		}
 		p.prefix, text = head, rest
 	}
@@ -59,7 +57,7 @@ func ParsePath(xpath string) (Path, error) {
 	for part := range strings.SplitSeq(text, "/") {
 		steps, ok := parseStep(part, len(p.steps) == 0)
 		if !ok {
-			return bad("malformed step " + strconv.Quote(clip(part)))
+			return Path{}, bad("malformed step " + strconv.Quote(clip(part)))
 		}
 		p.steps = append(p.steps, steps...)
 	}
@@ -169,11 +167,11 @@ func Find(schemas []*Schema, p Path) (*Field, Path, error) {
 func (p Path) first(schemas []*Schema) (*Field, error) {
 	name := p.steps[0].Name
 	if p.prefix != "" {
-		for _, s := range schemas {
-			if s.Space() == p.prefix || s.Name == p.prefix {
-				if f := s.Field(name); f != nil {
-					return f, nil
-				}
+		byPrefix := func(s *Schema) bool { return s.Space() == p.prefix && s.Field(name) != nil }
+		byName := func(s *Schema) bool { return s.Name == p.prefix && s.Field(name) != nil }
+		for _, match := range []func(*Schema) bool{byPrefix, byName} {
+			if i := slices.IndexFunc(schemas, match); i >= 0 {
+				return schemas[i].Field(name), nil
 			}
 		}
 		return nil, p.invalid("no such property")

@@ -224,11 +224,26 @@ func TestEqual(t *testing.T) {
 		a, b any
 		want bool
 	}{
-		{nil, nil, true}, {nil, []any{}, true}, {[]any{}, nil, true}, {nil, "", false}, {"a", "a", true}, {"a", int64(1), false},
-		{int64(1), 1.0, false}, {true, true, true}, {[]any{"a"}, []any{"a"}, true}, {[]any{"a"}, []any{"b"}, false}, {[]any{"a"}, "a", false},
-		{obj{"x": nil, "y": "a"}, obj{"y": "a"}, true}, {obj{"y": "a"}, obj{"x": []any{}, "y": "a"}, true}, {obj{"y": "a"}, obj{"x": "b", "y": "a"}, false},
-		{obj{}, nil, false}, {a, a.With("a", "t/t"), true}, {a, a.With("b", "t/t"), false}, {a, nil, false},
-		{now, now.UTC(), true}, {now, now.Add(time.Millisecond), false},
+		{nil, nil, true},
+		{nil, []any{}, true},
+		{[]any{}, nil, true},
+		{nil, "", false},
+		{"a", "a", true},
+		{"a", int64(1), false},
+		{int64(1), 1.0, false},
+		{true, true, true},
+		{[]any{"a"}, []any{"a"}, true},
+		{[]any{"a"}, []any{"b"}, false},
+		{[]any{"a"}, "a", false},
+		{obj{"x": nil, "y": "a"}, obj{"y": "a"}, true},
+		{obj{"y": "a"}, obj{"x": []any{}, "y": "a"}, true},
+		{obj{"y": "a"}, obj{"x": "b", "y": "a"}, false},
+		{obj{}, nil, false},
+		{a, a.With("a", "t/t"), true},
+		{a, a.With("b", "t/t"), false},
+		{a, nil, false},
+		{now, now.UTC(), true},
+		{now, now.Add(time.Millisecond), false},
 	} {
 		if got := Equal(x.a, x.b); got != x.want {
 			t.Errorf("Equal(%v, %v) = %t", x.a, x.b, got)

@@ -51,9 +51,11 @@ type Field struct {
 // Constraints limit the values of a field; a list's constraints hold for each item.
 type Constraints struct {
 	Min, Max             *float64
-	MinLength, MaxLength int // in characters; 0 means no limit
-	Pattern              *regexp.Regexp
+	MinLength, MaxLength int    // in characters; 0 means no limit
+	Pattern              string // a regular expression that matches the whole text
 	Enum                 []string
+
+	whole *regexp.Regexp // Pattern, compiled
 }
 
 // Sub returns the part of a complex field called name, or nil.

@@ -39,11 +39,11 @@ func (f *Field) validate(v any, at string, found []Violation) []Violation {
 			found = sub.validate(v[sub.Name], at+"/"+sub.Name, found)
 		}
 	case string:
-		found = f.Constraints.text(v, at, found)
+		found = f.text(v, at, found)
 	case int64:
-		found = f.Constraints.number(v, float64(v), at, found)
+		found = f.number(v, float64(v), at, found)
 	case float64:
-		found = f.Constraints.number(v, v, at, found)
+		found = f.number(v, v, at, found)
 	}
 	return found
 }
@@ -58,7 +58,7 @@ func (f *Field) Describe() map[string]map[string]string {
 	if c.MinLength > 0 || c.MaxLength > 0 {
 		out["LengthConstraint"] = c.lengthParams()
 	}
-	if c.Pattern != nil {
+	if c.Pattern != "" {
 		out["PatternConstraint"] = c.patternParams()
 	}
 	if len(c.Enum) > 0 {
@@ -84,8 +84,8 @@ func (c *Constraints) text(s, at string, found []Violation) []Violation {
 	case c.MaxLength > 0 && n > c.MaxLength:
 		add("LengthConstraint", "at most "+strconv.Itoa(c.MaxLength)+" characters", c.lengthParams())
 	}
-	if c.Pattern != nil && !c.Pattern.MatchString(s) {
-		add("PatternConstraint", "does not match "+c.Pattern.String(), c.patternParams())
+	if c.whole != nil && !c.whole.MatchString(s) {
+		add("PatternConstraint", "does not match "+c.Pattern, c.patternParams())
 	}
 	if len(c.Enum) > 0 && !slices.Contains(c.Enum, s) {
 		add("EnumConstraint", "not one of "+strings.Join(c.Enum, ", "), c.enumParams())
@@ -94,7 +94,7 @@ func (c *Constraints) text(s, at string, found []Violation) []Violation {
 }
 
 func (c *Constraints) number(v any, n float64, at string, found []Violation) []Violation {
-	why := ""
+	var why string
 	switch {
 	case c.Min != nil && n < *c.Min:
 		why = "at least " + formatNumber(*c.Min)
@@ -118,7 +118,7 @@ func (c *Constraints) lengthParams() map[string]string {
 }
 
 func (c *Constraints) patternParams() map[string]string {
-	return map[string]string{"Pattern": c.Pattern.String()}
+	return map[string]string{"Pattern": c.Pattern}
 }
 
 func (c *Constraints) enumParams() map[string]string {

@@ -244,11 +244,11 @@ func (l *loader) complete(f *Field, key *yaml.Node, pattern string, value *yaml.
 		l.fail(l.at(key), "field %s: only text can refer to something", f.Key)
 	}
 	if pattern != "" {
-		p, err := regexp.Compile(`^(?:` + pattern + `)$`)
+		whole, err := regexp.Compile(`^(?:` + pattern + `)$`)
 		if err != nil {
 			l.fail(l.at(key), "field %s: pattern: %s", f.Key, err)
 		}
-		f.Pattern = p
+		f.Pattern, f.whole = pattern, whole
 	}
 	f.item = f.makeItem()
 	if value == nil {
@@ -305,7 +305,7 @@ func (l *loader) docType(key, n *yaml.Node) {
 	d := &typeDecl{Type: &Type{Name: key.Value}, at: l.at(key)}
 	l.each(n, keys{
 		"parent": l.word(&d.parent), "label": l.text(&d.Label), "icon": l.text(&d.Icon), "lifeCycle": l.word(&d.lifeCycle),
-		"schemas": l.words(&d.schemas), "facets": l.words(&d.facets), "subTypes": l.words(&d.subTypes), "prefetch": l.texts(&d.Prefetch),
+		"schemas": l.words(&d.schemas), "facets": l.words(&d.facets), "subTypes": l.words(&d.subTypes), "prefetch": l.words(&d.prefetch),
 	})
 	d.Parent = d.parent.text
 	put(l, l.types, key, func(d *typeDecl) place { return d.at }, d)
