@@ -1,0 +1,392 @@
+// Package badger is the kv store on disk. Badger holds the rows; a redo log of our own
+// stands in front of it, so that a commit costs one write and one sync, shared by all
+// that wait, and so that a lost or damaged commit is seen rather than missing. Opening
+// replays what is in the log but not yet in Badger's tables, and refuses files that
+// are not what the last checkpoint left.
+//
+// The directory holds STATE, what the last checkpoint knew; log, the redo log; and
+// tables, Badger's files. Nothing is repaired: damage is reported with ErrCorrupt.
+package badger
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/dgraph-io/badger/v4"
+
+	"catena/storage/fault"
+	"catena/storage/kv"
+)
+
+// Durability says when a commit is acknowledged.
+type Durability int
+
+const (
+	// Strict acknowledges a commit once it is on disk.
+	Strict Durability = iota
+	// Relaxed acknowledges a commit once it is written, and syncs every second: a
+	// loss of power may take the last second, of whole transactions, with it.
+	Relaxed
+)
+
+// Options adjust a store; the zero value is right for a server.
+type Options struct {
+	Durability Durability
+	Log        *slog.Logger // default slog.Default
+	// MinFree is the free disk space, in bytes, below which writes are refused. Zero
+	// is 1 GiB or a tenth of the disk, whichever is less; negative is none.
+	MinFree int64
+}
+
+const (
+	tablesDir = "tables"
+	logDir    = "log"
+	lockName  = "LOCK"
+	// flushAfter is what a replay may leave in memory before it is flushed.
+	flushAfter = 8 << 20
+	// openTries bounds the opens of Badger, whose first after a crash may fail.
+	openTries = 3
+)
+
+// store is one open store.
+type store struct {
+	dir     string
+	opts    Options
+	log     *slog.Logger
+	lock    *os.File
+	db      *badger.DB
+	redo    *redo
+	history *kv.History
+	topics  kv.Topics
+	state   *state // for the opener and then the maintainer only
+	limits  kv.Limits
+
+	gate   sync.RWMutex // held by commits on their way into the queue
+	closed bool
+	open   sync.WaitGroup // snapshots
+	queue  chan *request
+	groups chan *group
+	done   chan struct{} // closed once the last group is applied
+	stop   chan struct{}
+	idle   sync.WaitGroup // background work
+
+	failed atomic.Pointer[failure]
+	full   atomic.Pointer[failure] // the disk is
+	last   uint64                  // version of the last commit, for the committer only
+}
+
+// failure is why a store refuses some of its work.
+type failure struct {
+	err   error
+	reads bool // reads too
+}
+
+// Open opens the store in dir, which is created if need be. A directory in use, by
+// another process or this one, is refused with fault.Unavailable, a damaged store with
+// ErrCorrupt.
+func Open(dir string, o Options) (kv.Store, error) {
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	for _, d := range []string{dir, filepath.Join(dir, logDir), filepath.Join(dir, tablesDir)} {
+		if err := os.MkdirAll(d, 0o700); err != nil {
+			return nil, fault.Unavailable.Errorf("store: %w", err)
+		}
+	}
+	lock, err := acquire(dir)
+	if err != nil {
+		return nil, err
+	}
+	s := &store{
+		dir: dir, opts: o, log: o.Log, lock: lock, limits: kv.Portable,
+		queue: make(chan *request, 1024), groups: make(chan *group, 4),
+		done: make(chan struct{}), stop: make(chan struct{}),
+	}
+	if err := s.start(); err != nil {
+		if s.db != nil {
+			_ = s.db.Close()
+		}
+		_ = lock.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *store) start() error {
+	paths, err := s.prepare()
+	if err != nil {
+		return err
+	}
+	if err := s.recover(); err != nil {
+		return err
+	}
+	s.state.Live, s.state.Clean, s.state.Relaxed = true, false, s.opts.Durability == Relaxed
+	s.state.Epoch++
+	if s.state.Manifest.Size == 0 {
+		if s.state.Manifest, err = describe(s.tables()); err != nil {
+			return broken(err)
+		}
+	}
+	if err := s.state.write(s.dir); err != nil {
+		return broken(err)
+	}
+	s.sampleSpace()
+	go s.commitLoop()
+	go s.applyLoop()
+	s.idle.Add(1)
+	go s.maintain(paths)
+	return nil
+}
+
+// prepare reads STATE and checks the files against it before Badger touches them. It
+// returns the tables whose blocks are still to be checked.
+func (s *store) prepare() (unchecked []string, err error) {
+	if s.state, err = readState(s.dir); err != nil {
+		return nil, err
+	}
+	if s.state == nil {
+		clear, err := untouched(s.dir)
+		if err != nil {
+			return nil, err
+		}
+		if !clear {
+			return nil, corrupt("store %s: %s is missing", s.dir, stateName)
+		}
+		var id id
+		_, _ = rand.Read(id[:])
+		s.state = &state{Format: 1, ID: hex.EncodeToString(id[:])}
+		return nil, s.state.write(s.dir)
+	}
+	if !s.state.Live {
+		return nil, nil
+	}
+	if err := checkManifest(s.tables(), s.state.Manifest); err != nil {
+		return nil, err
+	}
+	if unchecked, err = checkTables(s.tables()); err != nil {
+		return nil, err
+	}
+	if totalSize(unchecked) > smallTables {
+		return unchecked, nil
+	}
+	for _, path := range unchecked {
+		if err := checkTable(path, true); err != nil {
+			return nil, err
+		}
+	}
+	return nil, nil
+}
+
+// recover opens Badger, brings it to the end of the log and begins a new segment.
+func (s *store) recover() error {
+	logs := filepath.Join(s.dir, logDir)
+	t, err := scanLog(logs, s.state, nil)
+	if err != nil {
+		return err
+	}
+	if s.db, err = openTables(s.tables(), s.log); err != nil {
+		return err
+	}
+	at, before := t.version, s.db.MaxVersion()
+	switch {
+	case before <= t.version:
+	case !s.state.Live:
+		return corrupt("store %s: tables hold version %d, nothing was committed", s.dir, before)
+	case !s.state.Relaxed:
+		return corrupt("store %s: the log ends at version %d, tables hold %d", s.dir, t.version, before)
+	default:
+		s.log.Warn("the last commits, acknowledged before they were on disk, are lost", "kept", t.version, "lost", before-t.version)
+	}
+	if t.version > s.state.Checkpoint {
+		if err := s.replay(logs); err != nil {
+			return err
+		}
+	}
+	if before > t.version {
+		if err := s.rollback(t.version, before+1); err != nil {
+			return err
+		}
+		at = before + 1
+	}
+	if at > t.version || t.bytes > flushAfter || len(t.segments) > 8 {
+		if t, err = s.flush(t, at); err != nil {
+			return err
+		}
+	}
+	s.last = at
+	s.history = kv.NewHistory(at)
+	s.redo = newRedo(logs, s.state.id(), t.number, t.chain, at, t.segments)
+	return s.sweep(logs)
+}
+
+// flush closes Badger, which writes everything to tables, makes a checkpoint of that
+// and opens it again.
+func (s *store) flush(t tail, at uint64) (tail, error) {
+	db := s.db
+	s.db = nil
+	if err := db.Close(); err != nil {
+		return t, broken(err)
+	}
+	if err := s.settle(at, t.number, t.chain); err != nil {
+		return t, err
+	}
+	for _, seg := range t.segments {
+		if err := os.Remove(seg.path); err != nil {
+			return t, broken(err)
+		}
+	}
+	var err error
+	s.db, err = openTables(s.tables(), s.log)
+	return tail{version: at, chain: t.chain, number: t.number}, err
+}
+
+// settle records that the tables hold everything up to a version, Badger being closed.
+func (s *store) settle(at, segment uint64, c chain) error {
+	m, err := describe(s.tables())
+	if err != nil {
+		return broken(err)
+	}
+	s.state.Live, s.state.Manifest = true, m
+	s.state.Checkpoint, s.state.Segment, s.state.Chain = at, segment, hex.EncodeToString(c[:])
+	if err := s.state.write(s.dir); err != nil {
+		return broken(err)
+	}
+	return nil
+}
+
+// sweep removes leftovers: segments a checkpoint had done with and spare ones.
+func (s *store) sweep(logs string) error {
+	entries, err := os.ReadDir(logs)
+	if err != nil {
+		return broken(err)
+	}
+	for _, e := range entries {
+		var n uint64
+		_, _ = fmt.Sscanf(e.Name(), "%d", &n)
+		if n <= s.state.Segment || strings.HasSuffix(e.Name(), tempSuffix) {
+			if err := os.Remove(filepath.Join(logs, e.Name())); err != nil {
+				return broken(err)
+			}
+		}
+	}
+	return nil
+}
+
+func (s *store) tables() string { return filepath.Join(s.dir, tablesDir) }
+
+// Begin opens a snapshot.
+func (s *store) Begin(_ context.Context, write bool) (kv.Snapshot, error) {
+	if f := s.failed.Load(); f != nil && (write || f.reads) {
+		return nil, f.err
+	}
+	s.gate.RLock()
+	defer s.gate.RUnlock()
+	if s.closed {
+		return nil, errClosed()
+	}
+	s.open.Add(1)
+	mark := s.history.Begin(write)
+	return &snapshot{s: s, txn: s.db.NewTransactionAt(mark.Version, false), mark: mark, write: write}, nil
+}
+
+// Watch subscribes to a topic.
+func (s *store) Watch(topic string) (<-chan struct{}, func()) { return s.topics.Watch(topic) }
+
+// Limits are the portable ones.
+func (s *store) Limits() kv.Limits { return s.limits }
+
+// Close waits for running commits and for open snapshots, flushes, and leaves a log
+// that holds nothing.
+func (s *store) Close() error {
+	s.gate.Lock()
+	if s.closed {
+		s.gate.Unlock()
+		return nil
+	}
+	s.closed = true
+	close(s.queue)
+	s.gate.Unlock()
+	s.open.Wait()
+	<-s.done
+	close(s.stop)
+	s.idle.Wait()
+	defer s.lock.Close()
+	err := s.redo.close()
+	if e := s.db.Close(); err == nil && e != nil {
+		err = broken(e)
+	}
+	if err != nil || s.failed.Load() != nil {
+		return err // what is missing in the tables stays in the log
+	}
+	s.state.Clean = true
+	if err := s.settle(s.last, s.redo.number, s.redo.chain); err != nil {
+		return err
+	}
+	return s.redo.drop(s.last)
+}
+
+func errClosed() error { return fault.Unavailable.Errorf("store: closed") }
+
+// openTables opens Badger with small buffers: what is not in its tables is in the log.
+func openTables(dir string, log *slog.Logger) (*badger.DB, error) {
+	o := badger.DefaultOptions(dir)
+	o.Logger = logger{log}
+	o.SyncWrites = false
+	o.DetectConflicts = false
+	o.NumVersionsToKeep = 1
+	o.MetricsEnabled = false
+	o.MemTableSize = 16 << 20
+	o.NumMemtables = 2
+	o.NumLevelZeroTables = 2
+	o.NumLevelZeroTablesStall = 6
+	o.NumCompactors = 2
+	o.BaseTableSize = 4 << 20
+	o.ValueThreshold = 1 << 20 // above the largest value: nothing goes to the value log
+	o.ValueLogFileSize = 2 << 20
+	o.Compression = 0 // a damaged block then keeps its other values readable
+	o.BlockCacheSize = 0
+	o.IndexCacheSize = 0
+	var err error
+	for range openTries {
+		var db *badger.DB
+		if db, err = openOnce(o); err == nil {
+			return db, nil
+		}
+		if !strings.Contains(err.Error(), "Create a new file") {
+			break
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	return nil, corrupt("store %s: %v", dir, err)
+}
+
+func openOnce(o badger.Options) (db *badger.DB, err error) {
+	defer caught(&err)
+	return badger.OpenManaged(o)
+}
+
+// logger passes on what Badger has to say that matters to an operator.
+type logger struct{ log *slog.Logger }
+
+// Errorf logs an error.
+func (l logger) Errorf(f string, a ...any) { l.log.Error("badger: " + line(f, a)) }
+
+// Warningf logs a warning.
+func (l logger) Warningf(f string, a ...any) { l.log.Warn("badger: " + line(f, a)) }
+
+// Infof drops what is of no interest.
+func (l logger) Infof(string, ...any) {}
+
+// Debugf drops what is of no interest.
+func (l logger) Debugf(string, ...any) {}
+
+func line(f string, a []any) string { return strings.TrimSpace(fmt.Sprintf(f, a...)) }

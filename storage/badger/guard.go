@@ -1,0 +1,181 @@
+package badger
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/dgraph-io/badger/v4"
+	"github.com/dgraph-io/badger/v4/table"
+	"github.com/dgraph-io/ristretto/v2/z"
+
+	"catena/storage/fault"
+)
+
+// ErrCorrupt is in the chain of every error about files that are damaged, cut short
+// or missing. Nothing is repaired or removed then: the files are evidence.
+var ErrCorrupt = errors.New("the store is damaged")
+
+// corrupt makes an error with ErrCorrupt in its chain.
+func corrupt(format string, args ...any) error {
+	return fault.Internal.Errorf("%s: %w", fmt.Sprintf(format, args...), ErrCorrupt)
+}
+
+// headSize is how much of a manifest its Head covers: no two rewrites share it once
+// there are tables, and an original keeps it.
+const headSize = 64
+
+// smallTables is the size up to which the blocks of all tables are checked before an
+// open returns; larger stores are checked behind its back.
+const smallTables = 24 << 20
+
+// describe reads the manifest as far as it is whole and brings that to disk.
+func describe(dir string) (manifest, error) {
+	f, err := os.Open(filepath.Join(dir, badger.ManifestFilename))
+	if err != nil {
+		return manifest{}, err
+	}
+	defer f.Close()
+	if err := f.Sync(); err != nil {
+		return manifest{}, err
+	}
+	b, err := os.ReadFile(f.Name())
+	if err != nil {
+		return manifest{}, err
+	}
+	return describeBytes(b[:wholeManifest(b)]), nil
+}
+
+func describeBytes(b []byte) manifest {
+	return manifest{Size: int64(len(b)), Sum: hexSum(b), Head: hexSum(b[:min(len(b), headSize)])}
+}
+
+func hexSum(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+// wholeManifest is the length up to the end of the last whole set of changes: eight
+// bytes of magic, then for each set its length, its CRC32C and itself.
+func wholeManifest(b []byte) int {
+	at := 8
+	if len(b) < at {
+		return 0
+	}
+	for len(b)-at >= 8 {
+		n := int(binary.BigEndian.Uint32(b[at:]))
+		if n > len(b)-at-8 || crc32.Checksum(b[at+8:at+8+n], castagnoli) != binary.BigEndian.Uint32(b[at+4:]) {
+			break
+		}
+		at += 8 + n
+	}
+	return at
+}
+
+// checkManifest refuses a manifest that is not the one the last checkpoint saw, nor
+// what that has grown or been rewritten into.
+func checkManifest(dir string, known manifest) error {
+	path := filepath.Join(dir, badger.ManifestFilename)
+	b, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return corrupt("%s is missing", path)
+	case err != nil:
+		return fault.Unavailable.Errorf("store: %w", err)
+	case int64(len(b)) >= known.Size && hexSum(b[:known.Size]) == known.Sum:
+		return nil
+	}
+	head := min(int64(len(b)), headSize, known.Size)
+	rewritten := int64(len(b)) > headSize && hexSum(b[:head]) != known.Head && wholeManifest(b) == len(b)
+	if !rewritten {
+		return corrupt("%s has %d bytes that are not the %d written", path, len(b), known.Size)
+	}
+	return nil
+}
+
+// checkTables lists the tables the manifest names, after checking that each is there and
+// that its index is sound, which Badger does in a way that kills the process.
+func checkTables(dir string) (paths []string, err error) {
+	f, err := os.Open(filepath.Join(dir, badger.ManifestFilename))
+	if err != nil {
+		return nil, fault.Unavailable.Errorf("store: %w", err)
+	}
+	defer f.Close()
+	m, _, err := badger.ReplayManifestFile(f, 0, badger.DefaultOptions(dir).WithLogger(nil))
+	if err != nil {
+		return nil, corrupt("%s: %v", f.Name(), err)
+	}
+	for number := range m.Tables {
+		path := table.NewFilename(number, dir)
+		if err := checkTable(path, false); err != nil {
+			return nil, err
+		}
+		paths = append(paths, path)
+	}
+	return paths, nil
+}
+
+// checkTable opens a table by itself and, if whole is set, checks every block.
+func checkTable(path string, whole bool) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = corrupt("table %s: %.200v", path, r)
+		}
+	}()
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return corrupt("table %s is missing", path)
+	}
+	if err != nil {
+		return fault.Unavailable.Errorf("store: %w", err)
+	}
+	if info.Size() == 0 {
+		return corrupt("table %s is empty", path)
+	}
+	file, err := z.OpenMmapFile(path, os.O_RDONLY, 0)
+	if err != nil {
+		return fault.Unavailable.Errorf("store: %w", err)
+	}
+	defer file.Close(-1)
+	t, err := table.OpenTable(file, table.Options{BlockSize: 4 << 10})
+	if err == nil && whole {
+		err = t.VerifyChecksum()
+	}
+	if err != nil {
+		return corrupt("table %s: %.200v", path, err)
+	}
+	return nil
+}
+
+// totalSize adds up the sizes of files.
+func totalSize(paths []string) (n int64) {
+	for _, p := range paths {
+		if info, err := os.Stat(p); err == nil {
+			n += info.Size()
+		}
+	}
+	return n
+}
+
+// untouched reports whether dir holds nothing of a store, so that one may begin there.
+func untouched(dir string) (bool, error) {
+	for _, sub := range []string{tablesDir, logDir} {
+		entries, err := os.ReadDir(filepath.Join(dir, sub))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return false, fault.Unavailable.Errorf("store %s: %w", dir, err)
+		}
+		for _, e := range entries {
+			if !strings.HasSuffix(e.Name(), tempSuffix) && e.Name() != lockName {
+				return false, nil
+			}
+		}
+	}
+	return true, nil
+}

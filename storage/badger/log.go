@@ -1,0 +1,297 @@
+package badger
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"catena/storage/fault"
+)
+
+// A segment begins with its own header: magic, the store's id, its number, the first
+// version it may hold, the chain before it, and a CRC32C of all that. Zeros follow
+// from the start, so that a sync has no new file size to record.
+const (
+	segmentMagic  = "catenlog"
+	segmentHeader = 8 + 16 + 8 + 8 + 16 + 4
+	firstSegment  = 1 << 20
+	largeSegment  = 16 << 20
+	logSuffix     = ".log"
+	tempSuffix    = ".tmp"
+)
+
+// redo is the writing end of the redo log. append and rotate are for the committer;
+// sync and drop for anyone.
+type redo struct {
+	dir   string
+	store id
+
+	number uint64 // of the present segment
+	chain  chain
+	at     int64 // where the next frame goes
+	size   int64
+	next   int64         // size of the next segment
+	spare  chan *os.File // a prepared segment, or nil if preparing one failed
+	making bool          // a spare is being prepared
+	buf    []byte        // a header
+
+	mu     sync.Mutex
+	file   *os.File // nil before the first frame
+	last   uint64   // last version written
+	synced uint64   // last version on disk
+	closed []segment
+}
+
+// segment is a file of the log that is no longer written.
+type segment struct {
+	number uint64
+	path   string
+	last   uint64 // last version in it or before it
+}
+
+func newRedo(dir string, store id, number uint64, c chain, last uint64, old []segment) *redo {
+	return &redo{dir: dir, store: store, number: number, chain: c, next: firstSegment, spare: make(chan *os.File, 1), last: last, synced: last, closed: old}
+}
+
+// append writes a frame, whose first frameHeader bytes are free for its header. It is
+// on disk only after sync.
+func (r *redo) append(b []byte, f *frame) error {
+	if r.file == nil || r.at+int64(len(b)) > r.size {
+		if err := r.rotate(int64(len(b)), f.first); err != nil {
+			return err
+		}
+	}
+	f.segment = r.number
+	r.mu.Lock()
+	f.synced = r.synced
+	r.mu.Unlock()
+	c := f.seal(b, r.store, r.chain)
+	if _, err := r.file.WriteAt(b, r.at); err != nil {
+		return err
+	}
+	r.chain = c
+	r.at += int64(len(b))
+	r.mu.Lock()
+	r.last = f.last()
+	r.mu.Unlock()
+	return nil
+}
+
+// sync brings everything written to disk.
+func (r *redo) sync() error {
+	r.mu.Lock()
+	file, last := r.file, r.last
+	done := last == r.synced
+	r.mu.Unlock()
+	if done || file == nil {
+		return nil
+	}
+	err := datasync(file)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case r.file != file:
+		return nil // a rotation has synced it meanwhile
+	case err != nil:
+		return err
+	}
+	r.synced = max(r.synced, last)
+	return nil
+}
+
+// durable is the last version on disk.
+func (r *redo) durable() uint64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.synced
+}
+
+// rotate closes the present segment and begins one with room for a frame.
+func (r *redo) rotate(need int64, first uint64) error {
+	if r.file != nil {
+		if err := datasync(r.file); err != nil {
+			return err
+		}
+	}
+	file, size, err := r.fresh(need + segmentHeader)
+	if err != nil {
+		return err
+	}
+	number := r.number + 1
+	path := segmentPath(r.dir, number)
+	r.buf = appendSegmentHeader(r.buf[:0], r.store, number, first, r.chain)
+	if _, err = file.WriteAt(r.buf, 0); err == nil {
+		if err = os.Rename(file.Name(), path); err == nil {
+			err = syncDir(r.dir)
+		}
+	}
+	if err != nil {
+		_ = file.Close()
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.file != nil {
+		_ = r.file.Close()
+		r.synced = r.last
+		r.closed = append(r.closed, segment{r.number, segmentPath(r.dir, r.number), r.last})
+	}
+	r.file, r.number, r.at, r.size = file, number, segmentHeader, size
+	return nil
+}
+
+// fresh returns a file for the next segment, the spare if it is long enough, and has
+// the next spare made in the background. A large frame gets a file of its own size.
+func (r *redo) fresh(need int64) (*os.File, int64, error) {
+	var file *os.File
+	size := r.next
+	if r.making {
+		file = <-r.spare
+		r.making = false
+	}
+	if file != nil && need > size {
+		_ = file.Close() // the name is reused
+		file = nil
+	}
+	if file == nil {
+		var err error
+		size = max(size, need)
+		if file, err = makeSegment(r.tempPath(r.number+1), size, size == r.next); err != nil {
+			return nil, 0, err
+		}
+	}
+	r.next = min(largeSegment, r.next*2)
+	r.making = true
+	go func(path string, size int64) {
+		f, err := makeSegment(path, size, true)
+		if err != nil {
+			f = nil // the committer tries again and reports
+		}
+		r.spare <- f
+	}(r.tempPath(r.number+2), r.next)
+	return file, size, nil
+}
+
+// drop removes the closed segments that hold nothing above version.
+func (r *redo) drop(version uint64) error {
+	r.mu.Lock()
+	var old []segment
+	r.closed = slices.DeleteFunc(r.closed, func(s segment) bool {
+		if s.last <= version {
+			old = append(old, s)
+			return true
+		}
+		return false
+	})
+	r.mu.Unlock()
+	for _, s := range old {
+		if err := os.Remove(s.path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// doneWith is the number of the last closed segment that holds nothing above version
+// and has only such before it, zero if there is none.
+func (r *redo) doneWith(version uint64) (number uint64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, s := range r.closed {
+		if s.last > version {
+			break
+		}
+		number = s.number
+	}
+	return number
+}
+
+// waiting is the number of closed segments.
+func (r *redo) waiting() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.closed)
+}
+
+// close syncs and closes the log, which keeps its segments.
+func (r *redo) close() error {
+	if r.making {
+		if f := <-r.spare; f != nil {
+			_ = f.Close()
+			_ = os.Remove(f.Name())
+		}
+	}
+	if r.file == nil {
+		return nil
+	}
+	err := datasync(r.file)
+	if e := r.file.Close(); err == nil {
+		err = e
+	}
+	r.closed = append(r.closed, segment{r.number, segmentPath(r.dir, r.number), r.last})
+	r.file = nil
+	return err
+}
+
+func appendSegmentHeader(b []byte, store id, number, first uint64, before chain) []byte {
+	b = append(b, segmentMagic...)
+	b = append(b, store[:]...)
+	b = binary.BigEndian.AppendUint64(b, number)
+	b = binary.BigEndian.AppendUint64(b, first)
+	b = append(b, before[:]...)
+	return binary.BigEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
+}
+
+// parseSegmentHeader reads what appendSegmentHeader wrote.
+func parseSegmentHeader(b []byte) (store id, number, first uint64, before chain, ok bool) {
+	if len(b) < segmentHeader || string(b[:8]) != segmentMagic || binary.BigEndian.Uint32(b[segmentHeader-4:]) != crc32.Checksum(b[:segmentHeader-4], castagnoli) {
+		return store, 0, 0, before, false
+	}
+	copy(store[:], b[8:])
+	copy(before[:], b[40:])
+	return store, binary.BigEndian.Uint64(b[24:]), binary.BigEndian.Uint64(b[32:]), before, true
+}
+
+func segmentPath(dir string, number uint64) string {
+	return filepath.Join(dir, fmt.Sprintf("%016d%s", number, logSuffix))
+}
+
+// tempPath is the name of a segment before it is part of the log.
+func (r *redo) tempPath(number uint64) string { return segmentPath(r.dir, number) + tempSuffix }
+
+// makeSegment creates a file, of zeros that are on disk if fill is set.
+func makeSegment(path string, size int64, fill bool) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_RDWR, 0o600)
+	if err != nil || !fill {
+		return f, err
+	}
+	zeros := make([]byte, 256<<10)
+	for at := int64(0); at < size; at += int64(len(zeros)) {
+		if _, err = f.WriteAt(zeros[:min(int64(len(zeros)), size-at)], at); err != nil {
+			break
+		}
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if err != nil {
+		_ = f.Close()
+		_ = os.Remove(path)
+		return nil, fault.Unavailable.Errorf("log: %w", err)
+	}
+	return f, nil
+}
+
+// syncDir makes created, renamed and removed names durable.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return d.Sync()
+}

@@ -1,0 +1,136 @@
+package badger
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/dgraph-io/badger/v4/table"
+
+	"catena/storage/fault"
+)
+
+// pulse is the pause between two rounds of maintenance, and so the most that Relaxed
+// can lose.
+const pulse = time.Second
+
+// maintain syncs a relaxed log, watches the disk and makes checkpoints, until the
+// store closes. First it checks the blocks of the tables an open left unchecked.
+func (s *store) maintain(unchecked []string) {
+	defer s.idle.Done()
+	tick := time.NewTicker(pulse)
+	defer tick.Stop()
+	for {
+		unchecked = s.check(unchecked, pulse/10)
+		select {
+		case <-s.stop:
+			return
+		case <-tick.C:
+		}
+		if s.opts.Durability == Relaxed {
+			if err := s.redo.sync(); err != nil {
+				s.fail(fault.Unavailable.Errorf("log: %w", err), false)
+			}
+		}
+		s.sampleSpace()
+		if err := s.checkpoint(); err != nil {
+			s.log.Warn("no checkpoint", "err", err)
+		}
+	}
+}
+
+// check reads tables for a while and returns those left. Tables that have been
+// compacted away meanwhile need no check.
+func (s *store) check(paths []string, d time.Duration) []string {
+	for end := time.Now().Add(d); len(paths) > 0 && time.Now().Before(end); paths = paths[1:] {
+		err := checkTable(paths[0], true)
+		if err != nil && errors.Is(err, ErrCorrupt) && s.listed(paths[0]) {
+			s.fail(err, true)
+			return nil
+		}
+	}
+	return paths
+}
+
+// checkpoint finds how far the tables, which are synced, hold everything, and drops the
+// segments of the log below that. Tables are written in the order of versions, so all
+// but perhaps the highest version seen in one are whole.
+func (s *store) checkpoint() error {
+	if s.redo.waiting() == 0 {
+		return nil
+	}
+	at := s.state.Checkpoint
+	for _, t := range s.db.Tables() {
+		if t.MaxVersion > 0 {
+			at = max(at, t.MaxVersion-1)
+		}
+	}
+	segment := s.redo.doneWith(at)
+	if segment <= s.state.Segment {
+		return nil
+	}
+	if err := syncDir(s.tables()); err != nil {
+		return err
+	}
+	m, err := describe(s.tables())
+	if err != nil {
+		return err
+	}
+	next := *s.state
+	next.Checkpoint, next.Segment, next.Manifest = at, segment, m
+	if err := next.write(s.dir); err != nil {
+		return err
+	}
+	*s.state = next
+	return s.redo.drop(at)
+}
+
+// sampleSpace has writes refused while the disk is nearly full.
+func (s *store) sampleSpace() {
+	free, whole, err := diskSpace(s.dir)
+	if err != nil || s.opts.MinFree < 0 {
+		return
+	}
+	keep := uint64(s.opts.MinFree)
+	if keep == 0 {
+		keep = min(1<<30, whole/10)
+	}
+	if free >= keep {
+		if s.full.Swap(nil) != nil {
+			s.log.Info("disk has room again: writes go on")
+		}
+		return
+	}
+	f := &failure{err: fault.Unavailable.Errorf("disk: %d MiB free, %d MiB kept free", free>>20, keep>>20)}
+	if s.full.Swap(f) == nil {
+		s.log.Error("disk is full: writes are refused", "err", f.err)
+	}
+}
+
+// Verify checks every block of every table.
+func (s *store) Verify(ctx context.Context) error {
+	paths, err := checkTables(s.tables())
+	if err != nil {
+		return err
+	}
+	for _, path := range paths {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := checkTable(path, true); err != nil && s.listed(path) {
+			return err
+		}
+	}
+	return nil
+}
+
+// listed reports whether a table is one the store still reads.
+func (s *store) listed(path string) bool {
+	n, ok := table.ParseFileID(path)
+	for _, t := range s.db.Tables() {
+		if ok && t.ID == n {
+			return true
+		}
+	}
+	return false
+}

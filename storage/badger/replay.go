@@ -1,0 +1,172 @@
+package badger
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"catena/storage/fault"
+	"catena/storage/kv"
+)
+
+// tail is where a log ends.
+type tail struct {
+	version  uint64 // the last whole one
+	chain    chain
+	number   uint64 // of the last segment
+	segments []segment
+	bytes    int64 // of frames above the checkpoint
+}
+
+// scanLog reads the log of a store from its checkpoint on and checks that nothing is
+// missing from it. A group cut off at the very end was never acknowledged and is left
+// out. It calls fn, unless nil, with each write above the checkpoint, in order.
+func scanLog(dir string, s *state, fn func(version uint64, w kv.Mutation) error) (tail, error) {
+	t := tail{version: s.Checkpoint, number: s.Segment, chain: s.chain()}
+	numbers, err := segmentNumbers(dir)
+	if err != nil {
+		return t, err
+	}
+	numbers = slices.DeleteFunc(numbers, func(n uint64) bool { return n <= s.Segment })
+	for i, number := range numbers {
+		if number != t.number+1 {
+			return t, corrupt("log: segment %d is missing", t.number+1)
+		}
+		path := segmentPath(dir, number)
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return t, fault.Unavailable.Errorf("log: %w", err)
+		}
+		r := segmentReader{tail: &t, path: path, number: number, state: s, first: i == 0, final: i == len(numbers)-1}
+		if err := r.read(b, fn); err != nil {
+			return t, err
+		}
+		t.number = number
+		t.segments = append(t.segments, segment{number, path, t.version})
+	}
+	return t, nil
+}
+
+// segmentNumbers lists the segments there are, in order.
+func segmentNumbers(dir string) (numbers []uint64, err error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, nil
+		}
+		return nil, fault.Unavailable.Errorf("log: %w", err)
+	}
+	for _, e := range entries {
+		name, ok := strings.CutSuffix(e.Name(), logSuffix)
+		if !ok {
+			continue
+		}
+		n, err := strconv.ParseUint(name, 10, 64)
+		if err != nil {
+			return nil, corrupt("log: %s is no segment", filepath.Join(dir, e.Name()))
+		}
+		numbers = append(numbers, n)
+	}
+	slices.Sort(numbers)
+	return numbers, nil
+}
+
+// segmentReader reads one segment and moves the tail along.
+type segmentReader struct {
+	tail   *tail
+	path   string
+	number uint64
+	state  *state
+	first  bool // the first one left: frames before it were dropped
+	final  bool // the last one
+}
+
+func (r *segmentReader) read(b []byte, fn func(uint64, kv.Mutation) error) error {
+	store := r.state.id()
+	of, number, first, before, ok := parseSegmentHeader(b)
+	switch {
+	case !ok && r.final && allZero(b):
+		return nil // its first write never reached the disk
+	case !ok || of != store || number != r.number:
+		return corrupt("log: %s does not begin like segment %d of this store", r.path, r.number)
+	case r.first && first > r.tail.version+1:
+		return corrupt("log: versions %d to %d are missing", r.tail.version+1, first-1)
+	case r.first:
+		r.tail.chain = before
+	case before != r.tail.chain || first != r.tail.version+1:
+		return corrupt("log: %s does not follow version %d", r.path, r.tail.version)
+	}
+	next := first // of the frame expected
+	at := segmentHeader
+	for {
+		var f frame
+		var p []byte
+		if ok := f.parse(b[at:], store); ok {
+			p, ok = f.payload(b[at:])
+			if ok && (f.segment != r.number || f.first != next || f.chain != link(b[at:], r.tail.chain)) {
+				return corrupt("log: %s: version %d stands where %d belongs", r.path, f.first, next)
+			}
+			if !ok {
+				p = nil
+			}
+		}
+		if p == nil {
+			return r.end(b, at, next)
+		}
+		if err := r.apply(&f, p, fn); err != nil {
+			return err
+		}
+		next = f.last() + 1
+		at += frameHeader + f.length
+	}
+}
+
+func (r *segmentReader) apply(f *frame, p []byte, fn func(uint64, kv.Mutation) error) error {
+	r.tail.chain = f.chain
+	if f.last() <= r.tail.version {
+		return nil
+	}
+	skip := r.tail.version
+	r.tail.version = f.last()
+	r.tail.bytes += int64(len(p))
+	return eachWrite(p, f, func(version uint64, w kv.Mutation) error {
+		if version <= skip || fn == nil {
+			return nil
+		}
+		return fn(version, w)
+	})
+}
+
+// end decides what a place without a whole frame means. It is the end if nothing after
+// it proves that the version expected there had reached the disk.
+func (r *segmentReader) end(b []byte, at int, next uint64) error {
+	store := r.state.id()
+	magic := binary.BigEndian.AppendUint32(nil, frameMagic)
+	for i := at; ; i++ {
+		step := bytes.Index(b[i:], magic)
+		if step < 0 {
+			break
+		}
+		i += step
+		var f frame
+		if f.parse(b[i:], store) && f.segment == r.number && f.synced >= next {
+			return corrupt("log: %s is damaged at byte %d, version %d of at least %d", r.path, at, next, f.last())
+		}
+	}
+	return nil
+}
+
+func allZero(b []byte) bool {
+	for _, c := range b {
+		if c != 0 {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,194 @@
+package badger
+
+import (
+	"bytes"
+	"context"
+	"errors"
+
+	"github.com/dgraph-io/badger/v4"
+
+	"catena/storage/fault"
+	"catena/storage/kv"
+)
+
+// snapshot is the state of the store at one version.
+type snapshot struct {
+	s     *store
+	txn   *badger.Txn
+	mark  *kv.Mark
+	write bool
+}
+
+// Version numbers the state.
+func (s *snapshot) Version() uint64 { return s.mark.Version }
+
+// Get returns the value of a key.
+func (s *snapshot) Get(key []byte) (value []byte, err error) {
+	defer caught(&err)
+	if len(key) == 0 {
+		return nil, nil
+	}
+	item, err := s.txn.Get(key)
+	if err != nil {
+		if errors.Is(err, badger.ErrKeyNotFound) {
+			return nil, nil
+		}
+		return nil, broken(err)
+	}
+	// The item is ours alone, so its value is as well.
+	err = item.Value(func(v []byte) error { value = v; return nil })
+	if err != nil {
+		return nil, broken(err)
+	}
+	return value, nil
+}
+
+// GetMany returns the values of keys.
+func (s *snapshot) GetMany(keys [][]byte) (values [][]byte, err error) {
+	values = make([][]byte, len(keys))
+	for i, k := range keys {
+		if values[i], err = s.Get(k); err != nil {
+			return nil, err
+		}
+	}
+	return values, nil
+}
+
+// Scan walks a range.
+func (s *snapshot) Scan(r kv.Range) kv.Cursor {
+	c := &cursor{r: r, left: r.Limit}
+	if r.Limit <= 0 {
+		c.left = -1
+	}
+	defer caught(&c.err)
+	o := badger.IteratorOptions{Reverse: r.Reverse, Prefix: common(r.Start, r.End)}
+	c.it = s.txn.NewIterator(o)
+	return c
+}
+
+// Commit writes a batch.
+func (s *snapshot) Commit(_ context.Context, b *kv.Batch) error {
+	if !s.write {
+		return fault.Invalid.Errorf("transaction: opened for reading")
+	}
+	if err := b.Guard(s); err != nil {
+		return err
+	}
+	return s.s.commit(s.mark.Version, b)
+}
+
+// Discard closes the snapshot.
+func (s *snapshot) Discard() {
+	if s.txn != nil {
+		s.txn.Discard()
+		s.txn = nil
+		s.s.history.End(s.mark, s.write)
+		s.s.open.Done()
+	}
+}
+
+// cursor walks the rows of a snapshot.
+type cursor struct {
+	it         *badger.Iterator
+	r          kv.Range
+	left       int // rows still wanted, negative for all
+	begun      bool
+	key, value []byte
+	err        error
+}
+
+// Next moves to the next row.
+func (c *cursor) Next() (ok bool) {
+	defer func() { ok = ok && c.err == nil }()
+	defer caught(&c.err)
+	if c.err != nil || c.left == 0 {
+		return false
+	}
+	if !c.begun {
+		c.begun = true
+		c.seek()
+	} else {
+		c.it.Next()
+	}
+	if !c.it.Valid() {
+		c.left = 0
+		return false
+	}
+	item := c.it.Item()
+	key := item.Key()
+	if c.r.Reverse && bytes.Compare(key, c.r.Start) < 0 || !c.r.Reverse && c.r.End != nil && bytes.Compare(key, c.r.End) >= 0 {
+		c.left = 0
+		return false
+	}
+	if c.left > 0 {
+		c.left--
+	}
+	if c.r.KeysOnly {
+		c.key = bytes.Clone(key)
+		return true
+	}
+	if err := item.Value(func(v []byte) error {
+		b := make([]byte, len(key)+len(v))
+		n := copy(b, key)
+		copy(b[n:], v)
+		c.key, c.value = b[:n:n], b[n:]
+		return nil
+	}); err != nil {
+		c.err = broken(err)
+	}
+	return true
+}
+
+// seek moves to the first row of the range.
+func (c *cursor) seek() {
+	if !c.r.Reverse {
+		c.it.Seek(c.r.Start)
+		return
+	}
+	if c.r.End == nil {
+		c.it.Rewind()
+		return
+	}
+	// The iterator's own prefix would hide a row at End, which has to be skipped.
+	c.it.Seek(c.r.End)
+	if c.it.Valid() && bytes.Equal(c.it.Item().Key(), c.r.End) {
+		c.it.Next()
+	}
+}
+
+// Key is the present key.
+func (c *cursor) Key() []byte { return c.key }
+
+// Value is the present value.
+func (c *cursor) Value() ([]byte, error) { return c.value, nil }
+
+// Err is what ended the walk early.
+func (c *cursor) Err() error { return c.err }
+
+// Close releases the tables.
+func (c *cursor) Close() {
+	if c.it != nil {
+		c.it.Close()
+		c.it = nil
+	}
+}
+
+// common is the beginning that all keys of [start, end] share, so that only tables
+// with such keys are opened.
+func common(start, end []byte) []byte {
+	n := 0
+	for n < len(start) && n < len(end) && start[n] == end[n] {
+		n++
+	}
+	return start[:n]
+}
+
+// caught turns a panic, which Badger answers to damaged tables, into an error.
+func caught(err *error) {
+	if r := recover(); r != nil {
+		*err = corrupt("store: reading a table: %.200v", r)
+	}
+}
+
+// broken marks an error of Badger.
+func broken(err error) error { return fault.Internal.Errorf("store: %w", err) }

@@ -1,0 +1,99 @@
+package badger
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"catena/storage/fault"
+)
+
+// stateName is the file that says what must be found beside it.
+const stateName = "STATE"
+
+// state is what the last checkpoint knew.
+type state struct {
+	Format     int      `json:"format"`
+	ID         string   `json:"id"`         // of the store, in hex
+	Epoch      uint64   `json:"epoch"`      // counts openings
+	Live       bool     `json:"live"`       // the store has been open: its files must be there
+	Clean      bool     `json:"clean"`      // it was closed in order: the log holds nothing
+	Relaxed    bool     `json:"relaxed"`    // commits may have been acknowledged unsynced
+	Checkpoint uint64   `json:"checkpoint"` // versions up to this are in synced tables
+	Segment    uint64   `json:"segment"`    // number of the last log segment dropped
+	Chain      string   `json:"chain"`      // of the log when it was closed in order, in hex
+	Manifest   manifest `json:"manifest"`
+}
+
+// manifest describes the beginning of Badger's list of tables, which is appended to
+// and now and then written anew.
+type manifest struct {
+	Size int64  `json:"size"`
+	Sum  string `json:"sum"`  // SHA-256 of that many bytes
+	Head string `json:"head"` // SHA-256 of the first of them, which a rewrite changes
+}
+
+// readState returns nil if there is no file.
+func readState(dir string) (*state, error) {
+	b, err := os.ReadFile(filepath.Join(dir, stateName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fault.Unavailable.Errorf("store %s: %w", dir, err)
+	}
+	line, sum, _ := bytes.Cut(b, []byte("\n"))
+	s := new(state)
+	if string(sum) != checkLine(line) || json.Unmarshal(line, s) != nil {
+		return nil, corrupt("store %s: %s is damaged", dir, stateName)
+	}
+	if s.Format != 1 {
+		return nil, fault.Unavailable.Errorf("store %s: written by a newer version, format %d", dir, s.Format)
+	}
+	return s, nil
+}
+
+// write replaces the file.
+func (s *state) write(dir string) error {
+	line, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(dir, stateName)
+	f, err := os.OpenFile(path+tempSuffix, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(string(line) + "\n" + checkLine(line))
+	if err == nil {
+		err = f.Sync()
+	}
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	if err == nil {
+		err = os.Rename(path+tempSuffix, path)
+	}
+	if err == nil {
+		err = syncDir(dir)
+	}
+	return err
+}
+
+func checkLine(line []byte) string { return fmt.Sprintf("%08x\n", crc32.Checksum(line, castagnoli)) }
+
+func (s *state) id() (out id) {
+	_, _ = hex.Decode(out[:], []byte(s.ID))
+	return out
+}
+
+func (s *state) chain() (out chain) {
+	_, _ = hex.Decode(out[:], []byte(s.Chain))
+	return out
+}
