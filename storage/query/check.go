@@ -1,0 +1,311 @@
+package query
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"catena/storage/schema"
+)
+
+// System is what a field of the document itself means.
+type System uint8
+
+// The system fields. Property is a field of a schema.
+const (
+	Property System = iota
+	SysUUID
+	SysPath
+	SysName
+	SysParentID
+	SysType
+	SysMixin
+	SysState
+	SysIsVersion
+	SysIsProxy
+	SysIsTrashed
+	SysIsCheckedIn
+	SysIsFolder
+	SysIsLatestVersion
+	SysIsLatestMajorVersion
+	SysIsRecord
+	SysHasLegalHold
+	SysFulltext
+	SysAncestorID
+	SysPos
+	SysVersionLabel
+	SysVersionableID
+	SysProxyTargetID
+	SysLockOwner
+	SysLockCreated
+	SysChangeToken
+	SysRetainUntil
+)
+
+type systemField struct {
+	system System
+	kind   schema.Kind
+	many   bool
+}
+
+var systemFields = map[string]systemField{
+	"ecm:uuid":                  {SysUUID, schema.String, false},
+	"ecm:id":                    {SysUUID, schema.String, false},
+	"ecm:path":                  {SysPath, schema.String, false},
+	"ecm:name":                  {SysName, schema.String, false},
+	"ecm:parentId":              {SysParentID, schema.String, false},
+	"ecm:primaryType":           {SysType, schema.String, false},
+	"ecm:mixinType":             {SysMixin, schema.String, true},
+	"ecm:currentLifeCycleState": {SysState, schema.String, false},
+	"ecm:isVersion":             {SysIsVersion, schema.Boolean, false},
+	"ecm:isCheckedInVersion":    {SysIsVersion, schema.Boolean, false},
+	"ecm:isProxy":               {SysIsProxy, schema.Boolean, false},
+	"ecm:isTrashed":             {SysIsTrashed, schema.Boolean, false},
+	"ecm:isCheckedIn":           {SysIsCheckedIn, schema.Boolean, false},
+	"ecm:isFolderish":           {SysIsFolder, schema.Boolean, false},
+	"ecm:isLatestVersion":       {SysIsLatestVersion, schema.Boolean, false},
+	"ecm:isLatestMajorVersion":  {SysIsLatestMajorVersion, schema.Boolean, false},
+	"ecm:isRecord":              {SysIsRecord, schema.Boolean, false},
+	"ecm:hasLegalHold":          {SysHasLegalHold, schema.Boolean, false},
+	"ecm:fulltext":              {SysFulltext, schema.String, false},
+	"ecm:ancestorId":            {SysAncestorID, schema.String, true},
+	"ecm:pos":                   {SysPos, schema.Long, false},
+	"ecm:versionLabel":          {SysVersionLabel, schema.String, false},
+	"ecm:versionVersionableId":  {SysVersionableID, schema.String, false},
+	"ecm:versionableId":         {SysVersionableID, schema.String, false},
+	"ecm:proxyVersionableId":    {SysVersionableID, schema.String, false},
+	"ecm:proxyTargetId":         {SysProxyTargetID, schema.String, false},
+	"ecm:lockOwner":             {SysLockOwner, schema.String, false},
+	"ecm:lockCreated":           {SysLockCreated, schema.Date, false},
+	"ecm:changeToken":           {SysChangeToken, schema.String, false},
+	"ecm:retainUntil":           {SysRetainUntil, schema.Date, false},
+}
+
+// tagPath is where tags are kept.
+const tagPath = "nxtag:tags/*/label"
+
+// Check resolves types and fields and brings the values to the kinds they are compared
+// with. An unknown name or a comparison that makes no sense is Invalid, with its place.
+// Parameters that are not bound yet are passed over. Check changes the query: call it on
+// what Bind returned, or on a query nobody shares.
+func (s *Select) Check(reg *schema.Registry) error {
+	c := checker{reg: reg}
+	for _, name := range s.From {
+		if _, ok := reg.Type(name.Text); !ok {
+			c.fail(name.at("no document type %q%s", clip(name.Text), c.nearType(name.Text)))
+		}
+	}
+	for _, col := range s.Columns {
+		if col.Field != nil {
+			c.column(col)
+		}
+	}
+	Walk(s.Where, c.predicate)
+	for _, o := range s.Order {
+		if c.field(o.Field); c.err == nil && (o.Field.Kind >= schema.Blob || o.Field.System == SysFulltext) {
+			c.fail(o.Field.at("field %s has no order", o.Field.Name))
+		}
+	}
+	return c.err
+}
+
+type checker struct {
+	reg *schema.Registry
+	err error
+}
+
+func (c *checker) fail(err error) {
+	if c.err == nil {
+		c.err = err
+	}
+}
+
+func (c *checker) nearType(name string) string {
+	var names []string
+	for _, t := range c.reg.Types() {
+		names = append(names, t.Name)
+	}
+	return meant(nearest(name, names))
+}
+
+func meant(near string) string {
+	if near == "" {
+		return ""
+	}
+	return ", is " + near + " meant?"
+}
+
+func (c *checker) column(col Column) {
+	c.field(col.Field)
+	f := col.Field
+	number := f.Kind == schema.Integer || f.Kind == schema.Long || f.Kind == schema.Double
+	if c.err == nil && (col.Aggregate == "SUM" || col.Aggregate == "AVG") && !number {
+		c.fail(f.at("%s needs numbers, field %s is a %s", col.Aggregate, f.Name, f.Kind))
+	}
+}
+
+// field resolves a name.
+func (c *checker) field(f *Field) {
+	name := f.Name
+	if base, _, ok := strings.Cut(name, "."); ok && base == "ecm:fulltext" {
+		f.Prop, _ = c.reg.FieldByKey(strings.TrimPrefix(name, base+"."))
+		name = base
+	}
+	if base, item, ok := strings.Cut(name, "/"); ok && item == "*" && strings.HasPrefix(base, "ecm:") {
+		name = base
+	}
+	if sys, ok := systemFields[name]; ok {
+		f.System, f.Kind, f.Many = sys.system, sys.kind, sys.many
+		return
+	}
+	path := name
+	if name == "ecm:tag" {
+		path = tagPath
+	}
+	if !strings.HasPrefix(path, "ecm:") {
+		c.property(f, path)
+		if c.err == nil || f.Prop != nil {
+			return
+		}
+		c.err = nil
+	}
+	c.fail(f.at("no field %q%s", clip(f.Name), meant(nearest(f.Name, c.names()))))
+}
+
+// property resolves a path into the schemas; without success Prop stays nil.
+func (c *checker) property(f *Field, path string) {
+	if c.err != nil {
+		return
+	}
+	f.System = Property
+	if top, ok := c.reg.FieldByKey(path); ok {
+		f.Prop, f.Rest, f.Kind, f.Many = top, schema.Path{}, top.Kind, top.List
+		return
+	}
+	p, err := schema.ParsePath(path)
+	if err != nil {
+		c.fail(err)
+		return
+	}
+	top, rest, err := schema.Find(c.reg.Schemas(), p)
+	if err != nil {
+		c.fail(err)
+		return
+	}
+	leaf, err := top.Leaf(rest)
+	if err != nil {
+		c.fail(err)
+		return
+	}
+	f.Prop, f.Rest, f.Kind, f.Many = top, rest, leaf.Kind, leaf.List || rest.Wild()
+}
+
+// names are what a misspelt field may have meant.
+func (c *checker) names() []string {
+	names := []string{"ecm:tag"}
+	for name := range systemFields {
+		names = append(names, name)
+	}
+	for _, s := range c.reg.Schemas() {
+		for _, f := range s.Fields {
+			names = append(names, f.Key)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+func (c *checker) predicate(p *Predicate) {
+	if c.field(p.Field); c.err != nil {
+		return
+	}
+	f := p.Field
+	switch {
+	case p.Op == IsNull:
+		return
+	case f.Kind >= schema.Blob:
+		c.fail(p.at("field %s is a %s: only IS NULL and its parts can be asked for", f.Name, f.Kind))
+		return
+	case f.System == SysFulltext && p.Op != Eq && p.Op != Like:
+		c.fail(p.at("field %s is searched with =", f.Name))
+		return
+	case (p.Op == Like || p.Op == ILike || p.Op == StartsWith) && f.Kind != schema.String:
+		c.fail(p.at("%s needs text, field %s is a %s", p.Op, f.Name, f.Kind))
+		return
+	}
+	for i := range p.Values {
+		v := &p.Values[i]
+		if _, open := v.V.(Param); open {
+			return
+		}
+		x, ok := coerce(f.Kind, v.V)
+		if !ok {
+			c.fail(v.at("%s is no %s, which field %s holds", clip(v.String()), f.Kind, f.Name))
+			return
+		}
+		v.V = x
+	}
+	if p.Op == Like || p.Op == ILike {
+		p.match = newPattern(p.Values[0].V.(string), p.Op == ILike)
+	}
+	if f.System == SysFulltext {
+		p.words = parseWords(p.Values[0].V.(string))
+	}
+}
+
+// coerce brings a literal to the kind of the field.
+func coerce(k schema.Kind, v any) (any, bool) {
+	switch k {
+	case schema.String:
+		switch v := v.(type) {
+		case string:
+			return v, true
+		case int64, float64, bool:
+			return fmt.Sprint(v), true
+		case time.Time:
+			return v.UTC().Format("2006-01-02T15:04:05.000Z"), true
+		}
+	case schema.Integer, schema.Long, schema.Double:
+		return coerceNumber(v)
+	case schema.Boolean:
+		switch v := v.(type) {
+		case bool:
+			return v, true
+		case int64:
+			return v == 1, v == 0 || v == 1
+		case string:
+			b, err := strconv.ParseBool(strings.ToLower(v))
+			return b, err == nil
+		}
+	case schema.Date:
+		switch v := v.(type) {
+		case time.Time, Now:
+			return v, true
+		case Day:
+			return v.Time, true
+		case string:
+			t, err := schema.ParseDate(v)
+			return t, err == nil
+		}
+	}
+	return nil, false
+}
+
+// coerceNumber returns an int64, or a float64 where there is a fraction.
+func coerceNumber(v any) (any, bool) {
+	switch v := v.(type) {
+	case int64:
+		return v, true
+	case float64:
+		if n := int64(v); v > -1<<53 && v < 1<<53 && float64(n) == v {
+			return n, true
+		}
+		return v, true
+	case string:
+		n, ok := numeral(strings.TrimSpace(v))
+		return n, ok
+	}
+	return nil, false
+}

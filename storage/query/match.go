@@ -1,0 +1,355 @@
+package query
+
+import (
+	"cmp"
+	"strings"
+	"time"
+
+	"catena/storage/blob"
+	"catena/storage/schema"
+)
+
+// Source gives the values of one document: nil for what is not set, []any for lists,
+// otherwise what Value.V may hold.
+type Source interface {
+	System(f *Field) (any, error)
+	Property(f *schema.Field) (any, error) // the whole top-level property
+}
+
+// truth is the outcome of a condition: what compares with nothing is unknown.
+type truth int8
+
+const (
+	no truth = iota
+	unknown
+	yes
+)
+
+func known(b bool) truth {
+	if b {
+		return yes
+	}
+	return no
+}
+
+// maxPosition bounds what a numbered wildcard may stand for.
+const maxPosition = 1000
+
+// Match reports whether the document satisfies the whole condition. The query has been
+// bound and checked.
+func (s *Select) Match(src Source) (bool, error) {
+	m := matcher{src: src}
+	if len(s.correlated) == 0 {
+		t, err := m.expr(s.Where)
+		return t == yes, err
+	}
+	m.bound, m.length = map[string]int{}, map[string]int{}
+	return m.positions(s.Where, s.correlated)
+}
+
+// Holds reports whether one condition is true, which has no numbered wildcards.
+func Holds(e Expr, src Source) (bool, error) {
+	m := matcher{src: src}
+	t, err := m.expr(e)
+	return t == yes, err
+}
+
+type matcher struct {
+	src    Source
+	bound  map[string]int // positions that numbered wildcards stand for now
+	length map[string]int // longest list met at each of them
+}
+
+// positions tries all positions of the wildcards.
+func (m *matcher) positions(e Expr, names []string) (bool, error) {
+	if len(names) == 0 {
+		t, err := m.expr(e)
+		return t == yes, err
+	}
+	for i := 0; i < maxPosition; i++ {
+		m.bound[names[0]], m.length[names[0]] = i, 0
+		if ok, err := m.positions(e, names[1:]); ok || err != nil {
+			return ok, err
+		}
+		if i+1 >= m.length[names[0]] {
+			break
+		}
+	}
+	return false, nil
+}
+
+func (m *matcher) expr(e Expr) (truth, error) {
+	switch e := e.(type) {
+	case *Logic:
+		return m.logic(e)
+	case *Not:
+		t, err := m.expr(e.X)
+		return yes - t, err
+	case *Predicate:
+		return m.predicate(e)
+	}
+	return yes, nil
+}
+
+func (m *matcher) logic(l *Logic) (truth, error) {
+	out := yes
+	if l.Or {
+		out = no
+	}
+	for _, part := range l.Parts {
+		t, err := m.expr(part)
+		if err != nil {
+			return no, err
+		}
+		if l.Or {
+			out = max(out, t)
+		} else {
+			out = min(out, t)
+		}
+		if l.Or && out == yes || !l.Or && out == no {
+			break
+		}
+	}
+	return out, nil
+}
+
+func (m *matcher) predicate(p *Predicate) (truth, error) {
+	v, err := m.value(p.Field)
+	if err != nil {
+		return no, err
+	}
+	if p.Op == IsNull {
+		return known(isNull(v) != p.Not), nil
+	}
+	list, many := v.([]any)
+	if !many {
+		return p.test(v), nil
+	}
+	return p.testAny(list), nil
+}
+
+func isNull(v any) bool {
+	list, many := v.([]any)
+	return v == nil || many && len(list) == 0
+}
+
+// testAny is for fields with any number of values.
+func (p *Predicate) testAny(list []any) truth {
+	positive, negated := *p, p.Not || p.Op == Ne
+	if positive.Not = false; p.Op == Ne {
+		positive.Op = Eq
+	}
+	out := no
+	for _, item := range list {
+		if out = max(out, positive.test(item)); out == yes {
+			break
+		}
+	}
+	if negated {
+		return known(out != yes)
+	}
+	return out
+}
+
+// test compares one value.
+func (p *Predicate) test(v any) truth {
+	if v == nil {
+		return unknown
+	}
+	if p.Field.System == SysFulltext {
+		s, _ := v.(string)
+		return known(p.words.match(s))
+	}
+	ok := p.compare(v)
+	return known(ok != p.Not)
+}
+
+func (p *Predicate) compare(v any) bool {
+	switch p.Op {
+	case In:
+		for i := range p.Values {
+			if n, ok := Compare(v, p.Values[i].V); ok && n == 0 {
+				return true
+			}
+		}
+		return false
+	case Between:
+		low, ok := Compare(v, p.Values[0].V)
+		high, too := Compare(v, p.Values[1].V)
+		return ok && too && low >= 0 && high <= 0
+	case Like, ILike:
+		s, _ := v.(string)
+		return p.match.match(s)
+	case StartsWith:
+		s, _ := v.(string)
+		return p.startsWith(s)
+	}
+	n, ok := Compare(v, p.Values[0].V)
+	switch p.Op {
+	case Eq:
+		return ok && n == 0
+	case Ne:
+		return ok && n != 0
+	case Lt:
+		return ok && n < 0
+	case Le:
+		return ok && n <= 0
+	case Gt:
+		return ok && n > 0
+	default:
+		return ok && n >= 0
+	}
+}
+
+// startsWith is for paths: of documents, everything below; of other values, the value
+// itself and everything below.
+func (p *Predicate) startsWith(s string) bool {
+	prefix := strings.TrimSuffix(p.Values[0].V.(string), "/")
+	rest, ok := strings.CutPrefix(s, prefix)
+	if p.Field.System == SysPath {
+		return ok && len(rest) > 1 && rest[0] == '/'
+	}
+	return ok && (rest == "" || rest[0] == '/')
+}
+
+// Compare orders two values of one kind; ok is false for values that have no order.
+// Text is compared as it is: case matters.
+func Compare(a, b any) (n int, ok bool) {
+	switch a := a.(type) {
+	case string:
+		if b, ok := b.(string); ok {
+			return strings.Compare(a, b), true
+		}
+	case int64:
+		switch b := b.(type) {
+		case int64:
+			return cmp.Compare(a, b), true
+		case float64:
+			return cmp.Compare(float64(a), b), true
+		}
+	case float64:
+		switch b := b.(type) {
+		case int64:
+			return cmp.Compare(a, float64(b)), true
+		case float64:
+			return cmp.Compare(a, b), true
+		}
+	case bool:
+		if b, ok := b.(bool); ok {
+			return cmp.Compare(bit(a), bit(b)), true
+		}
+	case time.Time:
+		if b, ok := b.(time.Time); ok {
+			return a.Compare(b), true
+		}
+	}
+	return 0, false
+}
+
+func bit(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// FieldValue reads a field of a document: nil, one value, or a list.
+func FieldValue(f *Field, src Source) (any, error) {
+	m := matcher{src: src}
+	return m.value(f)
+}
+
+func (m *matcher) value(f *Field) (any, error) {
+	if f.System != Property {
+		return m.src.System(f)
+	}
+	v, err := m.src.Property(f.Prop)
+	if err != nil || f.Rest.Empty() {
+		return v, err
+	}
+	steps := f.Rest.Steps()
+	if !f.Rest.Wild() {
+		return m.one(v, steps), nil
+	}
+	return m.walk([]any{}, v, steps), nil
+}
+
+// one follows steps that lead to one place.
+func (m *matcher) one(v any, steps []schema.Step) any {
+	for _, s := range steps {
+		v = child(v, s)
+	}
+	return v
+}
+
+func child(v any, s schema.Step) any {
+	switch v := v.(type) {
+	case []any:
+		if s.Index >= 0 && s.Index < len(v) {
+			return v[s.Index]
+		}
+	case map[string]any:
+		return v[s.Name]
+	case *blob.Blob:
+		return blobPart(v, s.Name)
+	}
+	return nil
+}
+
+// walk appends what the steps lead to; values that are not set count as items.
+func (m *matcher) walk(dst []any, v any, steps []schema.Step) []any {
+	for i, s := range steps {
+		list, many := v.([]any)
+		if s.Index != schema.AnyIndex {
+			v = child(v, s)
+			continue
+		}
+		if !many {
+			return dst
+		}
+		if at, ok := m.bound[s.Name]; ok {
+			m.length[s.Name] = max(m.length[s.Name], len(list))
+			if at >= len(list) {
+				return dst
+			}
+			v = list[at]
+			continue
+		}
+		for _, item := range list {
+			dst = m.walk(dst, item, steps[i+1:])
+		}
+		return dst
+	}
+	if list, many := v.([]any); many {
+		return append(dst, list...)
+	}
+	return append(dst, v)
+}
+
+func blobPart(b *blob.Blob, name string) any {
+	if b == nil {
+		return nil
+	}
+	switch name {
+	case "name":
+		return orNil(b.Name)
+	case "mime-type":
+		return orNil(b.Type)
+	case "encoding":
+		return orNil(b.Encoding)
+	case "digest":
+		return orNil(b.Digest)
+	case "digestAlgorithm":
+		return "SHA-256"
+	case "length":
+		return b.Size
+	}
+	return nil
+}
+
+func orNil(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
