@@ -1,0 +1,174 @@
+package storage
+
+import (
+	"archive/tar"
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"catena/storage/blob"
+	"catena/storage/fault"
+	"catena/storage/kv"
+)
+
+// A backup is a tar file: the store's dump in parts "store/000000", …, then the content
+// of every blob as "blobs/<digest>", then an empty "end". The dump comes first, so that
+// every blob it names was there when the blobs were copied; a sweep leaves what lost its
+// last name within the grace period.
+const (
+	backupStore = "store/"
+	backupBlobs = "blobs/"
+	backupEnd   = "end"
+	backupPart  = 4 << 20
+)
+
+// Backup writes a consistent copy of the store and its blobs while both are in use.
+func Backup(ctx context.Context, db *kv.DB, blobs *blob.Store, w io.Writer) error {
+	t := tar.NewWriter(w)
+	parts := &tarParts{tar: t, now: time.Now()}
+	out := bufio.NewWriterSize(parts, backupPart)
+	if err := db.Dump(ctx, out); err != nil {
+		return err
+	}
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	err := blobs.Each(func(digest string, size int64, _ time.Time) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		return backupBlob(t, parts.now, blobs, digest, size)
+	})
+	if err != nil {
+		return err
+	}
+	if err := t.WriteHeader(&tar.Header{Name: backupEnd, Mode: 0o600, ModTime: parts.now}); err != nil {
+		return err
+	}
+	return t.Close()
+}
+
+func backupBlob(t *tar.Writer, now time.Time, blobs *blob.Store, digest string, size int64) error {
+	f, err := blobs.Load(blob.Blob{Digest: digest, Size: size}).Open()
+	if fault.Is(err, fault.NotFound) || err != nil && !blobs.Has(digest) {
+		return nil // swept between the listing and now: nothing names it
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := t.WriteHeader(&tar.Header{Name: backupBlobs + digest, Mode: 0o600, Size: size, ModTime: now}); err != nil {
+		return err
+	}
+	_, err = io.CopyN(t, f, size)
+	return err
+}
+
+// tarParts makes a tar entry of each write.
+type tarParts struct {
+	tar *tar.Writer
+	now time.Time
+	n   int
+}
+
+// Write adds one part.
+func (p *tarParts) Write(b []byte) (int, error) {
+	h := &tar.Header{Name: fmt.Sprintf("%s%06d", backupStore, p.n), Mode: 0o600, Size: int64(len(b)), ModTime: p.now}
+	if err := p.tar.WriteHeader(h); err != nil {
+		return 0, err
+	}
+	p.n++
+	return p.tar.Write(b)
+}
+
+// Restore fills an empty store and blob folder from a backup. A backup that is cut short
+// or changed is refused; what was restored of it up to there must be thrown away.
+func Restore(ctx context.Context, db *kv.DB, blobs *blob.Store, r io.Reader) error {
+	t := tar.NewReader(bufio.NewReaderSize(r, 1<<20))
+	parts := &partReader{tar: t}
+	if err := parts.advance(); err != nil {
+		return err
+	}
+	if err := db.Load(ctx, parts); err != nil {
+		return err
+	}
+	if _, err := io.Copy(io.Discard, parts); err != nil {
+		return err
+	}
+	for h := parts.next; ; {
+		if h.Name == backupEnd {
+			return nil
+		}
+		if err := restoreBlob(ctx, blobs, h, t); err != nil {
+			return err
+		}
+		var err error
+		if h, err = nextEntry(t); err != nil {
+			return err
+		}
+	}
+}
+
+func restoreBlob(ctx context.Context, blobs *blob.Store, h *tar.Header, r io.Reader) error {
+	digest, ok := strings.CutPrefix(h.Name, backupBlobs)
+	if !ok {
+		return fault.Invalid.Errorf("backup: unexpected entry %q", h.Name)
+	}
+	b, err := blobs.Spool(ctx, digest, "application/octet-stream", r, h.Size)
+	if err != nil {
+		return err
+	}
+	if b.Digest != digest {
+		return fault.Invalid.Errorf("backup: blob %s has the digest %s: %w", digest, b.Digest, kv.ErrDamaged)
+	}
+	return blobs.Keep(b)
+}
+
+// nextEntry reads a header; the end of the file before the "end" entry is an error.
+func nextEntry(t *tar.Reader) (*tar.Header, error) {
+	h, err := t.Next()
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, fault.Invalid.Errorf("backup: cut short")
+	}
+	if err != nil {
+		return nil, fault.Invalid.Errorf("backup: %w", err)
+	}
+	return h, nil
+}
+
+// partReader joins the store's parts again; next is the first entry after them.
+type partReader struct {
+	tar  *tar.Reader
+	next *tar.Header
+	done bool
+}
+
+func (p *partReader) advance() error {
+	h, err := nextEntry(p.tar)
+	if err != nil {
+		return err
+	}
+	p.next, p.done = h, !strings.HasPrefix(h.Name, backupStore)
+	return nil
+}
+
+// Read reads on through the parts.
+func (p *partReader) Read(b []byte) (int, error) {
+	for !p.done {
+		n, err := p.tar.Read(b)
+		if n > 0 || err == nil {
+			return n, nil
+		}
+		if !errors.Is(err, io.EOF) {
+			return 0, err
+		}
+		if err := p.advance(); err != nil {
+			return 0, err
+		}
+	}
+	return 0, io.EOF
+}
