@@ -1,0 +1,234 @@
+package rest
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"catena/engine"
+	"catena/storage/fault"
+)
+
+// adapter is one row of the table of adapters: an operation on what stands before it in the
+// address. Those with a do are more than that.
+type adapter struct {
+	method, name string
+	op           string
+	status       int
+	params       func(x *exchange, args string) values
+	do           func(x *exchange, in engine.Lazy, args string) error
+}
+
+// adapters are alphabetical. Names are exact.
+var adapters []adapter
+
+func init() {
+	adapters = []adapter{
+		{method: "GET", name: "acl", op: "Resource.ACL"},
+		{method: "GET", name: "audit", op: "Resource.Audit", params: auditParams},
+		{method: "GET", name: "blob", op: "Resource.Blob", params: xpathParam, do: (*exchange).blob},
+		{method: "PUT", name: "blob", do: (*exchange).putBlob},
+		{method: "DELETE", name: "blob", op: "Resource.RemoveBlob", status: http.StatusNoContent, params: xpathParam},
+		{method: "GET", name: "bo", op: "Business.Read", params: adapterParam},
+		{method: "PUT", name: "bo", do: businessWrite},
+		{method: "POST", name: "bo", do: businessCreate},
+		{method: "GET", name: "children", op: "Resource.Children", params: pageParams},
+		{method: "GET", name: "emptyWithDefault", op: "Resource.Empty", params: emptyParams},
+		{method: "POST", name: "op", do: func(x *exchange, in engine.Lazy, args string) error { return x.invoke(args, in) }},
+		{method: "GET", name: "pp", op: "Repository.PageProvider", params: providerParams, do: providerOn},
+		{method: "GET", name: "search", op: "Resource.Search", params: searchParams},
+	}
+}
+
+// adapter finds the row of a name.
+func (x *exchange) adapter(method, name string) (*adapter, error) {
+	if method == http.MethodHead {
+		method = http.MethodGet
+	}
+	var others []string
+	for i := range adapters {
+		if adapters[i].name != name {
+			continue
+		}
+		if adapters[i].method == method {
+			return &adapters[i], nil
+		}
+		others = append(others, adapters[i].method)
+	}
+	if others != nil {
+		x.w.Header().Set("Allow", strings.Join(others, ", "))
+		return nil, fault.Invalid.Errorf("method %s is not allowed on @%s", method, name).WithCode(codeMethod)
+	}
+	return nil, fault.NotFound.Errorf("adapter @%s", name)
+}
+
+// serve answers with what the adapter makes of its input.
+func (a *adapter) serve(x *exchange, in engine.Lazy, args string) error {
+	if a.do != nil {
+		return a.do(x, in, args)
+	}
+	status := a.status
+	if status == 0 {
+		status = http.StatusOK
+	}
+	return x.run(engine.Call{Op: a.op, Input: in, Params: a.values(x, args)}, reply{status: status})
+}
+
+// after makes the adapter's result the input of the adapter behind it.
+func (a *adapter) after(x *exchange, in engine.Lazy, args string) (engine.Lazy, error) {
+	if a.op == "" {
+		return nil, fault.NotFound.Errorf("adapter @%s: nothing can follow it", a.name)
+	}
+	params := a.values(x, args)
+	return func(c *engine.Ctx) (any, error) {
+		v, err := in(c)
+		if err != nil {
+			return nil, err
+		}
+		if a.name == "pp" {
+			return c.Call(a.op, nil, withFirst(params, v))
+		}
+		return c.Call(a.op, v, params)
+	}, nil
+}
+
+func (a *adapter) values(x *exchange, args string) values {
+	if a.params == nil {
+		return nil
+	}
+	return a.params(x, args)
+}
+
+func adapterParam(_ *exchange, args string) values { return values{"adapter": args} }
+func xpathParam(_ *exchange, args string) values   { return values{"xpath": args} }
+
+func auditParams(x *exchange, _ string) values {
+	q := x.query()
+	out := pageParams(x, "")
+	for _, name := range []string{"eventId", "category", "principalName"} {
+		if v := q[name]; len(v) > 0 {
+			out[name] = v
+		}
+	}
+	pick(out, q, "startEventDate", "endEventDate")
+	return out
+}
+
+func emptyParams(x *exchange, _ string) values {
+	out := values{}
+	pick(out, x.query(), "type", "name")
+	return out
+}
+
+// pageParams are the parameters that ask for a part of a list.
+func pageParams(x *exchange, _ string) values {
+	out := values{}
+	pick(out, x.query(), "pageSize", "currentPageIndex", "offset", "maxResults", "sortBy", "sortOrder")
+	return out
+}
+
+func searchParams(x *exchange, _ string) values {
+	out := pageParams(x, "")
+	pick(out, x.query(), "query", "fullText", "orderBy")
+	return out
+}
+
+// pick takes the parameters that are there over.
+func pick(out values, q url.Values, names ...string) {
+	for _, name := range names {
+		if v := q.Get(name); v != "" {
+			out[name] = v
+		}
+	}
+}
+
+func providerParams(x *exchange, args string) values {
+	out := queryParams(x)
+	out["providerName"] = args
+	return out
+}
+
+// queryParams are the parameters of a query: what is not known by name fills the query's
+// named parameters.
+func queryParams(x *exchange) values {
+	q := x.query()
+	out := pageParams(x, "")
+	pick(out, q, "query", "quickFilters", "highlight")
+	if v := q["queryParams"]; len(v) > 0 {
+		out["queryParams"] = v
+	}
+	named := values{}
+	for name, v := range q {
+		if len(v) > 0 && !reserved(name) {
+			named[name] = v[0]
+		}
+	}
+	if len(named) > 0 {
+		out["namedParameters"] = named
+	}
+	return out
+}
+
+// notNamed are query parameters that are no named parameters of a query.
+var notNamed = []string{
+	"currentPageIndex", "depth", "dryRun", "highlight", "maxResults", "nxrepository", "offset", "pageProvider",
+	"pageSize", "properties", "query", "queryParams", "quickFilters", "sortBy", "sortOrder", "trace",
+}
+
+func reserved(name string) bool {
+	if slices.Contains(notNamed, name) {
+		return true
+	}
+	for _, p := range []string{"enrichers", "fetch", "translate"} {
+		if rest, ok := strings.CutPrefix(name, p); ok && rest != "" && (rest[0] == '.' || rest[0] == '-') {
+			return true
+		}
+	}
+	return false
+}
+
+// providerOn runs a page provider with the document's id as its first parameter.
+func providerOn(x *exchange, in engine.Lazy, args string) error {
+	params := providerParams(x, args)
+	own, _ := params["queryParams"].([]string)
+	delete(params, "queryParams")
+	list := func(c *engine.Ctx) (any, error) {
+		v, err := in(c)
+		return withFirst(values{"queryParams": own}, v)["queryParams"], err
+	}
+	call := engine.Call{Op: "Repository.PageProvider", Params: params, Vars: values{"queryParams": engine.Lazy(list)}}
+	return x.run(call, reply{status: http.StatusOK})
+}
+
+// withFirst puts the id of a document before the query parameters.
+func withFirst(params values, v any) values {
+	out := values{}
+	for k, p := range params {
+		out[k] = p
+	}
+	if d, ok := v.(interface{ ID() string }); ok {
+		own, _ := params["queryParams"].([]string)
+		out["queryParams"] = append([]string{d.ID()}, own...)
+	}
+	return out
+}
+
+func businessWrite(x *exchange, in engine.Lazy, args string) error {
+	value, err := x.businessBody()
+	if err != nil {
+		return err
+	}
+	call := engine.Call{Op: "Business.Write", Input: in, Params: values{"adapter": args, "value": value}}
+	return x.run(call, reply{status: http.StatusOK, body: value})
+}
+
+func businessCreate(x *exchange, in engine.Lazy, args string) error {
+	value, err := x.businessBody()
+	if err != nil {
+		return err
+	}
+	adapter, name, _ := strings.Cut(args, "/")
+	call := engine.Call{Op: "Business.Create", Input: in, Params: values{"adapter": adapter, "name": name, "value": value}}
+	return x.run(call, reply{status: http.StatusOK, body: value})
+}

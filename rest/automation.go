@@ -1,0 +1,201 @@
+package rest
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"catena/engine"
+	"catena/engine/entity"
+	"catena/storage/fault"
+)
+
+// invocation is the body of an automation call.
+type invocation struct {
+	input      json.RawMessage
+	params     json.RawMessage
+	vars       map[string]any
+	properties []string // an old way to ask for schemas
+	files      []*engine.Blob
+	body       []byte
+}
+
+// invoke runs the operation that the address names on the input that the body names.
+func invoke(x *exchange) error {
+	name, err := x.param("op")
+	if err != nil {
+		return err
+	}
+	return x.invoke(name, nil)
+}
+
+// invoke runs an operation; input, if any, goes before what the body says.
+func (x *exchange) invoke(name string, input engine.Lazy) error {
+	call, re, err := x.automationCall(name, input)
+	if err != nil {
+		return err
+	}
+	return x.run(call, re)
+}
+
+// automationCall reads the request as a call of an operation.
+func (x *exchange) automationCall(name string, input engine.Lazy) (engine.Call, reply, error) {
+	if !x.s.Engine.Set().Allowed(name, x.as, engine.REST) {
+		return engine.Call{}, reply{}, unknownOperation(x, name)
+	}
+	x.invoked = name
+	inv, err := x.readInvocation()
+	if err != nil {
+		return engine.Call{}, reply{}, err
+	}
+	call := engine.Call{Op: name, RawParams: inv.params, Vars: inv.vars}
+	switch {
+	case input != nil:
+		call.Input = input
+	case len(inv.files) == 1:
+		call.Input = inv.files[0]
+	case len(inv.files) > 1:
+		call.Input = engine.Blobs(inv.files)
+	case inv.input != nil:
+		call.Input = lazyInput(inv.input)
+	}
+	o := x.options()
+	o.Properties = appendItems(o.Properties, inv.properties)
+	return call, reply{status: http.StatusOK, body: inv.body, files: inv.files, options: o}, nil
+}
+
+func unknownOperation(x *exchange, name string) error {
+	err := fault.NotFound.Errorf("operation %s", name)
+	if near := x.s.Engine.Set().Nearest(name); near != "" && x.s.Engine.Set().Allowed(near, x.as, engine.REST) {
+		err = fault.NotFound.Errorf("operation %s: there is none, perhaps %s", name, near)
+	}
+	return err.WithCode("unknown_operation")
+}
+
+// lazyInput resolves what a body says about the input once the transaction is open.
+func lazyInput(raw json.RawMessage) engine.Lazy {
+	return func(c *engine.Ctx) (any, error) { return entity.Decode(c, raw) }
+}
+
+// readInvocation reads the body of a call, in any of its content types.
+func (x *exchange) readInvocation() (*invocation, error) {
+	typ, ps := mediaType(x.r.Header)
+	inv := &invocation{}
+	var err error
+	switch {
+	case isJSON(typ):
+		inv.body, err = x.readBody()
+	case typ == "multipart/related" || typ == "multipart/form-data" || typ == "multipart/mixed":
+		inv.body, inv.files, err = x.readParts(ps["boundary"], true)
+		if err == nil && len(inv.files) == 0 {
+			err = fault.Invalid.Errorf("body: multipart without a file").WithCode("body_incomplete")
+		}
+	case typ == "application/x-www-form-urlencoded":
+		inv.body, err = x.readForm()
+	case typ == "" && x.r.ContentLength == 0:
+	default:
+		return nil, unsupported(typ)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(inv.body) == 0 {
+		return nil, fault.Invalid.Errorf("body: is empty").WithCode("body_empty")
+	}
+	return inv, inv.parse()
+}
+
+// readForm reads JSON from the field jsondata of a form.
+func (x *exchange) readForm() ([]byte, error) {
+	body, err := x.readBody()
+	if err != nil {
+		return nil, err
+	}
+	form, err := url.ParseQuery(string(body))
+	if err != nil {
+		return nil, fault.Invalid.Errorf("body: form is broken")
+	}
+	return []byte(form.Get("jsondata")), nil
+}
+
+// parse takes the JSON body apart. Members it does not know are ignored.
+func (inv *invocation) parse() error {
+	if err := checkJSON(inv.body); err != nil {
+		return err
+	}
+	return members(inv.body, func(name string, value json.RawMessage) error {
+		switch name {
+		case "input":
+			inv.input = value
+		case "params":
+			if value[0] != '{' {
+				return fault.Invalid.Errorf("body: params is not an object").In("params")
+			}
+			inv.params = value
+		case "context":
+			return inv.context(value)
+		case "documentProperties":
+			var s string
+			if json.Unmarshal(value, &s) == nil {
+				inv.properties = []string{s}
+			}
+		}
+		return nil
+	})
+}
+
+// context takes the variables of a call in. Objects and lists may name documents, so they
+// are resolved inside the transaction; so is the current document.
+func (inv *invocation) context(raw json.RawMessage) error {
+	if raw[0] != '{' {
+		return fault.Invalid.Errorf("body: context is not an object").In("context")
+	}
+	inv.vars = map[string]any{}
+	return members(raw, func(name string, value json.RawMessage) error {
+		if name == "ChainParameters" {
+			return fault.Invalid.Errorf("body: context variable ChainParameters is reserved").In("context/ChainParameters")
+		}
+		if value[0] == '{' || value[0] == '[' || strings.HasPrefix(string(value), `"doc`) {
+			inv.vars[name] = lazyInput(value)
+			return nil
+		}
+		var v any
+		err := json.Unmarshal(value, &v)
+		inv.vars[name] = v
+		return err
+	})
+}
+
+// registry answers with every operation and chain the caller may run.
+func registry(x *exchange) error {
+	set := x.s.Engine.Set()
+	return x.described(set.Describe(func(name string) bool { return set.Allowed(name, x.as, engine.REST) }))
+}
+
+// describe answers with the documentation of one operation.
+func describe(x *exchange) error {
+	name, err := x.param("op")
+	if err != nil {
+		return err
+	}
+	set := x.s.Engine.Set()
+	doc, ok := set.DescribeOp(name)
+	if !ok || !set.Allowed(name, x.as, engine.REST) {
+		return unknownOperation(x, name)
+	}
+	return x.described(doc)
+}
+
+// described writes documentation, indented if asked.
+func (x *exchange) described(v any) error {
+	if !x.flag("pretty") {
+		return x.json(http.StatusOK, v)
+	}
+	body, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return err
+	}
+	x.write(&answer{status: http.StatusOK, mime: mimeJSON, body: body})
+	return nil
+}

@@ -1,0 +1,216 @@
+package rest
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"time"
+
+	"catena/engine"
+	"catena/storage/fault"
+)
+
+// values are the parameters of an operation.
+type values = map[string]any
+
+// byPath and byID serve everything at and below a document's address.
+func byPath(x *exchange) error {
+	path, hops, err := splitHops(x.ps.get("doc"))
+	if err != nil {
+		return err
+	}
+	return x.document("/"+strings.Trim(path, "/"), hops)
+}
+
+func byID(x *exchange) error {
+	id, err := x.param("id")
+	if err != nil {
+		return err
+	}
+	tail, hops, err := splitHops(x.ps.get("tail"))
+	if err != nil {
+		return err
+	}
+	if tail = strings.Trim(tail, "/"); tail != "" || strings.Contains(id, "/") {
+		return fault.NotFound.Errorf("%s", strings.TrimSuffix(id+"/"+tail, "/"))
+	}
+	return x.document(id, hops)
+}
+
+// document serves a document or, through its adapters, what they make of it.
+func (x *exchange) document(ref string, hops []hop) error {
+	input := func(c *engine.Ctx) (any, error) { return c.Call("Repository.GetDocument", nil, values{"value": ref}) }
+	if len(hops) == 0 {
+		return x.plain(ref, x.guarded(input))
+	}
+	for _, h := range hops[:len(hops)-1] {
+		a, err := x.adapter(http.MethodGet, h.name)
+		if err != nil {
+			return err
+		}
+		if input, err = a.after(x, input, h.args); err != nil {
+			return err
+		}
+	}
+	last := hops[len(hops)-1]
+	a, err := x.adapter(x.r.Method, last.name)
+	if err != nil {
+		return err
+	}
+	return a.serve(x, input, last.args)
+}
+
+// plain serves the document itself.
+func (x *exchange) plain(ref string, input engine.Lazy) error {
+	switch x.r.Method {
+	case http.MethodPost:
+		return x.runEntity(engine.Call{Op: "Resource.Create", Input: input}, http.StatusCreated, "document")
+	case http.MethodPut:
+		return x.runEntity(engine.Call{Op: "Resource.Update", Input: input}, http.StatusOK, "document")
+	case http.MethodDelete:
+		return x.run(engine.Call{Op: "Resource.Delete", Input: input}, reply{status: http.StatusNoContent})
+	}
+	return x.run(engine.Call{Op: "Repository.GetDocument", Params: values{"value": ref}}, reply{status: http.StatusOK, tagged: true})
+}
+
+// runEntity runs an operation on the entity in the body, which becomes one of its parameters.
+// Headers that say how to save go along.
+func (x *exchange) runEntity(call engine.Call, status int, name string) error {
+	body, err := x.readJSON()
+	if err != nil {
+		return err
+	}
+	params := append([]byte(`{"`+name+`":`), body...)
+	member := func(name, value string) {
+		text, _ := json.Marshal(value) // text has no errors
+		params = append(append(params, `,"`+name+`":`...), text...)
+	}
+	member("base", x.base())
+	for _, h := range saveHeaders {
+		if v := x.r.Header.Get(h.header); v != "" {
+			member(h.param, v)
+		}
+	}
+	call.RawParams = append(params, '}')
+	return x.run(call, reply{status: status, body: body, tagged: true})
+}
+
+// saveHeaders are the headers that become parameters of operations that save.
+var saveHeaders = []struct{ header, param string }{
+	{"Source", "source"},
+	{"Update-Comment", "comment"},
+	{"X-Versioning-Option", "versioning"},
+}
+
+// guarded checks the condition of a writing request, in the transaction that writes.
+func (x *exchange) guarded(input engine.Lazy) engine.Lazy {
+	want := x.r.Header.Values("If-Match")
+	if len(want) == 0 {
+		return input
+	}
+	return func(c *engine.Ctx) (any, error) {
+		v, err := input(c)
+		if err != nil {
+			return nil, err
+		}
+		d, ok := v.(interface{ ChangeToken() string })
+		if !ok || !holds(want, d.ChangeToken()) {
+			return nil, fault.Conflict.Errorf("document has changed, no entity tag of If-Match is its own").WithCode(codePrecondition)
+		}
+		return v, nil
+	}
+}
+
+// holds reports whether one of the listed entity tags is of a state with this change token.
+func holds(tags []string, token string) bool {
+	for _, list := range tags {
+		for tag := range strings.SplitSeq(list, ",") {
+			tag = strings.Trim(strings.TrimSpace(tag), `"`)
+			of, _, _ := strings.Cut(tag, ".")
+			if tag == "*" || of == token {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// download serves a file by its download address.
+func download(x *exchange) error {
+	id, err := x.param("id")
+	if err != nil {
+		return err
+	}
+	tail, err := x.param("tail")
+	if err != nil {
+		return err
+	}
+	repo, err := x.param("repo")
+	if err != nil {
+		return err
+	}
+	if repo != x.repo {
+		return fault.NotFound.Errorf("repository %s", repo)
+	}
+	xpath := "blobholder:0"
+	if i := strings.LastIndexByte(tail, '/'); i > 0 {
+		xpath = tail[:i]
+	} else if strings.Contains(tail, ":") {
+		xpath = tail
+	}
+	input := func(c *engine.Ctx) (any, error) { return c.Call("Repository.GetDocument", nil, values{"value": id}) }
+	return x.blob(input, xpath)
+}
+
+// blob sends the file at xpath of what input yields.
+func (x *exchange) blob(input engine.Lazy, xpath string) error {
+	var modified time.Time
+	dated := engine.Lazy(func(c *engine.Ctx) (any, error) {
+		v, err := input(c)
+		if d, ok := v.(interface{ Get(string) (any, error) }); ok && err == nil {
+			if t, err := d.Get("dc:modified"); err == nil {
+				modified, _ = t.(time.Time)
+			}
+		}
+		return v, err
+	})
+	call := engine.Call{Op: "Resource.Blob", Input: dated, Params: values{"xpath": xpath}}
+	return x.run(call, reply{status: http.StatusOK, inline: x.flag("inline"), modified: &modified})
+}
+
+// putBlob replaces the file at xpath by the first file of a multipart body, or by the body.
+func (x *exchange) putBlob(input engine.Lazy, xpath string) error {
+	typ, ps := mediaType(x.r.Header)
+	if typ != "multipart/form-data" && typ != "multipart/related" {
+		return unsupported(typ)
+	}
+	_, files, err := x.readParts(ps["boundary"], false)
+	if err != nil {
+		return err
+	}
+	if len(files) == 0 {
+		return fault.Invalid.Errorf("body: multipart without a file").WithCode("body_incomplete")
+	}
+	call := engine.Call{Op: "Resource.SetBlob", Input: input, Params: values{"xpath": xpath, "file": files[0]}}
+	return x.run(call, reply{status: http.StatusOK, files: files[:1], tagged: true})
+}
+
+// businessBody reads the value of a business object.
+func (x *exchange) businessBody() (json.RawMessage, error) {
+	body, err := x.readJSON()
+	if err != nil {
+		return nil, err
+	}
+	var value json.RawMessage
+	err = members(body, func(name string, v json.RawMessage) error {
+		if name == "value" {
+			value = v
+		}
+		return nil
+	})
+	if err == nil && !bytes.HasPrefix(value, []byte("{")) {
+		err = fault.Invalid.Errorf("body: value is not an object").In("value")
+	}
+	return value, err
+}

@@ -1,0 +1,299 @@
+package rest
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"catena/engine"
+	"catena/storage/fault"
+)
+
+// exchange is one request and its answer. Exchanges are used again, so nothing may keep one
+// after its request.
+type exchange struct {
+	s       *Server
+	w       http.ResponseWriter
+	r       *http.Request
+	route   *route
+	ps      params
+	id      string // of the request
+	as      *engine.Principal
+	repo    string
+	asked   url.Values // query parameters, parsed on first use
+	invoked string     // the operation the caller named, for the long form of messages
+	status  int
+	buf     []byte
+	idText  [16]byte
+}
+
+// ServeHTTP answers one request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	start := time.Now()
+	x := s.exchanges.Get().(*exchange)
+	x.w, x.r = w, r
+	defer s.done(x, start)
+	if err := x.serve(); err != nil {
+		x.fail(err)
+	}
+}
+
+// done ends an exchange, also one that panicked.
+func (s *Server) done(x *exchange, start time.Time) {
+	if p := recover(); p != nil {
+		if p == http.ErrAbortHandler { //nolint:errorlint // net/http compares it so
+			panic(p)
+		}
+		s.log.LogAttrs(x.r.Context(), slog.LevelError, "panic",
+			append(x.attrs(nil), slog.Any("panic", p), slog.String("stack", string(debug.Stack())))...)
+		if x.status == 0 {
+			x.fail(fault.Internal.Errorf("panic"))
+		}
+	}
+	elapsed := time.Since(start)
+	x.route.observe(s.meters, x.status, elapsed)
+	if s.Access != nil {
+		s.Access.LogAttrs(x.r.Context(), slog.LevelInfo, "request", append(x.attrs(nil),
+			slog.Int("status", x.status), slog.Duration("duration", elapsed))...)
+	}
+	buf := x.buf
+	if cap(buf) > 64<<10 {
+		buf = nil
+	}
+	*x = exchange{s: s, buf: buf[:0]}
+	s.exchanges.Put(x)
+}
+
+// attrs are what log lines say about a request; never its query or headers, which may hold secrets.
+func (x *exchange) attrs(err error) []slog.Attr {
+	out := []slog.Attr{
+		slog.String("method", x.r.Method), slog.String("path", x.r.URL.Path), slog.String("requestId", x.id),
+	}
+	if x.as != nil {
+		out = append(out, slog.String("user", x.as.Name))
+	}
+	if err != nil {
+		out = append(out, slog.String("error", err.Error()))
+	}
+	return out
+}
+
+func levelOf(status int) slog.Level {
+	if status == http.StatusServiceUnavailable {
+		return slog.LevelWarn
+	}
+	return slog.LevelError
+}
+
+// serve checks, routes and signs in.
+func (x *exchange) serve() error {
+	s, r := x.s, x.r
+	x.identify()
+	if err := x.guard(); err != nil {
+		return err
+	}
+	path := r.URL.EscapedPath()
+	if m := s.mount(path); m != nil {
+		return x.serveMount(m)
+	}
+	at := locate(s.ContextPath, path)
+	routes := s.top
+	if at.api {
+		routes = s.api
+	}
+	method := r.Method
+	x.route = routes.find(method, at.path, &x.ps)
+	if x.route == nil && method == http.MethodHead {
+		x.route = routes.find(http.MethodGet, at.path, &x.ps)
+	}
+	if x.route == nil {
+		return x.unrouted(routes, at)
+	}
+	if err := x.setRepository(at.repo); err != nil {
+		return err
+	}
+	if x.route.access == signedIn {
+		if err := x.signIn(); err != nil {
+			return err
+		}
+	}
+	return x.route.handle(x)
+}
+
+// unrouted says why no row matches: the method, or the address.
+func (x *exchange) unrouted(routes *router, at place) error {
+	if methods := routes.allowed(at.path); len(methods) > 0 {
+		x.w.Header().Set("Allow", strings.Join(append(methods, http.MethodOptions), ", "))
+		if x.r.Method == http.MethodOptions {
+			return x.noContent()
+		}
+		return fault.Invalid.Errorf("method %s is not allowed here", x.r.Method).WithCode(codeMethod)
+	}
+	first, err := decode(strings.Trim(at.path, "/"))
+	if err != nil {
+		return err
+	}
+	first, _, _ = strings.Cut(first, "/")
+	if at.api {
+		return fault.NotFound.Errorf("Type not found: %s", first)
+	}
+	return fault.NotFound.Errorf("address %s", x.r.URL.Path)
+}
+
+// setRepository takes the repository of the address, a header or a parameter, in this order.
+func (x *exchange) setRepository(escaped string) error {
+	here := x.s.Engine.Repo().Name()
+	name, err := decode(escaped)
+	if err != nil {
+		return err
+	}
+	if name == "" && x.r.URL.RawQuery != "" {
+		name = x.query().Get("nxrepository")
+	}
+	if name == "" {
+		name = header(x.r.Header, "X-Nxrepository", "X-Platform-Repository")
+	}
+	if name != "" && name != here {
+		return fault.NotFound.Errorf("repository %s", name)
+	}
+	x.repo = here
+	return nil
+}
+
+// header returns the first of several spellings of a header; names are in canonical form.
+func header(h http.Header, names ...string) string {
+	for _, n := range names {
+		if v := h[n]; len(v) > 0 && v[0] != "" {
+			return v[0]
+		}
+	}
+	return ""
+}
+
+// query returns the query parameters. A raw ";" separates nothing.
+func (x *exchange) query() url.Values {
+	if x.asked == nil {
+		if x.r.URL.RawQuery == "" {
+			x.asked = url.Values{}
+		} else {
+			x.asked, _ = url.ParseQuery(strings.ReplaceAll(x.r.URL.RawQuery, ";", "%3B"))
+		}
+	}
+	return x.asked
+}
+
+// flag reports whether a query parameter is "true".
+func (x *exchange) flag(name string) bool {
+	return x.r.URL.RawQuery != "" && x.query().Get(name) == "true"
+}
+
+// param returns a named segment of the path, decoded.
+func (x *exchange) param(name string) (string, error) { return decode(x.ps.get(name)) }
+
+// base is the public address of the server with the context path and without a slash at the end.
+func (x *exchange) base() string {
+	if x.s.Base != "" {
+		return x.s.Base
+	}
+	scheme := "http://"
+	if x.r.TLS != nil {
+		scheme = "https://"
+	}
+	return scheme + x.r.Host + x.s.ContextPath
+}
+
+func (s *Server) mount(path string) *Mount {
+	for i := range s.Mounts {
+		if _, ok := under(path, s.Mounts[i].Path); ok {
+			return &s.Mounts[i]
+		}
+	}
+	return nil
+}
+
+// serveMount hands the request to a mounted handler once it is clear who asks.
+func (x *exchange) serveMount(m *Mount) error {
+	r := x.r
+	if !m.Open {
+		if err := x.signIn(); err != nil {
+			return err
+		}
+		r = r.WithContext(context.WithValue(r.Context(), principalKey{}, x.as))
+	}
+	w := &statusWriter{ResponseWriter: x.w}
+	m.Handler.ServeHTTP(w, r)
+	x.status = w.status
+	return nil
+}
+
+type principalKey struct{}
+
+// PrincipalOf returns who asks, in a handler mounted with Mount; nil on an open one.
+func PrincipalOf(ctx context.Context) *engine.Principal {
+	p, _ := ctx.Value(principalKey{}).(*engine.Principal)
+	return p
+}
+
+// statusWriter remembers the status a mounted handler answers with.
+type statusWriter struct {
+	http.ResponseWriter
+	status int
+}
+
+func (w *statusWriter) WriteHeader(status int) {
+	if w.status == 0 {
+		w.status = status
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *statusWriter) Write(b []byte) (int, error) {
+	if w.status == 0 {
+		w.status = http.StatusOK
+	}
+	return w.ResponseWriter.Write(b)
+}
+
+func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// signIn finds out who asks from the Authorization header or a token header, never from
+// the address, which ends up in logs.
+func (x *exchange) signIn() error {
+	ctx, e := x.r.Context(), x.s.Engine
+	var err error
+	switch auth := x.r.Header["Authorization"]; {
+	case len(auth) == 1 && hasScheme(auth[0], "Basic "):
+		user, password, ok := x.r.BasicAuth()
+		if !ok {
+			return fault.Denied.Errorf("sign-in: broken Authorization header").WithCode(codeSignIn)
+		}
+		x.as, err = e.SignIn(ctx, user, password)
+	case len(auth) == 1 && hasScheme(auth[0], "Bearer "):
+		x.as, err = e.SignInKey(ctx, strings.TrimSpace(auth[0][len("Bearer "):]))
+	case len(auth) == 0 && len(x.r.Header["X-Authentication-Token"]) == 1:
+		x.as, err = e.SignInKey(ctx, x.r.Header["X-Authentication-Token"][0])
+	default:
+		return fault.Denied.Errorf("sign-in: user and password or a key are needed").WithCode(codeSignIn)
+	}
+	if err == nil {
+		return nil
+	}
+	if k := fault.Of(err); k == fault.Denied || k == fault.NotFound || k == fault.Invalid {
+		return fault.Denied.Errorf("sign-in: refused").WithCode(codeSignIn)
+	}
+	return err
+}
+
+func hasScheme(header, scheme string) bool {
+	return len(header) > len(scheme) && strings.EqualFold(header[:len(scheme)], scheme)
+}
+
+// gone reports whether an error only says that the client went away.
+func gone(ctx context.Context, err error) bool {
+	return errors.Is(err, context.Canceled) && ctx.Err() != nil
+}

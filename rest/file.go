@@ -1,0 +1,229 @@
+package rest
+
+import (
+	"fmt"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"net/textproto"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"catena/engine"
+)
+
+// file is a blob on its way out.
+type file struct {
+	blob     *engine.Blob
+	inline   bool
+	modified time.Time
+}
+
+// writeFile streams a blob: whole or one range, unless the client has it already. Several
+// ranges, or one that makes no sense, are as if none was asked for.
+func (x *exchange) writeFile(a *answer) {
+	b := a.file.blob
+	h := x.w.Header()
+	tag := `"` + b.Digest + `"`
+	h.Set("Etag", tag)
+	h.Set("Accept-Ranges", "bytes")
+	h["Cache-Control"] = noCache
+	if !a.file.modified.IsZero() {
+		h.Set("Last-Modified", a.file.modified.UTC().Format(http.TimeFormat))
+	}
+	if x.unchanged(tag, a.file.modified) {
+		x.status = http.StatusNotModified
+		x.w.WriteHeader(x.status)
+		return
+	}
+	r, err := b.Open()
+	if err != nil {
+		h.Del("Etag")
+		x.fail(err)
+		return
+	}
+	defer r.Close()
+	h.Set("Content-Type", contentType(b))
+	h.Set("Content-Disposition", disposition(b.Name, a.file.inline))
+	if b.Type != "application/pdf" { // browsers show no PDF in a sandbox
+		h["Content-Security-Policy"] = noScripts
+	}
+	start, size := int64(0), b.Size
+	x.status = a.status
+	if from, n, ok := byteRange(x.r.Header, tag, a.file.modified, b.Size); ok && a.status == http.StatusOK {
+		start, size, x.status = from, n, http.StatusPartialContent
+		h.Set("Content-Range", fmt.Sprintf("bytes %d-%d/%d", from, from+n-1, b.Size))
+	}
+	h.Set("Content-Length", strconv.FormatInt(size, 10))
+	if start > 0 {
+		if _, err := r.Seek(start, io.SeekStart); err != nil {
+			x.fail(err)
+			return
+		}
+	}
+	x.w.WriteHeader(x.status)
+	if x.r.Method != http.MethodHead {
+		x.stream(io.LimitReader(r, size), size)
+	}
+}
+
+// stream copies content to the client, who must keep taking it.
+func (x *exchange) stream(r io.Reader, size int64) {
+	if size <= 64<<10 {
+		_, _ = io.Copy(x.w, r)
+		return
+	}
+	p := x.patient()
+	defer p.rest()
+	if _, err := io.Copy(p, r); err != nil {
+		panic(http.ErrAbortHandler) // the length is promised: only breaking off tells the client
+	}
+}
+
+func (x *exchange) patient() *patient {
+	return &patient{x.w, http.NewResponseController(x.w), x.s.Limits.Stall}
+}
+
+// patient moves the write deadline with every piece, so that only a reader that stops is cut off.
+type patient struct {
+	w     io.Writer
+	rc    *http.ResponseController
+	stall time.Duration
+}
+
+func (p *patient) Write(b []byte) (int, error) {
+	_ = p.rc.SetWriteDeadline(time.Now().Add(p.stall)) // not every connection has deadlines
+	return p.w.Write(b)
+}
+
+// rest lifts the deadline again, for the connection may serve more requests.
+func (p *patient) rest() { _ = p.rc.SetWriteDeadline(time.Time{}) }
+
+// unchanged reports whether the client's copy is still good.
+func (x *exchange) unchanged(tag string, modified time.Time) bool {
+	if !x.reads() {
+		return false
+	}
+	if v := x.r.Header.Values("If-None-Match"); len(v) > 0 {
+		return matches(v, tag)
+	}
+	since, err := http.ParseTime(x.r.Header.Get("If-Modified-Since"))
+	return err == nil && !modified.IsZero() && !modified.Truncate(time.Second).After(since)
+}
+
+// byteRange returns where the one range asked for starts and how long it is.
+func byteRange(h http.Header, tag string, modified time.Time, size int64) (start, n int64, ok bool) {
+	spec, ok := strings.CutPrefix(h.Get("Range"), "bytes=")
+	if !ok || strings.Contains(spec, ",") {
+		return 0, 0, false
+	}
+	if cond := h.Get("If-Range"); cond != "" && cond != tag {
+		if t, err := http.ParseTime(cond); err != nil || !modified.Truncate(time.Second).Equal(t) {
+			return 0, 0, false
+		}
+	}
+	from, to, ok := strings.Cut(strings.TrimSpace(spec), "-")
+	if !ok {
+		return 0, 0, false
+	}
+	if from == "" {
+		last, err := strconv.ParseInt(to, 10, 64)
+		if err != nil || last <= 0 || size == 0 {
+			return 0, 0, false
+		}
+		last = min(last, size)
+		return size - last, last, true
+	}
+	start, err := strconv.ParseInt(from, 10, 64)
+	if err != nil || start < 0 || start >= size {
+		return 0, 0, false
+	}
+	end := size - 1
+	if to != "" {
+		if end, err = strconv.ParseInt(to, 10, 64); err != nil || end < start {
+			return 0, 0, false
+		}
+	}
+	return start, min(end, size-1) - start + 1, true
+}
+
+func contentType(b *engine.Blob) string {
+	typ := b.Type
+	if typ == "" {
+		return "application/octet-stream"
+	}
+	if b.Encoding != "" && !strings.Contains(typ, "charset=") {
+		return typ + "; charset=" + b.Encoding
+	}
+	return typ
+}
+
+// disposition writes a file name as RFC 6266 wants it.
+func disposition(name string, inline bool) string {
+	kind := "attachment"
+	if inline {
+		kind = "inline"
+	}
+	if name == "" {
+		return kind
+	}
+	if token(name) {
+		return kind + "; filename=" + name
+	}
+	return kind + "; filename*=UTF-8''" + strings.ReplaceAll(url.QueryEscape(strings.ToValidUTF8(name, "_")), "+", "%20")
+}
+
+// token reports whether a name needs neither quotes nor encoding.
+func token(s string) bool {
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9':
+		case strings.IndexByte("!#$&+-.^_`|~", c) >= 0:
+		default:
+			return false
+		}
+	}
+	return s != ""
+}
+
+// writeFiles sends several blobs as one multipart body; none at all is no content.
+func (x *exchange) writeFiles(a *answer) {
+	if len(a.files) == 0 {
+		_ = x.noContent()
+		return
+	}
+	p := x.patient()
+	defer p.rest()
+	m := multipart.NewWriter(p)
+	h := x.w.Header()
+	h.Set("Content-Type", `multipart/mixed; boundary="`+m.Boundary()+`"`)
+	h["Cache-Control"] = noCache
+	x.status = a.status
+	x.w.WriteHeader(a.status)
+	for _, b := range a.files {
+		if err := writePart(m, b); err != nil {
+			x.s.log.LogAttrs(x.r.Context(), levelOf(http.StatusInternalServerError), "answer broke off", x.attrs(err)...)
+			panic(http.ErrAbortHandler)
+		}
+	}
+	_ = m.Close()
+}
+
+func writePart(m *multipart.Writer, b *engine.Blob) error {
+	r, err := b.Open()
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	w, err := m.CreatePart(textproto.MIMEHeader{
+		"Content-Type":        {contentType(b)},
+		"Content-Disposition": {disposition(b.Name, false)},
+	})
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(w, r)
+	return err
+}

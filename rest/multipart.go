@@ -1,0 +1,215 @@
+package rest
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"net/textproto"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"catena/engine"
+	"catena/storage/fault"
+)
+
+// readBody reads a JSON body, which may not be larger than allowed nor take for ever.
+func (x *exchange) readBody() ([]byte, error) {
+	limit := x.s.Limits.JSON
+	if x.r.ContentLength > limit {
+		return nil, tooLarge("JSON body", limit)
+	}
+	if x.r.Body == nil || x.r.Body == http.NoBody {
+		return nil, nil
+	}
+	rc := http.NewResponseController(x.w)
+	if rc.SetReadDeadline(time.Now().Add(x.s.Limits.Body)) == nil {
+		defer func() { _ = rc.SetReadDeadline(time.Time{}) }()
+	}
+	return readAll(x.r.Body, x.r.ContentLength, limit)
+}
+
+// readAll reads a body of the announced length, or of unknown length, within limit. What is
+// announced is not believed before it comes.
+func readAll(r io.Reader, announced, limit int64) ([]byte, error) {
+	if announced >= 0 && announced <= 256<<10 {
+		data := make([]byte, announced)
+		if _, err := io.ReadFull(r, data); err != nil {
+			return nil, fault.Invalid.Errorf("body: broke off").WithCode("body_incomplete")
+		}
+		return data, nil
+	}
+	data, err := io.ReadAll(io.LimitReader(r, limit+1))
+	if err != nil {
+		return nil, fault.Invalid.Errorf("body: broke off").WithCode("body_incomplete")
+	}
+	if int64(len(data)) > limit {
+		return nil, tooLarge("JSON body", limit)
+	}
+	if announced >= 0 && int64(len(data)) != announced {
+		return nil, fault.Invalid.Errorf("body: broke off").WithCode("body_incomplete")
+	}
+	return data, nil
+}
+
+func tooLarge(what string, limit int64) error {
+	return fault.Limit.Errorf("%s: more than %d bytes", what, limit).WithCode(codeBody)
+}
+
+// mediaType returns the media type of the body without parameters, in lower case.
+func mediaType(h http.Header) (string, map[string]string) {
+	v := h["Content-Type"]
+	if len(v) == 0 {
+		return "", nil
+	}
+	if v[0] == mimeJSON {
+		return mimeJSON, nil
+	}
+	typ, ps, err := mime.ParseMediaType(v[0])
+	if err != nil {
+		typ, _, _ = strings.Cut(strings.ToLower(v[0]), ";")
+		return strings.TrimSpace(typ), nil
+	}
+	return typ, ps
+}
+
+// isJSON reports whether a media type is one of the spellings of JSON.
+func isJSON(typ string) bool {
+	switch typ {
+	case mimeJSON, "application/json+nxrequest", "application/json+platformrequest",
+		"application/json+nxentity", "application/json+platformentity":
+		return true
+	}
+	return false
+}
+
+// readJSON reads a body that must be one JSON object.
+func (x *exchange) readJSON() (json.RawMessage, error) {
+	if typ, _ := mediaType(x.r.Header); !isJSON(typ) {
+		return nil, unsupported(typ)
+	}
+	body, err := x.readBody()
+	if err != nil {
+		return nil, err
+	}
+	return body, checkJSON(body)
+}
+
+func unsupported(typ string) error {
+	return fault.Invalid.Errorf("content type %q is not accepted here", typ).WithCode(codeMediaType)
+}
+
+// readParts reads a multipart body: the first part is JSON when wanted, every further one a
+// file that goes to the spool as it comes.
+func (x *exchange) readParts(boundary string, first bool) (head []byte, files []*engine.Blob, err error) {
+	if boundary == "" {
+		return nil, nil, fault.Invalid.Errorf("body: multipart without a boundary")
+	}
+	rc := http.NewResponseController(x.w)
+	defer func() { _ = rc.SetReadDeadline(time.Time{}) }()
+	m := multipart.NewReader(&moving{x.r.Body, rc, x.s.Limits.Stall}, boundary)
+	for n := 0; ; n++ {
+		part, err := m.NextRawPart()
+		if errors.Is(err, io.EOF) {
+			return head, files, nil
+		}
+		if err != nil {
+			return nil, nil, fault.Invalid.Errorf("body: multipart is broken or broke off").WithCode("body_incomplete")
+		}
+		if n > x.s.Limits.Parts {
+			return nil, nil, fault.Limit.Errorf("body: more than %d files", x.s.Limits.Parts).WithCode(codeBody)
+		}
+		if n == 0 && first {
+			if head, err = readAll(part, -1, x.s.Limits.JSON); err != nil {
+				return nil, nil, err
+			}
+			continue
+		}
+		b, err := x.spool(part)
+		if err != nil {
+			return nil, nil, err
+		}
+		files = append(files, b)
+	}
+}
+
+// spool takes one part in as a file.
+func (x *exchange) spool(part *multipart.Part) (*engine.Blob, error) {
+	field, name, err := partName(part.Header)
+	if err != nil {
+		return nil, err
+	}
+	if name == "" {
+		name = field
+	}
+	return x.spoolFrom(name, part.Header.Get("Content-Type"), part)
+}
+
+func (x *exchange) spoolFrom(name, typ string, r io.Reader) (*engine.Blob, error) {
+	b, err := x.s.Engine.Repo().Blobs().Spool(x.r.Context(), name, typ, r, x.s.Limits.Blob)
+	if fault.Is(err, fault.Limit) {
+		return nil, tooLarge("file", x.s.Limits.Blob)
+	}
+	return b, err
+}
+
+// moving moves the read deadline with every piece, so that only a sender that stops is cut off.
+type moving struct {
+	r     io.Reader
+	rc    *http.ResponseController
+	stall time.Duration
+}
+
+func (m *moving) Read(b []byte) (int, error) {
+	_ = m.rc.SetReadDeadline(time.Now().Add(m.stall)) // not every connection has deadlines
+	return m.r.Read(b)
+}
+
+// partName reads the file name a part of a multipart body gives, which clients send as
+// raw UTF-8, in the extended form, percent-encoded or as an encoded word.
+func partName(h textproto.MIMEHeader) (field, filename string, err error) {
+	raw := h.Get("Content-Disposition")
+	_, ps, err := mime.ParseMediaType(raw)
+	if err != nil {
+		if ps, err = looseParams(raw); err != nil {
+			return "", "", fault.Invalid.Errorf("body: part has a broken Content-Disposition")
+		}
+	}
+	filename = ps["filename"]
+	if decoded, err := new(mime.WordDecoder).DecodeHeader(filename); err == nil {
+		filename = decoded
+	}
+	if !utf8.ValidString(filename) {
+		filename = latin1(filename)
+	}
+	if i := strings.LastIndexAny(filename, `/\`); i >= 0 {
+		filename = filename[i+1:]
+	}
+	return ps["name"], filename, nil
+}
+
+// looseParams takes a Content-Disposition apart that breaks the rules of media types, for
+// example with a file name that is neither quoted nor encoded.
+func looseParams(raw string) (map[string]string, error) {
+	out := map[string]string{}
+	for part := range strings.SplitSeq(raw, ";") {
+		if name, value, ok := strings.Cut(part, "="); ok {
+			out[strings.ToLower(strings.TrimSpace(name))] = strings.Trim(strings.TrimSpace(value), `"`)
+		}
+	}
+	if len(out) == 0 {
+		return nil, fault.Invalid.Errorf("no parameters")
+	}
+	return out, nil
+}
+
+func latin1(s string) string {
+	runes := make([]rune, len(s))
+	for i := range len(s) {
+		runes[i] = rune(s[i])
+	}
+	return string(runes)
+}

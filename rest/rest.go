@@ -1,0 +1,167 @@
+// Package rest serves the content platform over HTTP: resources, adapters, automation,
+// queries, downloads and the small services clients expect. routes.go is the table of
+// addresses; a row names an operation and a handler only decodes what the request says,
+// lets the engine run the operation in one transaction and encodes what it returns. Kinds
+// of error become statuses in status.go and nowhere else. What an operation does, who may
+// call it and what a document looks like on the wire are matters of engine and ops.
+package rest
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"catena/engine"
+)
+
+// Config says what a server serves and to whom.
+type Config struct {
+	Engine      *engine.Engine
+	Log         *slog.Logger         // nil: slog.Default
+	Access      *slog.Logger         // one line a request; nil: none
+	ContextPath string               // where clients expect everything a second time, "/nuxeo"
+	Base        string               // public address with the context path; "": from each request
+	Version     string               // product version clients compare, "2023.10"
+	Hosts       []string             // host names served besides localhost, addresses and that of Base; "*": any
+	Origins     []string             // other web origins that may call, "https://app.example.org"
+	Limits      Limits               // zero values take the defaults
+	Metrics     *prometheus.Registry // nil: one of its own
+	Mounts      []Mount              // other handlers behind the same checks
+	Ready       []Check              // besides the store
+}
+
+// Limits bound what one request may cost.
+type Limits struct {
+	JSON      int64         // bytes of a JSON body (10 MiB)
+	Blob      int64         // bytes of one uploaded file (5 GiB)
+	Parts     int           // files of one multipart body (1,000)
+	Body      time.Duration // time to send a JSON body (30 s)
+	Stall     time.Duration // longest pause of a large body or a slow reader (30 s)
+	Runs      int           // asynchronous runs kept at once (1,000)
+	UserRuns  int           // of one user (50)
+	KeepRuns  time.Duration // how long a finished run waits to be read (1 h)
+	KeepReply int64         // bytes of an answer kept for an idempotency key (5 MiB)
+}
+
+// Mount is a handler that serves a prefix of its own; it finds who asks with PrincipalOf.
+type Mount struct {
+	Path    string // "/mcp"; everything below it too
+	Handler http.Handler
+	Open    bool // nobody need sign in
+}
+
+// Check is one thing that must hold before the server takes traffic.
+type Check struct {
+	Name string
+	Test func(context.Context) error
+}
+
+// Server answers requests; New makes it.
+type Server struct {
+	Config
+	log       *slog.Logger
+	api, top  *router
+	hosts     map[string]bool
+	anyHost   bool
+	cross     *http.CrossOriginProtection
+	origins   map[string]bool
+	meters    *meters
+	runs      *runs
+	exchanges sync.Pool
+	scheme    string
+}
+
+// New makes the handler of a server.
+func New(c Config) (*Server, error) {
+	s := &Server{Config: c, log: c.Log, hosts: map[string]bool{"localhost": true}, origins: map[string]bool{}}
+	if s.log == nil {
+		s.log = slog.Default()
+	}
+	if s.Metrics == nil {
+		s.Metrics = prometheus.NewRegistry()
+	}
+	s.ContextPath = strings.TrimSuffix(s.ContextPath, "/")
+	s.Base = strings.TrimSuffix(s.Base, "/")
+	s.Limits = c.Limits.withDefaults()
+	s.meters = newMeters(s.Metrics)
+	s.runs = newRuns(s.Limits)
+	s.exchanges.New = func() any { return &exchange{s: s} }
+	for _, h := range c.Hosts {
+		s.hosts[strings.ToLower(h)] = true
+	}
+	s.anyHost = s.hosts["*"]
+	if _, after, ok := strings.Cut(s.Base, "://"); ok {
+		host, _, _ := strings.Cut(after, "/")
+		s.hosts[hostname(host)] = true
+	}
+	s.cross = http.NewCrossOriginProtection()
+	for _, o := range c.Origins {
+		if err := s.cross.AddTrustedOrigin(o); err != nil {
+			return nil, err
+		}
+		s.origins[o] = true
+	}
+	return s, s.buildRoutes()
+}
+
+func (s *Server) buildRoutes() error {
+	var err error
+	if s.api, err = newRouter(s.meters.attach("/api/v1", apiRoutes())); err != nil {
+		return err
+	}
+	s.top, err = newRouter(s.meters.attach("", topRoutes()))
+	return err
+}
+
+func (l Limits) withDefaults() Limits {
+	or(&l.JSON, 10<<20)
+	or(&l.Blob, 5<<30)
+	or(&l.Parts, 1000)
+	or(&l.Body, 30*time.Second)
+	or(&l.Stall, 30*time.Second)
+	or(&l.Runs, 1000)
+	or(&l.UserRuns, 50)
+	or(&l.KeepRuns, time.Hour)
+	or(&l.KeepReply, 5<<20)
+	return l
+}
+
+func or[T comparable](v *T, def T) {
+	var zero T
+	if *v == zero {
+		*v = def
+	}
+}
+
+// Listen bounds of the server that HTTPServer makes.
+const (
+	readHeaderTimeout = 5 * time.Second
+	idleTimeout       = 120 * time.Second
+	maxHeaderBytes    = 32 << 10
+)
+
+// HTTPServer wraps a handler in a server that slow clients cannot hold. Handlers set read
+// and write deadlines themselves, for a file takes longer than a call. Stop it with Shutdown,
+// which waits for the requests in flight.
+func HTTPServer(addr string, h http.Handler, log *slog.Logger) *http.Server {
+	srv := &http.Server{
+		Addr: addr, Handler: h,
+		ReadHeaderTimeout: readHeaderTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    maxHeaderBytes,
+		BaseContext:       func(net.Listener) context.Context { return context.Background() },
+	}
+	if log != nil {
+		srv.ErrorLog = slog.NewLogLogger(log.Handler(), slog.LevelDebug)
+	}
+	return srv
+}
+
+// Close ends what runs behind requests that were answered: asynchronous runs are cancelled.
+func (s *Server) Close() { s.runs.close() }

@@ -1,0 +1,190 @@
+package rest
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+func TestRouter(t *testing.T) {
+	table := []route{
+		{method: "GET", path: "/automation/:op"},
+		{method: "GET", path: "/automation/:op/@async/:run"},
+		{method: "GET", path: "/automation/:op/@async/:run/status"},
+		{method: "GET", path: "/automation/traces/:trace"},
+		{method: "POST", path: "/automation/:op"},
+		{method: "POST", path: "/automation/login"},
+		{method: "GET", path: "/directory/:dir"},
+		{method: "DELETE", path: "/directory/:dir/*entry"},
+		{method: "GET", path: "/id/:id"},
+		{method: "GET", path: "/id/:id/*tail"},
+		{method: "GET", path: "/path"},
+		{method: "GET", path: "/path/*doc"},
+		{method: "GET", path: "/user/*name"},
+		{method: "GET", path: "/user/search"},
+		{method: "POST", path: "/upload"},
+		{method: "GET", path: "/v1/decks/:id"},
+		{method: "GET", path: "/v1/decks/trashed"},
+		{method: "GET", path: "/v1/decks/:deck/slides"},
+	}
+	r, err := newRouter(table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cases := []struct{ method, path, want string }{
+		{"GET", "/automation/Document.Create", "/automation/:op op=Document.Create"},
+		{"POST", "/automation/login", "/automation/login"},
+		{"POST", "/automation/Log", "/automation/:op op=Log"},
+		{"GET", "/automation/traces/1", "/automation/traces/:trace trace=1"},
+		{"GET", "/automation/Log/@async/7/status", "/automation/:op/@async/:run/status op=Log run=7"},
+		{"DELETE", "/directory/nature/http://address.com/", "/directory/:dir/*entry dir=nature entry=http://address.com/"},
+		{"GET", "/id/5/@children/@op/X", "/id/:id/*tail id=5 tail=@children/@op/X"},
+		{"GET", "/id/a%2Fb", "/id/:id id=a%2Fb"},
+		{"GET", "/id/5/", "/id/:id/*tail id=5 tail="},
+		{"GET", "/id/", ""},
+		{"GET", "/path", "/path"},
+		{"GET", "/path/", "/path/*doc doc="},
+		{"GET", "/path//@children", "/path/*doc doc=/@children"},
+		{"GET", "/path/a%20b/c;d", "/path/*doc doc=a%20b/c;d"},
+		{"GET", "/PATH/a", ""},
+		{"GET", "/upload", ""},
+		{"POST", "/upload/", "/upload"},
+		{"GET", "/user/search", "/user/search"},
+		{"GET", "/user/search/x", "/user/*name name=search/x"},
+		{"GET", "/v1/decks/trashed", "/v1/decks/trashed"},
+		{"GET", "/v1/decks/trashed/slides", "/v1/decks/:deck/slides deck=trashed"},
+		{"GET", "/v1/decks/12", "/v1/decks/:id id=12"},
+		{"GET", "/nope", ""},
+	}
+	for _, c := range cases {
+		var ps params
+		got := ""
+		if rt := r.find(c.method, c.path, &ps); rt != nil {
+			got = rt.path
+			for _, p := range ps.list[:ps.n] {
+				got += fmt.Sprintf(" %s=%s", p.name, p.value)
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s %s: got %q, want %q", c.method, c.path, got, c.want)
+		}
+	}
+	if got, want := r.allowed("/automation/login"), []string{"GET", "POST", "HEAD"}; !reflect.DeepEqual(got, want) {
+		t.Errorf("allowed: got %v, want %v", got, want)
+	}
+	if _, err := newRouter([]route{{method: "GET", path: "/a/:b"}, {method: "GET", path: "/a/:c"}}); err == nil {
+		t.Error("two rows for one address are accepted")
+	}
+}
+
+func TestTable(t *testing.T) {
+	for name, table := range map[string][]route{"api": apiRoutes(), "top": topRoutes()} {
+		if _, err := newRouter(table); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		for _, r := range table {
+			if r.handle == nil || !strings.HasPrefix(r.path, "/") {
+				t.Errorf("%s: row %s %s is incomplete", name, r.method, r.path)
+			}
+			if n := len(segments(r.path)); n > len(params{}.list) {
+				t.Errorf("%s: row %s has %d segments", name, r.path, n)
+			}
+		}
+	}
+}
+
+func TestLocate(t *testing.T) {
+	cases := []struct {
+		path string
+		want place
+	}{
+		{"/api/v1/path/a", place{api: true, path: "/path/a"}},
+		{"/nuxeo/api/v1/path/a", place{api: true, path: "/path/a"}},
+		{"/nuxeo/site/api/v1/me", place{api: true, path: "/me"}},
+		{"/site/automation/Log", place{api: true, path: "/automation/Log"}},
+		{"/nuxeo/site/automation", place{api: true, path: "/automation"}},
+		{"/api/v1/repo/default/path//a", place{api: true, path: "/path//a", repo: "default"}},
+		{"/api/v1/repo/x%20y/query", place{api: true, path: "/query", repo: "x%20y"}},
+		{"/nuxeo/json/cmis", place{path: "/json/cmis"}},
+		{"/nuxeox/json/cmis", place{path: "/nuxeox/json/cmis"}},
+		{"/api/v10/x", place{path: "/api/v10/x"}},
+		{"/v1/decks", place{path: "/v1/decks"}},
+	}
+	for _, c := range cases {
+		if got := locate("/nuxeo", c.path); got != c.want {
+			t.Errorf("%s: got %+v, want %+v", c.path, got, c.want)
+		}
+	}
+}
+
+func TestSplitHops(t *testing.T) {
+	cases := []struct {
+		in, path string
+		hops     []hop
+		fails    bool
+	}{
+		{in: "ws/doc%20with%20@%20and%20@", path: "ws/doc with @ and @"},
+		{in: "@children", path: "", hops: []hop{{"children", ""}}},
+		{in: "/@children", path: "", hops: []hop{{"children", ""}}},
+		{in: "a/@blob/files:files/0/file/@convert", path: "a", hops: []hop{{"blob", "files:files/0/file"}, {"convert", ""}}},
+		{in: "a/%40acl", path: "a/@acl"},
+		{in: "a/@children/@op/Document.Query/", path: "a", hops: []hop{{"children", ""}, {"op", "Document.Query"}}},
+		{in: "%5B%5D%3B%23%24%2C%26%3F%3D%2B+", path: "[];#$,&?=++"},
+		{in: "%E3%83%9F%E3%82%AB", path: "ミカ"},
+		{in: "a%2525", path: "a%25"},
+		{in: "a/../b", fails: true},
+		{in: "a/%2e%2E/b", fails: true},
+		{in: "a%2f..%2fb", fails: true},
+		{in: "a/.", fails: true},
+		{in: "a%00b", fails: true},
+		{in: "a%ff", fails: true},
+		{in: "a/@blob/../x", fails: true},
+	}
+	for _, c := range cases {
+		path, hops, err := splitHops(c.in)
+		if (err != nil) != c.fails {
+			t.Errorf("%s: error %v", c.in, err)
+		} else if path != c.path || !c.fails && !reflect.DeepEqual(hops, c.hops) {
+			t.Errorf("%s: got %q %v, want %q %v", c.in, path, hops, c.path, c.hops)
+		}
+	}
+}
+
+func FuzzSplitHops(f *testing.F) {
+	f.Add("a/@blob/files:files/0/file/@convert")
+	f.Add("%2e%2e/%00/@/@@")
+	f.Fuzz(func(t *testing.T, s string) {
+		path, hops, err := splitHops(s)
+		if err != nil {
+			return
+		}
+		for _, text := range append([]string{path}, texts(hops)...) {
+			if dotted(text) || strings.Contains(text, "\x00") {
+				t.Errorf("%q yields %q", s, text)
+			}
+		}
+	})
+}
+
+func texts(hops []hop) []string {
+	var out []string
+	for _, h := range hops {
+		out = append(out, h.name, h.args)
+	}
+	return out
+}
+
+func BenchmarkFind(b *testing.B) {
+	r, err := newRouter(apiRoutes())
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		var ps params
+		if r.find("POST", "/automation/Document.Create", &ps) == nil {
+			b.Fatal("not found")
+		}
+	}
+}

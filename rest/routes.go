@@ -1,0 +1,74 @@
+package rest
+
+import "slices"
+
+// apiRoutes are the addresses below /api/v1, also reached below /site/api/v1 and below
+// /api/v1/repo/{repository}. Adapters of documents are in adapter.go.
+func apiRoutes() []route {
+	return slices.Concat(platformRoutes(), documentRoutes())
+}
+
+// topRoutes are the addresses that stand beside /api/v1.
+func topRoutes() []route {
+	return []route{
+		{method: "GET", path: "/healthz", access: open, handle: alive},
+		{method: "GET", path: "/json/cmis", handle: repositoryInfo},
+		{method: "GET", path: "/livez", access: open, handle: alive},
+		{method: "GET", path: "/metrics", access: open, handle: metrics},
+		{method: "GET", path: "/nxfile/:repo/:id", handle: download},
+		{method: "GET", path: "/nxfile/:repo/:id/*tail", handle: download},
+		{method: "GET", path: "/readyz", access: open, handle: ready},
+		{method: "GET", path: "/runningstatus", access: open, handle: runningStatus},
+	}
+}
+
+func platformRoutes() []route {
+	return []route{
+		{method: "GET", path: "/@emptyWithDefault", handle: call("Resource.Empty", blank)},
+		{method: "POST", path: "/@op/:op", handle: invoke},
+		{method: "GET", path: "/automation", handle: registry},
+		{method: "POST", path: "/automation/login", handle: call("User.Login", nil)},
+		{method: "GET", path: "/automation/traces/:trace", handle: readTrace},
+		{method: "GET", path: "/automation/:op", handle: describe},
+		{method: "POST", path: "/automation/:op", handle: invoke},
+		{method: "POST", path: "/automation/:op/@async", handle: invokeAsync},
+		{method: "GET", path: "/automation/:op/@async/:run", handle: asyncResult},
+		{method: "DELETE", path: "/automation/:op/@async/:run", handle: asyncAbort},
+		{method: "GET", path: "/automation/:op/@async/:run/status", handle: asyncStatus},
+		{method: "GET", path: "/capabilities", handle: capabilities},
+		{method: "GET", path: "/config/docType", handle: call("Config.Types", nil)},
+		{method: "GET", path: "/config/docType/:name", handle: call("Config.Type", segmentParam("name", "name"))},
+		{method: "GET", path: "/config/facet", handle: call("Config.Facets", nil)},
+		{method: "GET", path: "/config/facet/:name", handle: call("Config.Facet", segmentParam("name", "name"))},
+		{method: "GET", path: "/config/facets", handle: call("Config.Facets", nil)},
+		{method: "GET", path: "/config/facets/:name", handle: call("Config.Facet", segmentParam("name", "name"))},
+		{method: "GET", path: "/config/schema", handle: call("Config.Schemas", nil)},
+		{method: "GET", path: "/config/schema/:name", handle: call("Config.Schema", segmentParam("name", "name"))},
+		{method: "GET", path: "/config/schemas", handle: call("Config.Schemas", nil)},
+		{method: "GET", path: "/config/schemas/:name", handle: call("Config.Schema", segmentParam("name", "name"))},
+		{method: "GET", path: "/config/types", handle: call("Config.Types", nil)},
+		{method: "GET", path: "/config/types/:name", handle: call("Config.Type", segmentParam("name", "name"))},
+		{method: "GET", path: "/me", handle: call("User.Me", nil)},
+		{method: "GET", path: "/query", handle: call("Resource.Query", fromQuery)},
+		{method: "GET", path: "/query/NXQL", handle: call("Resource.Query", fromQuery)},
+		{method: "GET", path: "/query/:provider", handle: call("Repository.PageProvider", fromProvider)},
+		{method: "GET", path: "/search/execute", handle: call("Resource.Query", fromQuery)},
+		{method: "GET", path: "/search/lang/:lang/execute", handle: call("Resource.Query", inLanguage)},
+		{method: "GET", path: "/search/pp/:provider/execute", handle: call("Repository.PageProvider", fromProvider)},
+		{method: "GET", path: "/user/*name", handle: call("User.Read", segmentParam("name", "name"))},
+	}
+}
+
+// documentRoutes are the addresses of documents; what follows one is cut off in the handler.
+func documentRoutes() []route {
+	var out []route
+	for _, m := range []string{"GET", "POST", "PUT", "DELETE"} {
+		out = append(out,
+			route{method: m, path: "/id/:id", handle: byID},
+			route{method: m, path: "/id/:id/*tail", handle: byID},
+			route{method: m, path: "/path", handle: byPath},
+			route{method: m, path: "/path/*doc", handle: byPath},
+		)
+	}
+	return out
+}

@@ -1,0 +1,170 @@
+package rest
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"catena/engine"
+	"catena/storage/fault"
+)
+
+// call makes a handler that runs one operation without input, its parameters read from the
+// request by params.
+func call(op string, params func(x *exchange) (values, error)) handler {
+	return func(x *exchange) error {
+		c := engine.Call{Op: op}
+		if params != nil {
+			var err error
+			if c.Params, err = params(x); err != nil {
+				return err
+			}
+		}
+		return x.run(c, reply{status: http.StatusOK})
+	}
+}
+
+// segment makes a parameter of a segment of the address.
+func segmentParam(name, param string) func(x *exchange) (values, error) {
+	return func(x *exchange) (values, error) {
+		v, err := x.param(name)
+		return values{param: v}, err
+	}
+}
+
+func fromQuery(x *exchange) (values, error) { return queryParams(x), nil }
+
+// inLanguage refuses query languages other than the one there is.
+func inLanguage(x *exchange) (values, error) {
+	lang, err := x.param("lang")
+	if err == nil && lang != "NXQL" {
+		err = fault.Invalid.Errorf("query language %q: only NXQL is known", lang)
+	}
+	return queryParams(x), err
+}
+
+func fromProvider(x *exchange) (values, error) {
+	name, err := x.param("provider")
+	return providerParams(x, name), err
+}
+
+func blank(x *exchange) (values, error) { return emptyParams(x, ""), nil }
+
+// capabilities says what the server can do.
+func capabilities(x *exchange) error {
+	return x.json(http.StatusOK, map[string]any{
+		"entity-type": "capabilities",
+		"server": values{
+			"distributionName": "catena", "distributionVersion": x.s.Version, "distributionServer": "catena-" + x.s.Version,
+		},
+		"cluster":    values{"enabled": false, "nodeId": "1"},
+		"repository": values{x.repo: values{"queryBlobKeys": true}},
+	})
+}
+
+// repositoryInfo describes the repository to clients that ask for the version there.
+func repositoryInfo(x *exchange) error {
+	root, err := x.s.rootID(x)
+	if err != nil {
+		return err
+	}
+	return x.json(http.StatusOK, values{x.repo: values{
+		"repositoryId": x.repo, "repositoryName": x.repo, "repositoryDescription": "Repository " + x.repo,
+		"vendorName": "catena", "productName": "catena", "productVersion": x.s.Version,
+		"rootFolderId": root, "rootFolderUrl": x.base() + "/api/v1/id/" + root,
+		"repositoryUrl": x.base() + "/api/v1/repo/" + x.repo, "cmisVersionSupported": "1.1",
+	}})
+}
+
+// rootID finds the id of the root document.
+func (s *Server) rootID(x *exchange) (string, error) {
+	res, err := s.Engine.Run(x.r.Context(), engine.Call{
+		Op: "Repository.GetDocument", Params: values{"value": "/"}, As: x.as, Door: engine.REST, RequestID: x.id,
+	})
+	if err != nil {
+		return "", err
+	}
+	d, ok := res.Value.(interface{ ID() string })
+	if !ok {
+		return "", fault.Internal.Errorf("document /: is no document")
+	}
+	return d.ID(), nil
+}
+
+// probeTime bounds one probe.
+const probeTime = 3 * time.Second
+
+// probe reports whether everything the server needs works.
+func (x *exchange) probe(c Check) bool {
+	ctx, cancel := context.WithTimeout(x.r.Context(), probeTime)
+	defer cancel()
+	if err := c.Test(ctx); err != nil {
+		x.s.log.LogAttrs(ctx, levelOf(http.StatusServiceUnavailable), "probe "+c.Name, x.attrs(err)...)
+		return false
+	}
+	return true
+}
+
+// checks are what must hold: the store opens a transaction, and what the configuration adds.
+func (s *Server) checks() []Check {
+	return append([]Check{{"repositoryStatus", s.Engine.Ping}}, s.Ready...)
+}
+
+// runningStatus is the health page of the platform.
+func runningStatus(x *exchange) error {
+	q := x.query()
+	switch q.Get("info") {
+	case "started":
+		return x.json(http.StatusOK, true)
+	case "probe":
+		for _, c := range x.s.checks() {
+			if c.Name == q.Get("key") {
+				return x.health([]Check{c}, http.StatusInternalServerError)
+			}
+		}
+		return fault.NotFound.Errorf("probe %s", q.Get("key"))
+	}
+	alive := Check{"runtimeStatus", func(context.Context) error { return nil }}
+	return x.health(append([]Check{alive}, x.s.checks()...), http.StatusInternalServerError)
+}
+
+// health answers with the state of every check, and with status bad if one fails.
+func (x *exchange) health(checks []Check, bad int) error {
+	status, states := http.StatusOK, map[string]string{}
+	for _, c := range checks {
+		states[c.Name] = "ok"
+		if !x.probe(c) {
+			status, states[c.Name] = bad, "failed"
+		}
+	}
+	return x.json(status, states)
+}
+
+// alive answers as long as the process does.
+func alive(x *exchange) error { return x.text(http.StatusOK, "ok\n") }
+
+// ready answers whether the server should get traffic.
+func ready(x *exchange) error { return x.health(x.s.checks(), http.StatusServiceUnavailable) }
+
+// metrics shows the server's figures.
+func metrics(x *exchange) error {
+	w := &statusWriter{ResponseWriter: x.w}
+	promhttp.HandlerFor(x.s.Metrics, promhttp.HandlerOpts{}).ServeHTTP(w, x.r)
+	x.status = w.status
+	return nil
+}
+
+// readTrace shows the trace of an earlier call.
+func readTrace(x *exchange) error {
+	id, err := x.param("trace")
+	if err != nil {
+		return err
+	}
+	t := x.s.Engine.Traces().Find(id)
+	if t == nil || !x.as.Admin && t.User != x.as.Name {
+		return fault.NotFound.Errorf("trace %s", id)
+	}
+	return x.json(http.StatusOK, t)
+}
