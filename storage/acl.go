@@ -1,0 +1,260 @@
+package storage
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"catena/storage/fault"
+)
+
+// ACE is one entry of an access control list.
+type ACE struct {
+	User, Permission string
+	Granted          bool
+	Creator          string
+	Begin, End       time.Time // zero: unbounded
+	Notify           bool
+	Comment          string
+}
+
+// The states of an entry.
+const (
+	effective = "effective"
+	pending   = "pending"
+	archived  = "archived"
+)
+
+// ID returns the entry's identifier: user:permission:granted:creator:begin:end.
+func (a ACE) ID() string {
+	return fmt.Sprintf("%s:%s:%t:%s:%s:%s", a.User, a.Permission, a.Granted, a.Creator, millis(a.Begin), millis(a.End))
+}
+
+func millis(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return strconv.FormatInt(t.UnixMilli(), 10)
+}
+
+// Status returns effective, pending (it begins later) or archived (it has ended).
+func (a ACE) Status(now time.Time) string {
+	switch {
+	case !a.Begin.IsZero() && now.Before(a.Begin):
+		return pending
+	case !a.End.IsZero() && !now.Before(a.End):
+		return archived
+	}
+	return effective
+}
+
+// ACL is a named list of entries.
+type ACL struct {
+	Name    string // "local", "inherited", or any other
+	Entries []ACE
+}
+
+// accessLists reads the lists kept under an id.
+func (t *Tx) accessLists(id aclID) ([]ACL, error) {
+	c := &t.repo.access
+	c.mu.RLock()
+	lists, ok := c.lists[id]
+	c.mu.RUnlock()
+	if ok {
+		return lists, nil
+	}
+	b, err := t.kv.Get(aclKey(id))
+	if err != nil {
+		return nil, err
+	}
+	if b == nil {
+		return nil, fault.Internal.Errorf("access list %x: missing", id)
+	}
+	if err := json.Unmarshal(b, &lists); err != nil {
+		return nil, fault.Internal.Errorf("access list %x: %w", id, err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.lists) >= maxLists {
+		clear(c.lists)
+	}
+	c.lists[id] = lists
+	return lists, nil
+}
+
+// ownLists returns the lists set on a document itself.
+func (t *Tx) ownLists(id aclID) ([]ACL, error) {
+	if id == (aclID{}) {
+		return nil, nil
+	}
+	return t.accessLists(id)
+}
+
+// ACLs returns the access lists that hold for d: its own, local first, then "inherited" with the entries
+// of those above it, the nearest first, up to an entry that ends inheritance.
+func (t *Tx) ACLs(d *Doc) ([]ACL, error) {
+	if err := t.need(d, permReadSecurity); err != nil {
+		return nil, err
+	}
+	own, up, err := t.place(d)
+	if err != nil {
+		return nil, err
+	}
+	mine, err := t.ownLists(own)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]ACL, 0, len(mine)+1)
+	for _, l := range mine {
+		out = append(out, ACL{l.Name, slices.Clone(l.Entries)})
+	}
+	if up == nil || ends(mine) {
+		return out, nil
+	}
+	inherited := ACL{Name: "inherited"}
+	for _, id := range up.acls {
+		lists, err := t.accessLists(id)
+		if err != nil {
+			return nil, err
+		}
+		for _, l := range lists {
+			inherited.Entries = append(inherited.Entries, l.Entries...)
+		}
+		if ends(lists) {
+			break
+		}
+	}
+	if len(inherited.Entries) > 0 {
+		out = append(out, inherited)
+	}
+	return out, nil
+}
+
+// ends reports whether nothing after the lists can matter.
+func ends(lists []ACL) bool {
+	for _, l := range lists {
+		for _, e := range l.Entries {
+			if e.User == everyone && e.Permission == "Everything" && !e.Granted && e.Begin.IsZero() && e.End.IsZero() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// SetACL replaces one of the access lists of d; no entries remove it.
+func (t *Tx) SetACL(d *Doc, name string, entries []ACE) (*Doc, error) {
+	d, err := t.edit(d, permWriteSecurity)
+	if err != nil {
+		return nil, err
+	}
+	if name == "inherited" {
+		return nil, fault.Invalid.Errorf("acl inherited: is made of the lists above")
+	}
+	if name == "" {
+		name = "local"
+	}
+	entries = slices.Clone(entries)
+	for i, e := range entries {
+		if _, ok := permissions[e.Permission]; !ok {
+			return nil, fault.Invalid.Errorf("permission %s: does not exist", e.Permission).In("permission")
+		}
+		if e.User == "" {
+			return nil, fault.Invalid.Errorf("access entry: names no user or group").In("user")
+		}
+		entries[i].Begin, entries[i].End = e.Begin.Truncate(time.Millisecond), e.End.Truncate(time.Millisecond)
+	}
+	old, err := t.ownLists(d.acl)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.fire(Event{Name: "beforeDocumentSecurityModification", Doc: d}); err != nil {
+		return nil, err
+	}
+	lists := withList(old, ACL{name, entries})
+	before := d.clone()
+	if d.acl, err = t.keepLists(lists); err != nil {
+		return nil, err
+	}
+	if d.acl == before.acl {
+		return d, nil
+	}
+	if err := t.indexGrantees(d.id, old, lists, d.acl); err != nil {
+		return nil, err
+	}
+	if err := t.placed(before, d); err != nil {
+		return nil, err
+	}
+	t.changed(Change{Kind: "acl", Note: name}, d)
+	return d, t.fire(Event{Name: "documentSecurityUpdated", Doc: d})
+}
+
+// withList returns lists with one of them replaced: local first, then the others by name.
+func withList(lists []ACL, l ACL) []ACL {
+	var out []ACL
+	for _, o := range lists {
+		if o.Name != l.Name {
+			out = append(out, o)
+		}
+	}
+	if len(l.Entries) > 0 {
+		out = append(out, l)
+	}
+	slices.SortStableFunc(out, func(a, b ACL) int {
+		switch {
+		case a.Name == b.Name:
+			return 0
+		case a.Name == "local", b.Name != "local" && a.Name < b.Name:
+			return -1
+		}
+		return 1
+	})
+	return out
+}
+
+// keepLists stores access lists under the hash of their content.
+func (t *Tx) keepLists(lists []ACL) (id aclID, err error) {
+	if len(lists) == 0 {
+		return id, nil
+	}
+	b, err := json.Marshal(lists)
+	if err != nil {
+		return id, fault.Internal.Errorf("access list: %w", err)
+	}
+	sum := sha256.Sum256(b)
+	copy(id[:], sum[:])
+	return id, t.kv.Set(aclKey(id), b)
+}
+
+// indexGrantees keeps the rows that find the folders a user or group was granted something on.
+func (t *Tx) indexGrantees(id docID, before, after []ACL, acl aclID) error {
+	was, is := grantees(before), grantees(after)
+	for who := range was {
+		if !is[who] {
+			if err := t.kv.Delete(granteeKey(who, id)); err != nil {
+				return err
+			}
+		}
+	}
+	for who := range is {
+		if err := t.kv.Set(granteeKey(who, id), acl[:]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func grantees(lists []ACL) map[string]bool {
+	out := map[string]bool{}
+	for _, l := range lists {
+		for _, e := range l.Entries {
+			if e.Granted {
+				out[e.User] = true
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,250 @@
+package storage
+
+import (
+	"bytes"
+	"encoding/binary"
+
+	"catena/storage/blob"
+	"catena/storage/fault"
+	"catena/storage/schema"
+)
+
+// block holds the properties of one schema: the stored JSON members, and the values
+// that were asked for or set since.
+type block struct {
+	shape *shape
+	raw   []byte // `"dc:title":"x","dc:rights":null`, one member for each field; nil: nothing is set
+	same  bool   // raw was written by the schema as it is now, so its members are in order
+	blobs bool   // raw holds a blob
+	at    [][]byte
+	vals  []value
+}
+
+type value struct {
+	v     any
+	known bool // v is decoded or set
+	dirty bool // v was set
+}
+
+// member returns the stored JSON of a field, nil if there is none.
+func (b *block) member(i int) []byte {
+	if b.at == nil && b.raw != nil {
+		b.split()
+	}
+	if b.at == nil {
+		return nil
+	}
+	return b.at[i]
+}
+
+// split finds the members in raw.
+func (b *block) split() {
+	b.at = make([][]byte, len(b.shape.Fields))
+	rest, n := b.raw, 0
+	for len(rest) > 2 {
+		end := bytes.IndexByte(rest[1:], '"')
+		if end < 0 || end+3 > len(rest) {
+			return
+		}
+		key := rest[1 : end+1]
+		rest = rest[end+3:]
+		size := jsonLen(rest)
+		if i := b.field(key, n); i >= 0 {
+			b.at[i] = rest[:size:size]
+		}
+		n++
+		if size >= len(rest) {
+			return
+		}
+		rest = rest[size+1:]
+	}
+}
+
+// field finds a field by key, first where it is expected.
+func (b *block) field(key []byte, guess int) int {
+	fields := b.shape.Fields
+	if guess < len(fields) && fields[guess].Key == string(key) {
+		return guess
+	}
+	for i, f := range fields {
+		if f.Key == string(key) {
+			return i
+		}
+	}
+	return -1
+}
+
+// jsonLen is the length of the JSON value s begins with.
+func jsonLen(s []byte) int {
+	depth := 0
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case '"':
+			for i++; i < len(s) && s[i] != '"'; i++ {
+				if s[i] == '\\' {
+					i++
+				}
+			}
+		case '{', '[':
+			depth++
+		case '}', ']':
+			depth--
+			if depth < 0 {
+				return i
+			}
+		case ',':
+			if depth == 0 {
+				return i
+			}
+		}
+	}
+	return len(s)
+}
+
+// get returns the value of a field.
+func (b *block) get(r *Repo, i int) (any, error) {
+	if b.vals != nil && b.vals[i].known {
+		return b.vals[i].v, nil
+	}
+	raw := b.member(i)
+	if raw == nil || isUnset(raw) {
+		return nil, nil
+	}
+	v, err := b.shape.Fields[i].ParseJSON(raw)
+	if err != nil {
+		return nil, err
+	}
+	if b.shape.blobs[i] {
+		v = r.loadBlobs(v)
+	}
+	b.values()[i] = value{v: v, known: true}
+	return v, nil
+}
+
+func isUnset(raw []byte) bool { return string(raw) == "null" || string(raw) == "[]" }
+
+func (b *block) values() []value {
+	if b.vals == nil {
+		b.vals = make([]value, len(b.shape.Fields))
+	}
+	return b.vals
+}
+
+func (b *block) set(i int, v any) { b.values()[i] = value{v: v, known: true, dirty: true} }
+
+func (b *block) dirty() bool {
+	for i := range b.vals {
+		if b.vals[i].dirty {
+			return true
+		}
+	}
+	return false
+}
+
+// changed reports whether a field was set to something other than what is stored.
+func (b *block) changed(i int) bool {
+	if b.vals == nil || !b.vals[i].dirty {
+		return false
+	}
+	f := b.shape.Fields[i]
+	old := b.member(i)
+	if old == nil {
+		return !schema.Equal(b.vals[i].v, nil)
+	}
+	return !bytes.Equal(old, f.AppendJSON(nil, b.vals[i].v, nil))
+}
+
+// clone is a copy that can be changed without changing b.
+func (b *block) clone() block {
+	c := *b
+	c.vals = append([]value(nil), b.vals...)
+	return c
+}
+
+// store makes raw from the values if one was set.
+func (b *block) store(r *Repo) error {
+	if !b.dirty() && (b.same || b.raw == nil) {
+		return nil
+	}
+	var raw []byte
+	blobs := false
+	for i, f := range b.shape.Fields {
+		if i > 0 {
+			raw = append(raw, ',')
+		}
+		raw = append(raw, '"')
+		raw = append(raw, f.Key...)
+		raw = append(raw, '"', ':')
+		start := len(raw)
+		if old := b.member(i); old != nil && !(b.vals != nil && b.vals[i].dirty) && b.same {
+			raw = append(raw, old...)
+		} else {
+			v, err := b.get(r, i)
+			if err != nil {
+				return err
+			}
+			raw = f.AppendJSON(raw, v, nil)
+		}
+		blobs = blobs || b.shape.blobs[i] && !isUnset(raw[start:])
+	}
+	if len(raw) > maxBlock {
+		return fault.Limit.Errorf("schema %s: properties of %d bytes, limit %d", b.shape.Name, len(raw), maxBlock)
+	}
+	b.raw, b.blobs, b.same, b.at = raw, blobs, true, nil
+	for i := range b.vals {
+		b.vals[i].dirty = false
+	}
+	return nil
+}
+
+// maxBlock keeps a record below the largest value the store takes.
+const maxBlock = 900 << 10
+
+func (b *block) append(dst []byte) []byte {
+	dst = appendText(dst, b.shape.Name)
+	if b.blobs {
+		dst = append(dst, 1)
+	} else {
+		dst = append(dst, 0)
+	}
+	dst = binary.BigEndian.AppendUint32(dst, b.shape.hash)
+	return appendText(dst, string(b.raw))
+}
+
+// appendJSON appends the members of all fields.
+func (b *block) appendJSON(r *Repo, dst []byte, url func(xpath string, b *blob.Blob) string) []byte {
+	if b.same && b.raw != nil && (!b.blobs || url == nil) && !b.dirty() {
+		return append(dst, b.raw...)
+	}
+	for i, f := range b.shape.Fields {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(dst, '"')
+		dst = append(dst, f.Key...)
+		dst = append(dst, '"', ':')
+		v, _ := b.get(r, i)
+		dst = f.AppendJSON(dst, v, url)
+	}
+	return dst
+}
+
+// loadBlobs joins the blobs in a stored value with their content.
+func (r *Repo) loadBlobs(v any) any {
+	switch v := v.(type) {
+	case *blob.Blob:
+		if v == nil {
+			return v
+		}
+		return r.blobs.Load(*v)
+	case []any:
+		for i := range v {
+			v[i] = r.loadBlobs(v[i])
+		}
+	case map[string]any:
+		for k := range v {
+			v[k] = r.loadBlobs(v[k])
+		}
+	}
+	return v
+}

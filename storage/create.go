@@ -1,0 +1,126 @@
+package storage
+
+import (
+	"catena/storage/fault"
+)
+
+// Blank returns a document that does not exist, with default values.
+func (t *Tx) Blank(typeName string) (*Doc, error) {
+	typ, ok := t.repo.types.Type(typeName)
+	if !ok {
+		return nil, fault.Invalid.Errorf("Type: %s does not exist", typeName).In("type")
+	}
+	d := &Doc{repo: t.repo}
+	d.typ = typ
+	if typ.LifeCycle != nil {
+		d.state = typ.LifeCycle.Initial
+	}
+	schemas := t.repo.types.SchemasOf(typ, nil)
+	d.blocks = make([]block, len(schemas))
+	for i, s := range schemas {
+		b := &d.blocks[i]
+		b.shape = t.repo.shapes[s]
+		for j, f := range s.Fields {
+			if f.Default != nil {
+				b.set(j, f.Default)
+			}
+		}
+	}
+	d.flags = d.facetFlags()
+	return d, nil
+}
+
+// target returns a document that gets a new child, guarded like one that is edited.
+func (t *Tx) target(parent *Doc) (*folder, error) {
+	if err := t.mayWrite(); err != nil {
+		return nil, err
+	}
+	if parent == nil || !parent.saved {
+		return nil, fault.Invalid.Errorf("parent: it does not exist yet")
+	}
+	f, err := t.folder(parent.id)
+	if err != nil {
+		return nil, err
+	}
+	if f == nil {
+		return nil, notFound(parent.Ref())
+	}
+	if !t.granted(f.acl, f.up, permAddChildren) {
+		return nil, fault.Denied.Errorf("Privilege '%s' is not granted to '%s'", permAddChildren, t.as.Name)
+	}
+	if f.flags&(flagVersion|flagProxy) != 0 {
+		return nil, fault.Conflict.Errorf("document %s: a version or proxy has no children", parent.ID())
+	}
+	if f.depth >= t.repo.limits.PathDepth {
+		return nil, fault.Limit.Errorf("document %s: %d levels deep, limit %d", parent.ID(), f.depth+1, t.repo.limits.PathDepth)
+	}
+	return f, nil
+}
+
+// Create makes a document below parent and returns it. An empty name becomes Untitled, a name that is
+// taken gets a suffix.
+func (t *Tx) Create(parent *Doc, typeName, name string, p Props) (*Doc, error) {
+	up, err := t.target(parent)
+	if err != nil {
+		return nil, err
+	}
+	d, err := t.Blank(typeName)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.setPlace(d, up, name); err != nil {
+		return nil, err
+	}
+	if err := d.setAll(p); err != nil {
+		return nil, err
+	}
+	if err := t.fire(Event{Name: "aboutToCreate", Doc: d}); err != nil {
+		return nil, err
+	}
+	t.touch(d, true)
+	return d, t.insert(d, "create", Event{Name: "documentCreated", Doc: d})
+}
+
+// setPlace gives a document that is being made its id, name and position.
+func (t *Tx) setPlace(d *Doc, up *folder, name string) (err error) {
+	if d.id, err = t.newDocID(); err != nil {
+		return err
+	}
+	if name, err = t.repo.cleanName(name); err != nil {
+		return err
+	}
+	if d.name, err = t.freeName(up.id, name); err != nil {
+		return err
+	}
+	d.parent, d.up, d.parentPath, d.position = up.id, up, up.path, t.position()
+	d.idText, d.path = "", ""
+	return nil
+}
+
+func (t *Tx) newDocID() (docID, error) {
+	text := t.repo.newID()
+	id, ok := parseID(text)
+	if !ok || id == none {
+		return none, fault.Internal.Errorf("document id %q: not a UUID", text)
+	}
+	return id, nil
+}
+
+// insert writes a document that is new.
+func (t *Tx) insert(d *Doc, kind string, e Event) error {
+	if err := d.validate(func(*block, int) bool { return true }); err != nil {
+		return err
+	}
+	if err := t.putRecord(nil, d); err != nil {
+		return err
+	}
+	if err := t.putPlace(nil, d); err != nil {
+		return err
+	}
+	if err := t.reindex(nil, d); err != nil {
+		return err
+	}
+	d.saved = true
+	t.changed(Change{Kind: kind}, d)
+	return t.fire(e)
+}

@@ -1,0 +1,245 @@
+package storage
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"catena/storage/blob"
+	"catena/storage/fault"
+	"catena/storage/schema"
+)
+
+// Ref names a document: an absolute path ("/a/b") or an id, either with the repository's
+// name and a colon or "doc:" in front.
+type Ref string
+
+// Refs names several documents.
+type Refs []Ref
+
+// Props are property values by xpath.
+type Props map[string]any
+
+// Blob is a file's content with its name and type.
+type Blob = blob.Blob
+
+// Blobs is a list of files.
+type Blobs []*Blob
+
+// Docs is a list of documents.
+type Docs []*Doc
+
+// Doc is a document as read: system fields plus properties, which decode on first use. Setting
+// changes memory only, until the document is saved. A Doc belongs to one goroutine.
+type Doc struct {
+	repo *Repo
+	id   docID
+	node
+	record
+	up         *folder // the parent; of a version, its live document; nil for the root
+	parentPath string
+	idText     string
+	path       string
+	saved      bool
+	facetsSet  bool // facets differ from what is stored
+}
+
+// ID returns the document's id, a UUID.
+func (d *Doc) ID() string {
+	if d.idText == "" {
+		d.idText = d.id.String()
+	}
+	return d.idText
+}
+
+// Ref returns a reference that stays right when the document moves.
+func (d *Doc) Ref() Ref { return Ref(d.ID()) }
+
+// Name returns the last segment of the path, "" for the root.
+func (d *Doc) Name() string { return d.name }
+
+// Path returns where the document was when it was read: "/" for the root, the name alone for
+// a version.
+func (d *Doc) Path() string {
+	if d.path == "" {
+		d.path = joinPath(d.parentPath, d.name)
+	}
+	return d.path
+}
+
+func joinPath(parent, name string) string {
+	switch {
+	case parent == "/" || parent == "" && name == "":
+		return "/" + name
+	case parent == "":
+		return name
+	}
+	return parent + "/" + name
+}
+
+// ParentID returns the id of the parent, "" for the root.
+func (d *Doc) ParentID() string {
+	if d.parent == none || d.IsVersion() {
+		return ""
+	}
+	return d.parent.String()
+}
+
+// Type returns the document's type.
+func (d *Doc) Type() *schema.Type { return d.typ }
+
+// Title returns dc:title, or the name if that is empty.
+func (d *Doc) Title() string {
+	if b, i := d.field("dc:title"); b != nil {
+		if v, err := b.get(d.repo, i); err == nil {
+			if s, ok := v.(string); ok && s != "" {
+				return s
+			}
+		}
+	}
+	return d.name
+}
+
+// State returns the state in the document's life cycle.
+func (d *Doc) State() string { return d.state }
+
+// Facets returns the facets of the type and of the document itself.
+func (d *Doc) Facets() []string {
+	return append(slices.Clone(d.typ.Facets), d.facets...)
+}
+
+// HasFacet reports whether the type or the document itself has the facet.
+func (d *Doc) HasFacet(name string) bool {
+	return d.typ.HasFacet(name) || slices.Contains(d.facets, name)
+}
+
+// Schemas returns the schemas of the type and of the document's own facets.
+func (d *Doc) Schemas() []*schema.Schema { return d.repo.types.SchemasOf(d.typ, d.facets) }
+
+// Repository returns the name of the repository the document is in.
+func (d *Doc) Repository() string { return d.repo.name }
+
+// ChangeToken returns "{system}-{user}": the second number counts what people changed.
+func (d *Doc) ChangeToken() string {
+	return strconv.FormatUint(d.system, 10) + "-" + strconv.FormatUint(d.user, 10)
+}
+
+// VersionLabel returns "major.minor", with a plus if the document changed since.
+func (d *Doc) VersionLabel() string {
+	label := strconv.FormatInt(d.major, 10) + "." + strconv.FormatInt(d.minor, 10)
+	if !d.checkedIn && (d.major != 0 || d.minor != 0) && !d.IsVersion() {
+		label += "+"
+	}
+	return label
+}
+
+// IsFolder reports whether the document is meant to have children.
+func (d *Doc) IsFolder() bool { return d.flags&flagFolder != 0 }
+
+// IsVersion reports whether the document is an archived state of another.
+func (d *Doc) IsVersion() bool { return d.flags&flagVersion != 0 }
+
+// IsProxy reports whether the document stands for another.
+func (d *Doc) IsProxy() bool { return d.flags&flagProxy != 0 }
+
+// IsTrashed reports whether the document is in the trash.
+func (d *Doc) IsTrashed() bool { return d.flags&flagTrashed != 0 }
+
+// IsCheckedOut reports whether a live document may differ from its last version.
+func (d *Doc) IsCheckedOut() bool { return !d.checkedIn && !d.IsVersion() }
+
+// Locked returns who locked the document and since when; ok is false if nobody did.
+func (d *Doc) Locked() (owner string, since time.Time, ok bool) {
+	return d.lockOwner, d.lockSince, d.lockOwner != ""
+}
+
+// Position orders the document among its siblings.
+func (d *Doc) Position() int64 { return d.position }
+
+// Saved reports whether the document exists in the repository.
+func (d *Doc) Saved() bool { return d.saved }
+
+// Dirty reports whether something was set that is not saved.
+func (d *Doc) Dirty() bool {
+	if d.facetsSet {
+		return true
+	}
+	for i := range d.blocks {
+		if d.blocks[i].dirty() {
+			return true
+		}
+	}
+	return false
+}
+
+// AddFacet gives the document a facet, and the schemas that come with it.
+func (d *Doc) AddFacet(name string) error {
+	if _, ok := d.repo.types.Facet(name); !ok {
+		return fault.Invalid.Errorf("facet %s: does not exist", name)
+	}
+	if !d.HasFacet(name) {
+		d.setFacets(append(slices.Clone(d.facets), name))
+	}
+	return nil
+}
+
+// RemoveFacet takes a facet of the document itself away, with the properties it brought.
+func (d *Doc) RemoveFacet(name string) error {
+	if i := slices.Index(d.facets, name); i >= 0 {
+		d.setFacets(slices.Delete(slices.Clone(d.facets), i, i+1))
+	}
+	return nil
+}
+
+// setFacets replaces the document's own facets and arranges its blocks accordingly.
+func (d *Doc) setFacets(facets []string) {
+	d.facets, d.facetsSet = facets, true
+	old := d.blocks
+	schemas := d.Schemas()
+	d.blocks = make([]block, len(schemas))
+	for i, s := range schemas {
+		d.blocks[i].shape = d.repo.shapes[s]
+		for j := range old {
+			if old[j].shape.Schema == s {
+				d.blocks[i] = old[j]
+			}
+		}
+	}
+	d.flags = d.flags&^(flagFolder|flagHidden) | d.facetFlags()
+}
+
+func (d *Doc) facetFlags() (flags byte) {
+	if d.HasFacet("Folderish") {
+		flags |= flagFolder
+	}
+	if d.HasFacet("HiddenInNavigation") {
+		flags |= flagHidden
+	}
+	return flags
+}
+
+// clone is a copy whose properties and system fields change apart from d's.
+func (d *Doc) clone() *Doc {
+	c := *d
+	c.blocks = make([]block, len(d.blocks))
+	for i := range d.blocks {
+		c.blocks[i] = d.blocks[i].clone()
+	}
+	return &c
+}
+
+// parseRef splits a reference into a path or an id. Anything else is neither.
+func (r *Repo) parseRef(ref Ref) (path string, id docID, ok bool) {
+	s := string(ref)
+	if rest, cut := strings.CutPrefix(s, "doc:"); cut {
+		s = rest
+	} else if rest, cut := strings.CutPrefix(s, r.name+":"); cut {
+		s = rest
+	}
+	if strings.HasPrefix(s, "/") {
+		return s, none, true
+	}
+	id, ok = parseID(s)
+	return "", id, ok
+}

@@ -1,0 +1,88 @@
+package storage
+
+import "catena/storage/fault"
+
+const lifeCycleCategory = "eventLifeCycleCategory"
+
+// Follow takes d through a transition of its life cycle. The transitions delete and undelete put it in
+// the trash and take it out.
+func (t *Tx) Follow(d *Doc, transition string) (*Doc, error) {
+	if transition == "delete" || transition == "undelete" {
+		return t.SetTrashed(d, transition == "delete")
+	}
+	cur, err := t.edit(d, permWriteLifeCycle)
+	if err != nil {
+		return nil, err
+	}
+	cycle := cur.typ.LifeCycle
+	if cycle == nil {
+		return nil, fault.Conflict.Errorf("document %s: type %s has no life cycle", cur.Path(), cur.typ.Name)
+	}
+	to, err := cycle.Follow(cur.state, transition)
+	if err != nil {
+		return nil, fault.Conflict.Errorf("document %s: transition %s is not allowed in state %s", cur.Path(), transition, cur.state)
+	}
+	before := cur.clone()
+	cur.state = to
+	if err := t.recorded(before, cur); err != nil {
+		return nil, err
+	}
+	t.changed(Change{Kind: "lifecycle", Note: transition}, cur)
+	d = t.finish(d, cur)
+	return d, t.fire(Event{
+		Name: "lifecycle_transition_event", Doc: d, Category: lifeCycleCategory,
+		Extra: map[string]any{"from": before.state, "to": to, "transition": transition},
+	})
+}
+
+// SetTrashed puts d and everything below it in the trash, or takes it out. Folders above it that are in
+// the trash come out with it.
+func (t *Tx) SetTrashed(d *Doc, trashed bool) (*Doc, error) {
+	cur, err := t.edit(d, permWriteLifeCycle)
+	if err != nil {
+		return nil, err
+	}
+	if cur.id == t.repo.root {
+		return nil, fault.Conflict.Errorf("document /: the root stays")
+	}
+	if cur.IsTrashed() == trashed {
+		return t.finish(d, cur), nil
+	}
+	ids, whole, err := t.below(cur.id, t.repo.limits.TreeCopy)
+	if err != nil {
+		return nil, err
+	}
+	if !whole {
+		return nil, fault.Limit.Errorf("document %s: more than %d documents below it", cur.Path(), t.repo.limits.TreeCopy)
+	}
+	if !trashed {
+		for up := cur.up; up != nil && up.flags&flagTrashed != 0; up = up.up {
+			ids = append(ids, up.id)
+		}
+	}
+	others, err := t.loadMany(ids)
+	if err != nil {
+		return nil, err
+	}
+	for _, o := range append(others, cur) {
+		if o == nil || o.IsTrashed() == trashed {
+			continue
+		}
+		before := o.clone()
+		o.flags ^= flagTrashed
+		if err := t.putPlace(before, o); err != nil {
+			return nil, err
+		}
+		if err := t.reindex(before, o); err != nil {
+			return nil, err
+		}
+	}
+	t.folders = nil
+	kind, event := "trash", "documentTrashed"
+	if !trashed {
+		kind, event = "untrash", "documentUntrashed"
+	}
+	t.changed(Change{Kind: "lifecycle", Note: kind}, cur)
+	d = t.finish(d, cur)
+	return d, t.fire(Event{Name: event, Doc: d})
+}

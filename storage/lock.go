@@ -1,0 +1,46 @@
+package storage
+
+import "catena/storage/fault"
+
+// Lock keeps others from changing d. Locking again is no error for the owner.
+func (t *Tx) Lock(d *Doc) (*Doc, error) {
+	cur, err := t.editLocked(d, permWriteProperties)
+	if err != nil {
+		return nil, err
+	}
+	if cur.lockOwner == t.as.Name {
+		return t.finish(d, cur), nil
+	}
+	if cur.lockOwner != "" {
+		return nil, fault.Conflict.Errorf("Document already locked by %s: %s", cur.lockOwner, cur.ID())
+	}
+	before := cur.clone()
+	cur.lockOwner, cur.lockSince = t.as.Name, t.now
+	return t.relock(d, before, cur, "lock", "documentLocked")
+}
+
+// Unlock ends the lock of d. The owner, an administrator and who has the permission Unlock may.
+func (t *Tx) Unlock(d *Doc) (*Doc, error) {
+	cur, err := t.editLocked(d, permRead)
+	if err != nil {
+		return nil, err
+	}
+	if cur.lockOwner == "" {
+		return t.finish(d, cur), nil
+	}
+	if cur.lockOwner != t.as.Name && !t.can(cur, permUnlock) {
+		return nil, fault.Conflict.Errorf("Document already locked by %s: %s", cur.lockOwner, cur.ID())
+	}
+	before := cur.clone()
+	cur.lockOwner = ""
+	return t.relock(d, before, cur, "unlock", "documentUnlocked")
+}
+
+func (t *Tx) relock(d, before, cur *Doc, kind, event string) (*Doc, error) {
+	if err := t.recorded(before, cur); err != nil {
+		return nil, err
+	}
+	t.changed(Change{Kind: kind}, cur)
+	d = t.finish(d, cur)
+	return d, t.fire(Event{Name: event, Doc: d})
+}

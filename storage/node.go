@@ -1,0 +1,77 @@
+package storage
+
+import (
+	"encoding/binary"
+
+	"catena/storage/fault"
+)
+
+// The flags that rows about a document repeat, so that lists can be filtered without
+// reading records.
+const (
+	flagFolder  = 1 << iota // has the facet Folderish
+	flagVersion             // an archived state, outside the tree
+	flagProxy
+	flagTrashed
+	flagHidden // has the facet HiddenInNavigation
+)
+
+// node is a document's place: the row "t id".
+type node struct {
+	parent   docID // for a version, the document it is a version of
+	acl      aclID
+	position int64
+	flags    byte
+	name     string
+}
+
+const nodeFormat = 1
+
+func (n *node) append(dst []byte) []byte {
+	dst = append(dst, nodeFormat, n.flags)
+	dst = append(dst, n.parent[:]...)
+	dst = append(dst, n.acl[:]...)
+	dst = binary.BigEndian.AppendUint64(dst, uint64(n.position))
+	return append(dst, n.name...)
+}
+
+func parseNode(b []byte) (n node, err error) {
+	if len(b) < 42 || b[0] != nodeFormat {
+		return n, fault.Internal.Errorf("tree: row of unknown form")
+	}
+	n.flags = b[1]
+	copy(n.parent[:], b[2:])
+	copy(n.acl[:], b[18:])
+	n.position = int64(binary.BigEndian.Uint64(b[34:]))
+	n.name = string(b[42:])
+	return n, nil
+}
+
+// cover is what an index row or the row of a child in order says about its document.
+func (n *node) cover() []byte {
+	if n.acl == (aclID{}) {
+		return []byte{n.flags}
+	}
+	return append([]byte{n.flags}, n.acl[:]...)
+}
+
+func parseCover(b []byte) (flags byte, acl aclID) {
+	if len(b) == 0 {
+		return 0, acl
+	}
+	if len(b) == 17 {
+		copy(acl[:], b[1:])
+	}
+	return b[0], acl
+}
+
+// childValue is the value of the row of a child by name.
+func childValue(flags byte, id docID) []byte { return append([]byte{flags}, id[:]...) }
+
+func parseChild(b []byte) (flags byte, id docID) {
+	if len(b) != 17 {
+		return 0, none
+	}
+	copy(id[:], b[1:])
+	return b[0], id
+}

@@ -1,0 +1,231 @@
+package storage
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+	"time"
+
+	"catena/storage/fault"
+	"catena/storage/kv"
+
+	"github.com/google/uuid"
+)
+
+// Job is a row of the outbox: work to be done outside of transactions, at least once.
+type Job struct {
+	ID, Kind string
+	Due      time.Time
+	Tries    int
+	As       string // user it acts for
+	Data     json.RawMessage
+
+	Created time.Time `json:",omitzero"`
+	Failure string    `json:",omitempty"` // what went wrong last
+}
+
+const (
+	jobTopic   = "jobs"
+	jobTries   = 8
+	jobLease   = 5 * time.Minute
+	jobWorkers = 4
+	jobPause   = time.Second // longest time before the queue is looked at again
+	jobKept    = 7 * 24 * time.Hour
+)
+
+// Enqueue adds a job that is carried out once the transaction is committed.
+func (t *Tx) Enqueue(j Job) error {
+	if err := t.mayWrite(); err != nil {
+		return err
+	}
+	if j.Kind == "" {
+		return fault.Invalid.Errorf("job: without a kind").In("kind")
+	}
+	if j.ID == "" {
+		j.ID = uuid.NewString()
+	}
+	if j.Due.IsZero() {
+		j.Due = t.now
+	}
+	if j.As == "" {
+		j.As = t.as.Name
+	}
+	if len(j.Data) == 0 {
+		j.Data = json.RawMessage("null")
+	}
+	j.Created, j.Due = t.now, j.Due.UTC().Truncate(time.Millisecond)
+	t.changed(Change{Kind: "job", Note: j.Kind}, nil)
+	t.kv.Wake(jobTopic)
+	return putJob(t.kv, jobDue, j.Due, j)
+}
+
+// Jobs returns jobs of the outbox for administrators: those that wait, run and were given up.
+func (t *Tx) Jobs(limit int) (due, running, dead []Job, err error) {
+	if !t.rights.admin {
+		return nil, nil, nil, fault.Denied.Errorf("the outbox is for administrators, not for '%s'", t.as.Name)
+	}
+	for queue, into := range map[byte]*[]Job{jobDue: &due, jobLeased: &running, jobDead: &dead} {
+		r := prefix([]byte{spaceJob, queue})
+		r.Limit = limit
+		for row, err := range t.kv.Scan(r) {
+			if err != nil {
+				return nil, nil, nil, err
+			}
+			var j Job
+			if err := json.Unmarshal(row.Value, &j); err != nil {
+				return nil, nil, nil, fault.Internal.Errorf("job: %w", err)
+			}
+			*into = append(*into, j)
+		}
+	}
+	return due, running, dead, nil
+}
+
+func putJob(k *kv.Tx, queue byte, at time.Time, j Job) error {
+	b, err := json.Marshal(j)
+	if err != nil {
+		return fault.Invalid.Errorf("job %s: %w", j.Kind, err)
+	}
+	return k.Set(jobKey(queue, at, j.ID), b)
+}
+
+// RunJobs claims and carries out jobs until ctx ends; handlers are chosen by kind, and jobs of other kinds
+// are left alone. A job that fails is tried again later, at most 8 times altogether; a
+// handler may meet the same job twice.
+func (r *Repo) RunJobs(ctx context.Context, handlers map[string]func(context.Context, Job) error) error {
+	r.working.Add(1)
+	defer r.working.Done()
+	woken, stop := r.db.Watch(jobTopic)
+	defer stop()
+	var running sync.WaitGroup
+	defer running.Wait()
+	slots := make(chan struct{}, jobWorkers)
+	for ctx.Err() == nil {
+		keys, err := r.dueJobs(ctx, handlers, cap(slots)*2)
+		if err != nil && ctx.Err() == nil {
+			r.log.Error("outbox cannot be read", "err", err)
+		}
+		for _, key := range keys {
+			select {
+			case slots <- struct{}{}:
+			case <-ctx.Done():
+				return nil
+			}
+			j, leased, err := r.claim(ctx, key)
+			if err != nil || leased == nil {
+				<-slots
+				continue
+			}
+			running.Add(1)
+			go func() {
+				defer running.Done()
+				defer func() { <-slots }()
+				r.carryOut(ctx, j, leased, handlers[j.Kind])
+			}()
+		}
+		if len(keys) > 0 {
+			continue
+		}
+		timer := time.NewTimer(jobPause)
+		select {
+		case <-woken:
+		case <-timer.C:
+		case <-ctx.Done():
+		}
+		timer.Stop()
+	}
+	return nil
+}
+
+// dueJobs returns the keys of jobs that are due, or whose lease has ended.
+func (r *Repo) dueJobs(ctx context.Context, handlers map[string]func(context.Context, Job) error, max int) (keys [][]byte, err error) {
+	now := r.clock()
+	err = r.db.View(ctx, func(k *kv.Tx) error {
+		keys = nil
+		for _, queue := range []byte{jobLeased, jobDue} {
+			end := jobKey(queue, now.Add(time.Millisecond), "")
+			for row, err := range k.Scan(kv.Range{Start: []byte{spaceJob, queue}, End: end}) {
+				if err != nil {
+					return err
+				}
+				var j Job
+				if json.Unmarshal(row.Value, &j) != nil || handlers[j.Kind] == nil {
+					continue
+				}
+				if keys = append(keys, row.Key); len(keys) == max {
+					return nil
+				}
+			}
+		}
+		return nil
+	})
+	return keys, err
+}
+
+// claim moves a job to the leased ones; leased is nil if somebody else has it.
+func (r *Repo) claim(ctx context.Context, key []byte) (j Job, leased []byte, err error) {
+	err = r.db.Update(ctx, func(k *kv.Tx) error {
+		leased = nil
+		b, err := k.Get(key)
+		if err != nil || b == nil {
+			return err
+		}
+		j = Job{}
+		if err := json.Unmarshal(b, &j); err != nil {
+			return fault.Internal.Errorf("job: %w", err)
+		}
+		j.Tries++
+		if err := k.Delete(key); err != nil {
+			return err
+		}
+		if j.Tries > jobTries {
+			return putJob(k, jobDead, j.Due, j)
+		}
+		end := r.clock().Add(jobLease)
+		leased = jobKey(jobLeased, end, j.ID)
+		return putJob(k, jobLeased, end, j)
+	})
+	return j, leased, err
+}
+
+// carryOut runs a claimed job and settles its row.
+func (r *Repo) carryOut(ctx context.Context, j Job, leased []byte, do func(context.Context, Job) error) {
+	failed := r.try(ctx, j, do)
+	// The outcome is written even when the server is about to stop.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer cancel()
+	err := r.db.Update(ctx, func(k *kv.Tx) error {
+		b, err := k.Get(leased)
+		if err != nil || b == nil {
+			return err // the lease ended, and another worker has the job
+		}
+		if err := k.Delete(leased); err != nil || failed == nil {
+			return err
+		}
+		j := j
+		j.Failure = failed.Error()
+		if j.Tries >= jobTries {
+			return putJob(k, jobDead, j.Due, j)
+		}
+		j.Due = r.clock().Add(jobDelay(j.Tries)).UTC().Truncate(time.Millisecond)
+		return putJob(k, jobDue, j.Due, j)
+	})
+	if err != nil {
+		r.log.Error("job cannot be settled", "kind", j.Kind, "job", j.ID, "err", err)
+	}
+}
+
+func (r *Repo) try(ctx context.Context, j Job, do func(context.Context, Job) error) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, jobLease-10*time.Second)
+	defer cancel()
+	defer func() {
+		if p := recover(); p != nil {
+			err = fault.Internal.Errorf("job %s: panic: %v", j.Kind, p)
+			r.log.Error("job panicked", "kind", j.Kind, "job", j.ID, "panic", p)
+		}
+	}()
+	return do(ctx, j)
+}
+
+// jobDelay is how long a job waits after its n-th try failed: 1 s, doubled each time.
+func jobDelay(tries int) time.Duration { return time.Second << min(tries-1, 8) }

@@ -1,0 +1,294 @@
+package storage
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"catena/storage/fault"
+)
+
+// permission is a set of permissions, one bit each. What a group permission includes is part of its
+// set, so holding it means holding the bit that stands for the group itself.
+type permission uint64
+
+// The permissions that storage itself asks for.
+var (
+	permRead, permReadChildren, permReadSecurity    permission
+	permWriteProperties, permWriteSecurity          permission
+	permWriteLifeCycle, permUnlock                  permission
+	permAddChildren, permRemoveChildren, permRemove permission
+)
+
+const everything permission = 1<<63 - 1
+
+// permissionNames are all permissions; the position is the bit.
+var permissionNames = []string{
+	"AddChildren", "Browse", "CanAskForPublishing", "Comment", "DataVisualization", "Everything", "MakeRecord",
+	"ManageLegalHold", "ManageWorkflows", "Moderate", "Read", "ReadCanCollect", "ReadChildren", "ReadLifeCycle",
+	"ReadProperties", "ReadRemove", "ReadSecurity", "ReadVersion", "ReadWrite", "Remove", "RemoveChildren",
+	"RestrictedRead", "ReviewParticipant", "SetRetention", "Unlock", "UnsetRetention", "Version", "Write",
+	"WriteColdStorage", "WriteLifeCycle", "WriteProperties", "WriteSecurity", "WriteVersion",
+}
+
+// permissionGroups are the permissions that include others. Everything includes all.
+var permissionGroups = map[string]string{
+	"Moderate":       "Comment",
+	"Read":           "Browse ReadChildren ReadLifeCycle ReadProperties ReadSecurity ReadVersion RestrictedRead",
+	"ReadCanCollect": "Read",
+	"ReadRemove":     "Read Remove",
+	"ReadWrite":      "Read Write",
+	"RestrictedRead": "Browse ReadChildren ReadLifeCycle ReadProperties ReadVersion",
+	"Version":        "ReadVersion WriteVersion",
+	"Write":          "AddChildren ManageWorkflows Remove RemoveChildren ReviewParticipant Version WriteLifeCycle WriteProperties WriteVersion",
+}
+
+var permissions = map[string]permission{}
+
+func init() {
+	for i, name := range permissionNames {
+		permissions[name] = 1 << i
+	}
+	bits := maps.Clone(permissions)
+	var expand func(name string) permission
+	expand = func(name string) permission {
+		set := bits[name]
+		for _, part := range strings.Fields(permissionGroups[name]) {
+			set |= expand(part)
+		}
+		return set
+	}
+	for name := range bits {
+		permissions[name] = expand(name)
+	}
+	permissions["Everything"] = everything
+	for name, at := range map[string]*permission{
+		"Read": &permRead, "ReadChildren": &permReadChildren, "ReadSecurity": &permReadSecurity,
+		"WriteProperties": &permWriteProperties, "WriteSecurity": &permWriteSecurity,
+		"WriteLifeCycle": &permWriteLifeCycle, "Unlock": &permUnlock,
+		"AddChildren": &permAddChildren, "RemoveChildren": &permRemoveChildren, "Remove": &permRemove,
+	} {
+		*at = bits[name]
+	}
+}
+
+// PermissionNames returns the permissions that exist, by name.
+func PermissionNames() []string { return slices.Clone(permissionNames) }
+
+func (p permission) String() string {
+	for i, name := range permissionNames {
+		if p == 1<<i {
+			return name
+		}
+	}
+	return "Everything"
+}
+
+// verdict is what one access list decides for one principal, while from <= now < until.
+type verdict struct {
+	grant, deny permission
+	from, until int64
+}
+
+// rights are the verdicts of access lists on one set of principals: a name and groups.
+type rights struct {
+	admin bool
+	who   map[string]bool
+
+	mu       sync.RWMutex
+	verdicts map[aclID]verdict
+}
+
+// accessCache keeps verdicts and the content of access lists, which never change under an id.
+type accessCache struct {
+	mu     sync.RWMutex
+	rights map[string]*rights
+	lists  map[aclID][]ACL
+}
+
+const (
+	maxPrincipals = 10_000
+	maxLists      = 50_000
+	everyone      = "Everyone"
+)
+
+func (c *accessCache) init() {
+	c.rights, c.lists = map[string]*rights{}, map[aclID][]ACL{}
+}
+
+// of returns the rights of a principal, shared by all that have the same name and groups.
+func (c *accessCache) of(p *Principal) *rights {
+	if p.Admin || p.System {
+		return &administrator
+	}
+	key := p.Name + "\x00" + strings.Join(p.Groups, "\x00")
+	c.mu.RLock()
+	r := c.rights[key]
+	c.mu.RUnlock()
+	if r != nil {
+		return r
+	}
+	r = &rights{who: map[string]bool{everyone: true}, verdicts: map[aclID]verdict{}}
+	if p.Name != "" {
+		r.who[p.Name] = true
+	}
+	for _, g := range p.Groups {
+		r.who[g] = true
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.rights) >= maxPrincipals {
+		clear(c.rights)
+	}
+	c.rights[key] = r
+	return r
+}
+
+var administrator = rights{admin: true}
+
+// verdict decides an access list at an instant.
+func (r *rights) verdict(lists []ACL, now time.Time) verdict {
+	at := now.UnixMilli()
+	v := verdict{from: 0, until: 1<<63 - 1}
+	bound := func(t time.Time) {
+		switch ms := t.UnixMilli(); {
+		case t.IsZero():
+		case ms <= at:
+			v.from = max(v.from, ms)
+		default:
+			v.until = min(v.until, ms)
+		}
+	}
+	for _, l := range lists {
+		for _, e := range l.Entries {
+			if !r.who[e.User] {
+				continue
+			}
+			bound(e.Begin)
+			bound(e.End)
+			if e.Status(now) != effective {
+				continue
+			}
+			fresh := permissions[e.Permission] &^ (v.grant | v.deny)
+			if e.Granted {
+				v.grant |= fresh
+			} else {
+				v.deny |= fresh
+			}
+		}
+	}
+	return v
+}
+
+// verdict returns what the access list decides for the transaction's principal. A list that
+// cannot be read grants nothing and ends the walk.
+func (t *Tx) verdict(id aclID) verdict {
+	r, at := t.rights, t.now.UnixMilli()
+	r.mu.RLock()
+	v, ok := r.verdicts[id]
+	r.mu.RUnlock()
+	if ok && v.from <= at && at < v.until {
+		return v
+	}
+	lists, err := t.accessLists(id)
+	if err != nil {
+		t.repo.log.Error("access list cannot be read", "acl", id, "err", err)
+		return verdict{deny: everything}
+	}
+	v = r.verdict(lists, t.now)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.verdicts) >= maxLists {
+		clear(r.verdicts)
+	}
+	r.verdicts[id] = v
+	return v
+}
+
+// granted walks from a document's own access list up: the first list that decides about the
+// permission does.
+func (t *Tx) granted(own aclID, up *folder, p permission) bool {
+	if t.rights.admin {
+		return true
+	}
+	if own != (aclID{}) {
+		if v := t.verdict(own); (v.grant|v.deny)&p == p {
+			return v.grant&p == p
+		}
+	}
+	if up == nil {
+		return false
+	}
+	for _, id := range up.acls {
+		if v := t.verdict(id); (v.grant|v.deny)&p == p {
+			return v.grant&p == p
+		}
+	}
+	return false
+}
+
+func (t *Tx) can(d *Doc, p permission) bool { return t.granted(d.acl, d.up, p) }
+
+// need is an error unless the principal has the permission on d.
+func (t *Tx) need(d *Doc, p permission) error {
+	if t.can(d, p) {
+		return nil
+	}
+	return fault.Denied.Errorf("Privilege '%s' is not granted to '%s'", p, t.as.Name)
+}
+
+// Can reports whether the principal has a permission on d, as access lists have it now. Locks
+// and the scope of a key do not count here.
+func (t *Tx) Can(d *Doc, permission string) bool {
+	i := slices.Index(permissionNames, permission)
+	if i < 0 {
+		return false
+	}
+	own, up, err := t.place(d)
+	return err == nil && t.granted(own, up, 1<<i)
+}
+
+// Permissions returns the names of the permissions the principal has on d.
+func (t *Tx) Permissions(d *Doc) []string {
+	own, up, err := t.place(d)
+	if err != nil {
+		return nil
+	}
+	var names []string
+	for i, name := range permissionNames {
+		if t.granted(own, up, 1<<i) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// place returns the access list and parent of d as they are now.
+func (t *Tx) place(d *Doc) (aclID, *folder, error) {
+	if !d.saved {
+		return d.acl, d.up, nil
+	}
+	n, err := t.node(d.id)
+	if err != nil || n == nil {
+		return aclID{}, nil, firstError(err, notFound(d.Ref()))
+	}
+	if d.id == t.repo.root {
+		return n.acl, nil, nil
+	}
+	up, err := t.folder(n.parent)
+	if err == nil && up == nil {
+		err = notFound(d.Ref())
+	}
+	return n.acl, up, err
+}
+
+func firstError(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,137 @@
+package storage
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"catena/storage/fault"
+)
+
+// Principal is who acts.
+type Principal struct {
+	Name     string
+	Groups   []string // transitive, with "members" for everyone who signed in
+	Admin    bool     // member of administrators, or the system
+	System   bool     // the server itself; audit shows Actor
+	Actor    string   // the originating user when Name is not
+	ReadOnly bool     // signed in by a key of read-only scope: writes are refused
+	KeyID    int64    // the API key used, or 0
+	Revision string   // deck revision pinned by the key: "", "A", "B"
+}
+
+// The groups and the user that every repository has.
+const (
+	administrators    = "administrators"
+	members           = "members"
+	powerusers        = "powerusers"
+	administratorName = "Administrator"
+	systemName        = "system"
+)
+
+// System returns the server itself, which may do everything.
+func (r *Repo) System() *Principal {
+	return &Principal{Name: systemName, System: true, Admin: true, Groups: []string{administrators}}
+}
+
+// peopleCache holds principals until a user or group changes.
+type peopleCache struct {
+	mu         sync.Mutex
+	generation uint64
+	byName     map[string]cachedPrincipal
+}
+
+type cachedPrincipal struct {
+	p     *Principal
+	until time.Time
+}
+
+const peopleKept = time.Minute
+
+func (c *peopleCache) init() { c.byName = map[string]cachedPrincipal{} }
+
+func (c *peopleCache) get(name string) (p *Principal, generation uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if e, ok := c.byName[name]; ok && time.Now().Before(e.until) {
+		return e.p, c.generation
+	}
+	return nil, c.generation
+}
+
+// put keeps a principal unless somebody changed since the generation it was read in.
+func (c *peopleCache) put(p *Principal, generation uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if generation != c.generation {
+		return
+	}
+	if len(c.byName) >= maxPrincipals {
+		clear(c.byName)
+	}
+	c.byName[p.Name] = cachedPrincipal{p, time.Now().Add(peopleKept)}
+}
+
+func (c *peopleCache) drop() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.generation++
+	clear(c.byName)
+}
+
+// principal returns a user as one who acts; the result is shared and not changed.
+func (r *Repo) principal(ctx context.Context, user string) (*Principal, error) {
+	p, generation := r.people.get(user)
+	if p != nil {
+		return p, nil
+	}
+	err := r.View(ctx, r.System(), func(t *Tx) (err error) {
+		p, err = t.PrincipalOf(user)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	r.people.put(p, generation)
+	return p, nil
+}
+
+// PrincipalOf returns a user as one who acts, with all groups the user is in, directly or not.
+func (t *Tx) PrincipalOf(user string) (*Principal, error) {
+	var u User
+	if ok, err := t.Table(usersTable).Get(user, &u); err != nil || !ok {
+		return nil, firstError(err, noUser(user))
+	}
+	direct, err := t.members(memberOf, u.Username)
+	if err != nil {
+		return nil, err
+	}
+	if !slices.Contains(direct, members) {
+		direct = append(direct, members)
+	}
+	groups, err := t.groupsAbove(direct)
+	if err != nil {
+		return nil, err
+	}
+	return &Principal{Name: u.Username, Groups: groups, Admin: slices.Contains(groups, administrators)}, nil
+}
+
+// groupsAbove returns groups with all that contain them.
+func (t *Tx) groupsAbove(groups []string) ([]string, error) {
+	all := slices.Clone(groups)
+	for i := 0; i < len(all); i++ {
+		above, err := t.members(supergroup, all[i])
+		if err != nil {
+			return nil, err
+		}
+		for _, g := range above {
+			if !slices.Contains(all, g) {
+				all = append(all, g)
+			}
+		}
+	}
+	return all, nil
+}
+
+func noUser(name string) error { return fault.NotFound.Errorf("user %s: does not exist", name) }

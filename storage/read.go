@@ -1,0 +1,246 @@
+package storage
+
+import (
+	"iter"
+	"path"
+	"strings"
+
+	"catena/storage/fault"
+	"catena/storage/kv"
+)
+
+func prefix(p []byte) kv.Range { return kv.Prefix(p) }
+
+// splitPath returns the names in a path, from the root down.
+func splitPath(path string) []string {
+	names := make([]string, 0, 8)
+	for path != "" {
+		name, rest, _ := strings.Cut(path, "/")
+		if name != "" {
+			names = append(names, name)
+		}
+		path = rest
+	}
+	return names
+}
+
+// Doc returns the document a reference names. What does not exist is NotFound with the reference
+// as message, what may not be read is Denied.
+func (t *Tx) Doc(ref Ref) (*Doc, error) {
+	path, id, ok := t.repo.parseRef(ref)
+	if !ok {
+		return nil, notFound(ref)
+	}
+	if path != "" {
+		var err error
+		if id, err = t.resolve(path); err != nil {
+			return nil, err
+		}
+	}
+	return t.visible(id, ref)
+}
+
+func notFound(ref Ref) error { return fault.NotFound.Errorf("%s", ref) }
+
+// visible loads a document and checks that it may be read.
+func (t *Tx) visible(id docID, ref Ref) (*Doc, error) {
+	var d *Doc
+	if id != none {
+		var err error
+		if d, err = t.load(id); err != nil {
+			return nil, err
+		}
+	}
+	if d == nil {
+		return nil, notFound(ref)
+	}
+	if err := t.need(d, permRead); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// DocFrom is Doc for references that may also be paths relative to base, beginning with a dot.
+func (t *Tx) DocFrom(base *Doc, ref Ref) (*Doc, error) {
+	if base == nil || !strings.HasPrefix(string(ref), ".") {
+		return t.Doc(ref)
+	}
+	at, err := t.Path(base)
+	if err != nil {
+		return nil, err
+	}
+	return t.Doc(Ref(path.Join(at, string(ref))))
+}
+
+// Docs returns the documents that references name.
+func (t *Tx) Docs(refs Refs) (Docs, error) {
+	docs := make(Docs, 0, len(refs))
+	for _, ref := range refs {
+		d, err := t.Doc(ref)
+		if err != nil {
+			return nil, err
+		}
+		docs = append(docs, d)
+	}
+	return docs, nil
+}
+
+// Reload returns the document as it is now, without what was set and not saved.
+func (t *Tx) Reload(d *Doc) (*Doc, error) { return t.visible(d.id, d.Ref()) }
+
+// Root returns the root.
+func (t *Tx) Root() (*Doc, error) { return t.visible(t.repo.root, "/") }
+
+// Parent returns the document above d; nil for the root.
+func (t *Tx) Parent(d *Doc) (*Doc, error) {
+	if d.parent == none || d.IsVersion() {
+		return nil, nil
+	}
+	return t.visible(d.parent, Ref(d.parent.String()))
+}
+
+// Ancestors returns the readable documents above d, the root first.
+func (t *Tx) Ancestors(d *Doc) (Docs, error) {
+	if d.parent == none || d.IsVersion() {
+		return nil, nil
+	}
+	up, err := t.folder(d.parent)
+	if err != nil {
+		return nil, err
+	}
+	var ids []docID
+	for ; up != nil; up = up.up {
+		ids = append(ids, up.id)
+	}
+	all, err := t.loadMany(ids)
+	if err != nil {
+		return nil, err
+	}
+	var docs Docs
+	for i := len(all) - 1; i >= 0; i-- {
+		if all[i] != nil && t.can(all[i], permRead) {
+			docs = append(docs, all[i])
+		}
+	}
+	return docs, nil
+}
+
+// Path returns where d is now, also after it or a folder above it moved in this transaction.
+func (t *Tx) Path(d *Doc) (string, error) {
+	if !d.saved {
+		return d.Path(), nil
+	}
+	n, err := t.node(d.id)
+	if err != nil {
+		return "", err
+	}
+	if n == nil {
+		return "", notFound(d.Ref())
+	}
+	if n.flags&flagVersion != 0 {
+		return n.name, nil
+	}
+	f, err := t.folder(d.id)
+	if err != nil {
+		return "", err
+	}
+	if f == nil {
+		return "", notFound(d.Ref())
+	}
+	return f.path, nil
+}
+
+// Child returns the child of d with the given name.
+func (t *Tx) Child(d *Doc, name string) (*Doc, error) {
+	if err := t.need(d, permReadChildren); err != nil {
+		return nil, err
+	}
+	id, err := t.childID(d.id, name)
+	if err != nil {
+		return nil, err
+	}
+	return t.visible(id, Ref(joinPath(d.Path(), name)))
+}
+
+// childRow is a row of a child in order.
+type childRow struct {
+	id       docID
+	position int64
+	flags    byte
+	acl      aclID
+}
+
+// children walks the children of d that may be browsed, in order.
+func (t *Tx) children(d *Doc, after []byte) iter.Seq2[childRow, error] {
+	return func(yield func(childRow, error) bool) {
+		if err := t.need(d, permReadChildren); err != nil {
+			yield(childRow{}, err)
+			return
+		}
+		f, err := t.folder(d.id)
+		if err == nil && f == nil {
+			err = notFound(d.Ref())
+		}
+		if err != nil {
+			yield(childRow{}, err)
+			return
+		}
+		r := prefix(childrenPrefix(childByPosition, d.id))
+		if after != nil {
+			r.Start = append(append(childrenPrefix(childByPosition, d.id), after...), 0)
+		}
+		for row, err := range t.kv.Scan(r) {
+			if err != nil {
+				yield(childRow{}, err)
+				return
+			}
+			var c childRow
+			c.position, c.id = positionAndID(row.Key)
+			c.flags, c.acl = parseCover(row.Value)
+			if t.granted(c.acl, f, permRead) && !yield(c, nil) {
+				return
+			}
+		}
+	}
+}
+
+// EachChild walks the readable children of d in order.
+func (t *Tx) EachChild(d *Doc) iter.Seq2[*Doc, error] {
+	return func(yield func(*Doc, error) bool) {
+		var ids []docID
+		for c, err := range t.children(d, nil) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			ids = append(ids, c.id)
+		}
+		for len(ids) > 0 {
+			n := min(len(ids), 100)
+			docs, err := t.loadMany(ids[:n])
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for _, c := range docs {
+				if c != nil && !yield(c, nil) {
+					return
+				}
+			}
+			ids = ids[n:]
+		}
+	}
+}
+
+// HasChildren reports whether d has a readable child, or one that is a folder.
+func (t *Tx) HasChildren(d *Doc, folderish bool) (bool, error) {
+	for c, err := range t.children(d, nil) {
+		if err != nil {
+			return false, err
+		}
+		if !folderish || c.flags&flagFolder != 0 {
+			return true, nil
+		}
+	}
+	return false, nil
+}

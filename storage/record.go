@@ -1,0 +1,250 @@
+package storage
+
+import (
+	"encoding/binary"
+	"hash/fnv"
+	"time"
+
+	"catena/storage/fault"
+	"catena/storage/schema"
+)
+
+// record is what the row "d id" holds: the system fields, and the properties as one
+// block of JSON members for each schema.
+type record struct {
+	typ          *schema.Type
+	state        string
+	facets       []string // of the document itself, besides those of its type
+	system, user uint64   // the change token
+	lockOwner    string
+	lockSince    time.Time
+	series       docID // what the versions of a document have in common
+	major, minor int64
+	checkedIn    bool
+	target       docID     // of a proxy: the document shown; of a version: its live document
+	archived     time.Time // when a version was made
+	blocks       []block
+}
+
+// The bits of a record's first varint.
+const (
+	hasFacets = 1 << iota
+	hasLock
+	hasVersion
+	isCheckedIn
+	hasTarget
+	hasArchived
+)
+
+const recordFormat = 1
+
+func (r *record) bits() (b uint64) {
+	set := func(on bool, bit uint64) {
+		if on {
+			b |= bit
+		}
+	}
+	set(len(r.facets) > 0, hasFacets)
+	set(r.lockOwner != "", hasLock)
+	set(r.major != 0 || r.minor != 0 || r.series != none, hasVersion)
+	set(r.checkedIn, isCheckedIn)
+	set(r.target != none, hasTarget)
+	set(!r.archived.IsZero(), hasArchived)
+	return b
+}
+
+// append writes the record. Blocks changed in memory are written from their values.
+func (r *record) append(dst []byte) []byte {
+	bits := r.bits()
+	dst = append(dst, recordFormat)
+	dst = binary.AppendUvarint(dst, bits)
+	dst = appendText(dst, r.typ.Name)
+	dst = appendText(dst, r.state)
+	dst = binary.AppendUvarint(dst, r.system)
+	dst = binary.AppendUvarint(dst, r.user)
+	if bits&hasFacets != 0 {
+		dst = binary.AppendUvarint(dst, uint64(len(r.facets)))
+		for _, f := range r.facets {
+			dst = appendText(dst, f)
+		}
+	}
+	if bits&hasLock != 0 {
+		dst = appendText(dst, r.lockOwner)
+		dst = binary.AppendVarint(dst, r.lockSince.UnixMilli())
+	}
+	if bits&hasVersion != 0 {
+		dst = append(dst, r.series[:]...)
+		dst = binary.AppendVarint(dst, r.major)
+		dst = binary.AppendVarint(dst, r.minor)
+	}
+	if bits&hasTarget != 0 {
+		dst = append(dst, r.target[:]...)
+	}
+	if bits&hasArchived != 0 {
+		dst = binary.AppendVarint(dst, r.archived.UnixMilli())
+	}
+	dst = binary.AppendUvarint(dst, uint64(len(r.blocks)))
+	for i := range r.blocks {
+		dst = r.blocks[i].append(dst)
+	}
+	return dst
+}
+
+// reader takes a record apart; after a mistake everything it reads is zero.
+type reader struct {
+	b   []byte
+	bad bool
+}
+
+func (r *reader) take(n int) []byte {
+	if n < 0 || n > len(r.b) {
+		r.bad, r.b = true, nil
+		return nil
+	}
+	out := r.b[:n:n]
+	r.b = r.b[n:]
+	return out
+}
+
+func (r *reader) uvarint() uint64 {
+	v, n := binary.Uvarint(r.b)
+	if n <= 0 {
+		r.bad, r.b = true, nil
+		return 0
+	}
+	r.b = r.b[n:]
+	return v
+}
+
+func (r *reader) varint() int64 {
+	v, n := binary.Varint(r.b)
+	if n <= 0 {
+		r.bad, r.b = true, nil
+		return 0
+	}
+	r.b = r.b[n:]
+	return v
+}
+
+func (r *reader) bytes() []byte {
+	n := r.uvarint()
+	if n > uint64(len(r.b)) {
+		r.bad, r.b = true, nil
+		return nil
+	}
+	return r.take(int(n))
+}
+
+func (r *reader) text() string { return string(r.bytes()) }
+
+func (r *reader) id() (id docID) {
+	copy(id[:], r.take(16))
+	return id
+}
+
+func (r *reader) moment() time.Time { return time.UnixMilli(r.varint()).UTC() }
+
+// parseRecord reads a record. Blocks keep pointing into b.
+func (r *Repo) parseRecord(b []byte) (rec record, err error) {
+	in := reader{b: b}
+	if f := in.take(1); len(f) == 0 || f[0] != recordFormat {
+		return rec, fault.Internal.Errorf("record: of unknown form")
+	}
+	bits := in.uvarint()
+	name := in.bytes()
+	typ, ok := r.types.Type(string(name))
+	if !ok {
+		return rec, fault.Internal.Errorf("record: document type %q is no longer declared", name)
+	}
+	rec.typ = typ
+	rec.state = r.intern(in.bytes())
+	rec.system, rec.user = in.uvarint(), in.uvarint()
+	if bits&hasFacets != 0 {
+		for n := in.uvarint(); n > 0 && !in.bad; n-- {
+			rec.facets = append(rec.facets, r.intern(in.bytes()))
+		}
+	}
+	if bits&hasLock != 0 {
+		rec.lockOwner, rec.lockSince = in.text(), in.moment()
+	}
+	if bits&hasVersion != 0 {
+		rec.series, rec.major, rec.minor = in.id(), in.varint(), in.varint()
+	}
+	rec.checkedIn = bits&isCheckedIn != 0
+	if bits&hasTarget != 0 {
+		rec.target = in.id()
+	}
+	if bits&hasArchived != 0 {
+		rec.archived = in.moment()
+	}
+	r.parseBlocks(&in, &rec)
+	if in.bad || len(in.b) > 0 {
+		return rec, fault.Internal.Errorf("record: cut short")
+	}
+	return rec, nil
+}
+
+// parseBlocks reads the blocks and puts them in the order of the document's schemas:
+// a schema that gained its first field since has an empty block, one that the document
+// no longer has is left out.
+func (r *Repo) parseBlocks(in *reader, rec *record) {
+	schemas := r.types.SchemasOf(rec.typ, rec.facets)
+	rec.blocks = make([]block, len(schemas))
+	for i, s := range schemas {
+		rec.blocks[i].shape = r.shapes[s]
+	}
+	n := in.uvarint()
+	for i := uint64(0); i < n && !in.bad; i++ {
+		name, head, body := in.bytes(), in.take(5), in.bytes()
+		if in.bad {
+			return
+		}
+		at := int(i)
+		if at >= len(schemas) || schemas[at].Name != string(name) {
+			at = -1
+			for j, s := range schemas {
+				if s.Name == string(name) {
+					at = j
+				}
+			}
+		}
+		if at >= 0 {
+			b := &rec.blocks[at]
+			b.raw, b.blobs = body, head[0] != 0
+			b.same = binary.BigEndian.Uint32(head[1:]) == b.shape.hash
+		}
+	}
+}
+
+func appendText(dst []byte, s string) []byte {
+	dst = binary.AppendUvarint(dst, uint64(len(s)))
+	return append(dst, s...)
+}
+
+// shape is a schema with what blocks need to know about it.
+type shape struct {
+	*schema.Schema
+	hash  uint32
+	blobs []bool // by field: it can hold a blob
+}
+
+func newShape(s *schema.Schema) *shape {
+	sh := &shape{Schema: s, blobs: make([]bool, len(s.Fields))}
+	h := fnv.New32a()
+	var walk func(f *schema.Field) bool
+	walk = func(f *schema.Field) bool {
+		h.Write([]byte(f.Name + ":" + f.TypeName() + "{"))
+		holds := f.Kind == schema.Blob
+		for _, sub := range f.Fields {
+			holds = walk(sub) || holds
+		}
+		h.Write([]byte("}"))
+		return holds
+	}
+	h.Write([]byte(s.Space() + "/"))
+	for i, f := range s.Fields {
+		sh.blobs[i] = walk(f)
+	}
+	sh.hash = h.Sum32()
+	return sh
+}

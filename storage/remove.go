@@ -1,0 +1,113 @@
+package storage
+
+import "catena/storage/fault"
+
+// smallTree is the number of documents that a deletion removes at once. Of a larger tree only the
+// top goes, which cuts the rest off for everyone; Sweep removes that later.
+const smallTree = 200
+
+// Delete removes d and everything below it for good.
+func (t *Tx) Delete(d *Doc) error {
+	cur, err := t.edit(d, permRemove)
+	if err != nil {
+		return err
+	}
+	if err := t.mayLeave(cur); err != nil {
+		return err
+	}
+	if err := t.fire(Event{Name: "aboutToRemove", Doc: cur}); err != nil {
+		return err
+	}
+	below, whole, err := t.below(cur.id, smallTree)
+	if err != nil {
+		return err
+	}
+	if !whole {
+		below = nil
+		if err := t.kv.Set(goneKey(cur.id), nil); err != nil {
+			return err
+		}
+	}
+	docs, err := t.loadMany(below)
+	if err != nil {
+		return err
+	}
+	if cur.IsFolder() || len(below) > 0 || !whole {
+		if err := t.stir(); err != nil {
+			return err
+		}
+	}
+	docs = append(docs, cur)
+	for _, gone := range docs {
+		if err := t.erase(gone); err != nil {
+			return err
+		}
+	}
+	t.changed(Change{Kind: "delete"}, cur)
+	for _, gone := range docs {
+		if err := t.fire(Event{Name: "documentRemoved", Doc: gone}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// below returns the documents under one, the deepest first; whole is false if there are more than max.
+func (t *Tx) below(id docID, max int) (ids []docID, whole bool, err error) {
+	todo := []docID{id}
+	for at := 0; at < len(todo); at++ {
+		r := prefix(childrenPrefix(childByPosition, todo[at]))
+		r.KeysOnly = true
+		for row, err := range t.kv.Scan(r) {
+			if err != nil {
+				return nil, false, err
+			}
+			if len(todo) > max {
+				return nil, false, nil
+			}
+			_, child := positionAndID(row.Key)
+			todo = append(todo, child)
+		}
+	}
+	for i := len(todo) - 1; i > 0; i-- {
+		ids = append(ids, todo[i])
+	}
+	return ids, true, nil
+}
+
+// erase deletes every row of one document.
+func (t *Tx) erase(d *Doc) error {
+	if d == nil {
+		return nil
+	}
+	digests, err := d.digests()
+	if err != nil {
+		return err
+	}
+	keys := [][]byte{treeKey(d.id), recordKey(d.id)}
+	if !d.IsVersion() {
+		keys = append(keys, childNameKey(d.parent, d.name), childPositionKey(d.parent, d.position, d.id))
+	}
+	for digest := range digests {
+		keys = append(keys, blobRefKey(digest, d.id))
+	}
+	if d.acl != (aclID{}) {
+		lists, err := t.accessLists(d.acl)
+		if err != nil {
+			return err
+		}
+		for who := range grantees(lists) {
+			keys = append(keys, granteeKey(who, d.id))
+		}
+	}
+	for _, k := range keys {
+		if err := t.kv.Delete(k); err != nil {
+			return err
+		}
+	}
+	if err := t.reindex(d, nil); err != nil {
+		return fault.Wrap(err, "document %s", d.ID())
+	}
+	d.Path()
+	return nil
+}

@@ -1,0 +1,237 @@
+// Package storage keeps documents, and what belongs to them, in transactions: the tree,
+// properties, permissions, locks, life cycles, files by reference, users and groups, API
+// keys, the audit log and the outbox. A Tx acts for one principal, and nothing is read
+// or written through it that the principal may not read or write. It leaves ordered
+// storage to kv, what documents consist of to schema, the content of files to blob,
+// and what callers want done to the engine.
+package storage
+
+import (
+	"context"
+	"log/slog"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"catena/storage/blob"
+	"catena/storage/fault"
+	"catena/storage/kv"
+	"catena/storage/schema"
+
+	"github.com/google/uuid"
+)
+
+// Config opens a repository.
+type Config struct {
+	Name   string // "default"
+	DB     *kv.DB
+	Blobs  *blob.Store
+	Types  *schema.Registry
+	Log    *slog.Logger
+	Clock  func() time.Time // nil: time.Now
+	NewID  func() string    // nil: random UUID (version 4)
+	Limits Limits
+
+	PasswordMemory uint32        // KiB one password check takes; 0: 19 MiB
+	BlobGrace      time.Duration // how long content nobody refers to is kept; 0: 24 hours
+}
+
+// Limits bound what one call may do; zero values take the defaults of DefaultLimits.
+type Limits struct {
+	PageSize    int   // most entries of one page (1,000)
+	CountLimit  int   // bounded totals stop here (1,000)
+	ScanRows    int   // most index rows one query may read (100,000)
+	PathDepth   int   // levels of the tree (256)
+	NameLength  int   // bytes of a document's name (255)
+	TreeCopy    int   // documents one copy or delete may touch in a transaction (5,000)
+	BlobSize    int64 // bytes of one blob (5 GiB)
+	EventDepth  int   // events fired by events (8)
+	EventsACall int   // events of one transaction (10,000)
+}
+
+// DefaultLimits are the bounds that hold where none is given.
+var DefaultLimits = Limits{
+	PageSize: 1000, CountLimit: 1000, ScanRows: 100_000, PathDepth: 256, NameLength: 255,
+	TreeCopy: 5000, BlobSize: 5 << 30, EventDepth: 8, EventsACall: 10_000,
+}
+
+func (l Limits) orDefault() Limits {
+	d := DefaultLimits
+	for _, p := range [...][2]*int{
+		{&l.PageSize, &d.PageSize}, {&l.CountLimit, &d.CountLimit}, {&l.ScanRows, &d.ScanRows},
+		{&l.PathDepth, &d.PathDepth}, {&l.NameLength, &d.NameLength}, {&l.TreeCopy, &d.TreeCopy},
+		{&l.EventDepth, &d.EventDepth}, {&l.EventsACall, &d.EventsACall},
+	} {
+		if *p[0] == 0 {
+			*p[0] = *p[1]
+		}
+	}
+	if l.BlobSize == 0 {
+		l.BlobSize = d.BlobSize
+	}
+	return l
+}
+
+// Repo is an opened repository of documents.
+type Repo struct {
+	name   string
+	db     *kv.DB
+	blobs  *blob.Store
+	types  *schema.Registry
+	log    *slog.Logger
+	clock  func() time.Time
+	newID  func() string
+	limits Limits
+	grace  time.Duration
+
+	shapes map[*schema.Schema]*shape
+	fields map[string]fieldRef
+	words  map[string]string
+
+	root      docID
+	tree      atomic.Pointer[treeCache]
+	access    accessCache
+	people    peopleCache
+	passwords passwords
+	keyUse    keyUse
+	pins      pins
+
+	listeners []func(*Tx, Event) error
+	working   sync.WaitGroup
+}
+
+// Open opens the repository and, on an empty store, writes the content a fresh server has: the first
+// folders, the groups, and the user Administrator with the given password.
+func Open(ctx context.Context, c Config, adminPassword string) (*Repo, error) {
+	if c.Name == "" {
+		c.Name = "default"
+	}
+	if c.Log == nil {
+		c.Log = slog.Default()
+	}
+	if c.Clock == nil {
+		c.Clock = time.Now
+	}
+	if c.NewID == nil {
+		c.NewID = uuid.NewString
+	}
+	if c.BlobGrace == 0 {
+		c.BlobGrace = 24 * time.Hour
+	}
+	r := &Repo{
+		name: c.Name, db: c.DB, blobs: c.Blobs, types: c.Types, log: c.Log, clock: c.Clock,
+		newID: c.NewID, limits: c.Limits.orDefault(), grace: c.BlobGrace,
+	}
+	r.describe()
+	r.access.init()
+	r.people.init()
+	r.pins.init()
+	r.passwords.init(c.PasswordMemory, max(2, runtime.GOMAXPROCS(0)))
+	if err := r.seed(ctx, adminPassword); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// describe prepares what reading documents needs to know about the types.
+func (r *Repo) describe() {
+	r.shapes = map[*schema.Schema]*shape{}
+	r.fields = map[string]fieldRef{}
+	r.words = map[string]string{}
+	for _, s := range r.types.Schemas() {
+		r.shapes[s] = newShape(s)
+		for i, f := range s.Fields {
+			r.fields[f.Key] = fieldRef{s, i}
+		}
+	}
+	for _, t := range r.types.Types() {
+		if t.LifeCycle != nil {
+			for _, s := range t.LifeCycle.States {
+				r.words[s] = s
+			}
+		}
+	}
+	for _, f := range r.types.Facets() {
+		r.words[f.Name] = f.Name
+	}
+}
+
+// intern returns the text of b, shared if it is the name of a state or a facet.
+func (r *Repo) intern(b []byte) string {
+	if s, ok := r.words[string(b)]; ok {
+		return s
+	}
+	return string(b)
+}
+
+// Name returns the repository's name.
+func (r *Repo) Name() string { return r.name }
+
+// Types returns the declared document types.
+func (r *Repo) Types() *schema.Registry { return r.types }
+
+// Blobs returns the store of the files' content.
+func (r *Repo) Blobs() *blob.Store { return r.blobs }
+
+// Limits returns the bounds that hold.
+func (r *Repo) Limits() Limits { return r.limits }
+
+// OnEvent has fn called for every event, in the transaction it happens in; an error refuses what
+// happens. It is called before the repository is used.
+func (r *Repo) OnEvent(fn func(*Tx, Event) error) { r.listeners = append(r.listeners, fn) }
+
+// View runs fn on one snapshot, which it cannot change.
+func (r *Repo) View(ctx context.Context, as *Principal, fn func(*Tx) error) error {
+	if as == nil {
+		return errNobody
+	}
+	return r.db.View(ctx, func(k *kv.Tx) error { return r.begin(ctx, k, as, fn) })
+}
+
+// Update runs fn in a transaction and commits it unless fn returns an error. After a lost race fn
+// runs again from the start.
+func (r *Repo) Update(ctx context.Context, as *Principal, fn func(*Tx) error) error {
+	if as == nil {
+		return errNobody
+	}
+	if as.ReadOnly {
+		return errReadOnly()
+	}
+	var pinned []string
+	defer func() { r.pins.release(pinned) }()
+	return r.db.Update(ctx, func(k *kv.Tx) error {
+		return r.begin(ctx, k, as, func(t *Tx) error {
+			t.pinned = &pinned
+			return fn(t)
+		})
+	})
+}
+
+var errNobody = fault.Denied.Errorf("nobody is signed in")
+
+func errReadOnly() error {
+	return fault.Denied.Errorf("the key is read-only").WithCode("insufficient_scope")
+}
+
+func (r *Repo) begin(ctx context.Context, k *kv.Tx, as *Principal, fn func(*Tx) error) error {
+	s := &session{ctx: ctx, repo: r, kv: k, now: r.clock().UTC().Truncate(time.Millisecond)}
+	t := &Tx{session: s, as: as, rights: r.access.of(as)}
+	if err := fn(t); err != nil {
+		return err
+	}
+	if s.failed != nil {
+		return s.failed
+	}
+	for _, fn := range s.after {
+		k.AfterCommit(fn)
+	}
+	return nil
+}
+
+// Close writes what is still held back and waits for what runs. The database and the blob store
+// belong to the caller.
+func (r *Repo) Close() error {
+	r.working.Wait()
+	return r.flushKeyUse(context.Background())
+}

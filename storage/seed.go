@@ -1,0 +1,100 @@
+package storage
+
+import (
+	"context"
+
+	"catena/storage/fault"
+)
+
+// seed finds the root, or writes what a fresh repository has.
+func (r *Repo) seed(ctx context.Context, password string) error {
+	found := false
+	err := r.View(ctx, r.System(), func(t *Tx) (err error) {
+		found, err = t.findRoot()
+		return err
+	})
+	if err != nil || found {
+		return err
+	}
+	return r.Update(ctx, r.System(), func(t *Tx) error {
+		if found, err := t.findRoot(); err != nil || found {
+			return err
+		}
+		if err := t.seedTree(); err != nil {
+			return err
+		}
+		return t.seedPeople(password)
+	})
+}
+
+var rootKey = metaKey("root")
+
+func (t *Tx) findRoot() (bool, error) {
+	b, err := t.kv.Get(rootKey)
+	if err != nil || b == nil {
+		return false, err
+	}
+	if len(b) != 16 {
+		return false, fault.Internal.Errorf("root: id of %d bytes", len(b))
+	}
+	copy(t.repo.root[:], b)
+	return true, nil
+}
+
+func (t *Tx) seedTree() error {
+	root, err := t.Blank("Root")
+	if err != nil {
+		return err
+	}
+	if root.id, err = t.newDocID(); err != nil {
+		return err
+	}
+	t.repo.root = root.id
+	if err := t.kv.Set(rootKey, root.id[:]); err != nil {
+		return err
+	}
+	t.touch(root, true)
+	if err := t.insert(root, "create", Event{Name: "documentCreated", Doc: root}); err != nil {
+		return err
+	}
+	if root, err = t.SetACL(root, "local", []ACE{
+		{User: administratorName, Permission: "Everything", Granted: true},
+		{User: members, Permission: "Read", Granted: true},
+	}); err != nil {
+		return err
+	}
+	domain, err := t.Create(root, "Domain", "default-domain", Props{"dc:title": "Domain"})
+	if err != nil {
+		return err
+	}
+	for _, c := range [...][3]string{
+		{"SectionRoot", "sections", "Sections"},
+		{"TemplateRoot", "templates", "Templates"},
+		{"WorkspaceRoot", "workspaces", "Workspaces"},
+	} {
+		d, err := t.Create(domain, c[0], c[1], Props{"dc:title": c[2]})
+		if err != nil {
+			return err
+		}
+		if c[0] != "SectionRoot" {
+			continue
+		}
+		if _, err := t.SetACL(d, "local", []ACE{{User: members, Permission: "CanAskForPublishing", Granted: true}}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *Tx) seedPeople(password string) error {
+	for _, g := range [...]Group{
+		{Name: administrators, Label: "Administrators group"},
+		{Name: members, Label: "Members group"},
+		{Name: powerusers, Label: "Power users group"},
+	} {
+		if err := t.SaveGroup(&g); err != nil {
+			return err
+		}
+	}
+	return t.SaveUser(&User{Username: administratorName, Groups: []string{administrators}}, password)
+}

@@ -1,0 +1,178 @@
+package storage
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"catena/storage/kv"
+)
+
+// sweepBatch is the number of rows removed in one transaction.
+const sweepBatch = 200
+
+// Sweep removes what nobody needs any more: what was below deleted folders, content without a document
+// after a grace period, jobs given up long ago, expired idempotency records. It also writes when
+// keys were last used.
+func (r *Repo) Sweep(ctx context.Context) error {
+	return errors.Join(
+		r.flushKeyUse(ctx),
+		r.sweepTrees(ctx),
+		r.sweepBlobs(ctx),
+		r.sweepRows(ctx, []byte{spaceJob, jobDead}, r.oldJob),
+		r.sweepRows(ctx, tableKey(spaceTable, "idempotency", ""), r.expired),
+	)
+}
+
+// sweepTrees removes the documents below deleted folders, some in each transaction.
+func (r *Repo) sweepTrees(ctx context.Context) error {
+	for {
+		var id docID
+		err := r.db.View(ctx, func(k *kv.Tx) error {
+			id = none
+			rg := prefix([]byte{spaceGone})
+			rg.Limit = 1
+			for row, err := range k.Scan(rg) {
+				if err != nil {
+					return err
+				}
+				copy(id[:], row.Key[1:])
+			}
+			return nil
+		})
+		if err != nil || id == none {
+			return err
+		}
+		if err := r.sweepBelow(ctx, id); err != nil {
+			return err
+		}
+	}
+}
+
+// sweepBelow removes children of a deleted folder. A child that has children itself leaves a row of
+// its own to be swept.
+func (r *Repo) sweepBelow(ctx context.Context, id docID) error {
+	return r.Update(ctx, r.System(), func(t *Tx) error {
+		rg := prefix(childrenPrefix(childByPosition, id))
+		rg.Limit, rg.KeysOnly = sweepBatch, true
+		var children []docID
+		for row, err := range t.kv.Scan(rg) {
+			if err != nil {
+				return err
+			}
+			_, child := positionAndID(row.Key)
+			children = append(children, child)
+		}
+		if len(children) == 0 {
+			return t.kv.Delete(goneKey(id))
+		}
+		for _, child := range children {
+			if err := t.sweepOne(id, child); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (t *Tx) sweepOne(parent, id docID) error {
+	some, err := t.anyChild(id)
+	if err != nil {
+		return err
+	}
+	if some {
+		if err := t.kv.Set(goneKey(id), nil); err != nil {
+			return err
+		}
+	}
+	rows, err := t.kv.GetMany([][]byte{treeKey(id), recordKey(id)})
+	if err != nil {
+		return err
+	}
+	d := &Doc{repo: t.repo, id: id, saved: true, parentPath: "/"}
+	if d.node, err = parseNode(rows[0]); err != nil {
+		return err
+	}
+	if d.record, err = t.repo.parseRecord(rows[1]); err != nil {
+		return err
+	}
+	return t.erase(d)
+}
+
+// sweepBlobs removes content that no document refers to and that is older than the grace period.
+func (r *Repo) sweepBlobs(ctx context.Context) error {
+	before := r.clock().Add(-r.grace)
+	var old []string
+	err := r.blobs.Each(func(digest string, _ int64, mod time.Time) error {
+		if mod.Before(before) {
+			old = append(old, digest)
+		}
+		return ctx.Err()
+	})
+	for _, digest := range old {
+		if err != nil {
+			return err
+		}
+		err = r.pins.remove(digest, func() error {
+			needed := false
+			err := r.db.View(ctx, func(k *kv.Tx) error {
+				n, more, err := k.Count(prefix(blobRefPrefix(digest)), 1)
+				needed = n > 0 || more
+				return err
+			})
+			if err != nil || needed {
+				return err
+			}
+			return r.blobs.Remove(digest)
+		})
+	}
+	return err
+}
+
+// sweepRows removes the rows below a prefix that old selects.
+func (r *Repo) sweepRows(ctx context.Context, at []byte, old func(value []byte) bool) error {
+	var keys [][]byte
+	err := r.db.View(ctx, func(k *kv.Tx) error {
+		keys = nil
+		for row, err := range k.Scan(prefix(at)) {
+			if err != nil {
+				return err
+			}
+			if old(row.Value) {
+				keys = append(keys, row.Key)
+			}
+		}
+		return nil
+	})
+	for len(keys) > 0 && err == nil {
+		n := min(len(keys), sweepBatch)
+		batch := keys[:n]
+		keys = keys[n:]
+		err = r.db.Update(ctx, func(k *kv.Tx) error {
+			for _, key := range batch {
+				v, err := k.Get(key)
+				if err == nil && v != nil && old(v) {
+					err = k.Delete(key)
+				}
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	return err
+}
+
+func (r *Repo) oldJob(value []byte) bool {
+	var j Job
+	return json.Unmarshal(value, &j) == nil && r.clock().Sub(j.Due) > jobKept
+}
+
+func (r *Repo) expired(value []byte) bool {
+	var row struct {
+		Expires time.Time `json:"expires"`
+	}
+	return json.Unmarshal(value, &row) == nil && !row.Expires.IsZero() && r.clock().After(row.Expires)
+}

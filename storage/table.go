@@ -1,0 +1,133 @@
+package storage
+
+import (
+	"encoding/json"
+	"iter"
+	"strings"
+
+	"catena/storage/fault"
+	"catena/storage/kv"
+)
+
+// Table is a named set of small JSON records with string keys, for what is not a document: users,
+// chains, idempotency records, links. Nothing but the code that uses a table guards it. Rows of the
+// table "idempotency" whose member "expires" is a past time are swept.
+type Table struct {
+	t        *Tx
+	space    byte
+	name     string
+	readOnly bool
+}
+
+// Table returns the table of a name; it need not exist.
+func (t *Tx) Table(name string) Table { return Table{t: t, space: spaceTable, name: name} }
+
+// secret is a table that only this package can name.
+func (t *Tx) secret(name string) Table { return Table{t: t, space: spaceSecret, name: name} }
+
+func (b Table) key(key string) ([]byte, error) {
+	if b.name == "" || strings.IndexByte(b.name, 0) >= 0 {
+		return nil, fault.Invalid.Errorf("table %q: not a name", b.name)
+	}
+	if key == "" {
+		return nil, fault.Invalid.Errorf("table %s: empty key", b.name)
+	}
+	if len(key) > 900 {
+		return nil, fault.Limit.Errorf("table %s: key of %d bytes, limit 900", b.name, len(key))
+	}
+	return tableKey(b.space, b.name, key), nil
+}
+
+// Get decodes the row of a key into what into points at, and reports whether there is one.
+func (b Table) Get(key string, into any) (bool, error) {
+	k, err := b.key(key)
+	if err != nil {
+		return false, err
+	}
+	v, err := b.t.kv.Get(k)
+	if err != nil || v == nil {
+		return false, err
+	}
+	if err := json.Unmarshal(v, into); err != nil {
+		return true, fault.Internal.Errorf("table %s: row %q: %w", b.name, key, err)
+	}
+	return true, nil
+}
+
+// Put writes the row of a key.
+func (b Table) Put(key string, v any) error { return b.write(key, v, b.t.kv.Set) }
+
+// Create writes a row that must not be there: it, or the commit, fails with Exists if it is.
+func (b Table) Create(key string, v any) error {
+	k, err := b.key(key)
+	if err != nil {
+		return err
+	}
+	if old, err := b.t.kv.Get(k); err != nil || old != nil {
+		return firstError(err, fault.Exists.Errorf("%s %s: exists", b.name, key))
+	}
+	return b.write(key, v, b.t.kv.Set)
+}
+
+func (b Table) write(key string, v any, put func(key, value []byte) error) error {
+	k, err := b.writable(key)
+	if err != nil {
+		return err
+	}
+	data, err := json.Marshal(v)
+	if err != nil {
+		return fault.Invalid.Errorf("table %s: row %q: %w", b.name, key, err)
+	}
+	if b.space == spaceTable {
+		b.t.changed(Change{Kind: "record", Note: b.name + "/" + key}, nil)
+	}
+	return put(k, data)
+}
+
+func (b Table) writable(key string) ([]byte, error) {
+	if err := b.t.mayWrite(); err != nil {
+		return nil, err
+	}
+	if b.readOnly {
+		return nil, fault.Denied.Errorf("table %s: is only read here", b.name)
+	}
+	return b.key(key)
+}
+
+// Delete removes the row of a key, which may be absent.
+func (b Table) Delete(key string) error {
+	k, err := b.writable(key)
+	if err != nil {
+		return err
+	}
+	if b.space == spaceTable {
+		b.t.changed(Change{Kind: "record", Note: b.name + "/" + key}, nil)
+	}
+	return b.t.kv.Delete(k)
+}
+
+// Scan walks the rows from <= key < to in the order of their keys; an empty to has no end, a limit of 0
+// is none. What fails ends the walk, and the transaction.
+func (b Table) Scan(from, to string, reverse bool, limit int) iter.Seq2[string, json.RawMessage] {
+	return func(yield func(string, json.RawMessage) bool) {
+		for row, err := range b.rows(from, to, reverse, limit) {
+			if err != nil {
+				b.t.failed = firstError(b.t.failed, err)
+				return
+			}
+			if !yield(string(row.Key[len(b.name)+2:]), row.Value) {
+				return
+			}
+		}
+	}
+}
+
+func (b Table) rows(from, to string, reverse bool, limit int) iter.Seq2[kv.Row, error] {
+	r := prefix(tableKey(b.space, b.name, ""))
+	r.Start = tableKey(b.space, b.name, from)
+	if to != "" {
+		r.End = tableKey(b.space, b.name, to)
+	}
+	r.Reverse, r.Limit = reverse, limit
+	return b.t.kv.Scan(r)
+}

@@ -1,0 +1,270 @@
+package storage
+
+import (
+	"crypto/rand"
+	"sync"
+
+	"catena/storage/fault"
+)
+
+// folder is a document with its place resolved up to the root, as those below it need it.
+type folder struct {
+	node
+	id    docID
+	up    *folder // nil for the root
+	path  string
+	depth int
+	acls  []aclID // the access lists that hold here, nearest first
+}
+
+// treeCache holds folders of one epoch: no folder was moved, renamed, removed or given another
+// access list between the snapshots that share it. New folders may appear, so absence is
+// never remembered.
+type treeCache struct {
+	epoch   string
+	version uint64
+
+	mu    sync.RWMutex
+	byID  map[docID]*folder
+	paths map[string]*folder
+}
+
+const (
+	maxCachedFolders = 200_000
+	deepest          = 4096 // levels; a longer way up is a circle
+)
+
+func newTreeCache(epoch string, version uint64) *treeCache {
+	return &treeCache{epoch: epoch, version: version, byID: map[docID]*folder{}, paths: map[string]*folder{}}
+}
+
+func (c *treeCache) get(id docID) *folder {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.byID[id]
+}
+
+func (c *treeCache) at(path string) *folder {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.paths[path]
+}
+
+func (c *treeCache) put(f *folder) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.byID) >= maxCachedFolders {
+		clear(c.byID)
+		clear(c.paths)
+	}
+	c.byID[f.id] = f
+	if f.flags&flagVersion == 0 {
+		c.paths[f.path] = f
+	}
+}
+
+var epochKey = metaKey("epoch")
+
+// folderCache returns the cache to use; nil in a transaction that writes, which has to read
+// the rows it relies on.
+func (t *Tx) folderCache() (*treeCache, error) {
+	if t.cache != nil || t.kv.Writable() {
+		return t.cache, nil
+	}
+	epoch, err := t.kv.Get(epochKey)
+	if err != nil {
+		return nil, err
+	}
+	cur := t.repo.tree.Load()
+	if cur == nil || cur.epoch != string(epoch) {
+		older := cur != nil && t.kv.Version() < cur.version
+		cur = newTreeCache(string(epoch), t.kv.Version())
+		if !older {
+			t.repo.tree.Store(cur)
+		}
+	}
+	t.cache = cur
+	return cur, nil
+}
+
+// stir starts a new epoch: a document that has or may have others below it was moved, renamed,
+// removed or given another access list.
+func (t *Tx) stir() error {
+	t.folders = nil
+	if t.stirred {
+		return nil
+	}
+	t.stirred = true
+	epoch := make([]byte, 12)
+	rand.Read(epoch)
+	return t.kv.Set(epochKey, epoch)
+}
+
+// stirs is stir if d is a folder or has children.
+func (t *Tx) stirs(d *Doc) error {
+	t.folders = nil
+	if !d.IsFolder() {
+		some, err := t.anyChild(d.id)
+		if err != nil || !some {
+			return err
+		}
+	}
+	return t.stir()
+}
+
+// folder returns a document as those below it see it; nil if it is gone, or cut off from
+// the root by the deletion of one above it.
+func (t *Tx) folder(id docID) (*folder, error) { return t.folderAt(id, 0) }
+
+func (t *Tx) folderAt(id docID, steps int) (*folder, error) {
+	if f := t.folders[id]; f != nil {
+		return f, nil
+	}
+	cache, err := t.folderCache()
+	if err != nil {
+		return nil, err
+	}
+	if cache != nil {
+		if f := cache.get(id); f != nil {
+			return f, nil
+		}
+	}
+	n, err := t.node(id)
+	if err != nil || n == nil {
+		return nil, err
+	}
+	if steps > deepest {
+		return nil, fault.Internal.Errorf("tree: document %s is not below the root", id)
+	}
+	f := &folder{node: *n, id: id, path: "/"}
+	if id != t.repo.root {
+		if f.up, err = t.folderAt(n.parent, steps+1); err != nil || f.up == nil {
+			return nil, err
+		}
+		f.path, f.depth = joinPath(f.up.path, f.name), f.up.depth+1
+		f.acls = f.up.acls
+	}
+	if f.acl != (aclID{}) {
+		f.acls = append([]aclID{f.acl}, f.acls...)
+	}
+	if cache != nil {
+		cache.put(f)
+		return f, nil
+	}
+	if t.folders == nil {
+		t.folders = map[docID]*folder{}
+	}
+	t.folders[id] = f
+	return f, nil
+}
+
+// node reads a document's place, nil if it has none.
+func (t *Tx) node(id docID) (*node, error) {
+	b, err := t.kv.Get(treeKey(id))
+	if err != nil || b == nil {
+		return nil, err
+	}
+	n, err := parseNode(b)
+	if err != nil {
+		return nil, err
+	}
+	return &n, nil
+}
+
+// load reads a document whoever may see it; nil if there is none.
+func (t *Tx) load(id docID) (*Doc, error) {
+	b, err := t.kv.Get(treeKey(id))
+	if err != nil || b == nil {
+		return nil, err
+	}
+	rec, err := t.kv.Get(recordKey(id))
+	if err != nil || rec == nil {
+		return nil, err
+	}
+	return t.assemble(id, b, rec)
+}
+
+// assemble makes a document of its two rows; nil if it is cut off from the root.
+func (t *Tx) assemble(id docID, place, rec []byte) (*Doc, error) {
+	d := &Doc{repo: t.repo, id: id, saved: true}
+	var err error
+	if d.node, err = parseNode(place); err != nil {
+		return nil, err
+	}
+	if d.record, err = t.repo.parseRecord(rec); err != nil {
+		return nil, fault.Wrap(err, "document %s", id)
+	}
+	if id == t.repo.root {
+		return d, nil
+	}
+	if d.up, err = t.folder(d.parent); err != nil || d.up == nil {
+		return nil, err
+	}
+	if !d.IsVersion() {
+		d.parentPath = d.up.path
+	}
+	return d, nil
+}
+
+// loadMany is load for several ids in one round trip; those that are gone are nil.
+func (t *Tx) loadMany(ids []docID) (Docs, error) {
+	keys := make([][]byte, 0, 2*len(ids))
+	for _, id := range ids {
+		keys = append(keys, treeKey(id), recordKey(id))
+	}
+	rows, err := t.kv.GetMany(keys)
+	if err != nil {
+		return nil, err
+	}
+	docs := make(Docs, len(ids))
+	for i, id := range ids {
+		if rows[2*i] == nil || rows[2*i+1] == nil {
+			continue
+		}
+		if docs[i], err = t.assemble(id, rows[2*i], rows[2*i+1]); err != nil {
+			return nil, err
+		}
+	}
+	return docs, nil
+}
+
+// anyChild reports whether a document has a child, whoever may see it.
+func (t *Tx) anyChild(id docID) (bool, error) {
+	n, more, err := t.kv.Count(prefix(childrenPrefix(childByPosition, id)), 1)
+	return n > 0 || more, err
+}
+
+// childID finds a child by name, none if there is no such child.
+func (t *Tx) childID(parent docID, name string) (docID, error) {
+	b, err := t.kv.Get(childNameKey(parent, name))
+	if err != nil || b == nil {
+		return none, err
+	}
+	_, id := parseChild(b)
+	return id, nil
+}
+
+// resolve walks a path down from the root; none if it leads nowhere.
+func (t *Tx) resolve(path string) (docID, error) {
+	segments := splitPath(path)
+	at := t.repo.root
+	if len(segments) > 1 {
+		cache, err := t.folderCache()
+		if err != nil {
+			return none, err
+		}
+		last := segments[len(segments)-1]
+		if cut := len(path) - len(last) - 1; cache != nil && cut > 0 && path[cut] == '/' && path[cut+1:] == last {
+			if f := cache.at(path[:cut]); f != nil {
+				at, segments = f.id, segments[len(segments)-1:]
+			}
+		}
+	}
+	for _, name := range segments {
+		var err error
+		if at, err = t.childID(at, name); err != nil || at == none {
+			return none, err
+		}
+	}
+	return at, nil
+}

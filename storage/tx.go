@@ -1,0 +1,110 @@
+package storage
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"catena/storage/fault"
+	"catena/storage/kv"
+)
+
+// Tx is one transaction seen by one principal: every read and write is checked against the
+// principal's permissions. It belongs to one goroutine and ends with the function it was given to.
+type Tx struct {
+	*session
+	as     *Principal
+	rights *rights
+}
+
+// session is what the views of one transaction share.
+type session struct {
+	ctx  context.Context
+	repo *Repo
+	kv   *kv.Tx
+	now  time.Time
+
+	cache   *treeCache        // what other transactions of the same epoch know of the tree
+	folders map[docID]*folder // what this one knows
+	stirred bool              // it moved, renamed or protected a folder
+
+	lastPosition int64
+	after        []func()
+	pinned       *[]string
+	events       int
+	depth        int
+	record       bool
+	changes      []Change
+	failed       error // what went wrong where no error could be returned
+}
+
+// Context returns the context the transaction runs under.
+func (t *Tx) Context() context.Context { return t.ctx }
+
+// Repo returns the repository.
+func (t *Tx) Repo() *Repo { return t.repo }
+
+// Principal returns who acts.
+func (t *Tx) Principal() *Principal { return t.as }
+
+// As returns the same transaction for another principal. Nobody (nil) may do nothing.
+func (t *Tx) As(p *Principal) *Tx {
+	if p == nil {
+		p = &Principal{ReadOnly: true}
+	}
+	return &Tx{session: t.session, as: p, rights: t.repo.access.of(p)}
+}
+
+// Now returns the transaction's instant, in UTC and whole milliseconds.
+func (t *Tx) Now() time.Time { return t.now }
+
+// NewID returns a new identifier.
+func (t *Tx) NewID() string { return t.repo.newID() }
+
+// Next returns the next number of a sequence: 1, 2, 3 with gaps. Numbers are not given back
+// when the transaction fails.
+func (t *Tx) Next(sequence string) (int64, error) {
+	if err := t.mayWrite(); err != nil {
+		return 0, err
+	}
+	return t.repo.db.Next(t.ctx, sequence)
+}
+
+// Writable reports whether the transaction may write.
+func (t *Tx) Writable() bool { return t.kv.Writable() && !t.as.ReadOnly }
+
+func (t *Tx) mayWrite() error {
+	switch {
+	case t.as.ReadOnly:
+		return errReadOnly()
+	case !t.kv.Writable():
+		return fault.Invalid.Errorf("transaction: it only reads")
+	}
+	return nil
+}
+
+// Nest runs fn as a part that can fail alone: if it returns an error, what it wrote is undone.
+func (t *Tx) Nest(fn func() error) (err error) {
+	s := *t.session
+	s.changes = append([]Change(nil), t.changes...)
+	done := false
+	defer func() {
+		if done && err == nil {
+			return
+		}
+		pinned := t.pinned
+		*t.session = s
+		t.pinned, t.folders, t.cache = pinned, nil, nil
+	}()
+	err = t.kv.Nest(fn)
+	done = true
+	return err
+}
+
+// AfterCommit has fn run once after the transaction is committed.
+func (t *Tx) AfterCommit(fn func()) { t.after = append(t.after, fn) }
+
+// NewBlob takes content in; it is kept once a document that holds it is saved.
+func (t *Tx) NewBlob(name, typ string, r io.Reader) (*Blob, error) {
+	return t.repo.blobs.Spool(t.ctx, name, typ, r, t.repo.limits.BlobSize)
+}

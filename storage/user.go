@@ -1,0 +1,340 @@
+package storage
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"catena/storage/fault"
+	"catena/storage/kv"
+)
+
+// User is somebody who can sign in. The deck account's fields live here too.
+type User struct {
+	ID                                            int64
+	Username, FirstName, LastName, Email, Company string
+	Groups                                        []string `json:"-"` // direct ones
+	Description, ThumbnailURL, WebsiteURL         string
+	TwitterHandle                                 string
+	AccountType, BillingPeriod                    string // free|lite|pro|team, none|monthly|yearly
+	TeamID                                        int64
+	TeamRole                                      string
+	Created, Updated                              time.Time
+}
+
+// Group is a named set of users and groups.
+type Group struct {
+	Name, Label   string
+	Description   string   `json:",omitempty"`
+	Users, Groups []string `json:"-"`
+}
+
+const (
+	usersTable     = "users"
+	groupsTable    = "groups"
+	passwordsTable = "passwords"
+	keysTable      = "keys"
+)
+
+// Users returns the users by name, to be searched; only administrators write there.
+func (t *Tx) Users() (Table, error) { return t.directory(usersTable) }
+
+// Groups returns the groups by name, to be searched; only administrators write there.
+func (t *Tx) Groups() (Table, error) { return t.directory(groupsTable) }
+
+func (t *Tx) directory(name string) (Table, error) {
+	if t.as.Name == "" {
+		return Table{}, errNobody
+	}
+	b := t.Table(name)
+	b.readOnly = !t.rights.admin
+	return b, nil
+}
+
+// User returns a user with the groups the user is in directly.
+func (t *Tx) User(name string) (*User, error) {
+	if t.as.Name == "" {
+		return nil, errNobody
+	}
+	if name == "" {
+		return nil, noUser(name)
+	}
+	u := &User{}
+	ok, err := t.Table(usersTable).Get(name, u)
+	if err != nil || !ok {
+		return nil, firstError(err, noUser(name))
+	}
+	u.Groups, err = t.members(memberOf, name)
+	return u, err
+}
+
+// SaveUser creates or changes a user; an empty password leaves it as it is. Administrators may, members of
+// powerusers as far as administrators are not concerned, and everyone for themselves, except
+// for their groups.
+func (t *Tx) SaveUser(u *User, password string) error {
+	if err := checkName("User", u.Username); err != nil {
+		return err
+	}
+	old, err := t.User(u.Username)
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		return err
+	}
+	if err := t.maySaveUser(old, u); err != nil {
+		return err
+	}
+	if old == nil {
+		if u.ID, err = t.Next("users"); err != nil {
+			return err
+		}
+		u.Created = t.now
+	} else {
+		u.ID, u.Created = old.ID, old.Created
+	}
+	u.Updated = t.now
+	if err := t.setMembers(u.Username, old.groups(), u.Groups, memberOf, memberUser); err != nil {
+		return err
+	}
+	if password != "" {
+		if err := t.setPassword(u.Username, password); err != nil {
+			return err
+		}
+	}
+	t.AfterCommit(t.repo.people.drop)
+	return t.Table(usersTable).Put(u.Username, u)
+}
+
+func (u *User) groups() []string {
+	if u == nil {
+		return nil
+	}
+	return u.Groups
+}
+
+// checkName refuses what cannot be a name of a user or group.
+func checkName(kind, name string) error {
+	switch {
+	case strings.TrimSpace(name) == "":
+		return fault.Invalid.Errorf("%s MUST have a name", kind).In("name")
+	case len(name) > 255:
+		return fault.Limit.Errorf("%s name: %d bytes, limit 255", strings.ToLower(kind), len(name)).In("name")
+	case strings.IndexFunc(name, func(c rune) bool { return c < ' ' || c == 0x7f }) >= 0:
+		return fault.Invalid.Errorf("%s name %q: control characters are not allowed", strings.ToLower(kind), name).In("name")
+	case name == everyone || name == systemName:
+		return fault.Invalid.Errorf("%s name %s: is reserved", strings.ToLower(kind), name).In("name")
+	}
+	return nil
+}
+
+func (t *Tx) maySaveUser(old, u *User) error {
+	if err := t.mayWrite(); err != nil {
+		return err
+	}
+	if t.rights.admin {
+		return t.groupsExist(old.groups(), u.Groups)
+	}
+	if old != nil && u.Username == t.as.Name && sameSet(old.Groups, u.Groups) {
+		if u.AccountType == old.AccountType && u.BillingPeriod == old.BillingPeriod && u.TeamID == old.TeamID && u.TeamRole == old.TeamRole {
+			return nil
+		}
+	}
+	if err := t.mayEdit(append(slices.Clone(old.groups()), u.Groups...)); err != nil {
+		return err
+	}
+	return t.groupsExist(old.groups(), u.Groups)
+}
+
+// mayEdit checks that the principal may change users and groups that are in the groups given.
+func (t *Tx) mayEdit(groups []string) error {
+	if t.rights.admin {
+		return nil
+	}
+	refused := fault.Denied.Errorf("User is not allowed to edit users")
+	if !slices.Contains(t.as.Groups, powerusers) {
+		return refused
+	}
+	all, err := t.groupsAbove(groups)
+	if err != nil {
+		return err
+	}
+	if slices.Contains(all, administrators) {
+		return refused
+	}
+	return nil
+}
+
+func (t *Tx) groupsExist(old, groups []string) error {
+	for _, g := range groups {
+		if g == members || slices.Contains(old, g) {
+			continue
+		}
+		v, err := t.kv.Get(tableKey(spaceTable, groupsTable, g))
+		if err != nil || v == nil {
+			return firstError(err, fault.Denied.Errorf("group does not exist: %s", g))
+		}
+	}
+	return nil
+}
+
+func sameSet(a, b []string) bool {
+	a, b = slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b))
+	return slices.Equal(slices.Compact(a), slices.Compact(b))
+}
+
+// DeleteUser removes a user, whose API keys end with that.
+func (t *Tx) DeleteUser(name string) error {
+	if err := t.mayWrite(); err != nil {
+		return err
+	}
+	u, err := t.User(name)
+	if err != nil {
+		return err
+	}
+	if err := t.mayEdit(u.Groups); err != nil {
+		return err
+	}
+	if err := t.setMembers(name, u.Groups, nil, memberOf, memberUser); err != nil {
+		return err
+	}
+	if err := t.secret(passwordsTable).Delete(name); err != nil {
+		return err
+	}
+	t.AfterCommit(func() { t.repo.people.drop(); t.repo.passwords.forget(name) })
+	return t.Table(usersTable).Delete(name)
+}
+
+// Group returns a group with its direct members.
+func (t *Tx) Group(name string) (*Group, error) {
+	if t.as.Name == "" {
+		return nil, errNobody
+	}
+	missing := fault.NotFound.Errorf("group does not exist")
+	if name == "" {
+		return nil, missing
+	}
+	g := &Group{}
+	ok, err := t.Table(groupsTable).Get(name, g)
+	if err != nil || !ok {
+		return nil, firstError(err, missing)
+	}
+	if g.Users, err = t.members(memberUser, name); err != nil {
+		return nil, err
+	}
+	g.Groups, err = t.members(subgroup, name)
+	return g, err
+}
+
+// SaveGroup creates or changes a group and its members, who need not exist.
+func (t *Tx) SaveGroup(g *Group) error {
+	if err := checkName("Group", g.Name); err != nil {
+		return err
+	}
+	if err := t.mayWrite(); err != nil {
+		return err
+	}
+	old, err := t.Group(g.Name)
+	if fault.Is(err, fault.NotFound) {
+		old, err = &Group{}, nil
+	}
+	if err != nil {
+		return err
+	}
+	if err := t.mayEdit(append(append([]string{g.Name}, g.Groups...), old.Groups...)); err != nil {
+		return err
+	}
+	if err := t.noCircle(g); err != nil {
+		return err
+	}
+	if err := t.setMembers(g.Name, old.Users, g.Users, memberUser, memberOf); err != nil {
+		return err
+	}
+	if err := t.setMembers(g.Name, old.Groups, g.Groups, subgroup, supergroup); err != nil {
+		return err
+	}
+	t.AfterCommit(t.repo.people.drop)
+	return t.Table(groupsTable).Put(g.Name, g)
+}
+
+// noCircle refuses a group that would contain itself.
+func (t *Tx) noCircle(g *Group) error {
+	above, err := t.groupsAbove([]string{g.Name})
+	if err != nil {
+		return err
+	}
+	for _, sub := range g.Groups {
+		if slices.Contains(above, sub) {
+			return fault.Conflict.Errorf("group %s: cannot contain %s, which contains it", g.Name, sub)
+		}
+	}
+	return nil
+}
+
+// DeleteGroup removes a group. Its members stay.
+func (t *Tx) DeleteGroup(name string) error {
+	if err := t.mayWrite(); err != nil {
+		return err
+	}
+	g, err := t.Group(name)
+	if err != nil {
+		return err
+	}
+	if err := t.mayEdit([]string{name}); err != nil {
+		return err
+	}
+	if name == administrators {
+		return fault.Conflict.Errorf("group %s: stays", name)
+	}
+	above, err := t.members(supergroup, name)
+	if err != nil {
+		return err
+	}
+	err = firstError(
+		t.setMembers(name, g.Users, nil, memberUser, memberOf),
+		t.setMembers(name, g.Groups, nil, subgroup, supergroup),
+		t.setMembers(name, above, nil, supergroup, subgroup),
+	)
+	if err != nil {
+		return err
+	}
+	t.AfterCommit(t.repo.people.drop)
+	return t.Table(groupsTable).Delete(name)
+}
+
+// GroupsOf returns the groups that contain a group directly.
+func (t *Tx) GroupsOf(group string) ([]string, error) { return t.members(supergroup, group) }
+
+// members reads one side of a membership.
+func (t *Tx) members(kind byte, of string) (names []string, err error) {
+	at := memberPrefix(kind, of)
+	r := prefix(at)
+	r.KeysOnly = true
+	for row, err := range t.kv.Scan(r) {
+		if err != nil {
+			return nil, err
+		}
+		name, _, err := kv.DecodeString(row.Key[len(at):])
+		if err != nil {
+			return nil, err
+		}
+		names = append(names, name)
+	}
+	return names, nil
+}
+
+// setMembers writes both sides of a membership where old and new differ.
+func (t *Tx) setMembers(of string, old, new []string, kind, back byte) error {
+	for _, name := range old {
+		if !slices.Contains(new, name) {
+			if err := firstError(t.kv.Delete(memberKey(kind, of, name)), t.kv.Delete(memberKey(back, name, of))); err != nil {
+				return err
+			}
+		}
+	}
+	for _, name := range new {
+		if !slices.Contains(old, name) {
+			if err := firstError(t.kv.Set(memberKey(kind, of, name), nil), t.kv.Set(memberKey(back, name, of), nil)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

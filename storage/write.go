@@ -1,0 +1,290 @@
+package storage
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"catena/storage/blob"
+	"catena/storage/fault"
+	"catena/storage/schema"
+)
+
+// edit returns d as it is now, to be changed by this transaction: the rows read here are guarded, so
+// a right or a lock that changes meanwhile makes the transaction run again. What was set on d in
+// memory stays on d; finish joins the two.
+func (t *Tx) edit(d *Doc, p permission) (*Doc, error) {
+	cur, err := t.editLocked(d, p)
+	if err != nil {
+		return nil, err
+	}
+	return cur, t.notLocked(cur)
+}
+
+// editLocked is edit for what a lock does not forbid.
+func (t *Tx) editLocked(d *Doc, p permission) (*Doc, error) {
+	if err := t.mayWrite(); err != nil {
+		return nil, err
+	}
+	if d == nil || !d.saved {
+		return nil, fault.Invalid.Errorf("document: it does not exist yet")
+	}
+	cur, err := t.load(d.id)
+	if err != nil {
+		return nil, err
+	}
+	if cur == nil {
+		return nil, notFound(d.Ref())
+	}
+	if err := t.need(cur, p); err != nil {
+		return nil, err
+	}
+	if cur.IsVersion() {
+		return nil, fault.Conflict.Errorf("document %s: a version cannot change", d.ID())
+	}
+	return cur, nil
+}
+
+func (t *Tx) notLocked(d *Doc) error {
+	if d.lockOwner == "" || d.lockOwner == t.as.Name || t.rights.admin {
+		return nil
+	}
+	return fault.Denied.Errorf("document %s: locked by %s", d.ID(), d.lockOwner)
+}
+
+// finish makes d what cur is, and keeps on it what was set and not saved.
+func (t *Tx) finish(d, cur *Doc) *Doc {
+	if d == cur {
+		return d
+	}
+	old := d.blocks
+	*d = *cur
+	for i := range old {
+		for j := range old[i].vals {
+			if !old[i].vals[j].dirty {
+				continue
+			}
+			if b, at := d.field(old[i].shape.Fields[j].Key); b != nil {
+				b.set(at, old[i].vals[j].v)
+			}
+		}
+	}
+	return d
+}
+
+// putRecord writes the record of d; before is nil for a new document.
+func (t *Tx) putRecord(before, d *Doc) error {
+	if err := t.refer(before, d); err != nil {
+		return err
+	}
+	for i := range d.blocks {
+		if err := d.blocks[i].store(t.repo); err != nil {
+			return fault.Wrap(err, "document %s", d.ID())
+		}
+	}
+	if before != nil {
+		d.system++
+	}
+	d.facetsSet = false
+	return t.kv.Set(recordKey(d.id), d.record.append(make([]byte, 0, 512)))
+}
+
+// recorded writes the record of a document that exists, and its index rows.
+func (t *Tx) recorded(before, d *Doc) error {
+	if err := t.putRecord(before, d); err != nil {
+		return err
+	}
+	if before.flags != d.flags {
+		if err := t.putPlace(before, d); err != nil {
+			return err
+		}
+	}
+	return t.reindex(before, d)
+}
+
+// putPlace writes the rows that say where d is; before is nil for a new document.
+func (t *Tx) putPlace(before, d *Doc) error {
+	if before != nil && (before.parent != d.parent || before.name != d.name) {
+		if err := t.kv.Delete(childNameKey(before.parent, before.name)); err != nil {
+			return err
+		}
+	}
+	if before != nil && (before.parent != d.parent || before.position != d.position) {
+		if err := t.kv.Delete(childPositionKey(before.parent, before.position, d.id)); err != nil {
+			return err
+		}
+	}
+	if err := t.kv.Set(treeKey(d.id), d.node.append(make([]byte, 0, 42+len(d.name)))); err != nil {
+		return err
+	}
+	if d.id == t.repo.root || d.IsVersion() {
+		return nil
+	}
+	if err := t.kv.Set(childNameKey(d.parent, d.name), childValue(d.flags, d.id)); err != nil {
+		return err
+	}
+	return t.kv.Set(childPositionKey(d.parent, d.position, d.id), d.cover())
+}
+
+// placed writes the place of a document that exists, and its index rows.
+func (t *Tx) placed(before, d *Doc) error {
+	if err := t.putPlace(before, d); err != nil {
+		return err
+	}
+	if err := t.stirs(d); err != nil {
+		return err
+	}
+	return t.reindex(before, d)
+}
+
+// refer keeps the files of d and the rows that say who needs them.
+func (t *Tx) refer(before, d *Doc) error {
+	was, err := before.digests()
+	if err != nil {
+		return err
+	}
+	is := map[string]bool{}
+	err = d.eachBlob(func(b *blob.Blob) error {
+		if is[b.Digest] || was[b.Digest] {
+			is[b.Digest] = true
+			return nil
+		}
+		is[b.Digest] = true
+		t.pin(b.Digest)
+		if err := t.repo.blobs.Keep(b); err != nil {
+			return err
+		}
+		return t.kv.Set(blobRefKey(b.Digest, d.id), nil)
+	})
+	if err != nil {
+		return err
+	}
+	for digest := range was {
+		if !is[digest] {
+			if err := t.kv.Delete(blobRefKey(digest, d.id)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (d *Doc) digests() (map[string]bool, error) {
+	var out map[string]bool
+	if d == nil {
+		return nil, nil
+	}
+	err := d.eachBlob(func(b *blob.Blob) error {
+		if out == nil {
+			out = map[string]bool{}
+		}
+		out[b.Digest] = true
+		return nil
+	})
+	return out, err
+}
+
+// touch notes who changed the document and when.
+func (t *Tx) touch(d *Doc, created bool) {
+	who := t.as.Name
+	if t.as.System && t.as.Actor != "" {
+		who = t.as.Actor
+	}
+	set := func(key string, v any) {
+		if b, i := d.field(key); b != nil {
+			b.set(i, v)
+		}
+	}
+	if created {
+		set("dc:created", t.now)
+		set("dc:creator", who)
+	}
+	set("dc:modified", t.now)
+	set("dc:lastContributor", who)
+	if b, i := d.field("dc:contributors"); b != nil {
+		v, _ := b.get(t.repo, i)
+		have, _ := v.([]any)
+		if !slices.Contains(have, any(who)) {
+			b.set(i, append(slices.Clone(have), any(who)))
+		}
+	}
+}
+
+// Violations are the constraints that the properties of a document break. They travel inside an
+// Invalid error with the code "validation".
+type Violations []schema.Violation
+
+// Error names the first property and how many there are.
+func (v Violations) Error() string {
+	return v[0].Message
+}
+
+// validate checks the fields that want returns true for.
+func (d *Doc) validate(want func(b *block, i int) bool) error {
+	var found Violations
+	for i := range d.blocks {
+		b := &d.blocks[i]
+		for j, f := range b.shape.Fields {
+			if !want(b, j) {
+				continue
+			}
+			v, err := b.get(d.repo, j)
+			if err != nil {
+				return err
+			}
+			found = append(found, f.Validate(v)...)
+		}
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	e := fault.Invalid.Errorf("document %s: %w", d.Path(), found).WithCode("validation")
+	return e
+}
+
+// freeName returns a name that no child of the parent has: the one wanted, or that with a dot and
+// the milliseconds of now.
+func (t *Tx) freeName(parent docID, name string) (string, error) {
+	id, err := t.childID(parent, name)
+	if err != nil || id == none {
+		return name, err
+	}
+	base, ms := name, t.now.UnixMilli()
+	if cut := strings.LastIndexByte(name, '.'); cut > 0 && isStamp(name[cut+1:]) {
+		base = name[:cut]
+	}
+	for ; ; ms++ {
+		name := base + "." + millis(time.UnixMilli(ms))
+		if id, err = t.childID(parent, name); err != nil || id == none {
+			return name, err
+		}
+	}
+}
+
+// isStamp reports whether s looks like milliseconds that freeName added.
+func isStamp(s string) bool {
+	return len(s) == 13 && strings.Trim(s, "0123456789") == ""
+}
+
+// cleanName makes a name fit for a path.
+func (r *Repo) cleanName(name string) (string, error) {
+	name = strings.TrimSpace(strings.ReplaceAll(name, "/", "-"))
+	switch {
+	case name == "":
+		return "Untitled", nil
+	case name == "." || name == "..":
+		return "", fault.Invalid.Errorf("name %q: not allowed", name).In("name")
+	case strings.IndexFunc(name, func(c rune) bool { return c < ' ' || c == 0x7f }) >= 0:
+		return "", fault.Invalid.Errorf("name %q: control characters are not allowed", name).In("name")
+	case len(name) > r.limits.NameLength:
+		return "", fault.Limit.Errorf("name: %d bytes, limit %d", len(name), r.limits.NameLength).In("name")
+	}
+	return strings.ToValidUTF8(name, "\uFFFD"), nil
+}
+
+// position returns a place after all earlier ones of this transaction and of transactions of
+// earlier milliseconds.
+func (t *Tx) position() int64 {
+	t.lastPosition = max(t.lastPosition+1, t.now.UnixMilli()<<10)
+	return t.lastPosition
+}
