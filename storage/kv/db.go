@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"catena/storage/fault"
@@ -34,15 +35,23 @@ const (
 	maxPause = 64 * time.Millisecond
 )
 
-// patience is the number of lost races after which a transaction queues for its turn.
-const patience = 3
+// A transaction that lost patience races queues for its turn; one that lost despair
+// races has others wait, for at most courtesy, while it runs. The wait for a turn is
+// bounded by queueing.
+const (
+	patience = 3
+	despair  = 6
+	courtesy = 20 * time.Millisecond
+	queueing = 500 * time.Millisecond
+)
 
 // DB runs transactions on a Store.
 type DB struct {
 	store  Store
 	opts   Options
 	limits Limits
-	turn   chan struct{} // held by one of the transactions that lost often
+	turn   chan struct{}                 // held by one of the transactions that lost often
+	yield  atomic.Pointer[chan struct{}] // closed when the one others wait for has run
 
 	mu        sync.Mutex
 	sequences map[string]*lease
@@ -80,53 +89,88 @@ func (d *DB) View(ctx context.Context, fn func(*Tx) error) error {
 // error. If what fn read has changed meanwhile, it runs again on a new snapshot, so
 // fn may have no effect outside its transaction.
 func (d *DB) Update(ctx context.Context, fn func(*Tx) error) error {
-	start := d.begin()
-	for try := 1; ; try++ {
-		release, err := d.await(ctx, try)
-		if err != nil {
-			d.observe(start, true, try, err)
+	start, try := d.begin(), 1
+	err := d.rerun(ctx, &try, fn)
+	d.observe(start, true, try, err)
+	return err
+}
+
+// rerun makes attempts until one has won or failed for another reason than a race.
+func (d *DB) rerun(ctx context.Context, try *int, fn func(*Tx) error) error {
+	var t turn
+	defer t.end(d)
+	for ; ; *try++ {
+		if err := d.await(ctx, *try, &t); err != nil {
 			return err
 		}
-		again, err := d.exclusive(ctx, release, fn)
-		if again && try >= d.opts.Attempts {
-			again, err = false, fault.Conflict.Errorf("transaction: lost the race to others %d times", try)
-		}
+		again, err := d.attempt(ctx, true, fn)
 		if !again {
-			d.observe(start, true, try, err)
 			return err
+		}
+		if *try >= d.opts.Attempts {
+			d.opts.Log.Warn("transaction gives up", "attempts", *try)
+			return fault.Conflict.Errorf("transaction: lost the race to others %d times", *try)
 		}
 	}
 }
 
-// exclusive is one attempt to write, which gives its turn back however fn ends.
-func (d *DB) exclusive(ctx context.Context, release func(), fn func(*Tx) error) (again bool, err error) {
-	if release != nil {
-		defer release()
-	}
-	return d.attempt(ctx, true, fn)
+// turn is the place of a transaction that lost often; it keeps it until it is done.
+type turn struct {
+	held  bool
+	yield chan struct{} // others wait for it to be closed
 }
 
-// await pauses before a rerun. Those that lost often wait for their turn instead, at
-// most as long, so that they no longer fight each other; the bound keeps a transaction
-// that was begun inside another one from waiting for it.
-func (d *DB) await(ctx context.Context, try int) (release func(), err error) {
-	if try == 1 {
-		return nil, nil
+func (t *turn) end(d *DB) {
+	if t.yield != nil {
+		d.yield.Store(nil)
+		close(t.yield)
 	}
-	pause := min(maxPause, minPause<<(try-2))
-	pause = pause/2 + time.Duration(d.opts.Jitter()*float64(pause)/2)
-	if try <= patience {
-		return nil, d.opts.Sleep(ctx, pause)
+	if t.held {
+		<-d.turn
 	}
-	timer := time.NewTimer(max(pause, maxPause/2))
+}
+
+// await pauses before an attempt. Those that lost often wait for their turn instead of
+// a while, so that they no longer fight each other. All waiting is bounded, so that a
+// transaction begun inside another one does not wait for that one.
+func (d *DB) await(ctx context.Context, try int, t *turn) error {
+	switch {
+	case try == 1:
+		if y := d.yield.Load(); y != nil {
+			return within(ctx, *y, courtesy)
+		}
+		return nil
+	case try <= patience:
+		pause := min(maxPause, minPause<<(try-2))
+		return d.opts.Sleep(ctx, pause/2+time.Duration(d.opts.Jitter()*float64(pause)/2))
+	case !t.held:
+		timer := time.NewTimer(queueing)
+		defer timer.Stop()
+		select {
+		case d.turn <- struct{}{}:
+			t.held = true
+		case <-timer.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	case try > despair && t.yield == nil:
+		t.yield = make(chan struct{})
+		d.yield.Store(&t.yield)
+	}
+	return nil
+}
+
+// within waits for ch to be closed, for at most d.
+func within(ctx context.Context, ch <-chan struct{}, d time.Duration) error {
+	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
-	case d.turn <- struct{}{}:
-		return func() { <-d.turn }, nil
+	case <-ch:
+		return nil
 	case <-timer.C:
-		return nil, nil
+		return nil
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return ctx.Err()
 	}
 }
 
@@ -174,9 +218,6 @@ func (d *DB) begin() time.Time {
 }
 
 func (d *DB) observe(start time.Time, write bool, attempts int, err error) {
-	if attempts > d.opts.Attempts/2 {
-		d.opts.Log.Warn("transaction lost many races", "attempts", attempts, "err", err)
-	}
 	if d.opts.Observe != nil {
 		d.opts.Observe(Stats{Write: write, Attempts: attempts, Duration: time.Since(start), Err: err})
 	}
