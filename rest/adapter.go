@@ -16,6 +16,7 @@ type adapter struct {
 	method, name string
 	op           string
 	status       int
+	bare         bool // the result is written as it is, without a wrapper
 	params       func(x *exchange, args string) values
 	do           func(x *exchange, in engine.Lazy, args string) error
 }
@@ -30,7 +31,7 @@ func init() {
 		{method: "GET", name: "blob", op: "Resource.Blob", params: xpathParam, do: (*exchange).blob},
 		{method: "PUT", name: "blob", do: (*exchange).putBlob},
 		{method: "DELETE", name: "blob", op: "Resource.RemoveBlob", status: http.StatusNoContent, params: xpathParam},
-		{method: "GET", name: "bo", op: "Business.Read", params: adapterParam},
+		{method: "GET", name: "bo", op: "Business.Read", bare: true, params: adapterParam},
 		{method: "PUT", name: "bo", do: businessWrite},
 		{method: "POST", name: "bo", do: businessCreate},
 		{method: "GET", name: "children", op: "Resource.Children", params: pageParams},
@@ -72,7 +73,7 @@ func (a *adapter) serve(x *exchange, in engine.Lazy, args string) error {
 	if status == 0 {
 		status = http.StatusOK
 	}
-	return x.run(engine.Call{Op: a.op, Input: in, Params: a.values(x, args)}, reply{status: status})
+	return x.run(engine.Call{Op: a.op, Input: in, Params: a.values(x, args)}, reply{status: status, bare: a.bare})
 }
 
 // after makes the adapter's result the input of the adapter behind it.
@@ -214,21 +215,22 @@ func withFirst(params values, v any) values {
 	return out
 }
 
+// businessWrite stores what a business object holds in the document.
 func businessWrite(x *exchange, in engine.Lazy, args string) error {
-	value, err := x.businessBody()
-	if err != nil {
-		return err
-	}
-	call := engine.Call{Op: "Business.Write", Input: in, Params: values{"adapter": args, "value": value}}
-	return x.run(call, reply{status: http.StatusOK, body: value})
+	return x.business(engine.Call{Op: "Business.Write", Input: in}, args, "")
 }
 
+// businessCreate makes a document below this one of a business object.
 func businessCreate(x *exchange, in engine.Lazy, args string) error {
-	value, err := x.businessBody()
+	adapter, name, _ := strings.Cut(args, "/")
+	return x.business(engine.Call{Op: "Business.Create", Input: in}, adapter, name)
+}
+
+func (x *exchange) business(call engine.Call, adapter, name string) error {
+	body, err := x.readJSON()
 	if err != nil {
 		return err
 	}
-	adapter, name, _ := strings.Cut(args, "/")
-	call := engine.Call{Op: "Business.Create", Input: in, Params: values{"adapter": adapter, "name": name, "value": value}}
-	return x.run(call, reply{status: http.StatusOK, body: value})
+	call.RawParams = rawParams{}.text("adapter", adapter).text("name", name).add("object", body).close()
+	return x.run(call, reply{status: http.StatusOK, body: body, bare: true})
 }

@@ -23,6 +23,7 @@ type reply struct {
 	options *entity.Options
 	tagged  bool // documents get an entity tag
 	inline  bool // files are shown, not saved
+	bare    bool // maps and lists are written as they are, not as entities
 
 	modified *time.Time // of a file; set while the call runs
 }
@@ -158,6 +159,12 @@ func (e *encoder) append(c *engine.Ctx, v any) ([]byte, error) {
 	dst := e.buf[:0]
 	if e.keep {
 		dst = nil // what is kept must not be written over
+	}
+	if e.re.bare {
+		switch v.(type) {
+		case map[string]any, []any:
+			return json.Marshal(v)
+		}
 	}
 	body, err := entity.Append(dst, c, v, e.re.options)
 	if err != nil {

@@ -1,9 +1,9 @@
 package rest
 
 import (
-	"bytes"
 	"encoding/json"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -81,20 +81,33 @@ func (x *exchange) runEntity(call engine.Call, status int, name string) error {
 	if err != nil {
 		return err
 	}
-	params := append([]byte(`{"`+name+`":`), body...)
-	member := func(name, value string) {
-		text, _ := json.Marshal(value) // text has no errors
-		params = append(append(params, `,"`+name+`":`...), text...)
-	}
-	member("base", x.base())
+	p := rawParams{}.add(name, body).text("base", x.base())
 	for _, h := range saveHeaders {
 		if v := x.r.Header.Get(h.header); v != "" {
-			member(h.param, v)
+			p = p.text(h.param, v)
 		}
 	}
-	call.RawParams = append(params, '}')
+	call.RawParams = p.close()
 	return x.run(call, reply{status: status, body: body, tagged: true})
 }
+
+// rawParams are parameters being written as a JSON object.
+type rawParams []byte
+
+func (p rawParams) add(name string, value json.RawMessage) rawParams {
+	sep := byte(',')
+	if len(p) == 0 {
+		sep = '{'
+	}
+	return append(strconv.AppendQuote(append(p, sep), name), append([]byte{':'}, value...)...)
+}
+
+func (p rawParams) text(name, value string) rawParams {
+	text, _ := json.Marshal(value) // text has no errors
+	return p.add(name, text)
+}
+
+func (p rawParams) close() json.RawMessage { return json.RawMessage(append(p, '}')) }
 
 // saveHeaders are the headers that become parameters of operations that save.
 var saveHeaders = []struct{ header, param string }{
@@ -194,23 +207,4 @@ func (x *exchange) putBlob(input engine.Lazy, xpath string) error {
 	}
 	call := engine.Call{Op: "Resource.SetBlob", Input: input, Params: values{"xpath": xpath, "file": files[0]}}
 	return x.run(call, reply{status: http.StatusOK, files: files[:1], tagged: true})
-}
-
-// businessBody reads the value of a business object.
-func (x *exchange) businessBody() (json.RawMessage, error) {
-	body, err := x.readJSON()
-	if err != nil {
-		return nil, err
-	}
-	var value json.RawMessage
-	err = members(body, func(name string, v json.RawMessage) error {
-		if name == "value" {
-			value = v
-		}
-		return nil
-	})
-	if err == nil && !bytes.HasPrefix(value, []byte("{")) {
-		err = fault.Invalid.Errorf("body: value is not an object").In("value")
-	}
-	return value, err
 }

@@ -145,9 +145,8 @@ func (r *router) exact(method, path string, ps *params) *route {
 	if handle == nil {
 		return nil
 	}
-	var c capture
-	handle(&c, nil, nil)
-	for _, p := range c.set {
+	handle(&ps.found, nil, nil)
+	for _, p := range ps.found.set {
 		ps.n = 0
 		if p.match(path, ps) {
 			return p.route
@@ -233,8 +232,9 @@ func (p *pattern) match(path string, ps *params) bool {
 
 // params are the named segments of a path as they came, still escaped.
 type params struct {
-	n    int
-	list [6]struct{ name, value string }
+	n     int
+	found capture
+	list  [6]struct{ name, value string }
 }
 
 func (p *params) add(name, value string) {

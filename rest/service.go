@@ -22,16 +22,24 @@ func call(op string, params func(x *exchange) (values, error)) handler {
 				return err
 			}
 		}
-		return x.run(c, reply{status: http.StatusOK})
+		return x.run(c, reply{status: http.StatusOK, bare: true})
 	}
 }
 
-// segment makes a parameter of a segment of the address.
-func segmentParam(name, param string) func(x *exchange) (values, error) {
-	return func(x *exchange) (values, error) {
-		v, err := x.param(name)
-		return values{param: v}, err
+// named passes the name in the address on.
+func named(x *exchange) (values, error) {
+	name, err := x.param("name")
+	return values{"name": name}, err
+}
+
+// schemaParams adds what is to be fetched of a schema.
+func schemaParams(x *exchange) (values, error) {
+	name, err := x.param("name")
+	out := values{"name": name}
+	if fetch := readControls(x.r.Header, x.query()).fetch["schema"]; len(fetch) > 0 {
+		out["fetch"] = fetch
 	}
+	return out, err
 }
 
 func fromQuery(x *exchange) (values, error) { return queryParams(x), nil }

@@ -1,0 +1,157 @@
+// Package resttest runs the whole HTTP server over a store in memory, for tests of its
+// doors. Requests go through a real listener on the loopback address, so what a test sees is
+// what a client sees.
+package resttest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"catena/engine"
+	"catena/ops"
+	"catena/rest"
+	"catena/storage"
+	"catena/storage/blob"
+	"catena/storage/kv"
+	"catena/storage/memory"
+	"catena/storage/schema"
+)
+
+// Password is that of the user Administrator.
+const Password = "correct horse battery"
+
+// Server is a running server.
+type Server struct {
+	*httptest.Server
+	Repo   *storage.Repo
+	Engine *engine.Engine
+	t      testing.TB
+}
+
+// Config changes what Start makes; nil functions change nothing.
+type Config struct {
+	Ops   []engine.Op   // besides those of every family
+	Rules []engine.Rule // for them
+	Rest  func(*rest.Config)
+}
+
+// Start runs a server until the test ends.
+func Start(t testing.TB, c Config) *Server {
+	t.Helper()
+	quiet := slog.New(slog.DiscardHandler)
+	types, err := schema.Load(schema.Defaults())
+	check(t, err)
+	blobs, err := blob.Open("", quiet)
+	check(t, err)
+	repo, err := storage.Open(context.Background(), storage.Config{
+		DB: kv.New(memory.New(), kv.Options{}), Blobs: blobs, Types: types, Log: quiet,
+	}, Password)
+	check(t, err)
+	set, err := engine.NewSet(append(ops.Rules, c.Rules...), append(ops.All, c.Ops)...)
+	check(t, err)
+	e := engine.New(engine.Config{Repo: repo, Set: set, Log: quiet})
+	rc := rest.Config{Engine: e, Log: quiet, ContextPath: "/nuxeo", Version: "2023.10"}
+	if c.Rest != nil {
+		c.Rest(&rc)
+	}
+	h, err := rest.New(rc)
+	check(t, err)
+	s := &Server{Server: httptest.NewUnstartedServer(h), Repo: repo, Engine: e, t: t}
+	s.Config = rest.HTTPServer("", h, quiet)
+	s.Start()
+	t.Cleanup(func() {
+		h.Close()
+		s.Close()
+		check(t, repo.Close())
+	})
+	return s
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// User adds a user whose password is Password.
+func (s *Server) User(name string, groups ...string) {
+	s.t.Helper()
+	check(s.t, s.Repo.Update(context.Background(), s.Repo.System(), func(tx *storage.Tx) error {
+		return tx.SaveUser(&storage.User{Username: name, Groups: groups}, Password)
+	}))
+}
+
+// Key makes an API key of a user.
+func (s *Server) Key(user, scope string) string {
+	s.t.Helper()
+	var secret string
+	check(s.t, s.Repo.Update(context.Background(), s.Repo.System(), func(tx *storage.Tx) (err error) {
+		_, secret, err = tx.CreateKey(storage.Key{User: user, Scope: scope, Name: "test"})
+		return err
+	}))
+	return secret
+}
+
+// Answer is what a request got, its body read.
+type Answer struct {
+	*http.Response
+	Text string
+}
+
+// Do sends a request as Administrator. Headers are pairs of name and value; one named "as"
+// names another user, "" nobody.
+func (s *Server) Do(method, path, body string, headers ...string) *Answer {
+	s.t.Helper()
+	req, err := http.NewRequestWithContext(context.Background(), method, s.URL+path, strings.NewReader(body))
+	check(s.t, err)
+	if body == "" {
+		req.Body, req.ContentLength = http.NoBody, 0
+	} else {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	req.SetBasicAuth("Administrator", Password)
+	for i := 0; i+1 < len(headers); i += 2 {
+		switch name, value := headers[i], headers[i+1]; {
+		case name == "as" && value == "":
+			req.Header.Del("Authorization")
+		case name == "as":
+			req.SetBasicAuth(value, Password)
+		case name == "Host":
+			req.Host = value
+		default:
+			req.Header.Set(name, value)
+		}
+	}
+	return s.Send(req)
+}
+
+// Send sends a request as it is; redirects are not followed.
+func (s *Server) Send(req *http.Request) *Answer {
+	s.t.Helper()
+	client := *s.Client()
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	res, err := client.Do(req)
+	check(s.t, err)
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	check(s.t, err)
+	return &Answer{res, string(text)}
+}
+
+// JSON reads the body of an answer.
+func (a *Answer) JSON(t testing.TB) map[string]any {
+	t.Helper()
+	out := map[string]any{}
+	if err := json.NewDecoder(bytes.NewReader([]byte(a.Text))).Decode(&out); err != nil {
+		t.Fatalf("%s: %v: %.200s", a.Status, err, a.Text)
+	}
+	return out
+}
