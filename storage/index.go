@@ -1,5 +1,351 @@
 package storage
 
+import (
+	"bytes"
+	"encoding/binary"
+	"time"
+
+	"catena/storage/fault"
+	"catena/storage/kv"
+	"catena/storage/query"
+	"catena/storage/schema"
+)
+
+// The rows of indexes are "x name value id" with a cover as value, names and values in
+// tuple encoding:
+//
+//	x type    typeName modified id    every document
+//	x name    name id                 every document
+//	x state   state id                documents with a life cycle
+//	x facet   facet id                facets of the document itself
+//	x lock    owner id                locked documents
+//	x proxy   target id               proxies
+//	x version live major minor id     versions
+//	x dc:title value id               properties declared with an index, item by item;
+//	                                  those of alwaysIndexed also if they are not set
+//
+// Text is folded and cut at maxIndexed bytes.
+const (
+	indexType    = "type"
+	indexName    = "name"
+	indexState   = "state"
+	indexFacet   = "facet"
+	indexLock    = "lock"
+	indexProxy   = "proxy"
+	indexVersion = "version"
+)
+
+// maxIndexed is the number of bytes of a text that an index row holds.
+const maxIndexed = 200
+
+// alwaysIndexed are the properties most lists are ordered by: every document has a row,
+// so that the index alone gives the order.
+var alwaysIndexed = []string{"dc:title", "dc:created", "dc:modified", "dc:creator", "dc:lastContributor"}
+
+func isAlwaysIndexed(key string) bool {
+	for _, k := range alwaysIndexed {
+		if k == key {
+			return true
+		}
+	}
+	return false
+}
+
+func indexPrefix(name string) []byte {
+	return kv.AppendString(append(make([]byte, 0, 64), spaceIndex), name)
+}
+
+// The bits that follow the flags of a cover.
+const (
+	coverACL    = 1 << iota // the document's own access list follows
+	coverFacets             // the document has facets of its own
+	coverText               // the indexed text follows, which is not what the key holds
+	coverPart               // the key does not hold all of the value
+)
+
+// cover is the value of an index row: what filters, permissions and counts need.
+type cover struct {
+	flags, bits byte
+	parent      docID
+	acl         aclID
+	typ, state  []byte
+	text        []byte
+}
+
+func (d *Doc) appendCover(dst []byte) []byte {
+	bits := byte(0)
+	if d.acl != (aclID{}) {
+		bits |= coverACL
+	}
+	if len(d.facets) > 0 {
+		bits |= coverFacets
+	}
+	dst = append(dst, d.flags, bits)
+	dst = append(dst, d.parent[:]...)
+	if bits&coverACL != 0 {
+		dst = append(dst, d.acl[:]...)
+	}
+	return appendText(appendText(dst, d.typ.Name), d.state)
+}
+
+func (c *cover) parse(b []byte) error {
+	in := reader{b: b}
+	head := in.take(18)
+	if len(head) < 18 {
+		return fault.Internal.Errorf("index row: cut short")
+	}
+	c.flags, c.bits = head[0], head[1]
+	copy(c.parent[:], head[2:])
+	c.acl = aclID{}
+	if c.bits&coverACL != 0 {
+		copy(c.acl[:], in.take(16))
+	}
+	c.typ, c.state, c.text = in.bytes(), in.bytes(), in.b
+	if in.bad {
+		return fault.Internal.Errorf("index row: cut short")
+	}
+	return nil
+}
+
+// indexRows collects the rows of one document.
+type indexRows struct {
+	rows  [][2][]byte
+	id    docID
+	cover []byte
+}
+
+func (x *indexRows) add(key []byte, text string, bits byte) {
+	key = append(key, x.id[:]...)
+	c := x.cover
+	if text != "" || bits != 0 {
+		c = append(bytes.Clone(c), text...)
+		c[1] |= bits
+	}
+	for i := range x.rows { // items of a list that differ in case only
+		if bytes.Equal(x.rows[i][0], key) {
+			c = bytes.Clone(x.cover)
+			c[1] |= coverPart
+			x.rows[i][1] = c
+			return
+		}
+	}
+	x.rows = append(x.rows, [2][]byte{key, c})
+}
+
+// text adds a row of a text.
+func (x *indexRows) text(index, s string) {
+	folded := query.Fold(s)
+	key, original, bits := indexPrefix(index), "", byte(0)
+	if folded != s {
+		original, bits = s, coverText
+	}
+	if len(folded) > maxIndexed {
+		folded, original, bits = folded[:maxIndexed], "", coverPart
+	}
+	x.add(kv.AppendString(key, folded), original, bits)
+}
+
+// value adds a row of any value that has an order.
+func (x *indexRows) value(index string, v any) {
+	if s, ok := v.(string); ok {
+		x.text(index, s)
+		return
+	}
+	if key, ok := appendValue(indexPrefix(index), v); ok {
+		x.add(key, "", 0)
+	}
+}
+
+// appendValue encodes a value so that it sorts as ORDER BY sorts it.
+func appendValue(dst []byte, v any) ([]byte, bool) {
+	switch v := v.(type) {
+	case nil:
+		return kv.AppendNil(dst), true
+	case string:
+		s := query.Fold(v)
+		return kv.AppendString(dst, s[:min(len(s), maxIndexed)]), true
+	case int64:
+		return kv.AppendInt64(dst, v), true
+	case float64:
+		return kv.AppendFloat64(dst, v), true
+	case bool:
+		return kv.AppendBool(dst, v), true
+	case time.Time:
+		return kv.AppendInt64(dst, v.UnixMilli()), true
+	}
+	return dst, false
+}
+
+// indexRows returns the rows of d, nothing for nil.
+func (d *Doc) indexRows() (*indexRows, error) {
+	x := &indexRows{}
+	if d == nil {
+		return x, nil
+	}
+	x.id, x.cover = d.id, d.appendCover(make([]byte, 0, 64))
+	x.rows = make([][2][]byte, 0, 16)
+	modified, err := d.value("dc:modified")
+	if err != nil {
+		return nil, err
+	}
+	key, _ := appendValue(kv.AppendString(indexPrefix(indexType), d.typ.Name), modified)
+	x.add(key, "", 0)
+	x.text(indexName, d.name)
+	if d.state != "" {
+		x.text(indexState, d.state)
+	}
+	for _, f := range d.facets {
+		x.text(indexFacet, f)
+	}
+	if d.lockOwner != "" {
+		x.text(indexLock, d.lockOwner)
+	}
+	switch {
+	case d.IsVersion():
+		key := versionPrefix(d.liveID())
+		x.add(kv.AppendInt64(kv.AppendInt64(key, d.major), d.minor), "", 0)
+	case d.IsProxy():
+		x.text(indexProxy, d.target.String())
+	}
+	return x, d.indexProperties(x)
+}
+
+// liveID is the document a version is a version of.
+func (d *Doc) liveID() docID { return d.parent }
+
+func versionPrefix(live docID) []byte {
+	return kv.AppendString(indexPrefix(indexVersion), live.String())
+}
+
+func (d *Doc) indexProperties(x *indexRows) error {
+	for _, key := range alwaysIndexed {
+		v, err := d.value(key)
+		if err != nil {
+			return err
+		}
+		x.value(key, v)
+	}
+	for i := range d.blocks {
+		b := &d.blocks[i]
+		for j, f := range b.shape.Fields {
+			if !f.Index || isAlwaysIndexed(f.Key) {
+				continue
+			}
+			v, err := b.get(d.repo, j)
+			if err != nil {
+				return err
+			}
+			if items, many := v.([]any); many {
+				for _, item := range items {
+					x.value(f.Key, item)
+				}
+			} else if v != nil {
+				x.value(f.Key, v)
+			}
+		}
+	}
+	return nil
+}
+
+// value reads a top-level property by key, nil where the document does not have it.
+func (d *Doc) value(key string) (any, error) {
+	b, i := d.field(key)
+	if b == nil {
+		return nil, nil
+	}
+	return b.get(d.repo, i)
+}
+
 // reindex brings the index rows of a document up to date: before is the document as it
 // was (nil: new), after as it is (nil: removed).
-func (t *Tx) reindex(before, after *Doc) error { return nil }
+func (t *Tx) reindex(before, after *Doc) error {
+	old, err := before.indexRows()
+	if err != nil {
+		return err
+	}
+	now, err := after.indexRows()
+	if err != nil {
+		return err
+	}
+	for _, row := range old.rows {
+		if now.find(row[0]) == nil {
+			if err := t.kv.Delete(row[0]); err != nil {
+				return err
+			}
+		}
+	}
+	for _, row := range now.rows {
+		if was := old.find(row[0]); was == nil || !bytes.Equal(was, row[1]) {
+			if err := t.kv.Set(row[0], row[1]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (x *indexRows) find(key []byte) []byte {
+	for _, row := range x.rows {
+		if bytes.Equal(row[0], key) {
+			return row[1]
+		}
+	}
+	return nil
+}
+
+// indexID reads the id at the end of an index row's key.
+func indexID(key []byte) (id docID) {
+	if len(key) >= 16 {
+		copy(id[:], key[len(key)-16:])
+	}
+	return id
+}
+
+// partLen is the length of the first value encoded in b, inverted or not.
+func partLen(b []byte) int {
+	if len(b) == 0 {
+		return 0
+	}
+	end, x := []byte{0, 1}, b[0]
+	if x >= 0x80 {
+		end, x = []byte{0xFF, 0xFE}, ^x
+	}
+	switch nilPart, no, str := kv.AppendNil(nil), kv.AppendBool(nil, false), kv.AppendString(nil, ""); {
+	case x == nilPart[0], x|1 == no[0]|1:
+		return 1
+	case x == str[0]:
+		i := bytes.Index(b, end)
+		if i < 0 {
+			return len(b)
+		}
+		return i + 2
+	}
+	return min(len(b), 9)
+}
+
+// indexValue decodes the value of an index key's first part; kind tells what it holds.
+// Text is folded.
+func indexValue(k schema.Kind, part []byte) (any, error) {
+	if _, null := kv.DecodeNil(part); null {
+		return nil, nil
+	}
+	switch k {
+	case schema.String:
+		s, _, err := kv.DecodeString(part)
+		return s, err
+	case schema.Double:
+		v, _, err := kv.DecodeFloat64(part)
+		return v, err
+	case schema.Boolean:
+		v, _, err := kv.DecodeBool(part)
+		return v, err
+	case schema.Date:
+		if len(part) < 9 {
+			return nil, fault.Internal.Errorf("index row: no date")
+		}
+		ms := int64(binary.BigEndian.Uint64(part[1:]) ^ 1<<63)
+		return time.UnixMilli(ms).UTC(), nil
+	}
+	v, _, err := kv.DecodeInt64(part)
+	return v, err
+}

@@ -174,8 +174,8 @@ func (p *Predicate) compare(v any) bool {
 		}
 		return false
 	case Between:
-		low, ok := Compare(v, p.Values[0].V)
-		high, too := Compare(v, p.Values[1].V)
+		low, ok := Collate(v, p.Values[0].V)
+		high, too := Collate(v, p.Values[1].V)
 		return ok && too && low >= 0 && high <= 0
 	case Like, ILike:
 		s, _ := v.(string)
@@ -184,12 +184,12 @@ func (p *Predicate) compare(v any) bool {
 		s, _ := v.(string)
 		return p.startsWith(s)
 	}
-	n, ok := Compare(v, p.Values[0].V)
+	if p.Op == Eq || p.Op == Ne {
+		n, ok := Compare(v, p.Values[0].V)
+		return ok && (n == 0) == (p.Op == Eq)
+	}
+	n, ok := Collate(v, p.Values[0].V)
 	switch p.Op {
-	case Eq:
-		return ok && n == 0
-	case Ne:
-		return ok && n != 0
 	case Lt:
 		return ok && n < 0
 	case Le:
@@ -212,8 +212,24 @@ func (p *Predicate) startsWith(s string) bool {
 	return ok && (rest == "" || rest[0] == '/')
 }
 
-// Compare orders two values of one kind; ok is false for values that have no order.
-// Text is compared as it is: case matters.
+// Collate is Compare as <, >, BETWEEN and ORDER BY do it: text without regard to case.
+func Collate(a, b any) (n int, ok bool) {
+	if x, is := a.(string); is {
+		if y, is := b.(string); is {
+			return strings.Compare(Fold(x), Fold(y)), true
+		}
+	}
+	return Compare(a, b)
+}
+
+// Fold is the text that stands for s where case does not matter.
+func Fold(s string) string { return strings.ToLower(s) }
+
+// Test reports whether one value alone satisfies the predicate.
+func (p *Predicate) Test(v any) bool { return p.test(v) == yes }
+
+// Compare tells values of one kind apart, as = and IN do: text with regard to case. It is
+// not ok for values of different kinds.
 func Compare(a, b any) (n int, ok bool) {
 	switch a := a.(type) {
 	case string:

@@ -64,6 +64,7 @@ func TestMatch(t *testing.T) {
 		{`dc:title LIKE '%%%'`, true},
 		{`dc:title BETWEEN 'A' AND 'Z'`, true},
 		{`dc:title NOT BETWEEN 'A' AND 'Z'`, false},
+		{`dc:title > 'a' AND dc:title < 'z' AND dc:title <= 'report 100%' AND NOT dc:title > 'rEPORT 100%'`, true},
 		{`dc:source = 'x'`, false},
 		{`NOT dc:source = 'x'`, false},
 		{`dc:source <> 'x'`, false},

@@ -5,7 +5,8 @@
 // condition, or who may see a result: package storage plans and runs queries.
 //
 // Comparison follows SQL: with a value that is not set it is neither true nor false, and
-// only what is true is selected. On a list, a condition holds if one item meets it; the
+// only what is true is selected. Text is equal if every letter is, its order (<, BETWEEN,
+// ORDER BY) ignores case. On a list, a condition holds if one item meets it; the
 // negated forms (<>, NOT IN, NOT LIKE) hold if no item meets the positive one.
 package query
 
