@@ -1,0 +1,185 @@
+package scripts
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/dop251/goja"
+
+	"catena/storage/fault"
+)
+
+// Frame is one call of a script's stack.
+type Frame struct {
+	Function     string
+	File         string
+	Line, Column int
+}
+
+// String shows the frame as stack traces do.
+func (f Frame) String() string {
+	at := fmt.Sprintf("%s:%d:%d", f.File, f.Line, f.Column)
+	if f.Function == "" {
+		return "at " + at
+	}
+	return "at " + f.Function + " (" + at + ")"
+}
+
+// Error is a failure with its place in the script; Stack holds the script's own lines,
+// innermost first.
+type Error struct {
+	File         string
+	Line, Column int
+	Stack        []Frame
+	Err          error
+}
+
+// Error returns the cause with the place in front.
+func (e *Error) Error() string {
+	if e.Line == 0 {
+		return e.File + ": " + e.Err.Error()
+	}
+	return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Line, e.Column, e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Trace returns the stack, a line for each call.
+func (e *Error) Trace() string {
+	var b strings.Builder
+	for _, f := range e.Stack {
+		b.WriteString(f.String() + "\n")
+	}
+	return b.String()
+}
+
+// located puts a place in front of an error and keeps its kind and code.
+func located(err error, file string, line, column int, stack ...Frame) error {
+	at := &Error{File: file, Line: line, Column: column, Stack: stack, Err: err}
+	out := &fault.Error{Kind: fault.Of(err), Line: line, Column: column, Message: at.Error(), Err: at}
+	var f *fault.Error
+	if errors.As(err, &f) {
+		out.Code, out.Field = f.Code, f.Field
+	}
+	return out
+}
+
+// breach is a limit that was reached. Scripts cannot catch it.
+func breach(code, format string, args ...any) *fault.Error {
+	return fault.Limit.Errorf(format, args...).WithCode(code)
+}
+
+// throw raises err in the script as an Error with kind, code and operation. It does not return.
+func (m *machine) throw(err error, op string) {
+	if m.fatal != nil {
+		m.vm.Interrupt(m.fatal)
+		panic(m.vm.ToValue(m.fatal.Error()))
+	}
+	obj, jsErr := m.vm.New(m.vm.GlobalObject().Get("Error"), m.vm.ToValue(err.Error()))
+	if jsErr != nil {
+		obj = m.vm.NewTypeError(err.Error())
+	}
+	kind, code, field := describe(err)
+	set := func(name, v string) {
+		if v != "" {
+			_ = obj.DefineDataProperty(name, m.vm.ToValue(v), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
+		}
+	}
+	set("kind", kind)
+	set("code", code)
+	set("field", field)
+	set("operation", op)
+	if m.thrown == nil || len(m.thrown) >= 64 {
+		m.thrown = map[*goja.Object]error{}
+	}
+	m.thrown[obj] = err
+	panic(obj)
+}
+
+// describe returns what a script may know of an error beside its message.
+func describe(err error) (kind, code, field string) {
+	var f *fault.Error
+	if errors.As(err, &f) {
+		return f.Kind.String(), f.Code, f.Field
+	}
+	return fault.Of(err).String(), "", ""
+}
+
+// failure turns what ended a run into an error with the script's place.
+func (m *machine) failure(err error) error {
+	file := m.program.file
+	var ex *goja.Exception
+	var stop *goja.InterruptedError
+	var deep *goja.StackOverflowError
+	var inside *Error
+	switch {
+	case errors.As(err, &inside):
+		return err
+	case errors.As(err, &stop):
+		cause, ok := stop.Value().(error)
+		if !ok {
+			cause = breach("script-timeout", "script: stopped")
+		}
+		return m.place(cause, file, stop.Stack())
+	case errors.As(err, &deep):
+		return m.place(breach("script-stack", "script: more than %d nested calls", m.limits.Stack), file, deep.Stack())
+	case errors.As(err, &ex):
+		if m.fatal != nil {
+			return m.place(m.fatal, file, ex.Stack())
+		}
+		return m.place(m.cause(ex.Value()), file, ex.Stack())
+	}
+	return located(err, file, m.line, 0)
+}
+
+// cause returns the error behind a thrown value: the operation's own, or what the script made.
+func (m *machine) cause(v goja.Value) error {
+	obj, ok := v.(*goja.Object)
+	if !ok {
+		return fault.Invalid.Errorf("%s", clip(v.String(), 4096)).WithCode("script-error")
+	}
+	if err := m.thrown[obj]; err != nil {
+		return err
+	}
+	text := "script failed"
+	var inner error
+	if ex := m.vm.Try(func() {
+		text = clip(obj.String(), 4096)
+		if c, ok := obj.Get("cause").(*goja.Object); ok {
+			inner = m.thrown[c]
+		}
+	}); ex != nil {
+		text = "script failed with a value that has no text"
+	}
+	if inner != nil {
+		return fault.Wrap(inner, "%s", text)
+	}
+	return fault.Invalid.Errorf("%s", text).WithCode("script-error")
+}
+
+// place locates err at the innermost line of the script itself.
+func (m *machine) place(err error, file string, stack []goja.StackFrame) error {
+	var frames []Frame
+	for _, f := range stack {
+		if p := f.Position(); f.SrcName() == file && p.Line > 0 && len(frames) < 50 {
+			frames = append(frames, Frame{f.FuncName(), file, p.Line, p.Column})
+		}
+	}
+	if len(frames) == 0 {
+		return located(err, file, m.line, 0)
+	}
+	return located(err, file, frames[0].Line, frames[0].Column, frames...)
+}
+
+// clip shortens text to at most n bytes without breaking a character.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && s[n]&0xC0 == 0x80 {
+		n--
+	}
+	return s[:n] + "…"
+}

@@ -1,0 +1,74 @@
+package scripts
+
+import "time"
+
+// host is what a script reaches outside its machine: the engine's context in process, a
+// pipe in a worker. Values that cross are nil, bool, int64, float64, string, time.Time,
+// []any, list, map[string]any, document and file; nothing else.
+type host interface {
+	call(op string, in any, params map[string]any, line int) (any, error)
+	helper(name string, args []any) (any, error) // Fn.name(args)
+	variable(name string) (v any, found bool, err error)
+	variables() ([]string, error)
+	setVariable(name string, v any) error // v absent: remove
+	user() (map[string]any, error)
+	now() time.Time
+	log(level, text string)
+}
+
+// absent stands for a variable that is to be removed.
+type absent struct{}
+
+// list is a list of documents or files, which scripts may also read with size() and get(i).
+type list []any
+
+// document is a document outside the machine.
+type document interface {
+	key() any // the same for two handles of one document object
+	field(i int) (any, error)
+	get(xpath string) (any, error)
+	set(xpath string, v any) error
+	properties() (map[string]any, error)
+}
+
+// file is the content of a file outside the machine.
+type file interface {
+	key() any
+	info() fileInfo
+	text(max int) (string, error)
+}
+
+type fileInfo struct {
+	name, typ, encoding, digest string
+	size                        int64
+}
+
+// fields are the system fields of a document, in the order document.field counts them.
+var fields = []string{
+	"id", "name", "path", "title", "type", "state", "facets", "schemas", "parentId", "versionLabel",
+	"changeToken", "repository", "isFolder", "isVersion", "isProxy", "isTrashed", "isCheckedOut",
+	"isLocked", "lockOwner", "lockCreated",
+}
+
+// synonyms are other names of fields.
+var synonyms = map[string]string{
+	"uid": "id", "ref": "id", "lifeCycle": "state", "currentLifeCycleState": "state", "lifeCycleState": "state",
+	"parentRef": "parentId", "isFolderish": "isFolder", "isImmutable": "isVersion",
+}
+
+// fieldIndex is the place of every field and synonym in fields.
+var fieldIndex = func() map[string]int {
+	m := make(map[string]int, 2*len(fields))
+	for i, f := range fields {
+		m[f] = i
+	}
+	for s, f := range synonyms {
+		m[s] = m[f]
+	}
+	return m
+}()
+
+const (
+	fieldFacets  = 6
+	fieldSchemas = 7
+)

@@ -1,0 +1,232 @@
+package scripts
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/dop251/goja"
+	"github.com/dop251/goja/parser"
+
+	"catena/storage/fault"
+)
+
+// machine is one run of one script: a fresh runtime, bound to a host. It is used once,
+// by one goroutine; only the timer touches it from outside, through Interrupt.
+type machine struct {
+	vm      *goja.Runtime
+	host    host
+	names   *names
+	limits  *Limits
+	program *program
+	input   any
+	params  map[string]any
+
+	globals map[string]goja.Value
+	handles map[any]*goja.Object
+	thrown  map[*goja.Object]error
+	shapes  shapes
+	calls   int
+	logged  int
+	line    int   // of the script, when it last called out
+	fatal   error // a breach or a cancelled call: the script may not go on
+}
+
+// newMachine makes the runtime and binds it: one dynamic object, the prototype of the
+// global one, answers for every name on demand.
+func newMachine(h host, n *names, l *Limits) *machine {
+	m := &machine{vm: goja.New(), host: h, names: n, limits: l}
+	m.vm.SetMaxCallStackSize(l.Stack)
+	m.vm.SetParserOptions(parser.WithDisableSourceMaps)
+	global := m.vm.GlobalObject()
+	bound := m.vm.NewDynamicObject((*scope)(m))
+	_ = bound.SetPrototype(global.Prototype())
+	_ = global.SetPrototype(bound)
+	return m
+}
+
+// run evaluates the program and, when it declares run, calls that. The result is the
+// function's or the value of the last expression.
+func (m *machine) run(ctx context.Context, p *program, in any, params map[string]any) (out any, err error) {
+	m.program, m.input, m.params = p, in, params
+	defer func() {
+		if x := recover(); x != nil {
+			out, err = nil, m.failure(fault.Internal.Errorf("script: %v\n%s", x, debug.Stack()).WithCode("script-crash"))
+		}
+	}()
+	w := watch(ctx, m)
+	defer w.stop()
+	m.harden(p.risks)
+	v, err := m.vm.RunProgram(p.code)
+	if err == nil && p.hasRun {
+		v, err = m.callRun()
+	}
+	if err != nil {
+		return nil, m.failure(err)
+	}
+	if v, err = m.settled(v); err != nil {
+		return nil, m.failure(err)
+	}
+	if out, err = m.leave(v); err != nil {
+		return nil, m.failure(err)
+	}
+	if m.fatal != nil {
+		return nil, m.failure(m.fatal)
+	}
+	return out, nil
+}
+
+func (m *machine) callRun() (goja.Value, error) {
+	v, err := m.vm.RunProgram(runName)
+	if err != nil {
+		return nil, err
+	}
+	run, ok := goja.AssertFunction(v)
+	if !ok {
+		return nil, fault.Invalid.Errorf("run: not a function").WithCode("script-error")
+	}
+	return run(goja.Undefined(), m.enter(m.input), m.parameters())
+}
+
+// parameters is the script's params, an object of its own.
+func (m *machine) parameters() goja.Value {
+	if m.params == nil {
+		return m.vm.NewObject()
+	}
+	return m.enter(m.params)
+}
+
+// settled returns what a promise came to; every job has run by now.
+func (m *machine) settled(v goja.Value) (goja.Value, error) {
+	obj, ok := v.(*goja.Object)
+	if !ok || obj.ExportType() != typePromise {
+		return v, nil
+	}
+	p, ok := obj.Export().(*goja.Promise)
+	if !ok {
+		return v, nil
+	}
+	switch p.State() {
+	case goja.PromiseStateFulfilled:
+		return p.Result(), nil
+	case goja.PromiseStateRejected:
+		return nil, located(m.cause(p.Result()), m.program.file, m.originOf(p.Result()), 0)
+	}
+	return nil, fault.Invalid.Errorf("script: awaits something that never settles").WithCode("script-pending")
+}
+
+// originOf finds the line an Error was made at, from its own stack text.
+func (m *machine) originOf(v goja.Value) int {
+	obj, ok := v.(*goja.Object)
+	if !ok {
+		return 0
+	}
+	line := 0
+	_ = m.vm.Try(func() {
+		if s := obj.Get("stack"); s != nil {
+			line = lineIn(s.String(), m.program.file)
+		}
+	})
+	return line
+}
+
+// leave converts a result, whose getters are the script's code and may throw.
+func (m *machine) leave(v goja.Value) (out any, err error) {
+	ex := m.vm.Try(func() { out, err = m.export(v) })
+	if ex != nil {
+		return nil, ex
+	}
+	return out, err
+}
+
+// callOut carries out one call of the host, counted and with the script's line noted.
+func (m *machine) callOut(op string, f func(line int) (any, error)) goja.Value {
+	m.calls++
+	if m.calls > m.limits.Calls {
+		m.fatal = breach("script-calls", "script: more than %d calls", m.limits.Calls)
+		m.throw(m.fatal, op)
+	}
+	m.line = m.currentLine()
+	v, err := f(m.line)
+	if err != nil {
+		m.throw(err, op)
+	}
+	return m.enter(v)
+}
+
+// currentLine is the line of the script that is calling out.
+func (m *machine) currentLine() int {
+	var buf [4]goja.StackFrame
+	for _, f := range m.vm.CaptureCallStack(4, buf[:0]) {
+		if p := f.Position(); p.Line > 0 {
+			return p.Line
+		}
+	}
+	return m.line
+}
+
+// stop ends the run from outside. The reason comes out as the run's error.
+func (m *machine) stop(reason error) { m.vm.Interrupt(reason) }
+
+// watcher stops a machine when its time, its caller's patience or the memory runs out.
+type watcher struct {
+	m      *machine
+	timer  *time.Timer
+	cancel func() bool
+	end    time.Time
+	heap   uint64
+}
+
+// firstLook is how long a run goes on before its use of memory is looked at.
+const firstLook = 5 * time.Millisecond
+
+func watch(ctx context.Context, m *machine) *watcher {
+	w := &watcher{m: m, end: time.Now().Add(m.limits.Wall)}
+	if ctx.Done() != nil {
+		w.cancel = context.AfterFunc(ctx, func() {
+			m.stop(fault.Unavailable.Errorf("script: %w", context.Cause(ctx)).WithCode("script-cancelled"))
+		})
+	}
+	w.timer = time.AfterFunc(min(firstLook, m.limits.Wall), w.look)
+	return w
+}
+
+func (w *watcher) look() {
+	left := time.Until(w.end)
+	if left <= 0 {
+		w.m.stop(timeout(w.m.limits.Wall))
+		return
+	}
+	now := heapInUse()
+	if w.heap == 0 || now < w.heap {
+		w.heap = now
+	}
+	if now-w.heap > uint64(w.m.limits.Memory) {
+		w.m.stop(outOfMemory(w.m.limits.Memory))
+		return
+	}
+	w.timer.Reset(min(firstLook, left))
+}
+
+func (w *watcher) stop() {
+	w.timer.Stop()
+	if w.cancel != nil {
+		w.cancel()
+	}
+}
+
+func timeout(d time.Duration) error {
+	return breach("script-timeout", "script: ran longer than %s", d)
+}
+
+func outOfMemory(n int64) error {
+	return breach("script-memory", "script: more than %s of memory", bytesText(n))
+}
+
+func bytesText(n int64) string {
+	if n >= 1<<20 && n%(1<<20) == 0 {
+		return fmt.Sprintf("%d MiB", n>>20)
+	}
+	return fmt.Sprintf("%d bytes", n)
+}

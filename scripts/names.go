@@ -1,0 +1,70 @@
+package scripts
+
+import (
+	"crypto/sha256"
+	"hash"
+	"slices"
+	"strings"
+)
+
+// space is one name of the tree that operations make: Document is a space, Create in it
+// is an operation, and a name may be both.
+type space struct {
+	op   string
+	kids map[string]*space
+}
+
+// names is the tree of operations a script sees, made once for each set of operations.
+type names struct {
+	root *space
+	all  []string // sorted, as operations are called
+	hash [32]byte
+}
+
+func newNames(ops []string) *names {
+	n := &names{root: &space{}, all: slices.Clone(ops)}
+	slices.Sort(n.all)
+	var h hash.Hash = sha256.New()
+	for _, op := range n.all {
+		h.Write([]byte(op + "\n"))
+		s := n.root
+		for _, part := range strings.Split(mangle(op), ".") {
+			if s.kids == nil {
+				s.kids = map[string]*space{}
+			}
+			kid := s.kids[part]
+			if kid == nil {
+				kid = &space{}
+				s.kids[part] = kid
+			}
+			s = kid
+		}
+		if s.op == "" || op == mangle(op) {
+			s.op = op
+		}
+	}
+	h.Sum(n.hash[:0])
+	return n
+}
+
+// mangle makes an operation's name one that JavaScript can write.
+func mangle(op string) string {
+	return strings.Map(func(r rune) rune {
+		switch r {
+		case ' ', '-', '(', ')':
+			return '_'
+		}
+		return r
+	}, op)
+}
+
+// find returns the operation a script calls as path ("Document.Create").
+func (n *names) find(path string) (string, bool) {
+	s := n.root
+	for _, part := range strings.Split(path, ".") {
+		if s = s.kids[part]; s == nil {
+			return "", false
+		}
+	}
+	return s.op, s.op != ""
+}

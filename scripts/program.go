@@ -1,0 +1,168 @@
+package scripts
+
+import (
+	ring "container/list"
+	"crypto/sha256"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/dlclark/regexp2/v2"
+	"github.com/dop251/goja"
+	"github.com/dop251/goja/ast"
+	"github.com/dop251/goja/parser"
+
+	"catena/storage/fault"
+)
+
+// matchTimeout bounds one match of a pattern that backtracks. goja reads a match that
+// ran out of time as "no match"; since no run may last longer than this, the run itself
+// has ended by then and no script ever sees the wrong answer.
+const matchTimeout = 10 * time.Second
+
+func init() { regexp2.DefaultMatchTimeout = matchTimeout }
+
+// program is a compiled script. It is never changed and may run in many machines at once.
+type program struct {
+	file   string
+	code   *goja.Program
+	hasRun bool // declares run(input, params)
+	risks  risk
+	size   int
+}
+
+// runName reads the binding called run, whichever way it was declared.
+var runName = goja.MustCompile("", "run", true)
+
+// parse reads source into a tree; it never reads anything but source.
+func parse(file, source string) (*ast.Program, error) {
+	if err := prescan(source); err != nil {
+		return nil, err
+	}
+	tree, err := parser.ParseFile(nil, file, source, 0, parser.WithDisableSourceMaps)
+	if err != nil {
+		return nil, syntaxFault(err, file)
+	}
+	return tree, nil
+}
+
+func compile(file, source string, strict bool) (*program, error) {
+	tree, err := parse(file, source)
+	if err != nil {
+		return nil, err
+	}
+	code, err := goja.CompileAST(tree, strict)
+	if err != nil {
+		return nil, syntaxFault(err, file)
+	}
+	return &program{file: file, code: code, hasRun: declaresRun(tree), risks: risksOf(source), size: len(source)}, nil
+}
+
+// syntaxFault turns what goja says about source into a fault with its place.
+func syntaxFault(err error, file string) error {
+	line, column, text := 0, 0, err.Error()
+	var list parser.ErrorList
+	var one *parser.Error
+	var ce *goja.CompilerSyntaxError
+	switch {
+	case errors.As(err, &list) && len(list) > 0:
+		line, column, text = list[0].Position.Line, list[0].Position.Column, list[0].Message
+	case errors.As(err, &one):
+		line, column, text = one.Position.Line, one.Position.Column, one.Message
+	case errors.As(err, &ce):
+		text = ce.Message
+		if ce.File != nil {
+			p := ce.File.Position(ce.Offset)
+			line, column = p.Line, p.Column
+		}
+	}
+	return located(fault.Invalid.Errorf("%s", text).WithCode("script-syntax"), file, line, column)
+}
+
+// declaresRun reports whether the top level of a script declares run.
+func declaresRun(tree *ast.Program) bool {
+	isRun := func(b []*ast.Binding) bool {
+		for _, x := range b {
+			if id, ok := x.Target.(*ast.Identifier); ok && id.Name == "run" {
+				return true
+			}
+		}
+		return false
+	}
+	for _, s := range tree.Body {
+		switch s := s.(type) {
+		case *ast.FunctionDeclaration:
+			if s.Function.Name != nil && s.Function.Name.Name == "run" {
+				return true
+			}
+		case *ast.VariableStatement:
+			if isRun(s.List) {
+				return true
+			}
+		case *ast.LexicalDeclaration:
+			if isRun(s.List) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// programs keeps compiled programs by the hash of their source, the most recently used
+// ones, within a number of bytes of source.
+type programs struct {
+	mu    sync.Mutex
+	max   int
+	size  int
+	order *ring.List // of *kept, most recent first
+	byKey map[programKey]*ring.Element
+}
+
+type programKey struct {
+	hash   [32]byte
+	strict bool
+}
+
+type kept struct {
+	key programKey
+	p   *program
+}
+
+func newPrograms(max int) *programs {
+	return &programs{max: max, order: ring.New(), byKey: map[programKey]*ring.Element{}}
+}
+
+// get returns the program of source, compiling it when it is not kept.
+func (c *programs) get(file, source string, strict bool) (*program, error) {
+	key := programKey{sha256.Sum256([]byte(file + "\x00" + source)), strict}
+	if p := c.find(key); p != nil {
+		return p, nil
+	}
+	p, err := compile(file, source, strict)
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.byKey[key] == nil {
+		c.byKey[key] = c.order.PushFront(&kept{key, p})
+		c.size += p.size
+	}
+	for c.size > c.max && c.order.Len() > 1 {
+		last := c.order.Remove(c.order.Back()).(*kept)
+		delete(c.byKey, last.key)
+		c.size -= last.p.size
+	}
+	return p, nil
+}
+
+func (c *programs) find(key programKey) *program {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e := c.byKey[key]
+	if e == nil {
+		return nil
+	}
+	c.order.MoveToFront(e)
+	return e.Value.(*kept).p
+}

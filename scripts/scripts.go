@@ -1,0 +1,95 @@
+// Package scripts runs JavaScript over the table of operations: an operation is called
+// as Document.Create(input, {type: "File"}), documents and files are handles, everything
+// else is a copy. One bridge (machine) serves two places. Scripts deployed by an
+// administrator run in the server's process; text that a caller sends is parsed,
+// compiled and run in a pooled process of its own, which may be killed at any moment
+// without harm to anyone else. What a script may call is for the engine to decide; this
+// package knows operations by name only.
+package scripts
+
+import (
+	"log/slog"
+	"runtime"
+	"sync"
+	"time"
+)
+
+// Limits bound one run of a script; zero values take the defaults.
+type Limits struct {
+	Wall       time.Duration // from the first instruction to the result (10 s)
+	CPU        time.Duration // of a worker process, over one run (5 s)
+	Memory     int64         // bytes of a worker's data; growth of the heap in process (256 MiB)
+	Stack      int           // nested calls (500)
+	Calls      int           // of operations and other things outside the script (10,000)
+	Source     int           // bytes of source (256 KiB)
+	Output     int           // bytes of one value that leaves the script (8 MiB)
+	Log        int           // bytes of console output (64 KiB)
+	Programs   int           // bytes of source kept compiled (16 MiB)
+	Workers    int           // worker processes at work at once (twice the processors)
+	PerUser    int           // of them for one principal (2)
+	Spares     int           // worker processes kept ready (2)
+	QueueWait  time.Duration // for a worker (2 s)
+	QueueLimit int           // callers waiting for a worker (64)
+}
+
+func or[T comparable](v, otherwise T) T {
+	var zero T
+	if v == zero {
+		return otherwise
+	}
+	return v
+}
+
+// withDefaults fills in what is zero.
+func (l Limits) withDefaults() Limits {
+	l.Wall = min(or(l.Wall, matchTimeout), matchTimeout)
+	l.CPU = or(l.CPU, 5*time.Second)
+	l.Memory = or(l.Memory, 256<<20)
+	l.Stack = or(l.Stack, 500)
+	l.Calls = or(l.Calls, 10_000)
+	l.Source = or(l.Source, 256<<10)
+	l.Output = or(l.Output, 8<<20)
+	l.Log = or(l.Log, 64<<10)
+	l.Programs = or(l.Programs, 16<<20)
+	l.Workers = or(l.Workers, 2*runtime.GOMAXPROCS(0))
+	l.PerUser = or(l.PerUser, 2)
+	l.Spares = min(or(l.Spares, 2), 4)
+	l.QueueWait = or(l.QueueWait, 2*time.Second)
+	l.QueueLimit = or(l.QueueLimit, 64)
+	return l
+}
+
+// Options make a Runner.
+type Options struct {
+	Worker           []string // command line that ends in WorkerMain
+	Limits           Limits
+	Log              *slog.Logger // nil: slog.Default
+	InProcessTrusted bool         // deployed scripts run in the server's process
+}
+
+// Runner runs scripts and keeps what they share: compiled programs and worker processes.
+type Runner struct {
+	o        Options
+	limits   Limits
+	log      *slog.Logger
+	programs *programs
+	pool     *pool
+	mu       sync.Mutex // serializes Load, Sync and changes of the engine's set
+}
+
+// New makes a runner. Worker processes start with the first script that needs one.
+func New(o Options) *Runner {
+	r := &Runner{o: o, limits: o.Limits.withDefaults(), log: o.Log}
+	if r.log == nil {
+		r.log = slog.Default()
+	}
+	r.programs = newPrograms(r.limits.Programs)
+	r.pool = newPool(o.Worker, r.limits, r.log)
+	return r
+}
+
+// Warm starts the spare worker processes, so that the first script finds one ready.
+func (r *Runner) Warm() { r.pool.warm() }
+
+// Close ends the worker processes. Runs under way fail.
+func (r *Runner) Close() error { return r.pool.close() }
