@@ -1,0 +1,101 @@
+// Package opstest gives tests of operations a repository in memory, with the users alice and
+// bob. It runs an operation's function alone; calls by name are what scenarios are for.
+package opstest
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/blob"
+	"catena/storage/kv"
+	"catena/storage/memory"
+	"catena/storage/schema"
+)
+
+// World is a fresh repository.
+type World struct {
+	*storage.Repo
+	t testing.TB
+}
+
+// New opens a fresh repository for a test.
+func New(t testing.TB) *World {
+	t.Helper()
+	log := slog.New(slog.DiscardHandler)
+	types, err := schema.Load(schema.Defaults())
+	if err != nil {
+		t.Fatal(err)
+	}
+	blobs, err := blob.Open("", log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := kv.New(memory.New(), kv.Options{})
+	repo, err := storage.Open(context.Background(), storage.Config{
+		DB: db, Blobs: blobs, Types: types, Log: log, PasswordMemory: 64,
+	}, "secret")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		repo.Close()
+		blobs.Close()
+		db.Close()
+	})
+	w := &World{Repo: repo, t: t}
+	w.Do("Administrator", func(c *engine.Ctx) error {
+		for _, name := range []string{"alice", "bob"} {
+			if err := c.Tx.SaveUser(&storage.User{Username: name}, "secret"); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return w
+}
+
+// Do runs fn in a transaction of a user's and fails the test if it fails.
+func (w *World) Do(user string, fn func(c *engine.Ctx) error) {
+	w.t.Helper()
+	if err := w.Try(user, fn); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// Try runs fn in a transaction of a user's and returns how it ended.
+func (w *World) Try(user string, fn func(c *engine.Ctx) error) error {
+	ctx := context.Background()
+	var as *storage.Principal
+	if err := w.View(ctx, w.System(), func(tx *storage.Tx) (err error) {
+		as, err = tx.PrincipalOf(user)
+		return err
+	}); err != nil {
+		return err
+	}
+	return w.Update(ctx, as, func(tx *storage.Tx) error {
+		return fn(&engine.Ctx{Context: ctx, Tx: tx, As: as, Now: tx.Now(), Vars: map[string]any{}, Log: slog.New(slog.DiscardHandler), Door: engine.Chain})
+	})
+}
+
+// Doc finds a document.
+func (w *World) Doc(c *engine.Ctx, ref storage.Ref) *storage.Doc {
+	w.t.Helper()
+	d, err := c.Tx.Doc(ref)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return d
+}
+
+// Make creates a document at a path.
+func (w *World) Make(c *engine.Ctx, folder storage.Ref, typeName, name string, p storage.Props) *storage.Doc {
+	w.t.Helper()
+	d, err := c.Tx.Create(w.Doc(c, folder), typeName, name, p)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return d
+}

@@ -1,0 +1,96 @@
+package repository
+
+import (
+	"strings"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+// paging is what the parameters of a list ask for.
+type paging struct {
+	size, index, offset, max int
+	sortBy, sortOrder        []string
+}
+
+// options translates the parameters of a list. The offset wins over the page number, and a
+// field whose order is not asc sorts descending.
+func (p paging) options(c *engine.Ctx) (storage.QueryOptions, error) {
+	for _, n := range [...]struct {
+		name  string
+		value int
+	}{{"pageSize", p.size}, {"currentPageIndex", p.index}, {"offset", p.offset}, {"maxResults", p.max}} {
+		if n.value < 0 {
+			return storage.QueryOptions{}, fault.Invalid.Errorf("%s: is below 0", n.name).In(n.name)
+		}
+	}
+	largest := c.Tx.Repo().Limits().PageSize
+	o := storage.QueryOptions{Max: p.max}
+	o.Limit = min(p.size, largest)
+	if o.Offset = p.offset; o.Offset == 0 && p.index > 0 {
+		size := o.Limit
+		if size == 0 {
+			size = largest
+		}
+		if p.index > maxOffset/size {
+			return o, fault.Invalid.Errorf("currentPageIndex: page %d begins beyond %d", p.index, maxOffset).In("currentPageIndex")
+		}
+		o.Offset = p.index * size
+	}
+	for i, field := range p.sortBy {
+		if field = strings.TrimSpace(field); field == "" {
+			continue
+		}
+		asc := i < len(p.sortOrder) && strings.EqualFold(strings.TrimSpace(p.sortOrder[i]), "asc")
+		o.Sort = append(o.Sort, storage.SortKey{Field: field, Desc: !asc})
+	}
+	return o, nil
+}
+
+// maxOffset keeps page numbers from overflowing; storage draws the real line.
+const maxOffset = 1 << 30
+
+// marked replaces the words that stand for the caller and the repository, in lists too.
+func marked(c *engine.Ctx, v any) any {
+	switch v := v.(type) {
+	case string:
+		switch v {
+		case "$currentUser":
+			return c.As.Name
+		case "$currentRepository":
+			return c.Tx.Repo().Name()
+		}
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = marked(c, v[i])
+		}
+		return out
+	}
+	return v
+}
+
+func positional(c *engine.Ctx, params []string) []any {
+	args := make([]any, len(params))
+	for i, v := range params {
+		args[i] = marked(c, v)
+	}
+	return args
+}
+
+func named(c *engine.Ctx, params storage.Props) map[string]any {
+	args := make(map[string]any, len(params))
+	for name, v := range params {
+		args[name] = marked(c, v)
+	}
+	return args
+}
+
+// checkLanguage refuses query languages other than the one there is.
+func checkLanguage(name string) error {
+	if name != "" && !strings.EqualFold(name, "NXQL") {
+		return fault.Invalid.Errorf("language %q: only NXQL is known", name).In("language")
+	}
+	return nil
+}

@@ -1,0 +1,44 @@
+package repository
+
+import (
+	"catena/engine"
+	"catena/storage"
+)
+
+var query = engine.Op{
+	Name:     "Repository.Query",
+	Aliases:  []string{"Document.Query"},
+	Label:    "Query",
+	Category: "Fetch",
+	Since:    "6.0",
+	Doc: "Runs a query and returns a page of the documents it finds. Values for ? and :name are bound, never pasted into the text, " +
+		"so quotePatternParameters and escapePatternParameters change nothing.",
+	Effect: engine.Reads,
+	Run:    engine.On(queryParams.run),
+}
+
+type queryParams struct {
+	Query     string        `json:"query" default:"SELECT * FROM Document" doc:"The query."`
+	Args      []string      `json:"queryParams,omitzero" alias:"searchTerm" doc:"Values for the question marks, in order."`
+	Named     storage.Props `json:"namedParameters,omitzero" doc:"Values for :name."`
+	PageSize  int           `json:"pageSize,omitzero" doc:"Most entries of the page; without it the largest allowed."`
+	Index     int           `json:"currentPageIndex,omitzero" alias:"page" doc:"Number of the page, from 0."`
+	Max       int           `json:"maxResults,omitzero" doc:"Most entries of all pages together; 0 is no bound."`
+	SortBy    []string      `json:"sortBy,omitzero" doc:"Fields to sort by instead of the query's."`
+	SortOrder []string      `json:"sortOrder,omitzero" values:"ASC,DESC" widget:"Option" doc:"For each field ASC, or else descending."`
+	Language  string        `json:"language" default:"NXQL" values:"NXQL" widget:"Option" doc:"Language of the query."`
+	Quote     bool          `json:"quotePatternParameters" default:"true" doc:"Accepted; values are always bound."`
+	Escape    bool          `json:"escapePatternParameters" default:"true" doc:"Accepted; values are always bound."`
+}
+
+func (p queryParams) run(c *engine.Ctx, _ engine.Void) (*storage.Page, error) {
+	if err := checkLanguage(p.Language); err != nil {
+		return nil, err
+	}
+	o, err := paging{p.PageSize, p.Index, 0, p.Max, p.SortBy, p.SortOrder}.options(c)
+	if err != nil {
+		return nil, err
+	}
+	o.Args, o.Named = positional(c, p.Args), named(c, p.Named)
+	return c.Tx.Query(p.Query, o)
+}

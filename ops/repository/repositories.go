@@ -1,0 +1,20 @@
+package repository
+
+import (
+	"catena/engine"
+)
+
+var repositories = engine.Op{
+	Name:     "GetRepositories",
+	Label:    "List repository names on the server",
+	Category: "Fetch",
+	Doc:      "Returns the names of the repositories.",
+	Effect:   engine.Reads,
+	Run:      engine.On(repositoriesParams.run),
+}
+
+type repositoriesParams struct{}
+
+func (repositoriesParams) run(c *engine.Ctx, _ engine.Void) ([]any, error) {
+	return []any{c.Tx.Repo().Name()}, nil
+}

@@ -1,0 +1,179 @@
+package repository
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+// request is what a call asks of a provider.
+type request struct {
+	paging
+	args    []string
+	named   storage.Props
+	filters []string
+
+	fields map[string]field
+	quick  map[string]quick
+}
+
+// built is a query ready to run.
+type built struct {
+	src     string
+	options storage.QueryOptions
+}
+
+// build turns the provider and what is asked of it into a query. The columns are the
+// provider's own unless others are given.
+func (p *provider) build(c *engine.Ctx, r request, columns string) (b built, err error) {
+	if r.size == 0 {
+		r.size = p.PageSize
+	}
+	if b.options, err = r.options(c); err != nil {
+		return b, err
+	}
+	b.options.Named = named(c, r.named)
+	if p.Free {
+		if len(r.args) == 0 || strings.TrimSpace(r.args[0]) == "" {
+			return b, fault.Invalid.Errorf("queryParams: the query is missing").In("queryParams")
+		}
+		b.src, b.options.Args = r.args[0], positional(c, r.args[1:])
+		return b, nil
+	}
+	if b.options.Args, err = p.arguments(c, r.args); err != nil {
+		return b, err
+	}
+	on, err := p.switched(r.filters)
+	if err != nil {
+		return b, err
+	}
+	conditions := p.conditions(b.options.Named)
+	for _, f := range on {
+		if f.Where != "" {
+			conditions = append(conditions, "("+f.Where+")")
+		}
+	}
+	b.src = p.source(columns, conditions)
+	if len(b.options.Sort) == 0 {
+		b.options.Sort, err = p.order(on)
+	}
+	switch {
+	case p.Count == toPage:
+		b.options.CountLimit = b.options.Limit
+	case p.Count > 0:
+		b.options.CountLimit = int(p.Count)
+	}
+	return b, err
+}
+
+// arguments are the values for the question marks of the condition. Where a document is
+// meant its path will do, too.
+func (p *provider) arguments(c *engine.Ctx, given []string) ([]any, error) {
+	args := positional(c, given)
+	if want := strings.Count(p.Where, "?"); len(args) > want {
+		args = args[:want]
+	}
+	for i, kind := range p.Args {
+		if i >= len(args) {
+			break
+		}
+		text := args[i].(string)
+		switch kind {
+		case "contains":
+			args[i] = "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(text) + "%"
+		case "document":
+			if !strings.HasPrefix(text, "/") {
+				continue
+			}
+			d, err := c.Tx.Doc(storage.Ref(text))
+			if err != nil {
+				return nil, err
+			}
+			args[i] = d.ID()
+		}
+	}
+	return args, nil
+}
+
+// switched returns the quick filters of the names.
+func (p *provider) switched(names []string) ([]quick, error) {
+	var on []quick
+	for _, name := range names {
+		if name = strings.TrimSpace(name); name == "" {
+			continue
+		}
+		f, ok := p.Quick[name]
+		if !ok {
+			return nil, fault.Invalid.Errorf("quick filter %s: page provider %s has %s", name, p.Name,
+				orElse(strings.Join(slices.Sorted(maps.Keys(p.Quick)), ", "), "none")).In("quickFilters")
+		}
+		on = append(on, f)
+	}
+	return on, nil
+}
+
+// conditions returns those of the fields that have a value, and gives the values of lists
+// names of their own.
+func (p *provider) conditions(named map[string]any) []string {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(p.Fields)) {
+		f := p.Fields[name]
+		values := itemsOf(named[name], f.List)
+		if len(values) == 0 {
+			continue
+		}
+		parts := make([]string, len(values))
+		for i, v := range values {
+			param := fmt.Sprintf("%s_%d", name, i)
+			named[param] = v
+			parts[i] = f.Path + " " + orElse(f.Op, "=") + " :" + param
+		}
+		all = append(all, "("+strings.Join(parts, " OR ")+")")
+	}
+	return all
+}
+
+// itemsOf returns the values given for a field; those of a list may come as JSON text.
+func itemsOf(v any, list bool) []any {
+	switch v := v.(type) {
+	case nil:
+		return nil
+	case []any:
+		return v
+	case []string:
+		items := make([]any, len(v))
+		for i := range v {
+			items[i] = v[i]
+		}
+		return items
+	case string:
+		var items []any
+		if list && strings.HasPrefix(strings.TrimSpace(v), "[") && json.Unmarshal([]byte(v), &items) == nil {
+			return items
+		}
+		if strings.TrimSpace(v) == "" {
+			return nil
+		}
+	}
+	return []any{v}
+}
+
+// sample has every condition that could be added.
+func (r request) sample() []string {
+	var all []string
+	for name, f := range r.fields {
+		all = append(all, f.Path+" "+orElse(f.Op, "=")+" :"+name)
+	}
+	for _, f := range r.quick {
+		if f.Where != "" {
+			all = append(all, "("+f.Where+")")
+		}
+	}
+	return all
+}
