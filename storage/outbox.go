@@ -105,6 +105,7 @@ func (r *Repo) RunJobs(ctx context.Context, handlers map[string]func(context.Con
 		if err != nil && ctx.Err() == nil {
 			r.log.Error("outbox cannot be read", "err", err)
 		}
+		claimed := false
 		for _, key := range keys {
 			select {
 			case slots <- struct{}{}:
@@ -113,9 +114,13 @@ func (r *Repo) RunJobs(ctx context.Context, handlers map[string]func(context.Con
 			}
 			j, leased, err := r.claim(ctx, key)
 			if err != nil || leased == nil {
+				if err != nil && ctx.Err() == nil {
+					r.log.Error("job cannot be claimed", "err", err)
+				}
 				<-slots
 				continue
 			}
+			claimed = true
 			running.Add(1)
 			go func() {
 				defer running.Done()
@@ -123,7 +128,7 @@ func (r *Repo) RunJobs(ctx context.Context, handlers map[string]func(context.Con
 				r.carryOut(ctx, j, leased, handlers[j.Kind])
 			}()
 		}
-		if len(keys) > 0 {
+		if claimed {
 			continue
 		}
 		timer := time.NewTimer(jobPause)

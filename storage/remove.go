@@ -37,6 +37,7 @@ func (t *Tx) Delete(d *Doc) error {
 			return err
 		}
 	}
+	t.folders = nil
 	docs = append(docs, cur)
 	for _, gone := range docs {
 		if err := t.erase(gone); err != nil {

@@ -134,6 +134,18 @@ func (w *world) on(as *storage.Principal, path string, fn func(*storage.Tx, *sto
 	})
 }
 
+// rows counts the rows of a key space.
+func (w *world) rows(space string) (n int) {
+	w.t.Helper()
+	if err := w.db.View(context.Background(), func(k *kv.Tx) (err error) {
+		n, _, err = k.Count(kv.Prefix([]byte(space)), 1_000_000)
+		return err
+	}); err != nil {
+		w.t.Fatal(err)
+	}
+	return n
+}
+
 func wantKind(t testing.TB, err error, k fault.Kind, part string) {
 	t.Helper()
 	if !fault.Is(err, k) || !strings.Contains(err.Error(), part) {

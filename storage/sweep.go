@@ -102,7 +102,7 @@ func (t *Tx) sweepOne(parent, id docID) error {
 
 // sweepBlobs removes content that no document refers to and that is older than the grace period.
 func (r *Repo) sweepBlobs(ctx context.Context) error {
-	before := r.clock().Add(-r.grace)
+	before := time.Now().Add(-r.grace) // the clock that files are stamped by
 	var old []string
 	err := r.blobs.Each(func(digest string, _ int64, mod time.Time) error {
 		if mod.Before(before) {
@@ -124,7 +124,8 @@ func (r *Repo) sweepBlobs(ctx context.Context) error {
 			if err != nil || needed {
 				return err
 			}
-			return r.blobs.Remove(digest)
+			_, err = r.blobs.RemoveBefore(digest, before)
+			return err
 		})
 	}
 	return err

@@ -17,9 +17,10 @@ type folder struct {
 	acls  []aclID // the access lists that hold here, nearest first
 }
 
-// treeCache holds folders of one epoch: no folder was moved, renamed, removed or given another
-// access list between the snapshots that share it. New folders may appear, so absence is
-// never remembered.
+// treeCache holds folders of one epoch: nothing that is a folder or has children was moved, renamed,
+// removed or given another access list between the snapshots that share it. New folders
+// may appear, so absence is never remembered; what is no folder may move without a new
+// epoch, so it is never kept here.
 type treeCache struct {
 	epoch   string
 	version uint64
@@ -57,10 +58,7 @@ func (c *treeCache) put(f *folder) {
 		clear(c.byID)
 		clear(c.paths)
 	}
-	c.byID[f.id] = f
-	if f.flags&flagVersion == 0 {
-		c.paths[f.path] = f
-	}
+	c.byID[f.id], c.paths[f.path] = f, f
 }
 
 var epochKey = metaKey("epoch")
@@ -147,7 +145,7 @@ func (t *Tx) folderAt(id docID, steps int) (*folder, error) {
 	if f.acl != (aclID{}) {
 		f.acls = append([]aclID{f.acl}, f.acls...)
 	}
-	if cache != nil {
+	if cache != nil && f.flags&flagFolder != 0 {
 		cache.put(f)
 		return f, nil
 	}

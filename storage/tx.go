@@ -47,10 +47,16 @@ func (t *Tx) Repo() *Repo { return t.repo }
 // Principal returns who acts.
 func (t *Tx) Principal() *Principal { return t.as }
 
-// As returns the same transaction for another principal. Nobody (nil) may do nothing.
+// As returns the same transaction for another principal. Nobody (nil) may do nothing; records of what the
+// system does show who acted before.
 func (t *Tx) As(p *Principal) *Tx {
-	if p == nil {
+	switch {
+	case p == nil:
 		p = &Principal{ReadOnly: true}
+	case p.System && p.Actor == "" && !t.as.System:
+		system := *p
+		system.Actor = t.actor()
+		p = &system
 	}
 	return &Tx{session: t.session, as: p, rights: t.repo.access.of(p)}
 }
@@ -92,9 +98,9 @@ func (t *Tx) Nest(fn func() error) (err error) {
 		if done && err == nil {
 			return
 		}
-		pinned := t.pinned
+		events := t.events
 		*t.session = s
-		t.pinned, t.folders, t.cache = pinned, nil, nil
+		t.events, t.folders = events, nil
 	}()
 	err = t.kv.Nest(fn)
 	done = true

@@ -58,6 +58,9 @@ func (t *Tx) finish(d, cur *Doc) *Doc {
 		return d
 	}
 	old := d.blocks
+	if d.facetsSet {
+		cur.setFacets(slices.Clone(d.facets))
+	}
 	*d = *cur
 	for i := range old {
 		for j := range old[i].vals {
@@ -96,6 +99,11 @@ func (t *Tx) recorded(before, d *Doc) error {
 	}
 	if before.flags != d.flags {
 		if err := t.putPlace(before, d); err != nil {
+			return err
+		}
+	}
+	if (before.flags^d.flags)&flagFolder != 0 {
+		if err := t.stir(); err != nil {
 			return err
 		}
 	}
@@ -186,10 +194,7 @@ func (d *Doc) digests() (map[string]bool, error) {
 
 // touch notes who changed the document and when.
 func (t *Tx) touch(d *Doc, created bool) {
-	who := t.as.Name
-	if t.as.System && t.as.Actor != "" {
-		who = t.as.Actor
-	}
+	who := t.actor()
 	set := func(key string, v any) {
 		if b, i := d.field(key); b != nil {
 			b.set(i, v)
