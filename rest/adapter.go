@@ -155,7 +155,7 @@ func providerParams(x *exchange, args string) values {
 func queryParams(x *exchange) values {
 	q := x.query()
 	out := pageParams(x, "")
-	pick(out, q, "query", "quickFilters", "highlight")
+	pick(out, q, "query", "quickFilters", "highlight", "countLimit")
 	if v := q["queryParams"]; len(v) > 0 {
 		out["queryParams"] = v
 	}
@@ -173,7 +173,7 @@ func queryParams(x *exchange) values {
 
 // notNamed are query parameters that are no named parameters of a query.
 var notNamed = []string{
-	"currentPageIndex", "depth", "dryRun", "highlight", "maxResults", "nxrepository", "offset", "pageProvider",
+	"countLimit", "currentPageIndex", "depth", "dryRun", "highlight", "maxResults", "nxrepository", "offset", "pageProvider",
 	"pageSize", "properties", "query", "queryParams", "quickFilters", "sortBy", "sortOrder", "trace",
 }
 

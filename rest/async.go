@@ -113,7 +113,7 @@ func invokeAsync(x *exchange) error {
 }
 
 // carryOut runs the call of an asynchronous run to its end.
-func (s *Server) carryOut(ctx context.Context, run *asyncRun, call engine.Call, e *encoder) {
+func (s *Handler) carryOut(ctx context.Context, run *asyncRun, call engine.Call, e *encoder) {
 	var a *answer
 	var err error = fault.Internal.Errorf("panic")
 	defer func() {

@@ -41,7 +41,7 @@ func (x *exchange) invoke(name string, input engine.Lazy) error {
 
 // automationCall reads the request as a call of an operation.
 func (x *exchange) automationCall(name string, input engine.Lazy) (engine.Call, reply, error) {
-	if !x.s.Engine.Set().Allowed(name, x.as, engine.REST) {
+	if !x.s.Engine.Set().Allowed(name, x.as, x.door()) {
 		return engine.Call{}, reply{}, unknownOperation(x, name)
 	}
 	x.invoked = name
@@ -67,7 +67,7 @@ func (x *exchange) automationCall(name string, input engine.Lazy) (engine.Call, 
 
 func unknownOperation(x *exchange, name string) error {
 	err := fault.NotFound.Errorf("operation %s", name)
-	if near := x.s.Engine.Set().Nearest(name); near != "" && x.s.Engine.Set().Allowed(near, x.as, engine.REST) {
+	if near := x.s.Engine.Set().Nearest(name); near != "" && x.s.Engine.Set().Allowed(near, x.as, x.door()) {
 		err = fault.NotFound.Errorf("operation %s: there is none, perhaps %s", name, near)
 	}
 	return err.WithCode("unknown_operation")
@@ -170,7 +170,7 @@ func (inv *invocation) context(raw json.RawMessage) error {
 // registry answers with every operation and chain the caller may run.
 func registry(x *exchange) error {
 	set := x.s.Engine.Set()
-	return x.described(set.Describe(func(name string) bool { return set.Allowed(name, x.as, engine.REST) }))
+	return x.described(set.Describe(func(name string) bool { return set.Allowed(name, x.as, x.door()) }))
 }
 
 // describe answers with the documentation of one operation.
@@ -181,7 +181,7 @@ func describe(x *exchange) error {
 	}
 	set := x.s.Engine.Set()
 	doc, ok := set.DescribeOp(name)
-	if !ok || !set.Allowed(name, x.as, engine.REST) {
+	if !ok || !set.Allowed(name, x.as, x.door()) {
 		return unknownOperation(x, name)
 	}
 	return x.described(doc)

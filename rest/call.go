@@ -58,7 +58,7 @@ func (x *exchange) run(call engine.Call, re reply) error {
 // encoder completes a call with what the request says about it and returns what will
 // encode its result.
 func (x *exchange) encoder(call *engine.Call, re reply) *encoder {
-	call.As, call.Door, call.RequestID = x.as, engine.REST, x.id
+	call.As, call.Door, call.RequestID = x.as, x.door(), x.id
 	call.DryRun, call.Trace = x.flag("dryRun"), x.flag("trace")
 	call.Timeout = transactionTimeout(x.r.Header)
 	if key := x.r.Header["Idempotency-Key"]; len(key) == 1 && !x.reads() && !call.DryRun {
@@ -71,6 +71,14 @@ func (x *exchange) encoder(call *engine.Call, re reply) *encoder {
 	e.void = header(x.r.Header, "X-Nxvoidoperation", "X-Platform-Voidoperation") == "true"
 	call.Encode = e.encode
 	return e
+}
+
+// door is where calls come from: a handler with a principal of its own is the command line's.
+func (x *exchange) door() engine.Door {
+	if x.s.As != nil {
+		return engine.CLI
+	}
+	return engine.REST
 }
 
 // transactionTimeout reads the seconds a client gives the transaction; 0 if none.

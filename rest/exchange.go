@@ -17,7 +17,7 @@ import (
 // exchange is one request and its answer. Exchanges are used again, so nothing may keep one
 // after its request.
 type exchange struct {
-	s       *Server
+	s       *Handler
 	w       http.ResponseWriter
 	r       *http.Request
 	route   *route
@@ -33,7 +33,7 @@ type exchange struct {
 }
 
 // ServeHTTP answers one request.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (s *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	start := time.Now()
 	x := s.exchanges.Get().(*exchange)
 	x.w, x.r = w, r
@@ -44,7 +44,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // done ends an exchange, also one that panicked.
-func (s *Server) done(x *exchange, start time.Time) {
+func (s *Handler) done(x *exchange, start time.Time) {
 	if p := recover(); p != nil {
 		if p == http.ErrAbortHandler { //nolint:errorlint // net/http compares it so
 			panic(p)
@@ -207,7 +207,7 @@ func (x *exchange) base() string {
 	return scheme + x.r.Host + x.s.ContextPath
 }
 
-func (s *Server) mount(path string) *Mount {
+func (s *Handler) mount(path string) *Mount {
 	for i := range s.Mounts {
 		if _, ok := under(path, s.Mounts[i].Path); ok {
 			return &s.Mounts[i]
@@ -277,6 +277,8 @@ func (x *exchange) signIn() error {
 		x.as, err = e.SignInKey(ctx, strings.TrimSpace(auth[0][len("Bearer "):]))
 	case len(auth) == 0 && len(x.r.Header["X-Authentication-Token"]) == 1:
 		x.as, err = e.SignInKey(ctx, x.r.Header["X-Authentication-Token"][0])
+	case len(auth) == 0 && x.s.As != nil:
+		x.as = x.s.As
 	default:
 		return fault.Denied.Errorf("sign-in: user and password or a key are needed").WithCode(codeSignIn)
 	}

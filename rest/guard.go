@@ -75,7 +75,7 @@ func (x *exchange) guard() error {
 
 // serves reports whether a Host header names this server. Addresses always do: only names
 // can be made to point here by somebody else.
-func (s *Server) serves(host string) bool {
+func (s *Handler) serves(host string) bool {
 	if s.anyHost {
 		return true
 	}

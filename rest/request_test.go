@@ -245,7 +245,7 @@ func TestHolds(t *testing.T) {
 }
 
 func TestServes(t *testing.T) {
-	s := &Server{hosts: map[string]bool{"localhost": true, "docs.example.org": true}}
+	s := &Handler{hosts: map[string]bool{"localhost": true, "docs.example.org": true}}
 	cases := []struct {
 		host string
 		want bool

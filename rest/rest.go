@@ -9,7 +9,6 @@ package rest
 import (
 	"context"
 	"log/slog"
-	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -34,6 +33,7 @@ type Config struct {
 	Metrics     *prometheus.Registry // nil: one of its own
 	Mounts      []Mount              // other handlers behind the same checks
 	Ready       []Check              // besides the store
+	As          *engine.Principal    // who asks when a request does not say; only for a handler nobody else reaches
 }
 
 // Limits bound what one request may cost.
@@ -62,8 +62,8 @@ type Check struct {
 	Test func(context.Context) error
 }
 
-// Server answers requests; New makes it.
-type Server struct {
+// Handler answers requests; New makes it.
+type Handler struct {
 	Config
 	log       *slog.Logger
 	api, top  *router
@@ -74,12 +74,11 @@ type Server struct {
 	meters    *meters
 	runs      *runs
 	exchanges sync.Pool
-	scheme    string
 }
 
-// New makes the handler of a server.
-func New(c Config) (*Server, error) {
-	s := &Server{Config: c, log: c.Log, hosts: map[string]bool{"localhost": true}, origins: map[string]bool{}}
+// New makes the handler of a server. An origin that is none is left out and logged.
+func New(c Config) *Handler {
+	s := &Handler{Config: c, log: c.Log, hosts: map[string]bool{"localhost": true}, origins: map[string]bool{}}
 	if s.log == nil {
 		s.log = slog.Default()
 	}
@@ -103,20 +102,14 @@ func New(c Config) (*Server, error) {
 	s.cross = http.NewCrossOriginProtection()
 	for _, o := range c.Origins {
 		if err := s.cross.AddTrustedOrigin(o); err != nil {
-			return nil, err
+			s.log.Error("origin left out", "origin", o, "error", err)
+			continue
 		}
 		s.origins[o] = true
 	}
-	return s, s.buildRoutes()
-}
-
-func (s *Server) buildRoutes() error {
-	var err error
-	if s.api, err = newRouter(s.meters.attach("/api/v1", apiRoutes())); err != nil {
-		return err
-	}
-	s.top, err = newRouter(s.meters.attach("", topRoutes()))
-	return err
+	s.api = newRouter(s.meters.attach("/api/v1", apiRoutes()))
+	s.top = newRouter(s.meters.attach("", topRoutes()))
+	return s
 }
 
 func (l Limits) withDefaults() Limits {
@@ -139,29 +132,29 @@ func or[T comparable](v *T, def T) {
 	}
 }
 
-// Listen bounds of the server that HTTPServer makes.
+// Listen bounds of the server that Server makes.
 const (
 	readHeaderTimeout = 5 * time.Second
 	idleTimeout       = 120 * time.Second
 	maxHeaderBytes    = 32 << 10
 )
 
-// HTTPServer wraps a handler in a server that slow clients cannot hold. Handlers set read
-// and write deadlines themselves, for a file takes longer than a call. Stop it with Shutdown,
+// Server wraps a handler in a server that slow clients cannot hold. Handlers set read and
+// write deadlines themselves, for a file takes longer than a call. Stop it with Shutdown,
 // which waits for the requests in flight.
-func HTTPServer(addr string, h http.Handler, log *slog.Logger) *http.Server {
+func Server(h http.Handler) *http.Server {
 	srv := &http.Server{
-		Addr: addr, Handler: h,
+		Handler:           h,
 		ReadHeaderTimeout: readHeaderTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeaderBytes,
-		BaseContext:       func(net.Listener) context.Context { return context.Background() },
 	}
-	if log != nil {
-		srv.ErrorLog = slog.NewLogLogger(log.Handler(), slog.LevelDebug)
+	if own, ok := h.(*Handler); ok {
+		srv.ErrorLog = slog.NewLogLogger(own.log.Handler(), slog.LevelDebug)
+		srv.RegisterOnShutdown(own.Close)
 	}
 	return srv
 }
 
 // Close ends what runs behind requests that were answered: asynchronous runs are cancelled.
-func (s *Server) Close() { s.runs.close() }
+func (s *Handler) Close() { s.runs.close() }

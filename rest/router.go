@@ -57,8 +57,8 @@ const (
 	rest
 )
 
-// newRouter makes a router of a table. Two rows for one address are an error.
-func newRouter(table []route) (*router, error) {
+// newRouter makes a router of a table. Two rows for one address are a bug in the table.
+func newRouter(table []route) *router {
 	r := &router{tree: httprouter.New(), sets: map[string][]*pattern{}}
 	byMethod := map[string][]*pattern{}
 	for i := range table {
@@ -75,12 +75,12 @@ func newRouter(table []route) (*router, error) {
 		slices.SortStableFunc(set, moreSpecific)
 		for i := 1; i < len(set); i++ {
 			if moreSpecific(set[i-1], set[i]) == 0 {
-				return nil, fmt.Errorf("routes: %s %s and %s are the same", method, set[i-1].route.path, set[i].route.path)
+				panic(fmt.Sprintf("routes: %s %s and %s are the same", method, set[i-1].route.path, set[i].route.path))
 			}
 		}
 		r.tree.Handle(method, path, found(set))
 	}
-	return r, nil
+	return r
 }
 
 // capture carries a set of patterns out of httprouter's handle.

@@ -87,9 +87,9 @@ func repositoryInfo(x *exchange) error {
 }
 
 // rootID finds the id of the root document.
-func (s *Server) rootID(x *exchange) (string, error) {
+func (s *Handler) rootID(x *exchange) (string, error) {
 	res, err := s.Engine.Run(x.r.Context(), engine.Call{
-		Op: "Repository.GetDocument", Params: values{"value": "/"}, As: x.as, Door: engine.REST, RequestID: x.id,
+		Op: "Repository.GetDocument", Params: values{"value": "/"}, As: x.as, Door: x.door(), RequestID: x.id,
 	})
 	if err != nil {
 		return "", err
@@ -116,7 +116,7 @@ func (x *exchange) probe(c Check) bool {
 }
 
 // checks are what must hold: the store opens a transaction, and what the configuration adds.
-func (s *Server) checks() []Check {
+func (s *Handler) checks() []Check {
 	return append([]Check{{"repositoryStatus", s.Engine.Ping}}, s.Ready...)
 }
 

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -54,7 +55,7 @@ func Start(t testing.TB, c Config) *Server {
 		DB: kv.New(memory.New(), kv.Options{}), Blobs: blobs, Types: types, Log: quiet,
 	}, Password)
 	check(t, err)
-	set, err := engine.NewSet(append(ops.Rules, c.Rules...), append(ops.All, c.Ops)...)
+	set, err := engine.NewSet(append(slices.Clip(ops.Rules), c.Rules...), append(slices.Clip(ops.All), c.Ops)...)
 	check(t, err)
 	e := engine.New(engine.Config{Repo: repo, Set: set, Log: quiet})
 	rc := rest.Config{Engine: e, Log: quiet, ContextPath: "/nuxeo", Version: "2023.10"}
