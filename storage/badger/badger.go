@@ -79,6 +79,7 @@ type store struct {
 	stop   chan struct{}
 	idle   sync.WaitGroup // background work
 
+	pause  sync.Mutex // held during a checkpoint
 	failed atomic.Pointer[failure]
 	full   atomic.Pointer[failure] // the disk is
 	last   uint64                  // version of the last commit, for the committer only

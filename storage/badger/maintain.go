@@ -56,6 +56,8 @@ func (s *store) check(paths []string, d time.Duration) []string {
 // segments of the log below that. Tables are written in the order of versions, so all
 // but perhaps the highest version seen in one are whole.
 func (s *store) checkpoint() error {
+	s.pause.Lock()
+	defer s.pause.Unlock()
 	if s.redo.waiting() == 0 {
 		return nil
 	}

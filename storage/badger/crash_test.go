@@ -1,0 +1,190 @@
+package badger
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"catena/storage/kv"
+)
+
+// crashDir names the directory in which a child process works until it is killed.
+const crashDir = "CATENA_CRASH_DIR"
+
+const (
+	crashWriters = 8
+	crashKeys    = 5
+)
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(crashDir); dir != "" {
+		if err := crashChild(dir, os.Getenv("CATENA_CRASH_ROUND")); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// crashChild commits transactions of several keys as fast as it can and prints the
+// number of each once it is acknowledged.
+func crashChild(dir, round string) error {
+	s, err := Open(dir, Options{Log: quiet, MinFree: -1})
+	if err != nil {
+		return err
+	}
+	d := kv.New(s, kv.Options{})
+	if _, err := fmt.Println("open"); err != nil {
+		return err
+	}
+	var wg sync.WaitGroup
+	for w := range crashWriters {
+		wg.Go(func() {
+			r := rand.New(rand.NewPCG(uint64(w), 1))
+			for i := 0; ; i++ {
+				tag := fmt.Sprintf("%s.%d.%d", round, w, i)
+				err := d.Update(context.Background(), func(tx *kv.Tx) error { return crashStep(tx, tag, r.IntN(2000)) })
+				if err != nil {
+					fmt.Fprintln(os.Stderr, err)
+					os.Exit(1)
+				}
+				fmt.Println(tag)
+			}
+		})
+	}
+	wg.Wait()
+	return nil
+}
+
+func crashStep(tx *kv.Tx, tag string, pad int) error {
+	value := append([]byte(tag), strings.Repeat("x", pad)...)
+	for k := range crashKeys {
+		if err := tx.Set(fmt.Appendf(nil, "%d/%s", k, tag), value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// TestKill kills a writing process again and again: what was acknowledged is there,
+// and every transaction is there as a whole or not at all.
+func TestKill(t *testing.T) {
+	dir := t.TempDir()
+	acked := map[string]bool{}
+	r := rand.New(rand.NewPCG(uint64(os.Getpid()), 7))
+	for round := range 21 {
+		for _, tag := range killOnce(t, dir, round, time.Duration(3+r.IntN(120))*time.Millisecond) {
+			acked[tag] = true
+		}
+		if round%4 == 3 {
+			checkKilled(t, dir, acked)
+		}
+	}
+	if n := len(glob(t, dir, "log/*"+logSuffix)); n > 20 {
+		t.Errorf("%d segments have piled up", n)
+	}
+	if len(acked) < 100 {
+		t.Errorf("only %d transactions were acknowledged", len(acked))
+	}
+}
+
+// killOnce runs a child for a while and returns what it acknowledged.
+func killOnce(t *testing.T, dir string, round int, d time.Duration) (tags []string) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), crashDir+"="+dir, "CATENA_CRASH_ROUND="+strconv.Itoa(round))
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewReader(out)
+	first, err := lines.ReadString('\n')
+	if err != nil || first != "open\n" {
+		_ = cmd.Wait()
+		t.Fatalf("round %d: no open: %q %v %s", round, first, err, stderr.String())
+	}
+	time.AfterFunc(d, func() { _ = cmd.Process.Kill() })
+	for {
+		line, err := lines.ReadString('\n')
+		if err == io.EOF {
+			break // an unfinished line is no acknowledgement
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		tags = append(tags, strings.TrimSpace(line))
+	}
+	_ = cmd.Wait()
+	if stderr.Len() > 0 {
+		t.Fatalf("round %d: %s", round, stderr.String())
+	}
+	return tags
+}
+
+func checkKilled(t *testing.T, dir string, acked map[string]bool) {
+	t.Helper()
+	d := kv.New(open(t, dir, Strict), kv.Options{})
+	defer d.Close()
+	seen := map[string]int{}
+	err := d.View(context.Background(), func(tx *kv.Tx) error {
+		for row, err := range tx.Scan(kv.Range{}) {
+			if err != nil {
+				return err
+			}
+			_, tag, _ := strings.Cut(string(row.Key), "/")
+			if !strings.HasPrefix(string(row.Value), tag) {
+				t.Errorf("%s holds another's value", row.Key)
+			}
+			seen[tag]++
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for tag, n := range seen {
+		if n != crashKeys {
+			t.Errorf("%s has %d of %d keys", tag, n, crashKeys)
+		}
+	}
+	for tag := range acked {
+		if seen[tag] == 0 {
+			t.Errorf("%s was acknowledged and is lost", tag)
+		}
+	}
+}
+
+// TestKillWhileOpening kills processes that open a store with a log to replay.
+func TestKillWhileOpening(t *testing.T) {
+	dir := t.TempDir()
+	acked := map[string]bool{}
+	for _, tag := range killOnce(t, dir, 0, 400*time.Millisecond) {
+		acked[tag] = true
+	}
+	for i := range 12 {
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), crashDir+"="+dir, fmt.Sprintf("CATENA_CRASH_ROUND=k%d", i))
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Duration(5+i*5) * time.Millisecond)
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	}
+	checkKilled(t, dir, acked)
+}
