@@ -210,7 +210,9 @@ func (r *Repo) parseBlocks(in *reader, rec *record) {
 		}
 		if at >= 0 {
 			b := &rec.blocks[at]
-			b.raw, b.blobs = body, head[0] != 0
+			if b.blobs = head[0] != 0; len(body) > 0 {
+				b.raw = body
+			}
 			b.same = binary.BigEndian.Uint32(head[1:]) == b.shape.hash
 		}
 	}

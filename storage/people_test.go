@@ -1,0 +1,388 @@
+package storage_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"catena/storage"
+	"catena/storage/fault"
+	"catena/storage/kv"
+)
+
+func TestUsersAndGroups(t *testing.T) {
+	w := newWorld(t)
+	ctx := context.Background()
+	admin, err := w.SignIn(ctx, "Administrator", adminPassword)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !admin.Admin || !slices.Equal(admin.Groups, []string{"administrators", "members"}) {
+		t.Errorf("administrator: %+v", admin)
+	}
+	w.update(admin, func(tx *storage.Tx) error {
+		u, err := tx.User("Administrator")
+		if err != nil || !slices.Equal(u.Groups, []string{"administrators"}) {
+			t.Errorf("groups %v %v", u, err)
+		}
+		return errors.Join(
+			tx.SaveGroup(&storage.Group{Name: "staff", Groups: []string{"team"}}),
+			tx.SaveGroup(&storage.Group{Name: "team"}),
+			tx.SaveUser(&storage.User{Username: "ミカエル/@", Groups: []string{"team"}}, "pw"),
+			tx.SaveUser(&storage.User{Username: "pat", Groups: []string{"powerusers"}}, "pw"),
+		)
+	})
+	p, err := w.SignIn(ctx, "ミカエル/@", "pw")
+	if err != nil || !slices.Equal(p.Groups, []string{"team", "members", "staff"}) || p.Admin {
+		t.Errorf("principal %+v %v", p, err)
+	}
+	w.view(p, func(tx *storage.Tx) error {
+		g, err := tx.Group("team")
+		if err != nil || !slices.Equal(g.Users, []string{"ミカエル/@"}) {
+			t.Errorf("team: %+v %v", g, err)
+		}
+		_, err = tx.User("nobody")
+		wantKind(t, err, fault.NotFound, "user nobody")
+		return nil
+	})
+	pat := user("pat", "powerusers")
+	for _, c := range []struct {
+		name string
+		as   *storage.Principal
+		want fault.Kind
+		do   func(*storage.Tx) error
+	}{
+		{"circle", admin, fault.Conflict, func(tx *storage.Tx) error {
+			return tx.SaveGroup(&storage.Group{Name: "team", Groups: []string{"staff"}})
+		}},
+		{"unknown group", admin, fault.Denied, func(tx *storage.Tx) error {
+			return tx.SaveUser(&storage.User{Username: "x", Groups: []string{"none"}}, "")
+		}},
+		{"no name", admin, fault.Invalid, func(tx *storage.Tx) error { return tx.SaveUser(&storage.User{}, "") }},
+		{"own groups", p, fault.Denied, func(tx *storage.Tx) error {
+			return tx.SaveUser(&storage.User{Username: p.Name, Groups: []string{"administrators"}}, "")
+		}},
+		{"another user", p, fault.Denied, func(tx *storage.Tx) error {
+			return tx.SaveUser(&storage.User{Username: "Administrator"}, "stolen")
+		}},
+		{"own name", p, 255, func(tx *storage.Tx) error {
+			return tx.SaveUser(&storage.User{Username: p.Name, FirstName: "M", Groups: []string{"team"}}, "new")
+		}},
+		{"power user promotes", pat, fault.Denied, func(tx *storage.Tx) error {
+			return tx.SaveUser(&storage.User{Username: "x", Groups: []string{"administrators"}}, "")
+		}},
+		{"power user edits administrator", pat, fault.Denied, func(tx *storage.Tx) error {
+			return tx.SaveUser(&storage.User{Username: "Administrator"}, "")
+		}},
+		{"power user makes group of administrators", pat, fault.Denied, func(tx *storage.Tx) error {
+			return tx.SaveGroup(&storage.Group{Name: "administrators", Users: []string{"pat"}})
+		}},
+		{"power user makes user", pat, 255, func(tx *storage.Tx) error {
+			return tx.SaveUser(&storage.User{Username: "x", Groups: []string{"team"}}, "")
+		}},
+		{"delete group", admin, 255, func(tx *storage.Tx) error { return tx.DeleteGroup("team") }},
+		{"delete user", pat, 255, func(tx *storage.Tx) error { return tx.DeleteUser("x") }},
+	} {
+		err := w.Update(ctx, c.as, c.do)
+		if c.want == 255 && err != nil || c.want != 255 && !fault.Is(err, c.want) {
+			t.Errorf("%s: %v (%v)", c.name, err, fault.Of(err))
+		}
+	}
+	if _, err := w.SignIn(ctx, p.Name, "pw"); !fault.Is(err, fault.Denied) {
+		t.Errorf("old password still works: %v", err)
+	}
+	if p, err = w.SignIn(ctx, p.Name, "new"); err != nil || !slices.Equal(p.Groups, []string{"members"}) {
+		t.Errorf("after the group went: %+v %v", p, err)
+	}
+}
+
+func TestSignInBacksOff(t *testing.T) {
+	w := newWorld(t)
+	ctx := context.Background()
+	for i := range 30 {
+		_, err := w.SignIn(ctx, "Administrator", "wrong")
+		var f *fault.Error
+		if !errors.As(err, &f) || f.Kind != fault.Denied || (f.Code == "too-many-attempts") != (i >= 10) {
+			t.Fatalf("attempt %d: %v", i, err)
+		}
+	}
+	if _, err := w.SignIn(ctx, "Administrator", adminPassword); !fault.Is(err, fault.Denied) {
+		t.Errorf("right password while backing off: %v", err)
+	}
+	_, err := w.SignIn(ctx, "stranger", "wrong")
+	wantKind(t, err, fault.Denied, "user name or password is wrong")
+	w.now = w.now.Add(16 * time.Minute)
+	if _, err := w.SignIn(ctx, "Administrator", adminPassword); err != nil {
+		t.Error(err)
+	}
+	for range 20 {
+		w.SignIn(ctx, "Administrator", "wrong")
+	}
+	if _, err := w.SignIn(ctx, "Administrator", adminPassword); err != nil {
+		t.Errorf("a password checked before is locked out by a stranger: %v", err)
+	}
+}
+
+func TestKeys(t *testing.T) {
+	w := newWorld(t)
+	ctx := context.Background()
+	w.update(w.System(), func(tx *storage.Tx) error {
+		return tx.SaveUser(&storage.User{Username: "bob"}, "")
+	})
+	bob := user("bob")
+	var read, write, short string
+	var id int64
+	w.update(bob, func(tx *storage.Tx) error {
+		var err error
+		var k storage.Key
+		if _, read, err = tx.CreateKey(storage.Key{Scope: storage.ScopeRead, Name: "r"}); err != nil {
+			return err
+		}
+		if k, write, err = tx.CreateKey(storage.Key{Scope: storage.ScopeWrite, Revision: "B"}); err != nil {
+			return err
+		}
+		id = k.ID
+		_, short, err = tx.CreateKey(storage.Key{Scope: storage.ScopeWrite, Expires: w.now.Add(time.Hour)})
+		return err
+	})
+	p, err := w.SignInKey(ctx, read)
+	if err != nil || !p.ReadOnly || p.Name != "bob" || !slices.Contains(p.Groups, "members") {
+		t.Errorf("read key: %+v %v", p, err)
+	}
+	p, err = w.SignInKey(ctx, write)
+	if err != nil || p.ReadOnly || p.KeyID != id || p.Revision != "B" {
+		t.Errorf("write key: %+v %v", p, err)
+	}
+	if _, err := w.SignInKey(ctx, short); err != nil {
+		t.Error(err)
+	}
+	used := w.now
+	w.now = w.now.Add(2 * time.Hour)
+	flip := []byte(write)
+	flip[len(flip)-2] ^= 1
+	for _, bad := range []string{"", "cat_", "cat_1_", "cat_99_x", "cat_-1_x", string(flip), short, write + "x", strings.Repeat("cat_1_", 100)} {
+		_, err := w.SignInKey(ctx, bad)
+		wantKind(t, err, fault.Denied, "not valid")
+	}
+	if err := w.Sweep(ctx); err != nil {
+		t.Fatal(err)
+	}
+	w.view(bob, func(tx *storage.Tx) error {
+		keys, err := tx.Keys("bob")
+		if err != nil || len(keys) != 3 || !keys[0].LastUsed.Equal(used) {
+			t.Errorf("keys: %+v %v", keys, err)
+		}
+		_, err = tx.Keys("")
+		wantKind(t, err, fault.Denied, "not for 'bob'")
+		return nil
+	})
+	wantKind(t, w.Update(ctx, user("eve"), func(tx *storage.Tx) error { return tx.RevokeKey(id) }), fault.NotFound, "key")
+	w.update(bob, func(tx *storage.Tx) error { return tx.RevokeKey(id) })
+	_, err = w.SignInKey(ctx, write)
+	wantKind(t, err, fault.Denied, "not valid")
+
+	var dump bytes.Buffer
+	if err := w.db.Dump(ctx, &dump); err != nil {
+		t.Fatal(err)
+	}
+	for _, secret := range []string{strings.SplitN(read, "_", 3)[2], adminPassword} {
+		if bytes.Contains(dump.Bytes(), []byte(secret)) {
+			t.Errorf("the store holds the secret %s", secret)
+		}
+	}
+}
+
+func TestTables(t *testing.T) {
+	w := newWorld(t)
+	w.update(w.System(), func(tx *storage.Tx) error {
+		b := tx.Table("x")
+		for _, k := range []string{"b", "a", "c/1", "c/2", "d"} {
+			if err := b.Create(k, map[string]string{"k": k}); err != nil {
+				return err
+			}
+		}
+		if err := tx.Table("xy").Put("z", 1); err != nil {
+			return err
+		}
+		wantKind(t, b.Create("a", 1), fault.Exists, "x a")
+		return b.Delete("d")
+	})
+	w.view(w.System(), func(tx *storage.Tx) error {
+		b := tx.Table("x")
+		for _, c := range []struct {
+			from, to string
+			reverse  bool
+			limit    int
+			want     string
+		}{
+			{"", "", false, 0, "a b c/1 c/2"}, {"b", "c/2", false, 0, "b c/1"}, {"", "", true, 2, "c/2 c/1"},
+		} {
+			var got []string
+			for k, v := range b.Scan(c.from, c.to, c.reverse, c.limit) {
+				var row struct{ K string }
+				if err := json.Unmarshal(v, &row); err != nil || row.K != k {
+					t.Errorf("%s: %s %v", k, v, err)
+				}
+				got = append(got, k)
+			}
+			if strings.Join(got, " ") != c.want {
+				t.Errorf("got %v, want %s", got, c.want)
+			}
+		}
+		var row map[string]string
+		if ok, err := b.Get("d", &row); ok || err != nil {
+			t.Errorf("deleted row: %t %v", ok, err)
+		}
+		return nil
+	})
+	w.update(w.System(), func(tx *storage.Tx) error {
+		b := tx.Table("idempotency")
+		return errors.Join(b.Put("old", map[string]any{"expires": w.now.Add(-time.Hour)}), b.Put("new", map[string]any{"expires": w.now.Add(time.Hour)}))
+	})
+	if err := w.Sweep(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	w.view(user("bob"), func(tx *storage.Tx) error {
+		var left []string
+		for k := range tx.Table("idempotency").Scan("", "", false, 0) {
+			left = append(left, k)
+		}
+		if len(left) != 1 || left[0] != "new" {
+			t.Errorf("left: %v", left)
+		}
+		return nil
+	})
+	err := w.Update(context.Background(), user("bob"), func(tx *storage.Tx) error {
+		users, err := tx.Users()
+		if err != nil {
+			return err
+		}
+		return users.Put("eve", 1)
+	})
+	wantKind(t, err, fault.Denied, "users")
+}
+
+func TestJobs(t *testing.T) {
+	var skip atomic.Int64
+	base := time.Now()
+	w := newWorld(t, func(c *storage.Config) {
+		c.Clock = func() time.Time { return base.Add(time.Duration(skip.Load())) }
+	})
+	ctx, cancel := context.WithCancel(context.Background())
+	enqueue := func(jobs ...storage.Job) {
+		w.update(user("bob"), func(tx *storage.Tx) error {
+			for _, j := range jobs {
+				if err := tx.Enqueue(j); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	rolledBack := errors.New("rolled back")
+	err := w.Update(ctx, user("bob"), func(tx *storage.Tx) error {
+		return errors.Join(tx.Enqueue(storage.Job{Kind: "ok", Data: json.RawMessage(`"never"`)}), rolledBack)
+	})
+	if !errors.Is(err, rolledBack) {
+		t.Fatal(err)
+	}
+	enqueue(storage.Job{Kind: "ok", Data: json.RawMessage(`1`)}, storage.Job{Kind: "bad"}, storage.Job{Kind: "unknown"},
+		storage.Job{Kind: "ok", Data: json.RawMessage(`2`), Due: base.Add(time.Hour)})
+	done, bad := make(chan string, 10), make(chan int, 100)
+	end := make(chan error)
+	go func() {
+		end <- w.RunJobs(ctx, map[string]func(context.Context, storage.Job) error{
+			"ok": func(_ context.Context, j storage.Job) error { done <- j.As + string(j.Data); return nil },
+			"bad": func(_ context.Context, j storage.Job) error {
+				bad <- j.Tries
+				if j.Tries == 2 {
+					panic("at the disco")
+				}
+				return errors.New("no luck")
+			},
+		})
+	}()
+	if got := <-done; got != "bob1" {
+		t.Errorf("job %s", got)
+	}
+	for want := 1; want <= 8; want++ {
+		if got := <-bad; got != want {
+			t.Errorf("try %d, want %d", got, want)
+		}
+		time.Sleep(5 * time.Millisecond)
+		skip.Add(int64(10 * time.Minute))
+		enqueue(storage.Job{Kind: "unknown"}) // wakes the worker
+	}
+	if got := <-done; got != "bob2" {
+		t.Errorf("late job %s", got)
+	}
+	cancel()
+	if err := <-end; err != nil {
+		t.Error(err)
+	}
+	w.view(w.System(), func(tx *storage.Tx) error {
+		due, running, dead, err := tx.Jobs(100)
+		if err != nil || len(due) != 9 || len(running) != 0 || len(dead) != 1 || dead[0].Failure != "no luck" {
+			t.Errorf("due %d, running %d, dead %+v: %v", len(due), len(running), dead, err)
+		}
+		return nil
+	})
+	skip.Add(int64(30 * 24 * time.Hour))
+	if err := w.Sweep(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if n := w.rows("j\x02"); n != 0 {
+		t.Errorf("%d dead jobs after the sweep", n)
+	}
+}
+
+func TestReopen(t *testing.T) {
+	w := newWorld(t)
+	w.make("/f", "File", storage.Props{"dc:title": "F"})
+	again, err := storage.Open(context.Background(), storage.Config{DB: w.db, Blobs: w.blobs, Types: w.Types()}, "other")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := again.SignIn(context.Background(), "Administrator", adminPassword); err != nil {
+		t.Error(err)
+	}
+	if err := again.View(context.Background(), again.System(), func(tx *storage.Tx) error {
+		d, err := tx.Doc("/f")
+		if err == nil && d.Title() != "F" {
+			t.Errorf("title %s", d.Title())
+		}
+		return err
+	}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestVerifyFindsDamage(t *testing.T) {
+	for _, space := range []string{"d", "t", "c\x01", "c\x02", "p\x01"} {
+		w := newWorld(t)
+		w.make("/f", "File", nil)
+		err := w.db.Update(context.Background(), func(k *kv.Tx) error {
+			var last []byte
+			for row, err := range k.Scan(kv.Prefix([]byte(space))) {
+				if err != nil {
+					return err
+				}
+				last = row.Key
+			}
+			return k.Delete(last)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		problems, err := w.Verify(context.Background())
+		if err != nil || len(problems) == 0 {
+			t.Errorf("a row of %q is missing: %v %v", space, problems, err)
+		}
+	}
+}
