@@ -10,6 +10,9 @@ import (
 
 // Ops are the operations behind addresses.
 var Ops = []engine.Op{
+	beanCreate,
+	beanFetch,
+	beanUpdate,
 	businessCreate,
 	businessRead,
 	businessWrite,

@@ -230,3 +230,24 @@ func TestConfig(t *testing.T) {
 		return nil
 	})
 }
+
+func TestBeans(t *testing.T) {
+	w := opstest.New(t)
+	w.Do("Administrator", func(c *engine.Ctx) error {
+		bean := func(v entityMap) entityMap { return entityMap{"entity-type": "BusinessBeanAdapter", "value": v} }
+		made, err := beanCreateParams{Name: "n", Parent: "/"}.run(c, bean(entityMap{"type": "Note", "title": "One"}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		value := made["value"].(entityMap)
+		value["title"] = "Two"
+		if _, err := (beanUpdateParams{}).run(c, made); err != nil {
+			t.Fatal(err)
+		}
+		again, err := beanFetchParams{}.run(c, bean(entityMap{"id": value["id"]}))
+		if err != nil || again["value"].(entityMap)["title"] != "Two" {
+			t.Errorf("got %v, %v", again, err)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,46 @@
+package document
+
+import (
+	"strconv"
+	"strings"
+
+	"catena/storage/fault"
+)
+
+// parseEntry reads user:permission:true, where true may be left out.
+func parseEntry(text string) (user, permission string, granted bool, err error) {
+	parts := strings.Split(text, ":")
+	if len(parts) == 2 {
+		parts = append(parts, "true")
+	}
+	if len(parts) == 3 && parts[0] != "" && parts[1] != "" {
+		if granted, err = strconv.ParseBool(parts[2]); err == nil {
+			return parts[0], parts[1], granted, nil
+		}
+	}
+	return "", "", false, fault.Invalid.Errorf("ecm:acl: user:permission:true or user:permission:false expected, not %q", text).In("ecm:acl")
+}
+
+// canonicalID completes the identifier of an entry, user:permission:granted:creator:begin:end,
+// of which the last parts may be missing.
+func canonicalID(id string) (string, error) {
+	parts := strings.Split(id, ":")
+	for len(parts) >= 2 && len(parts) < 6 {
+		parts = append(parts, map[bool]string{true: "true", false: ""}[len(parts) == 2])
+	}
+	n := len(parts)
+	if n < 6 || parts[0] == "" || !isBool(parts[n-4]) || !isMillis(parts[n-2]) || !isMillis(parts[n-1]) {
+		return "", fault.Invalid.Errorf("id: user:permission:granted:creator:begin:end expected, not %q", id).In("id")
+	}
+	return strings.Join(parts, ":"), nil
+}
+
+func isBool(s string) bool { return s == "true" || s == "false" }
+
+func isMillis(s string) bool {
+	if s == "" {
+		return true
+	}
+	_, err := strconv.ParseInt(s, 10, 64)
+	return err == nil
+}

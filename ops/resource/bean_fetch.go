@@ -1,0 +1,41 @@
+package resource
+
+import (
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+var beanFetch = engine.Op{
+	Name:     "Business.BusinessFetchOperation",
+	Label:    "BusinessFetchOperation",
+	Category: "Business",
+	Doc:      "Returns the business object as its document, which the object's id names, now is.",
+	Effect:   engine.Reads,
+	Run:      engine.On(beanFetchParams.run).As("businessadapter", "businessadapter"),
+}
+
+type beanFetchParams struct{}
+
+func (beanFetchParams) run(c *engine.Ctx, bean map[string]any) (map[string]any, error) {
+	adapter, d, err := beanDoc(c, bean)
+	if err != nil {
+		return nil, err
+	}
+	return object(adapter, d)
+}
+
+// beanDoc returns the adapter and the document of a business object.
+func beanDoc(c *engine.Ctx, bean map[string]any) (string, *storage.Doc, error) {
+	adapter, _ := bean["entity-type"].(string)
+	value, err := fields(adapter, bean)
+	if err != nil {
+		return "", nil, err
+	}
+	id, _ := value["id"].(string)
+	if id == "" {
+		return "", nil, fault.Invalid.Errorf("value: id missing").In("id")
+	}
+	d, err := c.Tx.Doc(storage.Ref(id))
+	return adapter, d, err
+}

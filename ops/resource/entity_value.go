@@ -1,0 +1,67 @@
+package resource
+
+import (
+	"strconv"
+
+	"catena/storage/schema"
+)
+
+// resolve puts files in the place of their descriptions within a value. A description that
+// names no content stays what it was before.
+func (e entity) resolve(f *schema.Field, value any, at string) (out any, stays bool, err error) {
+	switch v := value.(type) {
+	case []any:
+		if !f.List {
+			return value, false, nil
+		}
+		items := make([]any, len(v))
+		for i, item := range v {
+			place := at + "/" + strconv.Itoa(i)
+			if items[i], err = e.part(f.Item(), item, place); err != nil {
+				return nil, false, err
+			}
+		}
+		return items, false, nil
+	case map[string]any:
+		if f.List {
+			return value, false, nil
+		}
+		if f.Kind == schema.Blob {
+			return e.file(v)
+		}
+		if f.Kind == schema.Complex {
+			out, err = e.complex(f, v, at)
+			return out, false, err
+		}
+	}
+	return value, false, nil
+}
+
+func (e entity) complex(f *schema.Field, v map[string]any, at string) (any, error) {
+	parts := make(map[string]any, len(v))
+	for name, part := range v {
+		sub := f.Sub(name)
+		if sub == nil {
+			parts[name] = part
+			continue
+		}
+		resolved, err := e.part(sub, part, at+"/"+name)
+		if err != nil {
+			return nil, err
+		}
+		parts[name] = resolved
+	}
+	return parts, nil
+}
+
+// part resolves what is inside another value, where a file that stays must be put again.
+func (e entity) part(f *schema.Field, value any, at string) (any, error) {
+	out, stays, err := e.resolve(f, value, at)
+	if err != nil || !stays {
+		return out, err
+	}
+	if b, err := e.d.Blob(at); err == nil && b != nil {
+		return b, nil
+	}
+	return nil, nil
+}
