@@ -59,40 +59,6 @@ func (n *countTo) UnmarshalYAML(read func(any) error) error {
 	return nil
 }
 
-// ops are the comparisons a field may use.
-const ops = " = <> < <= > >= LIKE ILIKE STARTSWITH "
-
-// check refuses a declaration that no call could run.
-func (p *provider) check() error {
-	if p.PageSize < 0 {
-		return fault.Invalid.Errorf("pageSize: is below 0")
-	}
-	for _, kind := range p.Args {
-		if kind != "text" && kind != "document" && kind != "contains" {
-			return fault.Invalid.Errorf("arguments: %q, text, document or contains expected", kind)
-		}
-	}
-	for name, f := range p.Fields {
-		if f.Path == "" || f.Op != "" && !strings.Contains(ops, " "+f.Op+" ") {
-			return fault.Invalid.Errorf("field %s: path and one of%sexpected", name, ops)
-		}
-	}
-	if p.Free {
-		return nil
-	}
-	all := request{fields: p.Fields, quick: p.Quick}
-	src := p.source(p.Select, all.sample())
-	s, err := query.Parse(src)
-	if err != nil {
-		return err
-	}
-	if len(s.Order) > 0 || s.Limit >= 0 {
-		return fault.Invalid.Errorf("where: order and limits are declared beside it")
-	}
-	_, err = p.order(nil)
-	return err
-}
-
 // source writes the query with conditions added to its own.
 func (p *provider) source(columns string, conditions []string) string {
 	var b strings.Builder

@@ -1,8 +1,6 @@
 package repository
 
 import (
-	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -18,9 +16,6 @@ type request struct {
 	args    []string
 	named   storage.Props
 	filters []string
-
-	fields map[string]field
-	quick  map[string]quick
 }
 
 // built is a query ready to run.
@@ -116,64 +111,4 @@ func (p *provider) switched(names []string) ([]quick, error) {
 		on = append(on, f)
 	}
 	return on, nil
-}
-
-// conditions returns those of the fields that have a value, and gives the values of lists
-// names of their own.
-func (p *provider) conditions(named map[string]any) []string {
-	var all []string
-	for _, name := range slices.Sorted(maps.Keys(p.Fields)) {
-		f := p.Fields[name]
-		values := itemsOf(named[name], f.List)
-		if len(values) == 0 {
-			continue
-		}
-		parts := make([]string, len(values))
-		for i, v := range values {
-			param := fmt.Sprintf("%s_%d", name, i)
-			named[param] = v
-			parts[i] = f.Path + " " + orElse(f.Op, "=") + " :" + param
-		}
-		all = append(all, "("+strings.Join(parts, " OR ")+")")
-	}
-	return all
-}
-
-// itemsOf returns the values given for a field; those of a list may come as JSON text.
-func itemsOf(v any, list bool) []any {
-	switch v := v.(type) {
-	case nil:
-		return nil
-	case []any:
-		return v
-	case []string:
-		items := make([]any, len(v))
-		for i := range v {
-			items[i] = v[i]
-		}
-		return items
-	case string:
-		var items []any
-		if list && strings.HasPrefix(strings.TrimSpace(v), "[") && json.Unmarshal([]byte(v), &items) == nil {
-			return items
-		}
-		if strings.TrimSpace(v) == "" {
-			return nil
-		}
-	}
-	return []any{v}
-}
-
-// sample has every condition that could be added.
-func (r request) sample() []string {
-	var all []string
-	for name, f := range r.fields {
-		all = append(all, f.Path+" "+orElse(f.Op, "=")+" :"+name)
-	}
-	for _, f := range r.quick {
-		if f.Where != "" {
-			all = append(all, "("+f.Where+")")
-		}
-	}
-	return all
 }

@@ -1,0 +1,51 @@
+package repository
+
+import (
+	"maps"
+	"slices"
+
+	"catena/engine"
+)
+
+func readProvider(providers *Providers) engine.Op {
+	return engine.Op{
+		Name:     "Repository.ReadPageProvider",
+		Label:    "Page Provider",
+		Category: "Fetch",
+		Doc:      "Returns the declaration of a page provider.",
+		Effect:   engine.Pure,
+		Run: engine.On(func(p readProviderParams, _ *engine.Ctx, _ engine.Void) (map[string]any, error) {
+			return p.run(providers)
+		}),
+	}
+}
+
+type readProviderParams struct {
+	Provider string `json:"providerName" doc:"Name of the page provider."`
+}
+
+func (p readProviderParams) run(providers *Providers) (map[string]any, error) {
+	found, err := providers.find(p.Provider)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]any{
+		"name":         found.Name,
+		"pageSize":     found.PageSize,
+		"sort":         list(found.Sort),
+		"fields":       list(slices.Sorted(maps.Keys(found.Fields))),
+		"quickFilters": list(slices.Sorted(maps.Keys(found.Quick))),
+	}
+	if !found.Free {
+		out["query"] = found.source(found.Select, nil)
+	}
+	return out, nil
+}
+
+func list(words []string) []any {
+	all := make([]any, len(words))
+	for i, w := range words {
+		all[i] = w
+	}
+	return all
+}

@@ -1,0 +1,68 @@
+package repository
+
+import (
+	"strconv"
+	"strings"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+// plainColumns are what a row holds when a provider names no columns.
+const plainColumns = "ecm:uuid, ecm:path, ecm:name, ecm:primaryType, dc:title"
+
+func resultSetPageProvider(providers *Providers) engine.Op {
+	return engine.Op{
+		Name:     "Repository.ResultSetPageProvider",
+		Aliases:  []string{"Resultset.PageProvider"},
+		Label:    "QueryAndFetch",
+		Category: "Fetch",
+		Doc:      "Runs a named query and returns a page of rows. A provider without columns gives id, path, name, type and title.",
+		Effect:   engine.Reads,
+		Run: engine.On(func(p resultSetPageProviderParams, c *engine.Ctx, _ engine.Void) (*storage.Rows, error) {
+			return p.run(c, providers)
+		}),
+	}
+}
+
+type resultSetPageProviderParams struct {
+	Provider  string        `json:"providerName,omitzero" doc:"Name of the page provider; it cannot be left out here."`
+	Args      []string      `json:"queryParams,omitzero" doc:"Values for the question marks, in order."`
+	Named     storage.Props `json:"namedParameters,omitzero" doc:"Values for :name, and for the provider's fields."`
+	PageSize  int           `json:"pageSize,omitzero" doc:"Most rows of the page; without it the provider's."`
+	Index     int           `json:"currentPageIndex,omitzero" alias:"page" doc:"Number of the page, from 0."`
+	Max       string        `json:"maxResults" default:"100" doc:"Most rows of all pages together; 0 is no bound."`
+	SortBy    []string      `json:"sortBy,omitzero" doc:"Fields to sort by instead of the provider's."`
+	SortOrder []string      `json:"sortOrder,omitzero" values:"ASC,DESC" widget:"Option" doc:"For each field ASC, or else descending."`
+	Language  string        `json:"language" default:"NXQL" values:"NXQL,CMIS" widget:"Option" doc:"Language of the query; only NXQL is known."`
+}
+
+func (p resultSetPageProviderParams) run(c *engine.Ctx, providers *Providers) (*storage.Rows, error) {
+	if err := checkLanguage(p.Language); err != nil {
+		return nil, err
+	}
+	if p.Provider == "" {
+		return nil, fault.Invalid.Errorf("providerName: is missing").In("providerName")
+	}
+	found, err := providers.find(p.Provider)
+	if err != nil {
+		return nil, err
+	}
+	most, err := strconv.Atoi(strings.TrimSpace(p.Max))
+	if err != nil {
+		return nil, fault.Invalid.Errorf("maxResults: %q is not a number", p.Max).In("maxResults")
+	}
+	b, err := found.build(c, request{
+		paging: paging{p.PageSize, p.Index, 0, most, p.SortBy, p.SortOrder},
+		args:   p.Args, named: p.Named,
+	}, orElse(found.Select, plainColumns))
+	if err != nil {
+		return nil, err
+	}
+	rows, err := c.Tx.Select(b.src, b.options)
+	if err == nil {
+		rows.Provider = found.Name
+	}
+	return rows, err
+}
