@@ -176,7 +176,7 @@ func (b *block) store(r *Repo) error {
 		raw = append(raw, f.Key...)
 		raw = append(raw, '"', ':')
 		start := len(raw)
-		if old := b.member(i); old != nil && !(b.vals != nil && b.vals[i].dirty) && b.same {
+		if old := b.member(i); old != nil && b.same && (b.vals == nil || !b.vals[i].dirty) {
 			raw = append(raw, old...)
 		} else {
 			v, err := b.get(r, i)

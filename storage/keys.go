@@ -133,14 +133,15 @@ func childNameKey(parent docID, name string) []byte {
 	return append(k, name...)
 }
 
-func childrenPrefix(kind byte, parent docID) []byte {
+// childrenPrefix begins the keys of the children in order.
+func childrenPrefix(parent docID) []byte {
 	k := make([]byte, 0, 42)
-	k = append(k, spaceChild, kind)
+	k = append(k, spaceChild, childByPosition)
 	return append(k, parent[:]...)
 }
 
 func childPositionKey(parent docID, position int64, id docID) []byte {
-	k := childrenPrefix(childByPosition, parent)
+	k := childrenPrefix(parent)
 	k = binary.BigEndian.AppendUint64(k, uint64(position)^1<<63)
 	return append(k, id[:]...)
 }

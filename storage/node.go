@@ -68,10 +68,10 @@ func parseCover(b []byte) (flags byte, acl aclID) {
 // childValue is the value of the row of a child by name.
 func childValue(flags byte, id docID) []byte { return append([]byte{flags}, id[:]...) }
 
-func parseChild(b []byte) (flags byte, id docID) {
-	if len(b) != 17 {
-		return 0, none
+// childOf reads the id in such a value.
+func childOf(b []byte) (id docID) {
+	if len(b) == 17 {
+		copy(id[:], b[1:])
 	}
-	copy(id[:], b[1:])
-	return b[0], id
+	return id
 }

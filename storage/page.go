@@ -74,7 +74,8 @@ func (p *pager) row(key []byte) (take, more bool) {
 	if p.bound > 0 && p.seen > p.bound {
 		p.More = true
 	}
-	return false, !(p.HasNext && (p.bound == 0 || p.after != nil || p.More))
+	counted := p.bound == 0 || p.after != nil || p.More
+	return false, !p.HasNext || !counted
 }
 
 // end settles the figures once no more rows come.

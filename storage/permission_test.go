@@ -2,6 +2,7 @@ package storage_test
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -168,7 +169,7 @@ func TestWritesNeedPermissions(t *testing.T) {
 				}
 				return rollback
 			})
-			if err != rollback {
+			if !errors.Is(err, rollback) {
 				t.Errorf("%s with what it needs: %v", c.name, err)
 			}
 		}

@@ -185,9 +185,9 @@ func (t *Tx) children(d *Doc, after []byte) iter.Seq2[childRow, error] {
 			yield(childRow{}, err)
 			return
 		}
-		r := prefix(childrenPrefix(childByPosition, d.id))
+		r := prefix(childrenPrefix(d.id))
 		if after != nil {
-			r.Start = append(append(childrenPrefix(childByPosition, d.id), after...), 0)
+			r.Start = append(append(childrenPrefix(d.id), after...), 0)
 		}
 		for row, err := range t.kv.Scan(r) {
 			if err != nil {

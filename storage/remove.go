@@ -57,7 +57,7 @@ func (t *Tx) Delete(d *Doc) error {
 func (t *Tx) below(id docID, max int) (ids []docID, whole bool, err error) {
 	todo := []docID{id}
 	for at := 0; at < len(todo); at++ {
-		r := prefix(childrenPrefix(childByPosition, todo[at]))
+		r := prefix(childrenPrefix(todo[at]))
 		r.KeysOnly = true
 		for row, err := range t.kv.Scan(r) {
 			if err != nil {

@@ -59,9 +59,14 @@ var DefaultLimits = Limits{
 func (l Limits) orDefault() Limits {
 	d := DefaultLimits
 	for _, p := range [...][2]*int{
-		{&l.PageSize, &d.PageSize}, {&l.CountLimit, &d.CountLimit}, {&l.ScanRows, &d.ScanRows},
-		{&l.PathDepth, &d.PathDepth}, {&l.NameLength, &d.NameLength}, {&l.TreeCopy, &d.TreeCopy},
-		{&l.EventDepth, &d.EventDepth}, {&l.EventsACall, &d.EventsACall},
+		{&l.PageSize, &d.PageSize},
+		{&l.CountLimit, &d.CountLimit},
+		{&l.ScanRows, &d.ScanRows},
+		{&l.PathDepth, &d.PathDepth},
+		{&l.NameLength, &d.NameLength},
+		{&l.TreeCopy, &d.TreeCopy},
+		{&l.EventDepth, &d.EventDepth},
+		{&l.EventsACall, &d.EventsACall},
 	} {
 		if *p[0] == 0 {
 			*p[0] = *p[1]

@@ -54,7 +54,7 @@ func (r *Repo) sweepTrees(ctx context.Context) error {
 // its own to be swept.
 func (r *Repo) sweepBelow(ctx context.Context, id docID) error {
 	return r.Update(ctx, r.System(), func(t *Tx) error {
-		rg := prefix(childrenPrefix(childByPosition, id))
+		rg := prefix(childrenPrefix(id))
 		rg.Limit, rg.KeysOnly = sweepBatch, true
 		var children []docID
 		for row, err := range t.kv.Scan(rg) {
@@ -68,7 +68,7 @@ func (r *Repo) sweepBelow(ctx context.Context, id docID) error {
 			return t.kv.Delete(goneKey(id))
 		}
 		for _, child := range children {
-			if err := t.sweepOne(id, child); err != nil {
+			if err := t.sweepOne(child); err != nil {
 				return err
 			}
 		}
@@ -76,7 +76,8 @@ func (r *Repo) sweepBelow(ctx context.Context, id docID) error {
 	})
 }
 
-func (t *Tx) sweepOne(parent, id docID) error {
+// sweepOne removes one document that is cut off.
+func (t *Tx) sweepOne(id docID) error {
 	some, err := t.anyChild(id)
 	if err != nil {
 		return err

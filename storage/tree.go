@@ -228,7 +228,7 @@ func (t *Tx) loadMany(ids []docID) (Docs, error) {
 
 // anyChild reports whether a document has a child, whoever may see it.
 func (t *Tx) anyChild(id docID) (bool, error) {
-	n, more, err := t.kv.Count(prefix(childrenPrefix(childByPosition, id)), 1)
+	n, more, err := t.kv.Count(prefix(childrenPrefix(id)), 1)
 	return n > 0 || more, err
 }
 
@@ -238,8 +238,7 @@ func (t *Tx) childID(parent docID, name string) (docID, error) {
 	if err != nil || b == nil {
 		return none, err
 	}
-	_, id := parseChild(b)
-	return id, nil
+	return childOf(b), nil
 }
 
 // resolve walks a path down from the root; none if it leads nowhere.

@@ -151,7 +151,7 @@ func (v *verifier) child(key, value []byte) {
 	if key[1] == childByPosition {
 		_, id = positionAndID(key)
 	} else {
-		_, id = parseChild(value)
+		id = childOf(value)
 	}
 	if !v.has(treeKey(id)) {
 		v.add("document %s: is listed as a child but has no place", id)
