@@ -1,0 +1,39 @@
+// Package context holds the operations on what a run carries along: its input, its
+// variables and its four stacks. They change nothing in the repository. What runs other
+// operations is package control's; what workflows add to a context is theirs.
+package context
+
+import (
+	"catena/engine"
+)
+
+// Ops are the context operations.
+var Ops = []engine.Op{
+	fetchDocument,
+	fetchFile,
+	popBlob,
+	popBlobs,
+	popDocument,
+	popDocuments,
+	pullBlob,
+	pullBlobs,
+	pullDocument,
+	pullDocuments,
+	pushBlob,
+	pushBlobs,
+	pushDocument,
+	pushDocuments,
+	restoreBlob,
+	restoreBlobFromScript,
+	restoreBlobs,
+	restoreBlobsFromScript,
+	restoreDocument,
+	restoreDocumentFromScript,
+	restoreDocuments,
+	restoreDocumentsFromScript,
+	setInputAsVar,
+	setVar,
+}
+
+// none are the parameters of operations that have none.
+type none struct{}

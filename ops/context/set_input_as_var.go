@@ -1,0 +1,22 @@
+package context
+
+import (
+	"catena/engine"
+)
+
+var setInputAsVar = engine.Op{
+	Name:     "Context.SetInputAsVar",
+	Label:    "Set Context Variable From Input",
+	Category: "Execution Context",
+	Doc:      "Sets a context variable to the input and keeps the input. The variable holds the very document, not a copy of it.",
+	Effect:   engine.Pure,
+	Run:      engine.On(setInputAsVarParams.run),
+}
+
+type setInputAsVarParams struct {
+	Name string `json:"name" doc:"Name of the variable."`
+}
+
+func (p setInputAsVarParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
+	return engine.Void{}, assign(c, p.Name, c.Input)
+}

@@ -1,0 +1,61 @@
+package control
+
+import (
+	"reflect"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+// each runs an operation on the call's input once for every item of the list in a
+// variable; the item is a variable, too.
+func (r inner) each(c *engine.Ctx, list, item string) error {
+	if item == "" || item == "ChainParameters" {
+		return fault.Invalid.Errorf("item %q: is no name for a variable", item).In("item")
+	}
+	items, err := itemsIn(c, list)
+	if err != nil {
+		return err
+	}
+	shadowed, had := c.Vars[item]
+	defer func() {
+		if delete(c.Vars, item); had {
+			c.Vars[item] = shadowed
+		}
+	}()
+	for _, v := range items {
+		if err := c.Err(); err != nil {
+			return err
+		}
+		c.Vars[item] = v
+		if _, err := r.run(c, c.Input); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// itemsIn returns the items of the list that a variable holds. No variable is an empty list.
+func itemsIn(c *engine.Ctx, name string) ([]any, error) {
+	v := c.Vars[name]
+	switch list := v.(type) {
+	case nil:
+		return nil, nil
+	case []any:
+		return list, nil
+	case *storage.Page:
+		if v = list.Docs; list == nil {
+			return nil, nil
+		}
+	}
+	r := reflect.ValueOf(v)
+	if r.Kind() != reflect.Slice {
+		return nil, fault.Invalid.Errorf("variable %s: holds no list", name).In("list")
+	}
+	items := make([]any, r.Len())
+	for i := range items {
+		items[i] = r.Index(i).Interface()
+	}
+	return items, nil
+}

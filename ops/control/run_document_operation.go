@@ -1,0 +1,46 @@
+package control
+
+import (
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+var runDocumentOperation = engine.Op{
+	Name:     "RunDocumentOperation",
+	Aliases:  []string{"Context.RunDocumentOperation"},
+	Label:    "Run Document Chain",
+	Category: "Execution Flow",
+	Doc: "Runs an operation or chain on the document and returns the document it gives. " +
+		"With newTx it runs in a savepoint of the call's transaction: nothing is stored before the call ends, and if it fails " +
+		"nothing of it remains; without rollbackGlobalOnError the failure is then logged and the call goes on with nothing.",
+	Run: engine.Each(runDocumentParams.run),
+}
+
+type runDocumentParams struct {
+	ID       string        `json:"id" doc:"Name of the operation or chain."`
+	Isolate  bool          `json:"isolate" default:"false" doc:"Work on a copy of the context variables."`
+	NewTx    bool          `json:"newTx" default:"false" doc:"Run in a savepoint."`
+	Params   storage.Props `json:"parameters,omitzero" doc:"Parameters of what runs."`
+	Rollback bool          `json:"rollbackGlobalOnError" default:"true" doc:"A failure within the savepoint ends the call."`
+	Timeout  int           `json:"timeout" default:"60" doc:"Seconds the run may take."`
+}
+
+func (p runDocumentParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+	out, err := p.inner().run(c, d)
+	if !p.Isolate && err == nil {
+		refresh(c)
+	}
+	if err != nil || out == nil {
+		return nil, err
+	}
+	found, ok := out.(*storage.Doc)
+	if !ok {
+		return nil, fault.Invalid.Errorf("operation %s: gives no document", p.ID).In("id")
+	}
+	return found, nil
+}
+
+func (p runDocumentParams) inner() inner {
+	return inner{id: p.ID, params: p.Params, isolate: p.Isolate, nested: p.NewTx, tolerant: !p.Rollback, timeout: p.Timeout}
+}

@@ -1,0 +1,28 @@
+package control
+
+import (
+	"catena/engine"
+	"catena/storage"
+)
+
+var runDocumentOperationInNewTx = engine.Op{
+	Name:     "Context.RunDocumentOperationInNewTx",
+	Label:    "Run Document Chain in new Tx",
+	Category: "Execution Flow",
+	Doc: "Runs an operation or chain on the input in a savepoint of the call's transaction and keeps the input. If it fails " +
+		"nothing of it remains; the failure is logged, or with rollbackGlobalOnError ends the call.",
+	Run: engine.On(runInNewTxParams.run),
+}
+
+type runInNewTxParams struct {
+	ID       string        `json:"id" doc:"Name of the operation or chain."`
+	Isolate  bool          `json:"isolate" default:"false" doc:"Work on a copy of the context variables."`
+	Params   storage.Props `json:"parameters,omitzero" doc:"Parameters of what runs."`
+	Rollback bool          `json:"rollbackGlobalOnError" default:"false" doc:"A failure ends the call."`
+	Timeout  int           `json:"timeout" default:"60" doc:"Seconds the run may take."`
+}
+
+func (p runInNewTxParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
+	_, err := inner{id: p.ID, params: p.Params, isolate: p.Isolate, nested: true, tolerant: !p.Rollback, timeout: p.Timeout}.run(c, c.Input)
+	return engine.Void{}, err
+}

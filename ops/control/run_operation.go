@@ -1,0 +1,26 @@
+package control
+
+import (
+	"catena/engine"
+	"catena/storage"
+)
+
+var runOperation = engine.Op{
+	Name:     "RunOperation",
+	Aliases:  []string{"Context.RunOperation"},
+	Label:    "Run Chain",
+	Category: "Execution Flow",
+	Doc:      "Runs an operation or chain on the input. Its result is dropped and the input kept.",
+	Run:      engine.On(runOperationParams.run),
+}
+
+type runOperationParams struct {
+	ID      string        `json:"id" doc:"Name of the operation or chain."`
+	Isolate bool          `json:"isolate" default:"false" doc:"Work on a copy of the context variables."`
+	Params  storage.Props `json:"parameters,omitzero" doc:"Parameters of what runs."`
+}
+
+func (p runOperationParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
+	_, err := inner{id: p.ID, params: p.Params, isolate: p.Isolate}.run(c, c.Input)
+	return engine.Void{}, err
+}

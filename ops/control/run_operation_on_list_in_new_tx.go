@@ -1,0 +1,26 @@
+package control
+
+import (
+	"catena/engine"
+)
+
+var runOperationOnListInNewTx = engine.Op{
+	Name:     "RunOperationOnListInNewTx",
+	Aliases:  []string{"Context.RunOperationOnListInNewTx"},
+	Label:    "Run For Each in new TX",
+	Category: "Execution Flow",
+	Doc: "Runs an operation or chain on the input once for every item of the list in a context variable and keeps the input. " +
+		"All runs are part of the call's transaction; the first that fails ends the call.",
+	Run: engine.On(runOnListInNewTxParams.run),
+}
+
+type runOnListInNewTxParams struct {
+	ID      string `json:"id" doc:"Name of the operation or chain."`
+	List    string `json:"list" doc:"Name of the variable that holds the list."`
+	Isolate bool   `json:"isolate" default:"true" doc:"Work on a copy of the context variables."`
+	Item    string `json:"itemName" default:"item" doc:"Name of the variable for the item at hand."`
+}
+
+func (p runOnListInNewTxParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
+	return engine.Void{}, inner{id: p.ID, isolate: p.Isolate, nested: true}.each(c, p.List, p.Item)
+}
