@@ -17,6 +17,7 @@ import (
 	"catena/storage/blob"
 	"catena/storage/fault"
 	"catena/storage/kv"
+	"catena/storage/query"
 	"catena/storage/schema"
 
 	"github.com/google/uuid"
@@ -102,6 +103,10 @@ type Repo struct {
 	keyUse    keyUse
 	pins      pins
 
+	queries    query.Cache
+	estimates  estimates
+	facetLists map[string][]any
+
 	listeners []func(*Tx, Event) error
 	working   sync.WaitGroup
 }
@@ -144,6 +149,7 @@ func (r *Repo) describe() {
 	r.shapes = map[*schema.Schema]*shape{}
 	r.fields = map[string]fieldRef{}
 	r.words = map[string]string{}
+	r.facetLists = facetLists(r.types)
 	for _, s := range r.types.Schemas() {
 		r.shapes[s] = newShape(s)
 		for i, f := range s.Fields {

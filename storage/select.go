@@ -1,18 +1,452 @@
 package storage
 
-import "catena/storage/fault"
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"catena/storage/fault"
+	"catena/storage/query"
+)
+
+// maxOffset is how far numbers reach into a list; cursors go on.
+const maxOffset = 10_000
 
 // Query runs a query of the query language; parameters are bound, never pasted.
 func (t *Tx) Query(src string, o QueryOptions) (*Page, error) {
-	return nil, fault.Unavailable.Errorf("query: no planner")
+	w, err := t.window(src, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.run(); err != nil {
+		return nil, err
+	}
+	docs, err := t.loadHits(w.hits)
+	if err != nil {
+		return nil, err
+	}
+	w.page.Docs, w.page.query, w.page.options = docs, src, o
+	return &w.page, nil
+}
+
+// loadHits returns the documents of hits.
+func (t *Tx) loadHits(hits []hit) (Docs, error) {
+	ids := make([]docID, 0, len(hits))
+	for i := range hits {
+		if hits[i].doc == nil {
+			ids = append(ids, hits[i].id)
+		}
+	}
+	loaded, err := t.loadMany(ids)
+	if err != nil {
+		return nil, err
+	}
+	docs := make(Docs, 0, len(hits))
+	for i := range hits {
+		d := hits[i].doc
+		if d == nil {
+			d, loaded = loaded[0], loaded[1:]
+		}
+		if d != nil {
+			docs = append(docs, d)
+		}
+	}
+	return docs, nil
+}
+
+// window is one page of the results of a query, and the total.
+type window struct {
+	t      *Tx
+	p      *plan
+	o      QueryOptions
+	page   Page
+	from   *place
+	size   int // entries wanted
+	most   int // results altogether; -1: no bound
+	bound  int // count up to here; 0: do not count
+	passed int // results seen, those before the page included
+	hits   []hit
+	last   place // of the last entry of a full page
+}
+
+func (t *Tx) window(src string, o QueryOptions) (*window, error) {
+	q, err := t.prepare(src, o)
+	if err != nil {
+		return nil, err
+	}
+	w := &window{t: t, o: o, most: -1}
+	l := t.repo.limits
+	w.page = Page{Offset: max(0, o.Offset), Limit: max(0, o.Limit), MaxPage: l.PageSize}
+	if w.size = l.PageSize; o.Limit > 0 {
+		w.size = min(w.size, o.Limit)
+	}
+	if w.bound = max(0, o.CountLimit); o.CountLimit == 0 {
+		w.bound = l.CountLimit
+	}
+	if q.Limit >= 0 {
+		w.most = int(q.Limit)
+	}
+	if o.Max > 0 && (w.most < 0 || o.Max < w.most) {
+		w.most = o.Max
+	}
+	want := ""
+	if o.After != "" {
+		if w.from, err = parsePlace(o.After); err != nil {
+			return nil, err
+		}
+		want, w.passed, w.page.Offset = w.from.access, w.from.passed, w.from.passed
+	} else if w.page.Offset+int(q.Offset) > maxOffset {
+		return nil, fault.Invalid.Errorf("query: offset %d, limit %d; a cursor (after) goes further", w.page.Offset+int(q.Offset), maxOffset)
+	}
+	if w.p, err = t.analyse(q); err != nil {
+		return nil, err
+	}
+	if w.from != nil && (len(w.p.order) == 0) != (want != "") {
+		return nil, errCursor()
+	}
+	return w, t.choose(w.p, want)
+}
+
+// run fills the page and counts.
+func (w *window) run() error {
+	skip := int(w.p.q.Offset)
+	if w.from != nil {
+		skip = 0
+	}
+	r := w.t.run(w.p, w.p.access)
+	err := r.ordered(w.from, func(m match) (bool, error) {
+		if skip > 0 {
+			skip--
+			return true, nil
+		}
+		return w.take(m)
+	})
+	full := len(w.hits) == w.size && w.page.HasNext
+	switch {
+	case err == nil:
+	case errors.Is(err, errCostly) && full: // only the total is not known
+		w.page.More, err = true, nil
+	case errors.Is(err, errCostly):
+		return w.p.costly(w.t.repo.limits.ScanRows)
+	default:
+		return err
+	}
+	if full {
+		w.last.passed = w.page.Offset + len(w.hits)
+		w.page.Next = w.last.String()
+	}
+	return w.total()
+}
+
+// take sees one result; more says that further ones are of interest.
+func (w *window) take(m match) (more bool, err error) {
+	if w.most >= 0 && w.passed >= w.most {
+		return false, nil
+	}
+	w.passed++
+	switch {
+	case w.passed <= w.page.Offset:
+		return true, nil
+	case len(w.hits) < w.size:
+		if len(w.hits) == w.size-1 {
+			access, key, err := m.at()
+			if err != nil {
+				return false, err
+			}
+			w.last = place{access: access, key: key}
+		}
+		w.hits = append(w.hits, hit{id: m.id, doc: m.doc})
+		return true, nil
+	}
+	w.page.HasNext = true
+	return w.counts() && w.passed <= w.bound, nil
+}
+
+// counts reports whether the walk that fills the page also finds the total.
+func (w *window) counts() bool {
+	return w.bound > 0 && w.from == nil && w.p.counter == nil
+}
+
+// total settles the figures, with a walk of its own where the first did not count.
+func (w *window) total() error {
+	p := &w.page
+	switch {
+	case w.bound == 0:
+		p.Total, p.More = w.passed, p.HasNext
+		return nil
+	case !p.HasNext, w.counts():
+		p.Total = w.passed
+	default:
+		n, err := w.count()
+		if err != nil {
+			return err
+		}
+		p.Total = max(n, w.passed)
+	}
+	if p.Total > w.bound && p.HasNext {
+		p.Total, p.More = w.bound, true
+	}
+	return nil
+}
+
+// count counts results from the start, in any order.
+func (w *window) count() (int, error) {
+	a := w.p.access
+	if w.p.counter != nil {
+		a = w.p.counter
+	}
+	want := w.bound + 1
+	if w.most >= 0 {
+		want = min(want, w.most)
+	}
+	n := -int(w.p.q.Offset)
+	err := w.t.run(w.p, a).each(false, nil, func(*hit) (bool, error) {
+		n++
+		return n < want, nil
+	})
+	if errors.Is(err, errCostly) {
+		w.page.More, err = true, nil
+	}
+	return max(n, 0), err
 }
 
 // Select runs a query and returns its columns as rows.
 func (t *Tx) Select(src string, o QueryOptions) (*Rows, error) {
-	return nil, fault.Unavailable.Errorf("query: no planner")
+	w, err := t.window(src, o)
+	if err != nil {
+		return nil, err
+	}
+	columns := w.p.q.Columns
+	if len(columns) == 0 {
+		columns = everyColumn
+	}
+	rows := &Rows{}
+	aggregate := false
+	for _, c := range columns {
+		rows.Columns = append(rows.Columns, c.String())
+		aggregate = aggregate || c.Aggregate != ""
+	}
+	switch {
+	case aggregate:
+		err = w.aggregate(columns, rows)
+	case w.p.q.Distinct:
+		err = w.distinct(columns, rows)
+	default:
+		err = w.rows(columns, rows)
+	}
+	if err != nil {
+		return nil, err
+	}
+	rows.Page, rows.Docs = w.page, nil
+	return rows, nil
+}
+
+// everyColumn is what SELECT * means where rows are wanted.
+var everyColumn = func() []query.Column {
+	var out []query.Column
+	for _, f := range []query.Field{
+		{Name: "ecm:uuid", System: query.SysUUID},
+		{Name: "ecm:primaryType", System: query.SysType},
+		{Name: "ecm:path", System: query.SysPath},
+		{Name: "ecm:name", System: query.SysName},
+	} {
+		out = append(out, query.Column{Field: &f})
+	}
+	return out
+}()
+
+func (w *window) rows(columns []query.Column, rows *Rows) error {
+	if err := w.run(); err != nil {
+		return err
+	}
+	docs, err := w.t.loadHits(w.hits)
+	if err != nil {
+		return err
+	}
+	for _, d := range docs {
+		row, err := rowOf(columns, docSource{w.t, d})
+		if err != nil {
+			return err
+		}
+		rows.Entries = append(rows.Entries, row)
+	}
+	return nil
+}
+
+func rowOf(columns []query.Column, src query.Source) (map[string]any, error) {
+	row := make(map[string]any, len(columns))
+	for _, c := range columns {
+		v, err := query.FieldValue(c.Field, src)
+		if err != nil {
+			return nil, err
+		}
+		row[c.String()] = v
+	}
+	return row, nil
+}
+
+// whole calls visit for every match with its values of the columns, in order.
+func (w *window) whole(columns []query.Column, visit func(values []any) (more bool, err error)) error {
+	r := w.t.run(w.p, w.p.access)
+	err := r.ordered(nil, func(m match) (bool, error) {
+		values := make([]any, len(columns))
+		for i, c := range columns {
+			if c.Field == nil {
+				continue
+			}
+			v, err := r.value(m.hit, c.Field)
+			if err != nil {
+				return false, err
+			}
+			values[i] = v
+		}
+		return visit(values)
+	})
+	if errors.Is(err, errCostly) {
+		return w.p.costly(w.t.repo.limits.ScanRows)
+	}
+	return err
+}
+
+// distinct returns rows that differ. Their pages are numbered: there is no cursor.
+func (w *window) distinct(columns []query.Column, rows *Rows) error {
+	if w.from != nil {
+		return fault.Invalid.Errorf("cursor: DISTINCT has none, use an offset")
+	}
+	seen, n := map[string]bool{}, -int(w.p.q.Offset)
+	return w.whole(columns, func(values []any) (bool, error) {
+		key := fmt.Sprintf("%q", values)
+		if seen[key] {
+			return true, nil
+		}
+		seen[key] = true
+		if n++; n <= 0 {
+			return true, nil
+		}
+		if w.most >= 0 && n > w.most {
+			return false, nil
+		}
+		w.page.Total = n
+		if n > w.page.Offset && len(rows.Entries) < w.size {
+			row := make(map[string]any, len(columns))
+			for i, c := range columns {
+				row[c.String()] = values[i]
+			}
+			rows.Entries = append(rows.Entries, row)
+		} else if n > w.page.Offset {
+			w.page.HasNext = true
+		}
+		if w.bound > 0 && n > w.bound {
+			w.page.Total, w.page.More = w.bound, true
+		}
+		return !(w.page.HasNext && (w.bound == 0 || w.page.More)), nil
+	})
+}
+
+// aggregate returns one row of figures over all results.
+func (w *window) aggregate(columns []query.Column, rows *Rows) error {
+	figures := make([]figure, len(columns))
+	for i, c := range columns {
+		if c.Aggregate == "" {
+			return fault.Invalid.Errorf("query: column %s stands beside %s, which is one figure for all results", c, firstAggregate(columns))
+		}
+		figures[i] = figure{column: c}
+	}
+	err := w.whole(columns, func(values []any) (bool, error) {
+		for i := range figures {
+			figures[i].add(values[i])
+		}
+		return true, nil
+	})
+	if err != nil {
+		return err
+	}
+	row := map[string]any{}
+	for i, c := range columns {
+		row[c.String()] = figures[i].result()
+	}
+	rows.Entries = []map[string]any{row}
+	w.page.Total = 1
+	return nil
+}
+
+func firstAggregate(columns []query.Column) string {
+	for _, c := range columns {
+		if c.Aggregate != "" {
+			return c.String()
+		}
+	}
+	return ""
 }
 
 // Explain says which index a query would use and why.
 func (t *Tx) Explain(src string, o QueryOptions) (string, error) {
-	return "", fault.Unavailable.Errorf("query: no planner")
+	w, err := t.window(src, o)
+	if err != nil {
+		return "", err
+	}
+	return w.p.explain(t, w), nil
+}
+
+func (p *plan) explain(t *Tx, w *window) string {
+	var b strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	line("query: %s", p.q)
+	if p.empty != "" {
+		line("empty: %s", p.empty)
+	}
+	rows := "not counted"
+	switch a := p.access; {
+	case a.rows >= sortedRows:
+		rows = fmt.Sprintf("%d or more", sortedRows)
+	case a.rows >= 0 && (a.rows > 0 || a.ranges == nil):
+		rows = fmt.Sprint(a.rows)
+	}
+	line("access: %s, %s; %d ranges; rows: %s", p.access.name, p.access.about, len(p.access.ranges), rows)
+	if p.names != nil {
+		line("types: %d of %d, from the row", len(p.names), len(t.repo.types.Types()))
+	}
+	for _, note := range p.covered() {
+		line("row: %s", note)
+	}
+	for _, e := range t.run(p, p.access).rest {
+		line("filter: %s", query.Format(e))
+	}
+	switch {
+	case len(p.order) == 0:
+		line("order: as found")
+	case p.sorted && len(p.order) == 1:
+		line("order: %s, from the index", p.orderText())
+	case p.sorted:
+		line("order: %s, the first from the index, the rest sorted in groups of at most %d", p.orderText(), sortBound)
+	default:
+		line("order: %s, sorted in memory, at most %d results", p.orderText(), sortBound)
+	}
+	if p.counter != nil {
+		line("total: counted by %s, %s", p.counter.name, p.counter.about)
+	}
+	line("bound: %d rows, page of %d, total up to %d", t.repo.limits.ScanRows, w.size, w.bound)
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// covered lists the conditions that rows answer without a document.
+func (p *plan) covered() []string {
+	var out []string
+	for _, s := range []query.System{query.SysIsVersion, query.SysIsProxy, query.SysIsTrashed, query.SysIsFolder} {
+		if flag := flagFields[s]; p.mask&flag != 0 {
+			out = append(out, fmt.Sprintf("%s = %t", flagNames[s], p.want&flag != 0))
+		}
+	}
+	if p.parent != nil {
+		out = append(out, "ecm:parentId = "+p.parent.String())
+	}
+	for _, top := range p.under {
+		out = append(out, "below "+top.String())
+	}
+	return append(out, p.direct...)
+}
+
+var flagNames = map[query.System]string{
+	query.SysIsVersion: "ecm:isVersion", query.SysIsProxy: "ecm:isProxy",
+	query.SysIsTrashed: "ecm:isTrashed", query.SysIsFolder: "ecm:isFolderish",
 }

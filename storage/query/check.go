@@ -75,7 +75,6 @@ var systemFields = map[string]systemField{
 	"ecm:versionLabel":          {SysVersionLabel, schema.String, false},
 	"ecm:versionVersionableId":  {SysVersionableID, schema.String, false},
 	"ecm:versionableId":         {SysVersionableID, schema.String, false},
-	"ecm:proxyVersionableId":    {SysVersionableID, schema.String, false},
 	"ecm:proxyTargetId":         {SysProxyTargetID, schema.String, false},
 	"ecm:lockOwner":             {SysLockOwner, schema.String, false},
 	"ecm:lockCreated":           {SysLockCreated, schema.Date, false},

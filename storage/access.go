@@ -1,0 +1,207 @@
+package storage
+
+import (
+	"bytes"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"catena/storage/kv"
+	"catena/storage/query"
+	"catena/storage/schema"
+)
+
+// access is a way to candidates: ranges of an index, the children of a folder, or ids.
+type access struct {
+	name   string // of the index; in cursors
+	about  string // what it answers, for Explain
+	ranges []kv.Range
+	prefix []byte       // of the keys, before the value
+	field  *query.Field // whose value follows the prefix
+	many   bool         // a document may have several rows
+	whole  bool         // the ranges are all values of the field
+	exact  []query.Expr // the conditions the ranges answer
+	test   []query.Expr // of a field with many values: what the item of a row has to meet
+	ids    []docID      // instead of ranges
+	parent *docID       // instead of ranges: children in order
+	rows   int          // estimate; -1: not known
+}
+
+// systemIndexes are the indexes of fields that are no properties.
+var systemIndexes = map[query.System]string{
+	query.SysName: indexName, query.SysState: indexState, query.SysLockOwner: indexLock,
+	query.SysProxyTargetID: indexProxy, query.SysVersionableID: indexVersion,
+}
+
+// indexOf returns the index that holds a field, "" if there is none.
+func indexOf(f *query.Field) string {
+	if f.System != query.Property {
+		return systemIndexes[f.System]
+	}
+	if f.Prop == nil || !f.Prop.Index && !isAlwaysIndexed(f.Prop.Key) {
+		return ""
+	}
+	if !f.Rest.Empty() && !(f.Prop.List && f.Rest.Wild()) {
+		return ""
+	}
+	return f.Prop.Key
+}
+
+// complete reports whether every document has a row in the index, so that it gives an order.
+func complete(index string) bool { return index == indexName || isAlwaysIndexed(index) }
+
+// newAccess returns all values of an index.
+func newAccess(index string, f *query.Field) *access {
+	a := &access{name: index, field: f, many: f.Many, whole: true, prefix: indexPrefix(index), rows: -1}
+	a.ranges, a.about = []kv.Range{prefix(a.prefix)}, "every "+index
+	return a
+}
+
+// accesses returns a way for each index that conditions name.
+func (p *plan) accesses() []*access {
+	byIndex := map[string]*access{}
+	var all []*access
+	for _, e := range p.exprs {
+		x, ok := e.(*query.Predicate)
+		if !ok || p.q.Correlated() {
+			continue
+		}
+		index := indexOf(x.Field)
+		if index == "" {
+			continue
+		}
+		ranges, exact, ok := bounds(indexPrefix(index), x)
+		if !ok {
+			continue
+		}
+		a := byIndex[index]
+		switch {
+		case a == nil:
+			a = newAccess(index, x.Field)
+			a.ranges, a.whole, a.about = ranges, false, query.Format(x)
+			byIndex[index], all = a, append(all, a)
+		case a.many: // another item may meet the other condition
+			continue
+		default:
+			a.ranges = intersect(a.ranges, ranges)
+			a.about += " AND " + query.Format(x)
+		}
+		if exact {
+			a.exact = append(a.exact, e)
+		}
+		if a.many {
+			a.test = append(a.test, e)
+		}
+	}
+	return all
+}
+
+// bounds returns the rows of an index that can satisfy a condition; exact says that all of
+// them do. It is not ok if the index is of no help.
+func bounds(base []byte, x *query.Predicate) (ranges []kv.Range, exact, ok bool) {
+	if x.Op == query.IsNull {
+		return []kv.Range{notNull(base)}, true, x.Not
+	}
+	if x.Not || x.Op == query.Ne {
+		return nil, false, false
+	}
+	switch x.Op {
+	case query.Like, query.ILike:
+		text, only := x.Prefix()
+		if text == "" {
+			return nil, false, false
+		}
+		return textPrefix(base, text), only && x.Op == query.ILike && len(query.Fold(text)) <= maxIndexed, true
+	case query.StartsWith:
+		text := strings.TrimSuffix(x.Values[0].V.(string), "/")
+		return textPrefix(base, text), false, text != ""
+	}
+	exact = true
+	points := make([][]byte, len(x.Values))
+	for i, v := range x.Values {
+		part, sure, fits := point(x.Field.Kind, v.V)
+		if !fits {
+			return nil, false, false
+		}
+		points[i] = append(slices.Clone(base), part...)
+		exact = exact && sure && (x.Field.Kind != schema.String || x.Op != query.Eq && x.Op != query.In)
+	}
+	switch x.Op {
+	case query.Eq, query.In:
+		slices.SortFunc(points, bytes.Compare)
+		for _, p := range slices.CompactFunc(points, bytes.Equal) {
+			ranges = append(ranges, prefix(p))
+		}
+		return ranges, exact, true
+	case query.Between:
+		return []kv.Range{{Start: points[0], End: prefix(points[1]).End}}, exact, true
+	}
+	r := notNull(base)
+	switch low := points[0]; {
+	case x.Op == query.Lt && exact:
+		r.End = low
+	case x.Op == query.Lt, x.Op == query.Le:
+		r.End = prefix(low).End
+	case x.Op == query.Gt && exact:
+		r.Start = prefix(low).End
+	default:
+		r.Start = low
+	}
+	return []kv.Range{r}, exact, true
+}
+
+// notNull is the range of the rows with a value.
+func notNull(base []byte) kv.Range {
+	r := prefix(base)
+	r.Start = prefix(kv.AppendNil(slices.Clone(base))).End
+	return r
+}
+
+// point encodes a value to compare with as index rows hold it; sure is false for text that
+// rows hold only in part.
+func point(k schema.Kind, v any) (part []byte, sure, ok bool) {
+	switch x := v.(type) {
+	case string:
+		part, _ = appendValue(nil, x)
+		return part, len(query.Fold(x)) < maxIndexed, k == schema.String
+	case int64:
+		if k == schema.Double {
+			return kv.AppendFloat64(nil, float64(x)), true, x < 1<<53 && x > -1<<53
+		}
+		return kv.AppendInt64(nil, x), true, true
+	case float64:
+		return kv.AppendFloat64(nil, x), true, k == schema.Double && !math.IsNaN(x)
+	case bool, time.Time:
+		part, ok = appendValue(nil, x)
+		return part, true, ok
+	}
+	return nil, false, false
+}
+
+// textPrefix is the range of texts that begin with s.
+func textPrefix(base []byte, s string) []kv.Range {
+	s = query.Fold(s)
+	part := kv.AppendString(slices.Clone(base), s[:min(len(s), maxIndexed)])
+	return []kv.Range{prefix(part[:len(part)-2])}
+}
+
+// intersect returns what is in a range of both lists.
+func intersect(a, b []kv.Range) []kv.Range {
+	var out []kv.Range
+	for _, x := range a {
+		for _, y := range b {
+			r := kv.Range{Start: x.Start, End: x.End}
+			if bytes.Compare(y.Start, r.Start) > 0 {
+				r.Start = y.Start
+			}
+			if r.End == nil || y.End != nil && bytes.Compare(y.End, r.End) < 0 {
+				r.End = y.End
+			}
+			if r.End == nil || bytes.Compare(r.Start, r.End) < 0 {
+				out = append(out, r)
+			}
+		}
+	}
+	return out
+}

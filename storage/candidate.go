@@ -1,0 +1,326 @@
+package storage
+
+import (
+	"bytes"
+	"slices"
+
+	"catena/storage/fault"
+	"catena/storage/kv"
+	"catena/storage/query"
+)
+
+// run walks the candidates of one access and keeps those that match.
+type run struct {
+	t      *Tx
+	p      *plan
+	a      *access
+	rest   []query.Expr // what the ranges do not answer
+	read   int          // rows so far
+	seen   map[docID]bool
+	src    coverSource
+	single hit
+
+	typ    []byte // the last type asked about
+	wanted bool
+	at     docID // the last folder asked about
+	up     *folder
+	open   bool // what inherits from it may be read
+	fresh  bool
+}
+
+// hit is a candidate: its row's cover, and the document once something needed it.
+type hit struct {
+	cover
+	id  docID
+	key []byte // of the index row
+	doc *Doc
+}
+
+func (t *Tx) run(p *plan, a *access) *run {
+	r := &run{t: t, p: p, a: a, fresh: true}
+	r.src.run = r
+	r.rest = p.exprs
+	if len(a.exact)+len(a.test) > 0 {
+		r.rest = slices.DeleteFunc(slices.Clone(p.exprs), func(e query.Expr) bool {
+			return slices.Contains(a.exact, e) || slices.Contains(a.test, e)
+		})
+	}
+	if a.many {
+		r.seen = map[docID]bool{}
+	}
+	return r
+}
+
+// errCostly is given a message by whoever knows the query.
+var errCostly = fault.Limit.Errorf("query: too many rows").WithCode("query-too-costly")
+
+func (r *run) count() error {
+	if r.read++; r.read > r.t.repo.limits.ScanRows {
+		return errCostly
+	}
+	return nil
+}
+
+// each calls visit for every match in the order of the access, reversed if asked for; after
+// is the key of the last row not to be visited, or nil. What a hit holds is gone after the
+// call, unless it is cloned.
+func (r *run) each(reverse bool, after []byte, visit func(h *hit) (more bool, err error)) error {
+	switch {
+	case r.a.parent != nil:
+		return r.children(reverse, after, visit)
+	case r.a.ranges == nil:
+		return r.byID(reverse, after, visit)
+	}
+	for i := range r.a.ranges {
+		rng := r.a.ranges[i]
+		if reverse {
+			rng = r.a.ranges[len(r.a.ranges)-1-i]
+		}
+		if !clampRange(&rng, reverse, after) {
+			continue
+		}
+		for row, err := range r.t.kv.Scan(rng) {
+			if err == nil {
+				err = r.count()
+			}
+			if err != nil {
+				return err
+			}
+			h := &r.single
+			h.id, h.key, h.doc = indexID(row.Key), row.Key, nil
+			if err := h.parse(row.Value); err != nil {
+				return err
+			}
+			if more, err := r.offer(h, visit); err != nil || !more {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// clampRange cuts off what comes before the position; it reports whether something is left.
+func clampRange(rng *kv.Range, reverse bool, after []byte) bool {
+	rng.Reverse = reverse
+	switch {
+	case after == nil:
+	case reverse && (rng.End == nil || bytes.Compare(after, rng.End) < 0):
+		rng.End = after
+	case !reverse && bytes.Compare(after, rng.Start) >= 0:
+		rng.Start = append(bytes.Clone(after), 0)
+	}
+	return rng.End == nil || bytes.Compare(rng.Start, rng.End) < 0
+}
+
+func (r *run) offer(h *hit, visit func(h *hit) (bool, error)) (more bool, err error) {
+	if ok, err := r.accept(h); err != nil || !ok {
+		return true, err
+	}
+	return visit(h)
+}
+
+// byID offers documents that are known by id, in the order of the ids.
+func (r *run) byID(reverse bool, after []byte, visit func(h *hit) (bool, error)) error {
+	for i := range r.a.ids {
+		id := r.a.ids[i]
+		if reverse {
+			id = r.a.ids[len(r.a.ids)-1-i]
+		}
+		if after != nil && (bytes.Compare(id[:], after) > 0) == reverse || bytes.Equal(id[:], after) {
+			continue
+		}
+		if more, err := r.offerDoc(id, id[:], visit); err != nil || !more {
+			return err
+		}
+	}
+	return nil
+}
+
+// children offers the children of a folder in order.
+func (r *run) children(reverse bool, after []byte, visit func(h *hit) (bool, error)) error {
+	rng := prefix(childrenPrefix(*r.a.parent))
+	if !clampRange(&rng, reverse, after) {
+		return nil
+	}
+	for row, err := range r.t.kv.Scan(rng) {
+		if err != nil {
+			return err
+		}
+		_, id := positionAndID(row.Key)
+		if more, err := r.offerDoc(id, row.Key, visit); err != nil || !more {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *run) offerDoc(id docID, key []byte, visit func(h *hit) (bool, error)) (more bool, err error) {
+	if err := r.count(); err != nil {
+		return false, err
+	}
+	d, err := r.t.load(id)
+	if err != nil || d == nil {
+		return true, err
+	}
+	h := &r.single
+	*h = hit{id: id, key: key, doc: d}
+	h.flags, h.parent, h.acl = d.flags, d.parent, d.acl
+	h.typ, h.state = []byte(d.typ.Name), []byte(d.state)
+	return r.offer(h, visit)
+}
+
+// accept decides about a candidate, first by what costs nothing.
+func (r *run) accept(h *hit) (bool, error) {
+	p := r.p
+	if h.flags&p.mask != p.want || !r.typeWanted(h.typ) {
+		return false, nil
+	}
+	if p.parent != nil && (h.parent != *p.parent || h.flags&flagVersion != 0) {
+		return false, nil
+	}
+	if h.id != r.t.repo.root {
+		if err := r.above(h.parent); err != nil {
+			return false, err
+		}
+		if r.up == nil {
+			return false, nil // cut off by the deletion of a folder above
+		}
+	} else {
+		r.up, r.fresh = nil, true
+		r.open = r.t.granted(aclID{}, nil, permRead)
+	}
+	if len(p.under) > 0 && !r.below(h) {
+		return false, nil
+	}
+	if h.acl == (aclID{}) && !r.open || h.acl != (aclID{}) && !r.t.granted(h.acl, r.up, permRead) {
+		return false, nil
+	}
+	ok, err := r.meets(h)
+	if err != nil || !ok || r.seen == nil {
+		return ok, err
+	}
+	if r.seen[h.id] {
+		return false, nil
+	}
+	r.seen[h.id] = true
+	return true, nil
+}
+
+func (r *run) typeWanted(name []byte) bool {
+	if r.p.names == nil {
+		return true
+	}
+	if !bytes.Equal(r.typ, name) || r.typ == nil {
+		r.typ = append(r.typ[:0], name...)
+		r.wanted = r.p.names[string(name)]
+	}
+	return r.wanted
+}
+
+// above finds the folder candidates are in, which is mostly the one before.
+func (r *run) above(id docID) (err error) {
+	if id == r.at && !r.fresh {
+		return nil
+	}
+	if r.up, err = r.t.folder(id); err != nil {
+		return err
+	}
+	r.at, r.fresh = id, false
+	r.open = r.up != nil && r.t.granted(aclID{}, r.up, permRead)
+	return nil
+}
+
+// below reports whether the candidate is below all the folders asked for.
+func (r *run) below(h *hit) bool {
+	if h.flags&flagVersion != 0 {
+		return false
+	}
+	for _, top := range r.p.under {
+		f := r.up
+		for f != nil && f.id != top {
+			f = f.up
+		}
+		if f == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// meets evaluates the conditions that are left, on the row if it says enough and on the
+// document otherwise.
+func (r *run) meets(h *hit) (bool, error) {
+	for _, e := range r.a.test {
+		ok, err := r.item(h, e)
+		if err != nil || !ok {
+			return false, err
+		}
+	}
+	for _, e := range r.rest {
+		ok, err := r.holds(h, e)
+		if err != nil || !ok {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// item evaluates a condition on a field with many values on the one value of the row.
+func (r *run) item(h *hit, e query.Expr) (bool, error) {
+	if h.bits&coverPart != 0 {
+		return r.holds(h, e)
+	}
+	r.src.hit = h
+	v, err := r.src.indexed()
+	if err != nil {
+		return false, err
+	}
+	x := e.(*query.Predicate)
+	return x.Op == query.IsNull || x.Test(v), nil
+}
+
+func (r *run) holds(h *hit, e query.Expr) (bool, error) {
+	if h.doc == nil && !r.p.q.Correlated() {
+		r.src.hit = h
+		ok, err := query.Holds(e, &r.src)
+		if err != errNeedDoc {
+			return ok, err
+		}
+	}
+	src, err := r.doc(h)
+	if err != nil || src == nil {
+		return false, err
+	}
+	if r.p.q.Correlated() {
+		return r.p.q.Match(src)
+	}
+	return query.Holds(e, src)
+}
+
+// doc loads the document of a candidate; nil if it is gone.
+func (r *run) doc(h *hit) (query.Source, error) {
+	if h.doc == nil {
+		d, err := r.t.load(h.id)
+		if err != nil || d == nil {
+			return nil, err
+		}
+		h.doc = d
+	}
+	return docSource{r.t, h.doc}, nil
+}
+
+// value reads a field of a candidate.
+func (r *run) value(h *hit, f *query.Field) (any, error) {
+	if h.doc == nil {
+		r.src.hit = h
+		v, err := query.FieldValue(f, &r.src)
+		if err != errNeedDoc {
+			return v, err
+		}
+	}
+	src, err := r.doc(h)
+	if err != nil || src == nil {
+		return nil, err
+	}
+	return query.FieldValue(f, src)
+}

@@ -1,0 +1,256 @@
+package storage
+
+import (
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"catena/storage/fault"
+	"catena/storage/kv"
+	"catena/storage/query"
+)
+
+// The planner's figures. Up to sortedRows candidates, reading and sorting them is cheaper
+// than walking the index that has the order; sortBound is the most that is sorted at all.
+const (
+	sortedRows  = 2000
+	fewRows     = 200
+	subtreeRows = 1000
+	sortBound   = 10_000
+)
+
+// estimates remembers for a moment how many rows ranges have, so that popular values are
+// not counted for every query.
+type estimates struct {
+	mu     sync.Mutex
+	byName map[string]estimate
+}
+
+type estimate struct {
+	rows  int
+	until time.Time
+}
+
+const (
+	estimatesKept = 4096
+	estimateAge   = 10 * time.Second
+)
+
+func (e *estimates) get(key string) (int, bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	x, ok := e.byName[key]
+	return x.rows, ok && time.Now().Before(x.until)
+}
+
+func (e *estimates) put(key string, rows int) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.byName == nil || len(e.byName) >= estimatesKept {
+		e.byName = map[string]estimate{}
+	}
+	e.byName[key] = estimate{rows, time.Now().Add(estimateAge)}
+}
+
+// estimate counts the rows of an access, up to sortedRows.
+func (t *Tx) estimate(a *access) error {
+	if a.rows >= 0 {
+		return nil
+	}
+	ranges := a.ranges
+	if a.parent != nil {
+		ranges = []kv.Range{prefix(childrenPrefix(*a.parent))}
+	}
+	var key []byte
+	for _, r := range ranges[:min(len(ranges), 8)] {
+		key = append(append(key, r.Start...), r.End...)
+	}
+	name := string(strconv.AppendInt(key, int64(len(ranges)), 10))
+	if n, ok := t.repo.estimates.get(name); ok && n >= sortedRows {
+		a.rows = n
+		return nil
+	}
+	a.rows = 0
+	for _, r := range ranges {
+		n, _, err := t.kv.Count(r, sortedRows-a.rows)
+		if err != nil {
+			return err
+		}
+		if a.rows += n; a.rows >= sortedRows {
+			break
+		}
+	}
+	if a.rows >= sortedRows {
+		t.repo.estimates.put(name, a.rows)
+	}
+	return nil
+}
+
+// choose sets the access of a plan; want is the access a cursor came from, or "".
+func (t *Tx) choose(p *plan, want string) error {
+	if p.empty != "" || p.direct != nil {
+		p.access = idAccess(p.ids, "ecm:uuid")
+		return nil
+	}
+	types := p.typeAccess(t.repo.types)
+	all := p.accesses()
+	if p.parent != nil {
+		all = append(all, &access{name: "children", about: "children of " + p.parent.String(), parent: p.parent, rows: -1})
+	}
+	order := p.orderAccess(all, types)
+	if !p.everyType(t.repo.types) {
+		all = append(all, types)
+	}
+	best, err := t.cheapest(p, all, order)
+	if err != nil {
+		return err
+	}
+	if best, err = t.subtree(p, best); err != nil {
+		return err
+	}
+	if want != "" {
+		return p.resume(want, append(all, types, best))
+	}
+	switch {
+	case order == nil && best == nil:
+		p.access = types
+	case order == nil || best != nil && best.rows >= 0 && best.rows < sortedRows:
+		p.access = best
+	default:
+		p.access = order
+		if best != nil && best != order {
+			p.counter = best
+		}
+	}
+	p.sorted = len(p.order) > 0 && p.access == order
+	return nil
+}
+
+// resume uses the access of an earlier page, which is in no other order than its own.
+func (p *plan) resume(name string, all []*access) error {
+	for _, a := range all {
+		if a != nil && a.name == name {
+			p.access = a
+			return nil
+		}
+	}
+	return errCursor()
+}
+
+func errCursor() error { return fault.Invalid.Errorf("cursor: not one that this query gave") }
+
+// orderAccess returns the way that has the order of the first ORDER BY item, or nil.
+func (p *plan) orderAccess(all []*access, types *access) *access {
+	if len(p.order) == 0 || p.q.Correlated() {
+		return nil
+	}
+	f := p.order[0].Field
+	if f.System == query.SysPos && p.parent != nil {
+		return all[len(all)-1]
+	}
+	index := indexOf(f)
+	if index == "" || index == indexVersion || f.Many {
+		return nil
+	}
+	if types.field != nil && index == types.field.Name {
+		p.narrow(types)
+		return types
+	}
+	for _, a := range all {
+		if a.name == index {
+			return a
+		}
+	}
+	if complete(index) || p.notNull(f) {
+		return newAccess(index, f)
+	}
+	return nil
+}
+
+// narrow puts conditions on dc:modified into the ranges of one type.
+func (p *plan) narrow(types *access) {
+	for _, e := range p.exprs {
+		x, ok := e.(*query.Predicate)
+		if !ok || x.Field.Name != types.field.Name {
+			continue
+		}
+		if ranges, exact, ok := bounds(types.prefix, x); ok {
+			types.ranges = intersect(types.ranges, ranges)
+			types.about += " AND " + query.Format(x)
+			if exact {
+				types.exact = append(types.exact, e)
+			}
+		}
+	}
+}
+
+// cheapest returns the access with the fewest rows, or nil. Where there is no choice,
+// nothing is counted.
+func (t *Tx) cheapest(p *plan, all []*access, order *access) (*access, error) {
+	all = slices.DeleteFunc(slices.Clone(all), func(a *access) bool { return a == order })
+	if len(all) == 0 {
+		return order, nil
+	}
+	if len(all) == 1 && order == nil && len(p.under) == 0 {
+		return all[0], nil
+	}
+	var best *access
+	for _, a := range all {
+		if err := t.estimate(a); err != nil {
+			return nil, err
+		}
+		if best == nil || a.rows < best.rows {
+			best = a
+		}
+		if best.rows < fewRows {
+			break
+		}
+	}
+	if order != nil && !order.whole && best.rows >= fewRows && order.name != indexType {
+		if err := t.estimate(order); err != nil {
+			return nil, err
+		}
+		if order.rows <= best.rows {
+			return order, nil
+		}
+	}
+	return best, nil
+}
+
+// subtree walks down from the folder of STARTSWITH if that finds few documents and no
+// index finds fewer.
+func (t *Tx) subtree(p *plan, best *access) (*access, error) {
+	if len(p.under) == 0 || best != nil && best.rows >= 0 && best.rows < fewRows {
+		return best, nil
+	}
+	top := p.under[len(p.under)-1]
+	if top == none {
+		return idAccess(nil, "subtree"), nil
+	}
+	if top == t.repo.root {
+		return best, nil
+	}
+	key := string(top[:])
+	if n, ok := t.repo.estimates.get(key); ok && n > subtreeRows {
+		return best, nil
+	}
+	ids, whole, err := t.below(top, subtreeRows)
+	if err != nil {
+		return nil, err
+	}
+	if !whole {
+		t.repo.estimates.put(key, subtreeRows+1)
+		return best, nil
+	}
+	if best != nil && best.rows >= 0 && best.rows <= len(ids) {
+		return best, nil
+	}
+	a := idAccess(sortIDs(ids), "subtree")
+	a.about = "documents below " + top.String()
+	return a, nil
+}
+
+func idAccess(ids []docID, name string) *access {
+	return &access{name: name, about: "documents by id", ids: ids, rows: len(ids)}
+}

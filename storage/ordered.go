@@ -1,0 +1,273 @@
+package storage
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/binary"
+	"slices"
+
+	"catena/storage/fault"
+	"catena/storage/kv"
+	"catena/storage/query"
+)
+
+// place is where a page ended: how many results came before, and either the encoded values
+// of ORDER BY and the id of the last one, or the name of the access and the key of its row.
+type place struct {
+	passed int
+	access string
+	key    []byte
+}
+
+func (c *place) String() string {
+	b := binary.AppendUvarint(nil, uint64(c.passed))
+	b = appendText(b, c.access)
+	return base64.RawURLEncoding.EncodeToString(append(b, c.key...))
+}
+
+func parsePlace(s string) (*place, error) {
+	b, err := base64.RawURLEncoding.DecodeString(s)
+	in := reader{b: b}
+	c := &place{passed: int(in.uvarint()), access: in.text(), key: in.b}
+	if err != nil || in.bad || c.passed < 0 || len(c.key) < 16 {
+		return nil, errCursor()
+	}
+	return c, nil
+}
+
+// sortKey encodes what a hit is ordered by: the values, descending ones inverted, and the
+// id in the direction of the last value.
+func (r *run) sortKey(h *hit) ([]byte, error) {
+	key := make([]byte, 0, 64)
+	for _, o := range r.p.order {
+		v, err := r.value(h, o.Field)
+		if err != nil {
+			return nil, err
+		}
+		n := len(key)
+		var ok bool
+		if key, ok = appendValue(key, v); !ok {
+			return nil, fault.Invalid.Errorf("query: field %s has no order", o.Field.Name)
+		}
+		if o.Desc {
+			kv.Invert(key[n:])
+		}
+	}
+	n := len(key)
+	key = append(key, h.id[:]...)
+	if r.p.lastDesc() {
+		kv.Invert(key[n:])
+	}
+	return key, nil
+}
+
+func (p *plan) lastDesc() bool { return len(p.order) > 0 && p.order[len(p.order)-1].Desc }
+
+// match is a hit as callers get it: with what a cursor after it consists of.
+type match struct {
+	*hit
+	at func() (access string, key []byte, err error)
+}
+
+// ordered calls visit for every match in the order of the query, from after a cursor on.
+func (r *run) ordered(from *place, visit func(m match) (more bool, err error)) error {
+	switch {
+	case len(r.p.order) == 0:
+		return r.unordered(from, visit)
+	case !r.p.sorted:
+		return r.inMemory(from, visit)
+	case len(r.p.order) == 1:
+		return r.byIndex(from, visit)
+	}
+	return r.grouped(from, visit)
+}
+
+func (r *run) unordered(from *place, visit func(m match) (bool, error)) error {
+	var after []byte
+	if from != nil {
+		if from.access != r.a.name {
+			return errCursor()
+		}
+		after = from.key
+	}
+	return r.each(false, after, func(h *hit) (bool, error) {
+		return visit(match{h, func() (string, []byte, error) { return r.a.name, bytes.Clone(h.key), nil }})
+	})
+}
+
+// byIndex is for a single field, whose index has the order, ties included.
+func (r *run) byIndex(from *place, visit func(m match) (bool, error)) error {
+	var after []byte
+	if from != nil {
+		var err error
+		if after, err = r.rowAt(from.key, true); err != nil {
+			return err
+		}
+	}
+	return r.each(r.p.order[0].Desc, after, func(h *hit) (bool, error) {
+		return visit(match{h, func() (string, []byte, error) {
+			key, err := r.sortKey(h)
+			return "", key, err
+		}})
+	})
+}
+
+// rowAt makes the key of an index row of a sort key, whole or up to the first value.
+func (r *run) rowAt(key []byte, whole bool) ([]byte, error) {
+	n := partLen(key[:len(key)-16])
+	if r.a.parent != nil {
+		v, _, err := kv.DecodeInt64(key)
+		id := bytes.Clone(key[len(key)-16:])
+		if r.p.lastDesc() {
+			kv.Invert(id)
+		}
+		if err != nil {
+			return nil, errCursor()
+		}
+		return childPositionKey(*r.a.parent, v, indexID(id)), nil
+	}
+	if n == 0 || whole && n != len(key)-16 || (key[0] >= 0x80) != r.p.order[0].Desc {
+		return nil, errCursor()
+	}
+	row := append(bytes.Clone(r.a.prefix), key[:n]...)
+	if r.p.order[0].Desc {
+		kv.Invert(row[len(r.a.prefix):])
+	}
+	if !whole {
+		return row, nil
+	}
+	id := bytes.Clone(key[len(key)-16:])
+	if r.p.lastDesc() {
+		kv.Invert(id)
+	}
+	return append(row, id...), nil
+}
+
+// kept is a match in memory.
+type kept struct {
+	key []byte
+	hit hit
+}
+
+// inMemory reads all matches and sorts them.
+func (r *run) inMemory(from *place, visit func(m match) (bool, error)) error {
+	var all []kept
+	err := r.each(false, nil, func(h *hit) (bool, error) {
+		k, err := r.keep(h)
+		if err != nil {
+			return false, err
+		}
+		if from == nil || bytes.Compare(k.key, from.key) > 0 {
+			all = append(all, k)
+		}
+		if len(all) > sortBound {
+			return false, r.unsortable()
+		}
+		return true, nil
+	})
+	if err != nil {
+		return err
+	}
+	_, err = r.emit(all, visit)
+	return err
+}
+
+func (r *run) unsortable() error {
+	return fault.Limit.Errorf("query: more than %d results to sort by %s, which no index orders", sortBound, r.p.orderText()).WithCode("query-too-costly")
+}
+
+func (r *run) keep(h *hit) (kept, error) {
+	key, err := r.sortKey(h)
+	k := kept{key: key, hit: hit{id: h.id}}
+	k.hit.flags, k.hit.parent, k.hit.acl = h.flags, h.parent, h.acl
+	return k, err
+}
+
+func (r *run) emit(all []kept, visit func(m match) (bool, error)) (more bool, err error) {
+	slices.SortFunc(all, func(a, b kept) int { return bytes.Compare(a.key, b.key) })
+	for i := range all {
+		k := &all[i]
+		more, err := visit(match{&k.hit, func() (string, []byte, error) { return "", k.key, nil }})
+		if err != nil || !more {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// grouped is for an index that has the order of the first field: rows with the same value
+// are sorted by the others.
+func (r *run) grouped(from *place, visit func(m match) (bool, error)) error {
+	desc := r.p.order[0].Desc
+	var after []byte
+	if from != nil {
+		row, err := r.rowAt(from.key, false)
+		if err != nil {
+			return err
+		}
+		if after = row; desc {
+			after = prefix(row).End
+		} else if len(after) > 0 {
+			after = after[:len(after)-1] // before the first row of the group
+		}
+	}
+	var group []kept
+	var first []byte
+	more := true
+	err := r.each(desc, after, func(h *hit) (bool, error) {
+		k, err := r.keep(h)
+		if err != nil {
+			return false, err
+		}
+		if from != nil && bytes.Compare(k.key, from.key) <= 0 {
+			return true, nil
+		}
+		part := k.key[:partLen(k.key)]
+		if !bytes.Equal(part, first) {
+			if more, err = r.emit(group, visit); err != nil || !more {
+				return false, err
+			}
+			group, first = group[:0:0], part
+		}
+		if group = append(group, k); len(group) > sortBound {
+			return false, r.unsortable()
+		}
+		return true, nil
+	})
+	if err != nil || !more {
+		return err
+	}
+	_, err = r.emit(group, visit)
+	return err
+}
+
+func (p *plan) orderText() string {
+	var b []byte
+	for i, o := range p.order {
+		if i > 0 {
+			b = append(b, ", "...)
+		}
+		if b = append(b, o.Field.Name...); o.Desc {
+			b = append(b, " DESC"...)
+		}
+	}
+	return string(b)
+}
+
+// costly names what made a query read too many rows.
+func (p *plan) costly(limit int) error {
+	about := "FROM"
+	for i, from := range p.q.From {
+		if i > 0 {
+			about += ","
+		}
+		about += " " + from.Text
+	}
+	if p.q.Where != nil {
+		about = query.Format(p.q.Where)
+		if len(about) > 200 {
+			about = about[:200] + "…"
+		}
+	}
+	return fault.Limit.Errorf("query: more than %d rows read for %s; no index answers it well enough", limit, about).WithCode("query-too-costly")
+}

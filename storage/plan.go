@@ -1,0 +1,263 @@
+package storage
+
+import (
+	"slices"
+	"strings"
+
+	"catena/storage/fault"
+	"catena/storage/kv"
+	"catena/storage/query"
+	"catena/storage/schema"
+)
+
+// plan is how one query is answered: a way to candidates, and the conditions each of them
+// still has to meet. Conditions on what every cover holds are taken out of the query and
+// checked without decoding anything.
+type plan struct {
+	q      *query.Select
+	names  map[string]bool // the types wanted; nil: every type
+	mask   byte            // flags that have to be as in want
+	want   byte
+	parent *docID   // candidates are its children
+	under  []docID  // candidates are below all of these
+	ids    []docID  // candidates are these
+	direct []string // the conditions that gave ids
+	empty  string   // the condition nothing can meet
+	exprs  []query.Expr
+
+	order   []query.Order // ORDER BY that decides: not after ecm:uuid, which never ties
+	access  *access
+	sorted  bool    // the access has the order of the first item of ORDER BY
+	counter *access // a cheaper way to the total, if there is one
+}
+
+// flagFields are the fields that every cover holds as flags.
+var flagFields = map[query.System]byte{
+	query.SysIsVersion: flagVersion, query.SysIsProxy: flagProxy,
+	query.SysIsTrashed: flagTrashed, query.SysIsFolder: flagFolder,
+}
+
+// prepare parses, binds and checks a query.
+func (t *Tx) prepare(src string, o QueryOptions) (*query.Select, error) {
+	q, err := t.repo.queries.Parse(src)
+	if err != nil {
+		return nil, err
+	}
+	if q, err = q.Bind(o.Args, o.Named); err != nil {
+		return nil, err
+	}
+	if len(o.Sort) > 0 {
+		q.Order = make([]query.Order, len(o.Sort))
+		for i, k := range o.Sort {
+			f, err := query.ParseField(k.Field)
+			if err != nil {
+				return nil, fault.Wrap(err, "sort by %q", k.Field)
+			}
+			q.Order[i] = query.Order{Field: f, Desc: k.Desc}
+		}
+	}
+	if err := q.Check(t.repo.types); err != nil {
+		return nil, err
+	}
+	return q.At(t.now), nil
+}
+
+// analyse takes the conditions on covers and places out of the query.
+func (t *Tx) analyse(q *query.Select) (*plan, error) {
+	p := &plan{q: q, order: q.Order}
+	for i, o := range p.order {
+		if o.Field.Many {
+			return nil, fault.Invalid.Errorf("query: field %s has many values and so no order", o.Field.Name)
+		}
+		if o.Field.System == query.SysUUID {
+			p.order = p.order[:i+1]
+			break
+		}
+	}
+	p.types(t.repo.types)
+	conjuncts := q.Conjuncts()
+	if q.Correlated() {
+		conjuncts = []query.Expr{q.Where}
+	}
+	for _, e := range conjuncts {
+		x, ok := e.(*query.Predicate)
+		if !ok || q.Correlated() {
+			p.exprs = append(p.exprs, e)
+			continue
+		}
+		taken, err := t.take(p, x)
+		if err != nil {
+			return nil, err
+		}
+		if !taken {
+			p.exprs = append(p.exprs, e)
+		}
+	}
+	if p.names != nil && len(p.names) == 0 {
+		p.empty = "no type satisfies FROM and ecm:primaryType"
+	}
+	return p, nil
+}
+
+// types fills names from FROM.
+func (p *plan) types(reg *schema.Registry) {
+	p.names = map[string]bool{}
+	for _, from := range p.q.From {
+		for _, name := range reg.Under(from.Text) {
+			p.names[name] = true
+		}
+	}
+	if len(p.names) == len(reg.Types()) {
+		p.names = nil
+	}
+}
+
+// take handles a condition that needs no document, and reports whether it did.
+func (t *Tx) take(p *plan, x *query.Predicate) (bool, error) {
+	if flag, ok := flagFields[x.Field.System]; ok && (x.Op == query.Eq || x.Op == query.Ne) {
+		on := x.Values[0].V.(bool) == (x.Op == query.Eq)
+		p.needFlag(flag, on, x)
+		return true, nil
+	}
+	equals := x.Op == query.Eq || x.Op == query.In && !x.Not
+	switch x.Field.System {
+	case query.SysType:
+		if equals {
+			p.needTypes(t.repo.types, x)
+		}
+		return equals, nil
+	case query.SysUUID:
+		if equals {
+			p.needIDs(x)
+		}
+		return equals, nil
+	case query.SysParentID:
+		if x.Op != query.Eq || p.parent != nil {
+			return false, nil
+		}
+		id, _ := parseID(x.Values[0].V.(string))
+		p.parent = &id
+		return true, nil
+	case query.SysAncestorID:
+		if x.Op == query.Eq {
+			id, _ := parseID(x.Values[0].V.(string))
+			p.under = append(p.under, id)
+		}
+		return x.Op == query.Eq, nil
+	case query.SysPath:
+		return t.takePath(p, x)
+	}
+	return false, nil
+}
+
+func (t *Tx) takePath(p *plan, x *query.Predicate) (bool, error) {
+	if x.Op != query.Eq && x.Op != query.StartsWith {
+		return false, nil
+	}
+	path := x.Values[0].V.(string)
+	if x.Op == query.StartsWith {
+		path = strings.TrimSuffix(path, "/")
+	}
+	id := none
+	if path == "" && x.Op == query.StartsWith || path == "/" {
+		id = t.repo.root
+	} else if strings.HasPrefix(path, "/") && !strings.Contains(path, "//") && !strings.HasSuffix(path, "/") {
+		var err error
+		if id, err = t.resolve(path); err != nil {
+			return false, err
+		}
+	} else if x.Op == query.Eq {
+		return false, nil // the path of a version is its name
+	}
+	if x.Op == query.StartsWith {
+		p.under = append(p.under, id)
+		return true, nil
+	}
+	p.setIDs([]docID{id}, x)
+	return true, nil
+}
+
+func (p *plan) needFlag(flag byte, on bool, x *query.Predicate) {
+	want := byte(0)
+	if on {
+		want = flag
+	}
+	if p.mask&flag != 0 && p.want&flag != want {
+		p.empty = query.Format(x)
+	}
+	p.mask, p.want = p.mask|flag, p.want&^flag|want
+}
+
+func (p *plan) needTypes(reg *schema.Registry, x *query.Predicate) {
+	names := map[string]bool{}
+	for _, v := range x.Values {
+		name := v.V.(string)
+		if _, ok := reg.Type(name); ok && (p.names == nil || p.names[name]) {
+			names[name] = true
+		}
+	}
+	p.names = names
+}
+
+func (p *plan) needIDs(x *query.Predicate) {
+	ids := make([]docID, 0, len(x.Values))
+	for _, v := range x.Values {
+		if id, ok := parseID(v.V.(string)); ok && id.String() == v.V.(string) {
+			ids = append(ids, id)
+		}
+	}
+	p.setIDs(ids, x)
+}
+
+// setIDs narrows the candidates to known documents.
+func (p *plan) setIDs(ids []docID, x *query.Predicate) {
+	if p.direct != nil {
+		ids = slices.DeleteFunc(ids, func(id docID) bool { return !slices.Contains(p.ids, id) })
+	}
+	p.ids, p.direct = sortIDs(ids), append(p.direct, query.Format(x))
+}
+
+func sortIDs(ids []docID) []docID {
+	slices.SortFunc(ids, func(a, b docID) int { return slices.Compare(a[:], b[:]) })
+	return slices.Compact(ids)
+}
+
+// everyType reports whether most documents may be of a wanted type, so that ranges of the
+// index by type would not help.
+func (p *plan) everyType(reg *schema.Registry) bool {
+	return p.names == nil || len(p.names) > 8 || len(p.names)*2 > len(reg.Types())
+}
+
+// notNull reports whether the conditions leave out documents without a value of the field.
+func (p *plan) notNull(f *query.Field) bool {
+	return slices.ContainsFunc(p.exprs, func(e query.Expr) bool {
+		x, ok := e.(*query.Predicate)
+		return ok && x.Field.Name == f.Name && (x.Op != query.IsNull || x.Not)
+	})
+}
+
+// typeAccess is the index by type, in the order of dc:modified for a single type.
+func (p *plan) typeAccess(reg *schema.Registry) *access {
+	a := &access{name: indexType, about: "every document"}
+	base := indexPrefix(indexType)
+	if p.everyType(reg) {
+		a.ranges = []kv.Range{prefix(base)}
+		return a
+	}
+	names := make([]string, 0, len(p.names))
+	for name := range p.names {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		a.ranges = append(a.ranges, prefix(kv.AppendString(slices.Clone(base), name)))
+	}
+	a.about = "type " + strings.Join(names, ", ")
+	if len(names) == 1 {
+		a.prefix, a.field = a.ranges[0].Start, modifiedField
+	}
+	return a
+}
+
+// modifiedField is dc:modified as the index by type holds it.
+var modifiedField = &query.Field{Name: "dc:modified", Kind: schema.Date}

@@ -1,0 +1,239 @@
+package storage
+
+import (
+	"strings"
+
+	"catena/storage/fault"
+	"catena/storage/kv"
+	"catena/storage/query"
+	"catena/storage/schema"
+)
+
+// errNeedDoc says that an index row does not hold a value.
+var errNeedDoc = fault.Internal.Errorf("query: the row does not hold the value")
+
+// coverSource reads what it can of a candidate from its index row.
+type coverSource struct {
+	run *run
+	hit *hit
+}
+
+// System returns the value of a system field, or errNeedDoc.
+func (s *coverSource) System(f *query.Field) (any, error) {
+	h := s.hit
+	if a := s.run.a; a.field != nil && a.field.System == f.System && f.System != query.Property && !a.many && a.name != indexType {
+		return s.indexed()
+	}
+	switch f.System {
+	case query.SysUUID:
+		return h.id.String(), nil
+	case query.SysParentID:
+		if h.flags&flagVersion != 0 || h.id == s.run.t.repo.root {
+			return nil, nil
+		}
+		return h.parent.String(), nil
+	case query.SysType:
+		return string(h.typ), nil
+	case query.SysState:
+		if len(h.state) == 0 {
+			return nil, nil
+		}
+		return s.run.t.repo.intern(h.state), nil
+	case query.SysIsVersion, query.SysIsProxy, query.SysIsTrashed, query.SysIsFolder:
+		return h.flags&flagFields[f.System] != 0, nil
+	case query.SysMixin:
+		if h.bits&coverFacets == 0 {
+			return s.run.t.repo.facetList(string(h.typ)), nil
+		}
+	}
+	return nil, errNeedDoc
+}
+
+// Property returns the value the row holds, if it is that property, or errNeedDoc.
+func (s *coverSource) Property(f *schema.Field) (any, error) {
+	a := s.run.a
+	if a.name == indexType && a.field != nil && f.Key == a.field.Name {
+		return s.indexed()
+	}
+	if a.field == nil || a.field.Prop != f || a.many {
+		return nil, errNeedDoc
+	}
+	return s.indexed()
+}
+
+// indexed returns the value in the row's key.
+func (s *coverSource) indexed() (any, error) {
+	h, a := s.hit, s.run.a
+	if h.bits&coverPart != 0 || a.field == nil || len(h.key) < len(a.prefix)+16 {
+		return nil, errNeedDoc
+	}
+	if h.bits&coverText != 0 {
+		return string(h.text), nil
+	}
+	return indexValue(a.field.Kind, h.key[len(a.prefix):len(h.key)-16])
+}
+
+// facetList returns the facets of a type as a list of values, shared.
+func (r *Repo) facetList(typeName string) any {
+	if list, ok := r.facetLists[typeName]; ok {
+		return list
+	}
+	return []any{}
+}
+
+func facetLists(reg *schema.Registry) map[string][]any {
+	lists := map[string][]any{}
+	for _, t := range reg.Types() {
+		lists[t.Name] = anyList(t.Facets)
+	}
+	return lists
+}
+
+func anyList(s []string) []any {
+	out := make([]any, len(s))
+	for i := range s {
+		out[i] = s[i]
+	}
+	return out
+}
+
+// docSource reads the fields of a document.
+type docSource struct {
+	t *Tx
+	d *Doc
+}
+
+// Property returns a top-level property, nil where the document does not have it.
+func (s docSource) Property(f *schema.Field) (any, error) { return s.d.value(f.Key) }
+
+// System returns the value of a system field.
+func (s docSource) System(f *query.Field) (any, error) {
+	d := s.d
+	switch f.System {
+	case query.SysUUID:
+		return d.ID(), nil
+	case query.SysPath:
+		return d.Path(), nil
+	case query.SysName:
+		return d.name, nil
+	case query.SysParentID:
+		return textOrNil(d.ParentID()), nil
+	case query.SysType:
+		return d.typ.Name, nil
+	case query.SysMixin:
+		return anyList(d.Facets()), nil
+	case query.SysState:
+		return textOrNil(d.state), nil
+	case query.SysIsVersion, query.SysIsProxy, query.SysIsTrashed, query.SysIsFolder:
+		return d.flags&flagFields[f.System] != 0, nil
+	case query.SysIsCheckedIn:
+		return !d.IsCheckedOut(), nil
+	case query.SysFulltext:
+		return s.fulltext(f)
+	case query.SysAncestorID:
+		return s.ancestors(), nil
+	case query.SysPos:
+		return d.position, nil
+	}
+	return s.more(f)
+}
+
+// more returns the fields that are asked for less often.
+func (s docSource) more(f *query.Field) (any, error) {
+	d := s.d
+	switch f.System {
+	case query.SysVersionLabel:
+		return d.VersionLabel(), nil
+	case query.SysVersionableID:
+		if d.IsVersion() {
+			return d.liveID().String(), nil
+		}
+	case query.SysProxyTargetID:
+		if d.IsProxy() {
+			return d.target.String(), nil
+		}
+	case query.SysIsLatestVersion, query.SysIsLatestMajorVersion:
+		if !d.IsVersion() {
+			return false, nil
+		}
+		return s.latest(f.System == query.SysIsLatestMajorVersion)
+	case query.SysIsRecord, query.SysHasLegalHold:
+		return false, nil
+	case query.SysLockOwner:
+		return textOrNil(d.lockOwner), nil
+	case query.SysLockCreated:
+		if d.lockOwner != "" {
+			return d.lockSince, nil
+		}
+	case query.SysChangeToken:
+		return d.ChangeToken(), nil
+	}
+	return nil, nil
+}
+
+func textOrNil(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
+func (s docSource) ancestors() any {
+	list := []any{}
+	if s.d.IsVersion() {
+		return list
+	}
+	for f := s.d.up; f != nil; f = f.up {
+		list = append(list, f.id.String())
+	}
+	return list
+}
+
+// latest reports whether the version is the last one, or the last one with a minor number
+// of zero.
+func (s docSource) latest(major bool) (any, error) {
+	r := prefix(versionPrefix(s.d.liveID()))
+	r.Reverse, r.KeysOnly = true, true
+	zero := kv.AppendInt64(nil, 0)
+	for row, err := range s.t.kv.Scan(r) {
+		if err != nil {
+			return nil, err
+		}
+		n := len(row.Key) - 16
+		if !major || n >= len(zero) && string(row.Key[n-len(zero):n]) == string(zero) {
+			return indexID(row.Key) == s.d.id, nil
+		}
+	}
+	return false, nil
+}
+
+// fulltextFields are what a search without a field looks at.
+var fulltextFields = []string{"dc:title", "dc:description", "note:note"}
+
+func (s docSource) fulltext(f *query.Field) (any, error) {
+	keys := fulltextFields
+	if f.Prop != nil {
+		keys = []string{f.Prop.Key}
+	}
+	var b strings.Builder
+	for _, key := range keys {
+		v, err := s.d.value(key)
+		if err != nil {
+			return nil, err
+		}
+		items, many := v.([]any)
+		if !many {
+			items = []any{v}
+		}
+		for _, item := range items {
+			if text, ok := item.(string); ok {
+				b.WriteString(text)
+				b.WriteByte('\n')
+			}
+		}
+	}
+	if f.Prop == nil {
+		b.WriteString(s.d.name)
+	}
+	return b.String(), nil
+}
