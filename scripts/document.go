@@ -118,11 +118,13 @@ func (o *docObject) toJSON() goja.Value {
 		out[name] = v
 	}
 	out["uid"] = out["id"]
-	props, err := o.d.properties()
+	raw, err := o.d.json()
+	if err == nil {
+		out["properties"], err = decodeJSON(raw)
+	}
 	if err != nil {
 		o.m.throw(err, "")
 	}
-	out["properties"] = props
 	return o.m.enter(out)
 }
 

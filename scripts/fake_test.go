@@ -1,6 +1,7 @@
 package scripts
 
 import (
+	"encoding/json"
 	"fmt"
 	"sort"
 	"strings"
@@ -56,12 +57,10 @@ func (d *fakeDoc) set(xpath string, v any) error {
 	return nil
 }
 
-func (d *fakeDoc) properties() (map[string]any, error) {
-	out := map[string]any{}
-	for k, v := range d.props {
-		out[k] = v
-	}
-	return out, nil
+func (d *fakeDoc) json() ([]byte, error) { return json.Marshal(d.props) }
+
+func (f *fakeFile) MarshalJSON() ([]byte, error) {
+	return json.Marshal(map[string]any{"name": f.name, "digest": "d1", "length": len(f.body)})
 }
 
 // fakeFile is a file of the tests' host.

@@ -1,6 +1,8 @@
 package scripts
 
 import (
+	"bytes"
+	"encoding/json"
 	"math"
 	"math/big"
 	"reflect"
@@ -244,4 +246,35 @@ func (m *machine) mustExport(v goja.Value) any {
 		m.throw(err, "")
 	}
 	return x
+}
+
+// decodeJSON reads JSON as values that cross.
+func decodeJSON(raw []byte) (any, error) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		return nil, fault.Internal.Errorf("properties: %w", err)
+	}
+	return numbers(v), nil
+}
+
+func numbers(v any) any {
+	switch v := v.(type) {
+	case json.Number:
+		if n, err := v.Int64(); err == nil {
+			return n
+		}
+		f, _ := v.Float64()
+		return f
+	case []any:
+		for i := range v {
+			v[i] = numbers(v[i])
+		}
+	case map[string]any:
+		for k := range v {
+			v[k] = numbers(v[k])
+		}
+	}
+	return v
 }

@@ -1,0 +1,393 @@
+package scripts
+
+import (
+	"encoding/binary"
+	"io"
+	"math"
+	"time"
+
+	"catena/storage/fault"
+)
+
+// The server and its workers speak in frames: four bytes of length, one of kind, then
+// fields in a fixed order. A value starts with a byte that says what it is. The server
+// believes nothing a worker sends: lengths, depths and handles are checked.
+
+// Kinds of frames.
+const (
+	frameStart  = 's' // server: run this
+	frameAnswer = 'a' // server: result of a call
+	frameCall   = 'c' // worker: call an operation
+	frameAsk    = 'q' // worker: anything else that has an answer
+	frameLog    = 'l' // worker: a line of the console, no answer
+	frameDone   = 'd' // worker: the run is over
+)
+
+// Kinds of values.
+const (
+	tagNil = iota
+	tagFalse
+	tagTrue
+	tagInt
+	tagFloat
+	tagString
+	tagTime
+	tagArray
+	tagList
+	tagMap
+	tagDocument
+	tagFile
+	tagAbsent
+)
+
+const maxFrame = 64 << 20
+
+var errWire = fault.Internal.Errorf("script worker: malformed message").WithCode("script-crash")
+
+// writer builds one frame.
+type writer struct {
+	b       []byte
+	handles interface{ write(w *writer, v any) error }
+}
+
+func (w *writer) start(kind byte) { w.b = append(w.b[:0], 0, 0, 0, 0, kind) }
+
+// send writes the frame in one call.
+func (w *writer) send(out io.Writer) error {
+	if len(w.b) > maxFrame {
+		return breach("script-output", "script: a message of more than %s", bytesText(maxFrame))
+	}
+	binary.LittleEndian.PutUint32(w.b, uint32(len(w.b)-4))
+	_, err := out.Write(w.b)
+	if cap(w.b) > 1<<20 {
+		w.b = nil
+	}
+	return err
+}
+
+func (w *writer) uint(n uint64)   { w.b = binary.AppendUvarint(w.b, n) }
+func (w *writer) int(n int64)     { w.b = binary.AppendVarint(w.b, n) }
+func (w *writer) string(s string) { w.uint(uint64(len(s))); w.b = append(w.b, s...) }
+func (w *writer) bytes(s []byte)  { w.uint(uint64(len(s))); w.b = append(w.b, s...) }
+func (w *writer) byte(b byte)     { w.b = append(w.b, b) }
+func (w *writer) float(f float64) { w.b = binary.LittleEndian.AppendUint64(w.b, math.Float64bits(f)) }
+func (w *writer) strings(s []string) {
+	w.uint(uint64(len(s)))
+	for _, x := range s {
+		w.string(x)
+	}
+}
+
+func (w *writer) bool(b bool) {
+	if b {
+		w.byte(1)
+	} else {
+		w.byte(0)
+	}
+}
+
+func (w *writer) items(tag byte, items []any, depth int) error {
+	w.byte(tag)
+	w.uint(uint64(len(items)))
+	for _, x := range items {
+		if err := w.nested(x, depth+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *writer) value(v any) error { return w.nested(v, 0) }
+
+func (w *writer) nested(v any, depth int) error {
+	if depth > maxDepth+2 {
+		return breach("script-output", "script: a value nested more than %d deep", maxDepth)
+	}
+	switch v := v.(type) {
+	case nil:
+		w.byte(tagNil)
+	case bool:
+		if v {
+			w.byte(tagTrue)
+		} else {
+			w.byte(tagFalse)
+		}
+	case int64:
+		w.byte(tagInt)
+		w.int(v)
+	case float64:
+		w.byte(tagFloat)
+		w.float(v)
+	case string:
+		w.byte(tagString)
+		w.string(v)
+	case time.Time:
+		w.byte(tagTime)
+		w.int(v.UnixMilli())
+	case list:
+		return w.items(tagList, v, depth)
+	case []any:
+		return w.items(tagArray, v, depth)
+	case map[string]any:
+		w.byte(tagMap)
+		w.uint(uint64(len(v)))
+		for k, x := range v {
+			w.string(k)
+			if err := w.nested(x, depth+1); err != nil {
+				return err
+			}
+		}
+	case absent:
+		w.byte(tagAbsent)
+	default:
+		return w.handles.write(w, v)
+	}
+	return nil
+}
+
+// reader takes one frame apart. The first mistake empties it, so that callers check err once.
+type reader struct {
+	b       []byte
+	err     error
+	handles interface {
+		readDocument(r *reader) any
+		readFile(r *reader) any
+	}
+}
+
+func (r *reader) fail() {
+	if r.err == nil {
+		r.err = errWire
+	}
+	r.b = nil
+}
+
+func (r *reader) uint() uint64 {
+	n, size := binary.Uvarint(r.b)
+	if size <= 0 {
+		r.fail()
+		return 0
+	}
+	r.b = r.b[size:]
+	return n
+}
+
+func (r *reader) int() int64 {
+	n, size := binary.Varint(r.b)
+	if size <= 0 {
+		r.fail()
+		return 0
+	}
+	r.b = r.b[size:]
+	return n
+}
+
+// count reads a number of things, each of at least one byte.
+func (r *reader) count() int {
+	n := r.uint()
+	if n > uint64(len(r.b)) {
+		r.fail()
+		return 0
+	}
+	return int(n)
+}
+
+// bytes is valid until the next frame is read.
+func (r *reader) bytes() []byte {
+	n := r.count()
+	s := r.b[:n]
+	r.b = r.b[n:]
+	return s
+}
+
+func (r *reader) string() string { return string(r.bytes()) }
+
+func (r *reader) strings() []string {
+	out := make([]string, r.count())
+	for i := range out {
+		out[i] = r.string()
+	}
+	return out
+}
+
+func (r *reader) byte() byte {
+	if len(r.b) == 0 {
+		r.fail()
+		return 0
+	}
+	c := r.b[0]
+	r.b = r.b[1:]
+	return c
+}
+
+func (r *reader) bool() bool { return r.byte() == 1 }
+
+func (r *reader) float() float64 {
+	if len(r.b) < 8 {
+		r.fail()
+		return 0
+	}
+	f := math.Float64frombits(binary.LittleEndian.Uint64(r.b))
+	r.b = r.b[8:]
+	return f
+}
+
+func (r *reader) value() any { return r.nested(0) }
+
+func (r *reader) items(depth int) []any {
+	out := make([]any, r.count())
+	for i := range out {
+		out[i] = r.nested(depth + 1)
+	}
+	return out
+}
+
+func (r *reader) nested(depth int) any {
+	if depth > maxDepth+2 {
+		r.fail()
+		return nil
+	}
+	switch r.byte() {
+	case tagNil:
+		return nil
+	case tagFalse:
+		return false
+	case tagTrue:
+		return true
+	case tagInt:
+		return r.int()
+	case tagFloat:
+		return r.float()
+	case tagString:
+		return r.string()
+	case tagTime:
+		return time.UnixMilli(r.int()).UTC()
+	case tagArray:
+		return r.items(depth)
+	case tagList:
+		return list(r.items(depth))
+	case tagMap:
+		n := r.count()
+		out := make(map[string]any, n)
+		for range n {
+			k := r.string()
+			out[k] = r.nested(depth + 1)
+		}
+		return out
+	case tagDocument:
+		return r.handles.readDocument(r)
+	case tagFile:
+		return r.handles.readFile(r)
+	case tagAbsent:
+		return absent{}
+	}
+	r.fail()
+	return nil
+}
+
+// frames reads whole frames from a stream into one buffer.
+type frames struct {
+	in         io.Reader
+	buf        []byte
+	start, end int
+	max        int
+}
+
+// next returns the next frame, valid until the one after it.
+func (f *frames) next() ([]byte, error) {
+	if err := f.fill(4); err != nil {
+		return nil, err
+	}
+	n := int(binary.LittleEndian.Uint32(f.buf[f.start:]))
+	if n < 1 || n > f.max {
+		return nil, errWire
+	}
+	f.start += 4
+	if err := f.fill(n); err != nil {
+		return nil, err
+	}
+	frame := f.buf[f.start : f.start+n]
+	f.start += n
+	return frame, nil
+}
+
+// fill makes sure that n bytes are buffered.
+func (f *frames) fill(n int) error {
+	if f.start == f.end {
+		f.start, f.end = 0, 0
+		if len(f.buf) > 1<<20 {
+			f.buf = nil
+		}
+	}
+	if f.start+n > len(f.buf) {
+		grown := f.buf
+		if n > len(f.buf) {
+			grown = make([]byte, max(n, 64<<10))
+		}
+		f.end = copy(grown, f.buf[f.start:f.end])
+		f.start, f.buf = 0, grown
+	}
+	for f.end-f.start < n {
+		k, err := f.in.Read(f.buf[f.end:])
+		f.end += k
+		if err != nil && f.end-f.start < n {
+			if err == io.EOF && f.end > f.start {
+				return io.ErrUnexpectedEOF
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+// limits writes the bounds that a worker needs to know.
+func (w *writer) limits(l *Limits) {
+	for _, n := range []int64{int64(l.Wall), int64(l.CPU), l.Memory, int64(l.Stack), int64(l.Calls), int64(l.Output), int64(l.Log)} {
+		w.int(n)
+	}
+}
+
+func (r *reader) limits() *Limits {
+	return &Limits{
+		Wall: time.Duration(r.int()), CPU: time.Duration(r.int()), Memory: r.int(), Stack: int(r.int()), Calls: int(r.int()),
+		Output: int(r.int()), Log: int(r.int()),
+	}
+}
+
+// failure writes an error for the other side; ref names the server's own error object.
+func (w *writer) failure(err error, ref int64) {
+	kind, code, field := describe(err)
+	w.string(kind)
+	w.string(code)
+	w.string(field)
+	w.string(clip(err.Error(), 16<<10))
+	w.int(ref)
+}
+
+// failure reads an error of the other side.
+func (r *reader) failure() *remoteError {
+	kind, code, field, text := r.string(), r.string(), r.string(), r.string()
+	e := &fault.Error{Kind: kindOf(kind), Code: code, Field: field, Message: text}
+	return &remoteError{fault: e, ref: r.int()}
+}
+
+// remoteError is an error that has its original on the server, at ref; -1: it has none.
+type remoteError struct {
+	fault *fault.Error
+	ref   int64
+}
+
+// Error returns the message.
+func (e *remoteError) Error() string { return e.fault.Message }
+
+// Unwrap gives the kind.
+func (e *remoteError) Unwrap() error { return e.fault }
+
+func kindOf(name string) fault.Kind {
+	for k := fault.Internal; k <= fault.Unavailable; k++ {
+		if k.String() == name {
+			return k
+		}
+	}
+	return fault.Internal
+}
