@@ -132,10 +132,8 @@ func (s *store) start() error {
 	}
 	s.state.Live, s.state.Clean, s.state.Relaxed = true, false, s.opts.Durability == Relaxed
 	s.state.Epoch++
-	if s.state.Manifest.Size == 0 {
-		if s.state.Manifest, err = describe(s.tables()); err != nil {
-			return broken(err)
-		}
+	if s.state.Manifest, err = describe(s.tables()); err != nil {
+		return broken(err)
 	}
 	if err := s.state.write(s.dir); err != nil {
 		return broken(err)
@@ -173,18 +171,25 @@ func (s *store) prepare() (unchecked []string, err error) {
 	if err := checkManifest(s.tables(), s.state.Manifest); err != nil {
 		return nil, err
 	}
-	if unchecked, err = checkTables(s.tables()); err != nil {
+	if unchecked, err = listTables(s.tables()); err != nil {
 		return nil, err
 	}
-	if totalSize(unchecked) > smallTables {
-		return unchecked, nil
-	}
+	small := totalSize(unchecked) <= smallTables
 	for _, path := range unchecked {
-		if err := checkTable(path, true); err != nil {
+		if err := checkIndex(path); err != nil {
+			return nil, err
+		}
+		if !small {
+			continue
+		}
+		if err := checkBlocks(path); err != nil {
 			return nil, err
 		}
 	}
-	return nil, nil
+	if small {
+		unchecked = nil
+	}
+	return unchecked, nil
 }
 
 // recover opens Badger, brings it to the end of the log and begins a new segment.

@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/dgraph-io/badger/v4"
@@ -28,9 +30,9 @@ func corrupt(format string, args ...any) error {
 	return fault.Internal.Errorf("%s: %w", fmt.Sprintf(format, args...), ErrCorrupt)
 }
 
-// headSize is how much of a manifest its Head covers: no two rewrites share it once
-// there are tables, and an original keeps it.
-const headSize = 64
+// headSize is how much of a manifest its Head covers: the magic, and length and sum of
+// the first set of changes, which a rewrite replaces by one of all tables.
+const headSize = 16
 
 // smallTables is the size up to which the blocks of all tables are checked before an
 // open returns; larger stores are checked behind its back.
@@ -92,17 +94,26 @@ func checkManifest(dir string, known manifest) error {
 	case int64(len(b)) >= known.Size && hexSum(b[:known.Size]) == known.Sum:
 		return nil
 	}
-	head := min(int64(len(b)), headSize, known.Size)
-	rewritten := int64(len(b)) > headSize && hexSum(b[:head]) != known.Head && wholeManifest(b) == len(b)
-	if !rewritten {
+	if len(b) < headSize || hexSum(b[:headSize]) == known.Head || wholeManifest(b) != len(b) {
 		return corrupt("%s has %d bytes that are not the %d written", path, len(b), known.Size)
 	}
 	return nil
 }
 
-// checkTables lists the tables the manifest names, after checking that each is there and
-// that its index is sound, which Badger does in a way that kills the process.
-func checkTables(dir string) (paths []string, err error) {
+// rewritten reports whether the manifest does not begin as it was known to.
+func rewritten(dir string, known manifest) bool {
+	f, err := os.Open(filepath.Join(dir, badger.ManifestFilename))
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	b := make([]byte, headSize)
+	_, err = io.ReadFull(f, b)
+	return err == nil && hexSum(b) != known.Head
+}
+
+// listTables lists the tables the manifest names.
+func listTables(dir string) (paths []string, err error) {
 	f, err := os.Open(filepath.Join(dir, badger.ManifestFilename))
 	if err != nil {
 		return nil, fault.Unavailable.Errorf("store: %w", err)
@@ -113,40 +124,55 @@ func checkTables(dir string) (paths []string, err error) {
 		return nil, corrupt("%s: %v", f.Name(), err)
 	}
 	for number := range m.Tables {
-		path := table.NewFilename(number, dir)
-		if err := checkTable(path, false); err != nil {
-			return nil, err
-		}
-		paths = append(paths, path)
+		paths = append(paths, table.NewFilename(number, dir))
 	}
+	slices.Sort(paths)
 	return paths, nil
 }
 
-// checkTable opens a table by itself and, if whole is set, checks every block.
-func checkTable(path string, whole bool) (err error) {
+// checkIndex opens a table as Badger does, which answers to a damaged index in a way
+// that kills the process. Badger must not be running: it may truncate the file.
+func checkIndex(path string) error {
+	return checkTable(path, func() (*table.Table, error) {
+		file, err := z.OpenMmapFile(path, os.O_RDONLY, 0)
+		if err != nil {
+			return nil, err
+		}
+		return table.OpenTable(file, table.Options{BlockSize: 4 << 10})
+	}, func(t *table.Table) error { return t.Close(-1) })
+}
+
+// checkBlocks reads a table and checks every block.
+func checkBlocks(path string) error {
+	return checkTable(path, func() (*table.Table, error) {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		number, _ := table.ParseFileID(path)
+		return table.OpenInMemoryTable(b, number, &table.Options{BlockSize: 4 << 10})
+	}, (*table.Table).VerifyChecksum)
+}
+
+// checkTable opens a table by itself and calls fn with it. A panic is an error.
+func checkTable(path string, open func() (*table.Table, error), fn func(*table.Table) error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = corrupt("table %s: %.200v", path, r)
 		}
 	}()
 	info, err := os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return corrupt("table %s is missing", path)
-	}
-	if err != nil {
+	case err != nil:
 		return fault.Unavailable.Errorf("store: %w", err)
-	}
-	if info.Size() == 0 {
+	case info.Size() == 0:
 		return corrupt("table %s is empty", path)
 	}
-	file, err := z.OpenMmapFile(path, os.O_RDONLY, 0)
-	if err != nil {
-		return fault.Unavailable.Errorf("store: %w", err)
-	}
-	defer file.Close(-1)
-	t, err := table.OpenTable(file, table.Options{BlockSize: 4 << 10})
-	if err == nil && whole {
-		err = t.VerifyChecksum()
+	t, err := open()
+	if err == nil {
+		err = fn(t)
 	}
 	if err != nil {
 		return corrupt("table %s: %.200v", path, err)

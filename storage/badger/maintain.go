@@ -43,7 +43,7 @@ func (s *store) maintain(unchecked []string) {
 // compacted away meanwhile need no check.
 func (s *store) check(paths []string, d time.Duration) []string {
 	for end := time.Now().Add(d); len(paths) > 0 && time.Now().Before(end); paths = paths[1:] {
-		err := checkTable(paths[0], true)
+		err := checkBlocks(paths[0])
 		if err != nil && errors.Is(err, ErrCorrupt) && s.listed(paths[0]) {
 			s.fail(err, true)
 			return nil
@@ -58,33 +58,30 @@ func (s *store) check(paths []string, d time.Duration) []string {
 func (s *store) checkpoint() error {
 	s.pause.Lock()
 	defer s.pause.Unlock()
-	if s.redo.waiting() == 0 {
-		return nil
-	}
-	at := s.state.Checkpoint
-	for _, t := range s.db.Tables() {
-		if t.MaxVersion > 0 {
-			at = max(at, t.MaxVersion-1)
+	next := *s.state
+	if s.redo.waiting() > 0 {
+		for _, t := range s.db.Tables() {
+			if t.MaxVersion > 0 {
+				next.Checkpoint = max(next.Checkpoint, t.MaxVersion-1)
+			}
 		}
+		next.Segment = max(next.Segment, s.redo.doneWith(next.Checkpoint))
 	}
-	segment := s.redo.doneWith(at)
-	if segment <= s.state.Segment {
+	if next.Segment == s.state.Segment && !rewritten(s.tables(), s.state.Manifest) {
 		return nil
 	}
 	if err := syncDir(s.tables()); err != nil {
 		return err
 	}
-	m, err := describe(s.tables())
-	if err != nil {
+	var err error
+	if next.Manifest, err = describe(s.tables()); err != nil {
 		return err
 	}
-	next := *s.state
-	next.Checkpoint, next.Segment, next.Manifest = at, segment, m
 	if err := next.write(s.dir); err != nil {
 		return err
 	}
 	*s.state = next
-	return s.redo.drop(at)
+	return s.redo.drop(next.Checkpoint)
 }
 
 // sampleSpace has writes refused while the disk is nearly full.
@@ -111,15 +108,12 @@ func (s *store) sampleSpace() {
 
 // Verify checks every block of every table.
 func (s *store) Verify(ctx context.Context) error {
-	paths, err := checkTables(s.tables())
-	if err != nil {
-		return err
-	}
-	for _, path := range paths {
+	for _, t := range s.db.Tables() {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := checkTable(path, true); err != nil && s.listed(path) {
+		path := table.NewFilename(t.ID, s.tables())
+		if err := checkBlocks(path); err != nil && s.listed(path) {
 			return err
 		}
 	}
