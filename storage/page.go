@@ -24,6 +24,24 @@ type Page struct {
 	Next     string // cursor, "" at the end
 	Provider string // name of the page provider, if any
 	MaxPage  int    // largest page size allowed
+
+	query   string // what gave it, if a query did
+	options QueryOptions
+}
+
+// NextPage runs the query that gave a page on from where the page ended; nil after the last
+// page and after one that no query gave.
+func (t *Tx) NextPage(p *Page) (*Page, error) {
+	if p.query == "" || !p.HasNext || p.Next == "" {
+		return nil, nil
+	}
+	o := p.options
+	o.Offset, o.After = 0, p.Next
+	next, err := t.Query(p.query, o)
+	if err == nil {
+		next.Provider = p.Provider
+	}
+	return next, err
 }
 
 // pager turns options into bounds and keeps the figures of a page while rows are counted.

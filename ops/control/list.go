@@ -45,9 +45,10 @@ func itemsIn(c *engine.Ctx, name string) ([]any, error) {
 	case []any:
 		return list, nil
 	case *storage.Page:
-		if v = list.Docs; list == nil {
+		if list == nil {
 			return nil, nil
 		}
+		v = list.Docs
 	}
 	r := reflect.ValueOf(v)
 	if r.Kind() != reflect.Slice {

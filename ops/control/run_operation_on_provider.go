@@ -1,0 +1,85 @@
+package control
+
+import (
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+// maxPages bounds the pages of one query.
+const maxPages = 10_000
+
+var runOperationOnProvider = engine.Op{
+	Name:     "RunOperationOnProvider",
+	Aliases:  []string{"Context.RunOperationOnProvider"},
+	Label:    "Run For Each Page",
+	Category: "Execution Flow",
+	Doc: "Runs an operation or chain once for each page of the query that gave the input, from the input's page on, with the page " +
+		"as input. All pages are found before the first run, so that a run may change what the query looks for. It gives nothing.",
+	Run: engine.On(runOnProviderParams.run).As("documents", "void"),
+}
+
+type runOnProviderParams struct {
+	ID      string `json:"id" doc:"Name of the operation or chain."`
+	Isolate bool   `json:"isolate" default:"true" doc:"Work on a copy of the context variables."`
+}
+
+func (p runOnProviderParams) run(c *engine.Ctx, first *storage.Page) (any, error) {
+	pages, err := pagesFrom(c, first)
+	if err != nil {
+		return nil, err
+	}
+	for _, page := range pages {
+		fresh := *page.figures
+		if fresh.Docs, err = page.load(c); err != nil {
+			return nil, err
+		}
+		if _, err := (inner{id: p.ID, isolate: p.Isolate}).run(c, &fresh); err != nil {
+			return nil, err
+		}
+	}
+	return nil, nil
+}
+
+// pageOf is a page without its documents, which are read when its turn comes.
+type pageOf struct {
+	figures *storage.Page
+	ids     storage.Refs
+}
+
+func pagesFrom(c *engine.Ctx, page *storage.Page) ([]pageOf, error) {
+	var pages []pageOf
+	for page != nil {
+		if len(pages) == maxPages {
+			return nil, fault.Limit.Errorf("query: more than %d pages", maxPages).WithCode("pages")
+		}
+		ids := make(storage.Refs, len(page.Docs))
+		for i, d := range page.Docs {
+			ids[i] = d.Ref()
+		}
+		figures := *page
+		figures.Docs = nil
+		pages = append(pages, pageOf{&figures, ids})
+		var err error
+		if page, err = c.Tx.NextPage(page); err != nil {
+			return nil, err
+		}
+	}
+	return pages, nil
+}
+
+// load reads the documents of a page, without those that are gone by now.
+func (p pageOf) load(c *engine.Ctx) (storage.Docs, error) {
+	docs := make(storage.Docs, 0, len(p.ids))
+	for _, id := range p.ids {
+		d, err := c.Tx.Doc(id)
+		if fault.Is(err, fault.NotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		docs = append(docs, d)
+	}
+	return docs, nil
+}
