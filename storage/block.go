@@ -3,6 +3,7 @@ package storage
 import (
 	"bytes"
 	"encoding/binary"
+	"slices"
 
 	"catena/storage/blob"
 	"catena/storage/fault"
@@ -12,12 +13,17 @@ import (
 // block holds the properties of one schema: the stored JSON members, and the values
 // that were asked for or set since.
 type block struct {
-	shape *shape
-	raw   []byte // `"dc:title":"x","dc:rights":null`, one member for each field; nil: nothing is set
-	same  bool   // raw was written by the schema as it is now, so its members are in order
-	blobs bool   // raw holds a blob
-	at    [][]byte
-	vals  []value
+	shape   *shape
+	raw     []byte // `"dc:title":"x","dc:rights":null`, one member for each field; nil: nothing is set
+	same    bool   // raw was written by the schema as it is now, so its members are in order
+	blobs   bool   // raw holds a blob
+	*opened        // nil until a property is asked for or set
+}
+
+// opened is what is known of a block's fields, by position.
+type opened struct {
+	at   [][]byte // the members in raw; nil: not looked for
+	vals []value  // nil: none is known
 }
 
 type value struct {
@@ -28,13 +34,20 @@ type value struct {
 
 // member returns the stored JSON of a field, nil if there is none.
 func (b *block) member(i int) []byte {
-	if b.at == nil && b.raw != nil {
-		b.split()
-	}
-	if b.at == nil {
+	if b.raw == nil {
 		return nil
 	}
+	if o := b.open(); o.at == nil {
+		b.split()
+	}
 	return b.at[i]
+}
+
+func (b *block) open() *opened {
+	if b.opened == nil {
+		b.opened = &opened{}
+	}
+	return b.opened
 }
 
 // split finds the members in raw.
@@ -103,7 +116,7 @@ func jsonLen(s []byte) int {
 
 // get returns the value of a field.
 func (b *block) get(r *Repo, i int) (any, error) {
-	if b.vals != nil && b.vals[i].known {
+	if b.opened != nil && b.vals != nil && b.vals[i].known {
 		return b.vals[i].v, nil
 	}
 	raw := b.member(i)
@@ -124,26 +137,40 @@ func (b *block) get(r *Repo, i int) (any, error) {
 func isUnset(raw []byte) bool { return string(raw) == "null" || string(raw) == "[]" }
 
 func (b *block) values() []value {
-	if b.vals == nil {
-		b.vals = make([]value, len(b.shape.Fields))
+	o := b.open()
+	if o.vals == nil {
+		o.vals = make([]value, len(b.shape.Fields))
 	}
-	return b.vals
+	return o.vals
 }
 
 func (b *block) set(i int, v any) { b.values()[i] = value{v: v, known: true, dirty: true} }
 
-func (b *block) dirty() bool {
+// pending walks the fields that were set and not stored.
+func (b *block) pending(yield func(i int, v any) bool) {
+	if b.opened == nil {
+		return
+	}
 	for i := range b.vals {
-		if b.vals[i].dirty {
-			return true
+		if b.vals[i].dirty && !yield(i, b.vals[i].v) {
+			return
 		}
+	}
+}
+
+func (b *block) dirty() bool {
+	for range b.pending {
+		return true
 	}
 	return false
 }
 
+// isDirty reports whether a field was set and not stored.
+func (b *block) isDirty(i int) bool { return b.opened != nil && b.vals != nil && b.vals[i].dirty }
+
 // changed reports whether a field was set to something other than what is stored.
 func (b *block) changed(i int) bool {
-	if b.vals == nil || !b.vals[i].dirty {
+	if !b.isDirty(i) {
 		return false
 	}
 	f := b.shape.Fields[i]
@@ -157,7 +184,9 @@ func (b *block) changed(i int) bool {
 // clone is a copy that can be changed without changing b.
 func (b *block) clone() block {
 	c := *b
-	c.vals = append([]value(nil), b.vals...)
+	if b.opened != nil {
+		c.opened = &opened{at: b.at, vals: slices.Clone(b.vals)}
+	}
 	return c
 }
 
@@ -176,7 +205,7 @@ func (b *block) store(r *Repo) error {
 		raw = append(raw, f.Key...)
 		raw = append(raw, '"', ':')
 		start := len(raw)
-		if old := b.member(i); old != nil && b.same && (b.vals == nil || !b.vals[i].dirty) {
+		if old := b.member(i); old != nil && b.same && !b.isDirty(i) {
 			raw = append(raw, old...)
 		} else {
 			v, err := b.get(r, i)
@@ -190,7 +219,8 @@ func (b *block) store(r *Repo) error {
 	if len(raw) > maxBlock {
 		return fault.Limit.Errorf("schema %s: properties of %d bytes, limit %d", b.shape.Name, len(raw), maxBlock)
 	}
-	b.raw, b.blobs, b.same, b.at = raw, blobs, true, nil
+	b.raw, b.blobs, b.same = raw, blobs, true
+	b.open().at = nil
 	for i := range b.vals {
 		b.vals[i].dirty = false
 	}

@@ -15,12 +15,10 @@ func (t *Tx) Blank(typeName string) (*Doc, error) {
 	if typ.LifeCycle != nil {
 		d.state = typ.LifeCycle.Initial
 	}
-	schemas := t.repo.types.SchemasOf(typ, nil)
-	d.blocks = make([]block, len(schemas))
-	for i, s := range schemas {
+	d.blocks = t.repo.emptyBlocks(typ, nil)
+	for i := range d.blocks {
 		b := &d.blocks[i]
-		b.shape = t.repo.shapes[s]
-		for j, f := range s.Fields {
+		for j, f := range b.shape.Fields {
 			if f.Default != nil {
 				b.set(j, f.Default)
 			}

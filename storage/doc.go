@@ -196,12 +196,10 @@ func (d *Doc) RemoveFacet(name string) error {
 func (d *Doc) setFacets(facets []string) {
 	d.facets, d.facetsSet = facets, true
 	old := d.blocks
-	schemas := d.Schemas()
-	d.blocks = make([]block, len(schemas))
-	for i, s := range schemas {
-		d.blocks[i].shape = d.repo.shapes[s]
+	d.blocks = d.repo.emptyBlocks(d.typ, facets)
+	for i := range d.blocks {
 		for j := range old {
-			if old[j].shape.Schema == s {
+			if old[j].shape == d.blocks[i].shape {
 				d.blocks[i] = old[j]
 			}
 		}

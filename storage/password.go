@@ -172,7 +172,11 @@ func (r *Repo) SignIn(ctx context.Context, user, password string) (*Principal, e
 	now := r.clock()
 	mac := r.passwords.mac(user, password)
 	if r.passwords.known(user, mac, now) {
-		return r.principal(ctx, user)
+		p, err := r.principal(ctx, user)
+		if fault.Is(err, fault.NotFound) {
+			err = errSignIn()
+		}
+		return p, err
 	}
 	changes, err := r.passwords.admit(user, now)
 	if err != nil {

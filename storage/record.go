@@ -3,6 +3,7 @@ package storage
 import (
 	"encoding/binary"
 	"hash/fnv"
+	"slices"
 	"time"
 
 	"catena/storage/fault"
@@ -188,11 +189,7 @@ func (r *Repo) parseRecord(b []byte) (rec record, err error) {
 // a schema that gained its first field since has an empty block, one that the document
 // no longer has is left out.
 func (r *Repo) parseBlocks(in *reader, rec *record) {
-	schemas := r.types.SchemasOf(rec.typ, rec.facets)
-	rec.blocks = make([]block, len(schemas))
-	for i, s := range schemas {
-		rec.blocks[i].shape = r.shapes[s]
-	}
+	rec.blocks = r.emptyBlocks(rec.typ, rec.facets)
 	n := in.uvarint()
 	for i := uint64(0); i < n && !in.bad; i++ {
 		name, head, body := in.bytes(), in.take(5), in.bytes()
@@ -200,13 +197,8 @@ func (r *Repo) parseBlocks(in *reader, rec *record) {
 			return
 		}
 		at := int(i)
-		if at >= len(schemas) || schemas[at].Name != string(name) {
-			at = -1
-			for j, s := range schemas {
-				if s.Name == string(name) {
-					at = j
-				}
-			}
+		if at >= len(rec.blocks) || rec.blocks[at].shape.Name != string(name) {
+			at = slices.IndexFunc(rec.blocks, func(b block) bool { return b.shape.Name == string(name) })
 		}
 		if at >= 0 {
 			b := &rec.blocks[at]
@@ -216,6 +208,22 @@ func (r *Repo) parseBlocks(in *reader, rec *record) {
 			b.same = binary.BigEndian.Uint32(head[1:]) == b.shape.hash
 		}
 	}
+}
+
+// emptyBlocks returns a block for each schema of documents of a type with further facets.
+func (r *Repo) emptyBlocks(typ *schema.Type, facets []string) []block {
+	shapes := r.typeShapes[typ]
+	if len(facets) > 0 {
+		shapes = nil
+		for _, s := range r.types.SchemasOf(typ, facets) {
+			shapes = append(shapes, r.shapes[s])
+		}
+	}
+	blocks := make([]block, len(shapes))
+	for i, s := range shapes {
+		blocks[i].shape = s
+	}
+	return blocks
 }
 
 func appendText(dst []byte, s string) []byte {

@@ -91,9 +91,10 @@ type Repo struct {
 	limits Limits
 	grace  time.Duration
 
-	shapes map[*schema.Schema]*shape
-	fields map[string]fieldRef
-	words  map[string]string
+	shapes     map[*schema.Schema]*shape
+	typeShapes map[*schema.Type][]*shape
+	fields     map[string]fieldRef
+	words      map[string]string
 
 	root      docID
 	tree      atomic.Pointer[treeCache]
@@ -156,7 +157,11 @@ func (r *Repo) describe() {
 			r.fields[f.Key] = fieldRef{s, i}
 		}
 	}
+	r.typeShapes = map[*schema.Type][]*shape{}
 	for _, t := range r.types.Types() {
+		for _, s := range r.types.SchemasOf(t, nil) {
+			r.typeShapes[t] = append(r.typeShapes[t], r.shapes[s])
+		}
 		if t.LifeCycle != nil {
 			for _, s := range t.LifeCycle.States {
 				r.words[s] = s

@@ -35,7 +35,7 @@ func (t *Tx) Save(d *Doc, o SaveOptions) (*Doc, error) {
 			return nil, err
 		}
 	}
-	if err := cur.validate(func(b *block, i int) bool { return b.vals != nil && b.vals[i].dirty }); err != nil {
+	if err := cur.validate(func(b *block, i int) bool { return b.isDirty(i) }); err != nil {
 		return nil, err
 	}
 	if !o.Quiet {
@@ -68,27 +68,22 @@ func (d *Doc) adopt(other *Doc) (changed []string) {
 	}
 	for i := range other.blocks {
 		from := &other.blocks[i]
-		for j := range from.vals {
-			if !from.vals[j].dirty {
-				continue
-			}
+		for j, v := range from.pending {
 			b, at := d.field(from.shape.Fields[j].Key)
 			if b == nil {
 				continue
 			}
-			old := b.valuesCopy(at)
-			b.set(at, from.vals[j].v)
+			old := b.values()[at]
+			b.set(at, v)
 			if b.changed(at) {
 				changed = append(changed, from.shape.Fields[j].Key)
 			} else {
-				b.vals[at] = old
+				b.values()[at] = old
 			}
 		}
 	}
 	return changed
 }
-
-func (b *block) valuesCopy(i int) value { return b.values()[i] }
 
 // sameToken compares the second numbers of change tokens, which count what people changed.
 func sameToken(a, b string) bool {

@@ -63,12 +63,9 @@ func (t *Tx) finish(d, cur *Doc) *Doc {
 	}
 	*d = *cur
 	for i := range old {
-		for j := range old[i].vals {
-			if !old[i].vals[j].dirty {
-				continue
-			}
+		for j, v := range old[i].pending {
 			if b, at := d.field(old[i].shape.Fields[j].Key); b != nil {
-				b.set(at, old[i].vals[j].v)
+				b.set(at, v)
 			}
 		}
 	}
