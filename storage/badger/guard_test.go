@@ -7,8 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-
-	"encoding/binary"
 )
 
 // TestManifestRewrite tells a manifest Badger wrote anew from a damaged one.
