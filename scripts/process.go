@@ -86,9 +86,14 @@ func startProcess(argv []string) (*process, error) {
 	return p, nil
 }
 
-// pipe returns the writing and the reading end.
+// pipe returns the writing and the reading end. Both block: a conversation is a chain of
+// short answers, which the runtime's poller would make twice as slow, and there are never
+// more workers than a few for each processor.
 func pipe() (w, r *os.File, err error) {
-	r, w, err = os.Pipe()
+	if r, w, err = os.Pipe(); err == nil {
+
+
+	}
 	return w, r, err
 }
 

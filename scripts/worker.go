@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"time"
@@ -26,6 +27,7 @@ func WorkerMain(in io.Reader, out io.Writer) int {
 	// A match that does not end is ended with the process, so that no script reads a
 	// timeout as "no match".
 	regexp2.DefaultMatchTimeout = time.Duration(math.MaxInt64)
+	runtime.GOMAXPROCS(1)
 	debug.SetMaxStack(64 << 20)
 	debug.SetGCPercent(400)
 	if err := confine(); err != nil {

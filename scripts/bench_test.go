@@ -1,0 +1,105 @@
+package scripts
+
+import (
+	"context"
+	"testing"
+
+	"github.com/dop251/goja"
+)
+
+func benchStart(b *testing.B, run runFunc) {
+	h := newFakeHost()
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := run(h, Limits{}, "b.js", "1", false, nil, nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+var (
+	benchLimits   = Limits{}.withDefaults()
+	benchNames    = newNames(fakeOps)
+	benchPrograms = newPrograms(1 << 20)
+)
+
+func cachedInProcess(h host, _ Limits, file, source string, strict bool, in any, params map[string]any) (any, error) {
+	p, err := benchPrograms.get(file, source, strict)
+	if err != nil {
+		return nil, err
+	}
+	return newMachine(h, benchNames, &benchLimits).run(context.Background(), p, in, params)
+}
+
+func cachedInWorker(h host, _ Limits, file, source string, strict bool, in any, params map[string]any) (any, error) {
+	return shared.runInWorker(context.Background(), "bob", h, benchNames, job{file: file, source: source, strict: strict}, in, params)
+}
+
+// BenchmarkStart is an empty script.
+func BenchmarkStart(b *testing.B) {
+	b.Run("process", func(b *testing.B) { benchStart(b, cachedInProcess) })
+	b.Run("worker", func(b *testing.B) { benchStart(b, cachedInWorker) })
+}
+
+const hundredCalls = "function run(input) { for (let i = 0; i < 100; i++) Test.Noop(input, {n: i}); return null }"
+
+// BenchmarkHundredCalls is a script of 100 operations that do nothing.
+func BenchmarkHundredCalls(b *testing.B) {
+	run := func(b *testing.B, f runFunc, in any) {
+		h := newFakeHost()
+		b.ReportAllocs()
+		for b.Loop() {
+			h.calls = h.calls[:0]
+			if _, err := f(h, Limits{}, "b.js", hundredCalls, true, in, nil); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	b.Run("process", func(b *testing.B) { run(b, cachedInProcess, int64(1)) })
+	b.Run("worker", func(b *testing.B) { run(b, cachedInWorker, int64(1)) })
+	b.Run("process-document", func(b *testing.B) { run(b, cachedInProcess, newFakeHost().doc("/in")) })
+	b.Run("worker-document", func(b *testing.B) { run(b, cachedInWorker, newFakeHost().doc("/in")) })
+	b.Run("reflected", func(b *testing.B) { // every operation bound as a Go function by reflection
+		p := goja.MustCompile("b.js", hundredCalls+"; run(input)", true)
+		h := newFakeHost()
+		b.ReportAllocs()
+		for b.Loop() {
+			h.calls = h.calls[:0]
+			vm := goja.New()
+			spaces := map[string]map[string]any{}
+			for space, n := range map[string]int{"Document": 60, "Repository": 20, "Blob": 30, "Context": 40, "Test": 70} {
+				spaces[space] = map[string]any{}
+				for i := range n {
+					op := "Noop"
+					if i > 0 {
+						op = string(rune('A'+i%26)) + string(rune('a'+i/26))
+					}
+					spaces[space][op] = func(in any, params map[string]any) (any, error) { return h.call("Test.Noop", in, params, 0) }
+				}
+				_ = vm.Set(space, spaces[space])
+			}
+			_ = vm.Set("input", 1)
+			if _, err := vm.RunProgram(p); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+const hundredDocuments = `function run() { let s = ""; for (const d of List(null, {n: 100})) s += d.path + d["dc:title"] + d["n:number"]; return s.length }`
+
+// BenchmarkHundredDocuments is a script that reads three values of 100 documents.
+func BenchmarkHundredDocuments(b *testing.B) {
+	run := func(b *testing.B, f runFunc) {
+		h := newFakeHost()
+		b.ReportAllocs()
+		for b.Loop() {
+			h.calls = h.calls[:0]
+			if _, err := f(h, Limits{}, "b.js", hundredDocuments, true, nil, nil); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	b.Run("process", func(b *testing.B) { run(b, cachedInProcess) })
+	b.Run("worker", func(b *testing.B) { run(b, cachedInWorker) })
+}
