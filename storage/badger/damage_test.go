@@ -2,6 +2,7 @@ package badger
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -240,10 +241,7 @@ func TestRefused(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	flip := func(from, to int) func([]byte) []byte {
 		return func(b []byte) []byte {
-			if to == 0 {
-				to = len(b)
-			}
-			b[from+r.IntN(to-from)] ^= 1 << r.IntN(8)
+			b[from+r.IntN(cmp.Or(to, len(b))-from)] ^= 1 << r.IntN(8)
 			return b
 		}
 	}
@@ -276,27 +274,31 @@ func TestRefused(t *testing.T) {
 			dir := t.TempDir()
 			copyDir(t, tt.base, dir, func(string) bool { return true })
 			path := glob(t, dir, tt.file)[0]
-			if tt.damage == nil {
-				if err := os.Remove(path); err != nil {
-					t.Fatal(err)
-				}
-			} else {
+			if tt.damage != nil {
 				edit(t, path, tt.damage)
+			} else if err := os.Remove(path); err != nil {
+				t.Fatal(err)
 			}
-			before := fingerprint(t, dir)
-			s, err := Open(dir, Options{Log: quiet, MinFree: -1})
-			if err == nil {
-				t.Errorf("%s: opened with %d transactions", tt.name, filled(t, s))
-				_ = s.Close()
-				continue
-			}
-			if !errors.Is(err, ErrCorrupt) {
-				t.Errorf("%s: %v", tt.name, err)
-			}
-			if !tt.opened && fingerprint(t, dir) != before {
-				t.Errorf("%s: the refused directory was changed", tt.name)
-			}
+			refused(t, tt.name, dir, !tt.opened)
 		}
+	}
+}
+
+// refused opens a damaged directory, which must fail, and if untouched change nothing.
+func refused(t *testing.T, name, dir string, untouched bool) {
+	t.Helper()
+	before := fingerprint(t, dir)
+	s, err := Open(dir, Options{Log: quiet, MinFree: -1})
+	if err == nil {
+		t.Errorf("%s: opened with %d transactions", name, filled(t, s))
+		_ = s.Close()
+		return
+	}
+	if !errors.Is(err, ErrCorrupt) {
+		t.Errorf("%s: %v", name, err)
+	}
+	if untouched && fingerprint(t, dir) != before {
+		t.Errorf("%s: the refused directory was changed", name)
 	}
 }
 

@@ -3,6 +3,7 @@ package kvtest
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -105,7 +106,7 @@ func testErrorRollsBack(t *testing.T, d *kv.DB) {
 		}
 		return errStop
 	})
-	if err != errStop {
+	if !errors.Is(err, errStop) {
 		t.Errorf("got %v", err)
 	}
 	func() {
@@ -170,27 +171,7 @@ func testLargeTransaction(t *testing.T, d *kv.DB) {
 	const n = 60_000
 	value := bytes.Repeat([]byte("v"), 300)
 	stop, seen := make(chan struct{}), make(chan error, 1)
-	go func() {
-		for {
-			select {
-			case <-stop:
-				seen <- nil
-				return
-			default:
-			}
-			err := d.View(ctx, func(tx *kv.Tx) error {
-				vals, err := tx.GetMany([][]byte{[]byte("000000"), fmt.Appendf(nil, "%06d", n-1), fmt.Appendf(nil, "%06d", n/2)})
-				if err == nil && (vals[0] == nil) != (vals[1] == nil) || (vals[0] == nil) != (vals[2] == nil) {
-					return fmt.Errorf("part of a transaction is visible")
-				}
-				return err
-			})
-			if err != nil {
-				seen <- err
-				return
-			}
-		}
-	}()
+	go func() { seen <- seeWhole(d, stop, "000000", fmt.Sprintf("%06d", n/2), fmt.Sprintf("%06d", n-1)) }()
 	update(t, d, func(tx *kv.Tx) error {
 		for i := range n {
 			if err := tx.Create(fmt.Appendf(nil, "%06d", i), value); err != nil {
@@ -228,6 +209,32 @@ func testLargeTransaction(t *testing.T, d *kv.DB) {
 	}
 }
 
+// seeWhole reads keys of one transaction until stop: all are there or none.
+func seeWhole(d *kv.DB, stop <-chan struct{}, keys ...string) error {
+	ask := make([][]byte, len(keys))
+	for i, k := range keys {
+		ask[i] = []byte(k)
+	}
+	for {
+		select {
+		case <-stop:
+			return nil
+		default:
+		}
+		if err := d.View(ctx, func(tx *kv.Tx) error {
+			vals, err := tx.GetMany(ask)
+			for _, v := range vals {
+				if (v == nil) != (vals[0] == nil) {
+					return fmt.Errorf("part of a transaction is visible")
+				}
+			}
+			return err
+		}); err != nil {
+			return err
+		}
+	}
+}
+
 func testNest(t *testing.T, d *kv.DB) {
 	put(t, d, "a", "1", "b", "2")
 	woken, stop := d.Watch("inner")
@@ -245,7 +252,7 @@ func testNest(t *testing.T, d *kv.DB) {
 			tx.AfterCommit(func() { after = append(after, "inner") })
 			return tx.Nest(func() error { return errStop })
 		})
-		if err != errStop {
+		if !errors.Is(err, errStop) {
 			t.Errorf("nest: %v", err)
 		}
 		if k, s := tx.Size(); k != keys || s != size {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -185,6 +184,20 @@ func testWriteSkew(t *testing.T, d *kv.DB) {
 	}
 }
 
+// fiveRows makes k10 to k50 all there is.
+func fiveRows(tx *kv.Tx) error {
+	for row, err := range tx.Scan(kv.Range{}) {
+		if err != nil {
+			return err
+		}
+		_ = tx.Delete(row.Key)
+	}
+	for _, k := range []string{"k10", "k20", "k30", "k40", "k50"} {
+		_ = tx.Set([]byte(k), []byte("1"))
+	}
+	return nil
+}
+
 func testPhantoms(t *testing.T, d *kv.DB) {
 	scan := func(r kv.Range, stopAt int) func(*kv.Tx) error {
 		return func(tx *kv.Tx) error {
@@ -235,18 +248,7 @@ func testPhantoms(t *testing.T, d *kv.DB) {
 		{"bounded count, behind", count(2), set("k45", "x"), 1},
 		{"keys only", scan(kv.Range{Start: all.Start, End: all.End, KeysOnly: true}, 0), set("k10", "x"), 2},
 	} {
-		update(t, d, func(tx *kv.Tx) error {
-			for row, err := range tx.Scan(kv.Range{}) {
-				if err != nil {
-					return err
-				}
-				_ = tx.Delete(row.Key)
-			}
-			for _, k := range []string{"k10", "k20", "k30", "k40", "k50"} {
-				_ = tx.Set([]byte(k), []byte("1"))
-			}
-			return nil
-		})
+		update(t, d, fiveRows)
 		if runs := race(t, d, tt.read, tt.other, set("result", "x")); runs != tt.runs {
 			t.Errorf("%s: ran %d times, want %d", tt.name, runs, tt.runs)
 		}
@@ -306,105 +308,6 @@ func step(tx *kv.Tx, r *rand.Rand, bound int) error {
 		return err
 	}
 	return tx.Set(mine, []byte("1"))
-}
-
-// testHistories runs random transactions side by side and replays those that
-// committed, in commit order, on a model: every read must have returned what the
-// model holds.
-func testHistories(t *testing.T, d *kv.DB) {
-	const order = "~order"
-	var mu sync.Mutex
-	var log []history
-	var wg sync.WaitGroup
-	for w := range 6 {
-		wg.Go(func() {
-			r := rand.New(rand.NewPCG(uint64(w), 4))
-			for i := range 40 {
-				var h history
-				seed := r.Uint64()
-				err := d.Update(ctx, func(tx *kv.Tx) error {
-					h = history{}
-					return h.play(tx, rand.New(rand.NewPCG(seed, 1)), fmt.Sprintf("%d.%d", w, i))
-				})
-				if err != nil {
-					t.Error(err)
-				}
-				mu.Lock()
-				log = append(log, h)
-				mu.Unlock()
-			}
-		})
-	}
-	wg.Wait()
-	// Every transaction increments one counter, which tells their order; reads of
-	// other keys are not implied by it and must agree with that order.
-	slices.SortFunc(log, func(a, b history) int { return a.at - b.at })
-	m := model{}
-	for i, h := range log {
-		if h.at != i {
-			t.Fatalf("transaction %d has number %d", i, h.at)
-		}
-		for _, s := range h.steps {
-			if s.write {
-				m[s.key] = s.value
-				continue
-			}
-			got := "-"
-			if v, ok := m[s.key]; ok {
-				got = v
-			}
-			if s.scan {
-				got = m.rows(kv.Prefix([]byte(s.key)))
-			}
-			if got != s.value {
-				t.Fatalf("transaction %d read %s: %q, in order it is %q", i, s.key, s.value, got)
-			}
-		}
-	}
-	want(t, order, get(t, d, order), strconv.Itoa(len(log)))
-}
-
-type history struct {
-	at    int
-	steps []historyStep
-}
-
-type historyStep struct {
-	key, value  string
-	write, scan bool
-}
-
-func (h *history) play(tx *kv.Tx, r *rand.Rand, tag string) error {
-	for i := range 2 + r.IntN(5) {
-		s := historyStep{key: fmt.Sprintf("%d%d", r.IntN(4), r.IntN(4))}
-		switch r.IntN(4) {
-		case 0:
-			s.write, s.value = true, fmt.Sprintf("%s.%d", tag, i)
-			if err := tx.Set([]byte(s.key), []byte(s.value)); err != nil {
-				return err
-			}
-		case 1:
-			s.scan, s.key = true, s.key[:1]
-			rows, err := dump(tx, kv.Prefix([]byte(s.key)))
-			if err != nil {
-				return err
-			}
-			s.value = rows
-		default:
-			v, err := tx.Get([]byte(s.key))
-			if err != nil {
-				return err
-			}
-			s.value = text(v)
-		}
-		h.steps = append(h.steps, s)
-	}
-	v, err := tx.Get([]byte("~order"))
-	if err != nil {
-		return err
-	}
-	h.at, _ = strconv.Atoi(string(v))
-	return tx.Set([]byte("~order"), strconv.AppendInt(nil, int64(h.at+1), 10))
 }
 
 func testSequences(t *testing.T, d *kv.DB) {
@@ -476,7 +379,7 @@ func testDumpLoad(t *testing.T, d *kv.DB, open func(*testing.T) kv.Store) {
 	}
 	whole := dumped.Bytes()
 	other := kv.New(open(t), kv.Options{})
-	defer other.Close()
+	defer func() { _ = other.Close() }()
 	flipped := bytes.Clone(whole)
 	flipped[len(flipped)/2] ^= 4
 	for _, bad := range [][]byte{nil, whole[:5], whole[:len(whole)/2], whole[:len(whole)-1], whole[:len(whole)-33], flipped, []byte(strings.Repeat("x", 100))} {

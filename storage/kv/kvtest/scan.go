@@ -2,6 +2,7 @@ package kvtest
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -99,7 +100,7 @@ func testScanModel(t *testing.T, d *kv.DB) {
 		switch {
 		case err == nil:
 			m = trial
-		case err != errStop:
+		case !errors.Is(err, errStop):
 			t.Fatal(err)
 		}
 		if err := d.View(ctx, func(tx *kv.Tx) error {
