@@ -1,0 +1,19 @@
+// Package audit holds the operations on what has happened: writing to the server's log and
+// to the audit log, firing events, reading audit records by a small query language, and the
+// traces of runs. What is recorded of itself, and who may read it, is storage's business.
+package audit
+
+import (
+	"catena/engine"
+)
+
+// Ops are the audit operations.
+var Ops = []engine.Op{
+	fire,
+	getTrace,
+	logEvent,
+	logMessage,
+	queryAudit,
+	queryPage,
+	toggleRecording,
+}

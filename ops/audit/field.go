@@ -1,0 +1,95 @@
+package audit
+
+import (
+	"strings"
+	"time"
+
+	"catena/storage"
+	"catena/storage/fault"
+	"catena/storage/query"
+	"catena/storage/schema"
+)
+
+// fields are the parts of a record by the names that searches use.
+var fields = map[string]func(*storage.Entry) any{
+	"category":      func(e *storage.Entry) any { return e.Category },
+	"comment":       func(e *storage.Entry) any { return e.Comment },
+	"docLifeCycle":  func(e *storage.Entry) any { return e.DocState },
+	"docPath":       func(e *storage.Entry) any { return e.DocPath },
+	"docType":       func(e *storage.Entry) any { return e.DocType },
+	"docUUID":       func(e *storage.Entry) any { return e.DocID },
+	"eventDate":     func(e *storage.Entry) any { return e.Time },
+	"eventId":       func(e *storage.Entry) any { return e.Event },
+	"id":            func(e *storage.Entry) any { return e.ID },
+	"logDate":       func(e *storage.Entry) any { return e.Logged },
+	"principalName": func(e *storage.Entry) any { return e.User },
+	"repositoryId":  nil, // there is one repository; see value
+	"source":        func(e *storage.Entry) any { return e.Source },
+}
+
+// maxPattern bounds an operand of LIKE.
+const maxPattern = 1000
+
+// resolve cuts the alias off a field's name and checks that there is such a field.
+func resolve(f *query.Field, alias string) error {
+	if f == nil {
+		return fault.Invalid.Errorf("query: a field is expected").In("query")
+	}
+	if alias != "" {
+		f.Name = strings.TrimPrefix(f.Name, alias+".")
+	}
+	if _, ok := fields[f.Name]; !ok {
+		return fault.Invalid.Errorf("query: line %d, column %d: no field %q of audit records", f.Line, f.Column, f.Name).
+			At(f.Line, f.Column).In("query")
+	}
+	return nil
+}
+
+// check resolves a condition's field and brings the values to its type.
+func check(p *query.Predicate, alias string) error {
+	if err := resolve(p.Field, alias); err != nil {
+		return err
+	}
+	switch {
+	case p.Op == query.StartsWith:
+		return fault.Invalid.Errorf("query: line %d, column %d: STARTSWITH is for documents", p.Line, p.Column).At(p.Line, p.Column).In("query")
+	case (p.Op == query.Like || p.Op == query.ILike) && len(p.Values[0].String()) > maxPattern:
+		return fault.Limit.Errorf("query: line %d, column %d: a pattern of LIKE has at most %d bytes", p.Line, p.Column, maxPattern).At(p.Line, p.Column).In("query")
+	}
+	kind := schema.String
+	switch p.Field.Name {
+	case "eventDate", "logDate":
+		kind = schema.Date
+	case "id":
+		kind = schema.Long
+	}
+	for i := range p.Values {
+		v, ok := valueAs(kind, p.Values[i].V)
+		if !ok {
+			return fault.Invalid.Errorf("query: line %d, column %d: %s is no value of %s", p.Line, p.Column, p.Values[i].String(), p.Field.Name).
+				At(p.Line, p.Column).In("query")
+		}
+		p.Values[i].V = v
+	}
+	return nil
+}
+
+func valueAs(kind schema.Kind, v any) (any, bool) {
+	if day, ok := v.(query.Day); ok {
+		v = day.Time
+	}
+	switch kind {
+	case schema.Date:
+		if s, ok := v.(string); ok {
+			t, err := schema.ParseDate(s)
+			return t, err == nil
+		}
+		_, ok := v.(time.Time)
+		return v, ok
+	case schema.Long:
+		_, ok := v.(int64)
+		return v, ok
+	}
+	_, ok := v.(string)
+	return v, ok
+}

@@ -1,0 +1,29 @@
+package audit
+
+import (
+	"catena/engine"
+	"catena/storage"
+)
+
+var logEvent = engine.Op{
+	Name:     "Audit.LogEvent",
+	Aliases:  []string{"Audit.Log"},
+	Label:    "Log Event In Audit",
+	Category: "Services",
+	Doc:      "Writes an audit record about the document, marked as written by a client and not by the server itself, and returns the document. No event is fired.",
+	Run:      engine.Each(logEventParams.run),
+}
+
+type logEventParams struct {
+	Event    string `json:"event" widget:"AuditEvent" doc:"Name of the event."`
+	Category string `json:"category" default:"Automation" values:"Automation" doc:"Category of the event."`
+	Comment  string `json:"comment,omitzero" widget:"TextArea" doc:"A comment."`
+}
+
+func (p logEventParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+	e := storage.Entry{Event: p.Event, Category: p.Category, Comment: p.Comment, Source: "client"}
+	if d.Saved() {
+		e.DocID = d.ID()
+	}
+	return d, c.Tx.LogEntry(e)
+}

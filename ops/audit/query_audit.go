@@ -1,0 +1,104 @@
+package audit
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+	"catena/storage/schema"
+)
+
+var queryAudit = engine.Op{
+	Name:     "Audit.Query",
+	Label:    "Query Audit Service",
+	Category: "Services",
+	Doc: "Returns audit records as a JSON array. The query reads FROM LogEntry log WHERE log.eventId = 'download' ORDER BY log.eventDate DESC, " +
+		"with the fields id, eventId, category, principalName, comment, docUUID, docPath, docType, docLifeCycle, eventDate, logDate, repositoryId and source, " +
+		"and =, <>, <, <=, >, >=, LIKE, IN, BETWEEN, IS NULL, AND, OR and NOT. The values of :name are the context variables audit.query.name. " +
+		"Without maxResults at most 10,000 records come.",
+	Effect: engine.Reads,
+	Run:    engine.On(queryParams.run),
+}
+
+type queryParams struct {
+	Query string `json:"query" widget:"TextArea" doc:"The query."`
+	Max   int    `json:"maxResults" type:"int" default:"0" doc:"Most records of a page; 0 is all of them."`
+	Page  int    `json:"pageNo" type:"int" default:"1" doc:"Number of the page, from 1."`
+}
+
+// record is an audit record as Audit.Query writes it.
+type record struct {
+	Event     string `json:"eventId"`
+	Category  string `json:"category"`
+	Date      int64  `json:"eventDate"` // milliseconds
+	User      string `json:"principal"`
+	DocID     string `json:"docUUID"`
+	DocType   string `json:"docType"`
+	DocPath   string `json:"docPath"`
+	DocState  string `json:"docLifeCycle"`
+	Repo      string `json:"repoId"`
+	Comment   string `json:"comment"`
+	LogSource string `json:"source"`
+}
+
+func (p queryParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
+	if p.Max < 0 || p.Page < 1 || p.Page > maxRead {
+		return nil, fault.Invalid.Errorf("maxResults: not below 0, and pageNo from 1").In("pageNo")
+	}
+	s, err := parse(c, p.Query, nil, variables(c))
+	if err != nil {
+		return nil, err
+	}
+	size := min(p.Max, maxSorted)
+	found, err := s.run(c, (p.Page-1)*size, size)
+	if err != nil {
+		return nil, err
+	}
+	records := make([]record, len(found.entries))
+	for i, e := range found.entries {
+		records[i] = record{
+			e.Event, e.Category, e.Time.UnixMilli(), e.User, e.DocID, e.DocType, e.DocPath, e.DocState,
+			c.Tx.Repo().Name(), e.Comment, e.Source,
+		}
+	}
+	body, err := json.Marshal(records)
+	if err != nil {
+		return nil, err
+	}
+	return engine.NewBlob("audit.json", "application/json", body), nil
+}
+
+// variables are the values for the query's names, from the context variables that begin
+// with audit.query. Text like {d 2012-01-31} stands for a date.
+func variables(c *engine.Ctx) map[string]any {
+	named := map[string]any{}
+	for name, v := range c.Vars {
+		if short, ok := strings.CutPrefix(name, "audit.query."); ok {
+			named[short] = dated(v)
+		}
+	}
+	return named
+}
+
+// dated reads {d 2012-01-31} and {ts 2012-01-31 10:00:00}; anything else stays.
+func dated(v any) any {
+	s, ok := v.(string)
+	if !ok || !strings.HasPrefix(s, "{") || !strings.HasSuffix(s, "}") {
+		return v
+	}
+	_, text, ok := strings.Cut(strings.Trim(s, "{} "), " ")
+	if !ok {
+		return v
+	}
+	text = strings.Trim(text, " '")
+	if t, err := time.Parse(time.DateTime, text); err == nil {
+		return t
+	}
+	if t, err := schema.ParseDate(text); err == nil {
+		return t
+	}
+	return v
+}

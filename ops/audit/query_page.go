@@ -1,0 +1,106 @@
+package audit
+
+import (
+	"cmp"
+	"strings"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+// providers are the searches with a name.
+var providers = map[string]string{
+	"AUDIT_BROWSER":             "FROM LogEntry log ORDER BY log.eventDate DESC",
+	"DOCUMENT_HISTORY_PROVIDER": "FROM LogEntry log WHERE log.docUUID = ? ORDER BY log.eventDate DESC",
+	"EVENTS_VIEW":               "FROM LogEntry log ORDER BY log.eventDate DESC",
+}
+
+const historyPage = 50
+
+var queryPage = engine.Op{
+	Name:     "Audit.QueryWithPageProvider",
+	Aliases:  []string{"Audit.PageProvider"},
+	Label:    "Audit Query With Page Provider",
+	Category: "Fetch",
+	Doc: "Returns a page of audit records, of a query written as for Audit.Query or of a named one: AUDIT_BROWSER, " +
+		"EVENTS_VIEW or DOCUMENT_HISTORY_PROVIDER, whose parameter is the id of a document. maxResults is accepted and has no effect.",
+	Effect: engine.Reads,
+	Run:    engine.On(queryPageParams.run),
+}
+
+type queryPageParams struct {
+	Provider  string        `json:"providerName,omitzero" doc:"Name of a query; AUDIT_BROWSER if there is none of either."`
+	Query     string        `json:"query,omitzero" doc:"A query."`
+	Args      []string      `json:"queryParams,omitzero" doc:"Values for the question marks, in order."`
+	Named     storage.Props `json:"namedQueryParams,omitzero" doc:"Values for :name."`
+	PageSize  int           `json:"pageSize,omitzero" doc:"Most records of the page; 50 unless given."`
+	Index     int           `json:"currentPageIndex,omitzero" doc:"Number of the page, from 0."`
+	Page      int           `json:"page,omitzero" doc:"The same."`
+	SortBy    string        `json:"sortBy,omitzero" doc:"Fields to sort by, separated by commas."`
+	SortOrder string        `json:"sortOrder,omitzero" values:"ASC,DESC" widget:"Option" doc:"For each field ASC, or else descending."`
+	SortInfo  []string      `json:"sortInfo,omitzero" doc:"Fields to sort by, each ascending unless false follows."`
+	Language  string        `json:"language" default:"NXQL" values:"NXQL" widget:"Option" doc:"Accepted, without effect."`
+	Max       int           `json:"maxResults" default:"100" doc:"Accepted, without effect."`
+}
+
+func (p queryPageParams) run(c *engine.Ctx, _ engine.Void) (*storage.EntryPage, error) {
+	src := p.Query
+	if src == "" {
+		var ok bool
+		if src, ok = providers[cmp.Or(p.Provider, "AUDIT_BROWSER")]; !ok {
+			return nil, fault.NotFound.Errorf("page provider %s", p.Provider).WithCode("unknown_provider")
+		}
+	}
+	limits := c.Tx.Repo().Limits()
+	size, index := cmp.Or(p.PageSize, historyPage), max(p.Index, p.Page)
+	if size < 0 || p.Index < 0 || p.Page < 0 || index > maxRead {
+		return nil, fault.Invalid.Errorf("pageSize and currentPageIndex: not below 0").In("currentPageIndex")
+	}
+	size = min(size, limits.PageSize)
+	args := make([]any, len(p.Args))
+	for i, v := range p.Args {
+		args[i] = dated(v)
+	}
+	named := variables(c)
+	for name, v := range p.Named {
+		named[name] = dated(v)
+	}
+	s, err := parse(c, src, args, named)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.sortBy(p.sorting()); err != nil {
+		return nil, err
+	}
+	f, err := s.run(c, index*size, size)
+	if err != nil {
+		return nil, err
+	}
+	page := storage.Page{Offset: index * size, Limit: size, Total: f.total, More: f.more, Provider: p.Provider, MaxPage: limits.PageSize}
+	page.HasNext = f.more || f.total > page.Offset+len(f.entries)
+	return &storage.EntryPage{Entries: f.entries, Page: page}, nil
+}
+
+// sorting returns the fields to sort by, each with a minus in front if it descends.
+func (p queryPageParams) sorting() []string {
+	var by []string
+	orders := strings.Split(p.SortOrder, ",")
+	for i, field := range strings.Split(p.SortBy, ",") {
+		if field = strings.TrimSpace(field); field == "" {
+			continue
+		}
+		if i >= len(orders) || !strings.EqualFold(strings.TrimSpace(orders[i]), "asc") {
+			field = "-" + field
+		}
+		by = append(by, field)
+	}
+	for _, info := range p.SortInfo {
+		field, asc, _ := strings.Cut(strings.TrimSpace(info), " ")
+		if strings.EqualFold(strings.TrimSpace(asc), "false") {
+			field = "-" + field
+		}
+		by = append(by, field)
+	}
+	return by
+}

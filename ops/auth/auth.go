@@ -1,0 +1,24 @@
+// Package auth holds the operations that change who acts within a run. Whoever a run
+// became it stops being when the run ends, however it ends; how people sign in to the
+// server is for the doors and storage.
+package auth
+
+import (
+	"catena/engine"
+	"catena/storage"
+)
+
+// Ops are the operations of signing in and out within a run.
+var Ops = []engine.Op{
+	loginAs,
+	logout,
+}
+
+// reread returns the document as whoever acts now sees it. One with changes not saved yet
+// stays as it is.
+func reread(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+	if !d.Saved() || d.Dirty() {
+		return d, nil
+	}
+	return c.Tx.Reload(d)
+}

@@ -1,0 +1,60 @@
+package user
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+// texts are the fields of a user that hold text.
+func texts(u *storage.User) map[string]*string {
+	return map[string]*string{
+		"accountType":   &u.AccountType,
+		"billingPeriod": &u.BillingPeriod,
+		"company":       &u.Company,
+		"description":   &u.Description,
+		"email":         &u.Email,
+		"firstName":     &u.FirstName,
+		"lastName":      &u.LastName,
+		"teamRole":      &u.TeamRole,
+		"thumbnailUrl":  &u.ThumbnailURL,
+		"twitterHandle": &u.TwitterHandle,
+		"websiteUrl":    &u.WebsiteURL,
+	}
+}
+
+// words are what fields with a choice may hold.
+var words = map[string][]string{
+	"accountType":   {"", "free", "lite", "pro", "team"},
+	"billingPeriod": {"", "none", "monthly", "yearly"},
+}
+
+// setField sets a field by its name, which may have the prefix of the directory's schema.
+func setField(u *storage.User, name string, v any) error {
+	name = strings.TrimPrefix(name, "user:")
+	text := ""
+	if v != nil {
+		text = fmt.Sprint(v)
+	}
+	if name == "teamId" {
+		n, err := strconv.ParseInt(text, 10, 64)
+		if text != "" && (err != nil || n < 0) {
+			return fault.Invalid.Errorf("teamId: %q is not a number", text).In("properties")
+		}
+		u.TeamID = n
+		return nil
+	}
+	into, ok := texts(u)[name]
+	if !ok {
+		return fault.Invalid.Errorf("properties: users have no field %q", name).In("properties")
+	}
+	if list := words[name]; list != nil && !slices.Contains(list, text) {
+		return fault.Invalid.Errorf("%s %q: one of %s expected", name, text, strings.Join(list[1:], ", ")).In("properties")
+	}
+	*into = text
+	return nil
+}

@@ -1,0 +1,36 @@
+package user
+
+import (
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+var getUser = engine.Op{
+	Name:     "User.Get",
+	Aliases:  []string{"PlatformPrincipal.Get", "NuxeoPrincipal.Get"},
+	Label:    "Get Nuxeo Principal",
+	Category: "Users & Groups",
+	Doc:      "Returns a user, the caller unless a login is given. Others are for administrators and power users. A user that does not exist gives nothing.",
+	Effect:   engine.Reads,
+	Run:      engine.On(getUserParams.run).As("void", "document"),
+}
+
+type getUserParams struct {
+	Login string `json:"login,omitzero" doc:"Name of the user."`
+}
+
+func (p getUserParams) run(c *engine.Ctx, _ engine.Void) (*storage.User, error) {
+	name := p.Login
+	if name == "" {
+		name = c.As.Name
+	}
+	if name != c.As.Name && !manages(c.As) {
+		return nil, fault.Denied.Errorf("user %s: not for '%s'", name, c.As.Name)
+	}
+	u, err := c.Tx.User(name)
+	if fault.Is(err, fault.NotFound) {
+		return nil, nil
+	}
+	return u, err
+}

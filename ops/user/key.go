@@ -1,0 +1,18 @@
+package user
+
+import (
+	"catena/storage"
+)
+
+// keyObject is a key as operations show it; its secret is not part of it.
+func keyObject(k storage.Key) map[string]any {
+	m := map[string]any{"id": k.ID, "user": k.User, "scope": k.Scope, "name": k.Name}
+	if k.Revision != "" {
+		m["revision"] = k.Revision
+	}
+	put(m, "created", k.Created)
+	put(m, "expires", k.Expires)
+	put(m, "lastUsed", k.LastUsed)
+	put(m, "revoked", k.Revoked)
+	return m
+}

@@ -1,0 +1,36 @@
+package user
+
+import (
+	"cmp"
+
+	"catena/engine"
+)
+
+var listKeys = engine.Op{
+	Name:     "Key.List",
+	Label:    "List API Keys",
+	Category: "Users & Groups",
+	Doc:      "Returns the API keys of a user, without their secrets: one's own, or for an administrator those of anyone, all if no user is given.",
+	Effect:   engine.Reads,
+	Run:      engine.On(listKeysParams.run),
+}
+
+type listKeysParams struct {
+	User string `json:"user,omitzero" doc:"Name of the user."`
+}
+
+func (p listKeysParams) run(c *engine.Ctx, _ engine.Void) ([]any, error) {
+	user := p.User
+	if !c.As.Admin {
+		user = cmp.Or(user, c.As.Name)
+	}
+	keys, err := c.Tx.Keys(user)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]any, len(keys))
+	for i, k := range keys {
+		all[i] = keyObject(k)
+	}
+	return all, nil
+}

@@ -1,0 +1,51 @@
+// Package user holds the operations on users, groups and API keys. Who may change whom,
+// how passwords and keys are kept, and what a group grants is decided by storage; signing
+// in is no operation.
+package user
+
+import (
+	"slices"
+	"time"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+// Ops are the operations on users, groups and keys.
+var Ops = []engine.Op{
+	createKey,
+	deleteGroup,
+	deleteUser,
+	getUser,
+	listGroups,
+	listKeys,
+	listUsers,
+	readGroup,
+	revokeKey,
+	saveGroup,
+	saveUser,
+}
+
+// manages reports whether somebody may look after others.
+func manages(p *storage.Principal) bool {
+	return p.Admin || slices.Contains(p.Groups, "powerusers")
+}
+
+// checkMode compares what parameter mode asks for with what there is.
+func checkMode(mode string, exists bool, kind, name string) error {
+	switch {
+	case mode == "create" && exists:
+		return fault.Exists.Errorf("%s %s: exists already", kind, name)
+	case mode == "update" && !exists:
+		return fault.NotFound.Errorf("%s %s: does not exist", kind, name)
+	}
+	return nil
+}
+
+// put adds a moment that is known.
+func put(m map[string]any, name string, at time.Time) {
+	if !at.IsZero() {
+		m[name] = at
+	}
+}
