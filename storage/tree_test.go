@@ -405,3 +405,89 @@ func TestConcurrentMoves(t *testing.T) {
 		t.Errorf("verify: %v %v", problems, err)
 	}
 }
+
+func TestCopySkipsWhatIsUnreadable(t *testing.T) {
+	w := newWorld(t)
+	for _, p := range []string{"/a", "/a/open", "/a/secret", "/to"} {
+		w.make(p, "Folder", nil)
+	}
+	w.make("/a/secret/f", "File", nil)
+	w.make("/a/open/f", "File", nil)
+	w.grant("/a/secret", "-bob:Read")
+	w.grant("/to", "bob:AddChildren")
+	err := w.on(user("bob"), "/a", func(tx *storage.Tx, d *storage.Doc) error {
+		to, err := tx.Doc("/to")
+		if err != nil {
+			return err
+		}
+		_, err = tx.Copy(d, to, "b")
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.view(w.System(), func(tx *storage.Tx) error {
+		_, err := tx.Doc("/to/b/secret")
+		wantKind(t, err, fault.NotFound, "/to/b/secret")
+		_, err = tx.Doc("/to/b/open/f")
+		return err
+	})
+}
+
+// TestPlainDocumentsWithChildren moves a document that is no folder while it has no children, and asks
+// for children made later: what is known of folders must not show where it was.
+func TestPlainDocumentsWithChildren(t *testing.T) {
+	w := newWorld(t)
+	for _, p := range []string{"/a", "/b"} {
+		w.make(p, "Folder", nil)
+	}
+	w.make("/a/f", "File", nil)
+	w.make("/a/f/c", "File", nil)
+	read := func(path string, want error) {
+		t.Helper()
+		err := w.View(context.Background(), user("bob"), func(tx *storage.Tx) error {
+			d, err := tx.Doc(storage.Ref(path))
+			if err != nil {
+				return err
+			}
+			if p, err := tx.Path(d); p != path || d.Path() != path || err != nil {
+				t.Errorf("%s: at %s, %s", path, d.Path(), p)
+			}
+			f, err := tx.Parent(d)
+			if err == nil && want == nil {
+				_, err = tx.Path(f)
+			}
+			return err
+		})
+		if fault.Of(err) != fault.Of(want) {
+			t.Errorf("%s: got %v, want %v", path, err, want)
+		}
+	}
+	read("/a/f/c", nil)
+	steps := []func(tx *storage.Tx, d *storage.Doc) error{
+		func(tx *storage.Tx, d *storage.Doc) error {
+			c, err := tx.Child(d, "c")
+			if err != nil {
+				return err
+			}
+			return tx.Delete(c)
+		},
+		func(tx *storage.Tx, d *storage.Doc) error {
+			b, err := tx.Doc("/b")
+			if err != nil {
+				return err
+			}
+			_, err = tx.Move(d, b, "g")
+			return err
+		},
+	}
+	for _, step := range steps {
+		if err := w.on(w.System(), "/a/f", step); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.make("/b/g/d", "File", nil)
+	read("/b/g/d", nil)
+	w.grant("/b/g", "-bob:Everything")
+	read("/b/g/d", fault.Denied.Errorf("unreadable"))
+}

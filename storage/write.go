@@ -49,7 +49,7 @@ func (t *Tx) notLocked(d *Doc) error {
 	if d.lockOwner == "" || d.lockOwner == t.as.Name || t.rights.admin {
 		return nil
 	}
-	return fault.Denied.Errorf("document %s: locked by %s", d.ID(), d.lockOwner)
+	return fault.Denied.Errorf("document %s: locked by %s", d.ID(), d.lockOwner).WithCode("locked")
 }
 
 // finish makes d what cur is, and keeps on it what was set and not saved.
