@@ -459,7 +459,7 @@ func TestPlainDocumentsWithChildren(t *testing.T) {
 			}
 			return err
 		})
-		if fault.Of(err) != fault.Of(want) {
+		if (err == nil) != (want == nil) || fault.Of(err) != fault.Of(want) {
 			t.Errorf("%s: got %v, want %v", path, err, want)
 		}
 	}
