@@ -21,6 +21,7 @@ type access struct {
 	field  *query.Field // whose value follows the prefix
 	many   bool         // a document may have several rows
 	whole  bool         // the ranges are all values of the field
+	point  bool         // they are one value
 	exact  []query.Expr // the conditions the ranges answer
 	test   []query.Expr // of a field with many values: what the item of a row has to meet
 	ids    []docID      // instead of ranges
@@ -80,6 +81,7 @@ func (p *plan) accesses() []*access {
 		case a == nil:
 			a = newAccess(index, x.Field)
 			a.ranges, a.whole, a.about = ranges, false, query.Format(x)
+			a.point = (x.Op == query.Eq || x.Op == query.In) && len(ranges) == 1
 			byIndex[index], all = a, append(all, a)
 		case a.many: // another item may meet the other condition
 			continue

@@ -16,7 +16,7 @@ type run struct {
 	a      *access
 	rest   []query.Expr // what the ranges do not answer
 	read   int          // rows so far
-	seen   map[docID]bool
+	once   bool         // a document's rows are told apart by firstRow
 	src    coverSource
 	single hit
 
@@ -45,9 +45,7 @@ func (t *Tx) run(p *plan, a *access) *run {
 			return slices.Contains(a.exact, e) || slices.Contains(a.test, e)
 		})
 	}
-	if a.many {
-		r.seen = map[docID]bool{}
-	}
+	r.once = a.many && !a.point
 	return r
 }
 
@@ -196,14 +194,49 @@ func (r *run) accept(h *hit) (bool, error) {
 		return false, nil
 	}
 	ok, err := r.meets(h)
-	if err != nil || !ok || r.seen == nil {
+	if err != nil || !ok || !r.once {
 		return ok, err
 	}
-	if r.seen[h.id] {
-		return false, nil
+	return r.firstRow(h)
+}
+
+// firstRow reports whether no row before this one, in the same ranges, stands for the same
+// document.
+func (r *run) firstRow(h *hit) (bool, error) {
+	src, err := r.doc(h)
+	if err != nil || src == nil {
+		return false, err
 	}
-	r.seen[h.id] = true
+	v, err := query.FieldValue(r.a.field, src)
+	if err != nil {
+		return false, err
+	}
+	items, _ := v.([]any)
+	for _, item := range items {
+		key, ok := appendValue(bytes.Clone(r.a.prefix), item)
+		if !ok || bytes.Compare(append(key, h.id[:]...), h.key) >= 0 {
+			continue
+		}
+		if r.inRanges(append(key, h.id[:]...)) && r.passes(item) {
+			return false, nil
+		}
+	}
 	return true, nil
+}
+
+func (r *run) inRanges(key []byte) bool {
+	return slices.ContainsFunc(r.a.ranges, func(x kv.Range) bool {
+		return bytes.Compare(key, x.Start) >= 0 && (x.End == nil || bytes.Compare(key, x.End) < 0)
+	})
+}
+
+func (r *run) passes(item any) bool {
+	for _, e := range r.a.test {
+		if x := e.(*query.Predicate); x.Op != query.IsNull && !x.Test(item) {
+			return false
+		}
+	}
+	return true
 }
 
 func (r *run) typeWanted(name []byte) bool {

@@ -11,14 +11,15 @@ import (
 	"catena/storage/query"
 )
 
-// The planner's figures. Up to sortedRows candidates, reading and sorting them is cheaper
-// than walking the index that has the order; sortBound is the most that is sorted at all.
-const (
-	sortedRows  = 2000
-	fewRows     = 200
-	subtreeRows = 1000
-	sortBound   = 10_000
-)
+// costs are the planner's figures, in rows.
+type costs struct {
+	sorted  int // up to here, candidates are read and sorted rather than found along an index in order
+	few     int // an access with fewer ends the search for a better one
+	subtree int // up to here, STARTSWITH walks down
+	sort    int // most results sorted in memory
+}
+
+var usualCosts = costs{sorted: 2000, few: 200, subtree: 1000, sort: 10_000}
 
 // estimates remembers for a moment how many rows ranges have, so that popular values are
 // not counted for every query.
@@ -53,7 +54,10 @@ func (e *estimates) put(key string, rows int) {
 	e.byName[key] = estimate{rows, time.Now().Add(estimateAge)}
 }
 
-// estimate counts the rows of an access, up to sortedRows.
+// sortable is how many candidates are rather sorted than found along an index in order.
+func (t *Tx) sortable() int { return min(t.repo.costs.sorted, t.repo.limits.ScanRows) }
+
+// estimate counts the rows of an access, up to where sorting them is no option.
 func (t *Tx) estimate(a *access) error {
 	if a.rows >= 0 {
 		return nil
@@ -67,21 +71,21 @@ func (t *Tx) estimate(a *access) error {
 		key = append(append(key, r.Start...), r.End...)
 	}
 	name := string(strconv.AppendInt(key, int64(len(ranges)), 10))
-	if n, ok := t.repo.estimates.get(name); ok && n >= sortedRows {
+	if n, ok := t.repo.estimates.get(name); ok && n >= t.sortable() {
 		a.rows = n
 		return nil
 	}
 	a.rows = 0
 	for _, r := range ranges {
-		n, _, err := t.kv.Count(r, sortedRows-a.rows)
+		n, _, err := t.kv.Count(r, t.sortable()-a.rows)
 		if err != nil {
 			return err
 		}
-		if a.rows += n; a.rows >= sortedRows {
+		if a.rows += n; a.rows >= t.sortable() {
 			break
 		}
 	}
-	if a.rows >= sortedRows {
+	if a.rows >= t.sortable() {
 		t.repo.estimates.put(name, a.rows)
 	}
 	return nil
@@ -115,11 +119,11 @@ func (t *Tx) choose(p *plan, want string) error {
 	switch {
 	case order == nil && best == nil:
 		p.access = types
-	case order == nil || best != nil && best.rows >= 0 && best.rows < sortedRows:
+	case order == nil || best != nil && best.rows >= 0 && best.rows < t.sortable():
 		p.access = best
 	default:
 		p.access = order
-		if best != nil && best != order {
+		if best != nil && best != order && best.field != nil && best != types {
 			p.counter = best
 		}
 	}
@@ -203,11 +207,11 @@ func (t *Tx) cheapest(p *plan, all []*access, order *access) (*access, error) {
 		if best == nil || a.rows < best.rows {
 			best = a
 		}
-		if best.rows < fewRows {
+		if best.rows < t.repo.costs.few {
 			break
 		}
 	}
-	if order != nil && !order.whole && best.rows >= fewRows && order.name != indexType {
+	if order != nil && !order.whole && best.rows >= t.repo.costs.few && best.rows < t.sortable() {
 		if err := t.estimate(order); err != nil {
 			return nil, err
 		}
@@ -221,7 +225,7 @@ func (t *Tx) cheapest(p *plan, all []*access, order *access) (*access, error) {
 // subtree walks down from the folder of STARTSWITH if that finds few documents and no
 // index finds fewer.
 func (t *Tx) subtree(p *plan, best *access) (*access, error) {
-	if len(p.under) == 0 || best != nil && best.rows >= 0 && best.rows < fewRows {
+	if len(p.under) == 0 || best != nil && best.rows >= 0 && best.rows < t.repo.costs.few {
 		return best, nil
 	}
 	top := p.under[len(p.under)-1]
@@ -232,15 +236,15 @@ func (t *Tx) subtree(p *plan, best *access) (*access, error) {
 		return best, nil
 	}
 	key := string(top[:])
-	if n, ok := t.repo.estimates.get(key); ok && n > subtreeRows {
+	if n, ok := t.repo.estimates.get(key); ok && n > t.repo.costs.subtree {
 		return best, nil
 	}
-	ids, whole, err := t.below(top, subtreeRows)
+	ids, whole, err := t.below(top, t.repo.costs.subtree)
 	if err != nil {
 		return nil, err
 	}
 	if !whole {
-		t.repo.estimates.put(key, subtreeRows+1)
+		t.repo.estimates.put(key, t.repo.costs.subtree+1)
 		return best, nil
 	}
 	if best != nil && best.rows >= 0 && best.rows <= len(ids) {

@@ -160,7 +160,7 @@ func (r *run) inMemory(from *place, visit func(m match) (bool, error)) error {
 		if from == nil || bytes.Compare(k.key, from.key) > 0 {
 			all = append(all, k)
 		}
-		if len(all) > sortBound {
+		if len(all) > r.t.repo.costs.sort {
 			return false, r.unsortable()
 		}
 		return true, nil
@@ -173,7 +173,7 @@ func (r *run) inMemory(from *place, visit func(m match) (bool, error)) error {
 }
 
 func (r *run) unsortable() error {
-	return fault.Limit.Errorf("query: more than %d results to sort by %s, which no index orders", sortBound, r.p.orderText()).WithCode("query-too-costly")
+	return fault.Limit.Errorf("query: more than %d results to sort by %s, which no index orders", r.t.repo.costs.sort, r.p.orderText()).WithCode("query-too-costly")
 }
 
 func (r *run) keep(h *hit) (kept, error) {
@@ -229,7 +229,7 @@ func (r *run) grouped(from *place, visit func(m match) (bool, error)) error {
 			}
 			group, first = group[:0:0], part
 		}
-		if group = append(group, k); len(group) > sortBound {
+		if group = append(group, k); len(group) > r.t.repo.costs.sort {
 			return false, r.unsortable()
 		}
 		return true, nil

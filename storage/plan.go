@@ -238,7 +238,7 @@ func (p *plan) notNull(f *query.Field) bool {
 
 // typeAccess is the index by type, in the order of dc:modified for a single type.
 func (p *plan) typeAccess(reg *schema.Registry) *access {
-	a := &access{name: indexType, about: "every document"}
+	a := &access{name: indexType, about: "every document", rows: -1}
 	base := indexPrefix(indexType)
 	if p.everyType(reg) {
 		a.ranges = []kv.Range{prefix(base)}

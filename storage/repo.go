@@ -107,6 +107,7 @@ type Repo struct {
 	queries    query.Cache
 	estimates  estimates
 	facetLists map[string][]any
+	costs      costs
 
 	listeners []func(*Tx, Event) error
 	working   sync.WaitGroup
@@ -150,7 +151,7 @@ func (r *Repo) describe() {
 	r.shapes = map[*schema.Schema]*shape{}
 	r.fields = map[string]fieldRef{}
 	r.words = map[string]string{}
-	r.facetLists = facetLists(r.types)
+	r.facetLists, r.costs = facetLists(r.types), usualCosts
 	for _, s := range r.types.Schemas() {
 		r.shapes[s] = newShape(s)
 		for i, f := range s.Fields {

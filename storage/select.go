@@ -397,9 +397,9 @@ func (p *plan) explain(t *Tx, w *window) string {
 	}
 	rows := "not counted"
 	switch a := p.access; {
-	case a.rows >= sortedRows:
-		rows = fmt.Sprintf("%d or more", sortedRows)
-	case a.rows >= 0 && (a.rows > 0 || a.ranges == nil):
+	case a.rows >= t.sortable():
+		rows = fmt.Sprintf("%d or more", t.sortable())
+	case a.rows >= 0:
 		rows = fmt.Sprint(a.rows)
 	}
 	line("access: %s, %s; %d ranges; rows: %s", p.access.name, p.access.about, len(p.access.ranges), rows)
@@ -418,9 +418,9 @@ func (p *plan) explain(t *Tx, w *window) string {
 	case p.sorted && len(p.order) == 1:
 		line("order: %s, from the index", p.orderText())
 	case p.sorted:
-		line("order: %s, the first from the index, the rest sorted in groups of at most %d", p.orderText(), sortBound)
+		line("order: %s, the first from the index, the rest sorted in groups of at most %d", p.orderText(), t.repo.costs.sort)
 	default:
-		line("order: %s, sorted in memory, at most %d results", p.orderText(), sortBound)
+		line("order: %s, sorted in memory, at most %d results", p.orderText(), t.repo.costs.sort)
 	}
 	if p.counter != nil {
 		line("total: counted by %s, %s", p.counter.name, p.counter.about)

@@ -1,0 +1,47 @@
+package storage
+
+import "fmt"
+
+// SetCosts makes the planner choose as if the repository were large.
+func (r *Repo) SetCosts(sorted, few, subtree int) {
+	r.costs.sorted, r.costs.few, r.costs.subtree = sorted, few, subtree
+}
+
+// IndexProblems compares the index rows with what documents ask for.
+func (t *Tx) IndexProblems() (problems []string, err error) {
+	want := map[string]string{}
+	for row, err := range t.kv.Scan(prefix([]byte{spaceTree})) {
+		if err != nil {
+			return nil, err
+		}
+		d, err := t.load(indexID(row.Key))
+		if err != nil || d == nil {
+			return nil, firstError(err, fmt.Errorf("no document for %x", row.Key))
+		}
+		x, err := d.indexRows()
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range x.rows {
+			want[string(row[0])] = string(row[1])
+		}
+	}
+	blobs := string(indexPrefix(blobIndex))
+	for row, err := range t.kv.Scan(prefix([]byte{spaceIndex})) {
+		if err != nil {
+			return nil, err
+		}
+		key := string(row.Key)
+		if len(key) >= len(blobs) && key[:len(blobs)] == blobs {
+			continue
+		}
+		if cover, ok := want[key]; !ok || cover != string(row.Value) {
+			problems = append(problems, fmt.Sprintf("row %q: %q, want %q", key, row.Value, cover))
+		}
+		delete(want, key)
+	}
+	for key := range want {
+		problems = append(problems, fmt.Sprintf("row %q is missing", key))
+	}
+	return problems, nil
+}
