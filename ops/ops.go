@@ -5,14 +5,26 @@ package ops
 
 import (
 	"catena/engine"
+	"catena/ops/audit"
+	"catena/ops/auth"
 	"catena/ops/blob"
+	"catena/ops/context"
+	"catena/ops/control"
 	"catena/ops/document"
+	"catena/ops/repository"
 	"catena/ops/resource"
+	"catena/ops/user"
 )
 
 // All are the operations of every family.
 var All = [][]engine.Op{
+	audit.Ops,
+	auth.Ops,
 	blob.Ops,
+	context.Ops,
+	control.Ops,
 	document.Ops,
+	repository.Ops,
 	resource.Ops,
+	user.Ops,
 }

@@ -14,16 +14,16 @@ var toggleRecording = engine.Op{
 }
 
 type toggleParams struct {
-	Enable   *bool `json:"enableTrace,omitzero" doc:"Record or not; without it the other way round."`
-	ReadOnly bool  `json:"readOnly" default:"false" doc:"Only tell."`
+	Enable   string `json:"enableTrace,omitzero" type:"boolean" enum:"true,false" doc:"Record or not; without it the other way round."`
+	ReadOnly bool   `json:"readOnly" default:"false" doc:"Only tell."`
 }
 
 func (p toggleParams) run(c *engine.Ctx, _ engine.Void) (bool, error) {
 	t := c.Engine().Traces()
 	if !p.ReadOnly {
 		on := !t.Recording()
-		if p.Enable != nil {
-			on = *p.Enable
+		if p.Enable != "" {
+			on = p.Enable == "true"
 		}
 		t.SetRecording(on)
 	}

@@ -8,20 +8,20 @@ import (
 
 // The operations on stacks come in threes, one for each of the four stacks.
 var (
-	pushBlob      = pushing("Context.PushBlob", "Blob.Push", "Push File", "file", onto[*storage.Blob](engine.StackBlob))
-	pushBlobs     = pushing("Context.PushBlobList", "Blob.PushList", "Push File List", "list of files", onto[storage.Blobs](engine.StackBlobs))
-	pushDocument  = pushing("Context.PushDocument", "Document.Push", "Push Document", "document", onto[*storage.Doc](engine.StackDocument))
-	pushDocuments = pushing("Context.PushDocumentList", "Document.PushList", "Push Document List", "list of documents", onto[storage.Docs](engine.StackDocuments))
+	pushBlob      = pushing("Context.PushBlob", "Blob.Push", "Push File", "file", onto[*storage.Blob](engine.Files))
+	pushBlobs     = pushing("Context.PushBlobList", "Blob.PushList", "Push File List", "list of files", onto[storage.Blobs](engine.FileLists))
+	pushDocument  = pushing("Context.PushDocument", "Document.Push", "Push Document", "document", onto[*storage.Doc](engine.Document))
+	pushDocuments = pushing("Context.PushDocumentList", "Document.PushList", "Push Document List", "list of documents", onto[storage.Docs](engine.Documents))
 
-	popBlob      = taking("Context.PopBlob", "Blob.Pop", "Pop File", "latest file", last[*storage.Blob](engine.StackBlob))
-	popBlobs     = taking("Context.PopBlobList", "Blob.PopList", "Pop File List", "latest list of files", last[storage.Blobs](engine.StackBlobs))
-	popDocument  = taking("Context.PopDocument", "Document.Pop", "Pop Document", "latest document", last[*storage.Doc](engine.StackDocument))
-	popDocuments = taking("Context.PopDocumentList", "Document.PopList", "Pop Document List", "latest list of documents", last[storage.Docs](engine.StackDocuments))
+	popBlob      = taking("Context.PopBlob", "Blob.Pop", "Pop File", "latest file", last[*storage.Blob](engine.Files))
+	popBlobs     = taking("Context.PopBlobList", "Blob.PopList", "Pop File List", "latest list of files", last[storage.Blobs](engine.FileLists))
+	popDocument  = taking("Context.PopDocument", "Document.Pop", "Pop Document", "latest document", last[*storage.Doc](engine.Document))
+	popDocuments = taking("Context.PopDocumentList", "Document.PopList", "Pop Document List", "latest list of documents", last[storage.Docs](engine.Documents))
 
-	pullBlob      = taking("Context.PullBlob", "Blob.Pull", "Pull File", "oldest file", first[*storage.Blob](engine.StackBlob))
-	pullBlobs     = taking("Context.PullBlobList", "Blob.PullList", "Pull File List", "oldest list of files", first[storage.Blobs](engine.StackBlobs))
-	pullDocument  = taking("Context.PullDocument", "Document.Pull", "Pull Document", "oldest document", first[*storage.Doc](engine.StackDocument))
-	pullDocuments = taking("Context.PullDocumentList", "Document.PullList", "Pull Document List", "oldest list of documents", first[storage.Docs](engine.StackDocuments))
+	pullBlob      = taking("Context.PullBlob", "Blob.Pull", "Pull File", "oldest file", first[*storage.Blob](engine.Files))
+	pullBlobs     = taking("Context.PullBlobList", "Blob.PullList", "Pull File List", "oldest list of files", first[storage.Blobs](engine.FileLists))
+	pullDocument  = taking("Context.PullDocument", "Document.Pull", "Pull Document", "oldest document", first[*storage.Doc](engine.Document))
+	pullDocuments = taking("Context.PullDocumentList", "Document.PullList", "Pull Document List", "oldest list of documents", first[storage.Docs](engine.Documents))
 )
 
 func pushing(name, alias, label, what string, run engine.Func) engine.Op {
@@ -43,8 +43,7 @@ func taking(name, alias, label, what string, run engine.Func) engine.Op {
 // onto makes the function that pushes on a stack.
 func onto[T any](s engine.Stack) engine.Func {
 	return engine.On(func(_ none, c *engine.Ctx, in T) (T, error) {
-		c.Push(s, in)
-		return in, nil
+		return in, c.Push(s, in)
 	})
 }
 

@@ -24,7 +24,11 @@ type runOnProviderParams struct {
 	Isolate bool   `json:"isolate" default:"true" doc:"Work on a copy of the context variables."`
 }
 
-func (p runOnProviderParams) run(c *engine.Ctx, first *storage.Page) (any, error) {
+func (p runOnProviderParams) run(c *engine.Ctx, in any) (any, error) {
+	first, ok := in.(*storage.Page)
+	if !ok || first == nil {
+		return nil, fault.Invalid.Errorf("input: a page that a query gave expected").In("input")
+	}
 	pages, err := pagesFrom(c, first)
 	if err != nil {
 		return nil, err

@@ -8,7 +8,7 @@ import (
 
 var getUser = engine.Op{
 	Name:     "User.Get",
-	Aliases:  []string{"PlatformPrincipal.Get", "NuxeoPrincipal.Get"},
+	Aliases:  []string{"NuxeoPrincipal.Get"},
 	Label:    "Get Nuxeo Principal",
 	Category: "Users & Groups",
 	Doc:      "Returns a user, the caller unless a login is given. Others are for administrators and power users. A user that does not exist gives nothing.",

@@ -1,0 +1,21 @@
+package user
+
+import (
+	"catena/engine"
+)
+
+var deleteGroup = engine.Op{
+	Name:     "Group.Delete",
+	Label:    "Delete Group",
+	Category: "Users & Groups",
+	Doc:      "Removes a group and keeps the input. Its members stay.",
+	Run:      engine.On(deleteGroupParams.run),
+}
+
+type deleteGroupParams struct {
+	Name string `json:"groupname" doc:"Name of the group."`
+}
+
+func (p deleteGroupParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
+	return engine.Void{}, c.Tx.DeleteGroup(p.Name)
+}

@@ -1,0 +1,45 @@
+package user
+
+import (
+	"encoding/json"
+
+	"catena/engine"
+	"catena/storage"
+)
+
+var listGroups = engine.Op{
+	Name:     "Group.List",
+	Label:    "Groups",
+	Category: "Users & Groups",
+	Doc:      "Returns the groups whose name or label holds a text, all of them without one, with their direct members. More than 1,000 are an error.",
+	Effect:   engine.Reads,
+	Run:      engine.On(listGroupsParams.run),
+}
+
+type listGroupsParams struct {
+	Text string `json:"q,omitzero" doc:"Text to look for."`
+}
+
+func (p listGroupsParams) run(c *engine.Ctx, _ engine.Void) ([]any, error) {
+	table, err := c.Tx.Groups()
+	if err != nil {
+		return nil, err
+	}
+	found, err := search(table, func(name string, row json.RawMessage) (bool, error) {
+		var g storage.Group
+		err := json.Unmarshal(row, &g)
+		return matches(p.Text, name, g.Label), err
+	})
+	if err != nil {
+		return nil, err
+	}
+	groups := make([]any, len(found))
+	for i, name := range found {
+		g, err := c.Tx.Group(name)
+		if err != nil {
+			return nil, err
+		}
+		groups[i] = groupObject(g)
+	}
+	return groups, nil
+}

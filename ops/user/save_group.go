@@ -1,0 +1,110 @@
+package user
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+var saveGroup = engine.Op{
+	Name:     "Group.CreateOrUpdate",
+	Label:    "Create or Update Group",
+	Category: "Users & Groups",
+	Doc:      "Creates a group or changes one, and keeps the input. What is not given stays as it is.",
+	Run:      engine.On(saveGroupParams.run),
+}
+
+type saveGroupParams struct {
+	Name        string        `json:"groupname" doc:"Name of the group."`
+	Description string        `json:"description,omitzero" doc:"What the group is for."`
+	Label       string        `json:"grouplabel,omitzero" doc:"Label of the group."`
+	Members     []string      `json:"members,omitzero" doc:"All users who are in the group directly."`
+	Mode        string        `json:"mode,omitzero" enum:"createOrUpdate,create,update" doc:"Whether the group may exist already, or has to."`
+	Parents     []string      `json:"parentGroups,omitzero" doc:"All groups that contain it directly."`
+	Properties  storage.Props `json:"properties,omitzero" doc:"Further fields by name: grouplabel, description."`
+	Subgroups   []string      `json:"subGroups,omitzero" doc:"All groups that it contains directly."`
+	Tenant      string        `json:"tenantId,omitzero" doc:"There is one tenant only: not to be given."`
+}
+
+func (p saveGroupParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
+	if p.Tenant != "" {
+		return engine.Void{}, fault.Invalid.Errorf("tenantId: there are no tenants").In("tenantId")
+	}
+	g, err := c.Tx.Group(p.Name)
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		return engine.Void{}, err
+	}
+	if err := checkMode(p.Mode, err == nil, "group", p.Name); err != nil {
+		return engine.Void{}, err
+	}
+	if err != nil {
+		g = &storage.Group{Name: p.Name}
+	}
+	if err := p.set(g); err != nil {
+		return engine.Void{}, err
+	}
+	if err := c.Tx.SaveGroup(g); err != nil || p.Parents == nil {
+		return engine.Void{}, err
+	}
+	return engine.Void{}, p.into(c)
+}
+
+func (p saveGroupParams) set(g *storage.Group) error {
+	for name, v := range p.Properties {
+		text := ""
+		if v != nil {
+			text = fmt.Sprint(v)
+		}
+		switch strings.TrimPrefix(name, "group:") {
+		case "grouplabel":
+			g.Label = text
+		case "description":
+			g.Description = text
+		default:
+			return fault.Invalid.Errorf("properties: groups have no field %q", name).In("properties")
+		}
+	}
+	if p.Label != "" {
+		g.Label = p.Label
+	}
+	if p.Description != "" {
+		g.Description = p.Description
+	}
+	if p.Members != nil {
+		g.Users = p.Members
+	}
+	if p.Subgroups != nil {
+		g.Groups = p.Subgroups
+	}
+	return nil
+}
+
+// into makes the group a member of the groups given and of no others.
+func (p saveGroupParams) into(c *engine.Ctx) error {
+	now, err := c.Tx.GroupsOf(p.Name)
+	if err != nil {
+		return err
+	}
+	for _, name := range append(slices.Clone(now), p.Parents...) {
+		wanted := slices.Contains(p.Parents, name)
+		if wanted == slices.Contains(now, name) {
+			continue
+		}
+		g, err := c.Tx.Group(name)
+		if err != nil {
+			return err
+		}
+		g.Groups = slices.DeleteFunc(g.Groups, func(sub string) bool { return sub == p.Name })
+		if wanted {
+			g.Groups = append(g.Groups, p.Name)
+		}
+		if err := c.Tx.SaveGroup(g); err != nil {
+			return err
+		}
+	}
+	return nil
+}
