@@ -6,7 +6,7 @@ ADDR    ?= 127.0.0.1:8080
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 export GOTOOLCHAIN := local
 
-.PHONY: run build test check lint bench fuzz fault golden tour client clean
+.PHONY: run build test check lint bench fuzz fault golden client clean
 
 run: build ## build, start with demo content, print where to look
 	$(BIN) init --demo --data $(DATA)

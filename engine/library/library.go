@@ -1,0 +1,308 @@
+// Package library keeps the texts of operations that are deployed while the server runs,
+// chains and scripts: each in immutable versions with author, time and note, checked before
+// they are kept, put into the engine's set after the commit without disturbing running
+// calls. What a text means is for the package that owns the kind.
+package library
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"catena/engine"
+	"catena/storage/fault"
+)
+
+// Problem is something wrong in a text, with its place counted from 1.
+type Problem struct {
+	File    string `json:"file"`
+	Line    int    `json:"line"`
+	Column  int    `json:"column"`
+	Step    int    `json:"step,omitempty"`
+	Param   string `json:"param,omitempty"`
+	Message string `json:"message"`
+	Nearest string `json:"nearest,omitempty"` // the name that was probably meant
+}
+
+// Error is the problem on one line, as compilers write it.
+func (p Problem) Error() string {
+	s := fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Column, p.Message)
+	if p.Nearest != "" {
+		s += fmt.Sprintf(" (did you mean %s?)", p.Nearest)
+	}
+	return s
+}
+
+// Version is one kept text.
+type Version struct {
+	Name    string    `json:"name"`
+	Version int64     `json:"version"`
+	Author  string    `json:"author"`
+	Time    time.Time `json:"time"`
+	Note    string    `json:"note"`
+	File    string    `json:"file,omitempty"` // the file it was applied from
+	Source  string    `json:"source,omitempty"`
+	Deleted bool      `json:"deleted,omitempty"`
+}
+
+// Kind is a kind of text.
+type Kind struct {
+	Family string // "Chain": operations are Chain.Save, Chain.List …
+	Noun   string // "chain"
+	Ext    []string
+	// Check returns the name a text declares and what is wrong with it.
+	Check func(c *engine.Ctx, file, source string) (name string, problems []Problem, err error)
+	// Compile makes the operation of a checked text. The set may lack other texts' operations.
+	Compile func(set *engine.Set, file, source string) (engine.Op, error)
+}
+
+func (k *Kind) currentTable() string { return "library." + k.Noun }
+
+func (k *Kind) versionTable() string { return "library." + k.Noun + ".version" }
+
+func versionKey(name string, version int64) string { return fmt.Sprintf("%s\x00%012d", name, version) }
+
+// current returns the deployed version without its text; nil if nothing of the name was
+// ever kept.
+func (k *Kind) current(c *engine.Ctx, name string) (*Version, error) {
+	var v Version
+	ok, err := c.Tx.Table(k.currentTable()).Get(name, &v)
+	if err != nil || !ok {
+		return nil, err
+	}
+	return &v, nil
+}
+
+// version returns one kept version with its text; 0 is the deployed one.
+func (k *Kind) version(c *engine.Ctx, name string, version int64) (*Version, error) {
+	cur, err := k.current(c, name)
+	if err != nil {
+		return nil, err
+	}
+	if cur == nil || version == 0 && cur.Deleted {
+		return nil, fault.NotFound.Errorf("%s %s", k.Noun, name)
+	}
+	if version == 0 {
+		version = cur.Version
+	}
+	var v Version
+	ok, err := c.Tx.Table(k.versionTable()).Get(versionKey(name, version), &v)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return nil, fault.NotFound.Errorf("%s %s version %d", k.Noun, name, version)
+	}
+	return &v, nil
+}
+
+// save keeps a text as a new version and deploys it after the commit. A text equal to the
+// deployed one makes no version.
+func (k *Kind) save(c *engine.Ctx, file, source, note string) (*Version, error) {
+	name, problems, err := k.Check(c, file, source)
+	if err != nil {
+		return nil, err
+	}
+	if len(problems) > 0 {
+		return nil, refused(problems)
+	}
+	cur, err := k.current(c, name)
+	if err != nil {
+		return nil, err
+	}
+	if cur == nil {
+		if old, taken := c.Engine().Set().Op(name); taken {
+			return nil, fault.Exists.Errorf("%s %s: the name is that of the operation %s", k.Noun, name, old.Name)
+		}
+		cur = &Version{}
+	}
+	if !cur.Deleted && cur.Version > 0 {
+		old, err := k.version(c, name, cur.Version)
+		if err != nil {
+			return nil, err
+		}
+		if old.Source == source {
+			return old, nil
+		}
+	}
+	v := &Version{Name: name, Version: cur.Version + 1, Author: author(c), Time: c.Now, Note: note, File: file, Source: source}
+	if err := c.Tx.Table(k.versionTable()).Create(versionKey(name, v.Version), v); err != nil {
+		return nil, err
+	}
+	head := *v
+	head.Source = ""
+	if err := c.Tx.Table(k.currentTable()).Put(name, head); err != nil {
+		return nil, err
+	}
+	c.After(func(context.Context) error { return k.deploy(c.Engine(), v) })
+	return v, nil
+}
+
+func author(c *engine.Ctx) string {
+	if c.As.Actor != "" {
+		return c.As.Actor
+	}
+	return c.As.Name
+}
+
+// refused is the error of a text with problems: all of them, placed at the first.
+func refused(problems []Problem) error {
+	lines := make([]string, len(problems))
+	for i, p := range problems {
+		lines[i] = p.Error()
+	}
+	return fault.Invalid.Errorf("%s", strings.Join(lines, "\n")).At(problems[0].Line, problems[0].Column).WithCode("source")
+}
+
+// deploy puts the operation of a version into the engine's set.
+func (k *Kind) deploy(e *engine.Engine, v *Version) error {
+	return e.Swap(func(s *engine.Set) (*engine.Set, error) {
+		op, err := k.Compile(s, v.File, v.Source)
+		if err != nil {
+			return nil, err
+		}
+		return s.With([]engine.Op{op})
+	})
+}
+
+// list returns what is deployed, by name.
+func (k *Kind) list(c *engine.Ctx) ([]Version, error) {
+	out := []Version{}
+	for _, raw := range c.Tx.Table(k.currentTable()).Scan("", "", false, 0) {
+		var v Version
+		if err := json.Unmarshal(raw, &v); err != nil {
+			return nil, fault.Internal.Errorf("%s: %w", k.Noun, err)
+		}
+		if !v.Deleted {
+			out = append(out, v)
+		}
+	}
+	return out, nil
+}
+
+// remove takes a text out of use; its versions stay readable.
+func (k *Kind) remove(c *engine.Ctx, name string) error {
+	v, err := k.current(c, name)
+	if err != nil {
+		return err
+	}
+	if v == nil || v.Deleted {
+		return fault.NotFound.Errorf("%s %s", k.Noun, name)
+	}
+	v.Deleted = true
+	if err := c.Tx.Table(k.currentTable()).Put(name, v); err != nil {
+		return err
+	}
+	c.After(func(context.Context) error {
+		return c.Engine().Swap(func(s *engine.Set) (*engine.Set, error) { return s.With(nil, name) })
+	})
+	return nil
+}
+
+// Load deploys everything kept, at start. Texts that no longer compile, because an
+// operation they name is gone, are left out and returned as one error.
+func (k *Kind) Load(ctx context.Context, e *engine.Engine) error {
+	var all []Version
+	_, err := e.Run(ctx, engine.Call{Op: k.Family + ".List", As: e.System(), Encode: func(c *engine.Ctx, v any) ([]byte, error) {
+		all = nil
+		for _, head := range v.([]Version) {
+			full, err := k.version(c, head.Name, head.Version)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, *full)
+		}
+		return nil, nil
+	}})
+	if err != nil || len(all) == 0 {
+		return err
+	}
+	return e.Swap(func(s *engine.Set) (*engine.Set, error) { return k.compileAll(s, all) })
+}
+
+// compileAll compiles until what is left does not compile: texts may name each other.
+func (k *Kind) compileAll(s *engine.Set, all []Version) (*engine.Set, error) {
+	for len(all) > 0 {
+		var left []Version
+		var errs []error
+		for _, v := range all {
+			op, err := k.Compile(s, v.File, v.Source)
+			if err == nil {
+				var next *engine.Set
+				if next, err = s.With([]engine.Op{op}); err == nil {
+					s = next
+					continue
+				}
+			}
+			left, errs = append(left, v), append(errs, fmt.Errorf("%s %s: %w", k.Noun, v.Name, err))
+		}
+		if len(left) == len(all) {
+			return s, errors.Join(errs...)
+		}
+		all = left
+	}
+	return s, nil
+}
+
+// Sync applies the files of a folder whose text is not what is deployed, and returns the
+// names of what changed. Files that are refused are left out and returned as one error.
+func (k *Kind) Sync(ctx context.Context, e *engine.Engine, dir fs.FS) ([]string, error) {
+	entries, err := fs.ReadDir(dir, ".")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var changed []string
+	var pending []string
+	for _, entry := range entries {
+		if !entry.IsDir() && slices.Contains(k.Ext, path.Ext(entry.Name())) {
+			pending = append(pending, entry.Name())
+		}
+	}
+	for len(pending) > 0 {
+		var left []string
+		var errs []error
+		for _, file := range pending {
+			name, err := k.apply(ctx, e, dir, file)
+			switch {
+			case err != nil:
+				left, errs = append(left, file), append(errs, err)
+			case name != "":
+				changed = append(changed, name)
+			}
+		}
+		if len(left) == len(pending) {
+			return changed, errors.Join(errs...)
+		}
+		pending = left
+	}
+	return changed, nil
+}
+
+// apply saves one file; the name is empty if it was deployed already.
+func (k *Kind) apply(ctx context.Context, e *engine.Engine, dir fs.FS, file string) (string, error) {
+	b, err := fs.ReadFile(dir, file)
+	if err != nil {
+		return "", err
+	}
+	started := time.Now()
+	r, err := e.Run(ctx, engine.Call{
+		Op: k.Family + ".Save", As: e.System(), Door: engine.Server,
+		Params: map[string]any{"source": string(b), "name": file, "note": "applied from " + file},
+	})
+	if err != nil {
+		return "", err
+	}
+	if v, ok := r.Value.(Version); ok && !v.Time.Before(started.Truncate(time.Millisecond)) {
+		return v.Name, nil
+	}
+	return "", nil
+}

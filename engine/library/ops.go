@@ -1,0 +1,161 @@
+package library
+
+import (
+	"fmt"
+
+	"github.com/aymanbagabas/go-udiff"
+
+	"catena/engine"
+	"catena/storage/fault"
+)
+
+// Ops are the operations that manage a kind of text: Check, Save, List, Read, Versions,
+// Diff, Restore and Delete.
+func (k *Kind) Ops() []engine.Op {
+	op := func(verb, doc string, effect engine.Effect, run engine.Func) engine.Op {
+		return engine.Op{
+			Name: k.Family + "." + verb, Label: fmt.Sprintf("%s a %s", verb, k.Noun), Category: "Scripting",
+			Doc: doc, Effect: effect, Run: run,
+		}
+	}
+	return []engine.Op{
+		op("Check", "Says what is wrong with the text of a "+k.Noun+", with line and column; saves nothing.", engine.Reads,
+			engine.On(func(p checkParams, c *engine.Ctx, _ engine.Void) (any, error) { return p.run(k, c) })),
+		op("Delete", "Takes a "+k.Noun+" out of use; its versions stay readable.", engine.Writes,
+			engine.On(func(p nameParams, c *engine.Ctx, _ engine.Void) (any, error) { return nil, k.remove(c, p.Name) })),
+		op("Diff", "Compares two versions of a "+k.Noun+" and returns the difference as text.", engine.Reads,
+			engine.On(func(p diffParams, c *engine.Ctx, _ engine.Void) (string, error) { return p.run(k, c) })),
+		op("List", "Lists the deployed "+k.Noun+"s.", engine.Reads,
+			engine.On(func(_ noParams, c *engine.Ctx, _ engine.Void) (any, error) { return k.list(c) })),
+		op("Read", "Returns a "+k.Noun+" with its text.", engine.Reads,
+			engine.On(func(p readParams, c *engine.Ctx, _ engine.Void) (any, error) { return p.run(k, c) })),
+		op("Restore", "Makes an old version of a "+k.Noun+" the deployed one again, as a new version.", engine.Writes,
+			engine.On(func(p restoreParams, c *engine.Ctx, _ engine.Void) (any, error) { return p.run(k, c) })),
+		op("Save", "Checks the text of a "+k.Noun+", keeps it as a new version and deploys it.", engine.Writes,
+			engine.On(func(p saveParams, c *engine.Ctx, _ engine.Void) (any, error) { return p.run(k, c) })),
+		op("Versions", "Lists the versions of a "+k.Noun+", the newest first.", engine.Reads,
+			engine.On(func(p nameParams, c *engine.Ctx, _ engine.Void) (any, error) { return k.versions(c, p.Name) })),
+	}
+}
+
+type noParams struct{}
+
+type nameParams struct {
+	Name string `json:"name" doc:"Name of the operation the text declares."`
+}
+
+type checkParams struct {
+	Source string `json:"source" doc:"The text."`
+	Name   string `json:"name,omitzero" doc:"Name of the file, for messages."`
+}
+
+func (p checkParams) run(k *Kind, c *engine.Ctx) ([]Problem, error) {
+	_, problems, err := k.Check(c, fileName(k, p.Name), p.Source)
+	if problems == nil {
+		problems = []Problem{}
+	}
+	return problems, err
+}
+
+func fileName(k *Kind, name string) string {
+	if name == "" {
+		return k.Noun
+	}
+	return name
+}
+
+type saveParams struct {
+	Source string `json:"source" doc:"The text."`
+	Name   string `json:"name,omitzero" doc:"Name of the file, for messages."`
+	Note   string `json:"note,omitzero" doc:"Why, kept with the version."`
+}
+
+func (p saveParams) run(k *Kind, c *engine.Ctx) (Version, error) {
+	v, err := k.save(c, fileName(k, p.Name), p.Source, p.Note)
+	if err != nil {
+		return Version{}, err
+	}
+	return v.head(), nil
+}
+
+// head is the version without its text.
+func (v Version) head() Version { v.Source = ""; return v }
+
+type readParams struct {
+	Name    string `json:"name" doc:"Name of the operation the text declares."`
+	Version int64  `json:"version,omitzero" doc:"Version; 0 is the deployed one."`
+}
+
+func (p readParams) run(k *Kind, c *engine.Ctx) (Version, error) {
+	v, err := k.version(c, p.Name, p.Version)
+	if err != nil {
+		return Version{}, err
+	}
+	return *v, nil
+}
+
+type restoreParams struct {
+	Name    string `json:"name" doc:"Name of the operation the text declares."`
+	Version int64  `json:"version" doc:"Version to make the deployed one."`
+	Note    string `json:"note,omitzero" doc:"Why, kept with the version."`
+}
+
+func (p restoreParams) run(k *Kind, c *engine.Ctx) (Version, error) {
+	old, err := k.version(c, p.Name, p.Version)
+	if err != nil {
+		return Version{}, err
+	}
+	note := p.Note
+	if note == "" {
+		note = fmt.Sprintf("version %d again", old.Version)
+	}
+	v, err := k.save(c, old.File, old.Source, note)
+	if err != nil {
+		return Version{}, err
+	}
+	return v.head(), nil
+}
+
+type diffParams struct {
+	Name string `json:"name" doc:"Name of the operation the text declares."`
+	From int64  `json:"from,omitzero" doc:"Older version; 0 is the one before the newer."`
+	To   int64  `json:"to,omitzero" doc:"Newer version; 0 is the deployed one."`
+}
+
+func (p diffParams) run(k *Kind, c *engine.Ctx) (string, error) {
+	to, err := k.version(c, p.Name, p.To)
+	if err != nil {
+		return "", err
+	}
+	if p.From == 0 {
+		if p.From = to.Version - 1; p.From == 0 {
+			return "", fault.Invalid.Errorf("%s %s: version 1 is the first", k.Noun, p.Name).In("from")
+		}
+	}
+	from, err := k.version(c, p.Name, p.From)
+	if err != nil {
+		return "", err
+	}
+	name := func(v *Version) string { return fmt.Sprintf("%s version %d", v.Name, v.Version) }
+	return udiff.Unified(name(from), name(to), from.Source, to.Source), nil
+}
+
+// versions returns all kept versions of a name.
+func (k *Kind) versions(c *engine.Ctx, name string) ([]Version, error) {
+	cur, err := k.current(c, name)
+	if err != nil {
+		return nil, err
+	}
+	if cur == nil {
+		return nil, fault.NotFound.Errorf("%s %s", k.Noun, name)
+	}
+	out := make([]Version, 0, cur.Version)
+	for n := cur.Version; n > 0; n-- {
+		v, err := k.version(c, name, n)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, v.head())
+	}
+	return out, nil
+}
