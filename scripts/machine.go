@@ -171,23 +171,18 @@ func (m *machine) stop(reason error) { m.vm.Interrupt(reason) }
 
 // watcher stops a machine when its time, its caller's patience or the memory runs out.
 type watcher struct {
-	m      *machine
-	timer  *time.Timer
-	cancel func() bool
-	end    time.Time
-	heap   uint64
+	m     *machine
+	ctx   context.Context //nolint:containedctx // looked at until the run ends
+	timer *time.Timer
+	end   time.Time
+	heap  uint64
 }
 
 // firstLook is how long a run goes on before its use of memory is looked at.
 const firstLook = 5 * time.Millisecond
 
 func watch(ctx context.Context, m *machine) *watcher {
-	w := &watcher{m: m, end: time.Now().Add(m.limits.Wall)}
-	if ctx.Done() != nil {
-		w.cancel = context.AfterFunc(ctx, func() {
-			m.stop(fault.Unavailable.Errorf("script: %w", context.Cause(ctx)).WithCode("script-cancelled"))
-		})
-	}
+	w := &watcher{m: m, ctx: ctx, end: time.Now().Add(m.limits.Wall)}
 	w.timer = time.AfterFunc(min(firstLook, m.limits.Wall), w.look)
 	return w
 }
@@ -196,6 +191,10 @@ func (w *watcher) look() {
 	left := time.Until(w.end)
 	if left <= 0 {
 		w.m.stop(timeout(w.m.limits.Wall))
+		return
+	}
+	if w.ctx.Err() != nil {
+		w.m.stop(cancelled(w.ctx))
 		return
 	}
 	now := heapInUse()
@@ -209,11 +208,10 @@ func (w *watcher) look() {
 	w.timer.Reset(min(firstLook, left))
 }
 
-func (w *watcher) stop() {
-	w.timer.Stop()
-	if w.cancel != nil {
-		w.cancel()
-	}
+func (w *watcher) stop() { w.timer.Stop() }
+
+func cancelled(ctx context.Context) error {
+	return fault.Unavailable.Errorf("script: %w", context.Cause(ctx)).WithCode("script-cancelled")
 }
 
 func timeout(d time.Duration) error {

@@ -100,7 +100,7 @@ func (s *supervisor) broken(ctx context.Context, err error) error {
 	var known *fault.Error
 	switch {
 	case ctx.Err() != nil:
-		err = fault.Unavailable.Errorf("script: %w", context.Cause(ctx)).WithCode("script-cancelled")
+		err = cancelled(ctx)
 	case time.Since(s.started) > s.limits.Wall:
 		err = timeout(s.limits.Wall)
 	case !errors.As(err, &known):
