@@ -11,14 +11,18 @@ import (
 
 // run walks the candidates of one access and keeps those that match.
 type run struct {
-	t      *Tx
-	p      *plan
-	a      *access
-	rest   []query.Expr // what the ranges do not answer
-	read   int          // rows so far
-	once   bool         // a document's rows are told apart by firstRow
-	src    coverSource
-	single hit
+	t        *Tx
+	p        *plan
+	a        *access
+	rest     []query.Expr   // what the ranges do not answer
+	read     int            // rows so far
+	most     int            // rows that may be read
+	loads    int            // documents loaded for conditions
+	patience int            // errPatience comes with this one
+	known    map[docID]bool // the matches, if they are known: only their order is asked for
+	once     bool           // a document's rows are told apart by firstRow
+	src      coverSource
+	single   hit
 
 	typ    []byte // the last type asked about
 	wanted bool
@@ -37,7 +41,7 @@ type hit struct {
 }
 
 func (t *Tx) run(p *plan, a *access) *run {
-	r := &run{t: t, p: p, a: a, fresh: true}
+	r := &run{t: t, p: p, a: a, fresh: true, most: t.repo.limits.ScanRows}
 	r.src.run = r
 	r.rest = p.exprs
 	if len(a.exact)+len(a.test) > 0 {
@@ -49,11 +53,14 @@ func (t *Tx) run(p *plan, a *access) *run {
 	return r
 }
 
+// errPatience says that so many candidates were loaded that another way may be better.
+var errPatience = fault.Internal.Errorf("query: many documents read")
+
 // errCostly is given a message by whoever knows the query.
 var errCostly = fault.Limit.Errorf("query: too many rows").WithCode("query-too-costly")
 
 func (r *run) count() error {
-	if r.read++; r.read > r.t.repo.limits.ScanRows {
+	if r.read++; r.read > r.most {
 		return errCostly
 	}
 	return nil
@@ -169,6 +176,9 @@ func (r *run) offerDoc(id docID, key []byte, visit func(h *hit) (bool, error)) (
 
 // accept decides about a candidate, first by what costs nothing.
 func (r *run) accept(h *hit) (bool, error) {
+	if r.known != nil {
+		return r.known[h.id], nil
+	}
 	p := r.p
 	if h.flags&p.mask != p.want || !r.typeWanted(h.typ) {
 		return false, nil
@@ -333,13 +343,30 @@ func (r *run) holds(h *hit, e query.Expr) (bool, error) {
 // doc loads the document of a candidate; nil if it is gone.
 func (r *run) doc(h *hit) (query.Source, error) {
 	if h.doc == nil {
-		d, err := r.t.load(h.id)
+		if r.loads++; r.loads == r.patience {
+			r.patience = 0
+			return nil, errPatience
+		}
+		d, err := r.t.loadHit(h)
 		if err != nil || d == nil {
 			return nil, err
 		}
 		h.doc = d
 	}
 	return docSource{r.t, h.doc}, nil
+}
+
+// loadHit loads the document of a candidate; nil if it is gone.
+func (t *Tx) loadHit(h *hit) (*Doc, error) {
+	n, ok := h.place()
+	if !ok {
+		return t.load(h.id)
+	}
+	rec, err := t.kv.Get(recordKey(h.id))
+	if err != nil || rec == nil {
+		return nil, err
+	}
+	return t.assembleAt(h.id, n, rec)
 }
 
 // value reads a field of a candidate.

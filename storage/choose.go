@@ -17,9 +17,12 @@ type costs struct {
 	few     int // an access with fewer ends the search for a better one
 	subtree int // up to here, STARTSWITH walks down
 	sort    int // most results sorted in memory
+	known   int // most matches collected before their order is looked up
+	loads   int // documents read along an index in order before matches are collected
+	factor  int // rows that cost as much as reading a document
 }
 
-var usualCosts = costs{sorted: 2000, few: 200, subtree: 1000, sort: 10_000}
+var usualCosts = costs{sorted: 2000, few: 200, subtree: 1000, sort: 10_000, known: 20_000, loads: 300, factor: 20}
 
 // estimates remembers for a moment how many rows ranges have, so that popular values are
 // not counted for every query.
@@ -119,15 +122,29 @@ func (t *Tx) choose(p *plan, want string) error {
 	switch {
 	case order == nil && best == nil:
 		p.access = types
-	case order == nil || best != nil && best.rows >= 0 && best.rows < t.sortable():
+	case order == nil || best == order:
+		p.access = firstAccess(best, order)
+	case best != nil && best.rows >= 0 && best.rows < t.sortable():
 		p.access = best
+		if best.rows > t.repo.costs.few/2 && t.run(p, best).covers() {
+			p.access, p.finder = order, best
+		}
 	default:
 		p.access = order
-		if best != nil && best != order && best.field != nil && best != types {
+		if best != nil && best.field != nil && best != types {
 			p.counter = best
 		}
 	}
 	p.sorted = len(p.order) > 0 && p.access == order
+	return nil
+}
+
+func firstAccess(a ...*access) *access {
+	for _, x := range a {
+		if x != nil {
+			return x
+		}
+	}
 	return nil
 }
 

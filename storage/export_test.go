@@ -3,8 +3,9 @@ package storage
 import "fmt"
 
 // SetCosts makes the planner choose as if the repository were large.
-func (r *Repo) SetCosts(sorted, few, subtree int) {
+func (r *Repo) SetCosts(sorted, few, subtree, known, loads, factor int) {
 	r.costs.sorted, r.costs.few, r.costs.subtree = sorted, few, subtree
+	r.costs.known, r.costs.loads, r.costs.factor = known, loads, factor
 }
 
 // IndexProblems compares the index rows with what documents ask for.

@@ -3,6 +3,7 @@ package storage
 import (
 	"bytes"
 	"encoding/binary"
+	"slices"
 	"time"
 
 	"catena/storage/fault"
@@ -42,18 +43,14 @@ const maxIndexed = 200
 // so that the index alone gives the order.
 var alwaysIndexed = []string{"dc:title", "dc:created", "dc:modified", "dc:creator", "dc:lastContributor"}
 
-func isAlwaysIndexed(key string) bool {
-	for _, k := range alwaysIndexed {
-		if k == key {
-			return true
-		}
-	}
-	return false
-}
+func isAlwaysIndexed(key string) bool { return slices.Contains(alwaysIndexed, key) }
 
 func indexPrefix(name string) []byte {
 	return kv.AppendString(append(make([]byte, 0, 64), spaceIndex), name)
 }
+
+// slimIndexes are for filters more than for lists: their rows leave the place out.
+var slimIndexes = []string{indexState, indexFacet, indexLock, indexProxy, indexVersion, "dc:creator", "dc:lastContributor"}
 
 // The bits that follow the flags of a cover.
 const (
@@ -61,6 +58,7 @@ const (
 	coverFacets             // the document has facets of its own
 	coverText               // the indexed text follows, which is not what the key holds
 	coverPart               // the key does not hold all of the value
+	coverPlace              // position and name follow, so that the row of the tree need not be read
 )
 
 // cover is the value of an index row: what filters, permissions and counts need.
@@ -69,11 +67,18 @@ type cover struct {
 	parent      docID
 	acl         aclID
 	typ, state  []byte
+	position    int64
+	name        []byte
 	text        []byte
 }
 
-func (d *Doc) appendCover(dst []byte) []byte {
-	bits := byte(0)
+// place returns where the document is, if the row says all of it.
+func (c *cover) place() (node, bool) {
+	n := node{parent: c.parent, acl: c.acl, position: c.position, flags: c.flags, name: string(c.name)}
+	return n, c.bits&coverPlace != 0
+}
+
+func (d *Doc) appendCover(dst []byte, bits byte) []byte {
 	if d.acl != (aclID{}) {
 		bits |= coverACL
 	}
@@ -85,7 +90,11 @@ func (d *Doc) appendCover(dst []byte) []byte {
 	if bits&coverACL != 0 {
 		dst = append(dst, d.acl[:]...)
 	}
-	return appendText(appendText(dst, d.typ.Name), d.state)
+	dst = appendText(appendText(dst, d.typ.Name), d.state)
+	if bits&coverPlace != 0 {
+		dst = appendText(binary.BigEndian.AppendUint64(dst, uint64(d.position)), d.name)
+	}
+	return dst
 }
 
 func (c *cover) parse(b []byte) error {
@@ -100,8 +109,15 @@ func (c *cover) parse(b []byte) error {
 	if c.bits&coverACL != 0 {
 		copy(c.acl[:], in.take(16))
 	}
-	c.typ, c.state, c.text = in.bytes(), in.bytes(), in.b
-	if in.bad {
+	c.typ, c.state = in.bytes(), in.bytes()
+	c.position, c.name = 0, nil
+	if b := []byte(nil); c.bits&coverPlace != 0 {
+		if b = in.take(8); b != nil {
+			c.position = int64(binary.BigEndian.Uint64(b))
+		}
+		c.name = in.bytes()
+	}
+	if c.text = in.b; in.bad {
 		return fault.Internal.Errorf("index row: cut short")
 	}
 	return nil
@@ -109,21 +125,25 @@ func (c *cover) parse(b []byte) error {
 
 // indexRows collects the rows of one document.
 type indexRows struct {
-	rows  [][2][]byte
-	id    docID
-	cover []byte
+	rows       [][2][]byte
+	id         docID
+	full, slim []byte // covers with and without the place
 }
 
-func (x *indexRows) add(key []byte, text string, bits byte) {
+func (x *indexRows) add(index string, key []byte, text string, bits byte) {
 	key = append(key, x.id[:]...)
-	c := x.cover
+	cover := x.full
+	if slices.Contains(slimIndexes, index) {
+		cover = x.slim
+	}
+	c := cover
 	if text != "" || bits != 0 {
 		c = append(bytes.Clone(c), text...)
 		c[1] |= bits
 	}
 	for i := range x.rows { // items of a list that differ in case only
 		if bytes.Equal(x.rows[i][0], key) {
-			c = bytes.Clone(x.cover)
+			c = bytes.Clone(cover)
 			c[1] |= coverPart
 			x.rows[i][1] = c
 			return
@@ -142,7 +162,7 @@ func (x *indexRows) text(index, s string) {
 	if len(folded) > maxIndexed {
 		folded, original, bits = folded[:maxIndexed], "", coverPart
 	}
-	x.add(kv.AppendString(key, folded), original, bits)
+	x.add(index, kv.AppendString(key, folded), original, bits)
 }
 
 // value adds a row of any value that has an order.
@@ -152,7 +172,7 @@ func (x *indexRows) value(index string, v any) {
 		return
 	}
 	if key, ok := appendValue(indexPrefix(index), v); ok {
-		x.add(key, "", 0)
+		x.add(index, key, "", 0)
 	}
 }
 
@@ -182,14 +202,14 @@ func (d *Doc) indexRows() (*indexRows, error) {
 	if d == nil {
 		return x, nil
 	}
-	x.id, x.cover = d.id, d.appendCover(make([]byte, 0, 64))
+	x.id, x.full, x.slim = d.id, d.appendCover(make([]byte, 0, 96), coverPlace), d.appendCover(make([]byte, 0, 48), 0)
 	x.rows = make([][2][]byte, 0, 16)
 	modified, err := d.value("dc:modified")
 	if err != nil {
 		return nil, err
 	}
 	key, _ := appendValue(kv.AppendString(indexPrefix(indexType), d.typ.Name), modified)
-	x.add(key, "", 0)
+	x.add(indexType, key, "", 0)
 	x.text(indexName, d.name)
 	if d.state != "" {
 		x.text(indexState, d.state)
@@ -203,7 +223,7 @@ func (d *Doc) indexRows() (*indexRows, error) {
 	switch {
 	case d.IsVersion():
 		key := versionPrefix(d.liveID())
-		x.add(kv.AppendInt64(kv.AppendInt64(key, d.major), d.minor), "", 0)
+		x.add(indexVersion, kv.AppendInt64(kv.AppendInt64(key, d.major), d.minor), "", 0)
 	case d.IsProxy():
 		x.text(indexProxy, d.target.String())
 	}

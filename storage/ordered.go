@@ -178,8 +178,8 @@ func (r *run) unsortable() error {
 
 func (r *run) keep(h *hit) (kept, error) {
 	key, err := r.sortKey(h)
-	k := kept{key: key, hit: hit{id: h.id}}
-	k.hit.flags, k.hit.parent, k.hit.acl = h.flags, h.parent, h.acl
+	k := kept{key, *h}
+	k.hit.doc = nil
 	return k, err
 }
 

@@ -29,6 +29,7 @@ type plan struct {
 	access  *access
 	sorted  bool    // the access has the order of the first item of ORDER BY
 	counter *access // a cheaper way to the total, if there is one
+	finder  *access // finds the matches, whose order the access then gives
 }
 
 // flagFields are the fields that every cover holds as flags.

@@ -357,8 +357,8 @@ func pages(t *storage.Tx, src string, size int) (ids []string, total int, err er
 func TestQueriesAnswerLikeAFullScan(t *testing.T) {
 	l := newLibrary(t, 240, 11)
 	for _, as := range []*storage.Principal{l.System(), user("ann"), user("bob"), {Name: "nobody"}} {
-		for _, costs := range [][3]int{{2000, 200, 1000}, {5, 2, 3}, {1, 0, 0}} {
-			l.SetCosts(costs[0], costs[1], costs[2])
+		for _, costs := range [][6]int{{2000, 200, 1000, 20_000, 300, 20}, {2000, 0, 0, 20_000, 300, 1000}, {2000, 4, 0, 30, 300, 1}, {5, 2, 3, 20, 2, 5}, {1, 0, 0, 1000, 3, 1000}} {
+			l.SetCosts(costs[0], costs[1], costs[2], costs[3], costs[4], costs[5])
 			l.view(as, func(tx *storage.Tx) error {
 				o := l.oracle(tx)
 				for range 100 {
@@ -576,7 +576,7 @@ func TestSelectColumns(t *testing.T) {
 
 func TestExplain(t *testing.T) {
 	w := newWorld(t)
-	w.SetCosts(2, 0, 0)
+	w.SetCosts(2, 0, 0, 10, 10, 10)
 	for i := range 3 {
 		w.make(fmt.Sprintf("/default-domain/workspaces/d%d", i), "File", nil)
 	}

@@ -29,23 +29,41 @@ func (t *Tx) Query(src string, o QueryOptions) (*Page, error) {
 	return &w.page, nil
 }
 
-// loadHits returns the documents of hits.
+// loadHits returns the documents of hits. What the index row says of a document's place is
+// not read again.
 func (t *Tx) loadHits(hits []hit) (Docs, error) {
-	ids := make([]docID, 0, len(hits))
+	keys := make([][]byte, 0, len(hits)+len(hits)/2)
 	for i := range hits {
-		if hits[i].doc == nil {
-			ids = append(ids, hits[i].id)
+		if hits[i].doc != nil {
+			continue
+		}
+		keys = append(keys, recordKey(hits[i].id))
+		if hits[i].bits&coverPlace == 0 {
+			keys = append(keys, treeKey(hits[i].id))
 		}
 	}
-	loaded, err := t.loadMany(ids)
+	rows, err := t.kv.GetMany(keys)
 	if err != nil {
 		return nil, err
 	}
 	docs := make(Docs, 0, len(hits))
 	for i := range hits {
-		d := hits[i].doc
+		h := &hits[i]
+		d := h.doc
 		if d == nil {
-			d, loaded = loaded[0], loaded[1:]
+			rec := rows[0]
+			rows = rows[1:]
+			if n, ok := h.place(); ok && rec != nil {
+				d, err = t.assembleAt(h.id, n, rec)
+			} else if !ok {
+				place := rows[0]
+				if rows = rows[1:]; place != nil && rec != nil {
+					d, err = t.assemble(h.id, place, rec)
+				}
+			}
+			if err != nil {
+				return nil, err
+			}
 		}
 		if d != nil {
 			docs = append(docs, d)
@@ -67,6 +85,7 @@ type window struct {
 	passed int // results seen, those before the page included
 	hits   []hit
 	last   place // of the last entry of a full page
+	found  int   // all matches, if they were collected; -1: they were not
 }
 
 func (t *Tx) window(src string, o QueryOptions) (*window, error) {
@@ -74,7 +93,7 @@ func (t *Tx) window(src string, o QueryOptions) (*window, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &window{t: t, o: o, most: -1}
+	w := &window{t: t, o: o, most: -1, found: -1}
 	l := t.repo.limits
 	w.page = Page{Offset: max(0, o.Offset), Limit: max(0, o.Limit), MaxPage: l.PageSize}
 	if w.size = l.PageSize; o.Limit > 0 {
@@ -109,18 +128,7 @@ func (t *Tx) window(src string, o QueryOptions) (*window, error) {
 
 // run fills the page and counts.
 func (w *window) run() error {
-	skip := int(w.p.q.Offset)
-	if w.from != nil {
-		skip = 0
-	}
-	r := w.t.run(w.p, w.p.access)
-	err := r.ordered(w.from, func(m match) (bool, error) {
-		if skip > 0 {
-			skip--
-			return true, nil
-		}
-		return w.take(m)
-	})
+	err := w.walk()
 	full := len(w.hits) == w.size && w.page.HasNext
 	switch {
 	case err == nil:
@@ -155,7 +163,7 @@ func (w *window) take(m match) (more bool, err error) {
 			}
 			w.last = place{access: access, key: key}
 		}
-		w.hits = append(w.hits, hit{id: m.id, doc: m.doc})
+		w.hits = append(w.hits, *m.hit)
 		return true, nil
 	}
 	w.page.HasNext = true
@@ -164,7 +172,7 @@ func (w *window) take(m match) (more bool, err error) {
 
 // counts reports whether the walk that fills the page also finds the total.
 func (w *window) counts() bool {
-	return w.bound > 0 && w.from == nil && w.p.counter == nil
+	return w.bound > 0 && w.from == nil && w.p.counter == nil && w.found < 0
 }
 
 // total settles the figures, with a walk of its own where the first did not count.
@@ -176,6 +184,11 @@ func (w *window) total() error {
 		return nil
 	case !p.HasNext, w.counts():
 		p.Total = w.passed
+	case w.found >= 0:
+		p.Total = max(w.found-int(w.p.q.Offset), w.passed)
+		if w.most >= 0 {
+			p.Total = min(p.Total, w.most)
+		}
 	default:
 		n, err := w.count()
 		if err != nil {
@@ -421,6 +434,9 @@ func (p *plan) explain(t *Tx, w *window) string {
 		line("order: %s, the first from the index, the rest sorted in groups of at most %d", p.orderText(), t.repo.costs.sort)
 	default:
 		line("order: %s, sorted in memory, at most %d results", p.orderText(), t.repo.costs.sort)
+	}
+	if p.finder != nil {
+		line("matches: collected by %s, %s; or sorted in memory", p.finder.name, p.finder.about)
 	}
 	if p.counter != nil {
 		line("total: counted by %s, %s", p.counter.name, p.counter.about)

@@ -184,11 +184,17 @@ func (t *Tx) load(id docID) (*Doc, error) {
 
 // assemble makes a document of its two rows; nil if it is cut off from the root.
 func (t *Tx) assemble(id docID, place, rec []byte) (*Doc, error) {
-	d := &Doc{repo: t.repo, id: id, saved: true}
-	var err error
-	if d.node, err = parseNode(place); err != nil {
+	n, err := parseNode(place)
+	if err != nil {
 		return nil, err
 	}
+	return t.assembleAt(id, n, rec)
+}
+
+// assembleAt is assemble for a place that is known.
+func (t *Tx) assembleAt(id docID, n node, rec []byte) (*Doc, error) {
+	d := &Doc{repo: t.repo, id: id, saved: true, node: n}
+	var err error
 	if d.record, err = t.repo.parseRecord(rec); err != nil {
 		return nil, fault.Wrap(err, "document %s", id)
 	}

@@ -1,0 +1,117 @@
+package storage
+
+import (
+	"errors"
+	"maps"
+	"slices"
+
+	"catena/storage/query"
+)
+
+// Where one index finds the matches and another has their order, the matches are collected
+// first and then picked out along the order, so that no document is read for either. If the
+// order does not come by enough of them soon, they are read and sorted instead.
+
+// covers reports whether rows of the access answer every condition.
+func (r *run) covers() bool {
+	if r.a.ranges == nil || r.p.q.Correlated() || r.once {
+		return false
+	}
+	ok := true
+	for _, e := range r.rest {
+		query.Walk(e, func(x *query.Predicate) {
+			ok = ok && r.covered(x.Field)
+		})
+	}
+	return ok
+}
+
+func (r *run) covered(f *query.Field) bool {
+	switch f.System {
+	case query.SysUUID, query.SysParentID, query.SysType, query.SysState, query.SysMixin,
+		query.SysIsVersion, query.SysIsProxy, query.SysIsTrashed, query.SysIsFolder:
+		return true
+	}
+	a := r.a
+	return a.field != nil && !a.many && f.System == a.field.System && f.Prop == a.field.Prop
+}
+
+// collect returns the ids of all matches of an access, or nil if there are more than max.
+func (t *Tx) collect(p *plan, a *access, max int) (map[docID]bool, error) {
+	known := map[docID]bool{}
+	err := t.run(p, a).each(false, nil, func(h *hit) (bool, error) {
+		known[h.id] = true
+		return len(known) <= max, nil
+	})
+	if errors.Is(err, errCostly) || len(known) > max {
+		return nil, nil
+	}
+	return known, err
+}
+
+// walk runs the plan from a cursor on and shows the window what it finds.
+func (w *window) walk() error {
+	start := *w
+	if w.p.finder != nil {
+		known, err := w.t.collect(w.p, w.p.finder, w.t.repo.costs.known)
+		if err != nil {
+			return err
+		}
+		if known != nil {
+			return w.pick(known, start)
+		}
+	}
+	r := w.t.run(w.p, w.p.access)
+	if w.p.counter != nil && w.t.run(w.p, w.p.counter).covers() {
+		r.patience = w.t.repo.costs.loads
+	}
+	err := w.show(r)
+	if !errors.Is(err, errPatience) {
+		return err
+	}
+	known, err := w.t.collect(w.p, w.p.counter, w.t.repo.costs.known)
+	if err != nil {
+		return err
+	}
+	*w = start
+	if known == nil {
+		return w.show(w.t.run(w.p, w.p.access))
+	}
+	return w.pick(known, start)
+}
+
+// pick fills the window from known matches.
+func (w *window) pick(known map[docID]bool, start window) error {
+	w.found = len(known)
+	if len(known) > w.t.repo.costs.few/2 {
+		r := w.t.run(w.p, w.p.access)
+		r.known, r.most = known, min(r.most, w.t.repo.costs.factor*(len(known)+50))
+		err := w.show(r)
+		if !errors.Is(err, errCostly) || len(w.hits) == w.size && w.page.HasNext {
+			return err
+		}
+	}
+	ids := slices.Collect(maps.Keys(known))
+	p := *w.p
+	p.access, p.sorted = idAccess(ids, "matches"), false
+	*w = start
+	w.found = len(known)
+	r := w.t.run(&p, p.access)
+	r.known = known
+	return w.show(r)
+}
+
+// show passes what a run finds to the window.
+func (w *window) show(r *run) error {
+	skip := int(w.p.q.Offset)
+	if w.from != nil {
+		skip = 0
+	}
+	return r.ordered(w.from, func(m match) (bool, error) {
+		if skip > 0 {
+			skip--
+			return true, nil
+		}
+		return w.take(m)
+	})
+}
