@@ -30,29 +30,9 @@ type Chain struct {
 	Aliases                         []string
 	Input, Output                   string // type words; "" is any
 	Params                          []engine.Param
-	Steps                           []Step
-	OnError                         *Handler
-	File, Source                    string
-	Line                            int
-}
-
-// Step is one operation with its parameters.
-type Step struct {
-	Op           string
-	Params       map[string]any
-	As           string   // variable that keeps the result too
-	When         string   // expression; the input passes on unless it is true
-	OnError      *Handler // what happens instead of failing
-	Line, Column int
-	ParamLines   map[string]int
-}
-
-// Handler says what to do when a step, or the chain, has failed and left nothing.
-type Handler struct {
-	Chain    string // run it on the same input; its result replaces the failed one
-	Continue bool   // the input passes on
-	Result   any    // a value or an expression that replaces the result
-	Line     int
+	Steps                           []engine.Step
+	OnError                         *engine.Handler
+	File                            string
 }
 
 // Parse reads a chain from YAML or JSON. Every problem of the text is reported at once.
@@ -76,7 +56,7 @@ func Parse(file string, src []byte) (*Chain, []library.Problem) {
 	if err := dec.Decode(&more); !errors.Is(err, io.EOF) {
 		p.add(more.Line, 1, "one chain a file: a second document follows")
 	}
-	c := &Chain{File: file, Source: string(src), Line: 1}
+	c := &Chain{File: file}
 	p.chain(c, doc.Content[0])
 	if len(p.problems) > 0 {
 		return nil, p.problems
@@ -178,7 +158,7 @@ func (p *parser) steps(c *Chain, n *yaml.Node) {
 			return
 		}
 		p.step = i + 1
-		s := Step{Line: v.Line, Column: v.Column, ParamLines: map[string]int{}}
+		s := engine.Step{File: p.file, Line: v.Line, Column: v.Column, ParamLines: map[string]int{}}
 		p.fields(v, "a step", map[string]func(*yaml.Node){
 			"op":      p.text(&s.Op),
 			"params":  func(v *yaml.Node) { s.Params = p.params(v, s.ParamLines) },
@@ -229,8 +209,8 @@ func (p *parser) declared(n *yaml.Node) engine.Param {
 	return out
 }
 
-func (p *parser) handler(n *yaml.Node) *Handler {
-	h := &Handler{Line: n.Line}
+func (p *parser) handler(n *yaml.Node) *engine.Handler {
+	h := &engine.Handler{}
 	seen := p.fields(n, "onError", map[string]func(*yaml.Node){
 		"chain":    p.text(&h.Chain),
 		"continue": func(v *yaml.Node) { h.Continue = p.boolean(v) },

@@ -10,9 +10,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"catena/engine"
@@ -51,7 +53,7 @@ type Version struct {
 	Deleted bool      `json:"deleted,omitempty"`
 }
 
-// Kind is a kind of text.
+// Kind is a kind of text. One belongs to one engine.
 type Kind struct {
 	Family string // "Chain": operations are Chain.Save, Chain.List …
 	Noun   string // "chain"
@@ -60,6 +62,9 @@ type Kind struct {
 	Check func(c *engine.Ctx, file, source string) (name string, problems []Problem, err error)
 	// Compile makes the operation of a checked text. The set may lack other texts' operations.
 	Compile func(set *engine.Set, file, source string) (engine.Op, error)
+
+	mu       sync.Mutex
+	deployed map[string]Version
 }
 
 func (k *Kind) currentTable() string { return "library." + k.Noun }
@@ -140,7 +145,7 @@ func (k *Kind) save(c *engine.Ctx, file, source, note string) (*Version, error) 
 	if err := c.Tx.Table(k.currentTable()).Put(name, head); err != nil {
 		return nil, err
 	}
-	c.After(func(context.Context) error { return k.deploy(c.Engine(), v) })
+	c.After(func(context.Context) error { return k.deploy(c.Engine(), *v) })
 	return v, nil
 }
 
@@ -160,15 +165,48 @@ func refused(problems []Problem) error {
 	return fault.Invalid.Errorf("%s", strings.Join(lines, "\n")).At(problems[0].Line, problems[0].Column).WithCode("source")
 }
 
-// deploy puts the operation of a version into the engine's set.
-func (k *Kind) deploy(e *engine.Engine, v *Version) error {
-	return e.Swap(func(s *engine.Set) (*engine.Set, error) {
-		op, err := k.Compile(s, v.File, v.Source)
-		if err != nil {
-			return nil, err
-		}
-		return s.With([]engine.Op{op})
+// Source returns the deployed text of a name; ok is false if there is none.
+func (k *Kind) Source(c *engine.Ctx, name string) (source string, ok bool, err error) {
+	v, err := k.version(c, name, 0)
+	if fault.Is(err, fault.NotFound) {
+		return "", false, nil
+	}
+	if err != nil {
+		return "", false, err
+	}
+	return v.Source, true, nil
+}
+
+// deploy puts the operations of versions into the engine's set. Everything deployed before
+// is compiled again, since it may use what has changed.
+func (k *Kind) deploy(e *engine.Engine, added ...Version) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.deployed == nil {
+		k.deployed = map[string]Version{}
+	}
+	for _, v := range added {
+		k.deployed[v.Name] = v
+	}
+	all := make([]Version, 0, len(k.deployed))
+	for _, name := range slices.Sorted(maps.Keys(k.deployed)) {
+		all = append(all, k.deployed[name])
+	}
+	var left error
+	err := e.Swap(func(s *engine.Set) (*engine.Set, error) {
+		var next *engine.Set
+		next, left = k.compileAll(s, all)
+		return next, nil
 	})
+	return errors.Join(err, left)
+}
+
+// withdraw takes the operation of a name out of the engine's set.
+func (k *Kind) withdraw(e *engine.Engine, name string) error {
+	k.mu.Lock()
+	delete(k.deployed, name)
+	k.mu.Unlock()
+	return e.Swap(func(s *engine.Set) (*engine.Set, error) { return s.With(nil, name) })
 }
 
 // list returns what is deployed, by name.
@@ -199,9 +237,7 @@ func (k *Kind) remove(c *engine.Ctx, name string) error {
 	if err := c.Tx.Table(k.currentTable()).Put(name, v); err != nil {
 		return err
 	}
-	c.After(func(context.Context) error {
-		return c.Engine().Swap(func(s *engine.Set) (*engine.Set, error) { return s.With(nil, name) })
-	})
+	c.After(func(context.Context) error { return k.withdraw(c.Engine(), name) })
 	return nil
 }
 
@@ -223,7 +259,7 @@ func (k *Kind) Load(ctx context.Context, e *engine.Engine) error {
 	if err != nil || len(all) == 0 {
 		return err
 	}
-	return e.Swap(func(s *engine.Set) (*engine.Set, error) { return k.compileAll(s, all) })
+	return k.deploy(e, all...)
 }
 
 // compileAll compiles until what is left does not compile: texts may name each other.

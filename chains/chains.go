@@ -1,0 +1,216 @@
+// Package chains reads chains, operations put together from others, from YAML or JSON, and
+// makes them operations. A chain is checked when it is saved: names, parameters, the types
+// that flow from step to step, and circles across chains. Keeping versions of the texts is
+// engine/library's; resolving and running steps is the engine's.
+package chains
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"strings"
+	"sync/atomic"
+
+	"catena/engine"
+	"catena/engine/library"
+	"catena/storage/fault"
+)
+
+const maxNesting = 32 // chains within chains
+
+// Chains are the chains of one engine.
+type Chains struct{ kind *library.Kind }
+
+// New returns the chains of an engine, none yet.
+func New() *Chains {
+	ch := &Chains{}
+	ch.kind = &library.Kind{
+		Family: "Chain", Noun: "chain", Ext: []string{".yaml", ".yml", ".json"},
+		Check: ch.check, Compile: compile,
+	}
+	return ch
+}
+
+// Ops are the operations that manage chains.
+func (ch *Chains) Ops() []engine.Op { return ch.kind.Ops() }
+
+// Load deploys the chains that are kept, at start.
+func (ch *Chains) Load(ctx context.Context, e *engine.Engine) error { return ch.kind.Load(ctx, e) }
+
+// Sync applies the files of a folder whose text is not what is deployed.
+func (ch *Chains) Sync(ctx context.Context, e *engine.Engine, dir fs.FS) ([]string, error) {
+	return ch.kind.Sync(ctx, e, dir)
+}
+
+// check finds everything that is wrong with a text.
+func (ch *Chains) check(c *engine.Ctx, file, source string) (string, []library.Problem, error) {
+	chain, problems := Parse(file, []byte(source))
+	if len(problems) > 0 {
+		return "", problems, nil
+	}
+	if _, err := chain.plan(c.Set()); err != nil {
+		return chain.Name, problemsOf(chain, err), nil
+	}
+	circle, err := ch.circle(c, chain, nil)
+	if err != nil || circle == nil {
+		return chain.Name, nil, err
+	}
+	message := "the chain ends up in itself: " + strings.Join(circle, " → ")
+	if len(circle) > maxNesting {
+		message = "chains within chains go deeper than 32: " + strings.Join(circle, " → ")
+	}
+	return chain.Name, []library.Problem{{File: file, Line: 1, Column: 1, Message: message}}, nil
+}
+
+// circle follows the chains that a chain calls and returns the way back to one of them, or
+// one that is too long; nil if there is none.
+func (ch *Chains) circle(c *engine.Ctx, chain *Chain, above []string) ([]string, error) {
+	above = append(above, chain.Name)
+	if len(above) > maxNesting {
+		return above, nil
+	}
+	for _, name := range chain.calls() {
+		for _, a := range above {
+			if a == name {
+				return append(above, name), nil
+			}
+		}
+		source, ok, err := ch.kind.Source(c, name)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			continue
+		}
+		inner, problems := Parse(name, []byte(source))
+		if len(problems) > 0 {
+			continue
+		}
+		if found, err := ch.circle(c, inner, above); found != nil || err != nil {
+			return found, err
+		}
+	}
+	return nil, nil
+}
+
+// calls are the names a chain calls: as a step, as a handler, or by an operation that runs
+// another one.
+func (chain *Chain) calls() []string {
+	var names []string
+	add := func(name string) {
+		if name != "" {
+			names = append(names, strings.TrimPrefix(name, "Chain."))
+		}
+	}
+	for _, s := range chain.Steps {
+		add(s.Op)
+		if s.OnError != nil {
+			add(s.OnError.Chain)
+		}
+		if id, ok := s.Params["id"].(string); ok && strings.HasPrefix(s.Op, "Run") {
+			add(id)
+		}
+	}
+	if chain.OnError != nil {
+		add(chain.OnError.Chain)
+	}
+	return names
+}
+
+// plan resolves the steps against a set.
+func (chain *Chain) plan(set *engine.Set) (*engine.Plan, error) {
+	return set.Plan(chain.Steps, chain.Input, engine.PlanOptions{Trusted: true, Params: chain.Params, Name: chain.Name})
+}
+
+// problemsOf places the errors of a plan.
+func problemsOf(chain *Chain, err error) []library.Problem {
+	var joined interface{ Unwrap() []error }
+	if errors.As(err, &joined) {
+		var out []library.Problem
+		for _, e := range joined.Unwrap() {
+			out = append(out, problemsOf(chain, e)...)
+		}
+		return out
+	}
+	p := library.Problem{File: chain.File, Line: 1, Column: 1, Message: err.Error()}
+	var f *fault.Error
+	if errors.As(err, &f) {
+		p.Line, p.Column, p.Param = max(f.Line, 1), max(f.Column, 1), f.Field
+	}
+	for i, s := range chain.Steps {
+		if s.Line <= p.Line {
+			p.Step = i + 1
+		}
+	}
+	return []library.Problem{p}
+}
+
+// compile makes the operation of a checked text.
+func compile(set *engine.Set, file, source string) (engine.Op, error) {
+	chain, problems := Parse(file, []byte(source))
+	if len(problems) > 0 {
+		return engine.Op{}, problems[0]
+	}
+	return chain.Op(set)
+}
+
+// Op makes the operation of a chain. Its steps are resolved once for each set of operations
+// it runs with.
+func (chain *Chain) Op(set *engine.Set) (engine.Op, error) {
+	p, err := chain.plan(set)
+	if err != nil {
+		return engine.Op{}, err
+	}
+	r := &resolved{chain: chain}
+	r.last.Store(&planned{set: set, plan: p})
+	signature := p.Signature()
+	if chain.Output != "" {
+		signature = []string{chain.input(), chain.Output}
+	}
+	return engine.Op{
+		Name: chain.Name, Aliases: chain.Aliases, Label: chain.Label, Category: "Chain", Doc: chain.Description,
+		Since: chain.Since, Effect: p.Effect(), Run: engine.Dynamic(chain.Params, signature, r.run),
+	}, nil
+}
+
+func (chain *Chain) input() string {
+	if chain.Input == "" {
+		return "object"
+	}
+	return chain.Input
+}
+
+// resolved is a chain with its plan for the set it ran with last.
+type resolved struct {
+	chain *Chain
+	last  atomic.Pointer[planned]
+}
+
+type planned struct {
+	set  *engine.Set
+	plan *engine.Plan
+}
+
+func (r *resolved) plan(set *engine.Set) (*engine.Plan, error) {
+	if last := r.last.Load(); last.set.Same(set) {
+		return last.plan, nil
+	}
+	p, err := r.chain.plan(set)
+	if err == nil {
+		r.last.Store(&planned{set: set, plan: p})
+	}
+	return p, err
+}
+
+// run carries out the chain. With a handler for the whole chain, a failure undoes what the
+// chain has written and the handler's result takes its place.
+func (r *resolved) run(c *engine.Ctx, in any, _ map[string]any) (any, error) {
+	p, err := r.plan(c.Set())
+	if err != nil {
+		return nil, err
+	}
+	if r.chain.OnError == nil {
+		return p.Run(c, in)
+	}
+	return c.Guard(r.chain.OnError, in, func() (any, error) { return p.Run(c, in) })
+}
