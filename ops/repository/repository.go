@@ -18,7 +18,7 @@ func OpsWith(providers *Providers) []engine.Op {
 		explain,
 		getDocument,
 		pageProvider(providers),
-		query,
+		queryDocs,
 		readProvider(providers),
 		repositories,
 		resultSetPageProvider(providers),

@@ -5,7 +5,7 @@ import (
 	"catena/storage"
 )
 
-var query = engine.Op{
+var queryDocs = engine.Op{
 	Name:     "Repository.Query",
 	Aliases:  []string{"Document.Query"},
 	Label:    "Query",
