@@ -8,6 +8,7 @@ import (
 	"hash/crc32"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"catena/engine"
@@ -60,7 +61,7 @@ func (x *exchange) run(call engine.Call, re reply) error {
 func (x *exchange) encoder(call *engine.Call, re reply) *encoder {
 	call.As, call.Door, call.RequestID = x.as, x.door(), x.id
 	call.DryRun, call.Trace = x.flag("dryRun"), x.flag("trace")
-	call.Timeout = transactionTimeout(x.r.Header)
+	call.Timeout, call.TraceID = transactionTimeout(x.r.Header), traceID(x.r.Header)
 	if key := x.r.Header["Idempotency-Key"]; len(key) == 1 && !x.reads() && !call.DryRun {
 		call.IdempotencyKey, call.Fingerprint = key[0], x.fingerprint(&re)
 	}
@@ -88,6 +89,19 @@ func transactionTimeout(h http.Header) time.Duration {
 		return 0
 	}
 	return min(time.Duration(n), 86_400) * time.Second
+}
+
+// traceID reads the trace a request belongs to from its traceparent header; "" if none.
+func traceID(h http.Header) string {
+	v := h["Traceparent"]
+	if len(v) != 1 {
+		return ""
+	}
+	part := strings.Split(v[0], "-")
+	if len(part) < 4 || len(part[1]) != 32 || strings.Trim(part[1], "0123456789abcdef") != "" {
+		return ""
+	}
+	return part[1]
 }
 
 // fingerprint tells requests with one idempotency key apart: method, address and content.

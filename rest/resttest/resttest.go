@@ -62,10 +62,9 @@ func Start(t testing.TB, c Config) *Server {
 	if c.Rest != nil {
 		c.Rest(&rc)
 	}
-	h, err := rest.New(rc)
-	check(t, err)
+	h := rest.New(rc)
 	s := &Server{Server: httptest.NewUnstartedServer(h), Repo: repo, Engine: e, t: t}
-	s.Config = rest.HTTPServer("", h, quiet)
+	s.Config = rest.Server(h)
 	s.Start()
 	t.Cleanup(func() {
 		h.Close()
