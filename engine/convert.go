@@ -1,0 +1,330 @@
+package engine
+
+import (
+	"encoding/json"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"catena/storage"
+	"catena/storage/blob"
+	"catena/storage/fault"
+	"catena/storage/schema"
+)
+
+// Convert makes a value into one of the type that a word names, as inputs are adapted.
+func (c *Ctx) Convert(v any, word string) (any, error) { return c.convert(v, kindOfWord(word)) }
+
+// mismatch says what was wanted and what came.
+func mismatch(to kind, v any) error {
+	got := wordOf(v)
+	switch s := v.(type) {
+	case string:
+		got = "text " + strconv.Quote(cut(s, 40))
+	case Ref:
+		got = "text " + strconv.Quote(cut(string(s), 40))
+	}
+	return fault.Invalid.Errorf("%s expected, got %s", words[to], got)
+}
+
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "") + "…"
+}
+
+// convert makes v into a value of kind to. Nil stays nil.
+func (c *Ctx) convert(v any, to kind) (any, error) {
+	if val, ok := v.(Value); ok {
+		v = val.V
+	}
+	k := kindOf(v)
+	if v == nil || k == to || to == kAny || to == kVoid {
+		return v, nil
+	}
+	if k == kRaw && to != kRaw {
+		plain, err := parseAny(v.(json.RawMessage))
+		if err != nil {
+			return nil, err
+		}
+		return c.convert(plain, to)
+	}
+	if m, ok := v.(map[string]any); ok {
+		if inner, wrapped := unwrapEntity(m); wrapped {
+			return c.convert(inner, to)
+		}
+	}
+	switch to {
+	case kString, kBool, kInt, kLong, kFloat, kDate:
+		return toScalar(v, to)
+	case kDoc, kDocs, kRef, kRefs:
+		return c.toDocuments(v, to)
+	case kBlob, kBlobs:
+		return toBlobs(v, to)
+	case kRaw:
+		raw, err := json.Marshal(v)
+		return json.RawMessage(raw), err
+	}
+	return toCollection(v, to)
+}
+
+// unwrapEntity takes the value out of {"entity-type": "string", "value": …} and the like.
+func unwrapEntity(m map[string]any) (any, bool) {
+	switch m["entity-type"] {
+	case "string", "boolean", "number", "date", "list", "map", "orderedMap":
+		v, ok := m["value"]
+		return v, ok
+	}
+	return nil, false
+}
+
+func toScalar(v any, to kind) (any, error) {
+	if s, ok := v.(string); ok {
+		return fromText(s, to)
+	}
+	switch to {
+	case kString:
+		if s, ok := asText(v); ok {
+			return s, nil
+		}
+	case kInt, kLong:
+		if n, ok := asLong(v); ok {
+			if to == kInt {
+				return int(n), nil
+			}
+			return n, nil
+		}
+	case kFloat:
+		switch n := v.(type) {
+		case int:
+			return float64(n), nil
+		case int64:
+			return float64(n), nil
+		}
+	case kDate:
+		if n, ok := asLong(v); ok {
+			return time.UnixMilli(n).UTC(), nil
+		}
+	}
+	return nil, mismatch(to, v)
+}
+
+// fromText reads a scalar from text.
+func fromText(s string, to kind) (any, error) {
+	t := strings.TrimSpace(s)
+	switch to {
+	case kBool:
+		switch {
+		case strings.EqualFold(t, "true"):
+			return true, nil
+		case strings.EqualFold(t, "false"):
+			return false, nil
+		}
+	case kInt, kLong:
+		if n, err := strconv.ParseInt(t, 10, 64); err == nil {
+			if to == kInt {
+				return int(n), nil
+			}
+			return n, nil
+		}
+	case kFloat:
+		if n, err := strconv.ParseFloat(t, 64); err == nil && !math.IsNaN(n) && !math.IsInf(n, 0) {
+			return n, nil
+		}
+	case kDate:
+		if t == "" {
+			return time.Time{}, nil
+		}
+		if d, err := schema.ParseDate(t); err == nil {
+			return d, nil
+		}
+	}
+	return nil, mismatch(to, s)
+}
+
+// asText writes a scalar as text.
+func asText(v any) (string, bool) {
+	switch v := v.(type) {
+	case string:
+		return v, true
+	case storage.Ref:
+		return string(v), true
+	case bool:
+		return strconv.FormatBool(v), true
+	case int:
+		return strconv.Itoa(v), true
+	case int64:
+		return strconv.FormatInt(v, 10), true
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64), true
+	case time.Time:
+		return v.UTC().Format("2006-01-02T15:04:05.000Z"), true
+	case *storage.Doc:
+		return v.ID(), true
+	}
+	return "", false
+}
+
+func asLong(v any) (int64, bool) {
+	switch n := v.(type) {
+	case int:
+		return int64(n), true
+	case int64:
+		return n, true
+	case float64:
+		if n == math.Trunc(n) && math.Abs(n) < 1<<62 {
+			return int64(n), true
+		}
+	}
+	return 0, false
+}
+
+func toBlobs(v any, to kind) (any, error) {
+	switch v := v.(type) {
+	case *storage.Blob:
+		if to == kBlobs {
+			return storage.Blobs{v}, nil
+		}
+	case storage.Blobs:
+		if to == kBlob && len(v) == 1 {
+			return v[0], nil
+		}
+	case []any:
+		if to != kBlobs {
+			break
+		}
+		out := make(storage.Blobs, 0, len(v))
+		for _, item := range v {
+			b, err := toBlobs(item, kBlob)
+			if same, ok := item.(*storage.Blob); ok {
+				b, err = same, nil
+			}
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, b.(*storage.Blob))
+		}
+		return out, nil
+	case map[string]any:
+		return inlineBlob(v, to)
+	}
+	return nil, mismatch(to, v)
+}
+
+// inlineBlob makes a file of an object with its text: {"data": …, "name": …, "mime-type": …}.
+func inlineBlob(m map[string]any, to kind) (any, error) {
+	data, ok := m["data"].(string)
+	if !ok || strings.HasPrefix(data, "http://") || strings.HasPrefix(data, "https://") {
+		return nil, mismatch(to, m)
+	}
+	name, _ := m["name"].(string)
+	typ, _ := m["mime-type"].(string)
+	b := blob.FromBytes(name, typ, []byte(data))
+	if to == kBlobs {
+		return storage.Blobs{b}, nil
+	}
+	return b, nil
+}
+
+func toCollection(v any, to kind) (any, error) {
+	switch to {
+	case kStrings:
+		return toStrings(v)
+	case kProps:
+		switch v := v.(type) {
+		case map[string]any:
+			return storage.Props(v), nil
+		case string:
+			p, err := schema.ParseProps(v)
+			return storage.Props(p), err
+		}
+	case kMap:
+		return toMap(v)
+	case kList:
+		return toList(v)
+	}
+	return nil, mismatch(to, v)
+}
+
+func toStrings(v any) (any, error) {
+	switch v := v.(type) {
+	case string:
+		return schema.SplitList(v), nil
+	case storage.Refs:
+		out := make([]string, len(v))
+		for i, r := range v {
+			out[i] = string(r)
+		}
+		return out, nil
+	case []any:
+		out := make([]string, 0, len(v))
+		for _, item := range v {
+			s, ok := asText(item)
+			if !ok {
+				return nil, mismatch(kStrings, v)
+			}
+			out = append(out, s)
+		}
+		return out, nil
+	case storage.Docs:
+		out := make([]string, len(v))
+		for i, d := range v {
+			out[i] = d.ID()
+		}
+		return out, nil
+	}
+	if s, ok := asText(v); ok {
+		return []string{s}, nil
+	}
+	return nil, mismatch(kStrings, v)
+}
+
+func toMap(v any) (any, error) {
+	switch v := v.(type) {
+	case storage.Props:
+		return map[string]any(v), nil
+	case string:
+		if t := strings.TrimSpace(v); strings.HasPrefix(t, "{") {
+			m, err := parseAny([]byte(t))
+			if err != nil {
+				return nil, err
+			}
+			return m, nil
+		}
+		return schema.ParseProps(v)
+	}
+	return nil, mismatch(kMap, v)
+}
+
+func toList(v any) (any, error) {
+	switch v := v.(type) {
+	case string:
+		if t := strings.TrimSpace(v); strings.HasPrefix(t, "[") {
+			return parseAny([]byte(t))
+		}
+		return listOf(schema.SplitList(v)), nil
+	case []string:
+		return listOf(v), nil
+	case storage.Refs:
+		return listOf(v), nil
+	case storage.Docs:
+		return listOf(v), nil
+	case *storage.Page:
+		return listOf(v.Docs), nil
+	case storage.Blobs:
+		return listOf(v), nil
+	case map[string]any, storage.Props:
+		return nil, mismatch(kList, v)
+	}
+	return []any{v}, nil
+}
+
+func listOf[T any](items []T) []any {
+	out := make([]any, len(items))
+	for i, item := range items {
+		out[i] = item
+	}
+	return out
+}

@@ -1,0 +1,204 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"maps"
+	"time"
+
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+// Ctx is all that an operation may touch: the transaction, who acts, one instant, and what
+// the chain around it has set. It belongs to one goroutine and one attempt of one call.
+type Ctx struct {
+	context.Context //nolint:containedctx // a Ctx is the context of its call
+
+	Tx    *storage.Tx        // nil for an operation that is Pure
+	As    *storage.Principal // who acts
+	Now   time.Time          // one instant for the whole call
+	Vars  map[string]any     // context variables
+	Input any                // the current input
+	Log   *slog.Logger
+	Door  Door // where this call, or this inner call, comes from
+
+	run    *running
+	params map[string]any // parameters of the chain around
+	stacks [stackKinds][]any
+	logins []login
+	trace  *Trace
+	depth  int
+	line   int
+}
+
+// login is who acted before a login.
+type login struct {
+	as *storage.Principal
+	tx *storage.Tx
+}
+
+// Stack is one of the four stacks of a context.
+type Stack uint8
+
+// The stacks.
+const (
+	Document Stack = iota
+	Documents
+	Files
+	FileLists
+	stackKinds
+)
+
+const maxStack = 1000
+
+// Push puts a value on a stack.
+func (c *Ctx) Push(s Stack, v any) error {
+	if len(c.stacks[s]) >= maxStack {
+		return fault.Limit.Errorf("stack: more than %d values", maxStack).WithCode("stack")
+	}
+	c.stacks[s] = append(c.stacks[s], v)
+	return nil
+}
+
+// Pop takes the value off a stack that was pushed last; ok is false if it is empty.
+func (c *Ctx) Pop(s Stack) (v any, ok bool) {
+	n := len(c.stacks[s])
+	if n == 0 {
+		return nil, false
+	}
+	v = c.stacks[s][n-1]
+	c.stacks[s] = c.stacks[s][:n-1]
+	return v, true
+}
+
+// Pull takes the value off a stack that was pushed first; ok is false if it is empty.
+func (c *Ctx) Pull(s Stack) (v any, ok bool) {
+	if len(c.stacks[s]) == 0 {
+		return nil, false
+	}
+	v = c.stacks[s][0]
+	c.stacks[s] = c.stacks[s][1:]
+	return v, true
+}
+
+// Login has the rest of the chain act as somebody else.
+func (c *Ctx) Login(p *storage.Principal) {
+	if c.As != nil && c.As.ReadOnly && !p.ReadOnly {
+		limited := *p
+		limited.ReadOnly = true
+		p = &limited
+	}
+	c.logins = append(c.logins, login{c.As, c.Tx})
+	c.As = p
+	if c.Tx != nil {
+		c.Tx = c.Tx.As(p)
+	}
+}
+
+// Logout ends the last login, if there is one.
+func (c *Ctx) Logout() {
+	if len(c.logins) > 0 {
+		c.restore(len(c.logins) - 1)
+	}
+}
+
+// restore ends the logins above a height.
+func (c *Ctx) restore(height int) {
+	if len(c.logins) > height {
+		c.As, c.Tx = c.logins[height].as, c.logins[height].tx
+		c.logins = c.logins[:height]
+	}
+}
+
+// Sub returns a context within this one: the same transaction and trace, stacks and logins
+// of its own, and variables of its own if isolated.
+func (c *Ctx) Sub(isolate bool) *Ctx {
+	sub := *c
+	sub.stacks, sub.logins = [stackKinds][]any{}, nil
+	if isolate {
+		sub.Vars = maps.Clone(c.Vars)
+	}
+	if sub.Vars == nil {
+		sub.Vars = map[string]any{}
+	}
+	return &sub
+}
+
+// NewID returns a new identifier.
+func (c *Ctx) NewID() string {
+	if c.Tx != nil {
+		return c.Tx.NewID()
+	}
+	return c.Engine().newID()
+}
+
+// Enqueue adds a job to the outbox of this transaction.
+func (c *Ctx) Enqueue(kind string, data any) error {
+	raw, err := json.Marshal(data)
+	if err != nil {
+		return err
+	}
+	if c.Tx == nil {
+		return fault.Invalid.Errorf("job %s: this operation changes nothing", kind)
+	}
+	as := c.As.Name
+	if c.As.Actor != "" {
+		as = c.As.Actor
+	}
+	return c.Tx.Enqueue(storage.Job{Kind: kind, As: as, Data: raw})
+}
+
+// After has f run once the call is committed, for what is kept in memory only: caches, the
+// engine's set. Its errors are logged. Nothing runs after a dry run.
+func (c *Ctx) After(f func(ctx context.Context) error) {
+	if c.run != nil {
+		c.run.after = append(c.run.after, f)
+	} else if c.Tx != nil {
+		c.Tx.AfterCommit(func() { c.report(f(context.WithoutCancel(c.Context))) })
+	}
+}
+
+func (c *Ctx) report(err error) {
+	if err != nil && c.Log != nil {
+		c.Log.Error("after commit", "error", err)
+	}
+}
+
+// Engine returns the engine that runs the call.
+func (c *Ctx) Engine() *Engine {
+	if c.run == nil {
+		return nil
+	}
+	return c.run.e
+}
+
+// Set returns the operations the call began with.
+func (c *Ctx) Set() *Set {
+	if c.run == nil {
+		return nil
+	}
+	return c.run.set
+}
+
+// RequestID returns the identifier of the request the call came with, if any.
+func (c *Ctx) RequestID() string {
+	if c.run == nil {
+		return ""
+	}
+	return c.run.call.RequestID
+}
+
+// ChainParameters returns the parameters of the chain around; they are not to be changed.
+func (c *Ctx) ChainParameters() map[string]any { return c.params }
+
+// Exit returns an error that ends the chain normally, with out as its result; rollback
+// undoes what the call has written.
+func (c *Ctx) Exit(out any, rollback bool) error { return &exit{out: out, rollback: rollback} }
+
+// Line notes the line of the script that runs, for the trace.
+func (c *Ctx) Line(n int) { c.line = n }
+
+// DryRun reports whether the call will be rolled back whatever happens.
+func (c *Ctx) DryRun() bool { return c.run != nil && c.run.call.DryRun }

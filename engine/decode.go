@@ -1,0 +1,310 @@
+package engine
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+	"unsafe"
+
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+// decoder fills the parameters of one call: a struct, or a map for dynamic operations.
+type decoder struct {
+	c    *Ctx
+	t    *table
+	base unsafe.Pointer // of the struct
+	m    map[string]any
+	set  uint64 // fields given by their own name or found
+	by   uint64 // fields given by another name
+}
+
+// start allocates the parameters with their defaults.
+func (t *table) start(c *Ctx) (p any, d decoder) {
+	d = decoder{c: c, t: t}
+	if t.typ == nil {
+		d.m = make(map[string]any, len(t.fields))
+		for i := range t.fields {
+			if f := &t.fields[i]; f.Default != nil {
+				d.m[f.Name] = f.Default
+			}
+		}
+		return d.m, d
+	}
+	if t.typ.Size() == 0 {
+		return t.proto, d
+	}
+	v := reflect.New(t.typ)
+	if t.defaults {
+		v.Elem().Set(t.protoElem)
+	}
+	d.base = v.UnsafePointer()
+	return v.Interface(), d
+}
+
+// fromJSON reads parameters from a JSON object.
+func (t *table) fromJSON(c *Ctx, raw []byte) (any, error) {
+	p, d := t.start(c)
+	s := scanner{data: raw}
+	if err := d.object(&s); err != nil {
+		return nil, err
+	}
+	return p, d.finish()
+}
+
+func (d *decoder) object(s *scanner) error {
+	if err := s.expect('{'); err != nil {
+		return err
+	}
+	if s.peek() == '}' {
+		s.pos++
+		return s.end()
+	}
+	var others []string
+	for {
+		name, err := s.text()
+		if err != nil {
+			return err
+		}
+		if err := s.expect(':'); err != nil {
+			return err
+		}
+		i, own := d.t.find(name)
+		switch {
+		case i >= 0 && own && d.set&(1<<i) != 0, !own && slices.Contains(others, string(name)):
+			return s.fail("name twice")
+		case !own:
+			others = append(others, string(name))
+		}
+		if err := d.member(s, i, own); err != nil {
+			return err
+		}
+		switch s.peek() {
+		case ',':
+			s.pos++
+		case '}':
+			s.pos++
+			return s.end()
+		default:
+			return s.fail("',' or '}' expected")
+		}
+	}
+}
+
+// member takes the value of field i in, or passes over it.
+func (d *decoder) member(s *scanner, i int, own bool) error {
+	b := s.peek()
+	if i < 0 || b == 'n' {
+		_, err := s.value(1)
+		return err
+	}
+	bit := uint64(1) << i
+	if !own && (d.set|d.by)&bit != 0 {
+		_, err := s.value(1)
+		return err
+	}
+	f := &d.t.fields[i]
+	if own {
+		d.set |= bit
+	} else {
+		d.by |= bit
+	}
+	if b == '"' && f.kind == kString && d.base != nil && !f.Enum {
+		raw, err := s.text()
+		*(*string)(unsafe.Add(d.base, f.off)) = string(raw)
+		return err
+	}
+	if f.kind == kBool && d.base != nil {
+		if s.word("true") {
+			*(*bool)(unsafe.Add(d.base, f.off)) = true
+			return nil
+		}
+		if s.word("false") {
+			*(*bool)(unsafe.Add(d.base, f.off)) = false
+			return nil
+		}
+	}
+	if f.kind == kRaw {
+		raw, err := s.skip(1)
+		if err != nil {
+			return err
+		}
+		return d.assign(f, slices.Clone(raw))
+	}
+	v, err := s.value(1)
+	if err != nil {
+		return err
+	}
+	return d.put(f, v)
+}
+
+// fromMap reads parameters from values.
+func (t *table) fromMap(c *Ctx, m map[string]any) (any, error) {
+	p, d := t.start(c)
+	for i := range t.fields {
+		f := &t.fields[i]
+		if v, ok := m[f.Name]; ok && v != nil {
+			d.set |= 1 << i
+			if err := d.put(f, v); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		for _, name := range f.Aliases {
+			if v, ok := m[name]; ok && v != nil {
+				d.by |= 1 << i
+				if err := d.put(f, v); err != nil {
+					return nil, err
+				}
+				break
+			}
+		}
+	}
+	return p, d.finish()
+}
+
+// put converts a value to the type of a field and stores it.
+func (d *decoder) put(f *field, v any) error {
+	if lazy, ok := v.(Lazy); ok {
+		found, err := lazy(d.c)
+		if err != nil || found == nil {
+			return err
+		}
+		v = found
+	}
+	if f.kind == kOther {
+		return d.other(f, v)
+	}
+	v, err := d.c.convert(v, f.kind)
+	if err != nil {
+		return paramError(f.Name, err)
+	}
+	if f.Enum && f.kind == kString {
+		if s, _ := v.(string); !slices.Contains(f.Values, s) {
+			return fault.Invalid.Errorf("parameter %q: %q is none of %s", f.Name, cut(s, 40), strings.Join(f.Values, ", ")).In(f.Name)
+		}
+	}
+	return d.assign(f, v)
+}
+
+func paramError(name string, err error) error {
+	e := fault.Wrap(err, "parameter %q", name)
+	if e.Field == "" {
+		e.Field = name
+	}
+	return e
+}
+
+// assign stores a value of the field's kind.
+func (d *decoder) assign(f *field, v any) error {
+	if d.m != nil {
+		d.m[f.Name] = v
+		return nil
+	}
+	at := unsafe.Add(d.base, f.off)
+	if v == nil {
+		return nil
+	}
+	switch f.kind {
+	case kString:
+		*(*string)(at) = v.(string)
+	case kBool:
+		*(*bool)(at) = v.(bool)
+	case kInt:
+		*(*int)(at) = v.(int)
+	case kLong:
+		*(*int64)(at) = v.(int64)
+	case kFloat:
+		*(*float64)(at) = v.(float64)
+	case kDate:
+		*(*time.Time)(at) = v.(time.Time)
+	case kRef:
+		*(*storage.Ref)(at) = v.(storage.Ref)
+	case kAny:
+		*(*any)(at) = v
+	case kRaw:
+		switch raw := v.(type) {
+		case json.RawMessage:
+			*(*json.RawMessage)(at) = raw
+		case []byte:
+			*(*json.RawMessage)(at) = raw
+		}
+	default:
+		reflect.NewAt(f.typ, at).Elem().Set(reflect.ValueOf(v))
+	}
+	return nil
+}
+
+// other fills a field of a type that only JSON knows how to fill.
+func (d *decoder) other(f *field, v any) error {
+	raw, err := json.Marshal(v)
+	if err == nil {
+		err = json.Unmarshal(raw, reflect.NewAt(f.typ, unsafe.Add(d.base, f.off)).Interface())
+	}
+	if err != nil {
+		return fault.Invalid.Errorf("parameter %q: %s does not fit", f.Name, wordOf(v)).In(f.Name)
+	}
+	return nil
+}
+
+// finish looks up what the caller did not give, and complains about what is missing then.
+func (d *decoder) finish() error {
+	given := d.set | d.by
+	if given == d.t.all {
+		return nil
+	}
+	c := d.c
+	if len(c.Vars) > 0 || len(c.params) > 0 {
+		for i := range d.t.fields {
+			if given&(1<<i) != 0 {
+				continue
+			}
+			f := &d.t.fields[i]
+			v := c.lookup(f)
+			if v == nil {
+				continue
+			}
+			given |= 1 << i
+			if err := d.put(f, v); err != nil {
+				return err
+			}
+		}
+	}
+	return d.t.missing(given)
+}
+
+// missing names the first required parameter that is not given.
+func (t *table) missing(given uint64) error {
+	if t.required&^given == 0 {
+		return nil
+	}
+	for i := range t.fields {
+		if f := &t.fields[i]; f.Required && given&(1<<i) == 0 {
+			return fault.Invalid.Errorf("parameter %q is missing", f.Name).In(f.Name).WithCode("missing_parameter")
+		}
+	}
+	return nil
+}
+
+// lookup finds the value of a parameter that the caller did not give: a parameter of the
+// chain, a variable of the context, then either by another name.
+func (c *Ctx) lookup(f *field) any {
+	if v := c.params[f.Name]; v != nil {
+		return v
+	}
+	if v := c.Vars[f.Name]; v != nil {
+		return v
+	}
+	for _, name := range f.Aliases {
+		if v := c.params[name]; v != nil {
+			return v
+		}
+		if v := c.Vars[name]; v != nil {
+			return v
+		}
+	}
+	return nil
+}

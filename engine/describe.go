@@ -1,0 +1,114 @@
+package engine
+
+import (
+	"slices"
+	"strings"
+)
+
+// Registry is the list of operations as clients read it.
+type Registry struct {
+	Paths      map[string]string `json:"paths"`
+	Codecs     []string          `json:"codecs"`
+	Operations []OpDoc           `json:"operations"`
+	Chains     []OpDoc           `json:"chains"`
+}
+
+// OpDoc is the documentation of one operation.
+type OpDoc struct {
+	ID          string     `json:"id"`
+	Aliases     []string   `json:"aliases,omitempty"`
+	Label       string     `json:"label"`
+	Category    string     `json:"category"`
+	Requires    *string    `json:"requires"`
+	Description string     `json:"description"`
+	Since       string     `json:"since,omitempty"`
+	URL         string     `json:"url"`
+	Signature   []string   `json:"signature"`
+	Params      []ParamDoc `json:"params"`
+
+	Effect  Effect `json:"-"`
+	AliasOf string `json:"-"` // the operation's name, for an entry that is an alias
+}
+
+// ParamDoc is the documentation of one parameter.
+type ParamDoc struct {
+	Name        string   `json:"name"`
+	Description string   `json:"description"`
+	Type        string   `json:"type"`
+	Required    bool     `json:"required"`
+	Widget      *string  `json:"widget"`
+	Order       int      `json:"order"`
+	Values      []string `json:"values"`
+
+	Default any  `json:"-"`
+	Enum    bool `json:"-"`
+}
+
+// chainCategory marks operations made of steps.
+const chainCategory = "Chain"
+
+// Describe returns the documentation of what is visible, sorted by label. An alias is an
+// entry of its own as well.
+func (s *Set) Describe(visible func(name string) bool) Registry {
+	r := Registry{Paths: map[string]string{"login": "login"}, Codecs: []string{}, Operations: []OpDoc{}, Chains: []OpDoc{}}
+	for _, name := range s.names {
+		if visible != nil && !visible(name) {
+			continue
+		}
+		doc := s.ops[name].doc()
+		if doc.Category == chainCategory {
+			chain := doc
+			chain.URL = "Chain." + doc.ID
+			r.Chains = append(r.Chains, chain)
+		}
+		r.Operations = append(r.Operations, doc)
+		for _, alias := range doc.Aliases {
+			if s.ops[alias] != s.ops[name] {
+				continue
+			}
+			other := doc
+			other.ID, other.URL, other.AliasOf = alias, alias, doc.ID
+			r.Operations = append(r.Operations, other)
+		}
+	}
+	slices.SortStableFunc(r.Operations, func(a, b OpDoc) int {
+		if n := strings.Compare(a.Label, b.Label); n != 0 {
+			return n
+		}
+		return strings.Compare(a.ID, b.ID)
+	})
+	return r
+}
+
+// DescribeOp returns the documentation of one operation, by name or alias.
+func (s *Set) DescribeOp(name string) (OpDoc, bool) {
+	d, ok := s.Op(name)
+	if !ok {
+		return OpDoc{}, false
+	}
+	return d.doc(), true
+}
+
+func (d *Def) doc() OpDoc {
+	doc := OpDoc{
+		ID: d.Name, Aliases: d.Aliases, Label: d.Label, Category: d.Category, Description: d.Doc, Since: d.Since,
+		URL: d.Name, Signature: d.Signature(), Params: []ParamDoc{}, Effect: d.Effect,
+	}
+	if d.Requires != "" {
+		doc.Requires = &d.Requires
+	}
+	for _, p := range d.Params() {
+		param := ParamDoc{
+			Name: p.Name, Description: p.Doc, Type: p.Type, Required: p.Required, Order: p.Order,
+			Values: p.Values, Default: p.Default, Enum: p.Enum,
+		}
+		if p.Widget != "" {
+			param.Widget = &p.Widget
+		}
+		if param.Values == nil {
+			param.Values = []string{}
+		}
+		doc.Params = append(doc.Params, param)
+	}
+	return doc
+}

@@ -1,0 +1,111 @@
+package engine
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/google/uuid"
+
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+// Config makes an engine.
+type Config struct {
+	Repo   *storage.Repo
+	Set    *Set
+	Limits Limits
+	Log    *slog.Logger     // nil: slog.Default
+	Clock  func() time.Time // nil: time.Now
+	NewID  func() string    // nil: random UUIDs
+}
+
+// Engine runs operations on one repository.
+type Engine struct {
+	repo   *storage.Repo
+	set    atomic.Pointer[Set]
+	swap   sync.Mutex
+	limits Limits
+	log    *slog.Logger
+	clock  func() time.Time
+	newID  func() string
+	traces *TraceStore
+	busy   sync.Map // idempotency keys of calls under way
+}
+
+// New makes an engine.
+func New(c Config) *Engine {
+	e := &Engine{repo: c.Repo, limits: c.Limits.withDefaults(), log: c.Log, clock: c.Clock, newID: c.NewID}
+	if e.log == nil {
+		e.log = slog.Default()
+	}
+	if e.clock == nil {
+		e.clock = time.Now
+	}
+	if e.newID == nil {
+		e.newID = uuid.NewString
+	}
+	e.traces = newTraceStore(e.limits, e.clock)
+	e.set.Store(c.Set)
+	return e
+}
+
+// Set returns the operations that exist now.
+func (e *Engine) Set() *Set { return e.set.Load() }
+
+// Swap replaces the set by what fn makes of it. Calls under way keep the one they began with.
+func (e *Engine) Swap(fn func(*Set) (*Set, error)) error {
+	e.swap.Lock()
+	defer e.swap.Unlock()
+	s, err := fn(e.set.Load())
+	if err == nil && s != nil {
+		e.set.Store(s)
+	}
+	return err
+}
+
+// Repo returns the repository.
+func (e *Engine) Repo() *storage.Repo { return e.repo }
+
+// Limits returns the bounds that hold.
+func (e *Engine) Limits() Limits { return e.limits }
+
+// Traces returns the traces of recent calls.
+func (e *Engine) Traces() *TraceStore { return e.traces }
+
+// SignIn checks a password and returns who signed in.
+func (e *Engine) SignIn(ctx context.Context, user, password string) (*Principal, error) {
+	return e.repo.SignIn(ctx, user, password)
+}
+
+// SignInKey checks an API key and returns who it acts for.
+func (e *Engine) SignInKey(ctx context.Context, key string) (*Principal, error) {
+	return e.repo.SignInKey(ctx, key)
+}
+
+// System returns the server itself, which may do everything.
+func (e *Engine) System() *Principal { return e.repo.System() }
+
+// Ping checks that the store can be read.
+func (e *Engine) Ping(ctx context.Context) error {
+	return e.repo.View(ctx, e.repo.System(), func(tx *storage.Tx) error {
+		_, err := tx.Root()
+		return err
+	})
+}
+
+// PrincipalOf returns a user as one who acts.
+func (e *Engine) PrincipalOf(ctx context.Context, user string) (p *Principal, err error) {
+	err = e.repo.View(ctx, e.repo.System(), func(tx *storage.Tx) error {
+		p, err = tx.PrincipalOf(user)
+		return err
+	})
+	return p, err
+}
+
+func unknownOp(name string) error {
+	return fault.NotFound.Errorf("operation %s", name).WithCode("unknown_operation")
+}

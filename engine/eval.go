@@ -1,0 +1,300 @@
+package engine
+
+import (
+	"fmt"
+	"strings"
+
+	"catena/engine/expr"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+// Eval evaluates an expression of a stored chain, with or without "expr:" in front. It is
+// never to be given text that a client has sent.
+func (c *Ctx) Eval(expression string) (any, error) {
+	p, err := expr.Parse(expression, true)
+	if err != nil {
+		return nil, err
+	}
+	return c.eval(p)
+}
+
+// eval evaluates a program once; what it returns is a value like any other.
+func (c *Ctx) eval(p *expr.Program) (any, error) {
+	env, err := c.env(p)
+	if err != nil {
+		return nil, err
+	}
+	return p.Eval(env)
+}
+
+// env is what a program reads: the variables by name, and what the context offers.
+func (c *Ctx) env(p *expr.Program) (map[string]any, error) {
+	env := make(map[string]any, len(p.Names))
+	for _, name := range p.Names {
+		v, offered, err := c.offered(p, name)
+		if err == nil && !offered {
+			v = c.Vars[name]
+			if v == nil {
+				v = c.params[name]
+			}
+			v, err = c.view(p, v, 0)
+		}
+		if err != nil {
+			return nil, err
+		}
+		env[name] = v
+	}
+	return env, nil
+}
+
+// offered returns what a reserved name stands for.
+func (c *Ctx) offered(p *expr.Program, name string) (v any, ok bool, err error) {
+	switch name {
+	case "This", "input":
+		v, err = c.view(p, c.Input, 0)
+	case "Document", "currentDocument":
+		switch in := c.Input.(type) {
+		case *storage.Doc:
+			v, err = c.view(p, in, 0)
+		case storage.Docs:
+			if len(in) > 0 {
+				v, err = c.view(p, in[0], 0)
+			}
+		default:
+			return nil, false, nil
+		}
+	case "Documents":
+		v, err = c.view(p, c.Input, 0)
+	case "Context", "ctx":
+		all := make(map[string]any, len(c.Vars))
+		for name, item := range c.Vars {
+			if all[name], err = c.view(p, item, 0); err != nil {
+				return nil, true, err
+			}
+		}
+		v = all
+	case "ChainParameters":
+		v, err = c.view(p, c.params, 0)
+	case "CurrentUser", "currentUser":
+		v, err = c.userView()
+	case "CurrentDate":
+		v = expr.Date(c.Now)
+	case "Fn":
+		v = c.functions()
+	case "Session", "Env":
+		v = map[string]any{}
+	default:
+		return nil, false, nil
+	}
+	return v, true, err
+}
+
+// view is the plain form of a value: documents become maps that only hold what the program
+// looks at.
+func (c *Ctx) view(p *expr.Program, v any, depth int) (any, error) {
+	if depth > 8 {
+		return nil, nil
+	}
+	switch v := v.(type) {
+	case *storage.Doc:
+		return docView(p, v), nil
+	case storage.Docs:
+		out := make([]any, len(v))
+		for i, d := range v {
+			out[i] = docView(p, d)
+		}
+		return out, nil
+	case *storage.Page:
+		return c.view(p, v.Docs, depth)
+	case *storage.Blob:
+		return map[string]any{expr.Handle: v, "name": v.Name, "filename": v.Name, "type": v.Type, "mimeType": v.Type,
+			"length": v.Size, "digest": v.Digest, "encoding": v.Encoding}, nil
+	case storage.Blobs:
+		return c.viewList(p, listOf(v), depth)
+	case []any:
+		return c.viewList(p, v, depth)
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for name, item := range v {
+			var err error
+			if out[name], err = c.view(p, item, depth+1); err != nil {
+				return nil, err
+			}
+		}
+		return out, nil
+	case storage.Props:
+		return c.view(p, map[string]any(v), depth)
+	case Value:
+		return c.view(p, v.V, depth)
+	case storage.Ref:
+		return string(v), nil
+	case *storage.Rows:
+		return v.Entries, nil
+	}
+	if _, ok := asText(v); ok || v == nil {
+		return v, nil
+	}
+	if list, ok := v.([]string); ok {
+		return listOf(list), nil
+	}
+	return map[string]any{expr.Handle: v}, nil
+}
+
+func (c *Ctx) viewList(p *expr.Program, list []any, depth int) (any, error) {
+	out := make([]any, len(list))
+	for i, item := range list {
+		var err error
+		if out[i], err = c.view(p, item, depth+1); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// docView is a document as expressions see it; an xpath that is not there reads as nil.
+func docView(p *expr.Program, d *storage.Doc) map[string]any {
+	owner, since, locked := d.Locked()
+	schemas := d.Schemas()
+	names := make([]any, len(schemas))
+	for i, s := range schemas {
+		names[i] = s.Name
+	}
+	has := func(list []any) expr.Func {
+		return func(args ...any) (any, error) {
+			for _, item := range list {
+				if len(args) == 1 && item == args[0] {
+					return true, nil
+				}
+			}
+			return false, nil
+		}
+	}
+	facets := listOf(d.Facets())
+	description, _ := d.Get("dc:description")
+	m := map[string]any{
+		expr.Handle: d, "id": d.ID(), "uid": d.ID(), "ref": d.ID(), "path": d.Path(), "name": d.Name(), "title": d.Title(),
+		"type": d.Type().Name, "state": d.State(), "lifeCycle": d.State(), "currentLifeCycleState": d.State(),
+		"description": description, "facets": facets, "schemas": names, "parentRef": d.ParentID(), "versionLabel": d.VersionLabel(),
+		"repository": d.Repository(), "changeToken": d.ChangeToken(), "isLocked": locked, "lockOwner": owner,
+		"isFolder": d.IsFolder(), "isProxy": d.IsProxy(), "isVersion": d.IsVersion(), "isTrashed": d.IsTrashed(),
+		"hasFacet": has(facets), "hasSchema": has(names),
+	}
+	if locked {
+		m["lockCreated"] = since
+	}
+	get := func(xpath string) any {
+		v, err := d.Get(xpath)
+		if err != nil {
+			return nil
+		}
+		return v
+	}
+	m["getProperty"] = expr.Func(func(args ...any) (any, error) {
+		if len(args) != 1 {
+			return nil, fault.Invalid.Errorf("getProperty: one argument expected")
+		}
+		return get(expr.Text(args[0])), nil
+	})
+	for _, key := range p.Keys {
+		addKey(m, key, get)
+	}
+	if p.Open {
+		for _, s := range schemas {
+			for _, f := range s.Fields {
+				addKey(m, f.Key, get)
+			}
+		}
+	}
+	return m
+}
+
+// addKey puts a property into the view of a document, as ["dc:title"] and as .dc.title.
+func addKey(m map[string]any, key string, get func(string) any) {
+	prefix, name, ok := strings.Cut(key, ":")
+	if !ok {
+		return
+	}
+	v := get(key)
+	m[key] = v
+	switch within := m[prefix].(type) {
+	case nil:
+		m[prefix] = map[string]any{name: v}
+	case map[string]any:
+		within[name] = v
+	}
+}
+
+// userView is who acts, as expressions see it.
+func (c *Ctx) userView() (map[string]any, error) {
+	m := map[string]any{
+		"name": c.As.Name, "groups": listOf(c.As.Groups), "allGroups": listOf(c.As.Groups), "isAdministrator": c.As.Admin,
+		"actingUser": c.As.Name, "originatingUser": c.As.Name,
+		"toString": expr.Func(func(...any) (any, error) { return c.As.Name, nil }),
+	}
+	if c.As.Actor != "" {
+		m["originatingUser"] = c.As.Actor
+	}
+	if c.Tx == nil || c.As.System {
+		return m, nil
+	}
+	u, err := c.Tx.User(c.As.Name)
+	switch {
+	case fault.Is(err, fault.NotFound) || fault.Is(err, fault.Denied):
+		return m, nil
+	case err != nil:
+		return nil, err
+	}
+	m["firstName"], m["lastName"], m["email"], m["company"] = u.FirstName, u.LastName, u.Email, u.Company
+	return m, nil
+}
+
+// functions are the helpers of expressions: all that they can call.
+func (c *Ctx) functions() map[string]any {
+	fn := expr.Fn()
+	fn["documentExists"] = expr.Func(func(args ...any) (any, error) {
+		if len(args) == 0 || c.Tx == nil {
+			return nil, fault.Invalid.Errorf("Fn.documentExists: a reference expected")
+		}
+		_, err := c.doc(ref(expr.Text(args[len(args)-1])))
+		if fault.Is(err, fault.NotFound) || fault.Is(err, fault.Denied) {
+			return false, nil
+		}
+		return err == nil, err
+	})
+	fn["getNextId"] = expr.Func(func(args ...any) (any, error) {
+		if len(args) == 0 || c.Tx == nil || !c.Tx.Writable() {
+			return nil, fault.Invalid.Errorf("Fn.getNextId: a key, and a chain that writes, expected")
+		}
+		n, err := c.Tx.Next("fn/" + cut(expr.Text(args[0]), 200))
+		return n, err
+	})
+	fn["getEmail"] = expr.Func(func(args ...any) (any, error) { return c.email(args...) })
+	return fn
+}
+
+// Helper calls a function of the helpers by name: Fn.name(args).
+func (c *Ctx) Helper(name string, args []any) (any, error) {
+	f, ok := c.functions()[name].(expr.Func)
+	if !ok {
+		return nil, fault.NotFound.Errorf("Fn.%s: no such helper", name)
+	}
+	v, err := f(args...)
+	if m, ok := v.(map[string]any); ok && err == nil {
+		if of, ok := m[expr.Handle]; ok {
+			return of, nil
+		}
+	}
+	return v, err
+}
+
+func (c *Ctx) email(args ...any) (any, error) {
+	if len(args) != 1 || c.Tx == nil {
+		return nil, fault.Invalid.Errorf("Fn.getEmail: a user name expected")
+	}
+	u, err := c.Tx.User(fmt.Sprint(args[0]))
+	if err != nil {
+		return nil, err
+	}
+	return u.Email, nil
+}

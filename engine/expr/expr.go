@@ -1,0 +1,313 @@
+// Package expr evaluates the expressions of stored chains: "expr:Document.path" and
+// templates like "Hello @{CurrentUser.name}". The language is that of expr-lang without
+// statements: values are plain (text, numbers, dates, lists, maps), and the only functions
+// are its own and those in the environment. What the environment holds is the engine's
+// concern; which text may be evaluated at all is decided there too.
+package expr
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/expr-lang/expr"
+	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/vm"
+
+	"catena/storage/fault"
+)
+
+// Bounds of an expression.
+const (
+	maxSource = 16 << 10
+	maxNodes  = 2000
+	memory    = 200_000 // units of the machine's memory, which bounds its time as well
+	maxCached = 4096
+	maxText   = 1 << 20 // bytes a template may make
+)
+
+// Program is a compiled expression or template. It may run several times at once.
+type Program struct {
+	Source string
+	// Names are the variables it reads, Keys the texts it may use to look into them, and
+	// Open says that it looks into them by what is only known when it runs.
+	Names []string
+	Keys  []string
+	Open  bool
+
+	parts    []part
+	template bool
+}
+
+// part is a piece of a template: text, or an expression.
+type part struct {
+	text string
+	code *vm.Program
+}
+
+// Is reports whether text of a trusted chain is an expression or a template.
+func Is(text string) bool {
+	return strings.HasPrefix(text, "expr:") || strings.Contains(text, "@{")
+}
+
+var cache = struct {
+	sync.Mutex
+	programs map[string]*Program
+}{programs: map[string]*Program{}}
+
+// Parse compiles text: after "expr:", or if bare, an expression; with "@{" in it a template.
+// The result is shared between all who parse the same text.
+func Parse(text string, bare bool) (*Program, error) {
+	body, marked := strings.CutPrefix(text, "expr:")
+	template := strings.Contains(body, "@{")
+	if !bare && !marked && !template {
+		return nil, fault.Invalid.Errorf("expression: %q is none", text)
+	}
+	if len(text) > maxSource {
+		return nil, fault.Limit.Errorf("expression: longer than %d bytes", maxSource).WithCode("expression")
+	}
+	key := body
+	cache.Lock()
+	p := cache.programs[key]
+	cache.Unlock()
+	if p != nil {
+		return p, nil
+	}
+	p, err := parse(body, template)
+	if err != nil {
+		return nil, err
+	}
+	cache.Lock()
+	defer cache.Unlock()
+	if len(cache.programs) >= maxCached {
+		clear(cache.programs)
+	}
+	cache.programs[key] = p
+	return p, nil
+}
+
+func parse(body string, template bool) (*Program, error) {
+	p := &Program{Source: body, template: template}
+	if !template {
+		return p, p.compile(body)
+	}
+	for body != "" {
+		at := strings.Index(body, "@{")
+		if at < 0 {
+			p.parts = append(p.parts, part{text: body})
+			break
+		}
+		if at > 0 {
+			p.parts = append(p.parts, part{text: body[:at]})
+		}
+		end := closing(body[at+2:])
+		if end < 0 {
+			return nil, fault.Invalid.Errorf("expression: %q does not end", body[at:])
+		}
+		if err := p.compile(body[at+2 : at+2+end]); err != nil {
+			return nil, err
+		}
+		body = body[at+2+end+1:]
+	}
+	return p, nil
+}
+
+// closing finds the brace that ends an expression, past braces and quotes within it.
+func closing(s string) int {
+	depth, quote := 0, byte(0)
+	for i := 0; i < len(s); i++ {
+		b := s[i]
+		switch {
+		case quote != 0:
+			if b == '\\' && quote != '`' {
+				i++
+			} else if b == quote {
+				quote = 0
+			}
+		case b == '"' || b == '\'' || b == '`':
+			quote = b
+		case b == '{':
+			depth++
+		case b == '}':
+			if depth == 0 {
+				return i
+			}
+			depth--
+		}
+	}
+	return -1
+}
+
+func (p *Program) compile(source string) error {
+	code, err := expr.Compile(source, expr.AllowUndefinedVariables(), expr.MaxNodes(maxNodes),
+		expr.Patch((*uses)(p)), expr.DisableBuiltin("now"), expr.Optimize(true))
+	if err != nil {
+		line, _, _ := strings.Cut(err.Error(), "\n")
+		return fault.Invalid.Errorf("expression: %s", line).WithCode("expression")
+	}
+	p.parts = append(p.parts, part{code: code})
+	return nil
+}
+
+// uses collects what a program reads.
+type uses Program
+
+// Visit notes variables and the keys that are looked up.
+func (u *uses) Visit(node *ast.Node) {
+	switch n := (*node).(type) {
+	case *ast.IdentifierNode:
+		u.Names = add(u.Names, n.Value)
+	case *ast.MemberNode:
+		switch key := n.Property.(type) {
+		case *ast.StringNode:
+			u.Keys = add(u.Keys, key.Value)
+			if of, ok := n.Node.(*ast.MemberNode); ok {
+				if prefix, ok := of.Property.(*ast.StringNode); ok {
+					u.Keys = add(u.Keys, prefix.Value+":"+key.Value)
+				}
+			}
+		case *ast.IntegerNode:
+		default:
+			u.Open = true
+		}
+	}
+}
+
+func add(list []string, s string) []string {
+	if slices.Contains(list, s) {
+		return list
+	}
+	return append(list, s)
+}
+
+// Uses reports whether the program reads one of the variables.
+func (p *Program) Uses(names ...string) bool {
+	for _, name := range names {
+		if slices.Contains(p.Names, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// Handle marks a map of the environment as the plain view of a value: a result that is the
+// map becomes the value again.
+const Handle = "\x00value"
+
+// Eval runs the program once. The result of a template is text.
+func (p *Program) Eval(env map[string]any) (any, error) {
+	if !p.template {
+		v, err := run(p.parts[0].code, env)
+		return unwrap(v, 0), err
+	}
+	var b strings.Builder
+	for i := range p.parts {
+		if p.parts[i].code == nil {
+			b.WriteString(p.parts[i].text)
+			continue
+		}
+		v, err := run(p.parts[i].code, env)
+		if err != nil {
+			return nil, err
+		}
+		b.WriteString(Text(v))
+		if b.Len() > maxText {
+			return nil, fault.Limit.Errorf("expression: makes more than %d bytes", maxText).WithCode("expression")
+		}
+	}
+	return b.String(), nil
+}
+
+func run(code *vm.Program, env map[string]any) (any, error) {
+	machine := vm.VM{MemoryBudget: memory}
+	v, err := machine.Run(code, env)
+	if err == nil {
+		return v, nil
+	}
+	var f *fault.Error
+	if errors.As(err, &f) {
+		return nil, f
+	}
+	line, _, _ := strings.Cut(err.Error(), "\n")
+	if strings.Contains(line, "memory budget") {
+		return nil, fault.Limit.Errorf("expression: uses too much memory").WithCode("expression")
+	}
+	return nil, fault.Invalid.Errorf("expression: %s", line).WithCode("expression")
+}
+
+// unwrap puts values in the place of their plain views.
+func unwrap(v any, depth int) any {
+	if depth > 32 {
+		return v
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		if of, ok := v[Handle]; ok {
+			return of
+		}
+		for name, item := range v {
+			switch item.(type) {
+			case map[string]any, []any:
+				copied := make(map[string]any, len(v))
+				for name, item := range v {
+					copied[name] = unwrap(item, depth+1)
+				}
+				return copied
+			}
+			_ = name
+		}
+	case []any:
+		out := make([]any, len(v))
+		for i, item := range v {
+			out[i] = unwrap(item, depth+1)
+		}
+		return out
+	case int:
+		return int64(v)
+	}
+	return v
+}
+
+// Text writes a value as a template shows it; nil is no text.
+func Text(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	case bool:
+		return strconv.FormatBool(v)
+	case int:
+		return strconv.Itoa(v)
+	case int64:
+		return strconv.FormatInt(v, 10)
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	case time.Time:
+		return v.UTC().Format("2006-01-02T15:04:05.000Z")
+	case []any:
+		texts := make([]string, len(v))
+		for i, item := range v {
+			texts[i] = Text(item)
+		}
+		return strings.Join(texts, ",")
+	case []string:
+		return strings.Join(v, ",")
+	case map[string]any:
+		if text, ok := v["toString"].(func(...any) (any, error)); ok {
+			s, _ := text()
+			return Text(s)
+		}
+		if of, ok := v[Handle]; ok {
+			if d, ok := of.(interface{ ID() string }); ok {
+				return d.ID()
+			}
+			return Text(of)
+		}
+	}
+	return fmt.Sprint(v)
+}

@@ -1,0 +1,213 @@
+package expr
+
+import (
+	"fmt"
+	"html"
+	"strings"
+	"time"
+
+	"catena/storage/fault"
+)
+
+// Func is a function of the environment.
+type Func = func(args ...any) (any, error)
+
+// Fn are the helpers that need nothing but their arguments.
+func Fn() map[string]any {
+	return map[string]any{
+		"date":                       Func(date),
+		"calendar":                   Func(date),
+		"escapeHtml":                 text("escapeHtml", html.EscapeString),
+		"htmlEscape":                 text("htmlEscape", html.EscapeString),
+		"nxqlEscape":                 text("nxqlEscape", queryEscape),
+		"concatenateIntoList":        Func(concatenateIntoList),
+		"concatenateValuesAsNewList": Func(concatenateValues),
+	}
+}
+
+func text(name string, f func(string) string) Func {
+	return func(args ...any) (any, error) {
+		if len(args) != 1 {
+			return nil, fault.Invalid.Errorf("Fn.%s: one argument expected", name)
+		}
+		return f(Text(args[0])), nil
+	}
+}
+
+// queryEscape makes text safe between the quotes of a query.
+func queryEscape(s string) string {
+	return strings.NewReplacer(`\`, `\\`, `'`, `\'`, `"`, `\"`).Replace(s)
+}
+
+func date(args ...any) (any, error) {
+	if len(args) != 1 {
+		return nil, fault.Invalid.Errorf("Fn.date: one argument expected")
+	}
+	switch v := args[0].(type) {
+	case time.Time:
+		return Date(v), nil
+	case int:
+		return Date(time.UnixMilli(int64(v)).UTC()), nil
+	case int64:
+		return Date(time.UnixMilli(v).UTC()), nil
+	case string:
+		for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02"} {
+			if t, err := time.Parse(layout, v); err == nil {
+				return Date(t.UTC()), nil
+			}
+		}
+	case map[string]any:
+		if t, ok := v[Handle].(time.Time); ok {
+			return Date(t), nil
+		}
+	}
+	return nil, fault.Invalid.Errorf("Fn.date: %s is no date", Text(args[0]))
+}
+
+// concatenateIntoList appends the values, or the values of lists, to its first argument.
+func concatenateIntoList(args ...any) (any, error) {
+	out := []any{}
+	for _, arg := range args {
+		out = appendFlat(out, arg)
+	}
+	return out, nil
+}
+
+func concatenateValues(args ...any) (any, error) { return concatenateIntoList(args...) }
+
+func appendFlat(out []any, v any) []any {
+	switch v := v.(type) {
+	case nil:
+		return out
+	case []any:
+		return append(out, v...)
+	case []string:
+		for _, s := range v {
+			out = append(out, s)
+		}
+		return out
+	}
+	return append(out, v)
+}
+
+// Date is the plain view of an instant: its parts, shifts and forms.
+func Date(t time.Time) map[string]any {
+	t = t.UTC()
+	_, week := t.ISOWeek()
+	shift := func(f func(n int) time.Time) Func {
+		return func(args ...any) (any, error) {
+			n := 0
+			if len(args) == 1 {
+				switch v := args[0].(type) {
+				case int:
+					n = v
+				case int64:
+					n = int(v)
+				case float64:
+					n = int(v)
+				default:
+					return nil, fault.Invalid.Errorf("date: a number expected, got %s", Text(v))
+				}
+			}
+			return Date(f(n)), nil
+		}
+	}
+	after := func(unit time.Duration) Func {
+		return shift(func(n int) time.Time { return t.Add(time.Duration(n) * unit) })
+	}
+	return map[string]any{
+		Handle:  t,
+		"years": shift(func(n int) time.Time { return t.AddDate(n, 0, 0) }), "months": shift(func(n int) time.Time { return t.AddDate(0, n, 0) }),
+		"weeks": shift(func(n int) time.Time { return t.AddDate(0, 0, 7*n) }), "days": shift(func(n int) time.Time { return t.AddDate(0, 0, n) }),
+		"hours": after(time.Hour), "minutes": after(time.Minute), "seconds": after(time.Second),
+		"year": t.Year(), "month": int(t.Month()) - 1, "day": t.Day(), "hour": t.Hour() % 12,
+		"minute": t.Minute(), "second": t.Second(), "week": week, "time": t.UnixMilli(),
+		"date": t, "calendar": t,
+		"format": Func(func(args ...any) (any, error) {
+			if len(args) != 1 {
+				return nil, fault.Invalid.Errorf("date.format: one argument expected")
+			}
+			return format(t, Text(args[0])), nil
+		}),
+		"toString": Func(func(...any) (any, error) {
+			return fmt.Sprintf("TIMESTAMP '%s'", t.Format("2006-01-02 15:04:05.000")), nil
+		}),
+	}
+}
+
+// format writes a date by a pattern of letters: yyyy-MM-dd'T'HH:mm:ss.SSSZ.
+func format(t time.Time, pattern string) string {
+	var b strings.Builder
+	for i := 0; i < len(pattern); {
+		c := pattern[i]
+		if c == '\'' {
+			end := strings.IndexByte(pattern[i+1:], '\'')
+			switch {
+			case end == 0:
+				b.WriteByte('\'')
+				i += 2
+			case end < 0:
+				b.WriteString(pattern[i+1:])
+				i = len(pattern)
+			default:
+				b.WriteString(pattern[i+1 : i+1+end])
+				i += end + 2
+			}
+			continue
+		}
+		n := 1
+		for i+n < len(pattern) && pattern[i+n] == c {
+			n++
+		}
+		b.WriteString(letters(t, c, n, pattern[i:i+n]))
+		i += n
+	}
+	return b.String()
+}
+
+func letters(t time.Time, c byte, n int, same string) string {
+	switch c {
+	case 'y':
+		if n == 2 {
+			return t.Format("06")
+		}
+		return fmt.Sprintf("%0*d", n, t.Year())
+	case 'M':
+		switch {
+		case n >= 4:
+			return t.Format("January")
+		case n == 3:
+			return t.Format("Jan")
+		}
+		return fmt.Sprintf("%0*d", n, int(t.Month()))
+	case 'd':
+		return fmt.Sprintf("%0*d", n, t.Day())
+	case 'H':
+		return fmt.Sprintf("%0*d", n, t.Hour())
+	case 'h':
+		return fmt.Sprintf("%0*d", n, (t.Hour()+11)%12+1)
+	case 'm':
+		return fmt.Sprintf("%0*d", n, t.Minute())
+	case 's':
+		return fmt.Sprintf("%0*d", n, t.Second())
+	case 'S':
+		return fmt.Sprintf("%0*d", n, t.Nanosecond()/1e6)
+	case 'E':
+		if n >= 4 {
+			return t.Format("Monday")
+		}
+		return t.Format("Mon")
+	case 'a':
+		return t.Format("PM")
+	case 'D':
+		return fmt.Sprintf("%0*d", n, t.YearDay())
+	case 'Z', 'X':
+		if c == 'X' {
+			return "Z"
+		}
+		return "+0000"
+	case 'z':
+		return "UTC"
+	}
+	return same
+}

@@ -1,0 +1,169 @@
+package engine
+
+import (
+	"reflect"
+	"unsafe"
+
+	"catena/storage"
+)
+
+// Func is what an operation runs: one function or several over different inputs.
+type Func struct {
+	variants []variant
+	params   reflect.Type // struct of the parameters; nil if dynamic
+	dynamic  []Param
+	mixed    bool // functions with different parameter structs were joined
+}
+
+// variant is one function of an operation, over one type of input.
+type variant struct {
+	in, out         kind
+	inType          reflect.Type
+	inWord, outWord string
+	each            bool // derived: runs once per element
+	// call runs the function with parameters p: a pointer to the struct, or the map of a
+	// dynamic operation. The input has the type asked for.
+	call func(p any, c *Ctx, in any) (any, error)
+}
+
+// On makes an operation of one function over one type of input.
+func On[P, I, O any](f func(P, *Ctx, I) (O, error)) Func {
+	return Func{params: reflect.TypeFor[P](), variants: []variant{variantOf(f)}}
+}
+
+// Each makes an operation of a function and of the same over a list, which runs it once
+// for each element: nils are dropped, lists flattened, and the result is a list.
+func Each[P, I, O any](f func(P, *Ctx, I) (O, error)) Func {
+	one := variantOf(f)
+	list := variant{each: true, call: one.call}
+	switch one.in {
+	case kBlob:
+		list.in, list.inType = kBlobs, reflect.TypeFor[storage.Blobs]()
+	case kDoc:
+		list.in, list.inType = kDocs, reflect.TypeFor[storage.Docs]()
+	default:
+		list.in, list.inType = kList, reflect.TypeFor[[]any]()
+	}
+	list.out = listKind(one.out)
+	list.inWord, list.outWord = words[list.in], words[list.out]
+	return Func{params: reflect.TypeFor[P](), variants: []variant{one, list}}
+}
+
+// listKind is the kind of a list of results.
+func listKind(k kind) kind {
+	switch k {
+	case kDoc, kDocs, kPage:
+		return kDocs
+	case kBlob, kBlobs:
+		return kBlobs
+	case kVoid:
+		return kVoid
+	}
+	return kList
+}
+
+// Overload joins functions over different inputs. All take the same parameters.
+func Overload(fs ...Func) Func {
+	joined := Func{}
+	for i, f := range fs {
+		if i == 0 {
+			joined.params, joined.dynamic = f.params, f.dynamic
+		} else if f.params != joined.params {
+			joined.mixed = true
+		}
+		joined.variants = append(joined.variants, f.variants...)
+	}
+	return joined
+}
+
+// Dynamic makes an operation whose parameters are declared at run time: a chain or a script.
+// The signature is pairs of type words, in and out; without any, everything is accepted.
+func Dynamic(params []Param, signature []string, f func(c *Ctx, in any, params map[string]any) (any, error)) Func {
+	d := Func{dynamic: params}
+	call := func(p any, c *Ctx, in any) (any, error) {
+		m, _ := p.(map[string]any)
+		return f(c, in, m)
+	}
+	if len(signature) == 0 {
+		signature = []string{"object", "object"}
+	}
+	for i := 0; i+1 < len(signature); i += 2 {
+		in, out := kindOfWord(signature[i]), kindOfWord(signature[i+1])
+		d.variants = append(d.variants, variant{in: in, out: out, inWord: signature[i], outWord: signature[i+1], call: call})
+	}
+	return d
+}
+
+// As replaces the type words of the functions, in pairs of in and out.
+func (f Func) As(words ...string) Func {
+	variants := append([]variant(nil), f.variants...)
+	for i := 0; i+1 < len(words) && i/2 < len(variants); i += 2 {
+		variants[i/2].inWord, variants[i/2].outWord = words[i], words[i+1]
+	}
+	f.variants = variants
+	return f
+}
+
+// Signature returns the type words of the functions: in, out, in, out.
+func (f Func) Signature() []string {
+	out := make([]string, 0, 2*len(f.variants))
+pairs:
+	for _, v := range f.variants {
+		for i := 0; i < len(out); i += 2 {
+			if out[i] == v.inWord && out[i+1] == v.outWord {
+				continue pairs
+			}
+		}
+		out = append(out, v.inWord, v.outWord)
+	}
+	return out
+}
+
+// variantOf wraps a typed function so that it takes and gives any values, without
+// allocating anything beyond what the function itself does.
+func variantOf[P, I, O any](f func(P, *Ctx, I) (O, error)) variant {
+	in, out := reflect.TypeFor[I](), reflect.TypeFor[O]()
+	v := variant{in: kindOfType(in), out: kindOfType(out), inType: in}
+	v.inWord, v.outWord = words[v.in], words[v.out]
+	switch {
+	case v.out == kVoid:
+		v.call = func(p any, c *Ctx, in any) (any, error) {
+			i, _ := in.(I)
+			_, err := f(*p.(*P), c, i)
+			return in, err
+		}
+	case v.in == kString && v.out == kString:
+		v.call = func(p any, c *Ctx, in any) (any, error) {
+			i, _ := in.(I)
+			o, err := f(*p.(*P), c, i)
+			if sameText(unsafe.Pointer(&i), unsafe.Pointer(&o)) {
+				return in, err
+			}
+			return o, err
+		}
+	case out.Kind() == reflect.Pointer:
+		var none O
+		v.call = func(p any, c *Ctx, in any) (any, error) {
+			i, _ := in.(I)
+			o, err := f(*p.(*P), c, i)
+			if any(o) == any(none) {
+				return nil, err
+			}
+			return o, err
+		}
+	default:
+		v.call = func(p any, c *Ctx, in any) (any, error) {
+			i, _ := in.(I)
+			o, err := f(*p.(*P), c, i)
+			return any(o), err
+		}
+	}
+	return v
+}
+
+// sameText reports whether two strings are the very same, so that the boxed one may be
+// returned instead of a new box.
+func sameText(a, b unsafe.Pointer) bool {
+	x, y := *(*string)(a), *(*string)(b)
+	return len(x) == len(y) && unsafe.StringData(x) == unsafe.StringData(y)
+}

@@ -1,0 +1,71 @@
+package engine
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"time"
+
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+// kept is the answer of a call that had an idempotency key, as it is stored.
+type kept struct {
+	Fingerprint string    `json:"fingerprint"`
+	Body        []byte    `json:"body,omitempty"`
+	Void        bool      `json:"void,omitempty"`
+	Lost        bool      `json:"lost,omitempty"` // too large to keep
+	Expires     time.Time `json:"expires"`
+}
+
+const keepFor = 24 * time.Hour
+
+// keyed reports whether an idempotency key counts for the call.
+func (r *running) keyed() bool {
+	return r.call.IdempotencyKey != "" && r.def.Effect == Writes && !r.call.DryRun
+}
+
+// rowKey is the key of a call's row: keys of different principals never meet.
+func (c *Call) rowKey() string {
+	h := sha256.New()
+	h.Write([]byte(c.As.Name))
+	h.Write([]byte{0})
+	h.Write([]byte(c.IdempotencyKey))
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// claim takes the key for the time of the call.
+func (e *Engine) claim(call *Call) (release func(), err error) {
+	key := call.rowKey()
+	if _, taken := e.busy.LoadOrStore(key, true); taken {
+		return nil, fault.Conflict.Errorf("idempotency: a request with this key is being carried out").WithCode("idempotency_in_flight")
+	}
+	return func() { e.busy.Delete(key) }, nil
+}
+
+// replay takes the answer of an earlier call with the key, if there is one.
+func (r *running) replay(tx *storage.Tx) (bool, error) {
+	var k kept
+	found, err := tx.Table("idempotency").Get(r.call.rowKey(), &k)
+	if err != nil || !found || !r.ctx.Now.Before(k.Expires) {
+		return false, err
+	}
+	switch {
+	case k.Fingerprint != r.call.Fingerprint:
+		return false, fault.Invalid.Errorf("idempotency: the key was used for another request").WithCode("idempotency_mismatch")
+	case k.Lost:
+		return false, fault.Conflict.Errorf("idempotency: the request was carried out, its answer was too large to keep").
+			WithCode("idempotency_answer_lost")
+	}
+	r.res.Body, r.res.Void, r.res.Value, r.res.Replayed = k.Body, k.Void, nil, true
+	return true, nil
+}
+
+// keep stores the answer in the transaction that made it.
+func (r *running) keep(tx *storage.Tx) error {
+	k := kept{Fingerprint: r.call.Fingerprint, Void: r.res.Void, Body: r.res.Body, Expires: r.ctx.Now.Add(keepFor)}
+	if len(k.Body) > r.e.limits.Replies {
+		k.Body, k.Lost = nil, true
+	}
+	return tx.Table("idempotency").Put(r.call.rowKey(), k)
+}

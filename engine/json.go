@@ -1,0 +1,269 @@
+package engine
+
+import (
+	"encoding/json"
+	"math"
+	"strconv"
+	"unicode/utf8"
+
+	"catena/storage/fault"
+)
+
+// maxJSONDepth bounds objects and lists within each other.
+const maxJSONDepth = 128
+
+// scanner reads JSON strictly: names are case-sensitive and stand once, text is UTF-8.
+type scanner struct {
+	data []byte
+	pos  int
+}
+
+func (s *scanner) fail(what string) error {
+	return fault.Invalid.Errorf("JSON: %s at byte %d", what, s.pos).WithCode("json")
+}
+
+// peek skips blanks and returns the next byte, 0 at the end.
+func (s *scanner) peek() byte {
+	for s.pos < len(s.data) {
+		switch b := s.data[s.pos]; b {
+		case ' ', '\t', '\n', '\r':
+			s.pos++
+		default:
+			return b
+		}
+	}
+	return 0
+}
+
+func (s *scanner) expect(b byte) error {
+	if s.peek() != b {
+		return s.fail("'" + string(rune(b)) + "' expected")
+	}
+	s.pos++
+	return nil
+}
+
+// text reads a string; raw is part of the data if nothing in it is escaped.
+func (s *scanner) text() (raw []byte, err error) {
+	if err := s.expect('"'); err != nil {
+		return nil, err
+	}
+	start, plain := s.pos, true
+	for s.pos < len(s.data) {
+		switch b := s.data[s.pos]; {
+		case b == '"':
+			raw = s.data[start:s.pos]
+			s.pos++
+			if plain {
+				return raw, nil
+			}
+			return s.unescape(start-1, s.pos)
+		case b == '\\':
+			plain = false
+			s.pos += 2
+		case b < ' ':
+			return nil, s.fail("control character in text")
+		case b >= utf8.RuneSelf:
+			plain = false
+			s.pos++
+		default:
+			s.pos++
+		}
+	}
+	return nil, s.fail("text does not end")
+}
+
+func (s *scanner) unescape(from, to int) ([]byte, error) {
+	if !utf8.Valid(s.data[from:to]) {
+		return nil, s.fail("text is not UTF-8")
+	}
+	var out string
+	if err := json.Unmarshal(s.data[from:to], &out); err != nil {
+		return nil, s.fail("text is broken")
+	}
+	return []byte(out), nil
+}
+
+// skip passes over a value and returns it as written.
+func (s *scanner) skip(depth int) (json.RawMessage, error) {
+	s.peek()
+	start := s.pos
+	if _, err := s.value(depth); err != nil {
+		return nil, err
+	}
+	return s.data[start:s.pos], nil
+}
+
+// word reads true, false or null.
+func (s *scanner) word(w string) bool {
+	if len(s.data)-s.pos < len(w) || string(s.data[s.pos:s.pos+len(w)]) != w {
+		return false
+	}
+	s.pos += len(w)
+	return true
+}
+
+// value reads any value: numbers as int64 where that is exact, else float64.
+func (s *scanner) value(depth int) (any, error) {
+	if depth > maxJSONDepth {
+		return nil, s.fail("too deep")
+	}
+	switch b := s.peek(); {
+	case b == '"':
+		raw, err := s.text()
+		return string(raw), err
+	case b == '{':
+		return s.object(depth)
+	case b == '[':
+		return s.array(depth)
+	case b == '-' || b >= '0' && b <= '9':
+		return s.number()
+	case b == 't' && s.word("true"):
+		return true, nil
+	case b == 'f' && s.word("false"):
+		return false, nil
+	case b == 'n' && s.word("null"):
+		return nil, nil
+	}
+	return nil, s.fail("value expected")
+}
+
+func (s *scanner) number() (any, error) {
+	start := s.pos
+	integer := true
+	for s.pos < len(s.data) {
+		switch b := s.data[s.pos]; {
+		case b >= '0' && b <= '9' || b == '-' || b == '+':
+		case b == '.' || b == 'e' || b == 'E':
+			integer = false
+		default:
+			return s.finish(start, integer)
+		}
+		s.pos++
+	}
+	return s.finish(start, integer)
+}
+
+func (s *scanner) finish(start int, integer bool) (any, error) {
+	raw := s.data[start:s.pos]
+	if !validNumber(raw) {
+		return nil, s.fail("number is broken")
+	}
+	if integer {
+		if n, err := strconv.ParseInt(string(raw), 10, 64); err == nil {
+			return n, nil
+		}
+	}
+	f, err := strconv.ParseFloat(string(raw), 64)
+	if err != nil || math.IsInf(f, 0) {
+		return nil, s.fail("number is out of range")
+	}
+	return f, nil
+}
+
+// validNumber checks what Go reads as a number and JSON does not.
+func validNumber(raw []byte) bool {
+	if len(raw) > 0 && raw[0] == '-' {
+		raw = raw[1:]
+	}
+	if len(raw) == 0 || raw[0] < '0' || raw[0] > '9' || len(raw) > 1 && raw[0] == '0' && raw[1] >= '0' && raw[1] <= '9' {
+		return false
+	}
+	for i, b := range raw {
+		if b == '.' && (i+1 >= len(raw) || raw[i+1] < '0' || raw[i+1] > '9') {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *scanner) array(depth int) (any, error) {
+	s.pos++
+	out := []any{}
+	if s.peek() == ']' {
+		s.pos++
+		return out, nil
+	}
+	for {
+		v, err := s.value(depth + 1)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, v)
+		switch s.peek() {
+		case ',':
+			s.pos++
+		case ']':
+			s.pos++
+			return out, nil
+		default:
+			return nil, s.fail("',' or ']' expected")
+		}
+	}
+}
+
+func (s *scanner) object(depth int) (any, error) {
+	out := map[string]any{}
+	err := s.members(func(name []byte) error {
+		if _, twice := out[string(name)]; twice {
+			return s.fail("name " + strconv.Quote(string(name)) + " twice")
+		}
+		v, err := s.value(depth + 1)
+		out[string(name)] = v
+		return err
+	})
+	return out, err
+}
+
+// members reads an object, calling fn at the value of each member.
+func (s *scanner) members(fn func(name []byte) error) error {
+	if err := s.expect('{'); err != nil {
+		return err
+	}
+	if s.peek() == '}' {
+		s.pos++
+		return nil
+	}
+	for {
+		name, err := s.text()
+		if err != nil {
+			return err
+		}
+		if err := s.expect(':'); err != nil {
+			return err
+		}
+		if err := fn(name); err != nil {
+			return err
+		}
+		switch s.peek() {
+		case ',':
+			s.pos++
+		case '}':
+			s.pos++
+			return nil
+		default:
+			return s.fail("',' or '}' expected")
+		}
+	}
+}
+
+// end checks that nothing follows.
+func (s *scanner) end() error {
+	if s.peek() != 0 || s.pos < len(s.data) {
+		return s.fail("end expected")
+	}
+	return nil
+}
+
+// ParseJSON reads one JSON value strictly: names stand once, text is UTF-8, depth is
+// bounded. Whole numbers are int64.
+func ParseJSON(raw []byte) (any, error) { return parseAny(raw) }
+
+func parseAny(raw []byte) (any, error) {
+	s := scanner{data: raw}
+	v, err := s.value(0)
+	if err != nil {
+		return nil, err
+	}
+	return v, s.end()
+}

@@ -1,0 +1,115 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"catena/storage/fault"
+)
+
+// Limits bound one call; zero values take the defaults.
+type Limits struct {
+	Ops         int           // operations of one call (10,000)
+	Depth       int           // calls within calls (32)
+	Time        time.Duration // of one call (60 s)
+	Replies     int           // bytes of an answer kept for an idempotency key (5 MiB)
+	ExprTime    time.Duration // of one expression (1 s)
+	TraceRuns   int           // traces kept (1,000)
+	TraceSteps  int           // steps of one trace (2,000)
+	TraceMinute time.Duration // how long a trace is kept (10 min)
+}
+
+// Codes of the errors that name a limit.
+const (
+	codeDepth = "depth"
+	codeOps   = "operations"
+	codeTime  = "transaction_timeout"
+)
+
+func (l Limits) withDefaults() Limits {
+	d := Limits{
+		Ops: 10_000, Depth: 32, Time: time.Minute, Replies: 5 << 20, ExprTime: time.Second,
+		TraceRuns: 1000, TraceSteps: 2000, TraceMinute: 10 * time.Minute,
+	}
+	set(&l.Ops, d.Ops)
+	set(&l.Depth, d.Depth)
+	set(&l.Time, d.Time)
+	set(&l.Replies, d.Replies)
+	set(&l.ExprTime, d.ExprTime)
+	set(&l.TraceRuns, d.TraceRuns)
+	set(&l.TraceSteps, d.TraceSteps)
+	set(&l.TraceMinute, d.TraceMinute)
+	return l
+}
+
+func set[T int | time.Duration](v *T, otherwise T) {
+	if *v <= 0 {
+		*v = otherwise
+	}
+}
+
+// deadline is a context that ends at an instant. It costs nothing but its own memory until
+// somebody waits for it, which short calls never do.
+type deadline struct {
+	context.Context
+	at     time.Time
+	mu     sync.Mutex
+	timed  context.Context //nolint:containedctx // made on first use
+	cancel context.CancelFunc
+}
+
+func (d *deadline) real() context.Context {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.timed == nil {
+		d.timed, d.cancel = context.WithDeadline(d.Context, d.at)
+	}
+	return d.timed
+}
+
+// Deadline returns the earlier of the call's and the caller's end.
+func (d *deadline) Deadline() (time.Time, bool) {
+	if at, ok := d.Context.Deadline(); ok && at.Before(d.at) {
+		return at, true
+	}
+	return d.at, true
+}
+
+// Done returns a channel that is closed when the context ends.
+func (d *deadline) Done() <-chan struct{} { return d.real().Done() }
+
+// Err returns why the context ended, nil while it has not.
+func (d *deadline) Err() error {
+	d.mu.Lock()
+	timed := d.timed
+	d.mu.Unlock()
+	if timed != nil {
+		return timed.Err()
+	}
+	if err := d.Context.Err(); err != nil {
+		return err
+	}
+	if !time.Now().Before(d.at) {
+		return context.DeadlineExceeded
+	}
+	return nil
+}
+
+// stop releases the timer, if one was needed.
+func (d *deadline) stop() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.cancel != nil {
+		d.cancel()
+	}
+}
+
+// overdue names the limit if a call ended because its time was over.
+func (d *deadline) overdue(err error, limit time.Duration) error {
+	if err == nil || !errors.Is(err, context.DeadlineExceeded) || d.Context.Err() != nil {
+		return err
+	}
+	return fault.Limit.Errorf("time: the call took longer than %s", limit).WithCode(codeTime)
+}

@@ -1,0 +1,96 @@
+// Package engine runs operations: it knows them by name and type, chooses which function of
+// an operation fits an input, decodes parameters, and runs each call, whole chains included,
+// in one transaction with one trace. What operations do is theirs (ops, decks); where calls
+// come from is for the doors (rest, chains, scripts, the command line); what is stored and
+// who may see it is decided by storage.
+package engine
+
+import (
+	"time"
+
+	"catena/storage"
+	"catena/storage/blob"
+)
+
+// Void stands for no input; as an output it passes the input on.
+type Void struct{}
+
+// Names of storage's types for packages that know storage by the engine alone.
+type (
+	// Blob is a file.
+	Blob = storage.Blob
+	// Blobs is a list of files.
+	Blobs = storage.Blobs
+	// Doc is a document.
+	Doc = storage.Doc
+	// Docs is a list of documents.
+	Docs = storage.Docs
+	// Page is a part of a list of documents.
+	Page = storage.Page
+	// Principal is who acts.
+	Principal = storage.Principal
+	// Props are property values by xpath.
+	Props = storage.Props
+	// Ref names a document.
+	Ref = storage.Ref
+	// Refs names several documents.
+	Refs = storage.Refs
+	// Rows are the columns of a query's results.
+	Rows = storage.Rows
+	// Tx is a transaction seen by one principal.
+	Tx = storage.Tx
+)
+
+// NewBlob makes a file of data, which must not be changed afterwards.
+func NewBlob(name, typ string, data []byte) *Blob { return blob.FromBytes(name, typ, data) }
+
+// Op is an operation: its name, what is said about it, and its functions.
+type Op struct {
+	Name                 string   // "Document.Create"
+	Aliases              []string // other names
+	Label, Category      string   // as lists show it; no label: the name
+	Doc, Since, Requires string
+	Effect               Effect
+	Run                  Func
+}
+
+// Effect is what an operation may do to the store.
+type Effect uint8
+
+// The effects, from the widest: a plan has the widest of its steps.
+const (
+	Writes Effect = iota // the zero value: whoever says nothing writes
+	Reads                // runs on a snapshot that cannot be changed
+	Pure                 // does not touch the store
+)
+
+var effectNames = [...]string{Writes: "writes", Reads: "reads", Pure: "pure"}
+
+// String returns the effect's name.
+func (e Effect) String() string { return effectNames[e] }
+
+// Value is a result whose type has a word of its own.
+type Value struct {
+	Word string
+	V    any
+}
+
+// Param describes a parameter of an operation.
+type Param struct {
+	Name     string
+	Aliases  []string // names it is also looked up by
+	Type     string   // type word
+	Doc      string
+	Required bool
+	Default  any
+	Values   []string // suggested, or the only ones if Enum
+	Enum     bool
+	Order    int
+	Widget   string
+}
+
+// Lazy is an input or a variable that is found inside the transaction.
+type Lazy func(*Ctx) (any, error)
+
+// Clock returns the present time.
+type Clock func() time.Time

@@ -1,0 +1,193 @@
+package engine
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+)
+
+// table is how the parameters of an operation are decoded, made once.
+type table struct {
+	typ       reflect.Type // struct; nil for dynamic parameters
+	fields    []field
+	all       uint64 // a bit for each field
+	required  uint64
+	defaults  bool          // the prototype is not zero
+	proto     any           // pointer to a struct with the defaults
+	protoElem reflect.Value // the struct
+}
+
+// field is one parameter.
+type field struct {
+	Param
+	kind kind
+	typ  reflect.Type
+	off  uintptr
+}
+
+const maxParams = 64
+
+// find returns the field of a name, and whether it is its own name; -1 if there is none.
+func (t *table) find(name []byte) (int, bool) {
+	for i := range t.fields {
+		if f := &t.fields[i]; len(f.Name) == len(name) && f.Name == string(name) {
+			return i, true
+		}
+	}
+	for i := range t.fields {
+		for _, alias := range t.fields[i].Aliases {
+			if alias == string(name) {
+				return i, false
+			}
+		}
+	}
+	return -1, false
+}
+
+// tableOf compiles the parameters of a function.
+func tableOf(f Func) (*table, error) {
+	t := &table{typ: f.params}
+	var err error
+	if f.params == nil {
+		for _, p := range f.dynamic {
+			t.fields = append(t.fields, field{Param: p, kind: kindOfWord(p.Type)})
+		}
+	} else if err = t.reflect(); err != nil {
+		return nil, err
+	}
+	if len(t.fields) > maxParams {
+		return nil, fmt.Errorf("more than %d parameters", maxParams)
+	}
+	seen := map[string]bool{}
+	for i := range t.fields {
+		p := &t.fields[i]
+		if p.Name == "" || seen[p.Name] {
+			return nil, fmt.Errorf("parameter %q: a name is missing or stands twice", p.Name)
+		}
+		seen[p.Name] = true
+		t.all |= 1 << i
+		if p.Required {
+			t.required |= 1 << i
+		}
+		if f.params == nil && p.Default != nil {
+			if p.Default, err = (&Ctx{}).convert(p.Default, p.kind); err != nil {
+				return nil, fmt.Errorf("parameter %q: default: %w", p.Name, err)
+			}
+		}
+	}
+	return t, nil
+}
+
+// reflect reads the fields of the struct, those of embedded structs included.
+func (t *table) reflect() error {
+	proto := reflect.New(t.typ)
+	t.proto, t.protoElem = proto.Interface(), proto.Elem()
+	if t.typ.Kind() != reflect.Struct {
+		return fmt.Errorf("parameters are %s, not a struct", t.typ)
+	}
+	d := decoder{c: &Ctx{}, t: t, base: proto.UnsafePointer()}
+	for _, sf := range reflect.VisibleFields(t.typ) {
+		if sf.Anonymous {
+			continue
+		}
+		f, err := fieldOf(sf)
+		if err != nil {
+			return err
+		}
+		f.off = offset(t.typ, sf.Index)
+		if text, ok := sf.Tag.Lookup("default"); ok && text != "" {
+			if err := d.put(&f, text); err != nil {
+				return fmt.Errorf("%s: default: %w", sf.Name, err)
+			}
+			t.defaults = true
+			f.Default = fieldValue(t.protoElem, sf)
+		}
+		t.fields = append(t.fields, f)
+	}
+	return nil
+}
+
+func fieldValue(v reflect.Value, sf reflect.StructField) any {
+	return v.FieldByIndex(sf.Index).Interface()
+}
+
+// offset returns where a field of nested structs is.
+func offset(t reflect.Type, index []int) uintptr {
+	var off uintptr
+	for _, i := range index {
+		f := t.Field(i)
+		off += f.Offset
+		t = f.Type
+	}
+	return off
+}
+
+// fieldOf reads the tags of a field.
+func fieldOf(sf reflect.StructField) (field, error) {
+	tag, ok := sf.Tag.Lookup("json")
+	if !ok || !sf.IsExported() {
+		return field{}, fmt.Errorf("field %s: no json tag, or not exported", sf.Name)
+	}
+	name, options, _ := strings.Cut(tag, ",")
+	doc := sf.Tag.Get("doc")
+	if name == "" || doc == "" {
+		return field{}, fmt.Errorf("field %s: no name or no doc", sf.Name)
+	}
+	f := field{typ: sf.Type, kind: kindOfType(sf.Type)}
+	f.Name, f.Doc, f.Type = name, doc, words[f.kind]
+	_, optional := sf.Tag.Lookup("default")
+	f.Required = !optional && !slices.Contains(strings.Split(options, ","), "omitzero")
+	f.Aliases = tagList(sf, "alias")
+	if f.Values = tagList(sf, "enum"); f.Values != nil {
+		f.Enum = true
+	} else {
+		f.Values = tagList(sf, "values")
+	}
+	if word := sf.Tag.Get("type"); word != "" {
+		f.Type = word
+	}
+	f.Widget = sf.Tag.Get("widget")
+	if order := sf.Tag.Get("order"); order != "" {
+		n, err := strconv.Atoi(order)
+		if err != nil {
+			return field{}, fmt.Errorf("field %s: order %q", sf.Name, order)
+		}
+		f.Order = n
+	}
+	return f, nil
+}
+
+func tagList(sf reflect.StructField, name string) []string {
+	text := sf.Tag.Get(name)
+	if text == "" {
+		return nil
+	}
+	items := strings.Split(text, ",")
+	for i := range items {
+		items[i] = strings.TrimSpace(items[i])
+	}
+	return items
+}
+
+// ordered returns the parameters as documentation lists them: by order where both have one,
+// else the required first, else by name.
+func (t *table) ordered() []Param {
+	out := make([]Param, len(t.fields))
+	for i := range t.fields {
+		out[i] = t.fields[i].Param
+	}
+	sort.SliceStable(out, func(i, j int) bool {
+		a, b := &out[i], &out[j]
+		switch {
+		case a.Order != 0 && b.Order != 0 && a.Order != b.Order:
+			return a.Order < b.Order
+		case a.Required != b.Required:
+			return a.Required
+		}
+		return a.Name < b.Name
+	})
+	return out
+}

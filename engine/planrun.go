@@ -1,0 +1,269 @@
+package engine
+
+import (
+	"errors"
+	"reflect"
+
+	"catena/storage/fault"
+)
+
+// Run carries out the plan in a context. Logins made by its steps end with it.
+func (p *Plan) Run(c *Ctx, in any) (any, error) {
+	if p.effect != Pure && (c.Tx == nil || p.effect == Writes && !c.Tx.Writable()) {
+		return nil, c.capable(p.def)
+	}
+	door, height := c.Door, len(c.logins)
+	if p.trusted {
+		c.Door = Chain
+	}
+	out, err := p.run(c, in)
+	if len(c.logins) > height {
+		c.restore(height)
+	}
+	c.Door = door
+	if err != nil {
+		var x *exit
+		if errors.As(err, &x) {
+			if x.rollback && c.run != nil {
+				c.run.exit = true
+			}
+			return x.out, nil
+		}
+		return nil, err
+	}
+	return out, nil
+}
+
+func (p *Plan) run(c *Ctx, in any) (any, error) {
+	for i := range p.steps {
+		st := &p.steps[i]
+		c.Input = in
+		var out any
+		var err error
+		if st.handler == nil && st.when == nil {
+			out, err = st.run(c, in)
+		} else {
+			out, err = st.guarded(c, in)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if st.As != "" {
+			c.Vars[st.As] = out
+		}
+		in = out
+	}
+	c.Input = in
+	return in, nil
+}
+
+// guarded runs a step that has a condition or a handler.
+func (st *step) guarded(c *Ctx, in any) (any, error) {
+	if st.when != nil {
+		v, err := c.eval(st.when)
+		if err != nil {
+			return nil, st.failed(StageInput, fault.Wrap(err, "when"))
+		}
+		if v != true && v != "true" {
+			return in, nil
+		}
+	}
+	if st.handler == nil {
+		return st.run(c, in)
+	}
+	return st.try(c, in, func() (any, error) { return st.run(c, in) })
+}
+
+// try runs f; what a failed f has written is undone before the handler has its say.
+func (st *step) try(c *Ctx, in any, f func() (any, error)) (any, error) {
+	var out any
+	try := func() (err error) {
+		out, err = f()
+		return err
+	}
+	height := len(c.logins)
+	var err error
+	if c.Tx != nil && c.Tx.Writable() {
+		err = c.Tx.Nest(try)
+	} else {
+		err = try()
+	}
+	if err == nil || passing(err) {
+		return out, err
+	}
+	c.restore(height)
+	return st.handle(c, in, err)
+}
+
+// handle does what the step's handler says about a failure.
+func (st *step) handle(c *Ctx, in any, failure error) (any, error) {
+	name, cause := root(failure)
+	c.Vars["Exception"], c.Vars["exceptionName"] = cause.Error(), fault.Of(failure).String()
+	c.Vars["exceptionOperation"] = name
+	c.Input = in
+	h := st.handler
+	switch {
+	case h.chain != nil:
+		return c.Call(h.chain.Name, in, nil)
+	case h.pass:
+		return in, nil
+	}
+	return h.computed.eval(c)
+}
+
+// failed names the step in an error.
+func (st *step) failed(stage string, err error) error {
+	err = st.d.failed(stage, err)
+	var e *Error
+	if errors.As(err, &e) {
+		e.Step = st.n
+	}
+	return err
+}
+
+// run carries out one step.
+func (st *step) run(c *Ctx, in any) (any, error) {
+	if err := c.count(); err != nil {
+		return nil, st.failed(StageRun, err)
+	}
+	d := st.d
+	if !st.open && !d.grants.allows(c.As, c.Door) {
+		return nil, st.failed(StageInput, fault.Denied.Errorf("not allowed here"))
+	}
+	k := kindOf(in)
+	v := d.by[k]
+	if v == nil || k == kList || k == kOther {
+		var err error
+		if v, err = d.choose(in); err != nil {
+			return nil, st.failed(StageInput, err)
+		}
+	}
+	if c.trace != nil || v.in != k || v.each || d.table.typ == nil {
+		return st.slow(c, v, in)
+	}
+	p := st.proto
+	if st.given != d.table.all || st.computed != nil {
+		var err error
+		if p, err = st.params(c); err != nil {
+			return nil, st.failed(StageInput, err)
+		}
+	}
+	out, err := v.call(p, c, in)
+	if err != nil {
+		return nil, st.failed(StageRun, err)
+	}
+	return out, nil
+}
+
+// slow runs a step that is traced, or whose input is a list or must be converted.
+func (st *step) slow(c *Ctx, v *variant, in any) (any, error) {
+	t := c.step(st.d, in, st.Params, nil)
+	var err error
+	if v.in != kindOf(in) {
+		if in, err = c.adapt(st.d, v, in); err != nil {
+			return nil, c.end(t, nil, st.failed(StageInput, err))
+		}
+		c.Input = in
+	}
+	var out any
+	if v.each {
+		out, err = c.each(v, in, func() (any, error) { return st.params(c) })
+	} else {
+		var p any
+		if p, err = st.params(c); err != nil {
+			return nil, c.end(t, nil, st.failed(StageInput, err))
+		}
+		if st.d.table.typ == nil {
+			out, err = st.nested(c, v, p, in)
+		} else {
+			out, err = v.call(p, c, in)
+		}
+	}
+	if err != nil {
+		return nil, c.end(t, nil, st.failed(StageRun, err))
+	}
+	if t != nil {
+		_ = c.end(t, out, nil)
+	}
+	return out, nil
+}
+
+// nested runs a step that is itself a chain or a script.
+func (st *step) nested(c *Ctx, v *variant, p, in any) (any, error) {
+	limit := 32
+	if c.run != nil {
+		limit = c.run.e.limits.Depth
+	}
+	if c.depth++; c.depth > limit {
+		c.depth--
+		return nil, fault.Limit.Errorf("depth: more than %d calls within calls", limit).WithCode(codeDepth)
+	}
+	out, err := c.dynamic(v, p, in)
+	c.depth--
+	return out, err
+}
+
+// params returns the parameters of the step: the fixed ones as they are, or a copy with
+// what is computed, found in the chain's parameters, or in a variable.
+func (st *step) params(c *Ctx) (any, error) {
+	t := st.d.table
+	if t.typ == nil {
+		return st.dynamicParams(c)
+	}
+	if st.computed == nil {
+		if !st.fed(c) {
+			if t.required&^st.given != 0 {
+				return nil, t.missing(st.given)
+			}
+			return st.proto, nil
+		}
+	}
+	p := reflect.New(t.typ)
+	p.Elem().Set(reflect.ValueOf(st.proto).Elem())
+	d := decoder{c: c, t: t, base: p.UnsafePointer(), set: st.given}
+	for i := range st.computed {
+		cv := &st.computed[i]
+		v, err := cv.value.eval(c)
+		if err != nil {
+			return nil, paramError(cv.name, err)
+		}
+		if v == nil {
+			d.set &^= 1 << cv.field
+			continue
+		}
+		if err := d.put(&t.fields[cv.field], v); err != nil {
+			return nil, err
+		}
+	}
+	return p.Interface(), d.finish()
+}
+
+// fed reports whether a parameter that the step does not give is found elsewhere.
+func (st *step) fed(c *Ctx) bool {
+	if len(c.Vars) == 0 && len(c.params) == 0 {
+		return false
+	}
+	t := st.d.table
+	for i := range t.fields {
+		if st.given&(1<<i) == 0 && c.lookup(&t.fields[i]) != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// dynamicParams returns the parameters of a step that is a chain or a script.
+func (st *step) dynamicParams(c *Ctx) (any, error) {
+	m := make(map[string]any, len(st.values)+len(st.computed))
+	for name, v := range st.values {
+		m[name] = v
+	}
+	for i := range st.computed {
+		v, err := st.computed[i].value.eval(c)
+		if err != nil {
+			return nil, paramError(st.computed[i].name, err)
+		}
+		m[st.computed[i].name] = v
+	}
+	return st.d.table.fromMap(c, m)
+}

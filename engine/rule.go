@@ -1,0 +1,108 @@
+package engine
+
+import (
+	"slices"
+	"strings"
+
+	"catena/storage"
+)
+
+// Door is where a call comes from; a rule names a set of them.
+type Door uint8
+
+// The doors.
+const (
+	REST Door = 1 << iota
+	MCP
+	CLI
+	Chain
+	Script
+	Listener
+	Server
+
+	Everywhere = REST | MCP | CLI | Chain | Script | Listener | Server
+)
+
+const doors = 7
+
+// Who is a group of principals.
+type Who uint8
+
+// Who may call an operation, from the narrowest.
+const (
+	nobody    Who = iota
+	Admins        // administrators
+	Scripters     // those who may run text of their own: administrators and the group scripters
+	Anyone        // everyone who signed in
+)
+
+// Rule lets some call operations from some doors. Ops is a name or a prefix with a star:
+// "Document.*". Rules with the exact name hold instead of those with a prefix.
+type Rule struct {
+	Ops  string
+	Who  Who
+	From Door
+}
+
+// grants is who may call an operation, by door.
+type grants [doors]Who
+
+// everyone is what holds for operations deployed at run time that no rule names.
+var everyone = func() (g grants) {
+	for i := range g {
+		g[i] = Anyone
+	}
+	return g
+}()
+
+// grantsFor adds up the rules that name an operation; ok is false if none does.
+func grantsFor(rules []Rule, name string) (g grants, ok bool) {
+	best := -1 // length of the prefix that holds
+	for _, r := range rules {
+		prefix, starred := strings.CutSuffix(r.Ops, "*")
+		rank := len(prefix)
+		switch {
+		case r.Ops == name:
+			rank = len(name) + 1
+		case !starred || !strings.HasPrefix(name, prefix):
+			continue
+		}
+		if rank < best {
+			continue
+		}
+		if rank > best {
+			best, g, ok = rank, grants{}, true
+		}
+		for i := range g {
+			if r.From&(1<<i) != 0 {
+				g[i] = max(g[i], r.Who)
+			}
+		}
+	}
+	return g, ok
+}
+
+// allows reports whether p may call from any of the doors; no door is the server itself.
+func (g *grants) allows(p *storage.Principal, from Door) bool {
+	if p == nil {
+		return false
+	}
+	if from == 0 {
+		from = Server
+	}
+	who := nobody
+	for i, w := range g {
+		if from&(1<<i) != 0 {
+			who = max(who, w)
+		}
+	}
+	switch who {
+	case Anyone:
+		return true
+	case Scripters:
+		return p.Admin || p.System || slices.Contains(p.Groups, "scripters")
+	case Admins:
+		return p.Admin || p.System
+	}
+	return false
+}

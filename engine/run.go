@@ -1,0 +1,287 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"time"
+
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+// Call says what to run, for whom and how.
+type Call struct {
+	Op             string
+	Input          any             // a value, or Lazy
+	Params         map[string]any  // by name, or
+	RawParams      json.RawMessage // a JSON object
+	Vars           map[string]any  // context variables; they may be Lazy
+	As             *storage.Principal
+	Door           Door
+	DryRun, Trace  bool
+	Timeout        time.Duration // 0: the engine's; it can only be lowered
+	IdempotencyKey string        // a call made before with this key and Fingerprint is not made again
+	Fingerprint    string
+	Encode         func(*Ctx, any) ([]byte, error) // makes the answer's bytes, inside the transaction
+	RequestID      string
+	TraceID        string // W3C trace id; "" makes one where a trace is kept
+}
+
+// Result is what a call returned.
+type Result struct {
+	Value    any
+	Body     []byte
+	Trace    *Trace
+	Changes  []storage.Change // of a dry run
+	Replayed bool             // the answer of an earlier call with the same idempotency key
+	Attempts int
+	Void     bool // the operation returned nothing
+}
+
+// running is a call being carried out.
+type running struct {
+	e     *Engine
+	set   *Set
+	def   *Def
+	call  *Call
+	end   deadline
+	ctx   Ctx
+	res   Result
+	after []func(context.Context) error
+	ops   int
+	root  *Trace
+	steps int // of the trace
+	exit  bool
+	inner *Plan
+}
+
+// Run carries out a call in one transaction. After a lost race the whole call runs again.
+func (e *Engine) Run(ctx context.Context, call Call) (*Result, error) {
+	set := e.set.Load()
+	d, ok := set.Op(call.Op)
+	if !ok || call.As != nil && !d.grants.allows(call.As, call.Door) {
+		return nil, unknownOp(call.Op)
+	}
+	r := &running{e: e, set: set, def: d, call: &call}
+	return r.carryOut(ctx)
+}
+
+// RunPlan carries out a plan as Run does an operation; the call's Op is only a name for it.
+func (e *Engine) RunPlan(ctx context.Context, p *Plan, call Call) (*Result, error) {
+	r := &running{e: e, set: p.set, def: p.def, call: &call, inner: p}
+	return r.carryOut(ctx)
+}
+
+func (r *running) carryOut(ctx context.Context) (*Result, error) {
+	e, call := r.e, r.call
+	switch {
+	case call.As == nil:
+		return nil, fault.Denied.Errorf("nobody is signed in").WithCode("not_signed_in")
+	case call.As.ReadOnly && r.def.Effect == Writes:
+		return nil, fault.Denied.Errorf("operation %s writes, the key is read-only", r.def.Name).WithCode("insufficient_scope")
+	}
+	limit := e.limits.Time
+	if call.Timeout > 0 && call.Timeout < limit {
+		limit = call.Timeout
+	}
+	r.end = deadline{Context: ctx, at: time.Now().Add(limit)}
+	defer r.end.stop()
+	if r.keyed() {
+		release, err := e.claim(call)
+		if err != nil {
+			return nil, err
+		}
+		defer release()
+	}
+	err := r.transact()
+	if err != nil {
+		err = r.end.overdue(err, limit)
+		e.traceFailure(r, err)
+		return nil, err
+	}
+	if !call.DryRun && !r.exit {
+		r.runAfter(ctx)
+	}
+	e.traceDone(r)
+	return &r.res, nil
+}
+
+// transact opens what the operation needs and attempts the call in it.
+func (r *running) transact() error {
+	repo, call := r.e.repo, r.call
+	attempt := func(tx *storage.Tx) error {
+		r.res.Attempts++
+		err := r.attempt(tx)
+		if err == nil && (call.DryRun || r.exit) {
+			return errRollback
+		}
+		return err
+	}
+	var err error
+	switch {
+	case r.def.Effect == Writes:
+		err = repo.Update(&r.end, call.As, attempt)
+	case r.def.Effect == Reads || r.needsStore():
+		err = repo.View(&r.end, call.As, attempt)
+	default:
+		r.res.Attempts = 1
+		err = r.attempt(nil)
+	}
+	if errors.Is(err, errRollback) {
+		return nil
+	}
+	return err
+}
+
+var errRollback = errors.New("rolled back as asked")
+
+// needsStore reports whether a pure operation is called with something to be found in the store.
+func (r *running) needsStore() bool {
+	if r.e.repo == nil {
+		return false
+	}
+	switch r.call.Input.(type) {
+	case Lazy, func(*Ctx) (any, error):
+		return true
+	}
+	for _, v := range r.call.Vars {
+		if _, lazy := v.(Lazy); lazy {
+			return true
+		}
+	}
+	k := kindOf(r.call.Input)
+	v := r.def.by[k]
+	return v != nil && v.in != k && v.in != kVoid && v.in != kAny && fit(k, v.in) == 2
+}
+
+// attempt makes one attempt, with nothing left of the one before.
+func (r *running) attempt(tx *storage.Tx) (err error) {
+	call := r.call
+	r.after, r.ops, r.root, r.steps, r.exit = nil, 0, nil, 0, false
+	r.ctx = Ctx{Context: &r.end, Tx: tx, As: call.As, Log: r.e.log, Door: call.Door, run: r}
+	c := &r.ctx
+	if c.Door == 0 {
+		c.Door = Server
+	}
+	if tx != nil {
+		c.Now = tx.Now()
+	} else {
+		c.Now = r.e.clock().UTC().Truncate(time.Millisecond)
+	}
+	if call.DryRun && tx != nil && tx.Writable() {
+		tx.Record()
+	}
+	c.Vars = make(map[string]any, len(call.Vars))
+	r.beginTrace()
+	defer func() {
+		if p := recover(); p != nil {
+			err = r.panicked(p)
+		}
+	}()
+	if tx != nil && r.keyed() {
+		if done, err := r.replay(tx); done || err != nil {
+			return err
+		}
+	}
+	out, err := r.invoke(c)
+	if err != nil {
+		return err
+	}
+	return r.conclude(c, out)
+}
+
+// invoke finds the input and the variables and runs the operation.
+func (r *running) invoke(c *Ctx) (any, error) {
+	in, err := r.resolve(c)
+	if err != nil {
+		return nil, r.def.failed(StageInput, err)
+	}
+	var out any
+	switch {
+	case r.inner != nil:
+		out, err = r.inner.Run(c, in)
+	default:
+		out, err = c.invoke(r.def, in, r.call.Params, r.call.RawParams)
+	}
+	c.restore(0)
+	if err != nil {
+		var x *exit
+		if !errors.As(err, &x) {
+			return nil, err
+		}
+		out, r.exit = x.out, x.rollback
+	}
+	return out, nil
+}
+
+// resolve finds what the call left to be found inside the transaction.
+func (r *running) resolve(c *Ctx) (any, error) {
+	for name, v := range r.call.Vars {
+		if name == "ChainParameters" {
+			return nil, fault.Invalid.Errorf("variable ChainParameters is reserved").In(name)
+		}
+		found, err := c.found(v)
+		if err != nil {
+			return nil, err
+		}
+		c.Vars[name] = found
+	}
+	return c.found(r.call.Input)
+}
+
+func (c *Ctx) found(v any) (any, error) {
+	switch lazy := v.(type) {
+	case Lazy:
+		return lazy(c)
+	case func(*Ctx) (any, error):
+		return lazy(c)
+	}
+	return v, nil
+}
+
+// conclude takes the result in, encodes it, and keeps it for its idempotency key.
+func (r *running) conclude(c *Ctx, out any) error {
+	call := r.call
+	r.res.Value, r.res.Void, r.res.Body = out, out == nil, nil
+	if call.Encode != nil {
+		c.As, c.Input = call.As, out
+		body, err := call.Encode(c, out)
+		if err != nil {
+			return err
+		}
+		r.res.Body = body
+	}
+	if call.DryRun && c.Tx != nil {
+		r.res.Changes = c.Tx.Changes()
+		return nil
+	}
+	if c.Tx != nil && r.keyed() && !r.exit {
+		return r.keep(c.Tx)
+	}
+	return nil
+}
+
+// panicked makes an error of a panic; the stack goes to the log.
+func (r *running) panicked(p any) error {
+	r.e.log.LogAttrs(r.end.Context, slog.LevelError, "operation panicked", slog.String("operation", r.def.Name),
+		slog.String("request", r.call.RequestID), slog.String("panic", fmt.Sprint(p)), slog.String("stack", string(debug.Stack())))
+	return r.def.failed(StageRun, fault.Internal.Errorf("panic: %v", p))
+}
+
+// runAfter does what was to be done once the call is committed.
+func (r *running) runAfter(ctx context.Context) {
+	for _, f := range r.after {
+		func() {
+			defer func() {
+				if p := recover(); p != nil {
+					_ = r.panicked(p)
+				}
+			}()
+			r.ctx.report(f(context.WithoutCancel(ctx)))
+		}()
+	}
+}

@@ -1,0 +1,219 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Def is an operation in a set, with what was compiled from it.
+type Def struct {
+	Op
+	table  *table
+	grants grants
+	// by is the function for an input of each kind; nil if there is none.
+	by [kinds]*variant
+}
+
+// Signature returns the type words of the operation's functions: in, out, in, out.
+func (d *Def) Signature() []string { return d.Run.Signature() }
+
+// Params returns the parameters as documentation lists them.
+func (d *Def) Params() []Param { return d.table.ordered() }
+
+// Set is the operations that exist: immutable, so that a call keeps the set it began with.
+type Set struct {
+	rules []Rule
+	ops   map[string]*Def // by name and alias
+	names []string
+	stamp *stamp
+}
+
+// stamp tells sets apart; it keeps what is derived from one.
+type stamp struct{ _ byte }
+
+// NewSet makes a set. Everything wrong with an operation is an error here, not when it is
+// called: names that stand twice, what is not documented, functions with different
+// parameters, and operations that no rule lets anyone call.
+func NewSet(rules []Rule, ops ...[]Op) (*Set, error) {
+	s := &Set{rules: rules, ops: map[string]*Def{}, stamp: &stamp{}}
+	var errs []error
+	for _, family := range ops {
+		for i := range family {
+			d, err := s.compile(family[i])
+			if err == nil {
+				err = s.add(d)
+			}
+			if err == nil {
+				var covered bool
+				if d.grants, covered = grantsFor(rules, d.Name); !covered {
+					err = errors.New("no rule says who may call it")
+				}
+			}
+			if err != nil {
+				errs = append(errs, fmt.Errorf("operation %q: %w", family[i].Name, err))
+			}
+		}
+	}
+	s.index()
+	return s, errors.Join(errs...)
+}
+
+// With returns a copy of the set with operations added or replaced, and others removed.
+// Operations added here may be called by everyone unless a rule names them.
+func (s *Set) With(ops []Op, remove ...string) (*Set, error) {
+	n := &Set{rules: s.rules, ops: maps.Clone(s.ops), stamp: &stamp{}}
+	var errs []error
+	for _, name := range remove {
+		n.remove(name)
+	}
+	for i := range ops {
+		d, err := n.compile(ops[i])
+		if err != nil {
+			errs = append(errs, fmt.Errorf("operation %q: %w", ops[i].Name, err))
+			continue
+		}
+		n.remove(d.Name)
+		var covered bool
+		if d.grants, covered = grantsFor(s.rules, d.Name); !covered {
+			d.grants = everyone
+		}
+		if err := n.add(d); err != nil {
+			errs = append(errs, fmt.Errorf("operation %q: %w", d.Name, err))
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	n.index()
+	return n, nil
+}
+
+func (s *Set) remove(name string) {
+	d, ok := s.ops[name]
+	if !ok || d.Name != name {
+		return
+	}
+	delete(s.ops, name)
+	for _, alias := range d.Aliases {
+		if s.ops[alias] == d {
+			delete(s.ops, alias)
+		}
+	}
+}
+
+func (s *Set) add(d *Def) error {
+	for _, name := range append([]string{d.Name}, d.Aliases...) {
+		if other, taken := s.ops[name]; taken {
+			return fmt.Errorf("the name %q is already that of %s", name, other.Name)
+		}
+		s.ops[name] = d
+	}
+	return nil
+}
+
+func (s *Set) index() {
+	for name, d := range s.ops {
+		if d.Name == name {
+			s.names = append(s.names, name)
+		}
+	}
+	slices.Sort(s.names)
+}
+
+// compile checks an operation and prepares the choice of its functions.
+func (s *Set) compile(op Op) (*Def, error) {
+	switch {
+	case op.Name == "":
+		return nil, errors.New("no name")
+	case op.Doc == "":
+		return nil, errors.New("no documentation")
+	case len(op.Run.variants) == 0:
+		return nil, errors.New("no function")
+	case op.Run.mixed:
+		return nil, errors.New("its functions take different parameters")
+	}
+	if op.Label == "" {
+		op.Label = op.Name
+	}
+	t, err := tableOf(op.Run)
+	if err != nil {
+		return nil, err
+	}
+	d := &Def{Op: op, table: t}
+	for k := range kinds {
+		best := 0
+		for i := range op.Run.variants {
+			v := &op.Run.variants[i]
+			if score := fit(k, v.in); score > best {
+				best, d.by[k] = score, v
+			}
+		}
+	}
+	return d, nil
+}
+
+// Op finds an operation by name or alias; "Chain." may stand in front of the name.
+func (s *Set) Op(name string) (*Def, bool) {
+	d, ok := s.ops[name]
+	if !ok {
+		if rest, cut := strings.CutPrefix(name, "Chain."); cut {
+			d, ok = s.ops[rest]
+		}
+	}
+	return d, ok
+}
+
+// Names returns the names of all operations in order, without aliases.
+func (s *Set) Names() []string { return slices.Clone(s.names) }
+
+// Same reports whether two sets are the same one.
+func (s *Set) Same(o *Set) bool { return o != nil && s.stamp == o.stamp }
+
+// Allowed reports whether a principal may call an operation from a door.
+func (s *Set) Allowed(name string, p *Principal, from Door) bool {
+	d, ok := s.Op(name)
+	return ok && d.grants.allows(p, from)
+}
+
+// Nearest returns the name or alias most like name, "" if none is like it.
+func (s *Set) Nearest(name string) string {
+	folded := strings.ToLower(name)
+	best, distance := "", max(2, len(name)/3)+1
+	for candidate := range s.ops {
+		n := editDistance(folded, strings.ToLower(candidate), distance+1)
+		if n < distance || n == distance && best != "" && candidate < best {
+			best, distance = candidate, n
+		}
+	}
+	return best
+}
+
+// editDistance counts the changes of one letter between two words, at most bound.
+func editDistance(a, b string, bound int) int {
+	if len(a)-len(b) >= bound || len(b)-len(a) >= bound {
+		return bound
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		last, least := row[0], i+1
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := last
+			if a[i] != b[j] {
+				cost = 1 + min(last, row[j], row[j+1])
+			}
+			last, row[j+1] = row[j+1], cost
+			least = min(least, cost)
+		}
+		if least >= bound {
+			return bound
+		}
+	}
+	return min(row[len(b)], bound)
+}

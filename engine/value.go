@@ -1,0 +1,86 @@
+package engine
+
+import (
+	"catena/engine/expr"
+)
+
+// value is a parameter as written in a chain, with the expressions in it compiled.
+type value struct {
+	fixed   any
+	program *expr.Program
+	list    []value
+	object  map[string]value
+}
+
+func (v *value) computed() bool { return v.program != nil || v.list != nil || v.object != nil }
+
+// compileValue compiles the expressions of a value; text is only text unless it is trusted.
+func compileValue(v any, trusted bool) (value, error) {
+	if !trusted {
+		return value{fixed: v}, nil
+	}
+	switch x := v.(type) {
+	case string:
+		if !expr.Is(x) {
+			break
+		}
+		p, err := expr.Parse(x, false)
+		return value{program: p}, err
+	case []any:
+		out := value{list: make([]value, len(x))}
+		dynamic := false
+		for i, item := range x {
+			var err error
+			if out.list[i], err = compileValue(item, true); err != nil {
+				return value{}, err
+			}
+			dynamic = dynamic || out.list[i].computed()
+		}
+		if dynamic {
+			return out, nil
+		}
+	case map[string]any:
+		out := value{object: make(map[string]value, len(x))}
+		dynamic := false
+		for name, item := range x {
+			c, err := compileValue(item, true)
+			if err != nil {
+				return value{}, err
+			}
+			out.object[name] = c
+			dynamic = dynamic || c.computed()
+		}
+		if dynamic {
+			return out, nil
+		}
+	}
+	return value{fixed: v}, nil
+}
+
+// eval returns the value with its expressions evaluated, once: what they return stays as it is.
+func (v *value) eval(c *Ctx) (any, error) {
+	switch {
+	case v.program != nil:
+		return c.eval(v.program)
+	case v.list != nil:
+		out := make([]any, len(v.list))
+		for i := range v.list {
+			var err error
+			if out[i], err = v.list[i].eval(c); err != nil {
+				return nil, err
+			}
+		}
+		return out, nil
+	case v.object != nil:
+		out := make(map[string]any, len(v.object))
+		for name, item := range v.object {
+			got, err := item.eval(c)
+			if err != nil {
+				return nil, err
+			}
+			out[name] = got
+		}
+		return out, nil
+	}
+	return v.fixed, nil
+}
