@@ -6,11 +6,13 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"catena/engine"
 )
 
 // conditions returns those of the fields that have a value, and gives the values of lists
 // names of their own.
-func (p *provider) conditions(named map[string]any) []string {
+func (p *provider) conditions(c *engine.Ctx, named map[string]any) []string {
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(p.Fields)) {
 		f := p.Fields[name]
@@ -21,7 +23,7 @@ func (p *provider) conditions(named map[string]any) []string {
 		parts := make([]string, len(values))
 		for i, v := range values {
 			param := fmt.Sprintf("%s_%d", name, i)
-			named[param] = v
+			named[param] = marked(c, v)
 			parts[i] = f.Path + " " + orElse(f.Op, "=") + " :" + param
 		}
 		all = append(all, "("+strings.Join(parts, " OR ")+")")

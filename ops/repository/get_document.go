@@ -1,6 +1,8 @@
 package repository
 
 import (
+	"strings"
+
 	"catena/engine"
 	"catena/storage"
 )
@@ -20,6 +22,13 @@ type getDocumentParams struct {
 }
 
 func (p getDocumentParams) run(c *engine.Ctx, _ engine.Void) (*storage.Doc, error) {
-	base, _ := c.Input.(*storage.Doc)
+	if !strings.HasPrefix(string(p.Value), ".") {
+		return c.Tx.Doc(p.Value)
+	}
+	in, err := c.Convert(c.Input, "document")
+	if err != nil {
+		return nil, err
+	}
+	base, _ := in.(*storage.Doc)
 	return c.Tx.DocFrom(base, p.Value)
 }

@@ -54,8 +54,8 @@ func (p pageProviderParams) run(c *engine.Ctx, providers *Providers) (*storage.P
 		return nil, err
 	}
 	page.Provider = found.Name
-	if found.Count == toPage && page.More {
-		page.HasNext = len(page.Docs) == page.Limit
+	if found.Count == toPage && (page.More || page.Total > page.Limit) {
+		page.More, page.HasNext = true, len(page.Docs) == page.Limit
 	}
 	return page, nil
 }

@@ -48,7 +48,7 @@ func (p *provider) build(c *engine.Ctx, r request, columns string) (b built, err
 	if err != nil {
 		return b, err
 	}
-	conditions := p.conditions(b.options.Named)
+	conditions := p.conditions(c, b.options.Named)
 	for _, f := range on {
 		if f.Where != "" {
 			conditions = append(conditions, "("+f.Where+")")
