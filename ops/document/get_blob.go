@@ -11,17 +11,20 @@ var getBlob = engine.Op{
 	Aliases:  []string{"Blob.Get"},
 	Label:    "Get Document File",
 	Category: "Files",
-	Doc:      "Returns the file at an xpath, else the document's main file, else an empty text named after the document with .null at its end.",
-	Effect:   engine.Reads,
-	Run:      engine.Each(getBlobParams.run),
+	Doc: "Returns the file at an xpath, else the document's main file, else an empty text named after the document with .null at its end. " +
+		"On documents without file:content, such as notes, that xpath stands for the main file.",
+	Effect: engine.Reads,
+	Run:    engine.Each(getBlobParams.run),
 }
 
 type getBlobParams struct {
 	Xpath string `json:"xpath" default:"file:content" values:"file:content" doc:"Xpath of the file."`
 }
 
-func (p getBlobParams) run(_ *engine.Ctx, d *storage.Doc) (*storage.Blob, error) {
-	b, err := d.BlobAt(p.Xpath)
+func (p getBlobParams) run(_ *engine.Ctx, d *storage.Doc) (b *storage.Blob, err error) {
+	if p.Xpath != "file:content" || d.Type().HasSchema("file") {
+		b, err = d.BlobAt(p.Xpath)
+	}
 	if err == nil && b == nil {
 		b, err = d.MainBlob()
 	}

@@ -15,7 +15,7 @@ var children = engine.Op{
 	Name:     "Resource.Children",
 	Label:    "Children by Page",
 	Category: "Resource",
-	Doc:      "Returns a page of the document's children that are neither hidden nor trashed, by title. More children than one page holds are not counted.",
+	Doc:      "Returns a page of the document's children that are neither hidden nor trashed, by title. More children than one page holds are not counted: then a full page says that there is another.",
 	Effect:   engine.Reads,
 	Run:      engine.On(childrenParams.run),
 }
@@ -44,8 +44,9 @@ func (p childrenParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Page, error
 		return nil, err
 	}
 	page.Provider = "CURRENT_DOC_CHILDREN"
-	if page.More {
-		page.HasNext = len(page.Docs) == page.Limit
+	if page.More || page.Total > o.Limit {
+		page.Total, page.More = o.Limit, true
+		page.HasNext = len(page.Docs) == o.Limit
 	}
 	return page, nil
 }

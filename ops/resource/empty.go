@@ -17,16 +17,16 @@ var empty = engine.Op{
 
 type emptyParams struct {
 	Type string `json:"type,omitzero" doc:"Type of the document."`
-	Name string `json:"name,omitzero" doc:"Name it is going to have; the default values do not depend on it."`
-}
-
-func (p emptyParams) in(c *engine.Ctx, _ *storage.Doc) (*storage.Doc, error) {
-	return p.nowhere(c, engine.Void{})
+	Name string `json:"name,omitzero" doc:"Name it is going to have."`
 }
 
 func (p emptyParams) nowhere(c *engine.Ctx, _ engine.Void) (*storage.Doc, error) {
+	return p.in(c, nil)
+}
+
+func (p emptyParams) in(c *engine.Ctx, folder *storage.Doc) (*storage.Doc, error) {
 	if p.Type == "" {
 		return nil, fault.Invalid.Errorf("Missing type parameter").In("type")
 	}
-	return c.Tx.Blank(p.Type)
+	return c.Tx.BlankIn(folder, p.Type, p.Name)
 }

@@ -251,3 +251,42 @@ func TestBeans(t *testing.T) {
 		return nil
 	})
 }
+
+func TestChildrenAreNotCountedBeyondAPage(t *testing.T) {
+	w := opstest.New(t)
+	w.Do("Administrator", func(c *engine.Ctx) error {
+		w.Make(c, "/", "Folder", "desk", nil)
+		for _, name := range []string{"c", "a", "b"} {
+			w.Make(c, "/desk", "File", name, storage.Props{"dc:title": name})
+		}
+		tests := []struct {
+			size, index int
+			want        string
+		}{
+			{1, 0, "a more next"}, {1, 1, "b more next"}, {1, 2, "c more next"}, {1, 3, " more"},
+			{2, 0, "ab more next"}, {2, 1, "c more"}, {3, 0, "abc 3"}, {50, 0, "abc 3"}, {50, 1, " 3"},
+		}
+		for _, test := range tests {
+			page, err := childrenParams{PageSize: test.size, Index: test.index}.run(c, w.Doc(c, "/desk"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := ""
+			for _, d := range page.Docs {
+				got += d.Name()
+			}
+			if page.More {
+				got += " more"
+			} else {
+				got += fmt.Sprint(" ", page.Total)
+			}
+			if page.HasNext {
+				got += " next"
+			}
+			if got != test.want {
+				t.Errorf("size %d, page %d: got %q, want %q", test.size, test.index, got, test.want)
+			}
+		}
+		return nil
+	})
+}
