@@ -60,7 +60,7 @@ func newAccess(index string, f *query.Field) *access {
 }
 
 // accesses returns a way for each index that conditions name.
-func (p *plan) accesses() []*access {
+func (p *plan) accesses(r *Repo) []*access {
 	byIndex := map[string]*access{}
 	var all []*access
 	for _, e := range p.exprs {
@@ -69,7 +69,7 @@ func (p *plan) accesses() []*access {
 			continue
 		}
 		index := indexOf(x.Field)
-		if index == "" {
+		if index == "" || !r.usable(index) {
 			continue
 		}
 		ranges, exact, ok := bounds(indexPrefix(index), x)

@@ -3,6 +3,7 @@ package storage
 import (
 	"bytes"
 	"slices"
+	"time"
 
 	"catena/storage/fault"
 	"catena/storage/kv"
@@ -14,9 +15,10 @@ type run struct {
 	t        *Tx
 	p        *plan
 	a        *access
-	rest     []query.Expr   // what the ranges do not answer
-	read     int            // rows so far
-	most     int            // rows that may be read
+	rest     []query.Expr // what the ranges do not answer
+	read     int          // rows so far
+	most     int          // rows that may be read
+	begun    time.Time
 	loads    int            // documents loaded for conditions
 	patience int            // errPatience comes with this one
 	known    map[docID]bool // the matches, if they are known: only their order is asked for
@@ -41,7 +43,7 @@ type hit struct {
 }
 
 func (t *Tx) run(p *plan, a *access) *run {
-	r := &run{t: t, p: p, a: a, fresh: true, most: t.repo.limits.ScanRows}
+	r := &run{t: t, p: p, a: a, fresh: true, most: t.repo.limits.ScanRows, begun: time.Now()}
 	r.src.run = r
 	r.rest = p.exprs
 	if len(a.exact)+len(a.test) > 0 {
@@ -53,6 +55,9 @@ func (t *Tx) run(p *plan, a *access) *run {
 	return r
 }
 
+// queryTime bounds one walk over an index.
+const queryTime = 5 * time.Second
+
 // errPatience says that so many candidates were loaded that another way may be better.
 var errPatience = fault.Internal.Errorf("query: many documents read")
 
@@ -61,6 +66,9 @@ var errCostly = fault.Limit.Errorf("query: too many rows").WithCode("query-too-c
 
 func (r *run) count() error {
 	if r.read++; r.read > r.most {
+		return errCostly
+	}
+	if r.read&1023 == 0 && time.Since(r.begun) > queryTime {
 		return errCostly
 	}
 	return nil

@@ -100,12 +100,15 @@ func (t *Tx) choose(p *plan, want string) error {
 		p.access = idAccess(p.ids, "ecm:uuid")
 		return nil
 	}
+	if !t.repo.usable(indexType) {
+		return fault.Unavailable.Errorf("query: the indexes are being written")
+	}
 	types := p.typeAccess(t.repo.types)
-	all := p.accesses()
+	all := p.accesses(t.repo)
 	if p.parent != nil {
 		all = append(all, &access{name: "children", about: "children of " + p.parent.String(), parent: p.parent, rows: -1})
 	}
-	order := p.orderAccess(all, types)
+	order := t.orderAccess(p, all, types)
 	if !p.everyType(t.repo.types) {
 		all = append(all, types)
 	}
@@ -162,7 +165,7 @@ func (p *plan) resume(name string, all []*access) error {
 func errCursor() error { return fault.Invalid.Errorf("cursor: not one that this query gave") }
 
 // orderAccess returns the way that has the order of the first ORDER BY item, or nil.
-func (p *plan) orderAccess(all []*access, types *access) *access {
+func (t *Tx) orderAccess(p *plan, all []*access, types *access) *access {
 	if len(p.order) == 0 || p.q.Correlated() {
 		return nil
 	}
@@ -171,7 +174,7 @@ func (p *plan) orderAccess(all []*access, types *access) *access {
 		return all[len(all)-1]
 	}
 	index := indexOf(f)
-	if index == "" || index == indexVersion || f.Many {
+	if index == "" || index == indexVersion || f.Many || !t.repo.usable(index) {
 		return nil
 	}
 	if types.field != nil && index == types.field.Name {

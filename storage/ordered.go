@@ -13,14 +13,22 @@ import (
 
 // place is where a page ended: how many results came before, and either the encoded values
 // of ORDER BY and the id of the last one, or the name of the access and the key of its row.
+// The total counted for the first page goes along.
 type place struct {
 	passed int
+	total  int // -1: not known
+	more   bool
 	access string
 	key    []byte
 }
 
 func (c *place) String() string {
 	b := binary.AppendUvarint(nil, uint64(c.passed))
+	b = binary.AppendVarint(b, int64(c.total))
+	b = append(b, 0)
+	if c.more {
+		b[len(b)-1] = 1
+	}
 	b = appendText(b, c.access)
 	return base64.RawURLEncoding.EncodeToString(append(b, c.key...))
 }
@@ -28,8 +36,10 @@ func (c *place) String() string {
 func parsePlace(s string) (*place, error) {
 	b, err := base64.RawURLEncoding.DecodeString(s)
 	in := reader{b: b}
-	c := &place{passed: int(in.uvarint()), access: in.text(), key: in.b}
-	if err != nil || in.bad || c.passed < 0 || len(c.key) < 16 {
+	c := &place{passed: int(in.uvarint()), total: int(in.varint())}
+	c.more = string(in.take(1)) == "\x01"
+	c.access, c.key = in.text(), in.b
+	if err != nil || in.bad || c.passed < 0 || c.total < -1 || len(c.key) < 16 {
 		return nil, errCursor()
 	}
 	return c, nil

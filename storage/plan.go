@@ -136,12 +136,14 @@ func (t *Tx) take(p *plan, x *query.Predicate) (bool, error) {
 		if x.Op != query.Eq || p.parent != nil {
 			return false, nil
 		}
-		id, _ := parseID(x.Values[0].V.(string))
-		p.parent = &id
+		id, ok := exactID(x.Values[0].V)
+		if p.parent = &id; !ok {
+			p.empty = query.Format(x)
+		}
 		return true, nil
 	case query.SysAncestorID:
 		if x.Op == query.Eq {
-			id, _ := parseID(x.Values[0].V.(string))
+			id, _ := exactID(x.Values[0].V)
 			p.under = append(p.under, id)
 		}
 		return x.Op == query.Eq, nil
@@ -203,11 +205,21 @@ func (p *plan) needTypes(reg *schema.Registry, x *query.Predicate) {
 func (p *plan) needIDs(x *query.Predicate) {
 	ids := make([]docID, 0, len(x.Values))
 	for _, v := range x.Values {
-		if id, ok := parseID(v.V.(string)); ok && id.String() == v.V.(string) {
+		if id, ok := exactID(v.V); ok {
 			ids = append(ids, id)
 		}
 	}
 	p.setIDs(ids, x)
+}
+
+// exactID reads an id that is spelt as documents show theirs.
+func exactID(v any) (docID, bool) {
+	s, _ := v.(string)
+	id, ok := parseID(s)
+	if !ok || id.String() != s {
+		return none, false
+	}
+	return id, true
 }
 
 // setIDs narrows the candidates to known documents.

@@ -108,6 +108,7 @@ type Repo struct {
 	estimates  estimates
 	facetLists map[string][]any
 	costs      costs
+	ready      atomic.Pointer[map[string]bool] // indexes with all their rows
 
 	listeners []func(*Tx, Event) error
 	working   sync.WaitGroup
@@ -143,7 +144,7 @@ func Open(ctx context.Context, c Config, adminPassword string) (*Repo, error) {
 	if err := r.seed(ctx, adminPassword); err != nil {
 		return nil, err
 	}
-	return r, nil
+	return r, r.openIndexes(ctx)
 }
 
 // describe prepares what reading documents needs to know about the types.

@@ -139,11 +139,17 @@ func (w *window) run() error {
 	default:
 		return err
 	}
+	if err := w.total(); err != nil {
+		return err
+	}
 	if full {
-		w.last.passed = w.page.Offset + len(w.hits)
+		w.last.passed, w.last.total, w.last.more = w.page.Offset+len(w.hits), w.page.Total, w.page.More
+		if w.bound == 0 {
+			w.last.total = -1
+		}
 		w.page.Next = w.last.String()
 	}
-	return w.total()
+	return nil
 }
 
 // take sees one result; more says that further ones are of interest.
@@ -184,6 +190,9 @@ func (w *window) total() error {
 		return nil
 	case !p.HasNext, w.counts():
 		p.Total = w.passed
+	case w.from != nil && w.from.total >= 0:
+		p.Total, p.More = max(w.from.total, min(w.passed, w.bound)), w.from.more
+		return nil
 	case w.found >= 0:
 		p.Total = max(w.found-int(w.p.q.Offset), w.passed)
 		if w.most >= 0 {

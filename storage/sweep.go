@@ -19,6 +19,7 @@ func (r *Repo) Sweep(ctx context.Context) error {
 	return errors.Join(
 		r.flushKeyUse(ctx),
 		r.sweepTrees(ctx),
+		r.sweepIndexes(ctx),
 		r.sweepBlobs(ctx),
 		r.sweepRows(ctx, []byte{spaceJob, jobDead}, r.oldJob),
 		r.sweepRows(ctx, tableKey(spaceTable, "idempotency", ""), r.expired),

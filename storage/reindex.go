@@ -1,0 +1,203 @@
+package storage
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"catena/storage/fault"
+	"catena/storage/kv"
+)
+
+// The row "m indexes" lists the indexes whose rows are complete, behind the version of
+// their layout. An index that a declaration asks for and the list lacks is not used until
+// its rows were written; one that is listed and no longer asked for is dropped.
+const indexLayout = "1"
+
+var indexesKey = metaKey("indexes")
+
+// smallRepository is the number of documents whose missing index rows Open writes itself;
+// Sweep does it for larger ones.
+const smallRepository = 5000
+
+// indexNames returns the indexes that are asked for, in order.
+func (r *Repo) indexNames() []string {
+	names := []string{indexType, indexName, indexState, indexFacet, indexLock, indexProxy, indexVersion}
+	names = append(names, alwaysIndexed...)
+	for _, s := range r.types.Schemas() {
+		for _, f := range s.Fields {
+			if f.Index && !isAlwaysIndexed(f.Key) {
+				names = append(names, f.Key)
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// listIndexes marks all indexes of a store without documents complete.
+func (t *Tx) listIndexes(names []string) error {
+	return t.kv.Set(indexesKey, []byte(indexLayout+"\n"+strings.Join(names, "\n")))
+}
+
+// listed returns the indexes whose rows are complete.
+func (t *Tx) listed() ([]string, error) {
+	b, err := t.kv.Get(indexesKey)
+	if err != nil || b == nil {
+		return nil, err
+	}
+	lines := strings.Split(string(b), "\n")
+	if lines[0] != indexLayout {
+		return nil, nil
+	}
+	return lines[1:], nil
+}
+
+// openIndexes finds out which indexes can be used, and completes those of a small store.
+func (r *Repo) openIndexes(ctx context.Context) error {
+	small := false
+	err := r.View(ctx, r.System(), func(t *Tx) error {
+		listed, err := t.listed()
+		if err != nil {
+			return err
+		}
+		r.setReady(listed)
+		n, more, err := t.kv.Count(prefix([]byte{spaceTree}), smallRepository)
+		small = !more && n <= smallRepository
+		return err
+	})
+	if err != nil || !small {
+		return err
+	}
+	return r.sweepIndexes(ctx)
+}
+
+func (r *Repo) setReady(names []string) {
+	ready := make(map[string]bool, len(names))
+	for _, name := range names {
+		ready[name] = true
+	}
+	r.ready.Store(&ready)
+}
+
+// usable reports whether an index has all its rows.
+func (r *Repo) usable(index string) bool {
+	ready := r.ready.Load()
+	return ready != nil && (*ready)[index]
+}
+
+// sweepIndexes drops the rows of indexes nobody asks for and writes those of new ones.
+func (r *Repo) sweepIndexes(ctx context.Context) error {
+	want := r.indexNames()
+	var listed []string
+	err := r.View(ctx, r.System(), func(t *Tx) (err error) {
+		listed, err = t.listed()
+		return err
+	})
+	if err != nil || slices.Equal(listed, want) {
+		return err
+	}
+	both := slices.DeleteFunc(slices.Clone(listed), func(name string) bool { return !slices.Contains(want, name) })
+	missing := slices.DeleteFunc(slices.Clone(want), func(name string) bool { return slices.Contains(both, name) })
+	dropped := slices.DeleteFunc(listed, func(name string) bool { return slices.Contains(want, name) })
+	if err := r.list(ctx, both); err != nil {
+		return err
+	}
+	for _, name := range append(dropped, missing...) {
+		if err := r.dropIndex(ctx, name); err != nil {
+			return err
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	r.log.Info("writing index rows", "indexes", missing)
+	if err := r.fillIndexes(ctx, missing); err != nil {
+		return err
+	}
+	return r.list(ctx, want)
+}
+
+func (r *Repo) list(ctx context.Context, names []string) error {
+	err := r.Update(ctx, r.System(), func(t *Tx) error { return t.listIndexes(names) })
+	if err == nil {
+		r.setReady(names)
+	}
+	return err
+}
+
+// dropIndex deletes the rows of an index, some in each transaction.
+func (r *Repo) dropIndex(ctx context.Context, name string) error {
+	rows := prefix(indexPrefix(name))
+	rows.KeysOnly, rows.Limit = true, sweepBatch
+	for {
+		n := 0
+		err := r.db.Update(ctx, func(k *kv.Tx) error {
+			n = 0
+			for row, err := range k.Scan(rows) {
+				if err != nil {
+					return err
+				}
+				if err := k.Delete(row.Key); err != nil {
+					return err
+				}
+				n++
+			}
+			return nil
+		})
+		if err != nil || n < sweepBatch {
+			return err
+		}
+	}
+}
+
+// fillIndexes writes the rows of indexes for every document.
+func (r *Repo) fillIndexes(ctx context.Context, names []string) error {
+	var prefixes [][]byte
+	for _, name := range names {
+		prefixes = append(prefixes, indexPrefix(name))
+	}
+	rows := prefix([]byte{spaceTree})
+	rows.KeysOnly, rows.Limit = true, sweepBatch
+	for {
+		var ids []docID
+		err := r.db.View(ctx, func(k *kv.Tx) error {
+			for row, err := range k.Scan(rows) {
+				if err != nil {
+					return err
+				}
+				ids = append(ids, indexID(row.Key))
+			}
+			return nil
+		})
+		if err == nil && len(ids) > 0 {
+			err = r.Update(ctx, r.System(), func(t *Tx) error { return t.fillRows(ids, prefixes) })
+		}
+		if err != nil || len(ids) < sweepBatch {
+			return err
+		}
+		rows.Start = append(treeKey(ids[len(ids)-1]), 0)
+	}
+}
+
+func (t *Tx) fillRows(ids []docID, prefixes [][]byte) error {
+	docs, err := t.loadMany(ids)
+	if err != nil {
+		return err
+	}
+	for _, d := range docs {
+		x, err := d.indexRows()
+		if err != nil {
+			return fault.Wrap(err, "document %s", d.ID())
+		}
+		for _, row := range x.rows {
+			if !slices.ContainsFunc(prefixes, func(p []byte) bool { return strings.HasPrefix(string(row[0]), string(p)) }) {
+				continue
+			}
+			if err := t.kv.Set(row[0], row[1]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
