@@ -3,10 +3,12 @@ package storage_test
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"catena/storage"
@@ -594,4 +596,53 @@ bound: 100000 rows, page of 1000, total up to 1000`
 		}
 		return nil
 	})
+}
+
+func TestNewIndexesAreFilled(t *testing.T) {
+	w := newWorld(t)
+	for i := range 5 {
+		w.make(fmt.Sprintf("/default-domain/workspaces/n%d", i), "Note", storage.Props{"note:mime_type": fmt.Sprint("text/", i)})
+	}
+	const src = "SELECT * FROM Note WHERE note:mime_type >= 'text/2' ORDER BY note:mime_type"
+	answer := func(r *storage.Repo) (ids []string, plan string) {
+		err := r.View(t.Context(), r.System(), func(tx *storage.Tx) error {
+			p, err := tx.Query(src, storage.QueryOptions{})
+			if err != nil {
+				return err
+			}
+			for _, d := range p.Docs {
+				ids = append(ids, d.Name())
+			}
+			problems, err := tx.IndexProblems()
+			if err != nil || len(problems) > 0 {
+				t.Errorf("%v, %v", problems, err)
+			}
+			plan, err = tx.Explain(src, storage.QueryOptions{})
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ids, plan
+	}
+	want := []string{"n2", "n3", "n4"}
+	if got, plan := answer(w.Repo); !slices.Equal(got, want) || strings.Contains(plan, "access: note:mime_type") {
+		t.Errorf("without an index: %v\n%s", got, plan)
+	}
+	const indexed = "schemas:\n  note:\n    fields:\n      note: string\n      mime_type: {type: string, index: true}\n"
+	for _, layer := range []string{indexed, strings.Replace(indexed, ", index: true", "", 1)} {
+		types, err := schema.Load(schema.Defaults(), fstest.MapFS{"schemas.yaml": {Data: []byte(layer)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := storage.Open(t.Context(), storage.Config{DB: w.db, Blobs: w.blobs, Types: types, Log: slog.New(slog.DiscardHandler)}, adminPassword)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.SetCosts(0, 0, 0, 10, 10, 10)
+		got, plan := answer(r)
+		if !slices.Equal(got, want) || strings.Contains(plan, "access: note:mime_type") != strings.Contains(layer, "index") {
+			t.Errorf("with %s: %v\n%s", layer, got, plan)
+		}
+	}
 }
