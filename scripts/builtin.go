@@ -120,8 +120,7 @@ func printable(v any) any {
 // helperNames are the functions of Fn.
 var helperNames = []string{
 	"calendar", "concatenateIntoList", "concatenateValuesAsNewList", "date", "documentExists", "escapeHtml",
-	"getEmail", "getEmails", "getEmailsFromGroup", "getNextId", "getPrincipal", "getPrincipalEmails",
-	"getPrincipalsFromGroup", "getVocabularyLabel", "htmlEscape", "nxqlEscape",
+	"getEmail", "getNextId", "htmlEscape", "nxqlEscape",
 }
 
 func (m *machine) helpers() goja.Value {

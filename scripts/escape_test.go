@@ -143,7 +143,7 @@ func (w *walk) value(path string, v goja.Value, depth int) {
 		w.t.Errorf("%s: a value of Go, %s (%s)", path, typ, obj.ClassName())
 	}
 	if ex := w.m.vm.Try(func() {
-	for _, k := range obj.GetOwnPropertyNames() {
+		for _, k := range obj.GetOwnPropertyNames() {
 			_ = w.m.vm.Try(func() { w.value(path+"."+k, obj.Get(k), depth+1) })
 		}
 		for _, s := range obj.Symbols() {

@@ -2,6 +2,7 @@ package scripts
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"time"
@@ -150,6 +151,10 @@ func (m *machine) callOut(op string, f func(line int) (any, error)) goja.Value {
 	m.line = m.currentLine()
 	v, err := f(m.line)
 	if err != nil {
+		var final finalError
+		if errors.As(err, &final) {
+			m.fatal = final.error
+		}
 		m.throw(err, op)
 	}
 	return m.enter(v)

@@ -92,7 +92,6 @@ func startProcess(argv []string) (*process, error) {
 func pipe() (w, r *os.File, err error) {
 	if r, w, err = os.Pipe(); err == nil {
 
-
 	}
 	return w, r, err
 }

@@ -82,9 +82,6 @@ func (d *remoteDoc) set(xpath string, v any) error {
 	return err
 }
 
-// askNothing only carries changes to the server.
-const askNothing = 'n'
-
 func (d *remoteDoc) json() ([]byte, error) {
 	if err := d.fresh(); err != nil {
 		return nil, err
@@ -101,8 +98,6 @@ func (d *remoteDoc) json() ([]byte, error) {
 	s, _ := v.(string)
 	return []byte(s), nil
 }
-
-const askJSON = 'j'
 
 // remoteFile is a file of the server.
 type remoteFile struct {

@@ -10,8 +10,10 @@ package scripts
 import (
 	"log/slog"
 	"runtime"
-	"sync"
+	"sync/atomic"
 	"time"
+
+	"catena/engine"
 )
 
 // Limits bound one run of a script; zero values take the defaults.
@@ -74,7 +76,7 @@ type Runner struct {
 	log      *slog.Logger
 	programs *programs
 	pool     *pool
-	mu       sync.Mutex // serializes Load, Sync and changes of the engine's set
+	table    atomic.Pointer[bound]
 }
 
 // New makes a runner. Worker processes start with the first script that needs one.
@@ -93,3 +95,25 @@ func (r *Runner) Warm() { r.pool.warm() }
 
 // Close ends the worker processes. Runs under way fail.
 func (r *Runner) Close() error { return r.pool.close() }
+
+// bound is the tree of operations of one set.
+type bound struct {
+	set   *engine.Set
+	names *names
+}
+
+// namesOf returns the tree of a set's operations, made once.
+func (r *Runner) namesOf(s *engine.Set) *names {
+	if b := r.table.Load(); b != nil && b.set.Same(s) {
+		return b.names
+	}
+	all := s.Names()
+	for _, name := range s.Names() {
+		if d, ok := s.Op(name); ok {
+			all = append(all, d.Aliases...)
+		}
+	}
+	b := &bound{set: s, names: newNames(all)}
+	r.table.Store(b)
+	return b.names
+}

@@ -98,7 +98,10 @@ func (s *supervisor) run(ctx context.Context, n *names, in any, params map[strin
 // broken turns the end of the conversation into an error with the last known line.
 func (s *supervisor) broken(ctx context.Context, err error) error {
 	var known *fault.Error
+	var final finalError
 	switch {
+	case errors.As(err, &final):
+		err = final.error
 	case ctx.Err() != nil:
 		err = cancelled(ctx)
 	case time.Since(s.started) > s.limits.Wall:
@@ -110,10 +113,6 @@ func (s *supervisor) broken(ctx context.Context, err error) error {
 }
 
 func (s *supervisor) start(n *names, in any, params map[string]any) error {
-	user, err := s.host.user()
-	if err != nil {
-		return err
-	}
 	w := &s.p.w
 	w.handles = s
 	w.start(frameStart)
@@ -124,9 +123,6 @@ func (s *supervisor) start(n *names, in any, params map[string]any) error {
 	}
 	w.limits(s.limits)
 	w.int(s.host.now().UnixMilli())
-	if err := w.value(user); err != nil {
-		return err
-	}
 	w.bool(s.job.strict)
 	w.bool(s.job.check)
 	w.string(s.job.file)
@@ -174,6 +170,10 @@ func (s *supervisor) answer(v any, err error) error {
 		}
 		return w.send(s.p.out)
 	}
+	var final finalError
+	if errors.As(err, &final) {
+		return final
+	}
 	s.errs = append(s.errs, err)
 	w.failure(err, int64(len(s.errs)-1))
 	return w.send(s.p.out)
@@ -199,6 +199,9 @@ func (s *supervisor) ask(r *reader) error {
 			return r.err
 		}
 		return s.answer(s.host.helper(name, args))
+	case askUser:
+		u, err := s.host.user()
+		return s.answer(u, err)
 	case askVariables:
 		return s.answer(s.variables())
 	case askText:

@@ -72,7 +72,7 @@ func (k *worker) serve(frame []byte) error {
 	}
 	limits := r.limits()
 	at := time.UnixMilli(r.int())
-	user, strict, check := r.value(), r.bool(), r.bool()
+	strict, check := r.bool(), r.bool()
 	file, source := r.string(), r.string()
 	in := r.value()
 	params, _ := r.value().(map[string]any)
@@ -80,7 +80,6 @@ func (k *worker) serve(frame []byte) error {
 		return errWire
 	}
 	h.at = at
-	h.principal, _ = user.(map[string]any)
 	debug.SetMemoryLimit(limits.Memory * 3 / 4)
 	limitCPU(limits.CPU)
 	out, err := k.run(h, limits, job{file: file, source: source, strict: strict, check: check}, in, params)
@@ -151,16 +150,15 @@ func (k *worker) done(h *pipeHost, out any, err error) error {
 // pipeHost is the host of a script in a worker: everything is asked of the server. What
 // the script changes in memory goes along with the next question.
 type pipeHost struct {
-	k         *worker
-	at        time.Time
-	principal map[string]any
-	docs      map[uint64]*remoteDoc
-	sets      []propertyChange
-	vars      map[string]any // copy of the context's variables, nil when unknown
-	varSets   []variableChange
-	passed    []*remoteDoc // documents in the question being asked
-	answer    uint64       // number of the last answer
-	broken    error
+	k       *worker
+	at      time.Time
+	docs    map[uint64]*remoteDoc
+	sets    []propertyChange
+	vars    map[string]any // copy of the context's variables, nil when unknown
+	varSets []variableChange
+	passed  []*remoteDoc // documents in the question being asked
+	answer  uint64       // number of the last answer
+	broken  error
 }
 
 type propertyChange struct {
@@ -269,6 +267,9 @@ const (
 	askDocument  = 'd'
 	askProperty  = 'p'
 	askText      = 't'
+	askUser      = 'u'
+	askNothing   = 'n' // only carries changes to the server
+	askJSON      = 'j' // all properties of a document
 )
 
 func (h *pipeHost) helper(name string, args []any) (any, error) {
@@ -336,7 +337,12 @@ func reservedVariable(name string) error {
 	return fault.Invalid.Errorf("variable %s: reserved", name)
 }
 
-func (h *pipeHost) user() (map[string]any, error) { return h.principal, nil }
+func (h *pipeHost) user() (map[string]any, error) {
+	h.question(askUser)
+	v, err := h.ask()
+	u, _ := v.(map[string]any)
+	return u, err
+}
 
 func (h *pipeHost) now() time.Time { return h.at }
 

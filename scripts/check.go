@@ -1,0 +1,248 @@
+package scripts
+
+import (
+	"errors"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/dop251/goja"
+	"github.com/dop251/goja/ast"
+
+	"catena/storage/fault"
+)
+
+// Check looks for what is wrong in a scripted operation without running it: the header,
+// the syntax, and calls of operations that names does not list.
+func Check(file string, src []byte, names func() []string) []Problem {
+	s, problems := parseHeader(file, string(src))
+	tree, err := parse(file, s.Source)
+	if err != nil {
+		return append(problems, problemOf(file, err))
+	}
+	if !declaresRun(tree) {
+		problems = append(problems, Problem{File: file, Line: s.header, Column: 1, Message: "no function run(input, params)"})
+	}
+	all := names()
+	if s.Name != "" {
+		all = append(all, s.Name)
+		all = append(all, s.Aliases...)
+	}
+	c := &checker{tree: tree, file: file, names: newNames(all), declared: map[string]bool{}}
+	c.walk(reflect.ValueOf(tree.Body), c.declare)
+	c.walk(reflect.ValueOf(tree.Body), c.call)
+	slices.SortStableFunc(c.problems, func(a, b Problem) int {
+		if a.Line != b.Line {
+			return a.Line - b.Line
+		}
+		return a.Column - b.Column
+	})
+	return append(problems, c.problems...)
+}
+
+// problemOf is the problem an error tells of.
+func problemOf(file string, err error) Problem {
+	p := Problem{File: file, Line: 1, Column: 1, Message: err.Error()}
+	var f *fault.Error
+	if errors.As(err, &f) {
+		p.Line, p.Column, p.Message = max(f.Line, 1), max(f.Column, 1), f.Message
+	}
+	var at *Error
+	if errors.As(err, &at) {
+		p.Message = at.Err.Error()
+	}
+	return p
+}
+
+// checker walks over the tree of a script.
+type checker struct {
+	tree     *ast.Program
+	file     string
+	names    *names
+	declared map[string]bool // names the script itself declares, anywhere
+	problems []Problem
+}
+
+var typeIdentifier = reflect.TypeFor[*ast.Identifier]()
+
+// walk visits every node below v. The trees of the parser have no walker of their own.
+func (c *checker) walk(v reflect.Value, visit func(any)) {
+	switch v.Kind() {
+	case reflect.Interface:
+		if !v.IsNil() {
+			c.walk(v.Elem(), visit)
+		}
+	case reflect.Pointer:
+		if v.IsNil() {
+			return
+		}
+		if strings.HasSuffix(v.Type().Elem().PkgPath(), "/ast") {
+			visit(v.Interface())
+			if v.Type() != typeIdentifier {
+				c.walk(v.Elem(), visit)
+			}
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			c.walk(v.Index(i), visit)
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			// Declarations repeat what the statements hold.
+			if f := v.Type().Field(i); f.IsExported() && f.Name != "DeclarationList" {
+				c.walk(v.Field(i), visit)
+			}
+		}
+	}
+}
+
+// declare notes the names that a node declares.
+func (c *checker) declare(node any) {
+	names := func(target ast.Node) {
+		c.walk(reflect.ValueOf(target), func(n any) {
+			if id, ok := n.(*ast.Identifier); ok {
+				c.declared[id.Name.String()] = true
+			}
+		})
+	}
+	switch n := node.(type) {
+	case *ast.Binding:
+		names(n.Target)
+	case *ast.FunctionLiteral:
+		if n.Name != nil {
+			names(n.Name)
+		}
+		if n.ParameterList != nil && n.ParameterList.Rest != nil {
+			names(n.ParameterList.Rest)
+		}
+	case *ast.ArrowFunctionLiteral:
+		if n.ParameterList != nil && n.ParameterList.Rest != nil {
+			names(n.ParameterList.Rest)
+		}
+	case *ast.ClassLiteral:
+		if n.Name != nil {
+			names(n.Name)
+		}
+	case *ast.CatchStatement:
+		if n.Parameter != nil {
+			names(n.Parameter)
+		}
+	case *ast.ForDeclaration:
+		names(n.Target)
+	case *ast.AssignExpression:
+		if id, ok := n.Left.(*ast.Identifier); ok {
+			names(id)
+		}
+	}
+}
+
+// call checks a call of an operation.
+func (c *checker) call(node any) {
+	n, ok := node.(*ast.CallExpression)
+	if !ok {
+		return
+	}
+	path, at := dotted(n.Callee)
+	root, _, deep := strings.Cut(path, ".")
+	if path == "" || c.declared[root] || builtins[root] != nil || isGlobal(root) {
+		return
+	}
+	if _, found := c.names.find(path); found {
+		return
+	}
+	near := nearest(path, c.mangled())
+	space := c.names.root.kids[root]
+	switch {
+	case space != nil && deep && c.method(path):
+		return
+	case space != nil && deep:
+		c.add(at, "no operation "+path, near)
+	case !deep || near != "":
+		c.add(at, "no operation or function "+path, near)
+	}
+}
+
+// method reports whether path calls a method of something that an operation gives: the
+// path goes on below an operation.
+func (c *checker) method(path string) bool {
+	for i := strings.LastIndexByte(path, '.'); i > 0; i = strings.LastIndexByte(path[:i], '.') {
+		if _, found := c.names.find(path[:i]); found {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *checker) mangled() []string {
+	out := make([]string, len(c.names.all))
+	for i, n := range c.names.all {
+		out[i] = mangle(n)
+	}
+	return out
+}
+
+func (c *checker) add(at ast.Node, message, near string) {
+	p := c.tree.File.Position(int(at.Idx0()) - c.tree.File.Base())
+	c.problems = append(c.problems, Problem{File: c.file, Line: p.Line, Column: p.Column, Message: message, Nearest: near})
+}
+
+// dotted returns the path of a callee made of names only, and where it begins.
+func dotted(e ast.Expression) (string, ast.Node) {
+	switch e := e.(type) {
+	case *ast.Identifier:
+		return e.Name.String(), e
+	case *ast.DotExpression:
+		left, at := dotted(e.Left)
+		if left == "" {
+			return "", nil
+		}
+		return left + "." + e.Identifier.Name.String(), at
+	}
+	return "", nil
+}
+
+// isGlobal reports whether the language itself has a global name.
+func isGlobal(name string) bool { return languageGlobals()[name] }
+
+var languageGlobals = sync.OnceValue(func() map[string]bool {
+	m := map[string]bool{"undefined": true}
+	for _, name := range goja.New().GlobalObject().GetOwnPropertyNames() {
+		m[name] = true
+	}
+	return m
+})
+
+// nearest returns the name most like the one given, "" when none is like it.
+func nearest(name string, names []string) string {
+	best, distance := "", max(2, len(name)/3)+1
+	for _, n := range names {
+		if d := editDistance(strings.ToLower(name), strings.ToLower(n), distance); d < distance || d == distance && best != "" && n < best {
+			best, distance = n, d
+		}
+	}
+	return best
+}
+
+// editDistance counts the letters to change, up to most.
+func editDistance(a, b string, most int) int {
+	if len(a)-len(b) >= most || len(b)-len(a) >= most {
+		return most
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost = 1 + min(diagonal, row[j], row[j+1])
+			}
+			diagonal, row[j+1] = row[j+1], cost
+		}
+	}
+	return min(row[len(b)], most)
+}

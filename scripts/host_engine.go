@@ -1,0 +1,468 @@
+package scripts
+
+import (
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"maps"
+	"slices"
+	"time"
+
+	"catena/engine"
+	"catena/storage/fault"
+)
+
+// engineHost is the host of a script that runs within a call of the engine. The
+// engine decides what a script may call, from the Script door.
+type engineHost struct {
+	c    *engine.Ctx
+	r    *Runner
+	file string
+}
+
+// finalError ends the script whatever it says about it: the call's own limits, its
+// cancellation, and the exit of a chain.
+type finalError struct{ error }
+
+// Unwrap returns what ends the script.
+func (e finalError) Unwrap() error { return e.error }
+
+func (h *engineHost) call(op string, in any, params map[string]any, line int) (any, error) {
+	c := h.c
+	c.Line(line)
+	input, err := h.back(in)
+	if err != nil {
+		return nil, err
+	}
+	args, err := h.backMap(params)
+	if err != nil {
+		return nil, err
+	}
+	door := c.Door
+	c.Door = engine.Script
+	v, err := c.Call(op, input, args)
+	c.Door = door
+	if err != nil {
+		if engine.Ends(err) {
+			return nil, finalError{err}
+		}
+		return nil, err
+	}
+	return h.out(v)
+}
+
+func (h *engineHost) helper(name string, args []any) (any, error) {
+	in := make([]any, len(args))
+	for i, a := range args {
+		v, err := h.back(a)
+		if err != nil {
+			return nil, err
+		}
+		in[i] = v
+	}
+	v, err := h.c.Helper(name, in)
+	if err != nil {
+		return nil, err
+	}
+	return h.out(v)
+}
+
+const chainParameters = "ChainParameters"
+
+func (h *engineHost) variable(name string) (any, bool, error) {
+	v, ok := h.c.Vars[name]
+	if name == chainParameters {
+		v, ok = h.c.ChainParameters(), true
+	}
+	if !ok {
+		return nil, false, nil
+	}
+	if lazy, is := v.(engine.Lazy); is {
+		var err error
+		if v, err = lazy(h.c); err != nil {
+			return nil, false, err
+		}
+		h.c.Vars[name] = v
+	}
+	v, err := h.out(v)
+	return v, err == nil, err
+}
+
+func (h *engineHost) variables() ([]string, error) {
+	return slices.Sorted(maps.Keys(h.c.Vars)), nil
+}
+
+func (h *engineHost) setVariable(name string, v any) error {
+	if name == chainParameters {
+		return reservedVariable(name)
+	}
+	if _, gone := v.(absent); gone {
+		delete(h.c.Vars, name)
+		return nil
+	}
+	x, err := h.back(v)
+	if err != nil {
+		return err
+	}
+	if h.c.Vars == nil {
+		h.c.Vars = map[string]any{}
+	}
+	h.c.Vars[name] = x
+	return nil
+}
+
+func (h *engineHost) user() (map[string]any, error) {
+	p := h.c.As
+	groups := make([]any, len(p.Groups))
+	for i, g := range p.Groups {
+		groups[i] = g
+	}
+	u := map[string]any{
+		"name": p.Name, "groups": groups, "allGroups": groups, "actingUser": p.Name,
+		"originatingUser": or(p.Actor, p.Name), "administrator": p.Admin || p.System,
+		"firstName": nil, "lastName": nil, "email": nil, "company": nil,
+	}
+	if h.c.Tx == nil {
+		return u, nil
+	}
+	record, err := h.c.Tx.User(p.Name)
+	if err != nil {
+		if fault.Is(err, fault.NotFound) || fault.Is(err, fault.Denied) {
+			return u, nil
+		}
+		return nil, err
+	}
+	u["firstName"], u["lastName"], u["email"], u["company"] = record.FirstName, record.LastName, record.Email, record.Company
+	return u, nil
+}
+
+func (h *engineHost) now() time.Time { return h.c.Now }
+
+func (h *engineHost) log(level, text string) {
+	log := h.c.Log
+	if log == nil {
+		log = h.r.log
+	}
+	l := slog.LevelInfo
+	switch level {
+	case "debug", "trace":
+		l = slog.LevelDebug
+	case "warn":
+		l = slog.LevelWarn
+	case "error":
+		l = slog.LevelError
+	}
+	log.Log(h.c, l, text, "script", h.file)
+}
+
+// out makes a value of the engine one that crosses.
+func (h *engineHost) out(v any) (any, error) {
+	switch v := v.(type) {
+	case nil, bool, string, int64, float64, time.Time:
+		return v, nil
+	case engine.Void:
+		return nil, nil
+	case *engine.Doc:
+		if v == nil {
+			return nil, nil
+		}
+		return engineDoc{h, v}, nil
+	case engine.Docs:
+		return h.documents(v), nil
+	case *engine.Page:
+		if v == nil {
+			return nil, nil
+		}
+		return h.documents(v.Docs), nil
+	case *engine.Blob:
+		if v == nil {
+			return nil, nil
+		}
+		return engineFile{v}, nil
+	case engine.Blobs:
+		out := make(list, len(v))
+		for i, b := range v {
+			out[i] = engineFile{b}
+		}
+		return out, nil
+	case []any:
+		return h.outList(v)
+	case map[string]any:
+		return h.outMap(v)
+	case engine.Props:
+		return h.outMap(v)
+	}
+	return h.outRare(v)
+}
+
+func (h *engineHost) documents(docs engine.Docs) list {
+	out := make(list, len(docs))
+	for i, d := range docs {
+		out[i] = engineDoc{h, d}
+	}
+	return out
+}
+
+func (h *engineHost) outList(v []any) (any, error) {
+	out := make([]any, len(v))
+	handles := len(v) > 0
+	for i, x := range v {
+		var err error
+		if out[i], err = h.out(x); err != nil {
+			return nil, err
+		}
+		handles = handles && isHandle(out[i])
+	}
+	if handles {
+		return list(out), nil
+	}
+	return out, nil
+}
+
+func isHandle(v any) bool {
+	switch v.(type) {
+	case document, file:
+		return true
+	}
+	return false
+}
+
+func (h *engineHost) outMap(v map[string]any) (any, error) {
+	out := make(map[string]any, len(v))
+	for k, x := range v {
+		var err error
+		if out[k], err = h.out(x); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func (h *engineHost) outRare(v any) (any, error) {
+	switch v := v.(type) {
+	case int:
+		return int64(v), nil
+	case []string:
+		out := make([]any, len(v))
+		for i, s := range v {
+			out[i] = s
+		}
+		return out, nil
+	case engine.Ref:
+		return string(v), nil
+	case engine.Refs:
+		out := make([]any, len(v))
+		for i, s := range v {
+			out[i] = string(s)
+		}
+		return out, nil
+	case engine.Value:
+		return h.out(v.V)
+	case engine.Lazy:
+		x, err := v(h.c)
+		if err != nil {
+			return nil, err
+		}
+		return h.out(x)
+	case *engine.Rows:
+		out := make([]any, len(v.Entries))
+		for i, e := range v.Entries {
+			m, err := h.outMap(e)
+			if err != nil {
+				return nil, err
+			}
+			out[i] = m
+		}
+		return out, nil
+	case json.RawMessage:
+		return decodeJSON(v)
+	}
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return nil, fault.Internal.Errorf("script: a %T cannot cross: %w", v, err)
+	}
+	return decodeJSON(raw)
+}
+
+// back makes a value that crosses one of the engine: lists of documents and of files get
+// their types from their elements.
+func (h *engineHost) back(v any) (any, error) {
+	switch v := v.(type) {
+	case engineDoc:
+		return v.d, nil
+	case engineFile:
+		return v.b, nil
+	case list:
+		return h.backList(v)
+	case []any:
+		return h.backList(v)
+	case map[string]any:
+		return h.backMap(v)
+	case absent:
+		return nil, nil
+	}
+	return v, nil
+}
+
+func (h *engineHost) backMap(v map[string]any) (map[string]any, error) {
+	if v == nil {
+		return nil, nil
+	}
+	out := make(map[string]any, len(v))
+	for k, x := range v {
+		var err error
+		if out[k], err = h.back(x); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+var errMixed = errors.New("a list of documents or files holds something else")
+
+func (h *engineHost) backList(v []any) (any, error) {
+	if len(v) > 0 {
+		switch v[0].(type) {
+		case engineDoc:
+			out := make(engine.Docs, len(v))
+			for i, x := range v {
+				d, ok := x.(engineDoc)
+				if !ok {
+					return nil, fault.Invalid.Errorf("script: %w", errMixed).WithCode("script-value")
+				}
+				out[i] = d.d
+			}
+			return out, nil
+		case engineFile:
+			out := make(engine.Blobs, len(v))
+			for i, x := range v {
+				b, ok := x.(engineFile)
+				if !ok {
+					return nil, fault.Invalid.Errorf("script: %w", errMixed).WithCode("script-value")
+				}
+				out[i] = b.b
+			}
+			return out, nil
+		}
+	}
+	out := make([]any, len(v))
+	for i, x := range v {
+		var err error
+		if out[i], err = h.back(x); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// engineDoc is a document of the call's transaction.
+type engineDoc struct {
+	h *engineHost
+	d *engine.Doc
+}
+
+func (d engineDoc) key() any { return d.d }
+
+func (d engineDoc) field(i int) (any, error) {
+	switch fields[i] {
+	case "id":
+		return d.d.ID(), nil
+	case "name":
+		return d.d.Name(), nil
+	case "path":
+		return d.d.Path(), nil
+	case "title":
+		return d.d.Title(), nil
+	case "type":
+		return d.d.Type().Name, nil
+	case "state":
+		return d.d.State(), nil
+	case "facets":
+		return texts(d.d.Facets()), nil
+	case "schemas":
+		schemas := d.d.Schemas()
+		out := make([]any, len(schemas))
+		for i, s := range schemas {
+			out[i] = s.Name
+		}
+		return out, nil
+	case "parentId":
+		return d.d.ParentID(), nil
+	case "versionLabel":
+		return d.d.VersionLabel(), nil
+	case "changeToken":
+		return d.d.ChangeToken(), nil
+	case "repository":
+		return d.d.Repository(), nil
+	}
+	return d.flag(fields[i]), nil
+}
+
+func (d engineDoc) flag(name string) any {
+	switch name {
+	case "isFolder":
+		return d.d.IsFolder()
+	case "isVersion":
+		return d.d.IsVersion()
+	case "isProxy":
+		return d.d.IsProxy()
+	case "isTrashed":
+		return d.d.IsTrashed()
+	case "isCheckedOut":
+		return d.d.IsCheckedOut()
+	}
+	owner, since, locked := d.d.Locked()
+	switch {
+	case name == "isLocked":
+		return locked
+	case !locked:
+		return nil
+	case name == "lockOwner":
+		return owner
+	}
+	return since
+}
+
+func texts(s []string) []any {
+	out := make([]any, len(s))
+	for i, x := range s {
+		out[i] = x
+	}
+	return out
+}
+
+func (d engineDoc) get(xpath string) (any, error) {
+	v, err := d.d.Get(xpath)
+	if err != nil {
+		return nil, err
+	}
+	return d.h.out(v)
+}
+
+func (d engineDoc) set(xpath string, v any) error {
+	x, err := d.h.back(v)
+	if err != nil {
+		return err
+	}
+	return d.d.Set(xpath, x)
+}
+
+func (d engineDoc) json() ([]byte, error) {
+	b := append(make([]byte, 0, 1024), '{')
+	b = d.d.AppendProperties(b, nil, func(string, *engine.Blob) string { return "" })
+	return append(b, '}'), nil
+}
+
+// engineFile is a file's content.
+type engineFile struct{ b *engine.Blob }
+
+func (f engineFile) key() any { return f.b }
+
+func (f engineFile) info() fileInfo {
+	return fileInfo{name: f.b.Name, typ: f.b.Type, encoding: f.b.Encoding, digest: f.b.Digest, size: f.b.Size}
+}
+
+func (f engineFile) text(max int) (string, error) {
+	b, err := f.b.Bytes(int64(max))
+	return string(b), err
+}

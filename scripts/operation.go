@@ -1,0 +1,332 @@
+package scripts
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	"catena/engine"
+	"catena/engine/library"
+	"catena/storage/fault"
+)
+
+// Problem is something wrong in a script's text, with its place counted from 1.
+type Problem = library.Problem
+
+// Script is a scripted operation as its header declares it.
+type Script struct {
+	Name, Label, Category    string
+	Description, Since       string
+	Aliases                  []string
+	Input, Output            string // type words
+	Effect                   engine.Effect
+	Params                   []engine.Param
+	File, Source             string
+	opLine, opColumn, header int
+}
+
+// Parse reads a scripted operation: a comment that declares it, and function
+// run(input, params). Every mistake of the header is reported with its line.
+func Parse(file string, src []byte) (*Script, error) {
+	s, problems := parseHeader(file, string(src))
+	if len(problems) == 0 {
+		problems = s.body()
+	}
+	if len(problems) > 0 {
+		return nil, refused(problems)
+	}
+	return s, nil
+}
+
+// refused is one error of all problems, placed at the first.
+func refused(problems []Problem) error {
+	lines := make([]string, len(problems))
+	for i, p := range problems {
+		lines[i] = p.Error()
+	}
+	return fault.Invalid.Errorf("%s", strings.Join(lines, "\n")).At(problems[0].Line, problems[0].Column).WithCode("script-syntax")
+}
+
+// body checks what stands below the header.
+func (s *Script) body() []Problem {
+	tree, err := parse(s.File, s.Source)
+	if err != nil {
+		return []Problem{problemOf(s.File, err)}
+	}
+	if !declaresRun(tree) {
+		return []Problem{{File: s.File, Line: s.header, Column: 1, Message: "no function run(input, params)"}}
+	}
+	return nil
+}
+
+// header reads the tags of the comment.
+type header struct {
+	s        *Script
+	problems []Problem
+	seen     map[string]bool
+	tag      string
+	text     []string
+	line     int
+	column   int
+}
+
+func parseHeader(file, source string) (*Script, []Problem) {
+	s := &Script{File: file, Source: source, Category: "Scripting", Input: "void", Output: "void", header: 1}
+	h := &header{s: s, seen: map[string]bool{}}
+	start := strings.Index(source, "/**")
+	if start < 0 || strings.TrimSpace(stripLineComments(source[:start])) != "" {
+		h.add(1, 1, "a scripted operation begins with a comment /** … @operation Name … */")
+		return s, h.problems
+	}
+	comment, _, closed := strings.Cut(source[start+3:], "*/")
+	line := 1 + strings.Count(source[:start], "\n")
+	if !closed {
+		h.add(line, 1, "the comment does not end")
+		return s, h.problems
+	}
+	for i, text := range strings.Split(comment, "\n") {
+		h.read(line+i, text)
+	}
+	h.flush()
+	s.header = line + strings.Count(comment, "\n")
+	h.whole(line)
+	return s, h.problems
+}
+
+// stripLineComments removes // comments, which may stand above the header.
+func stripLineComments(s string) string {
+	var out strings.Builder
+	for line := range strings.SplitSeq(s, "\n") {
+		if t := strings.TrimSpace(line); !strings.HasPrefix(t, "//") && !strings.HasPrefix(t, "#!") {
+			out.WriteString(line)
+		}
+	}
+	return out.String()
+}
+
+func (h *header) add(line, column int, message string) {
+	h.problems = append(h.problems, Problem{File: h.s.File, Line: line, Column: column, Message: message})
+}
+
+func (h *header) read(line int, text string) {
+	body := strings.TrimSpace(strings.TrimPrefix(strings.TrimLeft(text, " \t\r"), "*"))
+	if !strings.HasPrefix(body, "@") {
+		if body != "" {
+			h.text = append(h.text, body)
+		}
+		return
+	}
+	h.flush()
+	tag, rest, _ := strings.Cut(body[1:], " ")
+	h.tag, h.line, h.column = tag, line, strings.Index(text, "@")+1
+	if rest = strings.TrimSpace(rest); rest != "" {
+		h.text = append(h.text, rest)
+	}
+}
+
+// ignored are tags of documentation that say nothing to us.
+var ignored = []string{"author", "deprecated", "example", "file", "return", "returns", "see", "todo", "version"}
+
+// flush takes in the tag that has been read, with all its lines.
+func (h *header) flush() {
+	tag, text := h.tag, strings.Join(h.text, " ")
+	h.tag, h.text = "", nil
+	s := h.s
+	single := map[string]*string{
+		"category": &s.Category, "description": &s.Description, "input": &s.Input, "label": &s.Label,
+		"operation": &s.Name, "output": &s.Output, "since": &s.Since,
+	}
+	if tag == "" {
+		if s.Description == "" {
+			s.Description = text
+		}
+		return
+	}
+	switch into := single[tag]; {
+	case into != nil && text == "":
+		h.add(h.line, h.column, "@"+tag+" says nothing")
+	case into != nil && h.seen[tag]:
+		h.add(h.line, h.column, "@"+tag+" stands twice")
+	case into != nil:
+		*into = text
+		h.seen[tag] = true
+		h.single(tag, text)
+	case tag == "alias":
+		s.Aliases = append(s.Aliases, strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' })...)
+	case tag == "effect":
+		h.effect(text)
+	case tag == "param":
+		h.param(text)
+	case slices.Contains(ignored, tag):
+	default:
+		h.problems = append(h.problems, Problem{File: s.File, Line: h.line, Column: h.column, Message: "unknown tag @" + tag,
+			Nearest: nearest("@"+tag, []string{"@alias", "@category", "@description", "@effect", "@input", "@label", "@operation", "@output", "@param", "@since"})})
+	}
+}
+
+func (h *header) single(tag, text string) {
+	switch tag {
+	case "operation":
+		h.s.opLine, h.s.opColumn = h.line, h.column
+		if strings.ContainsAny(text, " /\\\t@?#%{}") || len(text) > 100 {
+			h.add(h.line, h.column, "name "+strconv.Quote(text)+": letters, digits and . _ - ( ), at most 100 bytes")
+		}
+	case "input", "output":
+		if !slices.Contains(typeWords, text) {
+			h.problems = append(h.problems, Problem{File: h.s.File, Line: h.line, Column: h.column,
+				Message: "@" + tag + ": no type " + strconv.Quote(text), Nearest: nearest(text, typeWords)})
+		}
+	}
+}
+
+func (h *header) effect(text string) {
+	for _, e := range []engine.Effect{engine.Writes, engine.Reads, engine.Pure} {
+		if e.String() == text {
+			h.s.Effect = e
+			return
+		}
+	}
+	h.add(h.line, h.column, "@effect is writes, reads or pure")
+}
+
+// param reads {type} name, [name] or [name=default], and what it is.
+func (h *header) param(text string) {
+	p := engine.Param{Type: "string", Required: true, Order: len(h.s.Params) + 1}
+	if strings.HasPrefix(text, "{") {
+		word, rest, closed := strings.Cut(text[1:], "}")
+		if !closed {
+			h.add(h.line, h.column, "@param: } is missing after the type")
+			return
+		}
+		p.Type, text = typeWord(strings.TrimSpace(word)), strings.TrimSpace(rest)
+		if !slices.Contains(typeWords, p.Type) {
+			h.problems = append(h.problems, Problem{File: h.s.File, Line: h.line, Column: h.column,
+				Message: "@param: no type " + strconv.Quote(word), Nearest: nearest(p.Type, typeWords)})
+		}
+	}
+	name, rest, _ := strings.Cut(text, " ")
+	if strings.HasPrefix(text, "[") {
+		var closed bool
+		if name, rest, closed = strings.Cut(text[1:], "]"); !closed {
+			h.add(h.line, h.column, "@param: ] is missing after the name")
+			return
+		}
+		p.Required = false
+		var value string
+		var given bool
+		if name, value, given = strings.Cut(name, "="); given {
+			p.Default = defaultValue(p.Type, strings.TrimSpace(value))
+		}
+	}
+	p.Name, p.Doc = strings.TrimSpace(name), strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(rest), "- "))
+	switch {
+	case p.Name == "":
+		h.add(h.line, h.column, "@param: no name")
+		return
+	case slices.ContainsFunc(h.s.Params, func(o engine.Param) bool { return o.Name == p.Name }):
+		h.add(h.line, h.column, "@param "+p.Name+" stands twice")
+	case p.Doc == "":
+		p.Doc = p.Name + "."
+	}
+	h.s.Params = append(h.s.Params, p)
+}
+
+// whole checks what the header as a whole must say.
+func (h *header) whole(line int) {
+	switch {
+	case h.s.Name == "" && !h.seen["operation"]:
+		h.add(line, 1, "@operation is missing: the name of the operation")
+	case h.s.Description == "":
+		h.add(h.s.opLine, h.s.opColumn, "@description is missing: one sentence that says what the operation does")
+	}
+	if h.s.Label == "" {
+		h.s.Label = h.s.Name
+	}
+}
+
+// typeWords are the words a header may use for types.
+var typeWords = []string{
+	"blob", "bloblist", "boolean", "date", "document", "documents", "float", "integer", "list", "long", "map", "object",
+	"properties", "serializable", "string", "stringlist", "void",
+}
+
+// typeWord turns JavaScript's words for types into ours.
+func typeWord(word string) string {
+	switch word {
+	case "*", "any", "Object":
+		return "object"
+	case "Array":
+		return "list"
+	case "Date":
+		return "date"
+	case "blobs":
+		return "bloblist"
+	case "bool":
+		return "boolean"
+	case "int":
+		return "integer"
+	case "number", "double":
+		return "float"
+	case "string[]":
+		return "stringlist"
+	}
+	return word
+}
+
+func defaultValue(word, text string) any {
+	switch word {
+	case "string", "date", "document", "documents", "stringlist":
+		return strings.Trim(text, `"'`)
+	}
+	if v, err := decodeJSON([]byte(text)); err == nil && json.Valid([]byte(text)) {
+		return v
+	}
+	return text
+}
+
+// Op makes the operation of a script.
+func (r *Runner) Op(s *Script) (engine.Op, error) {
+	if _, err := r.programs.get(s.File, s.Source, true); err != nil {
+		return engine.Op{}, err
+	}
+	run := func(c *engine.Ctx, in any, params map[string]any) (any, error) {
+		return r.run(c, job{file: s.File, source: s.Source, strict: true}, r.o.InProcessTrusted, in, params)
+	}
+	return engine.Op{
+		Name: s.Name, Aliases: s.Aliases, Label: s.Label, Category: s.Category, Doc: s.Description, Since: s.Since,
+		Effect: s.Effect, Run: engine.Dynamic(s.Params, []string{s.Input, s.Output}, run),
+	}, nil
+}
+
+// run runs a script within a call, in process or in a worker.
+func (r *Runner) run(c *engine.Ctx, j job, inProcess bool, in any, params map[string]any) (any, error) {
+	h := &engineHost{c: c, r: r, file: j.file}
+	input, err := h.out(in)
+	if err != nil {
+		return nil, err
+	}
+	var args map[string]any
+	if params != nil {
+		m, err := h.outMap(params)
+		if err != nil {
+			return nil, err
+		}
+		args = m.(map[string]any)
+	}
+	n := r.namesOf(c.Set())
+	var out any
+	if inProcess {
+		var p *program
+		if p, err = r.programs.get(j.file, j.source, j.strict); err == nil {
+			out, err = newMachine(h, n, &r.limits).run(c, p, input, args)
+		}
+	} else {
+		out, err = r.runInWorker(c, c.As.Name, h, n, j, input, args)
+	}
+	c.Line(0)
+	if err != nil {
+		return nil, err
+	}
+	return h.back(out)
+}

@@ -1,0 +1,164 @@
+package scripts
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"strings"
+
+	"catena/engine"
+	"catena/engine/library"
+	"catena/storage/fault"
+)
+
+// Ops are the operations of this package: those that run a text, and those that manage
+// the scripted operations.
+func (r *Runner) Ops() []engine.Op {
+	return append(r.kind().Ops(),
+		engine.Op{
+			Name: "RunInputScript", Aliases: []string{"Context.RunInputScript"}, Label: "Run Input Script", Category: "Scripting",
+			Doc: "Runs the input file as JavaScript, in a process of its own, and returns its result as a text file called result; no result is no file.",
+			Run: engine.On(func(p inputScriptParams, c *engine.Ctx, b *engine.Blob) (*engine.Blob, error) { return p.run(r, c, b) }),
+		},
+		engine.Op{
+			Name: "RunScript", Aliases: []string{"Context.RunScript"}, Label: "Run Script", Category: "Scripting",
+			Doc: "Runs JavaScript, in a process of its own, for what it does; the input passes on.",
+			Run: engine.On(func(p scriptParams, c *engine.Ctx, _ engine.Void) (engine.Void, error) {
+				return engine.Void{}, p.run(r, c)
+			}),
+		},
+		engine.Op{
+			Name: "Script.Types", Label: "Script typings", Category: "Scripting", Effect: engine.Pure,
+			Doc: "Returns catena.d.ts: every operation typed and documented, so that an editor completes and checks scripts.",
+			Run: engine.On(func(_ noParams, c *engine.Ctx, _ engine.Void) (*engine.Blob, error) { return typesFile(c) }),
+		},
+	)
+}
+
+type noParams struct{}
+
+type scriptParams struct {
+	Script string `json:"script" doc:"The script: statements, or a function run(input, params)."`
+}
+
+func (p scriptParams) run(r *Runner, c *engine.Ctx) error {
+	_, err := r.run(c, job{file: "script", source: p.Script}, false, c.Input, c.ChainParameters())
+	return err
+}
+
+type inputScriptParams struct {
+	Type string `json:"type" default:"js" doc:"Language of the file: js."`
+}
+
+func (p inputScriptParams) run(r *Runner, c *engine.Ctx, b *engine.Blob) (*engine.Blob, error) {
+	switch strings.ToLower(p.Type) {
+	case "", "js", "javascript":
+	default:
+		return nil, fault.Invalid.Errorf("type: scripts in %s do not run here, only js does", p.Type).In("type")
+	}
+	source, err := b.Bytes(int64(r.limits.Source))
+	if err != nil {
+		return nil, fault.Wrap(err, "script").WithCode("script-source")
+	}
+	v, err := r.run(c, job{file: or(b.Name, "script"), source: string(source)}, false, nil, c.ChainParameters())
+	if err != nil || v == nil {
+		return nil, err
+	}
+	text, ok := v.(string)
+	if !ok {
+		raw, err := json.Marshal(resultText(v))
+		if err != nil {
+			return nil, fault.Invalid.Errorf("script: its result is no text: %w", err).WithCode("script-value")
+		}
+		text = string(raw)
+	}
+	return engine.NewBlob("result", "text/plain", []byte(text)), nil
+}
+
+// resultText replaces documents and files of a result by what names them.
+func resultText(v any) any {
+	switch v := v.(type) {
+	case *engine.Doc:
+		return v.Path()
+	case engine.Docs:
+		out := make([]string, len(v))
+		for i, d := range v {
+			out[i] = d.Path()
+		}
+		return out
+	case *engine.Blob:
+		return v.Name
+	case engine.Blobs:
+		out := make([]string, len(v))
+		for i, b := range v {
+			out[i] = b.Name
+		}
+		return out
+	case []any:
+		for i := range v {
+			v[i] = resultText(v[i])
+		}
+	case map[string]any:
+		for k := range v {
+			v[k] = resultText(v[k])
+		}
+	}
+	return v
+}
+
+func typesFile(c *engine.Ctx) (*engine.Blob, error) {
+	text, err := Types(c.Set())
+	if err != nil {
+		return nil, err
+	}
+	return engine.NewBlob("catena.d.ts", "text/plain", text), nil
+}
+
+// kind is how scripted operations are kept.
+func (r *Runner) kind() *library.Kind {
+	return &library.Kind{Family: "Script", Noun: "script", Ext: []string{".js"}, Check: r.check, Compile: r.compile}
+}
+
+// check is Check with the text compiled in a worker first, which may be killed: a text
+// that no parser survives is refused like any other.
+func (r *Runner) check(c *engine.Ctx, file, source string) (string, []Problem, error) {
+	if len(source) > r.limits.Source {
+		return "", []Problem{{File: file, Line: 1, Column: 1, Message: breach("", "source of %d bytes, at most %d allowed", len(source), r.limits.Source).Message}}, nil
+	}
+	if len(r.o.Worker) > 0 {
+		h := &engineHost{c: c, r: r, file: file}
+		_, err := r.runInWorker(c, c.As.Name, h, r.namesOf(c.Set()), job{file: file, source: source, strict: true, check: true}, nil, nil)
+		switch fault.Of(err) {
+		case fault.Invalid, fault.Limit:
+			return "", []Problem{problemOf(file, err)}, nil
+		}
+		if err != nil {
+			return "", nil, err
+		}
+	}
+	problems := Check(file, []byte(source), func() []string { return r.namesOf(c.Engine().Set()).all })
+	s, _ := parseHeader(file, source)
+	return s.Name, problems, nil
+}
+
+func (r *Runner) compile(_ *engine.Set, file, source string) (engine.Op, error) {
+	s, err := Parse(file, []byte(source))
+	if err != nil {
+		return engine.Op{}, err
+	}
+	return r.Op(s)
+}
+
+// Load deploys the scripts that are kept, at start.
+func (r *Runner) Load(ctx context.Context, e *engine.Engine) error { return r.kind().Load(ctx, e) }
+
+// Sync deploys the scripts of a folder whose text is not what is deployed, and returns the
+// names of those it changed.
+func (r *Runner) Sync(ctx context.Context, e *engine.Engine, dir fs.FS) ([]string, error) {
+	changed, err := r.kind().Sync(ctx, e, dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return changed, err
+}
