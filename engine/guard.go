@@ -21,3 +21,26 @@ func (c *Ctx) Guard(h *Handler, in any, f func() (any, error)) (any, error) {
 	}
 	return st.try(c, in, f)
 }
+
+// Nest runs f so that a failure undoes all that f did: what it wrote, what it wanted done
+// after the commit, and its logins.
+func (c *Ctx) Nest(f func() error) error {
+	height, after := len(c.logins), 0
+	if c.run != nil {
+		after = len(c.run.after)
+	}
+	var err error
+	if c.Tx != nil && c.Tx.Writable() {
+		err = c.Tx.Nest(f)
+	} else {
+		err = f()
+	}
+	if err == nil {
+		return nil
+	}
+	c.restore(height)
+	if c.run != nil {
+		c.run.after = c.run.after[:after]
+	}
+	return err
+}

@@ -77,21 +77,13 @@ func (st *step) guarded(c *Ctx, in any) (any, error) {
 // try runs f; what a failed f has written is undone before the handler has its say.
 func (st *step) try(c *Ctx, in any, f func() (any, error)) (any, error) {
 	var out any
-	try := func() (err error) {
+	err := c.Nest(func() (err error) {
 		out, err = f()
 		return err
-	}
-	height := len(c.logins)
-	var err error
-	if c.Tx != nil && c.Tx.Writable() {
-		err = c.Tx.Nest(try)
-	} else {
-		err = try()
-	}
+	})
 	if err == nil || passing(err) {
 		return out, err
 	}
-	c.restore(height)
 	return st.handle(c, in, err)
 }
 

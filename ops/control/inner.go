@@ -2,6 +2,7 @@ package control
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"time"
 
@@ -29,24 +30,33 @@ func (r inner) run(c *engine.Ctx, in any) (any, error) {
 	if r.timeout < 0 || r.timeout > maxTimeout {
 		return nil, fault.Invalid.Errorf("timeout: %d, 0 to %d seconds expected", r.timeout, maxTimeout).In("timeout")
 	}
-	if r.timeout > 0 {
-		ctx, cancel := context.WithTimeout(c.Context, time.Duration(r.timeout)*time.Second)
+	if limit := time.Duration(r.timeout) * time.Second; limit > 0 && limit < c.Engine().Limits().Time {
+		ctx, cancel := context.WithTimeout(c.Context, limit)
 		defer cancel()
 		sub.Context = ctx
 	}
 	if !r.nested {
-		return sub.Call(r.id, in, r.params)
+		out, err := sub.Call(r.id, in, r.params)
+		return out, r.overdue(c, err)
 	}
 	var out any
-	err := c.Tx.Nest(func() (err error) {
+	err := sub.Nest(func() (err error) {
 		out, err = sub.Call(r.id, in, r.params)
-		return err
+		return r.overdue(c, err)
 	})
 	if err == nil || !r.tolerant || fatal(c, err) {
 		return out, err
 	}
 	c.Log.LogAttrs(c, slog.LevelWarn, "inner run failed", slog.String("operation", r.id), slog.String("error", err.Error()))
 	return nil, nil
+}
+
+// overdue names the limit if the run, and not the whole call, took too long.
+func (r inner) overdue(c *engine.Ctx, err error) error {
+	if errors.Is(err, context.DeadlineExceeded) && c.Err() == nil {
+		return fault.Limit.Errorf("operation %s: took longer than %d s", r.id, r.timeout).WithCode("timeout").In("timeout")
+	}
+	return err
 }
 
 // fatal reports whether a failure is none that the rest of the call could go on after: the
