@@ -15,9 +15,11 @@ import (
 // "x/..." stands for x and all below it. Everyone may import storage/fault.
 var imports = map[string][]string{
 	"storage/fault":   {},
-	"storage/kv":      {},
+	"storage/kv":      {"storage/kv/tree"},
+	"storage/kv/tree": {},
+	"storage/kv/*":    {"storage/kv", "storage/kv/tree"},
 	"storage/badger":  {"storage/kv"},
-	"storage/memory":  {"storage/kv"},
+	"storage/memory":  {"storage/kv", "storage/kv/tree"},
 	"storage/blob":    {},
 	"storage/schema":  {"storage/blob"},
 	"storage/query":   {"storage/schema"},
@@ -25,14 +27,16 @@ var imports = map[string][]string{
 	"engine/expr":     {},
 	"engine":          {"storage", "storage/blob", "storage/schema", "engine/expr"},
 	"engine/entity":   {"engine", "storage", "storage/blob", "storage/schema"},
+	"engine/library":  {"engine"},
 	"engine/scenario": {"engine", "engine/entity", "storage", "storage/..."},
 	"ops":             {"ops/...", "engine"},
 	"ops/*":           {"engine", "engine/expr", "engine/entity", "storage", "storage/blob", "storage/schema", "storage/query"},
 	"decks":           {"engine", "storage", "storage/blob"},
-	"chains":          {"engine", "engine/expr"},
-	"scripts":         {"engine", "engine/entity", "engine/expr"},
+	"chains":          {"engine", "engine/expr", "engine/library"},
+	"scripts":         {"engine", "engine/entity", "engine/expr", "engine/library"},
 	"rest":            {"engine", "engine/entity", "rest/..."},
 	"rest/mcp":        {"engine", "engine/entity"},
+	"rest/resttest":   {"..."}, // a server for tests
 	"cmd/catena":      {"..."},
 }
 

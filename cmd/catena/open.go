@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"catena/chains"
 	"catena/decks"
@@ -23,6 +24,9 @@ import (
 	"catena/storage/schema"
 )
 
+// platformVersion is the version of the platform whose interface is served; clients compare it.
+const platformVersion = "2023.10"
+
 // errCorrupt makes the exit code 4.
 var errCorrupt = badger.ErrCorrupt
 
@@ -34,6 +38,7 @@ type app struct {
 	blobs   *blob.Store
 	repo    *storage.Repo
 	engine  *engine.Engine
+	chains  *chains.Chains
 	scripts *scripts.Runner
 }
 
@@ -100,8 +105,9 @@ func (a *app) start(ctx context.Context, o openOptions) error {
 	if err != nil {
 		return err
 	}
+	a.chains = chains.New()
 	a.scripts = scripts.New(scripts.Options{Worker: []string{self, workerVerb}, Log: a.log, InProcessTrusted: true})
-	set, err := engine.NewSet(ops.Rules, append(ops.All(), chains.Ops(), a.scripts.Ops(), decks.Ops)...)
+	set, err := engine.NewSet(ops.Rules, append(slices.Clip(ops.All), a.chains.Ops(), a.scripts.Ops(), decks.Ops)...)
 	if err != nil {
 		return err
 	}
@@ -109,19 +115,19 @@ func (a *app) start(ctx context.Context, o openOptions) error {
 	if err := a.scripts.Load(ctx, a.engine); err != nil {
 		return err
 	}
-	return chains.Load(ctx, a.engine)
+	return a.chains.Load(ctx, a.engine)
 }
 
 // sync deploys the files of the data directory: scripts first, since chains call them.
 func (a *app) sync(ctx context.Context) error {
 	_, err := a.scripts.Sync(ctx, a.engine, os.DirFS(filepath.Join(a.dir, "scripts")))
-	_, err2 := chains.Sync(ctx, a.engine, os.DirFS(filepath.Join(a.dir, "chains")))
+	_, err2 := a.chains.Sync(ctx, a.engine, os.DirFS(filepath.Join(a.dir, "chains")))
 	return errors.Join(err, err2)
 }
 
 // handler is the REST interface on this data directory.
-func (a *app) handler(c rest.Config) http.Handler {
-	c.Engine, c.Log, c.Version = a.engine, a.log, version
+func (a *app) handler(c rest.Config) *rest.Handler {
+	c.Engine, c.Log, c.Version = a.engine, a.log, platformVersion
 	return rest.New(c)
 }
 
