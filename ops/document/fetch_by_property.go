@@ -6,6 +6,7 @@ import (
 
 	"catena/engine"
 	"catena/storage"
+	"catena/storage/fault"
 	"catena/storage/schema"
 )
 
@@ -58,6 +59,9 @@ func (p fetchByPropertyParams) query() (string, map[string]any) {
 	return src.String(), named
 }
 
+// maxFetched bounds the unpaged list of documents; longer ones are read by pages.
+const maxFetched = 100_000
+
 // every reads all pages of a query.
 func every(c *engine.Ctx, src string, o storage.QueryOptions) (storage.Docs, error) {
 	all := storage.Docs{}
@@ -69,6 +73,9 @@ func every(c *engine.Ctx, src string, o storage.QueryOptions) (storage.Docs, err
 		all = append(all, page.Docs...)
 		if page.Next == "" {
 			return all, nil
+		}
+		if len(all) >= maxFetched {
+			return nil, fault.Limit.Errorf("property: more than %d documents, query them by pages", maxFetched).WithCode("documents")
 		}
 		o.After = page.Next
 	}
