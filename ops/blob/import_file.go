@@ -2,6 +2,7 @@ package blob
 
 import (
 	"bytes"
+	"cmp"
 	"strings"
 	"unicode/utf8"
 
@@ -33,10 +34,7 @@ func (p importParams) run(c *engine.Ctx, b *storage.Blob) (*storage.Doc, error) 
 	if err != nil {
 		return nil, err
 	}
-	name := "Untitled"
-	if b.Name != "" {
-		name = baseName(b.Name)
-	}
+	name := baseName(cmp.Or(b.Name, "Untitled"))
 	if !p.NoTypeCheck {
 		if b, err = typed(b); err != nil {
 			return nil, err
