@@ -2,6 +2,7 @@ package rest_test
 
 import (
 	"bufio"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -11,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/julienschmidt/httprouter"
+
+	"catena/rest/resttest"
 )
 
 // BenchmarkBare is what the others are compared with: net/http, httprouter, encoding/json
@@ -36,15 +39,22 @@ func BenchmarkBare(b *testing.B) {
 // BenchmarkOperation is an operation that returns its one parameter.
 func BenchmarkOperation(b *testing.B) {
 	s := start(b)
-	repeat(b, s.Listener.Addr().String(), postEcho("Authorization: Bearer "+s.Key("Administrator", "read_write")+"\r\n"))
+	b.Run("Basic", func(b *testing.B) {
+		repeat(b, s.Listener.Addr().String(), postEcho("Authorization: Basic "+basic+"\r\n"))
+	})
+	b.Run("Key", func(b *testing.B) {
+		repeat(b, s.Listener.Addr().String(), postEcho("Authorization: Bearer "+s.Key("Administrator", "read_write")+"\r\n"))
+	})
 }
+
+var basic = base64.StdEncoding.EncodeToString([]byte("Administrator:" + resttest.Password))
 
 // BenchmarkDocument reads a document with all its properties.
 func BenchmarkDocument(b *testing.B) {
 	s := start(b)
 	id := s.Do("POST", "/api/v1/path/default-domain/workspaces", fmt.Sprintf(document, "a")).JSON(b)["uid"]
-	repeat(b, s.Listener.Addr().String(), fmt.Sprintf("GET /api/v1/id/%s HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nproperties: *\r\n\r\n",
-		id, s.Key("Administrator", "read_write")))
+	repeat(b, s.Listener.Addr().String(), fmt.Sprintf("GET /api/v1/id/%s HTTP/1.1\r\nHost: localhost\r\nAuthorization: Basic %s\r\nproperties: *\r\n\r\n",
+		id, basic))
 }
 
 func postEcho(headers string) string {

@@ -84,7 +84,11 @@ func (x *exchange) door() engine.Door {
 
 // transactionTimeout reads the seconds a client gives the transaction; 0 if none.
 func transactionTimeout(h http.Header) time.Duration {
-	n, err := strconv.Atoi(header(h, "Nuxeo-Transaction-Timeout", "X-Platform-Transaction-Timeout"))
+	text := header(h, "Nuxeo-Transaction-Timeout", "X-Platform-Transaction-Timeout")
+	if text == "" {
+		return 0
+	}
+	n, err := strconv.Atoi(text)
 	if err != nil || n <= 0 {
 		return 0
 	}

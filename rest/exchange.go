@@ -179,13 +179,15 @@ func header(h http.Header, names ...string) string {
 func (x *exchange) query() url.Values {
 	if x.asked == nil {
 		if x.r.URL.RawQuery == "" {
-			x.asked = url.Values{}
+			x.asked = nothingAsked
 		} else {
 			x.asked, _ = url.ParseQuery(strings.ReplaceAll(x.r.URL.RawQuery, ";", "%3B"))
 		}
 	}
 	return x.asked
 }
+
+var nothingAsked = url.Values{}
 
 // flag reports whether a query parameter is "true".
 func (x *exchange) flag(name string) bool {

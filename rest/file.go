@@ -1,6 +1,9 @@
 package rest
 
 import (
+	"crypto/md5"
+	"encoding/base64"
+	"encoding/hex"
 	"fmt"
 	"io"
 	"mime/multipart"
@@ -45,6 +48,10 @@ func (x *exchange) writeFile(a *answer) {
 		return
 	}
 	defer r.Close()
+	if err := wantDigest(x.r.Header.Get("Want-Digest"), b, r, h); err != nil {
+		x.fail(err)
+		return
+	}
 	h.Set("Content-Type", contentType(b))
 	h.Set("Content-Disposition", disposition(b.Name, a.file.inline))
 	if b.Type != "application/pdf" { // browsers show no PDF in a sandbox
@@ -147,6 +154,31 @@ func byteRange(h http.Header, tag string, modified time.Time, size int64) (start
 		}
 	}
 	return start, min(end, size-1) - start + 1, true
+}
+
+// wantDigest adds the digest a client asks for: that of the store, or MD5, for which the
+// content is read once more.
+func wantDigest(want string, b *engine.Blob, r io.ReadSeeker, h http.Header) error {
+	want = strings.ToLower(want)
+	switch {
+	case strings.Contains(want, "sha-256"):
+		sum, err := hex.DecodeString(b.Digest)
+		h.Set("Digest", "SHA-256="+base64.StdEncoding.EncodeToString(sum))
+		return err
+	case strings.Contains(want, "md5"):
+		sum := md5.New() //nolint:gosec // a checksum, no protection
+		if _, err := io.Copy(sum, r); err != nil {
+			return err
+		}
+		name, prefix := "Digest", "MD5="
+		if strings.Contains(want, "contentmd5") {
+			name, prefix = "Content-Md5", ""
+		}
+		h.Set(name, prefix+base64.StdEncoding.EncodeToString(sum.Sum(nil)))
+		_, err := r.Seek(0, io.SeekStart)
+		return err
+	}
+	return nil
 }
 
 func contentType(b *engine.Blob) string {
