@@ -1,0 +1,250 @@
+package entity
+
+import (
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"catena/storage"
+	"catena/storage/schema"
+)
+
+// document appends a document, its members in the order clients know.
+func (w *writer) document(dst []byte, d *storage.Doc, level int) ([]byte, error) {
+	dst = append(dst, `{"entity-type":"document","repository":`...)
+	dst = schema.AppendString(dst, d.Repository())
+	dst = schema.AppendString(append(dst, `,"uid":`...), d.ID())
+	dst = schema.AppendString(append(dst, `,"path":`...), d.Path())
+	dst = schema.AppendString(append(dst, `,"type":`...), d.Type().Name)
+	dst = textOr(append(dst, `,"state":`...), d.State())
+	dst = textOr(append(dst, `,"parentRef":`...), d.ParentID())
+	dst = strconv.AppendBool(append(dst, `,"isCheckedOut":`...), d.IsCheckedOut())
+	dst = append(dst, `,"isRecord":false,"retainUntil":null,"hasLegalHold":false,"isUnderRetentionOrLegalHold":false,"isVersion":`...)
+	dst = strconv.AppendBool(dst, d.IsVersion())
+	dst = strconv.AppendBool(append(dst, `,"isProxy":`...), d.IsProxy())
+	dst = schema.AppendString(append(dst, `,"changeToken":`...), d.ChangeToken())
+	dst = strconv.AppendBool(append(dst, `,"isTrashed":`...), d.IsTrashed())
+	dst = schema.AppendString(append(dst, `,"title":`...), d.Title())
+	if len(w.fetch) > 0 {
+		dst = w.onRequest(dst, d)
+	}
+	if v, err := d.Get("dc:modified"); err == nil {
+		if t, ok := v.(time.Time); ok {
+			dst = schema.AppendTime(append(dst, `,"lastModified":`...), t)
+		}
+	}
+	deep := level <= max(w.o.Depth, 1)
+	if deep && len(w.o.Properties) > 0 {
+		var err error
+		if dst, err = w.properties(append(dst, `,"properties":{`...), d); err != nil {
+			return nil, err
+		}
+		dst = append(dst, '}')
+	}
+	dst = texts(append(dst, `,"facets":`...), d.Facets())
+	dst = schemas(append(dst, `,"schemas":[`...), d.Schemas())
+	if deep && len(w.asked) > 0 {
+		return w.enriched(dst, d, level)
+	}
+	return append(dst, '}'), nil
+}
+
+func schemas(dst []byte, list []*schema.Schema) []byte {
+	for i, s := range list {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = schema.AppendString(append(dst, `{"name":`...), s.Name)
+		dst = append(schema.AppendString(append(dst, `,"prefix":`...), s.Space()), '}')
+	}
+	return append(dst, ']')
+}
+
+// onRequest appends the system fields that are written only when asked for.
+func (w *writer) onRequest(dst []byte, d *storage.Doc) []byte {
+	if slices.Contains(w.fetch, "versionLabel") {
+		dst = schema.AppendString(append(dst, `,"versionLabel":`...), d.VersionLabel())
+	}
+	if slices.Contains(w.fetch, "lock") {
+		if owner, since, ok := d.Locked(); ok {
+			dst = schema.AppendString(append(dst, `,"lockOwner":`...), owner)
+			dst = schema.AppendTime(append(dst, `,"lockCreated":`...), since)
+		}
+	}
+	return dst
+}
+
+// properties appends the members of the schemas asked for.
+func (w *writer) properties(dst []byte, d *storage.Doc) ([]byte, error) {
+	wanted := w.wants
+	if w.all {
+		wanted = nil
+	}
+	if w.resolves() {
+		return w.resolved(dst, d, wanted)
+	}
+	return d.AppendProperties(dst, wanted, w.blobURL(d)), nil
+}
+
+func (w *writer) wants(name string) bool { return slices.Contains(w.o.Properties, name) }
+
+// blobURL makes the addresses where a document's files can be downloaded.
+func (w *writer) blobURL(d *storage.Doc) func(string, *storage.Blob) string {
+	return func(xpath string, b *storage.Blob) string {
+		var s strings.Builder
+		s.WriteString(w.o.Base)
+		s.WriteString("/nxfile/")
+		s.WriteString(url.PathEscape(d.Repository()))
+		s.WriteByte('/')
+		s.WriteString(d.ID())
+		s.WriteByte('/')
+		s.WriteString(xpath)
+		s.WriteByte('/')
+		s.WriteString(url.PathEscape(b.Name))
+		s.WriteString("?changeToken=")
+		s.WriteString(d.ChangeToken())
+		return s.String()
+	}
+}
+
+// resolves reports whether references among the properties are to be replaced by what they
+// refer to.
+func (w *writer) resolves() bool {
+	for _, name := range w.fetch {
+		if name != "versionLabel" && name != "lock" {
+			return true
+		}
+	}
+	return false
+}
+
+// resolved appends the properties with references resolved.
+func (w *writer) resolved(dst []byte, d *storage.Doc, want func(string) bool) ([]byte, error) {
+	addresses := w.blobURL(d)
+	first := true
+	for _, s := range d.Schemas() {
+		if want != nil && !want(s.Name) {
+			continue
+		}
+		for _, f := range s.Fields {
+			if !first {
+				dst = append(dst, ',')
+			}
+			first = false
+			dst = append(schema.AppendString(dst, f.Key), ':')
+			v, err := d.Get(f.Key)
+			if err != nil {
+				return nil, err
+			}
+			if f.Resolver == "user" && v != nil && w.fetches(f.Key) {
+				dst, err = w.usersOf(dst, f, v)
+				if err != nil {
+					return nil, err
+				}
+				continue
+			}
+			dst = f.AppendJSON(dst, v, addresses)
+		}
+	}
+	return dst, nil
+}
+
+// fetches reports whether a property is asked for: all, by prefix, or itself.
+func (w *writer) fetches(key string) bool {
+	for _, name := range w.fetch {
+		if name == "properties" || strings.HasPrefix(key, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// documents appends a plain list.
+func (w *writer) documents(dst []byte, docs storage.Docs, level int) ([]byte, error) {
+	dst, err := w.entries(append(dst, `{"entity-type":"documents","entries":[`...), docs, level)
+	return append(dst, ']', '}'), err
+}
+
+func (w *writer) entries(dst []byte, docs storage.Docs, level int) ([]byte, error) {
+	for i, d := range docs {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		var err error
+		if dst, err = w.document(dst, d, level); err != nil {
+			return nil, err
+		}
+		if len(dst) > maxBytes {
+			return w.value(dst, nil, level)
+		}
+	}
+	return dst, nil
+}
+
+// page appends a list with its paging figures.
+func (w *writer) page(dst []byte, p *storage.Page, level int) ([]byte, error) {
+	dst = figures(append(dst, `{"entity-type":"documents",`...), p, len(p.Docs))
+	dst, err := w.entries(append(dst, `"entries":[`...), p.Docs, level)
+	return append(dst, ']', '}'), err
+}
+
+// figures appends the members that tell where in a list a page is. A total that is only a
+// lower bound is -2.
+func figures(dst []byte, p *storage.Page, entries int) []byte {
+	total, pages, index := p.Total, 1, 0
+	if p.Limit > 0 {
+		pages, index = (p.Total+p.Limit-1)/p.Limit, p.Offset/p.Limit
+	}
+	if p.More {
+		total, pages = -2, 0
+	}
+	dst = number(dst, `"isPaginable":true,"resultsCount":`, total)
+	dst = number(dst, `,"pageSize":`, p.Limit)
+	dst = number(dst, `,"maxPageSize":`, p.MaxPage)
+	dst = number(dst, `,"resultsCountLimit":0,"currentPageSize":`, entries)
+	dst = number(dst, `,"currentPageIndex":`, index)
+	dst = number(dst, `,"currentPageOffset":`, p.Offset)
+	dst = number(dst, `,"numberOfPages":`, pages)
+	dst = strconv.AppendBool(append(dst, `,"isPreviousPageAvailable":`...), p.Offset > 0)
+	dst = strconv.AppendBool(append(dst, `,"isNextPageAvailable":`...), p.HasNext)
+	dst = strconv.AppendBool(append(dst, `,"isLastPageAvailable":`...), !p.More)
+	dst = number(dst, `,"isSortable":true,"hasError":false,"errorMessage":null,"totalSize":`, total)
+	dst = number(dst, `,"pageIndex":`, index)
+	dst = number(dst, `,"pageCount":`, pages)
+	if p.Next != "" {
+		dst = schema.AppendString(append(dst, `,"nextCursor":`...), p.Next)
+	}
+	return append(dst, ',')
+}
+
+func number(dst []byte, name string, n int) []byte {
+	return strconv.AppendInt(append(dst, name...), int64(n), 10)
+}
+
+// rows appends the columns of a query's results.
+func (w *writer) rows(dst []byte, r *storage.Rows) ([]byte, error) {
+	dst = figures(append(dst, `{"entity-type":"recordSet",`...), &r.Page, len(r.Entries))
+	dst, err := w.value(append(dst, `"entries":`...), r.Entries, 2)
+	return append(dst, '}'), err
+}
+
+// blob appends what is said about a file.
+func (w *writer) blob(dst []byte, b *storage.Blob) []byte {
+	start := len(dst)
+	dst = schema.AppendBlob(append(dst, `{"entity-type":"blob",`...), b, "")
+	object := start + len(`{"entity-type":"blob",`)
+	return slices.Delete(dst, object, object+1) // its own brace
+}
+
+func (w *writer) blobs(dst []byte, list storage.Blobs) []byte {
+	dst = append(dst, `{"entity-type":"blobs","entries":[`...)
+	for i, b := range list {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = w.blob(dst, b)
+	}
+	return append(dst, ']', '}')
+}

@@ -1,0 +1,197 @@
+package entity
+
+import (
+	"slices"
+	"strconv"
+
+	"catena/storage"
+	"catena/storage/fault"
+	"catena/storage/schema"
+)
+
+// enrichers append what they know about a document, by name. A further one is a line here.
+var enrichers map[string]func(w *writer, dst []byte, d *storage.Doc, level int) ([]byte, error)
+
+func init() {
+	enrichers = map[string]func(w *writer, dst []byte, d *storage.Doc, level int) ([]byte, error){
+		"acls":                    (*writer).withACLs,
+		"audit":                   (*writer).withAudit,
+		"breadcrumb":              (*writer).withBreadcrumb,
+		"children":                (*writer).withChildren,
+		"documentURL":             (*writer).withDocumentURL,
+		"favorites":               (*writer).withFavorites,
+		"firstAccessibleAncestor": (*writer).withAncestor,
+		"hasContent":              (*writer).withContent,
+		"hasFolderishChild":       (*writer).withFolder,
+		"permissions":             (*writer).withPermissions,
+		"preview":                 (*writer).withPreview,
+		"renditions":              (*writer).withRenditions,
+		"subtypes":                (*writer).withSubtypes,
+		"tags":                    (*writer).withTags,
+		"thumbnail":               (*writer).withThumbnail,
+	}
+}
+
+// enriched appends contextParameters, in the order asked for, and the end of the document.
+// Names it does not know are ignored.
+func (w *writer) enriched(dst []byte, d *storage.Doc, level int) ([]byte, error) {
+	dst = append(dst, `,"contextParameters":{`...)
+	first := true
+	for _, name := range w.asked {
+		fn, ok := enrichers[name]
+		if !ok || w.c.Tx == nil || !d.Saved() {
+			continue
+		}
+		if !first {
+			dst = append(dst, ',')
+		}
+		first = false
+		dst = append(schema.AppendString(dst, name), ':')
+		var err error
+		if dst, err = fn(w, dst, d, level); err != nil {
+			return nil, err
+		}
+	}
+	return append(dst, '}', '}'), nil
+}
+
+func (w *writer) withACLs(dst []byte, d *storage.Doc, _ int) ([]byte, error) {
+	lists, err := w.c.Tx.ACLs(d)
+	if fault.Is(err, fault.Denied) {
+		return append(dst, "[]"...), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return w.acls(dst, lists, "aces"), nil
+}
+
+func (w *writer) withAudit(dst []byte, d *storage.Doc, _ int) ([]byte, error) {
+	page, err := w.c.Tx.Entries(storage.EntryFilter{DocID: d.ID(), PageOptions: storage.PageOptions{Limit: 100, CountLimit: -1}})
+	if err != nil {
+		return nil, err
+	}
+	return w.logEntries(dst, page.Entries)
+}
+
+func (w *writer) withBreadcrumb(dst []byte, d *storage.Doc, level int) ([]byte, error) {
+	above, err := w.c.Tx.Ancestors(d)
+	if err != nil {
+		return nil, err
+	}
+	above = slices.DeleteFunc(slices.Clone(above), func(a *storage.Doc) bool { return a.ParentID() == "" })
+	return w.documents(dst, append(above, d), level+1)
+}
+
+func (w *writer) withChildren(dst []byte, d *storage.Doc, level int) ([]byte, error) {
+	page, err := w.c.Tx.Children(d, storage.PageOptions{CountLimit: -1})
+	if err != nil {
+		return nil, err
+	}
+	return w.documents(dst, page.Docs, level+1)
+}
+
+func (w *writer) withDocumentURL(dst []byte, d *storage.Doc, _ int) ([]byte, error) {
+	return schema.AppendString(dst, w.o.Base+"/ui/#!/doc/"+d.ID()), nil
+}
+
+func (w *writer) withFavorites(dst []byte, _ *storage.Doc, _ int) ([]byte, error) {
+	return append(dst, `{"isFavorite":false}`...), nil
+}
+
+func (w *writer) withAncestor(dst []byte, d *storage.Doc, level int) ([]byte, error) {
+	above, err := w.c.Tx.Ancestors(d)
+	if err != nil {
+		return nil, err
+	}
+	if len(above) == 0 {
+		return append(dst, "null"...), nil
+	}
+	return w.document(dst, above[len(above)-1], level+1)
+}
+
+func (w *writer) withContent(dst []byte, d *storage.Doc, _ int) ([]byte, error) {
+	has, err := w.c.Tx.HasChildren(d, false)
+	return strconv.AppendBool(dst, has), err
+}
+
+func (w *writer) withFolder(dst []byte, d *storage.Doc, _ int) ([]byte, error) {
+	has, err := w.c.Tx.HasChildren(d, true)
+	return strconv.AppendBool(dst, has), err
+}
+
+func (w *writer) withPermissions(dst []byte, d *storage.Doc, _ int) ([]byte, error) {
+	return texts(dst, w.c.Tx.Permissions(d)), nil
+}
+
+// address is where REST serves a document, under a door: "" or "/site".
+func (w *writer) address(door string, d *storage.Doc) string {
+	return w.o.Base + door + "/api/v1/repo/" + d.Repository() + "/id/" + d.ID()
+}
+
+func (w *writer) withPreview(dst []byte, d *storage.Doc, _ int) ([]byte, error) {
+	b, err := d.MainBlob()
+	if err != nil || b == nil {
+		return append(dst, `{"url":null}`...), err
+	}
+	dst = schema.AppendString(append(dst, `{"url":`...), w.address("/site", d)+"/@preview/?changeToken="+d.ChangeToken())
+	return append(dst, '}'), nil
+}
+
+func (w *writer) withThumbnail(dst []byte, d *storage.Doc, _ int) ([]byte, error) {
+	dst = schema.AppendString(append(dst, `{"url":`...), w.address("", d)+"/@rendition/thumbnail?changeToken="+d.ChangeToken()+"&sync=true")
+	return append(dst, '}'), nil
+}
+
+func (w *writer) withRenditions(dst []byte, d *storage.Doc, _ int) ([]byte, error) {
+	names := []string{"thumbnail"}
+	b, err := d.MainBlob()
+	switch {
+	case err != nil:
+		return nil, err
+	case d.IsFolder():
+		names = append(names, "xmlExport", "zipTreeExport")
+	default:
+		if b != nil {
+			names = append(names, "pdf")
+		}
+		names = append(names, "xmlExport", "zipExport")
+	}
+	dst = append(dst, '[')
+	for i, name := range names {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = schema.AppendString(append(dst, `{"name":`...), name)
+		kind := ""
+		if name == "thumbnail" {
+			kind = "cmis:thumbnail"
+		}
+		dst = textOr(append(dst, `,"kind":`...), kind)
+		dst = schema.AppendString(append(dst, `,"icon":`...), w.o.Base+"/icons/"+name+".png")
+		dst = append(schema.AppendString(append(dst, `,"url":`...), w.address("", d)+"/@rendition/"+name), '}')
+	}
+	return append(dst, ']'), nil
+}
+
+func (w *writer) withSubtypes(dst []byte, d *storage.Doc, _ int) ([]byte, error) {
+	dst = append(dst, '[')
+	first := true
+	for _, name := range d.Type().SubTypes {
+		t, ok := w.c.Tx.Repo().Types().Type(name)
+		if !ok {
+			continue
+		}
+		if !first {
+			dst = append(dst, ',')
+		}
+		first = false
+		dst = schema.AppendString(append(dst, `{"type":`...), t.Name)
+		dst = append(texts(append(dst, `,"facets":`...), t.Facets), '}')
+	}
+	return append(dst, ']'), nil
+}
+
+func (w *writer) withTags(dst []byte, _ *storage.Doc, _ int) ([]byte, error) {
+	return append(dst, "[]"...), nil
+}
