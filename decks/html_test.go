@@ -1,0 +1,124 @@
+package decks
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"catena/storage/fault"
+)
+
+func TestSanitizeKeeps(t *testing.T) {
+	for _, src := range []string{
+		``,
+		"\n <!-- one -->\n<section>a</section>\n",
+		`<section><section><p>a<p>b</section><section data-notes='x'></section></section>`,
+		`<SECTION Data-Background-Color=red ><h1 class='r-fit-text' >A &amp; B &nbsp; a < b</h1></SECTION>`,
+		`<section data-markdown><script type="text/template">## A` + "\n" + `- <b>x</b> <unknown></script></section>`,
+		`<section><pre><code data-trim data-line-numbers="1|2">  if a &lt; b {` + "\t\n" + ` }</code></pre></section>`,
+		`<section><svg viewBox="0 0 1 1"><title>t</title><linearGradient id="g"/><path d="M0 0"/><use href="#a"/></svg></section>`,
+		`<section><math><mfrac><mi>x</mi><mn>2</mn></mfrac></math></section>`,
+		`<section><p class="fragment fade-up" data-fragment-index="1" style="color: red; background: url('a.png')">x</p></section>`,
+		`<section><style>.a > p { color: red }</style><a href="https://example.org/?a=b&c=d" target=_blank>x</a></section>`,
+		`<section><img src="data:image/png;base64,AA=="><video data-autoplay src="a.mp4" controls></video></section>`,
+		`<section data-background-image="a.png, b.png"><iframe src="https://example.org"></iframe></section>`,
+		`<section><aside class="notes">Say <em>this</em></aside><table><tr><td colspan=2>x</table></section>`,
+	} {
+		got, removed, err := sanitize(src)
+		if err != nil || got != src || len(removed) > 0 {
+			t.Errorf("%s\n got %s %q %v", src, got, removed, err)
+		}
+	}
+}
+
+func TestSanitizeRemoves(t *testing.T) {
+	tests := []struct{ src, want, removed string }{
+		{`<section><script>alert(1)</script>a</section>`, `<section>a</section>`, "<script> at line 1, column 10"},
+		{"<section>\n <p onclick='x()' id=a>a</p></section>", "<section>\n <p id=\"a\">a</p></section>", "attribute onclick of <p> at line 2, column 2"},
+		{`<section><a href="java&#9;script:x()">a</a></section>`, `<section><a>a</a></section>`, "attribute href of <a> at line 1, column 10"},
+		{`<section data-background-iframe="javascript:x()">a</section>`, `<section>a</section>`, "attribute data-background-iframe of <section> at line 1, column 1"},
+		{`<section data-evil=1>a</section>`, `<section>a</section>`, "attribute data-evil of <section> at line 1, column 1"},
+		{`<section><svg><style><img onerror=x></style></svg></section>`, `<section><svg></svg></section>`, "<style> at line 1, column 15"},
+		{`<section><svg><title><img src=x onerror=x></title></svg></section>`, `<section><svg><title>&lt;img src=x onerror=x></title></svg></section>`, ""},
+		{`<section><svg><use href="data:image/svg+xml,x"/></svg></section>`, `<section><svg><use /></svg></section>`, "attribute href of <use> at line 1, column 15"},
+		{`<section><img src="data:image/svg+xml,x"></section>`, `<section><img></section>`, "attribute src of <img> at line 1, column 10"},
+		{`<section><p style="width: expression(x)">a</p></section>`, `<section><p>a</p></section>`, "attribute style of <p> at line 1, column 10"},
+		{`<section><p style="background: u\72l(javascript:x)">a</p></section>`, `<section><p>a</p></section>`, "attribute style of <p> at line 1, column 10"},
+		{`<section><form action="x"><input>b</form></section>`, `<section>b</section>`, "<form> at line 1, column 10|<input> at line 1, column 27"},
+		{`<section><<script>x</script>img src=x onerror=x></section>`, `<section><img src="x"></section>`, "<script> at line 1, column 11"},
+		{`<section><iframe srcdoc="<script>x</script>">y</iframe></section>`, `<section><iframe></iframe></section>`, "attribute srcdoc of <iframe> at line 1, column 10|content of <iframe> at line 1, column 46"},
+		{`<section data-markdown><script type="text/template"><img src=x onerror=x></script></section>`, `<section data-markdown><script type="text/template"><img src="x"></script></section>`, "attribute onerror of <img> at line 1, column 53"},
+		{`<section data-markdown>&lt;script>x</section>`, `<section data-markdown>&amp;lt;script>x</section>`, "hidden script at line 1, column 24"},
+		{`<section data-markdown>[a](java&Tab;script:x)</section>`, `<section data-markdown>[a](java&amp;Tab;script:x)</section>`, "hidden script at line 1, column 24"},
+		{`<section><!-- a --!> <img onerror=x> --></section>`, `<section> <img> --></section>`, "comment at line 1, column 10|attribute onerror of <img> at line 1, column 22"},
+		{`<section><p`, ``, ""},
+	}
+	for _, test := range tests {
+		got, removed, err := sanitize(test.src)
+		if test.want == "" {
+			if err == nil {
+				t.Errorf("%s: got %s", test.src, got)
+			}
+			continue
+		}
+		if err != nil || got != test.want || strings.Join(removed, "|") != test.removed {
+			t.Errorf("%s\n got  %s\n want %s\n %q %v", test.src, got, test.want, strings.Join(removed, "|"), err)
+		}
+	}
+}
+
+func TestSanitizeRefuses(t *testing.T) {
+	tests := []struct {
+		src          string
+		line, column int
+	}{
+		{"<div></div>", 1, 1},
+		{"<section></section>\n  text", 2, 3},
+		{"<section>\n</section>\n <!-- ü --> <p>", 3, 13},
+		{"<!doctype html><section></section>", 1, 1},
+		{"<section></section></section>", 1, 20},
+		{"\n<section><section></section>", 2, 1},
+		{"<script>x</script>", 1, 1},
+	}
+	for _, test := range tests {
+		_, _, err := sanitize(test.src)
+		var f *fault.Error
+		if !errors.As(err, &f) || f.Kind != fault.Invalid || f.Line != test.line || f.Column != test.column {
+			t.Errorf("%q: got %v, want line %d, column %d", test.src, err, test.line, test.column)
+		}
+	}
+}
+
+func TestSlides(t *testing.T) {
+	src := `<section data-notes="one">a<section>b<aside class="x notes"><p>two</p><p>three</p></aside></section><section></section></section>
+<section data-visibility="hidden"><aside class="notes">four</aside></section>`
+	count, notes := slides(src)
+	if want := "one\n\ntwo\nthree\n\nfour"; count != 3 || notes != want {
+		t.Errorf("got %d %q, want 3 %q", count, notes, want)
+	}
+}
+
+func FuzzSanitize(f *testing.F) {
+	files, _ := filepath.Glob("testdata/*.html")
+	for _, name := range files {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(b))
+	}
+	f.Add(`<section><svg><script type="text/template"><img src=x onerror=y></script></svg><math><mtext><style><!--</style><img title="--><img src=1 onerror=1>"></section>`)
+	f.Add(`<section data-markdown>&lt;a href=java&#115;cript:x&gt;<!--a--><title>b</title><iframe src=//x>c</iframe></section>`)
+	f.Fuzz(func(t *testing.T, src string) {
+		once, _, err := sanitize(src)
+		if err != nil {
+			return
+		}
+		twice, removed, err := sanitize(once)
+		if err != nil || twice != once || len(removed) > 0 {
+			t.Errorf("%q\n once  %q\n twice %q %q %v", src, once, twice, removed, err)
+		}
+	})
+}
