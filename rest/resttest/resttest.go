@@ -40,7 +40,10 @@ type Server struct {
 type Config struct {
 	Ops   []engine.Op   // besides those of every family
 	Rules []engine.Rule // for them
-	Rest  func(*rest.Config)
+
+	Storage func(*storage.Config)
+	Engine  func(*engine.Config)
+	Rest    func(*rest.Config)
 }
 
 // Start runs a server until the test ends.
@@ -51,13 +54,19 @@ func Start(t testing.TB, c Config) *Server {
 	check(t, err)
 	blobs, err := blob.Open("", quiet)
 	check(t, err)
-	repo, err := storage.Open(context.Background(), storage.Config{
-		DB: kv.New(memory.New(), kv.Options{}), Blobs: blobs, Types: types, Log: quiet,
-	}, Password)
+	sc := storage.Config{DB: kv.New(memory.New(), kv.Options{}), Blobs: blobs, Types: types, Log: quiet}
+	if c.Storage != nil {
+		c.Storage(&sc)
+	}
+	repo, err := storage.Open(context.Background(), sc, Password)
 	check(t, err)
 	set, err := engine.NewSet(append(slices.Clip(ops.Rules), c.Rules...), append(slices.Clip(ops.All), c.Ops)...)
 	check(t, err)
-	e := engine.New(engine.Config{Repo: repo, Set: set, Log: quiet})
+	ec := engine.Config{Repo: repo, Set: set, Log: quiet}
+	if c.Engine != nil {
+		c.Engine(&ec)
+	}
+	e := engine.New(ec)
 	rc := rest.Config{Engine: e, Log: quiet, ContextPath: "/nuxeo", Version: "2023.10"}
 	if c.Rest != nil {
 		c.Rest(&rc)
