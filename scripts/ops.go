@@ -117,7 +117,10 @@ func typesFile(c *engine.Ctx) (*engine.Blob, error) {
 
 // kind is how scripted operations are kept.
 func (r *Runner) kind() *library.Kind {
-	return &library.Kind{Family: "Script", Noun: "script", Ext: []string{".js"}, Check: r.check, Compile: r.compile}
+	r.kinds.Do(func() {
+		r.library = &library.Kind{Family: "Script", Noun: "script", Ext: []string{".js"}, Check: r.check, Compile: r.compile}
+	})
+	return r.library
 }
 
 // check is Check with the text compiled in a worker first, which may be killed: a text

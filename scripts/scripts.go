@@ -10,10 +10,12 @@ package scripts
 import (
 	"log/slog"
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"catena/engine"
+	"catena/engine/library"
 )
 
 // Limits bound one run of a script; zero values take the defaults.
@@ -71,6 +73,8 @@ type Options struct {
 
 // Runner runs scripts and keeps what they share: compiled programs and worker processes.
 type Runner struct {
+	kinds    sync.Once
+	library  *library.Kind
 	o        Options
 	limits   Limits
 	log      *slog.Logger
