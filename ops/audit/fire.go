@@ -1,8 +1,11 @@
 package audit
 
 import (
+	"strings"
+
 	"catena/engine"
 	"catena/storage"
+	"catena/storage/fault"
 )
 
 var fire = engine.Op{
@@ -20,8 +23,11 @@ type fireParams struct {
 }
 
 func (p fireParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
-	docs, ok := documents(c.Input)
-	if !ok {
+	docs, err := documents(c)
+	if err != nil {
+		return engine.Void{}, err
+	}
+	if docs == nil {
 		return engine.Void{}, c.Tx.Fire(p.Name, nil, nil)
 	}
 	for _, d := range docs {
@@ -32,17 +38,22 @@ func (p fireParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
 	return engine.Void{}, nil
 }
 
-// documents returns the documents of an input, if that is what it consists of.
-func documents(in any) (storage.Docs, bool) {
-	switch v := in.(type) {
-	case *storage.Doc:
-		return storage.Docs{v}, v != nil
-	case storage.Docs:
-		return v, true
-	case *storage.Page:
-		if v != nil {
-			return v.Docs, true
+// documents returns the documents that the input consists of or names; nil if it is
+// anything else.
+func documents(c *engine.Ctx) (storage.Docs, error) {
+	switch in := c.Input.(type) {
+	case *storage.Doc, storage.Docs, *storage.Page, storage.Ref, storage.Refs, []any:
+	case string:
+		if !strings.HasPrefix(in, "/") {
+			return nil, nil
 		}
+	default:
+		return nil, nil
 	}
-	return nil, false
+	v, err := c.Convert(c.Input, "documents")
+	if fault.Is(err, fault.Invalid) {
+		return nil, nil
+	}
+	docs, _ := v.(storage.Docs)
+	return docs, err
 }

@@ -1,0 +1,93 @@
+package user
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"time"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/blob"
+	"catena/storage/fault"
+	"catena/storage/kv"
+	"catena/storage/memory"
+	"catena/storage/schema"
+)
+
+// TestKeyLife makes a key, signs in with it, and revokes it.
+func TestKeyLife(t *testing.T) {
+	e := newEngine(t)
+	ctx := context.Background()
+	run := func(as *storage.Principal, op string, params map[string]any) (any, error) {
+		res, err := e.Run(ctx, engine.Call{Op: op, Params: params, As: as, Door: engine.REST})
+		if err != nil {
+			return nil, err
+		}
+		return res.Value, nil
+	}
+	admin := e.System()
+	if _, err := run(admin, "User.CreateOrUpdate", map[string]any{"username": "bob", "password": "open sesame"}); err != nil {
+		t.Fatal(err)
+	}
+	bob, err := e.SignIn(ctx, "bob", "open sesame")
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := run(bob, "Key.Create", map[string]any{"name": "reader", "expires": "2099-01-01"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := v.(map[string]any)
+	reader, err := e.SignInKey(ctx, made["key"].(string))
+	if err != nil || reader.Name != "bob" || !reader.ReadOnly {
+		t.Fatalf("signed in as %+v, %v; want bob, reading only", reader, err)
+	}
+	if _, err := run(reader, "Key.Create", nil); !fault.Is(err, fault.Denied) {
+		t.Errorf("a key that only reads made a key: %v", err)
+	}
+	v, err = run(bob, "Key.List", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed := v.([]any)
+	if len(listed) != 1 {
+		t.Fatalf("keys: %v", listed)
+	}
+	first := listed[0].(map[string]any)
+	if _, shown := first["key"]; shown || first["id"] != made["id"] || first["name"] != "reader" || first["scope"] != "read_only" {
+		t.Errorf("listed: %v", first)
+	}
+	if _, err := run(bob, "Key.Revoke", map[string]any{"id": made["id"]}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.SignInKey(ctx, made["key"].(string)); !fault.Is(err, fault.Denied) {
+		t.Errorf("signed in with a revoked key: %v", err)
+	}
+}
+
+func newEngine(t *testing.T) *engine.Engine {
+	t.Helper()
+	log := slog.New(slog.DiscardHandler)
+	types, err := schema.Load(schema.Defaults())
+	if err != nil {
+		t.Fatal(err)
+	}
+	blobs, err := blob.Open("", log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	repo, err := storage.Open(context.Background(), storage.Config{
+		DB: kv.New(memory.New(), kv.Options{}), Blobs: blobs, Types: types, Log: log,
+		Clock: func() time.Time { return now }, PasswordMemory: 64,
+	}, "correct horse")
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := engine.NewSet([]engine.Rule{{Ops: "*", Who: engine.Anyone, From: engine.Everywhere}}, Ops)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return engine.New(engine.Config{Repo: repo, Set: set, Log: log})
+}
