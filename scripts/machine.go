@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"runtime/debug"
 	"time"
 
@@ -180,7 +181,8 @@ type watcher struct {
 	ctx   context.Context //nolint:containedctx // looked at until the run ends
 	timer *time.Timer
 	end   time.Time
-	heap  uint64
+	heap  uint64 // at the first look
+	check uint64 // what the heap may be before it is looked at closely
 }
 
 // firstLook is how long a run goes on before its use of memory is looked at.
@@ -202,15 +204,30 @@ func (w *watcher) look() {
 		w.m.stop(cancelled(w.ctx))
 		return
 	}
-	now := heapInUse()
-	if w.heap == 0 || now < w.heap {
-		w.heap = now
-	}
-	if now-w.heap > uint64(w.m.limits.Memory) {
+	if w.outgrown() {
 		w.m.stop(outOfMemory(w.m.limits.Memory))
 		return
 	}
 	w.timer.Reset(min(firstLook, left))
+}
+
+// outgrown reports whether the heap has grown beyond the limit since the run began. What
+// counts is what remains after a collection, since others use the heap too.
+func (w *watcher) outgrown() bool {
+	limit := uint64(w.m.limits.Memory)
+	now := heapInUse()
+	if w.heap == 0 {
+		w.heap, w.check = now, now+limit
+	}
+	if now <= w.check {
+		return false
+	}
+	if !isWorker {
+		runtime.GC()
+		now = heapInUse()
+	}
+	w.check = max(w.heap+limit, now+limit/4)
+	return now > w.heap+limit
 }
 
 func (w *watcher) stop() { w.timer.Stop() }

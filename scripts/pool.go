@@ -24,6 +24,7 @@ type pool struct {
 	spares  []*process
 	idle    []*process
 	users   map[string]int // workers at work, by principal
+	working map[*process]bool
 	busy    int
 	waiting int
 	freed   chan struct{} // closed and replaced when a worker ends its run
@@ -33,7 +34,7 @@ type pool struct {
 }
 
 func newPool(argv []string, l Limits, log *slog.Logger) *pool {
-	return &pool{argv: argv, limits: l, log: log, users: map[string]int{}, freed: make(chan struct{})}
+	return &pool{argv: argv, limits: l, log: log, users: map[string]int{}, working: map[*process]bool{}, freed: make(chan struct{})}
 }
 
 // acquire returns a worker for a run of user's script. It waits for its turn.
@@ -41,15 +42,18 @@ func (p *pool) acquire(ctx context.Context, user string) (*process, error) {
 	if err := p.enter(ctx, user); err != nil {
 		return nil, err
 	}
-	if w := p.take(user); w != nil {
-		return w, nil
-	}
-	w, err := startProcess(p.argv)
-	if err != nil {
-		p.leave(user)
-		return nil, err
+	w := p.take(user)
+	if w == nil {
+		var err error
+		if w, err = startProcess(p.argv); err != nil {
+			p.leave(user)
+			return nil, err
+		}
 	}
 	w.owner = user
+	p.mu.Lock()
+	p.working[w] = true
+	p.mu.Unlock()
 	return w, nil
 }
 
@@ -122,7 +126,6 @@ func (p *pool) take(user string) *process {
 		w := p.spares[0]
 		p.spares = p.spares[1:]
 		if w.alive() {
-			w.owner = user
 			return w
 		}
 	}
@@ -132,6 +135,7 @@ func (p *pool) take(user string) *process {
 // release gives a worker back; only a clean one is kept.
 func (p *pool) release(w *process, user string, clean bool) {
 	p.mu.Lock()
+	delete(p.working, w)
 	keep := clean && !p.closed && w.alive()
 	if keep {
 		w.used = time.Now()
@@ -220,11 +224,14 @@ func (p *pool) fill() {
 	}
 }
 
-// close ends every worker that waits; those at work end with their runs.
+// close ends every worker; runs under way fail.
 func (p *pool) close() error {
 	p.mu.Lock()
 	p.closed = true
 	all := append(p.spares, p.idle...)
+	for w := range p.working {
+		all = append(all, w)
+	}
 	p.spares, p.idle = nil, nil
 	if p.reaper != nil {
 		p.reaper.Stop()

@@ -149,6 +149,7 @@ func (w *writer) nested(v any, depth int) error {
 type reader struct {
 	b       []byte
 	err     error
+	total   int // items of lists and maps read
 	handles interface {
 		readDocument(r *reader) any
 		readFile(r *reader) any
@@ -235,11 +236,21 @@ func (r *reader) float() float64 {
 func (r *reader) value() any { return r.nested(0) }
 
 func (r *reader) items(depth int) []any {
-	out := make([]any, r.count())
+	out := make([]any, r.some())
 	for i := range out {
 		out[i] = r.nested(depth + 1)
 	}
 	return out
+}
+
+// some reads the number of items of a list or map, bounded over the whole frame.
+func (r *reader) some() int {
+	n := r.count()
+	if r.total += n; r.total > 4*maxItems {
+		r.fail()
+		return 0
+	}
+	return n
 }
 
 func (r *reader) nested(depth int) any {
@@ -267,7 +278,7 @@ func (r *reader) nested(depth int) any {
 	case tagList:
 		return list(r.items(depth))
 	case tagMap:
-		n := r.count()
+		n := r.some()
 		out := make(map[string]any, n)
 		for range n {
 			k := r.string()
