@@ -22,7 +22,7 @@ type costs struct {
 	factor  int // rows that cost as much as reading a document
 }
 
-var usualCosts = costs{sorted: 2000, few: 200, subtree: 1000, sort: 10_000, known: 20_000, loads: 300, factor: 20}
+var usualCosts = costs{sorted: 2000, few: 200, subtree: 1000, sort: 10_000, known: 20_000, loads: 120, factor: 20}
 
 // estimates remembers for a moment how many rows ranges have, so that popular values are
 // not counted for every query.

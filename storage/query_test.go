@@ -13,6 +13,7 @@ import (
 
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/kv"
 	"catena/storage/query"
 	"catena/storage/schema"
 )
@@ -431,6 +432,22 @@ func TestIndexRowsFollowDocuments(t *testing.T) {
 		}
 		return err
 	})
+	if problems, err := l.Verify(t.Context()); err != nil || len(problems) > 0 {
+		t.Errorf("verify: %v, %v", problems, err)
+	}
+	var lost []byte
+	err := l.db.Update(t.Context(), func(k *kv.Tx) error {
+		for row, err := range k.Scan(kv.Prefix([]byte("x\x10dc:title"))) {
+			if err != nil {
+				return err
+			}
+			lost = row.Key
+		}
+		return k.Delete(lost)
+	})
+	if problems, e := l.Verify(t.Context()); err != nil || e != nil || len(problems) != 2 {
+		t.Errorf("verify after the loss of %q: %v, %v, %v", lost, problems, err, e)
+	}
 }
 
 func TestQuerySeesOwnWrites(t *testing.T) {

@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"bytes"
 	"context"
 	"slices"
 	"strings"
@@ -200,4 +201,59 @@ func (t *Tx) fillRows(ids []docID, prefixes [][]byte) error {
 		}
 	}
 	return nil
+}
+
+// indexes compares the index rows with what the documents ask for.
+func (v *verifier) indexes() error {
+	listed, err := v.t.listed()
+	if err != nil || !slices.Equal(listed, v.t.repo.indexNames()) {
+		return err // not all are written yet
+	}
+	surplus := 0
+	err = v.each(spaceTree, func(key, value []byte) {
+		d := &Doc{repo: v.t.repo, id: indexID(key)}
+		rec, err := v.t.kv.Get(recordKey(d.id))
+		if err == nil && rec != nil {
+			if d.node, err = parseNode(value); err == nil {
+				d.record, err = v.t.repo.parseRecord(rec)
+			}
+		}
+		x := &indexRows{}
+		if err == nil && rec != nil {
+			x, err = d.indexRows()
+		}
+		if err != nil {
+			return // said about the record already
+		}
+		for _, row := range x.rows {
+			surplus--
+			if stored, err := v.t.kv.Get(row[0]); err != nil || !bytes.Equal(stored, row[1]) {
+				v.add("document %s: index row %q is wrong", d.id, row[0])
+			}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	for _, name := range listed {
+		if err := v.count(indexPrefix(name), &surplus); err != nil {
+			return err
+		}
+	}
+	if surplus != 0 {
+		v.add("indexes: %d rows more than the documents ask for", surplus)
+	}
+	return nil
+}
+
+func (v *verifier) count(of []byte, n *int) error {
+	rows := prefix(of)
+	rows.KeysOnly = true
+	for _, err := range v.t.kv.Scan(rows) {
+		if err != nil {
+			return err
+		}
+		*n++
+	}
+	return v.t.ctx.Err()
 }

@@ -374,6 +374,7 @@ func (w *window) aggregate(columns []query.Column, rows *Rows) error {
 		}
 		figures[i] = figure{column: c}
 	}
+	w.p.unordered()
 	err := w.whole(columns, func(values []any) (bool, error) {
 		for i := range figures {
 			figures[i].add(values[i])
@@ -390,6 +391,12 @@ func (w *window) aggregate(columns []query.Column, rows *Rows) error {
 	rows.Entries = []map[string]any{row}
 	w.page.Total = 1
 	return nil
+}
+
+// unordered drops ORDER BY and takes the access that is best without.
+func (p *plan) unordered() {
+	p.access = firstAccess(p.finder, p.counter, p.access)
+	p.order, p.sorted = nil, false
 }
 
 func firstAggregate(columns []query.Column) string {

@@ -61,7 +61,10 @@ func (v *verifier) run() error {
 	if err := v.each(spaceTree, v.place); err != nil {
 		return err
 	}
-	return v.each(spaceChild, v.child)
+	if err := v.each(spaceChild, v.child); err != nil {
+		return err
+	}
+	return v.indexes()
 }
 
 // buried reports whether a document without a way to the root waits to be swept.
