@@ -1,0 +1,159 @@
+package ops_test
+
+import (
+	"context"
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"catena/chains"
+	"catena/engine"
+	"catena/engine/scenario"
+	"catena/rest/resttest"
+	"catena/scripts"
+	"catena/storage"
+)
+
+var update = flag.Bool("update", false, "write what happens into the scenarios as what is expected")
+
+// TestMain is a script worker when the tests start themselves as one.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "worker" {
+		os.Exit(scripts.WorkerMain(os.Stdin, os.Stdout))
+	}
+	os.Exit(m.Run())
+}
+
+// folders hold the scenarios.
+var folders = []string{
+	"*/testdata",
+	"../chains/testdata",
+	"../decks/testdata",
+	"../scripts/testdata",
+}
+
+// doors are the ways every scenario is played through.
+var doors = []struct {
+	name string
+	open func(*resttest.Server) scenario.Door
+}{
+	{"engine", func(s *resttest.Server) scenario.Door { return scenario.Engine(s.Engine) }},
+	{"rest", func(s *resttest.Server) scenario.Door { return &restDoor{s} }},
+}
+
+// TestScenarios plays every scenario through every door, each on a fresh server.
+func TestScenarios(t *testing.T) {
+	for _, file := range scenarios(t) {
+		t.Run(nameOf(file), func(t *testing.T) {
+			for _, d := range doors {
+				if *update && d.name != "engine" {
+					continue
+				}
+				t.Run(d.name, func(t *testing.T) {
+					t.Parallel()
+					play(t, file, d.open)
+				})
+			}
+		})
+	}
+}
+
+// nameOf makes document.create of document/testdata/create.txtar.
+func nameOf(file string) string {
+	dir, base := filepath.Split(file)
+	return filepath.Base(filepath.Dir(filepath.Clean(dir))) + "." + strings.TrimSuffix(base, ".txtar")
+}
+
+func scenarios(t *testing.T) []string {
+	t.Helper()
+	var out []string
+	for _, folder := range folders {
+		found, err := filepath.Glob(filepath.Join(folder, "*.txtar"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, found...)
+	}
+	return out
+}
+
+func play(t *testing.T, file string, open func(*resttest.Server) scenario.Door) {
+	t.Helper()
+	script, err := scenario.Read(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, clock := server(t)
+	w := scenario.World{
+		Door: open(s), Spare: scenario.Engine(s.Engine), Tick: clock.Tick,
+		User: func(name string, groups ...string) error { s.User(name, groups...); return nil },
+	}
+	if err := scenario.Play(context.Background(), script, w, *update); err != nil {
+		t.Error(err)
+	}
+	if !*update {
+		return
+	}
+	before, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if after := script.Text(); !slices.Equal(before, after) {
+		if err := os.WriteFile(file, after, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// server is a fresh server with the users alice and bob.
+func server(t *testing.T) (*resttest.Server, *scenario.Clock) {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	clock := scenario.NewClock()
+	runner := scripts.New(scripts.Options{
+		Worker: []string{self, "worker"}, Limits: scripts.Limits{Spares: 1}, InProcessTrusted: true,
+	})
+	t.Cleanup(func() {
+		if err := runner.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	s := resttest.Start(t, resttest.Config{
+		Ops: slices.Concat(chains.New().Ops(), runner.Ops()),
+		Storage: func(c *storage.Config) {
+			c.Clock, c.NewID, c.PasswordMemory = clock.Now, clock.NewID, 64
+		},
+		Engine: func(c *engine.Config) { c.Clock, c.NewID = clock.Now, clock.NewID },
+	})
+	s.User("alice")
+	s.User("bob")
+	return s, clock
+}
+
+// TestEveryOperation checks that each operation occurs in a scenario.
+func TestEveryOperation(t *testing.T) {
+	played := map[string]bool{}
+	s, _ := server(t)
+	for _, file := range scenarios(t) {
+		script, err := scenario.Read(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range script.Ops() {
+			if d, ok := s.Engine.Set().Op(name); ok {
+				played[d.Name] = true
+			}
+		}
+	}
+	for _, name := range s.Engine.Set().Names() {
+		if !played[name] {
+			t.Errorf("%s is in no scenario", name)
+		}
+	}
+}
