@@ -22,7 +22,7 @@ var imports = map[string][]string{
 	"storage/memory":  {"storage/kv", "storage/kv/tree"},
 	"storage/blob":    {},
 	"storage/schema":  {"storage/blob"},
-	"storage/query":   {"storage/schema"},
+	"storage/query":   {"storage/blob", "storage/schema"},
 	"storage":         {"storage/kv", "storage/blob", "storage/schema", "storage/query"},
 	"engine/expr":     {},
 	"engine":          {"storage", "storage/blob", "storage/schema", "engine/expr"},
@@ -30,6 +30,7 @@ var imports = map[string][]string{
 	"engine/library":  {"engine"},
 	"engine/scenario": {"engine", "engine/entity", "storage", "storage/..."},
 	"ops":             {"ops/...", "engine"},
+	"ops/opstest":     {"..."}, // a repository for tests
 	"ops/*":           {"engine", "engine/expr", "engine/entity", "storage", "storage/blob", "storage/schema", "storage/query"},
 	"decks":           {"engine", "storage", "storage/blob"},
 	"chains":          {"engine", "engine/expr", "engine/library"},

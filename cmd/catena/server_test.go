@@ -19,8 +19,8 @@ import (
 // adminPassword is Administrator's in every test.
 const adminPassword = "correct horse battery"
 
-// binary builds catena once for all tests that drive it from outside.
-var binary = sync.OnceValues(func() (string, error) {
+// builtBinary builds catena once for all tests that drive it from outside.
+var builtBinary = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "catena-test-")
 	if err != nil {
 		return "", err
@@ -36,7 +36,7 @@ var binary = sync.OnceValues(func() (string, error) {
 // TestMain removes the built binary.
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if name, err := binary(); err == nil {
+	if name, err := builtBinary(); err == nil {
 		_ = os.RemoveAll(filepath.Dir(name))
 	}
 	os.Exit(code)
@@ -53,7 +53,7 @@ type process struct {
 // startServer starts the built binary on a free port and waits until it is ready.
 func startServer(t testing.TB, data string, args ...string) *process {
 	t.Helper()
-	name, err := binary()
+	name, err := builtBinary()
 	if err != nil {
 		t.Fatal(err)
 	}

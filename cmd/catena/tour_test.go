@@ -71,7 +71,7 @@ func tourCommands(readme string) []command {
 // playTour returns what each command printed.
 func playTour(t *testing.T, commands []command) []string {
 	t.Helper()
-	name, err := binary()
+	name, err := builtBinary()
 	if err != nil {
 		t.Fatal(err)
 	}

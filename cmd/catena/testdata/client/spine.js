@@ -72,8 +72,8 @@ async function main() {
   await nuxeo.operation('Chain.Save').params({
     source: 'name: Client.Describe\ninput: document\noutput: document\nparams:\n  - {name: text, type: string, required: true}\nsteps:\n  - op: Document.SetProperty\n    params: {xpath: "dc:description", value: "@{text} of @{Document.title}"}\n',
   }).execute();
-  const described = await nuxeo.operation('Client.Describe').input(file.path).params({ text: 'A tale' }).execute();
-  assert.equal(described.properties['dc:description'], 'A tale of Odd no more');
+  const described = await nuxeo.operation('Client.Describe').input(file.path).params({ text: 'A tale' }).execute({ schemas: ['dublincore'] });
+  assert.equal(described.get('dc:description'), 'A tale of Odd no more');
 
   // errors keep their status, and nothing of a failed call stays
   await assert.rejects(
