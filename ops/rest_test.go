@@ -104,7 +104,10 @@ func parts(head []byte, files []scenario.File) (body []byte, typ string, err err
 			return nil, "", err
 		}
 	}
-	return b.Bytes(), m.FormDataContentType(), m.Close()
+	if err := m.Close(); err != nil {
+		return nil, "", err
+	}
+	return b.Bytes(), m.FormDataContentType(), nil
 }
 
 // statuses are the kinds of failure that an HTTP status may stand for.

@@ -45,7 +45,7 @@ func decode(raw []byte) (any, error) {
 // each member.
 func format(raw []byte) string {
 	f := formatter{src: raw}
-	return f.value("")
+	return f.value("", len("= "))
 }
 
 type formatter struct {
@@ -53,10 +53,11 @@ type formatter struct {
 	pos int
 }
 
-func (f *formatter) value(indent string) string {
+// value writes the value at pos; used is how much of its line is taken.
+func (f *formatter) value(indent string, used int) string {
 	start := f.pos
 	short := f.short()
-	if len(indent)+len(short) <= maxLine || short[0] != '{' && short[0] != '[' {
+	if used+len(short) < maxLine || short[0] != '{' && short[0] != '[' {
 		return short
 	}
 	end := f.pos
@@ -69,12 +70,13 @@ func (f *formatter) value(indent string) string {
 		if f.src[f.pos] == ',' {
 			f.pos++
 		}
-		b.WriteString(sep + indent + "  ")
+		key := ""
 		if opening == '{' {
-			b.WriteString(f.text() + ": ")
+			key = f.text() + ": "
 			f.pos++
 		}
-		b.WriteString(f.value(indent + "  "))
+		b.WriteString(sep + indent + "  " + key)
+		b.WriteString(f.value(indent+"  ", len(indent)+2+len(key)))
 	}
 	b.WriteString("\n" + indent + string(f.src[f.pos]))
 	f.pos = end

@@ -73,10 +73,11 @@ func (o *Outcome) form(dry bool) any {
 
 func (f *File) form() content {
 	c := content{Name: f.Name, Type: f.Type}
-	if f.Data != nil || f.Length == 0 {
+	switch {
+	case f.Data != nil || f.Length == 0:
 		text := string(f.Data)
 		c.Text = &text
-	} else {
+	case f.Length > 0:
 		c.Length = f.Length
 	}
 	return c

@@ -121,13 +121,17 @@ func typeOf(name string) string {
 	return "text/plain"
 }
 
-// Received describes a file that came as an answer.
+// Received describes a file that came as an answer. The length of a PDF says nothing: the
+// library that writes them puts a random identifier in.
 func Received(name, typ string, data []byte) *File {
 	f := &File{Name: name, Type: typ, Length: int64(len(data))}
 	if base, _, err := mime.ParseMediaType(typ); err == nil {
 		f.Type = base
 	}
-	if textual(f.Type) && len(data) <= maxText {
+	switch {
+	case f.Type == "application/pdf":
+		f.Length = -1
+	case textual(f.Type) && len(data) <= maxText:
 		f.Data = data
 	}
 	return f
