@@ -79,7 +79,7 @@ func (c *Ctx) end(t *Trace, out any, err error) error {
 		_, cause := root(err)
 		t.Error = cut(cause.Error(), maxSummary)
 	} else {
-		t.Output = summary(out)
+		t.Output = summary(redacted(out, 0))
 	}
 	if t.up != nil {
 		c.trace = t.up

@@ -7,6 +7,18 @@ import (
 	"catena/storage/query"
 )
 
+// filter is the part of the condition that storage decides by itself; the whole of it is
+// checked on each record all the same.
+func (s *search) filter() storage.EntryFilter {
+	f := storage.EntryFilter{Ascending: s.stored() && len(s.order) > 0 && !s.order[0].Desc}
+	for _, e := range (&query.Select{Where: s.where}).Conjuncts() {
+		if p, ok := e.(*query.Predicate); ok && !p.Not {
+			narrow(&f, p)
+		}
+	}
+	return f
+}
+
 // narrow makes a filter as narrow as a condition that every record has to meet allows.
 func narrow(f *storage.EntryFilter, p *query.Predicate) {
 	if p.Op == query.Eq || p.Op == query.In {

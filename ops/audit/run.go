@@ -6,7 +6,6 @@ import (
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
-	"catena/storage/query"
 )
 
 // The bounds of one search.
@@ -108,16 +107,4 @@ func (s *search) sort(m *matcher, entries []storage.Entry) {
 		}
 		return 0
 	})
-}
-
-// filter is the part of the condition that storage decides by itself; the whole of it is
-// checked on each record all the same.
-func (s *search) filter() storage.EntryFilter {
-	f := storage.EntryFilter{Ascending: s.stored() && len(s.order) > 0 && !s.order[0].Desc}
-	for _, e := range (&query.Select{Where: s.where}).Conjuncts() {
-		if p, ok := e.(*query.Predicate); ok && !p.Not {
-			narrow(&f, p)
-		}
-	}
-	return f
 }

@@ -64,12 +64,7 @@ func Load(dir fs.FS) (*Providers, error) {
 }
 
 func readFile(dir fs.FS, name string) ([]byte, error) {
-	f, err := dir.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	src, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	src, err := fs.ReadFile(dir, name)
 	if err == nil && len(src) > maxFile {
 		err = fault.Limit.Errorf("%s: more than %d bytes", name, maxFile).WithCode("file-size")
 	}
