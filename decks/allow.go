@@ -34,10 +34,10 @@ var swallowed = words(`iframe noembed noframes noscript plaintext script style t
 
 // attributes are what elements may say about themselves, besides aria-*.
 var attributes = words(
-	`abbr align allowfullscreen alt autoplay axis bgcolor border cellpadding cellspacing char charoff cite class color cols
-	colspan controls crossorigin datetime decoding default dir disabled face frameborder headers height high hspace id ismap
-	kind label lang loading loop low max media min muted name noshade nowrap open optimum playsinline poster preload rel
-	reversed role rowspan rules scope shape size sizes span src srclang srcset start style summary tabindex target title
+	`abbr align allow allowfullscreen alt autoplay axis bgcolor border cellpadding cellspacing char charoff cite class color cols
+	colspan contenteditable controls crossorigin datetime decoding default dir disabled face frameborder headers height high hspace id ismap
+	kind label lang loading loop low marginheight marginwidth max media min muted name noshade nowrap open optimum playsinline poster preload rel
+	reversed role rowspan rules sandbox scope scrolling shape size sizes span src srclang srcset start style summary tabindex target title
 	translate type usemap valign value volume vspace width xmlns xmlns:xlink xml:lang xml:space href xlink:href`,
 	`alignment-baseline baseline-shift clip-path clip-rule clippathunits cx cy d dominant-baseline dx dy fill fill-opacity
 	fill-rule font-family font-size font-style font-variant font-weight fx fy gradienttransform gradientunits

@@ -1,0 +1,74 @@
+package decks
+
+import (
+	"net/url"
+	"strings"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+var account = engine.Op{
+	Name: "Deck.Account", Label: "Deck Account", Category: category, Effect: engine.Reads,
+	Doc: "Returns the caller's profile with the account and the team.",
+	Run: engine.On(accountParams.run),
+}
+
+type accountParams struct{ view }
+
+func (p accountParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
+	if _, err := p.set(); err != nil {
+		return nil, err
+	}
+	u, err := c.Tx.User(c.As.Name)
+	if err != nil {
+		return nil, err
+	}
+	team, err := p.team(c, u)
+	if err != nil {
+		return nil, err
+	}
+	name := strings.TrimSpace(u.FirstName + " " + u.LastName)
+	return map[string]any{"data": map[string]any{
+		"id":             u.ID,
+		"username":       u.Username,
+		"name":           or(name, u.Username),
+		"email":          u.Email,
+		"description":    u.Description,
+		"thumbnail_url":  u.ThumbnailURL,
+		"website_url":    u.WebsiteURL,
+		"twitter_handle": u.TwitterHandle,
+		"profile_url":    p.Base + "/" + homes + "/" + url.PathEscape(u.Username),
+		"account":        map[string]any{"type": or(u.AccountType, "free"), "billing_period": or(u.BillingPeriod, "none")},
+		"team":           team,
+		"created_at":     stamp(u.Created),
+		"updated_at":     stamp(u.Updated),
+	}}, nil
+}
+
+// team describes the user's team: the group of its members says what it is called.
+func (p accountParams) team(c *engine.Ctx, u *storage.User) (any, error) {
+	if u.TeamID == 0 {
+		return nil, nil
+	}
+	slug := teamGroup(u.TeamID)
+	g, err := c.Tx.Group(slug)
+	if fault.Is(err, fault.NotFound) {
+		g, err = &storage.Group{}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return map[string]any{
+		"id": u.TeamID, "name": or(g.Label, slug), "slug": slug, "url": p.Base + "/" + homes + "/" + slug,
+		"thumbnail_url": "", "role": or(u.TeamRole, "member"),
+	}, nil
+}
+
+func or(s, otherwise string) string {
+	if s == "" {
+		return otherwise
+	}
+	return s
+}

@@ -1,0 +1,100 @@
+package decks
+
+import (
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+var create = engine.Op{
+	Name: "Deck.Create", Label: "Create Deck", Category: category,
+	Doc: "Creates a deck and returns it with all its fields. HTML that could act is taken out and reported.",
+	Run: engine.On(createParams.run),
+}
+
+type createParams struct {
+	fields
+	view
+}
+
+func (p createParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
+	if _, err := p.set(); err != nil {
+		return nil, err
+	}
+	f, err := p.merge()
+	if err != nil {
+		return nil, err
+	}
+	u, err := mayShare(c, f.Visibility)
+	if err != nil {
+		return nil, err
+	}
+	props := storage.Props{"dc:title": "deck"}
+	removed, err := f.apply(c, props)
+	if err != nil {
+		return nil, err
+	}
+	folder, err := home(c, true)
+	if err != nil {
+		return nil, err
+	}
+	if props["deck:number"], err = c.Tx.Next("decks"); err != nil {
+		return nil, err
+	}
+	slug, err := freeSlug(c, folder, props["dc:title"].(string))
+	if err != nil {
+		return nil, err
+	}
+	props["deck:slug"] = slug
+	d, err := c.Tx.Create(folder, "Deck", slug, props)
+	if err == nil && f.Visibility != nil && *f.Visibility != "self" {
+		d, err = share(c, d, *f.Visibility, u)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p.result(c, d, true, removed)
+}
+
+const maxSlug = 80
+
+// slugOf makes a title into a part of an address: letters without accents, digits, hyphens.
+func slugOf(title string) string {
+	var b strings.Builder
+	for _, r := range norm.NFD.String(strings.ToLower(title)) {
+		switch {
+		case b.Len() >= maxSlug:
+		case unicode.IsLetter(r) || unicode.IsDigit(r):
+			b.WriteRune(r)
+		case unicode.Is(unicode.Mn, r):
+		case b.Len() > 0 && !strings.HasSuffix(b.String(), "-"):
+			b.WriteByte('-')
+		}
+	}
+	if slug := norm.NFC.String(strings.Trim(b.String(), "-")); slug != "" {
+		return slug
+	}
+	return "deck"
+}
+
+// freeSlug returns a slug that no deck in the folder has, trashed ones included.
+func freeSlug(c *engine.Ctx, folder *storage.Doc, title string) (string, error) {
+	base := slugOf(title)
+	slug := base
+	for range 10 {
+		_, err := c.Tx.Child(folder, slug)
+		if fault.Is(err, fault.NotFound) {
+			return slug, nil
+		}
+		if err != nil {
+			return "", err
+		}
+		slug = base + "-" + c.NewID()[:6]
+	}
+	return "", fault.Conflict.Errorf("slug %s: is taken", base)
+}

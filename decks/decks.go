@@ -1,0 +1,146 @@
+// Package decks keeps presentations: documents of type Deck with a number of their own, in a
+// folder for each user that nobody else sees. Every rule of the deck service is here: whose
+// a deck is, what may be written, which HTML is harmless, what each revision of the service
+// calls a field. Results are maps with data, meta and etag, as the service's answers have
+// them; addresses, headers and statuses are left to the doors.
+package decks
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+// Ops are the operations of the deck service.
+var Ops = []engine.Op{
+	account,
+	create,
+	get,
+	list,
+	trash,
+	update,
+}
+
+const (
+	category = "Decks"
+	homes    = "decks" // folder of the folders
+)
+
+// home returns the folder of the caller's decks; nil if there is none and it is not to be
+// made. Only its owner may see it.
+func home(c *engine.Ctx, needed bool) (*storage.Doc, error) {
+	tx := c.Tx.As(c.Tx.Repo().System())
+	root, err := tx.Root()
+	if err != nil {
+		return nil, err
+	}
+	all, err := tx.Child(root, homes)
+	if fault.Is(err, fault.NotFound) {
+		if !needed {
+			return nil, nil
+		}
+		all, err = tx.Create(root, "HiddenFolder", homes, storage.Props{"dc:title": "Decks"})
+	}
+	if err != nil {
+		return nil, err
+	}
+	name := homeName(c.As.Name)
+	own, err := tx.Child(all, name)
+	if !fault.Is(err, fault.NotFound) {
+		return own, err
+	}
+	if !needed {
+		return nil, nil
+	}
+	if own, err = tx.Create(all, "HiddenFolder", name, storage.Props{"dc:title": c.As.Name}); err != nil {
+		return nil, err
+	}
+	return tx.SetACL(own, "local", []storage.ACE{
+		{User: c.As.Name, Permission: "Everything", Granted: true},
+		{User: "Everyone", Permission: "Everything", Granted: false},
+	})
+}
+
+// homeName is the name of a user's folder: different users have different ones.
+func homeName(user string) string {
+	switch user {
+	case ".", "..":
+		return strings.ReplaceAll(user, ".", "%2E")
+	}
+	return url.PathEscape(user)
+}
+
+// live selects decks themselves, not their versions and proxies.
+const live = "SELECT * FROM Deck WHERE ecm:parentId = ? AND ecm:isVersion = 0 AND ecm:isProxy = 0"
+
+// find returns the caller's deck of a number. A deck of somebody else does not exist.
+func find(c *engine.Ctx, number int64, trashed bool) (*storage.Doc, error) {
+	missing := fault.NotFound.Errorf("deck %d: does not exist", number)
+	folder, err := home(c, false)
+	if err != nil {
+		return nil, err
+	}
+	if folder == nil {
+		return nil, missing
+	}
+	page, err := c.Tx.Query(live+" AND deck:number = ? ORDER BY dc:created", storage.QueryOptions{
+		Args: []any{folder.ID(), number}, PageOptions: storage.PageOptions{Limit: 1, CountLimit: -1},
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(page.Docs) == 0 || page.Docs[0].IsTrashed() && !trashed {
+		return nil, missing
+	}
+	return page.Docs[0], nil
+}
+
+// version counts how often a deck was changed.
+func version(d *storage.Doc) string {
+	token := d.ChangeToken()
+	return token[strings.LastIndexByte(token, '-')+1:]
+}
+
+// matchVersion refuses unless one of the entity tags is of the deck's present version, in
+// whatever revision it was read.
+func matchVersion(d *storage.Doc, tags string) error {
+	if tags == "" {
+		return nil
+	}
+	for tag := range strings.SplitSeq(tags, ",") {
+		tag = strings.Trim(strings.TrimPrefix(strings.TrimSpace(tag), "W/"), `"`)
+		n, _, _ := strings.Cut(tag, "-")
+		if n == "*" || n == version(d) {
+			return nil
+		}
+	}
+	return fault.Conflict.Errorf("deck %d: was changed meanwhile", number(d)).WithCode("precondition_failed")
+}
+
+func number(d *storage.Doc) int64 { return prop[int64](d, "deck:number") }
+
+// prop reads a property; the zero value stands for none.
+func prop[T any](d *storage.Doc, xpath string) T {
+	v, _ := d.Get(xpath)
+	t, _ := v.(T)
+	return t
+}
+
+// share gives others the right to read a deck, as its visibility says.
+func share(c *engine.Ctx, d *storage.Doc, visibility string, u *storage.User) (*storage.Doc, error) {
+	var entries []storage.ACE
+	switch visibility {
+	case "all":
+		entries = []storage.ACE{{User: "Everyone", Permission: "Read", Granted: true}}
+	case "team":
+		entries = []storage.ACE{{User: teamGroup(u.TeamID), Permission: "Read", Granted: true}}
+	}
+	return c.Tx.SetACL(d, "visibility", entries)
+}
+
+// teamGroup is the group of a team's members.
+func teamGroup(id int64) string { return "team-" + strconv.FormatInt(id, 10) }

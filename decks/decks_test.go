@@ -1,0 +1,116 @@
+package decks
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"testing"
+	"time"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/blob"
+	"catena/storage/fault"
+	"catena/storage/kv"
+	"catena/storage/memory"
+	"catena/storage/schema"
+)
+
+// service is the deck operations on a store in memory, with the users alice and bob.
+type service struct {
+	*engine.Engine
+	t testing.TB
+}
+
+func newService(t testing.TB) *service {
+	t.Helper()
+	log := slog.New(slog.DiscardHandler)
+	types, err := schema.Load(schema.Defaults())
+	if err != nil {
+		t.Fatal(err)
+	}
+	blobs, err := blob.Open("", log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	repo, err := storage.Open(context.Background(), storage.Config{
+		DB: kv.New(memory.New(), kv.Options{}), Blobs: blobs, Types: types, Log: log, PasswordMemory: 64,
+		Clock: func() time.Time { at = at.Add(time.Second); return at },
+	}, "secret")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = repo.Close() })
+	err = repo.Update(context.Background(), repo.System(), func(tx *storage.Tx) error {
+		for _, u := range []storage.User{
+			{Username: "alice", FirstName: "Alice", LastName: "Liddell", AccountType: "team", TeamID: 7, TeamRole: "owner", BillingPeriod: "yearly"},
+			{Username: "bob"},
+		} {
+			if err := tx.SaveUser(&u, "secret"); err != nil {
+				return err
+			}
+		}
+		return tx.SaveGroup(&storage.Group{Name: "team-7", Label: "Wonderland", Users: []string{"alice", "bob"}})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := engine.NewSet([]engine.Rule{{Ops: "Deck.*", Who: engine.Anyone, From: engine.Everywhere}}, Ops)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &service{engine.New(engine.Config{Repo: repo, Set: set, Log: log}), t}
+}
+
+// try runs an operation for a user.
+func (s *service) try(user, op, params string) (map[string]any, error) {
+	s.t.Helper()
+	as, err := s.PrincipalOf(context.Background(), user)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	res, err := s.Run(context.Background(), engine.Call{Op: op, RawParams: json.RawMessage(params), As: as, Door: engine.REST})
+	if err != nil {
+		return nil, err
+	}
+	return res.Value.(map[string]any), nil
+}
+
+func (s *service) do(user, op, params string) map[string]any {
+	s.t.Helper()
+	out, err := s.try(user, op, params)
+	if err != nil {
+		s.t.Fatalf("%s %s: %v", op, params, err)
+	}
+	return out
+}
+
+func TestOwnDecks(t *testing.T) {
+	s := newService(t)
+	if got := s.do("bob", "Deck.List", `{}`); len(got["data"].([]any)) != 0 {
+		t.Errorf("decks of a new user: %v", got)
+	}
+	made := s.do("alice", "Deck.Create", `{"title":"Ünder  the Sea!","data":"<section>a<script>x</script></section>"}`)
+	data := made["data"].(map[string]any)
+	if data["id"] != int64(1) || data["slug"] != "under-the-sea" || data["slide_count"] != int64(1) || data["data"] != "<section>a</section>" || data["deck_html"] != data["data"] {
+		t.Errorf("created: %v", made)
+	}
+	if made["etag"] != `"0-uh"` {
+		t.Errorf("entity tag: %v", made["etag"])
+	}
+	for _, op := range []string{"Deck.Get", "Deck.Update", "Deck.Trash"} {
+		if _, err := s.try("bob", op, `{"id":1}`); !fault.Is(err, fault.NotFound) {
+			t.Errorf("%s of somebody else's deck: %v", op, err)
+		}
+	}
+	s.do("alice", "Deck.Update", `{"id":1,"fields":{"visibility":"all","description":"d"},"ifMatch":"\"0-a\""}`)
+	if _, err := s.try("alice", "Deck.Update", `{"id":1,"width":5,"ifMatch":"\"0-a\""}`); !fault.Is(err, fault.Conflict) {
+		t.Errorf("stale: %v", err)
+	}
+	s.do("alice", "Deck.Trash", `{"id":1}`)
+	s.do("alice", "Deck.Trash", `{"id":1}`)
+	if _, err := s.try("alice", "Deck.Get", `{"id":1}`); !fault.Is(err, fault.NotFound) {
+		t.Errorf("trashed: %v", err)
+	}
+}

@@ -1,0 +1,172 @@
+package decks
+
+import (
+	"net/url"
+	"time"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+// revision is a set of revisions of the service; the union of both is what callers get who
+// name none.
+type revision uint8
+
+const (
+	revA revision = 1 << iota
+	revB
+	union = revA | revB
+)
+
+// view is how a result is to look.
+type view struct {
+	Revision string `json:"revision" default:"union" doc:"Revision of the service whose fields the result has: A, B, or union for those of both."`
+	Base     string `json:"base" default:"" doc:"Public address that stands in front of the addresses in the result."`
+}
+
+func (v view) set() (revision, error) {
+	switch v.Revision {
+	case "A", "a":
+		return revA, nil
+	case "B", "b":
+		return revB, nil
+	case "", "union":
+		return union, nil
+	}
+	return 0, fault.Invalid.Errorf("revision %q: there are A and B", v.Revision).In("revision").WithCode("unknown_revision")
+}
+
+// address is the page of a deck.
+func (v view) address(c *engine.Ctx, d *storage.Doc) string {
+	return v.Base + "/" + homes + "/" + url.PathEscape(c.As.Name) + "/" + url.PathEscape(prop[string](d, "deck:slug"))
+}
+
+// detail is one field of a deck: its name and the revisions that have it.
+type detail struct {
+	name    string
+	in      revision
+	summary bool   // also in lists
+	xpath   string // of the property it shows; or
+	value   func(v view, c *engine.Ctx, d *storage.Doc) any
+}
+
+// details are the fields of a deck, except for its HTML.
+var details = []detail{
+	{name: "id", in: union, summary: true, xpath: "deck:number"},
+	{name: "title", in: union, summary: true, xpath: "dc:title"},
+	{name: "description", in: union, summary: true, xpath: "deck:description"},
+	{name: "thumbnail_url", in: revA, summary: true, value: func(view, *engine.Ctx, *storage.Doc) any { return "" }},
+	{name: "url", in: union, summary: true, value: func(v view, c *engine.Ctx, d *storage.Doc) any { return v.address(c, d) }},
+	{name: "urls", in: union, value: urls},
+	{name: "slug", in: union, xpath: "deck:slug"},
+	{name: "visibility", in: union, xpath: "deck:visibility"},
+	{name: "slide_count", in: union, xpath: "deck:slide_count"},
+	{name: "notes", in: union, xpath: "deck:notes"},
+	{name: "css", in: revA, xpath: "deck:css"},
+	{name: "css_input", in: revB, xpath: "deck:css"},
+	{name: "css_output", in: revB, xpath: "deck:css"},
+	{name: "width", in: union, xpath: "deck:width"},
+	{name: "height", in: union, xpath: "deck:height"},
+	{name: "margin", in: union, xpath: "deck:margin"},
+	{name: "transition", in: union, xpath: "deck:transition"},
+	{name: "background_transition", in: union, xpath: "deck:background_transition"},
+	{name: "rtl", in: revA, xpath: "deck:rtl"},
+	{name: "loop", in: revA, xpath: "deck:loop"},
+	{name: "theme_font", in: union, xpath: "deck:theme_font"},
+	{name: "theme_color", in: union, xpath: "deck:theme_color"},
+	{name: "language", in: union, xpath: "deck:language"},
+	{name: "created_at", in: union, xpath: "dc:created"},
+	{name: "updated_at", in: union, xpath: "dc:modified"},
+}
+
+// texts are the properties that are "" and not null without a value.
+var texts = words("deck:description deck:notes deck:css")
+
+func urls(v view, c *engine.Ctx, d *storage.Doc) any {
+	a := v.address(c, d)
+	return map[string]any{"default": a, "fullscreen": a + "/fullscreen", "edit": a + "/edit", "present": a + "/present"}
+}
+
+// readOnly reports whether a name is a field of a deck that is not for writing.
+func readOnly(name string) bool {
+	for i := range details {
+		if details[i].name == name {
+			return true
+		}
+	}
+	return false
+}
+
+func (t *detail) of(v view, c *engine.Ctx, d *storage.Doc) any {
+	if t.value != nil {
+		return t.value(v, c, d)
+	}
+	value, _ := d.Get(t.xpath)
+	switch at := value.(type) {
+	case time.Time:
+		return stamp(at)
+	case nil:
+		if texts[t.xpath] {
+			return ""
+		}
+	}
+	return value
+}
+
+// stamp writes an instant as the service does.
+func stamp(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000Z") }
+
+// shape returns a deck's fields in the view's revision.
+func (v view) shape(c *engine.Ctx, d *storage.Doc, in revision, summary bool) map[string]any {
+	out := make(map[string]any, len(details)+2)
+	for i := range details {
+		if t := &details[i]; t.in&in != 0 && (t.summary || !summary) {
+			out[t.name] = t.of(v, c, d)
+		}
+	}
+	return out
+}
+
+// result is the whole deck with its entity tag. The HTML is in it under the name of each
+// revision: always in B, in A when asked for and after a write.
+func (v view) result(c *engine.Ctx, d *storage.Doc, withHTML bool, removed []string) (map[string]any, error) {
+	in, err := v.set()
+	if err != nil {
+		return nil, err
+	}
+	data := v.shape(c, d, in, false)
+	tag := version(d) + "-" + map[revision]string{revA: "a", revB: "b", union: "u"}[in]
+	if withHTML || in&revB != 0 {
+		text, err := source(d)
+		if err != nil {
+			return nil, err
+		}
+		if in&revB != 0 {
+			data["data"] = text
+		}
+		if withHTML && in&revA != 0 {
+			data["deck_html"] = text
+			tag += "h"
+		}
+	}
+	out := map[string]any{"data": data, "etag": `"` + tag + `"`}
+	if len(removed) > 0 {
+		list := make([]any, len(removed))
+		for i, what := range removed {
+			list[i] = what
+		}
+		out["meta"] = map[string]any{"sanitized": list}
+	}
+	return out, nil
+}
+
+// source reads a deck's HTML.
+func source(d *storage.Doc) (string, error) {
+	b, err := d.Blob("deck:html")
+	if err != nil || b == nil {
+		return "", err
+	}
+	text, err := b.Bytes(maxHTML)
+	return string(text), err
+}

@@ -1,0 +1,60 @@
+package decks
+
+import (
+	"catena/engine"
+	"catena/storage"
+)
+
+var update = engine.Op{
+	Name: "Deck.Update", Label: "Update Deck", Category: category,
+	Doc: "Changes the given fields of one of the caller's decks and returns the deck with all its fields.",
+	Run: engine.On(updateParams.run),
+}
+
+type updateParams struct {
+	ID int64 `json:"id" doc:"Number of the deck."`
+	fields
+	IfMatch string `json:"ifMatch" default:"" doc:"Entity tags, one of which must be that of the deck's present version."`
+	view
+}
+
+func (p updateParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
+	if _, err := p.set(); err != nil {
+		return nil, err
+	}
+	d, err := find(c, p.ID, false)
+	if err != nil {
+		return nil, err
+	}
+	if err := matchVersion(d, p.IfMatch); err != nil {
+		return nil, err
+	}
+	f, err := p.merge()
+	if err != nil {
+		return nil, err
+	}
+	u, err := mayShare(c, f.Visibility)
+	if err != nil {
+		return nil, err
+	}
+	props := storage.Props{}
+	removed, err := f.apply(c, props)
+	if err != nil {
+		return nil, err
+	}
+	was := prop[string](d, "deck:visibility")
+	for xpath, v := range props {
+		if err := d.Set(xpath, v); err != nil {
+			return nil, err
+		}
+	}
+	if d, err = c.Tx.Save(d, storage.SaveOptions{}); err != nil {
+		return nil, err
+	}
+	if f.Visibility != nil && *f.Visibility != was {
+		if d, err = share(c, d, *f.Visibility, u); err != nil {
+			return nil, err
+		}
+	}
+	return p.result(c, d, true, removed)
+}
