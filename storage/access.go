@@ -43,10 +43,10 @@ func indexOf(f *query.Field) string {
 	if f.Prop == nil || !f.Prop.Index && !isAlwaysIndexed(f.Prop.Key) {
 		return ""
 	}
-	if !f.Rest.Empty() && !(f.Prop.List && f.Rest.Wild()) {
-		return ""
+	if f.Rest.Empty() || f.Prop.List && f.Rest.Wild() {
+		return f.Prop.Key
 	}
-	return f.Prop.Key
+	return ""
 }
 
 // complete reports whether every document has a row in the index, so that it gives an order.

@@ -2,6 +2,7 @@ package storage
 
 import (
 	"bytes"
+	"errors"
 	"slices"
 	"time"
 
@@ -334,7 +335,7 @@ func (r *run) holds(h *hit, e query.Expr) (bool, error) {
 	if h.doc == nil && !r.p.q.Correlated() {
 		r.src.hit = h
 		ok, err := query.Holds(e, &r.src)
-		if err != errNeedDoc {
+		if !errors.Is(err, errNeedDoc) {
 			return ok, err
 		}
 	}
@@ -382,7 +383,7 @@ func (r *run) value(h *hit, f *query.Field) (any, error) {
 	if h.doc == nil {
 		r.src.hit = h
 		v, err := query.FieldValue(f, &r.src)
-		if err != errNeedDoc {
+		if !errors.Is(err, errNeedDoc) {
 			return v, err
 		}
 	}

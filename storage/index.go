@@ -111,8 +111,8 @@ func (c *cover) parse(b []byte) error {
 	}
 	c.typ, c.state = in.bytes(), in.bytes()
 	c.position, c.name = 0, nil
-	if b := []byte(nil); c.bits&coverPlace != 0 {
-		if b = in.take(8); b != nil {
+	if c.bits&coverPlace != 0 {
+		if b := in.take(8); b != nil {
 			c.position = int64(binary.BigEndian.Uint64(b))
 		}
 		c.name = in.bytes()

@@ -132,8 +132,8 @@ func (w *window) run() error {
 	full := len(w.hits) == w.size && w.page.HasNext
 	switch {
 	case err == nil:
-	case errors.Is(err, errCostly) && full: // only the total is not known
-		w.page.More, err = true, nil
+	case errors.Is(err, errCostly) && full:
+		w.page.More = true // only the total is not known
 	case errors.Is(err, errCostly):
 		return w.p.costly(w.t.repo.limits.ScanRows)
 	default:
@@ -361,7 +361,7 @@ func (w *window) distinct(columns []query.Column, rows *Rows) error {
 		if w.bound > 0 && n > w.bound {
 			w.page.Total, w.page.More = w.bound, true
 		}
-		return !(w.page.HasNext && (w.bound == 0 || w.page.More)), nil
+		return !w.page.HasNext || w.bound > 0 && !w.page.More, nil
 	})
 }
 

@@ -47,6 +47,7 @@ var report = record{
 	},
 }
 
+// The table is long because the language is.
 func TestMatch(t *testing.T) {
 	reg := registry(t)
 	tests := []struct {

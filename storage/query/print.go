@@ -124,10 +124,10 @@ func writePredicate(b *strings.Builder, p *Predicate) {
 		b.WriteString(" NOT")
 	}
 	b.WriteString(" " + p.Op.String() + " ")
-	switch {
-	case p.Op == Between:
+	switch p.Op {
+	case Between:
 		b.WriteString(p.Values[0].String() + " AND " + p.Values[1].String())
-	case p.Op == In:
+	case In:
 		b.WriteByte('(')
 		for i, v := range p.Values {
 			comma(b, i)

@@ -1,0 +1,357 @@
+package storage_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"catena/storage"
+	"catena/storage/fault"
+	"catena/storage/query"
+	"catena/storage/schema"
+)
+
+// library is a repository with random documents in a tree of folders, some of them secret.
+type library struct {
+	*world
+	*rand.Rand
+	ids []string
+}
+
+func newLibrary(t testing.TB, docs int, seed uint64) *library {
+	l := &library{world: newWorld(t), Rand: rand.New(rand.NewPCG(seed, 7))}
+	folders := []string{"/default-domain/workspaces"}
+	for i := range 12 {
+		up := folders[l.IntN(len(folders))]
+		path := fmt.Sprintf("%s/F%d", up, i)
+		l.make(path, "Folder", storage.Props{"dc:title": l.word()})
+		folders = append(folders, path)
+	}
+	l.grant(folders[3], "-Everyone:Everything")
+	l.grant(folders[4], "-members:Read", "ann:Read")
+	for i := range docs {
+		if i%10 == 0 {
+			l.now = l.now.Add(time.Duration(l.IntN(48)) * time.Hour)
+		}
+		l.make(fmt.Sprintf("%s/d%d", folders[l.IntN(len(folders))], i), l.pick("File", "File", "Note", "Picture"), l.props())
+	}
+	l.update(l.System(), func(t *storage.Tx) error {
+		p, err := t.Query("SELECT * FROM Document", storage.QueryOptions{})
+		if err != nil {
+			return err
+		}
+		for _, d := range p.Docs {
+			l.ids = append(l.ids, d.ID())
+		}
+		return nil
+	})
+	for range docs / 3 {
+		l.change()
+	}
+	return l
+}
+
+func (l *library) pick(s ...string) string { return s[l.IntN(len(s))] }
+
+func (l *library) word() string {
+	return l.pick("alpha", "Alpha", "ALPHA", "beta", "Beta gamma", "it's", `q"uo\te`, "100%", "a_b", "ünï", "", strings.Repeat("long ", 60), "alp")
+}
+
+func (l *library) props() storage.Props {
+	p := storage.Props{"dc:title": l.word(), "dc:description": l.word()}
+	if l.IntN(2) == 0 {
+		p["dc:source"] = l.word()
+	}
+	if l.IntN(3) == 0 {
+		p["dc:subjects"] = []any{l.pick("art", "Art", "music"), l.pick("art", "history", "music")}
+	}
+	if l.IntN(3) == 0 {
+		p["dc:coverage"] = l.pick("europe", "europe/France", "europe/Italy", "europes", "asia/Japan")
+	}
+	if l.IntN(3) == 0 {
+		p["dc:expired"] = l.now.AddDate(0, 0, l.IntN(30))
+	}
+	return p
+}
+
+// change does something to one document.
+func (l *library) change() {
+	id := storage.Ref(l.ids[l.IntN(len(l.ids))])
+	l.update(l.System(), func(t *storage.Tx) error {
+		d, err := t.Doc(id)
+		if fault.Is(err, fault.NotFound) {
+			return nil // deleted by an earlier change
+		}
+		if err != nil || d.ParentID() == "" || d.IsFolder() {
+			return err
+		}
+		switch l.IntN(7) {
+		case 0:
+			_, err = t.SetTrashed(d, !d.IsTrashed())
+		case 1:
+			_, err = t.Lock(d)
+		case 2:
+			_, err = t.SetACL(d, "local", []storage.ACE{{User: l.pick("ann", "bob"), Permission: "Everything", Granted: l.IntN(2) == 0}})
+		case 3:
+			if err = d.AddFacet("HiddenInNavigation"); err == nil {
+				_, err = t.Save(d, storage.SaveOptions{})
+			}
+		case 4:
+			err = t.Delete(d)
+		default:
+			for k, v := range l.props() {
+				if e := d.Set(k, v); e != nil {
+					return e
+				}
+			}
+			_, err = t.Save(d, storage.SaveOptions{})
+		}
+		return err
+	})
+}
+
+// oracle reads every document there is.
+type oracle struct {
+	docs []oracleDoc
+}
+
+type oracleDoc struct {
+	d    *storage.Doc
+	tx   *storage.Tx
+	up   []any
+	look map[query.System]any
+}
+
+func (o oracleDoc) Property(f *schema.Field) (any, error) {
+	if !slices.ContainsFunc(o.d.Schemas(), func(s *schema.Schema) bool { return slices.Contains(s.Fields, f) }) {
+		return nil, nil
+	}
+	return o.d.Get(f.Key)
+}
+
+func (o oracleDoc) System(f *query.Field) (any, error) { return o.look[f.System], nil }
+
+func (l *library) oracle(t *storage.Tx) (o oracle) {
+	l.t.Helper()
+	for _, id := range l.ids {
+		d, err := t.Doc(storage.Ref(id))
+		if fault.Is(err, fault.Denied) || fault.Is(err, fault.NotFound) {
+			continue
+		}
+		if err != nil {
+			l.t.Fatal(err)
+		}
+		x := oracleDoc{d: d, tx: t}
+		sys := t.As(l.System())
+		for at := d; ; {
+			up, err := sys.Parent(at)
+			if err != nil {
+				l.t.Fatal(err)
+			}
+			if up == nil {
+				break
+			}
+			x.up, at = append(x.up, up.ID()), up
+		}
+		var facets []any
+		for _, f := range d.Facets() {
+			facets = append(facets, f)
+		}
+		text := func(key string) string {
+			v, _ := d.Get(key)
+			s, _ := v.(string)
+			return s
+		}
+		x.look = map[query.System]any{
+			query.SysUUID: d.ID(), query.SysPath: d.Path(), query.SysName: d.Name(), query.SysType: d.Type().Name,
+			query.SysMixin: facets, query.SysIsTrashed: d.IsTrashed(), query.SysIsVersion: d.IsVersion(), query.SysIsProxy: d.IsProxy(),
+			query.SysAncestorID: x.up, query.SysPos: d.Position(), query.SysIsFolder: d.IsFolder(),
+			query.SysFulltext: text("dc:title") + " " + text("dc:description") + " " + text("note:note") + " " + d.Name(),
+		}
+		if s := d.State(); s != "" {
+			x.look[query.SysState] = s
+		}
+		if p := d.ParentID(); p != "" {
+			x.look[query.SysParentID] = p
+		}
+		if owner, _, ok := d.Locked(); ok {
+			x.look[query.SysLockOwner] = owner
+		}
+		o.docs = append(o.docs, x)
+	}
+	return o
+}
+
+// answer evaluates a query on every document; the ids come in order.
+func (o oracle) answer(t testing.TB, src string, reg *schema.Registry, now time.Time) []string {
+	t.Helper()
+	q, err := query.Parse(src)
+	if err == nil {
+		q, err = q.Bind(nil, nil)
+	}
+	if err == nil {
+		err = q.Check(reg)
+	}
+	if err != nil {
+		t.Fatalf("%s: %v", src, err)
+	}
+	q = q.At(now)
+	var found []oracleDoc
+	for _, d := range o.docs {
+		typed := slices.ContainsFunc(q.From, func(n query.Name) bool { return slices.Contains(reg.Under(n.Text), d.d.Type().Name) })
+		ok, err := q.Match(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ok && typed {
+			found = append(found, d)
+		}
+	}
+	slices.SortFunc(found, func(a, b oracleDoc) int {
+		flip := 1
+		for _, by := range q.Order {
+			va, _ := query.FieldValue(by.Field, a)
+			vb, _ := query.FieldValue(by.Field, b)
+			if flip = 1; by.Desc {
+				flip = -1
+			}
+			if n := flip * compareValues(va, vb); n != 0 {
+				return n
+			}
+		}
+		return flip * strings.Compare(a.d.ID(), b.d.ID())
+	})
+	ids := []string{}
+	for _, d := range found {
+		ids = append(ids, d.d.ID())
+	}
+	return ids
+}
+
+// compareValues orders nothing first and text by its first 200 bytes, as indexes hold it.
+func compareValues(a, b any) int {
+	switch {
+	case a == nil && b == nil:
+		return 0
+	case a == nil:
+		return -1
+	case b == nil:
+		return 1
+	}
+	if s, ok := a.(string); ok {
+		cut := func(s string) string { s = strings.ToLower(s); return s[:min(len(s), 200)] }
+		return strings.Compare(cut(s), cut(b.(string)))
+	}
+	n, _ := query.Collate(a, b)
+	return n
+}
+
+// predicate writes a random condition.
+func (l *library) predicate() string {
+	text := func() string { return query.Quote(l.word()) }
+	op := func() string { return l.pick("=", "<>", "<", "<=", ">", ">=") }
+	id := func() string { return "'" + l.ids[l.IntN(len(l.ids))] + "'" }
+	date := func() string { return "TIMESTAMP '" + l.now.AddDate(0, 0, l.IntN(40)-30).Format(time.RFC3339) + "'" }
+	not := l.pick("", "", "NOT ")
+	field := l.pick("dc:title", "dc:source", "dc:description", "dc:subjects", "dc:coverage", "ecm:name")
+	switch l.IntN(22) {
+	case 0, 1, 2:
+		return field + op() + text()
+	case 3:
+		return field + " " + not + "IN (" + text() + "," + text() + "," + text() + ")"
+	case 4:
+		return field + " " + not + l.pick("LIKE", "ILIKE") + " '" + l.pick("al%", "AL%", "%a%", "Alp_a", "beta", "%", `100\%`, `a\_b`, "long %") + "'"
+	case 5:
+		return field + " " + not + "BETWEEN " + text() + " AND " + text()
+	case 6:
+		return field + " IS " + not + "NULL"
+	case 7:
+		return "dc:coverage STARTSWITH " + l.pick("'europe'", "'europe/'", "'asia'", "'eur'")
+	case 8:
+		return l.pick("dc:created", "dc:modified", "dc:expired") + op() + date()
+	case 9:
+		return l.pick("dc:modified", "dc:expired") + " " + not + "BETWEEN " + date() + " AND " + date()
+	case 10:
+		return "dc:modified > NOW('-P" + fmt.Sprint(l.IntN(20)) + "D')"
+	case 11:
+		return "ecm:uuid " + not + "IN (" + id() + "," + id() + ")"
+	case 12:
+		return "ecm:parentId = " + id()
+	case 13:
+		return "ecm:path STARTSWITH '" + l.pick("/", "/default-domain", "/default-domain/workspaces/F0", "/default-domain/workspaces/F1", "/nowhere") + "'"
+	case 14:
+		return "ecm:ancestorId = " + id()
+	case 15:
+		return "ecm:primaryType " + not + "IN ('File', 'Folder')"
+	case 16:
+		return l.pick("ecm:isTrashed", "ecm:isVersion", "ecm:isFolderish") + l.pick(" = ", " <> ") + l.pick("0", "1")
+	case 17:
+		return "ecm:mixinType " + l.pick("=", "<>") + " '" + l.pick("Folderish", "HiddenInNavigation", "Downloadable") + "'"
+	case 18:
+		return "ecm:currentLifeCycleState " + op() + " '" + l.pick("project", "deleted", "approved") + "'"
+	case 19:
+		return "ecm:lockOwner " + l.pick("= 'system'", "IS NULL", "IS NOT NULL")
+	case 20:
+		return "ecm:fulltext = '" + l.pick("alpha", "beta -gamma", "alp*", `"beta gamma"`, "none OR long") + "'"
+	}
+	return "ecm:path = '/default-domain/workspaces'"
+}
+
+func (l *library) condition(depth int) string {
+	if depth > 0 {
+		switch l.IntN(5) {
+		case 0, 1, 2:
+			return l.condition(depth-1) + " AND " + l.condition(depth-1)
+		case 3:
+			return "(" + l.condition(depth-1) + " OR " + l.condition(depth-1) + ")"
+		case 4:
+			return "NOT (" + l.condition(depth-1) + ")"
+		}
+	}
+	return l.predicate()
+}
+
+func (l *library) query() string {
+	s := "SELECT * FROM " + l.pick("Document", "Document", "File", "Note", "File, Note", "Folder")
+	if l.IntN(8) > 0 {
+		s += " WHERE " + l.condition(l.IntN(3))
+	}
+	key := func() string {
+		return l.pick("dc:title", "dc:modified", "dc:created", "dc:source", "dc:expired", "ecm:name", "ecm:path", "ecm:pos", "dc:creator", "ecm:primaryType", "ecm:uuid") + l.pick("", " DESC")
+	}
+	switch l.IntN(3) {
+	case 0:
+		s += " ORDER BY " + key()
+	case 1:
+		s += " ORDER BY " + key() + ", " + key()
+	}
+	return s
+}
+
+// pages walks all pages and returns the ids.
+func pages(t *storage.Tx, src string, size int) (ids []string, total int, err error) {
+	o := storage.QueryOptions{PageOptions: storage.PageOptions{Limit: size}}
+	for i := 0; ; i++ {
+		p, err := t.Query(src, o)
+		if err != nil {
+			return nil, 0, fmt.Errorf("page %d: %w", i, err)
+		}
+		for _, d := range p.Docs {
+			ids = append(ids, d.ID())
+		}
+		if i > 0 && p.Total != total || p.Offset != i*size {
+			return nil, 0, fmt.Errorf("page %d: total %d after %d, offset %d", i, p.Total, total, p.Offset)
+		}
+		total = p.Total
+		if p.HasNext != (p.Next != "") {
+			return nil, 0, fmt.Errorf("page %d: next %t, cursor %q", i, p.HasNext, p.Next)
+		}
+		if !p.HasNext {
+			return ids, total, nil
+		}
+		o.After = p.Next
+	}
+}
