@@ -55,7 +55,8 @@ func (p pageProviderParams) run(c *engine.Ctx, providers *Providers) (*storage.P
 	}
 	page.Provider = found.Name
 	if found.Count == toPage && (page.More || page.Total > page.Limit) {
-		page.More, page.HasNext = true, len(page.Docs) == page.Limit
+		page.Total, page.More = page.Limit, true
+		page.HasNext = len(page.Docs) == page.Limit
 	}
 	return page, nil
 }
