@@ -75,6 +75,7 @@ func (c *Ctx) invoke(d *Def, in any, params map[string]any, raw json.RawMessage)
 		if in, err = c.adapt(d, v, in); err != nil {
 			return nil, c.end(t, nil, d.failed(StageInput, err))
 		}
+		c.Input = in
 	}
 	var p any
 	if raw != nil {

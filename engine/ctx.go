@@ -26,7 +26,7 @@ type Ctx struct {
 
 	run    *running
 	params map[string]any // parameters of the chain around
-	stacks [stackKinds][]any
+	stacks *[stackKinds][]any // made on first use
 	logins []login
 	trace  *Trace
 	depth  int
@@ -55,6 +55,9 @@ const maxStack = 1000
 
 // Push puts a value on a stack.
 func (c *Ctx) Push(s Stack, v any) error {
+	if c.stacks == nil {
+		c.stacks = new([stackKinds][]any)
+	}
 	if len(c.stacks[s]) >= maxStack {
 		return fault.Limit.Errorf("stack: more than %d values", maxStack).WithCode("stack")
 	}
@@ -64,10 +67,10 @@ func (c *Ctx) Push(s Stack, v any) error {
 
 // Pop takes the value off a stack that was pushed last; ok is false if it is empty.
 func (c *Ctx) Pop(s Stack) (v any, ok bool) {
-	n := len(c.stacks[s])
-	if n == 0 {
+	if c.stacks == nil || len(c.stacks[s]) == 0 {
 		return nil, false
 	}
+	n := len(c.stacks[s])
 	v = c.stacks[s][n-1]
 	c.stacks[s] = c.stacks[s][:n-1]
 	return v, true
@@ -75,7 +78,7 @@ func (c *Ctx) Pop(s Stack) (v any, ok bool) {
 
 // Pull takes the value off a stack that was pushed first; ok is false if it is empty.
 func (c *Ctx) Pull(s Stack) (v any, ok bool) {
-	if len(c.stacks[s]) == 0 {
+	if c.stacks == nil || len(c.stacks[s]) == 0 {
 		return nil, false
 	}
 	v = c.stacks[s][0]
@@ -116,7 +119,7 @@ func (c *Ctx) restore(height int) {
 // of its own, and variables of its own if isolated.
 func (c *Ctx) Sub(isolate bool) *Ctx {
 	sub := *c
-	sub.stacks, sub.logins = [stackKinds][]any{}, nil
+	sub.stacks, sub.logins = nil, nil
 	if isolate {
 		sub.Vars = maps.Clone(c.Vars)
 	}

@@ -42,13 +42,10 @@ func New(c Config) *Engine {
 	if e.log == nil {
 		e.log = slog.Default()
 	}
-	if e.clock == nil {
-		e.clock = time.Now
-	}
 	if e.newID == nil {
 		e.newID = uuid.NewString
 	}
-	e.traces = newTraceStore(e.limits, e.clock)
+	e.traces = newTraceStore(e.limits, e.now)
 	e.set.Store(c.Set)
 	return e
 }
@@ -65,6 +62,14 @@ func (e *Engine) Swap(fn func(*Set) (*Set, error)) error {
 		e.set.Store(s)
 	}
 	return err
+}
+
+// now is the present time by the engine's clock.
+func (e *Engine) now() time.Time {
+	if e.clock == nil {
+		return time.Now()
+	}
+	return e.clock()
 }
 
 // Repo returns the repository.

@@ -6,8 +6,6 @@
 package engine
 
 import (
-	"time"
-
 	"catena/storage"
 	"catena/storage/blob"
 )
@@ -91,6 +89,3 @@ type Param struct {
 
 // Lazy is an input or a variable that is found inside the transaction.
 type Lazy func(*Ctx) (any, error)
-
-// Clock returns the present time.
-type Clock func() time.Time

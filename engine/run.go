@@ -48,6 +48,8 @@ type running struct {
 	set   *Set
 	def   *Def
 	call  *Call
+	args  Call // what call points at
+	began time.Time
 	end   deadline
 	ctx   Ctx
 	res   Result
@@ -66,17 +68,18 @@ func (e *Engine) Run(ctx context.Context, call Call) (*Result, error) {
 	if !ok || call.As != nil && !d.grants.allows(call.As, call.Door) {
 		return nil, unknownOp(call.Op)
 	}
-	r := &running{e: e, set: set, def: d, call: &call}
+	r := &running{e: e, set: set, def: d, args: call}
 	return r.carryOut(ctx)
 }
 
 // RunPlan carries out a plan as Run does an operation; the call's Op is only a name for it.
 func (e *Engine) RunPlan(ctx context.Context, p *Plan, call Call) (*Result, error) {
-	r := &running{e: e, set: p.set, def: p.def, call: &call, inner: p}
+	r := &running{e: e, set: p.set, def: p.def, args: call, inner: p}
 	return r.carryOut(ctx)
 }
 
 func (r *running) carryOut(ctx context.Context) (*Result, error) {
+	r.call = &r.args
 	e, call := r.e, r.call
 	switch {
 	case call.As == nil:
@@ -88,7 +91,8 @@ func (r *running) carryOut(ctx context.Context) (*Result, error) {
 	if call.Timeout > 0 && call.Timeout < limit {
 		limit = call.Timeout
 	}
-	r.end = deadline{Context: ctx, at: time.Now().Add(limit)}
+	r.began = time.Now()
+	r.end.Context, r.end.at = ctx, r.began.Add(limit)
 	defer r.end.stop()
 	if r.keyed() {
 		release, err := e.claim(call)
@@ -161,15 +165,21 @@ func (r *running) needsStore() bool {
 // attempt makes one attempt, with nothing left of the one before.
 func (r *running) attempt(tx *storage.Tx) (err error) {
 	call := r.call
-	r.after, r.ops, r.root, r.steps, r.exit = nil, 0, nil, 0, false
-	r.ctx = Ctx{Context: &r.end, Tx: tx, As: call.As, Log: r.e.log, Door: call.Door, run: r}
 	c := &r.ctx
+	if r.res.Attempts > 1 {
+		r.after, r.ops, r.root, r.steps, r.exit = nil, 0, nil, 0, false
+		*c = Ctx{}
+	}
+	c.Context, c.Tx, c.As, c.Log, c.Door, c.run = &r.end, tx, call.As, r.e.log, call.Door, r
 	if c.Door == 0 {
 		c.Door = Server
 	}
-	if tx != nil {
+	switch {
+	case tx != nil:
 		c.Now = tx.Now()
-	} else {
+	case r.e.clock == nil:
+		c.Now = r.began.UTC().Truncate(time.Millisecond)
+	default:
 		c.Now = r.e.clock().UTC().Truncate(time.Millisecond)
 	}
 	if call.DryRun && tx != nil && tx.Writable() {

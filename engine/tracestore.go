@@ -115,11 +115,10 @@ func (e *Engine) traceDone(r *running) {
 func (e *Engine) traceFailure(r *running, err error) {
 	t := r.root
 	if t == nil {
-		t = &Trace{ID: r.call.TraceID, Op: r.def.Name, Start: r.end.at, User: r.call.As.Name, Request: r.call.RequestID}
+		t = &Trace{ID: r.call.TraceID, Op: r.def.Name, Start: r.began, User: r.call.As.Name, Request: r.call.RequestID}
 		if t.ID == "" {
 			t.ID = newTraceID()
 		}
-		t.Start = e.clock()
 		t.Steps = failedSteps(err)
 	}
 	_, cause := root(err)

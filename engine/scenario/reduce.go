@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"encoding/json"
+	"fmt"
 	"path"
 	"strconv"
 	"strings"
@@ -32,6 +33,12 @@ type content struct {
 	Type   string  `json:"type,omitempty"`
 	Length any     `json:"length,omitempty"`
 	Text   *string `json:"text,omitempty"`
+}
+
+// permissions is the form of a list of permissions: the identifiers of its entries say all.
+type permissions struct {
+	Name    string   `json:"name"`
+	Entries []string `json:"ace"`
 }
 
 // dryRun is the form of the outcome of a dry run.
@@ -104,6 +111,8 @@ func reduceEntity(m map[string]any) any {
 		return reduceDocument(m)
 	case "documents", "blobs":
 		return reduceList(m)
+	case "acls":
+		return reduceACLs(m)
 	case "blob":
 		return reduceFile(m)
 	case "string", "boolean", "number", "date", "list", "map", "orderedMap", "integer", "long", "float", "object":
@@ -145,6 +154,25 @@ func reduceDocument(m map[string]any) any {
 		}
 	}
 	return d
+}
+
+func reduceACLs(m map[string]any) any {
+	lists, _ := m["acl"].([]any)
+	out := make([]permissions, len(lists))
+	for i, list := range lists {
+		acl, _ := list.(map[string]any)
+		out[i].Name, _ = acl["name"].(string)
+		entries, _ := acl["ace"].([]any)
+		for _, entry := range entries {
+			ace, _ := entry.(map[string]any)
+			id, _ := ace["id"].(string)
+			if status := ace["status"]; status != "effective" {
+				id = fmt.Sprintf("%s (%v)", id, status)
+			}
+			out[i].Entries = append(out[i].Entries, id)
+		}
+	}
+	return out
 }
 
 func isVersionNumber(name string) bool {

@@ -46,6 +46,11 @@ func TestReduce(t *testing.T) {
 			"a page", `{"entity-type":"documents","isPaginable":true,"resultsCount":-2,"isNextPageAvailable":true,"pageSize":0,"entries":[]}`,
 			`{"entries":[],"total":-2,"next":true}`,
 		},
+		{
+			"permissions",
+			`{"entity-type":"acls","acl":[{"name":"local","ace":[{"id":"bob:Read:true:::","status":"effective"},{"id":"x:Read:true::1:","status":"pending"}]}]}`,
+			`[{"name":"local","ace":["bob:Read:true:::","x:Read:true::1: (pending)"]}]`,
+		},
 		{"a text", `{"entity-type":"string","value":"x"}`, `"x"`},
 		{"a map", `{"entity-type":"map","value":{"a":{"entity-type":"boolean","value":true}}}`, `{"a":true}`},
 		{"something else", `{"entity-type":"user","id":"bob"}`, `{"entity-type":"user","id":"bob"}`},

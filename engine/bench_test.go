@@ -1,0 +1,137 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+)
+
+// manyOps are enough operations that finding one by name counts.
+func manyOps() []Op {
+	ops := make([]Op, 300)
+	for i := range ops {
+		ops[i] = Op{Name: fmt.Sprintf("Test.Op%d", i), Doc: "d", Effect: Pure, Run: On(benchParams.run)}
+	}
+	return ops
+}
+
+type benchParams struct {
+	Type string `json:"type" doc:"A type."`
+	Name string `json:"name" default:"Untitled" doc:"A name."`
+	Save bool   `json:"save" default:"true" doc:"A switch."`
+}
+
+func (benchParams) run(_ *Ctx, in string) (string, error) { return in, nil }
+
+func benchEngine(b testing.TB) *Engine {
+	b.Helper()
+	set, err := NewSet(testRules, testOps(), manyOps())
+	if err != nil {
+		b.Fatal(err)
+	}
+	return New(Config{Set: set})
+}
+
+func planOf(b testing.TB, s *Set, n int, step Step) *Plan {
+	b.Helper()
+	steps := make([]Step, n)
+	for i := range steps {
+		steps[i] = step
+	}
+	p, err := s.Plan(steps, "string", PlanOptions{Trusted: true})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return p
+}
+
+// within gives fn the context of a call under way.
+func within(b testing.TB, e *Engine, fn func(c *Ctx)) {
+	b.Helper()
+	r := &running{e: e, set: e.Set(), def: &Def{Op: Op{Name: "Test"}}, call: &Call{As: &Principal{Name: "bob"}}, began: time.Now()}
+	r.ctx = Ctx{Context: context.Background(), As: r.call.As, Vars: map[string]any{}, run: r}
+	fn(&r.ctx)
+}
+
+func BenchmarkStep(b *testing.B) {
+	e := benchEngine(b)
+	e.limits.Ops = 1 << 62
+	p := planOf(b, e.Set(), 100, Step{Op: "Test.Same"})
+	within(b, e, func(c *Ctx) {
+		var in any = "text"
+		b.ReportAllocs()
+		for i := 0; i < b.N; i += 100 {
+			if _, err := p.Run(c, in); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+func BenchmarkCallTyped(b *testing.B) {
+	e := benchEngine(b)
+	e.limits.Ops = 1 << 62
+	p := planOf(b, e.Set(), 100, Step{Op: "Test.Op7", Params: map[string]any{"type": "File", "name": "a", "save": false}})
+	within(b, e, func(c *Ctx) {
+		var in any = "text"
+		b.ReportAllocs()
+		for i := 0; i < b.N; i += 100 {
+			if _, err := p.Run(c, in); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+func BenchmarkCallJSON(b *testing.B) {
+	e := benchEngine(b)
+	call := Call{
+		Op: "Test.Op271", Input: "text", As: &Principal{Name: "bob"}, Door: REST,
+		RawParams: json.RawMessage(`{"type": "File", "name": "report", "save": false}`),
+	}
+	ctx := context.Background()
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := e.Run(ctx, call); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkChain10(b *testing.B) {
+	e := benchEngine(b)
+	p := planOf(b, e.Set(), 10, Step{Op: "Test.Same"})
+	call := Call{Op: "chain", Input: "text", As: &Principal{Name: "bob"}}
+	ctx := context.Background()
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := e.RunPlan(ctx, p, call); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func TestPlannedStepsAllocateNothing(t *testing.T) {
+	e := benchEngine(t)
+	e.limits.Ops = 1 << 62
+	for _, step := range []Step{
+		{Op: "Test.Same"},
+		{Op: "Test.Nothing"},
+		{Op: "Test.Op7", Params: map[string]any{"type": "File", "name": "a", "save": "false"}},
+		{Op: "Test.Op7", Params: map[string]any{"type": "File"}},
+	} {
+		p := planOf(t, e.Set(), 10, step)
+		within(t, e, func(c *Ctx) {
+			var in any = "text"
+			if n := testing.AllocsPerRun(100, func() {
+				if _, err := p.Run(c, in); err != nil {
+					t.Fatal(err)
+				}
+			}); n != 0 {
+				t.Errorf("%s %v: %v allocations", step.Op, step.Params, n)
+			}
+		})
+	}
+}
