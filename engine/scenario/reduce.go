@@ -111,6 +111,8 @@ func reduceEntity(m map[string]any) any {
 		return reduceDocument(m)
 	case "documents", "blobs":
 		return reduceList(m)
+	case "logEntry":
+		return reduceRecord(m)
 	case "acls":
 		return reduceACLs(m)
 	case "blob":
@@ -120,8 +122,11 @@ func reduceEntity(m map[string]any) any {
 			return reduce(value)
 		}
 	}
-	if isFile(m) {
+	switch {
+	case isFile(m):
 		return reduceFile(m)
+	case m["isPaginable"] == true:
+		return reduceList(m)
 	}
 	out := make(map[string]any, len(m))
 	for name, item := range m {
@@ -170,6 +175,20 @@ func reduceACLs(m map[string]any) any {
 				id = fmt.Sprintf("%s (%v)", id, status)
 			}
 			out[i].Entries = append(out[i].Entries, id)
+		}
+	}
+	return out
+}
+
+// reduceRecord leaves out of an audit record what says nothing.
+func reduceRecord(m map[string]any) any {
+	out := map[string]any{}
+	for name, value := range m {
+		if name == "entity-type" || name == "repositoryId" || name == "logDate" && value == m["eventDate"] {
+			continue
+		}
+		if value = reduceProperty(value); value != nil {
+			out[name] = value
 		}
 	}
 	return out
