@@ -1,10 +1,10 @@
 package rest
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/http"
 	"net/url"
-	"strings"
 
 	"catena/engine"
 	"catena/engine/entity"
@@ -58,7 +58,9 @@ func (x *exchange) automationCall(name string, input engine.Lazy) (engine.Call, 
 	case len(inv.files) > 1:
 		call.Input = engine.Blobs(inv.files)
 	case inv.input != nil:
-		call.Input = lazyInput(inv.input)
+		if call.Input, err = resolvable(inv.input); err != nil {
+			return call, reply{}, err
+		}
 	}
 	o := x.options()
 	o.Properties = appendItems(o.Properties, inv.properties)
@@ -73,9 +75,13 @@ func unknownOperation(x *exchange, name string) error {
 	return err.WithCode("unknown_operation")
 }
 
-// lazyInput resolves what a body says about the input once the transaction is open.
-func lazyInput(raw json.RawMessage) engine.Lazy {
-	return func(c *engine.Ctx) (any, error) { return entity.Decode(c, raw) }
+// resolvable reads an input or a variable. Objects, lists and texts that name documents are
+// resolved once the transaction is open.
+func resolvable(raw json.RawMessage) (any, error) {
+	if raw[0] == '{' || raw[0] == '[' || bytes.HasPrefix(raw, []byte(`"doc`)) {
+		return engine.Lazy(func(c *engine.Ctx) (any, error) { return entity.Decode(c, raw) }), nil
+	}
+	return engine.ParseJSON(raw)
 }
 
 // readInvocation reads the body of a call, in any of its content types.
@@ -145,8 +151,7 @@ func (inv *invocation) parse() error {
 	})
 }
 
-// context takes the variables of a call in. Objects and lists may name documents, so they
-// are resolved inside the transaction; so is the current document.
+// context takes the variables of a call in.
 func (inv *invocation) context(raw json.RawMessage) error {
 	if raw[0] != '{' {
 		return fault.Invalid.Errorf("body: context is not an object").In("context")
@@ -156,12 +161,7 @@ func (inv *invocation) context(raw json.RawMessage) error {
 		if name == "ChainParameters" {
 			return fault.Invalid.Errorf("body: context variable ChainParameters is reserved").In("context/ChainParameters")
 		}
-		if value[0] == '{' || value[0] == '[' || strings.HasPrefix(string(value), `"doc`) {
-			inv.vars[name] = lazyInput(value)
-			return nil
-		}
-		var v any
-		err := json.Unmarshal(value, &v)
+		v, err := resolvable(value)
 		inv.vars[name] = v
 		return err
 	})

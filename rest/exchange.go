@@ -94,6 +94,7 @@ func levelOf(status int) slog.Level {
 func (x *exchange) serve() error {
 	s, r := x.s, x.r
 	x.identify()
+	x.expectBody()
 	if err := x.guard(); err != nil {
 		return err
 	}
@@ -209,23 +210,28 @@ func (x *exchange) base() string {
 	return scheme + x.r.Host + x.s.ContextPath
 }
 
-func (s *Handler) mount(path string) *Mount {
-	for i := range s.Mounts {
-		if _, ok := under(path, s.Mounts[i].Path); ok {
-			return &s.Mounts[i]
+func (s *Handler) mount(path string) *mounted {
+	for i := range s.mounts {
+		if _, ok := under(path, s.mounts[i].Path); ok {
+			return &s.mounts[i]
 		}
 	}
 	return nil
 }
 
 // serveMount hands the request to a mounted handler once it is clear who asks.
-func (x *exchange) serveMount(m *Mount) error {
+func (x *exchange) serveMount(m *mounted) error {
 	r := x.r
+	x.route = &m.row[0]
 	if !m.Open {
 		if err := x.signIn(); err != nil {
 			return err
 		}
 		r = r.WithContext(context.WithValue(r.Context(), principalKey{}, x.as))
+	}
+	if r.Body != nil && r.Body != http.NoBody {
+		r = r.WithContext(r.Context())
+		r.Body = &timedBody{r.Body, x.w}
 	}
 	w := &statusWriter{ResponseWriter: x.w}
 	m.Handler.ServeHTTP(w, r)

@@ -25,11 +25,36 @@ func (x *exchange) readBody() ([]byte, error) {
 	if x.r.Body == nil || x.r.Body == http.NoBody {
 		return nil, nil
 	}
-	rc := http.NewResponseController(x.w)
-	if rc.SetReadDeadline(time.Now().Add(x.s.Limits.Body)) == nil {
-		defer func() { _ = rc.SetReadDeadline(time.Time{}) }()
+	data, err := readAll(x.r.Body, x.r.ContentLength, limit)
+	if err == nil {
+		x.bodyRead()
 	}
-	return readAll(x.r.Body, x.r.ContentLength, limit)
+	return data, err
+}
+
+// expectBody gives a body its time. The deadline stays unless the body is read: net/http
+// takes in what is left of one before it answers, and must not wait for ever.
+func (x *exchange) expectBody() {
+	if x.r.Body != nil && x.r.Body != http.NoBody {
+		_ = http.NewResponseController(x.w).SetReadDeadline(time.Now().Add(x.s.Limits.Body)) // not every connection has deadlines
+	}
+}
+
+// bodyRead lifts the deadline, for net/http goes on reading to see whether the client leaves.
+func (x *exchange) bodyRead() { _ = http.NewResponseController(x.w).SetReadDeadline(time.Time{}) }
+
+// timedBody lifts the deadline when the body is at its end, for handlers of others.
+type timedBody struct {
+	io.ReadCloser
+	w http.ResponseWriter
+}
+
+func (b *timedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if errors.Is(err, io.EOF) {
+		_ = http.NewResponseController(b.w).SetReadDeadline(time.Time{})
+	}
+	return n, err
 }
 
 // readAll reads a body of the announced length, or of unknown length, within limit. What is
@@ -108,12 +133,11 @@ func (x *exchange) readParts(boundary string, first bool) (head []byte, files []
 	if boundary == "" {
 		return nil, nil, fault.Invalid.Errorf("body: multipart without a boundary")
 	}
-	rc := http.NewResponseController(x.w)
-	defer func() { _ = rc.SetReadDeadline(time.Time{}) }()
-	m := multipart.NewReader(&moving{x.r.Body, rc, x.s.Limits.Stall}, boundary)
+	m := multipart.NewReader(&moving{x.r.Body, http.NewResponseController(x.w), x.s.Limits.Stall}, boundary)
 	for n := 0; ; n++ {
 		part, err := m.NextRawPart()
 		if errors.Is(err, io.EOF) {
+			x.bodyRead()
 			return head, files, nil
 		}
 		if err != nil {

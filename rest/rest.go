@@ -56,6 +56,12 @@ type Mount struct {
 	Open    bool // nobody need sign in
 }
 
+// mounted is a mount with a row for its figures.
+type mounted struct {
+	Mount
+	row []route
+}
+
 // Check is one thing that must hold before the server takes traffic.
 type Check struct {
 	Name string
@@ -73,6 +79,7 @@ type Handler struct {
 	origins   map[string]bool
 	meters    *meters
 	runs      *runs
+	mounts    []mounted
 	exchanges sync.Pool
 }
 
@@ -109,6 +116,9 @@ func New(c Config) *Handler {
 	}
 	s.api = newRouter(s.meters.attach("/api/v1", apiRoutes()))
 	s.top = newRouter(s.meters.attach("", topRoutes()))
+	for _, m := range c.Mounts {
+		s.mounts = append(s.mounts, mounted{m, s.meters.attach("", []route{{path: m.Path + "/*"}})})
+	}
 	return s
 }
 

@@ -1,0 +1,129 @@
+package rest_test
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"catena/rest"
+	"catena/rest/resttest"
+)
+
+func TestControlsOverTheWire(t *testing.T) {
+	s := start(t)
+	const ws = "/default-domain/workspaces"
+	cases := []struct {
+		name, method, path, body string
+		headers                  []string
+		holds, lacks             string
+	}{
+		{"both property headers", "POST", "/api/v1/automation/Repository.GetDocument", `{"params":{"value":"` + ws + `"}}`,
+			[]string{"X-NXproperties", "*", "X-NXDocumentProperties", "dublincore"}, `"common:icon"`, ""},
+		{"old form in the body", "POST", "/api/v1/automation/Repository.GetDocument", `{"params":{"value":"` + ws + `"},"documentProperties":"dublincore"}`,
+			nil, `"dc:title"`, `"common:icon"`},
+		{"neutral header", "GET", "/api/v1/path" + ws, "", []string{"X-Platform-Properties", "dublincore"}, `"dc:title"`, `"common:icon"`},
+		{"nothing asked", "GET", "/api/v1/path" + ws, "", nil, `"title"`, `"contextParameters"`},
+		{"enricher", "GET", "/api/v1/path" + ws, "", []string{"X-NXenrichers.document", "breadcrumb, nonsense"}, `"breadcrumb":{"entity-type":"documents"`, "nonsense"},
+		{"enricher as parameter", "GET", "/api/v1/path" + ws + "?enrichers.document=permissions", "", nil, `"permissions":[`, ""},
+		{"fetch", "GET", "/api/v1/path" + ws + "?properties=dublincore&fetch.document=properties", "", nil, `"dc:title"`, ""},
+		{"input with prefix", "POST", "/site/automation/Document.GetParent", `{"input":"doc:` + ws + `"}`, nil, `"path":"/default-domain"`, ""},
+		{"input without prefix", "POST", "/site/automation/Document.GetParent", `{"input":"` + ws + `"}`, nil, `"path":"/default-domain"`, ""},
+		{"several documents", "POST", "/site/automation/Document.GetParent", `{"input":"docs:` + ws + `,/default-domain"}`, nil, `"entries":[{"entity-type":"document"`, ""},
+		{"entity", "POST", "/site/automation/Document.GetParent", `{"input":{"entity-type":"document","path":"` + ws + `"}}`, nil, `"path":"/default-domain"`, ""},
+	}
+	for _, c := range cases {
+		got := s.Do(c.method, c.path, c.body, c.headers...)
+		if got.StatusCode != 200 || !strings.Contains(got.Text, c.holds) || c.lacks != "" && strings.Contains(got.Text, c.lacks) {
+			t.Errorf("%s: %d %.400s", c.name, got.StatusCode, got.Text)
+		}
+	}
+}
+
+func TestRegistry(t *testing.T) {
+	s := start(t)
+	s.User("bob")
+	all := s.Do("GET", "/nuxeo/site/automation", "")
+	if all.StatusCode != 200 || !strings.Contains(all.Text, `"paths":{"login":"login"}`) || !strings.Contains(all.Text, `"id":"Auth.LoginAs"`) {
+		t.Errorf("administrator: %d %.200s", all.StatusCode, all.Text)
+	}
+	some := s.Do("GET", "/nuxeo/site/automation", "", "as", "bob")
+	if some.StatusCode != 200 || strings.Contains(some.Text, `"id":"Auth.LoginAs"`) || !strings.Contains(some.Text, `"id":"Document.Create"`) {
+		t.Errorf("bob: %d", some.StatusCode)
+	}
+	for _, path := range []string{"Document.Create", "Test.Broken", "Document.Fetch?pretty=true"} {
+		if got := s.Do("GET", "/api/v1/automation/"+path, ""); got.StatusCode != 200 || !strings.Contains(got.Text, `"signature":`) {
+			t.Errorf("%s: %d %s", path, got.StatusCode, got.Text)
+		}
+	}
+	for _, method := range []string{"GET", "POST"} {
+		got := s.Do(method, "/api/v1/automation/Auth.LoginAs", map[string]string{"POST": "{}"}[method], "as", "bob")
+		if got.StatusCode != 404 {
+			t.Errorf("%s what bob may not run: %d %s", method, got.StatusCode, got.Text)
+		}
+	}
+}
+
+func TestRequestLimits(t *testing.T) {
+	s := resttest.Start(t, resttest.Config{Ops: testOps, Rules: testRules, Rest: func(c *rest.Config) {
+		c.Limits.Body, c.Limits.UserRuns = 100*time.Millisecond, 1
+	}})
+	slow, err := net.Dial("tcp", s.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer slow.Close()
+	fmt.Fprintf(slow, "POST /api/v1/automation/Test.Echo HTTP/1.1\r\nHost: localhost\r\nAuthorization: Basic %s\r\n"+
+		"Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{", basic)
+	began := time.Now()
+	answer, _ := io.ReadAll(slow)
+	if !strings.HasPrefix(string(answer), "HTTP/1.1 400") || time.Since(began) > 5*time.Second {
+		t.Errorf("body that does not come: after %s %.100s", time.Since(began), answer)
+	}
+	late := s.Do("POST", "/api/v1/automation/Test.Wait", `{"params":{"millis":30000}}`, "Nuxeo-Transaction-Timeout", "1")
+	if late.StatusCode != 500 {
+		t.Errorf("transaction timeout: %d %s", late.StatusCode, late.Text)
+	}
+	for i, want := range []int{202, 503} {
+		got := s.Do("POST", "/api/v1/automation/Test.Wait/@async", `{"params":{"millis":30000}}`)
+		if got.StatusCode != want {
+			t.Errorf("run %d: %d %s", i, got.StatusCode, got.Text)
+		}
+	}
+	if got := s.Do("GET", "/api/v1/capabilities", "", "X-Request-Id", "bad id\t"); got.Header.Get("X-Request-Id") == "bad id\t" || got.Header.Get("X-Request-Id") == "" {
+		t.Errorf("request id %q", got.Header.Get("X-Request-Id"))
+	}
+}
+
+func TestMount(t *testing.T) {
+	who := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name := "nobody"
+		if p := rest.PrincipalOf(r.Context()); p != nil {
+			name = p.Name
+		}
+		io.WriteString(w, name)
+	})
+	s := resttest.Start(t, resttest.Config{Rest: func(c *rest.Config) {
+		c.Mounts = []rest.Mount{{Path: "/mcp", Handler: who}, {Path: "/ui", Handler: who, Open: true}}
+	}})
+	cases := []struct {
+		path, as string
+		status   int
+		text     string
+	}{
+		{"/mcp", "Administrator", 200, "Administrator"},
+		{"/mcp/automation", "Administrator", 200, "Administrator"},
+		{"/ui/x", "", 200, "nobody"},
+		{"/mcp", "", 401, ""},
+		{"/mcpx", "", 404, ""},
+	}
+	for _, c := range cases {
+		got := s.Do("GET", c.path, "", "as", c.as)
+		if got.StatusCode != c.status || c.text != "" && got.Text != c.text {
+			t.Errorf("%s: %d %s", c.path, got.StatusCode, got.Text)
+		}
+	}
+}
