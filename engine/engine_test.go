@@ -197,6 +197,10 @@ func show(v any) string {
 		return "[" + strings.Join(names, " ") + "]"
 	case string:
 		return v
+	case []any:
+		if len(v) > 0 && wordOf(v[0]) == "document" {
+			return "[" + show(v[0]) + "]"
+		}
 	}
 	raw, _ := json.Marshal(v)
 	return string(raw)
