@@ -25,7 +25,7 @@ type Ctx struct {
 	Door  Door // where this call, or this inner call, comes from
 
 	run    *running
-	params map[string]any // parameters of the chain around
+	params map[string]any     // parameters of the chain around
 	stacks *[stackKinds][]any // made on first use
 	logins []login
 	trace  *Trace

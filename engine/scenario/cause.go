@@ -13,7 +13,7 @@ func Cause(message string, isOp func(name string) bool) string {
 			rest, ok = named(message, isOp)
 		}
 		if !ok {
-			return strings.TrimPrefix(message, "input: ")
+			return message
 		}
 		message = rest
 	}

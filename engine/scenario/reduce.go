@@ -122,6 +122,9 @@ func reduceEntity(m map[string]any) any {
 			return reduce(value)
 		}
 	}
+	if _, text := m["key"].(string); text && m["scope"] != nil {
+		m["key"] = "…" // an API key is random
+	}
 	switch {
 	case isFile(m):
 		return reduceFile(m)
