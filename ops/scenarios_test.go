@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"catena/chains"
+	"catena/decks"
 	"catena/engine"
 	"catena/engine/scenario"
 	"catena/rest/resttest"
@@ -125,7 +126,7 @@ func server(t *testing.T) (*resttest.Server, *scenario.Clock) {
 		}
 	})
 	s := resttest.Start(t, resttest.Config{
-		Ops: slices.Concat(chains.New().Ops(), runner.Ops()),
+		Ops: slices.Concat(chains.New().Ops(), runner.Ops(), decks.Ops),
 		Storage: func(c *storage.Config) {
 			c.Clock, c.NewID, c.PasswordMemory = clock.Now, clock.NewID, 64
 		},

@@ -122,9 +122,6 @@ func reduceEntity(m map[string]any) any {
 			return reduce(value)
 		}
 	}
-	if _, text := m["key"].(string); text && m["scope"] != nil {
-		m["key"] = "…" // an API key is random
-	}
 	switch {
 	case isFile(m):
 		return reduceFile(m)
@@ -134,6 +131,9 @@ func reduceEntity(m map[string]any) any {
 	out := make(map[string]any, len(m))
 	for name, item := range m {
 		out[name] = reduce(item)
+	}
+	if _, text := m["key"].(string); text && m["scope"] != nil {
+		out["key"] = "…" // an API key is random
 	}
 	return out
 }
