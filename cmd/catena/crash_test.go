@@ -82,6 +82,7 @@ func TestCrash(t *testing.T) {
 			saveChain(t, p.base)
 		}
 		verifyCrash(t, p.base, last)
+		get(t, p.base+workspaces) // the first sign-in hashes the password
 		last = writeUntilKilled(p, i)
 		for _, a := range last {
 			if a.acked {

@@ -44,9 +44,9 @@ func BenchmarkLoad(b *testing.B) {
 		{name: "get", floor: strict.floorGet, catena: strict.catenaGet},
 		{name: "page", floor: strict.floorPage, catena: strict.catenaPage("-1")},
 		{name: "pageWithTotal", floor: strict.floorPage, catena: strict.catenaPage("1000")},
-		{name: "create", floor: post("/docs", floorBody), catena: post("/api/v1/path/default-domain/workspaces/bench", catenaBody)},
+		{name: "create", floor: post("/docs", floorBody), catena: numbered("/api/v1/path/default-domain/workspaces/bench", catenaBody)},
 		{name: "chain", floor: post("/chain", `{"input":"x"}`), catena: post("/api/v1/automation/Bench.Chain", `{"input":"x","params":{}}`)},
-		{name: "chainAndStore", floor: post("/chain", `{"input":"x","store":true}`), catena: post("/api/v1/automation/Bench.Store", `{"input":"x","params":{}}`)},
+		{name: "chainAndStore", floor: post("/chain", `{"input":"x","store":true}`), catena: numbered("/api/v1/automation/Bench.Store", `{"input":"x","params":{"name":"%s"}}`)},
 	} {
 		for _, conns := range []int{1, 16} {
 			var base float64
@@ -72,7 +72,7 @@ func BenchmarkRelaxed(b *testing.B) {
 			base = load(b, relaxed.floorAddr, conns, post("/docs", floorBody))
 		})
 		b.Run(fmt.Sprintf("create/catena/c%d", conns), func(b *testing.B) {
-			got := load(b, relaxed.catenaAddr, conns, post("/api/v1/path/default-domain/workspaces/bench", catenaBody))
+			got := load(b, relaxed.catenaAddr, conns, numbered("/api/v1/path/default-domain/workspaces/bench", catenaBody))
 			if base > 0 {
 				b.ReportMetric(got/base, "ratio")
 			}
@@ -83,7 +83,7 @@ func BenchmarkRelaxed(b *testing.B) {
 var (
 	filler     = strings.Repeat("lorem ipsum ", 60)
 	floorBody  = `{"title":"a title","properties":{"dc:title":"a title","dc:description":"` + filler + `","dc:source":"bench","dc:language":"en"}}`
-	catenaBody = `{"entity-type":"document","type":"File","name":"doc","properties":{"dc:title":"a title","dc:description":"` + filler + `","dc:source":"bench","dc:language":"en"}}`
+	catenaBody = `{"entity-type":"document","type":"File","name":"%s","properties":{"dc:title":"a title","dc:description":"` + filler + `","dc:source":"bench","dc:language":"en"}}`
 )
 
 // bench is a floor and a catena, each holding the same number of documents.
@@ -142,9 +142,9 @@ func (x *bench) prepare(b *testing.B, a *app) {
 	c := a.client()
 	for _, source := range []string{
 		"name: Bench.Chain\ndescription: Ten steps.\ninput: string\noutput: string\nsteps:\n" + steps,
-		"name: Bench.Store\ndescription: Ten steps and one document.\ninput: string\noutput: document\nsteps:\n" + steps +
+		"name: Bench.Store\ndescription: Ten steps and one document.\ninput: string\noutput: document\nparams: [{name: name, type: string}]\nsteps:\n" + steps +
 			"  - op: Context.SetInputAsVar\n    params: {name: text}\n  - op: Repository.GetDocument\n    params: {value: /default-domain/workspaces/bench}\n" +
-			"  - op: Document.Create\n    params: {type: File, name: doc, properties: {\"dc:title\": \"@{text}\"}}\n",
+			"  - op: Document.Create\n    params: {type: File, name: \"@{name}\", properties: {\"dc:title\": \"@{text}\"}}\n",
 	} {
 		if err := c.object(b.Context(), call{op: "Chain.Save", params: map[string]any{"source": source}}, nil); err != nil {
 			b.Fatal(err)
@@ -306,6 +306,12 @@ func post(path, body string) func(int) []byte {
 	raw := []byte(fmt.Sprintf("POST %s HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Basic %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
 		path, basic, len(body), body))
 	return func(int) []byte { return raw }
+}
+
+// numbered is post with a name of its own for each document.
+func numbered(path, body string) func(int) []byte {
+	var n atomic.Int64
+	return func(int) []byte { return post(path, fmt.Sprintf(body, fmt.Sprintf("n%d", n.Add(1))))(0) }
 }
 
 func getRaw(path string) []byte {
