@@ -47,6 +47,7 @@ type Limits struct {
 	UserRuns  int           // of one user (50)
 	KeepRuns  time.Duration // how long a finished run waits to be read (1 h)
 	KeepReply int64         // bytes of an answer kept for an idempotency key (5 MiB)
+	Rate      int           // requests a minute of one key at the deck service (120); negative: any number
 }
 
 // Mount is a handler that serves a prefix of its own; it finds who asks with PrincipalOf.
@@ -79,6 +80,7 @@ type Handler struct {
 	origins   map[string]bool
 	meters    *meters
 	runs      *runs
+	rates     *rates
 	mounts    []mounted
 	exchanges sync.Pool
 }
@@ -97,6 +99,7 @@ func New(c Config) *Handler {
 	s.Limits = c.Limits.withDefaults()
 	s.meters = newMeters(s.Metrics)
 	s.runs = newRuns(s.Limits)
+	s.rates = newRates(s.Limits.Rate)
 	s.exchanges.New = func() any { return &exchange{s: s} }
 	for _, h := range c.Hosts {
 		s.hosts[strings.ToLower(h)] = true
@@ -132,6 +135,7 @@ func (l Limits) withDefaults() Limits {
 	or(&l.UserRuns, 50)
 	or(&l.KeepRuns, time.Hour)
 	or(&l.KeepReply, 5<<20)
+	or(&l.Rate, 120)
 	return l
 }
 

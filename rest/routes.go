@@ -10,7 +10,7 @@ func apiRoutes() []route {
 
 // topRoutes are the addresses that stand beside /api/v1.
 func topRoutes() []route {
-	return []route{
+	return append(deckRoutes(), []route{
 		{method: "GET", path: "/healthz", access: open, handle: alive},
 		{method: "GET", path: "/json/cmis", handle: repositoryInfo},
 		{method: "GET", path: "/livez", access: open, handle: alive},
@@ -19,7 +19,7 @@ func topRoutes() []route {
 		{method: "GET", path: "/nxfile/:repo/:id/*tail", handle: download},
 		{method: "GET", path: "/readyz", access: open, handle: ready},
 		{method: "GET", path: "/runningstatus", access: open, handle: runningStatus},
-	}
+	}...)
 }
 
 func platformRoutes() []route {

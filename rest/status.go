@@ -25,20 +25,21 @@ var statuses = [...]int{
 
 // codeStatuses are the statuses of errors whose code says more than their kind.
 var codeStatuses = map[string]int{
-	codeBody:                http.StatusRequestEntityTooLarge,
-	codeCrossOrigin:         http.StatusForbidden,
-	codeHost:                http.StatusMisdirectedRequest,
-	codeMediaType:           http.StatusUnsupportedMediaType,
-	codeMethod:              http.StatusMethodNotAllowed,
-	codePrecondition:        http.StatusPreconditionFailed,
-	codeSignIn:              http.StatusUnauthorized,
-	codeTimeout:             http.StatusInternalServerError,
-	"idempotency_mismatch":  http.StatusUnprocessableEntity,
-	"disk_full":             http.StatusInsufficientStorage,
-	"property_not_writable": http.StatusUnprocessableEntity,
+	codeBody:               http.StatusRequestEntityTooLarge,
+	codeCrossOrigin:        http.StatusForbidden,
+	codeHost:               http.StatusMisdirectedRequest,
+	codeMediaType:          http.StatusUnsupportedMediaType,
+	codeMethod:             http.StatusMethodNotAllowed,
+	codePrecondition:       http.StatusPreconditionFailed,
+	codeRate:               http.StatusTooManyRequests,
+	codeSignIn:             http.StatusUnauthorized,
+	codeTimeout:            http.StatusInternalServerError,
+	codeTooMany:            http.StatusTooManyRequests,
+	"idempotency_mismatch": http.StatusUnprocessableEntity,
+	"validation":           http.StatusUnprocessableEntity,
 }
 
-// Codes of the errors this package makes itself.
+// Codes of the errors this package makes itself, or does more about than choose a status.
 const (
 	codeBody         = "body_too_large"
 	codeCrossOrigin  = "cross_origin"
@@ -47,8 +48,10 @@ const (
 	codeMediaType    = "unsupported_media_type"
 	codeMethod       = "method_not_allowed"
 	codePrecondition = "precondition_failed"
+	codeRate         = "rate_limited"
 	codeSignIn       = "not_signed_in"
 	codeTimeout      = "transaction_timeout"
+	codeTooMany      = "too-many-attempts"
 )
 
 // statusOf returns the status of an error.
@@ -75,6 +78,58 @@ type problem struct {
 	Errors     []point `json:"errors,omitempty"`
 	RequestID  string  `json:"requestId,omitempty"`
 	Retryable  bool    `json:"retryable"`
+
+	*report
+}
+
+// report is what a body has besides when a document breaks constraints.
+type report struct {
+	HasError   bool        `json:"has_error"`
+	Number     int         `json:"number"`
+	Violations []violation `json:"violations"`
+}
+
+type violation struct {
+	MessageKey   string      `json:"messageKey"`
+	Message      string      `json:"message"`
+	InvalidValue any         `json:"invalid_value"`
+	Constraint   constraint  `json:"constraint"`
+	Path         []pathField `json:"path"`
+}
+
+type constraint struct {
+	EntityType string            `json:"entity-type"`
+	Name       string            `json:"name"`
+	Parameters map[string]string `json:"parameters"`
+}
+
+type pathField struct {
+	Name     string `json:"field_name"`
+	ListItem bool   `json:"is_list_item"`
+	Index    *int   `json:"index,omitempty"`
+}
+
+// reportOf describes the constraints a document breaks.
+func reportOf(found engine.Violations) *report {
+	r := &report{HasError: true, Number: len(found)}
+	for _, v := range found {
+		out := violation{
+			MessageKey: "label.schema.constraint.violation." + v.Constraint, Message: v.Message, InvalidValue: v.Value,
+			Constraint: constraint{"validation_constraint", v.Constraint, v.Parameters},
+		}
+		if out.Constraint.Parameters == nil {
+			out.Constraint.Parameters = map[string]string{}
+		}
+		for part := range strings.SplitSeq(v.Path, "/") {
+			f := pathField{Name: part}
+			if n, err := strconv.Atoi(part); err == nil {
+				f.ListItem, f.Index = true, &n
+			}
+			out.Path = append(out.Path, f)
+		}
+		r.Violations = append(r.Violations, out)
+	}
+	return r
 }
 
 // point is one place in the caller's input that an error is about.
@@ -100,6 +155,10 @@ func problemOf(err error, text string) problem {
 		p.Errors = points(err)
 	}
 	p.Detail = p.Message
+	var found engine.Violations
+	if errors.As(err, &found) {
+		p.EntityType, p.report = "validation_report", reportOf(found)
+	}
 	return p
 }
 
@@ -164,7 +223,13 @@ func innerMessage(err error) string {
 }
 
 // fail writes err as the answer.
-func (x *exchange) fail(err error) { x.failed(err, message(err, x.invoked)) }
+func (x *exchange) fail(err error) {
+	if isDecks(locate(x.s.ContextPath, x.r.URL.Path).path) {
+		x.failDeck(err)
+		return
+	}
+	x.failed(err, message(err, x.invoked))
+}
 
 // failed writes err as the answer, with another text.
 func (x *exchange) failed(err error, text string) {
@@ -176,6 +241,8 @@ func (x *exchange) failed(err error, text string) {
 		h.Set("WWW-Authenticate", `Basic realm="catena", charset="UTF-8"`)
 	case http.StatusServiceUnavailable:
 		h.Set("Retry-After", "1")
+	case http.StatusTooManyRequests:
+		h.Set("Retry-After", "60")
 	}
 	if p.Code == codeInFlight {
 		h.Set("Retry-After", "1")

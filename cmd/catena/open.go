@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"catena/chains"
+	"catena/decks"
 	"catena/engine"
 	"catena/ops"
 	"catena/rest"
@@ -106,7 +107,7 @@ func (a *app) start(ctx context.Context, o openOptions) error {
 	}
 	a.chains = chains.New()
 	a.scripts = scripts.New(scripts.Options{Worker: []string{self, workerVerb}, Log: a.log, InProcessTrusted: true})
-	set, err := engine.NewSet(ops.Rules, append(slices.Clip(ops.All), a.chains.Ops(), a.scripts.Ops())...)
+	set, err := engine.NewSet(ops.Rules, append(slices.Clip(ops.All), a.chains.Ops(), a.scripts.Ops(), decks.Ops)...)
 	if err != nil {
 		return err
 	}

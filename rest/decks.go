@@ -1,0 +1,284 @@
+package rest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"hash/crc32"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"catena/engine"
+	"catena/storage/fault"
+)
+
+// deckRoutes are the addresses of the deck service.
+func deckRoutes() []route {
+	return []route{
+		{method: "GET", path: "/v1/decks", handle: decks("Deck.List", http.StatusOK, pageOf)},
+		{method: "POST", path: "/v1/decks", handle: decks("Deck.Create", http.StatusCreated, fieldsOf)},
+		{method: "GET", path: "/v1/decks/:id", handle: decks("Deck.Get", http.StatusOK, numberOf, htmlWanted)},
+		{method: "PATCH", path: "/v1/decks/:id", handle: decks("Deck.Update", http.StatusOK, numberOf, guardOf, fieldsOf)},
+		{method: "POST", path: "/v1/decks/:id/trash", handle: decks("Deck.Trash", http.StatusNoContent, numberOf, guardOf)},
+		{method: "GET", path: "/v1/user", handle: decks("Deck.Account", http.StatusOK)},
+	}
+}
+
+const (
+	mimePatch   = "application/merge-patch+json"
+	mimeProblem = "application/problem+json"
+)
+
+// isDecks reports whether an address is of the deck service, whose errors look their own way.
+func isDecks(path string) bool {
+	_, v1 := under(path, "/v1")
+	_, mcp := under(path, "/mcp")
+	return v1 || mcp
+}
+
+// deckParams reads a part of the request as a part of the parameters.
+type deckParams func(x *exchange, p rawParams) (rawParams, error)
+
+// decks makes a handler that runs one operation of the deck service.
+func decks(op string, status int, parts ...deckParams) handler {
+	return func(x *exchange) error {
+		if err := x.rate(); err != nil {
+			return err
+		}
+		if !x.acceptsJSON() {
+			return fault.Invalid.Errorf("answers are JSON, which Accept leaves out").WithCode("not_acceptable")
+		}
+		p := rawParams("{").text("revision", x.deckRevision()).text("base", strings.TrimSuffix(x.base(), x.s.ContextPath))
+		if status == http.StatusNoContent {
+			p = rawParams("{")
+		}
+		var err error
+		for _, part := range parts {
+			if p, err = part(x, p); err != nil {
+				return err
+			}
+		}
+		return x.runDeck(engine.Call{Op: op, RawParams: p.close()}, status)
+	}
+}
+
+// deckRevision is the revision asked for: by header, by the address, by the key; else both.
+func (x *exchange) deckRevision() string {
+	revision := "union"
+	switch {
+	case x.r.Header.Get("Deck-Revision") != "":
+		revision = x.r.Header.Get("Deck-Revision")
+	case x.query().Get("revision") != "":
+		revision = x.query().Get("revision")
+	case x.as.Revision != "":
+		revision = x.as.Revision
+	}
+	h := x.w.Header()
+	h.Set("Vary", "Deck-Revision, Authorization")
+	switch revision {
+	case "a", "b":
+		h.Set("Deck-Revision", strings.ToUpper(revision))
+	case "A", "B", "union":
+		h.Set("Deck-Revision", revision)
+	}
+	return revision
+}
+
+// acceptsJSON reports whether the caller can read JSON.
+func (x *exchange) acceptsJSON() bool {
+	accept := x.r.Header.Values("Accept")
+	if len(accept) == 0 {
+		return true
+	}
+	for item := range strings.SplitSeq(strings.ToLower(strings.Join(accept, ",")), ",") {
+		typ, ps, _ := strings.Cut(strings.TrimSpace(item), ";")
+		switch typ = strings.TrimSpace(typ); {
+		case strings.ReplaceAll(ps, " ", "") == "q=0":
+		case typ == "", typ == "*/*", typ == "application/*", strings.HasSuffix(typ, "json"):
+			return true
+		}
+	}
+	return false
+}
+
+func pageOf(x *exchange, p rawParams) (rawParams, error) {
+	for _, name := range [...]string{"page", "per_page"} {
+		if v := x.query(); v.Has(name) {
+			p = p.text(name, v.Get(name))
+		}
+	}
+	return p, nil
+}
+
+// numberOf reads the number in the address; what is no number is no deck's address.
+func numberOf(x *exchange, p rawParams) (rawParams, error) {
+	text, err := x.param("id")
+	if err != nil {
+		return p, err
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return p, fault.NotFound.Errorf("deck %q: does not exist", text)
+	}
+	return p.add("id", json.RawMessage(strconv.FormatInt(n, 10))), nil
+}
+
+func htmlWanted(x *exchange, p rawParams) (rawParams, error) {
+	const name = "include_deck_html"
+	if !x.query().Has(name) {
+		return p, nil
+	}
+	text := x.query().Get(name)
+	switch text {
+	case "1":
+		text = "true"
+	case "0":
+		text = "false"
+	}
+	return p.text(name, text), nil
+}
+
+func guardOf(x *exchange, p rawParams) (rawParams, error) {
+	if tags := x.r.Header.Values("If-Match"); len(tags) > 0 {
+		p = p.text("ifMatch", strings.Join(tags, ","))
+	}
+	return p, nil
+}
+
+// fieldsOf passes the body on whole, so that the operation sees everything that is in it.
+func fieldsOf(x *exchange, p rawParams) (rawParams, error) {
+	typ, _ := mediaType(x.r.Header)
+	patch := typ == mimePatch && x.r.Method == http.MethodPatch
+	if typ == "" && x.r.ContentLength == 0 {
+		return p, nil
+	}
+	if !isJSON(typ) && !patch {
+		return p, unsupported(typ)
+	}
+	body, err := x.readBody()
+	if err != nil {
+		return p, err
+	}
+	if err := checkJSON(body); err != nil {
+		return p, err
+	}
+	if body = bytes.TrimSpace(body); body[0] != '{' {
+		return p, fault.Invalid.Errorf("body: is not a JSON object").WithCode("malformed_json")
+	}
+	return p.add("fields", body), nil
+}
+
+// deckAnswer is what a call of the deck service answers, kept for an idempotency key: the
+// first line of what is kept, the body follows.
+type deckAnswer struct {
+	Tag      string `json:"tag,omitempty"`
+	Location string `json:"location,omitempty"`
+}
+
+// runDeck carries out a call and answers with what it returns.
+func (x *exchange) runDeck(call engine.Call, status int) error {
+	call.As, call.Door, call.RequestID, call.DryRun = x.as, x.door(), x.id, x.flag("dryRun")
+	if key := x.r.Header.Get("Idempotency-Key"); key != "" && x.r.Method == http.MethodPost && !call.DryRun {
+		call.IdempotencyKey, call.Fingerprint = key, x.fingerprint(&reply{body: call.RawParams})
+		x.w.Header().Set("Idempotency-Key", key)
+	}
+	call.Encode = func(_ *engine.Ctx, v any) ([]byte, error) { return encodeDeck(v, status, call.DryRun) }
+	res, err := x.s.Engine.Run(x.r.Context(), call)
+	if err != nil {
+		return err
+	}
+	if call.DryRun {
+		a, err := dryAnswer(res)
+		if err == nil {
+			x.write(a)
+		}
+		return err
+	}
+	if res.Replayed {
+		x.w.Header().Set("Idempotency-Replayed", "true")
+	}
+	line, body, _ := bytes.Cut(res.Body, []byte{'\n'})
+	var k deckAnswer
+	if err := json.Unmarshal(line, &k); err != nil {
+		return fault.Internal.Errorf("idempotency: kept answer is broken")
+	}
+	if status == http.StatusNoContent {
+		return x.noContent()
+	}
+	x.links(body)
+	x.write(&answer{status: status, mime: mimeJSON, body: body, etag: k.Tag, location: x.located(k.Location)})
+	return nil
+}
+
+func (x *exchange) located(path string) string {
+	if path == "" {
+		return ""
+	}
+	return strings.TrimSuffix(x.base(), x.s.ContextPath) + path
+}
+
+// encodeDeck makes the body of an answer, with what goes into headers before it.
+func encodeDeck(v any, status int, dry bool) ([]byte, error) {
+	m, ok := v.(map[string]any)
+	if !ok {
+		return nil, fault.Internal.Errorf("decks: %T is no result of the deck service", v)
+	}
+	var k deckAnswer
+	k.Tag, _ = m["etag"].(string)
+	if data, ok := m["data"].(map[string]any); ok && status == http.StatusCreated {
+		k.Location = fmt.Sprintf("/v1/decks/%v", data["id"])
+	}
+	var body bytes.Buffer
+	enc := json.NewEncoder(&body)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(struct {
+		Data any `json:"data"`
+		Meta any `json:"meta,omitempty"`
+	}{m["data"], m["meta"]}); err != nil || dry {
+		return bytes.TrimSpace(body.Bytes()), err
+	}
+	out := bytes.TrimSpace(body.Bytes())
+	if k.Tag == "" && status == http.StatusOK {
+		k.Tag = `"` + strconv.FormatUint(uint64(crc32.Checksum(out, castagnoli)), 36) + `"`
+	}
+	line, err := json.Marshal(k)
+	return append(append(line, '\n'), out...), err
+}
+
+// links tells where the pages next to that of a list are.
+func (x *exchange) links(body []byte) {
+	if x.route.path != "/v1/decks" || !x.reads() {
+		return
+	}
+	var list struct {
+		Meta struct {
+			Page    int64 `json:"page"`
+			PerPage int64 `json:"per_page"`
+			Total   int64 `json:"total"`
+		} `json:"meta"`
+	}
+	if err := json.Unmarshal(body, &list); err != nil || list.Meta.PerPage == 0 {
+		return
+	}
+	m := list.Meta
+	last := max(1, (m.Total+m.PerPage-1)/m.PerPage)
+	var all []string
+	add := func(rel string, page int64) {
+		q := url.Values{"page": {strconv.FormatInt(page, 10)}, "per_page": {strconv.FormatInt(m.PerPage, 10)}}
+		if r := x.query().Get("revision"); r != "" {
+			q.Set("revision", r)
+		}
+		all = append(all, fmt.Sprintf(`<%s>; rel=%q`, x.located("/v1/decks?"+q.Encode()), rel))
+	}
+	add("first", 1)
+	if m.Page > 1 {
+		add("prev", min(m.Page-1, last))
+	}
+	if m.Page < last {
+		add("next", m.Page+1)
+	}
+	add("last", last)
+	x.w.Header().Set("Link", strings.Join(all, ", "))
+}

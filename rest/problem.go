@@ -1,0 +1,108 @@
+package rest
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"catena/storage/fault"
+)
+
+// deckStatus returns the status of an error of the deck service, which tells what it cannot
+// read (400) from what it understands and refuses (422).
+func deckStatus(err error) int {
+	switch codeOf(err) {
+	case "json", "malformed_json", "body_incomplete", "unknown_revision":
+		return http.StatusBadRequest
+	case "not_acceptable":
+		return http.StatusNotAcceptable
+	}
+	status := statusOf(err)
+	if status == http.StatusBadRequest {
+		return http.StatusUnprocessableEntity
+	}
+	return status
+}
+
+// deckProblem is the error body of the deck service (RFC 9457).
+type deckProblem struct {
+	Type      string      `json:"type"`
+	Title     string      `json:"title"`
+	Status    int         `json:"status"`
+	Detail    string      `json:"detail"`
+	Instance  string      `json:"instance"`
+	Code      string      `json:"code"`
+	RequestID string      `json:"request_id"`
+	Errors    []deckPoint `json:"errors,omitempty"`
+}
+
+// deckPoint is one thing that is wrong with a request.
+type deckPoint struct {
+	Pointer   string `json:"pointer,omitempty"`
+	Parameter string `json:"parameter,omitempty"`
+	Code      string `json:"code"`
+	Message   string `json:"message"`
+	Line      int    `json:"line,omitempty"`
+	Column    int    `json:"column,omitempty"`
+}
+
+// failDeck writes err as the deck service does.
+func (x *exchange) failDeck(err error) {
+	status := deckStatus(err)
+	p := deckProblem{
+		Type: "/docs/problems#" + codeOf(err), Title: http.StatusText(status), Status: status, Detail: http.StatusText(status),
+		Instance: x.r.URL.Path, Code: codeOf(err), RequestID: x.id,
+	}
+	if fault.Of(err) != fault.Internal {
+		p.Detail, p.Errors = message(err, ""), x.deckPoints(err)
+	}
+	h := x.w.Header()
+	switch status {
+	case http.StatusUnauthorized:
+		challenge := `Bearer realm="decks"`
+		if x.r.Header.Get("Authorization") != "" {
+			challenge += `, error="invalid_token"`
+		}
+		h.Set("WWW-Authenticate", challenge)
+	case http.StatusForbidden:
+		if p.Code == "insufficient_scope" {
+			h.Set("WWW-Authenticate", `Bearer realm="decks", error="insufficient_scope"`)
+		}
+	case http.StatusServiceUnavailable:
+		h.Set("Retry-After", "1")
+	}
+	if p.Code == codeInFlight {
+		h.Set("Retry-After", "1")
+	}
+	if status >= http.StatusInternalServerError {
+		x.s.log.LogAttrs(x.r.Context(), levelOf(status), "request failed", x.attrs(err)...)
+	}
+	body, err := json.Marshal(p)
+	if err != nil {
+		body = []byte(`{}`)
+	}
+	x.write(&answer{status: status, mime: mimeProblem, body: body})
+}
+
+// deckPoints lists every field or parameter that err, or an error joined in it, is about.
+func (x *exchange) deckPoints(err error) []deckPoint {
+	var many interface{ Unwrap() []error }
+	if errors.As(err, &many) {
+		var out []deckPoint
+		for _, e := range many.Unwrap() {
+			out = append(out, x.deckPoints(e)...)
+		}
+		return out
+	}
+	var f *fault.Error
+	if !errors.As(err, &f) || f.Field == "" {
+		return nil
+	}
+	p := deckPoint{Code: codeOf(f), Message: f.Message, Line: f.Line, Column: f.Column}
+	if x.query().Has(f.Field) || f.Field == "revision" {
+		p.Parameter = f.Field
+	} else {
+		p.Pointer = "#/" + f.Field
+	}
+	return []deckPoint{p}
+}

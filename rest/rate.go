@@ -1,0 +1,83 @@
+package rest
+
+import (
+	"container/list"
+	"fmt"
+	"math"
+	"strconv"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"catena/engine"
+	"catena/storage/fault"
+)
+
+// maxRates bounds the callers whose rates are remembered; the longest silent is forgotten.
+const maxRates = 10_000
+
+// rates bounds the requests of each caller: a bucket that holds a minute's worth and fills
+// steadily.
+type rates struct {
+	quota int // requests a minute; 0: no bound
+	mu    sync.Mutex
+	of    map[string]*list.Element
+	order *list.List // the last heard first
+}
+
+type caller struct {
+	name    string
+	limiter *rate.Limiter
+}
+
+func newRates(quota int) *rates {
+	return &rates{quota: max(0, quota), of: map[string]*list.Element{}, order: list.New()}
+}
+
+// limiter returns the bucket of a key, or of a user who signed in by password.
+func (l *rates) limiter(p *engine.Principal) *rate.Limiter {
+	name := p.Name
+	if p.KeyID != 0 {
+		name = "#" + strconv.FormatInt(p.KeyID, 10)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if e, ok := l.of[name]; ok {
+		l.order.MoveToFront(e)
+		return e.Value.(*caller).limiter
+	}
+	c := &caller{name, rate.NewLimiter(rate.Limit(l.quota)/60, l.quota)}
+	l.of[name] = l.order.PushFront(c)
+	if l.order.Len() > maxRates {
+		last := l.order.Back()
+		delete(l.of, last.Value.(*caller).name)
+		l.order.Remove(last)
+	}
+	return c.limiter
+}
+
+// rate counts a request and tells the caller how many are left; too many are refused.
+func (x *exchange) rate() error {
+	l := x.s.rates
+	if l.quota == 0 || x.as == nil {
+		return nil
+	}
+	now := time.Now()
+	bucket := l.limiter(x.as)
+	ok := bucket.AllowN(now, 1)
+	tokens := max(0, bucket.TokensAt(now))
+	left := int(tokens)
+	full := int(math.Ceil((float64(l.quota) - tokens) * 60 / float64(l.quota)))
+	h := x.w.Header()
+	h.Set("RateLimit-Policy", fmt.Sprintf(`"default";q=%d;w=60`, l.quota))
+	h.Set("RateLimit", fmt.Sprintf(`"default";r=%d;t=%d`, left, full))
+	h.Set("X-RateLimit-Limit", strconv.Itoa(l.quota))
+	h.Set("X-RateLimit-Remaining", strconv.Itoa(left))
+	h.Set("X-RateLimit-Reset", strconv.FormatInt(now.Unix()+int64(full), 10))
+	if ok {
+		return nil
+	}
+	h.Set("Retry-After", strconv.Itoa(int(math.Ceil((1-tokens)*60/float64(l.quota)))))
+	return fault.Limit.Errorf("rate: more than %d requests a minute", l.quota).WithCode(codeRate)
+}
