@@ -73,10 +73,23 @@ func (r *run) sortKey(h *hit) ([]byte, error) {
 
 func (p *plan) lastDesc() bool { return len(p.order) > 0 && p.order[len(p.order)-1].Desc }
 
-// match is a hit as callers get it: with what a cursor after it consists of.
+// match is a hit as callers get it, with what a cursor after it consists of.
 type match struct {
 	*hit
-	at func() (access string, key []byte, err error)
+	run *run
+	key []byte // the sort key, if it is known
+}
+
+func (m match) cursor() (c place, err error) {
+	switch {
+	case m.key != nil:
+		c.key = m.key
+	case len(m.run.p.order) == 0:
+		c.access, c.key = m.run.a.name, m.hit.key
+	default:
+		c.key, err = m.run.sortKey(m.hit)
+	}
+	return c, err
 }
 
 // ordered calls visit for every match in the order of the query, from after a cursor on.
@@ -100,9 +113,7 @@ func (r *run) unordered(from *place, visit func(m match) (bool, error)) error {
 		}
 		after = from.key
 	}
-	return r.each(false, after, func(h *hit) (bool, error) {
-		return visit(match{h, func() (string, []byte, error) { return r.a.name, bytes.Clone(h.key), nil }})
-	})
+	return r.each(false, after, func(h *hit) (bool, error) { return visit(match{hit: h, run: r}) })
 }
 
 // byIndex is for a single field, whose index has the order, ties included.
@@ -114,12 +125,7 @@ func (r *run) byIndex(from *place, visit func(m match) (bool, error)) error {
 			return err
 		}
 	}
-	return r.each(r.p.order[0].Desc, after, func(h *hit) (bool, error) {
-		return visit(match{h, func() (string, []byte, error) {
-			key, err := r.sortKey(h)
-			return "", key, err
-		}})
-	})
+	return r.each(r.p.order[0].Desc, after, func(h *hit) (bool, error) { return visit(match{hit: h, run: r}) })
 }
 
 // rowAt makes the key of an index row of a sort key, whole or up to the first value.
@@ -197,7 +203,7 @@ func (r *run) emit(all []kept, visit func(m match) (bool, error)) (more bool, er
 	slices.SortFunc(all, func(a, b kept) int { return bytes.Compare(a.key, b.key) })
 	for i := range all {
 		k := &all[i]
-		more, err := visit(match{&k.hit, func() (string, []byte, error) { return "", k.key, nil }})
+		more, err := visit(match{hit: &k.hit, run: r, key: k.key})
 		if err != nil || !more {
 			return false, err
 		}

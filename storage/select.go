@@ -163,11 +163,12 @@ func (w *window) take(m match) (more bool, err error) {
 		return true, nil
 	case len(w.hits) < w.size:
 		if len(w.hits) == w.size-1 {
-			access, key, err := m.at()
-			if err != nil {
+			if w.last, err = m.cursor(); err != nil {
 				return false, err
 			}
-			w.last = place{access: access, key: key}
+		}
+		if w.hits == nil {
+			w.hits = make([]hit, 0, min(w.size, 100))
 		}
 		w.hits = append(w.hits, *m.hit)
 		return true, nil
