@@ -37,6 +37,8 @@ type (
 	Rows = storage.Rows
 	// Tx is a transaction seen by one principal.
 	Tx = storage.Tx
+	// Violations are the constraints that a document breaks.
+	Violations = storage.Violations
 )
 
 // NewBlob makes a file of data, which must not be changed afterwards.

@@ -212,7 +212,10 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // answer makes the answer of a finished call.
 func (e *encoder) answer(res *engine.Result) (*answer, error) {
-	if res.Replayed {
+	switch {
+	case res.Replayed && res.Void:
+		return &answer{status: http.StatusNoContent}, nil
+	case res.Replayed:
 		return replayed(res.Body)
 	}
 	body := res.Body

@@ -293,6 +293,9 @@ func (x *exchange) signIn() error {
 	if err == nil {
 		return nil
 	}
+	if codeOf(err) == codeTooMany {
+		return err
+	}
 	if k := fault.Of(err); k == fault.Denied || k == fault.NotFound || k == fault.Invalid {
 		return fault.Denied.Errorf("sign-in: refused").WithCode(codeSignIn)
 	}

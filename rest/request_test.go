@@ -170,6 +170,23 @@ func TestProblem(t *testing.T) {
 	}
 }
 
+func TestValidationReport(t *testing.T) {
+	err := fault.Invalid.Errorf("document /a: %w", engine.Violations{
+		{Path: "vs:list/0/text", Constraint: "NotNullConstraint", Message: "property vs:list/0/text: a value is required"},
+	}).WithCode("validation")
+	body, fail := json.Marshal(problemOf(err, err.Error()))
+	if fail != nil {
+		t.Fatal(fail)
+	}
+	want := `"has_error":true,"number":1,"violations":[{"messageKey":"label.schema.constraint.violation.NotNullConstraint",` +
+		`"message":"property vs:list/0/text: a value is required","invalid_value":null,` +
+		`"constraint":{"entity-type":"validation_constraint","name":"NotNullConstraint","parameters":{}},` +
+		`"path":[{"field_name":"vs:list","is_list_item":false},{"field_name":"0","is_list_item":true,"index":0},{"field_name":"text","is_list_item":false}]}]}`
+	if !strings.HasPrefix(string(body), `{"entity-type":"validation_report","status":422,`) || !strings.HasSuffix(string(body), want) {
+		t.Errorf("got %s", body)
+	}
+}
+
 func TestPartName(t *testing.T) {
 	cases := []struct{ disposition, field, filename string }{
 		{`form-data; name="input"; filename="café.txt"`, "input", "café.txt"},

@@ -146,7 +146,7 @@ func problemOf(err error, text string) problem {
 	status := statusOf(err)
 	p := problem{EntityType: "exception", Status: status, Title: http.StatusText(status)}
 	kind := fault.Of(err)
-	p.Retryable = kind == fault.Unavailable || kind == fault.Conflict && codeOf(err) != codePrecondition
+	p.Retryable = kind == fault.Unavailable || status == http.StatusTooManyRequests || kind == fault.Conflict && codeOf(err) != codePrecondition
 	p.Code = codeOf(err)
 	p.Type = "/docs/problems#" + p.Code
 	p.Message = http.StatusText(http.StatusInternalServerError)
