@@ -63,7 +63,7 @@ func (d *decoder) object(s *scanner) error {
 		s.pos++
 		return s.end()
 	}
-	var others []string
+	var others names
 	for {
 		name, err := s.text()
 		if err != nil {
@@ -73,11 +73,8 @@ func (d *decoder) object(s *scanner) error {
 			return err
 		}
 		i, own := d.t.find(name)
-		switch {
-		case i >= 0 && own && d.set&(1<<i) != 0, !own && slices.Contains(others, string(name)):
+		if own && d.set&(1<<i) != 0 || !own && !others.add(string(name)) {
 			return s.fail("name twice")
-		case !own:
-			others = append(others, string(name))
 		}
 		if err := d.member(s, i, own); err != nil {
 			return err
@@ -92,6 +89,28 @@ func (d *decoder) object(s *scanner) error {
 			return s.fail("',' or '}' expected")
 		}
 	}
+}
+
+// names is a set of names: a list while it is short.
+type names struct {
+	few  []string
+	many map[string]bool
+}
+
+// add reports whether the name was not there yet.
+func (n *names) add(name string) bool {
+	if n.many[name] || slices.Contains(n.few, name) {
+		return false
+	}
+	if len(n.few) < 16 {
+		n.few = append(n.few, name)
+		return true
+	}
+	if n.many == nil {
+		n.many = map[string]bool{}
+	}
+	n.many[name] = true
+	return true
 }
 
 // member takes the value of field i in, or passes over it.

@@ -59,6 +59,7 @@ type running struct {
 	steps int // of the trace
 	exit  bool
 	inner *Plan
+	top   bool // the next operation is the one called
 }
 
 // Run carries out a call in one transaction. After a lost race the whole call runs again.
@@ -215,6 +216,7 @@ func (r *running) invoke(c *Ctx) (any, error) {
 	case r.inner != nil:
 		out, err = r.inner.Run(c, in)
 	default:
+		r.top = true
 		out, err = c.invoke(r.def, in, r.call.Params, r.call.RawParams)
 	}
 	c.restore(0)

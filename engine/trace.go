@@ -60,7 +60,9 @@ func (c *Ctx) step(d *Def, in any, params map[string]any, raw json.RawMessage) *
 		return nil
 	}
 	t := c.trace
-	if r.steps > 1 || r.inner != nil {
+	if r.top {
+		r.top = false
+	} else {
 		t = &Trace{Op: d.Name, Start: time.Now(), Line: c.line, up: c.trace}
 		c.trace.Steps = append(c.trace.Steps, t)
 		c.trace = t

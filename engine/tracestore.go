@@ -22,6 +22,22 @@ type TraceStore struct {
 	order  []*Trace // oldest first
 	latest map[string]*Trace
 	failed *Trace
+	bytes  int // all of them take, about
+}
+
+// maxTraceBytes bounds what all traces take.
+const maxTraceBytes = 64 << 20
+
+// size is about what a trace takes in memory.
+func (t *Trace) size() int {
+	n := 300 + len(t.Op) + len(t.Input) + len(t.Output) + len(t.Error)
+	for name, v := range t.Params {
+		n += 64 + len(name) + len(v)
+	}
+	for _, s := range t.Steps {
+		n += s.size()
+	}
+	return n
 }
 
 func newTraceStore(l Limits, clock func() time.Time) *TraceStore {
@@ -75,6 +91,7 @@ func (s *TraceStore) add(t *Trace) {
 	defer s.mu.Unlock()
 	s.byID[t.ID], s.latest[t.Op] = t, t
 	s.order = append(s.order, t)
+	s.bytes += t.size()
 	if t.Error != "" {
 		s.failed = t
 	}
@@ -84,10 +101,11 @@ func (s *TraceStore) add(t *Trace) {
 // forget drops what is too old or too much.
 func (s *TraceStore) forget() {
 	oldest := s.clock().Add(-s.keep)
-	for len(s.order) > 0 && (len(s.order) > s.most || s.order[0].Start.Before(oldest)) {
+	for len(s.order) > 0 && (len(s.order) > s.most || s.bytes > maxTraceBytes || s.order[0].Start.Before(oldest)) {
 		t := s.order[0]
 		s.order[0] = nil
 		s.order = s.order[1:]
+		s.bytes -= t.size()
 		if s.byID[t.ID] == t {
 			delete(s.byID, t.ID)
 		}

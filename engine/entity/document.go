@@ -93,19 +93,13 @@ func (w *writer) wants(name string) bool { return slices.Contains(w.o.Properties
 // blobURL makes the addresses where a document's files can be downloaded.
 func (w *writer) blobURL(d *storage.Doc) func(string, *storage.Blob) string {
 	return func(xpath string, b *storage.Blob) string {
-		var s strings.Builder
-		s.WriteString(w.o.Base)
-		s.WriteString("/nxfile/")
-		s.WriteString(url.PathEscape(d.Repository()))
-		s.WriteByte('/')
-		s.WriteString(d.ID())
-		s.WriteByte('/')
-		s.WriteString(xpath)
-		s.WriteByte('/')
-		s.WriteString(url.PathEscape(b.Name))
-		s.WriteString("?changeToken=")
-		s.WriteString(d.ChangeToken())
-		return s.String()
+		u := make([]byte, 0, 192)
+		u = append(append(u, w.o.Base...), "/nxfile/"...)
+		u = append(append(u, url.PathEscape(d.Repository())...), '/')
+		u = append(append(u, d.ID()...), '/')
+		u = append(append(u, xpath...), '/')
+		u = append(append(u, url.PathEscape(b.Name)...), "?changeToken="...)
+		return string(append(u, d.ChangeToken()...))
 	}
 }
 
