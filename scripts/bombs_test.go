@@ -43,7 +43,7 @@ var bombs = []struct {
 	{"eval arrows", "let s = '1'; for (let i = 0; i < 40; i++) s = '(a=' + s + ')=>1'; eval(s)", "script-timeout"},
 	{"eval quadratic", "eval('a+'.repeat(2e5) + '1')", "script-timeout script-stack script-memory"},
 	{"growth", "const a = []; for (;;) a.push({})", "script-memory script-timeout"},
-	{"doubling", "let s = 'x'; for (;;) s += s", "script-memory script-crash"},
+	{"doubling", "let s = 'x'; for (;;) s += s", "script-memory script-crash script-timeout"},
 	{"repeat", "const a = []; for (;;) a.push('x'.repeat(2 ** 27))", "script-memory script-timeout"},
 	{"huge repeat", "'x'.repeat(2 ** 31 - 2).length", "script-memory script-crash"},
 	{"padStart", "'x'.padStart(2 ** 31 - 2).length", "script-memory script-crash"},
@@ -63,7 +63,7 @@ var bombs = []struct {
 	{"big factorial", "let n = 1n; for (let i = 1n; ; i++) n *= i ** 50n", "script-timeout script-memory"},
 	{"backtracking", "/^(?=a)(a+)+$/.test('a'.repeat(40) + 'b')", "script-timeout"},
 	{"backreference", "/^(a+)+\\1$/.test('a'.repeat(40) + 'b')", "script-timeout"},
-	{"giant pattern", "new RegExp('(' + 'a?'.repeat(1e6) + ')'.repeat(1)).test('a')", "script-timeout script-memory script-error"},
+	{"giant pattern", "new RegExp('(' + 'a?'.repeat(1e6) + ')'.repeat(1)).test('a')", "script-timeout script-memory script-error script-crash"},
 	{"console", "for (;;) console.log('x'.repeat(1000))", "script-timeout"},
 	{"calls", "for (;;) Noop()", "script-calls script-timeout"},
 	{"questions", "for (;;) ctx.x = typeof nothing", "script-timeout script-calls script-memory"},
@@ -109,7 +109,7 @@ func TestBombs(t *testing.T) {
 			if f.Code != "script-error" && f.Kind != fault.Limit {
 				t.Errorf("kind %s of %v, want limit", f.Kind, err)
 			}
-			if took > wall+grace+400*time.Millisecond {
+			if took > wall+grace+time.Second {
 				t.Errorf("took %s", took)
 			}
 			if grown := int64(heapInUse()) - int64(before); grown > 64<<20 {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	"github.com/dop251/goja"
@@ -179,6 +180,8 @@ func (m *machine) stop(reason error) { m.vm.Interrupt(reason) }
 type watcher struct {
 	m     *machine
 	ctx   context.Context //nolint:containedctx // looked at until the run ends
+	mu    sync.Mutex
+	done  bool
 	timer *time.Timer
 	end   time.Time
 	heap  uint64 // at the first look
@@ -190,11 +193,18 @@ const firstLook = 5 * time.Millisecond
 
 func watch(ctx context.Context, m *machine) *watcher {
 	w := &watcher{m: m, ctx: ctx, end: time.Now().Add(m.limits.Wall)}
+	w.mu.Lock()
 	w.timer = time.AfterFunc(min(firstLook, m.limits.Wall), w.look)
+	w.mu.Unlock()
 	return w
 }
 
 func (w *watcher) look() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.done {
+		return
+	}
 	left := time.Until(w.end)
 	if left <= 0 {
 		w.m.stop(timeout(w.m.limits.Wall))
@@ -230,7 +240,12 @@ func (w *watcher) outgrown() bool {
 	return now > w.heap+limit
 }
 
-func (w *watcher) stop() { w.timer.Stop() }
+func (w *watcher) stop() {
+	w.mu.Lock()
+	w.done = true
+	w.timer.Stop()
+	w.mu.Unlock()
+}
 
 func cancelled(ctx context.Context) error {
 	return fault.Unavailable.Errorf("script: %w", context.Cause(ctx)).WithCode("script-cancelled")

@@ -160,8 +160,10 @@ func (h *header) flush() {
 		h.param(text)
 	case slices.Contains(ignored, tag):
 	default:
-		h.problems = append(h.problems, Problem{File: s.File, Line: h.line, Column: h.column, Message: "unknown tag @" + tag,
-			Nearest: nearest("@"+tag, []string{"@alias", "@category", "@description", "@effect", "@input", "@label", "@operation", "@output", "@param", "@since"})})
+		h.problems = append(h.problems, Problem{
+			File: s.File, Line: h.line, Column: h.column, Message: "unknown tag @" + tag,
+			Nearest: nearest("@"+tag, []string{"@alias", "@category", "@description", "@effect", "@input", "@label", "@operation", "@output", "@param", "@since"}),
+		})
 	}
 }
 
@@ -174,8 +176,10 @@ func (h *header) single(tag, text string) {
 		}
 	case "input", "output":
 		if !slices.Contains(typeWords, text) {
-			h.problems = append(h.problems, Problem{File: h.s.File, Line: h.line, Column: h.column,
-				Message: "@" + tag + ": no type " + strconv.Quote(text), Nearest: nearest(text, typeWords)})
+			h.problems = append(h.problems, Problem{
+				File: h.s.File, Line: h.line, Column: h.column,
+				Message: "@" + tag + ": no type " + strconv.Quote(text), Nearest: nearest(text, typeWords),
+			})
 		}
 	}
 }
@@ -201,8 +205,10 @@ func (h *header) param(text string) {
 		}
 		p.Type, text = typeWord(strings.TrimSpace(word)), strings.TrimSpace(rest)
 		if !slices.Contains(typeWords, p.Type) {
-			h.problems = append(h.problems, Problem{File: h.s.File, Line: h.line, Column: h.column,
-				Message: "@param: no type " + strconv.Quote(word), Nearest: nearest(p.Type, typeWords)})
+			h.problems = append(h.problems, Problem{
+				File: h.s.File, Line: h.line, Column: h.column,
+				Message: "@param: no type " + strconv.Quote(word), Nearest: nearest(p.Type, typeWords),
+			})
 		}
 	}
 	name, rest, _ := strings.Cut(text, " ")

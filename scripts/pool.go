@@ -73,8 +73,9 @@ func (p *pool) enter(ctx context.Context, user string) error {
 			return nil
 		}
 		if first && p.waiting >= p.limits.QueueLimit {
+			err := busy("%d others wait", p.waiting)
 			p.mu.Unlock()
-			return busy("%d others wait", p.waiting)
+			return err
 		}
 		freed := p.freed
 		p.waiting++

@@ -91,7 +91,6 @@ func startProcess(argv []string) (*process, error) {
 // more workers than a few for each processor.
 func pipe() (w, r *os.File, err error) {
 	if r, w, err = os.Pipe(); err == nil {
-
 	}
 	return w, r, err
 }

@@ -71,6 +71,7 @@ func (w *writer) string(s string) { w.uint(uint64(len(s))); w.b = append(w.b, s.
 func (w *writer) bytes(s []byte)  { w.uint(uint64(len(s))); w.b = append(w.b, s...) }
 func (w *writer) byte(b byte)     { w.b = append(w.b, b) }
 func (w *writer) float(f float64) { w.b = binary.LittleEndian.AppendUint64(w.b, math.Float64bits(f)) }
+
 func (w *writer) strings(s []string) {
 	w.uint(uint64(len(s)))
 	for _, x := range s {

@@ -3,6 +3,9 @@ package scripts
 import (
 	"context"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
 	"testing"
 )
 
@@ -12,19 +15,44 @@ func TestMain(m *testing.M) {
 		os.Exit(WorkerMain(os.Stdin, os.Stdout))
 	}
 	places["worker"] = inWorker
-	os.Exit(m.Run())
+	shared = New(Options{Worker: self()})
+	code := m.Run()
+	_ = shared.Close()
+	if built != "" {
+		_ = os.RemoveAll(built)
+	}
+	os.Exit(code)
 }
 
-func self() []string {
-	exe, err := os.Executable()
+// underRace is set when the tests were built with the race detector.
+var underRace bool
+
+// self is the command line of a worker: the tests themselves.
+var self = sync.OnceValue(func() []string {
+	if !underRace {
+		exe, err := os.Executable()
+		if err != nil {
+			panic(err)
+		}
+		return []string{exe, "worker"}
+	}
+	dir, err := os.MkdirTemp("", "catena-worker")
 	if err != nil {
 		panic(err)
 	}
-	return []string{exe, "worker"}
-}
+	built = dir
+	exe := filepath.Join(dir, "worker")
+	if out, err := exec.Command("go", "build", "-o", exe, "./testdata/worker").CombinedOutput(); err != nil {
+		panic(string(out))
+	}
+	return []string{exe}
+})
+
+// built is the folder of a worker that was built for the tests.
+var built string
 
 // shared runs what needs no limits of its own.
-var shared = New(Options{Worker: self()})
+var shared *Runner
 
 func inWorker(h host, l Limits, file, source string, strict bool, in any, params map[string]any) (any, error) {
 	r := shared
