@@ -50,9 +50,9 @@ func decks(op string, status int, parts ...deckParams) handler {
 		if !x.acceptsJSON() {
 			return fault.Invalid.Errorf("answers are JSON, which Accept leaves out").WithCode("not_acceptable")
 		}
-		p := rawParams("{").text("revision", x.deckRevision()).text("base", strings.TrimSuffix(x.base(), x.s.ContextPath))
+		p := rawParams(nil).text("revision", x.deckRevision()).text("base", strings.TrimSuffix(x.base(), x.s.ContextPath))
 		if status == http.StatusNoContent {
-			p = rawParams("{")
+			p = nil
 		}
 		var err error
 		for _, part := range parts {
