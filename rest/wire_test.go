@@ -1,10 +1,14 @@
 package rest_test
 
 import (
+	"bufio"
 	"fmt"
 	"io"
+	"log/slog"
+	"math/rand/v2"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -125,5 +129,63 @@ func TestMount(t *testing.T) {
 		if got.StatusCode != c.status || c.text != "" && got.Text != c.text {
 			t.Errorf("%s: %d %s", c.path, got.StatusCode, got.Text)
 		}
+	}
+}
+
+// TestPathMutations damages the address of a document in many ways: what comes back is that
+// document or a refusal, never another document, a redirect, a page or a fault.
+func TestPathMutations(t *testing.T) {
+	s := start(t)
+	const good = "/nuxeo/api/v1/path/default-domain/workspaces"
+	uid := s.Do("GET", good, "").JSON(t)["uid"]
+	bits := []string{"%00", "%2e%2e", "..", "/../", "//", "%2f", "\\", ";", "%5c", "@", "/@", "%25", "%c0%af", "%", "+", "?", "/./", "%20", "é", "*"}
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for range 1000 {
+		path := good
+		for range 1 + rnd.IntN(2) {
+			at := len("/nuxeo/api/v1/path/") + rnd.IntN(len(path)-len("/nuxeo/api/v1/path/")+1)
+			path = path[:at] + bits[rnd.IntN(len(bits))] + path[at:]
+		}
+		status, body := raw(t, s, path)
+		switch {
+		case status == 200 && !strings.Contains(body, fmt.Sprintf(`"uid":"%s"`, uid)):
+			// The damaged end may leave an ancestor's address in front of a query.
+			if !strings.Contains(path, "?") {
+				t.Errorf("%q: another document: %.200s", path, body)
+			}
+		case status != 200 && status != 400 && status != 404:
+			t.Errorf("%q: %d %.200s", path, status, body)
+		case strings.Contains(body, "<html"):
+			t.Errorf("%q: a page: %.200s", path, body)
+		}
+	}
+}
+
+// raw sends a request line as it is.
+func raw(t *testing.T, s *resttest.Server, path string) (status int, body string) {
+	t.Helper()
+	conn, err := net.Dial("tcp", s.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: localhost\r\nAuthorization: Basic %s\r\nConnection: close\r\n\r\n", path, basic)
+	res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	text, _ := io.ReadAll(res.Body)
+	return res.StatusCode, string(text)
+}
+
+func TestOwnPrincipal(t *testing.T) {
+	s := resttest.Start(t, resttest.Config{Ops: testOps, Rules: testRules})
+	h := rest.New(rest.Config{Engine: s.Engine, As: s.Repo.System(), Log: slog.New(slog.DiscardHandler)})
+	defer h.Close()
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest("GET", "http://127.0.0.1/api/v1/path/default-domain", nil))
+	if w.Code != 200 {
+		t.Errorf("got %d %s", w.Code, w.Body)
 	}
 }
