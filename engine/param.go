@@ -149,6 +149,9 @@ func fieldOf(sf reflect.StructField) (field, error) {
 	if word := sf.Tag.Get("type"); word != "" {
 		f.Type = word
 	}
+	if err := tagBounds(sf, &f.Param); err != nil {
+		return field{}, err
+	}
 	f.Widget = sf.Tag.Get("widget")
 	if order := sf.Tag.Get("order"); order != "" {
 		n, err := strconv.Atoi(order)
@@ -158,6 +161,22 @@ func fieldOf(sf reflect.StructField) (field, error) {
 		f.Order = n
 	}
 	return f, nil
+}
+
+// tagBounds reads the bounds of a number.
+func tagBounds(sf reflect.StructField, p *Param) error {
+	for name, at := range map[string]**float64{"min": &p.Min, "max": &p.Max} {
+		text, ok := sf.Tag.Lookup(name)
+		if !ok {
+			continue
+		}
+		n, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			return fmt.Errorf("field %s: %s %q", sf.Name, name, text)
+		}
+		*at = &n
+	}
+	return nil
 }
 
 func tagList(sf reflect.StructField, name string) []string {

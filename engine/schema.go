@@ -16,6 +16,8 @@ type Schema struct {
 	Format      string             `json:"format,omitempty"`
 	Default     any                `json:"default,omitempty"`
 	Enum        []string           `json:"enum,omitempty"`
+	Minimum     *float64           `json:"minimum,omitempty"`
+	Maximum     *float64           `json:"maximum,omitempty"`
 	Items       *Schema            `json:"items,omitempty"`
 	Properties  map[string]*Schema `json:"properties,omitempty"`
 	Required    []string           `json:"required,omitempty"`
@@ -40,7 +42,7 @@ func (d *Def) Schema() *Schema {
 	}
 	for _, p := range d.Params() {
 		one := schemaOf(p.Type)
-		one.Description = p.Doc
+		one.Description, one.Minimum, one.Maximum = p.Doc, p.Min, p.Max
 		if p.Enum {
 			one.Enum = p.Values
 		}
