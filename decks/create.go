@@ -18,6 +18,7 @@ var create = engine.Op{
 }
 
 type createParams struct {
+	Title *string `json:"title" default:"deck" type:"string" doc:"Title of 1 to 200 characters."`
 	fields
 	view
 }
@@ -26,6 +27,7 @@ func (p createParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) 
 	if _, err := p.set(); err != nil {
 		return nil, err
 	}
+	p.fields.Title = p.Title
 	f, err := p.merge()
 	if err != nil {
 		return nil, err
@@ -34,7 +36,7 @@ func (p createParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) 
 	if err != nil {
 		return nil, err
 	}
-	props := storage.Props{"dc:title": "deck"}
+	props := storage.Props{}
 	removed, err := f.apply(c, props)
 	if err != nil {
 		return nil, err

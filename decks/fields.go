@@ -20,12 +20,12 @@ const (
 
 // fields are what callers may write, one by one or together as the service sends them.
 type fields struct {
-	Title       *string        `json:"title,omitzero" type:"string" doc:"Title of 1 to 200 characters; deck unless given."`
+	Title       *string        `json:"title,omitzero" type:"string" doc:"Title of 1 to 200 characters."`
 	Description *string        `json:"description,omitzero" type:"string" doc:"What the deck is about."`
-	Width       *int64         `json:"width,omitzero" type:"long" doc:"Width of a slide in pixels, at least 1."`
-	Height      *int64         `json:"height,omitzero" type:"long" doc:"Height of a slide in pixels, at least 1."`
+	Width       *int64         `json:"width,omitzero" type:"long" min:"1" doc:"Width of a slide in pixels, at least 1."`
+	Height      *int64         `json:"height,omitzero" type:"long" min:"1" doc:"Height of a slide in pixels, at least 1."`
 	Data        *string        `json:"data,omitzero" alias:"html,deck_html" type:"string" doc:"HTML of the deck: section elements only at the top level, one a slide or with the slides of a stack inside."`
-	Visibility  *string        `json:"visibility,omitzero" type:"string" values:"all,self,team" doc:"Who may see the deck: all, self, or team for team accounts."`
+	Visibility  *string        `json:"visibility,omitzero" type:"string" enum:"all,self,team" doc:"Who may see the deck: all, self, or team for team accounts."`
 	Fields      map[string]any `json:"fields,omitzero" doc:"All of these in one object, with the names of either revision; anything else in it is refused."`
 }
 
