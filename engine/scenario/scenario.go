@@ -99,6 +99,8 @@ func typeOf(name string) string {
 		return "application/octet-stream"
 	case ".csv":
 		return "text/csv"
+	case ".gif":
+		return "image/gif"
 	case ".html":
 		return "text/html"
 	case ".js":

@@ -12,6 +12,10 @@ import (
 	"catena/storage/fault"
 )
 
+// init keeps the library from making a folder of settings; the switch is one for all who
+// use the library, so that it cannot wait for a call.
+func init() { api.DisableConfigDir() }
+
 // maxPDFDecoded bounds what the streams of one file unpack to.
 const maxPDFDecoded = 64 << 20
 
@@ -49,7 +53,6 @@ func join(c *engine.Ctx, files storage.Blobs) (joined []byte, err error) {
 
 // pdfConfig reads nothing outside the files and decodes no page content.
 func pdfConfig() *model.Configuration {
-	api.DisableConfigDir()
 	conf := model.NewDefaultConfiguration()
 	conf.Offline = true
 	conf.Optimize = false

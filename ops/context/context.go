@@ -32,7 +32,9 @@ var Ops = []engine.Op{
 	restoreDocuments,
 	restoreDocumentsFromScript,
 	setInputAsVar,
+	setMetadataFromBlob,
 	setVar,
+	setWorkflowVar,
 }
 
 // none are the parameters of operations that have none.

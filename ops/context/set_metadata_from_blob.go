@@ -1,0 +1,60 @@
+package context
+
+import (
+	"strings"
+
+	"catena/engine"
+	"catena/storage"
+)
+
+var setMetadataFromBlob = engine.Op{
+	Name:     "Context.SetMetadataFromBlob",
+	Aliases:  []string{"Context.ReadMetadataFromBinary"},
+	Label:    "Read Metadata From Binary to Context",
+	Category: "Execution Context",
+	Since:    "7.1",
+	Doc: "Sets the variable binaryMetadata to a map of what is known of the input file: name, mime-type, length and digest, of a " +
+		"picture width, height and format, of a PDF version, pages, title, author, subject, keywords, creator, producer, created " +
+		"and modified. It gives nothing.",
+	Effect: engine.Reads,
+	Run:    engine.On(setMetadataParams.run).As("blob", "void"),
+}
+
+type setMetadataParams struct {
+	IgnorePrefix bool     `json:"ignorePrefix" default:"true" doc:"Leave out the group of a name: width, not image:width."`
+	Metadata     []string `json:"metadata,omitzero" doc:"Names of what is wanted, with or without group; empty: everything."`
+	Processor    string   `json:"processor" default:"exifTool" doc:"Accepted for clients that send it; there is one way to read."`
+}
+
+func (p setMetadataParams) run(c *engine.Ctx, b *storage.Blob) (any, error) {
+	found, err := metadataOf(c, b)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]any{}
+	for name, value := range found {
+		_, short, _ := strings.Cut(name, ":")
+		if !p.wants(name, short) {
+			continue
+		}
+		if p.IgnorePrefix {
+			name = short
+		}
+		out[name] = value
+	}
+	c.Vars["binaryMetadata"] = out
+	return nil, nil
+}
+
+// wants reports whether one of two names of a value is asked for.
+func (p setMetadataParams) wants(long, short string) bool {
+	if len(p.Metadata) == 0 {
+		return true
+	}
+	for _, name := range p.Metadata {
+		if strings.EqualFold(name, long) || strings.EqualFold(name, short) {
+			return true
+		}
+	}
+	return false
+}
