@@ -119,8 +119,12 @@ func (t *Tx) choose(p *plan, want string) error {
 	if best, err = t.subtree(p, best); err != nil {
 		return err
 	}
+	if want == subtreeName && len(p.under) > 0 { // whatever it costs by now
+		p.access, _, err = t.walkDown(p.under[len(p.under)-1], t.repo.costs.sort)
+		return firstError(err, unless(p.access != nil, errCursor()))
+	}
 	if want != "" {
-		return p.resume(want, append(all, types, best))
+		return p.resume(want, append(all, types))
 	}
 	switch {
 	case order == nil && best == nil:
@@ -250,7 +254,7 @@ func (t *Tx) subtree(p *plan, best *access) (*access, error) {
 	}
 	top := p.under[len(p.under)-1]
 	if top == none {
-		return idAccess(nil, "subtree"), nil
+		return idAccess(nil, subtreeName), nil
 	}
 	if top == t.repo.root {
 		return best, nil
@@ -259,7 +263,7 @@ func (t *Tx) subtree(p *plan, best *access) (*access, error) {
 	if n, ok := t.repo.estimates.get(key); ok && n > t.repo.costs.subtree {
 		return best, nil
 	}
-	ids, whole, err := t.below(top, t.repo.costs.subtree)
+	a, whole, err := t.walkDown(top, t.repo.costs.subtree)
 	if err != nil {
 		return nil, err
 	}
@@ -267,12 +271,32 @@ func (t *Tx) subtree(p *plan, best *access) (*access, error) {
 		t.repo.estimates.put(key, t.repo.costs.subtree+1)
 		return best, nil
 	}
-	if best != nil && best.rows >= 0 && best.rows <= len(ids) {
+	if best != nil && best.rows >= 0 && best.rows <= a.rows {
 		return best, nil
 	}
-	a := idAccess(sortIDs(ids), "subtree")
-	a.about = "documents below " + top.String()
 	return a, nil
+}
+
+// subtreeName stands in cursors for the documents below a folder.
+const subtreeName = "subtree"
+
+// walkDown returns the documents below one by id; whole is false, and the access nil, if
+// there are more than max.
+func (t *Tx) walkDown(top docID, max int) (a *access, whole bool, err error) {
+	ids, whole, err := t.below(top, max)
+	if err != nil || !whole {
+		return nil, false, err
+	}
+	a = idAccess(sortIDs(ids), subtreeName)
+	a.about = "documents below " + top.String()
+	return a, true, nil
+}
+
+func unless(ok bool, err error) error {
+	if ok {
+		return nil
+	}
+	return err
 }
 
 func idAccess(ids []docID, name string) *access {
