@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 
 	"golang.org/x/tools/txtar"
@@ -133,9 +134,16 @@ func (s *Script) Text() []byte {
 	return txtar.Format(&txtar.Archive{Comment: b.Bytes(), Files: s.tail})
 }
 
-// Ops returns the operations that the script runs by name.
+var stepOp = regexp.MustCompile(`(?m)^ *- (?:op:|\{op:) *([\w.]+)`)
+
+// Ops returns the operations that the script runs by name, itself or in its chains.
 func (s *Script) Ops() []string {
 	var out []string
+	for _, f := range s.tail {
+		for _, m := range stepOp.FindAllSubmatch(f.Data, -1) {
+			out = append(out, string(m[1]))
+		}
+	}
 	for _, st := range s.steps {
 		switch st.verb {
 		case "run":

@@ -123,15 +123,16 @@ func typeOf(name string) string {
 	return "text/plain"
 }
 
-// Received describes a file that came as an answer. The length of a PDF says nothing: the
-// library that writes them puts a random identifier in.
+// Received describes a file that came as an answer. Some lengths say nothing: of a PDF, for
+// the library that writes them puts a random identifier in, and of typings, which grow with
+// every operation.
 func Received(name, typ string, data []byte) *File {
 	f := &File{Name: name, Type: typ, Length: int64(len(data))}
 	if base, _, err := mime.ParseMediaType(typ); err == nil {
 		f.Type = base
 	}
 	switch {
-	case f.Type == "application/pdf":
+	case f.Type == "application/pdf" || strings.HasSuffix(name, ".d.ts"):
 		f.Length = -1
 	case textual(f.Type) && len(data) <= maxText:
 		f.Data = data
