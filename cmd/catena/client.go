@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 
 	"catena/storage/fault"
@@ -150,8 +151,12 @@ func problem(resp *http.Response) error {
 	if json.Unmarshal(b, &p) != nil || p.Message == "" {
 		p.Message = strings.TrimSpace(resp.Status + " " + string(b))
 	}
-	return kindOf(resp.StatusCode).Errorf("%s", p.Message).WithCode(p.Code)
+	message := invoked.ReplaceAllString(p.Message, "$1: ")
+	return kindOf(resp.StatusCode).Errorf("%s", message).WithCode(p.Code)
 }
+
+// invoked is what the platform's messages of failed operations begin with.
+var invoked = regexp.MustCompile(`^Failed to invoke operation: ([^,]+), (?:Failed to invoke operation [^,\s]+(?: with aliases \[[^\]]*\])?, )?`)
 
 // kindOf is the way back from rest's table of statuses.
 func kindOf(status int) fault.Kind {

@@ -85,7 +85,11 @@ func (a *app) demo(ctx context.Context) error {
 	if err := writeDemo("files", dir); err != nil {
 		return err
 	}
-	im := &importer{client: a.client(), root: dir, into: "/default-domain/workspaces", errs: io.Discard}
+	c, err := a.client(ctx)
+	if err != nil {
+		return err
+	}
+	im := &importer{client: c, root: dir, into: "/default-domain/workspaces", errs: io.Discard}
 	return im.run(ctx)
 }
 

@@ -139,7 +139,10 @@ func (x *bench) prepare(b *testing.B, a *app) {
 		b.Fatal(err)
 	}
 	steps := strings.Repeat("  - op: Bench.Dot\n", 10)
-	c := a.client()
+	c, err := a.client(b.Context())
+	if err != nil {
+		b.Fatal(err)
+	}
 	for _, source := range []string{
 		"name: Bench.Chain\ndescription: Ten steps.\ninput: string\noutput: string\nsteps:\n" + steps,
 		"name: Bench.Store\ndescription: Ten steps and one document.\ninput: string\noutput: document\nparams: [{name: name, type: string}]\nsteps:\n" + steps +

@@ -15,6 +15,7 @@ import (
 	"catena/decks"
 	"catena/engine"
 	"catena/ops"
+	"catena/ops/repository"
 	"catena/rest"
 	"catena/scripts"
 	"catena/storage"
@@ -59,7 +60,7 @@ func (g *global) openFiles(o openOptions) (*app, error) {
 		return nil, err
 	}
 	a := &app{dir: g.data, log: log}
-	for _, sub := range []string{"", "chains", "scripts", "types"} {
+	for _, sub := range []string{"", "chains", "providers", "scripts", "types"} {
 		if err := os.MkdirAll(filepath.Join(g.data, sub), 0o700); err != nil {
 			return nil, usage{err}
 		}
@@ -111,6 +112,13 @@ func (a *app) start(ctx context.Context, o openOptions) error {
 	if err != nil {
 		return err
 	}
+	providers, err := repository.Load(os.DirFS(filepath.Join(a.dir, "providers")))
+	if err != nil {
+		return usage{err}
+	}
+	if set, err = set.With(repository.OpsWith(providers)); err != nil {
+		return err
+	}
 	a.engine = engine.New(engine.Config{Repo: a.repo, Set: set, Log: a.log})
 	if err := a.scripts.Load(ctx, a.engine); err != nil {
 		return err
@@ -151,7 +159,7 @@ func (a *app) restore(ctx context.Context, r io.Reader) error {
 }
 
 // local opens the data directory and returns a client of its REST interface, acting as
-// the server itself: whoever can read the directory needs no password.
+// Administrator: whoever can read the directory needs no password.
 func (g *global) local(ctx context.Context) (*client, func(), error) {
 	if _, err := os.Stat(filepath.Join(g.data, "store")); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, usage{errors.New(g.data + ": no data directory: make one with catena init, or name a server with --server")}
@@ -160,7 +168,11 @@ func (g *global) local(ctx context.Context) (*client, func(), error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return a.client(), func() {
+	c, err := a.client(ctx)
+	if err != nil {
+		return nil, nil, errors.Join(err, a.close())
+	}
+	return c, func() {
 		if err := a.close(); err != nil {
 			a.log.Error("closing the data directory", "error", err)
 		}
@@ -168,7 +180,11 @@ func (g *global) local(ctx context.Context) (*client, func(), error) {
 }
 
 // client returns a client of this data directory's REST interface.
-func (a *app) client() *client {
-	h := a.handler(rest.Config{As: a.repo.System()})
-	return &client{base: "http://127.0.0.1", http: &http.Client{Transport: transport{h}}, sign: func(*http.Request) {}}
+func (a *app) client(ctx context.Context) (*client, error) {
+	as, err := a.engine.PrincipalOf(ctx, "Administrator")
+	if err != nil {
+		return nil, err
+	}
+	h := a.handler(rest.Config{As: as})
+	return &client{base: "http://127.0.0.1", http: &http.Client{Transport: transport{h}}, sign: func(*http.Request) {}}, nil
 }

@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 )
@@ -32,7 +33,7 @@ func runCmd(g *global) *cobra.Command {
 				return err
 			}
 			defer done()
-			r.op = args[0]
+			r.op, r.errs = args[0], cmd.ErrOrStderr()
 			return r.run(cmd.Context(), c, cmd.OutOrStdout())
 		},
 	}
@@ -43,7 +44,7 @@ func runCmd(g *global) *cobra.Command {
 	f.StringArrayVar(&r.vars, "context", nil, "context variable name=value, repeatable")
 	f.StringArrayVar(&r.files, "file", nil, "file to send as the input blob, repeatable")
 	f.BoolVar(&r.dry, "dry-run", false, "run whole, list the changes, roll back")
-	f.BoolVar(&r.trace, "trace", false, "answer with the tree of steps")
+	f.BoolVar(&r.trace, "trace", false, "print the tree of steps to standard error")
 	return cmd
 }
 
@@ -52,6 +53,7 @@ type runner struct {
 	op, input, params  string
 	pairs, vars, files []string
 	dry, trace         bool
+	errs               io.Writer
 }
 
 func (r *runner) call() (call, error) {
@@ -100,7 +102,56 @@ func (r *runner) run(ctx context.Context, c *client, out io.Writer) error {
 		return err
 	}
 	defer resp.Body.Close()
-	return printAnswer(out, resp)
+	if err := printAnswer(out, resp); err != nil {
+		return err
+	}
+	if id := resp.Header.Get("Catena-Trace"); id != "" && !r.dry {
+		return r.printTrace(ctx, c, id)
+	}
+	return nil
+}
+
+// step is one operation of a trace.
+type step struct {
+	Op       string        `json:"op"`
+	Input    string        `json:"input"`
+	Output   string        `json:"output"`
+	Line     int           `json:"line"`
+	Duration time.Duration `json:"duration"`
+	Steps    []step        `json:"steps"`
+}
+
+// printTrace fetches the tree of steps and prints it beside the answer.
+func (r *runner) printTrace(ctx context.Context, c *client, id string) error {
+	resp, err := c.send(ctx, http.MethodGet, "/api/v1/automation/traces/"+id, "", nil)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	var root step
+	if err := json.NewDecoder(resp.Body).Decode(&root); err != nil {
+		return err
+	}
+	root.print(r.errs, 0)
+	return nil
+}
+
+func (s step) print(w io.Writer, depth int) {
+	line := ""
+	if s.Line > 0 {
+		line = fmt.Sprintf(" line %d", s.Line)
+	}
+	fmt.Fprintf(w, "%s%s%s: %s → %s (%s)\n", strings.Repeat("  ", depth), s.Op, line, or(s.Input, "void"), or(s.Output, "void"), s.Duration.Round(time.Microsecond))
+	for _, inner := range s.Steps {
+		inner.print(w, depth+1)
+	}
+}
+
+func or(s, otherwise string) string {
+	if s == "" {
+		return otherwise
+	}
+	return s
 }
 
 // printAnswer indents JSON and copies anything else.
