@@ -57,7 +57,7 @@ func (c *Ctx) count() error {
 	if r.ops > r.e.limits.Ops {
 		return fault.Limit.Errorf("operations: more than %d in one call", r.e.limits.Ops).WithCode(codeOps)
 	}
-	return c.Context.Err()
+	return c.Err()
 }
 
 // invoke runs an operation whose parameters are not decoded yet.
@@ -153,11 +153,10 @@ func (d *Def) chooseRare(k kind, in any) *variant {
 		return d.by[k]
 	}
 	want := kDocs
-	for _, item := range in.([]any) {
-		if _, ok := item.(*storage.Blob); ok {
+	if list := in.([]any); len(list) > 0 {
+		if _, ok := list[0].(*storage.Blob); ok {
 			want = kBlobs
 		}
-		break
 	}
 	for i := range variants {
 		if variants[i].in == want {

@@ -108,8 +108,10 @@ func (c *Ctx) view(p *expr.Program, v any, depth int) (any, error) {
 	case *storage.Page:
 		return c.view(p, v.Docs, depth)
 	case *storage.Blob:
-		return map[string]any{expr.Handle: v, "name": v.Name, "filename": v.Name, "type": v.Type, "mimeType": v.Type,
-			"length": v.Size, "digest": v.Digest, "encoding": v.Encoding}, nil
+		return map[string]any{
+			expr.Handle: v, "name": v.Name, "filename": v.Name, "type": v.Type, "mimeType": v.Type,
+			"length": v.Size, "digest": v.Digest, "encoding": v.Encoding,
+		}, nil
 	case storage.Blobs:
 		return c.viewList(p, listOf(v), depth)
 	case []any:

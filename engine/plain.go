@@ -37,6 +37,13 @@ func plainValue(v any, depth int) any {
 			return nil
 		}
 		return p
+	}
+	return plainRich(v, depth)
+}
+
+// plainRich makes what JSON does not hold as it is plain.
+func plainRich(v any, depth int) any {
+	switch v := v.(type) {
 	case *storage.Doc:
 		return map[string]any{"id": v.ID(), "path": v.Path(), "type": v.Type().Name, "title": v.Title(), "state": v.State()}
 	case *storage.Blob:

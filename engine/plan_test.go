@@ -67,12 +67,12 @@ func TestPlans(t *testing.T) {
 			t.Errorf("%s: %v", test.name, err)
 			continue
 		}
-		got := ""
 		res, err := e.RunPlan(context.Background(), p, Call{Input: test.in, As: e.System(), DryRun: true})
-		if err != nil {
-			got = "! " + fault.Of(err).String() + ": " + err.Error()
-		} else {
+		got := ""
+		if err == nil {
 			got = show(res.Value)
+		} else {
+			got = "! " + fault.Of(err).String() + ": " + err.Error()
 		}
 		if got != test.want {
 			t.Errorf("%s: got %s, want %s", test.name, got, test.want)

@@ -133,7 +133,7 @@ func (w *writer) resolved(dst []byte, d *storage.Doc, want func(string) bool) ([
 				return nil, err
 			}
 			if f.Resolver == "user" && v != nil && w.fetches(f.Key) {
-				dst, err = w.usersOf(dst, f, v)
+				dst, err = w.usersOf(dst, v)
 				if err != nil {
 					return nil, err
 				}

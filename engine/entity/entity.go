@@ -40,7 +40,6 @@ type writer struct {
 	all    bool // every schema
 	fetch  []string
 	asked  []string // enrichers of documents
-	bytes  int      // written so far, checked against maxBytes
 	nested int
 }
 

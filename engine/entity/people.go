@@ -78,7 +78,7 @@ func (w *writer) principal(dst []byte, p *storage.Principal) ([]byte, error) {
 }
 
 // usersOf appends the users that a property names; a name nobody has stays text.
-func (w *writer) usersOf(dst []byte, f *schema.Field, v any) ([]byte, error) {
+func (w *writer) usersOf(dst []byte, v any) ([]byte, error) {
 	names, many := v.([]any)
 	if !many {
 		names = []any{v}

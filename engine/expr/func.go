@@ -15,13 +15,13 @@ type Func = func(args ...any) (any, error)
 // Fn are the helpers that need nothing but their arguments.
 func Fn() map[string]any {
 	return map[string]any{
-		"date":                       Func(date),
-		"calendar":                   Func(date),
+		"date":                       date,
+		"calendar":                   date,
 		"escapeHtml":                 text("escapeHtml", html.EscapeString),
 		"htmlEscape":                 text("htmlEscape", html.EscapeString),
 		"nxqlEscape":                 text("nxqlEscape", queryEscape),
-		"concatenateIntoList":        Func(concatenateIntoList),
-		"concatenateValuesAsNewList": Func(concatenateValues),
+		"concatenateIntoList":        concatenateIntoList,
+		"concatenateValuesAsNewList": concatenateIntoList,
 	}
 }
 
@@ -72,8 +72,6 @@ func concatenateIntoList(args ...any) (any, error) {
 	}
 	return out, nil
 }
-
-func concatenateValues(args ...any) (any, error) { return concatenateIntoList(args...) }
 
 func appendFlat(out []any, v any) []any {
 	switch v := v.(type) {
