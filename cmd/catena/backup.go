@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -100,21 +101,21 @@ func writeWhole(name string, r io.Reader) error {
 }
 
 // restore fills the closed, empty data directory.
-func (g *global) restore(ctx context.Context, r io.Reader) error {
+func (g *global) restore(ctx context.Context, r io.Reader) (err error) {
 	a, err := g.files(ctx)
 	if err != nil {
 		return err
 	}
-	defer a.close()
+	defer func() { err = errors.Join(err, a.close()) }()
 	return a.restore(ctx, r)
 }
 
 // verify reads the closed data directory.
-func (g *global) verify(ctx context.Context) ([]string, error) {
+func (g *global) verify(ctx context.Context) (problems []string, err error) {
 	a, err := g.open(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer a.close()
+	defer func() { err = errors.Join(err, a.close()) }()
 	return a.repo.Verify(ctx)
 }

@@ -70,7 +70,7 @@ func (im *importer) run(ctx context.Context) error {
 		return usage{err}
 	}
 	im.bar = newBar(im.errs, total)
-	defer im.bar.Close()
+	defer func() { _ = im.bar.Close() }() // it only draws
 	if err := im.folder(ctx, im.root, path.Join(im.into, filepath.Base(filepath.Clean(im.root)))); err != nil {
 		return err
 	}

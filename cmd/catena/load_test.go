@@ -91,7 +91,6 @@ type bench struct {
 	floorAddr, catenaAddr string
 	floorIDs, catenaIDs   []string
 	floorTimes            []int64
-	catenaTimes           []string
 }
 
 func newBench(b *testing.B, docs int, relaxed bool) *bench {

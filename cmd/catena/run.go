@@ -182,7 +182,7 @@ func (c *client) upload(ctx context.Context, op call, files []string) (*http.Res
 	pr, pw := io.Pipe()
 	m := multipart.NewWriter(pw)
 	go func() { pw.CloseWithError(writeParts(m, head, files)) }()
-	defer pr.Close()
+	defer func() { _ = pr.Close() }() // ends the writer if the server did not read to the end
 	return c.send(ctx, http.MethodPost, op.address(), m.FormDataContentType(), pr)
 }
 

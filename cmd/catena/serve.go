@@ -166,7 +166,7 @@ func (a *app) watch(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer w.Close()
+	defer func() { _ = w.Close() }()
 	for _, sub := range []string{"chains", "scripts"} {
 		if err := w.Add(filepath.Join(a.dir, sub)); err != nil {
 			return err

@@ -233,7 +233,7 @@ func (k kind) restore(g *global) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "restore NAME VERSION", Short: "Make an old version the current one again", Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var n json.Number = json.Number(args[1])
+			n := json.Number(args[1])
 			if _, err := n.Int64(); err != nil {
 				return usage{fmt.Errorf("version: %q is not a number", args[1])}
 			}
