@@ -2,6 +2,7 @@ package scripts
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/dop251/goja"
@@ -102,4 +103,36 @@ func BenchmarkHundredDocuments(b *testing.B) {
 	}
 	b.Run("process", func(b *testing.B) { run(b, cachedInProcess) })
 	b.Run("worker", func(b *testing.B) { run(b, cachedInWorker) })
+}
+
+// BenchmarkStoredDocuments is a script that reads three values of 100 stored documents,
+// within a whole call of the engine.
+func BenchmarkStoredDocuments(b *testing.B) {
+	const source = `/**
+ * @operation Test.Read
+ * @description Reads the children of a folder.
+ * @input document
+ * @output object
+ * @effect reads
+ */
+function run(input) { let s = 0; for (const d of Document.GetChildren(input)) s += (d.path + d["dc:title"] + d["dc:source"]).length; return s }`
+	run := func(b *testing.B, inside bool) {
+		w := newWorld(b, Options{InProcessTrusted: inside})
+		w.must("RunScript", at("/ws"), map[string]any{"script": `for (let i = 0; i < 100; i++) Document.Create(input, {type: "File", name: "d" + i, properties: {"dc:title": "T" + i, "dc:description": "` + strings.Repeat("text ", 150) + `", "dc:source": "bench"}})`})
+		w.must("Script.Save", nil, map[string]any{"source": source})
+		b.ReportAllocs()
+		for b.Loop() {
+			w.must("Test.Read", at("/ws"), nil)
+		}
+	}
+	b.Run("process", func(b *testing.B) { run(b, true) })
+	b.Run("worker", func(b *testing.B) { run(b, false) })
+	b.Run("operation", func(b *testing.B) { // what the one operation costs without a script
+		w := newWorld(b, Options{})
+		w.must("RunScript", at("/ws"), map[string]any{"script": `for (let i = 0; i < 100; i++) Document.Create(input, {type: "File", name: "d" + i, properties: {"dc:title": "T" + i, "dc:source": "bench"}})`})
+		b.ReportAllocs()
+		for b.Loop() {
+			w.must("Document.GetChildren", at("/ws"), nil)
+		}
+	})
 }

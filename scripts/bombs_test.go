@@ -84,7 +84,7 @@ var bombs = []struct {
 // TestBombs runs every bomb in a worker: each ends with its own error in time, the
 // server neither dies nor grows, and the next script runs.
 func TestBombs(t *testing.T) {
-	const wall = 700 * time.Millisecond
+	const wall = 400 * time.Millisecond
 	r := New(Options{Worker: self(), Limits: Limits{Wall: wall, Spares: 2, QueueWait: 5 * time.Second}})
 	defer r.Close()
 	n := newNames(fakeOps)

@@ -1,6 +1,8 @@
 package scripts
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -58,14 +60,15 @@ func (o *docObject) Get(key string) goja.Value {
 
 func (o *docObject) property(xpath string) any {
 	v, err := o.d.get(xpath)
+	if err == nil {
+		return v
+	}
 	switch fault.Of(err) {
 	case fault.Invalid, fault.NotFound:
 		return nil
 	}
-	if err != nil {
-		o.m.throw(err, "")
-	}
-	return v
+	o.m.throw(err, "")
+	return nil
 }
 
 // Set changes a property in memory. Fields are read-only.
@@ -150,46 +153,81 @@ type shapes struct {
 
 // documentShape has the methods of documents.
 func (m *machine) documentShape() *goja.Object {
-	if m.shapes.document != nil {
-		return m.shapes.document
+	if m.shapes.document == nil {
+		m.shapes.document = m.vm.NewDynamicObject(&documentShape{m: m})
 	}
-	shape := m.vm.NewObject()
-	m.shapes.document = shape
-	method := func(name string, f func(*docObject, goja.FunctionCall) goja.Value) {
-		fn := m.function(name, func(call goja.FunctionCall) goja.Value {
-			if obj, ok := call.This.(*goja.Object); ok && obj.ExportType() == typeDocument {
-				return f(obj.Export().(*docObject), call)
-			}
-			panic(m.vm.NewTypeError(name + ": not a document"))
-		})
-		_ = shape.DefineDataProperty(name, fn, goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
-	}
-	method("getProperty", func(o *docObject, call goja.FunctionCall) goja.Value {
-		return m.enter(o.property(call.Argument(0).String()))
-	})
-	method("getPropertyValue", func(o *docObject, call goja.FunctionCall) goja.Value {
-		return m.enter(o.property(call.Argument(0).String()))
-	})
-	for _, name := range []string{"setProperty", "setPropertyValue"} {
-		method(name, func(o *docObject, call goja.FunctionCall) goja.Value {
-			o.change(call.Argument(0).String(), call.Argument(1))
-			return goja.Undefined()
-		})
-	}
-	method("hasFacet", func(o *docObject, call goja.FunctionCall) goja.Value {
+	return m.shapes.document
+}
+
+// documentShape makes the methods of documents on first use.
+type documentShape struct {
+	m    *machine
+	made map[string]goja.Value
+}
+
+var documentMethods = map[string]func(*docObject, goja.FunctionCall) goja.Value{
+	"getProperty":      (*docObject).getProperty,
+	"getPropertyValue": (*docObject).getProperty,
+	"hasFacet": func(o *docObject, call goja.FunctionCall) goja.Value {
 		return o.contains(fieldFacets, call.Argument(0).String())
-	})
-	method("hasSchema", func(o *docObject, call goja.FunctionCall) goja.Value {
+	},
+	"hasSchema": func(o *docObject, call goja.FunctionCall) goja.Value {
 		return o.contains(fieldSchemas, call.Argument(0).String())
-	})
-	method("toJSON", func(o *docObject, _ goja.FunctionCall) goja.Value { return o.toJSON() })
-	method("toString", func(o *docObject, _ goja.FunctionCall) goja.Value {
+	},
+	"setProperty":      (*docObject).setProperty,
+	"setPropertyValue": (*docObject).setProperty,
+	"toJSON":           func(o *docObject, _ goja.FunctionCall) goja.Value { return o.toJSON() },
+	"toString": func(o *docObject, _ goja.FunctionCall) goja.Value {
 		path, _ := o.d.field(fieldIndex["path"])
 		text, _ := path.(string)
-		return m.vm.ToValue("document " + text)
-	})
-	return shape
+		return o.m.vm.ToValue("document " + text)
+	},
 }
+
+var documentMethodNames = slices.Sorted(maps.Keys(documentMethods))
+
+func (o *docObject) getProperty(call goja.FunctionCall) goja.Value {
+	return o.m.enter(o.property(call.Argument(0).String()))
+}
+
+func (o *docObject) setProperty(call goja.FunctionCall) goja.Value {
+	o.change(call.Argument(0).String(), call.Argument(1))
+	return goja.Undefined()
+}
+
+// Get returns a method.
+func (s *documentShape) Get(name string) goja.Value {
+	if fn := s.made[name]; fn != nil {
+		return fn
+	}
+	f := documentMethods[name]
+	if f == nil {
+		return nil
+	}
+	fn := s.m.function(name, func(call goja.FunctionCall) goja.Value {
+		if obj, ok := call.This.(*goja.Object); ok && obj.ExportType() == typeDocument {
+			return f(obj.Export().(*docObject), call)
+		}
+		panic(s.m.vm.NewTypeError(name + ": not a document"))
+	})
+	if s.made == nil {
+		s.made = make(map[string]goja.Value, 2)
+	}
+	s.made[name] = fn
+	return fn
+}
+
+// Set refuses.
+func (s *documentShape) Set(string, goja.Value) bool { return false }
+
+// Has reports whether there is a method.
+func (s *documentShape) Has(name string) bool { return documentMethods[name] != nil }
+
+// Delete refuses.
+func (s *documentShape) Delete(string) bool { return false }
+
+// Keys lists the methods.
+func (s *documentShape) Keys() []string { return documentMethodNames }
 
 // listShape gives lists of handles the two methods of the older platform's lists.
 func (m *machine) listShape() *goja.Object {

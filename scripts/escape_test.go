@@ -121,7 +121,7 @@ type walk struct {
 
 var harmless = map[reflect.Type]bool{
 	typeDocument: true, typeFile: true, typeContext: true, typeTime: true, typePromise: true, typePlain: true,
-	reflect.TypeFor[*scope](): true, reflect.TypeFor[*namespace](): true,
+	reflect.TypeFor[*scope](): true, reflect.TypeFor[*documentShape](): true, reflect.TypeFor[*namespace](): true,
 	reflect.TypeFor[[]any](): true, reflect.TypeFor[[][2]any](): true, reflect.TypeFor[func(goja.FunctionCall) goja.Value](): true,
 	reflect.TypeFor[func(goja.ConstructorCall) *goja.Object](): true, reflect.TypeFor[string](): true, reflect.TypeFor[bool](): true, reflect.TypeFor[int64](): true, reflect.TypeFor[float64](): true,
 	reflect.TypeFor[*big.Int](): true, reflect.TypeFor[goja.ArrayBuffer](): true, reflect.TypeFor[goja.Proxy](): true,
