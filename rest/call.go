@@ -92,7 +92,7 @@ func transactionTimeout(h http.Header) time.Duration {
 	if err != nil || n <= 0 {
 		return 0
 	}
-	return min(time.Duration(n), 86_400) * time.Second
+	return time.Second * time.Duration(min(n, 86_400))
 }
 
 // traceID reads the trace a request belongs to from its traceparent header; "" if none.

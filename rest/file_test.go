@@ -71,30 +71,39 @@ func TestFilesIn(t *testing.T) {
 		disposition string
 		typ         string
 	}{
-		{"form", "multipart/form-data", part{`form-data; name="input"; filename="café.txt"`, "text/plain", "hello"},
-			"attachment; filename*=UTF-8''caf%C3%A9.txt", "text/plain"},
-		{"related", "multipart/related", part{`attachment; filename=a.bin`, "application/octet-stream", "\x00\x01\x02"},
-			"attachment; filename=a.bin", "application/octet-stream"},
-		{"hostile name", "multipart/form-data", part{`form-data; name="input"; filename="../../x.jsp"`, "text/plain", "hello"},
-			"attachment; filename=x.jsp", "text/plain"},
+		{
+			"form", "multipart/form-data",
+			part{`form-data; name="input"; filename="café.txt"`, "text/plain", "hello"},
+			"attachment; filename*=UTF-8''caf%C3%A9.txt", "text/plain",
+		},
+		{
+			"related", "multipart/related",
+			part{`attachment; filename=a.bin`, "application/octet-stream", "\x00\x01\x02"},
+			"attachment; filename=a.bin", "application/octet-stream",
+		},
+		{
+			"hostile name", "multipart/form-data",
+			part{`form-data; name="input"; filename="../../x.jsp"`, "text/plain", "hello"},
+			"attachment; filename=x.jsp", "text/plain",
+		},
 	}
 	for _, c := range cases {
 		body, typ := multi(t, c.kind, request, c.file)
 		got := s.Do("POST", "/nuxeo/site/automation/Test.Blob", body, "Content-Type", typ)
-		if got.StatusCode != 200 || got.Text != c.file.content || got.Header.Get("Content-Disposition") != c.disposition ||
+		if got.StatusCode != http.StatusOK || got.Text != c.file.content || got.Header.Get("Content-Disposition") != c.disposition ||
 			!strings.HasPrefix(got.Header.Get("Content-Type"), c.typ) {
 			t.Errorf("%s: %d %q %v", c.name, got.StatusCode, got.Text, got.Header)
 		}
 	}
 	body, typ := multi(t, "multipart/form-data", request)
-	if got := s.Do("POST", "/api/v1/automation/Test.Blob", body, "Content-Type", typ); got.StatusCode != 400 {
+	if got := s.Do("POST", "/api/v1/automation/Test.Blob", body, "Content-Type", typ); got.StatusCode != http.StatusBadRequest {
 		t.Errorf("only one part: %d %s", got.StatusCode, got.Text)
 	}
 	body, typ = multi(t, "multipart/form-data", request, part{`form-data; name="f"; filename="f"`, "text/plain", strings.Repeat("x", 2<<20)})
-	if got := s.Do("POST", "/api/v1/automation/Test.Blob", body, "Content-Type", typ); got.StatusCode != 413 {
+	if got := s.Do("POST", "/api/v1/automation/Test.Blob", body, "Content-Type", typ); got.StatusCode != http.StatusRequestEntityTooLarge {
 		t.Errorf("too large: %d %s", got.StatusCode, got.Text)
 	}
-	if got := s.Do("POST", "/api/v1/automation/Test.Blob", body[:1000], "Content-Type", typ); got.StatusCode != 400 {
+	if got := s.Do("POST", "/api/v1/automation/Test.Blob", body[:1000], "Content-Type", typ); got.StatusCode != http.StatusBadRequest {
 		t.Errorf("broken off: %d %s", got.StatusCode, got.Text)
 	}
 }
@@ -132,20 +141,20 @@ func TestFilesOut(t *testing.T) {
 
 func TestBlobAdapter(t *testing.T) {
 	s := startFiles(t)
-	if got := s.Do("POST", "/api/v1/path/default-domain/workspaces", fmt.Sprintf(document, "f")); got.StatusCode != 201 {
+	if got := s.Do("POST", "/api/v1/path/default-domain/workspaces", fmt.Sprintf(document, "f")); got.StatusCode != http.StatusCreated {
 		t.Fatal(got.Text)
 	}
 	doc := "/nuxeo/api/v1/path/default-domain/workspaces/f"
-	if got := s.Do("GET", doc+"/@blob/file:content", ""); got.StatusCode != 404 {
+	if got := s.Do("GET", doc+"/@blob/file:content", ""); got.StatusCode != http.StatusNotFound {
 		t.Errorf("no file yet: %d %s", got.StatusCode, got.Text)
 	}
 	body, typ := multi(t, "multipart/form-data", part{`form-data; name="content"; filename="a.txt"`, "text/plain", "0123456789"})
-	if got := s.Do("PUT", doc+"/@blob/file:content", body, "Content-Type", typ); got.StatusCode != 200 {
+	if got := s.Do("PUT", doc+"/@blob/file:content", body, "Content-Type", typ); got.StatusCode != http.StatusOK {
 		t.Fatalf("put: %d %s", got.StatusCode, got.Text)
 	}
 	whole := s.Do("GET", doc+"/@blob/file:content", "")
 	tag, modified := whole.Header.Get("ETag"), whole.Header.Get("Last-Modified")
-	if whole.StatusCode != 200 || whole.Text != "0123456789" || whole.Header.Get("Accept-Ranges") != "bytes" || tag == "" || modified == "" {
+	if whole.StatusCode != http.StatusOK || whole.Text != "0123456789" || whole.Header.Get("Accept-Ranges") != "bytes" || tag == "" || modified == "" {
 		t.Errorf("whole: %d %q %v", whole.StatusCode, whole.Text, whole.Header)
 	}
 	cases := []struct {
@@ -186,13 +195,13 @@ func TestBlobAdapter(t *testing.T) {
 	if got := s.Do("GET", address+"&inline=true", ""); got.Text != "0123456789" || got.Header.Get("Content-Disposition") != "inline; filename=a.txt" {
 		t.Errorf("%s: %d %s", address, got.StatusCode, got.Text)
 	}
-	if got := s.Do("POST", doc+"/@blob/file:content/@op/Test.Blob", "{}"); got.StatusCode != 200 || got.Text != "0123456789" {
+	if got := s.Do("POST", doc+"/@blob/file:content/@op/Test.Blob", "{}"); got.StatusCode != http.StatusOK || got.Text != "0123456789" {
 		t.Errorf("operation on a file: %d %s", got.StatusCode, got.Text)
 	}
-	if got := s.Do("DELETE", doc+"/@blob/file:content", ""); got.StatusCode != 204 {
+	if got := s.Do("DELETE", doc+"/@blob/file:content", ""); got.StatusCode != http.StatusNoContent {
 		t.Errorf("delete: %d %s", got.StatusCode, got.Text)
 	}
-	if got := s.Do("GET", doc+"/@blob/blobholder:01", ""); got.StatusCode != 404 {
+	if got := s.Do("GET", doc+"/@blob/blobholder:01", ""); got.StatusCode != http.StatusNotFound {
 		t.Errorf("odd holder: %d", got.StatusCode)
 	}
 }
@@ -200,13 +209,13 @@ func TestBlobAdapter(t *testing.T) {
 func TestAdaptersChain(t *testing.T) {
 	s := startFiles(t)
 	for i := range 3 {
-		if got := s.Do("POST", "/api/v1/path/default-domain/workspaces", fmt.Sprintf(document, fmt.Sprint("d", i))); got.StatusCode != 201 {
+		if got := s.Do("POST", "/api/v1/path/default-domain/workspaces", fmt.Sprintf(document, fmt.Sprint("d", i))); got.StatusCode != http.StatusCreated {
 			t.Fatal(got.Text)
 		}
 	}
 	base := "/api/v1/path/default-domain/workspaces"
 	got := s.Do("POST", base+"/@children/@op/Document.SetProperty", `{"params":{"xpath":"dc:description","value":"x"}}`, "properties", "*")
-	if got.StatusCode != 200 || strings.Count(got.Text, `"dc:description":"x"`) != 3 {
+	if got.StatusCode != http.StatusOK || strings.Count(got.Text, `"dc:description":"x"`) != 3 {
 		t.Errorf("operation on children: %d %.300s", got.StatusCode, got.Text)
 	}
 	page := s.Do("GET", base+"/@children?pageSize=2", "").JSON(t)
@@ -214,7 +223,7 @@ func TestAdaptersChain(t *testing.T) {
 		t.Errorf("page: %v", page)
 	}
 	one := s.Do("POST", base+"/d0/@op/Document.GetParent", "{}")
-	if one.StatusCode != 200 || one.JSON(t)["path"] != "/default-domain/workspaces" {
+	if one.StatusCode != http.StatusOK || one.JSON(t)["path"] != "/default-domain/workspaces" {
 		t.Errorf("operation on a document: %d %s", one.StatusCode, one.Text)
 	}
 }

@@ -23,18 +23,40 @@ func TestControls(t *testing.T) {
 		query   string
 		want    controls
 	}{
-		{"union of two headers", map[string][]string{"X-NXproperties": {"*"}, "X-NXDocumentProperties": {"dublincore"}}, "",
-			controls{properties: []string{"*", "dublincore"}}},
-		{"neutral names", map[string][]string{"X-Platform-Properties": {"a, b"}, "X-Platform-enrichers.document": {"acls"}}, "properties=b,c",
-			controls{properties: []string{"a", "b", "c"}, enrichers: map[string][]string{"document": {"acls"}}}},
-		{"hyphen, blank after comma", map[string][]string{"enrichers-document": {"permissions, hasFolderishChild"}}, "",
-			controls{enrichers: map[string][]string{"document": {"permissions", "hasFolderishChild"}}}},
-		{"category", map[string][]string{"X-NXContext-Category": {"thumbnail"}, "X-NXenrichers.document": {"acls"}}, "",
-			controls{enrichers: map[string][]string{"document": {"acls", "thumbnail"}}}},
-		{"repeated parameter", nil, "fetch-group=memberUsers&fetch-group=memberGroups",
-			controls{fetch: map[string][]string{"group": {"memberUsers", "memberGroups"}}}},
-		{"case of a header is found again", map[string][]string{"translate-directoryEntry": {"label"}, "depth": {"max"}}, "",
-			controls{translate: map[string][]string{"directoryEntry": {"label"}}, depth: "max"}},
+		{
+			"union of two headers",
+			map[string][]string{"X-NXproperties": {"*"}, "X-NXDocumentProperties": {"dublincore"}},
+			"",
+			controls{properties: []string{"*", "dublincore"}},
+		},
+		{
+			"neutral names",
+			map[string][]string{"X-Platform-Properties": {"a, b"}, "X-Platform-enrichers.document": {"acls"}},
+			"properties=b,c",
+			controls{properties: []string{"a", "b", "c"}, enrichers: map[string][]string{"document": {"acls"}}},
+		},
+		{
+			"hyphen, blank after comma",
+			map[string][]string{"enrichers-document": {"permissions, hasFolderishChild"}},
+			"",
+			controls{enrichers: map[string][]string{"document": {"permissions", "hasFolderishChild"}}},
+		},
+		{
+			"category",
+			map[string][]string{"X-NXContext-Category": {"thumbnail"}, "X-NXenrichers.document": {"acls"}},
+			"",
+			controls{enrichers: map[string][]string{"document": {"acls", "thumbnail"}}},
+		},
+		{
+			"repeated parameter", nil, "fetch-group=memberUsers&fetch-group=memberGroups",
+			controls{fetch: map[string][]string{"group": {"memberUsers", "memberGroups"}}},
+		},
+		{
+			"case of a header is found again",
+			map[string][]string{"translate-directoryEntry": {"label"}, "depth": {"max"}},
+			"",
+			controls{translate: map[string][]string{"directoryEntry": {"label"}}, depth: "max"},
+		},
 		{"others are left alone", map[string][]string{"X-NXRepository": {"default"}, "Accept": {"*/*"}}, "pageSize=1&fetchx=2", controls{}},
 	}
 	for _, c := range cases {
@@ -141,10 +163,14 @@ func TestProblem(t *testing.T) {
 	}{
 		{err: inner, status: 404, message: "/foo", code: "notfound"},
 		{err: resolved, status: 404, message: "/foo", code: "notfound"},
-		{err: resolved, invoked: "Repository.GetDocument", status: 404, code: "notfound",
-			message: "Failed to invoke operation: Repository.GetDocument, /foo"},
-		{err: stale, invoked: "Document.Update", status: 409, code: "conflict", retryable: true,
-			message: "Failed to invoke operation: Document.Update, Failed to invoke operation Document.Update with aliases [A, B], 5f, Invalid change token"},
+		{
+			err: resolved, invoked: "Repository.GetDocument", status: 404, code: "notfound",
+			message: "Failed to invoke operation: Repository.GetDocument, /foo",
+		},
+		{
+			err: stale, invoked: "Document.Update", status: 409, code: "conflict", retryable: true,
+			message: "Failed to invoke operation: Document.Update, Failed to invoke operation Document.Update with aliases [A, B], 5f, Invalid change token",
+		},
 		{err: errors.New("secret"), invoked: "X", status: 500, message: "Internal Server Error", code: "internal"},
 		{err: fault.Denied.Errorf("no").WithCode(codeSignIn), status: 401, message: "no", code: codeSignIn},
 		{err: fault.Denied.Errorf("no"), status: 403, message: "no", code: "denied"},
@@ -267,8 +293,16 @@ func TestServes(t *testing.T) {
 		host string
 		want bool
 	}{
-		{"localhost:8080", true}, {"LOCALHOST", true}, {"127.0.0.1:80", true}, {"[::1]:8080", true}, {"[::1]", true},
-		{"docs.example.org", true}, {"evil.example", false}, {"evil.example:8080", false}, {"localhost.evil.example", false}, {"", false},
+		{"localhost:8080", true},
+		{"LOCALHOST", true},
+		{"127.0.0.1:80", true},
+		{"[::1]:8080", true},
+		{"[::1]", true},
+		{"docs.example.org", true},
+		{"evil.example", false},
+		{"evil.example:8080", false},
+		{"localhost.evil.example", false},
+		{"", false},
 	}
 	for _, c := range cases {
 		if got := s.serves(c.host); got != c.want {

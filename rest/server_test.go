@@ -127,7 +127,7 @@ func TestAddresses(t *testing.T) {
 		if got.StatusCode != c.status || !strings.Contains(got.Text, c.holds) {
 			t.Errorf("%s %s: got %d %.300s", c.method, c.path, got.StatusCode, got.Text)
 		}
-		if got.StatusCode == 405 && got.Header.Get("Allow") == "" {
+		if got.StatusCode == http.StatusMethodNotAllowed && got.Header.Get("Allow") == "" {
 			t.Errorf("%s %s: no Allow", c.method, c.path)
 		}
 	}
@@ -136,8 +136,14 @@ func TestAddresses(t *testing.T) {
 func TestNames(t *testing.T) {
 	s := start(t)
 	names := []struct{ name, escaped string }{
-		{"a b", "a%20b"}, {"doc with @ and @", "doc%20with%20@%20and%20@"}, {"[x];#$,&?=+", "%5Bx%5D%3B%23%24%2C%26%3F%3D%2B"},
-		{"ミカエル", "%E3%83%9F%E3%82%AB%E3%82%A8%E3%83%AB"}, {"100%25", "100%2525"}, {"@acl", "%40acl"}, {"c:d", "c:d"}, {"raw+plus", "raw+plus"},
+		{"a b", "a%20b"},
+		{"doc with @ and @", "doc%20with%20@%20and%20@"},
+		{"[x];#$,&?=+", "%5Bx%5D%3B%23%24%2C%26%3F%3D%2B"},
+		{"ミカエル", "%E3%83%9F%E3%82%AB%E3%82%A8%E3%83%AB"},
+		{"100%25", "100%2525"},
+		{"@acl", "%40acl"},
+		{"c:d", "c:d"},
+		{"raw+plus", "raw+plus"},
 	}
 	for _, n := range names {
 		made := s.Do("POST", "/api/v1/path/default-domain/workspaces", fmt.Sprintf(document, n.name))
@@ -145,7 +151,7 @@ func TestNames(t *testing.T) {
 			t.Fatalf("%s: %s", n.name, made.Text)
 		}
 		got := s.Do("GET", "/api/v1/path/default-domain/workspaces/"+n.escaped+"/", "")
-		if got.StatusCode != 200 || got.JSON(t)["path"] != "/default-domain/workspaces/"+n.name {
+		if got.StatusCode != http.StatusOK || got.JSON(t)["path"] != "/default-domain/workspaces/"+n.name {
 			t.Errorf("%s: %d %s", n.name, got.StatusCode, got.Text)
 		}
 	}
@@ -154,12 +160,12 @@ func TestNames(t *testing.T) {
 func TestDocumentLife(t *testing.T) {
 	s := start(t)
 	made := s.Do("POST", "/api/v1/path/default-domain/workspaces", fmt.Sprintf(document, "a"), "properties", "dublincore")
-	if made.StatusCode != 201 || !strings.Contains(made.Text, `"dc:title":"hello"`) {
+	if made.StatusCode != http.StatusCreated || !strings.Contains(made.Text, `"dc:title":"hello"`) {
 		t.Fatalf("create: %d %s", made.StatusCode, made.Text)
 	}
 	id := made.JSON(t)["uid"].(string)
 	tag := made.Header.Get("ETag")
-	if got := s.Do("GET", "/api/v1/id/"+id, "", "properties", "dublincore", "If-None-Match", tag); got.StatusCode != 304 || got.Text != "" {
+	if got := s.Do("GET", "/api/v1/id/"+id, "", "properties", "dublincore", "If-None-Match", tag); got.StatusCode != http.StatusNotModified || got.Text != "" {
 		t.Errorf("unchanged: %d %s, tag %s and %s", got.StatusCode, got.Text, tag, got.Header.Get("ETag"))
 	}
 	plain := s.Do("GET", "/api/v1/id/"+id, "")
@@ -167,28 +173,28 @@ func TestDocumentLife(t *testing.T) {
 		t.Errorf("without control: %s", plain.Text)
 	}
 	change := `{"entity-type":"document","properties":{"dc:title":"bye"}}`
-	if got := s.Do("PUT", "/api/v1/id/"+id, change, "If-Match", `"0-99.x"`); got.StatusCode != 412 {
+	if got := s.Do("PUT", "/api/v1/id/"+id, change, "If-Match", `"0-99.x"`); got.StatusCode != http.StatusPreconditionFailed {
 		t.Errorf("other state: %d %s", got.StatusCode, got.Text)
 	}
 	put := s.Do("PUT", "/api/v1/id/"+id, change, "If-Match", tag)
-	if put.StatusCode != 200 || put.JSON(t)["title"] != "bye" {
+	if put.StatusCode != http.StatusOK || put.JSON(t)["title"] != "bye" {
 		t.Errorf("update: %d %s", put.StatusCode, put.Text)
 	}
-	if got := s.Do("PUT", "/api/v1/id/"+id, change, "If-Match", tag); got.StatusCode != 412 {
+	if got := s.Do("PUT", "/api/v1/id/"+id, change, "If-Match", tag); got.StatusCode != http.StatusPreconditionFailed {
 		t.Errorf("stale tag: %d %s", got.StatusCode, got.Text)
 	}
 	stale := `{"entity-type":"document","changeToken":"0-0","properties":{"dc:title":"x"}}`
-	if got := s.Do("PUT", "/api/v1/id/"+id, stale); got.StatusCode != 409 || !strings.Contains(got.Text, id+", Invalid change token") {
+	if got := s.Do("PUT", "/api/v1/id/"+id, stale); got.StatusCode != http.StatusConflict || !strings.Contains(got.Text, id+", Invalid change token") {
 		t.Errorf("stale token: %d %s", got.StatusCode, got.Text)
 	}
 	head := s.Do("HEAD", "/api/v1/id/"+id, "")
-	if head.StatusCode != 200 || head.Text != "" || head.Header.Get("Content-Length") == "" {
+	if head.StatusCode != http.StatusOK || head.Text != "" || head.Header.Get("Content-Length") == "" {
 		t.Errorf("HEAD: %d %v", head.StatusCode, head.Header)
 	}
-	if got := s.Do("DELETE", "/api/v1/id/"+id, ""); got.StatusCode != 204 || got.Text != "" {
+	if got := s.Do("DELETE", "/api/v1/id/"+id, ""); got.StatusCode != http.StatusNoContent || got.Text != "" {
 		t.Errorf("delete: %d %s", got.StatusCode, got.Text)
 	}
-	if got := s.Do("GET", "/api/v1/id/"+id, ""); got.StatusCode != 404 {
+	if got := s.Do("GET", "/api/v1/id/"+id, ""); got.StatusCode != http.StatusNotFound {
 		t.Errorf("after delete: %d", got.StatusCode)
 	}
 }
@@ -227,10 +233,10 @@ func TestBodies(t *testing.T) {
 			t.Errorf("%s: type %s", c.name, got.Header.Get("Content-Type"))
 		}
 	}
-	if got := s.Do("POST", "/api/v1/automation/Test.Echo", "{}", "Content-Encoding", "gzip"); got.StatusCode != 415 {
+	if got := s.Do("POST", "/api/v1/automation/Test.Echo", "{}", "Content-Encoding", "gzip"); got.StatusCode != http.StatusUnsupportedMediaType {
 		t.Errorf("gzip: %d", got.StatusCode)
 	}
-	if got := s.Do("POST", "/api/v1/automation/Test.Echo", `{"params":{"value":"x"}}`, "X-NXVoidOperation", "true"); got.StatusCode != 204 {
+	if got := s.Do("POST", "/api/v1/automation/Test.Echo", `{"params":{"value":"x"}}`, "X-NXVoidOperation", "true"); got.StatusCode != http.StatusNoContent {
 		t.Errorf("void: %d %s", got.StatusCode, got.Text)
 	}
 }
@@ -251,12 +257,12 @@ func TestErrorTable(t *testing.T) {
 			body["requestId"] != "r-1" || got.Header.Get("X-Request-Id") != "r-1" {
 			t.Errorf("%s: %d %s", kind, got.StatusCode, got.Text)
 		}
-		if (status == 503) != (got.Header.Get("Retry-After") != "") {
+		if (status == http.StatusServiceUnavailable) != (got.Header.Get("Retry-After") != "") {
 			t.Errorf("%s: Retry-After %q", kind, got.Header.Get("Retry-After"))
 		}
 	}
 	got := s.Do("POST", "/api/v1/automation/Test.Panic", `{}`)
-	if got.StatusCode != 500 || strings.Contains(got.Text, "boom") {
+	if got.StatusCode != http.StatusInternalServerError || strings.Contains(got.Text, "boom") {
 		t.Errorf("panic: %d %s", got.StatusCode, got.Text)
 	}
 }
@@ -281,18 +287,18 @@ func TestSignIn(t *testing.T) {
 	}
 	for _, c := range cases {
 		got := s.Do("GET", "/api/v1/path/default-domain", "", c.headers...)
-		if got.StatusCode != c.status || (c.status == 401) != strings.HasPrefix(got.Header.Get("WWW-Authenticate"), "Basic realm=") {
+		if got.StatusCode != c.status || (c.status == http.StatusUnauthorized) != strings.HasPrefix(got.Header.Get("WWW-Authenticate"), "Basic realm=") {
 			t.Errorf("%s: %d %v", c.name, got.StatusCode, got.Header)
 		}
 	}
-	if got := s.Do("GET", "/api/v1/path/default-domain?token="+reader, "", "as", ""); got.StatusCode != 401 {
+	if got := s.Do("GET", "/api/v1/path/default-domain?token="+reader, "", "as", ""); got.StatusCode != http.StatusUnauthorized {
 		t.Errorf("key in the address: %d", got.StatusCode)
 	}
 	body := fmt.Sprintf(document, "a")
-	if got := s.Do("POST", "/api/v1/path/default-domain", body, "Authorization", "Bearer "+reader); got.StatusCode != 403 {
+	if got := s.Do("POST", "/api/v1/path/default-domain", body, "Authorization", "Bearer "+reader); got.StatusCode != http.StatusForbidden {
 		t.Errorf("read-only key writes: %d %s", got.StatusCode, got.Text)
 	}
-	if got := s.Do("POST", "/api/v1/path/default-domain", body, "Authorization", "Bearer "+writer); got.StatusCode != 201 {
+	if got := s.Do("POST", "/api/v1/path/default-domain", body, "Authorization", "Bearer "+writer); got.StatusCode != http.StatusCreated {
 		t.Errorf("key writes: %d %s", got.StatusCode, got.Text)
 	}
 }
@@ -338,21 +344,21 @@ func TestIdempotency(t *testing.T) {
 			t.Errorf("%d: key not echoed", a.StatusCode)
 		}
 		switch a.StatusCode {
-		case 201:
+		case http.StatusCreated:
 			if first != "" && a.Text != first {
 				t.Errorf("answers differ: %s and %s", first, a.Text)
 			}
 			first = a.Text
-		case 409:
+		case http.StatusConflict:
 		default:
 			t.Errorf("got %d %s", a.StatusCode, a.Text)
 		}
 	}
-	if again := send(); again.StatusCode != 201 || again.Text != first || again.Header.Get("Idempotency-Replayed") != "true" {
+	if again := send(); again.StatusCode != http.StatusCreated || again.Text != first || again.Header.Get("Idempotency-Replayed") != "true" {
 		t.Errorf("replay: %d %s, want %s", again.StatusCode, again.Text, first)
 	}
 	other := s.Do("POST", "/api/v1/path/default-domain/workspaces", fmt.Sprintf(document, "other"), "Idempotency-Key", "k1")
-	if other.StatusCode != 422 {
+	if other.StatusCode != http.StatusUnprocessableEntity {
 		t.Errorf("other body: %d %s", other.StatusCode, other.Text)
 	}
 	children := s.Do("GET", "/api/v1/path/default-domain/workspaces/@children", "").JSON(t)
@@ -367,14 +373,14 @@ func TestDryRun(t *testing.T) {
 	body := got.JSON(t)
 	value, _ := body["value"].(map[string]any)
 	changes, _ := body["changes"].([]any)
-	if got.StatusCode != 200 || body["entity-type"] != "dryRun" || value["path"] != "/default-domain/workspaces/a" || len(changes) == 0 || body["trace"] == nil {
+	if got.StatusCode != http.StatusOK || body["entity-type"] != "dryRun" || value["path"] != "/default-domain/workspaces/a" || len(changes) == 0 || body["trace"] == nil {
 		t.Errorf("got %d %s", got.StatusCode, got.Text)
 	}
-	if after := s.Do("GET", "/api/v1/path/default-domain/workspaces/a", ""); after.StatusCode != 404 {
+	if after := s.Do("GET", "/api/v1/path/default-domain/workspaces/a", ""); after.StatusCode != http.StatusNotFound {
 		t.Errorf("the document was made: %d", after.StatusCode)
 	}
 	traced := s.Do("POST", "/api/v1/automation/Test.Nothing?trace=true", "{}").Header.Get("Catena-Trace")
-	if again := s.Do("GET", "/api/v1/automation/traces/"+traced, ""); traced == "" || again.StatusCode != 200 || !strings.Contains(again.Text, "Test.Nothing") {
+	if again := s.Do("GET", "/api/v1/automation/traces/"+traced, ""); traced == "" || again.StatusCode != http.StatusOK || !strings.Contains(again.Text, "Test.Nothing") {
 		t.Errorf("trace %q: %d %s", traced, again.StatusCode, again.Text)
 	}
 }
@@ -384,34 +390,34 @@ func TestAsync(t *testing.T) {
 	s.User("bob")
 	begin := func(op, body string) string {
 		got := s.Do("POST", "/nuxeo/site/automation/"+op+"/@async", body)
-		if got.StatusCode != 202 {
+		if got.StatusCode != http.StatusAccepted {
 			t.Fatalf("start: %d %s", got.StatusCode, got.Text)
 		}
 		return strings.TrimPrefix(got.Header.Get("Location"), s.URL)
 	}
 	status := begin("Test.Wait", `{"params":{"millis":200}}`)
-	if got := s.Do("GET", status, ""); got.StatusCode != 200 || got.Text != `"RUNNING"` {
+	if got := s.Do("GET", status, ""); got.StatusCode != http.StatusOK || got.Text != `"RUNNING"` {
 		t.Errorf("running: %d %s", got.StatusCode, got.Text)
 	}
-	if got := s.Do("GET", status, "", "as", "bob"); got.StatusCode != 404 {
+	if got := s.Do("GET", status, "", "as", "bob"); got.StatusCode != http.StatusNotFound {
 		t.Errorf("another user: %d", got.StatusCode)
 	}
 	result := over(t, s, status)
-	if got := s.Do("GET", result, ""); got.StatusCode != 200 || got.Text != `{"entity-type":"string","value":"done"}` {
+	if got := s.Do("GET", result, ""); got.StatusCode != http.StatusOK || got.Text != `{"entity-type":"string","value":"done"}` {
 		t.Errorf("result: %d %s", got.StatusCode, got.Text)
 	}
-	if got := s.Do("GET", result, ""); got.StatusCode != 404 {
+	if got := s.Do("GET", result, ""); got.StatusCode != http.StatusNotFound {
 		t.Errorf("second read: %d", got.StatusCode)
 	}
 	got := s.Do("GET", over(t, s, begin("Test.Fail", `{"params":{"kind":"notfound"}}`)), "")
-	if got.StatusCode != 404 || got.JSON(t)["message"] != "Failed to invoke operation Test.Fail with aliases [Test.Broken], subject: reason" {
+	if got.StatusCode != http.StatusNotFound || got.JSON(t)["message"] != "Failed to invoke operation Test.Fail with aliases [Test.Broken], subject: reason" {
 		t.Errorf("failure: %d %s", got.StatusCode, got.Text)
 	}
 	status = begin("Test.Wait", `{"params":{"millis":60000}}`)
-	if got := s.Do("DELETE", strings.TrimSuffix(status, "/status"), ""); got.StatusCode != 204 {
+	if got := s.Do("DELETE", strings.TrimSuffix(status, "/status"), ""); got.StatusCode != http.StatusNoContent {
 		t.Errorf("abort: %d %s", got.StatusCode, got.Text)
 	}
-	if got := s.Do("GET", status, ""); got.StatusCode != 404 {
+	if got := s.Do("GET", status, ""); got.StatusCode != http.StatusNotFound {
 		t.Errorf("after abort: %d", got.StatusCode)
 	}
 }

@@ -248,7 +248,7 @@ func (x *exchange) failed(err error, text string) {
 		h.Set("Retry-After", "1")
 		h.Set("Idempotency-Key", x.r.Header.Get("Idempotency-Key"))
 	}
-	if p.Status >= http.StatusInternalServerError {
+	if p.Status >= http.StatusInternalServerError && !gone(x.r.Context(), err) {
 		x.s.log.LogAttrs(x.r.Context(), levelOf(p.Status), "request failed", x.attrs(err)...)
 	}
 	body, err := json.Marshal(p)

@@ -25,10 +25,15 @@ func TestControlsOverTheWire(t *testing.T) {
 		headers                  []string
 		holds, lacks             string
 	}{
-		{"both property headers", "POST", "/api/v1/automation/Repository.GetDocument", `{"params":{"value":"` + ws + `"}}`,
-			[]string{"X-NXproperties", "*", "X-NXDocumentProperties", "dublincore"}, `"common:icon"`, ""},
-		{"old form in the body", "POST", "/api/v1/automation/Repository.GetDocument", `{"params":{"value":"` + ws + `"},"documentProperties":"dublincore"}`,
-			nil, `"dc:title"`, `"common:icon"`},
+		{
+			"both property headers", "POST", "/api/v1/automation/Repository.GetDocument", `{"params":{"value":"` + ws + `"}}`,
+			[]string{"X-NXproperties", "*", "X-NXDocumentProperties", "dublincore"},
+			`"common:icon"`, "",
+		},
+		{
+			"old form in the body", "POST", "/api/v1/automation/Repository.GetDocument", `{"params":{"value":"` + ws + `"},"documentProperties":"dublincore"}`,
+			nil, `"dc:title"`, `"common:icon"`,
+		},
 		{"neutral header", "GET", "/api/v1/path" + ws, "", []string{"X-Platform-Properties", "dublincore"}, `"dc:title"`, `"common:icon"`},
 		{"nothing asked", "GET", "/api/v1/path" + ws, "", nil, `"title"`, `"contextParameters"`},
 		{"enricher", "GET", "/api/v1/path" + ws, "", []string{"X-NXenrichers.document", "breadcrumb, nonsense"}, `"breadcrumb":{"entity-type":"documents"`, "nonsense"},
@@ -41,7 +46,7 @@ func TestControlsOverTheWire(t *testing.T) {
 	}
 	for _, c := range cases {
 		got := s.Do(c.method, c.path, c.body, c.headers...)
-		if got.StatusCode != 200 || !strings.Contains(got.Text, c.holds) || c.lacks != "" && strings.Contains(got.Text, c.lacks) {
+		if got.StatusCode != http.StatusOK || !strings.Contains(got.Text, c.holds) || c.lacks != "" && strings.Contains(got.Text, c.lacks) {
 			t.Errorf("%s: %d %.400s", c.name, got.StatusCode, got.Text)
 		}
 	}
@@ -51,21 +56,21 @@ func TestRegistry(t *testing.T) {
 	s := start(t)
 	s.User("bob")
 	all := s.Do("GET", "/nuxeo/site/automation", "")
-	if all.StatusCode != 200 || !strings.Contains(all.Text, `"paths":{"login":"login"}`) || !strings.Contains(all.Text, `"id":"Auth.LoginAs"`) {
+	if all.StatusCode != http.StatusOK || !strings.Contains(all.Text, `"paths":{"login":"login"}`) || !strings.Contains(all.Text, `"id":"Auth.LoginAs"`) {
 		t.Errorf("administrator: %d %.200s", all.StatusCode, all.Text)
 	}
 	some := s.Do("GET", "/nuxeo/site/automation", "", "as", "bob")
-	if some.StatusCode != 200 || strings.Contains(some.Text, `"id":"Auth.LoginAs"`) || !strings.Contains(some.Text, `"id":"Document.Create"`) {
+	if some.StatusCode != http.StatusOK || strings.Contains(some.Text, `"id":"Auth.LoginAs"`) || !strings.Contains(some.Text, `"id":"Document.Create"`) {
 		t.Errorf("bob: %d", some.StatusCode)
 	}
 	for _, path := range []string{"Document.Create", "Test.Broken", "Document.Fetch?pretty=true"} {
-		if got := s.Do("GET", "/api/v1/automation/"+path, ""); got.StatusCode != 200 || !strings.Contains(got.Text, `"signature":`) {
+		if got := s.Do("GET", "/api/v1/automation/"+path, ""); got.StatusCode != http.StatusOK || !strings.Contains(got.Text, `"signature":`) {
 			t.Errorf("%s: %d %s", path, got.StatusCode, got.Text)
 		}
 	}
 	for _, method := range []string{"GET", "POST"} {
 		got := s.Do(method, "/api/v1/automation/Auth.LoginAs", map[string]string{"POST": "{}"}[method], "as", "bob")
-		if got.StatusCode != 404 {
+		if got.StatusCode != http.StatusNotFound {
 			t.Errorf("%s what bob may not run: %d %s", method, got.StatusCode, got.Text)
 		}
 	}
@@ -88,7 +93,7 @@ func TestRequestLimits(t *testing.T) {
 		t.Errorf("body that does not come: after %s %.100s", time.Since(began), answer)
 	}
 	late := s.Do("POST", "/api/v1/automation/Test.Wait", `{"params":{"millis":30000}}`, "Nuxeo-Transaction-Timeout", "1")
-	if late.StatusCode != 500 {
+	if late.StatusCode != http.StatusInternalServerError {
 		t.Errorf("transaction timeout: %d %s", late.StatusCode, late.Text)
 	}
 	for i, want := range []int{202, 503} {
@@ -148,12 +153,12 @@ func TestPathMutations(t *testing.T) {
 		}
 		status, body := raw(t, s, path)
 		switch {
-		case status == 200 && !strings.Contains(body, fmt.Sprintf(`"uid":"%s"`, uid)):
+		case status == http.StatusOK && !strings.Contains(body, fmt.Sprintf(`"uid":"%s"`, uid)):
 			// The damaged end may leave an ancestor's address in front of a query.
 			if !strings.Contains(path, "?") {
 				t.Errorf("%q: another document: %.200s", path, body)
 			}
-		case status != 200 && status != 400 && status != 404:
+		case status != http.StatusOK && status != http.StatusBadRequest && status != http.StatusNotFound:
 			t.Errorf("%q: %d %.200s", path, status, body)
 		case strings.Contains(body, "<html"):
 			t.Errorf("%q: a page: %.200s", path, body)
@@ -184,8 +189,8 @@ func TestOwnPrincipal(t *testing.T) {
 	h := rest.New(rest.Config{Engine: s.Engine, As: s.Repo.System(), Log: slog.New(slog.DiscardHandler)})
 	defer h.Close()
 	w := httptest.NewRecorder()
-	h.ServeHTTP(w, httptest.NewRequest("GET", "http://127.0.0.1/api/v1/path/default-domain", nil))
-	if w.Code != 200 {
+	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "http://127.0.0.1/api/v1/path/default-domain", nil))
+	if w.Code != http.StatusOK {
 		t.Errorf("got %d %s", w.Code, w.Body)
 	}
 }
