@@ -200,3 +200,28 @@ func TestParseRefuses(t *testing.T) {
 		}
 	}
 }
+
+// FuzzFormat writes any JSON for people: it must read as the same value, however it is broken
+// into lines, and a script that holds it must be read whole.
+func FuzzFormat(f *testing.F) {
+	f.Add(`{"a":["` + strings.Repeat("long ", 40) + `",{"b\\\"}":"[{"}],"c":-1e5}`)
+	f.Add(`["# no comment","= 1",{}]`)
+	f.Fuzz(func(t *testing.T, text string) {
+		v, err := decode([]byte(text))
+		if err != nil {
+			return
+		}
+		written := format(encode(v))
+		again, err := decode([]byte(written))
+		if err != nil {
+			t.Fatalf("%v: %s", err, written)
+		}
+		if canonical(again) != canonical(v) {
+			t.Errorf("%s became %s", text, written)
+		}
+		s, err := Parse("x", []byte("run A\n= "+written+"\nrun B\n"))
+		if err != nil || len(s.steps) != 2 || s.steps[0].expect != written {
+			t.Errorf("a script does not hold %s: %v", written, err)
+		}
+	})
+}
