@@ -268,7 +268,7 @@ func TestTypes(t *testing.T) {
 	for _, want := range []string{
 		"declare namespace Document {\n",
 		"  function Create(input: Doc | string, params: { type: string;",
-		"declare function RunScript<T>(input?: T, params: { script: string }): T;",
+		"declare function RunScript<T>(input: T, params: { script: string }): T;",
 		" * Another name of RunScript.",
 	} {
 		if !strings.Contains(string(b), want) {

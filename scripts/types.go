@@ -89,15 +89,19 @@ func (t *typings) operation(op, name string, depth int) {
 	t.comment(depth, d, op, params)
 	object, optional := paramsType(params)
 	id, prefix := identifier(name), declare(depth)
+	given := "?" // a parameter that is required cannot follow one that is not
+	if optional == "" {
+		given = ""
+	}
 	sig := d.Signature()
 	for i := 0; i+1 < len(sig); i += 2 {
 		in, out := tsType(sig[i], true), tsType(sig[i+1], false)
 		passes := sig[i+1] == "void" || sig[i+1] == ""
 		switch {
 		case sig[i] == "void" && passes:
-			t.line(depth, "%sfunction %s<T>(input?: T, params%s: %s): T;", prefix, id, optional, object)
+			t.line(depth, "%sfunction %s<T>(input%s: T, params%s: %s): T;", prefix, id, given, optional, object)
 		case sig[i] == "void":
-			t.line(depth, "%sfunction %s(input?: any, params%s: %s): %s;", prefix, id, optional, object, out)
+			t.line(depth, "%sfunction %s(input%s: any, params%s: %s): %s;", prefix, id, given, optional, object, out)
 		default:
 			t.line(depth, "%sfunction %s(input: %s, params%s: %s): %s;", prefix, id, in, optional, object, out)
 		}

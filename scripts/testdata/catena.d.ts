@@ -1,0 +1,215 @@
+// What scripts may use, written from the operations of this server. Do not edit.
+
+/** A document. Setting a property changes it in memory; Document.Save stores it. */
+interface Doc {
+  readonly id: string;
+  readonly uid: string;
+  readonly name: string;
+  readonly path: string;
+  readonly title: string;
+  readonly type: string;
+  /** State in the life cycle. */
+  readonly state: string;
+  readonly facets: string[];
+  readonly schemas: string[];
+  readonly parentId: string;
+  readonly versionLabel: string;
+  readonly changeToken: string;
+  readonly repository: string;
+  readonly isFolder: boolean;
+  readonly isVersion: boolean;
+  readonly isProxy: boolean;
+  readonly isTrashed: boolean;
+  readonly isCheckedOut: boolean;
+  readonly isLocked: boolean;
+  readonly lockOwner: string | null;
+  readonly lockCreated: Date | null;
+  getProperty(xpath: string): any;
+  setProperty(xpath: string, value: any): void;
+  hasFacet(name: string): boolean;
+  hasSchema(name: string): boolean;
+  toJSON(): { [name: string]: any };
+  /** A property, for example doc["dc:title"]. */
+  [xpath: `${string}:${string}`]: any;
+}
+
+/** A list of documents: an array that also counts with size() and reads with get(i). */
+interface DocList extends Array<Doc> {
+  size(): number;
+  get(i: number): Doc;
+}
+
+/** A file. */
+interface Blob {
+  readonly name: string;
+  readonly type: string;
+  readonly mimeType: string;
+  readonly length: number;
+  readonly size: number;
+  readonly encoding: string;
+  readonly digest: string;
+  /** The content as text, up to the limit of a value. */
+  text(): string;
+}
+
+/** Property values by xpath. */
+interface Properties {
+  [xpath: string]: any;
+}
+
+/** An error of an operation, as catch sees it. */
+interface OperationError extends Error {
+  readonly kind: "internal" | "invalid" | "denied" | "notfound" | "exists" | "conflict" | "limit" | "unavailable";
+  readonly code?: string;
+  readonly field?: string;
+  readonly operation?: string;
+}
+
+/** An instant that can be shifted and shown; as text it is a literal of the query language. */
+interface When {
+  readonly time: number;
+  readonly date: Date;
+  readonly year: number;
+  /** From 0. */
+  readonly month: number;
+  readonly day: number;
+  readonly hour: number;
+  readonly minute: number;
+  readonly second: number;
+  readonly week: number;
+  years(n: number): When;
+  months(n: number): When;
+  weeks(n: number): When;
+  days(n: number): When;
+  seconds(n: number): When;
+  format(pattern: string): string;
+}
+
+interface ScriptConsole {
+  debug(...values: any[]): void;
+  error(...values: any[]): void;
+  info(...values: any[]): void;
+  log(...values: any[]): void;
+  trace(...values: any[]): void;
+  warn(...values: any[]): void;
+}
+
+interface ScriptUser {
+  readonly name: string;
+  readonly firstName: string | null;
+  readonly lastName: string | null;
+  readonly email: string | null;
+  readonly company: string | null;
+  readonly groups: string[];
+  readonly allGroups: string[];
+  readonly actingUser: string;
+  readonly originatingUser: string;
+  readonly administrator: boolean;
+}
+
+/** What the script was called with. */
+declare const input: any;
+declare const params: { [name: string]: any };
+/** The context's variables, read and written in place. */
+declare const ctx: { [name: string]: any };
+declare const CurrentUser: ScriptUser;
+declare const currentUser: ScriptUser;
+declare const CurrentDate: When;
+declare const Env: {};
+declare const Console: ScriptConsole;
+declare const console: ScriptConsole;
+
+declare const Session: {
+  getDocument(ref: string): Doc;
+  getRootDocument(): Doc;
+  query(query: string, params?: any[], pageSize?: number): DocList;
+  getChildren(doc: Doc): DocList;
+  getParent(doc: Doc): Doc;
+  removeDocument(doc: Doc): Doc;
+  save(doc: Doc): Doc;
+  saveDocument(doc: Doc): Doc;
+};
+
+declare const Fn: {
+  calendar(value: any): any;
+  concatenateIntoList(list: any[], ...values: any[]): any[];
+  concatenateValuesAsNewList(...values: any[]): any[];
+  date(value: any): any;
+  documentExists(session: any, ref: string): boolean;
+  escapeHtml(text: string): string;
+  getEmail(user: string): string;
+  getNextId(key: string): number;
+  htmlEscape(text: string): string;
+  nxqlEscape(text: string): string;
+};
+
+/**
+ * Takes everything.
+ * Another name of Test.Every.
+ * @param params.text A text.
+ * @param params.any Anything.
+ * @param params.blob A file.
+ * @param params.choice One of two. Default: a.
+ * @param params.date A date.
+ * @param params.doc A document.
+ * @param params.docs Documents.
+ * @param params.is A Flag A flag. Default: true.
+ * @param params.list Texts. * / Not the end.
+ * @param params.map A map.
+ * @param params.number A number.
+ * @param params.props Properties.
+ * @since 1.0
+ */
+declare function Every(input: Doc | string, params: { text: string; any?: any; blob?: Blob; choice?: "a" | "b"; date?: Date | string; doc?: Doc | string; docs?: Doc[] | string[]; "is A Flag"?: boolean; list?: string[] | string; map?: { [name: string]: any }; number?: number; props?: Properties | string }): Doc;
+declare function Every(input: Doc[] | string[], params: { text: string; any?: any; blob?: Blob; choice?: "a" | "b"; date?: Date | string; doc?: Doc | string; docs?: Doc[] | string[]; "is A Flag"?: boolean; list?: string[] | string; map?: { [name: string]: any }; number?: number; props?: Properties | string }): DocList;
+declare function Every(input: Blob, params: { text: string; any?: any; blob?: Blob; choice?: "a" | "b"; date?: Date | string; doc?: Doc | string; docs?: Doc[] | string[]; "is A Flag"?: boolean; list?: string[] | string; map?: { [name: string]: any }; number?: number; props?: Properties | string }): string;
+declare function Every<T>(input: T, params: { text: string; any?: any; blob?: Blob; choice?: "a" | "b"; date?: Date | string; doc?: Doc | string; docs?: Doc[] | string[]; "is A Flag"?: boolean; list?: string[] | string; map?: { [name: string]: any }; number?: number; props?: Properties | string }): T;
+
+declare namespace Test {
+
+  /**
+   * Is an operation and a space.
+   */
+  function Deep(input?: any, params?: {}): DocList;
+
+  namespace Deep {
+
+    /**
+     * Has a name that JavaScript cannot write.
+     */
+    function Down_Here__X_(input?: any, params?: {}): DocList;
+  }
+
+  /**
+   * Has a reserved word for a name.
+   */
+  function Delete(input: Doc | string, params?: {}): DocList;
+
+  /**
+   * Takes everything.
+   * @param params.text A text.
+   * @param params.any Anything.
+   * @param params.blob A file.
+   * @param params.choice One of two. Default: a.
+   * @param params.date A date.
+   * @param params.doc A document.
+   * @param params.docs Documents.
+   * @param params.is A Flag A flag. Default: true.
+   * @param params.list Texts. * / Not the end.
+   * @param params.map A map.
+   * @param params.number A number.
+   * @param params.props Properties.
+   * @since 1.0
+   */
+  function Every(input: Doc | string, params: { text: string; any?: any; blob?: Blob; choice?: "a" | "b"; date?: Date | string; doc?: Doc | string; docs?: Doc[] | string[]; "is A Flag"?: boolean; list?: string[] | string; map?: { [name: string]: any }; number?: number; props?: Properties | string }): Doc;
+  function Every(input: Doc[] | string[], params: { text: string; any?: any; blob?: Blob; choice?: "a" | "b"; date?: Date | string; doc?: Doc | string; docs?: Doc[] | string[]; "is A Flag"?: boolean; list?: string[] | string; map?: { [name: string]: any }; number?: number; props?: Properties | string }): DocList;
+  function Every(input: Blob, params: { text: string; any?: any; blob?: Blob; choice?: "a" | "b"; date?: Date | string; doc?: Doc | string; docs?: Doc[] | string[]; "is A Flag"?: boolean; list?: string[] | string; map?: { [name: string]: any }; number?: number; props?: Properties | string }): string;
+  function Every<T>(input: T, params: { text: string; any?: any; blob?: Blob; choice?: "a" | "b"; date?: Date | string; doc?: Doc | string; docs?: Doc[] | string[]; "is A Flag"?: boolean; list?: string[] | string; map?: { [name: string]: any }; number?: number; props?: Properties | string }): T;
+
+  /**
+   * Has a reserved word for a name.
+   * Another name of Test.Delete.
+   */
+  function delete_(input: Doc | string, params?: {}): DocList;
+  export { delete_ as delete };
+}
