@@ -37,12 +37,8 @@ func (t *table) start(c *Ctx) (p any, d decoder) {
 	if t.typ.Size() == 0 {
 		return t.proto, d
 	}
-	v := reflect.New(t.typ)
-	if t.defaults {
-		v.Elem().Set(t.protoElem)
-	}
-	d.base = v.UnsafePointer()
-	return v.Interface(), d
+	p, d.base = t.fresh(t.proto)
+	return p, d
 }
 
 // fromJSON reads parameters from a JSON object.

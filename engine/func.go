@@ -12,7 +12,8 @@ type Func struct {
 	variants []variant
 	params   reflect.Type // struct of the parameters; nil if dynamic
 	dynamic  []Param
-	mixed    bool // functions with different parameter structs were joined
+	fresh    func(proto any) (any, unsafe.Pointer) // a copy of a struct of parameters
+	mixed    bool                                  // functions with different parameter structs were joined
 }
 
 // variant is one function of an operation, over one type of input.
@@ -28,7 +29,7 @@ type variant struct {
 
 // On makes an operation of one function over one type of input.
 func On[P, I, O any](f func(P, *Ctx, I) (O, error)) Func {
-	return Func{params: reflect.TypeFor[P](), variants: []variant{variantOf(f)}}
+	return Func{params: reflect.TypeFor[P](), fresh: fresh[P], variants: []variant{variantOf(f)}}
 }
 
 // Each makes an operation of a function and of the same over a list, which runs it once
@@ -46,7 +47,14 @@ func Each[P, I, O any](f func(P, *Ctx, I) (O, error)) Func {
 	}
 	list.out = listKind(one.out)
 	list.inWord, list.outWord = words[list.in], words[list.out]
-	return Func{params: reflect.TypeFor[P](), variants: []variant{one, list}}
+	return Func{params: reflect.TypeFor[P](), fresh: fresh[P], variants: []variant{one, list}}
+}
+
+// fresh copies parameters.
+func fresh[P any](proto any) (any, unsafe.Pointer) {
+	p := new(P)
+	*p = *proto.(*P)
+	return p, unsafe.Pointer(p)
 }
 
 // listKind is the kind of a list of results.
@@ -67,7 +75,7 @@ func Overload(fs ...Func) Func {
 	joined := Func{}
 	for i, f := range fs {
 		if i == 0 {
-			joined.params, joined.dynamic = f.params, f.dynamic
+			joined.params, joined.dynamic, joined.fresh = f.params, f.dynamic, f.fresh
 		} else if f.params != joined.params {
 			joined.mixed = true
 		}

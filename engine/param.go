@@ -7,17 +7,17 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"unsafe"
 )
 
 // table is how the parameters of an operation are decoded, made once.
 type table struct {
-	typ       reflect.Type // struct; nil for dynamic parameters
-	fields    []field
-	all       uint64 // a bit for each field
-	required  uint64
-	defaults  bool          // the prototype is not zero
-	proto     any           // pointer to a struct with the defaults
-	protoElem reflect.Value // the struct
+	typ      reflect.Type // struct; nil for dynamic parameters
+	fields   []field
+	all      uint64 // a bit for each field
+	required uint64
+	proto    any // pointer to a struct with the defaults
+	fresh    func(proto any) (any, unsafe.Pointer)
 }
 
 // field is one parameter.
@@ -49,7 +49,7 @@ func (t *table) find(name []byte) (int, bool) {
 
 // tableOf compiles the parameters of a function.
 func tableOf(f Func) (*table, error) {
-	t := &table{typ: f.params}
+	t := &table{typ: f.params, fresh: f.fresh}
 	var err error
 	if f.params == nil {
 		for _, p := range f.dynamic {
@@ -84,7 +84,7 @@ func tableOf(f Func) (*table, error) {
 // reflect reads the fields of the struct, those of embedded structs included.
 func (t *table) reflect() error {
 	proto := reflect.New(t.typ)
-	t.proto, t.protoElem = proto.Interface(), proto.Elem()
+	t.proto = proto.Interface()
 	if t.typ.Kind() != reflect.Struct {
 		return fmt.Errorf("parameters are %s, not a struct", t.typ)
 	}
@@ -102,16 +102,11 @@ func (t *table) reflect() error {
 			if err := d.put(&f, text); err != nil {
 				return fmt.Errorf("%s: default: %w", sf.Name, err)
 			}
-			t.defaults = true
-			f.Default = fieldValue(t.protoElem, sf)
+			f.Default = proto.Elem().FieldByIndex(sf.Index).Interface()
 		}
 		t.fields = append(t.fields, f)
 	}
 	return nil
-}
-
-func fieldValue(v reflect.Value, sf reflect.StructField) any {
-	return v.FieldByIndex(sf.Index).Interface()
 }
 
 // offset returns where a field of nested structs is.

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"errors"
-	"reflect"
 
 	"catena/storage/fault"
 )
@@ -210,9 +209,8 @@ func (st *step) params(c *Ctx) (any, error) {
 			return st.proto, nil
 		}
 	}
-	p := reflect.New(t.typ)
-	p.Elem().Set(reflect.ValueOf(st.proto).Elem())
-	d := decoder{c: c, t: t, base: p.UnsafePointer(), set: st.given}
+	p, base := t.fresh(st.proto)
+	d := decoder{c: c, t: t, base: base, set: st.given}
 	for i := range st.computed {
 		cv := &st.computed[i]
 		v, err := cv.value.eval(c)
@@ -227,7 +225,7 @@ func (st *step) params(c *Ctx) (any, error) {
 			return nil, err
 		}
 	}
-	return p.Interface(), d.finish()
+	return p, d.finish()
 }
 
 // fed reports whether a parameter that the step does not give is found elsewhere.

@@ -186,7 +186,7 @@ func (r *running) attempt(tx *storage.Tx) (err error) {
 	if call.DryRun && tx != nil && tx.Writable() {
 		tx.Record()
 	}
-	c.Vars = make(map[string]any, len(call.Vars))
+	c.Vars = map[string]any{} // smaller than one made for a length
 	r.beginTrace()
 	defer func() {
 		if p := recover(); p != nil {
@@ -232,6 +232,9 @@ func (r *running) invoke(c *Ctx) (any, error) {
 
 // resolve finds what the call left to be found inside the transaction.
 func (r *running) resolve(c *Ctx) (any, error) {
+	if len(r.call.Vars) == 0 {
+		return c.found(r.call.Input)
+	}
 	for name, v := range r.call.Vars {
 		if name == "ChainParameters" {
 			return nil, fault.Invalid.Errorf("variable ChainParameters is reserved").In(name)

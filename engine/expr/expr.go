@@ -144,13 +144,18 @@ func closing(s string) int {
 
 func (p *Program) compile(source string) error {
 	code, err := expr.Compile(source, expr.AllowUndefinedVariables(), expr.MaxNodes(maxNodes),
-		expr.Patch((*uses)(p)), expr.DisableBuiltin("now"), expr.Optimize(true))
+		expr.Patch((*uses)(p)), expr.DisableBuiltin("now"), expr.Function("now", never), expr.Optimize(true))
 	if err != nil {
 		line, _, _ := strings.Cut(err.Error(), "\n")
 		return fault.Invalid.Errorf("expression: %s", line).WithCode("expression")
 	}
 	p.parts = append(p.parts, part{code: code})
 	return nil
+}
+
+// never stands for functions whose result would differ from one attempt to the next.
+func never(...any) (any, error) {
+	return nil, fault.Invalid.Errorf("now: use CurrentDate")
 }
 
 // uses collects what a program reads.
