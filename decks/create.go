@@ -18,7 +18,7 @@ var create = engine.Op{
 }
 
 type createParams struct {
-	Title *string `json:"title" default:"deck" type:"string" doc:"Title of 1 to 200 characters."`
+	Title string `json:"title" default:"deck" doc:"Title of 1 to 200 characters."`
 	fields
 	view
 }
@@ -27,7 +27,7 @@ func (p createParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) 
 	if _, err := p.set(); err != nil {
 		return nil, err
 	}
-	p.fields.Title = p.Title
+	p.fields.Title = &p.Title
 	f, err := p.merge()
 	if err != nil {
 		return nil, err

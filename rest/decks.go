@@ -50,7 +50,7 @@ func decks(op string, status int, parts ...deckParams) handler {
 		if !x.acceptsJSON() {
 			return fault.Invalid.Errorf("answers are JSON, which Accept leaves out").WithCode("not_acceptable")
 		}
-		p := rawParams(nil).text("revision", x.deckRevision()).text("base", strings.TrimSuffix(x.base(), x.s.ContextPath))
+		p := rawParams(nil).text("revision", x.deckRevision()).text("base", x.host())
 		if status == http.StatusNoContent {
 			p = nil
 		}
@@ -212,11 +212,14 @@ func (x *exchange) runDeck(call engine.Call, status int) error {
 	return nil
 }
 
+// host is the public address of the server without the context path.
+func (x *exchange) host() string { return strings.TrimSuffix(x.base(), x.s.ContextPath) }
+
 func (x *exchange) located(path string) string {
 	if path == "" {
 		return ""
 	}
-	return strings.TrimSuffix(x.base(), x.s.ContextPath) + path
+	return x.host() + path
 }
 
 // encodeDeck makes the body of an answer, with what goes into headers before it.

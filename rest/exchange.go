@@ -227,7 +227,17 @@ func (x *exchange) serveMount(m *mounted) error {
 		if err := x.signIn(); err != nil {
 			return err
 		}
-		r = r.WithContext(context.WithValue(r.Context(), principalKey{}, x.as))
+		if isDecks(locate(x.s.ContextPath, m.Path).path) {
+			if err := x.rate(); err != nil {
+				return err
+			}
+			rc := http.NewResponseController(x.w)
+			if rc.SetReadDeadline(time.Now().Add(x.s.Limits.Body)) == nil {
+				defer func() { _ = rc.SetReadDeadline(time.Time{}) }()
+			}
+		}
+		ctx := context.WithValue(r.Context(), principalKey{}, x.as)
+		r = r.WithContext(context.WithValue(ctx, baseKey{}, x.host()))
 	}
 	if r.Body != nil && r.Body != http.NoBody {
 		r = r.WithContext(r.Context())

@@ -10,6 +10,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -119,7 +120,7 @@ func New(c Config) *Handler {
 	}
 	s.api = newRouter(s.meters.attach("/api/v1", apiRoutes()))
 	s.top = newRouter(s.meters.attach("", topRoutes()))
-	for _, m := range c.Mounts {
+	for _, m := range append(slices.Clip(c.Mounts), s.toolServers()...) {
 		s.mounts = append(s.mounts, mounted{m, s.meters.attach("", []route{{path: m.Path + "/*"}})})
 	}
 	return s

@@ -1,0 +1,281 @@
+package mcp
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"catena/engine"
+	"catena/engine/entity"
+	"catena/storage/fault"
+)
+
+const (
+	maxFound = 50
+	maxFile  = 1 << 20 // bytes of a file whose content is shown
+)
+
+// addAutomation adds the tools that reach every operation.
+func (c *Config) addAutomation(s *mcp.Server) {
+	reads := &mcp.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: &no}
+	s.AddTool(&mcp.Tool{
+		Name: "describe_operation", Title: "Describe operation", Annotations: reads,
+		Description: "Returns the documentation of an operation with the JSON Schema of its parameters.",
+		InputSchema: json.RawMessage(`{"type":"object","properties":{"name":{"type":"string","description":"Name of the operation, for example Document.Create."}},"required":["name"],"additionalProperties":false}`),
+	}, c.describe)
+	s.AddTool(&mcp.Tool{
+		Name: "run_operation", Title: "Run operation", Annotations: &mcp.ToolAnnotations{DestructiveHint: &yes, OpenWorldHint: &yes},
+		Description: "Runs an operation or chain in one transaction and returns its result.",
+		InputSchema: json.RawMessage(`{"type":"object","properties":{
+			"operation":{"type":"string","description":"Name of the operation or chain."},
+			"input":{"description":"What it works on: a document's path or id, a list of them, an entity, or nothing."},
+			"params":{"type":"object","description":"Parameters by name."},
+			"context":{"type":"object","description":"Context variables by name."},
+			"dryRun":{"type":"boolean","default":false,"description":"Whether to undo everything at the end and list what would have changed."}
+		},"required":["operation"],"additionalProperties":false}`),
+	}, c.runOperation)
+	s.AddTool(&mcp.Tool{
+		Name: "search_operations", Title: "Search operations", Annotations: reads,
+		Description: "Finds operations and chains by words of their name, label and documentation, the best first.",
+		InputSchema: json.RawMessage(`{"type":"object","properties":{
+			"query":{"type":"string","default":"","description":"Words to look for; without any, all operations by name."},
+			"limit":{"type":"integer","minimum":1,"maximum":50,"default":10,"description":"Most operations returned."}
+		},"additionalProperties":false}`),
+	}, c.search)
+}
+
+// strictly reads arguments into a struct that has a field for each.
+func strictly(raw json.RawMessage, into any) error {
+	if _, err := arguments(raw); err != nil {
+		return err
+	}
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(into); err != nil && len(raw) > 0 {
+		return fault.Invalid.Errorf("arguments: %s", strings.TrimPrefix(err.Error(), "json: "))
+	}
+	return nil
+}
+
+// structured is a result that is shown as JSON and as text.
+func structured(v any) (*mcp.CallToolResult, error) {
+	body, err := encode(v)
+	if err != nil {
+		return nil, err
+	}
+	return &mcp.CallToolResult{Content: text(string(body)), StructuredContent: json.RawMessage(body)}, nil
+}
+
+// found is an operation as searches list it.
+type found struct {
+	Name      string   `json:"name"`
+	Label     string   `json:"label"`
+	Category  string   `json:"category,omitempty"`
+	Doc       string   `json:"description"`
+	Signature []string `json:"signature"`
+	Effect    string   `json:"effect"`
+
+	score int
+}
+
+func (c *Config) search(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	args := struct {
+		Query string `json:"query"`
+		Limit int    `json:"limit"`
+	}{Limit: 10}
+	if err := strictly(req.Params.Arguments, &args); err != nil {
+		return failed(err), nil
+	}
+	if args.Limit < 1 || args.Limit > maxFound {
+		return failed(fault.Invalid.Errorf("limit: %d is not from 1 to %d", args.Limit, maxFound)), nil
+	}
+	set, as := c.Engine.Set(), c.As(ctx)
+	var all []found
+	for _, name := range set.Names() {
+		doc, ok := set.DescribeOp(name)
+		if !ok || !set.Allowed(name, as, engine.MCP) {
+			continue
+		}
+		f := found{Name: name, Label: doc.Label, Category: doc.Category, Doc: doc.Description, Signature: doc.Signature, Effect: doc.Effect.String()}
+		if f.score = rank(doc, args.Query); f.score > 0 {
+			all = append(all, f)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b found) int { return cmp.Compare(b.score, a.score) })
+	total := len(all)
+	return structured(map[string]any{"operations": append([]found{}, all[:min(args.Limit, total)]...), "total": total})
+}
+
+// rank counts how well the documentation of an operation fits words; 0 if one is missing.
+func rank(doc engine.OpDoc, query string) int {
+	name := strings.ToLower(doc.ID + " " + strings.Join(doc.Aliases, " "))
+	label, about := strings.ToLower(doc.Label), strings.ToLower(doc.Description+" "+doc.Category)
+	for _, p := range doc.Params {
+		about += " " + strings.ToLower(p.Name)
+	}
+	score := 1
+	for word := range strings.FieldsSeq(strings.ToLower(query)) {
+		points := 0
+		switch {
+		case strings.ToLower(doc.ID) == word:
+			points = 20
+		case strings.HasSuffix(strings.ToLower(doc.ID), "."+word):
+			points = 8
+		case strings.Contains(name, word):
+			points = 5
+		case strings.Contains(label, word):
+			points = 3
+		case strings.Contains(about, word):
+			points = 1
+		}
+		if points == 0 {
+			return 0
+		}
+		score += points
+	}
+	return score
+}
+
+func (c *Config) describe(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	var args struct {
+		Name string `json:"name"`
+	}
+	if err := strictly(req.Params.Arguments, &args); err != nil {
+		return failed(err), nil
+	}
+	set := c.Engine.Set()
+	d, ok := set.Op(args.Name)
+	if !ok || !set.Allowed(args.Name, c.As(ctx), engine.MCP) {
+		return failed(c.unknown(ctx, args.Name)), nil
+	}
+	return structured(map[string]any{
+		"name": d.Name, "aliases": append([]string{}, d.Aliases...), "label": d.Label, "category": d.Category, "description": d.Doc,
+		"signature": d.Signature(), "effect": d.Effect.String(), "params": d.Schema(),
+	})
+}
+
+func (c *Config) unknown(ctx context.Context, name string) error {
+	set := c.Engine.Set()
+	if near := set.Nearest(name); near != "" && set.Allowed(near, c.As(ctx), engine.MCP) {
+		return fault.NotFound.Errorf("operation %s: there is none, perhaps %s", name, near).WithCode("unknown_operation")
+	}
+	return fault.NotFound.Errorf("operation %s", name).WithCode("unknown_operation")
+}
+
+// lazy finds what a value names inside the transaction.
+func lazy(raw json.RawMessage) engine.Lazy {
+	return func(c *engine.Ctx) (any, error) { return entity.Decode(c, raw) }
+}
+
+// variable reads a context variable: what may name a document is found inside the transaction.
+func variable(raw json.RawMessage) any {
+	if raw[0] == '{' || raw[0] == '[' || bytes.HasPrefix(raw, []byte(`"doc`)) {
+		return lazy(raw)
+	}
+	return engine.Plain(raw)
+}
+
+func (c *Config) runOperation(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	var args struct {
+		Operation string                     `json:"operation"`
+		Input     json.RawMessage            `json:"input"`
+		Params    json.RawMessage            `json:"params"`
+		Context   map[string]json.RawMessage `json:"context"`
+		DryRun    bool                       `json:"dryRun"`
+	}
+	if err := strictly(req.Params.Arguments, &args); err != nil {
+		return failedAs(err), nil
+	}
+	if !c.Engine.Set().Allowed(args.Operation, c.As(ctx), engine.MCP) {
+		return failedAs(c.unknown(ctx, args.Operation)), nil
+	}
+	call := engine.Call{Op: args.Operation, DryRun: args.DryRun, Vars: map[string]any{}, Encode: c.encoder(ctx)}
+	if len(args.Params) > 0 && string(args.Params) != "null" {
+		call.RawParams = args.Params
+	}
+	if len(args.Input) > 0 && string(args.Input) != "null" {
+		call.Input = lazy(args.Input)
+	}
+	for name, raw := range args.Context {
+		call.Vars[name] = variable(raw)
+	}
+	res, err := c.run(ctx, call)
+	if err != nil {
+		return failedAs(err), nil
+	}
+	return ran(res, args.DryRun)
+}
+
+// encoder writes results as the platform does, small files with their content.
+func (c *Config) encoder(ctx context.Context) func(*engine.Ctx, any) ([]byte, error) {
+	o := &entity.Options{Base: c.Base(ctx) + c.Context, Repo: c.Engine.Repo().Name(), Properties: []string{"*"}}
+	return func(ec *engine.Ctx, v any) ([]byte, error) {
+		switch v := v.(type) {
+		case nil:
+			return []byte("null"), nil
+		case *engine.Blob:
+			return encode(fileOf(v))
+		case engine.Blobs:
+			files := make([]any, len(v))
+			for i, b := range v {
+				files[i] = fileOf(b)
+			}
+			return encode(files)
+		case map[string]any, []any:
+			if _, plain := v.(map[string]any); plain || len(v.([]any)) == 0 {
+				return encode(engine.Plain(v))
+			}
+		}
+		return entity.Append(nil, ec, v, o)
+	}
+}
+
+// fileOf shows a file: its content too if that is small.
+func fileOf(b *engine.Blob) map[string]any {
+	out := map[string]any{"name": b.Name, "mime-type": b.Type, "length": b.Size, "digest": b.Digest}
+	data, err := b.Bytes(maxFile)
+	switch {
+	case err != nil:
+	case strings.HasPrefix(b.Type, "text/") || strings.HasSuffix(b.Type, "json") || strings.HasSuffix(b.Type, "xml"):
+		out["data"] = string(data)
+	default:
+		out["base64"] = base64.StdEncoding.EncodeToString(data)
+	}
+	return out
+}
+
+// ran shows the result of an operation, and what a dry run would have changed.
+func ran(res *engine.Result, dry bool) (*mcp.CallToolResult, error) {
+	body := json.RawMessage(res.Body)
+	if len(body) == 0 {
+		body = json.RawMessage("null")
+	}
+	if !dry {
+		all, err := encode(map[string]any{"result": body})
+		return &mcp.CallToolResult{Content: text(string(body)), StructuredContent: json.RawMessage(all)}, err
+	}
+	return structured(map[string]any{"result": body, "changes": append([]any{}, changes(res)...), "dryRun": true})
+}
+
+func changes(res *engine.Result) []any {
+	out := make([]any, len(res.Changes))
+	for i := range res.Changes {
+		out[i] = res.Changes[i]
+	}
+	return out
+}
+
+// failedAs is failed with the kind of error in front, as scenarios and traces name it.
+func failedAs(err error) *mcp.CallToolResult {
+	message := err.Error()
+	if fault.Of(err) == fault.Internal {
+		message = "the server failed"
+	}
+	return &mcp.CallToolResult{IsError: true, Content: text(fault.Of(err).String() + ": " + message)}
+}

@@ -1,0 +1,64 @@
+package mcp
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"catena/engine"
+	"catena/storage/fault"
+)
+
+// advice tells a model what to do about errors that trying again does not mend.
+var advice = map[string]string{
+	"insufficient_scope": "ask for a read_write key",
+	"plan_required":      "use another visibility, or ask the owner to change the plan",
+	"unknown_operation":  "find operations with search_operations",
+}
+
+// failed is the result of a tool that failed: "code: message", a line for each thing wrong.
+func failed(err error) *mcp.CallToolResult {
+	var lines []string
+	for _, e := range apart(err) {
+		lines = append(lines, codeOf(e)+": "+messageOf(e))
+	}
+	return &mcp.CallToolResult{IsError: true, Content: text(strings.Join(lines, "\n"))}
+}
+
+// apart returns the errors joined in one.
+func apart(err error) []error {
+	var many interface{ Unwrap() []error }
+	if !errors.As(err, &many) {
+		return []error{err}
+	}
+	var out []error
+	for _, e := range many.Unwrap() {
+		out = append(out, apart(e)...)
+	}
+	return out
+}
+
+func codeOf(err error) string {
+	var f *fault.Error
+	if errors.As(err, &f) && f.Code != "" {
+		return f.Code
+	}
+	return fault.Of(err).String()
+}
+
+// messageOf is the text for the model; what went wrong inside the server stays there.
+func messageOf(err error) string {
+	if fault.Of(err) == fault.Internal {
+		return "the server failed"
+	}
+	var op *engine.Error
+	if errors.As(err, &op) {
+		err = op.Err
+	}
+	out := err.Error()
+	if hint := advice[codeOf(err)]; hint != "" {
+		out += " (" + hint + ")"
+	}
+	return out
+}

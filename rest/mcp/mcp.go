@@ -1,0 +1,83 @@
+// Package mcp serves operations to models over the Model Context Protocol: the tools of the
+// deck service, which a table maps to operations, and tools to find and run any operation.
+// It speaks both eras of the protocol, without sessions, in plain JSON. Who asks, from which
+// site and how often is settled before a request comes here; what tools do is the
+// operations' matter.
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"catena/engine"
+)
+
+// Config says what is served.
+type Config struct {
+	Engine  *engine.Engine
+	Log     *slog.Logger
+	Version string
+	MaxBody int64                                       // bytes of a request
+	Context string                                      // context path of the platform's addresses
+	As      func(ctx context.Context) *engine.Principal // who asks, from a request's context
+	Base    func(ctx context.Context) string            // public address of the server, likewise
+}
+
+// Decks serves the tools of the deck service.
+func Decks(c Config) http.Handler {
+	s := c.server("catena-decks", "Presentations of the signed-in user. A deck is HTML made of <section> elements, one a slide.")
+	for i := range tools {
+		if t, err := tools[i].declare(c.Engine.Set()); err == nil {
+			s.AddTool(t, c.deckTool(&tools[i]))
+		}
+	}
+	return c.handler(s)
+}
+
+// Automation serves the tools to find, describe and run operations.
+func Automation(c Config) http.Handler {
+	s := c.server("catena-automation", "Operations on documents. Find one with search_operations, read its parameters with describe_operation, run it with run_operation; dryRun shows what it would change.")
+	c.addAutomation(s)
+	return c.handler(s)
+}
+
+func (c *Config) server(name, instructions string) *mcp.Server {
+	s := mcp.NewServer(&mcp.Implementation{Name: name, Version: c.Version}, &mcp.ServerOptions{
+		Instructions: instructions,
+		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
+		SetCacheable: func(_ context.Context, _ mcp.Request, b *mcp.Cacheable) { b.CacheScope = "private" },
+	})
+	s.AddReceivingMiddleware(c.recovering)
+	return s
+}
+
+func (c *Config) handler(s *mcp.Server) http.Handler {
+	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, &mcp.StreamableHTTPOptions{
+		Stateless: true, JSONResponse: true, DisableLocalhostProtection: true,
+		MaxRequestBodyBytes: c.MaxBody, PropagateRequestCancellation: true,
+	})
+}
+
+// recovering makes an error of a panic, which would end the process: requests are handled
+// in goroutines of their own.
+func (c *Config) recovering(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (res mcp.Result, err error) {
+		defer func() {
+			if p := recover(); p != nil {
+				c.Log.Error("tool panicked", "method", method, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+				res, err = &mcp.CallToolResult{IsError: true, Content: text("internal: the server failed")}, nil
+				if method != "tools/call" {
+					res, err = nil, fmt.Errorf("internal error")
+				}
+			}
+		}()
+		return next(ctx, method, req)
+	}
+}
+
+func text(s string) []mcp.Content { return []mcp.Content{&mcp.TextContent{Text: s}} }

@@ -1,0 +1,187 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"catena/engine"
+	"catena/storage/fault"
+)
+
+// tool is a tool of the deck service and the operation it stands for.
+type tool struct {
+	name, title, op string
+	params          string // of the operation's that the tool has
+	shaped          bool   // the operation takes a revision and an address
+	whole           bool   // the result is shown with its figures, not only its data
+	output          string // fields and their types
+	hints           mcp.ToolAnnotations
+}
+
+var no, yes = false, true
+
+// tools is the table of the deck service's tools. Their fields are those of revision B.
+var tools = []tool{
+	{
+		name: "create_deck", title: "Create deck", op: "Deck.Create", params: "title description width height data visibility",
+		shaped: true, output: deckFields, hints: mcp.ToolAnnotations{DestructiveHint: &no, OpenWorldHint: &no},
+	},
+	{
+		name: "get_deck", title: "Get deck", op: "Deck.Get", params: "id",
+		shaped: true, output: deckFields, hints: mcp.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: &no},
+	},
+	{
+		name: "list_decks", title: "List decks", op: "Deck.List", params: "page per_page",
+		shaped: true, whole: true, hints: mcp.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: &no},
+	},
+	{
+		name: "trash_deck", title: "Trash deck", op: "Deck.Trash", params: "id",
+		output: "id:integer trashed:boolean", hints: mcp.ToolAnnotations{DestructiveHint: &yes, IdempotentHint: true, OpenWorldHint: &no},
+	},
+	{
+		name: "update_deck", title: "Update deck", op: "Deck.Update", params: "id title description width height data visibility",
+		shaped: true, output: deckFields, hints: mcp.ToolAnnotations{DestructiveHint: &yes, IdempotentHint: true, OpenWorldHint: &no},
+	},
+}
+
+const (
+	summaryFields = "id:integer title:string description:string url:string"
+	deckFields    = summaryFields + ` urls:object slug:string visibility:string slide_count:integer notes:string
+		css_input:string css_output:string width:integer height:integer margin:number transition:string
+		background_transition:string theme_font:string theme_color:string language:string created_at:string
+		updated_at:string data:string`
+)
+
+// declare describes a tool: its input is a part of the operation's parameters.
+func (t *tool) declare(set *engine.Set) (*mcp.Tool, error) {
+	d, ok := set.Op(t.op)
+	if !ok {
+		return nil, fault.NotFound.Errorf("operation %s", t.op)
+	}
+	hints := t.hints
+	return &mcp.Tool{
+		Name: t.name, Title: t.title, Description: d.Doc, Annotations: &hints,
+		InputSchema: t.input(d.Schema()), OutputSchema: t.result(),
+	}, nil
+}
+
+func (t *tool) input(s *engine.Schema) *engine.Schema {
+	out := &engine.Schema{Type: "object", Properties: map[string]*engine.Schema{}, Additional: false}
+	for name := range strings.FieldsSeq(t.params) {
+		out.Properties[name] = s.Properties[name]
+		for _, required := range s.Required {
+			if required == name {
+				out.Required = append(out.Required, name)
+			}
+		}
+	}
+	return out
+}
+
+func (t *tool) result() *engine.Schema {
+	if !t.whole {
+		return object(t.output)
+	}
+	list := object("data:array meta:object")
+	list.Properties["data"].Items = object(summaryFields)
+	list.Properties["meta"] = object("page:integer per_page:integer total:integer")
+	return list
+}
+
+// object is the schema of an object with fields, all of which are there.
+func object(fields string) *engine.Schema {
+	out := &engine.Schema{Type: "object", Properties: map[string]*engine.Schema{}}
+	for field := range strings.FieldsSeq(fields) {
+		name, typ, _ := strings.Cut(field, ":")
+		out.Properties[name] = &engine.Schema{Type: typ}
+		out.Required = append(out.Required, name)
+	}
+	return out
+}
+
+// deckTool runs the operation of a tool.
+func (c *Config) deckTool(t *tool) mcp.ToolHandler {
+	known := map[string]bool{}
+	for name := range strings.FieldsSeq(t.params) {
+		known[name] = true
+	}
+	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		params, err := arguments(req.Params.Arguments)
+		if err != nil {
+			return failed(err), nil
+		}
+		for name := range params {
+			if !known[name] {
+				return failed(fault.Invalid.Errorf("%q: %s has no such argument, only %s", name, t.name, t.params).WithCode("unknown_field")), nil
+			}
+		}
+		if t.shaped {
+			params["revision"], params["base"] = "B", c.Base(ctx)
+		}
+		call := engine.Call{Op: t.op, Params: params, Encode: t.encode}
+		res, err := c.run(ctx, call)
+		if err != nil {
+			return failed(err), nil
+		}
+		out := &mcp.CallToolResult{Content: text(string(res.Body)), StructuredContent: json.RawMessage(res.Body)}
+		if removed := sanitized(res.Value); removed != "" {
+			out.Content = append(out.Content, text("Removed from the HTML because it could act: "+removed)...)
+		}
+		return out, nil
+	}
+}
+
+func (t *tool) encode(_ *engine.Ctx, v any) ([]byte, error) {
+	if m, ok := v.(map[string]any); ok && !t.whole {
+		v = m["data"]
+	}
+	return encode(v)
+}
+
+func encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return bytes.TrimSpace(b.Bytes()), err
+}
+
+// sanitized lists what was taken out of a deck's HTML.
+func sanitized(v any) string {
+	m, _ := v.(map[string]any)
+	meta, _ := m["meta"].(map[string]any)
+	list, _ := meta["sanitized"].([]any)
+	var out []string
+	for _, item := range list {
+		if s, ok := item.(string); ok {
+			out = append(out, s)
+		}
+	}
+	return strings.Join(out, "; ")
+}
+
+// arguments reads the arguments of a call strictly.
+func arguments(raw json.RawMessage) (map[string]any, error) {
+	if len(raw) == 0 || string(raw) == "null" {
+		return map[string]any{}, nil
+	}
+	v, err := engine.ParseJSON(raw)
+	if err != nil {
+		return nil, err
+	}
+	m, ok := v.(map[string]any)
+	if !ok {
+		return nil, fault.Invalid.Errorf("arguments: are no object")
+	}
+	return m, nil
+}
+
+// run carries out a call for whoever asks.
+func (c *Config) run(ctx context.Context, call engine.Call) (*engine.Result, error) {
+	call.As, call.Door = c.As(ctx), engine.MCP
+	return c.Engine.Run(ctx, call)
+}

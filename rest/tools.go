@@ -1,0 +1,23 @@
+package rest
+
+import (
+	"context"
+
+	"catena/rest/mcp"
+)
+
+type baseKey struct{}
+
+// toolServers are the servers for models, also below the context path.
+func (s *Handler) toolServers() []Mount {
+	c := mcp.Config{
+		Engine: s.Engine, Log: s.log, Version: s.Version, MaxBody: s.Limits.JSON, As: PrincipalOf, Context: s.ContextPath,
+		Base: func(ctx context.Context) string { base, _ := ctx.Value(baseKey{}).(string); return base },
+	}
+	decks, automation := mcp.Decks(c), mcp.Automation(c)
+	out := []Mount{{Path: "/mcp/automation", Handler: automation}, {Path: "/mcp", Handler: decks}}
+	if s.ContextPath != "" {
+		out = append(out, Mount{Path: s.ContextPath + "/mcp/automation", Handler: automation}, Mount{Path: s.ContextPath + "/mcp", Handler: decks})
+	}
+	return out
+}
