@@ -113,11 +113,11 @@ func TestSchemas(t *testing.T) {
 		{"Document.Create", `{"type":["File"]}`, false},
 		{"Document.Create", `{"type":{"name":"File"}}`, false},
 		{"Document.Create", `{"type":"File","properties":[1]}`, false},
-		{"Document.AddPermission", `{"permission":"Read","users":["alice"],"begin":"2025-01-01T00:00:00Z"}`, true},
-		{"Document.AddPermission", `{"permission":"Read","users":["alice"],"begin":"soon"}`, false},
-		{"Document.AddPermission", `{"permission":"Read","users":["alice"],"begin":[]}`, false},
-		{"Document.AddPermission", `{"permission":"Read","users":["alice"],"notify":[true]}`, false},
-		{"Document.AddPermission", `{"permission":"Read","users":["alice"],"notify":true}`, true},
+		{"Document.AddPermission", `{"permission":"Read","users":["Administrator"],"begin":"2025-01-01T00:00:00Z"}`, true},
+		{"Document.AddPermission", `{"permission":"Read","users":["Administrator"],"begin":"soon"}`, false},
+		{"Document.AddPermission", `{"permission":"Read","users":["Administrator"],"begin":[]}`, false},
+		{"Document.AddPermission", `{"permission":"Read","users":["Administrator"],"notify":[true]}`, false},
+		{"Document.AddPermission", `{"permission":"Read","users":["Administrator"],"notify":true}`, true},
 		{"Repository.Query", `{"query":"SELECT * FROM Document","pageSize":5}`, true},
 		{"Repository.Query", `{"query":"SELECT * FROM Document","pageSize":1.5}`, false},
 		{"Repository.Query", `{"query":"SELECT * FROM Document","pageSize":"many"}`, false},
@@ -159,7 +159,13 @@ func decodes(t *testing.T, a *app, op, params string) error {
 	t.Helper()
 	def, _ := a.engine.Set().Op(op)
 	call := engine.Call{Op: op, As: a.repo.System(), Door: engine.CLI, RawParams: json.RawMessage(params), DryRun: true}
-	if in := def.Signature()[0]; in != "void" {
+	switch in := def.Signature()[0]; in {
+	case "void":
+	case "blob", "bloblist":
+		call.Input = engine.NewBlob("a.txt", "text/plain", []byte("a"))
+	case "businessadapter":
+		call.Input = map[string]any{}
+	default:
 		call.Input = "/"
 	}
 	_, err := a.engine.Run(t.Context(), call)
