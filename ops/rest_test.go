@@ -131,7 +131,7 @@ func (d *restDoor) failure(res *http.Response, body []byte) scenario.Outcome {
 	if err := json.Unmarshal(body, &p); err != nil {
 		return broken(fmt.Errorf("%s: %w: %s", res.Status, err, body))
 	}
-	text := scenario.Cause(p.Message, func(name string) bool { _, ok := d.s.Engine.Set().Op(name); return ok })
+	text := scenario.Cause(p.Message, isOp(d.s))
 	f := &scenario.Failure{Kinds: statuses[res.StatusCode], Message: text}
 	if f.Kinds == nil {
 		return broken(fmt.Errorf("%s: %s", res.Status, body))
@@ -148,9 +148,13 @@ func (d *restDoor) failure(res *http.Response, body []byte) scenario.Outcome {
 	return scenario.Outcome{Failure: f}
 }
 
+func isOp(s *resttest.Server) func(string) bool {
+	return func(name string) bool { _, ok := s.Engine.Set().Op(name); return ok }
+}
+
 // plain reads JSON with the server's address as scenarios write it.
-func (d *restDoor) plain(body []byte) (any, error) {
-	dec := json.NewDecoder(bytes.NewReader(bytes.ReplaceAll(body, []byte(d.s.URL+"/nuxeo"), []byte(scenario.Base))))
+func plain(s *resttest.Server, body []byte) (any, error) {
+	dec := json.NewDecoder(bytes.NewReader(bytes.ReplaceAll(body, []byte(s.URL+"/nuxeo"), []byte(scenario.Base))))
 	dec.UseNumber()
 	var v any
 	err := dec.Decode(&v)
@@ -158,7 +162,7 @@ func (d *restDoor) plain(body []byte) (any, error) {
 }
 
 func (d *restDoor) dry(body []byte) scenario.Outcome {
-	v, err := d.plain(body)
+	v, err := plain(d.s, body)
 	m, ok := v.(map[string]any)
 	if err != nil || !ok || m["entity-type"] != "dryRun" {
 		return broken(fmt.Errorf("no dry run: %s", body))
@@ -168,7 +172,7 @@ func (d *restDoor) dry(body []byte) scenario.Outcome {
 
 func (d *restDoor) answer(res *http.Response, body []byte) scenario.Outcome {
 	if res.StatusCode == http.StatusNoContent {
-		return scenario.Outcome{}
+		return scenario.Outcome{Empty: true}
 	}
 	typ, params, err := mime.ParseMediaType(res.Header.Get("Content-Type"))
 	if err != nil {
@@ -184,7 +188,7 @@ func (d *restDoor) answer(res *http.Response, body []byte) scenario.Outcome {
 		}
 		return scenario.Outcome{Files: []*scenario.File{f}}
 	}
-	v, err := d.plain(body)
+	v, err := plain(d.s, body)
 	if err != nil {
 		return broken(fmt.Errorf("%w: %s", err, body))
 	}

@@ -13,6 +13,7 @@ import (
 	"catena/decks"
 	"catena/engine"
 	"catena/engine/scenario"
+	"catena/rest"
 	"catena/rest/resttest"
 	"catena/scripts"
 	"catena/storage"
@@ -42,6 +43,7 @@ var doors = []struct {
 	open func(*resttest.Server) scenario.Door
 }{
 	{"engine", func(s *resttest.Server) scenario.Door { return scenario.Engine(s.Engine) }},
+	{"mcp", func(s *resttest.Server) scenario.Door { return &mcpDoor{s} }},
 	{"rest", func(s *resttest.Server) scenario.Door { return &restDoor{s} }},
 }
 
@@ -131,6 +133,7 @@ func server(t *testing.T) (*resttest.Server, *scenario.Clock) {
 			c.Clock, c.NewID, c.PasswordMemory = clock.Now, clock.NewID, 64
 		},
 		Engine: func(c *engine.Config) { c.Clock, c.NewID = clock.Now, clock.NewID },
+		Rest:   func(c *rest.Config) { c.Limits.Rate = -1 },
 	})
 	s.User("alice")
 	s.User("bob")

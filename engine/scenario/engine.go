@@ -25,9 +25,7 @@ func (d *direct) Run(ctx context.Context, user string, c Command) Outcome {
 		return d.failed(err)
 	}
 	call := engine.Call{Op: c.Op, RawParams: c.Params, As: as, Door: engine.REST, DryRun: c.DryRun, Encode: write}
-	if call.Input, err = input(c); err != nil {
-		return d.failed(err)
-	}
+	call.Input = input(c)
 	if call.Vars, err = variables(c.Vars); err != nil {
 		return d.failed(err)
 	}
@@ -44,21 +42,21 @@ func (d *direct) failed(err error) Outcome {
 }
 
 // input is what the command gives to the operation.
-func input(c Command) (any, error) {
+func input(c Command) any {
 	blobs := make(engine.Blobs, len(c.Files))
 	for i, f := range c.Files {
 		blobs[i] = engine.NewBlob(f.Name, f.Type, f.Data)
 	}
 	switch {
 	case len(blobs) > 1:
-		return blobs, nil
+		return blobs
 	case len(blobs) == 1:
-		return blobs[0], nil
+		return blobs[0]
 	case c.Input == nil:
-		return nil, nil
+		return nil
 	}
 	raw := c.Input
-	return engine.Lazy(func(c *engine.Ctx) (any, error) { return entity.Decode(c, raw) }), nil
+	return engine.Lazy(func(c *engine.Ctx) (any, error) { return entity.Decode(c, raw) })
 }
 
 // variables reads the context: what may name documents is found inside the transaction.

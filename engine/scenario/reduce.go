@@ -56,7 +56,6 @@ var unseen = map[string]bool{
 func (o *Outcome) form(dry bool) any {
 	var v any
 	switch {
-	case o.List && len(o.Files) == 0:
 	case o.List:
 		list := make([]any, len(o.Files))
 		for i, f := range o.Files {

@@ -70,8 +70,9 @@ func files(text string) (names []string, ok bool) {
 	if name, one := strings.CutPrefix(text, "@"); one {
 		return []string{name}, true
 	}
-	inner, ok := strings.CutPrefix(text, "[")
-	if inner, ok = strings.CutSuffix(inner, "]"); !ok || !strings.HasPrefix(strings.TrimSpace(inner), "@") {
+	inner, opened := strings.CutPrefix(text, "[")
+	inner, closed := strings.CutSuffix(inner, "]")
+	if !opened || !closed || !strings.HasPrefix(strings.TrimSpace(inner), "@") {
 		return nil, false
 	}
 	for part := range strings.SplitSeq(inner, ",") {

@@ -61,6 +61,7 @@ type Outcome struct {
 	Wire        any     // the answer in the platform's JSON, numbers as json.Number
 	Files       []*File // the answer, if it is one file or several
 	List        bool    // Files are a list
+	Empty       bool    // nothing, or an empty list of files: the door does not tell which
 	Changes     any     // of a dry run
 	Failure     *Failure
 	Unsupported bool // the door cannot carry such a command

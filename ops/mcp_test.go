@@ -1,0 +1,140 @@
+package ops_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"catena/engine/scenario"
+	"catena/rest/resttest"
+)
+
+// mcpDoor calls operations as models do, with the tool run_operation. It sends no files.
+type mcpDoor struct{ s *resttest.Server }
+
+func (d *mcpDoor) Run(ctx context.Context, user string, c scenario.Command) scenario.Outcome {
+	if len(c.Files) > 0 {
+		return scenario.Outcome{Unsupported: true}
+	}
+	args := map[string]any{"operation": c.Op, "dryRun": c.DryRun}
+	for name, raw := range map[string]json.RawMessage{"input": c.Input, "params": c.Params, "context": c.Vars} {
+		if raw != nil {
+			args[name] = raw
+		}
+	}
+	res, err := d.call(ctx, user, args)
+	if err != nil {
+		return broken(err)
+	}
+	text := ""
+	for _, part := range res.Content {
+		text += part.Text
+	}
+	if res.IsError {
+		return d.failure(text)
+	}
+	v, err := plain(d.s, res.StructuredContent)
+	if err != nil {
+		return broken(fmt.Errorf("%w: %s", err, res.StructuredContent))
+	}
+	m, ok := v.(map[string]any)
+	if !ok {
+		return broken(fmt.Errorf("no object: %s", res.StructuredContent))
+	}
+	out := scenario.Outcome{Wire: m["result"], Changes: m["changes"]}
+	if !c.DryRun && string(bytes.TrimSpace([]byte(text))) == "" {
+		return broken(fmt.Errorf("no text beside %s", res.StructuredContent))
+	}
+	takeFiles(&out)
+	return out
+}
+
+// toolResult is the answer of a tool.
+type toolResult struct {
+	IsError bool
+	Content []struct{ Text string }
+
+	StructuredContent json.RawMessage
+}
+
+// call posts one request in the form without sessions.
+func (d *mcpDoor) call(ctx context.Context, user string, args map[string]any) (*toolResult, error) {
+	body, err := json.Marshal(map[string]any{
+		"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{"name": "run_operation", "arguments": args},
+	})
+	if err != nil {
+		return nil, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, d.s.URL+"/mcp/automation", bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	req.SetBasicAuth(user, resttest.Password)
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json, text/event-stream")
+	res, err := d.s.Client().Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer res.Body.Close()
+	if body, err = io.ReadAll(res.Body); err != nil {
+		return nil, err
+	}
+	var answer struct {
+		Result *toolResult
+		Error  json.RawMessage
+	}
+	if err := json.Unmarshal(body, &answer); err != nil || answer.Result == nil {
+		return nil, fmt.Errorf("%s: %v: %s", res.Status, err, body)
+	}
+	return answer.Result, nil
+}
+
+// failure reads "kind: message".
+func (d *mcpDoor) failure(text string) scenario.Outcome {
+	kind, message, _ := strings.Cut(text, ": ")
+	f := &scenario.Failure{Kinds: []string{kind}, Message: scenario.Cause(message, isOp(d.s))}
+	f.Message, _, _ = strings.Cut(f.Message, ": there is none, perhaps ")
+	if kind == "internal" {
+		f.Message = ""
+	}
+	return scenario.Outcome{Failure: f}
+}
+
+// takeFiles moves files out of an answer that consists of them.
+func takeFiles(out *scenario.Outcome) {
+	if f, ok := fileIn(out.Wire); ok {
+		out.Wire, out.Files = nil, []*scenario.File{f}
+		return
+	}
+	list, _ := out.Wire.([]any)
+	var files []*scenario.File
+	for _, item := range list {
+		f, ok := fileIn(item)
+		if !ok {
+			return
+		}
+		files = append(files, f)
+	}
+	if len(files) > 0 {
+		out.Wire, out.Files, out.List = nil, files, true
+	}
+}
+
+// fileIn reads a file that stands in JSON with its content.
+func fileIn(v any) (*scenario.File, bool) {
+	m, _ := v.(map[string]any)
+	name, _ := m["name"].(string)
+	typ, _ := m["mime-type"].(string)
+	if text, ok := m["data"].(string); ok && m["digest"] != nil {
+		return scenario.Received(name, typ, []byte(text)), true
+	}
+	text, ok := m["base64"].(string)
+	data, err := base64.StdEncoding.DecodeString(text)
+	return scenario.Received(name, typ, data), ok && err == nil
+}
