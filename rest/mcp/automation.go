@@ -214,7 +214,7 @@ func (c *Config) runOperation(ctx context.Context, req *mcp.CallToolRequest) (*m
 
 // encoder writes results as the platform does, small files with their content.
 func (c *Config) encoder(ctx context.Context) func(*engine.Ctx, any) ([]byte, error) {
-	o := &entity.Options{Base: c.Base(ctx) + c.Context, Repo: c.Engine.Repo().Name(), Properties: []string{"*"}}
+	o := &entity.Options{Base: c.Base(ctx) + c.Context, Repo: c.Engine.Repo().Name(), Properties: []string{"*"}, Fetch: map[string][]string{"document": {"lock"}}}
 	return func(ec *engine.Ctx, v any) ([]byte, error) {
 		switch v := v.(type) {
 		case nil:
@@ -227,10 +227,6 @@ func (c *Config) encoder(ctx context.Context) func(*engine.Ctx, any) ([]byte, er
 				files[i] = fileOf(b)
 			}
 			return encode(files)
-		case map[string]any, []any:
-			if _, plain := v.(map[string]any); plain || len(v.([]any)) == 0 {
-				return encode(engine.Plain(v))
-			}
 		}
 		return entity.Append(nil, ec, v, o)
 	}
