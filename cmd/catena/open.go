@@ -47,6 +47,7 @@ type app struct {
 type openOptions struct {
 	durability    badger.Durability
 	adminPassword string
+	scripts       scripts.Limits
 }
 
 // files opens the store and the blobs alone.
@@ -107,7 +108,7 @@ func (a *app) start(ctx context.Context, o openOptions) error {
 		return err
 	}
 	a.chains = chains.New()
-	a.scripts = scripts.New(scripts.Options{Worker: []string{self, workerVerb}, Log: a.log, InProcessTrusted: true})
+	a.scripts = scripts.New(scripts.Options{Worker: []string{self, workerVerb}, Limits: o.scripts, Log: a.log, InProcessTrusted: true})
 	set, err := engine.NewSet(ops.Rules, append(slices.Clip(ops.All), a.chains.Ops(), a.scripts.Ops(), decks.Ops)...)
 	if err != nil {
 		return err

@@ -17,15 +17,19 @@ import (
 	"github.com/spf13/pflag"
 
 	"catena/rest"
+	"catena/scripts"
 	"catena/storage/badger"
 )
+
+// maxScriptTime is the longest that package scripts lets a script run.
+const maxScriptTime = 10 * time.Second
 
 // serve is the serve verb's settings.
 type serve struct {
 	addr, contextPath, baseURL string
 	adminPassword              string
 	relaxed                    bool
-	drain                      time.Duration
+	drain, scriptTime          time.Duration
 	hosts                      []string
 }
 
@@ -36,6 +40,7 @@ func (s *serve) flags(f *pflag.FlagSet) {
 	f.StringVar(&s.adminPassword, "admin-password", "", "first password of Administrator; empty: a random one is shown (better: CATENA_ADMIN_PASSWORD)")
 	f.BoolVar(&s.relaxed, "relaxed", false, "acknowledge before the disk has synced: up to one second may be lost in a power failure")
 	f.DurationVar(&s.drain, "drain", 30*time.Second, "time running requests get to end at shutdown")
+	f.DurationVar(&s.scriptTime, "script-time", maxScriptTime, "longest time a script may run; 10s is the most")
 	f.StringSliceVar(&s.hosts, "allow-host", nil, "further host names requests may carry, besides the listener's and loopback")
 }
 
@@ -50,7 +55,7 @@ func serveCmd(g *global) *cobra.Command {
 }
 
 func (s *serve) options() openOptions {
-	o := openOptions{adminPassword: s.adminPassword}
+	o := openOptions{adminPassword: s.adminPassword, scripts: scripts.Limits{Wall: s.scriptTime}}
 	if s.relaxed {
 		o.durability = badger.Relaxed
 	}
@@ -98,6 +103,9 @@ func (s *serve) run(ctx context.Context, g *global, out io.Writer) (err error) {
 // open opens the data directory, makes up a first password for an empty one, and
 // deploys the chains and scripts that lie in it.
 func (s *serve) open(ctx context.Context, g *global, out io.Writer) (*app, error) {
+	if s.scriptTime <= 0 || s.scriptTime > maxScriptTime {
+		return nil, usage{fmt.Errorf("script-time: %s is not above 0 and at most %s", s.scriptTime, maxScriptTime)}
+	}
 	o := s.options()
 	_, err := os.Stat(filepath.Join(g.data, "store"))
 	fresh := errors.Is(err, os.ErrNotExist)
