@@ -408,3 +408,40 @@ func TestDescribe(t *testing.T) {
 		t.Errorf("got %s", raw)
 	}
 }
+
+func TestWithReplacesAndRestores(t *testing.T) {
+	s := testSet(t)
+	own := Op{Name: "Test.Text", Aliases: []string{"Mine"}, Doc: "mine", Run: On(nothing)}
+	replaced, err := s.With([]Op{own})
+	if err != nil {
+		t.Fatal(err)
+	}
+	restored, err := replaced.With(nil, "Test.Text")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct {
+		set         *Set
+		name, found string
+	}{
+		{s, "Text", "d"},
+		{replaced, "Test.Text", "mine"},
+		{replaced, "Mine", "mine"},
+		{replaced, "Text", ""},
+		{restored, "Test.Text", "d"},
+		{restored, "Text", "d"},
+		{restored, "Mine", ""},
+	}
+	for _, test := range tests {
+		got := ""
+		if d, ok := test.set.Op(test.name); ok {
+			got = d.Doc
+		}
+		if got != test.found {
+			t.Errorf("%s: got %q, want %q", test.name, got, test.found)
+		}
+	}
+	if _, err := s.With([]Op{{Name: "Other", Aliases: []string{"Text"}, Doc: "d", Run: On(nothing)}}); err == nil {
+		t.Error("an alias was taken away from another operation")
+	}
+}

@@ -108,7 +108,7 @@ func (d *deadline) stop() {
 
 // overdue names the limit if a call ended because its time was over.
 func (d *deadline) overdue(err error, limit time.Duration) error {
-	if err == nil || !errors.Is(err, context.DeadlineExceeded) || d.Context.Err() != nil {
+	if err == nil || !errors.Is(err, context.DeadlineExceeded) || d.Context.Err() != nil || time.Now().Before(d.at) {
 		return err
 	}
 	return fault.Limit.Errorf("time: the call took longer than %s", limit).WithCode(codeTime)

@@ -52,6 +52,7 @@ type step struct {
 	n        int
 	d        *Def
 	open     bool // everyone may call it from everywhere
+	plain    bool // open, and every parameter is fixed
 	proto    any  // the parameters, as far as they are fixed
 	given    uint64
 	computed []computed // parameters that are expressions
@@ -153,6 +154,7 @@ func (b *planner) step(s Step, n int) step {
 		st.handler = b.handler(&s, n)
 	}
 	b.params(&st)
+	st.plain = st.open && st.given == d.table.all && st.computed == nil
 	if s.As != "" {
 		b.known[s.As] = true
 	}

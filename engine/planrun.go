@@ -114,10 +114,17 @@ func (st *step) failed(stage string, err error) error {
 
 // run carries out one step.
 func (st *step) run(c *Ctx, in any) (any, error) {
+	d := st.d
 	if err := c.count(); err != nil {
 		return nil, st.failed(StageRun, err)
 	}
-	d := st.d
+	if v := d.direct[kindOf(in)]; v != nil && st.plain && c.trace == nil {
+		out, err := v.call(st.proto, c, in)
+		if err != nil {
+			return nil, st.failed(StageRun, err)
+		}
+		return out, nil
+	}
 	if !st.open && !d.grants.allows(c.As, c.Door) {
 		return nil, st.failed(StageInput, fault.Denied.Errorf("not allowed here"))
 	}
@@ -129,15 +136,12 @@ func (st *step) run(c *Ctx, in any) (any, error) {
 			return nil, st.failed(StageInput, err)
 		}
 	}
-	if c.trace != nil || v.in != k || v.each || d.table.typ == nil {
+	if c.trace != nil || d.direct[k] == nil {
 		return st.slow(c, v, in)
 	}
-	p := st.proto
-	if st.given != d.table.all || st.computed != nil {
-		var err error
-		if p, err = st.params(c); err != nil {
-			return nil, st.failed(StageInput, err)
-		}
+	p, err := st.params(c)
+	if err != nil {
+		return nil, st.failed(StageInput, err)
 	}
 	out, err := v.call(p, c, in)
 	if err != nil {

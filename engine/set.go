@@ -15,6 +15,8 @@ type Def struct {
 	grants grants
 	// by is the function for an input of each kind; nil if there is none.
 	by [kinds]*variant
+	// direct is the same where the input needs neither a look inside nor a conversion.
+	direct [kinds]*variant
 }
 
 // Signature returns the type words of the operation's functions: in, out, in, out.
@@ -26,7 +28,8 @@ func (d *Def) Params() []Param { return d.table.ordered() }
 // Set is the operations that exist: immutable, so that a call keeps the set it began with.
 type Set struct {
 	rules []Rule
-	ops   map[string]*Def // by name and alias
+	base  map[string]*Def // what NewSet was given, by name and alias
+	ops   map[string]*Def // what exists now
 	names []string
 	stamp *stamp
 }
@@ -57,17 +60,24 @@ func NewSet(rules []Rule, ops ...[]Op) (*Set, error) {
 			}
 		}
 	}
+	s.base = s.ops
 	s.index()
 	return s, errors.Join(errs...)
 }
 
-// With returns a copy of the set with operations added or replaced, and others removed.
+// With returns a copy of the set with operations added or replaced, and others removed; what
+// one of those had replaced is there again.
 // Operations added here may be called by everyone unless a rule names them.
 func (s *Set) With(ops []Op, remove ...string) (*Set, error) {
-	n := &Set{rules: s.rules, ops: maps.Clone(s.ops), stamp: &stamp{}}
+	n := &Set{rules: s.rules, base: s.base, ops: maps.Clone(s.ops), stamp: &stamp{}}
 	var errs []error
 	for _, name := range remove {
 		n.remove(name)
+		if d, ok := s.base[name]; ok && d != s.ops[name] && d.Name == name {
+			if err := n.add(d); err != nil {
+				errs = append(errs, err)
+			}
+		}
 	}
 	for i := range ops {
 		d, err := n.compile(ops[i])
@@ -150,6 +160,10 @@ func (s *Set) compile(op Op) (*Def, error) {
 			if score := fit(k, v.in); score > best {
 				best, d.by[k] = score, v
 			}
+		}
+		v := d.by[k]
+		if t.typ != nil && v != nil && !v.each && k != kList && k != kOther && (v.in == k || v.in == kVoid || v.in == kAny) {
+			d.direct[k] = v
 		}
 	}
 	return d, nil
