@@ -73,7 +73,7 @@ func slugOf(title string) string {
 		case b.Len() >= maxSlug:
 		case unicode.IsLetter(r) || unicode.IsDigit(r):
 			b.WriteRune(r)
-		case unicode.Is(unicode.Mn, r):
+		case unicode.Is(unicode.Mn, r), r == '\'', r == '’':
 		case b.Len() > 0 && !strings.HasSuffix(b.String(), "-"):
 			b.WriteByte('-')
 		}
@@ -96,7 +96,8 @@ func freeSlug(c *engine.Ctx, folder *storage.Doc, title string) (string, error) 
 		if err != nil {
 			return "", err
 		}
-		slug = base + "-" + c.NewID()[:6]
+		id := c.NewID()
+		slug = base + "-" + id[len(id)-6:]
 	}
 	return "", fault.Conflict.Errorf("slug %s: is taken", base)
 }

@@ -89,7 +89,8 @@ func (f *filter) run() error {
 		f.moved = false
 	}
 	if f.depth > 0 && !f.inner {
-		return fault.Invalid.Errorf("HTML: <section> is not closed").WithCode("invalid_html").At(f.opened[0], f.opened[1])
+		return fault.Invalid.Errorf("HTML: <section> at line %d, column %d is not closed", f.opened[0], f.opened[1]).
+			WithCode("invalid_html").At(f.opened[0], f.opened[1])
 	}
 	return nil
 }
