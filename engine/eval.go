@@ -232,7 +232,7 @@ func (c *Ctx) userView() (map[string]any, error) {
 	m := map[string]any{
 		"name": c.As.Name, "groups": listOf(c.As.Groups), "allGroups": listOf(c.As.Groups), "isAdministrator": c.As.Admin,
 		"actingUser": c.As.Name, "originatingUser": c.As.Name,
-		"toString": expr.Func(func(...any) (any, error) { return c.As.Name, nil }),
+		"toString": func(...any) (any, error) { return c.As.Name, nil },
 	}
 	if c.As.Actor != "" {
 		m["originatingUser"] = c.As.Actor
@@ -254,7 +254,7 @@ func (c *Ctx) userView() (map[string]any, error) {
 // functions are the helpers of expressions: all that they can call.
 func (c *Ctx) functions() map[string]any {
 	fn := expr.Fn()
-	fn["documentExists"] = expr.Func(func(args ...any) (any, error) {
+	fn["documentExists"] = func(args ...any) (any, error) {
 		if len(args) == 0 || c.Tx == nil {
 			return nil, fault.Invalid.Errorf("Fn.documentExists: a reference expected")
 		}
@@ -263,15 +263,15 @@ func (c *Ctx) functions() map[string]any {
 			return false, nil
 		}
 		return err == nil, err
-	})
-	fn["getNextId"] = expr.Func(func(args ...any) (any, error) {
+	}
+	fn["getNextId"] = func(args ...any) (any, error) {
 		if len(args) == 0 || c.Tx == nil || !c.Tx.Writable() {
 			return nil, fault.Invalid.Errorf("Fn.getNextId: a key, and a chain that writes, expected")
 		}
 		n, err := c.Tx.Next("fn/" + cut(expr.Text(args[0]), 200))
 		return n, err
-	})
-	fn["getEmail"] = expr.Func(func(args ...any) (any, error) { return c.email(args...) })
+	}
+	fn["getEmail"] = func(args ...any) (any, error) { return c.email(args...) }
 	return fn
 }
 

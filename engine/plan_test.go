@@ -68,7 +68,7 @@ func TestPlans(t *testing.T) {
 			continue
 		}
 		res, err := e.RunPlan(context.Background(), p, Call{Input: test.in, As: e.System(), DryRun: true})
-		got := ""
+		var got string
 		if err == nil {
 			got = show(res.Value)
 		} else {

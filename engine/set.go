@@ -194,40 +194,5 @@ func (s *Set) Allowed(name string, p *Principal, from Door) bool {
 
 // Nearest returns the name or alias most like name, "" if none is like it.
 func (s *Set) Nearest(name string) string {
-	folded := strings.ToLower(name)
-	best, distance := "", max(2, len(name)/3)+1
-	for candidate := range s.ops {
-		n := editDistance(folded, strings.ToLower(candidate), distance+1)
-		if n < distance || n == distance && best != "" && candidate < best {
-			best, distance = candidate, n
-		}
-	}
-	return best
-}
-
-// editDistance counts the changes of one letter between two words, at most bound.
-func editDistance(a, b string, bound int) int {
-	if len(a)-len(b) >= bound || len(b)-len(a) >= bound {
-		return bound
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		last, least := row[0], i+1
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := last
-			if a[i] != b[j] {
-				cost = 1 + min(last, row[j], row[j+1])
-			}
-			last, row[j+1] = row[j+1], cost
-			least = min(least, cost)
-		}
-		if least >= bound {
-			return bound
-		}
-	}
-	return min(row[len(b)], bound)
+	return fault.Nearest(name, maps.Keys(s.ops))
 }

@@ -121,15 +121,15 @@ func Date(t time.Time) map[string]any {
 		"year": t.Year(), "month": int(t.Month()) - 1, "day": t.Day(), "hour": t.Hour() % 12,
 		"minute": t.Minute(), "second": t.Second(), "week": week, "time": t.UnixMilli(),
 		"date": t, "calendar": t,
-		"format": Func(func(args ...any) (any, error) {
+		"format": func(args ...any) (any, error) {
 			if len(args) != 1 {
 				return nil, fault.Invalid.Errorf("date.format: one argument expected")
 			}
 			return format(t, Text(args[0])), nil
-		}),
-		"toString": Func(func(...any) (any, error) {
+		},
+		"toString": func(...any) (any, error) {
 			return fmt.Sprintf("TIMESTAMP '%s'", t.Format("2006-01-02 15:04:05.000")), nil
-		}),
+		},
 	}
 }
 
