@@ -89,8 +89,11 @@ func (d *mcpDoor) call(ctx context.Context, user string, args map[string]any) (*
 		Result *toolResult
 		Error  json.RawMessage
 	}
-	if err := json.Unmarshal(body, &answer); err != nil || answer.Result == nil {
-		return nil, fmt.Errorf("%s: %v: %s", res.Status, err, body)
+	if err := json.Unmarshal(body, &answer); err != nil {
+		return nil, fmt.Errorf("%s: %w: %s", res.Status, err, body)
+	}
+	if answer.Result == nil {
+		return nil, fmt.Errorf("%s: no result: %s", res.Status, body)
 	}
 	return answer.Result, nil
 }

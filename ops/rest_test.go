@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"mime"
@@ -210,7 +211,7 @@ func several(body []byte, boundary string) scenario.Outcome {
 	m := multipart.NewReader(bytes.NewReader(body), boundary)
 	for {
 		part, err := m.NextPart()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return out
 		}
 		if err != nil {

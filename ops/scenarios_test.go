@@ -120,7 +120,8 @@ func server(t *testing.T) (*resttest.Server, *scenario.Clock) {
 	}
 	clock := scenario.NewClock()
 	runner := scripts.New(scripts.Options{
-		Worker: []string{self, "worker"}, Limits: scripts.Limits{Spares: 1}, InProcessTrusted: true,
+		Worker: []string{self, "worker"}, InProcessTrusted: true,
+		Limits: scripts.Limits{Spares: 1, Memory: 4 << 30}, // the race detector takes a lot
 	})
 	t.Cleanup(func() {
 		if err := runner.Close(); err != nil {
