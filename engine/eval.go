@@ -192,12 +192,12 @@ func docView(p *expr.Program, d *storage.Doc) map[string]any {
 		}
 		return v
 	}
-	m["getProperty"] = expr.Func(func(args ...any) (any, error) {
+	m["getProperty"] = func(args ...any) (any, error) {
 		if len(args) != 1 {
 			return nil, fault.Invalid.Errorf("getProperty: one argument expected")
 		}
 		return get(expr.Text(args[0])), nil
-	})
+	}
 	for _, key := range p.Keys {
 		addKey(m, key, get)
 	}
