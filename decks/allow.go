@@ -1,9 +1,6 @@
 package decks
 
-import (
-	"regexp"
-	"strings"
-)
+import "strings"
 
 // words makes a set of what stands in the texts, separated by blanks.
 func words(texts ...string) map[string]bool {
@@ -75,89 +72,8 @@ var addresses = words(
 	data-background-iframe data-preview-link data-preview-image data-preview-video data-markdown`,
 )
 
-// schemes are what addresses may begin with; images may also carry their data.
-var schemes = words(`http https mailto tel`)
-
-var (
-	imageData = regexp.MustCompile(`^data:image/(?:png|jpe?g|gif|webp|avif|bmp|x-icon)[;,]`)
-	mediaData = regexp.MustCompile(`^data:(?:audio|video)/[a-z0-9.+-]+[;,]`)
-	cssDanger = regexp.MustCompile(`expression\s*\(|javascript:|vbscript:|-moz-binding|behavior\s*:|@import|<`)
-	cssURL    = regexp.MustCompile(`url\s*\(\s*["']?\s*([^"')]*)`)
-	cssEscape = regexp.MustCompile(`\\[0-9a-f]{1,6}\s?|\\|/\*.*?\*/`)
+// dangerous are the elements that may not even stand in a template.
+var dangerous = words(
+	`applet base embed form frame frameset link meta noembed noframes noscript object plaintext portal script template
+	textarea xmp animate animatemotion animatetransform set foreignobject annotation-xml handler listener`,
 )
-
-// squeezed is text as a browser reads a scheme: without blanks and controls, in lower case.
-func squeezed(s string) string {
-	return strings.ToLower(strings.Map(func(r rune) rune {
-		if r <= ' ' || r == 0x7f || r >= 0x80 && r <= 0xa0 || r == 0xad || r >= 0x200b && r <= 0x200f || r == 0xfeff {
-			return -1
-		}
-		return r
-	}, s))
-}
-
-// harmlessURL reports whether following an address can run nothing.
-func harmlessURL(s string) bool {
-	s = squeezed(s)
-	if imageData.MatchString(s) || mediaData.MatchString(s) {
-		return true
-	}
-	i := strings.IndexAny(s, ":/?#")
-	return i < 0 || s[i] != ':' || schemes[s[:i]]
-}
-
-// harmlessURLs is harmlessURL for attributes that may list several.
-func harmlessURLs(s string) bool {
-	if strings.Contains(squeezed(s), "data:") {
-		s = strings.TrimSpace(s)
-		return harmlessURL(s) && !strings.Contains(squeezed(s), "script:")
-	}
-	for item := range strings.SplitSeq(s, ",") {
-		if !harmlessURL(item) {
-			return false
-		}
-	}
-	return true
-}
-
-// harmlessCSS reports whether a style sheet or declaration loads and runs nothing but
-// harmless addresses.
-func harmlessCSS(s string) bool {
-	plain := strings.ToLower(s)
-	if bare := cssEscape.ReplaceAllString(plain, ""); cssDanger.MatchString(plain) || cssDanger.MatchString(bare) ||
-		cssEscape.MatchString(plain) && strings.Contains(bare, "url") {
-		return false
-	}
-	for _, m := range cssURL.FindAllStringSubmatch(plain, -1) {
-		if !harmlessURL(m[1]) {
-			return false
-		}
-	}
-	return true
-}
-
-// allowedAttribute reports whether an element may carry an attribute with a value, both as
-// a browser understands them.
-func allowedAttribute(element, name, value string) bool {
-	data, isData := strings.CutPrefix(name, "data-")
-	switch {
-	case isData && !dataNames[data]:
-		return false
-	case !isData && !attributes[name] && !strings.HasPrefix(name, "aria-"):
-		return false
-	case name == "style":
-		return harmlessCSS(value)
-	case strings.HasPrefix(name, "xmlns"):
-		return value == "http://www.w3.org/2000/svg" || value == "http://www.w3.org/1999/xlink" || value == "http://www.w3.org/1998/Math/MathML"
-	case name == "type" && element == "script":
-		return strings.EqualFold(strings.TrimSpace(value), templateType)
-	case element == "use" && (name == "href" || name == "xlink:href"):
-		return !strings.Contains(squeezed(value), ":")
-	case element == "iframe" && name == "src", name == "data-background-iframe":
-		u := squeezed(value)
-		return strings.HasPrefix(u, "https://") || strings.HasPrefix(u, "http://")
-	case addresses[name]:
-		return harmlessURLs(value)
-	}
-	return !strings.Contains(squeezed(value), "url(javascript:")
-}

@@ -6,8 +6,6 @@
 package decks
 
 import (
-	"net/url"
-	"strconv"
 	"strings"
 
 	"catena/engine"
@@ -27,52 +25,8 @@ var Ops = []engine.Op{
 
 const (
 	category = "Decks"
-	homes    = "decks" // folder of the folders
+	homes    = "decks" // folder of the users' folders
 )
-
-// home returns the folder of the caller's decks; nil if there is none and it is not to be
-// made. Only its owner may see it.
-func home(c *engine.Ctx, needed bool) (*storage.Doc, error) {
-	tx := c.Tx.As(c.Tx.Repo().System())
-	root, err := tx.Root()
-	if err != nil {
-		return nil, err
-	}
-	all, err := tx.Child(root, homes)
-	if fault.Is(err, fault.NotFound) {
-		if !needed {
-			return nil, nil
-		}
-		all, err = tx.Create(root, "HiddenFolder", homes, storage.Props{"dc:title": "Decks"})
-	}
-	if err != nil {
-		return nil, err
-	}
-	name := homeName(c.As.Name)
-	own, err := tx.Child(all, name)
-	if !fault.Is(err, fault.NotFound) {
-		return own, err
-	}
-	if !needed {
-		return nil, nil
-	}
-	if own, err = tx.Create(all, "HiddenFolder", name, storage.Props{"dc:title": c.As.Name}); err != nil {
-		return nil, err
-	}
-	return tx.SetACL(own, "local", []storage.ACE{
-		{User: c.As.Name, Permission: "Everything", Granted: true},
-		{User: "Everyone", Permission: "Everything", Granted: false},
-	})
-}
-
-// homeName is the name of a user's folder: different users have different ones.
-func homeName(user string) string {
-	switch user {
-	case ".", "..":
-		return strings.ReplaceAll(user, ".", "%2E")
-	}
-	return url.PathEscape(user)
-}
 
 // live selects decks themselves, not their versions and proxies.
 const live = "SELECT * FROM Deck WHERE ecm:parentId = ? AND ecm:isVersion = 0 AND ecm:isProxy = 0"
@@ -129,18 +83,3 @@ func prop[T any](d *storage.Doc, xpath string) T {
 	t, _ := v.(T)
 	return t
 }
-
-// share gives others the right to read a deck, as its visibility says.
-func share(c *engine.Ctx, d *storage.Doc, visibility string, u *storage.User) (*storage.Doc, error) {
-	var entries []storage.ACE
-	switch visibility {
-	case "all":
-		entries = []storage.ACE{{User: "Everyone", Permission: "Read", Granted: true}}
-	case "team":
-		entries = []storage.ACE{{User: teamGroup(u.TeamID), Permission: "Read", Granted: true}}
-	}
-	return c.Tx.SetACL(d, "visibility", entries)
-}
-
-// teamGroup is the group of a team's members.
-func teamGroup(id int64) string { return "team-" + strconv.FormatInt(id, 10) }

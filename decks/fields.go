@@ -5,17 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
-	"catena/engine"
-	"catena/storage"
 	"catena/storage/fault"
-)
-
-const (
-	maxTitle       = 200
-	maxDescription = 10_000
 )
 
 // fields are what callers may write, one by one or together as the service sends them.
@@ -97,93 +88,4 @@ func whole(name string, value any, to **int64) error {
 	}
 	*to = &n
 	return nil
-}
-
-// check reports every value that is out of bounds.
-func (f *fields) check() (errs []error) {
-	if f.Title != nil {
-		switch n := utf8.RuneCountInString(*f.Title); {
-		case strings.TrimSpace(*f.Title) == "":
-			errs = append(errs, invalid("title", "too_short", "title: is empty"))
-		case n > maxTitle:
-			errs = append(errs, invalid("title", "too_long", "title: %d characters, limit %d", n, maxTitle))
-		case strings.ContainsFunc(*f.Title, unicode.IsControl):
-			errs = append(errs, invalid("title", "invalid_text", "title: control characters are not allowed"))
-		}
-	}
-	if f.Description != nil {
-		if n := utf8.RuneCountInString(*f.Description); n > maxDescription {
-			errs = append(errs, invalid("description", "too_long", "description: %d characters, limit %d", n, maxDescription))
-		}
-	}
-	for name, n := range map[string]*int64{"height": f.Height, "width": f.Width} {
-		if n != nil && *n < 1 {
-			errs = append(errs, invalid(name, "too_small", "%s: %d is less than 1", name, *n))
-		}
-	}
-	if f.Visibility != nil && *f.Visibility != "all" && *f.Visibility != "self" && *f.Visibility != "team" {
-		errs = append(errs, invalid("visibility", "invalid_value", "visibility: %.40q is none of all, self, team", *f.Visibility))
-	}
-	return errs
-}
-
-// apply writes the fields to a deck and returns what was taken out of its HTML.
-func (f *fields) apply(c *engine.Ctx, d storage.Props) (removed []string, err error) {
-	if f.Title != nil {
-		d["dc:title"] = *f.Title
-	}
-	if f.Description != nil {
-		d["deck:description"] = *f.Description
-	}
-	if f.Width != nil {
-		d["deck:width"] = *f.Width
-	}
-	if f.Height != nil {
-		d["deck:height"] = *f.Height
-	}
-	if f.Visibility != nil {
-		d["deck:visibility"] = *f.Visibility
-	}
-	if f.Data == nil {
-		return nil, nil
-	}
-	clean, removed, err := sanitize(*f.Data)
-	if err != nil {
-		return nil, f.inHTML(err)
-	}
-	count, notes := slides(clean)
-	switch {
-	case count > maxSlides:
-		return nil, f.inHTML(fault.Limit.Errorf("HTML: %d slides, limit %d", count, maxSlides).WithCode("too_many_slides"))
-	case utf8.RuneCountInString(notes) > maxNotes:
-		return nil, f.inHTML(fault.Limit.Errorf("HTML: notes of %d characters, limit %d", utf8.RuneCountInString(notes), maxNotes).WithCode("too_long"))
-	}
-	d["deck:slide_count"], d["deck:notes"], d["deck:sanitized"] = int64(count), notes, removed
-	d["deck:html"], err = c.Tx.NewBlob("deck.html", "text/html", strings.NewReader(clean))
-	return removed, err
-}
-
-// inHTML names the field an error is in as the caller does.
-func (f *fields) inHTML(err error) error {
-	name := "data"
-	if f.Fields["deck_html"] != nil {
-		name = "deck_html"
-	}
-	var e *fault.Error
-	if errors.As(err, &e) {
-		return e.In(name)
-	}
-	return err
-}
-
-// mayShare returns the caller's account, and refuses team visibility to those without a team.
-func mayShare(c *engine.Ctx, visibility *string) (*storage.User, error) {
-	u, err := c.Tx.User(c.As.Name)
-	if err != nil {
-		return nil, err
-	}
-	if visibility != nil && *visibility == "team" && (u.AccountType != "team" || u.TeamID == 0) {
-		return nil, fault.Denied.Errorf("visibility team: only team accounts have it").In("visibility").WithCode("plan_required")
-	}
-	return u, nil
 }

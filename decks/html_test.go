@@ -11,7 +11,7 @@ import (
 )
 
 func TestSanitizeKeeps(t *testing.T) {
-	for _, src := range []string{
+	sources := []string{
 		``,
 		"\n <!-- one -->\n<section>a</section>\n",
 		`<section><section><p>a<p>b</section><section data-notes='x'></section></section>`,
@@ -25,12 +25,30 @@ func TestSanitizeKeeps(t *testing.T) {
 		`<section><img src="data:image/png;base64,AA=="><video data-autoplay src="a.mp4" controls></video></section>`,
 		`<section data-background-image="a.png, b.png"><iframe src="https://example.org"></iframe></section>`,
 		`<section><aside class="notes">Say <em>this</em></aside><table><tr><td colspan=2>x</table></section>`,
-	} {
+	}
+	for _, src := range append(sources, fixtures(t)...) {
 		got, removed, err := sanitize(src)
 		if err != nil || got != src || len(removed) > 0 {
 			t.Errorf("%s\n got %s %q %v", src, got, removed, err)
 		}
 	}
+}
+
+// fixtures are decks as people write them.
+func fixtures(t testing.TB) (out []string) {
+	t.Helper()
+	files, err := filepath.Glob("testdata/*.html")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d fixtures, %v", len(files), err)
+	}
+	for _, name := range files {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, string(b))
+	}
+	return out
 }
 
 func TestSanitizeRemoves(t *testing.T) {
@@ -101,13 +119,8 @@ func TestSlides(t *testing.T) {
 }
 
 func FuzzSanitize(f *testing.F) {
-	files, _ := filepath.Glob("testdata/*.html")
-	for _, name := range files {
-		b, err := os.ReadFile(name)
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(string(b))
+	for _, src := range fixtures(f) {
+		f.Add(src)
 	}
 	f.Add(`<section><svg><script type="text/template"><img src=x onerror=y></script></svg><math><mtext><style><!--</style><img title="--><img src=1 onerror=1>"></section>`)
 	f.Add(`<section data-markdown>&lt;a href=java&#115;cript:x&gt;<!--a--><title>b</title><iframe src=//x>c</iframe></section>`)

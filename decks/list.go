@@ -38,7 +38,7 @@ func (p listParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
 	}
 	data, total := []any{}, 0
 	if folder != nil {
-		page, err := c.Tx.Query(live+" AND ecm:isTrashed = 0 ORDER BY deck:number DESC", storage.QueryOptions{
+		page, err := c.Tx.Query(live+" AND ecm:isTrashed = 0 AND deck:number > 0 ORDER BY deck:number DESC", storage.QueryOptions{
 			Args: []any{folder.ID()},
 			PageOptions: storage.PageOptions{
 				Offset: int((p.Page - 1) * p.PerPage), Limit: int(p.PerPage), CountLimit: maxTotal,

@@ -7,12 +7,6 @@ import (
 	"golang.org/x/net/html"
 )
 
-// dangerous are the elements that may not even stand in a template.
-var dangerous = words(
-	`applet base embed form frame frameset link meta noembed noframes noscript object plaintext portal script template
-	textarea xmp animate animatemotion animatetransform set foreignobject annotation-xml handler listener`,
-)
-
 const letters = "abcdefghijklmnopqrstuvwxyz0123456789-:"
 
 // saneTag is a tag that every parser reads alike.
@@ -82,20 +76,6 @@ func (f *filter) keep(element string, all []attribute) []attribute {
 	return kept
 }
 
-// harmlessAnywhere reports whether an attribute of any element cannot act.
-func harmlessAnywhere(a attribute) bool {
-	switch {
-	case strings.HasPrefix(a.name, "on"), a.name == "srcdoc", a.name == "formaction", a.name == "action", a.name == "ping",
-		strings.Trim(a.name, letters+"_.") != "":
-		return false
-	case a.name == "style":
-		return harmlessCSS(a.value)
-	}
-	v := squeezed(a.value)
-	return !strings.Contains(v, "javascript:") && !strings.Contains(v, "vbscript:") && !strings.Contains(v, "data:text/html") &&
-		!strings.Contains(v, "data:image/svg") && !strings.Contains(v, "data:application")
-}
-
 func printable(name string) string {
 	if len(name) > 40 || strings.Trim(name, letters+"_.") != "" {
 		return "(unreadable)"
@@ -103,96 +83,40 @@ func printable(name string) string {
 	return name
 }
 
-// write puts a tag out: its own bytes if nothing was taken from it.
-func (f *filter) write(name, raw string, all, kept []attribute, closed bool) {
-	if len(kept) == len(all) && sane(raw) {
-		f.out.WriteString(raw)
-		return
-	}
-	f.out.WriteByte('<')
-	f.out.WriteString(name)
-	seen := map[string]bool{}
-	for _, a := range kept {
-		if seen[a.name] || a.name == "" {
-			continue
-		}
-		seen[a.name] = true
-		f.out.WriteString(` ` + a.name + `="` + html.EscapeString(a.value) + `"`)
-	}
-	if closed {
-		f.out.WriteString(" /")
-	}
-	f.out.WriteByte('>')
-}
-
-// textual handles an element whose content is text: templates and style sheets stay if they
-// are harmless, titles are text, of frames the content goes, of all others everything.
-func (f *filter) textual(name, raw string, all []attribute, stays, closed bool) error {
-	line, column := f.line, f.column
-	f.moved = true
-	body, endRaw := "", ""
-	next := f.z.Next()
-	if next == html.TextToken {
-		body = string(f.z.Raw())
-		next = f.z.Next()
-	}
-	if next == html.EndTagToken {
-		endRaw = string(f.z.Raw())
-	}
-	ended := endRaw != ""
-	keep, text := stays && ended && !closed && f.foreign == 0, body
-	switch name {
-	case "script":
-		keep = keep && isTemplate(all)
-	case "style":
-		keep = keep && harmlessCSS(body)
-	case "title":
-		keep, text = stays && ended && !closed, strings.ReplaceAll(body, "<", "&lt;")
-	case "iframe":
-	default:
-		keep = false
-	}
-	if !keep {
-		f.removeAt("<"+name+">", line, column)
-		f.advance(raw + body + endRaw)
-		return nil
-	}
-	f.line, f.column = line, column
-	kept := f.keep(name, all)
-	f.advance(raw)
+// end handles an end tag.
+func (f *filter) end(raw string) error {
+	b, _ := f.z.TagName()
+	name := string(b)
 	switch {
-	case name == "script":
-		text = f.template(body)
-	case name == "iframe" && strings.TrimSpace(body) != "":
-		f.remove("content of <iframe>")
-		text = ""
+	case name == "section" && !f.inner:
+		if f.depth == 0 {
+			return f.refuse("</section>")
+		}
+		f.depth--
+		f.opened = f.opened[:2*f.depth]
+		f.md = f.md[:f.depth]
+		if f.depth == 0 {
+			f.foreign = 0
+		}
+	case f.depth == 0 && !f.inner:
+		return f.refuse("</" + name + ">")
+	case name == "svg" || name == "math":
+		f.foreign = max(0, f.foreign-1)
 	}
-	f.write(name, raw, all, kept, false)
-	if !sane(endRaw) {
-		endRaw = "</" + name + ">"
+	if !f.known(name) {
+		return nil // its start was reported
 	}
-	f.out.WriteString(text + endRaw)
-	f.advance(body + endRaw)
+	if !sane(raw) {
+		raw = "</" + name + ">"
+	}
+	f.out.WriteString(raw)
 	return nil
 }
 
-func isTemplate(all []attribute) bool {
-	for _, a := range all {
-		if a.name == "type" {
-			return strings.EqualFold(strings.TrimSpace(a.value), templateType)
-		}
+// known reports whether the tags of an element stay.
+func (f *filter) known(name string) bool {
+	if f.inner {
+		return !dangerous[name] && name != "" && strings.Trim(name, letters) == ""
 	}
-	return false
-}
-
-// template cleans what a template would put on the page.
-func (f *filter) template(body string) string {
-	inner := newFilter(body)
-	inner.inner, inner.line, inner.column = true, f.line, f.column
-	_ = inner.run() // refuses nothing in a template
-	f.removed = append(f.removed, inner.removed...)
-	if out := inner.out.String(); !strings.Contains(strings.ToLower(out), "</script") {
-		return out
-	}
-	return ""
+	return elements[name]
 }

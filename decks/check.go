@@ -1,0 +1,56 @@
+package decks
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+const (
+	maxTitle       = 200
+	maxDescription = 10_000
+)
+
+// check reports every value that is out of bounds.
+func (f *fields) check() (errs []error) {
+	if f.Title != nil {
+		switch n := utf8.RuneCountInString(*f.Title); {
+		case strings.TrimSpace(*f.Title) == "":
+			errs = append(errs, invalid("title", "too_short", "title: is empty"))
+		case n > maxTitle:
+			errs = append(errs, invalid("title", "too_long", "title: %d characters, limit %d", n, maxTitle))
+		case strings.ContainsFunc(*f.Title, unicode.IsControl):
+			errs = append(errs, invalid("title", "invalid_text", "title: control characters are not allowed"))
+		}
+	}
+	if f.Description != nil {
+		if n := utf8.RuneCountInString(*f.Description); n > maxDescription {
+			errs = append(errs, invalid("description", "too_long", "description: %d characters, limit %d", n, maxDescription))
+		}
+	}
+	for name, n := range map[string]*int64{"height": f.Height, "width": f.Width} {
+		if n != nil && *n < 1 {
+			errs = append(errs, invalid(name, "too_small", "%s: %d is less than 1", name, *n))
+		}
+	}
+	if f.Visibility != nil && *f.Visibility != "all" && *f.Visibility != "self" && *f.Visibility != "team" {
+		errs = append(errs, invalid("visibility", "invalid_value", "visibility: %.40q is none of all, self, team", *f.Visibility))
+	}
+	return errs
+}
+
+// mayShare returns the caller's account, and refuses team visibility to those without a team.
+func mayShare(c *engine.Ctx, visibility *string) (*storage.User, error) {
+	u, err := c.Tx.User(c.As.Name)
+	if err != nil {
+		return nil, err
+	}
+	if visibility != nil && *visibility == "team" && (u.AccountType != "team" || u.TeamID == 0) {
+		return nil, fault.Denied.Errorf("visibility team: only team accounts have it").In("visibility").WithCode("plan_required")
+	}
+	return u, nil
+}

@@ -1,0 +1,65 @@
+package decks
+
+import (
+	"regexp"
+	"strings"
+
+	"golang.org/x/net/html"
+)
+
+var scriptColon = regexp.MustCompile(`(?i)(script[\s\x00-\x20]*):`)
+
+func (f *filter) text(raw string) error {
+	if f.depth == 0 && !f.inner {
+		if trimmed := strings.TrimLeft(raw, " \t\r\n\f"); trimmed != "" {
+			f.advance(raw[:len(raw)-len(trimmed)])
+			return f.refuse("text")
+		}
+	}
+	if strings.IndexByte(raw, 0) >= 0 {
+		f.remove("NUL")
+		raw = strings.ReplaceAll(raw, "\x00", "")
+	}
+	if f.inner || len(f.md) > 0 && f.md[len(f.md)-1] {
+		raw = f.markdown(raw)
+	}
+	f.out.WriteString(raw)
+	return nil
+}
+
+// markdown takes out of text what Markdown would bring to life.
+func (f *filter) markdown(raw string) string {
+	plain := html.UnescapeString(raw)
+	hidden := !f.inner && strings.Contains(plain, "<")
+	if !hidden && !acts(plain) {
+		return raw
+	}
+	escaped := strings.NewReplacer("&", "&amp;", "<", "&lt;").Replace(raw)
+	if acts(html.UnescapeString(escaped)) {
+		escaped = scriptColon.ReplaceAllString(escaped, "$1&amp;colon;")
+	}
+	if escaped != raw {
+		f.remove("hidden script")
+	}
+	return escaped
+}
+
+// acts reports whether text holds an address that runs a script.
+func acts(s string) bool {
+	s = squeezed(s)
+	return strings.Contains(s, "javascript:") || strings.Contains(s, "vbscript:")
+}
+
+// comment keeps comments that every parser reads alike.
+func (f *filter) comment(raw string) {
+	body, ok := strings.CutPrefix(raw, "<!--")
+	if ok {
+		body, ok = strings.CutSuffix(body, "-->")
+	}
+	if !ok || strings.Contains(body, "--") || strings.ContainsAny(body, "<>\x00") && f.foreign > 0 ||
+		strings.HasPrefix(body, ">") || strings.HasPrefix(body, "->") || strings.Contains(body, "<!-") || strings.HasSuffix(body, "-") {
+		f.remove("comment")
+		return
+	}
+	f.out.WriteString(raw)
+}
