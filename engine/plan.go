@@ -240,12 +240,13 @@ func (b *planner) params(st *step) {
 }
 
 func (b *planner) unknownParam(t *table, name string) error {
-	best, distance := "", len(name)/2+1
-	for i := range t.fields {
-		if n := editDistance(strings.ToLower(name), strings.ToLower(t.fields[i].Name), distance); n < distance {
-			best, distance = t.fields[i].Name, n
+	best := fault.Nearest(name, func(yield func(string) bool) {
+		for i := range t.fields {
+			if !yield(t.fields[i].Name) {
+				return
+			}
 		}
-	}
+	})
 	if best != "" {
 		return fault.Invalid.Errorf("no parameter %q, perhaps %s", name, best).In(name)
 	}

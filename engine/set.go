@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"catena/storage/fault"
 )
 
 // Def is an operation in a set, with what was compiled from it.

@@ -151,7 +151,7 @@ func (c *checker) call(node any) {
 	if _, found := c.names.find(path); found {
 		return
 	}
-	near := nearest(path, c.mangled())
+	near := fault.Nearest(path, slices.Values(c.mangled()))
 	space := c.names.root.kids[root]
 	switch {
 	case space != nil && deep && c.method(path):
@@ -212,37 +212,3 @@ var languageGlobals = sync.OnceValue(func() map[string]bool {
 	}
 	return m
 })
-
-// nearest returns the name most like the one given, "" when none is like it.
-func nearest(name string, names []string) string {
-	best, distance := "", max(2, len(name)/3)+1
-	for _, n := range names {
-		if d := editDistance(strings.ToLower(name), strings.ToLower(n), distance); d < distance || d == distance && best != "" && n < best {
-			best, distance = n, d
-		}
-	}
-	return best
-}
-
-// editDistance counts the letters to change, up to most.
-func editDistance(a, b string, most int) int {
-	if len(a)-len(b) >= most || len(b)-len(a) >= most {
-		return most
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost = 1 + min(diagonal, row[j], row[j+1])
-			}
-			diagonal, row[j+1] = row[j+1], cost
-		}
-	}
-	return min(row[len(b)], most)
-}

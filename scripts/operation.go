@@ -162,7 +162,7 @@ func (h *header) flush() {
 	default:
 		h.problems = append(h.problems, Problem{
 			File: s.File, Line: h.line, Column: h.column, Message: "unknown tag @" + tag,
-			Nearest: nearest("@"+tag, []string{"@alias", "@category", "@description", "@effect", "@input", "@label", "@operation", "@output", "@param", "@since"}),
+			Nearest: fault.Nearest("@"+tag, slices.Values(tags)),
 		})
 	}
 }
@@ -178,7 +178,7 @@ func (h *header) single(tag, text string) {
 		if !slices.Contains(typeWords, text) {
 			h.problems = append(h.problems, Problem{
 				File: h.s.File, Line: h.line, Column: h.column,
-				Message: "@" + tag + ": no type " + strconv.Quote(text), Nearest: nearest(text, typeWords),
+				Message: "@" + tag + ": no type " + strconv.Quote(text), Nearest: fault.Nearest(text, slices.Values(typeWords)),
 			})
 		}
 	}
@@ -207,7 +207,7 @@ func (h *header) param(text string) {
 		if !slices.Contains(typeWords, p.Type) {
 			h.problems = append(h.problems, Problem{
 				File: h.s.File, Line: h.line, Column: h.column,
-				Message: "@param: no type " + strconv.Quote(word), Nearest: nearest(p.Type, typeWords),
+				Message: "@param: no type " + strconv.Quote(word), Nearest: fault.Nearest(p.Type, slices.Values(typeWords)),
 			})
 		}
 	}
@@ -335,4 +335,9 @@ func (r *Runner) run(c *engine.Ctx, j job, inProcess bool, in any, params map[st
 		return nil, err
 	}
 	return h.back(out)
+}
+
+// tags are what a header may hold.
+var tags = []string{
+	"@alias", "@category", "@description", "@effect", "@input", "@label", "@operation", "@output", "@param", "@since",
 }

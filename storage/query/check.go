@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"catena/storage/fault"
+
 	"catena/storage/schema"
 )
 
@@ -126,7 +128,7 @@ func (c *checker) nearType(name string) string {
 	for _, t := range c.reg.Types() {
 		names = append(names, t.Name)
 	}
-	return meant(nearest(name, names))
+	return meant(fault.Nearest(name, slices.Values(names)))
 }
 
 func meant(near string) string {
@@ -170,7 +172,7 @@ func (c *checker) field(f *Field) {
 		}
 		c.err = nil
 	}
-	c.fail(f.at("no field %q%s", clip(f.Name), meant(nearest(f.Name, c.names()))))
+	c.fail(f.at("no field %q%s", clip(f.Name), meant(fault.Nearest(f.Name, slices.Values(c.names())))))
 }
 
 // property resolves a path into the schemas; without success Prop stays nil.

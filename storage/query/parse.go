@@ -120,7 +120,7 @@ func (p *parser) expected(what string) error {
 		found = ":" + clip(p.tok.s)
 	default:
 		found = strconv.Quote(clip(p.tok.s))
-		if near := nearest(strings.ToUpper(p.tok.s), reserved); near != "" && p.tok.kind == word && !strings.EqualFold(near, p.tok.s) {
+		if near := fault.Nearest(p.tok.s, slices.Values(reserved)); near != "" && p.tok.kind == word && !strings.EqualFold(near, p.tok.s) {
 			hint = ", is " + near + " meant?"
 		}
 	}

@@ -1,0 +1,42 @@
+package fault_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+
+	"catena/storage/fault"
+)
+
+func TestKind(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		want fault.Kind
+	}{
+		{fault.NotFound.Errorf("a"), fault.NotFound},
+		{fmt.Errorf("b: %w", fault.Exists.Errorf("a")), fault.Exists},
+		{fault.Wrap(fault.Limit.Errorf("a"), "b"), fault.Limit},
+		{context.Canceled, fault.Unavailable},
+		{fmt.Errorf("plain"), fault.Internal},
+	} {
+		if got := fault.Of(c.err); got != c.want {
+			t.Errorf("%v: %s, want %s", c.err, got, c.want)
+		}
+	}
+	e := fault.Wrap(fault.Invalid.Errorf("x").At(3, 4).In("f").WithCode("c"), "step %d", 1)
+	if e.Error() != "step 1: x" || e.Line != 3 || e.Column != 4 || e.Field != "f" || e.Code != "c" {
+		t.Errorf("wrapped: %+v", e)
+	}
+}
+
+func TestNearest(t *testing.T) {
+	names := []string{"Document.Create", "Document.Copy", "Document.Lock", "Log"}
+	for word, want := range map[string]string{
+		"Document.Creat": "Document.Create", "document.lock": "Document.Lock", "Lgo": "Log", "Nothing.AtAll": "", "": "",
+	} {
+		if got := fault.Nearest(word, slices.Values(names)); got != want {
+			t.Errorf("%q: %q, want %q", word, got, want)
+		}
+	}
+}
