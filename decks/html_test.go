@@ -109,6 +109,36 @@ func TestSanitizeRefuses(t *testing.T) {
 	}
 }
 
+func TestSane(t *testing.T) {
+	tests := []struct {
+		tag  string
+		want bool
+	}{
+		{"<p>", true},
+		{"</p\n>", true},
+		{"<br/>", true},
+		{`<p a b=c d="<e>" f='g"' h = i />`, true},
+		{"<p a=b/c/>", true},
+		{"<>", false},
+		{"<p", false},
+		{"<p/a=b>", false},
+		{`<p a="b"c=d>`, false},
+		{`<p a=b"c>`, false},
+		{`<p a=>`, false},
+		{`<p "a">`, false},
+		{`<p a="b>`, false},
+		{"<p a=`b`>", false},
+		{"<p\x00>", false},
+		{"<p a='\x00'>", false},
+		{"<1>", false},
+	}
+	for _, test := range tests {
+		if got := sane(test.tag); got != test.want {
+			t.Errorf("%q: got %t", test.tag, got)
+		}
+	}
+}
+
 func TestSlides(t *testing.T) {
 	src := `<section data-notes="one">a<section>b<aside class="x notes"><p>two</p><p>three</p></aside></section><section></section></section>
 <section data-visibility="hidden"><aside class="notes">four</aside></section>`

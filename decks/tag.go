@@ -1,18 +1,12 @@
 package decks
 
 import (
-	"regexp"
 	"strings"
 
 	"golang.org/x/net/html"
 )
 
 const letters = "abcdefghijklmnopqrstuvwxyz0123456789-:"
-
-// saneTag is a tag that every parser reads alike.
-var saneTag = regexp.MustCompile(`^</?[a-zA-Z][a-zA-Z0-9-]*(?:\s+[a-zA-Z_][a-zA-Z0-9:_.-]*(?:\s*=\s*(?:"[^"\x00]*"|'[^'\x00]*'|[^\s"'=<>` + "`" + `\x00]+))?)*\s*/?>$`)
-
-func sane(raw string) bool { return saneTag.MatchString(raw) }
 
 type attribute struct{ name, value string }
 
