@@ -21,14 +21,6 @@ import (
 
 var update = flag.Bool("update", false, "write what happens into the scenarios as what is expected")
 
-// TestMain is a script worker when the tests start themselves as one.
-func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == "worker" {
-		os.Exit(scripts.WorkerMain(os.Stdin, os.Stdout))
-	}
-	os.Exit(m.Run())
-}
-
 // folders hold the scenarios.
 var folders = []string{
 	"*/testdata",
@@ -114,15 +106,12 @@ func play(t *testing.T, file string, open func(*resttest.Server) scenario.Door) 
 // server is a fresh server with the users alice and bob.
 func server(t *testing.T) (*resttest.Server, *scenario.Clock) {
 	t.Helper()
-	self, err := os.Executable()
+	command, err := worker()
 	if err != nil {
 		t.Fatal(err)
 	}
 	clock := scenario.NewClock()
-	runner := scripts.New(scripts.Options{
-		Worker: []string{self, "worker"}, InProcessTrusted: true,
-		Limits: scripts.Limits{Spares: 1, Memory: 4 << 30}, // the race detector takes a lot
-	})
+	runner := scripts.New(scripts.Options{Worker: command, Limits: scripts.Limits{Spares: 1}, InProcessTrusted: true})
 	t.Cleanup(func() {
 		if err := runner.Close(); err != nil {
 			t.Error(err)
