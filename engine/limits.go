@@ -15,7 +15,6 @@ type Limits struct {
 	Depth       int           // calls within calls (32)
 	Time        time.Duration // of one call (60 s)
 	Replies     int           // bytes of an answer kept for an idempotency key (5 MiB)
-	ExprTime    time.Duration // of one expression (1 s)
 	TraceRuns   int           // traces kept (1,000)
 	TraceSteps  int           // steps of one trace (2,000)
 	TraceMinute time.Duration // how long a trace is kept (10 min)
@@ -30,14 +29,13 @@ const (
 
 func (l Limits) withDefaults() Limits {
 	d := Limits{
-		Ops: 10_000, Depth: 32, Time: time.Minute, Replies: 5 << 20, ExprTime: time.Second,
+		Ops: 10_000, Depth: 32, Time: time.Minute, Replies: 5 << 20,
 		TraceRuns: 1000, TraceSteps: 2000, TraceMinute: 10 * time.Minute,
 	}
 	set(&l.Ops, d.Ops)
 	set(&l.Depth, d.Depth)
 	set(&l.Time, d.Time)
 	set(&l.Replies, d.Replies)
-	set(&l.ExprTime, d.ExprTime)
 	set(&l.TraceRuns, d.TraceRuns)
 	set(&l.TraceSteps, d.TraceSteps)
 	set(&l.TraceMinute, d.TraceMinute)

@@ -2,30 +2,16 @@ package engine
 
 import (
 	"encoding/json"
+	"reflect"
+	"strconv"
 	"time"
+
+	"github.com/invopop/jsonschema"
 
 	"catena/storage/fault"
 )
 
-// Schema is a JSON Schema (2020-12), as far as parameters need one.
-type Schema struct {
-	Dialect     string             `json:"$schema,omitempty"`
-	Type        any                `json:"type,omitempty"` // a name or a list of them
-	Title       string             `json:"title,omitempty"`
-	Description string             `json:"description,omitempty"`
-	Format      string             `json:"format,omitempty"`
-	Default     any                `json:"default,omitempty"`
-	Enum        []string           `json:"enum,omitempty"`
-	Minimum     *float64           `json:"minimum,omitempty"`
-	Maximum     *float64           `json:"maximum,omitempty"`
-	Items       *Schema            `json:"items,omitempty"`
-	Properties  map[string]*Schema `json:"properties,omitempty"`
-	Required    []string           `json:"required,omitempty"`
-	Additional  any                `json:"additionalProperties,omitempty"`
-}
-
-// Schema returns the JSON Schema of an operation's parameters. It is made of the same table
-// that decodes them.
+// Schema returns the JSON Schema (2020-12) of an operation's parameters.
 func (s *Set) Schema(name string) (json.RawMessage, error) {
 	d, ok := s.Op(name)
 	if !ok {
@@ -34,20 +20,35 @@ func (s *Set) Schema(name string) (json.RawMessage, error) {
 	return json.Marshal(d.Schema())
 }
 
-// Schema returns the JSON Schema of the operation's parameters.
-func (d *Def) Schema() *Schema {
-	out := &Schema{
-		Dialect: "https://json-schema.org/draft/2020-12/schema", Type: "object", Title: d.Name, Description: d.Doc,
-		Properties: map[string]*Schema{},
-	}
-	for _, p := range d.Params() {
-		one := schemaOf(p.Type)
-		one.Description, one.Minimum, one.Maximum = p.Doc, p.Min, p.Max
-		if p.Enum {
-			one.Enum = p.Values
+// reflector turns parameter structs into schemas. What a type accepts is the engine's to
+// say, since it also decodes it.
+var reflector = jsonschema.Reflector{
+	Anonymous: true, DoNotReference: true, AllowAdditionalProperties: true,
+	Mapper: func(t reflect.Type) *jsonschema.Schema {
+		if k := kindOfType(t); k != kOther {
+			return schemaOf(k)
 		}
-		one.Default = schemaDefault(p.Default)
-		out.Properties[p.Name] = one
+		return nil
+	},
+}
+
+// Schema returns the JSON Schema of the operation's parameters: the reflected struct, or the
+// declared parameters of a chain or script, with documentation, defaults and choices folded
+// in from the table that decodes them.
+func (d *Def) Schema() *jsonschema.Schema {
+	out := &jsonschema.Schema{Type: "object", Properties: jsonschema.NewProperties()}
+	if d.table.typ != nil {
+		out = reflector.ReflectFromType(d.table.typ)
+	}
+	out.Version, out.Title, out.Description = jsonschema.Version, d.Name, d.Doc
+	out.Required = nil
+	for _, p := range d.Params() {
+		one, reflected := out.Properties.Get(p.Name)
+		if k := kindOfWord(p.Type); !reflected || k == kAny {
+			one = schemaOf(k)
+			out.Properties.Set(p.Name, one)
+		}
+		p.describe(one)
 		if p.Required {
 			out.Required = append(out.Required, p.Name)
 		}
@@ -55,37 +56,47 @@ func (d *Def) Schema() *Schema {
 	return out
 }
 
-func schemaDefault(v any) any {
-	if t, ok := v.(time.Time); ok && t.IsZero() {
-		return nil
+// describe adds what is known of a parameter to its schema.
+func (p Param) describe(s *jsonschema.Schema) {
+	s.Description = p.Doc
+	if p.Min != nil {
+		s.Minimum = json.Number(strconv.FormatFloat(*p.Min, 'g', -1, 64))
 	}
-	return v
+	if p.Max != nil {
+		s.Maximum = json.Number(strconv.FormatFloat(*p.Max, 'g', -1, 64))
+	}
+	if p.Enum {
+		s.Enum = listOf(p.Values)
+	}
+	if t, ok := p.Default.(time.Time); !ok || !t.IsZero() {
+		s.Default = p.Default
+	}
 }
 
-// schemaOf is the schema of what a parameter of a type accepts.
-func schemaOf(word string) *Schema {
-	text := &Schema{Type: "string"}
-	switch kindOfWord(word) {
+// schemaOf is the schema of what a parameter of a kind accepts.
+func schemaOf(k kind) *jsonschema.Schema {
+	text := &jsonschema.Schema{Type: "string"}
+	switch k {
 	case kString:
 		return text
 	case kBool:
-		return &Schema{Type: "boolean"}
+		return &jsonschema.Schema{Type: "boolean"}
 	case kInt, kLong:
-		return &Schema{Type: "integer"}
+		return &jsonschema.Schema{Type: "integer"}
 	case kFloat:
-		return &Schema{Type: "number"}
+		return &jsonschema.Schema{Type: "number"}
 	case kDate:
-		return &Schema{Type: "string", Format: "date-time"}
+		return &jsonschema.Schema{Type: "string", Format: "date-time"}
 	case kDoc, kRef:
-		return &Schema{Type: []string{"string", "object"}}
+		return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{text, {Type: "object"}}}
 	case kStrings, kDocs, kRefs:
-		return &Schema{Type: []string{"array", "string"}, Items: text}
+		return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{{Type: "array", Items: text}, text}}
+	case kProps:
+		return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{{Type: "object"}, text}}
 	case kList:
-		return &Schema{Type: "array"}
-	case kMap, kProps:
-		return &Schema{Type: "object"}
-	case kBlob, kBlobs:
-		return &Schema{Type: "object"}
+		return &jsonschema.Schema{Type: "array"}
+	case kMap, kBlob, kBlobs:
+		return &jsonschema.Schema{Type: "object"}
 	}
-	return &Schema{}
+	return &jsonschema.Schema{}
 }

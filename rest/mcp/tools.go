@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/invopop/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"catena/engine"
@@ -69,10 +70,12 @@ func (t *tool) declare(set *engine.Set) (*mcp.Tool, error) {
 	}, nil
 }
 
-func (t *tool) input(s *engine.Schema) *engine.Schema {
-	out := &engine.Schema{Type: "object", Properties: map[string]*engine.Schema{}, Additional: false}
+func (t *tool) input(s *jsonschema.Schema) *jsonschema.Schema {
+	out := &jsonschema.Schema{Type: "object", Properties: jsonschema.NewProperties(), AdditionalProperties: jsonschema.FalseSchema}
 	for name := range strings.FieldsSeq(t.params) {
-		out.Properties[name] = s.Properties[name]
+		if p, ok := s.Properties.Get(name); ok {
+			out.Properties.Set(name, p)
+		}
 		for _, required := range s.Required {
 			if required == name {
 				out.Required = append(out.Required, name)
@@ -82,22 +85,22 @@ func (t *tool) input(s *engine.Schema) *engine.Schema {
 	return out
 }
 
-func (t *tool) result() *engine.Schema {
+func (t *tool) result() *jsonschema.Schema {
 	if !t.whole {
 		return object(t.output)
 	}
 	list := object("data:array meta:object")
-	list.Properties["data"].Items = object(summaryFields)
-	list.Properties["meta"] = object("page:integer per_page:integer total:integer")
+	list.Properties.Set("data", &jsonschema.Schema{Type: "array", Items: object(summaryFields)})
+	list.Properties.Set("meta", object("page:integer per_page:integer total:integer"))
 	return list
 }
 
 // object is the schema of an object with fields, all of which are there.
-func object(fields string) *engine.Schema {
-	out := &engine.Schema{Type: "object", Properties: map[string]*engine.Schema{}}
+func object(fields string) *jsonschema.Schema {
+	out := &jsonschema.Schema{Type: "object", Properties: jsonschema.NewProperties()}
 	for field := range strings.FieldsSeq(fields) {
 		name, typ, _ := strings.Cut(field, ":")
-		out.Properties[name] = &engine.Schema{Type: typ}
+		out.Properties.Set(name, &jsonschema.Schema{Type: typ})
 		out.Required = append(out.Required, name)
 	}
 	return out
