@@ -30,8 +30,8 @@ func Check(file string, src []byte, names func() []string) []Problem {
 		all = append(all, s.Aliases...)
 	}
 	c := &checker{tree: tree, file: file, names: newNames(all), declared: map[string]bool{}}
-	c.walk(reflect.ValueOf(tree.Body), c.declare)
-	c.walk(reflect.ValueOf(tree.Body), c.call)
+	walk(reflect.ValueOf(tree.Body), c.declare)
+	walk(reflect.ValueOf(tree.Body), c.call)
 	slices.SortStableFunc(c.problems, func(a, b Problem) int {
 		if a.Line != b.Line {
 			return a.Line - b.Line
@@ -67,11 +67,11 @@ type checker struct {
 var typeIdentifier = reflect.TypeFor[*ast.Identifier]()
 
 // walk visits every node below v. The trees of the parser have no walker of their own.
-func (c *checker) walk(v reflect.Value, visit func(any)) {
+func walk(v reflect.Value, visit func(any)) {
 	switch v.Kind() {
 	case reflect.Interface:
 		if !v.IsNil() {
-			c.walk(v.Elem(), visit)
+			walk(v.Elem(), visit)
 		}
 	case reflect.Pointer:
 		if v.IsNil() {
@@ -80,18 +80,18 @@ func (c *checker) walk(v reflect.Value, visit func(any)) {
 		if strings.HasSuffix(v.Type().Elem().PkgPath(), "/ast") {
 			visit(v.Interface())
 			if v.Type() != typeIdentifier {
-				c.walk(v.Elem(), visit)
+				walk(v.Elem(), visit)
 			}
 		}
 	case reflect.Slice:
 		for i := range v.Len() {
-			c.walk(v.Index(i), visit)
+			walk(v.Index(i), visit)
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
 			// Declarations repeat what the statements hold.
 			if f := v.Type().Field(i); f.IsExported() && f.Name != "DeclarationList" {
-				c.walk(v.Field(i), visit)
+				walk(v.Field(i), visit)
 			}
 		}
 	}
@@ -100,7 +100,7 @@ func (c *checker) walk(v reflect.Value, visit func(any)) {
 // declare notes the names that a node declares.
 func (c *checker) declare(node any) {
 	names := func(target ast.Node) {
-		c.walk(reflect.ValueOf(target), func(n any) {
+		walk(reflect.ValueOf(target), func(n any) {
 			if id, ok := n.(*ast.Identifier); ok {
 				c.declared[id.Name.String()] = true
 			}

@@ -3,6 +3,7 @@ package scripts
 import (
 	"errors"
 	"os/exec"
+	"runtime"
 	"syscall"
 	"time"
 	"unsafe"
@@ -15,13 +16,15 @@ import (
 const dataLimit = 256 << 20
 
 // confine takes away what a worker does not need: files, core dumps, privileges, memory.
+// The calling goroutine, which is to run the scripts, stays on its thread from here on:
+// where the process is linked with C, only that thread can be confined.
 func confine() error {
+	runtime.LockOSThread()
 	set := func(what int, n uint64) error {
 		return unix.Setrlimit(what, &unix.Rlimit{Cur: n, Max: n})
 	}
-	_, _, errno := syscall.AllThreadsSyscall6(unix.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0, 0)
-	if errno != 0 && errno != unix.ENOTSUP {
-		return errno
+	if err := everywhere(unix.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1); err != nil {
+		return err
 	}
 	return errors.Join(
 		set(unix.RLIMIT_DATA, dataLimit),
@@ -43,7 +46,16 @@ func noFiles() error {
 		return nil // an older kernel: the other bounds stand
 	}
 	defer func() { _ = unix.Close(fd) }()
-	if _, _, errno := syscall.AllThreadsSyscall6(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(fd), 0, 0, 0, 0, 0); errno != 0 && errno != unix.ENOTSUP {
+	return everywhere(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(fd), 0)
+}
+
+// everywhere makes a system call on every thread, or on this one where that cannot be.
+func everywhere(call, a, b uintptr) error {
+	_, _, errno := syscall.AllThreadsSyscall6(call, a, b, 0, 0, 0, 0)
+	if errno == unix.ENOTSUP {
+		_, _, errno = syscall.Syscall6(call, a, b, 0, 0, 0, 0)
+	}
+	if errno != 0 {
 		return errno
 	}
 	return nil

@@ -106,14 +106,14 @@ func TestReach(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := walk{t: t, m: m, seen: map[*goja.Object]bool{}}
+	w := reach{t: t, m: m, seen: map[*goja.Object]bool{}}
 	w.value("seen", m.vm.Get("seen"), 0)
 	if len(w.seen) < 500 {
 		t.Errorf("walked over %d objects only", len(w.seen))
 	}
 }
 
-type walk struct {
+type reach struct {
 	t    *testing.T
 	m    *machine
 	seen map[*goja.Object]bool
@@ -127,7 +127,7 @@ var harmless = map[reflect.Type]bool{
 	reflect.TypeFor[*big.Int](): true, reflect.TypeFor[goja.ArrayBuffer](): true, reflect.TypeFor[goja.Proxy](): true,
 }
 
-func (w *walk) value(path string, v goja.Value, depth int) {
+func (w *reach) value(path string, v goja.Value, depth int) {
 	obj, ok := v.(*goja.Object)
 	if !ok {
 		if s, isText := v.(goja.String); isText && (strings.Contains(s.String(), "catena/") || strings.Contains(s.String(), ".go:")) {

@@ -29,7 +29,7 @@ type everyParams struct {
 }
 
 func (everyParams) doc(_ *engine.Ctx, d *engine.Doc) (*engine.Doc, error) { return d, nil }
-func (everyParams) void(*engine.Ctx, engine.Void) (engine.Void, error) { return engine.Void{}, nil }
+func (everyParams) void(*engine.Ctx, engine.Void) (engine.Void, error)    { return engine.Void{}, nil }
 
 func (everyParams) blob(_ *engine.Ctx, b *engine.Blob) (string, error) { return b.Name, nil }
 

@@ -4,6 +4,9 @@ import (
 	ring "container/list"
 	"crypto/sha256"
 	"errors"
+	"math/big"
+	"reflect"
+	"strings"
 	"sync"
 	"time"
 
@@ -11,6 +14,7 @@ import (
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/ast"
 	"github.com/dop251/goja/parser"
+	"github.com/dop251/goja/token"
 
 	"catena/storage/fault"
 )
@@ -51,11 +55,84 @@ func compile(file, source string, strict bool) (*program, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := constants(tree, source); err != nil {
+		return nil, located(err, file, lineOf(err), 0)
+	}
 	code, err := goja.CompileAST(tree, strict)
 	if err != nil {
 		return nil, syntaxFault(err, file)
 	}
 	return &program{file: file, code: code, hasRun: declaresRun(tree), risks: risksOf(source), size: len(source)}, nil
+}
+
+// maxPower is the largest literal exponent of a power, or distance of a shift, of integers
+// without bound: the compiler works out constant expressions itself.
+const maxPower = 100_000
+
+// constants refuses constant expressions that would take the compiler long to work out.
+func constants(tree *ast.Program, source string) error {
+	if !hasBigLiteral(source) {
+		return nil
+	}
+	var err error
+	walk(reflect.ValueOf(tree.Body), func(node any) {
+		n, ok := node.(*ast.BinaryExpression)
+		if !ok || n.Operator != token.EXPONENT && n.Operator != token.SHIFT_LEFT {
+			return
+		}
+		right, plain := n.Right.(*ast.NumberLiteral)
+		big, isBig := bigValue(right)
+		if plain && !isBig || !plain && !anyBig(n.Right) {
+			return
+		}
+		inner := false
+		walk(reflect.ValueOf(n.Left), func(x any) {
+			if b, ok := x.(*ast.BinaryExpression); ok && (b.Operator == token.EXPONENT || b.Operator == token.SHIFT_LEFT) {
+				inner = true
+			}
+		})
+		if inner || !plain || big.CmpAbs(largestPower) > 0 {
+			line := tree.File.Position(int(n.Idx0()) - tree.File.Base()).Line
+			err = breach("script-source", "script: a power or shift of more than %d", maxPower).At(line, 0)
+		}
+	})
+	return err
+}
+
+var largestPower = big.NewInt(maxPower)
+
+func bigValue(n *ast.NumberLiteral) (*big.Int, bool) {
+	if n == nil {
+		return nil, false
+	}
+	v, ok := n.Value.(*big.Int)
+	return v, ok
+}
+
+func anyBig(e ast.Expression) bool {
+	found := false
+	walk(reflect.ValueOf(e), func(x any) {
+		if n, ok := x.(*ast.NumberLiteral); ok {
+			_, isBig := bigValue(n)
+			found = found || isBig
+		}
+	})
+	return found
+}
+
+// hasBigLiteral reports whether source may hold a literal like 7n.
+func hasBigLiteral(source string) bool {
+	for i := strings.IndexByte(source, 'n'); i >= 0; {
+		if i > 0 && (source[i-1] >= '0' && source[i-1] <= '9' || source[i-1]|0x20 >= 'a' && source[i-1]|0x20 <= 'f') {
+			return true
+		}
+		next := strings.IndexByte(source[i+1:], 'n')
+		if next < 0 {
+			return false
+		}
+		i += 1 + next
+	}
+	return false
 }
 
 // syntaxFault turns what goja says about source into a fault with its place.

@@ -10,7 +10,7 @@ import (
 
 // grace is how much longer than its time a run may take before its process is killed:
 // long enough for the worker to say which line it was at.
-const grace = 100 * time.Millisecond
+const grace = 200 * time.Millisecond
 
 // eager bounds what is sent of a document's properties before a script asks.
 const (
