@@ -22,14 +22,14 @@ const (
 )
 
 // addAutomation adds the tools that reach every operation.
-func (c *Config) addAutomation(s *mcp.Server) {
+func (c *Config) addAutomation(s *server) {
 	reads := &mcp.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: &no}
-	s.AddTool(&mcp.Tool{
+	s.add(&mcp.Tool{
 		Name: "describe_operation", Title: "Describe operation", Annotations: reads,
 		Description: "Returns the documentation of an operation with the JSON Schema of its parameters.",
 		InputSchema: json.RawMessage(`{"type":"object","properties":{"name":{"type":"string","description":"Name of the operation, for example Document.Create."}},"required":["name"],"additionalProperties":false}`),
 	}, c.describe)
-	s.AddTool(&mcp.Tool{
+	s.add(&mcp.Tool{
 		Name: "run_operation", Title: "Run operation", Annotations: &mcp.ToolAnnotations{DestructiveHint: &yes, OpenWorldHint: &yes},
 		Description: "Runs an operation or chain in one transaction and returns its result.",
 		InputSchema: json.RawMessage(`{"type":"object","properties":{
@@ -40,7 +40,7 @@ func (c *Config) addAutomation(s *mcp.Server) {
 			"dryRun":{"type":"boolean","default":false,"description":"Whether to undo everything at the end and list what would have changed."}
 		},"required":["operation"],"additionalProperties":false}`),
 	}, c.runOperation)
-	s.AddTool(&mcp.Tool{
+	s.add(&mcp.Tool{
 		Name: "search_operations", Title: "Search operations", Annotations: reads,
 		Description: "Finds operations and chains by words of their name, label and documentation, the best first.",
 		InputSchema: json.RawMessage(`{"type":"object","properties":{
@@ -64,12 +64,12 @@ func strictly(raw json.RawMessage, into any) error {
 }
 
 // structured is a result that is shown as JSON and as text.
-func structured(v any) (*mcp.CallToolResult, error) {
+func structured(v any) *result {
 	body, err := encode(v)
 	if err != nil {
-		return nil, err
+		return failed(err)
 	}
-	return &mcp.CallToolResult{Content: text(string(body)), StructuredContent: json.RawMessage(body)}, nil
+	return &result{texts: []string{string(body)}, structured: body}
 }
 
 // found is an operation as searches list it.
@@ -84,16 +84,16 @@ type found struct {
 	score int
 }
 
-func (c *Config) search(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+func (c *Config) search(ctx context.Context, raw json.RawMessage) *result {
 	args := struct {
 		Query string `json:"query"`
 		Limit int    `json:"limit"`
 	}{Limit: 10}
-	if err := strictly(req.Params.Arguments, &args); err != nil {
-		return failed(err), nil
+	if err := strictly(raw, &args); err != nil {
+		return failed(err)
 	}
 	if args.Limit < 1 || args.Limit > maxFound {
-		return failed(fault.Invalid.Errorf("limit: %d is not from 1 to %d", args.Limit, maxFound)), nil
+		return failed(fault.Invalid.Errorf("limit: %d is not from 1 to %d", args.Limit, maxFound))
 	}
 	set, as := c.Engine.Set(), c.As(ctx)
 	var all []found
@@ -142,17 +142,17 @@ func rank(doc engine.OpDoc, query string) int {
 	return score
 }
 
-func (c *Config) describe(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+func (c *Config) describe(ctx context.Context, raw json.RawMessage) *result {
 	var args struct {
 		Name string `json:"name"`
 	}
-	if err := strictly(req.Params.Arguments, &args); err != nil {
-		return failed(err), nil
+	if err := strictly(raw, &args); err != nil {
+		return failed(err)
 	}
 	set := c.Engine.Set()
 	d, ok := set.Op(args.Name)
 	if !ok || !set.Allowed(args.Name, c.As(ctx), engine.MCP) {
-		return failed(c.unknown(ctx, args.Name)), nil
+		return failed(c.unknown(ctx, args.Name))
 	}
 	return structured(map[string]any{
 		"name": d.Name, "aliases": append([]string{}, d.Aliases...), "label": d.Label, "category": d.Category, "description": d.Doc,
@@ -181,7 +181,7 @@ func variable(raw json.RawMessage) any {
 	return engine.Plain(raw)
 }
 
-func (c *Config) runOperation(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+func (c *Config) runOperation(ctx context.Context, raw json.RawMessage) *result {
 	var args struct {
 		Operation string                     `json:"operation"`
 		Input     json.RawMessage            `json:"input"`
@@ -189,11 +189,11 @@ func (c *Config) runOperation(ctx context.Context, req *mcp.CallToolRequest) (*m
 		Context   map[string]json.RawMessage `json:"context"`
 		DryRun    bool                       `json:"dryRun"`
 	}
-	if err := strictly(req.Params.Arguments, &args); err != nil {
-		return failedAs(err), nil
+	if err := strictly(raw, &args); err != nil {
+		return failedAs(err)
 	}
 	if !c.Engine.Set().Allowed(args.Operation, c.As(ctx), engine.MCP) {
-		return failedAs(c.unknown(ctx, args.Operation)), nil
+		return failedAs(c.unknown(ctx, args.Operation))
 	}
 	call := engine.Call{Op: args.Operation, DryRun: args.DryRun, Vars: map[string]any{}, Encode: c.encoder(ctx)}
 	if len(args.Params) > 0 && string(args.Params) != "null" {
@@ -207,7 +207,7 @@ func (c *Config) runOperation(ctx context.Context, req *mcp.CallToolRequest) (*m
 	}
 	res, err := c.run(ctx, call)
 	if err != nil {
-		return failedAs(err), nil
+		return failedAs(err)
 	}
 	return ran(res, args.DryRun)
 }
@@ -247,14 +247,14 @@ func fileOf(b *engine.Blob) map[string]any {
 }
 
 // ran shows the result of an operation, and what a dry run would have changed.
-func ran(res *engine.Result, dry bool) (*mcp.CallToolResult, error) {
+func ran(res *engine.Result, dry bool) *result {
 	body := json.RawMessage(res.Body)
 	if len(body) == 0 {
 		body = json.RawMessage("null")
 	}
 	if !dry {
-		all, err := encode(map[string]any{"result": body})
-		return &mcp.CallToolResult{Content: text(string(body)), StructuredContent: json.RawMessage(all)}, err
+		all := append(append([]byte(`{"result":`), body...), '}')
+		return &result{texts: []string{string(body)}, structured: all}
 	}
 	return structured(map[string]any{"result": body, "changes": append([]any{}, changes(res)...), "dryRun": true})
 }
@@ -268,10 +268,10 @@ func changes(res *engine.Result) []any {
 }
 
 // failedAs is failed with the kind of error in front, as scenarios and traces name it.
-func failedAs(err error) *mcp.CallToolResult {
+func failedAs(err error) *result {
 	message := err.Error()
 	if fault.Of(err) == fault.Internal {
 		message = "the server failed"
 	}
-	return &mcp.CallToolResult{IsError: true, Content: text(fault.Of(err).String() + ": " + message)}
+	return &result{failed: true, texts: []string{fault.Of(err).String() + ": " + message}}
 }

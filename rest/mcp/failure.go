@@ -4,8 +4,6 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
-
 	"catena/engine"
 	"catena/storage/fault"
 )
@@ -18,12 +16,12 @@ var advice = map[string]string{
 }
 
 // failed is the result of a tool that failed: "code: message", a line for each thing wrong.
-func failed(err error) *mcp.CallToolResult {
+func failed(err error) *result {
 	var lines []string
 	for _, e := range apart(err) {
 		lines = append(lines, codeOf(e)+": "+messageOf(e))
 	}
-	return &mcp.CallToolResult{IsError: true, Content: text(strings.Join(lines, "\n"))}
+	return &result{failed: true, texts: []string{strings.Join(lines, "\n")}}
 }
 
 // apart returns the errors joined in one.

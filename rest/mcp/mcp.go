@@ -7,6 +7,7 @@ package mcp
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -33,33 +34,69 @@ func Decks(c Config) http.Handler {
 	s := c.server("catena-decks", "Presentations of the signed-in user. A deck is HTML made of <section> elements, one a slide.")
 	for i := range tools {
 		if t, err := tools[i].declare(c.Engine.Set()); err == nil {
-			s.AddTool(t, c.deckTool(&tools[i]))
+			s.add(t, c.deckTool(&tools[i]))
 		}
 	}
-	return c.handler(s)
+	return s
 }
 
 // Automation serves the tools to find, describe and run operations.
 func Automation(c Config) http.Handler {
 	s := c.server("catena-automation", "Operations on documents. Find one with search_operations, read its parameters with describe_operation, run it with run_operation; dryRun shows what it would change.")
 	c.addAutomation(s)
-	return c.handler(s)
+	return s
 }
 
-func (c *Config) server(name, instructions string) *mcp.Server {
-	s := mcp.NewServer(&mcp.Implementation{Name: name, Version: c.Version}, &mcp.ServerOptions{
+// server is one address with its tools.
+type server struct {
+	sdk   *mcp.Server
+	whole http.Handler // the protocol's whole
+	tools map[string]toolFunc
+	meta  []byte // what results say about the server in the newer era
+	limit int64
+	log   *slog.Logger
+}
+
+// toolFunc is what a tool does.
+type toolFunc func(ctx context.Context, args json.RawMessage) *result
+
+// result is what a tool returns.
+type result struct {
+	texts      []string
+	structured json.RawMessage
+	failed     bool
+}
+
+func (c *Config) server(name, instructions string) *server {
+	about := &mcp.Implementation{Name: name, Version: c.Version}
+	s := &server{tools: map[string]toolFunc{}, limit: c.MaxBody, log: c.Log}
+	s.sdk = mcp.NewServer(about, &mcp.ServerOptions{
 		Instructions: instructions,
 		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
 		SetCacheable: func(_ context.Context, _ mcp.Request, b *mcp.Cacheable) { b.CacheScope = "private" },
 	})
-	s.AddReceivingMiddleware(c.recovering)
+	s.sdk.AddReceivingMiddleware(c.recovering)
+	s.whole = mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s.sdk }, &mcp.StreamableHTTPOptions{
+		Stateless: true, JSONResponse: true, DisableLocalhostProtection: true,
+		MaxRequestBodyBytes: c.MaxBody, PropagateRequestCancellation: true,
+	})
+	s.meta, _ = encode(map[string]any{"io.modelcontextprotocol/serverInfo": about})
 	return s
 }
 
-func (c *Config) handler(s *mcp.Server) http.Handler {
-	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, &mcp.StreamableHTTPOptions{
-		Stateless: true, JSONResponse: true, DisableLocalhostProtection: true,
-		MaxRequestBodyBytes: c.MaxBody, PropagateRequestCancellation: true,
+// add adds a tool.
+func (s *server) add(t *mcp.Tool, f toolFunc) {
+	s.tools[t.Name] = f
+	s.sdk.AddTool(t, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		r := f(ctx, req.Params.Arguments)
+		out := &mcp.CallToolResult{IsError: r.failed}
+		for _, text := range r.texts {
+			out.Content = append(out.Content, &mcp.TextContent{Text: text})
+		}
+		if r.structured != nil {
+			out.StructuredContent = r.structured
+		}
+		return out, nil
 	})
 }
 
@@ -70,7 +107,7 @@ func (c *Config) recovering(next mcp.MethodHandler) mcp.MethodHandler {
 		defer func() {
 			if p := recover(); p != nil {
 				c.Log.Error("tool panicked", "method", method, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-				res, err = &mcp.CallToolResult{IsError: true, Content: text("internal: the server failed")}, nil
+				res, err = &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: panicked}}}, nil
 				if method != "tools/call" {
 					res, err = nil, fmt.Errorf("internal error")
 				}
@@ -80,4 +117,4 @@ func (c *Config) recovering(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-func text(s string) []mcp.Content { return []mcp.Content{&mcp.TextContent{Text: s}} }
+const panicked = "internal: the server failed"

@@ -211,6 +211,56 @@ func TestWire(t *testing.T) {
 	}
 }
 
+// canonical writes JSON so that equal values are equal text.
+func canonical(text string) string {
+	var v any
+	if err := json.Unmarshal([]byte(text), &v); err != nil {
+		return text
+	}
+	out, err := json.Marshal(v)
+	if err != nil {
+		return err.Error()
+	}
+	return string(out)
+}
+
+// TestShort checks that calls answered without the SDK get the SDK's very answer.
+func TestShort(t *testing.T) {
+	s := start(t, -1)
+	auth := []string{"Authorization", "Bearer " + s.Key("alice", "read_write")}
+	raw(s, "/mcp", fmt.Sprintf(calls, "create_deck", `{"title":"é <b> \u2028","data":"<section>\"&amp;\"</section>"}`), auth...)
+	const meta = `,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"roots":{}},
+		"io.modelcontextprotocol/clientInfo":{"name":"x","version":"1"}}`
+	for _, test := range []struct{ path, id, tool, args string }{
+		{"/mcp", `1`, "list_decks", `{}`},
+		{"/mcp", `"é<\u2028"`, "get_deck", `{"id":1}`},
+		{"/mcp", `-7`, "get_deck", `{"id":2}`},
+		{"/mcp", `1`, "get_deck", `[]`},
+		{"/mcp", `1`, "no_tool", `{}`},
+		{"/mcp/automation", `1`, "run_operation", `{"operation":"Deck.Get","params":{"id":1}}`},
+		{"/mcp/automation", `1`, "run_operation", `{"operation":"Test.Panic"}`},
+		{"/mcp/automation", `1`, "search_operations", `{"query":"deck list","limit":1}`},
+	} {
+		for _, modern := range []bool{false, true} {
+			message := `{"jsonrpc":"2.0","id":` + test.id + `,"method":"tools/call","params":{"name":"` + test.tool + `","arguments":` + test.args
+			headers := auth
+			if modern {
+				message += meta
+				headers = append(slices.Clip(auth), "MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", test.tool)
+			}
+			short, whole := raw(s, test.path, message+`}}`, headers...), raw(s, test.path, message+`,"unusual":0}}`, headers...)
+			if short.StatusCode != whole.StatusCode || canonical(short.Text) != canonical(whole.Text) || short.Header.Get("Cache-Control") != whole.Header.Get("Cache-Control") {
+				t.Errorf("%s %s %t:\nshort %s %s\nwhole %s %s", test.tool, test.args, modern, short.Status, short.Text, whole.Status, whole.Text)
+			}
+		}
+	}
+	mismatch := raw(s, "/mcp", fmt.Sprintf(calls, "list_decks", `{}`+meta), append(slices.Clip(auth), "MCP-Protocol-Version", "2026-07-28",
+		"Mcp-Method", "tools/call", "Mcp-Name", "get_deck")...)
+	if mismatch.StatusCode != 400 || !strings.Contains(mismatch.Text, "-32020") {
+		t.Errorf("headers that do not match: %s %s", mismatch.Status, mismatch.Text)
+	}
+}
+
 func TestRate(t *testing.T) {
 	s := start(t, 2)
 	auth := []string{"Authorization", "Bearer " + s.Key("alice", "read_only")}

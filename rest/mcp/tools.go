@@ -107,19 +107,19 @@ func object(fields string) *jsonschema.Schema {
 }
 
 // deckTool runs the operation of a tool.
-func (c *Config) deckTool(t *tool) mcp.ToolHandler {
+func (c *Config) deckTool(t *tool) toolFunc {
 	known := map[string]bool{}
 	for name := range strings.FieldsSeq(t.params) {
 		known[name] = true
 	}
-	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		params, err := arguments(req.Params.Arguments)
+	return func(ctx context.Context, args json.RawMessage) *result {
+		params, err := arguments(args)
 		if err != nil {
-			return failed(err), nil
+			return failed(err)
 		}
 		for name := range params {
 			if !known[name] {
-				return failed(fault.Invalid.Errorf("%q: %s has no such argument, only %s", name, t.name, t.params).WithCode("unknown_field")), nil
+				return failed(fault.Invalid.Errorf("%q: %s has no such argument, only %s", name, t.name, t.params).WithCode("unknown_field"))
 			}
 		}
 		if t.shaped {
@@ -128,13 +128,13 @@ func (c *Config) deckTool(t *tool) mcp.ToolHandler {
 		call := engine.Call{Op: t.op, Params: params, Encode: t.encode}
 		res, err := c.run(ctx, call)
 		if err != nil {
-			return failed(err), nil
+			return failed(err)
 		}
-		out := &mcp.CallToolResult{Content: text(string(res.Body)), StructuredContent: json.RawMessage(res.Body)}
+		out := &result{texts: []string{string(res.Body)}, structured: res.Body}
 		if removed := sanitized(res.Value); removed != "" {
-			out.Content = append(out.Content, text("Removed from the HTML because it could act: "+removed)...)
+			out.texts = append(out.texts, "Removed from the HTML because it could act: "+removed)
 		}
-		return out, nil
+		return out
 	}
 }
 

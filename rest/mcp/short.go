@@ -1,0 +1,173 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+const (
+	methodCall = "tools/call"
+	newEra     = "2026-07-28"
+)
+
+// oldEras are the versions of the protocol that put nothing about themselves into requests.
+var oldEras = []string{"", "2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"}
+
+// ServeHTTP answers one message. A call of a tool with nothing unusual about it is answered
+// here; everything else goes to the SDK's handler, which opens a session for each message.
+func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodPost || r.Body == nil || !s.usual(r.Header) || s.limit > 0 && r.ContentLength > s.limit {
+		s.whole.ServeHTTP(w, r)
+		return
+	}
+	body, err := io.ReadAll(io.LimitReader(r.Body, s.limit+1))
+	r.Body = &replayed{Reader: io.MultiReader(bytes.NewReader(body), r.Body), Closer: r.Body}
+	if err != nil || int64(len(body)) > s.limit {
+		s.whole.ServeHTTP(w, r)
+		return
+	}
+	c, ok := s.read(r.Header, body)
+	if !ok {
+		s.whole.ServeHTTP(w, r)
+		return
+	}
+	ctx := r.Context()
+	if !c.modern {
+		ctx = context.WithoutCancel(ctx) // there, a client that goes away cancels nothing
+	}
+	s.answer(w, c, s.call(ctx, c))
+}
+
+// replayed is a body of which a part was read.
+type replayed struct {
+	io.Reader
+	io.Closer
+}
+
+// usual reports whether the headers are those of a client's plain request.
+func (s *server) usual(h http.Header) bool {
+	typ, _, _ := strings.Cut(h.Get("Content-Type"), ";")
+	accept := strings.Join(h["Accept"], ",")
+	return strings.TrimSpace(typ) == "application/json" && !strings.Contains(accept, ";") &&
+		strings.Contains(accept, "application/json") && strings.Contains(accept, "text/event-stream")
+}
+
+// call is a tool call as a message holds it.
+type call struct {
+	id     json.RawMessage
+	tool   toolFunc
+	name   string
+	args   json.RawMessage
+	modern bool
+}
+
+// read reads a message as a tool call; ok is false if it is anything else, or anything that
+// the protocol's rules would have to be applied to.
+func (s *server) read(h http.Header, body []byte) (c call, ok bool) {
+	var message, params, meta map[string]json.RawMessage
+	if json.Unmarshal(body, &message) != nil || !only(message, "jsonrpc", "id", "method", "params") ||
+		string(message["jsonrpc"]) != `"2.0"` || string(message["method"]) != `"`+methodCall+`"` || !isID(message["id"]) ||
+		json.Unmarshal(message["params"], &params) != nil || !only(params, "name", "arguments", "_meta") {
+		return c, false
+	}
+	if raw := params["_meta"]; raw != nil && json.Unmarshal(raw, &meta) != nil {
+		return c, false
+	}
+	c = call{id: message["id"], args: params["arguments"]}
+	if json.Unmarshal(params["name"], &c.name) != nil {
+		return c, false
+	}
+	c.tool = s.tools[c.name]
+	version := h.Values("Mcp-Protocol-Version")
+	switch {
+	case c.tool == nil || len(version) > 1:
+		return c, false
+	case len(version) == 1 && version[0] == newEra:
+		c.modern = true
+		return c, modern(h, meta, c.name)
+	}
+	_, says := meta["io.modelcontextprotocol/protocolVersion"]
+	return c, !says && slices.Contains(oldEras, h.Get("Mcp-Protocol-Version"))
+}
+
+// modern reports whether headers and message of the newer era agree.
+func modern(h http.Header, meta map[string]json.RawMessage, name string) bool {
+	about := meta["io.modelcontextprotocol/clientInfo"]
+	return string(meta["io.modelcontextprotocol/protocolVersion"]) == `"`+newEra+`"` &&
+		isObject(meta["io.modelcontextprotocol/clientCapabilities"]) && (about == nil || isObject(about)) &&
+		slices.Equal(h.Values("Mcp-Method"), []string{methodCall}) && slices.Equal(h.Values("Mcp-Name"), []string{name})
+}
+
+func isObject(raw json.RawMessage) bool { return len(raw) > 0 && raw[0] == '{' }
+
+// only reports whether an object has no members but these.
+func only[T any](object map[string]T, names ...string) bool {
+	for name := range object {
+		if !slices.Contains(names, name) {
+			return false
+		}
+	}
+	return true
+}
+
+// isID reports whether a message waits for an answer: text, or a whole number.
+func isID(raw json.RawMessage) bool {
+	if len(raw) > 0 && raw[0] == '"' {
+		return true
+	}
+	_, err := strconv.ParseInt(string(raw), 10, 64)
+	return err == nil
+}
+
+// call runs a tool.
+func (s *server) call(ctx context.Context, c call) (out *result) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.log.Error("tool panicked", "tool", c.name, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			out = &result{failed: true, texts: []string{panicked}}
+		}
+	}()
+	return c.tool(ctx, c.args)
+}
+
+// answer writes the result of a tool.
+func (s *server) answer(w http.ResponseWriter, c call, r *result) {
+	b := make([]byte, 0, 256+2*len(r.structured))
+	b = append(append(append(b, `{"jsonrpc":"2.0","id":`...), c.id...), `,"result":{`...)
+	if c.modern {
+		b = append(append(append(b, `"_meta":`...), s.meta...), ',')
+	}
+	b = append(b, `"content":[`...)
+	for i, text := range r.texts {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		quoted, _ := encode(text) // text has no errors
+		b = append(append(append(b, `{"type":"text","text":`...), quoted...), '}')
+	}
+	b = append(b, ']')
+	if r.structured != nil {
+		b = append(append(b, `,"structuredContent":`...), r.structured...)
+	}
+	if r.failed {
+		b = append(b, `,"isError":true`...)
+	}
+	if c.modern {
+		b = append(b, `,"resultType":"complete"`...)
+	}
+	b = append(b, "}}"...)
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Cache-Control", "no-cache, no-transform")
+	h.Set("Content-Length", strconv.Itoa(len(b)))
+	w.WriteHeader(http.StatusOK)
+	_, _ = w.Write(b)
+}
