@@ -74,10 +74,11 @@ type store struct {
 	closed bool
 	open   sync.WaitGroup // snapshots
 	queue  chan *request
-	groups chan *group
 	done   chan struct{} // closed once the last group is applied
 	stop   chan struct{}
 	idle   sync.WaitGroup // background work
+
+	pending pending
 
 	pause  sync.Mutex // held during a checkpoint
 	failed atomic.Pointer[failure]
@@ -109,8 +110,8 @@ func Open(dir string, o Options) (kv.Store, error) {
 	}
 	s := &store{
 		dir: dir, opts: o, log: o.Log, lock: lock, limits: kv.Portable,
-		queue: make(chan *request, 1024), groups: make(chan *group, 4),
-		done: make(chan struct{}), stop: make(chan struct{}),
+		queue: make(chan *request, 1024),
+		done:  make(chan struct{}), stop: make(chan struct{}),
 	}
 	if err := s.start(); err != nil {
 		if s.db != nil {
@@ -139,6 +140,7 @@ func (s *store) start() error {
 		return broken(err)
 	}
 	s.sampleSpace()
+	s.pending.init()
 	go s.commitLoop()
 	go s.applyLoop()
 	s.idle.Add(1)
@@ -300,8 +302,8 @@ func (s *store) Begin(_ context.Context, write bool) (kv.Snapshot, error) {
 		return nil, errClosed()
 	}
 	s.open.Add(1)
-	mark := s.history.Begin(write)
-	return &snapshot{s: s, txn: s.db.NewTransactionAt(mark.Version, false), mark: mark, write: write}, nil
+	mark, groups := s.pending.begin(s.history, write)
+	return &snapshot{s: s, groups: groups, txn: s.db.NewTransactionAt(mark.Version, false), mark: mark, write: write}, nil
 }
 
 // Watch subscribes to a topic.

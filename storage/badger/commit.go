@@ -31,6 +31,8 @@ type group struct {
 	requests []*request
 	losers   []*request
 	first    uint64
+	bytes    int
+	rows     []kv.Mutation // what readers see of it, see merge
 }
 
 // reserved begins keys that Badger keeps for itself.
@@ -63,10 +65,10 @@ func (s *store) commit(start uint64, b *kv.Batch) error {
 }
 
 // commitLoop is the one committer: it validates transactions in order, gives them
-// versions and writes them to the log, while applyLoop brings the groups before into
-// Badger.
+// versions, writes them to the log, lets readers see them, and answers, while applyLoop
+// brings the groups before into Badger.
 func (s *store) commitLoop() {
-	defer close(s.groups)
+	defer s.pending.end()
 	var buf []byte
 	for r := range s.queue {
 		g, f := s.gather(r)
@@ -75,7 +77,7 @@ func (s *store) commitLoop() {
 			continue
 		}
 		if len(g.requests) == 0 {
-			s.groups <- g
+			g.answer(nil)
 			continue
 		}
 		buf = append(buf[:0], make([]byte, frameHeader)...)
@@ -94,22 +96,26 @@ func (s *store) commitLoop() {
 			g.answer(s.failed.Load().err)
 			continue
 		}
-		s.groups <- g
+		g.merge()
+		s.pending.publish(g, s.history)
+		for _, r := range g.requests {
+			s.topics.Wake(r.batch.Wake)
+		}
+		g.answer(nil)
 	}
 }
 
 // gather takes what waits, after r, and keeps of it what is valid.
 func (s *store) gather(r *request) (*group, frame) {
 	g := &group{first: s.last + 1}
-	size := 0
 	for n := 1; ; n++ {
 		if s.admit(r) {
 			g.requests = append(g.requests, r)
-			size += r.bytes
+			g.bytes += r.bytes
 		} else {
 			g.losers = append(g.losers, r)
 		}
-		if size >= groupBytes || n >= groupSize {
+		if g.bytes >= groupBytes || n >= groupSize {
 			break
 		}
 		var ok bool
@@ -138,42 +144,36 @@ func (s *store) admit(r *request) bool {
 	return true
 }
 
-// applyLoop brings logged groups into Badger, lets readers see them, and answers.
+// applyLoop brings groups that readers see into Badger.
 func (s *store) applyLoop() {
 	defer close(s.done)
-	for g := range s.groups {
-		if f := s.failed.Load(); f != nil {
-			g.answer(f.err)
-			continue
+	for {
+		groups := s.pending.next()
+		if len(groups) == 0 {
+			return
 		}
-		if len(g.requests) == 0 {
-			g.answer(nil)
-			continue
-		}
-		if err := s.apply(g); err != nil {
+		if err := s.apply(groups); err != nil {
 			s.fail(fault.Unavailable.Errorf("store: a logged commit is not applied: %w", err), false)
-			g.answer(s.failed.Load().err)
-			continue
+			s.pending.keep()
+			return
 		}
-		s.history.Publish(g.first + uint64(len(g.requests)) - 1)
+		s.pending.done(len(groups))
 		s.db.SetDiscardTs(min(s.history.Oldest(), s.redo.durable()))
-		for _, r := range g.requests {
-			s.topics.Wake(r.batch.Wake)
-		}
-		g.answer(nil)
 	}
 }
 
-// apply writes a group to Badger, in as many batches as Badger needs: readers see
-// nothing of it before its versions are published.
-func (s *store) apply(g *group) (err error) {
+// apply writes groups to Badger in the order of their versions, in as many batches as
+// Badger needs.
+func (s *store) apply(groups []*group) (err error) {
 	defer caught(&err)
 	b := s.db.NewManagedWriteBatch()
 	defer b.Cancel()
-	for i, r := range g.requests {
-		for _, w := range r.batch.Writes {
-			if err := put(b, w, g.first+uint64(i)); err != nil {
-				return err
+	for _, g := range groups {
+		for i, r := range g.requests {
+			for _, w := range r.batch.Writes {
+				if err := put(b, w, g.first+uint64(i)); err != nil {
+					return err
+				}
 			}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/dgraph-io/badger/v4"
 
@@ -13,10 +14,11 @@ import (
 
 // snapshot is the state of the store at one version.
 type snapshot struct {
-	s     *store
-	txn   *badger.Txn
-	mark  *kv.Mark
-	write bool
+	s      *store
+	txn    *badger.Txn
+	groups []*group // pending, oldest first
+	mark   *kv.Mark
+	write  bool
 }
 
 // Version numbers the state.
@@ -27,6 +29,12 @@ func (s *snapshot) Get(key []byte) (value []byte, err error) {
 	defer caught(&err)
 	if len(key) == 0 {
 		return nil, nil
+	}
+	for i := len(s.groups) - 1; i >= 0; i-- {
+		g := s.groups[i]
+		if at, ok := g.find(key); ok {
+			return g.rows[at].Value, nil
+		}
 	}
 	item, err := s.txn.Get(key)
 	if err != nil {
@@ -56,14 +64,31 @@ func (s *snapshot) GetMany(keys [][]byte) (values [][]byte, err error) {
 
 // Scan walks a range.
 func (s *snapshot) Scan(r kv.Range) kv.Cursor {
-	c := &cursor{r: r, left: r.Limit}
-	if r.Limit <= 0 {
-		c.left = -1
+	var tops [][]kv.Mutation
+	for _, g := range slices.Backward(s.groups) {
+		if rows := g.within(r); len(rows) > 0 {
+			tops = append(tops, rows)
+		}
 	}
-	defer caught(&c.err)
+	left := r.Limit
+	if left <= 0 {
+		left = -1
+	}
 	o := badger.IteratorOptions{Reverse: r.Reverse, Prefix: common(r.Start, r.End)}
-	c.it = s.txn.NewIterator(o)
+	if len(tops) == 0 {
+		c := &cursor{r: r, left: left}
+		s.walk(c, o)
+		return c
+	}
+	c := &overlay{cursor: cursor{r: r, left: -1}, tops: tops, left: left, behind: true}
+	s.walk(&c.cursor, o)
 	return c
+}
+
+// walk opens the iterator of a cursor.
+func (s *snapshot) walk(c *cursor, o badger.IteratorOptions) {
+	defer caught(&c.err)
+	c.it = s.txn.NewIterator(o)
 }
 
 // Commit writes a batch.
