@@ -76,7 +76,7 @@ func (x *exchange) deckRevision() string {
 		revision = x.as.Revision
 	}
 	h := x.w.Header()
-	h.Set("Vary", "Deck-Revision, Authorization")
+	h.Add("Vary", "Deck-Revision, Authorization")
 	switch revision {
 	case "a", "b":
 		h.Set("Deck-Revision", strings.ToUpper(revision))

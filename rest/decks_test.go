@@ -2,6 +2,7 @@ package rest_test
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -58,7 +59,7 @@ func TestDeckRevisions(t *testing.T) {
 		}
 		made := s.Do("POST", "/v1/decks", fmt.Sprintf(`{"title":"T","%s":"<section>x</section>"}`, test.field), with()...)
 		id := i + 1
-		if made.StatusCode != 201 || members(made.JSON(t)["data"]) != test.written || !strings.HasSuffix(made.Header.Get("Location"), fmt.Sprintf("/v1/decks/%d", id)) {
+		if made.StatusCode != http.StatusCreated || members(made.JSON(t)["data"]) != test.written || !strings.HasSuffix(made.Header.Get("Location"), fmt.Sprintf("/v1/decks/%d", id)) {
 			t.Errorf("%s: create: %s %s %s", test.revision, made.Status, made.Header.Get("Location"), made.Text)
 		}
 		if got := made.Header.Get("Deck-Revision"); got != test.revision {
@@ -66,22 +67,22 @@ func TestDeckRevisions(t *testing.T) {
 		}
 		path := fmt.Sprintf("/v1/decks/%d", id)
 		read := s.Do("GET", path, "", with()...)
-		if read.StatusCode != 200 || members(read.JSON(t)["data"]) != test.read {
+		if read.StatusCode != http.StatusOK || members(read.JSON(t)["data"]) != test.read {
 			t.Errorf("%s: read: %s %s", test.revision, read.Status, read.Text)
 		}
 		html := s.Do("GET", path+"?include_deck_html=1", "", with()...)
-		if html.StatusCode != 200 || members(html.JSON(t)["data"]) != test.written {
+		if html.StatusCode != http.StatusOK || members(html.JSON(t)["data"]) != test.written {
 			t.Errorf("%s: read with HTML: %s %s", test.revision, html.Status, html.Text)
 		}
 		tag := read.Header.Get("ETag")
-		if got := s.Do("GET", path, "", with("If-None-Match", tag)...); got.StatusCode != 304 || got.Text != "" {
+		if got := s.Do("GET", path, "", with("If-None-Match", tag)...); got.StatusCode != http.StatusNotModified || got.Text != "" {
 			t.Errorf("%s: unchanged: %s", test.revision, got.Status)
 		}
 		changed := s.Do("PATCH", path, `{"description":"d"}`, with("If-Match", tag, "Content-Type", "application/merge-patch+json")...)
-		if changed.StatusCode != 200 || members(changed.JSON(t)["data"]) != test.written || changed.Header.Get("ETag") == made.Header.Get("ETag") {
+		if changed.StatusCode != http.StatusOK || members(changed.JSON(t)["data"]) != test.written || changed.Header.Get("ETag") == made.Header.Get("ETag") {
 			t.Errorf("%s: update: %s %s", test.revision, changed.Status, changed.Text)
 		}
-		if got := s.Do("PATCH", path, `{}`, with("If-Match", tag)...); got.StatusCode != 412 {
+		if got := s.Do("PATCH", path, `{}`, with("If-Match", tag)...); got.StatusCode != http.StatusPreconditionFailed {
 			t.Errorf("%s: stale update: %s", test.revision, got.Status)
 		}
 		list := s.Do("GET", "/v1/decks?per_page=1", "", with()...)
@@ -97,11 +98,11 @@ func TestDeckRevisions(t *testing.T) {
 		}
 	}
 	for range 2 {
-		if got := s.Do("POST", "/v1/decks/1/trash", "", bearer(key)...); got.StatusCode != 204 || got.Text != "" {
+		if got := s.Do("POST", "/v1/decks/1/trash", "", bearer(key)...); got.StatusCode != http.StatusNoContent || got.Text != "" {
 			t.Errorf("trash: %s %s", got.Status, got.Text)
 		}
 	}
-	if got := s.Do("GET", "/v1/decks/1", "", bearer(key)...); got.StatusCode != 404 {
+	if got := s.Do("GET", "/v1/decks/1", "", bearer(key)...); got.StatusCode != http.StatusNotFound {
 		t.Errorf("trashed: %s", got.Status)
 	}
 }
@@ -110,7 +111,7 @@ func TestDeckErrors(t *testing.T) {
 	s := startDecks(t, -1)
 	s.User("bob")
 	write, read, other := s.Key("alice", "read_write"), s.Key("alice", "read_only"), s.Key("bob", "read_write")
-	if got := s.Do("POST", "/v1/decks", `{}`, bearer(write)...); got.StatusCode != 201 || got.JSON(t)["data"].(map[string]any)["title"] != "deck" {
+	if got := s.Do("POST", "/v1/decks", `{}`, bearer(write)...); got.StatusCode != http.StatusCreated || got.JSON(t)["data"].(map[string]any)["title"] != "deck" {
 		t.Fatalf("create: %s", got.Text)
 	}
 	tests := []struct {
@@ -176,12 +177,12 @@ func TestDeckIdempotency(t *testing.T) {
 	key := s.Key("alice", "read_write")
 	first := s.Do("POST", "/v1/decks", `{"title":"a"}`, bearer(key, "Idempotency-Key", "k")...)
 	again := s.Do("POST", "/v1/decks", `{"title":"a"}`, bearer(key, "Idempotency-Key", "k")...)
-	if first.StatusCode != 201 || again.StatusCode != 201 || again.Text != first.Text || again.Header.Get("ETag") != first.Header.Get("ETag") ||
+	if first.StatusCode != http.StatusCreated || again.StatusCode != http.StatusCreated || again.Text != first.Text || again.Header.Get("ETag") != first.Header.Get("ETag") ||
 		again.Header.Get("Location") != first.Header.Get("Location") || again.Header.Get("Idempotency-Replayed") != "true" {
 		t.Errorf("got %s %s, first %s", again.Status, again.Text, first.Text)
 	}
 	other := s.Do("POST", "/v1/decks", `{"title":"b"}`, bearer(key, "Idempotency-Key", "k")...)
-	if other.StatusCode != 422 || other.JSON(t)["code"] != "idempotency_mismatch" {
+	if other.StatusCode != http.StatusUnprocessableEntity || other.JSON(t)["code"] != "idempotency_mismatch" {
 		t.Errorf("other body: %s %s", other.Status, other.Text)
 	}
 	if got := s.Do("GET", "/v1/decks", "", bearer(key)...); fmt.Sprint(got.JSON(t)["meta"]) != "map[page:1 per_page:20 total:1]" {
@@ -194,7 +195,7 @@ func TestDeckRate(t *testing.T) {
 	key := s.Key("alice", "read_only")
 	for i := range 4 {
 		got := s.Do("GET", "/v1/user", "", bearer(key)...)
-		if (got.StatusCode == 429) != (i == 3) || got.Header.Get("RateLimit") != fmt.Sprintf(`"default";r=%d;t=%d`, max(0, 2-i), 20*min(3, i+1)) {
+		if (got.StatusCode == http.StatusTooManyRequests) != (i == 3) || got.Header.Get("RateLimit") != fmt.Sprintf(`"default";r=%d;t=%d`, max(0, 2-i), 20*min(3, i+1)) {
 			t.Errorf("request %d: %s %q", i, got.Status, got.Header.Get("RateLimit"))
 		}
 		if i == 3 && got.Header.Get("Retry-After") == "" {
@@ -218,7 +219,7 @@ func TestDeckLinks(t *testing.T) {
 		t.Errorf("got %s\nwant %s", got.Header.Get("Link"), want[2:])
 	}
 	past := s.Do("GET", "/v1/decks?page=9", "", bearer(key)...)
-	if past.StatusCode != 200 || fmt.Sprint(past.JSON(t)["data"]) != "[]" || !strings.Contains(past.Text, `"total":3`) {
+	if past.StatusCode != http.StatusOK || fmt.Sprint(past.JSON(t)["data"]) != "[]" || !strings.Contains(past.Text, `"total":3`) {
 		t.Errorf("past the end: %s", past.Text)
 	}
 }

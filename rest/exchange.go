@@ -223,17 +223,18 @@ func (s *Handler) mount(path string) *mounted {
 func (x *exchange) serveMount(m *mounted) error {
 	r := x.r
 	x.route = &m.row[0]
+	tools := isDecks(locate(x.s.ContextPath, m.Path).path)
+	if tools && r.Method == http.MethodOptions {
+		x.w.Header().Set("Allow", "POST, OPTIONS")
+		return x.noContent()
+	}
 	if !m.Open {
 		if err := x.signIn(); err != nil {
 			return err
 		}
-		if isDecks(locate(x.s.ContextPath, m.Path).path) {
+		if tools {
 			if err := x.rate(); err != nil {
 				return err
-			}
-			rc := http.NewResponseController(x.w)
-			if rc.SetReadDeadline(time.Now().Add(x.s.Limits.Body)) == nil {
-				defer func() { _ = rc.SetReadDeadline(time.Time{}) }()
 			}
 		}
 		ctx := context.WithValue(r.Context(), principalKey{}, x.as)

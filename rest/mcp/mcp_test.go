@@ -174,13 +174,13 @@ func TestWire(t *testing.T) {
 	key := s.Key("alice", "read_write")
 	auth := []string{"Authorization", "Bearer " + key}
 	legacy := raw(s, "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_decks","arguments":{}}}`, auth...)
-	if legacy.StatusCode != 200 || !strings.Contains(legacy.Text, `"structuredContent":{"data":[],"meta":{"page":1,"per_page":20,"total":0}}`) {
+	if legacy.StatusCode != http.StatusOK || !strings.Contains(legacy.Text, `"structuredContent":{"data":[],"meta":{"page":1,"per_page":20,"total":0}}`) {
 		t.Errorf("legacy: %s %s", legacy.Status, legacy.Text)
 	}
 	modern := raw(s, "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_decks","arguments":{},
 		"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`,
 		append(auth, "MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "list_decks")...)
-	if modern.StatusCode != 200 || !strings.Contains(modern.Text, `"total":0`) || !strings.Contains(modern.Text, `"resultType"`) {
+	if modern.StatusCode != http.StatusOK || !strings.Contains(modern.Text, `"total":0`) || !strings.Contains(modern.Text, `"resultType"`) {
 		t.Errorf("modern: %s %s", modern.Status, modern.Text)
 	}
 	ping := `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`
@@ -195,6 +195,7 @@ func TestWire(t *testing.T) {
 		{"other site", raw(s, "/mcp", ping, append(auth, "Origin", "https://evil.example")...), 403, "cross_origin"},
 		{"other host", raw(s, "/mcp", ping, append(auth, "Host", "evil.example")...), 421, "host_not_allowed"},
 		{"GET", s.Do("GET", "/mcp", "", auth...), 405, ""},
+		{"OPTIONS", s.Do("OPTIONS", "/mcp", "", "as", ""), 204, ""},
 		{"DELETE", s.Do("DELETE", "/mcp", "", auth...), 405, ""},
 		{"type", raw(s, "/mcp", ping, append(auth, "Content-Type", "text/plain")...), 415, ""},
 		{"size", raw(s, "/mcp", `{"a":"`+strings.Repeat("x", 11<<20)+`"}`, auth...), 413, ""},
@@ -256,7 +257,7 @@ func TestShort(t *testing.T) {
 	}
 	mismatch := raw(s, "/mcp", fmt.Sprintf(calls, "list_decks", `{}`+meta), append(slices.Clip(auth), "MCP-Protocol-Version", "2026-07-28",
 		"Mcp-Method", "tools/call", "Mcp-Name", "get_deck")...)
-	if mismatch.StatusCode != 400 || !strings.Contains(mismatch.Text, "-32020") {
+	if mismatch.StatusCode != http.StatusBadRequest || !strings.Contains(mismatch.Text, "-32020") {
 		t.Errorf("headers that do not match: %s %s", mismatch.Status, mismatch.Text)
 	}
 }
@@ -266,7 +267,7 @@ func TestRate(t *testing.T) {
 	auth := []string{"Authorization", "Bearer " + s.Key("alice", "read_only")}
 	s.Do("GET", "/v1/user", "", auth...)
 	raw(s, "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, auth...)
-	if got := raw(s, "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, auth...); got.StatusCode != 429 || got.Header.Get("Retry-After") == "" {
+	if got := raw(s, "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, auth...); got.StatusCode != http.StatusTooManyRequests || got.Header.Get("Retry-After") == "" {
 		t.Errorf("got %s", got.Status)
 	}
 }
