@@ -114,3 +114,45 @@ func TestOwnDecks(t *testing.T) {
 		t.Errorf("trashed: %v", err)
 	}
 }
+
+// TestVisibility checks who may read a deck as a document.
+func TestVisibility(t *testing.T) {
+	s := newService(t)
+	s.do("alice", "Deck.Create", `{"title":"a"}`)
+	err := s.Repo().Update(context.Background(), s.System(), func(tx *storage.Tx) error {
+		return tx.SaveUser(&storage.User{Username: "carol"}, "secret")
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mayRead := func(user string) bool {
+		as, err := s.PrincipalOf(context.Background(), user)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s.Repo().View(context.Background(), as, func(tx *storage.Tx) error {
+			_, err := tx.Doc("/decks/alice/a")
+			return err
+		}) == nil
+	}
+	for _, test := range []struct {
+		visibility        string
+		alice, bob, carol bool // bob is in alice's team
+	}{
+		{"self", true, false, false},
+		{"team", true, true, false},
+		{"all", true, true, true},
+		{"self", true, false, false},
+	} {
+		s.do("alice", "Deck.Update", `{"id":1,"visibility":"`+test.visibility+`"}`)
+		if a, b, c := mayRead("alice"), mayRead("bob"), mayRead("carol"); a != test.alice || b != test.bob || c != test.carol {
+			t.Errorf("%s: alice %t, bob %t, carol %t", test.visibility, a, b, c)
+		}
+	}
+	if _, err := s.try("bob", "Deck.Update", `{"id":1,"visibility":"team"}`); !fault.Is(err, fault.NotFound) {
+		t.Errorf("somebody else's deck: %v", err)
+	}
+	if _, err := s.try("bob", "Deck.Create", `{"visibility":"team"}`); !fault.Is(err, fault.Denied) {
+		t.Errorf("a team deck without a team account: %v", err)
+	}
+}
