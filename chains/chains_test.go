@@ -10,11 +10,8 @@ import (
 	"catena/engine"
 	"catena/ops"
 	"catena/storage"
-	"catena/storage/blob"
 	"catena/storage/fault"
-	"catena/storage/kv"
-	"catena/storage/memory"
-	"catena/storage/schema"
+	"catena/storage/storagetest"
 )
 
 // world is an engine with its chains on a store in memory.
@@ -27,15 +24,7 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	types, err := schema.Load(schema.Defaults())
-	must(t, err)
-	blobs, err := blob.Open("", slog.New(slog.DiscardHandler))
-	must(t, err)
-	repo, err := storage.Open(t.Context(), storage.Config{
-		DB: kv.New(memory.New(), kv.Options{}), Blobs: blobs, Types: types, PasswordMemory: 64,
-	}, "secret")
-	must(t, err)
-	t.Cleanup(func() { must(t, repo.Close()) })
+	repo := storagetest.Open(t, nil)
 	w := &world{t: t, repo: repo, chains: chains.New()}
 	set, err := engine.NewSet(ops.Rules, append(ops.All[:len(ops.All):len(ops.All)], w.chains.Ops())...)
 	must(t, err)

@@ -11,11 +11,8 @@ import (
 	"time"
 
 	"catena/storage"
-	"catena/storage/blob"
 	"catena/storage/fault"
-	"catena/storage/kv"
-	"catena/storage/memory"
-	"catena/storage/schema"
+	"catena/storage/storagetest"
 )
 
 var testRules = []Rule{
@@ -152,26 +149,7 @@ func testSet(t testing.TB, more ...Op) *Set {
 
 func testEngine(t testing.TB, more ...Op) *Engine {
 	t.Helper()
-	log := slog.New(slog.DiscardHandler)
-	types, err := schema.Load(schema.Defaults())
-	if err != nil {
-		t.Fatal(err)
-	}
-	blobs, err := blob.Open("", log)
-	if err != nil {
-		t.Fatal(err)
-	}
-	db := kv.New(memory.New(), kv.Options{})
-	repo, err := storage.Open(context.Background(), storage.Config{DB: db, Blobs: blobs, Types: types, Log: log, PasswordMemory: 64}, "secret")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		repo.Close()
-		blobs.Close()
-		db.Close()
-	})
-	return New(Config{Repo: repo, Set: testSet(t, more...), Log: log})
+	return New(Config{Repo: storagetest.Open(t, nil), Set: testSet(t, more...), Log: slog.New(slog.DiscardHandler)})
 }
 
 // show writes a result for comparison.

@@ -14,31 +14,32 @@ import (
 // imports lists, for every package of catena, which packages of catena it may import;
 // "x/..." stands for x and all below it. Everyone may import storage/fault.
 var imports = map[string][]string{
-	"storage/fault":   {},
-	"storage/kv":      {"storage/kv/tree"},
-	"storage/kv/tree": {},
-	"storage/kv/*":    {"storage/kv", "storage/kv/tree"},
-	"storage/badger":  {"storage/kv"},
-	"storage/memory":  {"storage/kv", "storage/kv/tree"},
-	"storage/blob":    {},
-	"storage/schema":  {"storage/blob"},
-	"storage/query":   {"storage/blob", "storage/schema"},
-	"storage":         {"storage/kv", "storage/blob", "storage/schema", "storage/query"},
-	"engine/expr":     {},
-	"engine":          {"storage", "storage/blob", "storage/schema", "engine/expr"},
-	"engine/entity":   {"engine", "storage", "storage/blob", "storage/schema"},
-	"engine/library":  {"engine"},
-	"engine/scenario": {"engine", "engine/entity", "storage", "storage/..."},
-	"ops":             {"ops/...", "engine"},
-	"ops/opstest":     {"..."}, // a repository for tests
-	"ops/*":           {"engine", "engine/expr", "engine/entity", "storage", "storage/blob", "storage/schema", "storage/query"},
-	"decks":           {"engine", "storage", "storage/blob"},
-	"chains":          {"engine", "engine/expr", "engine/library"},
-	"scripts":         {"engine", "engine/entity", "engine/expr", "engine/library"},
-	"rest":            {"engine", "engine/entity", "rest/..."},
-	"rest/mcp":        {"engine", "engine/entity"},
-	"rest/resttest":   {"..."}, // a server for tests
-	"cmd/catena":      {"..."},
+	"storage/fault":       {},
+	"storage/kv":          {"storage/kv/tree"},
+	"storage/kv/tree":     {},
+	"storage/kv/*":        {"storage/kv", "storage/kv/tree"},
+	"storage/badger":      {"storage/kv"},
+	"storage/memory":      {"storage/kv", "storage/kv/tree"},
+	"storage/blob":        {},
+	"storage/schema":      {"storage/blob"},
+	"storage/query":       {"storage/blob", "storage/schema"},
+	"storage":             {"storage/kv", "storage/blob", "storage/schema", "storage/query"},
+	"engine/expr":         {},
+	"engine":              {"storage", "storage/blob", "storage/schema", "engine/expr"},
+	"engine/entity":       {"engine", "storage", "storage/blob", "storage/schema"},
+	"engine/library":      {"engine"},
+	"engine/scenario":     {"engine", "engine/entity", "storage", "storage/..."},
+	"ops":                 {"ops/...", "engine"},
+	"storage/storagetest": {"..."}, // a repository for tests
+	"ops/opstest":         {"..."}, // a repository for tests
+	"ops/*":               {"engine", "engine/expr", "engine/entity", "storage", "storage/blob", "storage/schema", "storage/query"},
+	"decks":               {"engine", "storage", "storage/blob"},
+	"chains":              {"engine", "engine/expr", "engine/library"},
+	"scripts":             {"engine", "engine/entity", "engine/expr", "engine/library"},
+	"rest":                {"engine", "engine/entity", "rest/..."},
+	"rest/mcp":            {"engine", "engine/entity"},
+	"rest/resttest":       {"..."}, // a server for tests
+	"cmd/catena":          {"..."},
 }
 
 // TestImports holds the picture of the architecture: imports point down.

@@ -3,7 +3,6 @@ package entity_test
 import (
 	"context"
 	"encoding/json"
-	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -11,41 +10,19 @@ import (
 	"catena/engine"
 	"catena/engine/entity"
 	"catena/storage"
-	"catena/storage/blob"
-	"catena/storage/kv"
-	"catena/storage/memory"
-	"catena/storage/schema"
+	"catena/storage/storagetest"
 )
 
 // world opens a repository with the document /desk/a.
 func world(t testing.TB) *storage.Repo {
 	t.Helper()
-	log := slog.New(slog.DiscardHandler)
-	types, err := schema.Load(schema.Defaults())
-	if err != nil {
-		t.Fatal(err)
-	}
-	blobs, err := blob.Open("", log)
-	if err != nil {
-		t.Fatal(err)
-	}
-	db := kv.New(memory.New(), kv.Options{})
 	ids := 0
-	repo, err := storage.Open(context.Background(), storage.Config{
-		DB: db, Blobs: blobs, Types: types, Log: log, PasswordMemory: 64,
-		Clock: func() time.Time { return time.Date(2024, 5, 2, 10, 15, 30, 0, time.UTC) },
-		NewID: func() string {
+	repo := storagetest.Open(t, func(c *storage.Config) {
+		c.Clock = func() time.Time { return time.Date(2024, 5, 2, 10, 15, 30, 0, time.UTC) }
+		c.NewID = func() string {
 			ids++
 			return "00000000-0000-4000-8000-" + strings.Repeat("0", 9) + string([]byte{byte('0' + ids/100), byte('0' + ids/10%10), byte('0' + ids%10)})
-		},
-	}, "secret")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		repo.Close()
-		blobs.Close()
-		db.Close()
+		}
 	})
 	update(t, repo, func(c *engine.Ctx) error {
 		root, err := c.Tx.Root()

@@ -9,10 +9,7 @@ import (
 
 	"catena/engine"
 	"catena/storage"
-	"catena/storage/blob"
-	"catena/storage/kv"
-	"catena/storage/memory"
-	"catena/storage/schema"
+	"catena/storage/storagetest"
 )
 
 // World is a fresh repository.
@@ -24,28 +21,7 @@ type World struct {
 // New opens a fresh repository for a test.
 func New(t testing.TB) *World {
 	t.Helper()
-	log := slog.New(slog.DiscardHandler)
-	types, err := schema.Load(schema.Defaults())
-	if err != nil {
-		t.Fatal(err)
-	}
-	blobs, err := blob.Open("", log)
-	if err != nil {
-		t.Fatal(err)
-	}
-	db := kv.New(memory.New(), kv.Options{})
-	repo, err := storage.Open(context.Background(), storage.Config{
-		DB: db, Blobs: blobs, Types: types, Log: log, PasswordMemory: 64,
-	}, "secret")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		repo.Close()
-		blobs.Close()
-		db.Close()
-	})
-	w := &World{Repo: repo, t: t}
+	w := &World{Repo: storagetest.Open(t, nil), t: t}
 	w.Do("Administrator", func(c *engine.Ctx) error {
 		for _, name := range []string{"alice", "bob"} {
 			if err := c.Tx.SaveUser(&storage.User{Username: name}, "secret"); err != nil {

@@ -8,11 +8,8 @@ import (
 
 	"catena/engine"
 	"catena/storage"
-	"catena/storage/blob"
 	"catena/storage/fault"
-	"catena/storage/kv"
-	"catena/storage/memory"
-	"catena/storage/schema"
+	"catena/storage/storagetest"
 )
 
 // TestKeyLife makes a key, signs in with it, and revokes it.
@@ -68,26 +65,11 @@ func TestKeyLife(t *testing.T) {
 
 func newEngine(t *testing.T) *engine.Engine {
 	t.Helper()
-	log := slog.New(slog.DiscardHandler)
-	types, err := schema.Load(schema.Defaults())
-	if err != nil {
-		t.Fatal(err)
-	}
-	blobs, err := blob.Open("", log)
-	if err != nil {
-		t.Fatal(err)
-	}
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	repo, err := storage.Open(context.Background(), storage.Config{
-		DB: kv.New(memory.New(), kv.Options{}), Blobs: blobs, Types: types, Log: log,
-		Clock: func() time.Time { return now }, PasswordMemory: 64,
-	}, "correct horse")
-	if err != nil {
-		t.Fatal(err)
-	}
+	repo := storagetest.Open(t, func(c *storage.Config) { c.Clock = func() time.Time { return now } })
 	set, err := engine.NewSet([]engine.Rule{{Ops: "*", Who: engine.Anyone, From: engine.Everywhere}}, Ops)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return engine.New(engine.Config{Repo: repo, Set: set, Log: log})
+	return engine.New(engine.Config{Repo: repo, Set: set, Log: slog.New(slog.DiscardHandler)})
 }
