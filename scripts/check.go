@@ -148,7 +148,7 @@ func (c *checker) call(node any) {
 	if path == "" || c.declared[root] || builtins[root] != nil || isGlobal(root) {
 		return
 	}
-	if _, found := c.names.find(path); found {
+	if c.names.has(path) {
 		return
 	}
 	near := fault.Nearest(path, slices.Values(c.mangled()))
@@ -167,7 +167,7 @@ func (c *checker) call(node any) {
 // path goes on below an operation.
 func (c *checker) method(path string) bool {
 	for i := strings.LastIndexByte(path, '.'); i > 0; i = strings.LastIndexByte(path[:i], '.') {
-		if _, found := c.names.find(path[:i]); found {
+		if c.names.has(path[:i]) {
 			return true
 		}
 	}

@@ -242,8 +242,8 @@ func TestCheck(t *testing.T) {
 		{head + "function run( {", "t.js:5:16: Unexpected end of input"},
 		{"function run() {}", "t.js:1:1: a scripted operation begins with a comment /** … @operation Name … */"},
 		{
-			"/** @operation A.B\n * @descripton x\n * @description y\n * @input documnt\n * @param {nope} a\n * @param [b */\nfunction run() {}",
-			"t.js:2:4: unknown tag @descripton (did you mean @description?)\n" +
+			"/** @operation A.B\n * @descriptio x\n * @description y\n * @input documnt\n * @param {nope} a\n * @param [b */\nfunction run() {}",
+			"t.js:2:4: unknown tag @descriptio (did you mean @description?)\n" +
 				"t.js:4:4: @input: no type \"documnt\" (did you mean document?)\n" +
 				"t.js:5:4: @param: no type \"nope\"\n" +
 				"t.js:6:4: @param: ] is missing after the name",

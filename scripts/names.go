@@ -2,7 +2,6 @@ package scripts
 
 import (
 	"crypto/sha256"
-	"hash"
 	"slices"
 	"strings"
 )
@@ -24,7 +23,7 @@ type names struct {
 func newNames(ops []string) *names {
 	n := &names{root: &space{}, all: slices.Clone(ops)}
 	slices.Sort(n.all)
-	var h hash.Hash = sha256.New()
+	h := sha256.New()
 	for _, op := range n.all {
 		h.Write([]byte(op + "\n"))
 		s := n.root
@@ -58,13 +57,13 @@ func mangle(op string) string {
 	}, op)
 }
 
-// find returns the operation a script calls as path ("Document.Create").
-func (n *names) find(path string) (string, bool) {
+// has reports whether path ("Document.Create") is how a script calls an operation.
+func (n *names) has(path string) bool {
 	s := n.root
 	for _, part := range strings.Split(path, ".") {
 		if s = s.kids[part]; s == nil {
-			return "", false
+			return false
 		}
 	}
-	return s.op, s.op != ""
+	return s.op != ""
 }

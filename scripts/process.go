@@ -1,6 +1,7 @@
 package scripts
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -56,17 +57,17 @@ func startProcess(argv []string) (*process, error) {
 		return nil, fault.Unavailable.Errorf("script: no worker is configured").WithCode("script-busy")
 	}
 	p := &process{ended: make(chan struct{}), used: time.Now()}
-	p.cmd = exec.Command(argv[0], argv[1:]...)
+	p.cmd = exec.CommandContext(context.Background(), argv[0], argv[1:]...) // it outlives the call that needs it
 	p.cmd.Env = []string{}
 	p.cmd.Dir = string(os.PathSeparator)
 	p.cmd.Stderr = &p.errors
 	p.cmd.WaitDelay = time.Second
 	detach(p.cmd)
-	stdin, stdinRead, err := pipe()
+	stdinRead, stdin, err := os.Pipe()
 	if err != nil {
 		return nil, err
 	}
-	stdoutWrite, stdout, err := pipe()
+	stdout, stdoutWrite, err := os.Pipe()
 	if err != nil {
 		return nil, errors.Join(err, stdin.Close(), stdinRead.Close())
 	}
@@ -84,15 +85,6 @@ func startProcess(argv []string) (*process, error) {
 		_, _ = stdin.Close(), stdout.Close()
 	}()
 	return p, nil
-}
-
-// pipe returns the writing and the reading end. Both block: a conversation is a chain of
-// short answers, which the runtime's poller would make twice as slow, and there are never
-// more workers than a few for each processor.
-func pipe() (w, r *os.File, err error) {
-	if r, w, err = os.Pipe(); err == nil {
-	}
-	return w, r, err
 }
 
 // kill ends the process at once.

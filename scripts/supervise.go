@@ -213,6 +213,11 @@ func (s *supervisor) ask(r *reader) error {
 		}
 		return s.answer(f.text(min(limit, s.limits.Output)))
 	}
+	return s.askDocument(what, r)
+}
+
+// askDocument answers what is about one document.
+func (s *supervisor) askDocument(what byte, r *reader) error {
 	d, ok := s.handle(r).(document)
 	if !ok {
 		return errWire
@@ -322,9 +327,8 @@ func (s *supervisor) original(e *remoteError) error {
 		if clip(first.Error(), 16<<10) == e.fault.Message {
 			return first
 		}
-		kind, code, field := fault.Of(first), "", ""
-		_, code, field = describe(first)
-		return &fault.Error{Kind: kind, Code: code, Field: field, Message: e.fault.Message, Err: first}
+		_, code, field := describe(first)
+		return &fault.Error{Kind: fault.Of(first), Code: code, Field: field, Message: e.fault.Message, Err: first}
 	}
 	if e.fault.Kind == fault.Internal {
 		e.fault.Kind = fault.Invalid
