@@ -99,6 +99,9 @@ func (t *table) reflect() error {
 		}
 		f.off = offset(t.typ, sf.Index)
 		if text, ok := sf.Tag.Lookup("default"); ok && text != "" {
+			if sf.Type.Kind() == reflect.Pointer {
+				return fmt.Errorf("%s: a pointer with a default, which all calls would share", sf.Name)
+			}
 			if err := d.put(&f, text); err != nil {
 				return fmt.Errorf("%s: default: %w", sf.Name, err)
 			}

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"catena/storage/storagetest"
+
 	"catena/storage"
 	"catena/storage/fault"
 )
@@ -296,7 +298,7 @@ func TestExpressions(t *testing.T) {
 	if err := e.Swap(func(s *Set) (*Set, error) { return s.With([]Op{op}) }); err != nil {
 		t.Fatal(err)
 	}
-	admin, err := e.SignIn(context.Background(), "Administrator", "secret")
+	admin, err := e.SignIn(context.Background(), "Administrator", storagetest.Password)
 	if err != nil {
 		t.Fatal(err)
 	}
