@@ -147,8 +147,11 @@ func (c *checker) column(col Column) {
 	}
 }
 
-// field resolves a name.
+// field resolves a name, unless something is wrong already.
 func (c *checker) field(f *Field) {
+	if c.err != nil {
+		return
+	}
 	name := f.Name
 	if base, _, ok := strings.Cut(name, "."); ok && base == "ecm:fulltext" {
 		f.Prop, _ = c.reg.FieldByKey(strings.TrimPrefix(name, base+"."))
@@ -167,7 +170,7 @@ func (c *checker) field(f *Field) {
 	}
 	if !strings.HasPrefix(path, "ecm:") {
 		c.property(f, path)
-		if c.err == nil || f.Prop != nil {
+		if c.err == nil {
 			return
 		}
 		c.err = nil
@@ -175,11 +178,8 @@ func (c *checker) field(f *Field) {
 	c.fail(f.at("no field %q%s", clip(f.Name), meant(fault.Nearest(f.Name, slices.Values(c.names())))))
 }
 
-// property resolves a path into the schemas; without success Prop stays nil.
+// property resolves a path into the schemas.
 func (c *checker) property(f *Field, path string) {
-	if c.err != nil {
-		return
-	}
 	f.System = Property
 	if top, ok := c.reg.FieldByKey(path); ok {
 		f.Prop, f.Rest, f.Kind, f.Many = top, schema.Path{}, top.Kind, top.List

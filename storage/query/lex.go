@@ -30,19 +30,30 @@ type token struct {
 
 // lexer cuts the text into tokens.
 type lexer struct {
-	src string
-	pos int
+	src  string
+	pos  int
+	seen int // offset of the last place asked for
+	last Pos // and the place
 }
 
-// place turns an offset into line and column, the column in characters.
-func place(src string, at int) Pos {
-	line := strings.Count(src[:at], "\n")
-	start := strings.LastIndexByte(src[:at], '\n') + 1
-	return Pos{line + 1, utf8.RuneCountInString(src[start:at]) + 1}
+// place turns an offset into line and column, the column in characters. It goes on from
+// the last place asked for, since long queries have thousands.
+func (l *lexer) place(at int) Pos {
+	if l.last.Line == 0 || at < l.seen {
+		l.seen, l.last = 0, Pos{1, 1}
+	}
+	piece := l.src[l.seen:at]
+	if i := strings.LastIndexByte(piece, '\n'); i >= 0 {
+		l.last = Pos{l.last.Line + strings.Count(piece, "\n"), 1}
+		piece = piece[i+1:]
+	}
+	l.last.Column += utf8.RuneCountInString(piece)
+	l.seen = at
+	return l.last
 }
 
 func (l *lexer) bad(at int, format string, args ...any) error {
-	p := place(l.src, at)
+	p := l.place(at)
 	args = append([]any{p.Line, p.Column}, args...)
 	return fault.Invalid.Errorf("query: line %d, column %d: "+format, args...).At(p.Line, p.Column)
 }

@@ -140,6 +140,8 @@ func TestCheckErrors(t *testing.T) {
 		{"SELECT dc:titel FROM File", `1:8 no field "dc:titel", is dc:title meant?`},
 		{"SELECT * FROM File WHERE uid = 'x'", ""},
 		{"SELECT * FROM File WHERE nope = 'x'", `1:26 no field "nope"`},
+		{"SELECT * FROM File WHERE nope = 'x'\nOR dc:title = 'y' ORDER BY dc:title", `1:26 no field "nope"`},
+		{"SELECT * FROM File WHERE dc:title = 'é' OR dc:title = 'é' AND nope = 'y'", `1:63 no field "nope"`},
 		{"SELECT * FROM File WHERE ecm:uid = 'x'", `1:26 no field "ecm:uid", is ecm:id meant?`},
 		{"SELECT * FROM File WHERE file:content = 'x'", "1:26 field file:content is a blob: only IS NULL and its parts can be asked for"},
 		{"SELECT * FROM File WHERE common:size LIKE 'x'", "1:26 LIKE needs text, field common:size is a long"},

@@ -172,7 +172,9 @@ func (v Value) String() string {
 	return "''"
 }
 
+var quoter = strings.NewReplacer(`\`, `\\`, "'", "''", "\n", `\n`, "\r", `\r`, "\t", `\t`)
+
 // Quote returns text as a literal.
 func Quote(s string) string {
-	return "'" + strings.NewReplacer(`\`, `\\`, "'", "''", "\n", `\n`, "\r", `\r`, "\t", `\t`).Replace(s) + "'"
+	return "'" + quoter.Replace(s) + "'"
 }
