@@ -13,6 +13,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
+	"hash/maphash"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -79,6 +80,7 @@ type store struct {
 	idle   sync.WaitGroup // background work
 
 	pending pending
+	hot     hot
 
 	pause  sync.Mutex // held during a checkpoint
 	failed atomic.Pointer[failure]
@@ -110,8 +112,8 @@ func Open(dir string, o Options) (kv.Store, error) {
 	}
 	s := &store{
 		dir: dir, opts: o, log: o.Log, lock: lock, limits: kv.Portable,
-		queue: make(chan *request, 1024),
-		done:  make(chan struct{}), stop: make(chan struct{}),
+		hot: hot{seed: maphash.MakeSeed()}, queue: make(chan *request, 1024),
+		done: make(chan struct{}), stop: make(chan struct{}),
 	}
 	if err := s.start(); err != nil {
 		if s.db != nil {

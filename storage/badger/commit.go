@@ -97,6 +97,7 @@ func (s *store) commitLoop() {
 			continue
 		}
 		g.merge()
+		s.hot.write(g)
 		s.pending.publish(g, s.history)
 		for _, r := range g.requests {
 			s.topics.Wake(r.batch.Wake)
@@ -228,7 +229,7 @@ func (s *store) rollback(from, to uint64) (err error) {
 	defer it.Close()
 	b := s.db.NewManagedWriteBatch()
 	defer b.Cancel()
-	before := snapshot{txn: old}
+	before := snapshot{s: s, txn: old, mark: &kv.Mark{Version: from}}
 	var last []byte
 	for it.Rewind(); it.Valid(); it.Next() {
 		key := it.Item().Key()

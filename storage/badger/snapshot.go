@@ -36,6 +36,9 @@ func (s *snapshot) Get(key []byte) (value []byte, err error) {
 			return g.rows[at].Value, nil
 		}
 	}
+	if value, ok := s.s.hot.get(key, s.mark.Version); ok {
+		return value, nil
+	}
 	item, err := s.txn.Get(key)
 	if err != nil {
 		if errors.Is(err, badger.ErrKeyNotFound) {
@@ -47,6 +50,9 @@ func (s *snapshot) Get(key []byte) (value []byte, err error) {
 	err = item.Value(func(v []byte) error { value = v; return nil })
 	if err != nil {
 		return nil, broken(err)
+	}
+	if s.write {
+		s.s.hot.put(key, value, s.mark.Version)
 	}
 	return value, nil
 }

@@ -1,0 +1,58 @@
+package badger
+
+import (
+	"bytes"
+	"hash/maphash"
+	"sync/atomic"
+)
+
+const (
+	hotSlots = 8 << 10
+	hotBytes = 1 << 10 // largest value kept
+)
+
+// hot keeps small values that write transactions read again and again: the rows of the
+// folders they write in. A slot has room for one key; any write of a key that belongs
+// to the slot ends what it holds.
+type hot struct {
+	seed    maphash.Seed
+	values  [hotSlots]atomic.Pointer[hotValue]
+	written [hotSlots]atomic.Uint64 // version of the last write of a key of the slot
+}
+
+// hotValue is the value a key has at a version.
+type hotValue struct {
+	key, value []byte
+	version    uint64
+}
+
+func (h *hot) slot(key []byte) uint64 { return maphash.Bytes(h.seed, key) % hotSlots }
+
+// get returns the value of a key at a version. What was written up to that version is
+// in written, so a value none of those writes may have changed is the right one.
+func (h *hot) get(key []byte, version uint64) ([]byte, bool) {
+	i := h.slot(key)
+	v := h.values[i].Load()
+	if v == nil || v.version > version || h.written[i].Load() > v.version || !bytes.Equal(v.key, key) {
+		return nil, false
+	}
+	return v.value, true
+}
+
+// put keeps a value read at a version.
+func (h *hot) put(key, value []byte, version uint64) {
+	if len(value) > hotBytes {
+		return
+	}
+	if i := h.slot(key); h.written[i].Load() <= version {
+		h.values[i].Store(&hotValue{bytes.Clone(key), value, version})
+	}
+}
+
+// write notes the writes of a group, before readers see them.
+func (h *hot) write(g *group) {
+	last := g.last()
+	for i := range g.rows {
+		h.written[h.slot(g.rows[i].Key)].Store(last)
+	}
+}
