@@ -9,11 +9,8 @@ import (
 
 	"catena/engine"
 	"catena/storage"
-	"catena/storage/blob"
 	"catena/storage/fault"
-	"catena/storage/kv"
-	"catena/storage/memory"
-	"catena/storage/schema"
+	"catena/storage/storagetest"
 )
 
 // service is the deck operations on a store in memory, with the users alice and bob.
@@ -25,24 +22,11 @@ type service struct {
 func newService(t testing.TB) *service {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
-	types, err := schema.Load(schema.Defaults())
-	if err != nil {
-		t.Fatal(err)
-	}
-	blobs, err := blob.Open("", log)
-	if err != nil {
-		t.Fatal(err)
-	}
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	repo, err := storage.Open(context.Background(), storage.Config{
-		DB: kv.New(memory.New(), kv.Options{}), Blobs: blobs, Types: types, Log: log, PasswordMemory: 64,
-		Clock: func() time.Time { at = at.Add(time.Second); return at },
-	}, "secret")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = repo.Close() })
-	err = repo.Update(context.Background(), repo.System(), func(tx *storage.Tx) error {
+	repo := storagetest.Open(t, func(c *storage.Config) {
+		c.Clock = func() time.Time { at = at.Add(time.Second); return at }
+	})
+	err := repo.Update(context.Background(), repo.System(), func(tx *storage.Tx) error {
 		for _, u := range []storage.User{
 			{Username: "alice", FirstName: "Alice", LastName: "Liddell", AccountType: "team", TeamID: 7, TeamRole: "owner", BillingPeriod: "yearly"},
 			{Username: "bob"},

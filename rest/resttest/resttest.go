@@ -19,14 +19,11 @@ import (
 	"catena/ops"
 	"catena/rest"
 	"catena/storage"
-	"catena/storage/blob"
-	"catena/storage/kv"
-	"catena/storage/memory"
-	"catena/storage/schema"
+	"catena/storage/storagetest"
 )
 
 // Password is that of the user Administrator.
-const Password = "correct horse battery"
+const Password = storagetest.Password
 
 // Server is a running server.
 type Server struct {
@@ -50,16 +47,7 @@ type Config struct {
 func Start(t testing.TB, c Config) *Server {
 	t.Helper()
 	quiet := slog.New(slog.DiscardHandler)
-	types, err := schema.Load(schema.Defaults())
-	check(t, err)
-	blobs, err := blob.Open("", quiet)
-	check(t, err)
-	sc := storage.Config{DB: kv.New(memory.New(), kv.Options{}), Blobs: blobs, Types: types, Log: quiet}
-	if c.Storage != nil {
-		c.Storage(&sc)
-	}
-	repo, err := storage.Open(context.Background(), sc, Password)
-	check(t, err)
+	repo := storagetest.Open(t, c.Storage)
 	set, err := engine.NewSet(append(slices.Clip(ops.Rules), c.Rules...), append(slices.Clip(ops.All), c.Ops)...)
 	check(t, err)
 	ec := engine.Config{Repo: repo, Set: set, Log: quiet}
@@ -78,7 +66,6 @@ func Start(t testing.TB, c Config) *Server {
 	t.Cleanup(func() {
 		h.Close()
 		s.Close()
-		check(t, repo.Close())
 	})
 	return s
 }
