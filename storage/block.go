@@ -195,7 +195,7 @@ func (b *block) store(r *Repo) error {
 	if !b.dirty() && (b.same || b.raw == nil) {
 		return nil
 	}
-	var raw []byte
+	raw := make([]byte, 0, b.room())
 	blobs := false
 	for i, f := range b.shape.Fields {
 		if i > 0 {
@@ -227,6 +227,25 @@ func (b *block) store(r *Repo) error {
 	return nil
 }
 
+// room is about what the block takes once it is stored.
+func (b *block) room() int {
+	n := len(b.raw)
+	for i, f := range b.shape.Fields {
+		n += len(f.Key) + 8
+		if !b.isDirty(i) {
+			continue
+		}
+		switch v := b.vals[i].v.(type) {
+		case string:
+			n += len(v)
+		case nil:
+		default:
+			n += 24
+		}
+	}
+	return n
+}
+
 // maxBlock keeps a record below the largest value the store takes.
 const maxBlock = 900 << 10
 
@@ -238,8 +257,11 @@ func (b *block) append(dst []byte) []byte {
 		dst = append(dst, 0)
 	}
 	dst = binary.BigEndian.AppendUint32(dst, b.shape.hash)
-	return appendText(dst, string(b.raw))
+	return append(binary.AppendUvarint(dst, uint64(len(b.raw))), b.raw...)
 }
+
+// size is enough for what append writes.
+func (b *block) size() int { return len(b.shape.Name) + len(b.raw) + 20 }
 
 // appendJSON appends the members of all fields.
 func (b *block) appendJSON(r *Repo, dst []byte, url func(xpath string, b *blob.Blob) string) []byte {

@@ -77,16 +77,18 @@ func (t *Tx) putRecord(before, d *Doc) error {
 	if err := t.refer(before, d); err != nil {
 		return err
 	}
+	size := 160
 	for i := range d.blocks {
 		if err := d.blocks[i].store(t.repo); err != nil {
 			return fault.Wrap(err, "document %s", d.ID())
 		}
+		size += d.blocks[i].size()
 	}
 	if before != nil {
 		d.system++
 	}
 	d.facetsSet = false
-	return t.kv.Set(recordKey(d.id), d.record.append(make([]byte, 0, 512)))
+	return t.kv.Set(recordKey(d.id), d.record.append(make([]byte, 0, size)))
 }
 
 // recorded writes the record of a document that exists, and its index rows.

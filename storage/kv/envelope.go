@@ -13,13 +13,15 @@ const envelope = 8
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// seal returns the value as it is stored under key.
-func seal(key, value []byte) []byte {
-	b := make([]byte, envelope+len(value))
-	copy(b[envelope:], value)
-	binary.BigEndian.PutUint32(b, checksum(key, value))
-	binary.BigEndian.PutUint32(b[4:], uint32(len(value)))
-	return b
+// seal returns a copy of key and the value as it is stored under it.
+func seal(key, value []byte) (own, stored []byte) {
+	b := make([]byte, len(key)+envelope+len(value))
+	n := copy(b, key)
+	own, stored = b[:n:n], b[n:]
+	copy(stored[envelope:], value)
+	binary.BigEndian.PutUint32(stored, checksum(key, value))
+	binary.BigEndian.PutUint32(stored[4:], uint32(len(value)))
+	return own, stored
 }
 
 // unseal returns the value inside what is stored under key.

@@ -119,7 +119,8 @@ func (t *Tx) put(key, value []byte, create bool) error {
 	if had {
 		create = old.create
 	}
-	return t.buffer(key, entry{seal(key, value), create}, old, had)
+	key, stored := seal(key, value)
+	return t.buffer(key, entry{stored, create}, old, had)
 }
 
 // Delete buffers the removal of a key, which may be absent.
@@ -128,9 +129,10 @@ func (t *Tx) Delete(key []byte) error {
 		return err
 	}
 	old, had := t.own.Get(key)
-	return t.buffer(key, entry{nil, had && old.create}, old, had)
+	return t.buffer(bytes.Clone(key), entry{nil, had && old.create}, old, had)
 }
 
+// buffer keeps a write under a key that is its own.
 func (t *Tx) buffer(key []byte, e, old entry, had bool) error {
 	size := t.bytes + len(e.stored) - len(old.stored)
 	if !had {
@@ -138,7 +140,6 @@ func (t *Tx) buffer(key []byte, e, old entry, had bool) error {
 		if t.own.Len() >= t.limits.TxKeys {
 			return fault.Limit.Errorf("transaction: more than %d keys written", t.limits.TxKeys)
 		}
-		key = bytes.Clone(key)
 	}
 	if size > t.limits.TxBytes {
 		return fault.Limit.Errorf("transaction: more than %d bytes written", t.limits.TxBytes)
