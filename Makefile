@@ -14,7 +14,7 @@ run: build ## build, start with demo content, print where to look
 
 build:
 	@mkdir -p bin
-	$(GO) build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o $(BIN) ./cmd/catena
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o $(BIN) ./cmd/catena
 
 test: build client ## the whole suite, race detector on
 	$(GO) test -race -shuffle=on -timeout 15m ./...

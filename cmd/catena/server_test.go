@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"catena/scripts"
 )
 
 // adminPassword is Administrator's in every test.
@@ -21,26 +23,36 @@ const adminPassword = "correct horse battery"
 
 // builtBinary builds catena once for all tests that drive it from outside.
 var builtBinary = sync.OnceValues(func() (string, error) {
+	built = true
 	dir, err := os.MkdirTemp("", "catena-test-")
 	if err != nil {
 		return "", err
 	}
 	name := filepath.Join(dir, "catena")
-	out, err := exec.Command("go", "build", "-o", name, ".").CombinedOutput()
+	build := exec.Command("go", "build", "-o", name, ".")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as make build does
+	out, err := build.CombinedOutput()
 	if err != nil {
 		return "", &exec.Error{Name: string(out), Err: err}
 	}
 	return name, nil
 })
 
-// TestMain removes the built binary.
+// TestMain is a script worker when started as one, and removes the built binary in the end.
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == workerVerb {
+		os.Exit(scripts.WorkerMain(os.Stdin, os.Stdout))
+	}
 	code := m.Run()
-	if name, err := builtBinary(); err == nil {
+	if built {
+		name, _ := builtBinary()
 		_ = os.RemoveAll(filepath.Dir(name))
 	}
 	os.Exit(code)
 }
+
+// built is set once there is a binary to remove.
+var built bool
 
 // process is a running server.
 type process struct {
