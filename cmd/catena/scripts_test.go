@@ -7,6 +7,7 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 	"github.com/dop251/goja"
+	"github.com/google/uuid"
 
 	"catena/engine"
 )
@@ -78,18 +79,21 @@ func perSecond(b *testing.B, work func() error) float64 {
 // floorScript reads maps out of Badger from a script.
 func floorScript(b *testing.B) func() error {
 	f := newFloor(b, false)
-	for i := range readers {
-		d := floorDoc{ID: fmt.Sprintf("%036d", i), Title: "a title", Properties: []byte(`{"dc:title":"a title","dc:description":"` + filler + `"}`)}
+	var ids []string
+	for range readers {
+		d := floorDoc{ID: uuid.NewString(), Title: "a title", Properties: []byte(`{"dc:title":"a title","dc:description":"` + filler + `"}`)}
 		if err := f.put(d); err != nil {
 			b.Fatal(err)
 		}
+		ids = append(ids, d.ID)
 	}
-	p := goja.MustCompile("floor", fmt.Sprintf(`let n = 0; for (let i = 0; i < %d; i++) n += get(i).properties["dc:title"].length;`, readers), true)
+	list, _ := json.Marshal(ids)
+	p := goja.MustCompile("floor", fmt.Sprintf(`let n = 0; for (const id of %s) n += get(id).properties["dc:title"].length;`, list), true)
 	return func() error {
 		return f.db.View(func(tx *badger.Txn) error {
 			vm := goja.New()
-			err := vm.Set("get", func(i int) (map[string]any, error) {
-				item, err := tx.Get([]byte("d" + fmt.Sprintf("%036d", i)))
+			err := vm.Set("get", func(id string) (map[string]any, error) {
+				item, err := tx.Get([]byte("d" + id))
 				if err != nil {
 					return nil, err
 				}
