@@ -43,7 +43,7 @@ func hostileChains() []hostile {
 			`chain:5:1: step 1: Document.SetProperty: parameter "value": expression: …`),
 		{name: "a name that is taken", op: "Chain.Save", body: `{"params":{"source":"name: Document.Create\nsteps: []\n"}}`, status: 409, code: "exists",
 			message: "Failed to invoke operation: Chain.Save, Failed to invoke operation Chain.Save, chain Document.Create: the name is that of the operation Document.Create"},
-		{name: "a circle at run time", op: "Test.Self", body: `{"input":"` + abuseFolder + `","context":{"next":"Test.Self"}}`, status: 422, code: "depth", message: "Failed to invoke operation: Test.Self, …depth: more than 64 calls within calls"},
+		{name: "a circle at run time", op: "Test.Self", body: `{"input":"` + abuseFolder + `","context":{"next":"Test.Self"}}`, status: 422, code: "depth", message: "Failed to invoke operation: Test.Self, …depth: more than 32 calls within calls"},
 		{name: "no source", op: "Chain.Save", body: `{"params":{}}`, status: 400, code: "missing_parameter", message: `Failed to invoke operation: Chain.Save, parameter "source" is missing`, pointer: "#/source"},
 		{name: "no such chain", op: "Chain.Read", body: `{"params":{"name":"Test.Nothing"}}`, status: 404, code: "notfound", message: "Failed to invoke operation: Chain.Read, Failed to invoke operation Chain.Read, chain Test.Nothing"},
 	}
