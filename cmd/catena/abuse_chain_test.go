@@ -16,8 +16,10 @@ var goodChains = []string{
 func hostileChains() []hostile {
 	save := func(name, source string, line, column int, message string) hostile {
 		b, _ := json.Marshal(source)
-		return hostile{name: name, op: "Chain.Save", body: `{"params":{"source":` + string(b) + `}}`, status: 400, code: "source",
-			message: "Failed to invoke operation: Chain.Save, Failed to invoke operation Chain.Save, " + message, line: line, column: column}
+		return hostile{
+			name: name, op: "Chain.Save", body: `{"params":{"source":` + string(b) + `}}`, status: 400, code: "source",
+			message: "Failed to invoke operation: Chain.Save, Failed to invoke operation Chain.Save, " + message, line: line, column: column,
+		}
 	}
 	aliases := "name: Test.Bomb\nsteps:\n  - op: Context.SetVar\n    params:\n      name: x\n      value:\n        a: &a [x,x,x,x,x,x,x,x,x,x]\n"
 	for i := range 8 {
@@ -41,8 +43,10 @@ func hostileChains() []hostile {
 		save("unknown operation", "name: Test.Unknown\nsteps:\n  - op: Document.Creat\n", 3, 5, "chain:3:5: step 1: Document.Creat: no such operation, perhaps Document.Create"),
 		save("expression without end", "name: Test.Expr\ninput: document\nsteps:\n  - op: Document.SetProperty\n    params: {xpath: dc:title, value: \"@{"+strings.Repeat("(", 10_000)+"\"}\n", 5, 1,
 			`chain:5:1: step 1: Document.SetProperty: parameter "value": expression: …`),
-		{name: "a name that is taken", op: "Chain.Save", body: `{"params":{"source":"name: Document.Create\nsteps: []\n"}}`, status: 409, code: "exists",
-			message: "Failed to invoke operation: Chain.Save, Failed to invoke operation Chain.Save, chain Document.Create: the name is that of the operation Document.Create"},
+		{
+			name: "a name that is taken", op: "Chain.Save", body: `{"params":{"source":"name: Document.Create\nsteps: []\n"}}`, status: 409, code: "exists",
+			message: "Failed to invoke operation: Chain.Save, Failed to invoke operation Chain.Save, chain Document.Create: the name is that of the operation Document.Create",
+		},
 		{name: "a circle at run time", op: "Test.Self", body: `{"input":"` + abuseFolder + `","context":{"next":"Test.Self"}}`, status: 422, code: "depth", message: "Failed to invoke operation: Test.Self, …depth: more than 32 calls within calls"},
 		{name: "no source", op: "Chain.Save", body: `{"params":{}}`, status: 400, code: "missing_parameter", message: `Failed to invoke operation: Chain.Save, parameter "source" is missing`, pointer: "#/source"},
 		{name: "no such chain", op: "Chain.Read", body: `{"params":{"name":"Test.Nothing"}}`, status: 404, code: "notfound", message: "Failed to invoke operation: Chain.Read, Failed to invoke operation Chain.Read, chain Test.Nothing"},

@@ -9,8 +9,10 @@ import (
 func hostileParams() []hostile {
 	const setProperty, getChildren = "Document.SetProperty", "Document.GetChildren"
 	wrong := func(op, params, pointer, message string) hostile {
-		return hostile{name: op + " " + params, op: op, params: params, status: 400, code: "invalid", pointer: pointer,
-			message: "Failed to invoke operation: " + op + ", " + message}
+		return hostile{
+			name: op + " " + params, op: op, params: params, status: 400, code: "invalid", pointer: pointer,
+			message: "Failed to invoke operation: " + op + ", " + message,
+		}
 	}
 	missing := func(op, params, name string) hostile {
 		h := wrong(op, params, "#/"+name, `parameter "`+name+`" is missing`)
@@ -54,10 +56,14 @@ func hostileParams() []hostile {
 		{name: "no input", op: create, body: `{"params":{"type":"File"}}`, status: 400, code: "invalid", message: failedCreate + "input is missing: document or documents expected", pointer: "#/input"},
 		{name: "10,000 inputs that are not there", op: getChildren, body: `{"input":[` + strings.Repeat(`"/none",`, 10_000) + `"/none"]}`, status: 404, code: "notfound", message: "Failed to invoke operation: Document.GetChildren, /none"},
 		{name: "into a file of a folder", path: "/api/v1/path" + abuseFolder + "/none", body: `{"entity-type":"document","type":"File","name":"x"}`, status: 404, code: "notfound", message: abuseFolder + "/none"},
-		{name: "into itself", op: "Document.Move", body: `{"input":"/default-domain","params":{"target":"` + abuseFolder + `"}}`, status: 409, code: "conflict",
-			message: "Failed to invoke operation: Document.Move, Failed to invoke operation Document.Move, document /default-domain: cannot move a node under itself"},
-		{name: "copied to nowhere", op: "Document.Copy", body: `{"input":"/default-domain","params":{"target":"` + abuseFolder + `/none"}}`, status: 404, code: "notfound",
-			message: "Failed to invoke operation: Document.Copy, Failed to invoke operation Document.Copy, " + abuseFolder + "/none"},
+		{
+			name: "into itself", op: "Document.Move", body: `{"input":"/default-domain","params":{"target":"` + abuseFolder + `"}}`, status: 409, code: "conflict",
+			message: "Failed to invoke operation: Document.Move, Failed to invoke operation Document.Move, document /default-domain: cannot move a node under itself",
+		},
+		{
+			name: "copied to nowhere", op: "Document.Copy", body: `{"input":"/default-domain","params":{"target":"` + abuseFolder + `/none"}}`, status: 404, code: "notfound",
+			message: "Failed to invoke operation: Document.Copy, Failed to invoke operation Document.Copy, " + abuseFolder + "/none",
+		},
 		{name: "expression from outside", op: create, params: `{"type":"expr:Fn.nothing()"}`, status: 400, code: "invalid", message: failedInside + "Type: expr:Fn.nothing() does not exist", pointer: "#/type"},
 		xpath("no:such", "no:such", `"no:such": no such property`),
 		xpath("dc:title[", "dc:title[", `"dc:title[": malformed step "title["`),
@@ -75,8 +81,10 @@ func hostileQueries() []hostile {
 	const where = "SELECT * FROM Document WHERE "
 	query := func(name, text string, line, column int, message string) hostile {
 		b, _ := json.Marshal(text)
-		return hostile{name: name, op: "Repository.Query", params: `{"query":` + string(b) + `}`, status: 400, code: "invalid",
-			message: "Failed to invoke operation: Repository.Query, Failed to invoke operation Repository.Query with aliases [Document.Query], query: " + message, line: line, column: column}
+		return hostile{
+			name: name, op: "Repository.Query", params: `{"query":` + string(b) + `}`, status: 400, code: "invalid",
+			message: "Failed to invoke operation: Repository.Query, Failed to invoke operation Repository.Query with aliases [Document.Query], query: " + message, line: line, column: column,
+		}
 	}
 	return []hostile{
 		query("empty", "", 1, 1, "line 1, column 1: SELECT expected, found the end of the query"),
@@ -94,8 +102,10 @@ func hostileQueries() []hostile {
 		query("15,000 NOT", where+strings.Repeat("NOT ", 15_000)+"dc:title = 'x'", 1, 286, "line 1, column 286: nested deeper than 64 levels"),
 		query("3,000 conditions", where+"no:such = 'x'"+strings.Repeat(" OR dc:title = 'x'", 3000), 1, 30, `line 1, column 30: no field "no:such"`),
 		query("15,000 items", where+"dc:title IN ('x'"+strings.Repeat(",'x'", 15_000)+")", 1, 30, "line 1, column 30: 15001 values, limit 10000"),
-		{name: "through an address", method: "GET", path: "/api/v1/query?query=SELECT+*+FROM+Document+WHERE", status: 400, code: "invalid",
-			message: "query: line 1, column 29: a condition expected, found the end of the query", line: 1, column: 29},
+		{
+			name: "through an address", method: "GET", path: "/api/v1/query?query=SELECT+*+FROM+Document+WHERE", status: 400, code: "invalid",
+			message: "query: line 1, column 29: a condition expected, found the end of the query", line: 1, column: 29,
+		},
 		{name: "page that is none", method: "GET", path: "/api/v1/query?query=SELECT+*+FROM+Document&currentPageIndex=x", status: 400, code: "invalid", message: `parameter "currentPageIndex": integer expected, got text "x"`, pointer: "#/currentPageIndex"},
 		{name: "no such provider", method: "GET", path: "/api/v1/search/pp/nothing/execute", status: 404, code: "unknown_provider", message: "page provider nothing"},
 	}

@@ -18,38 +18,68 @@ func hostileBodies() []hostile {
 	}
 	big := `{"params":{"type":"File","name":"` + strings.Repeat("x", 11<<20) + `"}}`
 	return []hostile{
-		{name: "truncated", op: create, body: `{"input":"` + abuseFolder + `","params":{"type":"File"`,
-			status: 400, code: "malformed_json", message: failedCreate + "body: line 1, column 69: JSON comma or } expected", line: 1, column: 69},
-		{name: "trailing", op: create, body: "{\"params\":{\"type\":\"File\"}}\n}",
-			status: 400, code: "malformed_json", message: failedCreate + "body: line 2, column 1: JSON has something after its end", line: 2, column: 1},
-		{name: "name twice", op: create, body: `{"params":{"type":"File","type":"Note"}}`,
-			status: 400, code: "malformed_json", message: failedCreate + `body: line 1, column 26: JSON has the name "type" twice`, line: 1, column: 26},
-		{name: "escaped name twice", op: create, body: `{"params":{"type":"File","\u0074ype":"Note"}}`,
-			status: 400, code: "malformed_json", message: failedCreate + `body: line 1, column 26: JSON has the name "type" twice`, line: 1, column: 26},
-		{name: "not UTF-8", op: create, body: "{\"params\":{\"type\":\"F\xff\"}}",
-			status: 400, code: "malformed_json", message: failedCreate + "body: line 1, column 1: JSON is not valid UTF-8", line: 1, column: 1},
-		{name: "NaN", op: create, body: `{"params":{"type":NaN}}`,
-			status: 400, code: "malformed_json", message: failedCreate + "body: line 1, column 19: JSON value expected", line: 1, column: 19},
-		{name: "comment", op: create, body: `{"params":{} /* x */}`,
-			status: 400, code: "malformed_json", message: failedCreate + "body: line 1, column 14: JSON comma or } expected", line: 1, column: 14},
-		{name: "half a surrogate pair", op: create, body: `{"params":{"type":"\ud800"}}`,
-			status: 400, code: "malformed_json", message: failedCreate + "body: line 1, column 20: JSON text holds a broken escape", line: 1, column: 20},
-		{name: "129 objects", op: create, body: nested(`{"a":`, "}", 127),
-			status: 400, code: "malformed_json", message: failedCreate + "body: line 1, column 676: JSON is nested deeper than 128", line: 1, column: 676},
-		{name: "129 arrays", op: create, body: nested("[", "]", 127),
-			status: 400, code: "malformed_json", message: failedCreate + "body: line 1, column 176: JSON is nested deeper than 128", line: 1, column: 176},
-		{name: "a million arrays", op: create, body: nested("[", "]", 1e6),
-			status: 400, code: "malformed_json", message: failedCreate + "body: line 1, column 176: JSON is nested deeper than 128", line: 1, column: 176},
-		{name: "100,001 names", op: create, body: `{"params":{"type":"File","properties":{` + manyNames(100_001) + `}}}`,
-			status: 400, code: "malformed_json", message: failedCreate + "body: line 1, column 1200013: JSON has more than 100000 names", line: 1, column: 1_200_013},
+		{
+			name: "truncated", op: create, body: `{"input":"` + abuseFolder + `","params":{"type":"File"`,
+			status: 400, code: "malformed_json", message: failedCreate + "body: line 1, column 69: JSON comma or } expected", line: 1, column: 69,
+		},
+		{
+			name: "trailing", op: create, body: "{\"params\":{\"type\":\"File\"}}\n}",
+			status: 400, code: "malformed_json", message: failedCreate + "body: line 2, column 1: JSON has something after its end", line: 2, column: 1,
+		},
+		{
+			name: "name twice", op: create, body: `{"params":{"type":"File","type":"Note"}}`,
+			status: 400, code: "malformed_json", message: failedCreate + `body: line 1, column 26: JSON has the name "type" twice`, line: 1, column: 26,
+		},
+		{
+			name: "escaped name twice", op: create, body: `{"params":{"type":"File","\u0074ype":"Note"}}`,
+			status: 400, code: "malformed_json", message: failedCreate + `body: line 1, column 26: JSON has the name "type" twice`, line: 1, column: 26,
+		},
+		{
+			name: "not UTF-8", op: create, body: "{\"params\":{\"type\":\"F\xff\"}}",
+			status: 400, code: "malformed_json", message: failedCreate + "body: line 1, column 1: JSON is not valid UTF-8", line: 1, column: 1,
+		},
+		{
+			name: "NaN", op: create, body: `{"params":{"type":NaN}}`,
+			status: 400, code: "malformed_json", message: failedCreate + "body: line 1, column 19: JSON value expected", line: 1, column: 19,
+		},
+		{
+			name: "comment", op: create, body: `{"params":{} /* x */}`,
+			status: 400, code: "malformed_json", message: failedCreate + "body: line 1, column 14: JSON comma or } expected", line: 1, column: 14,
+		},
+		{
+			name: "half a surrogate pair", op: create, body: `{"params":{"type":"\ud800"}}`,
+			status: 400, code: "malformed_json", message: failedCreate + "body: line 1, column 20: JSON text holds a broken escape", line: 1, column: 20,
+		},
+		{
+			name: "129 objects", op: create, body: nested(`{"a":`, "}", 127),
+			status: 400, code: "malformed_json", message: failedCreate + "body: line 1, column 676: JSON is nested deeper than 128", line: 1, column: 676,
+		},
+		{
+			name: "129 arrays", op: create, body: nested("[", "]", 127),
+			status: 400, code: "malformed_json", message: failedCreate + "body: line 1, column 176: JSON is nested deeper than 128", line: 1, column: 176,
+		},
+		{
+			name: "a million arrays", op: create, body: nested("[", "]", 1e6),
+			status: 400, code: "malformed_json", message: failedCreate + "body: line 1, column 176: JSON is nested deeper than 128", line: 1, column: 176,
+		},
+		{
+			name: "100,001 names", op: create, body: `{"params":{"type":"File","properties":{` + manyNames(100_001) + `}}}`,
+			status: 400, code: "malformed_json", message: failedCreate + "body: line 1, column 1200013: JSON has more than 100000 names", line: 1, column: 1_200_013,
+		},
 		{name: "11 MiB", op: create, body: big, status: 413, code: "body_too_large", message: failedCreate + "JSON body: more than 10485760 bytes"},
 		{name: "11 MiB of a document", path: "/api/v1/path" + abuseFolder, body: big, status: 413, code: "body_too_large", message: "JSON body: more than 10485760 bytes"},
-		{name: "text", op: create, typ: "text/plain", body: `{"params":{"type":"File"}}`,
-			status: 415, code: "unsupported_media_type", message: failedCreate + `content type "text/plain" is not accepted here`},
-		{name: "no content type", op: create, header: map[string]string{"Content-Type": ""}, body: `{"params":{"type":"File"}}`,
-			status: 415, code: "unsupported_media_type", message: failedCreate + `content type "" is not accepted here`},
-		{name: "gzip", op: create, header: map[string]string{"Content-Encoding": "gzip"}, body: "\x1f\x8b\x08",
-			status: 415, code: "unsupported_media_type", message: `content encoding "gzip" is not accepted`},
+		{
+			name: "text", op: create, typ: "text/plain", body: `{"params":{"type":"File"}}`,
+			status: 415, code: "unsupported_media_type", message: failedCreate + `content type "text/plain" is not accepted here`,
+		},
+		{
+			name: "no content type", op: create, header: map[string]string{"Content-Type": ""}, body: `{"params":{"type":"File"}}`,
+			status: 415, code: "unsupported_media_type", message: failedCreate + `content type "" is not accepted here`,
+		},
+		{
+			name: "gzip", op: create, header: map[string]string{"Content-Encoding": "gzip"}, body: "\x1f\x8b\x08",
+			status: 415, code: "unsupported_media_type", message: `content encoding "gzip" is not accepted`,
+		},
 		{name: "empty", op: create, typ: "application/json", status: 400, code: "body_empty", message: failedCreate + "body: is empty"},
 		{name: "a list", op: create, body: `[]`, status: 400, code: "invalid", message: failedCreate + "body: is not a JSON object"},
 		{name: "null", op: create, body: `null`, status: 400, code: "invalid", message: failedCreate + "body: is not a JSON object"},
@@ -57,10 +87,14 @@ func hostileBodies() []hostile {
 		{name: "context that is a list", op: create, body: `{"input":"/","params":{"type":"File"},"context":[]}`, status: 400, code: "invalid", message: failedCreate + "body: context is not an object", pointer: "#/context"},
 		{name: "a document that is a list", path: "/api/v1/path" + abuseFolder, body: `[1]`, status: 400, code: "invalid", message: `parameter "document": map expected, got list`, pointer: "#/document"},
 		{name: "a document without type", path: "/api/v1/path" + abuseFolder, body: `{"entity-type":"document","name":"x"}`, status: 400, code: "invalid", message: "type: missing", pointer: "#/type"},
-		{name: "announced and not sent", raw: "POST /api/v1/automation/Document.Create HTTP/1.1\nHost: {host}\n{auth}\nContent-Type: application/json\nContent-Length: 1000\n\n{\"params\":{\"type\":\"File\"}}",
-			status: 400, code: "body_incomplete", message: failedCreate + "body: broke off"},
-		{name: "broken chunks", raw: "POST /api/v1/automation/Document.Create HTTP/1.1\nHost: {host}\n{auth}\nContent-Type: application/json\nTransfer-Encoding: chunked\n\nzz\n{}\n0\n\n",
-			status: 400, code: "body_incomplete", message: failedCreate + "body: broke off"},
+		{
+			name: "announced and not sent", raw: "POST /api/v1/automation/Document.Create HTTP/1.1\nHost: {host}\n{auth}\nContent-Type: application/json\nContent-Length: 1000\n\n{\"params\":{\"type\":\"File\"}}",
+			status: 400, code: "body_incomplete", message: failedCreate + "body: broke off",
+		},
+		{
+			name: "broken chunks", raw: "POST /api/v1/automation/Document.Create HTTP/1.1\nHost: {host}\n{auth}\nContent-Type: application/json\nTransfer-Encoding: chunked\n\nzz\n{}\n0\n\n",
+			status: 400, code: "body_incomplete", message: failedCreate + "body: broke off",
+		},
 	}
 }
 
@@ -99,10 +133,12 @@ func hostileParts() []hostile {
 		{name: "broken JSON", op: op, typ: typ, body: broken, status: 400, code: "malformed_json", message: failed + "body: line 1, column 11: JSON value expected", line: 1, column: 11},
 		{name: "huge part header", op: op, typ: typ, body: strings.Replace(two, "Content-Type: text/plain", "X: "+strings.Repeat("x", 11<<20), 1), status: 400, code: "body_incomplete", message: failed + "body: multipart is broken or broke off"},
 		{name: "nothing at all", op: op, typ: typ, status: 400, code: "body_incomplete", message: failed + "body: multipart without a file"},
-		{name: "two files for one property", op: op, typ: typ, body: func() string {
-			b, _ := parts(`{"params":{"document":"`+abuseFolder+`/file","xpath":"no:such"}}`, "a", "b")
-			return b
-		}(),
-			status: 400, code: "invalid", message: failed + itself + `xpath "no:such": no such property`, pointer: "#/no:such"},
+		{
+			name: "two files for one property", op: op, typ: typ, body: func() string {
+				b, _ := parts(`{"params":{"document":"`+abuseFolder+`/file","xpath":"no:such"}}`, "a", "b")
+				return b
+			}(),
+			status: 400, code: "invalid", message: failed + itself + `xpath "no:such": no such property`, pointer: "#/no:such",
+		},
 	}
 }
