@@ -71,3 +71,7 @@ require (
 	golang.org/x/term v0.47.0 // indirect
 	google.golang.org/protobuf v1.36.12 // indirect
 )
+
+// Later versions compute a table of all characters whenever a program starts, which takes
+// longer than the rest of a start of catena.
+replace github.com/mattn/go-runewidth => github.com/mattn/go-runewidth v0.0.16
