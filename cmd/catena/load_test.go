@@ -152,6 +152,16 @@ func (x *bench) prepare(b *testing.B, a *app) {
 			b.Fatal(err)
 		}
 	}
+	x.folder(b, a)
+}
+
+// folder makes the folder that documents go to.
+func (x *bench) folder(b *testing.B, a *app) {
+	b.Helper()
+	c, err := a.client(b.Context())
+	if err != nil {
+		b.Fatal(err)
+	}
 	err = c.object(b.Context(), call{op: "Document.Create", input: "/default-domain/workspaces", params: map[string]any{"type": "Folder", "name": "bench"}}, nil)
 	if err != nil {
 		b.Fatal(err)

@@ -63,6 +63,7 @@ func (s *serve) options() openOptions {
 }
 
 func (s *serve) run(ctx context.Context, g *global, out io.Writer) (err error) {
+	tuneMemory()
 	a, err := s.open(ctx, g, out)
 	if err != nil {
 		return err

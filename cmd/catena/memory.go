@@ -1,0 +1,18 @@
+package main
+
+import (
+	"os"
+	"runtime/debug"
+)
+
+// memoryGoal is what the Go heap is to stay below where that costs little; documents a
+// request holds may take more.
+const memoryGoal = 192 << 20
+
+// tuneMemory has the garbage collector work harder near memoryGoal, unless the
+// environment says otherwise.
+func tuneMemory() {
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(memoryGoal)
+	}
+}
