@@ -263,8 +263,15 @@ func TestChildrenAreNotCountedBeyondAPage(t *testing.T) {
 			size, index int
 			want        string
 		}{
-			{1, 0, "a more next"}, {1, 1, "b more next"}, {1, 2, "c more next"}, {1, 3, " more"},
-			{2, 0, "ab more next"}, {2, 1, "c more"}, {3, 0, "abc 3"}, {50, 0, "abc 3"}, {50, 1, " 3"},
+			{1, 0, "a more next"},
+			{1, 1, "b more next"},
+			{1, 2, "c more next"},
+			{1, 3, " more"},
+			{2, 0, "ab more next"},
+			{2, 1, "c more"},
+			{3, 0, "abc 3"},
+			{50, 0, "abc 3"},
+			{50, 1, " 3"},
 		}
 		for _, test := range tests {
 			page, err := childrenParams{PageSize: test.size, Index: test.index}.run(c, w.Doc(c, "/desk"))
