@@ -360,6 +360,7 @@ func openTables(dir string, log *slog.Logger) (*badger.DB, error) {
 	o.NumLevelZeroTablesStall = 6
 	o.NumCompactors = 2
 	o.BaseTableSize = 4 << 20
+	o.TableSizeMultiplier = 1 // builders of larger tables would keep twice their size
 	o.ValueThreshold = 1 << 20 // above the largest value: nothing goes to the value log
 	o.ValueLogFileSize = 2 << 20
 	o.Compression = 0 // a damaged block then keeps its other values readable
