@@ -356,9 +356,10 @@ func openTables(dir string, log *slog.Logger) (*badger.DB, error) {
 	o.MetricsEnabled = false
 	o.MemTableSize = 16 << 20
 	o.NumMemtables = 2
-	o.NumLevelZeroTables = 2
-	o.NumLevelZeroTablesStall = 6
+	o.NumLevelZeroTables = 4
+	o.NumLevelZeroTablesStall = 10
 	o.NumCompactors = 2
+	o.BaseLevelSize = 32 << 20
 	o.BaseTableSize = 4 << 20
 	o.TableSizeMultiplier = 1 // builders of larger tables would keep twice their size
 	o.ValueThreshold = 1 << 20 // above the largest value: nothing goes to the value log
