@@ -147,7 +147,7 @@ func TestBombsInProcess(t *testing.T) {
 			if k := fault.Of(err); k != fault.Limit && k != fault.Invalid {
 				t.Errorf("kind %s of %v", k, err)
 			}
-			if took := time.Since(started); took > 2*time.Second {
+			if took := time.Since(started); took > 10*time.Second { // unguarded: half a minute, or for ever
 				t.Errorf("took %s", took)
 			}
 			runtime.GC()
