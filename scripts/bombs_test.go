@@ -112,7 +112,7 @@ func TestBombs(t *testing.T) {
 			if f.Code != "script-error" && f.Kind != fault.Limit {
 				t.Errorf("kind %s of %v, want limit", f.Kind, err)
 			}
-			if took > wall+grace+time.Second {
+			if took > wall+grace+10*time.Second { // room for a busy machine
 				t.Errorf("took %s", took)
 			}
 			if grown := int64(heapInUse()) - int64(before); grown > 64<<20 {

@@ -50,7 +50,7 @@ func TestCrash(t *testing.T) {
 		if v, err := r.runInWorker(context.Background(), "bob", newFakeHost(), n, job{file: "t.js", source: "1"}, nil, nil); err != nil || v != int64(1) {
 			t.Fatalf("after a crash: %v, %v", v, err)
 		}
-		if took := time.Since(started); took > 2*time.Second {
+		if took := time.Since(started); took > 10*time.Second {
 			t.Errorf("the next run took %s", took)
 		}
 	}
@@ -88,7 +88,7 @@ func TestCancel(t *testing.T) {
 		if !fault.Is(err, fault.Unavailable) || !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v", place, err)
 		}
-		if took := time.Since(started); took > time.Second {
+		if took := time.Since(started); took > 10*time.Second {
 			t.Errorf("%s: took %s", place, took)
 		}
 	}

@@ -94,10 +94,10 @@ func (a *abused) exploded(t *testing.T, resp *http.Response, body, codes string,
 	if r.Code == "" || !strings.Contains(" "+codes+" ", " "+r.Code+" ") || resp.StatusCode != want {
 		t.Errorf("got %d %s %.300q, want one of %s", resp.StatusCode, r.Code, r.Message, codes)
 	}
-	if took > 4*time.Second {
+	if took > 15*time.Second {
 		t.Errorf("took %s", took)
 	}
-	if slowest > 2*time.Second {
+	if slowest > 5*time.Second {
 		t.Errorf("others waited %s", slowest)
 	}
 	t.Logf("%s in %s, others within %s: %.150s", r.Code, took.Round(time.Millisecond), slowest.Round(time.Millisecond), r.Message)
