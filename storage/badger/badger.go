@@ -61,6 +61,7 @@ const (
 // store is one open store.
 type store struct {
 	dir     string
+	mapped  string // the tables' directory as the system names it
 	opts    Options
 	log     *slog.Logger
 	lock    *os.File
@@ -106,12 +107,19 @@ func Open(dir string, o Options) (kv.Store, error) {
 			return nil, fault.Unavailable.Errorf("store: %w", err)
 		}
 	}
+	mapped, err := filepath.Abs(filepath.Join(dir, tablesDir))
+	if err == nil {
+		mapped, err = filepath.EvalSymlinks(mapped)
+	}
+	if err != nil {
+		return nil, fault.Unavailable.Errorf("store: %w", err)
+	}
 	lock, err := acquire(dir)
 	if err != nil {
 		return nil, err
 	}
 	s := &store{
-		dir: dir, opts: o, log: o.Log, lock: lock, limits: kv.Portable,
+		dir: dir, mapped: mapped, opts: o, log: o.Log, lock: lock, limits: kv.Portable,
 		hot: hot{seed: maphash.MakeSeed()}, queue: make(chan *request, 1024),
 		done: make(chan struct{}), stop: make(chan struct{}),
 	}
@@ -361,7 +369,7 @@ func openTables(dir string, log *slog.Logger) (*badger.DB, error) {
 	o.NumCompactors = 2
 	o.BaseLevelSize = 32 << 20
 	o.BaseTableSize = 4 << 20
-	o.TableSizeMultiplier = 1 // builders of larger tables would keep twice their size
+	o.TableSizeMultiplier = 1  // builders of larger tables would keep twice their size
 	o.ValueThreshold = 1 << 20 // above the largest value: nothing goes to the value log
 	o.ValueLogFileSize = 2 << 20
 	o.Compression = 0 // a damaged block then keeps its other values readable

@@ -14,6 +14,10 @@ import (
 // can lose.
 const pulse = time.Second
 
+// residentGoal is how many bytes of mapped files the process keeps; the rest is left to
+// the system's cache, where it does not count as ours and is found again.
+const residentGoal = 96 << 20
+
 // maintain syncs a relaxed log, watches the disk and makes checkpoints, until the
 // store closes. First it checks the blocks of the tables an open left unchecked.
 func (s *store) maintain(unchecked []string) {
@@ -35,6 +39,9 @@ func (s *store) maintain(unchecked []string) {
 		s.sampleSpace()
 		if err := s.checkpoint(); err != nil {
 			s.log.Warn("no checkpoint", "err", err)
+		}
+		if err := s.release(residentGoal); err != nil {
+			s.log.Warn("pages of tables stay resident", "err", err)
 		}
 	}
 }
