@@ -81,7 +81,7 @@ func (x *exchange) runEntity(call engine.Call, status int, name string) error {
 	if err != nil {
 		return err
 	}
-	p := rawParams{}.add(name, body).text("base", x.base())
+	p := make(rawParams, 0, len(body)+256).add(name, body).text("base", x.base())
 	for _, h := range saveHeaders {
 		if v := x.r.Header.Get(h.header); v != "" {
 			p = p.text(h.param, v)
@@ -99,7 +99,7 @@ func (p rawParams) add(name string, value json.RawMessage) rawParams {
 	if len(p) == 0 {
 		sep = '{'
 	}
-	return append(strconv.AppendQuote(append(p, sep), name), append([]byte{':'}, value...)...)
+	return append(append(strconv.AppendQuote(append(p, sep), name), ':'), value...)
 }
 
 func (p rawParams) text(name, value string) rawParams {
