@@ -11,28 +11,10 @@ import (
 // TestRelease gives back the pages of tables while they are read.
 func TestRelease(t *testing.T) {
 	dir := t.TempDir()
-	d := kv.New(open(t, dir, Relaxed), kv.Options{})
-	const rows = 20_000
-	key := func(i int) []byte { return fmt.Appendf(nil, "row/%06d", i) }
-	value := func(i int) []byte { return bytes.Repeat(key(i), 100) }
-	for i := 0; i < rows; {
-		if err := d.Update(ctx, func(tx *kv.Tx) error {
-			for end := i + 2000; i < end; i++ {
-				if err := tx.Set(key(i), value(i)); err != nil {
-					return err
-				}
-			}
-			return nil
-		}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := d.Close(); err != nil {
-		t.Fatal(err)
-	}
+	fillRows(t, dir)
 	s := open(t, dir, Relaxed)
 	defer s.Close()
-	d = kv.New(s, kv.Options{})
+	d := kv.New(s, kv.Options{})
 	read := func() {
 		n := 0
 		if err := d.View(ctx, func(tx *kv.Tx) error {
@@ -40,8 +22,8 @@ func TestRelease(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				if i := n; !bytes.Equal(row.Key, key(i)) || !bytes.Equal(row.Value, value(i)) {
-					t.Fatalf("row %d is %s", i, row.Key)
+				if !bytes.Equal(row.Key, rowKey(n)) || !bytes.Equal(row.Value, rowValue(n)) {
+					t.Fatalf("row %d is %s", n, row.Key)
 				}
 				n++
 			}
@@ -49,7 +31,7 @@ func TestRelease(t *testing.T) {
 		}); err != nil {
 			t.Error(err)
 		}
-		if n != rows {
+		if n != releaseRows {
 			t.Errorf("%d rows", n)
 		}
 	}
@@ -78,4 +60,30 @@ func TestRelease(t *testing.T) {
 		read()
 	}
 	<-done
+}
+
+const releaseRows = 20_000
+
+func rowKey(i int) []byte   { return fmt.Appendf(nil, "row/%06d", i) }
+func rowValue(i int) []byte { return bytes.Repeat(rowKey(i), 100) }
+
+// fillRows makes a store whose rows are all in tables.
+func fillRows(t *testing.T, dir string) {
+	t.Helper()
+	d := kv.New(open(t, dir, Relaxed), kv.Options{})
+	for i := 0; i < releaseRows; {
+		if err := d.Update(ctx, func(tx *kv.Tx) error {
+			for end := i + 2000; i < end; i++ {
+				if err := tx.Set(rowKey(i), rowValue(i)); err != nil {
+					return err
+				}
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
 }
