@@ -14,7 +14,7 @@ type kept struct {
 	Fingerprint string    `json:"fingerprint"`
 	Body        []byte    `json:"body,omitempty"`
 	Void        bool      `json:"void,omitempty"`
-	Lost        bool      `json:"lost,omitempty"` // too large to keep
+	Lost        bool      `json:"lost,omitempty"` // too large, or too secret, to keep
 	Expires     time.Time `json:"expires"`
 }
 
@@ -54,7 +54,7 @@ func (r *running) replay(tx *storage.Tx) (bool, error) {
 	case k.Fingerprint != r.call.Fingerprint:
 		return false, fault.Invalid.Errorf("idempotency: the key was used for another request").WithCode("idempotency_mismatch")
 	case k.Lost:
-		return false, fault.Conflict.Errorf("idempotency: the request was carried out, its answer was too large to keep").
+		return false, fault.Conflict.Errorf("idempotency: the request was carried out, its answer was not kept").
 			WithCode("idempotency_answer_lost")
 	}
 	r.res.Body, r.res.Void, r.res.Value, r.res.Replayed = k.Body, k.Void, nil, true
@@ -64,7 +64,7 @@ func (r *running) replay(tx *storage.Tx) (bool, error) {
 // keep stores the answer in the transaction that made it.
 func (r *running) keep(tx *storage.Tx) error {
 	k := kept{Fingerprint: r.call.Fingerprint, Void: r.res.Void, Body: r.res.Body, Expires: r.ctx.Now.Add(keepFor)}
-	if len(k.Body) > r.e.limits.Replies {
+	if len(k.Body) > r.e.limits.Replies || r.def.Secret {
 		k.Body, k.Lost = nil, true
 	}
 	return tx.Table("idempotency").Put(r.call.rowKey(), k)

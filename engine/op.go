@@ -51,6 +51,7 @@ type Op struct {
 	Label, Category      string   // as lists show it; no label: the name
 	Doc, Since, Requires string
 	Effect               Effect
+	Secret               bool // its answer is shown once and never kept, not for an idempotency key either
 	Run                  Func
 }
 

@@ -80,6 +80,32 @@ func TestIdempotency(t *testing.T) {
 	}
 }
 
+// TestIdempotencySecret makes sure that an answer shown once is not kept for a repetition.
+func TestIdempotencySecret(t *testing.T) {
+	made := 0
+	e := testEngine(t, Op{
+		Name: "Test.Secret", Doc: "Makes a secret.", Secret: true,
+		Run: On(func(_ struct{}, _ *Ctx, _ Void) (string, error) {
+			made++
+			return "secret", nil
+		}),
+	})
+	call := Call{
+		Op: "Test.Secret", As: e.System(), IdempotencyKey: "k", Fingerprint: "f",
+		Encode: func(_ *Ctx, v any) ([]byte, error) { return []byte(v.(string)), nil },
+	}
+	res, err := e.Run(context.Background(), call)
+	if err != nil || string(res.Body) != "secret" {
+		t.Fatalf("got %v, %v", res, err)
+	}
+	if _, err := e.Run(context.Background(), call); !fault.Is(err, fault.Conflict) {
+		t.Errorf("the repetition: %v", err)
+	}
+	if made != 1 {
+		t.Errorf("made %d times", made)
+	}
+}
+
 func TestIdempotencyInFlight(t *testing.T) {
 	started, release := make(chan bool), make(chan bool)
 	e := testEngine(t, Op{Name: "Test.Hold", Doc: "d", Run: On(func(_ none, _ *Ctx, _ Void) (Void, error) {

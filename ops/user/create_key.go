@@ -12,6 +12,7 @@ var createKey = engine.Op{
 	Label:    "Create API Key",
 	Category: "Users & Groups",
 	Doc:      "Makes an API key, with which a program acts for a user: for oneself, or by an administrator for anyone. The key is in the answer this once and cannot be read again.",
+	Secret:   true,
 	Run:      engine.On(createKeyParams.run).As("void", "object"),
 }
 
