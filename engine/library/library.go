@@ -71,7 +71,7 @@ func (k *Kind) currentTable() string { return "library." + k.Noun }
 
 func (k *Kind) versionTable() string { return "library." + k.Noun + ".version" }
 
-func versionKey(name string, version int64) string { return fmt.Sprintf("%s\x00%012d", name, version) }
+func versionKey(name string, version int64) string { return fmt.Sprintf("%s/%012d", name, version) }
 
 // current returns the deployed version without its text; nil if nothing of the name was
 // ever kept.
