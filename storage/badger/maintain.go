@@ -22,13 +22,23 @@ const residentGoal = 96 << 20
 // store closes. First it checks the blocks of the tables an open left unchecked.
 func (s *store) maintain(unchecked []string) {
 	defer s.idle.Done()
-	tick := time.NewTicker(pulse)
+	tick, often := time.NewTicker(pulse), time.NewTicker(pulse/10)
 	defer tick.Stop()
+	defer often.Stop()
+	keep := false
 	for {
-		unchecked = s.check(unchecked, pulse/10)
 		select {
 		case <-s.stop:
 			return
+		case <-often.C:
+			unchecked = s.check(unchecked, pulse/100)
+			if !keep {
+				if err := s.release(residentGoal); err != nil {
+					s.log.Warn("pages of tables stay resident", "err", err)
+					keep = true
+				}
+			}
+			continue
 		case <-tick.C:
 		}
 		if s.opts.Durability == Relaxed {
@@ -39,9 +49,6 @@ func (s *store) maintain(unchecked []string) {
 		s.sampleSpace()
 		if err := s.checkpoint(); err != nil {
 			s.log.Warn("no checkpoint", "err", err)
-		}
-		if err := s.release(residentGoal); err != nil {
-			s.log.Warn("pages of tables stay resident", "err", err)
 		}
 	}
 }
