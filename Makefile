@@ -29,7 +29,7 @@ check: lint test golden ## what must pass before a change goes in
 	git diff --exit-code
 
 lint:
-	@test -z "$$(gofumpt -l . | tee /dev/stderr)" || (echo "gofumpt: run gofumpt -w ." >&2; exit 1)
+	@files=$$(gofumpt -l .); test -z "$$files" || { echo "$$files"; echo "not formatted: run gofumpt -w ."; exit 1; }
 	$(GO) vet ./...
 	golangci-lint run ./...
 
