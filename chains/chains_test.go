@@ -222,6 +222,30 @@ func TestLoad(t *testing.T) {
 	}
 }
 
+// TestLoadBroken opens a repository whose one chain names an operation that is gone: it is
+// reported, and the others are deployed.
+func TestLoadBroken(t *testing.T) {
+	w := newWorld(t)
+	must(t, w.engine.Swap(func(s *engine.Set) (*engine.Set, error) {
+		return s.With([]engine.Op{{
+			Name: "Test.Gone", Doc: "Will be gone.", Effect: engine.Pure,
+			Run: engine.On(func(_ struct{}, _ *engine.Ctx, _ engine.Void) (engine.Void, error) { return engine.Void{}, nil }),
+		}})
+	}))
+	w.save("name: A.Broken\nsteps:\n  - op: Test.Gone\n")
+	w.save(makeFolder)
+	again := chains.New()
+	set, err := engine.NewSet(ops.Rules, append(ops.All[:len(ops.All):len(ops.All)], again.Ops())...)
+	must(t, err)
+	e := engine.New(engine.Config{Repo: w.repo, Set: set, Log: slog.New(slog.DiscardHandler)})
+	if err := again.Load(t.Context(), e); err == nil || !strings.Contains(err.Error(), "A.Broken") {
+		t.Errorf("got %v", err)
+	}
+	if _, ok := e.Set().Op("Test.Folder"); !ok {
+		t.Error("a sound chain is not deployed")
+	}
+}
+
 // TestReload saves a chain while it runs: the call goes on with the steps it began with,
 // the next one has the new ones.
 func TestReload(t *testing.T) {

@@ -121,10 +121,17 @@ func (a *app) start(ctx context.Context, o openOptions) error {
 		return err
 	}
 	a.engine = engine.New(engine.Config{Repo: a.repo, Set: set, Log: a.log})
-	if err := a.scripts.Load(ctx, a.engine); err != nil {
-		return err
+	a.deploy("scripts", a.scripts.Load(ctx, a.engine))
+	a.deploy("chains", a.chains.Load(ctx, a.engine))
+	return nil
+}
+
+// deploy reports kept texts that could not be deployed, because an operation they name is
+// gone: they stay kept, and everything else works.
+func (a *app) deploy(what string, err error) {
+	if err != nil {
+		a.log.Error("not deployed", "what", what, "error", err)
 	}
-	return a.chains.Load(ctx, a.engine)
 }
 
 // sync deploys the files of the data directory: scripts first, since chains call them.
