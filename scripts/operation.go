@@ -34,18 +34,9 @@ func Parse(file string, src []byte) (*Script, error) {
 		problems = s.body()
 	}
 	if len(problems) > 0 {
-		return nil, refused(problems)
+		return nil, library.Refused(problems, "script-syntax")
 	}
 	return s, nil
-}
-
-// refused is one error of all problems, placed at the first.
-func refused(problems []Problem) error {
-	lines := make([]string, len(problems))
-	for i, p := range problems {
-		lines[i] = p.Error()
-	}
-	return fault.Invalid.Errorf("%s", strings.Join(lines, "\n")).At(problems[0].Line, problems[0].Column).WithCode("script-syntax")
 }
 
 // body checks what stands below the header.

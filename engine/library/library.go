@@ -115,7 +115,7 @@ func (k *Kind) save(c *engine.Ctx, file, source, note string) (*Version, error) 
 		return nil, err
 	}
 	if len(problems) > 0 {
-		return nil, refused(problems)
+		return nil, Refused(problems, "source")
 	}
 	cur, err := k.current(c, name)
 	if err != nil {
@@ -156,13 +156,13 @@ func author(c *engine.Ctx) string {
 	return c.As.Name
 }
 
-// refused is the error of a text with problems: all of them, placed at the first.
-func refused(problems []Problem) error {
+// Refused is the error of a text with problems: all of them, placed at the first.
+func Refused(problems []Problem, code string) error {
 	lines := make([]string, len(problems))
 	for i, p := range problems {
 		lines[i] = p.Error()
 	}
-	return fault.Invalid.Errorf("%s", strings.Join(lines, "\n")).At(problems[0].Line, problems[0].Column).WithCode("source")
+	return fault.Invalid.Errorf("%s", strings.Join(lines, "\n")).At(problems[0].Line, problems[0].Column).WithCode(code)
 }
 
 // Source returns the deployed text of a name; ok is false if there is none.
