@@ -5,23 +5,39 @@ import (
 	"strings"
 )
 
-// open reports whether text ends within a JSON object, list or string.
-func open(text string) bool {
-	depth, quoted := 0, false
-	for i := 0; i < len(text); i++ {
-		switch b := text[i]; {
-		case quoted && b == '\\':
-			i++
-		case b == '"':
-			quoted = !quoted
-		case quoted:
-		case b == '{' || b == '[':
-			depth++
-		case b == '}' || b == ']':
-			depth--
-		}
+// nesting follows JSON byte by byte.
+type nesting struct {
+	depth           int
+	quoted, escaped bool
+}
+
+// next takes a byte and reports whether it stands outside JSON.
+func (n *nesting) next(b byte) bool {
+	switch {
+	case n.escaped:
+		n.escaped = false
+	case n.quoted && b == '\\':
+		n.escaped = true
+	case b == '"':
+		n.quoted = !n.quoted
+	case n.quoted:
+	case b == '{' || b == '[':
+		n.depth++
+	case b == '}' || b == ']':
+		n.depth--
+	default:
+		return n.depth <= 0
 	}
-	return depth > 0
+	return false
+}
+
+// open reports whether text ends within a JSON object or list.
+func open(text string) bool {
+	var n nesting
+	for i := range len(text) {
+		n.next(text[i])
+	}
+	return n.depth > 0
 }
 
 // words splits the arguments of a command: blanks separate them outside JSON.
@@ -43,23 +59,13 @@ func words(text string) ([]string, error) {
 
 // word returns the length of the first word of text.
 func word(text string) (int, error) {
-	depth, quoted := 0, false
-	for i := 0; i < len(text); i++ {
-		switch b := text[i]; {
-		case quoted && b == '\\':
-			i++
-		case b == '"':
-			quoted = !quoted
-		case quoted:
-		case b == '{' || b == '[':
-			depth++
-		case b == '}' || b == ']':
-			depth--
-		case depth <= 0 && (b == ' ' || b == '\t' || b == '\n'):
+	var n nesting
+	for i := range len(text) {
+		if b := text[i]; n.next(b) && (b == ' ' || b == '\t' || b == '\n') {
 			return i, nil
 		}
 	}
-	if depth != 0 || quoted {
+	if n.depth != 0 || n.quoted {
 		return 0, fmt.Errorf("JSON is not closed: %.60s", text)
 	}
 	return len(text), nil
