@@ -27,7 +27,9 @@ type Job struct {
 const (
 	jobTopic   = "jobs"
 	jobTries   = 8
-	jobLease   = 5 * time.Minute
+	jobTime    = 5 * time.Minute  // longest time one try may take
+	jobLease   = 30 * time.Second // so long a dead worker holds its jobs back
+	jobRenewal = 10 * time.Second
 	jobWorkers = 4
 	jobPause   = time.Second // longest time before the queue is looked at again
 	jobKept    = 7 * 24 * time.Hour
@@ -125,7 +127,7 @@ func (r *Repo) RunJobs(ctx context.Context, handlers map[string]func(context.Con
 			go func() {
 				defer running.Done()
 				defer func() { <-slots }()
-				r.carryOut(ctx, j, leased, handlers[j.Kind])
+				r.carryOut(ctx, j, &lease{key: leased}, handlers[j.Kind])
 			}()
 		}
 		if claimed {
@@ -193,9 +195,71 @@ func (r *Repo) claim(ctx context.Context, key []byte) (j Job, leased []byte, err
 	return j, leased, err
 }
 
+// lease is the row of a job that is being carried out.
+type lease struct {
+	mu  sync.Mutex
+	key []byte
+}
+
+// renew prolongs a lease; false if the job is another worker's by now.
+func (r *Repo) renew(ctx context.Context, j Job, l *lease) (bool, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	end := r.clock().Add(jobLease)
+	next := jobKey(jobLeased, end, j.ID)
+	held := false
+	err := r.db.Update(context.WithoutCancel(ctx), func(k *kv.Tx) error {
+		b, err := k.Get(l.key)
+		if held = b != nil; err != nil || !held {
+			return err
+		}
+		if err := k.Delete(l.key); err != nil {
+			return err
+		}
+		return putJob(k, jobLeased, end, j)
+	})
+	if err == nil && held {
+		l.key = next
+	}
+	return held, err
+}
+
+// keepLease renews a lease until ctx ends, which it ends itself when the lease is lost.
+func (r *Repo) keepLease(ctx context.Context, cancel context.CancelFunc, j Job, l *lease) {
+	t := time.NewTicker(jobRenewal)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.C:
+			held, err := r.renew(ctx, j, l)
+			if err != nil && ctx.Err() == nil {
+				r.log.Error("lease of a job cannot be renewed", "kind", j.Kind, "job", j.ID, "err", err)
+			} else if !held {
+				cancel()
+				return
+			}
+		}
+	}
+}
+
 // carryOut runs a claimed job and settles its row.
-func (r *Repo) carryOut(ctx context.Context, j Job, leased []byte, do func(context.Context, Job) error) {
-	failed := r.try(ctx, j, do)
+func (r *Repo) carryOut(ctx context.Context, j Job, l *lease, do func(context.Context, Job) error) {
+	working, cancel := context.WithCancel(ctx)
+	renewing := make(chan struct{})
+	go func() {
+		defer close(renewing)
+		r.keepLease(working, cancel, j, l)
+	}()
+	failed := r.try(working, j, do)
+	cancel()
+	<-renewing
+	r.settle(ctx, j, l.key, failed)
+}
+
+// settle writes what became of a job.
+func (r *Repo) settle(ctx context.Context, j Job, leased []byte, failed error) {
 	// The outcome is written even when the server is about to stop.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
@@ -221,7 +285,7 @@ func (r *Repo) carryOut(ctx context.Context, j Job, leased []byte, do func(conte
 }
 
 func (r *Repo) try(ctx context.Context, j Job, do func(context.Context, Job) error) (err error) {
-	ctx, cancel := context.WithTimeout(ctx, jobLease-10*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, jobTime)
 	defer cancel()
 	defer func() {
 		if p := recover(); p != nil {

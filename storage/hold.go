@@ -1,0 +1,46 @@
+package storage
+
+import (
+	"catena/storage/blob"
+	"catena/storage/fault"
+)
+
+// HoldBlob keeps a file that no document has, for the holder of an id: a record that names
+// it. It stays until ReleaseBlob.
+func (t *Tx) HoldBlob(holder string, b *Blob) error {
+	id, err := t.holder(holder)
+	if err != nil {
+		return err
+	}
+	t.pin(b.Digest)
+	if err := t.repo.blobs.Keep(b); err != nil {
+		return err
+	}
+	return t.kv.Set(blobRefKey(b.Digest, id), nil)
+}
+
+// ReleaseBlob ends what HoldBlob began; content nobody else needs is swept later.
+func (t *Tx) ReleaseBlob(holder, digest string) error {
+	id, err := t.holder(holder)
+	if err != nil {
+		return err
+	}
+	return t.kv.Delete(blobRefKey(digest, id))
+}
+
+// HeldBlob returns the file of a digest with what the holder's record says about it. Whether
+// the content is there is seen when the file is opened.
+func (t *Tx) HeldBlob(meta Blob) *Blob {
+	return t.repo.blobs.Load(blob.Blob{Name: meta.Name, Type: meta.Type, Encoding: meta.Encoding, Digest: meta.Digest, Size: meta.Size})
+}
+
+func (t *Tx) holder(id string) (docID, error) {
+	if err := t.mayWrite(); err != nil {
+		return none, err
+	}
+	h, ok := parseID(id)
+	if !ok {
+		return none, fault.Invalid.Errorf("holder %q: not an id", id)
+	}
+	return h, nil
+}

@@ -1,0 +1,95 @@
+package storage_test
+
+import (
+	"context"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+const holder = "00000000-0000-4000-8000-000000000001"
+
+// TestHold keeps a file without a document from being swept until it is released.
+func TestHold(t *testing.T) {
+	w := newWorld(t, func(c *storage.Config) { c.BlobGrace = time.Nanosecond })
+	var meta storage.Blob
+	w.update(w.System(), func(tx *storage.Tx) error {
+		b, err := tx.NewBlob("a.txt", "text/plain", strings.NewReader("content"))
+		if err != nil {
+			return err
+		}
+		meta = storage.Blob{Name: b.Name, Type: b.Type, Digest: b.Digest, Size: b.Size}
+		return tx.HoldBlob(holder, b)
+	})
+	read := func() (text string) {
+		if err := w.Sweep(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		w.view(w.System(), func(tx *storage.Tx) error {
+			if b, err := tx.HeldBlob(meta).Bytes(0); err == nil {
+				text = string(b)
+			}
+			return nil
+		})
+		return text
+	}
+	if got := read(); got != "content" {
+		t.Errorf("held: %q", got)
+	}
+	w.update(w.System(), func(tx *storage.Tx) error { return tx.ReleaseBlob(holder, meta.Digest) })
+	if got := read(); got != "" {
+		t.Errorf("released: %q", got)
+	}
+	err := w.Update(context.Background(), w.System(), func(tx *storage.Tx) error { return tx.ReleaseBlob("x", meta.Digest) })
+	wantKind(t, err, fault.Invalid, "not an id")
+}
+
+// TestLease has a worker go silent: another one takes its job once the lease has ended.
+func TestLease(t *testing.T) {
+	var skip atomic.Int64
+	base := time.Now()
+	w := newWorld(t, func(c *storage.Config) {
+		c.Clock = func() time.Time { return base.Add(time.Duration(skip.Load())) }
+	})
+	w.update(user("bob"), func(tx *storage.Tx) error { return tx.Enqueue(storage.Job{Kind: "slow"}) })
+	ctx, cancel := context.WithCancel(context.Background())
+	begun, release, ended := make(chan int, 2), make(chan struct{}), make(chan error, 2)
+	work := func() {
+		ended <- w.RunJobs(ctx, map[string]func(context.Context, storage.Job) error{
+			"slow": func(_ context.Context, j storage.Job) error {
+				begun <- j.Tries
+				if j.Tries == 1 {
+					<-release
+				}
+				return nil
+			},
+		})
+	}
+	go work()
+	if got := <-begun; got != 1 {
+		t.Errorf("try %d", got)
+	}
+	skip.Store(int64(31 * time.Second))
+	go work()
+	if got := <-begun; got != 2 {
+		t.Errorf("try %d", got)
+	}
+	close(release)
+	cancel()
+	for range 2 {
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}
+	w.view(w.System(), func(tx *storage.Tx) error {
+		due, running, dead, err := tx.Jobs(10)
+		if err != nil || len(due)+len(running)+len(dead) != 0 {
+			t.Errorf("left: %v %v %v %v", due, running, dead, err)
+		}
+		return nil
+	})
+}
