@@ -6,15 +6,22 @@ ADDR    ?= 127.0.0.1:8080
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 export GOTOOLCHAIN := local
 
-.PHONY: run build test check lint bench fuzz fault golden client clean
+.PHONY: run build test check lint bench fuzz fault golden client clean slides
 
 run: build ## build, start with demo content, print where to look
 	$(BIN) init --demo --data $(DATA)
 	$(BIN) serve --addr $(ADDR) --data $(DATA)
 
-build:
+build: slides
 	@mkdir -p bin
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o $(BIN) ./cmd/catena
+
+slides: decks/theme/dist/reveal.js ## what browsers need to show a deck, from npm packages into the binary
+
+decks/theme/dist/reveal.js: decks/theme/npm/package-lock.json decks/theme/npm/gather.js
+	@command -v npm >/dev/null || { echo "npm is missing: it fetches reveal.js, which the pages of decks need"; exit 1; }
+	cd decks/theme/npm && npm ci --no-audit --no-fund --ignore-scripts && node gather.js
+	@touch $@
 
 test: build client ## the whole suite, race detector on
 	$(GO) test -race -shuffle=on -timeout 15m ./...

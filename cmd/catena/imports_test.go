@@ -34,6 +34,7 @@ var imports = map[string][]string{
 	"ops/opstest":         {"..."}, // a repository for tests
 	"ops/*":               {"engine", "engine/expr", "engine/entity", "storage", "storage/blob", "storage/schema", "storage/query"},
 	"decks":               {"engine", "storage", "storage/blob"},
+	"decks/theme":         {}, // files for browsers, no operations: for decks and pages alike
 	"chains":              {"engine", "engine/expr", "engine/library"},
 	"scripts":             {"engine", "engine/entity", "engine/expr", "engine/library"},
 	"rest":                {"engine", "engine/entity", "rest/..."},

@@ -1,0 +1,63 @@
+// Package theme is how decks look in a browser: the colours and fonts of their themes as
+// style sheets of our own, and the files of the presentation framework, which make gathers
+// from npm packages and the compiler builds in. It holds no deck and serves nothing: pages
+// and exports take its files and put them where a browser finds them.
+package theme
+
+import (
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"io/fs"
+	"sync"
+
+	"catena/storage/fault"
+)
+
+//go:embed all:dist
+var built embed.FS
+
+// Names of the built-in files, beside those in fonts/ and licenses/.
+const (
+	Reveal       = "reveal.js"
+	RevealCSS    = "reveal.css"
+	ResetCSS     = "reset.css"
+	Markdown     = "markdown.js"
+	Highlight    = "highlight.js"
+	HighlightCSS = "highlight.css"
+	Katex        = "katex.js"      // writes formulas as MathML when asked to: no fonts, no style sheet
+	KatexAuto    = "katex-auto.js" // finds formulas in text
+)
+
+// Files returns the built-in files. A program compiled without npm's packages has none.
+func Files() (fs.FS, error) {
+	dir, err := fs.Sub(built, "dist")
+	if err != nil {
+		return nil, err
+	}
+	if _, err := fs.Stat(dir, Reveal); err != nil {
+		return nil, fault.Unavailable.Errorf("reveal.js: not built into this program; build it with make, which needs npm").WithCode("not_built_in")
+	}
+	return dir, nil
+}
+
+// Version changes whenever a built-in file or a theme does, so that browsers may keep
+// what lies below an address that has it.
+var Version = sync.OnceValue(func() string {
+	sum := sha256.New()
+	_ = fs.WalkDir(built, ".", func(name string, d fs.DirEntry, err error) error { // memory: no errors
+		if err == nil && !d.IsDir() {
+			text, _ := built.ReadFile(name)
+			sum.Write([]byte(name))
+			sum.Write(text)
+		}
+		return nil
+	})
+	for i := range Colors {
+		sum.Write([]byte(CSS(Colors[i].Name, "", "")))
+	}
+	for i := range Fonts {
+		sum.Write([]byte(CSS("", Fonts[i].Name, "")))
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:8])
+})
