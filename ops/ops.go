@@ -8,6 +8,7 @@ import (
 	"catena/ops/audit"
 	"catena/ops/auth"
 	"catena/ops/blob"
+	"catena/ops/comment"
 	"catena/ops/context"
 	"catena/ops/control"
 	"catena/ops/document"
@@ -21,6 +22,7 @@ var All = [][]engine.Op{
 	audit.Ops,
 	auth.Ops,
 	blob.Ops,
+	comment.Ops,
 	context.Ops,
 	control.Ops,
 	document.Ops,

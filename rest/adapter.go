@@ -27,6 +27,10 @@ var adapters []adapter
 func init() {
 	adapters = []adapter{
 		{method: "GET", name: "acl", op: "Resource.ACL"},
+		{method: "GET", name: "annotation", do: comments(true)},
+		{method: "POST", name: "annotation", do: comments(true)},
+		{method: "PUT", name: "annotation", do: comments(true)},
+		{method: "DELETE", name: "annotation", do: comments(true)},
 		{method: "GET", name: "audit", op: "Resource.Audit", params: auditParams},
 		{method: "GET", name: "blob", op: "Resource.Blob", params: xpathParam, do: (*exchange).blob},
 		{method: "PUT", name: "blob", do: (*exchange).putBlob},
@@ -35,6 +39,10 @@ func init() {
 		{method: "PUT", name: "bo", do: businessWrite},
 		{method: "POST", name: "bo", do: businessCreate},
 		{method: "GET", name: "children", op: "Resource.Children", params: pageParams},
+		{method: "GET", name: "comment", do: comments(false)},
+		{method: "POST", name: "comment", do: comments(false)},
+		{method: "PUT", name: "comment", do: comments(false)},
+		{method: "DELETE", name: "comment", do: comments(false)},
 		{method: "GET", name: "emptyWithDefault", op: "Resource.Empty", params: emptyParams},
 		{method: "POST", name: "op", do: func(x *exchange, in engine.Lazy, args string) error { return x.invoke(args, in) }},
 		{method: "GET", name: "pp", op: "Repository.PageProvider", params: providerParams, do: providerOn},

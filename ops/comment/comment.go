@@ -1,0 +1,138 @@
+// Package comment holds what people say about documents: comments, replies to them, and
+// annotations of a part of a document. Each is a document below the one it is about, so that
+// whoever may read the document may read them, and they go where it goes. Whoever may read may
+// also comment; only the author, or somebody who may do everything there, changes a comment.
+package comment
+
+import (
+	"strings"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+// Ops are the operations on comments.
+var Ops = []engine.Op{
+	create,
+	list,
+	moderate,
+	read,
+	remove,
+	update,
+}
+
+const (
+	category = "Comments"
+	typeName = "Comment"
+	noteType = "Annotation"
+	maxText  = 100_000 // bytes
+)
+
+// subject is what every operation on one comment is told.
+type subject struct {
+	ID         string `json:"id,omitzero" doc:"The comment's id."`
+	EntityID   string `json:"entityId,omitzero" doc:"The comment's id in the system it comes from, instead of its own."`
+	Annotation bool   `json:"annotation" default:"false" doc:"Annotations instead of comments."`
+	Summary    bool   `json:"repliesSummary" default:"false" doc:"Tell how many replies there are, and when the last came."`
+}
+
+// typeOf is the type of documents meant.
+func typeOf(annotation bool) string {
+	if annotation {
+		return noteType
+	}
+	return typeName
+}
+
+// find returns the comment that is meant. It is about d, or a reply to what is.
+func (s subject) find(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+	typ := typeOf(s.Annotation)
+	if s.EntityID != "" {
+		return s.external(c, d, typ)
+	}
+	if s.ID == "" {
+		return nil, fault.Invalid.Errorf("comment: neither id nor entityId given").In("id")
+	}
+	missing := fault.NotFound.Errorf("%s", s.ID)
+	found, err := c.Tx.Doc(storage.Ref(s.ID))
+	switch {
+	case fault.Is(err, fault.NotFound):
+		return nil, missing
+	case err != nil:
+		return nil, err
+	case found.Type().Name != typ:
+		return nil, missing
+	}
+	if found.ParentID() == d.ID() {
+		return found, nil
+	}
+	above, err := c.Tx.Ancestors(found)
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range above {
+		if a.ID() == d.ID() {
+			return found, nil
+		}
+	}
+	return nil, missing
+}
+
+func (s subject) external(c *engine.Ctx, d *storage.Doc, typ string) (*storage.Doc, error) {
+	page, err := c.Tx.Query("SELECT * FROM Comment WHERE ecm:ancestorId = ? AND ecm:primaryType = ? AND externalEntity:entityId = ?", storage.QueryOptions{
+		Args: []any{d.ID(), typ, s.EntityID}, PageOptions: storage.PageOptions{Limit: 1, CountLimit: -1},
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(page.Docs) == 0 {
+		return nil, fault.NotFound.Errorf("%s", s.EntityID)
+	}
+	return page.Docs[0], nil
+}
+
+// unlimited is the transaction with the rights of the server, on behalf of who acts.
+func unlimited(c *engine.Ctx) *storage.Tx {
+	as := *c.Tx.Repo().System()
+	as.Actor = c.As.Name
+	return c.Tx.As(&as)
+}
+
+// mine refuses unless the caller wrote the comment or may do everything with it.
+func mine(c *engine.Ctx, d *storage.Doc) error {
+	if text(d, "comment:author") == c.As.Name || c.Tx.Can(d, "Everything") {
+		return nil
+	}
+	return fault.Denied.Errorf("comment %s: only its author may change it", d.ID())
+}
+
+// words checks what a comment says.
+func words(s string) (string, error) {
+	if strings.TrimSpace(s) == "" {
+		return "", fault.Invalid.Errorf("text: empty").In("text")
+	}
+	if len(s) > maxText {
+		return "", fault.Limit.Errorf("text: %d bytes, limit %d", len(s), maxText).In("text")
+	}
+	return s, nil
+}
+
+// about is the document at the end of a line of replies.
+func about(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+	for d.Type().Name == typeName || d.Type().Name == noteType {
+		up, err := c.Tx.Parent(d)
+		if err != nil || up == nil {
+			return d, err
+		}
+		d = up
+	}
+	return d, nil
+}
+
+// text reads a property that is text.
+func text(d *storage.Doc, xpath string) string {
+	v, _ := d.Get(xpath)
+	s, _ := v.(string)
+	return s
+}

@@ -1,0 +1,88 @@
+package comment
+
+import (
+	"encoding/json"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+var create = engine.Op{
+	Name:     "Comment.Create",
+	Label:    "Comment",
+	Category: category,
+	Doc:      "Says something about the input document, or replies when it is itself a comment, and returns the comment. The author is who calls.",
+	Run:      engine.On(createParams.run),
+}
+
+type createParams struct {
+	Comment    map[string]any `json:"comment" type:"object" doc:"The comment: text, and entityId, origin and entity of one that comes from another system; xpath of an annotation."`
+	Annotation bool           `json:"annotation" default:"false" doc:"An annotation instead of a comment."`
+}
+
+func (p createParams) run(c *engine.Ctx, d *storage.Doc) (any, error) {
+	said, _ := p.Comment["text"].(string)
+	said, err := words(said)
+	if err != nil {
+		return nil, err
+	}
+	subject, err := about(c, d)
+	if err != nil {
+		return nil, err
+	}
+	if parent, _ := p.Comment["parentId"].(string); parent != "" && parent != d.ID() {
+		return nil, fault.Invalid.Errorf("parentId: %s is not the document commented", parent).In("parentId")
+	}
+	typ := typeOf(p.Annotation)
+	above, err := ancestors(c, d)
+	if err != nil {
+		return nil, err
+	}
+	props := storage.Props{
+		"dc:title": typ, "comment:text": said, "comment:author": c.As.Name, "comment:creationDate": c.Now,
+		"comment:parentId": d.ID(), "comment:ancestorIds": above,
+	}
+	foreign(p.Comment, props)
+	if xpath, _ := p.Comment["xpath"].(string); p.Annotation && xpath != "" {
+		props["annotation:xpath"] = xpath
+	}
+	made, err := unlimited(c).Create(d, typ, "comment", props)
+	if err != nil {
+		return nil, err
+	}
+	extra := map[string]any{"comment": made.ID(), "text": said}
+	if err := c.Tx.Fire("commentAdded", subject, extra); err != nil {
+		return nil, err
+	}
+	return entity(c, made, false)
+}
+
+// foreign takes over what another system calls the comment.
+func foreign(from map[string]any, props storage.Props) {
+	for _, name := range [...]string{"entityId", "origin", "entity"} {
+		switch v := from[name].(type) {
+		case nil:
+		case string:
+			props["externalEntity:"+name] = v
+		default:
+			if raw, err := json.Marshal(v); err == nil {
+				props["externalEntity:"+name] = string(raw)
+			}
+		}
+	}
+}
+
+// ancestors are the ids of the comments replied to, nearest last, after the document.
+func ancestors(c *engine.Ctx, d *storage.Doc) ([]any, error) {
+	ids := []any{d.ID()}
+	for d.Type().Name == typeName || d.Type().Name == noteType {
+		up, err := c.Tx.Parent(d)
+		if err != nil || up == nil {
+			return ids, err
+		}
+		ids = append([]any{up.ID()}, ids...)
+		d = up
+	}
+	return ids, nil
+}

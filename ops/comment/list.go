@@ -1,0 +1,54 @@
+package comment
+
+import (
+	"catena/engine"
+	"catena/storage"
+)
+
+var list = engine.Op{
+	Name:     "Comment.List",
+	Label:    "Comments",
+	Category: category,
+	Doc:      "Returns what was said about the input document, or the replies to a comment, newest first.",
+	Effect:   engine.Reads,
+	Run:      engine.On(listParams.run),
+}
+
+// most is the longest list of comments in one answer.
+const most = 1000
+
+type listParams struct {
+	PageSize   int    `json:"pageSize" default:"0" doc:"Most entries of the page; 0 is as many as an answer may hold, 1000."`
+	Index      int    `json:"currentPageIndex" default:"0" doc:"Number of the page, from 0."`
+	Xpath      string `json:"xpath,omitzero" doc:"Only annotations of this property."`
+	Annotation bool   `json:"annotation" default:"false" doc:"Annotations instead of comments."`
+	Summary    bool   `json:"repliesSummary" default:"false" doc:"Tell of each how many replies there are, and when the last came."`
+}
+
+func (p listParams) run(c *engine.Ctx, d *storage.Doc) (any, error) {
+	if p.PageSize <= 0 || p.PageSize > most {
+		p.PageSize = most
+	}
+	where, args := "", []any{d.ID(), typeOf(p.Annotation)}
+	if p.Xpath != "" {
+		where, args = " AND annotation:xpath = ?", append(args, p.Xpath)
+	}
+	page, err := c.Tx.Query("SELECT * FROM Comment WHERE ecm:parentId = ? AND ecm:primaryType = ?"+where+
+		" AND ecm:isTrashed = 0 ORDER BY comment:creationDate DESC, ecm:pos DESC", storage.QueryOptions{
+		Args: args, PageOptions: storage.PageOptions{Limit: p.PageSize, Offset: max(p.Index, 0) * p.PageSize},
+	})
+	if err != nil {
+		return nil, err
+	}
+	entries := make([]any, len(page.Docs))
+	for i, found := range page.Docs {
+		if entries[i], err = entity(c, found, p.Summary); err != nil {
+			return nil, err
+		}
+	}
+	word := "comments"
+	if p.Annotation {
+		word = "annotations"
+	}
+	return map[string]any{"entity-type": word, "totalSize": page.Total, "entries": entries}, nil
+}

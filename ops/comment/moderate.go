@@ -1,0 +1,59 @@
+package comment
+
+import (
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+var moderate = engine.Op{
+	Name:     "Comment.Moderate",
+	Label:    "Follow publish or reject transition",
+	Category: "Document",
+	Doc:      "Publishes or rejects the comment that the moderation task in the context variable taskDocument names in its variable commentId, and returns the input.",
+	Run:      engine.Each(moderateParams.run),
+}
+
+type moderateParams struct {
+	Accept bool `json:"accept" doc:"True publishes, false rejects."`
+}
+
+func (p moderateParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+	task, ok := c.Vars["taskDocument"].(*storage.Doc)
+	if !ok {
+		return nil, fault.Invalid.Errorf("variable taskDocument: no task in it").In("taskDocument")
+	}
+	id := variable(task, "commentId")
+	if id == "" {
+		return nil, fault.Invalid.Errorf("task %s: names no comment", task.ID()).In("taskDocument")
+	}
+	tx := unlimited(c)
+	found, err := tx.Doc(storage.Ref(id))
+	if err != nil {
+		return nil, err
+	}
+	if t := found.Type().Name; t != typeName && t != noteType {
+		return nil, fault.Invalid.Errorf("document %s: not a comment", id)
+	}
+	transition := "moderation_reject"
+	if p.Accept {
+		transition = "moderation_publish"
+	}
+	if _, err := tx.Follow(found, transition); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// variable reads a variable of a task.
+func variable(task *storage.Doc, key string) string {
+	list, _ := task.Get("nt:task_variables")
+	items, _ := list.([]any)
+	for _, item := range items {
+		if m, ok := item.(map[string]any); ok && m["key"] == key {
+			s, _ := m["value"].(string)
+			return s
+		}
+	}
+	return ""
+}

@@ -1,0 +1,25 @@
+package comment
+
+import (
+	"catena/engine"
+	"catena/storage"
+)
+
+var read = engine.Op{
+	Name:     "Comment.Read",
+	Label:    "Read Comment",
+	Category: category,
+	Doc:      "Returns one of the comments on the input document, found by its id or by the one another system gave it.",
+	Effect:   engine.Reads,
+	Run:      engine.On(readParams.run),
+}
+
+type readParams subject
+
+func (p readParams) run(c *engine.Ctx, d *storage.Doc) (any, error) {
+	found, err := subject(p).find(c, d)
+	if err != nil {
+		return nil, err
+	}
+	return entity(c, found, p.Summary)
+}
