@@ -29,11 +29,10 @@ func (p accountParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error)
 	if err != nil {
 		return nil, err
 	}
-	name := strings.TrimSpace(u.FirstName + " " + u.LastName)
 	return map[string]any{"data": map[string]any{
 		"id":             u.ID,
 		"username":       u.Username,
-		"name":           or(name, u.Username),
+		"name":           fullName(u),
 		"email":          u.Email,
 		"description":    u.Description,
 		"thumbnail_url":  u.ThumbnailURL,
@@ -64,6 +63,10 @@ func (p accountParams) team(c *engine.Ctx, u *storage.User) (any, error) {
 		"id": u.TeamID, "name": or(g.Label, slug), "slug": slug, "url": p.Base + "/" + homes + "/" + slug,
 		"thumbnail_url": "", "role": or(u.TeamRole, "member"),
 	}, nil
+}
+
+func fullName(u *storage.User) string {
+	return or(strings.TrimSpace(u.FirstName+" "+u.LastName), u.Username)
 }
 
 func or(s, otherwise string) string {

@@ -17,10 +17,15 @@ import (
 var Ops = []engine.Op{
 	account,
 	create,
+	createShareLink,
 	get,
 	list,
+	listShareLinks,
+	openShare,
+	revokeShareLink,
 	trash,
 	update,
+	viewDeck,
 }
 
 const (

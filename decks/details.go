@@ -1,9 +1,6 @@
 package decks
 
-import (
-	"catena/engine"
-	"catena/storage"
-)
+import "catena/storage"
 
 // detail is one field of a deck: its name and the revisions that have it.
 type detail struct {
@@ -11,7 +8,7 @@ type detail struct {
 	in      revision
 	summary bool   // also in lists
 	xpath   string // of the property it shows; or
-	value   func(v view, c *engine.Ctx, d *storage.Doc) any
+	value   func(v view, owner string, d *storage.Doc) any
 }
 
 // details are the fields of a deck, except for its HTML.
@@ -19,8 +16,8 @@ var details = []detail{
 	{name: "id", in: union, summary: true, xpath: "deck:number"},
 	{name: "title", in: union, summary: true, xpath: "dc:title"},
 	{name: "description", in: union, summary: true, xpath: "deck:description"},
-	{name: "thumbnail_url", in: revA, summary: true, value: func(view, *engine.Ctx, *storage.Doc) any { return "" }},
-	{name: "url", in: union, summary: true, value: func(v view, c *engine.Ctx, d *storage.Doc) any { return v.address(c, d) }},
+	{name: "thumbnail_url", in: revA, summary: true, value: func(view, string, *storage.Doc) any { return "" }},
+	{name: "url", in: union, summary: true, value: func(v view, owner string, d *storage.Doc) any { return v.address(owner, d) }},
 	{name: "urls", in: union, value: urls},
 	{name: "slug", in: union, xpath: "deck:slug"},
 	{name: "visibility", in: union, xpath: "deck:visibility"},
@@ -46,8 +43,8 @@ var details = []detail{
 // texts are the properties that are "" and not null without a value.
 var texts = words("deck:description deck:notes deck:css")
 
-func urls(v view, c *engine.Ctx, d *storage.Doc) any {
-	a := v.address(c, d)
+func urls(v view, owner string, d *storage.Doc) any {
+	a := v.address(owner, d)
 	return map[string]any{"default": a, "fullscreen": a + "/fullscreen", "edit": a + "/edit", "present": a + "/present"}
 }
 

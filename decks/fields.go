@@ -63,10 +63,14 @@ func (f *fields) take(name string, value any) error {
 	if readOnly(name) {
 		return invalid(name, "read_only_field", "%s: is read-only", name)
 	}
+	return unknownField(name, "deck")
+}
+
+func unknownField(name, of string) error {
 	if len(name) > 100 {
 		name = strings.ToValidUTF8(name[:100], "") + "…"
 	}
-	return invalid(name, "unknown_field", "%q: is no field of a deck", name)
+	return invalid(name, "unknown_field", "%q: is no field of a %s", name, of)
 }
 
 func text(name string, value any, to **string) error {

@@ -45,6 +45,23 @@ func home(c *engine.Ctx, needed bool) (*storage.Doc, error) {
 	})
 }
 
+// homeOf returns the folder of a user's decks for a transaction that may see it, nil if there
+// is none.
+func homeOf(tx *storage.Tx, user string) (*storage.Doc, error) {
+	root, err := tx.Root()
+	if err != nil {
+		return nil, err
+	}
+	all, err := tx.Child(root, homes)
+	if err == nil {
+		all, err = tx.Child(all, homeName(user))
+	}
+	if fault.Is(err, fault.NotFound) {
+		return nil, nil
+	}
+	return all, err
+}
+
 // homeName is the name of a user's folder: different users have different ones.
 func homeName(user string) string {
 	switch user {

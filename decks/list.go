@@ -49,7 +49,7 @@ func (p listParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
 		}
 		total = page.Total
 		for _, d := range page.Docs {
-			data = append(data, p.shape(c, d, in, true))
+			data = append(data, p.shape(c.As.Name, d, in, true))
 		}
 	}
 	return map[string]any{

@@ -37,14 +37,14 @@ func (v view) set() (revision, error) {
 	return 0, fault.Invalid.Errorf("revision %q: there are A and B", v.Revision).In("revision").WithCode("unknown_revision")
 }
 
-// address is the page of a deck.
-func (v view) address(c *engine.Ctx, d *storage.Doc) string {
-	return v.Base + "/" + homes + "/" + url.PathEscape(c.As.Name) + "/" + url.PathEscape(prop[string](d, "deck:slug"))
+// address is the page of a user's deck.
+func (v view) address(owner string, d *storage.Doc) string {
+	return v.Base + "/" + homes + "/" + url.PathEscape(owner) + "/" + url.PathEscape(prop[string](d, "deck:slug"))
 }
 
-func (t *detail) of(v view, c *engine.Ctx, d *storage.Doc) any {
+func (t *detail) of(v view, owner string, d *storage.Doc) any {
 	if t.value != nil {
-		return t.value(v, c, d)
+		return t.value(v, owner, d)
 	}
 	value, _ := d.Get(t.xpath)
 	switch at := value.(type) {
@@ -61,12 +61,12 @@ func (t *detail) of(v view, c *engine.Ctx, d *storage.Doc) any {
 // stamp writes an instant as the service does.
 func stamp(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000Z") }
 
-// shape returns a deck's fields in the view's revision.
-func (v view) shape(c *engine.Ctx, d *storage.Doc, in revision, summary bool) map[string]any {
+// shape returns the fields of a user's deck in the view's revision.
+func (v view) shape(owner string, d *storage.Doc, in revision, summary bool) map[string]any {
 	out := make(map[string]any, len(details)+2)
 	for i := range details {
 		if t := &details[i]; t.in&in != 0 && (t.summary || !summary) {
-			out[t.name] = t.of(v, c, d)
+			out[t.name] = t.of(v, owner, d)
 		}
 	}
 	return out
@@ -79,7 +79,7 @@ func (v view) result(c *engine.Ctx, d *storage.Doc, withHTML bool, removed []str
 	if err != nil {
 		return nil, err
 	}
-	data := v.shape(c, d, in, false)
+	data := v.shape(c.As.Name, d, in, false)
 	tag := version(d) + "-" + map[revision]string{revA: "a", revB: "b", union: "u"}[in]
 	if withHTML || in&revB != 0 {
 		text, err := source(d)

@@ -47,7 +47,7 @@ func slides(src string) (count int, notes string) {
 			leaf = append(leaf, true)
 			text.WriteString(attr(t, "data-notes"))
 			flush()
-		case t.Data == "aside" && (aside > 0 || strings.Contains(" "+attr(t, "class")+" ", " notes ")):
+		case t.Data == "aside" && (aside > 0 || isNotes(t)):
 			aside++
 		case aside > 0 && (t.Data == "br" || t.Data == "p" || t.Data == "li" || t.Data == "div"):
 			text.WriteByte('\n')

@@ -94,6 +94,9 @@ func (e *Engine) SignInKey(ctx context.Context, key string) (*Principal, error) 
 // System returns the server itself, which may do everything.
 func (e *Engine) System() *Principal { return e.repo.System() }
 
+// Guest returns somebody who did not sign in.
+func (e *Engine) Guest() *Principal { return storage.Guest() }
+
 // Ping checks that the store can be read.
 func (e *Engine) Ping(ctx context.Context) error {
 	return e.repo.View(ctx, e.repo.System(), func(tx *storage.Tx) error {

@@ -120,7 +120,7 @@ func server(t *testing.T) (*resttest.Server, *scenario.Clock) {
 	s := resttest.Start(t, resttest.Config{
 		Ops: slices.Concat(chains.New().Ops(), runner.Ops(), decks.Ops),
 		Storage: func(c *storage.Config) {
-			c.Clock, c.NewID, c.PasswordMemory = clock.Now, clock.NewID, 64
+			c.Clock, c.NewID, c.PasswordMemory, c.Secret = clock.Now, clock.NewID, 64, []byte("scenario")
 		},
 		Engine: func(c *engine.Config) { c.Clock, c.NewID = clock.Now, clock.NewID },
 		Rest:   func(c *rest.Config) { c.Limits.Rate = -1 },

@@ -36,6 +36,7 @@ var codeStatuses = map[string]int{
 	codeTimeout:            http.StatusInternalServerError,
 	codeTooMany:            http.StatusTooManyRequests,
 	"idempotency_mismatch": http.StatusUnprocessableEntity,
+	"link_expired":         http.StatusGone,
 	"validation":           http.StatusUnprocessableEntity,
 }
 

@@ -28,12 +28,17 @@ const (
 	powerusers        = "powerusers"
 	administratorName = "Administrator"
 	systemName        = "system"
+	guestName         = "Guest"
 )
 
 // System returns the server itself, which may do everything.
 func (r *Repo) System() *Principal {
 	return &Principal{Name: systemName, System: true, Admin: true, Groups: []string{administrators}}
 }
+
+// Guest is somebody who did not sign in and opens what is for everyone: in no group, not a
+// user, and named by no access list but those for Everyone.
+func Guest() *Principal { return &Principal{Name: guestName} }
 
 // peopleCache holds principals until a user or group changes.
 type peopleCache struct {

@@ -34,6 +34,7 @@ type Config struct {
 	NewID  func() string    // nil: random UUID (version 4)
 	Limits Limits
 
+	Secret         []byte        // of which every other secret is made; nil: one kept in the store
 	PasswordMemory uint32        // KiB one password check takes; 0: 19 MiB
 	BlobGrace      time.Duration // how long content nobody refers to is kept; 0: 24 hours
 }
@@ -103,6 +104,7 @@ type Repo struct {
 	passwords passwords
 	keyUse    keyUse
 	pins      pins
+	master    []byte
 
 	queries    query.Cache
 	estimates  estimates
@@ -142,6 +144,9 @@ func Open(ctx context.Context, c Config, adminPassword string) (*Repo, error) {
 	r.pins.init()
 	r.passwords.init(c.PasswordMemory, max(2, runtime.GOMAXPROCS(0)))
 	if err := r.seed(ctx, adminPassword); err != nil {
+		return nil, err
+	}
+	if err := r.openSecret(ctx, c.Secret); err != nil {
 		return nil, err
 	}
 	return r, r.openIndexes(ctx)

@@ -119,7 +119,7 @@ func checkName(kind, name string) error {
 		return fault.Limit.Errorf("%s name: %d bytes, limit 255", strings.ToLower(kind), len(name)).In("name")
 	case strings.IndexFunc(name, func(c rune) bool { return c < ' ' || c == 0x7f }) >= 0:
 		return fault.Invalid.Errorf("%s name %q: control characters are not allowed", strings.ToLower(kind), name).In("name")
-	case name == everyone || name == systemName:
+	case name == everyone || name == systemName || name == guestName:
 		return fault.Invalid.Errorf("%s name %s: is reserved", strings.ToLower(kind), name).In("name")
 	}
 	return nil

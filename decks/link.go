@@ -1,0 +1,130 @@
+package decks
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+// The tables of share links. A link is a row under its deck; its token leads to it by a hash,
+// and can be made again from the link's nonce and the server's secret, so that its owner may
+// read its address later while nobody who reads the store may.
+const (
+	linkTable  = "deck-links"  // deck's id "/" number: link
+	tokenTable = "deck-tokens" // hash of a token: tokenRow
+	maxLinks   = 100           // of a deck, expired ones included
+)
+
+// link is a private share link.
+type link struct {
+	ID                   int64
+	Owner, Name          string
+	Nonce                string
+	Password             string `json:",omitempty"` // as a hash
+	Notify               bool
+	Views                int64
+	Created              time.Time
+	Expires, FirstViewed time.Time `json:",omitzero"`
+	Tries                int       `json:",omitempty"` // wrong passwords since TriesFrom
+	TriesFrom            time.Time `json:",omitzero"`
+}
+
+// tokenRow says which link a token opens.
+type tokenRow struct {
+	Doc storage.Ref
+	ID  int64
+}
+
+func linkKey(doc string, id int64) string { return fmt.Sprintf("%s/%019d", doc, id) }
+
+func (l *link) expired(now time.Time) bool { return !l.Expires.IsZero() && !now.Before(l.Expires) }
+
+// sign makes a text of 24 bytes that only this server can make of parts.
+func sign(c *engine.Ctx, purpose string, parts ...string) string {
+	m := hmac.New(sha256.New, c.Tx.Repo().Secret("deck "+purpose))
+	for _, part := range parts {
+		fmt.Fprintf(m, "%d:%s", len(part), part)
+	}
+	return base64.RawURLEncoding.EncodeToString(m.Sum(nil)[:24])
+}
+
+func (l *link) token(c *engine.Ctx, doc string) string {
+	return sign(c, "link", doc, fmt.Sprint(l.ID), l.Nonce)
+}
+
+// pass is what stands for the password once it was right, as long as there is the link.
+func (l *link) pass(c *engine.Ctx, doc string) string {
+	return sign(c, "pass", doc, fmt.Sprint(l.ID), l.Nonce)
+}
+
+func tokenKey(token string) string {
+	sum := sha256.Sum256([]byte(token))
+	return base64.RawURLEncoding.EncodeToString(sum[:])
+}
+
+// links returns the links of a deck, the newest first.
+func links(c *engine.Ctx, d *storage.Doc) ([]link, error) {
+	var all []link
+	for _, raw := range c.Tx.Table(linkTable).Scan(d.ID()+"/", d.ID()+"0", true, maxLinks) {
+		var l link
+		if err := json.Unmarshal(raw, &l); err != nil {
+			return nil, fault.Internal.Errorf("share link: %w", err)
+		}
+		all = append(all, l)
+	}
+	return all, nil
+}
+
+// shape is a link as the service shows it to its owner.
+func (l *link) shape(c *engine.Ctx, v view, d *storage.Doc) map[string]any {
+	address := v.Base + "/share/" + l.token(c, d.ID())
+	return map[string]any{
+		"id":                 l.ID,
+		"deck_id":            number(d),
+		"name":               l.Name,
+		"url":                address,
+		"urls":               map[string]any{"default": address, "fullscreen": address + "/fullscreen"},
+		"password_protected": l.Password != "",
+		"expires_at":         stampOrNone(l.Expires),
+		"expired":            l.expired(c.Now),
+		"notify_on_view":     l.Notify,
+		"view_count":         l.Views,
+		"first_viewed_at":    stampOrNone(l.FirstViewed),
+		"created_at":         stamp(l.Created),
+	}
+}
+
+func stampOrNone(at time.Time) any {
+	if at.IsZero() {
+		return nil
+	}
+	return stamp(at)
+}
+
+// mayLink refuses accounts whose plan has no share links.
+func mayLink(c *engine.Ctx) error {
+	u, err := c.Tx.User(c.As.Name)
+	if err == nil && !linksIncluded(u) {
+		err = fault.Denied.Errorf("share links: only pro and team accounts have them").WithCode("plan_required")
+	}
+	return err
+}
+
+func linksIncluded(u *storage.User) bool { return u.AccountType == "pro" || u.AccountType == "team" }
+
+// instant reads a moment with its zone.
+func instant(field, text string) (time.Time, error) {
+	at, err := time.Parse(time.RFC3339Nano, strings.ToUpper(strings.TrimSpace(text)))
+	if err != nil {
+		return at, invalid(field, "invalid_value", "%s: %.40q is no moment with a zone, as 2030-01-31T12:00:00Z is", field, text)
+	}
+	return at.UTC().Truncate(time.Millisecond), nil
+}

@@ -1,0 +1,138 @@
+package decks
+
+import (
+	"crypto/subtle"
+	"time"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+var openShare = engine.Op{
+	Name: "Deck.OpenShare", Label: "Open Share Link", Category: category,
+	Doc: "Returns the deck that a private link leads to, for showing it to whoever has the link. If the link has a password that is " +
+		"not given or wrong, the result has no data but locked: password_required, wrong_password or too_many_tries with retry_after " +
+		"in seconds; after a right password it has a pass that may be given instead. An expired link fails with code link_expired, " +
+		"a revoked one does not exist.",
+	Run: engine.On(openShareParams.run),
+}
+
+type openShareParams struct {
+	Token    string `json:"token" doc:"Token from the link's address."`
+	Password string `json:"password,omitzero" doc:"The link's password."`
+	Pass     string `json:"pass,omitzero" doc:"Pass from an earlier result, instead of the password."`
+	Count    bool   `json:"count" default:"false" doc:"Whether this is a view of the deck's page, to be counted unless it is the owner's or a program's."`
+	Agent    string `json:"agent,omitzero" doc:"What the viewer's program calls itself; previews made by programs are not counted."`
+	Referrer string `json:"referrer,omitzero" doc:"Page the viewer came from, for the log of views."`
+	Base     string `json:"base" default:"" doc:"Public address that stands in front of the addresses in the result."`
+}
+
+const (
+	maxTries  = 5 // wrong passwords of a link in tryWindow
+	tryWindow = time.Minute
+)
+
+func (p openShareParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
+	asked := c.Tx
+	c.Tx = asked.As(behind(c))
+	defer func() { c.Tx = asked }()
+	d, l, err := p.find(c)
+	if err != nil {
+		return nil, err
+	}
+	locked, err := p.unlock(c, d, l)
+	if err != nil || locked != nil {
+		return locked, err
+	}
+	if p.Count && c.As.Name != l.Owner && !automatic(p.Agent) {
+		if err := p.count(c, d, l); err != nil {
+			return nil, err
+		}
+	}
+	v := view{Base: p.Base}
+	out, err := v.page(c, d, l.Owner)
+	if err != nil {
+		return nil, err
+	}
+	out["link"] = map[string]any{
+		"id": l.ID, "name": l.Name, "password_protected": l.Password != "", "expires_at": stampOrNone(l.Expires),
+	}
+	if l.Password != "" {
+		out["pass"] = l.pass(c, d.ID())
+	}
+	return out, nil
+}
+
+// behind is the server acting for whoever asks: a link grants what no access list does.
+func behind(c *engine.Ctx) *storage.Principal {
+	system := c.Tx.Repo().System()
+	system.Actor = c.As.Name
+	return system
+}
+
+// find looks up the link of the token and its deck. What ended in any way does not exist,
+// except for what only its time ended.
+func (p openShareParams) find(c *engine.Ctx) (*storage.Doc, *link, error) {
+	missing := fault.NotFound.Errorf("share link: does not exist")
+	var at tokenRow
+	ok, err := c.Tx.Table(tokenTable).Get(tokenKey(p.Token), &at)
+	if err != nil || !ok {
+		return nil, nil, either(err, missing)
+	}
+	var l link
+	if ok, err = c.Tx.Table(linkTable).Get(linkKey(string(at.Doc), at.ID), &l); err != nil || !ok {
+		return nil, nil, either(err, missing)
+	}
+	d, err := c.Tx.Doc(at.Doc)
+	if fault.Is(err, fault.NotFound) || err == nil && d.IsTrashed() {
+		return nil, nil, missing
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	owner, err := c.Tx.User(l.Owner)
+	if fault.Is(err, fault.NotFound) || err == nil && !linksIncluded(owner) {
+		return nil, nil, missing
+	}
+	if err == nil && l.expired(c.Now) {
+		err = fault.NotFound.Errorf("share link: has expired").WithCode("link_expired")
+	}
+	return d, &l, err
+}
+
+func either(err error, otherwise error) error {
+	if err != nil {
+		return err
+	}
+	return otherwise
+}
+
+// unlock compares the password, and counts wrong ones, which the transaction has to keep:
+// that is why they are a result and not an error.
+func (p openShareParams) unlock(c *engine.Ctx, d *storage.Doc, l *link) (locked map[string]any, err error) {
+	if l.Password == "" || subtle.ConstantTimeCompare([]byte(p.Pass), []byte(l.pass(c, d.ID()))) == 1 {
+		return nil, nil
+	}
+	if p.Password == "" {
+		return map[string]any{"locked": "password_required"}, nil
+	}
+	since := c.Now.Sub(l.TriesFrom)
+	if since >= tryWindow {
+		l.Tries, l.TriesFrom, since = 0, c.Now, 0
+	}
+	if l.Tries >= maxTries {
+		return map[string]any{"locked": "too_many_tries", "retry_after": int64((tryWindow-since)/time.Second) + 1}, nil
+	}
+	ok := false
+	if len(p.Password) <= maxPassword {
+		if ok, err = c.Tx.Repo().PasswordMatches(c, l.Password, p.Password); err != nil {
+			return nil, err
+		}
+	}
+	if ok {
+		return nil, nil
+	}
+	l.Tries++
+	return map[string]any{"locked": "wrong_password"}, l.save(c, d)
+}

@@ -1,0 +1,149 @@
+package decks
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"catena/engine"
+	"catena/storage"
+)
+
+// The log of views of each link, and the notices of each owner. Both keep the latest only.
+const (
+	viewTable   = "deck-views"   // deck's id "/" link "/" number of the view
+	noticeTable = "deck-notices" // owner "/" number
+	keptViews   = 1000           // of a link
+	keptNotices = 1000           // of an owner
+	maxAgent    = 200            // characters kept of what a viewer's program says
+)
+
+// viewRow is one view through a link.
+type viewRow struct {
+	At              time.Time
+	Agent, Referrer string `json:",omitempty"`
+}
+
+// notice tells an owner that a link was first used.
+type notice struct {
+	ID         int64
+	Event      string
+	Deck, Link int64
+	Title      string // of the deck then
+	Name       string // of the link
+	At         time.Time
+}
+
+func viewKey(doc string, id, view int64) string { return fmt.Sprintf("%s/%019d/%019d", doc, id, view) }
+
+// bots are parts of the names of programs that open links by themselves.
+var bots = []string{
+	"bot", "crawl", "spider", "slurp", "preview", "facebookexternalhit", "whatsapp", "telegram", "embedly", "skypeuri",
+	"vkshare", "curl/", "wget/", "python-requests", "python-urllib", "go-http-client", "okhttp", "headless", "monitor", "lighthouse",
+	"mattermost", "bitlybot", "iframely", "outbrain", "pinterest", "quora link", "w3c_validator", "safelinks", "scanner",
+}
+
+// automatic reports whether a viewer's program says that nobody is looking.
+func automatic(agent string) bool {
+	agent = strings.ToLower(agent)
+	for _, bot := range bots {
+		if strings.Contains(agent, bot) {
+			return true
+		}
+	}
+	return false
+}
+
+// count notes a view. Of the first one the owner hears: link, event, notice and mail are
+// written in one transaction, so that it is the first only once.
+func (p openShareParams) count(c *engine.Ctx, d *storage.Doc, l *link) error {
+	l.Views++
+	first := l.FirstViewed.IsZero()
+	if first {
+		l.FirstViewed = c.Now
+	}
+	if err := l.save(c, d); err != nil {
+		return err
+	}
+	views := c.Tx.Table(viewTable)
+	row := viewRow{At: c.Now, Agent: short(p.Agent), Referrer: short(p.Referrer)}
+	if err := views.Put(viewKey(d.ID(), l.ID, l.Views), row); err != nil {
+		return err
+	}
+	if l.Views > keptViews {
+		if err := views.Delete(viewKey(d.ID(), l.ID, l.Views-keptViews)); err != nil {
+			return err
+		}
+	}
+	if !first {
+		return nil
+	}
+	err := c.Tx.Fire("share_link.first_viewed", d, map[string]any{"link": l.ID, "deck": number(d), "name": l.Name, "owner": l.Owner})
+	if err != nil || !l.Notify {
+		return err
+	}
+	return l.notify(c, d, p.Base)
+}
+
+// notify leaves the owner a notice and, if there is an address, sends mail.
+func (l *link) notify(c *engine.Ctx, d *storage.Doc, base string) error {
+	n := notice{Event: "share_link.first_viewed", Deck: number(d), Link: l.ID, Title: d.Title(), Name: l.Name, At: c.Now}
+	var err error
+	if n.ID, err = c.Tx.Next("deck-notices"); err != nil {
+		return err
+	}
+	notices := c.Tx.Table(noticeTable)
+	prefix := url.PathEscape(l.Owner) + "/"
+	count := 0
+	for key := range notices.Scan(prefix, prefix+"~", true, keptNotices+10) {
+		if count++; count >= keptNotices {
+			if err := notices.Delete(key); err != nil {
+				return err
+			}
+		}
+	}
+	if err := notices.Put(prefix+fmt.Sprintf("%019d", n.ID), n); err != nil {
+		return err
+	}
+	u, err := c.Tx.User(l.Owner)
+	if err != nil || u.Email == "" {
+		return err
+	}
+	return c.Enqueue("mail", map[string]any{
+		"to":      []string{u.Email},
+		"subject": fmt.Sprintf("%q was opened through a share link", d.Title()),
+		"text": fmt.Sprintf("Your deck %q was viewed for the first time through the share link %q, on %s.\n\n%s\n",
+			d.Title(), l.Name, c.Now.Format(time.RFC1123), view{Base: base}.address(l.Owner, d)),
+	})
+}
+
+func short(s string) string {
+	if r := []rune(s); len(r) > maxAgent {
+		s = string(r[:maxAgent])
+	}
+	return strings.ToValidUTF8(s, "")
+}
+
+// remove deletes a link, its token and its log.
+func (l *link) remove(c *engine.Ctx, d *storage.Doc) error {
+	views := c.Tx.Table(viewTable)
+	prefix := linkKey(d.ID(), l.ID)
+	for key := range views.Scan(prefix+"/", prefix+"0", false, keptViews+1) {
+		if err := views.Delete(key); err != nil {
+			return err
+		}
+	}
+	if err := c.Tx.Table(tokenTable).Delete(tokenKey(l.token(c, d.ID()))); err != nil {
+		return err
+	}
+	return c.Tx.Table(linkTable).Delete(prefix)
+}
+
+// readRow decodes a row that a scan found.
+func readRow[T any](raw json.RawMessage) (T, error) {
+	var row T
+	err := json.Unmarshal(raw, &row)
+	return row, err
+}

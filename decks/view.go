@@ -1,0 +1,103 @@
+package decks
+
+import (
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+var viewDeck = engine.Op{
+	Name: "Deck.View", Label: "View Deck", Category: category, Effect: engine.Reads,
+	Doc: "Returns the deck at an address for showing it to whoever may see it: everybody, the owner's team, or the owner alone. What " +
+		"the caller may not see does not exist. Member editable of the result says whether the caller is the owner.",
+	Run: engine.On(viewDeckParams.run),
+}
+
+type viewDeckParams struct {
+	Username string `json:"username" doc:"Name of the owner."`
+	Slug     string `json:"slug" doc:"The deck's part of the address."`
+	Base     string `json:"base" default:"" doc:"Public address that stands in front of the addresses in the result."`
+}
+
+func (p viewDeckParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
+	missing := fault.NotFound.Errorf("deck %.60q of %.60q: does not exist", p.Slug, p.Username)
+	asked := c.Tx
+	c.Tx = asked.As(behind(c))
+	defer func() { c.Tx = asked }()
+	folder, err := homeOf(c.Tx, p.Username)
+	if err != nil || folder == nil {
+		return nil, either(err, missing)
+	}
+	d, err := deckAt(c.Tx, folder, p.Slug)
+	switch {
+	case fault.Is(err, fault.NotFound):
+		return nil, missing
+	case err != nil:
+		return nil, err
+	case d.IsTrashed() || !maySee(asked, d, c.As, p.Username):
+		return nil, missing
+	}
+	return view{Base: p.Base}.page(c, d, p.Username)
+}
+
+// maySee reports whether somebody may look at a deck. A guest may only see what is public.
+func maySee(tx *storage.Tx, d *storage.Doc, as *storage.Principal, owner string) bool {
+	if as.Name == owner {
+		return true
+	}
+	if as.Name == storage.Guest().Name {
+		return prop[string](d, "deck:visibility") == "all"
+	}
+	return tx.Can(d, "Read")
+}
+
+// deckAt returns the deck with a slug in a folder.
+func deckAt(tx *storage.Tx, folder *storage.Doc, slug string) (*storage.Doc, error) {
+	page, err := tx.Query(live+" AND deck:slug = ? ORDER BY dc:created", storage.QueryOptions{
+		Args: []any{folder.ID(), slug}, PageOptions: storage.PageOptions{Limit: 1, CountLimit: -1},
+	})
+	if err == nil && len(page.Docs) == 0 {
+		err = fault.NotFound.Errorf("deck %s: does not exist", slug)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return page.Docs[0], nil
+}
+
+// page is a deck as its pages show it: all fields, the HTML and the owner. Speaker notes are
+// the owner's alone.
+func (v view) page(c *engine.Ctx, d *storage.Doc, owner string) (map[string]any, error) {
+	mine := c.As.Name == owner
+	data := v.shape(owner, d, union, false)
+	text, err := source(d)
+	if err != nil {
+		return nil, err
+	}
+	if !mine {
+		text, data["notes"] = withoutNotes(text), ""
+	}
+	data["html"], data["editable"] = text, mine
+	who, err := ownerOf(c, owner)
+	if err != nil {
+		return nil, err
+	}
+	data["owner"] = who
+	tag := version(d) + "-page"
+	if mine {
+		tag += "-notes"
+	}
+	return map[string]any{"data": data, "etag": `"` + tag + `"`}, nil
+}
+
+// ownerOf describes who a deck belongs to.
+func ownerOf(c *engine.Ctx, name string) (map[string]any, error) {
+	u, err := c.Tx.User(name)
+	if fault.Is(err, fault.NotFound) {
+		return map[string]any{"id": int64(0), "name": name, "username": name}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return map[string]any{"id": u.ID, "name": fullName(u), "username": u.Username}, nil
+}

@@ -1,0 +1,67 @@
+package storage
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+)
+
+const (
+	secretsTable = "secrets"
+	masterRow    = "master"
+)
+
+// masterSecret is how the secret is kept that all others are made of.
+type masterSecret struct{ Key []byte }
+
+// Secret returns 32 bytes that only this server can make: the same for the same purpose, and
+// nothing about those for another. With it doors sign what they hand out (links, cookies).
+func (r *Repo) Secret(purpose string) []byte {
+	m := hmac.New(sha256.New, r.master)
+	m.Write([]byte(purpose))
+	return m.Sum(nil)
+}
+
+// openSecret reads the master secret, or makes one and keeps it in the store, so that what was
+// signed with it holds after a restart and on a restored backup.
+func (r *Repo) openSecret(ctx context.Context, given []byte) error {
+	if len(given) > 0 {
+		r.master = given
+		return nil
+	}
+	var row masterSecret
+	read := func(t *Tx) error {
+		_, err := t.secret(secretsTable).Get(masterRow, &row)
+		return err
+	}
+	if err := r.View(ctx, r.System(), read); err != nil {
+		return err
+	}
+	if len(row.Key) == 0 {
+		err := r.Update(ctx, r.System(), func(t *Tx) error {
+			if err := read(t); err != nil || len(row.Key) > 0 {
+				return err
+			}
+			row.Key = make([]byte, 32)
+			rand.Read(row.Key)
+			return t.secret(secretsTable).Put(masterRow, row)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	r.master = row.Key
+	return nil
+}
+
+// HashPassword makes the text to keep for a password that is no user's, of a link for example.
+func (r *Repo) HashPassword(ctx context.Context, password string) (string, error) {
+	return r.passwords.hash(ctx, password)
+}
+
+// PasswordMatches reports whether a text made by HashPassword is that of the password. It
+// takes as long as it has to: callers bound how often somebody may try.
+func (r *Repo) PasswordMatches(ctx context.Context, kept, password string) (bool, error) {
+	return r.passwords.matches(ctx, kept, password)
+}
