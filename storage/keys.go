@@ -183,6 +183,11 @@ func appendMoment(k []byte, at time.Time, number int64) []byte {
 	return binary.BigEndian.AppendUint64(k, uint64(number))
 }
 
+// leaseEnd is the moment in the key of a leased job.
+func leaseEnd(key []byte) time.Time {
+	return time.UnixMilli(int64(binary.BigEndian.Uint64(key[2:]) ^ 1<<63))
+}
+
 func jobKey(queue byte, at time.Time, job string) []byte {
 	k := []byte{spaceJob, queue}
 	if queue != jobDead {

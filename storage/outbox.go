@@ -3,6 +3,9 @@ package storage
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"math/rand/v2"
+	"strings"
 	"sync"
 	"time"
 
@@ -33,6 +36,7 @@ const (
 	jobWorkers = 4
 	jobPause   = time.Second // longest time before the queue is looked at again
 	jobKept    = 7 * 24 * time.Hour
+	jobFailure = 2000 // bytes of what went wrong
 )
 
 // Enqueue adds a job that is carried out once the transaction is committed.
@@ -61,28 +65,6 @@ func (t *Tx) Enqueue(j Job) error {
 	return putJob(t.kv, jobDue, j.Due, j)
 }
 
-// Jobs returns jobs of the outbox for administrators: those that wait, run and were given up.
-func (t *Tx) Jobs(limit int) (due, running, dead []Job, err error) {
-	if !t.rights.admin {
-		return nil, nil, nil, fault.Denied.Errorf("the outbox is for administrators, not for '%s'", t.as.Name)
-	}
-	for queue, into := range map[byte]*[]Job{jobDue: &due, jobLeased: &running, jobDead: &dead} {
-		r := prefix([]byte{spaceJob, queue})
-		r.Limit = limit
-		for row, err := range t.kv.Scan(r) {
-			if err != nil {
-				return nil, nil, nil, err
-			}
-			var j Job
-			if err := json.Unmarshal(row.Value, &j); err != nil {
-				return nil, nil, nil, fault.Internal.Errorf("job: %w", err)
-			}
-			*into = append(*into, j)
-		}
-	}
-	return due, running, dead, nil
-}
-
 func putJob(k *kv.Tx, queue byte, at time.Time, j Job) error {
 	b, err := json.Marshal(j)
 	if err != nil {
@@ -91,9 +73,27 @@ func putJob(k *kv.Tx, queue byte, at time.Time, j Job) error {
 	return k.Set(jobKey(queue, at, j.ID), b)
 }
 
+// GaveUp is an error of a job that trying again cannot mend.
+type GaveUp struct{ Err error }
+
+// Error says what went wrong.
+func (e *GaveUp) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *GaveUp) Unwrap() error { return e.Err }
+
+// Later is an error of a job that could not be begun: it waits until then, and the try does not count.
+type Later struct {
+	At  time.Time
+	Why string
+}
+
+// Error says what the job waits for.
+func (e *Later) Error() string { return e.Why }
+
 // RunJobs claims and carries out jobs until ctx ends; handlers are chosen by kind, and jobs of other kinds
-// are left alone. A job that fails is tried again later, at most 8 times altogether; a
-// handler may meet the same job twice.
+// are left alone. A job that fails is tried again later, at most 8 times altogether over a day, unless it
+// says GaveUp or Later; a handler may meet the same job twice.
 func (r *Repo) RunJobs(ctx context.Context, handlers map[string]func(context.Context, Job) error) error {
 	r.working.Add(1)
 	defer r.working.Done()
@@ -271,17 +271,37 @@ func (r *Repo) settle(ctx context.Context, j Job, leased []byte, failed error) {
 		if err := k.Delete(leased); err != nil || failed == nil {
 			return err
 		}
-		j := j
-		j.Failure = failed.Error()
-		if j.Tries >= jobTries {
-			return putJob(k, jobDead, j.Due, j)
-		}
-		j.Due = r.clock().Add(jobDelay(j.Tries)).UTC().Truncate(time.Millisecond)
-		return putJob(k, jobDue, j.Due, j)
+		queue, again := r.again(j, failed)
+		return putJob(k, queue, again.Due, again)
 	})
 	if err != nil {
 		r.log.Error("job cannot be settled", "kind", j.Kind, "job", j.ID, "err", err)
 	}
+}
+
+// again is a job after a failure, and the queue it goes to.
+func (r *Repo) again(j Job, failed error) (byte, Job) {
+	j.Failure = cutText(failed.Error(), jobFailure)
+	var never *GaveUp
+	var later *Later
+	switch {
+	case errors.As(failed, &later):
+		j.Tries--
+		j.Due = later.At.UTC().Truncate(time.Millisecond)
+		return jobDue, j
+	case errors.As(failed, &never), j.Tries >= jobTries:
+		return jobDead, j
+	}
+	j.Due = r.clock().Add(jobDelay(j.Tries)).UTC().Truncate(time.Millisecond)
+	return jobDue, j
+}
+
+// cutText shortens a text, between two characters.
+func cutText(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "")
 }
 
 func (r *Repo) try(ctx context.Context, j Job, do func(context.Context, Job) error) (err error) {
@@ -296,5 +316,12 @@ func (r *Repo) try(ctx context.Context, j Job, do func(context.Context, Job) err
 	return do(ctx, j)
 }
 
-// jobDelay is how long a job waits after its n-th try failed: 1 s, doubled each time.
-func jobDelay(tries int) time.Duration { return time.Second << min(tries-1, 8) }
+// jobDelays are how long a job waits after its n-th try failed, up to a fifth more: together, a day.
+var jobDelays = [jobTries - 1]time.Duration{
+	time.Second, 10 * time.Second, time.Minute, 10 * time.Minute, time.Hour, 5 * time.Hour, 14 * time.Hour,
+}
+
+func jobDelay(tries int) time.Duration {
+	d := jobDelays[min(max(tries, 1), len(jobDelays))-1]
+	return d + rand.N(d/5)
+}

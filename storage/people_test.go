@@ -292,13 +292,20 @@ func TestJobs(t *testing.T) {
 	if !errors.Is(err, rolledBack) {
 		t.Fatal(err)
 	}
-	enqueue(storage.Job{Kind: "ok", Data: json.RawMessage(`1`)}, storage.Job{Kind: "bad"}, storage.Job{Kind: "unknown"},
+	enqueue(storage.Job{Kind: "ok", Data: json.RawMessage(`1`)}, storage.Job{Kind: "bad"}, storage.Job{Kind: "never", ID: "never"}, storage.Job{Kind: "unknown"},
 		storage.Job{Kind: "ok", Data: json.RawMessage(`2`), Due: base.Add(time.Hour)})
+	var put atomic.Bool
 	done, bad := make(chan string, 10), make(chan int, 100)
 	end := make(chan error)
 	go func() {
 		end <- w.RunJobs(ctx, map[string]func(context.Context, storage.Job) error{
 			"ok": func(_ context.Context, j storage.Job) error { done <- j.As + string(j.Data); return nil },
+			"never": func(_ context.Context, j storage.Job) error {
+				if j.Data == nil || put.CompareAndSwap(false, true) {
+					return &storage.Later{At: base.Add(time.Minute), Why: "not yet"}
+				}
+				return &storage.GaveUp{Err: errors.New("too late")}
+			},
 			"bad": func(_ context.Context, j storage.Job) error {
 				bad <- j.Tries
 				if j.Tries == 2 {
@@ -316,7 +323,7 @@ func TestJobs(t *testing.T) {
 			t.Errorf("try %d, want %d", got, want)
 		}
 		time.Sleep(5 * time.Millisecond)
-		skip.Add(int64(10 * time.Minute))
+		skip.Add(int64(24 * time.Hour))
 		enqueue(storage.Job{Kind: "unknown"}) // wakes the worker
 	}
 	if got := <-done; got != "bob2" {
@@ -327,11 +334,23 @@ func TestJobs(t *testing.T) {
 		t.Error(err)
 	}
 	w.view(w.System(), func(tx *storage.Tx) error {
-		due, running, dead, err := tx.Jobs(100)
-		if err != nil || len(due) != 9 || len(running) != 0 || len(dead) != 1 || dead[0].Failure != "no luck" {
-			t.Errorf("due %d, running %d, dead %+v: %v", len(due), len(running), dead, err)
+		jobs, err := tx.Jobs("", "", 100)
+		if err != nil || len(jobs) != 11 || jobs[0].State != storage.JobGivenUp || jobs[0].Failure != "no luck" || jobs[1].Failure != "too late" {
+			t.Errorf("jobs %+v: %v", jobs, err)
+		}
+		if jobs, err = tx.Jobs(storage.JobWaits, "unknown", 5); err != nil || len(jobs) != 5 {
+			t.Errorf("waiting jobs %+v: %v", jobs, err)
 		}
 		return nil
+	})
+	wantKind(t, w.Update(context.Background(), user("bob"), func(tx *storage.Tx) error { return tx.DeleteJob("never") }), fault.Denied, "outbox")
+	w.update(w.System(), func(tx *storage.Tx) error {
+		_, err := tx.RetryJob("nope")
+		wantKind(t, err, fault.NotFound, "job nope")
+		if j, err := tx.RetryJob("never"); err != nil || j.State != storage.JobWaits || j.Tries != 0 {
+			t.Errorf("retried: %+v %v", j, err)
+		}
+		return tx.DeleteJob("never")
 	})
 	skip.Add(int64(30 * 24 * time.Hour))
 	if err := w.Sweep(context.Background()); err != nil {
