@@ -193,9 +193,12 @@ func (t *Tx) addressOf(name, doc string) (string, error) {
 			return "", errIfNot(errIfNot(err, fault.NotFound), fault.Denied)
 		}
 	}
-	a, err := address((&mail.Address{Name: strings.TrimSpace(u.FirstName + " " + u.LastName), Address: u.Email}).String())
+	a, err := address(u.Email)
 	if err != nil {
-		return "", nil // an address that was never one
+		return "", nil //nolint:nilerr // an address that was never one
+	}
+	if name := strings.TrimSpace(u.FirstName + " " + u.LastName); name != "" && headerText(name) && !strings.Contains(a, "<") {
+		a = (&mail.Address{Name: name, Address: a}).String()
 	}
 	return a, nil
 }

@@ -28,11 +28,12 @@ var imports = map[string][]string{
 	"engine":              {"storage", "storage/blob", "storage/schema", "engine/expr"},
 	"engine/entity":       {"engine", "storage", "storage/blob", "storage/schema"},
 	"engine/library":      {"engine"},
+	"engine/mail":         {"storage"},
 	"engine/scenario":     {"engine", "engine/entity", "storage", "storage/..."},
 	"ops":                 {"ops/...", "engine"},
 	"storage/storagetest": {"..."}, // a repository for tests
 	"ops/opstest":         {"..."}, // a repository for tests
-	"ops/*":               {"engine", "engine/expr", "engine/entity", "storage", "storage/blob", "storage/schema", "storage/query"},
+	"ops/*":               {"engine", "engine/expr", "engine/entity", "engine/mail", "storage", "storage/blob", "storage/schema", "storage/query"},
 	"decks":               {"engine", "storage", "storage/blob"},
 	"decks/theme":         {}, // files for browsers, no operations: for decks and pages alike
 	"chains":              {"engine", "engine/expr", "engine/library"},
@@ -41,6 +42,8 @@ var imports = map[string][]string{
 	"rest/mcp":            {"engine", "engine/entity"},
 	"rest/resttest":       {"..."}, // a server for tests
 	"cmd/catena":          {"..."},
+
+	"engine/mail/mailtest": {}, // a mail server for tests
 }
 
 // TestImports holds the picture of the architecture: imports point down.
