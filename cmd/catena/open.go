@@ -14,6 +14,7 @@ import (
 	"catena/chains"
 	"catena/decks"
 	"catena/engine"
+	"catena/engine/mail"
 	"catena/ops"
 	"catena/ops/repository"
 	"catena/rest"
@@ -41,6 +42,7 @@ type app struct {
 	engine  *engine.Engine
 	chains  *chains.Chains
 	scripts *scripts.Runner
+	mail    *mail.Sender
 }
 
 // openOptions are what serve may set and other verbs leave alone.
@@ -48,6 +50,8 @@ type openOptions struct {
 	durability    badger.Durability
 	adminPassword string
 	scripts       scripts.Limits
+	smtp          smtp
+	base          string // public address
 }
 
 // files opens the store and the blobs alone.
@@ -61,7 +65,7 @@ func (g *global) openFiles(o openOptions) (*app, error) {
 		return nil, err
 	}
 	a := &app{dir: g.data, log: log}
-	for _, sub := range []string{"", "chains", "providers", "scripts", "types"} {
+	for _, sub := range []string{"", "chains", "mail", "providers", "scripts", "types"} {
 		if err := os.MkdirAll(filepath.Join(g.data, sub), 0o700); err != nil {
 			return nil, usage{err}
 		}
@@ -101,6 +105,9 @@ func (a *app) start(ctx context.Context, o openOptions) error {
 	}
 	a.repo, err = storage.Open(ctx, storage.Config{Name: "default", DB: a.db, Blobs: a.blobs, Types: types, Log: a.log}, o.adminPassword)
 	if err != nil {
+		return err
+	}
+	if err := a.sender(o.smtp, o.base); err != nil {
 		return err
 	}
 	self, err := os.Executable()

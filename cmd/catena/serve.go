@@ -31,6 +31,7 @@ type serve struct {
 	relaxed                    bool
 	drain, scriptTime          time.Duration
 	hosts                      []string
+	smtp                       smtp
 }
 
 func (s *serve) flags(f *pflag.FlagSet) {
@@ -41,6 +42,7 @@ func (s *serve) flags(f *pflag.FlagSet) {
 	f.BoolVar(&s.relaxed, "relaxed", false, "acknowledge before the disk has synced: up to one second may be lost in a power failure")
 	f.DurationVar(&s.drain, "drain", 30*time.Second, "time running requests get to end at shutdown")
 	f.DurationVar(&s.scriptTime, "script-time", maxScriptTime, "longest time a script may run; 10s is the most")
+	s.smtp.flags(f)
 	f.StringSliceVar(&s.hosts, "allow-host", nil, "further host names requests may carry, besides the listener's and loopback")
 }
 
@@ -55,7 +57,7 @@ func serveCmd(g *global) *cobra.Command {
 }
 
 func (s *serve) options() openOptions {
-	o := openOptions{adminPassword: s.adminPassword, scripts: scripts.Limits{Wall: s.scriptTime}}
+	o := openOptions{adminPassword: s.adminPassword, scripts: scripts.Limits{Wall: s.scriptTime}, smtp: s.smtp, base: s.public()}
 	if s.relaxed {
 		o.durability = badger.Relaxed
 	}
@@ -127,6 +129,14 @@ func (s *serve) open(ctx context.Context, g *global, out io.Writer) (*app, error
 	return a, nil
 }
 
+// public is the address in links that leave the server.
+func (s *serve) public() string {
+	if s.baseURL != "" {
+		return s.baseURL
+	}
+	return "http://" + s.addr
+}
+
 // background starts what works beside requests; the function returned waits for its end.
 func (a *app) background(ctx context.Context) (wait func()) {
 	done := make(chan struct{}, 3)
@@ -143,7 +153,7 @@ func (a *app) background(ctx context.Context) (wait func()) {
 			}
 		}()
 	}
-	start("jobs", func(ctx context.Context) error { return a.repo.RunJobs(ctx, nil) })
+	start("jobs", func(ctx context.Context) error { return a.repo.RunJobs(ctx, a.jobHandlers()) })
 	start("sweep", a.sweep)
 	start("watching chains and scripts", a.watch)
 	return func() {

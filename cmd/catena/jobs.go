@@ -1,0 +1,51 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/pflag"
+
+	"catena/engine/mail"
+	"catena/storage"
+)
+
+// jobHandlers is the table of what the outbox is carried out by: one line for each kind of job.
+func (a *app) jobHandlers() map[string]func(context.Context, storage.Job) error {
+	return map[string]func(context.Context, storage.Job) error{
+		storage.MailJob: a.mail.Job,
+	}
+}
+
+// smtp is the mail server that messages are handed to.
+type smtp struct {
+	host, user, password, security, from string
+	port                                 int
+}
+
+func (m *smtp) flags(f *pflag.FlagSet) {
+	f.StringVar(&m.host, "smtp-host", "", "mail server; empty: no mail is sent")
+	f.IntVar(&m.port, "smtp-port", 0, "its port; 0: the usual one")
+	f.StringVar(&m.user, "smtp-user", "", "who signs in to it; empty: nobody")
+	f.StringVar(&m.password, "smtp-password", "", "password for it (better: CATENA_SMTP_PASSWORD)")
+	f.StringVar(&m.security, "smtp-security", "starttls", "starttls, ssl or none")
+	f.StringVar(&m.from, "smtp-from", "", "sender of the server's own messages")
+}
+
+// sender reads the templates of the data directory and makes the sender of mail.
+func (a *app) sender(m smtp, base string) error {
+	templates, err := mail.LoadTemplates(os.DirFS(filepath.Join(a.dir, "mail")))
+	if err != nil {
+		return usage{err}
+	}
+	a.mail, err = mail.New(mail.Config{
+		Host: m.host, Port: m.port, User: m.user, Password: m.password, Security: m.security, From: m.from,
+		Base: base, Templates: templates, Log: a.log,
+		Blobs: func(b *storage.Blob) *storage.Blob { return a.repo.Blobs().Load(*b) },
+	})
+	if err != nil {
+		return usage{err}
+	}
+	return nil
+}
