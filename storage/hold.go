@@ -28,6 +28,16 @@ func (t *Tx) ReleaseBlob(holder, digest string) error {
 	return t.kv.Delete(blobRefKey(digest, id))
 }
 
+// KeepBlob makes the content of a file durable although nobody refers to it: it stays for the
+// grace period of Sweep, which is what a job that is about to use it needs.
+func (t *Tx) KeepBlob(b *Blob) error {
+	if err := t.mayWrite(); err != nil {
+		return err
+	}
+	t.pin(b.Digest)
+	return t.repo.blobs.Keep(b)
+}
+
 // HeldBlob returns the file of a digest with what the holder's record says about it. Whether
 // the content is there is seen when the file is opened.
 func (t *Tx) HeldBlob(meta Blob) *Blob {

@@ -21,6 +21,7 @@ var imports = map[string][]string{
 	"storage/badger":      {"storage/kv"},
 	"storage/memory":      {"storage/kv", "storage/kv/tree"},
 	"storage/blob":        {},
+	"storage/egress":      {},
 	"storage/schema":      {"storage/blob"},
 	"storage/query":       {"storage/blob", "storage/schema"},
 	"storage":             {"storage/kv", "storage/blob", "storage/schema", "storage/query"},
@@ -33,8 +34,8 @@ var imports = map[string][]string{
 	"ops":                 {"ops/...", "engine"},
 	"storage/storagetest": {"..."}, // a repository for tests
 	"ops/opstest":         {"..."}, // a repository for tests
-	"ops/*":               {"engine", "engine/expr", "engine/entity", "engine/mail", "storage", "storage/blob", "storage/schema", "storage/query"},
-	"decks":               {"engine", "storage", "storage/blob"},
+	"ops/*":               {"engine", "engine/expr", "engine/entity", "engine/mail", "storage", "storage/blob", "storage/egress", "storage/schema", "storage/query"},
+	"decks":               {"engine", "storage", "storage/blob", "storage/egress"},
 	"decks/theme":         {}, // files for browsers, no operations: for decks and pages alike
 	"chains":              {"engine", "engine/expr", "engine/library"},
 	"scripts":             {"engine", "engine/entity", "engine/expr", "engine/library"},

@@ -2,20 +2,24 @@ package main
 
 import (
 	"context"
+	"maps"
 	"os"
 	"path/filepath"
 
 	"github.com/spf13/pflag"
 
 	"catena/engine/mail"
+	opsblob "catena/ops/blob"
 	"catena/storage"
 )
 
 // jobHandlers is the table of what the outbox is carried out by: one line for each kind of job.
 func (a *app) jobHandlers() map[string]func(context.Context, storage.Job) error {
-	return map[string]func(context.Context, storage.Job) error{
+	all := map[string]func(context.Context, storage.Job) error{
 		storage.MailJob: a.mail.Job,
 	}
+	maps.Copy(all, opsblob.Jobs(a.blobs, a.outside))
+	return all
 }
 
 // smtp is the mail server that messages are handed to.

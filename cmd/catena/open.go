@@ -16,12 +16,14 @@ import (
 	"catena/engine"
 	"catena/engine/mail"
 	"catena/ops"
+	opsblob "catena/ops/blob"
 	"catena/ops/repository"
 	"catena/rest"
 	"catena/scripts"
 	"catena/storage"
 	"catena/storage/badger"
 	"catena/storage/blob"
+	"catena/storage/egress"
 	"catena/storage/kv"
 	"catena/storage/schema"
 )
@@ -43,6 +45,7 @@ type app struct {
 	chains  *chains.Chains
 	scripts *scripts.Runner
 	mail    *mail.Sender
+	outside opsblob.Outside // what operations may reach; its client is the one there is
 }
 
 // openOptions are what serve may set and other verbs leave alone.
@@ -52,6 +55,8 @@ type openOptions struct {
 	scripts       scripts.Limits
 	smtp          smtp
 	base          string // public address
+	egress        egress.Config
+	exports       string // folder that operations may write files to; "": none
 }
 
 // files opens the store and the blobs alone.
@@ -125,6 +130,13 @@ func (a *app) start(ctx context.Context, o openOptions) error {
 		return usage{err}
 	}
 	if set, err = set.With(repository.OpsWith(providers)); err != nil {
+		return err
+	}
+	a.outside.Folder = o.exports
+	if a.outside.Client, err = egress.New(o.egress); err != nil {
+		return usage{err}
+	}
+	if set, err = set.With(opsblob.OpsWith(a.outside)); err != nil {
 		return err
 	}
 	a.engine = engine.New(engine.Config{Repo: a.repo, Set: set, Log: a.log})

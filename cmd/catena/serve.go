@@ -19,6 +19,7 @@ import (
 	"catena/rest"
 	"catena/scripts"
 	"catena/storage/badger"
+	"catena/storage/egress"
 )
 
 // maxScriptTime is the longest that package scripts lets a script run.
@@ -32,6 +33,9 @@ type serve struct {
 	drain, scriptTime          time.Duration
 	hosts                      []string
 	smtp                       smtp
+	egressAllow                []string
+	egressHTTP                 bool
+	exportFolder               string
 }
 
 func (s *serve) flags(f *pflag.FlagSet) {
@@ -44,6 +48,9 @@ func (s *serve) flags(f *pflag.FlagSet) {
 	f.DurationVar(&s.scriptTime, "script-time", maxScriptTime, "longest time a script may run; 10s is the most")
 	s.smtp.flags(f)
 	f.StringSliceVar(&s.hosts, "allow-host", nil, "further host names requests may carry, besides the listener's and loopback")
+	f.StringSliceVar(&s.egressAllow, "egress-allow", nil, "addresses or networks that are not public and may be reached all the same, as 10.1.0.0/16")
+	f.BoolVar(&s.egressHTTP, "egress-http", false, "reach public addresses by http too, not only by https")
+	f.StringVar(&s.exportFolder, "export-folder", "", "folder below which Blob.ExportToFS may write; empty: nowhere")
 }
 
 func serveCmd(g *global) *cobra.Command {
@@ -57,7 +64,8 @@ func serveCmd(g *global) *cobra.Command {
 }
 
 func (s *serve) options() openOptions {
-	o := openOptions{adminPassword: s.adminPassword, scripts: scripts.Limits{Wall: s.scriptTime}, smtp: s.smtp, base: s.public()}
+	o := openOptions{adminPassword: s.adminPassword, scripts: scripts.Limits{Wall: s.scriptTime}, smtp: s.smtp, exports: s.exportFolder, base: s.public()}
+	o.egress = egress.Config{Allow: s.egressAllow, Plain: s.egressHTTP}
 	if s.relaxed {
 		o.durability = badger.Relaxed
 	}

@@ -4,18 +4,20 @@
 package blob
 
 import (
+	"slices"
+
 	"catena/engine"
 	"catena/storage"
 )
 
-// Ops are the file operations.
-var Ops = []engine.Op{
+// Ops are the file operations; those that reach outside as a server without configuration has them.
+var Ops = slices.Concat([]engine.Op{
 	attach,
 	concatenatePDFs,
 	createZip,
 	importFile,
 	remove,
-}
+}, OpsWith(Outside{}))
 
 // keep saves the document if asked to, and returns it as it then is.
 func keep(c *engine.Ctx, d *storage.Doc, save bool) (*storage.Doc, error) {

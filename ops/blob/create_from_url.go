@@ -1,0 +1,63 @@
+package blob
+
+import (
+	"net/url"
+	"path"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/egress"
+	"catena/storage/fault"
+)
+
+func createFromURL(client *egress.Client) engine.Op {
+	return engine.Op{
+		Name:     "Blob.CreateFromURL",
+		Aliases:  []string{"Blob.Create"},
+		Label:    "File From URL",
+		Category: "Fetch",
+		Doc: "Fetches what is at an http or https address and returns it as a file. Other schemes give nothing. " +
+			"Only public addresses are reached, by https, unless the server is configured otherwise.",
+		Effect: engine.Reads,
+		Run: engine.On(func(p createFromURLParams, c *engine.Ctx, in engine.Void) (*storage.Blob, error) {
+			return p.fetch(c, client)
+		}),
+	}
+}
+
+type createFromURLParams struct {
+	File     string `json:"file" type:"resource" doc:"The address."`
+	Encoding string `json:"encoding,omitzero" doc:"Encoding of the text, for example UTF-8."`
+	Filename string `json:"filename,omitzero" doc:"Name of the file; without it the last part of the address."`
+	Type     string `json:"mime-type,omitzero" doc:"Type of the file; without it, it is found from name and content."`
+}
+
+func (p createFromURLParams) fetch(c *engine.Ctx, client *egress.Client) (*storage.Blob, error) {
+	u, err := url.Parse(p.File)
+	if err != nil {
+		return nil, fault.Invalid.Errorf("file: %q is not an address", p.File).In("file")
+	}
+	if u.Scheme != "http" && u.Scheme != "https" {
+		return nil, nil
+	}
+	a, err := client.Get(c, p.File)
+	if err != nil {
+		return nil, err
+	}
+	defer a.Body.Close()
+	if a.Status != 200 {
+		return nil, fault.Unavailable.Errorf("file: the address answered with status %d", a.Status).WithCode("unreachable")
+	}
+	name, typ := p.Filename, p.Type
+	if name == "" {
+		name = baseName(path.Clean("/" + u.Path))
+	}
+	if typ == "" {
+		typ = a.Header.Get("Content-Type")
+	}
+	b, err := c.Tx.NewBlob(name, typ, a.Body)
+	if err != nil || p.Encoding == "" {
+		return b, err
+	}
+	return b.WithEncoding(p.Encoding), nil
+}

@@ -1,0 +1,68 @@
+package blob
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+func exportToFS(folder string) engine.Op {
+	return engine.Op{
+		Name:     "Blob.ExportToFS",
+		Aliases:  []string{"Blob.ToFile"},
+		Label:    "Export to File",
+		Category: "Files",
+		Doc: "Writes the file to a folder of the server, once the call is committed, and returns it. The folder lies below the one the server is configured with; " +
+			"without one nothing is written. An existing file is never overwritten.",
+		Run: engine.Each(func(p exportToFSParams, c *engine.Ctx, b *storage.Blob) (*storage.Blob, error) {
+			return b, p.export(c, folder, b)
+		}),
+	}
+}
+
+type exportToFSParams struct {
+	Directory string `json:"directory" doc:"Folder for the file, absolute or below the configured one."`
+	Prefix    string `json:"prefix,omitzero" doc:"Goes in front of the file's name."`
+}
+
+func (p exportToFSParams) export(c *engine.Ctx, folder string, b *storage.Blob) error {
+	if folder == "" {
+		return fault.Denied.Errorf("directory: the server is configured to export no files").WithCode("export-folder")
+	}
+	dir, err := p.below(folder)
+	if err != nil {
+		return err
+	}
+	name := filepath.Join(dir, baseName(p.Prefix+b.Name))
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return fault.Unavailable.Errorf("directory: %w", err)
+	}
+	defer root.Close()
+	if _, err := root.Lstat(name); err == nil {
+		return fault.Exists.Errorf("file %s: exists", name)
+	}
+	if err := c.Tx.KeepBlob(b); err != nil {
+		return err
+	}
+	return c.Enqueue(exportJob, exporting{name, *b})
+}
+
+// below returns the folder asked for, seen from the configured one.
+func (p exportToFSParams) below(folder string) (string, error) {
+	dir := p.Directory
+	if filepath.IsAbs(dir) {
+		var err error
+		if dir, err = filepath.Rel(folder, dir); err != nil {
+			dir = ".."
+		}
+	}
+	if dir = filepath.Clean(dir); !filepath.IsLocal(dir) || strings.ContainsRune(dir, 0) {
+		return "", fault.Denied.Errorf("directory %s: is not below the folder for exports", p.Directory).In("directory")
+	}
+	return dir, nil
+}

@@ -1,0 +1,139 @@
+package blob
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"catena/engine"
+	"catena/ops/opstest"
+	"catena/storage"
+	"catena/storage/egress"
+	"catena/storage/fault"
+)
+
+// outside reaches the loopback address and a folder of the test.
+func outside(t *testing.T) Outside {
+	t.Helper()
+	client, err := egress.New(egress.Config{Allow: []string{"127.0.0.1"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Outside{client, t.TempDir()}
+}
+
+func letter() *storage.Blob { return engine.NewBlob("letter.txt", "text/plain", []byte("Dear all")) }
+
+// carryOut does the jobs that wait, as the outbox would.
+func carryOut(t *testing.T, w *opstest.World, o Outside) error {
+	t.Helper()
+	var due []storage.Job
+	w.Do("Administrator", func(c *engine.Ctx) (err error) {
+		due, _, _, err = c.Tx.Jobs(10)
+		return err
+	})
+	for _, j := range due {
+		if err := Jobs(w.Blobs(), o)[j.Kind](context.Background(), j); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func TestCreateFromURL(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/gone" {
+			w.WriteHeader(http.StatusGone)
+		}
+		w.Header().Set("Content-Type", "text/markdown; charset=utf-8")
+		_, _ = io.WriteString(w, "# Hello")
+	}))
+	defer s.Close()
+	o, w := outside(t), opstest.New(t)
+	w.Do("Administrator", func(c *engine.Ctx) error {
+		b, err := createFromURLParams{File: s.URL + "/a/notes.md?x=1"}.fetch(c, o.Client)
+		if err != nil || b.Name != "notes.md" || b.Type != "text/markdown" || b.Encoding != "utf-8" || b.Size != 7 {
+			t.Errorf("%+v, %v", b, err)
+		}
+		b, err = createFromURLParams{File: s.URL, Filename: "f", Type: "text/x-own", Encoding: "latin1"}.fetch(c, o.Client)
+		if err != nil || b.Name != "f" || b.Type != "text/x-own" || b.Encoding != "latin1" {
+			t.Errorf("%+v, %v", b, err)
+		}
+		if _, err = (createFromURLParams{File: s.URL + "/gone"}).fetch(c, o.Client); !fault.Is(err, fault.Unavailable) {
+			t.Errorf("a page that is gone: %v", err)
+		}
+		return nil
+	})
+}
+
+func TestPostToURL(t *testing.T) {
+	got := make(chan string, 1)
+	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		got <- r.Method + " " + r.Header.Get("Content-Type") + " " + string(body)
+	}))
+	defer s.Close()
+	o, w := outside(t), opstest.New(t)
+	w.Do("Administrator", func(c *engine.Ctx) error {
+		raw, err := json.Marshal(posting{s.URL, *letter()})
+		if err != nil {
+			return err
+		}
+		if err := c.Tx.KeepBlob(letter()); err != nil {
+			return err
+		}
+		return c.Tx.Enqueue(storage.Job{Kind: postJob, Data: raw})
+	})
+	if err := carryOut(t, w, o); err != nil {
+		t.Fatal(err)
+	}
+	if text := <-got; text != "POST text/plain Dear all" {
+		t.Errorf("sent %s", text)
+	}
+}
+
+func TestExportToFS(t *testing.T) {
+	o, w := outside(t), opstest.New(t)
+	below := func(dir string) error {
+		_, err := exportToFSParams{Directory: dir}.below(o.Folder)
+		return err
+	}
+	for _, dir := range []string{"a/b", ".", "", o.Folder, o.Folder + "/x"} {
+		if err := below(dir); err != nil {
+			t.Errorf("%q: %v", dir, err)
+		}
+	}
+	for _, dir := range []string{"..", "a/../..", "/etc", o.Folder + "x", o.Folder + "/../y", "/"} {
+		if err := below(dir); !fault.Is(err, fault.Denied) {
+			t.Errorf("%q: %v", dir, err)
+		}
+	}
+	for range 2 { // an earlier try may have written it
+		if err := w.Blobs().Keep(letter()); err != nil {
+			t.Fatal(err)
+		}
+		if err := export(o.Folder, "sub/letter.txt", letter()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if text, err := os.ReadFile(filepath.Join(o.Folder, "sub/letter.txt")); err != nil || string(text) != "Dear all" {
+		t.Errorf("%q, %v", text, err)
+	}
+	if err := export(o.Folder, "sub/letter.txt", engine.NewBlob("letter.txt", "", []byte("other"))); !fault.Is(err, fault.Exists) {
+		t.Errorf("overwritten: %v", err)
+	}
+	if err := os.Symlink("/", filepath.Join(o.Folder, "away")); err != nil {
+		t.Fatal(err)
+	}
+	if err := export(o.Folder, "away/letter.txt", letter()); err == nil {
+		t.Error("written through a link")
+	}
+	if left, _ := filepath.Glob(filepath.Join(o.Folder, "sub", "*.tmp")); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}

@@ -1,0 +1,34 @@
+package blob
+
+import (
+	"net/url"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+var postToURL = engine.Op{
+	Name:     "Blob.PostToURL",
+	Aliases:  []string{"Blob.Post"},
+	Label:    "HTTP Post",
+	Category: "Files",
+	Doc: "Sends the file as the body of a POST to an address and returns it. It is sent once the call is committed, and again after a while if that fails. " +
+		"Only public addresses are reached, by https, unless the server is configured otherwise.",
+	Run: engine.Each(postToURLParams.run),
+}
+
+type postToURLParams struct {
+	URL string `json:"url" doc:"The address."`
+}
+
+func (p postToURLParams) run(c *engine.Ctx, b *storage.Blob) (*storage.Blob, error) {
+	u, err := url.Parse(p.URL)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return nil, fault.Invalid.Errorf("url: an http or https address expected").In("url")
+	}
+	if err := c.Tx.KeepBlob(b); err != nil {
+		return nil, err
+	}
+	return b, c.Enqueue(postJob, posting{p.URL, *b})
+}
