@@ -32,13 +32,13 @@ func letter() *storage.Blob { return engine.NewBlob("letter.txt", "text/plain", 
 // carryOut does the jobs that wait, as the outbox would.
 func carryOut(t *testing.T, w *opstest.World, o Outside) error {
 	t.Helper()
-	var due []storage.Job
+	var due []storage.JobState
 	w.Do("Administrator", func(c *engine.Ctx) (err error) {
-		due, _, _, err = c.Tx.Jobs(10)
+		due, err = c.Tx.Jobs(storage.JobWaits, "", 10)
 		return err
 	})
 	for _, j := range due {
-		if err := Jobs(w.Blobs(), o)[j.Kind](context.Background(), j); err != nil {
+		if err := Jobs(w.Blobs(), o)[j.Kind](context.Background(), j.Job); err != nil {
 			return err
 		}
 	}
