@@ -14,6 +14,7 @@ import (
 	"catena/ops/document"
 	"catena/ops/repository"
 	"catena/ops/resource"
+	"catena/ops/tag"
 	"catena/ops/user"
 )
 
@@ -28,5 +29,6 @@ var All = [][]engine.Op{
 	document.Ops,
 	repository.Ops,
 	resource.Ops,
+	tag.Ops,
 	user.Ops,
 }

@@ -37,7 +37,7 @@ var Rules = slices.Concat(
 	allow(engine.Anyone, engine.Everywhere,
 		"Audit.*", "Auth.*", "Blob.*", "Business.*", "Comment.*", "Config.*", "Context.*", "Deck.*", "Document.*", "FileManager.*",
 		"GetRepositories", "Group.*", "Log", "Login", "Repository.*", "Resource.*", "RunDocumentOperation", "RunFileOperation",
-		"RunOperation", "RunOperationOnList", "RunOperationOnProvider", "User.*"),
+		"RunOperation", "RunOperationOnList", "RunOperationOnProvider", "Services.*", "Tag.*", "User.*"),
 )
 
 // allow lets who call operations from doors.

@@ -1,0 +1,65 @@
+package tag
+
+import (
+	"slices"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+var put = engine.Op{
+	Name:     "Services.TagDocument",
+	Label:    "Tag Document",
+	Category: "Services",
+	Doc:      "Puts tags on the document and returns it. Whoever may read it may tag it. Tags are in lower case, without blanks and the characters / \\ ' %; a document that has one already keeps it, and one of a type without tags stays as it is.",
+	Run:      engine.Each(putParams.run),
+}
+
+type putParams struct {
+	Tags []string `json:"tags" doc:"The tags."`
+}
+
+func (p putParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+	if d.IsProxy() {
+		return nil, fault.Invalid.Errorf("document %s: a proxy is not tagged", d.ID())
+	}
+	if !canHold(c, d) {
+		return d, nil
+	}
+	labels, err := clean(p.Tags)
+	if err != nil {
+		return nil, err
+	}
+	items, err := read(d)
+	if err != nil {
+		return nil, err
+	}
+	had := len(items)
+	for _, label := range labels {
+		if slices.ContainsFunc(items, func(it item) bool { return it.label == label }) {
+			continue
+		}
+		items = append(items, item{label, c.As.Name})
+		if err := known(c, label); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case len(items) == had:
+		return d, nil
+	case len(items) > maxTags:
+		return nil, fault.Limit.Errorf("document %s: more than %d tags", d.ID(), maxTags).In("tags")
+	}
+	return write(c, d, items)
+}
+
+// known sees to it that a word is among those in use.
+func known(c *engine.Ctx, label string) error {
+	var row struct{}
+	found, err := c.Tx.Table(words).Get(label, &row)
+	if err != nil || found {
+		return err
+	}
+	return c.Tx.Table(words).Put(label, row)
+}

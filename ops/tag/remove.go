@@ -1,0 +1,74 @@
+package tag
+
+import (
+	"slices"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+var remove = engine.Op{
+	Name:     "Services.UntagDocument",
+	Label:    "Untag Document",
+	Category: "Services",
+	Doc:      "Takes tags off the document and returns it. Who may write the document takes off any, others only those they put on. A tag that is not there is no mistake.",
+	Run:      engine.Each(removeParams.run),
+}
+
+type removeParams struct {
+	Tags []string `json:"tags" doc:"The tags."`
+}
+
+func (p removeParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+	if !d.HasFacet(facet) {
+		return d, nil
+	}
+	labels, err := clean(p.Tags)
+	if err != nil {
+		return nil, err
+	}
+	items, err := read(d)
+	if err != nil {
+		return nil, err
+	}
+	left := slices.Clone(items)
+	for _, label := range labels {
+		i := slices.IndexFunc(left, func(it item) bool { return it.label == label })
+		if i < 0 {
+			continue
+		}
+		if left[i].user != c.As.Name && !c.Tx.Can(d, "Write") {
+			return nil, fault.Denied.Errorf("tag %s: put on by somebody else", label).In("tags")
+		}
+		left = slices.Delete(left, i, i+1)
+	}
+	if len(left) == len(items) {
+		return d, nil
+	}
+	return write(c, d, left)
+}
+
+var removeAll = engine.Op{
+	Name:     "Services.RemoveDocumentTags",
+	Label:    "Remove All Document Tags",
+	Category: "Services",
+	Doc:      "Takes all tags off the document, which the caller must be allowed to write, and returns it.",
+	Run:      engine.Each(removeAllParams.run),
+}
+
+type removeAllParams struct{}
+
+func (removeAllParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+	if !c.Tx.Can(d, "Write") {
+		return nil, fault.Denied.Errorf("Privilege 'Write' is not granted to '%s'", c.As.Name)
+	}
+	if !d.HasFacet(facet) {
+		return d, nil
+	}
+	items, err := read(d)
+	if err != nil || len(items) == 0 {
+		return d, err
+	}
+	return write(c, d, nil)
+}

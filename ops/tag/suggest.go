@@ -1,0 +1,101 @@
+package tag
+
+import (
+	"encoding/json"
+	"strings"
+
+	"catena/engine"
+	"catena/storage"
+)
+
+// Suggestions shown, and words looked at for them.
+const (
+	shown  = 10
+	looked = 200
+)
+
+var suggest = engine.Op{
+	Name:     "Tag.Suggestion",
+	Label:    "Get tag suggestion",
+	Category: "Services",
+	Doc:      "Returns JSON with id and displayLabel of up to ten tags in use that begin with the search term. With a value it returns the tags of the document instead.",
+	Effect:   engine.Reads,
+	Run:      engine.On(suggestParams.run),
+}
+
+type suggestParams struct {
+	Document storage.Ref `json:"document,omitzero" doc:"Document whose tags are returned when there is a value."`
+	Term     string       `json:"searchTerm,omitzero" doc:"Beginning of the tags."`
+	Value    string       `json:"value,omitzero" doc:"Anything, to ask for the tags of the document."`
+	Xpath    string       `json:"xpath,omitzero" doc:"Property a form fills in; it has no influence."`
+}
+
+func (p suggestParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
+	var found []string
+	var err error
+	switch {
+	case p.Value != "" && p.Document == "":
+		return nil, nil //nolint:nilnil // no document, no answer
+	case p.Value != "":
+		found, err = p.own(c)
+	default:
+		found, err = inUse(c, p.Term)
+	}
+	if err != nil {
+		return nil, err
+	}
+	type suggestion struct {
+		ID    string `json:"id"`
+		Label string `json:"displayLabel"`
+	}
+	out := make([]suggestion, len(found))
+	for i, label := range found {
+		out[i] = suggestion{label, label}
+	}
+	raw, err := json.Marshal(out)
+	if err != nil {
+		return nil, err
+	}
+	return engine.NewBlob("tags.json", "application/json", raw), nil
+}
+
+// own returns the tags of the document.
+func (p suggestParams) own(c *engine.Ctx) ([]string, error) {
+	d, err := c.Tx.Doc(p.Document)
+	if err != nil || !d.HasFacet(facet) {
+		return nil, err
+	}
+	items, err := read(d)
+	labels := make([]string, len(items))
+	for i, it := range items {
+		labels[i] = it.label
+	}
+	return labels, err
+}
+
+// inUse returns the words with a beginning that are on a document the caller may read.
+func inUse(c *engine.Ctx, term string) ([]string, error) {
+	list, err := clean([]string{term})
+	if err != nil || len(list) == 0 {
+		return []string{}, err
+	}
+	found := []string{}
+	for label, raw := range c.Tx.Table(words).Scan(list[0], list[0]+"\xff", false, looked) {
+		if raw == nil || !strings.HasPrefix(label, list[0]) {
+			break
+		}
+		page, err := c.Tx.Query("SELECT * FROM Document WHERE ecm:tag = ?", storage.QueryOptions{
+			Args: []any{label}, PageOptions: storage.PageOptions{Limit: 1, CountLimit: -1},
+		})
+		if err != nil {
+			return nil, err
+		}
+		if len(page.Docs) > 0 {
+			found = append(found, label)
+		}
+		if len(found) == shown {
+			break
+		}
+	}
+	return found, nil
+}

@@ -1,0 +1,98 @@
+// Package tag holds the operations on tags: words that whoever reads a document may put on it.
+// They are a property of the document, found by ecm:tag in queries, and no change of it: no
+// version, date or audit record tells of them. The words in use are kept in a table besides,
+// so that suggestions cost what they show.
+package tag
+
+import (
+	"strings"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+// Ops are the operations on tags.
+var Ops = []engine.Op{
+	put,
+	remove,
+	removeAll,
+	suggest,
+}
+
+const (
+	tags    = "nxtag:tags"
+	facet   = "NXTag"
+	words   = "tags" // table of the words in use
+	maxTags = 500    // on a document
+	maxWord = 200    // bytes
+)
+
+// strip takes out what a tag does not hold.
+var strip = strings.NewReplacer(" ", "", "/", "", `\`, "", "'", "", "%", "")
+
+// clean returns the words as they are stored, without blanks and repetitions.
+func clean(list []string) ([]string, error) {
+	var out []string
+	seen := map[string]bool{}
+	for _, word := range list {
+		word = strip.Replace(strings.ToLower(strings.TrimSpace(word)))
+		if word == "" || seen[word] {
+			continue
+		}
+		if len(word) > maxWord {
+			return nil, fault.Limit.Errorf("tag: %d bytes, limit %d", len(word), maxWord).In("tags")
+		}
+		seen[word] = true
+		out = append(out, word)
+	}
+	return out, nil
+}
+
+// item is a tag with who put it.
+type item struct{ label, user string }
+
+func read(d *storage.Doc) ([]item, error) {
+	v, err := d.Get(tags)
+	if err != nil {
+		return nil, err
+	}
+	list, _ := v.([]any)
+	out := make([]item, 0, len(list))
+	for _, v := range list {
+		m, _ := v.(map[string]any)
+		label, _ := m["label"].(string)
+		user, _ := m["username"].(string)
+		out = append(out, item{label, user})
+	}
+	return out, nil
+}
+
+// write stores the tags with the rights of the server and without a trace.
+func write(c *engine.Ctx, d *storage.Doc, items []item) (*storage.Doc, error) {
+	list := make([]any, len(items))
+	for i, it := range items {
+		list[i] = map[string]any{"label": it.label, "username": it.user}
+	}
+	system := c.Tx.As(c.Tx.Repo().System())
+	fresh, err := system.Reload(d)
+	if err != nil {
+		return nil, err
+	}
+	if err := fresh.Set(tags, list); err != nil {
+		return nil, err
+	}
+	if _, err := system.Save(fresh, storage.SaveOptions{Quiet: true}); err != nil {
+		return nil, err
+	}
+	return c.Tx.Reload(d)
+}
+
+// canHold reports whether a document has a place for tags.
+func canHold(c *engine.Ctx, d *storage.Doc) bool {
+	if d.HasFacet(facet) {
+		return true
+	}
+	c.Log.Warn("documents of the type hold no tags", "type", d.Type().Name, "id", d.ID())
+	return false
+}
