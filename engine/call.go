@@ -3,6 +3,7 @@ package engine
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
 
 	"catena/storage"
@@ -92,6 +93,8 @@ func (c *Ctx) invoke(d *Def, in any, params map[string]any, raw json.RawMessage)
 		out, err = c.each(v, in, func() (any, error) { return p, nil })
 	case d.table.typ == nil:
 		out, err = c.dynamic(v, p, in)
+	case d.Open:
+		out, err = c.open(v, p, in, params, raw)
 	default:
 		out, err = v.call(p, c, in)
 	}
@@ -112,6 +115,25 @@ func (c *Ctx) dynamic(v *variant, p, in any) (any, error) {
 	out, err := v.call(p, c, in)
 	c.restore(height)
 	c.params, c.Door = before, door
+	return out, err
+}
+
+// open runs an operation whose caller may give more parameters than it declares: operations it
+// calls find them as those of a chain.
+func (c *Ctx) open(v *variant, p, in any, params map[string]any, raw json.RawMessage) (any, error) {
+	if raw != nil {
+		if err := json.Unmarshal(raw, &params); err != nil {
+			return nil, fault.Invalid.Errorf("parameters: %w", err)
+		}
+	}
+	before := c.params
+	c.params = maps.Clone(before)
+	if c.params == nil {
+		c.params = map[string]any{}
+	}
+	maps.Copy(c.params, params)
+	out, err := v.call(p, c, in)
+	c.params = before
 	return out, err
 }
 

@@ -52,6 +52,7 @@ type Op struct {
 	Doc, Since, Requires string
 	Effect               Effect
 	Secret               bool // its answer is shown once and never kept, not for an idempotency key either
+	Open                 bool // parameters it does not declare reach the operations it calls
 	Run                  Func
 }
 

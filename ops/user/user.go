@@ -18,6 +18,7 @@ var Ops = []engine.Op{
 	deleteGroup,
 	deleteUser,
 	getUser,
+	getWorkspace,
 	listGroups,
 	listKeys,
 	listUsers,

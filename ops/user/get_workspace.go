@@ -1,0 +1,26 @@
+package user
+
+import (
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+var getWorkspace = engine.Op{
+	Name:     "User.GetUserWorkspace",
+	Aliases:  []string{"UserWorkspace.Get"},
+	Label:    "Get Home",
+	Category: "Users & Groups",
+	Doc:      "Returns the caller's personal workspace, which is made when it is first asked for.",
+	Run:      engine.On(getWorkspaceParams.run),
+}
+
+type getWorkspaceParams struct{}
+
+func (getWorkspaceParams) run(c *engine.Ctx, _ engine.Void) (*storage.Doc, error) {
+	d, err := c.Tx.Home()
+	if err == nil && d == nil {
+		err = fault.NotFound.Errorf("workspace of %s", c.As.Name)
+	}
+	return d, err
+}

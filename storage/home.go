@@ -1,0 +1,81 @@
+package storage
+
+import (
+	"strings"
+
+	"catena/storage/fault"
+)
+
+// Where personal workspaces are.
+const (
+	homeDomain = "default-domain"
+	homeRoot   = "UserWorkspaces"
+)
+
+// Home returns the personal workspace of the principal, which nobody else sees but administrators. One
+// that is not there is made; a transaction that cannot write returns nil then.
+func (t *Tx) Home() (*Doc, error) {
+	if t.as.System {
+		return nil, fault.Invalid.Errorf("workspace: the server itself has none")
+	}
+	system := t.As(t.repo.System())
+	at, err := system.Root()
+	if err != nil {
+		return nil, err
+	}
+	if domain, err := system.Child(at, homeDomain); err == nil {
+		at = domain
+	} else if !fault.Is(err, fault.NotFound) {
+		return nil, err
+	}
+	all, err := system.childOr(at, homeRoot, "UserWorkspacesRoot", "User workspaces")
+	if err != nil || all == nil {
+		return nil, err
+	}
+	own, err := system.Child(all, homeName(t.as.Name))
+	if err == nil {
+		return t.Reload(own)
+	}
+	if !fault.Is(err, fault.NotFound) || !t.Writable() {
+		return nil, orNil(err)
+	}
+	if own, err = system.Create(all, "Workspace", homeName(t.as.Name), Props{"dc:title": t.as.Name}); err != nil {
+		return nil, err
+	}
+	if _, err = system.SetACL(own, "local", []ACE{
+		{User: t.as.Name, Permission: "Everything", Granted: true},
+		{User: "Everyone", Permission: "Everything", Granted: false},
+	}); err != nil {
+		return nil, err
+	}
+	return t.Reload(own)
+}
+
+// childOr returns a child, made if it is not there; nil where nothing can be made.
+func (t *Tx) childOr(parent *Doc, name, typeName, title string) (*Doc, error) {
+	d, err := t.Child(parent, name)
+	if !fault.Is(err, fault.NotFound) {
+		return d, err
+	}
+	if !t.Writable() {
+		return nil, nil //nolint:nilnil // there is none
+	}
+	return t.Create(parent, typeName, name, Props{"dc:title": title})
+}
+
+// orNil drops the error that something is not there.
+func orNil(err error) error {
+	if fault.Is(err, fault.NotFound) {
+		return nil
+	}
+	return err
+}
+
+// homeName is the name of a user's workspace: different users have different ones.
+func homeName(user string) string {
+	switch user {
+	case ".", "..":
+		return strings.ReplaceAll(user, ".", "%2E")
+	}
+	return strings.NewReplacer("%", "%25", "/", "%2F").Replace(user)
+}
