@@ -8,6 +8,7 @@ import (
 	"catena/ops/audit"
 	"catena/ops/auth"
 	"catena/ops/blob"
+	"catena/ops/collection"
 	"catena/ops/comment"
 	"catena/ops/context"
 	"catena/ops/control"
@@ -23,6 +24,7 @@ var All = [][]engine.Op{
 	audit.Ops,
 	auth.Ops,
 	blob.Ops,
+	collection.Ops,
 	comment.Ops,
 	context.Ops,
 	control.Ops,

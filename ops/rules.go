@@ -35,7 +35,7 @@ var Rules = slices.Concat(
 	allow(engine.Admins, outside|engine.Server, "Chain.*", "Script.*"),
 	allow(engine.Anyone, outside|engine.Server, "Key.*"),
 	allow(engine.Anyone, engine.Everywhere,
-		"Audit.*", "Auth.*", "Blob.*", "Business.*", "Comment.*", "Config.*", "Context.*", "Deck.*", "Document.*", "FileManager.*",
+		"Audit.*", "Auth.*", "Blob.*", "Business.*", "Collection.*", "Comment.*", "Config.*", "Context.*", "Deck.*", "Document.*", "Favorite.*", "FileManager.*",
 		"GetRepositories", "Group.*", "Log", "Login", "Repository.*", "Resource.*", "RunDocumentOperation", "RunFileOperation",
 		"RunOperation", "RunOperationOnList", "RunOperationOnProvider", "Services.*", "Tag.*", "User.*"),
 )

@@ -13,8 +13,8 @@ const (
 )
 
 // Home returns the personal workspace of the principal, which nobody else sees but administrators. One
-// that is not there is made; a transaction that cannot write returns nil then.
-func (t *Tx) Home() (*Doc, error) {
+// that is not there is made if needed, else it is nil.
+func (t *Tx) Home(needed bool) (*Doc, error) {
 	if t.as.System {
 		return nil, fault.Invalid.Errorf("workspace: the server itself has none")
 	}
@@ -28,7 +28,7 @@ func (t *Tx) Home() (*Doc, error) {
 	} else if !fault.Is(err, fault.NotFound) {
 		return nil, err
 	}
-	all, err := system.childOr(at, homeRoot, "UserWorkspacesRoot", "User workspaces")
+	all, err := system.childOr(at, homeRoot, "UserWorkspacesRoot", "User workspaces", needed)
 	if err != nil || all == nil {
 		return nil, err
 	}
@@ -36,7 +36,7 @@ func (t *Tx) Home() (*Doc, error) {
 	if err == nil {
 		return t.Reload(own)
 	}
-	if !fault.Is(err, fault.NotFound) || !t.Writable() {
+	if !fault.Is(err, fault.NotFound) || !needed {
 		return nil, orNil(err)
 	}
 	if own, err = system.Create(all, "Workspace", homeName(t.as.Name), Props{"dc:title": t.as.Name}); err != nil {
@@ -51,13 +51,13 @@ func (t *Tx) Home() (*Doc, error) {
 	return t.Reload(own)
 }
 
-// childOr returns a child, made if it is not there; nil where nothing can be made.
-func (t *Tx) childOr(parent *Doc, name, typeName, title string) (*Doc, error) {
+// childOr returns a child; one that is not there is made if needed, else it is nil.
+func (t *Tx) childOr(parent *Doc, name, typeName, title string, needed bool) (*Doc, error) {
 	d, err := t.Child(parent, name)
 	if !fault.Is(err, fault.NotFound) {
 		return d, err
 	}
-	if !t.Writable() {
+	if !needed {
 		return nil, nil //nolint:nilnil // there is none
 	}
 	return t.Create(parent, typeName, name, Props{"dc:title": title})

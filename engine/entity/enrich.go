@@ -18,6 +18,7 @@ func init() {
 		"audit":                   (*writer).withAudit,
 		"breadcrumb":              (*writer).withBreadcrumb,
 		"children":                (*writer).withChildren,
+		"collections":             (*writer).withCollections,
 		"documentURL":             (*writer).withDocumentURL,
 		"favorites":               (*writer).withFavorites,
 		"firstAccessibleAncestor": (*writer).withAncestor,
@@ -29,6 +30,7 @@ func init() {
 		"subtypes":                (*writer).withSubtypes,
 		"tags":                    (*writer).withTags,
 		"thumbnail":               (*writer).withThumbnail,
+		"userVisiblePermissions":  (*writer).withVisible,
 	}
 }
 
@@ -93,10 +95,6 @@ func (w *writer) withChildren(dst []byte, d *storage.Doc, level int) ([]byte, er
 
 func (w *writer) withDocumentURL(dst []byte, d *storage.Doc, _ int) ([]byte, error) {
 	return schema.AppendString(dst, w.o.Base+"/ui/#!/doc/"+d.ID()), nil
-}
-
-func (w *writer) withFavorites(dst []byte, _ *storage.Doc, _ int) ([]byte, error) {
-	return append(dst, `{"isFavorite":false}`...), nil
 }
 
 func (w *writer) withAncestor(dst []byte, d *storage.Doc, level int) ([]byte, error) {
@@ -190,8 +188,4 @@ func (w *writer) withSubtypes(dst []byte, d *storage.Doc, _ int) ([]byte, error)
 		dst = append(texts(append(dst, `,"facets":`...), t.Facets), '}')
 	}
 	return append(dst, ']'), nil
-}
-
-func (w *writer) withTags(dst []byte, _ *storage.Doc, _ int) ([]byte, error) {
-	return append(dst, "[]"...), nil
 }

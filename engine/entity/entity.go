@@ -41,6 +41,9 @@ type writer struct {
 	fetch  []string
 	asked  []string // enrichers of documents
 	nested int
+
+	favored   bool   // favorites is known
+	favorites string // id of the caller's favorites
 }
 
 // maxBytes bounds what is written of one value.

@@ -152,6 +152,63 @@ func TestEnrichers(t *testing.T) {
 	})
 }
 
+// What a document is part of comes from its own properties, without looking elsewhere for each.
+func TestMembership(t *testing.T) {
+	repo := world(t)
+	update(t, repo, func(c *engine.Ctx) error {
+		home, err := c.Tx.Home(true)
+		if err != nil {
+			return err
+		}
+		ids := map[string]string{}
+		for name, typ := range map[string]string{"Favorites": "Favorites", "best": "Collection", "gone": "Collection"} {
+			made, err := c.Tx.Create(home, typ, name, storage.Props{"dc:title": name})
+			if err != nil {
+				return err
+			}
+			ids[name] = made.ID()
+		}
+		gone, err := c.Tx.Doc(storage.Ref(ids["gone"]))
+		if err == nil {
+			_, err = c.Tx.SetTrashed(gone, true)
+		}
+		if err != nil {
+			return err
+		}
+		d, err := c.Tx.Doc("/desk/a")
+		if err != nil {
+			return err
+		}
+		o := &entity.Options{Base: "http://h", Enrichers: map[string][]string{"document": {"collections", "favorites", "tags"}}}
+		if raw, _ := json.Marshal(parse(t, c, d, o)["contextParameters"]); string(raw) != `{"collections":[],"favorites":{"isFavorite":false},"tags":[]}` {
+			t.Errorf("got %s", raw)
+		}
+		if err := d.AddFacet("CollectionMember"); err != nil {
+			return err
+		}
+		for xpath, v := range map[string]any{
+			"collectionMember:collectionIds": []any{ids["best"], ids["gone"], ids["Favorites"], "00000000-0000-4000-8000-999999999999"},
+			"nxtag:tags":                     []any{map[string]any{"label": "red", "username": "bob"}},
+		} {
+			if err := d.Set(xpath, v); err != nil {
+				return err
+			}
+		}
+		if d, err = c.Tx.Save(d, storage.SaveOptions{}); err != nil {
+			return err
+		}
+		got := parse(t, c, d, o)["contextParameters"].(map[string]any)
+		list := got["collections"].([]any)
+		if len(list) != 1 || list[0].(map[string]any)["uid"] != ids["best"] {
+			t.Errorf("collections %v", list)
+		}
+		if raw, _ := json.Marshal([]any{got["favorites"], got["tags"]}); string(raw) != `[{"isFavorite":true},["red"]]` {
+			t.Errorf("got %s", raw)
+		}
+		return nil
+	})
+}
+
 func TestValues(t *testing.T) {
 	day := time.Date(2024, 5, 2, 10, 15, 30, 0, time.UTC)
 	tests := []struct {

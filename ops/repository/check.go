@@ -16,8 +16,8 @@ func (p *provider) check() error {
 		return fault.Invalid.Errorf("pageSize: is below 0")
 	}
 	for _, kind := range p.Args {
-		if kind != "text" && kind != "document" && kind != "contains" {
-			return fault.Invalid.Errorf("arguments: %q, text, document or contains expected", kind)
+		if kind != "text" && kind != "document" && kind != "contains" && kind != "begins" {
+			return fault.Invalid.Errorf("arguments: %q, text, document, begins or contains expected", kind)
 		}
 	}
 	for name, f := range p.Fields {

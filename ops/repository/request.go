@@ -67,6 +67,9 @@ func (p *provider) build(c *engine.Ctx, r request, columns string) (b built, err
 	return b, err
 }
 
+// literal makes a text match only itself in LIKE.
+var literal = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
+
 // arguments are the values for the question marks of the condition. Where a document is
 // meant its path will do, too.
 func (p *provider) arguments(c *engine.Ctx, given []string) ([]any, error) {
@@ -80,8 +83,10 @@ func (p *provider) arguments(c *engine.Ctx, given []string) ([]any, error) {
 		}
 		text := args[i].(string)
 		switch kind {
+		case "begins":
+			args[i] = literal.Replace(text) + "%"
 		case "contains":
-			args[i] = "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(text) + "%"
+			args[i] = "%" + literal.Replace(text) + "%"
 		case "document":
 			if !strings.HasPrefix(text, "/") {
 				continue

@@ -25,9 +25,9 @@ var suggest = engine.Op{
 
 type suggestParams struct {
 	Document storage.Ref `json:"document,omitzero" doc:"Document whose tags are returned when there is a value."`
-	Term     string       `json:"searchTerm,omitzero" doc:"Beginning of the tags."`
-	Value    string       `json:"value,omitzero" doc:"Anything, to ask for the tags of the document."`
-	Xpath    string       `json:"xpath,omitzero" doc:"Property a form fills in; it has no influence."`
+	Term     string      `json:"searchTerm,omitzero" doc:"Beginning of the tags."`
+	Value    string      `json:"value,omitzero" doc:"Anything, to ask for the tags of the document."`
+	Xpath    string      `json:"xpath,omitzero" doc:"Property a form fills in; it has no influence."`
 }
 
 func (p suggestParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {

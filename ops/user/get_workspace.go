@@ -3,7 +3,6 @@ package user
 import (
 	"catena/engine"
 	"catena/storage"
-	"catena/storage/fault"
 )
 
 var getWorkspace = engine.Op{
@@ -18,9 +17,5 @@ var getWorkspace = engine.Op{
 type getWorkspaceParams struct{}
 
 func (getWorkspaceParams) run(c *engine.Ctx, _ engine.Void) (*storage.Doc, error) {
-	d, err := c.Tx.Home()
-	if err == nil && d == nil {
-		err = fault.NotFound.Errorf("workspace of %s", c.As.Name)
-	}
-	return d, err
+	return c.Tx.Home(true)
 }

@@ -1,0 +1,160 @@
+// Package collection holds the operations on collections: lists of documents that are kept
+// apart from where the documents are. A collection knows its members in order, a member the
+// collections it is in, which is what queries find members by. Who may write the collection
+// decides what is in it; a member is not changed by being one: no version, date or audit
+// record tells of it. Favorites are a collection of each user's own.
+package collection
+
+import (
+	"slices"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+// Ops are the operations on collections.
+var Ops = []engine.Op{
+	add,
+	addFavorite,
+	create,
+	fetchFavorites,
+	listFavorites,
+	listMembers,
+	listMine,
+	moveMember,
+	remove,
+	removeFavorite,
+	suggest,
+}
+
+const (
+	members     = "collection:documentIds"
+	memberOf    = "collectionMember:collectionIds"
+	maxMembers  = 10_000
+	maxMemberOf = 1000
+)
+
+// open returns the collection a parameter names, which the caller must be allowed to change.
+func open(c *engine.Ctx, ref storage.Ref) (*storage.Doc, error) {
+	d, err := c.Tx.Doc(ref)
+	if err != nil {
+		return nil, err
+	}
+	if !d.HasFacet("Collection") {
+		return nil, fault.Invalid.Errorf("document %s: not a collection", d.Path()).In("collection")
+	}
+	if !c.Tx.Can(d, "WriteProperties") {
+		return nil, fault.Denied.Errorf("Privilege 'WriteProperties' is not granted to '%s'", c.As.Name)
+	}
+	return d, nil
+}
+
+// ids reads a list of document ids.
+func ids(d *storage.Doc, xpath string) []string {
+	v, err := d.Get(xpath)
+	if err != nil {
+		return nil
+	}
+	list, _ := v.([]any)
+	out := make([]string, 0, len(list))
+	for _, item := range list {
+		if id, ok := item.(string); ok {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// put stores a list of document ids with the rights of the server and without a trace.
+func put(c *engine.Ctx, d *storage.Doc, xpath string, list []string) error {
+	system := c.Tx.As(c.Tx.Repo().System())
+	fresh, err := system.Reload(d)
+	if err != nil {
+		return err
+	}
+	if xpath == memberOf && !fresh.HasFacet("CollectionMember") {
+		if err := fresh.AddFacet("CollectionMember"); err != nil {
+			return err
+		}
+	}
+	values := make([]any, len(list))
+	for i, id := range list {
+		values[i] = id
+	}
+	if err := fresh.Set(xpath, values); err != nil {
+		return err
+	}
+	_, err = system.Save(fresh, storage.SaveOptions{Quiet: true})
+	return err
+}
+
+// join makes d a member of a collection.
+func join(c *engine.Ctx, d, collection *storage.Doc) (*storage.Doc, error) {
+	if d.HasFacet("NotCollectionMember") || d.IsVersion() {
+		return nil, fault.Invalid.Errorf("document %s: cannot be in a collection", d.Path())
+	}
+	fresh, err := c.Tx.Reload(collection)
+	if err != nil {
+		return nil, err
+	}
+	list, of := ids(fresh, members), ids(d, memberOf)
+	switch {
+	case slices.Contains(list, d.ID()) && slices.Contains(of, collection.ID()):
+		return d, nil
+	case len(list) >= maxMembers:
+		return nil, fault.Limit.Errorf("collection %s: more than %d members", collection.Path(), maxMembers)
+	case len(of) >= maxMemberOf:
+		return nil, fault.Limit.Errorf("document %s: in more than %d collections", d.Path(), maxMemberOf)
+	}
+	return change(c, d, fresh, "AddedToCollection", func() error {
+		if !slices.Contains(list, d.ID()) {
+			if err := put(c, fresh, members, append(list, d.ID())); err != nil {
+				return err
+			}
+		}
+		return put(c, d, memberOf, append(of, collection.ID()))
+	})
+}
+
+// leave ends the membership of d.
+func leave(c *engine.Ctx, d, collection *storage.Doc) (*storage.Doc, error) {
+	fresh, err := c.Tx.Reload(collection)
+	if err != nil {
+		return nil, err
+	}
+	list, of := ids(fresh, members), ids(d, memberOf)
+	if !slices.Contains(list, d.ID()) && !slices.Contains(of, collection.ID()) {
+		return d, nil
+	}
+	return change(c, d, fresh, "RemovedFromCollection", func() error {
+		if err := put(c, fresh, members, without(list, d.ID())); err != nil {
+			return err
+		}
+		return put(c, d, memberOf, without(of, collection.ID()))
+	})
+}
+
+func without(list []string, id string) []string {
+	return slices.DeleteFunc(slices.Clone(list), func(x string) bool { return x == id })
+}
+
+// change tells of a change before and after it, and returns the document as it is then.
+func change(c *engine.Ctx, d, collection *storage.Doc, what string, fn func() error) (*storage.Doc, error) {
+	extra := map[string]any{"collection": collection.ID()}
+	if err := c.Tx.Fire("before"+what, d, extra); err != nil {
+		return nil, err
+	}
+	if err := fn(); err != nil {
+		return nil, err
+	}
+	fresh, err := c.Tx.Reload(d)
+	if err != nil {
+		return nil, err
+	}
+	event := "addedToCollection"
+	if what != "AddedToCollection" {
+		event = "removedFromCollection"
+	}
+	return fresh, c.Tx.Fire(event, fresh, extra)
+}

@@ -1,0 +1,75 @@
+package collection
+
+import (
+	"catena/engine"
+	"catena/storage"
+)
+
+var addFavorite = engine.Op{
+	Name:     "Document.AddToFavorites",
+	Aliases:  []string{"Collection.AddToFavorites"},
+	Label:    "Add document to favorites",
+	Category: "Document",
+	Doc:      "Adds the document to the caller's favorites and returns it.",
+	Run:      engine.Each(favoriteParams.add),
+}
+
+var removeFavorite = engine.Op{
+	Name:     "Document.RemoveFromFavorites",
+	Aliases:  []string{"Collection.RemoveFromFavorites"},
+	Label:    "Remove from favorites",
+	Category: "Document",
+	Doc:      "Takes the document out of the caller's favorites and returns it.",
+	Run:      engine.Each(favoriteParams.remove),
+}
+
+var fetchFavorites = engine.Op{
+	Name:     "Favorite.Fetch",
+	Label:    "Fetch favorites root collection",
+	Category: "Document",
+	Doc:      "Returns the collection of the caller's favorites, which is made when it is first asked for.",
+	Run:      engine.On(favoriteParams.fetch),
+}
+
+var listFavorites = engine.Op{
+	Name:     "Favorite.GetDocuments",
+	Aliases:  []string{"Collection.GetElementsInFavorite"},
+	Label:    "Get documents from favorites",
+	Category: "Document",
+	Doc:      "Returns a page of the caller's favorites, by title. Any input document will do. Parameters of Repository.PageProvider may be given.",
+	Open:     true,
+	Run:      engine.On(favoriteParams.list),
+}
+
+type favoriteParams struct{}
+
+func (favoriteParams) add(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+	list, err := favorites(c)
+	if err != nil {
+		return nil, err
+	}
+	return join(c, d, list)
+}
+
+func (favoriteParams) remove(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+	list, err := favorites(c)
+	if err != nil {
+		return nil, err
+	}
+	return leave(c, d, list)
+}
+
+func (favoriteParams) fetch(c *engine.Ctx, _ engine.Void) (*storage.Doc, error) { return favorites(c) }
+
+func (favoriteParams) list(c *engine.Ctx, _ *storage.Doc) (*storage.Page, error) {
+	list, err := favorites(c)
+	if err != nil {
+		return nil, err
+	}
+	return page(c, "user_favorites", list.ID())
+}
+
+// favorites is the collection of the caller's favorites.
+func favorites(c *engine.Ctx) (*storage.Doc, error) {
+	return own(c, "Favorites", "Favorites", "Favorites")
+}

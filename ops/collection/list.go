@@ -1,0 +1,55 @@
+package collection
+
+import (
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+var listMembers = engine.Op{
+	Name:     "Collection.GetDocumentsFromCollection",
+	Label:    "Get documents from collection",
+	Category: "Document",
+	Doc:      "Returns a page of the members of the input collection, by title, without hidden and trashed ones. Parameters of Repository.PageProvider may be given.",
+	Effect:   engine.Reads,
+	Open:     true,
+	Run:      engine.On(membersParams.run),
+}
+
+type membersParams struct{}
+
+func (membersParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Page, error) {
+	if !d.HasFacet("Collection") {
+		return nil, fault.Invalid.Errorf("document %s: not a collection", d.Path()).In("input")
+	}
+	return page(c, "default_content_collection", d.ID())
+}
+
+// page runs a page provider with parameters of the caller's.
+func page(c *engine.Ctx, provider string, args ...string) (*storage.Page, error) {
+	out, err := c.Call("Repository.PageProvider", nil, map[string]any{"providerName": provider, "queryParams": args})
+	if err != nil {
+		return nil, err
+	}
+	found, _ := out.(*storage.Page)
+	return found, nil
+}
+
+var listMine = engine.Op{
+	Name:     "User.GetCollections",
+	Aliases:  []string{"Collection.GetCollections"},
+	Label:    "Get collections",
+	Category: "Document",
+	Doc:      "Returns a page of the collections whose title begins with the search term, by title, without favorites. Parameters of Repository.PageProvider may be given.",
+	Effect:   engine.Reads,
+	Open:     true,
+	Run:      engine.On(mineParams.run),
+}
+
+type mineParams struct {
+	Term string `json:"searchTerm" doc:"Beginning of the title."`
+}
+
+func (p mineParams) run(c *engine.Ctx, _ engine.Void) (*storage.Page, error) {
+	return page(c, "user_collections", p.Term)
+}

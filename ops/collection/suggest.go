@@ -1,0 +1,61 @@
+package collection
+
+import (
+	"encoding/json"
+
+	"catena/engine"
+	"catena/storage"
+)
+
+var suggest = engine.Op{
+	Name:     "Collection.Suggestion",
+	Label:    "Get collection suggestion",
+	Category: "Services",
+	Doc:      "Returns JSON with the collections whose title begins with the search term: displayLabel, path, icon, and id where the caller may add to it. When no title is the term, a first entry with the id -999999 followed by the term proposes to create one.",
+	Effect:   engine.Reads,
+	Run:      engine.On(suggestParams.run),
+}
+
+type suggestParams struct {
+	Index    int    `json:"currentPageIndex" default:"0" doc:"Number of the page, from 0."`
+	Language string `json:"lang,omitzero" doc:"Accepted, without effect."`
+	PageSize int    `json:"pageSize" default:"20" doc:"Most entries."`
+	Term     string `json:"searchTerm,omitzero" doc:"Beginning of the title."`
+}
+
+// suggestion is an entry of a selection widget.
+type suggestion struct {
+	ID    string `json:"id,omitempty"`
+	Label string `json:"displayLabel"`
+	Path  string `json:"path,omitempty"`
+	Icon  string `json:"icon,omitempty"`
+}
+
+func (p suggestParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
+	found, err := c.Call("Repository.PageProvider", nil, map[string]any{
+		"providerName": "user_collections", "queryParams": []string{p.Term}, "pageSize": p.PageSize, "currentPageIndex": p.Index,
+	})
+	if err != nil {
+		return nil, err
+	}
+	list, _ := found.(*storage.Page)
+	out, exists := make([]suggestion, 0, len(list.Docs)+1), p.Term == ""
+	if !exists {
+		out = append(out, suggestion{ID: "-999999" + p.Term, Label: p.Term})
+	}
+	for _, d := range list.Docs {
+		s := suggestion{Label: d.Title(), Path: d.Path(), Icon: "/icons/" + d.Type().Icon + ".png"}
+		if c.Tx.Can(d, "WriteProperties") {
+			s.ID = d.ID()
+		}
+		if d.Title() == p.Term && !exists {
+			out, exists = out[1:], true
+		}
+		out = append(out, s)
+	}
+	raw, err := json.Marshal(out)
+	if err != nil {
+		return nil, err
+	}
+	return engine.NewBlob("collections.json", "application/json", raw), nil
+}
