@@ -32,7 +32,8 @@ type access struct {
 // systemIndexes are the indexes of fields that are no properties.
 var systemIndexes = map[query.System]string{
 	query.SysName: indexName, query.SysState: indexState, query.SysLockOwner: indexLock,
-	query.SysProxyTargetID: indexProxy, query.SysVersionableID: indexVersion,
+	query.SysProxyTargetID: indexProxy, query.SysProxyVersionableID: indexProxyOf,
+	query.SysVersionableID: indexVersion,
 }
 
 // indexOf returns the index that holds a field, "" if there is none.

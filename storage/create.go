@@ -58,6 +58,11 @@ func (t *Tx) target(parent *Doc) (*folder, error) {
 // Create makes a document below parent and returns it. An empty name becomes Untitled, a name that is
 // taken gets a suffix.
 func (t *Tx) Create(parent *Doc, typeName, name string, p Props) (*Doc, error) {
+	return t.CreateWith(parent, typeName, name, p, SaveOptions{})
+}
+
+// CreateWith is Create with what the audit record says and what is done about versions.
+func (t *Tx) CreateWith(parent *Doc, typeName, name string, p Props, o SaveOptions) (*Doc, error) {
 	up, err := t.target(parent)
 	if err != nil {
 		return nil, err
@@ -76,7 +81,10 @@ func (t *Tx) Create(parent *Doc, typeName, name string, p Props) (*Doc, error) {
 		return nil, err
 	}
 	t.touch(d, true)
-	return d, t.insert(d, "create", Event{Name: "documentCreated", Doc: d})
+	if err := t.insert(d, "create", Event{Name: "documentCreated", Doc: d, Comment: o.Comment, Source: o.Source}); err != nil {
+		return nil, err
+	}
+	return d, t.versionAfter(d, d, o)
 }
 
 // setPlace gives a document that is being made its id, name and position.

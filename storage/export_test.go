@@ -15,6 +15,9 @@ func (t *Tx) IndexProblems() (problems []string, err error) {
 		if err != nil {
 			return nil, err
 		}
+		if n, err := parseNode(row.Value); err == nil && n.flags&flagTomb != 0 {
+			continue
+		}
 		d, err := t.load(indexID(row.Key))
 		if err != nil || d == nil {
 			return nil, firstError(err, fmt.Errorf("no document for %x", row.Key))

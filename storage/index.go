@@ -21,6 +21,7 @@ import (
 //	x facet   facet id                facets of the document itself
 //	x lock    owner id                locked documents
 //	x proxy   target id               proxies
+//	x proxyOf live id         proxies, by the live document of what they show
 //	x version live major minor id     versions
 //	x dc:title value id               properties declared with an index, item by item;
 //	                                  those of alwaysIndexed also if they are not set
@@ -33,6 +34,7 @@ const (
 	indexFacet   = "facet"
 	indexLock    = "lock"
 	indexProxy   = "proxy"
+	indexProxyOf = "proxyOf"
 	indexVersion = "version"
 )
 
@@ -50,7 +52,7 @@ func indexPrefix(name string) []byte {
 }
 
 // slimIndexes are for filters more than for lists: their rows leave the place out.
-var slimIndexes = []string{indexState, indexFacet, indexLock, indexProxy, indexVersion, "dc:creator", "dc:lastContributor"}
+var slimIndexes = []string{indexState, indexFacet, indexLock, indexProxy, indexProxyOf, indexVersion, "dc:creator", "dc:lastContributor"}
 
 // The bits that follow the flags of a cover.
 const (
@@ -226,12 +228,13 @@ func (d *Doc) indexRows() (*indexRows, error) {
 		x.add(indexVersion, kv.AppendInt64(kv.AppendInt64(key, d.major), d.minor), "", 0)
 	case d.IsProxy():
 		x.text(indexProxy, d.target.String())
+		x.text(indexProxyOf, d.series.String())
 	}
 	return x, d.indexProperties(x)
 }
 
 // liveID is the document a version is a version of.
-func (d *Doc) liveID() docID { return d.parent }
+func (d *Doc) liveID() docID { return d.series }
 
 func versionPrefix(live docID) []byte {
 	return kv.AppendString(indexPrefix(indexVersion), live.String())

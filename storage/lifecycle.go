@@ -10,6 +10,9 @@ func (t *Tx) Follow(d *Doc, transition string) (*Doc, error) {
 	if transition == "delete" || transition == "undelete" {
 		return t.SetTrashed(d, transition == "delete")
 	}
+	if d != nil && d.IsProxy() {
+		return t.behind(d, permWriteLifeCycle, func(target *Doc) (*Doc, error) { return t.Follow(target, transition) })
+	}
 	cur, err := t.edit(d, permWriteLifeCycle)
 	if err != nil {
 		return nil, err
@@ -24,6 +27,11 @@ func (t *Tx) Follow(d *Doc, transition string) (*Doc, error) {
 	}
 	before := cur.clone()
 	cur.state = to
+	if cur.checkedIn {
+		if err := t.leaveVersion(cur); err != nil {
+			return nil, err
+		}
+	}
 	if err := t.recorded(before, cur); err != nil {
 		return nil, err
 	}

@@ -4,6 +4,9 @@ import "catena/storage/fault"
 
 // Lock keeps others from changing d. Locking again is no error for the owner.
 func (t *Tx) Lock(d *Doc) (*Doc, error) {
+	if d != nil && d.IsProxy() {
+		return t.behind(d, permWriteProperties, t.Lock)
+	}
 	cur, err := t.editLocked(d, permWriteProperties)
 	if err != nil {
 		return nil, err
@@ -21,6 +24,9 @@ func (t *Tx) Lock(d *Doc) (*Doc, error) {
 
 // Unlock ends the lock of d. The owner, an administrator and who has the permission Unlock may.
 func (t *Tx) Unlock(d *Doc) (*Doc, error) {
+	if d != nil && d.IsProxy() {
+		return t.behind(d, permRead, t.Unlock)
+	}
 	cur, err := t.editLocked(d, permRead)
 	if err != nil {
 		return nil, err

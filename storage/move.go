@@ -1,6 +1,10 @@
 package storage
 
-import "catena/storage/fault"
+import (
+	"time"
+
+	"catena/storage/fault"
+)
 
 // Move puts d below target; an empty name keeps its name. Nothing below d is rewritten.
 func (t *Tx) Move(d, target *Doc, name string) (*Doc, error) {
@@ -138,9 +142,16 @@ func (t *Tx) copyBelow(src, made *Doc) error {
 }
 
 func (t *Tx) copyOne(src *Doc, up *folder, name string) (*Doc, error) {
+	if src.IsProxy() {
+		return t.copyProxy(src, up, name)
+	}
 	d := src.clone()
 	d.saved, d.lockOwner, d.system, d.user = false, "", 0, 0
-	d.series, d.major, d.minor, d.checkedIn = none, 0, 0, false
+	d.series, d.target, d.checkedIn, d.proxied, d.archived = none, none, false, false, time.Time{}
+	d.flags &^= flagVersion
+	if d.major != 0 || d.minor != 0 {
+		d.setNumbers(0, 0)
+	}
 	if err := t.setPlace(d, up, name); err != nil {
 		return nil, err
 	}
@@ -154,15 +165,42 @@ func (t *Tx) copyOne(src *Doc, up *folder, name string) (*Doc, error) {
 	if err := t.putPlace(nil, d); err != nil {
 		return nil, err
 	}
-	if d.acl != (aclID{}) {
-		lists, err := t.accessLists(d.acl)
-		if err == nil {
-			err = t.indexGrantees(d.id, nil, lists, d.acl)
-		}
-		if err != nil {
-			return nil, err
-		}
+	if err := t.ownGrants(d); err != nil {
+		return nil, err
 	}
 	d.saved = true
 	return d, t.reindex(nil, d)
+}
+
+// copyProxy makes another proxy of what src shows.
+func (t *Tx) copyProxy(src *Doc, up *folder, name string) (*Doc, error) {
+	target, err := t.load(src.target)
+	if err != nil || target == nil {
+		return nil, firstError(err, notFound(src.Ref()))
+	}
+	d, err := t.putProxy(target, up, name)
+	if err != nil || src.acl == (aclID{}) {
+		return d, err
+	}
+	before := d.clone()
+	d.acl = src.acl
+	if err := t.putPlace(before, d); err != nil {
+		return nil, err
+	}
+	if err := t.ownGrants(d); err != nil {
+		return nil, err
+	}
+	return d, t.reindex(before, d)
+}
+
+// ownGrants writes the rows that find a new document by those its own access lists name.
+func (t *Tx) ownGrants(d *Doc) error {
+	if d.acl == (aclID{}) {
+		return nil
+	}
+	lists, err := t.accessLists(d.acl)
+	if err != nil {
+		return err
+	}
+	return t.indexGrantees(d.id, nil, lists, d.acl)
 }

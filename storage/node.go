@@ -14,6 +14,7 @@ const (
 	flagProxy
 	flagTrashed
 	flagHidden // has the facet HiddenInNavigation
+	flagTomb   // stands for a removed document whose versions are still published; no record
 )
 
 // node is a document's place: the row "t id".

@@ -38,7 +38,18 @@ func newLibrary(t testing.TB, docs int, seed uint64) *library {
 		}
 		l.make(fmt.Sprintf("%s/d%d", folders[l.IntN(len(folders))], i), l.pick("File", "File", "Note", "Picture"), l.props())
 	}
-	l.update(l.System(), func(t *storage.Tx) error {
+	l.list()
+	for range docs / 2 {
+		l.change()
+	}
+	l.list()
+	return l
+}
+
+// list takes down which documents there are.
+func (l *library) list() {
+	l.ids = nil
+	l.view(l.System(), func(t *storage.Tx) error {
 		p, err := t.Query("SELECT * FROM Document", storage.QueryOptions{})
 		if err != nil {
 			return err
@@ -48,10 +59,6 @@ func newLibrary(t testing.TB, docs int, seed uint64) *library {
 		}
 		return nil
 	})
-	for range docs / 3 {
-		l.change()
-	}
-	return l
 }
 
 func (l *library) pick(s ...string) string { return s[l.IntN(len(s))] }
@@ -85,23 +92,56 @@ func (l *library) change() {
 		if fault.Is(err, fault.NotFound) {
 			return nil // deleted by an earlier change
 		}
-		if err != nil || d.ParentID() == "" || d.IsFolder() {
+		if err != nil || d.IsFolder() {
 			return err
+		}
+		folder := func() (*storage.Doc, error) {
+			return t.Doc(storage.Ref("/default-domain/workspaces/F0"))
+		}
+		switch n := l.IntN(12); {
+		case n == 11:
+			up, err := folder()
+			if err == nil {
+				_, err = t.Publish(d, up, l.IntN(2) == 0)
+			}
+			return err
+		case n == 10 && !d.IsVersion():
+			up, err := folder()
+			if err == nil {
+				_, err = t.CreateProxy(d, up)
+			}
+			return err
+		case n == 9 && !d.IsImmutable():
+			_, err = t.CheckIn(d, l.IntN(3) == 0, "")
+			return err
+		}
+		if d.ParentID() == "" {
+			return nil
 		}
 		switch l.IntN(7) {
 		case 0:
 			_, err = t.SetTrashed(d, !d.IsTrashed())
 		case 1:
-			_, err = t.Lock(d)
+			if !d.IsImmutable() {
+				_, err = t.Lock(d)
+			}
 		case 2:
 			_, err = t.SetACL(d, "local", []storage.ACE{{User: l.pick("ann", "bob"), Permission: "Everything", Granted: l.IntN(2) == 0}})
 		case 3:
+			if d.IsImmutable() {
+				return nil
+			}
 			if err = d.AddFacet("HiddenInNavigation"); err == nil {
 				_, err = t.Save(d, storage.SaveOptions{})
 			}
 		case 4:
-			err = t.Delete(d)
+			if err = t.Delete(d); fault.Is(err, fault.Conflict) {
+				err = nil // a proxy shows it
+			}
 		default:
+			if d.IsImmutable() {
+				return nil
+			}
 			for k, v := range l.props() {
 				if e := d.Set(k, v); e != nil {
 					return e
@@ -168,8 +208,19 @@ func (l *library) oracle(t *storage.Tx) (o oracle) {
 		x.look = map[query.System]any{
 			query.SysUUID: d.ID(), query.SysPath: d.Path(), query.SysName: d.Name(), query.SysType: d.Type().Name,
 			query.SysMixin: facets, query.SysIsTrashed: d.IsTrashed(), query.SysIsVersion: d.IsVersion(), query.SysIsProxy: d.IsProxy(),
-			query.SysAncestorID: x.up, query.SysPos: d.Position(), query.SysIsFolder: d.IsFolder(),
+			query.SysIsCheckedIn: !d.IsCheckedOut(), query.SysAncestorID: x.up, query.SysPos: d.Position(), query.SysIsFolder: d.IsFolder(),
 			query.SysFulltext: text("dc:title") + " " + text("dc:description") + " " + text("note:note") + " " + d.Name(),
+		}
+		latest, major, err := t.IsLatest(d)
+		if err != nil {
+			l.t.Fatal(err)
+		}
+		x.look[query.SysIsLatestVersion], x.look[query.SysIsLatestMajorVersion] = latest, major
+		if d.IsVersion() {
+			x.look[query.SysVersionableID] = d.VersionableID()
+		}
+		if d.IsProxy() {
+			x.look[query.SysProxyTargetID], x.look[query.SysProxyVersionableID] = d.TargetID(), d.VersionableID()
 		}
 		if s := d.State(); s != "" {
 			x.look[query.SysState] = s
@@ -257,7 +308,7 @@ func (l *library) predicate() string {
 	date := func() string { return "TIMESTAMP '" + l.now.AddDate(0, 0, l.IntN(40)-30).Format(time.RFC3339) + "'" }
 	not := l.pick("", "", "NOT ")
 	field := l.pick("dc:title", "dc:source", "dc:description", "dc:subjects", "dc:coverage", "ecm:name")
-	switch l.IntN(22) {
+	switch l.IntN(25) {
 	case 0, 1, 2:
 		return field + op() + text()
 	case 3:
@@ -287,13 +338,17 @@ func (l *library) predicate() string {
 	case 15:
 		return "ecm:primaryType " + not + "IN ('File', 'Folder')"
 	case 16:
-		return l.pick("ecm:isTrashed", "ecm:isVersion", "ecm:isFolderish") + l.pick(" = ", " <> ") + l.pick("0", "1")
+		return l.pick("ecm:isTrashed", "ecm:isVersion", "ecm:isProxy", "ecm:isFolderish") + l.pick(" = ", " <> ") + l.pick("0", "1")
 	case 17:
 		return "ecm:mixinType " + l.pick("=", "<>") + " '" + l.pick("Folderish", "HiddenInNavigation", "Downloadable") + "'"
 	case 18:
 		return "ecm:currentLifeCycleState " + op() + " '" + l.pick("project", "deleted", "approved") + "'"
 	case 19:
 		return "ecm:lockOwner " + l.pick("= 'system'", "IS NULL", "IS NOT NULL")
+	case 22:
+		return l.pick("ecm:versionVersionableId", "ecm:proxyVersionableId", "ecm:proxyTargetId") + " " + l.pick("= "+id(), "IN ("+id()+","+id()+")", "IS NOT NULL", "IS NULL")
+	case 23:
+		return l.pick("ecm:isLatestVersion", "ecm:isLatestMajorVersion", "ecm:isCheckedIn") + " = " + l.pick("0", "1")
 	case 20:
 		return "ecm:fulltext = '" + l.pick("alpha", "beta -gamma", "alp*", `"beta gamma"`, "none OR long") + "'"
 	}

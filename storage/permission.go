@@ -20,6 +20,7 @@ var (
 	permWriteProperties, permWriteSecurity          permission
 	permWriteLifeCycle, permUnlock                  permission
 	permAddChildren, permRemoveChildren, permRemove permission
+	permReadVersion, permWriteVersion               permission
 )
 
 const everything permission = 1<<63 - 1
@@ -68,6 +69,7 @@ func init() {
 		"Read": &permRead, "ReadChildren": &permReadChildren, "ReadSecurity": &permReadSecurity,
 		"WriteProperties": &permWriteProperties, "WriteSecurity": &permWriteSecurity,
 		"WriteLifeCycle": &permWriteLifeCycle, "Unlock": &permUnlock,
+		"ReadVersion": &permReadVersion, "WriteVersion": &permWriteVersion,
 		"AddChildren": &permAddChildren, "RemoveChildren": &permRemoveChildren, "Remove": &permRemove,
 	} {
 		*at = bits[name]

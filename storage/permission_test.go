@@ -289,6 +289,20 @@ func TestPermissionOracle(t *testing.T) {
 		paths = append(paths, path)
 		parents[path] = parent
 	}
+	shown := map[string]storage.Ref{} // versions by the path of their live document
+	w.update(w.System(), func(tx *storage.Tx) error {
+		for i, path := range paths[1:30] {
+			d := must(tx.Doc(storage.Ref(path)))(t)
+			if i%2 == 0 {
+				shown[path] = must(tx.CheckIn(d, false, ""))(t).Ref()
+				continue
+			}
+			parent := "/"
+			p := must(tx.CreateProxy(d, must(tx.Doc("/"))(t)))(t)
+			paths, parents[p.Path()] = append(paths, p.Path()), parent
+		}
+		return nil
+	})
 	shuffle := func() {
 		path := paths[1+rnd.IntN(len(paths)-1)]
 		var list []storage.ACE
@@ -337,11 +351,16 @@ func TestPermissionOracle(t *testing.T) {
 				if err != nil {
 					return err
 				}
+				if ref, ok := shown[path]; ok && rnd.IntN(2) == 0 {
+					if d, err = tx.As(w.System()).Doc(ref); err != nil {
+						return err
+					}
+				}
 				want := plain(append([]string{u, "members", "Everyone"}, groups...), path, perm)
 				if got := tx.Can(d, perm); got != want {
 					t.Fatalf("%s with %v, %s on %s: got %t, want %t", u, groups, perm, path, got, want)
 				}
-				_, err = tx.Doc(storage.Ref(path))
+				_, err = tx.Doc(d.Ref())
 				if canRead := plain(append([]string{u, "members", "Everyone"}, groups...), path, "Read"); canRead != (err == nil) {
 					t.Fatalf("%s reads %s: %v, want %t", u, path, err, canRead)
 				}

@@ -278,7 +278,7 @@ func TestNewIndexesAreFilled(t *testing.T) {
 	for i := range 5 {
 		w.make(fmt.Sprintf("/default-domain/workspaces/n%d", i), "Note", storage.Props{"note:mime_type": fmt.Sprint("text/", i)})
 	}
-	const src = "SELECT * FROM Note WHERE note:mime_type >= 'text/2' ORDER BY note:mime_type"
+	const src = "SELECT * FROM Note WHERE note:mime_type >= 'text/2' AND ecm:isVersion = 0 ORDER BY note:mime_type"
 	answer := func(r *storage.Repo) (ids []string, plan string) {
 		err := r.View(t.Context(), r.System(), func(tx *storage.Tx) error {
 			p, err := tx.Query(src, storage.QueryOptions{})

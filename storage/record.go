@@ -19,11 +19,12 @@ type record struct {
 	system, user uint64   // the change token
 	lockOwner    string
 	lockSince    time.Time
-	series       docID // what the versions of a document have in common
+	series       docID // of a version: its live document; of a proxy: that of the document shown
 	major, minor int64
 	checkedIn    bool
-	target       docID     // of a proxy: the document shown; of a version: its live document
+	target       docID     // of a proxy: the document shown; of a live document: the version it was last equal to
 	archived     time.Time // when a version was made
+	proxied      bool      // a live document that proxies show, or showed
 	blocks       []block
 }
 
@@ -35,6 +36,7 @@ const (
 	isCheckedIn
 	hasTarget
 	hasArchived
+	isProxied
 )
 
 const recordFormat = 1
@@ -51,6 +53,7 @@ func (r *record) bits() (b uint64) {
 	set(r.checkedIn, isCheckedIn)
 	set(r.target != none, hasTarget)
 	set(!r.archived.IsZero(), hasArchived)
+	set(r.proxied, isProxied)
 	return b
 }
 
@@ -171,7 +174,7 @@ func (r *Repo) parseRecord(b []byte) (rec record, err error) {
 	if bits&hasVersion != 0 {
 		rec.series, rec.major, rec.minor = in.id(), in.varint(), in.varint()
 	}
-	rec.checkedIn = bits&isCheckedIn != 0
+	rec.checkedIn, rec.proxied = bits&isCheckedIn != 0, bits&isProxied != 0
 	if bits&hasTarget != 0 {
 		rec.target = in.id()
 	}

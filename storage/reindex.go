@@ -23,7 +23,7 @@ const smallRepository = 5000
 
 // indexNames returns the indexes that are asked for, in order.
 func (r *Repo) indexNames() []string {
-	names := []string{indexType, indexName, indexState, indexFacet, indexLock, indexProxy, indexVersion}
+	names := []string{indexType, indexName, indexState, indexFacet, indexLock, indexProxy, indexProxyOf, indexVersion}
 	names = append(names, alwaysIndexed...)
 	for _, s := range r.types.Schemas() {
 		for _, f := range s.Fields {
@@ -211,16 +211,13 @@ func (v *verifier) indexes() error {
 	}
 	surplus := 0
 	err = v.each(spaceTree, func(key, value []byte) {
-		d := &Doc{repo: v.t.repo, id: indexID(key)}
-		rec, err := v.t.kv.Get(recordKey(d.id))
+		id, x := indexID(key), &indexRows{}
+		rec, err := v.t.kv.Get(recordKey(id))
 		if err == nil && rec != nil {
-			if d.node, err = parseNode(value); err == nil {
-				d.record, err = v.t.repo.parseRecord(rec)
+			var d *Doc
+			if d, err = v.t.rowDoc(id, value, rec); err == nil {
+				x, err = d.indexRows()
 			}
-		}
-		x := &indexRows{}
-		if err == nil && rec != nil {
-			x, err = d.indexRows()
 		}
 		if err != nil {
 			return // said about the record already
@@ -228,7 +225,7 @@ func (v *verifier) indexes() error {
 		for _, row := range x.rows {
 			surplus--
 			if stored, err := v.t.kv.Get(row[0]); err != nil || !bytes.Equal(stored, row[1]) {
-				v.add("document %s: index row %q is wrong", d.id, row[0])
+				v.add("document %s: index row %q is wrong", id, row[0])
 			}
 		}
 	})

@@ -1,6 +1,10 @@
 package storage
 
-import "catena/storage/fault"
+import (
+	"slices"
+
+	"catena/storage/fault"
+)
 
 // smallTree is the number of documents that a deletion removes at once. Of a larger tree only the
 // top goes, which cuts the rest off for everyone; Sweep removes that later.
@@ -8,6 +12,9 @@ const smallTree = 200
 
 // Delete removes d and everything below it for good.
 func (t *Tx) Delete(d *Doc) error {
+	if d != nil && d.IsVersion() {
+		return t.deleteVersion(d)
+	}
 	cur, err := t.edit(d, permRemove)
 	if err != nil {
 		return err
@@ -15,7 +22,7 @@ func (t *Tx) Delete(d *Doc) error {
 	if err := t.mayLeave(cur); err != nil {
 		return err
 	}
-	if err := t.fire(Event{Name: "aboutToRemove", Doc: cur}); err != nil {
+	if err := t.fire(Event{Name: "aboutToRemove" + cur.variant(), Doc: cur}); err != nil {
 		return err
 	}
 	below, whole, err := t.below(cur.id, smallTree)
@@ -38,19 +45,41 @@ func (t *Tx) Delete(d *Doc) error {
 		}
 	}
 	t.folders = nil
-	docs = append(docs, cur)
+	docs = slices.DeleteFunc(append(docs, cur), func(d *Doc) bool { return d == nil })
+	if err := t.notShown(docs); err != nil {
+		return err
+	}
 	for _, gone := range docs {
 		if err := t.erase(gone); err != nil {
 			return err
 		}
 	}
+	for _, gone := range docs {
+		if err := t.disown(gone); err != nil {
+			return err
+		}
+	}
 	t.changed(Change{Kind: "delete"}, cur)
 	for _, gone := range docs {
-		if err := t.fire(Event{Name: "documentRemoved", Doc: gone}); err != nil {
+		if err := t.fire(Event{Name: removedEvents[gone.variant()], Doc: gone}); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// removedEvents are the events of documents that are gone.
+var removedEvents = map[string]string{"": "documentRemoved", "Proxy": "proxyRemoved", "Version": "versionRemoved"}
+
+// variant is the part of an event's name that says what kind of document it is about.
+func (d *Doc) variant() string {
+	switch {
+	case d.IsVersion():
+		return "Version"
+	case d.IsProxy():
+		return "Proxy"
+	}
+	return ""
 }
 
 // below returns the documents under one, the deepest first; whole is false if there are more than max.
@@ -81,9 +110,12 @@ func (t *Tx) erase(d *Doc) error {
 	if d == nil {
 		return nil
 	}
-	digests, err := d.digests()
-	if err != nil {
-		return err
+	var digests map[string]bool
+	if !d.IsProxy() {
+		var err error
+		if digests, err = d.digests(); err != nil {
+			return err
+		}
 	}
 	keys := [][]byte{treeKey(d.id), recordKey(d.id)}
 	if !d.IsVersion() {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"catena/storage/fault"
+	"catena/storage/schema"
 )
 
 // SaveOptions guard a save.
@@ -12,12 +13,49 @@ type SaveOptions struct {
 	ChangeToken string // non-empty and stale: Conflict "{id}, Invalid change token"
 	Comment     string // for the audit record
 	Source      string
-	Quiet       bool // no modification date, contributors or event
+	Quiet       bool       // no modification date, contributors, event or version
+	Versioning  Versioning // the version made afterwards
+}
+
+// Versioning is what a save does about versions.
+type Versioning uint8
+
+// The ways to save: as the declared rules have it, without a version, or with one.
+const (
+	AutoVersion Versioning = iota
+	NoVersion
+	MinorVersion
+	MajorVersion
+)
+
+// ParseVersioning reads none, minor or major in any case; "" leaves it to the rules.
+func ParseVersioning(s string) (Versioning, error) {
+	switch strings.ToLower(s) {
+	case "":
+		return AutoVersion, nil
+	case "none":
+		return NoVersion, nil
+	case "minor":
+		return MinorVersion, nil
+	case "major":
+		return MajorVersion, nil
+	}
+	return 0, fault.Invalid.Errorf("versioning %q: none, minor or major expected", s).In("versioning")
 }
 
 // Save writes what was set on d, over what others saved meanwhile. Values equal to what is stored are no
 // change.
 func (t *Tx) Save(d *Doc, o SaveOptions) (*Doc, error) {
+	if d != nil && d.IsProxy() {
+		now, err := t.through(d, permWriteProperties, func(target *Doc) error {
+			_, err := t.Save(target, o)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		return t.saved(d, now), nil
+	}
 	cur, err := t.edit(d, permWriteProperties)
 	if err != nil {
 		return nil, err
@@ -28,7 +66,14 @@ func (t *Tx) Save(d *Doc, o SaveOptions) (*Doc, error) {
 	before := cur.clone()
 	changed := cur.adopt(d)
 	if len(changed) == 0 {
-		return t.saved(d, cur), nil
+		d = t.saved(d, cur)
+		if o.Versioning == AutoVersion {
+			return d, nil
+		}
+		return d, t.versionAfter(cur, d, o)
+	}
+	if before, cur, err = t.versionBefore(before, cur, d, o); err != nil {
+		return nil, err
 	}
 	if !o.Quiet {
 		if err := t.fire(Event{Name: "beforeDocumentModification", Doc: cur}); err != nil {
@@ -41,7 +86,11 @@ func (t *Tx) Save(d *Doc, o SaveOptions) (*Doc, error) {
 	if !o.Quiet {
 		t.touch(cur, false)
 		cur.user++
-		cur.checkedIn = false
+		if cur.checkedIn {
+			if err := t.leaveVersion(cur); err != nil {
+				return nil, err
+			}
+		}
 	}
 	if err := t.recorded(before, cur); err != nil {
 		return nil, err
@@ -51,7 +100,42 @@ func (t *Tx) Save(d *Doc, o SaveOptions) (*Doc, error) {
 	if o.Quiet {
 		return d, nil
 	}
-	return d, t.fire(Event{Name: "documentModified", Doc: d, Comment: o.Comment, Source: o.Source, Changed: changed})
+	err = t.fire(Event{Name: "documentModified", Doc: d, Comment: o.Comment, Source: o.Source, Changed: changed})
+	if err != nil {
+		return nil, err
+	}
+	return d, t.versionAfter(cur, d, o)
+}
+
+// versionBefore makes the version that the rules want of the state a save is about to change.
+// It returns the states before and after once more.
+func (t *Tx) versionBefore(before, cur, d *Doc, o SaveOptions) (*Doc, *Doc, error) {
+	if o.Quiet || o.Versioning == NoVersion || before.checkedIn {
+		return before, cur, nil
+	}
+	was := before.clone()
+	if err := t.autoVersion(was, schema.Before); err != nil || !was.checkedIn {
+		return before, cur, err
+	}
+	cur = was.clone()
+	cur.adopt(d)
+	return was, cur, nil
+}
+
+// versionAfter makes the version that a save asks for, or the rules want.
+func (t *Tx) versionAfter(cur, d *Doc, o SaveOptions) (err error) {
+	switch {
+	case o.Quiet || o.Versioning == NoVersion || cur.checkedIn:
+		return nil
+	case o.Versioning == AutoVersion:
+		err = t.autoVersion(cur, schema.After)
+	case !cur.IsVersionable():
+		return fault.Conflict.Errorf("document %s: type %s has no versions", cur.Path(), cur.typ.Name)
+	default:
+		_, err = t.archive(cur, o.Versioning == MajorVersion, o.Comment)
+	}
+	t.saved(d, cur)
+	return err
 }
 
 // saved makes d what cur is, with nothing left to save.

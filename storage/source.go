@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"catena/storage/fault"
-	"catena/storage/kv"
 	"catena/storage/query"
 	"catena/storage/schema"
 )
@@ -152,11 +151,16 @@ func (s docSource) more(f *query.Field) (any, error) {
 		if d.IsProxy() {
 			return d.target.String(), nil
 		}
-	case query.SysIsLatestVersion, query.SysIsLatestMajorVersion:
-		if !d.IsVersion() {
-			return false, nil
+	case query.SysProxyVersionableID:
+		if d.IsProxy() {
+			return d.series.String(), nil
 		}
-		return s.latest(f.System == query.SysIsLatestMajorVersion)
+	case query.SysIsLatestVersion, query.SysIsLatestMajorVersion:
+		latest, major, err := s.t.IsLatest(d)
+		if f.System == query.SysIsLatestMajorVersion {
+			latest = major
+		}
+		return latest, err
 	case query.SysIsRecord, query.SysHasLegalHold:
 		return false, nil
 	case query.SysLockOwner:
@@ -187,24 +191,6 @@ func (s docSource) ancestors() any {
 		list = append(list, f.id.String())
 	}
 	return list
-}
-
-// latest reports whether the version is the last one, or the last one with a minor number
-// of zero.
-func (s docSource) latest(major bool) (any, error) {
-	r := prefix(versionPrefix(s.d.liveID()))
-	r.Reverse, r.KeysOnly = true, true
-	zero := kv.AppendInt64(nil, 0)
-	for row, err := range s.t.kv.Scan(r) {
-		if err != nil {
-			return nil, err
-		}
-		n := len(row.Key) - 16
-		if !major || n >= len(zero) && string(row.Key[n-len(zero):n]) == string(zero) {
-			return indexID(row.Key) == s.d.id, nil
-		}
-	}
-	return false, nil
 }
 
 // fulltextFields are what a search without a field looks at.

@@ -66,7 +66,7 @@ func (r *Repo) sweepBelow(ctx context.Context, id docID) error {
 			children = append(children, child)
 		}
 		if len(children) == 0 {
-			return t.kv.Delete(goneKey(id))
+			return t.sweepVersions(id)
 		}
 		for _, child := range children {
 			if err := t.sweepOne(child); err != nil {
@@ -92,14 +92,37 @@ func (t *Tx) sweepOne(id docID) error {
 	if err != nil {
 		return err
 	}
-	d := &Doc{repo: t.repo, id: id, saved: true, parentPath: "/"}
-	if d.node, err = parseNode(rows[0]); err != nil {
+	if rows[0] == nil || rows[1] == nil {
+		return nil // a proxy that went with what it showed
+	}
+	d, err := t.rowDoc(id, rows[0], rows[1])
+	if err != nil {
 		return err
 	}
-	if d.record, err = t.repo.parseRecord(rows[1]); err != nil {
+	if d.proxied || d.IsVersion() {
+		if err := t.eraseProxies(id); err != nil {
+			return err
+		}
+	}
+	if err := t.erase(d); err != nil {
 		return err
 	}
-	return t.erase(d)
+	return t.disown(d)
+}
+
+// sweepVersions removes versions of a deleted document, if they are to go with it, and what
+// marks it once nothing is left.
+func (t *Tx) sweepVersions(id docID) error {
+	tomb, err := t.node(id)
+	if err != nil {
+		return err
+	}
+	if tomb == nil {
+		if more, err := t.eraseVersions(id, sweepBatch); err != nil || more {
+			return err
+		}
+	}
+	return t.kv.Delete(goneKey(id))
 }
 
 // sweepBlobs removes content that no document refers to and that is older than the grace period.

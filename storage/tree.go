@@ -207,6 +207,9 @@ func (t *Tx) assembleAt(id docID, n node, rec []byte) (*Doc, error) {
 	if !d.IsVersion() {
 		d.parentPath = d.up.path
 	}
+	if d.IsProxy() {
+		return t.shown(d)
+	}
 	return d, nil
 }
 

@@ -24,9 +24,10 @@ type session struct {
 	kv   *kv.Tx
 	now  time.Time
 
-	cache   *treeCache        // what other transactions of the same epoch know of the tree
-	folders map[docID]*folder // what this one knows
-	stirred bool              // it moved, renamed or protected a folder
+	cache   *treeCache         // what other transactions of the same epoch know of the tree
+	folders map[docID]*folder  // what this one knows
+	stirred bool               // it moved, renamed or protected a folder
+	latest  map[docID][2]docID // by live document: the newest version, the newest major one
 
 	lastPosition int64
 	after        []func()
@@ -100,7 +101,7 @@ func (t *Tx) Nest(fn func() error) (err error) {
 		}
 		events := t.events
 		*t.session = s
-		t.events, t.folders = events, nil
+		t.events, t.folders, t.latest = events, nil, nil
 	}()
 	err = t.kv.Nest(fn)
 	done = true

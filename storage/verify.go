@@ -98,6 +98,9 @@ func (v *verifier) record(key, value []byte) {
 		v.add("document %s: %v", id, err)
 		return
 	}
+	if rec.target != none && !v.has(recordKey(rec.target)) {
+		v.add("document %s: refers to %s, which is gone", id, rec.target)
+	}
 	d := &Doc{repo: v.t.repo, id: id, record: rec}
 	for i := range d.blocks {
 		for j := range d.blocks[i].shape.Fields {
@@ -128,13 +131,19 @@ func (v *verifier) place(key, value []byte) {
 		v.add("document %s: %v", id, err)
 		return
 	}
-	if !v.has(recordKey(id)) {
+	if n.flags&flagTomb == 0 && !v.has(recordKey(id)) {
 		v.add("document %s: has a place but no record", id)
 	}
 	if n.acl != (aclID{}) && !v.has(aclKey(n.acl)) {
 		v.add("document %s: access list is missing", id)
 	}
-	if id == v.t.repo.root || n.flags&flagVersion != 0 {
+	switch {
+	case id == v.t.repo.root || n.flags&flagTomb != 0:
+		return
+	case n.flags&flagVersion != 0:
+		if !v.has(treeKey(n.parent)) && !v.buried(n.parent) {
+			v.add("document %s: is a version of %s, which is gone", id, n.parent)
+		}
 		return
 	}
 	f, err := v.t.folder(id)

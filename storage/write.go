@@ -18,6 +18,9 @@ func (t *Tx) edit(d *Doc, p permission) (*Doc, error) {
 	if err != nil {
 		return nil, err
 	}
+	if cur.IsProxy() {
+		return cur, nil // the lock is on what it shows
+	}
 	return cur, t.notLocked(cur)
 }
 
@@ -57,23 +60,31 @@ func (t *Tx) finish(d, cur *Doc) *Doc {
 	if d == cur {
 		return d
 	}
-	old := d.blocks
-	if d.facetsSet {
-		cur.setFacets(slices.Clone(d.facets))
-	}
+	cur.inherit(d)
 	*d = *cur
-	for i := range old {
-		for j, v := range old[i].pending {
-			if b, at := d.field(old[i].shape.Fields[j].Key); b != nil {
+	return d
+}
+
+// inherit sets on d what was set on the other and not saved.
+func (d *Doc) inherit(other *Doc) {
+	if other.facetsSet {
+		d.setFacets(slices.Clone(other.facets))
+	}
+	for i := range other.blocks {
+		for j, v := range other.blocks[i].pending {
+			if b, at := d.field(other.blocks[i].shape.Fields[j].Key); b != nil {
 				b.set(at, v)
 			}
 		}
 	}
-	return d
 }
 
 // putRecord writes the record of d; before is nil for a new document.
 func (t *Tx) putRecord(before, d *Doc) error {
+	if d.IsProxy() {
+		own := record{typ: d.typ, target: d.target, series: d.series}
+		return t.kv.Set(recordKey(d.id), own.append(make([]byte, 0, 80)))
+	}
 	if err := t.refer(before, d); err != nil {
 		return err
 	}
@@ -106,7 +117,10 @@ func (t *Tx) recorded(before, d *Doc) error {
 			return err
 		}
 	}
-	return t.reindex(before, d)
+	if err := t.reindex(before, d); err != nil || !d.proxied {
+		return err
+	}
+	return t.reindexProxies(before, d)
 }
 
 // putPlace writes the rows that say where d is; before is nil for a new document.

@@ -40,6 +40,7 @@ const (
 	SysVersionLabel
 	SysVersionableID
 	SysProxyTargetID
+	SysProxyVersionableID
 	SysLockOwner
 	SysLockCreated
 	SysChangeToken
@@ -78,6 +79,7 @@ var systemFields = map[string]systemField{
 	"ecm:versionVersionableId":  {SysVersionableID, schema.String, false},
 	"ecm:versionableId":         {SysVersionableID, schema.String, false},
 	"ecm:proxyTargetId":         {SysProxyTargetID, schema.String, false},
+	"ecm:proxyVersionableId":    {SysProxyVersionableID, schema.String, false},
 	"ecm:lockOwner":             {SysLockOwner, schema.String, false},
 	"ecm:lockCreated":           {SysLockCreated, schema.Date, false},
 	"ecm:changeToken":           {SysChangeToken, schema.String, false},

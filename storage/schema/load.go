@@ -73,13 +73,14 @@ type loader struct {
 	facets     map[string]*facetDecl
 	types      map[string]*typeDecl
 	lifeCycles map[string]*lifeCycleDecl
+	versioning map[string]*versioningDecl
 	keys       map[string]*Field // of the fields of all schemas
 }
 
 func newLoader() *loader {
 	return &loader{
 		schemas: map[string]*schemaDecl{}, facets: map[string]*facetDecl{},
-		types: map[string]*typeDecl{}, lifeCycles: map[string]*lifeCycleDecl{}, keys: map[string]*Field{},
+		types: map[string]*typeDecl{}, lifeCycles: map[string]*lifeCycleDecl{}, versioning: map[string]*versioningDecl{}, keys: map[string]*Field{},
 	}
 }
 
@@ -172,6 +173,7 @@ func (l *loader) resolve() *Registry {
 	for _, names := range r.under {
 		slices.Sort(names)
 	}
+	l.resolveVersioning(r)
 	return r
 }
 

@@ -187,6 +187,7 @@ type Registry struct {
 	typeList   []*Type
 	schemaList []*Schema
 	facetList  []*Facet
+	versioning []*VersioningRule // by order
 }
 
 // Type returns the document type called name.

@@ -1,0 +1,154 @@
+package storage
+
+import "catena/storage/fault"
+
+// closed is the access list of a tomb: what is below it is for administrators.
+var closed = []ACL{{Name: "local", Entries: []ACE{{User: everyone, Permission: "Everything"}}}}
+
+// fewVersions is the number of versions that go with their live document at once. More of
+// them are cut off with it, and Sweep removes them.
+const fewVersions = 50
+
+// deleteVersion removes one version. It may not be shown by a proxy, and only an administrator
+// removes the one that its live document equals, or one whose live document is gone.
+func (t *Tx) deleteVersion(d *Doc) error {
+	if err := t.mayWrite(); err != nil {
+		return err
+	}
+	v, err := t.load(d.id)
+	if err != nil || v == nil {
+		return firstError(err, notFound(d.Ref()))
+	}
+	if err := t.need(v, permWriteVersion); err != nil {
+		return err
+	}
+	live, err := t.load(v.series)
+	if err != nil {
+		return err
+	}
+	base := live != nil && live.target == v.id
+	if base && live.checkedIn && !t.rights.admin {
+		return fault.Conflict.Errorf("document %s: is the version that %s equals", v.ID(), live.Path())
+	}
+	if err := t.notShown(Docs{v}); err != nil {
+		return err
+	}
+	if err := t.fire(Event{Name: "aboutToRemoveVersion", Doc: v}); err != nil {
+		return err
+	}
+	if err := t.erase(v); err != nil {
+		return err
+	}
+	t.forgetLatest(v.series)
+	if base {
+		before := live.clone()
+		live.checkedIn, live.target = false, none
+		if err := t.recorded(before, live); err != nil {
+			return err
+		}
+	}
+	t.changed(Change{Kind: "delete"}, v)
+	return t.fire(Event{Name: "versionRemoved", Doc: v})
+}
+
+// notShown is an error if a proxy that is not among the documents shows one of them.
+func (t *Tx) notShown(docs Docs) error {
+	among := map[docID]bool{}
+	for _, d := range docs {
+		among[d.id] = true
+	}
+	for _, d := range docs {
+		if !d.proxied && !d.IsVersion() {
+			continue
+		}
+		ids, _, err := t.proxyIDs(indexProxy, d.id, maxProxies)
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			if !among[id] {
+				return fault.Conflict.Errorf("document %s: proxy %s shows it", d.ID(), id)
+			}
+		}
+	}
+	return nil
+}
+
+// disown settles what becomes of the versions of a document that was erased, or of those that
+// an erased proxy showed: they go unless a proxy still shows one of them.
+func (t *Tx) disown(d *Doc) error {
+	if d.IsVersion() {
+		return nil
+	}
+	if !d.IsProxy() && d.major == 0 && d.minor == 0 {
+		return nil // never had a version
+	}
+	series := d.seriesID()
+	t.forgetLatest(series)
+	if d.IsProxy() {
+		n, err := t.node(series)
+		if err != nil || n == nil || n.flags&flagTomb == 0 {
+			return err
+		}
+	}
+	if _, _, last, err := t.lastNumber(series); err != nil || last == none {
+		return err
+	}
+	shown, _, err := t.proxyIDs(indexProxyOf, series, 1)
+	if err != nil {
+		return err
+	}
+	if len(shown) == 0 {
+		if err := t.kv.Delete(treeKey(series)); err != nil {
+			return err
+		}
+		if more, err := t.eraseVersions(series, fewVersions); err != nil || !more {
+			return err
+		}
+		return t.kv.Set(goneKey(series), nil)
+	}
+	tomb := node{parent: t.repo.root, flags: flagTomb}
+	if tomb.acl, err = t.keepLists(closed); err != nil {
+		return err
+	}
+	return t.kv.Set(treeKey(series), tomb.append(nil))
+}
+
+// eraseVersions removes versions of a document that is gone; more says that others are left.
+func (t *Tx) eraseVersions(live docID, max int) (more bool, err error) {
+	r := prefix(versionPrefix(live))
+	r.KeysOnly, r.Limit = true, max+1
+	var ids []docID
+	for row, err := range t.kv.Scan(r) {
+		if err != nil {
+			return false, err
+		}
+		ids = append(ids, indexID(row.Key))
+	}
+	if more = len(ids) > max; more {
+		ids = ids[:max]
+	}
+	for _, id := range ids {
+		if err := t.sweepOne(id); err != nil {
+			return false, err
+		}
+	}
+	return more, nil
+}
+
+// eraseProxies removes the proxies that show a document which is about to be erased.
+func (t *Tx) eraseProxies(of docID) error {
+	ids, more, err := t.proxyIDs(indexProxy, of, maxProxies)
+	if err != nil {
+		return err
+	}
+	if more {
+		return fault.Limit.Errorf("document %s: more than %d proxies show it", of, maxProxies)
+	}
+	for _, id := range ids {
+		if err := t.sweepOne(id); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,103 @@
+package schema
+
+import (
+	"cmp"
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Increment is what a version adds to the number before it.
+type Increment uint8
+
+// The increments.
+const (
+	NoIncrement Increment = iota
+	Minor
+	Major
+)
+
+var incrementNames = [...]string{"none", "minor", "major"}
+
+// Moment is when versions are made by themselves.
+type Moment uint8
+
+// The moments: before a save, of the state that was, or after it.
+const (
+	Before Moment = iota
+	After
+)
+
+var momentNames = [...]string{"before", "after"}
+
+// VersioningRule says that saving documents makes versions. A document is meant if its type,
+// or the schemas it has, are named.
+type VersioningRule struct {
+	Name      string
+	Order     int // of several rules for a document and moment the lowest counts
+	Types     []string
+	Schemas   []string
+	Moment    Moment
+	Increment Increment
+	Others    bool // only saves by somebody else than the last contributor
+}
+
+func (v *VersioningRule) means(t *Type, schemas []*Schema) bool {
+	return slices.Contains(v.Types, t.Name) || slices.ContainsFunc(schemas, func(s *Schema) bool { return slices.Contains(v.Schemas, s.Name) })
+}
+
+// Versioning returns the rule that counts for a document of a type with schemas, nil if
+// there is none.
+func (r *Registry) Versioning(t *Type, schemas []*Schema, m Moment) *VersioningRule {
+	for _, v := range r.versioning {
+		if v.Moment == m && v.means(t, schemas) {
+			return v
+		}
+	}
+	return nil
+}
+
+type versioningDecl struct {
+	*VersioningRule
+	at             place
+	types, schemas []name
+}
+
+func (l *loader) versioningRule(key, n *yaml.Node) {
+	d := &versioningDecl{VersioningRule: &VersioningRule{Name: key.Value}, at: l.at(key)}
+	moment, increment := "after", "minor"
+	l.each(n, keys{
+		"types": l.words(&d.types), "schemas": l.words(&d.schemas), "moment": l.text(&moment), "increment": l.text(&increment),
+		"others": l.flag(&d.Others), "order": l.count(&d.Order),
+	})
+	at := slices.Index(momentNames[:], moment)
+	if at < 0 {
+		l.fail(d.at, "versioning %s: moment %q: before or after expected", d.Name, moment)
+	}
+	by := slices.Index(incrementNames[:], increment)
+	if by < 0 {
+		l.fail(d.at, "versioning %s: increment %q: none, minor or major expected", d.Name, increment)
+	}
+	d.Moment, d.Increment = Moment(max(at, 0)), Increment(max(by, 0))
+	put(l, l.versioning, key, func(d *versioningDecl) place { return d.at }, d)
+}
+
+// resolveVersioning checks the names in the rules and puts the rules in order.
+func (l *loader) resolveVersioning(r *Registry) {
+	for _, d := range l.versioning {
+		subject := "versioning " + d.Name
+		for _, n := range d.types {
+			if _, ok := l.types[n.text]; !ok {
+				l.fail(n.at, "%s: no type %s", subject, n.text)
+			}
+			d.Types = append(d.Types, n.text)
+		}
+		for _, s := range l.schemasOf(nil, d.schemas, subject) {
+			d.Schemas = append(d.Schemas, s.Name)
+		}
+		r.versioning = append(r.versioning, d.VersioningRule)
+	}
+	slices.SortFunc(r.versioning, func(a, b *VersioningRule) int {
+		return cmp.Or(cmp.Compare(a.Order, b.Order), cmp.Compare(a.Name, b.Name))
+	})
+}
