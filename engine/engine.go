@@ -91,6 +91,21 @@ func (e *Engine) SignInKey(ctx context.Context, key string) (*Principal, error) 
 	return e.repo.SignInKey(ctx, key)
 }
 
+// OpenSession checks a password and returns a token for a browser, which stands for it until expires.
+func (e *Engine) OpenSession(ctx context.Context, user, password string) (token string, expires time.Time, err error) {
+	return e.repo.OpenSession(ctx, user, password)
+}
+
+// SignInSession returns who a browser's token stands for.
+func (e *Engine) SignInSession(ctx context.Context, token string) (*Principal, error) {
+	return e.repo.SignInSession(ctx, token)
+}
+
+// EndSession ends the session of a browser's token.
+func (e *Engine) EndSession(ctx context.Context, token string) error {
+	return e.repo.EndSession(ctx, token)
+}
+
 // System returns the server itself, which may do everything.
 func (e *Engine) System() *Principal { return e.repo.System() }
 

@@ -13,7 +13,7 @@ import (
 const sweepBatch = 200
 
 // Sweep removes what nobody needs any more: what was below deleted folders, content without a document
-// after a grace period, jobs given up long ago, expired idempotency records. It also writes when
+// after a grace period, jobs given up long ago, expired idempotency records and sessions. It also writes when
 // keys were last used.
 func (r *Repo) Sweep(ctx context.Context) error {
 	return errors.Join(
@@ -23,6 +23,7 @@ func (r *Repo) Sweep(ctx context.Context) error {
 		r.sweepBlobs(ctx),
 		r.sweepRows(ctx, []byte{spaceJob, jobDead}, r.oldJob),
 		r.sweepRows(ctx, tableKey(spaceTable, "idempotency", ""), r.expired),
+		r.sweepRows(ctx, tableKey(spaceSecret, sessionsTable, ""), r.expired),
 	)
 }
 

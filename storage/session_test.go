@@ -1,0 +1,60 @@
+package storage_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+func TestSession(t *testing.T) {
+	w := newWorld(t)
+	ctx := context.Background()
+	w.update(w.System(), func(tx *storage.Tx) error { return tx.SaveUser(&storage.User{Username: "ann"}, "pw") })
+	if _, _, err := w.OpenSession(ctx, "ann", "wrong"); !fault.Is(err, fault.Denied) {
+		t.Errorf("wrong password: %v", err)
+	}
+	open := func() string {
+		t.Helper()
+		token, expires, err := w.OpenSession(ctx, "ann", "pw")
+		if err != nil || expires.Before(w.now.Add(time.Hour)) {
+			t.Fatalf("open: %v, until %v", err, expires)
+		}
+		if p, err := w.SignInSession(ctx, token); err != nil || p.Name != "ann" {
+			t.Fatalf("session of %v: %v", p, err)
+		}
+		return token
+	}
+	over := func(what, token string) {
+		t.Helper()
+		if _, err := w.SignInSession(ctx, token); !fault.Is(err, fault.Denied) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	over("no token", "")
+	over("made up", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA")
+	ended, late := open(), open()
+	for range 2 {
+		if err := w.EndSession(ctx, ended); err != nil {
+			t.Error(err)
+		}
+	}
+	over("ended", ended)
+	start := w.now
+	w.now = start.Add(13 * time.Hour)
+	over("expired", late)
+	if err := w.Sweep(ctx); err != nil {
+		t.Error(err)
+	}
+	w.now = start
+	over("swept", late)
+	before := open()
+	w.update(w.System(), func(tx *storage.Tx) error { return tx.SaveUser(&storage.User{Username: "ann"}, "new") })
+	over("after a new password", before)
+	w.update(w.System(), func(tx *storage.Tx) error { return tx.SaveUser(&storage.User{Username: "ann"}, "pw") })
+	gone := open()
+	w.update(w.System(), func(tx *storage.Tx) error { return tx.DeleteUser("ann") })
+	over("deleted user", gone)
+}
