@@ -1,0 +1,90 @@
+package web
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"catena/decks/theme"
+)
+
+// SlideOptions say how slides are shown.
+type SlideOptions struct {
+	Frame   Frame
+	Sources []string // other web origins pictures, films and frames may come from
+}
+
+// Frame is what slides are shown in.
+type Frame string
+
+// The frames.
+const (
+	Whole Frame = ""      // a window of their own
+	Inner Frame = "inner" // another page, which drives them
+	Still Frame = "still" // the same, small: no controls, no motion
+	Live  Frame = "live"  // the editor, which sends the HTML again as it changes
+)
+
+// deckSlides is what the sandboxed document needs besides the deck.
+type deckSlides struct {
+	Theme, Config              string
+	Markdown, Code, Math bool
+}
+
+// config is what slides.js reads.
+type config struct {
+	Width          int64   `json:"width"`
+	Height         int64   `json:"height"`
+	Margin         float64 `json:"margin"`
+	Transition     string  `json:"transition"`
+	BackgroundTran string  `json:"backgroundTransition"`
+	RTL            bool    `json:"rtl"`
+	Loop           bool    `json:"loop"`
+	Frame          Frame   `json:"frame"`
+}
+
+// sandboxPolicy lets the document run the scripts of one nonce, show what it carries itself,
+// and nothing else: no cookies, no network, no frames.
+func sandboxPolicy(nonce string, sources []string) string {
+	media := "data: blob:"
+	frames := "'none'"
+	if len(sources) > 0 {
+		media += " " + strings.Join(sources, " ")
+		frames = strings.Join(sources, " ")
+	}
+	return "sandbox allow-scripts allow-popups allow-popups-to-escape-sandbox; default-src 'none'; script-src 'nonce-" + nonce + "'; " +
+		"style-src 'self' 'unsafe-inline'; font-src 'self' data:; img-src " + media + "; media-src " + media + "; frame-src " + frames + "; " +
+		"connect-src 'none'; worker-src 'none'; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+}
+
+// Slides is the document with the slides themselves.
+func (s Site) Slides(d *Deck, o SlideOptions) (*Page, error) {
+	text, err := json.Marshal(config{
+		d.Width, d.Height, d.Margin, d.Transition, d.Background, d.RTL, d.Loop, o.Frame,
+	})
+	if err != nil {
+		return nil, err
+	}
+	v := &view{Site: s, Title: d.Title, Deck: d, Nonce: nonce(), Slides: &deckSlides{
+		Theme: ThemeFile(d.Color, d.Font), Config: string(text),
+		Markdown: o.Frame == Live || strings.Contains(d.HTML, "data-markdown"),
+		Code:     o.Frame == Live || strings.Contains(d.HTML, "<code"),
+		Math:     o.Frame == Live || hasMath(d.HTML),
+	}}
+	return v.render("slides.html", sandboxPolicy(v.Nonce, o.Sources))
+}
+
+func hasMath(html string) bool {
+	return strings.Contains(html, "$$") || strings.Contains(html, `\(`) || strings.Contains(html, `\[`) || strings.Contains(html, `data-block-type="math"`)
+}
+
+// ThemeFile is the name of a theme's style sheet among the built-in files.
+func ThemeFile(color, font string) string {
+	if !slices.ContainsFunc(theme.Colors, func(c theme.Color) bool { return c.Name == color }) {
+		color = theme.Colors[0].Name
+	}
+	if !slices.ContainsFunc(theme.Fonts, func(f theme.Font) bool { return f.Name == font }) {
+		font = theme.Fonts[0].Name
+	}
+	return "theme/" + color + "." + font + ".css"
+}

@@ -1,0 +1,151 @@
+// Runs inside the sandboxed document of a deck: starts the presentation framework and talks
+// to the page around it, if there is one. Messages are taken from that page alone.
+"use strict";
+(() => {
+  const conf = JSON.parse(document.body.dataset.config);
+  const framed = conf.frame !== "" && window.parent !== window;
+  const still = conf.frame === "still";
+  const live = conf.frame === "live";
+  const printing = /print-pdf/i.test(location.search);
+  const slides = document.querySelector(".slides");
+
+  // A link leads out of the deck in a window of its own, and never takes this one along.
+  const aim = (root) => {
+    for (const a of root.querySelectorAll("a")) {
+      const to = a.getAttribute("href") ?? a.getAttribute("xlink:href") ?? "#";
+      if (to.startsWith("#")) {
+        a.removeAttribute("target");
+      } else {
+        a.setAttribute("target", "_blank");
+        a.setAttribute("rel", "noopener noreferrer nofollow");
+      }
+    }
+  };
+
+  // Formulas become MathML, which browsers draw and read aloud by themselves.
+  const formulas = (root) => {
+    if (!window.katex) return;
+    const options = { output: "mathml", throwOnError: false, trust: false, strict: "ignore", maxSize: 50, maxExpand: 500 };
+    for (const block of root.querySelectorAll('[data-block-type="math"]')) {
+      const input = block.querySelector(".math-input");
+      if (!input) continue;
+      let out = block.querySelector(".math-output");
+      if (!out) {
+        out = document.createElement("div");
+        out.className = "math-output";
+        input.after(out);
+      }
+      window.katex.render(input.textContent.replace(/^\s*(\\\[|\$\$)|(\\\]|\$\$)\s*$/g, ""), out, { ...options, displayMode: true });
+    }
+    if (!window.renderMathInElement) return;
+    window.renderMathInElement(root, {
+      ...options,
+      delimiters: [
+        { left: "$$", right: "$$", display: true },
+        { left: "\\(", right: "\\)", display: false },
+        { left: "\\[", right: "\\]", display: true },
+      ],
+      ignoredTags: ["script", "noscript", "style", "textarea", "pre", "code", "math"],
+      ignoredClasses: ["math-input", "math-output"],
+    });
+  };
+
+  // An error in one deck's Markdown or code must not leave an empty window.
+  const plugins = [window.RevealMarkdown, window.RevealHighlight].filter(Boolean);
+  const options = {
+    width: conf.width, height: conf.height, margin: conf.margin, rtl: conf.rtl, loop: conf.loop,
+    transition: still ? "none" : conf.transition, backgroundTransition: still ? "none" : conf.backgroundTransition,
+    controls: !still, controlsTutorial: false, progress: !still, keyboard: !still, touch: !still, hash: !framed,
+    respondToHashChanges: !framed, embedded: false, help: true, overview: !still, autoSlide: still || live ? false : 0,
+    postMessage: false, postMessageEvents: false, showNotes: false, pdfSeparateFragments: false, previewLinks: false,
+    autoAnimate: !still, plugins,
+  };
+  if (framed) options.scrollActivationWidth = null;
+  if (matchMedia("(prefers-reduced-motion: reduce)").matches) {
+    Object.assign(options, { transition: "none", backgroundTransition: "none", autoAnimate: false });
+  }
+
+  const tell = (message) => framed && window.parent.postMessage(message, "*");
+
+  const notesOf = (slide) => {
+    if (!slide) return "";
+    const own = [...slide.querySelectorAll("aside.notes")].filter((n) => n.closest("section") === slide);
+    const parts = own.map((n) => n.innerText || n.textContent);
+    if (slide.dataset.notes) parts.unshift(slide.dataset.notes);
+    return parts.join("\n\n").trim();
+  };
+
+  const state = () => {
+    const at = Reveal.getIndices();
+    const slide = Reveal.getCurrentSlide();
+    tell({
+      catena: "state", h: at.h, v: at.v, f: at.f === undefined ? -1 : at.f, number: Reveal.getSlidePastCount() + 1,
+      total: Reveal.getTotalSlides(), notes: notesOf(slide), last: Reveal.isLastSlide(), paused: Reveal.isPaused(),
+      heading: (slide?.querySelector("h1,h2,h3,h4")?.textContent || "").trim().slice(0, 200),
+    });
+  };
+
+  const whole = (n, low) => (Number.isInteger(n) && n >= low ? n : low);
+
+  // What the page around may ask for.
+  const actions = {
+    go: (m) => {
+      Reveal.slide(whole(m.h, 0), whole(m.v, 0), whole(m.f, -1));
+      if (m.step) Reveal.next();
+      if (still) state();
+    },
+    next: () => Reveal.next(),
+    prev: () => Reveal.prev(),
+    pause: () => Reveal.togglePause(),
+    overview: () => Reveal.toggleOverview(),
+    state: () => state(),
+    show: (m) => live && show(m),
+  };
+
+  // show puts HTML being edited into the slides. It is not cleaned yet: what it could do is
+  // bounded by the sandbox and the policy of this document, as for any deck.
+  const show = async (m) => {
+    slides.innerHTML = String(m.html);
+    Object.assign(options, m.options || {});
+    Reveal.configure({ width: options.width, height: options.height, transition: options.transition });
+    if (typeof m.theme === "string" && /^[a-z0-9-]+\.[a-z0-9-]+$/.test(m.theme)) {
+      const link = document.getElementById("theme");
+      const href = link.href.replace(/[^/]*\.css$/, `${m.theme}.css`);
+      if (href !== link.href) link.href = href;
+    }
+    const markdown = Reveal.getPlugin("markdown");
+    if (markdown?.processSlides) {
+      await markdown.processSlides(document.querySelector(".reveal"));
+      markdown.convertSlides();
+    }
+    const highlight = Reveal.getPlugin("highlight");
+    if (highlight) {
+      for (const block of slides.querySelectorAll("pre code")) highlight.highlightBlock(block);
+    }
+    aim(slides);
+    formulas(slides);
+    Reveal.sync();
+    Reveal.slide(whole(m.h, 0), whole(m.v, 0), m.f === undefined ? undefined : whole(m.f, -1));
+    Reveal.layout();
+    state();
+  };
+
+  if (framed) {
+    window.addEventListener("message", (e) => {
+      if (e.source !== window.parent || typeof e.data !== "object" || e.data === null) return;
+      if (Object.hasOwn(actions, e.data.catena)) actions[e.data.catena](e.data);
+    });
+  }
+
+  if (!slides.querySelector("section")) slides.append(document.createElement("section"));
+  aim(slides);
+  Reveal.initialize(options).then(() => {
+    aim(slides);
+    formulas(slides);
+    Reveal.layout();
+    for (const name of ["slidechanged", "fragmentshown", "fragmenthidden", "paused", "resumed"]) Reveal.on(name, state);
+    document.documentElement.dataset.ready = printing ? "printing" : "true";
+    tell({ catena: "ready" });
+    state();
+  });
+})();

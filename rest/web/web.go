@@ -1,0 +1,144 @@
+// Package web makes the pages of the server: decks as people look at them, their editor and
+// speaker view, private links, sign-in and the console. It knows HTML and nothing of
+// operations: package rest asks the engine and hands over what a page shows. Pages are of
+// two kinds. Slides, whose HTML somebody wrote, are a document in a sandbox of their own,
+// without cookies, without the network, and with no script but ours. All others are frames
+// around them that never put a deck's HTML into themselves.
+package web
+
+import (
+	"bytes"
+	"crypto/rand"
+	"embed"
+	"html/template"
+	"strings"
+
+	"catena/decks/theme"
+)
+
+//go:embed page/*.html
+var pageFiles embed.FS
+
+// Site says where a page stands.
+type Site struct {
+	Prefix string // of every address on this server: "" or "/behind/a/proxy"
+	Host   string // scheme and host with the prefix, for addresses that leave the page
+	User   string // who signed in; "": nobody
+	CSRF   string // token that writes from this page have to carry
+	Page   string // address of the page itself, below Prefix, to come back to after signing in
+}
+
+// Page is a finished page.
+type Page struct {
+	Body   []byte
+	Policy string // Content-Security-Policy
+}
+
+// Deck is a deck as its pages show it.
+type Deck struct {
+	ID                       int64
+	Title, Description       string
+	Owner, Username          string // name to show, name in addresses
+	Path                     string // address below the prefix: /decks/ann/talk, /share/TOKEN
+	Public, Editable, Shared bool   // for everyone; the viewer's own; by a private link
+	Slides                   int64
+	HTML, CSS                string
+	Width, Height            int64
+	Margin                   float64
+	Transition, Background   string // background transition
+	RTL, Loop                bool
+	Color, Font, Language    string
+	Thumbnail, Updated       string
+}
+
+// Assets is where the built-in files are, below the prefix and with a slash at the end.
+func Assets() string { return "/assets/" + version() + "/" }
+
+var pages = template.Must(template.New("").Funcs(template.FuncMap{
+	"assets":  Assets,
+	"colors":  func() []theme.Color { return theme.Colors },
+	"fonts":   func() []theme.Font { return theme.Fonts },
+	"trusted": func(html string) template.HTML { return template.HTML(html) }, //nolint:gosec // the sandboxed document is for a deck's own HTML
+	"sheet":   func(css string) template.CSS { return template.CSS(strings.ReplaceAll(css, "<", `\3c `)) }, //nolint:gosec // sanitized when written, and cannot end its element
+	"dir": func(d *Deck) string {
+		if d.RTL {
+			return "rtl"
+		}
+		return "ltr"
+	},
+}).ParseFS(pageFiles, "page/*.html"))
+
+// view is what templates see.
+type view struct {
+	Site
+	Title  string
+	Deck   *Deck
+	Slides *deckSlides
+	Form   *Form
+	Error  *Problem
+	Query  string
+	Nonce  string
+}
+
+// Form is a page that asks for one thing: a password, a sign-in.
+type Form struct {
+	Action, Next, Message, Name string
+}
+
+// Problem is a page that says why there is no other.
+type Problem struct {
+	Status         int
+	Title, Message string
+	SignIn         bool // signing in may help
+}
+
+// framePolicy is that of pages without a deck's HTML.
+const framePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; " +
+	"frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'self'"
+
+func (v *view) render(name, policy string) (*Page, error) {
+	var b bytes.Buffer
+	if err := pages.ExecuteTemplate(&b, name, v); err != nil {
+		return nil, err
+	}
+	return &Page{b.Bytes(), policy}, nil
+}
+
+// View is the page of a deck: its title, who made it, and the slides in their sandbox.
+func (s Site) View(d *Deck, query string) (*Page, error) {
+	return (&view{Site: s, Title: d.Title, Deck: d, Query: query}).render("view.html", framePolicy)
+}
+
+// Present is the speaker's page.
+func (s Site) Present(d *Deck) (*Page, error) {
+	return (&view{Site: s, Title: "Present: " + d.Title, Deck: d}).render("present.html", framePolicy)
+}
+
+// Edit is the editor.
+func (s Site) Edit(d *Deck) (*Page, error) {
+	return (&view{Site: s, Title: "Edit: " + d.Title, Deck: d}).render("edit.html", framePolicy)
+}
+
+// SignIn asks for user and password.
+func (s Site) SignIn(f *Form) (*Page, error) {
+	return (&view{Site: s, Title: "Sign in", Form: f}).render("login.html", framePolicy)
+}
+
+// Password asks for the password of a private link.
+func (s Site) Password(f *Form) (*Page, error) {
+	return (&view{Site: s, Title: "Password needed", Form: f}).render("password.html", framePolicy)
+}
+
+// Fail says why a page cannot be shown.
+func (s Site) Fail(p *Problem) (*Page, error) {
+	return (&view{Site: s, Title: p.Title, Error: p}).render("error.html", framePolicy)
+}
+
+// Console is a page of the console: "decks", "keys" or "operations".
+func (s Site) Console(name string) (*Page, error) {
+	titles := map[string]string{"decks": "Decks", "keys": "API keys", "operations": "Operations"}
+	return (&view{Site: s, Title: titles[name]}).render(name+".html", framePolicy)
+}
+
+// nonce names the scripts of one answer.
+func nonce() string { return rand.Text() }
