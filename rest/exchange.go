@@ -26,6 +26,7 @@ type exchange struct {
 	as      *engine.Principal
 	repo    string
 	asked   url.Values // query parameters, parsed on first use
+	session string     // token of the browser's session; "" without
 	invoked string     // the operation the caller named, for the long form of messages
 	status  int
 	buf     []byte
@@ -118,12 +119,24 @@ func (x *exchange) serve() error {
 	if err := x.setRepository(at.repo); err != nil {
 		return err
 	}
-	if x.route.access == signedIn {
-		if err := x.signIn(); err != nil {
-			return err
-		}
+	if err := x.admit(); err != nil {
+		return err
 	}
 	return x.route.handle(x)
+}
+
+// admit finds out who asks, as the route wants it.
+func (x *exchange) admit() error {
+	switch x.route.access {
+	case signedIn:
+		if ok, err := x.signInPage(); ok {
+			return err
+		}
+		return x.signIn()
+	case visitor:
+		return x.visit()
+	}
+	return nil
 }
 
 // unrouted says why no row matches: the method, or the address.

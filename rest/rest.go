@@ -32,6 +32,7 @@ type Config struct {
 	Origins     []string             // other web origins that may call, "https://app.example.org"
 	Limits      Limits               // zero values take the defaults
 	Metrics     *prometheus.Registry // nil: one of its own
+	DeckSources []string             // other web origins that slides may show pictures, films and frames of
 	Mounts      []Mount              // other handlers behind the same checks
 	Ready       []Check              // besides the store
 	As          *engine.Principal    // who asks when a request does not say; only for a handler nobody else reaches
@@ -82,6 +83,7 @@ type Handler struct {
 	meters    *meters
 	runs      *runs
 	rates     *rates
+	stages    *stages
 	mounts    []mounted
 	exchanges sync.Pool
 }
@@ -101,6 +103,7 @@ func New(c Config) *Handler {
 	s.meters = newMeters(s.Metrics)
 	s.runs = newRuns(s.Limits)
 	s.rates = newRates(s.Limits.Rate)
+	s.stages = newStages()
 	s.exchanges.New = func() any { return &exchange{s: s} }
 	for _, h := range c.Hosts {
 		s.hosts[strings.ToLower(h)] = true
@@ -171,5 +174,8 @@ func Server(h http.Handler) *http.Server {
 	return srv
 }
 
-// Close ends what runs behind requests that were answered: asynchronous runs are cancelled.
-func (s *Handler) Close() { s.runs.close() }
+// Close ends what runs behind requests that were answered: asynchronous runs are cancelled, and those who follow a presentation let go.
+func (s *Handler) Close() {
+	s.runs.close()
+	s.stages.close()
+}

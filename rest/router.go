@@ -18,6 +18,7 @@ type access uint8
 const (
 	signedIn access = iota // a user or key; 401 otherwise
 	open                   // anybody; no sign-in is attempted
+	visitor                // anybody; whoever signed in is known
 )
 
 // route is one row of the table.

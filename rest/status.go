@@ -229,6 +229,11 @@ func (x *exchange) fail(err error) {
 		x.failDeck(err)
 		return
 	}
+	if isPage(locate(x.s.ContextPath, x.r.URL.Path).path) {
+		if err = x.failPage(err); err == nil {
+			return
+		}
+	}
 	x.failed(err, message(err, x.invoked))
 }
 
@@ -239,7 +244,9 @@ func (x *exchange) failed(err error, text string) {
 	h := x.w.Header()
 	switch p.Status {
 	case http.StatusUnauthorized:
-		h.Set("WWW-Authenticate", `Basic realm="catena", charset="UTF-8"`)
+		if x.r.Header.Get(csrfHeader) == "" { // a browser would ask for a password over our page
+			h.Set("WWW-Authenticate", `Basic realm="catena", charset="UTF-8"`)
+		}
 	case http.StatusServiceUnavailable:
 		h.Set("Retry-After", "1")
 	case http.StatusTooManyRequests:

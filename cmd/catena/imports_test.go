@@ -41,6 +41,7 @@ var imports = map[string][]string{
 	"scripts":             {"engine", "engine/entity", "engine/expr", "engine/library"},
 	"rest":                {"engine", "engine/entity", "rest/..."},
 	"rest/mcp":            {"engine", "engine/entity"},
+	"rest/web":            {"decks/theme"},
 	"rest/resttest":       {"..."}, // a server for tests
 	"cmd/catena":          {"..."},
 

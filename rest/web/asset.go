@@ -36,6 +36,7 @@ var version = sync.OnceValue(func() string {
 // Asset is a built-in file.
 type Asset struct {
 	Mime string
+	Tag  string // of the content
 	Body []byte
 	Gzip []byte // the same compressed; nil where it does not pay
 }
@@ -62,7 +63,8 @@ func AssetOf(name string) (*Asset, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &Asset{Mime: typ, Body: body}
+	sum := sha256.Sum256(body)
+	a := &Asset{Mime: typ, Tag: hex.EncodeToString(sum[:8]), Body: body}
 	if path.Ext(name) != ".woff2" {
 		a.Gzip = compress(body)
 	}

@@ -27,7 +27,7 @@ const (
 
 // deckSlides is what the sandboxed document needs besides the deck.
 type deckSlides struct {
-	Theme, Config              string
+	Theme, Config        string
 	Markdown, Code, Math bool
 }
 

@@ -58,7 +58,7 @@ var pages = template.Must(template.New("").Funcs(template.FuncMap{
 	"assets":  Assets,
 	"colors":  func() []theme.Color { return theme.Colors },
 	"fonts":   func() []theme.Font { return theme.Fonts },
-	"trusted": func(html string) template.HTML { return template.HTML(html) }, //nolint:gosec // the sandboxed document is for a deck's own HTML
+	"trusted": func(html string) template.HTML { return template.HTML(html) },                              //nolint:gosec // the sandboxed document is for a deck's own HTML
 	"sheet":   func(css string) template.CSS { return template.CSS(strings.ReplaceAll(css, "<", `\3c `)) }, //nolint:gosec // sanitized when written, and cannot end its element
 	"dir": func(d *Deck) string {
 		if d.RTL {
