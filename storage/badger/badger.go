@@ -72,11 +72,11 @@ type store struct {
 	state   *state // for the opener and then the maintainer only
 	limits  kv.Limits
 
-	gate   sync.RWMutex // held by commits on their way into the queue
+	gate   sync.RWMutex // held by those who begin
 	closed bool
 	open   sync.WaitGroup // snapshots
-	queue  chan *request
-	done   chan struct{} // closed once the last group is applied
+	queue  queue          // transactions that wait to be committed
+	done   chan struct{}  // closed once the last run is applied
 	stop   chan struct{}
 	idle   sync.WaitGroup // background work
 
@@ -87,6 +87,8 @@ type store struct {
 	failed atomic.Pointer[failure]
 	full   atomic.Pointer[failure] // the disk is
 	last   uint64                  // version of the last commit, for the committer only
+	buf    []byte                  // a frame, for the committer only
+	stamps stamps
 }
 
 // failure is why a store refuses some of its work.
@@ -120,7 +122,7 @@ func Open(dir string, o Options) (kv.Store, error) {
 	}
 	s := &store{
 		dir: dir, mapped: mapped, opts: o, log: o.Log, lock: lock, limits: kv.Portable,
-		hot: hot{seed: maphash.MakeSeed()}, queue: make(chan *request, 1024),
+		hot:  hot{seed: maphash.MakeSeed()},
 		done: make(chan struct{}), stop: make(chan struct{}),
 	}
 	if err := s.start(); err != nil {
@@ -151,7 +153,6 @@ func (s *store) start() error {
 	}
 	s.sampleSpace()
 	s.pending.init()
-	go s.commitLoop()
 	go s.applyLoop()
 	s.idle.Add(1)
 	go s.maintain(paths)
@@ -242,7 +243,9 @@ func (s *store) recover() error {
 	}
 	s.last = at
 	s.history = kv.NewHistory(at)
+	s.stamps.add(at)
 	s.redo = newRedo(logs, s.state.id(), t.number, t.chain, at, t.segments)
+	s.redo.strict = s.opts.Durability == Strict
 	return s.sweep(logs)
 }
 
@@ -312,8 +315,8 @@ func (s *store) Begin(_ context.Context, write bool) (kv.Snapshot, error) {
 		return nil, errClosed()
 	}
 	s.open.Add(1)
-	mark, groups := s.pending.begin(s.history, write)
-	return &snapshot{s: s, groups: groups, txn: s.db.NewTransactionAt(mark.Version, false), mark: mark, write: write}, nil
+	mark, runs := s.pending.begin(s.history, write)
+	return &snapshot{s: s, runs: runs, txn: s.db.NewTransactionAt(mark.Version, false), mark: mark, write: write}, nil
 }
 
 // Watch subscribes to a topic.
@@ -331,9 +334,9 @@ func (s *store) Close() error {
 		return nil
 	}
 	s.closed = true
-	close(s.queue)
 	s.gate.Unlock()
 	s.open.Wait()
+	s.pending.end()
 	<-s.done
 	close(s.stop)
 	s.idle.Wait()

@@ -2,8 +2,13 @@ package badger
 
 import (
 	"bytes"
+	"errors"
+	"hash/maphash"
+	"slices"
+	"sync"
 
 	"github.com/dgraph-io/badger/v4"
+	"github.com/dgraph-io/badger/v4/pb"
 
 	"catena/storage/fault"
 	"catena/storage/kv"
@@ -21,7 +26,20 @@ type request struct {
 	batch *kv.Batch
 	start uint64 // the version it has read
 	bytes int
-	done  chan error
+	done  chan outcome
+}
+
+// outcome is how a transaction ended, or that it is its turn to commit those that wait.
+type outcome struct {
+	err  error
+	lead bool
+}
+
+// queue is the transactions that wait. The first of them commits for all.
+type queue struct {
+	mu      sync.Mutex
+	waiting []*request
+	led     bool // somebody is committing
 }
 
 // group is the transactions of one frame, in order of their versions, and those that
@@ -32,13 +50,12 @@ type group struct {
 	losers   []*request
 	first    uint64
 	bytes    int
-	rows     []kv.Mutation // what readers see of it, see merge
 }
 
 // reserved begins keys that Badger keeps for itself.
 var reserved = []byte("!badger!")
 
-// commit waits for a batch to be validated, logged and applied.
+// commit waits for a batch to be validated, logged and published.
 func (s *store) commit(start uint64, b *kv.Batch) error {
 	if len(b.Writes) == 0 {
 		s.topics.Wake(b.Wake)
@@ -47,88 +64,108 @@ func (s *store) commit(start uint64, b *kv.Batch) error {
 	if f := s.full.Load(); f != nil {
 		return f.err
 	}
-	r := &request{batch: b, start: start, done: make(chan error, 1)}
+	r := &request{batch: b, start: start, done: make(chan outcome, 1)}
 	for _, w := range b.Writes {
 		if bytes.HasPrefix(w.Key, reserved) {
 			return fault.Invalid.Errorf("key %q: reserved", w.Key)
 		}
 		r.bytes += len(w.Key) + len(w.Value)
 	}
-	s.gate.RLock()
-	if s.closed {
-		s.gate.RUnlock()
-		return errClosed()
+	if !s.queue.join(r) {
+		if o := <-r.done; !o.lead {
+			return o.err
+		}
 	}
-	s.queue <- r
-	s.gate.RUnlock()
-	return <-r.done
+	s.lead()
+	return (<-r.done).err
 }
 
-// commitLoop is the one committer: it validates transactions in order, gives them
-// versions, writes them to the log, lets readers see them, and answers, while applyLoop
-// brings the groups before into Badger.
-func (s *store) commitLoop() {
-	defer s.pending.end()
-	var buf []byte
-	for r := range s.queue {
-		g, f := s.gather(r)
-		if failed := s.failed.Load(); failed != nil {
-			g.answer(failed.err)
-			continue
-		}
-		if len(g.requests) == 0 {
-			g.answer(nil)
-			continue
-		}
-		buf = append(buf[:0], make([]byte, frameHeader)...)
-		for _, r := range g.requests {
-			buf = appendWrites(buf, r.batch.Writes)
-		}
-		err := s.redo.append(buf, &f)
-		if err == nil && s.opts.Durability == Strict {
-			err = s.redo.sync()
-		}
-		if cap(buf) > groupBytes {
-			buf = nil
-		}
+// join adds a transaction; it leads if nobody else does.
+func (q *queue) join(r *request) (lead bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.waiting = append(q.waiting, r)
+	lead = !q.led
+	q.led = true
+	return lead
+}
+
+// take removes the transactions of the next group: all that wait, within bounds.
+func (q *queue) take() []*request {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	n, size := 0, 0
+	for n < len(q.waiting) && n < groupSize && size < groupBytes {
+		size += q.waiting[n].bytes
+		n++
+	}
+	out := q.waiting[:n:n]
+	if q.waiting = q.waiting[n:]; len(q.waiting) == 0 {
+		q.waiting = nil
+	}
+	return out
+}
+
+// pass has the first of those that came meanwhile commit next.
+func (q *queue) pass() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.led = len(q.waiting) > 0; q.led {
+		q.waiting[0].done <- outcome{lead: true}
+	}
+}
+
+// lead commits the transactions that wait: it validates them in order, gives them
+// versions, writes them to the log, lets readers see them, and answers. One goroutine
+// at a time leads, that of the first transaction.
+func (s *store) lead() {
+	g := s.gather(s.queue.take())
+	err := errors.New("the commit was broken off")
+	defer func() {
 		if err != nil {
 			s.fail(fault.Unavailable.Errorf("log: %w", err), false)
-			g.answer(s.failed.Load().err)
-			continue
+			err = s.failed.Load().err
 		}
-		g.merge()
-		s.hot.write(g)
-		s.pending.publish(g, s.history)
-		for _, r := range g.requests {
-			s.topics.Wake(r.batch.Wake)
-		}
-		g.answer(nil)
+		s.queue.pass()
+		g.answer(err)
+	}()
+	if failed := s.failed.Load(); failed != nil {
+		err = failed.err
+		return
+	}
+	if len(g.requests) == 0 {
+		err = nil
+		return
+	}
+	s.buf = append(s.buf[:0], make([]byte, frameHeader)...)
+	for _, r := range g.requests {
+		s.buf = appendWrites(s.buf, r.batch.Writes)
+	}
+	if err = s.redo.append(s.buf, &frame{first: g.first, count: len(g.requests)}); err != nil {
+		return
+	}
+	if cap(s.buf) > groupBytes {
+		s.buf = nil
+	}
+	run := g.run(s.hot.seed)
+	s.hot.write(run)
+	s.pending.publish(run, s.history)
+	for _, r := range g.requests {
+		s.topics.Wake(r.batch.Wake)
 	}
 }
 
-// gather takes what waits, after r, and keeps of it what is valid.
-func (s *store) gather(r *request) (*group, frame) {
-	g := &group{first: s.last + 1}
-	for n := 1; ; n++ {
+// gather keeps of transactions what is valid.
+func (s *store) gather(waiting []*request) *group {
+	g := &group{first: s.last + 1, requests: make([]*request, 0, len(waiting))}
+	for _, r := range waiting {
 		if s.admit(r) {
 			g.requests = append(g.requests, r)
-			g.bytes += r.bytes
 		} else {
 			g.losers = append(g.losers, r)
 		}
-		if g.bytes >= groupBytes || n >= groupSize {
-			break
-		}
-		var ok bool
-		select {
-		case r, ok = <-s.queue:
-		default:
-		}
-		if !ok {
-			break
-		}
 	}
-	return g, frame{first: g.first, count: len(g.requests)}
+	return g
 }
 
 // admit validates a transaction and numbers it.
@@ -145,42 +182,86 @@ func (s *store) admit(r *request) bool {
 	return true
 }
 
-// applyLoop brings groups that readers see into Badger.
+// run is what readers see of the group.
+func (g *group) run(seed maphash.Seed) *run {
+	runs := make([]*run, len(g.requests))
+	for i, r := range g.requests {
+		runs[i] = runOf(r.batch.Writes, seed)
+	}
+	one := join(runs)
+	one.first, one.last = g.first, g.first+uint64(len(g.requests))-1
+	return one
+}
+
+// applyLoop brings runs that readers see into Badger.
 func (s *store) applyLoop() {
 	defer close(s.done)
 	for {
-		groups := s.pending.next()
-		if len(groups) == 0 {
+		runs := s.pending.next()
+		if len(runs) == 0 {
 			return
 		}
-		if err := s.apply(groups); err != nil {
+		if err := s.apply(join(runs)); err != nil {
 			s.fail(fault.Unavailable.Errorf("store: a logged commit is not applied: %w", err), false)
 			s.pending.keep()
 			return
 		}
-		s.pending.done(len(groups))
+		s.pending.done()
 		s.db.SetDiscardTs(min(s.history.Oldest(), s.redo.durable()))
 	}
 }
 
-// apply writes groups to Badger in the order of their versions, in as many batches as
-// Badger needs.
-func (s *store) apply(groups []*group) (err error) {
+// apply writes a run to Badger, all of it at its last version: whoever reads at a
+// version before that began before and has the run, or what it was joined from.
+func (s *store) apply(r *run) (err error) {
 	defer caught(&err)
-	b := s.db.NewManagedWriteBatch()
-	defer b.Cancel()
-	for _, g := range groups {
-		for i, r := range g.requests {
-			for _, w := range r.batch.Writes {
-				if err := put(b, w, g.first+uint64(i)); err != nil {
-					return err
-				}
-			}
+	s.stamps.add(r.last)
+	l := s.db.NewKVLoader(loads)
+	kv := pb.KV{Version: r.last}
+	for _, w := range r.rows {
+		if kv.Key, kv.Value, kv.Meta = w.Key, w.Value, nil; w.Value == nil {
+			kv.Meta = deleted
+		}
+		if err := l.Set(&kv); err != nil {
+			return err
 		}
 	}
-	return b.Flush()
+	return l.Finish()
 }
 
+// loads is how many batches may be on their way to Badger.
+const loads = 4
+
+// deleted is how Badger marks the removal of a key.
+var deleted = []byte{1}
+
+// stamps are the versions that runs were applied at, and that everything was at when
+// the store was opened, in order.
+type stamps struct {
+	mu   sync.Mutex
+	list []uint64
+}
+
+func (s *stamps) add(version uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.list = append(s.list, version)
+}
+
+// before returns the stamp before a version, zero if there is none, and forgets those
+// below that.
+func (s *stamps) before(version uint64) uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i, _ := slices.BinarySearch(s.list, version)
+	if i == 0 {
+		return 0
+	}
+	s.list = s.list[i-1:]
+	return s.list[0]
+}
+
+// put adds a write to a batch of Badger.
 func put(b *badger.WriteBatch, w kv.Mutation, version uint64) error {
 	if w.Value == nil {
 		return b.DeleteAt(w.Key, version)
@@ -191,10 +272,10 @@ func put(b *badger.WriteBatch, w kv.Mutation, version uint64) error {
 // answer tells every transaction of the group how it ended.
 func (g *group) answer(err error) {
 	for _, r := range g.requests {
-		r.done <- err
+		r.done <- outcome{err: err}
 	}
 	for _, r := range g.losers {
-		r.done <- kv.ErrConflict
+		r.done <- outcome{err: kv.ErrConflict}
 	}
 }
 

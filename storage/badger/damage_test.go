@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"catena/storage/fault"
 	"catena/storage/kv"
@@ -72,17 +73,29 @@ func filled(t *testing.T, s kv.Store) int {
 }
 
 // killed is a store's directory as a kill would leave it after n transactions. With
-// power, Badger's unsynced files survive too, as they do unless the machine stops.
+// power, Badger has taken over all of it and its unsynced files survive too, as they do
+// unless the machine stops.
 func killed(t *testing.T, n int, d Durability, power bool) string {
 	t.Helper()
 	dir, to := t.TempDir(), t.TempDir()
 	s := open(t, dir, d)
 	fill(t, kv.New(s, kv.Options{}), 0, n)
+	for power && s.pending.waits() {
+		s.pending.hurry()
+		time.Sleep(time.Millisecond)
+	}
 	copyDir(t, dir, to, func(name string) bool { return power || !strings.HasSuffix(name, ".mem") })
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
 	return to
+}
+
+// waits reports whether Badger has something to take over.
+func (p *pending) waits() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.runs) > 0
 }
 
 // copyDir copies files, without reading holes into them.

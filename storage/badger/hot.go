@@ -26,12 +26,12 @@ type hotValue struct {
 	version    uint64
 }
 
-func (h *hot) slot(key []byte) uint64 { return maphash.Bytes(h.seed, key) % hotSlots }
+func (h *hot) hash(key []byte) uint64 { return maphash.Bytes(h.seed, key) }
 
-// get returns the value of a key at a version. What was written up to that version is
+// get returns the value of a key, whose hash is given, at a version. What was written up to that version is
 // in written, so a value none of those writes may have changed is the right one.
-func (h *hot) get(key []byte, version uint64) ([]byte, bool) {
-	i := h.slot(key)
+func (h *hot) get(key []byte, hash, version uint64) ([]byte, bool) {
+	i := hash % hotSlots
 	v := h.values[i].Load()
 	if v == nil || v.version > version || h.written[i].Load() > v.version || !bytes.Equal(v.key, key) {
 		return nil, false
@@ -40,19 +40,18 @@ func (h *hot) get(key []byte, version uint64) ([]byte, bool) {
 }
 
 // put keeps a value read at a version.
-func (h *hot) put(key, value []byte, version uint64) {
+func (h *hot) put(key, value []byte, hash, version uint64) {
 	if len(value) > hotBytes {
 		return
 	}
-	if i := h.slot(key); h.written[i].Load() <= version {
+	if i := hash % hotSlots; h.written[i].Load() <= version {
 		h.values[i].Store(&hotValue{bytes.Clone(key), value, version})
 	}
 }
 
-// write notes the writes of a group, before readers see them.
-func (h *hot) write(g *group) {
-	last := g.last()
-	for i := range g.rows {
-		h.written[h.slot(g.rows[i].Key)].Store(last)
+// write notes the writes of a run, before readers see them.
+func (h *hot) write(r *run) {
+	for _, hash := range r.hashes {
+		h.written[hash%hotSlots].Store(r.last)
 	}
 }

@@ -30,6 +30,7 @@ type redo struct {
 	dir   string
 	store id
 
+	strict bool   // what append writes is on disk when it returns
 	number uint64 // of the present segment
 	chain  chain
 	at     int64 // where the next frame goes
@@ -57,8 +58,8 @@ func newRedo(dir string, store id, number uint64, c chain, last uint64, old []se
 	return &redo{dir: dir, store: store, number: number, chain: c, next: firstSegment, spare: make(chan *os.File, 1), last: last, synced: last, closed: old}
 }
 
-// append writes a frame, whose first frameHeader bytes are free for its header. It is
-// on disk only after sync.
+// append writes a frame, whose first frameHeader bytes are free for its header. Unless
+// the log is strict, it is on disk only after sync.
 func (r *redo) append(b []byte, f *frame) error {
 	if r.file == nil || r.at+int64(len(b)) > r.size {
 		if err := r.rotate(int64(len(b)), f.first); err != nil {
@@ -76,7 +77,9 @@ func (r *redo) append(b []byte, f *frame) error {
 	r.chain = c
 	r.at += int64(len(b))
 	r.mu.Lock()
-	r.last = f.last()
+	if r.last = f.last(); r.strict {
+		r.synced = r.last
+	}
 	r.mu.Unlock()
 	return nil
 }
@@ -160,14 +163,14 @@ func (r *redo) fresh(need int64) (*os.File, int64, error) {
 	if file == nil {
 		var err error
 		size = max(size, need)
-		if file, err = makeSegment(r.tempPath(r.number+1), size, size == r.next); err != nil {
+		if file, err = r.makeSegment(r.tempPath(r.number+1), size, size == r.next); err != nil {
 			return nil, 0, err
 		}
 	}
 	r.next = min(largeSegment, r.next*2)
 	r.making = true
 	go func(path string, size int64) {
-		f, err := makeSegment(path, size, true)
+		f, err := r.makeSegment(path, size, true)
 		if err != nil {
 			f = nil // the committer tries again and reports
 		}
@@ -264,10 +267,25 @@ func segmentPath(dir string, number uint64) string {
 func (r *redo) tempPath(number uint64) string { return segmentPath(r.dir, number) + tempSuffix }
 
 // makeSegment creates a file, of zeros that are on disk if fill is set.
-func makeSegment(path string, size int64, fill bool) (*os.File, error) {
+func (r *redo) makeSegment(path string, size int64, fill bool) (*os.File, error) {
+	flags := os.O_RDWR
+	if r.strict {
+		flags |= synchronous
+	}
+	if fill {
+		if err := writeZeros(path, size); err != nil {
+			return nil, fault.Unavailable.Errorf("log: %w", err)
+		}
+		return os.OpenFile(path, flags, 0o600)
+	}
+	return os.OpenFile(path, flags|os.O_CREATE|os.O_TRUNC, 0o600)
+}
+
+// writeZeros makes a file of zeros that are on disk.
+func writeZeros(path string, size int64) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_RDWR, 0o600)
-	if err != nil || !fill {
-		return f, err
+	if err != nil {
+		return err
 	}
 	zeros := make([]byte, 256<<10)
 	for at := int64(0); at < size; at += int64(len(zeros)) {
@@ -278,12 +296,13 @@ func makeSegment(path string, size int64, fill bool) (*os.File, error) {
 	if err == nil {
 		err = f.Sync()
 	}
-	if err != nil {
-		_ = f.Close()
-		_ = os.Remove(path)
-		return nil, fault.Unavailable.Errorf("log: %w", err)
+	if e := f.Close(); err == nil {
+		err = e
 	}
-	return f, nil
+	if err != nil {
+		_ = os.Remove(path)
+	}
+	return err
 }
 
 // syncDir makes created, renamed and removed names durable.

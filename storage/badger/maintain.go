@@ -46,6 +46,7 @@ func (s *store) maintain(unchecked []string) {
 				s.fail(fault.Unavailable.Errorf("log: %w", err), false)
 			}
 		}
+		s.pending.hurry()
 		s.sampleSpace()
 		if err := s.checkpoint(); err != nil {
 			s.log.Warn("no checkpoint", "err", err)
@@ -67,18 +68,18 @@ func (s *store) check(paths []string, d time.Duration) []string {
 }
 
 // checkpoint finds how far the tables, which are synced, hold everything, and drops the
-// segments of the log below that. Tables are written in the order of versions, so all
-// but perhaps the highest version seen in one are whole.
+// segments of the log below that. Tables are written in the order in which runs were
+// applied, so all but perhaps the last run seen in one are whole.
 func (s *store) checkpoint() error {
 	s.pause.Lock()
 	defer s.pause.Unlock()
 	next := *s.state
 	if s.redo.waiting() > 0 {
+		var seen uint64
 		for _, t := range s.db.Tables() {
-			if t.MaxVersion > 0 {
-				next.Checkpoint = max(next.Checkpoint, t.MaxVersion-1)
-			}
+			seen = max(seen, t.MaxVersion)
 		}
+		next.Checkpoint = max(next.Checkpoint, s.stamps.before(seen))
 		next.Segment = max(next.Segment, s.redo.doneWith(next.Checkpoint))
 	}
 	if next.Segment == s.state.Segment && !rewritten(s.tables(), s.state.Manifest) {

@@ -8,69 +8,108 @@ import (
 	"catena/storage/kv"
 )
 
-// pendingBytes is how much may be committed and not yet in Badger; above that commits
-// wait.
-const pendingBytes = 8 << 20
+const (
+	// applyBytes is how much is committed before Badger takes it over: rows of many
+	// transactions in order are cheaper for it than those of each.
+	applyBytes = 1 << 20
+	// pendingBytes is how much may be committed and not yet in Badger; above that
+	// commits wait.
+	pendingBytes = 8 << 20
+	// fanout is how many runs of a size become one of the next.
+	fanout = 4
+)
 
-// pending is the groups that are committed and seen by readers, while Badger does not
-// have them yet: a commit is answered once it is in the log, and Badger takes it over
-// behind its back. The lock also makes a version and the groups up to it one thing for
-// those who begin.
+// pending is the runs that are committed and seen by readers, while Badger does not
+// have them yet: a commit is answered once it is in the log, and Badger takes over a
+// megabyte at a time, or what a second brought, behind its back. The lock also makes a version and the runs up to
+// it one thing for those who begin.
 type pending struct {
-	mu     sync.Mutex
-	more   sync.Cond // there is a group, or there will be none
-	less   sync.Cond // Badger has taken over some
-	groups []*group  // oldest first; the part a reader holds never changes
-	bytes  int
-	ended  bool
-	stuck  bool // nothing is taken over any more
+	mu    sync.Mutex
+	more  sync.Cond // there is enough to take over, or nothing follows
+	less  sync.Cond // Badger has taken over some
+	runs  []*run    // oldest first; the part a reader holds never changes
+	taken int       // that many are being taken over
+	bytes int
+	soon  bool // little is enough
+	ended bool
+	stuck bool // nothing is taken over any more
 }
 
 func (p *pending) init() { p.more.L, p.less.L = &p.mu, &p.mu }
 
-// publish lets readers see a group.
-func (p *pending) publish(g *group, h *kv.History) {
+// publish lets readers see a run.
+func (p *pending) publish(r *run, h *kv.History) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for p.bytes > pendingBytes && !p.stuck {
 		p.less.Wait()
 	}
-	p.groups = append(p.groups, g)
-	p.bytes += g.bytes
-	h.Publish(g.last())
+	p.bytes += r.bytes
+	p.runs = append(p.runs, r)
+	p.settle()
+	h.Publish(r.last)
+	if p.bytes >= applyBytes {
+		p.more.Signal()
+	}
+}
+
+// settle joins the newest runs while fanout of them are about as large as each other,
+// so that readers have few to look at. Readers keep the list they have.
+func (p *pending) settle() {
+	for {
+		n := len(p.runs)
+		from := n - fanout
+		if from < p.taken || len(p.runs[from].rows) >= fanout*len(p.runs[n-1].rows) {
+			return
+		}
+		one := join(p.runs[from:])
+		for _, r := range p.runs[from:] {
+			p.bytes -= r.bytes
+		}
+		p.bytes += one.bytes
+		p.runs = append(slices.Clone(p.runs[:from]), one)
+	}
+}
+
+// begin marks the published version as being read and returns the runs that belong to
+// it.
+func (p *pending) begin(h *kv.History, write bool) (*kv.Mark, []*run) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return h.Begin(write), p.runs[:len(p.runs):len(p.runs)]
+}
+
+// next waits for runs worth taking over; there are none at the end.
+func (p *pending) next() []*run {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for p.bytes < applyBytes && !p.ended && (!p.soon || len(p.runs) == 0) {
+		p.more.Wait()
+	}
+	p.taken, p.soon = len(p.runs), false
+	return p.runs
+}
+
+// hurry has Badger take over what there is.
+func (p *pending) hurry() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.soon = len(p.runs) > 0
 	p.more.Signal()
 }
 
-// begin marks the published version as being read and returns the groups that belong
-// to it.
-func (p *pending) begin(h *kv.History, write bool) (*kv.Mark, []*group) {
+// done removes the runs that Badger has taken over.
+func (p *pending) done() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return h.Begin(write), p.groups[:len(p.groups):len(p.groups)]
-}
-
-// next waits for groups that Badger does not have; there are none at the end.
-func (p *pending) next() []*group {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for len(p.groups) == 0 && !p.ended {
-		p.more.Wait()
+	for _, r := range p.runs[:p.taken] {
+		p.bytes -= r.bytes
 	}
-	return p.groups
-}
-
-// done removes groups that Badger has taken over.
-func (p *pending) done(n int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, g := range p.groups[:n] {
-		p.bytes -= g.bytes
-	}
-	p.groups = slices.Clone(p.groups[n:])
+	p.runs, p.taken = slices.Clone(p.runs[p.taken:]), 0
 	p.less.Signal()
 }
 
-// keep leaves the groups to readers for good.
+// keep leaves the runs to readers for good.
 func (p *pending) keep() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -78,7 +117,7 @@ func (p *pending) keep() {
 	p.less.Signal()
 }
 
-// end says that no group follows.
+// end says that no run follows.
 func (p *pending) end() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -86,46 +125,10 @@ func (p *pending) end() {
 	p.more.Signal()
 }
 
-// merge fills g.rows: what the group wrote, by key, the last write of each.
-func (g *group) merge() {
-	if len(g.requests) == 1 {
-		g.rows = g.requests[0].batch.Writes
-		return
-	}
-	n := 0
-	for _, r := range g.requests {
-		n += len(r.batch.Writes)
-	}
-	rows := make([]kv.Mutation, 0, n)
-	for _, r := range slices.Backward(g.requests) {
-		rows = append(rows, r.batch.Writes...)
-	}
-	slices.SortStableFunc(rows, func(a, b kv.Mutation) int { return bytes.Compare(a.Key, b.Key) })
-	g.rows = slices.CompactFunc(rows, func(a, b kv.Mutation) bool { return bytes.Equal(a.Key, b.Key) })
-}
-
-// last is the version of the group's last transaction.
-func (g *group) last() uint64 { return g.first + uint64(len(g.requests)) - 1 }
-
-// find returns the position of the first row whose key is not below key.
-func (g *group) find(key []byte) (int, bool) {
-	return slices.BinarySearchFunc(g.rows, key, func(m kv.Mutation, key []byte) int { return bytes.Compare(m.Key, key) })
-}
-
-// within returns the rows of a range.
-func (g *group) within(r kv.Range) []kv.Mutation {
-	from, _ := g.find(r.Start)
-	to := len(g.rows)
-	if r.End != nil {
-		to, _ = g.find(r.End)
-	}
-	return g.rows[from:max(from, to)]
-}
-
-// overlay is a cursor over Badger's rows with those of pending groups on top.
+// overlay is a cursor over Badger's rows with those of pending runs on top.
 type overlay struct {
 	cursor
-	tops   [][]kv.Mutation // rows still to come, those of the newest group first
+	tops   [][]kv.Mutation // rows still to come, those of the newest run first
 	left   int             // rows still wanted, negative for all
 	behind bool            // the row of cursor was handed out or hidden
 	has    bool            // cursor stands on a row

@@ -11,7 +11,7 @@ import (
 	"catena/storage/kv"
 )
 
-// TestPending compares reads of a snapshot whose newest groups Badger does not have
+// TestPending compares reads of a snapshot whose newest runs Badger does not have
 // with a model.
 func TestPending(t *testing.T) {
 	for seed := range uint64(20) {
@@ -43,7 +43,7 @@ func TestPending(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var groups []*group
+		x := snap.(*snapshot)
 		for range r.IntN(5) {
 			g := &group{}
 			for range 1 + r.IntN(3) {
@@ -51,11 +51,8 @@ func TestPending(t *testing.T) {
 				write(b)
 				g.requests = append(g.requests, &request{batch: b})
 			}
-			g.merge()
-			groups = append(groups, g)
+			x.runs = append(x.runs, g.run(s.hot.seed))
 		}
-		x := snap.(*snapshot)
-		x.groups = append(x.groups, groups...)
 		for range 50 {
 			checkPending(t, x, model, kv.Range{Start: []byte(random()), End: []byte(random()), Reverse: r.IntN(2) == 0, Limit: r.IntN(5), KeysOnly: r.IntN(2) == 0})
 		}

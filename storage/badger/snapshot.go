@@ -14,11 +14,11 @@ import (
 
 // snapshot is the state of the store at one version.
 type snapshot struct {
-	s      *store
-	txn    *badger.Txn
-	groups []*group // pending, oldest first
-	mark   *kv.Mark
-	write  bool
+	s     *store
+	txn   *badger.Txn
+	runs  []*run // pending, oldest first
+	mark  *kv.Mark
+	write bool
 }
 
 // Version numbers the state.
@@ -30,13 +30,13 @@ func (s *snapshot) Get(key []byte) (value []byte, err error) {
 	if len(key) == 0 {
 		return nil, nil
 	}
-	for i := len(s.groups) - 1; i >= 0; i-- {
-		g := s.groups[i]
-		if at, ok := g.find(key); ok {
-			return g.rows[at].Value, nil
+	hash := s.s.hot.hash(key)
+	for i := len(s.runs) - 1; i >= 0; i-- {
+		if m := s.runs[i].get(key, hash); m != nil {
+			return m.Value, nil
 		}
 	}
-	if value, ok := s.s.hot.get(key, s.mark.Version); ok {
+	if value, ok := s.s.hot.get(key, hash, s.mark.Version); ok {
 		return value, nil
 	}
 	item, err := s.txn.Get(key)
@@ -52,7 +52,7 @@ func (s *snapshot) Get(key []byte) (value []byte, err error) {
 		return nil, broken(err)
 	}
 	if s.write {
-		s.s.hot.put(key, value, s.mark.Version)
+		s.s.hot.put(key, value, hash, s.mark.Version)
 	}
 	return value, nil
 }
@@ -71,8 +71,8 @@ func (s *snapshot) GetMany(keys [][]byte) (values [][]byte, err error) {
 // Scan walks a range.
 func (s *snapshot) Scan(r kv.Range) kv.Cursor {
 	var tops [][]kv.Mutation
-	for _, g := range slices.Backward(s.groups) {
-		if rows := g.within(r); len(rows) > 0 {
+	for _, run := range slices.Backward(s.runs) {
+		if rows := run.within(r); len(rows) > 0 {
 			tops = append(tops, rows)
 		}
 	}

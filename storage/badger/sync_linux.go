@@ -6,6 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// synchronous has a write return when the content is on disk.
+const synchronous = unix.O_DSYNC
+
 // datasync brings a file's content to disk, without its times.
 func datasync(f *os.File) error {
 	raw, err := f.SyscallConn()

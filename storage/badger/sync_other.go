@@ -7,6 +7,9 @@ import (
 	"os"
 )
 
+// synchronous has a write return when the content is on disk.
+const synchronous = os.O_SYNC
+
 // datasync brings a file's content to disk.
 func datasync(f *os.File) error { return f.Sync() }
 
