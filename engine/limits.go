@@ -53,6 +53,7 @@ func set[T int | time.Duration](v *T, otherwise T) {
 type deadline struct {
 	context.Context
 	at     time.Time
+	run    *running
 	mu     sync.Mutex
 	timed  context.Context //nolint:containedctx // made on first use
 	cancel context.CancelFunc

@@ -93,7 +93,7 @@ func (r *running) carryOut(ctx context.Context) (*Result, error) {
 		limit = call.Timeout
 	}
 	r.began = time.Now()
-	r.end.Context, r.end.at = ctx, r.began.Add(limit)
+	r.end.Context, r.end.at, r.end.run = ctx, r.began.Add(limit), r
 	defer r.end.stop()
 	if r.keyed() {
 		release, err := e.claim(call)

@@ -13,6 +13,7 @@ import (
 	"catena/ops/context"
 	"catena/ops/control"
 	"catena/ops/document"
+	"catena/ops/job"
 	"catena/ops/repository"
 	"catena/ops/resource"
 	"catena/ops/tag"
@@ -29,6 +30,7 @@ var All = [][]engine.Op{
 	context.Ops,
 	control.Ops,
 	document.Ops,
+	job.Ops,
 	repository.Ops,
 	resource.Ops,
 	tag.Ops,

@@ -32,7 +32,7 @@ var Rules = slices.Concat(
 	allow(engine.Admins, engine.Everywhere,
 		"Blob.ExportToFS", "Group.CreateOrUpdate", "Group.Delete", "Repository.Backup", "Repository.Verify",
 		"Traces.*", "User.CreateOrUpdate", "User.Delete"),
-	allow(engine.Admins, outside|engine.Server, "Chain.*", "Script.*"),
+	allow(engine.Admins, outside|engine.Server, "Chain.*", "Job.*", "Listener.*", "Script.*"),
 	allow(engine.Anyone, outside|engine.Server, "Key.*"),
 	allow(engine.Anyone, engine.Everywhere,
 		"Audit.*", "Auth.*", "Blob.*", "Business.*", "Collection.*", "Comment.*", "Config.*", "Context.*", "Deck.*", "Document.*", "Favorite.*", "FileManager.*",

@@ -13,6 +13,7 @@ import (
 	"catena/decks"
 	"catena/engine"
 	"catena/engine/scenario"
+	"catena/listeners"
 	"catena/rest"
 	"catena/rest/resttest"
 	"catena/scripts"
@@ -26,6 +27,7 @@ var folders = []string{
 	"*/testdata",
 	"../chains/testdata",
 	"../decks/testdata",
+	"../listeners/testdata",
 	"../scripts/testdata",
 }
 
@@ -117,14 +119,18 @@ func server(t *testing.T) (*resttest.Server, *scenario.Clock) {
 			t.Error(err)
 		}
 	})
+	ls := listeners.New()
 	s := resttest.Start(t, resttest.Config{
-		Ops: slices.Concat(chains.New().Ops(), runner.Ops(), decks.Ops),
+		Ops: slices.Concat(chains.New().Ops(), runner.Ops(), ls.Ops(), decks.Ops),
 		Storage: func(c *storage.Config) {
 			c.Clock, c.NewID, c.PasswordMemory, c.Secret = clock.Now, clock.NewID, 64, []byte("scenario")
 		},
 		Engine: func(c *engine.Config) { c.Clock, c.NewID = clock.Now, clock.NewID },
 		Rest:   func(c *rest.Config) { c.Limits.Rate = -1 },
 	})
+	if err := ls.Load(t.Context(), s.Engine); err != nil {
+		t.Fatal(err)
+	}
 	s.User("alice")
 	s.User("bob")
 	return s, clock

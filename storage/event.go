@@ -46,7 +46,7 @@ func (t *Tx) fire(e Event) error {
 		return fault.Limit.Errorf("event %s: more than %d events", e.Name, l.EventsACall)
 	}
 	if t.depth >= l.EventDepth {
-		return fault.Limit.Errorf("event %s: events fired by events, %d levels", e.Name, l.EventDepth)
+		return fault.Limit.Errorf("event %s: events fired by events, %d levels", e.Name, l.EventDepth).WithCode("event-loop")
 	}
 	e.Time = t.now
 	if !announces {

@@ -11,8 +11,6 @@ import (
 
 	"catena/storage/fault"
 	"catena/storage/kv"
-
-	"github.com/google/uuid"
 )
 
 // Job is a row of the outbox: work to be done outside of transactions, at least once.
@@ -48,7 +46,7 @@ func (t *Tx) Enqueue(j Job) error {
 		return fault.Invalid.Errorf("job: without a kind").In("kind")
 	}
 	if j.ID == "" {
-		j.ID = uuid.NewString()
+		j.ID = t.NewID()
 	}
 	if j.Due.IsZero() {
 		j.Due = t.now

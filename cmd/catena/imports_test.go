@@ -38,6 +38,7 @@ var imports = map[string][]string{
 	"decks":               {"engine", "storage", "storage/blob", "storage/egress"},
 	"decks/theme":         {}, // files for browsers, no operations: for decks and pages alike
 	"chains":              {"engine", "engine/expr", "engine/library"},
+	"listeners":           {"engine", "engine/expr", "engine/library", "storage"},
 	"scripts":             {"engine", "engine/entity", "engine/expr", "engine/library"},
 	"rest":                {"engine", "engine/entity", "rest/..."},
 	"rest/mcp":            {"engine", "engine/entity"},

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"catena/engine/mail"
+	"catena/listeners"
 	opsblob "catena/ops/blob"
 	"catena/storage"
 )
@@ -16,7 +17,8 @@ import (
 // jobHandlers is the table of what the outbox is carried out by: one line for each kind of job.
 func (a *app) jobHandlers() map[string]func(context.Context, storage.Job) error {
 	all := map[string]func(context.Context, storage.Job) error{
-		storage.MailJob: a.mail.Job,
+		listeners.JobKind: a.listeners.Job,
+		storage.MailJob:   a.mail.Job,
 	}
 	maps.Copy(all, opsblob.Jobs(a.blobs, a.outside))
 	return all

@@ -15,6 +15,7 @@ import (
 	"catena/decks"
 	"catena/engine"
 	"catena/engine/mail"
+	"catena/listeners"
 	"catena/ops"
 	opsblob "catena/ops/blob"
 	"catena/ops/repository"
@@ -36,16 +37,17 @@ var errCorrupt = badger.ErrCorrupt
 
 // app is an opened data directory with everything that runs on it.
 type app struct {
-	dir     string
-	log     *slog.Logger
-	db      *kv.DB
-	blobs   *blob.Store
-	repo    *storage.Repo
-	engine  *engine.Engine
-	chains  *chains.Chains
-	scripts *scripts.Runner
-	mail    *mail.Sender
-	outside opsblob.Outside // what operations may reach; its client is the one there is
+	dir       string
+	log       *slog.Logger
+	db        *kv.DB
+	blobs     *blob.Store
+	repo      *storage.Repo
+	engine    *engine.Engine
+	chains    *chains.Chains
+	scripts   *scripts.Runner
+	listeners *listeners.Listeners
+	mail      *mail.Sender
+	outside   opsblob.Outside // what operations may reach; its client is the one there is
 }
 
 // openOptions are what serve may set and other verbs leave alone.
@@ -70,7 +72,7 @@ func (g *global) openFiles(o openOptions) (*app, error) {
 		return nil, err
 	}
 	a := &app{dir: g.data, log: log}
-	for _, sub := range []string{"", "chains", "mail", "providers", "scripts", "types"} {
+	for _, sub := range []string{"", "chains", "listeners", "mail", "providers", "scripts", "types"} {
 		if err := os.MkdirAll(filepath.Join(g.data, sub), 0o700); err != nil {
 			return nil, usage{err}
 		}
@@ -121,7 +123,8 @@ func (a *app) start(ctx context.Context, o openOptions) error {
 	}
 	a.chains = chains.New()
 	a.scripts = scripts.New(scripts.Options{Worker: []string{self, workerVerb}, Limits: o.scripts, Log: a.log, InProcessTrusted: true})
-	set, err := engine.NewSet(ops.Rules, append(slices.Clip(ops.All), a.chains.Ops(), a.scripts.Ops(), decks.Ops)...)
+	a.listeners = listeners.New()
+	set, err := engine.NewSet(ops.Rules, append(slices.Clip(ops.All), a.chains.Ops(), a.scripts.Ops(), a.listeners.Ops(), decks.Ops)...)
 	if err != nil {
 		return err
 	}
@@ -142,6 +145,7 @@ func (a *app) start(ctx context.Context, o openOptions) error {
 	a.engine = engine.New(engine.Config{Repo: a.repo, Set: set, Log: a.log})
 	a.deploy("scripts", a.scripts.Load(ctx, a.engine))
 	a.deploy("chains", a.chains.Load(ctx, a.engine))
+	a.deploy("listeners", a.listeners.Load(ctx, a.engine))
 	return nil
 }
 
@@ -153,11 +157,13 @@ func (a *app) deploy(what string, err error) {
 	}
 }
 
-// sync deploys the files of the data directory: scripts first, since chains call them.
+// sync deploys the files of the data directory: scripts first, since chains call them, and
+// listeners last.
 func (a *app) sync(ctx context.Context) error {
 	_, err := a.scripts.Sync(ctx, a.engine, os.DirFS(filepath.Join(a.dir, "scripts")))
 	_, err2 := a.chains.Sync(ctx, a.engine, os.DirFS(filepath.Join(a.dir, "chains")))
-	return errors.Join(err, err2)
+	_, err3 := a.listeners.Sync(ctx, a.engine, os.DirFS(filepath.Join(a.dir, "listeners")))
+	return errors.Join(err, err2, err3)
 }
 
 // handler is the REST interface on this data directory.

@@ -163,7 +163,7 @@ func (a *app) background(ctx context.Context) (wait func()) {
 	}
 	start("jobs", func(ctx context.Context) error { return a.repo.RunJobs(ctx, a.jobHandlers()) })
 	start("sweep", a.sweep)
-	start("watching chains and scripts", a.watch)
+	start("watching files", a.watch)
 	return func() {
 		for range cap(done) {
 			<-done
@@ -187,14 +187,14 @@ func (a *app) sweep(ctx context.Context) error {
 	}
 }
 
-// watch deploys chains and scripts of the data directory again when their files change.
+// watch deploys chains, scripts and listeners of the data directory again when their files change.
 func (a *app) watch(ctx context.Context) error {
 	w, err := fsnotify.NewWatcher()
 	if err != nil {
 		return err
 	}
 	defer func() { _ = w.Close() }()
-	for _, sub := range []string{"chains", "scripts"} {
+	for _, sub := range []string{"chains", "listeners", "scripts"} {
 		if err := w.Add(filepath.Join(a.dir, sub)); err != nil {
 			return err
 		}

@@ -62,6 +62,9 @@ type Kind struct {
 	Check func(c *engine.Ctx, file, source string) (name string, problems []Problem, err error)
 	// Compile makes the operation of a checked text. The set may lack other texts' operations.
 	Compile func(set *engine.Set, file, source string) (engine.Op, error)
+	// Put takes what is deployed from here on, of a kind whose texts are no operations and that
+	// has no Compile.
+	Put func(all []Version) error
 
 	mu       sync.Mutex
 	deployed map[string]Version
@@ -121,10 +124,12 @@ func (k *Kind) save(c *engine.Ctx, file, source, note string) (*Version, error) 
 	if err != nil {
 		return nil, err
 	}
-	if cur == nil {
+	if cur == nil && k.Compile != nil {
 		if old, taken := c.Engine().Set().Op(name); taken {
 			return nil, fault.Exists.Errorf("%s %s: the name is that of the operation %s", k.Noun, name, old.Name)
 		}
+	}
+	if cur == nil {
 		cur = &Version{}
 	}
 	if !cur.Deleted && cur.Version > 0 {
@@ -188,9 +193,9 @@ func (k *Kind) deploy(e *engine.Engine, added ...Version) error {
 	for _, v := range added {
 		k.deployed[v.Name] = v
 	}
-	all := make([]Version, 0, len(k.deployed))
-	for _, name := range slices.Sorted(maps.Keys(k.deployed)) {
-		all = append(all, k.deployed[name])
+	all := k.inOrder()
+	if k.Put != nil {
+		return k.Put(all)
 	}
 	var left error
 	err := e.Swap(func(s *engine.Set) (*engine.Set, error) {
@@ -201,11 +206,23 @@ func (k *Kind) deploy(e *engine.Engine, added ...Version) error {
 	return errors.Join(err, left)
 }
 
+// inOrder is what is deployed, by name.
+func (k *Kind) inOrder() []Version {
+	all := make([]Version, 0, len(k.deployed))
+	for _, name := range slices.Sorted(maps.Keys(k.deployed)) {
+		all = append(all, k.deployed[name])
+	}
+	return all
+}
+
 // withdraw takes the operation of a name out of the engine's set.
 func (k *Kind) withdraw(e *engine.Engine, name string) error {
 	k.mu.Lock()
+	defer k.mu.Unlock()
 	delete(k.deployed, name)
-	k.mu.Unlock()
+	if k.Put != nil {
+		return k.Put(k.inOrder())
+	}
 	return e.Swap(func(s *engine.Set) (*engine.Set, error) { return s.With(nil, name) })
 }
 

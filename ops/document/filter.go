@@ -52,30 +52,7 @@ func (p filterParams) passes(d *storage.Doc) bool {
 	if given(p.Path) && !strings.HasPrefix(d.Path(), strings.TrimSpace(p.Path)) {
 		return false
 	}
-	return inClass(d, p.Class)
-}
-
-// inClass tests a document against the word of parameter class. A document link is a
-// proxy to a live document, a published one a proxy to a version.
-func inClass(d *storage.Doc, class string) bool {
-	fixed := d.IsVersion() || d.IsProxy() && !d.IsCheckedOut()
-	switch strings.TrimSpace(class) {
-	case "Regular Document":
-		return !d.IsVersion() && !d.IsProxy()
-	case "Document Link":
-		return d.IsProxy() && !fixed
-	case "Published Document":
-		return d.IsProxy() && fixed
-	case "Document Proxy":
-		return d.IsProxy()
-	case "Document Version":
-		return d.IsVersion()
-	case "Immutable Document":
-		return fixed
-	case "Mutable Document":
-		return !fixed
-	}
-	return true
+	return d.InClass(p.Class)
 }
 
 func (p filterParams) holds(c *engine.Ctx) (bool, error) {

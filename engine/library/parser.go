@@ -1,0 +1,193 @@
+package library
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Bounds of a text in YAML or JSON.
+const (
+	maxSource = 256 << 10 // bytes
+	maxDepth  = 32        // of values
+)
+
+// Parser reads a text in YAML or JSON and collects all that is wrong with it, with its place.
+type Parser struct {
+	File     string
+	Problems []Problem
+	Step     int    // where the parser is, if there are steps
+	Param    string // and parameters
+}
+
+// Root returns the one document of a text, nil if it cannot be read; what names what the text declares.
+func (p *Parser) Root(src []byte, what string) *yaml.Node {
+	if len(src) > maxSource {
+		p.Add(1, 1, "the text is longer than %d bytes", maxSource)
+		return nil
+	}
+	dec := yaml.NewDecoder(bytes.NewReader(src))
+	var doc yaml.Node
+	if err := dec.Decode(&doc); err != nil {
+		if errors.Is(err, io.EOF) {
+			p.Add(1, 1, "the text is empty")
+		} else {
+			p.yamlError(err)
+		}
+		return nil
+	}
+	var more yaml.Node
+	if err := dec.Decode(&more); !errors.Is(err, io.EOF) {
+		p.Add(more.Line, 1, "one %s a file: a second document follows", what)
+	}
+	return doc.Content[0]
+}
+
+// Add notes a problem at a place counted from 1.
+func (p *Parser) Add(line, column int, format string, args ...any) {
+	p.Problems = append(p.Problems, Problem{
+		File: p.File, Line: line, Column: column, Step: p.Step, Param: p.Param, Message: fmt.Sprintf(format, args...),
+	})
+}
+
+// At notes a problem with a node.
+func (p *Parser) At(n *yaml.Node, format string, args ...any) {
+	p.Add(n.Line, n.Column, format, args...)
+}
+
+// yamlError takes the line out of the library's message.
+func (p *Parser) yamlError(err error) {
+	text := strings.TrimPrefix(err.Error(), "yaml: ")
+	line := 1
+	if rest, ok := strings.CutPrefix(text, "line "); ok {
+		if number, message, ok := strings.Cut(rest, ": "); ok {
+			if n, err := strconv.Atoi(number); err == nil {
+				line, text = n, message
+			}
+		}
+	}
+	p.Add(line, 1, "%s", text)
+}
+
+// Fields walks a map: each key must be in the table, and comes once.
+func (p *Parser) Fields(n *yaml.Node, what string, table map[string]func(*yaml.Node)) map[string]bool {
+	seen := map[string]bool{}
+	if n.Kind != yaml.MappingNode {
+		p.At(n, "%s is not a map", what)
+		return seen
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		k, v := n.Content[i], n.Content[i+1]
+		f, ok := table[k.Value]
+		switch {
+		case !ok:
+			p.At(k, "%s has no %q", what, k.Value)
+		case seen[k.Value]:
+			p.At(k, "%s has %q twice", what, k.Value)
+		default:
+			f(v)
+		}
+		seen[k.Value] = true
+	}
+	return seen
+}
+
+// List walks a list.
+func (p *Parser) List(n *yaml.Node, what string, each func(int, *yaml.Node)) {
+	if n.Kind != yaml.SequenceNode {
+		p.At(n, "%s is not a list", what)
+		return
+	}
+	for i, v := range n.Content {
+		each(i, v)
+	}
+}
+
+// Text reads a single value into a text.
+func (p *Parser) Text(into *string) func(*yaml.Node) {
+	return func(n *yaml.Node) {
+		if n.Kind != yaml.ScalarNode {
+			p.At(n, "not a text")
+			return
+		}
+		*into = n.Value
+	}
+}
+
+// Texts reads a list of texts.
+func (p *Parser) Texts(into *[]string) func(*yaml.Node) {
+	return func(n *yaml.Node) {
+		p.List(n, "this", func(_ int, v *yaml.Node) {
+			var s string
+			p.Text(&s)(v)
+			*into = append(*into, s)
+		})
+	}
+}
+
+// Boolean reads true or false.
+func (p *Parser) Boolean(n *yaml.Node) bool {
+	var b bool
+	if n.Kind != yaml.ScalarNode || n.Decode(&b) != nil {
+		p.At(n, "not true or false")
+	}
+	return b
+}
+
+// Value turns a node into plain values: text, int64, float64, bool, nil, time, lists and maps.
+func (p *Parser) Value(n *yaml.Node) any { return p.nested(n, 0) }
+
+func (p *Parser) nested(n *yaml.Node, depth int) any {
+	if depth > maxDepth {
+		p.At(n, "nested deeper than %d", maxDepth)
+		return nil
+	}
+	switch n.Kind {
+	case yaml.ScalarNode:
+		return p.scalar(n)
+	case yaml.SequenceNode:
+		out := make([]any, len(n.Content))
+		for i, v := range n.Content {
+			out[i] = p.nested(v, depth+1)
+		}
+		return out
+	case yaml.MappingNode:
+		out := make(map[string]any, len(n.Content)/2)
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			out[n.Content[i].Value] = p.nested(n.Content[i+1], depth+1)
+		}
+		return out
+	default:
+		p.At(n, "aliases are not allowed")
+		return nil
+	}
+}
+
+func (p *Parser) scalar(n *yaml.Node) any {
+	var v any
+	if err := n.Decode(&v); err != nil {
+		p.At(n, "%v", err)
+		return nil
+	}
+	switch v := v.(type) {
+	case int:
+		return int64(v)
+	case uint64:
+		p.At(n, "%s is too large", n.Value)
+	case float64:
+		if math.IsInf(v, 0) || math.IsNaN(v) {
+			p.At(n, "%s is not a finite number", n.Value)
+		}
+		return v
+	case time.Time:
+		return v.UTC()
+	}
+	return v
+}

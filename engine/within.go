@@ -1,0 +1,61 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"catena/storage"
+)
+
+// runningKey finds the call that a transaction belongs to in the transaction's context.
+type runningKey struct{}
+
+// Value returns the call itself, or what the caller's context holds.
+func (d *deadline) Value(key any) any {
+	if _, ok := key.(runningKey); ok && d.run != nil {
+		return d.run
+	}
+	return d.Context.Value(key)
+}
+
+// Within calls fn with a context for a transaction that is under way: as part of the call the transaction
+// belongs to, sharing its limits and its trace under the name given, or else as a call of its own. It
+// is how what happens in storage runs operations.
+func (e *Engine) Within(tx *storage.Tx, as *Principal, door Door, name string, fn func(c *Ctx) error) error {
+	if r, ok := tx.Context().Value(runningKey{}).(*running); ok && r.e == e {
+		return r.within(tx, as, door, name, fn)
+	}
+	call := Call{Op: name, As: as, Door: door}
+	r := &running{e: e, set: e.set.Load(), def: &Def{Op: Op{Name: name}, grants: everyone}, args: call, began: time.Now()}
+	r.call = &r.args
+	r.end.Context, r.end.at, r.end.run = tx.Context(), r.began.Add(e.limits.Time), r
+	defer r.end.stop()
+	if err := r.within(tx, as, door, name, fn); err != nil {
+		return r.end.overdue(err, e.limits.Time)
+	}
+	tx.AfterCommit(func() { r.runAfter(context.WithoutCancel(tx.Context())) })
+	return nil
+}
+
+func (r *running) within(tx *storage.Tx, as *Principal, door Door, name string, fn func(c *Ctx) error) (err error) {
+	c := &Ctx{
+		Context: &r.end, Tx: tx.As(as), As: as, Now: tx.Now(), Vars: map[string]any{},
+		Log: r.e.log, Door: door, run: r, trace: r.root.open(),
+	}
+	if c.trace != nil {
+		t := &Trace{Op: name, Start: time.Now(), User: as.Name, up: c.trace}
+		c.trace.Steps = append(c.trace.Steps, t)
+		c.trace = t
+		defer func() { _ = c.end(t, nil, err) }()
+	}
+	defer c.restore(0)
+	return fn(c)
+}
+
+// open is the innermost operation that has not ended; nil if nothing is recorded.
+func (t *Trace) open() *Trace {
+	for t != nil && len(t.Steps) > 0 && t.Steps[len(t.Steps)-1].Duration == 0 {
+		t = t.Steps[len(t.Steps)-1]
+	}
+	return t
+}

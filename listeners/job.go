@@ -1,0 +1,102 @@
+package listeners
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+// JobKind is the kind of the jobs of listeners that run after the commit.
+const JobKind = "listener"
+
+// maxGenerations bounds listeners whose work causes the events of listeners, across transactions.
+const maxGenerations = 8
+
+// codeLoop is the code of errors of listeners that cause each other.
+const codeLoop = "event-loop"
+
+// delivery is the data of a job.
+type delivery struct {
+	Listener   string         `json:"listener"`
+	Event      map[string]any `json:"event"`
+	Doc        string         `json:"doc,omitempty"`
+	Generation int            `json:"generation,omitempty"`
+}
+
+// generationKey finds in a context how many jobs of listeners led to it.
+type generationKey struct{}
+
+// enqueue has the listener run once the transaction is committed.
+func (l *Listener) enqueue(tx *storage.Tx, e *storage.Event) error {
+	d := delivery{Listener: l.Name, Event: eventVar(tx, e)}
+	if e.Doc != nil && e.Doc.Saved() {
+		d.Doc = e.Doc.ID()
+	}
+	generation, _ := tx.Context().Value(generationKey{}).(int)
+	if d.Generation = generation + 1; d.Generation > maxGenerations {
+		return fault.Limit.Errorf("listener %s: listeners caused by listeners, %d times over", l.Name, maxGenerations).WithCode(codeLoop)
+	}
+	data, err := json.Marshal(d)
+	if err != nil {
+		return fault.Wrap(err, "listener %s", l.Name)
+	}
+	as := tx.Principal()
+	name := as.Name
+	if as.System && as.Actor != "" {
+		name = as.Actor
+	}
+	return tx.Enqueue(storage.Job{Kind: JobKind, As: name, Data: data})
+}
+
+// Job carries out a listener after the commit. What has happened is looked at again: a listener that is gone
+// does nothing, nor one whose filters no longer hold.
+func (ls *Listeners) Job(ctx context.Context, j storage.Job) error {
+	var d delivery
+	if err := json.Unmarshal(j.Data, &d); err != nil {
+		return &storage.GaveUp{Err: fault.Invalid.Errorf("listener: %w", err)}
+	}
+	name, _ := d.Event["name"].(string)
+	l := ls.find(name, d.Listener)
+	if l == nil || !l.After {
+		return nil
+	}
+	repo := ls.engine.Repo()
+	acted, err := ls.actor(ctx, j.As)
+	if fault.Is(err, fault.NotFound) {
+		return &storage.GaveUp{Err: err}
+	}
+	if err != nil {
+		return err
+	}
+	ctx = context.WithValue(ctx, generationKey{}, d.Generation)
+	err = repo.Update(ctx, repo.System(), func(tx *storage.Tx) error {
+		var doc *storage.Doc
+		if d.Doc != "" {
+			var err error
+			if doc, err = tx.Doc(storage.Ref(d.Doc)); err != nil && !fault.Is(err, fault.NotFound) {
+				return err
+			}
+		}
+		if l.wantsDoc() && doc != nil && !l.fits(doc) {
+			return nil
+		}
+		return ls.run(tx, l, doc, acted, d.Event)
+	})
+	var f *fault.Error
+	if errors.As(err, &f) && f.Kind == fault.Limit {
+		return &storage.GaveUp{Err: err}
+	}
+	return err
+}
+
+// actor is who caused the event.
+func (ls *Listeners) actor(ctx context.Context, name string) (*storage.Principal, error) {
+	system := ls.engine.System()
+	if name == system.Name {
+		return system, nil
+	}
+	return ls.engine.PrincipalOf(ctx, name)
+}

@@ -1,0 +1,21 @@
+package job
+
+import (
+	"catena/engine"
+)
+
+var deleteJob = engine.Op{
+	Name:     "Job.Delete",
+	Label:    "Delete a Job",
+	Category: "Services",
+	Doc:      "Removes a job that was given up, or that waits: it is never carried out.",
+	Run:      engine.On(deleteParams.run),
+}
+
+type deleteParams struct {
+	ID string `json:"id" doc:"Identifier of the job."`
+}
+
+func (p deleteParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
+	return engine.Void{}, c.Tx.DeleteJob(p.ID)
+}

@@ -1,0 +1,27 @@
+// Package job holds the operations on the outbox: what waits to be done outside of
+// transactions, what runs, and what was given up. Carrying jobs out is storage's business and
+// that of the packages whose kinds they are.
+package job
+
+import (
+	"catena/engine"
+	"catena/storage"
+)
+
+// Ops are the operations on jobs.
+var Ops = []engine.Op{
+	deleteJob,
+	list,
+	retry,
+}
+
+// shown is a job without what it carries, which may be private.
+func shown(j storage.JobState) map[string]any {
+	m := map[string]any{
+		"id": j.ID, "kind": j.Kind, "state": j.State, "due": j.Due, "created": j.Created, "tries": j.Tries, "user": j.As,
+	}
+	if j.Failure != "" {
+		m["failure"] = j.Failure
+	}
+	return m
+}

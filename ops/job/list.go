@@ -1,0 +1,35 @@
+package job
+
+import (
+	"catena/engine"
+	"catena/storage/fault"
+)
+
+const maxList = 1000
+
+var list = engine.Op{
+	Name:     "Job.List",
+	Label:    "List Jobs",
+	Category: "Services",
+	Doc:      "Lists the jobs of the outbox, at most limit of each state: those given up first, then those that run, then those that wait.",
+	Effect:   engine.Reads,
+	Run:      engine.On(listParams.run),
+}
+
+type listParams struct {
+	State string `json:"state,omitzero" doc:"Only these jobs." enum:"dead,running,waiting"`
+	Kind  string `json:"kind,omitzero" doc:"Only jobs of this kind, for example mail."`
+	Limit int    `json:"limit" default:"100" doc:"Most jobs of each state."`
+}
+
+func (p listParams) run(c *engine.Ctx, _ engine.Void) ([]any, error) {
+	if p.Limit < 1 || p.Limit > maxList {
+		return nil, fault.Invalid.Errorf("limit: %d is not between 1 and %d", p.Limit, maxList).In("limit")
+	}
+	jobs, err := c.Tx.Jobs(p.State, p.Kind, p.Limit)
+	out := make([]any, len(jobs))
+	for i, j := range jobs {
+		out[i] = shown(j)
+	}
+	return out, err
+}

@@ -1,0 +1,25 @@
+package job
+
+import (
+	"catena/engine"
+)
+
+var retry = engine.Op{
+	Name:     "Job.Retry",
+	Label:    "Retry a Job",
+	Category: "Services",
+	Doc:      "Has a job that was given up, or that waits, tried again at once.",
+	Run:      engine.On(retryParams.run),
+}
+
+type retryParams struct {
+	ID string `json:"id" doc:"Identifier of the job."`
+}
+
+func (p retryParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
+	j, err := c.Tx.RetryJob(p.ID)
+	if err != nil {
+		return nil, err
+	}
+	return shown(j), nil
+}
