@@ -23,6 +23,8 @@ import (
 //	j 0 due job                 a job that waits
 //	j 1 leaseEnd job            a job that is being carried out
 //	j 2 job                     a job that was given up
+//	e 1 directory id            an entry of a directory
+//	e 2 directory field value id   entries by the value of a field
 //	r name 0 key                a row of a table
 //	s name 0 key                a row of a table that only this package reads
 //	g 1 group user, g 2 user group, g 3 group sub, g 4 sub group   memberships
@@ -36,6 +38,7 @@ const (
 	spaceIndex  = 'x'
 	spaceAudit  = 'a'
 	spaceJob    = 'j'
+	spaceEntry  = 'e'
 	spaceTable  = 'r'
 	spaceSecret = 's'
 	spaceMember = 'g'
@@ -53,6 +56,8 @@ const (
 	jobDue          = 0
 	jobLeased       = 1
 	jobDead         = 2
+	entryRow        = 1
+	entryIndex      = 2
 	memberUser      = 1
 	memberOf        = 2
 	subgroup        = 3

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"catena/storage/blob"
+	"catena/storage/directory"
 	"catena/storage/fault"
 	"catena/storage/kv"
 	"catena/storage/query"
@@ -25,14 +26,16 @@ import (
 
 // Config opens a repository.
 type Config struct {
-	Name   string // "default"
-	DB     *kv.DB
-	Blobs  *blob.Store
-	Types  *schema.Registry
-	Log    *slog.Logger
-	Clock  func() time.Time // nil: time.Now
-	NewID  func() string    // nil: random UUID (version 4)
-	Limits Limits
+	Name  string // "default"
+	DB    *kv.DB
+	Blobs *blob.Store
+	Types *schema.Registry
+	// Directories are the declared directories; nil: the defaults.
+	Directories *directory.Registry
+	Log         *slog.Logger
+	Clock       func() time.Time // nil: time.Now
+	NewID       func() string    // nil: random UUID (version 4)
+	Limits      Limits
 
 	Secret         []byte        // of which every other secret is made; nil: one kept in the store
 	PasswordMemory uint32        // KiB one password check takes; 0: 19 MiB
@@ -82,15 +85,16 @@ func (l Limits) orDefault() Limits {
 
 // Repo is an opened repository of documents.
 type Repo struct {
-	name   string
-	db     *kv.DB
-	blobs  *blob.Store
-	types  *schema.Registry
-	log    *slog.Logger
-	clock  func() time.Time
-	newID  func() string
-	limits Limits
-	grace  time.Duration
+	name        string
+	db          *kv.DB
+	blobs       *blob.Store
+	types       *schema.Registry
+	directories *directory.Registry
+	log         *slog.Logger
+	clock       func() time.Time
+	newID       func() string
+	limits      Limits
+	grace       time.Duration
 
 	shapes     map[*schema.Schema]*shape
 	typeShapes map[*schema.Type][]*shape
@@ -137,6 +141,12 @@ func Open(ctx context.Context, c Config, adminPassword string) (*Repo, error) {
 	r := &Repo{
 		name: c.Name, db: c.DB, blobs: c.Blobs, types: c.Types, log: c.Log, clock: c.Clock,
 		newID: c.NewID, limits: c.Limits.orDefault(), grace: c.BlobGrace,
+	}
+	if r.directories = c.Directories; r.directories == nil {
+		var err error
+		if r.directories, err = directory.Load(c.Types, directory.Defaults()); err != nil {
+			return nil, err
+		}
 	}
 	r.describe()
 	r.access.init()

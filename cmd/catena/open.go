@@ -24,6 +24,7 @@ import (
 	"catena/storage"
 	"catena/storage/badger"
 	"catena/storage/blob"
+	"catena/storage/directory"
 	"catena/storage/egress"
 	"catena/storage/kv"
 	"catena/storage/schema"
@@ -72,7 +73,7 @@ func (g *global) openFiles(o openOptions) (*app, error) {
 		return nil, err
 	}
 	a := &app{dir: g.data, log: log}
-	for _, sub := range []string{"", "chains", "listeners", "mail", "providers", "scripts", "types"} {
+	for _, sub := range []string{"", "chains", "directories", "listeners", "mail", "providers", "scripts", "types"} {
 		if err := os.MkdirAll(filepath.Join(g.data, sub), 0o700); err != nil {
 			return nil, usage{err}
 		}
@@ -110,7 +111,13 @@ func (a *app) start(ctx context.Context, o openOptions) error {
 	if err != nil {
 		return usage{err}
 	}
-	a.repo, err = storage.Open(ctx, storage.Config{Name: "default", DB: a.db, Blobs: a.blobs, Types: types, Log: a.log}, o.adminPassword)
+	directories, err := directory.Load(types, directory.Defaults(), os.DirFS(filepath.Join(a.dir, "directories")))
+	if err != nil {
+		return usage{err}
+	}
+	a.repo, err = storage.Open(ctx, storage.Config{
+		Name: "default", DB: a.db, Blobs: a.blobs, Types: types, Directories: directories, Log: a.log,
+	}, o.adminPassword)
 	if err != nil {
 		return err
 	}

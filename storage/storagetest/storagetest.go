@@ -5,10 +5,12 @@ package storagetest
 import (
 	"context"
 	"log/slog"
+	"sync"
 	"testing"
 
 	"catena/storage"
 	"catena/storage/blob"
+	"catena/storage/directory"
 	"catena/storage/kv"
 	"catena/storage/memory"
 	"catena/storage/schema"
@@ -17,16 +19,30 @@ import (
 // Password is that of the user Administrator.
 const Password = "correct horse battery"
 
+// declared and listed are the default declarations, which never change once loaded.
+var (
+	declared = sync.OnceValues(func() (*schema.Registry, error) { return schema.Load(schema.Defaults()) })
+	listed   = sync.OnceValues(func() (*directory.Registry, error) {
+		types, err := declared()
+		if err != nil {
+			return nil, err
+		}
+		return directory.Load(types, directory.Defaults())
+	})
+)
+
 // Open opens a fresh repository that is closed when the test ends. change, which may be
 // nil, adjusts its configuration first.
 func Open(t testing.TB, change func(*storage.Config)) *storage.Repo {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
-	types, err := schema.Load(schema.Defaults())
+	types, err := declared()
+	check(t, err)
+	directories, err := listed()
 	check(t, err)
 	blobs, err := blob.Open("", log)
 	check(t, err)
-	c := storage.Config{DB: kv.New(memory.New(), kv.Options{}), Blobs: blobs, Types: types, Log: log, PasswordMemory: 64}
+	c := storage.Config{DB: kv.New(memory.New(), kv.Options{}), Blobs: blobs, Types: types, Directories: directories, Log: log, PasswordMemory: 64}
 	if change != nil {
 		change(&c)
 	}

@@ -1,0 +1,336 @@
+package storage
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"catena/storage/directory"
+	"catena/storage/fault"
+	"catena/storage/kv"
+	"catena/storage/schema"
+)
+
+// Directory is a directory as one principal sees it. Its entries are those that its
+// declaration brings, as far as no row says otherwise, and those that users have added.
+type Directory struct {
+	*directory.Directory
+	t   *Tx
+	raw bool // fields kept as a hash are shown
+}
+
+// DirectoryEntry is one entry of a directory.
+type DirectoryEntry struct {
+	Directory *directory.Directory
+	ID        string
+	Values    map[string]any // by field, in the form Coerce returns; what is not set is missing
+}
+
+// maxEntryID bounds the identifier of an entry, in bytes.
+const maxEntryID = 512
+
+// Directories returns the declared directories and the texts of their labels.
+func (r *Repo) Directories() *directory.Registry { return r.directories }
+
+// Directory returns the directory of a name.
+func (t *Tx) Directory(name string) (*Directory, error) {
+	d, ok := t.repo.directories.Directory(name)
+	if !ok {
+		return nil, fault.NotFound.Errorf("directory %s: does not exist", name)
+	}
+	if t.as.Name == "" {
+		return nil, errNobody
+	}
+	return &Directory{Directory: d, t: t}, nil
+}
+
+// Readable reports whether the principal sees the entries.
+func (d *Directory) Readable() bool { return len(d.Readers) == 0 || d.t.isAny(d.Readers) }
+
+// Writable reports whether the principal may change entries.
+func (d *Directory) Writable() bool {
+	if len(d.Writers) == 0 {
+		return d.t.isAny([]string{powerusers})
+	}
+	return d.t.isAny(d.Writers)
+}
+
+// isAny reports whether the principal is an administrator, or one of these users or in one
+// of these groups.
+func (t *Tx) isAny(names []string) bool {
+	return t.rights.admin || slices.ContainsFunc(names, func(name string) bool { return t.rights.who[name] })
+}
+
+func (d *Directory) mayWrite() error {
+	switch {
+	case d.ReadOnly:
+		return fault.Invalid.Errorf("directory %s: is not written here", d.Name)
+	case !d.Writable():
+		return fault.Denied.Errorf("directory %s: '%s' may not change it", d.Name, d.t.as.Name)
+	}
+	return d.t.mayWrite()
+}
+
+func (d *Directory) missing(id string) error {
+	return fault.NotFound.Errorf("directory %s: no entry %s", d.Name, id)
+}
+
+// Entry returns the entry with an id. Of a directory that may not be read it finds none.
+func (d *Directory) Entry(id string) (*DirectoryEntry, error) {
+	if id == "" || len(id) > maxEntryID || !d.Readable() {
+		return nil, d.missing(id)
+	}
+	raw, err := d.t.kv.Get(entryKey(d.Name, id))
+	if err != nil {
+		return nil, err
+	}
+	if raw != nil {
+		return d.decode(id, raw)
+	}
+	if e, ok := d.Directory.Entry(id); ok {
+		return &DirectoryEntry{d.Directory, id, maps.Clone(e.Values)}, nil
+	}
+	return nil, d.missing(id)
+}
+
+// gone is the row of a declared entry that was removed.
+const gone = "null"
+
+// decode reads the row of an entry; that of a removed one is NotFound.
+func (d *Directory) decode(id string, raw []byte) (*DirectoryEntry, error) {
+	if string(raw) == gone {
+		return nil, d.missing(id)
+	}
+	e := &DirectoryEntry{d.Directory, id, map[string]any{}}
+	err := eachMember(raw, func(name string, value []byte) (err error) {
+		if f := d.Schema.Field(name); f != nil {
+			e.Values[name], err = f.ParseJSON(value)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fault.Internal.Errorf("directory %s: entry %q: %w", d.Name, id, err)
+	}
+	if d.Password != "" && !d.raw {
+		e.Values[d.Password] = ""
+	}
+	return e, nil
+}
+
+// Create adds an entry. Values are by field; those of fields the directory does not have are
+// left out.
+func (d *Directory) Create(values map[string]any) (*DirectoryEntry, error) {
+	if err := d.mayWrite(); err != nil {
+		return nil, err
+	}
+	e := &DirectoryEntry{Directory: d.Directory, Values: map[string]any{}}
+	for _, f := range d.Schema.Fields {
+		if f.Default != nil {
+			e.Values[f.Name] = f.Default
+		}
+	}
+	if d.Numbered {
+		n, err := d.t.repo.db.Next(d.t.ctx, "directory:"+d.Name)
+		if err != nil {
+			return nil, err
+		}
+		values = maps.Clone(values)
+		if values == nil {
+			values = map[string]any{}
+		}
+		values[d.Directory.ID.Name] = n
+	}
+	if err := d.set(e, values); err != nil {
+		return nil, err
+	}
+	e.ID = idText(e.Values[d.Directory.ID.Name])
+	switch {
+	case e.ID == "":
+		return nil, fault.Invalid.Errorf("directory %s: an entry needs a value for %s", d.Name, d.Directory.ID.Name).In(d.Directory.ID.Name)
+	case len(e.ID) > maxEntryID:
+		return nil, fault.Limit.Errorf("directory %s: id of %d bytes, limit %d", d.Name, len(e.ID), maxEntryID)
+	}
+	if _, err := (&Directory{Directory: d.Directory, t: d.t.As(d.t.repo.System())}).Entry(e.ID); !fault.Is(err, fault.NotFound) {
+		return nil, firstError(err, fault.Exists.Errorf("directory %s: entry %s exists", d.Name, e.ID))
+	}
+	return d.shown(e), d.put(nil, e)
+}
+
+// Update changes the values given of an entry; its id stays.
+func (d *Directory) Update(id string, values map[string]any) (*DirectoryEntry, error) {
+	if err := d.mayWrite(); err != nil {
+		return nil, err
+	}
+	inside := &Directory{Directory: d.Directory, t: d.t.As(d.t.repo.System()), raw: true}
+	old, err := inside.Entry(id)
+	if err != nil {
+		return nil, err
+	}
+	e := &DirectoryEntry{d.Directory, id, maps.Clone(old.Values)}
+	given := maps.Clone(values)
+	delete(given, d.Directory.ID.Name)
+	if err := d.set(e, given); err != nil {
+		return nil, err
+	}
+	return d.shown(e), d.put(old, e)
+}
+
+// Delete removes an entry. One that entries below it name as their parent stays.
+func (d *Directory) Delete(id string) error {
+	if err := d.mayWrite(); err != nil {
+		return err
+	}
+	inside := &Directory{Directory: d.Directory, t: d.t.As(d.t.repo.System()), raw: true}
+	old, err := inside.Entry(id)
+	if err != nil {
+		return err
+	}
+	for _, below := range d.t.repo.directories.Below(d.Name) {
+		child := &Directory{Directory: below, t: inside.t}
+		found, err := child.Find(DirectoryQuery{Equal: map[string]any{"parent": id}, PageOptions: PageOptions{Limit: 1, CountLimit: -1}})
+		if err != nil {
+			return err
+		}
+		if len(found.Entries) > 0 {
+			return fault.Conflict.Errorf("directory %s: entry %s is the parent of %s in %s", d.Name, id, found.Entries[0].ID, below.Name)
+		}
+	}
+	return d.put(old, nil)
+}
+
+// set coerces values into an entry. A secret is kept as a hash; an empty one changes nothing.
+func (d *Directory) set(e *DirectoryEntry, values map[string]any) error {
+	for _, f := range d.Schema.Fields {
+		given, ok := values[f.Name]
+		if !ok {
+			continue
+		}
+		v, err := f.Coerce(given)
+		if err != nil {
+			return err
+		}
+		for _, broken := range f.Validate(v) {
+			return fault.Invalid.Errorf("directory %s: %s", d.Name, broken.Message).In(f.Name)
+		}
+		if f.Name == d.Password {
+			text, _ := v.(string)
+			if text == "" {
+				continue
+			}
+			if v, err = d.t.repo.passwords.hash(d.t.ctx, text); err != nil {
+				return err
+			}
+		}
+		if v == nil {
+			delete(e.Values, f.Name)
+			continue
+		}
+		e.Values[f.Name] = v
+	}
+	return nil
+}
+
+// shown is an entry as it may be seen.
+func (d *Directory) shown(e *DirectoryEntry) *DirectoryEntry {
+	if d.Password == "" || d.raw {
+		return e
+	}
+	out := &DirectoryEntry{e.Directory, e.ID, maps.Clone(e.Values)}
+	out.Values[d.Password] = ""
+	return out
+}
+
+// put writes an entry, or that it is gone, with its index rows.
+func (d *Directory) put(old, e *DirectoryEntry) error {
+	for _, x := range []struct {
+		e     *DirectoryEntry
+		write func(key []byte) error
+	}{
+		{old, d.t.kv.Delete},
+		{e, func(key []byte) error { return d.t.kv.Set(key, nil) }},
+	} {
+		if x.e == nil {
+			continue
+		}
+		for _, name := range d.Indexes {
+			if v, ok := x.e.Values[name]; ok {
+				if err := x.write(entryIndexKey(d.Name, name, idText(v), x.e.ID)); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	id := ""
+	if e != nil {
+		id = e.ID
+	} else {
+		id = old.ID
+	}
+	d.t.changed(Change{Kind: "record", Note: "directory " + d.Name + "/" + id}, nil)
+	key := entryKey(d.Name, id)
+	if e != nil {
+		return d.t.kv.Set(key, e.encode())
+	}
+	if _, declared := d.Directory.Entry(id); declared {
+		return d.t.kv.Set(key, []byte(gone))
+	}
+	return d.t.kv.Delete(key)
+}
+
+func (e *DirectoryEntry) encode() []byte {
+	dst := []byte{'{'}
+	for _, f := range e.Directory.Schema.Fields {
+		v, ok := e.Values[f.Name]
+		if !ok {
+			continue
+		}
+		if len(dst) > 1 {
+			dst = append(dst, ',')
+		}
+		dst = f.AppendJSON(append(schema.AppendString(dst, f.Name), ':'), v, nil)
+	}
+	return append(dst, '}')
+}
+
+// Text returns the text of a value, "" if it is not set.
+func (e *DirectoryEntry) Text(field string) string { return idText(e.Values[field]) }
+
+// idText is a value as ids and index rows spell it.
+func idText(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case int64:
+		return strconv.FormatInt(v, 10)
+	case bool:
+		return strconv.FormatBool(v)
+	case nil:
+		return ""
+	}
+	return string((&schema.Field{Kind: schema.Date}).AppendJSON(nil, v, nil))
+}
+
+func entryKey(dir, id string) []byte { return append(entryPrefix(dir), id...) }
+
+func entryPrefix(dir string) []byte { return kv.AppendString([]byte{spaceEntry, entryRow}, dir) }
+
+// maxEntryIndex bounds the text of an index row, in bytes.
+const maxEntryIndex = 200
+
+// entryIndexText is the part of a value that is indexed.
+func entryIndexText(text string) string {
+	text = strings.ToLower(text)
+	if len(text) > maxEntryIndex {
+		text = text[:maxEntryIndex]
+	}
+	return text
+}
+
+func entryIndexPrefix(dir, field string) []byte {
+	return kv.AppendString(kv.AppendString([]byte{spaceEntry, entryIndex}, dir), field)
+}
+
+func entryIndexKey(dir, field, text, id string) []byte {
+	return append(kv.AppendString(entryIndexPrefix(dir, field), entryIndexText(text)), id...)
+}

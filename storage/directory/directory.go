@@ -1,0 +1,109 @@
+// Package directory says which directories there are: vocabularies, and tables of small
+// entries such as OAuth 2 clients. They are declared in YAML and fixed once loaded, with the
+// entries and the texts that come with the declaration; the fields of entries are those of a
+// schema. What users add, change and remove, and who may do so, is storage's.
+package directory
+
+import (
+	"slices"
+	"strings"
+
+	"catena/storage/schema"
+)
+
+// Directory is one declared directory.
+type Directory struct {
+	Name     string
+	Schema   *schema.Schema
+	ID       *schema.Field // the field that identifies an entry
+	Parent   string        // directory of the entries that field "parent" names
+	Types    []string      // "system" leaves it out of lists for people
+	Readers  []string      // users and groups; empty: everyone who signed in
+	Writers  []string      // empty: power users; administrators always
+	Password string        // field that is kept as a hash and reads as ""
+	Numbered bool          // ids are numbers that the server gives
+	ReadOnly bool          // it shows what is kept elsewhere
+	Indexes  []string      // fields that are found without reading all entries
+
+	entries []Entry
+}
+
+// Entry is an entry that comes with the declaration.
+type Entry struct {
+	ID     string
+	Values map[string]any // by field, in the form Coerce returns
+}
+
+// System reports whether lists for people leave the directory out.
+func (d *Directory) System() bool { return slices.Contains(d.Types, "system") }
+
+// Indexed reports whether entries are found by a field without reading all.
+func (d *Directory) Indexed(field string) bool { return slices.Contains(d.Indexes, field) }
+
+// Entries returns the declared entries by id; they are not to be changed.
+func (d *Directory) Entries() []Entry { return d.entries }
+
+// Entry returns a declared entry.
+func (d *Directory) Entry(id string) (Entry, bool) {
+	i, ok := slices.BinarySearchFunc(d.entries, id, func(e Entry, id string) int { return strings.Compare(e.ID, id) })
+	if !ok {
+		return Entry{}, false
+	}
+	return d.entries[i], true
+}
+
+// Registry holds every declaration. It never changes once loaded.
+type Registry struct {
+	byName map[string]*Directory
+	list   []*Directory
+	texts  map[string]map[string]string // by language and key
+}
+
+// Directory returns the directory called name.
+func (r *Registry) Directory(name string) (*Directory, bool) {
+	d, ok := r.byName[name]
+	return d, ok
+}
+
+// Directories returns the directories by name.
+func (r *Registry) Directories() []*Directory { return slices.Clone(r.list) }
+
+// Below returns the directories whose entries name entries of this one as parents.
+func (r *Registry) Below(name string) []*Directory {
+	var out []*Directory
+	for _, d := range r.list {
+		if d.Parent == name {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// Text returns what a label key says in a language, English if it says nothing there, or the
+// key itself. The language may be as in Accept-Language: its first one counts.
+func (r *Registry) Text(language, key string) string {
+	if s, ok := r.texts[Language(language)][key]; ok {
+		return s
+	}
+	if s, ok := r.texts[english][key]; ok {
+		return s
+	}
+	return key
+}
+
+const english = "en"
+
+// Language returns the first language of a list as in Accept-Language, without its region:
+// "de" of "de-CH, en;q=0.5". An empty list is English.
+func Language(accepted string) string {
+	first, _, _ := strings.Cut(accepted, ",")
+	first, _, _ = strings.Cut(first, ";")
+	first = strings.ToLower(strings.TrimSpace(first))
+	if i := strings.IndexAny(first, "-_"); i >= 0 {
+		first = first[:i]
+	}
+	if first == "" || first == "*" {
+		return english
+	}
+	return first
+}

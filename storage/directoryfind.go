@@ -1,0 +1,290 @@
+package storage
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"catena/storage/fault"
+	"catena/storage/kv"
+	"catena/storage/query"
+)
+
+// DirectoryQuery selects entries. Empty parts select everything.
+type DirectoryQuery struct {
+	Equal    map[string]any    // values by field
+	Starts   map[string]string // texts that values begin with
+	Contains map[string]string // texts that values hold
+	Exact    bool              // Starts and Contains mind the case
+	Sort     []SortKey         // by field; none: by id
+	PageOptions
+}
+
+// DirectoryPage is a part of a directory.
+type DirectoryPage struct {
+	Directory *Directory
+	Entries   []*DirectoryEntry
+	Page      // paging figures
+}
+
+// Find returns a page of the entries that match. Of a directory that may not be read it
+// finds none.
+func (d *Directory) Find(q DirectoryQuery) (*DirectoryPage, error) {
+	p, err := d.t.repo.pager(PageOptions{Offset: q.Offset, Limit: q.Limit, CountLimit: q.CountLimit})
+	if err != nil {
+		return nil, err
+	}
+	out := &DirectoryPage{Directory: d}
+	if !d.Readable() {
+		out.Page = p.end()
+		return out, nil
+	}
+	m, err := d.matcher(q)
+	if err != nil {
+		return nil, err
+	}
+	take := func(e *DirectoryEntry) bool {
+		ok, more := p.row([]byte(e.ID))
+		if ok {
+			out.Entries = append(out.Entries, e)
+		}
+		return more
+	}
+	if len(q.Sort) == 0 {
+		err = d.walk(q, m, take)
+	} else {
+		err = d.sorted(q, m, take)
+	}
+	out.Page = p.end()
+	out.Next = ""
+	return out, err
+}
+
+// sorted walks all matching entries in the order asked for.
+func (d *Directory) sorted(q DirectoryQuery, m func(*DirectoryEntry) bool, take func(*DirectoryEntry) bool) error {
+	for _, k := range q.Sort {
+		if d.Schema.Field(k.Field) == nil {
+			return fault.Invalid.Errorf("directory %s: no field %q", d.Name, k.Field).In("sortBy")
+		}
+	}
+	var all []*DirectoryEntry
+	err := d.walk(q, m, func(e *DirectoryEntry) bool {
+		all = append(all, e)
+		return true
+	})
+	if err != nil {
+		return err
+	}
+	slices.SortStableFunc(all, func(a, b *DirectoryEntry) int {
+		for _, k := range q.Sort {
+			order, _ := query.Collate(a.Values[k.Field], b.Values[k.Field])
+			if k.Desc {
+				order = -order
+			}
+			if order != 0 {
+				return order
+			}
+		}
+		return cmp.Compare(a.ID, b.ID)
+	})
+	for _, e := range all {
+		if !take(e) {
+			break
+		}
+	}
+	return nil
+}
+
+// matcher returns what decides whether an entry matches.
+func (d *Directory) matcher(q DirectoryQuery) (func(*DirectoryEntry) bool, error) {
+	want := map[string]any{}
+	for name, v := range q.Equal {
+		f := d.Schema.Field(name)
+		if f == nil {
+			return nil, fault.Invalid.Errorf("directory %s: no field %q", d.Name, name).In("filters")
+		}
+		var err error
+		if want[name], err = f.Coerce(v); err != nil {
+			return nil, err
+		}
+	}
+	for _, texts := range []map[string]string{q.Starts, q.Contains} {
+		for name := range texts {
+			if d.Schema.Field(name) == nil {
+				return nil, fault.Invalid.Errorf("directory %s: no field %q", d.Name, name).In("filters")
+			}
+		}
+	}
+	fold := strings.ToLower
+	if q.Exact {
+		fold = func(s string) string { return s }
+	}
+	return func(e *DirectoryEntry) bool {
+		for name, v := range want {
+			if idText(e.Values[name]) != idText(v) {
+				return false
+			}
+		}
+		for name, text := range q.Starts {
+			if !strings.HasPrefix(fold(e.Text(name)), fold(text)) {
+				return false
+			}
+		}
+		for name, text := range q.Contains {
+			if !strings.Contains(fold(e.Text(name)), fold(text)) {
+				return false
+			}
+		}
+		return true
+	}, nil
+}
+
+// walk calls take with the entries that match, by id, until it returns false. An indexed
+// field that is asked for spares reading all rows.
+func (d *Directory) walk(q DirectoryQuery, match, take func(*DirectoryEntry) bool) error {
+	rows, whole, err := d.rows(q)
+	if err != nil {
+		return err
+	}
+	declared := d.Entries()
+	next := func() (*DirectoryEntry, error) {
+		e := declared[0]
+		declared = declared[1:]
+		entry := &DirectoryEntry{d.Directory, e.ID, e.Values}
+		if !match(entry) {
+			return nil, nil
+		}
+		if !whole {
+			if raw, err := d.t.kv.Get(entryKey(d.Name, e.ID)); raw != nil || err != nil {
+				return nil, err
+			}
+		}
+		return d.shown(entry), nil
+	}
+	for _, r := range rows {
+		for len(declared) > 0 && declared[0].ID < r.id {
+			if e, err := next(); err != nil || e != nil && !take(e) {
+				return err
+			}
+		}
+		if len(declared) > 0 && declared[0].ID == r.id {
+			declared = declared[1:]
+		}
+		e, err := d.decode(r.id, r.raw)
+		if fault.Is(err, fault.NotFound) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if match(e) && !take(e) {
+			return nil
+		}
+	}
+	for len(declared) > 0 {
+		if e, err := next(); err != nil || e != nil && !take(e) {
+			return err
+		}
+	}
+	return nil
+}
+
+type entryRowData struct {
+	id  string
+	raw []byte
+}
+
+// rows returns the rows that may match, by id, and whether these are all rows.
+func (d *Directory) rows(q DirectoryQuery) (rows []entryRowData, whole bool, err error) {
+	if r, ok := d.indexRange(q); ok {
+		rows, err = d.rowsBy(r)
+		return rows, false, err
+	}
+	at := entryPrefix(d.Name)
+	for row, err := range d.t.kv.Scan(prefix(at)) {
+		if err != nil {
+			return nil, false, err
+		}
+		if len(rows) >= d.t.repo.limits.ScanRows {
+			return nil, false, d.tooMany()
+		}
+		rows = append(rows, entryRowData{string(row.Key[len(at):]), slices.Clone(row.Value)})
+	}
+	return rows, true, nil
+}
+
+func (d *Directory) tooMany() error {
+	return fault.Limit.Errorf("directory %s: more than %d entries to read, ask for an indexed field", d.Name, d.t.repo.limits.ScanRows).
+		WithCode("query-too-costly")
+}
+
+// indexRange returns the index rows of one of the fields asked for.
+func (d *Directory) indexRange(q DirectoryQuery) (kv.Range, bool) {
+	for _, name := range d.Indexes {
+		if v, ok := q.Equal[name]; ok && v != nil && v != "" {
+			f := d.Schema.Field(name)
+			if c, err := f.Coerce(v); err == nil && c != nil {
+				return prefix(kv.AppendString(entryIndexPrefix(d.Name, name), entryIndexText(idText(c)))), true
+			}
+		}
+		if text := q.Starts[name]; text != "" {
+			whole := kv.AppendString(entryIndexPrefix(d.Name, name), entryIndexText(text))
+			return prefix(whole[:len(whole)-2]), true // without the end of the text
+		}
+	}
+	return kv.Range{}, false
+}
+
+// rowsBy loads the rows that index rows name.
+func (d *Directory) rowsBy(r kv.Range) ([]entryRowData, error) {
+	r.KeysOnly = true
+	var out []entryRowData
+	for row, err := range d.t.kv.Scan(r) {
+		if err != nil {
+			return nil, err
+		}
+		if len(out) >= d.t.repo.limits.ScanRows {
+			return nil, d.tooMany()
+		}
+		id, err := indexedEntry(row.Key)
+		if err != nil {
+			return nil, err
+		}
+		raw, err := d.t.kv.Get(entryKey(d.Name, id))
+		if err != nil {
+			return nil, err
+		}
+		if raw != nil {
+			out = append(out, entryRowData{id, raw})
+		}
+	}
+	slices.SortFunc(out, func(a, b entryRowData) int { return strings.Compare(a.id, b.id) })
+	return out, nil
+}
+
+// indexedEntry returns the id at the end of an index row's key.
+func indexedEntry(key []byte) (string, error) {
+	rest := key[2:]
+	for range 3 { // directory, field, value
+		var err error
+		if _, rest, err = kv.DecodeString(rest); err != nil {
+			return "", err
+		}
+	}
+	return string(rest), nil
+}
+
+// eachMember calls fn with the members of a JSON object.
+func eachMember(raw []byte, fn func(name string, value []byte) error) error {
+	var m map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &m); err != nil {
+		return err
+	}
+	for name, value := range m {
+		if err := fn(name, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
