@@ -12,6 +12,7 @@ import (
 	"catena/ops/comment"
 	"catena/ops/context"
 	"catena/ops/control"
+	"catena/ops/directory"
 	"catena/ops/document"
 	"catena/ops/job"
 	"catena/ops/repository"
@@ -29,6 +30,7 @@ var All = [][]engine.Op{
 	comment.Ops,
 	context.Ops,
 	control.Ops,
+	directory.Ops,
 	document.Ops,
 	job.Ops,
 	repository.Ops,

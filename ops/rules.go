@@ -34,6 +34,7 @@ var Rules = slices.Concat(
 		"Traces.*", "User.CreateOrUpdate", "User.Delete"),
 	allow(engine.Admins, outside|engine.Server, "Chain.*", "Job.*", "Listener.*", "Script.*"),
 	allow(engine.Anyone, outside|engine.Server, "Key.*"),
+	allow(engine.Anyone, engine.Everywhere, "Directory.*"),
 	allow(engine.Anyone, engine.Everywhere,
 		"Audit.*", "Auth.*", "Blob.*", "Business.*", "Collection.*", "Comment.*", "Config.*", "Context.*", "Deck.*", "Document.*", "Favorite.*", "FileManager.*",
 		"GetRepositories", "Group.*", "Log", "Login", "Repository.*", "Resource.*", "RunDocumentOperation", "RunFileOperation",

@@ -132,14 +132,9 @@ func (w *writer) resolved(dst []byte, d *storage.Doc, want func(string) bool) ([
 			if err != nil {
 				return nil, err
 			}
-			if f.Resolver == "user" && v != nil && w.fetches(f.Key) {
-				dst, err = w.usersOf(dst, v)
-				if err != nil {
-					return nil, err
-				}
-				continue
+			if dst, err = w.fieldResolved(dst, f, v, addresses); err != nil {
+				return nil, err
 			}
-			dst = f.AppendJSON(dst, v, addresses)
 		}
 	}
 	return dst, nil

@@ -77,38 +77,6 @@ func (w *writer) principal(dst []byte, p *storage.Principal) ([]byte, error) {
 	return w.user(dst, &storage.User{Username: p.Name, Groups: p.Groups})
 }
 
-// usersOf appends the users that a property names; a name nobody has stays text.
-func (w *writer) usersOf(dst []byte, v any) ([]byte, error) {
-	names, many := v.([]any)
-	if !many {
-		names = []any{v}
-	} else {
-		dst = append(dst, '[')
-	}
-	for i, item := range names {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		name, _ := item.(string)
-		var u *storage.User
-		var err error
-		if w.c.Tx != nil {
-			u, err = w.c.Tx.User(name)
-		}
-		if u == nil || err != nil {
-			dst = schema.AppendString(dst, name)
-			continue
-		}
-		if dst, err = w.user(dst, u); err != nil {
-			return nil, err
-		}
-	}
-	if many {
-		dst = append(dst, ']')
-	}
-	return dst, nil
-}
-
 func (w *writer) group(dst []byte, g *storage.Group) []byte {
 	label := g.Label
 	dst = schema.AppendString(append(dst, `{"entity-type":"group","groupname":`...), g.Name)

@@ -1,0 +1,31 @@
+package directory
+
+import (
+	"catena/engine"
+	"catena/storage"
+)
+
+var create = engine.Op{
+	Name:     "Directory.Create",
+	Label:    "Create Directory Entry",
+	Category: category,
+	Doc:      "Adds an entry to a directory and returns it.",
+	Run:      engine.On(createParams.run),
+}
+
+type createParams struct {
+	Directory string         `json:"directory" doc:"Name of the directory."`
+	Entry     map[string]any `json:"entry" type:"object" doc:"The entry, with its fields as properties."`
+}
+
+func (p createParams) run(c *engine.Ctx, _ engine.Void) (*storage.DirectoryEntry, error) {
+	d, err := c.Tx.Directory(p.Directory)
+	if err != nil {
+		return nil, err
+	}
+	values, err := given(d, p.Entry)
+	if err != nil {
+		return nil, err
+	}
+	return d.Create(values)
+}

@@ -1,0 +1,51 @@
+package directory
+
+import (
+	"catena/engine"
+	"catena/storage/fault"
+)
+
+var createVocabularyEntry = engine.Op{
+	Name:     "Directory.CreateVocabularyEntry",
+	Label:    "Vocabulary: Add Entry",
+	Category: category,
+	Doc:      "Adds an entry to a vocabulary unless it is there already, and keeps the input.",
+	Run:      engine.On(createVocabularyEntryParams.run),
+}
+
+type createVocabularyEntryParams struct {
+	ID         string `json:"id" doc:"Id of the entry."`
+	Vocabulary string `json:"vocabularyName" doc:"Name of the vocabulary."`
+	Label      string `json:"label,omitzero" doc:"Label; the id unless given."`
+	Obsolete   int64  `json:"obsolete" default:"0" doc:"1 if the entry is not to be chosen any more."`
+	Ordering   int64  `json:"ordering" default:"0" doc:"Place among the entries."`
+	Parent     string `json:"parent" default:"" doc:"Id of the entry above."`
+}
+
+func (p createVocabularyEntryParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
+	d, err := c.Tx.Directory(p.Vocabulary)
+	if err != nil {
+		return engine.Void{}, err
+	}
+	if p.Label == "" {
+		p.Label = p.ID
+	}
+	values := map[string]any{d.ID.Name: p.ID, "label": p.Label, "obsolete": p.Obsolete, "ordering": p.Ordering}
+	if p.Parent != "" {
+		values["parent"] = p.Parent
+	}
+	_, err = d.Create(values)
+	if fault.Is(err, fault.Exists) {
+		return engine.Void{}, nil
+	}
+	return engine.Void{}, err
+}
+
+// setVar sets a context variable.
+func setVar(c *engine.Ctx, name string, value any) error {
+	if name == "" || name == "ChainParameters" {
+		return fault.Invalid.Errorf("variable %q: cannot be set", name).In("variableName")
+	}
+	c.Vars[name] = value
+	return nil
+}

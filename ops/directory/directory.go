@@ -1,0 +1,154 @@
+// Package directory holds the operations on directories: vocabularies and other tables of
+// small entries. What a directory holds, who may read and change it, and how entries are
+// found is decided by storage; here entries become the JSON that clients of the operations
+// expect.
+package directory
+
+import (
+	"encoding/json"
+	"strings"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+	"catena/storage/schema"
+)
+
+// Ops are the operations on directories.
+var Ops = []engine.Op{
+	create,
+	createEntries,
+	createVocabularyEntry,
+	deleteEntries,
+	entries,
+	list,
+	page,
+	projection,
+	read,
+	readEntries,
+	remove,
+	suggestEntries,
+	update,
+	updateEntries,
+}
+
+// category is where lists of operations show those of the catalogue.
+const category = "Services"
+
+// maxEntries bounds how many entries one call reads or writes.
+const maxEntries = 10_000
+
+// jsonBlob makes a file of JSON.
+func jsonBlob(v any) (*storage.Blob, error) {
+	body, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	return engine.NewBlob("entries.json", "application/json", body), nil
+}
+
+// manager returns a directory to somebody who may look after it.
+func manager(c *engine.Ctx, name string) (*storage.Directory, error) {
+	d, err := c.Tx.Directory(name)
+	if err != nil {
+		return nil, err
+	}
+	if !d.Writable() {
+		return nil, fault.Denied.Errorf("directory %s: '%s' may not change it", name, c.As.Name)
+	}
+	return d, nil
+}
+
+// objects reads a text that holds a JSON array.
+func objects[T any](text string) ([]T, error) {
+	var list []T
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	if err := d.Decode(&list); err != nil || d.More() {
+		return nil, fault.Invalid.Errorf("entries: a JSON array expected").In("entries")
+	}
+	if len(list) > maxEntries {
+		return nil, fault.Limit.Errorf("entries: %d, limit %d", len(list), maxEntries).In("entries")
+	}
+	return list, nil
+}
+
+// find returns an entry. An address may have a slash behind the id that is not part of it.
+func find(d *storage.Directory, id string) (*storage.DirectoryEntry, error) {
+	e, err := d.Entry(id)
+	if short, cut := strings.CutSuffix(id, "/"); cut && fault.Is(err, fault.NotFound) {
+		if e, err2 := d.Entry(short); err2 == nil {
+			return e, nil
+		}
+	}
+	return e, err
+}
+
+// all returns every entry that a query selects.
+func all(d *storage.Directory, q storage.DirectoryQuery) ([]*storage.DirectoryEntry, error) {
+	var out []*storage.DirectoryEntry
+	q.CountLimit = -1
+	for {
+		p, err := d.Find(q)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, p.Entries...)
+		if !p.HasNext {
+			return out, nil
+		}
+		if len(out) >= maxEntries {
+			return nil, fault.Limit.Errorf("directory %s: more than %d entries", d.Name, maxEntries).WithCode("query-too-costly")
+		}
+		q.Offset = len(out)
+	}
+}
+
+// object is an entry as the operations show it: its fields, unset ones null.
+func object(e *storage.DirectoryEntry) map[string]any {
+	m := make(map[string]any, len(e.Directory.Schema.Fields))
+	for _, f := range e.Directory.Schema.Fields {
+		v := e.Values[f.Name]
+		if f.Kind == schema.Date && v != nil {
+			v = json.RawMessage(f.AppendJSON(nil, v, nil))
+		}
+		m[f.Name] = v
+	}
+	return m
+}
+
+// translated is object with the label in a language.
+func translated(c *engine.Ctx, e *storage.DirectoryEntry, lang string) map[string]any {
+	m := object(e)
+	if label, ok := m["label"].(string); ok {
+		m["label"] = c.Tx.Repo().Directories().Text(language(c, lang), label)
+	}
+	return m
+}
+
+// language is the one asked for, or that of the chain around, or English.
+func language(c *engine.Ctx, lang string) string {
+	if lang == "" {
+		lang, _ = c.Vars["lang"].(string)
+	}
+	return lang
+}
+
+// given returns the values of an entity: its properties, with the id that stands beside them.
+func given(d *storage.Directory, entry map[string]any) (map[string]any, error) {
+	if kind, ok := entry["entity-type"].(string); ok && kind != "directoryEntry" {
+		return nil, fault.Invalid.Errorf("entity-type: directoryEntry expected, not %q", kind).In("entity-type")
+	}
+	values, ok := entry["properties"].(map[string]any)
+	if !ok && entry["properties"] != nil {
+		return nil, fault.Invalid.Errorf("properties: object expected").In("properties")
+	}
+	out := make(map[string]any, len(values)+1)
+	for name, v := range values {
+		out[strings.TrimPrefix(name, d.Schema.Space()+":")] = v
+	}
+	if out[d.ID.Name] == nil && entry["id"] != nil {
+		out[d.ID.Name] = entry["id"]
+	}
+	return out, nil
+}

@@ -1,0 +1,47 @@
+package directory
+
+import (
+	"slices"
+
+	"catena/engine"
+	"catena/storage/directory"
+)
+
+var list = engine.Op{
+	Name:     "Directory.List",
+	Label:    "Directories",
+	Category: category,
+	Doc:      "Returns the directories that there are, without those of the system unless types are named.",
+	Effect:   engine.Reads,
+	Run:      engine.On(listParams.run),
+}
+
+type listParams struct {
+	Types []string `json:"types,omitzero" doc:"Only directories of one of these types."`
+}
+
+func (p listParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
+	found := []any{}
+	for _, d := range c.Tx.Repo().Directories().Directories() {
+		if p.wants(d) {
+			found = append(found, map[string]any{
+				"entity-type": "directory", "name": d.Name, "schema": d.Schema.Name, "idField": d.ID.Name, "parent": orNull(d.Parent),
+			})
+		}
+	}
+	return map[string]any{"entity-type": "directories", "entries": found}, nil
+}
+
+func (p listParams) wants(d *directory.Directory) bool {
+	if len(p.Types) == 0 {
+		return !d.System()
+	}
+	return slices.ContainsFunc(p.Types, func(t string) bool { return slices.Contains(d.Types, t) })
+}
+
+func orNull(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}

@@ -1,0 +1,48 @@
+package directory
+
+import (
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+var page = engine.Op{
+	Name:     "Directory.Page",
+	Label:    "Directory by Page",
+	Category: category,
+	Doc:      "Returns a page of a directory's entries, by id unless sorted.",
+	Effect:   engine.Reads,
+	Run:      engine.On(pageParams.run),
+}
+
+type pageParams struct {
+	Directory string        `json:"directory" doc:"Name of the directory."`
+	Filters   storage.Props `json:"filters,omitzero" doc:"Only entries with these values, by field."`
+	PageSize  int           `json:"pageSize" default:"50" doc:"Most entries of the page."`
+	Index     int           `json:"currentPageIndex" default:"0" doc:"Number of the page, from 0."`
+	Offset    int           `json:"offset" default:"0" doc:"Entries to leave out; goes before the number of the page."`
+	SortBy    []string      `json:"sortBy,omitzero" doc:"Fields to sort by."`
+	SortOrder []string      `json:"sortOrder,omitzero" doc:"asc or desc for each."`
+}
+
+func (p pageParams) run(c *engine.Ctx, _ engine.Void) (*storage.DirectoryPage, error) {
+	d, err := c.Tx.Directory(p.Directory)
+	if err != nil {
+		return nil, err
+	}
+	if p.PageSize < 0 || p.Index < 0 || p.Offset < 0 {
+		return nil, fault.Invalid.Errorf("pageSize, currentPageIndex and offset: not below 0")
+	}
+	if p.PageSize == 0 {
+		p.PageSize = 50
+	}
+	size := min(p.PageSize, c.Tx.Repo().Limits().PageSize)
+	q := storage.DirectoryQuery{Equal: p.Filters, PageOptions: storage.PageOptions{Limit: size, Offset: p.Offset}}
+	if q.Offset == 0 {
+		q.Offset = p.Index * size
+	}
+	for i, name := range p.SortBy {
+		q.Sort = append(q.Sort, storage.SortKey{Field: name, Desc: i < len(p.SortOrder) && p.SortOrder[i] == "desc"})
+	}
+	return d.Find(q)
+}

@@ -1,0 +1,50 @@
+package directory
+
+import (
+	"fmt"
+	"slices"
+
+	"catena/engine"
+	"catena/storage"
+)
+
+var projection = engine.Op{
+	Name:     "Directory.Projection",
+	Label:    "Get a Directory Projection",
+	Category: category,
+	Doc:      "Puts the values of one field of a directory's entries as a list in a context variable, and keeps the input.",
+	Effect:   engine.Reads,
+	Run:      engine.On(projectionParams.run),
+}
+
+type projectionParams struct {
+	Column    string        `json:"columnName" doc:"The field."`
+	Directory string        `json:"directoryName" doc:"Name of the directory."`
+	Variable  string        `json:"variableName" doc:"Name of the variable."`
+	Filters   storage.Props `json:"filters,omitzero" doc:"Only entries with these values, by field."`
+	Fulltext  []string      `json:"fulltextFields,omitzero" doc:"Fields whose values need only begin with what the filters say."`
+}
+
+func (p projectionParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
+	d, err := c.Tx.Directory(p.Directory)
+	if err != nil {
+		return engine.Void{}, err
+	}
+	q := storage.DirectoryQuery{Equal: map[string]any{}, Starts: map[string]string{}}
+	for name, v := range p.Filters {
+		if slices.Contains(p.Fulltext, name) {
+			q.Starts[name] = fmt.Sprint(v)
+			continue
+		}
+		q.Equal[name] = v
+	}
+	found, err := all(d, q)
+	if err != nil {
+		return engine.Void{}, err
+	}
+	values := make([]any, 0, len(found))
+	for _, e := range found {
+		values = append(values, e.Values[p.Column])
+	}
+	return engine.Void{}, setVar(c, p.Variable, values)
+}

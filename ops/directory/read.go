@@ -1,0 +1,28 @@
+package directory
+
+import (
+	"catena/engine"
+	"catena/storage"
+)
+
+var read = engine.Op{
+	Name:     "Directory.Read",
+	Label:    "Directory Entry",
+	Category: category,
+	Doc:      "Returns an entry of a directory.",
+	Effect:   engine.Reads,
+	Run:      engine.On(readParams.run),
+}
+
+type readParams struct {
+	Directory string `json:"directory" doc:"Name of the directory."`
+	ID        string `json:"id" doc:"Id of the entry."`
+}
+
+func (p readParams) run(c *engine.Ctx, _ engine.Void) (*storage.DirectoryEntry, error) {
+	d, err := c.Tx.Directory(p.Directory)
+	if err != nil {
+		return nil, err
+	}
+	return find(d, p.ID)
+}

@@ -1,0 +1,48 @@
+package directory
+
+import (
+	"fmt"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+var readEntries = engine.Op{
+	Name:     "Directory.ReadEntries",
+	Label:    "Reads directory entries",
+	Category: category,
+	Doc:      "Returns entries of a directory, as a JSON array of objects with all fields. Unknown ids are left out.",
+	Effect:   engine.Reads,
+	Run:      engine.On(readEntriesParams.run),
+}
+
+type readEntriesParams struct {
+	Directory string `json:"directoryName" doc:"Name of the directory."`
+	Entries   string `json:"entries" doc:"JSON array of ids."`
+	Lang      string `json:"lang,omitzero" doc:"Language of translated labels; that of context variable lang, or English, if not given."`
+	Translate bool   `json:"translateLabels" default:"false" doc:"Put texts in the place of label keys."`
+}
+
+func (p readEntriesParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
+	d, err := c.Tx.Directory(p.Directory)
+	if err != nil {
+		return nil, err
+	}
+	ids, err := objects[any](p.Entries)
+	if err != nil {
+		return nil, err
+	}
+	var found []*storage.DirectoryEntry
+	for _, id := range ids {
+		e, err := d.Entry(fmt.Sprint(id))
+		if fault.Is(err, fault.NotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, e)
+	}
+	return blobOf(c, found, p.Translate, p.Lang)
+}

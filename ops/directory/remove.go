@@ -1,0 +1,33 @@
+package directory
+
+import (
+	"catena/engine"
+)
+
+var remove = engine.Op{
+	Name:     "Directory.Delete",
+	Label:    "Delete Directory Entry",
+	Category: category,
+	Doc:      "Removes an entry of a directory and keeps the input. One that is the parent of others stays.",
+	Run:      engine.On(removeParams.run),
+}
+
+type removeParams struct {
+	Directory string `json:"directory" doc:"Name of the directory."`
+	ID        string `json:"id" doc:"Id of the entry."`
+}
+
+func (p removeParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
+	d, err := c.Tx.Directory(p.Directory)
+	if err != nil || !d.Writable() {
+		if err == nil {
+			err = d.Delete(p.ID)
+		}
+		return engine.Void{}, err
+	}
+	e, err := find(d, p.ID)
+	if err != nil {
+		return engine.Void{}, err
+	}
+	return engine.Void{}, d.Delete(e.ID)
+}

@@ -1,0 +1,49 @@
+package directory
+
+import (
+	"fmt"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+var update = engine.Op{
+	Name:     "Directory.Update",
+	Label:    "Update Directory Entry",
+	Category: category,
+	Doc:      "Changes the properties given of a directory's entry and returns it.",
+	Run:      engine.On(updateParams.run),
+}
+
+type updateParams struct {
+	Directory string         `json:"directory" doc:"Name of the directory."`
+	ID        string         `json:"id,omitzero" doc:"Id of the entry; that of the entry given if there is none."`
+	Entry     map[string]any `json:"entry" type:"object" doc:"The entry, with what changes as properties."`
+}
+
+func (p updateParams) run(c *engine.Ctx, _ engine.Void) (*storage.DirectoryEntry, error) {
+	d, err := c.Tx.Directory(p.Directory)
+	if err != nil {
+		return nil, err
+	}
+	values, err := given(d, p.Entry)
+	if err != nil {
+		return nil, err
+	}
+	own := values[d.ID.Name]
+	if own == nil || fmt.Sprint(own) == "" {
+		return nil, fault.Invalid.Errorf("directory %s: the entry has neither id nor a value for %s", d.Name, d.ID.Name).In("id")
+	}
+	if p.ID == "" {
+		p.ID = fmt.Sprint(own)
+	}
+	if !d.Writable() {
+		return d.Update(p.ID, values)
+	}
+	e, err := find(d, p.ID)
+	if err != nil {
+		return nil, err
+	}
+	return d.Update(e.ID, values)
+}
