@@ -51,18 +51,14 @@ func (p accountParams) team(c *engine.Ctx, u *storage.User) (any, error) {
 	if u.TeamID == 0 {
 		return nil, nil
 	}
-	slug := teamGroup(u.TeamID)
-	g, err := c.Tx.Group(slug)
+	t, err := readTeam(c.Tx, u.TeamID)
 	if fault.Is(err, fault.NotFound) {
-		g, err = &storage.Group{}, nil
+		t, err = &team{ID: u.TeamID, Name: teamGroup(u.TeamID), Slug: teamGroup(u.TeamID)}, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	return map[string]any{
-		"id": u.TeamID, "name": or(g.Label, slug), "slug": slug, "url": p.Base + "/" + homes + "/" + slug,
-		"thumbnail_url": "", "role": or(u.TeamRole, "member"),
-	}, nil
+	return t.shape(p.Base, u.TeamRole), nil
 }
 
 func fullName(u *storage.User) string {

@@ -30,20 +30,29 @@ func (f *fields) apply(c *engine.Ctx, d storage.Props) (removed []string, err er
 	if f.Data == nil {
 		return nil, nil
 	}
+	return f.applyHTML(c.Tx, d)
+}
+
+// applyHTML writes the HTML, made harmless, and what is known from it.
+func (f *fields) applyHTML(tx *storage.Tx, d storage.Props) (removed []string, err error) {
 	clean, removed, err := sanitize(*f.Data)
 	if err != nil {
 		return nil, f.inHTML(err)
 	}
-	count, notes := slides(clean)
+	count, notes, text := slides(clean)
 	switch {
 	case count > maxSlides:
 		return nil, f.inHTML(fault.Limit.Errorf("HTML: %d slides, limit %d", count, maxSlides).WithCode("too_many_slides"))
 	case utf8.RuneCountInString(notes) > maxNotes:
 		return nil, f.inHTML(fault.Limit.Errorf("HTML: notes of %d characters, limit %d", utf8.RuneCountInString(notes), maxNotes).WithCode("too_long"))
 	}
-	d["deck:slide_count"], d["deck:notes"], d["deck:sanitized"] = int64(count), notes, removed
-	d["deck:html"], err = c.Tx.NewBlob("deck.html", "text/html", strings.NewReader(clean))
-	return removed, err
+	b, err := tx.NewBlob("deck.html", "text/html", strings.NewReader(clean))
+	if err != nil {
+		return nil, err
+	}
+	d["deck:slide_count"], d["deck:notes"], d["deck:text"], d["deck:sanitized"] = int64(count), notes, text, removed
+	d["deck:html"], d["deck:clean"] = b, cleanMark(tx.Repo(), b)
+	return removed, nil
 }
 
 // inHTML names the field an error is in as the caller does.

@@ -6,8 +6,6 @@ import (
 	"unicode/utf8"
 
 	"catena/engine"
-	"catena/storage"
-	"catena/storage/fault"
 )
 
 const (
@@ -43,14 +41,14 @@ func (f *fields) check() (errs []error) {
 	return errs
 }
 
-// mayShare returns the caller's account, and refuses team visibility to those without a team.
-func mayShare(c *engine.Ctx, visibility *string) (*storage.User, error) {
+// mayShare refuses team visibility to those without a team.
+func mayShare(c *engine.Ctx, visibility *string) error {
+	if visibility == nil || *visibility != "team" {
+		return nil
+	}
 	u, err := c.Tx.User(c.As.Name)
-	if err != nil {
-		return nil, err
+	if err == nil && (u.AccountType != "team" || u.TeamID == 0) {
+		err = errNoTeam()
 	}
-	if visibility != nil && *visibility == "team" && (u.AccountType != "team" || u.TeamID == 0) {
-		return nil, fault.Denied.Errorf("visibility team: only team accounts have it").In("visibility").WithCode("plan_required")
-	}
-	return u, nil
+	return err
 }

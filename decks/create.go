@@ -32,8 +32,7 @@ func (p createParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) 
 	if err != nil {
 		return nil, err
 	}
-	u, err := mayShare(c, f.Visibility)
-	if err != nil {
+	if err := mayShare(c, f.Visibility); err != nil {
 		return nil, err
 	}
 	props := storage.Props{}
@@ -48,14 +47,14 @@ func (p createParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) 
 	if props["deck:number"], err = c.Tx.Next("decks"); err != nil {
 		return nil, err
 	}
-	slug, err := freeSlug(c, folder, props["dc:title"].(string))
+	slug, err := freeSlug(c.Tx, folder, p.Title, "")
 	if err != nil {
 		return nil, err
 	}
 	props["deck:slug"] = slug
 	d, err := c.Tx.Create(folder, "Deck", slug, props)
-	if err == nil && f.Visibility != nil && *f.Visibility != "self" {
-		d, err = share(c, d, *f.Visibility, u)
+	if err == nil {
+		err = c.Tx.Fire("deck.created", d, map[string]any{"deck": number(d)})
 	}
 	if err != nil {
 		return nil, err
@@ -84,19 +83,19 @@ func slugOf(title string) string {
 	return "deck"
 }
 
-// freeSlug returns a slug that no deck in the folder has, trashed ones included.
-func freeSlug(c *engine.Ctx, folder *storage.Doc, title string) (string, error) {
+// freeSlug returns a slug that no other deck in the folder has, trashed ones included.
+func freeSlug(tx *storage.Tx, folder *storage.Doc, title, self string) (string, error) {
 	base := slugOf(title)
 	slug := base
 	for range 10 {
-		_, err := c.Tx.Child(folder, slug)
-		if fault.Is(err, fault.NotFound) {
+		d, err := deckAt(tx, folder, slug)
+		if fault.Is(err, fault.NotFound) || err == nil && d.ID() == self {
 			return slug, nil
 		}
 		if err != nil {
 			return "", err
 		}
-		id := c.NewID()
+		id := tx.NewID()
 		slug = base + "-" + id[len(id)-6:]
 	}
 	return "", fault.Conflict.Errorf("slug %s: is taken", base)

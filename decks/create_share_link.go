@@ -46,7 +46,7 @@ func (p createShareLinkParams) run(c *engine.Ctx, _ engine.Void) (map[string]any
 	if prop[string](d, "deck:visibility") == "all" {
 		return nil, fault.Conflict.Errorf("deck %d: is public, its address needs no link", p.ID).WithCode("deck_is_public")
 	}
-	all, err := links(c, d)
+	all, err := links(c.Tx, d)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func (p createShareLinkParams) run(c *engine.Ctx, _ engine.Void) (map[string]any
 	if err := l.save(c, d); err != nil {
 		return nil, err
 	}
-	err = c.Tx.Table(tokenTable).Create(tokenKey(l.token(c, d.ID())), tokenRow{d.Ref(), l.ID})
+	err = c.Tx.Table(tokenTable).Create(tokenKey(l.token(c.Tx, d.ID())), tokenRow{d.Ref(), l.ID})
 	if err == nil {
 		err = c.Tx.Fire("share_link.created", d, map[string]any{"link": l.ID, "deck": p.ID})
 	}

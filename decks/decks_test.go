@@ -26,6 +26,7 @@ func newService(t testing.TB) *service {
 	repo := storagetest.Open(t, func(c *storage.Config) {
 		c.Clock = func() time.Time { at = at.Add(time.Second); return at }
 	})
+	Listen(repo)
 	err := repo.Update(context.Background(), repo.System(), func(tx *storage.Tx) error {
 		for _, u := range []storage.User{
 			{Username: "alice", FirstName: "Alice", LastName: "Liddell", AccountType: "team", TeamID: 7, TeamRole: "owner", BillingPeriod: "yearly"},
@@ -40,7 +41,7 @@ func newService(t testing.TB) *service {
 	if err != nil {
 		t.Fatal(err)
 	}
-	set, err := engine.NewSet([]engine.Rule{{Ops: "Deck.*", Who: engine.Anyone, From: engine.Everywhere}}, Ops)
+	set, err := engine.NewSet([]engine.Rule{{Ops: "*", Who: engine.Anyone, From: engine.Everywhere}}, Ops)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,6 @@ package decks
 
 import (
 	"net/url"
-	"strconv"
 	"strings"
 
 	"catena/engine"
@@ -70,18 +69,3 @@ func homeName(user string) string {
 	}
 	return url.PathEscape(user)
 }
-
-// share gives others the right to read a deck, as its visibility says.
-func share(c *engine.Ctx, d *storage.Doc, visibility string, u *storage.User) (*storage.Doc, error) {
-	var entries []storage.ACE
-	switch visibility {
-	case "all":
-		entries = []storage.ACE{{User: "Everyone", Permission: "Read", Granted: true}}
-	case "team":
-		entries = []storage.ACE{{User: teamGroup(u.TeamID), Permission: "Read", Granted: true}}
-	}
-	return c.Tx.SetACL(d, "visibility", entries)
-}
-
-// teamGroup is the group of a team's members.
-func teamGroup(id int64) string { return "team-" + strconv.FormatInt(id, 10) }

@@ -13,7 +13,12 @@ const (
 	maxNotes   = 10_000
 	maxRemoved = 100 // reported
 	maxPasses  = 8
+	maxText    = 32 << 10 // bytes of the text that queries find a deck by
 )
+
+// cleanRules changes with the rules of what may stay, so that kept HTML is made harmless
+// again by new ones.
+const cleanRules = "1"
 
 // sanitize returns HTML with everything taken out that could act, and says what that was.
 // What stays keeps its bytes. Anything but sections at the top level is refused, with its

@@ -142,7 +142,7 @@ func TestSane(t *testing.T) {
 func TestSlides(t *testing.T) {
 	src := `<section data-notes="one">a<section>b<aside class="x notes"><p>two</p><p>three</p></aside></section><section></section></section>
 <section data-visibility="hidden"><aside class="notes">four</aside></section>`
-	count, notes := slides(src)
+	count, notes, _ := slides(src)
 	if want := "one\n\ntwo\nthree\n\nfour"; count != 3 || notes != want {
 		t.Errorf("got %d %q, want 3 %q", count, notes, want)
 	}

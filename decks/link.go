@@ -48,21 +48,21 @@ func linkKey(doc string, id int64) string { return fmt.Sprintf("%s/%019d", doc, 
 func (l *link) expired(now time.Time) bool { return !l.Expires.IsZero() && !now.Before(l.Expires) }
 
 // sign makes a text of 24 bytes that only this server can make of parts.
-func sign(c *engine.Ctx, purpose string, parts ...string) string {
-	m := hmac.New(sha256.New, c.Tx.Repo().Secret("deck "+purpose))
+func sign(tx *storage.Tx, purpose string, parts ...string) string {
+	m := hmac.New(sha256.New, tx.Repo().Secret("deck "+purpose))
 	for _, part := range parts {
 		fmt.Fprintf(m, "%d:%s", len(part), part)
 	}
 	return base64.RawURLEncoding.EncodeToString(m.Sum(nil)[:24])
 }
 
-func (l *link) token(c *engine.Ctx, doc string) string {
-	return sign(c, "link", doc, fmt.Sprint(l.ID), l.Nonce)
+func (l *link) token(tx *storage.Tx, doc string) string {
+	return sign(tx, "link", doc, fmt.Sprint(l.ID), l.Nonce)
 }
 
 // pass is what stands for the password once it was right, as long as there is the link.
-func (l *link) pass(c *engine.Ctx, doc string) string {
-	return sign(c, "pass", doc, fmt.Sprint(l.ID), l.Nonce)
+func (l *link) pass(tx *storage.Tx, doc string) string {
+	return sign(tx, "pass", doc, fmt.Sprint(l.ID), l.Nonce)
 }
 
 func tokenKey(token string) string {
@@ -71,9 +71,9 @@ func tokenKey(token string) string {
 }
 
 // links returns the links of a deck, the newest first.
-func links(c *engine.Ctx, d *storage.Doc) ([]link, error) {
+func links(tx *storage.Tx, d *storage.Doc) ([]link, error) {
 	var all []link
-	for _, raw := range c.Tx.Table(linkTable).Scan(d.ID()+"/", d.ID()+"0", true, maxLinks) {
+	for _, raw := range tx.Table(linkTable).Scan(d.ID()+"/", d.ID()+"0", true, maxLinks) {
 		var l link
 		if err := json.Unmarshal(raw, &l); err != nil {
 			return nil, fault.Internal.Errorf("share link: %w", err)
@@ -85,7 +85,7 @@ func links(c *engine.Ctx, d *storage.Doc) ([]link, error) {
 
 // shape is a link as the service shows it to its owner.
 func (l *link) shape(c *engine.Ctx, v view, d *storage.Doc) map[string]any {
-	address := v.Base + "/share/" + l.token(c, d.ID())
+	address := v.Base + "/share/" + l.token(c.Tx, d.ID())
 	return map[string]any{
 		"id":                 l.ID,
 		"deck_id":            number(d),

@@ -21,7 +21,7 @@ func (p listShareLinksParams) run(c *engine.Ctx, _ engine.Void) (map[string]any,
 	if err != nil {
 		return nil, err
 	}
-	all, err := links(c, d)
+	all, err := links(c.Tx, d)
 	if err != nil {
 		return nil, err
 	}

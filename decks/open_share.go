@@ -59,7 +59,7 @@ func (p openShareParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, erro
 		"id": l.ID, "name": l.Name, "password_protected": l.Password != "", "expires_at": stampOrNone(l.Expires),
 	}
 	if l.Password != "" {
-		out["pass"] = l.pass(c, d.ID())
+		out["pass"] = l.pass(c.Tx, d.ID())
 	}
 	return out, nil
 }
@@ -111,7 +111,7 @@ func either(err error, otherwise error) error {
 // unlock compares the password, and counts wrong ones, which the transaction has to keep:
 // that is why they are a result and not an error.
 func (p openShareParams) unlock(c *engine.Ctx, d *storage.Doc, l *link) (locked map[string]any, err error) {
-	if l.Password == "" || subtle.ConstantTimeCompare([]byte(p.Pass), []byte(l.pass(c, d.ID()))) == 1 {
+	if l.Password == "" || subtle.ConstantTimeCompare([]byte(p.Pass), []byte(l.pass(c.Tx, d.ID()))) == 1 {
 		return nil, nil
 	}
 	if p.Password == "" {

@@ -33,7 +33,7 @@ func (p revokeShareLinkParams) run(c *engine.Ctx, _ engine.Void) (map[string]any
 	if !ok {
 		return nil, fault.NotFound.Errorf("share link %d of deck %d: does not exist", p.ID, p.Deck)
 	}
-	if err := l.remove(c, d); err != nil {
+	if err := l.remove(c.Tx, d); err != nil {
 		return nil, err
 	}
 	err = c.Tx.Fire("share_link.revoked", d, map[string]any{"link": p.ID, "deck": p.Deck})

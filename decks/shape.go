@@ -75,11 +75,15 @@ func (v view) shape(owner string, d *storage.Doc, in revision, summary bool) map
 // result is the whole deck with its entity tag. The HTML is in it under the name of each
 // revision: always in B, in A when asked for and after a write.
 func (v view) result(c *engine.Ctx, d *storage.Doc, withHTML bool, removed []string) (map[string]any, error) {
+	return v.resultOf(c.As.Name, d, withHTML, removed)
+}
+
+func (v view) resultOf(owner string, d *storage.Doc, withHTML bool, removed []string) (map[string]any, error) {
 	in, err := v.set()
 	if err != nil {
 		return nil, err
 	}
-	data := v.shape(c.As.Name, d, in, false)
+	data := v.shape(owner, d, in, false)
 	tag := version(d) + "-" + map[revision]string{revA: "a", revB: "b", union: "u"}[in]
 	if withHTML || in&revB != 0 {
 		text, err := source(d)

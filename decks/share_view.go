@@ -38,6 +38,8 @@ type notice struct {
 
 func viewKey(doc string, id, view int64) string { return fmt.Sprintf("%s/%019d/%019d", doc, id, view) }
 
+func noticePrefix(owner string) string { return url.PathEscape(owner) + "/" }
+
 // bots are parts of the names of programs that open links by themselves.
 var bots = []string{
 	"bot", "crawl", "spider", "slurp", "preview", "facebookexternalhit", "whatsapp", "telegram", "embedly", "skypeuri",
@@ -95,7 +97,7 @@ func (l *link) notify(c *engine.Ctx, d *storage.Doc, base string) error {
 		return err
 	}
 	notices := c.Tx.Table(noticeTable)
-	prefix := url.PathEscape(l.Owner) + "/"
+	prefix := noticePrefix(l.Owner)
 	count := 0
 	for key := range notices.Scan(prefix, prefix+"~", true, keptNotices+10) {
 		if count++; count >= keptNotices {
@@ -127,18 +129,18 @@ func short(s string) string {
 }
 
 // remove deletes a link, its token and its log.
-func (l *link) remove(c *engine.Ctx, d *storage.Doc) error {
-	views := c.Tx.Table(viewTable)
+func (l *link) remove(tx *storage.Tx, d *storage.Doc) error {
+	views := tx.Table(viewTable)
 	prefix := linkKey(d.ID(), l.ID)
 	for key := range views.Scan(prefix+"/", prefix+"0", false, keptViews+1) {
 		if err := views.Delete(key); err != nil {
 			return err
 		}
 	}
-	if err := c.Tx.Table(tokenTable).Delete(tokenKey(l.token(c, d.ID()))); err != nil {
+	if err := tx.Table(tokenTable).Delete(tokenKey(l.token(tx, d.ID()))); err != nil {
 		return err
 	}
-	return c.Tx.Table(linkTable).Delete(prefix)
+	return tx.Table(linkTable).Delete(prefix)
 }
 
 // readRow decodes a row that a scan found.

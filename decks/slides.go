@@ -7,13 +7,14 @@ import (
 )
 
 // slides counts the leaf sections of clean HTML and collects the speaker notes in the order
-// of slides, a blank line between those of two slides.
-func slides(src string) (count int, notes string) {
+// of slides, a blank line between those of two slides, and the text that is to be seen.
+func slides(src string) (count int, notes, seen string) {
 	z := html.NewTokenizer(strings.NewReader(src))
 	var leaf []bool // of the open sections: no section within
 	var all []string
 	aside := 0 // depth within an aside of notes
 	var text strings.Builder
+	var page plainText
 	flush := func() {
 		if note := strings.TrimSpace(text.String()); note != "" {
 			all = append(all, note)
@@ -23,11 +24,13 @@ func slides(src string) (count int, notes string) {
 	for {
 		kind := z.Next()
 		if kind == html.ErrorToken {
-			return count, strings.Join(all, "\n\n")
+			return count, strings.Join(all, "\n\n"), page.String()
 		}
 		switch t := z.Token(); {
 		case kind == html.TextToken && aside > 0:
 			text.WriteString(t.Data)
+		case kind == html.TextToken:
+			page.add(t.Data)
 		case kind == html.EndTagToken && t.Data == "section" && len(leaf) > 0:
 			if leaf[len(leaf)-1] {
 				count++

@@ -22,7 +22,10 @@ func (p trashParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
 		if err := matchVersion(d, p.IfMatch); err != nil {
 			return nil, err
 		}
-		if _, err := c.Tx.SetTrashed(d, true); err != nil {
+		if d, err = c.Tx.SetTrashed(d, true); err != nil {
+			return nil, err
+		}
+		if err := c.Tx.Fire("deck.trashed", d, map[string]any{"deck": p.ID}); err != nil {
 			return nil, err
 		}
 	}

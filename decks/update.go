@@ -33,8 +33,7 @@ func (p updateParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) 
 	if err != nil {
 		return nil, err
 	}
-	u, err := mayShare(c, f.Visibility)
-	if err != nil {
+	if err := mayShare(c, f.Visibility); err != nil {
 		return nil, err
 	}
 	props := storage.Props{}
@@ -42,7 +41,7 @@ func (p updateParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) 
 	if err != nil {
 		return nil, err
 	}
-	was := prop[string](d, "deck:visibility")
+	before := version(d)
 	for xpath, v := range props {
 		if err := d.Set(xpath, v); err != nil {
 			return nil, err
@@ -51,8 +50,8 @@ func (p updateParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) 
 	if d, err = c.Tx.Save(d, storage.SaveOptions{}); err != nil {
 		return nil, err
 	}
-	if f.Visibility != nil && *f.Visibility != was {
-		if d, err = share(c, d, *f.Visibility, u); err != nil {
+	if version(d) != before {
+		if err := c.Tx.Fire("deck.updated", d, map[string]any{"deck": p.ID}); err != nil {
 			return nil, err
 		}
 	}

@@ -31,14 +31,14 @@ var Rules = slices.Concat(
 	allow(engine.Scripters, engine.Everywhere, "RunInputScript", "RunScript"),
 	allow(engine.Admins, engine.Everywhere,
 		"Blob.ExportToFS", "Group.CreateOrUpdate", "Group.Delete", "Repository.Backup", "Repository.Verify",
-		"Traces.*", "User.CreateOrUpdate", "User.Delete"),
+		"Team.Create", "Team.Delete", "Team.List", "Traces.*", "User.CreateOrUpdate", "User.Delete"),
 	allow(engine.Admins, outside|engine.Server, "Chain.*", "Job.*", "Listener.*", "Script.*"),
 	allow(engine.Anyone, outside|engine.Server, "Key.*"),
 	allow(engine.Anyone, engine.Everywhere, "Directory.*"),
 	allow(engine.Anyone, engine.Everywhere,
 		"Audit.*", "Auth.*", "Blob.*", "Business.*", "Collection.*", "Comment.*", "Config.*", "Context.*", "Deck.*", "Document.*", "Favorite.*", "FileManager.*",
 		"GetRepositories", "Group.*", "Log", "Login", "Repository.*", "Resource.*", "RunDocumentOperation", "RunFileOperation",
-		"RunOperation", "RunOperationOnList", "RunOperationOnProvider", "Services.*", "Tag.*", "User.*"),
+		"RunOperation", "RunOperationOnList", "RunOperationOnProvider", "Services.*", "Tag.*", "Team.*", "User.*"),
 )
 
 // allow lets who call operations from doors.

@@ -121,7 +121,8 @@ func server(t *testing.T) (*resttest.Server, *scenario.Clock) {
 	})
 	ls := listeners.New()
 	s := resttest.Start(t, resttest.Config{
-		Ops: slices.Concat(chains.New().Ops(), runner.Ops(), ls.Ops(), decks.Ops),
+		Repo: decks.Listen,
+		Ops:  slices.Concat(chains.New().Ops(), runner.Ops(), ls.Ops(), decks.Ops),
 		Storage: func(c *storage.Config) {
 			c.Clock, c.NewID, c.PasswordMemory, c.Secret = clock.Now, clock.NewID, 64, []byte("scenario")
 		},

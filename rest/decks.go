@@ -16,13 +16,24 @@ import (
 
 // deckRoutes are the addresses of the deck service.
 func deckRoutes() []route {
+	const none = http.StatusNoContent
+	id, deck := numberOf("id"), numberOf("deck_id")
 	return []route{
-		{method: "GET", path: "/v1/decks", handle: decks("Deck.List", http.StatusOK, pageOf)},
-		{method: "POST", path: "/v1/decks", handle: decks("Deck.Create", http.StatusCreated, fieldsOf)},
-		{method: "GET", path: "/v1/decks/:id", handle: decks("Deck.Get", http.StatusOK, numberOf, htmlWanted)},
-		{method: "PATCH", path: "/v1/decks/:id", handle: decks("Deck.Update", http.StatusOK, numberOf, guardOf, fieldsOf)},
-		{method: "POST", path: "/v1/decks/:id/trash", handle: decks("Deck.Trash", http.StatusNoContent, numberOf, guardOf)},
-		{method: "GET", path: "/v1/user", handle: decks("Deck.Account", http.StatusOK)},
+		{method: "GET", path: "/v1/decks", handle: decks("Deck.List", http.StatusOK, viewOf, pageOf)},
+		{method: "POST", path: "/v1/decks", handle: decks("Deck.Create", http.StatusCreated, viewOf, fieldsOf)},
+		{method: "GET", path: "/v1/decks/trashed", handle: decks("Deck.ListTrashed", http.StatusOK, viewOf, pageOf)},
+		{method: "GET", path: "/v1/decks/:id", handle: decks("Deck.Get", http.StatusOK, viewOf, id, htmlWanted)},
+		{method: "PATCH", path: "/v1/decks/:id", handle: decks("Deck.Update", http.StatusOK, viewOf, id, guardOf, fieldsOf)},
+		{method: "POST", path: "/v1/decks/:id/recover", handle: decks("Deck.Recover", none, id)},
+		{method: "POST", path: "/v1/decks/:id/trash", handle: decks("Deck.Trash", none, id, guardOf)},
+		{method: "GET", path: "/v1/decks/:deck_id/share", handle: decks("Deck.ListShareLinks", http.StatusOK, baseOf, deck)},
+		{method: "POST", path: "/v1/decks/:deck_id/share", handle: decks("Deck.CreateShareLink", http.StatusCreated, baseOf, deck, fieldsOf)},
+		{method: "DELETE", path: "/v1/decks/:deck_id/share/:id", handle: decks("Deck.RevokeShareLink", none, deck, id)},
+		{method: "GET", path: "/v1/decks/:deck_id/share/:id/views", handle: decks("Deck.ListShareViews", http.StatusOK, deck, id, pageOf)},
+		{method: "GET", path: "/v1/notices", handle: decks("Deck.ListNotices", http.StatusOK, pageOf)},
+		{method: "GET", path: "/v1/team/decks", handle: decks("Deck.ListTeam", http.StatusOK, viewOf, pageOf)},
+		{method: "GET", path: "/v1/team/decks/:id", handle: decks("Deck.GetTeam", http.StatusOK, viewOf, id, htmlWanted)},
+		{method: "GET", path: "/v1/user", handle: decks("Deck.Account", http.StatusOK, viewOf)},
 	}
 }
 
@@ -50,10 +61,11 @@ func decks(op string, status int, parts ...deckParams) handler {
 		if !x.acceptsJSON() {
 			return fault.Invalid.Errorf("answers are JSON, which Accept leaves out").WithCode("not_acceptable")
 		}
-		p := rawParams(nil).text("revision", x.deckRevision()).text("base", x.host())
-		if status == http.StatusNoContent {
-			p = nil
+		x.revision = x.deckRevision()
+		if !knownRevisions[x.revision] {
+			return fault.Invalid.Errorf("revision %.40q: there are A and B", x.revision).In("revision").WithCode("unknown_revision")
 		}
+		var p rawParams
 		var err error
 		for _, part := range parts {
 			if p, err = part(x, p); err != nil {
@@ -86,6 +98,8 @@ func (x *exchange) deckRevision() string {
 	return revision
 }
 
+var knownRevisions = map[string]bool{"A": true, "B": true, "a": true, "b": true, "union": true}
+
 // acceptsJSON reports whether the caller can read JSON.
 func (x *exchange) acceptsJSON() bool {
 	accept := x.r.Header.Values("Accept")
@@ -112,17 +126,27 @@ func pageOf(x *exchange, p rawParams) (rawParams, error) {
 	return p, nil
 }
 
-// numberOf reads the number in the address; what is no number is no deck's address.
-func numberOf(x *exchange, p rawParams) (rawParams, error) {
-	text, err := x.param("id")
-	if err != nil {
-		return p, err
+// viewOf passes on in which revision the answer is wanted, and where the server is.
+func viewOf(x *exchange, p rawParams) (rawParams, error) {
+	p, err := baseOf(x, p)
+	return p.text("revision", x.revision), err
+}
+
+func baseOf(x *exchange, p rawParams) (rawParams, error) { return p.text("base", x.host()), nil }
+
+// numberOf reads a number in the address; what is no number is no address of anything.
+func numberOf(name string) deckParams {
+	return func(x *exchange, p rawParams) (rawParams, error) {
+		text, err := x.param(name)
+		if err != nil {
+			return p, err
+		}
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || text != strconv.FormatInt(n, 10) {
+			return p, fault.NotFound.Errorf("number %.40q: does not exist", text)
+		}
+		return p.add(name, json.RawMessage(text)), nil
 	}
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil {
-		return p, fault.NotFound.Errorf("deck %q: does not exist", text)
-	}
-	return p.add("id", json.RawMessage(strconv.FormatInt(n, 10))), nil
 }
 
 func htmlWanted(x *exchange, p rawParams) (rawParams, error) {
@@ -231,7 +255,9 @@ func encodeDeck(v any, status int, dry bool) ([]byte, error) {
 	var k deckAnswer
 	k.Tag, _ = m["etag"].(string)
 	if data, ok := m["data"].(map[string]any); ok && status == http.StatusCreated {
-		k.Location = fmt.Sprintf("/v1/decks/%v", data["id"])
+		if k.Location = fmt.Sprintf("/v1/decks/%v", data["id"]); data["deck_id"] != nil {
+			k.Location = fmt.Sprintf("/v1/decks/%v/share/%v", data["deck_id"], data["id"])
+		}
 	}
 	var body bytes.Buffer
 	enc := json.NewEncoder(&body)
@@ -252,7 +278,7 @@ func encodeDeck(v any, status int, dry bool) ([]byte, error) {
 
 // links tells where the pages next to that of a list are.
 func (x *exchange) links(body []byte) {
-	if x.route.path != "/v1/decks" || !x.reads() {
+	if !x.reads() {
 		return
 	}
 	var list struct {
@@ -273,7 +299,7 @@ func (x *exchange) links(body []byte) {
 		if r := x.query().Get("revision"); r != "" {
 			q.Set("revision", r)
 		}
-		all = append(all, fmt.Sprintf(`<%s>; rel=%q`, x.located("/v1/decks?"+q.Encode()), rel))
+		all = append(all, fmt.Sprintf(`<%s>; rel=%q`, x.located(x.r.URL.Path+"?"+q.Encode()), rel))
 	}
 	add("first", 1)
 	if m.Page > 1 {

@@ -15,7 +15,7 @@ import (
 // startDecks runs a server with the deck operations and the user alice.
 func startDecks(t testing.TB, rate int) *resttest.Server {
 	t.Helper()
-	s := resttest.Start(t, resttest.Config{Ops: decks.Ops, Rest: func(c *rest.Config) { c.Limits.Rate = rate }})
+	s := resttest.Start(t, resttest.Config{Ops: decks.Ops, Repo: decks.Listen, Rest: func(c *rest.Config) { c.Limits.Rate = rate }})
 	s.User("alice")
 	return s
 }

@@ -17,20 +17,21 @@ import (
 // exchange is one request and its answer. Exchanges are used again, so nothing may keep one
 // after its request.
 type exchange struct {
-	s       *Handler
-	w       http.ResponseWriter
-	r       *http.Request
-	route   *route
-	ps      params
-	id      string // of the request
-	as      *engine.Principal
-	repo    string
-	asked   url.Values // query parameters, parsed on first use
-	session string     // token of the browser's session; "" without
-	invoked string     // the operation the caller named, for the long form of messages
-	status  int
-	buf     []byte
-	idText  [16]byte
+	s        *Handler
+	w        http.ResponseWriter
+	r        *http.Request
+	route    *route
+	ps       params
+	id       string // of the request
+	as       *engine.Principal
+	repo     string
+	asked    url.Values // query parameters, parsed on first use
+	session  string     // token of the browser's session; "" without
+	revision string     // of the deck service, asked for
+	invoked  string     // the operation the caller named, for the long form of messages
+	status   int
+	buf      []byte
+	idText   [16]byte
 }
 
 // ServeHTTP answers one request.

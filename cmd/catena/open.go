@@ -124,6 +124,7 @@ func (a *app) start(ctx context.Context, o openOptions) error {
 	if err := a.sender(o.smtp, o.base); err != nil {
 		return err
 	}
+	decks.Listen(a.repo)
 	self, err := os.Executable()
 	if err != nil {
 		return err

@@ -26,7 +26,7 @@ func start(t testing.TB, rate int) *resttest.Server {
 		Run: engine.On(func(struct{}, *engine.Ctx, engine.Void) (string, error) { panic("boom") }),
 	}
 	s := resttest.Start(t, resttest.Config{
-		Ops: append(slices.Clip(decks.Ops), boom), Rules: []engine.Rule{{Ops: "Test.*", Who: engine.Anyone, From: engine.Everywhere}},
+		Repo: decks.Listen, Ops: append(slices.Clip(decks.Ops), boom), Rules: []engine.Rule{{Ops: "Test.*", Who: engine.Anyone, From: engine.Everywhere}},
 		Rest: func(c *rest.Config) { c.Limits.Rate = rate },
 	})
 	s.User("alice")

@@ -39,6 +39,7 @@ type Config struct {
 	Rules []engine.Rule // for them
 
 	Storage func(*storage.Config)
+	Repo    func(*storage.Repo) // before anything runs
 	Engine  func(*engine.Config)
 	Rest    func(*rest.Config)
 }
@@ -48,6 +49,9 @@ func Start(t testing.TB, c Config) *Server {
 	t.Helper()
 	quiet := slog.New(slog.DiscardHandler)
 	repo := storagetest.Open(t, c.Storage)
+	if c.Repo != nil {
+		c.Repo(repo)
+	}
 	set, err := engine.NewSet(append(slices.Clip(ops.Rules), c.Rules...), append(slices.Clip(ops.All), c.Ops)...)
 	check(t, err)
 	ec := engine.Config{Repo: repo, Set: set, Log: quiet}

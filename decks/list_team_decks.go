@@ -1,0 +1,105 @@
+package decks
+
+import (
+	"strings"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+var listTeamDecks = engine.Op{
+	Name: "Deck.ListTeam", Label: "List Team Decks", Category: category, Effect: engine.Reads,
+	Doc: "Returns a page of the decks of the caller's team that are for the team or for everybody, the newest first. The caller has to " +
+		"be the team's owner or admin.",
+	Run: engine.On(listTeamDecksParams.run),
+}
+
+type listTeamDecksParams struct {
+	paging
+	view
+}
+
+// shown selects decks that are for others.
+const shown = " AND ecm:isTrashed = 0 AND deck:visibility IN ('all', 'team')"
+
+func (p listTeamDecksParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
+	in, err := p.set()
+	if err != nil {
+		return nil, err
+	}
+	u, err := lead(c)
+	if err != nil {
+		return nil, err
+	}
+	folders, err := teamHomes(c, u.TeamID)
+	if err != nil || len(folders) == 0 {
+		return p.none(err)
+	}
+	query := "SELECT * FROM Deck WHERE ecm:parentId IN (?" + strings.Repeat(", ?", len(folders)-1) + ")" +
+		" AND ecm:isVersion = 0 AND ecm:isProxy = 0" + shown + " ORDER BY deck:number DESC"
+	docs, total, err := p.query(c.Tx, query, folders...)
+	if err != nil {
+		return nil, err
+	}
+	data := make([]any, len(docs))
+	for i, d := range docs {
+		if data[i], err = p.teamRow(c, d, in, true); err != nil {
+			return nil, err
+		}
+	}
+	return p.answer(data, total), nil
+}
+
+// teamRow is a deck with its owner.
+func (v view) teamRow(c *engine.Ctx, d *storage.Doc, in revision, summary bool) (map[string]any, error) {
+	name := ownerName(c.Tx, d)
+	owner, err := ownerOf(c, name)
+	if err != nil {
+		return nil, err
+	}
+	row := v.shape(name, d, in, summary)
+	row["visibility"], row["owner"] = prop[string](d, "deck:visibility"), owner
+	return row, nil
+}
+
+var getTeamDeck = engine.Op{
+	Name: "Deck.GetTeam", Label: "Get Team Deck", Category: category, Effect: engine.Reads,
+	Doc: "Returns one of the decks of the caller's team that are for the team or for everybody. The caller has to be the team's owner or admin.",
+	Run: engine.On(getTeamDeckParams.run),
+}
+
+type getTeamDeckParams struct {
+	ID   int64 `json:"id" doc:"Number of the deck."`
+	HTML bool  `json:"include_deck_html" alias:"includeHtml" default:"false" doc:"Whether revision A's result has the HTML of the deck; B's always has."`
+	view
+}
+
+func (p getTeamDeckParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
+	u, err := lead(c)
+	if err != nil {
+		return nil, err
+	}
+	missing := fault.NotFound.Errorf("deck %d: does not exist", p.ID)
+	page, err := c.Tx.Query("SELECT * FROM Deck WHERE deck:number = ? AND ecm:isVersion = 0 AND ecm:isProxy = 0"+shown, storage.QueryOptions{
+		Args: []any{p.ID}, PageOptions: storage.PageOptions{Limit: 1, CountLimit: -1},
+	})
+	if err != nil || len(page.Docs) == 0 {
+		return nil, either(err, missing)
+	}
+	d := page.Docs[0]
+	owner, err := c.Tx.User(ownerName(c.Tx, d))
+	if fault.Is(err, fault.NotFound) || err == nil && owner.TeamID != u.TeamID {
+		return nil, missing
+	}
+	if err != nil {
+		return nil, err
+	}
+	out, err := p.resultOf(owner.Username, d, p.HTML, nil)
+	if err != nil {
+		return nil, err
+	}
+	who, err := ownerOf(c, owner.Username)
+	out["data"].(map[string]any)["owner"] = who
+	return out, err
+}

@@ -1,0 +1,64 @@
+package decks
+
+import (
+	"errors"
+	"time"
+
+	"catena/storage"
+)
+
+const (
+	maxPerPage = 100
+	maxTotal   = 100_000
+)
+
+// paging is which part of a list is wanted.
+type paging struct {
+	Page    int64 `json:"page" default:"1" min:"1" doc:"Number of the page, from 1."`
+	PerPage int64 `json:"per_page" alias:"perPage" default:"20" min:"1" max:"100" doc:"Items a page, 1 to 100."`
+}
+
+// check reports what is out of range.
+func (p paging) check() error {
+	var errs []error
+	if p.Page < 1 || p.Page > maxTotal {
+		errs = append(errs, invalid("page", "out_of_range", "page: %d is not from 1 to %d", p.Page, maxTotal))
+	}
+	if p.PerPage < 1 || p.PerPage > maxPerPage {
+		errs = append(errs, invalid("per_page", "out_of_range", "per_page: %d is not from 1 to %d", p.PerPage, maxPerPage))
+	}
+	return errors.Join(errs...)
+}
+
+// query returns the page of what a query finds and how much that is altogether.
+func (p paging) query(tx *storage.Tx, query string, args ...any) (storage.Docs, int, error) {
+	if err := p.check(); err != nil {
+		return nil, 0, err
+	}
+	page, err := tx.Query(query, storage.QueryOptions{Args: args, PageOptions: storage.PageOptions{
+		Offset: int((p.Page - 1) * p.PerPage), Limit: int(p.PerPage), CountLimit: maxTotal,
+	}})
+	if err != nil {
+		return nil, 0, err
+	}
+	return page.Docs, page.Total, nil
+}
+
+// result is a page as the service's lists look.
+func (p paging) answer(data []any, total int) map[string]any {
+	return map[string]any{
+		"data": data,
+		"meta": map[string]any{"page": p.Page, "per_page": p.PerPage, "total": int64(total)},
+	}
+}
+
+// none is the page of a list with nothing in it, if nothing is wrong.
+func (p paging) none(err error) (map[string]any, error) {
+	if err = errors.Join(err, p.check()); err != nil {
+		return nil, err
+	}
+	return p.answer([]any{}, 0), nil
+}
+
+// instantOf is a property that holds a moment, null without one.
+func instantOf(d *storage.Doc, xpath string) any { return stampOrNone(prop[time.Time](d, xpath)) }

@@ -1,0 +1,29 @@
+package decks
+
+import "catena/engine"
+
+var recoverDeck = engine.Op{
+	Name: "Deck.Recover", Label: "Recover Deck", Category: category,
+	Doc: "Takes one of the caller's decks out of the trash. A deck that is not there stays as it is.",
+	Run: engine.On(recoverParams.run),
+}
+
+type recoverParams struct {
+	ID int64 `json:"id" doc:"Number of the deck."`
+}
+
+func (p recoverParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
+	d, err := find(c, p.ID, true)
+	if err != nil {
+		return nil, err
+	}
+	if d.IsTrashed() {
+		if d, err = c.Tx.SetTrashed(d, false); err != nil {
+			return nil, err
+		}
+		if err := c.Tx.Fire("deck.recovered", d, map[string]any{"deck": p.ID}); err != nil {
+			return nil, err
+		}
+	}
+	return map[string]any{"data": map[string]any{"id": p.ID, "trashed": false}}, nil
+}

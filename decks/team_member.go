@@ -1,0 +1,159 @@
+package decks
+
+import (
+	"slices"
+	"strings"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+var setMember = engine.Op{
+	Name: "Team.SetMember", Label: "Set Team Member", Category: category,
+	Doc: "Puts a user in a team or changes the user's role there. A new owner takes the place of the old one, who becomes an admin. " +
+		"The team's owner and admins may change members, and administrators.",
+	Run: engine.On(setMemberParams.run),
+}
+
+type setMemberParams struct {
+	ID       int64  `json:"id" doc:"Number of the team."`
+	Username string `json:"username" doc:"Name of the user."`
+	Role     string `json:"role" default:"member" enum:"owner,admin,member" doc:"The user's role: owner, admin or member."`
+}
+
+func (p setMemberParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
+	t, err := led(c, p.ID)
+	if err != nil {
+		return nil, err
+	}
+	if !slices.Contains(roles, p.Role) {
+		return nil, invalid("role", "invalid_value", "role: %.40q is none of owner, admin, member", p.Role)
+	}
+	u, err := c.Tx.User(p.Username)
+	if err != nil {
+		return nil, err
+	}
+	if err := mayChange(c, t, u, p.Role); err != nil {
+		return nil, err
+	}
+	if err := t.put(asSystem(c.Tx), p.Username, p.Role); err != nil {
+		return nil, err
+	}
+	data, err := t.whole(c.Tx, "")
+	return map[string]any{"data": data}, err
+}
+
+// mayChange keeps admins of a team from taking it over, and anybody from taking in people
+// who have not been put under the team's care: those an administrator brings.
+func mayChange(c *engine.Ctx, t *team, u *storage.User, role string) error {
+	if c.As.Admin {
+		return nil
+	}
+	if u.TeamID != t.ID {
+		return fault.Denied.Errorf("user %s: only administrators bring users into a team", u.Username)
+	}
+	me, err := c.Tx.User(c.As.Name)
+	if err == nil && me.TeamRole != "owner" && (u.TeamRole == "owner" || role == "owner") {
+		err = fault.Denied.Errorf("team %d: only its owner hands it on", t.ID).WithCode("team_role_required")
+	}
+	return err
+}
+
+// put makes a user a member.
+func (t *team) put(tx *storage.Tx, name, role string) error {
+	u, err := tx.User(name)
+	if err != nil {
+		return err
+	}
+	if u.TeamID != 0 && u.TeamID != t.ID {
+		return fault.Conflict.Errorf("user %s: is in team %d", name, u.TeamID)
+	}
+	group := teamGroup(t.ID)
+	g, err := tx.Group(group)
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(g.Users, name) && len(g.Users) >= maxMembers {
+		return fault.Limit.Errorf("team %d: has %d members, limit %d", t.ID, len(g.Users), maxMembers)
+	}
+	if role == "owner" {
+		for _, other := range g.Users {
+			if o, err := tx.User(other); err == nil && o.TeamID == t.ID && o.TeamRole == "owner" && other != name {
+				o.TeamRole = "admin"
+				if err := tx.SaveUser(o, ""); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	u.TeamID, u.TeamRole, u.AccountType, u.BillingPeriod = t.ID, role, "team", t.BillingPeriod
+	if !slices.Contains(u.Groups, group) {
+		u.Groups = append(u.Groups, group)
+	}
+	return tx.SaveUser(u, "")
+}
+
+var removeMember = engine.Op{
+	Name: "Team.RemoveMember", Label: "Remove Team Member", Category: category,
+	Doc: "Takes a user out of a team. The account becomes a free one, and decks that were for the team are for the user alone.",
+	Run: engine.On(removeMemberParams.run),
+}
+
+type removeMemberParams struct {
+	ID       int64  `json:"id" doc:"Number of the team."`
+	Username string `json:"username" doc:"Name of the user."`
+}
+
+func (p removeMemberParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
+	t, err := led(c, p.ID)
+	if err != nil {
+		return nil, err
+	}
+	u, err := c.Tx.User(p.Username)
+	if err != nil {
+		return nil, err
+	}
+	if u.TeamID != t.ID {
+		return nil, fault.NotFound.Errorf("user %s: is not in team %d", p.Username, p.ID)
+	}
+	if err := mayChange(c, t, u, u.TeamRole); err != nil {
+		return nil, err
+	}
+	tx := asSystem(c.Tx)
+	if err := t.drop(tx, u); err != nil {
+		return nil, err
+	}
+	data, err := t.whole(tx, "")
+	return map[string]any{"data": data}, err
+}
+
+// drop takes a user and the user's decks out of the team.
+func (t *team) drop(tx *storage.Tx, u *storage.User) error {
+	group := teamGroup(t.ID)
+	u.TeamID, u.TeamRole, u.AccountType, u.BillingPeriod = 0, "", "free", "none"
+	u.Groups = slices.DeleteFunc(u.Groups, func(g string) bool { return strings.EqualFold(g, group) })
+	if err := tx.SaveUser(u, ""); err != nil {
+		return err
+	}
+	folder, err := homeOf(tx, u.Username)
+	if err != nil || folder == nil {
+		return err
+	}
+	for {
+		page, err := tx.Query(live+" AND deck:visibility = 'team'", storage.QueryOptions{
+			Args: []any{folder.ID()}, PageOptions: storage.PageOptions{Limit: maxPerPage, CountLimit: -1},
+		})
+		if err != nil || len(page.Docs) == 0 {
+			return err
+		}
+		for _, d := range page.Docs {
+			if err := d.Set("deck:visibility", "self"); err != nil {
+				return err
+			}
+			if _, err := tx.Save(d, storage.SaveOptions{}); err != nil {
+				return err
+			}
+		}
+	}
+}

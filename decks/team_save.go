@@ -1,0 +1,137 @@
+package decks
+
+import (
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+var createTeam = engine.Op{
+	Name: "Team.Create", Label: "Create Team", Category: category,
+	Doc: "Makes a team, and the group of its members with whom decks are shared.",
+	Run: engine.On(createTeamParams.run),
+}
+
+type createTeamParams struct {
+	Name   string `json:"name" doc:"What the team is called."`
+	Slug   string `json:"slug,omitzero" doc:"The team's part of addresses; made of the name unless given."`
+	Period string `json:"billing_period" alias:"billingPeriod" default:"none" enum:"none,monthly,yearly" doc:"How the members' accounts are billed."`
+	Image  string `json:"thumbnail_url,omitzero" alias:"thumbnailUrl" doc:"Address of the team's picture."`
+	Owner  string `json:"owner,omitzero" doc:"User who is to look after the team."`
+	Base   string `json:"base" default:"" doc:"Public address that stands in front of the addresses in the result."`
+}
+
+func (p createTeamParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
+	if err := checkTeam(p.Name, p.Period); err != nil {
+		return nil, err
+	}
+	slug, err := freeTeamSlug(c.Tx, or(p.Slug, p.Name), 0)
+	if err != nil {
+		return nil, err
+	}
+	if p.Slug != "" && slug != p.Slug {
+		return nil, fault.Exists.Errorf("slug %q: is taken, or no slug; %s is free", p.Slug, slug).In("slug")
+	}
+	t := &team{Name: p.Name, Slug: slug, BillingPeriod: p.Period, ThumbnailURL: p.Image, Created: c.Now, Updated: c.Now}
+	if t.ID, err = c.Tx.Next("teams"); err != nil {
+		return nil, err
+	}
+	if err := t.save(c.Tx); err != nil {
+		return nil, err
+	}
+	if p.Owner != "" {
+		if err := t.put(c.Tx, p.Owner, "owner"); err != nil {
+			return nil, err
+		}
+	}
+	data, err := t.whole(c.Tx, p.Base)
+	return map[string]any{"data": data}, err
+}
+
+var updateTeam = engine.Op{
+	Name: "Team.Update", Label: "Update Team", Category: category,
+	Doc: "Changes what a team is called and looks like. Its owner and admins may, and administrators.",
+	Run: engine.On(updateTeamParams.run),
+}
+
+type updateTeamParams struct {
+	ID     int64   `json:"id" doc:"Number of the team."`
+	Name   string  `json:"name,omitzero" doc:"What the team is called."`
+	Slug   string  `json:"slug,omitzero" doc:"The team's part of addresses."`
+	Period string  `json:"billing_period,omitzero" alias:"billingPeriod" enum:"none,monthly,yearly" doc:"How the members' accounts are billed; administrators set it."`
+	Image  *string `json:"thumbnail_url,omitzero" alias:"thumbnailUrl" type:"string" doc:"Address of the team's picture."`
+	Base   string  `json:"base" default:"" doc:"Public address that stands in front of the addresses in the result."`
+}
+
+func (p updateTeamParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
+	t, err := led(c, p.ID)
+	if err != nil {
+		return nil, err
+	}
+	t.Name = or(p.Name, t.Name)
+	if err := checkTeam(t.Name, p.Period); err != nil {
+		return nil, err
+	}
+	if p.Image != nil {
+		t.ThumbnailURL = *p.Image
+	}
+	tx := asSystem(c.Tx)
+	if p.Slug != "" && p.Slug != t.Slug {
+		if err := t.rename(tx, p.Slug); err != nil {
+			return nil, err
+		}
+	}
+	if p.Period != "" && p.Period != t.BillingPeriod {
+		if !c.As.Admin {
+			return nil, fault.Denied.Errorf("billing_period: only administrators set it").In("billing_period")
+		}
+		t.BillingPeriod = p.Period
+		if err := t.bill(tx); err != nil {
+			return nil, err
+		}
+	}
+	t.Updated = c.Now
+	if err := t.save(tx); err != nil {
+		return nil, err
+	}
+	data, err := t.whole(c.Tx, p.Base)
+	return map[string]any{"data": data}, err
+}
+
+// rename gives a team another slug.
+func (t *team) rename(tx *storage.Tx, slug string) error {
+	free, err := freeTeamSlug(tx, slug, t.ID)
+	if err != nil {
+		return err
+	}
+	if free != slug {
+		return fault.Exists.Errorf("slug %q: is taken, or no slug; %s is free", slug, free).In("slug")
+	}
+	if err := tx.Table(slugTable).Delete(t.Slug); err != nil {
+		return err
+	}
+	t.Slug = slug
+	return nil
+}
+
+// bill passes the team's billing period on to its members.
+func (t *team) bill(tx *storage.Tx) error {
+	g, err := tx.Group(teamGroup(t.ID))
+	if err != nil {
+		return err
+	}
+	for _, name := range g.Users {
+		u, err := tx.User(name)
+		if fault.Is(err, fault.NotFound) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		u.BillingPeriod = t.BillingPeriod
+		if err := tx.SaveUser(u, ""); err != nil {
+			return err
+		}
+	}
+	return nil
+}
