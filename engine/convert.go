@@ -62,7 +62,7 @@ func (c *Ctx) convert(v any, to kind) (any, error) {
 	case kDoc, kDocs, kRef, kRefs:
 		return c.toDocuments(v, to)
 	case kBlob, kBlobs:
-		return toBlobs(v, to)
+		return c.toBlobs(v, to)
 	case kRaw:
 		raw, err := json.Marshal(v)
 		return json.RawMessage(raw), err
@@ -181,7 +181,7 @@ func asLong(v any) (int64, bool) {
 	return 0, false
 }
 
-func toBlobs(v any, to kind) (any, error) {
+func (c *Ctx) toBlobs(v any, to kind) (any, error) {
 	switch v := v.(type) {
 	case *storage.Blob:
 		if to == kBlobs {
@@ -197,7 +197,7 @@ func toBlobs(v any, to kind) (any, error) {
 		}
 		out := make(storage.Blobs, 0, len(v))
 		for _, item := range v {
-			b, err := toBlobs(item, kBlob)
+			b, err := c.toBlobs(item, kBlob)
 			if same, ok := item.(*storage.Blob); ok {
 				b, err = same, nil
 			}
@@ -208,24 +208,34 @@ func toBlobs(v any, to kind) (any, error) {
 		}
 		return out, nil
 	case map[string]any:
-		return inlineBlob(v, to)
+		return c.describedBlob(v, to)
 	}
 	return nil, mismatch(to, v)
 }
 
-// inlineBlob makes a file of an object with its text: {"data": …, "name": …, "mime-type": …}.
-func inlineBlob(m map[string]any, to kind) (any, error) {
+// describedBlob makes a file of an object that says where it was uploaded,
+// {"upload-batch": …, "upload-fileId": …}, or that holds its text, {"data": …, "name": …, "mime-type": …}.
+func (c *Ctx) describedBlob(m map[string]any, to kind) (any, error) {
+	if c.Tx != nil {
+		b, err := c.Tx.UploadedBy(m)
+		if err != nil || b != nil {
+			return asBlobs(b, to), err
+		}
+	}
 	data, ok := m["data"].(string)
 	if !ok || strings.HasPrefix(data, "http://") || strings.HasPrefix(data, "https://") {
 		return nil, mismatch(to, m)
 	}
 	name, _ := m["name"].(string)
 	typ, _ := m["mime-type"].(string)
-	b := blob.FromBytes(name, typ, []byte(data))
+	return asBlobs(blob.FromBytes(name, typ, []byte(data)), to), nil
+}
+
+func asBlobs(b *storage.Blob, to kind) any {
 	if to == kBlobs {
-		return storage.Blobs{b}, nil
+		return storage.Blobs{b}
 	}
-	return b, nil
+	return b
 }
 
 func toCollection(v any, to kind) (any, error) {

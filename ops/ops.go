@@ -18,6 +18,7 @@ import (
 	"catena/ops/repository"
 	"catena/ops/resource"
 	"catena/ops/tag"
+	"catena/ops/upload"
 	"catena/ops/user"
 )
 
@@ -36,5 +37,6 @@ var All = [][]engine.Op{
 	repository.Ops,
 	resource.Ops,
 	tag.Ops,
+	upload.Ops,
 	user.Ops,
 }

@@ -26,6 +26,9 @@ type reply struct {
 	inline  bool // files are shown, not saved
 	bare    bool // maps and lists are written as they are, not as entities
 
+	choose func(v any) int // the status, where the result decides it
+	then   func()          // called between the call and its answer
+
 	modified *time.Time // of a file; set while the call runs
 }
 
@@ -36,6 +39,9 @@ func (x *exchange) run(call engine.Call, re reply) error {
 	res, err := x.s.Engine.Run(x.r.Context(), call)
 	if err != nil {
 		return err
+	}
+	if re.then != nil {
+		re.then()
 	}
 	a, err := e.answer(res)
 	if err != nil {
@@ -155,7 +161,7 @@ func (e *encoder) encode(c *engine.Ctx, v any) ([]byte, error) {
 	if err != nil || !e.keep {
 		return body, err
 	}
-	k := kept{Status: e.re.status, Mime: mimeJSON}
+	k := kept{Status: e.status(v), Mime: mimeJSON}
 	switch v := v.(type) {
 	case nil:
 		k = kept{Status: http.StatusNoContent}
@@ -169,6 +175,14 @@ func (e *encoder) encode(c *engine.Ctx, v any) ([]byte, error) {
 	}
 	line, err := json.Marshal(k)
 	return append(append(line, '\n'), body...), err
+}
+
+// status is that of an answer with this result.
+func (e *encoder) status(v any) int {
+	if e.re.choose != nil {
+		return e.re.choose(v)
+	}
+	return e.re.status
 }
 
 // append writes an entity. Files are not written here: they are sent after the transaction.
@@ -227,7 +241,7 @@ func (e *encoder) answer(res *engine.Result) (*answer, error) {
 	if e.dry {
 		return dryAnswer(res)
 	}
-	a := &answer{status: e.re.status, mime: mimeJSON, body: body, etag: e.etag}
+	a := &answer{status: e.status(res.Value), mime: mimeJSON, body: body, etag: e.etag}
 	switch v := res.Value.(type) {
 	case *engine.Blob:
 		if v != nil && !e.void && !res.Void {

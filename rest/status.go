@@ -30,6 +30,7 @@ var codeStatuses = map[string]int{
 	codeHost:               http.StatusMisdirectedRequest,
 	codeMediaType:          http.StatusUnsupportedMediaType,
 	codeMethod:             http.StatusMethodNotAllowed,
+	codeNotSupported:       http.StatusNotImplemented,
 	codePrecondition:       http.StatusPreconditionFailed,
 	codeRate:               http.StatusTooManyRequests,
 	codeSignIn:             http.StatusUnauthorized,
@@ -48,6 +49,7 @@ const (
 	codeInFlight     = "idempotency_in_flight"
 	codeMediaType    = "unsupported_media_type"
 	codeMethod       = "method_not_allowed"
+	codeNotSupported = "not_supported"
 	codePrecondition = "precondition_failed"
 	codeRate         = "rate_limited"
 	codeSignIn       = "not_signed_in"
@@ -147,7 +149,7 @@ func problemOf(err error, text string) problem {
 	status := statusOf(err)
 	p := problem{EntityType: "exception", Status: status, Title: http.StatusText(status)}
 	kind := fault.Of(err)
-	p.Retryable = kind == fault.Unavailable || status == http.StatusTooManyRequests || kind == fault.Conflict && codeOf(err) != codePrecondition
+	p.Retryable = kind == fault.Unavailable && status != http.StatusNotImplemented || status == http.StatusTooManyRequests || kind == fault.Conflict && codeOf(err) != codePrecondition
 	p.Code = codeOf(err)
 	p.Type = "/docs/problems#" + p.Code
 	p.Message = http.StatusText(http.StatusInternalServerError)

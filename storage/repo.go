@@ -53,12 +53,15 @@ type Limits struct {
 	BlobSize    int64 // bytes of one blob (5 GiB)
 	EventDepth  int   // events fired by events (8)
 	EventsACall int   // events of one transaction (10,000)
+	Batches     int   // batches of files one user may have open (1,000)
+	UploadBytes int64 // bytes of them (50 GiB)
 }
 
 // DefaultLimits are the bounds that hold where none is given.
 var DefaultLimits = Limits{
 	PageSize: 1000, CountLimit: 1000, ScanRows: 100_000, PathDepth: 256, NameLength: 255,
 	TreeCopy: 5000, BlobSize: 5 << 30, EventDepth: 8, EventsACall: 10_000,
+	Batches: 1000, UploadBytes: 50 << 30,
 }
 
 func (l Limits) orDefault() Limits {
@@ -72,6 +75,7 @@ func (l Limits) orDefault() Limits {
 		{&l.TreeCopy, &d.TreeCopy},
 		{&l.EventDepth, &d.EventDepth},
 		{&l.EventsACall, &d.EventsACall},
+		{&l.Batches, &d.Batches},
 	} {
 		if *p[0] == 0 {
 			*p[0] = *p[1]
@@ -79,6 +83,9 @@ func (l Limits) orDefault() Limits {
 	}
 	if l.BlobSize == 0 {
 		l.BlobSize = d.BlobSize
+	}
+	if l.UploadBytes == 0 {
+		l.UploadBytes = d.UploadBytes
 	}
 	return l
 }

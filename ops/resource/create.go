@@ -17,8 +17,9 @@ var create = engine.Op{
 }
 
 type createParams struct {
-	Document map[string]any `json:"document" type:"object" doc:"The document: entity-type, type, name and properties."`
-	Base     string         `json:"base,omitzero" doc:"Address of the server, to know its own file addresses by."`
+	Document  map[string]any `json:"document" type:"object" doc:"The document: entity-type, type, name and properties."`
+	Base      string         `json:"base,omitzero" doc:"Address of the server, to know its own file addresses by."`
+	KeepBatch bool           `json:"keepBatch" default:"false" doc:"Leave batches that files are taken from as they are."`
 }
 
 func (p createParams) run(c *engine.Ctx, folder *storage.Doc) (*storage.Doc, error) {
@@ -38,9 +39,14 @@ func (p createParams) run(c *engine.Ctx, folder *storage.Doc) (*storage.Doc, err
 	if err != nil {
 		return nil, err
 	}
-	props, err := entity{c: c, d: blank, base: p.Base}.properties(p.Document)
+	e := entity{c: c, d: blank, base: p.Base, used: map[string]bool{}}
+	props, err := e.properties(p.Document)
 	if err != nil {
 		return nil, err
 	}
-	return c.Tx.Create(folder, typeName, name, props)
+	d, err := c.Tx.Create(folder, typeName, name, props)
+	if err != nil {
+		return nil, err
+	}
+	return d, e.drop(p.KeepBatch)
 }

@@ -8,10 +8,12 @@ import (
 	"catena/storage/fault"
 )
 
-// file finds the content a description names: an address of this server's, or text.
+// file finds the content a description names: an uploaded file, an address of this server's,
+// or text.
 func (e entity) file(v map[string]any) (out any, stays bool, err error) {
-	if v["upload-batch"] != nil {
-		return nil, false, nil
+	if storage.UploadBatch(v) != "" {
+		out, err = e.uploaded(v)
+		return out, false, err
 	}
 	for _, key := range []string{"blobUrl", "data"} {
 		if text, ok := v[key].(string); ok {
@@ -25,6 +27,16 @@ func (e entity) file(v map[string]any) (out any, stays bool, err error) {
 		return v, false, nil
 	}
 	return nil, true, nil
+}
+
+// uploaded returns an uploaded file, or nothing if there is none.
+func (e entity) uploaded(v map[string]any) (any, error) {
+	b, err := e.c.Tx.UploadedBy(v)
+	if err != nil || b == nil {
+		return nil, err
+	}
+	e.used[storage.UploadBatch(v)] = true
+	return b, nil
 }
 
 // address reads {base}/nxfile/{repository}/{id}/{xpath}/{file name}.

@@ -3,6 +3,7 @@ package resource
 import (
 	"strconv"
 
+	"catena/storage"
 	"catena/storage/schema"
 )
 
@@ -28,6 +29,10 @@ func (e entity) resolve(f *schema.Field, value any, at string) (out any, stays b
 		}
 		if f.Kind == schema.Blob {
 			return e.file(v)
+		}
+		if f.Kind == schema.String && storage.UploadBatch(v) != "" {
+			out, err = e.uploaded(v)
+			return out, false, err
 		}
 		if f.Kind == schema.Complex {
 			out, err = e.complex(f, v, at)

@@ -21,6 +21,7 @@ type updateParams struct {
 	Base        string         `json:"base,omitzero" doc:"Address of the server, to know its own file addresses by."`
 	ChangeToken string         `json:"changeToken,omitzero" doc:"Token of the state the change is based on; wins over the one in the document."`
 	Comment     string         `json:"comment,omitzero" doc:"Text for the audit record."`
+	KeepBatch   bool           `json:"keepBatch" default:"false" doc:"Leave batches that files are taken from as they are."`
 	Source      string         `json:"source,omitzero" doc:"Where the change comes from."`
 }
 
@@ -28,7 +29,8 @@ func (p updateParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
 	if err := checkEntity(p.Document); err != nil {
 		return nil, err
 	}
-	props, err := entity{c: c, d: d, base: p.Base}.properties(p.Document)
+	e := entity{c: c, d: d, base: p.Base, used: map[string]bool{}}
+	props, err := e.properties(p.Document)
 	if err != nil {
 		return nil, err
 	}
@@ -40,5 +42,8 @@ func (p updateParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
 	if p.ChangeToken == "" {
 		p.ChangeToken, _ = p.Document["changeToken"].(string)
 	}
-	return c.Tx.Save(d, storage.SaveOptions{ChangeToken: p.ChangeToken, Comment: p.Comment, Source: p.Source})
+	if d, err = c.Tx.Save(d, storage.SaveOptions{ChangeToken: p.ChangeToken, Comment: p.Comment, Source: p.Source}); err != nil {
+		return nil, err
+	}
+	return d, e.drop(p.KeepBatch)
 }

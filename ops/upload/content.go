@@ -1,0 +1,41 @@
+package upload
+
+import (
+	"catena/engine"
+	"catena/storage"
+)
+
+var content = engine.Op{
+	Name:     "Upload.Content",
+	Label:    "Uploaded Files",
+	Category: "Upload",
+	Doc:      "Returns the files of a batch, or one of them. A file with missing chunks is refused.",
+	Effect:   engine.Reads,
+	Run:      engine.On(contentParams.run).As("void", "bloblist"),
+}
+
+type contentParams struct {
+	Batch string `json:"batch" doc:"Id of the batch."`
+	Index int    `json:"fileIdx" default:"-1" doc:"Number of a file in the batch; -1 for all."`
+}
+
+func (p contentParams) run(c *engine.Ctx, _ engine.Void) (any, error) {
+	if p.Index >= 0 {
+		u, err := c.Tx.Upload(p.Batch, p.Index)
+		if err != nil {
+			return nil, err
+		}
+		return c.Tx.Uploaded(u)
+	}
+	files, err := c.Tx.Uploads(p.Batch)
+	if err != nil {
+		return nil, err
+	}
+	out := make(storage.Blobs, len(files))
+	for i, u := range files {
+		if out[i], err = c.Tx.Uploaded(u); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,25 @@
+package upload
+
+import "catena/engine"
+
+var describe = engine.Op{
+	Name:     "Upload.Describe",
+	Label:    "Batch",
+	Category: "Upload",
+	Doc:      "Returns what there is in a batch, with the handler that takes its files.",
+	Effect:   engine.Reads,
+	Run:      engine.On(batchParams.describe).As("void", "map"),
+}
+
+type batchParams struct {
+	Batch string `json:"batch" doc:"Id of the batch."`
+}
+
+func (p batchParams) describe(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
+	b, err := c.Tx.Batch(p.Batch)
+	if err != nil {
+		return nil, err
+	}
+	files, err := entries(c, p.Batch)
+	return map[string]any{"provider": b.Handler, "fileEntries": files, "batchId": b.ID}, err
+}

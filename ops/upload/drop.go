@@ -1,0 +1,15 @@
+package upload
+
+import "catena/engine"
+
+var drop = engine.Op{
+	Name:     "Upload.Drop",
+	Label:    "Drop Batch",
+	Category: "Upload",
+	Doc:      "Ends a batch. What was uploaded and used stays where it is used.",
+	Run:      engine.On(batchParams.drop).As("void", "void"),
+}
+
+func (p batchParams) drop(c *engine.Ctx, _ engine.Void) (any, error) {
+	return nil, c.Tx.DropBatch(p.Batch)
+}

@@ -1,0 +1,15 @@
+package upload
+
+import "catena/engine"
+
+var dropFile = engine.Op{
+	Name:     "Upload.DropFile",
+	Label:    "Drop File of Batch",
+	Category: "Upload",
+	Doc:      "Takes a file out of a batch. The others keep their numbers.",
+	Run:      engine.On(fileParams.drop).As("void", "void"),
+}
+
+func (p fileParams) drop(c *engine.Ctx, _ engine.Void) (any, error) {
+	return nil, c.Tx.DropUpload(p.Batch, p.Index)
+}

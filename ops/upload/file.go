@@ -1,0 +1,25 @@
+package upload
+
+import "catena/engine"
+
+var file = engine.Op{
+	Name:     "Upload.File",
+	Label:    "File of a Batch",
+	Category: "Upload",
+	Doc:      "Returns what is said about a file of a batch: name, size, and which of its chunks are there.",
+	Effect:   engine.Reads,
+	Run:      engine.On(fileParams.run).As("void", "map"),
+}
+
+type fileParams struct {
+	Batch string `json:"batch" doc:"Id of the batch."`
+	Index int    `json:"fileIdx" doc:"Number of the file in the batch."`
+}
+
+func (p fileParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
+	u, err := c.Tx.Upload(p.Batch, p.Index)
+	if err != nil {
+		return nil, err
+	}
+	return info(u), nil
+}

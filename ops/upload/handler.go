@@ -1,0 +1,42 @@
+package upload
+
+import (
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+var handlers = engine.Op{
+	Name:     "Upload.Handlers",
+	Label:    "Upload Handlers",
+	Category: "Upload",
+	Doc:      "Returns the ways in which files can be uploaded.",
+	Effect:   engine.Pure,
+	Run:      engine.On(handlersParams.run).As("void", "map"),
+}
+
+type handlersParams struct{}
+
+func (handlersParams) run(*engine.Ctx, engine.Void) (map[string]any, error) {
+	return map[string]any{"handlers": []any{map[string]any{"name": storage.DefaultHandler}}}, nil
+}
+
+var handler = engine.Op{
+	Name:     "Upload.Handler",
+	Label:    "Upload Handler",
+	Category: "Upload",
+	Doc:      "Returns one of the ways in which files can be uploaded.",
+	Effect:   engine.Pure,
+	Run:      engine.On(handlerParams.run).As("void", "map"),
+}
+
+type handlerParams struct {
+	Name string `json:"name" doc:"Name of the handler."`
+}
+
+func (p handlerParams) run(*engine.Ctx, engine.Void) (map[string]any, error) {
+	if p.Name != storage.DefaultHandler {
+		return nil, fault.NotFound.Errorf("upload handler %s", p.Name)
+	}
+	return map[string]any{"name": p.Name}, nil
+}

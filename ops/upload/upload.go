@@ -1,0 +1,61 @@
+// Package upload holds the operations on batches: files a user sends, whole or in chunks,
+// before an operation or a document takes them. What a batch is and who may see it is for
+// storage; an operation only says what the wire shows of it.
+package upload
+
+import (
+	"catena/engine"
+	"catena/storage"
+)
+
+// Ops are the operations on batches.
+var Ops = []engine.Op{
+	check,
+	content,
+	describe,
+	drop,
+	dropFile,
+	file,
+	handler,
+	handlers,
+	list,
+	open,
+	put,
+}
+
+// info is what is said about a file of a batch.
+func info(u *storage.Upload) map[string]any {
+	m := map[string]any{"name": u.Name, "size": u.Size, "uploadType": kind(u)}
+	if u.Chunked {
+		chunked(m, u)
+	}
+	return m
+}
+
+func chunked(m map[string]any, u *storage.Upload) {
+	ids := make([]any, len(u.Chunks))
+	for i, n := range u.Chunks {
+		ids[i] = n
+	}
+	m["uploadedChunkIds"], m["chunkCount"] = ids, u.Count
+}
+
+func kind(u *storage.Upload) string {
+	if u.Chunked {
+		return "chunked"
+	}
+	return "normal"
+}
+
+// entries are what is said about all files of a batch.
+func entries(c *engine.Ctx, batch string) ([]any, error) {
+	files, err := c.Tx.Uploads(batch)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]any, len(files))
+	for i, u := range files {
+		out[i] = info(u)
+	}
+	return out, nil
+}

@@ -1,0 +1,251 @@
+package rest
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"catena/engine"
+	"catena/storage/fault"
+)
+
+// uploadRoutes are the addresses of batches.
+func uploadRoutes() []route {
+	return []route{
+		{method: "POST", path: "/upload", handle: openBatch},
+		{method: "GET", path: "/upload/handlers", handle: call("Upload.Handlers", nil)},
+		{method: "GET", path: "/upload/handlers/:name", handle: call("Upload.Handler", named)},
+		{method: "POST", path: "/upload/new/:name", handle: openBatchWith},
+		{method: "GET", path: "/upload/:batch", handle: listBatch},
+		{method: "DELETE", path: "/upload/:batch", handle: dropBatch},
+		{method: "POST", path: "/upload/:batch/execute/:op", handle: executeBatch},
+		{method: "GET", path: "/upload/:batch/info", handle: call("Upload.Describe", batchParams)},
+		{method: "POST", path: "/upload/:batch/refreshToken", handle: refreshToken},
+		{method: "GET", path: "/upload/:batch/:idx", handle: uploadedFile},
+		{method: "POST", path: "/upload/:batch/:idx", handle: uploadFile},
+		{method: "DELETE", path: "/upload/:batch/:idx", handle: dropUpload},
+		{method: "POST", path: "/upload/:batch/:idx/complete", handle: completeUpload},
+		{method: "POST", path: "/upload/:batch/:idx/execute/:op", handle: executeBatch},
+	}
+}
+
+// batchParams reads the batch, and the number of a file if the address has one.
+func batchParams(x *exchange) (values, error) {
+	batch, err := x.param("batch")
+	if err != nil {
+		return nil, err
+	}
+	out := values{"batch": batch}
+	if text := x.ps.get("idx"); text != "" {
+		if out["fileIdx"], err = number("file index", text); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// number reads a number that is not negative.
+func number(what, text string) (int, error) {
+	n, err := strconv.Atoi(strings.TrimSpace(text))
+	if err != nil || n < 0 {
+		return 0, fault.Invalid.Errorf("%s %q: a number expected", what, text)
+	}
+	return n, nil
+}
+
+func openBatch(x *exchange) error {
+	return x.run(engine.Call{Op: "Upload.Open"}, reply{status: http.StatusCreated, bare: true})
+}
+
+// openBatchWith opens a batch of a handler and describes it.
+func openBatchWith(x *exchange) error {
+	name, err := x.param("name")
+	if err != nil {
+		return err
+	}
+	opened, err := x.quiet("Upload.Open", values{"handler": name})
+	if err != nil {
+		return err
+	}
+	batch, _ := opened.(map[string]any)
+	return x.run(engine.Call{Op: "Upload.Describe", Params: values{"batch": batch["batchId"]}}, reply{status: http.StatusOK, bare: true})
+}
+
+// listBatch lists the files of a batch; of an empty one there is nothing to say.
+func listBatch(x *exchange) error {
+	params, err := batchParams(x)
+	if err != nil {
+		return err
+	}
+	return x.run(engine.Call{Op: "Upload.List", Params: params}, reply{bare: true, choose: func(v any) int {
+		if files, _ := v.([]any); len(files) == 0 {
+			return http.StatusNoContent
+		}
+		return http.StatusOK
+	}})
+}
+
+// uploadedFile describes a file; one with missing chunks is only accepted so far.
+func uploadedFile(x *exchange) error {
+	params, err := batchParams(x)
+	if err != nil {
+		return err
+	}
+	return x.run(engine.Call{Op: "Upload.File", Params: params}, reply{bare: true, choose: whole(http.StatusOK)})
+}
+
+// whole returns the status of a file, which is 202 while chunks are missing.
+func whole(status int) func(any) int {
+	return func(v any) int {
+		m, _ := v.(map[string]any)
+		if ids, chunked := m["uploadedChunkIds"].([]any); chunked && m["chunkCount"] != len(ids) {
+			return http.StatusAccepted
+		}
+		return status
+	}
+}
+
+// uploadFile takes the body of the request in as a file or as a chunk of one.
+func uploadFile(x *exchange) error {
+	params, err := batchParams(x)
+	if err != nil {
+		return err
+	}
+	if typ, _ := mediaType(x.r.Header); strings.HasPrefix(typ, "multipart/") {
+		return fault.Invalid.Errorf("body: multipart is not accepted, only the bytes of the file")
+	}
+	if err := chunkParams(x.r.Header, params); err != nil {
+		return err
+	}
+	if x.r.ContentLength > x.s.Limits.Blob {
+		return tooLarge("file", x.s.Limits.Blob)
+	}
+	// Who may not upload there is told before the bytes come.
+	if _, err := x.quiet("Upload.Check", values{"batch": params["batch"]}); err != nil {
+		return err
+	}
+	name, _ := params["name"].(string)
+	typ, _ := params["type"].(string)
+	b, err := x.spoolFrom(name, typ, &moving{x.r.Body, http.NewResponseController(x.w), x.s.Limits.Stall})
+	if err != nil {
+		return err
+	}
+	x.bodyRead()
+	if err := x.s.Engine.Repo().Blobs().Keep(b); err != nil {
+		return err
+	}
+	call := engine.Call{Op: "Upload.Put", Input: b, Params: params}
+	return x.run(call, reply{bare: true, files: []*engine.Blob{b}, choose: whole(http.StatusCreated)})
+}
+
+// chunkParams reads what headers say about a file.
+func chunkParams(h http.Header, into values) error {
+	if name := h.Get("X-File-Name"); name != "" {
+		into["name"] = fileName(name)
+	}
+	if typ := h.Get("X-File-Type"); typ != "" && typ != "undefined" && typ != "null" {
+		into["type"] = typ
+	}
+	count := h.Get("X-Upload-Chunk-Count")
+	switch kind := strings.ToLower(h.Get("X-Upload-Type")); {
+	case kind == "chunked" || kind == "" && count != "":
+	case kind == "" || kind == "normal":
+		return nil
+	default:
+		return fault.Invalid.Errorf("X-Upload-Type %q: normal or chunked expected", kind)
+	}
+	n, err := number("X-Upload-Chunk-Count", count)
+	if err != nil {
+		return err
+	}
+	if n == 0 {
+		return fault.Invalid.Errorf("X-Upload-Chunk-Count 0: there is at least one chunk")
+	}
+	into["chunkCount"] = n
+	into["chunkIndex"], err = number("X-Upload-Chunk-Index", h.Get("X-Upload-Chunk-Index"))
+	return err
+}
+
+// fileName decodes a file name, which is percent-encoded UTF-8 or raw, without folders.
+func fileName(text string) string {
+	if decoded, err := url.PathUnescape(text); err == nil {
+		text = decoded
+	}
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	return text[strings.LastIndexAny(text, `/\`)+1:]
+}
+
+func dropBatch(x *exchange) error { return x.dropped("Upload.Drop") }
+
+func dropUpload(x *exchange) error { return x.dropped("Upload.DropFile") }
+
+func (x *exchange) dropped(op string) error {
+	params, err := batchParams(x)
+	if err != nil {
+		return err
+	}
+	return x.run(engine.Call{Op: op, Params: params}, reply{status: http.StatusNoContent})
+}
+
+// executeBatch runs an operation with the files of a batch, or one of them, as its input.
+func executeBatch(x *exchange) error {
+	params, err := batchParams(x)
+	if err != nil {
+		return err
+	}
+	name, err := x.param("op")
+	if err != nil {
+		return err
+	}
+	input := func(c *engine.Ctx) (any, error) { return c.Call("Upload.Content", nil, params) }
+	call, re, err := x.automationCall(name, input)
+	if err != nil {
+		return err
+	}
+	if x.r.Header.Get("X-Batch-No-Drop") != "true" && !x.flag("dryRun") {
+		re.then = func() { x.forget(params["batch"]) }
+	}
+	return x.run(call, re)
+}
+
+// forget ends a batch that was used. If that fails it ends by itself in a day.
+func (x *exchange) forget(batch any) {
+	_, err := x.quiet("Upload.Drop", values{"batch": batch})
+	if err != nil && !fault.Is(err, fault.NotFound) && !gone(x.r.Context(), err) {
+		x.s.log.LogAttrs(x.r.Context(), levelOf(statusOf(err)), "batch was used and stays", x.attrs(err)...)
+	}
+}
+
+// quiet runs an operation whose result is not the answer.
+func (x *exchange) quiet(op string, params values) (any, error) {
+	res, err := x.s.Engine.Run(x.r.Context(), engine.Call{Op: op, Params: params, As: x.as, Door: x.door(), RequestID: x.id})
+	if err != nil {
+		return nil, err
+	}
+	return res.Value, nil
+}
+
+// completeUpload is for handlers that let others take the bytes.
+func completeUpload(x *exchange) error {
+	params, err := batchParams(x)
+	if err == nil {
+		_, err = x.quiet("Upload.File", params)
+	}
+	if err != nil {
+		return err
+	}
+	return fault.Conflict.Errorf("batch %s: files of its handler are complete by themselves", params["batch"])
+}
+
+// refreshToken is for handlers that have others take the bytes.
+func refreshToken(x *exchange) error {
+	params, err := batchParams(x)
+	if err == nil {
+		_, err = x.quiet("Upload.Check", params)
+	}
+	if err != nil {
+		return err
+	}
+	return fault.Unavailable.Errorf("batch %s: its handler has no token", params["batch"]).WithCode(codeNotSupported)
+}

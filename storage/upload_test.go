@@ -1,0 +1,99 @@
+package storage_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"catena/storage"
+	"catena/storage/blob"
+	"catena/storage/fault"
+	"catena/storage/storagetest"
+)
+
+// TestUploadsEnd checks that batches nobody asks for go, with their content and what they
+// count for their user, and that those in use stay.
+func TestUploadsEnd(t *testing.T) {
+	now := time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
+	r := storagetest.Open(t, func(c *storage.Config) {
+		c.Clock = func() time.Time { return now }
+		c.BlobGrace = time.Nanosecond
+		c.Limits.Batches, c.Limits.UploadBytes = 2, 10
+	})
+	bob := &storage.Principal{Name: "bob"}
+	update := func(fn func(tx *storage.Tx) error) error { return r.Update(t.Context(), bob, fn) }
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	open := func() (id string) {
+		t.Helper()
+		must(update(func(tx *storage.Tx) error {
+			b, err := tx.OpenBatch(storage.DefaultHandler)
+			if err == nil {
+				id = b.ID
+			}
+			return err
+		}))
+		return id
+	}
+	put := func(id, text string, p storage.Part) error {
+		return update(func(tx *storage.Tx) error {
+			_, err := tx.PutUpload(id, p, blob.FromBytes("f", "", []byte(text)))
+			return err
+		})
+	}
+	first, second := open(), open()
+	if err := update(func(tx *storage.Tx) error { _, err := tx.OpenBatch(storage.DefaultHandler); return err }); !fault.Is(err, fault.Limit) {
+		t.Errorf("a third batch: %v", err)
+	}
+	must(put(first, "12345", storage.Part{}))
+	must(put(second, "678", storage.Part{Chunked: true, Count: 2}))
+	if err := put(second, "901", storage.Part{Index: 1}); !fault.Is(err, fault.Limit) {
+		t.Errorf("more bytes than allowed: %v", err)
+	}
+	must(put(first, "12", storage.Part{})) // in the place of five bytes
+	must(put(second, "901", storage.Part{Index: 1}))
+	digests := []string{digest("12"), digest("678"), digest("901")}
+	there := func() (n int) {
+		must(r.Sweep(t.Context()))
+		for _, d := range digests {
+			if r.Blobs().Has(d) {
+				n++
+			}
+		}
+		return n
+	}
+	if n := there(); n != 3 {
+		t.Errorf("%d contents while in use, want 3", n)
+	}
+	now = now.Add(23 * time.Hour)
+	must(put(first, "12", storage.Part{}))
+	now = now.Add(2 * time.Hour)
+	if n := there(); n != 1 {
+		t.Errorf("%d contents after a day, want 1", n)
+	}
+	if err := put(second, "x", storage.Part{}); !fault.Is(err, fault.NotFound) {
+		t.Errorf("a batch that ended: %v", err)
+	}
+	must(put(open(), "12345678", storage.Part{})) // the bytes are free again
+	must(update(func(tx *storage.Tx) error { return tx.DropBatch(first) }))
+	if n := there(); n != 0 {
+		t.Errorf("%d contents in the end", n)
+	}
+}
+
+func digest(text string) string { return blob.FromBytes("", "", []byte(text)).Digest }
+
+// TestUploadedNames checks that no name of a file or batch leaves the table's rows.
+func TestUploadedNames(t *testing.T) {
+	r := storagetest.Open(t, nil)
+	for _, id := range []string{"", "x", "../x", "b/", strings.Repeat("x", 2000), "batchId-\x00", "batchId-1/0"} {
+		err := r.View(t.Context(), r.System(), func(tx *storage.Tx) error { _, err := tx.Batch(id); return err })
+		if !fault.Is(err, fault.NotFound) {
+			t.Errorf("batch %.20q: %v", id, err)
+		}
+	}
+}
