@@ -14,6 +14,7 @@ import (
 
 	cdplog "github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
@@ -50,7 +51,9 @@ func startChromium() {
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.UserDataDir(dir),
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-gpu", true),
-		chromedp.Flag("force-color-profile", "srgb"), chromedp.WSURLReadTimeout(time.Minute))
+		chromedp.Flag("force-color-profile", "srgb"),
+		chromedp.UserAgent("Mozilla/5.0 (X11; Linux x86_64) Chrome/140.0"), // views by programs are not counted
+		chromedp.WSURLReadTimeout(time.Minute))
 	if os.Geteuid() == 0 {
 		options = append(options, chromedp.NoSandbox)
 	}
@@ -109,6 +112,10 @@ func (b *tab) hear(ev any) {
 			text += " " + ev.ExceptionDetails.Exception.Description
 		}
 		b.said = append(b.said, text)
+	case *page.EventJavascriptDialogOpening: // yes, leave the page; yes, do it
+		go func() {
+			_, _ = chromedp.Call(b, page.HandleJavaScriptDialog, page.HandleJavaScriptDialogParams{Accept: true})
+		}()
 	case *cdplog.EventEntryAdded:
 		if ev.Entry.Level == "error" {
 			b.said = append(b.said, ev.Entry.Text+" "+ev.Entry.URL)
@@ -141,13 +148,21 @@ func eval[T any](b *tab, expression string) T {
 	return out
 }
 
-// wait waits until an expression in the page is true.
+// wait waits until an expression in the page is true, whatever page that is by then.
 func (b *tab) wait(expression string) {
 	b.t.Helper()
-	if _, err := chromedp.Run(b, chromedp.Poll[bool](expression, chromedp.WithPollingTimeout(15*time.Second))); err != nil {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		b.t.Fatalf("browser: waiting for %s: %v\n%s", expression, err, strings.Join(b.said, "\n"))
+	for end := time.Now().Add(20 * time.Second); ; {
+		ok, err := chromedp.Run(b, chromedp.Evaluate[bool]("!!("+expression+")"))
+		if err == nil && ok {
+			return
+		}
+		if time.Now().After(end) || b.Err() != nil {
+			b.shot("failed")
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			b.t.Fatalf("browser: waiting for %s: %v\n%s", expression, err, strings.Join(b.said, "\n"))
+		}
+		time.Sleep(20 * time.Millisecond)
 	}
 }
 
@@ -244,4 +259,13 @@ func TestBrowserViewer(t *testing.T) {
 			t.Errorf("asked for %s", u)
 		}
 	}
+}
+
+func jsonOf(t testing.TB, v any) string {
+	t.Helper()
+	body, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(body)
 }

@@ -65,6 +65,11 @@ func (s Site) Slides(d *Deck, o SlideOptions) (*Page, error) {
 	if err != nil {
 		return nil, err
 	}
+	if o.Frame == Live {
+		empty := *d
+		empty.HTML = "" // the editor sends it
+		d = &empty
+	}
 	v := &view{Site: s, Title: d.Title, Deck: d, Nonce: nonce(), Slides: &deckSlides{
 		Theme: ThemeFile(d.Color, d.Font), Config: string(text),
 		Markdown: o.Frame == Live || strings.Contains(d.HTML, "data-markdown"),

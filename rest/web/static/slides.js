@@ -99,20 +99,32 @@
     pause: () => Reveal.togglePause(),
     overview: () => Reveal.toggleOverview(),
     state: () => state(),
-    show: (m) => live && show(m),
+    show: (m) => {
+      if (!live) return;
+      wanted = m;
+      if (!showing) showing = showLatest();
+    },
   };
 
-  // show puts HTML being edited into the slides. It is not cleaned yet: what it could do is
-  // bounded by the sandbox and the policy of this document, as for any deck.
-  const show = async (m) => {
-    slides.innerHTML = String(m.html);
-    Object.assign(options, m.options || {});
-    Reveal.configure({ width: options.width, height: options.height, transition: options.transition });
-    if (typeof m.theme === "string" && /^[a-z0-9-]+\.[a-z0-9-]+$/.test(m.theme)) {
-      const link = document.getElementById("theme");
-      const href = link.href.replace(/[^/]*\.css$/, `${m.theme}.css`);
-      if (href !== link.href) link.href = href;
+  // show puts HTML being edited into the slides. The server has not cleaned it yet: what
+  // it could do is bounded by the sandbox and the policy of this document, as for any deck.
+  let wanted = null;
+  let showing = null;
+  const showLatest = async () => {
+    while (wanted) {
+      const m = wanted;
+      wanted = null;
+      await show(m).catch((e) => console.warn(e));
     }
+    showing = null;
+  };
+  const show = async (m) => {
+    const parsed = document.createElement("template");
+    parsed.innerHTML = String(m.html);
+    for (const e of parsed.content.querySelectorAll('base, link, meta, script:not([type="text/template" i])')) e.remove(); // a refresh would end the preview
+    slides.replaceChildren(parsed.content);
+    if (!slides.querySelector("section")) slides.append(document.createElement("section"));
+    Reveal.configure({ width: whole(m.options?.width, 1), height: whole(m.options?.height, 1) });
     const markdown = Reveal.getPlugin("markdown");
     if (markdown?.processSlides) {
       await markdown.processSlides(document.querySelector(".reveal"));

@@ -1,0 +1,72 @@
+// What the scripts of our own pages share: calls of the server, elements, times.
+"use strict";
+const site = document.body.dataset;
+
+class Refused extends Error {
+  constructor(status, body) {
+    const details = (body.errors || []).map((e) => e.message || e.detail).filter(Boolean);
+    super(details.length ? details.join(" · ") : body.detail || body.message || `The server answered ${status}.`);
+    this.status = status;
+    this.code = body.code;
+  }
+}
+
+// call asks the server; a session that is over leads to signing in again.
+const call = async (method, path, body, headers = {}) => {
+  const response = await fetch(site.prefix + path, {
+    method, headers: { "X-CSRF-Token": site.csrf, Accept: "application/json", ...(body === undefined ? {} : { "Content-Type": "application/json" }), ...headers },
+    body: body === undefined ? undefined : JSON.stringify(body), credentials: "same-origin",
+  });
+  const type = response.headers.get("Content-Type") || "";
+  const answer = type.includes("json") ? await response.json() : await response.text();
+  if (response.ok) return { answer, etag: response.headers.get("ETag"), status: response.status, type };
+  throw new Refused(response.status, typeof answer === "object" && answer !== null ? answer : {});
+};
+
+// run carries out an operation.
+const run = async (name, params, input) => (await call("POST", `/api/v1/automation/${encodeURIComponent(name)}`, { params, input })).answer;
+
+// make builds an element; text never becomes HTML.
+const make = (name, attributes = {}, ...children) => {
+  const e = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (key.startsWith("on")) e.addEventListener(key.slice(2), value);
+    else if (value === true) e.setAttribute(key, "");
+    else if (value !== false && value !== null && value !== undefined) e.setAttribute(key, value);
+  }
+  e.append(...children.filter((c) => c !== null && c !== undefined));
+  return e;
+};
+
+const byId = (id) => document.getElementById(id);
+
+const moment = (text) => {
+  if (!text) return "";
+  const at = new Date(text);
+  return make("time", { datetime: text, title: at.toLocaleString() }, at.toLocaleDateString(undefined, { year: "numeric", month: "short", day: "numeric" }));
+};
+
+// complain shows an error to whoever looks.
+const complain = (error) => {
+  const box = byId("message");
+  if (error instanceof Refused && error.status === 401) {
+    box.replaceChildren("Your session is over. ", make("a", { href: `${site.prefix}/ui/login?next=${encodeURIComponent(location.pathname)}` }, "Sign in again"));
+  } else {
+    box.textContent = error.message;
+  }
+  box.hidden = false;
+};
+const calm = () => {
+  byId("message").hidden = true;
+};
+
+// tried runs what a person started, and shows what goes wrong.
+const tried = (f) => async (event) => {
+  event?.preventDefault?.();
+  calm();
+  try {
+    await f(event);
+  } catch (error) {
+    complain(error);
+  }
+};
