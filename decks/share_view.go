@@ -109,16 +109,14 @@ func (l *link) notify(c *engine.Ctx, d *storage.Doc, base string) error {
 	if err := notices.Put(prefix+fmt.Sprintf("%019d", n.ID), n); err != nil {
 		return err
 	}
-	u, err := c.Tx.User(l.Owner)
-	if err != nil || u.Email == "" {
-		return err
-	}
-	return c.Enqueue("mail", map[string]any{
-		"to":      []string{u.Email},
-		"subject": fmt.Sprintf("%q was opened through a share link", d.Title()),
-		"text": fmt.Sprintf("Your deck %q was viewed for the first time through the share link %q, on %s.\n\n%s\n",
+	_, err = c.Tx.SendMail(storage.Mail{
+		To:      []string{"user:" + l.Owner},
+		Subject: fmt.Sprintf("%q was opened through a share link", d.Title()),
+		Text: fmt.Sprintf("Your deck %q was viewed for the first time through the share link %q, on %s.\n\n%s\n",
 			d.Title(), l.Name, c.Now.Format(time.RFC1123), view{Base: base}.address(l.Owner, d)),
+		Doc: d.ID(),
 	})
+	return err
 }
 
 func short(s string) string {

@@ -26,6 +26,7 @@ var Ops = []engine.Op{
 	revokeKey,
 	saveGroup,
 	saveUser,
+	setAccount,
 }
 
 // manages reports whether somebody may look after others.

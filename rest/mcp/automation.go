@@ -23,7 +23,8 @@ const (
 
 // addAutomation adds the tools that reach every operation.
 func (c *Config) addAutomation(s *server) {
-	reads := &mcp.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: &no}
+	hints := reading()
+	reads := &hints
 	s.add(&mcp.Tool{
 		Name: "describe_operation", Title: "Describe operation", Annotations: reads,
 		Description: "Returns the documentation of an operation with the JSON Schema of its parameters.",

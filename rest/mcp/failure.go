@@ -11,7 +11,11 @@ import (
 // advice tells a model what to do about errors that trying again does not mend.
 var advice = map[string]string{
 	"insufficient_scope": "ask for a read_write key",
+	"deck_is_public":     "give people the deck's url",
 	"plan_required":      "use another visibility, or ask the owner to change the plan",
+	"rate_limited":       "wait before trying again",
+	"team_role_required": "ask the team's owner",
+	"too_many_links":     "revoke one with revoke_share_link",
 	"unknown_operation":  "find operations with search_operations",
 }
 

@@ -32,11 +32,13 @@ type Config struct {
 // Decks serves the tools of the deck service.
 func Decks(c Config) http.Handler {
 	s := c.server("catena-decks", "Presentations of the signed-in user. A deck is HTML made of <section> elements, one a slide.")
+	s.can.Prompts, s.can.Resources = &mcp.PromptCapabilities{}, &mcp.ResourceCapabilities{}
 	for i := range tools {
 		if t, err := tools[i].declare(c.Engine.Set()); err == nil {
 			s.add(t, c.deckTool(&tools[i]))
 		}
 	}
+	c.addTexts(s)
 	return s
 }
 
@@ -50,6 +52,7 @@ func Automation(c Config) http.Handler {
 // server is one address with its tools.
 type server struct {
 	sdk   *mcp.Server
+	can   *mcp.ServerCapabilities
 	whole http.Handler // the protocol's whole
 	tools map[string]toolFunc
 	meta  []byte // what results say about the server in the newer era
@@ -69,10 +72,10 @@ type result struct {
 
 func (c *Config) server(name, instructions string) *server {
 	about := &mcp.Implementation{Name: name, Version: c.Version}
-	s := &server{tools: map[string]toolFunc{}, limit: c.MaxBody, log: c.Log}
+	s := &server{tools: map[string]toolFunc{}, limit: c.MaxBody, log: c.Log, can: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}}
 	s.sdk = mcp.NewServer(about, &mcp.ServerOptions{
 		Instructions: instructions,
-		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
+		Capabilities: s.can,
 		SetCacheable: func(_ context.Context, _ mcp.Request, b *mcp.Cacheable) { b.CacheScope = "private" },
 	})
 	s.sdk.AddReceivingMiddleware(c.recovering)

@@ -13,50 +13,6 @@ import (
 	"catena/storage/fault"
 )
 
-// tool is a tool of the deck service and the operation it stands for.
-type tool struct {
-	name, title, op string
-	params          string // of the operation's that the tool has
-	shaped          bool   // the operation takes a revision and an address
-	whole           bool   // the result is shown with its figures, not only its data
-	output          string // fields and their types
-	hints           mcp.ToolAnnotations
-}
-
-var no, yes = false, true
-
-// tools is the table of the deck service's tools. Their fields are those of revision B.
-var tools = []tool{
-	{
-		name: "create_deck", title: "Create deck", op: "Deck.Create", params: "title description width height data visibility",
-		shaped: true, output: deckFields, hints: mcp.ToolAnnotations{DestructiveHint: &no, OpenWorldHint: &no},
-	},
-	{
-		name: "get_deck", title: "Get deck", op: "Deck.Get", params: "id",
-		shaped: true, output: deckFields, hints: mcp.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: &no},
-	},
-	{
-		name: "list_decks", title: "List decks", op: "Deck.List", params: "page per_page",
-		shaped: true, whole: true, hints: mcp.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: &no},
-	},
-	{
-		name: "trash_deck", title: "Trash deck", op: "Deck.Trash", params: "id",
-		output: "id:integer trashed:boolean", hints: mcp.ToolAnnotations{DestructiveHint: &yes, IdempotentHint: true, OpenWorldHint: &no},
-	},
-	{
-		name: "update_deck", title: "Update deck", op: "Deck.Update", params: "id title description width height data visibility",
-		shaped: true, output: deckFields, hints: mcp.ToolAnnotations{DestructiveHint: &yes, IdempotentHint: true, OpenWorldHint: &no},
-	},
-}
-
-const (
-	summaryFields = "id:integer title:string description:string url:string"
-	deckFields    = summaryFields + ` urls:object slug:string visibility:string slide_count:integer notes:string
-		css_input:string css_output:string width:integer height:integer margin:number transition:string
-		background_transition:string theme_font:string theme_color:string language:string created_at:string
-		updated_at:string data:string`
-)
-
 // declare describes a tool: its input is a part of the operation's parameters.
 func (t *tool) declare(set *engine.Set) (*mcp.Tool, error) {
 	d, ok := set.Op(t.op)
@@ -86,12 +42,12 @@ func (t *tool) input(s *jsonschema.Schema) *jsonschema.Schema {
 }
 
 func (t *tool) result() *jsonschema.Schema {
-	if !t.whole {
+	if t.items == "" {
 		return object(t.output)
 	}
 	list := object("data:array meta:object")
-	list.Properties.Set("data", &jsonschema.Schema{Type: "array", Items: object(summaryFields)})
-	list.Properties.Set("meta", object("page:integer per_page:integer total:integer"))
+	list.Properties.Set("data", &jsonschema.Schema{Type: "array", Items: object(t.items)})
+	list.Properties.Set("meta", object(t.meta))
 	return list
 }
 
@@ -100,7 +56,11 @@ func object(fields string) *jsonschema.Schema {
 	out := &jsonschema.Schema{Type: "object", Properties: jsonschema.NewProperties()}
 	for field := range strings.FieldsSeq(fields) {
 		name, typ, _ := strings.Cut(field, ":")
-		out.Properties.Set(name, &jsonschema.Schema{Type: typ})
+		of := &jsonschema.Schema{Type: strings.TrimSuffix(typ, "?")}
+		if of.Type != typ {
+			of = &jsonschema.Schema{AnyOf: []*jsonschema.Schema{of, {Type: "null"}}}
+		}
+		out.Properties.Set(name, of)
 		out.Required = append(out.Required, name)
 	}
 	return out
@@ -119,11 +79,14 @@ func (c *Config) deckTool(t *tool) toolFunc {
 		}
 		for name := range params {
 			if !known[name] {
-				return failed(fault.Invalid.Errorf("%q: %s has no such argument, only %s", name, t.name, t.params).WithCode("unknown_field"))
+				return failed(fault.Invalid.Errorf("%q: %s has no such argument, %s", name, t.name, t.takes()).WithCode("unknown_field"))
 			}
 		}
 		if t.shaped {
-			params["revision"], params["base"] = "B", c.Base(ctx)
+			params["revision"] = "B"
+		}
+		if t.shaped || t.placed {
+			params["base"] = c.Base(ctx)
 		}
 		call := engine.Call{Op: t.op, Params: params, Encode: t.encode}
 		res, err := c.run(ctx, call)
@@ -138,8 +101,16 @@ func (c *Config) deckTool(t *tool) toolFunc {
 	}
 }
 
+// takes says which arguments there are.
+func (t *tool) takes() string {
+	if t.params == "" {
+		return "and takes none"
+	}
+	return "only " + t.params
+}
+
 func (t *tool) encode(_ *engine.Ctx, v any) ([]byte, error) {
-	if m, ok := v.(map[string]any); ok && !t.whole {
+	if m, ok := v.(map[string]any); ok && t.items == "" {
 		v = m["data"]
 	}
 	return encode(v)

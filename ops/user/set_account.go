@@ -1,0 +1,45 @@
+package user
+
+import (
+	"cmp"
+
+	"catena/engine"
+	"catena/storage/fault"
+)
+
+var setAccount = engine.Op{
+	Name:     "User.SetAccount",
+	Label:    "Set Account",
+	Category: "Users & Groups",
+	Doc: "Sets what a user's account for decks includes and how it is billed, and returns both. The accounts of a team's members are the " +
+		"team's matter: see Team.SetMember.",
+	Run: engine.On(setAccountParams.run).As("void", "object"),
+}
+
+type setAccountParams struct {
+	Username string `json:"username" doc:"Name of the user."`
+	Type     string `json:"type" enum:"free,lite,pro" doc:"What the account includes: free, lite or pro."`
+	Period   string `json:"billingPeriod,omitzero" enum:"none,monthly,yearly" doc:"How it is billed; none for a free account, else as before unless given."`
+}
+
+func (p setAccountParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
+	u, err := c.Tx.User(p.Username)
+	if err != nil {
+		return nil, err
+	}
+	if u.TeamID != 0 {
+		return nil, fault.Conflict.Errorf("user %s: is in team %d, whose members' accounts are the team's", p.Username, u.TeamID)
+	}
+	u.AccountType, u.BillingPeriod = p.Type, cmp.Or(p.Period, u.BillingPeriod, "none")
+	switch {
+	case p.Type != "free":
+	case p.Period != "" && p.Period != "none":
+		return nil, fault.Invalid.Errorf("billingPeriod: free accounts are not billed").In("billingPeriod")
+	default:
+		u.BillingPeriod = "none"
+	}
+	if err := c.Tx.SaveUser(u, ""); err != nil {
+		return nil, err
+	}
+	return map[string]any{"username": u.Username, "type": u.AccountType, "billingPeriod": u.BillingPeriod}, nil
+}

@@ -1,0 +1,102 @@
+package mcp
+
+import "github.com/modelcontextprotocol/go-sdk/mcp"
+
+// tool is a tool of the deck service and the operation it stands for.
+type tool struct {
+	name, title, op string
+	params          string // of the operation's that the tool has
+	shaped          bool   // the operation takes a revision
+	placed          bool   // and an address; what is shaped takes one too
+	items           string // of a list: fields of each and their types; the result has figures besides
+	meta            string // fields of the figures
+	output          string // of anything else: fields and their types
+	hints           mcp.ToolAnnotations
+}
+
+var no, yes = false, true
+
+// reading, adding and changing are what tools say about themselves: all four hints each.
+func reading() mcp.ToolAnnotations {
+	return mcp.ToolAnnotations{ReadOnlyHint: true, DestructiveHint: &no, IdempotentHint: true, OpenWorldHint: &no}
+}
+
+func adding() mcp.ToolAnnotations {
+	return mcp.ToolAnnotations{DestructiveHint: &no, OpenWorldHint: &no}
+}
+
+func changing() mcp.ToolAnnotations {
+	return mcp.ToolAnnotations{DestructiveHint: &yes, IdempotentHint: true, OpenWorldHint: &no}
+}
+
+// Fields of results and their types; a question mark stands for what may be null.
+const (
+	pageFields    = "page:integer per_page:integer total:integer"
+	summaryFields = "id:integer title:string description:string url:string"
+	deckFields    = summaryFields + ` urls:object slug:string visibility:string slide_count:integer notes:string
+		css_input:string css_output:string width:integer height:integer margin:number transition:string
+		background_transition:string theme_font:string theme_color:string language:string created_at:string
+		updated_at:string data:string`
+	linkFields = `id:integer deck_id:integer name:string url:string urls:object password_protected:boolean expires_at:string?
+		expired:boolean notify_on_view:boolean view_count:integer first_viewed_at:string? created_at:string`
+	exportFields = `id:integer deck_id:integer format:string status:string created_at:string completed_at:string?
+		download_url:string? download_url_expires_at:string?`
+	userFields = `id:integer username:string name:string email:string description:string thumbnail_url:string website_url:string
+		twitter_handle:string profile_url:string account:object team:object? created_at:string updated_at:string`
+)
+
+// tools is the table of the deck service's tools. Their fields are those of revision B, and of
+// revision A where B has no such thing.
+var tools = []tool{
+	{
+		name: "create_deck", title: "Create deck", op: "Deck.Create", params: "title description width height data visibility",
+		shaped: true, output: deckFields, hints: adding(),
+	},
+	{
+		name: "create_export", title: "Create export", op: "Deck.CreateExport",
+		params: "deck_id format margin slide_number slide_notes separate_fragments", placed: true, output: exportFields, hints: adding(),
+	},
+	{
+		name: "create_share_link", title: "Create share link", op: "Deck.CreateShareLink",
+		params: "deck_id name password expires_at notify_on_view", placed: true, output: linkFields, hints: adding(),
+	},
+	{name: "get_deck", title: "Get deck", op: "Deck.Get", params: "id", shaped: true, output: deckFields, hints: reading()},
+	{
+		name: "get_export", title: "Get export", op: "Deck.GetExport", params: "deck_id id", placed: true,
+		output: exportFields, hints: reading(),
+	},
+	{
+		name: "get_team_deck", title: "Get team deck", op: "Deck.GetTeam", params: "id", shaped: true,
+		output: deckFields + " owner:object", hints: reading(),
+	},
+	{name: "get_user", title: "Get user", op: "Deck.Account", shaped: true, output: userFields, hints: reading()},
+	{
+		name: "list_decks", title: "List decks", op: "Deck.List", params: "page per_page", shaped: true,
+		items: summaryFields, meta: pageFields, hints: reading(),
+	},
+	{
+		name: "list_share_links", title: "List share links", op: "Deck.ListShareLinks", params: "deck_id", placed: true,
+		items: linkFields, meta: "total:integer", hints: reading(),
+	},
+	{
+		name: "list_team_decks", title: "List team decks", op: "Deck.ListTeam", params: "page per_page", shaped: true,
+		items: summaryFields + " visibility:string owner:object", meta: pageFields, hints: reading(),
+	},
+	{
+		name: "list_trashed_decks", title: "List trashed decks", op: "Deck.ListTrashed", params: "page per_page", shaped: true,
+		items: "id:integer title:string description:string thumbnail_url:string trashed_at:string?", meta: pageFields, hints: reading(),
+	},
+	{
+		name: "recover_deck", title: "Recover deck", op: "Deck.Recover", params: "id",
+		output: "id:integer trashed:boolean", hints: mcp.ToolAnnotations{DestructiveHint: &no, IdempotentHint: true, OpenWorldHint: &no},
+	},
+	{
+		name: "revoke_share_link", title: "Revoke share link", op: "Deck.RevokeShareLink", params: "deck_id id",
+		output: "id:integer deck_id:integer revoked:boolean", hints: changing(),
+	},
+	{name: "trash_deck", title: "Trash deck", op: "Deck.Trash", params: "id", output: "id:integer trashed:boolean", hints: changing()},
+	{
+		name: "update_deck", title: "Update deck", op: "Deck.Update", params: "id title description width height data visibility",
+		shaped: true, output: deckFields, hints: changing(),
+	},
+}
