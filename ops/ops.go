@@ -15,11 +15,14 @@ import (
 	"catena/ops/directory"
 	"catena/ops/document"
 	"catena/ops/job"
+	"catena/ops/publish"
+	"catena/ops/relation"
 	"catena/ops/repository"
 	"catena/ops/resource"
 	"catena/ops/tag"
 	"catena/ops/upload"
 	"catena/ops/user"
+	"catena/ops/version"
 )
 
 // All are the operations of every family.
@@ -34,9 +37,12 @@ var All = [][]engine.Op{
 	directory.Ops,
 	document.Ops,
 	job.Ops,
+	publish.Ops,
+	relation.Ops,
 	repository.Ops,
 	resource.Ops,
 	tag.Ops,
 	upload.Ops,
 	user.Ops,
+	version.Ops,
 }

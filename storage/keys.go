@@ -28,22 +28,24 @@ import (
 //	r name 0 key                a row of a table
 //	s name 0 key                a row of a table that only this package reads
 //	g 1 group user, g 2 user group, g 3 group sub, g 4 sub group   memberships
+//	l 1 subject predicate object, l 2 object predicate subject      relations
 //	z id                        a deleted folder whose content is not yet removed
 //	m name                      the root's id, the epoch of the tree
 const (
-	spaceRecord = 'd'
-	spaceTree   = 't'
-	spaceChild  = 'c'
-	spaceAccess = 'p'
-	spaceIndex  = 'x'
-	spaceAudit  = 'a'
-	spaceJob    = 'j'
-	spaceEntry  = 'e'
-	spaceTable  = 'r'
-	spaceSecret = 's'
-	spaceMember = 'g'
-	spaceGone   = 'z'
-	spaceMeta   = 'm'
+	spaceRecord   = 'd'
+	spaceTree     = 't'
+	spaceChild    = 'c'
+	spaceAccess   = 'p'
+	spaceIndex    = 'x'
+	spaceAudit    = 'a'
+	spaceJob      = 'j'
+	spaceEntry    = 'e'
+	spaceTable    = 'r'
+	spaceSecret   = 's'
+	spaceMember   = 'g'
+	spaceRelation = 'l'
+	spaceGone     = 'z'
+	spaceMeta     = 'm'
 )
 
 const (

@@ -138,6 +138,9 @@ func (t *Tx) erase(d *Doc) error {
 			return err
 		}
 	}
+	if err := t.eraseRelations(d.id); err != nil {
+		return err
+	}
 	if err := t.reindex(d, nil); err != nil {
 		return fault.Wrap(err, "document %s", d.ID())
 	}

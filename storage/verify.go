@@ -64,6 +64,9 @@ func (v *verifier) run() error {
 	if err := v.each(spaceChild, v.child); err != nil {
 		return err
 	}
+	if err := v.each(spaceRelation, v.relation); err != nil {
+		return err
+	}
 	return v.indexes()
 }
 

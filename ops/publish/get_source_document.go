@@ -1,0 +1,22 @@
+package publish
+
+import (
+	"catena/engine"
+	"catena/storage"
+)
+
+var getSourceDocument = engine.Op{
+	Name:     "Proxy.GetSourceDocument",
+	Aliases:  []string{"GetLiveDocument"},
+	Label:    "Get Live Document",
+	Category: "Document",
+	Doc:      "Returns the live document of a proxy or a version; any other document is returned itself.",
+	Effect:   engine.Reads,
+	Run:      engine.Each(getSourceDocumentParams.run),
+}
+
+type getSourceDocumentParams struct{}
+
+func (getSourceDocumentParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+	return c.Tx.Live(d)
+}

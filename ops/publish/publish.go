@@ -1,0 +1,39 @@
+// Package publish holds the operations that show a document in further places: live proxies,
+// and the publication of versions in sections. What a proxy is, and who may read or change
+// through it, is storage's; which renditions there are is the rendition operation's.
+package publish
+
+import (
+	"catena/engine"
+	"catena/storage"
+)
+
+// Ops are the operations on proxies.
+var Ops = []engine.Op{
+	createLiveProxy,
+	getSourceDocument,
+	publishDoc,
+	publishToSection,
+	publishToSections,
+	removeProxies,
+	unpublishAll,
+}
+
+// publish puts a version of d into a section and tells about both.
+func publish(c *engine.Ctx, d *storage.Doc, target storage.Ref, override bool) (*storage.Doc, error) {
+	section, err := c.Tx.DocFrom(d, target)
+	if err != nil {
+		return nil, err
+	}
+	p, err := c.Tx.Publish(d, section, override)
+	if err != nil {
+		return nil, err
+	}
+	all := c.Tx.As(c.Tx.Repo().System()) // who publishes need not be able to read the section
+	for _, doc := range []*storage.Doc{d, p} {
+		if err := all.Fire("documentPublished", doc, nil); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}

@@ -1,0 +1,36 @@
+package publish
+
+import (
+	"catena/engine"
+	"catena/storage"
+)
+
+var publishToSections = engine.Op{
+	Name:     "Document.PublishToSections",
+	Aliases:  []string{"Document.MultiPublish"},
+	Label:    "Multi-Publish",
+	Category: "Document",
+	Doc:      "Shows the document as it is now in several sections and returns the proxies there.",
+	Run:      engine.Each(publishToSectionsParams.run),
+}
+
+type publishToSectionsParams struct {
+	Target   storage.Refs `json:"target" doc:"The sections, by path or id."`
+	Override bool         `json:"override" default:"true" values:"true" doc:"Replace what a section shows of the document already, instead of adding another proxy."`
+}
+
+func (p publishToSectionsParams) run(c *engine.Ctx, d *storage.Doc) (storage.Docs, error) {
+	proxies := make(storage.Docs, 0, len(p.Target))
+	for _, ref := range p.Target {
+		section, err := c.Tx.DocFrom(d, ref)
+		if err != nil {
+			return nil, err
+		}
+		proxy, err := c.Tx.Publish(d, section, p.Override)
+		if err != nil {
+			return nil, err
+		}
+		proxies = append(proxies, proxy)
+	}
+	return proxies, nil
+}

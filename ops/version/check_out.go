@@ -1,0 +1,20 @@
+package version
+
+import (
+	"catena/engine"
+	"catena/storage"
+)
+
+var checkOut = engine.Op{
+	Name:     "Document.CheckOut",
+	Label:    "Check Out",
+	Category: "Document",
+	Doc:      "Marks the document as changed since its last version, if it is not already, and returns it.",
+	Run:      engine.Each(checkOutParams.run),
+}
+
+type checkOutParams struct{}
+
+func (checkOutParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+	return c.Tx.CheckOut(d)
+}

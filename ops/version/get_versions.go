@@ -1,0 +1,25 @@
+package version
+
+import (
+	"catena/engine"
+	"catena/storage"
+)
+
+var getVersions = engine.Op{
+	Name:     "Document.GetVersions",
+	Label:    "Get Versions",
+	Category: "Document",
+	Doc:      "Returns the versions of the document, the oldest first; of more than fit on a page the newest.",
+	Effect:   engine.Reads,
+	Run:      engine.On(getVersionsParams.run),
+}
+
+type getVersionsParams struct{}
+
+func (getVersionsParams) run(c *engine.Ctx, d *storage.Doc) (storage.Docs, error) {
+	versions, err := c.Tx.Versions(d)
+	if versions == nil {
+		versions = storage.Docs{}
+	}
+	return versions, err
+}

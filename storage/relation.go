@@ -1,0 +1,188 @@
+package storage
+
+import (
+	"slices"
+
+	"catena/storage/fault"
+	"catena/storage/kv"
+)
+
+// A relation says that one document (the subject) is related to another (the object) in a way
+// (the predicate, any text). It has a row from either side and goes with either document. Who
+// may read both and change the properties of one of them makes and ends relations.
+
+const (
+	relationFrom = 1
+	relationTo   = 2
+
+	// maxPredicate is the number of bytes of a predicate.
+	maxPredicate = 500
+	// maxRelated is the number of related documents that are returned.
+	maxRelated = 1000
+)
+
+func relationPrefix(side byte, id docID) []byte {
+	return append([]byte{spaceRelation, side}, id[:]...)
+}
+
+func relationKey(side byte, id docID, predicate string, other docID) []byte {
+	return append(kv.AppendString(relationPrefix(side, id), predicate), other[:]...)
+}
+
+// Relate adds a relation. One that is there already is an error of the kind Exists.
+func (t *Tx) Relate(subject *Doc, predicate string, object *Doc) error {
+	if err := t.mayRelate(subject, predicate, object); err != nil {
+		return err
+	}
+	key := relationKey(relationFrom, subject.id, predicate, object.id)
+	old, err := t.kv.Get(key)
+	if err != nil {
+		return err
+	}
+	if old != nil {
+		return fault.Exists.Errorf("relation %s: document %s has it to %s already", predicate, subject.ID(), object.ID())
+	}
+	return t.relation("Creation", subject, predicate, object, func() error {
+		note := appendText(nil, t.actor())
+		if err := t.kv.Set(key, kv.AppendInt64(note, t.now.UnixMilli())); err != nil {
+			return err
+		}
+		return t.kv.Set(relationKey(relationTo, object.id, predicate, subject.id), []byte{})
+	})
+}
+
+// Unrelate ends a relation; there need not be one.
+func (t *Tx) Unrelate(subject *Doc, predicate string, object *Doc) error {
+	if err := t.mayRelate(subject, predicate, object); err != nil {
+		return err
+	}
+	key := relationKey(relationFrom, subject.id, predicate, object.id)
+	old, err := t.kv.Get(key)
+	if err != nil || old == nil {
+		return err
+	}
+	return t.relation("Removal", subject, predicate, object, func() error {
+		if err := t.kv.Delete(key); err != nil {
+			return err
+		}
+		return t.kv.Delete(relationKey(relationTo, object.id, predicate, subject.id))
+	})
+}
+
+// relation changes a relation between the events that tell about it.
+func (t *Tx) relation(what string, subject *Doc, predicate string, object *Doc, change func() error) error {
+	extra := map[string]any{"predicate": predicate, "object": object.ID()}
+	if err := t.fire(Event{Name: "beforeRelation" + what, Doc: subject, Extra: extra}); err != nil {
+		return err
+	}
+	if err := change(); err != nil {
+		return err
+	}
+	t.changed(Change{Kind: "record", Note: "relation " + predicate + " " + subject.ID() + " " + object.ID()}, nil)
+	return t.fire(Event{Name: "afterRelation" + what, Doc: subject, Extra: extra})
+}
+
+func (t *Tx) mayRelate(subject *Doc, predicate string, object *Doc) error {
+	if err := t.mayWrite(); err != nil {
+		return err
+	}
+	switch {
+	case subject == nil || object == nil || !subject.saved || !object.saved:
+		return fault.Invalid.Errorf("relation %s: of a document that does not exist yet", predicate)
+	case predicate == "":
+		return fault.Invalid.Errorf("predicate: is empty").In("predicate")
+	case len(predicate) > maxPredicate:
+		return fault.Limit.Errorf("predicate: %d bytes, limit %d", len(predicate), maxPredicate).In("predicate")
+	}
+	from, err := t.visible(subject.id, subject.Ref())
+	if err != nil {
+		return err
+	}
+	to, err := t.visible(object.id, object.Ref())
+	if err != nil || t.can(to, permWriteProperties) {
+		return err
+	}
+	return t.need(from, permWriteProperties)
+}
+
+// Related returns the readable documents that d has a relation to, or that have one to d; an
+// empty predicate means any.
+func (t *Tx) Related(d *Doc, predicate string, outgoing bool) (Docs, error) {
+	if err := t.need(d, permRead); err != nil {
+		return nil, err
+	}
+	side := byte(relationTo)
+	if outgoing {
+		side = relationFrom
+	}
+	key := relationPrefix(side, d.id)
+	if predicate != "" {
+		key = kv.AppendString(key, predicate)
+	}
+	r := prefix(key)
+	r.KeysOnly = true
+	var ids []docID
+	for row, err := range t.kv.Scan(r) {
+		if err != nil {
+			return nil, err
+		}
+		id := indexID(row.Key)
+		if slices.Contains(ids, id) {
+			continue
+		}
+		if len(ids) == maxRelated {
+			return nil, fault.Limit.Errorf("document %s: related to more than %d documents", d.ID(), maxRelated)
+		}
+		ids = append(ids, id)
+	}
+	docs, err := t.loadMany(ids)
+	if err != nil {
+		return nil, err
+	}
+	return t.readable(docs), nil
+}
+
+// eraseRelations removes the relations of a document that is erased.
+func (t *Tx) eraseRelations(id docID) error {
+	for _, side := range []byte{relationFrom, relationTo} {
+		base := relationPrefix(side, id)
+		r := prefix(base)
+		r.KeysOnly = true
+		for row, err := range t.kv.Scan(r) {
+			if err != nil {
+				return err
+			}
+			predicate, _, err := kv.DecodeString(row.Key[len(base):])
+			if err != nil {
+				return err
+			}
+			other := relationKey(relationFrom+relationTo-side, indexID(row.Key), predicate, id)
+			if err := t.kv.Delete(other); err != nil {
+				return err
+			}
+			if err := t.kv.Delete(row.Key); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// relation checks that both documents of a relation exist and that it is found from either.
+func (v *verifier) relation(key, _ []byte) {
+	side := key[1]
+	var id docID
+	copy(id[:], key[2:])
+	other := indexID(key)
+	predicate, _, err := kv.DecodeString(key[18:])
+	if err != nil {
+		v.add("relation %q: %v", key, err)
+		return
+	}
+	if !v.has(treeKey(id)) {
+		v.add("document %s: has a relation but no place", id)
+	}
+	if !v.has(relationKey(relationFrom+relationTo-side, other, predicate, id)) {
+		v.add("document %s: relation %s to %s is not found from there", id, predicate, other)
+	}
+}
