@@ -149,6 +149,15 @@ func variantOf[P, I, O any](f func(P, *Ctx, I) (O, error)) variant {
 			}
 			return o, err
 		}
+	case v.out == kBlobs:
+		v.call = func(p any, c *Ctx, in any) (any, error) {
+			i, _ := in.(I)
+			o, err := f(*p.(*P), c, i)
+			if b, ok := any(o).(storage.Blobs); ok && b == nil {
+				return nil, err // nothing, not a list without files
+			}
+			return any(o), err
+		}
 	case out.Kind() == reflect.Pointer:
 		var none O
 		v.call = func(p any, c *Ctx, in any) (any, error) {

@@ -14,7 +14,7 @@ type SaveOptions struct {
 	Comment     string // for the audit record
 	Source      string
 	Quiet       bool       // no modification date, contributors, event or version
-	Versioning  Versioning // the version made afterwards
+	Versioning  Versioning // the version made afterwards, of what is versionable
 }
 
 // Versioning is what a save does about versions.
@@ -130,7 +130,7 @@ func (t *Tx) versionAfter(cur, d *Doc, o SaveOptions) (err error) {
 	case o.Versioning == AutoVersion:
 		err = t.autoVersion(cur, schema.After)
 	case !cur.IsVersionable():
-		return fault.Conflict.Errorf("document %s: type %s has no versions", cur.Path(), cur.typ.Name)
+		return nil
 	default:
 		_, err = t.archive(cur, o.Versioning == MajorVersion, o.Comment)
 	}

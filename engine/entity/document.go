@@ -24,6 +24,12 @@ func (w *writer) document(dst []byte, d *storage.Doc, level int) ([]byte, error)
 	dst = append(dst, `,"isRecord":false,"retainUntil":null,"hasLegalHold":false,"isUnderRetentionOrLegalHold":false,"isVersion":`...)
 	dst = strconv.AppendBool(dst, d.IsVersion())
 	dst = strconv.AppendBool(append(dst, `,"isProxy":`...), d.IsProxy())
+	if d.IsVersion() || d.IsProxy() {
+		var err error
+		if dst, err = w.versionOf(dst, d); err != nil {
+			return nil, err
+		}
+	}
 	dst = schema.AppendString(append(dst, `,"changeToken":`...), d.ChangeToken())
 	dst = strconv.AppendBool(append(dst, `,"isTrashed":`...), d.IsTrashed())
 	dst = schema.AppendString(append(dst, `,"title":`...), d.Title())
@@ -60,6 +66,20 @@ func schemas(dst []byte, list []*schema.Schema) []byte {
 		dst = append(schema.AppendString(append(dst, `,"prefix":`...), s.Space()), '}')
 	}
 	return append(dst, ']')
+}
+
+// versionOf appends what is said of versions and proxies only.
+func (w *writer) versionOf(dst []byte, d *storage.Doc) ([]byte, error) {
+	dst = schema.AppendString(append(dst, `,"versionableId":`...), d.VersionableID())
+	if d.IsProxy() {
+		return schema.AppendString(append(dst, `,"proxyTargetId":`...), d.TargetID()), nil
+	}
+	if w.c.Tx == nil {
+		return dst, nil
+	}
+	latest, major, err := w.c.Tx.IsLatest(d)
+	dst = strconv.AppendBool(append(dst, `,"isLatestVersion":`...), latest)
+	return strconv.AppendBool(append(dst, `,"isLatestMajorVersion":`...), major), err
 }
 
 // onRequest appends the system fields that are written only when asked for.

@@ -26,6 +26,7 @@ func init() {
 		"hasFolderishChild":       (*writer).withFolder,
 		"permissions":             (*writer).withPermissions,
 		"preview":                 (*writer).withPreview,
+		"publications":            (*writer).withPublications,
 		"renditions":              (*writer).withRenditions,
 		"subtypes":                (*writer).withSubtypes,
 		"tags":                    (*writer).withTags,
@@ -134,6 +135,11 @@ func (w *writer) withPreview(dst []byte, d *storage.Doc, _ int) ([]byte, error) 
 	}
 	dst = schema.AppendString(append(dst, `{"url":`...), w.address("/site", d)+"/@preview/?changeToken="+d.ChangeToken())
 	return append(dst, '}'), nil
+}
+
+func (w *writer) withPublications(dst []byte, d *storage.Doc, _ int) ([]byte, error) {
+	n, err := w.c.Tx.CountPublished(d)
+	return append(strconv.AppendInt(append(dst, `{"resultsCount":`...), int64(n), 10), '}'), err
 }
 
 func (w *writer) withThumbnail(dst []byte, d *storage.Doc, _ int) ([]byte, error) {

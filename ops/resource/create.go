@@ -20,6 +20,7 @@ type createParams struct {
 	Document  map[string]any `json:"document" type:"object" doc:"The document: entity-type, type, name and properties."`
 	Base      string         `json:"base,omitzero" doc:"Address of the server, to know its own file addresses by."`
 	KeepBatch bool           `json:"keepBatch" default:"false" doc:"Leave batches that files are taken from as they are."`
+	saving
 }
 
 func (p createParams) run(c *engine.Ctx, folder *storage.Doc) (*storage.Doc, error) {
@@ -44,9 +45,16 @@ func (p createParams) run(c *engine.Ctx, folder *storage.Doc) (*storage.Doc, err
 	if err != nil {
 		return nil, err
 	}
-	d, err := c.Tx.Create(folder, typeName, name, props)
+	o, err := p.options()
 	if err != nil {
 		return nil, err
 	}
-	return d, e.drop(p.KeepBatch)
+	d, err := c.Tx.CreateWith(folder, typeName, name, props, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.drop(p.KeepBatch); err != nil {
+		return nil, err
+	}
+	return p.answer(c, d)
 }

@@ -20,9 +20,8 @@ type updateParams struct {
 	Document    map[string]any `json:"document" type:"object" doc:"The document: entity-type, properties and perhaps changeToken."`
 	Base        string         `json:"base,omitzero" doc:"Address of the server, to know its own file addresses by."`
 	ChangeToken string         `json:"changeToken,omitzero" doc:"Token of the state the change is based on; wins over the one in the document."`
-	Comment     string         `json:"comment,omitzero" doc:"Text for the audit record."`
 	KeepBatch   bool           `json:"keepBatch" default:"false" doc:"Leave batches that files are taken from as they are."`
-	Source      string         `json:"source,omitzero" doc:"Where the change comes from."`
+	saving
 }
 
 func (p updateParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
@@ -42,8 +41,16 @@ func (p updateParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
 	if p.ChangeToken == "" {
 		p.ChangeToken, _ = p.Document["changeToken"].(string)
 	}
-	if d, err = c.Tx.Save(d, storage.SaveOptions{ChangeToken: p.ChangeToken, Comment: p.Comment, Source: p.Source}); err != nil {
+	o, err := p.options()
+	if err != nil {
 		return nil, err
 	}
-	return d, e.drop(p.KeepBatch)
+	o.ChangeToken = p.ChangeToken
+	if d, err = c.Tx.Save(d, o); err != nil {
+		return nil, err
+	}
+	if err := e.drop(p.KeepBatch); err != nil {
+		return nil, err
+	}
+	return p.answer(c, d)
 }

@@ -1,0 +1,26 @@
+package document
+
+import (
+	"catena/engine"
+	"catena/storage"
+)
+
+var addFacet = engine.Op{
+	Name:     "Document.AddFacet",
+	Label:    "Add Facet",
+	Category: "Document",
+	Doc:      "Gives the document a facet, with the properties that come with it, and returns the document.",
+	Run:      engine.Each(addFacetParams.run),
+}
+
+type addFacetParams struct {
+	Facet string `json:"facet" doc:"Name of the facet."`
+	Save  bool   `json:"save" default:"true" values:"true" doc:"Store the change at once."`
+}
+
+func (p addFacetParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+	if err := d.AddFacet(p.Facet); err != nil {
+		return nil, err
+	}
+	return keep(c, d, p.Save)
+}

@@ -1,0 +1,61 @@
+package document
+
+import (
+	"slices"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+	"catena/storage/schema"
+)
+
+var addItem = engine.Op{
+	Name:     "DocumentMultivaluedProperty.addItem",
+	Aliases:  []string{"AddEntryToMultivaluedProperty"},
+	Label:    "Add Entry To Multivalued Property",
+	Category: "Document",
+	Doc:      "Adds a value to the end of a list of scalars and returns the document.",
+	Run:      engine.Each(addItemParams.run),
+}
+
+type addItemParams struct {
+	Value any    `json:"value" type:"serializable" doc:"The value to add; it must convert to the type of the items."`
+	Xpath string `json:"xpath" doc:"Xpath of the list, for example dc:subjects."`
+	Once  bool   `json:"checkExists" default:"true" values:"true" doc:"Add nothing if the list holds the value already."`
+	Save  bool   `json:"save" default:"true" values:"true" doc:"Store the change at once."`
+}
+
+func (p addItemParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+	field, items, err := listAt(d, p.Xpath)
+	if err != nil {
+		return nil, err
+	}
+	if field.Kind == schema.Complex || field.Kind == schema.Blob {
+		return nil, fault.Invalid.Errorf("property %s: not a list of scalars but %s", p.Xpath, field.TypeName()).In(p.Xpath)
+	}
+	value, err := field.Item().Coerce(p.Value)
+	if err != nil {
+		return nil, err
+	}
+	if p.Once && slices.ContainsFunc(items, func(item any) bool { return schema.Equal(item, value) }) {
+		return d, nil
+	}
+	if err := d.Set(p.Xpath, append(slices.Clip(items), value)); err != nil {
+		return nil, err
+	}
+	return keep(c, d, p.Save)
+}
+
+// listAt returns the list at an xpath.
+func listAt(d *storage.Doc, xpath string) (*schema.Field, []any, error) {
+	field, err := d.FieldAt(xpath)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !field.List {
+		return nil, nil, fault.Invalid.Errorf("property %s: not a list but %s", xpath, field.TypeName()).In(xpath)
+	}
+	v, err := d.Get(xpath)
+	items, _ := v.([]any)
+	return field, items, err
+}

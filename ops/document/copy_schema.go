@@ -1,0 +1,66 @@
+package document
+
+import (
+	"slices"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+	"catena/storage/schema"
+)
+
+var copySchema = engine.Op{
+	Name:     "Document.CopySchema",
+	Label:    "Copy Schema",
+	Category: "Document",
+	Doc:      "Copies the properties of one schema from another document and returns the document.",
+	Run:      engine.Each(copySchemaParams.run),
+}
+
+type copySchemaParams struct {
+	Schema string      `json:"schema" doc:"Name of the schema, which both documents have."`
+	ID     storage.Ref `json:"sourceId,omitzero" type:"string" doc:"The other document by id."`
+	Path   storage.Ref `json:"sourcePath,omitzero" type:"string" doc:"The other document by path."`
+	Save   bool        `json:"saveDocument" default:"true" values:"true" doc:"Store the change at once."`
+	Older  bool        `json:"save" default:"true" values:"true" doc:"Older name of saveDocument; either being false saves nothing."`
+}
+
+func (p copySchemaParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+	ref := p.ID
+	if ref == "" {
+		ref = p.Path
+	}
+	if ref == "" || p.ID != "" && p.Path != "" {
+		return nil, fault.Invalid.Errorf("sourceId, sourcePath: one of the two expected")
+	}
+	from, err := c.Tx.DocFrom(d, ref)
+	if err != nil {
+		return nil, err
+	}
+	s, err := schemaOf(from, p.Schema)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := schemaOf(d, p.Schema); err != nil {
+		return nil, err
+	}
+	for _, f := range s.Fields {
+		v, err := from.Get(f.Key)
+		if err != nil {
+			return nil, err
+		}
+		if err := d.Set(f.Key, v); err != nil {
+			return nil, err
+		}
+	}
+	return keep(c, d, p.Save && p.Older)
+}
+
+func schemaOf(d *storage.Doc, name string) (*schema.Schema, error) {
+	all := d.Schemas()
+	i := slices.IndexFunc(all, func(s *schema.Schema) bool { return s.Name == name })
+	if i < 0 {
+		return nil, fault.Invalid.Errorf("schema %s: not on document %s", name, d.Path()).In("schema")
+	}
+	return all[i], nil
+}

@@ -1,0 +1,42 @@
+package document
+
+import (
+	"strconv"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+var removeItem = engine.Op{
+	Name:     "Document.RemoveItemFromListProperty",
+	Label:    "Remove Item from List Property",
+	Category: "Document",
+	Doc:      "Takes one item out of a list, or without an index all of them, and returns the document.",
+	Run:      engine.Each(removeItemParams.run),
+}
+
+type removeItemParams struct {
+	Xpath string `json:"xpath" doc:"Xpath of the list."`
+	Index *int   `json:"index,omitzero" type:"integer" doc:"Position of the item, from 0."`
+	Save  bool   `json:"save" default:"true" values:"true" doc:"Store the change at once."`
+}
+
+func (p removeItemParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+	_, items, err := listAt(d, p.Xpath)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case p.Index == nil:
+		err = d.Set(p.Xpath, nil)
+	case *p.Index < 0 || *p.Index >= len(items):
+		err = fault.Invalid.Errorf("property %s: has no item %d of %d", p.Xpath, *p.Index, len(items)).In("index")
+	default:
+		err = d.Remove(p.Xpath + "/" + strconv.Itoa(*p.Index))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return keep(c, d, p.Save)
+}

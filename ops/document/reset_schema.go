@@ -1,0 +1,48 @@
+package document
+
+import (
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+var resetSchema = engine.Op{
+	Name:     "Document.ResetSchema",
+	Label:    "Reset Schema",
+	Category: "Document",
+	Doc:      "Gives the properties of a schema, or one property, their default values, and returns the document.",
+	Run:      engine.Each(resetSchemaParams.run),
+}
+
+type resetSchemaParams struct {
+	Schema string `json:"schema,omitzero" doc:"Name of the schema."`
+	Xpath  string `json:"xpath,omitzero" doc:"Xpath of one property; it wins over the schema."`
+	Save   bool   `json:"saveDocument" default:"true" values:"true" doc:"Store the change at once."`
+	Older  bool   `json:"save" default:"true" values:"true" doc:"Older name of saveDocument; either being false saves nothing."`
+}
+
+func (p resetSchemaParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+	switch {
+	case p.Xpath != "":
+		field, err := d.FieldAt(p.Xpath)
+		if err != nil {
+			return nil, err
+		}
+		if err := d.Set(p.Xpath, field.Default); err != nil {
+			return nil, err
+		}
+	case p.Schema == "":
+		return nil, fault.Invalid.Errorf("schema, xpath: one of the two expected")
+	default:
+		s, err := schemaOf(d, p.Schema)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range s.Fields {
+			if err := d.Set(f.Key, f.Default); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return keep(c, d, p.Save && p.Older)
+}

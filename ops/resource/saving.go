@@ -1,0 +1,28 @@
+package resource
+
+import (
+	"catena/engine"
+	"catena/storage"
+)
+
+// saving are the parameters that say how to save.
+type saving struct {
+	Comment    string `json:"comment,omitzero" doc:"Text for the audit record."`
+	Source     string `json:"source,omitzero" doc:"Where the change comes from."`
+	Versioning string `json:"versioning,omitzero" doc:"Version to make of what was saved, which is then the answer: MINOR or MAJOR; NONE makes none."`
+}
+
+func (s saving) options() (o storage.SaveOptions, err error) {
+	o.Comment, o.Source = s.Comment, s.Source
+	o.Versioning, err = storage.ParseVersioning(s.Versioning)
+	return o, err
+}
+
+// answer is the version that was asked for, or the document.
+func (s saving) answer(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+	how, err := storage.ParseVersioning(s.Versioning)
+	if err != nil || how != storage.MinorVersion && how != storage.MajorVersion || !d.IsVersionable() {
+		return d, err
+	}
+	return c.Tx.LastVersion(d)
+}
