@@ -1,0 +1,213 @@
+package render
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/extension"
+	markup "github.com/yuin/goldmark/renderer/html"
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// markdown replaces the Markdown of slides by HTML. A section that names separators
+// becomes as many slides as they make of it.
+func markdown(root *html.Node) {
+	for s := range sections(root) {
+		for leaf := range sections(s) {
+			expand(leaf, false)
+		}
+		expand(s, true)
+	}
+}
+
+var separators = [...]string{"data-separator", "data-separator-vertical", "data-separator-notes"}
+
+func expand(s *html.Node, top bool) {
+	if !hasAttr(s, "data-markdown") || hasAttr(s, "data-markdown-parsed") || attr(s, "data-markdown") != "" {
+		return
+	}
+	source := dedent(templateOf(s))
+	named := false
+	for _, name := range separators {
+		named = named || hasAttr(s, name)
+	}
+	if !named || !top {
+		fill(s, source, "")
+		return
+	}
+	for _, column := range slidify(s, source) {
+		out := s
+		out = column.section(out)
+		s.Parent.InsertBefore(out, s)
+	}
+	s.Parent.RemoveChild(s)
+}
+
+// templateOf is the text of a template, or of the section itself.
+func templateOf(s *html.Node) string {
+	for n := range s.Descendants() {
+		if n.Type == html.ElementNode && (n.Data == "script" && attr(n, "type") == "text/template" || n.Data == "textarea") {
+			var b strings.Builder
+			for c := range n.ChildNodes() {
+				b.WriteString(c.Data)
+			}
+			return b.String()
+		}
+	}
+	return textOf(s)
+}
+
+// dedent takes off the indentation that all lines share.
+func dedent(s string) string {
+	lines := strings.Split(strings.Trim(s, "\r\n"), "\n")
+	least := -1
+	for _, l := range lines {
+		trimmed := strings.TrimLeft(l, " \t")
+		if strings.TrimSpace(trimmed) == "" {
+			continue
+		}
+		if n := len(l) - len(trimmed); least < 0 || n < least {
+			least = n
+		}
+	}
+	for i, l := range lines {
+		lines[i] = l[min(max(least, 0), len(l)-len(strings.TrimLeft(l, " \t"))):]
+	}
+	return strings.Join(lines, "\n")
+}
+
+// column is one slide, or a stack, of Markdown.
+type column struct {
+	parts []string
+	notes *regexp.Regexp
+}
+
+// slidify splits Markdown at its separators.
+func slidify(s *html.Node, source string) []column {
+	compile := func(name, def string) *regexp.Regexp {
+		text := attr(s, name)
+		if text == "" {
+			text = def
+		}
+		if text == "" {
+			return nil
+		}
+		re, err := regexp.Compile(`(?m)` + text)
+		if err != nil {
+			return nil
+		}
+		return re
+	}
+	notes := compile("data-separator-notes", `^\s*notes?:`)
+	if notes != nil {
+		notes = regexp.MustCompile(`(?i)` + notes.String())
+	}
+	var out []column
+	for _, part := range split(compile("data-separator", `\r?\n---\r?\n`), source) {
+		out = append(out, column{split(compile("data-separator-vertical", ""), part), notes})
+	}
+	return out
+}
+
+func split(re *regexp.Regexp, s string) []string {
+	if re == nil {
+		return []string{s}
+	}
+	return re.Split(s, maxPages)
+}
+
+func (c column) section(like *html.Node) *html.Node {
+	if len(c.parts) == 1 {
+		return c.slide(like, c.parts[0])
+	}
+	out := element("section")
+	for _, p := range c.parts {
+		out.AppendChild(c.slide(like, p))
+	}
+	return out
+}
+
+func (c column) slide(like *html.Node, source string) *html.Node {
+	s := element("section")
+	for _, a := range like.Attr {
+		if !strings.HasPrefix(a.Key, "data-separator") && a.Key != "data-markdown" {
+			s.Attr = append(s.Attr, a)
+		}
+	}
+	notes := ""
+	if c.notes != nil {
+		if parts := c.notes.Split(source, 2); len(parts) == 2 {
+			source, notes = parts[0], strings.TrimSpace(parts[1])
+		}
+	}
+	fill(s, source, notes)
+	return s
+}
+
+// converter keeps HTML within Markdown: decks were cleaned when they were written.
+var converter = goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithRendererOptions(markup.WithUnsafe()))
+
+// fill makes Markdown the content of a section.
+func fill(s *html.Node, source, notes string) {
+	for s.FirstChild != nil {
+		s.RemoveChild(s.FirstChild)
+	}
+	s.Attr = append(s.Attr, html.Attribute{Key: "data-markdown-parsed", Val: "true"})
+	body := &html.Node{Type: html.ElementNode, DataAtom: atom.Div, Data: "div"}
+	add := func(to *html.Node, source string) {
+		var b bytes.Buffer
+		if converter.Convert([]byte(source), &b) != nil {
+			return
+		}
+		nodes, err := html.ParseFragment(&b, body)
+		if err != nil {
+			return
+		}
+		for _, n := range nodes {
+			to.AppendChild(n)
+		}
+	}
+	add(s, source)
+	if notes != "" {
+		aside := element("aside", "class", "notes")
+		add(aside, notes)
+		s.AppendChild(aside)
+	}
+	elementAttributes(s)
+}
+
+var ownAttributes = regexp.MustCompile(`^\s*\.(element|slide):\s*(.*?)\s*$`)
+
+// elementAttributes carries out comments like <!-- .element: class="fragment" -->: those of
+// a slide go to the section, others to the element before or around.
+func elementAttributes(s *html.Node) {
+	for n := range s.Descendants() {
+		if n.Type != html.CommentNode {
+			continue
+		}
+		m := ownAttributes.FindStringSubmatch(n.Data)
+		if m == nil {
+			continue
+		}
+		to := s
+		if m[1] == "element" {
+			to = n.Parent
+			for p := n.PrevSibling; p != nil; p = p.PrevSibling {
+				if p.Type == html.ElementNode {
+					to = p
+					break
+				}
+			}
+		}
+		z := html.NewTokenizer(strings.NewReader("<x " + m[2] + ">"))
+		z.Next()
+		for _, a := range z.Token().Attr {
+			if a.Key == "class" || strings.HasPrefix(a.Key, "data-") {
+				to.Attr = append(to.Attr, a)
+			}
+		}
+	}
+}

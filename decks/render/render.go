@@ -1,0 +1,106 @@
+// Package render makes files of decks: PDF, by a browser where there is one and else by a
+// renderer of its own, and ZIP archives that open without a network. It is given a deck and
+// returns bytes; which deck, for whom and what becomes of the file is for package decks.
+package render
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"catena/storage/fault"
+)
+
+// Deck is what is rendered.
+type Deck struct {
+	Title, Author, Description, Language string
+	HTML, CSS                            string
+	Width, Height                        int
+	Margin                               float64 // of the viewer; a PDF has its own
+	Transition, BackgroundTransition     string
+	ThemeFont, ThemeColor                string
+	RTL, Loop                            bool
+
+	// File returns a file that the deck refers to and that is kept here; what it does not
+	// know is left out. Nil knows none.
+	File func(ctx context.Context, address string) (data []byte, typ string, err error) `json:"-"`
+}
+
+// Options say what a PDF shows.
+type Options struct {
+	Margin            float64 `json:"margin,omitempty"` // part of the slide's size, 0 to 0.2
+	SlideNumber       bool    `json:"slide_number,omitempty"`
+	SlideNotes        bool    `json:"slide_notes,omitempty"`
+	SeparateFragments bool    `json:"separate_fragments,omitempty"`
+}
+
+// Renderer makes PDF files.
+type Renderer interface {
+	// PDF returns the file, or an error with one of the codes of this package.
+	PDF(ctx context.Context, d *Deck, o Options) ([]byte, error)
+}
+
+// Codes of errors.
+const (
+	CodeTimeout     = "render_timeout"
+	CodeUnavailable = "renderer_unavailable"
+	CodeCrashed     = "render_crashed"
+	CodeTooLarge    = "too_large"
+)
+
+const (
+	maxPages = 5000
+	maxFile  = 256 << 20
+)
+
+func tooLarge(format string, args ...any) error {
+	return fault.Limit.Errorf(format, args...).WithCode(CodeTooLarge)
+}
+
+// timeout names an error that only says that time is up.
+func timeout(ctx context.Context, err error) error {
+	if ctx.Err() == context.DeadlineExceeded { //nolint:errorlint // Err returns it bare
+		return fault.Unavailable.Errorf("rendering: took too long").WithCode(CodeTimeout)
+	}
+	return err
+}
+
+// size is the size of a page in CSS pixels: that of a slide and the margin around it.
+func (d *Deck) size(margin float64) (w, h float64) {
+	return math.Floor(float64(d.Width) * (1 + margin)), math.Floor(float64(d.Height) * (1 + margin))
+}
+
+var absolute = regexp.MustCompile(`position\s*:\s*absolute`)
+
+// centred reports whether slides stand in the middle of the page: not in a deck whose
+// blocks have places of their own.
+func (d *Deck) centred() bool {
+	return !strings.Contains(d.HTML, "sl-block") && !absolute.MatchString(d.HTML)
+}
+
+// Name is a file name made of the deck's title.
+func (d *Deck) Name(extension string) string {
+	name := strings.Map(func(r rune) rune {
+		if r < ' ' || strings.ContainsRune(`/\:*?"<>|`, r) || r == 0x7f || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 {
+			return '-'
+		}
+		return r
+	}, strings.TrimSpace(d.Title))
+	if runes := []rune(name); len(runes) > 100 {
+		name = strings.TrimSpace(string(runes[:100]))
+	}
+	if strings.Trim(name, ".- ") == "" {
+		name = "deck"
+	}
+	return name + "." + extension
+}
+
+func number(s string) (float64, bool) {
+	f, err := strconv.ParseFloat(s, 64)
+	return f, err == nil && !math.IsNaN(f) && !math.IsInf(f, 0)
+}
+
+func px(f float64) string { return fmt.Sprintf("%gpx", f) }
