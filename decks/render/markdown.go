@@ -12,8 +12,8 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// markdown replaces the Markdown of slides by HTML. A section that names separators
-// becomes as many slides as they make of it.
+// markdown replaces the Markdown of slides by HTML: a section becomes as many slides as the
+// separators in it make.
 func markdown(root *html.Node) {
 	for s := range sections(root) {
 		for leaf := range sections(s) {
@@ -23,25 +23,18 @@ func markdown(root *html.Node) {
 	}
 }
 
-var separators = [...]string{"data-separator", "data-separator-vertical", "data-separator-notes"}
-
 func expand(s *html.Node, top bool) {
 	if !hasAttr(s, "data-markdown") || hasAttr(s, "data-markdown-parsed") || attr(s, "data-markdown") != "" {
 		return
 	}
-	source := dedent(templateOf(s))
-	named := false
-	for _, name := range separators {
-		named = named || hasAttr(s, name)
-	}
-	if !named || !top {
-		fill(s, source, "")
-		return
-	}
-	for _, column := range slidify(s, source) {
-		out := s
-		out = column.section(out)
-		s.Parent.InsertBefore(out, s)
+	for _, c := range slidify(s, dedent(templateOf(s))) {
+		if top {
+			s.Parent.InsertBefore(c.section(s), s)
+			continue
+		}
+		for _, part := range c.parts { // a stack in a stack is none
+			s.Parent.InsertBefore(c.slide(s, part), s)
+		}
 	}
 	s.Parent.RemoveChild(s)
 }

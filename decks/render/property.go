@@ -27,6 +27,7 @@ func init() { //nolint:gochecknoinits // the table refers to functions that refe
 		"border-top":            func(c *computing, s, _ *style, v string) { c.borders(s, v, 0) },
 		"border-width":          setBorderWidth,
 		"bottom":                size(func(s *style) *length { return &s.inset[2] }),
+		"box-sizing":            func(_ *computing, s, _ *style, v string) { s.outer = v == "border-box" },
 		"color":                 setColor,
 		"display":               word(func(s *style) *string { return &s.display }),
 		"flex":                  func(_ *computing, s, _ *style, v string) { s.grow, _ = number(firstWord(v)) },
@@ -46,6 +47,14 @@ func init() { //nolint:gochecknoinits // the table refers to functions that refe
 		"list-style":            func(_ *computing, s, _ *style, v string) { s.bullet = firstWord(v) },
 		"list-style-type":       word(func(s *style) *string { return &s.bullet }),
 		"margin":                func(c *computing, s, _ *style, v string) { c.four(&s.margin, v, s.fontSize) },
+		"margin-block":          pair(func(s *style) *[4]length { return &s.margin }, 0, 2),
+		"margin-inline":         pair(func(s *style) *[4]length { return &s.margin }, 3, 1),
+		"margin-inline-start":   size(func(s *style) *length { return &s.margin[3] }),
+		"padding-block":         pair(func(s *style) *[4]length { return &s.padding }, 0, 2),
+		"padding-inline":        pair(func(s *style) *[4]length { return &s.padding }, 3, 1),
+		"padding-inline-start":  size(func(s *style) *length { return &s.padding[3] }),
+		"border-inline-start":   func(c *computing, s, _ *style, v string) { c.borders(s, v, 3) },
+		"overflow":              func(_ *computing, s, _ *style, v string) { s.clip = v != "visible" },
 		"margin-bottom":         size(func(s *style) *length { return &s.margin[2] }),
 		"margin-left":           size(func(s *style) *length { return &s.margin[3] }),
 		"margin-right":          size(func(s *style) *length { return &s.margin[1] }),
@@ -97,6 +106,18 @@ func size(field func(*style) *length) setter {
 			return
 		}
 		*field(s) = c.lengthOf(v, s.fontSize)
+	}
+}
+
+// pair sets the two sides of one direction.
+func pair(field func(*style) *[4]length, start, end int) setter {
+	return func(c *computing, s, _ *style, v string) {
+		parts := strings.Fields(v)
+		if len(parts) == 0 {
+			return
+		}
+		to := field(s)
+		to[start], to[end] = c.lengthOf(parts[0], s.fontSize), c.lengthOf(parts[len(parts)-1], s.fontSize)
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -71,14 +70,6 @@ func timeout(ctx context.Context, err error) error {
 // size is the size of a page in CSS pixels: that of a slide and the margin around it.
 func (d *Deck) size(margin float64) (w, h float64) {
 	return math.Floor(float64(d.Width) * (1 + margin)), math.Floor(float64(d.Height) * (1 + margin))
-}
-
-var absolute = regexp.MustCompile(`position\s*:\s*absolute`)
-
-// centred reports whether slides stand in the middle of the page: not in a deck whose
-// blocks have places of their own.
-func (d *Deck) centred() bool {
-	return !strings.Contains(d.HTML, "sl-block") && !absolute.MatchString(d.HTML)
 }
 
 // Name is a file name made of the deck's title.

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -14,6 +15,7 @@ type slide struct {
 	notes   string
 	steps   []step // groups of fragments in the order they appear
 	counted bool
+	centred bool // stands in the middle of the page: its blocks have no places of their own
 }
 
 // step is a group of fragments that appear together.
@@ -50,8 +52,17 @@ func parse(d *Deck) (root *html.Node, slides []slide, err error) {
 func newSlide(section *html.Node) slide {
 	s := slide{section: section, notes: notesOf(section), counted: attr(section, "data-visibility") != "uncounted"}
 	s.steps = stepsOf(section)
+	s.centred = !hasClass(section, "top")
+	for n := range section.Descendants() {
+		if n.Type == html.ElementNode && (hasClass(n, "sl-block") || absolute.MatchString(attr(n, "style"))) {
+			s.centred = hasClass(section, "center")
+			break
+		}
+	}
 	return s
 }
+
+var absolute = regexp.MustCompile(`position\s*:\s*absolute`)
 
 // sections walks the sections directly in n.
 func sections(n *html.Node) func(yield func(*html.Node) bool) {

@@ -8,32 +8,33 @@ import (
 
 // style is how an element looks, everything in pixels.
 type style struct {
-	display, position           string
-	fontSize, lineHeight        float64 // a line's height as a part of the font's size
-	family                      family
-	bold, italic                bool
-	underline, strike           bool
-	color, background           rgba
-	gradient                    *gradient
-	image                       string // address of a background
-	align, space, transform     string // text-align, white-space, text-transform
-	valign, bullet, fit         string
-	hidden                      bool
-	opacity                     float64
-	margin, padding             [4]length
-	border                      [4]edge
-	radius                      length
-	width, height               length
-	minWidth, maxWidth          length
-	minHeight, maxHeight        length
-	inset                       [4]length // top, right, bottom, left
-	direction, justify, items   string
-	gap                         length
-	grow                        float64
-	columns                     int
-	z                           int
-	vars                        map[string]string
-	cellPadding, collapseBorder bool
+	display, position         string
+	fontSize, lineHeight      float64 // a line's height as a part of the font's size
+	family                    family
+	bold, italic              bool
+	underline, strike         bool
+	color, background         rgba
+	gradient                  *gradient
+	image                     string // address of a background
+	align, space, transform   string // text-align, white-space, text-transform
+	valign, bullet, fit       string
+	hidden                    bool
+	opacity                   float64
+	margin, padding           [4]length
+	border                    [4]edge
+	radius                    length
+	width, height             length
+	minWidth, maxWidth        length
+	minHeight, maxHeight      length
+	inset                     [4]length // top, right, bottom, left
+	direction, justify, items string
+	gap                       length
+	grow                      float64
+	columns                   int
+	z                         int
+	vars                      map[string]string
+	collapseBorder, clip      bool
+	outer                     bool // sizes are those of the border box
 }
 
 type family uint8
@@ -165,7 +166,7 @@ func (c *computing) fontSize(s, parent *style, value string) {
 		s.fontSize = f
 		return
 	}
-	if l := c.lengthOf(value, parent.fontSize); l.unit != unset {
+	if l := c.lengthOf(value, parent.fontSize); l.unit == pixels || l.unit == percent {
 		s.fontSize = min(max(l.of(parent.fontSize, 0), 0.5), 2000)
 	}
 }

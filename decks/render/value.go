@@ -8,7 +8,7 @@ import (
 	"golang.org/x/image/colornames"
 )
 
-// length is a size: pixels, a part of what is around, or none (auto).
+// length is a size: pixels, a part of what is around, or what is left.
 type length struct {
 	value float64
 	unit  lengthUnit
@@ -17,9 +17,10 @@ type length struct {
 type lengthUnit uint8
 
 const (
-	unset lengthUnit = iota // auto, or not given
+	unset lengthUnit = iota // not given
 	pixels
 	percent
+	automatic
 )
 
 // of returns the size in pixels, given what a percentage is of; otherwise, if unset.
@@ -39,8 +40,11 @@ var units = map[string]float64{"px": 1, "pt": 4.0 / 3, "pc": 16, "in": 96, "cm":
 // lengthOf reads a size for an element of a font size.
 func (c *computing) lengthOf(s string, fontSize float64) length {
 	s = strings.ToLower(strings.TrimSpace(s))
-	if s == "" || s == "auto" || s == "none" || s == "normal" {
+	switch s {
+	case "", "none", "normal":
 		return length{}
+	case "auto":
+		return length{0, automatic}
 	}
 	i := len(s)
 	for i > 0 && (s[i-1] >= 'a' && s[i-1] <= 'z' || s[i-1] == '%') {
@@ -105,12 +109,32 @@ func colorOf(s string) (rgba, bool) {
 		return hexColor(hex)
 	}
 	if name, args, ok := strings.Cut(s, "("); ok {
+		if name == "color-mix" {
+			return mixedColor(args)
+		}
 		return functionColor(name, strings.TrimSuffix(strings.TrimSpace(args), ")"))
 	}
 	if c, ok := colornames.Map[s]; ok {
 		return rgba{c.R, c.G, c.B, 1}, true
 	}
 	return rgba{}, false
+}
+
+// mixedColor reads a colour thinned by transparent: "in srgb, #123 7%, transparent".
+func mixedColor(args string) (rgba, bool) {
+	parts := outside(strings.TrimSuffix(args, ")"), ',')
+	if len(parts) != 3 || strings.TrimSpace(parts[2]) != "transparent" {
+		return rgba{}, false
+	}
+	part := strings.TrimSpace(parts[1])
+	i := strings.LastIndexByte(part, ' ')
+	if i < 0 || !strings.HasSuffix(part, "%") {
+		return rgba{}, false
+	}
+	share, ok := number(strings.TrimSuffix(part[i+1:], "%"))
+	c, known := colorOf(part[:i])
+	c.a *= min(max(share/100, 0), 1)
+	return c, ok && known
 }
 
 func hexColor(hex string) (rgba, bool) {

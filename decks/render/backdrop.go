@@ -1,0 +1,104 @@
+package render
+
+import (
+	"strings"
+
+	"golang.org/x/net/html"
+)
+
+// backdrop is what is behind a slide.
+type backdrop struct {
+	color    rgba
+	gradient *gradient
+	picture  *picture
+	fit      string
+	opacity  float64
+}
+
+// backdrop reads a slide's background, and marks the slide as the framework does, so that
+// text can be readable on it.
+func (f *document) backdrop(s *html.Node) backdrop {
+	out := backdrop{color: f.background, opacity: 1, fit: "cover"}
+	value := attr(s, "data-background-color")
+	source := attr(s, "data-background-image")
+	if both := strings.TrimSpace(attr(s, "data-background")); both != "" {
+		switch _, ok := colorOf(both); {
+		case ok:
+			value = or(value, both)
+		case gradientOf(both) != nil:
+			out.gradient = gradientOf(both)
+		default:
+			source = or(source, both)
+		}
+	}
+	if c, ok := colorOf(value); ok {
+		out.color = c.over(f.background)
+		class := "has-light-background"
+		if out.color.dark() {
+			class = "has-dark-background"
+		}
+		addClass(s, class)
+	}
+	if g := gradientOf(attr(s, "data-background-gradient")); g != nil {
+		out.gradient = g
+	}
+	if source != "" {
+		out.picture = f.layout.pictures.load(f.ctx, source)
+	}
+	if size := attr(s, "data-background-size"); size == "contain" {
+		out.fit = size
+	}
+	if o, ok := number(attr(s, "data-background-opacity")); ok {
+		out.opacity = min(max(o, 0), 1)
+	}
+	return out
+}
+
+func or(s, otherwise string) string {
+	if s == "" {
+		return otherwise
+	}
+	return s
+}
+
+func addClass(n *html.Node, class string) {
+	for i := range n.Attr {
+		if n.Attr[i].Key == "class" {
+			n.Attr[i].Val += " " + class
+			return
+		}
+	}
+	n.Attr = append(n.Attr, html.Attribute{Key: "class", Val: class})
+}
+
+// paintBack fills a page with the background.
+func (f *document) paintBack(p *painter, b backdrop) {
+	p.under = b.color
+	p.setAlpha(1)
+	p.pdf.SetFillColor(int(b.color.r), int(b.color.g), int(b.color.b))
+	p.pdf.Rect(0, 0, pt(f.width), pt(f.height), "F")
+	if b.gradient != nil {
+		p.gradient(b.gradient, 0, 0, f.width, f.height)
+	}
+	if b.picture != nil {
+		p.setAlpha(b.opacity)
+		p.image(b.picture, 0, 0, f.width, f.height, b.fit)
+	}
+}
+
+// notes puts the speaker notes on a page of their own, in letters that fit on it.
+func (f *document) notes(text string) {
+	p := f.page()
+	s := *f.layout.computing.root()
+	s.space, s.color = "pre-wrap", rgba{r: 0x22, g: 0x22, b: 0x22, a: 1}
+	const edge = 60
+	for s.fontSize = 25; ; s.fontSize *= 0.8 {
+		n := element("div")
+		n.AppendChild(&html.Node{Type: html.TextNode, Data: text})
+		b := f.layout.element(n, &s, place{width: max(f.width-2*edge, 1), floats: &floats{}})
+		if b.h <= f.height-2*edge || s.fontSize < 5 {
+			p.box(b, edge, edge)
+			return
+		}
+	}
+}

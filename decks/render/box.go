@@ -1,0 +1,243 @@
+package render
+
+import (
+	"context"
+
+	"golang.org/x/net/html"
+)
+
+// box is an element that has been laid out. Places are those of the border box, from that
+// of the box around it, in pixels.
+type box struct {
+	node       *html.Node
+	style      *style
+	x, y, w, h float64
+	natural    float64 // width it would like, with padding and border
+	boxes      []*box  // what is in it
+	floating   []*box  // what has a place of its own in it
+	lines      []line
+	picture    *picture
+	marker     string // of an item of a list
+	label      string // of what cannot be shown
+}
+
+// line is a line of text.
+type line struct {
+	y, h  float64
+	spans []span
+}
+
+// span is text of one look, or a box, within a line.
+type span struct {
+	x, w, baseline float64 // from the line's top
+	text           string
+	style          *style
+	link           string
+	owner          *html.Node
+	box            *box
+}
+
+// layout places everything on slides.
+type layout struct {
+	ctx       context.Context //nolint:containedctx // bounds all of its work
+	computing *computing
+	fonts     *fonts
+	pictures  *pictures
+	err       error
+	shrinking int // boxes around that are being shrunk
+	depth     int
+}
+
+// floats are the boxes with places of their own in the nearest box that others may be
+// placed in.
+type floats struct {
+	pending []pendingBox
+}
+
+type pendingBox struct {
+	node   *html.Node
+	style  *style
+	x, y   float64 // where it would stand
+	parent *box
+}
+
+const (
+	maxShrinking = 4
+	maxDepth     = 200
+)
+
+// edges are the widths around a box's content.
+func (s *style) edges(width float64) (top, right, bottom, left float64) {
+	var v [4]float64
+	for i := range v {
+		v[i] = s.padding[i].of(width, 0)
+		if s.border[i].style != "" {
+			v[i] += s.border[i].width.of(width, 0)
+		}
+	}
+	return v[0], v[1], v[2], v[3]
+}
+
+// contentWidth is the width of the content in a given room, and whether the style says so.
+func (s *style) contentWidth(room float64) (w float64, fixed bool) {
+	_, right, _, left := s.edges(room)
+	w = room - right - left - s.margin[1].of(room, 0) - s.margin[3].of(room, 0)
+	if s.width.unit == pixels || s.width.unit == percent {
+		w, fixed = s.width.of(room, w), true
+		if s.outer {
+			w -= right + left
+		}
+	}
+	if m := s.maxWidth.of(room, -1); m >= 0 && w > m {
+		w = m
+	}
+	if m := s.minWidth.of(room, -1); m >= 0 && w < m {
+		w = m
+	}
+	return max(w, 0), fixed
+}
+
+// contentHeight is the height of content that would be h high; room is that of the box
+// around, if it is known.
+func (s *style) contentHeight(h, room float64) float64 {
+	top, _, bottom, _ := s.edges(room)
+	if s.height.unit == pixels || s.height.unit == percent && room > 0 {
+		h = s.height.of(room, h)
+		if s.outer {
+			h -= top + bottom
+		}
+	}
+	if m := s.minHeight.of(room, -1); m >= 0 && (room > 0 || s.minHeight.unit == pixels) {
+		h = max(h, m)
+	}
+	if m := s.maxHeight.of(room, -1); m >= 0 && s.clip && (room > 0 || s.maxHeight.unit == pixels) {
+		h = min(h, m)
+	}
+	return max(h, 0)
+}
+
+// place is what a box is laid out in.
+type place struct {
+	width, height float64 // room; 0: a height that nothing gives
+	floats        *floats
+	shrink        bool // as narrow as the content allows
+}
+
+// element lays out one element that stands alone: a block, or what stands in a line like one.
+func (l *layout) element(n *html.Node, s *style, in place) *box {
+	b := &box{node: n, style: s}
+	if l.ctx.Err() != nil || l.depth > maxDepth {
+		return b
+	}
+	l.depth++
+	defer func() { l.depth-- }()
+	top, right, bottom, left := s.edges(in.width)
+	width, fixed := s.contentWidth(in.width)
+	if l.replaced(b, in) {
+		return b
+	}
+	height := 0.0
+	if s.height.unit == pixels || s.height.unit == percent && in.height > 0 {
+		height = s.contentHeight(0, in.height)
+	}
+	inner, own := in.floats, &floats{}
+	if s.position != "" && s.position != "static" {
+		inner = own
+	}
+	content := place{width: width, height: height, floats: inner}
+	shrink := in.shrink && !fixed && s.display != "table"
+	if shrink && l.shrinking < maxShrinking {
+		l.shrinking++
+		trial := &box{node: n, style: s}
+		l.content(trial, place{width: width, height: height, floats: &floats{}})
+		l.shrinking--
+		content.width = min(width, trial.natural+0.01)
+	}
+	h := l.content(b, content)
+	if s.display == "table" {
+		content.width = min(width, max(b.natural, 0))
+		if fixed {
+			content.width = width
+		}
+	}
+	b.w = content.width + left + right
+	b.h = s.contentHeight(h, in.height) + top + bottom
+	b.natural += left + right
+	if fixed {
+		b.natural = b.w
+	}
+	b.shift(left, top)
+	if inner == own {
+		l.float(b, own)
+	}
+	return b
+}
+
+// shift moves the content of a box.
+func (b *box) shift(x, y float64) {
+	for _, c := range b.boxes {
+		c.x, c.y = c.x+x, c.y+y
+	}
+	for i := range b.lines {
+		b.lines[i].y += y
+		for j := range b.lines[i].spans {
+			b.lines[i].spans[j].x += x
+		}
+	}
+}
+
+// float places the boxes that have places of their own in b.
+func (l *layout) float(b *box, f *floats) {
+	bt, br, bb, bl := 0.0, 0.0, 0.0, 0.0
+	for i, p := range []*float64{&bt, &br, &bb, &bl} {
+		if b.style.border[i].style != "" {
+			*p = b.style.border[i].width.of(b.w, 0)
+		}
+	}
+	w, h := b.w-bl-br, b.h-bt-bb
+	for _, p := range f.pending {
+		s := p.style
+		top, right, bottom, left := s.inset[0], s.inset[1], s.inset[2], s.inset[3]
+		given := func(v length) bool { return v.unit == pixels || v.unit == percent }
+		room := w
+		if given(left) {
+			room -= left.of(w, 0)
+		}
+		if given(right) {
+			room -= right.of(w, 0)
+		}
+		stretched := given(left) && given(right)
+		c := l.element(p.node, s, place{width: max(room, 0), height: h, shrink: !stretched, floats: &floats{}})
+		if s.width.unit == percent { // of the whole, not of what is right of it
+			c = l.element(p.node, withWidth(s, length{s.width.of(w, 0), pixels}), place{width: w, height: h, floats: &floats{}})
+		}
+		switch {
+		case given(left):
+			c.x = bl + left.of(w, 0)
+		case given(right):
+			c.x = bl + w - right.of(w, 0) - c.w
+		default:
+			c.x = p.x
+		}
+		switch {
+		case given(top) && given(bottom) && s.height.unit == unset:
+			c.y = bt + top.of(h, 0)
+			c.h = max(c.h, h-top.of(h, 0)-bottom.of(h, 0))
+		case given(top):
+			c.y = bt + top.of(h, 0)
+		case given(bottom):
+			c.y = bt + h - bottom.of(h, 0) - c.h
+		default:
+			c.y = p.y
+		}
+		c.x += s.margin[3].of(w, 0)
+		c.y += s.margin[0].of(w, 0)
+		b.floating = append(b.floating, c)
+	}
+}
+
+func withWidth(s *style, w length) *style {
+	out := *s
+	out.width = w
+	return &out
+}

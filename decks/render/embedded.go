@@ -1,0 +1,247 @@
+package render
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+
+	"codeberg.org/go-pdf/fpdf"
+	"golang.org/x/net/html"
+
+	"catena/decks/theme"
+	"catena/storage/fault"
+)
+
+// Embedded is the renderer that needs no browser. It lays out what decks mostly consist of:
+// text, lists, tables, code, images, blocks with places of their own and backgrounds, in
+// the Go fonts. Drawings in SVG, formulas and scripts other than Latin, Greek and Cyrillic
+// are beyond it.
+type Embedded struct{}
+
+// EmbeddedName says in a file which renderer made it.
+const EmbeddedName = "catena embedded renderer"
+
+// PDF makes the file of a deck.
+func (Embedded) PDF(ctx context.Context, d *Deck, o Options) (data []byte, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			data, err = nil, fault.Internal.Errorf("embedded renderer: %v", p).WithCode(CodeCrashed)
+		}
+	}()
+	data, err = newDocument(ctx, d, o).render()
+	if err != nil {
+		return nil, timeout(ctx, err)
+	}
+	if ctx.Err() != nil {
+		return nil, timeout(ctx, ctx.Err())
+	}
+	return data, nil
+}
+
+// document is one file in the making.
+type document struct {
+	ctx           context.Context //nolint:containedctx // bounds all of its work
+	deck          *Deck
+	options       Options
+	pdf           *fpdf.Fpdf
+	layout        *layout
+	width, height float64 // of a page
+	body          *style
+	slides        *style
+	background    rgba
+	count         int // slides that have a number
+	pages         int
+}
+
+func newDocument(ctx context.Context, d *Deck, o Options) *document {
+	w, h := d.size(o.Margin)
+	pdf := fpdf.NewCustom(&fpdf.InitType{OrientationStr: "P", UnitStr: "pt", Size: fpdf.SizeType{Wd: pt(w), Ht: pt(h)}})
+	pdf.SetAutoPageBreak(false, 0)
+	pdf.SetMargins(0, 0, 0)
+	pdf.SetTitle(bmp(d.Title), true)
+	pdf.SetAuthor(bmp(d.Author), true)
+	pdf.SetSubject(bmp(d.Description), true)
+	pdf.SetLang(d.Language)
+	pdf.SetProducer(EmbeddedName, false)
+	pdf.SetCreator("catena", false)
+	return &document{ctx: ctx, deck: d, options: o, pdf: pdf, width: w, height: h}
+}
+
+// bmp drops characters beyond those the PDF library knows.
+func bmp(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r > 0xffff {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+func (f *document) render() ([]byte, error) {
+	root, slides, err := parse(f.deck)
+	if err != nil {
+		return nil, err
+	}
+	frame(root)
+	f.prepare(root)
+	for i := range slides {
+		if f.ctx.Err() != nil {
+			return nil, f.ctx.Err()
+		}
+		if err := f.slide(&slides[i]); err != nil {
+			return nil, err
+		}
+	}
+	if f.pages == 0 {
+		f.page()
+	}
+	var b bytes.Buffer
+	if err := f.pdf.Output(&b); err != nil {
+		return nil, fault.Internal.Errorf("embedded renderer: %w", err).WithCode(CodeCrashed)
+	}
+	if b.Len() > maxFile {
+		return nil, tooLarge("PDF: %d bytes, limit %d", b.Len(), maxFile)
+	}
+	return b.Bytes(), nil
+}
+
+// frame puts the elements around the slides that style sheets expect.
+func frame(slides *html.Node) (body *html.Node) {
+	reveal := element("div", "class", "reveal")
+	reveal.AppendChild(slides)
+	body = element("body", "class", "reveal-viewport")
+	body.AppendChild(reveal)
+	element("html").AppendChild(body)
+	return body
+}
+
+func (f *document) prepare(slides *html.Node) {
+	d := f.deck
+	sheets := []string{basics, theme.CSS(d.ThemeColor, d.ThemeFont, ""), d.CSS}
+	for n := range slides.Descendants() {
+		if n.Type == html.ElementNode && n.Data == "style" && n.FirstChild != nil {
+			sheets = append(sheets, n.FirstChild.Data)
+		}
+	}
+	c := &computing{sheet: newSheet(sheets...), rootSize: 16, width: float64(d.Width), height: float64(d.Height)}
+	f.layout = &layout{
+		ctx: f.ctx, computing: c, fonts: newFonts(f.pdf),
+		pictures: &pictures{deck: d, pdf: f.pdf, loaded: map[string]*picture{}},
+	}
+	reveal := slides.Parent
+	page := c.of(reveal.Parent.Parent, c.root())
+	f.body = c.of(reveal.Parent, page)
+	f.background = rgba{255, 255, 255, 1}
+	if f.body.background.visible() {
+		f.background = f.body.background.over(f.background)
+	}
+	f.slides = c.of(slides, c.of(reveal, f.body))
+}
+
+// slide lays out one slide and draws its pages.
+func (f *document) slide(s *slide) error {
+	back := f.backdrop(s.section)
+	parent := f.slides
+	if stack := s.section.Parent; stack != nil && stack.Data == "section" {
+		parent = f.layout.computing.of(stack, parent)
+	}
+	style := f.layout.computing.of(s.section, parent)
+	style.position, style.display = "relative", "block"
+	b := f.layout.element(s.section, style, place{
+		width: float64(f.deck.Width), height: float64(f.deck.Height), floats: &floats{},
+	})
+	x, y := (f.width-float64(f.deck.Width))/2, (f.height-float64(f.deck.Height))/2
+	if s.centred {
+		y = max((f.height-b.h)/2, 0)
+	}
+	if s.counted {
+		f.count++
+	}
+	last := 0
+	if f.options.SeparateFragments {
+		last = len(s.steps)
+	}
+	for i := range last + 1 {
+		p := f.page()
+		if f.pages > maxPages {
+			return tooLarge("deck: more than %d pages", maxPages)
+		}
+		f.paintBack(p, back)
+		if f.options.SeparateFragments {
+			p.hidden = hiddenAt(s.steps, i)
+		}
+		p.box(b, x, y)
+		if f.options.SlideNumber && s.counted {
+			f.number(p, i)
+		}
+	}
+	if f.options.SlideNotes && s.notes != "" {
+		f.notes(s.notes)
+	}
+	return f.pdf.Error()
+}
+
+// hiddenAt returns the fragments that do not show after so many steps: those to come, and
+// those that show only for a while.
+func hiddenAt(steps []step, shown int) map[*html.Node]bool {
+	out := map[*html.Node]bool{}
+	for i, s := range steps {
+		for _, n := range s {
+			if n == nil {
+				continue
+			}
+			visible := i < shown
+			switch {
+			case hasClass(n, "fade-out"):
+				visible = !visible
+			case hasClass(n, "current-visible"), hasClass(n, "fade-in-then-out"):
+				visible = i == shown-1
+			case emphasis(n):
+				visible = true
+			}
+			if !visible {
+				out[n] = true
+			}
+		}
+	}
+	return out
+}
+
+// emphasis reports whether a fragment is seen from the start and only changes its look.
+func emphasis(n *html.Node) bool {
+	for c := range strings.FieldsSeq(attr(n, "class")) {
+		switch {
+		case c == "grow", c == "shrink", c == "strike", c == "semi-fade-out", strings.HasPrefix(c, "highlight-"):
+			return true
+		}
+	}
+	return false
+}
+
+func (f *document) page() *painter {
+	f.pdf.AddPage()
+	f.pages++
+	return &painter{pdf: f.pdf, fonts: f.layout.fonts, pictures: f.layout.pictures, alpha: 1, under: f.background}
+}
+
+// number writes the number of the slide in the corner, with that of the fragment.
+func (f *document) number(p *painter, step int) {
+	text := fmt.Sprint(f.count)
+	if step > 0 {
+		text += fmt.Sprintf(".%d", step)
+	}
+	s := *f.slides
+	s.fontSize, s.underline, s.opacity = 18, false, 1
+	if c, ok := colorOf(f.body.vars["--r-main-color"]); ok {
+		s.color = c
+	}
+	if p.under.dark() == s.color.dark() {
+		s.color = rgba{255, 255, 255, 1}
+		if !p.under.dark() {
+			s.color = rgba{a: 1}
+		}
+	}
+	w := f.layout.fonts.width(text, &s)
+	p.span(&span{text: text, style: &s, w: w}, f.width-w-14, f.height-14)
+}

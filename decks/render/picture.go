@@ -1,0 +1,144 @@
+package render
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"fmt"
+	"image"
+	_ "image/gif" // decoders of what decks hold
+	_ "image/jpeg"
+	"image/png"
+	"net/url"
+	"strings"
+
+	"codeberg.org/go-pdf/fpdf"
+	_ "golang.org/x/image/bmp"
+	_ "golang.org/x/image/webp"
+)
+
+// picture is a decoded image that the file has once.
+type picture struct {
+	name          string
+	kind          string
+	width, height int
+}
+
+// pictures loads the images of a deck.
+type pictures struct {
+	deck   *Deck
+	pdf    *fpdf.Fpdf
+	loaded map[string]*picture
+}
+
+const (
+	maxPixels  = 40_000_000
+	maxPicture = 50 << 20
+)
+
+// load returns the image of an address; nil if there is none that can be shown. Nothing
+// is fetched: the address holds the image or names a file that is kept here.
+func (p *pictures) load(ctx context.Context, address string) *picture {
+	address = strings.TrimSpace(address)
+	if address == "" {
+		return nil
+	}
+	if got, ok := p.loaded[address]; ok {
+		return got
+	}
+	p.loaded[address] = nil
+	data, typ := p.deck.resource(ctx, address)
+	if len(data) == 0 || len(data) > maxPicture || strings.Contains(typ, "svg") {
+		return nil
+	}
+	pic := p.register(data)
+	p.loaded[address] = pic
+	return pic
+}
+
+func (p *pictures) register(data []byte) *picture {
+	config, format, err := image.DecodeConfig(bytes.NewReader(data))
+	if err != nil || config.Width <= 0 || config.Height <= 0 || config.Width*config.Height > maxPixels {
+		return nil
+	}
+	kind := map[string]string{"jpeg": "JPG", "png": "PNG"}[format]
+	if kind == "" || kind == "PNG" && !plainPNG(data) {
+		if data = repack(data); data == nil {
+			return nil
+		}
+		kind = "PNG"
+	}
+	pic := &picture{name: fmt.Sprintf("i%d", len(p.loaded)), kind: kind, width: config.Width, height: config.Height}
+	p.pdf.RegisterImageOptionsReader(pic.name, fpdf.ImageOptions{ImageType: kind}, bytes.NewReader(data))
+	if p.pdf.Err() {
+		p.pdf.ClearError()
+		return nil
+	}
+	return pic
+}
+
+// plainPNG reports whether a PNG is one that PDF can hold: 8 bits or less a colour, not
+// interlaced.
+func plainPNG(data []byte) bool {
+	return len(data) > 29 && data[24] <= 8 && data[28] == 0
+}
+
+// repack decodes an image and packs it as PNG.
+func repack(data []byte) []byte {
+	img, _, err := image.Decode(bytes.NewReader(data))
+	if err != nil {
+		return nil
+	}
+	flat := image.NewNRGBA(img.Bounds())
+	for y := img.Bounds().Min.Y; y < img.Bounds().Max.Y; y++ {
+		for x := img.Bounds().Min.X; x < img.Bounds().Max.X; x++ {
+			flat.Set(x, y, img.At(x, y))
+		}
+	}
+	var b bytes.Buffer
+	if (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(&b, flat) != nil {
+		return nil
+	}
+	return b.Bytes()
+}
+
+// resource returns what an address of the deck's stands for: its own data, or a file that
+// is kept here.
+func (d *Deck) resource(ctx context.Context, address string) (data []byte, typ string) {
+	if rest, ok := strings.CutPrefix(address, "data:"); ok {
+		head, body, found := strings.Cut(rest, ",")
+		if !found {
+			return nil, ""
+		}
+		head, coded := strings.CutSuffix(head, ";base64")
+		if !coded {
+			text, err := url.PathUnescape(body)
+			if err != nil {
+				return nil, ""
+			}
+			return []byte(text), head
+		}
+		body = strings.Map(func(r rune) rune {
+			if r <= ' ' {
+				return -1
+			}
+			return r
+		}, body)
+		if unescaped, err := url.PathUnescape(body); err == nil {
+			body = unescaped
+		}
+		data, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(body, "="))
+		if err != nil {
+			return nil, ""
+		}
+		return data, head
+	}
+	if d.File == nil {
+		return nil, ""
+	}
+	data, typ, err := d.File(ctx, address)
+	if err != nil {
+		return nil, ""
+	}
+	return data, typ
+}
