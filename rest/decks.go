@@ -18,7 +18,7 @@ import (
 func deckRoutes() []route {
 	const none = http.StatusNoContent
 	id, deck := numberOf("id"), numberOf("deck_id")
-	return []route{
+	return append(exportRoutes(), []route{
 		{method: "GET", path: "/v1/decks", handle: decks("Deck.List", http.StatusOK, viewOf, pageOf)},
 		{method: "POST", path: "/v1/decks", handle: decks("Deck.Create", http.StatusCreated, viewOf, fieldsOf)},
 		{method: "GET", path: "/v1/decks/trashed", handle: decks("Deck.ListTrashed", http.StatusOK, viewOf, pageOf)},
@@ -34,7 +34,7 @@ func deckRoutes() []route {
 		{method: "GET", path: "/v1/team/decks", handle: decks("Deck.ListTeam", http.StatusOK, viewOf, pageOf)},
 		{method: "GET", path: "/v1/team/decks/:id", handle: decks("Deck.GetTeam", http.StatusOK, viewOf, id, htmlWanted)},
 		{method: "GET", path: "/v1/user", handle: decks("Deck.Account", http.StatusOK, viewOf)},
-	}
+	}...)
 }
 
 const (
@@ -254,6 +254,9 @@ func encodeDeck(v any, status int, dry bool) ([]byte, error) {
 	}
 	var k deckAnswer
 	k.Tag, _ = m["etag"].(string)
+	if status == http.StatusAccepted {
+		k.Location, _ = m["location"].(string)
+	}
 	if data, ok := m["data"].(map[string]any); ok && status == http.StatusCreated {
 		if k.Location = fmt.Sprintf("/v1/decks/%v", data["id"]); data["deck_id"] != nil {
 			k.Location = fmt.Sprintf("/v1/decks/%v/share/%v", data["deck_id"], data["id"])

@@ -82,6 +82,7 @@ type Handler struct {
 	origins   map[string]bool
 	meters    *meters
 	runs      *runs
+	streams   chan struct{} // of events that are open
 	rates     *rates
 	stages    *stages
 	mounts    []mounted
@@ -102,6 +103,7 @@ func New(c Config) *Handler {
 	s.Limits = c.Limits.withDefaults()
 	s.meters = newMeters(s.Metrics)
 	s.runs = newRuns(s.Limits)
+	s.streams = make(chan struct{}, maxStreams)
 	s.rates = newRates(s.Limits.Rate)
 	s.stages = newStages()
 	s.exchanges.New = func() any { return &exchange{s: s} }

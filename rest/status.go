@@ -36,6 +36,7 @@ var codeStatuses = map[string]int{
 	codeSignIn:             http.StatusUnauthorized,
 	codeTimeout:            http.StatusInternalServerError,
 	codeTooMany:            http.StatusTooManyRequests,
+	"export_quota":         http.StatusTooManyRequests,
 	"idempotency_mismatch": http.StatusUnprocessableEntity,
 	"link_expired":         http.StatusGone,
 	"validation":           http.StatusUnprocessableEntity,

@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"catena/decks/export"
+	"catena/decks/render"
 	"catena/engine/mail"
 	"catena/listeners"
 	opsblob "catena/ops/blob"
@@ -21,6 +23,7 @@ func (a *app) jobHandlers() map[string]func(context.Context, storage.Job) error 
 		storage.MailJob:   a.mail.Job,
 	}
 	maps.Copy(all, opsblob.Jobs(a.blobs, a.outside))
+	maps.Copy(all, (&export.Worker{Repo: a.repo, PDF: render.Embedded{}, Log: a.log}).Jobs())
 	return all
 }
 

@@ -1,0 +1,181 @@
+// Package export keeps the exports of decks: a record for each, the deck as it was when the
+// export was asked for, the file once it is made, and how many a user may ask for. Its
+// worker carries them out behind the requests. What an export looks like to callers is for
+// package decks, how a file is made for package render.
+package export
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"catena/decks/render"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+// Export is one export of a deck.
+type Export struct {
+	ID        int64
+	Deck      int64
+	Doc       string // id of the deck's document
+	Owner     string
+	Format    string // "pdf", "zip"
+	Options   render.Options
+	Status    string // Pending until it is Completed or Failed, and never changes then
+	Stage     string `json:",omitempty"` // of a pending export
+	Created   time.Time
+	Started   time.Time `json:",omitzero"` // of the latest attempt
+	Completed time.Time `json:",omitzero"`
+	Attempts  int       `json:",omitempty"`
+	Failure   *Failure  `json:",omitempty"`
+	Warnings  []string  `json:",omitempty"`
+
+	Holder   string       // the id the files are held by
+	Settings render.Deck  // the deck as it was, without its HTML
+	Source   storage.Blob // its HTML then
+	File     storage.Blob // what was made
+}
+
+// Failure says why there is no file.
+type Failure struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+// The states of an export.
+const (
+	Pending   = "pending"
+	Completed = "completed"
+	Failed    = "failed"
+)
+
+// The stages of a pending one.
+const (
+	Queued    = "queued"
+	Rendering = "rendering"
+	Storing   = "storing"
+)
+
+const (
+	table      = "deck-exports"       // deck "/" export
+	quotaTable = "deck-export-quotas" // owner 0 export
+
+	// Kept is how long a file is kept once it is made.
+	Kept = 7 * 24 * time.Hour
+	// Quota is how many exports a user may ask for in QuotaTime.
+	Quota     = 10
+	QuotaTime = time.Hour
+	maxListed = 1000
+)
+
+// The kinds of jobs.
+const (
+	Job       = "deck.export"
+	ExpireJob = "deck.export.expire"
+)
+
+// jobData names the export a job is about.
+type jobData struct{ Deck, Export int64 }
+
+func key(deck, id int64) string { return fmt.Sprintf("%019d/%019d", deck, id) }
+
+// Find returns an export of a deck.
+func Find(tx *storage.Tx, deck, id int64) (*Export, error) {
+	var e Export
+	ok, err := tx.Table(table).Get(key(deck, id), &e)
+	if err == nil && (!ok || !e.Completed.IsZero() && !tx.Now().Before(e.Completed.Add(Kept))) {
+		err = fault.NotFound.Errorf("export %d of deck %d: does not exist", id, deck)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &e, nil
+}
+
+// List returns the exports of a deck, the newest first.
+func List(tx *storage.Tx, deck int64) ([]Export, error) {
+	var out []Export
+	var failed error
+	for _, raw := range tx.Table(table).Scan(key(deck, 0), key(deck+1, 0), true, maxListed) {
+		var e Export
+		if err := json.Unmarshal(raw, &e); err != nil {
+			failed = fault.Internal.Errorf("export: %w", err)
+			break
+		}
+		if e.Completed.IsZero() || tx.Now().Before(e.Completed.Add(Kept)) {
+			out = append(out, e)
+		}
+	}
+	return out, failed
+}
+
+func (e *Export) save(tx *storage.Tx) error { return tx.Table(table).Put(key(e.Deck, e.ID), e) }
+
+// Start takes an export on: counts it, pins the deck's HTML, which may be nil, and leaves
+// the rest to the worker.
+func Start(tx *storage.Tx, e *Export, source *storage.Blob) error {
+	if err := count(tx, e); err != nil {
+		return err
+	}
+	e.Status, e.Stage, e.Created, e.Holder = Pending, Queued, tx.Now(), tx.NewID()
+	if source != nil {
+		e.Source = meta(source)
+		if err := tx.HoldBlob(e.Holder, source); err != nil {
+			return err
+		}
+	}
+	data, err := json.Marshal(jobData{e.Deck, e.ID})
+	if err != nil {
+		return err
+	}
+	if err := tx.Enqueue(storage.Job{Kind: Job, As: e.Owner, Data: data}); err != nil {
+		return err
+	}
+	return e.save(tx)
+}
+
+func meta(b *storage.Blob) storage.Blob {
+	return storage.Blob{Name: b.Name, Type: b.Type, Encoding: b.Encoding, Digest: b.Digest, Size: b.Size}
+}
+
+// quotaRow is one export that counts.
+type quotaRow struct{ At time.Time }
+
+func quotaKey(owner string, id int64) string { return owner + "\x00" + fmt.Sprintf("%019d", id) }
+
+// count adds an export to those of the last hour, and refuses it if they are too many.
+func count(tx *storage.Tx, e *Export) error {
+	rows := tx.Table(quotaTable)
+	recent := 0
+	var first time.Time
+	for name, raw := range rows.Scan(quotaKey(e.Owner, 0), e.Owner+"\x01", false, 0) {
+		var row quotaRow
+		if err := json.Unmarshal(raw, &row); err != nil {
+			return fault.Internal.Errorf("export quota: %w", err)
+		}
+		if tx.Now().Sub(row.At) >= QuotaTime {
+			if err := rows.Delete(name); err != nil {
+				return err
+			}
+			continue
+		}
+		if recent++; recent == 1 {
+			first = row.At
+		}
+	}
+	if recent >= Quota {
+		wait := first.Add(QuotaTime).Sub(tx.Now()).Round(time.Second)
+		return fault.Limit.Errorf("exports: %d in the last hour, which is the limit; the next is possible in %s", recent, wait).
+			WithCode("export_quota")
+	}
+	return rows.Put(quotaKey(e.Owner, e.ID), quotaRow{tx.Now()})
+}
+
+// File returns the file of a completed export.
+func (e *Export) Blob(tx *storage.Tx) (*storage.Blob, error) {
+	if e.Status != Completed {
+		return nil, fault.NotFound.Errorf("export %d: has no file", e.ID)
+	}
+	return tx.HeldBlob(e.File), nil
+}

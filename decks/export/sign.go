@@ -1,0 +1,56 @@
+package export
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"net/url"
+	"strconv"
+	"time"
+
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+// LinkTime is how long an address of a file works.
+const LinkTime = 24 * time.Hour
+
+// Address returns the path of the file of an export, for whoever has it, and until when
+// it works.
+func (e *Export) Address(tx *storage.Tx) (path string, until time.Time) {
+	until = tx.Now().Add(LinkTime).Truncate(time.Second)
+	if last := e.Completed.Add(Kept).Truncate(time.Second); until.After(last) {
+		until = last
+	}
+	at := strconv.FormatInt(until.Unix(), 10)
+	q := url.Values{"expires": {at}, "signature": {sign(tx.Repo(), e.Deck, e.ID, at)}}
+	return fmt.Sprintf("/v1/decks/%d/exports/%d/download?%s", e.Deck, e.ID, q.Encode()), until
+}
+
+func sign(r *storage.Repo, deck, id int64, expires string) string {
+	m := hmac.New(sha256.New, r.Secret("deck export downloads"))
+	fmt.Fprintf(m, "%d/%d/%s", deck, id, expires)
+	return base64.RawURLEncoding.EncodeToString(m.Sum(nil))
+}
+
+// Open returns the export that an address is of: one we signed, that has not expired, of a
+// deck that is still there.
+func Open(tx *storage.Tx, deck, id int64, expires, signature string) (*Export, error) {
+	at, err := strconv.ParseInt(expires, 10, 64)
+	if err != nil || !hmac.Equal([]byte(signature), []byte(sign(tx.Repo(), deck, id, expires))) {
+		return nil, fault.Denied.Errorf("download of export %d: the signature is not valid", id).WithCode("invalid_signature")
+	}
+	if !tx.Now().Before(time.Unix(at, 0)) {
+		return nil, fault.NotFound.Errorf("download of export %d: the address has expired; read the export for a new one", id).WithCode("link_expired")
+	}
+	system := tx.As(tx.Repo().System())
+	e, err := Find(system, deck, id)
+	if err != nil {
+		return nil, err
+	}
+	if e.Status != Completed || !e.deckThere(system) {
+		return nil, fault.NotFound.Errorf("export %d of deck %d: does not exist", id, deck)
+	}
+	return e, nil
+}

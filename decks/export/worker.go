@@ -1,0 +1,289 @@
+package export
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"time"
+
+	"catena/decks/render"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+// Worker carries out exports.
+type Worker struct {
+	Repo *storage.Repo
+	PDF  render.Renderer
+	Log  *slog.Logger
+
+	// Deadline bounds an export from the moment it is asked for, or from the start of the
+	// server if that is later; 0 is 120 seconds.
+	Deadline time.Duration
+	// File finds a file that a deck refers to, for the deck's owner; nil finds none.
+	File func(ctx context.Context, owner, address string) (data []byte, typ string, err error)
+
+	began time.Time
+	slots chan struct{} // exports under way
+	queue chan struct{} // and the next one
+}
+
+// atOnce is how many exports are made at the same time. One more waits here, all others in
+// the outbox, where they hold nothing else up.
+const (
+	atOnce    = 2
+	waitAgain = 50 * time.Millisecond // an export that ends wakes the outbox
+)
+
+const (
+	deadline    = 120 * time.Second
+	maxAttempts = 2 // the first, and one after a server went away in the middle of it
+	maxSource   = 10 << 20
+	codeTrashed = "deck_trashed"
+	codeError   = "internal"
+)
+
+// Jobs are the kinds of jobs the worker carries out.
+func (w *Worker) Jobs() map[string]func(context.Context, storage.Job) error {
+	w.began = time.Now()
+	w.slots, w.queue = make(chan struct{}, atOnce), make(chan struct{}, 1)
+	if w.Deadline == 0 {
+		w.Deadline = deadline
+	}
+	if w.Log == nil {
+		w.Log = slog.Default()
+	}
+	return map[string]func(context.Context, storage.Job) error{Job: w.export, ExpireJob: w.expire}
+}
+
+// export makes the file of an export. It returns an error only if that is to be done again,
+// because the server is about to stop.
+func (w *Worker) export(ctx context.Context, j storage.Job) error {
+	var data jobData
+	if err := json.Unmarshal(j.Data, &data); err != nil {
+		return &storage.GaveUp{Err: err}
+	}
+	select {
+	case w.queue <- struct{}{}:
+	default:
+		return &storage.Later{At: time.Now().Add(waitAgain), Why: "other exports are made"}
+	}
+	select {
+	case w.slots <- struct{}{}:
+		<-w.queue
+	case <-ctx.Done():
+		<-w.queue
+		return stopping()
+	}
+	defer func() { <-w.slots }()
+	return w.make(ctx, data)
+}
+
+// make makes one export's file.
+func (w *Worker) make(ctx context.Context, data jobData) error {
+	e, d, err := w.begin(ctx, data)
+	if err != nil || e == nil {
+		return err
+	}
+	file, warnings, err := w.render(ctx, e, d)
+	if err == nil {
+		err = w.complete(ctx, e, file, warnings)
+	}
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		if err := w.undo(ctx, e); err != nil {
+			return err
+		}
+		return stopping()
+	}
+	return w.fail(ctx, e, err)
+}
+
+// stopping has the outbox keep a job for the next start.
+func stopping() error { return &storage.Later{At: time.Now(), Why: "the server stops"} }
+
+// begin notes the attempt, and reads the deck as it was. Both are nil if there is nothing
+// to be done any more.
+func (w *Worker) begin(ctx context.Context, data jobData) (e *Export, d *render.Deck, err error) {
+	var stopped error
+	err = w.Repo.Update(ctx, w.Repo.System(), func(tx *storage.Tx) error {
+		e, d, stopped = nil, nil, nil
+		found, err := Find(tx, data.Deck, data.Export)
+		if fault.Is(err, fault.NotFound) || err == nil && found.Status != Pending {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		e = found
+		switch {
+		case !e.deckThere(tx):
+			stopped = fault.NotFound.Errorf("deck %d: was trashed before its export was made", e.Deck).WithCode(codeTrashed)
+			return nil
+		case e.Attempts >= maxAttempts:
+			stopped = fault.Unavailable.Errorf("export %d: was broken off twice", e.ID).WithCode(render.CodeCrashed)
+			return nil
+		}
+		e.Attempts++
+		e.Stage, e.Started = Rendering, tx.Now()
+		settings := e.Settings
+		d = &settings
+		if e.Source.Digest != "" {
+			text, err := tx.HeldBlob(e.Source).Bytes(maxSource)
+			if err != nil {
+				return err
+			}
+			d.HTML = string(text)
+		}
+		return e.save(tx)
+	})
+	if err == nil && stopped != nil {
+		return nil, nil, w.fail(ctx, e, stopped)
+	}
+	return e, d, err
+}
+
+// deckThere reports whether the deck still is, and not in the trash.
+func (e *Export) deckThere(tx *storage.Tx) bool {
+	d, err := tx.Doc(storage.Ref(e.Doc))
+	return err == nil && !d.IsTrashed()
+}
+
+func (w *Worker) render(ctx context.Context, e *Export, d *render.Deck) (file []byte, warnings []string, err error) {
+	end := e.Created
+	if w.began.After(end) {
+		end = w.began
+	}
+	ctx, cancel := context.WithDeadline(ctx, end.Add(w.Deadline))
+	defer cancel()
+	if w.File != nil {
+		d.File = func(ctx context.Context, address string) ([]byte, string, error) {
+			return w.File(ctx, e.Owner, address)
+		}
+	}
+	if e.Format == "zip" {
+		file, err = render.ZIP(ctx, d)
+	} else {
+		file, err = w.PDF.PDF(ctx, d, e.Options)
+	}
+	if err != nil && ctx.Err() == context.DeadlineExceeded { //nolint:errorlint // Err returns it bare
+		err = fault.Unavailable.Errorf("export: took more than %s", w.Deadline).WithCode(render.CodeTimeout)
+	}
+	return file, d.Missing(), err
+}
+
+// undo gives an attempt back that ended because the server stops.
+func (w *Worker) undo(ctx context.Context, e *Export) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	return w.change(ctx, e, func(_ *storage.Tx, e *Export) error {
+		e.Attempts--
+		e.Stage = Queued
+		return nil
+	})
+}
+
+// change changes a pending export; one that is no longer pending stays as it is.
+func (w *Worker) change(ctx context.Context, e *Export, fn func(*storage.Tx, *Export) error) error {
+	system := w.Repo.System()
+	system.Actor = e.Owner
+	return w.Repo.Update(ctx, system, func(tx *storage.Tx) error {
+		now, err := Find(tx, e.Deck, e.ID)
+		if fault.Is(err, fault.NotFound) || err == nil && now.Status != Pending {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := fn(tx, now); err != nil {
+			return err
+		}
+		return now.save(tx)
+	})
+}
+
+// complete keeps the file and tells whoever listens.
+func (w *Worker) complete(ctx context.Context, e *Export, file []byte, warnings []string) error {
+	typ := map[string]string{"pdf": "application/pdf", "zip": "application/zip"}[e.Format]
+	blob, err := w.Repo.Blobs().Spool(ctx, e.Settings.Name(e.Format), typ, bytes.NewReader(file), 0)
+	if err != nil {
+		return err
+	}
+	return w.change(ctx, e, func(tx *storage.Tx, e *Export) error {
+		if err := tx.HoldBlob(e.Holder, blob); err != nil {
+			return err
+		}
+		e.Status, e.Stage, e.Completed, e.File, e.Warnings = Completed, "", tx.Now(), meta(blob), warnings
+		return e.end(tx, "export.completed")
+	})
+}
+
+// fail ends an export without a file. What was not the caller's fault does not count.
+func (w *Worker) fail(ctx context.Context, e *Export, cause error) error {
+	f := &Failure{Code: codeError, Message: "the export could not be made"}
+	var known *fault.Error
+	if errors.As(cause, &known) && known.Code != "" {
+		f.Code, f.Message = known.Code, known.Message
+	}
+	w.Log.Warn("export failed", "deck", e.Deck, "export", e.ID, "code", f.Code, "error", cause)
+	return w.change(ctx, e, func(tx *storage.Tx, e *Export) error {
+		e.Status, e.Stage, e.Failure = Failed, "", f
+		if f.Code != codeTrashed && f.Code != render.CodeTooLarge {
+			if err := tx.Table(quotaTable).Delete(quotaKey(e.Owner, e.ID)); err != nil {
+				return err
+			}
+		}
+		return e.end(tx, "export.failed")
+	})
+}
+
+// end releases the source, has the export forgotten in time, and fires an event.
+func (e *Export) end(tx *storage.Tx, event string) error {
+	if e.Source.Digest != "" && e.Source.Digest != e.File.Digest {
+		if err := tx.ReleaseBlob(e.Holder, e.Source.Digest); err != nil {
+			return err
+		}
+	}
+	data, err := json.Marshal(jobData{e.Deck, e.ID})
+	if err != nil {
+		return err
+	}
+	err = tx.Enqueue(storage.Job{Kind: ExpireJob, As: e.Owner, Due: tx.Now().Add(Kept), Data: data})
+	if err != nil {
+		return err
+	}
+	extra := map[string]any{"export": e.ID, "deck": e.Deck, "format": e.Format, "status": e.Status}
+	if e.Failure != nil {
+		extra["code"] = e.Failure.Code
+	}
+	d, err := tx.Doc(storage.Ref(e.Doc))
+	if err != nil {
+		d = nil // the deck is gone; what happened is told without it
+	}
+	return tx.Fire(event, d, extra)
+}
+
+// expire forgets an export and releases its file.
+func (w *Worker) expire(ctx context.Context, j storage.Job) error {
+	var data jobData
+	if err := json.Unmarshal(j.Data, &data); err != nil {
+		return &storage.GaveUp{Err: err}
+	}
+	return w.Repo.Update(ctx, w.Repo.System(), func(tx *storage.Tx) error {
+		var e Export
+		ok, err := tx.Table(table).Get(key(data.Deck, data.Export), &e)
+		if err != nil || !ok {
+			return err
+		}
+		if e.File.Digest != "" {
+			if err := tx.ReleaseBlob(e.Holder, e.File.Digest); err != nil {
+				return err
+			}
+		}
+		return tx.Table(table).Delete(key(data.Deck, data.Export))
+	})
+}

@@ -1,0 +1,168 @@
+package render
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"html/template"
+	"io/fs"
+	"regexp"
+	"strings"
+
+	"catena/decks/theme"
+	"catena/storage/fault"
+)
+
+//go:embed start.js
+var startScript []byte
+
+// pageTemplate is the page of a deck. Decks were cleaned when they were written.
+var pageTemplate = template.Must(template.New("page").Parse(`<!doctype html>
+<html lang="{{.Language}}" dir="{{.Direction}}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="generator" content="catena">
+<title>{{.Title}}</title>
+{{with .Author}}<meta name="author" content="{{.}}">
+{{end}}{{with .Description}}<meta name="description" content="{{.}}">
+{{end}}<link rel="icon" href="data:,">
+{{range .Styles}}<link rel="stylesheet" href="{{.}}">
+{{end}}</head>
+<body>
+<main class="reveal"><div class="slides">
+{{.HTML}}
+</div></main>
+<script type="application/json" id="deck">{{.Config}}</script>
+{{range .Scripts}}<script src="{{.}}"></script>
+{{end}}</body>
+</html>
+`))
+
+// page is a deck as a browser shows it: the page itself, and the files beside it by name.
+type page struct {
+	html  []byte
+	files map[string][]byte
+}
+
+// config are the options of the framework.
+type config struct {
+	Width                int     `json:"width"`
+	Height               int     `json:"height"`
+	Margin               float64 `json:"margin"`
+	Transition           string  `json:"transition"`
+	BackgroundTransition string  `json:"backgroundTransition"`
+	RTL                  bool    `json:"rtl"`
+	Loop                 bool    `json:"loop"`
+	Center               bool    `json:"center"`
+	Hash                 bool    `json:"hash"`
+	PostMessage          bool    `json:"postMessage"`
+	Help                 bool    `json:"help"`
+	ViewDistance         int     `json:"viewDistance"`
+
+	Print bool `json:"print"`
+	*printing
+}
+
+// printing are the options that count on paper.
+type printing struct {
+	View              string `json:"view"`
+	MaxPagesPerSlide  int    `json:"pdfMaxPagesPerSlide"`
+	PageHeightOffset  int    `json:"pdfPageHeightOffset"`
+	SeparateFragments bool   `json:"pdfSeparateFragments"`
+	ShowNotes         any    `json:"showNotes"`
+	SlideNumber       bool   `json:"slideNumber"`
+	ShowSlideNumber   string `json:"showSlideNumber"`
+	AutoAnimate       bool   `json:"autoAnimate"`
+}
+
+// config is what the framework is told, for the screen or, with options, for paper.
+func (d *Deck) config(o *Options) config {
+	c := config{
+		Width: d.Width, Height: d.Height, Margin: d.Margin, Transition: or(d.Transition, "slide"),
+		BackgroundTransition: or(d.BackgroundTransition, "slide"), RTL: d.RTL, Loop: d.Loop, Hash: true, Help: true, ViewDistance: 3,
+	}
+	if o == nil {
+		return c
+	}
+	c.Margin, c.Hash, c.Help, c.Print = o.Margin, false, false, true
+	c.printing = &printing{
+		View: "print", MaxPagesPerSlide: 1, SeparateFragments: o.SeparateFragments, ShowNotes: false,
+		SlideNumber: o.SlideNumber, ShowSlideNumber: "all",
+	}
+	if o.SlideNotes {
+		c.ShowNotes = "separate-page"
+	}
+	return c
+}
+
+// plugin is a part of the framework that only some decks need.
+type plugin struct {
+	needed                 *regexp.Regexp
+	script, script2, style string
+}
+
+var plugins = []plugin{
+	{needed: regexp.MustCompile(`data-markdown`), script: theme.Markdown},
+	{needed: regexp.MustCompile(`<pre|data-markdown`), script: theme.Highlight, style: theme.HighlightCSS},
+	{needed: regexp.MustCompile(`\\\(|\\\[|\$\$|data-block-type=["']?math`), script: theme.Katex, script2: theme.KatexAuto},
+}
+
+// page makes the page of a deck, with everything it needs but a browser.
+func (d *Deck) page(ctx context.Context, o *Options) (*page, error) {
+	built, err := theme.Files()
+	if err != nil {
+		return nil, fault.Wrap(err, "rendering").WithCode(CodeUnavailable)
+	}
+	p := &page{files: map[string][]byte{}}
+	read := func(to string, names ...string) error {
+		for _, name := range names {
+			data, err := fs.ReadFile(built, name)
+			if err != nil {
+				return fault.Unavailable.Errorf("rendering: %s is not built into this program", name).WithCode(CodeUnavailable)
+			}
+			p.files[to+name] = data
+		}
+		return nil
+	}
+	styles := []string{"reveal/" + theme.ResetCSS, "reveal/" + theme.RevealCSS}
+	scripts := []string{"reveal/" + theme.Reveal}
+	names := []string{theme.ResetCSS, theme.RevealCSS, theme.Reveal, "licenses/reveal.js.txt"}
+	for _, plug := range plugins {
+		if !plug.needed.MatchString(d.HTML) {
+			continue
+		}
+		for _, script := range []string{plug.script, plug.script2} {
+			if script != "" {
+				scripts, names = append(scripts, "reveal/"+script), append(names, script)
+			}
+		}
+		if plug.style != "" {
+			styles, names = append(styles, "reveal/"+plug.style), append(names, plug.style)
+		}
+	}
+	if err := read("reveal/", names...); err != nil {
+		return nil, err
+	}
+	if err := read("", theme.FontFiles(d.ThemeFont)...); err != nil {
+		return nil, err
+	}
+	p.files["theme.css"] = []byte(theme.CSS(d.ThemeColor, d.ThemeFont, ""))
+	p.files["deck.css"] = []byte(d.CSS)
+	p.files["start.js"] = startScript
+	html := p.assets(ctx, d)
+	config, err := json.Marshal(d.config(o))
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	err = pageTemplate.Execute(&b, map[string]any{
+		"Title": d.Title, "Author": d.Author, "Description": d.Description, "Language": or(d.Language, "en"),
+		"Direction": map[bool]string{true: "rtl", false: "ltr"}[d.RTL], "Styles": append(styles, "theme.css", "deck.css"),
+		"Scripts": append(scripts, "start.js"), "HTML": template.HTML(html), //nolint:gosec // cleaned when it was written
+		"Config": template.JS(strings.ReplaceAll(string(config), "<", `\u003c`)), //nolint:gosec // JSON
+	})
+	p.html = b.Bytes()
+	return p, err
+}
