@@ -23,6 +23,7 @@ import (
 	"catena/ops/upload"
 	"catena/ops/user"
 	"catena/ops/version"
+	"catena/ops/webhook"
 )
 
 // All are the operations of every family.
@@ -45,4 +46,5 @@ var All = [][]engine.Op{
 	upload.Ops,
 	user.Ops,
 	version.Ops,
+	webhook.Ops,
 }

@@ -5,7 +5,7 @@ import "slices"
 // apiRoutes are the addresses below /api/v1, also reached below /site/api/v1 and below
 // /api/v1/repo/{repository}. Adapters of documents are in adapter.go.
 func apiRoutes() []route {
-	return slices.Concat(platformRoutes(), directoryRoutes(), uploadRoutes(), documentRoutes())
+	return slices.Concat(platformRoutes(), directoryRoutes(), uploadRoutes(), documentRoutes(), serviceRoutes())
 }
 
 // topRoutes are the addresses that stand beside /api/v1.

@@ -31,7 +31,7 @@ const (
 	jobTime    = 5 * time.Minute  // longest time one try may take
 	jobLease   = 30 * time.Second // so long a dead worker holds its jobs back
 	jobRenewal = 10 * time.Second
-	jobWorkers = 4
+	jobWorkers = 8
 	jobPause   = time.Second // longest time before the queue is looked at again
 	jobKept    = 7 * 24 * time.Hour
 	jobFailure = 2000 // bytes of what went wrong

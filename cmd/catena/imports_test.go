@@ -31,6 +31,7 @@ var imports = map[string][]string{
 	"engine/entity":       {"engine", "storage", "storage/blob", "storage/schema"},
 	"engine/library":      {"engine"},
 	"engine/mail":         {"storage"},
+	"engine/webhook":      {"storage"},
 	"engine/scenario":     {"engine", "engine/entity", "storage", "storage/..."},
 	"ops":                 {"ops/...", "engine"},
 	"storage/storagetest": {"..."}, // a repository for tests

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"maps"
+	"net/http"
 	"os"
 	"path/filepath"
 
@@ -11,20 +13,34 @@ import (
 	"catena/decks/export"
 	"catena/decks/render"
 	"catena/engine/mail"
+	"catena/engine/webhook"
 	"catena/listeners"
 	opsblob "catena/ops/blob"
 	"catena/storage"
+	"catena/storage/egress"
 )
 
 // jobHandlers is the table of what the outbox is carried out by: one line for each kind of job.
 func (a *app) jobHandlers() map[string]func(context.Context, storage.Job) error {
 	all := map[string]func(context.Context, storage.Job) error{
-		listeners.JobKind: a.listeners.Job,
-		storage.MailJob:   a.mail.Job,
+		listeners.JobKind:   a.listeners.Job,
+		storage.MailJob:     a.mail.Job,
+		storage.DeliveryJob: a.webhooks.Job,
 	}
 	maps.Copy(all, opsblob.Jobs(a.blobs, a.outside))
 	maps.Copy(all, (&export.Worker{Repo: a.repo, PDF: render.Embedded{}, Log: a.log}).Jobs())
 	return all
+}
+
+// postWith sends the deliveries of webhooks by the client for all that leaves the server.
+func postWith(client *egress.Client) webhook.Post {
+	return func(ctx context.Context, address string, h http.Header, body []byte) (int, error) {
+		a, err := client.Post(ctx, address, h, bytes.NewReader(body), int64(len(body)))
+		if err != nil {
+			return 0, err
+		}
+		return a.Status, a.Body.Close()
+	}
 }
 
 // smtp is the mail server that messages are handed to.

@@ -15,6 +15,7 @@ import (
 	"catena/decks"
 	"catena/engine"
 	"catena/engine/mail"
+	"catena/engine/webhook"
 	"catena/listeners"
 	"catena/ops"
 	opsblob "catena/ops/blob"
@@ -48,6 +49,7 @@ type app struct {
 	scripts   *scripts.Runner
 	listeners *listeners.Listeners
 	mail      *mail.Sender
+	webhooks  *webhook.Sender
 	outside   opsblob.Outside // what operations may reach; its client is the one there is
 }
 
@@ -147,6 +149,7 @@ func (a *app) start(ctx context.Context, o openOptions) error {
 	if a.outside.Client, err = egress.New(o.egress); err != nil {
 		return usage{err}
 	}
+	a.webhooks = webhook.New(a.repo, postWith(a.outside.Client), a.log, nil)
 	if set, err = set.With(opsblob.OpsWith(a.outside)); err != nil {
 		return err
 	}

@@ -134,6 +134,9 @@ func reduceEntity(m map[string]any) any {
 	if _, text := m["key"].(string); text && m["scope"] != nil {
 		out["key"] = "…" // an API key is random
 	}
+	if _, text := m["secret"].(string); text && m["url"] != nil {
+		out["secret"] = "…" // so is that of a webhook
+	}
 	return out
 }
 

@@ -1,0 +1,345 @@
+package webhook_test
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"catena/engine/webhook"
+	"catena/storage"
+	"catena/storage/storagetest"
+)
+
+// world is a repository whose webhooks are delivered to a function.
+type world struct {
+	*storage.Repo
+	t     *testing.T
+	send  *webhook.Sender
+	skip  atomic.Int64
+	mu    sync.Mutex
+	posts []post
+	reply func(post) (int, error)
+}
+
+type post struct {
+	url  string
+	head http.Header
+	body string
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{t: t, reply: func(post) (int, error) { return 204, nil }}
+	clock := func() time.Time { return time.Now().Add(time.Duration(w.skip.Load())) }
+	w.Repo = storagetest.Open(t, func(c *storage.Config) { c.Clock = clock })
+	w.send = webhook.New(w.Repo, w.post, slog.New(slog.DiscardHandler), clock)
+	w.as("", func(tx *storage.Tx) error {
+		for _, name := range []string{"ada", "bob"} {
+			if err := tx.SaveUser(&storage.User{Username: name}, ""); err != nil {
+				return err
+			}
+		}
+		root, err := tx.Root()
+		if err != nil {
+			return err
+		}
+		_, err = tx.SetACL(root, "local", []storage.ACE{{User: "ada", Permission: "ReadWrite", Granted: true}})
+		return err
+	})
+	return w
+}
+
+func (w *world) post(_ context.Context, address string, h http.Header, body []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	p := post{address, h, string(body)}
+	w.posts = append(w.posts, p)
+	return w.reply(p)
+}
+
+func (w *world) got() []post {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.posts)
+}
+
+// as runs fn for a user, or for the system.
+func (w *world) as(user string, fn func(tx *storage.Tx) error) {
+	w.t.Helper()
+	err := w.Update(w.t.Context(), w.System(), func(tx *storage.Tx) error {
+		if user != "" {
+			p, err := tx.PrincipalOf(user)
+			if err != nil {
+				return err
+			}
+			tx = tx.As(p)
+		}
+		return fn(tx)
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) hook(user string, events ...string) (hook storage.Webhook, secret string) {
+	w.t.Helper()
+	w.as(user, func(tx *storage.Tx) (err error) {
+		hook, secret, err = tx.CreateWebhook(storage.Webhook{URL: "https://example.org/" + user, Events: events})
+		return err
+	})
+	return hook, secret
+}
+
+func (w *world) make(user, name string) {
+	w.t.Helper()
+	w.as(user, func(tx *storage.Tx) error {
+		root, err := tx.Root()
+		if err != nil {
+			return err
+		}
+		_, err = tx.Create(root, "File", name, storage.Props{"dc:title": "T"})
+		return err
+	})
+}
+
+// work carries out jobs until a condition holds.
+func (w *world) work(until func() bool) {
+	w.t.Helper()
+	ctx, cancel := context.WithTimeout(w.t.Context(), 20*time.Second)
+	done := make(chan error, 1)
+	go func() {
+		done <- w.RunJobs(ctx, map[string]func(context.Context, storage.Job) error{storage.DeliveryJob: w.send.Job})
+	}()
+	for !until() && ctx.Err() == nil {
+		time.Sleep(3 * time.Millisecond)
+	}
+	if ctx.Err() != nil {
+		w.t.Error("it did not happen")
+	}
+	cancel()
+	if err := <-done; err != nil {
+		w.t.Error(err)
+	}
+}
+
+func (w *world) idle() bool {
+	var jobs []storage.JobState
+	w.as("", func(tx *storage.Tx) (err error) { jobs, err = tx.Jobs("", storage.DeliveryJob, 1000); return err })
+	return len(jobs) == 0
+}
+
+func (w *world) deliveries(hook string) (out []storage.Delivery) {
+	w.t.Helper()
+	w.as("", func(tx *storage.Tx) (err error) { out, err = tx.Deliveries(hook, 0); return err })
+	return out
+}
+
+func TestDeliver(t *testing.T) {
+	w := newWorld(t)
+	hook, secret := w.hook("ada", "document.created", "deck.*")
+	w.hook("bob", "*") // may read nothing
+	w.make("ada", "f")
+	w.as("ada", func(tx *storage.Tx) error {
+		d, err := tx.Doc("/f")
+		if err != nil {
+			return err
+		}
+		if err := d.Set("dc:title", "x"); err != nil {
+			return err
+		}
+		if _, err = tx.Save(d, storage.SaveOptions{}); err != nil {
+			return err
+		}
+		return tx.Fire("deck.created", d, map[string]any{"id": 7})
+	})
+	rolledBack := errors.New("rolled back")
+	if err := w.Update(t.Context(), w.System(), func(tx *storage.Tx) error {
+		return errors.Join(tx.Fire("deck.created", nil, nil), rolledBack)
+	}); !errors.Is(err, rolledBack) {
+		t.Fatal(err)
+	}
+	w.work(w.idle)
+	posts := w.got()
+	if len(posts) != 2 {
+		t.Fatalf("posts %+v", posts)
+	}
+	slices.SortFunc(posts, func(a, b post) int { return strings.Compare(a.body, b.body) })
+	var m struct {
+		Type      string
+		Timestamp time.Time
+		Data      struct {
+			ID       int
+			User     string
+			Document struct{ UID, Path, Title string }
+		}
+	}
+	i := slices.IndexFunc(posts, func(p post) bool { return strings.Contains(p.body, "deck.created") })
+	p := posts[max(i, 0)]
+	if err := json.Unmarshal([]byte(p.body), &m); err != nil || m.Type != "deck.created" || m.Data.ID != 7 || m.Data.User != "ada" || m.Data.Document.Path != "/f" || m.Timestamp.IsZero() {
+		t.Errorf("body %s: %v", p.body, err)
+	}
+	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var seconds int64
+	if _, err := fmt.Sscan(p.head.Get("webhook-timestamp"), &seconds); err != nil {
+		t.Fatal(err)
+	}
+	want := webhook.Sign([][]byte{key}, p.head.Get("webhook-id"), time.Unix(seconds, 0), []byte(p.body))
+	if got := p.head.Get("webhook-signature"); got != want || !strings.HasPrefix(got, "v1,") {
+		t.Errorf("signature %s, want %s", got, want)
+	}
+	if ds := w.deliveries(hook.ID); len(ds) != 2 || ds[0].State != storage.DeliveryDone || ds[0].Status != 204 || ds[0].Tries != 1 {
+		t.Errorf("deliveries %+v", ds)
+	}
+}
+
+// TestSignature checks the example that the specification of Standard Webhooks gives.
+func TestSignature(t *testing.T) {
+	key, err := base64.StdEncoding.DecodeString("MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := webhook.Sign([][]byte{key}, "msg_p5jXN8AQM9LWM0D4loKWxJek", time.Unix(1614265330, 0), []byte(`{"test": 2432232314}`))
+	if want := "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+func TestRotate(t *testing.T) {
+	w := newWorld(t)
+	hook, _ := w.hook("ada", "document.created")
+	w.as("ada", func(tx *storage.Tx) error { _, _, err := tx.UpdateWebhook(hook, true); return err })
+	w.make("ada", "a")
+	w.work(w.idle)
+	w.skip.Add(int64(25 * time.Hour))
+	w.make("ada", "b")
+	w.work(w.idle)
+	for i, want := range []int{2, 1} {
+		if n := len(strings.Fields(w.got()[i].head.Get("webhook-signature"))); n != want {
+			t.Errorf("%d signatures, want %d", n, want)
+		}
+	}
+}
+
+// TestFailing: an address that fails is tried again, then given up, and may be told again by hand.
+func TestFailing(t *testing.T) {
+	w := newWorld(t)
+	hook, _ := w.hook("ada", "document.created")
+	w.reply = func(post) (int, error) { return 500, nil }
+	w.make("ada", "a")
+	for n := 1; n <= 8; n++ {
+		w.work(func() bool { return len(w.got()) == n })
+		w.skip.Add(int64(time.Hour))
+		if n >= 5 {
+			w.skip.Add(int64(18 * time.Hour))
+		}
+		if ds := w.deliveries(hook.ID); ds[0].State == storage.DeliveryFailed {
+			break
+		}
+	}
+	ds := w.deliveries(hook.ID)
+	if len(ds) != 1 || ds[0].State != storage.DeliveryFailed || ds[0].Status != 500 || !strings.Contains(ds[0].Failure, "500") {
+		t.Fatalf("deliveries %+v", ds)
+	}
+	w.as("ada", func(tx *storage.Tx) error {
+		now, err := tx.Webhook(hook.ID)
+		if err == nil && (!now.Disabled || now.Reason == "") {
+			t.Errorf("not disabled after a day: %+v", now)
+		}
+		now.Disabled = false
+		_, _, err2 := tx.UpdateWebhook(now, false)
+		_, err3 := tx.Redeliver(storage.DeliveryRef{Webhook: hook.ID, Delivery: ds[0].ID})
+		return errors.Join(err, err2, err3)
+	})
+	w.mu.Lock()
+	w.reply = func(post) (int, error) { return 200, nil }
+	w.mu.Unlock()
+	w.work(w.idle)
+	if ds := w.deliveries(hook.ID); ds[0].State != storage.DeliveryDone {
+		t.Errorf("deliveries %+v", ds)
+	}
+}
+
+// TestDead: an address that hangs does not hold up the others, and one that is gone is told no more.
+func TestDead(t *testing.T) {
+	w := newWorld(t)
+	dead, _ := w.hook("ada", "document.created")
+	w.as("ada", func(tx *storage.Tx) error {
+		_, _, err := tx.CreateWebhook(storage.Webhook{URL: "https://example.org/well", Events: []string{"document.created"}})
+		return err
+	})
+	w.reply = func(p post) (int, error) {
+		if strings.HasSuffix(p.url, "/ada") {
+			return 410, nil
+		}
+		return 200, nil
+	}
+	for i := range 5 {
+		w.make("ada", fmt.Sprint("f", i))
+	}
+	w.work(func() bool { w.skip.Add(int64(time.Second)); return w.idle() })
+	n := 0
+	for _, p := range w.got() {
+		if strings.HasSuffix(p.url, "/well") {
+			n++
+		}
+	}
+	if n != 5 {
+		t.Errorf("%d deliveries to the one that is well", n)
+	}
+	w.as("ada", func(tx *storage.Tx) error {
+		now, err := tx.Webhook(dead.ID)
+		if !now.Disabled {
+			t.Errorf("still told: %+v", now)
+		}
+		return err
+	})
+}
+
+// TestRights: what the owner may no longer read when it is to be delivered is not.
+func TestRights(t *testing.T) {
+	w := newWorld(t)
+	hook, _ := w.hook("ada", "document.created")
+	w.make("ada", "f")
+	w.as("", func(tx *storage.Tx) error {
+		d, err := tx.Doc("/f")
+		if err != nil {
+			return err
+		}
+		_, err = tx.SetACL(d, "local", []storage.ACE{{User: "Everyone", Permission: "Everything"}})
+		return err
+	})
+	w.work(w.idle)
+	if n := len(w.got()); n != 0 {
+		t.Errorf("%d posts", n)
+	}
+	w.as("ada", func(tx *storage.Tx) error { return tx.DeleteWebhook(hook.ID) })
+	w.make("ada", "g")
+	if !w.idle() {
+		t.Error("a deleted webhook is told")
+	}
+}
+
+func TestKept(t *testing.T) {
+	w := newWorld(t)
+	hook, _ := w.hook("ada", "document.created")
+	for i := range 104 {
+		w.make("ada", fmt.Sprint("f", i))
+	}
+	w.work(func() bool { w.skip.Add(int64(time.Second)); return w.idle() })
+	if n := len(w.deliveries(hook.ID)); n != 100 {
+		t.Errorf("%d deliveries kept", n)
+	}
+}

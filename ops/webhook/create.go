@@ -1,0 +1,30 @@
+package webhook
+
+import (
+	"catena/engine"
+	"catena/storage"
+)
+
+var create = engine.Op{
+	Name:     "Webhook.Create",
+	Label:    "Create a Webhook",
+	Category: "Services",
+	Doc: "Registers an address that is told, signed as Standard Webhooks says, what happens to the documents and decks that the caller may read. " +
+		"The secret of the signatures is in the answer this once.",
+	Secret: true,
+	Run:    engine.On(createParams.run).As("void", "object"),
+}
+
+type createParams struct {
+	URL         string   `json:"url" doc:"Address that events are posted to."`
+	Events      []string `json:"events" doc:"Types of events: deck.created, document.*, or * for all."`
+	Description string   `json:"description,omitzero" doc:"What the webhook is for."`
+}
+
+func (p createParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
+	w, secret, err := c.Tx.CreateWebhook(storage.Webhook{URL: p.URL, Events: p.Events, Description: p.Description})
+	if err != nil {
+		return nil, err
+	}
+	return shown(w, secret), nil
+}

@@ -1,0 +1,21 @@
+package webhook
+
+import (
+	"catena/engine"
+)
+
+var deleteHook = engine.Op{
+	Name:     "Webhook.Delete",
+	Label:    "Delete a Webhook",
+	Category: "Services",
+	Doc:      "Removes a webhook with the log of its deliveries. What waits is not delivered.",
+	Run:      engine.On(deleteParams.run),
+}
+
+type deleteParams struct {
+	ID string `json:"id" doc:"Identifier of the webhook."`
+}
+
+func (p deleteParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
+	return engine.Void{}, c.Tx.DeleteWebhook(p.ID)
+}

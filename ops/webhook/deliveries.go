@@ -1,0 +1,32 @@
+package webhook
+
+import (
+	"catena/engine"
+	"catena/storage/fault"
+)
+
+var deliveries = engine.Op{
+	Name:     "Webhook.Deliveries",
+	Label:    "List Deliveries of a Webhook",
+	Category: "Services",
+	Doc:      "Returns what a webhook was told last, the newest first, with how it went. The last hundred deliveries are kept.",
+	Effect:   engine.Reads,
+	Run:      engine.On(deliveriesParams.run),
+}
+
+type deliveriesParams struct {
+	ID    string `json:"id" doc:"Identifier of the webhook."`
+	Limit int    `json:"limit" default:"20" doc:"Most deliveries."`
+}
+
+func (p deliveriesParams) run(c *engine.Ctx, _ engine.Void) ([]any, error) {
+	if p.Limit < 1 || p.Limit > 1000 {
+		return nil, fault.Invalid.Errorf("limit: %d is not between 1 and 1000", p.Limit).In("limit")
+	}
+	all, err := c.Tx.Deliveries(p.ID, p.Limit)
+	out := make([]any, len(all))
+	for i, d := range all {
+		out[i] = told(d)
+	}
+	return out, err
+}

@@ -1,0 +1,26 @@
+package webhook
+
+import (
+	"catena/engine"
+)
+
+var get = engine.Op{
+	Name:     "Webhook.Get",
+	Label:    "Get a Webhook",
+	Category: "Services",
+	Doc:      "Returns a webhook of one's own, or for an administrator anyone's.",
+	Effect:   engine.Reads,
+	Run:      engine.On(getParams.run),
+}
+
+type getParams struct {
+	ID string `json:"id" doc:"Identifier of the webhook."`
+}
+
+func (p getParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
+	w, err := c.Tx.Webhook(p.ID)
+	if err != nil {
+		return nil, err
+	}
+	return shown(w, ""), nil
+}

@@ -1,0 +1,27 @@
+package webhook
+
+import (
+	"catena/engine"
+)
+
+var list = engine.Op{
+	Name:     "Webhook.List",
+	Label:    "List Webhooks",
+	Category: "Services",
+	Doc:      "Returns one's own webhooks, or for an administrator those of anyone, all if no owner is given.",
+	Effect:   engine.Reads,
+	Run:      engine.On(listParams.run),
+}
+
+type listParams struct {
+	Owner string `json:"owner,omitzero" doc:"Name of the user."`
+}
+
+func (p listParams) run(c *engine.Ctx, _ engine.Void) ([]any, error) {
+	hooks, err := c.Tx.Webhooks(p.Owner)
+	out := make([]any, len(hooks))
+	for i, w := range hooks {
+		out[i] = shown(w, "")
+	}
+	return out, err
+}

@@ -1,0 +1,27 @@
+package webhook
+
+import (
+	"catena/engine"
+	"catena/storage"
+)
+
+var redeliver = engine.Op{
+	Name:     "Webhook.Redeliver",
+	Label:    "Redeliver to a Webhook",
+	Category: "Services",
+	Doc:      "Makes a finished delivery once more, under the same identifier.",
+	Run:      engine.On(redeliverParams.run),
+}
+
+type redeliverParams struct {
+	ID       string `json:"id" doc:"Identifier of the webhook."`
+	Delivery string `json:"delivery" doc:"Identifier of the delivery."`
+}
+
+func (p redeliverParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
+	d, err := c.Tx.Redeliver(storage.DeliveryRef{Webhook: p.ID, Delivery: p.Delivery})
+	if err != nil {
+		return nil, err
+	}
+	return told(d), nil
+}

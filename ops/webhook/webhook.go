@@ -1,0 +1,67 @@
+// Package webhook holds the operations on webhooks: addresses that are told what happens, and
+// the log of what they were told. Who may see them is storage's business, sending them that of
+// engine/webhook.
+package webhook
+
+import (
+	"time"
+
+	"catena/engine"
+	"catena/storage"
+)
+
+// Ops are the webhook operations.
+var Ops = []engine.Op{
+	create,
+	deleteHook,
+	deliveries,
+	get,
+	list,
+	redeliver,
+	update,
+}
+
+// shown is a webhook as operations show it; secret is empty except when it was just made.
+func shown(w storage.Webhook, secret string) map[string]any {
+	m := map[string]any{
+		"id": w.ID, "owner": w.Owner, "url": w.URL, "description": w.Description, "events": texts(w.Events),
+		"enabled": !w.Disabled, "created": w.Created, "updated": w.Updated, "failures": w.Failures,
+	}
+	put(m, "failingSince", w.Failing)
+	if w.Reason != "" {
+		m["reason"] = w.Reason
+	}
+	if secret != "" {
+		m["secret"] = secret
+	}
+	return m
+}
+
+// told is a delivery as operations show it.
+func told(d storage.Delivery) map[string]any {
+	m := map[string]any{
+		"id": d.ID, "webhook": d.Webhook, "type": d.Type, "state": d.State, "created": d.Created, "tries": d.Tries, "body": string(d.Body),
+	}
+	put(m, "finished", d.Finished)
+	if d.Status != 0 {
+		m["status"] = d.Status
+	}
+	if d.Failure != "" {
+		m["failure"] = d.Failure
+	}
+	return m
+}
+
+func put(m map[string]any, name string, t time.Time) {
+	if !t.IsZero() {
+		m[name] = t
+	}
+}
+
+func texts(list []string) []any {
+	out := make([]any, len(list))
+	for i, s := range list {
+		out[i] = s
+	}
+	return out
+}
