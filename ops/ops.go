@@ -12,6 +12,7 @@ import (
 	"catena/ops/comment"
 	"catena/ops/context"
 	"catena/ops/control"
+	"catena/ops/conversion"
 	"catena/ops/directory"
 	"catena/ops/document"
 	"catena/ops/job"
@@ -35,6 +36,7 @@ var All = [][]engine.Op{
 	comment.Ops,
 	context.Ops,
 	control.Ops,
+	conversion.Ops,
 	directory.Ops,
 	document.Ops,
 	job.Ops,

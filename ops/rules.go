@@ -28,7 +28,7 @@ var Rules = slices.Concat(
 	guarded(engine.Scripters,
 		"Context.RestoreBlobInputFromScript", "Context.RestoreBlobsInputFromScript",
 		"Context.RestoreDocumentInputFromScript", "Context.RestoreDocumentsInputFromScript"),
-	allow(engine.Anyone, engine.Everywhere, "Upload.*"),
+	allow(engine.Anyone, engine.Everywhere, "Conversion.*", "Image.*", "Picture.*", "Upload.*"),
 	allow(engine.Scripters, engine.Everywhere, "RunInputScript", "RunScript"),
 	allow(engine.Admins, engine.Everywhere,
 		"Blob.ExportToFS", "Group.CreateOrUpdate", "Group.Delete", "Repository.Backup", "Repository.Verify",

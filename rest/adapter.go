@@ -43,6 +43,8 @@ func init() {
 		{method: "POST", name: "comment", do: comments(false)},
 		{method: "PUT", name: "comment", do: comments(false)},
 		{method: "DELETE", name: "comment", do: comments(false)},
+		{method: "GET", name: "convert", op: "Resource.Convert", params: convertParams},
+		{method: "POST", name: "convert", do: scheduleConversion},
 		{method: "GET", name: "emptyWithDefault", op: "Resource.Empty", params: emptyParams},
 		{method: "POST", name: "op", do: func(x *exchange, in engine.Lazy, args string) error { return x.invoke(args, in) }},
 		{method: "GET", name: "pp", op: "Repository.PageProvider", params: providerParams, do: providerOn},

@@ -10,9 +10,9 @@ import (
 	"catena/storage/fault"
 )
 
-// uploadRoutes are the addresses of batches.
+// uploadRoutes are the addresses of batches, and of conversions.
 func uploadRoutes() []route {
-	return []route{
+	return append(conversionRoutes(), []route{
 		{method: "POST", path: "/upload", handle: openBatch},
 		{method: "GET", path: "/upload/handlers", handle: call("Upload.Handlers", nil)},
 		{method: "GET", path: "/upload/handlers/:name", handle: call("Upload.Handler", named)},
@@ -27,7 +27,7 @@ func uploadRoutes() []route {
 		{method: "DELETE", path: "/upload/:batch/:idx", handle: dropUpload},
 		{method: "POST", path: "/upload/:batch/:idx/complete", handle: completeUpload},
 		{method: "POST", path: "/upload/:batch/:idx/execute/:op", handle: executeBatch},
-	}
+	}...)
 }
 
 // batchParams reads the batch, and the number of a file if the address has one.

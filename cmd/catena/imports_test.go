@@ -21,6 +21,7 @@ var imports = map[string][]string{
 	"storage/badger":      {"storage/kv"},
 	"storage/memory":      {"storage/kv", "storage/kv/tree"},
 	"storage/blob":        {},
+	"storage/convert":     {"storage/blob"},
 	"storage/egress":      {},
 	"storage/schema":      {"storage/blob"},
 	"storage/query":       {"storage/blob", "storage/schema"},
@@ -36,7 +37,7 @@ var imports = map[string][]string{
 	"ops":                 {"ops/...", "engine"},
 	"storage/storagetest": {"..."}, // a repository for tests
 	"ops/opstest":         {"..."}, // a repository for tests
-	"ops/*":               {"engine", "engine/expr", "engine/entity", "engine/mail", "storage", "storage/blob", "storage/directory", "storage/egress", "storage/schema", "storage/query"},
+	"ops/*":               {"engine", "engine/expr", "engine/entity", "engine/mail", "storage", "storage/blob", "storage/convert", "storage/directory", "storage/egress", "storage/schema", "storage/query"},
 	"decks":               {"engine", "storage", "storage/blob", "decks/export", "decks/render", "storage/egress"},
 	"decks/export":        {"storage", "decks/render"},
 	"decks/render":        {"decks/theme"},

@@ -16,6 +16,7 @@ import (
 	"catena/engine/webhook"
 	"catena/listeners"
 	opsblob "catena/ops/blob"
+	"catena/ops/conversion"
 	"catena/storage"
 	"catena/storage/egress"
 )
@@ -27,6 +28,7 @@ func (a *app) jobHandlers() map[string]func(context.Context, storage.Job) error 
 		storage.MailJob:     a.mail.Job,
 		storage.DeliveryJob: a.webhooks.Job,
 	}
+	maps.Copy(all, conversion.Jobs(a.repo))
 	maps.Copy(all, opsblob.Jobs(a.blobs, a.outside))
 	maps.Copy(all, (&export.Worker{Repo: a.repo, PDF: render.Embedded{}, Log: a.log}).Jobs())
 	return all

@@ -1,0 +1,63 @@
+// Package conversion holds the operations that make other files out of files: conversions at
+// once or in the background, pictures made smaller, and what a document looks like in another
+// form. How content is converted is for storage/convert to know; an operation chooses what
+// and keeps the result.
+package conversion
+
+import (
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/convert"
+	"catena/storage/fault"
+)
+
+// Ops are the operations of conversions.
+var Ops = []engine.Op{
+	convertAny,
+	convertBlob,
+	pictureResize,
+	resizeBlob,
+	result,
+	runConverter,
+	schedule,
+	status,
+	toPDF,
+}
+
+// wanted says what is to be made of a file, in one of three ways.
+type wanted struct {
+	Converter string `json:"converter,omitzero" doc:"Name of a converter."`
+	Format    string `json:"format,omitzero" doc:"Short name of the type of the result: pdf, html."`
+	Type      string `json:"type,omitzero" doc:"Type of the result: application/pdf."`
+}
+
+// find returns the converter wanted for a file.
+func (w wanted) find(b *storage.Blob) (*convert.Converter, error) {
+	if w.Converter != "" {
+		c, err := convert.Named(w.Converter)
+		if err == nil && !c.Takes(b.Type) {
+			err = fault.Invalid.Errorf("Converter %s is not available for type %q", c.Name, b.Type).WithCode(convert.CodeType)
+		}
+		return c, err
+	}
+	typ := w.Type
+	if typ == "" {
+		typ = convert.TypeOf(w.Format)
+	}
+	if typ == "" {
+		return nil, fault.Invalid.Errorf("conversion: converter, type or format expected").WithCode(convert.CodeUnknown)
+	}
+	if c := convert.Find(b.Type, typ); c != nil {
+		return c, nil
+	}
+	return nil, fault.Invalid.Errorf("conversion: Converter from %q to %q is not available", b.Type, typ).WithCode(convert.CodeType)
+}
+
+// mainBlob returns the main file of a document, which must have one.
+func mainBlob(d *storage.Doc) (*storage.Blob, error) {
+	b, err := d.MainBlob()
+	if err == nil && b == nil {
+		err = fault.NotFound.Errorf("document %s: has no file", d.ID())
+	}
+	return b, err
+}

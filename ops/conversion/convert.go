@@ -1,0 +1,36 @@
+package conversion
+
+import (
+	"catena/engine"
+	"catena/storage"
+)
+
+var convertAny = engine.Op{
+	Name:     "Resource.Convert",
+	Label:    "Convert",
+	Category: "Resource",
+	Doc:      "Converts a file, or the main file of a document, by a converter's name, to a type, or to a format, and returns the result.",
+	Effect:   engine.Reads,
+	Run:      engine.Overload(engine.On(convertParams.blob), engine.On(convertParams.doc)),
+}
+
+type convertParams struct{ wanted }
+
+func (p convertParams) blob(c *engine.Ctx, b *storage.Blob) (*storage.Blob, error) {
+	by, err := p.find(b)
+	if err != nil {
+		return nil, err
+	}
+	if p.Converter == "" && by.To == b.Type {
+		return b, nil
+	}
+	return by.Convert(c, b, nil)
+}
+
+func (p convertParams) doc(c *engine.Ctx, d *storage.Doc) (*storage.Blob, error) {
+	b, err := mainBlob(d)
+	if err != nil {
+		return nil, err
+	}
+	return p.blob(c, b)
+}

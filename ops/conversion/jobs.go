@@ -1,0 +1,93 @@
+package conversion
+
+import (
+	"context"
+	"encoding/json"
+
+	"catena/storage"
+	"catena/storage/convert"
+	"catena/storage/fault"
+)
+
+// Jobs are the handlers of conversions in the background.
+func Jobs(repo *storage.Repo) map[string]func(context.Context, storage.Job) error {
+	of := func(do func(context.Context, *storage.Repo, string) error) func(context.Context, storage.Job) error {
+		return func(ctx context.Context, j storage.Job) error {
+			var id string
+			if err := json.Unmarshal(j.Data, &id); err != nil {
+				return fault.Internal.Errorf("job %s: %w", j.Kind, err)
+			}
+			return do(ctx, repo, id)
+		}
+	}
+	return map[string]func(context.Context, storage.Job) error{convertJob: of(carryOut), endJob: of(end)}
+}
+
+// change rewrites the record of a conversion, unless it is gone.
+func change(ctx context.Context, repo *storage.Repo, id string, fn func(tx *storage.Tx, r *row) error) error {
+	return repo.Update(ctx, repo.System(), func(tx *storage.Tx) error {
+		r := &row{}
+		found, err := tx.Table(table).Get(id, r)
+		if err != nil || !found {
+			return err
+		}
+		if err := fn(tx, r); err != nil {
+			return err
+		}
+		return tx.Table(table).Put(id, r)
+	})
+}
+
+// carryOut converts what a record says. What cannot be converted is not tried again.
+func carryOut(ctx context.Context, repo *storage.Repo, id string) error {
+	var todo *row
+	err := change(ctx, repo, id, func(_ *storage.Tx, r *row) error {
+		r.Status = running
+		todo = r
+		return nil
+	})
+	if err != nil || todo == nil {
+		return err
+	}
+	made, failed := converted(ctx, repo, todo)
+	if failed != nil && (fault.Is(failed, fault.Unavailable) || ctx.Err() != nil) {
+		return failed
+	}
+	return change(ctx, repo, id, func(tx *storage.Tx, r *row) error {
+		r.Status = completed
+		if failed != nil {
+			r.Failure = failed.Error()
+			return nil
+		}
+		r.Result = made
+		return tx.HoldBlob(id, made)
+	})
+}
+
+func converted(ctx context.Context, repo *storage.Repo, r *row) (*storage.Blob, error) {
+	by, err := convert.Named(r.Converter)
+	if err != nil {
+		return nil, err
+	}
+	return by.Convert(ctx, repo.Blobs().Load(r.Source), nil)
+}
+
+// end forgets a conversion.
+func end(ctx context.Context, repo *storage.Repo, id string) error {
+	return repo.Update(ctx, repo.System(), func(tx *storage.Tx) error {
+		r := &row{}
+		found, err := tx.Table(table).Get(id, r)
+		if err != nil || !found {
+			return err
+		}
+		if err := tx.ReleaseBlob(id, r.Source.Digest); err != nil {
+			return err
+		}
+		if r.Result != nil {
+			if err := tx.ReleaseBlob(id, r.Result.Digest); err != nil {
+				return err
+			}
+		}
+		return tx.Table(table).Delete(id)
+	})
+}

@@ -1,0 +1,33 @@
+package conversion
+
+import (
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+var result = engine.Op{
+	Name:     "Conversion.Result",
+	Label:    "Conversion Result",
+	Category: "Conversion",
+	Doc:      "Returns the file that a conversion in the background has made. Before it is completed there is none.",
+	Effect:   engine.Reads,
+	Run:      engine.On(resultParams.run),
+}
+
+type resultParams struct {
+	ID string `json:"id" doc:"Id of the conversion."`
+}
+
+func (p resultParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
+	r, err := conversion(c, p.ID)
+	switch {
+	case err != nil:
+		return nil, err
+	case r.Failure != "":
+		return nil, fault.Invalid.Errorf("%s", r.Failure)
+	case r.Result == nil:
+		return nil, fault.NotFound.Errorf("conversion %s: is %s", p.ID, r.Status)
+	}
+	return c.Tx.HeldBlob(*r.Result), nil
+}

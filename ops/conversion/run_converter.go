@@ -1,0 +1,37 @@
+package conversion
+
+import (
+	"fmt"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/convert"
+)
+
+var runConverter = engine.Op{
+	Name:     "Blob.RunConverter",
+	Label:    "Blob.RunConverter",
+	Category: "Conversion",
+	Doc:      "Runs a converter on the file. One that does not exist, or does not take files of this type, is refused.",
+	Effect:   engine.Reads,
+	Run:      engine.On(runConverterParams.run),
+}
+
+type runConverterParams struct {
+	Converter  string        `json:"converter" doc:"Name of the converter."`
+	Parameters storage.Props `json:"parameters,omitzero" doc:"Parameters of the converter."`
+}
+
+func (p runConverterParams) run(c *engine.Ctx, b *storage.Blob) (*storage.Blob, error) {
+	by, err := convert.Named(p.Converter)
+	if err != nil {
+		return nil, err
+	}
+	params := map[string]string{}
+	for name, v := range p.Parameters {
+		if v != nil {
+			params[name] = fmt.Sprint(v)
+		}
+	}
+	return by.Convert(c, b, params)
+}

@@ -1,0 +1,84 @@
+package conversion
+
+import (
+	"time"
+
+	"catena/engine"
+	"catena/storage"
+)
+
+var schedule = engine.Op{
+	Name:     "Conversion.Schedule",
+	Label:    "Schedule Conversion",
+	Category: "Conversion",
+	Doc:      "Begins to convert a file, or the main file of a document, in the background, and says where its state and its result are, which are kept for a day.",
+	Run:      engine.Overload(engine.On(scheduleParams.blob), engine.On(scheduleParams.doc)),
+}
+
+type scheduleParams struct {
+	wanted
+
+	Base string `json:"base,omitzero" doc:"Address of the server."`
+}
+
+// Kinds of jobs: one converts, the other forgets.
+const (
+	convertJob = "conversion.run"
+	endJob     = "conversion.end"
+)
+
+const (
+	table   = "conversion"
+	keptFor = 24 * time.Hour
+)
+
+// row is the record of a conversion.
+type row struct {
+	Owner     string        `json:"owner"`
+	Status    string        `json:"status"`
+	Converter string        `json:"converter"`
+	Source    storage.Blob  `json:"source"`
+	Result    *storage.Blob `json:"result,omitempty"`
+	Failure   string        `json:"failure,omitempty"`
+}
+
+// States of a conversion. One that failed is completed too: its result says what was wrong.
+const (
+	scheduled = "scheduled"
+	running   = "running"
+	completed = "completed"
+)
+
+func (p scheduleParams) blob(c *engine.Ctx, b *storage.Blob) (map[string]any, error) {
+	by, err := p.find(b)
+	if err != nil {
+		return nil, err
+	}
+	id := c.NewID()
+	if err := c.Tx.HoldBlob(id, b); err != nil {
+		return nil, err
+	}
+	if err := c.Tx.Table(table).Put(id, row{Owner: c.As.Name, Status: scheduled, Converter: by.Name, Source: *b}); err != nil {
+		return nil, err
+	}
+	if err := c.Enqueue(convertJob, id); err != nil {
+		return nil, err
+	}
+	if err := c.Tx.Enqueue(storage.Job{Kind: endJob, Due: c.Now.Add(keptFor), Data: []byte(`"` + id + `"`)}); err != nil {
+		return nil, err
+	}
+	return map[string]any{
+		"entity-type": "conversionScheduled", "conversionId": id,
+		"pollingURL": p.Base + "/api/v1/conversions/" + id + "/poll", "resultURL": resultURL(p.Base, id),
+	}, nil
+}
+
+func (p scheduleParams) doc(c *engine.Ctx, d *storage.Doc) (map[string]any, error) {
+	b, err := mainBlob(d)
+	if err != nil {
+		return nil, err
+	}
+	return p.blob(c, b)
+}
+
+func resultURL(base, id string) string { return base + "/api/v1/conversions/" + id + "/result" }

@@ -1,0 +1,43 @@
+package conversion
+
+import (
+	"catena/engine"
+	"catena/storage/fault"
+)
+
+var status = engine.Op{
+	Name:     "Conversion.Status",
+	Label:    "Conversion Status",
+	Category: "Conversion",
+	Doc:      "Returns how far a conversion in the background is: scheduled, running or completed. Only who began it sees it.",
+	Effect:   engine.Reads,
+	Run:      engine.On(statusParams.run).As("void", "map"),
+}
+
+type statusParams struct {
+	ID   string `json:"id" doc:"Id of the conversion."`
+	Base string `json:"base,omitzero" doc:"Address of the server."`
+}
+
+func (p statusParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
+	r, err := conversion(c, p.ID)
+	if err != nil {
+		return nil, err
+	}
+	return map[string]any{
+		"entity-type": "conversionStatus", "conversionId": p.ID, "status": r.Status, "resultURL": resultURL(p.Base, p.ID),
+	}, nil
+}
+
+// conversion returns the record of one of the caller's conversions.
+func conversion(c *engine.Ctx, id string) (*row, error) {
+	r := &row{}
+	if id == "" || len(id) > 100 {
+		return nil, fault.NotFound.Errorf("conversion %.100s", id)
+	}
+	found, err := c.Tx.Table(table).Get(id, r)
+	if err == nil && (!found || r.Owner != c.As.Name) {
+		err = fault.NotFound.Errorf("conversion %s", id)
+	}
+	return r, err
+}

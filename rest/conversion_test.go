@@ -1,0 +1,74 @@
+package rest_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"catena/ops/conversion"
+	"catena/rest/resttest"
+)
+
+// withFile makes a document with a file and returns its address.
+func withFile(t *testing.T, s *resttest.Server, name, typ, content string) string {
+	t.Helper()
+	expect(t, s.Do("POST", api+"/path/", fmt.Sprintf(
+		`{"entity-type":"document","type":"File","name":%q,"properties":{"file:content":{"data":%q,"name":%q,"mime-type":%q}}}`, name, content, name, typ)), 201, "")
+	return api + "/path/" + name
+}
+
+func TestConvert(t *testing.T) {
+	s := resttest.Start(t, resttest.Config{})
+	at := withFile(t, s, "a.txt", "text/plain", "Hello < World")
+	for _, ask := range []string{"?format=html", "?type=text/html", "?converter=office2html", "?converter=&type=&format=html"} {
+		for _, before := range []string{"", "/@blob/file:content", "/@blob/blobholder:0"} {
+			a := s.Do("GET", at+before+"/@convert"+ask, "")
+			if a.StatusCode != 200 || !strings.Contains(a.Text, "<html") || !strings.Contains(a.Text, "Hello &lt; World") ||
+				!strings.HasPrefix(a.Header.Get("Content-Type"), "text/html") || !strings.Contains(a.Header.Get("Content-Security-Policy"), "sandbox") {
+				t.Errorf("%s%s: %s %s", before, ask, a.Status, a.Text)
+			}
+		}
+	}
+	for ask, status := range map[string]int{"": 400, "?converter=none": 400, "?type=video/mp4": 400, "?format=nope": 400} {
+		expect(t, s.Do("GET", at+"/@convert"+ask, ""), status, "")
+	}
+	expect(t, s.Do("GET", api+"/path/default-domain/@convert?format=html", ""), 404, "")
+	s.User("eve")
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- s.Repo.RunJobs(ctx, conversion.Jobs(s.Repo)) }()
+	form := []string{"Content-Type", "application/x-www-form-urlencoded"}
+	a := s.Do("POST", at+"/@blob/file:content/@convert", "async=true&format=html", form...)
+	m := a.JSON(t)
+	poll, _ := strings.CutPrefix(m["pollingURL"].(string), s.URL)
+	result, _ := strings.CutPrefix(m["resultURL"].(string), s.URL)
+	if a.StatusCode != 202 || m["entity-type"] != "conversionScheduled" || a.Header.Get("Location") != m["pollingURL"] || poll == m["pollingURL"] {
+		t.Fatalf("%s %s", a.Status, a.Text)
+	}
+	expect(t, s.Do("GET", poll, "", "as", "eve"), 404, "")
+	expect(t, s.Do("GET", result, "", "as", "eve"), 404, "")
+	for end := time.Now().Add(10 * time.Second); ; {
+		m := s.Do("GET", poll, "").JSON(t)
+		if m["status"] == "completed" {
+			break
+		}
+		if m["entity-type"] != "conversionStatus" || time.Now().After(end) {
+			t.Fatalf("%v", m)
+		}
+		time.Sleep(time.Millisecond)
+	}
+	for range 2 {
+		if a := s.Do("GET", result, ""); a.StatusCode != 200 || !strings.Contains(a.Text, "Hello &lt; World") {
+			t.Errorf("%s %s", a.Status, a.Text)
+		}
+	}
+	expect(t, s.Do("POST", at+"/@convert", "async=true&converter=none", form...), 400, "")
+	expect(t, s.Do("POST", at+"/@convert", "format=html", form...), 200, "")
+	expect(t, s.Do("GET", api+"/conversions/nope/poll", ""), 404, "")
+	stop()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}

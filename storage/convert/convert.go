@@ -1,0 +1,167 @@
+// Package convert makes files of other types out of files: text, Markdown and HTML become
+// HTML, text or PDF, pictures become smaller ones or PDF. What there is stands in one table.
+// A conversion runs in this process with bounds on what it reads, decodes and writes; who
+// may convert what, and where results are kept, is for others.
+package convert
+
+import (
+	"context"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+
+	"catena/storage/blob"
+	"catena/storage/fault"
+)
+
+// Bounds of one conversion.
+const (
+	maxText   = 10 << 20 // bytes of text
+	maxPixels = 50_000_000
+	maxPages  = 2000
+	maxSide   = 10_000 // pixels of a picture's side that may be asked for
+)
+
+// Codes of errors that say what was asked for cannot be done.
+const (
+	CodeUnknown = "converter-unknown"     // there is no such converter
+	CodeType    = "converter-unsupported" // it does not take this type
+)
+
+// Converter makes files of one type out of files of others.
+type Converter struct {
+	Name string
+	To   string   // type of the result; "" the source's own
+	From []string // types of sources; "text/*" is a group of them
+
+	run func(s *source) (data []byte, typ string, err error)
+}
+
+// source is a file being converted.
+type source struct {
+	ctx    context.Context //nolint:containedctx // of the one conversion
+	blob   *blob.Blob
+	params map[string]string
+}
+
+// Types that hold text people can read, and pictures that can be decoded.
+var (
+	texts    = []string{"text/*", "application/json", "application/xml", "application/yaml", "application/xhtml+xml", "image/svg+xml"}
+	pictures = []string{"image/jpeg", "image/png", "image/gif", "image/webp", "image/bmp"}
+)
+
+// Converters are what there is, in the order in which a type is looked for.
+var Converters = []*Converter{
+	{Name: "any2html", To: "text/html", From: texts, run: toHTML},
+	{Name: "any2text", To: "text/plain", From: texts, run: toText},
+	{Name: "any2pdf", To: "application/pdf", From: slices.Concat(texts, pictures), run: toPDF},
+	{Name: "html2text", To: "text/plain", From: []string{"text/html", "application/xhtml+xml"}, run: toText},
+	{Name: "md2html", To: "text/html", From: []string{"text/markdown", "text/plain"}, run: toHTML},
+	{Name: "office2html", To: "text/html", From: texts, run: toHTML},
+	{Name: "pictureConvertToPDF", To: "application/pdf", From: pictures, run: toPDF},
+	{Name: "pictureResize", From: pictures, run: resize},
+	{Name: "pictureToJPEG", To: "image/jpeg", From: pictures, run: resize},
+	{Name: "pictureToPNG", To: "image/png", From: pictures, run: resize},
+}
+
+// Named returns the converter of a name.
+func Named(name string) (*Converter, error) {
+	for _, c := range Converters {
+		if c.Name == name {
+			return c, nil
+		}
+	}
+	return nil, fault.Invalid.Errorf("Converter %s is not registered", name).WithCode(CodeUnknown)
+}
+
+// Find returns a converter from one type to another; nil if there is none.
+func Find(from, to string) *Converter {
+	for _, c := range Converters {
+		if c.To == to && c.Takes(from) {
+			return c
+		}
+	}
+	return nil
+}
+
+// Takes reports whether sources may be of a type.
+func (c *Converter) Takes(typ string) bool {
+	return slices.ContainsFunc(c.From, func(from string) bool {
+		group, wide := strings.CutSuffix(from, "*")
+		return from == typ || wide && strings.HasPrefix(typ, group)
+	})
+}
+
+// busy lets a few conversions run at once; those of pictures, which take much memory, alone.
+var (
+	busy    = make(chan struct{}, 4)
+	drawing sync.Mutex
+)
+
+// Convert makes the result, called as the source with another extension.
+func (c *Converter) Convert(ctx context.Context, b *blob.Blob, params map[string]string) (out *blob.Blob, err error) {
+	if !c.Takes(b.Type) {
+		return nil, fault.Invalid.Errorf("Converter %s is not available for type %q", c.Name, b.Type).WithCode(CodeType)
+	}
+	select {
+	case busy <- struct{}{}:
+		defer func() { <-busy }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			out, err = nil, fault.Invalid.Errorf("file %s: cannot be converted by %s: %v", b.Name, c.Name, p)
+		}
+	}()
+	s := &source{ctx: ctx, blob: b, params: params}
+	if c.To != "" {
+		s.params = withType(params, c.To)
+	}
+	data, typ, err := c.run(s)
+	if err != nil {
+		return nil, fault.Wrap(err, "file %s", b.Name)
+	}
+	made := blob.FromBytes(renamed(b.Name, typ), typ, data)
+	if strings.HasPrefix(typ, "text/") {
+		made = made.WithEncoding("UTF-8")
+	}
+	return made, nil
+}
+
+func withType(params map[string]string, typ string) map[string]string {
+	out := map[string]string{"type": typ}
+	for k, v := range params {
+		if k != "type" {
+			out[k] = v
+		}
+	}
+	return out
+}
+
+// extensions of the types that results have.
+var extensions = map[string]string{
+	"application/pdf": ".pdf", "image/jpeg": ".jpg", "image/png": ".png", "text/html": ".html", "text/plain": ".txt",
+}
+
+// renamed gives a name the extension of a type.
+func renamed(name, typ string) string {
+	if name == "" {
+		name = "file"
+	}
+	ext := path.Ext(name)
+	if ext == ".jpeg" && typ == "image/jpeg" {
+		return name
+	}
+	return strings.TrimSuffix(name, ext) + extensions[typ]
+}
+
+// TypeOf returns the type that a format's short name stands for, as in "pdf"; "" if unknown.
+func TypeOf(format string) string {
+	typ, _ := blob.TypeOf("", strings.TrimPrefix(strings.ToLower(format), "."), nil)
+	if typ == blob.Unknown {
+		return ""
+	}
+	return typ
+}

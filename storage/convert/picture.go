@@ -1,0 +1,130 @@
+package convert
+
+import (
+	"bytes"
+	"image"
+	"image/color"
+	_ "image/gif" // decoders
+	"image/jpeg"
+	"image/png"
+	"strconv"
+	"strings"
+
+	_ "golang.org/x/image/bmp" // decoders
+	"golang.org/x/image/draw"
+	_ "golang.org/x/image/webp"
+
+	"catena/storage/fault"
+)
+
+// maxPicture bounds the bytes of a picture that is decoded.
+const maxPicture = 100 << 20
+
+// decode decodes the picture, once its measures are known to be fit for that.
+func (s *source) decode() (image.Image, error) {
+	if s.blob.Size > maxPicture {
+		return nil, fault.Limit.Errorf("picture: %d bytes, at most %d are decoded", s.blob.Size, maxPicture)
+	}
+	r, err := s.blob.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	conf, _, err := image.DecodeConfig(r)
+	if err != nil {
+		return nil, fault.Invalid.Errorf("picture: %w", err)
+	}
+	if conf.Width <= 0 || conf.Height <= 0 || conf.Width > maxPixels/conf.Height {
+		return nil, fault.Limit.Errorf("picture: %d × %d pixels, at most %d are decoded", conf.Width, conf.Height, maxPixels).WithCode("pixels")
+	}
+	if _, err := r.Seek(0, 0); err != nil {
+		return nil, err
+	}
+	drawing.Lock()
+	defer drawing.Unlock()
+	if err := s.ctx.Err(); err != nil {
+		return nil, err
+	}
+	img, _, err := image.Decode(r)
+	if err != nil {
+		return nil, fault.Invalid.Errorf("picture: %w", err)
+	}
+	return img, nil
+}
+
+// resize makes a picture that fits a width and a height, and never a larger one than it was.
+func resize(s *source) ([]byte, string, error) {
+	width, err := side(s.params["width"])
+	if err != nil {
+		return nil, "", err
+	}
+	height, err := side(s.params["height"])
+	if err != nil {
+		return nil, "", err
+	}
+	img, err := s.decode()
+	if err != nil {
+		return nil, "", err
+	}
+	img = fit(img, width, height)
+	typ := s.params["type"]
+	if typ == "" {
+		typ = s.blob.Type
+	}
+	var out bytes.Buffer
+	if typ == "image/jpeg" {
+		err = jpeg.Encode(&out, flat(img), &jpeg.Options{Quality: 85})
+	} else {
+		typ = "image/png"
+		err = (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(&out, img)
+	}
+	if err != nil {
+		return nil, "", fault.Invalid.Errorf("picture: %w", err)
+	}
+	return out.Bytes(), typ, nil
+}
+
+// side reads a width or height; without one the picture may be as large as it is.
+func side(text string) (int, error) {
+	if text = strings.TrimSpace(text); text == "" {
+		return maxSide, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 || n > maxSide {
+		return 0, fault.Invalid.Errorf("picture: side of %q pixels: a number between 1 and %d expected", text, maxSide)
+	}
+	return n, nil
+}
+
+// fit makes a picture smaller until it fits, its sides in proportion. What is much smaller is
+// made in two steps: a quick one to twice the size, and a good one.
+func fit(img image.Image, width, height int) image.Image {
+	size := img.Bounds().Size()
+	w, h := size.X, size.Y
+	if w > width {
+		w, h = width, max(1, size.Y*width/size.X)
+	}
+	if h > height {
+		w, h = max(1, size.X*height/size.Y), height
+	}
+	if w == size.X && h == size.Y {
+		return img
+	}
+	drawing.Lock()
+	defer drawing.Unlock()
+	if size.X > 3*w && size.Y > 3*h {
+		half := image.NewRGBA(image.Rect(0, 0, 2*w, 2*h))
+		draw.ApproxBiLinear.Scale(half, half.Bounds(), img, img.Bounds(), draw.Src, nil)
+		img = half
+	}
+	out := image.NewRGBA(image.Rect(0, 0, w, h))
+	draw.CatmullRom.Scale(out, out.Bounds(), img, img.Bounds(), draw.Src, nil)
+	return out
+}
+
+func onWhite(img image.Image) image.Image {
+	out := image.NewRGBA(img.Bounds())
+	draw.Draw(out, out.Bounds(), image.NewUniform(color.White), image.Point{}, draw.Src)
+	draw.Draw(out, out.Bounds(), img, img.Bounds().Min, draw.Over)
+	return out
+}
