@@ -29,6 +29,10 @@ import (
 //	s name 0 key                a row of a table that only this package reads
 //	g 1 group user, g 2 user group, g 3 group sub, g 4 sub group   memberships
 //	l 1 subject predicate object, l 2 object predicate subject      relations
+//	w 1 term id                 words that full text finds a document by
+//	w 2 id                      the terms of a document
+//	w 3 id                      a document whose terms are to be brought up to date
+//	w 4 digest                  the text in a content
 //	z id                        a deleted folder whose content is not yet removed
 //	m name                      the root's id, the epoch of the tree
 const (
@@ -44,6 +48,7 @@ const (
 	spaceSecret   = 's'
 	spaceMember   = 'g'
 	spaceRelation = 'l'
+	spaceWords    = 'w'
 	spaceGone     = 'z'
 	spaceMeta     = 'm'
 )
@@ -60,6 +65,10 @@ const (
 	jobDead         = 2
 	entryRow        = 1
 	entryIndex      = 2
+	wordsTerm       = 1
+	wordsOf         = 2
+	wordsPending    = 3
+	wordsContent    = 4
 	memberUser      = 1
 	memberOf        = 2
 	subgroup        = 3

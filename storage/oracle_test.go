@@ -12,6 +12,7 @@ import (
 	"catena/storage/fault"
 	"catena/storage/query"
 	"catena/storage/schema"
+	"catena/storage/text"
 )
 
 // library is a repository with random documents in a tree of folders, some of them secret.
@@ -200,16 +201,19 @@ func (l *library) oracle(t *storage.Tx) (o oracle) {
 		for _, f := range d.Facets() {
 			facets = append(facets, f)
 		}
-		text := func(key string) string {
-			v, _ := d.Get(key)
-			s, _ := v.(string)
-			return s
+		said := d.Name()
+		for _, s := range d.Schemas() {
+			for _, f := range s.Fields {
+				if v, _ := d.Get(f.Key); f.Search {
+					said += " " + fmt.Sprint(v)
+				}
+			}
 		}
 		x.look = map[query.System]any{
 			query.SysUUID: d.ID(), query.SysPath: d.Path(), query.SysName: d.Name(), query.SysType: d.Type().Name,
 			query.SysMixin: facets, query.SysIsTrashed: d.IsTrashed(), query.SysIsVersion: d.IsVersion(), query.SysIsProxy: d.IsProxy(),
 			query.SysIsCheckedIn: !d.IsCheckedOut(), query.SysAncestorID: x.up, query.SysPos: d.Position(), query.SysIsFolder: d.IsFolder(),
-			query.SysFulltext: text("dc:title") + " " + text("dc:description") + " " + text("note:note") + " " + d.Name(),
+			query.SysFulltext: text.Analyse("", said),
 		}
 		latest, major, err := t.IsLatest(d)
 		if err != nil {

@@ -149,6 +149,8 @@ func (t *Tx) take(p *plan, x *query.Predicate) (bool, error) {
 		return x.Op == query.Eq, nil
 	case query.SysPath:
 		return t.takePath(p, x)
+	case query.SysFulltext:
+		return t.takeText(p, x)
 	}
 	return false, nil
 }

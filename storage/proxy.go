@@ -153,6 +153,9 @@ func (t *Tx) reindexProxies(before, after *Doc) error {
 				return err
 			}
 		}
+		if err := t.reword(&is); err != nil {
+			return err
+		}
 		if err := t.reindex(was, &is); err != nil {
 			return err
 		}
@@ -347,6 +350,9 @@ func (t *Tx) repoint(p, v, section *Doc) (*Doc, error) {
 		return nil, err
 	}
 	if err := t.putPlace(before, p); err != nil {
+		return nil, err
+	}
+	if err := t.reword(p); err != nil {
 		return nil, err
 	}
 	if err := t.reindex(before, p); err != nil {

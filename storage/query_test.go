@@ -17,7 +17,10 @@ import (
 
 func TestQueriesAnswerLikeAFullScan(t *testing.T) {
 	l := newLibrary(t, 240, 11)
-	for _, as := range []*storage.Principal{l.System(), user("ann"), user("bob"), {Name: "nobody"}} {
+	for i, as := range []*storage.Principal{l.System(), user("ann"), user("bob"), {Name: "nobody"}} {
+		if i == 1 { // from here on terms answer full-text conditions
+			indexText(t, l.Repo)
+		}
 		for _, costs := range [][6]int{{2000, 200, 1000, 20_000, 300, 20}, {2000, 0, 0, 20_000, 300, 1000}, {2000, 4, 0, 30, 300, 1}, {5, 2, 3, 20, 2, 5}, {1, 0, 0, 1000, 3, 1000}} {
 			l.SetCosts(costs[0], costs[1], costs[2], costs[3], costs[4], costs[5])
 			l.view(as, func(tx *storage.Tx) error {

@@ -23,7 +23,7 @@ const smallRepository = 5000
 
 // indexNames returns the indexes that are asked for, in order.
 func (r *Repo) indexNames() []string {
-	names := []string{indexType, indexName, indexState, indexFacet, indexLock, indexProxy, indexProxyOf, indexVersion}
+	names := []string{indexType, indexName, indexState, indexFacet, indexLock, indexProxy, indexProxyOf, indexVersion, indexText}
 	names = append(names, alwaysIndexed...)
 	for _, s := range r.types.Schemas() {
 		for _, f := range s.Fields {
@@ -158,6 +158,7 @@ func (r *Repo) fillIndexes(ctx context.Context, names []string) error {
 	for _, name := range names {
 		prefixes = append(prefixes, indexPrefix(name))
 	}
+	reword := slices.Contains(names, indexText)
 	rows := prefix([]byte{spaceTree})
 	rows.KeysOnly, rows.Limit = true, sweepBatch
 	for {
@@ -172,7 +173,7 @@ func (r *Repo) fillIndexes(ctx context.Context, names []string) error {
 			return nil
 		})
 		if err == nil && len(ids) > 0 {
-			err = r.Update(ctx, r.System(), func(t *Tx) error { return t.fillRows(ids, prefixes) })
+			err = r.Update(ctx, r.System(), func(t *Tx) error { return t.fillRows(ids, prefixes, reword) })
 		}
 		if err != nil || len(ids) < sweepBatch {
 			return err
@@ -181,7 +182,7 @@ func (r *Repo) fillIndexes(ctx context.Context, names []string) error {
 	}
 }
 
-func (t *Tx) fillRows(ids []docID, prefixes [][]byte) error {
+func (t *Tx) fillRows(ids []docID, prefixes [][]byte, reword bool) error {
 	docs, err := t.loadMany(ids)
 	if err != nil {
 		return err
@@ -190,6 +191,11 @@ func (t *Tx) fillRows(ids []docID, prefixes [][]byte) error {
 		x, err := d.indexRows()
 		if err != nil {
 			return fault.Wrap(err, "document %s", d.ID())
+		}
+		if reword {
+			if err := t.reword(d); err != nil {
+				return err
+			}
 		}
 		for _, row := range x.rows {
 			if !slices.ContainsFunc(prefixes, func(p []byte) bool { return strings.HasPrefix(string(row[0]), string(p)) }) {

@@ -141,6 +141,9 @@ func (t *Tx) erase(d *Doc) error {
 	if err := t.eraseRelations(d.id); err != nil {
 		return err
 	}
+	if err := t.reword(d); err != nil {
+		return err
+	}
 	if err := t.reindex(d, nil); err != nil {
 		return fault.Wrap(err, "document %s", d.ID())
 	}

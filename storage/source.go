@@ -1,8 +1,6 @@
 package storage
 
 import (
-	"strings"
-
 	"catena/storage/fault"
 	"catena/storage/query"
 	"catena/storage/schema"
@@ -128,7 +126,7 @@ func (s docSource) System(f *query.Field) (any, error) {
 	case query.SysIsCheckedIn:
 		return !d.IsCheckedOut(), nil
 	case query.SysFulltext:
-		return s.fulltext(f)
+		return s.t.textOf(s.d, f.Prop)
 	case query.SysAncestorID:
 		return s.ancestors(), nil
 	case query.SysPos:
@@ -191,35 +189,4 @@ func (s docSource) ancestors() any {
 		list = append(list, f.id.String())
 	}
 	return list
-}
-
-// fulltextFields are what a search without a field looks at.
-var fulltextFields = []string{"dc:title", "dc:description", "note:note"}
-
-func (s docSource) fulltext(f *query.Field) (any, error) {
-	keys := fulltextFields
-	if f.Prop != nil {
-		keys = []string{f.Prop.Key}
-	}
-	var b strings.Builder
-	for _, key := range keys {
-		v, err := s.d.value(key)
-		if err != nil {
-			return nil, err
-		}
-		items, many := v.([]any)
-		if !many {
-			items = []any{v}
-		}
-		for _, item := range items {
-			if text, ok := item.(string); ok {
-				b.WriteString(text)
-				b.WriteByte('\n')
-			}
-		}
-	}
-	if f.Prop == nil {
-		b.WriteString(s.d.name)
-	}
-	return b.String(), nil
 }

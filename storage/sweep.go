@@ -180,8 +180,11 @@ func (r *Repo) sweepBlobs(ctx context.Context) error {
 			if err != nil || needed {
 				return err
 			}
-			_, err = r.blobs.RemoveBefore(digest, before)
-			return err
+			gone, err := r.blobs.RemoveBefore(digest, before)
+			if err != nil || !gone {
+				return err
+			}
+			return r.db.Update(ctx, func(k *kv.Tx) error { return k.Delete(contentKey(digest)) })
 		})
 	}
 	return err

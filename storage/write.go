@@ -81,6 +81,11 @@ func (d *Doc) inherit(other *Doc) {
 
 // putRecord writes the record of d; before is nil for a new document.
 func (t *Tx) putRecord(before, d *Doc) error {
+	if before == nil || d.reworded() {
+		if err := t.reword(d); err != nil {
+			return err
+		}
+	}
 	if d.IsProxy() {
 		own := record{typ: d.typ, target: d.target, series: d.series}
 		return t.kv.Set(recordKey(d.id), own.append(make([]byte, 0, 80)))
@@ -151,6 +156,11 @@ func (t *Tx) putPlace(before, d *Doc) error {
 func (t *Tx) placed(before, d *Doc) error {
 	if err := t.putPlace(before, d); err != nil {
 		return err
+	}
+	if before.name != d.name {
+		if err := t.reword(d); err != nil {
+			return err
+		}
 	}
 	if err := t.stirs(d); err != nil {
 		return err

@@ -147,7 +147,7 @@ func (s *serve) public() string {
 
 // background starts what works beside requests; the function returned waits for its end.
 func (a *app) background(ctx context.Context) (wait func()) {
-	done := make(chan struct{}, 3)
+	done := make(chan struct{}, 4)
 	start := func(name string, f func(context.Context) error) {
 		go func() {
 			defer func() {
@@ -162,6 +162,7 @@ func (a *app) background(ctx context.Context) (wait func()) {
 		}()
 	}
 	start("jobs", func(ctx context.Context) error { return a.repo.RunJobs(ctx, a.jobHandlers()) })
+	start("full text", a.repo.RunText)
 	start("sweep", a.sweep)
 	start("watching files", a.watch)
 	return func() {

@@ -157,8 +157,8 @@ func (p *Predicate) test(v any) truth {
 		return unknown
 	}
 	if p.Field.System == SysFulltext {
-		s, _ := v.(string)
-		return known(p.words.match(s))
+		t, ok := v.(Text)
+		return known(ok && p.words.match(t))
 	}
 	ok := p.compare(v)
 	return known(ok != p.Not)

@@ -9,6 +9,7 @@ import (
 	"catena/storage/blob"
 	"catena/storage/fault"
 	"catena/storage/schema"
+	analysis "catena/storage/text"
 )
 
 func registry(t testing.TB) *schema.Registry {
@@ -32,7 +33,7 @@ func (r record) Property(f *schema.Field) (any, error) { return r.props[f.Key], 
 var report = record{
 	system: map[System]any{
 		SysPath: "/ws/reports/q1", SysUUID: "id-1", SysIsTrashed: false, SysIsVersion: false, SysPos: int64(3),
-		SysMixin: []any{"Downloadable", "Versionable"}, SysFulltext: "Quarterly Report: sales in Zürich, and more",
+		SysMixin: []any{"Downloadable", "Versionable"}, SysFulltext: analysis.Analyse("", "Quarterly Report: sales in Zürich, and more"),
 		SysType: "File", SysVersionLabel: "1.0",
 	},
 	props: map[string]any{

@@ -125,80 +125,67 @@ func (p *Predicate) Exact() (string, bool) {
 	return prefix, true
 }
 
-// words is a fulltext search: alternatives of terms that all have to be met.
-type words [][]term
-
-// term is a word or a phrase.
-type term struct {
-	tokens []string
-	not    bool
-	prefix bool // the last token may go on
+// Text is text that a fulltext search looks at, cut into words.
+type Text interface {
+	// Has reports whether the words of a phrase occur one behind the other, in any of their
+	// forms; with a prefix the last one may go on.
+	Has(phrase string, prefix bool) bool
 }
+
+// Term is a word or a phrase of a fulltext search.
+type Term struct {
+	Phrase string
+	Not    bool // it must not occur
+	Prefix bool // the last word may go on
+}
+
+// Search returns what a fulltext predicate searches for: alternatives of terms that all have
+// to be met. An alternative without a term that must occur finds nothing.
+func (p *Predicate) Search() [][]Term { return p.words }
+
+// words is a fulltext search.
+type words [][]Term
 
 // parseWords reads "a b OR c -d \"e f\" g*".
 func parseWords(s string) words {
 	w := words{nil}
 	for s = strings.TrimSpace(s); s != ""; s = strings.TrimSpace(s) {
-		var t term
+		var t Term
 		if s[0] == '-' || s[0] == '+' {
-			t.not = s[0] == '-'
+			t.Not = s[0] == '-'
 			s = s[1:]
 		}
-		var piece string
 		if strings.HasPrefix(s, `"`) {
-			piece, s, _ = strings.Cut(s[1:], `"`)
+			t.Phrase, s, _ = strings.Cut(s[1:], `"`)
 		} else if i := strings.IndexFunc(s, unicode.IsSpace); i >= 0 {
-			piece, s = s[:i], s[i:]
+			t.Phrase, s = s[:i], s[i:]
 		} else {
-			piece, s = s, ""
+			t.Phrase, s = s, ""
 		}
-		if piece == "OR" && !t.not {
+		if t.Phrase == "OR" && !t.Not {
 			w = append(w, nil)
 			continue
 		}
-		if piece == "AND" {
+		if t.Phrase == "AND" || !strings.ContainsFunc(t.Phrase, isWord) {
 			continue
 		}
-		t.prefix = strings.HasSuffix(piece, "*") || strings.HasSuffix(piece, "%")
-		if t.tokens = Tokens(piece); len(t.tokens) > 0 {
-			w[len(w)-1] = append(w[len(w)-1], t)
-		}
+		t.Prefix = strings.HasSuffix(t.Phrase, "*") || strings.HasSuffix(t.Phrase, "%")
+		w[len(w)-1] = append(w[len(w)-1], t)
 	}
 	return w
 }
 
-// Tokens cuts text into words in lower case.
-func Tokens(s string) []string {
-	return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r)
-	})
-}
+func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 // match reports whether the text has the words. A search without any finds nothing.
-func (w words) match(text string) bool {
-	tokens := Tokens(text)
+func (w words) match(text Text) bool {
 	for _, alternative := range w {
 		ok, positive := true, false
 		for _, t := range alternative {
-			ok = ok && t.in(tokens) != t.not
-			positive = positive || !t.not
+			ok = ok && text.Has(t.Phrase, t.Prefix) != t.Not
+			positive = positive || !t.Not
 		}
 		if ok && positive {
-			return true
-		}
-	}
-	return false
-}
-
-func (t term) in(tokens []string) bool {
-	for i := range len(tokens) - len(t.tokens) + 1 {
-		found := true
-		for j, want := range t.tokens {
-			got := tokens[i+j]
-			last := t.prefix && j == len(t.tokens)-1
-			found = found && (got == want || last && strings.HasPrefix(got, want))
-		}
-		if found {
 			return true
 		}
 	}

@@ -42,6 +42,7 @@ type Field struct {
 	Default  any      // in the form Coerce returns; nil without one
 	Required bool
 	Index    bool
+	Search   bool   // full text finds it: text that refers to nothing, unless declared otherwise
 	Resolver string // what the text refers to: "user", "group", "document", "directory:nature"
 	Constraints
 

@@ -205,12 +205,13 @@ func (l *loader) field(key, n *yaml.Node, before string, depth int) *Field {
 	}
 	var typ, pattern string
 	var parts, value *yaml.Node
+	f.Search = true
 	if n.Kind == yaml.ScalarNode {
 		typ = n.Value
 	} else {
 		l.each(n, keys{
 			"type": l.text(&typ), "fields": func(n *yaml.Node) { parts = n }, "default": func(n *yaml.Node) { value = n },
-			"required": l.flag(&f.Required), "index": l.flag(&f.Index), "resolver": l.text(&f.Resolver),
+			"required": l.flag(&f.Required), "index": l.flag(&f.Index), "search": l.flag(&f.Search), "resolver": l.text(&f.Resolver),
 			"min": l.bound(&f.Min), "max": l.bound(&f.Max), "minLength": l.count(&f.MinLength), "maxLength": l.count(&f.MaxLength),
 			"pattern": l.text(&pattern), "enum": l.texts(&f.Enum),
 		})
@@ -241,6 +242,7 @@ func (l *loader) complete(f *Field, key *yaml.Node, pattern string, value *yaml.
 	if f.Index && f.Kind >= Blob {
 		l.fail(l.at(key), "field %s: a %s cannot be indexed", f.Key, f.Kind)
 	}
+	f.Search = f.Search && f.Kind == String && f.Resolver == ""
 	if f.Resolver != "" && f.Kind != String {
 		l.fail(l.at(key), "field %s: only text can refer to something", f.Key)
 	}

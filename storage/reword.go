@@ -1,0 +1,202 @@
+package storage
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"catena/storage/blob"
+	"catena/storage/text"
+)
+
+// How terms are brought up to date.
+const (
+	wordsBatch = 32     // documents in one transaction
+	wordsRows  = 10_000 // rows written in one transaction, about
+	wordsQuiet = 250 * time.Millisecond
+	wordsLate  = 3 * time.Second // longest wait for quiet
+	wordsPause = 15 * time.Second
+)
+
+// RunText brings what full text finds documents by up to date until ctx ends. It waits for moments
+// when nothing is written, but not for long.
+func (r *Repo) RunText(ctx context.Context) error {
+	r.working.Add(1)
+	defer r.working.Done()
+	woken, stop := r.db.Watch(textTopic)
+	defer stop()
+	for ctx.Err() == nil {
+		more, err := r.IndexText(ctx)
+		if err != nil && ctx.Err() == nil {
+			r.log.Error("full text cannot be brought up to date", "err", err)
+			more = false
+		}
+		if !more {
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-woken:
+			case <-time.After(wordsPause):
+			}
+		}
+		r.awaitQuiet(ctx, woken)
+	}
+	return nil
+}
+
+// awaitQuiet returns once nothing was written for a moment.
+func (r *Repo) awaitQuiet(ctx context.Context, woken <-chan struct{}) {
+	late := time.After(wordsLate)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-late:
+			return
+		case <-woken:
+		case <-time.After(wordsQuiet):
+			return
+		}
+	}
+}
+
+// IndexText brings the terms of some documents up to date, and reports whether others wait.
+func (r *Repo) IndexText(ctx context.Context) (more bool, err error) {
+	var ids []docID
+	err = r.View(ctx, r.System(), func(t *Tx) (err error) {
+		ids, more, err = t.pending(wordsBatch)
+		if err == nil {
+			err = t.readContents(ids)
+		}
+		return err
+	})
+	if err != nil || len(ids) == 0 {
+		return false, err
+	}
+	err = r.Update(ctx, r.System(), func(t *Tx) error {
+		rows := 0
+		for i, id := range ids {
+			n, err := t.writeTerms(id)
+			if err != nil {
+				return err
+			}
+			if rows += n; rows > wordsRows && i < len(ids)-1 {
+				more = true
+				break
+			}
+		}
+		return nil
+	})
+	return more, err
+}
+
+// pending returns documents whose terms are not up to date.
+func (t *Tx) pending(limit int) (ids []docID, more bool, err error) {
+	rg := prefix([]byte{spaceWords, wordsPending})
+	rg.Limit, rg.KeysOnly = limit+1, true
+	for row, err := range t.kv.Scan(rg) {
+		if err != nil {
+			return nil, false, err
+		}
+		ids = append(ids, indexID(row.Key))
+	}
+	if len(ids) > limit {
+		return ids[:limit], true, nil
+	}
+	return ids, false, nil
+}
+
+// readContents finds the text in the files of documents that no one has looked into yet, and keeps it
+// in transactions of its own: reading takes its time.
+func (t *Tx) readContents(ids []docID) error {
+	for _, id := range ids {
+		d, err := t.load(id)
+		if err != nil {
+			return err
+		}
+		if d == nil {
+			continue
+		}
+		err = d.eachBlob(func(b *blob.Blob) error {
+			known, err := t.kv.Get(contentKey(b.Digest))
+			if err != nil || known != nil || !text.Readable(b.Type, b.Name) {
+				return err
+			}
+			return t.repo.keepContent(t.ctx, b)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keepContent writes the text of a file. A file that cannot be read has none.
+func (r *Repo) keepContent(ctx context.Context, b *blob.Blob) error {
+	found := ""
+	f, err := b.Open()
+	if err == nil {
+		found, err = text.Read(f, b.Size, b.Type, b.Name)
+		_ = f.Close()
+	}
+	if err != nil {
+		r.log.Debug("no text in a file", "digest", b.Digest, "err", err)
+	}
+	return r.Update(ctx, r.System(), func(t *Tx) error { return t.kv.Set(contentKey(b.Digest), []byte("\n"+found)) })
+}
+
+// writeTerms brings the terms of one document up to date and returns how many rows that took.
+func (t *Tx) writeTerms(id docID) (rows int, err error) {
+	var now []string
+	d, err := t.load(id)
+	if err != nil {
+		return 0, err
+	}
+	if d != nil {
+		words, err := t.textOf(d, nil)
+		if err != nil {
+			return 0, err
+		}
+		now = words.Terms()
+	}
+	was, err := t.terms(id)
+	if err != nil {
+		return 0, err
+	}
+	for _, term := range was {
+		if _, stays := slices.BinarySearch(now, term); !stays {
+			rows++
+			if err := t.kv.Delete(append(termKey(term), id[:]...)); err != nil {
+				return 0, err
+			}
+		}
+	}
+	for _, term := range now {
+		if _, had := slices.BinarySearch(was, term); !had {
+			rows++
+			if err := t.kv.Set(append(termKey(term), id[:]...), []byte{1}); err != nil {
+				return 0, err
+			}
+		}
+	}
+	switch {
+	case len(now) > 0:
+		err = t.kv.Set(wordsKey(wordsOf, id), []byte(strings.Join(now, "\n")))
+	case len(was) > 0:
+		err = t.kv.Delete(wordsKey(wordsOf, id))
+	}
+	if err != nil {
+		return 0, err
+	}
+	return rows + 2, t.kv.Delete(wordsKey(wordsPending, id))
+}
+
+// terms are those that a document is found by, sorted.
+func (t *Tx) terms(id docID) ([]string, error) {
+	b, err := t.kv.Get(wordsKey(wordsOf, id))
+	if err != nil || len(b) == 0 {
+		return nil, err
+	}
+	return strings.Split(string(b), "\n"), nil
+}

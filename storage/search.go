@@ -1,0 +1,222 @@
+package storage
+
+import (
+	"slices"
+	"strings"
+
+	"catena/storage/kv"
+	"catena/storage/query"
+	"catena/storage/text"
+)
+
+// Bounds of a search by terms.
+const (
+	maxPending = 500    // documents a search reads because their terms are not up to date
+	maxFound   = 10_000 // documents a search is answered with by terms alone
+)
+
+// takeText answers a full-text condition with the documents found by terms, if they are not too many:
+// then most documents meet the condition, and any other way finds them soon.
+func (t *Tx) takeText(p *plan, x *query.Predicate) (bool, error) {
+	if !t.repo.usable(indexText) {
+		return false, nil
+	}
+	s := search{t: t, exact: x.Field.Prop == nil}
+	ids, ok, err := s.find(x.Search())
+	if err != nil || !ok {
+		return false, err
+	}
+	if ids, err = s.correct(ids, x); err != nil {
+		return false, err
+	}
+	p.setIDs(ids, x)
+	return s.exact, nil
+}
+
+// search finds documents by terms.
+type search struct {
+	t     *Tx
+	exact bool // what is found meets the condition
+}
+
+// list is a list of documents: those of any of the terms, or of terms with a beginning.
+type list struct {
+	terms  []string
+	starts bool
+	rows   int
+}
+
+func (l *list) ranges() []kv.Range {
+	ranges := make([]kv.Range, len(l.terms))
+	for i, term := range l.terms {
+		key := termKey(term)
+		if l.starts {
+			key = key[:len(key)-2] // the end of an encoded text
+		}
+		ranges[i] = prefix(key)
+	}
+	return ranges
+}
+
+// find returns the documents of a search; it is not ok if they are too many.
+func (s *search) find(alternatives [][]query.Term) (ids []docID, ok bool, err error) {
+	for _, terms := range alternatives {
+		found, ok, err := s.all(terms)
+		if err != nil || !ok {
+			return nil, false, err
+		}
+		if ids = append(ids, found...); len(ids) > maxFound {
+			return nil, false, nil
+		}
+	}
+	return sortIDs(ids), true, nil
+}
+
+// all returns the documents that have all the terms.
+func (s *search) all(terms []query.Term) (ids []docID, ok bool, err error) {
+	var lists, without []list
+	for _, term := range terms {
+		found := s.lists(term)
+		switch {
+		case !term.Not:
+			lists = append(lists, found...)
+		case len(found) == 1 && !found[0].starts:
+			without = append(without, found[0])
+		default:
+			s.exact = false
+		}
+	}
+	if len(lists) == 0 {
+		return nil, true, nil
+	}
+	if err := s.count(lists); err != nil {
+		return nil, false, err
+	}
+	slices.SortFunc(lists, func(a, b list) int { return a.rows - b.rows })
+	if lists[0].rows > maxFound {
+		return nil, false, nil
+	}
+	for _, r := range lists[0].ranges() {
+		r.KeysOnly = true
+		for row, err := range s.t.kv.Scan(r) {
+			if err != nil {
+				return nil, false, err
+			}
+			keep, err := s.meets(row.Key, lists[1:], without)
+			if err != nil {
+				return nil, false, err
+			}
+			if keep {
+				ids = append(ids, indexID(row.Key))
+			}
+		}
+	}
+	return ids, true, nil
+}
+
+// lists are those a document of the term is on. A phrase is on the list of each of its words, which
+// says nothing about their order.
+func (s *search) lists(term query.Term) []list {
+	stems, words := text.Stems(term.Phrase), text.Words(term.Phrase)
+	lists := make([]list, len(stems))
+	for i := range stems {
+		lists[i].terms = stems[i]
+	}
+	if len(lists) > 1 || term.Prefix {
+		s.exact = false
+	}
+	if last := len(lists) - 1; term.Prefix && last >= 0 {
+		l := list{starts: true, terms: []string{text.Bare + words[last]}}
+		for _, language := range text.Languages {
+			l.terms = append(l.terms, language+":"+words[last])
+		}
+		lists[last] = l
+	}
+	return lists
+}
+
+// count finds out how many rows the lists have, up to where the number says nothing more.
+func (s *search) count(lists []list) error {
+	for i := range lists {
+		for _, r := range lists[i].ranges() {
+			n, _, err := s.t.kv.Count(r, maxFound+1-lists[i].rows)
+			if err != nil {
+				return err
+			}
+			if lists[i].rows += n; lists[i].rows > maxFound {
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// meets reports whether the document of a row is on all other lists and on none of those without.
+func (s *search) meets(key []byte, others, without []list) (bool, error) {
+	id := indexID(key)
+	term, _, err := kv.DecodeString(key[2:])
+	if err != nil {
+		return false, err
+	}
+	language, _, _ := strings.Cut(term, ":")
+	for i := range others {
+		if others[i].starts {
+			continue // the documents are read
+		}
+		on, err := s.on(&others[i], language, id)
+		if err != nil || !on {
+			return false, err
+		}
+	}
+	for i := range without {
+		on, err := s.on(&without[i], language, id)
+		if err != nil || on {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// on reports whether a document is on a list. All stems of a document are of one language.
+func (s *search) on(l *list, language string, id docID) (bool, error) {
+	for _, term := range l.terms {
+		if language != "=" && !strings.HasPrefix(term, language+":") {
+			continue
+		}
+		v, err := s.t.kv.Get(append(termKey(term), id[:]...))
+		if err != nil || v != nil {
+			return v != nil, err
+		}
+	}
+	return false, nil
+}
+
+// correct replaces what the terms say about documents that were changed since by what the documents
+// say, unless they are many.
+func (s *search) correct(ids []docID, x *query.Predicate) ([]docID, error) {
+	stale, more, err := s.t.pending(maxPending)
+	if err != nil || more || len(stale) == 0 {
+		return ids, err
+	}
+	ids = slices.DeleteFunc(ids, func(id docID) bool {
+		_, is := slices.BinarySearchFunc(stale, id, func(a, b docID) int { return slices.Compare(a[:], b[:]) })
+		return is
+	})
+	for _, id := range stale {
+		d, err := s.t.load(id)
+		if err != nil {
+			return nil, err
+		}
+		if d == nil {
+			continue
+		}
+		ok, err := query.Holds(x, docSource{s.t, d})
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			ids = append(ids, id)
+		}
+	}
+	return ids, nil
+}

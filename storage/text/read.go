@@ -1,0 +1,163 @@
+package text
+
+import (
+	"archive/zip"
+	"encoding/xml"
+	"errors"
+	"io"
+	"path"
+	"slices"
+	"strings"
+
+	"golang.org/x/net/html"
+)
+
+// Bounds of what is read of a file, in bytes.
+const (
+	maxRead  = 4 << 20   // of the file, or of one part of it
+	maxText  = 256 << 10 // of the text found
+	maxParts = 200       // of an archive
+)
+
+// Readable reports whether Read finds text in files of a type.
+func Readable(mime, name string) bool { return readerOf(mime, name) != nil }
+
+// Read returns the text in a file, as much of it as is looked at. mime is its type; its name counts
+// where the type says little.
+func Read(f io.ReadSeeker, size int64, mime, name string) (string, error) {
+	read := readerOf(mime, name)
+	if read == nil {
+		return "", nil
+	}
+	s, err := read(f, size)
+	return strings.ToValidUTF8(s[:min(len(s), maxText)], ""), err
+}
+
+type reader func(f io.ReadSeeker, size int64) (string, error)
+
+func readerOf(mime, name string) reader {
+	mime, _, _ = strings.Cut(strings.ToLower(mime), ";")
+	ext := strings.ToLower(path.Ext(name))
+	switch {
+	case mime == "text/html" || mime == "application/xhtml+xml":
+		return readHTML
+	case strings.HasPrefix(mime, "text/"), mime == "application/json", mime == "application/x-yaml", slices.Contains(plain, ext):
+		return readPlain
+	case strings.HasPrefix(mime, "application/vnd.openxmlformats-officedocument."), strings.HasPrefix(mime, "application/vnd.oasis.opendocument."),
+		slices.Contains(office, ext):
+		return readOffice
+	}
+	return nil
+}
+
+// Endings of names of files with text, and of office documents.
+var (
+	plain  = []string{".txt", ".md", ".csv", ".json", ".xml", ".yaml", ".yml", ".log"}
+	office = []string{".docx", ".pptx", ".xlsx", ".odt", ".odp", ".ods"}
+)
+
+func readPlain(f io.ReadSeeker, _ int64) (string, error) {
+	b, err := io.ReadAll(io.LimitReader(f, maxText))
+	return string(b), err
+}
+
+func readHTML(f io.ReadSeeker, _ int64) (string, error) {
+	b, err := io.ReadAll(io.LimitReader(f, maxRead))
+	return HTML(string(b)), err
+}
+
+// HTML returns the text of HTML without its marks, scripts and styles.
+func HTML(s string) string {
+	z := html.NewTokenizer(strings.NewReader(s))
+	var b strings.Builder
+	hidden := ""
+	for b.Len() < maxText {
+		switch z.Next() {
+		case html.ErrorToken:
+			return b.String()
+		case html.StartTagToken:
+			name, _ := z.TagName()
+			if n := string(name); hidden == "" && (n == "script" || n == "style") {
+				hidden = n
+			}
+		case html.EndTagToken:
+			if name, _ := z.TagName(); string(name) == hidden {
+				hidden = ""
+			}
+		case html.TextToken:
+			if hidden == "" {
+				b.Write(z.Text())
+				b.WriteByte(' ')
+			}
+		}
+	}
+	return b.String()
+}
+
+// readOffice reads the text of the XML parts that hold what people wrote.
+func readOffice(f io.ReadSeeker, size int64) (string, error) {
+	at, ok := f.(io.ReaderAt)
+	if !ok {
+		b, err := io.ReadAll(io.LimitReader(f, 8*maxRead))
+		if err != nil {
+			return "", err
+		}
+		at, size = strings.NewReader(string(b)), int64(len(b))
+	}
+	z, err := zip.NewReader(at, size)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	for i, part := range z.File {
+		if i > maxParts || b.Len() > maxText {
+			break
+		}
+		if !written(part.Name) {
+			continue
+		}
+		r, err := part.Open()
+		if err != nil {
+			return b.String(), err
+		}
+		err = characters(&b, io.LimitReader(r, maxRead))
+		_ = r.Close()
+		if err != nil {
+			return b.String(), err
+		}
+	}
+	return b.String(), nil
+}
+
+// written reports whether a part of an office document holds what people wrote.
+func written(name string) bool {
+	for _, pattern := range [...]string{"content.xml", "word/document.xml", "word/footnotes.xml", "ppt/slides/slide*.xml", "ppt/notesSlides/*.xml", "xl/sharedStrings.xml"} {
+		if ok, _ := path.Match(pattern, name); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// characters adds the character data of XML.
+func characters(b *strings.Builder, r io.Reader) error {
+	d := xml.NewDecoder(r)
+	for b.Len() < maxText {
+		t, err := d.RawToken()
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		switch t := t.(type) {
+		case xml.CharData:
+			b.Write(t)
+		case xml.EndElement:
+			if n := t.Name.Local; n == "p" || n == "si" || n == "h" || n == "tab" || n == "br" {
+				b.WriteByte(' ')
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,178 @@
+// Package text analyses text for search: words in lower case without accents, and their
+// stems in the language they are written in. Stems come from the Snowball algorithms; scripts
+// without blanks are searched character by character.
+package text
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// Limits of what is analysed.
+const (
+	MaxWord  = 64 // bytes of a word; what is longer is cut
+	MaxWords = 50_000
+	MaxTerms = 4000 // different terms of one text
+)
+
+// Text is analysed text.
+type Text struct {
+	language string
+	words    []string // in their order, folded
+	stems    []string // of the same words
+}
+
+// Analyse cuts a text into words. The language is a tag such as "fr" or "pt-BR", or a name
+// in English; what is not known is taken for English.
+func Analyse(language, s string) *Text {
+	t := &Text{language: Language(language)}
+	stem := stemmers[t.language]
+	each(s, func(word, folded string) bool {
+		t.words = append(t.words, folded)
+		t.stems = append(t.stems, fold(stem(word)))
+		return len(t.words) < MaxWords
+	})
+	return t
+}
+
+// each calls fn with the words of a text in lower case, with and without accents, until it
+// returns false.
+func each(s string, fn func(word, folded string) bool) {
+	start := -1
+	end := func(at int) bool {
+		if start < 0 {
+			return true
+		}
+		word := strings.ToLower(s[start:at])
+		start = -1
+		if len(word) > MaxWord {
+			word = cut(word)
+		}
+		folded := fold(word)
+		return folded == "" || fn(word, folded)
+	}
+	for i, r := range s {
+		switch {
+		case single(r):
+			if !end(i) || !fn(string(r), string(r)) {
+				return
+			}
+		case unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r):
+			if start < 0 {
+				start = i
+			}
+		default:
+			if !end(i) {
+				return
+			}
+		}
+	}
+	end(len(s))
+}
+
+// cut shortens a word, between characters.
+func cut(word string) string {
+	n := MaxWord
+	for n > 0 && !utf8.RuneStart(word[n]) {
+		n--
+	}
+	return word[:n]
+}
+
+// single reports whether a character is a word of its own.
+func single(r rune) bool {
+	return r > 0x2E7F && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana)
+}
+
+// letters are those that do not come apart into a letter and an accent.
+var letters = strings.NewReplacer("ß", "ss", "ø", "o", "æ", "ae", "œ", "oe", "ł", "l", "đ", "d", "ð", "d", "þ", "th", "ı", "i")
+
+// fold takes accents off.
+func fold(word string) string {
+	plain := true
+	for i := range len(word) {
+		if word[i] >= utf8.RuneSelf {
+			plain = false
+			break
+		}
+	}
+	if plain {
+		return word
+	}
+	return letters.Replace(strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Mn, r) {
+			return -1
+		}
+		return r
+	}, norm.NFKD.String(word)))
+}
+
+// Has reports whether the words of a phrase occur one behind the other, in any of their
+// forms. With a prefix the last word may go on, but not change.
+func (t *Text) Has(phrase string, prefix bool) bool {
+	want := Analyse(t.language, phrase)
+	n := len(want.words)
+	if n == 0 {
+		return false
+	}
+	for i := 0; i+n <= len(t.words); i++ {
+		found := true
+		for j := range n {
+			if prefix && j == n-1 {
+				found = found && strings.HasPrefix(t.words[i+j], want.words[j])
+			} else {
+				found = found && t.stems[i+j] == want.stems[j]
+			}
+		}
+		if found {
+			return true
+		}
+	}
+	return false
+}
+
+// Terms are what the text is found by: each stem with its language, and each word that is
+// not its own stem, for searches by the beginning of words. They are sorted.
+func (t *Text) Terms() []string {
+	terms := make([]string, 0, len(t.words)+len(t.words)/2)
+	for i, stem := range t.stems {
+		terms = append(terms, t.language+":"+stem)
+		if word := t.words[i]; word != stem {
+			terms = append(terms, Bare+word)
+		}
+	}
+	slices.Sort(terms)
+	terms = slices.Compact(terms)
+	return terms[:min(len(terms), MaxTerms)]
+}
+
+// Bare is what the terms of words as they are written begin with.
+const Bare = "=:"
+
+// Words returns the words of a phrase as they are written, without accents.
+func Words(phrase string) []string {
+	var words []string
+	each(phrase, func(_, folded string) bool {
+		words = append(words, folded)
+		return len(words) < 100
+	})
+	return words
+}
+
+// Stems are the terms that stand for one word of a phrase in any language.
+func Stems(phrase string) [][]string {
+	var all [][]string
+	each(phrase, func(word, _ string) bool {
+		terms := make([]string, 0, len(Languages))
+		for _, language := range Languages {
+			terms = append(terms, language+":"+fold(stemmers[language](word)))
+		}
+		all = append(all, terms)
+		return len(all) < 100
+	})
+	return all
+}

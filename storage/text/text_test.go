@@ -1,0 +1,89 @@
+package text
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestHas(t *testing.T) {
+	for _, c := range []struct {
+		language, text, phrase string
+		prefix, want           bool
+	}{
+		{"", "The runners were running", "run", false, true},
+		{"", "The runners were running", "Running", false, true},
+		{"", "The runners were running", "were run", false, true},
+		{"", "The runners were running", "run were", false, false},
+		{"", "The runners were running", "runn", true, true},
+		{"", "The runners were running", "runn", false, false},
+		{"", "The runners were running", "the runn", true, true},
+		{"fr_FR", "Les chevaux de l'école", "cheval", false, true},
+		{"fr", "Les chevaux de l'école", "ecole", false, true},
+		{"German", "Die Häuser der Straße", "haus", false, true},
+		{"de", "Die Häuser der Straße", "strasse", false, true},
+		{"", "naïve café", "CAFE", false, true},
+		{"", "東京タワー", "京タ", false, true},
+		{"", "東京タワー", "京東", false, false},
+		{"", "a@b.example, 42", "b example 42", false, true},
+		{"", "words", "", false, false},
+		{"", "", "x", true, false},
+	} {
+		if got := Analyse(c.language, c.text).Has(c.phrase, c.prefix); got != c.want {
+			t.Errorf("%q in %q (%s, %v): got %v", c.phrase, c.text, c.language, c.prefix, got)
+		}
+	}
+}
+
+// A word is found by its terms in whatever language the text is.
+func TestTermsAndStemsMeet(t *testing.T) {
+	for language, s := range map[string]string{"en": "running", "fr": "chevaux", "de": "häuser", "": "naïve"} {
+		terms := Analyse(language, s).Terms()
+		found := slices.ContainsFunc(Stems(s)[0], func(term string) bool { return slices.Contains(terms, term) })
+		if !found {
+			t.Errorf("%s: none of %v among %v", language, Stems(s)[0], terms)
+		}
+	}
+	if got := Analyse("en", "Running runs run").Terms(); !slices.Equal(got, []string{"=:running", "=:runs", "en:run"}) {
+		t.Errorf("got %v", got)
+	}
+}
+
+func TestBounds(t *testing.T) {
+	long := Analyse("", strings.Repeat("é", 1000))
+	if len(long.words) != 1 || len(long.words[0]) > MaxWord {
+		t.Errorf("got %d words, the first of %d bytes", len(long.words), len(long.words[0]))
+	}
+	if many := Analyse("", strings.Repeat("a ", 2*MaxWords)); len(many.words) != MaxWords {
+		t.Errorf("got %d words", len(many.words))
+	}
+}
+
+func FuzzAnalyse(f *testing.F) {
+	f.Add("fr", "Les chevaux de l'école 東京", "cheval")
+	f.Add("xx", "\xff\x00é́", "\xff")
+	f.Fuzz(func(t *testing.T, language, s, phrase string) {
+		a := Analyse(language, s)
+		if len(a.words) != len(a.stems) {
+			t.Fatal("a stem is missing")
+		}
+		a.Has(phrase, true)
+		for _, term := range a.Terms() {
+			if len(term) > 8*MaxWord {
+				t.Errorf("term of %d bytes", len(term))
+			}
+		}
+		if w := Words(s); len(w) > 0 && !a.Has(w[0], true) {
+			t.Errorf("first word %q not found", w[0])
+		}
+	})
+}
+
+func BenchmarkAnalyse(b *testing.B) {
+	s := strings.Repeat("The quick brown foxes were jumping over the lazy dogs. ", 20)
+	b.SetBytes(int64(len(s)))
+	b.ReportAllocs()
+	for b.Loop() {
+		Analyse("en", s)
+	}
+}

@@ -1,0 +1,131 @@
+package storage
+
+import (
+	"strings"
+
+	"catena/storage/blob"
+	"catena/storage/kv"
+	"catena/storage/schema"
+	"catena/storage/text"
+)
+
+// Full text finds documents by rows "w 1 term id", which are written behind the transactions that
+// change documents: such a transaction leaves a row "w 3 id", and whoever brings the terms up to date
+// takes it away. A search reads the documents of these rows itself, as long as they are few, so that it
+// sees what its transaction sees.
+
+// indexText stands for the terms in the list of indexes; another version of the analysis has another
+// number.
+const indexText = "words/1"
+
+// textTopic wakes the one who writes terms.
+const textTopic = "text"
+
+func termKey(term string) []byte {
+	return kv.AppendString(append(make([]byte, 0, 64), spaceWords, wordsTerm), term)
+}
+
+func wordsKey(kind byte, id docID) []byte {
+	return append(append(make([]byte, 0, 18), spaceWords, kind), id[:]...)
+}
+
+func contentKey(digest string) []byte {
+	return append([]byte{spaceWords, wordsContent}, digest...)
+}
+
+// reword leaves a note that the terms of d are to be brought up to date.
+func (t *Tx) reword(d *Doc) error {
+	t.kv.Wake(textTopic)
+	return t.kv.Set(wordsKey(wordsPending, d.id), []byte{1})
+}
+
+// reworded reports whether something was set that full text finds.
+func (d *Doc) reworded() bool {
+	for i := range d.blocks {
+		b := &d.blocks[i]
+		if b.opened == nil {
+			continue
+		}
+		for j := range b.vals {
+			if f := b.shape.Fields[j]; b.vals[j].dirty && (f.Search || f.Kind == schema.Blob || f.Kind == schema.Complex || f.Key == languageKey) {
+				return true
+			}
+		}
+	}
+	return d.facetsSet
+}
+
+const languageKey = "dc:language"
+
+// maxText is how much text of one document is looked at, in bytes.
+const maxText = 1 << 20
+
+// textOf returns the words of a document, or those of one property.
+func (t *Tx) textOf(d *Doc, only *schema.Field) (*text.Text, error) {
+	language, err := d.value(languageKey)
+	if err != nil {
+		return nil, err
+	}
+	code, _ := language.(string)
+	var b strings.Builder
+	add := func(v any) {
+		if s, ok := v.(string); ok && b.Len() < maxText {
+			b.WriteString(s[:min(len(s), maxText-b.Len())])
+			b.WriteByte('\n')
+		}
+	}
+	if only != nil {
+		v, err := d.value(only.Key)
+		eachText(v, add)
+		return text.Analyse(code, b.String()), err
+	}
+	if d.HasFacet("NotFulltextIndexable") {
+		return text.Analyse(code, ""), nil
+	}
+	add(d.name)
+	for i := range d.blocks {
+		block := &d.blocks[i]
+		for j, f := range block.shape.Fields {
+			if !f.Search {
+				continue
+			}
+			v, err := block.get(d.repo, j)
+			if err != nil {
+				return nil, err
+			}
+			if f.Key == noteKey {
+				v = t.note(d, v)
+			}
+			eachText(v, add)
+		}
+	}
+	err = d.eachBlob(func(c *blob.Blob) error {
+		found, err := t.kv.Get(contentKey(c.Digest))
+		add(string(found))
+		return err
+	})
+	return text.Analyse(code, b.String()), err
+}
+
+const noteKey = "note:note"
+
+// note takes the marks of HTML off a note.
+func (t *Tx) note(d *Doc, v any) any {
+	s, ok := v.(string)
+	kind, err := d.value("note:mime_type")
+	if ok && err == nil && kind == "text/html" {
+		return text.HTML(s)
+	}
+	return v
+}
+
+// eachText calls fn with a text, or with each of a list.
+func eachText(v any, fn func(any)) {
+	if list, many := v.([]any); many {
+		for _, item := range list {
+			fn(item)
+		}
+		return
+	}
+	fn(v)
+}

@@ -1,0 +1,135 @@
+package storage_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+
+	"catena/storage"
+	"catena/storage/blob"
+	"catena/storage/storagetest"
+)
+
+// indexText brings all terms up to date.
+func indexText(t testing.TB, r *storage.Repo) {
+	t.Helper()
+	for more := true; more; {
+		var err error
+		if more, err = r.IndexText(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// found returns the names of what a search finds.
+func found(t *testing.T, r *storage.Repo, words string) string {
+	t.Helper()
+	var names []string
+	err := r.View(t.Context(), r.System(), func(tx *storage.Tx) error {
+		page, err := tx.Query("SELECT * FROM Document WHERE ecm:fulltext = ? ORDER BY ecm:name", storage.QueryOptions{Args: []any{words}})
+		if err != nil {
+			return err
+		}
+		for _, d := range page.Docs {
+			names = append(names, d.Name())
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(names, " ")
+}
+
+func docx(t *testing.T, words string) *blob.Blob {
+	t.Helper()
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	w, err := z.Create("word/document.xml")
+	if err == nil {
+		_, err = w.Write([]byte(`<w:document xmlns:w="x"><w:p><w:t>` + words + `</w:t></w:p></w:document>`))
+	}
+	if err == nil {
+		err = z.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return blob.FromBytes("letter.docx", "application/vnd.openxmlformats-officedocument.wordprocessingml.document", b.Bytes())
+}
+
+// A search finds the same before and after terms are written, in any form of a word, and what
+// is in files once they were read.
+func TestFullText(t *testing.T) {
+	r := storagetest.Open(t, nil)
+	var plan *storage.Doc
+	update := func(fn func(tx *storage.Tx) error) {
+		t.Helper()
+		if err := r.Update(context.Background(), r.System(), fn); err != nil {
+			t.Fatal(err)
+		}
+	}
+	update(func(tx *storage.Tx) error {
+		root, err := tx.Root()
+		if err != nil {
+			return err
+		}
+		for name, p := range map[string]storage.Props{
+			"plan":   {"dc:title": "Running the numbers", "dc:description": "Costs of the café"},
+			"cheval": {"dc:title": "Les chevaux", "dc:language": "fr"},
+			"page":   {"dc:title": "Page", "file:content": blob.FromBytes("p.html", "text/html", []byte("<p>Zebra<script>secret()</script></p>"))},
+			"letter": {"dc:title": "Letter", "file:content": docx(t, "dear giraffe")},
+			"bogus":  {"dc:title": "Bogus", "file:content": blob.FromBytes("x.docx", "application/vnd.openxmlformats-officedocument.wordprocessingml.document", []byte("no zip"))},
+		} {
+			d, err := tx.Create(root, "File", name, p)
+			if err != nil {
+				return err
+			}
+			if name == "plan" {
+				plan = d
+			}
+		}
+		return nil
+	})
+	searches := map[string]string{
+		"run": "plan", "numbers run": "plan", `"running numbers"`: "", `"the numbers"`: "plan", "numb*": "plan", "CAFE": "plan",
+		"cheval": "cheval", "run -cost": "", "run -zebra": "plan", "zzz OR cost": "plan", "-run": "", "page": "page", "": "",
+	}
+	check := func(when string) {
+		t.Helper()
+		for words, want := range searches {
+			if got := found(t, r, words); got != want {
+				t.Errorf("%s: %s: got %q, want %q", when, words, got, want)
+			}
+		}
+	}
+	check("before")
+	indexText(t, r)
+	searches["zebra"], searches["giraffes"], searches["secret"] = "page", "letter", ""
+	check("after")
+
+	update(func(tx *storage.Tx) error {
+		d, err := tx.Reload(plan)
+		if err == nil {
+			err = d.Set("dc:title", "Walking")
+		}
+		if err == nil {
+			_, err = tx.Save(d, storage.SaveOptions{})
+		}
+		return err
+	})
+	searches = map[string]string{"run": "", "walk": "plan", "costs": "plan", "numbers": ""}
+	check("changed")
+	indexText(t, r)
+	check("changed and written")
+	update(func(tx *storage.Tx) error { return tx.Delete(plan) })
+	searches = map[string]string{"walk": "", "costs": ""}
+	check("deleted")
+	indexText(t, r)
+	check("deleted and written")
+	if problems, err := r.Verify(t.Context()); err != nil || len(problems) > 0 {
+		t.Errorf("verify: %v, %v", problems, err)
+	}
+}
