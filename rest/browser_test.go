@@ -3,6 +3,7 @@ package rest_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
@@ -158,18 +159,19 @@ func (b *tab) wait(expression string) {
 		}
 		if time.Now().After(end) || b.Err() != nil {
 			b.shot("failed")
+			text, _ := chromedp.Run(b, chromedp.Evaluate[string]("document.body.innerText"))
 			b.mu.Lock()
 			defer b.mu.Unlock()
-			b.t.Fatalf("browser: waiting for %s: %v\n%s", expression, err, strings.Join(b.said, "\n"))
+			b.t.Fatalf("browser: waiting for %s: %v\n%s\n%s", expression, err, strings.Join(b.said, "\n"), text)
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
 }
 
-// click clicks an element.
+// click clicks an element, which need not be painted yet.
 func (b *tab) click(selector string) {
 	b.t.Helper()
-	b.do(chromedp.Click(chromedp.CSS(selector)))
+	b.wait(fmt.Sprintf(`(() => { const e = document.querySelector(%q); if (!e || e.disabled) return false; setTimeout(() => e.click()); return true; })()`, selector))
 }
 
 // write types into an element.

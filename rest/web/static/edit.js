@@ -280,7 +280,11 @@
     else return;
     e.preventDefault();
   });
-  window.addEventListener("beforeunload", (e) => dirty() && e.preventDefault());
+  window.addEventListener("beforeunload", (e) => {
+    if (!dirty()) return;
+    keep(); // also what was typed a moment ago
+    e.preventDefault();
+  });
 
   const draft = async () => {
     let kept = null;
