@@ -1,6 +1,7 @@
 package rest_test
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 
@@ -62,7 +63,7 @@ func TestBrowserEditor(t *testing.T) {
 	}
 
 	// Somebody else saves: the editor asks.
-	if got := s.Do("PATCH", "/v1/decks/1", `{"description": "theirs"}`, "as", "alice"); got.StatusCode != 200 {
+	if got := s.Do("PATCH", "/v1/decks/1", `{"description": "theirs"}`, "as", "alice"); got.StatusCode != http.StatusOK {
 		t.Fatal(got.Text)
 	}
 	b.click("#add")
@@ -103,12 +104,12 @@ func TestBrowserConsole(t *testing.T) {
 	b.wait(`!document.getElementById("made").hidden && document.querySelectorAll("#list tr").length === 1`)
 	b.shot("keys")
 	key := eval[string](b, `document.getElementById("secret").textContent`)
-	if got := s.Do("GET", "/v1/decks", "", bearer(key)...); got.StatusCode != 200 {
+	if got := s.Do("GET", "/v1/decks", "", bearer(key)...); got.StatusCode != http.StatusOK {
 		t.Errorf("the key made: %s", got.Text)
 	}
 	b.click(`#list button.danger`)
 	b.wait(`document.querySelector("#list .tag.bad")?.textContent === "revoked"`)
-	if got := s.Do("GET", "/v1/decks", "", bearer(key)...); got.StatusCode != 401 {
+	if got := s.Do("GET", "/v1/decks", "", bearer(key)...); got.StatusCode != http.StatusUnauthorized {
 		t.Errorf("the key revoked: %s", got.Text)
 	}
 

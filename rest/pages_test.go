@@ -127,7 +127,7 @@ func TestPagesOfDecks(t *testing.T) {
 		if test.has != "" && (!strings.HasPrefix(got.Header.Get("Content-Type"), "text/html") || !strings.Contains(policy, "default-src 'none'") || got.Header.Get("Cache-Control") != "no-store") {
 			t.Errorf("%s: headers %v", test.path, got.Header)
 		}
-		if slides := strings.HasSuffix(test.path, "/fullscreen") && got.StatusCode == 200; slides != strings.Contains(policy, "sandbox allow-scripts") {
+		if slides := strings.HasSuffix(test.path, "/fullscreen") && got.StatusCode == http.StatusOK; slides != strings.Contains(policy, "sandbox allow-scripts") {
 			t.Errorf("%s: policy %s", test.path, policy)
 		}
 	}
@@ -153,7 +153,7 @@ func TestAssets(t *testing.T) {
 		}
 		again := s.Do("GET", m[1], "", "as", "", "Accept-Encoding", "gzip", "If-None-Match", got.Header.Get("ETag"))
 		plain := s.Do("GET", m[1], "", "as", "", "Accept-Encoding", "identity")
-		if again.StatusCode != 304 || plain.StatusCode != 200 || plain.Header.Get("Content-Encoding") != "" || plain.Header.Get("ETag") == got.Header.Get("ETag") && got.Header.Get("Content-Encoding") != "" {
+		if again.StatusCode != http.StatusNotModified || plain.StatusCode != 200 || plain.Header.Get("Content-Encoding") != "" || plain.Header.Get("ETag") == got.Header.Get("ETag") && got.Header.Get("Content-Encoding") != "" {
 			t.Errorf("%s: again %s, plain %s %v", m[1], again.Status, plain.Status, plain.Header)
 		}
 	}
