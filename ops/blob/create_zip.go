@@ -39,7 +39,7 @@ func (p createZipParams) blobs(c *engine.Ctx, files storage.Blobs) (*storage.Blo
 	if name == "" && len(files) > 0 {
 		name = files[0].Name
 	}
-	return spool(c, name, "application/zip", func(w io.Writer) error {
+	return c.Tx.SpoolBlob(name, "application/zip", func(w io.Writer) error {
 		archive := zip.NewWriter(w)
 		names := entryNames(files)
 		for i, b := range files {

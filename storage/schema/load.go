@@ -74,13 +74,14 @@ type loader struct {
 	types      map[string]*typeDecl
 	lifeCycles map[string]*lifeCycleDecl
 	versioning map[string]*versioningDecl
+	metadata   map[string]*metadataDecl
 	keys       map[string]*Field // of the fields of all schemas
 }
 
 func newLoader() *loader {
 	return &loader{
 		schemas: map[string]*schemaDecl{}, facets: map[string]*facetDecl{},
-		types: map[string]*typeDecl{}, lifeCycles: map[string]*lifeCycleDecl{}, versioning: map[string]*versioningDecl{}, keys: map[string]*Field{},
+		types: map[string]*typeDecl{}, lifeCycles: map[string]*lifeCycleDecl{}, versioning: map[string]*versioningDecl{}, metadata: map[string]*metadataDecl{}, keys: map[string]*Field{},
 	}
 }
 
@@ -174,6 +175,7 @@ func (l *loader) resolve() *Registry {
 		slices.Sort(names)
 	}
 	l.resolveVersioning(r)
+	l.resolveMetadata(r)
 	return r
 }
 

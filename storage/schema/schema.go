@@ -189,6 +189,7 @@ type Registry struct {
 	schemaList []*Schema
 	facetList  []*Facet
 	versioning []*VersioningRule // by order
+	metadata   map[string]*MetadataMapping
 }
 
 // Type returns the document type called name.

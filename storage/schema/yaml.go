@@ -36,6 +36,7 @@ func (l *loader) read(data []byte) {
 		"facets":     func(n *yaml.Node) { l.named(n, l.facet) },
 		"lifeCycles": func(n *yaml.Node) { l.named(n, l.lifeCycle) },
 		"types":      func(n *yaml.Node) { l.named(n, l.docType) },
+		"metadata":   func(n *yaml.Node) { l.named(n, l.metadataMapping) },
 		"versioning": func(n *yaml.Node) { l.named(n, l.versioningRule) },
 	})
 }

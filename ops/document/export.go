@@ -1,0 +1,35 @@
+package document
+
+import (
+	"io"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/blob"
+)
+
+var export = engine.Op{
+	Name:     "Document.Export",
+	Label:    "Document Export",
+	Category: "Services",
+	Doc: "Returns the document as XML, or as an archive that also holds its files, and as a tree everything below it that the " +
+		"caller may read.",
+	Effect: engine.Reads,
+	Run:    engine.On(exportParams.run),
+}
+
+type exportParams struct {
+	Tree bool `json:"exportAsTree" default:"false" doc:"An archive of the document and of what is below it."`
+	Zip  bool `json:"exportAsZip" default:"false" doc:"An archive instead of the XML alone."`
+}
+
+func (p exportParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Blob, error) {
+	if p.Tree || p.Zip {
+		return c.Tx.SpoolBlob("export.zip", "application/zip", func(w io.Writer) error { return c.Tx.ExportZip(w, d, p.Tree) })
+	}
+	text, err := c.Tx.ExportXML(d)
+	if err != nil {
+		return nil, err
+	}
+	return blob.FromBytes("document.xml", "", text).With("document.xml", "text/xml"), nil
+}

@@ -1,0 +1,64 @@
+package document
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+var setMetadata = engine.Op{
+	Name:     "Document.SetMetadataFromBlob",
+	Aliases:  []string{"Document.TriggerMetadataMapping"},
+	Label:    "Set Metadata From Blob",
+	Category: "Files",
+	Doc: "Sets properties of the document from the metadata of one of its files, as a declared mapping has it. What the file does " +
+		"not tell stays. It gives nothing.",
+	Run: engine.On(setMetadataParams.run).As("document", "void"),
+}
+
+type setMetadataParams struct {
+	Mapping   string `json:"metadataMappingId" doc:"Name of the mapping, for example pdf."`
+	Processor string `json:"processor" default:"exifTool" doc:"Accepted for clients that send it; there is one way to read."`
+	Save      bool   `json:"save" default:"true" values:"true" doc:"Store the change at once."`
+}
+
+func (p setMetadataParams) run(c *engine.Ctx, d *storage.Doc) (any, error) {
+	m, ok := c.Tx.Repo().Types().Metadata(p.Mapping)
+	if !ok {
+		return nil, fault.Invalid.Errorf("metadataMappingId: no mapping %s", p.Mapping).In("metadataMappingId")
+	}
+	b, err := d.BlobAt(m.Blob)
+	if err != nil || b == nil {
+		return nil, err
+	}
+	sub := c.Sub(true)
+	if _, err := sub.Call("Context.SetMetadataFromBlob", b, map[string]any{"ignorePrefix": false}); err != nil {
+		return nil, err
+	}
+	found, _ := sub.Vars["binaryMetadata"].(map[string]any)
+	for _, xpath := range slices.Sorted(maps.Keys(m.Properties)) {
+		v := named(found, m.Properties[xpath])
+		if v == nil {
+			continue
+		}
+		if err := d.Set(xpath, v); err != nil {
+			return nil, err
+		}
+	}
+	_, err = keep(c, d, p.Save && d.Saved())
+	return nil, err
+}
+
+// named finds a value by its name, or by that without the group in front.
+func named(found map[string]any, name string) any {
+	for _, full := range slices.Sorted(maps.Keys(found)) {
+		if _, short, _ := strings.Cut(full, ":"); strings.EqualFold(full, name) || strings.EqualFold(short, name) {
+			return found[full]
+		}
+	}
+	return nil
+}

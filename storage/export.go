@@ -1,0 +1,224 @@
+package storage
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/xml"
+	"io"
+	"strings"
+	"time"
+
+	"catena/storage/blob"
+	"catena/storage/fault"
+	"catena/storage/schema"
+)
+
+// xmlSpace begins the namespaces of schemas in exported documents.
+const xmlSpace = "http://www.nuxeo.org/ecm/schemas/"
+
+// ExportXML returns d as XML: what the system knows of it, access lists if they may be read,
+// and its properties. Files are named, by the digest of their content, not included.
+func (t *Tx) ExportXML(d *Doc) ([]byte, error) {
+	x := &xmlWriter{}
+	x.WriteString(xml.Header + "\n<document")
+	x.attr("repository", t.repo.name)
+	x.attr("id", d.ID())
+	x.WriteString(">\n  <system>\n")
+	x.line("type", d.typ.Name)
+	x.line("path", strings.TrimPrefix(d.Path(), "/"))
+	if c := d.typ.LifeCycle; c != nil {
+		x.line("lifecycle-state", d.state)
+		x.line("lifecycle-policy", c.Name)
+	}
+	for _, f := range d.Facets() {
+		x.line("facet", f)
+	}
+	if err := t.exportAccess(x, d); err != nil {
+		return nil, err
+	}
+	x.WriteString("  </system>\n")
+	for i := range d.blocks {
+		if err := x.block(t.repo, &d.blocks[i]); err != nil {
+			return nil, fault.Wrap(err, "document %s", d.ID())
+		}
+	}
+	x.WriteString("</document>\n")
+	return x.Bytes(), nil
+}
+
+func (t *Tx) exportAccess(x *xmlWriter, d *Doc) error {
+	lists, err := t.ACLs(d)
+	if fault.Is(err, fault.Denied) {
+		lists, err = nil, nil
+	}
+	if err != nil {
+		return err
+	}
+	x.WriteString("    <access-control>\n")
+	for _, l := range lists {
+		x.WriteString("      <acl")
+		x.attr("name", l.Name)
+		x.WriteString(">\n")
+		for _, e := range l.Entries {
+			x.WriteString("        <entry")
+			x.attr("principal", e.User)
+			x.attr("permission", e.Permission)
+			x.attr("grant", map[bool]string{true: "true", false: "false"}[e.Granted])
+			x.WriteString("/>\n")
+		}
+		x.WriteString("      </acl>\n")
+	}
+	x.WriteString("    </access-control>\n")
+	return nil
+}
+
+// xmlWriter writes text with the marks that XML needs.
+type xmlWriter struct{ bytes.Buffer }
+
+func (x *xmlWriter) text(s string) { _ = xml.EscapeText(&x.Buffer, []byte(s)) } // a buffer takes everything
+
+func (x *xmlWriter) attr(name, value string) {
+	x.WriteString(" " + name + `="`)
+	x.text(value)
+	x.WriteByte('"')
+}
+
+func (x *xmlWriter) element(name, value string) {
+	x.WriteString("<" + name + ">")
+	x.text(value)
+	x.WriteString("</" + name + ">")
+}
+
+func (x *xmlWriter) line(name, value string) {
+	x.WriteString("    ")
+	x.element(name, value)
+	x.WriteByte('\n')
+}
+
+// block writes the properties of one schema.
+func (x *xmlWriter) block(r *Repo, b *block) error {
+	s, before := b.shape.Schema, ""
+	x.WriteString("  <schema")
+	x.attr("name", s.Name)
+	if s.Prefix == "" {
+		x.attr("xmlns", xmlSpace+s.Name+"/")
+	} else {
+		x.attr("xmlns:"+s.Prefix, xmlSpace+s.Name+"/")
+		before = s.Prefix + ":"
+	}
+	x.WriteString(">\n")
+	for i, f := range s.Fields {
+		v, err := b.get(r, i)
+		if err != nil {
+			return err
+		}
+		x.WriteString("    ")
+		x.value(before+f.Name, f, v)
+		x.WriteByte('\n')
+	}
+	x.WriteString("  </schema>\n")
+	return nil
+}
+
+// value writes a property or a part of one; nothing is an empty element.
+func (x *xmlWriter) value(name string, f *schema.Field, v any) {
+	if v == nil {
+		x.WriteString("<" + name + "/>")
+		return
+	}
+	x.WriteString("<" + name + ">")
+	switch v := v.(type) {
+	case []any:
+		for _, item := range v {
+			x.value("item", f.Item(), item)
+		}
+	case map[string]any:
+		for _, sub := range f.Fields {
+			x.value(sub.Name, sub, v[sub.Name])
+		}
+	case *blob.Blob:
+		x.element("encoding", v.Encoding)
+		x.element("mime-type", v.Type)
+		x.element("filename", v.Name)
+		x.element("data", blobEntry(v))
+		x.element("digest", v.Digest)
+	case time.Time:
+		x.text(v.UTC().Format("2006-01-02T15:04:05.000Z"))
+	case string:
+		x.text(v)
+	default:
+		x.Write(f.AppendJSON(nil, v, nil))
+	}
+	x.WriteString("</" + name + ">")
+}
+
+// blobEntry names a file in an archive.
+func blobEntry(b *blob.Blob) string { return b.Digest + ".blob" }
+
+// ExportZip writes an archive of d: a folder of its name with document.xml and its files, and
+// if deep with such a folder for each readable document below it.
+func (t *Tx) ExportZip(w io.Writer, d *Doc, deep bool) error {
+	archive := zip.NewWriter(w)
+	left := t.repo.limits.TreeCopy
+	name := d.name
+	if name == "" {
+		name = "root"
+	}
+	if err := t.exportTo(archive, d, zipName(name)+"/", deep, &left); err != nil {
+		return err
+	}
+	return archive.Close()
+}
+
+// zipName keeps names of documents from leading out of the folder they stand in.
+func zipName(name string) string { return strings.NewReplacer("/", "-", `\`, "-").Replace(name) }
+
+func (t *Tx) exportTo(archive *zip.Writer, d *Doc, at string, deep bool, left *int) error {
+	if *left--; *left < 0 {
+		return fault.Limit.Errorf("export: more than %d documents", t.repo.limits.TreeCopy)
+	}
+	if err := t.ctx.Err(); err != nil {
+		return err
+	}
+	text, err := t.ExportXML(d)
+	if err != nil {
+		return err
+	}
+	if err := addEntry(archive, at+"document.xml", t.now, bytes.NewReader(text)); err != nil {
+		return err
+	}
+	have := map[string]bool{}
+	err = d.eachBlob(func(b *blob.Blob) error {
+		if have[b.Digest] {
+			return nil
+		}
+		have[b.Digest] = true
+		r, err := b.Open()
+		if err != nil {
+			return err
+		}
+		defer r.Close()
+		return addEntry(archive, at+blobEntry(b), t.now, r)
+	})
+	if err != nil || !deep || !t.can(d, permReadChildren) || d.IsProxy() {
+		return err
+	}
+	for child, err := range t.EachChild(d) {
+		if err != nil {
+			return err
+		}
+		if err := t.exportTo(archive, child, at+zipName(child.name)+"/", deep, left); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func addEntry(archive *zip.Writer, name string, at time.Time, r io.Reader) error {
+	w, err := archive.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Deflate, Modified: at})
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(w, r)
+	return err
+}
