@@ -47,7 +47,9 @@ func init() {
 		{method: "POST", name: "convert", do: scheduleConversion},
 		{method: "GET", name: "emptyWithDefault", op: "Resource.Empty", params: emptyParams},
 		{method: "POST", name: "op", do: func(x *exchange, in engine.Lazy, args string) error { return x.invoke(args, in) }},
+		{method: "GET", name: "preview", op: "Resource.Preview", do: preview},
 		{method: "GET", name: "pp", op: "Repository.PageProvider", params: providerParams, do: providerOn},
+		{method: "GET", name: "rendition", op: "Resource.Rendition", params: nameParam},
 		{method: "GET", name: "search", op: "Resource.Search", params: searchParams},
 	}
 }

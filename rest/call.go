@@ -26,8 +26,9 @@ type reply struct {
 	inline  bool // files are shown, not saved
 	bare    bool // maps and lists are written as they are, not as entities
 
-	choose func(v any) int // the status, where the result decides it
-	then   func()          // called between the call and its answer
+	choose func(v any) int   // the status, where the result decides it
+	then   func()            // called between the call and its answer
+	sent   func(name string) // called once a file of this name went out, or began to
 
 	modified *time.Time // of a file; set while the call runs
 }
@@ -57,6 +58,9 @@ func (x *exchange) run(call engine.Call, re reply) error {
 	}
 	if call.Trace && res.Trace != nil {
 		x.w.Header().Set("Catena-Trace", res.Trace.ID)
+	}
+	if re.sent != nil && a.file != nil {
+		defer re.sent(a.file.blob.Name) // also when the client leaves
 	}
 	x.write(a)
 	return nil

@@ -38,6 +38,16 @@ func wantedOf(q url.Values) values {
 	return out
 }
 
+func nameParam(_ *exchange, args string) values { return values{"name": args} }
+
+// preview shows the file of a document, or one behind @blob, in the browser.
+func preview(x *exchange, in engine.Lazy, args string) error {
+	if args != "" {
+		return fault.NotFound.Errorf("preview %s", args)
+	}
+	return x.run(engine.Call{Op: "Resource.Preview", Input: in}, reply{status: http.StatusOK, inline: true})
+}
+
 // scheduleConversion begins a conversion in the background, or, unless asked for that, makes
 // it at once.
 func scheduleConversion(x *exchange, in engine.Lazy, _ string) error {

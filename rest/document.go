@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"strconv"
@@ -180,8 +181,12 @@ func download(x *exchange) error {
 // blob sends the file at xpath of what input yields.
 func (x *exchange) blob(input engine.Lazy, xpath string) error {
 	var modified time.Time
+	var id string
 	dated := engine.Lazy(func(c *engine.Ctx) (any, error) {
 		v, err := input(c)
+		if d, ok := v.(interface{ ID() string }); ok && err == nil {
+			id = d.ID()
+		}
 		if d, ok := v.(interface{ Get(string) (any, error) }); ok && err == nil {
 			if t, err := d.Get("dc:modified"); err == nil {
 				modified, _ = t.(time.Time)
@@ -190,8 +195,34 @@ func (x *exchange) blob(input engine.Lazy, xpath string) error {
 		return v, err
 	})
 	call := engine.Call{Op: "Resource.Blob", Input: dated, Params: values{"xpath": xpath}}
-	return x.run(call, reply{status: http.StatusOK, inline: x.flag("inline"), modified: &modified})
+	return x.run(call, reply{
+		status: http.StatusOK, inline: x.flag("inline"), modified: &modified,
+		sent: func(name string) { x.noteDownload(id, xpath, name) },
+	})
 }
+
+// noteDownload has a download recorded once the answer is on its way. The record is the
+// server's, for the key that reads need not allow writing.
+func (x *exchange) noteDownload(id, xpath, name string) {
+	begins := x.status == http.StatusOK || strings.HasPrefix(x.w.Header().Get("Content-Range"), "bytes 0-")
+	if !begins || x.r.Method == http.MethodHead {
+		return
+	}
+	_ = http.NewResponseController(x.w).Flush() // not every connection can
+	as := *x.s.Engine.System()
+	as.Actor = x.as.Name
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(x.r.Context()), noteTime)
+	defer cancel()
+	_, err := x.s.Engine.Run(ctx, engine.Call{
+		Op: "Resource.Downloaded", Input: id, Params: values{"xpath": xpath, "name": name}, As: &as, Door: engine.Server, RequestID: x.id,
+	})
+	if err != nil {
+		x.s.log.LogAttrs(ctx, levelOf(statusOf(err)), "download was not recorded", x.attrs(err)...)
+	}
+}
+
+// noteTime bounds how long recording a download may take.
+const noteTime = 5 * time.Second
 
 // putBlob replaces the file at xpath by the first file of a multipart body, or by the body.
 func (x *exchange) putBlob(input engine.Lazy, xpath string) error {

@@ -30,7 +30,7 @@ var imports = map[string][]string{
 	"storage":             {"storage/kv", "storage/blob", "storage/schema", "storage/query", "storage/text", "storage/directory"},
 	"engine/expr":         {},
 	"engine":              {"storage", "storage/blob", "storage/schema", "engine/expr"},
-	"engine/entity":       {"engine", "storage", "storage/blob", "storage/schema"},
+	"engine/entity":       {"engine", "storage", "storage/blob", "storage/convert", "storage/schema"},
 	"engine/library":      {"engine"},
 	"engine/mail":         {"storage"},
 	"engine/webhook":      {"storage"},

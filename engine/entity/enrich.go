@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"catena/storage"
+	"catena/storage/convert"
 	"catena/storage/fault"
 	"catena/storage/schema"
 )
@@ -156,7 +157,7 @@ func (w *writer) withRenditions(dst []byte, d *storage.Doc, _ int) ([]byte, erro
 	case d.IsFolder():
 		names = append(names, "xmlExport", "zipTreeExport")
 	default:
-		if b != nil {
+		if b != nil && (b.Type == "application/pdf" || convert.Find(b.Type, "application/pdf") != nil) {
 			names = append(names, "pdf")
 		}
 		names = append(names, "xmlExport", "zipExport")

@@ -13,6 +13,8 @@ import (
 // Ops are the file operations; those that reach outside as a server without configuration has them.
 var Ops = slices.Concat([]engine.Op{
 	attach,
+	attachCurrent,
+	attachFiles,
 	concatenatePDFs,
 	createZip,
 	importFile,

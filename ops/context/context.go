@@ -23,6 +23,7 @@ var Ops = []engine.Op{
 	pushBlobs,
 	pushDocument,
 	pushDocuments,
+	readMetadata,
 	restoreBlob,
 	restoreBlobFromScript,
 	restoreBlobs,

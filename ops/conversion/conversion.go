@@ -15,7 +15,12 @@ import (
 var Ops = []engine.Op{
 	convertAny,
 	convertBlob,
+	getRendition,
+	pictureCreate,
 	pictureResize,
+	pictureView,
+	preview,
+	rendition,
 	resizeBlob,
 	result,
 	runConverter,

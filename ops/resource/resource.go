@@ -28,6 +28,7 @@ var Ops = []engine.Op{
 	fileAt,
 	children,
 	create,
+	downloaded,
 	remove,
 	empty,
 	query,

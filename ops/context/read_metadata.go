@@ -1,0 +1,35 @@
+package context
+
+import (
+	"strings"
+
+	"catena/engine"
+	"catena/storage"
+)
+
+var readMetadata = engine.Op{
+	Name:     "Blob.ReadMetadata",
+	Aliases:  []string{"Binary.ReadMetadata"},
+	Label:    "Read Metadata From Binary",
+	Category: "Files",
+	Doc:      "Returns what is known of the input file, as Context.SetMetadataFromBlob finds it.",
+	Effect:   engine.Reads,
+	Run:      engine.On(readMetadataParams.run),
+}
+
+type readMetadataParams struct {
+	IgnorePrefix bool `json:"ignorePrefix" default:"true" doc:"Leave out the group of a name: width, not image:width."`
+}
+
+func (p readMetadataParams) run(c *engine.Ctx, b *storage.Blob) (map[string]any, error) {
+	found, err := metadataOf(c, b)
+	if err != nil || !p.IgnorePrefix {
+		return found, err
+	}
+	out := make(map[string]any, len(found))
+	for name, value := range found {
+		_, short, _ := strings.Cut(name, ":")
+		out[short] = value
+	}
+	return out, nil
+}

@@ -1,0 +1,40 @@
+package conversion
+
+import (
+	"strings"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/convert"
+	"catena/storage/fault"
+)
+
+var preview = engine.Op{
+	Name:     "Resource.Preview",
+	Label:    "Preview",
+	Category: "Resource",
+	Doc:      "Returns the main file of a document as a browser can show it: text as HTML, pictures and PDF as they are. What cannot be shown is not found.",
+	Effect:   engine.Reads,
+	Run:      engine.Overload(engine.On(previewParams.doc), engine.On(previewParams.blob)),
+}
+
+type previewParams struct{}
+
+func (p previewParams) doc(c *engine.Ctx, d *storage.Doc) (*storage.Blob, error) {
+	b, err := mainBlob(d)
+	if err != nil {
+		return nil, err
+	}
+	return p.blob(c, b)
+}
+
+func (previewParams) blob(c *engine.Ctx, b *storage.Blob) (*storage.Blob, error) {
+	if b.Type == "application/pdf" || strings.HasPrefix(b.Type, "image/") {
+		return b, nil
+	}
+	by := convert.Find(b.Type, "text/html")
+	if by == nil {
+		return nil, fault.NotFound.Errorf("file %s: has no preview", b.Name)
+	}
+	return by.Convert(c, b, nil)
+}

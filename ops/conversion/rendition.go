@@ -1,0 +1,100 @@
+package conversion
+
+import (
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/blob"
+	"catena/storage/convert"
+	"catena/storage/fault"
+)
+
+var rendition = engine.Op{
+	Name:     "Resource.Rendition",
+	Label:    "Rendition",
+	Category: "Resource",
+	Doc:      "Returns what a document looks like in another form: thumbnail, pdf, xmlExport, zipExport or, of a folder, zipTreeExport. One it does not have is not found.",
+	Effect:   engine.Reads,
+	Run:      engine.On(renditionParams.run),
+}
+
+type renditionParams struct {
+	Name string `json:"name" doc:"Name of the rendition."`
+}
+
+func (p renditionParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Blob, error) {
+	return render(c, d, p.Name)
+}
+
+var getRendition = engine.Op{
+	Name:     "Document.GetRendition",
+	Label:    "Gets a document rendition",
+	Category: "Files",
+	Doc: "Returns what a document looks like in another form: thumbnail, pdf, xmlExport, zipExport or, of a folder, zipTreeExport. " +
+		"One that the document does not have is an empty file named after the document with .null at its end.",
+	Effect: engine.Reads,
+	Run:    engine.Each(getRenditionParams.run),
+}
+
+type getRenditionParams struct {
+	Name string `json:"renditionName" doc:"Name of the rendition."`
+}
+
+func (p getRenditionParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Blob, error) {
+	b, err := render(c, d, p.Name)
+	if fault.Is(err, fault.NotFound) {
+		return blob.FromBytes(d.Name()+".null", "text/plain", nil), nil
+	}
+	return b, err
+}
+
+// renditions make what a document looks like, by name.
+var renditions = map[string]func(c *engine.Ctx, d *storage.Doc) (*storage.Blob, error){
+	"pdf":       asPDF,
+	"thumbnail": thumbnail,
+	"xmlExport": exported("xml", nil),
+	"zipExport": exported("zip", map[string]any{"exportAsZip": true}),
+	"zipTreeExport": func(c *engine.Ctx, d *storage.Doc) (*storage.Blob, error) {
+		if !d.IsFolder() {
+			return nil, fault.NotFound.Errorf("document %s: is no folder", d.ID())
+		}
+		return exported("zip", map[string]any{"exportAsTree": true, "exportAsZip": true})(c, d)
+	},
+}
+
+func render(c *engine.Ctx, d *storage.Doc, name string) (*storage.Blob, error) {
+	make, ok := renditions[name]
+	if !ok {
+		return nil, fault.Invalid.Errorf("rendition %s: there is none of this name", name)
+	}
+	return make(c, d)
+}
+
+func asPDF(c *engine.Ctx, d *storage.Doc) (*storage.Blob, error) {
+	b, err := mainBlob(d)
+	if err != nil {
+		return nil, err
+	}
+	if b.Type != "application/pdf" && convert.Find(b.Type, "application/pdf") == nil {
+		return nil, fault.NotFound.Errorf("document %s: its file has no PDF", d.ID())
+	}
+	return toPDFParams{}.blob(c, b)
+}
+
+// exported returns a rendition that the export of documents makes.
+func exported(extension string, params map[string]any) func(c *engine.Ctx, d *storage.Doc) (*storage.Blob, error) {
+	return func(c *engine.Ctx, d *storage.Doc) (*storage.Blob, error) {
+		v, err := c.Call("Document.Export", d, params)
+		if err != nil {
+			return nil, err
+		}
+		b, ok := v.(*storage.Blob)
+		if !ok {
+			return nil, fault.Internal.Errorf("document %s: its export is no file", d.ID())
+		}
+		name := d.Name()
+		if name == "" {
+			name = "root"
+		}
+		return b.With(name+"."+extension, b.Type), nil
+	}
+}

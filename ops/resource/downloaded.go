@@ -1,0 +1,24 @@
+package resource
+
+import (
+	"catena/engine"
+	"catena/storage"
+)
+
+var downloaded = engine.Op{
+	Name:     "Resource.Downloaded",
+	Label:    "Downloaded",
+	Category: "Resource",
+	Doc:      "Notes that a file of the document was downloaded. Only the server itself does.",
+	Run:      engine.On(downloadedParams.run),
+}
+
+type downloadedParams struct {
+	Xpath  string `json:"xpath" doc:"Xpath of the file."`
+	Name   string `json:"name" doc:"Name of the file."`
+	Reason string `json:"reason" default:"download" doc:"Why it was downloaded."`
+}
+
+func (p downloadedParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+	return d, c.Tx.Fire("download", d, map[string]any{"blobXPath": p.Xpath, "blobFilename": p.Name, "downloadReason": p.Reason})
+}
