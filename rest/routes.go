@@ -5,7 +5,14 @@ import "slices"
 // apiRoutes are the addresses below /api/v1, also reached below /site/api/v1 and below
 // /api/v1/repo/{repository}. Adapters of documents are in adapter.go.
 func apiRoutes() []route {
-	return slices.Concat(platformRoutes(), directoryRoutes(), uploadRoutes(), documentRoutes(), serviceRoutes())
+	return slices.Concat(
+		directoryRoutes(),
+		documentRoutes(),
+		peopleRoutes(),
+		platformRoutes(),
+		serviceRoutes(),
+		uploadRoutes(),
+	)
 }
 
 // topRoutes are the addresses that stand beside /api/v1.
@@ -48,14 +55,12 @@ func platformRoutes() []route {
 		{method: "GET", path: "/config/schemas/:name", handle: call("Config.Schema", schemaParams)},
 		{method: "GET", path: "/config/types", handle: call("Config.Types", nil)},
 		{method: "GET", path: "/config/types/:name", handle: call("Config.Type", named)},
-		{method: "GET", path: "/me", handle: call("User.Me", nil)},
 		{method: "GET", path: "/query", handle: call("Resource.Query", fromQuery)},
 		{method: "GET", path: "/query/NXQL", handle: call("Resource.Query", fromQuery)},
 		{method: "GET", path: "/query/:provider", handle: call("Repository.PageProvider", fromProvider)},
 		{method: "GET", path: "/search/execute", handle: call("Resource.Query", fromQuery)},
 		{method: "GET", path: "/search/lang/:lang/execute", handle: call("Resource.Query", inLanguage)},
 		{method: "GET", path: "/search/pp/:provider/execute", handle: call("Repository.PageProvider", fromProvider)},
-		{method: "GET", path: "/user/*name", handle: call("User.Read", named)},
 	}
 }
 

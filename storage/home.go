@@ -79,3 +79,15 @@ func homeName(user string) string {
 	}
 	return strings.NewReplacer("%", "%25", "/", "%2F").Replace(user)
 }
+
+// profileName is the name of the document in a personal workspace that tells about its owner.
+const profileName = "Profile"
+
+// Profile returns the document that tells about a user, nil if there is none to be read.
+func (t *Tx) Profile(user string) (*Doc, error) {
+	d, err := t.Doc(Ref("/" + homeDomain + "/" + homeRoot + "/" + homeName(user) + "/" + profileName))
+	if fault.Is(err, fault.NotFound) || fault.Is(err, fault.Denied) {
+		return nil, nil
+	}
+	return d, err
+}

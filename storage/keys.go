@@ -25,6 +25,7 @@ import (
 //	j 2 job                     a job that was given up
 //	e 1 directory id            an entry of a directory
 //	e 2 directory field value id   entries by the value of a field
+//	n 1 text user, n 2 text group   people by the beginning of their names
 //	r name 0 key                a row of a table
 //	s name 0 key                a row of a table that only this package reads
 //	g 1 group user, g 2 user group, g 3 group sub, g 4 sub group   memberships
@@ -44,6 +45,7 @@ const (
 	spaceAudit    = 'a'
 	spaceJob      = 'j'
 	spaceEntry    = 'e'
+	spaceName     = 'n'
 	spaceTable    = 'r'
 	spaceSecret   = 's'
 	spaceMember   = 'g'

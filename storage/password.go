@@ -220,3 +220,37 @@ func (t *Tx) setPassword(user, password string) error {
 	t.AfterCommit(func() { t.repo.passwords.forget(user) })
 	return t.secret(passwordsTable).Put(user, passwordRow{hash})
 }
+
+// ChangePassword gives the principal another password, if the old one is right.
+func (t *Tx) ChangePassword(old, password string) error {
+	if err := t.mayWrite(); err != nil {
+		return err
+	}
+	if password == "" {
+		return fault.Invalid.Errorf("password: the new one is empty").In("newPassword")
+	}
+	user := t.as.Name
+	if _, err := t.User(user); err != nil {
+		return err
+	}
+	changes, err := t.repo.passwords.admit(user, t.repo.clock())
+	if err != nil {
+		return err
+	}
+	var row passwordRow
+	found, err := t.secret(passwordsTable).Get(user, &row)
+	if err != nil {
+		return err
+	}
+	ok := false
+	if found && len(old) <= 4096 {
+		if ok, err = t.repo.passwords.matches(t.ctx, row.Hash, old); err != nil {
+			return err
+		}
+	}
+	if !ok {
+		return fault.Denied.Errorf("password: the old one is wrong").WithCode("not_signed_in").In("oldPassword")
+	}
+	t.repo.passwords.settle(user, t.repo.passwords.mac(user, old), t.repo.clock(), changes)
+	return t.setPassword(user, password)
+}

@@ -166,6 +166,9 @@ func Open(ctx context.Context, c Config, adminPassword string) (*Repo, error) {
 	if err := r.openSecret(ctx, c.Secret); err != nil {
 		return nil, err
 	}
+	if err := r.openNames(ctx); err != nil {
+		return nil, err
+	}
 	return r, r.openIndexes(ctx)
 }
 

@@ -26,6 +26,9 @@ func (r *Repo) seed(ctx context.Context, password string) error {
 		if err := t.seedTree(); err != nil {
 			return err
 		}
+		if err := t.kv.Set(namesKey, []byte{1}); err != nil {
+			return err
+		}
 		return t.seedPeople(password)
 	})
 }

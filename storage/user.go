@@ -100,6 +100,9 @@ func (t *Tx) SaveUser(u *User, password string) error {
 		}
 	}
 	t.AfterCommit(t.repo.people.drop)
+	if err := t.setNames(nameOfUser, u.Username, old.names(), u.names()); err != nil {
+		return err
+	}
 	return t.Table(usersTable).Put(u.Username, u)
 }
 
@@ -198,6 +201,9 @@ func (t *Tx) DeleteUser(name string) error {
 	if err := t.secret(passwordsTable).Delete(name); err != nil {
 		return err
 	}
+	if err := t.setNames(nameOfUser, name, u.names(), nil); err != nil {
+		return err
+	}
 	t.AfterCommit(func() { t.repo.people.drop(); t.repo.passwords.forget(name) })
 	return t.Table(usersTable).Delete(name)
 }
@@ -250,6 +256,9 @@ func (t *Tx) SaveGroup(g *Group) error {
 	if err := t.setMembers(g.Name, old.Groups, g.Groups, subgroup, supergroup); err != nil {
 		return err
 	}
+	if err := t.setNames(nameOfGroup, g.Name, old.names(), g.names()); err != nil {
+		return err
+	}
 	t.AfterCommit(t.repo.people.drop)
 	return t.Table(groupsTable).Put(g.Name, g)
 }
@@ -291,6 +300,7 @@ func (t *Tx) DeleteGroup(name string) error {
 		t.setMembers(name, g.Users, nil, memberUser, memberOf),
 		t.setMembers(name, g.Groups, nil, subgroup, supergroup),
 		t.setMembers(name, above, nil, supergroup, subgroup),
+		t.setNames(nameOfGroup, name, g.names(), nil),
 	)
 	if err != nil {
 		return err

@@ -147,9 +147,15 @@ func TestClient(t *testing.T) {
 	p := startServer(t, t.TempDir())
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "node", "spine.js", p.base+"/nuxeo/", "Administrator", adminPassword)
-	cmd.Dir = "testdata/client"
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	scripts, err := filepath.Glob("testdata/client/*.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, script := range scripts {
+		cmd := exec.CommandContext(ctx, "node", filepath.Base(script), p.base+"/nuxeo/", "Administrator", adminPassword)
+		cmd.Dir = "testdata/client"
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", script, err, out)
+		}
 	}
 }

@@ -89,6 +89,10 @@ func (w *writer) entity(dst []byte, v any, level int) ([]byte, error) {
 		return w.group(dst, v), nil
 	case storage.Entry:
 		return w.entry(dst, &v)
+	case *storage.UserPage:
+		return w.userPage(dst, v)
+	case *storage.GroupPage:
+		return w.groupPage(dst, v), nil
 	case *storage.DirectoryEntry:
 		return w.directoryEntry(dst, v, 0)
 	case *storage.DirectoryPage:
@@ -187,7 +191,7 @@ func (w *writer) value(dst []byte, v any, level int) ([]byte, error) {
 		return w.value(dst, v.V, level)
 	case *storage.Doc, storage.Docs, *storage.Page, *storage.Rows, *storage.EntryPage, *storage.Blob, storage.Blobs,
 		[]storage.ACL, *storage.User, []*storage.User, *storage.Principal, *storage.Group, storage.Entry,
-		*storage.DirectoryEntry, *storage.DirectoryPage:
+		*storage.UserPage, *storage.GroupPage, *storage.DirectoryEntry, *storage.DirectoryPage:
 		return w.entity(dst, v, max(level, 2))
 	}
 	raw, err := json.Marshal(v)

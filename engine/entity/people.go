@@ -1,6 +1,7 @@
 package entity
 
 import (
+	"slices"
 	"strconv"
 
 	"catena/storage"
@@ -37,7 +38,36 @@ func (w *writer) user(dst []byte, u *storage.User) ([]byte, error) {
 		dst = append(schema.AppendString(append(dst, `,"url":`...), "group/"+name), '}')
 	}
 	dst = strconv.AppendBool(append(dst, `],"isAdministrator":`...), admin)
-	return append(dst, `,"isAnonymous":false}`...), nil
+	dst = append(dst, `,"isAnonymous":false`...)
+	if slices.Contains(w.o.Enrichers["user"], "userprofile") {
+		var err error
+		if dst, err = w.profile(append(dst, `,"contextParameters":{"userprofile":`...), u.Username); err != nil {
+			return nil, err
+		}
+		dst = append(dst, '}')
+	}
+	return append(dst, '}'), nil
+}
+
+// profile appends what a user's profile says: the properties of the document Profile in the
+// user's personal workspace, as far as there is one and it may be read.
+func (w *writer) profile(dst []byte, user string) ([]byte, error) {
+	values := map[string]any{"birthdate": nil, "phonenumber": nil, "avatar": nil, "gender": false, "locale": nil}
+	if w.c.Tx != nil {
+		d, err := w.c.Tx.Profile(user)
+		if err != nil {
+			return nil, err
+		}
+		for name := range values {
+			if d == nil {
+				break
+			}
+			if v, err := d.Get("userprofile:" + name); err == nil && v != nil {
+				values[name] = v
+			}
+		}
+	}
+	return w.object(dst, values, maxDepth)
 }
 
 func (w *writer) groupLabel(name string) string {
@@ -50,7 +80,11 @@ func (w *writer) groupLabel(name string) string {
 }
 
 func (w *writer) users(dst []byte, list []*storage.User) ([]byte, error) {
-	dst = append(dst, `{"entity-type":"users","entries":[`...)
+	dst, err := w.userList(append(dst, `{"entity-type":"users","entries":[`...), list)
+	return append(dst, ']', '}'), err
+}
+
+func (w *writer) userList(dst []byte, list []*storage.User) ([]byte, error) {
 	for i, u := range list {
 		if i > 0 {
 			dst = append(dst, ',')
@@ -60,7 +94,27 @@ func (w *writer) users(dst []byte, list []*storage.User) ([]byte, error) {
 			return nil, err
 		}
 	}
-	return append(dst, ']', '}'), nil
+	return dst, nil
+}
+
+// userPage appends a part of a list of users.
+func (w *writer) userPage(dst []byte, p *storage.UserPage) ([]byte, error) {
+	dst = figures(append(dst, `{"entity-type":"users",`...), &p.Page, len(p.Users))
+	dst, err := w.userList(append(dst, `"entries":[`...), p.Users)
+	return append(dst, ']', '}'), err
+}
+
+// groupPage appends a part of a list of groups.
+func (w *writer) groupPage(dst []byte, p *storage.GroupPage) []byte {
+	dst = figures(append(dst, `{"entity-type":"groups",`...), &p.Page, len(p.Groups))
+	dst = append(dst, `"entries":[`...)
+	for i, g := range p.Groups {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = w.group(dst, g)
+	}
+	return append(dst, ']', '}')
 }
 
 // principal appends who acts as a user.

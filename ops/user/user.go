@@ -14,11 +14,19 @@ import (
 
 // Ops are the operations on users, groups and keys.
 var Ops = []engine.Op{
+	changePassword,
+	createGroup,
 	createKey,
+	createUser,
 	deleteGroup,
 	deleteUser,
+	getGroup,
 	getUser,
 	getWorkspace,
+	groupGroups,
+	groupUsers,
+	joinGroup,
+	leaveGroup,
 	listGroups,
 	listKeys,
 	listUsers,
@@ -26,7 +34,11 @@ var Ops = []engine.Op{
 	revokeKey,
 	saveGroup,
 	saveUser,
+	searchGroups,
+	searchUsers,
 	setAccount,
+	updateGroup,
+	updateUser,
 }
 
 // manages reports whether somebody may look after others.

@@ -1,0 +1,26 @@
+package user
+
+import (
+	"catena/engine"
+	"catena/storage"
+)
+
+var changePassword = engine.Op{
+	Name:     "User.ChangePassword",
+	Label:    "Change Password",
+	Category: "Users & Groups",
+	Doc:      "Gives the user who is signed in another password, if the old one is right, and returns the user.",
+	Run:      engine.On(changePasswordParams.run),
+}
+
+type changePasswordParams struct {
+	Old string `json:"oldPassword" doc:"The password until now."`
+	New string `json:"newPassword" doc:"The password from now on."`
+}
+
+func (p changePasswordParams) run(c *engine.Ctx, _ engine.Void) (*storage.User, error) {
+	if err := c.Tx.ChangePassword(p.Old, p.New); err != nil {
+		return nil, err
+	}
+	return c.Tx.User(c.As.Name)
+}

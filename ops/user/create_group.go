@@ -1,0 +1,50 @@
+package user
+
+import (
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+var createGroup = engine.Op{
+	Name:     "Group.Create",
+	Label:    "Create Group",
+	Category: "Users & Groups",
+	Doc:      "Makes a group of an entity and returns it. For administrators, and power users as far as administrators are not concerned.",
+	Run:      engine.On(createGroupParams.run),
+}
+
+type createGroupParams struct {
+	Group map[string]any `json:"group" type:"object" doc:"The group, with groupname, grouplabel, memberUsers, memberGroups and parentGroups."`
+}
+
+func (p createGroupParams) run(c *engine.Ctx, _ engine.Void) (*storage.Group, error) {
+	if !manages(c.As) {
+		return nil, fault.Denied.Errorf("Cannot create artifact")
+	}
+	name := groupName(p.Group)
+	if _, err := c.Tx.Group(name); !fault.Is(err, fault.NotFound) {
+		if err == nil {
+			err = fault.Exists.Errorf("Group already exists")
+		}
+		return nil, err
+	}
+	return writeGroup(c, &storage.Group{Name: name}, p.Group, true)
+}
+
+// writeGroup changes a group as an entity says and saves it.
+func writeGroup(c *engine.Ctx, g *storage.Group, body map[string]any, fresh bool) (*storage.Group, error) {
+	parents, err := setGroup(g, body, fresh)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.Tx.SaveGroup(g); err != nil {
+		return nil, err
+	}
+	if parents != nil {
+		if err := (saveGroupParams{Name: g.Name, Parents: parents}).into(c); err != nil {
+			return nil, err
+		}
+	}
+	return c.Tx.Group(g.Name)
+}

@@ -1,0 +1,41 @@
+package user
+
+import (
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+var createUser = engine.Op{
+	Name:     "User.Create",
+	Label:    "Create User",
+	Category: "Users & Groups",
+	Doc:      "Makes a user of an entity and returns it. For administrators, and power users as far as administrators are not concerned.",
+	Run:      engine.On(createUserParams.run),
+}
+
+type createUserParams struct {
+	User map[string]any `json:"user" type:"object" doc:"The user, with username, password, groups and further properties."`
+}
+
+func (p createUserParams) run(c *engine.Ctx, _ engine.Void) (*storage.User, error) {
+	if !manages(c.As) {
+		return nil, fault.Denied.Errorf("Cannot create artifact")
+	}
+	name := userName(p.User)
+	if _, err := c.Tx.User(name); !fault.Is(err, fault.NotFound) {
+		if err == nil {
+			err = fault.Exists.Errorf("User already exists")
+		}
+		return nil, err
+	}
+	u := &storage.User{Username: name}
+	password, err := setUser(u, p.User)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.Tx.SaveUser(u, password); err != nil {
+		return nil, err
+	}
+	return c.Tx.User(name)
+}

@@ -1,0 +1,151 @@
+package user
+
+import (
+	"fmt"
+	"strings"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+// setUser changes a user as an entity says: properties that are there count, null clears.
+// It returns the new password, "" if there is none. What users do not have is ignored.
+func setUser(u *storage.User, body map[string]any) (password string, err error) {
+	properties, err := entityProperties(body, "user")
+	if err != nil {
+		return "", err
+	}
+	for name, v := range properties {
+		switch name = strings.TrimPrefix(name, "user:"); name {
+		case "username", "tenantId":
+		case "password":
+			password, _ = v.(string)
+		case "groups":
+			if u.Groups, err = nameList(v, name); err != nil {
+				return "", err
+			}
+		default:
+			if texts(u)[name] == nil && name != "teamId" {
+				continue
+			}
+			if err := setField(u, name, v); err != nil {
+				return "", err
+			}
+		}
+	}
+	return password, nil
+}
+
+// entityProperties checks what kind of entity a body is and returns its properties.
+func entityProperties(body map[string]any, kind string) (map[string]any, error) {
+	if got, ok := body["entity-type"].(string); ok && got != kind {
+		return nil, fault.Invalid.Errorf("entity-type: %s expected, not %q", kind, got).In("entity-type")
+	}
+	properties, ok := body["properties"].(map[string]any)
+	if !ok && body["properties"] != nil {
+		return nil, fault.Invalid.Errorf("properties: object expected").In("properties")
+	}
+	return properties, nil
+}
+
+// nameList reads a list of names; null is an empty one.
+func nameList(v any, field string) ([]string, error) {
+	if v == nil {
+		return []string{}, nil
+	}
+	list, ok := v.([]any)
+	if !ok {
+		return nil, fault.Invalid.Errorf("%s: list of names expected", field).In(field)
+	}
+	names := make([]string, len(list))
+	for i, item := range list {
+		if m, ok := item.(map[string]any); ok {
+			item = firstText(m["id"], m["groupname"])
+		}
+		if names[i], ok = item.(string); !ok {
+			return nil, fault.Invalid.Errorf("%s: list of names expected", field).In(field)
+		}
+	}
+	return names, nil
+}
+
+// firstText returns the first of values that is a text with something in it.
+func firstText(list ...any) string {
+	for _, v := range list {
+		if s, ok := v.(string); ok && s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+// userName returns the name in the entity of a user.
+func userName(body map[string]any) string {
+	properties, _ := body["properties"].(map[string]any)
+	return firstText(properties["username"], properties["user:username"], body["id"])
+}
+
+// groupName returns the name in the entity of a group.
+func groupName(body map[string]any) string {
+	properties, _ := body["properties"].(map[string]any)
+	return firstText(body["groupname"], body["id"], properties["groupname"], properties["group:groupname"])
+}
+
+// setGroup changes a group as an entity says. The label that differs from the stored one
+// counts; for a new group the one beside the properties goes before.
+func setGroup(g *storage.Group, body map[string]any, fresh bool) (parents []string, err error) {
+	properties, err := entityProperties(body, "group")
+	if err != nil {
+		return nil, err
+	}
+	stored := g.Label
+	if v, ok := body["grouplabel"]; ok {
+		g.Label = text(v)
+	}
+	for name, v := range properties {
+		switch strings.TrimPrefix(name, "group:") {
+		case "grouplabel":
+			if inner := text(v); inner != stored && (!fresh || g.Label == "") {
+				g.Label = inner
+			}
+		case "description":
+			g.Description = text(v)
+		}
+	}
+	for name, into := range map[string]*[]string{"memberUsers": &g.Users, "memberGroups": &g.Groups, "parentGroups": &parents} {
+		if v, ok := body[name]; ok {
+			if *into, err = nameList(v, name); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return parents, nil
+}
+
+func text(v any) string {
+	if v == nil {
+		return ""
+	}
+	return fmt.Sprint(v)
+}
+
+// options are the bounds of a page.
+func options(c *engine.Ctx, size, index int) (storage.PageOptions, error) {
+	if size < 0 || index < 0 {
+		return storage.PageOptions{}, fault.Invalid.Errorf("pageSize and currentPageIndex: not below 0")
+	}
+	if size == 0 {
+		size = 50
+	}
+	size = min(size, c.Tx.Repo().Limits().PageSize)
+	return storage.PageOptions{Limit: size, Offset: size * index}, nil
+}
+
+// mayEdit refuses those who do not look after users.
+func mayEdit(c *engine.Ctx) error {
+	if !manages(c.As) {
+		return fault.Denied.Errorf("User is not allowed to edit users")
+	}
+	return nil
+}

@@ -1,0 +1,23 @@
+package user
+
+import (
+	"catena/engine"
+	"catena/storage"
+)
+
+var getGroup = engine.Op{
+	Name:     "Group.Get",
+	Label:    "Group Entity",
+	Category: "Users & Groups",
+	Doc:      "Returns a group; its members are shown when they are fetched.",
+	Effect:   engine.Reads,
+	Run:      engine.On(getGroupParams.run),
+}
+
+type getGroupParams struct {
+	Name string `json:"name" doc:"Name of the group."`
+}
+
+func (p getGroupParams) run(c *engine.Ctx, _ engine.Void) (*storage.Group, error) {
+	return c.Tx.Group(p.Name)
+}

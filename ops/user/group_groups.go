@@ -1,0 +1,30 @@
+package user
+
+import (
+	"catena/engine"
+	"catena/storage"
+)
+
+var groupGroups = engine.Op{
+	Name:     "Group.Groups",
+	Label:    "Groups of Group",
+	Category: "Users & Groups",
+	Doc:      "Returns a page of the groups that a group contains directly, by name.",
+	Effect:   engine.Reads,
+	Run:      engine.On(groupGroupsParams.run),
+}
+
+type groupGroupsParams struct {
+	Name     string `json:"name" doc:"Name of the group."`
+	Text     string `json:"q,omitzero" doc:"Text that a name begins with; * for all."`
+	PageSize int    `json:"pageSize" default:"50" doc:"Most entries of the page."`
+	Index    int    `json:"currentPageIndex" default:"0" doc:"Number of the page, from 0."`
+}
+
+func (p groupGroupsParams) run(c *engine.Ctx, _ engine.Void) (*storage.GroupPage, error) {
+	o, err := options(c, p.PageSize, p.Index)
+	if err != nil {
+		return nil, err
+	}
+	return c.Tx.MemberGroups(p.Name, p.Text, o)
+}

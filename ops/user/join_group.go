@@ -1,0 +1,44 @@
+package user
+
+import (
+	"slices"
+
+	"catena/engine"
+	"catena/storage"
+)
+
+var joinGroup = engine.Op{
+	Name:     "User.AddToGroup",
+	Label:    "Add User to Group",
+	Category: "Users & Groups",
+	Doc:      "Puts a user into a group and returns the user. For administrators, and power users as far as administrators are not concerned.",
+	Run:      engine.On(joinGroupParams.run),
+}
+
+type joinGroupParams struct {
+	Name  string `json:"name" doc:"Name of the user."`
+	Group string `json:"group" doc:"Name of the group."`
+}
+
+func (p joinGroupParams) run(c *engine.Ctx, _ engine.Void) (*storage.User, error) {
+	u, err := member(c, p.Name, p.Group)
+	if err != nil || slices.Contains(u.Groups, p.Group) {
+		return u, err
+	}
+	u.Groups = append(u.Groups, p.Group)
+	if err := c.Tx.SaveUser(u, ""); err != nil {
+		return nil, err
+	}
+	return c.Tx.User(p.Name)
+}
+
+// member returns a user, provided that the group exists and the caller looks after users.
+func member(c *engine.Ctx, name, group string) (*storage.User, error) {
+	if err := mayEdit(c); err != nil {
+		return nil, err
+	}
+	if _, err := c.Tx.Group(group); err != nil {
+		return nil, err
+	}
+	return c.Tx.User(name)
+}

@@ -1,0 +1,33 @@
+package user
+
+import (
+	"slices"
+
+	"catena/engine"
+	"catena/storage"
+)
+
+var leaveGroup = engine.Op{
+	Name:     "User.RemoveFromGroup",
+	Label:    "Remove User from Group",
+	Category: "Users & Groups",
+	Doc:      "Takes a user out of a group and returns the user. For administrators, and power users as far as administrators are not concerned.",
+	Run:      engine.On(leaveGroupParams.run),
+}
+
+type leaveGroupParams struct {
+	Name  string `json:"name" doc:"Name of the user."`
+	Group string `json:"group" doc:"Name of the group."`
+}
+
+func (p leaveGroupParams) run(c *engine.Ctx, _ engine.Void) (*storage.User, error) {
+	u, err := member(c, p.Name, p.Group)
+	if err != nil {
+		return nil, err
+	}
+	u.Groups = slices.DeleteFunc(u.Groups, func(name string) bool { return name == p.Group })
+	if err := c.Tx.SaveUser(u, ""); err != nil {
+		return nil, err
+	}
+	return c.Tx.User(p.Name)
+}

@@ -1,0 +1,29 @@
+package user
+
+import (
+	"catena/engine"
+	"catena/storage"
+)
+
+var searchGroups = engine.Op{
+	Name:     "Group.Search",
+	Label:    "Search Groups",
+	Category: "Users & Groups",
+	Doc:      "Returns a page of the groups of which name or label begins with a text, by name.",
+	Effect:   engine.Reads,
+	Run:      engine.On(searchGroupsParams.run),
+}
+
+type searchGroupsParams struct {
+	Text     string `json:"q,omitzero" doc:"Text that a name begins with; * for all."`
+	PageSize int    `json:"pageSize" default:"50" doc:"Most entries of the page."`
+	Index    int    `json:"currentPageIndex" default:"0" doc:"Number of the page, from 0."`
+}
+
+func (p searchGroupsParams) run(c *engine.Ctx, _ engine.Void) (*storage.GroupPage, error) {
+	o, err := options(c, p.PageSize, p.Index)
+	if err != nil {
+		return nil, err
+	}
+	return c.Tx.SearchGroups(p.Text, o)
+}

@@ -1,0 +1,29 @@
+package user
+
+import (
+	"catena/engine"
+	"catena/storage"
+)
+
+var searchUsers = engine.Op{
+	Name:     "User.Search",
+	Label:    "Search Users",
+	Category: "Users & Groups",
+	Doc:      "Returns a page of the users of whom name, first name, last name or address begins with a text, by name.",
+	Effect:   engine.Reads,
+	Run:      engine.On(searchUsersParams.run),
+}
+
+type searchUsersParams struct {
+	Text     string `json:"q,omitzero" doc:"Text to look for; * for all."`
+	PageSize int    `json:"pageSize" default:"50" doc:"Most users of the page."`
+	Index    int    `json:"currentPageIndex" default:"0" doc:"Number of the page, from 0."`
+}
+
+func (p searchUsersParams) run(c *engine.Ctx, _ engine.Void) (*storage.UserPage, error) {
+	o, err := options(c, p.PageSize, p.Index)
+	if err != nil {
+		return nil, err
+	}
+	return c.Tx.SearchUsers(p.Text, o)
+}

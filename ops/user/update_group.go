@@ -1,0 +1,34 @@
+package user
+
+import (
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+var updateGroup = engine.Op{
+	Name:     "Group.Update",
+	Label:    "Update Group",
+	Category: "Users & Groups",
+	Doc:      "Changes what is given of a group and returns it; lists of members that are not given stay. For administrators, and power users as far as administrators are not concerned.",
+	Run:      engine.On(updateGroupParams.run),
+}
+
+type updateGroupParams struct {
+	Name  string         `json:"name" doc:"Name of the group."`
+	Group map[string]any `json:"group" type:"object" doc:"The group, with what changes."`
+}
+
+func (p updateGroupParams) run(c *engine.Ctx, _ engine.Void) (*storage.Group, error) {
+	if err := mayEdit(c); err != nil {
+		return nil, err
+	}
+	g, err := c.Tx.Group(p.Name)
+	if err != nil {
+		return nil, err
+	}
+	if name := groupName(p.Group); name != "" && name != p.Name {
+		return nil, fault.Invalid.Errorf("group %s: cannot be renamed to %s", p.Name, name).In("groupname")
+	}
+	return writeGroup(c, g, p.Group, false)
+}

@@ -1,0 +1,277 @@
+package storage
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"catena/storage/fault"
+	"catena/storage/kv"
+)
+
+// UserPage is a part of a list of users.
+type UserPage struct {
+	Users []*User
+	Page  // paging figures
+}
+
+// GroupPage is a part of a list of groups.
+type GroupPage struct {
+	Groups []*Group
+	Page   // paging figures
+}
+
+const (
+	nameOfUser  = 1
+	nameOfGroup = 2
+)
+
+// namesKey marks a store in which every user and group has rows for its names.
+var namesKey = metaKey("names")
+
+// names are what a user is found by.
+func (u *User) names() []string {
+	if u == nil {
+		return nil
+	}
+	return nameTexts(u.Username, u.FirstName, u.LastName, u.Email)
+}
+
+func (g *Group) names() []string { return nameTexts(g.Name, g.Label) }
+
+// nameTexts folds names and leaves empty and equal ones out.
+func nameTexts(names ...string) (out []string) {
+	for _, s := range names {
+		if s = entryIndexText(strings.TrimSpace(s)); s != "" && !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// setNames writes the rows by which somebody is found.
+func (t *Tx) setNames(kind byte, who string, old, new []string) error {
+	for _, s := range old {
+		if !slices.Contains(new, s) {
+			if err := t.kv.Delete(nameKey(kind, s, who)); err != nil {
+				return err
+			}
+		}
+	}
+	for _, s := range new {
+		if err := t.kv.Set(nameKey(kind, s, who), nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func nameKey(kind byte, text, who string) []byte {
+	return append(kv.AppendString([]byte{spaceName, kind}, text), who...)
+}
+
+// openNames writes the rows of names in a store that has none yet.
+func (r *Repo) openNames(ctx context.Context) error {
+	done := false
+	err := r.View(ctx, r.System(), func(t *Tx) error {
+		v, err := t.kv.Get(namesKey)
+		done = v != nil
+		return err
+	})
+	if err != nil || done {
+		return err
+	}
+	return r.Update(ctx, r.System(), func(t *Tx) error {
+		for name, row := range t.Table(usersTable).Scan("", "", false, 0) {
+			var u User
+			if err := json.Unmarshal(row, &u); err != nil {
+				return fault.Internal.Errorf("user %s: %w", name, err)
+			}
+			if err := t.setNames(nameOfUser, name, nil, u.names()); err != nil {
+				return err
+			}
+		}
+		for name, row := range t.Table(groupsTable).Scan("", "", false, 0) {
+			var g Group
+			if err := json.Unmarshal(row, &g); err != nil {
+				return fault.Internal.Errorf("group %s: %w", name, err)
+			}
+			if err := t.setNames(nameOfGroup, name, nil, g.names()); err != nil {
+				return err
+			}
+		}
+		return t.kv.Set(namesKey, []byte{1})
+	})
+}
+
+// named calls take with the names of those, by name, of whom some name begins with a text;
+// nothing, "*" and "%" stand for all.
+func (t *Tx) named(kind byte, table, text string, take func(name string) bool) error {
+	if text = entryIndexText(strings.Trim(text, " *%")); text == "" {
+		for row, err := range t.Table(table).rows("", "", false, 0) {
+			if err != nil || !take(string(row.Key[len(table)+2:])) {
+				return err
+			}
+		}
+		return nil
+	}
+	whole := nameKey(kind, text, "")
+	r := prefix(whole[:len(whole)-2]) // without the end of the text
+	r.KeysOnly = true
+	found := map[string]bool{}
+	for row, err := range t.kv.Scan(r) {
+		if err != nil {
+			return err
+		}
+		_, who, err := kv.DecodeString(row.Key[2:])
+		if err != nil {
+			return err
+		}
+		if found[string(who)] = true; len(found) > t.repo.limits.ScanRows {
+			return fault.Limit.Errorf("search %q: more than %d found", text, t.repo.limits.ScanRows).WithCode("query-too-costly")
+		}
+	}
+	names := make([]string, 0, len(found))
+	for name := range found {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		if !take(name) {
+			break
+		}
+	}
+	return nil
+}
+
+// pageOf collects the names of a page.
+func (t *Tx) pageOf(o PageOptions, walk func(take func(name string) bool) error) ([]string, Page, error) {
+	if t.as.Name == "" {
+		return nil, Page{}, errNobody
+	}
+	o.After = ""
+	p, err := t.repo.pager(o)
+	if err != nil {
+		return nil, Page{}, err
+	}
+	var names []string
+	err = walk(func(name string) bool {
+		ok, more := p.row([]byte(name))
+		if ok {
+			names = append(names, name)
+		}
+		return more
+	})
+	page := p.end()
+	page.Next = ""
+	return names, page, err
+}
+
+// SearchUsers returns a page of the users of whom name, first name, last name or address
+// begins with a text, by name.
+func (t *Tx) SearchUsers(text string, o PageOptions) (*UserPage, error) {
+	names, page, err := t.pageOf(o, func(take func(string) bool) error { return t.named(nameOfUser, usersTable, text, take) })
+	if err != nil {
+		return nil, err
+	}
+	return t.userPage(names, page)
+}
+
+// SearchGroups returns a page of the groups of which name or label begins with a text.
+func (t *Tx) SearchGroups(text string, o PageOptions) (*GroupPage, error) {
+	names, page, err := t.pageOf(o, func(take func(string) bool) error { return t.named(nameOfGroup, groupsTable, text, take) })
+	if err != nil {
+		return nil, err
+	}
+	return t.groupPage(names, page)
+}
+
+// MemberUsers returns a page of the users who are in a group directly and match a text.
+// Members that do not exist are left out.
+func (t *Tx) MemberUsers(group, text string, o PageOptions) (*UserPage, error) {
+	g, err := t.Group(group)
+	if err != nil {
+		return nil, err
+	}
+	names, page, err := t.pageOf(o, func(take func(string) bool) error {
+		return t.matching(nameOfUser, usersTable, text, g.Users, take)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return t.userPage(names, page)
+}
+
+// MemberGroups returns a page of the groups that are in a group directly and match a text.
+func (t *Tx) MemberGroups(group, text string, o PageOptions) (*GroupPage, error) {
+	g, err := t.Group(group)
+	if err != nil {
+		return nil, err
+	}
+	names, page, err := t.pageOf(o, func(take func(string) bool) error {
+		return t.matching(nameOfGroup, groupsTable, text, g.Groups, take)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return t.groupPage(names, page)
+}
+
+// matching calls take with those of the names who exist and are found by a text.
+func (t *Tx) matching(kind byte, table, text string, names []string, take func(string) bool) error {
+	text = entryIndexText(strings.Trim(text, " *%"))
+	for _, name := range names {
+		raw, err := t.kv.Get(tableKey(spaceTable, table, name))
+		if err != nil {
+			return err
+		}
+		if raw == nil {
+			continue
+		}
+		var texts []string
+		if kind == nameOfUser {
+			u := &User{}
+			err = json.Unmarshal(raw, u)
+			texts = u.names()
+		} else {
+			g := &Group{}
+			err = json.Unmarshal(raw, g)
+			texts = g.names()
+		}
+		if err != nil {
+			return fault.Internal.Errorf("%s: row %q: %w", table, name, err)
+		}
+		if !slices.ContainsFunc(texts, func(s string) bool { return strings.HasPrefix(s, text) }) {
+			continue
+		}
+		if !take(name) {
+			return nil
+		}
+	}
+	return nil
+}
+
+func (t *Tx) userPage(names []string, page Page) (*UserPage, error) {
+	out := &UserPage{Page: page}
+	for _, name := range names {
+		u, err := t.User(name)
+		if err != nil {
+			return nil, err
+		}
+		out.Users = append(out.Users, u)
+	}
+	return out, nil
+}
+
+func (t *Tx) groupPage(names []string, page Page) (*GroupPage, error) {
+	out := &GroupPage{Page: page}
+	for _, name := range names {
+		g, err := t.Group(name)
+		if err != nil {
+			return nil, err
+		}
+		out.Groups = append(out.Groups, g)
+	}
+	return out, nil
+}
