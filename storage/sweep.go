@@ -25,6 +25,7 @@ func (r *Repo) Sweep(ctx context.Context) error {
 		r.sweepRows(ctx, []byte{spaceJob, jobDead}, r.oldJob),
 		r.sweepRows(ctx, tableKey(spaceTable, "idempotency", ""), r.expired),
 		r.sweepRows(ctx, tableKey(spaceSecret, sessionsTable, ""), r.expired),
+		r.sweepRows(ctx, tableKey(spaceSecret, oauthCodes, ""), r.expired),
 	)
 }
 
