@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"log/slog"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -21,6 +22,9 @@ type Config struct {
 	Log    *slog.Logger     // nil: slog.Default
 	Clock  func() time.Time // nil: time.Now
 	NewID  func() string    // nil: random UUIDs
+
+	// JWTSecret is what whoever signs JSON web tokens shares with the server; "": none are accepted.
+	JWTSecret string
 }
 
 // Engine runs operations on one repository.
@@ -33,12 +37,13 @@ type Engine struct {
 	clock  func() time.Time
 	newID  func() string
 	traces *TraceStore
+	jwtKey []byte
 	busy   sync.Map // idempotency keys of calls under way
 }
 
 // New makes an engine.
 func New(c Config) *Engine {
-	e := &Engine{repo: c.Repo, limits: c.Limits.withDefaults(), log: c.Log, clock: c.Clock, newID: c.NewID}
+	e := &Engine{repo: c.Repo, limits: c.Limits.withDefaults(), log: c.Log, clock: c.Clock, newID: c.NewID, jwtKey: []byte(c.JWTSecret)}
 	if e.log == nil {
 		e.log = slog.Default()
 	}
@@ -89,6 +94,26 @@ func (e *Engine) SignIn(ctx context.Context, user, password string) (*Principal,
 // SignInKey checks an API key and returns who it acts for.
 func (e *Engine) SignInKey(ctx context.Context, key string) (*Principal, error) {
 	return e.repo.SignInKey(ctx, key)
+}
+
+// SignInToken returns who a device token stands for.
+func (e *Engine) SignInToken(ctx context.Context, token string) (*Principal, error) {
+	if strings.HasPrefix(token, "cat_") {
+		return e.repo.SignInKey(ctx, token)
+	}
+	return e.repo.SignInToken(ctx, token)
+}
+
+// SignInBearer returns who a bearer token acts for: an API key, a JSON web token if these
+// are accepted, or a token given out by OAuth 2.
+func (e *Engine) SignInBearer(ctx context.Context, token string) (*Principal, error) {
+	switch {
+	case strings.HasPrefix(token, "cat_"):
+		return e.repo.SignInKey(ctx, token)
+	case strings.Count(token, ".") == 2:
+		return e.SignInJWT(ctx, token)
+	}
+	return e.repo.SignInOAuth(ctx, token)
 }
 
 // OpenSession checks a password and returns a token for a browser, which stands for it until expires.

@@ -294,8 +294,8 @@ func (w *statusWriter) Write(b []byte) (int, error) {
 
 func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// signIn finds out who asks from the Authorization header or a token header, never from
-// the address, which ends up in logs.
+// signIn finds out who asks from the Authorization header or a token header. Clients also put
+// tokens into addresses that they hand to viewers; our own log leaves those parts out.
 func (x *exchange) signIn() error {
 	ctx, e := x.r.Context(), x.s.Engine
 	var err error
@@ -307,9 +307,15 @@ func (x *exchange) signIn() error {
 		}
 		x.as, err = e.SignIn(ctx, user, password)
 	case len(auth) == 1 && hasScheme(auth[0], "Bearer "):
-		x.as, err = e.SignInKey(ctx, strings.TrimSpace(auth[0][len("Bearer "):]))
+		x.as, err = e.SignInBearer(ctx, strings.TrimSpace(auth[0][len("Bearer "):]))
 	case len(auth) == 0 && len(x.r.Header["X-Authentication-Token"]) == 1:
-		x.as, err = e.SignInKey(ctx, x.r.Header["X-Authentication-Token"][0])
+		x.as, err = e.SignInToken(ctx, x.r.Header["X-Authentication-Token"][0])
+	case len(auth) == 0 && x.addressed("token"):
+		x.as, err = e.SignInToken(ctx, x.query().Get("token"))
+	case len(auth) == 0 && x.addressed("access_token"):
+		x.as, err = e.SignInBearer(ctx, x.query().Get("access_token"))
+	case len(auth) == 0 && x.portal():
+		x.as, err = x.signInPortal()
 	case len(auth) == 0 && x.s.As != nil:
 		x.as = x.s.As
 	default:
@@ -325,6 +331,12 @@ func (x *exchange) signIn() error {
 		return fault.Denied.Errorf("sign-in: refused").WithCode(codeSignIn)
 	}
 	return err
+}
+
+// addressed reports whether the address carries a token, which is good for the platform's
+// addresses only.
+func (x *exchange) addressed(name string) bool {
+	return x.r.URL.RawQuery != "" && !isDecks(locate(x.s.ContextPath, x.r.URL.Path).path) && x.query().Get(name) != ""
 }
 
 func hasScheme(header, scheme string) bool {

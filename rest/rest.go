@@ -35,6 +35,7 @@ type Config struct {
 	DeckSources []string             // other web origins that slides may show pictures, films and frames of
 	Mounts      []Mount              // other handlers behind the same checks
 	Ready       []Check              // besides the store
+	Portal      string               // secret shared with a portal that signs users in; "": none does
 	As          *engine.Principal    // who asks when a request does not say; only for a handler nobody else reaches
 }
 

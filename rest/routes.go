@@ -11,13 +11,14 @@ func apiRoutes() []route {
 		peopleRoutes(),
 		platformRoutes(),
 		serviceRoutes(),
+		tokenRoutes(),
 		uploadRoutes(),
 	)
 }
 
 // topRoutes are the addresses that stand beside /api/v1.
 func topRoutes() []route {
-	return append(slices.Concat(deckRoutes(), pageRoutes()), []route{
+	return append(slices.Concat(deckRoutes(), pageRoutes(), oauthRoutes()), []route{
 		{method: "GET", path: "/healthz", access: open, handle: alive},
 		{method: "GET", path: "/json/cmis", handle: repositoryInfo},
 		{method: "GET", path: "/livez", access: open, handle: alive},

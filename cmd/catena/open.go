@@ -57,6 +57,7 @@ type app struct {
 type openOptions struct {
 	durability    badger.Durability
 	adminPassword string
+	jwtSecret     string
 	scripts       scripts.Limits
 	smtp          smtp
 	base          string // public address
@@ -153,7 +154,7 @@ func (a *app) start(ctx context.Context, o openOptions) error {
 	if set, err = set.With(opsblob.OpsWith(a.outside)); err != nil {
 		return err
 	}
-	a.engine = engine.New(engine.Config{Repo: a.repo, Set: set, Log: a.log})
+	a.engine = engine.New(engine.Config{Repo: a.repo, Set: set, Log: a.log, JWTSecret: o.jwtSecret})
 	a.deploy("scripts", a.scripts.Load(ctx, a.engine))
 	a.deploy("chains", a.chains.Load(ctx, a.engine))
 	a.deploy("listeners", a.listeners.Load(ctx, a.engine))

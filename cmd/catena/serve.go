@@ -29,6 +29,7 @@ const maxScriptTime = 10 * time.Second
 type serve struct {
 	addr, contextPath, baseURL string
 	adminPassword              string
+	jwtSecret, portalSecret    string
 	relaxed                    bool
 	drain, scriptTime          time.Duration
 	hosts                      []string
@@ -43,6 +44,8 @@ func (s *serve) flags(f *pflag.FlagSet) {
 	f.StringVar(&s.contextPath, "context-path", "/nuxeo", "prefix under which everything is served too")
 	f.StringVar(&s.baseURL, "base-url", "", "address clients reach the server by, when a proxy stands in front")
 	f.StringVar(&s.adminPassword, "admin-password", "", "first password of Administrator; empty: a random one is shown (better: CATENA_ADMIN_PASSWORD)")
+	f.StringVar(&s.jwtSecret, "jwt-secret", "", "secret shared with whoever signs JSON web tokens (HS512); empty: none are accepted (better: CATENA_JWT_SECRET)")
+	f.StringVar(&s.portalSecret, "portal-secret", "", "secret shared with a portal that signs users in; empty: none does (better: CATENA_PORTAL_SECRET)")
 	f.BoolVar(&s.relaxed, "relaxed", false, "acknowledge before the disk has synced: up to one second may be lost in a power failure")
 	f.DurationVar(&s.drain, "drain", 30*time.Second, "time running requests get to end at shutdown")
 	f.DurationVar(&s.scriptTime, "script-time", maxScriptTime, "longest time a script may run; 10s is the most")
@@ -64,7 +67,7 @@ func serveCmd(g *global) *cobra.Command {
 }
 
 func (s *serve) options() openOptions {
-	o := openOptions{adminPassword: s.adminPassword, scripts: scripts.Limits{Wall: s.scriptTime}, smtp: s.smtp, exports: s.exportFolder, base: s.public()}
+	o := openOptions{adminPassword: s.adminPassword, jwtSecret: s.jwtSecret, scripts: scripts.Limits{Wall: s.scriptTime}, smtp: s.smtp, exports: s.exportFolder, base: s.public()}
 	o.egress = egress.Config{Allow: s.egressAllow, Plain: s.egressHTTP}
 	if s.relaxed {
 		o.durability = badger.Relaxed
@@ -87,7 +90,7 @@ func (s *serve) run(ctx context.Context, g *global, out io.Writer) (err error) {
 	if s.baseURL != "" {
 		base = s.baseURL
 	}
-	server := rest.Server(a.handler(rest.Config{ContextPath: s.contextPath, Base: s.baseURL, Hosts: s.hosts}))
+	server := rest.Server(a.handler(rest.Config{ContextPath: s.contextPath, Base: s.baseURL, Hosts: s.hosts, Portal: s.portalSecret}))
 	fmt.Fprintf(out, "catena %s serves %s on %s\n", version, g.data, base)
 	fmt.Fprintf(out, "  operations  %s/api/v1/automation\n  documents   %s/api/v1/path/\n  decks       %s/v1/decks\n  MCP         %s/mcp\n", base, base, base, base)
 

@@ -1,6 +1,6 @@
-// Package auth holds the operations that change who acts within a run. Whoever a run
-// became it stops being when the run ends, however it ends; how people sign in to the
-// server is for the doors and storage.
+// Package auth holds the operations that change who acts within a run, and those on the
+// tokens of devices. Whoever a run became it stops being when the run ends, however it
+// ends; how people sign in to the server is for the doors and storage.
 package auth
 
 import (
@@ -8,10 +8,13 @@ import (
 	"catena/storage"
 )
 
-// Ops are the operations of signing in and out within a run.
+// Ops are the operations of signing in and out within a run, and on tokens.
 var Ops = []engine.Op{
+	acquireToken,
+	listTokens,
 	loginAs,
 	logout,
+	revokeToken,
 }
 
 // reread returns the document as whoever acts now sees it. One with changes not saved yet

@@ -11,6 +11,7 @@ import (
 	"crypto/rand"
 	"embed"
 	"html/template"
+	"net/url"
 	"strings"
 
 	"catena/decks/theme"
@@ -127,6 +128,20 @@ func (s Site) SignIn(f *Form) (*Page, error) {
 // Password asks for the password of a private link.
 func (s Site) Password(f *Form) (*Page, error) {
 	return (&view{Site: s, Title: "Password needed", Form: f}).render("password.html", framePolicy)
+}
+
+// Grant asks whether a client may act for the user: Form.Name is the client, Form.Next the
+// query of the request. back is where the answer leads.
+func (s Site) Grant(f *Form, back string) (*Page, error) {
+	policy := framePolicy
+	if u, err := url.Parse(back); err == nil {
+		to := u.Scheme + ":"
+		if u.Host != "" {
+			to = u.Scheme + "://" + u.Host
+		}
+		policy = strings.Replace(policy, "form-action 'self'", "form-action 'self' "+to, 1)
+	}
+	return (&view{Site: s, Title: "Grant access", Form: f}).render("grant.html", policy)
 }
 
 // Fail says why a page cannot be shown.

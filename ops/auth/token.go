@@ -1,0 +1,86 @@
+package auth
+
+import (
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+var acquireToken = engine.Op{
+	Name:     "Token.Acquire",
+	Label:    "Acquire Device Token",
+	Category: "Users & Groups",
+	Doc:      "Returns the token by which a program on a device acts for the user. The same user, program and device always get the same token; the permission Read makes one that only reads.",
+	Secret:   true,
+	Run:      engine.On(acquireTokenParams.run),
+}
+
+type acquireTokenParams struct {
+	Application string `json:"application" doc:"Name of the program."`
+	Device      string `json:"deviceId" doc:"Identifier of the device."`
+	Description string `json:"deviceDescription,omitzero" doc:"What the device is."`
+	Permission  string `json:"permission" doc:"What the program is to do, for example ReadWrite."`
+}
+
+func (p acquireTokenParams) run(c *engine.Ctx, _ engine.Void) (string, error) {
+	return c.Tx.AcquireToken(storage.DeviceToken{Application: p.Application, Device: p.Device, Description: p.Description, Permission: p.Permission})
+}
+
+var listTokens = engine.Op{
+	Name:     "Token.List",
+	Label:    "List Device Tokens",
+	Category: "Users & Groups",
+	Doc:      "Returns the user's own device tokens, newest first.",
+	Effect:   engine.Reads,
+	Secret:   true,
+	Run:      engine.On(listTokensParams.run),
+}
+
+type listTokensParams struct {
+	Application string `json:"application,omitzero" doc:"Only those of a program."`
+}
+
+func (p listTokensParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
+	own, err := c.Tx.Tokens(p.Application)
+	if err != nil {
+		return nil, err
+	}
+	entries := make([]any, len(own))
+	for i, d := range own {
+		entries[i] = map[string]any{
+			"entity-type": "token", "id": d.Token, "username": d.User, "application": d.Application, "deviceId": d.Device,
+			"deviceDescription": d.Description, "permission": d.Permission, "creationDate": d.Created,
+		}
+	}
+	return map[string]any{"entity-type": "tokens", "entries": entries}, nil
+}
+
+var revokeToken = engine.Op{
+	Name:     "Token.Revoke",
+	Label:    "Revoke Device Token",
+	Category: "Users & Groups",
+	Doc:      "Ends a device token, named by itself or by program and device, and keeps the input.",
+	Run:      engine.On(revokeTokenParams.run),
+}
+
+type revokeTokenParams struct {
+	Token       string `json:"token,omitzero" doc:"The token."`
+	Application string `json:"application,omitzero" doc:"Name of the program, if the token is not given."`
+	Device      string `json:"deviceId,omitzero" doc:"Identifier of the device, if the token is not given."`
+}
+
+func (p revokeTokenParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
+	if p.Token != "" {
+		return engine.Void{}, c.Tx.RevokeToken(p.Token)
+	}
+	own, err := c.Tx.Tokens(p.Application)
+	if err != nil {
+		return engine.Void{}, err
+	}
+	for _, d := range own {
+		if p.Application != "" && d.Device == p.Device {
+			return engine.Void{}, c.Tx.RevokeToken(d.Token)
+		}
+	}
+	return engine.Void{}, fault.NotFound.Errorf("token: does not exist")
+}
