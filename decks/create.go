@@ -32,10 +32,14 @@ func (p createParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) 
 	if err != nil {
 		return nil, err
 	}
+	return f.create(c, p.view, storage.Props{})
+}
+
+// create makes a deck of checked fields and of properties that callers do not set.
+func (f *fields) create(c *engine.Ctx, v view, props storage.Props) (map[string]any, error) {
 	if err := mayShare(c, f.Visibility); err != nil {
 		return nil, err
 	}
-	props := storage.Props{}
 	removed, err := f.apply(c, props)
 	if err != nil {
 		return nil, err
@@ -47,7 +51,7 @@ func (p createParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) 
 	if props["deck:number"], err = c.Tx.Next("decks"); err != nil {
 		return nil, err
 	}
-	slug, err := freeSlug(c.Tx, folder, p.Title, "")
+	slug, err := freeSlug(c.Tx, folder, *f.Title, "")
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +63,7 @@ func (p createParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) 
 	if err != nil {
 		return nil, err
 	}
-	return p.result(c, d, true, removed)
+	return v.result(c, d, true, removed)
 }
 
 const maxSlug = 80

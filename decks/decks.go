@@ -26,6 +26,7 @@ var Ops = []engine.Op{
 	getExport,
 	getTeam,
 	getTeamDeck,
+	importDeck,
 	list,
 	listExports,
 	listNotices,

@@ -39,7 +39,8 @@ var imports = map[string][]string{
 	"storage/storagetest": {"..."}, // a repository for tests
 	"ops/opstest":         {"..."}, // a repository for tests
 	"ops/*":               {"engine", "engine/expr", "engine/entity", "engine/mail", "storage", "storage/blob", "storage/convert", "storage/directory", "storage/egress", "storage/schema", "storage/query"},
-	"decks":               {"engine", "storage", "storage/blob", "decks/export", "decks/render", "storage/egress"},
+	"decks":               {"engine", "storage", "storage/blob", "decks/convert", "decks/export", "decks/render", "storage/egress"},
+	"decks/convert":       {"storage/fault"},
 	"decks/export":        {"storage", "decks/render"},
 	"decks/render":        {"decks/theme"},
 	"decks/theme":         {}, // files for browsers, no operations: for decks and pages alike

@@ -1,0 +1,98 @@
+// Package convert reads presentations that were made elsewhere: pages of reveal.js, Markdown
+// as reveal.js, Marp and Slidev write it, and JSON that defines slides block by block. It
+// returns the sections of a deck and what the source says about the whole; making them
+// harmless is left to whoever stores them.
+package convert
+
+import (
+	"encoding/json"
+	"strings"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"catena/storage/fault"
+)
+
+// Deck is a presentation as it was read. What the source does not say is empty.
+type Deck struct {
+	Title, Description, Language string
+	Width, Height                int64
+	Margin                       *float64
+	Transition                   string
+	BackgroundTransition         string
+	Theme                        string // name of a theme of reveal.js
+	ThemeColor, ThemeFont        string // ids of the service
+	RTL, Loop                    bool
+	CSS                          string
+	HTML                         string
+}
+
+// The formats that Read knows.
+const (
+	HTML     = "html"
+	Markdown = "markdown"
+	Define   = "define"
+)
+
+// Read reads a presentation; a format of "" is found out from the name and the text.
+func Read(format, name, text string) (*Deck, error) {
+	text = strings.TrimPrefix(strings.ReplaceAll(text, "\r\n", "\n"), "\ufeff")
+	if format == "" {
+		format = Guess(name, text)
+	}
+	switch format {
+	case HTML:
+		return readHTML(text)
+	case Markdown:
+		return readMarkdown(text)
+	case Define:
+		return readDefine(text)
+	}
+	return nil, fault.Invalid.Errorf("format %.40q: there are %s, %s and %s", format, HTML, Markdown, Define).In("format")
+}
+
+// Guess finds out the format of a text.
+func Guess(name, text string) string {
+	name, text = strings.ToLower(name), strings.TrimSpace(text)
+	switch {
+	case strings.HasSuffix(name, ".json"), json.Valid([]byte(text)) && strings.HasPrefix(text, "{"):
+		return Define
+	case strings.HasSuffix(name, ".md"), strings.HasSuffix(name, ".markdown"):
+		return Markdown
+	case strings.HasSuffix(name, ".html"), strings.HasSuffix(name, ".htm"), strings.HasPrefix(text, "<"):
+		return HTML
+	}
+	return Markdown
+}
+
+// balanced writes a piece of HTML so that everything that is opened in it is closed.
+func balanced(piece string) string {
+	nodes, err := html.ParseFragment(strings.NewReader(piece), &html.Node{Type: html.ElementNode, Data: "section", DataAtom: atom.Section})
+	if err != nil {
+		return html.EscapeString(piece)
+	}
+	var b strings.Builder
+	for _, n := range nodes {
+		if err := html.Render(&b, n); err != nil {
+			return html.EscapeString(piece)
+		}
+	}
+	return b.String()
+}
+
+// open begins a section; values of attributes are escaped, empty ones left out.
+func open(attributes ...string) string {
+	return tag("section", attributes...)
+}
+
+func tag(name string, attributes ...string) string {
+	var b strings.Builder
+	b.WriteString("<" + name)
+	for i := 0; i+1 < len(attributes); i += 2 {
+		if attributes[i+1] != "" {
+			b.WriteString(" " + attributes[i] + `="` + html.EscapeString(attributes[i+1]) + `"`)
+		}
+	}
+	return b.String() + ">"
+}

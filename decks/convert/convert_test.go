@@ -1,0 +1,46 @@
+package convert
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestRead(t *testing.T) {
+	tests := []struct{ name, text, want, title string }{
+		{"a.html", "<title>T</title><p>x</p><section>&lt;a&gt; &amp; 'b'<script type=\"text/template\"><section></script></section>", "<section>&lt;a&gt; &amp; 'b'<script type=\"text/template\"><section></script></section>", "T"},
+		{"a.htm", `<div class="slides"><div><section>a</section></div></div><section>no slide</section>`, "<section>a</section>", ""},
+		{"", "<section>open<section>too", "<section>open<section>too</section></section>", ""},
+		{"a.md", "# A\r\n\r\n---\r\n\r\nb", "<section>\n<h1>A</h1>\n</section>\n<section>\n<p>b</p>\n</section>", "A"},
+		{"", "a\n\n---\nNote: said\n---\n\nb", "<section>\n<p>a</p>\n</section>\n<section>\n<aside class=\"notes\">\n<p>said</p>\n</aside>\n</section>\n<section>\n<p>b</p>\n</section>", ""},
+		{"", "a\n\n---\nAgenda: x\n\n- y\n---\n\nb", "<section>\n<p>a</p>\n</section>\n<section>\n<p>Agenda: x</p>\n<ul>\n<li>y</li>\n</ul>\n</section>\n<section>\n<p>b</p>\n</section>", ""},
+		{"x.md", "</section><b>x", "<section>\n<p><b>x</b></p>\n</section>", ""},
+		{"", `{"slides":[{"html":"<i>"}]}`, "<section>\n<i></i></section>", ""},
+		{"a.json", `{"slides":[{"blocks":[{"type":"math","value":"a<b"}]}]}`, `<section>` + "\n" + `<div class="sl-block" data-block-type="math" style="position: absolute;"><div class="sl-block-content">\[a&lt;b\]</div></div>` + "\n</section>", ""},
+	}
+	for _, test := range tests {
+		d, err := Read("", test.name, test.text)
+		if err != nil || d.HTML != test.want || d.Title != test.title {
+			t.Errorf("%s %q:\ngot  %v %v\nwant %q %q", test.name, test.text, d, err, test.want, test.title)
+		}
+	}
+	for _, bad := range []string{"<p>", `{"slides":[]}`, `{"slides":[1]}`, "---\na: [\n---\n"} {
+		if d, err := Read("", "", bad); err == nil {
+			t.Errorf("%q: read as %v", bad, d)
+		}
+	}
+	if _, err := Read("pptx", "", ""); err == nil || !strings.Contains(err.Error(), "pptx") {
+		t.Errorf("unknown format: %v", err)
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add("markdown", "---\na: b\n---\n# x\n--\n![bg](y)\n<!-- z -->")
+	f.Add("html", `<div class="slides"><section a='b'>&lt;</section></div>`)
+	f.Add("define", `{"slides":[[{"markdown":"#"}],{"blocks":[{"type":"text","value":"<"}]}]}`)
+	f.Fuzz(func(t *testing.T, format, text string) {
+		d, err := Read(format, "", text)
+		if err == nil && strings.TrimSpace(d.HTML) == "" {
+			t.Errorf("%s %q: no slides and no error", format, text)
+		}
+	})
+}

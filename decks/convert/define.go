@@ -1,0 +1,201 @@
+package convert
+
+import (
+	"encoding/json"
+	"fmt"
+	"html"
+	"strings"
+
+	"catena/storage/fault"
+)
+
+// definition is a presentation defined in JSON: slides as Markdown, HTML or blocks.
+type definition struct {
+	Title, Description, Transition string
+	BackgroundTransition           string `json:"background-transition"`
+	Width, Height                  int64
+	Margin                         *float64
+	RTL, Loop                      bool
+	ThemeColor                     string `json:"theme-color"`
+	ThemeFont                      string `json:"theme-font"`
+	CSS                            string
+	Slides                         []json.RawMessage
+}
+
+// defined is one slide.
+type defined struct {
+	ID, Class, Markdown, HTML, Notes string
+	BackgroundColor                  string `json:"background-color"`
+	BackgroundImage                  string `json:"background-image"`
+	BackgroundSize                   string `json:"background-size"`
+	BackgroundVideo                  string `json:"background-video"`
+	AutoAnimate                      bool   `json:"auto-animate"`
+	Blocks                           []block
+}
+
+// block is one thing on a slide, at a place of its own.
+type block struct {
+	Type, Value, Format    string
+	Align, Class, Language string
+	X, Y, Width, Height    any
+	Data                   [][]any
+	AnimationType          string `json:"animation-type"`
+	FragmentIndex          *int64 `json:"fragment-index"`
+}
+
+func readDefine(src string) (*Deck, error) {
+	var def definition
+	if err := json.Unmarshal([]byte(src), &def); err != nil {
+		return nil, fault.Invalid.Errorf("definition: %v", err).WithCode("invalid_definition")
+	}
+	d := &Deck{
+		Title: def.Title, Description: def.Description, Transition: def.Transition, BackgroundTransition: def.BackgroundTransition,
+		Width: def.Width, Height: def.Height, Margin: def.Margin, RTL: def.RTL, Loop: def.Loop,
+		ThemeColor: def.ThemeColor, ThemeFont: def.ThemeFont, CSS: def.CSS,
+	}
+	var out strings.Builder
+	for i, raw := range def.Slides {
+		if err := defineSlide(&out, raw, true); err != nil {
+			return nil, fault.Wrap(err, "slides/%d", i)
+		}
+	}
+	d.HTML = strings.TrimSpace(out.String())
+	if d.HTML == "" {
+		return nil, fault.Invalid.Errorf("definition: has no slides").In("slides").WithCode("invalid_definition")
+	}
+	return d, nil
+}
+
+// defineSlide writes a slide, or the stack that a list of slides is.
+func defineSlide(out *strings.Builder, raw json.RawMessage, top bool) error {
+	var stack []json.RawMessage
+	if top && json.Unmarshal(raw, &stack) == nil {
+		out.WriteString("<section>\n")
+		for _, below := range stack {
+			if err := defineSlide(out, below, false); err != nil {
+				return err
+			}
+		}
+		out.WriteString("</section>\n")
+		return nil
+	}
+	var s defined
+	if err := json.Unmarshal(raw, &s); err != nil {
+		return fault.Invalid.Errorf("slide: %v", err).WithCode("invalid_definition")
+	}
+	head := open("data-id", s.ID, "class", s.Class, "data-background-color", s.BackgroundColor, "data-background-image", s.BackgroundImage,
+		"data-background-size", s.BackgroundSize, "data-background-video", s.BackgroundVideo)
+	if s.AutoAnimate {
+		head = strings.TrimSuffix(head, ">") + " data-auto-animate>"
+	}
+	out.WriteString(head + "\n")
+	if s.Markdown != "" {
+		text, err := render(s.Markdown)
+		if err != nil {
+			return err
+		}
+		out.WriteString(text)
+	}
+	out.WriteString(balanced(s.HTML))
+	for i := range s.Blocks {
+		text, err := s.Blocks[i].html()
+		if err != nil {
+			return fault.Wrap(err, "blocks/%d", i)
+		}
+		out.WriteString(text + "\n")
+	}
+	if s.Notes != "" {
+		out.WriteString(`<aside class="notes">` + strings.ReplaceAll(html.EscapeString(s.Notes), "\n", "<br>") + "</aside>\n")
+	}
+	out.WriteString("</section>\n")
+	return nil
+}
+
+// html writes a block at its place.
+func (b *block) html() (string, error) {
+	inner, err := b.content()
+	if err != nil {
+		return "", err
+	}
+	style := ""
+	for _, p := range []struct {
+		name string
+		v    any
+	}{{"left", b.X}, {"top", b.Y}, {"width", b.Width}, {"height", b.Height}} {
+		if text := length(p.v); text != "" {
+			style += p.name + ": " + text + "; "
+		}
+	}
+	class, index := "sl-block", ""
+	if b.Class != "" {
+		class += " " + b.Class
+	}
+	if b.FragmentIndex != nil || b.AnimationType != "" {
+		class += " fragment"
+		if b.AnimationType != "" {
+			class += " " + b.AnimationType
+		}
+		if b.FragmentIndex != nil {
+			index = fmt.Sprint(*b.FragmentIndex)
+		}
+	}
+	return tag("div", "class", class, "data-block-type", b.Type, "data-fragment-index", index, "style", strings.TrimSpace("position: absolute; "+style)) + inner + "</div>", nil
+}
+
+// length is a measure in pixels or percent.
+func length(v any) string {
+	switch v := v.(type) {
+	case float64:
+		return fmt.Sprintf("%gpx", v)
+	case string:
+		if strings.Trim(v, "0123456789.-px%") == "" {
+			return v
+		}
+	}
+	return ""
+}
+
+func (b *block) content() (string, error) {
+	style := ""
+	if b.Align == "left" || b.Align == "center" || b.Align == "right" {
+		style = "text-align: " + b.Align + ";"
+	}
+	content := tag("div", "class", "sl-block-content", "style", style)
+	switch b.Type {
+	case "text", "html", "":
+		text := balanced(b.Value)
+		if b.Format == "markdown" {
+			var err error
+			if text, err = render(b.Value); err != nil {
+				return "", err
+			}
+		}
+		return content + text + "</div>", nil
+	case "image":
+		return content + tag("img", "src", b.Value, "style", "width: 100%; height: 100%; object-fit: contain;") + "</div>", nil
+	case "video":
+		return content + tag("video", "src", b.Value, "controls", "controls", "style", "width: 100%; height: 100%;") + "</video></div>", nil
+	case "iframe":
+		return content + tag("iframe", "src", b.Value, "style", "width: 100%; height: 100%;") + "</iframe></div>", nil
+	case "code":
+		return content + "<pre>" + tag("code", "class", strings.TrimSpace("language-"+b.Language)) + html.EscapeString(b.Value) + "</code></pre></div>", nil
+	case "math":
+		return content + `\[` + html.EscapeString(b.Value) + `\]</div>`, nil
+	case "table":
+		return content + table(b.Data) + "</div>", nil
+	}
+	return "", fault.Invalid.Errorf("block: type %.40q is none of code, html, iframe, image, math, table, text, video", b.Type).WithCode("invalid_definition")
+}
+
+func table(rows [][]any) string {
+	var out strings.Builder
+	out.WriteString("<table><tbody>")
+	for _, row := range rows {
+		out.WriteString("<tr>")
+		for _, cell := range row {
+			out.WriteString("<td>" + html.EscapeString(fmt.Sprint(cell)) + "</td>")
+		}
+		out.WriteString("</tr>")
+	}
+	return out.String() + "</tbody></table>"
+}

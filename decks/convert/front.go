@@ -1,0 +1,58 @@
+package convert
+
+import (
+	"strconv"
+	"strings"
+)
+
+// settings are what Markdown says about a slide, and the attributes that say it in HTML.
+var settings = map[string]string{
+	"backgroundColor": "data-background-color",
+	"backgroundImage": "data-background-image",
+	"background":      "data-background-image",
+	"class":           "class",
+	"transition":      "data-transition",
+}
+
+// known are settings that a deck has no use for, but that are no notes either.
+var known = map[string]bool{
+	"theme": true, "paginate": true, "header": true, "footer": true, "color": true, "size": true, "style": true, "marp": true,
+	"headingDivider": true, "math": true, "backgroundPosition": true, "backgroundRepeat": true, "backgroundSize": true, "fit": true,
+	"slide": true, "element": true,
+}
+
+// about reads what the front matter says about the whole deck.
+func (d *Deck) about(front map[string]any) {
+	text := func(names ...string) string {
+		for _, name := range names {
+			if v := strings.TrimSpace(scalar(front[name])); v != "" {
+				return v
+			}
+		}
+		return ""
+	}
+	d.Title, d.Description, d.Language = text("title"), text("description", "info"), text("lang", "language")
+	d.Theme, d.Transition, d.CSS = text("theme"), text("transition"), text("style")
+	switch text("size", "aspectRatio") {
+	case "16:9", "16/9":
+		d.Width, d.Height = 1280, 720
+	case "4:3", "4/3":
+		d.Width, d.Height = 960, 720
+	}
+	for name, to := range map[string]*int64{"width": &d.Width, "height": &d.Height} {
+		if n, err := strconv.ParseInt(text(name), 10, 64); err == nil && n > 0 {
+			*to = n
+		}
+	}
+	delete(front, "transition") // of the deck, not of its first slide
+}
+
+// firstHeading is the text of the first heading of Markdown.
+func firstHeading(src string) string {
+	for line := range strings.SplitSeq(src, "\n") {
+		if text := strings.TrimLeft(line, "#"); text != line && strings.HasPrefix(text, " ") {
+			return strings.Trim(strings.TrimSpace(text), "# *_`")
+		}
+	}
+	return ""
+}

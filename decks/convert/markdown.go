@@ -1,0 +1,220 @@
+package convert
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/renderer/html"
+	"go.yaml.in/yaml/v3"
+
+	"catena/storage/fault"
+)
+
+var markdown = goldmark.New(goldmark.WithExtensions(extension.GFM, extension.DefinitionList), goldmark.WithRendererOptions(html.WithUnsafe()))
+
+var (
+	newSlide  = regexp.MustCompile(`^-{3,}\s*$`)
+	newBelow  = regexp.MustCompile(`^--\s*$`)
+	fence     = regexp.MustCompile("^ {0,3}(```+|~~~+)")
+	startNote = regexp.MustCompile(`(?i)^\s*notes?:\s*(.*)$`)
+	remark    = regexp.MustCompile(`(?s)<!--(.*?)-->`)
+	directive = regexp.MustCompile(`^\s*(_?[a-zA-Z]+)\s*:\s*(.*)$`)
+	bgImage   = regexp.MustCompile(`!\[bg([^\]]*)\]\(([^)\s]+)[^)]*\)`)
+	pair      = regexp.MustCompile(`^[A-Za-z_][\w-]*:(\s|$)`)
+)
+
+// slide is a slide of Markdown: its text and what stands in front of it.
+type slide struct {
+	lines []string
+	front map[string]any
+	below bool // the slide before it is above it
+}
+
+// readMarkdown reads slides divided by lines of three hyphens, and by two for those of a
+// stack. What is at the top between such lines, or after one in front of a slide, is YAML.
+func readMarkdown(src string) (*Deck, error) {
+	slides, err := split(src)
+	if err != nil {
+		return nil, err
+	}
+	d := &Deck{}
+	d.about(slides[0].front)
+	var out strings.Builder
+	for i := 0; i < len(slides); {
+		end := i + 1
+		for end < len(slides) && slides[end].below {
+			end++
+		}
+		stack := end-i > 1
+		if stack {
+			out.WriteString("<section>\n")
+		}
+		for ; i < end; i++ {
+			section, err := slides[i].section(slides[0].front)
+			if err != nil {
+				return nil, err
+			}
+			out.WriteString(section)
+		}
+		if stack {
+			out.WriteString("</section>\n")
+		}
+	}
+	d.HTML = strings.TrimSpace(out.String())
+	if d.Title == "" {
+		d.Title = firstHeading(src)
+	}
+	return d, nil
+}
+
+// split divides the text into slides, outside of fenced code.
+func split(src string) ([]slide, error) {
+	lines := strings.Split(src, "\n")
+	slides, fenced := []slide{{}}, ""
+	for i := 0; i < len(lines); i++ {
+		line := lines[i]
+		if m := fence.FindStringSubmatch(line); m != nil {
+			switch {
+			case fenced == "":
+				fenced = m[1]
+			case strings.HasPrefix(m[1], fenced):
+				fenced = ""
+			}
+		}
+		divides, below := newSlide.MatchString(line), newBelow.MatchString(line)
+		if fenced != "" || !divides && !below {
+			last := &slides[len(slides)-1]
+			last.lines = append(last.lines, line)
+			continue
+		}
+		if !isFirst(slides) || below {
+			slides = append(slides, slide{below: below})
+		}
+		if end := frontEnd(lines, i); divides && end > 0 {
+			front, err := readFront(lines[i+1:end], i+2)
+			if err != nil {
+				return nil, err
+			}
+			slides[len(slides)-1].front = front
+			i = end
+		}
+	}
+	if last := len(slides) - 1; last > 0 && slides[last].front == nil && strings.TrimSpace(strings.Join(slides[last].lines, "")) == "" {
+		slides = slides[:last]
+	}
+	return slides, nil
+}
+
+// isFirst reports whether nothing has been read but blank lines.
+func isFirst(slides []slide) bool {
+	return len(slides) == 1 && slides[0].front == nil && strings.TrimSpace(strings.Join(slides[0].lines, "")) == ""
+}
+
+// frontEnd is the line that ends the YAML that begins after a line of hyphens; 0 if none does.
+func frontEnd(lines []string, at int) int {
+	for i := at + 1; i < len(lines); i++ {
+		line := lines[i]
+		switch {
+		case newSlide.MatchString(line):
+			if i > at+1 {
+				return i
+			}
+			return 0
+		case line == "" && at > 0, startNote.MatchString(line), i == at+1 && !pair.MatchString(line),
+			!pair.MatchString(line) && line != "" && !strings.HasPrefix(line, " ") && !strings.HasPrefix(line, "-") && !strings.HasPrefix(line, "#"):
+			return 0
+		}
+	}
+	return 0
+}
+
+func readFront(lines []string, at int) (map[string]any, error) {
+	front := map[string]any{}
+	if err := yaml.Unmarshal([]byte(strings.Join(lines, "\n")), &front); err != nil {
+		return nil, fault.Invalid.Errorf("front matter at line %d: %v", at, err).WithCode("invalid_markdown").At(at, 1)
+	}
+	return front, nil
+}
+
+// section writes a slide as HTML.
+func (s *slide) section(deck map[string]any) (string, error) {
+	attributes := map[string]string{}
+	for _, front := range []map[string]any{deck, s.front} {
+		for name, to := range settings {
+			if v, ok := front[name]; ok {
+				attributes[to] = scalar(v)
+			}
+		}
+	}
+	text, notes := s.notes()
+	text = bgImage.ReplaceAllStringFunc(text, func(image string) string {
+		m := bgImage.FindStringSubmatch(image)
+		attributes["data-background-image"] = m[2]
+		if strings.Contains(m[1], "contain") || strings.Contains(m[1], "fit") {
+			attributes["data-background-size"] = "contain"
+		}
+		return ""
+	})
+	text = remark.ReplaceAllStringFunc(text, func(comment string) string {
+		body := remark.FindStringSubmatch(comment)[1]
+		if m := directive.FindStringSubmatch(strings.TrimSpace(body)); m != nil {
+			if to, ok := settings[strings.TrimPrefix(m[1], "_")]; ok {
+				attributes[to] = strings.Trim(m[2], `"' `)
+				return ""
+			}
+			if known[strings.TrimPrefix(m[1], "_")] {
+				return ""
+			}
+		}
+		notes = append(notes, strings.TrimSpace(body))
+		return ""
+	})
+	body, err := render(text)
+	if err != nil {
+		return "", err
+	}
+	var list []string
+	for _, name := range []string{"class", "data-background-color", "data-background-image", "data-background-size", "data-transition"} {
+		list = append(list, name, attributes[name])
+	}
+	out := open(list...) + "\n" + body
+	if len(notes) > 0 {
+		note, err := render(strings.Join(notes, "\n\n"))
+		if err != nil {
+			return "", err
+		}
+		out += `<aside class="notes">` + "\n" + note + "</aside>\n"
+	}
+	return out + "</section>\n", nil
+}
+
+// notes takes the lines from one that begins with "Note:" off the text.
+func (s *slide) notes() (text string, notes []string) {
+	for i, line := range s.lines {
+		if m := startNote.FindStringSubmatch(line); m != nil {
+			note := strings.TrimSpace(strings.Join(append([]string{m[1]}, s.lines[i+1:]...), "\n"))
+			return strings.Join(s.lines[:i], "\n"), []string{note}
+		}
+	}
+	return strings.Join(s.lines, "\n"), nil
+}
+
+func render(text string) (string, error) {
+	var b bytes.Buffer
+	if err := markdown.Convert([]byte(text), &b); err != nil {
+		return "", fault.Invalid.Errorf("Markdown: %w", err)
+	}
+	return balanced(b.String()), nil
+}
+
+func scalar(v any) string {
+	switch v.(type) {
+	case string, int, float64, bool:
+		return fmt.Sprint(v)
+	}
+	return ""
+}

@@ -1,0 +1,158 @@
+package convert
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"golang.org/x/net/html"
+
+	"catena/storage/fault"
+)
+
+var (
+	themeLink  = regexp.MustCompile(`(?:^|/)theme/([a-z0-9_-]+)(?:\.min)?\.css(?:$|\?)`)
+	configured = regexp.MustCompile(`(?s)Reveal\s*\.\s*(?:initialize|configure)\s*\(\s*\{(.*)`)
+	option     = regexp.MustCompile(`(?m)(?:^|[\s,{])["']?(width|height|margin|transition|backgroundTransition|rtl|loop)["']?\s*:\s*["']?([\w.%-]+)["']?`)
+)
+
+// page reads a page of reveal.js token by token, so that what is within slides keeps its bytes.
+type page struct {
+	d        Deck
+	slides   strings.Builder
+	sections int    // open
+	within   int    // elements open within the one that holds the slides; 0: not there
+	in       string // title, style or script whose text comes next
+	all      bool   // the page has no element that holds the slides: every section is one
+}
+
+// readHTML reads a whole page, or sections alone.
+func readHTML(src string) (*Deck, error) {
+	p := &page{all: !holdsSlides(src)}
+	z := html.NewTokenizer(strings.NewReader(src))
+	for kind := z.Next(); kind != html.ErrorToken; kind = z.Next() {
+		raw := string(z.Raw()) // before Token, which unescapes text where it stands
+		p.token(kind, raw, z.Token())
+	}
+	for ; p.sections > 0; p.sections-- {
+		p.slides.WriteString("</section>")
+	}
+	p.d.HTML = strings.TrimSpace(p.slides.String())
+	if p.d.HTML == "" {
+		return nil, fault.Invalid.Errorf("HTML: holds no <section>").WithCode("invalid_html")
+	}
+	return &p.d, nil
+}
+
+// holdsSlides reports whether a page has an element of class slides.
+func holdsSlides(src string) bool {
+	z := html.NewTokenizer(strings.NewReader(src))
+	for kind := z.Next(); kind != html.ErrorToken; kind = z.Next() {
+		if kind == html.StartTagToken && isSlides(z.Token()) {
+			return true
+		}
+	}
+	return false
+}
+
+func isSlides(t html.Token) bool {
+	return t.Data != "section" && strings.Contains(" "+value(t, "class")+" ", " slides ")
+}
+
+func (p *page) token(kind html.TokenType, raw string, t html.Token) {
+	switch {
+	case kind == html.StartTagToken && t.Data == "section" && (p.all || p.within > 0):
+		if p.sections == 0 && p.slides.Len() > 0 {
+			p.slides.WriteByte('\n')
+		}
+		p.sections++
+	case kind == html.EndTagToken && t.Data == "section" && p.sections > 0:
+		if p.sections--; p.sections == 0 {
+			p.slides.WriteString(raw)
+			return
+		}
+	case p.sections == 0:
+		p.outside(kind, raw, t)
+		return
+	}
+	p.slides.WriteString(raw)
+}
+
+// outside reads what stands around the slides.
+func (p *page) outside(kind html.TokenType, raw string, t html.Token) {
+	switch {
+	case kind == html.TextToken:
+		p.text(raw)
+		return
+	case kind == html.StartTagToken && isSlides(t):
+		p.within = 1
+	case p.within > 0 && kind == html.StartTagToken && t.Data == "div":
+		p.within++
+	case p.within > 0 && kind == html.EndTagToken && t.Data == "div":
+		p.within--
+	}
+	p.in = ""
+	if kind != html.StartTagToken && kind != html.SelfClosingTagToken {
+		return
+	}
+	switch t.Data {
+	case "html":
+		p.d.Language = value(t, "lang")
+	case "title", "style", "script":
+		p.in = t.Data
+	case "meta":
+		if strings.EqualFold(value(t, "name"), "description") {
+			p.d.Description = value(t, "content")
+		}
+	case "link":
+		if m := themeLink.FindStringSubmatch(value(t, "href")); m != nil {
+			p.d.Theme = m[1]
+		}
+	}
+}
+
+func (p *page) text(raw string) {
+	switch p.in {
+	case "title":
+		p.d.Title = strings.Join(strings.Fields(html.UnescapeString(raw)), " ")
+	case "style":
+		p.d.CSS = strings.TrimSpace(p.d.CSS + "\n" + strings.TrimSpace(raw))
+	case "script":
+		if m := configured.FindStringSubmatch(raw); m != nil {
+			p.configure(m[1])
+		}
+	}
+}
+
+// configure reads the options of reveal.js that are constants.
+func (p *page) configure(script string) {
+	for _, m := range option.FindAllStringSubmatch(script, -1) {
+		number, err := strconv.ParseFloat(m[2], 64)
+		whole := err == nil && number >= 1
+		switch name := m[1]; {
+		case name == "width" && whole:
+			p.d.Width = int64(number)
+		case name == "height" && whole:
+			p.d.Height = int64(number)
+		case name == "margin" && err == nil && number >= 0:
+			p.d.Margin = &number
+		case name == "transition":
+			p.d.Transition = m[2]
+		case name == "backgroundTransition":
+			p.d.BackgroundTransition = m[2]
+		case name == "rtl":
+			p.d.RTL = m[2] == "true"
+		case name == "loop":
+			p.d.Loop = m[2] == "true"
+		}
+	}
+}
+
+func value(t html.Token, name string) string {
+	for _, a := range t.Attr {
+		if a.Key == name {
+			return a.Val
+		}
+	}
+	return ""
+}

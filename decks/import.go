@@ -1,0 +1,124 @@
+package decks
+
+import (
+	"cmp"
+	"strings"
+	"unicode"
+
+	"catena/decks/convert"
+	"catena/engine"
+	"catena/storage"
+)
+
+var importDeck = engine.Op{
+	Name: "Deck.Import", Label: "Import Deck", Category: category,
+	Doc: "Makes a deck of a presentation from elsewhere and returns it with all its fields: a page of reveal.js, Markdown with slides " +
+		"divided by --- and -- (as reveal.js, Marp and Slidev have it), or JSON that defines slides by blocks. The presentation is the " +
+		"input or a parameter. HTML that could act is taken out and reported.",
+	Run: engine.Overload(engine.On(importParams.void), engine.On(importParams.blob)),
+}
+
+type importParams struct {
+	Source     string `json:"source,omitzero" doc:"The presentation, if it is not the input."`
+	Format     string `json:"format,omitzero" enum:"html,markdown,define" doc:"What it is written in; found out unless given."`
+	Title      string `json:"title,omitzero" doc:"Title of the deck; the presentation's own unless given."`
+	Visibility string `json:"visibility" default:"self" enum:"all,self,team" doc:"Who may see the deck."`
+	view
+}
+
+func (p importParams) void(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
+	if p.Source == "" {
+		return nil, invalid("source", "missing_parameter", "source: is missing, and so is an input")
+	}
+	return p.run(c, "", p.Source)
+}
+
+func (p importParams) blob(c *engine.Ctx, b *storage.Blob) (map[string]any, error) {
+	text, err := b.Bytes(maxHTML)
+	if err != nil {
+		return nil, err
+	}
+	return p.run(c, b.Name, string(text))
+}
+
+func (p importParams) run(c *engine.Ctx, name, text string) (map[string]any, error) {
+	if _, err := p.set(); err != nil {
+		return nil, err
+	}
+	d, err := convert.Read(p.Format, name, text)
+	if err != nil {
+		return nil, err
+	}
+	title := cmp.Or(p.Title, shortened(oneLine(d.Title), maxTitle), nameOnly(name), "deck")
+	description := shortened(d.Description, maxDescription)
+	f := fields{Title: &title, Description: &description, Data: &d.HTML, Visibility: &p.Visibility}
+	if d.Width > 0 && d.Height > 0 {
+		f.Width, f.Height = &d.Width, &d.Height
+	}
+	if f, err = f.merge(); err != nil {
+		return nil, err
+	}
+	return f.create(c, p.view, looks(d))
+}
+
+// looks are the properties a deck gets from what a presentation says about itself.
+func looks(d *convert.Deck) storage.Props {
+	props := storage.Props{"deck:rtl": d.RTL, "deck:loop": d.Loop}
+	set := func(xpath, v string, ok bool) {
+		if ok && v != "" {
+			props[xpath] = v
+		}
+	}
+	set("deck:transition", transitionOf(d.Transition), true)
+	set("deck:background_transition", transitionOf(d.BackgroundTransition), true)
+	set("deck:theme_color", cmp.Or(d.ThemeColor, revealColors[d.Theme]), d.ThemeColor == "" || themeColors[d.ThemeColor])
+	set("deck:theme_font", d.ThemeFont, themeFonts[d.ThemeFont])
+	set("deck:language", d.Language, languageLike(d.Language))
+	set("deck:css", d.CSS, len(d.CSS) <= maxCSS && harmlessCSS(d.CSS) && !strings.Contains(strings.ToLower(d.CSS), "</style"))
+	if d.Margin != nil && *d.Margin < 1 {
+		props["deck:margin"] = *d.Margin
+	}
+	return props
+}
+
+const maxCSS = 256 << 10
+
+var transitions = words(`slide fade none convex concave zoom`)
+
+// transitionOf is the transition that is most like one of another name; "" for none known.
+func transitionOf(name string) string {
+	switch name {
+	case "default":
+		return "convex"
+	case "linear", "cube", "page":
+		return "slide"
+	}
+	if transitions[name] {
+		return name
+	}
+	return ""
+}
+
+func languageLike(tag string) bool {
+	return len(tag) <= 35 && strings.Trim(strings.ToLower(tag), letters) == ""
+}
+
+func oneLine(s string) string {
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+}
+
+func shortened(s string, limit int) string {
+	if r := []rune(s); len(r) > limit {
+		return strings.TrimSpace(string(r[:limit-1])) + "…"
+	}
+	return s
+}
+
+// nameOnly is a file's name without its ending.
+func nameOnly(name string) string {
+	name = name[strings.LastIndexAny(name, `/\`)+1:]
+	if i := strings.LastIndexByte(name, '.'); i > 0 {
+		name = name[:i]
+	}
+	return shortened(oneLine(name), maxTitle)
+}
