@@ -51,7 +51,7 @@ func (f *fields) create(c *engine.Ctx, v view, props storage.Props) (map[string]
 	if props["deck:number"], err = c.Tx.Next("decks"); err != nil {
 		return nil, err
 	}
-	slug, err := freeSlug(c.Tx, folder, *f.Title, "")
+	slug, err := freeSlug(c.Tx, folder.ID(), *f.Title, "")
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func slugOf(title string) string {
 }
 
 // freeSlug returns a slug that no other deck in the folder has, trashed ones included.
-func freeSlug(tx *storage.Tx, folder *storage.Doc, title, self string) (string, error) {
+func freeSlug(tx *storage.Tx, folder, title, self string) (string, error) {
 	base := slugOf(title)
 	slug := base
 	for range 10 {

@@ -51,8 +51,8 @@ const (
 	homes    = "decks" // folder of the users' folders
 )
 
-// live selects decks themselves, not their versions and proxies.
-const live = "SELECT * FROM Deck WHERE ecm:parentId = ? AND ecm:isVersion = 0 AND ecm:isProxy = 0"
+// live leaves out versions and proxies of decks.
+const live = " AND ecm:isVersion = 0 AND ecm:isProxy = 0"
 
 // find returns the caller's deck of a number. A deck of somebody else does not exist.
 func find(c *engine.Ctx, number int64, trashed bool) (*storage.Doc, error) {
@@ -64,8 +64,8 @@ func find(c *engine.Ctx, number int64, trashed bool) (*storage.Doc, error) {
 	if folder == nil {
 		return nil, missing
 	}
-	page, err := c.Tx.Query(live+" AND deck:number = ? ORDER BY dc:created", storage.QueryOptions{
-		Args: []any{folder.ID(), number}, PageOptions: storage.PageOptions{Limit: 1, CountLimit: -1},
+	page, err := c.Tx.Query("SELECT * FROM Deck WHERE deck:number = ? AND ecm:parentId = ?"+live, storage.QueryOptions{
+		Args: []any{number, folder.ID()}, PageOptions: storage.PageOptions{Limit: 1, CountLimit: -1},
 	})
 	if err != nil {
 		return nil, err

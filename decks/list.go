@@ -22,7 +22,7 @@ func (p listParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
 	if err != nil || folder == nil {
 		return p.none(err)
 	}
-	docs, total, err := p.query(c.Tx, live+" AND ecm:isTrashed = 0 AND deck:number > 0 ORDER BY deck:number DESC", folder.ID())
+	docs, total, err := p.folder(c.Tx, folder.ID(), "deck:listing")
 	if err != nil {
 		return nil, err
 	}
@@ -30,5 +30,5 @@ func (p listParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
 	for i, d := range docs {
 		data[i] = p.shape(c.As.Name, d, in, true)
 	}
-	return p.answer(data, total), nil
+	return p.answer(data, int(total.Active)), nil
 }

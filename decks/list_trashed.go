@@ -21,7 +21,7 @@ func (p listTrashedParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, er
 	if err != nil || folder == nil {
 		return p.none(err)
 	}
-	docs, total, err := p.query(c.Tx, live+" AND ecm:isTrashed = 1 ORDER BY deck:trashed_at DESC, deck:number DESC", folder.ID())
+	docs, total, err := p.folder(c.Tx, folder.ID(), "deck:binned")
 	if err != nil {
 		return nil, err
 	}
@@ -32,5 +32,5 @@ func (p listTrashedParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, er
 		row["trashed_at"] = instantOf(d, "deck:trashed_at")
 		data[i] = row
 	}
-	return p.answer(data, total), nil
+	return p.answer(data, int(total.Trashed)), nil
 }

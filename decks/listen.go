@@ -30,10 +30,19 @@ func heard(tx *storage.Tx, e storage.Event) error {
 				return err
 			}
 		}
+		if _, err := relist(d); err != nil {
+			return err
+		}
 		return purify(tx, d)
 	case "beforeDocumentModification":
+		if err := stay(tx, d); err != nil {
+			return err
+		}
 		return purify(tx, d)
 	case "documentCreated":
+		if err := recount(tx, d, [2]string{}, false); err != nil {
+			return err
+		}
 		if v := prop[string](d, "deck:visibility"); v != "self" {
 			return reveal(tx, d, v)
 		}
@@ -41,25 +50,68 @@ func heard(tx *storage.Tx, e storage.Event) error {
 		if slices.Contains(e.Changed, "deck:visibility") {
 			return reveal(tx, d, prop[string](d, "deck:visibility"))
 		}
+	default:
+		return moved(tx, d, e.Name)
+	}
+	return nil
+}
+
+// moved hears of decks that are somewhere else now.
+func moved(tx *storage.Tx, d *storage.Doc, event string) error {
+	switch event {
 	case "documentCreatedByCopy":
 		if err := newNumber(tx, d); err != nil {
 			return err
 		}
+		if _, err := relist(d); err != nil {
+			return err
+		}
+		if err := recount(tx, d, [2]string{}, false); err != nil {
+			return err
+		}
 		return keep(tx, d)
+	case "documentMoved":
+		slug, err := freeSlugIn(tx, d, prop[string](d, "deck:slug"))
+		if err == nil {
+			err = d.Set("deck:slug", slug)
+		}
+		if err != nil {
+			return err
+		}
+		return relisted(tx, d)
 	case "documentTrashed":
 		if err := d.Set("deck:trashed_at", tx.Now()); err != nil {
 			return err
 		}
-		return keep(tx, d)
+		return relisted(tx, d)
 	case "documentUntrashed":
 		if err := d.Set("deck:trashed_at", nil); err != nil {
 			return err
 		}
-		return keep(tx, d)
+		return relisted(tx, d)
 	case "documentRemoved":
+		if err := recount(tx, d, [2]string{prop[string](d, "deck:listing"), prop[string](d, "deck:binned")}, true); err != nil {
+			return err
+		}
 		return forget(tx, d)
 	}
 	return nil
+}
+
+// stay keeps what a deck is found by as it is, whatever was set. A slug that changes has to be
+// free.
+func stay(tx *storage.Tx, d *storage.Doc) error {
+	if slug := prop[string](d, "deck:slug"); prop[string](d, "deck:place") != d.ParentID()+"/"+slug {
+		free, err := freeSlugIn(tx, d, slug)
+		if err != nil {
+			return err
+		}
+		if free != slug {
+			return fault.Exists.Errorf("slug %.60q: is taken, or no slug; %s is free", slug, free).In("deck:slug")
+		}
+	}
+	_, err := relist(d)
+	return err
 }
 
 // asSystem is the transaction of the server, acting for whoever asks.
@@ -84,16 +136,16 @@ func newNumber(tx *storage.Tx, d *storage.Doc) error {
 	if err := d.Set("deck:number", n); err != nil {
 		return err
 	}
-	tx = asSystem(tx)
-	folder, err := tx.Doc(storage.Ref(d.ParentID()))
-	if err != nil {
-		return err
-	}
-	slug, err := freeSlug(tx, folder, or(d.Title(), d.Name()), d.ID())
+	slug, err := freeSlugIn(tx, d, or(d.Title(), d.Name()))
 	if err != nil {
 		return err
 	}
 	return d.Set("deck:slug", slug)
+}
+
+// freeSlugIn returns a slug for a deck that no other in its folder has.
+func freeSlugIn(tx *storage.Tx, d *storage.Doc, title string) (string, error) {
+	return freeSlug(asSystem(tx), d.ParentID(), title, d.ID())
 }
 
 // purify makes HTML harmless that did not come through here, and notes what is in it.

@@ -30,6 +30,26 @@ func (p paging) check() error {
 	return errors.Join(errs...)
 }
 
+// folder returns the page of a folder's decks that have a property they are listed by, the
+// last first, and how many there are.
+func (p paging) folder(tx *storage.Tx, folder, by string) (storage.Docs, counts, error) {
+	if err := p.check(); err != nil {
+		return nil, counts{}, err
+	}
+	total, err := counted(tx, folder)
+	if err != nil {
+		return nil, counts{}, err
+	}
+	query := "SELECT * FROM Deck WHERE " + by + " >= ? AND " + by + " < ?" + live + " ORDER BY " + by + " DESC"
+	page, err := tx.Query(query, storage.QueryOptions{Args: []any{folder + "/", folder + "0"}, PageOptions: storage.PageOptions{
+		Offset: int((p.Page - 1) * p.PerPage), Limit: int(p.PerPage), CountLimit: -1,
+	}})
+	if err != nil {
+		return nil, counts{}, err
+	}
+	return page.Docs, total, nil
+}
+
 // query returns the page of what a query finds and how much that is altogether.
 func (p paging) query(tx *storage.Tx, query string, args ...any) (storage.Docs, int, error) {
 	if err := p.check(); err != nil {

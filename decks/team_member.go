@@ -141,7 +141,7 @@ func (t *team) drop(tx *storage.Tx, u *storage.User) error {
 		return err
 	}
 	for {
-		page, err := tx.Query(live+" AND deck:visibility = 'team'", storage.QueryOptions{
+		page, err := tx.Query("SELECT * FROM Deck WHERE ecm:parentId = ?"+live+" AND deck:visibility = 'team'", storage.QueryOptions{
 			Args: []any{folder.ID()}, PageOptions: storage.PageOptions{Limit: maxPerPage, CountLimit: -1},
 		})
 		if err != nil || len(page.Docs) == 0 {

@@ -28,7 +28,7 @@ func (p viewDeckParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error
 	if err != nil || folder == nil {
 		return nil, either(err, missing)
 	}
-	d, err := deckAt(c.Tx, folder, p.Slug)
+	d, err := deckAt(c.Tx, folder.ID(), p.Slug)
 	switch {
 	case fault.Is(err, fault.NotFound):
 		return nil, missing
@@ -52,9 +52,9 @@ func maySee(tx *storage.Tx, d *storage.Doc, as *storage.Principal, owner string)
 }
 
 // deckAt returns the deck with a slug in a folder.
-func deckAt(tx *storage.Tx, folder *storage.Doc, slug string) (*storage.Doc, error) {
-	page, err := tx.Query(live+" AND deck:slug = ? ORDER BY dc:created", storage.QueryOptions{
-		Args: []any{folder.ID(), slug}, PageOptions: storage.PageOptions{Limit: 1, CountLimit: -1},
+func deckAt(tx *storage.Tx, folder, slug string) (*storage.Doc, error) {
+	page, err := tx.Query("SELECT * FROM Deck WHERE deck:place = ?"+live, storage.QueryOptions{
+		Args: []any{folder + "/" + slug}, PageOptions: storage.PageOptions{Limit: 1, CountLimit: -1},
 	})
 	if err == nil && len(page.Docs) == 0 {
 		err = fault.NotFound.Errorf("deck %s: does not exist", slug)

@@ -1,0 +1,118 @@
+package decks
+
+import (
+	"fmt"
+	"hash/fnv"
+	"strconv"
+	"strings"
+	"time"
+
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+// Three properties are there to be found by: place is a deck's folder and slug, listing its
+// folder and number, binned its folder and when it was put in the trash. Of the last two a
+// deck has one. Each folder's decks are counted besides, in several rows, so that decks made
+// at the same time seldom wait for each other.
+const (
+	countTable  = "deck-counts" // folder "/" shard: counts
+	countShards = 16
+)
+
+// counts are how many decks a folder has.
+type counts struct{ Active, Trashed int64 }
+
+func listed(folder string, n int64) string { return fmt.Sprintf("%s/%019d", folder, n) }
+
+func binned(folder string, at time.Time, n int64) string {
+	return fmt.Sprintf("%s/%015d/%019d", folder, at.UnixMilli(), n)
+}
+
+// relist writes the properties a deck is found by where it is now, and returns those it had.
+func relist(d *storage.Doc) (was [2]string, err error) {
+	was = [2]string{prop[string](d, "deck:listing"), prop[string](d, "deck:binned")}
+	folder := d.ParentID()
+	var list, bin any
+	if d.IsTrashed() {
+		bin = binned(folder, prop[time.Time](d, "deck:trashed_at"), number(d))
+	} else {
+		list = listed(folder, number(d))
+	}
+	for xpath, v := range map[string]any{
+		"deck:place": folder + "/" + prop[string](d, "deck:slug"), "deck:listing": list, "deck:binned": bin,
+	} {
+		if err := d.Set(xpath, v); err != nil {
+			return was, err
+		}
+	}
+	return was, nil
+}
+
+// recount takes a deck out of the counts it was in, and into those it is in now.
+func recount(tx *storage.Tx, d *storage.Doc, was [2]string, gone bool) error {
+	is := [2]string{prop[string](d, "deck:listing"), prop[string](d, "deck:binned")}
+	if gone {
+		is = [2]string{}
+	}
+	changes := map[string]counts{}
+	add := func(keys [2]string, n int64) {
+		for i, key := range keys {
+			folder, _, ok := strings.Cut(key, "/")
+			if !ok {
+				continue
+			}
+			c := changes[folder]
+			if i == 0 {
+				c.Active += n
+			} else {
+				c.Trashed += n
+			}
+			changes[folder] = c
+		}
+	}
+	add(was, -1)
+	add(is, 1)
+	h := fnv.New32a()
+	h.Write([]byte(d.ID()))
+	shard := "/" + strconv.Itoa(int(h.Sum32()%countShards))
+	table := asSystem(tx).Table(countTable)
+	for folder, by := range changes {
+		if by == (counts{}) {
+			continue
+		}
+		var c counts
+		if _, err := table.Get(folder+shard, &c); err != nil {
+			return err
+		}
+		c.Active, c.Trashed = c.Active+by.Active, c.Trashed+by.Trashed
+		if err := table.Put(folder+shard, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// counted returns how many decks a folder has.
+func counted(tx *storage.Tx, folder string) (sum counts, err error) {
+	for _, raw := range tx.Table(countTable).Scan(folder+"/", folder+"0", false, countShards) {
+		c, err := readRow[counts](raw)
+		if err != nil {
+			return sum, fault.Internal.Errorf("count of decks: %w", err)
+		}
+		sum.Active, sum.Trashed = sum.Active+c.Active, sum.Trashed+c.Trashed
+	}
+	return sum, nil
+}
+
+// relisted brings all of it up to date after a deck moved, or went to the trash or out of it.
+func relisted(tx *storage.Tx, d *storage.Doc) error {
+	was, err := relist(d)
+	if err != nil {
+		return err
+	}
+	if err := recount(tx, d, was, false); err != nil {
+		return err
+	}
+	return keep(tx, d)
+}
