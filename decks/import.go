@@ -74,14 +74,14 @@ func looks(d *convert.Deck) storage.Props {
 	set("deck:theme_color", cmp.Or(d.ThemeColor, revealColors[d.Theme]), d.ThemeColor == "" || themeColors[d.ThemeColor])
 	set("deck:theme_font", d.ThemeFont, themeFonts[d.ThemeFont])
 	set("deck:language", d.Language, languageLike(d.Language))
-	set("deck:css", d.CSS, len(d.CSS) <= maxCSS && harmlessCSS(d.CSS) && !strings.Contains(strings.ToLower(d.CSS), "</style"))
+	set("deck:css", d.CSS, len(d.CSS) <= maxStyles && harmlessCSS(d.CSS) && !strings.Contains(strings.ToLower(d.CSS), "</style"))
 	if d.Margin != nil && *d.Margin < 1 {
 		props["deck:margin"] = *d.Margin
 	}
 	return props
 }
 
-const maxCSS = 256 << 10
+const maxStyles = 256 << 10
 
 var transitions = words(`slide fade none convex concave zoom`)
 

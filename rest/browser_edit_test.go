@@ -20,7 +20,7 @@ func quote(s string) string {
 }
 
 func TestBrowserEditor(t *testing.T) {
-	s := resttest.Start(t, resttest.Config{Ops: decks.Ops})
+	s := resttest.Start(t, resttest.Config{Ops: decks.Ops, Repo: decks.Listen})
 	s.User("alice")
 	path := makeDeck(t, s, map[string]any{"title": "Draft", "data": threeSlides})
 	b := browse(t, s)
@@ -79,7 +79,7 @@ func TestBrowserEditor(t *testing.T) {
 }
 
 func TestBrowserConsole(t *testing.T) {
-	s := resttest.Start(t, resttest.Config{Ops: decks.Ops})
+	s := resttest.Start(t, resttest.Config{Ops: decks.Ops, Repo: decks.Listen})
 	s.User("alice")
 	makeDeck(t, s, map[string]any{"title": "Plans", "description": "What we will do next year."})
 	makeDeck(t, s, map[string]any{"title": "<b>Not bold</b>"})
