@@ -35,6 +35,7 @@ var Ops = []engine.Op{
 	listTeamDecks,
 	listTeams,
 	listTrashed,
+	openAPI,
 	openShare,
 	recoverDeck,
 	removeMember,

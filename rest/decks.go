@@ -33,6 +33,9 @@ func deckRoutes() []route {
 		{method: "GET", path: "/v1/notices", handle: decks("Deck.ListNotices", http.StatusOK, pageOf)},
 		{method: "GET", path: "/v1/team/decks", handle: decks("Deck.ListTeam", http.StatusOK, viewOf, pageOf)},
 		{method: "GET", path: "/v1/team/decks/:id", handle: decks("Deck.GetTeam", http.StatusOK, viewOf, id, htmlWanted)},
+		{method: "GET", path: "/openapi.json", access: open, handle: described("union")},
+		{method: "GET", path: "/openapi-a.json", access: open, handle: described("A")},
+		{method: "GET", path: "/openapi-b.json", access: open, handle: described("B")},
 		{method: "GET", path: "/v1/user", handle: decks("Deck.Account", http.StatusOK, viewOf)},
 	}...)
 }
@@ -47,6 +50,19 @@ func isDecks(path string) bool {
 	_, v1 := under(path, "/v1")
 	_, mcp := under(path, "/mcp")
 	return v1 || mcp
+}
+
+// described makes a handler that describes the deck service in one revision.
+func described(revision string) handler {
+	return func(x *exchange) error {
+		res, err := x.s.Engine.Run(x.r.Context(), engine.Call{
+			Op: "Deck.Describe", Params: values{"revision": revision, "base": x.host()}, As: x.s.Engine.Guest(), Door: engine.REST, RequestID: x.id,
+		})
+		if err != nil {
+			return err
+		}
+		return x.json(http.StatusOK, res.Value)
+	}
 }
 
 // deckParams reads a part of the request as a part of the parameters.

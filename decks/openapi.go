@@ -1,0 +1,143 @@
+package decks
+
+import (
+	"fmt"
+	"strings"
+
+	"catena/engine"
+)
+
+var openAPI = engine.Op{
+	Name: "Deck.Describe", Label: "Describe Deck Service", Category: category, Effect: engine.Reads,
+	Doc: "Returns the OpenAPI description of the deck service's addresses with the fields of a revision: A, B, or union for those of both.",
+	Run: engine.On(describeParams.run),
+}
+
+type describeParams struct{ view }
+
+func (p describeParams) run(_ *engine.Ctx, _ engine.Void) (map[string]any, error) {
+	in, err := p.set()
+	if err != nil {
+		return nil, err
+	}
+	paths := map[string]any{}
+	for i := range endpoints {
+		e := &endpoints[i]
+		if e.in&in == 0 {
+			continue
+		}
+		at, _ := paths[e.path].(map[string]any)
+		if at == nil {
+			at = map[string]any{}
+			paths[e.path] = at
+		}
+		at[strings.ToLower(e.method)] = e.describe()
+	}
+	title := map[revision]string{revA: "revision A", revB: "revision B", union: "both revisions"}[in]
+	return map[string]any{
+		"openapi":  "3.1.0",
+		"info":     map[string]any{"title": "Deck service, " + title, "version": "v1"},
+		"servers":  []any{map[string]any{"url": or(p.Base, "/")}},
+		"security": []any{map[string]any{"key": []any{}}},
+		"paths":    paths,
+		"components": map[string]any{
+			"schemas":         components(in),
+			"securitySchemes": map[string]any{"key": map[string]any{"type": "http", "scheme": "bearer"}},
+		},
+	}, nil
+}
+
+// describe is an endpoint as OpenAPI has it.
+func (e *endpoint) describe() map[string]any {
+	var params []any
+	for part := range strings.SplitSeq(e.path, "/") {
+		if name, ok := strings.CutPrefix(part, "{"); ok {
+			params = append(params, parameter("path", strings.TrimSuffix(name, "}"), schemaOf("integer")))
+		}
+	}
+	for name := range strings.FieldsSeq(e.query) {
+		params = append(params, parameter("query", name, queries[name]))
+	}
+	headers := "Deck-Revision"
+	switch e.method {
+	case "GET":
+		headers += " If-None-Match"
+	case "PATCH":
+		headers += " If-Match"
+	case "POST":
+		headers += " Idempotency-Key"
+	}
+	for name := range strings.FieldsSeq(headers) {
+		params = append(params, parameter("header", name, schemaOf("string")))
+	}
+	out := map[string]any{"operationId": e.id, "summary": e.summary, "parameters": params, "responses": e.responses()}
+	if e.body != "" {
+		out["requestBody"] = map[string]any{"content": jsonContent(ref(e.body))}
+	}
+	return out
+}
+
+func (e *endpoint) responses() map[string]any {
+	ok := map[string]any{"description": "Done."}
+	switch {
+	case e.list:
+		ok["content"] = jsonContent(object("data", map[string]any{"type": "array", "items": ref(e.result)}, "meta", ref("PageMeta")))
+	case e.result != "":
+		ok["content"] = jsonContent(object("data", ref(e.result)))
+	}
+	out := map[string]any{fmt.Sprint(e.status): ok}
+	for code := range strings.FieldsSeq("401 404 429 " + e.errors) {
+		out[code] = map[string]any{"description": "A problem.", "content": map[string]any{"application/problem+json": map[string]any{"schema": ref("Problem")}}}
+	}
+	return out
+}
+
+func parameter(where, name string, schema any) map[string]any {
+	return map[string]any{"in": where, "name": name, "required": where == "path", "schema": schema}
+}
+
+func jsonContent(schema any) map[string]any {
+	return map[string]any{"application/json": map[string]any{"schema": schema}}
+}
+
+func ref(name string) map[string]any { return map[string]any{"$ref": "#/components/schemas/" + name} }
+
+func object(members ...any) map[string]any {
+	properties, required := map[string]any{}, []any{}
+	for i := 0; i+1 < len(members); i += 2 {
+		properties[members[i].(string)] = members[i+1]
+		required = append(required, members[i])
+	}
+	return map[string]any{"type": "object", "properties": properties, "required": required}
+}
+
+// schemaOf is the schema of a type written as a word; a question mark stands for null.
+func schemaOf(word string) map[string]any {
+	typ, null := strings.CutSuffix(word, "?")
+	out := map[string]any{"type": typ}
+	switch typ {
+	case "moment":
+		out = map[string]any{"type": "string", "format": "date-time"}
+	case "address":
+		out = map[string]any{"type": "string", "format": "uri-reference"}
+	}
+	if null {
+		out["type"] = []any{out["type"], "null"}
+	}
+	return out
+}
+
+// fieldsSchema is the schema of fields written as name:type, a string without a type.
+func fieldsSchema(text string, required bool) map[string]any {
+	properties, names := map[string]any{}, []any{}
+	for field := range strings.FieldsSeq(text) {
+		name, typ, _ := strings.Cut(field, ":")
+		properties[name] = schemaOf(or(typ, "string"))
+		names = append(names, name)
+	}
+	out := map[string]any{"type": "object", "properties": properties}
+	if required {
+		out["required"] = names
+	}
+	return out
+}
