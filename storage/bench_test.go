@@ -141,3 +141,47 @@ func BenchmarkSignInAgain(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkSaveWithVersion saves a note, which makes a version each time.
+func BenchmarkSaveWithVersion(b *testing.B) {
+	w, d := benchWorld(b)
+	w.make("/n", "Note", nil)
+	n := 0
+	for b.Loop() {
+		n++
+		w.update(w.System(), func(t *storage.Tx) error {
+			note, err := t.Doc("/n")
+			if err != nil {
+				return err
+			}
+			if err := note.Set("note:note", fmt.Sprint(d.ID(), n)); err != nil {
+				return err
+			}
+			_, err = t.Save(note, storage.SaveOptions{})
+			return err
+		})
+	}
+}
+
+// BenchmarkDocByProxy reads a document through a proxy.
+func BenchmarkDocByProxy(b *testing.B) {
+	w, d := benchWorld(b)
+	var proxy storage.Ref
+	w.update(w.System(), func(t *storage.Tx) error {
+		root, err := t.Root()
+		if err != nil {
+			return err
+		}
+		p, err := t.Publish(d, root, true)
+		if err == nil {
+			proxy = p.Ref()
+		}
+		return err
+	})
+	for b.Loop() {
+		w.view(user("ann"), func(t *storage.Tx) error {
+			_, err := t.Doc(proxy)
+			return err
+		})
+	}
+}

@@ -5,7 +5,7 @@ import "strings"
 // InClass reports whether the document is of a class, by its word; one that is unknown, or empty, is any. A document link is a
 // proxy to a live document, a published one a proxy to a version.
 func (d *Doc) InClass(class string) bool {
-	fixed := d.IsVersion() || d.IsProxy() && !d.IsCheckedOut()
+	fixed := d.IsImmutable()
 	switch strings.TrimSpace(class) {
 	case "Regular Document":
 		return !d.IsVersion() && !d.IsProxy()

@@ -125,8 +125,12 @@ func (d *Doc) ChangeToken() string {
 	return strconv.FormatUint(d.system, 10) + "-" + strconv.FormatUint(d.user, 10)
 }
 
-// VersionLabel returns "major.minor", with a plus if the document changed since.
+// VersionLabel returns "major.minor", with a plus if the document changed since; "" for one that
+// has neither versions nor properties for their numbers.
 func (d *Doc) VersionLabel() string {
+	if b, _ := d.field("uid:major_version"); b == nil && d.major == 0 && d.minor == 0 {
+		return ""
+	}
 	label := strconv.FormatInt(d.major, 10) + "." + strconv.FormatInt(d.minor, 10)
 	if !d.checkedIn && (d.major != 0 || d.minor != 0) && !d.IsVersion() {
 		label += "+"

@@ -16,9 +16,16 @@ import (
 // shown completes a proxy by what it shows; nil if that is gone, or is a live document that
 // is cut off from the root.
 func (t *Tx) shown(d *Doc) (*Doc, error) {
-	rows, err := t.kv.GetMany([][]byte{treeKey(d.target), recordKey(d.target)})
-	if err != nil || rows[0] == nil || rows[1] == nil {
-		return nil, err
+	rows, ok := t.peeked[d.target]
+	if !ok {
+		found, err := t.kv.GetMany([][]byte{treeKey(d.target), recordKey(d.target)})
+		if err != nil {
+			return nil, err
+		}
+		rows = [2][]byte(found)
+	}
+	if rows[0] == nil || rows[1] == nil {
+		return nil, nil
 	}
 	n, err := parseNode(rows[0])
 	if err != nil {
@@ -35,6 +42,35 @@ func (t *Tx) shown(d *Doc) (*Doc, error) {
 	}
 	d.show(rec)
 	return d, nil
+}
+
+// peek reads what the proxies among documents show, in one round trip, for shown to find.
+// The rows are those of the documents, place and record in turn.
+func (t *Tx) peek(rows [][]byte) error {
+	var targets []docID
+	var keys [][]byte
+	for i := 0; i+1 < len(rows); i += 2 {
+		if len(rows[i]) < 2 || rows[i][1]&flagProxy == 0 || rows[i+1] == nil {
+			continue
+		}
+		rec, err := t.repo.parseRecord(rows[i+1])
+		if err != nil {
+			return err
+		}
+		targets, keys = append(targets, rec.target), append(keys, treeKey(rec.target), recordKey(rec.target))
+	}
+	if len(targets) < 2 {
+		return nil
+	}
+	found, err := t.kv.GetMany(keys)
+	if err != nil {
+		return err
+	}
+	t.peeked = map[docID][2][]byte{}
+	for i, id := range targets {
+		t.peeked[id] = [2][]byte(found[2*i : 2*i+2])
+	}
+	return nil
 }
 
 // show puts the content of another record on a proxy.
@@ -153,10 +189,10 @@ func (t *Tx) reindexProxies(before, after *Doc) error {
 				return err
 			}
 		}
-		if err := t.reword(&is); err != nil {
+		if err := t.reindex(was, &is); err != nil {
 			return err
 		}
-		if err := t.reindex(was, &is); err != nil {
+		if err := t.reword(&is); err != nil {
 			return err
 		}
 	}
@@ -245,124 +281,31 @@ func (t *Tx) Proxies(d, folder *Doc) (Docs, error) {
 	return docs, nil
 }
 
-// CountPublished counts the readable proxies that show versions of the document.
+// CountPublished counts the readable proxies that show versions of the document, by their rows.
 func (t *Tx) CountPublished(d *Doc) (int, error) {
-	docs, err := t.Proxies(d, nil)
+	series := d.seriesID()
+	live, _, err := t.proxyIDs(indexProxy, series, maxProxies)
+	if err != nil {
+		return 0, err
+	}
+	r := prefix(kv.AppendString(indexPrefix(indexProxyOf), series.String()))
+	r.Limit = maxProxies
 	n := 0
-	for _, p := range docs {
-		if p.IsImmutable() {
+	for row, err := range t.kv.Scan(r) {
+		if err != nil {
+			return 0, err
+		}
+		var c cover
+		if err := c.parse(row.Value); err != nil {
+			return 0, err
+		}
+		up, err := t.folder(c.parent)
+		if err != nil {
+			return 0, err
+		}
+		if up != nil && !slices.Contains(live, indexID(row.Key)) && t.granted(c.acl, up, permRead) {
 			n++
 		}
 	}
-	return n, err
-}
-
-// Publish puts a proxy of a version of d into a section: d itself if it is a version or shows
-// one, else its last version, made now if d changed since. With override the proxy that is
-// there already shows the new version, and several are replaced by one.
-func (t *Tx) Publish(d, section *Doc, override bool) (*Doc, error) {
-	src, err := t.Reload(d)
-	if err != nil {
-		return nil, err
-	}
-	up, err := t.target(section)
-	if err != nil {
-		return nil, err
-	}
-	v, err := t.published(src)
-	if err != nil {
-		return nil, err
-	}
-	var old Docs
-	if override {
-		if old, err = t.As(t.repo.System()).Proxies(v, section); err != nil {
-			return nil, err
-		}
-	}
-	if len(old) == 1 {
-		return t.repoint(old[0], v, section)
-	}
-	for _, o := range old {
-		if err := t.As(t.repo.System()).Delete(o); err != nil {
-			return nil, err
-		}
-	}
-	p, err := t.putProxy(v, up, src.name)
-	if err != nil {
-		return nil, err
-	}
-	t.changed(Change{Kind: "create"}, p)
-	return p, t.announce("documentProxyPublished", p, section)
-}
-
-// announce tells about a proxy and the section it is in.
-func (t *Tx) announce(event string, p, section *Doc) error {
-	if err := t.fire(Event{Name: event, Doc: p}); err != nil {
-		return err
-	}
-	return t.fire(Event{Name: "sectionContentPublished", Doc: section})
-}
-
-// published returns the version that is to be shown where d is published.
-func (t *Tx) published(d *Doc) (*Doc, error) {
-	id := d.id
-	switch {
-	case d.IsVersion():
-		return d, nil
-	case d.IsProxy():
-		id = d.target
-	}
-	cur, err := t.load(id)
-	if err != nil || cur == nil || cur.IsVersion() {
-		return cur, firstError(err, errIfGone(cur, d))
-	}
-	if cur.id == t.repo.root {
-		return nil, fault.Conflict.Errorf("document /: cannot be published")
-	}
-	if !cur.checkedIn {
-		return t.archive(cur, false, "")
-	}
-	_, _, last, err := t.lastNumber(cur.id)
-	if err != nil {
-		return nil, err
-	}
-	if cur.target != none {
-		last = cur.target
-	}
-	v, err := t.load(last)
-	return v, firstError(err, errIfGone(v, d))
-}
-
-func errIfGone(d, asked *Doc) error {
-	if d == nil {
-		return notFound(asked.Ref())
-	}
-	return nil
-}
-
-// repoint lets a proxy show another version.
-func (t *Tx) repoint(p, v, section *Doc) (*Doc, error) {
-	before := p.clone()
-	p.target = v.id
-	p.show(v.clone().record)
-	p.flags = p.flags&^(flagFolder|flagHidden) | p.facetFlags()
-	if err := t.putRecord(before, p); err != nil {
-		return nil, err
-	}
-	if err := t.putPlace(before, p); err != nil {
-		return nil, err
-	}
-	if err := t.reword(p); err != nil {
-		return nil, err
-	}
-	if err := t.reindex(before, p); err != nil {
-		return nil, err
-	}
-	if (before.flags^p.flags)&flagFolder != 0 {
-		if err := t.stir(); err != nil {
-			return nil, err
-		}
-	}
-	t.changed(Change{Kind: "update", Note: "shows " + v.VersionLabel()}, p)
-	return p, t.announce("documentProxyUpdated", p, section)
+	return n, nil
 }

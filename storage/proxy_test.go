@@ -194,3 +194,40 @@ func TestLargeFolderGoes(t *testing.T) {
 		return nil
 	})
 }
+
+// TestPublishRacesDelete publishes a document while it is removed: what is published shows a
+// version, whoever comes first.
+func TestPublishRacesDelete(t *testing.T) {
+	for i := range 20 {
+		w := newWorld(t)
+		w.make("/f", "File", nil)
+		w.make("/news", "Section", nil)
+		done := make(chan error, 2)
+		act := func(do func(tx *storage.Tx, d *storage.Doc) error) {
+			done <- w.Update(context.Background(), w.System(), func(tx *storage.Tx) error {
+				d, err := tx.Doc("/f")
+				if fault.Is(err, fault.NotFound) {
+					return nil
+				}
+				if err != nil {
+					return err
+				}
+				return do(tx, d)
+			})
+		}
+		go act(func(tx *storage.Tx, d *storage.Doc) error {
+			news, err := tx.Doc("/news")
+			if err == nil {
+				_, err = tx.Publish(d, news, true)
+			}
+			return err
+		})
+		go act(func(tx *storage.Tx, d *storage.Doc) error { return tx.Delete(d) })
+		for range 2 {
+			if err := <-done; err != nil {
+				t.Fatalf("round %d: %v", i, err)
+			}
+		}
+		w.sound()
+	}
+}

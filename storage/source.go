@@ -140,7 +140,7 @@ func (s docSource) more(f *query.Field) (any, error) {
 	d := s.d
 	switch f.System {
 	case query.SysVersionLabel:
-		return d.VersionLabel(), nil
+		return textOrNil(d.VersionLabel()), nil
 	case query.SysVersionableID:
 		if d.IsVersion() {
 			return d.liveID().String(), nil

@@ -223,6 +223,10 @@ func (t *Tx) loadMany(ids []docID) (Docs, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := t.peek(rows); err != nil {
+		return nil, err
+	}
+	defer func() { t.peeked = nil }()
 	docs := make(Docs, len(ids))
 	for i, id := range ids {
 		if rows[2*i] == nil || rows[2*i+1] == nil {

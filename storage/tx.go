@@ -24,10 +24,11 @@ type session struct {
 	kv   *kv.Tx
 	now  time.Time
 
-	cache   *treeCache         // what other transactions of the same epoch know of the tree
-	folders map[docID]*folder  // what this one knows
-	stirred bool               // it moved, renamed or protected a folder
-	latest  map[docID][2]docID // by live document: the newest version, the newest major one
+	cache   *treeCache          // what other transactions of the same epoch know of the tree
+	folders map[docID]*folder   // what this one knows
+	stirred bool                // it moved, renamed or protected a folder
+	peeked  map[docID][2][]byte // rows of what proxies show, while a list is loaded
+	latest  map[docID][2]docID  // by live document: the newest version, the newest major one
 
 	lastPosition int64
 	after        []func()

@@ -106,7 +106,7 @@ func TestRestore(t *testing.T) {
 		d := must(tx.Doc("/f"))(t)
 		first := must(tx.CheckIn(d, false, ""))(t)
 		d = must(titled(tx, d, "two", storage.SaveOptions{Versioning: storage.MinorVersion}))(t)
-		d = must(titled(tx, d, "three", storage.SaveOptions{}))(t)
+		must(titled(tx, d, "three", storage.SaveOptions{}))(t)
 		live := must(tx.Restore(first, storage.RestoreOptions{Keep: true}))(t)
 		wantState(t, "restored", live, "/f one 0.1")
 		wantState(t, "kept", must(tx.LastVersion(live))(t), "f three 0.3")
