@@ -97,6 +97,13 @@ func TestBrowserConsole(t *testing.T) {
 		t.Errorf("title %q", got)
 	}
 	b.shot("decks")
+	b.click(`#list button.danger`)
+	b.wait(`document.querySelectorAll("#list li").length === 1`)
+	b.click("#trash")
+	b.wait(`document.querySelector("#list strong")?.textContent === "<b>Not bold</b>"`)
+	b.shot("trash")
+	b.click("#list button")
+	b.wait(`document.getElementById("list").textContent === "The trash is empty."`)
 	b.open("/ui/keys")
 	b.write(`[name=name]`, "laptop")
 	eval[string](b, `document.querySelector("[name=scope]").value = "read_write"`)

@@ -60,12 +60,19 @@ func TestBrowserShare(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	makeDeck(t, s, map[string]any{"title": "Secret plans", "data": threeSlides})
-	res := s.Do("POST", "/api/v1/automation/Deck.CreateShareLink", fmt.Sprintf(`{"params":{"deck_id":1,"base":%q,"fields":{"password":"open sesame"}}}`, s.URL), "as", "alice")
-	if res.StatusCode != http.StatusOK {
-		t.Fatal(res.Text)
-	}
-	link := res.JSON(t)["value"].(map[string]any)["data"].(map[string]any)["url"].(string)
+	deck := makeDeck(t, s, map[string]any{"title": "Secret plans", "data": threeSlides})
+	owner := browse(t, s)
+	owner.signIn("alice")
+	owner.open(deck + "/edit")
+	owner.wait(`document.getElementById("state")?.textContent === "Saved"`)
+	owner.click("#share")
+	owner.wait(`document.getElementById("links").textContent === "No links yet."`)
+	owner.write(`#new-link [name=name]`, "For the board")
+	owner.write(`#new-link [name=password]`, "open sesame")
+	owner.click("#new-link button")
+	owner.wait(`document.querySelector("#links strong")?.textContent === "For the board"`)
+	owner.shot("links")
+	link := eval[string](owner, `document.querySelector("#links a").href`)
 	path := strings.TrimPrefix(link, s.URL)
 	for _, below := range []string{"", "/fullscreen", "/live"} {
 		if got := s.Do("GET", path+below, "", "as", ""); got.StatusCode != http.StatusUnauthorized || strings.Contains(got.Text, "Secret plans") || strings.Contains(got.Text, "First") {
@@ -91,9 +98,9 @@ func TestBrowserShare(t *testing.T) {
 	if !strings.Contains(links.Text, `"view_count":1`) {
 		t.Errorf("views: %s", links.Text)
 	}
-	if got := s.Do("POST", "/api/v1/automation/Deck.RevokeShareLink", `{"params":{"deck_id":1,"id":1}}`, "as", "alice"); got.StatusCode >= 300 {
-		t.Fatal(got.Text)
-	}
+	owner.click("#links button.danger")
+	owner.wait(`document.getElementById("links").textContent === "No links yet."`)
+	owner.quiet()
 	b.open(path + "/fullscreen")
 	b.wait(`document.querySelector("h1")?.textContent === "There is nothing here"`)
 	b.shot("gone")

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
 	cdplog "github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
@@ -207,6 +209,14 @@ func (b *tab) shot(name string) {
 	}
 }
 
+// darkMode has pages drawn for dark rooms.
+func darkMode(ctx context.Context, t *chromedp.Target) (chromedp.Void, error) {
+	_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}},
+	})
+	return chromedp.Void{}, err
+}
+
 // signIn signs in by the form.
 func (b *tab) signIn(user string) {
 	b.t.Helper()
@@ -249,6 +259,13 @@ func TestBrowserViewer(t *testing.T) {
 	b.wait(`location.hash === "#/1"`)
 	b.quiet()
 
+	b.do(chromedp.EmulateViewport(390, 780), darkMode)
+	b.shot("phone")
+	b.do(chromedp.EmulateViewport(1280, 800))
+
+	b.open(path + "/fullscreen?print-pdf")
+	b.wait(`document.querySelectorAll(".pdf-page").length === 4`)
+	b.shot("print")
 	b.open(path + "/fullscreen#/2")
 	b.wait(`document.documentElement.dataset.ready === "true"`)
 	if got := eval[string](b, `Reveal.getCurrentSlide().querySelector("h2").textContent + "|" + (Reveal.getCurrentSlide().querySelector("math") !== null) + "|" + document.documentElement.lang + "|" + origin`); got != "Third bold|true|en|null" {

@@ -10,6 +10,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -90,7 +91,7 @@ type Handler struct {
 	exchanges sync.Pool
 }
 
-// New makes the handler of a server. An origin that is none is left out and logged.
+// New makes the handler of a server. What should be an origin and is none is left out and logged.
 func New(c Config) *Handler {
 	s := &Handler{Config: c, log: c.Log, hosts: map[string]bool{"localhost": true}, origins: map[string]bool{}}
 	if s.log == nil {
@@ -124,6 +125,14 @@ func New(c Config) *Handler {
 		}
 		s.origins[o] = true
 	}
+	s.DeckSources = slices.DeleteFunc(slices.Clone(c.DeckSources), func(o string) bool {
+		u, err := url.Parse(o)
+		bad := err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || o != u.Scheme+"://"+u.Host || strings.ContainsAny(o, ";, '\"")
+		if bad {
+			s.log.Error("source of decks left out: no web origin", "origin", o)
+		}
+		return bad
+	})
 	s.api = newRouter(s.meters.attach("/api/v1", apiRoutes()))
 	s.top = newRouter(s.meters.attach("", topRoutes()))
 	for _, m := range append(slices.Clip(c.Mounts), s.toolServers()...) {

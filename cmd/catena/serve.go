@@ -32,7 +32,7 @@ type serve struct {
 	jwtSecret, portalSecret    string
 	relaxed                    bool
 	drain, scriptTime          time.Duration
-	hosts                      []string
+	hosts, deckSources         []string
 	smtp                       smtp
 	egressAllow                []string
 	egressHTTP                 bool
@@ -51,6 +51,7 @@ func (s *serve) flags(f *pflag.FlagSet) {
 	f.DurationVar(&s.scriptTime, "script-time", maxScriptTime, "longest time a script may run; 10s is the most")
 	s.smtp.flags(f)
 	f.StringSliceVar(&s.hosts, "allow-host", nil, "further host names requests may carry, besides the listener's and loopback")
+	f.StringSliceVar(&s.deckSources, "deck-source", nil, "web origins that slides may show pictures, films and frames of, as https://media.example.org; none are asked otherwise")
 	f.StringSliceVar(&s.egressAllow, "egress-allow", nil, "addresses or networks that are not public and may be reached all the same, as 10.1.0.0/16")
 	f.BoolVar(&s.egressHTTP, "egress-http", false, "reach public addresses by http too, not only by https")
 	f.StringVar(&s.exportFolder, "export-folder", "", "folder below which Blob.ExportToFS may write; empty: nowhere")
@@ -90,9 +91,11 @@ func (s *serve) run(ctx context.Context, g *global, out io.Writer) (err error) {
 	if s.baseURL != "" {
 		base = s.baseURL
 	}
-	server := rest.Server(a.handler(rest.Config{ContextPath: s.contextPath, Base: s.baseURL, Hosts: s.hosts, Portal: s.portalSecret}))
+	server := rest.Server(a.handler(rest.Config{
+		ContextPath: s.contextPath, Base: s.baseURL, Hosts: s.hosts, Portal: s.portalSecret, DeckSources: s.deckSources,
+	}))
 	fmt.Fprintf(out, "catena %s serves %s on %s\n", version, g.data, base)
-	fmt.Fprintf(out, "  operations  %s/api/v1/automation\n  documents   %s/api/v1/path/\n  decks       %s/v1/decks\n  MCP         %s/mcp\n", base, base, base, base)
+	fmt.Fprintf(out, "  console     %s/ui/\n  operations  %s/api/v1/automation\n  documents   %s/api/v1/path/\n  decks       %s/v1/decks\n  MCP         %s/mcp\n", base, base, base, base, base)
 
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()

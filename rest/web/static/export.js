@@ -1,0 +1,42 @@
+// The editor's dialog that makes a PDF or a ZIP of a deck.
+"use strict";
+(() => {
+  const path = `/v1/decks/${site.id}/exports`;
+  const pause = (seconds) => new Promise((done) => setTimeout(done, seconds * 1000));
+  const say = (...content) => byId("export-state").replaceChildren(...content);
+
+  const finished = async (made) => {
+    let got = made;
+    while (got.answer.data.status === "pending") {
+      await pause(Math.min(10, got.answer.meta?.poll_after_seconds || 2));
+      got = await call("GET", `${path}/${got.answer.data.id}`);
+    }
+    return got.answer.data;
+  };
+
+  byId("download").addEventListener("click", () => {
+    say();
+    byId("download-dialog").showModal();
+  });
+  const form = byId("new-export");
+  form.elements.format.addEventListener("change", () => {
+    byId("pdf-options").hidden = form.elements.format.value !== "pdf";
+  });
+  form.addEventListener("submit", async (e) => {
+    e.preventDefault();
+    const f = form.elements;
+    const wanted = { format: f.format.value };
+    if (wanted.format === "pdf") for (const name of ["slide_number", "slide_notes", "separate_fragments"]) wanted[name] = f[name].checked;
+    const button = form.querySelector("button");
+    button.disabled = true;
+    say("Making the file…");
+    try {
+      const file = await finished(await call("POST", path, wanted));
+      if (file.status !== "completed") throw new Error(file.error?.message || "The file could not be made.");
+      say(make("a", { href: file.download_url, download: true }, `Download the ${file.format.toUpperCase()}`));
+    } catch (error) {
+      say(error.message);
+    }
+    button.disabled = false;
+  });
+})();
