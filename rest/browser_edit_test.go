@@ -125,6 +125,7 @@ func TestBrowserConsole(t *testing.T) {
 	b.write("#search", "deck account")
 	b.wait(`document.querySelector("#names button")?.textContent === "Deck.Account"`)
 	b.click("#names button")
+	b.wait(`document.querySelector("#one h2")?.textContent === "Deck.Account"`)
 	b.click("#one button.primary")
 	b.wait(`document.querySelector("#one .result")?.textContent.includes('"username": "alice"')`)
 	b.shot("operations")
