@@ -79,6 +79,10 @@ func moved(tx *storage.Tx, d *storage.Doc, event string) error {
 			return err
 		}
 		return relisted(tx, d)
+	case "beforeRestoringDocument":
+		return remember(tx, d)
+	case "documentRestored":
+		return remind(tx, d)
 	case "documentTrashed":
 		if err := d.Set("deck:trashed_at", tx.Now()); err != nil {
 			return err

@@ -36,6 +36,11 @@ func (p updateParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) 
 	if err := mayShare(c, f.Visibility); err != nil {
 		return nil, err
 	}
+	if f.Data != nil {
+		if err := keepBefore(c, d); err != nil {
+			return nil, err
+		}
+	}
 	props := storage.Props{}
 	removed, err := f.apply(c, props)
 	if err != nil {

@@ -30,6 +30,9 @@ func deckRoutes() []route {
 		{method: "POST", path: "/v1/decks/:deck_id/share", handle: decks("Deck.CreateShareLink", http.StatusCreated, baseOf, deck, fieldsOf)},
 		{method: "DELETE", path: "/v1/decks/:deck_id/share/:id", handle: decks("Deck.RevokeShareLink", none, deck, id)},
 		{method: "GET", path: "/v1/decks/:deck_id/share/:id/views", handle: decks("Deck.ListShareViews", http.StatusOK, deck, id, pageOf)},
+		{method: "GET", path: "/v1/decks/:id/versions", handle: decks("Deck.History", http.StatusOK, id, pageOf)},
+		{method: "POST", path: "/v1/decks/:id/versions", handle: decks("Deck.KeepVersion", http.StatusOK, id)},
+		{method: "POST", path: "/v1/decks/:id/versions/:version/restore", handle: decks("Deck.Restore", http.StatusOK, viewOf, id, versionOf)},
 		{method: "GET", path: "/v1/notices", handle: decks("Deck.ListNotices", http.StatusOK, pageOf)},
 		{method: "GET", path: "/v1/team/decks", handle: decks("Deck.ListTeam", http.StatusOK, viewOf, pageOf)},
 		{method: "GET", path: "/v1/team/decks/:id", handle: decks("Deck.GetTeam", http.StatusOK, viewOf, id, htmlWanted)},
@@ -163,6 +166,11 @@ func numberOf(name string) deckParams {
 		}
 		return p.add(name, json.RawMessage(text)), nil
 	}
+}
+
+func versionOf(x *exchange, p rawParams) (rawParams, error) {
+	version, err := x.param("version")
+	return p.text("version", version), err
 }
 
 func htmlWanted(x *exchange, p rawParams) (rawParams, error) {

@@ -1,0 +1,51 @@
+package decks
+
+import (
+	"time"
+
+	"catena/storage"
+)
+
+// restoreTable holds, while a deck is restored, what is no matter of its versions.
+const restoreTable = "deck-restores"
+
+type lasting struct {
+	Number           int64
+	Slug, Visibility string
+	Trashed          time.Time `json:",omitzero"`
+}
+
+// remember notes what a deck keeps when a version of it is restored.
+func remember(tx *storage.Tx, d *storage.Doc) error {
+	return asSystem(tx).Table(restoreTable).Put(d.ID(), lasting{
+		Number: number(d), Slug: prop[string](d, "deck:slug"), Visibility: prop[string](d, "deck:visibility"),
+		Trashed: prop[time.Time](d, "deck:trashed_at"),
+	})
+}
+
+// remind gives a restored deck back what it keeps.
+func remind(tx *storage.Tx, d *storage.Doc) error {
+	var was lasting
+	table := asSystem(tx).Table(restoreTable)
+	if ok, err := table.Get(d.ID(), &was); err != nil || !ok {
+		return err
+	}
+	var trashed any
+	if !was.Trashed.IsZero() {
+		trashed = was.Trashed
+	}
+	for xpath, v := range map[string]any{
+		"deck:number": was.Number, "deck:slug": was.Slug, "deck:visibility": was.Visibility, "deck:trashed_at": trashed,
+	} {
+		if err := d.Set(xpath, v); err != nil {
+			return err
+		}
+	}
+	if _, err := relist(d); err != nil {
+		return err
+	}
+	if err := table.Delete(d.ID()); err != nil {
+		return err
+	}
+	return keep(tx, d)
+}
