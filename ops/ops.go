@@ -8,6 +8,7 @@ import (
 	"catena/ops/audit"
 	"catena/ops/auth"
 	"catena/ops/blob"
+	"catena/ops/bulk"
 	"catena/ops/collection"
 	"catena/ops/comment"
 	"catena/ops/context"
@@ -32,6 +33,7 @@ var All = [][]engine.Op{
 	audit.Ops,
 	auth.Ops,
 	blob.Ops,
+	bulk.Ops,
 	collection.Ops,
 	comment.Ops,
 	context.Ops,

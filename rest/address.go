@@ -102,6 +102,9 @@ func locate(context, path string) place {
 			p.repo, p.path = p.repo[:i], p.repo[i:]
 		}
 	}
+	if rest, ok := strings.CutPrefix(p.path, "/bulk;"); ok {
+		p.path = "/bulk/;" + rest // the older form, several documents at once
+	}
 	return p
 }
 

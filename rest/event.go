@@ -3,14 +3,21 @@ package rest
 import (
 	"encoding/json"
 	"net/http"
+	"strings"
 
 	"catena/engine"
 	"catena/storage/fault"
 )
 
-// serviceRoutes are the addresses of what works beside requests: webhooks and jobs.
+// serviceRoutes are the addresses of what works beside requests: bulk commands, jobs and webhooks.
 func serviceRoutes() []route {
 	return []route{
+		{method: "GET", path: "/bulk/:commandId", handle: bulk},
+		{method: "PUT", path: "/bulk/:commandId", handle: bulk},
+		{method: "DELETE", path: "/bulk/:commandId", handle: bulk},
+		{method: "PUT", path: "/bulk/:commandId/abort", handle: call("Bulk.Abort", addressed("commandId"))},
+		{method: "POST", path: "/search/bulk/:action", handle: searchBulk},
+		{method: "POST", path: "/search/pp/:provider/bulk/:action", handle: searchBulk},
 		{method: "GET", path: "/job", handle: call("Job.List", picked("state", "kind", "limit"))},
 		{method: "POST", path: "/job/:id/retry", handle: call("Job.Retry", addressed("id"))},
 		{method: "DELETE", path: "/job/:id", handle: call("Job.Delete", addressed("id"))},
@@ -76,4 +83,67 @@ func sent(op string, status int, names ...string) handler {
 		}
 		return x.run(engine.Call{Op: op, RawParams: raw}, reply{status: status, body: body, bare: true})
 	}
+}
+
+// bulk says how far a command is, or serves the documents that ;id=a;id=b names.
+func bulk(x *exchange) error {
+	ids, several := strings.CutPrefix(x.ps.get("commandId"), ";")
+	if !several {
+		if x.r.Method != http.MethodGet && x.r.Method != http.MethodHead {
+			return fault.Invalid.Errorf("method %s is not allowed here", x.r.Method).WithCode(codeMethod)
+		}
+		return call("Bulk.Get", addressed("commandId"))(x)
+	}
+	params, list := values{"action": "get"}, []any{}
+	for part := range strings.SplitSeq(ids, ";") {
+		name, id, _ := strings.Cut(part, "=")
+		id, err := decode(id)
+		if err != nil || name != "id" || id == "" {
+			return fault.Invalid.Errorf("address: ;id=… expected, not ;%s", part)
+		}
+		list = append(list, id)
+	}
+	params["ids"] = list
+	re := reply{status: http.StatusOK}
+	switch x.r.Method {
+	case http.MethodDelete:
+		params["action"] = "delete"
+	case http.MethodPut:
+		body, err := x.readJSON()
+		if err != nil {
+			return err
+		}
+		var doc struct{ Properties map[string]any }
+		if err := json.Unmarshal(body, &doc); err != nil {
+			return fault.Invalid.Errorf("body: a document with properties expected")
+		}
+		params["action"], params["properties"], re.body = "update", doc.Properties, body
+	}
+	return x.run(engine.Call{Op: "Bulk.Documents", Params: params}, re)
+}
+
+// searchBulk runs an action on what a query finds: the body, if there is one, holds the action's parameters.
+func searchBulk(x *exchange) error {
+	out := queryParams(x)
+	for name, from := range map[string]string{"action": "action", "providerName": "provider"} {
+		if v, err := x.param(from); err == nil && v != "" {
+			out[name] = v
+		}
+	}
+	for _, name := range []string{"pageSize", "currentPageIndex", "offset", "maxResults", "sortBy", "sortOrder", "countLimit", "highlight"} {
+		delete(out, name)
+	}
+	pick(out, x.query(), "batchSize", "bucketSize")
+	if named, ok := out["namedParameters"].(values); ok {
+		delete(named, "batchSize")
+		delete(named, "bucketSize")
+	}
+	if x.r.ContentLength != 0 {
+		body, err := x.readJSON()
+		if err != nil {
+			return err
+		}
+		out["parameters"] = string(body)
+	}
+	return x.run(engine.Call{Op: "Bulk.RunAction", Params: out}, reply{status: http.StatusAccepted, bare: true})
 }

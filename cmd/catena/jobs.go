@@ -16,6 +16,7 @@ import (
 	"catena/engine/webhook"
 	"catena/listeners"
 	opsblob "catena/ops/blob"
+	"catena/ops/bulk"
 	"catena/ops/conversion"
 	"catena/storage"
 	"catena/storage/egress"
@@ -25,6 +26,7 @@ import (
 func (a *app) jobHandlers() map[string]func(context.Context, storage.Job) error {
 	all := map[string]func(context.Context, storage.Job) error{
 		listeners.JobKind:   a.listeners.Job,
+		bulk.JobKind:        bulk.Job(a.engine),
 		storage.MailJob:     a.mail.Job,
 		storage.DeliveryJob: a.webhooks.Job,
 	}

@@ -1,0 +1,31 @@
+package bulk
+
+import (
+	"catena/engine"
+)
+
+var abort = engine.Op{
+	Name:     "Bulk.Abort",
+	Label:    "Abort a Bulk Command",
+	Category: "Services",
+	Doc:      "Ends a bulk command of one's own; what it has done stays done. One that is over stays as it is.",
+	Run:      engine.On(abortParams.run).As("void", "bulkstatus"),
+}
+
+type abortParams struct {
+	ID string `json:"commandId" doc:"Identifier of the command."`
+}
+
+func (p abortParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
+	cmd, err := find(c.Tx, p.ID)
+	if err != nil {
+		return nil, err
+	}
+	if !cmd.over() {
+		cmd.State, cmd.Done = aborted, c.Now
+		if err := cmd.put(c.Tx); err != nil {
+			return nil, err
+		}
+	}
+	return cmd.shown(), nil
+}

@@ -1,0 +1,93 @@
+package bulk
+
+import (
+	"maps"
+	"slices"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+// action is what a command does to a document.
+type action struct {
+	check func(c *engine.Ctx, params map[string]any) error
+	do    func(c *engine.Ctx, d *storage.Doc, params map[string]any) error
+}
+
+// actions are those that there are, by name.
+var actions = map[string]action{
+	"automation":      {checkOperation, runOperation},
+	"automationUi":    {checkOperation, runOperation},
+	"deletion":        {none, deleteDoc},
+	"removeProxy":     {none, removeProxy},
+	"setProperties":   {checkProps, setProperties},
+	"setPropertiesUI": {checkProps, setProperties},
+	"trash":           {none, trashDoc},
+}
+
+func none(*engine.Ctx, map[string]any) error { return nil }
+
+func checkOperation(c *engine.Ctx, params map[string]any) error {
+	name, _ := params["operationId"].(string)
+	if !c.Set().Allowed(name, c.As, c.Door) {
+		return fault.NotFound.Errorf("operation %s", name).In("parameters")
+	}
+	if p := params["operationParameters"]; p != nil {
+		if _, ok := p.(map[string]any); !ok {
+			return fault.Invalid.Errorf("operationParameters: an object expected").In("parameters")
+		}
+	}
+	return nil
+}
+
+// runOperation runs any operation on the document.
+func runOperation(c *engine.Ctx, d *storage.Doc, params map[string]any) error {
+	name, _ := params["operationId"].(string)
+	with, _ := params["operationParameters"].(map[string]any)
+	_, err := c.Call(name, d, with)
+	return err
+}
+
+func deleteDoc(c *engine.Ctx, d *storage.Doc, _ map[string]any) error { return c.Tx.Delete(d) }
+
+func removeProxy(c *engine.Ctx, d *storage.Doc, _ map[string]any) error {
+	if !d.IsProxy() {
+		return nil
+	}
+	return c.Tx.Delete(d)
+}
+
+// trashDoc puts the document into the trash, or with value false takes it out.
+func trashDoc(c *engine.Ctx, d *storage.Doc, params map[string]any) error {
+	value, given := params["value"].(bool)
+	_, err := c.Tx.SetTrashed(d, value || !given)
+	return err
+}
+
+func checkProps(_ *engine.Ctx, params map[string]any) error {
+	if len(properties(params)) == 0 {
+		return fault.Invalid.Errorf("parameters: no properties").In("parameters")
+	}
+	return nil
+}
+
+// properties are the parameters without those that say how to save.
+func properties(params map[string]any) map[string]any {
+	props := maps.Clone(params)
+	for _, name := range []string{"VersioningOption", "disableAuditLogger", "param-disable"} {
+		delete(props, name)
+	}
+	return props
+}
+
+func setProperties(c *engine.Ctx, d *storage.Doc, params map[string]any) error {
+	props := properties(params)
+	for _, xpath := range slices.Sorted(maps.Keys(props)) {
+		if err := d.Set(xpath, props[xpath]); err != nil {
+			return err
+		}
+	}
+	_, err := c.Tx.Save(d, storage.SaveOptions{})
+	return err
+}

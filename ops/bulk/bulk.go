@@ -1,0 +1,111 @@
+// Package bulk holds the operations that act on all results of a query, however many: a command
+// is kept as a row, its documents are found once, and a job acts on them in batches, each one
+// transaction. A server that stops goes on with the batch after the last one that was committed.
+package bulk
+
+import (
+	"time"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+// Ops are the bulk operations.
+var Ops = []engine.Op{
+	abort,
+	act,
+	get,
+	runAction,
+	wait,
+}
+
+// The states of a command.
+const (
+	scheduled = "SCHEDULED"
+	scrolling = "SCROLLING_RUNNING"
+	running   = "RUNNING"
+	completed = "COMPLETED"
+	aborted   = "ABORTED"
+)
+
+const (
+	table     = "bulk"
+	listTable = "bulk documents" // of a command, in batches
+	maxBatch  = 500
+	usual     = 100
+	maxDocs   = 500_000
+	kept      = 7 * 24 * time.Hour
+)
+
+// command is how a command is kept.
+type command struct {
+	ID, Action, User string
+	Params           map[string]any
+	Query            query
+	Batch            int
+
+	State                                                       string
+	Processed, Skipped, Errors, Total, Next                     int // Next: number of the next batch
+	Failure                                                     string
+	Submitted, ScrollStart, ScrollEnd, WorkStart, WorkEnd, Done time.Time
+	Millis                                                      int64
+	Result                                                      map[string]any
+}
+
+// query finds the documents of a command.
+type query struct {
+	Text, Provider string
+	Args           []string
+	Named          map[string]any
+	Filters        []string
+	IDs            []string // or they are given
+}
+
+func (c *command) over() bool { return c.State == completed || c.State == aborted }
+
+// shown is the command as clients know it.
+func (c *command) shown() map[string]any {
+	m := map[string]any{
+		"entity-type": "bulkStatus", "commandId": c.ID, "state": c.State, "processed": c.Processed, "skipCount": c.Skipped,
+		"error": c.Errors > 0 || c.Failure != "", "errorCount": c.Errors, "total": c.Total, "action": c.Action, "username": c.User,
+		"processingMillis": c.Millis,
+	}
+	if c.Failure != "" {
+		m["errorMessage"] = c.Failure
+	}
+	if c.Result != nil {
+		m["result"] = c.Result
+	} else {
+		m["result"] = map[string]any{}
+	}
+	for name, t := range map[string]time.Time{
+		"submitted": c.Submitted, "scrollStart": c.ScrollStart, "scrollEnd": c.ScrollEnd,
+		"processingStart": c.WorkStart, "processingEnd": c.WorkEnd, "completed": c.Done,
+	} {
+		if m[name] = nil; !t.IsZero() {
+			m[name] = t
+		}
+	}
+	return m
+}
+
+// find returns a command of whoever asks; administrators see all.
+func find(tx *storage.Tx, id string) (*command, error) {
+	c := &command{}
+	missing := fault.NotFound.Errorf("bulk command %s", id)
+	if id == "" {
+		return nil, missing
+	}
+	ok, err := tx.Table(table).Get(id, c)
+	if err != nil {
+		return nil, err
+	}
+	as := tx.Principal()
+	if !ok || c.User != as.Name && !as.Admin && !as.System {
+		return nil, missing
+	}
+	return c, nil
+}
+
+func (c *command) put(tx *storage.Tx) error { return tx.Table(table).Put(c.ID, c) }

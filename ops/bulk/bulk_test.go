@@ -1,0 +1,190 @@
+package bulk_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"catena/engine"
+	"catena/ops/bulk"
+	"catena/ops/document"
+	"catena/storage"
+	"catena/storage/storagetest"
+)
+
+// world is a repository with 25 files, 5 of them locked by somebody else.
+type world struct {
+	*storage.Repo
+	t *testing.T
+	e *engine.Engine
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{Repo: storagetest.Open(t, nil), t: t}
+	set, err := engine.NewSet([]engine.Rule{{Ops: "*", Who: engine.Anyone, From: engine.Everywhere}}, bulk.Ops, document.Ops)
+	w.must(err)
+	w.e = engine.New(engine.Config{Repo: w.Repo, Set: set, Log: slog.New(slog.DiscardHandler)})
+	w.must(w.Update(t.Context(), w.System(), func(tx *storage.Tx) error {
+		if err := tx.SaveUser(&storage.User{Username: "bob"}, ""); err != nil {
+			return err
+		}
+		root, err := tx.Root()
+		if err != nil {
+			return err
+		}
+		if _, err := tx.SetACL(root, "local", []storage.ACE{{User: "bob", Permission: "ReadWrite", Granted: true}}); err != nil {
+			return err
+		}
+		for i := range 25 {
+			d, err := tx.Create(root, "File", fmt.Sprintf("f%02d", i), nil)
+			if err != nil {
+				return err
+			}
+			if i%5 == 0 {
+				if _, err := tx.Lock(d); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}))
+	return w
+}
+
+func (w *world) must(err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) run(op string, params map[string]any) map[string]any {
+	w.t.Helper()
+	bob, err := w.e.PrincipalOf(w.t.Context(), "bob")
+	w.must(err)
+	res, err := w.e.Run(w.t.Context(), engine.Call{Op: op, Params: params, As: bob, Door: engine.REST})
+	w.must(err)
+	m, _ := res.Value.(map[string]any)
+	return m
+}
+
+// work carries out jobs until the command is over; each transaction of it is told to step.
+func (w *world) work(id string) map[string]any {
+	w.t.Helper()
+	ctx, cancel := context.WithTimeout(w.t.Context(), 30*time.Second)
+	done := make(chan error, 1)
+	go func() {
+		done <- w.RunJobs(ctx, map[string]func(context.Context, storage.Job) error{bulk.JobKind: bulk.Job(w.e)})
+	}()
+	for ctx.Err() == nil {
+		if s := w.run("Bulk.Get", map[string]any{"commandId": id})["state"]; s == "COMPLETED" || s == "ABORTED" {
+			break
+		}
+		time.Sleep(3 * time.Millisecond)
+	}
+	cancel()
+	w.must(<-done)
+	return w.run("Bulk.Get", map[string]any{"commandId": id})
+}
+
+func (w *world) count(query string) (n int) {
+	w.t.Helper()
+	w.must(w.View(w.t.Context(), w.System(), func(tx *storage.Tx) error {
+		p, err := tx.Query(query, storage.QueryOptions{})
+		if err == nil {
+			n = p.Total
+		}
+		return err
+	}))
+	return n
+}
+
+func TestActions(t *testing.T) {
+	for _, c := range []struct {
+		action, params, after string
+		errors, left          int
+	}{
+		{"trash", "", "SELECT * FROM File WHERE ecm:isTrashed = 1", 5, 20},
+		{"setProperties", `{"dc:title": "all"}`, "SELECT * FROM File WHERE dc:title = 'all'", 5, 20},
+		{"setProperties", `{"dc:nope": "all"}`, "SELECT * FROM File WHERE dc:title = 'all'", 25, 0},
+		{"deletion", "", "SELECT * FROM File", 5, 5},
+		{"removeProxy", "", "SELECT * FROM File", 0, 25},
+		{"automation", `{"operationId": "Document.SetProperty", "operationParameters": {"xpath": "dc:title", "value": "x"}}`, "SELECT * FROM File WHERE dc:title = 'x'", 5, 20},
+	} {
+		t.Run(c.action, func(t *testing.T) {
+			w := newWorld(t)
+			cmd := w.run("Bulk.RunAction", map[string]any{"action": c.action, "query": "SELECT * FROM File", "parameters": c.params, "batchSize": 4})
+			id, _ := cmd["commandId"].(string)
+			got := w.work(id)
+			if got["state"] != "COMPLETED" || got["processed"] != 25 || got["total"] != 25 || got["errorCount"] != c.errors || got["error"] != (c.errors > 0) {
+				t.Errorf("status %v", got)
+			}
+			if n := w.count(c.after); n != c.left {
+				t.Errorf("%d documents, want %d", n, c.left)
+			}
+		})
+	}
+}
+
+// TestAgain: a server that stops in the middle goes on with the next batch, and does nothing twice.
+func TestAgain(t *testing.T) {
+	w := newWorld(t)
+	stop := errors.New("stop")
+	changes := 0
+	w.OnEvent(func(_ *storage.Tx, e storage.Event) error {
+		if e.Name != "documentModified" {
+			return nil
+		}
+		if changes++; changes == 9 {
+			panic(stop)
+		}
+		return nil
+	})
+	cmd := w.run("Bulk.RunAction", map[string]any{"action": "setProperties", "query": "SELECT * FROM File", "parameters": `{"dc:title": "all"}`, "batchSize": 4})
+	id, _ := cmd["commandId"].(string)
+	if got := w.work(id); got["state"] != "COMPLETED" || got["processed"] != 25 || got["errorCount"] != 5 {
+		t.Errorf("status %v", got)
+	}
+	var versions []string
+	w.must(w.View(t.Context(), w.System(), func(tx *storage.Tx) error {
+		for i := range 25 {
+			d, err := tx.Doc(storage.Ref(fmt.Sprintf("/f%02d", i)))
+			if err != nil {
+				return err
+			}
+			versions = append(versions, d.ChangeToken())
+		}
+		return nil
+	}))
+	for i, token := range versions {
+		if i%5 != 0 && !strings.HasSuffix(token, "-1") {
+			t.Errorf("f%02d was changed more than once: %s", i, token)
+		}
+	}
+}
+
+func TestBadQuery(t *testing.T) {
+	w := newWorld(t)
+	cmd := w.run("Bulk.RunAction", map[string]any{"action": "trash", "query": "SELECT nothing"})
+	id, _ := cmd["commandId"].(string)
+	if got := w.work(id); got["state"] != "ABORTED" || got["error"] != true || got["errorMessage"] == nil {
+		t.Errorf("status %v", got)
+	}
+}
+
+func TestAbort(t *testing.T) {
+	w := newWorld(t)
+	cmd := w.run("Bulk.RunAction", map[string]any{"action": "trash", "query": "SELECT * FROM File"})
+	id, _ := cmd["commandId"].(string)
+	if got := w.run("Bulk.Abort", map[string]any{"commandId": id}); got["state"] != "ABORTED" {
+		t.Errorf("status %v", got)
+	}
+	if got := w.work(id); got["processed"] != 0 || w.count("SELECT * FROM File WHERE ecm:isTrashed = 1") != 0 {
+		t.Errorf("status %v", got)
+	}
+}

@@ -1,0 +1,59 @@
+package bulk
+
+import (
+	"maps"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+const page = 1000
+
+// ids finds the documents of a command, in one snapshot.
+func (q *query) ids(c *engine.Ctx) ([]string, error) {
+	if q.IDs != nil {
+		return q.IDs, nil
+	}
+	p, err := q.first(c)
+	var ids []string
+	for ; p != nil && err == nil; p, err = c.Tx.NextPage(p) {
+		for _, d := range p.Docs {
+			ids = append(ids, d.ID())
+		}
+		if len(ids) > maxDocs {
+			return nil, fault.Limit.Errorf("bulk: more than %d documents", maxDocs)
+		}
+	}
+	return ids, err
+}
+
+// first is the first page of the query.
+func (q *query) first(c *engine.Ctx) (*storage.Page, error) {
+	if q.Provider == "" {
+		o := storage.QueryOptions{Named: q.Named, PageOptions: storage.PageOptions{Limit: page, CountLimit: -1}}
+		for _, a := range q.Args {
+			o.Args = append(o.Args, a)
+		}
+		return c.Tx.Query(q.Text, o)
+	}
+	params := map[string]any{"providerName": q.Provider, "pageSize": page}
+	if q.Args != nil {
+		params["queryParams"] = q.Args
+	}
+	if q.Named != nil {
+		params["namedParameters"] = maps.Clone(q.Named)
+	}
+	if q.Filters != nil {
+		params["quickFilters"] = q.Filters
+	}
+	v, err := c.Call("Repository.PageProvider", nil, params)
+	if err != nil {
+		return nil, err
+	}
+	p, ok := v.(*storage.Page)
+	if !ok {
+		return nil, fault.Invalid.Errorf("page provider %s: gives no documents", q.Provider).In("providerName")
+	}
+	return p, nil
+}

@@ -1,0 +1,79 @@
+package bulk
+
+import (
+	"encoding/json"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+var runAction = engine.Op{
+	Name:     "Bulk.RunAction",
+	Label:    "Run a bulk command",
+	Category: "Services",
+	Doc: "Has an action carried out on all results of a query, or of a page provider, as the caller and after the commit, in batches; " +
+		"returns at once with the identifier of the command. Actions: automation, deletion, removeProxy, setProperties, trash.",
+	Run: engine.On(runParams.run).As("void", "bulkstatus"),
+}
+
+type runParams struct {
+	Action   string         `json:"action" doc:"Name of the action."`
+	Batch    int            `json:"batchSize" type:"int" default:"0" doc:"Documents of one transaction; 0 is 100, the most 500."`
+	Bucket   int            `json:"bucketSize" type:"int" default:"0" doc:"Accepted, without effect."`
+	Named    map[string]any `json:"namedParameters,omitzero" type:"properties" doc:"Named parameters of the query."`
+	Params   string         `json:"parameters,omitzero" doc:"Parameters of the action, a JSON object."`
+	Provider string         `json:"providerName,omitzero" doc:"Page provider that finds the documents."`
+	Query    string         `json:"query,omitzero" doc:"Query that finds the documents."`
+	Args     []string       `json:"queryParams,omitzero" doc:"Values for the question marks of the query."`
+	Filters  []string       `json:"quickFilters,omitzero" doc:"Quick filters of the page provider."`
+	Repo     string         `json:"repositoryName,omitzero" doc:"Accepted, there is one repository."`
+}
+
+func (p runParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
+	switch {
+	case p.Query == "" && p.Provider == "":
+		return nil, fault.Invalid.Errorf("query: none, and no providerName").In("query")
+	case p.Batch < 0 || p.Batch > maxBatch:
+		return nil, fault.Invalid.Errorf("batchSize: %d is not between 0 and %d", p.Batch, maxBatch).In("batchSize")
+	}
+	cmd := &command{Action: p.Action, Batch: p.Batch, Query: query{p.Query, p.Provider, p.Args, p.Named, p.Filters, nil}}
+	if p.Params != "" {
+		v, err := engine.ParseJSON([]byte(p.Params))
+		params, ok := v.(map[string]any)
+		if err != nil || !ok {
+			return nil, fault.Invalid.Errorf("parameters: a JSON object expected").In("parameters")
+		}
+		cmd.Params = params
+	}
+	return cmd.submit(c)
+}
+
+// submit keeps a command and has it carried out after the commit.
+func (cmd *command) submit(c *engine.Ctx) (map[string]any, error) {
+	a, ok := actions[cmd.Action]
+	if !ok {
+		return nil, fault.NotFound.Errorf("bulk action %s", cmd.Action).In("action")
+	}
+	if err := a.check(c, cmd.Params); err != nil {
+		return nil, err
+	}
+	if cmd.Batch == 0 {
+		cmd.Batch = usual
+	}
+	cmd.ID, cmd.User, cmd.State, cmd.Submitted = c.NewID(), c.As.Name, scheduled, c.Now
+	data, err := json.Marshal(order{Command: cmd.ID})
+	if err != nil {
+		return nil, err
+	}
+	forget, err := json.Marshal(order{Command: cmd.ID, Forget: true})
+	if err != nil {
+		return nil, err
+	}
+	for _, j := range []storage.Job{{Kind: JobKind, Data: data}, {Kind: JobKind, Data: forget, Due: c.Now.Add(kept)}} {
+		if err := c.Tx.Enqueue(j); err != nil {
+			return nil, err
+		}
+	}
+	return cmd.shown(), cmd.put(c.Tx)
+}

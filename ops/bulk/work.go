@@ -1,0 +1,230 @@
+package bulk
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+// JobKind is the kind of the jobs that carry out commands.
+const JobKind = "bulk"
+
+// order is the data of a job.
+type order struct {
+	Command string `json:"command"`
+	Forget  bool   `json:"forget,omitempty"`
+}
+
+// Job returns what carries out commands on an engine.
+func Job(e *engine.Engine) func(context.Context, storage.Job) error {
+	return func(ctx context.Context, j storage.Job) error {
+		var o order
+		if err := json.Unmarshal(j.Data, &o); err != nil {
+			return &storage.GaveUp{Err: fault.Invalid.Errorf("bulk: %w", err)}
+		}
+		w := &worker{e: e, id: o.Command}
+		if o.Forget {
+			return w.forget(ctx)
+		}
+		err := w.work(ctx)
+		if err != nil && !temporary(err) {
+			return errors.Join(w.fail(ctx, err), nil)
+		}
+		return err
+	}
+}
+
+// temporary reports whether a command may do better later.
+func temporary(err error) bool {
+	k := fault.Of(err)
+	return k == fault.Unavailable || k == fault.Conflict || k == fault.Internal
+}
+
+// worker carries out one command.
+type worker struct {
+	e  *engine.Engine
+	id string
+}
+
+// update changes the command in a transaction of the system's, unless it is over.
+func (w *worker) update(ctx context.Context, fn func(tx *storage.Tx, cmd *command) error) (over bool, err error) {
+	repo := w.e.Repo()
+	err = repo.Update(ctx, repo.System(), func(tx *storage.Tx) error {
+		cmd, err := find(tx, w.id)
+		if fault.Is(err, fault.NotFound) {
+			over = true
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if over = cmd.over(); over {
+			return w.drop(tx)
+		}
+		if err := fn(tx, cmd); err != nil {
+			return err
+		}
+		over = cmd.over()
+		return cmd.put(tx)
+	})
+	return over, err
+}
+
+// work goes on where the command stands.
+func (w *worker) work(ctx context.Context) error {
+	found := false
+	over, err := w.update(ctx, func(tx *storage.Tx, cmd *command) error {
+		found = cmd.State == running
+		if !found {
+			cmd.State, cmd.ScrollStart = scrolling, tx.Now()
+			return w.drop(tx)
+		}
+		return nil
+	})
+	if err == nil && !over && !found {
+		over, err = w.scroll(ctx)
+	}
+	for err == nil && !over {
+		if err = ctx.Err(); err == nil {
+			over, err = w.batch(ctx)
+		}
+	}
+	return err
+}
+
+// scroll finds the documents, in one snapshot, and keeps them in batches.
+func (w *worker) scroll(ctx context.Context) (over bool, err error) {
+	var ids []string
+	size := usual
+	err = w.e.Repo().View(ctx, w.e.System(), func(tx *storage.Tx) error {
+		cmd, err := find(tx, w.id)
+		if err != nil {
+			return err
+		}
+		size = cmd.Batch
+		as, err := tx.PrincipalOf(cmd.User)
+		if err != nil {
+			return err
+		}
+		return w.e.Within(tx, as, engine.Server, "bulk "+w.id, func(c *engine.Ctx) error {
+			ids, err = cmd.Query.ids(c)
+			return err
+		})
+	})
+	if err != nil {
+		return false, err
+	}
+	for n, from := 0, 0; from < len(ids); n, from = n+1, from+size {
+		part := ids[from:min(from+size, len(ids))]
+		over, err := w.update(ctx, func(tx *storage.Tx, _ *command) error {
+			return tx.Table(listTable).Put(w.key(n), part)
+		})
+		if err != nil || over {
+			return over, err
+		}
+	}
+	return w.update(ctx, func(tx *storage.Tx, cmd *command) error {
+		cmd.State, cmd.Total, cmd.ScrollEnd, cmd.WorkStart = running, len(ids), tx.Now(), tx.Now()
+		return nil
+	})
+}
+
+func (w *worker) key(n int) string { return fmt.Sprintf("%s/%09d", w.id, n) }
+
+// batch acts on the next batch, in one transaction. What fails for a document is undone for it and counted.
+func (w *worker) batch(ctx context.Context) (over bool, err error) {
+	return w.update(ctx, func(tx *storage.Tx, cmd *command) error {
+		var ids []string
+		ok, err := tx.Table(listTable).Get(w.key(cmd.Next), &ids)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			cmd.State, cmd.WorkEnd, cmd.Done = completed, tx.Now(), tx.Now()
+			cmd.Millis = cmd.WorkEnd.Sub(cmd.WorkStart).Milliseconds()
+			return nil
+		}
+		as, err := tx.PrincipalOf(cmd.User)
+		if err != nil {
+			return err
+		}
+		err = w.e.Within(tx, as, engine.REST, "bulk "+w.id, func(c *engine.Ctx) error {
+			for _, id := range ids {
+				if err := cmd.one(c, id); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		if err := tx.Table(listTable).Delete(w.key(cmd.Next)); err != nil {
+			return err
+		}
+		cmd.Next++
+		return nil
+	})
+}
+
+// one acts on a document. Only what must end the whole batch is an error.
+func (cmd *command) one(c *engine.Ctx, id string) error {
+	cmd.Processed++
+	d, err := c.Tx.Doc(storage.Ref(id))
+	if fault.Is(err, fault.NotFound) || fault.Is(err, fault.Denied) {
+		cmd.Skipped++
+		return nil
+	}
+	if err == nil {
+		err = c.Nest(func() error { return actions[cmd.Action].do(c, d, cmd.Params) })
+	}
+	if err != nil {
+		if engine.Ends(err) {
+			return err
+		}
+		if cmd.Errors++; cmd.Failure == "" {
+			cmd.Failure = err.Error()
+		}
+	}
+	return nil
+}
+
+// fail ends a command that can never be carried out.
+func (w *worker) fail(ctx context.Context, cause error) error {
+	_, err := w.update(ctx, func(tx *storage.Tx, cmd *command) error {
+		cmd.State, cmd.Done, cmd.Failure = aborted, tx.Now(), cause.Error()
+		cmd.Errors++
+		return w.drop(tx)
+	})
+	return err
+}
+
+// drop removes the documents that are not acted on any more.
+func (w *worker) drop(tx *storage.Tx) error {
+	var keys []string
+	for key := range tx.Table(listTable).Scan(w.id+"/", w.id+"0", false, 0) {
+		keys = append(keys, key)
+	}
+	for _, key := range keys {
+		if err := tx.Table(listTable).Delete(key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// forget removes a command that has been over for long.
+func (w *worker) forget(ctx context.Context) error {
+	repo := w.e.Repo()
+	return repo.Update(ctx, repo.System(), func(tx *storage.Tx) error {
+		if err := w.drop(tx); err != nil {
+			return err
+		}
+		return tx.Table(table).Delete(w.id)
+	})
+}
