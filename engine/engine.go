@@ -29,16 +29,17 @@ type Config struct {
 
 // Engine runs operations on one repository.
 type Engine struct {
-	repo   *storage.Repo
-	set    atomic.Pointer[Set]
-	swap   sync.Mutex
-	limits Limits
-	log    *slog.Logger
-	clock  func() time.Time
-	newID  func() string
-	traces *TraceStore
-	jwtKey []byte
-	busy   sync.Map // idempotency keys of calls under way
+	repo     *storage.Repo
+	set      atomic.Pointer[Set]
+	swap     sync.Mutex
+	limits   Limits
+	log      *slog.Logger
+	clock    func() time.Time
+	newID    func() string
+	traces   *TraceStore
+	counters counters
+	jwtKey   []byte
+	busy     sync.Map // idempotency keys of calls under way
 }
 
 // New makes an engine.

@@ -103,6 +103,7 @@ func (r *running) carryOut(ctx context.Context) (*Result, error) {
 		defer release()
 	}
 	err := r.transact()
+	e.count(r.res.Attempts, err)
 	if err != nil {
 		err = r.end.overdue(err, limit)
 		e.traceFailure(r, err)

@@ -17,10 +17,12 @@ import (
 	"catena/ops/directory"
 	"catena/ops/document"
 	"catena/ops/job"
+	"catena/ops/notification"
 	"catena/ops/publish"
 	"catena/ops/relation"
 	"catena/ops/repository"
 	"catena/ops/resource"
+	"catena/ops/service"
 	"catena/ops/tag"
 	"catena/ops/upload"
 	"catena/ops/user"
@@ -42,12 +44,14 @@ var All = [][]engine.Op{
 	directory.Ops,
 	document.Ops,
 	job.Ops,
+	notification.Ops,
 	publish.Ops,
 	relation.Ops,
 	repository.Ops,
 	resource.Ops,
 	tag.Ops,
 	upload.Ops,
+	service.Ops,
 	user.Ops,
 	version.Ops,
 	webhook.Ops,

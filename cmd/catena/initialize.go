@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// demo is the content of `catena init --demo`: chains, scripts and a folder of files.
+// demo is the content of `catena init --demo`: chains, scripts, a listener and a folder of files.
 //
 //go:embed demo
 var demo embed.FS
@@ -68,7 +68,7 @@ func (g *global) initialize(ctx context.Context, out io.Writer, password string,
 
 // demo writes the example files beside the store, deploys them, and imports the folder.
 func (a *app) demo(ctx context.Context) error {
-	for _, sub := range []string{"chains", "scripts"} {
+	for _, sub := range []string{"chains", "listeners", "scripts"} {
 		if err := writeDemo(sub, filepath.Join(a.dir, sub)); err != nil {
 			return err
 		}

@@ -27,6 +27,7 @@ func (a *app) jobHandlers() map[string]func(context.Context, storage.Job) error 
 	all := map[string]func(context.Context, storage.Job) error{
 		listeners.JobKind:   a.listeners.Job,
 		bulk.JobKind:        bulk.Job(a.engine),
+		mail.NotifyJob:      mail.Notify(a.repo),
 		storage.MailJob:     a.mail.Job,
 		storage.DeliveryJob: a.webhooks.Job,
 	}

@@ -19,6 +19,7 @@ import (
 	"catena/listeners"
 	"catena/ops"
 	opsblob "catena/ops/blob"
+	"catena/ops/notification"
 	"catena/ops/repository"
 	"catena/rest"
 	"catena/scripts"
@@ -150,7 +151,12 @@ func (a *app) start(ctx context.Context, o openOptions) error {
 	if a.outside.Client, err = egress.New(o.egress); err != nil {
 		return usage{err}
 	}
+	mail.Watch(a.repo)
 	a.webhooks = webhook.New(a.repo, postWith(a.outside.Client), a.log, nil)
+	told := notification.Config{Templates: a.mail.Templates, Base: a.mail.Base}
+	if set, err = set.With(notification.OpsWith(told)); err != nil {
+		return err
+	}
 	if set, err = set.With(opsblob.OpsWith(a.outside)); err != nil {
 		return err
 	}

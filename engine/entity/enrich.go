@@ -29,6 +29,7 @@ func init() {
 		"preview":                 (*writer).withPreview,
 		"publications":            (*writer).withPublications,
 		"renditions":              (*writer).withRenditions,
+		"subscribedNotifications": (*writer).withSubscriptions,
 		"subtypes":                (*writer).withSubtypes,
 		"tags":                    (*writer).withTags,
 		"thumbnail":               (*writer).withThumbnail,
@@ -177,6 +178,11 @@ func (w *writer) withRenditions(dst []byte, d *storage.Doc, _ int) ([]byte, erro
 		dst = append(schema.AppendString(append(dst, `,"url":`...), w.address("", d)+"/@rendition/"+name), '}')
 	}
 	return append(dst, ']'), nil
+}
+
+func (w *writer) withSubscriptions(dst []byte, d *storage.Doc, _ int) ([]byte, error) {
+	names, err := w.c.Tx.Subscriptions(d)
+	return texts(dst, names), err
 }
 
 func (w *writer) withSubtypes(dst []byte, d *storage.Doc, _ int) ([]byte, error) {

@@ -69,7 +69,9 @@ func (w *world) run(until func() bool) {
 	defer cancel()
 	done := make(chan error, 1)
 	go func() {
-		done <- w.RunJobs(ctx, map[string]func(context.Context, storage.Job) error{storage.MailJob: w.send.Job})
+		done <- w.RunJobs(ctx, map[string]func(context.Context, storage.Job) error{
+			storage.MailJob: w.send.Job, mail.NotifyJob: mail.Notify(w.Repo),
+		})
 	}()
 	for !until() && ctx.Err() == nil {
 		time.Sleep(5 * time.Millisecond)
@@ -188,10 +190,12 @@ func TestServerRefuses(t *testing.T) {
 	}
 }
 
-func (w *world) jobs() (jobs []storage.JobState) {
+func (w *world) jobs() []storage.JobState { return w.jobsOf(storage.MailJob) }
+
+func (w *world) jobsOf(kind string) (jobs []storage.JobState) {
 	w.t.Helper()
 	w.must(w.View(w.t.Context(), w.System(), func(tx *storage.Tx) (err error) {
-		jobs, err = tx.Jobs("", storage.MailJob, 10)
+		jobs, err = tx.Jobs("", kind, 10)
 		return err
 	}))
 	return jobs
@@ -225,4 +229,66 @@ func TestConfig(t *testing.T) {
 
 func textFile(name, content string) *storage.Blob {
 	return blob.FromBytes(name, "text/plain", []byte(content))
+}
+
+// TestNotify tells those who subscribed to a folder what happens below it, if they may read it, and not who did it.
+func TestNotify(t *testing.T) {
+	w := newWorld(t, nil)
+	mail.Watch(w.Repo)
+	as := func(name string, fn func(tx *storage.Tx, desk *storage.Doc) error) {
+		w.must(w.Update(t.Context(), w.System(), func(tx *storage.Tx) error {
+			p, err := tx.PrincipalOf(name)
+			if err != nil {
+				return err
+			}
+			d, err := tx.As(p).Doc("/desk")
+			if err != nil {
+				return err
+			}
+			return fn(tx.As(p), d)
+		}))
+	}
+	w.must(w.Update(t.Context(), w.System(), func(tx *storage.Tx) error {
+		for _, name := range []string{"cid", "dan"} {
+			if err := tx.SaveUser(&storage.User{Username: name, Email: name + "@example.org"}, ""); err != nil {
+				return err
+			}
+		}
+		root, err := tx.Root()
+		if err != nil {
+			return err
+		}
+		d, err := tx.Create(root, "Folder", "desk", nil)
+		if err != nil {
+			return err
+		}
+		_, err = tx.SetACL(d, "local", []storage.ACE{{User: "members", Permission: "ReadWrite", Granted: true}})
+		return err
+	}))
+	create := func(name string) func(tx *storage.Tx, desk *storage.Doc) error {
+		return func(tx *storage.Tx, desk *storage.Doc) error {
+			_, err := tx.Create(desk, "File", name, nil)
+			return err
+		}
+	}
+	as("ada", create("before"))
+	if jobs := w.jobsOf(mail.NotifyJob); len(jobs) != 0 {
+		t.Errorf("jobs before anybody subscribed: %+v", jobs)
+	}
+	for _, name := range []string{"ada", "cid", "dan"} {
+		as(name, func(tx *storage.Tx, desk *storage.Doc) error { return tx.Subscribe(desk, "Creation") })
+	}
+	as("dan", func(tx *storage.Tx, desk *storage.Doc) error {
+		names, err := tx.Subscriptions(desk)
+		if strings.Join(names, " ") != "Creation" {
+			t.Errorf("subscriptions %v", names)
+		}
+		return errors.Join(err, tx.Unsubscribe(desk))
+	})
+	as("ada", create("a"))
+	w.run(func() bool { return len(w.sink.Messages()) == 1 })
+	m := w.sink.Messages()[0]
+	if strings.Join(m.To, " ") != "cid@example.org" || !strings.Contains(m.Data, "Subject: a: documentCreated") || !strings.Contains(m.Data, "/desk/a") {
+		t.Errorf("message %+v", m)
+	}
 }

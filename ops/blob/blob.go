@@ -18,6 +18,8 @@ var Ops = slices.Concat([]engine.Op{
 	concatenatePDFs,
 	createZip,
 	importFile,
+	importWithMetaData,
+	importWithProperties,
 	remove,
 }, OpsWith(Outside{}))
 

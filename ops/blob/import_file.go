@@ -3,6 +3,7 @@ package blob
 import (
 	"bytes"
 	"cmp"
+	"maps"
 	"strings"
 	"unicode/utf8"
 
@@ -30,6 +31,11 @@ type importParams struct {
 }
 
 func (p importParams) run(c *engine.Ctx, b *storage.Blob) (*storage.Doc, error) {
+	return p.with(c, b, nil)
+}
+
+// with imports a file as a document that gets properties too.
+func (p importParams) with(c *engine.Ctx, b *storage.Blob, more map[string]any) (*storage.Doc, error) {
 	folder, err := container(c)
 	if err != nil {
 		return nil, err
@@ -45,6 +51,7 @@ func (p importParams) run(c *engine.Ctx, b *storage.Blob) (*storage.Doc, error) 
 		return nil, err
 	}
 	props["dc:title"] = name
+	maps.Copy(props, more)
 	if p.Overwrite {
 		old, err := existing(c, folder, typeName, name)
 		if err != nil {

@@ -45,13 +45,26 @@ func (p addPermissionParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, e
 	if p.Block {
 		entries = blocked(c, entries)
 	}
+	var added []storage.ACE
 	for _, name := range names {
-		entries = withEntry(entries, storage.ACE{
+		added = append(added, storage.ACE{
 			User: name, Permission: p.Permission, Granted: true, Creator: c.As.Name,
 			Begin: p.Begin, End: p.End, Notify: p.Notify, Comment: p.Comment,
 		})
+		entries = withEntry(entries, added[len(added)-1])
 	}
-	return c.Tx.SetACL(d, p.ACL, entries)
+	return protect(c, d, p.ACL, entries, added...)
+}
+
+// protect writes the entries of a list, and tells those who are to know of the ones added.
+func protect(c *engine.Ctx, d *storage.Doc, list string, entries []storage.ACE, added ...storage.ACE) (*storage.Doc, error) {
+	d, err := c.Tx.SetACL(d, list, entries)
+	for i := 0; err == nil && i < len(added); i++ {
+		if added[i].Notify {
+			err = c.Tx.TellOfPermission(d, added[i])
+		}
+	}
+	return d, err
 }
 
 // names returns whom the permission is for. Somebody known by address alone becomes a

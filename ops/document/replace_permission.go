@@ -51,5 +51,5 @@ func (p replacePermissionParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Do
 		User: p.Username, Permission: p.Permission, Granted: true, Creator: c.As.Name,
 		Begin: p.Begin, End: p.End, Notify: p.Notify, Comment: p.Comment,
 	}
-	return c.Tx.SetACL(d, p.ACL, entries)
+	return protect(c, d, p.ACL, entries, entries[at])
 }

@@ -1,0 +1,135 @@
+package notification
+
+import (
+	"html"
+	"maps"
+	"slices"
+	"strings"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+// sendMail makes the operation that sends mail.
+func sendMail(cfg Config) engine.Op {
+	return engine.Op{
+		Name:     "Document.Mail",
+		Aliases:  []string{"Notification.SendMail"},
+		Label:    "Send E-Mail",
+		Category: "Notification",
+		Doc: "Sends a message about the document, once the call is committed, and returns the document. The message is text with places like ${Document.title} or ${docUrl}, " +
+			"or template:NAME. rollbackOnError false goes on if the message cannot be made; whether the mail server takes it is seen in the jobs.",
+		Run: engine.Each(func(p mailParams, c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+			err := p.send(c, d, cfg)
+			if err != nil && !p.Rollback && !engine.Ends(err) {
+				c.Log.Warn("mail is not sent", "document", d.ID(), "error", err)
+				err = nil
+			}
+			return d, err
+		}),
+	}
+}
+
+type mailParams struct {
+	From     string   `json:"from" doc:"Address of the sender."`
+	Message  string   `json:"message" widget:"MailTemplate" doc:"The text, or template: and the name of a template."`
+	Subject  string   `json:"subject" doc:"The subject."`
+	HTML     bool     `json:"HTML" default:"false" values:"false" doc:"The text is HTML."`
+	Strict   bool     `json:"Strict User Resolution" default:"true" doc:"Recipients are addresses, or user: and a name; otherwise names of users and groups are taken too."`
+	Bcc      []string `json:"bcc,omitzero" doc:"Hidden recipients."`
+	Cc       []string `json:"cc,omitzero" doc:"Recipients of a copy."`
+	Files    []string `json:"files,omitzero" doc:"Xpaths of the files to attach."`
+	ReplyTo  []string `json:"replyto,omitzero" doc:"Where answers go."`
+	Rollback bool     `json:"rollbackOnError" default:"true" values:"true" doc:"Fail if the message cannot be made."`
+	To       []string `json:"to,omitzero" doc:"Recipients."`
+	View     string   `json:"viewId" default:"view_documents" values:"view_documents" doc:"View that the address of the document is for."`
+}
+
+func (p mailParams) send(c *engine.Ctx, d *storage.Doc, cfg Config) error {
+	m := storage.Mail{From: p.From, Subject: p.Subject, Files: p.files(c, d)}
+	for list, into := range map[*[]string]*[]string{&p.To: &m.To, &p.Cc: &m.Cc, &p.Bcc: &m.Bcc, &p.ReplyTo: &m.ReplyTo} {
+		var err error
+		if *into, err = p.recipients(c, *list); err != nil {
+			return err
+		}
+	}
+	vars := map[string]any{
+		"docUrl": cfg.Base + "/ui/#!/doc/" + d.ID(), "subject": p.Subject, "to": strings.Join(p.To, ", "),
+		"toResolved": strings.Join(m.To, ", "), "baseUrl": cfg.Base, "viewId": p.View,
+	}
+	name, isTemplate := strings.CutPrefix(p.Message, "template:")
+	var err error
+	switch {
+	case isTemplate && !cfg.Templates.Has(name):
+		return fault.NotFound.Errorf("mail: no template %q", name).In("message")
+	case isTemplate:
+		m.Template, m.Data = name, templateData(c, d, vars)
+	case p.HTML:
+		m.HTML, err = fill(c, d, html.UnescapeString(p.Message), vars, html.EscapeString)
+	default:
+		m.Text, err = fill(c, d, html.UnescapeString(p.Message), vars, func(s string) string { return s })
+	}
+	if err != nil {
+		return err
+	}
+	_, err = c.Tx.SendMail(m)
+	return err
+}
+
+// files are what is attached. What cannot be read is left out.
+func (p mailParams) files(c *engine.Ctx, d *storage.Doc) (files []*storage.Blob) {
+	for _, xpath := range p.Files {
+		v, err := d.Get(strings.TrimSpace(xpath))
+		if err != nil {
+			c.Log.Warn("file is not attached", "document", d.ID(), "xpath", xpath, "error", err)
+			continue
+		}
+		files = appendFiles(files, v)
+	}
+	return files
+}
+
+func appendFiles(files []*storage.Blob, v any) []*storage.Blob {
+	switch v := v.(type) {
+	case *storage.Blob:
+		if v != nil {
+			files = append(files, v)
+		}
+	case []any:
+		for _, item := range v {
+			files = appendFiles(files, item)
+		}
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			files = appendFiles(files, v[name])
+		}
+	}
+	return files
+}
+
+// recipients turns names into what storage resolves.
+func (p mailParams) recipients(c *engine.Ctx, list []string) ([]string, error) {
+	var out []string
+	for _, item := range list {
+		for s := range strings.SplitSeq(item, ",") {
+			switch s = strings.TrimSpace(s); {
+			case s == "":
+			case p.Strict || strings.Contains(s, "@") || strings.HasPrefix(s, "user:") || strings.HasPrefix(s, "group:"):
+				out = append(out, s)
+			default:
+				_, err := c.Tx.User(s)
+				kind := "user:"
+				if fault.Is(err, fault.NotFound) {
+					_, err = c.Tx.Group(s)
+					kind = "group:"
+				}
+				if err != nil {
+					return nil, err
+				}
+				out = append(out, kind+s)
+			}
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,22 @@
+package notification
+
+import (
+	"catena/engine"
+	"catena/storage"
+)
+
+var unsubscribe = engine.Op{
+	Name:     "Document.Unsubscribe",
+	Label:    "Unsubscribe document",
+	Category: "Document",
+	Doc:      "Ends subscriptions of the caller to notifications about the document, all of them if none is named, and returns the document.",
+	Run:      engine.Each(unsubscribeParams.run),
+}
+
+type unsubscribeParams struct {
+	Notifications []string `json:"notifications,omitzero" doc:"Names of notifications."`
+}
+
+func (p unsubscribeParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+	return d, c.Tx.Unsubscribe(d, p.Notifications...)
+}

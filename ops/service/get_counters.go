@@ -1,0 +1,48 @@
+package service
+
+import (
+	"time"
+
+	"catena/engine"
+	"catena/storage"
+)
+
+var getCounters = engine.Op{
+	Name:     "Counters.GET",
+	Label:    "Retrieve counters values",
+	Category: "Services",
+	Doc: "Returns, as JSON, the values of counters of the server since its start, taken each time somebody asks: calls, failures and retries. " +
+		"For each the values, the differences between them, and the speed in events a second.",
+	Effect: engine.Pure,
+	Run:    engine.On(countersParams.run),
+}
+
+type countersParams struct {
+	Names []string `json:"counterNames" doc:"Names of counters; one that is unknown has no values."`
+}
+
+func (p countersParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
+	samples := c.Engine().Counters(c.Now)
+	out := map[string]any{}
+	for _, name := range p.Names {
+		values, deltas, speed := []any{}, []any{}, []any{}
+		for i, s := range samples {
+			v, ok := s.Values[name]
+			if !ok {
+				continue
+			}
+			at := s.Time.UnixMilli()
+			values = append(values, []any{at, v})
+			if i == 0 {
+				continue
+			}
+			delta := v - samples[i-1].Values[name]
+			deltas = append(deltas, []any{at, delta})
+			if took := s.Time.Sub(samples[i-1].Time); took > 0 {
+				speed = append(speed, []any{at, float64(delta) / (float64(took) / float64(time.Second))})
+			}
+		}
+		out[name] = map[string]any{"values": values, "deltas": deltas, "speed": speed}
+	}
+	return jsonFile("counters.json", out)
+}

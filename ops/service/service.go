@@ -1,0 +1,29 @@
+// Package service holds the small operations beside the content: the actions that a user
+// interface may offer for a document, the counters of the server, and parameters kept on
+// documents that hold for what is below them.
+package service
+
+import (
+	"encoding/json"
+
+	"catena/engine"
+	"catena/storage"
+)
+
+// Ops are the service operations.
+var Ops = []engine.Op{
+	getActions,
+	getCounters,
+	putParameter,
+	putParameters,
+	setParameterAsVar,
+}
+
+// jsonFile is an answer in JSON, as a file.
+func jsonFile(name string, v any) (*storage.Blob, error) {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	return engine.NewBlob(name, "application/json", data), nil
+}

@@ -1,0 +1,33 @@
+package service
+
+import (
+	"catena/engine"
+	"catena/storage"
+)
+
+var setParameterAsVar = engine.Op{
+	Name:     "LocalConfiguration.SetSimpleConfigurationParameterAsVar",
+	Label:    "Set Context Variable From a Simple Configuration Parameter",
+	Category: "Local Configuration",
+	Doc:      "Puts the parameter that holds for the document, kept on it or on the nearest folder above, into a context variable, and returns the document.",
+	Effect:   engine.Reads,
+	Run:      engine.On(setParameterParams.run),
+}
+
+type setParameterParams struct {
+	Name      string `json:"name" doc:"Name of the context variable."`
+	Parameter string `json:"parameterName" doc:"Name of the parameter."`
+	Default   string `json:"defaultValue,omitzero" doc:"Value if no parameter holds."`
+}
+
+func (p setParameterParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+	v, ok, err := parameter(c, d, p.Parameter)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		v = p.Default
+	}
+	c.Vars[p.Name] = v
+	return d, nil
+}

@@ -1,0 +1,163 @@
+package storage
+
+import (
+	"slices"
+	"strings"
+
+	"catena/storage/fault"
+)
+
+const (
+	subscriptionTable = "subscriptions"
+	anySubscription   = "any" // a row that is there once anybody has subscribed
+	maxSubscriptions  = 10_000
+)
+
+// notifications are what events are called to those who may subscribe to them.
+var notifications = map[string]string{
+	"commentAdded":               "Comment",
+	"documentCheckedIn":          "Modification",
+	"documentCreated":            "Creation",
+	"documentCreatedByCopy":      "Creation",
+	"documentModified":           "Modification",
+	"documentMoved":              "Move",
+	"documentPublished":          "Publication",
+	"documentRemoved":            "Removal",
+	"documentTrashed":            "Removal",
+	"lifecycle_transition_event": "Workflow Change",
+	"workflowTaskAssigned":       "Approval",
+}
+
+// NotificationOf returns what an event is called to subscribers; "" if they are not told.
+func NotificationOf(event string) string { return notifications[event] }
+
+// Notifications returns the names one may subscribe to.
+func Notifications() []string {
+	var names []string
+	for _, n := range notifications {
+		if !slices.Contains(names, n) {
+			names = append(names, n)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+func subscriptionKey(doc, notification, user string) string {
+	return "doc/" + doc + "/" + notification + "/" + user
+}
+
+// Subscribe has the principal told of what happens to a document and below it: all, or what is named.
+func (t *Tx) Subscribe(d *Doc, names ...string) error {
+	names, err := t.subscribable(d, names)
+	if err != nil {
+		return err
+	}
+	table := t.Table(subscriptionTable)
+	n := 0
+	for range table.Scan("doc/"+d.ID()+"/", "doc/"+d.ID()+"0", false, maxSubscriptions+1) {
+		n++
+	}
+	if n+len(names) > maxSubscriptions {
+		return fault.Limit.Errorf("document %s: more than %d subscriptions", d.ID(), maxSubscriptions)
+	}
+	for _, name := range names {
+		if err := table.Put(subscriptionKey(d.ID(), name, t.as.Name), true); err != nil {
+			return err
+		}
+	}
+	var any bool
+	if ok, err := table.Get(anySubscription, &any); ok || err != nil {
+		return err
+	}
+	return table.Put(anySubscription, true)
+}
+
+// Unsubscribe ends subscriptions of the principal to a document: all, or what is named.
+func (t *Tx) Unsubscribe(d *Doc, names ...string) error {
+	names, err := t.subscribable(d, names)
+	for i := 0; err == nil && i < len(names); i++ {
+		err = t.Table(subscriptionTable).Delete(subscriptionKey(d.ID(), names[i], t.as.Name))
+	}
+	return err
+}
+
+// subscribable checks who subscribes to what.
+func (t *Tx) subscribable(d *Doc, names []string) ([]string, error) {
+	if err := firstError(t.mayWrite(), t.need(d, permRead)); err != nil {
+		return nil, err
+	}
+	if t.as.Name == "" || t.as.System {
+		return nil, errNobody
+	}
+	all := Notifications()
+	if len(names) == 0 {
+		return all, nil
+	}
+	for _, name := range names {
+		if !slices.Contains(all, name) {
+			return nil, fault.Invalid.Errorf("notification %q: one of %s expected", name, strings.Join(all, ", ")).In("notifications")
+		}
+	}
+	return names, nil
+}
+
+// Subscriptions returns what the principal is told of a document, subscribed to here.
+func (t *Tx) Subscriptions(d *Doc) (names []string, err error) {
+	for _, name := range Notifications() {
+		var on bool
+		ok, err := t.Table(subscriptionTable).Get(subscriptionKey(d.ID(), name, t.as.Name), &on)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
+// AnySubscription reports whether anybody has ever subscribed to anything.
+func (t *Tx) AnySubscription() (bool, error) {
+	var on bool
+	return t.Table(subscriptionTable).Get(anySubscription, &on)
+}
+
+// Subscribers returns who is to be told of something about any of some documents, for what tells them.
+func (t *Tx) Subscribers(notification string, docs []string) (users []string, err error) {
+	if !t.as.System {
+		return nil, fault.Denied.Errorf("subscribers: not for '%s'", t.as.Name)
+	}
+	for _, doc := range docs {
+		at := subscriptionKey(doc, notification, "")
+		for key := range t.Table(subscriptionTable).Scan(at, at[:len(at)-1]+"0", false, maxSubscriptions) {
+			if user := strings.TrimPrefix(key, at); !slices.Contains(users, user) {
+				users = append(users, user)
+			}
+		}
+	}
+	return users, nil
+}
+
+// TellOfPermission sends a message to whom an entry of a document's permissions is for.
+func (t *Tx) TellOfPermission(d *Doc, e ACE) error {
+	to := "user:" + e.User
+	if !strings.HasPrefix(e.User, "transient/") {
+		if _, err := t.User(e.User); fault.Is(err, fault.NotFound) {
+			to = "group:" + e.User
+		} else if err != nil {
+			return err
+		}
+	}
+	data := map[string]any{
+		"user": t.actor(), "permission": e.Permission, "comment": e.Comment, "id": d.ID(), "path": d.Path(), "title": d.Title(),
+	}
+	if !e.Begin.IsZero() {
+		data["begin"] = e.Begin.Format("2006-01-02")
+	}
+	if !e.End.IsZero() {
+		data["end"] = e.End.Format("2006-01-02")
+	}
+	_, err := t.SendMail(Mail{To: []string{to}, Template: "permission", Data: data})
+	return err
+}
