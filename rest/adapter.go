@@ -31,7 +31,7 @@ func init() {
 		{method: "POST", name: "annotation", do: comments(true)},
 		{method: "PUT", name: "annotation", do: comments(true)},
 		{method: "DELETE", name: "annotation", do: comments(true)},
-		{method: "GET", name: "audit", op: "Resource.Audit", params: auditParams},
+		{method: "GET", name: "audit", op: "Resource.Audit", params: auditParams, do: auditRecords},
 		{method: "GET", name: "blob", op: "Resource.Blob", params: xpathParam, do: (*exchange).blob},
 		{method: "PUT", name: "blob", do: (*exchange).putBlob},
 		{method: "DELETE", name: "blob", op: "Resource.RemoveBlob", status: http.StatusNoContent, params: xpathParam},
@@ -126,6 +126,15 @@ func auditParams(x *exchange, _ string) values {
 	}
 	pick(out, q, "startEventDate", "endEventDate")
 	return out
+}
+
+// auditRecords answers with records, as a table if that is asked for.
+func auditRecords(x *exchange, in engine.Lazy, args string) error {
+	call := engine.Call{Op: "Resource.Audit", Input: in, Params: auditParams(x, args)}
+	if strings.Contains(x.r.Header.Get("Accept"), "text/csv") {
+		call.Op = "Resource.AuditTable"
+	}
+	return x.run(call, reply{status: http.StatusOK})
 }
 
 func emptyParams(x *exchange, _ string) values {

@@ -25,6 +25,7 @@ var Ops = []engine.Op{
 	login,
 	acl,
 	audit,
+	auditTable,
 	fileAt,
 	children,
 	create,
