@@ -25,7 +25,7 @@ const minAsset = 256 // bytes of an address worth a file
 
 // assets moves what the deck's HTML holds, and what is kept here, to files of their own,
 // and returns the HTML that refers to these.
-func (p *page) assets(ctx context.Context, d *Deck) string {
+func (p *webPage) assets(ctx context.Context, d *Deck) string {
 	names := map[string]string{}
 	return rewrite(d.HTML, func(_ string, a html.Attribute) (string, bool) {
 		address := strings.TrimSpace(a.Val)

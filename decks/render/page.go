@@ -40,8 +40,8 @@ var pageTemplate = template.Must(template.New("page").Parse(`<!doctype html>
 </html>
 `))
 
-// page is a deck as a browser shows it: the page itself, and the files beside it by name.
-type page struct {
+// webPage is a deck as a browser shows it: the page itself, and the files beside it by name.
+type webPage struct {
 	html  []byte
 	files map[string][]byte
 }
@@ -110,12 +110,12 @@ var plugins = []plugin{
 }
 
 // page makes the page of a deck, with everything it needs but a browser.
-func (d *Deck) page(ctx context.Context, o *Options) (*page, error) {
+func (d *Deck) page(ctx context.Context, o *Options) (*webPage, error) {
 	built, err := theme.Files()
 	if err != nil {
 		return nil, fault.Wrap(err, "rendering").WithCode(CodeUnavailable)
 	}
-	p := &page{files: map[string][]byte{}}
+	p := &webPage{files: map[string][]byte{}}
 	read := func(to string, names ...string) error {
 		for _, name := range names {
 			data, err := fs.ReadFile(built, name)

@@ -1,0 +1,264 @@
+package render
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os/exec"
+	"sync"
+	"time"
+
+	"github.com/chromedp/cdproto/browser"
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/fetch"
+	"github.com/chromedp/cdproto/inspector"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
+
+	"catena/storage/fault"
+)
+
+// Chromium is the renderer that prints decks as a browser shows them. One browser stays
+// open between files; it gets a new profile for each, sees nothing but the deck's own
+// files, and is started anew when it crashes, hangs or has made many.
+type Chromium struct {
+	Path string       // of the program
+	Log  *slog.Logger // nil: slog.Default
+
+	mu      sync.Mutex
+	current *process
+	slots   chan struct{}
+	once    sync.Once
+}
+
+const (
+	browserTabs  = 2               // at the same time
+	browserFiles = 100             // of one browser
+	browserIdle  = 5 * time.Minute // until an unused browser is closed
+	browserStart = 20 * time.Second
+	pingPause    = 3 * time.Second
+	pingTime     = 8 * time.Second // a browser that is silent for so long hangs
+	browserTries = 2               // of a file whose browser crashes
+)
+
+var (
+	errCrashed = errors.New("the browser crashed")
+	errHung    = errors.New("the browser hangs")
+	errStart   = errors.New("the browser does not start")
+)
+
+// FindChromium returns the program of a browser that can print; "" if there is none.
+func FindChromium() string {
+	for _, name := range [...]string{"chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "headless_shell", "headless-shell"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	return ""
+}
+
+func (c *Chromium) log() *slog.Logger {
+	if c.Log == nil {
+		return slog.Default()
+	}
+	return c.Log
+}
+
+// PDF prints a deck.
+func (c *Chromium) PDF(ctx context.Context, d *Deck, o Options) ([]byte, error) {
+	p, err := d.page(ctx, &o)
+	if err != nil {
+		return nil, err
+	}
+	c.once.Do(func() { c.slots = make(chan struct{}, browserTabs) })
+	select {
+	case c.slots <- struct{}{}:
+		defer func() { <-c.slots }()
+	case <-ctx.Done():
+		return nil, timeout(ctx, ctx.Err())
+	}
+	for try := 1; ; try++ {
+		data, err := c.print(ctx, p)
+		switch {
+		case err == nil:
+			return data, nil
+		case ctx.Err() != nil:
+			return nil, timeout(ctx, ctx.Err())
+		case errors.Is(err, errStart):
+			return nil, fault.Unavailable.Errorf("browser %s: %w", c.Path, err).WithCode(CodeUnavailable)
+		case try == browserTries:
+			return nil, fault.Unavailable.Errorf("browser: broke off %d times: %w", try, err).WithCode(CodeCrashed)
+		}
+		c.log().Warn("printing again", "error", err)
+	}
+}
+
+// print prints a page in a tab of its own.
+func (c *Chromium) print(ctx context.Context, p *webPage) ([]byte, error) {
+	b, err := c.acquire(ctx)
+	if err != nil {
+		return nil, err
+	}
+	data, err := b.print(ctx, p)
+	c.release(b, err != nil)
+	return data, err
+}
+
+// acquire returns the browser, started if need be.
+func (c *Chromium) acquire(ctx context.Context) (*process, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if b := c.current; b != nil && b.alive() && b.files < browserFiles {
+		b.users++
+		b.files++
+		return b, nil
+	}
+	if c.current != nil {
+		c.current.retire()
+		c.current = nil
+	}
+	b, err := startBrowser(ctx, c.Path)
+	if err != nil {
+		return nil, err
+	}
+	b.users, b.files = 1, 1
+	c.current = b
+	c.log().Info("browser started", "path", c.Path, "version", b.version)
+	return b, nil
+}
+
+// release gives a browser back; one that broke is not used again.
+func (c *Chromium) release(b *process, broken bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	b.users--
+	if broken && c.current == b {
+		c.current = nil
+		b.retired = true
+	}
+	if b.retired && (b.users == 0 || !b.alive()) {
+		go b.close()
+		return
+	}
+	if b.users > 0 {
+		return
+	}
+	files := b.files
+	time.AfterFunc(browserIdle, func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.current == b && b.users == 0 && b.files == files {
+			c.current = nil
+			go b.close()
+		}
+	})
+}
+
+// Close ends the browser.
+func (c *Chromium) Close() {
+	c.mu.Lock()
+	b := c.current
+	c.current = nil
+	c.mu.Unlock()
+	if b != nil {
+		b.close()
+	}
+}
+
+// Ping reports whether the browser can be used: that it starts and answers.
+func (c *Chromium) Ping(ctx context.Context) error {
+	b, err := c.acquire(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = b.ask(ctx)
+	c.release(b, err != nil)
+	return err
+}
+
+// ask has the browser tell its version.
+func (b *process) ask(ctx context.Context) (string, error) {
+	ctx, cancel := join(b.ctx, ctx)
+	defer cancel()
+	ctx, stop := context.WithTimeout(ctx, pingTime)
+	defer stop()
+	v, err := chromedp.CallBrowser(ctx, browser.GetVersion, cdp.Empty{})
+	return v.Product, err
+}
+
+// join returns a browser's context that also ends with another one.
+func join(b, ctx context.Context) (context.Context, context.CancelFunc) {
+	out, cancel := context.WithCancel(b)
+	stop := context.AfterFunc(ctx, cancel)
+	return out, func() { stop(); cancel() }
+}
+
+// print loads the page and prints it. What goes wrong with the browser is errCrashed or
+// errHung; anything else is a matter of time.
+func (b *process) print(ctx context.Context, p *webPage) (data []byte, err error) {
+	tab, closeTab := chromedp.NewContext(b.ctx, chromedp.WithNewBrowserContext())
+	defer closeTab()
+	tab, broken := context.WithCancelCause(tab)
+	defer broken(nil)
+	stop := context.AfterFunc(ctx, func() { broken(ctx.Err()) })
+	defer stop()
+	go b.watch(tab, broken)
+	defer func() {
+		if cause := context.Cause(tab); err != nil && cause != nil {
+			err = cause
+		}
+		if err != nil && ctx.Err() == nil && !errors.Is(err, errHung) {
+			err = errors.Join(errCrashed, err)
+		}
+	}()
+	s := &server{page: p, tab: tab}
+	err = chromedp.Listen(tab, func(ev any) {
+		switch ev := ev.(type) {
+		case *fetch.EventRequestPaused:
+			go s.answer(ev)
+		case *inspector.EventTargetCrashed:
+			broken(errCrashed)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	if _, err := chromedp.Call(tab, fetch.Enable, fetch.EnableParams{Patterns: []*fetch.RequestPattern{{URLPattern: "*"}}}); err != nil {
+		return nil, err
+	}
+	if err := chromedp.Do(tab, chromedp.Navigate(origin)); err != nil {
+		return nil, err
+	}
+	const ready = `document.documentElement.dataset.printable === "yes"`
+	_, err = chromedp.Run(tab, chromedp.Poll[bool](ready, chromedp.WithPollingInterval(20*time.Millisecond), chromedp.WithPollingTimeout(time.Hour)))
+	if err != nil {
+		return nil, err
+	}
+	data, err = chromedp.Run(tab, chromedp.PrintToPDF(chromedp.PDFPrintBackground(), chromedp.PDFPreferCSSPageSize(), chromedp.PDFMargin(0),
+		func(p *page.PrintToPDFParams) { p.TransferMode = page.PrintToPDFTransferModeReturnAsStream }))
+	if err == nil && len(data) > maxFile {
+		return nil, tooLarge("PDF: %d bytes, limit %d", len(data), maxFile)
+	}
+	return data, err
+}
+
+// watch asks the browser whether it still is there, and gives it up if it does not answer.
+func (b *process) watch(tab context.Context, broken context.CancelCauseFunc) {
+	t := time.NewTicker(pingPause)
+	defer t.Stop()
+	for {
+		select {
+		case <-tab.Done():
+			return
+		case <-b.ctx.Done():
+			broken(errCrashed)
+			return
+		case <-t.C:
+			if _, err := b.ask(tab); err != nil && tab.Err() == nil {
+				broken(errHung)
+				b.kill()
+				return
+			}
+		}
+	}
+}

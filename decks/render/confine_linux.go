@@ -1,0 +1,30 @@
+package render
+
+import (
+	"os"
+	"os/exec"
+	"syscall"
+)
+
+// nobody is the user and group without rights.
+const nobody = 65534
+
+// giveAway gives a folder to the user the browser runs as.
+func giveAway(folder string) error {
+	if os.Getuid() != 0 {
+		return nil
+	}
+	return os.Chown(folder, nobody, nobody)
+}
+
+// confine has a program run as nobody if we are root, in a group of processes of its own
+// that ends with us.
+func confine(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	cmd.Dir = "/"
+	if os.Getuid() == 0 {
+		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: nobody, Gid: nobody, NoSetGroups: false}
+	}
+}
+
+func killGroup(pid int) { _ = syscall.Kill(-pid, syscall.SIGKILL) }

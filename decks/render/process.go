@@ -1,0 +1,120 @@
+package render
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"github.com/chromedp/chromedp"
+)
+
+// process is one browser.
+type process struct {
+	ctx     context.Context //nolint:containedctx // the browser lives as long as it
+	cancel  context.CancelFunc
+	wait    context.CancelFunc // waits for the end, too
+	folder  string             // what it may write to
+	version string
+	cmd     *exec.Cmd
+
+	users, files int // guarded by the renderer's lock
+	retired      bool
+}
+
+// switches are set besides those that browsers under a program's control have: nothing is
+// to leave the machine, and nothing is asked of it.
+var switches = map[string]any{
+	"disable-background-networking":   true,
+	"disable-component-update":        true,
+	"disable-domain-reliability":      true,
+	"disable-gpu":                     true,
+	"disable-quic":                    true,
+	"disable-sync":                    true,
+	"disable-webrtc":                  true,
+	"dns-prefetch-disable":            true,
+	"host-resolver-rules":             "MAP * ~NOTFOUND",
+	"no-pings":                        true,
+	"proxy-bypass-list":               "<-loopback>",
+	"proxy-server":                    "http://0.0.0.0:9",
+	"force-webrtc-ip-handling-policy": "disable_non_proxied_udp",
+	"font-render-hinting":             "none",
+}
+
+// startBrowser starts a browser with a fresh folder of its own. The administrator's own
+// process is no place for a browser: it runs as nobody then, with its sandbox.
+func startBrowser(ctx context.Context, path string) (*process, error) {
+	b := &process{}
+	var err error
+	if b.folder, err = os.MkdirTemp("", "catena-browser-"); err != nil {
+		return nil, errors.Join(errStart, err)
+	}
+	if err := giveAway(b.folder); err != nil {
+		return nil, errors.Join(errStart, err, os.RemoveAll(b.folder))
+	}
+	options := append([]chromedp.ExecAllocatorOption{}, chromedp.DefaultExecAllocatorOptions[:]...)
+	for name, value := range switches {
+		options = append(options, chromedp.Flag(name, value))
+	}
+	options = append(options, chromedp.ExecPath(path), chromedp.UserDataDir(filepath.Join(b.folder, "profile")), chromedp.NoInheritEnv,
+		chromedp.Env("HOME="+b.folder, "TMPDIR="+b.folder, "PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8"),
+		chromedp.Flag("no-sandbox", false),
+		chromedp.ModifyCmdFunc(func(cmd *exec.Cmd) {
+			b.cmd = cmd
+			confine(cmd)
+		}))
+	allocator, wait := chromedp.NewExecAllocator(context.Background(), options...)
+	b.wait = wait
+	b.ctx, b.cancel = chromedp.NewContext(allocator, chromedp.WithErrorf(func(string, ...any) {}), chromedp.WithLogf(func(string, ...any) {}))
+	begun := make(chan error, 1)
+	go func() { begun <- chromedp.Do(b.ctx) }()
+	late := time.NewTimer(browserStart)
+	defer late.Stop()
+	select {
+	case err = <-begun:
+	case <-late.C:
+		err = errors.New("no answer in time")
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	if err == nil {
+		b.version, err = b.ask(ctx)
+	}
+	if err != nil {
+		go b.close()
+		return nil, errors.Join(errStart, err)
+	}
+	return b, nil
+}
+
+func (b *process) alive() bool { return b.ctx.Err() == nil }
+
+// retire has a browser end once nobody uses it.
+func (b *process) retire() {
+	b.retired = true
+	if b.users == 0 {
+		go b.close()
+	}
+}
+
+// kill ends the browser at once, with everything it started.
+func (b *process) kill() {
+	if b.cmd != nil && b.cmd.Process != nil {
+		killGroup(b.cmd.Process.Pid)
+	}
+	b.cancel()
+}
+
+// close ends the browser and removes what it has written.
+func (b *process) close() {
+	b.kill()
+	b.wait()
+	for range 20 {
+		if os.RemoveAll(b.folder) == nil {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
