@@ -3,9 +3,11 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"maps"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 
 	"github.com/spf13/pflag"
@@ -33,7 +35,7 @@ func (a *app) jobHandlers() map[string]func(context.Context, storage.Job) error 
 	}
 	maps.Copy(all, conversion.Jobs(a.repo))
 	maps.Copy(all, opsblob.Jobs(a.blobs, a.outside))
-	maps.Copy(all, (&export.Worker{Repo: a.repo, PDF: render.Embedded{}, Log: a.log}).Jobs())
+	maps.Copy(all, (&export.Worker{Repo: a.repo, PDF: a.renderer, Log: a.log}).Jobs())
 	return all
 }
 
@@ -77,5 +79,32 @@ func (a *app) sender(m smtp, base string) error {
 	if err != nil {
 		return usage{err}
 	}
+	return nil
+}
+
+// noBrowser has decks printed without one although there is one.
+const noBrowser = "off"
+
+// printer finds the browser that decks are printed with; the path of its program may be
+// given, and without any the server does what it can itself.
+func (a *app) printer(path string) error {
+	a.renderer.Log = a.log
+	switch path {
+	case noBrowser:
+		return nil
+	case "":
+		path = render.FindChromium()
+	default:
+		found, err := exec.LookPath(path)
+		if err != nil {
+			return usage{fmt.Errorf("chromium: %w", err)}
+		}
+		path = found
+	}
+	if path == "" {
+		a.log.Debug("no browser: decks are printed by the embedded renderer")
+		return nil
+	}
+	a.renderer.Browser = &render.Chromium{Path: path, Log: a.log}
 	return nil
 }

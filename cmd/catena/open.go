@@ -13,6 +13,7 @@ import (
 
 	"catena/chains"
 	"catena/decks"
+	"catena/decks/render"
 	"catena/engine"
 	"catena/engine/mail"
 	"catena/engine/webhook"
@@ -51,6 +52,7 @@ type app struct {
 	listeners *listeners.Listeners
 	mail      *mail.Sender
 	webhooks  *webhook.Sender
+	renderer  render.Auto     // of decks
 	outside   opsblob.Outside // what operations may reach; its client is the one there is
 }
 
@@ -63,6 +65,7 @@ type openOptions struct {
 	smtp          smtp
 	base          string // public address
 	egress        egress.Config
+	chromium      string // program of the browser; "": the one in PATH
 	exports       string // folder that operations may write files to; "": none
 }
 
@@ -147,6 +150,9 @@ func (a *app) start(ctx context.Context, o openOptions) error {
 	if set, err = set.With(repository.OpsWith(providers)); err != nil {
 		return err
 	}
+	if err := a.printer(o.chromium); err != nil {
+		return err
+	}
 	a.outside.Folder = o.exports
 	if a.outside.Client, err = egress.New(o.egress); err != nil {
 		return usage{err}
@@ -192,6 +198,9 @@ func (a *app) handler(c rest.Config) *rest.Handler {
 
 func (a *app) close() error {
 	var errs []error
+	if a.renderer.Browser != nil {
+		a.renderer.Browser.Close()
+	}
 	if a.scripts != nil {
 		errs = append(errs, a.scripts.Close())
 	}

@@ -36,7 +36,7 @@ type serve struct {
 	smtp                       smtp
 	egressAllow                []string
 	egressHTTP                 bool
-	exportFolder               string
+	exportFolder, chromium     string
 }
 
 func (s *serve) flags(f *pflag.FlagSet) {
@@ -54,6 +54,7 @@ func (s *serve) flags(f *pflag.FlagSet) {
 	f.StringSliceVar(&s.deckSources, "deck-source", nil, "web origins that slides may show pictures, films and frames of, as https://media.example.org; none are asked otherwise")
 	f.StringSliceVar(&s.egressAllow, "egress-allow", nil, "addresses or networks that are not public and may be reached all the same, as 10.1.0.0/16")
 	f.BoolVar(&s.egressHTTP, "egress-http", false, "reach public addresses by http too, not only by https")
+	f.StringVar(&s.chromium, "chromium", "", "program of the browser that decks are printed with; empty: the one in PATH, if there is one; off: none")
 	f.StringVar(&s.exportFolder, "export-folder", "", "folder below which Blob.ExportToFS may write; empty: nowhere")
 }
 
@@ -68,7 +69,7 @@ func serveCmd(g *global) *cobra.Command {
 }
 
 func (s *serve) options() openOptions {
-	o := openOptions{adminPassword: s.adminPassword, jwtSecret: s.jwtSecret, scripts: scripts.Limits{Wall: s.scriptTime}, smtp: s.smtp, exports: s.exportFolder, base: s.public()}
+	o := openOptions{adminPassword: s.adminPassword, jwtSecret: s.jwtSecret, scripts: scripts.Limits{Wall: s.scriptTime}, smtp: s.smtp, exports: s.exportFolder, chromium: s.chromium, base: s.public()}
 	o.egress = egress.Config{Allow: s.egressAllow, Plain: s.egressHTTP}
 	if s.relaxed {
 		o.durability = badger.Relaxed

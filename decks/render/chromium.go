@@ -78,10 +78,10 @@ func (c *Chromium) PDF(ctx context.Context, d *Deck, o Options) ([]byte, error) 
 		return nil, timeout(ctx, ctx.Err())
 	}
 	for try := 1; ; try++ {
-		data, err := c.print(ctx, p)
+		data, version, err := c.print(ctx, p)
 		switch {
 		case err == nil:
-			return data, nil
+			return finish(data, d, version)
 		case ctx.Err() != nil:
 			return nil, timeout(ctx, ctx.Err())
 		case errors.Is(err, errStart):
@@ -93,15 +93,15 @@ func (c *Chromium) PDF(ctx context.Context, d *Deck, o Options) ([]byte, error) 
 	}
 }
 
-// print prints a page in a tab of its own.
-func (c *Chromium) print(ctx context.Context, p *webPage) ([]byte, error) {
+// print prints a page in a tab of its own, and says by which browser.
+func (c *Chromium) print(ctx context.Context, p *webPage) (data []byte, version string, err error) {
 	b, err := c.acquire(ctx)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	data, err := b.print(ctx, p)
-	c.release(b, err != nil)
-	return data, err
+	data, err = b.print(ctx, p)
+	c.release(b, err != nil && ctx.Err() == nil)
+	return data, b.version, err
 }
 
 // acquire returns the browser, started if need be.

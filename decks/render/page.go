@@ -145,7 +145,14 @@ func (d *Deck) page(ctx context.Context, o *Options) (*webPage, error) {
 	if err := read("reveal/", names...); err != nil {
 		return nil, err
 	}
-	if err := read("", theme.FontFiles(d.ThemeFont)...); err != nil {
+	fonts := theme.FontFiles(d.ThemeFont)
+	for _, name := range fonts {
+		family, _, _ := strings.Cut(strings.TrimPrefix(name, "fonts/"), "-latin")
+		if license := "licenses/" + family + ".txt"; p.files[license] == nil {
+			fonts = append(fonts, license)
+		}
+	}
+	if err := read("", fonts...); err != nil {
 		return nil, err
 	}
 	p.files["theme.css"] = []byte(theme.CSS(d.ThemeColor, d.ThemeFont, ""))
