@@ -26,7 +26,7 @@ const minAsset = 256 // bytes of an address worth a file
 // assets moves what the deck's HTML holds, and what is kept here, to files of their own,
 // and returns the HTML that refers to these.
 func (p *webPage) assets(ctx context.Context, d *Deck) string {
-	names := map[string]string{}
+	names, count := map[string]string{}, 0
 	return rewrite(d.HTML, func(_ string, a html.Attribute) (string, bool) {
 		address := strings.TrimSpace(a.Val)
 		if !loading[a.Key] || address == "" || ctx.Err() != nil {
@@ -46,7 +46,8 @@ func (p *webPage) assets(ctx context.Context, d *Deck) string {
 		if len(data) == 0 || extension == "" {
 			return "", false
 		}
-		name := fmt.Sprintf("assets/%d%s", len(names), extension)
+		count++
+		name := fmt.Sprintf("assets/%d%s", count, extension)
 		names[address], p.files[name] = name, data
 		return name, true
 	})

@@ -43,9 +43,9 @@ type layout struct {
 	computing *computing
 	fonts     *fonts
 	pictures  *pictures
-	err       error
 	shrinking int // boxes around that are being shrunk
 	depth     int
+	work      int // boxes of the slide so far, also those laid out to be measured
 }
 
 // floats are the boxes with places of their own in the nearest box that others may be
@@ -64,6 +64,7 @@ type pendingBox struct {
 const (
 	maxShrinking = 4
 	maxDepth     = 200
+	maxWork      = 100_000
 )
 
 // edges are the widths around a box's content.
@@ -126,7 +127,7 @@ type place struct {
 // element lays out one element that stands alone: a block, or what stands in a line like one.
 func (l *layout) element(n *html.Node, s *style, in place) *box {
 	b := &box{node: n, style: s}
-	if l.ctx.Err() != nil || l.depth > maxDepth {
+	if l.work++; l.ctx.Err() != nil || l.depth > maxDepth || l.work > maxWork {
 		return b
 	}
 	l.depth++

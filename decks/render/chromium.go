@@ -25,6 +25,8 @@ type Chromium struct {
 	Path string       // of the program
 	Log  *slog.Logger // nil: slog.Default
 
+	pause, silence time.Duration // between questions whether the browser is there, and for the answer; 0: 3 s, 8 s
+
 	mu      sync.Mutex
 	current *process
 	slots   chan struct{}
@@ -69,6 +71,11 @@ func (c *Chromium) PDF(ctx context.Context, d *Deck, o Options) ([]byte, error) 
 	p, err := d.page(ctx, &o)
 	if err != nil {
 		return nil, err
+	}
+	if _, slides, err := parse(d); err == nil {
+		if n := pages(slides, o); n > maxPages {
+			return nil, tooLarge("deck: %d pages, limit %d", n, maxPages)
+		}
 	}
 	c.once.Do(func() { c.slots = make(chan struct{}, browserTabs) })
 	select {
@@ -117,7 +124,7 @@ func (c *Chromium) acquire(ctx context.Context) (*process, error) {
 		c.current.retire()
 		c.current = nil
 	}
-	b, err := startBrowser(ctx, c.Path)
+	b, err := startBrowser(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -180,7 +187,7 @@ func (c *Chromium) Ping(ctx context.Context) error {
 func (b *process) ask(ctx context.Context) (string, error) {
 	ctx, cancel := join(b.ctx, ctx)
 	defer cancel()
-	ctx, stop := context.WithTimeout(ctx, pingTime)
+	ctx, stop := context.WithTimeout(ctx, b.silence)
 	defer stop()
 	v, err := chromedp.CallBrowser(ctx, browser.GetVersion, cdp.Empty{})
 	return v.Product, err
@@ -244,7 +251,7 @@ func (b *process) print(ctx context.Context, p *webPage) (data []byte, err error
 
 // watch asks the browser whether it still is there, and gives it up if it does not answer.
 func (b *process) watch(tab context.Context, broken context.CancelCauseFunc) {
-	t := time.NewTicker(pingPause)
+	t := time.NewTicker(b.pause)
 	defer t.Stop()
 	for {
 		select {

@@ -83,6 +83,9 @@ func (f *document) render() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if n := pages(slides, f.options); n > maxPages {
+		return nil, tooLarge("deck: %d pages, limit %d", n, maxPages)
+	}
 	frame(root)
 	f.prepare(root)
 	for i := range slides {
@@ -104,6 +107,20 @@ func (f *document) render() ([]byte, error) {
 		return nil, tooLarge("PDF: %d bytes, limit %d", b.Len(), maxFile)
 	}
 	return b.Bytes(), nil
+}
+
+// pages is the number of pages that slides make.
+func pages(slides []slide, o Options) int {
+	n := len(slides)
+	for i := range slides {
+		if o.SeparateFragments {
+			n += len(slides[i].steps)
+		}
+		if o.SlideNotes && slides[i].notes != "" {
+			n++
+		}
+	}
+	return n
 }
 
 // frame puts the elements around the slides that style sheets expect.
@@ -148,9 +165,13 @@ func (f *document) slide(s *slide) error {
 	}
 	style := f.layout.computing.of(s.section, parent)
 	style.position, style.display = "relative", "block"
+	f.layout.work = 0
 	b := f.layout.element(s.section, style, place{
 		width: float64(f.deck.Width), height: float64(f.deck.Height), floats: &floats{},
 	})
+	if f.layout.work > maxWork {
+		return tooLarge("slide: %d boxes within boxes, limit %d", f.layout.work, maxWork)
+	}
 	x, y := (f.width-float64(f.deck.Width))/2, (f.height-float64(f.deck.Height))/2
 	if s.centred {
 		y = max((f.height-b.h)/2, 0)
@@ -163,10 +184,10 @@ func (f *document) slide(s *slide) error {
 		last = len(s.steps)
 	}
 	for i := range last + 1 {
-		p := f.page()
-		if f.pages > maxPages {
-			return tooLarge("deck: more than %d pages", maxPages)
+		if f.ctx.Err() != nil {
+			return f.ctx.Err()
 		}
+		p := f.page()
 		f.paintBack(p, back)
 		if f.options.SeparateFragments {
 			p.hidden = hiddenAt(s.steps, i)

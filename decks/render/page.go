@@ -109,6 +109,9 @@ var plugins = []plugin{
 	{needed: regexp.MustCompile(`\\\(|\\\[|\$\$|data-block-type=["']?math`), script: theme.Katex, script2: theme.KatexAuto},
 }
 
+// lastNotes has no empty page follow speaker notes at the end.
+const lastNotes = "\nhtml.reveal-print .reveal .slides > .speaker-notes-pdf:last-child { break-after: avoid; }\n"
+
 // page makes the page of a deck, with everything it needs but a browser.
 func (d *Deck) page(ctx context.Context, o *Options) (*webPage, error) {
 	built, err := theme.Files()
@@ -157,6 +160,9 @@ func (d *Deck) page(ctx context.Context, o *Options) (*webPage, error) {
 	}
 	p.files["theme.css"] = []byte(theme.CSS(d.ThemeColor, d.ThemeFont, ""))
 	p.files["deck.css"] = []byte(d.CSS)
+	if o != nil {
+		p.files["deck.css"] = append(p.files["deck.css"], lastNotes...)
+	}
 	p.files["start.js"] = startScript
 	html := p.assets(ctx, d)
 	config, err := json.Marshal(d.config(o))

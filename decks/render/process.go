@@ -20,6 +20,8 @@ type process struct {
 	version string
 	cmd     *exec.Cmd
 
+	pause, silence time.Duration // of the watch
+
 	users, files int // guarded by the renderer's lock
 	retired      bool
 }
@@ -45,8 +47,11 @@ var switches = map[string]any{
 
 // startBrowser starts a browser with a fresh folder of its own. The administrator's own
 // process is no place for a browser: it runs as nobody then, with its sandbox.
-func startBrowser(ctx context.Context, path string) (*process, error) {
-	b := &process{}
+func startBrowser(ctx context.Context, c *Chromium) (*process, error) {
+	b := &process{pause: c.pause, silence: c.silence}
+	if b.pause == 0 {
+		b.pause, b.silence = pingPause, pingTime
+	}
 	var err error
 	if b.folder, err = os.MkdirTemp("", "catena-browser-"); err != nil {
 		return nil, errors.Join(errStart, err)
@@ -58,7 +63,7 @@ func startBrowser(ctx context.Context, path string) (*process, error) {
 	for name, value := range switches {
 		options = append(options, chromedp.Flag(name, value))
 	}
-	options = append(options, chromedp.ExecPath(path), chromedp.UserDataDir(filepath.Join(b.folder, "profile")), chromedp.NoInheritEnv,
+	options = append(options, chromedp.ExecPath(c.Path), chromedp.UserDataDir(filepath.Join(b.folder, "profile")), chromedp.NoInheritEnv,
 		chromedp.Env("HOME="+b.folder, "TMPDIR="+b.folder, "PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8"),
 		chromedp.Flag("no-sandbox", false),
 		chromedp.ModifyCmdFunc(func(cmd *exec.Cmd) {
