@@ -119,6 +119,7 @@ func (d *Deck) page(ctx context.Context, o *Options) (*webPage, error) {
 		return nil, fault.Wrap(err, "rendering").WithCode(CodeUnavailable)
 	}
 	p := &webPage{files: map[string][]byte{}}
+	html := p.assets(ctx, d) // without its pictures it is searched soon
 	read := func(to string, names ...string) error {
 		for _, name := range names {
 			data, err := fs.ReadFile(built, name)
@@ -133,7 +134,7 @@ func (d *Deck) page(ctx context.Context, o *Options) (*webPage, error) {
 	scripts := []string{"reveal/" + theme.Reveal}
 	names := []string{theme.ResetCSS, theme.RevealCSS, theme.Reveal, "licenses/reveal.js.txt"}
 	for _, plug := range plugins {
-		if !plug.needed.MatchString(d.HTML) {
+		if !plug.needed.MatchString(html) {
 			continue
 		}
 		for _, script := range []string{plug.script, plug.script2} {
@@ -164,7 +165,6 @@ func (d *Deck) page(ctx context.Context, o *Options) (*webPage, error) {
 		p.files["deck.css"] = append(p.files["deck.css"], lastNotes...)
 	}
 	p.files["start.js"] = startScript
-	html := p.assets(ctx, d)
 	config, err := json.Marshal(d.config(o))
 	if err != nil {
 		return nil, err

@@ -118,6 +118,9 @@ func (d *Deck) resource(ctx context.Context, address string) (data []byte, typ s
 			}
 			return []byte(text), head
 		}
+		if data, err := base64.StdEncoding.DecodeString(body); err == nil {
+			return data, head
+		}
 		body = strings.Map(func(r rune) rune {
 			if r <= ' ' {
 				return -1
