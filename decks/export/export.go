@@ -64,8 +64,10 @@ const (
 	// Kept is how long a file is kept once it is made.
 	Kept = 7 * 24 * time.Hour
 	// Quota is how many exports a user may ask for in QuotaTime.
-	Quota     = 10
+	Quota = 10
+	// QuotaTime is the time that Quota is for.
 	QuotaTime = time.Hour
+
 	maxListed = 1000
 )
 
@@ -172,7 +174,7 @@ func count(tx *storage.Tx, e *Export) error {
 	return rows.Put(quotaKey(e.Owner, e.ID), quotaRow{tx.Now()})
 }
 
-// File returns the file of a completed export.
+// Blob returns the file of a completed export.
 func (e *Export) Blob(tx *storage.Tx) (*storage.Blob, error) {
 	if e.Status != Completed {
 		return nil, fault.NotFound.Errorf("export %d: has no file", e.ID)

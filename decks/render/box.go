@@ -55,10 +55,9 @@ type floats struct {
 }
 
 type pendingBox struct {
-	node   *html.Node
-	style  *style
-	x, y   float64 // where it would stand
-	parent *box
+	node  *html.Node
+	style *style
+	x, y  float64 // where it would stand
 }
 
 const (

@@ -165,17 +165,22 @@ func (d *Deck) page(ctx context.Context, o *Options) (*webPage, error) {
 		p.files["deck.css"] = append(p.files["deck.css"], lastNotes...)
 	}
 	p.files["start.js"] = startScript
-	config, err := json.Marshal(d.config(o))
+	p.html, err = d.write(html, d.config(o), append(styles, "theme.css", "deck.css"), append(scripts, "start.js"))
+	return p, err
+}
+
+// write fills the page in.
+func (d *Deck) write(html string, c config, styles, scripts []string) ([]byte, error) {
+	config, err := json.Marshal(c)
 	if err != nil {
 		return nil, err
 	}
 	var b bytes.Buffer
 	err = pageTemplate.Execute(&b, map[string]any{
 		"Title": d.Title, "Author": d.Author, "Description": d.Description, "Language": or(d.Language, "en"),
-		"Direction": map[bool]string{true: "rtl", false: "ltr"}[d.RTL], "Styles": append(styles, "theme.css", "deck.css"),
-		"Scripts": append(scripts, "start.js"), "HTML": template.HTML(html), //nolint:gosec // cleaned when it was written
+		"Direction": map[bool]string{true: "rtl", false: "ltr"}[d.RTL], "Styles": styles,
+		"Scripts": scripts, "HTML": template.HTML(html), //nolint:gosec // cleaned when it was written
 		"Config": template.JS(strings.ReplaceAll(string(config), "<", `\u003c`)), //nolint:gosec // JSON
 	})
-	p.html = b.Bytes()
-	return p, err
+	return b.Bytes(), err
 }

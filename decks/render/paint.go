@@ -18,7 +18,6 @@ type painter struct {
 	alpha    float64
 	under    rgba                // colour behind everything
 	hidden   map[*html.Node]bool // fragments that are still to come
-	bullet   *style
 }
 
 func pt(px float64) float64 { return px * pointsPerPixel }

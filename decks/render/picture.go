@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"codeberg.org/go-pdf/fpdf"
-	_ "golang.org/x/image/bmp"
+	_ "golang.org/x/image/bmp" // more decoders
 	_ "golang.org/x/image/webp"
 )
 

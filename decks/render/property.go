@@ -1,6 +1,7 @@
 package render
 
 import (
+	"maps"
 	"strconv"
 	"strings"
 )
@@ -11,7 +12,12 @@ type setter func(c *computing, s, parent *style, value string)
 var properties map[string]setter
 
 func init() { //nolint:gochecknoinits // the table refers to functions that refer to the table
-	properties = map[string]setter{
+	properties = firstProperties()
+	maps.Copy(properties, otherProperties())
+}
+
+func firstProperties() map[string]setter {
+	return map[string]setter{
 		"align-items":           word(func(s *style) *string { return &s.items }),
 		"background":            setBackground,
 		"background-color":      setBackground,
@@ -41,47 +47,52 @@ func init() { //nolint:gochecknoinits // the table refers to functions that refe
 		"grid-template-columns": func(_ *computing, s, _ *style, v string) { s.columns = columnsOf(v) },
 		"height":                size(func(s *style) *length { return &s.height }),
 		"inset":                 func(c *computing, s, _ *style, v string) { c.four(&s.inset, v, s.fontSize) },
-		"justify-content":       word(func(s *style) *string { return &s.justify }),
-		"left":                  size(func(s *style) *length { return &s.inset[3] }),
-		"line-height":           setLineHeight,
-		"list-style":            func(_ *computing, s, _ *style, v string) { s.bullet = firstWord(v) },
-		"list-style-type":       word(func(s *style) *string { return &s.bullet }),
-		"margin":                func(c *computing, s, _ *style, v string) { c.four(&s.margin, v, s.fontSize) },
-		"margin-block":          pair(func(s *style) *[4]length { return &s.margin }, 0, 2),
-		"margin-inline":         pair(func(s *style) *[4]length { return &s.margin }, 3, 1),
-		"margin-inline-start":   size(func(s *style) *length { return &s.margin[3] }),
-		"padding-block":         pair(func(s *style) *[4]length { return &s.padding }, 0, 2),
-		"padding-inline":        pair(func(s *style) *[4]length { return &s.padding }, 3, 1),
-		"padding-inline-start":  size(func(s *style) *length { return &s.padding[3] }),
-		"border-inline-start":   func(c *computing, s, _ *style, v string) { c.borders(s, v, 3) },
-		"overflow":              func(_ *computing, s, _ *style, v string) { s.clip = v != "visible" },
-		"margin-bottom":         size(func(s *style) *length { return &s.margin[2] }),
-		"margin-left":           size(func(s *style) *length { return &s.margin[3] }),
-		"margin-right":          size(func(s *style) *length { return &s.margin[1] }),
-		"margin-top":            size(func(s *style) *length { return &s.margin[0] }),
-		"max-height":            size(func(s *style) *length { return &s.maxHeight }),
-		"max-width":             size(func(s *style) *length { return &s.maxWidth }),
-		"min-height":            size(func(s *style) *length { return &s.minHeight }),
-		"min-width":             size(func(s *style) *length { return &s.minWidth }),
-		"object-fit":            word(func(s *style) *string { return &s.fit }),
-		"opacity":               setOpacity,
-		"padding":               func(c *computing, s, _ *style, v string) { c.four(&s.padding, v, s.fontSize) },
-		"padding-bottom":        size(func(s *style) *length { return &s.padding[2] }),
-		"padding-left":          size(func(s *style) *length { return &s.padding[3] }),
-		"padding-right":         size(func(s *style) *length { return &s.padding[1] }),
-		"padding-top":           size(func(s *style) *length { return &s.padding[0] }),
-		"position":              word(func(s *style) *string { return &s.position }),
-		"right":                 size(func(s *style) *length { return &s.inset[1] }),
-		"text-align":            word(func(s *style) *string { return &s.align }),
-		"text-decoration":       setDecoration,
-		"text-decoration-line":  setDecoration,
-		"text-transform":        word(func(s *style) *string { return &s.transform }),
-		"top":                   size(func(s *style) *length { return &s.inset[0] }),
-		"vertical-align":        word(func(s *style) *string { return &s.valign }),
-		"visibility":            func(_ *computing, s, _ *style, v string) { s.hidden = v == "hidden" || v == "collapse" },
-		"white-space":           word(func(s *style) *string { return &s.space }),
-		"width":                 size(func(s *style) *length { return &s.width }),
-		"z-index":               func(_ *computing, s, _ *style, v string) { s.z, _ = strconv.Atoi(v) },
+	}
+}
+
+func otherProperties() map[string]setter {
+	return map[string]setter{
+		"justify-content":      word(func(s *style) *string { return &s.justify }),
+		"left":                 size(func(s *style) *length { return &s.inset[3] }),
+		"line-height":          setLineHeight,
+		"list-style":           func(_ *computing, s, _ *style, v string) { s.bullet = firstWord(v) },
+		"list-style-type":      word(func(s *style) *string { return &s.bullet }),
+		"margin":               func(c *computing, s, _ *style, v string) { c.four(&s.margin, v, s.fontSize) },
+		"margin-block":         pair(func(s *style) *[4]length { return &s.margin }, 0, 2),
+		"margin-inline":        pair(func(s *style) *[4]length { return &s.margin }, 3, 1),
+		"margin-inline-start":  size(func(s *style) *length { return &s.margin[3] }),
+		"padding-block":        pair(func(s *style) *[4]length { return &s.padding }, 0, 2),
+		"padding-inline":       pair(func(s *style) *[4]length { return &s.padding }, 3, 1),
+		"padding-inline-start": size(func(s *style) *length { return &s.padding[3] }),
+		"border-inline-start":  func(c *computing, s, _ *style, v string) { c.borders(s, v, 3) },
+		"overflow":             func(_ *computing, s, _ *style, v string) { s.clip = v != "visible" },
+		"margin-bottom":        size(func(s *style) *length { return &s.margin[2] }),
+		"margin-left":          size(func(s *style) *length { return &s.margin[3] }),
+		"margin-right":         size(func(s *style) *length { return &s.margin[1] }),
+		"margin-top":           size(func(s *style) *length { return &s.margin[0] }),
+		"max-height":           size(func(s *style) *length { return &s.maxHeight }),
+		"max-width":            size(func(s *style) *length { return &s.maxWidth }),
+		"min-height":           size(func(s *style) *length { return &s.minHeight }),
+		"min-width":            size(func(s *style) *length { return &s.minWidth }),
+		"object-fit":           word(func(s *style) *string { return &s.fit }),
+		"opacity":              setOpacity,
+		"padding":              func(c *computing, s, _ *style, v string) { c.four(&s.padding, v, s.fontSize) },
+		"padding-bottom":       size(func(s *style) *length { return &s.padding[2] }),
+		"padding-left":         size(func(s *style) *length { return &s.padding[3] }),
+		"padding-right":        size(func(s *style) *length { return &s.padding[1] }),
+		"padding-top":          size(func(s *style) *length { return &s.padding[0] }),
+		"position":             word(func(s *style) *string { return &s.position }),
+		"right":                size(func(s *style) *length { return &s.inset[1] }),
+		"text-align":           word(func(s *style) *string { return &s.align }),
+		"text-decoration":      setDecoration,
+		"text-decoration-line": setDecoration,
+		"text-transform":       word(func(s *style) *string { return &s.transform }),
+		"top":                  size(func(s *style) *length { return &s.inset[0] }),
+		"vertical-align":       word(func(s *style) *string { return &s.valign }),
+		"visibility":           func(_ *computing, s, _ *style, v string) { s.hidden = v == "hidden" || v == "collapse" },
+		"white-space":          word(func(s *style) *string { return &s.space }),
+		"width":                size(func(s *style) *length { return &s.width }),
+		"z-index":              func(_ *computing, s, _ *style, v string) { s.z, _ = strconv.Atoi(v) },
 	}
 }
 

@@ -5,7 +5,6 @@ package render
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -93,5 +92,3 @@ func number(s string) (float64, bool) {
 	f, err := strconv.ParseFloat(s, 64)
 	return f, err == nil && !math.IsNaN(f) && !math.IsInf(f, 0)
 }
-
-func px(f float64) string { return fmt.Sprintf("%gpx", f) }

@@ -64,19 +64,7 @@ func (l *layout) flex(b *box, in place) float64 {
 	if grow > 0 || free < 0 {
 		free = 0
 	}
-	x, between := 0.0, gap
-	switch count := float64(len(nodes)); {
-	case count == 0:
-	case b.style.justify == "center":
-		x = free / 2
-	case b.style.justify == "flex-end" || b.style.justify == "end":
-		x = free
-	case b.style.justify == "space-between" && count > 1:
-		between += free / (count - 1)
-	case b.style.justify == "space-around", b.style.justify == "space-evenly":
-		x = free / count / 2
-		between += free / count
-	}
+	x, between := justified(b.style.justify, free, gap, float64(len(nodes)))
 	height := 0.0
 	for i, n := range nodes {
 		s := styles[i]
@@ -89,6 +77,22 @@ func (l *layout) flex(b *box, in place) float64 {
 	height = max(height, in.height)
 	b.across(height, in.width)
 	return height
+}
+
+// justified is where the first of count members of a row begins, and what lies between two.
+func justified(how string, free, gap, count float64) (x, between float64) {
+	switch {
+	case count == 0:
+	case how == "center":
+		return free / 2, gap
+	case how == "flex-end" || how == "end":
+		return free, gap
+	case how == "space-between" && count > 1:
+		return 0, gap + free/(count-1)
+	case how == "space-around", how == "space-evenly":
+		return free / count / 2, gap + free/count
+	}
+	return 0, gap
 }
 
 // sized is a style whose border box has a width.
