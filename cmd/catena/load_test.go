@@ -188,23 +188,38 @@ func (x *bench) fillFloor(b *testing.B, f *floor, docs int) {
 	}
 }
 
-// fillCatena makes documents through operations, a few hundred in a transaction.
+// fillCatena makes documents through operations, a few hundred in a transaction and
+// several transactions at a time.
 func (x *bench) fillCatena(b *testing.B, a *app, docs int) {
 	b.Helper()
-	const batch = 500
-	for from := 0; from < docs; from += batch {
-		call := engine.Call{Op: "Bench.Fill", As: a.repo.System(), Params: map[string]any{"from": from, "count": min(batch, docs-from)}}
-		if from == 0 {
-			if err := a.engine.Swap(func(s *engine.Set) (*engine.Set, error) { return s.With([]engine.Op{fillOp}) }); err != nil {
-				b.Fatal(err)
-			}
-		}
-		r, err := a.engine.Run(b.Context(), call)
-		if err != nil {
-			b.Fatal(err)
-		}
-		x.catenaIDs = append(x.catenaIDs, r.Value.([]string)...)
+	const batch, importers = 500, 4
+	if err := a.engine.Swap(func(s *engine.Set) (*engine.Set, error) { return s.With([]engine.Op{fillOp}) }); err != nil {
+		b.Fatal(err)
 	}
+	var (
+		wg   sync.WaitGroup
+		next atomic.Int64
+		ids  = make([][]string, (docs+batch-1)/batch)
+	)
+	for range importers {
+		wg.Go(func() {
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= len(ids) {
+					return
+				}
+				params := map[string]any{"from": i * batch, "count": min(batch, docs-i*batch)}
+				r, err := a.engine.Run(b.Context(), engine.Call{Op: "Bench.Fill", As: a.repo.System(), Params: params})
+				if err != nil {
+					b.Error(err)
+					return
+				}
+				ids[i] = r.Value.([]string)
+			}
+		})
+	}
+	wg.Wait()
+	x.catenaIDs = append(x.catenaIDs, slices.Concat(ids...)...)
 }
 
 // load sends requests over conns connections and reports rate, p99 and CPU an answer.

@@ -166,7 +166,7 @@ func scaleSetting(b *testing.B) (dir string, docs int) {
 }
 
 // BenchmarkScaleImport imports CATENA_BENCH_DOCS (100,000) documents of 1 KB through the
-// engine, 500 in a transaction, each acknowledged when it is on disk.
+// engine, 500 in a transaction and four at a time, each acknowledged when it is on disk.
 func BenchmarkScaleImport(b *testing.B) {
 	dir, docs := scaleSetting(b)
 	for range b.N {

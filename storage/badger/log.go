@@ -20,6 +20,8 @@ const (
 	segmentHeader = 8 + 16 + 8 + 8 + 16 + 4
 	firstSegment  = 1 << 20
 	largeSegment  = 16 << 20
+	largeFrame    = 256 << 10
+	fewFrames     = 32
 	logSuffix     = ".log"
 	tempSuffix    = ".tmp"
 )
@@ -35,7 +37,10 @@ type redo struct {
 	chain  chain
 	at     int64 // where the next frame goes
 	size   int64
+	filled bool          // the present segment is of zeros where nothing is written
+	small  int           // frames in it that are not large
 	next   int64         // size of the next segment
+	fill   bool          // whether it is of zeros
 	spare  chan *os.File // a prepared segment, or nil if preparing one failed
 	making bool          // a spare is being prepared
 	buf    []byte        // a header
@@ -55,13 +60,16 @@ type segment struct {
 }
 
 func newRedo(dir string, store id, number uint64, c chain, last uint64, old []segment) *redo {
-	return &redo{dir: dir, store: store, number: number, chain: c, next: firstSegment, spare: make(chan *os.File, 1), last: last, synced: last, closed: old}
+	return &redo{dir: dir, store: store, number: number, chain: c, next: firstSegment, fill: true, spare: make(chan *os.File, 1), last: last, synced: last, closed: old}
 }
 
 // append writes a frame, whose first frameHeader bytes are free for its header. Unless
 // the log is strict, it is on disk only after sync.
 func (r *redo) append(b []byte, f *frame) error {
-	if r.file == nil || r.at+int64(len(b)) > r.size {
+	if len(b) < largeFrame {
+		r.small++
+	}
+	if r.file == nil || r.at+int64(len(b)) > r.size || !r.filled && r.small > fewFrames {
 		if err := r.rotate(int64(len(b)), f.first); err != nil {
 			return err
 		}
@@ -148,10 +156,12 @@ func (r *redo) rotate(need int64, first uint64) error {
 }
 
 // fresh returns a file for the next segment, the spare if it is long enough, and has
-// the next spare made in the background. A large frame gets a file of its own size.
+// the next spare made in the background, of zeros unless mostly large frames come: to
+// record new sizes costs those less than to write all twice. A frame that is larger
+// than segments gets a file of its own size.
 func (r *redo) fresh(need int64) (*os.File, int64, error) {
 	var file *os.File
-	size := r.next
+	size, filled := r.next, r.fill
 	if r.making {
 		file = <-r.spare
 		r.making = false
@@ -163,19 +173,22 @@ func (r *redo) fresh(need int64) (*os.File, int64, error) {
 	if file == nil {
 		var err error
 		size = max(size, need)
-		if file, err = r.makeSegment(r.tempPath(r.number+1), size, size == r.next); err != nil {
+		filled = size == r.next && r.fill
+		if file, err = r.makeSegment(r.tempPath(r.number+1), size, filled); err != nil {
 			return nil, 0, err
 		}
 	}
+	r.fill = need < largeFrame || r.small > fewFrames
+	r.filled, r.small = filled, 0
 	r.next = min(largeSegment, r.next*2)
 	r.making = true
-	go func(path string, size int64) {
-		f, err := r.makeSegment(path, size, true)
+	go func(path string, size int64, fill bool) {
+		f, err := r.makeSegment(path, size, fill)
 		if err != nil {
 			f = nil // the committer tries again and reports
 		}
 		r.spare <- f
-	}(r.tempPath(r.number+2), r.next)
+	}(r.tempPath(r.number+2), r.next, r.fill)
 	return file, size, nil
 }
 
