@@ -1,8 +1,6 @@
 package storage
 
 import (
-	"encoding/base64"
-	"encoding/json"
 	"slices"
 	"time"
 
@@ -75,9 +73,9 @@ func (t *Tx) appendEntry(e Entry) error {
 		e.Time = t.now
 	}
 	e.Logged = t.now
-	b, err := json.Marshal(e)
+	b, err := e.append(make([]byte, 0, 160))
 	if err != nil {
-		return fault.Invalid.Errorf("audit entry %s: %w", e.Event, err)
+		return err
 	}
 	if id, ok := parseID(e.DocID); ok {
 		if err := t.kv.Set(auditDocKey(id, e.Time, e.ID), nil); err != nil {
@@ -216,8 +214,8 @@ func (t *Tx) eachEntry(f EntryFilter, r kv.Range, fn func(moment []byte, e Entry
 			continue
 		}
 		var e Entry
-		if err := json.Unmarshal(value, &e); err != nil {
-			return fault.Internal.Errorf("audit record %s: %w", base64.RawURLEncoding.EncodeToString(moment), err)
+		if err := e.parse(value); err != nil {
+			return fault.Wrap(err, "audit record %x", moment)
 		}
 		if f.selects(&e) && !fn(moment, e) {
 			return nil

@@ -64,7 +64,14 @@ func (t *Tx) SetTrashed(d *Doc, trashed bool) (*Doc, error) {
 		return nil, fault.Limit.Errorf("document %s: more than %d documents below it", cur.Path(), t.repo.limits.TreeCopy)
 	}
 	if !trashed {
-		for up := cur.up; up != nil && up.flags&flagTrashed != 0; up = up.up {
+		for up := cur.up; up != nil; up = up.up {
+			n, err := t.node(up.id) // folders from the cache do not tell
+			if err != nil {
+				return nil, err
+			}
+			if n == nil || n.flags&flagTrashed == 0 {
+				break
+			}
 			ids = append(ids, up.id)
 		}
 	}

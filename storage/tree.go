@@ -63,13 +63,13 @@ func (c *treeCache) put(f *folder) {
 
 var epochKey = metaKey("epoch")
 
-// folderCache returns the cache to use; nil in a transaction that writes, which has to read
-// the rows it relies on.
+// folderCache returns the cache to use; nil once this transaction has changed a place
+// itself. One that writes guards the rows of the folders it takes from there.
 func (t *Tx) folderCache() (*treeCache, error) {
-	if t.cache != nil || t.kv.Writable() {
+	if t.cache != nil || t.placing {
 		return t.cache, nil
 	}
-	epoch, err := t.kv.Get(epochKey)
+	epoch, err := t.kv.Peek(epochKey)
 	if err != nil {
 		return nil, err
 	}
@@ -85,10 +85,30 @@ func (t *Tx) folderCache() (*treeCache, error) {
 	return cur, nil
 }
 
+// guard has the transaction fail if a folder known from the cache, or one above it,
+// meanwhile gets another place or access list.
+func (t *Tx) guard(f *folder) {
+	if !t.kv.Writable() {
+		return
+	}
+	for ; f != nil && t.folders[f.id] == nil; f = f.up {
+		t.kv.Guard(treeKey(f.id))
+		t.know(f)
+	}
+}
+
+// know keeps a folder for this transaction.
+func (t *Tx) know(f *folder) {
+	if t.folders == nil {
+		t.folders = map[docID]*folder{}
+	}
+	t.folders[f.id] = f
+}
+
 // stir starts a new epoch: a document that has or may have others below it was moved, renamed,
 // removed or given another access list.
 func (t *Tx) stir() error {
-	t.folders = nil
+	t.moved()
 	if t.stirred {
 		return nil
 	}
@@ -98,9 +118,12 @@ func (t *Tx) stir() error {
 	return t.kv.Set(epochKey, epoch)
 }
 
+// moved forgets folders known so far, after a place has changed.
+func (t *Tx) moved() { t.placing, t.cache, t.folders = true, nil, nil }
+
 // stirs is stir if d is a folder or has children.
 func (t *Tx) stirs(d *Doc) error {
-	t.folders = nil
+	t.moved()
 	if !d.IsFolder() {
 		some, err := t.anyChild(d.id)
 		if err != nil || !some {
@@ -124,6 +147,7 @@ func (t *Tx) folderAt(id docID, steps int) (*folder, error) {
 	}
 	if cache != nil {
 		if f := cache.get(id); f != nil {
+			t.guard(f)
 			return f, nil
 		}
 	}
@@ -145,14 +169,13 @@ func (t *Tx) folderAt(id docID, steps int) (*folder, error) {
 	if f.acl != (aclID{}) {
 		f.acls = append([]aclID{f.acl}, f.acls...)
 	}
-	if cache != nil && f.flags&flagFolder != 0 {
+	if written, _ := t.kv.Size(); cache != nil && written == 0 && f.flags&flagFolder != 0 {
 		cache.put(f)
-		return f, nil
+		if !t.kv.Writable() {
+			return f, nil
+		}
 	}
-	if t.folders == nil {
-		t.folders = map[docID]*folder{}
-	}
-	t.folders[id] = f
+	t.know(f)
 	return f, nil
 }
 
@@ -266,6 +289,7 @@ func (t *Tx) resolve(path string) (docID, error) {
 		last := segments[len(segments)-1]
 		if cut := len(path) - len(last) - 1; cache != nil && cut > 0 && path[cut] == '/' && path[cut+1:] == last {
 			if f := cache.at(path[:cut]); f != nil {
+				t.guard(f)
 				at, segments = f.id, segments[len(segments)-1:]
 			}
 		}

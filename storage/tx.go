@@ -26,6 +26,7 @@ type session struct {
 
 	cache   *treeCache          // what other transactions of the same epoch know of the tree
 	folders map[docID]*folder   // what this one knows
+	placing bool                // it changed the place of a document
 	stirred bool                // it moved, renamed or protected a folder
 	peeked  map[docID][2][]byte // rows of what proxies show, while a list is loaded
 	latest  map[docID][2]docID  // by live document: the newest version, the newest major one

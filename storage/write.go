@@ -130,6 +130,9 @@ func (t *Tx) recorded(before, d *Doc) error {
 
 // putPlace writes the rows that say where d is; before is nil for a new document.
 func (t *Tx) putPlace(before, d *Doc) error {
+	if before != nil {
+		t.moved()
+	}
 	if before != nil && (before.parent != d.parent || before.name != d.name) {
 		if err := t.kv.Delete(childNameKey(before.parent, before.name)); err != nil {
 			return err

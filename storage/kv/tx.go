@@ -65,6 +65,21 @@ func (t *Tx) Get(key []byte) ([]byte, error) {
 	return unseal(key, stored)
 }
 
+// Peek is Get for what the transaction's outcome does not rest on: it is not validated.
+func (t *Tx) Peek(key []byte) ([]byte, error) {
+	reads := len(t.reads)
+	v, err := t.Get(key)
+	t.reads = t.reads[:reads]
+	return v, err
+}
+
+// Guard has a key validated like one that was read.
+func (t *Tx) Guard(key []byte) {
+	if t.write {
+		t.reads = append(t.reads, key)
+	}
+}
+
 // GetMany is Get for several keys in one round trip; absent ones are nil.
 func (t *Tx) GetMany(keys [][]byte) ([][]byte, error) {
 	if err := t.usable(); err != nil {

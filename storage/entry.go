@@ -1,0 +1,95 @@
+package storage
+
+import (
+	"encoding/binary"
+	"encoding/json"
+
+	"catena/storage/fault"
+)
+
+// The bits of the second byte of an audit row, whose first is entryFormat.
+const (
+	entryDoc       = 1 << iota // about a document
+	entryOfDoc                 // of the category of documents
+	entryClient                // written by a client
+	entryExtended              // with an extended part
+	entryBelated               // logged at another time than it happened
+	entryCommented             // with a comment
+)
+
+const entryFormat = 1
+
+// append writes the entry as its row holds it.
+func (e *Entry) append(dst []byte) ([]byte, error) {
+	id, doc := parseID(e.DocID)
+	var bits byte
+	for i, on := range []bool{
+		doc, e.Category == documentCategory, e.Source == "client", len(e.Extended) > 0, !e.Logged.Equal(e.Time), e.Comment != "",
+	} {
+		if on {
+			bits |= 1 << i
+		}
+	}
+	dst = append(dst, entryFormat, bits)
+	dst = binary.AppendVarint(dst, e.ID)
+	dst = binary.AppendVarint(dst, e.Time.UnixMilli())
+	dst = appendText(appendText(dst, e.Event), e.User)
+	if doc {
+		dst = append(dst, id[:]...)
+		dst = appendText(appendText(appendText(dst, e.DocPath), e.DocType), e.DocState)
+	}
+	if bits&entryOfDoc == 0 {
+		dst = appendText(dst, e.Category)
+	}
+	if bits&entryBelated != 0 {
+		dst = binary.AppendVarint(dst, e.Logged.UnixMilli())
+	}
+	if bits&entryCommented != 0 {
+		dst = appendText(dst, e.Comment)
+	}
+	if bits&entryExtended == 0 {
+		return dst, nil
+	}
+	b, err := json.Marshal(e.Extended)
+	if err != nil {
+		return nil, fault.Invalid.Errorf("audit entry %s: %w", e.Event, err)
+	}
+	return append(dst, b...), nil
+}
+
+// parse reads what append wrote.
+func (e *Entry) parse(b []byte) error {
+	in := reader{b: b}
+	head := in.take(2)
+	if len(head) < 2 || head[0] != entryFormat {
+		return fault.Internal.Errorf("audit row: of unknown form")
+	}
+	bits := head[1]
+	*e = Entry{ID: in.varint(), Time: in.moment(), Event: in.text(), User: in.text(), Category: documentCategory, Source: "server"}
+	if bits&entryDoc != 0 {
+		e.DocID, e.DocPath, e.DocType, e.DocState = in.id().String(), in.text(), in.text(), in.text()
+	}
+	if bits&entryOfDoc == 0 {
+		e.Category = in.text()
+	}
+	if bits&entryClient != 0 {
+		e.Source = "client"
+	}
+	e.Logged = e.Time
+	if bits&entryBelated != 0 {
+		e.Logged = in.moment()
+	}
+	if bits&entryCommented != 0 {
+		e.Comment = in.text()
+	}
+	if bits&entryExtended != 0 && !in.bad {
+		if err := json.Unmarshal(in.b, &e.Extended); err != nil {
+			return fault.Internal.Errorf("audit row: %w", err)
+		}
+		in.b = nil
+	}
+	if in.bad || len(in.b) > 0 {
+		return fault.Internal.Errorf("audit row: cut short")
+	}
+	return nil
+}
