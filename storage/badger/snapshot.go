@@ -125,7 +125,26 @@ type cursor struct {
 	left       int // rows still wanted, negative for all
 	begun      bool
 	key, value []byte
+	chunk      []byte // room for the next rows
+	size       int    // of the last chunk
 	err        error
+}
+
+// The sizes of the chunks that a cursor keeps its rows in: few rows need little.
+const (
+	firstChunk   = 256
+	largestChunk = 16 << 10
+)
+
+// room returns a slice of n bytes for a row.
+func (c *cursor) room(n int) []byte {
+	if n > len(c.chunk) {
+		c.size = max(n, min(largestChunk, max(firstChunk, 4*c.size)))
+		c.chunk = make([]byte, c.size)
+	}
+	b := c.chunk[:n:n]
+	c.chunk = c.chunk[n:]
+	return b
 }
 
 // Next moves to the next row.
@@ -155,11 +174,12 @@ func (c *cursor) Next() (ok bool) {
 		c.left--
 	}
 	if c.r.KeysOnly {
-		c.key = bytes.Clone(key)
+		c.key = c.room(len(key))
+		copy(c.key, key)
 		return true
 	}
 	if err := item.Value(func(v []byte) error {
-		b := make([]byte, len(key)+len(v))
+		b := c.room(len(key) + len(v))
 		n := copy(b, key)
 		copy(b[n:], v)
 		c.key, c.value = b[:n:n], b[n:]
