@@ -1,6 +1,8 @@
 package storage
 
 import (
+	"github.com/google/uuid"
+
 	"catena/storage/fault"
 )
 
@@ -103,8 +105,19 @@ func (t *Tx) setPlace(d *Doc, up *folder, name string) (err error) {
 	return nil
 }
 
+// timedID returns a UUID that begins with the time. Rows of documents made together then
+// lie together: the store sorts, merges and reads fewer of its blocks than with random
+// ones. It is no secret.
+func timedID() string {
+	id, err := uuid.NewV7()
+	if err != nil {
+		return uuid.NewString()
+	}
+	return id.String()
+}
+
 func (t *Tx) newDocID() (docID, error) {
-	text := t.repo.newID()
+	text := t.repo.newDocID()
 	id, ok := parseID(text)
 	if !ok || id == none {
 		return none, fault.Internal.Errorf("document id %q: not a UUID", text)

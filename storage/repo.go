@@ -34,7 +34,7 @@ type Config struct {
 	Directories *directory.Registry
 	Log         *slog.Logger
 	Clock       func() time.Time // nil: time.Now
-	NewID       func() string    // nil: random UUID (version 4)
+	NewID       func() string    // nil: UUIDs, random or for documents ordered by time
 	Limits      Limits
 
 	Secret         []byte        // of which every other secret is made; nil: one kept in the store
@@ -100,6 +100,7 @@ type Repo struct {
 	log         *slog.Logger
 	clock       func() time.Time
 	newID       func() string
+	newDocID    func() string
 	limits      Limits
 	grace       time.Duration
 
@@ -139,15 +140,16 @@ func Open(ctx context.Context, c Config, adminPassword string) (*Repo, error) {
 	if c.Clock == nil {
 		c.Clock = time.Now
 	}
+	newDocID := c.NewID
 	if c.NewID == nil {
-		c.NewID = uuid.NewString
+		c.NewID, newDocID = uuid.NewString, timedID
 	}
 	if c.BlobGrace == 0 {
 		c.BlobGrace = 24 * time.Hour
 	}
 	r := &Repo{
 		name: c.Name, db: c.DB, blobs: c.Blobs, types: c.Types, log: c.Log, clock: c.Clock,
-		newID: c.NewID, limits: c.Limits.orDefault(), grace: c.BlobGrace,
+		newID: c.NewID, newDocID: newDocID, limits: c.Limits.orDefault(), grace: c.BlobGrace,
 	}
 	if r.directories = c.Directories; r.directories == nil {
 		var err error
