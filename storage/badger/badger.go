@@ -83,6 +83,8 @@ type store struct {
 	pending pending
 	hot     hot
 
+	releases atomic.Uint64 // of pages so far
+
 	pause  sync.Mutex // held during a checkpoint
 	failed atomic.Pointer[failure]
 	full   atomic.Pointer[failure] // the disk is

@@ -3,7 +3,6 @@ package badger
 import (
 	"bufio"
 	"bytes"
-	"fmt"
 	"os"
 	"strconv"
 	"strings"
@@ -13,7 +12,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// release gives back the mapped pages of tables when there are more than the goal.
+// release gives back mapped pages when there are more than the goal: those of every
+// second table, not the same each time, so that not all that is read has to be found
+// again. A goal of zero is all tables.
 func (s *store) release(goal int) (err error) {
 	if n, err := residentFiles(); err != nil || n < goal {
 		return err
@@ -25,8 +26,9 @@ func (s *store) release(goal int) (err error) {
 	it := txn.NewIterator(badger.IteratorOptions{AllVersions: true})
 	defer it.Close() // it keeps the tables of its moment, and so their mappings
 	held := map[string]bool{}
-	for name := range s.tableNames() {
-		held[name] = before[name]
+	round := s.releases.Add(1)
+	for name, id := range s.tableNames() {
+		held[name] = before[name] == id && (goal == 0 || (id^round)&1 == 0)
 	}
 	f, err := os.Open("/proc/self/maps")
 	if err != nil {
@@ -39,7 +41,7 @@ func (s *store) release(goal int) (err error) {
 			continue
 		}
 		var from, to uintptr
-		if _, err := fmt.Sscanf(lines.Text(), "%x-%x", &from, &to); err != nil {
+		if from, to, err = mapping(lines.Bytes()); err != nil {
 			return err
 		}
 		// The pages are of a shared mapping: what is read next comes from the cache.
@@ -50,11 +52,23 @@ func (s *store) release(goal int) (err error) {
 	return lines.Err()
 }
 
-// tableNames are the files of the tables in use.
-func (s *store) tableNames() map[string]bool {
-	names := map[string]bool{}
+// mapping reads the addresses that a line of the list of mappings begins with.
+func mapping(line []byte) (from, to uintptr, err error) {
+	span, _, _ := bytes.Cut(line, []byte(" "))
+	a, b, _ := bytes.Cut(span, []byte("-"))
+	lo, err := strconv.ParseUint(string(a), 16, 64)
+	if err != nil {
+		return 0, 0, err
+	}
+	hi, err := strconv.ParseUint(string(b), 16, 64)
+	return uintptr(lo), uintptr(hi), err
+}
+
+// tableNames are the files of the tables in use, with their numbers.
+func (s *store) tableNames() map[string]uint64 {
+	names := map[string]uint64{}
 	for _, t := range s.db.Tables() {
-		names[table.NewFilename(t.ID, s.mapped)] = true
+		names[table.NewFilename(t.ID, s.mapped)] = t.ID
 	}
 	return names
 }
