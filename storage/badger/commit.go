@@ -122,15 +122,16 @@ func (s *store) lead() {
 	g := s.gather(s.queue.take())
 	err := errors.New("the commit was broken off")
 	defer func() {
-		if err != nil {
+		if err != nil && s.failed.Load() == nil {
 			s.fail(fault.Unavailable.Errorf("log: %w", err), false)
-			err = s.failed.Load().err
+		}
+		if failed := s.failed.Load(); err != nil {
+			err = failed.err
 		}
 		s.queue.pass()
 		g.answer(err)
 	}()
-	if failed := s.failed.Load(); failed != nil {
-		err = failed.err
+	if s.failed.Load() != nil {
 		return
 	}
 	if len(g.requests) == 0 {
