@@ -177,7 +177,7 @@ func (s *store) prepare() (unchecked []string, err error) {
 		}
 		var id id
 		_, _ = rand.Read(id[:])
-		s.state = &state{Format: 1, ID: hex.EncodeToString(id[:])}
+		s.state = &state{Format: stateFormat, ID: hex.EncodeToString(id[:])}
 		return nil, s.state.write(s.dir)
 	}
 	if !s.state.Live {

@@ -17,6 +17,10 @@ import (
 // stateName is the file that says what must be found beside it.
 const stateName = "STATE"
 
+// stateFormat changes with what the files hold, with the size of memtables too: Badger
+// does not open a larger one after a crash.
+const stateFormat = 2
+
 // state is what the last checkpoint knew.
 type state struct {
 	Format     int      `json:"format"`
@@ -53,8 +57,8 @@ func readState(dir string) (*state, error) {
 	if string(sum) != checkLine(line) || json.Unmarshal(line, s) != nil {
 		return nil, corrupt("store %s: %s is damaged", dir, stateName)
 	}
-	if s.Format != 1 {
-		return nil, fault.Unavailable.Errorf("store %s: written by a newer version, format %d", dir, s.Format)
+	if s.Format != stateFormat {
+		return nil, fault.Unavailable.Errorf("store %s: written by another version, format %d, not %d", dir, s.Format, stateFormat)
 	}
 	return s, nil
 }
