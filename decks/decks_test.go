@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"sync"
 	"testing"
 	"time"
 
@@ -24,7 +25,13 @@ func newService(t testing.TB) *service {
 	log := slog.New(slog.DiscardHandler)
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	repo := storagetest.Open(t, func(c *storage.Config) {
-		c.Clock = func() time.Time { at = at.Add(time.Second); return at }
+		var mu sync.Mutex
+		c.Clock = func() time.Time {
+			mu.Lock()
+			defer mu.Unlock()
+			at = at.Add(time.Second)
+			return at
+		}
 	})
 	Listen(repo)
 	err := repo.Update(context.Background(), repo.System(), func(tx *storage.Tx) error {

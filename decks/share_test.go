@@ -1,0 +1,128 @@
+package decks
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+// shared is a service with a deck of alice's and a link to it.
+func shared(t *testing.T, fields string) (s *service, token string) {
+	t.Helper()
+	s = newService(t)
+	s.do("alice", "Deck.Create", `{"title":"a","data":"<section>x<aside class=notes>secret</aside></section>"}`)
+	made := s.do("alice", "Deck.CreateShareLink", `{"deck_id":1,"fields":`+fields+`}`)
+	return s, strings.TrimPrefix(made["data"].(map[string]any)["url"].(string), "/share/")
+}
+
+func TestShareTries(t *testing.T) {
+	s, token := shared(t, `{"password":"right"}`)
+	open := func(password string) any {
+		return s.do("bob", "Deck.OpenShare", fmt.Sprintf(`{"token":%q,"password":%q}`, token, password))["locked"]
+	}
+	for range maxTries {
+		if got := open("wrong"); got != "wrong_password" {
+			t.Fatalf("wrong password: %v", got)
+		}
+	}
+	if got := open("right"); got != "too_many_tries" {
+		t.Errorf("after %d wrong ones: %v", maxTries, got)
+	}
+	for range 120 { // each lookup takes a second of the test's clock
+		if got := open("right"); got == nil {
+			return
+		}
+	}
+	t.Error("a right password is never taken again")
+}
+
+func TestShareEnds(t *testing.T) {
+	ends := map[string]func(s *service){
+		"trashed": func(s *service) { s.do("alice", "Deck.Trash", `{"id":1}`) },
+		"revoked": func(s *service) { s.do("alice", "Deck.RevokeShareLink", `{"deck_id":1,"id":1}`) },
+		"plan": func(s *service) {
+			if err := s.Repo().Update(context.Background(), s.System(), func(tx *storage.Tx) error {
+				u, err := tx.User("alice")
+				if err == nil {
+					u.AccountType = "free"
+					err = tx.SaveUser(u, "")
+				}
+				return err
+			}); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"deleted": func(s *service) {
+			if err := s.Repo().Update(context.Background(), s.System(), func(tx *storage.Tx) error {
+				d, err := tx.Doc("/decks/alice/a")
+				if err == nil {
+					err = tx.Delete(d)
+				}
+				return err
+			}); err != nil {
+				t.Fatal(err)
+			}
+		},
+	}
+	for name, end := range ends {
+		t.Run(name, func(t *testing.T) {
+			s, token := shared(t, `{}`)
+			if got := s.do("bob", "Deck.OpenShare", `{"token":"`+token+`"}`); got["data"] == nil || strings.Contains(fmt.Sprint(got), "secret") {
+				t.Fatalf("before: %v", got)
+			}
+			end(s)
+			if got, err := s.try("bob", "Deck.OpenShare", `{"token":"`+token+`"}`); !fault.Is(err, fault.NotFound) {
+				t.Errorf("after: %v %v", got, err)
+			}
+		})
+	}
+	s, token := shared(t, `{"expires_at":"2026-01-02T03:05:30Z"}`)
+	for range 200 {
+		if _, err := s.try("bob", "Deck.OpenShare", `{"token":"`+token+`"}`); err != nil {
+			if !strings.Contains(err.Error(), "has expired") {
+				t.Errorf("expired: %v", err)
+			}
+			return
+		}
+	}
+	t.Error("the link does not expire")
+}
+
+// TestFirstView opens a link many times at once: the owner hears of it once.
+func TestFirstView(t *testing.T) {
+	s, token := shared(t, `{"notify_on_view":true}`)
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			if _, err := s.try("bob", "Deck.OpenShare", `{"token":"`+token+`","count":true}`); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	list := s.do("alice", "Deck.ListShareLinks", `{"deck_id":1}`)["data"].([]any)[0].(map[string]any)
+	if list["view_count"] != int64(8) {
+		t.Errorf("views: %v", list["view_count"])
+	}
+	if notices := s.do("alice", "Deck.ListNotices", `{}`)["data"].([]any); len(notices) != 1 {
+		t.Errorf("notices: %v", notices)
+	}
+}
+
+func TestWithoutNotes(t *testing.T) {
+	for src, want := range map[string]string{
+		`<section data-notes="n" id="a">x<aside class="notes">n<aside>m</aside></aside>y</section>`:                           `<section id="a">xy</section>`,
+		`<section><aside class="box">kept</aside></section>`:                                                                  `<section><aside class="box">kept</aside></section>`,
+		"<section data-markdown>a\nNote: n\nm\n---\nb</section>":                                                              "<section data-markdown>a\n---\nb</section>",
+		"<section data-markdown><script type=\"text/template\">a\nnotes: n\n</script></section><section>Note: kept</section>": "<section data-markdown><script type=\"text/template\">a\n</script></section><section>Note: kept</section>",
+	} {
+		if got := withoutNotes(src); got != want {
+			t.Errorf("%s:\ngot  %s\nwant %s", src, got, want)
+		}
+	}
+}
