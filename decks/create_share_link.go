@@ -2,12 +2,6 @@ package decks
 
 import (
 	"errors"
-	"maps"
-	"slices"
-	"strings"
-	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"catena/engine"
 	"catena/storage"
@@ -73,73 +67,4 @@ func (p createShareLinkParams) run(c *engine.Ctx, _ engine.Void) (map[string]any
 
 func (l *link) save(c *engine.Ctx, d *storage.Doc) error {
 	return c.Tx.Table(linkTable).Put(linkKey(d.ID(), l.ID), l)
-}
-
-// merge moves what stands in Fields to the fields themselves.
-func (p *createShareLinkParams) merge() (errs []error) {
-	for _, name := range slices.Sorted(maps.Keys(p.Fields)) {
-		if err := p.take(name, p.Fields[name]); err != nil {
-			errs = append(errs, err)
-		}
-	}
-	return errs
-}
-
-func (p *createShareLinkParams) take(name string, value any) error {
-	texts := map[string]*string{"name": &p.Name, "password": &p.Password, "expires_at": &p.Expires}
-	switch into := texts[name]; {
-	case into != nil && value == nil && name != "name":
-		return nil
-	case into != nil:
-		s, ok := value.(string)
-		if !ok {
-			return invalid(name, "invalid_type", "%s: is not text", name)
-		}
-		if *into = s; name == "expires_at" && s == "" {
-			return invalid(name, "invalid_value", "expires_at: is empty; null stands for never")
-		}
-	case name == "notify_on_view":
-		b, ok := value.(bool)
-		if !ok {
-			return invalid(name, "invalid_type", "%s: is neither true nor false", name)
-		}
-		p.Notify = b
-	case linkFields[name]:
-		return invalid(name, "read_only_field", "%s: is read-only", name)
-	default:
-		return unknownField(name, "share link")
-	}
-	return nil
-}
-
-// linkFields are the fields of a link that are not for writing.
-var linkFields = words("id deck_id url urls password_protected expired view_count first_viewed_at created_at")
-
-const maxPassword = 1024
-
-// check makes a link of the parameters, or reports everything that is wrong with them.
-func (p *createShareLinkParams) check(c *engine.Ctx) (l *link, errs []error) {
-	switch n := utf8.RuneCountInString(p.Name); {
-	case strings.TrimSpace(p.Name) == "":
-		errs = append(errs, invalid("name", "too_short", "name: is empty"))
-	case n > maxTitle:
-		errs = append(errs, invalid("name", "too_long", "name: %d characters, limit %d", n, maxTitle))
-	case strings.ContainsFunc(p.Name, unicode.IsControl):
-		errs = append(errs, invalid("name", "invalid_text", "name: control characters are not allowed"))
-	}
-	if len(p.Password) > maxPassword {
-		errs = append(errs, invalid("password", "too_long", "password: %d bytes, limit %d", len(p.Password), maxPassword))
-	}
-	var expires time.Time
-	if p.Expires != "" {
-		at, err := instant("expires_at", p.Expires)
-		if err == nil && !at.After(c.Now) {
-			err = invalid("expires_at", "out_of_range", "expires_at: is past")
-		}
-		if err != nil {
-			errs = append(errs, err)
-		}
-		expires = at
-	}
-	return &link{Owner: c.As.Name, Name: p.Name, Nonce: c.NewID(), Notify: p.Notify, Created: c.Now, Expires: expires}, errs
 }

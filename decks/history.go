@@ -5,7 +5,6 @@ import (
 
 	"catena/engine"
 	"catena/storage"
-	"catena/storage/fault"
 )
 
 var history = engine.Op{
@@ -71,46 +70,6 @@ func (p keepVersionParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, er
 		return nil, err
 	}
 	return map[string]any{"data": shapeVersion(v)}, nil
-}
-
-var restore = engine.Op{
-	Name: "Deck.Restore", Label: "Restore Deck", Category: category,
-	Doc: "Gives one of the caller's decks the content and looks of a kept version, and returns it with all its fields. What it was is kept as a " +
-		"version; its address and who may see it stay.",
-	Run: engine.On(restoreParams.run),
-}
-
-type restoreParams struct {
-	ID      int64  `json:"id" doc:"Number of the deck."`
-	Version string `json:"version" doc:"Version, for example 0.2."`
-	view
-}
-
-func (p restoreParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
-	if _, err := p.set(); err != nil {
-		return nil, err
-	}
-	d, err := find(c, p.ID, false)
-	if err != nil {
-		return nil, err
-	}
-	all, err := c.Tx.Versions(d)
-	if err != nil {
-		return nil, err
-	}
-	for _, v := range all {
-		if v.VersionLabel() != p.Version {
-			continue
-		}
-		if d, err = c.Tx.Restore(v, storage.RestoreOptions{Keep: true, CheckOut: true}); err != nil {
-			return nil, err
-		}
-		if err := c.Tx.Fire("deck.updated", d, map[string]any{"deck": p.ID, "restored": p.Version}); err != nil {
-			return nil, err
-		}
-		return p.result(c, d, true, nil)
-	}
-	return nil, fault.NotFound.Errorf("version %.20s of deck %d: does not exist", p.Version, p.ID)
 }
 
 const keptApart = 15 * time.Minute

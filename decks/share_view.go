@@ -3,7 +3,6 @@ package decks
 import (
 	"encoding/json"
 	"fmt"
-	"net/url"
 	"strings"
 	"time"
 
@@ -26,19 +25,7 @@ type viewRow struct {
 	Agent, Referrer string `json:",omitempty"`
 }
 
-// notice tells an owner that a link was first used.
-type notice struct {
-	ID         int64
-	Event      string
-	Deck, Link int64
-	Title      string // of the deck then
-	Name       string // of the link
-	At         time.Time
-}
-
 func viewKey(doc string, id, view int64) string { return fmt.Sprintf("%s/%019d/%019d", doc, id, view) }
-
-func noticePrefix(owner string) string { return url.PathEscape(owner) + "/" }
 
 // bots are parts of the names of programs that open links by themselves.
 var bots = []string{
@@ -87,36 +74,6 @@ func (p openShareParams) count(c *engine.Ctx, d *storage.Doc, l *link) error {
 		return err
 	}
 	return l.notify(c, d, p.Base)
-}
-
-// notify leaves the owner a notice and, if there is an address, sends mail.
-func (l *link) notify(c *engine.Ctx, d *storage.Doc, base string) error {
-	n := notice{Event: "share_link.first_viewed", Deck: number(d), Link: l.ID, Title: d.Title(), Name: l.Name, At: c.Now}
-	var err error
-	if n.ID, err = c.Tx.Next("deck-notices"); err != nil {
-		return err
-	}
-	notices := c.Tx.Table(noticeTable)
-	prefix := noticePrefix(l.Owner)
-	count := 0
-	for key := range notices.Scan(prefix, prefix+"~", true, keptNotices+10) {
-		if count++; count >= keptNotices {
-			if err := notices.Delete(key); err != nil {
-				return err
-			}
-		}
-	}
-	if err := notices.Put(prefix+fmt.Sprintf("%019d", n.ID), n); err != nil {
-		return err
-	}
-	_, err = c.Tx.SendMail(storage.Mail{
-		To:      []string{"user:" + l.Owner},
-		Subject: fmt.Sprintf("%q was opened through a share link", d.Title()),
-		Text: fmt.Sprintf("Your deck %q was viewed for the first time through the share link %q, on %s.\n\n%s\n",
-			d.Title(), l.Name, c.Now.Format(time.RFC1123), view{Base: base}.address(l.Owner, d)),
-		Doc: d.ID(),
-	})
-	return err
 }
 
 func short(s string) string {

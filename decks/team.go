@@ -1,14 +1,11 @@
 package decks
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/url"
-	"slices"
 	"strconv"
 	"time"
 
-	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
 )
@@ -96,98 +93,4 @@ func (t *team) whole(tx *storage.Tx, base string) (map[string]any, error) {
 	}
 	out["members"] = members
 	return out, nil
-}
-
-// leads reports whether somebody looks after a team: an administrator, the team's owner or one
-// of its admins.
-func leads(c *engine.Ctx, id int64) (bool, error) {
-	if c.As.Admin {
-		return true, nil
-	}
-	u, err := c.Tx.User(c.As.Name)
-	if err != nil {
-		return false, err
-	}
-	return u.TeamID == id && (u.TeamRole == "owner" || u.TeamRole == "admin"), nil
-}
-
-// led returns the team of a number for those who look after it; for others it does not exist.
-func led(c *engine.Ctx, id int64) (*team, error) {
-	ok, err := leads(c, id)
-	if err != nil {
-		return nil, err
-	}
-	if !ok {
-		return nil, fault.NotFound.Errorf("team %d: does not exist", id)
-	}
-	return readTeam(c.Tx, id)
-}
-
-// lead returns the team that the caller is owner or admin of.
-func lead(c *engine.Ctx) (*storage.User, error) {
-	u, err := c.Tx.User(c.As.Name)
-	if err == nil && (u.TeamID == 0 || u.TeamRole != "owner" && u.TeamRole != "admin") {
-		err = fault.Denied.Errorf("team decks: only owners and admins of a team list them").WithCode("team_role_required")
-	}
-	return u, err
-}
-
-// teamHomes returns the folders of the members' decks.
-func teamHomes(c *engine.Ctx, id int64) (ids []any, err error) {
-	g, err := c.Tx.Group(teamGroup(id))
-	if err != nil {
-		return nil, err
-	}
-	tx := asSystem(c.Tx)
-	for _, name := range g.Users[:min(len(g.Users), maxMembers)] {
-		folder, err := homeOf(tx, name)
-		if err != nil {
-			return nil, err
-		}
-		if folder != nil {
-			ids = append(ids, folder.ID())
-		}
-	}
-	return ids, nil
-}
-
-// checkTeam reports what is wrong with a team's fields.
-func checkTeam(name, period string) error {
-	f := fields{Title: &name}
-	for _, err := range f.check() {
-		return invalid("name", "invalid_value", "name: %d characters, 1 to %d expected, without control characters: %v", len(name), maxTitle, err)
-	}
-	if !slices.Contains([]string{"", "none", "monthly", "yearly"}, period) {
-		return invalid("billing_period", "invalid_value", "billing_period: %.40q is none of none, monthly, yearly", period)
-	}
-	return nil
-}
-
-// freeTeamSlug returns a slug that no team has.
-func freeTeamSlug(tx *storage.Tx, name string, self int64) (string, error) {
-	base := slugOf(name)
-	slug := base
-	for n := 2; n < 1000; n++ {
-		var id int64
-		ok, err := tx.Table(slugTable).Get(slug, &id)
-		if err != nil || !ok || id == self {
-			return slug, err
-		}
-		slug = base + "-" + strconv.Itoa(n)
-	}
-	return "", fault.Conflict.Errorf("slug %s: is taken", base)
-}
-
-// eachTeam walks all teams in the order of their numbers.
-func eachTeam(tx *storage.Tx, fn func(*team) error) error {
-	for _, raw := range tx.Table(teamTable).Scan("", "", false, maxTeams) {
-		t := &team{}
-		if err := json.Unmarshal(raw, t); err != nil {
-			return fault.Internal.Errorf("team: %w", err)
-		}
-		if err := fn(t); err != nil {
-			return err
-		}
-	}
-	return nil
 }

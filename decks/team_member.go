@@ -2,7 +2,6 @@ package decks
 
 import (
 	"slices"
-	"strings"
 
 	"catena/engine"
 	"catena/storage"
@@ -92,68 +91,4 @@ func (t *team) put(tx *storage.Tx, name, role string) error {
 		u.Groups = append(u.Groups, group)
 	}
 	return tx.SaveUser(u, "")
-}
-
-var removeMember = engine.Op{
-	Name: "Team.RemoveMember", Label: "Remove Team Member", Category: category,
-	Doc: "Takes a user out of a team. The account becomes a free one, and decks that were for the team are for the user alone.",
-	Run: engine.On(removeMemberParams.run),
-}
-
-type removeMemberParams struct {
-	ID       int64  `json:"id" doc:"Number of the team."`
-	Username string `json:"username" doc:"Name of the user."`
-}
-
-func (p removeMemberParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
-	t, err := led(c, p.ID)
-	if err != nil {
-		return nil, err
-	}
-	u, err := c.Tx.User(p.Username)
-	if err != nil {
-		return nil, err
-	}
-	if u.TeamID != t.ID {
-		return nil, fault.NotFound.Errorf("user %s: is not in team %d", p.Username, p.ID)
-	}
-	if err := mayChange(c, t, u, u.TeamRole); err != nil {
-		return nil, err
-	}
-	tx := asSystem(c.Tx)
-	if err := t.drop(tx, u); err != nil {
-		return nil, err
-	}
-	data, err := t.whole(tx, "")
-	return map[string]any{"data": data}, err
-}
-
-// drop takes a user and the user's decks out of the team.
-func (t *team) drop(tx *storage.Tx, u *storage.User) error {
-	group := teamGroup(t.ID)
-	u.TeamID, u.TeamRole, u.AccountType, u.BillingPeriod = 0, "", "free", "none"
-	u.Groups = slices.DeleteFunc(u.Groups, func(g string) bool { return strings.EqualFold(g, group) })
-	if err := tx.SaveUser(u, ""); err != nil {
-		return err
-	}
-	folder, err := homeOf(tx, u.Username)
-	if err != nil || folder == nil {
-		return err
-	}
-	for {
-		page, err := tx.Query("SELECT * FROM Deck WHERE ecm:parentId = ?"+live+" AND deck:visibility = 'team'", storage.QueryOptions{
-			Args: []any{folder.ID()}, PageOptions: storage.PageOptions{Limit: maxPerPage, CountLimit: -1},
-		})
-		if err != nil || len(page.Docs) == 0 {
-			return err
-		}
-		for _, d := range page.Docs {
-			if err := d.Set("deck:visibility", "self"); err != nil {
-				return err
-			}
-			if _, err := tx.Save(d, storage.SaveOptions{}); err != nil {
-				return err
-			}
-		}
-	}
 }

@@ -1,0 +1,44 @@
+package decks
+
+import (
+	"strings"
+	"time"
+
+	"catena/engine"
+	"catena/storage"
+)
+
+// shape is a link as the service shows it to its owner.
+func (l *link) shape(c *engine.Ctx, v view, d *storage.Doc) map[string]any {
+	address := v.Base + "/share/" + l.token(c.Tx, d.ID())
+	return map[string]any{
+		"id":                 l.ID,
+		"deck_id":            number(d),
+		"name":               l.Name,
+		"url":                address,
+		"urls":               map[string]any{"default": address, "fullscreen": address + "/fullscreen"},
+		"password_protected": l.Password != "",
+		"expires_at":         stampOrNone(l.Expires),
+		"expired":            l.expired(c.Now),
+		"notify_on_view":     l.Notify,
+		"view_count":         l.Views,
+		"first_viewed_at":    stampOrNone(l.FirstViewed),
+		"created_at":         stamp(l.Created),
+	}
+}
+
+func stampOrNone(at time.Time) any {
+	if at.IsZero() {
+		return nil
+	}
+	return stamp(at)
+}
+
+// instant reads a moment with its zone.
+func instant(field, text string) (time.Time, error) {
+	at, err := time.Parse(time.RFC3339Nano, strings.ToUpper(strings.TrimSpace(text)))
+	if err != nil {
+		return at, invalid(field, "invalid_value", "%s: %.40q is no moment with a zone, as 2030-01-31T12:00:00Z is", field, text)
+	}
+	return at.UTC().Truncate(time.Millisecond), nil
+}

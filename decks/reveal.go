@@ -1,0 +1,59 @@
+package decks
+
+import (
+	"net/url"
+	"strings"
+
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+// reveal gives others the right to read a deck, as its visibility says.
+func reveal(tx *storage.Tx, d *storage.Doc, visibility string) error {
+	var entries []storage.ACE
+	switch visibility {
+	case "all":
+		entries = []storage.ACE{{User: "Everyone", Permission: "Read", Granted: true}}
+	case "team":
+		u, err := tx.User(ownerName(tx, d))
+		if err != nil {
+			return err
+		}
+		if u.AccountType != "team" || u.TeamID == 0 {
+			return errNoTeam()
+		}
+		entries = []storage.ACE{{User: teamGroup(u.TeamID), Permission: "Read", Granted: true}}
+	}
+	_, err := tx.SetACL(d, "visibility", entries)
+	return err
+}
+
+func errNoTeam() error {
+	return fault.Denied.Errorf("visibility team: only team accounts have it").In("visibility").WithCode("plan_required")
+}
+
+// ownerName is whose deck a document is: the folder's it is in, or of a deck somewhere else
+// whoever made it.
+func ownerName(tx *storage.Tx, d *storage.Doc) string {
+	name, ok := strings.CutPrefix(d.Path(), "/"+homes+"/")
+	folder, _, inside := strings.Cut(name, "/")
+	if user, err := url.PathUnescape(folder); ok && inside && err == nil {
+		return user
+	}
+	return or(prop[string](d, "dc:creator"), tx.Principal().Name)
+}
+
+// forget removes the share links of a deck that is gone.
+func forget(tx *storage.Tx, d *storage.Doc) error {
+	tx = asSystem(tx)
+	for _, raw := range tx.Table(linkTable).Scan(d.ID()+"/", d.ID()+"0", false, maxLinks) {
+		l, err := readRow[link](raw)
+		if err == nil {
+			err = l.remove(tx, d)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
