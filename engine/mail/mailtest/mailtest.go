@@ -32,7 +32,7 @@ type Sink struct {
 // Start runs a server until the test ends.
 func Start(t testing.TB) *Sink {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func (s *Sink) serve() {
 			return
 		}
 		s.serving.Go(func() {
-			defer c.Close()
+			defer func() { _ = c.Close() }()
 			s.talk(c)
 		})
 	}
