@@ -49,7 +49,6 @@ type group struct {
 	requests []*request
 	losers   []*request
 	first    uint64
-	bytes    int
 }
 
 // reserved begins keys that Badger keeps for itself.
