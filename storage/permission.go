@@ -294,3 +294,9 @@ func firstError(errs ...error) error {
 	}
 	return nil
 }
+
+// Implies reports whether holding one permission means holding another.
+func Implies(held, asked string) bool {
+	all := permissions[asked]
+	return held == asked || held == "Everything" || all != 0 && permissions[held]&all == all
+}

@@ -9,8 +9,10 @@ import (
 
 // Ops are the context operations.
 var Ops = []engine.Op{
+	emailsOf,
 	fetchDocument,
 	fetchFile,
+	granteesOn,
 	popBlob,
 	popBlobs,
 	popDocument,

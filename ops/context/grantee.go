@@ -1,0 +1,133 @@
+package context
+
+import (
+	"slices"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+// maxGrantees bounds how many users the groups of a document may come to.
+const maxGrantees = 10_000
+
+// grantees collects who is granted a permission on a document: users, and groups or those
+// in them. Denials and dates do not count.
+type grantees struct {
+	c             *engine.Ctx
+	users, groups []string
+	seen          map[string]bool
+}
+
+func granteesOf(c *engine.Ctx, d *storage.Doc, permission string, ignore, expand bool) (*grantees, error) {
+	lists, err := c.Tx.ACLs(d)
+	if err != nil {
+		return nil, err
+	}
+	g := &grantees{c: c, seen: map[string]bool{}}
+	for _, l := range lists {
+		for _, e := range l.Entries {
+			if !e.Granted || !storage.Implies(e.Permission, permission) {
+				continue
+			}
+			group, err := g.isGroup(e.User)
+			switch {
+			case err != nil:
+				return nil, err
+			case !group:
+				g.add(&g.users, "user:"+e.User, e.User)
+			case ignore:
+			case expand:
+				err = g.expand(e.User)
+			default:
+				g.add(&g.groups, "group:"+e.User, e.User)
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+	}
+	return g, nil
+}
+
+func (g *grantees) add(to *[]string, key, name string) {
+	if !g.seen[key] {
+		g.seen[key] = true
+		*to = append(*to, name)
+	}
+}
+
+func (g *grantees) isGroup(name string) (bool, error) {
+	if _, err := g.c.Tx.User(name); !fault.Is(err, fault.NotFound) {
+		return false, err
+	}
+	_, err := g.c.Tx.Group(name)
+	if fault.Is(err, fault.NotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// expand adds all users of a group, of groups within it too.
+func (g *grantees) expand(name string) error {
+	if g.seen["expanded:"+name] {
+		return nil
+	}
+	g.seen["expanded:"+name] = true
+	group, err := g.c.Tx.Group(name)
+	if fault.Is(err, fault.NotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, user := range group.Users {
+		g.add(&g.users, "user:"+user, user)
+	}
+	if len(g.users) > maxGrantees {
+		return fault.Limit.Errorf("group %s: more than %d users", name, maxGrantees)
+	}
+	for _, sub := range group.Groups {
+		if err := g.expand(sub); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var emailsOf = engine.Op{
+	Name:     "Context.GetEmailsWithPermissionOnDoc",
+	Aliases:  []string{"Document.GetPrincipalEmails"},
+	Label:    "Get Principal Emails",
+	Category: "Users & Groups",
+	Doc:      "Puts the addresses of those who are granted a permission on the document in a context variable, and returns the document.",
+	Effect:   engine.Reads,
+	Run:      engine.On(emailsOfParams.run),
+}
+
+type emailsOfParams struct {
+	Permission string `json:"permission" doc:"The permission; those that imply it count too."`
+	Variable   string `json:"variable name" doc:"Name of the variable."`
+	Ignore     bool   `json:"ignore groups" default:"false" doc:"Leave groups out; else all who are in them count."`
+}
+
+func (p emailsOfParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+	g, err := granteesOf(c, d, p.Permission, p.Ignore, true)
+	if err != nil {
+		return nil, err
+	}
+	emails := []any{}
+	for _, name := range g.users {
+		u, err := c.Tx.User(name)
+		if fault.Is(err, fault.NotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if u.Email != "" && !slices.Contains(emails, any(u.Email)) {
+			emails = append(emails, u.Email)
+		}
+	}
+	return d, assign(c, p.Variable, emails)
+}

@@ -1,0 +1,43 @@
+package context
+
+import (
+	"catena/engine"
+	"catena/storage"
+)
+
+var granteesOn = engine.Op{
+	Name:     "Context.GetUsersGroupIdsWithPermissionOnDoc",
+	Aliases:  []string{"Document.GetUsersAndGroups"},
+	Label:    "Get Users and Groups",
+	Category: "Users & Groups",
+	Doc:      "Puts the names of the users and groups who are granted a permission on the document in a context variable, and returns the document.",
+	Effect:   engine.Reads,
+	Run:      engine.On(granteesOnParams.run),
+}
+
+type granteesOnParams struct {
+	Permission string `json:"permission" doc:"The permission; those that imply it count too."`
+	Variable   string `json:"variable name" doc:"Name of the variable."`
+	Ignore     bool   `json:"ignore groups" default:"false" doc:"Leave groups out."`
+	Prefix     bool   `json:"prefix identifiers" default:"false" doc:"Put user: or group: before the names."`
+	Resolve    bool   `json:"resolve groups" default:"false" doc:"Put all who are in a group in its place."`
+}
+
+func (p granteesOnParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+	g, err := granteesOf(c, d, p.Permission, p.Ignore, p.Resolve)
+	if err != nil {
+		return nil, err
+	}
+	user, group := "", ""
+	if p.Prefix {
+		user, group = "user:", "group:"
+	}
+	names := []any{}
+	for _, name := range g.users {
+		names = append(names, user+name)
+	}
+	for _, name := range g.groups {
+		names = append(names, group+name)
+	}
+	return d, assign(c, p.Variable, names)
+}
