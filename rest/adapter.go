@@ -180,6 +180,10 @@ func queryParams(x *exchange) values {
 	if v := q["queryParams"]; len(v) > 0 {
 		out["queryParams"] = v
 	}
+	if v := header(x.r.Header, "Skipaggregates"); v != "" {
+		out["skipAggregates"] = v
+	}
+	pick(out, q, "skipAggregates")
 	named := values{}
 	for name, v := range q {
 		if len(v) > 0 && !reserved(name) {
@@ -195,7 +199,7 @@ func queryParams(x *exchange) values {
 // notNamed are query parameters that are no named parameters of a query.
 var notNamed = []string{
 	"countLimit", "currentPageIndex", "depth", "dryRun", "highlight", "maxResults", "nxrepository", "offset", "pageProvider",
-	"pageSize", "properties", "query", "queryParams", "quickFilters", "sortBy", "sortOrder", "trace",
+	"pageSize", "properties", "query", "queryParams", "quickFilters", "skipAggregates", "sortBy", "sortOrder", "trace",
 }
 
 func reserved(name string) bool {

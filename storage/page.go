@@ -25,6 +25,8 @@ type Page struct {
 	Provider string // name of the page provider, if any
 	MaxPage  int    // largest page size allowed
 
+	Extra map[string]any // further members of an answer with the page
+
 	query   string // what gave it, if a query did
 	options QueryOptions
 }

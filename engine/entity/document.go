@@ -1,6 +1,7 @@
 package entity
 
 import (
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -195,6 +196,14 @@ func (w *writer) entries(dst []byte, docs storage.Docs, level int) ([]byte, erro
 // page appends a list with its paging figures.
 func (w *writer) page(dst []byte, p *storage.Page, level int) ([]byte, error) {
 	dst = figures(append(dst, `{"entity-type":"documents",`...), p, len(p.Docs))
+	for _, name := range slices.Sorted(maps.Keys(p.Extra)) {
+		var err error
+		dst = append(schema.AppendString(dst, name), ':')
+		if dst, err = w.value(dst, p.Extra[name], level+1); err != nil {
+			return nil, err
+		}
+		dst = append(dst, ',')
+	}
 	dst, err := w.entries(append(dst, `"entries":[`...), p.Docs, level)
 	return append(dst, ']', '}'), err
 }

@@ -25,6 +25,11 @@ func (p *provider) check() error {
 			return fault.Invalid.Errorf("field %s: path and one of%sexpected", name, comparisons)
 		}
 	}
+	for name, y := range p.Tallies {
+		if err := y.check(); err != nil {
+			return fault.Wrap(err, "aggregate %s", name)
+		}
+	}
 	if p.Free {
 		return nil
 	}

@@ -13,6 +13,7 @@ func pageProvider(providers *Providers) engine.Op {
 		Category: "Fetch",
 		Doc:      "Runs a named query and returns a page of the documents it finds. highlights and documentLinkBuilder are accepted and have no effect.",
 		Effect:   engine.Reads,
+		Open:     true,
 		Run: engine.On(func(p pageProviderParams, c *engine.Ctx, _ engine.Void) (*storage.Page, error) {
 			return p.run(c, providers)
 		}),
@@ -54,6 +55,9 @@ func (p pageProviderParams) run(c *engine.Ctx, providers *Providers) (*storage.P
 		return nil, err
 	}
 	page.Provider = found.Name
+	if page.Extra, err = found.extra(c, b, p.Quick); err != nil {
+		return nil, err
+	}
 	if found.Count == toPage && (page.More || page.Total > page.Limit) {
 		page.Total, page.More = page.Limit, true
 		page.HasNext = len(page.Docs) == page.Limit

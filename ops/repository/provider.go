@@ -22,6 +22,7 @@ type provider struct {
 	Args     []string         `yaml:"arguments"` // what each ? is: text, document, contains
 	Fields   map[string]field `yaml:"fields"`    // conditions by the name of a parameter
 	Quick    map[string]quick `yaml:"quickFilters"`
+	Tallies  map[string]tally `yaml:"aggregates"`
 }
 
 // field is a condition that holds when a parameter of its name has a value. With a list

@@ -21,6 +21,7 @@ type request struct {
 // built is a query ready to run.
 type built struct {
 	src     string
+	tally   string // the query that aggregates are computed of
 	options storage.QueryOptions
 }
 
@@ -54,7 +55,8 @@ func (p *provider) build(c *engine.Ctx, r request, columns string) (b built, err
 			conditions = append(conditions, "("+f.Where+")")
 		}
 	}
-	b.src = p.source(columns, conditions)
+	b.tally = p.source(p.tallied(), conditions)
+	b.src = p.source(columns, append(conditions, p.selections(c, b.options.Named)...))
 	if len(b.options.Sort) == 0 {
 		b.options.Sort, err = p.order(on)
 	}
