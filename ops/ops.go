@@ -22,6 +22,7 @@ import (
 	"catena/ops/relation"
 	"catena/ops/repository"
 	"catena/ops/resource"
+	"catena/ops/search"
 	"catena/ops/service"
 	"catena/ops/tag"
 	"catena/ops/upload"
@@ -49,6 +50,7 @@ var All = [][]engine.Op{
 	relation.Ops,
 	repository.Ops,
 	resource.Ops,
+	search.Ops,
 	tag.Ops,
 	upload.Ops,
 	service.Ops,

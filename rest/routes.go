@@ -7,7 +7,7 @@ import "slices"
 func apiRoutes() []route {
 	return slices.Concat(
 		directoryRoutes(),
-		documentRoutes(),
+		documentRoutes(), searchRoutes(),
 		peopleRoutes(),
 		platformRoutes(),
 		serviceRoutes(),

@@ -1,0 +1,49 @@
+package search
+
+import (
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+var create = engine.Op{
+	Name:     "SavedSearch.Create",
+	Label:    "Save Search",
+	Category: category,
+	Doc:      "Keeps a search in the caller's personal workspace and returns it.",
+	Run:      engine.On(createParams.run),
+}
+
+type createParams struct {
+	Search map[string]any `json:"search" type:"object" doc:"The search: title, and query or pageProviderName, with queryParams, params, pageSize, sortBy and sortOrder."`
+}
+
+func (p createParams) run(c *engine.Ctx, _ engine.Void) (any, error) {
+	title, _ := p.Search["title"].(string)
+	if title == "" {
+		return nil, fault.Invalid.Errorf("title: missing").In("title")
+	}
+	values, err := props(p.Search)
+	if err != nil {
+		return nil, err
+	}
+	if values["saved:query"] == nil && values["saved:pageProviderName"] == nil {
+		return nil, fault.Invalid.Errorf("query: neither query nor pageProviderName given").In("query")
+	}
+	home, err := c.Tx.Home(true)
+	if err != nil {
+		return nil, err
+	}
+	shelf, err := c.Tx.Child(home, folder)
+	if fault.Is(err, fault.NotFound) {
+		shelf, err = c.Tx.Create(home, "HiddenFolder", folder, storage.Props{"dc:title": "Saved searches"})
+	}
+	if err != nil {
+		return nil, err
+	}
+	d, err := c.Tx.Create(shelf, typeName, title, values)
+	if err != nil {
+		return nil, err
+	}
+	return entity(d), nil
+}

@@ -1,0 +1,40 @@
+package search
+
+import "catena/engine"
+
+var read = engine.Op{
+	Name:     "SavedSearch.Read",
+	Label:    "Saved Search",
+	Category: category,
+	Doc:      "Returns a saved search.",
+	Effect:   engine.Reads,
+	Run:      engine.On(readParams.run),
+}
+
+type readParams named
+
+func (p readParams) run(c *engine.Ctx, _ engine.Void) (any, error) {
+	d, err := named(p).find(c)
+	if err != nil {
+		return nil, err
+	}
+	return entity(d), nil
+}
+
+var remove = engine.Op{
+	Name:     "SavedSearch.Delete",
+	Label:    "Delete Saved Search",
+	Category: category,
+	Doc:      "Deletes a saved search.",
+	Run:      engine.On(removeParams.run),
+}
+
+type removeParams named
+
+func (p removeParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
+	d, err := named(p).find(c)
+	if err != nil {
+		return engine.Void{}, err
+	}
+	return engine.Void{}, c.Tx.Delete(d)
+}

@@ -1,0 +1,109 @@
+// Package search holds searches that people keep and suggestions while they type. A saved search
+// is a document in its owner's personal workspace, so that it can be shared like any other.
+package search
+
+import (
+	"encoding/json"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+// Ops are the operations on saved searches and suggestions.
+var Ops = []engine.Op{
+	create,
+	execute,
+	list,
+	read,
+	remove,
+	suggest,
+	update,
+}
+
+const (
+	category = "Search"
+	typeName = "SavedSearch"
+	folder   = "SavedSearches"
+)
+
+// words are the members of a saved search that are text, those of paging included.
+var words = []string{
+	"query", "queryLanguage", "pageProviderName", "pageSize", "currentPageIndex", "maxResults", "sortBy", "sortOrder", "contentViewData",
+}
+
+// named is what operations on one saved search are told.
+type named struct {
+	ID string `json:"id" doc:"The saved search's id."`
+}
+
+func (n named) find(c *engine.Ctx) (*storage.Doc, error) {
+	d, err := c.Tx.Doc(storage.Ref(n.ID))
+	if err == nil && d.Type().Name != typeName {
+		err = fault.NotFound.Errorf("%s", n.ID)
+	}
+	return d, err
+}
+
+// props are the properties of a saved search; what the entity does not have stays.
+func props(entity map[string]any) (storage.Props, error) {
+	p := storage.Props{}
+	if title, ok := entity["title"].(string); ok {
+		p["dc:title"] = title
+	}
+	for _, word := range words {
+		switch v := entity[word].(type) {
+		case nil:
+			if _, given := entity[word]; given {
+				p["saved:"+word] = nil
+			}
+		case string:
+			p["saved:"+word] = v
+		case int64, float64, bool, json.Number:
+			raw, err := json.Marshal(v)
+			if err != nil {
+				return nil, err
+			}
+			p["saved:"+word] = string(raw)
+		default:
+			return nil, fault.Invalid.Errorf("%s: text expected", word).In(word)
+		}
+	}
+	for _, word := range []string{"queryParams", "params"} {
+		v, given := entity[word]
+		if !given {
+			continue
+		}
+		raw, err := json.Marshal(v)
+		if err != nil {
+			return nil, err
+		}
+		p["saved:"+word] = string(raw)
+	}
+	return p, nil
+}
+
+// entity is a saved search as answers have it.
+func entity(d *storage.Doc) map[string]any {
+	out := map[string]any{"entity-type": "savedSearch", "id": d.ID(), "title": d.Title()}
+	for _, word := range words {
+		out[word], _ = d.Get("saved:" + word)
+	}
+	out["queryParams"], out["params"] = value(d, "queryParams"), value(d, "params")
+	return out
+}
+
+// value reads a member that is kept as JSON.
+func value(d *storage.Doc, word string) any {
+	var v any
+	if raw := text(d, word); raw != "" {
+		_ = json.Unmarshal([]byte(raw), &v) // written by props
+	}
+	return v
+}
+
+func text(d *storage.Doc, word string) string {
+	v, _ := d.Get("saved:" + word)
+	s, _ := v.(string)
+	return s
+}

@@ -1,0 +1,134 @@
+package search
+
+import (
+	"encoding/json"
+	"strings"
+
+	"catena/engine"
+	"catena/storage"
+)
+
+// suggested is how many suggestions of a kind there are.
+const suggested = 5
+
+var suggest = engine.Op{
+	Name:     "Search.SuggestersLauncher",
+	Label:    "Suggesters launcher",
+	Category: "User Interface",
+	Doc:      "Returns JSON with suggestions for a search box: documents whose title begins with the term or that full text finds, then users, then groups. Each has id, label, type, icon, thumbnailUrl, url and highlights.",
+	Effect:   engine.Reads,
+	Run:      engine.On(suggestParams.run),
+}
+
+type suggestParams struct {
+	Term string `json:"searchTerm,omitzero" doc:"What is typed so far."`
+}
+
+// suggestion is an entry of a search box.
+type suggestion struct {
+	ID         string      `json:"id"`
+	Label      string      `json:"label"`
+	Type       string      `json:"type"`
+	Icon       string      `json:"icon"`
+	Thumbnail  string      `json:"thumbnailUrl"`
+	URL        string      `json:"url"`
+	Highlights []highlight `json:"highlights"`
+}
+
+type highlight struct {
+	Field    string   `json:"field"`
+	Segments []string `json:"segments"`
+}
+
+func (p suggestParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
+	out := []suggestion{}
+	if term := strings.TrimSpace(p.Term); term != "" {
+		docs, err := documents(c, term)
+		if err != nil {
+			return nil, err
+		}
+		people, err := people(c, term)
+		if err != nil {
+			return nil, err
+		}
+		out = append(docs, people...)
+	}
+	raw, err := json.Marshal(out)
+	if err != nil {
+		return nil, err
+	}
+	return engine.NewBlob("suggestions.json", "application/json", raw), nil
+}
+
+// documents are those whose title begins with the term, then those that full text finds.
+func documents(c *engine.Ctx, term string) ([]suggestion, error) {
+	const where = " AND ecm:mixinType != 'HiddenInNavigation' AND ecm:isVersion = 0 AND ecm:isProxy = 0 AND ecm:isTrashed = 0"
+	out, seen := []suggestion{}, map[string]bool{}
+	pattern := strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(term) + "%"
+	for _, q := range []struct{ src, arg string }{
+		{"SELECT * FROM Document WHERE dc:title ILIKE ?" + where + " ORDER BY dc:title", pattern},
+		{"SELECT * FROM Document WHERE ecm:fulltext = ?" + where, term + "*"},
+	} {
+		page, err := c.Tx.Query(q.src, storage.QueryOptions{Args: []any{q.arg}, PageOptions: storage.PageOptions{Limit: suggested, CountLimit: -1}})
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range page.Docs {
+			if seen[d.ID()] || len(out) == suggested {
+				continue
+			}
+			seen[d.ID()] = true
+			out = append(out, suggestion{
+				ID: d.ID(), Label: d.Title(), Type: "document", Icon: "/icons/" + d.Type().Icon + ".png",
+				Thumbnail: "api/v1/id/" + d.ID() + "/@rendition/thumbnail", URL: "id/" + d.ID(), Highlights: marked(d, term),
+			})
+		}
+	}
+	return out, nil
+}
+
+// marked tells where in the title the term is.
+func marked(d *storage.Doc, term string) []highlight {
+	title := d.Title()
+	i := strings.Index(strings.ToLower(title), strings.ToLower(term))
+	if i < 0 || i+len(term) > len(title) {
+		return []highlight{}
+	}
+	return []highlight{{Field: "dc:title", Segments: []string{title[:i] + "<em>" + title[i:i+len(term)] + "</em>" + title[i+len(term):]}}}
+}
+
+// people are users and groups whose names begin with the term.
+func people(c *engine.Ctx, term string) ([]suggestion, error) {
+	found, err := c.Call("UserGroup.Suggestion", nil, map[string]any{"searchTerm": term, "userSuggestionMaxSearchResults": 100})
+	if err != nil {
+		return nil, err
+	}
+	b, ok := found.(*storage.Blob)
+	if !ok {
+		return nil, nil
+	}
+	raw, err := b.Bytes(1 << 20)
+	if err != nil {
+		return nil, err
+	}
+	var entries []struct {
+		ID    string `json:"id"`
+		Label string `json:"displayLabel"`
+		Type  string `json:"type"`
+	}
+	if err := json.Unmarshal(raw, &entries); err != nil {
+		return nil, err
+	}
+	out, counts := []suggestion{}, map[string]int{}
+	for _, e := range entries {
+		kind := "user"
+		if strings.HasPrefix(strings.ToLower(e.Type), "group") {
+			kind = "group"
+		}
+		if counts[kind]++; e.ID == "" || counts[kind] > suggested {
+			continue
+		}
+		out = append(out, suggestion{ID: e.ID, Label: e.Label, Type: kind, Icon: "/icons/" + kind + ".png", URL: kind + "/" + e.ID, Highlights: []highlight{}})
+	}
+	return out, nil
+}

@@ -1,0 +1,39 @@
+package search
+
+import (
+	"catena/engine"
+	"catena/storage"
+)
+
+var update = engine.Op{
+	Name:     "SavedSearch.Update",
+	Label:    "Update Saved Search",
+	Category: category,
+	Doc:      "Changes a saved search and returns it. What is left out stays.",
+	Run:      engine.On(updateParams.run),
+}
+
+type updateParams struct {
+	ID     string         `json:"id" doc:"The saved search's id."`
+	Search map[string]any `json:"search" type:"object" doc:"The search as it is to be."`
+}
+
+func (p updateParams) run(c *engine.Ctx, _ engine.Void) (any, error) {
+	d, err := named{p.ID}.find(c)
+	if err != nil {
+		return nil, err
+	}
+	values, err := props(p.Search)
+	if err != nil {
+		return nil, err
+	}
+	for xpath, v := range values {
+		if err := d.Set(xpath, v); err != nil {
+			return nil, err
+		}
+	}
+	if d, err = c.Tx.Save(d, storage.SaveOptions{}); err != nil {
+		return nil, err
+	}
+	return entity(d), nil
+}
