@@ -6,6 +6,7 @@ import (
 
 	"catena/engine"
 	"catena/storage"
+	"catena/storage/fault"
 )
 
 // suggested is how many suggestions of a kind there are.
@@ -100,6 +101,9 @@ func marked(d *storage.Doc, term string) []highlight {
 // people are users and groups whose names begin with the term.
 func people(c *engine.Ctx, term string) ([]suggestion, error) {
 	found, err := c.Call("UserGroup.Suggestion", nil, map[string]any{"searchTerm": term, "userSuggestionMaxSearchResults": 100})
+	if fault.Is(err, fault.NotFound) {
+		return nil, nil // a server without a directory of users
+	}
 	if err != nil {
 		return nil, err
 	}
