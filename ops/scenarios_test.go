@@ -13,7 +13,7 @@ import (
 	"catena/decks"
 	"catena/engine"
 	"catena/engine/scenario"
-	"catena/listeners"
+	"catena/engine/listener"
 	"catena/rest"
 	"catena/rest/resttest"
 	"catena/scripts"
@@ -27,7 +27,7 @@ var folders = []string{
 	"*/testdata",
 	"../chains/testdata",
 	"../decks/testdata",
-	"../listeners/testdata",
+	"../engine/listener/testdata",
 	"../scripts/testdata",
 }
 
@@ -119,7 +119,7 @@ func server(t *testing.T) (*resttest.Server, *scenario.Clock) {
 			t.Error(err)
 		}
 	})
-	ls := listeners.New()
+	ls := listener.New()
 	s := resttest.Start(t, resttest.Config{
 		Repo: decks.Listen,
 		Ops:  slices.Concat(chains.New().Ops(), runner.Ops(), ls.Ops(), decks.Ops),

@@ -32,6 +32,7 @@ var imports = map[string][]string{
 	"engine":              {"storage", "storage/blob", "storage/schema", "engine/expr"},
 	"engine/entity":       {"engine", "storage", "storage/blob", "storage/convert", "storage/schema"},
 	"engine/library":      {"engine"},
+	"engine/listener":     {"engine", "engine/expr", "engine/library", "storage"},
 	"engine/mail":         {"storage"},
 	"engine/webhook":      {"storage"},
 	"engine/scenario":     {"engine", "engine/entity", "storage", "storage/..."},
@@ -45,7 +46,6 @@ var imports = map[string][]string{
 	"decks/render":        {"decks/theme"},
 	"decks/theme":         {}, // files for browsers, no operations: for decks and pages alike
 	"chains":              {"engine", "engine/expr", "engine/library"},
-	"listeners":           {"engine", "engine/expr", "engine/library", "storage"},
 	"scripts":             {"engine", "engine/entity", "engine/expr", "engine/library"},
 	"rest":                {"engine", "engine/entity", "rest/..."},
 	"rest/mcp":            {"engine", "engine/entity"},

@@ -14,9 +14,9 @@ import (
 
 	"catena/decks/export"
 	"catena/decks/render"
+	"catena/engine/listener"
 	"catena/engine/mail"
 	"catena/engine/webhook"
-	"catena/listeners"
 	opsblob "catena/ops/blob"
 	"catena/ops/bulk"
 	"catena/ops/conversion"
@@ -27,7 +27,7 @@ import (
 // jobHandlers is the table of what the outbox is carried out by: one line for each kind of job.
 func (a *app) jobHandlers() map[string]func(context.Context, storage.Job) error {
 	all := map[string]func(context.Context, storage.Job) error{
-		listeners.JobKind:   a.listeners.Job,
+		listener.JobKind:    a.listeners.Job,
 		bulk.JobKind:        bulk.Job(a.engine),
 		mail.NotifyJob:      mail.Notify(a.repo),
 		storage.MailJob:     a.mail.Job,

@@ -15,9 +15,9 @@ import (
 	"catena/decks"
 	"catena/decks/render"
 	"catena/engine"
+	"catena/engine/listener"
 	"catena/engine/mail"
 	"catena/engine/webhook"
-	"catena/listeners"
 	"catena/ops"
 	opsblob "catena/ops/blob"
 	"catena/ops/notification"
@@ -49,7 +49,7 @@ type app struct {
 	engine    *engine.Engine
 	chains    *chains.Chains
 	scripts   *scripts.Runner
-	listeners *listeners.Listeners
+	listeners *listener.Listeners
 	mail      *mail.Sender
 	webhooks  *webhook.Sender
 	renderer  render.Auto     // of decks
@@ -138,7 +138,7 @@ func (a *app) start(ctx context.Context, o openOptions) error {
 	}
 	a.chains = chains.New()
 	a.scripts = scripts.New(scripts.Options{Worker: []string{self, workerVerb}, Limits: o.scripts, Log: a.log, InProcessTrusted: true})
-	a.listeners = listeners.New()
+	a.listeners = listener.New()
 	set, err := engine.NewSet(ops.Rules, append(slices.Clip(ops.All), a.chains.Ops(), a.scripts.Ops(), a.listeners.Ops(), decks.Ops)...)
 	if err != nil {
 		return err

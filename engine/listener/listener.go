@@ -1,8 +1,8 @@
-// Package listeners runs operations, chains and scripts when something happens to the content.
+// Package listener runs operations, chains and scripts when something happens to the content.
 // A listener is a text that names events, filters and what to run: at once, in the transaction
 // of what happens, where a failure refuses it; or after the commit, as a job that is tried again.
 // Which events there are is storage's business, keeping versions of the texts engine/library's.
-package listeners
+package listener
 
 import (
 	"cmp"

@@ -1,4 +1,4 @@
-package listeners_test
+package listener_test
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"catena/engine"
-	"catena/listeners"
+	"catena/engine/listener"
 	"catena/ops"
 	"catena/storage"
 	"catena/storage/fault"
@@ -22,7 +22,7 @@ type world struct {
 	*storage.Repo
 	t      *testing.T
 	engine *engine.Engine
-	ls     *listeners.Listeners
+	ls     *listener.Listeners
 	skip   atomic.Int64 // of the clock
 }
 
@@ -37,9 +37,9 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-func (w *world) start() (*engine.Engine, *listeners.Listeners) {
+func (w *world) start() (*engine.Engine, *listener.Listeners) {
 	w.t.Helper()
-	ls := listeners.New()
+	ls := listener.New()
 	set, err := engine.NewSet(ops.Rules, append(ops.All[:len(ops.All):len(ops.All)], ls.Ops())...)
 	w.must(err)
 	e := engine.New(engine.Config{Repo: w.Repo, Set: set, Log: slog.New(slog.DiscardHandler)})
@@ -78,7 +78,7 @@ func (w *world) work() {
 	ctx, cancel := context.WithTimeout(w.t.Context(), 20*time.Second)
 	done := make(chan error, 1)
 	go func() {
-		done <- w.RunJobs(ctx, map[string]func(context.Context, storage.Job) error{listeners.JobKind: w.ls.Job})
+		done <- w.RunJobs(ctx, map[string]func(context.Context, storage.Job) error{listener.JobKind: w.ls.Job})
 	}()
 	for ctx.Err() == nil && w.due() {
 		time.Sleep(5 * time.Millisecond)
