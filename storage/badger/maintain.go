@@ -16,7 +16,7 @@ const pulse = time.Second
 
 // residentGoal is how many bytes of mapped files the process keeps; the rest is left to
 // the system's cache, where it does not count as ours and is found again.
-const residentGoal = 144 << 20
+const residentGoal = 112 << 20
 
 // maintain syncs a relaxed log, watches the disk and makes checkpoints, until the
 // store closes. First it checks the blocks of the tables an open left unchecked.
