@@ -46,7 +46,7 @@ var Rules = slices.Concat(
 	allow(engine.Anyone, engine.Everywhere,
 		"Audit.*", "Auth.*", "Blob.*", "Business.*", "Collection.*", "Comment.*", "Config.*", "Context.*", "Deck.*", "Document.*", "Favorite.*", "FileManager.*",
 		"GetRepositories", "Group.*", "Log", "Login", "Repository.*", "Resource.*", "RunDocumentOperation", "RunFileOperation",
-		"RunOperation", "RunOperationOnList", "RunOperationOnProvider", "SavedSearch.*", "Search.*", "Services.*", "Tag.*", "Team.*", "User.*"),
+		"RunOperation", "RunOperationOnList", "RunOperationOnProvider", "SavedSearch.*", "Search.*", "Services.*", "Tag.*", "Team.*", "User.*", "UserGroup.*"),
 )
 
 // allow lets who call operations from doors.

@@ -116,21 +116,9 @@ func (t *Tx) named(kind byte, table, text string, take func(name string) bool) e
 		}
 		return nil
 	}
-	whole := nameKey(kind, text, "")
-	r := prefix(whole[:len(whole)-2]) // without the end of the text
-	r.KeysOnly = true
-	found := map[string]bool{}
-	for row, err := range t.kv.Scan(r) {
-		if err != nil {
-			return err
-		}
-		_, who, err := kv.DecodeString(row.Key[2:])
-		if err != nil {
-			return err
-		}
-		if found[string(who)] = true; len(found) > t.repo.limits.ScanRows {
-			return fault.Limit.Errorf("search %q: more than %d found", text, t.repo.limits.ScanRows).WithCode("query-too-costly")
-		}
+	found, err := t.allNamed(kind, text)
+	if err != nil {
+		return err
 	}
 	names := make([]string, 0, len(found))
 	for name := range found {
@@ -140,6 +128,36 @@ func (t *Tx) named(kind byte, table, text string, take func(name string) bool) e
 	for _, name := range names {
 		if !take(name) {
 			break
+		}
+	}
+	return nil
+}
+
+// allNamed returns all of whom some name begins with a folded text.
+func (t *Tx) allNamed(kind byte, text string) (map[string]bool, error) {
+	found := map[string]bool{}
+	err := t.eachNamed(kind, text, func(who string) bool {
+		found[who] = true
+		return len(found) <= t.repo.limits.ScanRows
+	})
+	if err == nil && len(found) > t.repo.limits.ScanRows {
+		err = fault.Limit.Errorf("search %q: more than %d found", text, t.repo.limits.ScanRows).WithCode("query-too-costly")
+	}
+	return found, err
+}
+
+// eachNamed calls take for each name that begins with a folded text, with whose it is.
+func (t *Tx) eachNamed(kind byte, text string, take func(who string) bool) error {
+	whole := nameKey(kind, text, "")
+	r := prefix(whole[:len(whole)-2]) // without the end of the text
+	r.KeysOnly = true
+	for row, err := range t.kv.Scan(r) {
+		if err != nil {
+			return err
+		}
+		_, who, err := kv.DecodeString(row.Key[2:])
+		if err != nil || !take(string(who)) {
+			return err
 		}
 	}
 	return nil
@@ -195,7 +213,7 @@ func (t *Tx) MemberUsers(group, text string, o PageOptions) (*UserPage, error) {
 		return nil, err
 	}
 	names, page, err := t.pageOf(o, func(take func(string) bool) error {
-		return t.matching(nameOfUser, usersTable, text, g.Users, take)
+		return t.matching(nameOfUser, usersTable, []string{text}, g.Users, take)
 	})
 	if err != nil {
 		return nil, err
@@ -210,7 +228,7 @@ func (t *Tx) MemberGroups(group, text string, o PageOptions) (*GroupPage, error)
 		return nil, err
 	}
 	names, page, err := t.pageOf(o, func(take func(string) bool) error {
-		return t.matching(nameOfGroup, groupsTable, text, g.Groups, take)
+		return t.matching(nameOfGroup, groupsTable, []string{text}, g.Groups, take)
 	})
 	if err != nil {
 		return nil, err
@@ -218,9 +236,9 @@ func (t *Tx) MemberGroups(group, text string, o PageOptions) (*GroupPage, error)
 	return t.groupPage(names, page)
 }
 
-// matching calls take with those of the names who exist and are found by a text.
-func (t *Tx) matching(kind byte, table, text string, names []string, take func(string) bool) error {
-	text = entryIndexText(strings.Trim(text, " *%"))
+// matching calls take with those of the names who exist and are found by each of the words.
+func (t *Tx) matching(kind byte, table string, words, names []string, take func(string) bool) error {
+	words = foldWords(words)
 	for _, name := range names {
 		raw, err := t.kv.Get(tableKey(spaceTable, table, name))
 		if err != nil {
@@ -242,7 +260,10 @@ func (t *Tx) matching(kind byte, table, text string, names []string, take func(s
 		if err != nil {
 			return fault.Internal.Errorf("%s: row %q: %w", table, name, err)
 		}
-		if !slices.ContainsFunc(texts, func(s string) bool { return strings.HasPrefix(s, text) }) {
+		other := func(word string) bool {
+			return !slices.ContainsFunc(texts, func(s string) bool { return strings.HasPrefix(s, word) })
+		}
+		if slices.ContainsFunc(words, other) {
 			continue
 		}
 		if !take(name) {

@@ -37,6 +37,7 @@ var Ops = []engine.Op{
 	searchGroups,
 	searchUsers,
 	setAccount,
+	suggest,
 	updateGroup,
 	updateUser,
 }

@@ -1,0 +1,112 @@
+package user
+
+import (
+	"encoding/json"
+	"strings"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+var suggest = engine.Op{
+	Name:     "UserGroup.Suggestion",
+	Label:    "Get user/group suggestion",
+	Category: "Services",
+	Doc: "Returns JSON with the users, then the groups, of whom some name begins with the search term; of users each of its two words may " +
+		"begin another name. Each has its fields, id, displayLabel, entity-type, type, prefixed_id and displayIcon. More than " +
+		"wanted give one entry that has nothing but a label which says so.",
+	Effect: engine.Reads,
+	Run:    engine.On(suggestParams.run),
+}
+
+type suggestParams struct {
+	SubGroups    bool   `json:"allowSubGroupsRestriction" default:"false" doc:"Users in groups within groupRestriction too."`
+	Email        bool   `json:"displayEmailInSuggestion" default:"false" doc:"Put the address of a user in the label."`
+	FirstField   string `json:"firstLabelField,omitzero" doc:"Field a label begins with: firstName of users, grouplabel of groups unless given."`
+	Restriction  string `json:"groupRestriction,omitzero" doc:"Only users in this group."`
+	HideAdmins   bool   `json:"hideAdminGroups" default:"false" doc:"Leave out groups from that of administrators on."`
+	HideFirst    bool   `json:"hideFirstLabel" default:"false" doc:"Leave the first field out of labels."`
+	HideIcon     bool   `json:"hideIcon" default:"false" doc:"Leave out displayIcon."`
+	HidePower    bool   `json:"hidePowerUsersGroup" default:"false" doc:"Leave out groups from powerusers on."`
+	HideSecond   bool   `json:"hideSecondLabel" default:"false" doc:"Leave the second field out of labels."`
+	HideThird    bool   `json:"hideThirdLabel" default:"false" doc:"Leave the third field out of labels."`
+	Language     string `json:"lang,omitzero" doc:"Accepted, without effect."`
+	Term         string `json:"searchTerm,omitzero" alias:"prefix" doc:"Beginning of names; nothing for all."`
+	SearchType   string `json:"searchType,omitzero" doc:"USER_TYPE for users only, GROUP_TYPE for groups only."`
+	SecondField  string `json:"secondLabelField,omitzero" doc:"Second field of the label of a user, lastName unless given."`
+	ThirdField   string `json:"thirdLabelField,omitzero" doc:"Third field of the label of a user, email unless given."`
+	MaxSuggested int    `json:"userSuggestionMaxSearchResults,omitzero" doc:"Most entries; at most, and unless given, as many as a page may have."`
+}
+
+// tooMany is what stands in place of a list that is too long.
+const tooMany = "Too many results: type more of the name."
+
+func (p suggestParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
+	items, err := p.items(c)
+	if fault.Is(err, fault.Limit) {
+		items, err = []map[string]any{{"displayLabel": tooMany}}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	raw, err := json.Marshal(items)
+	if err != nil {
+		return nil, err
+	}
+	return engine.NewBlob("suggestions.json", "application/json", raw), nil
+}
+
+// items lists what is found; more than wanted are a fault of kind Limit.
+func (p suggestParams) items(c *engine.Ctx) ([]map[string]any, error) {
+	limit, items := c.Tx.Repo().Limits().PageSize, []map[string]any{}
+	if p.MaxSuggested > 0 {
+		limit = min(limit, p.MaxSuggested)
+	}
+	if p.SearchType != "GROUP_TYPE" {
+		users, err := p.users(c, limit)
+		if err != nil {
+			return nil, err
+		}
+		for _, u := range users {
+			items = append(items, p.userItem(u))
+		}
+	}
+	if p.SearchType == "USER_TYPE" {
+		return items, nil
+	}
+	groups, more, err := c.Tx.SuggestGroups(p.Term, limit-len(items))
+	if err != nil {
+		return nil, err
+	}
+	if more {
+		return nil, fault.Limit.Errorf("%s", tooMany)
+	}
+	for _, g := range groups {
+		if p.HidePower && g.Name == "powerusers" || p.HideAdmins && g.Name == "administrators" {
+			break
+		}
+		items = append(items, p.groupItem(g))
+	}
+	return items, nil
+}
+
+// users finds users by the words of the term or, if nobody has both, by the whole of it.
+func (p suggestParams) users(c *engine.Ctx, limit int) (users []*storage.User, err error) {
+	var among []string
+	if p.Restriction != "" {
+		if among, err = c.Tx.UsersWithin(p.Restriction, p.SubGroups); err != nil {
+			return nil, err
+		}
+	}
+	term := strings.TrimSpace(p.Term)
+	first, second, two := strings.Cut(term, " ")
+	users, more, err := c.Tx.SuggestUsers([]string{first, second}, among, limit)
+	if err == nil && two && len(users) == 0 {
+		users, more, err = c.Tx.SuggestUsers([]string{term}, among, limit)
+	}
+	if more {
+		return nil, fault.Limit.Errorf("%s", tooMany)
+	}
+	return users, err
+}

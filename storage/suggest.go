@@ -1,0 +1,135 @@
+package storage
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"catena/storage/fault"
+)
+
+// maxGroupsWithin bounds how many groups within a group are looked at.
+const maxGroupsWithin = 1_000
+
+// SuggestUsers returns users of whom each word begins some name, by name: up to limit, and
+// whether there are more. Names that are not nil are the only ones looked at. No search is
+// longer than it takes to find one too many.
+func (t *Tx) SuggestUsers(words, among []string, limit int) ([]*User, bool, error) {
+	names, more, err := t.suggest(nameOfUser, usersTable, words, among, limit)
+	if err != nil {
+		return nil, false, err
+	}
+	users := make([]*User, len(names))
+	for i, name := range names {
+		if users[i], err = t.User(name); err != nil {
+			return nil, false, err
+		}
+	}
+	return users, more, nil
+}
+
+// SuggestGroups returns groups of which name or label begins with a text, without their
+// members: up to limit, and whether there are more.
+func (t *Tx) SuggestGroups(text string, limit int) ([]*Group, bool, error) {
+	names, more, err := t.suggest(nameOfGroup, groupsTable, []string{text}, nil, limit)
+	if err != nil {
+		return nil, false, err
+	}
+	groups := make([]*Group, len(names))
+	for i, name := range names {
+		groups[i] = &Group{}
+		if _, err = t.Table(groupsTable).Get(name, groups[i]); err != nil {
+			return nil, false, err
+		}
+	}
+	return groups, more, nil
+}
+
+func (t *Tx) suggest(kind byte, table string, words, among []string, limit int) (names []string, more bool, err error) {
+	if t.as.Name == "" {
+		return nil, false, errNobody
+	}
+	found := map[string]bool{}
+	take := func(name string) bool {
+		found[name] = true
+		return len(found) <= limit
+	}
+	words = foldWords(words)
+	switch {
+	case among != nil:
+		err = t.matching(kind, table, words, among, take)
+	case len(words) == 0:
+		err = t.named(kind, table, "", take)
+	default:
+		err = t.namedByAll(kind, words, take)
+	}
+	names = slices.Sorted(maps.Keys(found))
+	if more = len(names) > limit; more {
+		names = names[:limit]
+	}
+	return names, more, err
+}
+
+// namedByAll calls take for those of whom each word begins a name, maybe more than once.
+func (t *Tx) namedByAll(kind byte, words []string, take func(name string) bool) error {
+	var rest []map[string]bool
+	for _, word := range words[1:] {
+		found, err := t.allNamed(kind, word)
+		if err != nil {
+			return err
+		}
+		rest = append(rest, found)
+	}
+	read := 0
+	err := t.eachNamed(kind, words[0], func(name string) bool {
+		if read++; read > t.repo.limits.ScanRows {
+			return false
+		}
+		if slices.ContainsFunc(rest, func(found map[string]bool) bool { return !found[name] }) {
+			return true
+		}
+		return take(name)
+	})
+	if err == nil && read > t.repo.limits.ScanRows {
+		return fault.Limit.Errorf("search %q: more than %d found", words[0], t.repo.limits.ScanRows).WithCode("query-too-costly")
+	}
+	return err
+}
+
+// UsersWithin returns the names of the users who are in a group directly or, if sub, in a
+// group within it. A group that does not exist has none.
+func (t *Tx) UsersWithin(group string, sub bool) ([]string, error) {
+	users, todo, seen := []string{}, []string{group}, map[string]bool{group: true}
+	for len(todo) > 0 {
+		g, err := t.Group(todo[0])
+		todo = todo[1:]
+		if fault.Is(err, fault.NotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		users = append(users, g.Users...)
+		if len(users) > t.repo.limits.ScanRows || len(seen) > maxGroupsWithin {
+			return nil, fault.Limit.Errorf("group %s: more than %d users or %d groups", group, t.repo.limits.ScanRows, maxGroupsWithin).
+				WithCode("query-too-costly")
+		}
+		for _, name := range g.Groups {
+			if sub && !seen[name] {
+				seen[name] = true
+				todo = append(todo, name)
+			}
+		}
+	}
+	return users, nil
+}
+
+// foldWords folds what is looked for and leaves out what stands for everything.
+func foldWords(words []string) (out []string) {
+	for _, s := range words {
+		if s = entryIndexText(strings.Trim(s, " *%")); s != "" {
+			out = append(out, s)
+		}
+	}
+	return out
+}
