@@ -311,7 +311,7 @@ func (x *exchange) signIn() error {
 	case len(auth) == 0 && len(x.r.Header["X-Authentication-Token"]) == 1:
 		x.as, err = e.SignInToken(ctx, x.r.Header["X-Authentication-Token"][0])
 	case len(auth) == 0 && x.addressed("token"):
-		x.as, err = e.SignInToken(ctx, x.query().Get("token"))
+		x.as, err = e.SignInDevice(ctx, x.query().Get("token"))
 	case len(auth) == 0 && x.addressed("access_token"):
 		x.as, err = e.SignInBearer(ctx, x.query().Get("access_token"))
 	case len(auth) == 0 && x.portal():
