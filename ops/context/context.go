@@ -35,6 +35,7 @@ var Ops = []engine.Op{
 	restoreDocuments,
 	restoreDocumentsFromScript,
 	setInputAsVar,
+	setMetadata,
 	setMetadataFromBlob,
 	setVar,
 	setWorkflowVar,

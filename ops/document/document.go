@@ -52,6 +52,7 @@ var Ops = []engine.Op{
 	unlock,
 	untrash,
 	update,
+	writeMetadata,
 }
 
 // keep saves the document if asked to, and returns it as it then is.

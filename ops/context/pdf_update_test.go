@@ -1,0 +1,48 @@
+package context
+
+import (
+	"bytes"
+	"os"
+	"testing"
+
+	"github.com/pdfcpu/pdfcpu/pkg/api"
+	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/model"
+
+	"catena/engine"
+)
+
+// TestPDFUpdate changes files with both kinds of tables, twice.
+func TestPDFUpdate(t *testing.T) {
+	scenario, err := os.ReadFile("testdata/set_metadata.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, plain, _ := bytes.Cut(scenario, []byte("-- report.pdf --\n"))
+	plain, _, _ = bytes.Cut(plain, []byte("-- broken.pdf --\n"))
+	var packed bytes.Buffer
+	if err := api.Optimize(bytes.NewReader(plain), &packed, model.NewDefaultConfiguration()); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Contains(packed.Bytes(), []byte("/XRef")) {
+		t.Fatal("the packed file has no table in a stream")
+	}
+	for name, file := range map[string][]byte{"plain": plain, "packed": packed.Bytes()} {
+		for _, texts := range []map[string]string{{"Title": "Größe (1)", "Author": ""}, {"Subject": "sums"}} {
+			update, err := pdfUpdate(engine.NewBlob("a.pdf", "application/pdf", file), texts)
+			if err != nil {
+				t.Fatal(name, err)
+			}
+			file = append(bytes.Clone(file), update...)
+			if err := api.Validate(bytes.NewReader(file), nil); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+		}
+		info, err := pdfInfo(engine.NewBlob("a.pdf", "application/pdf", file))
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		if info.Title != "Größe (1)" || info.Author != "" || info.Subject != "sums" || info.PageCount != 1 {
+			t.Errorf("%s: %q by %q about %q, %d pages", name, info.Title, info.Author, info.Subject, info.PageCount)
+		}
+	}
+}

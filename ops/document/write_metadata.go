@@ -1,0 +1,52 @@
+package document
+
+import (
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+var writeMetadata = engine.Op{
+	Name:     "Blob.SetMetadataFromDocument",
+	Aliases:  []string{"Binary.WriteMetadataFromDocument"},
+	Label:    "Write Metadata To Binary From Document",
+	Category: "Files",
+	Since:    "7.1",
+	Doc:      "Gives a file of the document other metadata, as Blob.SetMetadataFromContext does, and returns the document.",
+	Run:      engine.On(writeMetadataParams.run),
+}
+
+type writeMetadataParams struct {
+	Metadata     storage.Props `json:"metadata" doc:"Texts by name of the metadata."`
+	Xpath        string        `json:"blobXPath,omitzero" doc:"Xpath of the file, the main one unless given."`
+	IgnorePrefix bool          `json:"ignorePrefix" default:"true" doc:"A name needs no group in front: title, not pdf:title."`
+	Processor    string        `json:"processor" default:"exifTool" doc:"Accepted for clients that send it; there is one way to write."`
+	Save         bool          `json:"save" default:"true" values:"true" doc:"Store the change at once."`
+}
+
+func (p writeMetadataParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+	xpath := p.Xpath
+	if xpath == "" {
+		xpath = "blobholder:0"
+	}
+	place, err := d.FileXpath(xpath)
+	if err != nil {
+		return nil, err
+	}
+	b, err := d.BlobAt(place)
+	if err != nil {
+		return nil, err
+	}
+	if b == nil {
+		return nil, fault.Invalid.Errorf("document %s: no file at %s", d.Path(), place).In("blobXPath")
+	}
+	out, err := c.Call("Blob.SetMetadataFromContext", b, map[string]any{"metadata": p.Metadata, "ignorePrefix": p.IgnorePrefix})
+	if err != nil {
+		return nil, err
+	}
+	written, _ := out.(*storage.Blob)
+	if err := d.AttachBlob(place, written); err != nil {
+		return nil, err
+	}
+	return keep(c, d, p.Save)
+}
