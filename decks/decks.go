@@ -24,6 +24,7 @@ var Ops = []engine.Op{
 	downloadExport,
 	get,
 	getExport,
+	getExportFile,
 	getTeam,
 	getTeamDeck,
 	history,
