@@ -3,6 +3,7 @@ package rest_test
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -25,7 +26,7 @@ func TestConvert(t *testing.T) {
 	for _, ask := range []string{"?format=html", "?type=text/html", "?converter=office2html", "?converter=&type=&format=html"} {
 		for _, before := range []string{"", "/@blob/file:content", "/@blob/blobholder:0"} {
 			a := s.Do("GET", at+before+"/@convert"+ask, "")
-			if a.StatusCode != 200 || !strings.Contains(a.Text, "<html") || !strings.Contains(a.Text, "Hello &lt; World") ||
+			if a.StatusCode != http.StatusOK || !strings.Contains(a.Text, "<html") || !strings.Contains(a.Text, "Hello &lt; World") ||
 				!strings.HasPrefix(a.Header.Get("Content-Type"), "text/html") || !strings.Contains(a.Header.Get("Content-Security-Policy"), "sandbox") {
 				t.Errorf("%s%s: %s %s", before, ask, a.Status, a.Text)
 			}
@@ -44,7 +45,7 @@ func TestConvert(t *testing.T) {
 	m := a.JSON(t)
 	poll, _ := strings.CutPrefix(m["pollingURL"].(string), s.URL)
 	result, _ := strings.CutPrefix(m["resultURL"].(string), s.URL)
-	if a.StatusCode != 202 || m["entity-type"] != "conversionScheduled" || a.Header.Get("Location") != m["pollingURL"] || poll == m["pollingURL"] {
+	if a.StatusCode != http.StatusAccepted || m["entity-type"] != "conversionScheduled" || a.Header.Get("Location") != m["pollingURL"] || poll == m["pollingURL"] {
 		t.Fatalf("%s %s", a.Status, a.Text)
 	}
 	expect(t, s.Do("GET", poll, "", "as", "eve"), 404, "")
@@ -60,7 +61,7 @@ func TestConvert(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	for range 2 {
-		if a := s.Do("GET", result, ""); a.StatusCode != 200 || !strings.Contains(a.Text, "Hello &lt; World") {
+		if a := s.Do("GET", result, ""); a.StatusCode != http.StatusOK || !strings.Contains(a.Text, "Hello &lt; World") {
 			t.Errorf("%s %s", a.Status, a.Text)
 		}
 	}

@@ -73,7 +73,7 @@ func TestAuditTable(t *testing.T) {
 	s.Do("POST", "/api/v1/path/", `{"entity-type":"document","type":"File","name":"=f"}`)
 	a := s.Do("GET", "/api/v1/path/=f/@audit?eventId=documentCreated", "", "Accept", "text/csv")
 	lines := strings.Split(a.Text, "\r\n")
-	if a.StatusCode != 200 || !strings.HasPrefix(a.Header.Get("Content-Type"), "text/csv") || len(lines) != 3 || !strings.HasPrefix(lines[0], "id,eventId,") ||
+	if a.StatusCode != http.StatusOK || !strings.HasPrefix(a.Header.Get("Content-Type"), "text/csv") || len(lines) != 3 || !strings.HasPrefix(lines[0], "id,eventId,") ||
 		!strings.Contains(lines[1], ",documentCreated,eventDocumentCategory,") {
 		t.Errorf("%d %s %q", a.StatusCode, a.Header.Get("Content-Type"), a.Text)
 	}

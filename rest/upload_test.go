@@ -76,7 +76,7 @@ func TestUploadHandlers(t *testing.T) {
 	expect(t, s.Do("GET", api+"/upload/handlers/s3", ""), 404, "")
 	expect(t, s.Do("POST", api+"/upload/new/s3", ""), 404, "")
 	a := s.Do("POST", api+"/upload/new/default", "")
-	if m := a.JSON(t); a.StatusCode != 200 || m["provider"] != "default" || m["batchId"] == nil || len(m["fileEntries"].([]any)) != 0 {
+	if m := a.JSON(t); a.StatusCode != http.StatusOK || m["provider"] != "default" || m["batchId"] == nil || len(m["fileEntries"].([]any)) != 0 {
 		t.Errorf("%s %s", a.Status, a.Text)
 	}
 }
@@ -212,11 +212,11 @@ func TestUploadExecute(t *testing.T) {
 	expect(t, s.Do("POST", at+"/5/execute/Blob.CreateZip", "{}"), 404, "")
 	expect(t, s.Do("POST", at+"/0/execute/No.Such", "{}"), 404, "")
 	a := s.Do("POST", at+"/1/execute/FileManager.Import", `{"context":{"currentDocument":"/default-domain/workspaces"}}`, "X-Batch-No-Drop", "true")
-	if m := a.JSON(t); a.StatusCode != 200 || m["title"] != "two.txt" {
+	if m := a.JSON(t); a.StatusCode != http.StatusOK || m["title"] != "two.txt" {
 		t.Errorf("%s %s", a.Status, a.Text)
 	}
 	a = s.Do("POST", at+"/execute/FileManager.Import", `{"context":{"currentDocument":"/default-domain/workspaces"}}`)
-	if m := a.JSON(t); a.StatusCode != 200 || len(m["entries"].([]any)) != 2 {
+	if m := a.JSON(t); a.StatusCode != http.StatusOK || len(m["entries"].([]any)) != 2 {
 		t.Errorf("%s %s", a.Status, a.Text)
 	}
 	expect(t, s.Do("GET", at, ""), 404, "")
@@ -239,11 +239,11 @@ func TestUploadAnyOrder(t *testing.T) {
 		size := len(data) / n
 		for {
 			a := s.Do("GET", at+"/0", "")
-			if a.StatusCode == 200 {
+			if a.StatusCode == http.StatusOK {
 				break
 			}
 			missing := rnd.Perm(n)
-			if a.StatusCode == 202 {
+			if a.StatusCode == http.StatusAccepted {
 				there := map[int]bool{}
 				for _, i := range a.JSON(t)["uploadedChunkIds"].([]any) {
 					there[int(i.(float64))] = true
@@ -262,7 +262,7 @@ func TestUploadAnyOrder(t *testing.T) {
 					continue
 				}
 				a := s.Do("POST", at+"/0", string(piece), chunk(i, n)...)
-				if a.StatusCode != 201 && a.StatusCode != 202 {
+				if a.StatusCode != http.StatusCreated && a.StatusCode != http.StatusAccepted {
 					t.Fatalf("seed %d: chunk %d of %d: %s %s", seed, i, n, a.Status, a.Text)
 				}
 				if rnd.IntN(4) == 0 {
@@ -288,7 +288,7 @@ func TestUploadAnyOrder(t *testing.T) {
 func cut(t *testing.T, s *resttest.Server, path string, piece []byte, after int, headers []string) {
 	t.Helper()
 	body := &breaking{bytes.NewReader(piece[:after])}
-	req, err := http.NewRequestWithContext(t.Context(), "POST", s.URL+path, body)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+path, body)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -139,15 +139,15 @@ func (d *Directory) Create(values map[string]any) (*DirectoryEntry, error) {
 		if values == nil {
 			values = map[string]any{}
 		}
-		values[d.Directory.ID.Name] = n
+		values[d.ID.Name] = n
 	}
 	if err := d.set(e, values); err != nil {
 		return nil, err
 	}
-	e.ID = idText(e.Values[d.Directory.ID.Name])
+	e.ID = idText(e.Values[d.ID.Name])
 	switch {
 	case e.ID == "":
-		return nil, fault.Invalid.Errorf("directory %s: an entry needs a value for %s", d.Name, d.Directory.ID.Name).In(d.Directory.ID.Name)
+		return nil, fault.Invalid.Errorf("directory %s: an entry needs a value for %s", d.Name, d.ID.Name).In(d.ID.Name)
 	case len(e.ID) > maxEntryID:
 		return nil, fault.Limit.Errorf("directory %s: id of %d bytes, limit %d", d.Name, len(e.ID), maxEntryID)
 	}
@@ -169,7 +169,7 @@ func (d *Directory) Update(id string, values map[string]any) (*DirectoryEntry, e
 	}
 	e := &DirectoryEntry{d.Directory, id, maps.Clone(old.Values)}
 	given := maps.Clone(values)
-	delete(given, d.Directory.ID.Name)
+	delete(given, d.ID.Name)
 	if err := d.set(e, given); err != nil {
 		return nil, err
 	}
@@ -261,12 +261,11 @@ func (d *Directory) put(old, e *DirectoryEntry) error {
 			}
 		}
 	}
-	id := ""
-	if e != nil {
-		id = e.ID
-	} else {
-		id = old.ID
+	last := e
+	if last == nil {
+		last = old
 	}
+	id := last.ID
 	d.t.changed(Change{Kind: "record", Note: "directory " + d.Name + "/" + id}, nil)
 	key := entryKey(d.Name, id)
 	if e != nil {

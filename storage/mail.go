@@ -141,14 +141,14 @@ func (t *Tx) addresses(list []string, doc string) ([]string, error) {
 	}
 	for _, s := range list {
 		kind, name, _ := strings.Cut(s, ":")
-		switch {
-		case kind == "user":
+		switch kind {
+		case "user":
 			a, err := t.addressOf(name, doc)
 			if err != nil {
 				return nil, err
 			}
 			add(a)
-		case kind == "group":
+		case "group":
 			names, err := t.usersOf(name)
 			if err != nil {
 				return nil, err

@@ -119,7 +119,7 @@ func (t *Tx) complete(u *Upload, p Part, last *Blob) (*Upload, error) {
 		}
 		parts[p.Chunk] = last
 		in := &joined{ctx: t.ctx, parts: parts}
-		defer in.Close()
+		defer func() { _ = in.Close() }()
 		var err error
 		if whole, err = t.repo.blobs.Spool(t.ctx, row.Name, row.Type, in, t.repo.limits.BlobSize); err != nil {
 			return nil, err

@@ -132,6 +132,11 @@ func (a *app) start(ctx context.Context, o openOptions) error {
 		return err
 	}
 	decks.Listen(a.repo)
+	return a.arm(ctx, o)
+}
+
+// arm makes the engine with everything that runs on it.
+func (a *app) arm(ctx context.Context, o openOptions) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err

@@ -53,7 +53,7 @@ func (w *writer) reference(dst []byte, name, text string, level int) ([]byte, er
 	}
 	d, err := w.c.Tx.Directory(name)
 	if err != nil {
-		return schema.AppendString(dst, text), nil
+		return schema.AppendString(dst, text), nil //nolint:nilerr // what refers to nothing stays text
 	}
 	e, err := d.Entry(text)
 	if i := strings.LastIndexByte(text, '/'); i >= 0 && d.Parent != "" && fault.Is(err, fault.NotFound) {

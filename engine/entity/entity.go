@@ -79,6 +79,21 @@ func (w *writer) entity(dst []byte, v any, level int) ([]byte, error) {
 		return w.blobs(dst, v), nil
 	case []storage.ACL:
 		return w.acls(append(dst, `{"entity-type":"acls","acl":`...), v, "ace", '}'), nil
+	case storage.Entry:
+		return w.entry(dst, &v)
+	case map[string]any:
+		if _, typed := v["entity-type"]; typed {
+			return w.value(dst, v, level)
+		}
+	case json.RawMessage:
+		return append(dst, v...), nil
+	}
+	return w.people(dst, v, level)
+}
+
+// people appends users, groups and entries of directories.
+func (w *writer) people(dst []byte, v any, level int) ([]byte, error) {
+	switch v := v.(type) {
 	case *storage.User:
 		return w.user(dst, v)
 	case []*storage.User:
@@ -87,8 +102,6 @@ func (w *writer) entity(dst []byte, v any, level int) ([]byte, error) {
 		return w.principal(dst, v)
 	case *storage.Group:
 		return w.group(dst, v), nil
-	case storage.Entry:
-		return w.entry(dst, &v)
 	case *storage.UserPage:
 		return w.userPage(dst, v)
 	case *storage.GroupPage:
@@ -97,12 +110,6 @@ func (w *writer) entity(dst []byte, v any, level int) ([]byte, error) {
 		return w.directoryEntry(dst, v, 0)
 	case *storage.DirectoryPage:
 		return w.directoryEntries(dst, v)
-	case map[string]any:
-		if _, typed := v["entity-type"]; typed {
-			return w.value(dst, v, level)
-		}
-	case json.RawMessage:
-		return append(dst, v...), nil
 	}
 	return w.wrapped(dst, v, level)
 }

@@ -42,7 +42,7 @@ func (p exportToFSParams) export(c *engine.Ctx, folder string, b *storage.Blob) 
 	if err != nil {
 		return fault.Unavailable.Errorf("directory: %w", err)
 	}
-	defer root.Close()
+	defer func() { _ = root.Close() }()
 	if _, err := root.Lstat(name); err == nil {
 		return fault.Exists.Errorf("file %s: exists", name)
 	}

@@ -104,7 +104,7 @@ func export(folder, name string, b *storage.Blob) error {
 	if err != nil {
 		return fault.Unavailable.Errorf("directory: %w", err)
 	}
-	defer root.Close()
+	defer func() { _ = root.Close() }()
 	if err := root.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return fault.Unavailable.Errorf("file %s: %w", name, err)
 	}

@@ -57,7 +57,7 @@ func carryOut(ctx context.Context, repo *storage.Repo, id string) error {
 		r.Status = completed
 		if failed != nil {
 			r.Failure = failed.Error()
-			return nil
+			return nil //nolint:nilerr // the failure is the result
 		}
 		r.Result = made
 		return tx.HoldBlob(id, made)

@@ -10,9 +10,9 @@ import (
 	"strconv"
 	"strings"
 
-	_ "golang.org/x/image/bmp" // decoders
+	_ "golang.org/x/image/bmp" // a decoder
 	"golang.org/x/image/draw"
-	_ "golang.org/x/image/webp"
+	_ "golang.org/x/image/webp" // a decoder
 
 	"catena/storage/fault"
 )

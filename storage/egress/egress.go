@@ -159,7 +159,7 @@ func (e *Client) do(ctx context.Context, method, address string, h http.Header, 
 	if body != nil {
 		req.ContentLength = size
 	}
-	res, err := e.http.Do(req)
+	res, err := e.http.Do(req) //nolint:bodyclose // the caller closes it
 	if err != nil {
 		cancel()
 		return nil, failure(u, err)
