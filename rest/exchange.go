@@ -336,7 +336,11 @@ func (x *exchange) signIn() error {
 // addressed reports whether the address carries a token, which is good for the platform's
 // addresses only.
 func (x *exchange) addressed(name string) bool {
-	return x.r.URL.RawQuery != "" && !isDecks(locate(x.s.ContextPath, x.r.URL.Path).path) && x.query().Get(name) != ""
+	if x.r.URL.RawQuery == "" || isDecks(locate(x.s.ContextPath, x.r.URL.Path).path) {
+		return false
+	}
+	v := x.query().Get(name)
+	return v != "" && !strings.HasPrefix(v, "cat_") // an address is no place for an API key
 }
 
 func hasScheme(header, scheme string) bool {

@@ -291,6 +291,9 @@ func TestSignIn(t *testing.T) {
 			t.Errorf("%s: %d %v", c.name, got.StatusCode, got.Header)
 		}
 	}
+	if got := s.Do("GET", "/api/v1/path/default-domain?access_token="+reader, "", "as", ""); got.StatusCode != http.StatusUnauthorized {
+		t.Errorf("a key in the address: status %d", got.StatusCode)
+	}
 	if got := s.Do("GET", "/api/v1/path/default-domain?token="+reader, "", "as", ""); got.StatusCode != http.StatusUnauthorized {
 		t.Errorf("key in the address: %d", got.StatusCode)
 	}
