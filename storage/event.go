@@ -43,7 +43,7 @@ func (t *Tx) fire(e Event) error {
 	}
 	l := t.repo.limits
 	if t.events++; t.events > l.EventsACall {
-		return fault.Limit.Errorf("event %s: more than %d events", e.Name, l.EventsACall)
+		return fault.Limit.Errorf("event %s: more than %d events", e.Name, l.EventsACall).WithCode("events")
 	}
 	if t.depth >= l.EventDepth {
 		return fault.Limit.Errorf("event %s: events fired by events, %d levels", e.Name, l.EventDepth).WithCode("event-loop")

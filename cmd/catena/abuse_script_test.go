@@ -28,7 +28,7 @@ var bombs = []struct{ name, source, codes string }{
 	{"never settled", "(async () => { await new Promise(() => {}) })()", "script-pending"},
 	{"never settled, returned", "async function run() { await new Promise(() => {}) }", "script-pending"},
 	{"microtasks", "const f = () => Promise.resolve().then(f); f()", "script-timeout script-memory"},
-	{"100,000 calls", "for (let i = 0; i < 100000; i++) Document.Create('" + abuseFolder + "', {type: 'File', name: 'n' + i})", "script-calls script-timeout"},
+	{"100,000 calls", "for (let i = 0; i < 100000; i++) Document.Create('" + abuseFolder + "', {type: 'File', name: 'n' + i})", "script-calls script-timeout events"},
 	{"100,000 small calls", "for (let i = 0; i < 100000; i++) Context.SetVar(null, {name: 'x', value: i})", "script-calls script-timeout operations"},
 	{"console", "for (;;) console.log('x'.repeat(1000))", "script-timeout script-output"},
 	{"result", "'x'.repeat(1e7)", "script-output"},

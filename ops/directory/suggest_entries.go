@@ -32,7 +32,7 @@ type suggestEntriesParams struct {
 	Key       string        `json:"keySeparator" default:"/" doc:"What stands between ids of a path."`
 	Field     string        `json:"labelFieldName" default:"label" doc:"Field that holds the label, in which {lang} stands for the language."`
 	Lang      string        `json:"lang,omitzero" doc:"Language; that of context variable lang, or English, if not given."`
-	Limit     int           `json:"limit" default:"-1" doc:"Most entries; -1 for any number."`
+	Limit     int           `json:"limit" type:"int" default:"-1" doc:"Most entries; -1 for any number."`
 	Localize  bool          `json:"localize" default:"false" doc:"Put texts in the place of label keys."`
 	Term      string        `json:"searchTerm,omitzero" alias:"prefix" doc:"Text to look for."`
 }
