@@ -147,20 +147,20 @@ func TestAssets(t *testing.T) {
 	}
 	for _, m := range found {
 		got := s.Do("GET", m[1], "", "as", "", "Accept-Encoding", "gzip")
-		if got.StatusCode != 200 || !strings.Contains(got.Header.Get("Cache-Control"), "immutable") || got.Header.Get("Access-Control-Allow-Origin") != "*" ||
+		if got.StatusCode != http.StatusOK || !strings.Contains(got.Header.Get("Cache-Control"), "immutable") || got.Header.Get("Access-Control-Allow-Origin") != "*" ||
 			len(got.Text) > 2000 && got.Header.Get("Content-Encoding") != "gzip" {
 			t.Errorf("%s: %s %v", m[1], got.Status, got.Header)
 		}
 		again := s.Do("GET", m[1], "", "as", "", "Accept-Encoding", "gzip", "If-None-Match", got.Header.Get("ETag"))
 		plain := s.Do("GET", m[1], "", "as", "", "Accept-Encoding", "identity")
-		if again.StatusCode != http.StatusNotModified || plain.StatusCode != 200 || plain.Header.Get("Content-Encoding") != "" || plain.Header.Get("ETag") == got.Header.Get("ETag") && got.Header.Get("Content-Encoding") != "" {
+		if again.StatusCode != http.StatusNotModified || plain.StatusCode != http.StatusOK || plain.Header.Get("Content-Encoding") != "" || plain.Header.Get("ETag") == got.Header.Get("ETag") && got.Header.Get("Content-Encoding") != "" {
 			t.Errorf("%s: again %s, plain %s %v", m[1], again.Status, plain.Status, plain.Header)
 		}
 	}
 	base := found[0][1][:strings.LastIndex(found[0][1], "/")+1]
 	theme := s.Do("GET", base+"theme/sea-yellow.league.css", "", "as", "")
 	for _, m := range regexp.MustCompile(`url\("\.\./([^"]+)"\)`).FindAllStringSubmatch(theme.Text, -1) {
-		if got := s.Do("GET", base+m[1], "", "as", ""); got.StatusCode != 200 || got.Header.Get("Content-Type") != "font/woff2" {
+		if got := s.Do("GET", base+m[1], "", "as", ""); got.StatusCode != http.StatusOK || got.Header.Get("Content-Type") != "font/woff2" {
 			t.Errorf("%s: %s", m[1], got.Status)
 		}
 	}
@@ -172,7 +172,7 @@ func TestAssets(t *testing.T) {
 			t.Errorf("%s: %s", name, got.Status)
 		}
 	}
-	if got := s.Do("GET", "/assets/old/reveal.js", "", "as", ""); got.StatusCode != 200 || got.Header.Get("Cache-Control") != "no-cache" {
+	if got := s.Do("GET", "/assets/old/reveal.js", "", "as", ""); got.StatusCode != http.StatusOK || got.Header.Get("Cache-Control") != "no-cache" {
 		t.Errorf("another version: %s %v", got.Status, got.Header)
 	}
 }

@@ -274,9 +274,9 @@ func (l *loader) entries(d *declaration) {
 			}
 		}
 		l.pairs(n, func(key, value *yaml.Node) { l.value(d, &e, key, value) })
-		d.Directory.entries = append(d.Directory.entries, e)
+		d.entries = append(d.entries, e)
 	})
-	slices.SortFunc(d.Directory.entries, func(a, b Entry) int { return strings.Compare(a.ID, b.ID) })
+	slices.SortFunc(d.entries, func(a, b Entry) int { return strings.Compare(a.ID, b.ID) })
 }
 
 // value reads a field of an entry, or its label in a language.
