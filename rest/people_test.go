@@ -1,6 +1,7 @@
 package rest_test
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 
@@ -68,7 +69,7 @@ func TestPeople(t *testing.T) {
 		if a.StatusCode != x.status || !strings.Contains(a.Text, x.want) {
 			t.Errorf("%s %s: %d %s, want %d %s", x.method, x.path, a.StatusCode, a.Text, x.status, x.want)
 		}
-		if a.StatusCode == 200 && x.method == "DELETE" && strings.HasPrefix(a.Header.Get("Content-Type"), "application/json") {
+		if a.StatusCode == http.StatusOK && x.method == "DELETE" && strings.HasPrefix(a.Header.Get("Content-Type"), "application/json") {
 			t.Errorf("%s %s: answers JSON", x.method, x.path)
 		}
 		if strings.Contains(a.Text, "password") && x.status < 300 {
