@@ -12,6 +12,13 @@ import (
 // stay keeps what a deck is found by as it is, whatever was set. A slug that changes has to be
 // free.
 func stay(tx *storage.Tx, d *storage.Doc) error {
+	stored, err := asSystem(tx).Doc(d.Ref())
+	if err != nil {
+		return err
+	}
+	if had := number(stored); had != 0 && had != number(d) {
+		return fault.Invalid.Errorf("deck %d: its number stays", had).In("deck:number")
+	}
 	if slug := prop[string](d, "deck:slug"); prop[string](d, "deck:place") != d.ParentID()+"/"+slug {
 		free, err := freeSlugIn(tx, d, slug)
 		if err != nil {
@@ -21,7 +28,7 @@ func stay(tx *storage.Tx, d *storage.Doc) error {
 			return fault.Exists.Errorf("slug %.60q: is taken, or no slug; %s is free", slug, free).In("deck:slug")
 		}
 	}
-	_, err := relist(d)
+	_, err = relist(d)
 	return err
 }
 

@@ -176,7 +176,7 @@ func providerParams(x *exchange, args string) values {
 func queryParams(x *exchange) values {
 	q := x.query()
 	out := pageParams(x, "")
-	pick(out, q, "query", "quickFilters", "highlight", "countLimit")
+	pick(out, q, "after", "query", "quickFilters", "highlight", "countLimit")
 	if v := q["queryParams"]; len(v) > 0 {
 		out["queryParams"] = v
 	}
@@ -198,7 +198,7 @@ func queryParams(x *exchange) values {
 
 // notNamed are query parameters that are no named parameters of a query.
 var notNamed = []string{
-	"countLimit", "currentPageIndex", "depth", "dryRun", "highlight", "maxResults", "nxrepository", "offset", "pageProvider",
+	"after", "countLimit", "currentPageIndex", "depth", "dryRun", "highlight", "maxResults", "nxrepository", "offset", "pageProvider",
 	"pageSize", "properties", "query", "queryParams", "quickFilters", "skipAggregates", "sortBy", "sortOrder", "trace",
 }
 

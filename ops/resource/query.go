@@ -22,6 +22,7 @@ type queryParams struct {
 	Index     int            `json:"currentPageIndex" default:"0" doc:"Number of the page, from 0."`
 	Offset    int            `json:"offset" default:"0" doc:"Entries to leave out; wins over the page number."`
 	Max       int            `json:"maxResults" default:"0" doc:"Most entries of all pages together; 0 is no bound."`
+	After     string         `json:"after,omitzero" doc:"Cursor of the page before, which its nextCursor is; wins over the offset and the number."`
 	Count     int            `json:"countLimit" default:"0" doc:"Results are counted up to this number; 0 is the server's bound, -1 leaves the total out."`
 	SortBy    []string       `json:"sortBy,omitzero" doc:"Fields to sort by instead of the query's."`
 	SortOrder []string       `json:"sortOrder,omitzero" doc:"For each field asc, or else descending."`
@@ -32,7 +33,7 @@ func (p queryParams) run(c *engine.Ctx, _ engine.Void) (*storage.Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.CountLimit = p.Count
+	o.CountLimit, o.After = p.Count, p.After
 	o.Args = make([]any, len(p.Args))
 	for i, v := range p.Args {
 		o.Args[i] = marker(c, v)
