@@ -101,6 +101,13 @@ async function renditions(repository, doc, folder) {
   assert.deepEqual(await names(doc), ['thumbnail', 'pdf', 'xmlExport', 'zipExport']);
   assert.deepEqual(await names(folder), ['thumbnail', 'xmlExport', 'zipTreeExport']);
   await assert.rejects(doc.fetchRendition('nothing'));
+  const xml = await (await doc.fetchRendition('xmlExport')).text();
+  assert.ok(xml.startsWith('<?xml version="1.0" encoding="UTF-8"?>'));
+  assert.ok(xml.includes(`<path>${doc.path.slice(1)}</path>`));
+  for (const [d, name] of [[doc, 'zipExport'], [folder, 'zipTreeExport']]) {
+    const zip = Buffer.from(await (await d.fetchRendition(name)).arrayBuffer());
+    assert.equal(zip.subarray(0, 2).toString(), 'PK');
+  }
 }
 
 async function main() {
