@@ -138,6 +138,16 @@ func (w *world) idle() bool {
 	return len(jobs) == 0
 }
 
+// busy reports whether a delivery is being carried out.
+func (w *world) busy() bool {
+	var jobs []storage.JobState
+	w.as("", func(tx *storage.Tx) (err error) {
+		jobs, err = tx.Jobs(storage.JobRuns, storage.DeliveryJob, 1)
+		return err
+	})
+	return len(jobs) > 0
+}
+
 func (w *world) deliveries(hook string) (out []storage.Delivery) {
 	w.t.Helper()
 	w.as("", func(tx *storage.Tx) (err error) { out, err = tx.Deliveries(hook, 0); return err })
@@ -240,7 +250,7 @@ func TestFailing(t *testing.T) {
 	w.reply = func(post) (int, error) { return 500, nil }
 	w.make("ada", "a")
 	for n := 1; n <= 8; n++ {
-		w.work(func() bool { return len(w.got()) == n })
+		w.work(func() bool { return len(w.got()) == n && !w.busy() })
 		w.skip.Add(int64(time.Hour))
 		if n >= 5 {
 			w.skip.Add(int64(18 * time.Hour))
