@@ -107,7 +107,7 @@ func TestBrowserFaults(t *testing.T) {
 	}
 
 	c := needChromium(t)
-	c.pause, c.silence = 50*time.Millisecond, time.Second
+	c.pause, c.silence = 50*time.Millisecond, 4*time.Second
 	if err := c.Ping(context.Background()); err != nil {
 		t.Fatal(err)
 	}

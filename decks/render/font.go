@@ -1,6 +1,7 @@
 package render
 
 import (
+	"bytes"
 	"strings"
 	"unicode"
 
@@ -44,8 +45,8 @@ func face(s *style) (name, variant string) {
 func (f *fonts) use(s *style) (name, variant string, widths map[string]float64) {
 	name, variant = face(s)
 	widths = f.used[name+variant]
-	if widths == nil {
-		f.pdf.AddUTF8FontFromBytes(name, variant, faces[name+variant])
+	if widths == nil { // fpdf writes to it
+		f.pdf.AddUTF8FontFromBytes(name, variant, bytes.Clone(faces[name+variant]))
 		widths = map[string]float64{}
 		f.used[name+variant] = widths
 	}

@@ -77,8 +77,10 @@ func startBrowser(ctx context.Context, c *Chromium) (*process, error) {
 	go func() { begun <- chromedp.Do(b.ctx) }()
 	late := time.NewTimer(browserStart)
 	defer late.Stop()
+	ended := false
 	select {
 	case err = <-begun:
+		ended = true
 	case <-late.C:
 		err = errors.New("no answer in time")
 	case <-ctx.Done():
@@ -88,7 +90,12 @@ func startBrowser(ctx context.Context, c *Chromium) (*process, error) {
 		b.version, err = b.ask(ctx)
 	}
 	if err != nil {
-		go b.close()
+		go func() {
+			if b.cancel(); !ended {
+				<-begun // until then the process is not known
+			}
+			b.close()
+		}()
 		return nil, errors.Join(errStart, err)
 	}
 	return b, nil

@@ -117,7 +117,7 @@ func fonts(f *fpdf.Fpdf) {
 		{"code", "", gomono.TTF},
 		{"code", "B", gomonobold.TTF},
 	} {
-		f.AddUTF8FontFromBytes(font.family, font.style, font.data)
+		f.AddUTF8FontFromBytes(font.family, font.style, bytes.Clone(font.data)) // fpdf writes to it
 	}
 }
 
