@@ -92,7 +92,7 @@ func startBrowser(ctx context.Context, c *Chromium) (*process, error) {
 	if err != nil {
 		go func() {
 			if b.cancel(); !ended {
-				<-begun // until then the process is not known
+				_ = <-begun // until then the process is not known
 			}
 			b.close()
 		}()
