@@ -74,13 +74,15 @@ func startBrowser(ctx context.Context, c *Chromium) (*process, error) {
 	b.wait = wait
 	b.ctx, b.cancel = chromedp.NewContext(allocator, chromedp.WithErrorf(func(string, ...any) {}), chromedp.WithLogf(func(string, ...any) {}))
 	begun := make(chan error, 1)
-	go func() { begun <- chromedp.Do(b.ctx) }()
+	known := make(chan struct{}) // closed once the process is known, or never will be
+	go func() {
+		defer close(known)
+		begun <- chromedp.Do(b.ctx)
+	}()
 	late := time.NewTimer(browserStart)
 	defer late.Stop()
-	ended := false
 	select {
 	case err = <-begun:
-		ended = true
 	case <-late.C:
 		err = errors.New("no answer in time")
 	case <-ctx.Done():
@@ -91,9 +93,8 @@ func startBrowser(ctx context.Context, c *Chromium) (*process, error) {
 	}
 	if err != nil {
 		go func() {
-			if b.cancel(); !ended {
-				_ = <-begun // until then the process is not known
-			}
+			b.cancel()
+			<-known
 			b.close()
 		}()
 		return nil, errors.Join(errStart, err)
