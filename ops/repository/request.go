@@ -8,6 +8,7 @@ import (
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/query"
 )
 
 // request is what a call asks of a provider.
@@ -69,9 +70,6 @@ func (p *provider) build(c *engine.Ctx, r request, columns string) (b built, err
 	return b, err
 }
 
-// literal makes a text match only itself in LIKE.
-var literal = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
-
 // arguments are the values for the question marks of the condition. Where a document is
 // meant its path will do, too.
 func (p *provider) arguments(c *engine.Ctx, given []string) ([]any, error) {
@@ -86,9 +84,9 @@ func (p *provider) arguments(c *engine.Ctx, given []string) ([]any, error) {
 		text := args[i].(string)
 		switch kind {
 		case "begins":
-			args[i] = literal.Replace(text) + "%"
+			args[i] = query.Literal(text) + "%"
 		case "contains":
-			args[i] = "%" + literal.Replace(text) + "%"
+			args[i] = "%" + query.Literal(text) + "%"
 		case "document":
 			if !strings.HasPrefix(text, "/") {
 				continue

@@ -7,6 +7,7 @@ import (
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/query"
 )
 
 // suggested is how many suggestions of a kind there are.
@@ -65,7 +66,7 @@ func (p suggestParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) 
 func documents(c *engine.Ctx, term string) ([]suggestion, error) {
 	const where = " AND ecm:mixinType != 'HiddenInNavigation' AND ecm:isVersion = 0 AND ecm:isProxy = 0 AND ecm:isTrashed = 0"
 	out, seen := []suggestion{}, map[string]bool{}
-	pattern := strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(term) + "%"
+	pattern := query.Literal(term) + "%"
 	for _, q := range []struct{ src, arg string }{
 		{"SELECT * FROM Document WHERE dc:title ILIKE ?" + where + " ORDER BY dc:title", pattern},
 		{"SELECT * FROM Document WHERE ecm:fulltext = ?" + where, term + "*"},

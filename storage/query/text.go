@@ -132,6 +132,12 @@ type Text interface {
 	Has(phrase string, prefix bool) bool
 }
 
+// literal escapes what LIKE takes for more than itself.
+var literal = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
+
+// Literal makes a text match only itself in LIKE and ILIKE.
+func Literal(s string) string { return literal.Replace(s) }
+
 // Term is a word or a phrase of a fulltext search.
 type Term struct {
 	Phrase string
