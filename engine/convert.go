@@ -63,6 +63,8 @@ func (c *Ctx) convert(v any, to kind) (any, error) {
 		return c.toDocuments(v, to)
 	case kBlob, kBlobs:
 		return c.toBlobs(v, to)
+	case kProps:
+		return c.toProps(v)
 	case kRaw:
 		raw, err := json.Marshal(v)
 		return json.RawMessage(raw), err
@@ -216,11 +218,8 @@ func (c *Ctx) toBlobs(v any, to kind) (any, error) {
 // describedBlob makes a file of an object that says where it was uploaded,
 // {"upload-batch": …, "upload-fileId": …}, or that holds its text, {"data": …, "name": …, "mime-type": …}.
 func (c *Ctx) describedBlob(m map[string]any, to kind) (any, error) {
-	if c.Tx != nil {
-		b, err := c.Tx.UploadedBy(m)
-		if err != nil || b != nil {
-			return asBlobs(b, to), err
-		}
+	if b, err := c.Uploaded(m); err != nil || b != nil {
+		return asBlobs(b, to), err
 	}
 	data, ok := m["data"].(string)
 	if !ok || strings.HasPrefix(data, "http://") || strings.HasPrefix(data, "https://") {
@@ -242,14 +241,6 @@ func toCollection(v any, to kind) (any, error) {
 	switch to {
 	case kStrings:
 		return toStrings(v)
-	case kProps:
-		switch v := v.(type) {
-		case map[string]any:
-			return storage.Props(v), nil
-		case string:
-			p, err := schema.ParseProps(v)
-			return storage.Props(p), err
-		}
 	case kMap:
 		return toMap(v)
 	case kList:

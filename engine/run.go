@@ -28,6 +28,7 @@ type Call struct {
 	Fingerprint    string
 	Encode         func(*Ctx, any) ([]byte, error) // makes the answer's bytes, inside the transaction
 	RequestID      string
+	KeepUploads    bool   // batches that files are taken from stay
 	TraceID        string // W3C trace id; "" makes one where a trace is kept
 }
 
@@ -54,6 +55,7 @@ type running struct {
 	ctx   Ctx
 	res   Result
 	after []func(context.Context) error
+	taken []taken
 	ops   int
 	root  *Trace
 	steps int // of the trace
@@ -169,7 +171,7 @@ func (r *running) attempt(tx *storage.Tx) (err error) {
 	call := r.call
 	c := &r.ctx
 	if r.res.Attempts > 1 {
-		r.after, r.ops, r.root, r.steps, r.exit = nil, 0, nil, 0, false
+		r.after, r.taken, r.ops, r.root, r.steps, r.exit = nil, nil, 0, nil, 0, false
 		*c = Ctx{}
 	}
 	c.Context, c.Tx, c.As, c.Log, c.Door, c.run = &r.end, tx, call.As, r.e.log, call.Door, r
@@ -270,6 +272,9 @@ func (r *running) conclude(c *Ctx, out any) error {
 			return err
 		}
 		r.res.Body = body
+	}
+	if err := r.dropTaken(c.Tx); err != nil {
+		return err
 	}
 	if call.DryRun && c.Tx != nil {
 		r.res.Changes = c.Tx.Changes()

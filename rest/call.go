@@ -72,6 +72,7 @@ func (x *exchange) encoder(call *engine.Call, re reply) *encoder {
 	call.As, call.Door, call.RequestID = x.as, x.door(), x.id
 	call.DryRun, call.Trace = x.flag("dryRun"), x.flag("trace")
 	call.Timeout, call.TraceID = transactionTimeout(x.r.Header), traceID(x.r.Header)
+	call.KeepUploads = x.keepsUploads()
 	if key := x.r.Header["Idempotency-Key"]; len(key) == 1 && !x.reads() && !call.DryRun {
 		call.IdempotencyKey, call.Fingerprint = key[0], x.fingerprint(&re)
 	}
@@ -83,6 +84,9 @@ func (x *exchange) encoder(call *engine.Call, re reply) *encoder {
 	call.Encode = e.encode
 	return e
 }
+
+// keepsUploads reports whether the client will use what it uploaded once more.
+func (x *exchange) keepsUploads() bool { return x.r.Header.Get("X-Batch-No-Drop") == "true" }
 
 // door is where calls come from: a handler with a principal of its own is the command line's.
 func (x *exchange) door() engine.Door {

@@ -114,7 +114,6 @@ func (p rawParams) close() json.RawMessage { return json.RawMessage(append(p, '}
 var saveHeaders = []struct{ header, param string }{
 	{"Source", "source"},
 	{"Update-Comment", "comment"},
-	{"X-Batch-No-Drop", "keepBatch"},
 	{"X-Versioning-Option", "versioning"},
 }
 

@@ -203,7 +203,7 @@ func executeBatch(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	if x.r.Header.Get("X-Batch-No-Drop") != "true" && !x.flag("dryRun") {
+	if !x.keepsUploads() && !x.flag("dryRun") {
 		re.then = func() { x.forget(params["batch"]) }
 	}
 	return x.run(call, re)

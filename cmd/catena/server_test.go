@@ -144,7 +144,8 @@ func TestClient(t *testing.T) {
 	if _, err := os.Stat("testdata/client/node_modules/nuxeo"); err != nil {
 		t.Fatal("the npm client is missing: run make client")
 	}
-	p := startServer(t, t.TempDir())
+	const portal, jwt = "shared with a portal", "shared with whoever signs tokens"
+	p := startServer(t, t.TempDir(), "--portal-secret", portal, "--jwt-secret", jwt)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	scripts, err := filepath.Glob("testdata/client/*.js")
@@ -152,7 +153,7 @@ func TestClient(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, script := range scripts {
-		cmd := exec.CommandContext(ctx, "node", filepath.Base(script), p.base+"/nuxeo/", "Administrator", adminPassword)
+		cmd := exec.CommandContext(ctx, "node", filepath.Base(script), p.base+"/nuxeo/", "Administrator", adminPassword, portal, jwt)
 		cmd.Dir = "testdata/client"
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Errorf("%s: %v\n%s", script, err, out)

@@ -11,8 +11,9 @@ var setProperty = engine.Op{
 	Name:     "Document.SetProperty",
 	Label:    "Update Property",
 	Category: "Document",
-	Doc:      "Sets one scalar property, or clears it when no value is given, and returns the document. Text is converted to the property's type.",
-	Run:      engine.Each(setPropertyParams.run),
+	Doc: "Sets one scalar property or file, or clears it when no value is given, and returns the document. " +
+		"Text is converted to the property's type; a reference to an upload stands for the file, or for its text.",
+	Run: engine.Each(setPropertyParams.run),
 }
 
 type setPropertyParams struct {
@@ -26,7 +27,17 @@ func (p setPropertyParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, err
 	if err != nil {
 		return nil, err
 	}
-	if field.List || field.Kind == schema.Complex || field.Kind == schema.Blob {
+	if m, ok := p.Value.(map[string]any); ok && storage.UploadBatch(m) != "" {
+		b, err := c.Uploaded(m)
+		if err != nil {
+			return nil, err
+		}
+		if p.Value = nil; b != nil {
+			p.Value = b
+		}
+	}
+	_, file := p.Value.(*storage.Blob)
+	if field.List || field.Kind == schema.Complex || field.Kind == schema.Blob && !file && p.Value != nil {
 		return nil, fault.Invalid.Errorf("property %s: not a scalar but %s", p.Xpath, field.TypeName()).In(p.Xpath)
 	}
 	if err := d.Set(p.Xpath, p.Value); err != nil {

@@ -97,5 +97,5 @@ func properties(c *engine.Ctx, adapter string, d *storage.Doc, value map[string]
 			return nil, fault.Invalid.Errorf("value: %s has no field %s", adapter, name).In(name)
 		}
 	}
-	return entity{c: c, d: d, used: map[string]bool{}}.properties(map[string]any{"properties": given})
+	return entity{c: c, d: d}.properties(map[string]any{"properties": given})
 }

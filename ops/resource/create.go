@@ -17,9 +17,8 @@ var create = engine.Op{
 }
 
 type createParams struct {
-	Document  map[string]any `json:"document" type:"object" doc:"The document: entity-type, type, name and properties."`
-	Base      string         `json:"base,omitzero" doc:"Address of the server, to know its own file addresses by."`
-	KeepBatch bool           `json:"keepBatch" default:"false" doc:"Leave batches that files are taken from as they are."`
+	Document map[string]any `json:"document" type:"object" doc:"The document: entity-type, type, name and properties."`
+	Base     string         `json:"base,omitzero" doc:"Address of the server, to know its own file addresses by."`
 	saving
 }
 
@@ -40,7 +39,7 @@ func (p createParams) run(c *engine.Ctx, folder *storage.Doc) (*storage.Doc, err
 	if err != nil {
 		return nil, err
 	}
-	e := entity{c: c, d: blank, base: p.Base, used: map[string]bool{}}
+	e := entity{c: c, d: blank, base: p.Base}
 	props, err := e.properties(p.Document)
 	if err != nil {
 		return nil, err
@@ -51,9 +50,6 @@ func (p createParams) run(c *engine.Ctx, folder *storage.Doc) (*storage.Doc, err
 	}
 	d, err := c.Tx.CreateWith(folder, typeName, name, props, o)
 	if err != nil {
-		return nil, err
-	}
-	if err := e.drop(p.KeepBatch); err != nil {
 		return nil, err
 	}
 	return p.answer(c, d)

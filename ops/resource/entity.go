@@ -1,7 +1,6 @@
 package resource
 
 import (
-	"maps"
 	"slices"
 
 	"catena/engine"
@@ -15,20 +14,6 @@ type entity struct {
 	c    *engine.Ctx
 	d    *storage.Doc // whose schemas count and whose files stay
 	base string       // address of the server; "" accepts file addresses of any host
-	used map[string]bool
-}
-
-// drop ends the batches that files were taken from.
-func (e entity) drop(keep bool) error {
-	if keep {
-		return nil
-	}
-	for _, id := range slices.Sorted(maps.Keys(e.used)) {
-		if err := e.c.Tx.DropBatch(id); err != nil && !fault.Is(err, fault.NotFound) {
-			return err
-		}
-	}
-	return nil
 }
 
 func checkEntity(body map[string]any) error {

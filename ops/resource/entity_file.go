@@ -31,12 +31,11 @@ func (e entity) file(v map[string]any) (out any, stays bool, err error) {
 
 // uploaded returns an uploaded file, or nothing if there is none.
 func (e entity) uploaded(v map[string]any) (any, error) {
-	b, err := e.c.Tx.UploadedBy(v)
-	if err != nil || b == nil {
+	b, err := e.c.Uploaded(v)
+	if b == nil {
 		return nil, err
 	}
-	e.used[storage.UploadBatch(v)] = true
-	return b, nil
+	return b, err
 }
 
 // address reads {base}/nxfile/{repository}/{id}/{xpath}/{file name}.

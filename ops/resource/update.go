@@ -20,7 +20,6 @@ type updateParams struct {
 	Document    map[string]any `json:"document" type:"object" doc:"The document: entity-type, properties and perhaps changeToken."`
 	Base        string         `json:"base,omitzero" doc:"Address of the server, to know its own file addresses by."`
 	ChangeToken string         `json:"changeToken,omitzero" doc:"Token of the state the change is based on; wins over the one in the document."`
-	KeepBatch   bool           `json:"keepBatch" default:"false" doc:"Leave batches that files are taken from as they are."`
 	saving
 }
 
@@ -28,7 +27,7 @@ func (p updateParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
 	if err := checkEntity(p.Document); err != nil {
 		return nil, err
 	}
-	e := entity{c: c, d: d, base: p.Base, used: map[string]bool{}}
+	e := entity{c: c, d: d, base: p.Base}
 	props, err := e.properties(p.Document)
 	if err != nil {
 		return nil, err
@@ -47,9 +46,6 @@ func (p updateParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
 	}
 	o.ChangeToken = p.ChangeToken
 	if d, err = c.Tx.Save(d, o); err != nil {
-		return nil, err
-	}
-	if err := e.drop(p.KeepBatch); err != nil {
 		return nil, err
 	}
 	return p.answer(c, d)

@@ -1,0 +1,160 @@
+package engine
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"catena/storage"
+	"catena/storage/fault"
+	"catena/storage/schema"
+)
+
+// taken is a batch that files were taken from, and the transaction of whom it belongs to.
+type taken struct {
+	batch string
+	tx    *storage.Tx
+}
+
+// Uploaded returns the file that {"upload-batch": …, "upload-fileId": …} stands for; nil if
+// there is none, or the description is another one. When a writing call ends well, the batches
+// whose files it took end too, unless the call keeps them.
+func (c *Ctx) Uploaded(m map[string]any) (*storage.Blob, error) {
+	if c.Tx == nil || storage.UploadBatch(m) == "" {
+		return nil, nil
+	}
+	b, err := c.Tx.UploadedBy(m)
+	if err != nil || b == nil || c.run == nil {
+		return b, err
+	}
+	id := storage.UploadBatch(m)
+	if !slices.ContainsFunc(c.run.taken, func(t taken) bool { return t.batch == id }) {
+		c.run.taken = append(c.run.taken, taken{id, c.Tx})
+	}
+	return b, nil
+}
+
+// dropTaken ends the batches that the call took files from.
+func (r *running) dropTaken(tx *storage.Tx) error {
+	if r.call.KeepUploads || r.call.DryRun || tx == nil || !tx.Writable() {
+		return nil
+	}
+	for _, t := range r.taken {
+		if err := t.tx.DropBatch(t.batch); err != nil && !fault.Is(err, fault.NotFound) {
+			return err
+		}
+	}
+	return nil
+}
+
+// filed puts uploaded files in the place of their descriptions among properties.
+func (c *Ctx) filed(p storage.Props) (storage.Props, error) {
+	var out storage.Props
+	for key, v := range p {
+		found, err := c.filedIn(v, 0)
+		if err != nil {
+			return nil, err
+		}
+		if !found.changed {
+			continue
+		}
+		if out == nil {
+			out = maps.Clone(p) // what the caller gave is the caller's
+		}
+		out[key] = found.value
+	}
+	if out == nil {
+		out = p
+	}
+	return out, nil
+}
+
+// filing is a value with its files found; changed if there were any.
+type filing struct {
+	value   any
+	changed bool
+}
+
+// maxFiling bounds values within values.
+const maxFiling = 32
+
+func (c *Ctx) filedIn(v any, depth int) (filing, error) {
+	same := filing{value: v}
+	if depth > maxFiling {
+		return same, nil
+	}
+	switch v := v.(type) {
+	case string:
+		return c.filedText(v, depth)
+	case []any:
+		for i, item := range v {
+			f, err := c.filedIn(item, depth+1)
+			if err != nil {
+				return same, err
+			}
+			if f.changed {
+				if !same.changed {
+					same = filing{value: slices.Clone(v), changed: true}
+				}
+				same.value.([]any)[i] = f.value
+			}
+		}
+	case map[string]any:
+		if storage.UploadBatch(v) != "" {
+			b, err := c.Uploaded(v)
+			if b == nil {
+				return filing{changed: true}, err
+			}
+			return filing{value: b, changed: true}, err
+		}
+		for name, part := range v {
+			f, err := c.filedIn(part, depth+1)
+			if err != nil {
+				return same, err
+			}
+			if f.changed {
+				if !same.changed {
+					same = filing{value: maps.Clone(v), changed: true}
+				}
+				same.value.(map[string]any)[name] = f.value
+			}
+		}
+	}
+	return same, nil
+}
+
+// filedText reads JSON text that describes files, which is how lines of key=value give them.
+func (c *Ctx) filedText(s string, depth int) (filing, error) {
+	same := filing{value: s}
+	t := strings.TrimSpace(s)
+	if t == "" || t[0] != '{' && t[0] != '[' || !strings.Contains(t, `"upload-batch"`) {
+		return same, nil
+	}
+	v, err := parseAny([]byte(t))
+	if err != nil {
+		return same, nil //nolint:nilerr // then it is text
+	}
+	f, err := c.filedIn(v, depth+1)
+	if err != nil || !f.changed {
+		return same, err
+	}
+	return f, nil
+}
+
+// toProps reads properties: an object, or lines of key=value.
+func (c *Ctx) toProps(v any) (any, error) {
+	var p storage.Props
+	switch v := v.(type) {
+	case map[string]any:
+		p = v
+	case string:
+		m, err := schema.ParseProps(v)
+		if err != nil {
+			return nil, err
+		}
+		p = m
+	default:
+		return nil, mismatch(kProps, v)
+	}
+	return c.filed(p)
+}
