@@ -26,10 +26,10 @@ decks/theme/dist/reveal.js: decks/theme/npm/package-lock.json decks/theme/npm/ga
 test: build client ## the whole suite, race detector on
 	$(GO) test -race -shuffle=on -timeout 15m ./...
 
-client: cmd/catena/testdata/client/node_modules ## the unmodified npm client that the tests drive
+client: cmd/catena/testdata/client/node_modules cmd/catena/testdata/mcp/node_modules ## the unmodified npm clients that the tests drive
 
-cmd/catena/testdata/client/node_modules: cmd/catena/testdata/client/package-lock.json
-	cd cmd/catena/testdata/client && npm ci --no-audit --no-fund --ignore-scripts
+cmd/catena/testdata/%/node_modules: cmd/catena/testdata/%/package-lock.json
+	cd $(@D) && npm ci --no-audit --no-fund --ignore-scripts
 	@touch $@
 
 check: lint test golden ## what must pass before a change goes in

@@ -37,6 +37,7 @@ type serve struct {
 	egressAllow                []string
 	egressHTTP                 bool
 	exportFolder, chromium     string
+	rate                       int
 }
 
 func (s *serve) flags(f *pflag.FlagSet) {
@@ -55,6 +56,7 @@ func (s *serve) flags(f *pflag.FlagSet) {
 	f.StringSliceVar(&s.egressAllow, "egress-allow", nil, "addresses or networks that are not public and may be reached all the same, as 10.1.0.0/16")
 	f.BoolVar(&s.egressHTTP, "egress-http", false, "reach public addresses by http too, not only by https")
 	f.StringVar(&s.chromium, "chromium", "", "program of the browser that decks are printed with; empty: the one in PATH, if there is one; off: none")
+	f.IntVar(&s.rate, "rate", 0, "requests a minute that one key has at the deck service and its tools; 0: 120, negative: any number")
 	f.StringVar(&s.exportFolder, "export-folder", "", "folder below which Blob.ExportToFS may write; empty: nowhere")
 }
 
@@ -94,6 +96,7 @@ func (s *serve) run(ctx context.Context, g *global, out io.Writer) (err error) {
 	}
 	server := rest.Server(a.handler(rest.Config{
 		ContextPath: s.contextPath, Base: s.baseURL, Hosts: s.hosts, Portal: s.portalSecret, DeckSources: s.deckSources,
+		Limits: rest.Limits{Rate: s.rate},
 	}))
 	fmt.Fprintf(out, "catena %s serves %s on %s\n", version, g.data, base)
 	fmt.Fprintf(out, "  console     %s/ui/\n  operations  %s/api/v1/automation\n  documents   %s/api/v1/path/\n  decks       %s/v1/decks\n  MCP         %s/mcp\n", base, base, base, base, base)

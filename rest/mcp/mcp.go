@@ -8,10 +8,8 @@ package mcp
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"log/slog"
 	"net/http"
-	"runtime/debug"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -78,7 +76,7 @@ func (c *Config) server(name, instructions string) *server {
 		Capabilities: s.can,
 		SetCacheable: func(_ context.Context, _ mcp.Request, b *mcp.Cacheable) { b.CacheScope = "private" },
 	})
-	s.sdk.AddReceivingMiddleware(c.recovering)
+	s.sdk.AddReceivingMiddleware(c.settling)
 	s.whole = mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s.sdk }, &mcp.StreamableHTTPOptions{
 		Stateless: true, JSONResponse: true, DisableLocalhostProtection: true,
 		MaxRequestBodyBytes: c.MaxBody, PropagateRequestCancellation: true,
@@ -102,22 +100,3 @@ func (s *server) add(t *mcp.Tool, f toolFunc) {
 		return out, nil
 	})
 }
-
-// recovering makes an error of a panic, which would end the process: requests are handled
-// in goroutines of their own.
-func (c *Config) recovering(next mcp.MethodHandler) mcp.MethodHandler {
-	return func(ctx context.Context, method string, req mcp.Request) (res mcp.Result, err error) {
-		defer func() {
-			if p := recover(); p != nil {
-				c.Log.Error("tool panicked", "method", method, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-				res, err = &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: panicked}}}, nil
-				if method != "tools/call" {
-					res, err = nil, fmt.Errorf("internal error")
-				}
-			}
-		}()
-		return next(ctx, method, req)
-	}
-}
-
-const panicked = "internal: the server failed"

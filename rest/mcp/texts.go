@@ -89,6 +89,9 @@ func htmlOf(_ *engine.Ctx, v any) ([]byte, error) {
 
 func outlineToDeck(_ context.Context, r *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 	a := r.Params.Arguments
+	if a["outline"] == "" {
+		return nil, badParams("argument outline: is missing")
+	}
 	ask := "Make a presentation of the outline below. Read " + guideURI + " first. Put one thought on a slide: a short heading and at most " +
 		"five lines or one picture, code block or table; say the rest in the speaker notes. Group related slides in stacks. Then store the " +
 		"deck with create_deck and tell me its url.\n\n"
@@ -99,6 +102,9 @@ func outlineToDeck(_ context.Context, r *mcp.GetPromptRequest) (*mcp.GetPromptRe
 }
 
 func reviewDeck(_ context.Context, r *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+	if _, err := strconv.ParseInt(r.Params.Arguments["id"], 10, 64); err != nil {
+		return nil, badParams("argument id: is not the number of a deck")
+	}
 	return prompt("Read deck " + r.Params.Arguments["id"] + " with get_deck. Say which slides hold too much, what is unclear or missing, and " +
 		"which notes a speaker would need. Propose the changes, and make them with update_deck only after I agree."), nil
 }
