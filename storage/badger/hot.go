@@ -12,15 +12,16 @@ const (
 )
 
 // hot keeps small values that write transactions read again and again: the rows of the
-// folders they write in. A slot has room for one key; any write of a key that belongs
-// to the slot ends what it holds.
+// folders they write in, and that some rows do not exist, which costs Badger a look into
+// every level. A slot has room for one key; any write of a key that belongs to the slot
+// ends what it holds.
 type hot struct {
 	seed    maphash.Seed
 	values  [hotSlots]atomic.Pointer[hotValue]
 	written [hotSlots]atomic.Uint64 // version of the last write of a key of the slot
 }
 
-// hotValue is the value a key has at a version.
+// hotValue is the value a key has at a version, nil if it has none.
 type hotValue struct {
 	key, value []byte
 	version    uint64

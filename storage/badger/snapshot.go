@@ -40,14 +40,13 @@ func (s *snapshot) Get(key []byte) (value []byte, err error) {
 		return value, nil
 	}
 	item, err := s.txn.Get(key)
-	if err != nil {
-		if errors.Is(err, badger.ErrKeyNotFound) {
-			return nil, nil
-		}
-		return nil, broken(err)
+	switch {
+	case err == nil:
+		// The item is ours alone, so its value is as well.
+		err = item.Value(func(v []byte) error { value = v; return nil })
+	case errors.Is(err, badger.ErrKeyNotFound):
+		err = nil
 	}
-	// The item is ours alone, so its value is as well.
-	err = item.Value(func(v []byte) error { value = v; return nil })
 	if err != nil {
 		return nil, broken(err)
 	}

@@ -127,15 +127,8 @@ func (t *Tx) put(key, value []byte, create bool) error {
 	if len(value) > t.limits.Value {
 		return fault.Limit.Errorf("value of key %q: %d bytes, limit %d", key, len(value), t.limits.Value)
 	}
-	old, had := t.own.Get(key)
-	if had && create && old.stored != nil {
-		return fault.Exists.Errorf("key %q exists", key)
-	}
-	if had {
-		create = old.create
-	}
 	key, stored := seal(key, value)
-	return t.buffer(key, entry{stored, create}, old, had)
+	return t.buffer(key, entry{stored, create})
 }
 
 // Delete buffers the removal of a key, which may be absent.
@@ -143,25 +136,39 @@ func (t *Tx) Delete(key []byte) error {
 	if err := t.writable(key); err != nil {
 		return err
 	}
-	old, had := t.own.Get(key)
-	return t.buffer(bytes.Clone(key), entry{nil, had && old.create}, old, had)
+	return t.buffer(bytes.Clone(key), entry{})
 }
 
-// buffer keeps a write under a key that is its own.
-func (t *Tx) buffer(key []byte, e, old entry, had bool) error {
+// buffer keeps a write under a key that is its own. What is found there after all not to be possible is
+// undone: one way down the tree is enough for nearly all writes.
+func (t *Tx) buffer(key []byte, e entry) error {
+	old, had := t.own.Set(key, e)
 	size := t.bytes + len(e.stored) - len(old.stored)
 	if !had {
 		size += len(key)
-		if t.own.Len() >= t.limits.TxKeys {
-			return fault.Limit.Errorf("transaction: more than %d keys written", t.limits.TxKeys)
-		}
 	}
-	if size > t.limits.TxBytes {
-		return fault.Limit.Errorf("transaction: more than %d bytes written", t.limits.TxBytes)
+	var err error
+	switch {
+	case had && e.create && old.stored != nil:
+		err = fault.Exists.Errorf("key %q exists", key)
+	case !had && t.own.Len() > t.limits.TxKeys:
+		err = fault.Limit.Errorf("transaction: more than %d keys written", t.limits.TxKeys)
+	case size > t.limits.TxBytes:
+		err = fault.Limit.Errorf("transaction: more than %d bytes written", t.limits.TxBytes)
 	}
-	t.own.Set(key, e)
-	t.bytes = size
-	return nil
+	switch {
+	case err == nil && (!had || e.create == old.create):
+		t.bytes = size
+	case err == nil:
+		e.create = old.create
+		t.own.Set(key, e)
+		t.bytes = size
+	case had:
+		t.own.Set(key, old)
+	default:
+		t.own.Delete(key)
+	}
+	return err
 }
 
 func (e entry) value() []byte {
