@@ -71,6 +71,7 @@ type mounted struct {
 type Check struct {
 	Name string
 	Test func(context.Context) error
+	Part bool // without it only a part of the work fails: the server is degraded, and ready
 }
 
 // Handler answers requests; New makes it.

@@ -117,7 +117,7 @@ func (x *exchange) probe(c Check) bool {
 
 // checks are what must hold: the store opens a transaction, and what the configuration adds.
 func (s *Handler) checks() []Check {
-	return append([]Check{{"repositoryStatus", s.Engine.Ping}}, s.Ready...)
+	return append([]Check{{Name: "repositoryStatus", Test: s.Engine.Ping}}, s.Ready...)
 }
 
 // runningStatus is the health page of the platform.
@@ -134,7 +134,7 @@ func runningStatus(x *exchange) error {
 		}
 		return fault.NotFound.Errorf("probe %s", q.Get("key"))
 	}
-	alive := Check{"runtimeStatus", func(context.Context) error { return nil }}
+	alive := Check{Name: "runtimeStatus", Test: func(context.Context) error { return nil }}
 	return x.health(append([]Check{alive}, x.s.checks()...), http.StatusInternalServerError)
 }
 
@@ -143,7 +143,11 @@ func (x *exchange) health(checks []Check, bad int) error {
 	status, states := http.StatusOK, map[string]string{}
 	for _, c := range checks {
 		states[c.Name] = "ok"
-		if !x.probe(c) {
+		switch {
+		case x.probe(c):
+		case c.Part:
+			states[c.Name] = "degraded"
+		default:
 			status, states[c.Name] = bad, "failed"
 		}
 	}

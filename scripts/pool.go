@@ -29,6 +29,7 @@ type pool struct {
 	waiting int
 	freed   chan struct{} // closed and replaced when a worker ends its run
 	filling bool
+	broken  error // why the last worker did not start
 	closed  bool
 	reaper  *time.Timer
 }
@@ -186,6 +187,14 @@ func (p *pool) reap() {
 	}
 }
 
+// ready returns why no worker can be started, or nil. It tries again at the next call.
+func (p *pool) ready() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.refill()
+	return p.broken
+}
+
 func (p *pool) warm() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -205,6 +214,7 @@ func (p *pool) fill() {
 	for {
 		w, err := startProcess(p.argv)
 		p.mu.Lock()
+		p.broken = err
 		if err != nil || p.closed {
 			p.filling = false
 			p.mu.Unlock()

@@ -247,3 +247,19 @@ type discard struct{}
 
 func (discard) Write(p []byte) (int, error) { return len(p), nil }
 func (discard) Close() error                { return nil }
+
+// TestReady has no program to start workers with.
+func TestReady(t *testing.T) {
+	r := New(Options{Worker: []string{t.TempDir() + "/none"}, Limits: Limits{Spares: 1}})
+	defer r.Close()
+	if err := r.Ready(context.Background()); err != nil {
+		t.Fatalf("before any was started: %v", err)
+	}
+	for range 1000 {
+		if err := r.Ready(context.Background()); err != nil {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+	t.Error("workers that cannot start are ready")
+}

@@ -8,6 +8,7 @@
 package scripts
 
 import (
+	"context"
 	"log/slog"
 	"runtime"
 	"sync"
@@ -96,6 +97,9 @@ func New(o Options) *Runner {
 
 // Warm starts the spare worker processes, so that the first script finds one ready.
 func (r *Runner) Warm() { r.pool.warm() }
+
+// Ready returns why no worker process can be started, or nil.
+func (r *Runner) Ready(context.Context) error { return r.pool.ready() }
 
 // Close ends the worker processes. Runs under way fail.
 func (r *Runner) Close() error { return r.pool.close() }

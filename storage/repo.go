@@ -226,6 +226,9 @@ func (r *Repo) Limits() Limits { return r.limits }
 // happens. It is called before the repository is used.
 func (r *Repo) OnEvent(fn func(*Tx, Event) error) { r.listeners = append(r.listeners, fn) }
 
+// Writable returns why no write would succeed now, or nil.
+func (r *Repo) Writable(context.Context) error { return r.db.Writable() }
+
 // View runs fn on one snapshot, which it cannot change.
 func (r *Repo) View(ctx context.Context, as *Principal, fn func(*Tx) error) error {
 	if as == nil {

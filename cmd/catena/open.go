@@ -198,6 +198,7 @@ func (a *app) sync(ctx context.Context) error {
 // handler is the REST interface on this data directory.
 func (a *app) handler(c rest.Config) *rest.Handler {
 	c.Engine, c.Log, c.Version = a.engine, a.log, platformVersion
+	c.Ready = append(c.Ready, rest.Check{Name: "storageStatus", Test: a.repo.Writable}, rest.Check{Name: "scriptStatus", Test: a.scripts.Ready, Part: true})
 	return rest.New(c)
 }
 

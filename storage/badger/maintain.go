@@ -121,6 +121,16 @@ func (s *store) sampleSpace() {
 	}
 }
 
+// Writable returns why writes are refused, if they are.
+func (s *store) Writable() error {
+	for _, why := range []*failure{s.failed.Load(), s.full.Load()} {
+		if why != nil {
+			return why.err
+		}
+	}
+	return nil
+}
+
 // Verify checks every block of every table.
 func (s *store) Verify(ctx context.Context) error {
 	for _, t := range s.db.Tables() {

@@ -72,6 +72,9 @@ func TestDiskFull(t *testing.T) {
 	if !fault.Is(err, fault.Unavailable) || !strings.Contains(err.Error(), "kept free") {
 		t.Errorf("write: %v", err)
 	}
+	if err := kv.New(full, kv.Options{}).Writable(); !fault.Is(err, fault.Unavailable) {
+		t.Errorf("a full disk is writable: %v", err)
+	}
 	if got := filled(t, full); got != 3 {
 		t.Errorf("%d transactions, want 3", got)
 	}
@@ -84,12 +87,18 @@ func TestLogFailure(t *testing.T) {
 	s := open(t, dir, Strict)
 	d := kv.New(s, kv.Options{})
 	fill(t, d, 0, 5)
+	if err := d.Writable(); err != nil {
+		t.Errorf("before the failure: %v", err)
+	}
 	_ = s.redo.file.Close()
 	for range 2 {
 		err := d.Update(ctx, func(tx *kv.Tx) error { return tx.Set([]byte("a"), nil) })
 		if !fault.Is(err, fault.Unavailable) {
 			t.Errorf("write: %v", err)
 		}
+	}
+	if err := d.Writable(); !fault.Is(err, fault.Unavailable) {
+		t.Errorf("without its log the store is writable: %v", err)
 	}
 	if got := filled(t, s); got != 5 {
 		t.Errorf("%d transactions, want 5", got)

@@ -77,6 +77,15 @@ func New(s Store, o Options) *DB {
 // Limits are the bounds of keys, values and transactions.
 func (d *DB) Limits() Limits { return d.limits }
 
+// Writable returns why writes would be refused now, or nil: the disk is full, or the store
+// has failed.
+func (d *DB) Writable() error {
+	if g, ok := d.store.(Gauge); ok {
+		return g.Writable()
+	}
+	return nil
+}
+
 // View runs fn on one snapshot. Writes are refused.
 func (d *DB) View(ctx context.Context, fn func(*Tx) error) error {
 	start := d.begin()

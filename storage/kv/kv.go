@@ -38,6 +38,13 @@ type Store interface {
 	Close() error
 }
 
+// Gauge is what a store implements that can tell, without trying, whether it takes writes:
+// one that lives on a disk.
+type Gauge interface {
+	// Writable returns why writes would be refused now, or nil.
+	Writable() error
+}
+
 // Snapshot is a fixed state of a store, for one goroutine.
 type Snapshot interface {
 	// Version numbers the state: later commits have higher numbers.
