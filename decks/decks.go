@@ -16,6 +16,7 @@ import (
 // Ops are the operations of the deck service.
 var Ops = []engine.Op{
 	account,
+	browse,
 	create,
 	createExport,
 	createShareLink,

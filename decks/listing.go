@@ -11,9 +11,9 @@ import (
 	"catena/storage/fault"
 )
 
-// Three properties are there to be found by: place is a deck's folder and slug, listing its
-// folder and number, binned its folder and when it was put in the trash. Of the last two a
-// deck has one. Each folder's decks are counted besides, in several rows, so that decks made
+// Four properties are there to be found by: place is a deck's folder and slug, listing its
+// folder and number, public the same for decks that everyone may see, binned its folder and
+// when it was put in the trash. A deck has listing or binned. Each folder's decks are counted besides, in several rows, so that decks made
 // at the same time seldom wait for each other.
 const (
 	countTable  = "deck-counts" // folder "/" shard: counts
@@ -33,14 +33,17 @@ func binned(folder string, at time.Time, n int64) string {
 func relist(d *storage.Doc) (was [2]string, err error) {
 	was = [2]string{prop[string](d, "deck:listing"), prop[string](d, "deck:binned")}
 	folder := d.ParentID()
-	var list, bin any
+	var list, public, bin any
 	if d.IsTrashed() {
 		bin = binned(folder, prop[time.Time](d, "deck:trashed_at"), number(d))
 	} else {
 		list = listed(folder, number(d))
+		if prop[string](d, "deck:visibility") == "all" {
+			public = list
+		}
 	}
 	for xpath, v := range map[string]any{
-		"deck:place": folder + "/" + prop[string](d, "deck:slug"), "deck:listing": list, "deck:binned": bin,
+		"deck:place": folder + "/" + prop[string](d, "deck:slug"), "deck:listing": list, "deck:public": public, "deck:binned": bin,
 	} {
 		if err := d.Set(xpath, v); err != nil {
 			return was, err

@@ -15,6 +15,7 @@ func pageRoutes() []route {
 	return []route{
 		{method: "GET", path: "/", access: visitor, handle: func(x *exchange) error { return x.see("/ui/") }},
 		{method: "GET", path: "/assets/:version/*name", access: open, handle: asset},
+		{method: "GET", path: "/decks/:username", access: visitor, handle: profile},
 		{method: "GET", path: "/decks/:username/:slug", access: visitor, handle: deckPage(showDeck)},
 		{method: "GET", path: "/decks/:username/:slug/edit", access: visitor, handle: ownPage(web.Site.Edit)},
 		{method: "GET", path: "/decks/:username/:slug/fullscreen", access: visitor, handle: deckPage(showSlides)},
@@ -25,12 +26,14 @@ func pageRoutes() []route {
 		{method: "POST", path: "/share/:token", access: visitor, handle: unlockShare},
 		{method: "GET", path: "/share/:token/fullscreen", access: visitor, handle: sharePage(showSlides)},
 		{method: "GET", path: "/share/:token/live", access: visitor, handle: sharePage(follow)},
-		{method: "GET", path: "/ui", access: visitor, handle: console("decks")},
+		{method: "GET", path: "/ui", access: visitor, handle: ownDecks},
 		{method: "GET", path: "/ui/keys", access: visitor, handle: console("keys")},
 		{method: "GET", path: "/ui/login", access: visitor, handle: signInForm},
 		{method: "POST", path: "/ui/login", access: visitor, handle: openSession},
 		{method: "POST", path: "/ui/logout", access: visitor, handle: closeSession},
 		{method: "GET", path: "/ui/operations", access: visitor, handle: console("operations")},
+		{method: "GET", path: "/ui/team", access: visitor, handle: console("team")},
+		{method: "GET", path: "/ui/webhooks", access: visitor, handle: console("webhooks")},
 	}
 }
 

@@ -40,6 +40,22 @@ func CSS(color, font, base string) string {
 	return b.String()
 }
 
+// FacesCSS returns a style sheet with all built-in faces, which browsers load where they are
+// used.
+func FacesCSS(base string) string {
+	var b strings.Builder
+	done := map[string]bool{}
+	for i := range Fonts {
+		for _, f := range Fonts[i].families {
+			if !done[f.name] {
+				done[f.name] = true
+				f.faces(&b, base)
+			}
+		}
+	}
+	return b.String()
+}
+
 // FontFiles returns the names of the built-in files that a theme of fonts needs, as its
 // style sheet names them.
 func FontFiles(font string) []string {

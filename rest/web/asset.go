@@ -80,6 +80,9 @@ func source(name string) ([]byte, error) {
 		}
 		return []byte(theme.CSS(color, font, "../")), nil
 	}
+	if name == "looks.css" {
+		return []byte(looksCSS()), nil
+	}
 	if body, err := static.ReadFile("static/" + name); err == nil {
 		return body, nil
 	}

@@ -61,6 +61,8 @@ var pages = template.Must(template.New("").Funcs(template.FuncMap{
 	"fonts":   func() []theme.Font { return theme.Fonts },
 	"trusted": func(html string) template.HTML { return template.HTML(html) },                              //nolint:gosec // the sandboxed document is for a deck's own HTML
 	"sheet":   func(css string) template.CSS { return template.CSS(strings.ReplaceAll(css, "<", `\3c `)) }, //nolint:gosec // sanitized when written, and cannot end its element
+	"day":     day,
+	"icon":    icon,
 	"dir": func(d *Deck) string {
 		if d.RTL {
 			return "rtl"
@@ -75,6 +77,7 @@ type view struct {
 	Title  string
 	Deck   *Deck
 	Slides *deckSlides
+	List   *Listing
 	Form   *Form
 	Error  *Problem
 	Query  string
@@ -149,9 +152,9 @@ func (s Site) Fail(p *Problem) (*Page, error) {
 	return (&view{Site: s, Title: p.Title, Error: p}).render("error.html", framePolicy)
 }
 
-// Console is a page of the console: "decks", "keys" or "operations".
+// Console is a page of the console: "keys", "operations", "team" or "webhooks".
 func (s Site) Console(name string) (*Page, error) {
-	titles := map[string]string{"decks": "Decks", "keys": "API keys", "operations": "Operations"}
+	titles := map[string]string{"keys": "API keys", "operations": "Operations", "team": "Team", "webhooks": "Webhooks"}
 	return (&view{Site: s, Title: titles[name]}).render(name+".html", framePolicy)
 }
 

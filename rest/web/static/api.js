@@ -26,6 +26,19 @@ const call = async (method, path, body, headers = {}) => {
 // run carries out an operation.
 const run = async (name, params, input) => (await call("POST", `/api/v1/automation/${encodeURIComponent(name)}`, { params, input })).answer;
 
+// upload carries out an operation whose input is a file.
+const upload = async (name, file, params) => {
+  const body = new FormData();
+  body.append("request", new Blob([JSON.stringify({ params })], { type: "application/json" }));
+  body.append("input", file, file.name);
+  const response = await fetch(`${site.prefix}/api/v1/automation/${name}`, {
+    method: "POST", headers: { "X-CSRF-Token": site.csrf, Accept: "application/json" }, body, credentials: "same-origin",
+  });
+  const answer = await response.json().catch(() => ({}));
+  if (!response.ok) throw new Refused(response.status, answer);
+  return answer;
+};
+
 // make builds an element; text never becomes HTML.
 const make = (name, attributes = {}, ...children) => {
   const e = document.createElement(name);
@@ -40,10 +53,24 @@ const make = (name, attributes = {}, ...children) => {
 
 const byId = (id) => document.getElementById(id);
 
+const date = (at) => at.toLocaleDateString(undefined, { year: "numeric", month: "short", day: "numeric" });
 const moment = (text) => {
   if (!text) return "";
   const at = new Date(text);
-  return make("time", { datetime: text, title: at.toLocaleString() }, at.toLocaleDateString(undefined, { year: "numeric", month: "short", day: "numeric" }));
+  return make("time", { datetime: text, title: at.toLocaleString() }, date(at));
+};
+
+// ago says how long ago something was, if that is not long.
+const ago = (text) => {
+  const e = moment(text);
+  if (!e) return "";
+  const words = new Intl.RelativeTimeFormat(undefined, { numeric: "auto" });
+  const minutes = (Date.now() - new Date(text)) / 60e3;
+  if (minutes < 1) e.textContent = "just now";
+  else if (minutes < 60) e.textContent = words.format(-Math.floor(minutes), "minute");
+  else if (minutes < 24 * 60) e.textContent = words.format(-Math.floor(minutes / 60), "hour");
+  else if (minutes < 7 * 24 * 60) e.textContent = words.format(-Math.floor(minutes / 60 / 24), "day");
+  return e;
 };
 
 // complain shows an error to whoever looks.
@@ -61,8 +88,8 @@ const calm = () => {
 };
 
 // tried runs what a person started, and shows what goes wrong.
-const tried = (f) => async (event) => {
-  event?.preventDefault?.();
+const tried = (f, prevent = true) => async (event) => {
+  if (prevent) event?.preventDefault?.();
   calm();
   try {
     await f(event);

@@ -1,67 +1,79 @@
-// The console's list of decks.
+// The console's list of decks: throw away and take back, create, import.
 "use strict";
 (() => {
-  const per = 20;
-  let page = 1;
-  let trash = false;
+  for (const t of document.querySelectorAll("time")) t.replaceWith(ago(t.dateTime));
 
-  const remove = (deck) => tried(async () => {
-    if (!confirm(`Move “${deck.title}” to the trash?`)) return;
-    await call("POST", `/v1/decks/${deck.id}/trash`);
-    await show();
-  });
-
-  const recover = (deck) => tried(async () => {
-    await call("POST", `/v1/decks/${deck.id}/recover`);
-    await show();
-  });
-
-  const item = (deck) => {
-    if (trash) {
-      return make("li", {},
-        make("div", {}, make("strong", {}, deck.title), make("p", {}, deck.trashed_at ? "In the trash since " : "In the trash", moment(deck.trashed_at))),
-        make("button", { onclick: recover(deck), "aria-label": `Take ${deck.title} out of the trash` }, "Recover"));
-    }
-    const path = new URL(deck.url).pathname;
-    return make("li", {},
-      make("div", {}, make("a", { href: path }, make("strong", {}, deck.title)), make("p", {}, deck.description || "")),
-      make("a", { class: "button", href: `${path}/edit` }, "Edit"),
-      make("a", { class: "button", href: `${path}/present` }, "Present"),
-      make("button", { class: "quiet danger", onclick: remove(deck), "aria-label": `Move ${deck.title} to the trash` }, "Trash"));
+  const acts = {
+    trash: async (id, title) => {
+      if (!confirm(`Move “${title}” to the trash?`)) return false;
+      await call("POST", `/v1/decks/${id}/trash`);
+      return true;
+    },
+    recover: async (id) => {
+      await call("POST", `/v1/decks/${id}/recover`);
+      return true;
+    },
   };
-
-  const show = async () => {
-    const { answer } = await call("GET", `/v1/decks${trash ? "/trashed" : ""}?page=${page}&per_page=${per}`);
-    const { total } = answer.meta;
-    if (answer.data.length === 0 && page > 1) {
-      page--;
-      return show();
+  byId("list")?.addEventListener("click", tried(async (e) => {
+    const button = e.target.closest("[data-act]");
+    if (!button) return;
+    const card = button.closest("li");
+    button.disabled = true;
+    try {
+      if (!await acts[button.dataset.act](card.dataset.id, card.dataset.title)) return;
+    } finally {
+      button.disabled = false;
     }
-    byId("list").replaceChildren(...(answer.data.length ? answer.data.map(item) : [make("li", { class: "soft" }, trash ? "The trash is empty." : "No decks yet. Create the first one above.")]));
-    const last = Math.max(1, Math.ceil(total / per));
-    byId("place").textContent = total > per ? `${page} / ${last}` : "";
-    byId("prev").hidden = byId("next").hidden = total <= per;
-    byId("prev").disabled = page <= 1;
-    byId("next").disabled = page >= last;
-  };
+    const next = (card.nextElementSibling || card.previousElementSibling)?.querySelector("a, button");
+    card.remove();
+    if (next) next.focus();
+    else location.reload();
+  }, false));
 
-  const choose = (t) => tried(async () => {
-    trash = t;
-    page = 1;
-    byId("active").setAttribute("aria-pressed", String(!t));
-    byId("trash").setAttribute("aria-pressed", String(t));
-    await show();
-  });
-  byId("active").addEventListener("click", choose(false));
-  byId("trash").addEventListener("click", choose(true));
-  byId("prev").addEventListener("click", tried(() => (page--, show())));
-  byId("next").addEventListener("click", tried(() => (page++, show())));
-  byId("new").addEventListener("submit", tried(async (e) => {
-    const title = new FormData(e.target).get("title");
-    const p = document.createElement("h1");
-    p.textContent = title;
-    const { answer } = await call("POST", "/v1/decks", { title, data: `<section>\n  ${p.outerHTML}\n</section>` });
+  const starts = {
+    title: (h) => `<section>\n  <h1>${h}</h1>\n  <p>What it is about</p>\n</section>`,
+    outline: (h) => `<section>\n  <h1>${h}</h1>\n  <p>What it is about</p>\n</section>
+<section>\n  <h2>Agenda</h2>\n  <ul>\n    <li>First</li>\n    <li>Second</li>\n    <li>Third</li>\n  </ul>\n</section>
+<section>\n  <h2>First</h2>\n  <p>One thought a slide.</p>\n</section>
+<section>\n  <h2>Thank you</h2>\n  <p>Questions?</p>\n</section>`,
+    markdown: (h) => [`# ${h}\n\nWhat it is about`, "## Agenda\n\n* First\n* Second\n* Third", "## First\n\nOne thought a slide.", "## Thank you\n\nQuestions?"]
+      .map((text) => `<section data-markdown>\n<script type="text/template">\n${text}\n</script>\n</section>`).join("\n"),
+  };
+  const open = (dialog) => () => {
+    byId(dialog).querySelector("form").reset();
+    byId(dialog).showModal();
+  };
+  const go = (answer) => {
     location.href = `${new URL(answer.data.url).pathname}/edit`;
+  };
+  byId("create")?.addEventListener("click", open("new-dialog"));
+  byId("import")?.addEventListener("click", open("import-dialog"));
+  for (const b of document.querySelectorAll(".cancel")) b.addEventListener("click", () => b.closest("dialog").close());
+
+  byId("new").addEventListener("submit", tried(async (e) => {
+    const f = new FormData(e.target);
+    const p = document.createElement("p");
+    p.textContent = f.get("title");
+    const { answer } = await call("POST", "/v1/decks", { title: f.get("title"), data: starts[f.get("start")](p.innerHTML) });
+    go(answer);
   }));
-  tried(show)();
+  byId("import-form").addEventListener("submit", async (e) => {
+    e.preventDefault();
+    const form = e.target;
+    const box = form.querySelector("[role=alert]");
+    const button = form.querySelector(".primary");
+    box.hidden = true;
+    button.disabled = true;
+    try {
+      const f = new FormData(form);
+      const file = f.get("file");
+      if (file.size > 10 * 1024 * 1024) throw new Error("The file is larger than 10 MiB.");
+      const params = f.get("title") ? { title: f.get("title") } : {};
+      go(await upload("Deck.Import", file, params));
+    } catch (error) {
+      box.textContent = error.message;
+      box.hidden = false;
+      button.disabled = false;
+    }
+  });
 })();

@@ -5,7 +5,7 @@
     if (key.revoked) return make("span", { class: "tag bad" }, "revoked");
     if (key.expires && new Date(key.expires) <= new Date()) return make("span", { class: "tag" }, "ended");
     return make("button", {
-      class: "danger", "aria-label": `Revoke ${key.name || `key ${key.id}`}`, onclick: tried(async () => {
+      class: "quiet danger", "aria-label": `Revoke ${key.name || `key ${key.id}`}`, onclick: tried(async () => {
         if (!confirm(`Revoke “${key.name || key.id}”? Programs that use it stop working at once.`)) return;
         await run("Key.Revoke", { id: key.id });
         await show();
@@ -17,15 +17,15 @@
     make("td", {}, key.name || "", " ", make("span", { class: "soft" }, `#${key.id}`), key.revision ? make("span", { class: "tag" }, `revision ${key.revision}`) : null),
     make("td", {}, make("span", { class: "tag" }, key.scope === "read_write" ? "read and write" : "read")),
     make("td", {}, moment(key.created)),
-    make("td", {}, moment(key.lastUsed) || make("span", { class: "soft" }, "never")),
+    make("td", {}, ago(key.lastUsed) || make("span", { class: "soft" }, "never")),
     make("td", {}, moment(key.expires) || make("span", { class: "soft" }, "never")),
-    make("td", {}, state(key)));
+    make("td", { class: "end" }, state(key)));
 
   const show = async () => {
     const answer = await run("Key.List", { user: site.user });
     const keys = Array.isArray(answer) ? answer : answer.value ?? answer.entries ?? [];
     keys.sort((a, b) => Boolean(a.revoked) - Boolean(b.revoked) || b.id - a.id);
-    byId("list").replaceChildren(...(keys.length ? keys.map(row) : [make("tr", {}, make("td", { colspan: 6, class: "soft" }, "No keys yet."))]));
+    byId("list").replaceChildren(...(keys.length ? keys.map(row) : [make("tr", {}, make("td", { colspan: 6, class: "soft" }, "No keys yet. The first one is a name away."))]));
   };
 
   byId("new").addEventListener("submit", tried(async (e) => {
@@ -36,13 +36,14 @@
     const answer = await run("Key.Create", params);
     byId("secret").textContent = (answer.value ?? answer).key;
     byId("made").hidden = false;
-    byId("copy").textContent = "Copy";
+    byId("made").scrollIntoView({ block: "nearest" });
+    byId("copy").lastElementChild.textContent = "Copy";
     e.target.reset();
     await show();
   }));
   byId("copy").addEventListener("click", tried(async () => {
     await navigator.clipboard.writeText(byId("secret").textContent);
-    byId("copy").textContent = "Copied";
+    byId("copy").lastElementChild.textContent = "Copied";
   }));
   tried(show)();
 })();

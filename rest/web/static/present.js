@@ -39,6 +39,7 @@
     publish();
   });
 
+  for (const stage of document.querySelectorAll(".stage")) stage.style.setProperty("--ratio", body.width / body.height);
   const step = (name) => tell(frame, { catena: name });
   get("prev").addEventListener("click", () => step("prev"));
   get("next").addEventListener("click", () => step("next"));

@@ -55,7 +55,7 @@
   const options = {
     width: conf.width, height: conf.height, margin: conf.margin, rtl: conf.rtl, loop: conf.loop,
     transition: still ? "none" : conf.transition, backgroundTransition: still ? "none" : conf.backgroundTransition,
-    controls: !still, controlsTutorial: false, progress: !still, keyboard: !still, touch: !still, hash: !framed,
+    controls: !framed, controlsTutorial: false, progress: !framed, keyboard: !still, touch: !still, hash: !framed,
     respondToHashChanges: !framed, embedded: false, help: true, overview: !still, autoSlide: still || live ? false : 0,
     postMessage: false, postMessageEvents: false, showNotes: false, pdfSeparateFragments: false, previewLinks: false,
     autoAnimate: !still, plugins,

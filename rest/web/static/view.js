@@ -28,6 +28,7 @@
       number.textContent = `${+m.number} / ${+m.total}`;
       prev.disabled = m.number <= 1 && m.f <= 0;
       next.disabled = m.last === true && m.f < 0;
+      document.getElementById("progress").style.transform = `scaleX(${+m.total > 1 ? (m.number - 1) / (m.total - 1) : 1})`;
       const hash = `#/${+m.h}${m.v || m.f >= 0 ? `/${+m.v}` : ""}${m.f >= 0 ? `/${+m.f}` : ""}`;
       history.replaceState(null, "", location.pathname + location.search + hash);
       document.getElementById("fullscreen").href = `${body.path}/fullscreen${hash}`;
@@ -38,6 +39,19 @@
     if (at) tell(at);
   });
 
+  const stage = document.getElementById("stage");
+  stage.style.setProperty("--ratio", body.width / body.height);
+  // Where the window may take the whole screen it does; elsewhere the slides get a page.
+  document.getElementById("fullscreen").addEventListener("click", (e) => {
+    if (!stage.requestFullscreen || e.ctrlKey || e.metaKey || e.shiftKey) return;
+    e.preventDefault();
+    stage.requestFullscreen().then(() => frame.focus(), () => location.assign(e.target.closest("a").href));
+  });
+  document.getElementById("overview").addEventListener("click", () => {
+    tell({ catena: "overview" });
+    frame.focus();
+  });
+
   prev.addEventListener("click", () => tell({ catena: "prev" }));
   next.addEventListener("click", () => tell({ catena: "next" }));
   document.addEventListener("keydown", (e) => {
@@ -45,6 +59,7 @@
     if (["ArrowRight", "ArrowDown", "PageDown", "n"].includes(e.key)) tell({ catena: "next" });
     else if (["ArrowLeft", "ArrowUp", "PageUp", "p"].includes(e.key)) tell({ catena: "prev" });
     else if (e.key === " " && e.target.tagName !== "BUTTON" && e.target.tagName !== "A") tell({ catena: "next" });
+    else if (e.key === "o") tell({ catena: "overview" });
     else if (e.key === "f") document.getElementById("fullscreen").click();
     else return;
     e.preventDefault();

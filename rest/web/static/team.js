@@ -1,0 +1,71 @@
+// The console's page of one's team: who is in it, and the decks its members share.
+"use strict";
+(() => {
+  const per = 20;
+  let team = null;
+  let page = 1;
+  const leads = () => team.role === "owner" || team.role === "admin";
+
+  const member = (m) => {
+    const mine = m.username === site.user;
+    const owner = team.role === "owner";
+    const change = make("select", {
+      "aria-label": `Role of ${m.name}`, disabled: mine || (!owner && m.role === "owner"), onchange: tried(async (e) => {
+        const role = e.target.value;
+        if (role === "owner" && !confirm(`Make ${m.name} the owner? You become an admin.`)) return show();
+        try {
+          await run("Team.SetMember", { id: team.id, username: m.username, role });
+        } finally {
+          await show();
+        }
+      }),
+    }, ...["owner", "admin", "member"].filter((r) => owner || r !== "owner" || m.role === "owner").map((r) => make("option", { selected: r === m.role }, r)));
+    return make("li", {},
+      make("div", {}, make("strong", {}, m.name), make("p", {}, m.username, mine ? " · you" : "")),
+      make("span", {}, change),
+      make("button", {
+        class: "quiet danger", disabled: mine || m.role === "owner", "aria-label": `Remove ${m.name} from the team`, onclick: tried(async () => {
+          if (!confirm(`Remove ${m.name} from the team? Decks for the team become private ones.`)) return;
+          await run("Team.RemoveMember", { id: team.id, username: m.username });
+          await show();
+        }),
+      }, "Remove"));
+  };
+
+  const decks = async () => {
+    const { answer } = await call("GET", `/v1/team/decks?page=${page}&per_page=${per}`);
+    const { total } = answer.meta;
+    const seen = { all: "everyone", team: "the team" };
+    byId("list").replaceChildren(...(answer.data.length ? answer.data.map((d) => make("li", {},
+      make("div", {}, make("a", { href: new URL(d.url).pathname }, make("strong", {}, d.title)), make("p", {}, `by ${d.owner.name}${d.description ? ` · ${d.description}` : ""}`)),
+      make("span", { class: "tag" }, `for ${seen[d.visibility] || d.visibility}`))) : [make("li", { class: "soft" }, "No deck is shared with the team yet. Set “Who may see it” to “Your team” in a deck’s details.")]));
+    const last = Math.max(1, Math.ceil(total / per));
+    byId("place").textContent = `Page ${page} of ${last}`;
+    byId("place").parentElement.hidden = last === 1;
+    byId("prev").disabled = page <= 1;
+    byId("next").disabled = page >= last;
+  };
+
+  const show = async () => {
+    const got = await run("Deck.Account");
+    team = (got.value ?? got).data.team;
+    byId("none").hidden = team !== null;
+    byId("role").textContent = team ? `You are ${{ owner: "the owner", admin: "an admin", member: "a member" }[team.role]}.` : "";
+    if (!team) return;
+    byId("name").textContent = team.name;
+    byId("people").hidden = byId("shared").hidden = !leads();
+    if (!leads()) {
+      byId("role").textContent += " The team’s owner and its admins see members and decks here.";
+      return;
+    }
+    const answer = await run("Team.Get", { id: team.id });
+    const { members } = (answer.value ?? answer).data;
+    byId("members").replaceChildren(...members.map(member));
+    byId("people-title").textContent = members.length === 1 ? "1 member" : `${members.length} members`;
+    await decks();
+  };
+
+  byId("prev").addEventListener("click", tried(() => (page--, decks())));
+  byId("next").addEventListener("click", tried(() => (page++, decks())));
+  tried(show)();
+})();
