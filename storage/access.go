@@ -41,7 +41,13 @@ func indexOf(f *query.Field) string {
 	if f.System != query.Property {
 		return systemIndexes[f.System]
 	}
-	if f.Prop == nil || !f.Prop.Index && !isAlwaysIndexed(f.Prop.Key) {
+	if f.Prop == nil {
+		return ""
+	}
+	if f.Prop.Kind == schema.Complex && !f.Rest.Empty() {
+		return indexOfPart(f)
+	}
+	if !f.Prop.Index && !isAlwaysIndexed(f.Prop.Key) {
 		return ""
 	}
 	if f.Rest.Empty() || f.Prop.List && f.Rest.Wild() {
@@ -60,13 +66,18 @@ func newAccess(index string, f *query.Field) *access {
 	return a
 }
 
-// accesses returns a way for each index that conditions name.
+// accesses returns a way for each index that conditions name. What answers one of several conditions
+// on the same item of a list does not answer the query, but finds candidates.
 func (p *plan) accesses(r *Repo) []*access {
 	byIndex := map[string]*access{}
 	var all []*access
-	for _, e := range p.exprs {
+	exprs := p.exprs
+	if p.q.Correlated() {
+		exprs = p.q.Conjuncts()
+	}
+	for _, e := range exprs {
 		x, ok := e.(*query.Predicate)
-		if !ok || p.q.Correlated() {
+		if !ok {
 			continue
 		}
 		index := indexOf(x.Field)
@@ -89,6 +100,9 @@ func (p *plan) accesses(r *Repo) []*access {
 		default:
 			a.ranges = intersect(a.ranges, ranges)
 			a.about += " AND " + query.Format(x)
+		}
+		if p.q.Correlated() {
+			continue
 		}
 		if exact {
 			a.exact = append(a.exact, e)

@@ -222,25 +222,32 @@ func (r *run) accept(h *hit) (bool, error) {
 // firstRow reports whether no row before this one, in the same ranges, stands for the same
 // document.
 func (r *run) firstRow(h *hit) (bool, error) {
+	first := true
+	err := r.items(h, func(item any, key []byte) {
+		if bytes.Compare(key, h.key) < 0 && r.inRanges(key) && r.passes(item) {
+			first = false
+		}
+	})
+	return first && h.doc != nil, err
+}
+
+// items calls visit for every value the document of a row has in the index, with the key of its row.
+func (r *run) items(h *hit, visit func(item any, key []byte)) error {
 	src, err := r.doc(h)
 	if err != nil || src == nil {
-		return false, err
+		return err
 	}
 	v, err := query.FieldValue(r.a.field, src)
 	if err != nil {
-		return false, err
+		return err
 	}
 	items, _ := v.([]any)
 	for _, item := range items {
-		key, ok := appendValue(bytes.Clone(r.a.prefix), item)
-		if !ok || bytes.Compare(append(key, h.id[:]...), h.key) >= 0 {
-			continue
-		}
-		if r.inRanges(append(key, h.id[:]...)) && r.passes(item) {
-			return false, nil
+		if key, ok := appendValue(bytes.Clone(r.a.prefix), item); ok {
+			visit(item, append(key, h.id[:]...))
 		}
 	}
-	return true, nil
+	return nil
 }
 
 func (r *run) inRanges(key []byte) bool {
@@ -317,23 +324,30 @@ func (r *run) meets(h *hit) (bool, error) {
 	return true, nil
 }
 
-// item evaluates a condition on a field with many values on the one value of the row.
-func (r *run) item(h *hit, e query.Expr) (bool, error) {
+// item evaluates a condition on a field with many values on the one value of the row, or on those that
+// share the row.
+func (r *run) item(h *hit, e query.Expr) (ok bool, err error) {
+	x := e.(*query.Predicate)
 	if h.bits&coverPart != 0 {
-		return r.holds(h, e)
+		err = r.items(h, func(item any, key []byte) {
+			ok = ok || bytes.Equal(key, h.key) && (x.Op == query.IsNull || x.Test(item))
+		})
+		return ok, err
 	}
 	r.src.hit = h
 	v, err := r.src.indexed()
 	if err != nil {
 		return false, err
 	}
-	x := e.(*query.Predicate)
 	return x.Op == query.IsNull || x.Test(v), nil
 }
 
 func (r *run) holds(h *hit, e query.Expr) (bool, error) {
 	if h.doc == nil && !r.p.q.Correlated() {
 		r.src.hit = h
+		if ok, sure := r.partHolds(e); sure {
+			return ok, nil
+		}
 		ok, err := query.Holds(e, &r.src)
 		if !errors.Is(err, errNeedDoc) {
 			return ok, err
@@ -347,6 +361,19 @@ func (r *run) holds(h *hit, e query.Expr) (bool, error) {
 		return r.p.q.Match(src)
 	}
 	return query.Holds(e, src)
+}
+
+// partHolds evaluates a condition on a single value inside a complex property, if the row holds it.
+func (r *run) partHolds(e query.Expr) (ok, sure bool) {
+	x, is := e.(*query.Predicate)
+	if a := r.a; !is || a.field == nil || a.many || a.field.Rest.Empty() || x.Field.Name != a.field.Name {
+		return false, false
+	}
+	v, err := r.src.indexed()
+	if err != nil {
+		return false, false
+	}
+	return x.Op == query.IsNull && x.Not || x.Op != query.IsNull && x.Test(v), true
 }
 
 // doc loads the document of a candidate; nil if it is gone.

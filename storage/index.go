@@ -25,6 +25,7 @@ import (
 //	x version live major minor id     versions
 //	x dc:title value id               properties declared with an index, item by item;
 //	                                  those of alwaysIndexed also if they are not set
+//	x nxtag:tags/*/label value id     fields of complex properties declared with one
 //
 // Text is folded and cut at maxIndexed bytes.
 const (
@@ -251,12 +252,19 @@ func (d *Doc) indexProperties(x *indexRows) error {
 	for i := range d.blocks {
 		b := &d.blocks[i]
 		for j, f := range b.shape.Fields {
-			if !f.Index || isAlwaysIndexed(f.Key) {
+			inside := d.repo.parts[f]
+			if len(inside) == 0 && (!f.Index || isAlwaysIndexed(f.Key)) {
 				continue
 			}
 			v, err := b.get(d.repo, j)
 			if err != nil {
 				return err
+			}
+			for k := range inside {
+				inside[k].each(v, func(v any) { x.value(inside[k].index, v) })
+			}
+			if !f.Index {
+				continue
 			}
 			if items, many := v.([]any); many {
 				for _, item := range items {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"catena/storage"
@@ -23,7 +24,10 @@ type library struct {
 }
 
 func newLibrary(t testing.TB, docs int, seed uint64) *library {
-	l := &library{world: newWorld(t), Rand: rand.New(rand.NewPCG(seed, 7))}
+	crates := func(c *storage.Config) {
+		c.Types = must(schema.Load(schema.Defaults(), fstest.MapFS{"crates.yaml": {Data: []byte(crateTypes)}}))(t)
+	}
+	l := &library{world: newWorld(t, crates), Rand: rand.New(rand.NewPCG(seed, 7))}
 	folders := []string{"/default-domain/workspaces"}
 	for i := range 12 {
 		up := folders[l.IntN(len(folders))]
@@ -37,7 +41,8 @@ func newLibrary(t testing.TB, docs int, seed uint64) *library {
 		if i%10 == 0 {
 			l.now = l.now.Add(time.Duration(l.IntN(48)) * time.Hour)
 		}
-		l.make(fmt.Sprintf("%s/d%d", folders[l.IntN(len(folders))], i), l.pick("File", "File", "Note", "Picture"), l.props())
+		typ := l.pick("File", "Crate", "Note", "Picture")
+		l.make(fmt.Sprintf("%s/d%d", folders[l.IntN(len(folders))], i), typ, l.props(typ))
 	}
 	l.list()
 	for range docs / 2 {
@@ -68,7 +73,7 @@ func (l *library) word() string {
 	return l.pick("alpha", "Alpha", "ALPHA", "beta", "Beta gamma", "it's", `q"uo\te`, "100%", "a_b", "ünï", "", strings.Repeat("long ", 60), "alp")
 }
 
-func (l *library) props() storage.Props {
+func (l *library) props(typ string) storage.Props {
 	p := storage.Props{"dc:title": l.word(), "dc:description": l.word()}
 	if l.IntN(2) == 0 {
 		p["dc:source"] = l.word()
@@ -81,6 +86,12 @@ func (l *library) props() storage.Props {
 	}
 	if l.IntN(3) == 0 {
 		p["dc:expired"] = l.now.AddDate(0, 0, l.IntN(30))
+	}
+	if typ == "Crate" {
+		part := func() any { return map[string]any{"serial": l.pick("p1", "P1", "p2", ""), "count": int64(l.IntN(3))} }
+		p["bench:parts"] = []any{part(), part(), part()}[:l.IntN(4)]
+		p["bench:box"] = map[string]any{"code": l.word(), "note": l.word()}
+		p["nxtag:tags"] = []any{map[string]any{"label": l.pick("red", "blue"), "username": "ann"}}
 	}
 	return p
 }
@@ -143,7 +154,7 @@ func (l *library) change() {
 			if d.IsImmutable() {
 				return nil
 			}
-			for k, v := range l.props() {
+			for k, v := range l.props(d.Type().Name) {
 				if e := d.Set(k, v); e != nil {
 					return e
 				}
@@ -356,7 +367,29 @@ func (l *library) predicate() string {
 	case 20:
 		return "ecm:fulltext = '" + l.pick("alpha", "beta -gamma", "alp*", `"beta gamma"`, "none OR long") + "'"
 	}
-	return "ecm:path = '/default-domain/workspaces'"
+	return l.inside(op, text, not)
+}
+
+// inside writes a condition on fields inside complex ones, and on several of the same item.
+func (l *library) inside(op, text func() string, not string) string {
+	serial, n := "'"+l.pick("p1", "P1", "p2", "p3")+"'", fmt.Sprint(l.IntN(3))
+	switch l.IntN(8) {
+	case 0:
+		return "ecm:path = '/default-domain/workspaces'"
+	case 1:
+		return "bench:box/code " + op() + text()
+	case 2:
+		return "bench:box/code IS " + not + "NULL"
+	case 3:
+		return "bench:parts/*/serial " + l.pick(op()+serial, not+"IN ("+serial+", 'p2')", not+"LIKE 'p%'", "IS "+not+"NULL")
+	case 4:
+		return "bench:parts/1/serial = " + serial
+	case 5:
+		return "ecm:tag " + not + "IN ('red', 'green')"
+	case 6:
+		return "bench:parts/*/count " + op() + n
+	}
+	return "bench:parts/*1/serial " + op() + serial + " AND bench:parts/*1/count " + op() + n
 }
 
 func (l *library) condition(depth int) string {
@@ -379,7 +412,7 @@ func (l *library) query() string {
 		s += " WHERE " + l.condition(l.IntN(3))
 	}
 	key := func() string {
-		return l.pick("dc:title", "dc:modified", "dc:created", "dc:source", "dc:expired", "ecm:name", "ecm:path", "ecm:pos", "dc:creator", "ecm:primaryType", "ecm:uuid") + l.pick("", " DESC")
+		return l.pick("dc:title", "dc:modified", "dc:created", "dc:source", "dc:expired", "ecm:name", "ecm:path", "ecm:pos", "dc:creator", "ecm:primaryType", "ecm:uuid", "bench:box/code") + l.pick("", " DESC")
 	}
 	switch l.IntN(3) {
 	case 0:

@@ -76,23 +76,20 @@ func (t *Tx) analyse(q *query.Select) (*plan, error) {
 		}
 	}
 	p.types(t.repo.types)
-	conjuncts := q.Conjuncts()
-	if q.Correlated() {
-		conjuncts = []query.Expr{q.Where}
-	}
-	for _, e := range conjuncts {
-		x, ok := e.(*query.Predicate)
-		if !ok || q.Correlated() {
-			p.exprs = append(p.exprs, e)
-			continue
-		}
-		taken, err := t.take(p, x)
-		if err != nil {
-			return nil, err
+	for _, e := range q.Conjuncts() {
+		taken := false
+		if x, ok := e.(*query.Predicate); ok {
+			var err error
+			if taken, err = t.take(p, x); err != nil {
+				return nil, err
+			}
 		}
 		if !taken {
 			p.exprs = append(p.exprs, e)
 		}
+	}
+	if q.Correlated() { // decided as a whole, whatever was taken out of it to find candidates
+		p.exprs = []query.Expr{q.Where}
 	}
 	if p.names != nil && len(p.names) == 0 {
 		p.empty = "no type satisfies FROM and ecm:primaryType"

@@ -68,6 +68,21 @@ func (l *library) compare(tx *storage.Tx, src string, want []string) {
 	}
 }
 
+// TestItemsThatDifferInCase has items share a row of the index.
+func TestItemsThatDifferInCase(t *testing.T) {
+	w := newWorld(t)
+	w.make("/a", "File", storage.Props{"dc:subjects": []string{"Music", "Music", "museum"}})
+	w.view(w.System(), func(tx *storage.Tx) error {
+		for src, want := range map[string]int{"LIKE 'm%'": 1, "LIKE 'M%'": 1, "LIKE 'mu_ic'": 0, "ILIKE 'm%'": 1, "IN ('Music', 'museum')": 1} {
+			p, err := tx.Query("SELECT * FROM File WHERE dc:subjects "+src, storage.QueryOptions{})
+			if err != nil || len(p.Docs) != want || p.Total != want {
+				t.Errorf("%s: %d documents, total %d, want %d; %v", src, len(p.Docs), p.Total, want, err)
+			}
+		}
+		return nil
+	})
+}
+
 func TestIndexRowsFollowDocuments(t *testing.T) {
 	l := newLibrary(t, 60, 5)
 	l.grant("/default-domain/workspaces/F0", "bob:Read")

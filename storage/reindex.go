@@ -30,6 +30,9 @@ func (r *Repo) indexNames() []string {
 			if f.Index && !isAlwaysIndexed(f.Key) {
 				names = append(names, f.Key)
 			}
+			for _, inside := range r.parts[f] {
+				names = append(names, inside.index)
+			}
 		}
 	}
 	slices.Sort(names)

@@ -108,6 +108,7 @@ type Repo struct {
 	typeShapes map[*schema.Type][]*shape
 	fields     map[string]fieldRef
 	words      map[string]string
+	parts      map[*schema.Field][]part // indexed fields inside complex ones
 
 	root      docID
 	tree      atomic.Pointer[treeCache]
@@ -179,11 +180,15 @@ func (r *Repo) describe() {
 	r.shapes = map[*schema.Schema]*shape{}
 	r.fields = map[string]fieldRef{}
 	r.words = map[string]string{}
+	r.parts = map[*schema.Field][]part{}
 	r.facetLists, r.costs = facetLists(r.types), usualCosts
 	for _, s := range r.types.Schemas() {
 		r.shapes[s] = newShape(s)
 		for i, f := range s.Fields {
 			r.fields[f.Key] = fieldRef{s, i}
+			if inside := parts(f); len(inside) > 0 {
+				r.parts[f] = inside
+			}
 		}
 	}
 	r.typeShapes = map[*schema.Type][]*shape{}

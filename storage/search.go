@@ -135,17 +135,33 @@ func (s *search) lists(term query.Term) []list {
 	return lists
 }
 
-// count finds out how many rows the lists have, up to where the number says nothing more.
+// count finds out how many rows the shortest of the lists has, and that the others have no fewer.
 func (s *search) count(lists []list) error {
-	for i := range lists {
-		for _, r := range lists[i].ranges() {
-			n, _, err := s.t.kv.Count(r, maxFound+1-lists[i].rows)
-			if err != nil {
+	for bound := 128; ; bound = min(8*bound, maxFound+1) {
+		short := bound > maxFound
+		for i := range lists {
+			if err := s.rows(&lists[i], bound); err != nil {
 				return err
 			}
-			if lists[i].rows += n; lists[i].rows > maxFound {
-				break
-			}
+			short = short || lists[i].rows < bound
+		}
+		if short {
+			return nil
+		}
+	}
+}
+
+// rows counts the rows of a list up to a bound.
+func (s *search) rows(l *list, bound int) error {
+	l.rows = 0
+	for _, r := range l.ranges() {
+		n, more, err := s.t.kv.Count(r, bound-l.rows)
+		if err != nil {
+			return err
+		}
+		if l.rows += n; more || l.rows >= bound {
+			l.rows = bound
+			return nil
 		}
 	}
 	return nil

@@ -52,7 +52,7 @@ func (s *coverSource) Property(f *schema.Field) (any, error) {
 	if a.name == indexType && a.field != nil && f.Key == a.field.Name {
 		return s.indexed()
 	}
-	if a.field == nil || a.field.Prop != f || a.many {
+	if a.field == nil || a.field.Prop != f || a.many || !a.field.Rest.Empty() {
 		return nil, errNeedDoc
 	}
 	return s.indexed()

@@ -1,0 +1,222 @@
+package storage_test
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"catena/storage"
+	"catena/storage/badger"
+	"catena/storage/kv"
+	"catena/storage/schema"
+)
+
+// The benchmarks of this file and of folder_bench_test.go hold what a repository of any size promises:
+// each reports its figure beside the limit. CATENA_BENCH_SCALE sets the largest size (10,000):
+//
+//	CATENA_BENCH_SCALE=100000 go test -run '^$' -bench 'Growth|Permissions|Folder|MoveTree' -timeout 60m ./storage
+
+// answer is how many documents have the same value of a property that queries ask for.
+const answer = 60
+
+// benchScale is the largest number of documents that is wanted.
+func benchScale(b *testing.B) int {
+	s := os.Getenv("CATENA_BENCH_SCALE")
+	if s == "" {
+		return 10_000
+	}
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 1000 {
+		b.Fatalf("CATENA_BENCH_SCALE=%s: not a number from 1,000 on", s)
+	}
+	return n
+}
+
+// crateTypes declare indexed fields inside complex ones.
+const crateTypes = `
+schemas:
+  bench:
+    fields:
+      box: {type: complex, fields: {code: {type: string, index: true}, note: string}}
+      parts: {type: "complex[]", fields: {serial: {type: string, index: true}, count: long}}
+types:
+  Crate: {parent: File, schemas: [bench]}
+`
+
+// onDisk opens an empty repository on the disk, with types of its own.
+func onDisk(b *testing.B) *world {
+	b.Helper()
+	store, err := badger.Open(b.TempDir(), badger.Options{Durability: badger.Relaxed})
+	if err != nil {
+		b.Fatal(err)
+	}
+	db := kv.New(store, kv.Options{})
+	w := newWorld(b, func(c *storage.Config) {
+		c.DB, c.NewID = db, nil
+		if c.Types, err = schema.Load(schema.Defaults(), fstest.MapFS{"bench.yaml": {Data: []byte(crateTypes)}}); err != nil {
+			b.Fatal(err)
+		}
+	})
+	w.db.Close() // the one in memory
+	w.db = db
+	return w
+}
+
+// many makes n documents, a thousand in a transaction; at says where the i-th goes.
+func (w *world) many(n int, at func(i int) (folder, name, typ string, p storage.Props)) {
+	w.t.Helper()
+	for from := 0; from < n; from += 1000 {
+		w.now = w.now.Add(time.Second)
+		w.update(w.System(), func(t *storage.Tx) error {
+			var parent *storage.Doc
+			last := ""
+			for i := from; i < min(n, from+1000); i++ {
+				folder, name, typ, p := at(i)
+				if folder != last || parent == nil {
+					var err error
+					if parent, err = t.Doc(storage.Ref(folder)); err != nil {
+						return err
+					}
+					last = folder
+				}
+				if _, err := t.Create(parent, typ, name, p); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+}
+
+// deep makes folders in each other and returns the path of the lowest.
+func (w *world) deep(levels int) string {
+	path := "/default-domain/workspaces"
+	for i := range levels {
+		path += fmt.Sprintf("/level%d", i)
+		w.make(path, "Folder", nil)
+	}
+	return path
+}
+
+// grow fills a repository with n documents, answer of which have the same value of each property, in
+// folders of answer each far from the root.
+func (w *world) grow(n int) (top string) {
+	top = w.deep(10)
+	w.many((n+answer-1)/answer, func(i int) (string, string, string, storage.Props) {
+		return top, fmt.Sprintf("f%d", i), "Folder", nil
+	})
+	w.many(n, func(i int) (string, string, string, storage.Props) {
+		g := strconv.Itoa(i / answer)
+		other := strconv.Itoa(i % max(1, n/answer))
+		return top + "/f" + g, fmt.Sprintf("d%d", i), "Crate", storage.Props{
+			"dc:title": "report about alpha" + g, "dc:source": "s" + other, "dc:nature": fmt.Sprint("n", uint32(i)*2654435761>>16%4),
+			"dc:subjects": []string{"all", "s" + other, "t" + g},
+			"bench:box":   map[string]any{"code": "c" + g, "note": "packed"},
+			"bench:parts": []any{map[string]any{"serial": "p" + other, "count": 2}, map[string]any{"serial": "x", "count": 1}},
+			"nxtag:tags":  []any{map[string]any{"label": "tag" + g, "username": "bob"}},
+		}
+	})
+	indexText(w.t, w.Repo)
+	return top
+}
+
+// growing are queries whose answer has the same size in every repository. %d is any number below
+// that of the groups.
+var growing = []struct{ name, src string }{
+	{"two predicates", "SELECT * FROM Document WHERE dc:source = 's%d' AND dc:nature = 'n1' AND ecm:isVersion = 0"},
+	{"two predicates in order", "SELECT * FROM Document WHERE dc:source = 's%d' AND dc:nature IN ('n1', 'n2') ORDER BY dc:modified DESC"},
+	{"two common predicates in order", "SELECT * FROM Document WHERE dc:nature = 'n1' AND dc:subjects = 't%d' ORDER BY dc:title"},
+	{"complex property", "SELECT * FROM Document WHERE bench:box/code = 'c%d' ORDER BY dc:title"},
+	{"list item", "SELECT * FROM Document WHERE dc:subjects/* = 's%d' ORDER BY dc:title"},
+	{"complex list item", "SELECT * FROM Document WHERE bench:parts/*/serial = 'p%d' ORDER BY dc:title"},
+	{"items of one part", "SELECT * FROM Document WHERE bench:parts/*1/serial = 'p%d' AND bench:parts/*1/count = 2 ORDER BY dc:title"},
+	{"tag", "SELECT * FROM Document WHERE ecm:tag = 'tag%d' ORDER BY dc:title"},
+	{"full text", "SELECT * FROM Document WHERE ecm:fulltext = 'alpha%d report' AND ecm:isTrashed = 0"},
+	{"below a deep folder", "SELECT * FROM Document WHERE ecm:path STARTSWITH '/default-domain/workspaces/level0/level1/level2/level3/level4/level5/level6/level7/level8/level9/f%d' ORDER BY dc:title"},
+	{"below the top of all", "SELECT * FROM Document WHERE ecm:path STARTSWITH '/default-domain/workspaces/level0/level1/level2' AND dc:source = 's%d' ORDER BY dc:title"},
+}
+
+// growthLimit is the highest exponent that the growth of a median may have.
+const growthLimit = 0.1
+
+// BenchmarkGrowth asks the same questions in repositories of 1,000 documents, ten times as many, and so
+// on, by turns. The last line of each tells how the medians of pages of 50 with their total grow: the
+// exponent of the number of documents.
+func BenchmarkGrowth(b *testing.B) {
+	var sizes []int
+	var worlds []*world
+	for n := 1000; n <= benchScale(b); n *= 10 {
+		w := onDisk(b)
+		w.grow(n)
+		sizes, worlds = append(sizes, n), append(worlds, w)
+	}
+	bob := user("bob")
+	for _, q := range growing {
+		i := 0
+		medians := medians(100, len(sizes), func(at int) {
+			i++
+			src := fmt.Sprintf(q.src, i*7919%(sizes[at]/answer))
+			worlds[at].view(bob, func(t *storage.Tx) error {
+				p, err := t.Query(src, storage.QueryOptions{PageOptions: storage.PageOptions{Limit: 50}})
+				if err == nil && len(p.Docs) == 0 {
+					b.Fatalf("%s: nothing found", src)
+				}
+				return err
+			})
+		})
+		for at, n := range sizes {
+			report(b, fmt.Sprintf("%s/docs=%d", q.name, n), map[string]float64{"p50-µs": medians[at]})
+		}
+		report(b, q.name+"/growth", map[string]float64{"exponent": exponent(sizes, medians), "limit": growthLimit})
+	}
+}
+
+// report writes a line of figures.
+func report(b *testing.B, name string, m map[string]float64) {
+	b.Run(strings.ReplaceAll(name, " ", "_"), func(b *testing.B) {
+		b.ReportMetric(0, "ns/op")
+		for unit, v := range m {
+			b.ReportMetric(v, unit)
+		}
+	})
+}
+
+// medians are those of n calls of each of several works in microseconds, a few of each by turns so that
+// whatever else goes on is the same for all, after some to warm up.
+func medians(n, works int, fn func(work int)) []float64 {
+	const turn = 10
+	times := make([][]time.Duration, works)
+	for i := -turn; i < n; i += turn {
+		for work := range works {
+			for range turn {
+				start := time.Now()
+				if fn(work); i >= 0 {
+					times[work] = append(times[work], time.Since(start))
+				}
+			}
+		}
+	}
+	out := make([]float64, works)
+	for work, t := range times {
+		slices.Sort(t)
+		out[work] = float64(t[len(t)/2].Nanoseconds()) / 1000
+	}
+	return out
+}
+
+// exponent is the slope of the logarithms, by least squares.
+func exponent(sizes []int, medians []float64) float64 {
+	var x, y, xx, xy float64
+	for i, n := range sizes {
+		lx, ly := math.Log(float64(n)), math.Log(medians[i])
+		x, y, xx, xy = x+lx, y+ly, xx+lx*lx, xy+lx*ly
+	}
+	n := float64(len(sizes))
+	return (n*xy - x*y) / (n*xx - x*x)
+}
