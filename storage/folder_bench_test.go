@@ -26,20 +26,22 @@ var guarded = []struct{ name, src string }{
 // BenchmarkPermissions lists documents for somebody in a hundred groups, where folders and documents have
 // access lists with dated and with blocking entries, and for an administrator.
 func BenchmarkPermissions(b *testing.B) {
-	w := onDisk(b)
-	top, n := w.deep(5), benchScale(b)
-	w.many(100, func(i int) (string, string, string, storage.Props) { return top, "f" + strconv.Itoa(i), "Folder", nil })
-	w.many(n, func(i int) (string, string, string, storage.Props) {
-		return top + "/f" + strconv.Itoa(i%100), "d" + strconv.Itoa(i), "File", storage.Props{
-			"dc:title": fmt.Sprint("Title ", i*7919%n), "dc:source": fmt.Sprintf("s%08d", i), "dc:coverage": "c" + strconv.Itoa(i%20),
-		}
+	n := benchScale(b)
+	w := onDisk(b, func(w *world) {
+		top := w.deep(5)
+		w.many(100, func(i int) (string, string, string, storage.Props) { return top, "f" + strconv.Itoa(i), "Folder", nil })
+		w.many(n, func(i int) (string, string, string, storage.Props) {
+			return top + "/f" + strconv.Itoa(i%100), "d" + strconv.Itoa(i), "File", storage.Props{
+				"dc:title": fmt.Sprint("Title ", i*7919%n), "dc:coverage": "c" + strconv.Itoa(i%20),
+			}
+		})
+		w.block(top, n)
 	})
 	var groups []string
 	for i := range 100 {
 		groups = append(groups, fmt.Sprintf("group%d", i))
 	}
 	ann := &storage.Principal{Name: "ann", Groups: groups}
-	w.block(top, n)
 	for _, q := range guarded {
 		for _, count := range []int{-1, 0} {
 			name := q.name
@@ -95,11 +97,12 @@ func (w *world) block(top string, n int) {
 // BenchmarkFolder walks through the children of one large folder and compares its first page with one
 // far behind, both reached by a cursor.
 func BenchmarkFolder(b *testing.B) {
-	w := onDisk(b)
 	n := benchScale(b)
-	w.make("/big", "Folder", nil)
-	w.many(n, func(i int) (string, string, string, storage.Props) {
-		return "/big", "d" + strconv.Itoa(i), "File", storage.Props{"dc:title": fmt.Sprintf("title %08d", i*7919%n)}
+	w := onDisk(b, func(w *world) {
+		w.make("/big", "Folder", nil)
+		w.many(n, func(i int) (string, string, string, storage.Props) {
+			return "/big", "d" + strconv.Itoa(i), "File", storage.Props{"dc:title": fmt.Sprintf("title %08d", i*7919%n)}
+		})
 	})
 	var id string
 	w.view(w.System(), func(t *storage.Tx) error {
@@ -145,16 +148,17 @@ func BenchmarkFolder(b *testing.B) {
 // BenchmarkMoveTree moves a tree to and fro and asks by path what is in it, in the same transaction and
 // after it.
 func BenchmarkMoveTree(b *testing.B) {
-	w := onDisk(b)
 	n := benchScale(b)
-	w.make("/a", "Folder", nil)
-	w.make("/b", "Folder", nil)
-	w.make("/a/tree", "Folder", nil)
-	w.many((n+99)/100, func(i int) (string, string, string, storage.Props) {
-		return "/a/tree", "f" + strconv.Itoa(i), "Folder", nil
-	})
-	w.many(n, func(i int) (string, string, string, storage.Props) {
-		return "/a/tree/f" + strconv.Itoa(i/100), "d" + strconv.Itoa(i), "File", storage.Props{"dc:source": "s" + strconv.Itoa(i)}
+	w := onDisk(b, func(w *world) {
+		w.make("/a", "Folder", nil)
+		w.make("/b", "Folder", nil)
+		w.make("/a/tree", "Folder", nil)
+		w.many((n+99)/100, func(i int) (string, string, string, storage.Props) {
+			return "/a/tree", "f" + strconv.Itoa(i), "Folder", nil
+		})
+		w.many(n, func(i int) (string, string, string, storage.Props) {
+			return "/a/tree/f" + strconv.Itoa(i/100), "d" + strconv.Itoa(i), "File", storage.Props{"dc:source": "s" + strconv.Itoa(i)}
+		})
 	})
 	rows, from, to := w.rows(""), "/a", "/b"
 	find := func(t *storage.Tx, below string) int {

@@ -117,6 +117,7 @@ type Repo struct {
 	passwords passwords
 	keyUse    keyUse
 	pins      pins
+	stale     stale
 	master    []byte
 
 	queries    query.Cache
@@ -239,7 +240,13 @@ func (r *Repo) View(ctx context.Context, as *Principal, fn func(*Tx) error) erro
 	if as == nil {
 		return errNobody
 	}
-	return r.db.View(ctx, func(k *kv.Tx) error { return r.begin(ctx, k, as, fn) })
+	ended := r.stale.ended.Load()
+	return r.db.View(ctx, func(k *kv.Tx) error {
+		return r.begin(ctx, k, as, func(t *Tx) error {
+			t.ended = ended
+			return fn(t)
+		})
+	})
 }
 
 // Update runs fn in a transaction and commits it unless fn returns an error. After a lost race fn
@@ -252,10 +259,14 @@ func (r *Repo) Update(ctx context.Context, as *Principal, fn func(*Tx) error) er
 		return errReadOnly()
 	}
 	var pinned []string
-	defer func() { r.pins.release(pinned) }()
+	var noted uint64
+	defer func() {
+		r.pins.release(pinned)
+		r.stale.end(noted)
+	}()
 	return r.db.Update(ctx, func(k *kv.Tx) error {
 		return r.begin(ctx, k, as, func(t *Tx) error {
-			t.pinned = &pinned
+			t.pinned, t.noted = &pinned, &noted
 			return fn(t)
 		})
 	})

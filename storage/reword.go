@@ -65,7 +65,7 @@ func (r *Repo) awaitQuiet(ctx context.Context, woken <-chan struct{}) {
 func (r *Repo) IndexText(ctx context.Context) (more bool, err error) {
 	var ids []docID
 	err = r.View(ctx, r.System(), func(t *Tx) (err error) {
-		ids, more, err = t.pending(wordsBatch)
+		ids, more, err = t.due(wordsBatch)
 		if err == nil {
 			err = t.readContents(ids)
 		}
@@ -89,22 +89,6 @@ func (r *Repo) IndexText(ctx context.Context) (more bool, err error) {
 		return nil
 	})
 	return more, err
-}
-
-// pending returns documents whose terms are not up to date.
-func (t *Tx) pending(limit int) (ids []docID, more bool, err error) {
-	rg := prefix([]byte{spaceWords, wordsPending})
-	rg.Limit, rg.KeysOnly = limit+1, true
-	for row, err := range t.kv.Scan(rg) {
-		if err != nil {
-			return nil, false, err
-		}
-		ids = append(ids, indexID(row.Key))
-	}
-	if len(ids) > limit {
-		return ids[:limit], true, nil
-	}
-	return ids, false, nil
 }
 
 // readContents finds the text in the files of documents that no one has looked into yet, and keeps it

@@ -49,22 +49,37 @@ types:
   Crate: {parent: File, schemas: [bench]}
 `
 
-// onDisk opens an empty repository on the disk, with types of its own.
-func onDisk(b *testing.B) *world {
+// onDisk opens a repository on the disk, with types of its own, has it filled, and opens it again as a
+// server finds it that starts.
+func onDisk(b *testing.B, fill func(w *world)) *world {
 	b.Helper()
-	store, err := badger.Open(b.TempDir(), badger.Options{Durability: badger.Relaxed})
-	if err != nil {
-		b.Fatal(err)
-	}
-	db := kv.New(store, kv.Options{})
-	w := newWorld(b, func(c *storage.Config) {
-		c.DB, c.NewID = db, nil
+	dir := b.TempDir()
+	open := func(c *storage.Config) {
+		store, err := badger.Open(dir, badger.Options{Durability: badger.Relaxed})
+		if err != nil {
+			b.Fatal(err)
+		}
+		c.DB, c.NewID = kv.New(store, kv.Options{}), nil
 		if c.Types, err = schema.Load(schema.Defaults(), fstest.MapFS{"bench.yaml": {Data: []byte(crateTypes)}}); err != nil {
 			b.Fatal(err)
 		}
+	}
+	var config storage.Config
+	w := newWorld(b, func(c *storage.Config) {
+		open(c)
+		config = *c
 	})
-	w.db.Close() // the one in memory
-	w.db = db
+	w.db = config.DB
+	fill(w)
+	if err := w.db.Close(); err != nil {
+		b.Fatal(err)
+	}
+	open(&config)
+	var err error
+	if w.Repo, err = storage.Open(b.Context(), config, adminPassword); err != nil {
+		b.Fatal(err)
+	}
+	w.db = config.DB
 	return w
 }
 
@@ -106,8 +121,8 @@ func (w *world) deep(levels int) string {
 
 // grow fills a repository with n documents, answer of which have the same value of each property, in
 // folders of answer each far from the root.
-func (w *world) grow(n int) (top string) {
-	top = w.deep(10)
+func (w *world) grow(n int) {
+	top := w.deep(10)
 	w.many((n+answer-1)/answer, func(i int) (string, string, string, storage.Props) {
 		return top, fmt.Sprintf("f%d", i), "Folder", nil
 	})
@@ -123,7 +138,6 @@ func (w *world) grow(n int) (top string) {
 		}
 	})
 	indexText(w.t, w.Repo)
-	return top
 }
 
 // growing are queries whose answer has the same size in every repository. %d is any number below
@@ -152,9 +166,7 @@ func BenchmarkGrowth(b *testing.B) {
 	var sizes []int
 	var worlds []*world
 	for n := 1000; n <= benchScale(b); n *= 10 {
-		w := onDisk(b)
-		w.grow(n)
-		sizes, worlds = append(sizes, n), append(worlds, w)
+		sizes, worlds = append(sizes, n), append(worlds, onDisk(b, func(w *world) { w.grow(n) }))
 	}
 	bob := user("bob")
 	for _, q := range growing {

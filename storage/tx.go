@@ -34,6 +34,8 @@ type session struct {
 	lastPosition int64
 	after        []func()
 	pinned       *[]string
+	noted        *uint64 // the first mark of a document whose terms are to be brought up to date
+	ended        uint64  // the marks of transactions that had ended when this one began
 	events       int
 	depth        int
 	record       bool

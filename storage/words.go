@@ -36,6 +36,7 @@ func contentKey(digest string) []byte {
 // reword leaves a note that the terms of d are to be brought up to date.
 func (t *Tx) reword(d *Doc) error {
 	t.kv.Wake(textTopic)
+	t.repo.stale.mark(d.id, t.noted)
 	return t.kv.Set(wordsKey(wordsPending, d.id), []byte{1})
 }
 

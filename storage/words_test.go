@@ -4,7 +4,9 @@ import (
 	"archive/zip"
 	"bytes"
 	"context"
+	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
 	"catena/storage"
@@ -131,5 +133,68 @@ func TestFullText(t *testing.T) {
 	check("deleted and written")
 	if problems, err := r.Verify(t.Context()); err != nil || len(problems) > 0 {
 		t.Errorf("verify: %v, %v", problems, err)
+	}
+}
+
+// TestSearchSeesWhatIsCommitted has documents written from several sides, some for nothing, while their
+// terms are brought up to date; whoever wrote finds its words at once, and the old ones no more.
+func TestSearchSeesWhatIsCommitted(t *testing.T) {
+	w := newWorld(t, func(c *storage.Config) { c.NewID = nil })
+	for i := range 4 {
+		w.make(fmt.Sprint("/d", i), "File", storage.Props{"dc:title": fmt.Sprintf("w%dx0", i)})
+	}
+	stop, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				if _, err := w.IndexText(t.Context()); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	}()
+	var wg sync.WaitGroup
+	for i := range 4 {
+		wg.Go(func() {
+			for n := 1; n <= 40; n++ {
+				path, failed := storage.Ref(fmt.Sprint("/d", i)), n%5 == 0
+				err := w.Update(t.Context(), w.System(), func(tx *storage.Tx) error {
+					d, err := tx.Doc(path)
+					if err == nil {
+						err = d.Set("dc:title", fmt.Sprintf("w%dx%d", i, n))
+					}
+					if err == nil {
+						_, err = tx.Save(d, storage.SaveOptions{})
+					}
+					if err == nil && failed {
+						err = context.Canceled
+					}
+					return err
+				})
+				if (err != nil) != failed {
+					t.Error(err)
+				}
+				now := n
+				if failed {
+					now--
+				}
+				for word, want := range map[string]string{fmt.Sprintf("w%dx%d", i, now): fmt.Sprint("d", i), fmt.Sprintf("w%dx%d", i, now-1): ""} {
+					if got := found(t, w.Repo, word); got != want {
+						t.Errorf("%s: got %q, want %q", word, got, want)
+					}
+				}
+			}
+		})
+	}
+	wg.Wait()
+	close(stop)
+	<-done
+	indexText(t, w.Repo)
+	if n := w.rows("w\x03"); n > 0 {
+		t.Errorf("%d documents are left", n)
 	}
 }
