@@ -12,6 +12,7 @@ type baseKey struct{}
 func (s *Handler) toolServers() []Mount {
 	c := mcp.Config{
 		Engine: s.Engine, Log: s.log, Version: s.Version, MaxBody: s.Limits.JSON, As: PrincipalOf, Context: s.ContextPath,
+		Done: s.runs.ctx.Done(),
 		Base: func(ctx context.Context) string { base, _ := ctx.Value(baseKey{}).(string); return base },
 	}
 	decks, automation := mcp.Decks(c), mcp.Automation(c)

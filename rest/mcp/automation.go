@@ -29,7 +29,7 @@ func (c *Config) addAutomation(s *server) {
 		Name: "describe_operation", Title: "Describe operation", Annotations: reads,
 		Description: "Returns the documentation of an operation with the JSON Schema of its parameters.",
 		InputSchema: json.RawMessage(`{"type":"object","properties":{"name":{"type":"string","description":"Name of the operation, for example Document.Create."}},"required":["name"],"additionalProperties":false}`),
-	}, c.describe)
+	}, false, c.describe)
 	s.add(&mcp.Tool{
 		Name: "run_operation", Title: "Run operation", Annotations: &mcp.ToolAnnotations{DestructiveHint: &yes, OpenWorldHint: &yes},
 		Description: "Runs an operation or chain in one transaction and returns its result.",
@@ -40,7 +40,7 @@ func (c *Config) addAutomation(s *server) {
 			"context":{"type":"object","description":"Context variables by name."},
 			"dryRun":{"type":"boolean","default":false,"description":"Whether to undo everything at the end and list what would have changed."}
 		},"required":["operation"],"additionalProperties":false}`),
-	}, c.runOperation)
+	}, true, c.runOperation)
 	s.add(&mcp.Tool{
 		Name: "search_operations", Title: "Search operations", Annotations: reads,
 		Description: "Finds operations and chains by words of their name, label and documentation, the best first.",
@@ -48,7 +48,7 @@ func (c *Config) addAutomation(s *server) {
 			"query":{"type":"string","default":"","description":"Words to look for; without any, all operations by name."},
 			"limit":{"type":"integer","minimum":1,"maximum":50,"default":10,"description":"Most operations returned."}
 		},"additionalProperties":false}`),
-	}, c.search)
+	}, false, c.search)
 }
 
 // strictly reads arguments into a struct that has a field for each.
@@ -206,11 +206,13 @@ func (c *Config) runOperation(ctx context.Context, raw json.RawMessage) *result 
 	for name, raw := range args.Context {
 		call.Vars[name] = variable(raw)
 	}
-	res, err := c.run(ctx, call)
-	if err != nil {
-		return failedAs(err)
-	}
-	return ran(res, args.DryRun)
+	return during(ctx, args.Operation+" runs", func() *result {
+		res, err := c.run(ctx, call)
+		if err != nil {
+			return failedAs(err)
+		}
+		return ran(res, args.DryRun)
+	})
 }
 
 // encoder writes results as the platform does, small files with their content.

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
 	"catena/engine"
 	"catena/storage/fault"
 )
@@ -63,4 +65,15 @@ func messageOf(err error) string {
 		out += " (" + hint + ")"
 	}
 	return out
+}
+
+// protocolError is an error of what is no tool, which has no result to say it in.
+func protocolError(err error) error {
+	code := int64(jsonrpc.CodeInternalError)
+	switch fault.Of(err) {
+	case fault.Denied, fault.Invalid, fault.NotFound:
+		code = jsonrpc.CodeInvalidParams
+	case fault.Conflict, fault.Exists, fault.Internal, fault.Limit, fault.Unavailable:
+	}
+	return &jsonrpc.Error{Code: code, Message: codeOf(err) + ": " + messageOf(err)}
 }

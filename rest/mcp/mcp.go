@@ -25,15 +25,19 @@ type Config struct {
 	Context string                                      // context path of the platform's addresses
 	As      func(ctx context.Context) *engine.Principal // who asks, from a request's context
 	Base    func(ctx context.Context) string            // public address of the server, likewise
+	Done    <-chan struct{}                             // closed when the server is about to stop; nil: never
+
+	waits chan struct{} // a place for each call that waits
 }
 
 // Decks serves the tools of the deck service.
 func Decks(c Config) http.Handler {
 	s := c.server("catena-decks", "Presentations of the signed-in user. A deck is HTML made of <section> elements, one a slide.")
-	s.can.Prompts, s.can.Resources = &mcp.PromptCapabilities{}, &mcp.ResourceCapabilities{}
+	s.can.Prompts, s.can.Resources, s.can.Completions = &mcp.PromptCapabilities{}, &mcp.ResourceCapabilities{}, &mcp.CompletionCapabilities{}
+	c.waits = make(chan struct{}, maxWaits)
 	for i := range tools {
 		if t, err := tools[i].declare(c.Engine.Set()); err == nil {
-			s.add(t, c.deckTool(&tools[i]))
+			s.add(t, tools[i].waits, c.deckTool(&tools[i]))
 		}
 	}
 	c.addTexts(s)
@@ -51,9 +55,11 @@ func Automation(c Config) http.Handler {
 type server struct {
 	sdk   *mcp.Server
 	can   *mcp.ServerCapabilities
-	whole http.Handler // the protocol's whole
+	whole http.Handler // the protocol's whole, answers as JSON
+	live  http.Handler // the same, answers as events: for calls that tell how far they are
 	tools map[string]toolFunc
-	meta  []byte // what results say about the server in the newer era
+	waits map[string]bool // tools whose calls may take long
+	meta  []byte          // what results say about the server in the newer era
 	limit int64
 	log   *slog.Logger
 }
@@ -70,26 +76,30 @@ type result struct {
 
 func (c *Config) server(name, instructions string) *server {
 	about := &mcp.Implementation{Name: name, Version: c.Version}
-	s := &server{tools: map[string]toolFunc{}, limit: c.MaxBody, log: c.Log, can: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}}
+	s := &server{tools: map[string]toolFunc{}, waits: map[string]bool{}, limit: c.MaxBody, log: c.Log, can: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}}
 	s.sdk = mcp.NewServer(about, &mcp.ServerOptions{
-		Instructions: instructions,
-		Capabilities: s.can,
-		SetCacheable: func(_ context.Context, _ mcp.Request, b *mcp.Cacheable) { b.CacheScope = "private" },
+		Instructions:      instructions,
+		Capabilities:      s.can,
+		CompletionHandler: c.complete,
+		SetCacheable:      func(_ context.Context, _ mcp.Request, b *mcp.Cacheable) { b.CacheScope = "private" },
 	})
 	s.sdk.AddReceivingMiddleware(c.settling)
-	s.whole = mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s.sdk }, &mcp.StreamableHTTPOptions{
-		Stateless: true, JSONResponse: true, DisableLocalhostProtection: true,
-		MaxRequestBodyBytes: c.MaxBody, PropagateRequestCancellation: true,
-	})
+	handler := func(json bool) http.Handler {
+		return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s.sdk }, &mcp.StreamableHTTPOptions{
+			Stateless: true, JSONResponse: json, DisableLocalhostProtection: true,
+			MaxRequestBodyBytes: c.MaxBody, PropagateRequestCancellation: true,
+		})
+	}
+	s.whole, s.live = handler(true), handler(false)
 	s.meta, _ = encode(map[string]any{"io.modelcontextprotocol/serverInfo": about})
 	return s
 }
 
-// add adds a tool.
-func (s *server) add(t *mcp.Tool, f toolFunc) {
-	s.tools[t.Name] = f
+// add adds a tool; one that waits tells callers who ask how far it is.
+func (s *server) add(t *mcp.Tool, waits bool, f toolFunc) {
+	s.tools[t.Name], s.waits[t.Name] = f, waits
 	s.sdk.AddTool(t, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		r := f(ctx, req.Params.Arguments)
+		r := f(withProgress(ctx, req), req.Params.Arguments)
 		out := &mcp.CallToolResult{IsError: r.failed}
 		for _, text := range r.texts {
 			out.Content = append(out.Content, &mcp.TextContent{Text: text})

@@ -24,19 +24,24 @@ var oldEras = []string{"", "2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25
 // ServeHTTP answers one message. A call of a tool with nothing unusual about it is answered
 // here; everything else goes to the SDK's handler, which opens a session for each message.
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.Method != http.MethodPost || r.Body == nil || !s.usual(r.Header) || s.limit > 0 && r.ContentLength > s.limit {
-		s.whole.ServeHTTP(w, r)
+	if r.Method != http.MethodPost || r.Body == nil || s.limit > 0 && r.ContentLength > s.limit {
+		s.fully(w, r, nil)
 		return
 	}
 	body, err := io.ReadAll(io.LimitReader(r.Body, s.limit+1))
 	r.Body = &replayed{Reader: io.MultiReader(bytes.NewReader(body), r.Body), Closer: r.Body}
 	if err != nil || int64(len(body)) > s.limit {
-		s.whole.ServeHTTP(w, r)
+		s.fully(w, r, nil)
 		return
 	}
 	c, ok := s.read(r.Header, body)
-	if !ok {
-		s.whole.ServeHTTP(w, r)
+	switch {
+	case !ok || !s.usual(r.Header):
+		s.fully(w, r, body)
+		return
+	case c.told && s.waits[c.name]:
+		w.Header().Set("X-Accel-Buffering", "no")
+		s.live.ServeHTTP(w, r)
 		return
 	}
 	ctx := r.Context()
@@ -44,6 +49,13 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		ctx = context.WithoutCancel(ctx) // there, a client that goes away cancels nothing
 	}
 	s.answer(w, c, s.call(ctx, c))
+}
+
+// fully has the SDK answer a message.
+func (s *server) fully(w http.ResponseWriter, r *http.Request, body []byte) {
+	p := &plainErrors{ResponseWriter: w, body: body, modern: r.Header.Get("Mcp-Protocol-Version") == newEra}
+	s.whole.ServeHTTP(p, r)
+	p.end()
 }
 
 // replayed is a body of which a part was read.
@@ -67,6 +79,7 @@ type call struct {
 	name   string
 	args   json.RawMessage
 	modern bool
+	told   bool // whether the caller wants to hear how far it is
 }
 
 // read reads a message as a tool call; ok is false if it is anything else, or anything that
@@ -81,7 +94,7 @@ func (s *server) read(h http.Header, body []byte) (c call, ok bool) {
 	if raw := params["_meta"]; raw != nil && json.Unmarshal(raw, &meta) != nil {
 		return c, false
 	}
-	c = call{id: message["id"], args: params["arguments"]}
+	c = call{id: message["id"], args: params["arguments"], told: meta["progressToken"] != nil}
 	if json.Unmarshal(params["name"], &c.name) != nil {
 		return c, false
 	}

@@ -8,6 +8,7 @@ type tool struct {
 	params          string // of the operation's that the tool has
 	shaped          bool   // the operation takes a revision
 	placed          bool   // and an address; what is shaped takes one too
+	waits           bool   // returns an export, and waits for its end if asked to
 	items           string // of a list: fields of each and their types; the result has figures besides
 	meta            string // fields of the figures
 	output          string // of anything else: fields and their types
@@ -54,7 +55,7 @@ var tools = []tool{
 	},
 	{
 		name: "create_export", title: "Create export", op: "Deck.CreateExport",
-		params: "deck_id format margin slide_number slide_notes separate_fragments", placed: true, output: exportFields, hints: adding(),
+		params: "deck_id format margin slide_number slide_notes separate_fragments", placed: true, waits: true, output: exportFields, hints: adding(),
 	},
 	{
 		name: "create_share_link", title: "Create share link", op: "Deck.CreateShareLink",
@@ -62,7 +63,7 @@ var tools = []tool{
 	},
 	{name: "get_deck", title: "Get deck", op: "Deck.Get", params: "id", shaped: true, output: deckFields, hints: reading()},
 	{
-		name: "get_export", title: "Get export", op: "Deck.GetExport", params: "deck_id id", placed: true,
+		name: "get_export", title: "Get export", op: "Deck.GetExport", params: "deck_id id", placed: true, waits: true,
 		output: exportFields, hints: reading(),
 	},
 	{

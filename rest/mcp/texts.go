@@ -4,7 +4,6 @@ import (
 	"context"
 	_ "embed" // the guide
 	"encoding/json"
-	"errors"
 	"strconv"
 	"strings"
 
@@ -68,7 +67,7 @@ func (c *Config) readDeck(ctx context.Context, r *mcp.ReadResourceRequest) (*mcp
 		return nil, mcp.ResourceNotFoundError(uri)
 	}
 	if err != nil {
-		return nil, errors.New(codeOf(err) + ": " + messageOf(err))
+		return nil, protocolError(err)
 	}
 	var text string
 	if err := json.Unmarshal(res.Body, &text); err != nil {

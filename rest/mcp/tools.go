@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 
 	"github.com/invopop/jsonschema"
@@ -37,6 +38,9 @@ func (t *tool) input(s *jsonschema.Schema) *jsonschema.Schema {
 				out.Required = append(out.Required, name)
 			}
 		}
+	}
+	if t.waits {
+		out.Properties.Set(waitParam, waitSchema())
 	}
 	return out
 }
@@ -72,6 +76,7 @@ func (c *Config) deckTool(t *tool) toolFunc {
 	for name := range strings.FieldsSeq(t.params) {
 		known[name] = true
 	}
+	known[waitParam] = t.waits
 	return func(ctx context.Context, args json.RawMessage) *result {
 		params, err := arguments(args)
 		if err != nil {
@@ -82,29 +87,52 @@ func (c *Config) deckTool(t *tool) toolFunc {
 				return failed(fault.Invalid.Errorf("%q: %s has no such argument, %s", name, t.name, t.takes()).WithCode("unknown_field"))
 			}
 		}
-		if t.shaped {
-			params["revision"] = "B"
-		}
-		if t.shaped || t.placed {
-			params["base"] = c.Base(ctx)
-		}
-		call := engine.Call{Op: t.op, Params: params, Encode: t.encode}
-		res, err := c.run(ctx, call)
+		wait, err := waitOf(params)
 		if err != nil {
 			return failed(err)
 		}
-		out := &result{texts: []string{string(res.Body)}, structured: res.Body}
-		if removed := sanitized(res.Value); removed != "" {
-			out.texts = append(out.texts, "Removed from the HTML because it could act: "+removed)
+		if t.shaped {
+			params["revision"] = "B"
 		}
-		return out
+		base := c.Base(ctx)
+		if t.shaped || t.placed {
+			params["base"] = base
+		}
+		res, err := c.run(ctx, engine.Call{Op: t.op, Params: params, Encode: t.encode})
+		if err == nil && wait > 0 {
+			res, err = c.await(ctx, t, res, base, wait)
+		}
+		if err != nil {
+			return failed(err)
+		}
+		return &result{texts: append([]string{string(res.Body)}, remarks(res)...), structured: res.Body}
 	}
+}
+
+// remarks are what a model is told besides the result.
+func remarks(res *engine.Result) (out []string) {
+	if removed := sanitized(res.Value); removed != "" {
+		out = append(out, "Removed from the HTML because it could act: "+removed)
+	}
+	switch e := exportOf(res); {
+	case e["format"] == nil:
+	case e["status"] == "pending":
+		out = append(out, fmt.Sprintf("Still pending: call get_export with deck_id %v, id %v and %s %d to wait for its end.", e["deck_id"], e["id"], waitParam, maxWait))
+	case e["status"] == "failed":
+		if f, ok := e["error"].(map[string]any); ok {
+			out = append(out, fmt.Sprintf("Failed, %v: %v. Create another export once that is mended.", f["code"], f["message"]))
+		}
+	}
+	return out
 }
 
 // takes says which arguments there are.
 func (t *tool) takes() string {
 	if t.params == "" {
 		return "and takes none"
+	}
+	if t.waits {
+		return "only " + t.params + " " + waitParam
 	}
 	return "only " + t.params
 }

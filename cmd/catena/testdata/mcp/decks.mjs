@@ -7,9 +7,10 @@ const [era, key, ...target] = process.argv.slice(2);
 const client = await open(era, target, key);
 const driven = new Set();
 
-async function tool(name, args = {}, options) {
+async function tool(name, args = {}, options = {}) {
   driven.add(name);
-  const res = await client.callTool({ name, arguments: args }, ...(options ?? []));
+  const more = era === 'first' ? [undefined, options] : [options];
+  const res = await client.callTool({ name, arguments: args }, ...more);
   assert.ok(!res.isError, `${name}: ${JSON.stringify(res.content)}`);
   assert.deepEqual(JSON.parse(res.content[0].text), res.structuredContent, `${name}: text and structured content differ`);
   return res.structuredContent;
@@ -52,12 +53,13 @@ assert.ok(link.password_protected && !('password' in link));
 assert.deepEqual((await tool('list_share_links', { deck_id: made.id })).data.map((l) => l.id), [link.id]);
 assert.equal((await tool('revoke_share_link', { deck_id: made.id, id: link.id })).revoked, true);
 
-let done = await tool('create_export', { deck_id: made.id, format: 'zip' });
-assert.ok(['pending', 'completed'].includes(done.status), JSON.stringify(done));
-for (const end = Date.now() + 20000; done.status === 'pending' && Date.now() < end; await new Promise((r) => setTimeout(r, 500))) {
-  done = await tool('get_export', { deck_id: made.id, id: done.id });
-}
-assert.equal((await tool('get_export', { deck_id: made.id, id: done.id })).status, 'completed');
+const heard = [];
+const pending = await tool('create_export', { deck_id: made.id, format: 'zip' });
+const done = await tool('get_export', { deck_id: made.id, id: pending.id, wait_seconds: 20 }, { onprogress: (p) => heard.push(p) });
+assert.equal(done.status, 'completed');
+const waited = await tool('create_export', { deck_id: made.id, format: 'zip', wait_seconds: 20 }, { onprogress: (p) => heard.push(p) });
+assert.equal(waited.status, 'completed');
+assert.match(heard[0]?.message ?? 'nothing heard', /^export \d+: /);
 assert.equal((await fetch((await tool('get_export', { deck_id: made.id, id: done.id })).download_url)).status, 200);
 
 await tool('update_deck', { id: made.id, visibility: 'team' });
@@ -86,6 +88,12 @@ assert.deepEqual(prompts.map((p) => p.name), ['outline_to_deck', 'review_deck'])
 const prompt = await client.getPrompt({ name: 'outline_to_deck', arguments: { outline: 'a, b' } });
 assert.match(prompt.messages[0].content.text, /a, b/);
 await fails(client.getPrompt({ name: 'no_such_prompt' }), -32602);
+
+const complete = async (ref, value) => (await client.complete({ ref, argument: { name: 'id', value } })).completion.values;
+assert.deepEqual(await complete({ type: 'ref/prompt', name: 'review_deck' }, ''), [String(made.id)]);
+assert.deepEqual(await complete({ type: 'ref/resource', uri: 'deck://{id}' }, 'chang'), [String(made.id)]);
+assert.deepEqual(await complete({ type: 'ref/resource', uri: 'deck://{id}' }, 'no such title'), []);
+await fails(client.complete({ ref: { type: 'ref/prompt', name: 'no_such_prompt' }, argument: { name: 'id', value: '' } }), -32602);
 
 assert.deepEqual([...driven].sort(), tools.map((t) => t.name), 'every tool is driven');
 await client.close();
