@@ -152,7 +152,7 @@ func pageParams(x *exchange, _ string) values {
 
 func searchParams(x *exchange, _ string) values {
 	out := pageParams(x, "")
-	pick(out, x.query(), "query", "fullText", "orderBy")
+	pick(out, x.query(), "query", "fullText", "orderBy", "highlight")
 	return out
 }
 
@@ -198,7 +198,7 @@ func queryParams(x *exchange) values {
 
 // notNamed are query parameters that are no named parameters of a query.
 var notNamed = []string{
-	"after", "countLimit", "currentPageIndex", "depth", "dryRun", "highlight", "maxResults", "nxrepository", "offset", "pageProvider",
+	"URLCodecName", "after", "countLimit", "currentPageIndex", "depth", "dryRun", "highlight", "maxResults", "nxrepository", "offset", "pageProvider",
 	"pageSize", "properties", "query", "queryParams", "quickFilters", "skipAggregates", "sortBy", "sortOrder", "trace",
 }
 

@@ -138,6 +138,7 @@ func (x *exchange) options() *entity.Options {
 	c := readControls(x.r.Header, x.query())
 	return &entity.Options{
 		Base: x.base(), Repo: x.repo, Depth: c.levels(), Language: x.r.Header.Get("Accept-Language"),
+		Codec:      x.query().Get("URLCodecName"),
 		Properties: c.properties, Enrichers: c.enrichers, Fetch: c.fetch, Translate: c.translate,
 	}
 }

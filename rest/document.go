@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -148,6 +149,22 @@ func holds(tags []string, token string) bool {
 		}
 	}
 	return false
+}
+
+// seeDocument leads people to a document by its id.
+func seeDocument(x *exchange) error {
+	repo, err := x.param("repo")
+	if err != nil {
+		return err
+	}
+	if repo != x.repo {
+		return fault.NotFound.Errorf("repository %s", repo)
+	}
+	id, err := x.param("id")
+	if err != nil {
+		return err
+	}
+	return x.see("/ui/#!/doc/" + url.PathEscape(id))
 }
 
 // download serves a file by its download address.

@@ -23,6 +23,7 @@ func topRoutes() []route {
 		{method: "GET", path: "/json/cmis", handle: repositoryInfo},
 		{method: "GET", path: "/livez", access: open, handle: alive},
 		{method: "GET", path: "/metrics", access: open, handle: metrics},
+		{method: "GET", path: "/nxdoc/:repo/:id", access: visitor, handle: seeDocument},
 		{method: "GET", path: "/nxfile/:repo/:id", handle: download},
 		{method: "GET", path: "/nxfile/:repo/:id/*tail", handle: download},
 		{method: "GET", path: "/readyz", access: open, handle: ready},

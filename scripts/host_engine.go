@@ -449,7 +449,7 @@ func (d engineDoc) set(xpath string, v any) error {
 
 func (d engineDoc) json() ([]byte, error) { //nolint:unparam // a worker's document may fail
 	b := append(make([]byte, 0, 1024), '{')
-	b = d.d.AppendProperties(b, nil, func(string, *engine.Blob) string { return "" })
+	b = d.d.AppendProperties(b, nil, func(dst []byte, _ string, _ *engine.Blob) []byte { return dst })
 	return append(b, '}'), nil
 }
 

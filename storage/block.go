@@ -264,8 +264,8 @@ func (b *block) append(dst []byte) []byte {
 func (b *block) size() int { return len(b.shape.Name) + len(b.raw) + 20 }
 
 // appendJSON appends the members of all fields.
-func (b *block) appendJSON(r *Repo, dst []byte, url func(xpath string, b *blob.Blob) string) []byte {
-	if b.same && b.raw != nil && (!b.blobs || url == nil) && !b.dirty() {
+func (b *block) appendJSON(r *Repo, dst []byte, more schema.BlobFunc) []byte {
+	if b.same && b.raw != nil && (!b.blobs || more == nil) && !b.dirty() {
 		return append(dst, b.raw...)
 	}
 	for i, f := range b.shape.Fields {
@@ -276,7 +276,7 @@ func (b *block) appendJSON(r *Repo, dst []byte, url func(xpath string, b *blob.B
 		dst = append(dst, f.Key...)
 		dst = append(dst, '"', ':')
 		v, _ := b.get(r, i)
-		dst = f.AppendJSON(dst, v, url)
+		dst = f.AppendJSON(dst, v, more)
 	}
 	return dst
 }

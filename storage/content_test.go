@@ -270,7 +270,7 @@ func TestBlobs(t *testing.T) {
 					t.Errorf("%s: got %q, want %q: %v", path, got, want, err)
 				}
 			}
-			text := string(d.AppendProperties(nil, nil, func(x string, b *blob.Blob) string { return "http://h/" + x }))
+			text := string(d.AppendProperties(nil, nil, func(dst []byte, x string, _ *blob.Blob) []byte { return append(dst, `,"data":"http://h/`+x+`"`...) }))
 			if !strings.Contains(text, `http://h/files:files/0/file`) || !json.Valid([]byte("{"+text+"}")) {
 				t.Errorf("properties: %s", text)
 			}

@@ -25,10 +25,12 @@ type Page struct {
 	Provider string // name of the page provider, if any
 	MaxPage  int    // largest page size allowed
 
-	Extra map[string]any // further members of an answer with the page
+	Extra     map[string]any // further members of an answer with the page
+	Highlight []string       // fields in which what the query found is to be marked
 
 	query   string // what gave it, if a query did
 	options QueryOptions
+	sought  *sought // of the query, once it was asked for
 }
 
 // NextPage runs the query that gave a page on from where the page ended; nil after the last

@@ -219,8 +219,8 @@ func (d *Doc) eachBlob(fn func(b *blob.Blob) error) error {
 }
 
 // AppendProperties appends the members `"dc:title":…` of the schemas wanted (nil: all), with commas
-// between them and none at either end. Stored JSON is copied when nothing in it needs an address.
-func (d *Doc) AppendProperties(dst []byte, want func(schema string) bool, blobURL func(xpath string, b *blob.Blob) string) []byte {
+// between them and none at either end. Stored JSON is copied when nothing more is said of files.
+func (d *Doc) AppendProperties(dst []byte, want func(schema string) bool, more schema.BlobFunc) []byte {
 	start := len(dst)
 	for i := range d.blocks {
 		b := &d.blocks[i]
@@ -230,7 +230,7 @@ func (d *Doc) AppendProperties(dst []byte, want func(schema string) bool, blobUR
 		if len(dst) > start {
 			dst = append(dst, ',')
 		}
-		dst = b.appendJSON(d.repo, dst, blobURL)
+		dst = b.appendJSON(d.repo, dst, more)
 	}
 	return dst
 }

@@ -103,7 +103,7 @@ func (t *Tx) SaveUser(u *User, password string) error {
 	if err := t.setNames(nameOfUser, u.Username, old.names(), u.names()); err != nil {
 		return err
 	}
-	return t.Table(usersTable).Put(u.Username, u)
+	return firstError(t.Table(usersTable).Put(u.Username, u), t.told("user"+change(old != nil), u.Username))
 }
 
 func (u *User) groups() []string {
@@ -205,7 +205,7 @@ func (t *Tx) DeleteUser(name string) error {
 		return err
 	}
 	t.AfterCommit(func() { t.repo.people.drop(); t.repo.passwords.forget(name) })
-	return t.Table(usersTable).Delete(name)
+	return firstError(t.Table(usersTable).Delete(name), t.told("user_deleted", name))
 }
 
 // Group returns a group with its direct members.
@@ -238,6 +238,7 @@ func (t *Tx) SaveGroup(g *Group) error {
 		return err
 	}
 	old, err := t.Group(g.Name)
+	there := err == nil
 	if fault.Is(err, fault.NotFound) {
 		old, err = &Group{}, nil
 	}
@@ -260,7 +261,7 @@ func (t *Tx) SaveGroup(g *Group) error {
 		return err
 	}
 	t.AfterCommit(t.repo.people.drop)
-	return t.Table(groupsTable).Put(g.Name, g)
+	return firstError(t.Table(groupsTable).Put(g.Name, g), t.told("group"+change(there), g.Name))
 }
 
 // noCircle refuses a group that would contain itself.
@@ -306,7 +307,7 @@ func (t *Tx) DeleteGroup(name string) error {
 		return err
 	}
 	t.AfterCommit(t.repo.people.drop)
-	return t.Table(groupsTable).Delete(name)
+	return firstError(t.Table(groupsTable).Delete(name), t.told("group_deleted", name))
 }
 
 // GroupsOf returns the groups that contain a group directly.

@@ -106,21 +106,34 @@ func (w *writer) properties(dst []byte, d *storage.Doc) ([]byte, error) {
 	if w.resolves() {
 		return w.resolved(dst, d, wanted)
 	}
-	return d.AppendProperties(dst, wanted, w.blobURL(d)), nil
+	return d.AppendProperties(dst, wanted, w.ofBlob(d)), nil
 }
 
 func (w *writer) wants(name string) bool { return slices.Contains(w.o.Properties, name) }
 
-// blobURL makes the addresses where a document's files can be downloaded.
-func (w *writer) blobURL(d *storage.Doc) func(string, *storage.Blob) string {
-	return func(xpath string, b *storage.Blob) string {
+// ofBlob says of a document's files where they can be downloaded, and what is asked for besides.
+func (w *writer) ofBlob(d *storage.Doc) schema.BlobFunc {
+	enrichers := w.o.Enrichers["blob"]
+	return func(dst []byte, xpath string, b *storage.Blob) []byte {
 		u := make([]byte, 0, 192)
 		u = append(append(u, w.o.Base...), "/nxfile/"...)
 		u = append(append(u, url.PathEscape(d.Repository())...), '/')
 		u = append(append(u, d.ID()...), '/')
 		u = append(append(u, xpath...), '/')
 		u = append(append(u, url.PathEscape(b.Name)...), "?changeToken="...)
-		return string(append(u, d.ChangeToken()...))
+		address := string(append(u, d.ChangeToken()...))
+		dst = schema.AppendString(append(dst, `,"data":`...), address)
+		dst = schema.AppendString(append(dst, `,"blobUrl":`...), address)
+		for _, name := range enrichers {
+			switch name {
+			case "appLinks": // no program on a desktop is told of files here
+				dst = append(dst, `,"appLinks":[]`...)
+			case "preview":
+				dst = schema.AppendString(append(dst, `,"preview":{"url":`...), w.address("", d)+"/@blob/"+xpath+"/@preview/")
+				dst = append(dst, '}')
+			}
+		}
+		return dst
 	}
 }
 
@@ -137,7 +150,7 @@ func (w *writer) resolves() bool {
 
 // resolved appends the properties with references resolved.
 func (w *writer) resolved(dst []byte, d *storage.Doc, want func(string) bool) ([]byte, error) {
-	addresses := w.blobURL(d)
+	more := w.ofBlob(d)
 	first := true
 	for _, s := range d.Schemas() {
 		if want != nil && !want(s.Name) {
@@ -153,7 +166,7 @@ func (w *writer) resolved(dst []byte, d *storage.Doc, want func(string) bool) ([
 			if err != nil {
 				return nil, err
 			}
-			if dst, err = w.fieldResolved(dst, f, v, addresses); err != nil {
+			if dst, err = w.fieldResolved(dst, f, v, more); err != nil {
 				return nil, err
 			}
 		}
@@ -204,7 +217,10 @@ func (w *writer) page(dst []byte, p *storage.Page, level int) ([]byte, error) {
 		}
 		dst = append(dst, ',')
 	}
+	before := w.on
+	w.on = p
 	dst, err := w.entries(append(dst, `"entries":[`...), p.Docs, level)
+	w.on = before
 	return append(dst, ']', '}'), err
 }
 
@@ -251,7 +267,7 @@ func (w *writer) rows(dst []byte, r *storage.Rows) ([]byte, error) {
 // blob appends what is said about a file.
 func (w *writer) blob(dst []byte, b *storage.Blob) []byte {
 	start := len(dst)
-	dst = schema.AppendBlob(append(dst, `{"entity-type":"blob",`...), b, "")
+	dst = schema.AppendBlob(append(dst, `{"entity-type":"blob",`...), b)
 	object := start + len(`{"entity-type":"blob",`)
 	return slices.Delete(dst, object, object+1) // its own brace
 }

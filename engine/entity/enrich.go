@@ -25,6 +25,7 @@ func init() {
 		"firstAccessibleAncestor": (*writer).withAncestor,
 		"hasContent":              (*writer).withContent,
 		"hasFolderishChild":       (*writer).withFolder,
+		"highlight":               (*writer).withHighlight,
 		"permissions":             (*writer).withPermissions,
 		"preview":                 (*writer).withPreview,
 		"publications":            (*writer).withPublications,
@@ -68,7 +69,7 @@ func (w *writer) withACLs(dst []byte, d *storage.Doc, _ int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return w.acls(dst, lists, "aces"), nil
+	return w.acls(dst, lists, "aces")
 }
 
 func (w *writer) withAudit(dst []byte, d *storage.Doc, _ int) ([]byte, error) {
@@ -97,6 +98,9 @@ func (w *writer) withChildren(dst []byte, d *storage.Doc, level int) ([]byte, er
 }
 
 func (w *writer) withDocumentURL(dst []byte, d *storage.Doc, _ int) ([]byte, error) {
+	if w.o.Codec == "docid" {
+		return schema.AppendString(dst, w.o.Base+"/nxdoc/"+d.Repository()+"/"+d.ID()), nil
+	}
 	return schema.AppendString(dst, w.o.Base+"/ui/#!/doc/"+d.ID()), nil
 }
 

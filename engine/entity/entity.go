@@ -27,7 +27,8 @@ type Options struct {
 	Fetch      map[string][]string
 	Translate  map[string][]string
 	Language   string
-	Depth      int // levels of nested documents that get properties and enrichers; 0 is 1
+	Codec      string // of addresses for people: "docid", or the console's
+	Depth      int    // levels of nested documents that get properties and enrichers; 0 is 1
 }
 
 // maxDepth bounds values within values.
@@ -41,6 +42,7 @@ type writer struct {
 	fetch  []string
 	asked  []string // enrichers of documents
 	nested int
+	on     *storage.Page // whose documents are being written
 
 	favored   bool   // favorites is known
 	favorites string // id of the caller's favorites
@@ -78,7 +80,8 @@ func (w *writer) entity(dst []byte, v any, level int) ([]byte, error) {
 	case storage.Blobs:
 		return w.blobs(dst, v), nil
 	case []storage.ACL:
-		return w.acls(append(dst, `{"entity-type":"acls","acl":`...), v, "ace", '}'), nil
+		dst, err := w.acls(append(dst, `{"entity-type":"acls","acl":`...), v, "ace")
+		return append(dst, '}'), err
 	case storage.Entry:
 		return w.entry(dst, &v)
 	case map[string]any:

@@ -6,6 +6,7 @@ import (
 
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/schema"
 )
 
 // maxCollections bounds the collections told of one document.
@@ -98,4 +99,24 @@ func (w *writer) withVisible(dst []byte, d *storage.Doc, _ int) ([]byte, error) 
 		offered = append([]string{"CanAskForPublishing"}, visible...)
 	}
 	return texts(dst, offered), nil
+}
+
+// withHighlight appends where a document of a page has what the page's search was for.
+func (w *writer) withHighlight(dst []byte, d *storage.Doc, _ int) ([]byte, error) {
+	var found []storage.Highlight
+	if w.on != nil {
+		var err error
+		if found, err = w.c.Tx.Highlights(w.on, d); err != nil {
+			return nil, err
+		}
+	}
+	dst = append(dst, '[')
+	for i, h := range found {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = schema.AppendString(append(dst, `{"field":`...), h.Field)
+		dst = append(texts(append(dst, `,"segments":`...), h.Segments), '}')
+	}
+	return append(dst, ']'), nil
 }

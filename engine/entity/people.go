@@ -157,7 +157,7 @@ func (w *writer) group(dst []byte, g *storage.Group) []byte {
 }
 
 // acls appends access lists; entries is what the list of entries is called.
-func (w *writer) acls(dst []byte, lists []storage.ACL, entries string, end ...byte) []byte {
+func (w *writer) acls(dst []byte, lists []storage.ACL, entries string) ([]byte, error) {
 	dst = append(dst, '[')
 	for i, l := range lists {
 		if i > 0 {
@@ -169,22 +169,30 @@ func (w *writer) acls(dst []byte, lists []storage.ACL, entries string, end ...by
 			if j > 0 {
 				dst = append(dst, ',')
 			}
-			dst = w.ace(dst, &l.Entries[j], entries == "aces")
+			var err error
+			if dst, err = w.ace(dst, &l.Entries[j], entries == "aces"); err != nil {
+				return nil, err
+			}
 		}
 		dst = append(dst, ']', '}')
 	}
-	return append(append(dst, ']'), end...)
+	return append(dst, ']'), nil
 }
 
-func (w *writer) ace(dst []byte, a *storage.ACE, external bool) []byte {
+func (w *writer) ace(dst []byte, a *storage.ACE, external bool) ([]byte, error) {
 	dst = schema.AppendString(append(dst, `{"id":`...), a.ID())
-	dst = schema.AppendString(append(dst, `,"username":`...), a.User)
+	dst, err := w.holder(append(dst, `,"username":`...), "username", a.User)
+	if err != nil {
+		return nil, err
+	}
 	if external {
 		dst = append(dst, `,"externalUser":false`...)
 	}
 	dst = schema.AppendString(append(dst, `,"permission":`...), a.Permission)
 	dst = strconv.AppendBool(append(dst, `,"granted":`...), a.Granted)
-	dst = textOr(append(dst, `,"creator":`...), a.Creator)
+	if dst, err = w.holder(append(dst, `,"creator":`...), "creator", a.Creator); err != nil {
+		return nil, err
+	}
 	dst = timeOr(append(dst, `,"begin":`...), a.Begin)
 	dst = timeOr(append(dst, `,"end":`...), a.End)
 	dst = schema.AppendString(append(dst, `,"status":`...), a.Status(w.c.Now))
@@ -194,7 +202,27 @@ func (w *writer) ace(dst []byte, a *storage.ACE, external bool) []byte {
 			dst = textOr(append(dst, `,"comment":`...), a.Comment)
 		}
 	}
-	return append(dst, '}')
+	return append(dst, '}'), nil
+}
+
+// holder appends the name in an access entry, or the user or group of that name if the field
+// is to be resolved.
+func (w *writer) holder(dst []byte, field, name string) ([]byte, error) {
+	if name == "" || w.c.Tx == nil || !slices.Contains(w.o.Fetch["acls"], field) {
+		return textOr(dst, name), nil
+	}
+	var found any
+	found, err := w.c.Tx.User(name)
+	if fault.Is(err, fault.NotFound) {
+		found, err = w.c.Tx.Group(name)
+	}
+	switch {
+	case fault.Is(err, fault.NotFound), fault.Is(err, fault.Denied):
+		return textOr(dst, name), nil
+	case err != nil:
+		return nil, err
+	}
+	return w.people(dst, found, maxDepth)
 }
 
 // log appends a part of the audit log.

@@ -10,12 +10,9 @@ import (
 	"catena/storage/schema"
 )
 
-// addresser makes the address where a file at an xpath can be downloaded.
-type addresser func(xpath string, b *storage.Blob) string
-
 // fieldResolved appends a property, with what it refers to in the place of the reference if
 // that is asked for.
-func (w *writer) fieldResolved(dst []byte, f *schema.Field, v any, at addresser) ([]byte, error) {
+func (w *writer) fieldResolved(dst []byte, f *schema.Field, v any, more schema.BlobFunc) ([]byte, error) {
 	switch {
 	case v == nil:
 	case f.Resolver != "" && w.fetches(f.Key):
@@ -28,16 +25,16 @@ func (w *writer) fieldResolved(dst []byte, f *schema.Field, v any, at addresser)
 		})
 	case f.Kind == schema.Complex && refers(f):
 		return w.each(dst, f, v, func(dst []byte, item any, i int) ([]byte, error) {
-			place := at
-			if f.List && at != nil {
-				place = func(xpath string, b *storage.Blob) string {
-					return at(strings.Replace(xpath, "*", strconv.Itoa(i), 1), b)
+			place := more
+			if f.List && more != nil {
+				place = func(dst []byte, xpath string, b *storage.Blob) []byte {
+					return more(dst, strings.Replace(xpath, "*", strconv.Itoa(i), 1), b)
 				}
 			}
 			return w.partsResolved(dst, f, item, place)
 		})
 	}
-	return f.AppendJSON(dst, v, at), nil
+	return f.AppendJSON(dst, v, more), nil
 }
 
 // each appends a value, or the items of a list.
@@ -59,7 +56,7 @@ func (w *writer) each(dst []byte, f *schema.Field, v any, one func([]byte, any, 
 	return append(dst, ']'), nil
 }
 
-func (w *writer) partsResolved(dst []byte, f *schema.Field, v any, at addresser) ([]byte, error) {
+func (w *writer) partsResolved(dst []byte, f *schema.Field, v any, more schema.BlobFunc) ([]byte, error) {
 	parts, ok := v.(map[string]any)
 	if !ok {
 		return append(dst, "null"...), nil
@@ -71,7 +68,7 @@ func (w *writer) partsResolved(dst []byte, f *schema.Field, v any, at addresser)
 		}
 		dst = append(schema.AppendString(dst, sub.Name), ':')
 		var err error
-		if dst, err = w.fieldResolved(dst, sub, parts[sub.Name], at); err != nil {
+		if dst, err = w.fieldResolved(dst, sub, parts[sub.Name], more); err != nil {
 			return nil, err
 		}
 	}

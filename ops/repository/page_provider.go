@@ -11,7 +11,7 @@ func pageProvider(providers *Providers) engine.Op {
 		Aliases:  []string{"Document.PageProvider"},
 		Label:    "PageProvider",
 		Category: "Fetch",
-		Doc:      "Runs a named query and returns a page of the documents it finds. highlights and documentLinkBuilder are accepted and have no effect.",
+		Doc:      "Runs a named query and returns a page of the documents it finds. documentLinkBuilder is accepted and has no effect.",
 		Effect:   engine.Reads,
 		Open:     true,
 		Run: engine.On(func(p pageProviderParams, c *engine.Ctx, _ engine.Void) (*storage.Page, error) {
@@ -31,7 +31,7 @@ type pageProviderParams struct {
 	SortOrder  []string      `json:"sortOrder,omitzero" values:"ASC,DESC" widget:"Option" doc:"For each field ASC, or else descending."`
 	Quick      []string      `json:"quickFilters,omitzero" doc:"Names of the provider's quick filters to switch on."`
 	Language   string        `json:"language" default:"NXQL" values:"NXQL" widget:"Option" doc:"Language of the query."`
-	Highlights []string      `json:"highlights,omitzero" doc:"Accepted, without effect."`
+	Highlights []string      `json:"highlights,omitzero" alias:"highlight" doc:"Fields, or ecm:fulltext for all, in which the enricher highlight marks what full text found."`
 	Links      string        `json:"documentLinkBuilder,omitzero" doc:"Accepted, without effect."`
 }
 
@@ -54,7 +54,7 @@ func (p pageProviderParams) run(c *engine.Ctx, providers *Providers) (*storage.P
 	if err != nil {
 		return nil, err
 	}
-	page.Provider = found.Name
+	page.Provider, page.Highlight = found.Name, p.Highlights
 	if page.Extra, err = found.extra(c, b, p.Quick); err != nil {
 		return nil, err
 	}

@@ -26,6 +26,7 @@ type queryParams struct {
 	Count     int            `json:"countLimit" default:"0" doc:"Results are counted up to this number; 0 is the server's bound, -1 leaves the total out."`
 	SortBy    []string       `json:"sortBy,omitzero" doc:"Fields to sort by instead of the query's."`
 	SortOrder []string       `json:"sortOrder,omitzero" doc:"For each field asc, or else descending."`
+	Highlight []string       `json:"highlight,omitzero" doc:"Fields, or ecm:fulltext for all, in which the enricher highlight marks what full text found."`
 }
 
 func (p queryParams) run(c *engine.Ctx, _ engine.Void) (*storage.Page, error) {
@@ -42,7 +43,11 @@ func (p queryParams) run(c *engine.Ctx, _ engine.Void) (*storage.Page, error) {
 	for name, v := range p.Named {
 		o.Named[name] = marker(c, v)
 	}
-	return c.Tx.Query(p.Query, o)
+	page, err := c.Tx.Query(p.Query, o)
+	if err == nil {
+		page.Highlight = p.Highlight
+	}
+	return page, err
 }
 
 // marker replaces the words that stand for the caller and the repository.

@@ -27,6 +27,7 @@ type searchParams struct {
 	Max       int      `json:"maxResults" default:"0" doc:"Most entries of all pages together; 0 is no bound."`
 	SortBy    []string `json:"sortBy,omitzero" doc:"Fields to sort by."`
 	SortOrder []string `json:"sortOrder,omitzero" doc:"For each field asc, or else descending."`
+	Highlight []string `json:"highlight,omitzero" doc:"Fields, or ecm:fulltext for all, in which the enricher highlight marks what full text found."`
 }
 
 func (p searchParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Page, error) {
@@ -37,11 +38,14 @@ func (p searchParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Page, error) 
 	switch {
 	case err != nil:
 		return nil, err
-	case p.Query != "":
-		return c.Tx.Query(p.Query, o)
-	case p.FullText != "":
-		o.Named = map[string]any{"text": p.FullText, "path": d.Path()}
-		return c.Tx.Query(fullTextQuery, o)
+	case p.Query == "" && p.FullText == "":
+		return nil, fault.Invalid.Errorf("query: neither query nor fullText given").In("query")
+	case p.Query == "":
+		p.Query, o.Named = fullTextQuery, map[string]any{"text": p.FullText, "path": d.Path()}
 	}
-	return nil, fault.Invalid.Errorf("query: neither query nor fullText given").In("query")
+	page, err := c.Tx.Query(p.Query, o)
+	if err == nil {
+		page.Highlight = p.Highlight
+	}
+	return page, err
 }

@@ -91,12 +91,11 @@ func documents(c *engine.Ctx, term string) ([]suggestion, error) {
 
 // marked tells where in the title the term is.
 func marked(d *storage.Doc, term string) []highlight {
-	title := d.Title()
-	i := strings.Index(strings.ToLower(title), strings.ToLower(term))
-	if i < 0 || i+len(term) > len(title) {
+	segments := storage.Marked(d.Title(), term)
+	if segments == nil {
 		return []highlight{}
 	}
-	return []highlight{{Field: "dc:title", Segments: []string{title[:i] + "<em>" + title[i:i+len(term)] + "</em>" + title[i+len(term):]}}}
+	return []highlight{{Field: "dc:title", Segments: segments}}
 }
 
 // people are users and groups whose names begin with the term.

@@ -10,18 +10,22 @@ import (
 
 // AppendJSON appends the wire form of v, which is in the form Coerce returns: dates in
 // UTC with milliseconds, null for what is not set and [] for a list, complex values with
-// every part, blobs as objects with their length as text. Where blobURL is given a blob
-// also says where it can be downloaded. ParseJSON reads the result back.
-func (f *Field) AppendJSON(dst []byte, v any, blobURL func(xpath string, b *blob.Blob) string) []byte {
-	e := encoder{dst: dst, url: blobURL}
+// every part, blobs as objects with their length as text and what more says of them, unless
+// it is nil. ParseJSON reads the result back.
+func (f *Field) AppendJSON(dst []byte, v any, more BlobFunc) []byte {
+	e := encoder{dst: dst, more: more}
 	e.field(f, v, f.Key)
 	return e.dst
 }
 
-// encoder appends values. Places are only followed where the address of a blob needs them.
+// BlobFunc appends further members of a blob's object, a comma before each: where it can be
+// downloaded, and what else depends on the document it belongs to.
+type BlobFunc func(dst []byte, xpath string, b *blob.Blob) []byte
+
+// encoder appends values. Places are only followed where more is to be said of blobs.
 type encoder struct {
-	dst []byte
-	url func(xpath string, b *blob.Blob) string
+	dst  []byte
+	more BlobFunc
 }
 
 func (e *encoder) field(f *Field, v any, at string) {
@@ -35,7 +39,7 @@ func (e *encoder) field(f *Field, v any, at string) {
 		if i > 0 {
 			e.dst = append(e.dst, ',')
 		}
-		if e.url != nil && f.Kind >= Blob {
+		if e.more != nil && f.Kind >= Blob {
 			e.single(f, item, at+"/"+strconv.Itoa(i))
 			continue
 		}
@@ -78,7 +82,7 @@ func (e *encoder) complex(f *Field, v map[string]any, at string) {
 		e.dst = AppendString(e.dst, sub.Name)
 		e.dst = append(e.dst, ':')
 		place := at
-		if e.url != nil && sub.Kind >= Blob {
+		if e.more != nil && sub.Kind >= Blob {
 			place = at + "/" + sub.Name
 		}
 		e.field(sub, v[sub.Name], place)
@@ -91,27 +95,21 @@ func (e *encoder) blob(b *blob.Blob, at string) {
 		e.dst = append(e.dst, "null"...)
 		return
 	}
-	url := ""
-	if e.url != nil {
-		url = e.url(at, b)
+	e.dst = AppendBlob(e.dst, b)
+	if e.more != nil {
+		e.dst = append(e.more(e.dst[:len(e.dst)-1], at, b), '}')
 	}
-	e.dst = AppendBlob(e.dst, b, url)
 }
 
-// AppendBlob appends the wire form of a blob, with its address unless that is empty.
-func AppendBlob(dst []byte, b *blob.Blob, url string) []byte {
+// AppendBlob appends what is the same of a blob wherever it is.
+func AppendBlob(dst []byte, b *blob.Blob) []byte {
 	dst = appendOr(append(dst, `{"name":`...), b.Name)
 	dst = appendOr(append(dst, `,"mime-type":`...), b.Type)
 	dst = appendOr(append(dst, `,"encoding":`...), b.Encoding)
 	dst = append(dst, `,"digestAlgorithm":"SHA-256","digest":`...)
 	dst = appendOr(dst, b.Digest)
 	dst = append(dst, `,"length":"`...)
-	dst = append(strconv.AppendInt(dst, b.Size, 10), '"')
-	if url != "" {
-		dst = AppendString(append(dst, `,"data":`...), url)
-		dst = AppendString(append(dst, `,"blobUrl":`...), url)
-	}
-	return append(dst, '}')
+	return append(strconv.AppendInt(dst, b.Size, 10), '"', '}')
 }
 
 // appendOr appends text, or null if there is none.

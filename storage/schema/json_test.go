@@ -22,11 +22,13 @@ func TestAppendJSON(t *testing.T) {
 	a := blob.FromBytes("a <b>.txt", "text/plain", []byte("foo"))
 	bare := &blob.Blob{Digest: a.Digest, Size: 3}
 	meta := `"digestAlgorithm":"SHA-256","digest":"2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae","length":"3"`
-	url := func(xpath string, b *blob.Blob) string { return "http://h/" + xpath }
+	url := func(dst []byte, xpath string, _ *blob.Blob) []byte {
+		return append(dst, `,"data":"http://h/`+xpath+`","blobUrl":"http://h/`+xpath+`"`...)
+	}
 	for _, x := range []struct {
 		key  string
 		v    any
-		url  func(string, *blob.Blob) string
+		url  BlobFunc
 		want string
 	}{
 		{"dc:title", nil, nil, `null`},

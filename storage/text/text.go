@@ -31,7 +31,7 @@ type Text struct {
 func Analyse(language, s string) *Text {
 	t := &Text{language: Language(language)}
 	stem := stemmers[t.language]
-	each(s, func(word, folded string) bool {
+	each(s, func(word, folded string, _, _ int) bool {
 		t.words = append(t.words, folded)
 		t.stems = append(t.stems, fold(stem(word)))
 		return len(t.words) < MaxWords
@@ -39,26 +39,26 @@ func Analyse(language, s string) *Text {
 	return t
 }
 
-// each calls fn with the words of a text in lower case, with and without accents, until it
-// returns false.
-func each(s string, fn func(word, folded string) bool) {
+// each calls fn with the words of a text in lower case, with and without accents, and with
+// where they begin and end, until it returns false.
+func each(s string, fn func(word, folded string, from, to int) bool) {
 	start := -1
 	end := func(at int) bool {
 		if start < 0 {
 			return true
 		}
-		word := strings.ToLower(s[start:at])
+		word, from := strings.ToLower(s[start:at]), start
 		start = -1
 		if len(word) > MaxWord {
 			word = cut(word)
 		}
 		folded := fold(word)
-		return folded == "" || fn(word, folded)
+		return folded == "" || fn(word, folded, from, at)
 	}
 	for i, r := range s {
 		switch {
 		case single(r):
-			if !end(i) || !fn(string(r), string(r)) {
+			if !end(i) || !fn(string(r), string(r), i, i+utf8.RuneLen(r)) {
 				return
 			}
 		case unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r):
@@ -120,19 +120,26 @@ func (t *Text) Has(phrase string, prefix bool) bool {
 		return false
 	}
 	for i := 0; i+n <= len(t.words); i++ {
-		found := true
-		for j := range n {
-			if prefix && j == n-1 {
-				found = found && strings.HasPrefix(t.words[i+j], want.words[j])
-			} else {
-				found = found && t.stems[i+j] == want.stems[j]
-			}
-		}
-		if found {
+		if t.begins(i, want, prefix) {
 			return true
 		}
 	}
 	return false
+}
+
+// begins reports whether the words wanted begin at word i.
+func (t *Text) begins(i int, want *Text, prefix bool) bool {
+	last := len(want.words) - 1
+	for j, stem := range want.stems {
+		if prefix && j == last {
+			if !strings.HasPrefix(t.words[i+j], want.words[j]) {
+				return false
+			}
+		} else if t.stems[i+j] != stem {
+			return false
+		}
+	}
+	return true
 }
 
 // Terms are what the text is found by: each stem with its language, and each word that is
@@ -156,7 +163,7 @@ const Bare = "=:"
 // Words returns the words of a phrase as they are written, without accents.
 func Words(phrase string) []string {
 	var words []string
-	each(phrase, func(_, folded string) bool {
+	each(phrase, func(_, folded string, _, _ int) bool {
 		words = append(words, folded)
 		return len(words) < 100
 	})
@@ -166,7 +173,7 @@ func Words(phrase string) []string {
 // Stems are the terms that stand for one word of a phrase in any language.
 func Stems(phrase string) [][]string {
 	var all [][]string
-	each(phrase, func(word, _ string) bool {
+	each(phrase, func(word, _ string, _, _ int) bool {
 		terms := make([]string, 0, len(Languages))
 		for _, language := range Languages {
 			terms = append(terms, language+":"+fold(stemmers[language](word)))
