@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -48,6 +49,14 @@ func BenchmarkPDF(b *testing.B) {
 			must(b)(c.PDF(ctx, d, Options{}))
 		}
 	})
+	b.Run("chromium with pauses", func(b *testing.B) {
+		for b.Loop() {
+			must(b)(c.PDF(ctx, d, Options{}))
+			b.StopTimer()
+			time.Sleep(400 * time.Millisecond)
+			b.StartTimer()
+		}
+	})
 	file := onDisk(b, d)
 	b.Run("floor", func(b *testing.B) {
 		p, err := startBrowser(ctx, c)
@@ -81,12 +90,20 @@ func must(b *testing.B) func([]byte, error) {
 }
 
 // onDisk writes the page that is printed to a folder, and returns its address.
-func onDisk(b *testing.B, d *Deck) string {
-	p, err := d.page(context.Background(), &Options{})
+func onDisk(b testing.TB, d *Deck) string {
+	p, err := d.page(context.Background(), nil)
 	if err != nil {
 		b.Fatal(err)
 	}
-	p.files["index.html"] = p.html
+	p.files["deck.css"] = append(p.files["deck.css"], lastNotes...)
+	config, err := json.Marshal(d.config(&Options{}))
+	if err != nil {
+		b.Fatal(err)
+	}
+	const mark = `<script type="application/json" id="deck">`
+	head, rest, _ := strings.Cut(string(p.html), mark)
+	_, rest, _ = strings.Cut(rest, "</script>")
+	p.files["index.html"] = []byte(head + mark + string(config) + "</script>" + rest)
 	folder, err := os.MkdirTemp("", "catena-page-") // which the browser may read
 	if err != nil {
 		b.Fatal(err)

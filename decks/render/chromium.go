@@ -10,8 +10,6 @@ import (
 
 	"github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/fetch"
-	"github.com/chromedp/cdproto/inspector"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
@@ -51,7 +49,7 @@ var (
 
 // FindChromium returns the program of a browser that can print; "" if there is none.
 func FindChromium() string {
-	for _, name := range [...]string{"chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "headless_shell", "headless-shell"} {
+	for _, name := range [...]string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "headless_shell", "headless-shell"} {
 		if path, err := exec.LookPath(name); err == nil {
 			return path
 		}
@@ -107,6 +105,7 @@ func (c *Chromium) print(ctx context.Context, p *webPage) (data []byte, version 
 		return nil, "", err
 	}
 	data, err = b.print(ctx, p)
+	b.spareTab()
 	c.release(b, err != nil && ctx.Err() == nil)
 	return data, b.version, err
 }
@@ -200,15 +199,24 @@ func join(b, ctx context.Context) (context.Context, context.CancelFunc) {
 	return out, func() { stop(); cancel() }
 }
 
-// print loads the page and prints it. What goes wrong with the browser is errCrashed or
-// errHung; anything else is a matter of time.
-func (b *process) print(ctx context.Context, p *webPage) (data []byte, err error) {
-	tab, closeTab := chromedp.NewContext(b.ctx, chromedp.WithNewBrowserContext())
-	defer closeTab()
-	tab, broken := context.WithCancelCause(tab)
+// print loads the page and prints it.
+func (b *process) print(ctx context.Context, p *webPage) ([]byte, error) {
+	return b.use(ctx, p, func(tab context.Context) ([]byte, error) {
+		data, err := chromedp.Run(tab, chromedp.PrintToPDF(chromedp.PDFPrintBackground(), chromedp.PDFPreferCSSPageSize(), chromedp.PDFMargin(0),
+			func(p *page.PrintToPDFParams) { p.TransferMode = page.PrintToPDFTransferModeReturnAsStream }))
+		if err == nil && len(data) > maxFile {
+			return nil, tooLarge("PDF: %d bytes, limit %d", len(data), maxFile)
+		}
+		return data, err
+	})
+}
+
+// use shows a page in a tab and has something made of it. What goes wrong with the browser
+// is errCrashed or errHung; anything else is a matter of time.
+func (b *process) use(ctx context.Context, p *webPage, work func(tab context.Context) ([]byte, error)) (data []byte, err error) {
+	tab, broken := context.WithCancelCause(b.ctx)
 	defer broken(nil)
-	stop := context.AfterFunc(ctx, func() { broken(ctx.Err()) })
-	defer stop()
+	defer context.AfterFunc(ctx, func() { broken(ctx.Err()) })()
 	go b.watch(tab, broken)
 	defer func() {
 		if cause := context.Cause(tab); err != nil && cause != nil {
@@ -218,35 +226,23 @@ func (b *process) print(ctx context.Context, p *webPage) (data []byte, err error
 			err = errors.Join(errCrashed, err)
 		}
 	}()
-	s := &server{page: p, tab: tab}
-	err = chromedp.Listen(tab, func(ev any) {
-		switch ev := ev.(type) {
-		case *fetch.EventRequestPaused:
-			go s.answer(ev)
-		case *inspector.EventTargetCrashed:
+	t, err := b.take(tab)
+	if err != nil {
+		return nil, err
+	}
+	defer t.discard()
+	defer context.AfterFunc(tab, t.cancel)()
+	go func() {
+		select {
+		case <-t.crashed:
 			broken(errCrashed)
+		case <-tab.Done():
 		}
-	})
-	if err != nil {
+	}()
+	if err := t.show(p); err != nil {
 		return nil, err
 	}
-	if _, err := chromedp.Call(tab, fetch.Enable, fetch.EnableParams{Patterns: []*fetch.RequestPattern{{URLPattern: "*"}}}); err != nil {
-		return nil, err
-	}
-	if err := chromedp.Do(tab, chromedp.Navigate(origin)); err != nil {
-		return nil, err
-	}
-	const ready = `document.documentElement.dataset.printable === "yes"`
-	_, err = chromedp.Run(tab, chromedp.Poll[bool](ready, chromedp.WithPollingInterval(20*time.Millisecond), chromedp.WithPollingTimeout(time.Hour)))
-	if err != nil {
-		return nil, err
-	}
-	data, err = chromedp.Run(tab, chromedp.PrintToPDF(chromedp.PDFPrintBackground(), chromedp.PDFPreferCSSPageSize(), chromedp.PDFMargin(0),
-		func(p *page.PrintToPDFParams) { p.TransferMode = page.PrintToPDFTransferModeReturnAsStream }))
-	if err == nil && len(data) > maxFile {
-		return nil, tooLarge("PDF: %d bytes, limit %d", len(data), maxFile)
-	}
-	return data, err
+	return work(t.ctx)
 }
 
 // watch asks the browser whether it still is there, and gives it up if it does not answer.

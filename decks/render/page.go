@@ -28,15 +28,13 @@ var pageTemplate = template.Must(template.New("page").Parse(`<!doctype html>
 {{with .Author}}<meta name="author" content="{{.}}">
 {{end}}{{with .Description}}<meta name="description" content="{{.}}">
 {{end}}<link rel="icon" href="data:,">
-{{range .Styles}}<link rel="stylesheet" href="{{.}}">
-{{end}}</head>
+{{.Styles}}</head>
 <body>
 <main class="reveal"><div class="slides">
 {{.HTML}}
 </div></main>
 <script type="application/json" id="deck">{{.Config}}</script>
-{{range .Scripts}}<script src="{{.}}"></script>
-{{end}}</body>
+{{.Scripts}}</body>
 </html>
 `))
 
@@ -44,6 +42,7 @@ var pageTemplate = template.Must(template.New("page").Parse(`<!doctype html>
 type webPage struct {
 	html  []byte
 	files map[string][]byte
+	nonce string // of its scripts
 }
 
 // config are the options of the framework.
@@ -165,12 +164,17 @@ func (d *Deck) page(ctx context.Context, o *Options) (*webPage, error) {
 		p.files["deck.css"] = append(p.files["deck.css"], lastNotes...)
 	}
 	p.files["start.js"] = startScript
-	p.html, err = d.write(html, d.config(o), append(styles, "theme.css", "deck.css"), append(scripts, "start.js"))
+	styles, scripts = append(styles, "theme.css", "deck.css"), append(scripts, "start.js")
+	if o != nil {
+		p.html, err = d.write(html, d.config(o), p.inlineStyles(styles), p.inlineScripts(scripts))
+		return p, err
+	}
+	p.html, err = d.write(html, d.config(o), linkStyles(styles), linkScripts(scripts))
 	return p, err
 }
 
 // write fills the page in.
-func (d *Deck) write(html string, c config, styles, scripts []string) ([]byte, error) {
+func (d *Deck) write(html string, c config, styles, scripts template.HTML) ([]byte, error) {
 	config, err := json.Marshal(c)
 	if err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	"github.com/chromedp/chromedp"
@@ -21,6 +22,8 @@ type process struct {
 	cmd     *exec.Cmd
 
 	pause, silence time.Duration // of the watch
+
+	spare atomic.Pointer[tab] // for the next file
 
 	users, files int // guarded by the renderer's lock
 	retired      bool

@@ -2,11 +2,11 @@ package render
 
 import (
 	"context"
+	"fmt"
 	"mime"
 	"net/http"
 	"path"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/chromedp/cdproto/fetch"
@@ -18,34 +18,26 @@ import (
 // browser asks for is answered from memory or not at all.
 const origin = "http://deck.invalid/"
 
-// policy lets the page use its own files and nothing else.
-const policy = "default-src 'none'; script-src " + origin + "reveal/ " + origin + "start.js; style-src " + origin + " 'unsafe-inline'; " +
+// policy lets the page use its own files and nothing else; only scripts that know a page's
+// secret are carried out.
+const policy = "default-src 'none'; script-src 'nonce-%s'; style-src " + origin + " 'unsafe-inline'; " +
 	"img-src " + origin + " data:; font-src " + origin + " data:; media-src " + origin + " data:; base-uri 'none'; form-action 'none'; frame-src 'none'"
 
-// server answers the requests of one tab.
-type server struct {
-	page   *webPage
-	tab    context.Context //nolint:containedctx // the tab's
-	loaded atomic.Bool
-}
-
 // answer answers a request: with a file of the deck's, once with its page, else not.
-func (s *server) answer(ev *fetch.EventRequestPaused) {
-	ctx, cancel := context.WithTimeout(s.tab, 30*time.Second)
+func (t *tab) answer(ev *fetch.EventRequestPaused) {
+	ctx, cancel := context.WithTimeout(t.ctx, 30*time.Second)
 	defer cancel()
-	refuse := func() {
-		_, _ = chromedp.Call(ctx, fetch.FailRequest, fetch.FailRequestParams{RequestID: ev.RequestID, ErrorReason: network.ErrorReasonAborted})
-	}
-	if ev.Request == nil || ev.Request.Method != http.MethodGet {
-		refuse()
+	p := t.page.Load()
+	if ev.Request == nil || ev.Request.Method != http.MethodGet || p == nil {
+		refuse(ctx, ev)
 		return
 	}
 	name, ours := strings.CutPrefix(ev.Request.URL, origin)
 	name, _, _ = strings.Cut(name, "#")
-	data, found := s.page.files[name]
+	data, found := p.files[name]
 	kind := typeOf(name)
-	if name == "" && ours && ev.ResourceType == network.ResourceTypeDocument && s.loaded.CompareAndSwap(false, true) {
-		data, found, kind = s.page.html, true, "text/html; charset=utf-8"
+	if name == "" && ours && ev.ResourceType == network.ResourceTypeDocument && t.loaded.CompareAndSwap(false, true) {
+		data, found, kind = p.html, true, "text/html; charset=utf-8"
 	}
 	switch {
 	case strings.HasPrefix(ev.Request.URL, "data:") && ev.ResourceType != network.ResourceTypeDocument:
@@ -55,15 +47,19 @@ func (s *server) answer(ev *fetch.EventRequestPaused) {
 			RequestID: ev.RequestID, ResponseCode: http.StatusOK, Body: data,
 			ResponseHeaders: []*fetch.HeaderEntry{
 				{Name: "Content-Type", Value: kind},
-				{Name: "Content-Security-Policy", Value: policy},
+				{Name: "Content-Security-Policy", Value: fmt.Sprintf(policy, p.nonce)},
 				{Name: "X-Content-Type-Options", Value: "nosniff"},
 				{Name: "X-DNS-Prefetch-Control", Value: "off"},
 				{Name: "Referrer-Policy", Value: "no-referrer"},
 			},
 		})
 	default:
-		refuse()
+		refuse(ctx, ev)
 	}
+}
+
+func refuse(ctx context.Context, ev *fetch.EventRequestPaused) {
+	_, _ = chromedp.Call(ctx, fetch.FailRequest, fetch.FailRequestParams{RequestID: ev.RequestID, ErrorReason: network.ErrorReasonAborted})
 }
 
 func typeOf(name string) string {

@@ -46,6 +46,17 @@
     }
   };
 
+  // The framework asks for the colour of each background after it has changed the page,
+  // which has all of the page laid out each time. Backgrounds without a colour of their own
+  // differ by their classes only.
+  const computed = window.getComputedStyle;
+  const colors = new Map();
+  window.getComputedStyle = (e, ...rest) => {
+    if (!e.classList?.contains("slide-background") || e.style.backgroundColor) return computed.call(window, e, ...rest);
+    if (!colors.has(e.className)) colors.set(e.className, { backgroundColor: computed.call(window, e).backgroundColor });
+    return colors.get(e.className);
+  };
+
   if (!slides.querySelector("section")) slides.append(document.createElement("section"));
   const prepare = () => {
     place();
@@ -59,8 +70,12 @@
     Reveal.on("pdf-ready", async () => {
       await document.fonts.ready;
       await Promise.all([...document.images].map((i) => i.decode().catch(() => {})));
-      requestAnimationFrame(() => requestAnimationFrame(() => (document.documentElement.dataset.printable = "yes")));
+      document.documentElement.dataset.printable = "yes";
+      window.catenaPageReady?.("");
     });
   }
-  Reveal.initialize({ ...options, plugins }).then(() => (document.documentElement.dataset.ready = "yes"));
+  Reveal.initialize({ ...options, plugins }).then(() => {
+    window.getComputedStyle = computed;
+    document.documentElement.dataset.ready = "yes";
+  });
 })();
