@@ -2,6 +2,7 @@ package scripts
 
 import (
 	"context"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -60,31 +61,51 @@ func BenchmarkHundredCalls(b *testing.B) {
 	b.Run("worker", func(b *testing.B) { run(b, cachedInWorker, int64(1)) })
 	b.Run("process-document", func(b *testing.B) { run(b, cachedInProcess, newFakeHost().doc("/in")) })
 	b.Run("worker-document", func(b *testing.B) { run(b, cachedInWorker, newFakeHost().doc("/in")) })
-	b.Run("reflected", func(b *testing.B) { // every operation bound as a Go function by reflection
-		p := goja.MustCompile("b.js", hundredCalls+"; run(input)", true)
-		h := newFakeHost()
-		b.ReportAllocs()
-		for b.Loop() {
-			h.calls = h.calls[:0]
-			vm := goja.New()
-			spaces := map[string]map[string]any{}
-			for space, n := range map[string]int{"Document": 60, "Repository": 20, "Blob": 30, "Context": 40, "Test": 70} {
-				spaces[space] = map[string]any{}
-				for i := range n {
-					op := "Noop"
-					if i > 0 {
-						op = string(rune('A'+i%26)) + string(rune('a'+i/26))
-					}
-					spaces[space][op] = func(in any, params map[string]any) (any, error) { return h.call("Test.Noop", in, params, 0) }
-				}
-				_ = vm.Set(space, spaces[space])
+	b.Run("reflected", func(b *testing.B) { run(b, reflected, int64(1)) })
+}
+
+var reflectedCalls = goja.MustCompile("b.js", hundredCalls+"; run(input)", true)
+
+// reflected runs hundredCalls with every operation bound as a Go function by reflection.
+func reflected(h host, _ Limits, _, _ string, _ bool, _ any, _ map[string]any) (any, error) {
+	vm := goja.New()
+	for space, n := range map[string]int{"Document": 60, "Repository": 20, "Blob": 30, "Context": 40, "Test": 70} {
+		ops := map[string]any{}
+		for i := range n {
+			op := "Noop"
+			if i > 0 {
+				op = string(rune('A'+i%26)) + string(rune('a'+i/26))
 			}
-			_ = vm.Set("input", 1)
-			if _, err := vm.RunProgram(p); err != nil {
-				b.Fatal(err)
-			}
+			ops[op] = func(in any, params map[string]any) (any, error) { return h.call("Test.Noop", in, params, 0) }
 		}
-	})
+		if err := vm.Set(space, ops); err != nil {
+			return nil, err
+		}
+	}
+	if err := vm.Set("input", 1); err != nil {
+		return nil, err
+	}
+	_, err := vm.RunProgram(reflectedCalls)
+	return nil, err
+}
+
+// BenchmarkCrowd is sixteen callers whose scripts call 100 operations that do nothing.
+func BenchmarkCrowd(b *testing.B) {
+	crowd := func(b *testing.B, f runFunc) {
+		b.SetParallelism(max(1, 16/runtime.GOMAXPROCS(0)))
+		b.RunParallel(func(pb *testing.PB) {
+			h := newFakeHost()
+			for pb.Next() {
+				h.calls = h.calls[:0]
+				if _, err := f(h, Limits{}, "b.js", hundredCalls, true, int64(1), nil); err != nil {
+					b.Error(err)
+				}
+			}
+		})
+	}
+	b.Run("process", func(b *testing.B) { crowd(b, cachedInProcess) })
+	b.Run("worker", func(b *testing.B) { crowd(b, cachedInWorker) })
+	b.Run("reflected", func(b *testing.B) { crowd(b, reflected) })
 }
 
 const hundredDocuments = `function run() { let s = ""; for (const d of List(null, {n: 100})) s += d.path + d["dc:title"] + d["n:number"]; return s.length }`

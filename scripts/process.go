@@ -72,13 +72,23 @@ func startProcess(argv []string) (*process, error) {
 		return nil, errors.Join(err, stdin.Close(), stdinRead.Close())
 	}
 	p.cmd.Stdin, p.cmd.Stdout = stdinRead, stdoutWrite
+	p.out, p.in = stdin, &frames{in: stdout, max: maxFrame}
+	mem, share, shareErr := newShare()
+	if shareErr == nil {
+		p.cmd.ExtraFiles = []*os.File{share}
+		l := newLink(mem, true, stdout, stdin)
+		releaseWith(l)
+		p.out, p.in.in = l, l
+	}
 	err = p.cmd.Start()
 	_, _ = stdinRead.Close(), stdoutWrite.Close()
+	if share != nil {
+		_ = share.Close()
+	}
 	if err != nil {
 		_, _ = stdin.Close(), stdout.Close()
 		return nil, fault.Unavailable.Errorf("script worker: %w", err).WithCode("script-busy")
 	}
-	p.out, p.in = stdin, &frames{in: stdout, max: maxFrame}
 	go func() {
 		p.state = p.cmd.Wait()
 		close(p.ended)

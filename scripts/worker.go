@@ -30,6 +30,10 @@ func WorkerMain(in io.Reader, out io.Writer) int {
 	runtime.GOMAXPROCS(1)
 	debug.SetMaxStack(64 << 20)
 	debug.SetGCPercent(400)
+	if mem := inheritedShare(); mem != nil {
+		l := newLink(mem, false, in, nopCloser{out})
+		in, out = l, l
+	}
 	if err := confine(); err != nil {
 		_, _ = io.WriteString(os.Stderr, "worker: "+err.Error()+"\n")
 		return 1
@@ -48,6 +52,11 @@ func WorkerMain(in io.Reader, out io.Writer) int {
 		}
 	}
 }
+
+type nopCloser struct{ io.Writer }
+
+// Close does nothing: the process ends instead.
+func (nopCloser) Close() error { return nil }
 
 // worker is the state of a worker process between runs: compiled programs and the names
 // of operations. Nothing of a run stays.
