@@ -23,10 +23,11 @@ var imports = map[string][]string{
 	"storage/blob":        {},
 	"storage/convert":     {"storage/blob"},
 	"storage/egress":      {},
-	"storage/schema":      {"storage/blob"},
+	"storage/declare":     {},
+	"storage/schema":      {"storage/blob", "storage/declare"},
 	"storage/query":       {"storage/blob", "storage/schema"},
 	"storage/text":        {},
-	"storage/directory":   {"storage/schema"},
+	"storage/directory":   {"storage/declare", "storage/schema"},
 	"storage":             {"storage/kv", "storage/blob", "storage/schema", "storage/query", "storage/text", "storage/directory"},
 	"engine/expr":         {},
 	"engine":              {"storage", "storage/blob", "storage/schema", "engine/expr"},
@@ -39,7 +40,7 @@ var imports = map[string][]string{
 	"ops":                 {"ops/...", "engine"},
 	"storage/storagetest": {"..."}, // a repository for tests
 	"ops/opstest":         {"..."}, // a repository for tests
-	"ops/*":               {"engine", "engine/expr", "engine/entity", "engine/mail", "storage", "storage/blob", "storage/convert", "storage/directory", "storage/egress", "storage/schema", "storage/query"},
+	"ops/*":               {"engine", "engine/expr", "engine/entity", "engine/mail", "storage", "storage/blob", "storage/convert", "storage/declare", "storage/directory", "storage/egress", "storage/schema", "storage/query"},
 	"decks":               {"engine", "storage", "storage/blob", "decks/convert", "decks/export", "decks/render", "storage/egress"},
 	"decks/convert":       {"storage/fault"},
 	"decks/export":        {"storage", "decks/render"},

@@ -22,6 +22,7 @@ import (
 	opsblob "catena/ops/blob"
 	"catena/ops/notification"
 	"catena/ops/repository"
+	"catena/ops/service"
 	"catena/rest"
 	"catena/scripts"
 	"catena/storage"
@@ -80,7 +81,7 @@ func (g *global) openFiles(o openOptions) (*app, error) {
 		return nil, err
 	}
 	a := &app{dir: g.data, log: log}
-	for _, sub := range []string{"", "chains", "directories", "listeners", "mail", "providers", "scripts", "types"} {
+	for _, sub := range []string{"", "actions", "chains", "directories", "listeners", "mail", "providers", "scripts", "types"} {
 		if err := os.MkdirAll(filepath.Join(g.data, sub), 0o700); err != nil {
 			return nil, usage{err}
 		}
@@ -152,7 +153,11 @@ func (a *app) arm(ctx context.Context, o openOptions) error {
 	if err != nil {
 		return usage{err}
 	}
-	if set, err = set.With(repository.OpsWith(providers)); err != nil {
+	actions, err := service.Load(os.DirFS(filepath.Join(a.dir, "actions")))
+	if err != nil {
+		return usage{err}
+	}
+	if set, err = set.With(append(repository.OpsWith(providers), service.OpsWith(actions)...)); err != nil {
 		return err
 	}
 	if err := a.printer(o.chromium); err != nil {

@@ -17,18 +17,18 @@ const maxTallied = 10_000
 
 // tally is a figure for each group that the results of a page provider fall into: an aggregate.
 type tally struct {
-	Field  string  `yaml:"field"`
-	Type   string  `yaml:"type"` // terms, range or date_range
-	Size   int     `yaml:"size"` // most groups of terms
-	Ranges []bound `yaml:"ranges"`
+	Field  string
+	Type   string // terms, range or date_range
+	Size   int    // most groups of terms
+	Ranges []bound
 }
 
 // bound is a range with a name. From belongs to it, To does not. Bounds of numbers are numbers, those of
 // dates durations before now.
 type bound struct {
-	Key  string `yaml:"key"`
-	From string `yaml:"from"`
-	To   string `yaml:"to"`
+	Key  string
+	From string
+	To   string
 }
 
 func (y tally) check() error {

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"catena/storage"
+	"catena/storage/declare"
 	"catena/storage/fault"
 	"catena/storage/query"
 )
@@ -11,32 +12,33 @@ import (
 // provider is a query with a name. Conditions of fields and quick filters are added to it
 // as the call asks for them.
 type provider struct {
-	Name     string           `yaml:"-"`
-	Free     bool             `yaml:"free"`      // the whole query is the first parameter
-	Select   string           `yaml:"select"`    // columns of the result set
-	From     string           `yaml:"from"`      // types; Document
-	Where    string           `yaml:"where"`     // condition with ? and :name
-	Sort     []string         `yaml:"sort"`      // "dc:title" or "dc:modified desc"
-	PageSize int              `yaml:"pageSize"`  // unless another one is asked for
-	Count    countTo          `yaml:"count"`     // page, or how far to count
-	Args     []string         `yaml:"arguments"` // what each ? is: text, document, contains
-	Fields   map[string]field `yaml:"fields"`    // conditions by the name of a parameter
-	Quick    map[string]quick `yaml:"quickFilters"`
-	Tallies  map[string]tally `yaml:"aggregates"`
+	Name     string
+	at       declare.Place
+	Free     bool             // the whole query is the first parameter
+	Select   string           // columns of the result set
+	From     string           // types; Document
+	Where    string           // condition with ? and :name
+	Sort     []string         // "dc:title" or "dc:modified desc"
+	PageSize int              // unless another one is asked for
+	Count    countTo          // page, or how far to count
+	Args     []string         // what each ? is: text, document, contains
+	Fields   map[string]field // conditions by the name of a parameter
+	Quick    map[string]quick
+	Tallies  map[string]tally
 }
 
 // field is a condition that holds when a parameter of its name has a value. With a list
 // one of the values has to meet it.
 type field struct {
-	Path string `yaml:"path"`
-	Op   string `yaml:"op"` // =
-	List bool   `yaml:"list"`
+	Path string
+	Op   string // =
+	List bool
 }
 
 // quick is a condition or an order that a call may switch on.
 type quick struct {
-	Where string   `yaml:"where"`
-	Sort  []string `yaml:"sort"`
+	Where string
+	Sort  []string
 }
 
 // countTo is how far results are counted: 0 is storage's bound, toPage no further than the
@@ -44,21 +46,6 @@ type quick struct {
 type countTo int
 
 const toPage countTo = -1
-
-// UnmarshalYAML reads "page" or a number.
-func (n *countTo) UnmarshalYAML(read func(any) error) error {
-	var word string
-	if read(&word) == nil && word == "page" {
-		*n = toPage
-		return nil
-	}
-	var number int
-	if err := read(&number); err != nil || number < 1 {
-		return fault.Invalid.Errorf("count: \"page\" or a number above 0 expected")
-	}
-	*n = countTo(number)
-	return nil
-}
 
 // source writes the query with conditions added to its own.
 func (p *provider) source(columns string, conditions []string) string {

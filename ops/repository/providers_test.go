@@ -44,7 +44,7 @@ func TestBuiltin(t *testing.T) {
 func TestLoad(t *testing.T) {
 	dir := fstest.MapFS{
 		"b.yaml":    {Data: []byte("providers:\n  mine: {where: \"dc:title = ?\", pageSize: 7, count: page}\n")},
-		"a.yml":     {Data: []byte("providers:\n  mine: {where: \"dc:title = 'a'\"}\n  tree_children: {from: Folder, count: 12}\n")},
+		"a.yml":     {Data: []byte("providers:\n  tree_children: {from: Folder, count: 12}\n")},
 		"notes.txt": {Data: []byte("not a declaration")},
 		"c.yaml":    {Data: nil},
 	}
@@ -80,16 +80,18 @@ func TestLoad(t *testing.T) {
 
 func TestLoadRefuses(t *testing.T) {
 	for src, want := range map[string]string{
-		"providers: {p: {where: \"dc:title =\"}}":                       "x.yaml: provider p: query: line 1",
-		"providers: {p: {wehre: \"dc:title = 1\"}}":                     "x.yaml: unmarshal errors:\n  line 1: field wehre not found",
-		"providers: {p: {where: \"dc:title = 'a' ORDER BY dc:title\"}}": "x.yaml: provider p: query: line 1",
-		"providers: {p: {sort: [\"dc:title up\"]}}":                     "x.yaml: provider p: sort: \"dc:title up\"",
-		"providers: {p: {count: all}}":                                  "x.yaml: count: ",
-		"providers: {p: {arguments: [number]}}":                         "x.yaml: provider p: arguments: \"number\"",
-		"providers: {p: {fields: {f: {path: \"dc:title\", op: IN}}}}":   "x.yaml: provider p: field f: ",
-		"providers: {p: {pageSize: -1}}":                                "x.yaml: provider p: pageSize: ",
-		"providers: {p: }":                                              "x.yaml: provider p: declares nothing",
-		"providers: [":                                                  "x.yaml: ",
+		"providers:\n p: {where: \"dc:title =\"}":                       "x.yaml:2: provider p: query: line 1",
+		"providers: {p: {wehre: \"dc:title = 1\"}}":                     "x.yaml:1: unknown key wehre",
+		"providers: {p: {where: \"dc:title = 'a' ORDER BY dc:title\"}}": "x.yaml:1: provider p: query: line 1",
+		"providers: {p: {sort: [\"dc:title up\"]}}":                     "x.yaml:1: provider p: sort: \"dc:title up\"",
+		"providers:\n p:\n  count: all":                                 "x.yaml:3: count: ",
+		"providers: {p: {arguments: [number]}}":                         "x.yaml:1: provider p: arguments: \"number\"",
+		"providers: {p: {fields: {f: {path: \"dc:title\", op: IN}}}}":   "x.yaml:1: provider p: field f: ",
+		"providers: {p: {pageSize: -1}}":                                "x.yaml:1: number of at least 0",
+		"providers:\n p: {free: true}\n p: {free: true}":                "x.yaml:3: key p: stands twice",
+		"providers: {p: }":                                              "x.yaml:1: provider p: declares nothing",
+		"providers: [":                                                  "x.yaml:1: ",
+		"# " + strings.Repeat("long ", 1<<18):                           "x.yaml:1: larger than",
 	} {
 		_, err := Load(fstest.MapFS{"x.yaml": {Data: []byte(src)}})
 		if !fault.Is(err, fault.Invalid) || !strings.HasPrefix(err.Error(), want) {

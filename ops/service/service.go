@@ -1,6 +1,7 @@
 // Package service holds the small operations beside the content: the actions that a user
 // interface may offer for a document, the counters of the server, and parameters kept on
-// documents that hold for what is below them.
+// documents that hold for what is below them. Actions are declared in YAML, built-in ones and those
+// of a server.
 package service
 
 import (
@@ -10,13 +11,18 @@ import (
 	"catena/storage"
 )
 
-// Ops are the service operations.
-var Ops = []engine.Op{
-	getActions,
-	getCounters,
-	putParameter,
-	putParameters,
-	setParameterAsVar,
+// Ops are the service operations with the built-in actions.
+var Ops = OpsWith(builtin())
+
+// OpsWith returns the service operations with the actions given.
+func OpsWith(actions Actions) []engine.Op {
+	return []engine.Op{
+		getActions(actions),
+		getCounters,
+		putParameter,
+		putParameters,
+		setParameterAsVar,
+	}
 }
 
 // jsonFile is an answer in JSON, as a file.

@@ -1,15 +1,12 @@
 package schema
 
 import (
-	"cmp"
 	"embed"
-	"fmt"
 	"io/fs"
 	"maps"
 	"slices"
-	"strings"
 
-	"catena/storage/fault"
+	"catena/storage/declare"
 )
 
 //go:embed defaults/*.yaml
@@ -29,45 +26,19 @@ func Defaults() fs.FS {
 // line, in one Invalid error.
 func Load(layers ...fs.FS) (*Registry, error) {
 	l := newLoader()
-	for i, layer := range layers {
-		l.layer = i
-		names, err := fs.Glob(layer, "*.yaml")
-		if err != nil {
-			return nil, fault.Invalid.Errorf("declarations: %w", err)
-		}
-		for _, name := range names {
-			data, err := fs.ReadFile(layer, name)
-			if err != nil {
-				return nil, fault.Unavailable.Errorf("declarations: %w", err)
-			}
-			l.file = name
-			l.read(data)
-		}
+	if err := l.Files(l.file, layers...); err != nil {
+		return nil, err
 	}
 	r := l.resolve()
-	if len(l.mistakes) > 0 {
-		return nil, l.report()
+	if err := l.Err(); err != nil {
+		return nil, err
 	}
 	return r, nil
 }
 
-// place is where a declaration or a reference stands.
-type place struct {
-	layer int
-	file  string
-	line  int
-}
-
-type mistake struct {
-	place
-	text string
-}
-
 // loader collects declarations and mistakes, then resolves names into pointers.
 type loader struct {
-	layer    int
-	file     string
-	mistakes []mistake
+	declare.Reader
 
 	schemas    map[string]*schemaDecl
 	facets     map[string]*facetDecl
@@ -85,51 +56,29 @@ func newLoader() *loader {
 	}
 }
 
-// name is a reference to another declaration.
-type name struct {
-	text string
-	at   place
-}
-
 type (
 	schemaDecl struct {
 		*Schema
-		at place
+		at declare.Place
 	}
 	facetDecl struct {
 		*Facet
-		schemas []name
-		at      place
+		schemas []declare.Name
+		at      declare.Place
 	}
 	lifeCycleDecl struct {
 		*LifeCycle
-		at place
+		at declare.Place
 	}
 	typeDecl struct {
 		*Type
-		parent, lifeCycle         name
-		schemas, facets, subTypes []name
-		prefetch                  []name
-		at                        place
+		parent, lifeCycle         declare.Name
+		schemas, facets, subTypes []declare.Name
+		prefetch                  []declare.Name
+		at                        declare.Place
 		done, busy                bool
 	}
 )
-
-func (l *loader) fail(at place, format string, args ...any) {
-	l.mistakes = append(l.mistakes, mistake{at, fmt.Sprintf(format, args...)})
-}
-
-// report joins the mistakes in the order of layers, files and lines.
-func (l *loader) report() error {
-	slices.SortStableFunc(l.mistakes, func(a, b mistake) int {
-		return cmp.Or(cmp.Compare(a.layer, b.layer), cmp.Compare(a.file, b.file), cmp.Compare(a.line, b.line))
-	})
-	lines := make([]string, len(l.mistakes))
-	for i, m := range l.mistakes {
-		lines[i] = fmt.Sprintf("%s:%d: %s", m.file, m.line, m.text)
-	}
-	return fault.Invalid.Errorf("%s", strings.Join(lines, "\n"))
-}
 
 // resolve turns the declarations into a registry.
 func (l *loader) resolve() *Registry {
@@ -141,7 +90,7 @@ func (l *loader) resolve() *Registry {
 	for _, n := range slices.Sorted(maps.Keys(l.schemas)) {
 		d := l.schemas[n]
 		if other, taken := spaces[d.Space()]; taken {
-			l.fail(d.at, "schema %s: prefix %s is taken by schema %s", n, d.Space(), other)
+			l.Fail(d.at, "schema %s: prefix %s is taken by schema %s", n, d.Space(), other)
 		}
 		spaces[d.Space()] = n
 		r.schemas[n] = d.Schema
@@ -179,13 +128,13 @@ func (l *loader) resolve() *Registry {
 	return r
 }
 
-func (l *loader) schemasOf(have []*Schema, names []name, subject string) []*Schema {
+func (l *loader) schemasOf(have []*Schema, names []declare.Name, subject string) []*Schema {
 	out := slices.Clip(have)
 	for _, n := range names {
-		d, ok := l.schemas[n.text]
+		d, ok := l.schemas[n.Text]
 		switch {
 		case !ok:
-			l.fail(n.at, "%s: no schema %s", subject, n.text)
+			l.Fail(n.At, "%s: no schema %s", subject, n.Text)
 		case !slices.Contains(out, d.Schema):
 			out = append(out, d.Schema)
 		}
@@ -200,14 +149,14 @@ func (l *loader) resolveType(d *typeDecl) {
 	}
 	subject := "type " + d.Name
 	if d.busy {
-		l.fail(d.at, "%s: is its own ancestor", subject)
+		l.Fail(d.at, "%s: is its own ancestor", subject)
 		return
 	}
 	d.busy = true
-	if d.parent.text != "" {
-		parent, ok := l.types[d.parent.text]
+	if d.parent.Text != "" {
+		parent, ok := l.types[d.parent.Text]
 		if !ok {
-			l.fail(d.parent.at, "%s: no type %s", subject, d.parent.text)
+			l.Fail(d.parent.At, "%s: no type %s", subject, d.parent.Text)
 		} else {
 			l.resolveType(parent)
 			d.inherit(parent)
@@ -215,32 +164,32 @@ func (l *loader) resolveType(d *typeDecl) {
 	}
 	d.Schemas = l.schemasOf(d.Schemas, d.schemas, subject)
 	for _, n := range d.facets {
-		f, ok := l.facets[n.text]
+		f, ok := l.facets[n.Text]
 		if !ok {
-			l.fail(n.at, "%s: no facet %s", subject, n.text)
+			l.Fail(n.At, "%s: no facet %s", subject, n.Text)
 			continue
 		}
-		if !slices.Contains(d.Facets, n.text) {
-			d.Facets = append(slices.Clip(d.Facets), n.text)
+		if !slices.Contains(d.Facets, n.Text) {
+			d.Facets = append(slices.Clip(d.Facets), n.Text)
 		}
 		d.Schemas = l.schemasOf(d.Schemas, f.schemas, subject)
 	}
 	for _, n := range d.subTypes {
-		if _, ok := l.types[n.text]; !ok {
-			l.fail(n.at, "%s: no type %s", subject, n.text)
+		if _, ok := l.types[n.Text]; !ok {
+			l.Fail(n.At, "%s: no type %s", subject, n.Text)
 		}
-		d.SubTypes = append(d.SubTypes, n.text)
+		d.SubTypes = append(d.SubTypes, n.Text)
 	}
 	for _, n := range d.prefetch {
-		if l.keys[n.text] == nil {
-			l.fail(n.at, "%s: no property %s", subject, n.text)
+		if l.keys[n.Text] == nil {
+			l.Fail(n.At, "%s: no property %s", subject, n.Text)
 		}
-		d.Prefetch = append(d.Prefetch, n.text)
+		d.Prefetch = append(d.Prefetch, n.Text)
 	}
-	if d.lifeCycle.text != "" {
-		c, ok := l.lifeCycles[d.lifeCycle.text]
+	if d.lifeCycle.Text != "" {
+		c, ok := l.lifeCycles[d.lifeCycle.Text]
 		if !ok {
-			l.fail(d.lifeCycle.at, "%s: no life cycle %s", subject, d.lifeCycle.text)
+			l.Fail(d.lifeCycle.At, "%s: no life cycle %s", subject, d.lifeCycle.Text)
 		} else {
 			d.LifeCycle = c.LifeCycle
 		}

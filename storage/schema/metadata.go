@@ -2,6 +2,8 @@ package schema
 
 import (
 	"go.yaml.in/yaml/v3"
+
+	"catena/storage/declare"
 )
 
 // MetadataMapping says which properties a document takes from the metadata of one of its files.
@@ -19,24 +21,24 @@ func (r *Registry) Metadata(name string) (*MetadataMapping, bool) {
 
 type metadataDecl struct {
 	*MetadataMapping
-	at         place
-	properties []name
+	at         declare.Place
+	properties []declare.Name
 }
 
 func (l *loader) metadataMapping(key, n *yaml.Node) {
-	d := &metadataDecl{MetadataMapping: &MetadataMapping{Name: key.Value, Blob: "file:content", Properties: map[string]string{}}, at: l.at(key)}
-	l.each(n, keys{
-		"blob": l.text(&d.Blob),
+	d := &metadataDecl{MetadataMapping: &MetadataMapping{Name: key.Value, Blob: "file:content", Properties: map[string]string{}}, at: l.At(key)}
+	l.Each(n, declare.Keys{
+		"blob": l.Text(&d.Blob),
 		"properties": func(n *yaml.Node) {
-			l.pairs(n, func(key, value *yaml.Node) {
+			l.Pairs(n, func(key, value *yaml.Node) {
 				text := ""
-				l.text(&text)(value)
+				l.Text(&text)(value)
 				d.Properties[key.Value] = text
-				d.properties = append(d.properties, name{key.Value, l.at(key)})
+				d.properties = append(d.properties, declare.Name{Text: key.Value, At: l.At(key)})
 			})
 		},
 	})
-	put(l, l.metadata, key, func(d *metadataDecl) place { return d.at }, d)
+	declare.Put(&l.Reader, l.metadata, key, func(d *metadataDecl) declare.Place { return d.at }, d)
 }
 
 // resolveMetadata checks the properties that mappings name.
@@ -44,8 +46,8 @@ func (l *loader) resolveMetadata(r *Registry) {
 	r.metadata = map[string]*MetadataMapping{}
 	for name, d := range l.metadata {
 		for _, p := range d.properties {
-			if l.keys[p.text] == nil {
-				l.fail(p.at, "metadata %s: no property %s", name, p.text)
+			if l.keys[p.Text] == nil {
+				l.Fail(p.At, "metadata %s: no property %s", name, p.Text)
 			}
 		}
 		r.metadata[name] = d.MetadataMapping

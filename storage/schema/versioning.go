@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"go.yaml.in/yaml/v3"
+
+	"catena/storage/declare"
 )
 
 // Increment is what a version adds to the number before it.
@@ -59,27 +61,27 @@ func (r *Registry) Versioning(t *Type, schemas []*Schema, m Moment) *VersioningR
 
 type versioningDecl struct {
 	*VersioningRule
-	at             place
-	types, schemas []name
+	at             declare.Place
+	types, schemas []declare.Name
 }
 
 func (l *loader) versioningRule(key, n *yaml.Node) {
-	d := &versioningDecl{VersioningRule: &VersioningRule{Name: key.Value}, at: l.at(key)}
+	d := &versioningDecl{VersioningRule: &VersioningRule{Name: key.Value}, at: l.At(key)}
 	moment, increment := "after", "minor"
-	l.each(n, keys{
-		"types": l.words(&d.types), "schemas": l.words(&d.schemas), "moment": l.text(&moment), "increment": l.text(&increment),
-		"others": l.flag(&d.Others), "order": l.count(&d.Order),
+	l.Each(n, declare.Keys{
+		"types": l.Words(&d.types), "schemas": l.Words(&d.schemas), "moment": l.Text(&moment), "increment": l.Text(&increment),
+		"others": l.Flag(&d.Others), "order": l.Count(&d.Order),
 	})
 	at := slices.Index(momentNames[:], moment)
 	if at < 0 {
-		l.fail(d.at, "versioning %s: moment %q: before or after expected", d.Name, moment)
+		l.Fail(d.at, "versioning %s: moment %q: before or after expected", d.Name, moment)
 	}
 	by := slices.Index(incrementNames[:], increment)
 	if by < 0 {
-		l.fail(d.at, "versioning %s: increment %q: none, minor or major expected", d.Name, increment)
+		l.Fail(d.at, "versioning %s: increment %q: none, minor or major expected", d.Name, increment)
 	}
 	d.Moment, d.Increment = Moment(max(at, 0)), Increment(max(by, 0))
-	put(l, l.versioning, key, func(d *versioningDecl) place { return d.at }, d)
+	declare.Put(&l.Reader, l.versioning, key, func(d *versioningDecl) declare.Place { return d.at }, d)
 }
 
 // resolveVersioning checks the names in the rules and puts the rules in order.
@@ -87,10 +89,10 @@ func (l *loader) resolveVersioning(r *Registry) {
 	for _, d := range l.versioning {
 		subject := "versioning " + d.Name
 		for _, n := range d.types {
-			if _, ok := l.types[n.text]; !ok {
-				l.fail(n.at, "%s: no type %s", subject, n.text)
+			if _, ok := l.types[n.Text]; !ok {
+				l.Fail(n.At, "%s: no type %s", subject, n.Text)
 			}
-			d.Types = append(d.Types, n.text)
+			d.Types = append(d.Types, n.Text)
 		}
 		for _, s := range l.schemasOf(nil, d.schemas, subject) {
 			d.Schemas = append(d.Schemas, s.Name)

@@ -1,0 +1,170 @@
+// Package declare reads declarations: YAML files in layers, the built-in ones first. A later
+// layer adds to the earlier ones or replaces what has the same name; within a layer a name
+// stands once. What is wrong is collected with its file and line, so that whoever mends the
+// files sees all of it at once.
+package declare
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"catena/storage/fault"
+)
+
+// maxFile bounds one file, in bytes.
+const maxFile = 1 << 20
+
+// Place is where something stands.
+type Place struct {
+	Layer int
+	File  string
+	Line  int
+}
+
+// Name is a text and where it stands: a reference to another declaration, for example.
+type Name struct {
+	Text string
+	At   Place
+}
+
+// Keys says what to do with each key that a mapping may have.
+type Keys map[string]func(*yaml.Node)
+
+type mistake struct {
+	at   Place
+	text string
+}
+
+// Reader reads files and collects mistakes. The zero value is ready.
+type Reader struct {
+	here     Place // of the file that is read
+	mistakes []mistake
+}
+
+// Files reads the *.yaml and *.yml files of each layer in the order of their names and calls fn with the
+// content of each. A layer that does not exist is empty.
+func (r *Reader) Files(fn func(root *yaml.Node), layers ...fs.FS) error {
+	for i, layer := range layers {
+		entries, err := fs.ReadDir(layer, ".")
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fault.Unavailable.Errorf("declarations: %w", err)
+		}
+		for _, e := range entries {
+			if ext := path.Ext(e.Name()); e.IsDir() || ext != ".yaml" && ext != ".yml" {
+				continue
+			}
+			data, err := fs.ReadFile(layer, e.Name())
+			if err != nil {
+				return fault.Unavailable.Errorf("declarations: %w", err)
+			}
+			r.here = Place{Layer: i, File: e.Name(), Line: 1}
+			r.read(data, fn)
+		}
+	}
+	return nil
+}
+
+// yamlLine is how the parser begins its messages.
+var yamlLine = regexp.MustCompile(`line (\d+): `)
+
+func (r *Reader) read(data []byte, fn func(root *yaml.Node)) {
+	if len(data) > maxFile {
+		r.Fail(r.here, "larger than %d bytes", maxFile)
+		return
+	}
+	var doc yaml.Node
+	if err := yaml.Unmarshal(data, &doc); err != nil {
+		at, text := r.here, strings.TrimPrefix(err.Error(), "yaml: ")
+		if m := yamlLine.FindStringSubmatch(text); m != nil {
+			at.Line, _ = strconv.Atoi(m[1])
+			text = strings.Replace(text, m[0], "", 1)
+		}
+		r.Fail(at, "%s", text)
+		return
+	}
+	if len(doc.Content) > 0 {
+		fn(doc.Content[0])
+	}
+}
+
+// Fail notes a mistake.
+func (r *Reader) Fail(at Place, format string, args ...any) {
+	r.mistakes = append(r.mistakes, mistake{at, fmt.Sprintf(format, args...)})
+}
+
+// Err returns the mistakes in the order of layers, files and lines as one Invalid error, nil if there
+// are none.
+func (r *Reader) Err() error {
+	if len(r.mistakes) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(r.mistakes, func(a, b mistake) int {
+		return cmp.Or(cmp.Compare(a.at.Layer, b.at.Layer), cmp.Compare(a.at.File, b.at.File), cmp.Compare(a.at.Line, b.at.Line))
+	})
+	lines := make([]string, len(r.mistakes))
+	for i, m := range r.mistakes {
+		lines[i] = fmt.Sprintf("%s:%d: %s", m.at.File, m.at.Line, m.text)
+	}
+	return fault.Invalid.Errorf("%s", strings.Join(lines, "\n"))
+}
+
+// Return makes a file that was read the one that nodes are of again, for what is read later.
+func (r *Reader) Return(to Place) { r.here = to }
+
+// At is the place of a node of the file that is read.
+func (r *Reader) At(n *yaml.Node) Place { return Place{r.here.Layer, r.here.File, n.Line} }
+
+// Pairs calls fn with each key and value of a mapping; a key stands once.
+func (r *Reader) Pairs(n *yaml.Node, fn func(key, value *yaml.Node)) {
+	if n.Kind == yaml.ScalarNode && n.Tag == "!!null" {
+		return
+	}
+	if n.Kind != yaml.MappingNode {
+		r.Fail(r.At(n), "keys with values expected")
+		return
+	}
+	seen := map[string]bool{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		switch {
+		case key.Kind != yaml.ScalarNode || key.Tag == "!!merge":
+			r.Fail(r.At(key), "plain key expected")
+		case seen[key.Value]:
+			r.Fail(r.At(key), "key %s: stands twice", key.Value)
+		case value.Kind == yaml.AliasNode:
+			r.Fail(r.At(value), "key %s: aliases are not allowed", key.Value)
+		default:
+			fn(key, value)
+		}
+		seen[key.Value] = true
+	}
+}
+
+// Each reads a mapping of known keys.
+func (r *Reader) Each(n *yaml.Node, known Keys) {
+	r.Pairs(n, func(key, value *yaml.Node) {
+		if fn, ok := known[key.Value]; ok {
+			fn(value)
+			return
+		}
+		r.Fail(r.At(key), "unknown key %s", key.Value)
+	})
+}
+
+// Put adds a declaration, or replaces the one of an earlier layer; at tells where one stands.
+func Put[D any](r *Reader, all map[string]*D, key *yaml.Node, at func(*D) Place, d *D) {
+	if old, ok := all[key.Value]; ok && at(old).Layer == r.here.Layer {
+		r.Fail(r.At(key), "%s: declared before at %s:%d", key.Value, at(old).File, at(old).Line)
+		return
+	}
+	all[key.Value] = d
+}

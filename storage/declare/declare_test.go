@@ -1,0 +1,73 @@
+package declare_test
+
+import (
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"go.yaml.in/yaml/v3"
+
+	"catena/storage/declare"
+	"catena/storage/fault"
+)
+
+type thing struct {
+	at   declare.Place
+	text string
+}
+
+// load reads things, each a text.
+func load(layers ...fs.FS) (map[string]*thing, error) {
+	r, all := &declare.Reader{}, map[string]*thing{}
+	err := r.Files(func(root *yaml.Node) {
+		r.Pairs(root, func(key, n *yaml.Node) {
+			d := &thing{at: r.At(key)}
+			r.Text(&d.text)(n)
+			declare.Put(r, all, key, func(d *thing) declare.Place { return d.at }, d)
+		})
+	}, layers...)
+	if err == nil {
+		err = r.Err()
+	}
+	return all, err
+}
+
+func file(src string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(src)} }
+
+func TestLayers(t *testing.T) {
+	all, err := load(
+		fstest.MapFS{"a.yaml": file("x: built in\ny: built in"), "b.yml": file("z: built in"), "c.txt": file("]"), "d.yaml": file("# nothing")},
+		fstest.MapFS{"a.yaml": file("\nx: own")},
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := slices.Sorted(maps.Keys(all)); strings.Join(got, " ") != "x y z" {
+		t.Errorf("things: %v", got)
+	}
+	if x := *all["x"]; x.text != "own" || x.at != (declare.Place{Layer: 1, File: "a.yaml", Line: 2}) {
+		t.Errorf("x: %+v", x)
+	}
+}
+
+// TestMistakes has all of them told, in the order of layers, files and lines.
+func TestMistakes(t *testing.T) {
+	_, err := load(
+		fstest.MapFS{"b.yaml": file("x: 1\nx: 2\ny: [1]"), "a.yaml": file("x: \"")},
+		fstest.MapFS{"a.yaml": file("- list"), "b.yaml": file("n: &a 1\nm: *a"), "c.yaml": file("n: 2"), "d.yaml": file(strings.Repeat("#", 2<<20))},
+	)
+	if !fault.Is(err, fault.Invalid) {
+		t.Fatalf("got %v", err)
+	}
+	for i, want := range []string{
+		"a.yaml:1: ", "b.yaml:2: key x: stands twice", "b.yaml:3: text expected",
+		"a.yaml:1: keys with values expected", "b.yaml:2: key m: aliases are not allowed", "c.yaml:1: n: declared before at b.yaml:1", "d.yaml:1: larger than 1048576 bytes",
+	} {
+		if lines := strings.Split(err.Error(), "\n"); i >= len(lines) || !strings.HasPrefix(lines[i], want) {
+			t.Errorf("line %d: want %s in\n%v", i, want, err)
+		}
+	}
+}
