@@ -59,7 +59,11 @@ func (p createExportParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, e
 	if err := export.Start(c.Tx, e, source); err != nil {
 		return nil, err
 	}
-	return p.exported(c, e), nil
+	out := p.exported(c, e)
+	out["quota"] = map[string]any{
+		"limit": int64(export.Quota), "window": int64(export.QuotaTime.Seconds()), "left": int64(e.Left), "reset": int64(e.Reset.Seconds()),
+	}
+	return out, nil
 }
 
 // merge moves what stands in Fields to the fields themselves, and checks all of them.

@@ -11,6 +11,9 @@ type endpoint struct {
 	list             bool
 	status           int
 	errors           string // statuses besides those that all have
+	texts            string // types of bodies besides JSON
+	files            string // types of answers that are no JSON
+	open             bool   // nobody need sign in
 }
 
 // endpoints are what the specification's revisions have, and what was added to both.
@@ -36,6 +39,9 @@ var endpoints = []endpoint{
 var queries = map[string]map[string]any{
 	"include_deck_html": {"type": "boolean", "default": false},
 	"page":              {"type": "integer", "minimum": 1, "default": 1},
+	"expires":           {"type": "integer"},
+	"limit":             {"type": "integer", "minimum": 1, "maximum": 1000, "default": 20},
+	"signature":         {"type": "string"},
 	"per_page":          {"type": "integer", "minimum": 1, "maximum": maxPerPage, "default": 20},
 }
 

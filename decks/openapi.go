@@ -2,6 +2,7 @@ package decks
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"catena/engine"
@@ -20,10 +21,14 @@ func (p describeParams) run(_ *engine.Ctx, _ engine.Void) (map[string]any, error
 	if err != nil {
 		return nil, err
 	}
-	paths := map[string]any{}
-	for i := range endpoints {
-		e := &endpoints[i]
-		if e.in&in == 0 {
+	paths, schemas, all := map[string]any{}, components(in), endpoints
+	if in == union {
+		moreComponents(schemas)
+		all = slices.Concat(endpoints, moreEndpoints)
+	}
+	for i := range all {
+		e := &all[i]
+		if e.in != 0 && e.in&in == 0 {
 			continue
 		}
 		at, _ := paths[e.path].(map[string]any)
@@ -41,7 +46,7 @@ func (p describeParams) run(_ *engine.Ctx, _ engine.Void) (map[string]any, error
 		"security": []any{map[string]any{"key": []any{}}},
 		"paths":    paths,
 		"components": map[string]any{
-			"schemas":         components(in),
+			"schemas":         schemas,
 			"securitySchemes": map[string]any{"key": map[string]any{"type": "http", "scheme": "bearer"}},
 		},
 	}, nil
@@ -52,7 +57,7 @@ func (e *endpoint) describe() map[string]any {
 	var params []any
 	for part := range strings.SplitSeq(e.path, "/") {
 		if name, ok := strings.CutPrefix(part, "{"); ok {
-			params = append(params, parameter("path", strings.TrimSuffix(name, "}"), schemaOf("integer")))
+			params = append(params, parameter("path", strings.TrimSuffix(name, "}"), schemaOf(pathType(name))))
 		}
 	}
 	for name := range strings.FieldsSeq(e.query) {
@@ -72,9 +77,25 @@ func (e *endpoint) describe() map[string]any {
 	}
 	out := map[string]any{"operationId": e.id, "summary": e.summary, "parameters": params, "responses": e.responses()}
 	if e.body != "" {
-		out["requestBody"] = map[string]any{"content": jsonContent(ref(e.body))}
+		content := jsonContent(ref(e.body))
+		for typ := range strings.FieldsSeq(e.texts) {
+			content[typ] = map[string]any{"schema": schemaOf("string")}
+		}
+		out["requestBody"] = map[string]any{"content": content}
+	}
+	if e.open {
+		out["security"] = []any{}
 	}
 	return out
+}
+
+// pathType is the type of a part of an address: most are numbers.
+func pathType(name string) string {
+	switch name {
+	case "delivery}", "username}", "version}", "webhook}":
+		return "string"
+	}
+	return "integer"
 }
 
 func (e *endpoint) responses() map[string]any {
@@ -82,6 +103,12 @@ func (e *endpoint) responses() map[string]any {
 	switch {
 	case e.list:
 		ok["content"] = jsonContent(object("data", map[string]any{"type": "array", "items": ref(e.result)}, "meta", ref("PageMeta")))
+	case e.files != "":
+		content := map[string]any{}
+		for typ := range strings.FieldsSeq(e.files) {
+			content[typ] = map[string]any{}
+		}
+		ok["content"] = content
 	case e.result != "":
 		ok["content"] = jsonContent(object("data", ref(e.result)))
 	}

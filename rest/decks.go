@@ -7,6 +7,7 @@ import (
 	"hash/crc32"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,7 +19,7 @@ import (
 func deckRoutes() []route {
 	const none = http.StatusNoContent
 	id, deck := numberOf("id"), numberOf("deck_id")
-	return append(exportRoutes(), []route{
+	return slices.Concat(exportRoutes(), moreDeckRoutes(), []route{
 		{method: "GET", path: "/v1/decks", handle: decks("Deck.List", http.StatusOK, viewOf, pageOf)},
 		{method: "POST", path: "/v1/decks", handle: decks("Deck.Create", http.StatusCreated, viewOf, fieldsOf)},
 		{method: "GET", path: "/v1/decks/trashed", handle: decks("Deck.ListTrashed", http.StatusOK, viewOf, pageOf)},
@@ -40,7 +41,7 @@ func deckRoutes() []route {
 		{method: "GET", path: "/openapi-a.json", access: open, handle: described("A")},
 		{method: "GET", path: "/openapi-b.json", access: open, handle: described("B")},
 		{method: "GET", path: "/v1/user", handle: decks("Deck.Account", http.StatusOK, viewOf)},
-	}...)
+	})
 }
 
 const (
@@ -73,26 +74,7 @@ type deckParams func(x *exchange, p rawParams) (rawParams, error)
 
 // decks makes a handler that runs one operation of the deck service.
 func decks(op string, status int, parts ...deckParams) handler {
-	return func(x *exchange) error {
-		if err := x.rate(); err != nil {
-			return err
-		}
-		if !x.acceptsJSON() {
-			return fault.Invalid.Errorf("answers are JSON, which Accept leaves out").WithCode("not_acceptable")
-		}
-		x.revision = x.deckRevision()
-		if !knownRevisions[x.revision] {
-			return fault.Invalid.Errorf("revision %.40q: there are A and B", x.revision).In("revision").WithCode("unknown_revision")
-		}
-		var p rawParams
-		var err error
-		for _, part := range parts {
-			if p, err = part(x, p); err != nil {
-				return err
-			}
-		}
-		return x.runDeck(engine.Call{Op: op, RawParams: p.close()}, status)
-	}
+	return shapedDecks(op, status, func(v any) any { return v }, parts...)
 }
 
 // deckRevision is the revision asked for: by header, by the address, by the key; else both.
@@ -223,16 +205,17 @@ func fieldsOf(x *exchange, p rawParams) (rawParams, error) {
 type deckAnswer struct {
 	Tag      string `json:"tag,omitempty"`
 	Location string `json:"location,omitempty"`
+	Quota    *quota `json:"quota,omitempty"`
 }
 
-// runDeck carries out a call and answers with what it returns.
-func (x *exchange) runDeck(call engine.Call, status int) error {
+// runDeck carries out a call and answers with what it returns, once that has its shape.
+func (x *exchange) runDeck(call engine.Call, status int, shape func(any) any) error {
 	call.As, call.Door, call.RequestID, call.DryRun = x.as, x.door(), x.id, x.flag("dryRun")
 	if key := x.r.Header.Get("Idempotency-Key"); key != "" && x.r.Method == http.MethodPost && !call.DryRun {
 		call.IdempotencyKey, call.Fingerprint = key, x.fingerprint(&reply{body: call.RawParams})
 		x.w.Header().Set("Idempotency-Key", key)
 	}
-	call.Encode = func(_ *engine.Ctx, v any) ([]byte, error) { return encodeDeck(v, status, call.DryRun) }
+	call.Encode = func(_ *engine.Ctx, v any) ([]byte, error) { return encodeDeck(shape(v), status, call.DryRun) }
 	res, err := x.s.Engine.Run(x.r.Context(), call)
 	if err != nil {
 		return err
@@ -244,13 +227,16 @@ func (x *exchange) runDeck(call engine.Call, status int) error {
 		}
 		return err
 	}
-	if res.Replayed {
-		x.w.Header().Set("Idempotency-Replayed", "true")
-	}
 	line, body, _ := bytes.Cut(res.Body, []byte{'\n'})
 	var k deckAnswer
 	if err := json.Unmarshal(line, &k); err != nil {
 		return fault.Internal.Errorf("idempotency: kept answer is broken")
+	}
+	switch {
+	case res.Replayed:
+		x.w.Header().Set("Idempotency-Replayed", "true")
+	case k.Quota != nil:
+		k.Quota.tell(x.w.Header())
 	}
 	if status == http.StatusNoContent {
 		return x.noContent()
@@ -278,10 +264,13 @@ func encodeDeck(v any, status int, dry bool) ([]byte, error) {
 	}
 	var k deckAnswer
 	k.Tag, _ = m["etag"].(string)
+	k.Quota = quotaOf(m)
 	if status == http.StatusAccepted {
 		k.Location, _ = m["location"].(string)
 	}
-	if data, ok := m["data"].(map[string]any); ok && status == http.StatusCreated {
+	if at, ok := m["location"].(string); ok && status == http.StatusCreated {
+		k.Location = at
+	} else if data, ok := m["data"].(map[string]any); ok && status == http.StatusCreated {
 		if k.Location = fmt.Sprintf("/v1/decks/%v", data["id"]); data["deck_id"] != nil {
 			k.Location = fmt.Sprintf("/v1/decks/%v/share/%v", data["deck_id"], data["id"])
 		}

@@ -109,7 +109,12 @@ func (p rawParams) text(name, value string) rawParams {
 	return p.add(name, text)
 }
 
-func (p rawParams) close() json.RawMessage { return json.RawMessage(append(p, '}')) }
+func (p rawParams) close() json.RawMessage {
+	if len(p) == 0 {
+		return json.RawMessage("{}")
+	}
+	return json.RawMessage(append(p, '}'))
+}
 
 // saveHeaders are the headers that become parameters of operations that save.
 var saveHeaders = []struct{ header, param string }{

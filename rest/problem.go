@@ -3,7 +3,9 @@ package rest
 import (
 	"encoding/json"
 	"errors"
+	"math"
 	"net/http"
+	"strconv"
 
 	"catena/storage/fault"
 )
@@ -73,6 +75,10 @@ func (x *exchange) failDeck(err error) {
 	}
 	if p.Code == codeInFlight {
 		h.Set("Retry-After", "1")
+	}
+	var f *fault.Error
+	if errors.As(err, &f) && f.Wait > 0 {
+		h.Set("Retry-After", strconv.Itoa(int(math.Ceil(f.Wait.Seconds()))))
 	}
 	if status >= http.StatusInternalServerError {
 		x.s.log.LogAttrs(x.r.Context(), levelOf(status), "request failed", x.attrs(err)...)

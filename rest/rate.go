@@ -4,6 +4,7 @@ import (
 	"container/list"
 	"fmt"
 	"math"
+	"net/http"
 	"strconv"
 	"sync"
 	"time"
@@ -17,10 +18,14 @@ import (
 // maxRates bounds the callers whose rates are remembered; the longest silent is forgotten.
 const maxRates = 10_000
 
-// rates bounds the requests of each caller: a bucket that holds a minute's worth and fills
-// steadily.
+// minBurst is how many requests a caller may make at once, unless that is more than a minute's.
+const minBurst = 30
+
+// rates bounds the requests of each caller: a bucket that holds a quarter of a minute's worth,
+// for those who ask for much at once, and fills steadily.
 type rates struct {
 	quota int // requests a minute; 0: no bound
+	burst int // requests at once
 	mu    sync.Mutex
 	of    map[string]*list.Element
 	order *list.List // the last heard first
@@ -32,7 +37,7 @@ type caller struct {
 }
 
 func newRates(quota int) *rates {
-	return &rates{quota: max(0, quota), of: map[string]*list.Element{}, order: list.New()}
+	return &rates{quota: max(0, quota), burst: max(quota/4, min(quota, minBurst)), of: map[string]*list.Element{}, order: list.New()}
 }
 
 // limiter returns the bucket of a key, or of a user who signed in by password.
@@ -47,7 +52,7 @@ func (l *rates) limiter(p *engine.Principal) *rate.Limiter {
 		l.order.MoveToFront(e)
 		return e.Value.(*caller).limiter
 	}
-	c := &caller{name, rate.NewLimiter(rate.Limit(l.quota)/60, l.quota)}
+	c := &caller{name, rate.NewLimiter(rate.Limit(l.quota)/60, l.burst)}
 	l.of[name] = l.order.PushFront(c)
 	if l.order.Len() > maxRates {
 		last := l.order.Back()
@@ -68,7 +73,7 @@ func (x *exchange) rate() error {
 	ok := bucket.AllowN(now, 1)
 	tokens := max(0, bucket.TokensAt(now))
 	left := int(tokens)
-	full := int(math.Ceil((float64(l.quota) - tokens) * 60 / float64(l.quota)))
+	full := int(math.Ceil((float64(l.burst) - tokens) * 60 / float64(l.quota)))
 	h := x.w.Header()
 	h.Set("RateLimit-Policy", fmt.Sprintf(`"default";q=%d;w=60`, l.quota))
 	h.Set("RateLimit", fmt.Sprintf(`"default";r=%d;t=%d`, left, full))
@@ -80,4 +85,21 @@ func (x *exchange) rate() error {
 	}
 	h.Set("Retry-After", strconv.Itoa(int(math.Ceil((1-tokens)*60/float64(l.quota)))))
 	return fault.Limit.Errorf("rate: more than %d requests a minute", l.quota).WithCode(codeRate)
+}
+
+// quota is what an operation says of a bound of its own.
+type quota struct{ Limit, Window, Left, Reset int64 }
+
+func quotaOf(m map[string]any) *quota {
+	q, ok := m["quota"].(map[string]any)
+	if !ok {
+		return nil
+	}
+	return &quota{member[int64](q, "limit"), member[int64](q, "window"), member[int64](q, "left"), member[int64](q, "reset")}
+}
+
+// tell adds the bound, which is that of exports, to what the caller is told of the general one.
+func (q *quota) tell(h http.Header) {
+	h.Add("RateLimit-Policy", fmt.Sprintf(`"exports";q=%d;w=%d`, q.Limit, q.Window))
+	h.Add("RateLimit", fmt.Sprintf(`"exports";r=%d;t=%d`, q.Left, q.Reset))
 }

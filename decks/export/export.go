@@ -35,6 +35,9 @@ type Export struct {
 	Settings render.Deck  // the deck as it was, without its HTML
 	Source   storage.Blob // its HTML then
 	File     storage.Blob // what was made
+
+	Left  int           `json:"-"` // exports that the owner has left, set by Start
+	Reset time.Duration `json:"-"` // until there is one more
 }
 
 // Failure says why there is no file.
@@ -169,7 +172,11 @@ func count(tx *storage.Tx, e *Export) error {
 	if recent >= Quota {
 		wait := first.Add(QuotaTime).Sub(tx.Now()).Round(time.Second)
 		return fault.Limit.Errorf("exports: %d in the last hour, which is the limit; the next is possible in %s", recent, wait).
-			WithCode("export_quota")
+			WithCode("export_quota").After(wait)
+	}
+	e.Left, e.Reset = Quota-recent-1, QuotaTime
+	if recent > 0 {
+		e.Reset = first.Add(QuotaTime).Sub(tx.Now())
 	}
 	return rows.Put(quotaKey(e.Owner, e.ID), quotaRow{tx.Now()})
 }

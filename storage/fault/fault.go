@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 )
 
 // Kind says what sort of failure an error is.
@@ -42,6 +43,7 @@ type Error struct {
 	Code         string
 	Field        string
 	Line, Column int
+	Wait         time.Duration // until trying again may go better; 0: not known
 	Message      string
 	Err          error
 }
@@ -67,6 +69,9 @@ func (e *Error) At(line, column int) *Error { e.Line, e.Column = line, column; r
 // In returns the error with the name of the field it is about.
 func (e *Error) In(field string) *Error { e.Field = field; return e }
 
+// After returns the error with the time after which trying again may go better.
+func (e *Error) After(wait time.Duration) *Error { e.Wait = wait; return e }
+
 // Of reads the kind of an error. A cancelled or expired context is Unavailable,
 // any other error without a kind is Internal.
 func Of(err error) Kind {
@@ -88,7 +93,7 @@ func Wrap(err error, format string, args ...any) *Error {
 	out := &Error{Kind: Of(err), Message: fmt.Sprintf(format, args...) + ": " + err.Error(), Err: err}
 	var e *Error
 	if errors.As(err, &e) {
-		out.Code, out.Field, out.Line, out.Column = e.Code, e.Field, e.Line, e.Column
+		out.Code, out.Field, out.Line, out.Column, out.Wait = e.Code, e.Field, e.Line, e.Column, e.Wait
 	}
 	return out
 }

@@ -1,0 +1,57 @@
+package decks
+
+// moreEndpoints are the addresses that neither revision of the specification has; only the
+// description of both tells of them.
+var moreEndpoints = []endpoint{
+	{method: "POST", path: "/v1/decks/import", id: "importDeck", summary: "Make a deck of a presentation from elsewhere", body: "ImportInput", texts: "text/html text/markdown text/plain", result: "Deck", status: 201, errors: "400 403 413 415 422"},
+	{method: "GET", path: "/v1/decks/{deck_id}/exports", id: "listExports", summary: "Exports of a deck, the newest first", result: "Export", list: true, status: 200},
+	{method: "GET", path: "/v1/decks/{deck_id}/exports/{id}/download", id: "downloadExport", summary: "File of an export, at the address that the export has", query: "expires signature", files: "application/pdf application/zip", open: true, status: 200},
+	{method: "GET", path: "/v1/decks/{deck_id}/exports/{id}/events", id: "followExport", summary: "States of an export as they come", files: "text/event-stream", status: 200, errors: "503"},
+	{method: "GET", path: "/v1/decks/{deck_id}/share/{id}/views", id: "listShareViews", summary: "Views of a deck through a private link, the last first", query: "page per_page", result: "ShareView", list: true, status: 200, errors: "403 422"},
+	{method: "GET", path: "/v1/decks/{id}/versions", id: "listVersions", summary: "Versions of a deck, the last first", query: "page per_page", result: "Version", list: true, status: 200, errors: "422"},
+	{method: "POST", path: "/v1/decks/{id}/versions", id: "keepVersion", summary: "Keep the deck as it is as a version", result: "Version", status: 200, errors: "403"},
+	{method: "POST", path: "/v1/decks/{id}/versions/{version}/restore", id: "restoreVersion", summary: "Make the deck again what a version was", result: "Deck", status: 200, errors: "403"},
+	{method: "GET", path: "/v1/notices", id: "listNotices", summary: "What happened to own decks, the last first", query: "page per_page", result: "Notice", list: true, status: 200, errors: "422"},
+	{method: "GET", path: "/v1/teams", id: "listTeams", summary: "All teams, for administrators", result: "Team", list: true, status: 200},
+	{method: "POST", path: "/v1/teams", id: "createTeam", summary: "Create a team, for administrators", body: "TeamInput", result: "WholeTeam", status: 201, errors: "400 403 409 415 422"},
+	{method: "GET", path: "/v1/teams/{id}", id: "getTeam", summary: "A team with its members, for those who lead it", result: "WholeTeam", status: 200, errors: "403"},
+	{method: "PATCH", path: "/v1/teams/{id}", id: "updateTeam", summary: "Change a team", body: "TeamInput", result: "WholeTeam", status: 200, errors: "400 403 409 415 422"},
+	{method: "DELETE", path: "/v1/teams/{id}", id: "deleteTeam", summary: "End a team, for administrators", status: 204, errors: "403"},
+	{method: "PUT", path: "/v1/teams/{id}/members/{username}", id: "setMember", summary: "Put a user in a team, or change the role there", body: "MemberInput", result: "WholeTeam", status: 200, errors: "400 403 409 415 422"},
+	{method: "DELETE", path: "/v1/teams/{id}/members/{username}", id: "removeMember", summary: "Take a user out of a team", status: 204, errors: "403 409"},
+	{method: "GET", path: "/v1/webhooks", id: "listWebhooks", summary: "Own webhooks", result: "Webhook", list: true, status: 200},
+	{method: "POST", path: "/v1/webhooks", id: "createWebhook", summary: "Register an address to be told of events; the secret is shown this once", body: "WebhookInput", result: "Webhook", status: 201, errors: "400 403 415 422"},
+	{method: "GET", path: "/v1/webhooks/{webhook}", id: "getWebhook", summary: "A webhook", result: "Webhook", status: 200},
+	{method: "PATCH", path: "/v1/webhooks/{webhook}", id: "updateWebhook", summary: "Change a webhook", body: "WebhookChange", result: "Webhook", status: 200, errors: "400 403 415 422"},
+	{method: "DELETE", path: "/v1/webhooks/{webhook}", id: "deleteWebhook", summary: "Remove a webhook", status: 204, errors: "403"},
+	{method: "GET", path: "/v1/webhooks/{webhook}/deliveries", id: "listDeliveries", summary: "What a webhook was told, the newest first", query: "limit", result: "Delivery", list: true, status: 200, errors: "422"},
+	{method: "POST", path: "/v1/webhooks/{webhook}/deliveries/{delivery}/redeliver", id: "redeliver", summary: "Make a delivery once more", result: "Delivery", status: 200, errors: "403 409"},
+}
+
+// moreSchemas are the schemas of what the specification leaves out: fields that are always
+// there, and those that may be.
+var moreSchemas = map[string][2]string{
+	"Delivery":      {"id webhook type state created_at:moment tries:integer body", "finished_at:moment status:integer failure"},
+	"ImportInput":   {"source", "format title visibility"},
+	"MemberInput":   {"", "role"},
+	"Notice":        {"id:integer event deck_id:integer share_link_id:integer title name created_at:moment", ""},
+	"ShareView":     {"viewed_at:moment user_agent referrer", ""},
+	"Team":          {"id:integer name slug url:address thumbnail_url:address", ""},
+	"TeamInput":     {"", "name slug owner billing_period thumbnail_url:address"},
+	"Version":       {"version title slide_count:integer author updated_at:moment", ""},
+	"Webhook":       {"id owner url:address description events:array enabled:boolean created_at:moment updated_at:moment failures:integer", "failing_since:moment reason secret"},
+	"WebhookChange": {"", "url:address events:array description enabled:boolean new_secret:boolean"},
+	"WebhookInput":  {"url:address events:array", "description"},
+	"WholeTeam":     {"id:integer name slug url:address thumbnail_url:address billing_period created_at:moment updated_at:moment members:array", ""},
+}
+
+// moreComponents adds them to the schemas of a description.
+func moreComponents(out map[string]any) {
+	for name, fields := range moreSchemas {
+		schema := fieldsSchema(fields[0]+" "+fields[1], false)
+		if fields[0] != "" {
+			schema["required"] = fieldsSchema(fields[0], true)["required"]
+		}
+		out[name] = schema
+	}
+}
