@@ -24,6 +24,7 @@ type openShareParams struct {
 	Count    bool   `json:"count" default:"false" doc:"Whether this is a view of the deck's page, to be counted unless it is the owner's or a program's."`
 	Agent    string `json:"agent,omitzero" doc:"What the viewer's program calls itself; previews made by programs are not counted."`
 	Referrer string `json:"referrer,omitzero" doc:"Page the viewer came from, for the log of views."`
+	Probe    bool   `json:"probe" default:"false" doc:"Whether to say only that the caller may see the deck, without its fields."`
 	Base     string `json:"base" default:"" doc:"Public address that stands in front of the addresses in the result."`
 }
 
@@ -43,6 +44,9 @@ func (p openShareParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, erro
 	locked, err := p.unlock(c, d, l)
 	if err != nil || locked != nil {
 		return locked, err
+	}
+	if p.Probe {
+		return probed(d), nil
 	}
 	if p.Count && c.As.Name != l.Owner && !automatic(p.Agent) {
 		if err := p.count(c, d, l); err != nil {

@@ -16,6 +16,7 @@ var viewDeck = engine.Op{
 type viewDeckParams struct {
 	Username string `json:"username" doc:"Name of the owner."`
 	Slug     string `json:"slug" doc:"The deck's part of the address."`
+	Probe    bool   `json:"probe" default:"false" doc:"Whether to say only that the caller may see the deck, without its fields."`
 	Base     string `json:"base" default:"" doc:"Public address that stands in front of the addresses in the result."`
 }
 
@@ -37,7 +38,15 @@ func (p viewDeckParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error
 	case d.IsTrashed() || !maySee(asked, d, c.As, p.Username):
 		return nil, missing
 	}
+	if p.Probe {
+		return probed(d), nil
+	}
 	return view{Base: p.Base}.page(c, d, p.Username)
+}
+
+// probed says that a deck is there.
+func probed(d *storage.Doc) map[string]any {
+	return map[string]any{"data": map[string]any{"id": number(d)}}
 }
 
 // maySee reports whether somebody may look at a deck. A guest may only see what is public.

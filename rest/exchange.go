@@ -30,6 +30,7 @@ type exchange struct {
 	revision string     // of the deck service, asked for
 	invoked  string     // the operation the caller named, for the long form of messages
 	status   int
+	again    func() error // whether who looks at a deck still may
 	buf      []byte
 	idText   [16]byte
 }

@@ -146,7 +146,7 @@ func (x *exchange) follow(call engine.Call, state string, body []byte) {
 			return
 		case <-tick.C:
 		}
-		if hasScheme(strings.Join(x.r.Header["Authorization"], ""), "Bearer ") && x.signIn() != nil {
+		if !hasScheme(strings.Join(x.r.Header["Authorization"], ""), "Basic ") && x.admit() != nil {
 			return
 		}
 		if state, body, err = x.exportState(call); err != nil {

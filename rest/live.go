@@ -128,8 +128,11 @@ func lead(x *exchange, d *web.Deck) error {
 	return x.noContent()
 }
 
-// follow sends the presenter's places as they come. It ends now and then, and when the
-// viewer may no longer see the deck the browser's next try is refused.
+// stays reports whether whoever follows may still see the deck.
+func (x *exchange) stays() bool { return x.admit() == nil && x.again() == nil }
+
+// follow sends the presenter's places as they come. It ends now and then, and at once when
+// the viewer may no longer see the deck: then the browser's next try is refused.
 func follow(x *exchange, d *web.Deck) error {
 	c, leave, err := x.s.stages.join(d.ID)
 	if err != nil {
@@ -151,19 +154,28 @@ func follow(x *exchange, d *web.Deck) error {
 	defer beat.Stop()
 	end := time.NewTimer(followTime)
 	defer end.Stop()
-	text := "retry: 3000\n\n"
+	text, sure := "retry: 3000\n\n", time.Now()
 	for {
 		if _, err := p.Write([]byte(text)); err != nil || rc.Flush() != nil {
 			return nil
 		}
 		select {
 		case at := <-c:
+			if time.Since(sure) > eventPause {
+				if !x.stays() {
+					return nil
+				}
+				sure = time.Now()
+			}
 			body, err := json.Marshal(at)
 			if err != nil {
 				return nil
 			}
 			text = fmt.Sprintf("event: place\ndata: %s\n\n", body)
 		case <-beat.C:
+			if !x.stays() {
+				return nil
+			}
 			text = ":\n\n"
 		case <-end.C:
 			return nil

@@ -3,6 +3,7 @@ package rest
 import (
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"catena/engine"
@@ -26,6 +27,14 @@ func deckPage(show showing) handler {
 	return func(x *exchange) error {
 		d, err := x.viewDeck()
 		if err != nil {
+			return err
+		}
+		user, slug := d.Username, d.Path[strings.LastIndexByte(d.Path, '/')+1:]
+		if slug, err = url.PathUnescape(slug); err != nil {
+			return err
+		}
+		x.again = func() error {
+			_, err := x.object(opView, values{"username": user, "slug": slug, "probe": true})
 			return err
 		}
 		return show(x, d)
@@ -147,6 +156,13 @@ func sharePage(show showing) handler {
 		}
 		d := deckOf(m, "/share/"+url.PathEscape(token))
 		d.Editable, d.Shared, d.Public = false, true, false
+		x.again = func() error {
+			m, err := x.object(opShare, values{"token": token, "pass": x.cookie(shareCookie), "probe": true})
+			if locked := member[string](m, "locked"); err == nil && locked != "" {
+				err = fault.Denied.Errorf("share link: %s", locked)
+			}
+			return err
+		}
 		return show(x, d)
 	}
 }
