@@ -13,8 +13,11 @@ import (
 func Listen(r *storage.Repo) { r.OnEvent(heard) }
 
 func heard(tx *storage.Tx, e storage.Event) error {
-	if e.Doc == nil || e.Doc.Type().Name != "Deck" || e.Doc.IsProxy() || e.Doc.IsVersion() {
+	if e.Doc == nil || e.Doc.IsProxy() || e.Doc.IsVersion() {
 		return nil
+	}
+	if e.Doc.Type().Name != "Deck" {
+		return below(tx, e.Doc, e.Name)
 	}
 	d := e.Doc
 	switch e.Name {

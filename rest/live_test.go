@@ -8,7 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"catena/rest/resttest")
+	"catena/rest/resttest"
+)
 
 // follower reads what those hear who follow a deck's presenter.
 type follower struct {
