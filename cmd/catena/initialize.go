@@ -15,7 +15,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// demo is the content of `catena init --demo`: chains, scripts, a listener and a folder of files.
+// demo is the content of `catena init --demo`: chains, scripts, a listener, a folder of files and a
+// deck.
 //
 //go:embed demo
 var demo embed.FS
@@ -35,7 +36,7 @@ func initCmd(g *global) *cobra.Command {
 			return g.initialize(cmd.Context(), cmd.OutOrStdout(), password, withDemo)
 		},
 	}
-	cmd.Flags().BoolVar(&withDemo, "demo", false, "with example documents, a chain and a script")
+	cmd.Flags().BoolVar(&withDemo, "demo", false, "with example documents, chains, a script and a deck")
 	cmd.Flags().StringVar(&password, "admin-password", "", "first password of Administrator; empty: a random one is shown (better: CATENA_ADMIN_PASSWORD)")
 	return cmd
 }
@@ -90,7 +91,22 @@ func (a *app) demo(ctx context.Context) error {
 		return err
 	}
 	im := &importer{client: c, root: dir, into: "/default-domain/workspaces", errs: io.Discard}
-	return im.run(ctx)
+	if err := im.run(ctx); err != nil {
+		return err
+	}
+	return demoDeck(ctx, c)
+}
+
+// demoDeck makes a deck that tells what catena is, for everyone to see.
+func demoDeck(ctx context.Context, c *client) error {
+	html, err := demo.ReadFile("demo/decks/welcome.html")
+	if err != nil {
+		return err
+	}
+	return c.object(ctx, call{op: "Deck.Create", params: map[string]any{
+		"title": "Welcome to catena", "description": "What operations, chains, scripts and decks are.", "visibility": "all",
+		"width": 1280, "height": 720, "data": string(html),
+	}}, nil)
 }
 
 func writeDemo(from, to string) error {
