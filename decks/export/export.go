@@ -20,6 +20,7 @@ type Export struct {
 	Deck      int64
 	Doc       string // id of the deck's document
 	Owner     string
+	Base      string `json:",omitempty"` // the server's address, as whoever asked for the export knows it
 	Format    string // "pdf", "zip"
 	Options   render.Options
 	Status    string // Pending until it is Completed or Failed, and never changes then

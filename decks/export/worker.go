@@ -22,8 +22,6 @@ type Worker struct {
 	// Deadline bounds an export from the moment it is asked for, or from the start of the
 	// server if that is later; 0 is 120 seconds.
 	Deadline time.Duration
-	// File finds a file that a deck refers to, for the deck's owner; nil finds none.
-	File func(ctx context.Context, owner, address string) (data []byte, typ string, err error)
 
 	began time.Time
 	slots chan struct{} // exports under way
@@ -160,11 +158,7 @@ func (w *Worker) render(ctx context.Context, e *Export, d *render.Deck) (file []
 	}
 	ctx, cancel := context.WithDeadline(ctx, end.Add(w.Deadline))
 	defer cancel()
-	if w.File != nil {
-		d.File = func(ctx context.Context, address string) ([]byte, string, error) {
-			return w.File(ctx, e.Owner, address)
-		}
-	}
+	d.File = func(ctx context.Context, address string) ([]byte, string, error) { return w.find(ctx, e, address) }
 	if e.Format == "zip" {
 		file, err = render.ZIP(ctx, d)
 	} else {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"regexp"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -21,56 +22,100 @@ var loading = map[string]bool{
 	"src": true, "data-src": true, "poster": true, "data-background": true, "data-background-image": true, "data-background-video": true,
 }
 
+// loads reports whether an attribute of an element has a browser load something.
+func loads(element string, a html.Attribute) bool {
+	return loading[a.Key] || element == "image" && (a.Key == "href" || a.Key == "xlink:href")
+}
+
 const minAsset = 256 // bytes of an address worth a file
 
-// assets moves what the deck's HTML holds, and what is kept here, to files of their own,
-// and returns the HTML that refers to these.
-func (p *webPage) assets(ctx context.Context, d *Deck) string {
-	names, count := map[string]string{}, 0
-	return rewrite(d.HTML, func(_ string, a html.Attribute) (string, bool) {
-		address := strings.TrimSpace(a.Val)
-		if !loading[a.Key] || address == "" || ctx.Err() != nil {
-			return "", false
+// assets are the files of a page that the deck itself has.
+type assets struct {
+	ctx   context.Context //nolint:containedctx // bounds the making of one page
+	deck  *Deck
+	files map[string][]byte
+	names map[string]string // by address; "" stays as it is
+	count int
+}
+
+// file moves what an address holds, or what is kept here by it, to a file of its own.
+func (a *assets) file(address string) (name string, ok bool) {
+	address = strings.TrimSpace(address)
+	inner := strings.HasPrefix(address, "data:")
+	if address == "" || a.ctx.Err() != nil || inner && len(address) < minAsset || !inner && a.deck.File == nil {
+		return "", false
+	}
+	if name, ok := a.names[address]; ok {
+		return name, name != ""
+	}
+	a.names[address] = ""
+	data, typ := a.deck.resource(a.ctx, address)
+	typ, _, _ = strings.Cut(typ, ";")
+	extension := extensions[strings.TrimSpace(typ)]
+	if len(data) == 0 || extension == "" {
+		return "", false
+	}
+	a.count++
+	name = fmt.Sprintf("assets/%d%s", a.count, extension)
+	a.names[address], a.files[name] = name, data
+	return name, true
+}
+
+var cssAddress = regexp.MustCompile(`(?i)\burl\(\s*("[^"]*"|'[^']*'|[^"')\s]+)\s*\)`)
+
+// css is file for the addresses in a style sheet.
+func (a *assets) css(text string) string {
+	return cssAddress.ReplaceAllStringFunc(text, func(s string) string {
+		address := strings.Trim(cssAddress.FindStringSubmatch(s)[1], `"'`)
+		if strings.HasPrefix(address, "data:") {
+			return s
 		}
-		inner := strings.HasPrefix(address, "data:")
-		if inner && len(address) < minAsset || !inner && d.File == nil {
-			return "", false
+		if name, ok := a.file(address); ok {
+			return "url(" + name + ")"
 		}
-		if name, ok := names[address]; ok {
-			return name, name != ""
-		}
-		names[address] = ""
-		data, typ := d.resource(ctx, address)
-		typ, _, _ = strings.Cut(typ, ";")
-		extension := extensions[strings.TrimSpace(typ)]
-		if len(data) == 0 || extension == "" {
-			return "", false
-		}
-		count++
-		name := fmt.Sprintf("assets/%d%s", count, extension)
-		names[address], p.files[name] = name, data
-		return name, true
+		return s
 	})
 }
 
-// rewrite copies HTML and changes values of attributes; tags without changes keep their
-// bytes.
-func rewrite(src string, change func(element string, a html.Attribute) (string, bool)) string {
+// html returns the deck's HTML with files instead of what it holds, and what is kept here.
+func (a *assets) html() string {
+	return rewrite(a.deck.HTML, a.css, func(element string, at html.Attribute) (string, bool) {
+		switch {
+		case loads(element, at):
+			return a.file(at.Val)
+		case at.Key == "style" && strings.Contains(at.Val, "("):
+			text := a.css(at.Val)
+			return text, text != at.Val
+		}
+		return "", false
+	})
+}
+
+// rewrite copies HTML and changes values of attributes and style sheets; what has no changes
+// keeps its bytes.
+func rewrite(src string, sheet func(string) string, change func(element string, a html.Attribute) (string, bool)) string {
 	z := html.NewTokenizer(strings.NewReader(src))
 	var out strings.Builder
 	out.Grow(len(src))
+	style := false // within a style sheet
 	for {
 		kind := z.Next()
 		raw := z.Raw()
+		if kind == html.TextToken && style {
+			out.WriteString(sheet(string(raw)))
+			continue
+		}
 		if kind != html.StartTagToken && kind != html.SelfClosingTagToken {
 			out.Write(raw)
 			if kind == html.ErrorToken {
 				return out.String()
 			}
+			style = false
 			continue
 		}
 		before := string(raw)
 		t := z.Token()
+		style = t.Data == "style" && kind == html.StartTagToken
 		changed := false
 		for i, a := range t.Attr {
 			if v, ok := change(t.Data, a); ok {

@@ -70,10 +70,12 @@ func (c *Chromium) PDF(ctx context.Context, d *Deck, o Options) ([]byte, error) 
 	if err != nil {
 		return nil, err
 	}
-	if _, slides, err := parse(d); err == nil {
-		if n := pages(slides, o); n > maxPages {
-			return nil, tooLarge("deck: %d pages, limit %d", n, maxPages)
-		}
+	_, slides, err := parse(d)
+	if err != nil {
+		return nil, err
+	}
+	if n := pages(slides, o); n > maxPages {
+		return nil, tooLarge("deck: %d pages, limit %d", n, maxPages)
 	}
 	c.once.Do(func() { c.slots = make(chan struct{}, browserTabs) })
 	select {
@@ -86,7 +88,7 @@ func (c *Chromium) PDF(ctx context.Context, d *Deck, o Options) ([]byte, error) 
 		data, version, err := c.print(ctx, p)
 		switch {
 		case err == nil:
-			return finish(data, d, version)
+			return finish(data, d, version, len(slides))
 		case ctx.Err() != nil:
 			return nil, timeout(ctx, ctx.Err())
 		case errors.Is(err, errStart):

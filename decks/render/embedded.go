@@ -29,7 +29,11 @@ func (Embedded) PDF(ctx context.Context, d *Deck, o Options) (data []byte, err e
 			data, err = nil, fault.Internal.Errorf("embedded renderer: %v", p).WithCode(CodeCrashed)
 		}
 	}()
-	data, err = newDocument(ctx, d, o).render()
+	f := newDocument(ctx, d, o)
+	data, err = f.render()
+	if err == nil {
+		data, err = finish(data, d, EmbeddedName, f.slideCount)
+	}
 	if err != nil {
 		return nil, timeout(ctx, err)
 	}
@@ -50,6 +54,7 @@ type document struct {
 	body          *style
 	slides        *style
 	background    rgba
+	slideCount    int
 	count         int // slides that have a number
 	pages         int
 }
@@ -86,6 +91,7 @@ func (f *document) render() ([]byte, error) {
 	if n := pages(slides, f.options); n > maxPages {
 		return nil, tooLarge("deck: %d pages, limit %d", n, maxPages)
 	}
+	f.slideCount = len(slides)
 	frame(root)
 	f.prepare(root)
 	for i := range slides {

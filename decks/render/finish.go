@@ -2,6 +2,7 @@ package render
 
 import (
 	"bytes"
+	"strconv"
 
 	"github.com/pdfcpu/pdfcpu/pkg/api"
 	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/model"
@@ -18,10 +19,11 @@ func settings() *model.Configuration {
 	return c
 }
 
-// finish writes into a file which renderer made it of what, and checks that it is whole.
-func finish(data []byte, d *Deck, renderer string) ([]byte, error) {
-	about := map[string]string{"Renderer": renderer}
-	for name, text := range map[string]string{"Author": d.Author, "Subject": d.Description} {
+// finish checks that a file is whole, and writes into it what it is of and which renderer
+// made it. What is alike in it is then there once; more is not gained by optimising it.
+func finish(data []byte, d *Deck, renderer string, slides int) ([]byte, error) {
+	about := map[string]string{"Renderer": renderer, "Slides": strconv.Itoa(slides), "Creator": "catena"}
+	for name, text := range map[string]string{"Author": d.Author, "Subject": d.Description, "Title": d.Title} {
 		if text != "" {
 			about[name] = text
 		}

@@ -11,9 +11,11 @@ import (
 
 const maxWarnings = 20
 
-// Missing says what a file does not show because it lies elsewhere: nothing is fetched.
+// Missing says what a file does not show, once it is made: what lies elsewhere, since
+// nothing is fetched, and what seems to be kept here but is not, or not for who asks.
 func (d *Deck) Missing() []string {
 	count := map[string]int{}
+	var lost []string
 	z := html.NewTokenizer(strings.NewReader(d.HTML))
 	for kind := z.Next(); kind != html.ErrorToken; kind = z.Next() {
 		if kind != html.StartTagToken && kind != html.SelfClosingTagToken {
@@ -21,8 +23,14 @@ func (d *Deck) Missing() []string {
 		}
 		t := z.Token()
 		for _, a := range t.Attr {
-			if host, ok := remote(t.Data, a); ok {
+			address := strings.TrimSpace(a.Val)
+			if found, asked := d.asked[address]; !loads(t.Data, a) && a.Key != "data-background-iframe" && a.Key != "data-markdown" || asked && found {
+				continue
+			}
+			if host := hostOf(address); host != "" {
 				count[host]++
+			} else if _, asked := d.asked[address]; asked {
+				lost = append(lost, fmt.Sprintf("%.100s: not found", address))
 			}
 		}
 	}
@@ -31,22 +39,19 @@ func (d *Deck) Missing() []string {
 		out = append(out, fmt.Sprintf("%d from %s: not fetched", n, host))
 	}
 	slices.Sort(out)
+	slices.Sort(lost)
+	out = append(out, slices.Compact(lost)...)
 	if len(out) > maxWarnings {
-		out = append(out[:maxWarnings], fmt.Sprintf("and from %d more", len(out)-maxWarnings))
+		out = append(out[:maxWarnings], fmt.Sprintf("and %d more", len(out)-maxWarnings))
 	}
 	return out
 }
 
-// remote returns the host of an attribute that has a browser load something.
-func remote(element string, a html.Attribute) (host string, ok bool) {
-	switch a.Key {
-	case "src", "data-src", "poster", "data-background-image", "data-background-video", "data-background-iframe", "data-background", "data-markdown":
-	default:
-		return "", false
+// hostOf returns where an address leads to; "" is here.
+func hostOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
 	}
-	u, err := url.Parse(strings.TrimSpace(a.Val))
-	if err != nil || u.Host == "" || element == "a" {
-		return "", false
-	}
-	return u.Host, true
+	return u.Host
 }

@@ -118,7 +118,8 @@ func (d *Deck) page(ctx context.Context, o *Options) (*webPage, error) {
 		return nil, fault.Wrap(err, "rendering").WithCode(CodeUnavailable)
 	}
 	p := &webPage{files: map[string][]byte{}}
-	html := p.assets(ctx, d) // without its pictures it is searched soon
+	own := &assets{ctx: ctx, deck: d, files: p.files, names: map[string]string{}}
+	html := own.html() // without its pictures it is searched soon
 	read := func(to string, names ...string) error {
 		for _, name := range names {
 			data, err := fs.ReadFile(built, name)
@@ -159,7 +160,7 @@ func (d *Deck) page(ctx context.Context, o *Options) (*webPage, error) {
 		return nil, err
 	}
 	p.files["theme.css"] = []byte(theme.CSS(d.ThemeColor, d.ThemeFont, ""))
-	p.files["deck.css"] = []byte(d.CSS)
+	p.files["deck.css"] = []byte(own.css(d.CSS))
 	if o != nil {
 		p.files["deck.css"] = append(p.files["deck.css"], lastNotes...)
 	}

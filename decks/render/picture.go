@@ -136,11 +136,14 @@ func (d *Deck) resource(ctx context.Context, address string) (data []byte, typ s
 		}
 		return data, head
 	}
-	if d.File == nil {
+	if d.File == nil || !strings.Contains(address, "/") || strings.ContainsAny(address, "(#") { // a colour is no file
 		return nil, ""
 	}
+	if d.asked == nil {
+		d.asked = map[string]bool{}
+	}
 	data, typ, err := d.File(ctx, address)
-	if err != nil {
+	if d.asked[address] = err == nil; err != nil {
 		return nil, ""
 	}
 	return data, typ

@@ -25,6 +25,8 @@ type Deck struct {
 	// File returns a file that the deck refers to and that is kept here; what it does not
 	// know is left out. Nil knows none.
 	File func(ctx context.Context, address string) (data []byte, typ string, err error) `json:"-"`
+
+	asked map[string]bool // addresses that File was asked for, and whether it knew them
 }
 
 // Options say what a PDF shows.

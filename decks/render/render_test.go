@@ -84,7 +84,8 @@ func TestPages(t *testing.T) {
 		{"plain", Options{}, 7, 720, 525},
 		{"margin", Options{Margin: 0.1, SlideNumber: true}, 7, 792, 577.5},
 		{"notes", Options{SlideNotes: true}, 10, 720, 525},
-		{"fragments", Options{SeparateFragments: true, SlideNotes: true, SlideNumber: true}, 14, 720, 525},
+		{"fragments", Options{SeparateFragments: true}, 11, 720, 525},
+		{"everything", Options{Margin: 0.2, SeparateFragments: true, SlideNotes: true, SlideNumber: true}, 14, 864, 630},
 	}
 	for name, r := range renderers(t) {
 		for _, test := range tests {
@@ -92,6 +93,10 @@ func TestPages(t *testing.T) {
 				data, err := r.PDF(context.Background(), &deck, test.o)
 				if err != nil {
 					t.Fatal(err)
+				}
+				about, err := api.Properties(bytes.NewReader(data), settings())
+				if err != nil || about["Slides"] != "7" || about["Renderer"] == "" {
+					t.Errorf("properties: %v %v", about, err)
 				}
 				dims, err := api.PageDims(bytes.NewReader(data), settings())
 				if err != nil {

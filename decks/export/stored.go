@@ -1,0 +1,106 @@
+package export
+
+import (
+	"context"
+	"net/url"
+	"strings"
+
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+// maxStored bounds a file that a deck shows.
+const maxStored = 50 << 20
+
+// find returns a file that an export's deck shows by an address of this server's, if whoever
+// asked for the export may read it.
+func (w *Worker) find(ctx context.Context, e *Export, address string) (data []byte, typ string, err error) {
+	err = w.Repo.View(ctx, w.Repo.System(), func(tx *storage.Tx) error {
+		ref, xpath, ok := stored(e.Base, tx.Repo().Name(), address)
+		if !ok {
+			return fault.NotFound.Errorf("address %.100q: is of no file kept here", address)
+		}
+		owner, err := tx.PrincipalOf(e.Owner)
+		if err != nil {
+			return err
+		}
+		d, err := tx.As(owner).Doc(ref)
+		if err != nil {
+			return err
+		}
+		b, err := d.BlobAt(xpath)
+		if err == nil && b == nil {
+			err = fault.NotFound.Errorf("document %s: no file at %s", ref, xpath)
+		}
+		if err != nil {
+			return err
+		}
+		typ = b.Type
+		data, err = b.Bytes(maxStored)
+		return err
+	})
+	return data, typ, err
+}
+
+// stored reads the address of a document's file: nxfile/REPOSITORY/ID/XPATH/NAME, or what
+// is told of a document, id/ID or path/PATH, with @blob/XPATH behind it. It may have the
+// server's own address in front of it.
+func stored(base, repo, address string) (ref storage.Ref, xpath string, ok bool) {
+	rest, own := strings.CutPrefix(address, base+"/")
+	if base == "" || !own {
+		rest, own = strings.CutPrefix(address, "/")
+	}
+	u, err := url.Parse(rest)
+	if err != nil || !own || u.Host != "" || u.Scheme != "" {
+		return "", "", false
+	}
+	parts := strings.Split(u.EscapedPath(), "/")
+	for i := range parts {
+		if parts[i], err = url.PathUnescape(parts[i]); err != nil {
+			return "", "", false
+		}
+	}
+	for i, part := range parts[:min(len(parts), 3)] { // behind the path the server has, if any
+		switch after := parts[i+1:]; {
+		case part == "nxfile" && len(after) > 1 && after[0] == repo:
+			return ofFile(after[1:])
+		case part == "v1" && i > 0 && parts[i-1] == "api":
+			if len(after) > 1 && after[0] == "repo" && after[1] == repo {
+				after = after[2:]
+			}
+			return ofDocument(after)
+		}
+	}
+	return "", "", false
+}
+
+const mainFile = "blobholder:0"
+
+func ofFile(parts []string) (ref storage.Ref, xpath string, ok bool) {
+	xpath = mainFile
+	if len(parts) > 2 {
+		xpath = strings.Join(parts[1:len(parts)-1], "/")
+	} else if len(parts) == 2 && strings.Contains(parts[1], ":") {
+		xpath = parts[1]
+	}
+	return storage.Ref(parts[0]), xpath, parts[0] != ""
+}
+
+func ofDocument(parts []string) (ref storage.Ref, xpath string, ok bool) {
+	for i, part := range parts {
+		if part != "@blob" || i < 2 {
+			continue
+		}
+		xpath = strings.Join(parts[i+1:], "/")
+		if xpath == "" {
+			xpath = mainFile
+		}
+		switch parts[0] {
+		case "id":
+			return storage.Ref(parts[1]), xpath, i == 2
+		case "path":
+			return storage.Ref("/" + strings.Join(parts[1:i], "/")), xpath, true
+		}
+	}
+	return "", "", false
+}
