@@ -113,50 +113,19 @@ const lastNotes = "\nhtml.reveal-print .reveal .slides > .speaker-notes-pdf:last
 
 // page makes the page of a deck, with everything it needs but a browser.
 func (d *Deck) page(ctx context.Context, o *Options) (*webPage, error) {
-	built, err := theme.Files()
-	if err != nil {
-		return nil, fault.Wrap(err, "rendering").WithCode(CodeUnavailable)
-	}
 	p := &webPage{files: map[string][]byte{}}
 	own := &assets{ctx: ctx, deck: d, files: p.files, names: map[string]string{}}
 	html := own.html() // without its pictures it is searched soon
-	read := func(to string, names ...string) error {
-		for _, name := range names {
-			data, err := fs.ReadFile(built, name)
-			if err != nil {
-				return fault.Unavailable.Errorf("rendering: %s is not built into this program", name).WithCode(CodeUnavailable)
-			}
-			p.files[to+name] = data
-		}
-		return nil
-	}
-	styles := []string{"reveal/" + theme.ResetCSS, "reveal/" + theme.RevealCSS}
-	scripts := []string{"reveal/" + theme.Reveal}
-	names := []string{theme.ResetCSS, theme.RevealCSS, theme.Reveal, "licenses/reveal.js.txt"}
-	for _, plug := range plugins {
-		if !plug.needed.MatchString(html) {
-			continue
-		}
-		for _, script := range []string{plug.script, plug.script2} {
-			if script != "" {
-				scripts, names = append(scripts, "reveal/"+script), append(names, script)
-			}
-		}
-		if plug.style != "" {
-			styles, names = append(styles, "reveal/"+plug.style), append(names, plug.style)
-		}
-	}
-	if err := read("reveal/", names...); err != nil {
+	styles, scripts, err := p.framework(html)
+	if err != nil {
 		return nil, err
 	}
 	fonts := theme.FontFiles(d.ThemeFont)
 	for _, name := range fonts {
 		family, _, _ := strings.Cut(strings.TrimPrefix(name, "fonts/"), "-latin")
-		if license := "licenses/" + family + ".txt"; p.files[license] == nil {
-			fonts = append(fonts, license)
-		}
+		fonts = append(fonts, "licenses/"+family+".txt")
 	}
-	if err := read("", fonts...); err != nil {
+	if err := p.read("", fonts...); err != nil {
 		return nil, err
 	}
 	p.files["theme.css"] = []byte(theme.CSS(d.ThemeColor, d.ThemeFont, ""))
@@ -172,6 +141,41 @@ func (d *Deck) page(ctx context.Context, o *Options) (*webPage, error) {
 	}
 	p.html, err = d.write(html, d.config(o), linkStyles(styles), linkScripts(scripts))
 	return p, err
+}
+
+// framework reads the parts of the framework that a deck needs.
+func (p *webPage) framework(html string) (styles, scripts []string, err error) {
+	styles = []string{"reveal/" + theme.ResetCSS, "reveal/" + theme.RevealCSS}
+	scripts = []string{"reveal/" + theme.Reveal}
+	names := []string{theme.ResetCSS, theme.RevealCSS, theme.Reveal, "licenses/reveal.js.txt"}
+	for _, plug := range plugins {
+		if !plug.needed.MatchString(html) {
+			continue
+		}
+		for _, script := range []string{plug.script, plug.script2} {
+			if script != "" {
+				scripts, names = append(scripts, "reveal/"+script), append(names, script)
+			}
+		}
+		if plug.style != "" {
+			styles, names = append(styles, "reveal/"+plug.style), append(names, plug.style)
+		}
+	}
+	return styles, scripts, p.read("reveal/", names...)
+}
+
+// read takes files that are built into the program.
+func (p *webPage) read(to string, names ...string) error {
+	built, err := theme.Files()
+	if err != nil {
+		return fault.Wrap(err, "rendering").WithCode(CodeUnavailable)
+	}
+	for _, name := range names {
+		if p.files[to+name], err = fs.ReadFile(built, name); err != nil {
+			return fault.Unavailable.Errorf("rendering: %s is not built into this program", name).WithCode(CodeUnavailable)
+		}
+	}
+	return nil
 }
 
 // write fills the page in.
