@@ -18,6 +18,7 @@ import (
 	"catena/ops/document"
 	"catena/ops/job"
 	"catena/ops/notification"
+	"catena/ops/oauth"
 	"catena/ops/publish"
 	"catena/ops/relation"
 	"catena/ops/repository"
@@ -46,6 +47,7 @@ var All = [][]engine.Op{
 	document.Ops,
 	job.Ops,
 	notification.Ops,
+	oauth.Ops,
 	publish.Ops,
 	relation.Ops,
 	repository.Ops,

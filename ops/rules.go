@@ -36,6 +36,7 @@ var Rules = slices.Concat(
 		"Team.Create", "Team.Delete", "Team.List", "Traces.*", "User.CreateOrUpdate", "User.SetAccount"),
 	allow(engine.Admins, outside|engine.Server, "Chain.*", "Job.*", "Listener.*", "Script.*"),
 	allow(engine.Anyone, outside|engine.Server, "Key.*"),
+	allow(engine.Anyone, outside|engine.Server, "OAuth2.*"),
 	allow(engine.Anyone, outside|engine.Server, "Token.*"),
 	allow(engine.Anyone, engine.Everywhere, "Directory.*"),
 	allow(engine.Anyone, engine.Everywhere, "DocumentMultivaluedProperty.addItem", "Proxy.GetSourceDocument"),

@@ -8,6 +8,7 @@ func apiRoutes() []route {
 	return slices.Concat(
 		directoryRoutes(),
 		documentRoutes(), searchRoutes(),
+		oauthAdminRoutes(),
 		peopleRoutes(),
 		platformRoutes(),
 		serviceRoutes(),

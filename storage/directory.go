@@ -81,6 +81,9 @@ func (d *Directory) Entry(id string) (*DirectoryEntry, error) {
 	if id == "" || len(id) > maxEntryID || !d.Readable() {
 		return nil, d.missing(id)
 	}
+	if d.Shows != "" {
+		return d.shownEntry(id)
+	}
 	raw, err := d.t.kv.Get(entryKey(d.Name, id))
 	if err != nil {
 		return nil, err

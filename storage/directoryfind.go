@@ -143,6 +143,9 @@ func (d *Directory) matcher(q DirectoryQuery) (func(*DirectoryEntry) bool, error
 // walk calls take with the entries that match, by id, until it returns false. An indexed
 // field that is asked for spares reading all rows.
 func (d *Directory) walk(q DirectoryQuery, match, take func(*DirectoryEntry) bool) error {
+	if d.Shows != "" {
+		return d.walkShown(q, match, take)
+	}
 	rows, whole, err := d.rows(q)
 	if err != nil {
 		return err

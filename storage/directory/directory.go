@@ -22,7 +22,8 @@ type Directory struct {
 	Writers  []string      // empty: power users; administrators always
 	Password string        // field that is kept as a hash and reads as ""
 	Numbered bool          // ids are numbers that the server gives
-	ReadOnly bool          // it shows what is kept elsewhere
+	ReadOnly bool          // it is not written here
+	Shows    string        // what its entries stand for, kept elsewhere: "users", "groups", or "" for none
 	Indexes  []string      // fields that are found without reading all entries
 
 	entries []Entry

@@ -64,10 +64,17 @@ func (l *loader) directory(key, n *yaml.Node) {
 	l.Each(n, declare.Keys{
 		"schema": l.Text(&d.schema), "idField": l.Text(&d.id), "parent": l.Word(&parent), "types": l.Texts(&d.Types),
 		"readers": l.Texts(&d.Readers), "writers": l.Texts(&d.Writers), "password": l.Text(&d.Password),
-		"numbered": l.Flag(&d.Numbered), "readOnly": l.Flag(&d.ReadOnly), "indexes": l.Texts(&d.Indexes),
+		"numbered": l.Flag(&d.Numbered), "readOnly": l.Flag(&d.ReadOnly), "indexes": l.Texts(&d.Indexes), "shows": l.Text(&d.Shows),
 		"entries": func(n *yaml.Node) { d.rows = n },
 	})
 	d.Parent, d.parentAt = parent.Text, parent.At
+	switch d.Shows {
+	case "":
+	case "groups", "users":
+		d.ReadOnly = true
+	default:
+		l.Fail(d.at, "directory %s: shows users or groups, not %q", d.Name, d.Shows)
+	}
 	declare.Put(&l.Reader, l.declared, key, func(d *declaration) declare.Place { return d.at }, d)
 }
 

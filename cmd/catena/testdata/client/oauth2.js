@@ -63,6 +63,20 @@ async function oauth(nuxeo) {
   await assert.rejects(newToken());
 }
 
+// administration reads and writes clients as their own addresses show them.
+async function administration(nuxeo) {
+  const body = { 'entity-type': 'oauth2Client', id: 'app', name: 'App', secret: 'hush', redirectURIs: ['https://app.example/'] };
+  const made = await nuxeo.request('oauth2/client').post({ body });
+  assert.deepEqual([made.id, made.redirectURIs, made.isEnabled, made.secret], ['app', ['https://app.example/'], true, null]);
+  await assert.rejects(nuxeo.request('oauth2/client').post({ body }), status(409));
+  assert.equal((await nuxeo.request('oauth2/client/app').put({ body: { name: 'Renamed' } })).name, 'Renamed');
+  assert.deepEqual((await nuxeo.request('oauth2/client').get()).entries.map((c) => c.id), ['app']);
+  assert.deepEqual((await nuxeo.request('oauth2/token/provider').get()).entries, []);
+  await assert.rejects(nuxeo.request(`oauth2/token/client/app/user/${username}`).get(), status(404));
+  assert.equal((await nuxeo.request('oauth2/client/app').delete()).status, 204);
+  await assert.rejects(nuxeo.request('oauth2/client/app').get(), status(404));
+}
+
 async function device(nuxeo) {
   const token = await nuxeo.requestAuthenticationToken('Tests', 'device-1', 'A device', 'ReadWrite');
   assert.equal(token, await nuxeo.requestAuthenticationToken('Tests', 'device-1', 'A device', 'ReadWrite'));
@@ -78,6 +92,7 @@ async function main() {
   const nuxeo = new Nuxeo({ baseURL, auth: { method: 'basic', username, password } });
   await nuxeo.connect();
   await oauth(nuxeo);
+  await administration(nuxeo);
   await device(nuxeo);
 }
 

@@ -1,0 +1,152 @@
+package oauth
+
+import (
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+// kindParams name what is looked after.
+type kindParams struct {
+	Kind string `json:"kind" enum:"client,provider" doc:"What it is: client or provider."`
+}
+
+func (p kindParams) kind() kind { return kinds[p.Kind] }
+
+var list = engine.Op{
+	Name:     "OAuth2.List",
+	Label:    "List OAuth 2 Clients or Providers",
+	Category: category,
+	Doc:      "Returns the clients or providers of OAuth 2. Only administrators see any.",
+	Effect:   engine.Reads,
+	Run:      engine.On(listParams.run),
+}
+
+type listParams struct{ kindParams }
+
+func (p listParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
+	d, err := c.Tx.Directory(p.kind().directory)
+	if err != nil {
+		return nil, err
+	}
+	found, err := d.Find(storage.DirectoryQuery{PageOptions: storage.PageOptions{CountLimit: -1}})
+	if err != nil {
+		return nil, err
+	}
+	entries := make([]any, len(found.Entries))
+	for i, e := range found.Entries {
+		entries[i] = p.kind().entity(e)
+	}
+	return map[string]any{"entity-type": p.kind().words, "entries": entries}, nil
+}
+
+var read = engine.Op{
+	Name:     "OAuth2.Read",
+	Label:    "Read OAuth 2 Client or Provider",
+	Category: category,
+	Doc:      "Returns a client by its id, or a provider by its name. Only administrators see any.",
+	Effect:   engine.Reads,
+	Run:      engine.On(readParams.run),
+}
+
+type readParams struct {
+	kindParams
+	ID string `json:"id" doc:"Id of the client, or name of the provider."`
+}
+
+func (p readParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
+	_, e, err := p.kind().one(c, p.ID)
+	if err != nil {
+		return nil, err
+	}
+	return p.kind().entity(e), nil
+}
+
+var create = engine.Op{
+	Name:     "OAuth2.Create",
+	Label:    "Create OAuth 2 Client or Provider",
+	Category: category,
+	Doc:      "Adds a client or a provider and returns it.",
+	Secret:   true,
+	Run:      engine.On(createParams.run),
+}
+
+type createParams struct {
+	kindParams
+	Entity map[string]any `json:"entity" type:"object" doc:"The client or provider; its secret is kept as a hash."`
+}
+
+func (p createParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
+	k := p.kind()
+	values, err := k.values(p.Entity)
+	if err != nil {
+		return nil, err
+	}
+	id, _ := values[k.key].(string)
+	if id == "" {
+		return nil, fault.Invalid.Errorf("%s: without an id", k.word).In("id")
+	}
+	d, err := c.Tx.Directory(k.directory)
+	if err != nil {
+		return nil, err
+	}
+	if _, _, err := k.one(c, id); !fault.Is(err, fault.NotFound) {
+		if err != nil {
+			return nil, err
+		}
+		return nil, fault.Exists.Errorf("%s %s", k.word, id)
+	}
+	e, err := d.Create(values)
+	if err != nil {
+		return nil, err
+	}
+	return k.entity(e), nil
+}
+
+var update = engine.Op{
+	Name:     "OAuth2.Update",
+	Label:    "Update OAuth 2 Client or Provider",
+	Category: category,
+	Doc:      "Changes what is given of a client or provider and returns it.",
+	Secret:   true,
+	Run:      engine.On(updateParams.run),
+}
+
+type updateParams struct {
+	readParams
+	Entity map[string]any `json:"entity" type:"object" doc:"What is to change."`
+}
+
+func (p updateParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
+	k := p.kind()
+	d, e, err := k.one(c, p.ID)
+	if err != nil {
+		return nil, err
+	}
+	values, err := k.values(p.Entity)
+	if err != nil {
+		return nil, err
+	}
+	if e, err = d.Update(e.ID, values); err != nil {
+		return nil, err
+	}
+	return k.entity(e), nil
+}
+
+var remove = engine.Op{
+	Name:     "OAuth2.Delete",
+	Label:    "Delete OAuth 2 Client or Provider",
+	Category: category,
+	Doc:      "Removes a client or provider and keeps the input. Tokens of a client end with it.",
+	Run:      engine.On(removeParams.run),
+}
+
+type removeParams struct{ readParams }
+
+func (p removeParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
+	d, e, err := p.kind().one(c, p.ID)
+	if err != nil {
+		return engine.Void{}, err
+	}
+	return engine.Void{}, d.Delete(e.ID)
+}

@@ -1,0 +1,98 @@
+package oauth
+
+import (
+	"catena/engine"
+	"catena/storage/fault"
+)
+
+var listTokens = engine.Op{
+	Name:     "OAuth2.ListTokens",
+	Label:    "List OAuth 2 Tokens",
+	Category: category,
+	Doc:      "Returns the tokens that act for the caller, newest first: all, those given to clients, or those got from providers. The tokens themselves are not shown.",
+	Effect:   engine.Reads,
+	Run:      engine.On(listTokensParams.run),
+}
+
+type listTokensParams struct {
+	From string `json:"from" enum:",client,provider" default:"" doc:"client, provider, or nothing for both."`
+}
+
+func (p listTokensParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
+	rows, err := c.Tx.OAuthTokens(c.As.Name, "")
+	if err != nil {
+		return nil, err
+	}
+	entries := []any{}
+	for _, e := range rows {
+		ours := e.Text("serviceName") == c.Tx.Repo().Name()
+		if p.From == "" || ours == (p.From == "client") {
+			entries = append(entries, token(e))
+		}
+	}
+	return map[string]any{"entity-type": "nuxeoOAuth2Tokens", "entries": entries}, nil
+}
+
+// tokenParams name a token.
+type tokenParams struct {
+	Client string `json:"client" doc:"Id of the client."`
+	User   string `json:"user,omitzero" doc:"For whom it acts; the caller unless given, and anybody else for administrators only."`
+}
+
+var readToken = engine.Op{
+	Name:     "OAuth2.ReadToken",
+	Label:    "Read OAuth 2 Token",
+	Category: category,
+	Doc:      "Returns what is known of the token of a client. The token itself is not shown.",
+	Effect:   engine.Reads,
+	Run:      engine.On(tokenParams.read),
+}
+
+func (p tokenParams) read(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
+	rows, err := c.Tx.OAuthTokens(owner(c, p.User), p.Client)
+	if err != nil {
+		return nil, err
+	}
+	if len(rows) == 0 {
+		return nil, fault.NotFound.Errorf("token of client %s for %s", p.Client, owner(c, p.User))
+	}
+	return token(rows[0]), nil
+}
+
+var updateToken = engine.Op{
+	Name:     "OAuth2.UpdateToken",
+	Label:    "Share OAuth 2 Token",
+	Category: category,
+	Doc:      "Sets with whom the token of a client is shared, and returns what is known of it.",
+	Run:      engine.On(updateTokenParams.run),
+}
+
+type updateTokenParams struct {
+	tokenParams
+	Token map[string]any `json:"token" type:"object" doc:"The token: isShared and sharedWith."`
+}
+
+func (p updateTokenParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
+	shared, _ := p.Token["isShared"].(bool)
+	with, ok := joined(p.Token["sharedWith"]).(string)
+	if !ok && p.Token["sharedWith"] != nil {
+		return nil, fault.Invalid.Errorf("sharedWith: a list of names expected").In("sharedWith")
+	}
+	e, err := c.Tx.ShareOAuthToken(owner(c, p.User), p.Client, shared, with)
+	if err != nil {
+		return nil, err
+	}
+	return token(e), nil
+}
+
+var revokeToken = engine.Op{
+	Name:     "OAuth2.RevokeToken",
+	Label:    "Revoke OAuth 2 Token",
+	Category: category,
+	Doc:      "Ends the token of a client at once, and keeps the input.",
+	Run:      engine.On(tokenParams.revoke),
+}
+
+func (p tokenParams) revoke(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
+	return engine.Void{}, c.Tx.EndOAuthToken(owner(c, p.User), p.Client)
+}
