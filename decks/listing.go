@@ -93,7 +93,7 @@ func recount(tx *storage.Tx, d *storage.Doc, was [2]string, gone bool) error {
 			return err
 		}
 	}
-	return nil
+	return reblock(tx, was[0], is[0])
 }
 
 // counted returns how many decks a folder has.

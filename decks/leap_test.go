@@ -1,0 +1,87 @@
+package decks
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"catena/storage"
+)
+
+// TestLeap compares every page of a list that changes with the decks there are.
+func TestLeap(t *testing.T) {
+	s := newService(t)
+	rnd := rand.New(rand.NewPCG(1, 2))
+	active, trashed := []int64{}, []int64{}
+	for range 600 {
+		made := s.do("alice", "Deck.Create", `{}`)["data"].(map[string]any)
+		active = append(active, made["id"].(int64))
+	}
+	check := func(perPage int) {
+		t.Helper()
+		want := slices.Clone(active)
+		slices.Sort(want)
+		slices.Reverse(want)
+		got := []int64{}
+		for page := 1; ; page++ {
+			out := s.do("alice", "Deck.List", fmt.Sprintf(`{"page":%d,"per_page":%d}`, page, perPage))
+			if total := out["meta"].(map[string]any)["total"]; total != int64(len(want)) {
+				t.Fatalf("total %v, want %d", total, len(want))
+			}
+			data := out["data"].([]any)
+			for _, d := range data {
+				got = append(got, d.(map[string]any)["id"].(int64))
+			}
+			if len(data) < perPage {
+				break
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Fatalf("pages of %d: %d decks, want %d", perPage, len(got), len(want))
+		}
+	}
+	check(97)
+	blocks := 0
+	err := s.Repo().View(context.Background(), s.Repo().System(), func(tx *storage.Tx) error {
+		for range tx.Table(blockTable).Scan("", "~", false, 0) {
+			blocks++
+		}
+		return nil
+	})
+	if err != nil || blocks < 2 {
+		t.Fatalf("%d blocks, %v", blocks, err)
+	}
+	move := func(op string, from, to *[]int64) {
+		i := rnd.IntN(len(*from))
+		id := (*from)[i]
+		s.do("alice", op, fmt.Sprintf(`{"id":%d}`, id))
+		*from, *to = slices.Delete(*from, i, i+1), append(*to, id)
+	}
+	for round := range 4 {
+		for range 60 {
+			if len(trashed) > 0 && rnd.IntN(3) == 0 {
+				move("Deck.Recover", &trashed, &active)
+			} else {
+				move("Deck.Trash", &active, &trashed)
+			}
+		}
+		check([]int{100, 33, 71}[round%3])
+	}
+}
+
+// BenchmarkPages reads the first page of a long list and one far down.
+func BenchmarkPages(b *testing.B) {
+	s := newService(b)
+	for range 5000 {
+		s.do("alice", "Deck.Create", `{}`)
+	}
+	for _, page := range []int{1, 125, 250} {
+		b.Run(fmt.Sprint(page), func(b *testing.B) {
+			for b.Loop() {
+				s.do("alice", "Deck.List", fmt.Sprintf(`{"page":%d}`, page))
+			}
+		})
+	}
+}
