@@ -12,14 +12,19 @@ import (
 // list is found without a walk over all before it. What a folder has since its last block is
 // its tail.
 const (
-	blockTable = "deck-blocks" // folder "/" number that the block begins with: block
+	blockTable = "deck-blocks" // folder "/" number that the first begins with: up to rowBlocks blocks
 	sealTable  = "deck-seals"  // folder: number that the tail begins with
 	blockSize  = 128           // decks of a block when it is made
-	sealEvery  = 64            // one new deck in so many looks whether a block can be made
-	maxSeals   = 16            // blocks made at once
+	rowBlocks  = 64
+	sealEvery  = 64 // one new deck in so many looks whether a block can be made
+	maxSeals   = 16 // blocks made at once
 )
 
-type block struct{ Count int64 }
+// block is how many decks are listed from a number on, up to the next block.
+type block struct {
+	From  int64 `json:"f"`
+	Count int64 `json:"c"`
+}
 
 // tailOf is the number that a folder's tail begins with.
 func tailOf(tx *storage.Tx, folder string) (int64, error) {
@@ -70,48 +75,16 @@ func reblock(tx *storage.Tx, was, is string) error {
 func addToBlock(tx *storage.Tx, folder string, n, by int64) error {
 	table := tx.Table(blockTable)
 	for key, raw := range table.Scan(folder+"/", listed(folder, n+1), true, 1) {
-		b, err := readRow[block](raw)
+		row, err := readRow[[]block](raw)
 		if err != nil {
-			return fault.Internal.Errorf("block of decks: %w", err)
+			return fault.Internal.Errorf("blocks of decks: %w", err)
 		}
-		b.Count += by
-		return table.Put(key, b)
+		for i := len(row) - 1; i >= 0; i-- {
+			if row[i].From <= n {
+				row[i].Count += by
+				return table.Put(key, row)
+			}
+		}
 	}
 	return fault.Internal.Errorf("deck %d: is in no block", n)
-}
-
-// makeBlocks makes blocks of the oldest decks of a tail that is long enough.
-func makeBlocks(tx *storage.Tx, folder string, from int64) error {
-	total, err := counted(tx, folder)
-	if err != nil {
-		return err
-	}
-	all, err := blocksOf(tx, folder)
-	if err != nil {
-		return err
-	}
-	tail := total.Active
-	for _, b := range all {
-		tail -= b.count
-	}
-	for range maxSeals {
-		if tail < 2*blockSize {
-			return nil
-		}
-		page, err := tx.Query("SELECT * FROM Deck WHERE deck:listing >= ? AND deck:listing < ?"+live+" ORDER BY deck:listing", storage.QueryOptions{
-			Args: []any{listed(folder, from), folder + "0"}, PageOptions: storage.PageOptions{Offset: blockSize, Limit: 1, CountLimit: -1},
-		})
-		if err != nil || len(page.Docs) == 0 {
-			return err
-		}
-		next := number(page.Docs[0])
-		if err := tx.Table(blockTable).Put(listed(folder, from), block{blockSize}); err != nil {
-			return err
-		}
-		if err := tx.Table(sealTable).Put(folder, next); err != nil {
-			return err
-		}
-		from, tail = next, tail-blockSize
-	}
-	return nil
 }

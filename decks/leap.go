@@ -1,24 +1,21 @@
 package decks
 
 import (
+	"slices"
+
 	"catena/storage"
 	"catena/storage/fault"
 )
 
-// counting is a block and where it begins.
-type counting struct {
-	from  string // listing
-	count int64
-}
-
 // blocksOf returns the blocks of a folder, the newest first.
-func blocksOf(tx *storage.Tx, folder string) (all []counting, err error) {
-	for key, raw := range tx.Table(blockTable).Scan(folder+"/", folder+"0", true, 0) {
-		b, err := readRow[block](raw)
+func blocksOf(tx *storage.Tx, folder string) (all []block, err error) {
+	for _, raw := range tx.Table(blockTable).Scan(folder+"/", folder+"0", true, 0) {
+		row, err := readRow[[]block](raw)
 		if err != nil {
-			return nil, fault.Internal.Errorf("block of decks: %w", err)
+			return nil, fault.Internal.Errorf("blocks of decks: %w", err)
 		}
-		all = append(all, counting{key, b.Count})
+		slices.Reverse(row)
+		all = append(all, row...)
 	}
 	return all, nil
 }
@@ -36,7 +33,7 @@ func leap(tx *storage.Tx, folder string, total, offset int64) (below string, res
 	}
 	tail := total
 	for _, b := range all {
-		tail -= b.count
+		tail -= b.Count
 	}
 	if offset < tail {
 		return below, offset, nil
@@ -47,10 +44,10 @@ func leap(tx *storage.Tx, folder string, total, offset int64) (below string, res
 	}
 	below, offset = listed(folder, from), offset-tail
 	for _, b := range all {
-		if offset < b.count {
+		if offset < b.Count {
 			break
 		}
-		below, offset = b.from, offset-b.count
+		below, offset = listed(folder, b.From), offset-b.Count
 	}
 	return below, offset, nil
 }

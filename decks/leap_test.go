@@ -45,8 +45,12 @@ func TestLeap(t *testing.T) {
 	check(97)
 	blocks := 0
 	err := s.Repo().View(context.Background(), s.Repo().System(), func(tx *storage.Tx) error {
-		for range tx.Table(blockTable).Scan("", "~", false, 0) {
-			blocks++
+		for _, raw := range tx.Table(blockTable).Scan("", "~", false, 0) {
+			row, err := readRow[[]block](raw)
+			if err != nil {
+				return err
+			}
+			blocks += len(row)
 		}
 		return nil
 	})
