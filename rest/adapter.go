@@ -177,7 +177,8 @@ func queryParams(x *exchange) values {
 	q := x.query()
 	out := pageParams(x, "")
 	pick(out, q, "after", "query", "quickFilters", "highlight", "countLimit")
-	if v := q["queryParams"]; len(v) > 0 {
+	v := q["queryParams"]
+	if none := len(v) == 1 && v[0] == "" && !strings.Contains(q.Get("query"), "?"); len(v) > 0 && !none {
 		out["queryParams"] = v
 	}
 	if v := header(x.r.Header, "Skipaggregates"); v != "" {

@@ -103,6 +103,8 @@ func TestAddresses(t *testing.T) {
 		{"GET", "/api/v1/search/lang/NXQL/execute?query=SELECT+*+FROM+Domain", 200, `"resultsCount":1`},
 		{"GET", "/api/v1/search/lang/SQL/execute?query=x", 400, `only NXQL`},
 		{"GET", "/api/v1/query?query=SELECT+*+FROM+Document+WHERE+ecm:path=:p&p=/default-domain", 200, `"resultsCount":1`},
+		{"GET", "/api/v1/query?query=SELECT+*+FROM+Domain&queryParams=", 200, `"resultsCount":1`},
+		{"GET", "/api/v1/query?query=SELECT+*+FROM+Domain&queryParams=x", 400, `1 parameters given, 0 expected`},
 		{"GET", "/api/v1/query/NXQL?query=SELECT+nonsense", 400, `"entity-type":"exception"`},
 		{"GET", "/api/v1/config/types", 200, `"doctypes":{`},
 		{"GET", "/api/v1/config/types/File", 200, `"entity-type":"docType"`},
