@@ -16,6 +16,7 @@ import (
 // Ops are the operations of the deck service.
 var Ops = []engine.Op{
 	account,
+	addFile,
 	browse,
 	create,
 	createExport,
@@ -33,6 +34,7 @@ var Ops = []engine.Op{
 	keepVersion,
 	list,
 	listExports,
+	listFiles,
 	listNotices,
 	listShareLinks,
 	listShareViews,
@@ -40,6 +42,7 @@ var Ops = []engine.Op{
 	listTeams,
 	listTrashed,
 	openAPI,
+	openFile,
 	openShare,
 	recoverDeck,
 	removeMember,

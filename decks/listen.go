@@ -57,6 +57,9 @@ func heard(tx *storage.Tx, e storage.Event) error {
 func moved(tx *storage.Tx, d *storage.Doc, event string) error {
 	switch event {
 	case "documentCreatedByCopy":
+		if err := copyFiles(tx, d); err != nil {
+			return err
+		}
 		if err := newNumber(tx, d); err != nil {
 			return err
 		}

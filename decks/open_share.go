@@ -53,8 +53,11 @@ func (p openShareParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, erro
 			return nil, err
 		}
 	}
-	v := view{Base: p.Base}
-	out, err := v.page(c, d, l.Owner)
+	files := ""
+	if l.Password != "" {
+		files = "pass=" + l.pass(c.Tx, d.ID())
+	}
+	out, err := view{Base: p.Base}.page(c, d, l.Owner, files)
 	if err != nil {
 		return nil, err
 	}

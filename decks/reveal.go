@@ -4,6 +4,8 @@ import (
 	"net/url"
 	"strings"
 
+	"catena/decks/file"
+
 	"catena/storage"
 	"catena/storage/fault"
 )
@@ -43,7 +45,7 @@ func ownerName(tx *storage.Tx, d *storage.Doc) string {
 	return or(prop[string](d, "dc:creator"), tx.Principal().Name)
 }
 
-// forget removes the share links of a deck that is gone.
+// forget removes the share links and the files of a deck that is gone.
 func forget(tx *storage.Tx, d *storage.Doc) error {
 	tx = asSystem(tx)
 	for _, raw := range tx.Table(linkTable).Scan(d.ID()+"/", d.ID()+"0", false, maxLinks) {
@@ -55,5 +57,5 @@ func forget(tx *storage.Tx, d *storage.Doc) error {
 			return err
 		}
 	}
-	return nil
+	return file.Remove(tx, d.ID())
 }

@@ -7,14 +7,15 @@ import (
 
 var update = engine.Op{
 	Name: "Deck.Update", Label: "Update Deck", Category: category,
-	Doc: "Changes the given fields of one of the caller's decks and returns the deck with all its fields.",
+	Doc: "Changes the given fields of one of the caller's decks, and how it looks, and returns the deck with all its fields.",
 	Run: engine.On(updateParams.run),
 }
 
 type updateParams struct {
 	ID int64 `json:"id" doc:"Number of the deck."`
 	fields
-	IfMatch string `json:"ifMatch" default:"" doc:"Entity tags, one of which must be that of the deck's present version."`
+	Looks   map[string]any `json:"looks,omitzero" doc:"How the deck is to look: theme_color, theme_font, transition, background_transition, margin, language, rtl, loop; what is left out stays."`
+	IfMatch string         `json:"ifMatch" default:"" doc:"Entity tags, one of which must be that of the deck's present version."`
 	view
 }
 
@@ -41,7 +42,10 @@ func (p updateParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) 
 			return nil, err
 		}
 	}
-	props := storage.Props{}
+	props, err := looksOf(p.Looks)
+	if err != nil {
+		return nil, err
+	}
 	removed, err := f.apply(c, props)
 	if err != nil {
 		return nil, err

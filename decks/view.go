@@ -1,6 +1,7 @@
 package decks
 
 import (
+	"catena/decks/file"
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
@@ -41,7 +42,7 @@ func (p viewDeckParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error
 	if p.Probe {
 		return probed(d), nil
 	}
-	return view{Base: p.Base}.page(c, d, p.Username)
+	return view{Base: p.Base}.page(c, d, p.Username, fileKey(c, d))
 }
 
 // probed says that a deck is there.
@@ -75,8 +76,8 @@ func deckAt(tx *storage.Tx, folder, slug string) (*storage.Doc, error) {
 }
 
 // page is a deck as its pages show it: all fields, the HTML and the owner. Speaker notes are
-// the owner's alone.
-func (v view) page(c *engine.Ctx, d *storage.Doc, owner string) (map[string]any, error) {
+// the owner's alone. What files names opens the deck's pictures.
+func (v view) page(c *engine.Ctx, d *storage.Doc, owner, files string) (map[string]any, error) {
 	mine := c.As.Name == owner
 	data := v.shape(owner, d, union, false)
 	text, err := source(d)
@@ -86,7 +87,7 @@ func (v view) page(c *engine.Ctx, d *storage.Doc, owner string) (map[string]any,
 	if !mine {
 		text, data["notes"] = withoutNotes(text), ""
 	}
-	data["html"], data["editable"] = text, mine
+	data["html"], data["editable"], data["files_query"] = file.WithKey(text, files), mine, files
 	who, err := ownerOf(c, owner)
 	if err != nil {
 		return nil, err

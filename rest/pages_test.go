@@ -188,7 +188,7 @@ func TestPagesBehindProxy(t *testing.T) {
 		t.Errorf("page: %s", page.Text)
 	}
 	slides := s.Do("GET", path+"/fullscreen", "", "as", "")
-	if p := slides.Header.Get("Content-Security-Policy"); !strings.Contains(p, "img-src data: blob: https://media.example;") || !strings.Contains(p, "frame-src https://media.example;") {
+	if p := slides.Header.Get("Content-Security-Policy"); !strings.Contains(p, "img-src data: blob: https://example.org/docs"+path+"/files/ https://media.example;") || !strings.Contains(p, "frame-src https://media.example;") {
 		t.Errorf("policy: %s", p)
 	}
 	form := url.Values{"user": {"alice"}, "password": {resttest.Password}}

@@ -102,7 +102,7 @@ func deckOf(m values, path string) *web.Deck {
 		Transition: member[string](data, "transition"), Background: member[string](data, "background_transition"),
 		RTL: member[bool](data, "rtl"), Loop: member[bool](data, "loop"),
 		Color: member[string](data, "theme_color"), Font: member[string](data, "theme_font"), Language: member[string](data, "language"),
-		Thumbnail: member[string](data, "thumbnail_url"),
+		Thumbnail: member[string](data, "thumbnail_url"), FilesQuery: member[string](data, "files_query"),
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strings"
 
+	"catena/decks/file"
 	"catena/storage"
 	"catena/storage/fault"
 )
@@ -12,10 +13,16 @@ import (
 // maxStored bounds a file that a deck shows.
 const maxStored = 50 << 20
 
-// find returns a file that an export's deck shows by an address of this server's, if whoever
-// asked for the export may read it.
+// find returns a file that an export's deck shows: one kept with the deck, or by an address of
+// this server's, if whoever asked for the export may read it.
 func (w *Worker) find(ctx context.Context, e *Export, address string) (data []byte, typ string, err error) {
 	err = w.Repo.View(ctx, w.Repo.System(), func(tx *storage.Tx) error {
+		f, err := file.Find(tx, e.Doc, address)
+		if err == nil {
+			typ = f.Blob.Type
+			data, err = f.Load(tx).Bytes(f.Blob.Size)
+			return err
+		}
 		ref, xpath, ok := stored(e.Base, tx.Repo().Name(), address)
 		if !ok {
 			return fault.NotFound.Errorf("address %.100q: is of no file kept here", address)

@@ -44,9 +44,9 @@ type config struct {
 }
 
 // sandboxPolicy lets the document run the scripts of one nonce, show what it carries itself,
-// and nothing else: no cookies, no network, no frames.
-func sandboxPolicy(nonce string, sources []string) string {
-	media := "data: blob:"
+// and the pictures kept with the deck, and nothing else: no cookies, no network, no frames.
+func sandboxPolicy(nonce, files string, sources []string) string {
+	media := "data: blob: " + files
 	frames := "'none'"
 	if len(sources) > 0 {
 		media += " " + strings.Join(sources, " ")
@@ -76,7 +76,7 @@ func (s Site) Slides(d *Deck, o SlideOptions) (*Page, error) {
 		Code:     o.Frame == Live || strings.Contains(d.HTML, "<code"),
 		Math:     o.Frame == Live || hasMath(d.HTML),
 	}}
-	return v.render("slides.html", sandboxPolicy(v.Nonce, o.Sources))
+	return v.render("slides.html", sandboxPolicy(v.Nonce, s.Host+d.Path+"/files/", o.Sources))
 }
 
 func hasMath(html string) bool {

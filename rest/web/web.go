@@ -50,19 +50,21 @@ type Deck struct {
 	RTL, Loop                bool
 	Color, Font, Language    string
 	Thumbnail, Updated       string
+	FilesQuery               string // opens the deck's pictures where it is not for everyone
 }
 
 // Assets is where the built-in files are, below the prefix and with a slash at the end.
 func Assets() string { return "/assets/" + version() + "/" }
 
 var pages = template.Must(template.New("").Funcs(template.FuncMap{
-	"assets":  Assets,
-	"colors":  func() []theme.Color { return theme.Colors },
-	"fonts":   func() []theme.Font { return theme.Fonts },
-	"trusted": func(html string) template.HTML { return template.HTML(html) },                              //nolint:gosec // the sandboxed document is for a deck's own HTML
-	"sheet":   func(css string) template.CSS { return template.CSS(strings.ReplaceAll(css, "<", `\3c `)) }, //nolint:gosec // sanitized when written, and cannot end its element
-	"day":     day,
-	"icon":    icon,
+	"assets":      Assets,
+	"colors":      func() []theme.Color { return theme.Colors },
+	"fonts":       func() []theme.Font { return theme.Fonts },
+	"trusted":     func(html string) template.HTML { return template.HTML(html) },                              //nolint:gosec // the sandboxed document is for a deck's own HTML
+	"sheet":       func(css string) template.CSS { return template.CSS(strings.ReplaceAll(css, "<", `\3c `)) }, //nolint:gosec // sanitized when written, and cannot end its element
+	"day":         day,
+	"transitions": func() []string { return []string{"slide", "fade", "none", "convex", "concave", "zoom"} },
+	"icon":        icon,
 	"dir": func(d *Deck) string {
 		if d.RTL {
 			return "rtl"
@@ -121,6 +123,11 @@ func (s Site) Present(d *Deck) (*Page, error) {
 // Edit is the editor.
 func (s Site) Edit(d *Deck) (*Page, error) {
 	return (&view{Site: s, Title: "Edit: " + d.Title, Deck: d}).render("edit.html", framePolicy)
+}
+
+// Share is the page of a deck's private links.
+func (s Site) Share(d *Deck) (*Page, error) {
+	return (&view{Site: s, Title: "Share: " + d.Title, Deck: d}).render("share.html", framePolicy)
 }
 
 // SignIn asks for user and password.

@@ -5,7 +5,8 @@ const site = document.body.dataset;
 class Refused extends Error {
   constructor(status, body) {
     const details = (body.errors || []).map((e) => e.message || e.detail).filter(Boolean);
-    super(details.length ? details.join(" · ") : body.detail || body.message || `The server answered ${status}.`);
+    const text = details.length ? details.join(" · ") : body.detail || body.message || `The server answered ${status}.`;
+    super(text.replace(/^(?:Failed to invoke operation:? [\w.]+, )+/, ""));
     this.status = status;
     this.code = body.code;
   }
@@ -23,8 +24,11 @@ const call = async (method, path, body, headers = {}) => {
   throw new Refused(response.status, typeof answer === "object" && answer !== null ? answer : {});
 };
 
+// bare takes a result out of what the server wraps maps, lists and values in.
+const bare = (answer) => (answer && typeof answer === "object" && "entity-type" in answer && "value" in answer ? answer.value : answer);
+
 // run carries out an operation.
-const run = async (name, params, input) => (await call("POST", `/api/v1/automation/${encodeURIComponent(name)}`, { params, input })).answer;
+const run = async (name, params, input) => bare((await call("POST", `/api/v1/automation/${encodeURIComponent(name)}`, { params, input })).answer);
 
 // upload carries out an operation whose input is a file.
 const upload = async (name, file, params) => {
@@ -36,7 +40,7 @@ const upload = async (name, file, params) => {
   });
   const answer = await response.json().catch(() => ({}));
   if (!response.ok) throw new Refused(response.status, answer);
-  return answer;
+  return bare(answer);
 };
 
 // make builds an element; text never becomes HTML.

@@ -1,40 +1,53 @@
-// The editor of a deck: the list of slides, the source of one, and how it looks, in the
-// sandbox. Changes are kept in this browser until they are saved.
+// The editor of a deck: the list of slides, the source of one, how the deck looks and what is
+// said about it, with a preview in the sandbox. Changes are kept in this browser until they
+// are saved.
 "use strict";
-(() => {
+const Editor = (() => {
   const id = site.id;
   const draftKey = `catena-draft-${site.user}-${id}`;
   const fields = ["title", "description", "width", "height", "visibility"];
+  const looks = ["theme_color", "theme_font", "transition", "background_transition", "margin", "language", "rtl", "loop"];
+  const all = [...fields, ...looks];
   const frame = byId("preview");
   const source = byId("source");
+  const notes = byId("slide-notes");
+  const recolour = Colour.over(byId("code"));
 
   let saved = null; // the deck as the server has it: data and etag
   let deck = { slides: [], after: "" };
   let values = {};
   let at = 0;
-  let undo = [];
+  let past = [];
+  let future = [];
+  let typing = false; // what is typed now was remembered when it began
   let ready = false;
   let saving = false;
 
   const html = () => Sections.join(deck);
+  const changed = (names) => Object.fromEntries(names.filter((n) => values[n] !== saved.data[n]).map((n) => [n, values[n]]));
   const changes = () => {
-    const out = {};
-    for (const f of fields) if (values[f] !== saved.data[f]) out[f] = values[f];
-    if (html() !== saved.data.data) out.data = html();
+    const out = { fields: changed(fields), looks: changed(looks) };
+    if (html() !== saved.data.data) out.fields.data = html();
     return out;
   };
-  const dirty = () => saved !== null && Object.keys(changes()).length > 0;
+  const count = (c) => Object.keys(c.fields).length + Object.keys(c.looks).length;
+  const dirty = () => saved !== null && count(changes()) > 0;
 
   const say = (text, bad = false) => {
     byId("state").textContent = text;
     byId("state").classList.toggle("bad", bad);
   };
 
-  // Preview: one slide at a time, so that a large deck is as quick as a small one.
+  // Preview: one slide at a time, so that a large deck is as quick as a small one. Files of a
+  // deck that is not public open with a key.
   let row = 0; // within a stack
-  const preview = () => {
+  const withKey = (text) => (site.files ? text.replace(/(["'(=\s])(files\/\d+\/[\w.-]+)(?=["')\s>])/g, `$1$2?${site.files}`) : text);
+  const tell = (message) => frame.contentWindow.postMessage(message, "*");
+  const preview = (also = null) => {
     if (!ready || !deck.slides[at]) return;
-    frame.contentWindow.postMessage({ catena: "show", html: deck.slides[at].html, h: 0, v: row, options: { width: values.width, height: values.height } }, "*");
+    const shown = also === null ? deck.slides[at].html : deck.slides[at].html + also;
+    tell({ catena: "show", html: withKey(shown), h: 0, v: row, options: { ...Object.fromEntries(looks.map((n) => [n, values[n]])), width: values.width, height: values.height } });
+    frame.parentElement.style.setProperty("--ratio", values.width / values.height);
   };
   window.addEventListener("message", (e) => {
     if (e.source !== frame.contentWindow || typeof e.data !== "object" || e.data === null) return;
@@ -52,6 +65,7 @@
 
   const keep = () => {
     byId("save").disabled = !dirty() || saving;
+    byId("title").textContent = values.title;
     document.title = `${dirty() ? "• " : ""}Edit: ${values.title} · catena`;
     try {
       if (dirty()) {
@@ -66,9 +80,14 @@
     }
   };
 
+  const label = (slide) => {
+    const { text, count: n } = Sections.title(slide.html);
+    return n > 1 ? `${text} (${n})` : text;
+  };
   const entry = (slide, i) => {
-    const { text, count } = Sections.title(slide.html);
-    const li = make("li", { draggable: "true" }, make("button", { "aria-current": i === at ? "true" : null, onclick: () => choose(i) }, count > 1 ? `${text} (${count})` : text));
+    const li = make("li", { draggable: "true" },
+      make("button", { "aria-current": i === at ? "true" : null, tabindex: i === at ? "0" : "-1", onclick: () => choose(i) }, label(slide)));
+    const below = (e) => e.offsetY > li.offsetHeight / 2;
     li.addEventListener("dragstart", (e) => {
       e.dataTransfer.setData("text/plain", String(i));
       li.classList.add("dragged");
@@ -77,18 +96,20 @@
     li.addEventListener("dragover", (e) => {
       e.preventDefault();
       li.classList.add("over");
+      li.classList.toggle("below", below(e));
     });
     li.addEventListener("dragleave", () => li.classList.remove("over"));
     li.addEventListener("drop", (e) => {
       e.preventDefault();
       const from = Number(e.dataTransfer.getData("text/plain"));
-      if (Number.isInteger(from) && deck.slides[from] && from !== i) move(from, from < i ? i - 1 : i);
-      else list();
+      const to = i + (below(e) ? 1 : 0);
+      if (Number.isInteger(from) && deck.slides[from]) move(from, from < to ? to - 1 : to);
+      list();
     });
     return li;
   };
   const list = () => {
-    const focused = document.activeElement?.closest?.("#slide-list") !== null && document.activeElement !== document.body;
+    const focused = document.activeElement?.closest?.("#slide-list");
     byId("slide-list").replaceChildren(...deck.slides.map(entry));
     const button = byId("slide-list").children[at]?.firstChild;
     button?.scrollIntoView({ block: "nearest" });
@@ -96,20 +117,28 @@
     byId("up").disabled = at === 0;
     byId("down").disabled = at >= deck.slides.length - 1;
     byId("delete").disabled = deck.slides.length < 2;
-    byId("undo").disabled = undo.length === 0;
+    byId("undo").disabled = past.length === 0;
+    byId("redo").disabled = future.length === 0;
   };
   const relabel = () => {
     const li = byId("slide-list").children[at];
-    if (!li) return;
-    const { text, count } = Sections.title(deck.slides[at].html);
-    li.firstChild.textContent = count > 1 ? `${text} (${count})` : text;
+    if (li) li.firstChild.textContent = label(deck.slides[at]);
+    byId("undo").disabled = past.length === 0;
+    byId("redo").disabled = future.length === 0;
   };
 
   const edit = () => {
     const slide = deck.slides[at];
     const md = slide && byId("mode").value === "markdown" ? Sections.written(slide.html) : null;
     source.value = md ? md.text.replace(/^\n/, "") : slide ? slide.html : "";
+    source.scrollTop = 0;
     byId("which").textContent = String(at + 1);
+    const said = slide ? Sections.notes(slide.html) : "";
+    notes.disabled = said === null;
+    notes.value = said ?? "";
+    notes.placeholder = said === null ? "This is a stack of slides: write notes in its source" : "What only you see while you present";
+    recolour(byId("mode").value);
+    typing = false;
   };
   const choose = (i, mode) => {
     at = Math.max(0, Math.min(i, deck.slides.length - 1));
@@ -120,9 +149,18 @@
     preview();
   };
 
+  const now = () => ({ slides: deck.slides.map((s) => ({ ...s })), after: deck.after, at });
   const remember = () => {
-    undo.push({ slides: deck.slides.map((s) => ({ ...s })), after: deck.after, at });
-    undo = undo.slice(-50);
+    past = [...past.slice(-99), now()];
+    future = [];
+  };
+  const back = (from, to) => {
+    const state = from.pop();
+    if (!state) return;
+    to.push(now());
+    deck = { slides: state.slides, after: state.after };
+    choose(state.at);
+    keep();
   };
   const change = (f) => {
     remember();
@@ -131,7 +169,7 @@
     keep();
   };
   const move = (from, to) => {
-    if (to < 0 || to >= deck.slides.length) return;
+    if (to < 0 || to >= deck.slides.length || to === from) return;
     change(() => {
       const befores = deck.slides.map((s) => s.before); // white space stays where it is
       deck.slides.splice(to, 0, ...deck.slides.splice(from, 1));
@@ -144,43 +182,59 @@
     deck.slides.splice(empty ? 0 : at + 1, 0, { before: empty ? "" : "\n", html: text });
     at = empty ? 0 : at + 1;
   });
+  const remove = () => deck.slides.length > 1 && change(() => {
+    const [gone] = deck.slides.splice(at, 1);
+    if (deck.slides[at] && at === 0) deck.slides[0].before = gone.before;
+    at = Math.min(at, deck.slides.length - 1);
+  });
 
   byId("add").addEventListener("click", () => {
     const md = deck.slides[at] && Sections.written(deck.slides[at].html);
     insert(md ? '<section data-markdown>\n<script type="text/template">\n## New slide\n</script>\n</section>' : "<section>\n  <h2>New slide</h2>\n</section>");
+    panes.open("source");
     source.focus();
   });
   byId("duplicate").addEventListener("click", () => insert(deck.slides[at].html));
   byId("up").addEventListener("click", () => move(at, at - 1));
   byId("down").addEventListener("click", () => move(at, at + 1));
-  byId("delete").addEventListener("click", () => change(() => {
-    const [gone] = deck.slides.splice(at, 1);
-    if (deck.slides[at] && at === 0) deck.slides[0].before = gone.before;
-    at = Math.min(at, deck.slides.length - 1);
-  }));
-  byId("undo").addEventListener("click", () => {
-    const old = undo.pop();
-    if (!old) return;
-    deck = { slides: old.slides, after: old.after };
-    choose(old.at);
-    keep();
+  byId("delete").addEventListener("click", remove);
+  byId("undo").addEventListener("click", () => back(past, future));
+  byId("redo").addEventListener("click", () => back(future, past));
+  byId("slide-list").addEventListener("keydown", (e) => {
+    const to = { ArrowUp: at - 1, ArrowDown: at + 1, Home: 0, End: deck.slides.length - 1 }[e.key];
+    if (e.altKey || e.ctrlKey || e.metaKey) return;
+    if (to !== undefined) choose(to);
+    else if (e.key === "Delete") remove();
+    else return;
+    e.preventDefault();
   });
 
-  source.addEventListener("input", () => {
-    const slide = deck.slides[at];
-    if (!slide) {
-      deck.slides.push({ before: "", html: source.value });
-    } else if (byId("mode").value === "markdown") {
-      slide.html = Sections.rewritten(slide.html, `\n${source.value}`);
-    } else {
-      slide.html = source.value;
-    }
+  const typed = (write) => {
+    if (!typing) remember();
+    typing = true;
+    write(deck.slides[at]);
     later(() => {
       relabel();
       preview();
       keep();
     }, 250);
+  };
+  source.addEventListener("input", () => {
+    recolour(byId("mode").value);
+    typed((slide) => {
+      if (!slide) deck.slides.push({ before: "", html: source.value });
+      else if (byId("mode").value === "markdown") slide.html = Sections.rewritten(slide.html, `\n${source.value}`);
+      else slide.html = source.value;
+      if (slide) notes.value = Sections.notes(slide.html) ?? "";
+    });
   });
+  notes.addEventListener("input", () => typed((slide) => {
+    if (!slide) return;
+    slide.html = Sections.noted(slide.html, notes.value);
+    const md = byId("mode").value === "markdown" ? Sections.written(slide.html) : null;
+    source.value = md ? md.text.replace(/^\n/, "") : slide.html;
+    recolour(byId("mode").value);
+  }));
   source.addEventListener("blur", () => {
     // What was typed may be several slides by now, or none.
     const again = Sections.split(html());
@@ -199,84 +253,91 @@
     choose(at, byId("mode").value);
   });
 
-  byId("settings").addEventListener("click", () => {
-    const form = byId("settings-dialog").querySelector("form");
-    for (const f of fields) form.elements[f].value = values[f] ?? "";
-    byId("settings-dialog").showModal();
-  });
-  byId("settings-dialog").addEventListener("close", () => {
-    if (byId("settings-dialog").returnValue !== "ok") return;
-    const f = byId("settings-dialog").querySelector("form").elements;
-    values = { title: f.title.value, description: f.description.value, width: Number(f.width.value), height: Number(f.height.value), visibility: f.visibility.value };
-    byId("title").textContent = values.title;
-    preview();
-    keep();
-  });
-
-  const ask = (dialog) => new Promise((answer) => {
-    dialog.returnValue = "";
-    dialog.addEventListener("close", () => answer(dialog.returnValue), { once: true });
-    dialog.showModal();
-  });
-
-  const take = (got) => {
-    saved = { data: got.answer.data, etag: got.etag };
-    values = Object.fromEntries(fields.map((f) => [f, saved.data[f]]));
-    deck = Sections.split(saved.data.data || "");
-    byId("title").textContent = values.title;
-  };
-  const load = () => call("GET", `/v1/decks/${id}`, undefined, { "Deck-Revision": "B" });
-
-  const put = async (force) => {
-    const sent = changes();
-    const got = await call("PATCH", `/v1/decks/${id}`, sent, { "Deck-Revision": "B", ...(force ? {} : { "If-Match": saved.etag }) });
-    const now = html();
-    const same = sent.data === undefined || got.answer.data.data === sent.data;
-    const edited = now !== (sent.data ?? saved.data.data); // typed while it was under way
-    for (const f of fields) if (values[f] === saved.data[f]) values[f] = got.answer.data[f]; // not ours to keep
-    saved = { data: got.answer.data, etag: got.etag };
-    byId("title").textContent = values.title;
-    if (!same && !edited) {
-      deck = Sections.split(saved.data.data);
-      choose(at);
+  // put writes text where the cursor is, as typing does.
+  const put = (text) => {
+    panes.open("source");
+    source.focus();
+    if (!document.execCommand("insertText", false, text)) {
+      source.setRangeText(text, source.selectionStart, source.selectionEnd, "end");
+      source.dispatchEvent(new Event("input"));
     }
-    const removed = got.answer.meta?.sanitized || [];
-    if (removed.length) complain(new Error(`What could act was taken out: ${removed.join(", ")}.`));
   };
 
-  const conflict = async () => {
-    const theirs = await load();
-    byId("conflict-when").textContent = new Date(theirs.answer.data.updated_at).toLocaleString();
-    switch (await ask(byId("conflict-dialog"))) {
-      case "mine":
-        return put(true);
-      case "theirs":
-        take(theirs);
-        choose(at);
+  const panes = {
+    open: (name) => {
+      for (const tab of document.querySelectorAll("[role=tab]")) {
+        const on = tab.id === `tab-${name}`;
+        tab.setAttribute("aria-selected", String(on));
+        tab.tabIndex = on ? 0 : -1;
+        byId(tab.getAttribute("aria-controls")).hidden = !on;
+      }
+      for (const tool of ["insert", "picture", "mode"]) byId(tool).hidden = name !== "source";
+    },
+  };
+  const tabs = [...document.querySelectorAll("[role=tab]")];
+  for (const tab of tabs) {
+    tab.addEventListener("click", () => panes.open(tab.id.slice(4)));
+    tab.addEventListener("keydown", (e) => {
+      const step = { ArrowLeft: -1, ArrowRight: 1 }[e.key];
+      if (!step) return;
+      const to = tabs[(tabs.indexOf(tab) + step + tabs.length) % tabs.length];
+      to.click();
+      to.focus();
+    });
+  }
+
+  // The forms of looks and details change values as they are touched.
+  const forms = [byId("design-pane"), byId("details-pane")];
+  const field = (name) => forms.map((f) => f.elements[name]).find(Boolean);
+  const fill = () => {
+    for (const name of all) {
+      const e = field(name);
+      const v = values[name];
+      if (e.type === "checkbox") {
+        e.checked = v === true;
+        continue;
+      }
+      if (e.tagName === "SELECT" && ![...e.options].some((o) => o.value === String(v))) e.add(new Option(String(v)));
+      e.value = String(v ?? "");
     }
-    return undefined;
+    const shape = byId("shape");
+    shape.value = [...shape.options].some((o) => o.value === `${values.width}x${values.height}`) ? `${values.width}x${values.height}` : "";
   };
-
-  const save = tried(async () => {
-    if (!dirty() || saving) return;
-    saving = true;
-    byId("save").disabled = true;
-    say("Saving…");
-    try {
-      await put(false).catch((e) => {
-        if (e instanceof Refused && e.status === 412) return conflict();
-        throw e;
-      });
-    } finally {
-      saving = false;
+  for (const form of forms) {
+    form.addEventListener("submit", (e) => e.preventDefault());
+    form.addEventListener("input", (e) => {
+      const { name } = e.target;
+      if (e.target.id === "shape" && e.target.value) {
+        [values.width, values.height] = e.target.value.split("x").map(Number);
+      } else if (!all.includes(name) || !e.target.checkValidity()) {
+        return;
+      } else if (e.target.type === "checkbox") {
+        values[name] = e.target.checked;
+      } else {
+        values[name] = ["width", "height", "margin"].includes(name) ? Number(e.target.value) : e.target.value;
+      }
+      if (["width", "height"].includes(name) || e.target.id === "shape") fill();
+      preview();
       keep();
-    }
-  });
-  byId("save").addEventListener("click", save);
+      if (/transition/.test(name)) attempt();
+    });
+  }
+  const attempt = () => {
+    preview((deck.slides[at + 1] || deck.slides[0]).html);
+    setTimeout(() => tell({ catena: "next" }), 150);
+    later(preview, 1800);
+  };
+  byId("try").addEventListener("click", attempt);
+
   document.addEventListener("keydown", (e) => {
-    if ((e.ctrlKey || e.metaKey) && e.key === "s") save(e);
+    const inText = /^(INPUT|TEXTAREA|SELECT)$/.test(e.target.tagName);
+    const command = e.ctrlKey || e.metaKey;
+    if (command && e.key === "s") Saving.save(e);
+    else if (command && !inText && e.key.toLowerCase() === "z") back(...(e.shiftKey ? [future, past] : [past, future]));
     else if (e.altKey && e.key === "ArrowUp") move(at, at - 1);
     else if (e.altKey && e.key === "ArrowDown") move(at, at + 1);
+    else if (e.altKey && e.key === "PageUp") choose(at - 1);
+    else if (e.altKey && e.key === "PageDown") choose(at + 1);
     else return;
     e.preventDefault();
   });
@@ -286,27 +347,47 @@
     e.preventDefault();
   });
 
-  const draft = async () => {
-    let kept = null;
-    try {
-      kept = JSON.parse(localStorage.getItem(draftKey));
-    } catch {
-      return;
-    }
-    if (!kept || typeof kept.html !== "string" || (kept.html === html() && fields.every((f) => kept.values?.[f] === values[f]))) return;
-    byId("draft-when").textContent = new Date(kept.at).toLocaleString();
-    byId("draft-stale").hidden = kept.etag === saved.etag;
-    if (await ask(byId("draft-dialog")) === "take") {
-      deck = Sections.split(kept.html);
-      values = { ...values, ...kept.values };
-      byId("title").textContent = values.title;
+  // What saving needs of the editor.
+  const take = (got) => {
+    saved = got;
+    values = Object.fromEntries(all.map((n) => [n, saved.data[n]]));
+    deck = Sections.split(saved.data.data || "");
+    past = [];
+    future = [];
+    fill();
+    choose(at);
+    keep();
+  };
+  const merge = (got, sent) => {
+    const edited = html() !== (sent.fields.data ?? saved.data.data); // typed while it was under way
+    const same = sent.fields.data === undefined || got.data.data === sent.fields.data;
+    for (const n of all) if (values[n] === saved.data[n] || values[n] === sent.fields[n] || values[n] === sent.looks[n]) values[n] = got.data[n];
+    saved = got;
+    fill();
+    if (!same && !edited) {
+      deck = Sections.split(saved.data.data);
+      choose(at);
     }
   };
-
-  tried(async () => {
-    take(await load());
-    await draft();
+  const restore = (kept) => {
+    deck = Sections.split(kept.html);
+    for (const n of all) if (n in kept.values) values[n] = kept.values[n];
+    fill();
     choose(0);
     keep();
-  })();
+  };
+  return {
+    put, say, keep, take, merge, restore, changes, dirty, html, draftKey, all,
+    markdown: () => byId("mode").value === "markdown",
+    value: (n) => values[n],
+    get saved() {
+      return saved;
+    },
+    set saving(on) {
+      saving = on;
+    },
+    get saving() {
+      return saving;
+    },
+  };
 })();

@@ -14,26 +14,40 @@
     return got.answer.data;
   };
 
-  byId("download").addEventListener("click", () => {
-    say();
-    byId("download-dialog").showModal();
-  });
+  const earlier = async () => {
+    const { answer } = await call("GET", path);
+    byId("made-title").hidden = answer.data.length === 0;
+    byId("exports").replaceChildren(...answer.data.map((e) => make("li", {},
+      make("div", {}, make("strong", {}, e.format.toUpperCase()), " ", ago(e.created_at)),
+      e.status === "completed" ? make("a", { class: "button", href: e.download_url, download: true, "aria-label": `Download the ${e.format.toUpperCase()} of ${new Date(e.created_at).toLocaleString()}` }, "Download") :
+        make("span", { class: e.status === "failed" ? "tag bad" : "tag", title: e.error?.message }, e.status))));
+  };
+
   const form = byId("new-export");
-  form.elements.format.addEventListener("change", () => {
+  byId("download").addEventListener("click", () => {
+    say(Editor.dirty() ? "There are changes that are not saved: they will not be in the file." : "");
+    byId("download-dialog").showModal();
+    earlier().catch((error) => say(error.message));
+  });
+  form.addEventListener("change", () => {
     byId("pdf-options").hidden = form.elements.format.value !== "pdf";
   });
   form.addEventListener("submit", async (e) => {
     e.preventDefault();
     const f = form.elements;
     const wanted = { format: f.format.value };
-    if (wanted.format === "pdf") for (const name of ["slide_number", "slide_notes", "separate_fragments"]) wanted[name] = f[name].checked;
+    if (wanted.format === "pdf") {
+      for (const name of ["slide_number", "slide_notes", "separate_fragments"]) wanted[name] = f[name].checked;
+      wanted.margin = Number(f.margin.value);
+    }
     const button = form.querySelector("button");
     button.disabled = true;
     say("Making the file…");
     try {
       const file = await finished(await call("POST", path, wanted));
       if (file.status !== "completed") throw new Error(file.error?.message || "The file could not be made.");
-      say(make("a", { href: file.download_url, download: true }, `Download the ${file.format.toUpperCase()}`));
+      say(make("a", { class: "button primary", href: file.download_url, download: true }, `Download the ${file.format.toUpperCase()}`));
+      await earlier();
     } catch (error) {
       say(error.message);
     }

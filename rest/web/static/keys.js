@@ -22,8 +22,7 @@
     make("td", { class: "end" }, state(key)));
 
   const show = async () => {
-    const answer = await run("Key.List", { user: site.user });
-    const keys = Array.isArray(answer) ? answer : answer.value ?? answer.entries ?? [];
+    const keys = await run("Key.List", { user: site.user });
     keys.sort((a, b) => Boolean(a.revoked) - Boolean(b.revoked) || b.id - a.id);
     byId("list").replaceChildren(...(keys.length ? keys.map(row) : [make("tr", {}, make("td", { colspan: 6, class: "soft" }, "No keys yet. The first one is a name away."))]));
   };
@@ -34,7 +33,7 @@
     if (f.get("revision")) params.revision = f.get("revision");
     if (f.get("days")) params.expires = new Date(Date.now() + f.get("days") * 86400e3).toISOString();
     const answer = await run("Key.Create", params);
-    byId("secret").textContent = (answer.value ?? answer).key;
+    byId("secret").textContent = answer.key;
     byId("made").hidden = false;
     byId("made").scrollIntoView({ block: "nearest" });
     byId("copy").lastElementChild.textContent = "Copy";

@@ -60,5 +60,36 @@ const Sections = (() => {
     return { text: text.slice(0, 80) || "Slide without text", count: Math.max(1, count) };
   };
 
-  return { split, join, written, rewritten, toMarkdown, title };
+  const aside = /[ \t]*<aside\b(?:"[^"]*"|'[^']*'|[^'">])*\bclass\s*=\s*(?:"[^"]*\bnotes\b[^"]*"|'[^']*\bnotes\b[^']*'|notes\b)(?:"[^"]*"|'[^']*'|[^'">])*>([\s\S]*?)<\/aside\s*>\n?/i;
+  const line = /^\s*notes?:[ \t]*/im; // where the notes of a Markdown slide begin
+
+  // notes returns the speaker notes of a slide, null for a stack, whose slides have their own.
+  const notes = (html) => {
+    const md = written(html);
+    if (md) {
+      const m = md.text.match(line);
+      return m ? md.text.slice(m.index + m[0].length).trim() : "";
+    }
+    if ((html.match(/<section\b/gi) || []).length > 1) return null;
+    const m = html.match(aside);
+    if (!m) return "";
+    return new DOMParser().parseFromString(m[1].replace(/<\/p>\s*<p>/gi, "\n\n").replace(/<br\s*\/?>/gi, "\n"), "text/html").body.textContent.trim();
+  };
+
+  // noted returns a slide with other speaker notes.
+  const noted = (html, text) => {
+    const md = written(html);
+    if (md) {
+      const m = md.text.match(line);
+      const body = (m ? md.text.slice(0, m.index) : md.text).trimEnd();
+      return md.open + harmless(`${body}\n${text ? `\nNote: ${text}\n` : ""}`) + md.close;
+    }
+    const p = document.createElement("p");
+    p.textContent = text;
+    const note = text ? `<aside class="notes">${p.innerHTML}</aside>\n` : "";
+    if (aside.test(html)) return html.replace(aside, (all) => (note ? `${all.match(/^[ \t]*/)[0]}${note}` : ""));
+    return note ? html.replace(/\n?([ \t]*)<\/section\s*>\s*$/i, (end, indent) => `\n${indent}  ${note}${end.replace(/^\n/, "")}`) : html;
+  };
+
+  return { split, join, written, notes, noted, rewritten, toMarkdown, title };
 })();

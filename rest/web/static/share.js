@@ -1,36 +1,57 @@
-// The editor's dialog of private links.
+// The page of a deck's private links: make, copy, revoke, and see who looked.
 "use strict";
 (() => {
   const path = `/v1/decks/${site.id}/share`;
+  const per = 25;
 
-  const guarded = (f) => async (event) => {
-    event?.preventDefault?.();
-    byId("share-message").hidden = true;
-    try {
-      await f(event);
-    } catch (error) {
-      byId("share-message").textContent = error.message;
-      byId("share-message").hidden = false;
-    }
+  const copy = (text) => tried(async (e) => {
+    await navigator.clipboard.writeText(text);
+    (e.target.closest("button").lastElementChild || e.target).textContent = "Copied";
+  });
+
+  // What a viewer's program calls itself, in fewer words.
+  const program = (agent) => {
+    const browser = [["Edg/", "Edge"], ["OPR/", "Opera"], ["Firefox/", "Firefox"], ["Chrome/", "Chrome"], ["Safari/", "Safari"]].find(([mark]) => agent.includes(mark));
+    const system = [["iPhone", "iPhone"], ["iPad", "iPad"], ["Android", "Android"], ["Windows", "Windows"], ["Mac OS X", "Mac"], ["Linux", "Linux"]].find(([mark]) => agent.includes(mark));
+    return [browser?.[1], system?.[1]].filter(Boolean).join(" on ") || agent || "unknown";
   };
 
-  const copy = (url) => async (e) => {
-    await navigator.clipboard.writeText(url);
-    e.target.textContent = "Copied";
+  let link = null;
+  let page = 1;
+  const views = async () => {
+    const { answer } = await call("GET", `${path}/${link.id}/views?page=${page}&per_page=${per}`);
+    byId("log-title").textContent = `Views of “${link.name}”`;
+    byId("views").replaceChildren(...(answer.data.length ? answer.data.map((v) => make("tr", {},
+      make("td", { title: new Date(v.viewed_at).toLocaleString() }, ago(v.viewed_at)), make("td", { title: v.user_agent }, program(v.user_agent)), make("td", { class: "soft" }, v.referrer || "—"))) :
+      [make("tr", {}, make("td", { colspan: 3, class: "soft" }, "Nobody has opened this link yet."))]));
+    const last = Math.max(1, Math.ceil(answer.meta.total / per));
+    byId("place").textContent = `Page ${page} of ${last}`;
+    byId("place").parentElement.hidden = last === 1;
+    byId("prev").disabled = page <= 1;
+    byId("next").disabled = page >= last;
   };
+  byId("prev").addEventListener("click", tried(() => (page--, views())));
+  byId("next").addEventListener("click", tried(() => (page++, views())));
 
-  const item = (link) => {
-    const about = [
-      link.password_protected ? "password" : null,
-      link.expired ? "has ended" : link.expires_at ? `ends ${new Date(link.expires_at).toLocaleDateString()}` : null,
-      `${link.view_count} ${link.view_count === 1 ? "view" : "views"}`,
-    ].filter(Boolean).join(" · ");
+  const item = (l) => {
+    const state = l.expired ? make("span", { class: "tag bad" }, "has ended") : l.expires_at ? make("span", { class: "tag" }, `ends ${date(new Date(l.expires_at))}`) : null;
     return make("li", {},
-      make("div", {}, make("strong", {}, link.name), make("p", {}, about), make("a", { class: "mono", href: link.url, target: "_blank" }, link.url)),
-      make("button", { onclick: guarded(copy(link.url)), "aria-label": `Copy the address of ${link.name}` }, "Copy"),
+      make("div", {}, make("strong", {}, l.name), " ", l.password_protected ? make("span", { class: "tag" }, "password") : null, " ", state,
+        make("p", { class: "small mono" }, make("a", { href: l.url, target: "_blank" }, l.url)),
+        make("p", { class: "small" }, l.view_count === 1 ? "1 view" : `${l.view_count} views`, l.first_viewed_at ? " · first opened " : " · not opened yet", l.first_viewed_at ? ago(l.first_viewed_at) : "", ...[" · made ", ago(l.created_at)])),
+      make("button", { onclick: copy(l.url), "aria-label": `Copy the address of ${l.name}` }, "Copy"),
       make("button", {
-        class: "danger", "aria-label": `Revoke ${link.name}`, onclick: guarded(async () => {
-          await call("DELETE", `${path}/${link.id}`);
+        class: "quiet", "aria-label": `Views of ${l.name}`, onclick: tried(async () => {
+          link = l;
+          page = 1;
+          await views();
+          byId("log").showModal();
+        }),
+      }, "Views"),
+      make("button", {
+        class: "quiet danger", "aria-label": `Revoke ${l.name}`, onclick: tried(async () => {
+          if (!confirm(`Revoke “${l.name}”? Whoever has it sees nothing from then on.`)) return;
+          await call("DELETE", `${path}/${l.id}`);
           await show();
         }),
       }, "Revoke"));
@@ -41,11 +62,8 @@
     byId("links").replaceChildren(...(answer.data.length ? answer.data.map(item) : [make("li", { class: "soft" }, "No links yet.")]));
   };
 
-  byId("share").addEventListener("click", () => {
-    byId("share-dialog").showModal();
-    guarded(show)();
-  });
-  byId("new-link").addEventListener("submit", guarded(async (e) => {
+  byId("copy")?.addEventListener("click", (e) => copy(byId("copy").dataset.text)(e));
+  byId("new-link")?.addEventListener("submit", tried(async (e) => {
     const f = new FormData(e.target);
     const fields = { notify_on_view: f.get("notify") === "on" };
     if (f.get("name")) fields.name = f.get("name");
@@ -55,4 +73,7 @@
     e.target.reset();
     await show();
   }));
+  tried(show)().finally(() => {
+    if (!byId("message").hidden) byId("links").replaceChildren();
+  });
 })();

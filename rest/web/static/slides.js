@@ -118,13 +118,26 @@
     }
     showing = null;
   };
+  // look takes over what the editor has chosen so far.
+  const motions = ["slide", "fade", "none", "convex", "concave", "zoom"];
+  const theme = document.getElementById("theme");
+  const look = (o) => {
+    const name = `${o.theme_color}.${o.theme_font}.css`;
+    const address = theme.href.replace(/[^/]*$/, name);
+    if (/^[a-z0-9-]+\.[a-z0-9-]+\.css$/.test(name) && theme.href !== address) theme.href = address;
+    const motion = (wanted) => (motions.includes(wanted) ? wanted : "none");
+    Reveal.configure({
+      width: whole(o.width, 1), height: whole(o.height, 1), margin: Number(o.margin) || 0, rtl: o.rtl === true,
+      transition: motion(o.transition), backgroundTransition: motion(o.background_transition),
+    });
+  };
   const show = async (m) => {
     const parsed = document.createElement("template");
     parsed.innerHTML = String(m.html);
     for (const e of parsed.content.querySelectorAll('base, link, meta, script:not([type="text/template" i])')) e.remove(); // a refresh would end the preview
     slides.replaceChildren(parsed.content);
     if (!slides.querySelector("section")) slides.append(document.createElement("section"));
-    Reveal.configure({ width: whole(m.options?.width, 1), height: whole(m.options?.height, 1) });
+    look(m.options || {});
     const markdown = Reveal.getPlugin("markdown");
     if (markdown?.processSlides) {
       await markdown.processSlides(document.querySelector(".reveal"));

@@ -48,7 +48,7 @@
 
   const show = async () => {
     const got = await run("Deck.Account");
-    team = (got.value ?? got).data.team;
+    team = got.data.team;
     byId("none").hidden = team !== null;
     byId("role").textContent = team ? `You are ${{ owner: "the owner", admin: "an admin", member: "a member" }[team.role]}.` : "";
     if (!team) return;
@@ -59,7 +59,7 @@
       return;
     }
     const answer = await run("Team.Get", { id: team.id });
-    const { members } = (answer.value ?? answer).data;
+    const { members } = answer.data;
     byId("members").replaceChildren(...members.map(member));
     byId("people-title").textContent = members.length === 1 ? "1 member" : `${members.length} members`;
     await decks();

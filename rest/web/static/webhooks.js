@@ -1,7 +1,6 @@
 // The console's page of webhooks.
 "use strict";
 (() => {
-  const items = (answer) => (Array.isArray(answer) ? answer : answer.value ?? answer.entries ?? []);
   const reveal = (answer) => {
     if (!answer.secret) return;
     byId("secret").textContent = answer.secret;
@@ -10,9 +9,9 @@
     byId("made").scrollIntoView({ block: "nearest" });
   };
 
-  const states = { delivered: "good", failed: "bad", done: "good", ended: "bad" };
+  const states = { delivered: "good", failed: "bad" };
   const log = async (hook) => {
-    const rows = items(await run("Webhook.Deliveries", { id: hook.id, limit: 50 })).map((d) => make("tr", {},
+    const rows = (await run("Webhook.Deliveries", { id: hook.id, limit: 50 })).map((d) => make("tr", {},
       make("td", {}, ago(d.created)), make("td", {}, make("code", {}, d.type)),
       make("td", {}, make("span", { class: `tag ${states[d.state] || ""}` }, d.status ? `${d.state} ${d.status}` : d.state), d.failure ? make("p", { class: "soft small" }, d.failure) : null),
       make("td", {}, String(d.tries ?? 0)),
@@ -54,7 +53,7 @@
   };
 
   const show = async () => {
-    const hooks = items(await run("Webhook.List", { owner: site.user }));
+    const hooks = await run("Webhook.List", { owner: site.user });
     byId("list").replaceChildren(...(hooks.length ? hooks.map(item) : [make("li", { class: "soft" }, "No webhooks yet.")]));
   };
 
