@@ -170,10 +170,10 @@ func (b *tab) wait(expression string) {
 	}
 }
 
-// click clicks an element, which need not be painted yet.
+// click clicks an element of a page that is all there, though it need not be painted yet.
 func (b *tab) click(selector string) {
 	b.t.Helper()
-	b.wait(fmt.Sprintf(`(() => { const e = document.querySelector(%q); if (!e || e.disabled) return false; setTimeout(() => e.click()); return true; })()`, selector))
+	b.wait(fmt.Sprintf(`(() => { const e = document.querySelector(%q); if (!e || e.disabled || document.readyState !== "complete") return false; setTimeout(() => e.click()); return true; })()`, selector))
 }
 
 // write types into an element.

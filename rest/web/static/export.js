@@ -7,8 +7,10 @@
 
   const finished = async (made) => {
     let got = made;
+    let wait = 0.4; // most files are there at once
     while (got.answer.data.status === "pending") {
-      await pause(Math.min(10, got.answer.meta?.poll_after_seconds || 2));
+      await pause(wait);
+      wait = Math.min(10, got.answer.meta?.poll_after_seconds || 2);
       got = await call("GET", `${path}/${got.answer.data.id}`);
     }
     return got.answer.data;

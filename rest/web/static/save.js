@@ -31,6 +31,7 @@ const Saving = (() => {
     Conflict.show(Editor.html(), theirs.data.data);
     switch (await answer) {
       case "mine":
+        await call("POST", `/v1/decks/${id}/versions`); // theirs stays as a version
         return put(true);
       case "theirs":
         Editor.take(theirs);
@@ -78,5 +79,5 @@ const Saving = (() => {
     await draft();
     Editor.keep();
   })();
-  return { save };
+  return { load, save };
 })();
