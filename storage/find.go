@@ -33,7 +33,7 @@ func (r *run) covered(f *query.Field) bool {
 		return true
 	}
 	a := r.a
-	return a.field != nil && !a.many && f.System == a.field.System && f.Prop == a.field.Prop
+	return a.field != nil && !a.many && f.System == a.field.System && f.Prop == a.field.Prop && f.Rest.Empty() == a.field.Rest.Empty() && (f.Rest.Empty() || f.Name == a.field.Name)
 }
 
 // collect returns the ids of all matches of an access, or nil if there are more than max.
