@@ -42,7 +42,8 @@ type Doc struct {
 	idText     string
 	path       string
 	saved      bool
-	facetsSet  bool // facets differ from what is stored
+	facetsSet  bool   // facets differ from what is stored
+	seen       uint64 // version of the snapshot it was read from, if that was only read from
 }
 
 // ID returns the document's id, a UUID.

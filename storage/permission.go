@@ -269,7 +269,7 @@ func (t *Tx) Permissions(d *Doc) []string {
 
 // place returns the access list and parent of d as they are now.
 func (t *Tx) place(d *Doc) (aclID, *folder, error) {
-	if !d.saved {
+	if !d.saved || !t.kv.Writable() && d.seen == t.kv.Version() {
 		return d.acl, d.up, nil
 	}
 	n, err := t.node(d.id)

@@ -108,11 +108,10 @@ func (t *Tx) Ancestors(d *Doc) (Docs, error) {
 	if err != nil {
 		return nil, err
 	}
-	var ids []docID
-	for ; up != nil; up = up.up {
-		ids = append(ids, up.id)
+	if up == nil {
+		return nil, nil
 	}
-	all, err := t.loadMany(ids)
+	all, err := t.lineage(up)
 	if err != nil {
 		return nil, err
 	}
@@ -121,6 +120,47 @@ func (t *Tx) Ancestors(d *Doc) (Docs, error) {
 		if all[i] != nil && t.can(all[i], permRead) {
 			docs = append(docs, all[i])
 		}
+	}
+	return docs, nil
+}
+
+// maxAbove is how many folders' records a transaction keeps that only reads.
+const maxAbove = 1000
+
+// lineage returns a folder and those above it. A transaction that only reads asks the store once for
+// each: the documents of a list are mostly in the same folders.
+func (t *Tx) lineage(up *folder) (Docs, error) {
+	if t.above == nil || len(t.above)+up.depth >= maxAbove {
+		t.above = map[docID][]byte{}
+	}
+	var keys [][]byte
+	for f := up; f != nil; f = f.up {
+		if t.above[f.id] == nil {
+			keys = append(keys, recordKey(f.id))
+		}
+	}
+	found, err := t.kv.GetMany(keys)
+	if err != nil {
+		return nil, err
+	}
+	var docs Docs
+	for f := up; f != nil; f = f.up {
+		rec := t.above[f.id]
+		if rec == nil && len(found) > 0 {
+			rec, found = found[0], found[1:]
+		}
+		if rec == nil {
+			docs = append(docs, nil)
+			continue
+		}
+		if !t.kv.Writable() {
+			t.above[f.id] = rec
+		}
+		d, err := t.assembleAt(f.id, f.node, rec)
+		if err != nil {
+			return nil, err
+		}
+		docs = append(docs, d)
 	}
 	return docs, nil
 }

@@ -217,6 +217,9 @@ func (t *Tx) assemble(id docID, place, rec []byte) (*Doc, error) {
 // assembleAt is assemble for a place that is known.
 func (t *Tx) assembleAt(id docID, n node, rec []byte) (*Doc, error) {
 	d := &Doc{repo: t.repo, id: id, saved: true, node: n}
+	if !t.kv.Writable() {
+		d.seen = t.kv.Version()
+	}
 	var err error
 	if d.record, err = t.repo.parseRecord(rec); err != nil {
 		return nil, fault.Wrap(err, "document %s", id)
