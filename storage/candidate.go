@@ -21,6 +21,7 @@ type run struct {
 	most     int          // rows that may be read
 	begun    time.Time
 	loads    int            // documents loaded for conditions
+	docs     int            // documents kept with what is sorted
 	patience int            // errPatience comes with this one
 	known    map[docID]bool // the matches, if they are known: only their order is asked for
 	once     bool           // a document's rows are told apart by firstRow

@@ -165,6 +165,9 @@ type kept struct {
 	hit hit
 }
 
+// maxKept is how many documents that were read for their order are kept for the page.
+const maxKept = 200
+
 // inMemory reads all matches and sorts them.
 func (r *run) inMemory(from *place, visit func(m match) (bool, error)) error {
 	var all []kept
@@ -195,7 +198,11 @@ func (r *run) unsortable() error {
 func (r *run) keep(h *hit) (kept, error) {
 	key, err := r.sortKey(h)
 	k := kept{key, *h}
-	k.hit.doc = nil
+	if h.doc != nil {
+		if r.docs++; r.docs > maxKept {
+			k.hit.doc = nil
+		}
+	}
 	return k, err
 }
 
