@@ -137,13 +137,13 @@ func (t *Tx) pending(limit int) (ids []docID, more bool, err error) {
 func (t *Tx) due(limit int) (ids []docID, more bool, err error) {
 	s := &t.repo.stale
 	at := s.from()
-	if _, ok := s.candidates(t.kv.Version()); ok || at == none {
-		ids, more, err = t.pending(limit)
-	} else if ids, more, err = t.marked(at, limit); err == nil && len(ids) == 0 {
-		ids, more, err = t.pending(limit)
+	if _, known := s.candidates(t.kv.Version()); !known && at != none {
+		ids, _, err = t.marked(at, limit)
+		more = true // perhaps before that one
+	}
+	if len(ids) == 0 && err == nil {
 		at = none
-	} else {
-		more = true
+		ids, more, err = t.pending(limit)
 	}
 	if len(ids) > 0 {
 		at = ids[len(ids)-1]
