@@ -42,7 +42,7 @@ var Rules = slices.Concat(
 	allow(engine.Anyone, engine.Everywhere, "DocumentMultivaluedProperty.addItem", "Proxy.GetSourceDocument"),
 	allow(engine.Anyone, outside|engine.Server, "Webhook.*"),
 	allow(engine.Admins, engine.Everywhere, "Counters.GET"),
-	allow(engine.Anyone, engine.Everywhere, "Actions.GET", "Bulk.*", "LocalConfiguration.*"),
+	allow(engine.Anyone, engine.Everywhere, "Actions.GET", "Bulk.*", "Elasticsearch.*", "LocalConfiguration.*"),
 	guarded(engine.Admins, "Bulk.WaitForAction"),
 	allow(engine.Anyone, engine.Everywhere,
 		"Audit.*", "Auth.*", "Blob.*", "Business.*", "Collection.*", "Comment.*", "Config.*", "Context.*", "Deck.*", "Document.*", "Favorite.*", "FileManager.*",

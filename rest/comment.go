@@ -25,6 +25,8 @@ func comments(annotation bool) func(x *exchange, in engine.Lazy, args string) er
 		switch foreign, external := strings.CutPrefix(args, "external/"); {
 		case args == "":
 			return x.allComments(in, p)
+		case annotation && args == "comments":
+			return x.repliesTo(in)
 		case external:
 			p = p.text("entityId", foreign)
 		default:
@@ -60,6 +62,27 @@ func (x *exchange) allComments(in engine.Lazy, p rawParams) error {
 		}
 	}
 	return x.run(engine.Call{Op: "Comment.List", Input: in, RawParams: p.close()}, reply{status: http.StatusOK, bare: true})
+}
+
+// repliesTo lists the replies to annotations of a document, which the body or the query names.
+func (x *exchange) repliesTo(in engine.Lazy) error {
+	ids := x.query()["annotationIds"]
+	switch x.r.Method {
+	case http.MethodPost:
+		body, err := x.readJSON()
+		if err != nil {
+			return err
+		}
+		if err := json.Unmarshal(body, &ids); err != nil {
+			return fault.Invalid.Errorf("body: a list of ids of annotations expected")
+		}
+	case http.MethodPut, http.MethodDelete:
+		return notAllowed(x, "GET, POST")
+	}
+	if len(ids) == 0 {
+		return fault.Invalid.Errorf("annotationIds: none given").In("annotationIds")
+	}
+	return x.run(engine.Call{Op: "Comment.List", Input: in, Params: values{"under": ids}}, reply{status: http.StatusOK, bare: true})
 }
 
 // oneComment reads, changes or deletes a comment.

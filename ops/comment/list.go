@@ -3,6 +3,7 @@ package comment
 import (
 	"catena/engine"
 	"catena/storage"
+	"catena/storage/fault"
 )
 
 var list = engine.Op{
@@ -23,17 +24,29 @@ type listParams struct {
 	Xpath      string `json:"xpath,omitzero" doc:"Only annotations of this property."`
 	Annotation bool   `json:"annotation" default:"false" doc:"Annotations instead of comments."`
 	Summary    bool   `json:"repliesSummary" default:"false" doc:"Tell of each how many replies there are, and when the last came."`
+
+	Under []string `json:"under,omitzero" doc:"Ids of annotations or comments of the document: the replies to them, and to those, instead."`
 }
 
 func (p listParams) run(c *engine.Ctx, d *storage.Doc) (any, error) {
 	if p.PageSize <= 0 || p.PageSize > most {
 		p.PageSize = most
 	}
-	where, args := "", []any{d.ID(), typeOf(p.Annotation)}
-	if p.Xpath != "" {
-		where, args = " AND annotation:xpath = ?", append(args, p.Xpath)
+	where, args := "ecm:parentId = ?", []any{d.ID(), typeOf(p.Annotation)}
+	switch {
+	case len(p.Under) > most:
+		return nil, fault.Limit.Errorf("under: %d ids, limit %d", len(p.Under), most).In("under")
+	case len(p.Under) > 0:
+		where, args = "ecm:ancestorId = ?", append(args, p.Under)
 	}
-	page, err := c.Tx.Query("SELECT * FROM Comment WHERE ecm:parentId = ? AND ecm:primaryType = ?"+where+
+	where += " AND ecm:primaryType = ?"
+	if len(p.Under) > 0 {
+		where += " AND ecm:ancestorId IN (?)"
+	}
+	if p.Xpath != "" {
+		where, args = where+" AND annotation:xpath = ?", append(args, p.Xpath)
+	}
+	page, err := c.Tx.Query("SELECT * FROM Comment WHERE "+where+
 		" AND ecm:isTrashed = 0 ORDER BY comment:creationDate DESC, ecm:pos DESC", storage.QueryOptions{
 		Args: args, PageOptions: storage.PageOptions{Limit: p.PageSize, Offset: max(p.Index, 0) * p.PageSize},
 	})

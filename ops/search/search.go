@@ -19,6 +19,7 @@ var Ops = []engine.Op{
 	remove,
 	suggest,
 	update,
+	wait,
 }
 
 const (
