@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"sync"
 	"testing"
 	"time"
 )
@@ -134,4 +135,44 @@ func TestPlannedStepsAllocateNothing(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestCallsLeaveNothing runs calls of several principals at once: none finds anything of another.
+func TestCallsLeaveNothing(t *testing.T) {
+	run := func(p setVarParams, c *Ctx, in string) (string, error) {
+		if c.As.Name != in || len(c.Vars) != 0 || len(c.params) != 0 || c.Tx != nil || c.depth != 0 {
+			t.Errorf("%s finds %s, %v, %v", in, c.As.Name, c.Vars, c.params)
+		}
+		c.SetVar(p.Name, p.Value)
+		return in + p.Value.(string), nil
+	}
+	set, err := NewSet(testRules, []Op{{Name: "Test.Mine", Doc: "d", Effect: Pure, Run: On(run)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := New(Config{Set: set})
+	var wait sync.WaitGroup
+	for i := range 8 {
+		wait.Go(func() {
+			name := fmt.Sprint("user", i)
+			var kept []*Result
+			for n := range 200 {
+				res, err := e.Run(t.Context(), Call{
+					Op: "Test.Mine", Input: name, As: &Principal{Name: name}, Trace: n%7 == 0,
+					RawParams: json.RawMessage(fmt.Sprintf(`{"name":"n","value":"%d"}`, n)),
+				})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				kept = append(kept, res)
+			}
+			for n, res := range kept {
+				if want := fmt.Sprint(name, n); res.Value != want || (res.Trace != nil) != (n%7 == 0) {
+					t.Errorf("got %v, want %s", res.Value, want)
+				}
+			}
+		})
+	}
+	wait.Wait()
 }

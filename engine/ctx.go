@@ -19,7 +19,7 @@ type Ctx struct {
 	Tx    *storage.Tx        // nil for an operation that is Pure
 	As    *storage.Principal // who acts
 	Now   time.Time          // one instant for the whole call
-	Vars  map[string]any     // context variables
+	Vars  map[string]any     // context variables, to be read; SetVar changes them
 	Input any                // the current input
 	Log   *slog.Logger
 	Door  Door // where this call, or this inner call, comes from
@@ -115,16 +115,24 @@ func (c *Ctx) restore(height int) {
 	}
 }
 
+// SetVar gives a context variable a value.
+func (c *Ctx) SetVar(name string, v any) {
+	if c.Vars == nil {
+		c.Vars = map[string]any{}
+	}
+	c.Vars[name] = v
+}
+
 // Sub returns a context within this one: the same transaction and trace, stacks and logins
 // of its own, and variables of its own if isolated.
 func (c *Ctx) Sub(isolate bool) *Ctx {
+	if c.Vars == nil {
+		c.Vars = map[string]any{} // one map for both
+	}
 	sub := *c
 	sub.stacks, sub.logins = nil, nil
 	if isolate {
 		sub.Vars = maps.Clone(c.Vars)
-	}
-	if sub.Vars == nil {
-		sub.Vars = map[string]any{}
 	}
 	return &sub
 }

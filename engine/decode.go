@@ -20,6 +20,7 @@ type decoder struct {
 	m    map[string]any
 	set  uint64 // fields given by their own name or found
 	by   uint64 // fields given by another name
+	next int    // field that is likely next
 }
 
 // start allocates the parameters with their defaults.
@@ -65,10 +66,15 @@ func (d *decoder) object(s *scanner) error {
 		if err != nil {
 			return err
 		}
-		if err := s.expect(':'); err != nil {
-			return err
+		if s.peek() != ':' {
+			return s.expect(':')
 		}
-		i, own := d.t.find(name)
+		s.pos++
+		i, own := d.next, true
+		if i >= len(d.t.fields) || d.t.fields[i].Name != string(name) {
+			i, own = d.t.find(name)
+		}
+		d.next = i + 1
 		if own && d.set&(1<<i) != 0 || !own && !others.add(string(name)) {
 			return s.fail("name twice")
 		}

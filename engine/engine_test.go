@@ -64,7 +64,7 @@ type setVarParams struct {
 }
 
 func (p setVarParams) run(c *Ctx, _ Void) (Void, error) {
-	c.Vars[p.Name] = p.Value
+	c.SetVar(p.Name, p.Value)
 	return Void{}, nil
 }
 

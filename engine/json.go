@@ -24,6 +24,15 @@ func (s *scanner) fail(what string) error {
 
 // peek skips blanks and returns the next byte, 0 at the end.
 func (s *scanner) peek() byte {
+	if s.pos < len(s.data) {
+		if b := s.data[s.pos]; b > ' ' {
+			return b
+		}
+	}
+	return s.blank()
+}
+
+func (s *scanner) blank() byte {
 	for s.pos < len(s.data) {
 		switch b := s.data[s.pos]; b {
 		case ' ', '\t', '\n', '\r':
@@ -45,27 +54,45 @@ func (s *scanner) expect(b byte) error {
 
 // text reads a string; raw is part of the data if nothing in it is escaped.
 func (s *scanner) text() (raw []byte, err error) {
-	if err := s.expect('"'); err != nil {
-		return nil, err
+	if s.peek() != '"' {
+		return nil, s.expect('"')
 	}
-	start, plain := s.pos, true
-	for s.pos < len(s.data) {
+	s.pos++
+	for i, b := range s.data[s.pos:] {
+		if plain[b] {
+			continue
+		}
+		if b == '"' {
+			raw = s.data[s.pos : s.pos+i]
+			s.pos += i + 1
+			return raw, nil
+		}
+		return s.escaped(i)
+	}
+	s.pos = len(s.data)
+	return nil, s.fail("text does not end")
+}
+
+// plain are the bytes that stand for themselves in a text.
+var plain = func() (p [256]bool) {
+	for b := ' '; b < utf8.RuneSelf; b++ {
+		p[b] = b != '"' && b != '\\'
+	}
+	return p
+}()
+
+// escaped reads a text in which the first bytes are plain and the next one is not.
+func (s *scanner) escaped(first int) ([]byte, error) {
+	start := s.pos
+	for s.pos += first; s.pos < len(s.data); {
 		switch b := s.data[s.pos]; {
 		case b == '"':
-			raw = s.data[start:s.pos]
 			s.pos++
-			if plain {
-				return raw, nil
-			}
 			return s.unescape(start-1, s.pos)
 		case b == '\\':
-			plain = false
 			s.pos += 2
 		case b < ' ':
 			return nil, s.fail("control character in text")
-		case b >= utf8.RuneSelf:
-			plain = false
-			s.pos++
 		default:
 			s.pos++
 		}

@@ -48,7 +48,7 @@ func (p *Plan) run(c *Ctx, in any) (any, error) {
 			return nil, err
 		}
 		if st.As != "" {
-			c.Vars[st.As] = out
+			c.SetVar(st.As, out)
 		}
 		in = out
 	}
@@ -89,8 +89,9 @@ func (st *step) try(c *Ctx, in any, f func() (any, error)) (any, error) {
 // handle does what the step's handler says about a failure.
 func (st *step) handle(c *Ctx, in any, failure error) (any, error) {
 	name, cause := root(failure)
-	c.Vars["Exception"], c.Vars["exceptionName"] = cause.Error(), fault.Of(failure).String()
-	c.Vars["exceptionOperation"] = name
+	c.SetVar("Exception", cause.Error())
+	c.SetVar("exceptionName", fault.Of(failure).String())
+	c.SetVar("exceptionOperation", name)
 	c.Input = in
 	h := st.handler
 	switch {

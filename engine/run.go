@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	"catena/storage"
@@ -71,24 +72,34 @@ func (e *Engine) Run(ctx context.Context, call Call) (*Result, error) {
 	if !ok || call.As != nil && !d.grants.allows(call.As, call.Door) {
 		return nil, unknownOp(call.Op)
 	}
-	r := &running{e: e, set: set, def: d, args: call}
+	r := idle.Get().(*running)
+	r.e, r.set, r.def, r.args = e, set, d, call
 	return r.carryOut(ctx)
 }
 
 // RunPlan carries out a plan as Run does an operation; the call's Op is only a name for it.
 func (e *Engine) RunPlan(ctx context.Context, p *Plan, call Call) (*Result, error) {
-	r := &running{e: e, set: p.set, def: p.def, args: call, inner: p}
+	r := idle.Get().(*running)
+	r.e, r.set, r.def, r.args, r.inner = e, p.set, p.def, call, p
 	return r.carryOut(ctx)
 }
 
 func (r *running) carryOut(ctx context.Context) (*Result, error) {
+	if err := r.perform(ctx); err != nil {
+		return nil, err
+	}
+	return r.result(), nil
+}
+
+// perform carries out the call; nothing of it goes on afterwards.
+func (r *running) perform(ctx context.Context) error {
 	r.call = &r.args
 	e, call := r.e, r.call
 	switch {
 	case call.As == nil:
-		return nil, fault.Denied.Errorf("nobody is signed in").WithCode("not_signed_in")
+		return fault.Denied.Errorf("nobody is signed in").WithCode("not_signed_in")
 	case call.As.ReadOnly && r.def.Effect == Writes:
-		return nil, fault.Denied.Errorf("operation %s writes, the key is read-only", r.def.Name).WithCode("insufficient_scope")
+		return fault.Denied.Errorf("operation %s writes, the key is read-only", r.def.Name).WithCode("insufficient_scope")
 	}
 	limit := e.limits.Time
 	if call.Timeout > 0 && call.Timeout < limit {
@@ -100,7 +111,7 @@ func (r *running) carryOut(ctx context.Context) (*Result, error) {
 	if r.keyed() {
 		release, err := e.claim(call)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		defer release()
 	}
@@ -109,13 +120,29 @@ func (r *running) carryOut(ctx context.Context) (*Result, error) {
 	if err != nil {
 		err = r.end.overdue(err, limit)
 		e.traceFailure(r, err)
-		return nil, err
+		return err
 	}
 	if !call.DryRun && !r.exit {
 		r.runAfter(ctx)
 	}
 	e.traceDone(r)
-	return &r.res, nil
+	return nil
+}
+
+// idle are calls that have ended and left nothing behind.
+var idle = sync.Pool{New: func() any { return new(running) }}
+
+// result returns what the call returned. What the call was made of serves again if nothing
+// else can have kept it: no transaction, no trace, nobody who waited for its end.
+func (r *running) result() *Result {
+	if r.ctx.Tx != nil || r.root != nil || r.end.timed != nil || r.after != nil {
+		return &r.res
+	}
+	res := new(Result)
+	*res = r.res
+	*r = running{}
+	idle.Put(r)
+	return res
 }
 
 // transact opens what the operation needs and attempts the call in it.
@@ -182,14 +209,14 @@ func (r *running) attempt(tx *storage.Tx) (err error) {
 	case tx != nil:
 		c.Now = tx.Now()
 	case r.e.clock == nil:
-		c.Now = r.began.UTC().Truncate(time.Millisecond)
+		c.Now = time.UnixMilli(r.began.UnixMilli()).UTC()
 	default:
 		c.Now = r.e.clock().UTC().Truncate(time.Millisecond)
 	}
 	if call.DryRun && tx != nil && tx.Writable() {
 		tx.Record()
 	}
-	c.Vars = map[string]any{} // smaller than one made for a length
+	c.Vars = nil
 	r.beginTrace()
 	defer func() {
 		if p := recover(); p != nil {
@@ -246,7 +273,7 @@ func (r *running) resolve(c *Ctx) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		c.Vars[name] = found
+		c.SetVar(name, found)
 	}
 	return c.found(r.call.Input)
 }

@@ -137,7 +137,7 @@ func TestConflictsRunAgain(t *testing.T) {
 		if _, again := c.Vars["seen"]; again {
 			return Void{}, errors.New("variables of an attempt before")
 		}
-		c.Vars["seen"] = true
+		c.SetVar("seen", true)
 		var r row
 		if _, err := c.Tx.Table("test").Get("n", &r); err != nil {
 			return Void{}, err
@@ -318,7 +318,7 @@ func TestExpressions(t *testing.T) {
 		{strings.Repeat("(", 9000) + "1" + strings.Repeat(")", 9000), "! "},
 	}
 	op := Op{Name: "Test.Eval", Doc: "d", Run: On(func(p textParams, c *Ctx, _ *storage.Doc) (any, error) {
-		c.Vars["key"] = "dc:title"
+		c.SetVar("key", "dc:title")
 		return c.Eval(p.Text)
 	})}
 	if err := e.Swap(func(s *Set) (*Set, error) { return s.With([]Op{op}) }); err != nil {

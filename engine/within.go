@@ -39,7 +39,7 @@ func (e *Engine) Within(tx *storage.Tx, as *Principal, door Door, name string, f
 
 func (r *running) within(tx *storage.Tx, as *Principal, door Door, name string, fn func(c *Ctx) error) (err error) {
 	c := &Ctx{
-		Context: &r.end, Tx: tx.As(as), As: as, Now: tx.Now(), Vars: map[string]any{},
+		Context: &r.end, Tx: tx.As(as), As: as, Now: tx.Now(),
 		Log: r.e.log, Door: door, run: r, trace: r.root.open(),
 	}
 	if c.trace != nil {

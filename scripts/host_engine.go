@@ -104,10 +104,7 @@ func (h *engineHost) setVariable(name string, v any) error {
 	if err != nil {
 		return err
 	}
-	if h.c.Vars == nil {
-		h.c.Vars = map[string]any{}
-	}
-	h.c.Vars[name] = x
+	h.c.SetVar(name, x)
 	return nil
 }
 

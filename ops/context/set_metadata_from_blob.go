@@ -42,7 +42,7 @@ func (p setMetadataParams) run(c *engine.Ctx, b *storage.Blob) (any, error) {
 		}
 		out[name] = value
 	}
-	c.Vars["binaryMetadata"] = out
+	c.SetVar("binaryMetadata", out)
 	return nil, nil
 }
 

@@ -31,6 +31,6 @@ func assign(c *engine.Ctx, name string, value any) error {
 	if name == "" {
 		return fault.Invalid.Errorf("name: is empty").In("name")
 	}
-	c.Vars[name] = value
+	c.SetVar(name, value)
 	return nil
 }

@@ -46,7 +46,7 @@ func (p setWorkflowVarParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, er
 			changed = map[string]any{}
 		}
 		changed[p.Name] = p.Value
-		c.Vars[workflowVars] = changed
+		c.SetVar(workflowVars, changed)
 	}
 	return engine.Void{}, nil
 }

@@ -21,14 +21,14 @@ func (r inner) each(c *engine.Ctx, list, item string) error {
 	shadowed, had := c.Vars[item]
 	defer func() {
 		if delete(c.Vars, item); had {
-			c.Vars[item] = shadowed
+			c.SetVar(item, shadowed)
 		}
 	}()
 	for _, v := range items {
 		if err := c.Err(); err != nil {
 			return err
 		}
-		c.Vars[item] = v
+		c.SetVar(item, v)
 		if _, err := r.run(c, c.Input); err != nil {
 			return err
 		}

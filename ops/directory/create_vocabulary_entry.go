@@ -46,6 +46,6 @@ func setVar(c *engine.Ctx, name string, value any) error {
 	if name == "" || name == "ChainParameters" {
 		return fault.Invalid.Errorf("variable %q: cannot be set", name).In("variableName")
 	}
-	c.Vars[name] = value
+	c.SetVar(name, value)
 	return nil
 }

@@ -28,6 +28,6 @@ func (p setParameterParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, er
 	if !ok {
 		v = p.Default
 	}
-	c.Vars[p.Name] = v
+	c.SetVar(p.Name, v)
 	return d, nil
 }

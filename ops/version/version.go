@@ -29,6 +29,6 @@ func assign(c *engine.Ctx, name string, v *storage.Doc, value any) error {
 	case v == nil:
 		value = nil
 	}
-	c.Vars[name] = value
+	c.SetVar(name, value)
 	return nil
 }
