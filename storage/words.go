@@ -16,7 +16,7 @@ import (
 
 // indexText stands for the terms in the list of indexes; another version of the analysis has another
 // number.
-const indexText = "words/1"
+const indexText = "words/2"
 
 // textTopic wakes the one who writes terms.
 const textTopic = "text"

@@ -39,6 +39,8 @@ func readerOf(mime, name string) reader {
 	mime, _, _ = strings.Cut(strings.ToLower(mime), ";")
 	ext := strings.ToLower(path.Ext(name))
 	switch {
+	case mime == "application/pdf", ext == ".pdf":
+		return readPDF
 	case mime == "text/html" || mime == "application/xhtml+xml":
 		return readHTML
 	case strings.HasPrefix(mime, "text/"), mime == "application/json", mime == "application/x-yaml", slices.Contains(plain, ext):

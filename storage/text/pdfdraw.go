@@ -1,0 +1,211 @@
+package text
+
+import (
+	"math"
+	"strings"
+
+	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/types"
+)
+
+// drawer follows the operators of content as far as text goes. Places are in the space of the
+// text; what moves the page underneath is not followed.
+type drawer struct {
+	p         *pdf
+	resources types.Dict
+	depth     int
+	font      *pdfFont
+	size      float64
+	leading   float64
+	chars     float64    // added behind every character
+	words     float64    // added behind every blank
+	scale     float64    // of widths
+	line, at  [6]float64 // where the line began, and where the next character goes
+	endX      float64    // where the last text ended
+	endY      float64
+	drawn     bool // there is a last text
+}
+
+// draw takes the text out of content.
+func (p *pdf) draw(content []byte, resources types.Dict, depth int) {
+	d := drawer{p: p, resources: resources, depth: depth, scale: 1}
+	d.run(content)
+}
+
+func (d *drawer) run(content []byte) {
+	s := pdfScanner{data: content}
+	var operands []operand
+	for !d.p.spent() {
+		o, ok := s.next(0)
+		if !ok {
+			return
+		}
+		d.p.steps -= 1 + len(o.items)
+		if o.kind != wordOperand {
+			if len(operands) < 64 {
+				operands = append(operands, o)
+			}
+			continue
+		}
+		if o.text == "ID" {
+			s.skipImage()
+		} else {
+			d.do(o.text, operands)
+		}
+		operands = operands[:0]
+	}
+}
+
+// numbers are the last n operands; nil if they are not numbers.
+func numbers(operands []operand, n int) []float64 {
+	if len(operands) < n {
+		return nil
+	}
+	out := make([]float64, n)
+	for i, o := range operands[len(operands)-n:] {
+		if o.kind != numberOperand {
+			return nil
+		}
+		out[i] = o.number
+	}
+	return out
+}
+
+func (d *drawer) do(operator string, operands []operand) {
+	switch operator {
+	case "BT":
+		d.line = [6]float64{1, 0, 0, 1, 0, 0}
+		d.at, d.drawn = d.line, false
+	case "ET":
+		d.blank()
+	case "Tf":
+		if n := numbers(operands, 1); n != nil && len(operands) > 1 && operands[0].kind == nameOperand {
+			d.size = n[0]
+			d.font = d.p.font(d.resources, operands[0].text)
+		}
+	case "Tc", "Tw", "TL", "Tz":
+		if n := numbers(operands, 1); n != nil {
+			d.set(operator, n[0])
+		}
+	case "Td", "TD":
+		if n := numbers(operands, 2); n != nil {
+			if operator == "TD" {
+				d.leading = -n[1]
+			}
+			d.move(n[0], n[1])
+		}
+	case "Tm":
+		if n := numbers(operands, 6); n != nil {
+			d.line = [6]float64(n)
+			d.at = d.line
+		}
+	case "T*":
+		d.move(0, -d.leading)
+	case "Do":
+		if len(operands) > 0 && operands[0].kind == nameOperand {
+			d.p.form(d.resources, operands[0].text, d.depth)
+		}
+	default:
+		d.text(operator, operands)
+	}
+}
+
+func (d *drawer) set(operator string, n float64) {
+	switch operator {
+	case "Tc":
+		d.chars = n
+	case "Tw":
+		d.words = n
+	case "TL":
+		d.leading = n
+	case "Tz":
+		d.scale = n / 100
+	}
+}
+
+// text does the operators that show text.
+func (d *drawer) text(operator string, operands []operand) {
+	if len(operands) == 0 {
+		return
+	}
+	last := operands[len(operands)-1]
+	switch operator {
+	case `"`:
+		if n := numbers(operands[:len(operands)-1], 2); n != nil {
+			d.words, d.chars = n[0], n[1]
+		}
+		fallthrough
+	case "'":
+		d.move(0, -d.leading)
+		fallthrough
+	case "Tj":
+		if last.kind == textOperand {
+			d.show(last.text)
+		}
+	case "TJ":
+		for _, item := range last.items {
+			switch item.kind {
+			case textOperand:
+				d.show(item.text)
+			case numberOperand:
+				d.advance(-item.number / 1000 * d.size * d.scale)
+			}
+		}
+	}
+}
+
+// move begins a line at an offset from the line before.
+func (d *drawer) move(x, y float64) {
+	m := &d.line
+	m[4] += x*m[0] + y*m[2]
+	m[5] += x*m[1] + y*m[3]
+	d.at = d.line
+}
+
+func (d *drawer) advance(x float64) {
+	d.at[4] += x * d.at[0]
+	d.at[5] += x * d.at[1]
+}
+
+// show adds text, with a blank or a new line before it where there is a gap.
+func (d *drawer) show(s string) {
+	if d.font == nil || s == "" {
+		return
+	}
+	em := math.Abs(d.size) * math.Hypot(d.at[0], d.at[1])
+	if d.drawn {
+		along, across := d.at[4]-d.endX, d.at[5]-d.endY
+		if math.Abs(d.at[1]) > math.Abs(d.at[0]) { // turned text
+			along, across = across, along
+		}
+		switch {
+		case math.Abs(across) > 0.5*em:
+			d.newLine()
+		case along > 0.18*em, along < -0.5*em:
+			d.blank()
+		}
+	}
+	out := &d.p.out
+	d.font.each(s, func(code int, text string, width float64) {
+		out.WriteString(text)
+		width = width/1000*d.size + d.chars
+		if code == ' ' {
+			width += d.words
+		}
+		d.advance(width * d.scale)
+	})
+	d.endX, d.endY, d.drawn = d.at[4], d.at[5], true
+}
+
+// blank ends a word, unless it has ended.
+func (d *drawer) blank() {
+	if s := d.p.out.String(); s != "" && !strings.HasSuffix(s, " ") && !strings.HasSuffix(s, "\n") {
+		d.p.out.WriteByte(' ')
+	}
+}
+
+// newLine ends a line. A word that a hyphen parts goes on.
+func (d *drawer) newLine() {
+	if s := d.p.out.String(); s != "" && !strings.HasSuffix(s, "\n") {
+		d.p.out.WriteByte('\n')
+	}
+}
