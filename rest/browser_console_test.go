@@ -166,19 +166,22 @@ func TestBrowserProfile(t *testing.T) {
 	b.open("/decks/alice/hidden")
 	b.wait(`document.querySelector("h1")?.textContent === "There is nothing here" && document.querySelector(".primary")?.textContent === "Sign in"`)
 
-	if err := s.Repo.Update(context.Background(), s.Repo.System(), func(tx *storage.Tx) error {
-		u, err := tx.User("alice")
-		if err == nil {
-			u.TeamID, u.TeamRole, u.AccountType = 7, "member", "team"
-			err = tx.SaveUser(u, "")
+	for _, call := range [][2]string{{"Team.Create", `{"name":"Crew","owner":"alice"}`}, {"Team.SetMember", `{"id":1,"username":"bob"}`}} {
+		if got := s.Do("POST", "/api/v1/automation/"+call[0], `{"params":`+call[1]+`}`); got.StatusCode != http.StatusOK {
+			t.Fatal(got.Text)
 		}
-		return err
-	}); err != nil {
-		t.Fatal(err)
 	}
 	b.said = nil
 	b.signIn("alice")
-	b.open("/ui/team")
-	b.wait(`document.getElementById("role").textContent.startsWith("You are a member.")`)
+	b.open("/teams/crew")
+	b.wait(`document.getElementById("people-title").textContent === "2 members" && document.querySelectorAll("#shared li").length === 1`)
+	if got := eval[string](b, `document.querySelector("#shared li").innerText.replace(/\s+/g, " ")`); got != "<i>Open</i> by alice · For all for everyone" {
+		t.Errorf("the team's deck: %s", got)
+	}
+	b.shot("team")
+	eval[bool](b, `(() => { const e = document.querySelector('[aria-label="Role of bob"]'); e.value = "admin"; return e.dispatchEvent(new Event("change", {bubbles: true})); })()`)
+	b.wait(`document.querySelector('[aria-label="Role of bob"]').value === "admin" && document.querySelector('[aria-label="Role of bob"] option[selected]').value === "admin"`)
+	b.click(`[aria-label="Remove bob from the team"]`)
+	b.wait(`document.getElementById("people-title").textContent === "1 member"`)
 	b.quiet()
 }

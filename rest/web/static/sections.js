@@ -49,15 +49,16 @@ const Sections = (() => {
   const title = (html) => {
     const md = written(html);
     if (md) {
-      const line = md.text.split("\n").map((l) => l.replace(/^[#>*\-\s]+/, "").trim()).find(Boolean);
+      const line = md.text.replace(/<!--[\s\S]*?-->/g, "").split("\n").map((l) => l.replace(/^[#>*\-\s]+/, "").replace(/!?\[([^\]]*)\]\([^)]*\)/g, "$1").replace(/[*`]/g, "").trim()).find(Boolean);
       return { text: line || "Empty slide", count: 1 };
     }
     const doc = new DOMParser().parseFromString(html, "text/html"); // runs and loads nothing
     for (const e of doc.querySelectorAll("aside.notes, style, script, svg title")) e.remove();
     const heading = doc.querySelector("h1,h2,h3,h4,h5,h6");
     const text = (heading?.textContent || doc.body.textContent || "").replace(/\s+/g, " ").trim();
+    const about = text || doc.querySelector("img[alt]")?.alt || "";
     const count = doc.querySelectorAll("section section").length;
-    return { text: text.slice(0, 80) || "Slide without text", count: Math.max(1, count) };
+    return { text: about.slice(0, 80) || "Slide without text", count: Math.max(1, count) };
   };
 
   const aside = /[ \t]*<aside\b(?:"[^"]*"|'[^']*'|[^'">])*\bclass\s*=\s*(?:"[^"]*\bnotes\b[^"]*"|'[^']*\bnotes\b[^']*'|notes\b)(?:"[^"]*"|'[^']*'|[^'">])*>([\s\S]*?)<\/aside\s*>\n?/i;

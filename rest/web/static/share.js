@@ -74,6 +74,8 @@
     await show();
   }));
   tried(show)().finally(() => {
-    if (!byId("message").hidden) byId("links").replaceChildren();
+    if (byId("message").hidden) return;
+    byId("links").replaceChildren(make("li", { class: "soft" }, "No links."));
+    for (const e of byId("new-link")?.elements || []) e.disabled = true;
   });
 })();
