@@ -195,7 +195,9 @@ func TestTableExports(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	go func() { done <- s.Repo.RunJobs(ctx, (&export.Worker{Repo: s.Repo, PDF: broken{}, Log: slog.New(slog.DiscardHandler)}).Jobs()) }()
+	go func() {
+		done <- s.Repo.RunJobs(ctx, (&export.Worker{Repo: s.Repo, PDF: broken{}, Log: slog.New(slog.DiscardHandler)}).Jobs())
+	}()
 	defer func() { stop(); <-done }()
 	ended := func(id int) map[string]any {
 		for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
