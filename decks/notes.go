@@ -51,10 +51,8 @@ func (r *mdRules) without(text string, hidden bool) (kept string, still bool) {
 			if at == nil {
 				return out.String(), true
 			}
-			text, hidden = text[at[0]:], false
-			end := at[1] - at[0]
-			out.WriteString(text[:end])
-			text = text[end:]
+			out.WriteString(text[at[0]:at[1]])
+			text = text[at[1]:]
 		}
 		at := r.notes.FindStringIndex(text)
 		if at == nil {

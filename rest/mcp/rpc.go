@@ -51,7 +51,7 @@ func settle(method string, modern bool, err error) error {
 	if !errors.As(err, &known) {
 		return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: err.Error()}
 	}
-	if method == "resources/read" && !modern && known.Code == mcp.CodeResourceNotFound && len(known.Data) > 0 {
+	if method == "resources/read" && !modern && known.Code == jsonrpc.CodeInvalidParams && len(known.Data) > 0 {
 		return &jsonrpc.Error{Code: codeNoResource, Message: known.Message, Data: known.Data}
 	}
 	return err
