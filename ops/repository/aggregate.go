@@ -18,9 +18,10 @@ const maxTallied = 10_000
 // tally is a figure for each group that the results of a page provider fall into: an aggregate.
 type tally struct {
 	Field  string
-	Type   string // terms, range or date_range
+	Type   string // terms, range, date_range, histogram or date_histogram
 	Size   int    // most groups of terms
 	Ranges []bound
+	Step   string // of histograms: a number, or minute, hour, day, week, month, quarter or year
 }
 
 // bound is a range with a name. From belongs to it, To does not. Bounds of numbers are numbers, those of
@@ -37,8 +38,10 @@ func (y tally) check() error {
 		return fault.Invalid.Errorf("field: missing")
 	case y.Type == "terms":
 		return nil
+	case y.Type == "histogram" || y.Type == "date_histogram":
+		return y.checkStep()
 	case y.Type != "range" && y.Type != "date_range":
-		return fault.Invalid.Errorf("type: %q, terms, range or date_range expected", y.Type)
+		return fault.Invalid.Errorf("type: %q, terms, range, date_range, histogram or date_histogram expected", y.Type)
 	case len(y.Ranges) == 0:
 		return fault.Invalid.Errorf("ranges: missing")
 	}
@@ -91,10 +94,12 @@ func (p *provider) selections(c *engine.Ctx, named map[string]any) []string {
 		var parts []string
 		for i, v := range itemsOf(named[name], true) {
 			param := name + "_" + strconv.Itoa(i)
-			if y.Type == "terms" {
+			switch y.Type {
+			case "terms":
 				named[param] = marked(c, v)
 				parts = append(parts, y.Field+" = :"+param)
-				continue
+			case "histogram", "date_histogram":
+				parts = append(parts, y.inStep(marked(c, v), param, named))
 			}
 			for _, r := range y.Ranges {
 				if r.Key == v {
@@ -172,12 +177,13 @@ type counter struct {
 	keys     []string // of ranges
 	from, to []any
 	counts   map[string]int
+	steps    map[string]step // those of histograms that results fell into
 }
 
 func (p *provider) counters(c *engine.Ctx, named map[string]any) []*counter {
 	var all []*counter
 	for _, name := range p.names() {
-		k := &counter{name: name, tally: p.Tallies[name], counts: map[string]int{}}
+		k := &counter{name: name, tally: p.Tallies[name], counts: map[string]int{}, steps: map[string]step{}}
 		for _, v := range itemsOf(named[name], true) {
 			if text, ok := marked(c, v).(string); ok {
 				k.selected = append(k.selected, text)
@@ -220,8 +226,8 @@ func (k *counter) groups(v any) []string {
 	}
 	var out []string
 	for _, item := range items {
-		if text, ok := item.(string); ok && k.tally.Type == "terms" && text != "" && !slices.Contains(out, text) {
-			out = append(out, text)
+		if key := k.key(item); key != "" && !slices.Contains(out, key) {
+			out = append(out, key)
 		}
 		for i, key := range k.keys {
 			if item != nil && order(item, k.from[i]) >= 0 && (k.to[i] == nil || order(item, k.to[i]) < 0) && !slices.Contains(out, key) {
@@ -262,6 +268,9 @@ func (k *counter) entity() map[string]any {
 		for _, key := range keys[:min(len(keys), cmp.Or(k.tally.Size, 10))] {
 			buckets = append(buckets, map[string]any{"key": key, "docCount": k.counts[key]})
 		}
+	}
+	for _, s := range slices.SortedFunc(maps.Values(k.steps), step.compare) {
+		buckets = append(buckets, map[string]any{"key": s.key, "from": s.from, "to": s.to, "docCount": k.counts[s.key]})
 	}
 	for i, key := range k.keys {
 		buckets = append(buckets, map[string]any{"key": key, "from": k.from[i], "to": k.to[i], "docCount": k.counts[key]})

@@ -72,6 +72,53 @@ func TestAggregates(t *testing.T) {
 	})
 }
 
+// TestHistograms groups numbers and dates by steps; a step is chosen by its key.
+func TestHistograms(t *testing.T) {
+	w := opstest.New(t)
+	w.Do("Administrator", func(c *engine.Ctx) error {
+		root, err := c.Tx.Root()
+		for i, day := range []string{"2026-01-01", "2026-03-31", "2026-04-01", "2027-01-03"} {
+			if err != nil {
+				return err
+			}
+			issued, _ := time.Parse(time.DateOnly, day)
+			_, err = c.Tx.Create(root, "File", fmt.Sprint("n", i), storage.Props{"common:size": int64(i*40 - 10), "dc:issued": issued})
+		}
+		return err
+	})
+	p := &provider{From: "File", Tallies: map[string]tally{
+		"size": {Field: "common:size", Type: "histogram", Step: "50"}, "sizes": {Field: "common:size", Type: "terms"},
+		"quarter": {Field: "dc:issued", Type: "date_histogram", Step: "quarter"}, "week": {Field: "dc:issued", Type: "date_histogram", Step: "week"},
+		"year": {Field: "dc:issued", Type: "date_histogram", Step: "year"},
+	}}
+	if err := p.check(); err != nil {
+		t.Fatal(err)
+	}
+	w.Do("alice", func(c *engine.Ctx) error {
+		for _, x := range []struct {
+			named                              storage.Props
+			total                              int
+			size, sizes, quarter, weeks, years string
+		}{
+			{nil, 4, "-50:1 0:1 50:1 100:1 ", "-10:1 110:1 30:1 70:1 ", "2026-01:2 2026-04:1 2027-01:1 ", "2025-12-29:1 2026-03-30:2 2026-12-28:1 ", "2026:3 2027:1 "},
+			{storage.Props{"quarter": `["2026-01"]`}, 2, "-50:1 0:1 ", "-10:1 30:1 ", "2026-01:2 2026-04:1 2027-01:1 ", "2025-12-29:1 2026-03-30:1 ", "2026:2 "},
+			{storage.Props{"size": `["100"]`}, 1, "-50:1 0:1 50:1 100:1 ", "110:1 ", "2027-01:1 ", "2026-12-28:1 ", "2027:1 "},
+			{storage.Props{"sizes": `["70"]`}, 1, "50:1 ", "-10:1 110:1 30:1 70:1 ", "2026-04:1 ", "2026-03-30:1 ", "2026:1 "},
+			{storage.Props{"year": `["never"]`}, 0, "", "", "", "", "2026:3 2027:1 "},
+		} {
+			page, err := pageProviderParams{Provider: "p", Named: x.named, Language: "NXQL"}.run(c, &Providers{byName: map[string]*provider{"p": p}})
+			if err != nil {
+				return err
+			}
+			got := fmt.Sprint(groups(page, "size"), groups(page, "sizes"), groups(page, "quarter"), groups(page, "week"), groups(page, "year"))
+			if want := fmt.Sprint(x.size, x.sizes, x.quarter, x.weeks, x.years); page.Total != x.total || got != want {
+				t.Errorf("%v: got %d %q, want %d %q", x.named, page.Total, got, x.total, want)
+			}
+		}
+		return nil
+	})
+}
+
 func TestAggregatesAreChecked(t *testing.T) {
 	for _, y := range []tally{
 		{Type: "terms"},
@@ -79,6 +126,8 @@ func TestAggregatesAreChecked(t *testing.T) {
 		{Field: "common:size", Type: "range"},
 		{Field: "common:size", Type: "range", Ranges: []bound{{From: "x"}}},
 		{Field: "dc:modified", Type: "date_range", Ranges: []bound{{To: "yesterday"}}},
+		{Field: "dc:modified", Type: "date_histogram", Step: "fortnight"},
+		{Field: "common:size", Type: "histogram", Step: "0"},
 	} {
 		if err := y.check(); err == nil {
 			t.Errorf("%+v: accepted", y)

@@ -111,7 +111,7 @@ func (r *reader) count(into *countTo) func(*yaml.Node) {
 
 func (r *reader) tally(n *yaml.Node) (y tally) {
 	r.Each(n, declare.Keys{
-		"field": r.Text(&y.Field), "type": r.Text(&y.Type), "size": r.Count(&y.Size),
+		"field": r.Text(&y.Field), "type": r.Text(&y.Type), "size": r.Count(&y.Size), "interval": r.Text(&y.Step),
 		"ranges": func(n *yaml.Node) {
 			if n.Kind != yaml.SequenceNode {
 				r.Fail(r.At(n), "list expected")

@@ -1,0 +1,140 @@
+package repository
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"catena/storage/fault"
+)
+
+// step is one group of a histogram: from belongs to it, to does not.
+type step struct {
+	key      string
+	from, to any
+}
+
+func (s step) compare(other step) int { return order(s.from, other.from) }
+
+// units are the steps of dates.
+var units = []string{"minute", "hour", "day", "week", "month", "quarter", "year"}
+
+func (y tally) checkStep() error {
+	if y.Type == "date_histogram" {
+		if !slices.Contains(units, y.Step) {
+			return fault.Invalid.Errorf("interval: %q, one of %s expected", y.Step, strings.Join(units, ", "))
+		}
+		return nil
+	}
+	if n, err := strconv.ParseFloat(y.Step, 64); err != nil || n <= 0 || math.IsInf(n, 0) {
+		return fault.Invalid.Errorf("interval: %q, a number above 0 expected", y.Step)
+	}
+	return nil
+}
+
+// stepOf is the group of a histogram that a value falls into.
+func (y tally) stepOf(v any) (step, bool) {
+	switch v := v.(type) {
+	case time.Time:
+		if y.Type != "date_histogram" {
+			return step{}, false
+		}
+		from, to, layout := calendar(v.UTC(), y.Step)
+		return step{from.Format(layout), from, to}, true
+	case int64:
+		return y.number(float64(v))
+	case float64:
+		return y.number(v)
+	}
+	return step{}, false
+}
+
+func (y tally) number(v float64) (step, bool) {
+	size, err := strconv.ParseFloat(y.Step, 64)
+	if err != nil || y.Type != "histogram" {
+		return step{}, false
+	}
+	from := math.Floor(v/size) * size
+	return step{strconv.FormatFloat(from, 'f', -1, 64), from, from + size}, true
+}
+
+// calendar is the minute, hour and so on that a time is in, and how it is written.
+func calendar(t time.Time, unit string) (from, to time.Time, layout string) {
+	day := time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC)
+	switch unit {
+	case "minute":
+		from = t.Truncate(time.Minute)
+		return from, from.Add(time.Minute), "2006-01-02T15:04"
+	case "hour":
+		from = t.Truncate(time.Hour)
+		return from, from.Add(time.Hour), "2006-01-02T15:04"
+	case "week": // from Monday, as in ISO 8601
+		from = day.AddDate(0, 0, -(int(t.Weekday())+6)%7)
+		return from, from.AddDate(0, 0, 7), time.DateOnly
+	case "month":
+		from = day.AddDate(0, 0, 1-t.Day())
+		return from, from.AddDate(0, 1, 0), "2006-01"
+	case "quarter":
+		from = time.Date(t.Year(), (t.Month()-1)/3*3+1, 1, 0, 0, 0, 0, time.UTC)
+		return from, from.AddDate(0, 3, 0), "2006-01"
+	case "year":
+		from = time.Date(t.Year(), 1, 1, 0, 0, 0, 0, time.UTC)
+		return from, from.AddDate(1, 0, 0), "2006"
+	}
+	return day, day.AddDate(0, 0, 1), time.DateOnly
+}
+
+// inStep is the condition of the group that the caller has chosen by its key.
+func (y tally) inStep(key any, param string, named map[string]any) string {
+	text, _ := key.(string)
+	var (
+		s  step
+		ok bool
+	)
+	if n, err := strconv.ParseFloat(text, 64); err == nil && y.Type == "histogram" {
+		s, ok = y.number(n)
+	}
+	for _, layout := range [...]string{"2006", "2006-01", time.DateOnly, "2006-01-02T15:04"} {
+		if t, err := time.Parse(layout, text); err == nil && y.Type == "date_histogram" {
+			s, ok = y.stepOf(t)
+		}
+	}
+	if !ok {
+		return "(" + y.Field + " IS NULL AND " + y.Field + " IS NOT NULL)" // there is no such group
+	}
+	named[param+"_from"], named[param+"_to"] = whole(s.from), whole(s.to)
+	return "(" + y.Field + " >= :" + param + "_from AND " + y.Field + " < :" + param + "_to)"
+}
+
+// key is the group of terms or of a histogram that a value falls into, "" for none.
+func (k *counter) key(v any) string {
+	switch k.tally.Type {
+	case "terms":
+		return term(v)
+	case "histogram", "date_histogram":
+		if s, ok := k.tally.stepOf(v); ok {
+			k.steps[s.key] = s
+			return s.key
+		}
+	}
+	return ""
+}
+
+// term is a value as a key.
+func term(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case bool:
+		return strconv.FormatBool(v)
+	case int64:
+		return strconv.FormatInt(v, 10)
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	case time.Time:
+		return v.UTC().Format("2006-01-02T15:04:05.000Z")
+	}
+	return ""
+}
