@@ -39,9 +39,10 @@ type run struct {
 // hit is a candidate: its row's cover, and the document once something needed it.
 type hit struct {
 	cover
-	id  docID
-	key []byte // of the index row
-	doc *Doc
+	id   docID
+	key  []byte // of the index row
+	doc  *Doc
+	bare bool // the row is that of a child: it says nothing of type, state and facets
 }
 
 func (t *Tx) run(p *plan, a *access) *run {
@@ -102,7 +103,7 @@ func (r *run) each(reverse bool, after []byte, visit func(h *hit) (more bool, er
 				return err
 			}
 			h := &r.single
-			h.id, h.key, h.doc = indexID(row.Key), row.Key, nil
+			h.id, h.key, h.doc, h.bare = indexID(row.Key), row.Key, nil, false
 			if err := h.parse(row.Value); err != nil {
 				return err
 			}
@@ -151,21 +152,39 @@ func (r *run) byID(reverse bool, after []byte, visit func(h *hit) (bool, error))
 	return nil
 }
 
-// children offers the children of a folder in order.
+// children offers the children of a folder in order. Their documents are read only if that is needed to
+// decide.
 func (r *run) children(reverse bool, after []byte, visit func(h *hit) (bool, error)) error {
 	rng := prefix(childrenPrefix(*r.a.parent))
 	if !clampRange(&rng, reverse, after) {
 		return nil
 	}
 	for row, err := range r.t.kv.Scan(rng) {
+		if err == nil {
+			err = r.count()
+		}
 		if err != nil {
 			return err
 		}
-		_, id := positionAndID(row.Key)
-		if more, err := r.offerDoc(id, row.Key, visit); err != nil || !more {
+		h := &r.single
+		*h = hit{key: row.Key, bare: true}
+		_, h.id = positionAndID(row.Key)
+		h.parent = *r.a.parent
+		h.flags, h.acl = parseCover(row.Value)
+		if more, err := r.offer(h, visit); err != nil || !more {
 			return err
 		}
 	}
+	return nil
+}
+
+// typed finds out the type of a child.
+func (r *run) typed(h *hit) error {
+	rec, err := r.t.kv.Get(recordKey(h.id))
+	if err != nil || rec == nil {
+		return err
+	}
+	h.typ = recordType(rec)
 	return nil
 }
 
@@ -190,7 +209,7 @@ func (r *run) accept(h *hit) (bool, error) {
 		return r.known[h.id], nil
 	}
 	p := r.p
-	if h.flags&p.mask != p.want || !r.typeWanted(h.typ) {
+	if h.flags&p.mask != p.want || !h.bare && !r.typeWanted(h.typ) {
 		return false, nil
 	}
 	if p.parent != nil && (h.parent != *p.parent || h.flags&flagVersion != 0) {
@@ -212,6 +231,11 @@ func (r *run) accept(h *hit) (bool, error) {
 	}
 	if h.acl == (aclID{}) && !r.open || h.acl != (aclID{}) && !r.t.granted(h.acl, r.up, permRead) {
 		return false, nil
+	}
+	if h.bare && p.names != nil {
+		if err := r.typed(h); err != nil || !r.typeWanted(h.typ) {
+			return false, err
+		}
 	}
 	ok, err := r.meets(h)
 	if err != nil || !ok || !r.once {

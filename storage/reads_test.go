@@ -70,6 +70,13 @@ func TestReadsOfAPage(t *testing.T) {
 			page(tx, "SELECT * FROM File WHERE dc:title >= 't1' AND ecm:isTrashed = 0 ORDER BY dc:title", 1000)
 			return nil
 		}},
+		{"children by position, with total", 1001 + 104, 3, func(tx *storage.Tx) error {
+			d, err := tx.Doc(storage.Ref(top))
+			if err == nil {
+				page(tx, "SELECT * FROM Document WHERE ecm:parentId = '"+d.ID()+"' ORDER BY ecm:pos", 1000)
+			}
+			return err
+		}},
 		{"sorted", 63, 5, func(tx *storage.Tx) error {
 			page(tx, "SELECT * FROM File WHERE dc:source = 's7' ORDER BY dc:title", 1000)
 			return nil

@@ -94,6 +94,16 @@ func (r *record) append(dst []byte) []byte {
 	return dst
 }
 
+// recordType returns the name of the type in a record, nothing if it is of unknown form.
+func recordType(b []byte) []byte {
+	if len(b) == 0 || b[0] != recordFormat {
+		return nil
+	}
+	in := reader{b: b[1:]}
+	in.uvarint()
+	return in.bytes()
+}
+
 // reader takes a record apart; after a mistake everything it reads is zero.
 type reader struct {
 	b   []byte

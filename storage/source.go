@@ -21,6 +21,15 @@ func (s *coverSource) System(f *query.Field) (any, error) {
 	if a := s.run.a; a.field != nil && a.field.System == f.System && f.System != query.Property && !a.many && a.name != indexType {
 		return s.indexed()
 	}
+	if h.bare {
+		switch f.System {
+		case query.SysType, query.SysState, query.SysMixin:
+			return nil, errNeedDoc
+		case query.SysPos:
+			position, _ := positionAndID(h.key)
+			return position, nil
+		}
+	}
 	switch f.System {
 	case query.SysUUID:
 		return h.id.String(), nil
