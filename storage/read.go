@@ -124,19 +124,19 @@ func (t *Tx) Ancestors(d *Doc) (Docs, error) {
 	return docs, nil
 }
 
-// maxAbove is how many folders' records a transaction keeps that only reads.
+// maxAbove is how many documents' rows a transaction keeps that only reads.
 const maxAbove = 1000
 
 // lineage returns a folder and those above it. A transaction that only reads asks the store once for
 // each: the documents of a list are mostly in the same folders.
 func (t *Tx) lineage(up *folder) (Docs, error) {
 	if t.above == nil || len(t.above)+up.depth >= maxAbove {
-		t.above = map[docID][]byte{}
+		t.above = map[docID][2][]byte{}
 	}
 	var keys [][]byte
 	for f := up; f != nil; f = f.up {
-		if t.above[f.id] == nil {
-			keys = append(keys, recordKey(f.id))
+		if _, known := t.above[f.id]; !known {
+			keys = append(keys, treeKey(f.id), recordKey(f.id))
 		}
 	}
 	found, err := t.kv.GetMany(keys)
@@ -145,20 +145,18 @@ func (t *Tx) lineage(up *folder) (Docs, error) {
 	}
 	var docs Docs
 	for f := up; f != nil; f = f.up {
-		rec := t.above[f.id]
-		if rec == nil && len(found) > 0 {
-			rec, found = found[0], found[1:]
+		rows, known := t.above[f.id]
+		if !known {
+			rows, found = [2][]byte(found), found[2:]
+			if !t.kv.Writable() {
+				t.above[f.id] = rows
+			}
 		}
-		if rec == nil {
-			docs = append(docs, nil)
-			continue
-		}
-		if !t.kv.Writable() {
-			t.above[f.id] = rec
-		}
-		d, err := t.assembleAt(f.id, f.node, rec)
-		if err != nil {
-			return nil, err
+		var d *Doc
+		if rows[0] != nil && rows[1] != nil {
+			if d, err = t.assemble(f.id, rows[0], rows[1]); err != nil {
+				return nil, err
+			}
 		}
 		docs = append(docs, d)
 	}

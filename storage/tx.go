@@ -29,7 +29,7 @@ type session struct {
 	placing bool                // it changed the place of a document
 	stirred bool                // it moved, renamed or protected a folder
 	peeked  map[docID][2][]byte // rows of what proxies show, while a list is loaded
-	above   map[docID][]byte    // records of folders, while nothing is written
+	above   map[docID][2][]byte // rows of folders, while nothing is written
 	latest  map[docID][2]docID  // by live document: the newest version, the newest major one
 
 	lastPosition int64
