@@ -28,3 +28,16 @@ func (a Auto) PDF(ctx context.Context, d *Deck, o Options) ([]byte, error) {
 	}
 	return data, err
 }
+
+// Still draws a slide, or a card that names it where there is no browser that can.
+func (a Auto) Still(ctx context.Context, d *Deck, slide int) (*Still, error) {
+	if a.Browser == nil {
+		return Card(d, slide)
+	}
+	got, err := a.Browser.Still(ctx, d, slide)
+	var known *fault.Error
+	if errors.As(err, &known) && known.Code == CodeUnavailable {
+		return Card(d, slide)
+	}
+	return got, err
+}

@@ -77,36 +77,45 @@ func (c *Chromium) PDF(ctx context.Context, d *Deck, o Options) ([]byte, error) 
 	if n := pages(slides, o); n > maxPages {
 		return nil, tooLarge("deck: %d pages, limit %d", n, maxPages)
 	}
+	data, version, err := c.attempt(ctx, func(b *process) ([]byte, error) { return b.print(ctx, p) })
+	if err != nil {
+		return nil, err
+	}
+	return finish(data, d, version, len(slides))
+}
+
+// attempt has a browser make something, another one if that breaks, and says which it was.
+func (c *Chromium) attempt(ctx context.Context, work func(*process) ([]byte, error)) (data []byte, version string, err error) {
 	c.once.Do(func() { c.slots = make(chan struct{}, browserTabs) })
 	select {
 	case c.slots <- struct{}{}:
 		defer func() { <-c.slots }()
 	case <-ctx.Done():
-		return nil, timeout(ctx, ctx.Err())
+		return nil, "", timeout(ctx, ctx.Err())
 	}
 	for try := 1; ; try++ {
-		data, version, err := c.print(ctx, p)
+		data, version, err := c.try(ctx, work)
 		switch {
 		case err == nil:
-			return finish(data, d, version, len(slides))
+			return data, version, nil
 		case ctx.Err() != nil:
-			return nil, timeout(ctx, ctx.Err())
+			return nil, "", timeout(ctx, ctx.Err())
 		case errors.Is(err, errStart):
-			return nil, fault.Unavailable.Errorf("browser %s: %w", c.Path, err).WithCode(CodeUnavailable)
+			return nil, "", fault.Unavailable.Errorf("browser %s: %w", c.Path, err).WithCode(CodeUnavailable)
 		case try == browserTries:
-			return nil, fault.Unavailable.Errorf("browser: broke off %d times: %w", try, err).WithCode(CodeCrashed)
+			return nil, "", fault.Unavailable.Errorf("browser: broke off %d times: %w", try, err).WithCode(CodeCrashed)
 		}
 		c.log().Warn("printing again", "error", err)
 	}
 }
 
-// print prints a page in a tab of its own, and says by which browser.
-func (c *Chromium) print(ctx context.Context, p *webPage) (data []byte, version string, err error) {
+// try has the browser work, and says which it was.
+func (c *Chromium) try(ctx context.Context, work func(*process) ([]byte, error)) (data []byte, version string, err error) {
 	b, err := c.acquire(ctx)
 	if err != nil {
 		return nil, "", err
 	}
-	data, err = b.print(ctx, p)
+	data, err = work(b)
 	b.spareTab()
 	c.release(b, err != nil && ctx.Err() == nil)
 	return data, b.version, err

@@ -13,7 +13,7 @@ var slides string
 // The fonts' files are in the folder that base names, with a slash at its end.
 func CSS(color, font, base string) string {
 	var b strings.Builder
-	c, f := colorOf(color), fontOf(font)
+	c, f := ColorOf(color), fontOf(font)
 	for i := range f.families {
 		f.families[i].faces(&b, base)
 	}

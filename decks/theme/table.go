@@ -74,7 +74,8 @@ var Fonts = []Font{
 	{Name: "sketch", Heading: `"Cabin Sketch", ` + sans, Body: `Cabin, ` + sans, families: []family{{name: "Cabin Sketch", file: "cabin-sketch", latin: true}, {name: "Cabin", file: "cabin", italic: true}}, Weight: "700"},
 }
 
-func colorOf(name string) *Color {
+// ColorOf returns a theme of colours by its name; one there is none of stands for the first.
+func ColorOf(name string) *Color {
 	for i := range Colors {
 		if Colors[i].Name == name {
 			return &Colors[i]
