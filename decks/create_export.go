@@ -122,13 +122,8 @@ const maxCSS = 64 << 10
 
 // settingsOf are a deck's title and looks as an export shows them.
 func settingsOf(c *engine.Ctx, d *storage.Doc) (render.Deck, error) {
-	out := render.Deck{
-		Title: d.Title(), Author: c.As.Name, Description: prop[string](d, "deck:description"), Language: prop[string](d, "deck:language"),
-		CSS: prop[string](d, "deck:css"), Width: int(prop[int64](d, "deck:width")), Height: int(prop[int64](d, "deck:height")),
-		Margin: prop[float64](d, "deck:margin"), Transition: prop[string](d, "deck:transition"),
-		BackgroundTransition: prop[string](d, "deck:background_transition"), ThemeFont: prop[string](d, "deck:theme_font"),
-		ThemeColor: prop[string](d, "deck:theme_color"), RTL: prop[bool](d, "deck:rtl"), Loop: prop[bool](d, "deck:loop"),
-	}
+	out := export.Looks(d)
+	out.Author = c.As.Name
 	if len(out.CSS) > maxCSS {
 		return out, fault.Limit.Errorf("deck %d: style sheet of %d bytes, limit %d", number(d), len(out.CSS), maxCSS).WithCode(render.CodeTooLarge)
 	}

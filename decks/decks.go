@@ -49,6 +49,7 @@ var Ops = []engine.Op{
 	restore,
 	revokeShareLink,
 	setMember,
+	thumbnail,
 	trash,
 	update,
 	updateTeam,

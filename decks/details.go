@@ -16,7 +16,7 @@ var details = []detail{
 	{name: "id", in: union, summary: true, xpath: "deck:number"},
 	{name: "title", in: union, summary: true, xpath: "dc:title"},
 	{name: "description", in: union, summary: true, xpath: "deck:description"},
-	{name: "thumbnail_url", in: revA, summary: true, value: func(view, string, *storage.Doc) any { return "" }},
+	{name: "thumbnail_url", in: revA, summary: true, value: func(view, string, *storage.Doc) any { return "" }}, // shape knows it
 	{name: "url", in: union, summary: true, value: func(v view, owner string, d *storage.Doc) any { return v.address(owner, d) }},
 	{name: "urls", in: union, value: urls},
 	{name: "slug", in: union, xpath: "deck:slug"},

@@ -42,6 +42,7 @@ var queries = map[string]map[string]any{
 	"expires":           {"type": "integer"},
 	"limit":             {"type": "integer", "minimum": 1, "maximum": 1000, "default": 20},
 	"signature":         {"type": "string"},
+	"slide":             {"type": "integer", "minimum": 1, "maximum": 1000, "default": 1},
 	"per_page":          {"type": "integer", "minimum": 1, "maximum": maxPerPage, "default": 20},
 }
 

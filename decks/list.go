@@ -28,7 +28,7 @@ func (p listParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
 	}
 	data := make([]any, len(docs))
 	for i, d := range docs {
-		data[i] = p.shape(c.As.Name, d, in, true)
+		data[i] = p.shape(c, c.As.Name, d, in, true)
 	}
 	return p.answer(data, int(total.Active)), nil
 }

@@ -58,7 +58,7 @@ func (v view) teamRow(c *engine.Ctx, d *storage.Doc, in revision, summary bool) 
 	if err != nil {
 		return nil, err
 	}
-	row := v.shape(name, d, in, summary)
+	row := v.shape(c, name, d, in, summary)
 	row["visibility"], row["owner"] = prop[string](d, "deck:visibility"), owner
 	return row, nil
 }
@@ -95,7 +95,7 @@ func (p getTeamDeckParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, er
 	if err != nil {
 		return nil, err
 	}
-	out, err := p.resultOf(owner.Username, d, p.HTML, nil)
+	out, err := p.resultOf(c, owner.Username, d, p.HTML, nil)
 	if err != nil {
 		return nil, err
 	}

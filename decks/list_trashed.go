@@ -27,7 +27,7 @@ func (p listTrashedParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, er
 	}
 	data := make([]any, len(docs))
 	for i, d := range docs {
-		row := p.shape(c.As.Name, d, revA, true)
+		row := p.shape(c, c.As.Name, d, revA, true)
 		delete(row, "url")
 		row["trashed_at"] = instantOf(d, "deck:trashed_at")
 		data[i] = row

@@ -4,8 +4,8 @@ import (
 	"net/url"
 	"strings"
 
+	"catena/decks/export"
 	"catena/decks/file"
-
 	"catena/storage"
 	"catena/storage/fault"
 )
@@ -45,7 +45,7 @@ func ownerName(tx *storage.Tx, d *storage.Doc) string {
 	return or(prop[string](d, "dc:creator"), tx.Principal().Name)
 }
 
-// forget removes the share links and the files of a deck that is gone.
+// forget removes the share links, the files and the pictures of a deck that is gone.
 func forget(tx *storage.Tx, d *storage.Doc) error {
 	tx = asSystem(tx)
 	for _, raw := range tx.Table(linkTable).Scan(d.ID()+"/", d.ID()+"0", false, maxLinks) {
@@ -57,5 +57,8 @@ func forget(tx *storage.Tx, d *storage.Doc) error {
 			return err
 		}
 	}
-	return file.Remove(tx, d.ID())
+	if err := file.Remove(tx, d.ID()); err != nil {
+		return err
+	}
+	return export.ForgetThumbs(tx, d.ID())
 }

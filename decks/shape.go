@@ -62,12 +62,15 @@ func (t *detail) of(v view, owner string, d *storage.Doc) any {
 func stamp(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000Z") }
 
 // shape returns the fields of a user's deck in the view's revision.
-func (v view) shape(owner string, d *storage.Doc, in revision, summary bool) map[string]any {
+func (v view) shape(c *engine.Ctx, owner string, d *storage.Doc, in revision, summary bool) map[string]any {
 	out := make(map[string]any, len(details)+2)
 	for i := range details {
 		if t := &details[i]; t.in&in != 0 && (t.summary || !summary) {
 			out[t.name] = t.of(v, owner, d)
 		}
+	}
+	if in&revA != 0 {
+		out["thumbnail_url"] = v.thumbnail(c, owner, d)
 	}
 	return out
 }
@@ -75,15 +78,15 @@ func (v view) shape(owner string, d *storage.Doc, in revision, summary bool) map
 // result is the whole deck with its entity tag. The HTML is in it under the name of each
 // revision: always in B, in A when asked for and after a write.
 func (v view) result(c *engine.Ctx, d *storage.Doc, withHTML bool, removed []string) (map[string]any, error) {
-	return v.resultOf(c.As.Name, d, withHTML, removed)
+	return v.resultOf(c, c.As.Name, d, withHTML, removed)
 }
 
-func (v view) resultOf(owner string, d *storage.Doc, withHTML bool, removed []string) (map[string]any, error) {
+func (v view) resultOf(c *engine.Ctx, owner string, d *storage.Doc, withHTML bool, removed []string) (map[string]any, error) {
 	in, err := v.set()
 	if err != nil {
 		return nil, err
 	}
-	data := v.shape(owner, d, in, false)
+	data := v.shape(c, owner, d, in, false)
 	tag := version(d) + "-" + map[revision]string{revA: "a", revB: "b", union: "u"}[in]
 	if withHTML || in&revB != 0 {
 		text, err := source(d)

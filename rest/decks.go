@@ -26,6 +26,7 @@ func deckRoutes() []route {
 		{method: "GET", path: "/v1/decks/:id", handle: decks("Deck.Get", http.StatusOK, viewOf, id, htmlWanted)},
 		{method: "PATCH", path: "/v1/decks/:id", handle: decks("Deck.Update", http.StatusOK, viewOf, id, guardOf, fieldsOf)},
 		{method: "POST", path: "/v1/decks/:id/recover", handle: decks("Deck.Recover", none, id)},
+		{method: "GET", path: "/v1/decks/:id/thumbnail", handle: deckThumbnail},
 		{method: "POST", path: "/v1/decks/:id/trash", handle: decks("Deck.Trash", none, id, guardOf)},
 		{method: "GET", path: "/v1/decks/:deck_id/share", handle: decks("Deck.ListShareLinks", http.StatusOK, baseOf, deck)},
 		{method: "POST", path: "/v1/decks/:deck_id/share", handle: decks("Deck.CreateShareLink", http.StatusCreated, baseOf, deck, fieldsOf)},

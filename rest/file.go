@@ -22,6 +22,7 @@ type file struct {
 	blob     *engine.Blob
 	inline   bool
 	modified time.Time
+	fresh    string // how long it may be kept without asking; "": not at all
 }
 
 // writeFile streams a blob: whole or one range, unless the client has it already. Several
@@ -33,6 +34,9 @@ func (x *exchange) writeFile(a *answer) {
 	h.Set("Etag", tag)
 	h.Set("Accept-Ranges", "bytes")
 	h["Cache-Control"] = noCache
+	if a.file.fresh != "" {
+		h.Set("Cache-Control", a.file.fresh)
+	}
 	if !a.file.modified.IsZero() {
 		h.Set("Last-Modified", a.file.modified.UTC().Format(http.TimeFormat))
 	}

@@ -1,4 +1,4 @@
-// Package export keeps the exports of decks: a record for each, the deck as it was when the
+// Package export keeps the exports of decks, and pictures of their slides: a record for each, the deck as it was when the
 // export was asked for, the file once it is made, and how many a user may ask for. Its
 // worker carries them out behind the requests. What an export looks like to callers is for
 // package decks, how a file is made for package render.

@@ -48,7 +48,7 @@ func newService(t *testing.T) *service {
 	t.Helper()
 	s := &service{t: t}
 	s.Server = resttest.Start(t, resttest.Config{
-		Ops: decks.Ops,
+		Ops: decks.Ops, Repo: decks.Listen,
 		Storage: func(c *storage.Config) {
 			c.Clock = func() time.Time { return time.Now().Add(time.Duration(s.skip.Load())) }
 		},

@@ -26,6 +26,8 @@ type Worker struct {
 	began time.Time
 	slots chan struct{} // exports under way
 	queue chan struct{} // and the next one
+
+	drawing chan struct{} // of slides
 }
 
 // atOnce is how many exports are made at the same time. One more waits here, all others in
@@ -47,13 +49,14 @@ const (
 func (w *Worker) Jobs() map[string]func(context.Context, storage.Job) error {
 	w.began = time.Now()
 	w.slots, w.queue = make(chan struct{}, atOnce), make(chan struct{}, 1)
+	w.drawing = make(chan struct{}, 1)
 	if w.Deadline == 0 {
 		w.Deadline = deadline
 	}
 	if w.Log == nil {
 		w.Log = slog.Default()
 	}
-	return map[string]func(context.Context, storage.Job) error{Job: w.export, ExpireJob: w.expire}
+	return map[string]func(context.Context, storage.Job) error{Job: w.export, ExpireJob: w.expire, ThumbJob: w.draw}
 }
 
 // export makes the file of an export. It returns an error only if that is to be done again,

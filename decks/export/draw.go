@@ -1,0 +1,126 @@
+package export
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"catena/decks/render"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+// drawTime bounds the drawing of one slide.
+const drawTime = 30 * time.Second
+
+// Version names what a deck looks like: as long as it is the same, so are its pictures.
+func Version(d *storage.Doc) string {
+	looks := Looks(d)
+	h := sha256.New()
+	fmt.Fprint(h, looks.CSS, "\x00", looks.Width, looks.Height, looks.RTL, looks.ThemeColor, "\x00", looks.ThemeFont, "\x00", looks.Language, "\x00", looks.Title)
+	if b, err := d.Blob("deck:html"); err == nil && b != nil {
+		fmt.Fprint(h, "\x00", b.Digest)
+	}
+	return base64.RawURLEncoding.EncodeToString(h.Sum(nil)[:9])
+}
+
+// draw makes the picture of a slide and keeps it.
+func (w *Worker) draw(ctx context.Context, j storage.Job) error {
+	var data thumbData
+	if err := json.Unmarshal(j.Data, &data); err != nil {
+		return &storage.GaveUp{Err: err}
+	}
+	select {
+	case w.drawing <- struct{}{}:
+		defer func() { <-w.drawing }()
+	default:
+		return &storage.Later{At: time.Now().Add(waitAgain), Why: "other slides are drawn"}
+	}
+	d, version, err := w.drawn(ctx, data)
+	if err != nil || d == nil {
+		return err
+	}
+	limited, cancel := context.WithTimeout(ctx, drawTime)
+	defer cancel()
+	pin := &Export{Doc: data.Doc, Owner: data.Owner, Base: data.Base}
+	d.File = func(ctx context.Context, address string) ([]byte, string, error) { return w.find(ctx, pin, address) }
+	still, err := w.still(limited, d, data.Slide)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return stopping()
+	case fault.Is(err, fault.NotFound):
+		return &storage.GaveUp{Err: err}
+	case err != nil:
+		w.Log.Warn("slide was not drawn", "doc", data.Doc, "slide", data.Slide, "error", err)
+		if still, err = render.Card(d, data.Slide); err != nil {
+			return &storage.GaveUp{Err: err}
+		}
+	}
+	return w.hang(ctx, data, version, still)
+}
+
+// still draws with what PDF files are made with, if it can; else a card.
+func (w *Worker) still(ctx context.Context, d *render.Deck, slide int) (*render.Still, error) {
+	if r, ok := w.PDF.(render.Drawer); ok {
+		return r.Still(ctx, d, slide)
+	}
+	return render.Card(d, slide)
+}
+
+// drawn reads the deck as it is now; nil if it is gone.
+func (w *Worker) drawn(ctx context.Context, data thumbData) (d *render.Deck, version string, err error) {
+	err = w.Repo.View(ctx, w.Repo.System(), func(tx *storage.Tx) error {
+		doc, err := tx.Doc(storage.Ref(data.Doc))
+		if fault.Is(err, fault.NotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		looks := Looks(doc)
+		version = Version(doc)
+		b, err := doc.Blob("deck:html")
+		if err != nil {
+			return err
+		}
+		if b != nil {
+			text, err := b.Bytes(maxSource)
+			if err != nil {
+				return err
+			}
+			looks.HTML = string(text)
+		}
+		d = &looks
+		return nil
+	})
+	return d, version, err
+}
+
+// hang keeps a picture instead of the one there was.
+func (w *Worker) hang(ctx context.Context, data thumbData, version string, still *render.Still) error {
+	name := fmt.Sprintf("slide-%d%s", data.Slide, map[string]string{"image/jpeg": ".jpg", "image/png": ".png"}[still.Type])
+	blob, err := w.Repo.Blobs().Spool(ctx, name, still.Type, bytes.NewReader(still.Data), 0)
+	if err != nil {
+		return err
+	}
+	return w.Repo.Update(ctx, w.Repo.System(), func(tx *storage.Tx) error {
+		var t Thumb
+		ok, err := tx.Table(thumbTable).Get(thumbKey(data.Doc, data.Slide), &t)
+		if err != nil || !ok {
+			return err
+		}
+		if old := t.File.Digest; old != "" && old != blob.Digest {
+			err = tx.ReleaseBlob(t.Holder, old)
+		}
+		if err := errors.Join(err, tx.HoldBlob(t.Holder, blob)); err != nil {
+			return err
+		}
+		t.Version, t.Wanted, t.File = version, "", meta(blob)
+		return tx.Table(thumbTable).Put(thumbKey(data.Doc, data.Slide), t)
+	})
+}

@@ -1,0 +1,116 @@
+package export
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"catena/decks/render"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+// Thumb is the picture of one slide of a deck, made when it is asked for and kept until the
+// deck looks otherwise.
+type Thumb struct {
+	Doc     string // id of the deck's document
+	Slide   int
+	Version string       // of the deck it shows; see Version
+	Wanted  string       `json:",omitempty"` // version that a job is about to draw
+	Asked   time.Time    `json:",omitzero"`  // when that was
+	Holder  string       // the id the file is held by
+	File    storage.Blob `json:",omitzero"`
+}
+
+const (
+	thumbTable = "deck-thumbnails" // deck's document "/" slide
+
+	// ThumbJob is the kind of job that draws a slide.
+	ThumbJob = "deck.thumbnail"
+
+	thumbWait = 2 * time.Minute // after which a picture that did not come is asked for anew
+	maxSlides = 1000
+)
+
+type thumbData struct {
+	Doc         string
+	Slide       int
+	Owner, Base string
+}
+
+func thumbKey(doc string, slide int) string { return fmt.Sprintf("%s/%04d", doc, slide) }
+
+// FindThumb returns the picture of a slide as the deck of the version looks; nil if none is
+// made yet.
+func FindThumb(tx *storage.Tx, doc string, slide int, version string) (*storage.Blob, error) {
+	var t Thumb
+	ok, err := tx.Table(thumbTable).Get(thumbKey(doc, slide), &t)
+	if err != nil || !ok || t.Version != version || t.File.Digest == "" {
+		return nil, err
+	}
+	return tx.HeldBlob(t.File), nil
+}
+
+// AskThumb has a picture drawn, unless that is about to happen.
+func AskThumb(tx *storage.Tx, doc string, slide int, version, owner, base string) error {
+	if slide < 1 || slide > maxSlides {
+		return fault.NotFound.Errorf("slide %d: does not exist", slide)
+	}
+	t := Thumb{Doc: doc, Slide: slide}
+	ok, err := tx.Table(thumbTable).Get(thumbKey(doc, slide), &t)
+	if err != nil {
+		return err
+	}
+	if ok && t.Wanted == version && tx.Now().Sub(t.Asked) < thumbWait {
+		return nil
+	}
+	if !ok {
+		t.Holder = tx.NewID()
+	}
+	t.Wanted, t.Asked = version, tx.Now()
+	data, err := json.Marshal(thumbData{doc, slide, owner, base})
+	if err != nil {
+		return err
+	}
+	if err := tx.Enqueue(storage.Job{Kind: ThumbJob, As: owner, Data: data}); err != nil {
+		return err
+	}
+	return tx.Table(thumbTable).Put(thumbKey(doc, slide), t)
+}
+
+// ForgetThumbs removes the pictures of a deck that is gone.
+func ForgetThumbs(tx *storage.Tx, doc string) error {
+	rows := tx.Table(thumbTable)
+	for name, raw := range rows.Scan(doc+"/", doc+"0", false, maxSlides) {
+		var t Thumb
+		if err := json.Unmarshal(raw, &t); err != nil {
+			return fault.Internal.Errorf("thumbnail: %w", err)
+		}
+		if t.File.Digest != "" {
+			if err := tx.ReleaseBlob(t.Holder, t.File.Digest); err != nil {
+				return err
+			}
+		}
+		if err := rows.Delete(name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Looks is what a deck looks like, without its HTML and without who made it.
+func Looks(d *storage.Doc) render.Deck {
+	return render.Deck{
+		Title: d.Title(), Description: prop[string](d, "deck:description"), Language: prop[string](d, "deck:language"),
+		CSS: prop[string](d, "deck:css"), Width: int(prop[int64](d, "deck:width")), Height: int(prop[int64](d, "deck:height")),
+		Margin: prop[float64](d, "deck:margin"), Transition: prop[string](d, "deck:transition"),
+		BackgroundTransition: prop[string](d, "deck:background_transition"), ThemeFont: prop[string](d, "deck:theme_font"),
+		ThemeColor: prop[string](d, "deck:theme_color"), RTL: prop[bool](d, "deck:rtl"), Loop: prop[bool](d, "deck:loop"),
+	}
+}
+
+func prop[T any](d *storage.Doc, xpath string) T {
+	v, _ := d.Get(xpath)
+	t, _ := v.(T)
+	return t
+}

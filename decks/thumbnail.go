@@ -1,0 +1,94 @@
+package decks
+
+import (
+	"crypto/hmac"
+
+	"catena/decks/export"
+	"catena/decks/render"
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/blob"
+	"catena/storage/fault"
+)
+
+var thumbnail = engine.Op{
+	Name: "Deck.Thumbnail", Label: "Get Deck Thumbnail", Category: category,
+	Doc: "Returns a picture of a slide to whoever may see the deck: its owner by number, others at the deck's address or by a private " +
+		"link. It is drawn when it is asked for first after the deck was changed; until then there is a card with the slide's first words.",
+	Run: engine.On(thumbnailParams.run),
+}
+
+type thumbnailParams struct {
+	ID       int64  `json:"id" default:"0" doc:"Number of one of the caller's decks; 0: see the other parameters."`
+	Username string `json:"username" default:"" doc:"Name of the deck's owner."`
+	Slug     string `json:"slug" default:"" doc:"The deck's part of the address."`
+	Key      string `json:"key" default:"" doc:"Key from the picture's address, which stands for who was given it."`
+	Token    string `json:"token" default:"" doc:"Token of a private link."`
+	Pass     string `json:"pass" default:"" doc:"Pass of a private link that has a password."`
+	Slide    int64  `json:"slide" default:"1" min:"1" max:"1000" doc:"Number of the slide."`
+	Base     string `json:"base" default:"" doc:"Public address of the server."`
+	Card     bool   `json:"card" default:"true" doc:"Whether a card is returned while there is no picture; else there is nothing then."`
+}
+
+func (p thumbnailParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
+	d, err := p.deck(c)
+	if err != nil {
+		return nil, err
+	}
+	if n := prop[int64](d, "deck:slide_count"); p.Slide > max(n, 1) || p.Slide > 1 && p.Key == "" && c.As.Name == storage.Guest().Name {
+		return nil, fault.NotFound.Errorf("slide %d of the deck: does not exist", p.Slide)
+	}
+	tx, slide, version := c.Tx.As(behind(c)), int(p.Slide), export.Version(d)
+	b, err := export.FindThumb(tx, d.ID(), slide, version)
+	if b != nil || err != nil {
+		return b, err
+	}
+	if err := export.AskThumb(tx, d.ID(), slide, version, ownerName(tx, d), p.Base); err != nil || !p.Card {
+		return nil, err
+	}
+	looks := export.Looks(d)
+	if looks.HTML, err = source(d); err != nil {
+		return nil, err
+	}
+	still, err := render.Card(&looks, slide)
+	if err != nil {
+		return nil, err
+	}
+	return blob.FromBytes("card.png", still.Type, still.Data), nil
+}
+
+// deck returns the deck if whoever asks may see it.
+func (p thumbnailParams) deck(c *engine.Ctx) (*storage.Doc, error) {
+	if p.ID != 0 {
+		return find(c, p.ID, false)
+	}
+	asked := c.Tx
+	c.Tx = asked.As(behind(c))
+	defer func() { c.Tx = asked }()
+	if p.Token != "" {
+		d, l, err := openShareParams{Token: p.Token}.find(c)
+		if err == nil && l.Password != "" && !hmac.Equal([]byte(p.Pass), []byte(l.pass(c.Tx, d.ID()))) {
+			err = fault.NotFound.Errorf("share link: does not exist")
+		}
+		return d, err
+	}
+	missing := fault.NotFound.Errorf("deck %.60q of %.60q: does not exist", p.Slug, p.Username)
+	folder, err := homeOf(c.Tx, p.Username)
+	if err != nil || folder == nil {
+		return nil, either(err, missing)
+	}
+	d, err := deckAt(c.Tx, folder.ID(), p.Slug)
+	if err != nil {
+		return nil, err
+	}
+	as := c.As
+	if name := thumbKeyOf(c.Tx, d, p.Key); name != "" {
+		if as, err = c.Tx.PrincipalOf(name); err != nil {
+			return nil, either(err, missing)
+		}
+	}
+	if d.IsTrashed() || !maySee(asked.As(as), d, as, p.Username) {
+		return nil, missing
+	}
+	return d, nil
+}

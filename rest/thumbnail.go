@@ -1,0 +1,90 @@
+package rest
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"catena/engine"
+	"catena/storage/fault"
+)
+
+const (
+	opThumbnail = "Deck.Thumbnail"
+
+	thumbnailWait  = 3 * time.Second // for a picture; then there is a card
+	thumbnailPause = 80 * time.Millisecond
+)
+
+// deckThumbnail sends the picture of a slide to the deck's owner.
+func deckThumbnail(x *exchange) error {
+	if err := x.rate(); err != nil {
+		return err
+	}
+	text, err := x.param("id")
+	if err != nil {
+		return err
+	}
+	id, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || id < 1 {
+		return fault.NotFound.Errorf("number %.40q: does not exist", text)
+	}
+	return x.thumbnail(values{"id": id})
+}
+
+// pageThumbnail sends the picture of a slide to whoever may see the deck.
+func pageThumbnail(x *exchange) error {
+	user, err := x.param("username")
+	if err != nil {
+		return err
+	}
+	slug, err := x.param("slug")
+	if err != nil {
+		return err
+	}
+	return x.thumbnail(values{"username": user, "slug": slug, "key": x.query().Get("key")})
+}
+
+// shareThumbnail sends the picture of a slide to whoever has a private link to the deck.
+func shareThumbnail(x *exchange) error {
+	token, err := x.param("token")
+	if err != nil {
+		return err
+	}
+	return x.thumbnail(values{"token": token, "pass": x.cookie(shareCookie)})
+}
+
+// thumbnail waits a moment for a picture. What it keeps is the server's own, for a key that
+// reads need not allow writing.
+func (x *exchange) thumbnail(p values) error {
+	if text := x.query().Get("slide"); text != "" {
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || n < 1 {
+			return fault.Invalid.Errorf("slide %.20q: is no number from 1", text).In("slide").WithCode("out_of_range")
+		}
+		p["slide"] = n
+	}
+	p["base"] = x.host()
+	as := *x.as
+	as.ReadOnly = false
+	for end := time.Now().Add(thumbnailWait); ; {
+		p["card"] = time.Now().After(end) || x.r.Method == http.MethodHead
+		res, err := x.s.Engine.Run(x.r.Context(), engine.Call{Op: opThumbnail, Params: p, As: &as, Door: x.door(), RequestID: x.id})
+		if err != nil {
+			return err
+		}
+		if b, ok := res.Value.(*engine.Blob); ok && b != nil {
+			f := &file{blob: b, inline: true}
+			if p["card"] == false && x.query().Has("v") {
+				f.fresh = "private, max-age=3600"
+			}
+			x.write(&answer{status: http.StatusOK, file: f})
+			return nil
+		}
+		select {
+		case <-time.After(thumbnailPause):
+		case <-x.r.Context().Done():
+			return x.r.Context().Err()
+		}
+	}
+}
