@@ -40,6 +40,11 @@ func (p importParams) with(c *engine.Ctx, b *storage.Blob, more map[string]any) 
 	if err != nil {
 		return nil, err
 	}
+	return p.into(c, folder, b, more)
+}
+
+// into imports a file into a folder.
+func (p importParams) into(c *engine.Ctx, folder *storage.Doc, b *storage.Blob, more map[string]any) (_ *storage.Doc, err error) {
 	name := baseName(cmp.Or(b.Name, "Untitled"))
 	if !p.NoTypeCheck {
 		if b, err = typed(b); err != nil {

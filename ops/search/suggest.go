@@ -1,12 +1,12 @@
 package search
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 
 	"catena/engine"
 	"catena/storage"
-	"catena/storage/fault"
 	"catena/storage/query"
 )
 
@@ -100,39 +100,24 @@ func marked(d *storage.Doc, term string) []highlight {
 
 // people are users and groups whose names begin with the term.
 func people(c *engine.Ctx, term string) ([]suggestion, error) {
-	found, err := c.Call("UserGroup.Suggestion", nil, map[string]any{"searchTerm": term, "userSuggestionMaxSearchResults": 100})
-	if fault.Is(err, fault.NotFound) {
-		return nil, nil // a server without a directory of users
-	}
+	first := storage.PageOptions{Limit: suggested, CountLimit: -1}
+	users, err := c.Tx.SearchUsers(term, first)
 	if err != nil {
 		return nil, err
 	}
-	b, ok := found.(*storage.Blob)
-	if !ok {
-		return nil, nil
-	}
-	raw, err := b.Bytes(1 << 20)
+	groups, err := c.Tx.SearchGroups(term, first)
 	if err != nil {
 		return nil, err
 	}
-	var entries []struct {
-		ID    string `json:"id"`
-		Label string `json:"displayLabel"`
-		Type  string `json:"type"`
+	out := []suggestion{}
+	add := func(kind, id, label string) {
+		out = append(out, suggestion{ID: id, Label: cmp.Or(label, id), Type: kind, Icon: "/icons/" + kind + ".png", URL: kind + "/" + id, Highlights: []highlight{}})
 	}
-	if err := json.Unmarshal(raw, &entries); err != nil {
-		return nil, err
+	for _, u := range users.Users {
+		add("user", u.Username, strings.TrimSpace(u.FirstName+" "+u.LastName))
 	}
-	out, counts := []suggestion{}, map[string]int{}
-	for _, e := range entries {
-		kind := "user"
-		if strings.HasPrefix(strings.ToLower(e.Type), "group") {
-			kind = "group"
-		}
-		if counts[kind]++; e.ID == "" || counts[kind] > suggested {
-			continue
-		}
-		out = append(out, suggestion{ID: e.ID, Label: e.Label, Type: kind, Icon: "/icons/" + kind + ".png", URL: kind + "/" + e.ID, Highlights: []highlight{}})
+	for _, g := range groups.Groups {
+		add("group", g.Name, g.Label)
 	}
 	return out, nil
 }

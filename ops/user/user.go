@@ -30,6 +30,7 @@ var Ops = []engine.Op{
 	listGroups,
 	listKeys,
 	listUsers,
+	queryUsers,
 	readGroup,
 	revokeKey,
 	saveGroup,

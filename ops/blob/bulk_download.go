@@ -1,0 +1,36 @@
+package blob
+
+import (
+	"catena/engine"
+	"catena/storage"
+)
+
+var bulkDownload = engine.Op{
+	Name:     "Blob.BulkDownload",
+	Label:    "Bulk Download",
+	Category: "Files",
+	Doc:      "Packs the main files of documents into one archive and returns it. Documents without a file are left out.",
+	Effect:   engine.Reads,
+	Run:      engine.On(bulkDownloadParams.run),
+}
+
+type bulkDownloadParams struct {
+	Filename string `json:"filename,omitzero" doc:"Name of the archive; without it documents.zip."`
+}
+
+func (p bulkDownloadParams) run(c *engine.Ctx, docs storage.Docs) (*storage.Blob, error) {
+	var files storage.Blobs
+	for _, d := range docs {
+		b, err := d.MainBlob()
+		if err != nil {
+			return nil, err
+		}
+		if b != nil {
+			files = append(files, b)
+		}
+	}
+	if p.Filename == "" {
+		p.Filename = "documents.zip"
+	}
+	return createZipParams{Filename: p.Filename}.blobs(c, files)
+}

@@ -1,0 +1,24 @@
+package blob
+
+import (
+	"catena/engine"
+	"catena/storage"
+)
+
+var createAtHome = engine.Op{
+	Name:     "UserWorkspace.CreateDocumentFromBlob",
+	Label:    "Create Document from file in User's workspace",
+	Category: "Services",
+	Doc:      "Makes a document of the file in the caller's personal workspace, as FileManager.Import does in a folder.",
+	Run:      engine.Each(createAtHomeParams.run),
+}
+
+type createAtHomeParams struct{}
+
+func (createAtHomeParams) run(c *engine.Ctx, b *storage.Blob) (*storage.Doc, error) {
+	home, err := c.Tx.Home(true)
+	if err != nil {
+		return nil, err
+	}
+	return importParams{}.into(c, home, b, nil)
+}

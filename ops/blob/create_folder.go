@@ -1,0 +1,38 @@
+package blob
+
+import (
+	"maps"
+
+	"catena/engine"
+	"catena/storage"
+)
+
+var createFolder = engine.Op{
+	Name:     "FileManager.CreateFolder",
+	Label:    "Create Folder",
+	Category: "Services",
+	Doc:      "Makes a folder of a title in the input folder and returns it.",
+	Run:      engine.On(createFolderParams.run),
+}
+
+type createFolderParams struct {
+	Title      string        `json:"title" doc:"Title of the folder."`
+	Overwrite  bool          `json:"overwrite" default:"false" doc:"Take the folder of this title if there is one."`
+	Properties storage.Props `json:"properties,omitzero" doc:"First properties by xpath."`
+}
+
+func (p createFolderParams) run(c *engine.Ctx, folder *storage.Doc) (*storage.Doc, error) {
+	props := storage.Props{}
+	maps.Copy(props, p.Properties)
+	props["dc:title"] = p.Title
+	if p.Overwrite {
+		old, err := existing(c, folder, "Folder", p.Title)
+		if err != nil {
+			return nil, err
+		}
+		if old != nil {
+			return replace(c, old, props)
+		}
+	}
+	return c.Tx.Create(folder, "Folder", p.Title, props)
+}

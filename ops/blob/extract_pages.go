@@ -1,0 +1,100 @@
+package blob
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+
+	"github.com/pdfcpu/pdfcpu/pkg/api"
+)
+
+var extractPages = engine.Op{
+	Name:     "PDF.ExtractPages",
+	Label:    "PDF: Extract Pages",
+	Category: "Conversion",
+	Doc:      "Returns a PDF file of some pages of another one. Files that need a password are refused.",
+	Effect:   engine.Reads,
+	Run:      engine.Overload(engine.On(extractPagesParams.blob), engine.On(extractPagesParams.doc)),
+}
+
+type extractPagesParams struct {
+	Last     int64  `json:"endPage" doc:"Number of the last page."`
+	First    int64  `json:"startPage" doc:"Number of the first page, from 1."`
+	Name     string `json:"fileName,omitzero" doc:"Name of the new file; without it that of the old with the numbers."`
+	Password string `json:"password,omitzero" doc:"Accepted; files that need one are refused."`
+	Author   string `json:"pdfAuthor,omitzero" doc:"Author of the new file."`
+	Subject  string `json:"pdfSubject,omitzero" doc:"Subject of the new file."`
+	Title    string `json:"pdfTitle,omitzero" doc:"Title of the new file."`
+	Xpath    string `json:"xpath" default:"file:content" values:"file:content" doc:"Xpath of the file of a document."`
+}
+
+func (p extractPagesParams) doc(c *engine.Ctx, d *storage.Doc) (*storage.Blob, error) {
+	b, err := d.Blob(p.Xpath)
+	if err != nil {
+		return nil, err
+	}
+	return p.blob(c, b)
+}
+
+func (p extractPagesParams) blob(c *engine.Ctx, b *storage.Blob) (*storage.Blob, error) {
+	if err := checkPDFs(storage.Blobs{b}); err != nil {
+		return nil, err
+	}
+	if p.First < 1 || p.Last < p.First {
+		return nil, fault.Invalid.Errorf("startPage %d, endPage %d: not pages in order", p.First, p.Last).In("startPage")
+	}
+	pages, err := p.cut(c, b)
+	if err != nil {
+		return nil, err
+	}
+	name := p.Name
+	if name == "" {
+		base := strings.TrimSuffix(b.Name, ".pdf")
+		name = fmt.Sprintf("%s-%d-%d.pdf", base, p.First, p.Last)
+	}
+	return c.Tx.NewBlob(name, "application/pdf", bytes.NewReader(pages))
+}
+
+// cut takes the pages out. The library gives up on some damaged files by a panic.
+func (p extractPagesParams) cut(c *engine.Ctx, b *storage.Blob) (out []byte, err error) {
+	select {
+	case joining <- struct{}{}:
+		defer func() { <-joining }()
+	case <-c.Done():
+		return nil, c.Err()
+	}
+	broken := func(why any) error {
+		return fault.Invalid.Errorf("input: a PDF file that cannot be read: %v", why).In("input")
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			out, err = nil, broken(r)
+		}
+	}()
+	r, err := b.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	var part, told bytes.Buffer
+	if err := api.Trim(r, &part, []string{fmt.Sprintf("%d-%d", p.First, p.Last)}, pdfConfig()); err != nil {
+		return nil, broken(err)
+	}
+	about := map[string]string{}
+	for name, text := range map[string]string{"Author": p.Author, "Subject": p.Subject, "Title": p.Title} {
+		if text != "" {
+			about[name] = text
+		}
+	}
+	if len(about) == 0 {
+		return part.Bytes(), nil
+	}
+	if err := api.AddProperties(bytes.NewReader(part.Bytes()), &told, about, pdfConfig()); err != nil {
+		return nil, broken(err)
+	}
+	return told.Bytes(), nil
+}

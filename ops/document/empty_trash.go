@@ -1,0 +1,44 @@
+package document
+
+import (
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+// maxEmptied bounds the documents that one call looks at.
+const maxEmptied = 10_000
+
+var emptyTrash = engine.Op{
+	Name:     "Document.EmptyTrash",
+	Label:    "Empty Trash",
+	Category: "Document",
+	Doc:      "Removes for good what is in the trash below a document, as far as the caller may.",
+	Run:      engine.On(emptyTrashParams.run),
+}
+
+type emptyTrashParams struct {
+	Parent *storage.Doc `json:"parent" doc:"The document below which it looks."`
+}
+
+func (p emptyTrashParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
+	const trashed = "SELECT * FROM Document WHERE ecm:ancestorId = ? AND ecm:isTrashed = 1 AND ecm:isVersion = 0"
+	o := storage.QueryOptions{Args: []any{p.Parent.ID()}, PageOptions: storage.PageOptions{CountLimit: -1}}
+	var found storage.Docs
+	page, err := c.Tx.Query(trashed, o)
+	for ; err == nil && page != nil; page, err = c.Tx.NextPage(page) {
+		if found = append(found, page.Docs...); len(found) > maxEmptied {
+			return engine.Void{}, fault.Limit.Errorf("document %s: more than %d documents in the trash, use the bulk action deletion", p.Parent.Path(), maxEmptied)
+		}
+	}
+	if err != nil {
+		return engine.Void{}, err
+	}
+	for _, d := range found {
+		err := c.Tx.Delete(d) // one below another goes with it
+		if err != nil && !fault.Is(err, fault.NotFound) && !fault.Is(err, fault.Denied) {
+			return engine.Void{}, err
+		}
+	}
+	return engine.Void{}, nil
+}

@@ -1,0 +1,85 @@
+package user
+
+import (
+	"encoding/json"
+
+	"catena/engine"
+	"catena/storage"
+)
+
+// maxQueried bounds the users of one answer.
+const maxQueried = 1000
+
+var queryUsers = engine.Op{
+	Name:     "User.Query",
+	Aliases:  []string{"Services.QueryUsers"},
+	Label:    "Query users",
+	Category: "Users & Groups",
+	Doc: "Returns JSON with the users whose user name, first name and last name begin with the texts given, or of whom any name begins with the pattern; " +
+		"at most a thousand. There are no tenants, so tenantId finds nobody.",
+	Effect: engine.Reads,
+	Run:    engine.On(queryUsersParams.run),
+}
+
+type queryUsersParams struct {
+	FirstName string `json:"firstName,omitzero" doc:"Beginning of the first name."`
+	LastName  string `json:"lastName,omitzero" doc:"Beginning of the last name."`
+	Pattern   string `json:"pattern,omitzero" doc:"Beginning of any name, or of the address."`
+	Tenant    string `json:"tenantId,omitzero" doc:"Tenant of the user."`
+	Username  string `json:"username,omitzero" doc:"Beginning of the user name."`
+}
+
+func (p queryUsersParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
+	users, err := p.find(c)
+	if err != nil {
+		return nil, err
+	}
+	entries := make([]map[string]any, len(users))
+	for i, u := range users {
+		entries[i] = map[string]any{
+			"username": u.Username, "firstName": u.FirstName, "lastName": u.LastName, "email": u.Email, "company": u.Company, "tenantId": nil,
+		}
+	}
+	raw, err := json.Marshal(map[string]any{"users": entries})
+	if err != nil {
+		return nil, err
+	}
+	return engine.NewBlob("users.json", "application/json", raw), nil
+}
+
+func (p queryUsersParams) find(c *engine.Ctx) ([]*storage.User, error) {
+	first := storage.PageOptions{Limit: maxQueried, CountLimit: -1}
+	starts := map[string]string{}
+	for field, text := range map[string]string{"firstName": p.FirstName, "lastName": p.LastName, "username": p.Username} {
+		if text != "" {
+			starts[field] = text
+		}
+	}
+	switch {
+	case p.Tenant != "":
+		return nil, nil
+	case len(starts) == 0 || p.Pattern != "":
+		page, err := c.Tx.SearchUsers(p.Pattern, first)
+		if err != nil {
+			return nil, err
+		}
+		return page.Users, nil
+	}
+	d, err := c.Tx.Directory("userDirectory")
+	if err != nil {
+		return nil, err
+	}
+	page, err := d.Find(storage.DirectoryQuery{Starts: starts, PageOptions: first})
+	if err != nil {
+		return nil, err
+	}
+	users := make([]*storage.User, 0, len(page.Entries))
+	for _, e := range page.Entries {
+		u, err := c.Tx.User(e.ID)
+		if err != nil {
+			return nil, err
+		}
+		users = append(users, u)
+	}
+	return users, nil
+}
