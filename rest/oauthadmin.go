@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"maps"
 	"net/http"
 
 	"catena/engine"
@@ -8,9 +9,7 @@ import (
 
 // oauthAdminRoutes are the addresses of clients, providers and tokens of OAuth 2.
 func oauthAdminRoutes() []route {
-	own := func(from string) handler {
-		return call("OAuth2.ListTokens", func(*exchange) (values, error) { return values{"from": from}, nil })
-	}
+	own := func(from string) handler { return call("OAuth2.ListTokens", saying(values{"from": from})) }
 	out := []route{
 		{method: "GET", path: "/oauth2/token", handle: own("")},
 		{method: "GET", path: "/oauth2/token/client", handle: own("client")},
@@ -22,7 +21,7 @@ func oauthAdminRoutes() []route {
 		{method: "DELETE", path: "/oauth2/token/client/:client/user/:user", handle: removed("OAuth2.RevokeToken", tokenOf)},
 	}
 	for _, kind := range []string{"client", "provider"} {
-		all := func(*exchange) (values, error) { return values{"kind": kind}, nil }
+		all := saying(values{"kind": kind})
 		one := func(x *exchange) (values, error) {
 			id, err := x.param("name")
 			return values{"kind": kind, "id": id}, err
@@ -41,6 +40,11 @@ func oauthAdminRoutes() []route {
 		)
 	}
 	return out
+}
+
+// saying gives parameters that the address alone says.
+func saying(v values) func(*exchange) (values, error) {
+	return func(*exchange) (values, error) { return maps.Clone(v), nil }
 }
 
 // tokenOf are the client and the user of an address.

@@ -3,6 +3,7 @@ package rest_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -145,7 +146,7 @@ func (o *oracle) single(t *testing.T, user, path string) {
 	}
 	input := `{"input":"` + id + `","params":{"xpath":"dc:title","value":"x"}}`
 	writes := o.may(user, path, "WriteProperties")
-	if a := o.s.Do("POST", api+"/automation/Document.SetProperty?dryRun=true", input, "as", user); (a.StatusCode == 200) != (reads && writes) {
+	if a := o.s.Do("POST", api+"/automation/Document.SetProperty?dryRun=true", input, "as", user); (a.StatusCode == http.StatusOK) != (reads && writes) {
 		t.Errorf("%s writes %s: %s, reads %v, writes %v", user, path, a.Status, reads, writes)
 	}
 	found := o.query(t, user, "SELECT * FROM Document WHERE ecm:fulltext = '"+o.words[path]+"'")
@@ -159,7 +160,7 @@ func (o *oracle) single(t *testing.T, user, path string) {
 	}
 	if a := o.s.Do("GET", "/nuxeo/nxfile/default/"+id+"/file:content/f.txt", "", "as", user); strings.Contains(a.Text, "only ") && !reads {
 		t.Errorf("%s downloads the file of %s", user, path)
-	} else if reads != strings.Contains(a.Text, "only "+o.words[path]) && a.StatusCode != 404 {
+	} else if reads != strings.Contains(a.Text, "only "+o.words[path]) && a.StatusCode != http.StatusNotFound {
 		t.Errorf("%s downloads %s: %s", user, path, a.Status)
 	}
 }

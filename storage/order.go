@@ -2,7 +2,6 @@ package storage
 
 import (
 	"catena/storage/fault"
-	"catena/storage/kv"
 )
 
 // positionGap is how far children that are numbered anew are apart.
@@ -90,7 +89,7 @@ func (t *Tx) positionAt(parent docID, position int64, child docID) (int64, error
 // number gives the children of a folder numbers that are far apart, in the order they have.
 func (t *Tx) number(parent docID) error {
 	var ids []docID
-	r := kv.Range(prefix(childrenPrefix(parent)))
+	r := prefix(childrenPrefix(parent))
 	r.KeysOnly = true
 	for row, err := range t.kv.Scan(r) {
 		if err != nil {

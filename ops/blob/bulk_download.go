@@ -32,5 +32,5 @@ func (p bulkDownloadParams) run(c *engine.Ctx, docs storage.Docs) (*storage.Blob
 	if p.Filename == "" {
 		p.Filename = "documents.zip"
 	}
-	return createZipParams{Filename: p.Filename}.blobs(c, files)
+	return createZipParams(p).blobs(c, files)
 }
