@@ -120,6 +120,9 @@ func (d *decoder) member(s *scanner, i int, own bool) error {
 	b := s.peek()
 	if i < 0 || b == 'n' {
 		_, err := s.value(1)
+		if i >= 0 && d.t.fields[i].kind == kProps {
+			d.set |= 1 << i // to set no properties is not to leave them out
+		}
 		return err
 	}
 	bit := uint64(1) << i
@@ -167,7 +170,12 @@ func (t *table) fromMap(c *Ctx, m map[string]any) (any, error) {
 	p, d := t.start(c)
 	for i := range t.fields {
 		f := &t.fields[i]
-		if v, ok := m[f.Name]; ok && v != nil {
+		v, ok := m[f.Name]
+		if ok && v == nil && f.kind == kProps {
+			d.set |= 1 << i
+			continue
+		}
+		if ok && v != nil {
 			d.set |= 1 << i
 			if err := d.put(f, v); err != nil {
 				return nil, err
