@@ -33,7 +33,7 @@ var mentions = []struct {
 }{
 	{riskRepeat, []string{"repeat"}},
 	{riskPad, []string{"padStart", "padEnd"}},
-	{riskArray, []string{"Array", ".length"}},
+	{riskArray, []string{"Array"}},
 	{riskJSON, []string{"JSON"}},
 	{riskEval, []string{"eval", "Function", "constructor"}},
 	{riskBuffer, []string{"ArrayBuffer", "Int8Array", "Uint8Array", "Uint8ClampedArray", "Int16Array", "Uint16Array", "Int32Array", "Uint32Array", "Float32Array", "Float64Array", "BigInt"}},
@@ -50,7 +50,38 @@ func risksOf(source string) risk {
 			}
 		}
 	}
+	if setsLength(source) {
+		r |= riskArray
+	}
 	return r
+}
+
+// setsLength reports whether source may set the length of something that is not as long.
+func setsLength(source string) bool {
+	for {
+		before, after, found := strings.Cut(source, "length")
+		if !found {
+			return false
+		}
+		source = after
+		if before == "" || before[len(before)-1] != '.' {
+			if after != "" && strings.IndexByte("\"'`", after[0]) >= 0 {
+				return true // a property by name
+			}
+			if strings.HasPrefix(strings.TrimLeft(after, " \t\r\n"), ":") {
+				return true // an object that looks like an array
+			}
+			continue
+		}
+		after = strings.TrimLeft(after, " \t\r\n")
+		switch {
+		case strings.HasPrefix(after, "=="), strings.HasPrefix(after, "=>"):
+		case strings.HasPrefix(after, "="), strings.HasPrefix(after, "++"), strings.HasPrefix(after, "--"):
+			return true
+		case len(after) > 1 && strings.IndexByte("+-*/%&|^<>?", after[0]) >= 0 && strings.ContainsRune(after[1:min(4, len(after))], '='):
+			return true
+		}
+	}
 }
 
 const (

@@ -282,7 +282,7 @@ func (h *engineHost) outRare(v any) (any, error) {
 }
 
 // back makes a value that crosses one of the engine: lists of documents and of files get
-// their types from their elements.
+// their types from their elements. What crosses is a copy already, and is changed in place.
 func (h *engineHost) back(v any) (any, error) {
 	switch v := v.(type) {
 	case engineDoc:
@@ -302,17 +302,17 @@ func (h *engineHost) back(v any) (any, error) {
 }
 
 func (h *engineHost) backMap(v map[string]any) (map[string]any, error) {
-	if v == nil {
-		return nil, nil
-	}
-	out := make(map[string]any, len(v))
 	for k, x := range v {
+		switch x.(type) {
+		case nil, bool, int64, float64, string, time.Time:
+			continue
+		}
 		var err error
-		if out[k], err = h.back(x); err != nil {
+		if v[k], err = h.back(x); err != nil {
 			return nil, err
 		}
 	}
-	return out, nil
+	return v, nil
 }
 
 var errMixed = errors.New("a list of documents or files holds something else")
@@ -342,14 +342,13 @@ func (h *engineHost) backList(v []any) (any, error) {
 			return out, nil
 		}
 	}
-	out := make([]any, len(v))
 	for i, x := range v {
 		var err error
-		if out[i], err = h.back(x); err != nil {
+		if v[i], err = h.back(x); err != nil {
 			return nil, err
 		}
 	}
-	return out, nil
+	return v, nil
 }
 
 // engineDoc is a document of the call's transaction.

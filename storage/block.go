@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"slices"
+	"time"
 
 	"catena/storage/blob"
 	"catena/storage/fault"
@@ -17,7 +18,8 @@ type block struct {
 	raw     []byte // `"dc:title":"x","dc:rights":null`, one member for each field; nil: nothing is set
 	same    bool   // raw was written by the schema as it is now, so its members are in order
 	blobs   bool   // raw holds a blob
-	*opened        // nil until a property is asked for or set
+	asked   bool   // a property was asked for
+	*opened        // nil until one is set, or asked for after another
 }
 
 // opened is what is known of a block's fields, by position.
@@ -53,6 +55,14 @@ func (b *block) open() *opened {
 // split finds the members in raw.
 func (b *block) split() {
 	b.at = make([][]byte, len(b.shape.Fields))
+	b.walk(func(i int, raw []byte) bool {
+		b.at[i] = raw
+		return true
+	})
+}
+
+// walk calls f with each member in raw while it returns true.
+func (b *block) walk(f func(i int, raw []byte) bool) {
 	rest, n := b.raw, 0
 	for len(rest) > 2 {
 		end := bytes.IndexByte(rest[1:], '"')
@@ -62,8 +72,8 @@ func (b *block) split() {
 		key := rest[1 : end+1]
 		rest = rest[end+3:]
 		size := jsonLen(rest)
-		if i := b.field(key, n); i >= 0 {
-			b.at[i] = rest[:size:size]
+		if i := b.field(key, n); i >= 0 && !f(i, rest[:size:size]) {
+			return
 		}
 		n++
 		if size >= len(rest) {
@@ -119,7 +129,13 @@ func (b *block) get(r *Repo, i int) (any, error) {
 	if b.opened != nil && b.vals != nil && b.vals[i].known {
 		return b.vals[i].v, nil
 	}
-	raw := b.member(i)
+	var raw []byte
+	first := b.opened == nil && !b.asked
+	if b.asked = true; first {
+		raw = b.find(i)
+	} else {
+		raw = b.member(i)
+	}
 	if raw == nil || isUnset(raw) {
 		return nil, nil
 	}
@@ -130,8 +146,32 @@ func (b *block) get(r *Repo, i int) (any, error) {
 	if b.shape.blobs[i] {
 		v = r.loadBlobs(v)
 	}
-	b.values()[i] = value{v: v, known: true}
+	if !first || !scalar(v) {
+		b.values()[i] = value{v: v, known: true}
+	}
 	return v, nil
+}
+
+// find returns the stored JSON of a field as member does, without noting where the others are:
+// many documents are asked for one property only.
+func (b *block) find(i int) []byte {
+	var found []byte
+	b.walk(func(at int, raw []byte) bool {
+		if at == i {
+			found = raw
+		}
+		return at != i
+	})
+	return found
+}
+
+// scalar reports whether nobody can change v.
+func scalar(v any) bool {
+	switch v.(type) {
+	case string, bool, int64, float64, time.Time:
+		return true
+	}
+	return false
 }
 
 func isUnset(raw []byte) bool { return string(raw) == "null" || string(raw) == "[]" }
