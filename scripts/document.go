@@ -121,7 +121,7 @@ func (o *docObject) toJSON() goja.Value {
 		out[name] = v
 	}
 	out["uid"] = out["id"]
-	raw, err := o.d.json()
+	raw, err := o.d.json(nil)
 	if err == nil {
 		out["properties"], err = decodeJSON(raw)
 	}

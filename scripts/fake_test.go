@@ -57,7 +57,10 @@ func (d *fakeDoc) set(xpath string, v any) error {
 	return nil
 }
 
-func (d *fakeDoc) json() ([]byte, error) { return json.Marshal(d.props) }
+func (d *fakeDoc) json(dst []byte) ([]byte, error) {
+	raw, err := json.Marshal(d.props)
+	return append(dst, raw...), err
+}
 
 func (f *fakeFile) MarshalJSON() ([]byte, error) {
 	return json.Marshal(map[string]any{"name": f.name, "digest": "d1", "length": len(f.body)})

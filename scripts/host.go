@@ -28,7 +28,7 @@ type document interface {
 	field(i int) (any, error)
 	get(xpath string) (any, error)
 	set(xpath string, v any) error
-	json() ([]byte, error) // the properties by xpath
+	json(dst []byte) ([]byte, error) // appends the properties by xpath
 }
 
 // file is the content of a file outside the machine.

@@ -443,8 +443,8 @@ func (d engineDoc) set(xpath string, v any) error {
 	return d.d.Set(xpath, x)
 }
 
-func (d engineDoc) json() ([]byte, error) { //nolint:unparam // a worker's document may fail
-	b := append(make([]byte, 0, 1024), '{')
+func (d engineDoc) json(dst []byte) ([]byte, error) { //nolint:unparam // a worker's document may fail
+	b := append(dst, '{')
 	b = d.d.AppendProperties(b, nil, func(dst []byte, _ string, _ *engine.Blob) []byte { return dst })
 	return append(b, '}'), nil
 }

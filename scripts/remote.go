@@ -82,12 +82,12 @@ func (d *remoteDoc) set(xpath string, v any) error {
 	return err
 }
 
-func (d *remoteDoc) json() ([]byte, error) {
+func (d *remoteDoc) json(dst []byte) ([]byte, error) {
 	if err := d.fresh(); err != nil {
 		return nil, err
 	}
 	if d.raw != nil {
-		return d.raw, nil
+		return append(dst, d.raw...), nil
 	}
 	w := d.h.question(askJSON)
 	w.uint(d.id)
@@ -96,7 +96,7 @@ func (d *remoteDoc) json() ([]byte, error) {
 		return nil, err
 	}
 	s, _ := v.(string)
-	return []byte(s), nil
+	return append(dst, s...), nil
 }
 
 // remoteFile is a file of the server.

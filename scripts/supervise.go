@@ -33,6 +33,7 @@ type supervisor struct {
 	logged  int
 	handles []any       // documents and files the worker knows, by number
 	numbers map[any]int // and back
+	scratch []byte      // for the properties of a document
 	errs    []error     // of operations, so that they come out as they went in
 }
 
@@ -226,7 +227,7 @@ func (s *supervisor) askDocument(what byte, r *reader) error {
 	case askDocument:
 		return s.answer(d, nil)
 	case askJSON:
-		raw, err := d.json()
+		raw, err := d.json(nil)
 		return s.answer(string(raw), err)
 	case askProperty:
 		xpath := r.string()
@@ -399,8 +400,10 @@ func (s *supervisor) write(w *writer, v any) error {
 		}
 		var raw []byte
 		if len(w.b) < eagerFrame {
-			if raw, err = v.json(); err != nil || len(raw) > eagerDocument {
+			if raw, err = v.json(s.scratch[:0]); err != nil || len(raw) > eagerDocument {
 				raw = nil
+			} else {
+				s.scratch = raw
 			}
 		}
 		w.bytes(raw)
