@@ -60,7 +60,7 @@ func TestBrowserLooks(t *testing.T) {
 		data.items.add(new File([bytes], "My dot.png", {type: "image/png"}));
 		return e.dispatchEvent(new ClipboardEvent("paste", {clipboardData: data, bubbles: true, cancelable: true}));
 	})()`)
-	b.wait(`document.getElementById("source").value.includes('<img src="files/1/My-dot.png" alt="My dot">')`)
+	b.wait(`document.getElementById("source").value.includes('<img class="r-stretch" src="files/1/My-dot.png" alt="My dot">')`)
 	b.click("#save")
 	b.wait(`document.getElementById("state").textContent === "Saved"`)
 	b.shot("looks")

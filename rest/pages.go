@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"catena/rest/web"
 	"catena/storage/fault"
@@ -118,17 +120,28 @@ func (x *exchange) failPage(err error) error {
 	case status >= http.StatusInternalServerError:
 		problem.Title, problem.Message = http.StatusText(status), "Something went wrong on our side. Request "+x.id+"."
 		x.s.log.LogAttrs(x.r.Context(), levelOf(status), "request failed", x.attrs(err)...)
+	case status == http.StatusForbidden:
+		problem.Title, problem.Message = "Not yours to open", sentence(message(err, ""))
 	default:
-		problem.Title, problem.Message = http.StatusText(status), message(err, "")
+		problem.Title, problem.Message = http.StatusText(status), sentence(message(err, ""))
 	}
 	if codeOf(err) == "not_built_in" {
-		problem.Message = message(err, "")
+		problem.Message = sentence(message(err, ""))
 	}
 	if status == http.StatusServiceUnavailable {
 		x.w.Header().Set("Retry-After", "1")
 	}
 	p, err := x.site().Fail(problem)
 	return x.page(status, p, err)
+}
+
+// sentence makes one of an error's message.
+func sentence(text string) string {
+	r, n := utf8.DecodeRuneInString(text)
+	if n == 0 {
+		return ""
+	}
+	return string(unicode.ToUpper(r)) + strings.TrimSuffix(text[n:], ".") + "."
 }
 
 // console makes the handler of a page of the console.

@@ -111,7 +111,7 @@ func TestPagesOfDecks(t *testing.T) {
 		{"", public, 200, `<meta property="og:url" content="` + s.URL + public + `">`, "noindex"},
 		{"", public + "/fullscreen", 200, "<section>open", "hush"},
 		{"", public + "?print-pdf", 303, "", ""},
-		{"bob", public + "/edit", 403, "only the owner", ""},
+		{"bob", public + "/edit", 403, "Only the owner", ""},
 		{"", "/share/none", 404, "There is nothing here", "Sign in"},
 		{"", "/share/none/fullscreen", 404, "There is nothing here", ""},
 		{"", "/", 303, "", ""},

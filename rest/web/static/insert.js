@@ -12,12 +12,21 @@
     Formula: ["<p>$$e^{i\\pi} + 1 = 0$$</p>\n", "$$e^{i\\pi} + 1 = 0$$\n"],
     Link: ['<a href="https://example.org">Link</a>', "[Link](https://example.org)"],
   };
+  // block puts in what begins a line of its own.
+  const block = (text) => {
+    const source = byId("source");
+    const before = source.value.slice(0, source.selectionStart);
+    const lead = /(^|\n)[ \t]*$/.test(before) ? "" : "\n";
+    Editor.put((lead && Editor.markdown() ? "\n\n" : lead) + text);
+  };
+
   const select = byId("insert");
   for (const name of Object.keys(parts)) select.add(new Option(name));
   select.addEventListener("change", () => {
     const [html, markdown] = parts[select.value] || [];
+    const put = select.value === "Link" ? Editor.put : block;
     select.value = "";
-    if (html) Editor.put(Editor.markdown() ? markdown : html);
+    if (html) put(Editor.markdown() ? markdown : html);
   });
 
   const widest = 1920;
@@ -41,7 +50,7 @@
       const kept = await upload("Deck.AddFile", await smaller(file), { id: Number(site.id) });
       const { address, name } = kept.data;
       const about = name.replace(/\.[^.]*$/, "").replace(/[-_]+/g, " ");
-      Editor.put(Editor.markdown() ? `![${about}](${address})` : `<img src="${address}" alt="${about}">`);
+      block(Editor.markdown() ? `![${about}](${address}) <!-- .element: class="picture" -->` : `<img class="r-stretch" src="${address}" alt="${about}">`);
     } finally {
       Editor.keep();
     }

@@ -162,6 +162,7 @@
     });
   }
 
+  slides.addEventListener("load", () => Reveal.isReady() && Reveal.layout(), true); // of a picture, whose size is known then
   if (!slides.querySelector("section")) slides.append(document.createElement("section"));
   aim(slides);
   Reveal.initialize(options).then(() => {
