@@ -13,6 +13,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"catena/decks"
+	"catena/rest"
 	"catena/rest/resttest"
 	"catena/storage"
 )
@@ -157,7 +158,7 @@ func TestBrowserAttacks(t *testing.T) {
 		t.Errorf("asked for %s", r.URL)
 	}))
 	t.Cleanup(canary.Close)
-	s := resttest.Start(t, resttest.Config{Ops: decks.Ops, Repo: decks.Listen})
+	s := resttest.Start(t, resttest.Config{Ops: decks.Ops, Repo: decks.Listen, Rest: func(c *rest.Config) { c.Limits.Rate = -1 }})
 	s.User("alice")
 	armed := func(i int) string {
 		return strings.NewReplacer("HIT", fmt.Sprintf("top.HIT%d=1;window.HIT%d=1;fetch('%s/%d')", i, i, canary.URL, i), "CANARY", fmt.Sprintf("%s/%d", canary.URL, i)).Replace(attacks[i])
