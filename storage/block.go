@@ -103,11 +103,7 @@ func jsonLen(s []byte) int {
 	for i := 0; i < len(s); i++ {
 		switch s[i] {
 		case '"':
-			for i++; i < len(s) && s[i] != '"'; i++ {
-				if s[i] == '\\' {
-					i++
-				}
-			}
+			i = stringEnd(s, i+1)
 		case '{', '[':
 			depth++
 		case '}', ']':
@@ -122,6 +118,25 @@ func jsonLen(s []byte) int {
 		}
 	}
 	return len(s)
+}
+
+// stringEnd is where the quote is that ends the text which begins at i.
+func stringEnd(s []byte, i int) int {
+	for from := i; ; {
+		n := bytes.IndexByte(s[i:], '"')
+		if n < 0 {
+			return len(s)
+		}
+		i += n
+		slashes := i
+		for slashes > from && s[slashes-1] == '\\' {
+			slashes--
+		}
+		if (i-slashes)%2 == 0 {
+			return i
+		}
+		i++
+	}
 }
 
 // get returns the value of a field.
