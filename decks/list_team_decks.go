@@ -38,7 +38,7 @@ func (p listTeamDecksParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, 
 	}
 	query := "SELECT * FROM Deck WHERE ecm:parentId IN (?" + strings.Repeat(", ?", len(folders)-1) + ")" +
 		live + shown + " ORDER BY deck:number DESC"
-	docs, total, err := p.query(c.Tx, query, folders...)
+	docs, total, err := p.query(c.Tx.As(behind(c)), query, folders...)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func (p getTeamDeckParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, er
 		return nil, err
 	}
 	missing := fault.NotFound.Errorf("deck %d: does not exist", p.ID)
-	page, err := c.Tx.Query("SELECT * FROM Deck WHERE deck:number = ?"+live+shown, storage.QueryOptions{
+	page, err := c.Tx.As(behind(c)).Query("SELECT * FROM Deck WHERE deck:number = ?"+live+shown, storage.QueryOptions{
 		Args: []any{p.ID}, PageOptions: storage.PageOptions{Limit: 1, CountLimit: -1},
 	})
 	if err != nil || len(page.Docs) == 0 {

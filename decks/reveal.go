@@ -10,12 +10,16 @@ import (
 	"catena/storage/fault"
 )
 
-// reveal gives others the right to read a deck, as its visibility says.
+// looking is the right to look at a deck. It is less than reading the document, which holds
+// the speaker notes.
+const looking = "RestrictedRead"
+
+// reveal gives others the right to look at a deck, as its visibility says.
 func reveal(tx *storage.Tx, d *storage.Doc, visibility string) error {
 	var entries []storage.ACE
 	switch visibility {
 	case "all":
-		entries = []storage.ACE{{User: "Everyone", Permission: "Read", Granted: true}}
+		entries = []storage.ACE{{User: "Everyone", Permission: looking, Granted: true}}
 	case "team":
 		u, err := tx.User(ownerName(tx, d))
 		if err != nil {
@@ -24,7 +28,7 @@ func reveal(tx *storage.Tx, d *storage.Doc, visibility string) error {
 		if u.AccountType != "team" || u.TeamID == 0 {
 			return errNoTeam()
 		}
-		entries = []storage.ACE{{User: teamGroup(u.TeamID), Permission: "Read", Granted: true}}
+		entries = []storage.ACE{{User: teamGroup(u.TeamID), Permission: looking, Granted: true}}
 	}
 	_, err := tx.SetACL(d, "visibility", entries)
 	return err

@@ -58,7 +58,7 @@ func maySee(tx *storage.Tx, d *storage.Doc, as *storage.Principal, owner string)
 	if as.Name == storage.Guest().Name {
 		return prop[string](d, "deck:visibility") == "all"
 	}
-	return tx.Can(d, "Read")
+	return tx.Can(d, looking)
 }
 
 // deckAt returns the deck with a slug in a folder.

@@ -223,3 +223,27 @@ func TestDeckLinks(t *testing.T) {
 		t.Errorf("past the end: %s", past.Text)
 	}
 }
+
+// TestNotesStay looks for speaker notes wherever somebody who may not edit a public deck can see it.
+func TestNotesStay(t *testing.T) {
+	s := startDecks(t, -1)
+	account(t, s, "alice", "team", "owner", 1)
+	s.User("bob")
+	account(t, s, "bob", "team", "member", 1)
+	s.Do("POST", "/v1/decks", `{"title":"Talk","visibility":"all","data":"<section>shown<aside class=\"notes\">whispered</aside></section><section data-markdown>seen\nNote: whispered</section>"}`, bearer(s.Key("alice", "read_write"))...)
+	for who, headers := range map[string][]string{"guest": {"as", ""}, "team member": {"as", "bob"}} {
+		for _, path := range []string{"/decks/alice/talk", "/decks/alice/talk/fullscreen"} {
+			if got := s.Do("GET", path, "", headers...); got.StatusCode != http.StatusOK || strings.Contains(got.Text, "whispered") {
+				t.Errorf("%s %s: %s %s", who, path, got.Status, got.Text)
+			}
+		}
+	}
+	for _, path := range []string{"/api/v1/path/decks/alice/talk", "/api/v1/path/decks/alice/talk/@blob/deck:html", "/api/v1/query?query=SELECT%20*%20FROM%20Deck"} {
+		if got := s.Do("GET", path, "", "as", "bob", "X-NXproperties", "*"); strings.Contains(got.Text, "whispered") {
+			t.Errorf("%s: %s %s", path, got.Status, got.Text)
+		}
+		if got := s.Do("GET", path, "", "as", "alice", "X-NXproperties", "*"); !strings.Contains(got.Text, "whispered") {
+			t.Errorf("%s for its owner: %s %s", path, got.Status, got.Text)
+		}
+	}
+}
