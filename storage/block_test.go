@@ -9,7 +9,8 @@ import (
 func TestJSONLen(t *testing.T) {
 	for _, v := range []any{
 		"", `"`, `\`, `\"`, `a\\"b`, strings.Repeat(`\`, 9), "a\nb", "é,]}", 1.5, nil, true,
-		[]any{`]`, []any{}, map[string]any{`}"`: `{`}}, map[string]any{"a": []any{",", `\`}, `b"`: "x"},
+		[]any{`]`, []any{}, map[string]any{`}"`: `{`}},
+		map[string]any{"a": []any{",", `\`}, `b"`: "x"},
 	} {
 		text, err := json.Marshal(v)
 		if err != nil {
