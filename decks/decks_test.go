@@ -117,7 +117,11 @@ func TestVisibility(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mayRead := func(user string) bool {
+	maySee := func(user string) bool {
+		_, err := s.try(user, "Deck.View", `{"username":"alice","slug":"a"}`)
+		return err == nil
+	}
+	mayRead := func(user string) bool { // the document, which holds the notes
 		as, err := s.PrincipalOf(context.Background(), user)
 		if err != nil {
 			t.Fatal(err)
@@ -137,8 +141,11 @@ func TestVisibility(t *testing.T) {
 		{"self", true, false, false},
 	} {
 		s.do("alice", "Deck.Update", `{"id":1,"visibility":"`+test.visibility+`"}`)
-		if a, b, c := mayRead("alice"), mayRead("bob"), mayRead("carol"); a != test.alice || b != test.bob || c != test.carol {
+		if a, b, c := maySee("alice"), maySee("bob"), maySee("carol"); a != test.alice || b != test.bob || c != test.carol {
 			t.Errorf("%s: alice %t, bob %t, carol %t", test.visibility, a, b, c)
+		}
+		if !mayRead("alice") || mayRead("bob") || mayRead("carol") {
+			t.Errorf("%s: not only its owner reads the document", test.visibility)
 		}
 	}
 	if _, err := s.try("bob", "Deck.Update", `{"id":1,"visibility":"team"}`); !fault.Is(err, fault.NotFound) {
