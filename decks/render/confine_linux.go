@@ -28,3 +28,6 @@ func confine(cmd *exec.Cmd) {
 }
 
 func killGroup(pid int) { _ = syscall.Kill(-pid, syscall.SIGKILL) }
+
+// gone reports whether a process has ended.
+func gone(pid int) bool { return syscall.Kill(pid, 0) == syscall.ESRCH } //nolint:errorlint // Kill returns it bare

@@ -3,9 +3,13 @@ package render
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -48,6 +52,22 @@ var switches = map[string]any{
 	"font-render-hinting":             "none",
 }
 
+// folderPrefix stands before the number of the process that a folder belongs to.
+const folderPrefix = "catena-browser-"
+
+var removeStale sync.Once
+
+// removeFolders removes what processes have left that were killed.
+func removeFolders() {
+	folders, _ := filepath.Glob(filepath.Join(os.TempDir(), folderPrefix+"*")) // the pattern is ours
+	for _, folder := range folders {
+		number, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(folder), folderPrefix), "-")
+		if pid, err := strconv.Atoi(number); err == nil && pid > 0 && gone(pid) {
+			_ = os.RemoveAll(folder)
+		}
+	}
+}
+
 // startBrowser starts a browser with a fresh folder of its own. The administrator's own
 // process is no place for a browser: it runs as nobody then, with its sandbox.
 func startBrowser(ctx context.Context, c *Chromium) (*process, error) {
@@ -56,7 +76,8 @@ func startBrowser(ctx context.Context, c *Chromium) (*process, error) {
 		b.pause, b.silence = pingPause, pingTime
 	}
 	var err error
-	if b.folder, err = os.MkdirTemp("", "catena-browser-"); err != nil {
+	removeStale.Do(removeFolders)
+	if b.folder, err = os.MkdirTemp("", fmt.Sprintf("%s%d-", folderPrefix, os.Getpid())); err != nil {
 		return nil, errors.Join(errStart, err)
 	}
 	if err := giveAway(b.folder); err != nil {
