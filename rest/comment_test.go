@@ -3,6 +3,7 @@ package rest_test
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 )
@@ -10,7 +11,7 @@ import (
 // TestAnnotationReplies reads the replies to several annotations, and to those replies, at once.
 func TestAnnotationReplies(t *testing.T) {
 	s := start(t)
-	if got := s.Do("POST", "/api/v1/path/default-domain/workspaces", fmt.Sprintf(document, "plan")); got.StatusCode != 201 {
+	if got := s.Do("POST", "/api/v1/path/default-domain/workspaces", fmt.Sprintf(document, "plan")); got.StatusCode != http.StatusCreated {
 		t.Fatal(got.Text)
 	}
 	const plan = "/api/v1/path/default-domain/workspaces/plan/@annotation"
@@ -18,7 +19,7 @@ func TestAnnotationReplies(t *testing.T) {
 		t.Helper()
 		got := s.Do("POST", at, fmt.Sprintf(`{"entity-type":%q,"text":%q,"xpath":"file:content"}`, word, text))
 		var made struct{ ID string }
-		if err := json.Unmarshal([]byte(got.Text), &made); err != nil || got.StatusCode != 201 {
+		if err := json.Unmarshal([]byte(got.Text), &made); err != nil || got.StatusCode != http.StatusCreated {
 			t.Fatalf("%s: %d %s", at, got.StatusCode, got.Text)
 		}
 		return made.ID
@@ -32,7 +33,7 @@ func TestAnnotationReplies(t *testing.T) {
 		t.Helper()
 		got := s.Do(method, path, body)
 		var all struct{ Entries []struct{ Text string } }
-		if err := json.Unmarshal([]byte(got.Text), &all); err != nil || got.StatusCode != 200 {
+		if err := json.Unmarshal([]byte(got.Text), &all); err != nil || got.StatusCode != http.StatusOK {
 			t.Fatalf("%s %s: %d %s", method, path, got.StatusCode, got.Text)
 		}
 		var texts []string
