@@ -167,6 +167,30 @@ func (r *Repo) dueJobs(ctx context.Context, handlers map[string]func(context.Con
 	return keys, err
 }
 
+// openJobs makes the jobs due that a server was carrying out when it was killed: a store is open in one process,
+// so whoever had them is gone.
+func (r *Repo) openJobs(ctx context.Context) error {
+	return r.db.Update(ctx, func(k *kv.Tx) error {
+		now := r.clock().UTC().Truncate(time.Millisecond)
+		for row, err := range k.Scan(kv.Range{Start: []byte{spaceJob, jobLeased}, End: []byte{spaceJob, jobLeased + 1}}) {
+			if err != nil {
+				return err
+			}
+			var j Job
+			if json.Unmarshal(row.Value, &j) != nil {
+				continue
+			}
+			if err := k.Delete(row.Key); err != nil {
+				return err
+			}
+			if err := putJob(k, jobDue, now, j); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 // claim moves a job to the leased ones; leased is nil if somebody else has it.
 func (r *Repo) claim(ctx context.Context, key []byte) (j Job, leased []byte, err error) {
 	err = r.db.Update(ctx, func(k *kv.Tx) error {

@@ -173,6 +173,9 @@ func Open(ctx context.Context, c Config, adminPassword string) (*Repo, error) {
 	if err := r.openNames(ctx); err != nil {
 		return nil, err
 	}
+	if err := r.openJobs(ctx); err != nil {
+		return nil, err
+	}
 	return r, r.openIndexes(ctx)
 }
 
