@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"fmt"
 	"strings"
 
 	"catena/engine/expr"
@@ -271,7 +270,7 @@ func (c *Ctx) functions() map[string]any {
 		n, err := c.Tx.Next("fn/" + cut(expr.Text(args[0]), 200))
 		return n, err
 	}
-	fn["getEmail"] = func(args ...any) (any, error) { return c.email(args...) }
+	c.people(fn)
 	return fn
 }
 
@@ -288,15 +287,4 @@ func (c *Ctx) Helper(name string, args []any) (any, error) {
 		}
 	}
 	return v, err
-}
-
-func (c *Ctx) email(args ...any) (any, error) {
-	if len(args) != 1 || c.Tx == nil {
-		return nil, fault.Invalid.Errorf("Fn.getEmail: a user name expected")
-	}
-	u, err := c.Tx.User(fmt.Sprint(args[0]))
-	if err != nil {
-		return nil, err
-	}
-	return u.Email, nil
 }

@@ -120,7 +120,8 @@ func printable(v any) any {
 // helperNames are the functions of Fn.
 var helperNames = []string{
 	"calendar", "concatenateIntoList", "concatenateValuesAsNewList", "date", "documentExists", "escapeHtml",
-	"getEmail", "getNextId", "htmlEscape", "nxqlEscape",
+	"getEmail", "getEmails", "getEmailsFromGroup", "getNextId", "getPrincipal", "getPrincipalEmails", "getPrincipalsFromGroup",
+	"getVocabularyLabel", "htmlEscape", "nxqlEscape",
 }
 
 func (m *machine) helpers() goja.Value {

@@ -365,7 +365,13 @@ declare const Fn: {
   documentExists(session: any, ref: string): boolean;
   escapeHtml(text: string): string;
   getEmail(user: string): string;
+  getEmails(users: string[], prefixed?: boolean): string[];
+  getEmailsFromGroup(group: string, ignoreGroups?: boolean): string[];
   getNextId(key: string): number;
+  getPrincipal(user: string): { name: string; firstName: string; lastName: string; email: string; company: string; groups: string[] };
+  getPrincipalEmails(users: string[]): string[];
+  getPrincipalsFromGroup(group: string, ignoreGroups?: boolean): any[];
+  getVocabularyLabel(vocabulary: string, key: string): string;
   htmlEscape(text: string): string;
   nxqlEscape(text: string): string;
 };
