@@ -26,36 +26,52 @@ func slides(src string) (count int, notes, seen string) {
 		if kind == html.ErrorToken {
 			return count, strings.Join(all, "\n\n"), page.String()
 		}
-		switch t := z.Token(); {
-		case kind == html.TextToken && aside > 0:
-			text.WriteString(t.Data)
-		case kind == html.TextToken:
-			page.add(t.Data)
-		case kind == html.EndTagToken && t.Data == "section" && len(leaf) > 0:
+		if kind == html.TextToken {
+			if aside > 0 {
+				text.Write(z.Text())
+			} else {
+				page.add(string(z.Text()))
+			}
+			continue
+		}
+		name, more := z.TagName()
+		switch tag := string(name); {
+		case kind == html.EndTagToken && tag == "section" && len(leaf) > 0:
 			if leaf[len(leaf)-1] {
 				count++
 			}
 			leaf = leaf[:len(leaf)-1]
 			aside = 0
 			flush()
-		case kind == html.EndTagToken && t.Data == "aside" && aside > 0:
+		case kind == html.EndTagToken && tag == "aside" && aside > 0:
 			if aside--; aside == 0 {
 				flush()
 			}
 		case kind != html.StartTagToken && kind != html.SelfClosingTagToken:
-		case t.Data == "section":
+		case tag == "section":
 			if len(leaf) > 0 {
 				leaf[len(leaf)-1] = false
 			}
 			leaf = append(leaf, true)
-			text.WriteString(attr(t, "data-notes"))
+			text.WriteString(attr(startTag(z, tag, more), "data-notes"))
 			flush()
-		case t.Data == "aside" && (aside > 0 || isNotes(t)):
+		case tag == "aside" && (aside > 0 || isNotes(startTag(z, tag, more))):
 			aside++
-		case aside > 0 && (t.Data == "br" || t.Data == "p" || t.Data == "li" || t.Data == "div"):
+		case aside > 0 && (tag == "br" || tag == "p" || tag == "li" || tag == "div"):
 			text.WriteByte('\n')
 		}
 	}
+}
+
+// startTag is the start tag whose name was just read; reading those of every tag would cost as much as all the rest.
+func startTag(z *html.Tokenizer, tag string, more bool) html.Token {
+	t := html.Token{Type: html.StartTagToken, Data: tag}
+	for more {
+		var key, value []byte
+		key, value, more = z.TagAttr()
+		t.Attr = append(t.Attr, html.Attribute{Key: string(key), Val: string(value)})
+	}
+	return t
 }
 
 func attr(t html.Token, name string) string {
