@@ -2,9 +2,6 @@ package decks
 
 import (
 	"crypto/hmac"
-	"encoding/base64"
-	"strconv"
-	"strings"
 	"time"
 
 	"catena/decks/file"
@@ -64,7 +61,7 @@ func (p openFileParams) deck(c *engine.Ctx, tx *storage.Tx) (*storage.Doc, error
 		return nil, err
 	}
 	as := c.As
-	if name := fileKeyOf(tx, d, p.Key); name != "" {
+	if name := keyHolder(tx, d, keyFile, p.Key); name != "" {
 		if as, err = tx.PrincipalOf(name); err != nil {
 			return nil, either(err, missing)
 		}
@@ -82,21 +79,5 @@ func fileKey(c *engine.Ctx, d *storage.Doc) string {
 	if prop[string](d, "deck:visibility") == "all" {
 		return ""
 	}
-	until := strconv.FormatInt(c.Now.Add(fileKeyTime).Unix(), 10)
-	return "key=" + base64.RawURLEncoding.EncodeToString([]byte(c.As.Name)) + "." + until + "." + sign(c.Tx, "file", d.ID(), c.As.Name, until)
-}
-
-// fileKeyOf returns for whom a key was made; "" if it is none of ours or has ended.
-func fileKeyOf(tx *storage.Tx, d *storage.Doc, key string) string {
-	parts := strings.Split(key, ".")
-	if len(parts) != 3 {
-		return ""
-	}
-	name, err := base64.RawURLEncoding.DecodeString(parts[0])
-	until, bad := strconv.ParseInt(parts[1], 10, 64)
-	if err != nil || bad != nil || !hmac.Equal([]byte(parts[2]), []byte(sign(tx, "file", d.ID(), string(name), parts[1]))) ||
-		!tx.Now().Before(time.Unix(until, 0)) {
-		return ""
-	}
-	return string(name)
+	return "key=" + pictureKey(c, d, keyFile, c.Now.Add(fileKeyTime))
 }

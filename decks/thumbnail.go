@@ -82,7 +82,7 @@ func (p thumbnailParams) deck(c *engine.Ctx) (*storage.Doc, error) {
 		return nil, err
 	}
 	as := c.As
-	if name := thumbKeyOf(c.Tx, d, p.Key); name != "" {
+	if name := keyHolder(c.Tx, d, keyThumbnail, p.Key); name != "" {
 		if as, err = c.Tx.PrincipalOf(name); err != nil {
 			return nil, either(err, missing)
 		}

@@ -1,12 +1,7 @@
 package decks
 
 import (
-	"crypto/hmac"
-	"encoding/base64"
-	"fmt"
 	"net/url"
-	"strconv"
-	"strings"
 	"time"
 
 	"catena/decks/export"
@@ -24,22 +19,7 @@ func (v view) thumbnail(c *engine.Ctx, owner string, d *storage.Doc) string {
 	q := url.Values{"v": {export.Version(d)}}
 	if prop[string](d, "deck:visibility") != "all" {
 		const day = 24 * time.Hour
-		until := strconv.FormatInt(c.Now.Truncate(day).Add(2*day).Unix(), 10)
-		q.Set("key", fmt.Sprintf("%s.%s.%s", base64.RawURLEncoding.EncodeToString([]byte(c.As.Name)), until, sign(c.Tx, "thumbnail", d.ID(), c.As.Name, until)))
+		q.Set("key", pictureKey(c, d, keyThumbnail, c.Now.Truncate(day).Add(2*day)))
 	}
 	return v.address(owner, d) + "/thumbnail?" + q.Encode()
-}
-
-// thumbKeyOf returns whom a key was given; "" if it is none of ours or has ended.
-func thumbKeyOf(tx *storage.Tx, d *storage.Doc, key string) string {
-	parts := strings.Split(key, ".")
-	if len(parts) != 3 {
-		return ""
-	}
-	name, err := base64.RawURLEncoding.DecodeString(parts[0])
-	until, bad := strconv.ParseInt(parts[1], 10, 64)
-	if err != nil || bad != nil || !hmac.Equal([]byte(parts[2]), []byte(sign(tx, "thumbnail", d.ID(), string(name), parts[1]))) || !tx.Now().Before(time.Unix(until, 0)) {
-		return ""
-	}
-	return string(name)
 }
