@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"fmt"
 	"net/http"
 
 	"catena/engine"
@@ -11,36 +12,29 @@ const opFile = "Deck.OpenFile"
 
 // deckFile sends a picture of a deck to whoever may see the deck.
 func deckFile(x *exchange) error {
-	user, err := x.param("username")
+	p, err := x.named("username", "slug", "number", "name")
 	if err != nil {
 		return err
 	}
-	slug, err := x.param("slug")
-	if err != nil {
-		return err
-	}
-	return x.sendFile(values{"username": user, "slug": slug, "key": x.query().Get("key")})
+	p["key"] = x.query().Get("key")
+	return x.sendFile(p)
 }
 
 // shareFile sends a picture of a deck to whoever has a private link to it.
 func shareFile(x *exchange) error {
-	token, err := x.param("token")
+	p, err := x.named("token", "number", "name")
 	if err != nil {
 		return err
 	}
-	return x.sendFile(values{"token": token, "pass": x.query().Get("pass")})
+	p["pass"] = x.query().Get("pass")
+	return x.sendFile(p)
 }
 
+// sendFile sends the picture that number and name stand for.
 func (x *exchange) sendFile(p values) error {
-	number, err := x.param("number")
-	if err != nil {
-		return err
-	}
-	name, err := x.param("name")
-	if err != nil {
-		return err
-	}
-	p["address"] = "files/" + number + "/" + name
+	p["address"] = fmt.Sprintf("files/%s/%s", p["number"], p["name"])
+	delete(p, "number")
+	delete(p, "name")
 	res, err := x.s.Engine.Run(x.r.Context(), engine.Call{Op: opFile, Params: p, As: x.as, Door: x.door(), RequestID: x.id})
 	if err != nil {
 		return err

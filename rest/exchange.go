@@ -213,6 +213,19 @@ func (x *exchange) flag(name string) bool {
 // param returns a named segment of the path, decoded.
 func (x *exchange) param(name string) (string, error) { return decode(x.ps.get(name)) }
 
+// named are parameters of the address by their names, as an operation takes them.
+func (x *exchange) named(names ...string) (values, error) {
+	p := values{}
+	for _, name := range names {
+		v, err := x.param(name)
+		if err != nil {
+			return nil, err
+		}
+		p[name] = v
+	}
+	return p, nil
+}
+
 // base is the public address of the server with the context path and without a slash at the end.
 func (x *exchange) base() string {
 	if x.s.Base != "" {

@@ -34,24 +34,22 @@ func deckThumbnail(x *exchange) error {
 
 // pageThumbnail sends the picture of a slide to whoever may see the deck.
 func pageThumbnail(x *exchange) error {
-	user, err := x.param("username")
+	p, err := x.named("username", "slug")
 	if err != nil {
 		return err
 	}
-	slug, err := x.param("slug")
-	if err != nil {
-		return err
-	}
-	return x.thumbnail(values{"username": user, "slug": slug, "key": x.query().Get("key")})
+	p["key"] = x.query().Get("key")
+	return x.thumbnail(p)
 }
 
 // shareThumbnail sends the picture of a slide to whoever has a private link to the deck.
 func shareThumbnail(x *exchange) error {
-	token, err := x.param("token")
+	p, err := x.named("token")
 	if err != nil {
 		return err
 	}
-	return x.thumbnail(values{"token": token, "pass": x.cookie(shareCookie)})
+	p["pass"] = x.cookie(shareCookie)
+	return x.thumbnail(p)
 }
 
 // thumbnail waits a moment for a picture. What it keeps is the server's own, for a key that
