@@ -32,14 +32,10 @@ var builtin = sync.OnceValue(func() *Providers {
 // Load returns the built-in page providers and those of the files in folders. A provider replaces
 // the one of the same name; what is wrong in the files is told with file and line.
 func Load(folders ...fs.FS) (*Providers, error) {
-	own, err := fs.Sub(defaults, "defaults")
-	if err != nil {
-		panic(err) // the folder is part of the program
-	}
 	r := &reader{all: map[string]*provider{}}
-	err = r.Files(func(root *yaml.Node) {
+	err := r.Files(func(root *yaml.Node) {
 		r.Each(root, declare.Keys{"providers": func(n *yaml.Node) { r.Pairs(n, r.provider) }})
-	}, append([]fs.FS{own}, folders...)...)
+	}, append([]fs.FS{declare.Folder(defaults, "defaults")}, folders...)...)
 	if err == nil {
 		err = r.Err()
 	}

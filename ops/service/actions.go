@@ -46,14 +46,10 @@ var builtin = sync.OnceValue(func() Actions {
 // Load returns the built-in actions and those of the files in folders. An action replaces the one of
 // the same name; what is wrong in the files is told with file and line.
 func Load(folders ...fs.FS) (Actions, error) {
-	own, err := fs.Sub(defaults, "defaults")
-	if err != nil {
-		panic(err) // the folder is part of the program
-	}
 	r := &reader{all: map[string]*action{}}
-	err = r.Files(func(root *yaml.Node) {
+	err := r.Files(func(root *yaml.Node) {
 		r.Each(root, declare.Keys{"actions": func(n *yaml.Node) { r.Pairs(n, r.action) }})
-	}, append([]fs.FS{own}, folders...)...)
+	}, append([]fs.FS{declare.Folder(defaults, "defaults")}, folders...)...)
 	if err == nil {
 		err = r.Err()
 	}

@@ -6,6 +6,7 @@ package declare
 
 import (
 	"cmp"
+	"embed"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -122,6 +123,15 @@ func (r *Reader) Return(to Place) { r.here = to }
 
 // At is the place of a node of the file that is read.
 func (r *Reader) At(n *yaml.Node) Place { return Place{r.here.Layer, r.here.File, n.Line} }
+
+// Folder returns the folder of files that is part of the program.
+func Folder(files embed.FS, name string) fs.FS {
+	sub, err := fs.Sub(files, name)
+	if err != nil {
+		panic(err) // it is part of the program
+	}
+	return sub
+}
 
 // Pairs calls fn with each key and value of a mapping; a key stands once.
 func (r *Reader) Pairs(n *yaml.Node, fn func(key, value *yaml.Node)) {

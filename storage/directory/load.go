@@ -17,13 +17,7 @@ import (
 var defaults embed.FS
 
 // Defaults returns the declarations that every server starts with.
-func Defaults() fs.FS {
-	sub, err := fs.Sub(defaults, "defaults")
-	if err != nil {
-		panic(err) // the folder is part of the program
-	}
-	return sub
-}
+func Defaults() fs.FS { return declare.Folder(defaults, "defaults") }
 
 // Load reads the *.yaml files of each layer. A later layer adds directories, or replaces
 // those of the same name; within a layer a name stands once. Every mistake is reported, with
