@@ -178,12 +178,13 @@ type counter struct {
 	from, to []any
 	counts   map[string]int
 	steps    map[string]step // those of histograms that results fell into
+	size     float64         // of a histogram's steps
 }
 
 func (p *provider) counters(c *engine.Ctx, named map[string]any) []*counter {
 	var all []*counter
 	for _, name := range p.names() {
-		k := &counter{name: name, tally: p.Tallies[name], counts: map[string]int{}, steps: map[string]step{}}
+		k := &counter{name: name, tally: p.Tallies[name], counts: map[string]int{}, steps: map[string]step{}, size: p.Tallies[name].size()}
 		for _, v := range itemsOf(named[name], true) {
 			if text, ok := marked(c, v).(string); ok {
 				k.selected = append(k.selected, text)

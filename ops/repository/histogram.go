@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"catena/engine/expr"
 	"catena/storage/fault"
 )
 
@@ -34,8 +35,14 @@ func (y tally) checkStep() error {
 	return nil
 }
 
-// stepOf is the group of a histogram that a value falls into.
-func (y tally) stepOf(v any) (step, bool) {
+// size is the step of numbers; declarations are checked.
+func (y tally) size() float64 {
+	n, _ := strconv.ParseFloat(y.Step, 64)
+	return n
+}
+
+// stepOf is the group of a histogram that a value falls into; size is the step of numbers.
+func (y tally) stepOf(v any, size float64) (step, bool) {
 	switch v := v.(type) {
 	case time.Time:
 		if y.Type != "date_histogram" {
@@ -44,16 +51,15 @@ func (y tally) stepOf(v any) (step, bool) {
 		from, to, layout := calendar(v.UTC(), y.Step)
 		return step{from.Format(layout), from, to}, true
 	case int64:
-		return y.number(float64(v))
+		return y.number(float64(v), size)
 	case float64:
-		return y.number(v)
+		return y.number(v, size)
 	}
 	return step{}, false
 }
 
-func (y tally) number(v float64) (step, bool) {
-	size, err := strconv.ParseFloat(y.Step, 64)
-	if err != nil || y.Type != "histogram" {
+func (y tally) number(v, size float64) (step, bool) {
+	if y.Type != "histogram" {
 		return step{}, false
 	}
 	from := math.Floor(v/size) * size
@@ -94,11 +100,11 @@ func (y tally) inStep(key any, param string, named map[string]any) string {
 		ok bool
 	)
 	if n, err := strconv.ParseFloat(text, 64); err == nil && y.Type == "histogram" {
-		s, ok = y.number(n)
+		s, ok = y.number(n, y.size())
 	}
 	for _, layout := range [...]string{"2006", "2006-01", time.DateOnly, "2006-01-02T15:04"} {
 		if t, err := time.Parse(layout, text); err == nil && y.Type == "date_histogram" {
-			s, ok = y.stepOf(t)
+			s, ok = y.stepOf(t, 0)
 		}
 	}
 	if !ok {
@@ -112,29 +118,12 @@ func (y tally) inStep(key any, param string, named map[string]any) string {
 func (k *counter) key(v any) string {
 	switch k.tally.Type {
 	case "terms":
-		return term(v)
+		return expr.Text(v)
 	case "histogram", "date_histogram":
-		if s, ok := k.tally.stepOf(v); ok {
+		if s, ok := k.tally.stepOf(v, k.size); ok {
 			k.steps[s.key] = s
 			return s.key
 		}
-	}
-	return ""
-}
-
-// term is a value as a key.
-func term(v any) string {
-	switch v := v.(type) {
-	case string:
-		return v
-	case bool:
-		return strconv.FormatBool(v)
-	case int64:
-		return strconv.FormatInt(v, 10)
-	case float64:
-		return strconv.FormatFloat(v, 'f', -1, 64)
-	case time.Time:
-		return v.UTC().Format("2006-01-02T15:04:05.000Z")
 	}
 	return ""
 }
