@@ -100,9 +100,15 @@ func readPDF(c *engine.Ctx, b *storage.Blob, out map[string]any) error {
 	return nil
 }
 
-// pdfInfo decodes no page and reads nothing outside the file. The library gives up on some
-// damaged files by a panic.
-func pdfInfo(b *storage.Blob) (info *pdfcpu.PDFInfo, err error) {
+// pdfInfo decodes no page and reads nothing outside the file.
+func pdfInfo(b *storage.Blob) (*pdfcpu.PDFInfo, error) {
+	return openPDF(b, func(r io.ReadSeeker, conf *model.Configuration) (*pdfcpu.PDFInfo, error) {
+		return api.PDFInfo(r, "", nil, false, conf)
+	})
+}
+
+// openPDF has the library read a PDF, within bounds. It gives up on some damaged files by a panic.
+func openPDF[T any](b *storage.Blob, read func(io.ReadSeeker, *model.Configuration) (T, error)) (out T, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fault.Invalid.Errorf("%v", p)
@@ -110,11 +116,11 @@ func pdfInfo(b *storage.Blob) (info *pdfcpu.PDFInfo, err error) {
 	}()
 	r, err := b.Open()
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	defer r.Close()
 	conf := model.NewDefaultConfiguration()
 	conf.Offline, conf.Optimize, conf.OptimizeBeforeWriting = true, false, false
 	conf.Limits.MaxDecodeBytes = maxPDF
-	return api.PDFInfo(r, "", nil, false, conf)
+	return read(r, conf)
 }

@@ -36,36 +36,24 @@ func writePDF(c *engine.Ctx, b *storage.Blob, texts map[string]string) (*storage
 	return c.Tx.NewBlob(b.Name, b.Type, io.MultiReader(r, bytes.NewReader(update)))
 }
 
-// pdfUpdate returns what is to stand behind a PDF. The library gives up on some damaged
-// files by a panic.
-func pdfUpdate(b *storage.Blob, texts map[string]string) (update []byte, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fault.Invalid.Errorf("%v", p)
+// pdfUpdate returns what is to stand behind a PDF.
+func pdfUpdate(b *storage.Blob, texts map[string]string) ([]byte, error) {
+	return openPDF(b, func(r io.ReadSeeker, conf *model.Configuration) ([]byte, error) {
+		pdf, err := api.ReadContext(r, conf)
+		if err != nil {
+			return nil, err
 		}
-	}()
-	r, err := b.Open()
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	conf := model.NewDefaultConfiguration()
-	conf.Offline, conf.Optimize, conf.OptimizeBeforeWriting = true, false, false
-	conf.Limits.MaxDecodeBytes = maxPDF
-	pdf, err := api.ReadContext(r, conf)
-	if err != nil {
-		return nil, err
-	}
-	if pdf.Encrypt != nil {
-		return nil, fault.Invalid.Errorf("it is encrypted")
-	}
-	table, err := lastTable(r, b.Size)
-	if err != nil {
-		return nil, err
-	}
-	info, err := infoWith(pdf, texts)
-	if err != nil {
-		return nil, err
-	}
-	return updateOf(pdf, b.Size, table, info), nil
+		if pdf.Encrypt != nil {
+			return nil, fault.Invalid.Errorf("it is encrypted")
+		}
+		table, err := lastTable(r, b.Size)
+		if err != nil {
+			return nil, err
+		}
+		info, err := infoWith(pdf, texts)
+		if err != nil {
+			return nil, err
+		}
+		return updateOf(pdf, b.Size, table, info), nil
+	})
 }
