@@ -283,7 +283,7 @@ func visit(addr string, next *atomic.Int64, n int64, request func(i int) []byte)
 	}
 }
 
-// readAnswer reads one response of a known length and insists on success.
+// readAnswer reads one response of a known length and insists on success, or on nothing new.
 func readAnswer(r *bufio.Reader) error {
 	length, status := 0, ""
 	for {
@@ -297,7 +297,7 @@ func readAnswer(r *bufio.Reader) error {
 			status = string(line)
 		case len(line) == 0:
 			body, err := io.ReadAll(io.LimitReader(r, int64(length)))
-			if err == nil && !strings.HasPrefix(status, "HTTP/1.1 20") {
+			if err == nil && !strings.HasPrefix(status, "HTTP/1.1 20") && !strings.HasPrefix(status, "HTTP/1.1 304") {
 				err = fmt.Errorf("%s: %s", status, body)
 			}
 			return err
