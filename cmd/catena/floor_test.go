@@ -6,7 +6,11 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strconv"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -19,7 +23,9 @@ import (
 // Badger and encoding/json, without types, permissions, events or history. What catena
 // serves is measured as a ratio to it, in the same run.
 type floor struct {
-	db *badger.DB
+	db     *badger.DB
+	log    *os.File // what synced writes to
+	writes atomic.Int64
 }
 
 // floorDoc is all the floor knows of a document.
@@ -38,7 +44,16 @@ func newFloor(t testing.TB, sync bool) *floor {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	return &floor{db: db}
+	path := filepath.Join(t.TempDir(), "log")
+	if err := os.WriteFile(path, make([]byte, syncedSize*syncedPlaces), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	log, err := os.OpenFile(path, os.O_WRONLY|syscall.O_DSYNC, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = log.Close() })
+	return &floor{db: db, log: log}
 }
 
 func (f *floor) handler() http.Handler {
@@ -46,6 +61,7 @@ func (f *floor) handler() http.Handler {
 	r.POST("/noop", f.noop)
 	r.POST("/chain", f.chain)
 	r.POST("/docs", f.create)
+	r.POST("/synced", f.synced)
 	r.GET("/docs/:id", f.get)
 	r.GET("/page", f.page)
 	return r
@@ -101,6 +117,28 @@ func (f *floor) create(w http.ResponseWriter, r *http.Request, _ httprouter.Para
 	}
 	floorAnswer(w, d)
 }
+
+// synced reads a document, writes as much as a page to a file whose blocks are there, waits
+// for the disk, and answers: no durable write is faster on one connection.
+func (f *floor) synced(w http.ResponseWriter, r *http.Request, _ httprouter.Params) {
+	var d floorDoc
+	if json.NewDecoder(r.Body).Decode(&d) != nil {
+		w.WriteHeader(http.StatusBadRequest)
+		return
+	}
+	at := f.writes.Add(1) % syncedPlaces * syncedSize
+	if _, err := f.log.WriteAt(make([]byte, syncedSize), at); err != nil {
+		w.WriteHeader(http.StatusInternalServerError)
+		return
+	}
+	floorAnswer(w, d)
+}
+
+// What synced writes at a time, and how many of these its file has room for.
+const (
+	syncedSize   = 4096
+	syncedPlaces = 256
+)
 
 func (f *floor) put(d floorDoc) error {
 	b, err := json.Marshal(d)
