@@ -2,10 +2,7 @@ package rest_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"net/http"
-	"slices"
 	"strings"
 	"testing"
 
@@ -176,98 +173,5 @@ func TestContract(t *testing.T) {
 				c.check(step.method, step.of, s.Do(step.method, step.path, step.body, headers...))
 			}
 		})
-	}
-}
-
-// TestContractValues checks the specification's defaults and bounds, and the order of lists.
-func TestContractValues(t *testing.T) {
-	s := startDecks(t, -1)
-	account(t, s, "alice", "pro", "", 0)
-	s.User("bob")
-	write, read, other := s.Key("alice", "read_write"), s.Key("alice", "read_only"), s.Key("bob", "read_write")
-	made := s.Do("POST", "/v1/decks", "", bearer(write)...).JSON(t)["data"].(map[string]any)
-	for field, want := range map[string]any{
-		"title": "deck", "description": "", "visibility": "self", "width": 960.0, "height": 700.0, "margin": 0.05, "slide_count": 0.0,
-		"transition": "slide", "background_transition": "slide", "rtl": false, "loop": false, "theme_font": "montserrat",
-		"theme_color": "white-blue", "language": "en", "notes": "", "data": "", "deck_html": "", "css": "",
-	} {
-		if made[field] != want {
-			t.Errorf("default of %s: %v, want %v", field, made[field], want)
-		}
-	}
-	link := s.Do("POST", "/v1/decks/1/share", `{}`, bearer(write)...).JSON(t)["data"].(map[string]any)
-	for field, want := range map[string]any{
-		"name": "API Link", "password_protected": false, "expires_at": nil, "expired": false, "notify_on_view": false, "view_count": 0.0, "first_viewed_at": nil,
-	} {
-		if link[field] != want {
-			t.Errorf("default of a link's %s: %v, want %v", field, link[field], want)
-		}
-	}
-	tests := []struct {
-		key, method, path, body string
-		status                  int
-		code, at                string
-	}{
-		{write, "GET", "/v1/decks?page=0", "", 422, "out_of_range", "page"},
-		{write, "GET", "/v1/decks?page=x", "", 422, "", "page"},
-		{write, "GET", "/v1/decks/trashed?per_page=0", "", 422, "out_of_range", "per_page"},
-		{write, "GET", "/v1/decks/1?include_deck_html=maybe", "", 422, "", "include_deck_html"},
-		{write, "POST", "/v1/decks", `{"width":0}`, 422, "too_small", "#/width"},
-		{write, "POST", "/v1/decks", `{"visibility":"team"}`, 403, "plan_required", "#/visibility"},
-		{write, "POST", "/v1/decks", `{"css":"x"}`, 422, "read_only_field", "#/css"},
-		{write, "POST", "/v1/decks", `{"titel":"x"}`, 422, "unknown_field", "#/titel"},
-		{write, "POST", "/v1/decks", `{"data":"<section>a</section>","deck_html":"<section>b</section>"}`, 422, "conflicting_fields", "#/data"},
-		{write, "POST", "/v1/decks", `{"data":"<p>a</p>"}`, 422, "invalid_html", "#/data"},
-		{write, "POST", "/v1/decks", `{"title":"` + strings.Repeat("x", 201) + `"}`, 422, "too_long", "#/title"},
-		{write, "POST", "/v1/decks", `{"title":`, 400, "", ""},
-		{read, "POST", "/v1/decks", `{}`, 403, "insufficient_scope", ""},
-		{read, "PATCH", "/v1/decks/1", `{}`, 403, "insufficient_scope", ""},
-		{read, "POST", "/v1/decks/1/trash", ``, 403, "insufficient_scope", ""},
-		{read, "POST", "/v1/decks/1/recover", ``, 403, "insufficient_scope", ""},
-		{read, "POST", "/v1/decks/1/share", `{}`, 403, "insufficient_scope", ""},
-		{read, "DELETE", "/v1/decks/1/share/1", ``, 403, "insufficient_scope", ""},
-		{other, "GET", "/v1/decks/1", "", 404, "", ""},
-		{other, "GET", "/v1/decks/1/share", "", 403, "plan_required", ""},
-		{write, "GET", "/v1/team/decks", "", 403, "team_role_required", ""},
-		{write, "POST", "/v1/decks/1/share", `{"expires_at":"2020-01-01T00:00:00Z"}`, 422, "out_of_range", "#/expires_at"},
-		{write, "POST", "/v1/decks/1/share", `{"view_count":1}`, 422, "read_only_field", "#/view_count"},
-		{write, "GET", "/v1/decks/x", "", 404, "", ""},
-		{write, "PUT", "/v1/decks/1", "{}", 405, "method_not_allowed", ""},
-		{write, "GET", "/v1/decks?revision=c", "", 400, "unknown_revision", "revision"},
-		{"", "GET", "/v1/decks", "", 401, "", ""},
-	}
-	for _, test := range tests {
-		headers := bearer(test.key)
-		if test.key == "" {
-			headers = []string{"as", ""}
-		}
-		got := s.Do(test.method, test.path, test.body, headers...)
-		var p struct {
-			Code   string
-			Errors []struct{ Pointer, Parameter, Code string }
-		}
-		if err := json.Unmarshal([]byte(got.Text), &p); err != nil {
-			t.Errorf("%s %s: %s %s", test.method, test.path, got.Status, got.Text)
-			continue
-		}
-		codes, at := []string{p.Code}, ""
-		if len(p.Errors) > 0 {
-			codes, at = append(codes, p.Errors[0].Code), p.Errors[0].Pointer+p.Errors[0].Parameter
-		}
-		if got.StatusCode != test.status || test.code != "" && !slices.Contains(codes, test.code) || at != test.at {
-			t.Errorf("%s %s %.40s: %s %v at %q, want %d %s at %q", test.method, test.path, test.body, got.Status, codes, at, test.status, test.code, test.at)
-		}
-	}
-	for range 99 {
-		if got := s.Do("POST", "/v1/decks/1/share", `{}`, bearer(write)...); got.StatusCode != http.StatusCreated {
-			t.Fatalf("link: %s %s", got.Status, got.Text)
-		}
-	}
-	if got := s.Do("POST", "/v1/decks/1/share", `{}`, bearer(write)...); got.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(got.Text, "too_many_links") {
-		t.Errorf("link 101: %s %s", got.Status, got.Text)
-	}
-	all := s.Do("GET", "/v1/decks/1/share", "", bearer(write)...).JSON(t)
-	if first := all["data"].([]any)[0].(map[string]any); first["id"] != 100.0 || fmt.Sprint(all["meta"]) != "map[total:100]" {
-		t.Errorf("links: first %v, %v", first["id"], all["meta"])
 	}
 }

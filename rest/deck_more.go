@@ -19,7 +19,7 @@ func moreDeckRoutes() []route {
 	return []route{
 		{method: "POST", path: "/v1/decks/import", handle: decks("Deck.Import", made, viewOf, presentation)},
 		{method: "GET", path: "/v1/teams", handle: decks("Team.List", done, baseOf)},
-		{method: "POST", path: "/v1/teams", handle: shapedDecks("Team.Create", made, teamPlace, baseOf, membersOf("name slug owner billing_period"))},
+		{method: "POST", path: "/v1/teams", handle: shapedDecks("Team.Create", made, teamPlace, baseOf, membersOf("name slug owner billing_period thumbnail_url"))},
 		{method: "GET", path: "/v1/teams/:id", handle: decks("Team.Get", done, baseOf, id)},
 		{method: "PATCH", path: "/v1/teams/:id", handle: decks("Team.Update", done, baseOf, id, membersOf("name slug billing_period thumbnail_url"))},
 		{method: "DELETE", path: "/v1/teams/:id", handle: decks("Team.Delete", none, id)},

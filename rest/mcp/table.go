@@ -6,6 +6,7 @@ import "github.com/modelcontextprotocol/go-sdk/mcp"
 type tool struct {
 	name, title, op string
 	params          string // of the operation's that the tool has
+	required        string // besides those that the operation requires
 	shaped          bool   // the operation takes a revision
 	placed          bool   // and an address; what is shaped takes one too
 	waits           bool   // returns an export, and waits for its end if asked to
@@ -55,7 +56,8 @@ var tools = []tool{
 	},
 	{
 		name: "create_export", title: "Create export", op: "Deck.CreateExport",
-		params: "deck_id format margin slide_number slide_notes separate_fragments", placed: true, waits: true, output: exportFields, hints: adding(),
+		params: "deck_id format margin slide_number slide_notes separate_fragments", required: "format", placed: true, waits: true,
+		output: exportFields, hints: adding(),
 	},
 	{
 		name: "create_share_link", title: "Create share link", op: "Deck.CreateShareLink",

@@ -39,6 +39,7 @@ func (t *tool) input(s *jsonschema.Schema) *jsonschema.Schema {
 			}
 		}
 	}
+	out.Required = append(out.Required, strings.Fields(t.required)...)
 	if t.waits {
 		out.Properties.Set(waitParam, waitSchema())
 	}
