@@ -26,12 +26,12 @@ func (p addFileParams) run(c *engine.Ctx, b *storage.Blob) (map[string]any, erro
 	if err != nil {
 		return nil, err
 	}
-	return map[string]any{"data": fileShape(f)}, nil
+	return map[string]any{"data": fileShape(p.ID, f)}, nil
 }
 
-func fileShape(f *file.File) map[string]any {
+func fileShape(deck int64, f *file.File) map[string]any {
 	return map[string]any{
-		"number": f.Number, "name": f.Name, "address": f.Address(), "type": f.Blob.Type, "size": f.Blob.Size, "added_at": stamp(f.Added),
+		"deck_id": deck, "number": f.Number, "name": f.Name, "address": f.Address(), "type": f.Blob.Type, "size": f.Blob.Size, "added_at": stamp(f.Added),
 	}
 }
 
@@ -56,7 +56,7 @@ func (p listFilesParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, erro
 	}
 	data := make([]any, len(all))
 	for i := range all {
-		data[i] = fileShape(&all[i])
+		data[i] = fileShape(p.ID, &all[i])
 	}
 	return map[string]any{"data": data, "meta": map[string]any{"total": int64(len(all))}}, nil
 }

@@ -45,6 +45,7 @@ var Ops = []engine.Op{
 	openFile,
 	openShare,
 	recoverDeck,
+	removeFile,
 	removeMember,
 	restore,
 	revokeShareLink,

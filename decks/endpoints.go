@@ -13,6 +13,7 @@ type endpoint struct {
 	errors           string // statuses besides those that all have
 	texts            string // types of bodies besides JSON
 	files            string // types of answers that are no JSON
+	pictures         bool   // the body is a picture
 	open             bool   // nobody need sign in
 }
 
@@ -38,8 +39,10 @@ var endpoints = []endpoint{
 // queries are the parameters of addresses.
 var queries = map[string]map[string]any{
 	"include_deck_html": {"type": "boolean", "default": false},
+	"name":              {"type": "string"},
 	"page":              {"type": "integer", "minimum": 1, "default": 1},
 	"expires":           {"type": "integer"},
+	"force":             {"type": "boolean", "default": false},
 	"limit":             {"type": "integer", "minimum": 1, "maximum": 1000, "default": 20},
 	"signature":         {"type": "string"},
 	"slide":             {"type": "integer", "minimum": 1, "maximum": 1000, "default": 1},

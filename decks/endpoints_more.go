@@ -9,6 +9,10 @@ var moreEndpoints = []endpoint{
 	{method: "GET", path: "/v1/decks/{deck_id}/exports/{id}/download", id: "downloadExport", summary: "File of an export, at the address that the export has", query: "expires signature", files: "application/pdf application/zip", open: true, status: 200},
 	{method: "GET", path: "/v1/decks/{deck_id}/exports/{id}/events", id: "followExport", summary: "States of an export as they come", files: "text/event-stream", status: 200, errors: "503"},
 	{method: "GET", path: "/v1/decks/{deck_id}/share/{id}/views", id: "listShareViews", summary: "Views of a deck through a private link, the last first", query: "page per_page", result: "ShareView", list: true, status: 200, errors: "403 422"},
+	{method: "GET", path: "/v1/decks/{id}/files", id: "listFiles", summary: "Pictures kept with a deck", result: "File", list: true, status: 200},
+	{method: "POST", path: "/v1/decks/{id}/files", id: "addFile", summary: "Keep a picture with a deck; slides show it by the address in the answer", query: "name", pictures: true, result: "File", status: 201, errors: "403 413 415 422"},
+	{method: "GET", path: "/v1/decks/{id}/files/{number}", id: "getFile", summary: "A picture kept with a deck", files: "image/avif image/gif image/jpeg image/png image/svg+xml image/webp", status: 200},
+	{method: "DELETE", path: "/v1/decks/{id}/files/{number}", id: "removeFile", summary: "Remove a picture; one that slides show only by force", query: "force", status: 204, errors: "403 409"},
 	{method: "GET", path: "/v1/decks/{id}/versions", id: "listVersions", summary: "Versions of a deck, the last first", query: "page per_page", result: "Version", list: true, status: 200, errors: "422"},
 	{method: "POST", path: "/v1/decks/{id}/versions", id: "keepVersion", summary: "Keep the deck as it is as a version", result: "Version", status: 200, errors: "403"},
 	{method: "POST", path: "/v1/decks/{id}/versions/{version}/restore", id: "restoreVersion", summary: "Make the deck again what a version was", result: "Deck", status: 200, errors: "403"},
@@ -33,6 +37,7 @@ var moreEndpoints = []endpoint{
 // there, and those that may be.
 var moreSchemas = map[string][2]string{
 	"Delivery":      {"id webhook type state created_at:moment tries:integer body", "finished_at:moment status:integer failure"},
+	"File":          {"deck_id:integer number:integer name address type size:integer added_at:moment", ""},
 	"ImportInput":   {"source", "format title visibility"},
 	"MemberInput":   {"", "role"},
 	"Notice":        {"id:integer event deck_id:integer share_link_id:integer title name created_at:moment", ""},

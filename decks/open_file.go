@@ -18,12 +18,14 @@ var openFile = engine.Op{
 }
 
 type openFileParams struct {
+	ID       int64  `json:"id" default:"0" doc:"Number of one of the caller's decks; 0: see the other parameters."`
+	Number   int64  `json:"number" default:"0" doc:"Number of the picture, instead of its address."`
 	Username string `json:"username" default:"" doc:"Name of the deck's owner, unless there is a token."`
 	Slug     string `json:"slug" default:"" doc:"The deck's part of the address."`
 	Token    string `json:"token" default:"" doc:"Token of a private link."`
 	Pass     string `json:"pass" default:"" doc:"Pass of a private link that has a password."`
 	Key      string `json:"key" default:"" doc:"Key from the address."`
-	Address  string `json:"address" doc:"The picture, as the deck's HTML has it: files/NUMBER/NAME."`
+	Address  string `json:"address" default:"" doc:"The picture, as the deck's HTML has it: files/NUMBER/NAME."`
 }
 
 func (p openFileParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
@@ -32,15 +34,25 @@ func (p openFileParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error)
 	if err != nil {
 		return nil, err
 	}
-	f, err := file.Find(tx, d.ID(), p.Address)
+	f, err := p.file(tx, d)
 	if err != nil {
 		return nil, err
 	}
 	return f.Load(tx), nil
 }
 
+func (p openFileParams) file(tx *storage.Tx, d *storage.Doc) (*file.File, error) {
+	if p.Number != 0 {
+		return file.Get(tx, d.ID(), p.Number)
+	}
+	return file.Find(tx, d.ID(), p.Address)
+}
+
 // deck returns the deck if whoever asks may see it.
 func (p openFileParams) deck(c *engine.Ctx, tx *storage.Tx) (*storage.Doc, error) {
+	if p.ID != 0 {
+		return find(c, p.ID, false)
+	}
 	missing := fault.NotFound.Errorf("file %.100q: does not exist", p.Address)
 	if p.Token != "" {
 		asked := c.Tx

@@ -83,19 +83,13 @@ func (e *endpoint) describe() map[string]any {
 		}
 		out["requestBody"] = map[string]any{"content": content}
 	}
+	if e.pictures {
+		out["requestBody"] = map[string]any{"required": true, "content": map[string]any{"image/*": map[string]any{}}}
+	}
 	if e.open {
 		out["security"] = []any{}
 	}
 	return out
-}
-
-// pathType is the type of a part of an address: most are numbers.
-func pathType(name string) string {
-	switch name {
-	case "delivery}", "username}", "version}", "webhook}":
-		return "string"
-	}
-	return "integer"
 }
 
 func (e *endpoint) responses() map[string]any {

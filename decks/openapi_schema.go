@@ -53,3 +53,12 @@ func fieldsSchema(text string, required bool) map[string]any {
 	}
 	return out
 }
+
+// pathType is the type of a part of an address: most are numbers.
+func pathType(name string) string {
+	switch name {
+	case "delivery}", "username}", "version}", "webhook}":
+		return "string"
+	}
+	return "integer"
+}

@@ -3,6 +3,7 @@ package rest
 import (
 	"fmt"
 	"net/http"
+	"strings"
 
 	"catena/engine"
 	"catena/storage/fault"
@@ -30,12 +31,29 @@ func shareFile(x *exchange) error {
 	return x.sendFile(p)
 }
 
+// ownFile sends a picture of a deck to its owner.
+func ownFile(x *exchange) error {
+	if err := x.rate(); err != nil {
+		return err
+	}
+	p, err := x.params(numberOf("id"), numberOf("number"))
+	if err != nil {
+		return err
+	}
+	return x.openFile(engine.Call{RawParams: p.close()})
+}
+
 // sendFile sends the picture that number and name stand for.
 func (x *exchange) sendFile(p values) error {
 	p["address"] = fmt.Sprintf("files/%s/%s", p["number"], p["name"])
 	delete(p, "number")
 	delete(p, "name")
-	res, err := x.s.Engine.Run(x.r.Context(), engine.Call{Op: opFile, Params: p, As: x.as, Door: x.door(), RequestID: x.id})
+	return x.openFile(engine.Call{Params: p})
+}
+
+func (x *exchange) openFile(call engine.Call) error {
+	call.Op, call.As, call.Door, call.RequestID = opFile, x.as, x.door(), x.id
+	res, err := x.s.Engine.Run(x.r.Context(), call)
 	if err != nil {
 		return err
 	}
@@ -45,4 +63,52 @@ func (x *exchange) sendFile(p values) error {
 	}
 	x.write(&answer{status: http.StatusOK, file: &file{blob: b, inline: true}})
 	return nil
+}
+
+// addFile keeps the picture that the body is, or the one file in a body of several parts,
+// with a deck.
+func addFile(x *exchange) error {
+	call, err := x.deckCall("Deck.AddFile", []deckParams{numberOf("id")})
+	if err != nil {
+		return err
+	}
+	b, err := x.picture()
+	if err != nil {
+		return err
+	}
+	call.Input = b
+	return x.runDeck(call, http.StatusCreated, func(v any) any {
+		m, _ := v.(map[string]any)
+		data, _ := m["data"].(map[string]any)
+		return map[string]any{"data": data, "location": fmt.Sprintf("/v1/decks/%v/files/%v", data["deck_id"], data["number"])}
+	})
+}
+
+// picture takes the body in as a file.
+func (x *exchange) picture() (*engine.Blob, error) {
+	typ, ps := mediaType(x.r.Header)
+	switch {
+	case typ == "multipart/form-data":
+		_, files, err := x.readParts(ps["boundary"], false)
+		if err != nil {
+			return nil, err
+		}
+		if len(files) != 1 {
+			return nil, fault.Invalid.Errorf("body: has %d files, not one", len(files)).WithCode("no_picture")
+		}
+		return files[0], nil
+	case !strings.HasPrefix(typ, "image/"):
+		return nil, unsupported(typ)
+	case x.r.ContentLength > x.s.Limits.Blob:
+		return nil, tooLarge("file", x.s.Limits.Blob)
+	}
+	name := x.query().Get("name")
+	if name == "" {
+		name = "picture"
+	}
+	b, err := x.spoolFrom(name, typ, &moving{x.r.Body, http.NewResponseController(x.w), x.s.Limits.Stall})
+	if err == nil {
+		x.bodyRead()
+	}
+	return b, err
 }

@@ -26,6 +26,10 @@ func deckRoutes() []route {
 		{method: "GET", path: "/v1/decks/:id", handle: decks("Deck.Get", http.StatusOK, viewOf, id, htmlWanted)},
 		{method: "PATCH", path: "/v1/decks/:id", handle: decks("Deck.Update", http.StatusOK, viewOf, id, guardOf, fieldsOf)},
 		{method: "POST", path: "/v1/decks/:id/recover", handle: decks("Deck.Recover", none, id)},
+		{method: "GET", path: "/v1/decks/:id/files", handle: decks("Deck.ListFiles", http.StatusOK, id)},
+		{method: "POST", path: "/v1/decks/:id/files", handle: addFile},
+		{method: "GET", path: "/v1/decks/:id/files/:number", handle: ownFile},
+		{method: "DELETE", path: "/v1/decks/:id/files/:number", handle: decks("Deck.RemoveFile", none, id, numberOf("number"), asked("force"))},
 		{method: "GET", path: "/v1/decks/:id/thumbnail", handle: deckThumbnail},
 		{method: "POST", path: "/v1/decks/:id/trash", handle: decks("Deck.Trash", none, id, guardOf)},
 		{method: "GET", path: "/v1/decks/:deck_id/share", handle: decks("Deck.ListShareLinks", http.StatusOK, baseOf, deck)},
@@ -213,7 +217,11 @@ type deckAnswer struct {
 func (x *exchange) runDeck(call engine.Call, status int, shape func(any) any) error {
 	call.As, call.Door, call.RequestID, call.DryRun = x.as, x.door(), x.id, x.flag("dryRun")
 	if key := x.r.Header.Get("Idempotency-Key"); key != "" && x.r.Method == http.MethodPost && !call.DryRun {
-		call.IdempotencyKey, call.Fingerprint = key, x.fingerprint(&reply{body: call.RawParams})
+		re := &reply{body: call.RawParams}
+		if b, ok := call.Input.(*engine.Blob); ok {
+			re.files = []*engine.Blob{b}
+		}
+		call.IdempotencyKey, call.Fingerprint = key, x.fingerprint(re)
 		x.w.Header().Set("Idempotency-Key", key)
 	}
 	call.Encode = func(_ *engine.Ctx, v any) ([]byte, error) { return encodeDeck(shape(v), status, call.DryRun) }

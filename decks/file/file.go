@@ -23,13 +23,14 @@ const (
 	maxAll   = 200 << 20    // bytes of all files of a deck
 )
 
-// File is a file kept with a deck.
+// File is a file kept with a deck. One that was removed leaves its number behind while it is
+// the highest, so that no address ever comes to mean something else.
 type File struct {
 	Number int64
-	Name   string
-	Holder string
-	Blob   storage.Blob
-	Added  time.Time
+	Name   string       `json:",omitempty"`
+	Holder string       `json:",omitempty"`
+	Blob   storage.Blob `json:",omitzero"`
+	Added  time.Time    `json:",omitzero"`
 }
 
 // endings are the types of file that slides show, and how their names end.
@@ -73,16 +74,16 @@ func Add(tx *storage.Tx, deck string, b *storage.Blob) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := List(tx, deck)
+	all, last, err := rows(tx, deck)
 	if err != nil {
 		return nil, err
 	}
-	size, last := b.Size, int64(0)
+	size := b.Size
 	for i := range all {
 		if f := &all[i]; f.Blob.Digest == b.Digest && f.Blob.Type == typ {
 			return f, nil
 		}
-		size, last = size+all[i].Blob.Size, all[i].Number
+		size += all[i].Blob.Size
 	}
 	if len(all) >= maxFiles || size > maxAll {
 		return nil, fault.Limit.Errorf("deck: has %d files, %d bytes with this one; %d and %d are the most", len(all), size, maxFiles, maxAll).WithCode("too_many_files")
@@ -91,6 +92,11 @@ func Add(tx *storage.Tx, deck string, b *storage.Blob) (*File, error) {
 	f.Blob = storage.Blob{Name: f.Name, Type: typ, Digest: b.Digest, Size: b.Size}
 	if err := tx.HoldBlob(f.Holder, b); err != nil {
 		return nil, err
+	}
+	if last != 0 && (len(all) == 0 || all[len(all)-1].Number != last) { // the new one is the highest now
+		if err := tx.Table(table).Delete(key(deck, last)); err != nil {
+			return nil, err
+		}
 	}
 	return f, tx.Table(table).Put(key(deck, f.Number), f)
 }
@@ -124,15 +130,35 @@ func name(of, ending string) string {
 
 // List returns the files of a deck in the order they came.
 func List(tx *storage.Tx, deck string) ([]File, error) {
-	var all []File
-	for _, raw := range tx.Table(table).Scan(deck+"/", deck+"0", false, maxFiles) {
+	all, _, err := rows(tx, deck)
+	return all, err
+}
+
+// rows returns the files of a deck and the highest number that one has or had.
+func rows(tx *storage.Tx, deck string) (all []File, last int64, err error) {
+	for _, raw := range tx.Table(table).Scan(deck+"/", deck+"0", false, maxFiles+1) {
 		var f File
 		if err := json.Unmarshal(raw, &f); err != nil {
-			return nil, fault.Internal.Errorf("file of a deck: %w", err)
+			return nil, 0, fault.Internal.Errorf("file of a deck: %w", err)
 		}
-		all = append(all, f)
+		if last = f.Number; f.Name != "" {
+			all = append(all, f)
+		}
 	}
-	return all, nil
+	return all, last, nil
+}
+
+// Get returns a file of a deck by its number.
+func Get(tx *storage.Tx, deck string, n int64) (*File, error) {
+	var f File
+	ok, err := tx.Table(table).Get(key(deck, n), &f)
+	if err == nil && (!ok || f.Name == "") {
+		err = fault.NotFound.Errorf("file %d of the deck: does not exist", n)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &f, nil
 }
 
 // Find returns a file of a deck by its address.
@@ -144,14 +170,11 @@ func Find(tx *storage.Tx, deck, address string) (*File, error) {
 	if !ok || !slash || err != nil || n < 1 {
 		return nil, missing
 	}
-	var f File
-	if ok, err = tx.Table(table).Get(key(deck, n), &f); err == nil && (!ok || f.Name != name) {
-		err = missing
+	f, err := Get(tx, deck, n)
+	if fault.Is(err, fault.NotFound) || err == nil && f.Name != name {
+		return nil, missing
 	}
-	if err != nil {
-		return nil, err
-	}
-	return &f, nil
+	return f, err
 }
 
 // Copy gives a deck the files of another.
@@ -175,19 +198,38 @@ func Copy(tx *storage.Tx, from, to string) error {
 
 // Remove forgets the files of a deck that is gone.
 func Remove(tx *storage.Tx, deck string) error {
-	all, err := List(tx, deck)
+	all, last, err := rows(tx, deck)
 	if err != nil {
 		return err
 	}
 	for i := range all {
-		if err := tx.ReleaseBlob(all[i].Holder, all[i].Blob.Digest); err != nil {
-			return err
-		}
-		if err := tx.Table(table).Delete(key(deck, all[i].Number)); err != nil {
+		if err := all[i].drop(tx, deck); err != nil {
 			return err
 		}
 	}
-	return nil
+	if last == 0 {
+		return nil
+	}
+	return tx.Table(table).Delete(key(deck, last))
+}
+
+// RemoveOne forgets one file of a deck.
+func RemoveOne(tx *storage.Tx, deck string, f *File) error {
+	_, last, err := rows(tx, deck)
+	if err != nil {
+		return err
+	}
+	if err := f.drop(tx, deck); err != nil || f.Number != last {
+		return err
+	}
+	return tx.Table(table).Put(key(deck, last), File{Number: last})
+}
+
+func (f *File) drop(tx *storage.Tx, deck string) error {
+	if err := tx.ReleaseBlob(f.Holder, f.Blob.Digest); err != nil {
+		return err
+	}
+	return tx.Table(table).Delete(key(deck, f.Number))
 }
 
 var addresses = regexp.MustCompile(`(["'(=\s])(files/[0-9]+/[A-Za-z0-9._-]+)(["')\s>])`)

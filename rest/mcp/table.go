@@ -74,6 +74,11 @@ var tools = []tool{
 	},
 	{name: "get_user", title: "Get user", op: "Deck.Account", shaped: true, output: userFields, hints: reading()},
 	{
+		name: "list_deck_files", title: "List deck files", op: "Deck.ListFiles", params: "id",
+		items: "deck_id:integer number:integer name:string address:string type:string size:integer added_at:string", meta: "total:integer",
+		hints: reading(),
+	},
+	{
 		name: "list_decks", title: "List decks", op: "Deck.List", params: "page per_page", shaped: true,
 		items: summaryFields, meta: pageFields, hints: reading(),
 	},
@@ -92,6 +97,10 @@ var tools = []tool{
 	{
 		name: "recover_deck", title: "Recover deck", op: "Deck.Recover", params: "id",
 		output: "id:integer trashed:boolean", hints: mcp.ToolAnnotations{DestructiveHint: &no, IdempotentHint: true, OpenWorldHint: &no},
+	},
+	{
+		name: "remove_deck_file", title: "Remove deck file", op: "Deck.RemoveFile", params: "id number force",
+		output: "deck_id:integer number:integer removed:boolean", hints: changing(),
 	},
 	{
 		name: "revoke_share_link", title: "Revoke share link", op: "Deck.RevokeShareLink", params: "deck_id id",

@@ -23,12 +23,14 @@ const (
 	Inner Frame = "inner" // another page, which drives them
 	Still Frame = "still" // the same, small: no controls, no motion
 	Live  Frame = "live"  // the editor, which sends the HTML again as it changes
+	Rail  Frame = "rail"  // the same, every slide of its list, small
 )
 
 // deckSlides is what the sandboxed document needs besides the deck.
 type deckSlides struct {
 	Theme, Config        string
 	Markdown, Code, Math bool
+	Rail                 bool
 }
 
 // config is what slides.js reads.
@@ -65,16 +67,18 @@ func (s Site) Slides(d *Deck, o SlideOptions) (*Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.Frame == Live {
+	sent := o.Frame == Live || o.Frame == Rail
+	if sent {
 		empty := *d
 		empty.HTML = "" // the editor sends it
 		d = &empty
 	}
 	v := &view{Site: s, Title: d.Title, Deck: d, Nonce: nonce(), Slides: &deckSlides{
 		Theme: ThemeFile(d.Color, d.Font), Config: string(text),
-		Markdown: o.Frame == Live || strings.Contains(d.HTML, "data-markdown"),
-		Code:     o.Frame == Live || strings.Contains(d.HTML, "<code"),
-		Math:     o.Frame == Live || hasMath(d.HTML),
+		Markdown: sent || strings.Contains(d.HTML, "data-markdown"),
+		Code:     sent || strings.Contains(d.HTML, "<code"),
+		Math:     sent || hasMath(d.HTML),
+		Rail:     o.Frame == Rail,
 	}}
 	return v.render("slides.html", sandboxPolicy(v.Nonce, s.Host+d.Path+"/files/", o.Sources))
 }

@@ -16,7 +16,7 @@ const Editor = (() => {
   let saved = null; // the deck as the server has it: data and etag
   let deck = { slides: [], after: "" };
   let values = {};
-  let at = 0;
+  let at = Number(location.hash.match(/^#\/(\d+)/)?.[1] || 0);
   let past = [];
   let future = [];
   let typing = false; // what is typed now was remembered when it began
@@ -42,11 +42,14 @@ const Editor = (() => {
   // deck that is not public open with a key.
   let row = 0; // within a stack
   const withKey = (text) => (site.files ? text.replace(/(["'(=\s])(files\/\d+\/[\w.-]+)(?=["')\s>])/g, `$1$2?${site.files}`) : text);
+  Strip.dress = withKey;
   const tell = (message) => frame.contentWindow.postMessage(message, "*");
   const preview = (also = null) => {
+    const options = { ...Object.fromEntries(looks.map((n) => [n, values[n]])), width: values.width, height: values.height };
+    Strip.look(options);
     if (!ready || !deck.slides[at]) return;
     const shown = also === null ? deck.slides[at].html : deck.slides[at].html + also;
-    tell({ catena: "show", html: withKey(shown), h: 0, v: row, options: { ...Object.fromEntries(looks.map((n) => [n, values[n]])), width: values.width, height: values.height } });
+    tell({ catena: "show", html: withKey(shown), h: 0, v: row, options });
     frame.parentElement.style.setProperty("--ratio", values.width / values.height);
   };
   window.addEventListener("message", (e) => {
@@ -84,13 +87,17 @@ const Editor = (() => {
     const { text, count: n } = Sections.title(slide.html);
     return n > 1 ? `${text} (${n})` : text;
   };
+  const across = () => matchMedia("(max-width: 1000px)").matches; // the list lies on its side
   const entry = (slide, i) => {
+    const text = label(slide);
     const li = make("li", { draggable: "true" },
-      make("button", { "aria-current": i === at ? "true" : null, tabindex: i === at ? "0" : "-1", onclick: () => choose(i) }, label(slide)));
-    const below = (e) => e.offsetY > li.offsetHeight / 2;
+      make("button", { "aria-current": i === at ? "true" : null, tabindex: i === at ? "0" : "-1", title: text, onclick: () => choose(i) },
+        make("span", { class: "label" }, text)));
+    const below = (e) => (across() ? e.offsetX > li.offsetWidth / 2 : e.offsetY > li.offsetHeight / 2);
     li.addEventListener("dragstart", (e) => {
       e.dataTransfer.setData("text/plain", String(i));
-      li.classList.add("dragged");
+      li.classList.add("lifted"); // what the pointer carries
+      setTimeout(() => li.classList.replace("lifted", "dragged"));
     });
     li.addEventListener("dragend", () => li.classList.remove("dragged"));
     li.addEventListener("dragover", (e) => {
@@ -110,21 +117,29 @@ const Editor = (() => {
   };
   const list = () => {
     const focused = document.activeElement?.closest?.("#slide-list");
-    byId("slide-list").replaceChildren(...deck.slides.map(entry));
+    Strip.show(deck.slides, deck.slides.map(entry));
     const button = byId("slide-list").children[at]?.firstChild;
-    button?.scrollIntoView({ block: "nearest" });
+    button?.scrollIntoView({ block: "nearest", inline: "nearest" });
     if (focused) button?.focus();
     byId("up").disabled = at === 0;
     byId("down").disabled = at >= deck.slides.length - 1;
     byId("delete").disabled = deck.slides.length < 2;
+    const hash = `#/${at}`;
+    for (const [name, page] of [["present", "/present"], ["view", ""]]) byId(name).href = site.path + page + hash;
+    history.replaceState(null, "", location.pathname + location.search + hash);
+    steps();
+  };
+  const steps = () => {
     byId("undo").disabled = past.length === 0;
     byId("redo").disabled = future.length === 0;
   };
   const relabel = () => {
-    const li = byId("slide-list").children[at];
-    if (li) li.firstChild.textContent = label(deck.slides[at]);
-    byId("undo").disabled = past.length === 0;
-    byId("redo").disabled = future.length === 0;
+    const button = byId("slide-list").children[at]?.firstChild;
+    if (button) {
+      button.title = button.firstChild.textContent = label(deck.slides[at]);
+      Strip.draw(deck.slides[at]);
+    }
+    steps();
   };
 
   const edit = () => {
@@ -154,6 +169,7 @@ const Editor = (() => {
     past = [...past.slice(-99), now()];
     future = [];
   };
+  const tellAloud = (text) => (byId("said").textContent = text);
   const back = (from, to) => {
     const state = from.pop();
     if (!state) return;
@@ -161,12 +177,14 @@ const Editor = (() => {
     deck = { slides: state.slides, after: state.after };
     choose(state.at);
     keep();
+    tellAloud(from === past ? "Undone" : "Done again");
   };
-  const change = (f) => {
+  const change = (f, what) => {
     remember();
     f();
     choose(at);
     keep();
+    tellAloud(`${what}: slide ${at + 1} of ${deck.slides.length}`);
   };
   const move = (from, to) => {
     if (to < 0 || to >= deck.slides.length || to === from) return;
@@ -175,18 +193,18 @@ const Editor = (() => {
       deck.slides.splice(to, 0, ...deck.slides.splice(from, 1));
       deck.slides.forEach((s, i) => (s.before = befores[i]));
       at = to;
-    });
+    }, "Moved");
   };
-  const insert = (text) => change(() => {
+  const insert = (...texts) => change(() => {
     const empty = deck.slides.length === 0;
-    deck.slides.splice(empty ? 0 : at + 1, 0, { before: empty ? "" : "\n", html: text });
-    at = empty ? 0 : at + 1;
-  });
+    deck.slides.splice(empty ? 0 : at + 1, 0, ...texts.map((html, i) => ({ before: empty && i === 0 ? "" : "\n", html })));
+    at += empty ? texts.length - 1 : texts.length;
+  }, "Inserted");
   const remove = () => deck.slides.length > 1 && change(() => {
     const [gone] = deck.slides.splice(at, 1);
     if (deck.slides[at] && at === 0) deck.slides[0].before = gone.before;
     at = Math.min(at, deck.slides.length - 1);
-  });
+  }, "Deleted; now");
 
   byId("add").addEventListener("click", () => {
     const md = deck.slides[at] && Sections.written(deck.slides[at].html);
@@ -194,19 +212,40 @@ const Editor = (() => {
     panes.open("source");
     source.focus();
   });
-  byId("duplicate").addEventListener("click", () => insert(deck.slides[at].html));
+  const duplicate = () => insert(deck.slides[at].html);
+  byId("duplicate").addEventListener("click", duplicate);
   byId("up").addEventListener("click", () => move(at, at - 1));
   byId("down").addEventListener("click", () => move(at, at + 1));
   byId("delete").addEventListener("click", remove);
   byId("undo").addEventListener("click", () => back(past, future));
   byId("redo").addEventListener("click", () => back(future, past));
   byId("slide-list").addEventListener("keydown", (e) => {
-    const to = { ArrowUp: at - 1, ArrowDown: at + 1, Home: 0, End: deck.slides.length - 1 }[e.key];
-    if (e.altKey || e.ctrlKey || e.metaKey) return;
-    if (to !== undefined) choose(to);
-    else if (e.key === "Delete") remove();
+    const to = { ArrowUp: at - 1, ArrowDown: at + 1, ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: deck.slides.length - 1 }[e.key];
+    const command = e.ctrlKey || e.metaKey;
+    if (command && e.key === "d") duplicate();
+    else if (e.altKey || command) return;
+    else if (to !== undefined) choose(to);
+    else if (e.key === "Delete" || e.key === "Backspace") remove();
+    else if (e.key === "Enter" && e.target.closest("[aria-current]")) source.focus();
     else return;
     e.preventDefault();
+  });
+  // Slides go from deck to deck by the clipboard.
+  const inList = () => document.activeElement?.closest?.("#slide-list") && deck.slides[at] && String(getSelection()) === "";
+  for (const name of ["copy", "cut"]) {
+    document.addEventListener(name, (e) => {
+      if (!inList()) return;
+      e.preventDefault();
+      e.clipboardData.setData("text/plain", deck.slides[at].html);
+      tellAloud("Slide copied");
+      if (name === "cut") remove();
+    });
+  }
+  document.addEventListener("paste", (e) => {
+    const { slides } = Sections.split(e.clipboardData.getData("text/plain"));
+    if (!inList() || !slides.length) return;
+    e.preventDefault();
+    insert(...slides.map((s) => s.html));
   });
 
   const typed = (write) => {
@@ -338,6 +377,7 @@ const Editor = (() => {
     else if (e.altKey && e.key === "ArrowDown") move(at, at + 1);
     else if (e.altKey && e.key === "PageUp") choose(at - 1);
     else if (e.altKey && e.key === "PageDown") choose(at + 1);
+    else if (command && e.key === "Enter") byId(e.shiftKey ? "present" : "add").click();
     else return;
     e.preventDefault();
   });

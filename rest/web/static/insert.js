@@ -15,6 +15,10 @@
   // block puts in what begins a line of its own.
   const block = (text) => {
     const source = byId("source");
+    if (!Editor.markdown()) {
+      const [from, to] = [source.selectionStart, source.selectionEnd].map((n) => Sections.inside(source.value, n));
+      source.setSelectionRange(from, to);
+    }
     const before = source.value.slice(0, source.selectionStart);
     const lead = /(^|\n)[ \t]*$/.test(before) ? "" : "\n";
     Editor.put((lead && Editor.markdown() ? "\n\n" : lead) + text);
@@ -43,44 +47,86 @@
     return new File([blob], file.name.replace(/\.[^.]*$/, "") + (type === "image/jpeg" ? ".jpg" : ".webp"), { type });
   };
 
+  const show = (kept) => {
+    const about = kept.name.replace(/\.[^.]*$/, "").replace(/[-_]+/g, " ");
+    block(Editor.markdown() ? `![${about}](${kept.address}) <!-- .element: class="picture" -->` : `<img class="r-stretch" src="${kept.address}" alt="${about}">`);
+  };
   const add = tried(async (file) => {
     if (!/^image\//.test(file.type)) throw new Error(`${file.name} is no picture.`);
     Editor.say(`Taking in ${file.name}…`);
     try {
       const kept = await upload("Deck.AddFile", await smaller(file), { id: Number(site.id) });
-      const { address, name } = kept.data;
-      const about = name.replace(/\.[^.]*$/, "").replace(/[-_]+/g, " ");
-      block(Editor.markdown() ? `![${about}](${address}) <!-- .element: class="picture" -->` : `<img class="r-stretch" src="${address}" alt="${about}">`);
+      show(kept.data);
     } finally {
       Editor.keep();
     }
   }, false);
   const pictures = (transfer) => [...(transfer?.files || [])].filter((f) => f.type.startsWith("image/"));
-
-  byId("picture").addEventListener("click", () => byId("file").click());
-  byId("file").addEventListener("change", async () => {
-    const [file] = byId("file").files;
-    byId("file").value = "";
-    if (file) await add(file);
-  });
-  const source = byId("source");
-  source.addEventListener("paste", (e) => {
-    const [file] = pictures(e.clipboardData);
-    if (!file) return;
-    e.preventDefault();
-    add(file);
-  });
-  source.addEventListener("dragover", (e) => {
-    if (![...e.dataTransfer.types].includes("Files")) return;
-    e.preventDefault();
-    byId("code").classList.add("drop");
-  });
-  source.addEventListener("dragleave", () => byId("code").classList.remove("drop"));
-  source.addEventListener("drop", async (e) => {
-    byId("code").classList.remove("drop");
-    const files = pictures(e.dataTransfer);
-    if (!files.length) return;
-    e.preventDefault();
+  const addAll = async (files) => {
     for (const file of files) await add(file);
+  };
+
+  // The pictures that the deck has.
+  const dialog = byId("pictures-dialog");
+  const size = (n) => (n < 1e6 ? `${Math.max(1, Math.round(n / 1e3))} kB` : `${(n / 1e6).toFixed(1)} MB`);
+  const path = `/v1/decks/${site.id}/files`;
+  const remove = (f) => tried(async () => {
+    const used = Editor.html().includes(f.address);
+    if (!confirm(used ? `Slides show ${f.name}. Remove it all the same?` : `Remove ${f.name} from the deck?`)) return;
+    try {
+      await call("DELETE", `${path}/${f.number}${used ? "?force=true" : ""}`);
+    } catch (e) {
+      if (e.code !== "file_in_use") throw e;
+      throw new Error(`The deck as it is saved still shows ${f.name}. Save it first.`);
+    }
+    await list();
+  });
+  const item = (f) => make("li", {},
+    make("button", {
+      type: "button", class: "pick", title: `Put ${f.name} into the slide`, onclick: () => {
+        dialog.close();
+        show(f);
+      },
+    }, make("img", { src: `${site.path}/${f.address}${site.files ? `?${site.files}` : ""}`, alt: "", loading: "lazy" }), make("span", {}, f.name)),
+    make("span", { class: "soft small" }, `${size(f.size)}${Editor.html().includes(f.address) ? "" : " · not shown"}`),
+    make("button", { type: "button", class: "quiet square danger", "aria-label": `Remove ${f.name}`, title: "Remove", onclick: remove(f) }, "×"));
+  const list = async () => {
+    const { answer } = await call("GET", path);
+    byId("pictures").replaceChildren(...answer.data.reverse().map(item));
+    byId("no-pictures").hidden = answer.data.length > 0;
+  };
+  byId("picture").addEventListener("click", tried(async () => {
+    await list();
+    dialog.showModal();
+  }));
+  byId("upload").addEventListener("click", () => byId("file").click());
+  byId("file").addEventListener("change", async () => {
+    const files = [...byId("file").files];
+    byId("file").value = "";
+    dialog.close();
+    await addAll(files);
+  });
+
+  // A picture may be pasted or dropped anywhere but into another field.
+  const elsewhere = (e) => e.target.closest?.("input, textarea:not(#source), dialog");
+  document.addEventListener("paste", (e) => {
+    const files = pictures(e.clipboardData);
+    if (!files.length || elsewhere(e)) return;
+    e.preventDefault();
+    addAll(files);
+  });
+  const carries = (e) => [...e.dataTransfer.types].includes("Files");
+  const dropping = (on) => document.body.classList.toggle("dropping", on);
+  document.addEventListener("dragover", (e) => {
+    if (!carries(e)) return;
+    e.preventDefault();
+    dropping(true);
+  });
+  document.addEventListener("dragleave", (e) => e.relatedTarget || dropping(false));
+  document.addEventListener("drop", (e) => {
+    dropping(false);
+    if (!carries(e)) return;
+    e.preventDefault(); // nor does the window leave for the file
+    addAll(pictures(e.dataTransfer));
   });
 })();

@@ -11,6 +11,14 @@
   let at = { h: 0, v: 0, f: -1, black: false };
   let shown = false; // the next slide's window is ready
 
+  // Where to begin stands in the address, and where the speaker is: #/2/1.
+  const place = () => {
+    const [, h, v] = location.hash.match(/^#\/(\d+)(?:\/(\d+))?/) || [];
+    return h === undefined ? null : { catena: "go", h: +h, v: +(v || 0), f: -1 };
+  };
+  let begin = place();
+  window.addEventListener("hashchange", () => place() && tell(frame, place()));
+
   const publish = () => {
     channel.postMessage(at);
     fetch(`${body.path}/live`, {
@@ -28,13 +36,24 @@
       shown = true;
       peek();
     }
-    if (e.source !== frame.contentWindow || m.catena !== "state") return;
+    if (e.source !== frame.contentWindow) return;
+    if (m.catena === "ready" && begin) {
+      tell(frame, begin);
+      tell(frame, { catena: "state" });
+    }
+    if (m.catena !== "state") return;
+    if (begin) { // the slides say where they are before they are told
+      begin = null;
+      return;
+    }
     at = { h: +m.h, v: +m.v, f: +m.f, black: at.black };
     get("number").textContent = `${+m.number} / ${+m.total}`;
     get("notes").textContent = String(m.notes);
     get("notes").scrollTop = 0;
     get("end").hidden = m.last !== true;
     upcoming.style.opacity = m.last === true ? ".25" : "";
+    history.replaceState(null, "", `${location.pathname}${location.search}#/${at.h}${at.v ? `/${at.v}` : ""}`);
+    get("back").href = `${body.path}#/${at.h}${at.v ? `/${at.v}` : ""}`;
     peek();
     publish();
   });

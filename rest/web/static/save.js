@@ -55,6 +55,16 @@ const Saving = (() => {
     }
   });
   byId("save").addEventListener("click", save);
+  // What opens elsewhere is the deck as it is saved.
+  for (const name of ["present", "view"]) {
+    byId(name).addEventListener("click", async (e) => {
+      if (!Editor.dirty()) return;
+      e.preventDefault();
+      const { href } = e.currentTarget;
+      await save();
+      if (!Editor.dirty()) window.open(href, "_blank", "noopener");
+    });
+  }
 
   const draft = async () => {
     let kept = null;

@@ -92,5 +92,14 @@ const Sections = (() => {
     return note ? html.replace(/\n?([ \t]*)<\/section\s*>\s*$/i, (end, indent) => `\n${indent}  ${note}${end.replace(/^\n/, "")}`) : html;
   };
 
-  return { split, join, written, notes, noted, rewritten, toMarkdown, title };
+  // inside returns the place in a slide's source that is nearest to one and where content may stand:
+  // between its tags, before its speaker notes.
+  const inside = (html, at) => {
+    const open = html.match(/^\s*<section\b(?:"[^"]*"|'[^']*'|[^'">])*>/i);
+    if (!open) return at;
+    const end = html.search(/\s*(?:<aside\b[^>]*\bnotes\b[^>]*>[\s\S]*)?<\/section\s*>\s*$/i);
+    return Math.min(Math.max(at, open[0].length), end < open[0].length ? open[0].length : end);
+  };
+
+  return { split, join, inside, written, notes, noted, rewritten, toMarkdown, title };
 })();

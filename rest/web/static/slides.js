@@ -9,47 +9,6 @@
   const printing = /print-pdf/i.test(location.search);
   const slides = document.querySelector(".slides");
 
-  // A link leads out of the deck in a window of its own, and never takes this one along.
-  const aim = (root) => {
-    for (const a of root.querySelectorAll("a")) {
-      const to = a.getAttribute("href") ?? a.getAttribute("xlink:href") ?? "#";
-      if (to.startsWith("#")) {
-        a.removeAttribute("target");
-      } else {
-        a.setAttribute("target", "_blank");
-        a.setAttribute("rel", "noopener noreferrer nofollow");
-      }
-    }
-  };
-
-  // Formulas become MathML, which browsers draw and read aloud by themselves.
-  const formulas = (root) => {
-    if (!window.katex) return;
-    const options = { output: "mathml", throwOnError: false, trust: false, strict: "ignore", maxSize: 50, maxExpand: 500 };
-    for (const block of root.querySelectorAll('[data-block-type="math"]')) {
-      const input = block.querySelector(".math-input");
-      if (!input) continue;
-      let out = block.querySelector(".math-output");
-      if (!out) {
-        out = document.createElement("div");
-        out.className = "math-output";
-        input.after(out);
-      }
-      window.katex.render(input.textContent.replace(/^\s*(\\\[|\$\$)|(\\\]|\$\$)\s*$/g, ""), out, { ...options, displayMode: true });
-    }
-    if (!window.renderMathInElement) return;
-    window.renderMathInElement(root, {
-      ...options,
-      delimiters: [
-        { left: "$$", right: "$$", display: true },
-        { left: "\\(", right: "\\)", display: false },
-        { left: "\\[", right: "\\]", display: true },
-      ],
-      ignoredTags: ["script", "noscript", "style", "textarea", "pre", "code", "math"],
-      ignoredClasses: ["math-input", "math-output"],
-    });
-  };
-
   // An error in one deck's Markdown or code must not leave an empty window.
   const plugins = [window.RevealMarkdown, window.RevealHighlight].filter(Boolean);
   const options = {
@@ -85,7 +44,7 @@
     });
   };
 
-  const whole = (n, low) => (Number.isInteger(n) && n >= low ? n : low);
+  const { whole } = Fill;
 
   // What the page around may ask for.
   const actions = {
@@ -120,11 +79,8 @@
   };
   // look takes over what the editor has chosen so far.
   const motions = ["slide", "fade", "none", "convex", "concave", "zoom"];
-  const theme = document.getElementById("theme");
   const look = (o) => {
-    const name = `${o.theme_color}.${o.theme_font}.css`;
-    const address = theme.href.replace(/[^/]*$/, name);
-    if (/^[a-z0-9-]+\.[a-z0-9-]+\.css$/.test(name) && theme.href !== address) theme.href = address;
+    Fill.theme(o);
     const motion = (wanted) => (motions.includes(wanted) ? wanted : "none");
     Reveal.configure({
       width: whole(o.width, 1), height: whole(o.height, 1), margin: Number(o.margin) || 0, rtl: o.rtl === true,
@@ -132,11 +88,7 @@
     });
   };
   const show = async (m) => {
-    const parsed = document.createElement("template");
-    parsed.innerHTML = String(m.html);
-    for (const e of parsed.content.querySelectorAll('base, link, meta, script:not([type="text/template" i])')) e.remove(); // a refresh would end the preview
-    slides.replaceChildren(parsed.content);
-    if (!slides.querySelector("section")) slides.append(document.createElement("section"));
+    Fill.put(slides, m.html);
     look(m.options || {});
     const markdown = Reveal.getPlugin("markdown");
     if (markdown?.processSlides) {
@@ -145,10 +97,12 @@
     }
     const highlight = Reveal.getPlugin("highlight");
     if (highlight) {
-      for (const block of slides.querySelectorAll("pre code")) highlight.highlightBlock(block);
+      for (const block of slides.querySelectorAll("pre code")) {
+        if (block.hasAttribute("data-trim")) block.textContent = Fill.trimmed(block.textContent);
+        highlight.highlightBlock(block);
+      }
     }
-    aim(slides);
-    formulas(slides);
+    Fill.finish(slides);
     Reveal.sync();
     Reveal.slide(whole(m.h, 0), whole(m.v, 0), m.f === undefined ? undefined : whole(m.f, -1));
     Reveal.layout();
@@ -164,10 +118,9 @@
 
   slides.addEventListener("load", () => Reveal.isReady() && Reveal.layout(), true); // of a picture, whose size is known then
   if (!slides.querySelector("section")) slides.append(document.createElement("section"));
-  aim(slides);
+  Fill.aim(slides);
   Reveal.initialize(options).then(() => {
-    aim(slides);
-    formulas(slides);
+    Fill.finish(slides);
     Reveal.layout();
     for (const name of ["slidechanged", "fragmentshown", "fragmenthidden", "paused", "resumed"]) Reveal.on(name, state);
     document.documentElement.dataset.ready = printing ? "printing" : "true";

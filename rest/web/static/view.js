@@ -31,7 +31,7 @@
       document.getElementById("progress").style.transform = `scaleX(${+m.total > 1 ? (m.number - 1) / (m.total - 1) : 1})`;
       const hash = `#/${+m.h}${m.v || m.f >= 0 ? `/${+m.v}` : ""}${m.f >= 0 ? `/${+m.f}` : ""}`;
       history.replaceState(null, "", location.pathname + location.search + hash);
-      document.getElementById("fullscreen").href = `${body.path}/fullscreen${hash}`;
+      for (const page of ["fullscreen", "edit", "present"]) document.getElementById(page)?.setAttribute("href", `${body.path}/${page}${hash}`);
     }
   });
   window.addEventListener("hashchange", () => {

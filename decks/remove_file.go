@@ -1,0 +1,47 @@
+package decks
+
+import (
+	"strings"
+
+	"catena/decks/file"
+	"catena/engine"
+	"catena/storage/fault"
+)
+
+var removeFile = engine.Op{
+	Name: "Deck.RemoveFile", Label: "Remove File from Deck", Category: category,
+	Doc: "Removes a picture kept with one of the caller's decks. One that the slides still show is only removed by force; versions of the deck " +
+		"that show it have none in its place. No other picture gets its address.",
+	Run: engine.On(removeFileParams.run),
+}
+
+type removeFileParams struct {
+	ID     int64 `json:"id" doc:"Number of the deck."`
+	Number int64 `json:"number" doc:"Number of the picture."`
+	Force  bool  `json:"force" default:"false" doc:"Whether to remove it even if slides show it."`
+}
+
+func (p removeFileParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
+	d, err := find(c, p.ID, false)
+	if err != nil {
+		return nil, err
+	}
+	tx := asSystem(c.Tx)
+	f, err := file.Get(tx, d.ID(), p.Number)
+	if err != nil {
+		return nil, err
+	}
+	if !p.Force {
+		text, err := source(d)
+		if err != nil {
+			return nil, err
+		}
+		if strings.Contains(text, f.Address()) || strings.Contains(prop[string](d, "deck:css"), f.Address()) {
+			return nil, fault.Conflict.Errorf("file %s: slides of deck %d show it", f.Address(), p.ID).WithCode("file_in_use")
+		}
+	}
+	if err := file.RemoveOne(tx, d.ID(), f); err != nil {
+		return nil, err
+	}
+	return map[string]any{"data": map[string]any{"deck_id": p.ID, "number": p.Number, "removed": true}}, nil
+}
