@@ -144,3 +144,70 @@ func TestBrowserConsole(t *testing.T) {
 	b.wait(`location.pathname === "/ui/login"`)
 	b.quiet()
 }
+
+// TestBrowserRail has the list of slides drawn, reorders it by keys, carries slides to and from the
+// clipboard, removes a picture and presents from the slide at hand.
+func TestBrowserRail(t *testing.T) {
+	s := resttest.Start(t, resttest.Config{Ops: decks.Ops, Repo: decks.Listen})
+	s.User("alice")
+	path := makeDeck(t, s, map[string]any{"title": "Rail", "data": threeSlides})
+	if got := s.Do("POST", "/v1/decks/1/files?name=dot", `<svg xmlns="http://www.w3.org/2000/svg" width="4" height="3"/>`, "as", "alice", "Content-Type", "image/svg+xml"); got.StatusCode != http.StatusCreated {
+		t.Fatal(got.Text)
+	}
+	b := browse(t, s)
+	b.signIn("alice")
+	b.open(path + "/edit#/1")
+	b.wait(`document.getElementById("state")?.textContent === "Saved" && document.querySelectorAll("#slide-list .drawn").length === 3`)
+	if got := eval[string](b, `document.getElementById("which").textContent`); got != "2" {
+		t.Errorf("began with slide %s", got)
+	}
+	b.shot("rail")
+	key := func(key, more string) {
+		t.Helper()
+		eval[bool](b, `document.activeElement.dispatchEvent(new KeyboardEvent("keydown", {key: "`+key+`", bubbles: true, cancelable: true`+more+`}))`)
+	}
+	clip := func(name, text string) string {
+		t.Helper()
+		return eval[string](b, `(() => { const d = new DataTransfer(); d.setData("text/plain", `+quote(text)+`);
+			document.activeElement.dispatchEvent(new ClipboardEvent("`+name+`", {clipboardData: d, bubbles: true, cancelable: true}));
+			return d.getData("text/plain") + "|" + document.getElementById("said").textContent; })()`)
+	}
+	eval[bool](b, `(() => { document.querySelector("#slide-list [aria-current]").focus(); return true; })()`)
+	key("ArrowDown", ``)
+	key("ArrowUp", `, altKey: true`)
+	if got := eval[string](b, `document.getElementById("said").textContent`); got != "Moved: slide 2 of 3" {
+		t.Errorf("said %q", got)
+	}
+	if got := clip("cut", ""); !strings.Contains(got, "data-markdown") || !strings.HasSuffix(got, "|Deleted; now: slide 2 of 2") {
+		t.Errorf("cut %q", got)
+	}
+	clip("paste", "<section><h2>Pasted</h2></section> <section><h2>Too</h2></section>")
+	key("d", `, ctrlKey: true`)
+	b.wait(`document.querySelectorAll("#slide-list .drawn").length === 5`)
+	if got := eval[string](b, `[...document.querySelectorAll("#slide-list li")].map((e) => e.textContent).join("|")`); got != "First|Second (2)|Pasted|Too|Too" {
+		t.Errorf("slides: %s", got)
+	}
+
+	b.click("#picture")
+	b.wait(`document.querySelectorAll("#pictures img").length === 1 && document.querySelector("#pictures img").naturalWidth > 0`)
+	b.click("#pictures .pick")
+	b.wait(`document.getElementById("source").value === '<section><h2>Too</h2>\n<img class="r-stretch" src="files/1/dot.svg" alt="dot"></section>'`)
+	b.click("#save")
+	b.wait(`document.getElementById("state").textContent === "Saved"`)
+	b.click("#undo") // the saved deck shows the picture, this one does not
+	b.click("#picture")
+	b.click("#pictures .danger")
+	b.wait(`document.getElementById("pictures-failed").textContent.includes("Save it first")`)
+	eval[bool](b, `(() => { document.getElementById("pictures-dialog").close(); return true; })()`)
+	b.click("#save")
+	b.wait(`document.getElementById("state").textContent === "Saved"`)
+	b.click("#picture")
+	b.click("#pictures .danger")
+	b.wait(`!document.getElementById("no-pictures").hidden`)
+	b.said = nil // the browser notes the refusal too
+	b.open(path + "/edit#/2")
+	b.wait(`document.getElementById("present")?.getAttribute("href").endsWith("/present#/2")`)
+	b.open(path + "/present#/2")
+	b.wait(`document.getElementById("number").textContent === "4 / 6" && location.hash === "#/2"`)
+	b.quiet()
+}

@@ -381,6 +381,10 @@ const Editor = (() => {
     else return;
     e.preventDefault();
   });
+  window.addEventListener("hashchange", () => {
+    const [, n] = location.hash.match(/^#\/(\d+)/) || [];
+    if (n !== undefined && +n !== at) choose(+n);
+  });
   window.addEventListener("beforeunload", (e) => {
     if (!dirty()) return;
     keep(); // also what was typed a moment ago

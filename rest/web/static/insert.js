@@ -70,17 +70,19 @@
   const dialog = byId("pictures-dialog");
   const size = (n) => (n < 1e6 ? `${Math.max(1, Math.round(n / 1e3))} kB` : `${(n / 1e6).toFixed(1)} MB`);
   const path = `/v1/decks/${site.id}/files`;
-  const remove = (f) => tried(async () => {
+  const failed = byId("pictures-failed"); // the page's own place for it lies behind the dialog
+  const remove = (f) => async () => {
+    failed.hidden = true;
     const used = Editor.html().includes(f.address);
     if (!confirm(used ? `Slides show ${f.name}. Remove it all the same?` : `Remove ${f.name} from the deck?`)) return;
     try {
       await call("DELETE", `${path}/${f.number}${used ? "?force=true" : ""}`);
+      await list();
     } catch (e) {
-      if (e.code !== "file_in_use") throw e;
-      throw new Error(`The deck as it is saved still shows ${f.name}. Save it first.`);
+      failed.textContent = e.code === "file_in_use" ? `The deck as it is saved still shows ${f.name}. Save it first.` : e.message;
+      failed.hidden = false;
     }
-    await list();
-  });
+  };
   const item = (f) => make("li", {},
     make("button", {
       type: "button", class: "pick", title: `Put ${f.name} into the slide`, onclick: () => {
@@ -96,6 +98,7 @@
     byId("no-pictures").hidden = answer.data.length > 0;
   };
   byId("picture").addEventListener("click", tried(async () => {
+    failed.hidden = true;
     await list();
     dialog.showModal();
   }));
