@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"catena/decks/html"
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
@@ -35,24 +36,23 @@ func (f *fields) apply(c *engine.Ctx, d storage.Props) (removed []string, err er
 
 // applyHTML writes the HTML, made harmless, and what is known from it.
 func (f *fields) applyHTML(tx *storage.Tx, d storage.Props) (removed []string, err error) {
-	clean, removed, err := sanitize(*f.Data)
+	p, err := html.Clean(*f.Data)
 	if err != nil {
 		return nil, f.inHTML(err)
 	}
-	count, notes, text := slides(clean)
-	switch {
-	case count > maxSlides:
-		return nil, f.inHTML(fault.Limit.Errorf("HTML: %d slides, limit %d", count, maxSlides).WithCode("too_many_slides"))
-	case utf8.RuneCountInString(notes) > maxNotes:
-		return nil, f.inHTML(fault.Limit.Errorf("HTML: notes of %d characters, limit %d", utf8.RuneCountInString(notes), maxNotes).WithCode("too_long"))
+	switch n := utf8.RuneCountInString(p.Notes); {
+	case p.Slides > html.MaxSlides:
+		return nil, f.inHTML(fault.Limit.Errorf("HTML: %d slides, limit %d", p.Slides, html.MaxSlides).WithCode("too_many_slides"))
+	case n > html.MaxNotes:
+		return nil, f.inHTML(fault.Limit.Errorf("HTML: notes of %d characters, limit %d", n, html.MaxNotes).WithCode("too_long"))
 	}
-	b, err := tx.NewBlob("deck.html", "text/html", strings.NewReader(clean))
+	b, err := tx.NewBlob("deck.html", "text/html", strings.NewReader(p.HTML))
 	if err != nil {
 		return nil, err
 	}
-	d["deck:slide_count"], d["deck:notes"], d["deck:text"], d["deck:sanitized"] = int64(count), notes, text, removed
+	d["deck:slide_count"], d["deck:notes"], d["deck:text"], d["deck:sanitized"] = int64(p.Slides), p.Notes, p.Text, p.Removed
 	d["deck:html"], d["deck:clean"] = b, cleanMark(tx.Repo(), b)
-	return removed, nil
+	return p.Removed, nil
 }
 
 // inHTML names the field an error is in as the caller does.

@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"catena/decks/convert"
+	"catena/decks/html"
 	"catena/engine"
 	"catena/storage"
 )
@@ -34,7 +35,7 @@ func (p importParams) void(c *engine.Ctx, _ engine.Void) (map[string]any, error)
 }
 
 func (p importParams) blob(c *engine.Ctx, b *storage.Blob) (map[string]any, error) {
-	text, err := b.Bytes(maxHTML)
+	text, err := b.Bytes(html.MaxBytes)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"catena/decks/convert"
+	"catena/decks/html"
 	"catena/storage"
 )
 
@@ -21,7 +22,7 @@ func looks(d *convert.Deck) storage.Props {
 	set("deck:theme_color", cmp.Or(d.ThemeColor, revealColors[d.Theme]), d.ThemeColor == "" || themeColors[d.ThemeColor])
 	set("deck:theme_font", d.ThemeFont, themeFonts[d.ThemeFont])
 	set("deck:language", d.Language, languageLike(d.Language))
-	set("deck:css", d.CSS, len(d.CSS) <= maxStyles && harmlessCSS(d.CSS) && !strings.Contains(strings.ToLower(d.CSS), "</style"))
+	set("deck:css", d.CSS, len(d.CSS) <= maxStyles && html.HarmlessCSS(d.CSS) && !strings.Contains(strings.ToLower(d.CSS), "</style"))
 	if d.Margin != nil && *d.Margin < 1 {
 		props["deck:margin"] = *d.Margin
 	}
@@ -47,5 +48,5 @@ func transitionOf(name string) string {
 }
 
 func languageLike(tag string) bool {
-	return len(tag) <= 35 && strings.Trim(strings.ToLower(tag), letters) == ""
+	return len(tag) <= 35 && strings.Trim(strings.ToLower(tag), "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
 }

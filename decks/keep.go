@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 
+	"catena/decks/html"
 	"catena/storage"
 	"catena/storage/fault"
 )
@@ -72,7 +73,7 @@ func purify(tx *storage.Tx, d *storage.Doc) error {
 	if err != nil || b == nil || hmac.Equal([]byte(prop[string](d, "deck:clean")), []byte(cleanMark(tx.Repo(), b))) {
 		return err
 	}
-	text, err := b.Bytes(maxHTML)
+	text, err := b.Bytes(html.MaxBytes)
 	if err != nil {
 		return err
 	}
@@ -93,7 +94,7 @@ func purify(tx *storage.Tx, d *storage.Doc) error {
 
 // cleanMark is what deck:clean holds for HTML that was made harmless here.
 func cleanMark(r *storage.Repo, b *storage.Blob) string {
-	m := hmac.New(sha256.New, r.Secret("deck clean "+cleanRules))
+	m := hmac.New(sha256.New, r.Secret("deck clean "+html.Rules))
 	m.Write([]byte(b.Digest))
 	return base64.RawURLEncoding.EncodeToString(m.Sum(nil)[:24])
 }

@@ -1,5 +1,18 @@
 package decks
 
+import "strings"
+
+// words makes a set of what stands in the texts, separated by blanks.
+func words(texts ...string) map[string]bool {
+	set := map[string]bool{}
+	for _, text := range texts {
+		for w := range strings.FieldsSeq(text) {
+			set[w] = true
+		}
+	}
+	return set
+}
+
 // themeColors and themeFonts are the ids of the service's themes.
 var (
 	themeColors = words(`white-blue sand-blue beige-brown silver-green silver-blue sky-blue blue-yellow cobalt-orange asphalt-orange

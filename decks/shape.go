@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"time"
 
+	"catena/decks/html"
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
@@ -118,6 +119,6 @@ func source(d *storage.Doc) (string, error) {
 	if err != nil || b == nil {
 		return "", err
 	}
-	text, err := b.Bytes(maxHTML)
+	text, err := b.Bytes(html.MaxBytes)
 	return string(text), err
 }

@@ -113,21 +113,3 @@ func TestFirstView(t *testing.T) {
 		t.Errorf("notices: %v", notices)
 	}
 }
-
-func TestWithoutNotes(t *testing.T) {
-	for src, want := range map[string]string{
-		`<section data-notes="n" id="a">x<aside class="notes">n<aside>m</aside></aside>y</section>`:                            `<section id="a">xy</section>`,
-		`<section><aside class="box">kept</aside></section>`:                                                                   `<section><aside class="box">kept</aside></section>`,
-		"<section data-markdown data-separator=\"\\r?\\n---\\r?\\n\">a\nNote: n\n--\nm\n---\nb</section>":                      "<section data-markdown data-separator=\"\\r?\\n---\\r?\\n\">a\n\n---\nb</section>",
-		"<section data-markdown>a\nNote: n\n---\nof one slide</section><section>b</section>":                                   "<section data-markdown>a\n</section><section>b</section>",
-		"<section data-markdown>a\nNote: n <b>m</b> o<section>p</section>q</section>":                                          "<section data-markdown>a\n<section>p</section>q</section>",
-		"<section data-markdown data-separator-notes=\"^Say:\">a\nNote: kept\nSay: n\n---\nb</section>":                        "<section data-markdown data-separator-notes=\"^Say:\">a\nNote: kept\n\n---\nb</section>",
-		"<section data-markdown data-separator=\"^===$\" data-separator-vertical=\"^==$\">a\nnote: n\n---\nm\n==\nb</section>": "<section data-markdown data-separator=\"^===$\" data-separator-vertical=\"^==$\">a\n==\nb</section>",
-		"<section data-markdown data-separator-notes=\"(?!x)\">a\nNote: n</section><section>b</section>":                       "<section data-markdown data-separator-notes=\"(?!x)\"></section><section>b</section>",
-		"<section data-markdown><script type=\"text/template\">a\nnotes: n\n</script></section><section>Note: kept</section>":  "<section data-markdown><script type=\"text/template\">a\n</script></section><section>Note: kept</section>",
-	} {
-		if got := withoutNotes(src); got != want {
-			t.Errorf("%s:\ngot  %s\nwant %s", src, got, want)
-		}
-	}
-}

@@ -2,6 +2,7 @@ package decks
 
 import (
 	"catena/decks/file"
+	"catena/decks/html"
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
@@ -85,7 +86,7 @@ func (v view) page(c *engine.Ctx, d *storage.Doc, owner, files string) (map[stri
 		return nil, err
 	}
 	if !mine {
-		text, data["notes"] = withoutNotes(text), ""
+		text, data["notes"] = html.WithoutNotes(text), ""
 	}
 	data["html"], data["editable"], data["files_query"] = file.WithKey(text, files), mine, files
 	who, err := ownerOf(c, owner)

@@ -1,4 +1,4 @@
-package decks
+package html
 
 import (
 	"regexp"
@@ -6,7 +6,7 @@ import (
 )
 
 // schemes are what addresses may begin with; images may also carry their data.
-var schemes = words(`http https mailto tel`)
+var schemes = names{}.are(allowed, `http https mailto tel`)
 
 var (
 	imageData = regexp.MustCompile(`^data:image/(?:png|jpe?g|gif|webp|avif|bmp|x-icon)[;,]`)
@@ -33,11 +33,15 @@ func harmlessURL(s string) bool {
 		return true
 	}
 	i := strings.IndexAny(s, ":/?#")
-	return i < 0 || s[i] != ':' || schemes[s[:i]]
+	return i < 0 || s[i] != ':' || schemes[s[:i]] != 0
 }
 
 // harmlessURLs is harmlessURL for attributes that may list several.
 func harmlessURLs(s string) bool {
+	scheme, rest, ok := strings.Cut(s, ":")
+	if !ok || (scheme == "https" || scheme == "http") && strings.IndexByte(rest, ':') < 0 {
+		return true // in this server, or one plain address somewhere else
+	}
 	if strings.Contains(squeezed(s), "data:") {
 		s = strings.TrimSpace(s)
 		return harmlessURL(s) && !strings.Contains(squeezed(s), "script:")
@@ -50,12 +54,13 @@ func harmlessURLs(s string) bool {
 	return true
 }
 
-// harmlessCSS reports whether a style sheet or declaration loads and runs nothing but
+// HarmlessCSS reports whether a style sheet or declaration loads and runs nothing but
 // harmless addresses.
-func harmlessCSS(s string) bool {
+func HarmlessCSS(s string) bool {
 	plain := strings.ToLower(s)
-	if !strings.ContainsAny(plain, `\(<@`) && !strings.Contains(plain, "/*") && !strings.Contains(plain, "script:") &&
-		!strings.Contains(plain, "-moz-binding") && !strings.Contains(plain, "behavior") {
+	if !strings.ContainsAny(plain, `\<@`) && !strings.Contains(plain, "/*") && !strings.Contains(plain, "script:") &&
+		!strings.Contains(plain, "-moz-binding") && !strings.Contains(plain, "behavior") &&
+		(strings.IndexByte(plain, '(') < 0 || !strings.Contains(plain, "expression") && !strings.Contains(plain, "url")) {
 		return true
 	}
 	if bare := cssEscape.ReplaceAllString(plain, ""); cssDanger.MatchString(plain) || cssDanger.MatchString(bare) ||
@@ -73,27 +78,25 @@ func harmlessCSS(s string) bool {
 // allowedAttribute reports whether an element may carry an attribute with a value, both as
 // a browser understands them.
 func allowedAttribute(element, name, value string) bool {
-	data, isData := strings.CutPrefix(name, "data-")
+	traits := attributes[name]
 	switch {
-	case isData && !dataNames[data]:
-		return false
-	case !isData && !attributes[name] && !strings.HasPrefix(name, "aria-"):
+	case traits&allowed == 0 && !strings.HasPrefix(name, "aria-"):
 		return false
 	case name == "style":
-		return harmlessCSS(value)
+		return HarmlessCSS(value)
 	case strings.HasPrefix(name, "xmlns"):
 		return value == "http://www.w3.org/2000/svg" || value == "http://www.w3.org/1999/xlink" || value == "http://www.w3.org/1998/Math/MathML"
 	case name == "type" && element == "script":
 		return strings.EqualFold(strings.TrimSpace(value), templateType)
 	case element == "use" && (name == "href" || name == "xlink:href"):
-		return !strings.Contains(squeezed(value), ":")
+		return strings.IndexByte(value, ':') < 0
 	case element == "iframe" && name == "src", name == "data-background-iframe":
 		u := squeezed(value)
 		return strings.HasPrefix(u, "https://") || strings.HasPrefix(u, "http://")
-	case addresses[name]:
+	case traits&address != 0:
 		return harmlessURLs(value)
 	}
-	return !strings.Contains(squeezed(value), "url(javascript:")
+	return strings.IndexByte(value, '(') < 0 || !strings.Contains(squeezed(value), "url(javascript:")
 }
 
 // harmlessAnywhere reports whether an attribute of any element cannot act.
@@ -103,7 +106,7 @@ func harmlessAnywhere(a attribute) bool {
 		strings.Trim(a.name, letters+"_.") != "":
 		return false
 	case a.name == "style":
-		return harmlessCSS(a.value)
+		return HarmlessCSS(a.value)
 	}
 	v := squeezed(a.value)
 	return !strings.Contains(v, "javascript:") && !strings.Contains(v, "vbscript:") && !strings.Contains(v, "data:text/html") &&

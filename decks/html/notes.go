@@ -1,7 +1,9 @@
-package decks
+package html
 
 import (
+	"cmp"
 	"regexp"
+	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -19,16 +21,16 @@ type mdRules struct{ slide, notes *regexp.Regexp }
 
 // rulesOf reads the rules of a section. A pattern that is not understood divides nothing, so
 // that rather too much counts as notes than too little.
-func rulesOf(t html.Token) *mdRules {
-	notes, err := regexp.Compile(`(?mi)` + or(attr(t, "data-separator-notes"), mdNotes))
+func rulesOf(attrs []attribute) *mdRules {
+	notes, err := regexp.Compile(`(?mi)` + cmp.Or(valueOf(attrs, "data-separator-notes"), mdNotes))
 	if err != nil {
 		notes = regexp.MustCompile(``)
 	}
-	slide, vertical := attr(t, "data-separator"), attr(t, "data-separator-vertical")
-	if slide+vertical+attr(t, "data-separator-notes") == "" {
+	slide, vertical := valueOf(attrs, "data-separator"), valueOf(attrs, "data-separator-vertical")
+	if slide+vertical+valueOf(attrs, "data-separator-notes") == "" {
 		return &mdRules{notes: notes}
 	}
-	pattern := `(?m)` + or(slide, mdSlide)
+	pattern := `(?m)` + cmp.Or(slide, mdSlide)
 	if vertical != "" {
 		pattern += `|` + vertical
 	}
@@ -66,25 +68,23 @@ func (r *mdRules) without(text string, hidden bool) (kept string, still bool) {
 
 // noteless takes speaker notes out of HTML as it reads it.
 type noteless struct {
-	out      strings.Builder
+	reader
+	out      output
 	sections []*mdRules // of the open ones; nil: no Markdown
 	aside    int        // open elements inside notes
 	template bool
 	hidden   bool // inside notes of Markdown
 }
 
-// withoutNotes takes the speaker notes out of clean HTML.
-func withoutNotes(src string) string {
-	z := html.NewTokenizer(strings.NewReader(src))
-	n := &noteless{}
-	n.out.Grow(len(src))
+// WithoutNotes takes the speaker notes out of clean HTML.
+func WithoutNotes(src string) string {
+	n := &noteless{reader: reader{src: src}, out: output{src: src}}
 	for {
-		kind := z.Next()
+		kind := n.next()
 		if kind == html.ErrorToken {
 			return n.out.String()
 		}
-		raw := string(z.Raw())
-		n.token(kind, z.Token(), raw)
+		n.take(kind)
 	}
 }
 
@@ -94,17 +94,17 @@ func (n *noteless) rules() *mdRules {
 		return n.sections[len(n.sections)-1]
 	}
 	if n.template {
-		return rulesOf(html.Token{})
+		return rulesOf(nil)
 	}
 	return nil
 }
 
-func (n *noteless) token(kind html.TokenType, t html.Token, raw string) {
+func (n *noteless) take(kind html.TokenType) {
 	rules := n.rules()
 	switch {
 	case n.aside > 0:
 		switch {
-		case t.Data != "aside":
+		case n.name != "aside":
 		case kind == html.StartTagToken:
 			n.aside++
 		case kind == html.EndTagToken:
@@ -112,53 +112,38 @@ func (n *noteless) token(kind html.TokenType, t html.Token, raw string) {
 		}
 		return
 	case kind == html.TextToken && rules != nil:
-		raw, n.hidden = rules.without(raw, n.hidden)
-	case kind == html.EndTagToken && t.Data == "section" && len(n.sections) > 0:
+		var text string
+		if text, n.hidden = rules.without(n.raw, n.hidden); text != n.raw {
+			n.out.write(text)
+			return
+		}
+	case kind == html.EndTagToken && n.name == "section" && len(n.sections) > 0:
 		n.sections, n.hidden = n.sections[:len(n.sections)-1], false
-	case t.Data == "script":
+	case n.name == "script":
 		n.template = kind == html.StartTagToken
-	case kind == html.StartTagToken && t.Data == "section":
-		raw = n.section(t, raw, rules)
+	case kind == html.StartTagToken && n.name == "section":
+		n.section(rules)
+		return
 	case n.hidden:
 		return
-	case kind == html.StartTagToken && t.Data == "aside" && isNotes(t):
+	case kind == html.StartTagToken && n.name == "aside" && isNotes(n.attrs):
 		n.aside = 1
 		return
 	}
-	n.out.WriteString(raw)
+	n.out.keep(n.raw, n.at)
 }
 
 // section begins a section, whose Markdown has the rules of the one around it unless it says
 // that it has its own.
-func (n *noteless) section(t html.Token, raw string, around *mdRules) string {
-	if has(t, "data-markdown") {
-		around = rulesOf(t)
+func (n *noteless) section(around *mdRules) {
+	if has(n.attrs, "data-markdown") {
+		around = rulesOf(n.attrs)
 	}
 	n.sections, n.hidden = append(n.sections, around), false
-	if has(t, "data-notes") {
-		raw = tagWithout(t, "data-notes")
+	if !has(n.attrs, "data-notes") {
+		n.out.keep(n.raw, n.at)
+		return
 	}
-	return raw
-}
-
-func isNotes(t html.Token) bool { return strings.Contains(" "+attr(t, "class")+" ", " notes ") }
-
-func has(t html.Token, name string) bool {
-	for _, a := range t.Attr {
-		if a.Key == name {
-			return true
-		}
-	}
-	return false
-}
-
-func tagWithout(t html.Token, name string) string {
-	kept := t.Attr[:0]
-	for _, a := range t.Attr {
-		if a.Key != name {
-			kept = append(kept, a)
-		}
-	}
-	t.Attr = kept
-	return t.String()
+	kept := slices.DeleteFunc(slices.Clone(n.attrs), func(a attribute) bool { return a.name == "data-notes" })
+	n.out.write(tagOf(n.name, kept, false))
 }

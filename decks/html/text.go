@@ -1,4 +1,4 @@
-package decks
+package html
 
 import (
 	"regexp"
@@ -9,21 +9,29 @@ import (
 
 var scriptColon = regexp.MustCompile(`(?i)(script[\s\x00-\x20]*):`)
 
-func (f *filter) text(raw string) error {
+func (f *filter) text() error {
+	raw := f.raw
 	if f.depth == 0 && !f.inner {
 		if trimmed := strings.TrimLeft(raw, " \t\r\n\f"); trimmed != "" {
-			f.advance(raw[:len(raw)-len(trimmed)])
-			return f.refuse("text")
+			return f.refuse("text", f.at+len(raw)-len(trimmed))
 		}
 	}
-	if strings.IndexByte(raw, 0) >= 0 {
-		f.remove("NUL")
-		raw = strings.ReplaceAll(raw, "\x00", "")
+	if !f.inner {
+		f.outline.read(raw, false)
+	}
+	text := raw
+	if strings.IndexByte(text, 0) >= 0 {
+		f.remove("NUL", f.at)
+		text = strings.ReplaceAll(text, "\x00", "")
 	}
 	if f.inner || len(f.md) > 0 && f.md[len(f.md)-1] {
-		raw = f.markdown(raw)
+		text = f.markdown(text)
 	}
-	f.out.WriteString(raw)
+	if text == raw {
+		f.out.keep(raw, f.at)
+	} else {
+		f.out.write(text)
+	}
 	return nil
 }
 
@@ -39,27 +47,30 @@ func (f *filter) markdown(raw string) string {
 		escaped = scriptColon.ReplaceAllString(escaped, "$1&amp;colon;")
 	}
 	if escaped != raw {
-		f.remove("hidden script")
+		f.remove("hidden script", f.at)
 	}
 	return escaped
 }
 
 // acts reports whether text holds an address that runs a script.
 func acts(s string) bool {
+	if strings.IndexByte(s, ':') < 0 {
+		return false
+	}
 	s = squeezed(s)
 	return strings.Contains(s, "javascript:") || strings.Contains(s, "vbscript:")
 }
 
 // comment keeps comments that every parser reads alike.
-func (f *filter) comment(raw string) {
-	body, ok := strings.CutPrefix(raw, "<!--")
+func (f *filter) comment() {
+	body, ok := strings.CutPrefix(f.raw, "<!--")
 	if ok {
 		body, ok = strings.CutSuffix(body, "-->")
 	}
 	if !ok || strings.Contains(body, "--") || strings.ContainsAny(body, "<>\x00") && f.foreign > 0 ||
 		strings.HasPrefix(body, ">") || strings.HasPrefix(body, "->") || strings.Contains(body, "<!-") || strings.HasSuffix(body, "-") {
-		f.remove("comment")
+		f.remove("comment", f.at)
 		return
 	}
-	f.out.WriteString(raw)
+	f.out.keep(f.raw, f.at)
 }

@@ -1,4 +1,4 @@
-package decks
+package html
 
 import (
 	"errors"
@@ -10,7 +10,7 @@ import (
 	"catena/storage/fault"
 )
 
-func TestSanitizeKeeps(t *testing.T) {
+func TestCleanKeeps(t *testing.T) {
 	sources := []string{
 		``,
 		"\n <!-- one -->\n<section>a</section>\n",
@@ -27,9 +27,9 @@ func TestSanitizeKeeps(t *testing.T) {
 		`<section><aside class="notes">Say <em>this</em></aside><table><tr><td colspan=2>x</table></section>`,
 	}
 	for _, src := range append(sources, fixtures(t)...) {
-		got, removed, err := sanitize(src)
-		if err != nil || got != src || len(removed) > 0 {
-			t.Errorf("%s\n got %s %q %v", src, got, removed, err)
+		got, err := Clean(src)
+		if err != nil || got.HTML != src || len(got.Removed) > 0 {
+			t.Errorf("%s\n got %+v %v", src, got, err)
 		}
 	}
 }
@@ -37,7 +37,7 @@ func TestSanitizeKeeps(t *testing.T) {
 // fixtures are decks as people write them.
 func fixtures(t testing.TB) (out []string) {
 	t.Helper()
-	files, err := filepath.Glob("testdata/*.html")
+	files, err := filepath.Glob("../testdata/*.html")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("%d fixtures, %v", len(files), err)
 	}
@@ -51,7 +51,7 @@ func fixtures(t testing.TB) (out []string) {
 	return out
 }
 
-func TestSanitizeRemoves(t *testing.T) {
+func TestCleanRemoves(t *testing.T) {
 	tests := []struct{ src, want, removed string }{
 		{`<section><script>alert(1)</script>a</section>`, `<section>a</section>`, "<script> at line 1, column 10"},
 		{"<section>\n <p onclick='x()' id=a>a</p></section>", "<section>\n <p id=\"a\">a</p></section>", "attribute onclick of <p> at line 2, column 2"},
@@ -74,20 +74,20 @@ func TestSanitizeRemoves(t *testing.T) {
 		{`<section><p`, ``, ""},
 	}
 	for _, test := range tests {
-		got, removed, err := sanitize(test.src)
+		got, err := Clean(test.src)
 		if test.want == "" {
 			if err == nil {
-				t.Errorf("%s: got %s", test.src, got)
+				t.Errorf("%s: got %+v", test.src, got)
 			}
 			continue
 		}
-		if err != nil || got != test.want || strings.Join(removed, "|") != test.removed {
-			t.Errorf("%s\n got  %s\n want %s\n %q %v", test.src, got, test.want, strings.Join(removed, "|"), err)
+		if err != nil || got.HTML != test.want || strings.Join(got.Removed, "|") != test.removed {
+			t.Errorf("%s\n got  %+v\n want %s %v", test.src, got, test.want, err)
 		}
 	}
 }
 
-func TestSanitizeRefuses(t *testing.T) {
+func TestCleanRefuses(t *testing.T) {
 	tests := []struct {
 		src          string
 		line, column int
@@ -101,7 +101,7 @@ func TestSanitizeRefuses(t *testing.T) {
 		{"<script>x</script>", 1, 1},
 	}
 	for _, test := range tests {
-		_, _, err := sanitize(test.src)
+		_, err := Clean(test.src)
 		var f *fault.Error
 		if !errors.As(err, &f) || f.Kind != fault.Invalid || f.Line != test.line || f.Column != test.column {
 			t.Errorf("%q: got %v, want line %d, column %d", test.src, err, test.line, test.column)
@@ -139,29 +139,58 @@ func TestSane(t *testing.T) {
 	}
 }
 
-func TestSlides(t *testing.T) {
+func TestOutline(t *testing.T) {
 	src := `<section data-notes="one">a<section>b<aside class="x notes"><p>two</p><p>three</p></aside></section><section></section></section>
 <section data-visibility="hidden"><aside class="notes">four</aside></section>`
-	count, notes, _ := slides(src)
-	if want := "one\n\ntwo\nthree\n\nfour"; count != 3 || notes != want {
-		t.Errorf("got %d %q, want 3 %q", count, notes, want)
+	got, err := Clean(src)
+	if want := "one\n\ntwo\nthree\n\nfour"; err != nil || got.Slides != 3 || got.Notes != want || got.Text != "a b" {
+		t.Errorf("got %+v %v, want 3 slides, %q", got, err, want)
 	}
 }
 
-func FuzzSanitize(f *testing.F) {
+func FuzzClean(f *testing.F) {
 	for _, src := range fixtures(f) {
 		f.Add(src)
 	}
 	f.Add(`<section><svg><script type="text/template"><img src=x onerror=y></script></svg><math><mtext><style><!--</style><img title="--><img src=1 onerror=1>"></section>`)
 	f.Add(`<section data-markdown>&lt;a href=java&#115;cript:x&gt;<!--a--><title>b</title><iframe src=//x>c</iframe></section>`)
 	f.Fuzz(func(t *testing.T, src string) {
-		once, _, err := sanitize(src)
+		once, err := Clean(src)
 		if err != nil {
 			return
 		}
-		twice, removed, err := sanitize(once)
-		if err != nil || twice != once || len(removed) > 0 {
-			t.Errorf("%q\n once  %q\n twice %q %q %v", src, once, twice, removed, err)
+		twice, err := Clean(once.HTML)
+		if err != nil || twice.HTML != once.HTML || len(twice.Removed) > 0 {
+			t.Errorf("%q\n once  %+v\n twice %+v %v", src, once, twice, err)
 		}
 	})
+}
+
+func TestWithoutNotes(t *testing.T) {
+	for src, want := range map[string]string{
+		`<section data-notes="n" id="a">x<aside class="notes">n<aside>m</aside></aside>y</section>`:                            `<section id="a">xy</section>`,
+		`<section><aside class="box">kept</aside></section>`:                                                                   `<section><aside class="box">kept</aside></section>`,
+		"<section data-markdown data-separator=\"\\r?\\n---\\r?\\n\">a\nNote: n\n--\nm\n---\nb</section>":                      "<section data-markdown data-separator=\"\\r?\\n---\\r?\\n\">a\n\n---\nb</section>",
+		"<section data-markdown>a\nNote: n\n---\nof one slide</section><section>b</section>":                                   "<section data-markdown>a\n</section><section>b</section>",
+		"<section data-markdown>a\nNote: n <b>m</b> o<section>p</section>q</section>":                                          "<section data-markdown>a\n<section>p</section>q</section>",
+		"<section data-markdown data-separator-notes=\"^Say:\">a\nNote: kept\nSay: n\n---\nb</section>":                        "<section data-markdown data-separator-notes=\"^Say:\">a\nNote: kept\n\n---\nb</section>",
+		"<section data-markdown data-separator=\"^===$\" data-separator-vertical=\"^==$\">a\nnote: n\n---\nm\n==\nb</section>": "<section data-markdown data-separator=\"^===$\" data-separator-vertical=\"^==$\">a\n==\nb</section>",
+		"<section data-markdown data-separator-notes=\"(?!x)\">a\nNote: n</section><section>b</section>":                       "<section data-markdown data-separator-notes=\"(?!x)\"></section><section>b</section>",
+		"<section data-markdown><script type=\"text/template\">a\nnotes: n\n</script></section><section>Note: kept</section>":  "<section data-markdown><script type=\"text/template\">a\n</script></section><section>Note: kept</section>",
+	} {
+		if got := WithoutNotes(src); got != want {
+			t.Errorf("%s:\ngot  %s\nwant %s", src, got, want)
+		}
+	}
+}
+
+func BenchmarkClean(b *testing.B) {
+	src := strings.Repeat(fixtures(b)[1], 24)
+	b.SetBytes(int64(len(src)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := Clean(src); err != nil {
+			b.Fatal(err)
+		}
+	}
 }

@@ -1,0 +1,62 @@
+// Package html reads the HTML of decks: it takes everything out that could act, refuses what is
+// no deck, and finds the slides, the speaker notes and the text, all in one pass over the
+// bytes. What tags and attributes may stay is in its tables. Where decks are kept and who sees
+// them is left to others.
+package html
+
+import "catena/storage/fault"
+
+// The limits of a deck's HTML.
+const (
+	MaxBytes  = 10 << 20
+	MaxSlides = 1000
+	MaxNotes  = 10_000 // characters
+)
+
+const (
+	maxRemoved = 100 // reported
+	maxPasses  = 8
+	maxText    = 32 << 10 // bytes of the text that queries find a deck by
+)
+
+// Rules changes with the rules of what may stay, so that kept HTML is made harmless again by
+// new ones.
+const Rules = "1"
+
+// Page is the HTML of a deck that nothing in acts any more, and what is in it.
+type Page struct {
+	HTML    string
+	Removed []string // what was taken out, with its place
+	Slides  int      // sections without a section inside
+	Notes   string   // of the speaker in the order of slides, a blank line between those of two
+	Text    string   // that is to be seen, one blank between two words
+}
+
+// Clean returns HTML with everything taken out that could act, and says what that was. What
+// stays keeps its bytes. Anything but sections at the top level is refused, with its place.
+// Cleaning what came out changes nothing.
+func Clean(src string) (*Page, error) {
+	if len(src) > MaxBytes {
+		return nil, fault.Limit.Errorf("HTML: %d bytes, limit %d", len(src), MaxBytes).WithCode("too_long")
+	}
+	var removed []string
+	clean := src
+	for pass := range maxPasses {
+		f := newFilter(clean)
+		if err := f.run(); err != nil {
+			return nil, err
+		}
+		if pass == 0 {
+			removed = f.removed
+		}
+		out := f.out.String()
+		if out == clean {
+			return &Page{
+				HTML: clean, Removed: removed,
+				Slides: f.outline.slides, Notes: f.outline.notes(), Text: f.outline.text.String(),
+			}, nil
+		}
+		clean = out
+	}
+	return nil, fault.Invalid.Errorf("HTML: cannot be made harmless").WithCode("invalid_html").At(1, 1)
+}

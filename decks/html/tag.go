@@ -1,0 +1,147 @@
+package html
+
+import (
+	"strings"
+
+	"golang.org/x/net/html"
+)
+
+const letters = "abcdefghijklmnopqrstuvwxyz0123456789-:"
+
+// start handles a start tag: it stays as it is, stays without some attributes, or goes.
+func (f *filter) start() error {
+	t, traits := &f.token, elements[f.name]
+	if f.depth == 0 && !f.inner && t.name != "section" {
+		return f.refuse("<"+t.name+">", t.at)
+	}
+	stays := f.known(t.name, traits)
+	if traits&swallowed != 0 {
+		f.textual(stays)
+		return nil
+	}
+	if !stays {
+		f.remove("<"+t.name+">", t.at)
+		return nil
+	}
+	kept := f.keep(t)
+	if !f.inner {
+		f.open(t, kept)
+		f.outline.start(t.name, kept)
+	}
+	f.write(t, kept)
+	return nil
+}
+
+// open notes what is open from here.
+func (f *filter) open(t *token, kept []attribute) {
+	switch t.name {
+	case "section":
+		md := f.depth > 0 && f.md[f.depth-1] || has(kept, "data-markdown")
+		f.md = append(f.md, md)
+		if f.depth == 0 {
+			f.first = t.at
+		}
+		f.depth++
+	case "svg", "math":
+		if t.kind != html.SelfClosingTagToken {
+			f.foreign++
+		}
+	}
+}
+
+// keep returns the attributes that may stay and reports the others.
+func (f *filter) keep(t *token) []attribute {
+	kept := t.attrs
+	for i, a := range t.attrs {
+		stays := false
+		if f.inner {
+			stays = harmlessAnywhere(a)
+		} else {
+			stays = allowedAttribute(t.name, a.name, a.value)
+		}
+		switch {
+		case !stays:
+			if len(kept) == len(t.attrs) {
+				kept = append(make([]attribute, 0, len(t.attrs)), t.attrs[:i]...)
+			}
+			f.remove("attribute "+printable(a.name)+" of <"+t.name+">", t.at)
+		case len(kept) < len(t.attrs):
+			kept = append(kept, a)
+		}
+	}
+	return kept
+}
+
+func printable(name string) string {
+	if len(name) > 40 || strings.Trim(name, letters+"_.") != "" {
+		return "(unreadable)"
+	}
+	return name
+}
+
+// write puts a tag out: its own bytes if nothing was taken from it.
+func (f *filter) write(t *token, kept []attribute) {
+	if len(kept) == len(t.attrs) && t.sane {
+		f.out.keep(t.raw, t.at)
+		return
+	}
+	f.out.write(tagOf(t.name, kept, t.kind == html.SelfClosingTagToken))
+}
+
+// tagOf writes a start tag.
+func tagOf(name string, attrs []attribute, closed bool) string {
+	var b strings.Builder
+	b.WriteString("<" + name)
+	for i, a := range attrs {
+		if a.name != "" && !has(attrs[:i], a.name) {
+			b.WriteString(` ` + a.name + `="` + html.EscapeString(a.value) + `"`)
+		}
+	}
+	if closed {
+		b.WriteString(" /")
+	}
+	b.WriteByte('>')
+	return b.String()
+}
+
+// end handles an end tag.
+func (f *filter) end() error {
+	t := &f.token
+	switch {
+	case t.name == "section" && !f.inner:
+		if f.depth == 0 {
+			return f.refuse("</section>", t.at)
+		}
+		f.depth--
+		f.md = f.md[:f.depth]
+		if f.depth == 0 {
+			f.foreign = 0
+		}
+	case f.depth == 0 && !f.inner:
+		return f.refuse("</"+t.name+">", t.at)
+	case t.name == "svg" || t.name == "math":
+		f.foreign = max(0, f.foreign-1)
+	}
+	if !f.known(t.name, elements[t.name]) {
+		return nil // its start was reported
+	}
+	f.outline.end(t.name)
+	f.writeEnd(t)
+	return nil
+}
+
+func (f *filter) writeEnd(t *token) {
+	if t.sane {
+		f.out.keep(t.raw, t.at)
+	} else {
+		f.out.write("</" + t.name + ">")
+	}
+}
+
+// known reports whether the tags of an element stay.
+func (f *filter) known(name string, traits trait) bool {
+	if f.inner {
+		return traits&dangerous == 0 && name != "" && strings.Trim(name, letters) == ""
+	}
+	return traits&allowed != 0
+}

@@ -1,0 +1,76 @@
+package html
+
+import (
+	"strings"
+
+	"golang.org/x/net/html"
+)
+
+// templateType is that of the one kind of script that stays: text for Markdown and code.
+const templateType = "text/template"
+
+// textual handles an element whose content is text: templates and style sheets stay if they
+// are harmless, titles are text, of frames the content goes, of all others everything.
+func (f *filter) textual(stays bool) {
+	t := f.token
+	var body token
+	if f.next() == html.TextToken {
+		body = f.token
+		f.next()
+	}
+	closed := t.kind == html.SelfClosingTagToken
+	stays = stays && f.kind == html.EndTagToken && !closed
+	if t.name != "title" {
+		stays = stays && f.foreign == 0
+	}
+	switch t.name {
+	case "script":
+		stays = stays && isTemplate(t.attrs)
+	case "style":
+		stays = stays && HarmlessCSS(body.raw)
+	case "iframe", "title":
+	default:
+		stays = false
+	}
+	if !stays {
+		f.remove("<"+t.name+">", t.at)
+		return
+	}
+	end := f.token
+	f.write(&t, f.keep(&t))
+	text, at := body.raw, t.at+len(t.raw)
+	switch {
+	case t.name == "title":
+		text = strings.ReplaceAll(text, "<", "&lt;")
+	case t.name == "script":
+		text = f.template(text, at)
+	case t.name == "iframe" && strings.TrimSpace(text) != "":
+		f.remove("content of <iframe>", at)
+		text = ""
+	}
+	f.outline.read(strings.ReplaceAll(text, "\x00", "\ufffd"), t.name != "title")
+	if text == body.raw {
+		f.out.keep(text, at)
+	} else {
+		f.out.write(text)
+	}
+	f.writeEnd(&end)
+}
+
+func isTemplate(attrs []attribute) bool {
+	return strings.EqualFold(strings.TrimSpace(valueOf(attrs, "type")), templateType)
+}
+
+// template cleans what a template would put on the page, which stands at a position.
+func (f *filter) template(body string, at int) string {
+	inner := newFilter(body)
+	inner.inner, inner.base = true, f.place(at)
+	inner.base.at = 0
+	inner.from = inner.base
+	_ = inner.run() // refuses nothing in a template
+	f.removed = append(f.removed, inner.removed...)
+	if out := inner.out.String(); !strings.Contains(strings.ToLower(out), "</script") {
+		return out
+	}
+	return ""
+}
