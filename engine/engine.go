@@ -27,9 +27,15 @@ type Config struct {
 	JWTSecret string
 }
 
-// Engine runs operations on one repository.
+// Engine runs operations on one repository. Those of a server's repositories share everything else.
 type Engine struct {
-	repo     *storage.Repo
+	*core
+	repo *storage.Repo
+}
+
+// core is what the engines of several repositories share.
+type core struct {
+	engines  sync.Map // *storage.Repo to *Engine
 	set      atomic.Pointer[Set]
 	swap     sync.Mutex
 	limits   Limits
@@ -44,7 +50,10 @@ type Engine struct {
 
 // New makes an engine.
 func New(c Config) *Engine {
-	e := &Engine{repo: c.Repo, limits: c.Limits.withDefaults(), log: c.Log, clock: c.Clock, newID: c.NewID, jwtKey: []byte(c.JWTSecret)}
+	e := &Engine{repo: c.Repo, core: &core{
+		limits: c.Limits.withDefaults(), log: c.Log, clock: c.Clock, newID: c.NewID, jwtKey: []byte(c.JWTSecret),
+	}}
+	e.engines.Store(c.Repo, e)
 	if e.log == nil {
 		e.log = slog.Default()
 	}
@@ -54,6 +63,23 @@ func New(c Config) *Engine {
 	e.traces = newTraceStore(e.limits, e.now)
 	e.set.Store(c.Set)
 	return e
+}
+
+// On returns the engine of another repository, with the same operations, limits and traces.
+func (e *Engine) On(repo *storage.Repo) *Engine {
+	if repo == e.repo {
+		return e
+	}
+	other, _ := e.engines.LoadOrStore(repo, &Engine{core: e.core, repo: repo})
+	return other.(*Engine)
+}
+
+// Named returns the engine of the repository of a name; nil if there is none.
+func (e *Engine) Named(repository string) *Engine {
+	if repo := e.repo.Beside(repository); repo != nil {
+		return e.On(repo)
+	}
+	return nil
 }
 
 // Set returns the operations that exist now.

@@ -107,13 +107,13 @@ func invokeAsync(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	go x.s.carryOut(ctx, run, call, e)
+	go x.s.carryOut(ctx, x.engine, run, call, e)
 	x.write(&answer{status: http.StatusAccepted, location: x.runAddress(run) + "/status"})
 	return nil
 }
 
 // carryOut runs the call of an asynchronous run to its end.
-func (s *Handler) carryOut(ctx context.Context, run *asyncRun, call engine.Call, e *encoder) {
+func (s *Handler) carryOut(ctx context.Context, on *engine.Engine, run *asyncRun, call engine.Call, e *encoder) {
 	var a *answer
 	var err error = fault.Internal.Errorf("panic")
 	defer func() {
@@ -123,7 +123,7 @@ func (s *Handler) carryOut(ctx context.Context, run *asyncRun, call engine.Call,
 		s.runs.end(run, a, err, time.Now())
 	}()
 	var res *engine.Result
-	if res, err = s.Engine.Run(ctx, call); err == nil {
+	if res, err = on.Run(ctx, call); err == nil {
 		a, err = e.answer(res)
 	}
 }

@@ -41,7 +41,7 @@ func (x *exchange) invoke(name string, input engine.Lazy) error {
 
 // automationCall reads the request as a call of an operation.
 func (x *exchange) automationCall(name string, input engine.Lazy) (engine.Call, reply, error) {
-	if !x.s.Engine.Set().Allowed(name, x.as, x.door()) {
+	if !x.engine.Set().Allowed(name, x.as, x.door()) {
 		return engine.Call{}, reply{}, unknownOperation(x, name)
 	}
 	x.invoked = name
@@ -69,7 +69,7 @@ func (x *exchange) automationCall(name string, input engine.Lazy) (engine.Call, 
 
 func unknownOperation(x *exchange, name string) error {
 	err := fault.NotFound.Errorf("operation %s", name)
-	if near := x.s.Engine.Set().Nearest(name); near != "" && x.s.Engine.Set().Allowed(near, x.as, x.door()) {
+	if near := x.engine.Set().Nearest(name); near != "" && x.engine.Set().Allowed(near, x.as, x.door()) {
 		err = fault.NotFound.Errorf("operation %s: there is none, perhaps %s", name, near)
 	}
 	return err.WithCode("unknown_operation")
@@ -169,7 +169,7 @@ func (inv *invocation) context(raw json.RawMessage) error {
 
 // registry answers with every operation and chain the caller may run.
 func registry(x *exchange) error {
-	set := x.s.Engine.Set()
+	set := x.engine.Set()
 	return x.described(set.Describe(func(name string) bool { return set.Allowed(name, x.as, x.door()) }))
 }
 
@@ -179,7 +179,7 @@ func describe(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	set := x.s.Engine.Set()
+	set := x.engine.Set()
 	doc, ok := set.DescribeOp(name)
 	if !ok || !set.Allowed(name, x.as, x.door()) {
 		return unknownOperation(x, name)

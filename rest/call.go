@@ -37,7 +37,7 @@ type reply struct {
 func (x *exchange) run(call engine.Call, re reply) error {
 	e := x.encoder(&call, re)
 	e.buf = x.buf
-	res, err := x.s.Engine.Run(x.r.Context(), call)
+	res, err := x.engine.Run(x.r.Context(), call)
 	if err != nil {
 		return err
 	}

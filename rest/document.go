@@ -162,8 +162,8 @@ func seeDocument(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	if repo != x.repo {
-		return fault.NotFound.Errorf("repository %s", repo)
+	if err := x.enter(repo); err != nil {
+		return err
 	}
 	id, err := x.param("id")
 	if err != nil {
@@ -186,8 +186,8 @@ func download(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	if repo != x.repo {
-		return fault.NotFound.Errorf("repository %s", repo)
+	if err := x.enter(repo); err != nil {
+		return err
 	}
 	xpath := "blobholder:0"
 	if i := strings.LastIndexByte(tail, '/'); i > 0 {
@@ -230,11 +230,11 @@ func (x *exchange) noteDownload(id, xpath, name string) {
 		return
 	}
 	_ = http.NewResponseController(x.w).Flush() // not every connection can
-	as := *x.s.Engine.System()
+	as := *x.engine.System()
 	as.Actor = x.as.Name
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(x.r.Context()), noteTime)
 	defer cancel()
-	_, err := x.s.Engine.Run(ctx, engine.Call{
+	_, err := x.engine.Run(ctx, engine.Call{
 		Op: "Resource.Downloaded", Input: id, Params: values{"xpath": xpath, "name": name}, As: &as, Door: engine.Server, RequestID: x.id,
 	})
 	if err != nil {

@@ -24,11 +24,12 @@ type exchange struct {
 	ps       params
 	id       string // of the request
 	as       *engine.Principal
-	repo     string
-	asked    url.Values // query parameters, parsed on first use
-	session  string     // token of the browser's session; "" without
-	revision string     // of the deck service, asked for
-	invoked  string     // the operation the caller named, for the long form of messages
+	engine   *engine.Engine // of the repository asked for
+	repo     string         // its name
+	asked    url.Values     // query parameters, parsed on first use
+	session  string         // token of the browser's session; "" without
+	revision string         // of the deck service, asked for
+	invoked  string         // the operation the caller named, for the long form of messages
 	status   int
 	again    func() error // whether who looks at a deck still may
 	buf      []byte
@@ -163,7 +164,7 @@ func (x *exchange) unrouted(routes *router, at place) error {
 
 // setRepository takes the repository of the address, a header or a parameter, in this order.
 func (x *exchange) setRepository(escaped string) error {
-	here := x.s.Engine.Repo().Name()
+	x.engine, x.repo = x.s.Engine, x.s.Engine.Repo().Name()
 	name, err := decode(escaped)
 	if err != nil {
 		return err
@@ -174,10 +175,22 @@ func (x *exchange) setRepository(escaped string) error {
 	if name == "" {
 		name = header(x.r.Header, "X-Nxrepository", "X-Platform-Repository")
 	}
-	if name != "" && name != here {
+	if name == "" {
+		return nil
+	}
+	return x.enter(name)
+}
+
+// enter has the request see the repository of a name.
+func (x *exchange) enter(name string) error {
+	if name == x.repo {
+		return nil
+	}
+	e := x.s.Engine.Named(name)
+	if e == nil {
 		return fault.NotFound.Errorf("repository %s", name)
 	}
-	x.repo = here
+	x.engine, x.repo = e, name
 	return nil
 }
 

@@ -173,7 +173,7 @@ func (x *exchange) spool(part *multipart.Part) (*engine.Blob, error) {
 }
 
 func (x *exchange) spoolFrom(name, typ string, r io.Reader) (*engine.Blob, error) {
-	b, err := x.s.Engine.Repo().Blobs().Spool(x.r.Context(), name, typ, r, x.s.Limits.Blob)
+	b, err := x.engine.Repo().Blobs().Spool(x.r.Context(), name, typ, r, x.s.Limits.Blob)
 	if fault.Is(err, fault.Limit) {
 		return nil, tooLarge("file", x.s.Limits.Blob)
 	}

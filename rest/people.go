@@ -131,7 +131,7 @@ func (x *exchange) deletePerson(op, name string) error {
 	call := engine.Call{
 		Op: "User.RemoveFromGroup", Params: params, As: x.as, Door: x.door(), RequestID: x.id, DryRun: x.flag("dryRun"),
 	}
-	if _, err := x.s.Engine.Run(x.r.Context(), call); err != nil {
+	if _, err := x.engine.Run(x.r.Context(), call); err != nil {
 		return err
 	}
 	user, _ := params["name"].(string)

@@ -3,6 +3,7 @@ package rest
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -62,33 +63,42 @@ func blank(x *exchange) (values, error) { return emptyParams(x, ""), nil }
 
 // capabilities says what the server can do.
 func capabilities(x *exchange) error {
+	repositories := values{}
+	for _, name := range x.engine.Repo().Names() {
+		repositories[name] = values{"queryBlobKeys": true}
+	}
 	return x.json(http.StatusOK, map[string]any{
 		"entity-type": "capabilities",
 		"server": values{
 			"distributionName": "catena", "distributionVersion": x.s.Version, "distributionServer": "catena-" + x.s.Version,
 		},
 		"cluster":    values{"enabled": false, "nodeId": "1"},
-		"repository": values{x.repo: values{"queryBlobKeys": true}},
+		"repository": repositories,
 	})
 }
 
-// repositoryInfo describes the repository to clients that ask for the version there.
+// repositoryInfo describes the repositories to clients that ask for the version there.
 func repositoryInfo(x *exchange) error {
-	root, err := x.s.rootID(x)
-	if err != nil {
-		return err
+	all := values{}
+	for _, name := range x.engine.Repo().Names() {
+		root, err := x.rootID(name)
+		if err != nil {
+			return err
+		}
+		address := x.base() + "/api/v1/repo/" + url.PathEscape(name)
+		all[name] = values{
+			"repositoryId": name, "repositoryName": name, "repositoryDescription": "Repository " + name,
+			"vendorName": "catena", "productName": "catena", "productVersion": x.s.Version,
+			"rootFolderId": root, "rootFolderUrl": address + "/id/" + root,
+			"repositoryUrl": address, "cmisVersionSupported": "1.1",
+		}
 	}
-	return x.json(http.StatusOK, values{x.repo: values{
-		"repositoryId": x.repo, "repositoryName": x.repo, "repositoryDescription": "Repository " + x.repo,
-		"vendorName": "catena", "productName": "catena", "productVersion": x.s.Version,
-		"rootFolderId": root, "rootFolderUrl": x.base() + "/api/v1/id/" + root,
-		"repositoryUrl": x.base() + "/api/v1/repo/" + x.repo, "cmisVersionSupported": "1.1",
-	}})
+	return x.json(http.StatusOK, all)
 }
 
-// rootID finds the id of the root document.
-func (s *Handler) rootID(x *exchange) (string, error) {
-	res, err := s.Engine.Run(x.r.Context(), engine.Call{
+// rootID finds the id of a repository's root document.
+func (x *exchange) rootID(repository string) (string, error) {
+	res, err := x.engine.Named(repository).Run(x.r.Context(), engine.Call{
 		Op: "Repository.GetDocument", Params: values{"value": "/"}, As: x.as, Door: x.door(), RequestID: x.id,
 	})
 	if err != nil {
@@ -174,7 +184,7 @@ func readTrace(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	t := x.s.Engine.Traces().Find(id)
+	t := x.engine.Traces().Find(id)
 	if t == nil || !x.as.Admin && t.User != x.as.Name {
 		return fault.NotFound.Errorf("trace %s", id)
 	}

@@ -38,7 +38,7 @@ func deviceToken(x *exchange) error {
 	}
 	q := x.query()
 	params := values{"application": q.Get("applicationName"), "deviceId": q.Get("deviceId")}
-	_, err := x.s.Engine.Run(x.r.Context(), engine.Call{Op: "Token.Revoke", Params: params, As: x.as, Door: x.door(), RequestID: x.id})
+	_, err := x.engine.Run(x.r.Context(), engine.Call{Op: "Token.Revoke", Params: params, As: x.as, Door: x.door(), RequestID: x.id})
 	if fault.Is(err, fault.NotFound) {
 		return fault.Invalid.Errorf("token: there is none of this program and device")
 	}
@@ -57,7 +57,7 @@ func (x *exchange) acquireToken(application string) error {
 			return fault.Invalid.Errorf("token: %s is missing", from).In(from)
 		}
 	}
-	res, err := x.s.Engine.Run(x.r.Context(), engine.Call{Op: "Token.Acquire", Params: params, As: x.as, Door: x.door(), RequestID: x.id})
+	res, err := x.engine.Run(x.r.Context(), engine.Call{Op: "Token.Acquire", Params: params, As: x.as, Door: x.door(), RequestID: x.id})
 	if err != nil {
 		return err
 	}
@@ -85,5 +85,5 @@ func (x *exchange) signInPortal() (*engine.Principal, error) {
 	if age := time.Since(time.UnixMilli(ms)); age > portalSkew || age < -portalSkew {
 		return nil, fault.Denied.Errorf("sign-in: the portal's token is old")
 	}
-	return x.s.Engine.PrincipalOf(x.r.Context(), user)
+	return x.engine.PrincipalOf(x.r.Context(), user)
 }

@@ -132,7 +132,7 @@ func uploadFile(x *exchange) error {
 		return err
 	}
 	x.bodyRead()
-	if err := x.s.Engine.Repo().Blobs().Keep(b); err != nil {
+	if err := x.engine.Repo().Blobs().Keep(b); err != nil {
 		return err
 	}
 	call := engine.Call{Op: "Upload.Put", Input: b, Params: params}
@@ -219,7 +219,7 @@ func (x *exchange) forget(batch any) {
 
 // quiet runs an operation whose result is not the answer.
 func (x *exchange) quiet(op string, params values) (any, error) {
-	res, err := x.s.Engine.Run(x.r.Context(), engine.Call{Op: op, Params: params, As: x.as, Door: x.door(), RequestID: x.id})
+	res, err := x.engine.Run(x.r.Context(), engine.Call{Op: op, Params: params, As: x.as, Door: x.door(), RequestID: x.id})
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ package storage
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"runtime"
 	"sync"
@@ -30,6 +31,8 @@ type Config struct {
 	DB    *kv.DB
 	Blobs *blob.Store
 	Types *schema.Registry
+	// Beside is the first repository of the store, if this is a further one: DB and Blobs are its.
+	Beside *Repo
 	// Directories are the declared directories; nil: the defaults.
 	Directories *directory.Registry
 	Log         *slog.Logger
@@ -92,8 +95,11 @@ func (l Limits) orDefault() Limits {
 
 // Repo is an opened repository of documents.
 type Repo struct {
+	*common
+
 	name        string
 	db          *kv.DB
+	part        bool // db is a part of another repository's
 	blobs       *blob.Store
 	types       *schema.Registry
 	directories *directory.Registry
@@ -110,15 +116,12 @@ type Repo struct {
 	words      map[string]string
 	parts      map[*schema.Field][]part // indexed fields inside complex ones
 
-	root      docID
-	tree      atomic.Pointer[treeCache]
-	access    accessCache
-	people    peopleCache
-	passwords passwords
-	keyUse    keyUse
-	pins      pins
-	stale     stale
-	master    []byte
+	root   docID
+	tree   atomic.Pointer[treeCache]
+	access accessCache
+	keyUse keyUse
+	stale  stale
+	master []byte
 
 	queries    query.Cache
 	estimates  estimates
@@ -161,9 +164,14 @@ func Open(ctx context.Context, c Config, adminPassword string) (*Repo, error) {
 	}
 	r.describe()
 	r.access.init()
-	r.people.init()
-	r.pins.init()
-	r.passwords.init(c.PasswordMemory, max(2, runtime.GOMAXPROCS(0)))
+	if err := r.join(c.Beside); err != nil {
+		return nil, err
+	}
+	if !r.part {
+		r.people.init()
+		r.pins.init()
+		r.passwords.init(c.PasswordMemory, max(2, runtime.GOMAXPROCS(0)))
+	}
 	if err := r.seed(ctx, adminPassword); err != nil {
 		return nil, err
 	}
@@ -300,5 +308,9 @@ func (r *Repo) begin(ctx context.Context, k *kv.Tx, as *Principal, fn func(*Tx) 
 // belong to the caller.
 func (r *Repo) Close() error {
 	r.working.Wait()
-	return r.flushKeyUse(context.Background())
+	err := r.flushKeyUse(context.Background())
+	if r.part {
+		err = errors.Join(err, r.db.Close())
+	}
+	return err
 }

@@ -29,6 +29,9 @@ func (r *Repo) seed(ctx context.Context, password string) error {
 		if err := t.kv.Set(namesKey, []byte{1}); err != nil {
 			return err
 		}
+		if r.part {
+			return nil // people are there already
+		}
 		return t.seedPeople(password)
 	})
 }

@@ -117,5 +117,14 @@ func (g *global) verify(ctx context.Context) (problems []string, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, a.close()) }()
-	return a.repo.Verify(ctx)
+	for _, b := range a.branches {
+		found, err := b.repo.Verify(ctx)
+		if err != nil {
+			return problems, err
+		}
+		for _, p := range found {
+			problems = append(problems, b.repo.Name()+": "+p)
+		}
+	}
+	return problems, nil
 }

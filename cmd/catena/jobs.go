@@ -24,18 +24,18 @@ import (
 	"catena/storage/egress"
 )
 
-// jobHandlers is the table of what the outbox is carried out by: one line for each kind of job.
-func (a *app) jobHandlers() map[string]func(context.Context, storage.Job) error {
+// jobHandlers is the table of what a repository's outbox is carried out by: one line for each kind of job.
+func (a *app) jobHandlers(b branch) map[string]func(context.Context, storage.Job) error {
 	all := map[string]func(context.Context, storage.Job) error{
-		listener.JobKind:    a.listeners.Job,
-		bulk.JobKind:        bulk.Job(a.engine),
-		mail.NotifyJob:      mail.Notify(a.repo),
+		listener.JobKind:    a.listeners.Job(b.repo),
+		bulk.JobKind:        bulk.Job(a.engine.On(b.repo)),
+		mail.NotifyJob:      mail.Notify(b.repo),
 		storage.MailJob:     a.mail.Job,
-		storage.DeliveryJob: a.webhooks.Job,
+		storage.DeliveryJob: b.webhooks.Job,
 	}
-	maps.Copy(all, conversion.Jobs(a.repo))
+	maps.Copy(all, conversion.Jobs(b.repo))
 	maps.Copy(all, opsblob.Jobs(a.blobs, a.outside))
-	maps.Copy(all, (&export.Worker{Repo: a.repo, PDF: a.renderer, Log: a.log}).Jobs())
+	maps.Copy(all, (&export.Worker{Repo: b.repo, PDF: a.renderer, Log: a.log}).Jobs())
 	return all
 }
 

@@ -52,9 +52,15 @@ type app struct {
 	scripts   *scripts.Runner
 	listeners *listener.Listeners
 	mail      *mail.Sender
-	webhooks  *webhook.Sender
+	branches  []branch        // of all repositories, the first one's first
 	renderer  render.Auto     // of decks
 	outside   opsblob.Outside // what operations may reach; its client is the one there is
+}
+
+// branch is what every repository has of its own.
+type branch struct {
+	repo     *storage.Repo
+	webhooks *webhook.Sender
 }
 
 // openOptions are what serve may set and other verbs leave alone.
@@ -68,6 +74,7 @@ type openOptions struct {
 	egress        egress.Config
 	chromium      string // program of the browser; "": the one in PATH
 	exports       string // folder that operations may write files to; "": none
+	repositories  []string
 }
 
 // files opens the store and the blobs alone.
@@ -129,10 +136,21 @@ func (a *app) start(ctx context.Context, o openOptions) error {
 	if err != nil {
 		return err
 	}
+	a.branches = []branch{{repo: a.repo}}
+	names, err := a.repo.Declare(ctx, o.repositories...)
+	if err != nil {
+		return usage{err}
+	}
+	for _, name := range names {
+		r, err := storage.Open(ctx, storage.Config{Name: name, Beside: a.repo, Types: types, Directories: directories, Log: a.log}, "")
+		if err != nil {
+			return err
+		}
+		a.branches = append(a.branches, branch{repo: r})
+	}
 	if err := a.sender(o.smtp, o.base); err != nil {
 		return err
 	}
-	decks.Listen(a.repo)
 	return a.arm(ctx, o)
 }
 
@@ -167,8 +185,14 @@ func (a *app) arm(ctx context.Context, o openOptions) error {
 	if a.outside.Client, err = egress.New(o.egress); err != nil {
 		return usage{err}
 	}
-	mail.Watch(a.repo)
-	a.webhooks = webhook.New(a.repo, postWith(a.outside.Client), a.log, nil)
+	for i, b := range a.branches {
+		decks.Listen(b.repo)
+		mail.Watch(b.repo)
+		a.branches[i].webhooks = webhook.New(b.repo, postWith(a.outside.Client), a.log, nil)
+		if i > 0 {
+			a.listeners.Watch(b.repo)
+		}
+	}
 	told := notification.Config{Templates: a.mail.Templates, Base: a.mail.Base}
 	if set, err = set.With(notification.OpsWith(told)); err != nil {
 		return err
@@ -215,8 +239,8 @@ func (a *app) close() error {
 	if a.scripts != nil {
 		errs = append(errs, a.scripts.Close())
 	}
-	if a.repo != nil {
-		errs = append(errs, a.repo.Close())
+	for _, b := range slices.Backward(a.branches) {
+		errs = append(errs, b.repo.Close())
 	}
 	if a.blobs != nil {
 		errs = append(errs, a.blobs.Close())

@@ -33,6 +33,7 @@ type serve struct {
 	relaxed                    bool
 	drain, scriptTime          time.Duration
 	hosts, deckSources         []string
+	repositories               []string
 	smtp                       smtp
 	egressAllow                []string
 	egressHTTP                 bool
@@ -47,6 +48,7 @@ func (s *serve) flags(f *pflag.FlagSet) {
 	f.StringVar(&s.adminPassword, "admin-password", "", "first password of Administrator; empty: a random one is shown (better: CATENA_ADMIN_PASSWORD)")
 	f.StringVar(&s.jwtSecret, "jwt-secret", "", "secret shared with whoever signs JSON web tokens (HS512); empty: none are accepted (better: CATENA_JWT_SECRET)")
 	f.StringVar(&s.portalSecret, "portal-secret", "", "secret shared with a portal that signs users in; empty: none does (better: CATENA_PORTAL_SECRET)")
+	f.StringSliceVar(&s.repositories, "repository", nil, "name of a further repository, beside default, made if it is not there; it stays from then on")
 	f.BoolVar(&s.relaxed, "relaxed", false, "acknowledge before the disk has synced: up to one second may be lost in a power failure")
 	f.DurationVar(&s.drain, "drain", 30*time.Second, "time running requests get to end at shutdown")
 	f.DurationVar(&s.scriptTime, "script-time", maxScriptTime, "longest time a script may run; 10s is the most")
@@ -71,7 +73,7 @@ func serveCmd(g *global) *cobra.Command {
 }
 
 func (s *serve) options() openOptions {
-	o := openOptions{adminPassword: s.adminPassword, jwtSecret: s.jwtSecret, scripts: scripts.Limits{Wall: s.scriptTime}, smtp: s.smtp, exports: s.exportFolder, chromium: s.chromium, base: s.public()}
+	o := openOptions{adminPassword: s.adminPassword, jwtSecret: s.jwtSecret, scripts: scripts.Limits{Wall: s.scriptTime}, smtp: s.smtp, exports: s.exportFolder, chromium: s.chromium, base: s.public(), repositories: s.repositories}
 	o.egress = egress.Config{Allow: s.egressAllow, Plain: s.egressHTTP}
 	if s.relaxed {
 		o.durability = badger.Relaxed
@@ -157,7 +159,7 @@ func (s *serve) public() string {
 
 // background starts what works beside requests; the function returned waits for its end.
 func (a *app) background(ctx context.Context) (wait func()) {
-	done := make(chan struct{}, 4)
+	done := make(chan struct{}, 2+2*len(a.branches))
 	start := func(name string, f func(context.Context) error) {
 		go func() {
 			defer func() {
@@ -171,8 +173,10 @@ func (a *app) background(ctx context.Context) (wait func()) {
 			}
 		}()
 	}
-	start("jobs", func(ctx context.Context) error { return a.repo.RunJobs(ctx, a.jobHandlers()) })
-	start("full text", a.repo.RunText)
+	for _, b := range a.branches {
+		start("jobs", func(ctx context.Context) error { return b.repo.RunJobs(ctx, a.jobHandlers(b)) })
+		start("full text", b.repo.RunText)
+	}
 	start("sweep", a.sweep)
 	start("watching files", a.watch)
 	return func() {
@@ -191,8 +195,10 @@ func (a *app) sweep(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case <-t.C:
-			if err := a.repo.Sweep(ctx); err != nil && ctx.Err() == nil {
-				a.log.Error("sweep", "error", err)
+			for _, b := range a.branches {
+				if err := b.repo.Sweep(ctx); err != nil && ctx.Err() == nil {
+					a.log.Error("sweep", "repository", b.repo.Name(), "error", err)
+				}
 			}
 		}
 	}

@@ -49,7 +49,7 @@ func (ls *Listeners) run(tx *storage.Tx, l *Listener, d *storage.Doc, acted *sto
 	if err != nil {
 		return l.failed(err)
 	}
-	return ls.engine.Within(tx, as, engine.Listener, "listener "+l.Name, func(c *engine.Ctx) error {
+	return ls.engine.On(tx.Repo()).Within(tx, as, engine.Listener, "listener "+l.Name, func(c *engine.Ctx) error {
 		var in any
 		if d != nil {
 			c.Input, in = d, d

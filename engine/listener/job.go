@@ -51,9 +51,14 @@ func (l *Listener) enqueue(tx *storage.Tx, e *storage.Event) error {
 	return tx.Enqueue(storage.Job{Kind: JobKind, As: name, Data: data})
 }
 
-// Job carries out a listener after the commit. What has happened is looked at again: a listener that is gone
-// does nothing, nor one whose filters no longer hold.
-func (ls *Listeners) Job(ctx context.Context, j storage.Job) error {
+// Job returns what carries out listeners of a repository after the commit.
+func (ls *Listeners) Job(repo *storage.Repo) func(context.Context, storage.Job) error {
+	return func(ctx context.Context, j storage.Job) error { return ls.job(ctx, repo, j) }
+}
+
+// job looks again at what has happened: a listener that is gone does nothing, nor one whose filters no
+// longer hold.
+func (ls *Listeners) job(ctx context.Context, repo *storage.Repo, j storage.Job) error {
 	var d delivery
 	if err := json.Unmarshal(j.Data, &d); err != nil {
 		return &storage.GaveUp{Err: fault.Invalid.Errorf("listener: %w", err)}
@@ -63,7 +68,6 @@ func (ls *Listeners) Job(ctx context.Context, j storage.Job) error {
 	if l == nil || !l.After {
 		return nil
 	}
-	repo := ls.engine.Repo()
 	acted, err := ls.actor(ctx, j.As)
 	if fault.Is(err, fault.NotFound) {
 		return &storage.GaveUp{Err: err}

@@ -49,9 +49,12 @@ func (ls *Listeners) Load(ctx context.Context, e *engine.Engine) error {
 	if err := ls.put(nil); err != nil {
 		return err
 	}
-	e.Repo().OnEvent(ls.happened)
+	ls.Watch(e.Repo())
 	return ls.kind.Load(ctx, e)
 }
+
+// Watch has the listeners called for what happens in a repository. It is called before the repository is used.
+func (ls *Listeners) Watch(repo *storage.Repo) { repo.OnEvent(ls.happened) }
 
 // Sync applies the files of a folder whose text is not what is deployed.
 func (ls *Listeners) Sync(ctx context.Context, e *engine.Engine, dir fs.FS) ([]string, error) {

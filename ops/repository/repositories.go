@@ -8,7 +8,7 @@ var repositories = engine.Op{
 	Name:     "GetRepositories",
 	Label:    "List repository names on the server",
 	Category: "Fetch",
-	Doc:      "Returns the names of the repositories.",
+	Doc:      "Returns the names of the repositories, in order.",
 	Effect:   engine.Reads,
 	Run:      engine.On(repositoriesParams.run),
 }
@@ -16,5 +16,9 @@ var repositories = engine.Op{
 type repositoriesParams struct{}
 
 func (repositoriesParams) run(c *engine.Ctx, _ engine.Void) ([]any, error) {
-	return []any{c.Tx.Repo().Name()}, nil
+	names := []any{}
+	for _, name := range c.Tx.Repo().Names() {
+		names = append(names, name)
+	}
+	return names, nil
 }

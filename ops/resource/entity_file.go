@@ -17,8 +17,8 @@ func (e entity) file(v map[string]any) (out any, stays bool, err error) {
 	}
 	for _, key := range []string{"blobUrl", "data"} {
 		if text, ok := v[key].(string); ok {
-			if id, xpath, ok := e.address(text); ok {
-				b, err := e.stored(id, xpath)
+			if at, ok := e.address(text); ok {
+				b, err := e.stored(at)
 				return b, false, err
 			}
 		}
@@ -38,48 +38,62 @@ func (e entity) uploaded(v map[string]any) (any, error) {
 	return b, err
 }
 
+// place is where an address of this server's leads.
+type place struct{ repository, id, xpath string }
+
 // address reads {base}/nxfile/{repository}/{id}/{xpath}/{file name}.
-func (e entity) address(text string) (id, xpath string, ok bool) {
+func (e entity) address(text string) (at place, ok bool) {
 	if rest, own := strings.CutPrefix(text, e.base); own {
 		text = rest
 	} else {
-		return "", "", false
+		return at, false
 	}
 	u, err := url.Parse(text)
 	if err != nil {
-		return "", "", false
+		return at, false
 	}
 	_, after, ok := strings.Cut(u.EscapedPath(), "/nxfile/")
 	if !ok {
-		return "", "", false
+		return at, false
 	}
 	parts := strings.Split(after, "/")
 	for i, part := range parts {
 		if parts[i], err = url.PathUnescape(part); err != nil {
-			return "", "", false
+			return at, false
 		}
 	}
 	if len(parts) < 2 {
-		return "", "", false
+		return at, false
 	}
-	xpath = "blobholder:0"
+	at = place{parts[0], parts[1], "blobholder:0"}
 	if len(parts) > 3 {
-		xpath = strings.Join(parts[2:len(parts)-1], "/")
+		at.xpath = strings.Join(parts[2:len(parts)-1], "/")
 	}
-	return parts[1], xpath, true
+	return at, true
 }
 
-func (e entity) stored(id, xpath string) (*storage.Blob, error) {
+func (e entity) stored(at place) (b *storage.Blob, err error) {
+	if other := e.c.Tx.Repo().Beside(at.repository); other != nil && other != e.c.Tx.Repo() {
+		err := other.View(e.c, e.c.As, func(tx *storage.Tx) (err error) {
+			b, err = e.read(tx, at)
+			return err
+		})
+		return b, err
+	}
+	return e.read(e.c.Tx, at)
+}
+
+func (e entity) read(tx *storage.Tx, at place) (*storage.Blob, error) {
 	d := e.d
-	if id != d.ID() {
+	if at.id != d.ID() {
 		var err error
-		if d, err = e.c.Tx.Doc(storage.Ref(id)); err != nil {
-			return nil, fault.Invalid.Errorf("file address: document %s: not found", id)
+		if d, err = tx.Doc(storage.Ref(at.id)); err != nil {
+			return nil, fault.Invalid.Errorf("file address: document %s: not found", at.id)
 		}
 	}
-	b, err := file(d, xpath)
+	b, err := file(d, at.xpath)
 	if err != nil {
-		return nil, fault.Invalid.Errorf("file address: document %s: no file at %s", id, xpath)
+		return nil, fault.Invalid.Errorf("file address: document %s: no file at %s", at.id, at.xpath)
 	}
 	return b, nil
 }

@@ -40,6 +40,7 @@ type Config struct {
 
 	Storage func(*storage.Config)
 	Repo    func(*storage.Repo) // before anything runs
+	Beside  []string            // names of further repositories
 	Engine  func(*engine.Config)
 	Rest    func(*rest.Config)
 }
@@ -51,6 +52,9 @@ func Start(t testing.TB, c Config) *Server {
 	repo := storagetest.Open(t, c.Storage)
 	if c.Repo != nil {
 		c.Repo(repo)
+	}
+	for _, name := range c.Beside {
+		storagetest.Beside(t, repo, name)
 	}
 	set, err := engine.NewSet(append(slices.Clip(ops.Rules), c.Rules...), append(slices.Clip(ops.All), c.Ops)...)
 	check(t, err)

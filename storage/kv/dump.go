@@ -164,7 +164,7 @@ func (d *dumpReader) row() (Row, error) {
 	if err != nil {
 		return Row{}, cutShort(err)
 	}
-	if n-1 > uint64(d.limits.Key) || size > uint64(d.limits.Value) {
+	if n-1 > uint64(d.limits.Key+partRoom) || size > uint64(d.limits.Value) {
 		return Row{}, fault.Invalid.Errorf("dump: row %d is damaged: key of %d bytes, value of %d", d.rows+1, n-1, size)
 	}
 	b := make([]byte, n-1+size)

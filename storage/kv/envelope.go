@@ -36,5 +36,5 @@ func unseal(key, stored []byte) ([]byte, error) {
 }
 
 func checksum(key, value []byte) uint32 {
-	return crc32.Update(crc32.Checksum(key, castagnoli), castagnoli, value)
+	return crc32.Update(crc32.Checksum(local(key), castagnoli), castagnoli, value)
 }

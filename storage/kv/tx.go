@@ -223,7 +223,7 @@ func (t *Tx) writable(key []byte) error {
 		return fault.Invalid.Errorf("transaction: key %q written in a read-only transaction", key)
 	case len(key) == 0:
 		return fault.Invalid.Errorf("key: empty")
-	case len(key) > t.limits.Key:
+	case len(local(key)) > t.limits.Key:
 		return fault.Limit.Errorf("key %q...: %d bytes, limit %d", key[:32], len(key), t.limits.Key)
 	}
 	return nil

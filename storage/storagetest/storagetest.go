@@ -56,6 +56,16 @@ func Open(t testing.TB, change func(*storage.Config)) *storage.Repo {
 	return repo
 }
 
+// Beside opens a further repository of the same store.
+func Beside(t testing.TB, first *storage.Repo, name string) *storage.Repo {
+	t.Helper()
+	c := storage.Config{Name: name, Beside: first, Types: first.Types(), Directories: first.Directories(), Log: slog.New(slog.DiscardHandler)}
+	repo, err := storage.Open(context.Background(), c, "")
+	check(t, err)
+	t.Cleanup(func() { check(t, repo.Close()) })
+	return repo
+}
+
 func check(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {

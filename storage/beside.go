@@ -1,0 +1,145 @@
+package storage
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"catena/storage/fault"
+	"catena/storage/kv"
+)
+
+// A server may have several repositories. Each has a tree of documents, permissions, versions, an audit
+// log, full text and jobs of its own; users, groups, directories, keys and tokens, everything in tables and the
+// content of files are there once for all of them.
+
+// common is what the repositories of one store share in memory.
+type common struct {
+	people    peopleCache
+	passwords passwords
+	pins      pins
+
+	mu    sync.Mutex
+	repos []*Repo
+}
+
+// add enters a repository into the list of those of its store.
+func (c *common) add(r *Repo) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, other := range c.repos {
+		if other.name == r.name {
+			return fault.Exists.Errorf("repository %s is open", r.name)
+		}
+	}
+	c.repos = append(c.repos, r)
+	return nil
+}
+
+// Names returns the names of the repositories that are open, in order.
+func (r *Repo) Names() []string {
+	r.common.mu.Lock()
+	defer r.common.mu.Unlock()
+	names := make([]string, 0, len(r.common.repos))
+	for _, other := range r.common.repos {
+		names = append(names, other.name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Beside returns the repository of a name, if it is open on the same store; nil if there is none.
+func (r *Repo) Beside(name string) *Repo {
+	if name == r.name {
+		return r
+	}
+	r.common.mu.Lock()
+	defer r.common.mu.Unlock()
+	for _, other := range r.common.repos {
+		if other.name == name {
+			return other
+		}
+	}
+	return nil
+}
+
+// sharedKey reports whether a row is the same for all repositories of a store: people, directories, tables
+// and what holds a content, so that no sweep takes what another repository needs.
+func sharedKey(key []byte) bool {
+	switch key[0] {
+	case spaceEntry, spaceMember, spaceName, spaceSecret, spaceTable:
+		return true
+	case spaceIndex:
+		return bytes.HasPrefix(key, blobRows)
+	}
+	return false
+}
+
+var blobRows = kv.AppendString([]byte{spaceIndex}, blobIndex)
+
+// join opens the part of the store that is this repository's, if it stands beside another one.
+func (r *Repo) join(first *Repo) error {
+	if first == nil {
+		r.common = &common{}
+		return r.common.add(r)
+	}
+	if !repositoryName.MatchString(r.name) {
+		return fault.Invalid.Errorf("repository %q: a name has up to 32 letters, digits, - and _, and begins with a letter", r.name)
+	}
+	db, err := first.db.Part(r.name, sharedKey)
+	if err != nil {
+		return err
+	}
+	r.db, r.blobs, r.common, r.part = db, first.blobs, first.common, true
+	return r.common.add(r)
+}
+
+var repositoryName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,31}$`)
+
+const repositoryTable = "repositories"
+
+// declared is how it is kept that a repository is to be there.
+type declared struct{ Name string }
+
+// Declare keeps the names of further repositories, and returns those that are to be opened beside this one:
+// once declared they are there at every start.
+func (r *Repo) Declare(ctx context.Context, names ...string) ([]string, error) {
+	all := map[string]bool{}
+	err := r.Update(ctx, r.System(), func(t *Tx) error {
+		clear(all)
+		table := t.Table(repositoryTable)
+		for _, raw := range table.Scan("", "", false, 0) {
+			var d declared
+			if err := json.Unmarshal(raw, &d); err != nil {
+				return fault.Internal.Errorf("repository: %w", err)
+			}
+			all[d.Name] = true
+		}
+		for _, name := range names {
+			if !repositoryName.MatchString(name) || strings.EqualFold(name, r.name) {
+				return fault.Invalid.Errorf("repository %q: a name has up to 32 letters, digits, - and _, begins with a letter and is not %s", name, r.name)
+			}
+			if all[name] {
+				continue
+			}
+			all[name] = true
+			if err := table.Put(name, declared{name}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	found := make([]string, 0, len(all))
+	for name := range all {
+		found = append(found, name)
+	}
+	slices.Sort(found)
+	return found, nil
+}

@@ -1,0 +1,166 @@
+package kv
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"strings"
+
+	"catena/storage/fault"
+)
+
+// partMark begins the keys of parts: the mark, the part's name, a zero byte, and the key as the part's
+// own transactions know it.
+var partMark = []byte("\x00part\x00")
+
+// maxPartName bounds the name of a part, in bytes, and partRoom how much longer its keys are in the store.
+const (
+	maxPartName = 64
+	partRoom    = maxPartName + 7
+)
+
+// Part returns a DB on a part of the same store. Closing it leaves the store open.
+func (d *DB) Part(name string, shared func(key []byte) bool) (*DB, error) {
+	s, err := Part(d.store, name, shared)
+	if err != nil {
+		return nil, err
+	}
+	return New(s, d.opts), nil
+}
+
+// Part returns a store whose keys are its own, except those that shared selects: these are the same rows
+// for s and all its parts, and one transaction writes both kinds. A scan stays on the side its start is on.
+func Part(s Store, name string, shared func(key []byte) bool) (Store, error) {
+	if name == "" || len(name) > maxPartName || strings.IndexByte(name, 0) >= 0 {
+		return nil, fault.Invalid.Errorf("part %q: a name has 1 to %d bytes", name, maxPartName)
+	}
+	return &part{Store: s, prefix: slices.Concat(partMark, []byte(name), []byte{0}), shared: shared}, nil
+}
+
+// local is the key as its own transactions know it: what a value's checksum is made with, so that a dump of
+// the whole store and a part read the same rows.
+func local(key []byte) []byte {
+	if len(key) == 0 || key[0] != 0 || !bytes.HasPrefix(key, partMark) {
+		return key
+	}
+	rest := key[len(partMark):]
+	return rest[bytes.IndexByte(rest, 0)+1:]
+}
+
+// part is the store as a part sees it.
+type part struct {
+	Store
+	prefix []byte
+	shared func(key []byte) bool
+}
+
+// common reports whether a key is that of the whole store.
+func (p *part) common(key []byte) bool {
+	return len(key) > 0 && (key[0] == 0 || p.shared(key))
+}
+
+// key is where a key of the part is in the store.
+func (p *part) key(k []byte) []byte {
+	if p.common(k) {
+		return k
+	}
+	return slices.Concat(p.prefix, k)
+}
+
+// span is where a range of the part is in the store.
+func (p *part) span(start, end []byte) (from, to []byte) {
+	if p.common(start) {
+		return start, end
+	}
+	own := p.own(Span{start, end})
+	return own.Start, own.End
+}
+
+// own is where the part's own rows of a range are.
+func (p *part) own(s Span) Span {
+	if s.End == nil {
+		return Span{slices.Concat(p.prefix, s.Start), prefixEnd(p.prefix)}
+	}
+	return Span{slices.Concat(p.prefix, s.Start), slices.Concat(p.prefix, s.End)}
+}
+
+// Begin opens a snapshot of the part.
+func (p *part) Begin(ctx context.Context, write bool) (Snapshot, error) {
+	s, err := p.Store.Begin(ctx, write)
+	if err != nil {
+		return nil, err
+	}
+	return &partSnapshot{Snapshot: s, part: p}, nil
+}
+
+// Writable returns why writes would be refused now, or nil.
+func (p *part) Writable() error {
+	if g, ok := p.Store.(Gauge); ok {
+		return g.Writable()
+	}
+	return nil
+}
+
+// Close leaves the store to the DB that the part is of.
+func (p *part) Close() error { return nil }
+
+type partSnapshot struct {
+	Snapshot
+	part *part
+}
+
+func (s *partSnapshot) Get(key []byte) ([]byte, error) { return s.Snapshot.Get(s.part.key(key)) }
+
+func (s *partSnapshot) GetMany(keys [][]byte) ([][]byte, error) {
+	return s.Snapshot.GetMany(s.part.keys(keys))
+}
+
+func (s *partSnapshot) Scan(r Range) Cursor {
+	own := !s.part.common(r.Start)
+	r.Start, r.End = s.part.span(r.Start, r.End)
+	c := s.Snapshot.Scan(r)
+	if own {
+		return &partCursor{Cursor: c, cut: len(s.part.prefix)}
+	}
+	return c
+}
+
+func (p *part) keys(keys [][]byte) [][]byte {
+	out := make([][]byte, len(keys))
+	for i, k := range keys {
+		out[i] = p.key(k)
+	}
+	return out
+}
+
+// Commit hands the batch on under the keys of the store, in their order there.
+func (s *partSnapshot) Commit(ctx context.Context, b *Batch) error {
+	p := s.part
+	there := Batch{Writes: slices.Clone(b.Writes), Wake: b.Wake}
+	for i := range there.Writes {
+		there.Writes[i].Key = p.key(there.Writes[i].Key)
+	}
+	slices.SortFunc(there.Writes, func(a, b Mutation) int { return bytes.Compare(a.Key, b.Key) })
+	there.Reads.Keys = p.keys(b.Reads.Keys)
+	slices.SortFunc(there.Reads.Keys, bytes.Compare)
+	for _, r := range b.Reads.Spans {
+		from, to := p.span(r.Start, r.End)
+		there.Reads.Spans = append(there.Reads.Spans, Span{from, to})
+		switch ours, theirs := p.common(r.Start), p.common(r.End); { // spans that touched were joined
+		case theirs && !ours:
+			there.Reads.Spans = append(there.Reads.Spans, r)
+		case ours && !theirs:
+			there.Reads.Spans = append(there.Reads.Spans, p.own(r))
+		}
+	}
+	slices.SortFunc(there.Reads.Spans, func(a, b Span) int { return bytes.Compare(a.Start, b.Start) })
+	return s.Snapshot.Commit(ctx, &there)
+}
+
+// partCursor walks rows that are the part's own.
+type partCursor struct {
+	Cursor
+	cut int
+}
+
+func (c *partCursor) Key() []byte { return c.Cursor.Key()[c.cut:] }
