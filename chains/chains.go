@@ -119,7 +119,7 @@ func (chain *Chain) calls() []string {
 
 // plan resolves the steps against a set.
 func (chain *Chain) plan(set *engine.Set) (*engine.Plan, error) {
-	return set.Plan(chain.Steps, chain.Input, engine.PlanOptions{Trusted: true, Params: chain.Params, Name: chain.Name})
+	return set.Plan(chain.Steps, chain.Input, engine.PlanOptions{Trusted: true, Params: chain.Params, Name: chain.Name, Output: chain.Output})
 }
 
 // problemsOf places the errors of a plan.
@@ -163,21 +163,10 @@ func (chain *Chain) Op(set *engine.Set) (engine.Op, error) {
 	}
 	r := &resolved{chain: chain}
 	r.last.Store(&planned{set: set, plan: p})
-	signature := p.Signature()
-	if chain.Output != "" {
-		signature = []string{chain.input(), chain.Output}
-	}
 	return engine.Op{
 		Name: chain.Name, Aliases: chain.Aliases, Label: chain.Label, Category: "Chain", Doc: chain.Description,
-		Since: chain.Since, Effect: p.Effect(), Run: engine.Dynamic(chain.Params, signature, r.run),
+		Since: chain.Since, Effect: p.Effect(), Run: engine.Dynamic(chain.Params, p.Signature(), r.run),
 	}, nil
-}
-
-func (chain *Chain) input() string {
-	if chain.Input == "" {
-		return "object"
-	}
-	return chain.Input
 }
 
 // resolved is a chain with its plan for the set it ran with last.

@@ -48,8 +48,8 @@ func (p *parser) chain(c *Chain, n *yaml.Node) {
 		"description": p.Text(&c.Description),
 		"since":       p.Text(&c.Since),
 		"aliases":     p.Texts(&c.Aliases),
-		"input":       p.Text(&c.Input),
-		"output":      p.Text(&c.Output),
+		"input":       p.word(&c.Input),
+		"output":      p.word(&c.Output),
 		"params": func(v *yaml.Node) {
 			p.List(v, "params", func(_ int, v *yaml.Node) { c.Params = append(c.Params, p.declared(v)) })
 		},
@@ -119,7 +119,7 @@ func (p *parser) declared(n *yaml.Node) engine.Param {
 	out := engine.Param{Type: "string"}
 	p.Fields(n, "a parameter", map[string]func(*yaml.Node){
 		"name":        p.Text(&out.Name),
-		"type":        p.Text(&out.Type),
+		"type":        p.word(&out.Type),
 		"description": p.Text(&out.Doc),
 		"required":    func(v *yaml.Node) { out.Required = p.Boolean(v) },
 		"default":     func(v *yaml.Node) { out.Default = p.Value(v) },
@@ -129,6 +129,17 @@ func (p *parser) declared(n *yaml.Node) engine.Param {
 		p.At(n, "a parameter needs a name")
 	}
 	return out
+}
+
+// word reads the name of a type.
+func (p *parser) word(into *string) func(*yaml.Node) {
+	read := p.Text(into)
+	return func(n *yaml.Node) {
+		read(n)
+		if err := engine.CheckWord(*into); err != nil {
+			p.At(n, "%s", err)
+		}
+	}
 }
 
 func (p *parser) handler(n *yaml.Node) *engine.Handler {

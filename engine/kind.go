@@ -2,10 +2,13 @@ package engine
 
 import (
 	"encoding/json"
+	"maps"
 	"reflect"
+	"strings"
 	"time"
 
 	"catena/storage"
+	"catena/storage/fault"
 )
 
 // kind is a type of value the engine knows, as input, result or parameter.
@@ -54,6 +57,19 @@ var wordKinds = map[string]kind{
 	"int": kInt, "integer": kInt, "long": kLong, "float": kFloat, "double": kFloat, "date": kDate,
 	"stringlist": kStrings, "properties": kProps, "map": kMap, "list": kList,
 	"recordset": kRows, "paginable": kEntries, "resource": kString, "validationmethod": kString,
+}
+
+// CheckWord returns an error for what is no type word, with the one that was probably meant.
+func CheckWord(word string) error {
+	folded := strings.ToLower(word)
+	if _, ok := wordKinds[folded]; ok && word == folded {
+		return nil
+	}
+	err := fault.Invalid.Errorf("%q is no type", word)
+	if near := fault.Nearest(folded, maps.Keys(wordKinds)); near != "" {
+		err.Message += ", perhaps " + near
+	}
+	return err
 }
 
 // kindOfWord returns the kind a type word stands for.

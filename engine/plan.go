@@ -34,6 +34,7 @@ type PlanOptions struct {
 	Trusted bool // expressions are evaluated, and steps count as called from a chain
 	Params  []Param
 	Name    string
+	Output  string // type word of the result, "" for what the last step gives
 }
 
 // Plan is a list of steps whose names, parameters and types have been resolved.
@@ -44,6 +45,7 @@ type Plan struct {
 	effect    Effect
 	signature []string
 	trusted   bool
+	out       kind // of the result; kAny: what the last step gives
 }
 
 // step is a resolved Step.
@@ -82,7 +84,7 @@ func (s *Set) Plan(steps []Step, in string, o PlanOptions) (*Plan, error) {
 	for _, p := range o.Params {
 		b.known[p.Name] = true
 	}
-	p := &Plan{set: s, trusted: o.Trusted, effect: Pure}
+	p := &Plan{set: s, trusted: o.Trusted, effect: Pure, out: kindOfWord(o.Output)}
 	for i := range steps {
 		st := b.step(steps[i], i+1)
 		p.steps = append(p.steps, st)
@@ -100,6 +102,9 @@ func (s *Set) Plan(steps []Step, in string, o PlanOptions) (*Plan, error) {
 		return nil, err
 	}
 	p.signature = p.signatureFor(in)
+	if o.Output != "" {
+		p.signature = []string{words[kindOfWord(in)], words[p.out]}
+	}
 	name := o.Name
 	if name == "" {
 		name = "plan"
@@ -265,6 +270,15 @@ func (b *planner) flow(p *Plan, in string) {
 		}
 		k = next
 	}
+	if n := len(p.steps); n > 0 && !gives(k, p.out) {
+		b.fail(&p.steps[n-1].Step, n, "", fault.Invalid.Errorf("gives %s, but the output is declared as %s", words[k], words[p.out]))
+	}
+}
+
+// gives reports whether a value of one kind can be handed on as another; with kAny on
+// either side only the value itself will tell.
+func gives(from, to kind) bool {
+	return from == kAny || to == kAny || to == kVoid || words[from] == words[to] || fit(from, to) > 1
 }
 
 // flow is the kind that a step gives for one it takes; any stands for what is not known.

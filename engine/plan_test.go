@@ -80,6 +80,36 @@ func TestPlans(t *testing.T) {
 	}
 }
 
+func TestDeclaredOutput(t *testing.T) {
+	e := testEngine(t)
+	for _, test := range []struct {
+		output string
+		in     any
+		want   string
+	}{
+		{"", "7", "7"},
+		{"string", "7", "7"},
+		{"integer", "7", "7"},
+		{"void", "7", "<nil>"},
+		{"integer", "x", `! invalid: output: integer expected, got text "x"`},
+	} {
+		p, err := e.Set().Plan([]Step{{Op: "Test.Same"}}, "", PlanOptions{Output: test.output})
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := e.RunPlan(context.Background(), p, Call{Input: test.in, As: e.System()})
+		got := ""
+		if err != nil {
+			got = "! " + fault.Of(err).String() + ": " + err.Error()
+		} else {
+			got = fmt.Sprint(res.Value)
+		}
+		if got != test.want {
+			t.Errorf("%q of %v: got %s, want %s", test.output, test.in, got, test.want)
+		}
+	}
+}
+
 func TestUntrustedPlansEvaluateNothing(t *testing.T) {
 	e := testEngine(t)
 	for _, text := range []string{"expr:1+1", "@{1+1}", "expr:@{This}"} {

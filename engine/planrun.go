@@ -26,9 +26,26 @@ func (p *Plan) Run(c *Ctx, in any) (any, error) {
 			if x.rollback && c.run != nil {
 				c.run.exit = true
 			}
-			return x.out, nil
+			return c.declared(p, x.out)
 		}
 		return nil, err
+	}
+	return c.declared(p, out)
+}
+
+// declared makes a result what the plan says it gives.
+func (c *Ctx) declared(p *Plan, out any) (any, error) {
+	switch k := kindOf(out); {
+	case p.out == kAny, k == p.out, out == nil:
+		return out, nil
+	case p.out == kVoid:
+		return nil, nil
+	case words[k] == words[p.out]:
+		return out, nil
+	}
+	out, err := c.convert(out, p.out)
+	if err != nil {
+		return nil, fault.Wrap(err, "output")
 	}
 	return out, nil
 }

@@ -158,7 +158,7 @@ func problemOf(err error, text string) problem {
 		p.Message = text
 		p.Errors = points(err)
 	}
-	p.Detail = p.Message
+	p.Detail = kind.Explain(p.Message)
 	var found engine.Violations
 	if errors.As(err, &found) {
 		p.EntityType, p.report = "validation_report", reportOf(found)

@@ -3,6 +3,7 @@ package scripts
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/dop251/goja"
@@ -159,7 +160,27 @@ func (m *machine) cause(v goja.Value) error {
 	if inner != nil {
 		return fault.Wrap(inner, "%s", text)
 	}
-	return fault.Invalid.Errorf("%s", text).WithCode("script-error")
+	return fault.Invalid.Errorf("%s%s", text, m.meant(text)).WithCode("script-error")
+}
+
+// meant is what to say besides about a name that was probably misspelt.
+func (m *machine) meant(text string) string {
+	path, name := "", m.missed
+	if dot := strings.LastIndexByte(name, '.'); dot >= 0 {
+		path, name = m.missed[:dot+1], m.missed[dot+1:]
+	}
+	if name == "" || text != "ReferenceError: "+name+" is not defined" && !strings.HasSuffix(text, " has no member '"+name+"'") {
+		return ""
+	}
+	known := (*scope)(m).Keys()
+	if path != "" {
+		known = m.names.below(path[:len(path)-1])
+	}
+	near := fault.Nearest(name, slices.Values(known))
+	if near == "" {
+		return ""
+	}
+	return ", perhaps " + path + near
 }
 
 // place locates err at the innermost line of the script itself.

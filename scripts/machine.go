@@ -32,8 +32,9 @@ type machine struct {
 	shapes  shapes
 	calls   int
 	logged  int
-	line    int   // of the script, when it last called out
-	fatal   error // a breach or a cancelled call: the script may not go on
+	line    int    // of the script, when it last called out
+	missed  string // the last name asked for that there is not
+	fatal   error  // a breach or a cancelled call: the script may not go on
 }
 
 // newMachine makes the runtime and binds it: one dynamic object, the prototype of the

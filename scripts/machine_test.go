@@ -107,6 +107,8 @@ func TestErrors(t *testing.T) {
 		{"async", "async function run() {\n await null;\n Fail(null, {ref: 1}) }", fault.Conflict, "stale", 3, "Fail: document 1"},
 		{"pending", "async function run() { await new Promise(() => {}) }", fault.Invalid, "script-pending", 0, "never settles"},
 		{"unknown", "Document.Nope(1)", fault.Invalid, "script-error", 1, "no member 'Nope'"},
+		{"misspelt operation", "Document.Gte(1)", fault.Invalid, "script-error", 1, "no member 'Gte', perhaps Document.Get"},
+		{"misspelt family", "Documnt.Lock(1)", fault.Invalid, "script-error", 1, "Documnt is not defined, perhaps Document"},
 		{"reference", "nope(1)", fault.Invalid, "script-error", 1, "nope is not defined"},
 		{"parameters", "Echo(1, 2)", fault.Invalid, "script-value", 1, "parameters are an object"},
 		{"symbol", "Symbol('x')", fault.Invalid, "script-value", 0, "a symbol cannot leave"},

@@ -2,6 +2,7 @@ package scripts
 
 import (
 	"crypto/sha256"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -57,13 +58,27 @@ func mangle(op string) string {
 	}, op)
 }
 
-// has reports whether path ("Document.Create") is how a script calls an operation.
-func (n *names) has(path string) bool {
+// at returns the space of a path, nil if there is none.
+func (n *names) at(path string) *space {
 	s := n.root
 	for _, part := range strings.Split(path, ".") {
 		if s = s.kids[part]; s == nil {
-			return false
+			return nil
 		}
 	}
-	return s.op != ""
+	return s
+}
+
+// has reports whether path ("Document.Create") is how a script calls an operation.
+func (n *names) has(path string) bool {
+	s := n.at(path)
+	return s != nil && s.op != ""
+}
+
+// below returns the names in the space of a path.
+func (n *names) below(path string) []string {
+	if s := n.at(path); s != nil {
+		return slices.Sorted(maps.Keys(s.kids))
+	}
+	return nil
 }

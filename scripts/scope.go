@@ -1,8 +1,8 @@
 package scripts
 
 import (
+	"maps"
 	"slices"
-	"strings"
 
 	"github.com/dop251/goja"
 )
@@ -27,6 +27,7 @@ func (s *scope) Get(key string) goja.Value {
 		m.throw(err, "")
 	}
 	if !found {
+		m.missed = key
 		return nil
 	}
 	return m.enter(v)
@@ -60,6 +61,9 @@ func (s *scope) Has(key string) bool {
 		return true
 	}
 	_, found, err := m.host.variable(key)
+	if !found {
+		m.missed = key
+	}
 	return err == nil && found
 }
 
@@ -127,6 +131,7 @@ func (n *namespace) Get(key string) goja.Value {
 	}
 	kid := n.s.kids[key]
 	if kid == nil {
+		n.m.missed = n.path + "." + key
 		return nil
 	}
 	if n.made == nil {
@@ -148,10 +153,5 @@ func (n *namespace) Delete(string) bool { return false }
 
 // Keys lists the names of the space.
 func (n *namespace) Keys() []string {
-	keys := make([]string, 0, len(n.s.kids))
-	for k := range n.s.kids {
-		keys = append(keys, k)
-	}
-	slices.SortFunc(keys, strings.Compare)
-	return keys
+	return slices.Sorted(maps.Keys(n.s.kids))
 }

@@ -72,7 +72,7 @@ func verifyCmd(g *global) *cobra.Command {
 				}
 			}
 			if len(problems) > 0 {
-				return fmt.Errorf("%d problems: %w", len(problems), errCorrupt)
+				return fmt.Errorf("problems found: %d: %w", len(problems), errCorrupt)
 			}
 			_, err = fmt.Fprintln(cmd.ErrOrStderr(), "everything is as it should be")
 			return err

@@ -48,7 +48,7 @@ func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) 
 	if err == nil {
 		return 0
 	}
-	fmt.Fprintln(errs, "catena: "+err.Error())
+	fmt.Fprintln(errs, "catena: "+fault.Of(err).Explain(err.Error()))
 	return exitCode(err)
 }
 

@@ -94,7 +94,7 @@ func (k kind) check(g *global) *cobra.Command {
 					fmt.Fprintf(cmd.OutOrStdout(), "%s:%d:%d: %s\n", name, f.Line, f.Column, f.Message)
 				}
 				if len(found) > 0 {
-					return fault.Invalid.Errorf("%s: %d problems", name, len(found))
+					return fault.Invalid.Errorf("%s: problems found: %d", name, len(found))
 				}
 				_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s: ok\n", name)
 				return err

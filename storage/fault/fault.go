@@ -85,6 +85,15 @@ func Of(err error) Kind {
 	return Internal
 }
 
+// Explain returns a message for people: that of what does not exist mostly names its
+// subject alone, as the wire asks, and here says so too.
+func (k Kind) Explain(message string) string {
+	if k == NotFound {
+		return message + " (not found)"
+	}
+	return message
+}
+
 // Is reports whether err is of kind k.
 func Is(err error, k Kind) bool { return err != nil && Of(err) == k }
 

@@ -30,6 +30,14 @@ func TestKind(t *testing.T) {
 	}
 }
 
+func TestExplain(t *testing.T) {
+	for kind, want := range map[fault.Kind]string{fault.NotFound: "/a (not found)", fault.Denied: "/a", fault.Internal: "/a"} {
+		if got := kind.Explain("/a"); got != want {
+			t.Errorf("%s: %q, want %q", kind, got, want)
+		}
+	}
+}
+
 func TestNearest(t *testing.T) {
 	names := []string{"Document.Create", "Document.Copy", "Document.Lock", "Log"}
 	for word, want := range map[string]string{
