@@ -50,7 +50,10 @@ func (f *fields) applyHTML(tx *storage.Tx, d storage.Props) (removed []string, e
 	if err != nil {
 		return nil, err
 	}
-	d["deck:slide_count"], d["deck:notes"], d["deck:text"], d["deck:sanitized"] = int64(p.Slides), p.Notes, p.Text, p.Removed
+	if err := tx.KeepText(b, p.Text); err != nil {
+		return nil, err
+	}
+	d["deck:slide_count"], d["deck:notes"], d["deck:sanitized"] = int64(p.Slides), p.Notes, p.Removed
 	d["deck:html"], d["deck:clean"] = b, cleanMark(tx.Repo(), b)
 	return p.Removed, nil
 }

@@ -1,6 +1,21 @@
 package storage
 
-import "catena/storage/text"
+import (
+	"catena/storage/fault"
+	"catena/storage/text"
+)
+
+// KeepText says what full text finds a file by, where whoever made the file knows that better
+// than the one who reads files: decks leave the speaker notes out.
+func (t *Tx) KeepText(b *Blob, found string) error {
+	if err := t.mayWrite(); err != nil {
+		return err
+	}
+	if len(found) > maxText {
+		return fault.Limit.Errorf("text of %s: %d bytes, limit %d", b.Name, len(found), maxText)
+	}
+	return t.kv.Set(contentKey(b.Digest), append([]byte("\n"), found...))
+}
 
 // TextIn returns the text in a file, as much of it as full text looks at; "" for a file of a
 // kind that has none.
