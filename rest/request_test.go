@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -159,17 +160,19 @@ func TestProblem(t *testing.T) {
 		invoked          string
 		status           int
 		message, code    string
+		detail           string // if it is not the message
 		retryable, first bool
 	}{
-		{err: inner, status: 404, message: "/foo", code: "notfound"},
-		{err: resolved, status: 404, message: "/foo", code: "notfound"},
+		{err: inner, status: 404, message: "/foo", code: "notfound", detail: "/foo (not found)"},
+		{err: resolved, status: 404, message: "/foo", code: "notfound", detail: "Repository.GetDocument: /foo (not found)"},
 		{
-			err: resolved, invoked: "Repository.GetDocument", status: 404, code: "notfound",
+			err: resolved, invoked: "Repository.GetDocument", status: 404, code: "notfound", detail: "Repository.GetDocument: /foo (not found)",
 			message: "Failed to invoke operation: Repository.GetDocument, /foo",
 		},
 		{
 			err: stale, invoked: "Document.Update", status: 409, code: "conflict", retryable: true,
 			message: "Failed to invoke operation: Document.Update, Failed to invoke operation Document.Update with aliases [A, B], 5f, Invalid change token",
+			detail:  "Document.Update: 5f, Invalid change token",
 		},
 		{err: errors.New("secret"), invoked: "X", status: 500, message: "Internal Server Error", code: "internal"},
 		{err: fault.Denied.Errorf("no").WithCode(codeSignIn), status: 401, message: "no", code: codeSignIn},
@@ -184,7 +187,7 @@ func TestProblem(t *testing.T) {
 	}
 	for _, c := range cases {
 		p := problemOf(c.err, message(c.err, c.invoked))
-		if p.Status != c.status || p.Message != c.message || p.Code != c.code || p.Retryable != c.retryable || p.Detail != p.Message {
+		if p.Status != c.status || p.Message != c.message || p.Code != c.code || p.Retryable != c.retryable || p.Detail != cmp.Or(c.detail, p.Message) {
 			t.Errorf("%v: got %+v", c.err, p)
 		}
 	}

@@ -144,8 +144,8 @@ type point struct {
 	Column  int    `json:"column,omitempty"`
 }
 
-// problemOf describes an error with the text for people. Messages of the server's own
-// faults stay in the log.
+// problemOf describes an error, with the platform's text as message and our own as detail.
+// Messages of the server's own faults stay in the log.
 func problemOf(err error, text string) problem {
 	status := statusOf(err)
 	p := problem{EntityType: "exception", Status: status, Title: http.StatusText(status)}
@@ -154,11 +154,11 @@ func problemOf(err error, text string) problem {
 	p.Code = codeOf(err)
 	p.Type = "/docs/problems#" + p.Code
 	p.Message = http.StatusText(http.StatusInternalServerError)
+	p.Detail = p.Message
 	if kind != fault.Internal {
-		p.Message = text
+		p.Message, p.Detail = text, kind.Explain(err.Error())
 		p.Errors = points(err)
 	}
-	p.Detail = kind.Explain(p.Message)
 	var found engine.Violations
 	if errors.As(err, &found) {
 		p.EntityType, p.report = "validation_report", reportOf(found)
