@@ -200,8 +200,13 @@ func TestSpecTools(t *testing.T) {
 		tool := tool.(map[string]any)
 		declared[tool["name"].(string)] = tool["inputSchema"].(map[string]any)
 	}
-	if len(declared) != len(specTools) {
-		t.Errorf("%d tools, want %d", len(declared), len(specTools))
+	if want := len(specTools) + len(moreTools); len(declared) != want {
+		t.Errorf("%d tools, want %d", len(declared), want)
+	}
+	for _, name := range moreTools {
+		if declared[name] == nil {
+			t.Errorf("no tool %s", name)
+		}
 	}
 	args := map[string]string{
 		"list_decks": `{}`, "get_deck": `{"id":1}`, "create_deck": `{}`, "update_deck": `{"id":2,"title":"New"}`, "trash_deck": `{"id":2}`, "recover_deck": `{"id":2}`,

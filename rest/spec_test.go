@@ -156,6 +156,9 @@ var specTools = []struct{ name, needs, inputs, returns, same string }{
 	{"get_team_deck", "", "id*:integer", "Team deck detail", "/v1/team/decks/1"},
 }
 
+// moreTools are those that the specification does not know.
+var moreTools = []string{"list_deck_files", "remove_deck_file"}
+
 // specField is a row of a table of fields.
 type specField struct{ name, typ, in, full, bare string }
 
