@@ -12,7 +12,7 @@ import (
 )
 
 var thumbnail = engine.Op{
-	Name: "Deck.Thumbnail", Label: "Get Deck Thumbnail", Category: category,
+	Name: "Deck.Thumbnail", Label: "Get Deck Thumbnail", Category: category, Effect: engine.Reads,
 	Doc: "Returns a picture of a slide to whoever may see the deck: its owner by number, others at the deck's address or by a private " +
 		"link. It is drawn when it is asked for first after the deck was changed; until then there is a card with the slide's first words.",
 	Run: engine.On(thumbnailParams.run),
@@ -43,7 +43,7 @@ func (p thumbnailParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error
 	if b != nil || err != nil {
 		return b, err
 	}
-	if err := export.AskThumb(tx, d.ID(), slide, version, ownerName(tx, d), p.Base); err != nil || !p.Card {
+	if err := p.ask(c, tx, d, version); err != nil || !p.Card {
 		return nil, err
 	}
 	looks := export.Looks(d)
@@ -55,6 +55,25 @@ func (p thumbnailParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error
 		return nil, err
 	}
 	return blob.FromBytes("card.png", still.Type, still.Data), nil
+}
+
+// ask has the picture drawn of a deck that is still as it was seen.
+func (p thumbnailParams) ask(c *engine.Ctx, tx *storage.Tx, d *storage.Doc, version string) error {
+	slide, owner := int(p.Slide), ownerName(tx, d)
+	asked, err := export.ThumbAsked(tx, d.ID(), slide, version)
+	if err != nil || asked {
+		return err
+	}
+	c.Ask(func(tx *storage.Tx) error {
+		switch now, err := tx.Doc(d.Ref()); {
+		case fault.Is(err, fault.NotFound):
+			return nil
+		case err != nil || export.Version(now) != version:
+			return err
+		}
+		return export.AskThumb(tx, d.ID(), slide, version, owner, p.Base)
+	})
+	return nil
 }
 
 // deck returns the deck if whoever asks may see it.

@@ -62,7 +62,7 @@ type Effect uint8
 // The effects, from the widest: a plan has the widest of its steps.
 const (
 	Writes Effect = iota // the zero value: whoever says nothing writes
-	Reads                // runs on a snapshot that cannot be changed
+	Reads                // runs on a snapshot that cannot be changed; see Ctx.Ask for work it may have begun
 	Pure                 // does not touch the store
 )
 

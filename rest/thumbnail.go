@@ -52,8 +52,7 @@ func shareThumbnail(x *exchange) error {
 	return x.thumbnail(p)
 }
 
-// thumbnail waits a moment for a picture. What it keeps is the server's own, for a key that
-// reads need not allow writing.
+// thumbnail waits a moment for a picture.
 func (x *exchange) thumbnail(p values) error {
 	if text := x.query().Get("slide"); text != "" {
 		n, err := strconv.ParseInt(text, 10, 64)
@@ -63,11 +62,9 @@ func (x *exchange) thumbnail(p values) error {
 		p["slide"] = n
 	}
 	p["base"] = x.host()
-	as := *x.as
-	as.ReadOnly = false
 	for end := time.Now().Add(thumbnailWait); ; {
 		p["card"] = time.Now().After(end) || x.r.Method == http.MethodHead
-		res, err := x.s.Engine.Run(x.r.Context(), engine.Call{Op: opThumbnail, Params: p, As: &as, Door: x.door(), RequestID: x.id})
+		res, err := x.s.Engine.Run(x.r.Context(), engine.Call{Op: opThumbnail, Params: p, As: x.as, Door: x.door(), RequestID: x.id})
 		if err != nil {
 			return err
 		}

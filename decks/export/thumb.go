@@ -51,6 +51,17 @@ func FindThumb(tx *storage.Tx, doc string, slide int, version string) (*storage.
 	return tx.HeldBlob(t.File), nil
 }
 
+// ThumbAsked reports whether a picture is about to be drawn.
+func ThumbAsked(tx *storage.Tx, doc string, slide int, version string) (bool, error) {
+	var t Thumb
+	ok, err := tx.Table(thumbTable).Get(thumbKey(doc, slide), &t)
+	return ok && t.asked(tx, version), err
+}
+
+func (t *Thumb) asked(tx *storage.Tx, version string) bool {
+	return t.Wanted == version && tx.Now().Sub(t.Asked) < thumbWait
+}
+
 // AskThumb has a picture drawn, unless that is about to happen.
 func AskThumb(tx *storage.Tx, doc string, slide int, version, owner, base string) error {
 	if slide < 1 || slide > maxSlides {
@@ -58,11 +69,8 @@ func AskThumb(tx *storage.Tx, doc string, slide int, version, owner, base string
 	}
 	t := Thumb{Doc: doc, Slide: slide}
 	ok, err := tx.Table(thumbTable).Get(thumbKey(doc, slide), &t)
-	if err != nil {
+	if err != nil || ok && t.asked(tx, version) {
 		return err
-	}
-	if ok && t.Wanted == version && tx.Now().Sub(t.Asked) < thumbWait {
-		return nil
 	}
 	if !ok {
 		t.Holder = tx.NewID()
