@@ -1,0 +1,187 @@
+package style
+
+import (
+	"regexp"
+	"strings"
+)
+
+// reader goes through CSS, past strings, comments, escapes and what stands in brackets.
+type reader struct {
+	css string
+	at  int
+}
+
+// until returns the text up to one of some bytes outside of everything else, without its
+// comments, and that byte; 0 at the end. A bracket that nothing closes ends where the text does.
+func (r *reader) until(ends string) (text string, end byte) {
+	var b strings.Builder
+	depth := 0
+	for r.at < len(r.css) {
+		c := r.css[r.at]
+		start := r.at
+		switch {
+		case c == '\\':
+			r.at = min(r.at+2, len(r.css))
+		case c == '"' || c == '\'':
+			if !r.skipString(c) {
+				continue // broken: it is left out
+			}
+		case strings.HasPrefix(r.css[r.at:], "/*"):
+			r.skipComment()
+			b.WriteByte(' ')
+			continue
+		case strings.HasPrefix(r.css[r.at:], "<!--"), strings.HasPrefix(r.css[r.at:], "-->"):
+			r.at += 3 + strings.Count(r.css[r.at:r.at+1], "<")
+			continue
+		case c == '(' || c == '[':
+			depth++
+			r.at++
+		case c == ')' || c == ']':
+			depth--
+			r.at++
+		case depth <= 0 && strings.IndexByte(ends, c) >= 0, (c == '{' || c == '}') && strings.IndexByte(ends, c) >= 0:
+			r.at++
+			return b.String(), c
+		default:
+			r.at++
+		}
+		b.WriteString(r.css[start:r.at])
+	}
+	return b.String(), 0
+}
+
+// block returns what stands before the brace that closes, and goes past it.
+func (r *reader) block() string {
+	start, depth := r.at, 1
+	for r.at < len(r.css) {
+		switch c := r.css[r.at]; {
+		case c == '\\':
+			r.at = min(r.at+2, len(r.css))
+			continue
+		case c == '"' || c == '\'':
+			r.skipString(c)
+			continue
+		case strings.HasPrefix(r.css[r.at:], "/*"):
+			r.skipComment()
+			continue
+		case c == '{':
+			depth++
+		case c == '}':
+			if depth--; depth == 0 {
+				r.at++
+				return r.css[start : r.at-1]
+			}
+		}
+		r.at++
+	}
+	return r.css[start:]
+}
+
+// skipString goes past a string. One that its line does not end is none.
+func (r *reader) skipString(quote byte) bool {
+	for r.at++; r.at < len(r.css); r.at++ {
+		switch r.css[r.at] {
+		case '\\':
+			r.at++
+		case '\n', '\r', '\f':
+			return false
+		case quote:
+			r.at++
+			return true
+		}
+	}
+	r.at = len(r.css)
+	return false
+}
+
+func (r *reader) skipComment() {
+	if i := strings.Index(r.css[r.at+2:], "*/"); i >= 0 {
+		r.at += i + 4
+		return
+	}
+	r.at = len(r.css)
+}
+
+func nameByte(c byte) bool {
+	return c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9' || c == '-' || c == '_' || c >= 0x80 || c == '\\'
+}
+
+func isName(s string) bool {
+	for i := range len(s) {
+		if !nameByte(s[i]) || s[i] == '\\' {
+			return false
+		}
+	}
+	return s != ""
+}
+
+func harmlessName(name string) bool {
+	name = strings.ToLower(name)
+	return name != "behavior" && name != "-moz-binding"
+}
+
+// plain reports whether a selector is one: dialects of CSS write others.
+func plain(selector string) bool {
+	outside := quoted.ReplaceAllString(selector, "")
+	return !strings.ContainsAny(outside, "<$@;{}`") && !strings.Contains(outside, "//") && !strings.HasSuffix(selector, `\`) && balanced(selector)
+}
+
+var (
+	fetches = regexp.MustCompile(`(?i)(?:url|src|image|image-set|cross-fade|element)\s*\(`)
+	acts    = regexp.MustCompile(`(?i)expression\s*\(|javascript:|vbscript:`)
+	address = regexp.MustCompile(`(?i)^\s*(?:data:(?:image/(?:png|jpe?g|gif|webp|avif|svg\+xml)|font/[a-z0-9]+|application/(?:x-)?font-[a-z0-9]+)[;,]|(?:\./)?files/[0-9]+/|#)`)
+	quoted  = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'`)
+	bare    = regexp.MustCompile(`(?i)url\(\s*([^"'\s)][^)]*)\)`)
+	hints   = regexp.MustCompile(`(?i)(?:format|local|tech)\(\s*(?:"[^"\\]*"|'[^'\\]*'|[\w -]+)\s*\)`)
+)
+
+// harmless reports whether a value, or what follows an at-rule's name, acts not and fetches
+// nothing but what the deck has with it.
+func harmless(value string) bool {
+	outside := quoted.ReplaceAllString(value, `""`)
+	switch {
+	case acts.MatchString(value), !balanced(value), strings.ContainsAny(bare.ReplaceAllString(outside, ""), "{}`;@"):
+		return false
+	case strings.Contains(outside, `\`): // may spell a function's name
+		return !strings.Contains(outside, "(") && !strings.HasSuffix(value, `\`)
+	case !fetches.MatchString(value):
+		return true
+	}
+	for _, s := range quoted.FindAllString(hints.ReplaceAllString(value, ""), -1) {
+		if !known(s[1 : len(s)-1]) {
+			return false
+		}
+	}
+	for _, m := range bare.FindAllStringSubmatch(outside, -1) {
+		if !known(m[1]) {
+			return false
+		}
+	}
+	return true
+}
+
+// known reports whether an address is of what the deck has with it.
+func known(s string) bool { return !strings.Contains(s, `\`) && address.MatchString(s) }
+
+// balanced reports whether every bracket is closed by its like.
+func balanced(text string) bool {
+	var open []byte
+	for i, text := 0, quoted.ReplaceAllString(text, ""); i < len(text); i++ {
+		switch c := text[i]; c {
+		case '\\':
+			i++
+		case '"', '\'':
+			return false
+		case '(':
+			open = append(open, ')')
+		case '[':
+			open = append(open, ']')
+		case ')', ']':
+			if len(open) == 0 || open[len(open)-1] != c {
+				return false
+			}
+			open = open[:len(open)-1]
+		}
+	}
+	return len(open) == 0
+}
