@@ -89,6 +89,9 @@ func (v view) page(c *engine.Ctx, d *storage.Doc, owner, files string) (map[stri
 		text, data["notes"] = html.WithoutNotes(text), ""
 	}
 	data["html"], data["editable"], data["files_query"] = file.WithKey(text, files), mine, files
+	if sheet, ok := data["css_output"].(string); ok {
+		data["css_output"] = file.WithKey(sheet, files)
+	}
 	who, err := ownerOf(c, owner)
 	if err != nil {
 		return nil, err

@@ -97,7 +97,7 @@ func deckOf(m values, path string) *web.Deck {
 		ID: member[int64](data, "id"), Title: member[string](data, "title"), Description: member[string](data, "description"),
 		Owner: member[string](owner, "name"), Username: member[string](owner, "username"), Path: path,
 		Public: member[string](data, "visibility") == "all", Editable: member[bool](data, "editable"),
-		Slides: member[int64](data, "slide_count"), HTML: member[string](data, "html"), CSS: member[string](data, "css"),
+		Slides: member[int64](data, "slide_count"), HTML: member[string](data, "html"), CSS: member[string](data, "css_output"),
 		Width: member[int64](data, "width"), Height: member[int64](data, "height"), Margin: member[float64](data, "margin"),
 		Transition: member[string](data, "transition"), Background: member[string](data, "background_transition"),
 		RTL: member[bool](data, "rtl"), Loop: member[bool](data, "loop"),

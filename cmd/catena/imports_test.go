@@ -41,12 +41,13 @@ var imports = map[string][]string{
 	"storage/storagetest": {"..."}, // a repository for tests
 	"ops/opstest":         {"..."}, // a repository for tests
 	"ops/*":               {"engine", "engine/expr", "engine/entity", "engine/mail", "storage", "storage/blob", "storage/convert", "storage/declare", "storage/directory", "storage/egress", "storage/schema", "storage/query"},
-	"decks":               {"engine", "storage", "storage/blob", "decks/convert", "decks/export", "decks/file", "decks/html", "decks/render", "storage/egress"},
+	"decks":               {"engine", "storage", "storage/blob", "decks/convert", "decks/export", "decks/file", "decks/html", "decks/render", "decks/style", "storage/egress"},
 	"decks/convert":       {"storage/fault"},
-	"decks/export":        {"storage", "decks/file", "decks/render"},
+	"decks/export":        {"storage", "decks/file", "decks/render", "decks/style"},
 	"decks/file":          {"storage"},
 	"decks/html":          {},
 	"decks/render":        {"decks/theme"},
+	"decks/style":         {},
 	"decks/theme":         {}, // files for browsers, no operations: for decks and pages alike
 	"chains":              {"engine", "engine/expr", "engine/library"},
 	"scripts":             {"engine", "engine/entity", "engine/expr", "engine/library"},

@@ -20,7 +20,7 @@ const drawTime = 30 * time.Second
 
 // Version names what a deck looks like: as long as it is the same, so are its pictures.
 func Version(d *storage.Doc) string {
-	looks := Looks(d)
+	looks := looks(d)
 	h := sha256.New()
 	fmt.Fprint(h, looks.CSS, "\x00", looks.Width, looks.Height, looks.RTL, looks.ThemeColor, "\x00", looks.ThemeFont, "\x00", looks.Language, "\x00", looks.Title)
 	if b, err := d.Blob("deck:html"); err == nil && b != nil {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"catena/decks/render"
+	"catena/decks/style"
 	"catena/storage"
 	"catena/storage/fault"
 )
@@ -108,6 +109,13 @@ func ForgetThumbs(tx *storage.Tx, doc string) error {
 
 // Looks is what a deck looks like, without its HTML and without who made it.
 func Looks(d *storage.Doc) render.Deck {
+	out := looks(d)
+	out.CSS = style.Compile(out.CSS)
+	return out
+}
+
+// looks has the style sheet as it was written.
+func looks(d *storage.Doc) render.Deck {
 	return render.Deck{
 		Title: d.Title(), Description: prop[string](d, "deck:description"), Language: prop[string](d, "deck:language"),
 		CSS: prop[string](d, "deck:css"), Width: int(prop[int64](d, "deck:width")), Height: int(prop[int64](d, "deck:height")),

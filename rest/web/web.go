@@ -61,7 +61,7 @@ var pages = template.Must(template.New("").Funcs(template.FuncMap{
 	"colors":      func() []theme.Color { return theme.Colors },
 	"fonts":       func() []theme.Font { return theme.Fonts },
 	"trusted":     func(html string) template.HTML { return template.HTML(html) },                              //nolint:gosec // the sandboxed document is for a deck's own HTML
-	"sheet":       func(css string) template.CSS { return template.CSS(strings.ReplaceAll(css, "<", `\3c `)) }, //nolint:gosec // sanitized when written, and cannot end its element
+	"sheet":       func(css string) template.CSS { return template.CSS(strings.ReplaceAll(css, "</", `<\/`)) }, //nolint:gosec // made to fetch nothing, and cannot end its element
 	"day":         day,
 	"transitions": func() []string { return []string{"slide", "fade", "none", "convex", "concave", "zoom"} },
 	"icon":        icon,
