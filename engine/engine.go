@@ -164,6 +164,16 @@ func (e *Engine) EndSession(ctx context.Context, token string) error {
 	return e.repo.EndSession(ctx, token)
 }
 
+// Invited returns the name of the user whom an invitation is for.
+func (e *Engine) Invited(ctx context.Context, id, key string) (string, error) {
+	return e.repo.Invited(ctx, id, key)
+}
+
+// Join makes a user of whoever has an invitation's key, and returns the name.
+func (e *Engine) Join(ctx context.Context, id, key, password string) (string, error) {
+	return e.repo.Join(ctx, id, key, password)
+}
+
 // System returns the server itself, which may do everything.
 func (e *Engine) System() *Principal { return e.repo.System() }
 

@@ -13,7 +13,7 @@ import (
 const sweepBatch = 200
 
 // Sweep removes what nobody needs any more: what was below deleted folders, content without a document
-// after a grace period, jobs given up long ago, expired idempotency records and sessions. It also writes when
+// after a grace period, jobs given up long ago, expired idempotency records, sessions and invitations. It also writes when
 // keys were last used.
 func (r *Repo) Sweep(ctx context.Context) error {
 	return errors.Join(
@@ -26,6 +26,7 @@ func (r *Repo) Sweep(ctx context.Context) error {
 		r.sweepRows(ctx, tableKey(spaceTable, "idempotency", ""), r.expired),
 		r.sweepRows(ctx, tableKey(spaceSecret, sessionsTable, ""), r.expired),
 		r.sweepRows(ctx, tableKey(spaceSecret, oauthCodes, ""), r.expired),
+		r.sweepRows(ctx, tableKey(spaceSecret, invitationsTable, ""), r.expired),
 	)
 }
 

@@ -14,6 +14,7 @@ import (
 
 // Ops are the operations on users, groups and keys.
 var Ops = []engine.Op{
+	acceptInvitation,
 	changePassword,
 	createGroup,
 	createKey,
@@ -25,6 +26,7 @@ var Ops = []engine.Op{
 	getWorkspace,
 	groupGroups,
 	groupUsers,
+	invite,
 	joinGroup,
 	leaveGroup,
 	listGroups,

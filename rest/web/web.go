@@ -135,6 +135,11 @@ func (s Site) SignIn(f *Form) (*Page, error) {
 	return (&view{Site: s, Title: "Sign in", Form: f}).render("login.html", framePolicy)
 }
 
+// Invitation asks somebody who was invited to choose a password.
+func (s Site) Invitation(f *Form) (*Page, error) {
+	return (&view{Site: s, Title: "Welcome", Form: f}).render("invitation.html", framePolicy)
+}
+
 // Password asks for the password of a private link.
 func (s Site) Password(f *Form) (*Page, error) {
 	return (&view{Site: s, Title: "Password needed", Form: f}).render("password.html", framePolicy)
