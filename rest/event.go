@@ -15,6 +15,7 @@ func serviceRoutes() []route {
 		{method: "GET", path: "/bulk/:commandId", handle: bulk},
 		{method: "PUT", path: "/bulk/:commandId", handle: bulk},
 		{method: "DELETE", path: "/bulk/:commandId", handle: bulk},
+		{method: "GET", path: "/bulk/:commandId/result", handle: bulkResult},
 		{method: "PUT", path: "/bulk/:commandId/abort", handle: call("Bulk.Abort", addressed("commandId"))},
 		{method: "POST", path: "/search/bulk/:action", handle: searchBulk},
 		{method: "POST", path: "/search/pp/:provider/bulk/:action", handle: searchBulk},
@@ -85,6 +86,20 @@ func sent(op string, status int, names ...string) handler {
 	}
 }
 
+func commandParams(x *exchange) (values, error) {
+	id, err := x.param("commandId")
+	return values{"commandId": id, "base": x.base()}, err
+}
+
+// bulkResult sends the file that a command has made.
+func bulkResult(x *exchange) error {
+	id, err := x.param("commandId")
+	if err != nil {
+		return err
+	}
+	return x.run(engine.Call{Op: "Bulk.Result", Params: values{"commandId": id}}, reply{status: http.StatusOK})
+}
+
 // bulk says how far a command is, or serves the documents that ;id=a;id=b names.
 func bulk(x *exchange) error {
 	ids, several := strings.CutPrefix(x.ps.get("commandId"), ";")
@@ -92,7 +107,7 @@ func bulk(x *exchange) error {
 		if x.r.Method != http.MethodGet && x.r.Method != http.MethodHead {
 			return fault.Invalid.Errorf("method %s is not allowed here", x.r.Method).WithCode(codeMethod)
 		}
-		return call("Bulk.Get", addressed("commandId"))(x)
+		return call("Bulk.Get", commandParams)(x)
 	}
 	params, list := values{"action": "get"}, []any{}
 	for part := range strings.SplitSeq(ids, ";") {

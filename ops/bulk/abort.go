@@ -27,5 +27,5 @@ func (p abortParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
 			return nil, err
 		}
 	}
-	return cmd.shown(), nil
+	return cmd.shown(""), nil
 }

@@ -9,21 +9,23 @@ import (
 	"catena/storage/fault"
 )
 
-// action is what a command does to a document.
+// action is what a command does to a document: it changes something, or writes a line of a table.
 type action struct {
 	check func(c *engine.Ctx, params map[string]any) error
 	do    func(c *engine.Ctx, d *storage.Doc, params map[string]any) error
+	line  func(c *engine.Ctx, d *storage.Doc, params map[string]any) ([]string, error)
 }
 
 // actions are those that there are, by name.
 var actions = map[string]action{
-	"automation":      {checkOperation, runOperation},
-	"automationUi":    {checkOperation, runOperation},
-	"deletion":        {none, deleteDoc},
-	"removeProxy":     {none, removeProxy},
-	"setProperties":   {checkProps, setProperties},
-	"setPropertiesUI": {checkProps, setProperties},
-	"trash":           {none, trashDoc},
+	"automation":      {check: checkOperation, do: runOperation},
+	"automationUi":    {check: checkOperation, do: runOperation},
+	"csvExport":       {check: checkColumns, line: line},
+	"deletion":        {check: none, do: deleteDoc},
+	"removeProxy":     {check: none, do: removeProxy},
+	"setProperties":   {check: checkProps, do: setProperties},
+	"setPropertiesUI": {check: checkProps, do: setProperties},
+	"trash":           {check: none, do: trashDoc},
 }
 
 func none(*engine.Ctx, map[string]any) error { return nil }

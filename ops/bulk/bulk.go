@@ -16,6 +16,7 @@ var Ops = []engine.Op{
 	abort,
 	act,
 	get,
+	result,
 	runAction,
 	wait,
 }
@@ -51,6 +52,7 @@ type command struct {
 	Submitted, ScrollStart, ScrollEnd, WorkStart, WorkEnd, Done time.Time
 	Millis                                                      int64
 	Result                                                      map[string]any
+	File                                                        *storage.Blob // what the command made
 }
 
 // query finds the documents of a command.
@@ -64,8 +66,8 @@ type query struct {
 
 func (c *command) over() bool { return c.State == completed || c.State == aborted }
 
-// shown is the command as clients know it.
-func (c *command) shown() map[string]any {
+// shown is the command as clients know it; base is the server's address for them.
+func (c *command) shown(base string) map[string]any {
 	m := map[string]any{
 		"entity-type": "bulkStatus", "commandId": c.ID, "state": c.State, "processed": c.Processed, "skipCount": c.Skipped,
 		"error": c.Errors > 0 || c.Failure != "", "errorCount": c.Errors, "total": c.Total, "action": c.Action, "username": c.User,
@@ -74,9 +76,12 @@ func (c *command) shown() map[string]any {
 	if c.Failure != "" {
 		m["errorMessage"] = c.Failure
 	}
-	if c.Result != nil {
+	switch {
+	case c.File != nil:
+		m["result"] = map[string]any{"url": base + "/api/v1/bulk/" + c.ID + "/result", "filename": c.File.Name, "length": c.File.Size}
+	case c.Result != nil:
 		m["result"] = c.Result
-	} else {
+	default:
 		m["result"] = map[string]any{}
 	}
 	for name, t := range map[string]time.Time{

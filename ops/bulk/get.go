@@ -14,7 +14,8 @@ var get = engine.Op{
 }
 
 type getParams struct {
-	ID string `json:"commandId" doc:"Identifier of the command."`
+	ID   string `json:"commandId" doc:"Identifier of the command."`
+	Base string `json:"base,omitzero" doc:"Address of the server, for the one of a file the command has made."`
 }
 
 func (p getParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
@@ -22,5 +23,5 @@ func (p getParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return cmd.shown(), nil
+	return cmd.shown(p.Base), nil
 }

@@ -13,7 +13,7 @@ var runAction = engine.Op{
 	Label:    "Run a bulk command",
 	Category: "Services",
 	Doc: "Has an action carried out on all results of a query, or of a page provider, as the caller and after the commit, in batches; " +
-		"returns at once with the identifier of the command. Actions: automation, deletion, removeProxy, setProperties, trash.",
+		"returns at once with the identifier of the command. Actions: automation, csvExport (parameters schemas, xpaths and fileName), deletion, removeProxy, setProperties, trash.",
 	Run: engine.On(runParams.run).As("void", "bulkstatus"),
 }
 
@@ -27,11 +27,13 @@ type runParams struct {
 	Query    string         `json:"query,omitzero" doc:"Query that finds the documents."`
 	Args     []string       `json:"queryParams,omitzero" doc:"Values for the question marks of the query."`
 	Filters  []string       `json:"quickFilters,omitzero" doc:"Quick filters of the page provider."`
-	Repo     string         `json:"repositoryName,omitzero" doc:"Accepted, there is one repository."`
+	Repo     string         `json:"repositoryName,omitzero" doc:"The repository the request is sent to, if it is named at all."`
 }
 
 func (p runParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
-	switch {
+	switch here := c.Tx.Repo().Name(); {
+	case p.Repo != "" && p.Repo != here:
+		return nil, fault.Invalid.Errorf("repositoryName: the request was sent to repository %s", here).In("repositoryName")
 	case p.Query == "" && p.Provider == "":
 		return nil, fault.Invalid.Errorf("query: none, and no providerName").In("query")
 	case p.Batch < 0 || p.Batch > maxBatch:
@@ -75,5 +77,5 @@ func (cmd *command) submit(c *engine.Ctx) (map[string]any, error) {
 			return nil, err
 		}
 	}
-	return cmd.shown(), cmd.put(c.Tx)
+	return cmd.shown(""), cmd.put(c.Tx)
 }

@@ -1,7 +1,9 @@
 package bulk
 
 import (
+	"bytes"
 	"context"
+	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -144,24 +146,17 @@ func (w *worker) batch(ctx context.Context) (over bool, err error) {
 		if err != nil {
 			return err
 		}
-		if !ok {
-			cmd.State, cmd.WorkEnd, cmd.Done = completed, tx.Now(), tx.Now()
-			cmd.Millis = cmd.WorkEnd.Sub(cmd.WorkStart).Milliseconds()
-			return nil
-		}
 		as, err := tx.PrincipalOf(cmd.User)
 		if err != nil {
 			return err
 		}
 		err = w.e.Within(tx, as, engine.REST, "bulk "+w.id, func(c *engine.Ctx) error {
-			for _, id := range ids {
-				if err := cmd.one(c, id); err != nil {
-					return err
-				}
+			if !ok {
+				return w.finish(tx, c, cmd)
 			}
-			return nil
+			return w.act(tx, c, cmd, ids)
 		})
-		if err != nil {
+		if err != nil || !ok {
 			return err
 		}
 		if err := tx.Table(listTable).Delete(w.key(cmd.Next)); err != nil {
@@ -172,8 +167,31 @@ func (w *worker) batch(ctx context.Context) (over bool, err error) {
 	})
 }
 
+// finish ends a command whose documents are all done.
+func (w *worker) finish(tx *storage.Tx, c *engine.Ctx, cmd *command) error {
+	cmd.State, cmd.WorkEnd, cmd.Done = completed, tx.Now(), tx.Now()
+	cmd.Millis = cmd.WorkEnd.Sub(cmd.WorkStart).Milliseconds()
+	if actions[cmd.Action].line == nil {
+		return nil
+	}
+	return w.join(tx.As(w.e.System()), c, cmd)
+}
+
+// act acts on the documents of a batch.
+func (w *worker) act(tx *storage.Tx, c *engine.Ctx, cmd *command, ids []string) error {
+	var lines bytes.Buffer
+	out := csv.NewWriter(&lines)
+	for _, id := range ids {
+		if err := cmd.one(c, id, out); err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return w.keepLines(tx, cmd.Next, lines.Bytes())
+}
+
 // one acts on a document. Only what must end the whole batch is an error.
-func (cmd *command) one(c *engine.Ctx, id string) error {
+func (cmd *command) one(c *engine.Ctx, id string, out *csv.Writer) error {
 	cmd.Processed++
 	d, err := c.Tx.Doc(storage.Ref(id))
 	if fault.Is(err, fault.NotFound) || fault.Is(err, fault.Denied) {
@@ -181,7 +199,17 @@ func (cmd *command) one(c *engine.Ctx, id string) error {
 		return nil
 	}
 	if err == nil {
-		err = c.Nest(func() error { return actions[cmd.Action].do(c, d, cmd.Params) })
+		err = c.Nest(func() error {
+			a := actions[cmd.Action]
+			if a.line == nil {
+				return a.do(c, d, cmd.Params)
+			}
+			cells, err := a.line(c, d, cmd.Params)
+			if err != nil {
+				return err
+			}
+			return out.Write(cells)
+		})
 	}
 	if err != nil {
 		if engine.Ends(err) {
@@ -215,7 +243,7 @@ func (w *worker) drop(tx *storage.Tx) error {
 			return err
 		}
 	}
-	return nil
+	return w.dropLines(tx)
 }
 
 // forget removes a command that has been over for long.
@@ -224,6 +252,15 @@ func (w *worker) forget(ctx context.Context) error {
 	return repo.Update(ctx, repo.System(), func(tx *storage.Tx) error {
 		if err := w.drop(tx); err != nil {
 			return err
+		}
+		cmd := &command{}
+		if ok, err := tx.Table(table).Get(w.id, cmd); err != nil || ok && cmd.File != nil {
+			if err != nil {
+				return err
+			}
+			if err := tx.ReleaseBlob(w.id, cmd.File.Digest); err != nil {
+				return err
+			}
 		}
 		return tx.Table(table).Delete(w.id)
 	})

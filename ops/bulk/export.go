@@ -1,0 +1,245 @@
+package bulk
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"strings"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+// A table of the documents is written batch by batch, each batch's lines with its transaction, and put
+// together at the end.
+
+const (
+	linesTable = "bulk lines"
+	linesSize  = 512 << 10 // bytes of one row
+	maxColumns = 1000
+)
+
+// firstColumns are those of every document.
+var firstColumns = []string{
+	"repository", "uid", "path", "type", "state", "parentRef", "isCheckedOut", "isVersion", "isProxy", "proxyTargetId",
+	"versionableId", "changeToken", "isTrashed", "title", "versionLabel", "lockOwner", "lockCreated", "lastModified",
+}
+
+func checkColumns(c *engine.Ctx, params map[string]any) error {
+	_, err := columns(c, params)
+	return err
+}
+
+// columns are the properties that parameters "schemas" and "xpaths" ask for, by schema and name.
+func columns(c *engine.Ctx, params map[string]any) ([]string, error) {
+	var out []string
+	names, err := texts(params, "schemas")
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		s, ok := c.Tx.Repo().Types().Schema(name)
+		if !ok {
+			return nil, fault.Invalid.Errorf("schemas: no schema %q", name).In("parameters")
+		}
+		for _, f := range s.Fields {
+			out = append(out, f.Key)
+		}
+	}
+	slices.Sort(out)
+	xpaths, err := texts(params, "xpaths")
+	if err != nil {
+		return nil, err
+	}
+	for _, xpath := range xpaths {
+		if !slices.Contains(out, xpath) {
+			out = append(out, xpath)
+		}
+	}
+	if len(out) > maxColumns {
+		return nil, fault.Limit.Errorf("parameters: more than %d columns", maxColumns).In("parameters")
+	}
+	return out, nil
+}
+
+// texts reads a parameter that is a list of texts, or one text with commas.
+func texts(params map[string]any, name string) (out []string, err error) {
+	switch v := params[name].(type) {
+	case nil:
+	case string:
+		for part := range strings.SplitSeq(v, ",") {
+			if part = strings.TrimSpace(part); part != "" {
+				out = append(out, part)
+			}
+		}
+	case []any:
+		for _, item := range v {
+			s, ok := item.(string)
+			if !ok {
+				return nil, fault.Invalid.Errorf("%s: a list of texts expected", name).In("parameters")
+			}
+			out = append(out, s)
+		}
+	default:
+		return nil, fault.Invalid.Errorf("%s: a list of texts expected", name).In("parameters")
+	}
+	return out, nil
+}
+
+// line is a document as a line of the table. What a spreadsheet would take for a formula has an apostrophe
+// in front.
+func line(c *engine.Ctx, d *storage.Doc, params map[string]any) ([]string, error) {
+	more, err := columns(c, params)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]string, 0, len(firstColumns)+len(more))
+	add := func(v any) {
+		s := cell(v)
+		if s != "" && strings.ContainsRune("=+-@\t\r\n", rune(s[0])) {
+			s = "'" + s
+		}
+		out = append(out, s)
+	}
+	modified, err := d.Get("dc:modified")
+	if err != nil && !fault.Is(err, fault.Invalid) && !fault.Is(err, fault.NotFound) {
+		return nil, err
+	}
+	target, series := "", ""
+	if d.IsProxy() {
+		target = d.TargetID()
+	}
+	if d.IsProxy() || d.IsVersion() {
+		series = d.VersionableID()
+	}
+	owner, since, locked := d.Locked()
+	for _, v := range []any{
+		d.Repository(), d.ID(), d.Path(), d.Type().Name, d.State(), d.ParentID(), d.IsCheckedOut(), d.IsVersion(), d.IsProxy(), target,
+		series, d.ChangeToken(), d.IsTrashed(), d.Title(), d.VersionLabel(), owner,
+	} {
+		add(v)
+	}
+	if locked {
+		add(since)
+	} else {
+		add(nil)
+	}
+	add(modified)
+	for _, xpath := range more {
+		v, err := d.Get(xpath)
+		if fault.Is(err, fault.Invalid) || fault.Is(err, fault.NotFound) {
+			v = nil // a document of another type
+		} else if err != nil {
+			return nil, err
+		}
+		add(v)
+	}
+	return out, nil
+}
+
+// cell is a value as text: a list of plain ones with bars between, a file by its name, what has parts
+// as JSON.
+func cell(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	case *storage.Blob:
+		if v == nil {
+			return ""
+		}
+		return v.Name
+	case []any:
+		parts := make([]string, len(v))
+		for i, item := range v {
+			parts[i] = cell(item)
+		}
+		return strings.Join(parts, " | ")
+	}
+	if b, err := json.Marshal(v); err == nil {
+		return strings.Trim(string(b), `"`)
+	}
+	return fmt.Sprint(v)
+}
+
+// keepLines keeps the lines of a batch.
+func (w *worker) keepLines(tx *storage.Tx, batch int, lines []byte) error {
+	for n := 0; len(lines) > 0; n++ {
+		size := min(len(lines), linesSize)
+		if err := tx.Table(linesTable).Put(fmt.Sprintf("%s/%04d", w.key(batch), n), lines[:size]); err != nil {
+			return err
+		}
+		lines = lines[size:]
+	}
+	return nil
+}
+
+// join puts the lines together to a file that the command holds.
+func (w *worker) join(tx *storage.Tx, c *engine.Ctx, cmd *command) error {
+	names, err := columns(c, cmd.Params)
+	if err != nil {
+		return err
+	}
+	var head bytes.Buffer
+	out := csv.NewWriter(&head)
+	if err := out.Write(slices.Concat(firstColumns, names)); err != nil {
+		return err
+	}
+	out.Flush()
+	name, _ := cmd.Params["fileName"].(string)
+	if name == "" {
+		name = "export.csv"
+	}
+	next, stop := iter.Pull2(tx.Table(linesTable).Scan(w.id+"/", w.id+"0", false, 0))
+	defer stop()
+	b, err := tx.NewBlob(name, "text/csv", io.MultiReader(&head, &rowReader{next: next}))
+	if err != nil {
+		return err
+	}
+	b.Encoding = "UTF-8"
+	if err := tx.HoldBlob(w.id, b); err != nil {
+		return err
+	}
+	cmd.File = b
+	return w.dropLines(tx)
+}
+
+func (w *worker) dropLines(tx *storage.Tx) error {
+	var keys []string
+	for key := range tx.Table(linesTable).Scan(w.id+"/", w.id+"0", false, 0) {
+		keys = append(keys, key)
+	}
+	for _, key := range keys {
+		if err := tx.Table(linesTable).Delete(key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rowReader reads rows that hold bytes, one after the other.
+type rowReader struct {
+	next func() (string, json.RawMessage, bool)
+	rest []byte
+}
+
+func (r *rowReader) Read(p []byte) (int, error) {
+	for len(r.rest) == 0 {
+		_, raw, ok := r.next()
+		if !ok {
+			return 0, io.EOF
+		}
+		if err := json.Unmarshal(raw, &r.rest); err != nil {
+			return 0, fault.Internal.Errorf("bulk lines: %w", err)
+		}
+	}
+	n := copy(p, r.rest)
+	r.rest = r.rest[n:]
+	return n, nil
+}

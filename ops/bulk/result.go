@@ -1,0 +1,31 @@
+package bulk
+
+import (
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+var result = engine.Op{
+	Name:     "Bulk.Result",
+	Label:    "Get the Result of a Bulk Command",
+	Category: "Services",
+	Doc:      "Returns the file that a bulk command of one's own has made, csvExport for example. It is kept for a week.",
+	Effect:   engine.Reads,
+	Run:      engine.On(resultParams.run),
+}
+
+type resultParams struct {
+	ID string `json:"commandId" doc:"Identifier of the command."`
+}
+
+func (p resultParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
+	cmd, err := find(c.Tx, p.ID)
+	if err != nil {
+		return nil, err
+	}
+	if cmd.File == nil {
+		return nil, fault.NotFound.Errorf("bulk command %s: has no file", p.ID)
+	}
+	return c.Tx.HeldBlob(*cmd.File), nil
+}
