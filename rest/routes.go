@@ -37,6 +37,7 @@ func platformRoutes() []route {
 		{method: "GET", path: "/@emptyWithDefault", handle: call("Resource.Empty", blank)},
 		{method: "POST", path: "/@op/:op", handle: invoke},
 		{method: "GET", path: "/automation", handle: registry},
+		{method: "GET", path: "/automation/doc", access: visitor, handle: reference},
 		{method: "POST", path: "/automation/login", handle: call("Login", nil)},
 		{method: "GET", path: "/automation/traces/:trace", handle: readTrace},
 		{method: "GET", path: "/automation/:op", handle: describe},

@@ -84,6 +84,8 @@ type view struct {
 	Error  *Problem
 	Query  string
 	Nonce  string
+
+	Families []Family
 }
 
 // Form is a page that asks for one thing: a password, a sign-in.

@@ -1,0 +1,30 @@
+package web
+
+// Family is a part of the reference of operations: those of one category.
+type Family struct {
+	Name       string
+	Operations []Operation
+}
+
+// Operation is an operation as its reference shows it.
+type Operation struct {
+	ID, Label, Description string
+	Aliases                []string
+	Signature              []Step
+	Params                 []Parameter
+}
+
+// Step is one function of an operation: what goes in, what comes out.
+type Step struct{ In, Out string }
+
+// Parameter is a parameter as the reference shows it.
+type Parameter struct {
+	Name, Type, Description string
+	Required                bool
+	Values                  []string
+}
+
+// Reference tells of all operations.
+func (s Site) Reference(all []Family) (*Page, error) {
+	return (&view{Site: s, Title: "Reference of operations", Families: all}).render("reference.html", framePolicy)
+}
