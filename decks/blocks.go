@@ -8,62 +8,82 @@ import (
 	"catena/storage/fault"
 )
 
-// The older decks of a folder are counted in blocks by number, so that a page far down its
-// list is found without a walk over all before it. What a folder has since its last block is
-// its tail.
+// The older decks of a list are counted in blocks, so that a page far down is found without a
+// walk over all before it. What a list has since its last block is its tail.
 const (
-	blockTable = "deck-blocks" // folder "/" number that the first begins with: up to rowBlocks blocks
-	sealTable  = "deck-seals"  // folder: number that the tail begins with
-	blockSize  = 128           // decks of a block when it is made
+	blockTable = "deck-list-blocks" // list "/" place that the first begins with: up to rowBlocks blocks
+	sealTable  = "deck-list-seals"  // list: place that the tail begins with
+	blockSize  = 128                // decks of a block when it is made
 	rowBlocks  = 64
 	sealEvery  = 64 // one new deck in so many looks whether a block can be made
 	maxSeals   = 16 // blocks made at once
 )
 
-// block is how many decks are listed from a number on, up to the next block.
-type block struct {
-	From  int64 `json:"f"`
-	Count int64 `json:"c"`
+// deckList is the decks of a folder in the order of a property: its value is the folder, a slash
+// and the deck's place.
+type deckList struct{ by, folder string }
+
+// What decks are listed by, apart from deck:public, which is not counted.
+const (
+	byListing = "deck:listing"
+	byBinned  = "deck:binned"
+)
+
+// name is what the list's rows in the tables begin with.
+func (l deckList) name() string {
+	if l.by == byListing {
+		return l.folder
+	}
+	return l.folder + "." + l.by
 }
 
-// tailOf is the number that a folder's tail begins with.
-func tailOf(tx *storage.Tx, folder string) (int64, error) {
-	var from int64
-	_, err := tx.Table(sealTable).Get(folder, &from)
+func (l deckList) of(c counts) int64 {
+	if l.by == byBinned {
+		return c.Trashed
+	}
+	return c.Active
+}
+
+// block is how many decks are listed from a place on, up to the next block.
+type block struct {
+	From  string `json:"f"`
+	Count int64  `json:"c"`
+}
+
+// tail is the place that the list's tail begins with.
+func (l deckList) tail(tx *storage.Tx) (from string, err error) {
+	_, err = tx.Table(sealTable).Get(l.name(), &from)
 	return from, err
 }
 
-// split is the folder and the number of a listing.
-func split(listing string) (folder string, n int64) {
-	folder, text, _ := strings.Cut(listing, "/")
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil {
-		return "", 0
-	}
-	return folder, n
+// often reports whether a deck is the one in so many that has blocks made.
+func often(place string) bool {
+	n, err := strconv.ParseInt(place[strings.LastIndexByte(place, '/')+1:], 10, 64)
+	return err == nil && n%sealEvery == 0
 }
 
-// reblock brings the blocks up to date after a deck's listing changed.
-func reblock(tx *storage.Tx, was, is string) error {
+// reblock brings the blocks up to date after what a deck is listed by changed.
+func reblock(tx *storage.Tx, by, was, is string) error {
 	if was == is {
 		return nil
 	}
 	tx = asSystem(tx)
-	for listing, by := range map[string]int64{was: -1, is: 1} {
-		folder, n := split(listing)
-		if folder == "" {
+	for value, n := range map[string]int64{was: -1, is: 1} {
+		folder, place, ok := strings.Cut(value, "/")
+		if !ok {
 			continue
 		}
-		from, err := tailOf(tx, folder)
+		l := deckList{by, folder}
+		from, err := l.tail(tx)
 		switch {
 		case err != nil:
 			return err
-		case n < from:
-			if err := addToBlock(tx, folder, n, by); err != nil {
+		case place < from:
+			if err := l.add(tx, place, n); err != nil {
 				return err
 			}
-		case by > 0 && n%sealEvery == 0:
-			if err := makeBlocks(tx, folder, from); err != nil {
+		case n > 0 && often(place):
+			if err := l.seal(tx, from); err != nil {
 				return err
 			}
 		}
@@ -71,20 +91,20 @@ func reblock(tx *storage.Tx, was, is string) error {
 	return nil
 }
 
-// addToBlock changes the count of the block that a number is in.
-func addToBlock(tx *storage.Tx, folder string, n, by int64) error {
+// add changes the count of the block that a place is in.
+func (l deckList) add(tx *storage.Tx, place string, n int64) error {
 	table := tx.Table(blockTable)
-	for key, raw := range table.Scan(folder+"/", listed(folder, n+1), true, 1) {
+	for key, raw := range table.Scan(l.name()+"/", l.name()+"/"+place+"\x00", true, 1) {
 		row, err := readRow[[]block](raw)
 		if err != nil {
 			return fault.Internal.Errorf("blocks of decks: %w", err)
 		}
 		for i := len(row) - 1; i >= 0; i-- {
-			if row[i].From <= n {
-				row[i].Count += by
+			if row[i].From <= place {
+				row[i].Count += n
 				return table.Put(key, row)
 			}
 		}
 	}
-	return fault.Internal.Errorf("deck %d: is in no block", n)
+	return fault.Internal.Errorf("deck at %s: is in no block", place)
 }

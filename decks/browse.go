@@ -59,21 +59,32 @@ func (p browseParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) 
 
 // find returns the page and whether there is another.
 func (p browseParams) find(tx *storage.Tx, folder string) (docs storage.Docs, more bool, err error) {
-	by := "deck:listing"
+	by := byListing
 	switch {
 	case p.Username != "":
 		by = "deck:public"
 	case p.Trashed:
-		by = "deck:binned"
+		by = byBinned
 	}
 	query := "SELECT * FROM Deck WHERE " + by + " >= ? AND " + by + " < ?" + live
-	args := []any{folder + "/", folder + "0"}
+	below, offset := folder+"0", (p.Page-1)*p.PerPage
+	if p.Words == "" && p.Username == "" {
+		total, err := counted(tx, folder)
+		if err != nil {
+			return nil, false, err
+		}
+		l := deckList{by, folder}
+		if below, offset, err = l.leap(tx, l.of(total), offset); err != nil {
+			return nil, false, err
+		}
+	}
+	args := []any{folder + "/", below}
 	if text := phrase(p.Words); text != "" {
 		query += " AND ecm:fulltext = ?"
 		args = append(args, text)
 	}
 	page, err := tx.Query(query+" ORDER BY "+by+" DESC", storage.QueryOptions{Args: args, PageOptions: storage.PageOptions{
-		Offset: int((p.Page - 1) * p.PerPage), Limit: int(p.PerPage) + 1, CountLimit: -1,
+		Offset: int(offset), Limit: int(p.PerPage) + 1, CountLimit: -1,
 	}})
 	if err != nil {
 		return nil, false, err

@@ -7,9 +7,9 @@ import (
 	"catena/storage/fault"
 )
 
-// blocksOf returns the blocks of a folder, the newest first.
-func blocksOf(tx *storage.Tx, folder string) (all []block, err error) {
-	for _, raw := range tx.Table(blockTable).Scan(folder+"/", folder+"0", true, 0) {
+// blocks returns the blocks of a list, the last first.
+func (l deckList) blocks(tx *storage.Tx) (all []block, err error) {
+	for _, raw := range tx.Table(blockTable).Scan(l.name()+"/", l.name()+"0", true, 0) {
 		row, err := readRow[[]block](raw)
 		if err != nil {
 			return nil, fault.Internal.Errorf("blocks of decks: %w", err)
@@ -20,14 +20,14 @@ func blocksOf(tx *storage.Tx, folder string) (all []block, err error) {
 	return all, nil
 }
 
-// leap returns the listing below which the decks of a folder from an offset on are, and how
-// many of those below it come before them.
-func leap(tx *storage.Tx, folder string, total, offset int64) (below string, rest int64, err error) {
-	below = folder + "0"
+// leap returns the value below which the decks of a list from an offset on are, and how many
+// of those below it come before them. The list has total decks.
+func (l deckList) leap(tx *storage.Tx, total, offset int64) (below string, rest int64, err error) {
+	below = l.folder + "0"
 	if offset < 2*blockSize {
 		return below, offset, nil
 	}
-	all, err := blocksOf(tx, folder)
+	all, err := l.blocks(tx)
 	if err != nil || len(all) == 0 {
 		return below, offset, err
 	}
@@ -38,16 +38,16 @@ func leap(tx *storage.Tx, folder string, total, offset int64) (below string, res
 	if offset < tail {
 		return below, offset, nil
 	}
-	from, err := tailOf(tx, folder)
+	from, err := l.tail(tx)
 	if err != nil {
 		return below, offset, err
 	}
-	below, offset = listed(folder, from), offset-tail
+	below, offset = l.folder+"/"+from, offset-tail
 	for _, b := range all {
 		if offset < b.Count {
 			break
 		}
-		below, offset = listed(folder, b.From), offset-b.Count
+		below, offset = l.folder+"/"+b.From, offset-b.Count
 	}
 	return below, offset, nil
 }

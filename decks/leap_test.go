@@ -15,18 +15,16 @@ func TestLeap(t *testing.T) {
 	s := newService(t)
 	rnd := rand.New(rand.NewPCG(1, 2))
 	active, trashed := []int64{}, []int64{}
-	for range 600 {
+	for range 900 {
 		made := s.do("alice", "Deck.Create", `{}`)["data"].(map[string]any)
 		active = append(active, made["id"].(int64))
 	}
-	check := func(perPage int) {
+	pages := func(op string, want []int64, perPage int) {
 		t.Helper()
-		want := slices.Clone(active)
-		slices.Sort(want)
 		slices.Reverse(want)
 		got := []int64{}
 		for page := 1; ; page++ {
-			out := s.do("alice", "Deck.List", fmt.Sprintf(`{"page":%d,"per_page":%d}`, page, perPage))
+			out := s.do("alice", op, fmt.Sprintf(`{"page":%d,"per_page":%d}`, page, perPage))
 			if total := out["meta"].(map[string]any)["total"]; total != int64(len(want)) {
 				t.Fatalf("total %v, want %d", total, len(want))
 			}
@@ -39,10 +37,27 @@ func TestLeap(t *testing.T) {
 			}
 		}
 		if !slices.Equal(got, want) {
-			t.Fatalf("pages of %d: %d decks, want %d", perPage, len(got), len(want))
+			t.Fatalf("%s, pages of %d: %d decks, want %d", op, perPage, len(got), len(want))
 		}
 	}
+	check := func(perPage int) {
+		t.Helper()
+		want := slices.Clone(active)
+		slices.Sort(want)
+		pages("Deck.List", want, perPage)
+		pages("Deck.ListTrashed", slices.Clone(trashed), perPage)
+	}
 	check(97)
+	move := func(op string, from, to *[]int64) {
+		i := rnd.IntN(len(*from))
+		id := (*from)[i]
+		s.do("alice", op, fmt.Sprintf(`{"id":%d}`, id))
+		*from, *to = slices.Delete(*from, i, i+1), append(*to, id)
+	}
+	for range 500 {
+		move("Deck.Trash", &active, &trashed)
+	}
+	check(100)
 	blocks := 0
 	err := s.Repo().View(context.Background(), s.Repo().System(), func(tx *storage.Tx) error {
 		for _, raw := range tx.Table(blockTable).Scan("", "~", false, 0) {
@@ -54,14 +69,8 @@ func TestLeap(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil || blocks < 2 {
+	if err != nil || blocks < 4 {
 		t.Fatalf("%d blocks, %v", blocks, err)
-	}
-	move := func(op string, from, to *[]int64) {
-		i := rnd.IntN(len(*from))
-		id := (*from)[i]
-		s.do("alice", op, fmt.Sprintf(`{"id":%d}`, id))
-		*from, *to = slices.Delete(*from, i, i+1), append(*to, id)
 	}
 	for round := range 4 {
 		for range 60 {

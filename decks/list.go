@@ -22,7 +22,7 @@ func (p listParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
 	if err != nil || folder == nil {
 		return p.none(err)
 	}
-	docs, total, err := p.folder(c.Tx, folder.ID(), "deck:listing")
+	docs, total, err := p.folder(c.Tx, folder.ID(), byListing)
 	if err != nil {
 		return nil, err
 	}

@@ -21,7 +21,7 @@ func (p listTrashedParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, er
 	if err != nil || folder == nil {
 		return p.none(err)
 	}
-	docs, total, err := p.folder(c.Tx, folder.ID(), "deck:binned")
+	docs, total, err := p.folder(c.Tx, folder.ID(), byBinned)
 	if err != nil {
 		return nil, err
 	}

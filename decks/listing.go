@@ -93,7 +93,10 @@ func recount(tx *storage.Tx, d *storage.Doc, was [2]string, gone bool) error {
 			return err
 		}
 	}
-	return reblock(tx, was[0], is[0])
+	if err := reblock(tx, byListing, was[0], is[0]); err != nil {
+		return err
+	}
+	return reblock(tx, byBinned, was[1], is[1])
 }
 
 // counted returns how many decks a folder has.

@@ -40,11 +40,10 @@ func (p paging) folder(tx *storage.Tx, folder, by string) (storage.Docs, counts,
 	if err != nil {
 		return nil, counts{}, err
 	}
-	below, offset := folder+"0", (p.Page-1)*p.PerPage
-	if by == "deck:listing" {
-		if below, offset, err = leap(tx, folder, total.Active, offset); err != nil {
-			return nil, counts{}, err
-		}
+	l := deckList{by, folder}
+	below, offset, err := l.leap(tx, l.of(total), (p.Page-1)*p.PerPage)
+	if err != nil {
+		return nil, counts{}, err
 	}
 	query := "SELECT * FROM Deck WHERE " + by + " >= ? AND " + by + " < ?" + live + " ORDER BY " + by + " DESC"
 	page, err := tx.Query(query, storage.QueryOptions{Args: []any{folder + "/", below}, PageOptions: storage.PageOptions{

@@ -1,21 +1,23 @@
 package decks
 
 import (
+	"strings"
+
 	"catena/storage"
 	"catena/storage/fault"
 )
 
-// makeBlocks makes blocks of the oldest decks of a tail that is long enough.
-func makeBlocks(tx *storage.Tx, folder string, from int64) error {
-	total, err := counted(tx, folder)
+// seal makes blocks of the first decks of a tail that is long enough.
+func (l deckList) seal(tx *storage.Tx, from string) error {
+	total, err := counted(tx, l.folder)
 	if err != nil {
 		return err
 	}
-	all, err := blocksOf(tx, folder)
+	all, err := l.blocks(tx)
 	if err != nil {
 		return err
 	}
-	tail := total.Active
+	tail := l.of(total)
 	for _, b := range all {
 		tail -= b.Count
 	}
@@ -23,17 +25,17 @@ func makeBlocks(tx *storage.Tx, folder string, from int64) error {
 		if tail < 2*blockSize {
 			return nil
 		}
-		page, err := tx.Query("SELECT * FROM Deck WHERE deck:listing >= ? AND deck:listing < ?"+live+" ORDER BY deck:listing", storage.QueryOptions{
-			Args: []any{listed(folder, from), folder + "0"}, PageOptions: storage.PageOptions{Offset: blockSize, Limit: 1, CountLimit: -1},
+		page, err := tx.Query("SELECT * FROM Deck WHERE "+l.by+" >= ? AND "+l.by+" < ?"+live+" ORDER BY "+l.by, storage.QueryOptions{
+			Args: []any{l.folder + "/" + from, l.folder + "0"}, PageOptions: storage.PageOptions{Offset: blockSize, Limit: 1, CountLimit: -1},
 		})
 		if err != nil || len(page.Docs) == 0 {
 			return err
 		}
-		next := number(page.Docs[0])
-		if err := appendBlock(tx, folder, block{from, blockSize}); err != nil {
+		_, next, _ := strings.Cut(prop[string](page.Docs[0], l.by), "/")
+		if err := l.append(tx, block{from, blockSize}); err != nil {
 			return err
 		}
-		if err := tx.Table(sealTable).Put(folder, next); err != nil {
+		if err := tx.Table(sealTable).Put(l.name(), next); err != nil {
 			return err
 		}
 		from, tail = next, tail-blockSize
@@ -41,10 +43,10 @@ func makeBlocks(tx *storage.Tx, folder string, from int64) error {
 	return nil
 }
 
-// appendBlock adds a block behind all others.
-func appendBlock(tx *storage.Tx, folder string, b block) error {
+// append adds a block behind all others.
+func (l deckList) append(tx *storage.Tx, b block) error {
 	table := tx.Table(blockTable)
-	for key, raw := range table.Scan(folder+"/", folder+"0", true, 1) {
+	for key, raw := range table.Scan(l.name()+"/", l.name()+"0", true, 1) {
 		row, err := readRow[[]block](raw)
 		if err != nil {
 			return fault.Internal.Errorf("blocks of decks: %w", err)
@@ -53,5 +55,5 @@ func appendBlock(tx *storage.Tx, folder string, b block) error {
 			return table.Put(key, append(row, b))
 		}
 	}
-	return table.Put(listed(folder, b.From), []block{b})
+	return table.Put(l.name()+"/"+b.From, []block{b})
 }
