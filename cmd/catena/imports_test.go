@@ -32,6 +32,7 @@ var imports = map[string][]string{
 	"engine/expr":         {},
 	"engine":              {"storage", "storage/blob", "storage/schema", "engine/expr"},
 	"engine/entity":       {"engine", "storage", "storage/blob", "storage/convert", "storage/schema"},
+	"engine/find":         {"engine", "storage/text"},
 	"engine/library":      {"engine"},
 	"engine/listener":     {"engine", "engine/expr", "engine/library", "storage"},
 	"engine/mail":         {"storage"},
@@ -52,7 +53,7 @@ var imports = map[string][]string{
 	"chains":              {"engine", "engine/expr", "engine/library"},
 	"scripts":             {"engine", "engine/entity", "engine/expr", "engine/library"},
 	"rest":                {"engine", "engine/entity", "rest/..."},
-	"rest/mcp":            {"engine", "engine/entity"},
+	"rest/mcp":            {"engine", "engine/entity", "engine/find"},
 	"rest/web":            {"decks/theme"},
 	"rest/resttest":       {"..."}, // a server for tests
 	"cmd/catena":          {"..."},

@@ -2,11 +2,9 @@ package mcp
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
-	"slices"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -43,7 +41,7 @@ func (c *Config) addAutomation(s *server) {
 	}, true, c.runOperation)
 	s.add(&mcp.Tool{
 		Name: "search_operations", Title: "Search operations", Annotations: reads,
-		Description: "Finds operations and chains by words of their name, label and documentation, the best first.",
+		Description: "Finds operations and chains by what they are to do, in words of their name, label and documentation or such as mean the same, the best first.",
 		InputSchema: json.RawMessage(`{"type":"object","properties":{
 			"query":{"type":"string","default":"","description":"Words to look for; without any, all operations by name."},
 			"limit":{"type":"integer","minimum":1,"maximum":50,"default":10,"description":"Most operations returned."}
@@ -81,8 +79,6 @@ type found struct {
 	Doc       string   `json:"description"`
 	Signature []string `json:"signature"`
 	Effect    string   `json:"effect"`
-
-	score int
 }
 
 func (c *Config) search(ctx context.Context, raw json.RawMessage) *result {
@@ -97,50 +93,14 @@ func (c *Config) search(ctx context.Context, raw json.RawMessage) *result {
 		return failed(fault.Invalid.Errorf("limit: %d is not from 1 to %d", args.Limit, maxFound))
 	}
 	set, as := c.Engine.Set(), c.As(ctx)
-	var all []found
-	for _, name := range set.Names() {
-		doc, ok := set.DescribeOp(name)
-		if !ok || !set.Allowed(name, as, engine.MCP) {
-			continue
-		}
-		f := found{Name: name, Label: doc.Label, Category: doc.Category, Doc: doc.Description, Signature: doc.Signature, Effect: doc.Effect.String()}
-		if f.score = rank(doc, args.Query); f.score > 0 {
-			all = append(all, f)
-		}
+	docs := c.find.Search(args.Query, func(name string) bool { return set.Allowed(name, as, engine.MCP) })
+	all := make([]found, 0, min(args.Limit, len(docs)))
+	for _, doc := range docs[:min(args.Limit, len(docs))] {
+		all = append(all, found{
+			Name: doc.ID, Label: doc.Label, Category: doc.Category, Doc: doc.Description, Signature: doc.Signature, Effect: doc.Effect.String(),
+		})
 	}
-	slices.SortStableFunc(all, func(a, b found) int { return cmp.Compare(b.score, a.score) })
-	total := len(all)
-	return structured(map[string]any{"operations": append([]found{}, all[:min(args.Limit, total)]...), "total": total})
-}
-
-// rank counts how well the documentation of an operation fits words; 0 if one is missing.
-func rank(doc engine.OpDoc, query string) int {
-	name := strings.ToLower(doc.ID + " " + strings.Join(doc.Aliases, " "))
-	label, about := strings.ToLower(doc.Label), strings.ToLower(doc.Description+" "+doc.Category)
-	for _, p := range doc.Params {
-		about += " " + strings.ToLower(p.Name)
-	}
-	score := 1
-	for word := range strings.FieldsSeq(strings.ToLower(query)) {
-		points := 0
-		switch {
-		case strings.ToLower(doc.ID) == word:
-			points = 20
-		case strings.HasSuffix(strings.ToLower(doc.ID), "."+word):
-			points = 8
-		case strings.Contains(name, word):
-			points = 5
-		case strings.Contains(label, word):
-			points = 3
-		case strings.Contains(about, word):
-			points = 1
-		}
-		if points == 0 {
-			return 0
-		}
-		score += points
-	}
-	return score
+	return structured(map[string]any{"operations": all, "total": len(docs)})
 }
 
 func (c *Config) describe(ctx context.Context, raw json.RawMessage) *result {

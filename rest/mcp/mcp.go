@@ -14,6 +14,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"catena/engine"
+	"catena/engine/find"
 )
 
 // Config says what is served.
@@ -28,6 +29,7 @@ type Config struct {
 	Done    <-chan struct{}                             // closed when the server is about to stop; nil: never
 
 	waits chan struct{} // a place for each call that waits
+	find  *find.Finder
 }
 
 // Decks serves the tools of the deck service.
@@ -47,6 +49,7 @@ func Decks(c Config) http.Handler {
 // Automation serves the tools to find, describe and run operations.
 func Automation(c Config) http.Handler {
 	s := c.server("catena-automation", "Operations on documents. Find one with search_operations, read its parameters with describe_operation, run it with run_operation; dryRun shows what it would change.")
+	c.find = find.New(c.Engine)
 	c.addAutomation(s)
 	return s
 }

@@ -183,3 +183,6 @@ func Stems(phrase string) [][]string {
 	})
 	return all
 }
+
+// Stems are the words of the text in their order, without their endings.
+func (t *Text) Stems() []string { return slices.Clone(t.stems) }

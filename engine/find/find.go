@@ -1,0 +1,173 @@
+// Package find finds operations by what people and models call what they want done:
+// words of names, labels and documentation in any of their forms, rare words before common
+// ones, and words that mean the same.
+package find
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+
+	"catena/engine"
+	"catena/storage/text"
+)
+
+// How much a word counts, by where it stands.
+const (
+	inName   = 6.0
+	inLabel  = 4.0
+	inAlias  = 3.0
+	inDoc    = 1.5
+	inGroup  = 1.0 // the category
+	inParam  = 0.5
+	meant    = 0.7  // a word that means the same, to one that was said
+	implied  = 0.15 // that what is meant is a document
+	faintest = 0.25 // what scores below this part of the best is not shown
+)
+
+// usual is what operations are about unless the query says otherwise.
+const usual = "document"
+
+// Finder searches the operations of an engine. It may be used by several goroutines.
+type Finder struct {
+	engine *engine.Engine
+	mu     sync.Mutex
+	last   *index
+}
+
+// New returns a Finder.
+func New(e *engine.Engine) *Finder { return &Finder{engine: e} }
+
+// Search returns the operations that allowed lets pass and that fit the query, the best
+// first. A query without words returns all of them by name.
+func (f *Finder) Search(query string, allowed func(name string) bool) []engine.OpDoc {
+	return f.index().search(query, allowed)
+}
+
+// index is that of the present set of operations.
+func (f *Finder) index() *index {
+	set := f.engine.Set()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.last == nil || !f.last.set.Same(set) {
+		f.last = newIndex(set)
+	}
+	return f.last
+}
+
+// index is what the operations of a set are found by. It never changes.
+type index struct {
+	set   *engine.Set
+	docs  []engine.OpDoc
+	words map[string]map[int]float64 // by stem: operation, and how much it counts there
+}
+
+func newIndex(set *engine.Set) *index {
+	x := &index{set: set, words: map[string]map[int]float64{}}
+	for _, name := range set.Names() {
+		doc, ok := set.DescribeOp(name)
+		if !ok {
+			continue
+		}
+		i := len(x.docs)
+		x.docs = append(x.docs, doc)
+		x.add(i, inName, doc.ID+" "+apart(doc.ID))
+		x.add(i, inLabel, doc.Label)
+		x.add(i, inDoc, doc.Description)
+		x.add(i, inGroup, doc.Category)
+		for _, alias := range doc.Aliases {
+			x.add(i, inAlias, apart(alias))
+		}
+		for _, p := range doc.Params {
+			x.add(i, inParam, apart(p.Name)+" "+p.Description)
+		}
+	}
+	return x
+}
+
+// add enters the words of a text. A word counts once for an operation: where it counts most.
+func (x *index) add(i int, weight float64, s string) {
+	for _, stem := range stems(s) {
+		at := x.words[stem]
+		if at == nil {
+			at = map[int]float64{}
+			x.words[stem] = at
+		}
+		at[i] = max(at[i], weight)
+	}
+}
+
+func (x *index) search(query string, allowed func(name string) bool) []engine.OpDoc {
+	asked := stems(apart(query))
+	scores := map[int]float64{}
+	for _, stem := range asked {
+		for i, s := range x.score(stem) {
+			scores[i] += s
+		}
+	}
+	for i := range x.words[usual] {
+		if scores[i] > 0 {
+			scores[i] += x.words[usual][i] * implied
+		}
+	}
+	type hit struct {
+		at    int
+		score float64
+	}
+	var hits []hit
+	best := 0.0
+	for i := range x.docs {
+		if (scores[i] > 0 || len(asked) == 0) && allowed(x.docs[i].ID) {
+			hits = append(hits, hit{i, scores[i]})
+			best = max(best, scores[i])
+		}
+	}
+	slices.SortStableFunc(hits, func(a, b hit) int { return cmp.Compare(b.score, a.score) })
+	out := make([]engine.OpDoc, 0, len(hits))
+	for _, h := range hits {
+		if h.score >= best*faintest {
+			out = append(out, x.docs[h.at])
+		}
+	}
+	return out
+}
+
+// score is how well operations fit one word, or one that means the same.
+func (x *index) score(stem string) map[int]float64 {
+	out := map[int]float64{}
+	take := func(stem string, part float64) {
+		at := x.words[stem]
+		rare := math.Log(1 + float64(len(x.docs))/float64(1+len(at)))
+		for i, weight := range at {
+			out[i] = max(out[i], part*weight*rare)
+		}
+	}
+	take(stem, 1)
+	for _, other := range synonyms()[stem] {
+		take(other, meant)
+	}
+	return out
+}
+
+// stems are the words of an English text without their endings, and without those that
+// every sentence has.
+func stems(s string) []string {
+	return slices.DeleteFunc(text.Analyse("en", s).Stems(), func(stem string) bool { return common()[stem] })
+}
+
+// apart writes the words of a name apart: "Document.SetProperty" as "Document Set Property".
+func apart(name string) string {
+	var b strings.Builder
+	before := ' '
+	for _, r := range name {
+		if unicode.IsUpper(r) && unicode.IsLower(before) {
+			b.WriteByte(' ')
+		}
+		b.WriteRune(r)
+		before = r
+	}
+	return b.String()
+}
