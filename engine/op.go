@@ -25,6 +25,8 @@ type (
 	Docs = storage.Docs
 	// Page is a part of a list of documents.
 	Page = storage.Page
+	// Part is a file on its way into a batch, or a chunk of one.
+	Part = storage.Part
 	// Principal is who acts.
 	Principal = storage.Principal
 	// Props are property values by xpath.

@@ -125,18 +125,36 @@ func uploadFile(x *exchange) error {
 	if _, err := x.quiet("Upload.Check", values{"batch": params["batch"]}); err != nil {
 		return err
 	}
-	name, _ := params["name"].(string)
-	typ, _ := params["type"].(string)
-	b, err := x.spoolFrom(name, typ, &moving{x.r.Body, http.NewResponseController(x.w), x.s.Limits.Stall})
+	b, done, err := x.takePart(params)
 	if err != nil {
 		return err
 	}
+	defer done()
 	x.bodyRead()
-	if err := x.engine.Repo().Blobs().Keep(b); err != nil {
-		return err
-	}
 	call := engine.Call{Op: "Upload.Put", Input: b, Params: params}
 	return x.run(call, reply{bare: true, files: []*engine.Blob{b}, choose: whole(http.StatusCreated)})
+}
+
+// takePart takes in the body of a request as what its parameters say. Only what has a digest of its own
+// tells two requests with one idempotency key apart.
+func (x *exchange) takePart(params values) (*engine.Blob, func(), error) {
+	batch, _ := params["batch"].(string)
+	var p engine.Part
+	p.Name, _ = params["name"].(string)
+	p.Type, _ = params["type"].(string)
+	p.Index, _ = params["fileIdx"].(int)
+	p.Count, p.Chunked = params["chunkCount"].(int)
+	p.Chunk, _ = params["chunkIndex"].(int)
+	size := x.r.ContentLength
+	if x.r.Header.Get("Idempotency-Key") != "" {
+		size = -1
+	}
+	in := &moving{x.r.Body, http.NewResponseController(x.w), x.s.Limits.Stall}
+	b, done, err := x.engine.Repo().TakePart(x.r.Context(), x.as, batch, p, in, size, x.s.Limits.Blob)
+	if fault.Is(err, fault.Limit) {
+		err = tooLarge("file", x.s.Limits.Blob)
+	}
+	return b, done, err
 }
 
 // chunkParams reads what headers say about a file.

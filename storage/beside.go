@@ -22,6 +22,7 @@ type common struct {
 	people    peopleCache
 	passwords passwords
 	pins      pins
+	growing   growing
 
 	mu    sync.Mutex
 	repos []*Repo

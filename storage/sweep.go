@@ -21,6 +21,7 @@ func (r *Repo) Sweep(ctx context.Context) error {
 		r.sweepTrees(ctx),
 		r.sweepIndexes(ctx),
 		r.sweepUploads(ctx),
+		r.sweepDrafts(ctx),
 		r.sweepBlobs(ctx),
 		r.sweepRows(ctx, []byte{spaceJob, jobDead}, r.oldJob),
 		r.sweepRows(ctx, tableKey(spaceTable, "idempotency", ""), r.expired),

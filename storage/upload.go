@@ -60,9 +60,18 @@ type uploadRow struct {
 	Count      int    `json:",omitempty"`
 	Holder     string // of the content
 	File       *Blob  `json:",omitempty"`
+
+	// Of a file that grows: the name of its draft, the bytes of every chunk but the last, and of the last
+	// one, the chunks that are there, and how many bytes have been hashed, with the hash after them.
+	Draft  string `json:",omitempty"`
+	Part   int64  `json:",omitempty"`
+	Last   int64  `json:",omitempty"`
+	There  bitset `json:",omitempty"`
+	Hashed int64  `json:",omitempty"`
+	State  []byte `json:",omitempty"`
 }
 
-// chunkRow is the record of a chunk of a file that is not whole.
+// chunkRow is the record of a chunk of a file that is not whole and that is not in its draft.
 type chunkRow struct {
 	Digest string
 	Size   int64
@@ -175,14 +184,29 @@ func (t *Tx) upload(id, key string, raw json.RawMessage) (*Upload, error) {
 			u.Chunks = append(u.Chunks, i)
 		}
 	default:
+		for i := range row.Count {
+			if row.There.has(i) {
+				u.Chunks, u.Size = append(u.Chunks, i), u.Size+row.size(i)
+			}
+		}
+		grown := len(u.Chunks)
 		for i, c := range t.chunks(u) {
 			u.Chunks, u.Size = append(u.Chunks, i), u.Size+c.Size
+		}
+		if grown > 0 && grown < len(u.Chunks) {
+			slices.Sort(u.Chunks)
 		}
 	}
 	return u, t.failed
 }
 
-// chunks walks the chunks of a file that are there.
+// has reports whether a chunk is there.
+func (u *Upload) has(chunk int) bool {
+	_, found := slices.BinarySearch(u.Chunks, chunk)
+	return found
+}
+
+// chunks walks the chunks of a file that are there and not in its draft.
 func (t *Tx) chunks(u *Upload) func(yield func(int, chunkRow) bool) {
 	return func(yield func(int, chunkRow) bool) {
 		from := chunksKey(u.Batch, u.Index)
@@ -295,6 +319,7 @@ func (t *Tx) dropUpload(b *Batch, u *Upload) error {
 			return err
 		}
 	}
+	t.dropDraft(u)
 	return firstError(t.use(b.Owner, -u.Size), t.uploads().Delete(fileKey(u.Batch, u.Index)))
 }
 

@@ -2,9 +2,9 @@ package storage
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
+	"log/slog"
 
 	"catena/storage/fault"
 )
@@ -91,51 +91,113 @@ func (t *Tx) putChunk(id string, u *Upload, p Part, b *Blob) (*Upload, error) {
 	if u.Size+b.Size > t.repo.limits.BlobSize {
 		return nil, fault.Limit.Errorf("batch %s: file %d: more than %d bytes", id, p.Index, t.repo.limits.BlobSize)
 	}
-	key := chunkKey(id, p.Index, p.Chunk)
-	var there json.RawMessage
-	if found, err := t.uploads().Get(key, &there); err != nil || found {
-		return nil, firstError(err, fault.Exists.Errorf("batch %s: file %d: chunk %d is there already", id, p.Index, p.Chunk).WithCode("upload-chunk"))
+	if u.has(p.Chunk) {
+		return nil, fault.Exists.Errorf("batch %s: file %d: chunk %d is there already", id, p.Index, p.Chunk).WithCode("upload-chunk")
+	}
+	if len(u.Chunks)+1 < u.Count || b.Draft() != nil {
+		if err := t.takeIn(u, p, b); err != nil {
+			return nil, err
+		}
 	}
 	if len(u.Chunks)+1 == u.Count {
-		return t.complete(u, p, b)
-	}
-	if err := t.HoldBlob(u.row.Holder, b); err != nil {
-		return nil, err
-	}
-	if err := t.uploads().Put(key, chunkRow{b.Digest, b.Size}); err != nil {
-		return nil, err
+		if err := t.complete(u, p, b); err != nil {
+			return nil, err
+		}
 	}
 	return t.findUpload(id, p.Index)
 }
 
-// complete puts a file together when its last chunk comes, which need not be stored alone.
-func (t *Tx) complete(u *Upload, p Part, last *Blob) (*Upload, error) {
+// takeIn puts a chunk where it stays until the file is whole.
+func (t *Tx) takeIn(u *Upload, p Part, b *Blob) error {
+	d := b.Draft()
+	if d == nil {
+		if err := t.HoldBlob(u.row.Holder, b); err != nil {
+			return err
+		}
+		return t.uploads().Put(chunkKey(u.Batch, u.Index, p.Chunk), chunkRow{b.Digest, b.Size})
+	}
 	row := u.row
-	whole := last.With(row.Name, last.Type)
-	if u.Count > 1 {
-		parts := make([]*Blob, u.Count)
-		for i, c := range t.chunks(u) {
-			parts[i] = t.HeldBlob(Blob{Digest: c.Digest, Size: c.Size})
-		}
-		parts[p.Chunk] = last
-		in := &joined{ctx: t.ctx, parts: parts}
-		defer func() { _ = in.Close() }()
-		var err error
-		if whole, err = t.repo.blobs.Spool(t.ctx, row.Name, row.Type, in, t.repo.limits.BlobSize); err != nil {
-			return nil, err
-		}
+	g := t.repo.growing.of(fileKey(u.Batch, u.Index), d)
+	if g == nil || row.Draft != g.name && (row.Draft != "" || g.begun) {
+		return fault.Conflict.Errorf("batch %s: file %d: was dropped while chunk %d came in", u.Batch, u.Index, p.Chunk)
+	}
+	row.Draft, row.Part = g.name, g.part
+	row.There = row.There.with(p.Chunk)
+	if p.Chunk == row.Count-1 {
+		row.Last = b.Size
+	}
+	var err error
+	if row.Hashed, row.State, err = d.Hashed(); err != nil {
+		return err
+	}
+	final := row.final()
+	t.AfterCommit(func() {
+		g.begun = true
+		d.Final(final)
+	})
+	return t.uploads().Put(fileKey(u.Batch, u.Index), row)
+}
+
+// complete makes a file of the chunks, all of which are there. Usually they are in its draft, which
+// becomes the file; those that came without a place have it written anew.
+func (t *Tx) complete(u *Upload, p Part, last *Blob) error {
+	row := u.row
+	d := last.Draft()
+	var whole *Blob
+	var err error
+	switch {
+	case u.Count == 1:
+		whole = last.With(row.Name, last.Type)
+	case d != nil && row.There.count() == u.Count:
+		whole, err = d.Whole(t.ctx, row.Name, row.Type, row.final())
+	default:
+		whole, err = t.join(u, p, last)
+	}
+	if err != nil {
+		return err
 	}
 	if err := t.HoldBlob(row.Holder, whole); err != nil {
-		return nil, err
+		return err
 	}
 	if err := t.dropChunks(u, whole.Digest); err != nil {
-		return nil, err
+		return err
 	}
-	row.File = whole
-	if err := t.uploads().Put(fileKey(u.Batch, u.Index), row); err != nil {
-		return nil, err
+	t.dropDraft(u)
+	u.row = &uploadRow{Name: row.Name, Type: row.Type, Chunked: true, Count: row.Count, Holder: row.Holder, File: whole}
+	return t.uploads().Put(fileKey(u.Batch, u.Index), u.row)
+}
+
+// join writes a file anew from its chunks.
+func (t *Tx) join(u *Upload, p Part, last *Blob) (*Blob, error) {
+	row := u.row
+	parts := make([]*Blob, u.Count)
+	d := t.repo.blobs.Draft(row.Draft, 0, nil)
+	for i := range parts {
+		if row.There.has(i) {
+			parts[i] = d.Piece(int64(i)*row.Part, row.size(i))
+		}
 	}
-	return t.findUpload(u.Batch, u.Index)
+	for i, c := range t.chunks(u) {
+		parts[i] = t.HeldBlob(Blob{Digest: c.Digest, Size: c.Size})
+	}
+	parts[p.Chunk] = last
+	in := &joined{ctx: t.ctx, parts: parts}
+	defer func() { _ = in.Close() }()
+	return t.repo.blobs.Spool(t.ctx, row.Name, row.Type, in, t.repo.limits.BlobSize)
+}
+
+// dropDraft removes the draft of a file once the transaction is committed. Should that fail, Sweep
+// does it.
+func (t *Tx) dropDraft(u *Upload) {
+	name := u.row.Draft
+	if name == "" {
+		return
+	}
+	t.AfterCommit(func() {
+		if err := t.repo.blobs.RemoveDraft(name); err != nil {
+			t.repo.log.LogAttrs(t.ctx, slog.LevelWarn, "draft stays", slog.String("draft", name), slog.Any("error", err))
+		}
+	})
 }
 
 // joined reads files one after the other, with one of them open at a time.

@@ -42,6 +42,9 @@ func (s *Store) Keep(b *Blob) error {
 	if spooled {
 		return temp.settle(b, at)
 	}
+	if g, ok := b.source.(*grown); ok && g.draft.store == s {
+		return g.settle(b, at)
+	}
 	return s.copyIn(b, at)
 }
 

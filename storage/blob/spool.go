@@ -86,9 +86,9 @@ func (s *Store) spoolFile(b *Blob, buf *[inline + 1]byte, in *input) error {
 		return unavailable(err)
 	}
 	h := newHash()
-	w := io.MultiWriter(h, f)
-	if _, err = w.Write(buf[:]); err == nil {
-		_, err = io.CopyBuffer(w, in, buf[:])
+	h.Write(buf[:])
+	if _, err = f.Write(buf[:]); err == nil {
+		_, err = fill(f, int64(len(buf)), in, h)
 	}
 	if closed := f.Close(); err == nil {
 		err = closed

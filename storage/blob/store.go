@@ -10,6 +10,7 @@ import (
 	"path"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"catena/storage/fault"
@@ -31,6 +32,9 @@ type Store struct {
 	root *os.Root // nil: in memory
 	log  *slog.Logger
 	dirs syncer
+
+	hashing sync.WaitGroup // drafts being hashed
+	closing atomic.Bool
 
 	mu     sync.Mutex
 	busy   map[string]*content // digests that are being written or removed
@@ -100,7 +104,7 @@ func (s *Store) clean() error {
 	if len(left) > 0 {
 		s.log.Info("unfinished blobs removed", "count", len(left))
 	}
-	return s.root.Mkdir(tempDir, dirMode)
+	return errors.Join(s.root.Mkdir(tempDir, dirMode), s.dirs.make(draftDir))
 }
 
 // Close ends the use of the store. Content that was spooled and not kept is removed.
@@ -108,7 +112,22 @@ func (s *Store) Close() error {
 	if s.root == nil {
 		return nil
 	}
+	s.mu.Lock()
+	s.closing.Store(true)
+	s.mu.Unlock()
+	s.hashing.Wait()
 	return errors.Join(s.root.RemoveAll(tempDir), s.root.Close())
+}
+
+// begin makes the store wait for a draft that is being hashed, unless it is closing.
+func (s *Store) begin() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closing.Load() {
+		return false
+	}
+	s.hashing.Add(1)
+	return true
 }
 
 // lock makes the caller the only one at work on a digest, until it calls the result.
@@ -283,7 +302,7 @@ func (s *Store) Each(fn func(digest string, size int64, mod time.Time) error) er
 			return nil // removed meanwhile
 		case err != nil:
 			return fault.Unavailable.Errorf("blobs: %w", err)
-		case d.IsDir() && p == tempDir:
+		case d.IsDir() && (p == tempDir || p == draftDir):
 			return fs.SkipDir
 		case d.IsDir() || !isDigest(d.Name()):
 			return nil

@@ -1,0 +1,135 @@
+package blob
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"time"
+
+	"catena/storage/fault"
+)
+
+// open opens the draft for reading.
+func (d *Draft) open() (*os.File, error) {
+	f, err := d.store.root.Open(d.path())
+	if errors.Is(err, fs.ErrNotExist) {
+		f, err = d.store.root.Open(d.path() + sealed)
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fault.Internal.Errorf("draft %s: its file is missing", d.name)
+	case err != nil:
+		return nil, unavailable(err)
+	}
+	return f, nil
+}
+
+// piece is content in a part of a draft.
+type piece struct {
+	draft    *Draft
+	at, size int64
+}
+
+func (p *piece) open() (io.ReadSeekCloser, error) {
+	f, err := p.draft.open()
+	if err != nil {
+		return nil, err
+	}
+	return section{io.NewSectionReader(f, p.at, p.size), f}, nil
+}
+
+type section struct {
+	*io.SectionReader
+	io.Closer
+}
+
+// grown is content in a whole draft.
+type grown struct{ draft *Draft }
+
+func (g *grown) open() (io.ReadSeekCloser, error) { return g.draft.open() }
+
+// settle gives the file of a draft the name of its content as well. Both names stay: should
+// the process die before anybody refers to the content, its pieces are still there.
+func (g *grown) settle(b *Blob, at string) error {
+	s, from := g.draft.store, g.draft.path()
+	err := s.root.Rename(from, from+sealed)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return unavailable(err)
+	}
+	from += sealed
+	if err := s.cut(from, b.Size); err != nil {
+		return unavailable(err)
+	}
+	dir := path.Dir(at)
+	if err := errors.Join(s.dirs.sync(draftDir), s.dirs.make(dir)); err != nil {
+		return unavailable(err)
+	}
+	if err := s.root.Remove(at); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return unavailable(err)
+	}
+	if err := s.root.Link(from, at); err != nil { // not every file system can
+		return s.copyIn(b, at)
+	}
+	now := time.Now()
+	if err := errors.Join(s.root.Chtimes(at, now, now), s.dirs.sync(dir)); err != nil {
+		return unavailable(err)
+	}
+	return nil
+}
+
+// cut removes what is after size bytes, which a piece left that broke off.
+func (s *Store) cut(name string, size int64) error {
+	info, err := s.root.Stat(name)
+	if err != nil || info.Size() == size {
+		return err
+	}
+	f, err := s.root.OpenFile(name, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Truncate(size), f.Sync(), f.Close())
+}
+
+// Drafts calls fn with every draft and when it was last written to. It stops at the first
+// error.
+func (s *Store) Drafts(fn func(name string, mod time.Time) error) error {
+	if s.root == nil {
+		return nil
+	}
+	all, err := fs.ReadDir(s.root.FS(), draftDir)
+	if err != nil {
+		return unavailable(err)
+	}
+	for _, e := range all {
+		info, err := e.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // removed meanwhile
+		}
+		if err != nil {
+			return unavailable(err)
+		}
+		name := e.Name()
+		if path.Ext(name) == sealed {
+			name = name[:len(name)-len(sealed)]
+		}
+		if err := fn(name, info.ModTime()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// RemoveDraft removes a draft; that it is not there is no error. Content made of it stays.
+func (s *Store) RemoveDraft(name string) error {
+	if s.root == nil {
+		return nil
+	}
+	for _, end := range []string{"", sealed} {
+		if err := s.root.Remove(path.Join(draftDir, name) + end); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return unavailable(err)
+		}
+	}
+	return nil
+}
