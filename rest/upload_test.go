@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"catena/rest/resttest"
+	"catena/storage"
+	"catena/storage/blob"
 )
 
 const api = "/nuxeo/api/v1"
@@ -116,8 +118,24 @@ func chunk(i, n int) []string {
 	return []string{"X-File-Name", "big.bin", "X-Upload-Type", "chunked", "X-Upload-Chunk-Index", strconv.Itoa(i), "X-Upload-Chunk-Count", strconv.Itoa(n)}
 }
 
-func TestUploadChunks(t *testing.T) {
-	s := resttest.Start(t, resttest.Config{})
+// stores runs a test on a server that keeps files in memory and one that keeps them on disk, where chunks
+// take other ways.
+func stores(t *testing.T, fn func(t *testing.T, s *resttest.Server)) {
+	t.Helper()
+	t.Run("memory", func(t *testing.T) { fn(t, resttest.Start(t, resttest.Config{})) })
+	t.Run("disk", func(t *testing.T) {
+		fn(t, resttest.Start(t, resttest.Config{Storage: func(c *storage.Config) {
+			var err error
+			if c.Blobs, err = blob.Open(t.TempDir(), nil); err != nil {
+				t.Fatal(err)
+			}
+		}}))
+	})
+}
+
+func TestUploadChunks(t *testing.T) { stores(t, testUploadChunks) }
+
+func testUploadChunks(t *testing.T, s *resttest.Server) {
 	at := batch(t, s)
 	id := at[strings.LastIndexByte(at, '/')+1:]
 	part := func(i int, text string) *resttest.Answer { return s.Do("POST", at+"/7", text, chunk(i, 3)...) }
@@ -225,8 +243,9 @@ func TestUploadExecute(t *testing.T) {
 
 // TestUploadAnyOrder sends random files in chunks: any order, chunks sent twice, connections
 // that break off within one, and what is missing found out from the server.
-func TestUploadAnyOrder(t *testing.T) {
-	s := resttest.Start(t, resttest.Config{})
+func TestUploadAnyOrder(t *testing.T) { stores(t, testUploadAnyOrder) }
+
+func testUploadAnyOrder(t *testing.T, s *resttest.Server) {
 	seed := rand.Uint64()
 	rnd := rand.New(rand.NewPCG(seed, 1))
 	for round := range 12 {

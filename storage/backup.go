@@ -16,14 +16,16 @@ import (
 )
 
 // A backup is a tar file: the store's dump in parts "store/000000", …, then the content
-// of every blob as "blobs/<digest>", then an empty "end". The dump comes first, so that
+// of every blob as "blobs/<digest>" and of every file that is not whole yet as "drafts/<name>", then
+// an empty "end". The dump comes first, so that
 // every blob it names was there when the blobs were copied; a sweep leaves what lost its
 // last name within the grace period.
 const (
-	backupStore = "store/"
-	backupBlobs = "blobs/"
-	backupEnd   = "end"
-	backupPart  = 4 << 20
+	backupStore  = "store/"
+	backupBlobs  = "blobs/"
+	backupDrafts = "drafts/"
+	backupEnd    = "end"
+	backupPart   = 4 << 20
 )
 
 // Backup writes a consistent copy of the store and its blobs while both are in use.
@@ -46,6 +48,22 @@ func Backup(ctx context.Context, db *kv.DB, blobs *blob.Store, w io.Writer) erro
 	if err != nil {
 		return err
 	}
+	err = blobs.Drafts(func(name string, size int64, _ time.Time) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		f, err := blobs.Draft(name, 0, nil).Piece(0, size).Open()
+		if err != nil {
+			if fault.Is(err, fault.NotFound) {
+				return nil // whole or dropped meanwhile
+			}
+			return err
+		}
+		return backupFile(t, &tar.Header{Name: backupDrafts + name, Mode: 0o600, Size: size, ModTime: parts.now}, f)
+	})
+	if err != nil {
+		return err
+	}
 	if err := t.WriteHeader(&tar.Header{Name: backupEnd, Mode: 0o600, ModTime: parts.now}); err != nil {
 		return err
 	}
@@ -63,11 +81,15 @@ func backupBlob(t *tar.Writer, now time.Time, blobs *blob.Store, digest string, 
 	if err != nil {
 		return err
 	}
+	return backupFile(t, &tar.Header{Name: backupBlobs + digest, Mode: 0o600, Size: size, ModTime: now}, f)
+}
+
+func backupFile(t *tar.Writer, h *tar.Header, f io.ReadCloser) error {
 	defer f.Close()
-	if err := t.WriteHeader(&tar.Header{Name: backupBlobs + digest, Mode: 0o600, Size: size, ModTime: now}); err != nil {
+	if err := t.WriteHeader(h); err != nil {
 		return err
 	}
-	_, err = io.CopyN(t, f, size)
+	_, err := io.CopyN(t, f, h.Size)
 	return err
 }
 
@@ -106,7 +128,11 @@ func Restore(ctx context.Context, db *kv.DB, blobs *blob.Store, r io.Reader) err
 		if h.Name == backupEnd {
 			return nil
 		}
-		if err := restoreBlob(ctx, blobs, h, t); err != nil {
+		restore := restoreBlob
+		if strings.HasPrefix(h.Name, backupDrafts) {
+			restore = restoreDraft
+		}
+		if err := restore(ctx, blobs, h, t); err != nil {
 			return err
 		}
 		var err error
@@ -129,6 +155,23 @@ func restoreBlob(ctx context.Context, blobs *blob.Store, h *tar.Header, r io.Rea
 		return fault.Invalid.Errorf("backup: blob %s has the digest %s: %w", digest, b.Digest, kv.ErrDamaged)
 	}
 	return blobs.Keep(b)
+}
+
+func restoreDraft(ctx context.Context, blobs *blob.Store, h *tar.Header, r io.Reader) error {
+	name := strings.TrimPrefix(h.Name, backupDrafts)
+	if _, _, ok := fileOf(name); !ok || strings.Contains(name, "/") {
+		return fault.Invalid.Errorf("backup: unexpected entry %q", h.Name)
+	}
+	d := blobs.Draft(name, 0, nil)
+	if d == nil {
+		return nil // a store in memory has none
+	}
+	f, err := d.Open(true)
+	if err != nil {
+		return err
+	}
+	_, err = d.Take(ctx, f, 0, h.Size, r)
+	return err
 }
 
 // nextEntry reads a header; the end of the file before the "end" entry is an error.

@@ -229,7 +229,7 @@ func fileOf(draft string) (batch string, index int, ok bool) {
 // sweepDrafts removes files that are not growing any more.
 func (r *Repo) sweepDrafts(ctx context.Context) error {
 	before := time.Now().Add(-r.grace) // the clock that files are stamped by
-	return r.blobs.Drafts(func(name string, mod time.Time) error {
+	return r.blobs.Drafts(func(name string, _ int64, mod time.Time) error {
 		if !mod.Before(before) {
 			return ctx.Err()
 		}

@@ -153,6 +153,9 @@ func (t *Tx) complete(u *Upload, p Part, last *Blob) error {
 	default:
 		whole, err = t.join(u, p, last)
 	}
+	if fault.Is(err, fault.NotFound) {
+		return fault.Conflict.Errorf("batch %s: file %d: was completed or dropped while chunk %d came in", u.Batch, u.Index, p.Chunk)
+	}
 	if err != nil {
 		return err
 	}

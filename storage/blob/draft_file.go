@@ -11,7 +11,7 @@ import (
 	"catena/storage/fault"
 )
 
-// open opens the draft for reading.
+// open opens the draft for reading. One that is gone is NotFound.
 func (d *Draft) open() (*os.File, error) {
 	f, err := d.store.root.Open(d.path())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -19,7 +19,7 @@ func (d *Draft) open() (*os.File, error) {
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fault.Internal.Errorf("draft %s: its file is missing", d.name)
+		return nil, fault.NotFound.Errorf("draft %s", d.name)
 	case err != nil:
 		return nil, unavailable(err)
 	}
@@ -92,9 +92,9 @@ func (s *Store) cut(name string, size int64) error {
 	return errors.Join(f.Truncate(size), f.Sync(), f.Close())
 }
 
-// Drafts calls fn with every draft and when it was last written to. It stops at the first
-// error.
-func (s *Store) Drafts(fn func(name string, mod time.Time) error) error {
+// Drafts calls fn with every draft, its bytes and when it was last written to. It stops at the
+// first error.
+func (s *Store) Drafts(fn func(name string, size int64, mod time.Time) error) error {
 	if s.root == nil {
 		return nil
 	}
@@ -114,7 +114,7 @@ func (s *Store) Drafts(fn func(name string, mod time.Time) error) error {
 		if path.Ext(name) == sealed {
 			name = name[:len(name)-len(sealed)]
 		}
-		if err := fn(name, info.ModTime()); err != nil {
+		if err := fn(name, info.Size(), info.ModTime()); err != nil {
 			return err
 		}
 	}
