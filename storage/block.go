@@ -343,7 +343,7 @@ func (r *Repo) loadBlobs(v any) any {
 		if v == nil {
 			return v
 		}
-		return r.blobs.Load(*v)
+		return r.loadFile(v)
 	case []any:
 		for i := range v {
 			v[i] = r.loadBlobs(v[i])

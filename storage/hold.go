@@ -25,7 +25,7 @@ func (t *Tx) ReleaseBlob(holder, digest string) error {
 	if err != nil {
 		return err
 	}
-	return t.kv.Delete(blobRefKey(digest, id))
+	return firstError(t.kv.Delete(blobRefKey(digest, id)), t.loosen(digest))
 }
 
 // KeepBlob makes the content of a file durable although nobody refers to it: it stays for the

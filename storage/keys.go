@@ -34,6 +34,8 @@ import (
 //	w 2 id                      the terms of a document
 //	w 3 id                      a document whose terms are to be brought up to date
 //	w 4 digest                  the text in a content
+//	b 1 digest                  the content of a small file
+//	b 2 digest                  since when nobody may need it
 //	z id                        a deleted folder whose content is not yet removed
 //	m name                      the root's id, the epoch of the tree
 const (
@@ -51,6 +53,7 @@ const (
 	spaceMember   = 'g'
 	spaceRelation = 'l'
 	spaceWords    = 'w'
+	spaceBlob     = 'b'
 	spaceGone     = 'z'
 	spaceMeta     = 'm'
 )
@@ -71,6 +74,8 @@ const (
 	wordsOf         = 2
 	wordsPending    = 3
 	wordsContent    = 4
+	blobContent     = 1
+	blobLoose       = 2
 	memberUser      = 1
 	memberOf        = 2
 	subgroup        = 3

@@ -9,11 +9,12 @@ type pins struct {
 	freed    *sync.Cond
 	held     map[string]int
 	removing map[string]bool
+	contents map[string][]byte // small ones that these transactions are about to write
 }
 
 func (p *pins) init() {
 	p.freed = sync.NewCond(&p.mu)
-	p.held, p.removing = map[string]int{}, map[string]bool{}
+	p.held, p.removing, p.contents = map[string]int{}, map[string]bool{}, map[string][]byte{}
 }
 
 // pin keeps content from being swept until the transaction has ended.
@@ -28,12 +29,28 @@ func (t *Tx) pin(digest string) {
 	*t.pinned = append(*t.pinned, digest)
 }
 
+// lend shows the content of a pinned digest that is not committed yet.
+func (p *pins) lend(digest string, data []byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.contents[digest] = data
+}
+
+// lent returns a content that was lent and not committed yet.
+func (p *pins) lent(digest string) ([]byte, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	data, ok := p.contents[digest]
+	return data, ok
+}
+
 func (p *pins) release(digests []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, d := range digests {
 		if p.held[d]--; p.held[d] == 0 {
 			delete(p.held, d)
+			delete(p.contents, d)
 		}
 	}
 }

@@ -123,6 +123,9 @@ func (t *Tx) erase(d *Doc) error {
 	}
 	for digest := range digests {
 		keys = append(keys, blobRefKey(digest, d.id))
+		if err := t.loosen(digest); err != nil {
+			return err
+		}
 	}
 	if d.acl != (aclID{}) {
 		lists, err := t.accessLists(d.acl)

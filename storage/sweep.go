@@ -23,6 +23,7 @@ func (r *Repo) Sweep(ctx context.Context) error {
 		r.sweepUploads(ctx),
 		r.sweepDrafts(ctx),
 		r.sweepBlobs(ctx),
+		r.sweepContents(ctx),
 		r.sweepRows(ctx, []byte{spaceJob, jobDead}, r.oldJob),
 		r.sweepRows(ctx, tableKey(spaceTable, "idempotency", ""), r.expired),
 		r.sweepRows(ctx, tableKey(spaceSecret, sessionsTable, ""), r.expired),

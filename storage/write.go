@@ -184,8 +184,7 @@ func (t *Tx) refer(before, d *Doc) error {
 			return nil
 		}
 		is[b.Digest] = true
-		t.pin(b.Digest)
-		if err := t.repo.blobs.Keep(b); err != nil {
+		if err := t.keepFile(b); err != nil {
 			return err
 		}
 		return t.kv.Set(blobRefKey(b.Digest, d.id), nil)
@@ -195,7 +194,7 @@ func (t *Tx) refer(before, d *Doc) error {
 	}
 	for digest := range was {
 		if !is[digest] {
-			if err := t.kv.Delete(blobRefKey(digest, d.id)); err != nil {
+			if err := firstError(t.kv.Delete(blobRefKey(digest, d.id)), t.loosen(digest)); err != nil {
 				return err
 			}
 		}

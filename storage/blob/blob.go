@@ -81,6 +81,9 @@ func (b *Blob) Bytes(max int64) ([]byte, error) {
 	if m, ok := b.source.(memory); ok {
 		return m, nil
 	}
+	if e, ok := b.source.(elsewhere); ok {
+		return e()
+	}
 	r, err := b.Open()
 	if err != nil {
 		return nil, err
@@ -98,6 +101,23 @@ func (b *Blob) label() string {
 		return b.Name
 	}
 	return b.Digest
+}
+
+// Elsewhere returns a handle to content that somebody else keeps: read returns it, and nobody
+// changes it.
+func Elsewhere(meta Blob, read func() ([]byte, error)) *Blob {
+	meta.source = elsewhere(read)
+	return &meta
+}
+
+type elsewhere func() ([]byte, error)
+
+func (e elsewhere) open() (io.ReadSeekCloser, error) {
+	data, err := e()
+	if err != nil {
+		return nil, err
+	}
+	return memory(data).open()
 }
 
 // memory is content held in memory.

@@ -1,0 +1,128 @@
+package storage
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"time"
+
+	"catena/storage/blob"
+	"catena/storage/fault"
+	"catena/storage/kv"
+)
+
+// The content of a small file that documents hold is a row "b 1 digest", written in the
+// transaction of the first of them: it takes no file of its own to write, to sync and to find.
+// When a document gives up a file, a row "b 2 digest" says since when nobody may need its
+// content. What others hold for a while without a document stays in files.
+const (
+	smallContent = 64 << 10 // bytes
+	smallRoom    = 8 << 20  // written by one transaction; further contents become files
+)
+
+func smallKey(digest string) []byte {
+	return append(append(make([]byte, 0, 66), spaceBlob, blobContent), digest...)
+}
+
+func looseKey(digest string) []byte {
+	return append(append(make([]byte, 0, 66), spaceBlob, blobLoose), digest...)
+}
+
+// keepFile makes the content durable of a file that a document comes to hold.
+func (t *Tx) keepFile(b *blob.Blob) error {
+	t.pin(b.Digest)
+	if _, written := t.kv.Size(); b.Size > smallContent || written > smallRoom || len(b.Digest) != 64 {
+		return t.repo.blobs.Keep(b)
+	}
+	known, err := t.kv.Get(smallKey(b.Digest))
+	if err != nil || known != nil {
+		return err
+	}
+	data, err := b.Bytes(smallContent)
+	if err != nil {
+		return err
+	}
+	t.repo.pins.lend(b.Digest, data)
+	return t.kv.Set(smallKey(b.Digest), data)
+}
+
+// loosen notes that a document no longer holds a content.
+func (t *Tx) loosen(digest string) error {
+	return t.kv.Set(looseKey(digest), binary.AppendVarint(nil, t.now.UnixMilli()))
+}
+
+// loadFile joins what a record says of a file with its content.
+func (r *Repo) loadFile(meta *blob.Blob) *blob.Blob {
+	if meta.Size > smallContent {
+		return r.blobs.Load(*meta)
+	}
+	return blob.Elsewhere(*meta, func() ([]byte, error) { return r.content(meta) })
+}
+
+// content reads the content of a small file: what a running transaction is about to write, a
+// row, or a file.
+func (r *Repo) content(meta *blob.Blob) (data []byte, err error) {
+	if data, ok := r.pins.lent(meta.Digest); ok {
+		return data, nil
+	}
+	err = r.db.View(context.Background(), func(k *kv.Tx) error {
+		data, err = k.Get(smallKey(meta.Digest))
+		return err
+	})
+	if err == nil && data == nil {
+		return r.blobs.Load(*meta).Bytes(smallContent)
+	}
+	if err == nil && int64(len(data)) != meta.Size {
+		err = fault.Internal.Errorf("blob %s: content has %d bytes instead of %d", meta.Digest, len(data), meta.Size)
+	}
+	return data, err
+}
+
+// sweepContents removes contents that documents gave up before the grace period and that no
+// document holds.
+func (r *Repo) sweepContents(ctx context.Context) error {
+	before := r.clock().Add(-r.grace)
+	at := []byte{spaceBlob, blobLoose}
+	for {
+		next := at
+		err := r.db.Update(ctx, func(k *kv.Tx) error {
+			rg := prefix([]byte{spaceBlob, blobLoose})
+			rg.Start, rg.Limit = at, sweepBatch
+			for row, err := range k.Scan(rg) {
+				if err != nil {
+					return err
+				}
+				next = append(bytes.Clone(row.Key), 0)
+				ms, _ := binary.Varint(row.Value)
+				if time.UnixMilli(ms).After(before) {
+					continue
+				}
+				if err := dropContent(k, string(row.Key[2:])); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil || bytes.Equal(next, at) {
+			return err
+		}
+		at = next
+	}
+}
+
+// dropContent removes a content unless a document holds it. One that comes to hold it meanwhile
+// has looked for its row, and looks again.
+func dropContent(k *kv.Tx, digest string) error {
+	n, more, err := k.Count(prefix(blobRefPrefix(digest)), 1)
+	if err != nil {
+		return err
+	}
+	if n == 0 && !more {
+		for _, key := range [][]byte{smallKey(digest), contentKey(digest)} {
+			if err := k.Delete(key); err != nil {
+				return err
+			}
+		}
+	}
+	return k.Delete(looseKey(digest))
+}
