@@ -75,16 +75,28 @@ func find(c *engine.Ctx, number int64, trashed bool) (*storage.Doc, error) {
 	if folder == nil {
 		return nil, missing
 	}
-	page, err := c.Tx.Query("SELECT * FROM Deck WHERE deck:number = ? AND ecm:parentId = ?"+live, storage.QueryOptions{
-		Args: []any{number, folder.ID()}, PageOptions: storage.PageOptions{Limit: 1, CountLimit: -1},
+	docs, err := c.Tx.Lookup("deck:listing", listed(folder.ID(), number))
+	if err == nil && len(docs) == 0 && trashed {
+		docs, err = trashedDecks(c.Tx, folder.ID(), number)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(docs) == 0 {
+		return nil, missing
+	}
+	return docs[0], nil
+}
+
+// trashedDecks returns the deck of a number if it is in the trash.
+func trashedDecks(tx *storage.Tx, folder string, number int64) (storage.Docs, error) {
+	page, err := tx.Query("SELECT * FROM Deck WHERE deck:number = ? AND ecm:parentId = ?"+live, storage.QueryOptions{
+		Args: []any{number, folder}, PageOptions: storage.PageOptions{Limit: 1, CountLimit: -1},
 	})
 	if err != nil {
 		return nil, err
 	}
-	if len(page.Docs) == 0 || page.Docs[0].IsTrashed() && !trashed {
-		return nil, missing
-	}
-	return page.Docs[0], nil
+	return page.Docs, nil
 }
 
 // version counts how often a deck was changed.

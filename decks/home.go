@@ -13,29 +13,22 @@ import (
 // made. Only its owner may see it.
 func home(c *engine.Ctx, needed bool) (*storage.Doc, error) {
 	tx := c.Tx.As(c.Tx.Repo().System())
+	own, err := homeOf(tx, c.As.Name)
+	if err != nil || own != nil || !needed {
+		return own, err
+	}
 	root, err := tx.Root()
 	if err != nil {
 		return nil, err
 	}
 	all, err := tx.Child(root, homes)
 	if fault.Is(err, fault.NotFound) {
-		if !needed {
-			return nil, nil
-		}
 		all, err = tx.Create(root, "HiddenFolder", homes, storage.Props{"dc:title": "Decks"})
 	}
 	if err != nil {
 		return nil, err
 	}
-	name := homeName(c.As.Name)
-	own, err := tx.Child(all, name)
-	if !fault.Is(err, fault.NotFound) {
-		return own, err
-	}
-	if !needed {
-		return nil, nil
-	}
-	if own, err = tx.Create(all, "HiddenFolder", name, storage.Props{"dc:title": c.As.Name}); err != nil {
+	if own, err = tx.Create(all, "HiddenFolder", homeName(c.As.Name), storage.Props{"dc:title": c.As.Name}); err != nil {
 		return nil, err
 	}
 	return tx.SetACL(own, "local", []storage.ACE{
@@ -47,18 +40,14 @@ func home(c *engine.Ctx, needed bool) (*storage.Doc, error) {
 // homeOf returns the folder of a user's decks for a transaction that may see it, nil if there
 // is none.
 func homeOf(tx *storage.Tx, user string) (*storage.Doc, error) {
-	root, err := tx.Root()
-	if err != nil {
-		return nil, err
+	if user == "" {
+		return nil, nil
 	}
-	all, err := tx.Child(root, homes)
-	if err == nil {
-		all, err = tx.Child(all, homeName(user))
-	}
+	folder, err := tx.Doc(storage.Ref("/" + homes + "/" + homeName(user)))
 	if fault.Is(err, fault.NotFound) {
 		return nil, nil
 	}
-	return all, err
+	return folder, err
 }
 
 // homeName is the name of a user's folder: different users have different ones.

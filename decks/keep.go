@@ -13,11 +13,11 @@ import (
 // stay keeps what a deck is found by as it is, whatever was set. A slug that changes has to be
 // free.
 func stay(tx *storage.Tx, d *storage.Doc) error {
-	stored, err := asSystem(tx).Doc(d.Ref())
+	stored, err := d.Stored("deck:number")
 	if err != nil {
 		return err
 	}
-	if had := number(stored); had != 0 && had != number(d) {
+	if had, _ := stored.(int64); had != 0 && had != number(d) {
 		return fault.Invalid.Errorf("deck %d: its number stays", had).In("deck:number")
 	}
 	if slug := prop[string](d, "deck:slug"); prop[string](d, "deck:place") != d.ParentID()+"/"+slug {

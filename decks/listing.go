@@ -42,10 +42,14 @@ func relist(d *storage.Doc) (was [2]string, err error) {
 			public = list
 		}
 	}
-	for xpath, v := range map[string]any{
-		"deck:place": folder + "/" + prop[string](d, "deck:slug"), "deck:listing": list, "deck:public": public, "deck:binned": bin,
-	} {
-		if err := d.Set(xpath, v); err != nil {
+	for _, now := range [...]struct {
+		xpath string
+		value any
+	}{{"deck:place", folder + "/" + prop[string](d, "deck:slug")}, {"deck:listing", list}, {"deck:public", public}, {"deck:binned", bin}} {
+		if old, err := d.Get(now.xpath); err == nil && old == now.value {
+			continue
+		}
+		if err := d.Set(now.xpath, now.value); err != nil {
 			return was, err
 		}
 	}

@@ -88,7 +88,6 @@ func (v view) resultOf(c *engine.Ctx, owner string, d *storage.Doc, withHTML boo
 		return nil, err
 	}
 	data := v.shape(c, owner, d, in, false)
-	tag := version(d) + "-" + map[revision]string{revA: "a", revB: "b", union: "u"}[in]
 	if withHTML || in&revB != 0 {
 		text, err := source(d)
 		if err != nil {
@@ -99,10 +98,9 @@ func (v view) resultOf(c *engine.Ctx, owner string, d *storage.Doc, withHTML boo
 		}
 		if withHTML && in&revA != 0 {
 			data["deck_html"] = text
-			tag += "h"
 		}
 	}
-	out := map[string]any{"data": data, "etag": `"` + tag + `"`}
+	out := map[string]any{"data": data, "etag": tagOf(d, in, withHTML)}
 	if len(removed) > 0 {
 		list := make([]any, len(removed))
 		for i, what := range removed {
@@ -111,6 +109,23 @@ func (v view) resultOf(c *engine.Ctx, owner string, d *storage.Doc, withHTML boo
 		out["meta"] = map[string]any{"sanitized": list}
 	}
 	return out, nil
+}
+
+// tagOf is the entity tag of a deck as a revision shows it, with its HTML or without.
+func tagOf(d *storage.Doc, in revision, withHTML bool) string {
+	tag := version(d)
+	switch in {
+	case revA:
+		tag += "-a"
+	case revB:
+		tag += "-b"
+	default:
+		tag += "-u"
+	}
+	if withHTML && in&revA != 0 {
+		tag += "h"
+	}
+	return `"` + tag + `"`
 }
 
 // source reads a deck's HTML.

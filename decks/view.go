@@ -64,16 +64,14 @@ func maySee(tx *storage.Tx, d *storage.Doc, as *storage.Principal, owner string)
 
 // deckAt returns the deck with a slug in a folder.
 func deckAt(tx *storage.Tx, folder, slug string) (*storage.Doc, error) {
-	page, err := tx.Query("SELECT * FROM Deck WHERE deck:place = ?"+live, storage.QueryOptions{
-		Args: []any{folder + "/" + slug}, PageOptions: storage.PageOptions{Limit: 1, CountLimit: -1},
-	})
-	if err == nil && len(page.Docs) == 0 {
+	docs, err := tx.Lookup("deck:place", folder+"/"+slug)
+	if err == nil && len(docs) == 0 {
 		err = fault.NotFound.Errorf("deck %s: does not exist", slug)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return page.Docs[0], nil
+	return docs[0], nil
 }
 
 // page is a deck as its pages show it: all fields, the HTML and the owner. Speaker notes are

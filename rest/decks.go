@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"catena/engine"
+	"catena/engine/entity"
 	"catena/storage/fault"
 )
 
@@ -23,7 +24,7 @@ func deckRoutes() []route {
 		{method: "GET", path: "/v1/decks", handle: decks("Deck.List", http.StatusOK, viewOf, pageOf)},
 		{method: "POST", path: "/v1/decks", handle: decks("Deck.Create", http.StatusCreated, viewOf, fieldsOf)},
 		{method: "GET", path: "/v1/decks/trashed", handle: decks("Deck.ListTrashed", http.StatusOK, viewOf, pageOf)},
-		{method: "GET", path: "/v1/decks/:id", handle: decks("Deck.Get", http.StatusOK, viewOf, id, htmlWanted)},
+		{method: "GET", path: "/v1/decks/:id", handle: decks("Deck.Get", http.StatusOK, viewOf, id, htmlWanted, unlessOf)},
 		{method: "PATCH", path: "/v1/decks/:id", handle: decks("Deck.Update", http.StatusOK, viewOf, id, guardOf, fieldsOf)},
 		{method: "POST", path: "/v1/decks/:id/recover", handle: decks("Deck.Recover", none, id)},
 		{method: "GET", path: "/v1/decks/:id/files", handle: decks("Deck.ListFiles", http.StatusOK, id)},
@@ -175,6 +176,14 @@ func htmlWanted(x *exchange, p rawParams) (rawParams, error) {
 	return p.text(name, text), nil
 }
 
+// unlessOf passes on what the client has already.
+func unlessOf(x *exchange, p rawParams) (rawParams, error) {
+	if tags := x.r.Header.Values("If-None-Match"); len(tags) > 0 {
+		p = p.text("ifNoneMatch", strings.Join(tags, ","))
+	}
+	return p, nil
+}
+
 func guardOf(x *exchange, p rawParams) (rawParams, error) {
 	if tags := x.r.Header.Values("If-Match"); len(tags) > 0 {
 		p = p.text("ifMatch", strings.Join(tags, ","))
@@ -211,6 +220,8 @@ type deckAnswer struct {
 	Tag      string `json:"tag,omitempty"`
 	Location string `json:"location,omitempty"`
 	Quota    *quota `json:"quota,omitempty"`
+
+	List *deckList `json:"list,omitempty"`
 }
 
 // runDeck carries out a call and answers with what it returns, once that has its shape.
@@ -250,7 +261,7 @@ func (x *exchange) runDeck(call engine.Call, status int, shape func(any) any) er
 	if status == http.StatusNoContent {
 		return x.noContent()
 	}
-	x.links(body)
+	x.links(k.List)
 	x.write(&answer{status: status, mime: mimeJSON, body: body, etag: k.Tag, location: x.located(k.Location)})
 	return nil
 }
@@ -284,39 +295,61 @@ func encodeDeck(v any, status int, dry bool) ([]byte, error) {
 			k.Location = fmt.Sprintf("/v1/decks/%v/share/%v", data["deck_id"], data["id"])
 		}
 	}
-	var body bytes.Buffer
-	enc := json.NewEncoder(&body)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(struct {
-		Data any `json:"data"`
-		Meta any `json:"meta,omitempty"`
-	}{m["data"], m["meta"]}); err != nil || dry {
-		return bytes.TrimSpace(body.Bytes()), err
+	k.List = listOf(m)
+	start := 0
+	var out []byte
+	var err error
+	if !dry && (k.Tag != "" || status != http.StatusOK) {
+		if out, err = k.line(); err != nil {
+			return nil, err
+		}
+		start = len(out)
 	}
-	out := bytes.TrimSpace(body.Bytes())
-	if k.Tag == "" && status == http.StatusOK {
-		k.Tag = `"` + strconv.FormatUint(uint64(crc32.Checksum(out, castagnoli)), 36) + `"`
+	if out, err = appendDeck(out, m); err != nil || dry || start > 0 {
+		return out, err
 	}
+	k.Tag = `"` + strconv.FormatUint(uint64(crc32.Checksum(out, castagnoli)), 36) + `"`
+	line, err := k.line()
+	return append(line, out...), err
+}
+
+// line is the answer as it is kept before the body.
+func (k *deckAnswer) line() ([]byte, error) {
 	line, err := json.Marshal(k)
-	return append(append(line, '\n'), out...), err
+	return append(line, '\n'), err
+}
+
+// appendDeck appends the body of an answer.
+func appendDeck(dst []byte, m map[string]any) ([]byte, error) {
+	dst, err := entity.AppendPlain(append(dst, `{"data":`...), m["data"])
+	if meta := m["meta"]; err == nil && meta != nil {
+		dst, err = entity.AppendPlain(append(dst, `,"meta":`...), meta)
+	}
+	return append(dst, '}'), err
+}
+
+// deckList says which part of how long a list an answer is.
+type deckList struct {
+	Page    int64 `json:"page"`
+	PerPage int64 `json:"per_page"`
+	Total   int64 `json:"total"`
+}
+
+// listOf reads from a result which part of a list it is; nil if it is none.
+func listOf(m map[string]any) *deckList {
+	meta, _ := m["meta"].(map[string]any)
+	l := &deckList{member[int64](meta, "page"), member[int64](meta, "per_page"), member[int64](meta, "total")}
+	if l.PerPage == 0 {
+		return nil
+	}
+	return l
 }
 
 // links tells where the pages next to that of a list are.
-func (x *exchange) links(body []byte) {
-	if !x.reads() {
+func (x *exchange) links(m *deckList) {
+	if !x.reads() || m == nil {
 		return
 	}
-	var list struct {
-		Meta struct {
-			Page    int64 `json:"page"`
-			PerPage int64 `json:"per_page"`
-			Total   int64 `json:"total"`
-		} `json:"meta"`
-	}
-	if err := json.Unmarshal(body, &list); err != nil || list.Meta.PerPage == 0 {
-		return
-	}
-	m := list.Meta
 	last := max(1, (m.Total+m.PerPage-1)/m.PerPage)
 	var all []string
 	add := func(rel string, page int64) {

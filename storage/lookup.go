@@ -1,0 +1,73 @@
+package storage
+
+import (
+	"catena/storage/kv"
+	"catena/storage/query"
+)
+
+// Lookup returns the readable documents, no versions and no proxies, whose property has a text:
+// what a query with that one condition finds, by the rows of the property's index and without a
+// plan. It is for the few rows that an index has of a text that is somebody's own.
+func (t *Tx) Lookup(key, text string) (Docs, error) {
+	if !t.repo.usable(key) { // not yet: its rows are being written
+		page, err := t.Query("SELECT * FROM Document WHERE "+key+" = ? AND ecm:isVersion = 0 AND ecm:isProxy = 0",
+			QueryOptions{Args: []any{text}, PageOptions: PageOptions{CountLimit: -1}})
+		if err != nil {
+			return nil, err
+		}
+		return page.Docs, nil
+	}
+	folded := query.Fold(text)
+	rows := prefix(kv.AppendString(indexPrefix(key), folded[:min(len(folded), maxIndexed)]))
+	var docs Docs
+	for row, err := range t.kv.Scan(rows) {
+		if err != nil {
+			return nil, err
+		}
+		var c cover
+		if err := c.parse(row.Value); err != nil {
+			return nil, err
+		}
+		if c.flags&(flagVersion|flagProxy) != 0 {
+			continue
+		}
+		d, err := t.covered(indexID(row.Key), &c)
+		if err != nil {
+			return nil, err
+		}
+		if d != nil && d.text(key) == text && t.can(d, permRead) {
+			docs = append(docs, d)
+		}
+	}
+	return docs, nil
+}
+
+// covered loads the document of an index row.
+func (t *Tx) covered(id docID, c *cover) (*Doc, error) {
+	n, ok := c.place()
+	if !ok {
+		return t.load(id)
+	}
+	rec, err := t.kv.Get(recordKey(id))
+	if err != nil || rec == nil {
+		return nil, err
+	}
+	return t.assembleAt(id, n, rec)
+}
+
+// Stored returns a top-level property as it was stored, whatever was set on d since.
+func (d *Doc) Stored(key string) (any, error) {
+	b, i := d.field(key)
+	if b == nil {
+		return nil, nil
+	}
+	raw := b.member(i)
+	if raw == nil || isUnset(raw) {
+		return nil, nil
+	}
+	v, err := b.shape.Fields[i].ParseJSON(raw)
+	if err == nil && b.shape.blobs[i] {
+		v = d.repo.loadBlobs(v)
+	}
+	return v, err
+}
