@@ -44,7 +44,7 @@ func (p browseParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) 
 			return nil, err
 		}
 		for _, d := range docs {
-			data = append(data, p.card(owner, d))
+			data = append(data, p.card(c, owner, d))
 		}
 	}
 	if p.Username != "" && len(data) == 0 {
@@ -105,7 +105,7 @@ func phrase(text string) string {
 }
 
 // card is a deck as a page of many shows it.
-func (p browseParams) card(owner string, d *storage.Doc) map[string]any {
+func (p browseParams) card(c *engine.Ctx, owner string, d *storage.Doc) map[string]any {
 	v := view{Base: p.Base}
 	out := map[string]any{"trashed_at": instantOf(d, "deck:trashed_at")}
 	for i := range details {
@@ -113,5 +113,6 @@ func (p browseParams) card(owner string, d *storage.Doc) map[string]any {
 			out[t.name] = t.of(v, owner, d)
 		}
 	}
+	out["thumbnail_url"] = v.thumbnail(c, owner, d)
 	return out
 }

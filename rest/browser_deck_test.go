@@ -151,3 +151,27 @@ func TestBrowserSlides(t *testing.T) {
 	b.click(`#conflict-dialog button[value="theirs"]`)
 	b.wait(titles + ` === "Theirs" && document.getElementById("state").textContent === "Saved"`)
 }
+
+// TestBrowserFind finds a text in slides that are not shown, marks it, and goes on from there.
+func TestBrowserFind(t *testing.T) {
+	s := resttest.Start(t, resttest.Config{Ops: decks.Ops, Repo: decks.Listen})
+	s.User("alice")
+	path := makeDeck(t, s, map[string]any{"title": "Find", "visibility": "all", "data": `<section><h2>Apples</h2><aside class="notes">pears</aside></section>` +
+		`<section><section><h2>Plums</h2></section><section><p>More apples</p></section></section><section data-markdown><script type="text/template">## Pears</script></section>`})
+	b := browse(t, s)
+	b.open(path)
+	b.wait(`document.getElementById("number").textContent === "1 / 4" && location.hash === "#/0"`)
+	find := func(text, key, found, hash string) {
+		t.Helper()
+		eval[bool](b, `(() => { const f = document.getElementById("find-text"); f.value = `+quote(text)+`; return f.dispatchEvent(new KeyboardEvent("keydown", {`+key+`, bubbles: true, cancelable: true})); })()`)
+		b.wait(`document.getElementById("found").textContent === "` + found + `" && location.hash === "` + hash + `"`)
+	}
+	find("APPLES", `key: "Enter"`, "2 / 2", "#/1/1")
+	find("apples", `key: "Enter"`, "1 / 2", "#/0")
+	find("apples", `key: "Enter", shiftKey: true`, "2 / 2", "#/1/1")
+	b.shot("find")
+	find("pears", `key: "Enter"`, "1 / 1", "#/2") // not the speaker's
+	find("cherries", `key: "Enter"`, "none", "#/2")
+	find("", `key: "Enter"`, "", "#/2")
+	b.quiet()
+}

@@ -52,7 +52,8 @@ func shareThumbnail(x *exchange) error {
 	return x.thumbnail(p)
 }
 
-// thumbnail waits a moment for a picture.
+// thumbnail waits a moment for a picture; then there is a card, or nothing for pages that
+// have something better to show meanwhile.
 func (x *exchange) thumbnail(p values) error {
 	if text := x.query().Get("slide"); text != "" {
 		n, err := strconv.ParseInt(text, 10, 64)
@@ -62,8 +63,10 @@ func (x *exchange) thumbnail(p values) error {
 		p["slide"] = n
 	}
 	p["base"] = x.host()
+	cards := x.query().Get("card") != "0"
 	for end := time.Now().Add(thumbnailWait); ; {
-		p["card"] = time.Now().After(end) || x.r.Method == http.MethodHead
+		last := time.Now().After(end) || x.r.Method == http.MethodHead
+		p["card"] = last && cards
 		res, err := x.s.Engine.Run(x.r.Context(), engine.Call{Op: opThumbnail, Params: p, As: x.as, Door: x.door(), RequestID: x.id})
 		if err != nil {
 			return err
@@ -75,6 +78,10 @@ func (x *exchange) thumbnail(p values) error {
 			}
 			x.write(&answer{status: http.StatusOK, file: f})
 			return nil
+		}
+		if last {
+			x.w.Header().Set("Cache-Control", "no-store")
+			return x.noContent()
 		}
 		select {
 		case <-time.After(thumbnailPause):

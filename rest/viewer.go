@@ -125,7 +125,7 @@ func showDeck(x *exchange, d *web.Deck) error {
 // showSlides is the sandboxed document with the slides.
 func showSlides(x *exchange, d *web.Deck) error {
 	x.listed(d)
-	p, err := x.site().Slides(d, web.SlideOptions{Frame: web.Frame(x.query().Get("frame")), Sources: x.s.DeckSources})
+	p, err := x.site().Slides(d, web.SlideOptions{Frame: web.Frame(x.query().Get("frame")), Print: x.query().Has("print-pdf"), Sources: x.s.DeckSources})
 	return x.page(http.StatusOK, p, err)
 }
 

@@ -11,6 +11,7 @@ import (
 // SlideOptions say how slides are shown.
 type SlideOptions struct {
 	Frame   Frame
+	Print   bool     // the document may open the browser's dialog for printing
 	Sources []string // other web origins pictures, films and frames may come from
 }
 
@@ -47,14 +48,18 @@ type config struct {
 
 // sandboxPolicy lets the document run the scripts of one nonce, show what it carries itself,
 // and the pictures kept with the deck, and nothing else: no cookies, no network, no frames.
-func sandboxPolicy(nonce, files string, sources []string) string {
+func sandboxPolicy(nonce, files string, o SlideOptions) string {
+	sources, allowed := o.Sources, "allow-scripts allow-popups allow-popups-to-escape-sandbox"
+	if o.Print {
+		allowed += " allow-modals"
+	}
 	media := "data: blob: " + files
 	frames := "'none'"
 	if len(sources) > 0 {
 		media += " " + strings.Join(sources, " ")
 		frames = strings.Join(sources, " ")
 	}
-	return "sandbox allow-scripts allow-popups allow-popups-to-escape-sandbox; default-src 'none'; script-src 'nonce-" + nonce + "'; " +
+	return "sandbox " + allowed + "; default-src 'none'; script-src 'nonce-" + nonce + "'; " +
 		"style-src 'self' 'unsafe-inline'; font-src 'self' data:; img-src " + media + "; media-src " + media + "; frame-src " + frames + "; " +
 		"connect-src 'none'; worker-src 'none'; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
 }
@@ -80,7 +85,7 @@ func (s Site) Slides(d *Deck, o SlideOptions) (*Page, error) {
 		Math:     sent || hasMath(d.HTML),
 		Rail:     o.Frame == Rail,
 	}}
-	return v.render("slides.html", sandboxPolicy(v.Nonce, s.Host+d.Path+"/files/", o.Sources))
+	return v.render("slides.html", sandboxPolicy(v.Nonce, s.Host+d.Path+"/files/", o))
 }
 
 func hasMath(html string) bool {

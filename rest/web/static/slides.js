@@ -58,11 +58,42 @@
     pause: () => Reveal.togglePause(),
     overview: () => Reveal.toggleOverview(),
     state: () => state(),
+    find: (m) => find(String(m.text), m.back === true),
     show: (m) => {
       if (!live) return;
       wanted = m;
       if (!showing) showing = showLatest();
     },
+  };
+
+  // find goes to the next slide that has a text, and marks it there. Words of slides are many and
+  // short: all are looked through every time.
+  const marks = window.CSS?.highlights && new Highlight();
+  if (marks) CSS.highlights.set("found", marks);
+  const find = (text, back) => {
+    const wanted = text.trim().toLowerCase();
+    marks?.clear();
+    const hits = [];
+    for (const slide of wanted ? Reveal.getSlides() : []) {
+      const walker = document.createTreeWalker(slide, NodeFilter.SHOW_TEXT, (n) => (n.parentElement.closest("aside.notes, script, style, annotation") ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT));
+      let hit = false;
+      for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+        const low = node.data.toLowerCase();
+        for (let i = low.indexOf(wanted); i >= 0; i = low.indexOf(wanted, i + wanted.length)) {
+          hit = true;
+          const range = new Range();
+          range.setStart(node, i);
+          range.setEnd(node, Math.min(node.length, i + wanted.length));
+          marks?.add(range);
+        }
+      }
+      if (hit) hits.push(Reveal.getIndices(slide));
+    }
+    const at = Reveal.getIndices();
+    const order = (a) => a.h * 1e4 + a.v;
+    const next = back ? hits.findLast((i) => order(i) < order(at)) ?? hits.at(-1) : hits.find((i) => order(i) > order(at)) ?? hits[0];
+    if (next) Reveal.slide(next.h, next.v);
+    tell({ catena: "found", count: hits.length, index: next ? hits.indexOf(next) + 1 : 0 });
   };
 
   // show puts HTML being edited into the slides. The server has not cleaned it yet: what
@@ -124,6 +155,7 @@
     Reveal.layout();
     for (const name of ["slidechanged", "fragmentshown", "fragmenthidden", "paused", "resumed"]) Reveal.on(name, state);
     document.documentElement.dataset.ready = printing ? "printing" : "true";
+    if (printing && !framed) document.fonts.ready.then(() => setTimeout(() => window.print(), 300)); // the pages are laid out by then
     tell({ catena: "ready" });
     state();
   });

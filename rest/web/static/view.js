@@ -24,6 +24,7 @@
       const at = leader || place();
       if (at) tell({ ...at, catena: "go" });
     }
+    if (m.catena === "found") document.getElementById("found").textContent = finding.value.trim() ? (m.count > 0 ? `${+m.index} / ${+m.count}` : "none") : "";
     if (m.catena === "state") {
       number.textContent = `${+m.number} / ${+m.total}`;
       prev.disabled = m.number <= 1 && m.f <= 0;
@@ -52,6 +53,20 @@
     frame.focus();
   });
 
+  // Return leads to the next slide that has the text, with Shift to the one before.
+  const finding = document.getElementById("find-text");
+  const find = (back) => tell({ catena: "find", text: finding.value, back });
+  document.getElementById("find").addEventListener("submit", (e) => e.preventDefault());
+  finding.addEventListener("keydown", (e) => {
+    if (e.key === "Enter") find(e.shiftKey);
+    else if (e.key === "Escape") {
+      finding.value = "";
+      find(false);
+      frame.focus();
+    }
+  });
+  finding.addEventListener("search", () => finding.value === "" && find(false)); // emptied
+
   prev.addEventListener("click", () => tell({ catena: "prev" }));
   next.addEventListener("click", () => tell({ catena: "next" }));
   document.addEventListener("keydown", (e) => {
@@ -60,6 +75,7 @@
     else if (["ArrowLeft", "ArrowUp", "PageUp", "p"].includes(e.key)) tell({ catena: "prev" });
     else if (e.key === " " && e.target.tagName !== "BUTTON" && e.target.tagName !== "A") tell({ catena: "next" });
     else if (e.key === "o") tell({ catena: "overview" });
+    else if (e.key === "/") finding.focus();
     else if (e.key === "f") document.getElementById("fullscreen").click();
     else return;
     e.preventDefault();
