@@ -67,11 +67,11 @@ func (x *exchange) thumbnail(p values) error {
 	for end := time.Now().Add(thumbnailWait); ; {
 		last := time.Now().After(end) || x.r.Method == http.MethodHead
 		p["card"] = last && cards
-		res, err := x.s.Engine.Run(x.r.Context(), engine.Call{Op: opThumbnail, Params: p, As: x.as, Door: x.door(), RequestID: x.id})
-		if err != nil {
+		value, err := x.drawn(p)
+		if err != nil && (cards || !fault.Is(err, fault.NotFound)) {
 			return err
 		}
-		if b, ok := res.Value.(*engine.Blob); ok && b != nil {
+		if b, ok := value.(*engine.Blob); ok && b != nil {
 			f := &file{blob: b, inline: true}
 			if p["card"] == false && x.query().Has("v") {
 				f.fresh = "private, max-age=3600"
@@ -79,7 +79,7 @@ func (x *exchange) thumbnail(p values) error {
 			x.write(&answer{status: http.StatusOK, file: f})
 			return nil
 		}
-		if last {
+		if last || err != nil {
 			x.w.Header().Set("Cache-Control", "no-store")
 			return x.noContent()
 		}
@@ -89,4 +89,12 @@ func (x *exchange) thumbnail(p values) error {
 			return x.r.Context().Err()
 		}
 	}
+}
+
+func (x *exchange) drawn(p values) (any, error) {
+	res, err := x.s.Engine.Run(x.r.Context(), engine.Call{Op: opThumbnail, Params: p, As: x.as, Door: x.door(), RequestID: x.id})
+	if err != nil {
+		return nil, err
+	}
+	return res.Value, nil
 }

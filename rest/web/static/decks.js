@@ -19,7 +19,6 @@
     if (!button) return;
     const card = button.closest("li");
     button.disabled = true;
-    card.querySelector(".cover img")?.removeAttribute("src"); // nothing waits for the picture of what is gone
     try {
       if (!await acts[button.dataset.act](card.dataset.id, card.dataset.title)) return;
     } finally {
