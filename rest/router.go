@@ -212,7 +212,7 @@ func (p *pattern) match(path string, ps *params) bool {
 		left = left[1:]
 		if s.kind == rest {
 			ps.add(s.text, left)
-			return true
+			return left != "" // else the row without a rest is meant
 		}
 		text := left
 		if i := strings.IndexByte(left, '/'); i >= 0 {

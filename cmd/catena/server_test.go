@@ -145,7 +145,7 @@ func TestClient(t *testing.T) {
 		t.Fatal("the npm client is missing: run make client")
 	}
 	const portal, jwt = "shared with a portal", "shared with whoever signs tokens"
-	p := startServer(t, t.TempDir(), "--portal-secret", portal, "--jwt-secret", jwt)
+	p := startServer(t, t.TempDir(), "--portal-secret", portal, "--jwt-secret", jwt, "--repository", "archive")
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	scripts, err := filepath.Glob("testdata/client/*.js")
