@@ -71,12 +71,14 @@ func (r *Repo) Beside(name string) *Repo {
 	return nil
 }
 
-// sharedKey reports whether a row is the same for all repositories of a store: people, directories, tables
-// and what holds a content, so that no sweep takes what another repository needs.
+// sharedKey reports whether a row is the same for all repositories of a store: people, directories, tables,
+// contents with their text and what holds them, so that no sweep takes what another repository needs.
 func sharedKey(key []byte) bool {
 	switch key[0] {
-	case spaceEntry, spaceMember, spaceName, spaceSecret, spaceTable:
+	case spaceBlob, spaceEntry, spaceMember, spaceName, spaceSecret, spaceTable:
 		return true
+	case spaceWords:
+		return len(key) > 1 && key[1] == wordsContent
 	case spaceIndex:
 		return bytes.HasPrefix(key, blobRows)
 	}

@@ -9,7 +9,8 @@ import (
 )
 
 // The table of key layouts. A key is a space byte, a kind byte where a space has
-// several, parts of fixed length or tuple encoding, and mostly a document's id at the end.
+// several, parts of fixed length or tuple encoding, and mostly a document's id at the end. Which of them all
+// repositories of a store share, sharedKey says.
 //
 //	d id                        the document's record
 //	t id                        its place: parent, name, position, flags, own access list
