@@ -84,8 +84,11 @@ const Editor = (() => {
   };
 
   const label = (slide) => {
-    const { text, count: n } = Sections.title(slide.html);
-    return n > 1 ? `${text} (${n})` : text;
+    if (slide.named?.html !== slide.html) { // reading HTML takes a while, and decks may be large
+      const { text, count: n } = Sections.title(slide.html);
+      slide.named = { html: slide.html, text: n > 1 ? `${text} (${n})` : text };
+    }
+    return slide.named.text;
   };
   const across = () => matchMedia("(max-width: 1000px)").matches; // the list lies on its side
   const entry = (slide, i) => {
