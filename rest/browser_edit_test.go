@@ -188,6 +188,16 @@ func TestBrowserRail(t *testing.T) {
 		t.Errorf("slides: %s", got)
 	}
 
+	choose := func(what string) {
+		t.Helper()
+		eval[bool](b, `(() => { const e = document.getElementById("insert"); e.value = `+quote(what)+`; return e.dispatchEvent(new Event("change")); })()`)
+	}
+	choose("Two columns")
+	choose("Quote")
+	b.wait(`document.querySelectorAll("#slide-list .drawn").length === 6 && /^<section>\n  <h2>Heading<[^]*<blockquote>/.test(document.getElementById("source").value)`)
+	b.shot("layout")
+	b.click("#undo")
+	b.click("#undo")
 	b.click("#picture")
 	b.wait(`document.querySelectorAll("#pictures img").length === 1 && document.querySelector("#pictures img").naturalWidth > 0`)
 	b.click("#pictures .pick")

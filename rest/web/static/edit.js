@@ -424,7 +424,7 @@ const Editor = (() => {
     keep();
   };
   return {
-    put, say, keep, take, merge, restore, changes, dirty, html, draftKey, all,
+    put, insert, say, keep, take, merge, restore, changes, dirty, html, draftKey, all,
     markdown: () => byId("mode").value === "markdown",
     value: (n) => values[n],
     get saved() {

@@ -24,13 +24,37 @@
     Editor.put((lead && Editor.markdown() ? "\n\n" : lead) + text);
   };
 
+  // New slides to begin with, in HTML and in Markdown where that can say it.
+  const column = (name) => `    <div style="flex: 1">\n      <h3>${name}</h3>\n      <p>Text</p>\n    </div>\n`;
+  const layouts = {
+    Title: ["<h1>Title</h1>\n  <p>What it is about</p>", "# Title\n\nWhat it is about"],
+    "Heading and list": ["<h2>Heading</h2>\n  <ul>\n    <li>One</li>\n    <li>Two</li>\n    <li>Three</li>\n  </ul>", "## Heading\n\n* One\n* Two\n* Three"],
+    "Two columns": [`<h2>Heading</h2>\n  <div class="r-hstack" style="gap: 1.5em; align-items: start">\n${column("One")}${column("Other")}  </div>`],
+    "Big number": ["<h1>42 %</h1>\n  <p>What it stands for</p>", "# 42 %\n\nWhat it stands for"],
+    "Quote alone": ["<blockquote>\n    <p>What somebody said</p>\n    <p><small>Who it was</small></p>\n  </blockquote>", "> What somebody said\n>\n> *Who it was*"],
+    "New part": ['<h1 class="r-fit-text">Part</h1>', "# Part"],
+    Empty: ["", ""],
+  };
+  const start = (name) => {
+    const [html, markdown] = layouts[name];
+    if (Editor.markdown() && markdown !== undefined) Editor.insert(`<section data-markdown>\n<script type="text/template">\n${markdown}\n</script>\n</section>`);
+    else Editor.insert(`<section>\n  ${html}\n</section>`);
+  };
+
   const select = byId("insert");
-  for (const name of Object.keys(parts)) select.add(new Option(name));
+  for (const [title, what] of [["Into this slide", parts], ["A new slide", layouts]]) {
+    const group = make("optgroup", { label: title });
+    for (const name of Object.keys(what)) group.append(new Option(name));
+    select.append(group);
+  }
   select.addEventListener("change", () => {
-    const [html, markdown] = parts[select.value] || [];
-    const put = select.value === "Link" ? Editor.put : block;
+    const name = select.value;
     select.value = "";
+    if (Object.hasOwn(layouts, name)) return start(name);
+    const [html, markdown] = parts[name] || [];
+    const put = name === "Link" ? Editor.put : block;
     if (html) put(Editor.markdown() ? markdown : html);
+    return undefined;
   });
 
   const widest = 1920;
