@@ -12,6 +12,7 @@ import (
 
 // advice tells a model what to do about errors that trying again does not mend.
 var advice = map[string]string{
+	"file_in_use":        "take it out of the slides first, or set force",
 	"insufficient_scope": "ask for a read_write key",
 	"deck_is_public":     "give people the deck's url",
 	"plan_required":      "use another visibility, or ask the owner to change the plan",

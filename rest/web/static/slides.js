@@ -20,7 +20,8 @@
     autoAnimate: !still, plugins,
   };
   if (framed) options.scrollActivationWidth = null;
-  if (matchMedia("(prefers-reduced-motion: reduce)").matches) {
+  const quiet = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  if (quiet) {
     Object.assign(options, { transition: "none", backgroundTransition: "none", autoAnimate: false });
   }
 
@@ -112,7 +113,7 @@
   const motions = ["slide", "fade", "none", "convex", "concave", "zoom"];
   const look = (o) => {
     Fill.theme(o);
-    const motion = (wanted) => (motions.includes(wanted) ? wanted : "none");
+    const motion = (wanted) => (motions.includes(wanted) && !quiet ? wanted : "none");
     Reveal.configure({
       width: whole(o.width, 1), height: whole(o.height, 1), margin: Number(o.margin) || 0, rtl: o.rtl === true,
       transition: motion(o.transition), backgroundTransition: motion(o.background_transition),
