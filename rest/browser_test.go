@@ -93,7 +93,7 @@ func browse(t testing.TB, s *resttest.Server) *tab {
 	}
 	ctx, stop := chromedp.NewContext(chromium.ctx, chromedp.WithNewBrowserContext())
 	t.Cleanup(stop)
-	ctx, cancel := context.WithTimeout(ctx, 60*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Minute)
 	t.Cleanup(cancel)
 	b := &tab{Context: ctx, t: t, base: s.URL}
 	if err := chromedp.Listen(ctx, b.hear); err != nil {

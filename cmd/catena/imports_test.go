@@ -44,6 +44,7 @@ var imports = map[string][]string{
 	"ops/*":               {"engine", "engine/expr", "engine/entity", "engine/mail", "storage", "storage/blob", "storage/convert", "storage/declare", "storage/directory", "storage/egress", "storage/schema", "storage/query"},
 	"decks":               {"engine", "storage", "storage/blob", "decks/convert", "decks/export", "decks/file", "decks/html", "decks/render", "decks/style", "storage/egress"},
 	"decks/convert":       {"storage/fault"},
+	"decks/decktest":      {}, // attacks and large decks for tests
 	"decks/export":        {"storage", "decks/file", "decks/render", "decks/style"},
 	"decks/file":          {"storage"},
 	"decks/html":          {},

@@ -59,6 +59,7 @@ func (f *filter) keep(t *token) []attribute {
 		} else {
 			stays = allowedAttribute(t.name, a.name, a.value)
 		}
+		stays = stays && (a.name != "name" || !hiding[t.name])
 		switch {
 		case !stays:
 			if len(kept) == len(t.attrs) {
@@ -71,6 +72,10 @@ func (f *filter) keep(t *token) []attribute {
 	}
 	return kept
 }
+
+// hiding are the elements whose names hide what the document has by them from scripts: an
+// image called body would keep its deck from being shown.
+var hiding = map[string]bool{"embed": true, "form": true, "iframe": true, "img": true, "object": true}
 
 func printable(name string) string {
 	if len(name) > 40 || strings.Trim(name, letters+"_.") != "" {
