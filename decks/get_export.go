@@ -10,8 +10,8 @@ import (
 
 var getExport = engine.Op{
 	Name: "Deck.GetExport", Label: "Get Deck Export", Category: category, Effect: engine.Reads,
-	Doc: "Returns an export of one of the caller's decks. A completed one has an address from which the file can be had for 24 hours " +
-		"without signing in; reading the export again gives a new one.",
+	Doc: "Returns an export of one of the caller's decks. A completed one has an address from which the file can be had without " +
+		"signing in, for 24 hours unless the server says otherwise; reading the export again gives a new one.",
 	Run: engine.On(getExportParams.run),
 }
 

@@ -75,9 +75,14 @@ func (a *arena) holds(door string) {
 
 // contained reports whether an attack leaves what follows it alone, so that others may follow.
 func contained(attack string) bool {
+	const next = `<section><div><a href="/y">y</a><b>z</b><form></form><svg></svg></div></section>`
 	body := &html.Node{Type: html.ElementNode, Data: "body", DataAtom: atom.Body}
-	nodes, err := html.ParseFragment(strings.NewReader("<section>"+attack+"</section><hr>"), body)
-	return err == nil && len(nodes) == 2 && nodes[1].DataAtom == atom.Hr
+	nodes, err := html.ParseFragment(strings.NewReader("<section>"+attack+"</section>"+next), body)
+	if err != nil || len(nodes) != 2 {
+		return false
+	}
+	var out strings.Builder
+	return html.Render(&out, nodes[1]) == nil && out.String() == next
 }
 
 // grouped are attacks joined by so many, and alone those that would hide others.

@@ -10,6 +10,7 @@ import (
 
 	"catena/decks/export"
 	"catena/decks/render"
+	"catena/storage"
 	"catena/storage/fault"
 )
 
@@ -70,6 +71,42 @@ func TestSpecExportStates(t *testing.T) {
 				t.Errorf("ended, with %v", got["meta"])
 			}
 		})
+	}
+}
+
+// TestShortDownload has addresses live for a quarter of an hour, as where they might leak: after
+// that, after the deck is in the trash, and to whoever changes them they give nothing.
+func TestShortDownload(t *testing.T) {
+	s := describe(t, func(c *storage.Config) { c.Limits.DownloadTime = 15 * time.Minute })
+	s.data("lead", "POST", "/v1/decks", `{"title":"Talk","data":"<section>x</section>"}`)
+	s.data("lead", "POST", "/v1/decks/1/exports", `{"format":"zip"}`)
+	e := s.work(&export.Worker{}, 1, 1)
+	if !s.like(`"2026-02-03T04:20:06.000Z"`, e["download_url_expires_at"]) {
+		t.Errorf("expires at %v", e["download_url_expires_at"])
+	}
+	path := strings.TrimPrefix(e["download_url"].(string), s.URL)
+	for _, step := range []struct {
+		after time.Duration
+		do    string
+		want  string
+	}{
+		{0, "", "200"},
+		{15*time.Minute - time.Second, "", "200"},
+		{15*time.Minute - time.Second, "trash", "404 notfound"},
+		{15*time.Minute - time.Second, "recover", "200"},
+		{15 * time.Minute, "", "410 link_expired"},
+	} {
+		s.skip.Store(int64(step.after))
+		if step.do != "" {
+			s.must(s.ask("lead", "POST", "/v1/decks/1/"+step.do, ""))
+		}
+		got := s.Do("GET", path, "", "as", "")
+		if status(got) != step.want || got.StatusCode >= 400 && strings.Contains(got.Text, "PK") {
+			t.Errorf("after %s %s: %s, want %s", step.after, step.do, status(got), step.want)
+		}
+		if got.StatusCode == http.StatusOK && (got.Header.Get("X-Content-Type-Options") != "nosniff" || !strings.HasPrefix(got.Header.Get("Content-Disposition"), "attachment")) {
+			t.Errorf("headers %v", got.Header)
+		}
 	}
 }
 

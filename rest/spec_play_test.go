@@ -42,7 +42,7 @@ var people = map[string]storage.User{
 	"free": {}, "lite": {AccountType: "lite"}, "pro": {AccountType: "pro"},
 }
 
-func describe(t *testing.T) *described {
+func describe(t *testing.T, change ...func(*storage.Config)) *described {
 	t.Helper()
 	at, err := time.Parse(time.RFC3339, instant)
 	if err != nil {
@@ -52,9 +52,14 @@ func describe(t *testing.T) *described {
 	clock := func() time.Time { return at.Add(time.Duration(s.skip.Load())) }
 	s.Server = resttest.Start(t, resttest.Config{
 		Ops: decks.Ops, Repo: decks.Listen,
-		Storage: func(c *storage.Config) { c.Clock = clock },
-		Engine:  func(c *engine.Config) { c.Clock = clock },
-		Rest:    func(c *rest.Config) { c.Limits.Rate = -1 },
+		Storage: func(c *storage.Config) {
+			c.Clock = clock
+			for _, f := range change {
+				f(c)
+			}
+		},
+		Engine: func(c *engine.Config) { c.Clock = clock },
+		Rest:   func(c *rest.Config) { c.Limits.Rate = -1 },
 	})
 	err = s.Repo.Update(t.Context(), s.Repo.System(), func(tx *storage.Tx) error {
 		for name, u := range people {

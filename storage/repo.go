@@ -58,13 +58,15 @@ type Limits struct {
 	EventsACall int   // events of one transaction (10,000)
 	Batches     int   // batches of files one user may have open (1,000)
 	UploadBytes int64 // bytes of them (50 GiB)
+
+	DownloadTime time.Duration // how long an address works that needs no signing in (24 hours)
 }
 
 // DefaultLimits are the bounds that hold where none is given.
 var DefaultLimits = Limits{
 	PageSize: 1000, CountLimit: 1000, ScanRows: 100_000, PathDepth: 256, NameLength: 255,
 	TreeCopy: 5000, BlobSize: 5 << 30, EventDepth: 8, EventsACall: 10_000,
-	Batches: 1000, UploadBytes: 50 << 30,
+	Batches: 1000, UploadBytes: 50 << 30, DownloadTime: 24 * time.Hour,
 }
 
 func (l Limits) orDefault() Limits {
@@ -89,6 +91,9 @@ func (l Limits) orDefault() Limits {
 	}
 	if l.UploadBytes == 0 {
 		l.UploadBytes = d.UploadBytes
+	}
+	if l.DownloadTime <= 0 {
+		l.DownloadTime = d.DownloadTime
 	}
 	return l
 }

@@ -69,6 +69,7 @@ type openOptions struct {
 	adminPassword string
 	jwtSecret     string
 	scripts       scripts.Limits
+	limits        storage.Limits
 	smtp          smtp
 	base          string // public address
 	egress        egress.Config
@@ -131,7 +132,7 @@ func (a *app) start(ctx context.Context, o openOptions) error {
 		return usage{err}
 	}
 	a.repo, err = storage.Open(ctx, storage.Config{
-		Name: "default", DB: a.db, Blobs: a.blobs, Types: types, Directories: directories, Log: a.log,
+		Name: "default", DB: a.db, Blobs: a.blobs, Types: types, Directories: directories, Log: a.log, Limits: o.limits,
 	}, o.adminPassword)
 	if err != nil {
 		return err

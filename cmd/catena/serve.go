@@ -18,6 +18,7 @@ import (
 
 	"catena/rest"
 	"catena/scripts"
+	"catena/storage"
 	"catena/storage/badger"
 	"catena/storage/egress"
 )
@@ -32,6 +33,7 @@ type serve struct {
 	jwtSecret, portalSecret    string
 	relaxed                    bool
 	drain, scriptTime          time.Duration
+	downloadTime               time.Duration
 	hosts, deckSources         []string
 	repositories               []string
 	smtp                       smtp
@@ -52,6 +54,7 @@ func (s *serve) flags(f *pflag.FlagSet) {
 	f.BoolVar(&s.relaxed, "relaxed", false, "acknowledge before the disk has synced: up to one second may be lost in a power failure")
 	f.DurationVar(&s.drain, "drain", 30*time.Second, "time running requests get to end at shutdown")
 	f.DurationVar(&s.scriptTime, "script-time", maxScriptTime, "longest time a script may run; 10s is the most")
+	f.DurationVar(&s.downloadTime, "download-time", storage.DefaultLimits.DownloadTime, "how long the address of an exported deck works; 15m suits servers whose addresses might leak")
 	s.smtp.flags(f)
 	f.StringSliceVar(&s.hosts, "allow-host", nil, "further host names requests may carry, besides the listener's and loopback")
 	f.StringSliceVar(&s.deckSources, "deck-source", nil, "web origins that slides may show pictures, films and frames of, as https://media.example.org; none are asked otherwise")
@@ -74,6 +77,7 @@ func serveCmd(g *global) *cobra.Command {
 
 func (s *serve) options() openOptions {
 	o := openOptions{adminPassword: s.adminPassword, jwtSecret: s.jwtSecret, scripts: scripts.Limits{Wall: s.scriptTime}, smtp: s.smtp, exports: s.exportFolder, chromium: s.chromium, base: s.public(), repositories: s.repositories}
+	o.limits.DownloadTime = s.downloadTime
 	o.egress = egress.Config{Allow: s.egressAllow, Plain: s.egressHTTP}
 	if s.relaxed {
 		o.durability = badger.Relaxed

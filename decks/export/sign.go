@@ -13,13 +13,10 @@ import (
 	"catena/storage/fault"
 )
 
-// LinkTime is how long an address of a file works.
-const LinkTime = 24 * time.Hour
-
 // Address returns the path of the file of an export, for whoever has it, and until when
 // it works.
 func (e *Export) Address(tx *storage.Tx) (path string, until time.Time) {
-	until = tx.Now().Add(LinkTime).Truncate(time.Second)
+	until = tx.Now().Add(tx.Repo().Limits().DownloadTime).Truncate(time.Second)
 	if last := e.Completed.Add(Kept).Truncate(time.Second); until.After(last) {
 		until = last
 	}

@@ -58,8 +58,15 @@
   };
 
   if (!slides.querySelector("section")) slides.append(document.createElement("section"));
+  // Lines of code that are pointed at step by step are all alike on a page that shows every
+  // step; only numbers stay.
+  const plain = () => {
+    for (const code of slides.querySelectorAll('pre code[data-line-numbers*="|"]')) code.setAttribute("data-line-numbers", "");
+  };
+
   const prepare = () => {
     place();
+    if (print && !options.pdfSeparateFragments) plain();
     if (print) inherit();
     formulas();
   };
