@@ -180,7 +180,7 @@ func (a *arena) imported(t *testing.T) (kept []string) {
 		},
 	} {
 		made := 0
-		for _, attacks := range grouped(a.armed, 16) {
+		for _, attacks := range grouped(a.armed, 32) {
 			got := a.s.Do("POST", "/v1/decks/import", jsonOf(t, map[string]string{"format": format, "source": write(attacks)}), "as", "alice")
 			if got.StatusCode != http.StatusCreated && got.StatusCode != http.StatusUnprocessableEntity {
 				t.Fatalf("%s of %s: %s %s", format, attacks, got.Status, got.Text)
