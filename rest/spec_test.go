@@ -55,7 +55,7 @@ slide_count           | integer      | AB | 2 | 0
 notes                 | string       | AB | "Aside.\n\nSaid." | ""
 css                   | string       | A  | "h1 { color: red }" | ""
 css_input             | string       | B  | "h1 { color: red }" | ""
-css_output            | string       | B  | "h1 { color: red }" | ""
+css_output            | string       | B  | ".reveal h1 {\ncolor: red;\n}\n" | ""
 width                 | integer      | AB | 1280 | 960
 height                | integer      | AB | 720 | 700
 margin                | number       | AB | 0.1 | 0.05

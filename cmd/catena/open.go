@@ -143,7 +143,7 @@ func (a *app) start(ctx context.Context, o openOptions) error {
 		return usage{err}
 	}
 	for _, name := range names {
-		r, err := storage.Open(ctx, storage.Config{Name: name, Beside: a.repo, Types: types, Directories: directories, Log: a.log}, "")
+		r, err := storage.Open(ctx, storage.Config{Name: name, Beside: a.repo, Types: types, Directories: directories, Log: a.log, Limits: o.limits}, "")
 		if err != nil {
 			return err
 		}
