@@ -100,17 +100,6 @@ func (s *scanner) escaped(first int) ([]byte, error) {
 	return nil, s.fail("text does not end")
 }
 
-func (s *scanner) unescape(from, to int) ([]byte, error) {
-	if !utf8.Valid(s.data[from:to]) {
-		return nil, s.fail("text is not UTF-8")
-	}
-	var out string
-	if err := json.Unmarshal(s.data[from:to], &out); err != nil {
-		return nil, s.fail("text is broken")
-	}
-	return []byte(out), nil
-}
-
 // skip passes over a value and returns it as written.
 func (s *scanner) skip(depth int) (json.RawMessage, error) {
 	s.peek()

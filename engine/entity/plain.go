@@ -10,6 +10,10 @@ import (
 	"catena/storage/schema"
 )
 
+// largeText is the length of texts that room is made for before they are appended, with some
+// for what has to be escaped in them and for what follows.
+const largeText = 1 << 10
+
 // AppendPlain appends a value as JSON that is made of objects, lists, texts and numbers, and is
 // no entity. Names are in order; HTML is left alone.
 func AppendPlain(dst []byte, v any) ([]byte, error) {
@@ -17,6 +21,9 @@ func AppendPlain(dst []byte, v any) ([]byte, error) {
 	case nil:
 		return append(dst, "null"...), nil
 	case string:
+		if len(v) > largeText {
+			dst = slices.Grow(dst, len(v)+len(v)/8+largeText)
+		}
 		return schema.AppendString(dst, v), nil
 	case bool:
 		return strconv.AppendBool(dst, v), nil
