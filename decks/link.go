@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"time"
 
 	"catena/engine"
@@ -49,9 +50,12 @@ func (l *link) expired(now time.Time) bool { return !l.Expires.IsZero() && !now.
 // sign makes a text of 24 bytes that only this server can make of parts.
 func sign(tx *storage.Tx, purpose string, parts ...string) string {
 	m := hmac.New(sha256.New, tx.Repo().Secret("deck "+purpose))
+	var room [128]byte
+	b := room[:0]
 	for _, part := range parts {
-		fmt.Fprintf(m, "%d:%s", len(part), part)
+		b = append(append(strconv.AppendInt(b, int64(len(part)), 10), ':'), part...)
 	}
+	m.Write(b)
 	return base64.RawURLEncoding.EncodeToString(m.Sum(nil)[:24])
 }
 

@@ -121,12 +121,13 @@ type Repo struct {
 	words      map[string]string
 	parts      map[*schema.Field][]part // indexed fields inside complex ones
 
-	root   docID
-	tree   atomic.Pointer[treeCache]
-	access accessCache
-	keyUse keyUse
-	stale  stale
-	master []byte
+	root    docID
+	tree    atomic.Pointer[treeCache]
+	access  accessCache
+	keyUse  keyUse
+	stale   stale
+	master  []byte
+	secrets sync.Map // by purpose, which are few
 
 	queries    query.Cache
 	estimates  estimates

@@ -18,9 +18,14 @@ type masterSecret struct{ Key []byte }
 // Secret returns 32 bytes that only this server can make: the same for the same purpose, and
 // nothing about those for another. With it doors sign what they hand out (links, cookies).
 func (r *Repo) Secret(purpose string) []byte {
+	if known, ok := r.secrets.Load(purpose); ok {
+		return known.([]byte)
+	}
 	m := hmac.New(sha256.New, r.master)
 	m.Write([]byte(purpose))
-	return m.Sum(nil)
+	secret := m.Sum(nil)
+	r.secrets.Store(purpose, secret)
+	return secret
 }
 
 // openSecret reads the master secret, or makes one and keeps it in the store, so that what was
