@@ -162,7 +162,7 @@ func (d *Draft) stopped() {
 }
 
 // step hashes a block of what is final; more says that there was one.
-func (d *Draft) step(f io.ReaderAt, b *block, follows bool) (more bool, err error) {
+func (d *Draft) step(f *os.File, b *block, follows bool) (more bool, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	n := min(blockSize, d.final-d.hashed)
@@ -174,6 +174,9 @@ func (d *Draft) step(f io.ReaderAt, b *block, follows bool) (more bool, err erro
 		return false, fault.Internal.Errorf("draft %s: %w", d.name, err)
 	}
 	d.hash.Write(b[:n])
+	if d.hashed >= window {
+		behind(f, d.hashed-window, n)
+	}
 	d.hashed += n
 	return true, nil
 }
