@@ -4,16 +4,18 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"testing/fstest"
 
 	"catena/storage"
 	"catena/storage/kv"
 	"catena/storage/memory"
+	"catena/storage/schema"
 )
 
 // counted is a store that counts what is read from it.
 type counted struct {
 	kv.Store
-	keys, scans int
+	keys, scans, rows int
 }
 
 type countedSnapshot struct {
@@ -38,7 +40,17 @@ func (s countedSnapshot) GetMany(keys [][]byte) ([][]byte, error) {
 
 func (s countedSnapshot) Scan(r kv.Range) kv.Cursor {
 	s.of.scans++
-	return s.Snapshot.Scan(r)
+	return countedCursor{s.Snapshot.Scan(r), s.of}
+}
+
+type countedCursor struct {
+	kv.Cursor
+	of *counted
+}
+
+func (c countedCursor) Next() bool {
+	c.of.rows++
+	return c.Cursor.Next()
 }
 
 // TestReadsOfAPage holds how often the store is asked for a page of fifty documents: once for each document,
@@ -98,10 +110,52 @@ func TestReadsOfAPage(t *testing.T) {
 		}},
 	} {
 		w.view(bob, c.read) // to know the folders
-		store.keys, store.scans = 0, 0
+		store.keys, store.scans, store.rows = 0, 0, 0
 		w.view(bob, c.read)
 		if store.keys > c.keys || store.scans > c.scans {
 			t.Errorf("%s: %d keys and %d ranges read, at most %d and %d", c.name, store.keys, store.scans, c.keys, c.scans)
+		}
+	}
+}
+
+// TestReadsDoNotGrow holds that a question whose answer has the same size reads no more in a repository
+// that is four times as large: neither keys, nor ranges, nor rows of these. What then still grows are the
+// levels of the store.
+func TestReadsDoNotGrow(t *testing.T) {
+	sizes := []int{600, 2400}
+	// Where two lists are long, the planner reads up to so many rows of the second one for a document of the first.
+	most := map[string]int{"two common predicates in order": 25 * answer}
+	var stores [2]*counted
+	var worlds [2]*world
+	for i, n := range sizes {
+		stores[i] = &counted{Store: memory.New()}
+		worlds[i] = newWorld(t, func(c *storage.Config) {
+			var err error
+			if c.Types, err = schema.Load(schema.Defaults(), fstest.MapFS{"bench.yaml": {Data: []byte(crateTypes)}}); err != nil {
+				t.Fatal(err)
+			}
+			c.DB = kv.New(stores[i], kv.Options{})
+		})
+		worlds[i].grow(n)
+	}
+	bob := user("bob")
+	for _, q := range growing {
+		var reads [2][3]int
+		for i, w := range worlds {
+			for range 2 { // the first time to know the folders
+				stores[i].keys, stores[i].scans, stores[i].rows = 0, 0, 0
+				w.view(bob, func(tx *storage.Tx) error {
+					p, err := tx.Query(fmt.Sprintf(q.src, 7), storage.QueryOptions{PageOptions: storage.PageOptions{Limit: 50}})
+					if err == nil && len(p.Docs) == 0 {
+						t.Errorf("%s: nothing found", q.name)
+					}
+					return err
+				})
+			}
+			reads[i] = [3]int{stores[i].keys, stores[i].scans, stores[i].rows}
+		}
+		if few, many := reads[0], reads[1]; many[0] > few[0] || many[1] > few[1] || many[2] > max(few[2], most[q.name]) {
+			t.Errorf("%s: reads %v (keys, ranges, rows) of %d documents, %v of %d", q.name, reads[0], sizes[0], reads[1], sizes[1])
 		}
 	}
 }
