@@ -37,6 +37,7 @@ func pageRoutes() []route {
 		{method: "GET", path: "/ui", access: visitor, handle: ownDecks},
 		{method: "GET", path: "/ui/activity", access: visitor, handle: console("activity")},
 		{method: "GET", path: "/ui/keys", access: visitor, handle: console("keys")},
+		{method: "GET", path: "/icons/:name", access: open, handle: seeIcon},
 		{method: "GET", path: "/ui/login", access: visitor, handle: signInForm},
 		{method: "POST", path: "/ui/login", access: visitor, handle: openSession},
 		{method: "POST", path: "/ui/logout", access: visitor, handle: closeSession},

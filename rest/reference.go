@@ -51,3 +51,6 @@ func told(d *engine.OpDoc) web.Operation {
 	}
 	return o
 }
+
+// seeIcon leads to the icon of all types and renditions: entities name one for each.
+func seeIcon(x *exchange) error { return x.see(web.Assets() + "icon.svg") }

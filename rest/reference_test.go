@@ -26,6 +26,10 @@ func TestReference(t *testing.T) {
 			}
 		}
 	}
+	icon := s.Do("GET", "/nuxeo/icons/file.png", "", "as", "").Header.Get("Location")
+	if got := s.Do("GET", icon, "", "as", ""); got.StatusCode != http.StatusOK || got.Header.Get("Content-Type") != "image/svg+xml" {
+		t.Errorf("icon %s: %d %s", icon, got.StatusCode, got.Header.Get("Content-Type"))
+	}
 	if got := s.Do("GET", "/site/automation/doc", "", "as", ""); got.StatusCode != http.StatusSeeOther || !strings.Contains(got.Header.Get("Location"), "/ui/login?next=") {
 		t.Errorf("nobody: %d %s", got.StatusCode, got.Header.Get("Location"))
 	}

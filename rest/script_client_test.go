@@ -153,7 +153,7 @@ func TestScriptClient(t *testing.T) {
 		page := func(index int) string {
 			return fmt.Sprintf("/api/v1/query/document_content?queryParams={domain}&pageSize=1&currentPageIndex=%d&sortBy=dc:title&sortOrder=asc", index)
 		}
-		empty := url.Values{"query": {`SELECT * FROM Document WHERE uid = "non-existant-ahah"`}, "properties": {"*"}}.Encode()
+		empty := url.Values{"query": {`SELECT * FROM Document WHERE uid = "nowhere"`}, "properties": {"*"}}.Encode()
 		s.run(
 			step{"GET", scriptRepo + "/path/default-domain", "", 200, nil, "domain=uid", nil},
 			get("/api/v1/query/CURRENT_DOC_CHILDREN?queryParams={domain}", 200, `"numberOfPages":1`, `"resultsCount":3`, `"currentPageSize":3`, `"currentPageIndex":0`),

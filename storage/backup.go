@@ -70,8 +70,10 @@ func Backup(ctx context.Context, db *kv.DB, blobs *blob.Store, w io.Writer) erro
 	return t.Close()
 }
 
-// Backup writes a consistent copy of the repository while it is in use.
-func (r *Repo) Backup(ctx context.Context, w io.Writer) error { return Backup(ctx, r.db, r.blobs, w) }
+// Backup writes a consistent copy of the store, with all repositories in it, while it is in use.
+func (r *Repo) Backup(ctx context.Context, w io.Writer) error {
+	return Backup(ctx, r.whole, r.blobs, w)
+}
 
 func backupBlob(t *tar.Writer, now time.Time, blobs *blob.Store, digest string, size int64) error {
 	f, err := blobs.Load(blob.Blob{Digest: digest, Size: size}).Open()

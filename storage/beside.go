@@ -20,6 +20,7 @@ import (
 
 // common is what the repositories of one store share in memory.
 type common struct {
+	whole     *kv.DB // the store with what is all repositories'
 	people    peopleCache
 	passwords passwords
 	pins      pins
@@ -45,27 +46,33 @@ func (c *common) add(r *Repo) error {
 }
 
 // Names returns the names of the repositories that are open, in order.
-func (r *Repo) Names() []string {
-	r.common.mu.Lock()
-	defer r.common.mu.Unlock()
-	names := make([]string, 0, len(r.common.repos))
-	for _, other := range r.common.repos {
-		names = append(names, other.name)
-	}
-	slices.Sort(names)
-	return names
-}
+func (r *Repo) Names() []string { return r.names() }
 
 // Beside returns the repository of a name, if it is open on the same store; nil if there is none.
 func (r *Repo) Beside(name string) *Repo {
 	if name == r.name {
 		return r
 	}
-	r.common.mu.Lock()
-	defer r.common.mu.Unlock()
-	for _, other := range r.common.repos {
-		if other.name == name {
-			return other
+	return r.named(name)
+}
+
+func (c *common) names() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	names := make([]string, len(c.repos))
+	for i, r := range c.repos {
+		names[i] = r.name
+	}
+	slices.Sort(names)
+	return names
+}
+
+func (c *common) named(name string) *Repo {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, r := range c.repos {
+		if r.name == name {
+			return r
 		}
 	}
 	return nil
@@ -90,18 +97,18 @@ var blobRows = kv.AppendString([]byte{spaceIndex}, blobIndex)
 // join opens the part of the store that is this repository's, if it stands beside another one.
 func (r *Repo) join(first *Repo) error {
 	if first == nil {
-		r.common = &common{}
-		return r.common.add(r)
+		r.common = &common{whole: r.db}
+		return r.add(r)
 	}
 	if !repositoryName.MatchString(r.name) {
 		return fault.Invalid.Errorf("repository %q: a name has up to 32 letters, digits, - and _, and begins with a letter", r.name)
 	}
-	db, err := first.db.Part(r.name, sharedKey)
+	db, err := first.whole.Part(r.name, sharedKey)
 	if err != nil {
 		return err
 	}
 	r.db, r.blobs, r.common, r.part = db, first.blobs, first.common, true
-	return r.common.add(r)
+	return r.add(r)
 }
 
 var repositoryName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,31}$`)

@@ -129,12 +129,16 @@ func TestContentOfRepositories(t *testing.T) {
 	if err := errors.Join(first.Sweep(ctx), second.Sweep(ctx)); err != nil {
 		t.Fatal(err)
 	}
-	var backup bytes.Buffer
-	if err := first.Backup(ctx, &backup); err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Contains(backup.Bytes(), []byte("only there")) {
-		t.Error("the backup lacks the content")
+	for _, w := range []*world{first, second} {
+		var backup bytes.Buffer
+		if err := w.Backup(ctx, &backup); err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range []string{"only there", "administrators"} {
+			if !bytes.Contains(backup.Bytes(), []byte(text)) {
+				t.Errorf("the backup of %s lacks %q", w.Name(), text)
+			}
+		}
 	}
 	if problems, err := second.Verify(ctx); err != nil || len(problems) > 0 {
 		t.Errorf("%v %v", problems, err)

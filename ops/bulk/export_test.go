@@ -27,7 +27,7 @@ func TestTable(t *testing.T) {
 		if err := d.Set("dc:subjects", []any{"art", "music"}); err != nil {
 			return err
 		}
-		if d, err = tx.Save(d, storage.SaveOptions{}); err != nil {
+		if _, err = tx.Save(d, storage.SaveOptions{}); err != nil {
 			return err
 		}
 		hidden, err := tx.Doc("/f02")
