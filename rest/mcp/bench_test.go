@@ -2,6 +2,7 @@ package mcp_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -39,7 +40,7 @@ func repeat(b *testing.B, url, key, body string) {
 }
 
 // BenchmarkTools compares tool calls with those of a server that has 300 typed tools, which
-// do nothing, and the SDK's own handler.
+// do nothing, one that returns a deck of 40 KB from memory, and the SDK's own handler.
 func BenchmarkTools(b *testing.B) {
 	type empty struct{}
 	sdk := mcp.NewServer(&mcp.Implementation{Name: "sdk", Version: "1"}, nil)
@@ -51,12 +52,31 @@ func BenchmarkTools(b *testing.B) {
 			return nil, empty{}, nil
 		})
 	}
+	type deck struct {
+		HTML string `json:"html"`
+	}
+	html := strings.Repeat(`<section><h2 class="r-fit-text">A heading</h2><p style="color: red">`+strings.Repeat("lorem ipsum dolor ", 70)+"</p>\n</section>\n", 30)
+	mcp.AddTool(sdk, &mcp.Tool{Name: "deck"}, func(context.Context, *mcp.CallToolRequest, struct {
+		ID int `json:"id"`
+	},
+	) (*mcp.CallToolResult, deck, error) {
+		return nil, deck{html}, nil
+	})
 	bare := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return sdk },
 		&mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true}))
 	defer bare.Close()
 	b.Run("sdk", func(b *testing.B) { repeat(b, bare.URL, "", fmt.Sprintf(calls, "tool_7", `{"page":1}`)) })
+	b.Run("sdkDeck", func(b *testing.B) { repeat(b, bare.URL, "", fmt.Sprintf(calls, "deck", `{"id":1}`)) })
 	s := start(b, -1)
 	key := s.Key("alice", "read_write")
+	body, err := json.Marshal(map[string]string{"data": html})
+	if err != nil {
+		b.Fatal(err)
+	}
+	if a := s.Do("POST", "/v1/decks", string(body), "Authorization", "Bearer "+key); a.StatusCode != http.StatusCreated {
+		b.Fatal(a.Status, a.Text)
+	}
+	b.Run("deck", func(b *testing.B) { repeat(b, s.URL+"/mcp", key, fmt.Sprintf(calls, "get_deck", `{"id":1}`)) })
 	b.Run("decks", func(b *testing.B) { repeat(b, s.URL+"/mcp", key, fmt.Sprintf(calls, "list_decks", `{"page":1}`)) })
 	b.Run("automation", func(b *testing.B) {
 		repeat(b, s.URL+"/mcp/automation", key, fmt.Sprintf(calls, "run_operation", `{"operation":"Document.GetChildren","input":"/"}`))
