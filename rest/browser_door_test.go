@@ -18,6 +18,7 @@ import (
 func TestBrowserCorpus(t *testing.T) {
 	a := enter(t)
 	kept, imported := a.keep(t), a.imported(t)
+	a.use(browse(t, a.s)) // it has some minutes from here
 	a.bare(t, slices.Concat(kept, imported))
 	slides, whole := a.slides(kept)
 	a.decks(t, "again", kept, 500, 4<<20, true)
@@ -182,7 +183,7 @@ func (a *arena) walk(door, frame string, least int) {
 						done();
 					};
 					addEventListener("message", heard);
-					setTimeout(done, 500);
+					setTimeout(done, 2000);
 					frame.postMessage({catena: "go", h, v: 0, f: -1}, "*");
 					if (h === 0) frame.postMessage({catena: "state"}, "*");
 				});

@@ -199,6 +199,11 @@ func TestSpecTools(t *testing.T) {
 	for _, tool := range s.call("lead", "tools/list", `{}`)["tools"].([]any) {
 		tool := tool.(map[string]any)
 		declared[tool["name"].(string)] = tool["inputSchema"].(map[string]any)
+		// A model that reads instructions in a deck can do no harm for good: every tool says what it may do, and none deletes.
+		hints, _ := tool["annotations"].(map[string]any)
+		if hints["openWorldHint"] != false || hints["readOnlyHint"] != true && hints["destructiveHint"] == nil || strings.HasPrefix(tool["name"].(string), "delete") {
+			t.Errorf("%v: hints %v", tool["name"], hints)
+		}
 	}
 	if want := len(specTools) + len(moreTools); len(declared) != want {
 		t.Errorf("%d tools, want %d", len(declared), want)

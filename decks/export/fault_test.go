@@ -239,13 +239,44 @@ func plain(t *testing.T, v any) string {
 	return b.String()
 }
 
-// TestLarge shows and exports a deck of a thousand slides, and one of ten megabytes less its
-// frame. The browser prints neither here, which takes it minutes on a small machine: that is
-// for the target of long faults.
+// large are a deck of as many slides as there may be, and one of as many bytes less what is
+// around them in a request.
+func large() map[string]string {
+	return map[string]string{"1000 slides": decktest.Many(1000), "10 MiB": decktest.Heavy(10<<20 - 4096)}
+}
+
+// TestLargePrinted prints the largest decks with the browser.
+func TestLargePrinted(t *testing.T) {
+	path := render.FindChromium()
+	if path == "" {
+		t.Skip("no browser is installed")
+	}
+	if os.Getenv("CATENA_LARGE") == "" {
+		t.Skip("takes minutes; make fault runs it")
+	}
+	s := newService(t)
+	c := &render.Chromium{Path: path, Log: quiet}
+	defer c.Close()
+	defer s.start(&export.Worker{PDF: c, Deadline: 10 * time.Minute})()
+	for name, html := range large() {
+		deck := s.call("POST", "/v1/decks", plain(t, map[string]any{"title": name, "data": html}), http.StatusCreated)
+		began := time.Now()
+		e := s.call("POST", fmt.Sprintf("/v1/decks/%v/exports", deck["id"]), `{"format":"pdf"}`, http.StatusAccepted)
+		done := s.await(fmt.Sprintf("/v1/decks/%v/exports/%v", deck["id"], e["id"]))
+		if done["status"] != "completed" {
+			t.Errorf("%s: %v", name, done)
+			continue
+		}
+		t.Logf("%s: %s", name, time.Since(began))
+		s.sized(t, name, s.file(done), strings.Count(html, "<section>"), deck)
+	}
+}
+
+// TestLarge shows and exports the largest decks. The browser prints neither here.
 func TestLarge(t *testing.T) {
 	s := newService(t)
 	defer s.start(&export.Worker{PDF: render.Embedded{}})()
-	for name, html := range map[string]string{"1000 slides": decktest.Many(1000), "10 MiB": decktest.Heavy(10<<20 - 4096)} {
+	for name, html := range large() {
 		deck := s.call("POST", "/v1/decks", plain(t, map[string]any{"title": name, "data": html}), http.StatusCreated)
 		at := fmt.Sprintf("/v1/decks/%v", deck["id"])
 		if got := s.call("GET", at, "", http.StatusOK)["data"]; got != strings.TrimSpace(html) && got != html {
