@@ -53,7 +53,7 @@ func (f *filter) open(t *token, kept []attribute) {
 func (f *filter) keep(t *token) []attribute {
 	kept := t.attrs
 	for i, a := range t.attrs {
-		stays := false
+		var stays bool
 		if f.inner {
 			stays = harmlessAnywhere(a)
 		} else {
