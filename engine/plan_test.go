@@ -98,7 +98,7 @@ func TestDeclaredOutput(t *testing.T) {
 			t.Fatal(err)
 		}
 		res, err := e.RunPlan(context.Background(), p, Call{Input: test.in, As: e.System()})
-		got := ""
+		var got string
 		if err != nil {
 			got = "! " + fault.Of(err).String() + ": " + err.Error()
 		} else {

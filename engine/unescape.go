@@ -20,7 +20,7 @@ func (s *scanner) unescape(from, to int) ([]byte, error) {
 			return append(out, in...), nil
 		}
 		out = append(out, in[:i]...)
-		n := 0
+		var n int
 		if out, n = escape(out, in[i+1:]); n == 0 {
 			return nil, s.fail("text is broken")
 		}

@@ -62,6 +62,17 @@ assert.equal(waited.status, 'completed');
 assert.match(heard[0]?.message ?? 'nothing heard', /^export \d+: /);
 assert.equal((await fetch((await tool('get_export', { deck_id: made.id, id: done.id })).download_url)).status, 200);
 
+const picture = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==', 'base64');
+const form = new FormData();
+form.append('file', new Blob([picture], { type: 'image/png' }), 'dot.png');
+const files = new URL(`/v1/decks/${made.id}/files`, done.download_url);
+assert.equal((await fetch(files, { method: 'POST', headers: { authorization: `Bearer ${key}` }, body: form })).status, 201);
+const [dot] = (await tool('list_deck_files', { id: made.id })).data;
+assert.equal(dot.name, 'dot.png');
+assert.equal((await tool('remove_deck_file', { id: made.id, number: dot.number })).removed, true);
+assert.deepEqual((await tool('list_deck_files', { id: made.id })).data, []);
+await refused('remove_deck_file', { id: made.id, number: dot.number }, /^notfound/);
+
 await tool('update_deck', { id: made.id, visibility: 'team' });
 assert.ok((await tool('list_team_decks', { per_page: 100 })).data.some((d) => d.id === made.id && d.visibility === 'team'));
 assert.equal((await tool('get_team_deck', { id: made.id })).owner.username, user.username);
