@@ -50,8 +50,9 @@ fuzz: ## every fuzz target for a little while
 	    $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $${FUZZTIME:-20s} $$p || exit 1; \
 	  done; done
 
-fault: build ## the long runs: a thousand kills, and the largest decks printed by the browser
+fault: build ## the long runs: a thousand kills, every attack at every door, the largest decks printed by the browser
 	CATENA_KILLS=1000 $(GO) test -count=1 -timeout 60m -run Crash -v ./cmd/catena
+	CATENA_CORPUS=all $(GO) test -count=1 -timeout 30m -run Corpus -v ./rest ./decks/render
 	CATENA_LARGE=1 $(GO) test -count=1 -timeout 30m -run LargePrinted -v ./decks/export
 
 golden: ## rewrite generated references (scenarios, typings, registry)
