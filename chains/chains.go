@@ -201,5 +201,9 @@ func (r *resolved) run(c *engine.Ctx, in any, _ map[string]any) (any, error) {
 	if r.chain.OnError == nil {
 		return p.Run(c, in)
 	}
-	return c.Guard(r.chain.OnError, in, func() (any, error) { return p.Run(c, in) })
+	out, err := c.Guard(r.chain.OnError, in, func() (any, error) { return p.Run(c, in) })
+	if err != nil {
+		return nil, err
+	}
+	return p.Declared(c, out)
 }

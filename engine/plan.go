@@ -101,8 +101,9 @@ func (s *Set) Plan(steps []Step, in string, o PlanOptions) (*Plan, error) {
 	if err := errors.Join(b.errs...); err != nil {
 		return nil, err
 	}
-	p.signature = p.signatureFor(in)
-	if o.Output != "" {
+	if o.Output == "" {
+		p.signature = p.signatureFor(in)
+	} else {
 		p.signature = []string{words[kindOfWord(in)], words[p.out]}
 	}
 	name := o.Name

@@ -26,15 +26,15 @@ func (p *Plan) Run(c *Ctx, in any) (any, error) {
 			if x.rollback && c.run != nil {
 				c.run.exit = true
 			}
-			return c.declared(p, x.out)
+			return p.Declared(c, x.out)
 		}
 		return nil, err
 	}
-	return c.declared(p, out)
+	return p.Declared(c, out)
 }
 
-// declared makes a result what the plan says it gives.
-func (c *Ctx) declared(p *Plan, out any) (any, error) {
+// Declared makes a result what the plan says it gives.
+func (p *Plan) Declared(c *Ctx, out any) (any, error) {
 	switch k := kindOf(out); {
 	case p.out == kAny, k == p.out, out == nil:
 		return out, nil

@@ -131,8 +131,9 @@ func TestEmbeddedCorpus(t *testing.T) {
 	c := setCanary(t)
 	var before, after runtime.MemStats
 	const most = 256 << 20 // bytes that drawing a deck may allocate
-	all := decktest.Some(c.hostile(64))
-	if t.Logf("%d decks", len(all)); len(all) < 8 {
+	whole := c.hostile(64)
+	all := decktest.Some(whole)
+	if t.Logf("%d of %d decks", len(all), len(whole)); len(whole) < 30 {
 		t.Fatal("the test does not test much")
 	}
 	for i := range all {
