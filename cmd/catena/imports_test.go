@@ -26,7 +26,8 @@ var imports = map[string][]string{
 	"storage/declare":     {},
 	"storage/schema":      {"storage/blob", "storage/declare"},
 	"storage/query":       {"storage/blob", "storage/schema"},
-	"storage/text":        {},
+	"storage/pdfconf":     {},
+	"storage/text":        {"storage/pdfconf"},
 	"storage/directory":   {"storage/declare", "storage/schema"},
 	"storage":             {"storage/kv", "storage/blob", "storage/schema", "storage/query", "storage/text", "storage/directory"},
 	"engine/expr":         {},
@@ -41,14 +42,14 @@ var imports = map[string][]string{
 	"ops":                 {"ops/...", "engine"},
 	"storage/storagetest": {"..."}, // a repository for tests
 	"ops/opstest":         {"..."}, // a repository for tests
-	"ops/*":               {"engine", "engine/expr", "engine/entity", "engine/mail", "storage", "storage/blob", "storage/convert", "storage/declare", "storage/directory", "storage/egress", "storage/schema", "storage/query"},
+	"ops/*":               {"engine", "engine/expr", "engine/entity", "engine/mail", "storage", "storage/blob", "storage/convert", "storage/declare", "storage/directory", "storage/egress", "storage/pdfconf", "storage/schema", "storage/query"},
 	"decks":               {"engine", "storage", "storage/blob", "decks/convert", "decks/export", "decks/file", "decks/html", "decks/render", "decks/style", "storage/egress"},
 	"decks/convert":       {"storage/fault"},
 	"decks/decktest":      {}, // attacks and large decks for tests
 	"decks/export":        {"storage", "decks/file", "decks/render", "decks/style"},
 	"decks/file":          {"storage"},
 	"decks/html":          {},
-	"decks/render":        {"decks/theme"},
+	"decks/render":        {"decks/theme", "storage/pdfconf"},
 	"decks/style":         {},
 	"decks/theme":         {}, // files for browsers, no operations: for decks and pages alike
 	"chains":              {"engine", "engine/expr", "engine/library"},

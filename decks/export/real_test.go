@@ -11,10 +11,10 @@ import (
 	"testing"
 
 	"github.com/pdfcpu/pdfcpu/pkg/api"
-	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/model"
 
 	"catena/decks/export"
 	"catena/decks/render"
+	"catena/storage/pdfconf"
 )
 
 // real are presentations of other people: how many slides they have, and pages as reveal.js
@@ -90,8 +90,7 @@ func TestRealDecks(t *testing.T) {
 // sized checks the pages of a PDF file: how many there are, and that they are as large as slides.
 func (s *service) sized(t *testing.T, what, pdf string, pages int, deck map[string]any) {
 	t.Helper()
-	api.DisableConfigDir()
-	dims, err := api.PageDims(strings.NewReader(pdf), model.NewDefaultConfiguration())
+	dims, err := api.PageDims(strings.NewReader(pdf), pdfconf.New())
 	if err != nil {
 		t.Fatal(what, err)
 	}

@@ -14,11 +14,11 @@ import (
 	"testing"
 
 	"github.com/pdfcpu/pdfcpu/pkg/api"
-	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/model"
 
 	"catena/decks/export"
 	"catena/decks/render"
 	"catena/storage"
+	"catena/storage/pdfconf"
 )
 
 // dot is a picture of one colour.
@@ -117,8 +117,7 @@ func TestStoredPictures(t *testing.T) {
 	if files != 5 || strings.Count(page, "assets/") != 3*5 {
 		t.Errorf("%d files and %d addresses of them in %s", files, strings.Count(page, "assets/"), page[strings.Index(page, "<section"):])
 	}
-	api.DisableConfigDir()
-	pictures, err := api.Images(strings.NewReader(s.file(pdf)), nil, model.NewDefaultConfiguration())
+	pictures, err := api.Images(strings.NewReader(s.file(pdf)), nil, pdfconf.New())
 	if err != nil {
 		t.Fatal(err)
 	}

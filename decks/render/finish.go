@@ -5,17 +5,18 @@ import (
 	"strconv"
 
 	"github.com/pdfcpu/pdfcpu/pkg/api"
+	"github.com/pdfcpu/pdfcpu/pkg/filter"
 	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/model"
 
 	"catena/storage/fault"
+	"catena/storage/pdfconf"
 )
 
-// settings are pdfcpu's, which would otherwise write a folder of its own on first use.
+// settings are for files that a renderer made, which may hold large pictures.
 func settings() *model.Configuration {
-	api.DisableConfigDir()
-	c := model.NewDefaultConfiguration()
-	c.Offline, c.Optimize, c.OptimizeBeforeWriting = true, false, false
+	c := pdfconf.New()
 	c.ValidationMode = model.ValidationRelaxed
+	c.Limits.MaxDecodeBytes = filter.DefaultMaxDecodeBytes
 	return c
 }
 

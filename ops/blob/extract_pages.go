@@ -8,6 +8,7 @@ import (
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/pdfconf"
 
 	"github.com/pdfcpu/pdfcpu/pkg/api"
 )
@@ -81,7 +82,7 @@ func (p extractPagesParams) cut(c *engine.Ctx, b *storage.Blob) (out []byte, err
 	}
 	defer r.Close()
 	var part, told bytes.Buffer
-	if err := api.Trim(r, &part, []string{fmt.Sprintf("%d-%d", p.First, p.Last)}, pdfConfig()); err != nil {
+	if err := api.Trim(r, &part, []string{fmt.Sprintf("%d-%d", p.First, p.Last)}, pdfconf.New()); err != nil {
 		return nil, broken(err)
 	}
 	about := map[string]string{}
@@ -93,7 +94,7 @@ func (p extractPagesParams) cut(c *engine.Ctx, b *storage.Blob) (out []byte, err
 	if len(about) == 0 {
 		return part.Bytes(), nil
 	}
-	if err := api.AddProperties(bytes.NewReader(part.Bytes()), &told, about, pdfConfig()); err != nil {
+	if err := api.AddProperties(bytes.NewReader(part.Bytes()), &told, about, pdfconf.New()); err != nil {
 		return nil, broken(err)
 	}
 	return told.Bytes(), nil

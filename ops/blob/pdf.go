@@ -5,19 +5,12 @@ import (
 	"io"
 
 	"github.com/pdfcpu/pdfcpu/pkg/api"
-	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/model"
 
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/pdfconf"
 )
-
-// init keeps the library from making a folder of settings; the switch is one for all who
-// use the library, so that it cannot wait for a call.
-func init() { api.DisableConfigDir() }
-
-// maxPDFDecoded bounds what the streams of one file unpack to.
-const maxPDFDecoded = 64 << 20
 
 // joining is held while files are joined: what a hostile file takes in memory, it takes once.
 var joining = make(chan struct{}, 1)
@@ -45,18 +38,8 @@ func join(c *engine.Ctx, files storage.Blobs) (joined []byte, err error) {
 		}
 	}()
 	var out bytes.Buffer
-	if err := api.MergeRaw(readers, &out, false, pdfConfig()); err != nil {
+	if err := api.MergeRaw(readers, &out, false, pdfconf.New()); err != nil {
 		return nil, fault.Invalid.Errorf("input: PDF files that cannot be joined: %w", err).In("input")
 	}
 	return out.Bytes(), nil
-}
-
-// pdfConfig reads nothing outside the files and decodes no page content.
-func pdfConfig() *model.Configuration {
-	conf := model.NewDefaultConfiguration()
-	conf.Offline = true
-	conf.Optimize = false
-	conf.OptimizeBeforeWriting = false
-	conf.Limits.MaxDecodeBytes = maxPDFDecoded
-	return conf
 }

@@ -17,18 +17,15 @@ import (
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/pdfconf"
 )
 
 // Bounds of what is read for the sake of metadata.
 const (
 	maxPicture = 16 << 20 // bytes in front of a picture's dimensions
 	maxPixels  = 100_000_000
-	maxPDF     = 64 << 20 // bytes of a PDF, and of what one of its streams unpacks to
+	maxPDF     = pdfconf.Decoded // bytes of a PDF
 )
-
-// init keeps the library from making a folder of settings; the switch is one for all who
-// use the library, so that it cannot wait for a call.
-func init() { api.DisableConfigDir() }
 
 // metadataOf tells what is known of a file, each name with its group in front.
 func metadataOf(c *engine.Ctx, b *storage.Blob) (map[string]any, error) {
@@ -119,8 +116,5 @@ func openPDF[T any](b *storage.Blob, read func(io.ReadSeeker, *model.Configurati
 		return out, err
 	}
 	defer r.Close()
-	conf := model.NewDefaultConfiguration()
-	conf.Offline, conf.Optimize, conf.OptimizeBeforeWriting = true, false, false
-	conf.Limits.MaxDecodeBytes = maxPDF
-	return read(r, conf)
+	return read(r, pdfconf.New())
 }

@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"github.com/pdfcpu/pdfcpu/pkg/api"
-	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/model"
 
 	"catena/engine"
+	"catena/storage/pdfconf"
 )
 
 // TestPDFUpdate changes files with both kinds of tables, twice.
@@ -20,7 +20,7 @@ func TestPDFUpdate(t *testing.T) {
 	_, plain, _ := bytes.Cut(scenario, []byte("-- report.pdf --\n"))
 	plain, _, _ = bytes.Cut(plain, []byte("-- broken.pdf --\n"))
 	var packed bytes.Buffer
-	if err := api.Optimize(bytes.NewReader(plain), &packed, model.NewDefaultConfiguration()); err != nil {
+	if err := api.Optimize(bytes.NewReader(plain), &packed, pdfconf.New()); err != nil {
 		t.Fatal(err)
 	}
 	if !bytes.Contains(packed.Bytes(), []byte("/XRef")) {

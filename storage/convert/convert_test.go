@@ -16,10 +16,10 @@ import (
 	"testing"
 
 	"github.com/pdfcpu/pdfcpu/pkg/api"
-	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/model"
 
 	"catena/storage/blob"
 	"catena/storage/fault"
+	"catena/storage/pdfconf"
 )
 
 func convert(t testing.TB, name, file, typ, content string, params map[string]string) (*blob.Blob, string, error) {
@@ -87,9 +87,7 @@ func TestPDF(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		conf := model.NewDefaultConfiguration()
-		conf.Offline = true
-		pages, err := api.PageCount(strings.NewReader(data), conf)
+		pages, err := api.PageCount(strings.NewReader(data), pdfconf.New())
 		if err != nil || b.Type != "application/pdf" || name == "a.txt" && pages < 4 || name != "a.txt" && pages != 1 {
 			t.Errorf("%s: %s of %d pages, %v", name, b.Type, pages, err)
 		}

@@ -7,14 +7,12 @@ import (
 	"strings"
 
 	"catena/storage/fault"
+	"catena/storage/pdfconf"
 
 	"github.com/pdfcpu/pdfcpu/pkg/api"
 	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/model"
 	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/types"
 )
-
-// init keeps the library from making a folder of settings.
-func init() { api.DisableConfigDir() }
 
 // Bounds of what is read of a PDF file.
 const (
@@ -43,9 +41,7 @@ func readPDF(f io.ReadSeeker, size int64) (out string, err error) {
 			out, err = whole(p.out.String()), fault.Invalid.Errorf("pdf: cannot be read: %v", r)
 		}
 	}()
-	conf := model.NewDefaultConfiguration()
-	conf.Offline = true
-	conf.Optimize = false
+	conf := pdfconf.New()
 	conf.Limits.MaxDecodeBytes = maxPDFDecoded
 	if p.ctx, err = api.ReadContext(f, conf); err != nil {
 		return "", fault.Invalid.Errorf("pdf: %w", err)

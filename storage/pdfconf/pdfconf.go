@@ -1,0 +1,24 @@
+// Package pdfconf holds how catena has pdfcpu read PDF files, for everyone who does: within bounds,
+// without a network, and without a folder of settings of the library's own.
+package pdfconf
+
+import (
+	"github.com/pdfcpu/pdfcpu/pkg/api"
+	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/model"
+)
+
+// Decoded bounds what one stream of a file unpacks to, in bytes.
+const Decoded = 64 << 20
+
+// init keeps the library from making a folder of settings. It is a variable of the library's that
+// nobody may write while another reads it.
+func init() { api.DisableConfigDir() }
+
+// New returns the settings for reading one file as it is: nothing is optimised, and no stream unpacks to more
+// than Decoded. They are the caller's own to change.
+func New() *model.Configuration {
+	c := model.NewDefaultConfiguration()
+	c.Offline, c.Optimize, c.OptimizeBeforeWriting = true, false, false
+	c.Limits.MaxDecodeBytes = Decoded
+	return c
+}
