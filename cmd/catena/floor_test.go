@@ -2,8 +2,10 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"os"
@@ -63,6 +65,7 @@ func (f *floor) handler() http.Handler {
 	r.POST("/docs", f.create)
 	r.POST("/synced", f.synced)
 	r.GET("/docs/:id", f.get)
+	r.PATCH("/docs/:id", f.patch)
 	r.GET("/page", f.page)
 	return r
 }
@@ -118,6 +121,39 @@ func (f *floor) create(w http.ResponseWriter, r *http.Request, _ httprouter.Para
 	floorAnswer(w, d)
 }
 
+// patch gives a document another title. What lies in one record is read and written whole.
+func (f *floor) patch(w http.ResponseWriter, r *http.Request, p httprouter.Params) {
+	var change struct {
+		Title string `json:"title"`
+	}
+	if json.NewDecoder(r.Body).Decode(&change) != nil {
+		w.WriteHeader(http.StatusBadRequest)
+		return
+	}
+	for {
+		var d floorDoc
+		err := f.db.Update(func(tx *badger.Txn) error {
+			if err := floorRead(tx, p.ByName("id"), &d); err != nil {
+				return err
+			}
+			if err := tx.Delete(floorIndex(d)); err != nil {
+				return err
+			}
+			d.Title, d.Modified = change.Title, time.Now().UnixMilli()
+			return f.set(tx, d)
+		})
+		switch {
+		case errors.Is(err, badger.ErrConflict):
+			continue
+		case err != nil:
+			w.WriteHeader(http.StatusInternalServerError)
+		default:
+			floorAnswer(w, d)
+		}
+		return
+	}
+}
+
 // synced reads a document, writes as much as a page to a file whose blocks are there, waits
 // for the disk, and answers: no durable write is faster on one connection.
 func (f *floor) synced(w http.ResponseWriter, r *http.Request, _ httprouter.Params) {
@@ -141,16 +177,18 @@ const (
 )
 
 func (f *floor) put(d floorDoc) error {
+	return f.db.Update(func(tx *badger.Txn) error { return f.set(tx, d) })
+}
+
+func (f *floor) set(tx *badger.Txn, d floorDoc) error {
 	b, err := json.Marshal(d)
 	if err != nil {
 		return err
 	}
-	return f.db.Update(func(tx *badger.Txn) error {
-		if err := tx.Set([]byte("d"+d.ID), b); err != nil {
-			return err
-		}
-		return tx.Set(floorIndex(d), nil)
-	})
+	if err := tx.Set([]byte("d"+d.ID), b); err != nil {
+		return err
+	}
+	return tx.Set(floorIndex(d), nil)
 }
 
 func floorIndex(d floorDoc) []byte {
@@ -175,16 +213,18 @@ func floorRead(tx *badger.Txn, id string, d *floorDoc) error {
 	return item.Value(func(b []byte) error { return json.Unmarshal(b, d) })
 }
 
-// page answers fifty whole documents in the order of the index, from a bound on.
+// page answers whole documents in the order of the index, from a bound on: fifty, or as many as
+// are asked for.
 func (f *floor) page(w http.ResponseWriter, r *http.Request, _ httprouter.Params) {
 	from, _ := strconv.ParseUint(r.URL.Query().Get("from"), 10, 64)
-	docs := make([]floorDoc, 0, 50)
+	size, _ := strconv.Atoi(cmp.Or(r.URL.Query().Get("size"), "50"))
+	docs := make([]floorDoc, 0, size)
 	err := f.db.View(func(tx *badger.Txn) error {
 		o := badger.DefaultIteratorOptions
 		o.PrefetchValues, o.Prefix = false, []byte("m")
 		it := tx.NewIterator(o)
 		defer it.Close()
-		for it.Seek(binary.BigEndian.AppendUint64([]byte("m"), from)); it.Valid() && len(docs) < 50; it.Next() {
+		for it.Seek(binary.BigEndian.AppendUint64([]byte("m"), from)); it.Valid() && len(docs) < size; it.Next() {
 			var d floorDoc
 			if err := floorRead(tx, string(it.Item().Key()[9:]), &d); err != nil {
 				return err
