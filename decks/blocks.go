@@ -14,27 +14,29 @@ const (
 	blockTable = "deck-list-blocks" // list "/" place that the first begins with: up to rowBlocks blocks
 	sealTable  = "deck-list-seals"  // list: place that the tail begins with
 	blockSize  = 128                // decks of a block when it is made
+	maxBlock   = 2 * blockSize
 	rowBlocks  = 64
 	sealEvery  = 64 // one new deck in so many looks whether a block can be made
 	maxSeals   = 16 // blocks made at once
 )
 
 // deckList is the decks of a folder in the order of a property: its value is the folder, a slash
-// and the deck's place.
+// and the deck's place. A team's list has rows instead, and the team's group for a folder.
 type deckList struct{ by, folder string }
 
 // What decks are listed by, apart from deck:public, which is not counted.
 const (
 	byListing = "deck:listing"
 	byBinned  = "deck:binned"
+	byTeam    = "team"
 )
 
 // name is what the list's rows in the tables begin with.
 func (l deckList) name() string {
-	if l.by == byListing {
-		return l.folder
+	if l.by == byBinned {
+		return l.folder + "." + l.by
 	}
-	return l.folder + "." + l.by
+	return l.folder
 }
 
 func (l deckList) of(c counts) int64 {
@@ -102,7 +104,7 @@ func (l deckList) add(tx *storage.Tx, place string, n int64) error {
 		for i := len(row) - 1; i >= 0; i-- {
 			if row[i].From <= place {
 				row[i].Count += n
-				return table.Put(key, row)
+				return l.put(tx, key, row, i)
 			}
 		}
 	}

@@ -1,11 +1,8 @@
 package decks
 
 import (
-	"strings"
-
 	"catena/engine"
 	"catena/storage"
-	"catena/storage/fault"
 )
 
 var listTeamDecks = engine.Op{
@@ -20,9 +17,6 @@ type listTeamDecksParams struct {
 	view
 }
 
-// shown selects decks that are for others.
-const shown = " AND ecm:isTrashed = 0 AND deck:visibility IN ('all', 'team')"
-
 func (p listTeamDecksParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
 	in, err := p.set()
 	if err != nil {
@@ -32,13 +26,7 @@ func (p listTeamDecksParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, 
 	if err != nil {
 		return nil, err
 	}
-	folders, err := teamHomes(c, u.TeamID)
-	if err != nil || len(folders) == 0 {
-		return p.none(err)
-	}
-	query := "SELECT * FROM Deck WHERE ecm:parentId IN (?" + strings.Repeat(", ?", len(folders)-1) + ")" +
-		live + shown + " ORDER BY deck:number DESC"
-	docs, total, err := p.query(c.Tx.As(behind(c)), query, folders...)
+	docs, total, err := p.team(c.Tx.As(behind(c)), u.TeamID)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +36,7 @@ func (p listTeamDecksParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, 
 			return nil, err
 		}
 	}
-	return p.answer(data, total), nil
+	return p.answer(data, int(total)), nil
 }
 
 // teamRow is a deck with its owner.
@@ -80,26 +68,16 @@ func (p getTeamDeckParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, er
 	if err != nil {
 		return nil, err
 	}
-	missing := fault.NotFound.Errorf("deck %d: does not exist", p.ID)
-	page, err := c.Tx.As(behind(c)).Query("SELECT * FROM Deck WHERE deck:number = ?"+live+shown, storage.QueryOptions{
-		Args: []any{p.ID}, PageOptions: storage.PageOptions{Limit: 1, CountLimit: -1},
-	})
-	if err != nil || len(page.Docs) == 0 {
-		return nil, either(err, missing)
-	}
-	d := page.Docs[0]
-	owner, err := c.Tx.User(ownerName(c.Tx, d))
-	if fault.Is(err, fault.NotFound) || err == nil && owner.TeamID != u.TeamID {
-		return nil, missing
-	}
+	d, err := teamDeck(c.Tx.As(behind(c)), u.TeamID, p.ID)
 	if err != nil {
 		return nil, err
 	}
-	out, err := p.resultOf(c, owner.Username, d, p.HTML, nil)
+	owner := ownerName(c.Tx, d)
+	out, err := p.resultOf(c, owner, d, p.HTML, nil)
 	if err != nil {
 		return nil, err
 	}
-	who, err := ownerOf(c, owner.Username)
+	who, err := ownerOf(c, owner)
 	out["data"].(map[string]any)["owner"] = who
 	return out, err
 }

@@ -2,6 +2,7 @@ package decks
 
 import (
 	"slices"
+	"strings"
 
 	"catena/storage"
 )
@@ -13,6 +14,11 @@ import (
 func Listen(r *storage.Repo) { r.OnEvent(heard) }
 
 func heard(tx *storage.Tx, e storage.Event) error {
+	if e.Doc == nil && strings.HasPrefix(e.Name, "user_") {
+		name, _ := e.Extra["id"].(string)
+		_, err := teamOf(asSystem(tx), name)
+		return err
+	}
 	if e.Doc == nil || e.Doc.IsProxy() || e.Doc.IsVersion() {
 		return nil
 	}
@@ -40,12 +46,12 @@ func heard(tx *storage.Tx, e storage.Event) error {
 		if err := recount(tx, d, [2]string{}, false); err != nil {
 			return err
 		}
-		if v := prop[string](d, "deck:visibility"); v != "self" {
-			return reveal(tx, d, v)
+		if prop[string](d, "deck:visibility") != "self" {
+			return reveal(tx, d)
 		}
 	case "documentModified":
 		if slices.Contains(e.Changed, "deck:visibility") {
-			return reveal(tx, d, prop[string](d, "deck:visibility"))
+			return reveal(tx, d)
 		}
 	default:
 		return moved(tx, d, e.Name)
@@ -66,10 +72,13 @@ func moved(tx *storage.Tx, d *storage.Doc, event string) error {
 		if _, err := relist(d); err != nil {
 			return err
 		}
+		if err := keep(tx, d); err != nil {
+			return err
+		}
 		if err := recount(tx, d, [2]string{}, false); err != nil {
 			return err
 		}
-		return keep(tx, d)
+		return placed(tx, d, false)
 	case "documentMoved":
 		slug, err := freeSlugIn(tx, d, prop[string](d, "deck:slug"))
 		if err == nil {
@@ -95,6 +104,9 @@ func moved(tx *storage.Tx, d *storage.Doc, event string) error {
 		return relisted(tx, d)
 	case "documentRemoved":
 		if err := recount(tx, d, [2]string{prop[string](d, "deck:listing"), prop[string](d, "deck:binned")}, true); err != nil {
+			return err
+		}
+		if err := placed(tx, d, true); err != nil {
 			return err
 		}
 		return forget(tx, d)

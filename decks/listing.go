@@ -2,26 +2,15 @@ package decks
 
 import (
 	"fmt"
-	"hash/fnv"
-	"strconv"
 	"strings"
 	"time"
 
 	"catena/storage"
-	"catena/storage/fault"
 )
 
 // Four properties are there to be found by: place is a deck's folder and slug, listing its
 // folder and number, public the same for decks that everyone may see, binned its folder and
-// when it was put in the trash. A deck has listing or binned. Each folder's decks are counted besides, in several rows, so that decks made
-// at the same time seldom wait for each other.
-const (
-	countTable  = "deck-counts" // folder "/" shard: counts
-	countShards = 16
-)
-
-// counts are how many decks a folder has.
-type counts struct{ Active, Trashed int64 }
+// when it was put in the trash. A deck has listing or binned.
 
 func listed(folder string, n int64) string { return fmt.Sprintf("%s/%019d", folder, n) }
 
@@ -80,39 +69,13 @@ func recount(tx *storage.Tx, d *storage.Doc, was [2]string, gone bool) error {
 	}
 	add(was, -1)
 	add(is, 1)
-	h := fnv.New32a()
-	h.Write([]byte(d.ID()))
-	shard := "/" + strconv.Itoa(int(h.Sum32()%countShards))
-	table := asSystem(tx).Table(countTable)
-	for folder, by := range changes {
-		if by == (counts{}) {
-			continue
-		}
-		var c counts
-		if _, err := table.Get(folder+shard, &c); err != nil {
-			return err
-		}
-		c.Active, c.Trashed = c.Active+by.Active, c.Trashed+by.Trashed
-		if err := table.Put(folder+shard, c); err != nil {
-			return err
-		}
+	if err := count(tx, d, changes); err != nil {
+		return err
 	}
 	if err := reblock(tx, byListing, was[0], is[0]); err != nil {
 		return err
 	}
 	return reblock(tx, byBinned, was[1], is[1])
-}
-
-// counted returns how many decks a folder has.
-func counted(tx *storage.Tx, folder string) (sum counts, err error) {
-	for _, raw := range tx.Table(countTable).Scan(folder+"/", folder+"0", false, countShards) {
-		c, err := readRow[counts](raw)
-		if err != nil {
-			return sum, fault.Internal.Errorf("count of decks: %w", err)
-		}
-		sum.Active, sum.Trashed = sum.Active+c.Active, sum.Trashed+c.Trashed
-	}
-	return sum, nil
 }
 
 // relisted brings all of it up to date after a deck moved, or went to the trash or out of it.
@@ -121,8 +84,11 @@ func relisted(tx *storage.Tx, d *storage.Doc) error {
 	if err != nil {
 		return err
 	}
+	if err := keep(tx, d); err != nil {
+		return err
+	}
 	if err := recount(tx, d, was, false); err != nil {
 		return err
 	}
-	return keep(tx, d)
+	return placed(tx, d, false)
 }

@@ -55,21 +55,7 @@ func (p paging) folder(tx *storage.Tx, folder, by string) (storage.Docs, counts,
 	return page.Docs, total, nil
 }
 
-// query returns the page of what a query finds and how much that is altogether.
-func (p paging) query(tx *storage.Tx, query string, args ...any) (storage.Docs, int, error) {
-	if err := p.check(); err != nil {
-		return nil, 0, err
-	}
-	page, err := tx.Query(query, storage.QueryOptions{Args: args, PageOptions: storage.PageOptions{
-		Offset: int((p.Page - 1) * p.PerPage), Limit: int(p.PerPage), CountLimit: maxTotal,
-	}})
-	if err != nil {
-		return nil, 0, err
-	}
-	return page.Docs, page.Total, nil
-}
-
-// result is a page as the service's lists look.
+// answer is a page as the service's lists look.
 func (p paging) answer(data []any, total int) map[string]any {
 	return map[string]any{
 		"data": data,

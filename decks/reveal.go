@@ -14,10 +14,11 @@ import (
 // the speaker notes.
 const looking = "RestrictedRead"
 
-// reveal gives others the right to look at a deck, as its visibility says.
-func reveal(tx *storage.Tx, d *storage.Doc, visibility string) error {
+// reveal gives others the right to look at a deck, as its visibility says, and lists it for the
+// owner's team.
+func reveal(tx *storage.Tx, d *storage.Doc) error {
 	var entries []storage.ACE
-	switch visibility {
+	switch prop[string](d, "deck:visibility") {
 	case "all":
 		entries = []storage.ACE{{User: "Everyone", Permission: looking, Granted: true}}
 	case "team":
@@ -30,8 +31,10 @@ func reveal(tx *storage.Tx, d *storage.Doc, visibility string) error {
 		}
 		entries = []storage.ACE{{User: teamGroup(u.TeamID), Permission: looking, Granted: true}}
 	}
-	_, err := tx.SetACL(d, "visibility", entries)
-	return err
+	if _, err := tx.SetACL(d, "visibility", entries); err != nil {
+		return err
+	}
+	return placed(tx, d, false)
 }
 
 func errNoTeam() error {

@@ -1,6 +1,7 @@
 package decks
 
 import (
+	"slices"
 	"strings"
 
 	"catena/storage"
@@ -25,13 +26,10 @@ func (l deckList) seal(tx *storage.Tx, from string) error {
 		if tail < 2*blockSize {
 			return nil
 		}
-		page, err := tx.Query("SELECT * FROM Deck WHERE "+l.by+" >= ? AND "+l.by+" < ?"+live+" ORDER BY "+l.by, storage.QueryOptions{
-			Args: []any{l.folder + "/" + from, l.folder + "0"}, PageOptions: storage.PageOptions{Offset: blockSize, Limit: 1, CountLimit: -1},
-		})
-		if err != nil || len(page.Docs) == 0 {
+		next, err := l.place(tx, from, blockSize)
+		if err != nil || next == "" {
 			return err
 		}
-		_, next, _ := strings.Cut(prop[string](page.Docs[0], l.by), "/")
 		if err := l.append(tx, block{from, blockSize}); err != nil {
 			return err
 		}
@@ -41,6 +39,55 @@ func (l deckList) seal(tx *storage.Tx, from string) error {
 		from, tail = next, tail-blockSize
 	}
 	return nil
+}
+
+// place returns where the deck is that comes so many behind the first one from a place on; empty
+// if there is none.
+func (l deckList) place(tx *storage.Tx, from string, behind int64) (string, error) {
+	at := ""
+	if l.by == byTeam {
+		n := int64(0)
+		for key := range tx.Table(teamDeckTable).Scan(l.folder+"/"+from, l.folder+"0", false, int(behind)+1) {
+			if n == behind {
+				at = key
+			}
+			n++
+		}
+	} else {
+		page, err := tx.Query("SELECT * FROM Deck WHERE "+l.by+" >= ? AND "+l.by+" < ?"+live+" ORDER BY "+l.by, storage.QueryOptions{
+			Args: []any{l.folder + "/" + from, l.folder + "0"}, PageOptions: storage.PageOptions{Offset: int(behind), Limit: 1, CountLimit: -1},
+		})
+		if err != nil || len(page.Docs) == 0 {
+			return "", err
+		}
+		at = prop[string](page.Docs[0], l.by)
+	}
+	_, at, _ = strings.Cut(at, "/")
+	return at, nil
+}
+
+// put writes a row of blocks of which one has changed. A block that has grown too large becomes
+// two, and so does the row: a team's list grows in its middle when somebody with decks joins.
+func (l deckList) put(tx *storage.Tx, key string, row []block, i int) error {
+	table := tx.Table(blockTable)
+	if row[i].Count > maxBlock {
+		half := row[i].Count / 2
+		at, err := l.place(tx, row[i].From, half)
+		if err != nil {
+			return err
+		}
+		if at > row[i].From {
+			row = slices.Insert(row, i+1, block{at, row[i].Count - half})
+			row[i].Count = half
+		}
+	}
+	if half := len(row) / 2; len(row) > rowBlocks {
+		if err := table.Put(l.name()+"/"+row[half].From, row[half:]); err != nil {
+			return err
+		}
+		row = row[:half]
+	}
+	return table.Put(key, row)
 }
 
 // append adds a block behind all others.

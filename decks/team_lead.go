@@ -39,22 +39,3 @@ func lead(c *engine.Ctx) (*storage.User, error) {
 	}
 	return u, err
 }
-
-// teamHomes returns the folders of the members' decks.
-func teamHomes(c *engine.Ctx, id int64) (ids []any, err error) {
-	g, err := c.Tx.Group(teamGroup(id))
-	if err != nil {
-		return nil, err
-	}
-	tx := asSystem(c.Tx)
-	for _, name := range g.Users[:min(len(g.Users), maxMembers)] {
-		folder, err := homeOf(tx, name)
-		if err != nil {
-			return nil, err
-		}
-		if folder != nil {
-			ids = append(ids, folder.ID())
-		}
-	}
-	return ids, nil
-}
