@@ -170,7 +170,7 @@ func (w *Worker) render(ctx context.Context, e *Export, d *render.Deck) (file []
 	if err != nil && ctx.Err() == context.DeadlineExceeded { //nolint:errorlint // Err returns it bare
 		err = fault.Unavailable.Errorf("export: took more than %s", w.Deadline).WithCode(render.CodeTimeout)
 	}
-	return file, d.Missing(), err
+	return file, d.Warnings(), err
 }
 
 // undo gives an attempt back that ended because the server stops.

@@ -2,14 +2,14 @@ package render
 
 import (
 	"context"
-	"errors"
 	"log/slog"
+	"time"
 
 	"catena/storage/fault"
 )
 
-// Auto prints with a browser where there is one and it starts, and with the embedded
-// renderer otherwise.
+// Auto prints with a browser where there is one that does it in its share of the time, and with
+// the embedded renderer otherwise: a file then has a warning that says so.
 type Auto struct {
 	Browser *Chromium // nil: there is none
 	Log     *slog.Logger
@@ -20,13 +20,24 @@ func (a Auto) PDF(ctx context.Context, d *Deck, o Options) ([]byte, error) {
 	if a.Browser == nil {
 		return Embedded{}.PDF(ctx, d, o)
 	}
-	data, err := a.Browser.PDF(ctx, d, o)
-	var known *fault.Error
-	if errors.As(err, &known) && known.Code == CodeUnavailable {
+	limited, cancel := share(ctx)
+	defer cancel()
+	data, err := a.Browser.PDF(limited, d, o)
+	if fault.Is(err, fault.Unavailable) && ctx.Err() == nil {
 		a.Log.Warn("deck is rendered without a browser", "error", err)
+		d.notes = append(d.notes, "made without a browser, which did not print the deck: it may look different from the screen")
 		return Embedded{}.PDF(ctx, d, o)
 	}
 	return data, err
+}
+
+// share is the part of the time there is that the browser has. The embedded renderer needs little.
+func share(ctx context.Context) (context.Context, context.CancelFunc) {
+	end, ok := ctx.Deadline()
+	if !ok {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, time.Until(end)*3/4)
 }
 
 // Still draws a slide, or a card that names it where there is no browser that can.
@@ -34,9 +45,10 @@ func (a Auto) Still(ctx context.Context, d *Deck, slide int) (*Still, error) {
 	if a.Browser == nil {
 		return Card(d, slide)
 	}
-	got, err := a.Browser.Still(ctx, d, slide)
-	var known *fault.Error
-	if errors.As(err, &known) && known.Code == CodeUnavailable {
+	limited, cancel := share(ctx)
+	defer cancel()
+	got, err := a.Browser.Still(limited, d, slide)
+	if fault.Is(err, fault.Unavailable) && ctx.Err() == nil {
 		return Card(d, slide)
 	}
 	return got, err

@@ -27,6 +27,7 @@ type Deck struct {
 	File func(ctx context.Context, address string) (data []byte, typ string, err error) `json:"-"`
 
 	asked map[string]bool // addresses that File was asked for, and whether it knew them
+	notes []string        // warnings about how a file was made
 }
 
 // Options say what a PDF shows.

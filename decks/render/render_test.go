@@ -248,7 +248,7 @@ func TestZIP(t *testing.T) {
 			t.Errorf("%s is missing", want)
 		}
 	}
-	if got := d.Missing(); len(got) != 1 || got[0] != "1 from elsewhere.example: not fetched" {
+	if got := d.Warnings(); len(got) != 1 || got[0] != "1 from elsewhere.example: not fetched" {
 		t.Errorf("missing: %q", got)
 	}
 	path := FindChromium()

@@ -11,9 +11,10 @@ import (
 
 const maxWarnings = 20
 
-// Missing says what a file does not show, once it is made: what lies elsewhere, since
-// nothing is fetched, and what seems to be kept here but is not, or not for who asks.
-func (d *Deck) Missing() []string {
+// Warnings say what whoever gets a file should know, once it is made: how, if not as usual, and
+// what it does not show. That is what lies elsewhere, since nothing is fetched, and what seems to
+// be kept here but is not, or not for who asks.
+func (d *Deck) Warnings() []string {
 	count := map[string]int{}
 	var lost []string
 	z := html.NewTokenizer(strings.NewReader(d.HTML))
@@ -44,7 +45,7 @@ func (d *Deck) Missing() []string {
 	if len(out) > maxWarnings {
 		out = append(out[:maxWarnings], fmt.Sprintf("and %d more", len(out)-maxWarnings))
 	}
-	return out
+	return append(slices.Clone(d.notes), out...)
 }
 
 // hostOf returns where an address leads to; "" is here.
