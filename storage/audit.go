@@ -37,7 +37,7 @@ const documentCategory = "eventDocumentCategory"
 
 // logEvent writes the audit record of an event.
 func (t *Tx) logEvent(e Event) error {
-	entry := Entry{Event: e.Name, Category: e.Category, User: t.actor(), Comment: e.Comment, Source: "server"}
+	entry := Entry{Event: e.Name, Category: e.Category, User: t.Actor(), Comment: e.Comment, Source: "server"}
 	if entry.Category == "" && e.Doc != nil {
 		entry.Category = documentCategory
 	}
@@ -56,8 +56,8 @@ func (t *Tx) logEvent(e Event) error {
 	return t.appendEntry(entry)
 }
 
-// actor is the name that records show: the user somebody acts for.
-func (t *Tx) actor() string {
+// Actor returns the name that records show: the user somebody acts for.
+func (t *Tx) Actor() string {
 	if t.as.Actor != "" {
 		return t.as.Actor
 	}
@@ -88,7 +88,7 @@ func (t *Tx) appendEntry(e Entry) error {
 // LogEntry writes an audit record as it is given; its user is always who acts, and only the system can
 // make one that counts as the server's own.
 func (t *Tx) LogEntry(e Entry) error {
-	if err := t.mayWrite(); err != nil {
+	if err := t.MayWrite(); err != nil {
 		return err
 	}
 	if e.Event == "" {
@@ -102,17 +102,17 @@ func (t *Tx) LogEntry(e Entry) error {
 		e.DocID, e.DocPath, e.DocType, e.DocState = d.ID(), d.Path(), d.typ.Name, d.state
 	}
 	if !t.as.System {
-		e.User = t.actor()
+		e.User = t.Actor()
 		e.Source = "client"
 	}
 	if e.User == "" {
-		e.User = t.actor()
+		e.User = t.Actor()
 	}
 	if e.Source != "server" {
 		e.Source = "client"
 	}
 	e.Time = e.Time.UTC().Truncate(time.Millisecond)
-	t.changed(Change{Kind: "audit", Note: e.Event}, nil)
+	t.Changed("audit", e.Event)
 	return t.appendEntry(e)
 }
 

@@ -15,6 +15,9 @@ func (t *Tx) Record() { t.record = true }
 // Changes returns what the transaction has changed since Record, in order, coalesced by document.
 func (t *Tx) Changes() []Change { return append([]Change(nil), t.changes...) }
 
+// Changed notes an effect on something other than a document.
+func (t *Tx) Changed(kind, note string) { t.changed(Change{Kind: kind, Note: note}, nil) }
+
 // changed notes a change of a document. Updates of what the transaction itself created, and a second
 // change of the same kind, are part of the first.
 func (t *Tx) changed(c Change, d *Doc) {

@@ -8,7 +8,7 @@ import (
 // KeepText says what full text finds a file by, where whoever made the file knows that better
 // than the one who reads files: decks leave the speaker notes out.
 func (t *Tx) KeepText(b *Blob, found string) error {
-	if err := t.mayWrite(); err != nil {
+	if err := t.MayWrite(); err != nil {
 		return err
 	}
 	if len(found) > maxText {

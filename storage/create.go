@@ -32,7 +32,7 @@ func (t *Tx) Blank(typeName string) (*Doc, error) {
 
 // target returns a document that gets a new child, guarded like one that is edited.
 func (t *Tx) target(parent *Doc) (*folder, error) {
-	if err := t.mayWrite(); err != nil {
+	if err := t.MayWrite(); err != nil {
 		return nil, err
 	}
 	if parent == nil || !parent.saved {

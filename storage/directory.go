@@ -40,7 +40,7 @@ func (t *Tx) Directory(name string) (*Directory, error) {
 		return nil, fault.NotFound.Errorf("directory %s: does not exist", name)
 	}
 	if t.as.Name == "" {
-		return nil, errNobody
+		return nil, ErrNobody
 	}
 	return &Directory{Directory: d, t: t}, nil
 }
@@ -69,7 +69,7 @@ func (d *Directory) mayWrite() error {
 	case !d.Writable():
 		return fault.Denied.Errorf("directory %s: '%s' may not change it", d.Name, d.t.as.Name)
 	}
-	return d.t.mayWrite()
+	return d.t.MayWrite()
 }
 
 func (d *Directory) missing(id string) error {
@@ -269,7 +269,7 @@ func (d *Directory) put(old, e *DirectoryEntry) error {
 		last = old
 	}
 	id := last.ID
-	d.t.changed(Change{Kind: "record", Note: "directory " + d.Name + "/" + id}, nil)
+	d.t.Changed("record", "directory "+d.Name+"/"+id)
 	key := entryKey(d.Name, id)
 	if e != nil {
 		return d.t.kv.Set(key, e.encode())

@@ -38,7 +38,7 @@ func (t *Tx) fire(e Event) error {
 	if announces && len(t.repo.listeners) == 0 {
 		return nil
 	}
-	if err := t.mayWrite(); err != nil {
+	if err := t.MayWrite(); err != nil {
 		return err
 	}
 	l := t.repo.limits

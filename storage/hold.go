@@ -31,7 +31,7 @@ func (t *Tx) ReleaseBlob(holder, digest string) error {
 // KeepBlob makes the content of a file durable although nobody refers to it: it stays for the
 // grace period of Sweep, which is what a job that is about to use it needs.
 func (t *Tx) KeepBlob(b *Blob) error {
-	if err := t.mayWrite(); err != nil {
+	if err := t.MayWrite(); err != nil {
 		return err
 	}
 	t.pin(b.Digest)
@@ -45,7 +45,7 @@ func (t *Tx) HeldBlob(meta Blob) *Blob {
 }
 
 func (t *Tx) holder(id string) (docID, error) {
-	if err := t.mayWrite(); err != nil {
+	if err := t.MayWrite(); err != nil {
 		return none, err
 	}
 	h, ok := parseID(id)

@@ -93,7 +93,7 @@ func (t *Tx) sendInvitation(id string, i *invitation) error {
 	if err := t.secret(invitationsTable).Put(id, i); err != nil {
 		return err
 	}
-	t.changed(Change{Kind: "record", Note: "invitation of " + i.User.Username}, nil)
+	t.Changed("record", "invitation of "+i.User.Username)
 	_, err := t.SendMail(Mail{To: []string{i.User.Email}, Template: "invitation", Data: map[string]any{
 		"user": i.By, "name": i.User.Username, "comment": i.Comment, "until": i.Expires.Format(time.DateOnly),
 		"path": InvitationPath + url.PathEscape(id) + "?key=" + text,

@@ -96,7 +96,7 @@ func (t *Tx) DeleteJob(id string) error {
 
 // takeJob takes a job out of its queue. One that runs cannot be taken.
 func (t *Tx) takeJob(id string, then func(Job) error) (found JobState, err error) {
-	if err := firstError(t.mayRunJobs(), t.mayWrite()); err != nil {
+	if err := firstError(t.mayRunJobs(), t.MayWrite()); err != nil {
 		return found, err
 	}
 	for _, s := range jobStates {
@@ -115,7 +115,7 @@ func (t *Tx) takeJob(id string, then func(Job) error) (found JobState, err error
 		case s.queue == jobLeased && t.repo.clock().Before(leaseEnd(at)):
 			return found, fault.Conflict.Errorf("job %s: runs", id)
 		}
-		t.changed(Change{Kind: "job", Note: found.Kind}, nil)
+		t.Changed("job", found.Kind)
 		found.State, found.Tries, found.Due = JobWaits, 0, t.now
 		return found, firstError(t.kv.Delete(at), then(found.Job))
 	}

@@ -49,7 +49,7 @@ func errKey() error { return fault.Denied.Errorf("the API key is not valid") }
 // CreateKey makes an API key for oneself, or by an administrator for anyone. The text of the key is
 // returned this once.
 func (t *Tx) CreateKey(k Key) (Key, string, error) {
-	if err := t.mayWrite(); err != nil {
+	if err := t.MayWrite(); err != nil {
 		return k, "", err
 	}
 	if k.User == "" {
@@ -79,7 +79,7 @@ func (t *Tx) CreateKey(k Key) (Key, string, error) {
 	rand.Read(secret)
 	text := base64.RawURLEncoding.EncodeToString(secret)
 	sum := sha256.Sum256([]byte(text))
-	t.changed(Change{Kind: "record", Note: "key of " + k.User}, nil)
+	t.Changed("record", "key of "+k.User)
 	return k, fmt.Sprintf("cat_%d_%s", k.ID, text), t.secret(keysTable).Create(keyName(k.ID), keyRow{k, sum[:]})
 }
 
@@ -114,7 +114,7 @@ func (t *Tx) Keys(user string) ([]Key, error) {
 
 // RevokeKey ends an API key for good.
 func (t *Tx) RevokeKey(id int64) error {
-	if err := t.mayWrite(); err != nil {
+	if err := t.MayWrite(); err != nil {
 		return err
 	}
 	var k keyRow
@@ -129,7 +129,7 @@ func (t *Tx) RevokeKey(id int64) error {
 		return nil
 	}
 	k.Revoked = t.now
-	t.changed(Change{Kind: "record", Note: "key of " + k.User}, nil)
+	t.Changed("record", "key of "+k.User)
 	return t.secret(keysTable).Put(keyName(id), k)
 }
 

@@ -44,7 +44,7 @@ const (
 // SendMail adds a message to the outbox: it is sent once the transaction is committed. A message
 // without any recipient that has an address is none, and sent is false.
 func (t *Tx) SendMail(m Mail) (sent bool, err error) {
-	if err := t.mayWrite(); err != nil {
+	if err := t.MayWrite(); err != nil {
 		return false, err
 	}
 	users := 0
@@ -79,7 +79,7 @@ func (t *Tx) SendMail(m Mail) (sent bool, err error) {
 	if err != nil {
 		return false, fault.Invalid.Errorf("mail: %w", err)
 	}
-	return true, t.Enqueue(Job{Kind: MailJob, Data: data, As: t.actor()})
+	return true, t.Enqueue(Job{Kind: MailJob, Data: data, As: t.Actor()})
 }
 
 // check refuses what is too large, and line ends where they would begin a header.

@@ -155,7 +155,7 @@ func (r *Repo) OAuthClient(ctx context.Context, as *Principal, q OAuthRequest) (
 // Authorize makes a code, good once and for ten minutes, by which a client gets a token.
 func (r *Repo) Authorize(ctx context.Context, as *Principal, q OAuthRequest) (code string, err error) {
 	if as.Name == "" || as.System {
-		return "", errNobody
+		return "", ErrNobody
 	}
 	if as.ReadOnly {
 		return "", errReadOnly()

@@ -25,7 +25,7 @@ func (t *Tx) OAuthTokens(user, client string) ([]*DirectoryEntry, error) {
 // oauthOf finds the rows of a user whom the principal may look after.
 func (t *Tx) oauthOf(user, client string) ([]*DirectoryEntry, error) {
 	if t.as.Name == "" {
-		return nil, errNobody
+		return nil, ErrNobody
 	}
 	if user != t.as.Name && !t.rights.admin {
 		return nil, fault.Denied.Errorf("tokens of %s: are not for '%s'", user, t.as.Name)
@@ -54,7 +54,7 @@ func withoutTokens(e *DirectoryEntry) *DirectoryEntry {
 
 // oauthOne finds the one token of a client that acts for a user.
 func (t *Tx) oauthOne(user, client string) (*Directory, *DirectoryEntry, error) {
-	if err := t.mayWrite(); err != nil {
+	if err := t.MayWrite(); err != nil {
 		return nil, nil, err
 	}
 	rows, err := t.oauthOf(user, client)

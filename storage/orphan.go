@@ -12,7 +12,7 @@ const fewVersions = 50
 // deleteVersion removes one version. It may not be shown by a proxy, and only an administrator
 // removes the one that its live document equals, or one whose live document is gone.
 func (t *Tx) deleteVersion(d *Doc) error {
-	if err := t.mayWrite(); err != nil {
+	if err := t.MayWrite(); err != nil {
 		return err
 	}
 	v, err := t.load(d.id)

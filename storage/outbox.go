@@ -39,7 +39,7 @@ const (
 
 // Enqueue adds a job that is carried out once the transaction is committed.
 func (t *Tx) Enqueue(j Job) error {
-	if err := t.mayWrite(); err != nil {
+	if err := t.MayWrite(); err != nil {
 		return err
 	}
 	if j.Kind == "" {
@@ -58,7 +58,7 @@ func (t *Tx) Enqueue(j Job) error {
 		j.Data = json.RawMessage("null")
 	}
 	j.Created, j.Due = t.now, j.Due.UTC().Truncate(time.Millisecond)
-	t.changed(Change{Kind: "job", Note: j.Kind}, nil)
+	t.Changed("job", j.Kind)
 	t.kv.Wake(jobTopic)
 	return putJob(t.kv, jobDue, j.Due, j)
 }

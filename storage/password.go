@@ -223,7 +223,7 @@ func (t *Tx) setPassword(user, password string) error {
 
 // ChangePassword gives the principal another password, if the old one is right.
 func (t *Tx) ChangePassword(old, password string) error {
-	if err := t.mayWrite(); err != nil {
+	if err := t.MayWrite(); err != nil {
 		return err
 	}
 	if password == "" {

@@ -166,7 +166,7 @@ func (t *Tx) eachNamed(kind byte, text string, take func(who string) bool) error
 // pageOf collects the names of a page.
 func (t *Tx) pageOf(o PageOptions, walk func(take func(name string) bool) error) ([]string, Page, error) {
 	if t.as.Name == "" {
-		return nil, Page{}, errNobody
+		return nil, Page{}, ErrNobody
 	}
 	o.After = ""
 	p, err := t.repo.pager(o)

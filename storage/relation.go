@@ -43,7 +43,7 @@ func (t *Tx) Relate(subject *Doc, predicate string, object *Doc) error {
 		return fault.Exists.Errorf("relation %s: document %s has it to %s already", predicate, subject.ID(), object.ID())
 	}
 	return t.relation("Creation", subject, predicate, object, func() error {
-		note := appendText(nil, t.actor())
+		note := appendText(nil, t.Actor())
 		if err := t.kv.Set(key, kv.AppendInt64(note, t.now.UnixMilli())); err != nil {
 			return err
 		}
@@ -78,12 +78,12 @@ func (t *Tx) relation(what string, subject *Doc, predicate string, object *Doc, 
 	if err := change(); err != nil {
 		return err
 	}
-	t.changed(Change{Kind: "record", Note: "relation " + predicate + " " + subject.ID() + " " + object.ID()}, nil)
+	t.Changed("record", "relation "+predicate+" "+subject.ID()+" "+object.ID())
 	return t.fire(Event{Name: "afterRelation" + what, Doc: subject, Extra: extra})
 }
 
 func (t *Tx) mayRelate(subject *Doc, predicate string, object *Doc) error {
-	if err := t.mayWrite(); err != nil {
+	if err := t.MayWrite(); err != nil {
 		return err
 	}
 	switch {

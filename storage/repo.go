@@ -255,7 +255,7 @@ func (r *Repo) Writable(context.Context) error { return r.db.Writable() }
 // View runs fn on one snapshot, which it cannot change.
 func (r *Repo) View(ctx context.Context, as *Principal, fn func(*Tx) error) error {
 	if as == nil {
-		return errNobody
+		return ErrNobody
 	}
 	ended := r.stale.ended.Load()
 	return r.db.View(ctx, func(k *kv.Tx) error {
@@ -270,7 +270,7 @@ func (r *Repo) View(ctx context.Context, as *Principal, fn func(*Tx) error) erro
 // runs again from the start.
 func (r *Repo) Update(ctx context.Context, as *Principal, fn func(*Tx) error) error {
 	if as == nil {
-		return errNobody
+		return ErrNobody
 	}
 	if as.ReadOnly {
 		return errReadOnly()
@@ -289,7 +289,8 @@ func (r *Repo) Update(ctx context.Context, as *Principal, fn func(*Tx) error) er
 	})
 }
 
-var errNobody = fault.Denied.Errorf("nobody is signed in")
+// ErrNobody refuses what only somebody who signed in may do.
+var ErrNobody = fault.Denied.Errorf("nobody is signed in")
 
 func errReadOnly() error {
 	return fault.Denied.Errorf("the key is read-only").WithCode("insufficient_scope")

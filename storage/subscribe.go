@@ -89,11 +89,11 @@ func (t *Tx) Unsubscribe(d *Doc, names ...string) error {
 
 // subscribable checks who subscribes to what.
 func (t *Tx) subscribable(d *Doc, names []string) ([]string, error) {
-	if err := firstError(t.mayWrite(), t.need(d, permRead)); err != nil {
+	if err := firstError(t.MayWrite(), t.need(d, permRead)); err != nil {
 		return nil, err
 	}
 	if t.as.Name == "" || t.as.System {
-		return nil, errNobody
+		return nil, ErrNobody
 	}
 	all := Notifications()
 	if len(names) == 0 {
@@ -174,7 +174,7 @@ func (t *Tx) TellOfPermission(d *Doc, e ACE) error {
 		}
 	}
 	data := map[string]any{
-		"user": t.actor(), "permission": e.Permission, "comment": e.Comment, "id": d.ID(), "path": d.Path(), "title": d.Title(),
+		"user": t.Actor(), "permission": e.Permission, "comment": e.Comment, "id": d.ID(), "path": d.Path(), "title": d.Title(),
 	}
 	if !e.Begin.IsZero() {
 		data["begin"] = e.Begin.Format("2006-01-02")

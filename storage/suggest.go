@@ -47,7 +47,7 @@ func (t *Tx) SuggestGroups(text string, limit int) ([]*Group, bool, error) {
 
 func (t *Tx) suggest(kind byte, table string, words, among []string, limit int) (names []string, more bool, err error) {
 	if t.as.Name == "" {
-		return nil, false, errNobody
+		return nil, false, ErrNobody
 	}
 	found := map[string]bool{}
 	take := func(name string) bool {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"catena/storage/fault"
+	"catena/storage/internal/row"
 	"catena/storage/kv"
 )
 
@@ -22,7 +23,11 @@ type Table struct {
 // Table returns the table of a name; it need not exist.
 func (t *Tx) Table(name string) Table { return Table{t: t, space: spaceTable, name: name} }
 
-// secret is a table that only this package can name.
+// Secret returns a table that only packages below storage can name, for what they show to nobody as it
+// is kept. Changes of its rows are not noted.
+func (t *Tx) Secret(s row.Secret) Table { return t.secret(s.Name) }
+
+// secret is a table that nothing outside can name.
 func (t *Tx) secret(name string) Table { return Table{t: t, space: spaceSecret, name: name} }
 
 func (b Table) key(key string) ([]byte, error) {
@@ -79,13 +84,13 @@ func (b Table) write(key string, v any, put func(key, value []byte) error) error
 		return fault.Invalid.Errorf("table %s: row %q: %w", b.name, key, err)
 	}
 	if b.space == spaceTable {
-		b.t.changed(Change{Kind: "record", Note: b.name + "/" + key}, nil)
+		b.t.Changed("record", b.name+"/"+key)
 	}
 	return put(k, data)
 }
 
 func (b Table) writable(key string) ([]byte, error) {
-	if err := b.t.mayWrite(); err != nil {
+	if err := b.t.MayWrite(); err != nil {
 		return nil, err
 	}
 	if b.readOnly {
@@ -101,7 +106,7 @@ func (b Table) Delete(key string) error {
 		return err
 	}
 	if b.space == spaceTable {
-		b.t.changed(Change{Kind: "record", Note: b.name + "/" + key}, nil)
+		b.t.Changed("record", b.name+"/"+key)
 	}
 	return b.t.kv.Delete(k)
 }
@@ -116,6 +121,23 @@ func (b Table) Scan(from, to string, reverse bool, limit int) iter.Seq2[string, 
 				return
 			}
 			if !yield(string(row.Key[len(b.name)+2:]), row.Value) {
+				return
+			}
+		}
+	}
+}
+
+// Records walks the rows from <= key < to as Scan does, decoded. What fails is its last element.
+func Records[T any](b Table, from, to string, limit int) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for row, err := range b.rows(from, to, false, limit) {
+			var v T
+			if err == nil {
+				if err = json.Unmarshal(row.Value, &v); err != nil {
+					err = fault.Internal.Errorf("table %s: row %q: %w", b.name, row.Key[len(b.name)+2:], err)
+				}
+			}
+			if !yield(v, err) || err != nil {
 				return
 			}
 		}

@@ -40,11 +40,11 @@ func errToken() error { return fault.Denied.Errorf("the token is not valid") }
 // AcquireToken returns the token of the principal for a program on a device, which is made when
 // it is first asked for.
 func (t *Tx) AcquireToken(d DeviceToken) (string, error) {
-	if err := t.mayWrite(); err != nil {
+	if err := t.MayWrite(); err != nil {
 		return "", err
 	}
 	if t.as.Name == "" || t.as.System {
-		return "", errNobody
+		return "", ErrNobody
 	}
 	d.User = t.as.Name
 	for name, v := range map[string]string{"applicationName": d.Application, "deviceId": d.Device, "permission": d.Permission} {
@@ -72,7 +72,7 @@ func (t *Tx) AcquireToken(d DeviceToken) (string, error) {
 	secret := make([]byte, 24)
 	rand.Read(secret)
 	d.Token, d.Created = hex.EncodeToString(secret), t.now
-	t.changed(Change{Kind: "record", Note: "token of " + d.User}, nil)
+	t.Changed("record", "token of "+d.User)
 	return d.Token, firstError(
 		t.secret(tokensTable).Put(tokenHash(d.Token), d),
 		t.secret(tokenOfTable).Put(d.place(), d.Token),
@@ -86,7 +86,7 @@ func (t *Tx) Tokens(application string) ([]DeviceToken, error) {
 
 func (t *Tx) tokensOf(user, application string) ([]DeviceToken, error) {
 	if user == "" {
-		return nil, errNobody
+		return nil, ErrNobody
 	}
 	var list []DeviceToken
 	for row, err := range t.secret(tokenOfTable).rows(user+"\x00", user+"\x01", false, 0) {
@@ -112,7 +112,7 @@ func (t *Tx) tokensOf(user, application string) ([]DeviceToken, error) {
 
 // RevokeToken ends a token of the principal's; administrators end any.
 func (t *Tx) RevokeToken(token string) error {
-	if err := t.mayWrite(); err != nil {
+	if err := t.MayWrite(); err != nil {
 		return err
 	}
 	var d DeviceToken
@@ -123,7 +123,7 @@ func (t *Tx) RevokeToken(token string) error {
 	if !ok || d.User != t.as.Name && !t.rights.admin {
 		return fault.NotFound.Errorf("token: does not exist")
 	}
-	t.changed(Change{Kind: "record", Note: "token of " + d.User}, nil)
+	t.Changed("record", "token of "+d.User)
 	return firstError(t.secret(tokensTable).Delete(tokenHash(token)), t.secret(tokenOfTable).Delete(d.place()))
 }
 

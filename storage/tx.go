@@ -61,7 +61,7 @@ func (t *Tx) As(p *Principal) *Tx {
 		p = &Principal{ReadOnly: true}
 	case p.System && p.Actor == "" && !t.as.System:
 		system := *p
-		system.Actor = t.actor()
+		system.Actor = t.Actor()
 		p = &system
 	}
 	return &Tx{session: t.session, as: p, rights: t.repo.access.of(p)}
@@ -76,7 +76,7 @@ func (t *Tx) NewID() string { return t.repo.newID() }
 // Next returns the next number of a sequence: 1, 2, 3 with gaps. Numbers are not given back
 // when the transaction fails.
 func (t *Tx) Next(sequence string) (int64, error) {
-	if err := t.mayWrite(); err != nil {
+	if err := t.MayWrite(); err != nil {
 		return 0, err
 	}
 	return t.repo.db.Next(t.ctx, sequence)
@@ -85,7 +85,8 @@ func (t *Tx) Next(sequence string) (int64, error) {
 // Writable reports whether the transaction may write.
 func (t *Tx) Writable() bool { return t.kv.Writable() && !t.as.ReadOnly }
 
-func (t *Tx) mayWrite() error {
+// MayWrite returns why the transaction may not write, or nil.
+func (t *Tx) MayWrite() error {
 	switch {
 	case t.as.ReadOnly:
 		return errReadOnly()

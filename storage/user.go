@@ -44,7 +44,7 @@ func (t *Tx) Groups() (Table, error) { return t.directory(groupsTable) }
 
 func (t *Tx) directory(name string) (Table, error) {
 	if t.as.Name == "" {
-		return Table{}, errNobody
+		return Table{}, ErrNobody
 	}
 	b := t.Table(name)
 	b.readOnly = !t.rights.admin
@@ -54,7 +54,7 @@ func (t *Tx) directory(name string) (Table, error) {
 // User returns a user with the groups the user is in directly.
 func (t *Tx) User(name string) (*User, error) {
 	if t.as.Name == "" {
-		return nil, errNobody
+		return nil, ErrNobody
 	}
 	if name == "" {
 		return nil, noUser(name)
@@ -129,7 +129,7 @@ func checkName(kind, name string) error {
 }
 
 func (t *Tx) maySaveUser(old, u *User) error {
-	if err := t.mayWrite(); err != nil {
+	if err := t.MayWrite(); err != nil {
 		return err
 	}
 	if t.rights.admin {
@@ -185,7 +185,7 @@ func sameSet(a, b []string) bool {
 
 // DeleteUser removes a user, whose API keys end with that.
 func (t *Tx) DeleteUser(name string) error {
-	if err := t.mayWrite(); err != nil {
+	if err := t.MayWrite(); err != nil {
 		return err
 	}
 	u, err := t.User(name)
@@ -211,7 +211,7 @@ func (t *Tx) DeleteUser(name string) error {
 // Group returns a group with its direct members.
 func (t *Tx) Group(name string) (*Group, error) {
 	if t.as.Name == "" {
-		return nil, errNobody
+		return nil, ErrNobody
 	}
 	missing := fault.NotFound.Errorf("group does not exist")
 	if name == "" {
@@ -234,7 +234,7 @@ func (t *Tx) SaveGroup(g *Group) error {
 	if err := checkName("Group", g.Name); err != nil {
 		return err
 	}
-	if err := t.mayWrite(); err != nil {
+	if err := t.MayWrite(); err != nil {
 		return err
 	}
 	old, err := t.Group(g.Name)
@@ -280,7 +280,7 @@ func (t *Tx) noCircle(g *Group) error {
 
 // DeleteGroup removes a group. Its members stay.
 func (t *Tx) DeleteGroup(name string) error {
-	if err := t.mayWrite(); err != nil {
+	if err := t.MayWrite(); err != nil {
 		return err
 	}
 	g, err := t.Group(name)

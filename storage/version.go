@@ -343,7 +343,7 @@ func (t *Tx) autoVersion(d *Doc, m schema.Moment) error {
 		return nil
 	}
 	if rule.Others {
-		if last := d.text("dc:lastContributor"); last == "" || last == t.actor() {
+		if last := d.text("dc:lastContributor"); last == "" || last == t.Actor() {
 			return nil
 		}
 	}

@@ -26,7 +26,7 @@ func (t *Tx) edit(d *Doc, p permission) (*Doc, error) {
 
 // editLocked is edit for what a lock does not forbid.
 func (t *Tx) editLocked(d *Doc, p permission) (*Doc, error) {
-	if err := t.mayWrite(); err != nil {
+	if err := t.MayWrite(); err != nil {
 		return nil, err
 	}
 	if d == nil || !d.saved {
@@ -219,7 +219,7 @@ func (d *Doc) digests() (map[string]bool, error) {
 
 // touch notes who changed the document and when.
 func (t *Tx) touch(d *Doc, created bool) {
-	who := t.actor()
+	who := t.Actor()
 	set := func(key string, v any) {
 		if b, i := d.field(key); b != nil {
 			b.set(i, v)

@@ -29,7 +29,9 @@ var imports = map[string][]string{
 	"storage/pdfconf":     {},
 	"storage/text":        {"storage/pdfconf"},
 	"storage/directory":   {"storage/declare", "storage/schema"},
-	"storage":             {"storage/kv", "storage/blob", "storage/schema", "storage/query", "storage/text", "storage/directory"},
+	"storage":             {"storage/kv", "storage/blob", "storage/schema", "storage/query", "storage/text", "storage/directory", "storage/internal/row"},
+	"storage/internal/*":  {},
+	"storage/webhook":     {"storage", "storage/internal/row"},
 	"engine/expr":         {},
 	"engine":              {"storage", "storage/blob", "storage/schema", "engine/expr"},
 	"engine/entity":       {"engine", "storage", "storage/blob", "storage/convert", "storage/schema"},
@@ -37,12 +39,12 @@ var imports = map[string][]string{
 	"engine/library":      {"engine"},
 	"engine/listener":     {"engine", "engine/expr", "engine/library", "storage"},
 	"engine/mail":         {"storage"},
-	"engine/webhook":      {"storage"},
+	"engine/webhook":      {"storage", "storage/webhook"},
 	"engine/scenario":     {"engine", "engine/entity", "storage", "storage/..."},
 	"ops":                 {"ops/...", "engine"},
 	"storage/storagetest": {"..."}, // a repository for tests
 	"ops/opstest":         {"..."}, // a repository for tests
-	"ops/*":               {"engine", "engine/expr", "engine/entity", "engine/mail", "storage", "storage/blob", "storage/convert", "storage/declare", "storage/directory", "storage/egress", "storage/pdfconf", "storage/schema", "storage/query"},
+	"ops/*":               {"engine", "engine/expr", "engine/entity", "engine/mail", "storage", "storage/blob", "storage/convert", "storage/declare", "storage/directory", "storage/egress", "storage/pdfconf", "storage/schema", "storage/query", "storage/webhook"},
 	"decks":               {"engine", "storage", "storage/blob", "decks/convert", "decks/export", "decks/file", "decks/html", "decks/render", "decks/style", "storage/egress"},
 	"decks/convert":       {"storage/fault"},
 	"decks/decktest":      {}, // attacks and large decks for tests

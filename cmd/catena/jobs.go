@@ -22,16 +22,17 @@ import (
 	"catena/ops/conversion"
 	"catena/storage"
 	"catena/storage/egress"
+	hooks "catena/storage/webhook"
 )
 
 // jobHandlers is the table of what a repository's outbox is carried out by: one line for each kind of job.
 func (a *app) jobHandlers(b branch) map[string]func(context.Context, storage.Job) error {
 	all := map[string]func(context.Context, storage.Job) error{
-		listener.JobKind:    a.listeners.Job(b.repo),
-		bulk.JobKind:        bulk.Job(a.engine.On(b.repo)),
-		mail.NotifyJob:      mail.Notify(b.repo),
-		storage.MailJob:     a.mail.Job,
-		storage.DeliveryJob: b.webhooks.Job,
+		listener.JobKind: a.listeners.Job(b.repo),
+		bulk.JobKind:     bulk.Job(a.engine.On(b.repo)),
+		mail.NotifyJob:   mail.Notify(b.repo),
+		storage.MailJob:  a.mail.Job,
+		hooks.JobKind:    b.webhooks.Job,
 	}
 	maps.Copy(all, conversion.Jobs(b.repo))
 	maps.Copy(all, opsblob.Jobs(a.blobs, a.outside))

@@ -21,6 +21,7 @@ import (
 
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/webhook"
 )
 
 // Post sends a body to an address and returns the status of the answer.
@@ -109,7 +110,7 @@ func (s *Sender) happened(tx *storage.Tx, e storage.Event) error {
 	if typ == "" {
 		return nil
 	}
-	wants, err := tx.WebhookWants()
+	wants, err := webhook.Wants(tx)
 	if err != nil || len(wants) == 0 {
 		return err
 	}
@@ -130,11 +131,11 @@ func (s *Sender) happened(tx *storage.Tx, e storage.Event) error {
 				return err
 			}
 		}
-		d := storage.Delivery{Webhook: w.ID, Type: typ, Body: body}
+		d := webhook.Delivery{Webhook: w.ID, Type: typ, Body: body}
 		if e.Doc != nil {
 			d.Doc = e.Doc.ID()
 		}
-		if err := tx.Deliver(d); err != nil {
+		if err := webhook.Deliver(tx, d); err != nil {
 			return err
 		}
 	}
@@ -195,7 +196,7 @@ func payload(tx *storage.Tx, typ string, e storage.Event) ([]byte, error) {
 
 // Job makes one try of a delivery.
 func (s *Sender) Job(ctx context.Context, j storage.Job) error {
-	var ref storage.DeliveryRef
+	var ref webhook.Ref
 	if err := json.Unmarshal(j.Data, &ref); err != nil {
 		return &storage.GaveUp{Err: fault.Invalid.Errorf("webhook: %w", err)}
 	}
@@ -206,7 +207,7 @@ func (s *Sender) Job(ctx context.Context, j storage.Job) error {
 	case err != nil:
 		return err
 	case w.Disabled:
-		d.State, d.Failure, d.Finished = storage.DeliveryFailed, "the webhook is disabled", s.clock().UTC()
+		d.State, d.Failure, d.Finished = webhook.Failed, "the webhook is disabled", s.clock().UTC()
 		return s.note(ctx, w, d)
 	case s.clock().Before(w.Next):
 		return &storage.Later{At: w.Next.Add(rand.N(10 * time.Second)), Why: "the address fails"}
@@ -215,7 +216,7 @@ func (s *Sender) Job(ctx context.Context, j storage.Job) error {
 	}
 	defer s.leave(w.ID)
 	failed := s.try(ctx, &w, &d, keys, j.Tries)
-	if err := s.note(ctx, w, d); err != nil || d.State != storage.DeliveryWaits {
+	if err := s.note(ctx, w, d); err != nil || d.State != webhook.Waits {
 		return err
 	}
 	return failed
@@ -223,7 +224,7 @@ func (s *Sender) Job(ctx context.Context, j storage.Job) error {
 
 // enter takes a place among the deliveries to an address: four, or one while it fails, so that a slow one
 // does not hold up the others. It waits a moment for one.
-func (s *Sender) enter(ctx context.Context, w *storage.Webhook) bool {
+func (s *Sender) enter(ctx context.Context, w *webhook.Webhook) bool {
 	places := 4
 	if w.Failures > 0 {
 		places = 1
@@ -260,15 +261,15 @@ func (s *Sender) leave(id string) {
 }
 
 // prepare finds what is to be delivered, and asks again whether it may be.
-func (s *Sender) prepare(ctx context.Context, ref storage.DeliveryRef) (w storage.Webhook, d storage.Delivery, keys [][]byte, err error) {
+func (s *Sender) prepare(ctx context.Context, ref webhook.Ref) (w webhook.Webhook, d webhook.Delivery, keys [][]byte, err error) {
 	err = s.repo.View(ctx, s.repo.System(), func(tx *storage.Tx) (err error) {
-		if w, err = tx.Webhook(ref.Webhook); err != nil {
+		if w, err = webhook.Get(tx, ref.Webhook); err != nil {
 			return err
 		}
-		if d, err = tx.Delivery(ref); err != nil {
+		if d, err = webhook.DeliveryOf(tx, ref); err != nil {
 			return err
 		}
-		if keys, err = tx.WebhookKeys(ref.Webhook); err != nil {
+		if keys, err = webhook.Keys(tx, ref.Webhook); err != nil {
 			return err
 		}
 		owner, err := tx.PrincipalOf(w.Owner)
@@ -288,7 +289,7 @@ func (s *Sender) prepare(ctx context.Context, ref storage.DeliveryRef) (w storag
 }
 
 // try posts a delivery, and writes down what came of it.
-func (s *Sender) try(ctx context.Context, w *storage.Webhook, d *storage.Delivery, keys [][]byte, tries int) error {
+func (s *Sender) try(ctx context.Context, w *webhook.Webhook, d *webhook.Delivery, keys [][]byte, tries int) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	now := s.clock().UTC()
@@ -301,7 +302,7 @@ func (s *Sender) try(ctx context.Context, w *storage.Webhook, d *storage.Deliver
 	d.Tries++
 	d.Status, d.Failure = status, ""
 	if err == nil && status >= 200 && status < 300 {
-		d.State, d.Finished = storage.DeliveryDone, now
+		d.State, d.Finished = webhook.Done, now
 		w.Failures, w.Failing, w.Next = 0, time.Time{}, time.Time{}
 		return nil
 	}
@@ -320,16 +321,16 @@ func (s *Sender) try(ctx context.Context, w *storage.Webhook, d *storage.Deliver
 		w.Disabled, w.Reason = true, "every delivery failed for a day"
 	}
 	if tries >= lastTries || w.Disabled {
-		d.State, d.Finished = storage.DeliveryFailed, now
+		d.State, d.Finished = webhook.Failed, now
 	}
 	return err
 }
 
-func (s *Sender) note(ctx context.Context, w storage.Webhook, d storage.Delivery) error {
-	if w.Disabled && w.Reason != "" && d.State == storage.DeliveryFailed {
+func (s *Sender) note(ctx context.Context, w webhook.Webhook, d webhook.Delivery) error {
+	if w.Disabled && w.Reason != "" && d.State == webhook.Failed {
 		s.log.Warn("webhook disabled", "webhook", w.ID, "owner", w.Owner, "reason", w.Reason)
 	}
-	return s.repo.Update(ctx, s.repo.System(), func(tx *storage.Tx) error { return tx.Tried(w, d) })
+	return s.repo.Update(ctx, s.repo.System(), func(tx *storage.Tx) error { return webhook.Tried(tx, w, d) })
 }
 
 // Sign makes the signatures of a message, one for each key.

@@ -18,6 +18,7 @@ import (
 	"catena/engine/webhook"
 	"catena/storage"
 	"catena/storage/storagetest"
+	hooks "catena/storage/webhook"
 )
 
 // world is a repository whose webhooks are delivered to a function.
@@ -91,10 +92,10 @@ func (w *world) as(user string, fn func(tx *storage.Tx) error) {
 	}
 }
 
-func (w *world) hook(user string, events ...string) (hook storage.Webhook, secret string) {
+func (w *world) hook(user string, events ...string) (hook hooks.Webhook, secret string) {
 	w.t.Helper()
 	w.as(user, func(tx *storage.Tx) (err error) {
-		hook, secret, err = tx.CreateWebhook(storage.Webhook{URL: "https://example.org/" + user, Events: events})
+		hook, secret, err = hooks.Create(tx, hooks.Webhook{URL: "https://example.org/" + user, Events: events})
 		return err
 	})
 	return hook, secret
@@ -118,7 +119,7 @@ func (w *world) work(until func() bool) {
 	ctx, cancel := context.WithTimeout(w.t.Context(), 20*time.Second)
 	done := make(chan error, 1)
 	go func() {
-		done <- w.RunJobs(ctx, map[string]func(context.Context, storage.Job) error{storage.DeliveryJob: w.send.Job})
+		done <- w.RunJobs(ctx, map[string]func(context.Context, storage.Job) error{hooks.JobKind: w.send.Job})
 	}()
 	for !until() && ctx.Err() == nil {
 		time.Sleep(3 * time.Millisecond)
@@ -134,7 +135,7 @@ func (w *world) work(until func() bool) {
 
 func (w *world) idle() bool {
 	var jobs []storage.JobState
-	w.as("", func(tx *storage.Tx) (err error) { jobs, err = tx.Jobs("", storage.DeliveryJob, 1000); return err })
+	w.as("", func(tx *storage.Tx) (err error) { jobs, err = tx.Jobs("", hooks.JobKind, 1000); return err })
 	return len(jobs) == 0
 }
 
@@ -142,15 +143,15 @@ func (w *world) idle() bool {
 func (w *world) busy() bool {
 	var jobs []storage.JobState
 	w.as("", func(tx *storage.Tx) (err error) {
-		jobs, err = tx.Jobs(storage.JobRuns, storage.DeliveryJob, 1)
+		jobs, err = tx.Jobs(storage.JobRuns, hooks.JobKind, 1)
 		return err
 	})
 	return len(jobs) > 0
 }
 
-func (w *world) deliveries(hook string) (out []storage.Delivery) {
+func (w *world) deliveries(hook string) (out []hooks.Delivery) {
 	w.t.Helper()
-	w.as("", func(tx *storage.Tx) (err error) { out, err = tx.Deliveries(hook, 0); return err })
+	w.as("", func(tx *storage.Tx) (err error) { out, err = hooks.Deliveries(tx, hook, 0); return err })
 	return out
 }
 
@@ -210,7 +211,7 @@ func TestDeliver(t *testing.T) {
 	if got := p.head.Get("webhook-signature"); got != want || !strings.HasPrefix(got, "v1,") {
 		t.Errorf("signature %s, want %s", got, want)
 	}
-	if ds := w.deliveries(hook.ID); len(ds) != 2 || ds[0].State != storage.DeliveryDone || ds[0].Status != 204 || ds[0].Tries != 1 {
+	if ds := w.deliveries(hook.ID); len(ds) != 2 || ds[0].State != hooks.Done || ds[0].Status != 204 || ds[0].Tries != 1 {
 		t.Errorf("deliveries %+v", ds)
 	}
 }
@@ -230,7 +231,7 @@ func TestSignature(t *testing.T) {
 func TestRotate(t *testing.T) {
 	w := newWorld(t)
 	hook, _ := w.hook("ada", "document.created")
-	w.as("ada", func(tx *storage.Tx) error { _, _, err := tx.UpdateWebhook(hook, true); return err })
+	w.as("ada", func(tx *storage.Tx) error { _, _, err := hooks.Update(tx, hook, true); return err })
 	w.make("ada", "a")
 	w.work(w.idle)
 	w.skip.Add(int64(25 * time.Hour))
@@ -255,29 +256,29 @@ func TestFailing(t *testing.T) {
 		if n >= 5 {
 			w.skip.Add(int64(18 * time.Hour))
 		}
-		if ds := w.deliveries(hook.ID); ds[0].State == storage.DeliveryFailed {
+		if ds := w.deliveries(hook.ID); ds[0].State == hooks.Failed {
 			break
 		}
 	}
 	ds := w.deliveries(hook.ID)
-	if len(ds) != 1 || ds[0].State != storage.DeliveryFailed || ds[0].Status != 500 || !strings.Contains(ds[0].Failure, "500") {
+	if len(ds) != 1 || ds[0].State != hooks.Failed || ds[0].Status != 500 || !strings.Contains(ds[0].Failure, "500") {
 		t.Fatalf("deliveries %+v", ds)
 	}
 	w.as("ada", func(tx *storage.Tx) error {
-		now, err := tx.Webhook(hook.ID)
+		now, err := hooks.Get(tx, hook.ID)
 		if err == nil && (!now.Disabled || now.Reason == "") {
 			t.Errorf("not disabled after a day: %+v", now)
 		}
 		now.Disabled = false
-		_, _, err2 := tx.UpdateWebhook(now, false)
-		_, err3 := tx.Redeliver(storage.DeliveryRef{Webhook: hook.ID, Delivery: ds[0].ID})
+		_, _, err2 := hooks.Update(tx, now, false)
+		_, err3 := hooks.Redeliver(tx, hooks.Ref{Webhook: hook.ID, Delivery: ds[0].ID})
 		return errors.Join(err, err2, err3)
 	})
 	w.mu.Lock()
 	w.reply = func(post) (int, error) { return 200, nil }
 	w.mu.Unlock()
 	w.work(w.idle)
-	if ds := w.deliveries(hook.ID); ds[0].State != storage.DeliveryDone {
+	if ds := w.deliveries(hook.ID); ds[0].State != hooks.Done {
 		t.Errorf("deliveries %+v", ds)
 	}
 }
@@ -287,7 +288,7 @@ func TestDead(t *testing.T) {
 	w := newWorld(t)
 	dead, _ := w.hook("ada", "document.created")
 	w.as("ada", func(tx *storage.Tx) error {
-		_, _, err := tx.CreateWebhook(storage.Webhook{URL: "https://example.org/well", Events: []string{"document.created"}})
+		_, _, err := hooks.Create(tx, hooks.Webhook{URL: "https://example.org/well", Events: []string{"document.created"}})
 		return err
 	})
 	w.reply = func(p post) (int, error) {
@@ -310,7 +311,7 @@ func TestDead(t *testing.T) {
 		t.Errorf("%d deliveries to the one that is well", n)
 	}
 	w.as("ada", func(tx *storage.Tx) error {
-		now, err := tx.Webhook(dead.ID)
+		now, err := hooks.Get(tx, dead.ID)
 		if !now.Disabled {
 			t.Errorf("still told: %+v", now)
 		}
@@ -335,7 +336,7 @@ func TestRights(t *testing.T) {
 	if n := len(w.got()); n != 0 {
 		t.Errorf("%d posts", n)
 	}
-	w.as("ada", func(tx *storage.Tx) error { return tx.DeleteWebhook(hook.ID) })
+	w.as("ada", func(tx *storage.Tx) error { return hooks.Delete(tx, hook.ID) })
 	w.make("ada", "g")
 	if !w.idle() {
 		t.Error("a deleted webhook is told")

@@ -2,7 +2,7 @@ package webhook
 
 import (
 	"catena/engine"
-	"catena/storage"
+	"catena/storage/webhook"
 )
 
 var create = engine.Op{
@@ -22,7 +22,7 @@ type createParams struct {
 }
 
 func (p createParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
-	w, secret, err := c.Tx.CreateWebhook(storage.Webhook{URL: p.URL, Events: p.Events, Description: p.Description})
+	w, secret, err := webhook.Create(c.Tx, webhook.Webhook{URL: p.URL, Events: p.Events, Description: p.Description})
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"catena/engine"
+	"catena/storage/webhook"
 )
 
 var deleteHook = engine.Op{
@@ -17,5 +18,5 @@ type deleteParams struct {
 }
 
 func (p deleteParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
-	return engine.Void{}, c.Tx.DeleteWebhook(p.ID)
+	return engine.Void{}, webhook.Delete(c.Tx, p.ID)
 }

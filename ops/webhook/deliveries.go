@@ -3,6 +3,7 @@ package webhook
 import (
 	"catena/engine"
 	"catena/storage/fault"
+	"catena/storage/webhook"
 )
 
 var deliveries = engine.Op{
@@ -23,7 +24,7 @@ func (p deliveriesParams) run(c *engine.Ctx, _ engine.Void) ([]any, error) {
 	if p.Limit < 1 || p.Limit > 1000 {
 		return nil, fault.Invalid.Errorf("limit: %d is not between 1 and 1000", p.Limit).In("limit")
 	}
-	all, err := c.Tx.Deliveries(p.ID, p.Limit)
+	all, err := webhook.Deliveries(c.Tx, p.ID, p.Limit)
 	out := make([]any, len(all))
 	for i, d := range all {
 		out[i] = told(d)

@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"catena/engine"
+	"catena/storage/webhook"
 )
 
 var get = engine.Op{
@@ -18,7 +19,7 @@ type getParams struct {
 }
 
 func (p getParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
-	w, err := c.Tx.Webhook(p.ID)
+	w, err := webhook.Get(c.Tx, p.ID)
 	if err != nil {
 		return nil, err
 	}

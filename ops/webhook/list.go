@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"catena/engine"
+	"catena/storage/webhook"
 )
 
 var list = engine.Op{
@@ -18,7 +19,7 @@ type listParams struct {
 }
 
 func (p listParams) run(c *engine.Ctx, _ engine.Void) ([]any, error) {
-	hooks, err := c.Tx.Webhooks(p.Owner)
+	hooks, err := webhook.List(c.Tx, p.Owner)
 	out := make([]any, len(hooks))
 	for i, w := range hooks {
 		out[i] = shown(w, "")

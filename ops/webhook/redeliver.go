@@ -2,7 +2,7 @@ package webhook
 
 import (
 	"catena/engine"
-	"catena/storage"
+	"catena/storage/webhook"
 )
 
 var redeliver = engine.Op{
@@ -19,7 +19,7 @@ type redeliverParams struct {
 }
 
 func (p redeliverParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
-	d, err := c.Tx.Redeliver(storage.DeliveryRef{Webhook: p.ID, Delivery: p.Delivery})
+	d, err := webhook.Redeliver(c.Tx, webhook.Ref{Webhook: p.ID, Delivery: p.Delivery})
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"catena/engine"
+	"catena/storage/webhook"
 )
 
 var update = engine.Op{
@@ -24,7 +25,7 @@ type updateParams struct {
 }
 
 func (p updateParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
-	w, err := c.Tx.Webhook(p.ID)
+	w, err := webhook.Get(c.Tx, p.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +41,7 @@ func (p updateParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) 
 	if p.Enabled != nil {
 		w.Disabled = !*p.Enabled
 	}
-	w, secret, err := c.Tx.UpdateWebhook(w, p.NewSecret)
+	w, secret, err := webhook.Update(c.Tx, w, p.NewSecret)
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"catena/engine"
-	"catena/storage"
+	"catena/storage/webhook"
 )
 
 // Ops are the webhook operations.
@@ -22,7 +22,7 @@ var Ops = []engine.Op{
 }
 
 // shown is a webhook as operations show it; secret is empty except when it was just made.
-func shown(w storage.Webhook, secret string) map[string]any {
+func shown(w webhook.Webhook, secret string) map[string]any {
 	m := map[string]any{
 		"id": w.ID, "owner": w.Owner, "url": w.URL, "description": w.Description, "events": texts(w.Events),
 		"enabled": !w.Disabled, "created": w.Created, "updated": w.Updated, "failures": w.Failures,
@@ -38,7 +38,7 @@ func shown(w storage.Webhook, secret string) map[string]any {
 }
 
 // told is a delivery as operations show it.
-func told(d storage.Delivery) map[string]any {
+func told(d webhook.Delivery) map[string]any {
 	m := map[string]any{
 		"id": d.ID, "webhook": d.Webhook, "type": d.Type, "state": d.State, "created": d.Created, "tries": d.Tries, "body": string(d.Body),
 	}

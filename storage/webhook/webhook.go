@@ -1,6 +1,10 @@
-package storage
+// Package webhook keeps the addresses that are told what happens, each its owner's, with the secrets
+// that sign for them and the deliveries under way and made. It decides who sees and changes them; what
+// is worth telling, and the connection that tells it, is left to the engine's package of that name.
+package webhook
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/base64"
 	"encoding/json"
@@ -10,7 +14,9 @@ import (
 	"strings"
 	"time"
 
+	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/internal/row"
 )
 
 // Webhook is an address that is told what happens to what its owner may read.
@@ -38,12 +44,14 @@ type Delivery struct {
 	Failure           string    `json:",omitempty"`
 }
 
-const (
-	webhooksTable   = "webhooks"
-	webhookSecrets  = "webhook secrets"
-	webhookIndex    = "webhook index" // one row: what the webhooks there are want to know
-	deliveriesTable = "deliveries"
+var (
+	webhooks   = row.Secret{Name: "webhooks"}
+	secrets    = row.Secret{Name: "webhook secrets"}
+	index      = row.Secret{Name: "webhook index"} // one row: what the webhooks there are want to know
+	deliveries = row.Secret{Name: "deliveries"}
+)
 
+const (
 	maxWebhooks     = 1000
 	maxUserWebhooks = 20
 	keptDeliveries  = 100
@@ -56,50 +64,50 @@ type webhookSecret struct {
 	Until time.Time `json:",omitzero"`
 }
 
-// WebhookWant is what a webhook in use wants to know.
-type WebhookWant struct {
+// Want is what a webhook in use wants to know.
+type Want struct {
 	ID, Owner string
 	Events    []string
 }
 
 var eventPattern = regexp.MustCompile(`^(\*|[A-Za-z0-9_]+(\.[A-Za-z0-9_]+)*(\.\*)?)$`)
 
-// CreateWebhook registers a webhook of one's own. The secret of its signatures is returned this once.
-func (t *Tx) CreateWebhook(w Webhook) (Webhook, string, error) {
-	if err := t.mayWrite(); err != nil {
+// Create registers a webhook of one's own. The secret of its signatures is returned this once.
+func Create(tx *storage.Tx, w Webhook) (Webhook, string, error) {
+	if err := tx.MayWrite(); err != nil {
 		return w, "", err
 	}
-	if t.as.Name == "" || t.as.System && t.as.Actor == "" {
-		return w, "", errNobody
+	if as := tx.Principal(); as.Name == "" || as.System && as.Actor == "" {
+		return w, "", storage.ErrNobody
 	}
-	w.ID, w.Owner, w.Created, w.Updated = t.NewID(), t.actor(), t.now, t.now
+	w.ID, w.Owner, w.Created, w.Updated = tx.NewID(), tx.Actor(), tx.Now(), tx.Now()
 	if err := w.check(); err != nil {
 		return w, "", err
 	}
-	index, err := t.WebhookWants()
+	wants, err := Wants(tx)
 	if err != nil {
 		return w, "", err
 	}
-	own, err := t.Webhooks("")
+	own, err := List(tx, "")
 	if err != nil {
 		return w, "", err
 	}
 	own = slices.DeleteFunc(own, func(o Webhook) bool { return o.Owner != w.Owner })
-	if len(own) >= maxUserWebhooks || len(index) >= maxWebhooks {
+	if len(own) >= maxUserWebhooks || len(wants) >= maxWebhooks {
 		return w, "", fault.Limit.Errorf("webhooks: at most %d of one user, %d together", maxUserWebhooks, maxWebhooks)
 	}
-	secret, err := t.renewSecret(w.ID)
+	secret, err := renewSecret(tx, w.ID)
 	if err != nil {
 		return w, "", err
 	}
-	return w, secret, t.putWebhook(w)
+	return w, secret, put(tx, w)
 }
 
 func (w *Webhook) check() error {
 	u, err := url.Parse(w.URL)
 	switch {
 	case err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || len(w.URL) > 2000:
-		return fault.Invalid.Errorf("url %q: an address of http or https expected", cutText(w.URL, 100)).In("url")
+		return fault.Invalid.Errorf("url %.100q: an address of http or https expected", w.URL).In("url")
 	case u.User != nil || u.Fragment != "":
 		return fault.Invalid.Errorf("url: without user, password and fragment").In("url")
 	case len(w.Description) > 500:
@@ -109,88 +117,84 @@ func (w *Webhook) check() error {
 	}
 	for _, e := range w.Events {
 		if len(e) > 100 || !eventPattern.MatchString(e) {
-			return fault.Invalid.Errorf("events: %q is no type of event, like deck.created, deck.* or *", cutText(e, 100)).In("events")
+			return fault.Invalid.Errorf("events: %.100q is no type of event, like deck.created, deck.* or *", e).In("events")
 		}
 	}
 	return nil
 }
 
 // renewSecret makes a new secret of a webhook. Those before it hold for another day.
-func (t *Tx) renewSecret(id string) (string, error) {
+func renewSecret(tx *storage.Tx, id string) (string, error) {
 	var all []webhookSecret
-	if _, err := t.secret(webhookSecrets).Get(id, &all); err != nil {
+	if _, err := tx.Secret(secrets).Get(id, &all); err != nil {
 		return "", err
 	}
 	all = slices.DeleteFunc(all, func(s webhookSecret) bool { return !s.Until.IsZero() })
 	for i := range all {
-		all[i].Until = t.now.Add(secretOverlap)
+		all[i].Until = tx.Now().Add(secretOverlap)
 	}
 	key := make([]byte, 32)
 	rand.Read(key)
 	all = append([]webhookSecret{{Key: key}}, all...)
-	return "whsec_" + base64.StdEncoding.EncodeToString(key), t.secret(webhookSecrets).Put(id, all)
+	return "whsec_" + base64.StdEncoding.EncodeToString(key), tx.Secret(secrets).Put(id, all)
 }
 
-// putWebhook writes a webhook and what is known of all of them.
-func (t *Tx) putWebhook(w Webhook) error {
-	index, err := t.WebhookWants()
+// put writes a webhook and what is known of all of them.
+func put(tx *storage.Tx, w Webhook) error {
+	wants, err := Wants(tx)
 	if err != nil {
 		return err
 	}
-	index = slices.DeleteFunc(index, func(o WebhookWant) bool { return o.ID == w.ID })
+	wants = slices.DeleteFunc(wants, func(o Want) bool { return o.ID == w.ID })
 	if !w.Disabled {
-		index = append(index, WebhookWant{w.ID, w.Owner, w.Events})
+		wants = append(wants, Want{w.ID, w.Owner, w.Events})
 	}
-	t.changed(Change{Kind: "record", Note: "webhook " + w.ID}, nil)
-	return firstError(t.secret(webhookIndex).Put("all", index), t.secret(webhooksTable).Put(w.ID, w))
+	tx.Changed("record", "webhook "+w.ID)
+	return cmp.Or(tx.Secret(index).Put("all", wants), tx.Secret(webhooks).Put(w.ID, w))
 }
 
-// WebhookWants returns what the webhooks in use want to know.
-func (t *Tx) WebhookWants() (all []WebhookWant, err error) {
-	_, err = t.secret(webhookIndex).Get("all", &all)
+// Wants returns what the webhooks in use want to know.
+func Wants(tx *storage.Tx) (all []Want, err error) {
+	_, err = tx.Secret(index).Get("all", &all)
 	return all, err
 }
 
 // Wants reports whether a type of event is wanted.
-func (w *WebhookWant) Wants(typ string) bool {
+func (w *Want) Wants(typ string) bool {
 	return slices.ContainsFunc(w.Events, func(e string) bool {
 		family, all := strings.CutSuffix(e, "*")
 		return e == typ || all && strings.HasPrefix(typ, family)
 	})
 }
 
-// Webhook returns one of one's own webhooks; administrators see everybody's.
-func (t *Tx) Webhook(id string) (Webhook, error) {
+// Get returns one of one's own webhooks; administrators see everybody's.
+func Get(tx *storage.Tx, id string) (Webhook, error) {
 	var w Webhook
 	if id == "" {
 		return w, fault.NotFound.Errorf("webhook %s", id)
 	}
-	ok, err := t.secret(webhooksTable).Get(id, &w)
+	ok, err := tx.Secret(webhooks).Get(id, &w)
 	if err != nil {
 		return w, err
 	}
-	if !ok || w.Owner != t.as.Name && !t.rights.admin {
+	if as := tx.Principal(); !ok || w.Owner != as.Name && !as.Admin {
 		return w, fault.NotFound.Errorf("webhook %s", id)
 	}
 	return w, nil
 }
 
-// Webhooks returns the webhooks of a user; for administrators "" is everybody's, for others one's own.
-func (t *Tx) Webhooks(owner string) ([]Webhook, error) {
-	if !t.rights.admin {
-		if owner != "" && owner != t.as.Name {
-			return nil, fault.Denied.Errorf("webhooks of %s: not for '%s'", owner, t.as.Name)
+// List returns the webhooks of a user; for administrators "" is everybody's, for others one's own.
+func List(tx *storage.Tx, owner string) ([]Webhook, error) {
+	if as := tx.Principal(); !as.Admin {
+		if owner != "" && owner != as.Name {
+			return nil, fault.Denied.Errorf("webhooks of %s: not for '%s'", owner, as.Name)
 		}
-		owner = t.as.Name
+		owner = as.Name
 	}
 	var out []Webhook
-	for row, err := range t.secret(webhooksTable).rows("", "", false, 0) {
+	for w, err := range storage.Records[Webhook](tx.Secret(webhooks), "", "", 0) {
 		if err != nil {
 			return nil, err
-		}
-		var w Webhook
-		if err := json.Unmarshal(row.Value, &w); err != nil {
-			return nil, fault.Internal.Errorf("webhook: %w", err)
 		}
 		if owner == "" || w.Owner == owner {
 			out = append(out, w)
@@ -199,16 +203,16 @@ func (t *Tx) Webhooks(owner string) ([]Webhook, error) {
 	return out, nil
 }
 
-// UpdateWebhook changes what a webhook says; renew makes a new secret, which is returned this once.
-func (t *Tx) UpdateWebhook(w Webhook, renew bool) (_ Webhook, secret string, err error) {
-	if err := t.mayWrite(); err != nil {
+// Update changes what a webhook says; renew makes a new secret, which is returned this once.
+func Update(tx *storage.Tx, w Webhook, renew bool) (_ Webhook, secret string, err error) {
+	if err := tx.MayWrite(); err != nil {
 		return w, "", err
 	}
-	old, err := t.Webhook(w.ID)
+	old, err := Get(tx, w.ID)
 	if err != nil {
 		return w, "", err
 	}
-	w.Owner, w.Created, w.Updated = old.Owner, old.Created, t.now
+	w.Owner, w.Created, w.Updated = old.Owner, old.Created, tx.Now()
 	if old.Disabled && !w.Disabled {
 		w.Failures, w.Failing, w.Next, w.Reason = 0, time.Time{}, time.Time{}, ""
 	}
@@ -216,28 +220,28 @@ func (t *Tx) UpdateWebhook(w Webhook, renew bool) (_ Webhook, secret string, err
 		return w, "", err
 	}
 	if renew {
-		if secret, err = t.renewSecret(w.ID); err != nil {
+		if secret, err = renewSecret(tx, w.ID); err != nil {
 			return w, "", err
 		}
 	}
-	return w, secret, t.putWebhook(w)
+	return w, secret, put(tx, w)
 }
 
-// DeleteWebhook removes a webhook with its deliveries; those that wait are not made.
-func (t *Tx) DeleteWebhook(id string) error {
-	if err := t.mayWrite(); err != nil {
+// Delete removes a webhook with its deliveries; those that wait are not made.
+func Delete(tx *storage.Tx, id string) error {
+	if err := tx.MayWrite(); err != nil {
 		return err
 	}
-	w, err := t.Webhook(id)
+	w, err := Get(tx, id)
 	if err != nil {
 		return err
 	}
 	w.Disabled = true
-	if err := t.putWebhook(w); err != nil {
+	if err := put(tx, w); err != nil {
 		return err
 	}
-	if err := t.dropDeliveries(id, 0); err != nil {
+	if err := dropDeliveries(tx, id, 0); err != nil {
 		return err
 	}
-	return firstError(t.secret(webhookSecrets).Delete(id), t.secret(webhooksTable).Delete(id))
+	return cmp.Or(tx.Secret(secrets).Delete(id), tx.Secret(webhooks).Delete(id))
 }

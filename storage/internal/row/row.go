@@ -1,0 +1,7 @@
+// Package row holds the keys to the rows that only storage and the packages below it reach:
+// what keeps jobs, webhooks or uploads asks a transaction for its own rows with them. Nobody
+// else can make one, so nothing else gets past the checks of those packages.
+package row
+
+// Secret names a table of small records that the packages below storage alone can name.
+type Secret struct{ Name string }

@@ -1,0 +1,174 @@
+package webhook
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+// The states of a delivery.
+const (
+	Waits  = "waiting"
+	Done   = "delivered"
+	Failed = "failed"
+)
+
+// JobKind is the kind of the jobs that make deliveries; their data is a Ref.
+const JobKind = "webhook"
+
+// Ref names a delivery.
+type Ref struct{ Webhook, Delivery string }
+
+// deliveryKey orders the deliveries of a webhook, the newest first.
+func deliveryKey(hook string, d *Delivery) string {
+	return fmt.Sprintf("%s/%016x/%s", hook, uint64(1<<62-d.Created.UnixMilli()), d.ID)
+}
+
+// Deliver has an event delivered to a webhook once the transaction is committed. Only what sends events
+// calls it: it asks for no permission.
+func Deliver(tx *storage.Tx, d Delivery) error {
+	if err := tx.MayWrite(); err != nil {
+		return err
+	}
+	d.ID, d.State, d.Created = "msg_"+tx.NewID(), Waits, tx.Now()
+	return send(tx, &d)
+}
+
+func send(tx *storage.Tx, d *Delivery) error {
+	if err := tx.Secret(deliveries).Put(deliveryKey(d.Webhook, d), d); err != nil {
+		return err
+	}
+	if err := tx.Secret(deliveries).Put(d.ID, deliveryKey(d.Webhook, d)); err != nil {
+		return err
+	}
+	data, err := json.Marshal(Ref{d.Webhook, d.ID})
+	if err != nil {
+		return err
+	}
+	return tx.Enqueue(storage.Job{Kind: JobKind, Data: data, As: tx.Actor()})
+}
+
+// Deliveries returns the latest deliveries of a webhook, the newest first.
+func Deliveries(tx *storage.Tx, hook string, limit int) ([]Delivery, error) {
+	if _, err := Get(tx, hook); err != nil {
+		return nil, err
+	}
+	var out []Delivery
+	for d, err := range storage.Records[Delivery](tx.Secret(deliveries), hook+"/", hook+"0", limit) {
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, d)
+	}
+	return out, nil
+}
+
+// DeliveryOf returns a delivery of a webhook.
+func DeliveryOf(tx *storage.Tx, r Ref) (d Delivery, err error) {
+	if _, err := Get(tx, r.Webhook); err != nil {
+		return d, err
+	}
+	var key string
+	ok, err := tx.Secret(deliveries).Get("msg_"+trimMsg(r.Delivery), &key)
+	if ok && err == nil {
+		ok, err = tx.Secret(deliveries).Get(key, &d)
+	}
+	if err != nil {
+		return d, err
+	}
+	if !ok || d.Webhook != r.Webhook {
+		return d, fault.NotFound.Errorf("delivery %s", r.Delivery)
+	}
+	return d, nil
+}
+
+func trimMsg(id string) string {
+	if len(id) > 4 && id[:4] == "msg_" {
+		return id[4:]
+	}
+	return id
+}
+
+// Redeliver has a finished delivery made once more, under the same identifier.
+func Redeliver(tx *storage.Tx, r Ref) (Delivery, error) {
+	d, err := DeliveryOf(tx, r)
+	if err != nil {
+		return d, err
+	}
+	if d.State == Waits {
+		return d, fault.Conflict.Errorf("delivery %s: is under way", r.Delivery)
+	}
+	d.State, d.Finished = Waits, time.Time{}
+	return d, send(tx, &d)
+}
+
+// Keys returns the keys that sign for a webhook now, the newest first, for what sends events.
+func Keys(tx *storage.Tx, hook string) (keys [][]byte, err error) {
+	if !tx.Principal().System {
+		return nil, fault.Denied.Errorf("webhook %s: its secret is not shown", hook)
+	}
+	var all []webhookSecret
+	if _, err := tx.Secret(secrets).Get(hook, &all); err != nil {
+		return nil, err
+	}
+	for _, s := range all {
+		if s.Until.IsZero() || tx.Now().Before(s.Until) {
+			keys = append(keys, s.Key)
+		}
+	}
+	return keys, nil
+}
+
+// Tried notes how a try of a delivery ended, and what it says about its webhook; for what sends events.
+func Tried(tx *storage.Tx, w Webhook, d Delivery) error {
+	if !tx.Principal().System {
+		return fault.Denied.Errorf("delivery %s: is not written by hand", d.ID)
+	}
+	var now Webhook
+	ok, err := tx.Secret(webhooks).Get(w.ID, &now)
+	if err != nil || !ok {
+		return err
+	}
+	if err := tx.Secret(deliveries).Put(deliveryKey(w.ID, &d), d); err != nil {
+		return err
+	}
+	if d.State != Waits {
+		if err := dropDeliveries(tx, w.ID, keptDeliveries); err != nil {
+			return err
+		}
+	}
+	same := now.Failures == w.Failures && now.Disabled == w.Disabled && now.Next.Equal(w.Next)
+	if same {
+		return nil
+	}
+	now.Failures, now.Failing, now.Next = w.Failures, w.Failing, w.Next
+	if w.Disabled && !now.Disabled {
+		now.Disabled, now.Reason = true, w.Reason
+		return put(tx, now)
+	}
+	return tx.Secret(webhooks).Put(w.ID, now)
+}
+
+// dropDeliveries removes the deliveries of a webhook beyond the newest ones that are finished.
+func dropDeliveries(tx *storage.Tx, hook string, keep int) error {
+	var drop []Delivery
+	n := 0
+	for d, err := range storage.Records[Delivery](tx.Secret(deliveries), hook+"/", hook+"0", 0) {
+		if err != nil {
+			return err
+		}
+		if n++; n > keep && (keep == 0 || d.State != Waits) {
+			drop = append(drop, d)
+		}
+	}
+	for _, d := range drop {
+		if err := cmp.Or(tx.Secret(deliveries).Delete(deliveryKey(hook, &d)), tx.Secret(deliveries).Delete(d.ID)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
