@@ -35,7 +35,7 @@ type redo struct {
 	strict bool   // what append writes is on disk when it returns
 	number uint64 // of the present segment
 	chain  chain
-	at     int64 // where the next frame goes
+	out    blocks // its content
 	size   int64
 	filled bool          // the present segment is of zeros where nothing is written
 	small  int           // frames in it that are not large
@@ -69,7 +69,7 @@ func (r *redo) append(b []byte, f *frame) error {
 	if len(b) < largeFrame {
 		r.small++
 	}
-	if r.file == nil || r.at+int64(len(b)) > r.size || !r.filled && r.small > fewFrames {
+	if r.file == nil || r.out.at+int64(len(b)) > r.size || !r.filled && r.small > fewFrames {
 		if err := r.rotate(int64(len(b)), f.first); err != nil {
 			return err
 		}
@@ -79,11 +79,10 @@ func (r *redo) append(b []byte, f *frame) error {
 	f.synced = r.synced
 	r.mu.Unlock()
 	c := f.seal(b, r.store, r.chain)
-	if _, err := r.file.WriteAt(b, r.at); err != nil {
+	if err := r.out.write(b); err != nil {
 		return err
 	}
 	r.chain = c
-	r.at += int64(len(b))
 	r.mu.Lock()
 	if r.last = f.last(); r.strict {
 		r.synced = r.last
@@ -135,7 +134,8 @@ func (r *redo) rotate(need int64, first uint64) error {
 	number := r.number + 1
 	path := segmentPath(r.dir, number)
 	r.buf = appendSegmentHeader(r.buf[:0], r.store, number, first, r.chain)
-	if _, err = file.WriteAt(r.buf, 0); err == nil {
+	out := blocks{file: file, buf: r.out.buf}
+	if err = out.write(r.buf); err == nil {
 		if err = os.Rename(file.Name(), path); err == nil {
 			err = syncDir(r.dir)
 		}
@@ -151,7 +151,7 @@ func (r *redo) rotate(need int64, first uint64) error {
 		r.synced = r.last
 		r.closed = append(r.closed, segment{r.number, segmentPath(r.dir, r.number), r.last})
 	}
-	r.file, r.number, r.at, r.size = file, number, segmentHeader, size
+	r.file, r.number, r.out, r.size = file, number, out, size
 	return nil
 }
 
@@ -172,7 +172,7 @@ func (r *redo) fresh(need int64) (*os.File, int64, error) {
 	}
 	if file == nil {
 		var err error
-		size = max(size, need)
+		size = max(size, wholeBlocks(need))
 		filled = size == r.next && r.fill
 		if file, err = r.makeSegment(r.tempPath(r.number+1), size, filled); err != nil {
 			return nil, 0, err
@@ -282,16 +282,17 @@ func (r *redo) tempPath(number uint64) string { return segmentPath(r.dir, number
 // makeSegment creates a file, of zeros that are on disk if fill is set.
 func (r *redo) makeSegment(path string, size int64, fill bool) (*os.File, error) {
 	flags := os.O_RDWR
-	if r.strict {
-		flags |= synchronous
-	}
 	if fill {
 		if err := writeZeros(path, size); err != nil {
 			return nil, fault.Unavailable.Errorf("log: %w", err)
 		}
-		return os.OpenFile(path, flags, 0o600)
+	} else {
+		flags |= os.O_CREATE | os.O_TRUNC
 	}
-	return os.OpenFile(path, flags|os.O_CREATE|os.O_TRUNC, 0o600)
+	if r.strict {
+		return openDirect(path, flags)
+	}
+	return os.OpenFile(path, flags, 0o600)
 }
 
 // writeZeros makes a file of zeros that are on disk.
