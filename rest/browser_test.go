@@ -242,7 +242,8 @@ func makeDeck(t testing.TB, s *resttest.Server, fields map[string]any) string {
 }
 
 const threeSlides = `<section><h1>First</h1><p>of three</p><aside class="notes">Say hello.</aside></section>
-<section><section><h2>Second</h2><ul><li class="fragment">one</li><li>two</li></ul></section><section><h2>Below</h2><pre><code class="language-go">func main() {}</code></pre></section></section>
+<section><section><h2>Second</h2><ul><li class="fragment">one</li><li>two</li></ul></section><section><h2>Below</h2><pre><code class="language-go" data-line-numbers="1|2">func main() {
+}</code></pre></section></section>
 <section data-markdown><script type="text/template">## Third **bold**
 
 The area is $$\pi r^2$$</script></section>`
@@ -266,8 +267,14 @@ func TestBrowserViewer(t *testing.T) {
 	b.open(path + "/fullscreen?print-pdf")
 	b.wait(`document.querySelectorAll(".pdf-page").length === 4`)
 	b.shot("print")
+	if n := eval[int](b, `document.querySelectorAll("pre code.has-highlights").length`); n != 0 {
+		t.Errorf("on paper lines of %d pieces of code are dimmed", n)
+	}
 	b.open(path + "/fullscreen#/2")
 	b.wait(`document.documentElement.dataset.ready === "true"`)
+	if n := eval[int](b, `document.querySelectorAll("pre code.has-highlights").length`); n == 0 {
+		t.Error("on the screen no code is pointed at")
+	}
 	if got := eval[string](b, `Reveal.getCurrentSlide().querySelector("h2").textContent + "|" + (Reveal.getCurrentSlide().querySelector("math") !== null) + "|" + document.documentElement.lang + "|" + origin`); got != "Third bold|true|en|null" {
 		t.Errorf("third slide: %q", got)
 	}

@@ -99,8 +99,12 @@ func TestBrowserFaults(t *testing.T) {
 	missing := &Chromium{Path: "/no/such/browser", Log: quiet}
 	_, err := missing.PDF(context.Background(), &deck, Options{})
 	wantCode(t, CodeUnavailable, err)
-	if data, err := (Auto{Browser: missing, Log: quiet}).PDF(context.Background(), &deck, Options{}); err != nil || len(data) == 0 {
+	without := deck
+	if data, err := (Auto{Browser: missing, Log: quiet}).PDF(context.Background(), &without, Options{}); err != nil || len(data) == 0 {
 		t.Errorf("without a browser: %v", err)
+	}
+	if notes := without.Warnings(); len(notes) == 0 || !strings.HasPrefix(notes[0], "made without a browser") {
+		t.Errorf("without a browser: warnings %q", notes)
 	}
 	if err := (&Chromium{Path: "/bin/true", Log: quiet}).Ping(context.Background()); !errors.Is(err, errStart) {
 		t.Errorf("a program that is no browser: %v", err)

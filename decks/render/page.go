@@ -133,8 +133,8 @@ func (d *Deck) page(ctx context.Context, o *Options) (*webPage, error) {
 	if o != nil {
 		p.files["deck.css"] = append(p.files["deck.css"], lastNotes...)
 	}
-	p.files["start.js"] = startScript
-	styles, scripts = append(styles, "theme.css", "deck.css"), append(scripts, "start.js")
+	p.files[theme.ScriptName], p.files["start.js"] = theme.Script, startScript
+	styles, scripts = append(styles, "theme.css", "deck.css"), append(scripts, theme.ScriptName, "start.js")
 	if o != nil {
 		p.html, err = d.write(html, d.config(o), p.inlineStyles(styles), p.inlineScripts(scripts))
 		return p, err

@@ -5,44 +5,12 @@
   const { print, ...options } = JSON.parse(document.getElementById("deck").textContent);
   const slides = document.querySelector(".slides");
 
-  // Formulas become MathML, which browsers draw by themselves.
-  const formulas = () => {
-    if (!window.katex) return;
-    const how = { output: "mathml", throwOnError: false, trust: false, strict: "ignore", maxSize: 50, maxExpand: 500 };
-    for (const input of slides.querySelectorAll('[data-block-type="math"] .math-input')) {
-      let out = input.parentNode.querySelector(".math-output");
-      if (!out) input.after((out = Object.assign(document.createElement("div"), { className: "math-output" })));
-      window.katex.render(input.textContent.replace(/^\s*(\\\[|\$\$)|(\\\]|\$\$)\s*$/g, ""), out, { ...how, displayMode: true });
-    }
-    window.renderMathInElement?.(slides, {
-      ...how,
-      delimiters: [
-        { left: "$$", right: "$$", display: true },
-        { left: "\\(", right: "\\)", display: false },
-        { left: "\\[", right: "\\]", display: true },
-      ],
-      ignoredTags: ["script", "noscript", "style", "textarea", "pre", "code", "math"],
-      ignoredClasses: ["math-input", "math-output"],
-    });
-  };
-
   // Slides stand in the middle unless their blocks have places of their own.
   const place = () => {
     for (const s of slides.querySelectorAll("section")) {
       if (s.classList.contains("top") || s.querySelector("section")) continue;
       const fixed = s.querySelector(".sl-block") || [...s.querySelectorAll("[style]")].some((e) => e.style.position === "absolute");
       if (!fixed) s.classList.add("center");
-    }
-  };
-
-  // On paper each slide of a stack needs the stack's background itself.
-  const inherit = () => {
-    for (const stack of slides.querySelectorAll(":scope > section")) {
-      const from = [...stack.attributes].filter((a) => a.name.startsWith("data-background"));
-      for (const leaf of stack.querySelectorAll(":scope > section")) {
-        if ([...leaf.attributes].some((a) => a.name.startsWith("data-background") && a.name !== "data-background-transition")) continue;
-        for (const a of from) leaf.setAttribute(a.name, a.value);
-      }
     }
   };
 
@@ -58,22 +26,12 @@
   };
 
   if (!slides.querySelector("section")) slides.append(document.createElement("section"));
-  // Lines of code that are pointed at step by step are all alike on a page that shows every
-  // step; only numbers stay.
-  const plain = () => {
-    for (const code of slides.querySelectorAll('pre code[data-line-numbers*="|"]')) code.setAttribute("data-line-numbers", "");
-  };
-
   const prepare = () => {
     place();
-    if (print && !options.pdfSeparateFragments) plain();
-    if (print) inherit();
-    formulas();
+    if (print) Deck.paper(slides, options.pdfSeparateFragments);
+    Deck.formulas(slides);
   };
-  const plugins = [window.RevealMarkdown, window.RevealHighlight].filter(Boolean);
-  plugins.splice(window.RevealMarkdown ? 1 : 0, 0, { id: "place", init: prepare });
   if (print) {
-    for (const lazy of slides.querySelectorAll("img[data-src]:not([src])")) lazy.src = lazy.dataset.src;
     Reveal.on("pdf-ready", async () => {
       await document.fonts.ready;
       await Promise.all([...document.images].map((i) => i.decode().catch(() => {})));
@@ -81,7 +39,7 @@
       window.catenaPageReady?.("");
     });
   }
-  Reveal.initialize({ ...options, plugins }).then(() => {
+  Reveal.initialize({ ...options, plugins: Deck.plugins(prepare) }).then(() => {
     window.getComputedStyle = computed;
     document.documentElement.dataset.ready = "yes";
   });

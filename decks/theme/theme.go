@@ -17,6 +17,15 @@ import (
 //go:embed all:dist
 var built embed.FS
 
+// Script is what every document that shows a deck does with its slides, before and after it
+// starts the framework: it is the object Deck there.
+//
+//go:embed deck.js
+var Script []byte
+
+// ScriptName is the name of Script among the files of a document.
+const ScriptName = "deck.js"
+
 // Names of the built-in files, beside those in fonts/ and licenses/.
 const (
 	Reveal       = "reveal.js"
@@ -53,6 +62,7 @@ var Version = sync.OnceValue(func() string {
 		}
 		return nil
 	})
+	sum.Write(Script)
 	for i := range Colors {
 		sum.Write([]byte(CSS(Colors[i].Name, "", "")))
 	}

@@ -80,8 +80,11 @@ func source(name string) ([]byte, error) {
 		}
 		return []byte(theme.CSS(color, font, "../")), nil
 	}
-	if name == "looks.css" {
+	switch name {
+	case "looks.css":
 		return []byte(looksCSS()), nil
+	case theme.ScriptName:
+		return theme.Script, nil
 	}
 	if body, err := static.ReadFile("static/" + name); err == nil {
 		return body, nil

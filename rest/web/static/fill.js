@@ -1,5 +1,5 @@
-// What all sandboxed documents do with the HTML of slides: where links lead, formulas, how a
-// deck looks. They have no secrets: what the HTML could do is bounded by the sandbox and its
+// What all sandboxed documents do with the HTML of slides: where links lead, how a deck
+// looks. They have no secrets: what the HTML could do is bounded by the sandbox and its
 // policy.
 "use strict";
 const Fill = (() => {
@@ -19,34 +19,6 @@ const Fill = (() => {
     }
   };
 
-  // Formulas become MathML, which browsers draw and read aloud by themselves.
-  const formulas = (root) => {
-    if (!window.katex) return;
-    const options = { output: "mathml", throwOnError: false, trust: false, strict: "ignore", maxSize: 50, maxExpand: 500 };
-    for (const block of root.querySelectorAll('[data-block-type="math"]')) {
-      const input = block.querySelector(".math-input");
-      if (!input) continue;
-      let out = block.querySelector(".math-output");
-      if (!out) {
-        out = document.createElement("div");
-        out.className = "math-output";
-        input.after(out);
-      }
-      window.katex.render(input.textContent.replace(/^\s*(\\\[|\$\$)|(\\\]|\$\$)\s*$/g, ""), out, { ...options, displayMode: true });
-    }
-    if (!window.renderMathInElement) return;
-    window.renderMathInElement(root, {
-      ...options,
-      delimiters: [
-        { left: "$$", right: "$$", display: true },
-        { left: "\\(", right: "\\)", display: false },
-        { left: "\\[", right: "\\]", display: true },
-      ],
-      ignoredTags: ["script", "noscript", "style", "textarea", "pre", "code", "math"],
-      ignoredClasses: ["math-input", "math-output"],
-    });
-  };
-
   // put replaces the slides by HTML that the server has not cleaned yet.
   const put = (slides, html) => {
     const parsed = document.createElement("template");
@@ -58,7 +30,7 @@ const Fill = (() => {
 
   const finish = (root) => {
     aim(root);
-    formulas(root);
+    Deck.formulas(root);
   };
 
   // theme takes the colours and the font that the editor has chosen.

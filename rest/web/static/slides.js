@@ -10,7 +10,7 @@
   const slides = document.querySelector(".slides");
 
   // An error in one deck's Markdown or code must not leave an empty window.
-  const plugins = [window.RevealMarkdown, window.RevealHighlight].filter(Boolean);
+  const plugins = Deck.plugins(() => printing && Deck.paper(slides, false));
   const options = {
     width: conf.width, height: conf.height, margin: conf.margin, rtl: conf.rtl, loop: conf.loop,
     transition: still ? "none" : conf.transition, backgroundTransition: still ? "none" : conf.backgroundTransition,
