@@ -9,6 +9,7 @@ import (
 
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/outbox"
 )
 
 // Ctx is all that an operation may touch: the transaction, who acts, one instant, and what
@@ -158,7 +159,7 @@ func (c *Ctx) Enqueue(kind string, data any) error {
 	if c.As.Actor != "" {
 		as = c.As.Actor
 	}
-	return c.Tx.Enqueue(storage.Job{Kind: kind, As: as, Data: raw})
+	return c.Tx.Enqueue(outbox.Job{Kind: kind, As: as, Data: raw})
 }
 
 // After has f run once the call is committed, for what is kept in memory only: caches, the

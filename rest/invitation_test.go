@@ -11,6 +11,7 @@ import (
 
 	"catena/rest/resttest"
 	"catena/storage"
+	"catena/storage/outbox"
 )
 
 // invited reads the address in the message of the last invitation.
@@ -18,8 +19,8 @@ func invited(t *testing.T, s *resttest.Server) (address string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
-	err := s.Repo.RunJobs(ctx, map[string]func(context.Context, storage.Job) error{
-		storage.MailJob: func(_ context.Context, j storage.Job) error {
+	err := s.Repo.RunJobs(ctx, map[string]func(context.Context, outbox.Job) error{
+		storage.MailJob: func(_ context.Context, j outbox.Job) error {
 			var m storage.Mail
 			err := json.Unmarshal(j.Data, &m)
 			address, _ = m.Data["path"].(string)

@@ -10,6 +10,7 @@ import (
 
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/outbox"
 )
 
 func TestEvents(t *testing.T) {
@@ -177,7 +178,7 @@ func TestChanges(t *testing.T) {
 				return err
 			}
 		}
-		if err := tx.Enqueue(storage.Job{Kind: "mail"}); err != nil {
+		if err := tx.Enqueue(outbox.Job{Kind: "mail"}); err != nil {
 			return err
 		}
 		var got []string

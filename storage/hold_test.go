@@ -9,6 +9,7 @@ import (
 
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/outbox"
 )
 
 const holder = "00000000-0000-4000-8000-000000000001"
@@ -55,12 +56,12 @@ func TestLease(t *testing.T) {
 	w := newWorld(t, func(c *storage.Config) {
 		c.Clock = func() time.Time { return base.Add(time.Duration(skip.Load())) }
 	})
-	w.update(user("bob"), func(tx *storage.Tx) error { return tx.Enqueue(storage.Job{Kind: "slow"}) })
+	w.update(user("bob"), func(tx *storage.Tx) error { return tx.Enqueue(outbox.Job{Kind: "slow"}) })
 	ctx, cancel := context.WithCancel(context.Background())
 	begun, release, ended := make(chan int, 2), make(chan struct{}), make(chan error, 2)
 	work := func() {
-		ended <- w.RunJobs(ctx, map[string]func(context.Context, storage.Job) error{
-			"slow": func(_ context.Context, j storage.Job) error {
+		ended <- w.RunJobs(ctx, map[string]func(context.Context, outbox.Job) error{
+			"slow": func(_ context.Context, j outbox.Job) error {
 				begun <- j.Tries
 				if j.Tries == 1 {
 					<-release

@@ -1,57 +1,47 @@
 package storage
 
 import (
+	"cmp"
+	"context"
 	"encoding/json"
-	"slices"
+	"time"
 
 	"catena/storage/fault"
+	"catena/storage/outbox"
 )
 
-// The states of a job in the outbox.
-const (
-	JobWaits   = "waiting"
-	JobRuns    = "running"
-	JobGivenUp = "dead"
-)
-
-// JobState is a job with where it stands.
-type JobState struct {
-	Job
-	State string
+// Enqueue adds a job that is carried out once the transaction is committed.
+func (t *Tx) Enqueue(j outbox.Job) error {
+	if err := t.MayWrite(); err != nil {
+		return err
+	}
+	if j.Kind == "" {
+		return fault.Invalid.Errorf("job: without a kind").In("kind")
+	}
+	if j.ID == "" {
+		j.ID = t.NewID()
+	}
+	if j.Due.IsZero() {
+		j.Due = t.now
+	}
+	if j.As == "" {
+		j.As = t.as.Name
+	}
+	if len(j.Data) == 0 {
+		j.Data = json.RawMessage("null")
+	}
+	j.Created, j.Due = t.now, j.Due.UTC().Truncate(time.Millisecond)
+	t.Changed("job", j.Kind)
+	return outbox.Add(t.kv, j)
 }
-
-var jobStates = []struct {
-	state string
-	queue byte
-}{{JobGivenUp, jobDead}, {JobRuns, jobLeased}, {JobWaits, jobDue}}
 
 // Jobs returns jobs of the outbox for administrators: those given up, those that run, those that wait, at most
 // limit of each; state and kind may be empty for any.
-func (t *Tx) Jobs(state, kind string, limit int) ([]JobState, error) {
+func (t *Tx) Jobs(state, kind string, limit int) ([]outbox.State, error) {
 	if err := t.mayRunJobs(); err != nil {
 		return nil, err
 	}
-	if state != "" && state != JobWaits && state != JobRuns && state != JobGivenUp {
-		return nil, fault.Invalid.Errorf("state %q: waiting, running or dead expected", state).In("state")
-	}
-	var out []JobState
-	for _, s := range jobStates {
-		if state != "" && state != s.state {
-			continue
-		}
-		n := 0
-		err := t.eachJob(s.queue, func(_ []byte, j Job) bool {
-			if kind == "" || j.Kind == kind {
-				out = append(out, JobState{j, s.state})
-				n++
-			}
-			return limit <= 0 || n < limit
-		})
-		if err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
+	return outbox.List(t.kv, state, kind, limit, t.repo.limits.ScanRows)
 }
 
 func (t *Tx) mayRunJobs() error {
@@ -61,63 +51,41 @@ func (t *Tx) mayRunJobs() error {
 	return fault.Denied.Errorf("the outbox is for administrators, not for '%s'", t.as.Name)
 }
 
-func (t *Tx) eachJob(queue byte, fn func(key []byte, j Job) bool) error {
-	r := prefix([]byte{spaceJob, queue})
-	r.Limit = t.repo.limits.ScanRows
-	for row, err := range t.kv.Scan(r) {
-		if err != nil {
-			return err
-		}
-		var j Job
-		if err := json.Unmarshal(row.Value, &j); err != nil {
-			return fault.Internal.Errorf("job: %w", err)
-		}
-		if !fn(row.Key, j) {
-			return nil
-		}
-	}
-	return nil
-}
-
 // RetryJob has a job that was given up, or that waits, tried again at once, for administrators.
-func (t *Tx) RetryJob(id string) (JobState, error) {
-	return t.takeJob(id, func(j Job) error {
-		j.Tries, j.Due = 0, t.now
-		t.kv.Wake(jobTopic)
-		return putJob(t.kv, jobDue, j.Due, j)
-	})
+func (t *Tx) RetryJob(id string) (outbox.State, error) {
+	j, err := t.takeJob(id)
+	if err != nil {
+		return j, err
+	}
+	j.State, j.Tries, j.Due = outbox.Waits, 0, t.now
+	return j, outbox.Add(t.kv, j.Job)
 }
 
 // DeleteJob removes a job that was given up, or that waits, for administrators.
 func (t *Tx) DeleteJob(id string) error {
-	_, err := t.takeJob(id, func(Job) error { return nil })
+	_, err := t.takeJob(id)
 	return err
 }
 
 // takeJob takes a job out of its queue. One that runs cannot be taken.
-func (t *Tx) takeJob(id string, then func(Job) error) (found JobState, err error) {
-	if err := firstError(t.mayRunJobs(), t.MayWrite()); err != nil {
-		return found, err
+func (t *Tx) takeJob(id string) (outbox.State, error) {
+	if err := cmp.Or(t.mayRunJobs(), t.MayWrite()); err != nil {
+		return outbox.State{}, err
 	}
-	for _, s := range jobStates {
-		var at []byte
-		err := t.eachJob(s.queue, func(key []byte, j Job) bool {
-			if j.ID == id {
-				at, found = slices.Clone(key), JobState{j, s.state}
-			}
-			return at == nil
-		})
-		switch {
-		case err != nil:
-			return found, err
-		case at == nil:
-			continue
-		case s.queue == jobLeased && t.repo.clock().Before(leaseEnd(at)):
-			return found, fault.Conflict.Errorf("job %s: runs", id)
-		}
-		t.Changed("job", found.Kind)
-		found.State, found.Tries, found.Due = JobWaits, 0, t.now
-		return found, firstError(t.kv.Delete(at), then(found.Job))
+	j, err := outbox.Take(t.kv, id, t.repo.clock(), t.repo.limits.ScanRows)
+	if err == nil {
+		t.Changed("job", j.Kind)
 	}
-	return found, fault.NotFound.Errorf("job %s", id)
+	return j, err
+}
+
+func (r *Repo) jobs() *outbox.Queue { return &outbox.Queue{DB: r.db, Clock: r.clock, Log: r.log} }
+
+// RunJobs claims and carries out jobs until ctx ends; handlers are chosen by kind, and jobs of other kinds
+// are left alone. A job that fails is tried again later, at most 8 times altogether over a day, unless it
+// says GaveUp or Later; a handler may meet the same job twice.
+func (r *Repo) RunJobs(ctx context.Context, handlers map[string]func(context.Context, outbox.Job) error) error {
+	r.working.Add(1)
+	defer r.working.Done()
+	return r.jobs().Run(ctx, handlers)
 }

@@ -46,7 +46,6 @@ const (
 	spaceAccess   = 'p'
 	spaceIndex    = 'x'
 	spaceAudit    = 'a'
-	spaceJob      = 'j'
 	spaceEntry    = 'e'
 	spaceName     = 'n'
 	spaceTable    = 'r'
@@ -66,9 +65,6 @@ const (
 	accessGrantee   = 2
 	auditByTime     = 1
 	auditByDoc      = 2
-	jobDue          = 0
-	jobLeased       = 1
-	jobDead         = 2
 	entryRow        = 1
 	entryIndex      = 2
 	wordsTerm       = 1
@@ -205,19 +201,6 @@ func auditDocKey(id docID, at time.Time, number int64) []byte {
 func appendMoment(k []byte, at time.Time, number int64) []byte {
 	k = binary.BigEndian.AppendUint64(k, uint64(at.UnixMilli())^1<<63)
 	return binary.BigEndian.AppendUint64(k, uint64(number))
-}
-
-// leaseEnd is the moment in the key of a leased job.
-func leaseEnd(key []byte) time.Time {
-	return time.UnixMilli(int64(binary.BigEndian.Uint64(key[2:]) ^ 1<<63))
-}
-
-func jobKey(queue byte, at time.Time, job string) []byte {
-	k := []byte{spaceJob, queue}
-	if queue != jobDead {
-		k = binary.BigEndian.AppendUint64(k, uint64(at.UnixMilli())^1<<63)
-	}
-	return append(k, job...)
 }
 
 func tableKey(space byte, name, key string) []byte {

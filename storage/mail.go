@@ -9,6 +9,7 @@ import (
 
 	"catena/storage/blob"
 	"catena/storage/fault"
+	"catena/storage/outbox"
 )
 
 // MailJob is the kind of the jobs that SendMail adds; their data is a Mail.
@@ -79,7 +80,7 @@ func (t *Tx) SendMail(m Mail) (sent bool, err error) {
 	if err != nil {
 		return false, fault.Invalid.Errorf("mail: %w", err)
 	}
-	return true, t.Enqueue(Job{Kind: MailJob, Data: data, As: t.Actor()})
+	return true, t.Enqueue(outbox.Job{Kind: MailJob, Data: data, As: t.Actor()})
 }
 
 // check refuses what is too large, and line ends where they would begin a header.

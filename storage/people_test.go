@@ -14,6 +14,7 @@ import (
 	"catena/storage"
 	"catena/storage/fault"
 	"catena/storage/kv"
+	"catena/storage/outbox"
 )
 
 func TestUsersAndGroups(t *testing.T) {
@@ -275,7 +276,7 @@ func TestJobs(t *testing.T) {
 		c.Clock = func() time.Time { return base.Add(time.Duration(skip.Load())) }
 	})
 	ctx, cancel := context.WithCancel(context.Background())
-	enqueue := func(jobs ...storage.Job) {
+	enqueue := func(jobs ...outbox.Job) {
 		w.update(user("bob"), func(tx *storage.Tx) error {
 			for _, j := range jobs {
 				if err := tx.Enqueue(j); err != nil {
@@ -287,26 +288,26 @@ func TestJobs(t *testing.T) {
 	}
 	rolledBack := errors.New("rolled back")
 	err := w.Update(ctx, user("bob"), func(tx *storage.Tx) error {
-		return errors.Join(tx.Enqueue(storage.Job{Kind: "ok", Data: json.RawMessage(`"never"`)}), rolledBack)
+		return errors.Join(tx.Enqueue(outbox.Job{Kind: "ok", Data: json.RawMessage(`"never"`)}), rolledBack)
 	})
 	if !errors.Is(err, rolledBack) {
 		t.Fatal(err)
 	}
-	enqueue(storage.Job{Kind: "ok", Data: json.RawMessage(`1`)}, storage.Job{Kind: "bad"}, storage.Job{Kind: "never", ID: "never"}, storage.Job{Kind: "unknown"},
-		storage.Job{Kind: "ok", Data: json.RawMessage(`2`), Due: base.Add(time.Hour)})
+	enqueue(outbox.Job{Kind: "ok", Data: json.RawMessage(`1`)}, outbox.Job{Kind: "bad"}, outbox.Job{Kind: "never", ID: "never"}, outbox.Job{Kind: "unknown"},
+		outbox.Job{Kind: "ok", Data: json.RawMessage(`2`), Due: base.Add(time.Hour)})
 	var put atomic.Bool
 	done, bad := make(chan string, 10), make(chan int, 100)
 	end := make(chan error)
 	go func() {
-		end <- w.RunJobs(ctx, map[string]func(context.Context, storage.Job) error{
-			"ok": func(_ context.Context, j storage.Job) error { done <- j.As + string(j.Data); return nil },
-			"never": func(_ context.Context, j storage.Job) error {
+		end <- w.RunJobs(ctx, map[string]func(context.Context, outbox.Job) error{
+			"ok": func(_ context.Context, j outbox.Job) error { done <- j.As + string(j.Data); return nil },
+			"never": func(_ context.Context, j outbox.Job) error {
 				if j.Data == nil || put.CompareAndSwap(false, true) {
-					return &storage.Later{At: base.Add(time.Minute), Why: "not yet"}
+					return &outbox.Later{At: base.Add(time.Minute), Why: "not yet"}
 				}
-				return &storage.GaveUp{Err: errors.New("too late")}
+				return &outbox.GaveUp{Err: errors.New("too late")}
 			},
-			"bad": func(_ context.Context, j storage.Job) error {
+			"bad": func(_ context.Context, j outbox.Job) error {
 				bad <- j.Tries
 				if j.Tries == 2 {
 					panic("at the disco")
@@ -324,7 +325,7 @@ func TestJobs(t *testing.T) {
 		}
 		time.Sleep(5 * time.Millisecond)
 		skip.Add(int64(24 * time.Hour))
-		enqueue(storage.Job{Kind: "unknown"}) // wakes the worker
+		enqueue(outbox.Job{Kind: "unknown"}) // wakes the worker
 	}
 	if got := <-done; got != "bob2" {
 		t.Errorf("late job %s", got)
@@ -335,10 +336,10 @@ func TestJobs(t *testing.T) {
 	}
 	w.view(w.System(), func(tx *storage.Tx) error {
 		jobs, err := tx.Jobs("", "", 100)
-		if err != nil || len(jobs) != 11 || jobs[0].State != storage.JobGivenUp || jobs[0].Failure != "no luck" || jobs[1].Failure != "too late" {
+		if err != nil || len(jobs) != 11 || jobs[0].State != outbox.GivenUp || jobs[0].Failure != "no luck" || jobs[1].Failure != "too late" {
 			t.Errorf("jobs %+v: %v", jobs, err)
 		}
-		if jobs, err = tx.Jobs(storage.JobWaits, "unknown", 5); err != nil || len(jobs) != 5 {
+		if jobs, err = tx.Jobs(outbox.Waits, "unknown", 5); err != nil || len(jobs) != 5 {
 			t.Errorf("waiting jobs %+v: %v", jobs, err)
 		}
 		return nil
@@ -347,7 +348,7 @@ func TestJobs(t *testing.T) {
 	w.update(w.System(), func(tx *storage.Tx) error {
 		_, err := tx.RetryJob("nope")
 		wantKind(t, err, fault.NotFound, "job nope")
-		if j, err := tx.RetryJob("never"); err != nil || j.State != storage.JobWaits || j.Tries != 0 {
+		if j, err := tx.RetryJob("never"); err != nil || j.State != outbox.Waits || j.Tries != 0 {
 			t.Errorf("retried: %+v %v", j, err)
 		}
 		return tx.DeleteJob("never")

@@ -187,7 +187,7 @@ func Open(ctx context.Context, c Config, adminPassword string) (*Repo, error) {
 	if err := r.openNames(ctx); err != nil {
 		return nil, err
 	}
-	if err := r.openJobs(ctx); err != nil {
+	if err := r.jobs().Open(ctx); err != nil {
 		return nil, err
 	}
 	return r, r.openIndexes(ctx)

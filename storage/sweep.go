@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"catena/storage/kv"
+	"catena/storage/outbox"
 )
 
 // sweepBatch is the number of rows removed in one transaction.
@@ -24,7 +25,7 @@ func (r *Repo) Sweep(ctx context.Context) error {
 		r.sweepDrafts(ctx),
 		r.sweepBlobs(ctx),
 		r.sweepContents(ctx),
-		r.sweepRows(ctx, []byte{spaceJob, jobDead}, r.oldJob),
+		r.sweepRows(ctx, outbox.Dead(), r.oldJob),
 		r.sweepRows(ctx, tableKey(spaceTable, "idempotency", ""), r.expired),
 		r.sweepRows(ctx, tableKey(spaceSecret, sessionsTable, ""), r.expired),
 		r.sweepRows(ctx, tableKey(spaceSecret, oauthCodes, ""), r.expired),
@@ -230,8 +231,7 @@ func (r *Repo) sweepRows(ctx context.Context, at []byte, old func(value []byte) 
 }
 
 func (r *Repo) oldJob(value []byte) bool {
-	var j Job
-	return json.Unmarshal(value, &j) == nil && r.clock().Sub(j.Due) > jobKept
+	return outbox.Old(value, r.clock())
 }
 
 func (r *Repo) expired(value []byte) bool {

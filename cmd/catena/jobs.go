@@ -22,12 +22,13 @@ import (
 	"catena/ops/conversion"
 	"catena/storage"
 	"catena/storage/egress"
+	"catena/storage/outbox"
 	hooks "catena/storage/webhook"
 )
 
 // jobHandlers is the table of what a repository's outbox is carried out by: one line for each kind of job.
-func (a *app) jobHandlers(b branch) map[string]func(context.Context, storage.Job) error {
-	all := map[string]func(context.Context, storage.Job) error{
+func (a *app) jobHandlers(b branch) map[string]func(context.Context, outbox.Job) error {
+	all := map[string]func(context.Context, outbox.Job) error{
 		listener.JobKind: a.listeners.Job(b.repo),
 		bulk.JobKind:     bulk.Job(a.engine.On(b.repo)),
 		mail.NotifyJob:   mail.Notify(b.repo),

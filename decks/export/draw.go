@@ -13,6 +13,7 @@ import (
 	"catena/decks/render"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/outbox"
 )
 
 // drawTime bounds the drawing of one slide.
@@ -30,16 +31,16 @@ func Version(d *storage.Doc) string {
 }
 
 // draw makes the picture of a slide and keeps it.
-func (w *Worker) draw(ctx context.Context, j storage.Job) error {
+func (w *Worker) draw(ctx context.Context, j outbox.Job) error {
 	var data thumbData
 	if err := json.Unmarshal(j.Data, &data); err != nil {
-		return &storage.GaveUp{Err: err}
+		return &outbox.GaveUp{Err: err}
 	}
 	select {
 	case w.drawing <- struct{}{}:
 		defer func() { <-w.drawing }()
 	default:
-		return &storage.Later{At: time.Now().Add(waitAgain), Why: "other slides are drawn"}
+		return &outbox.Later{At: time.Now().Add(waitAgain), Why: "other slides are drawn"}
 	}
 	d, version, err := w.drawn(ctx, data)
 	if err != nil || d == nil {
@@ -54,11 +55,11 @@ func (w *Worker) draw(ctx context.Context, j storage.Job) error {
 	case err != nil && ctx.Err() != nil:
 		return stopping()
 	case fault.Is(err, fault.NotFound):
-		return &storage.GaveUp{Err: err}
+		return &outbox.GaveUp{Err: err}
 	case err != nil:
 		w.Log.Warn("slide was not drawn", "doc", data.Doc, "slide", data.Slide, "error", err)
 		if still, err = render.Card(d, data.Slide); err != nil {
-			return &storage.GaveUp{Err: err}
+			return &outbox.GaveUp{Err: err}
 		}
 	}
 	return w.hang(ctx, data, version, still)

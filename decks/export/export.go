@@ -12,6 +12,7 @@ import (
 	"catena/decks/render"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/outbox"
 )
 
 // Export is one export of a deck.
@@ -135,7 +136,7 @@ func Start(tx *storage.Tx, e *Export, source *storage.Blob) error {
 	if err != nil {
 		return err
 	}
-	if err := tx.Enqueue(storage.Job{Kind: Job, As: e.Owner, Data: data}); err != nil {
+	if err := tx.Enqueue(outbox.Job{Kind: Job, As: e.Owner, Data: data}); err != nil {
 		return err
 	}
 	return e.save(tx)

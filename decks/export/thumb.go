@@ -9,6 +9,7 @@ import (
 	"catena/decks/style"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/outbox"
 )
 
 // Thumb is the picture of one slide of a deck, made when it is asked for and kept until the
@@ -81,7 +82,7 @@ func AskThumb(tx *storage.Tx, doc string, slide int, version, owner, base string
 	if err != nil {
 		return err
 	}
-	if err := tx.Enqueue(storage.Job{Kind: ThumbJob, As: owner, Data: data}); err != nil {
+	if err := tx.Enqueue(outbox.Job{Kind: ThumbJob, As: owner, Data: data}); err != nil {
 		return err
 	}
 	return tx.Table(thumbTable).Put(thumbKey(doc, slide), t)

@@ -11,6 +11,7 @@ import (
 	"catena/decks/render"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/outbox"
 )
 
 // Worker carries out exports.
@@ -46,7 +47,7 @@ const (
 )
 
 // Jobs are the kinds of jobs the worker carries out.
-func (w *Worker) Jobs() map[string]func(context.Context, storage.Job) error {
+func (w *Worker) Jobs() map[string]func(context.Context, outbox.Job) error {
 	w.began = time.Now()
 	w.slots, w.queue = make(chan struct{}, atOnce), make(chan struct{}, 1)
 	w.drawing = make(chan struct{}, 1)
@@ -56,20 +57,20 @@ func (w *Worker) Jobs() map[string]func(context.Context, storage.Job) error {
 	if w.Log == nil {
 		w.Log = slog.Default()
 	}
-	return map[string]func(context.Context, storage.Job) error{Job: w.export, ExpireJob: w.expire, ThumbJob: w.draw}
+	return map[string]func(context.Context, outbox.Job) error{Job: w.export, ExpireJob: w.expire, ThumbJob: w.draw}
 }
 
 // export makes the file of an export. It returns an error only if that is to be done again,
 // because the server is about to stop.
-func (w *Worker) export(ctx context.Context, j storage.Job) error {
+func (w *Worker) export(ctx context.Context, j outbox.Job) error {
 	var data jobData
 	if err := json.Unmarshal(j.Data, &data); err != nil {
-		return &storage.GaveUp{Err: err}
+		return &outbox.GaveUp{Err: err}
 	}
 	select {
 	case w.queue <- struct{}{}:
 	default:
-		return &storage.Later{At: time.Now().Add(waitAgain), Why: "other exports are made"}
+		return &outbox.Later{At: time.Now().Add(waitAgain), Why: "other exports are made"}
 	}
 	select {
 	case w.slots <- struct{}{}:
@@ -105,7 +106,7 @@ func (w *Worker) make(ctx context.Context, data jobData) error {
 }
 
 // stopping has the outbox keep a job for the next start.
-func stopping() error { return &storage.Later{At: time.Now(), Why: "the server stops"} }
+func stopping() error { return &outbox.Later{At: time.Now(), Why: "the server stops"} }
 
 // begin notes the attempt, and reads the deck as it was. Both are nil if there is nothing
 // to be done any more.
@@ -249,7 +250,7 @@ func (e *Export) end(tx *storage.Tx, event string) error {
 	if err != nil {
 		return err
 	}
-	err = tx.Enqueue(storage.Job{Kind: ExpireJob, As: e.Owner, Due: tx.Now().Add(Kept), Data: data})
+	err = tx.Enqueue(outbox.Job{Kind: ExpireJob, As: e.Owner, Due: tx.Now().Add(Kept), Data: data})
 	if err != nil {
 		return err
 	}
@@ -265,10 +266,10 @@ func (e *Export) end(tx *storage.Tx, event string) error {
 }
 
 // expire forgets an export and releases its file.
-func (w *Worker) expire(ctx context.Context, j storage.Job) error {
+func (w *Worker) expire(ctx context.Context, j outbox.Job) error {
 	var data jobData
 	if err := json.Unmarshal(j.Data, &data); err != nil {
-		return &storage.GaveUp{Err: err}
+		return &outbox.GaveUp{Err: err}
 	}
 	return w.Repo.Update(ctx, w.Repo.System(), func(tx *storage.Tx) error {
 		var e Export

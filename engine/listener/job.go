@@ -7,6 +7,7 @@ import (
 
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/outbox"
 )
 
 // JobKind is the kind of the jobs of listeners that run after the commit.
@@ -48,20 +49,20 @@ func (l *Listener) enqueue(tx *storage.Tx, e *storage.Event) error {
 	if as.System && as.Actor != "" {
 		name = as.Actor
 	}
-	return tx.Enqueue(storage.Job{Kind: JobKind, As: name, Data: data})
+	return tx.Enqueue(outbox.Job{Kind: JobKind, As: name, Data: data})
 }
 
 // Job returns what carries out listeners of a repository after the commit.
-func (ls *Listeners) Job(repo *storage.Repo) func(context.Context, storage.Job) error {
-	return func(ctx context.Context, j storage.Job) error { return ls.job(ctx, repo, j) }
+func (ls *Listeners) Job(repo *storage.Repo) func(context.Context, outbox.Job) error {
+	return func(ctx context.Context, j outbox.Job) error { return ls.job(ctx, repo, j) }
 }
 
 // job looks again at what has happened: a listener that is gone does nothing, nor one whose filters no
 // longer hold.
-func (ls *Listeners) job(ctx context.Context, repo *storage.Repo, j storage.Job) error {
+func (ls *Listeners) job(ctx context.Context, repo *storage.Repo, j outbox.Job) error {
 	var d delivery
 	if err := json.Unmarshal(j.Data, &d); err != nil {
-		return &storage.GaveUp{Err: fault.Invalid.Errorf("listener: %w", err)}
+		return &outbox.GaveUp{Err: fault.Invalid.Errorf("listener: %w", err)}
 	}
 	name, _ := d.Event["name"].(string)
 	l := ls.find(name, d.Listener)
@@ -70,7 +71,7 @@ func (ls *Listeners) job(ctx context.Context, repo *storage.Repo, j storage.Job)
 	}
 	acted, err := ls.actor(ctx, j.As)
 	if fault.Is(err, fault.NotFound) {
-		return &storage.GaveUp{Err: err}
+		return &outbox.GaveUp{Err: err}
 	}
 	if err != nil {
 		return err
@@ -91,7 +92,7 @@ func (ls *Listeners) job(ctx context.Context, repo *storage.Repo, j storage.Job)
 	})
 	var f *fault.Error
 	if errors.As(err, &f) && f.Kind == fault.Limit {
-		return &storage.GaveUp{Err: err}
+		return &outbox.GaveUp{Err: err}
 	}
 	return err
 }

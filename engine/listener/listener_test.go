@@ -14,6 +14,7 @@ import (
 	"catena/ops"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/outbox"
 	"catena/storage/storagetest"
 )
 
@@ -78,7 +79,7 @@ func (w *world) work() {
 	ctx, cancel := context.WithTimeout(w.t.Context(), 20*time.Second)
 	done := make(chan error, 1)
 	go func() {
-		done <- w.RunJobs(ctx, map[string]func(context.Context, storage.Job) error{listener.JobKind: w.ls.Job(w.Repo)})
+		done <- w.RunJobs(ctx, map[string]func(context.Context, outbox.Job) error{listener.JobKind: w.ls.Job(w.Repo)})
 	}()
 	for ctx.Err() == nil && w.due() {
 		time.Sleep(5 * time.Millisecond)
@@ -92,14 +93,14 @@ func (w *world) work() {
 
 func (w *world) due() bool {
 	for _, j := range w.jobs() {
-		if j.State == storage.JobRuns || j.State == storage.JobWaits && j.Tries == 0 {
+		if j.State == outbox.Runs || j.State == outbox.Waits && j.Tries == 0 {
 			return true
 		}
 	}
 	return false
 }
 
-func (w *world) jobs() (jobs []storage.JobState) {
+func (w *world) jobs() (jobs []outbox.State) {
 	w.t.Helper()
 	w.must(w.View(w.t.Context(), w.System(), func(tx *storage.Tx) (err error) {
 		jobs, err = tx.Jobs("", "", 100)
@@ -201,7 +202,7 @@ func TestLoop(t *testing.T) {
 	w.must(w.run("Administrator", "Event.Fire", nil, map[string]any{"name": "ping"}))
 	w.work()
 	jobs := w.jobs()
-	if len(jobs) != 1 || jobs[0].State != storage.JobGivenUp || !strings.Contains(jobs[0].Failure, "8 times over") {
+	if len(jobs) != 1 || jobs[0].State != outbox.GivenUp || !strings.Contains(jobs[0].Failure, "8 times over") {
 		t.Errorf("jobs %+v", jobs)
 	}
 }

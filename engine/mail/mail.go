@@ -17,6 +17,7 @@ import (
 
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/outbox"
 )
 
 // Config names the server that messages are handed to.
@@ -97,14 +98,14 @@ func orPort(port, otherwise int) int {
 
 // Job sends the message of a job. Its identifier is the job's, so that somebody who gets it twice,
 // because the server stopped in between, can tell.
-func (s *Sender) Job(ctx context.Context, j storage.Job) error {
+func (s *Sender) Job(ctx context.Context, j outbox.Job) error {
 	var m storage.Mail
 	if err := json.Unmarshal(j.Data, &m); err != nil {
-		return &storage.GaveUp{Err: fault.Invalid.Errorf("mail: %w", err)}
+		return &outbox.GaveUp{Err: fault.Invalid.Errorf("mail: %w", err)}
 	}
 	msg, err := s.message(&m, j)
 	if err != nil {
-		return &storage.GaveUp{Err: err}
+		return &outbox.GaveUp{Err: err}
 	}
 	if s.Host == "" {
 		s.Log.Info("mail is not sent: no smtp-host", "subject", m.Subject, "template", m.Template, "recipients", len(m.To)+len(m.Cc)+len(m.Bcc))
@@ -119,13 +120,13 @@ func (s *Sender) Job(ctx context.Context, j storage.Job) error {
 	err = client.DialAndSendWithContext(ctx, msg)
 	var refused *gomail.SendError
 	if errors.As(err, &refused) && !refused.IsTemp() && refused.ErrorCode() >= 500 {
-		return &storage.GaveUp{Err: err}
+		return &outbox.GaveUp{Err: err}
 	}
 	return err
 }
 
 // message builds what is sent.
-func (s *Sender) message(m *storage.Mail, j storage.Job) (*gomail.Msg, error) {
+func (s *Sender) message(m *storage.Mail, j outbox.Job) (*gomail.Msg, error) {
 	if m.Template != "" {
 		if err := s.Templates.fill(m, s.Base); err != nil {
 			return nil, err

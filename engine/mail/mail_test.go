@@ -14,6 +14,7 @@ import (
 	"catena/storage"
 	"catena/storage/blob"
 	"catena/storage/fault"
+	"catena/storage/outbox"
 	"catena/storage/storagetest"
 )
 
@@ -69,7 +70,7 @@ func (w *world) run(until func() bool) {
 	defer cancel()
 	done := make(chan error, 1)
 	go func() {
-		done <- w.RunJobs(ctx, map[string]func(context.Context, storage.Job) error{
+		done <- w.RunJobs(ctx, map[string]func(context.Context, outbox.Job) error{
 			storage.MailJob: w.send.Job, mail.NotifyJob: mail.Notify(w.Repo),
 		})
 	}()
@@ -173,13 +174,13 @@ func TestServerRefuses(t *testing.T) {
 	w.must(err)
 	w.run(func() bool { return w.sink.Refused() > 0 })
 	jobs := w.jobs()
-	if len(jobs) != 1 || jobs[0].State != storage.JobWaits || jobs[0].Tries != 1 || !strings.Contains(jobs[0].Failure, "try later") {
+	if len(jobs) != 1 || jobs[0].State != outbox.Waits || jobs[0].Tries != 1 || !strings.Contains(jobs[0].Failure, "try later") {
 		t.Errorf("jobs %+v", jobs)
 	}
 	w.sink.Refuse("550 never")
 	w.must(w.Update(t.Context(), w.System(), func(tx *storage.Tx) error { _, err := tx.RetryJob(jobs[0].ID); return err }))
 	w.run(func() bool { return w.sink.Refused() > 1 })
-	if jobs = w.jobs(); len(jobs) != 1 || jobs[0].State != storage.JobGivenUp {
+	if jobs = w.jobs(); len(jobs) != 1 || jobs[0].State != outbox.GivenUp {
 		t.Errorf("jobs %+v", jobs)
 	}
 	w.sink.Refuse("")
@@ -190,9 +191,9 @@ func TestServerRefuses(t *testing.T) {
 	}
 }
 
-func (w *world) jobs() []storage.JobState { return w.jobsOf(storage.MailJob) }
+func (w *world) jobs() []outbox.State { return w.jobsOf(storage.MailJob) }
 
-func (w *world) jobsOf(kind string) (jobs []storage.JobState) {
+func (w *world) jobsOf(kind string) (jobs []outbox.State) {
 	w.t.Helper()
 	w.must(w.View(w.t.Context(), w.System(), func(tx *storage.Tx) (err error) {
 		jobs, err = tx.Jobs("", kind, 10)
@@ -211,8 +212,8 @@ func TestTemplates(t *testing.T) {
 	}
 	w := newWorld(t, fstest.MapFS{"long.txt": {Data: []byte(`{{range $i := 10000000}}0123456789{{end}}`)}})
 	for _, name := range []string{"long", "nope"} {
-		var gave *storage.GaveUp
-		err = w.send.Job(t.Context(), storage.Job{ID: "1", Data: []byte(`{"to":["a@example.org"],"template":"` + name + `"}`)})
+		var gave *outbox.GaveUp
+		err = w.send.Job(t.Context(), outbox.Job{ID: "1", Data: []byte(`{"to":["a@example.org"],"template":"` + name + `"}`)})
 		if !errors.As(err, &gave) {
 			t.Errorf("%s: got %v", name, err)
 		}

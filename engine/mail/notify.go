@@ -6,6 +6,7 @@ import (
 
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/outbox"
 )
 
 // NotifyJob is the kind of the jobs that tell subscribers what happened.
@@ -55,15 +56,15 @@ func happened(tx *storage.Tx, e storage.Event) error {
 	if err != nil {
 		return err
 	}
-	return tx.Enqueue(storage.Job{Kind: NotifyJob, Data: data, As: n.User})
+	return tx.Enqueue(outbox.Job{Kind: NotifyJob, Data: data, As: n.User})
 }
 
 // Notify returns what finds the subscribers of a job's event and has a message sent to each, except to who caused it.
-func Notify(repo *storage.Repo) func(context.Context, storage.Job) error {
-	return func(ctx context.Context, j storage.Job) error {
+func Notify(repo *storage.Repo) func(context.Context, outbox.Job) error {
+	return func(ctx context.Context, j outbox.Job) error {
 		var n notice
 		if err := json.Unmarshal(j.Data, &n); err != nil {
-			return &storage.GaveUp{Err: fault.Invalid.Errorf("notify: %w", err)}
+			return &outbox.GaveUp{Err: fault.Invalid.Errorf("notify: %w", err)}
 		}
 		return repo.Update(ctx, repo.System(), func(tx *storage.Tx) error {
 			users, err := tx.Subscribers(n.Notification, n.Places)

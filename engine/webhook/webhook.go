@@ -21,6 +21,7 @@ import (
 
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/outbox"
 	"catena/storage/webhook"
 )
 
@@ -195,10 +196,10 @@ func payload(tx *storage.Tx, typ string, e storage.Event) ([]byte, error) {
 }
 
 // Job makes one try of a delivery.
-func (s *Sender) Job(ctx context.Context, j storage.Job) error {
+func (s *Sender) Job(ctx context.Context, j outbox.Job) error {
 	var ref webhook.Ref
 	if err := json.Unmarshal(j.Data, &ref); err != nil {
-		return &storage.GaveUp{Err: fault.Invalid.Errorf("webhook: %w", err)}
+		return &outbox.GaveUp{Err: fault.Invalid.Errorf("webhook: %w", err)}
 	}
 	w, d, keys, err := s.prepare(ctx, ref)
 	switch {
@@ -210,9 +211,9 @@ func (s *Sender) Job(ctx context.Context, j storage.Job) error {
 		d.State, d.Failure, d.Finished = webhook.Failed, "the webhook is disabled", s.clock().UTC()
 		return s.note(ctx, w, d)
 	case s.clock().Before(w.Next):
-		return &storage.Later{At: w.Next.Add(rand.N(10 * time.Second)), Why: "the address fails"}
+		return &outbox.Later{At: w.Next.Add(rand.N(10 * time.Second)), Why: "the address fails"}
 	case !s.enter(ctx, &w):
-		return &storage.Later{At: s.clock().Add(time.Second + rand.N(time.Second)), Why: "the address is busy"}
+		return &outbox.Later{At: s.clock().Add(time.Second + rand.N(time.Second)), Why: "the address is busy"}
 	}
 	defer s.leave(w.ID)
 	failed := s.try(ctx, &w, &d, keys, j.Tries)

@@ -17,6 +17,7 @@ import (
 
 	"catena/engine/webhook"
 	"catena/storage"
+	"catena/storage/outbox"
 	"catena/storage/storagetest"
 	hooks "catena/storage/webhook"
 )
@@ -119,7 +120,7 @@ func (w *world) work(until func() bool) {
 	ctx, cancel := context.WithTimeout(w.t.Context(), 20*time.Second)
 	done := make(chan error, 1)
 	go func() {
-		done <- w.RunJobs(ctx, map[string]func(context.Context, storage.Job) error{hooks.JobKind: w.send.Job})
+		done <- w.RunJobs(ctx, map[string]func(context.Context, outbox.Job) error{hooks.JobKind: w.send.Job})
 	}()
 	for !until() && ctx.Err() == nil {
 		time.Sleep(3 * time.Millisecond)
@@ -134,16 +135,16 @@ func (w *world) work(until func() bool) {
 }
 
 func (w *world) idle() bool {
-	var jobs []storage.JobState
+	var jobs []outbox.State
 	w.as("", func(tx *storage.Tx) (err error) { jobs, err = tx.Jobs("", hooks.JobKind, 1000); return err })
 	return len(jobs) == 0
 }
 
 // busy reports whether a delivery is being carried out.
 func (w *world) busy() bool {
-	var jobs []storage.JobState
+	var jobs []outbox.State
 	w.as("", func(tx *storage.Tx) (err error) {
-		jobs, err = tx.Jobs(storage.JobRuns, hooks.JobKind, 1)
+		jobs, err = tx.Jobs(outbox.Runs, hooks.JobKind, 1)
 		return err
 	})
 	return len(jobs) > 0

@@ -16,6 +16,7 @@ import (
 	"catena/storage/blob"
 	"catena/storage/egress"
 	"catena/storage/fault"
+	"catena/storage/outbox"
 )
 
 // Outside is what file operations may reach beyond the repository.
@@ -54,16 +55,16 @@ type (
 )
 
 // Jobs are the handlers of what file operations leave to the outbox.
-func Jobs(blobs *blob.Store, o Outside) map[string]func(context.Context, storage.Job) error {
-	return map[string]func(context.Context, storage.Job) error{
-		exportJob: func(_ context.Context, j storage.Job) error {
+func Jobs(blobs *blob.Store, o Outside) map[string]func(context.Context, outbox.Job) error {
+	return map[string]func(context.Context, outbox.Job) error{
+		exportJob: func(_ context.Context, j outbox.Job) error {
 			var e exporting
 			if err := json.Unmarshal(j.Data, &e); err != nil {
 				return fault.Internal.Errorf("job %s: %w", j.Kind, err)
 			}
 			return export(o.Folder, e.Name, blobs.Load(e.File))
 		},
-		postJob: func(ctx context.Context, j storage.Job) error {
+		postJob: func(ctx context.Context, j outbox.Job) error {
 			var p posting
 			if err := json.Unmarshal(j.Data, &p); err != nil {
 				return fault.Internal.Errorf("job %s: %w", j.Kind, err)

@@ -15,6 +15,7 @@ import (
 	"catena/storage"
 	"catena/storage/egress"
 	"catena/storage/fault"
+	"catena/storage/outbox"
 )
 
 // outside reaches the loopback address and a folder of the test.
@@ -32,9 +33,9 @@ func letter() *storage.Blob { return engine.NewBlob("letter.txt", "text/plain", 
 // carryOut does the jobs that wait, as the outbox would.
 func carryOut(t *testing.T, w *opstest.World, o Outside) error {
 	t.Helper()
-	var due []storage.JobState
+	var due []outbox.State
 	w.Do("Administrator", func(c *engine.Ctx) (err error) {
-		due, err = c.Tx.Jobs(storage.JobWaits, "", 10)
+		due, err = c.Tx.Jobs(outbox.Waits, "", 10)
 		return err
 	})
 	for _, j := range due {
@@ -87,7 +88,7 @@ func TestPostToURL(t *testing.T) {
 		if err := c.Tx.KeepBlob(letter()); err != nil {
 			return err
 		}
-		return c.Tx.Enqueue(storage.Job{Kind: postJob, Data: raw})
+		return c.Tx.Enqueue(outbox.Job{Kind: postJob, Data: raw})
 	})
 	if err := carryOut(t, w, o); err != nil {
 		t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"catena/ops/bulk"
 	"catena/ops/document"
 	"catena/storage"
+	"catena/storage/outbox"
 	"catena/storage/storagetest"
 )
 
@@ -79,7 +80,7 @@ func (w *world) work(id string) map[string]any {
 	ctx, cancel := context.WithTimeout(w.t.Context(), 30*time.Second)
 	done := make(chan error, 1)
 	go func() {
-		done <- w.RunJobs(ctx, map[string]func(context.Context, storage.Job) error{bulk.JobKind: bulk.Job(w.e)})
+		done <- w.RunJobs(ctx, map[string]func(context.Context, outbox.Job) error{bulk.JobKind: bulk.Job(w.e)})
 	}()
 	for ctx.Err() == nil {
 		if s := w.run("Bulk.Get", map[string]any{"commandId": id})["state"]; s == "COMPLETED" || s == "ABORTED" {

@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 
 	"catena/engine"
-	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/outbox"
 )
 
 var runAction = engine.Op{
@@ -72,7 +72,7 @@ func (cmd *command) submit(c *engine.Ctx) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, j := range []storage.Job{{Kind: JobKind, Data: data}, {Kind: JobKind, Data: forget, Due: c.Now.Add(kept)}} {
+	for _, j := range []outbox.Job{{Kind: JobKind, Data: data}, {Kind: JobKind, Data: forget, Due: c.Now.Add(kept)}} {
 		if err := c.Tx.Enqueue(j); err != nil {
 			return nil, err
 		}

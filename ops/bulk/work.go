@@ -11,6 +11,7 @@ import (
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/outbox"
 )
 
 // JobKind is the kind of the jobs that carry out commands.
@@ -23,11 +24,11 @@ type order struct {
 }
 
 // Job returns what carries out commands on an engine.
-func Job(e *engine.Engine) func(context.Context, storage.Job) error {
-	return func(ctx context.Context, j storage.Job) error {
+func Job(e *engine.Engine) func(context.Context, outbox.Job) error {
+	return func(ctx context.Context, j outbox.Job) error {
 		var o order
 		if err := json.Unmarshal(j.Data, &o); err != nil {
-			return &storage.GaveUp{Err: fault.Invalid.Errorf("bulk: %w", err)}
+			return &outbox.GaveUp{Err: fault.Invalid.Errorf("bulk: %w", err)}
 		}
 		w := &worker{e: e, id: o.Command}
 		if o.Forget {

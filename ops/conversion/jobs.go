@@ -7,12 +7,13 @@ import (
 	"catena/storage"
 	"catena/storage/convert"
 	"catena/storage/fault"
+	"catena/storage/outbox"
 )
 
 // Jobs are the handlers of conversions in the background.
-func Jobs(repo *storage.Repo) map[string]func(context.Context, storage.Job) error {
-	of := func(do func(context.Context, *storage.Repo, string) error) func(context.Context, storage.Job) error {
-		return func(ctx context.Context, j storage.Job) error {
+func Jobs(repo *storage.Repo) map[string]func(context.Context, outbox.Job) error {
+	of := func(do func(context.Context, *storage.Repo, string) error) func(context.Context, outbox.Job) error {
+		return func(ctx context.Context, j outbox.Job) error {
 			var id string
 			if err := json.Unmarshal(j.Data, &id); err != nil {
 				return fault.Internal.Errorf("job %s: %w", j.Kind, err)
@@ -20,7 +21,7 @@ func Jobs(repo *storage.Repo) map[string]func(context.Context, storage.Job) erro
 			return do(ctx, repo, id)
 		}
 	}
-	return map[string]func(context.Context, storage.Job) error{convertJob: of(carryOut), endJob: of(end)}
+	return map[string]func(context.Context, outbox.Job) error{convertJob: of(carryOut), endJob: of(end)}
 }
 
 // change rewrites the record of a conversion, unless it is gone.

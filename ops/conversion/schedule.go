@@ -5,6 +5,7 @@ import (
 
 	"catena/engine"
 	"catena/storage"
+	"catena/storage/outbox"
 )
 
 var schedule = engine.Op{
@@ -64,7 +65,7 @@ func (p scheduleParams) blob(c *engine.Ctx, b *storage.Blob) (map[string]any, er
 	if err := c.Enqueue(convertJob, id); err != nil {
 		return nil, err
 	}
-	if err := c.Tx.Enqueue(storage.Job{Kind: endJob, Due: c.Now.Add(keptFor), Data: []byte(`"` + id + `"`)}); err != nil {
+	if err := c.Tx.Enqueue(outbox.Job{Kind: endJob, Due: c.Now.Add(keptFor), Data: []byte(`"` + id + `"`)}); err != nil {
 		return nil, err
 	}
 	return map[string]any{

@@ -5,7 +5,7 @@ package job
 
 import (
 	"catena/engine"
-	"catena/storage"
+	"catena/storage/outbox"
 )
 
 // Ops are the operations on jobs.
@@ -16,7 +16,7 @@ var Ops = []engine.Op{
 }
 
 // shown is a job without what it carries, which may be private.
-func shown(j storage.JobState) map[string]any {
+func shown(j outbox.State) map[string]any {
 	m := map[string]any{
 		"id": j.ID, "kind": j.Kind, "state": j.State, "due": j.Due, "created": j.Created, "tries": j.Tries, "user": j.As,
 	}

@@ -8,6 +8,7 @@ import (
 
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/outbox"
 )
 
 // The states of a delivery.
@@ -49,7 +50,7 @@ func send(tx *storage.Tx, d *Delivery) error {
 	if err != nil {
 		return err
 	}
-	return tx.Enqueue(storage.Job{Kind: JobKind, Data: data, As: tx.Actor()})
+	return tx.Enqueue(outbox.Job{Kind: JobKind, Data: data, As: tx.Actor()})
 }
 
 // Deliveries returns the latest deliveries of a webhook, the newest first.

@@ -1,0 +1,181 @@
+// Package outbox is a queue of work to be done outside of transactions: a job is added by the
+// transaction that causes it, and carried out after its commit, at least once. It keeps the rows of
+// jobs and runs them; who may add, see and end jobs is storage's to say, what they do whoever adds them.
+package outbox
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"catena/storage/fault"
+	"catena/storage/kv"
+)
+
+// Job is a row of the outbox: work to be done outside of transactions, at least once.
+type Job struct {
+	ID, Kind string
+	Due      time.Time
+	Tries    int
+	As       string // user it acts for
+	Data     json.RawMessage
+
+	Created time.Time `json:",omitzero"`
+	Failure string    `json:",omitempty"` // what went wrong last
+}
+
+// The states of a job.
+const (
+	Waits   = "waiting"
+	Runs    = "running"
+	GivenUp = "dead"
+)
+
+// State is a job with where it stands.
+type State struct {
+	Job
+	State string
+}
+
+// GaveUp is an error of a job that trying again cannot mend.
+type GaveUp struct{ Err error }
+
+// Error says what went wrong.
+func (e *GaveUp) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *GaveUp) Unwrap() error { return e.Err }
+
+// Later is an error of a job that could not be begun: it waits until then, and the try does not count.
+type Later struct {
+	At  time.Time
+	Why string
+}
+
+// Error says what the job waits for.
+func (e *Later) Error() string { return e.Why }
+
+// Space begins the keys of all jobs. After it comes the queue, then the moment the job is due or
+// its lease ends, which those given up do not have, then the job.
+const Space = 'j'
+
+const (
+	queueWaiting = 0
+	queueRunning = 1
+	queueDead    = 2
+)
+
+const topic = "jobs"
+
+var queues = []struct {
+	state string
+	queue byte
+}{{GivenUp, queueDead}, {Runs, queueRunning}, {Waits, queueWaiting}}
+
+func key(queue byte, at time.Time, job string) []byte {
+	k := []byte{Space, queue}
+	if queue != queueDead {
+		k = binary.BigEndian.AppendUint64(k, uint64(at.UnixMilli())^1<<63)
+	}
+	return append(k, job...)
+}
+
+// leaseEnd is the moment in the key of a job that runs.
+func leaseEnd(key []byte) time.Time {
+	return time.UnixMilli(int64(binary.BigEndian.Uint64(key[2:]) ^ 1<<63))
+}
+
+func put(k *kv.Tx, queue byte, at time.Time, j Job) error {
+	b, err := json.Marshal(j)
+	if err != nil {
+		return fault.Invalid.Errorf("job %s: %w", j.Kind, err)
+	}
+	return k.Set(key(queue, at, j.ID), b)
+}
+
+// Add adds a job that is complete.
+func Add(k *kv.Tx, j Job) error {
+	k.Wake(topic)
+	return put(k, queueWaiting, j.Due, j)
+}
+
+// each calls fn with the jobs of a queue, at most so many, until it returns false.
+func each(k *kv.Tx, queue byte, most int, fn func(key []byte, j Job) bool) error {
+	r := kv.Prefix([]byte{Space, queue})
+	r.Limit = most
+	for row, err := range k.Scan(r) {
+		if err != nil {
+			return err
+		}
+		var j Job
+		if err := json.Unmarshal(row.Value, &j); err != nil {
+			return fault.Internal.Errorf("job: %w", err)
+		}
+		if !fn(row.Key, j) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// List returns jobs: those given up, those that run, those that wait, at most limit of each and read among
+// so many; state and kind may be empty for any.
+func List(k *kv.Tx, state, kind string, limit, read int) ([]State, error) {
+	if state != "" && state != Waits && state != Runs && state != GivenUp {
+		return nil, fault.Invalid.Errorf("state %q: waiting, running or dead expected", state).In("state")
+	}
+	var out []State
+	for _, s := range queues {
+		if state != "" && state != s.state {
+			continue
+		}
+		n := 0
+		err := each(k, s.queue, read, func(_ []byte, j Job) bool {
+			if kind == "" || j.Kind == kind {
+				out = append(out, State{j, s.state})
+				n++
+			}
+			return limit <= 0 || n < limit
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// Take takes a job out of its queue. One that runs now cannot be taken.
+func Take(k *kv.Tx, id string, now time.Time, read int) (found State, err error) {
+	for _, s := range queues {
+		var at []byte
+		err := each(k, s.queue, read, func(key []byte, j Job) bool {
+			if j.ID == id {
+				at, found = slices.Clone(key), State{j, s.state}
+			}
+			return at == nil
+		})
+		switch {
+		case err != nil:
+			return found, err
+		case at == nil:
+			continue
+		case s.queue == queueRunning && now.Before(leaseEnd(at)):
+			return found, fault.Conflict.Errorf("job %s: runs", id)
+		}
+		return found, k.Delete(at)
+	}
+	return found, fault.NotFound.Errorf("job %s", id)
+}
+
+// Dead begins the keys of the jobs that were given up.
+func Dead() []byte { return []byte{Space, queueDead} }
+
+// kept is how long a job that was given up can be looked at.
+const kept = 7 * 24 * time.Hour
+
+// Old reports whether the row of a job that was given up is kept no longer.
+func Old(row []byte, now time.Time) bool {
+	var j Job
+	return json.Unmarshal(row, &j) == nil && now.Sub(j.Due) > kept
+}

@@ -1,0 +1,289 @@
+package outbox
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"time"
+
+	"catena/storage/fault"
+	"catena/storage/kv"
+)
+
+const (
+	most      = 8                // tries of a job
+	longest   = 5 * time.Minute  // one try may take
+	leaseTime = 30 * time.Second // so long a dead worker holds its jobs back
+	renewal   = 10 * time.Second
+	workers   = 8
+	pause     = time.Second // longest time before the queue is looked at again
+	maxReason = 2000        // bytes of what went wrong
+)
+
+// Queue is the outbox of a repository.
+type Queue struct {
+	DB    *kv.DB
+	Clock func() time.Time
+	Log   *slog.Logger
+}
+
+// Run claims and carries out jobs until ctx ends; handlers are chosen by kind, and jobs of other kinds
+// are left alone. A job that fails is tried again later, at most 8 times altogether over a day, unless it
+// says GaveUp or Later; a handler may meet the same job twice.
+func (q *Queue) Run(ctx context.Context, handlers map[string]func(context.Context, Job) error) error {
+	woken, stop := q.DB.Watch(topic)
+	defer stop()
+	var running sync.WaitGroup
+	defer running.Wait()
+	slots := make(chan struct{}, workers)
+	for ctx.Err() == nil {
+		keys, err := q.due(ctx, handlers, cap(slots)*2)
+		if err != nil && ctx.Err() == nil {
+			q.Log.Error("outbox cannot be read", "err", err)
+		}
+		claimed := false
+		for _, key := range keys {
+			select {
+			case slots <- struct{}{}:
+			case <-ctx.Done():
+				return nil
+			}
+			j, leased, err := q.claim(ctx, key)
+			if err != nil || leased == nil {
+				if err != nil && ctx.Err() == nil {
+					q.Log.Error("job cannot be claimed", "err", err)
+				}
+				<-slots
+				continue
+			}
+			claimed = true
+			running.Add(1)
+			go func() {
+				defer running.Done()
+				defer func() { <-slots }()
+				q.carryOut(ctx, j, &lease{key: leased}, handlers[j.Kind])
+			}()
+		}
+		if claimed {
+			continue
+		}
+		timer := time.NewTimer(pause)
+		select {
+		case <-woken:
+		case <-timer.C:
+		case <-ctx.Done():
+		}
+		timer.Stop()
+	}
+	return nil
+}
+
+// due returns the keys of jobs that are due, or whose lease has ended.
+func (q *Queue) due(ctx context.Context, handlers map[string]func(context.Context, Job) error, max int) (keys [][]byte, err error) {
+	now := q.Clock()
+	err = q.DB.View(ctx, func(k *kv.Tx) error {
+		keys = nil
+		for _, queue := range []byte{queueRunning, queueWaiting} {
+			end := key(queue, now.Add(time.Millisecond), "")
+			for row, err := range k.Scan(kv.Range{Start: []byte{Space, queue}, End: end}) {
+				if err != nil {
+					return err
+				}
+				var j Job
+				if json.Unmarshal(row.Value, &j) != nil || handlers[j.Kind] == nil {
+					continue
+				}
+				if keys = append(keys, row.Key); len(keys) == max {
+					return nil
+				}
+			}
+		}
+		return nil
+	})
+	return keys, err
+}
+
+// Open makes the jobs due that a server was carrying out when it was killed: a store is open in one process,
+// so whoever had them is gone.
+func (q *Queue) Open(ctx context.Context) error {
+	return q.DB.Update(ctx, func(k *kv.Tx) error {
+		now := q.Clock().UTC().Truncate(time.Millisecond)
+		for row, err := range k.Scan(kv.Range{Start: []byte{Space, queueRunning}, End: []byte{Space, queueRunning + 1}}) {
+			if err != nil {
+				return err
+			}
+			var j Job
+			if json.Unmarshal(row.Value, &j) != nil {
+				continue
+			}
+			if err := k.Delete(row.Key); err != nil {
+				return err
+			}
+			if err := put(k, queueWaiting, now, j); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// claim moves a job to the leased ones; leased is nil if somebody else has it.
+func (q *Queue) claim(ctx context.Context, at []byte) (j Job, leased []byte, err error) {
+	err = q.DB.Update(ctx, func(k *kv.Tx) error {
+		leased = nil
+		b, err := k.Get(at)
+		if err != nil || b == nil {
+			return err
+		}
+		j = Job{}
+		if err := json.Unmarshal(b, &j); err != nil {
+			return fault.Internal.Errorf("job: %w", err)
+		}
+		j.Tries++
+		if err := k.Delete(at); err != nil {
+			return err
+		}
+		if j.Tries > most {
+			return put(k, queueDead, j.Due, j)
+		}
+		end := q.Clock().Add(leaseTime)
+		leased = key(queueRunning, end, j.ID)
+		return put(k, queueRunning, end, j)
+	})
+	return j, leased, err
+}
+
+// lease is the row of a job that is being carried out.
+type lease struct {
+	mu  sync.Mutex
+	key []byte
+}
+
+// renew prolongs a lease; false if the job is another worker's by now.
+func (q *Queue) renew(ctx context.Context, j Job, l *lease) (bool, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	end := q.Clock().Add(leaseTime)
+	next := key(queueRunning, end, j.ID)
+	held := false
+	err := q.DB.Update(context.WithoutCancel(ctx), func(k *kv.Tx) error {
+		b, err := k.Get(l.key)
+		if held = b != nil; err != nil || !held {
+			return err
+		}
+		if err := k.Delete(l.key); err != nil {
+			return err
+		}
+		return put(k, queueRunning, end, j)
+	})
+	if err == nil && held {
+		l.key = next
+	}
+	return held, err
+}
+
+// keepLease renews a lease until ctx ends, which it ends itself when the lease is lost.
+func (q *Queue) keepLease(ctx context.Context, cancel context.CancelFunc, j Job, l *lease) {
+	t := time.NewTicker(renewal)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.C:
+			held, err := q.renew(ctx, j, l)
+			if err != nil && ctx.Err() == nil {
+				q.Log.Error("lease of a job cannot be renewed", "kind", j.Kind, "job", j.ID, "err", err)
+			} else if !held {
+				cancel()
+				return
+			}
+		}
+	}
+}
+
+// carryOut runs a claimed job and settles its row.
+func (q *Queue) carryOut(ctx context.Context, j Job, l *lease, do func(context.Context, Job) error) {
+	working, cancel := context.WithCancel(ctx)
+	renewing := make(chan struct{})
+	go func() {
+		defer close(renewing)
+		q.keepLease(working, cancel, j, l)
+	}()
+	failed := q.try(working, j, do)
+	cancel()
+	<-renewing
+	q.settle(ctx, j, l.key, failed)
+}
+
+// settle writes what became of a job.
+func (q *Queue) settle(ctx context.Context, j Job, leased []byte, failed error) {
+	// The outcome is written even when the server is about to stop.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer cancel()
+	err := q.DB.Update(ctx, func(k *kv.Tx) error {
+		b, err := k.Get(leased)
+		if err != nil || b == nil {
+			return err // the lease ended, and another worker has the job
+		}
+		if err := k.Delete(leased); err != nil || failed == nil {
+			return err
+		}
+		queue, again := q.again(j, failed)
+		return put(k, queue, again.Due, again)
+	})
+	if err != nil {
+		q.Log.Error("job cannot be settled", "kind", j.Kind, "job", j.ID, "err", err)
+	}
+}
+
+// again is a job after a failure, and the queue it goes to.
+func (q *Queue) again(j Job, failed error) (byte, Job) {
+	j.Failure = cutText(failed.Error(), maxReason)
+	var never *GaveUp
+	var later *Later
+	switch {
+	case errors.As(failed, &later):
+		j.Tries--
+		j.Due = later.At.UTC().Truncate(time.Millisecond)
+		return queueWaiting, j
+	case errors.As(failed, &never), j.Tries >= most:
+		return queueDead, j
+	}
+	j.Due = q.Clock().Add(delay(j.Tries)).UTC().Truncate(time.Millisecond)
+	return queueWaiting, j
+}
+
+// cutText shortens a text, between two characters.
+func cutText(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "")
+}
+
+func (q *Queue) try(ctx context.Context, j Job, do func(context.Context, Job) error) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, longest)
+	defer cancel()
+	defer func() {
+		if p := recover(); p != nil {
+			err = fault.Internal.Errorf("job %s: panic: %v", j.Kind, p)
+			q.Log.Error("job panicked", "kind", j.Kind, "job", j.ID, "panic", p)
+		}
+	}()
+	return do(ctx, j)
+}
+
+// delays are how long a job waits after its n-th try failed, up to a fifth more: together, a day.
+var delays = [most - 1]time.Duration{
+	time.Second, 10 * time.Second, time.Minute, 10 * time.Minute, time.Hour, 5 * time.Hour, 14 * time.Hour,
+}
+
+func delay(tries int) time.Duration {
+	d := delays[min(max(tries, 1), len(delays))-1]
+	return d + rand.N(d/5)
+}
