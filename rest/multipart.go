@@ -128,17 +128,19 @@ func unsupported(typ string) error {
 }
 
 // readParts reads a multipart body: the first part is JSON when wanted, every further one a
-// file that goes to the spool as it comes.
+// file that goes to the spool as it comes. Where none is JSON, the fields of a form that have
+// no file name come last.
 func (x *exchange) readParts(boundary string, first bool) (head []byte, files []*engine.Blob, err error) {
 	if boundary == "" {
 		return nil, nil, fault.Invalid.Errorf("body: multipart without a boundary")
 	}
+	var fields []*engine.Blob
 	m := multipart.NewReader(&moving{x.r.Body, http.NewResponseController(x.w), x.s.Limits.Stall}, boundary)
 	for n := 0; ; n++ {
 		part, err := m.NextRawPart()
 		if errors.Is(err, io.EOF) {
 			x.bodyRead()
-			return head, files, nil
+			return head, append(files, fields...), nil
 		}
 		if err != nil {
 			return nil, nil, fault.Invalid.Errorf("body: multipart is broken or broke off").WithCode("body_incomplete")
@@ -155,6 +157,10 @@ func (x *exchange) readParts(boundary string, first bool) (head []byte, files []
 		b, err := x.spool(part)
 		if err != nil {
 			return nil, nil, err
+		}
+		if !first && !strings.Contains(part.Header.Get("Content-Disposition"), "filename") {
+			fields = append(fields, b)
+			continue
 		}
 		files = append(files, b)
 	}

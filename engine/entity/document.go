@@ -1,6 +1,7 @@
 package entity
 
 import (
+	"cmp"
 	"maps"
 	"net/url"
 	"slices"
@@ -20,7 +21,7 @@ func (w *writer) document(dst []byte, d *storage.Doc, level int) ([]byte, error)
 	dst = schema.AppendString(append(dst, `,"path":`...), d.Path())
 	dst = schema.AppendString(append(dst, `,"type":`...), d.Type().Name)
 	dst = textOr(append(dst, `,"state":`...), d.State())
-	dst = textOr(append(dst, `,"parentRef":`...), d.ParentID())
+	dst = schema.AppendString(append(dst, `,"parentRef":`...), cmp.Or(d.ParentID(), "/")) // the root's is a path
 	dst = strconv.AppendBool(append(dst, `,"isCheckedOut":`...), d.IsCheckedOut())
 	dst = append(dst, `,"isRecord":false,"retainUntil":null,"hasLegalHold":false,"isUnderRetentionOrLegalHold":false,"isVersion":`...)
 	dst = strconv.AppendBool(dst, d.IsVersion())

@@ -85,8 +85,8 @@ func (w *writer) withBreadcrumb(dst []byte, d *storage.Doc, level int) ([]byte, 
 	if err != nil {
 		return nil, err
 	}
-	above = slices.DeleteFunc(slices.Clone(above), func(a *storage.Doc) bool { return a.ParentID() == "" })
-	return w.documents(dst, append(above, d), level+1)
+	all := slices.DeleteFunc(append(slices.Clone(above), d), func(a *storage.Doc) bool { return a.Path() == "/" })
+	return w.documents(dst, all, level+1)
 }
 
 func (w *writer) withChildren(dst []byte, d *storage.Doc, level int) ([]byte, error) {

@@ -1,0 +1,277 @@
+package rest_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"catena/rest/resttest"
+)
+
+// TestWire plays the files of testdata/wire: what clients of the platform rely on, fact by
+// fact, each file on a server of its own that is fresh. A file is lines:
+//
+//	# a fact: what follows is one, and its name is shown when it does not hold
+//	GET /path/default-domain     a request; /nuxeo/api/v1 stands in front unless /nuxeo does
+//	> name: value                its headers; "as" names the user, "as:" nobody
+//	| {"entity-type":            lines of its body, joined by CRLF; a body may also follow the address
+//	= 200                        the status
+//	< ETag: "…"                  a header of the answer; "-" for none
+//	.entries.0.uid "…"           a part of the JSON answer; # counts, % names the members, - is not there
+//	~ text                       a text in the body; ~! text that is not
+//	== text                      the whole body; == for none
+//	name = .uid                  keeps a part for {name} in later lines; name = <Location keeps a header
+//
+// In what is expected … stands for anything, {base} for the server's address.
+func TestWire(t *testing.T) {
+	files, err := filepath.Glob("testdata/wire/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no files", err)
+	}
+	for _, f := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(f), ".txt"), func(t *testing.T) {
+			t.Parallel()
+			text, err := os.ReadFile(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := resttest.Start(t, resttest.Config{Beside: []string{"other"}})
+			p := &player{t: t, s: s, file: f, vars: map[string]string{"base": s.URL + "/nuxeo"}}
+			for line := range strings.SplitSeq(string(text), "\n") {
+				p.line++
+				p.play(line)
+			}
+			p.answer()
+		})
+	}
+}
+
+// player plays a file.
+type player struct {
+	t    *testing.T
+	s    *resttest.Server
+	file string
+	line int
+	fact string
+	vars map[string]string
+
+	method, path string
+	body         []string
+	headers      []string
+	got          *resttest.Answer // of the request, once it is sent
+	json         any
+	told         bool // that something about it does not hold
+}
+
+var (
+	isRequest = regexp.MustCompile(`^(GET|HEAD|POST|PUT|DELETE|PATCH|OPTIONS) (\S+) ?(.*)$`)
+	isKeep    = regexp.MustCompile(`^(\w+) = ([.<].*)$`)
+	isVar     = regexp.MustCompile(`\{\w+\}`)
+)
+
+func (p *player) play(line string) {
+	switch {
+	case line == "" || strings.HasPrefix(line, "//"):
+		return
+	case strings.HasPrefix(line, "# "):
+		p.answer()
+		p.fact = line[2:]
+		return
+	case strings.HasPrefix(line, "user "):
+		words := strings.Fields(line)
+		p.s.User(words[1], words[2:]...)
+		return
+	}
+	line = isVar.ReplaceAllStringFunc(line, func(name string) string {
+		if v, ok := p.vars[name[1:len(name)-1]]; ok {
+			return v
+		}
+		return name
+	})
+	if m := isRequest.FindStringSubmatch(line); m != nil {
+		p.answer()
+		p.got, p.method, p.path, p.body, p.headers, p.told = nil, m[1], m[2], nil, nil, false
+		if m[3] != "" {
+			p.body = []string{m[3]}
+		}
+		return
+	}
+	if p.method == "" {
+		p.fail("no request")
+		return
+	}
+	switch {
+	case strings.HasPrefix(line, "| "), line == "|":
+		p.body = append(p.body, strings.TrimPrefix(line[1:], " "))
+	case strings.HasPrefix(line, "> "):
+		name, value, _ := strings.Cut(line[2:], ":")
+		p.headers = append(p.headers, name, strings.TrimSpace(value))
+	default:
+		p.answer()
+		p.expect(line)
+	}
+}
+
+// answer sends the request, unless that was done.
+func (p *player) answer() {
+	if p.method == "" || p.got != nil {
+		return
+	}
+	p.t.Helper()
+	path := p.path
+	if !strings.HasPrefix(path, "/nuxeo/") {
+		path = "/nuxeo/api/v1" + path
+	}
+	p.got = p.s.Do(p.method, path, strings.Join(p.body, "\r\n"), p.headers...)
+	p.json = nil
+	_ = json.Unmarshal([]byte(p.got.Text), &p.json) // what is no JSON has no parts
+}
+
+// fail reports a line that does not hold, and with the first of a request its answer.
+func (p *player) fail(format string, args ...any) {
+	p.t.Helper()
+	text := ""
+	if p.got != nil && !p.told {
+		text, p.told = fmt.Sprintf("\n  %s %s: %s %.700s", p.method, p.path, p.got.Status, p.got.Text), true
+	}
+	p.t.Errorf("%s:%d: %s: %s%s", filepath.Base(p.file), p.line, p.fact, fmt.Sprintf(format, args...), text)
+}
+
+func (p *player) expect(line string) {
+	p.t.Helper()
+	word, rest, _ := strings.Cut(line, " ")
+	switch {
+	case word == "=":
+		if strconv.Itoa(p.got.StatusCode) != rest {
+			p.fail("status, want %s", rest)
+		}
+	case word == "==":
+		if !like(rest, p.got.Text) {
+			p.fail("body, want %s", rest)
+		}
+	case word == "~":
+		if !strings.Contains(p.got.Text, rest) {
+			p.fail("does not hold %s", rest)
+		}
+	case word == "~!":
+		if strings.Contains(p.got.Text, rest) {
+			p.fail("holds %s", rest)
+		}
+	case word == "<":
+		name, want, _ := strings.Cut(rest, ":")
+		want = strings.TrimSpace(want)
+		if got := p.got.Header.Values(name); want == "-" && len(got) > 0 || want != "-" && !like(want, strings.Join(got, "|")) {
+			p.fail("header %s is %v, want %s", name, got, want)
+		}
+	case isKeep.MatchString(line):
+		m := isKeep.FindStringSubmatch(line)
+		p.keep(m[1], m[2])
+	case word[0] == '.':
+		p.part(word[1:], rest)
+	default:
+		p.fail("line is nothing: %s", line)
+	}
+}
+
+func (p *player) keep(name, from string) {
+	p.t.Helper()
+	if from[0] == '<' {
+		p.vars[name] = p.got.Header.Get(from[1:])
+		return
+	}
+	v, ok := at(p.json, from[1:])
+	if !ok {
+		p.fail("no %s", from)
+	}
+	p.vars[name] = strings.TrimPrefix(fmt.Sprint(v), p.vars["base"][:len(p.vars["base"])-len("/nuxeo")])
+}
+
+// part compares a part of the answer with JSON.
+func (p *player) part(path, want string) {
+	p.t.Helper()
+	v, ok := at(p.json, path)
+	if want == "-" || !ok {
+		if ok || want != "-" {
+			p.fail("%s is there: %t", path, ok)
+		}
+		return
+	}
+	var should any
+	if err := json.Unmarshal([]byte(want), &should); err != nil {
+		p.fail("%v: %s", err, want)
+		return
+	}
+	if !reflect.DeepEqual(v, should) && !like(canonical(should), canonical(v)) {
+		p.fail("%s is\n  %s, want\n  %s", path, canonical(v), canonical(should))
+	}
+}
+
+func canonical(v any) string {
+	b := &strings.Builder{}
+	e := json.NewEncoder(b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(v)
+	return strings.TrimSpace(b.String())
+}
+
+// like reports whether a text is as wanted, where … stands for anything.
+func like(want, got string) bool {
+	if !strings.Contains(want, "…") {
+		return want == got
+	}
+	pattern := strings.ReplaceAll(regexp.QuoteMeta(want), "…", "(?s:.*)")
+	return regexp.MustCompile("^" + pattern + "$").MatchString(got)
+}
+
+// at finds a part of a value: members and places joined by dots.
+func at(v any, path string) (any, bool) {
+	if path == "" {
+		return v, v != nil
+	}
+	word, rest, _ := strings.Cut(path, ".")
+	switch c := v.(type) {
+	case map[string]any:
+		if word == "%" {
+			var names []string
+			for name := range c {
+				names = append(names, name)
+			}
+			slices.Sort(names)
+			return strings.Join(names, " "), true
+		}
+		for name, m := range c {
+			if name == word {
+				if rest == "" {
+					return m, true
+				}
+				return at(m, rest)
+			}
+		}
+	case []any:
+		if word == "#" {
+			return float64(len(c)), true
+		}
+		if word == "*" {
+			all := []any{}
+			for _, e := range c {
+				m, _ := at(e, rest)
+				all = append(all, m)
+			}
+			return all, true
+		}
+		if i, err := strconv.Atoi(word); err == nil && i < len(c) {
+			if rest == "" {
+				return c[i], true
+			}
+			return at(c[i], rest)
+		}
+	}
+	return nil, false
+}
