@@ -34,6 +34,21 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
+// Named marks the error of looking up what a parameter names as one of the parameter: an
+// operation that finds it itself has then failed no other way than the engine does when it
+// cannot find the input.
+func Named[T any](v T, err error) (T, error) {
+	if err != nil {
+		err = &unresolved{err}
+	}
+	return v, err
+}
+
+// unresolved is an error that Named marked.
+type unresolved struct{ error }
+
+func (u *unresolved) Unwrap() error { return u.error }
+
 // exit ends a chain early, with a result.
 type exit struct {
 	out      any
@@ -47,6 +62,10 @@ func (d *Def) failed(stage string, err error) error {
 	var x *exit
 	if errors.As(err, &x) {
 		return err
+	}
+	var u *unresolved
+	if errors.As(err, &u) {
+		stage, err = StageInput, u.error
 	}
 	if stage == StageInput {
 		var inner *Error

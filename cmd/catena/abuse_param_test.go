@@ -62,7 +62,7 @@ func hostileParams() []hostile {
 		},
 		{
 			name: "copied to nowhere", op: "Document.Copy", body: `{"input":"/default-domain","params":{"target":"` + abuseFolder + `/none"}}`, status: 404, code: "notfound",
-			message: "Failed to invoke operation: Document.Copy, Failed to invoke operation Document.Copy, " + abuseFolder + "/none",
+			message: "Failed to invoke operation: Document.Copy, " + abuseFolder + "/none",
 		},
 		{name: "expression from outside", op: create, params: `{"type":"expr:Fn.nothing()"}`, status: 400, code: "invalid", message: failedInside + "Type: expr:Fn.nothing() does not exist", pointer: "#/type"},
 		xpath("no:such", "no:such", `"no:such": no such property`),

@@ -26,7 +26,7 @@ func (p attachParams) blob(c *engine.Ctx, b *storage.Blob) (*storage.Blob, error
 }
 
 func (p attachParams) blobs(c *engine.Ctx, files storage.Blobs) (storage.Blobs, error) {
-	d, err := c.Tx.Doc(p.Document)
+	d, err := engine.Named(c.Tx.Doc(p.Document))
 	if err != nil {
 		return nil, err
 	}

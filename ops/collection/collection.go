@@ -37,7 +37,7 @@ const (
 
 // open returns the collection a parameter names, which the caller must be allowed to change.
 func open(c *engine.Ctx, ref storage.Ref) (*storage.Doc, error) {
-	d, err := c.Tx.Doc(ref)
+	d, err := engine.Named(c.Tx.Doc(ref))
 	if err != nil {
 		return nil, err
 	}

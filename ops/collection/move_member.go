@@ -48,7 +48,7 @@ func (p moveParams) run(c *engine.Ctx, d *storage.Doc) (bool, error) {
 
 // position finds a document in a list of ids; -1 if it is not there.
 func position(c *engine.Ctx, list []string, ref storage.Ref) (int, error) {
-	d, err := c.Tx.Doc(ref)
+	d, err := engine.Named(c.Tx.Doc(ref))
 	if err != nil {
 		return -1, err
 	}

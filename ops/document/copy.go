@@ -19,7 +19,7 @@ type copyParams struct {
 }
 
 func (p copyParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
-	target, err := c.Tx.DocFrom(d, p.Target)
+	target, err := engine.Named(c.Tx.DocFrom(d, p.Target))
 	if err != nil {
 		return nil, err
 	}

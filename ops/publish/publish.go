@@ -21,7 +21,7 @@ var Ops = []engine.Op{
 
 // publish puts a version of d into a section and tells about both.
 func publish(c *engine.Ctx, d *storage.Doc, target storage.Ref, override bool) (*storage.Doc, error) {
-	section, err := c.Tx.DocFrom(d, target)
+	section, err := engine.Named(c.Tx.DocFrom(d, target))
 	if err != nil {
 		return nil, err
 	}

@@ -22,7 +22,7 @@ type publishToSectionsParams struct {
 func (p publishToSectionsParams) run(c *engine.Ctx, d *storage.Doc) (storage.Docs, error) {
 	proxies := make(storage.Docs, 0, len(p.Target))
 	for _, ref := range p.Target {
-		section, err := c.Tx.DocFrom(d, ref)
+		section, err := engine.Named(c.Tx.DocFrom(d, ref))
 		if err != nil {
 			return nil, err
 		}

@@ -13,7 +13,7 @@ const renditionRoot = "renditions"
 // publishRendition puts what a document looks like in another form into a section, as a file of its own that
 // names the document as its source and the rendition as its format.
 func publishRendition(c *engine.Ctx, d *storage.Doc, target storage.Ref, name string, override bool) (*storage.Doc, error) {
-	section, err := c.Tx.DocFrom(d, target)
+	section, err := engine.Named(c.Tx.DocFrom(d, target))
 	if err != nil {
 		return nil, err
 	}

@@ -19,7 +19,7 @@ var defaultGraphs = []string{"", "default"}
 
 // ends returns subject and object of the relation between the input and another document.
 func ends(c *engine.Ctx, d *storage.Doc, ref storage.Ref, outgoing bool) (subject, object *storage.Doc, err error) {
-	other, err := c.Tx.DocFrom(d, ref)
+	other, err := engine.Named(c.Tx.DocFrom(d, ref))
 	if err != nil {
 		return nil, nil, err
 	}

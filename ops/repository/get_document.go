@@ -23,12 +23,12 @@ type getDocumentParams struct {
 
 func (p getDocumentParams) run(c *engine.Ctx, _ engine.Void) (*storage.Doc, error) {
 	if !strings.HasPrefix(string(p.Value), ".") {
-		return c.Tx.Doc(p.Value)
+		return engine.Named(c.Tx.Doc(p.Value))
 	}
 	in, err := c.Convert(c.Input, "document")
 	if err != nil {
 		return nil, err
 	}
 	base, _ := in.(*storage.Doc)
-	return c.Tx.DocFrom(base, p.Value)
+	return engine.Named(c.Tx.DocFrom(base, p.Value))
 }

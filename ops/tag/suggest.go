@@ -61,7 +61,7 @@ func (p suggestParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) 
 
 // own returns the tags of the document.
 func (p suggestParams) own(c *engine.Ctx) ([]string, error) {
-	d, err := c.Tx.Doc(p.Document)
+	d, err := engine.Named(c.Tx.Doc(p.Document))
 	if err != nil || !d.HasFacet(facet) {
 		return nil, err
 	}

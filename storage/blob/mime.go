@@ -43,7 +43,7 @@ var regular = map[string]string{
 
 // TypeOf completes the type of a blob from its name and the start of its content. A good
 // type stays, in its regular form and without parameters; the charset is returned as the
-// encoding. Text whose kind the content does not tell is what its name says.
+// encoding. Content that only looks like text tells nothing: it is what its name says.
 func TypeOf(name, typ string, head []byte) (mimeType, encoding string) {
 	media, params, err := mime.ParseMediaType(typ)
 	if err != nil || !strings.Contains(media, "/") {
@@ -76,14 +76,14 @@ func detect(name string, head []byte) string {
 		return media
 	}
 	switch container := found.Is("application/zip") || found.Is("application/x-ole-storage"); {
-	case media == Unknown, container, isText(media) && isText(byName):
+	case media == Unknown, container, isText(media):
 		return byName
 	}
 	return media
 }
 
-// isText reports whether content of the type looks like text, so that sniffing cannot tell
-// one such type from another for sure.
+// isText reports whether content of the type looks like text, of which sniffing cannot tell
+// for sure what it is.
 func isText(media string) bool {
 	if strings.HasPrefix(media, "text/") || strings.HasSuffix(media, "+xml") || strings.HasSuffix(media, "+json") {
 		return true
