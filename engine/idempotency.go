@@ -25,12 +25,13 @@ func (r *running) keyed() bool {
 	return r.call.IdempotencyKey != "" && r.def.Effect == Writes && !r.call.DryRun
 }
 
-// rowKey is the key of a call's row: keys of different principals never meet.
+// rowKey is the key of a call's row: keys of different principals, or scopes, never meet.
 func (c *Call) rowKey() string {
 	h := sha256.New()
-	h.Write([]byte(c.As.Name))
-	h.Write([]byte{0})
-	h.Write([]byte(c.IdempotencyKey))
+	for _, part := range []string{c.As.Name, c.KeyScope, c.IdempotencyKey} {
+		h.Write([]byte(part))
+		h.Write([]byte{0})
+	}
 	return hex.EncodeToString(h.Sum(nil))
 }
 

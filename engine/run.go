@@ -26,6 +26,7 @@ type Call struct {
 	DryRun, Trace  bool
 	Timeout        time.Duration // 0: the engine's; it can only be lowered
 	IdempotencyKey string        // a call made before with this key and Fingerprint is not made again
+	KeyScope       string        // what the key counts for, as an address: elsewhere it is another key
 	Fingerprint    string
 	Encode         func(*Ctx, any) ([]byte, error) // makes the answer's bytes, inside the transaction
 	RequestID      string

@@ -73,9 +73,7 @@ func (x *exchange) encoder(call *engine.Call, re reply) *encoder {
 	call.DryRun, call.Trace = x.flag("dryRun"), x.flag("trace")
 	call.Timeout, call.TraceID = transactionTimeout(x.r.Header), traceID(x.r.Header)
 	call.KeepUploads = x.keepsUploads()
-	if key := x.r.Header["Idempotency-Key"]; len(key) == 1 && !x.reads() && !call.DryRun {
-		call.IdempotencyKey, call.Fingerprint = key[0], x.fingerprint(&re)
-	}
+	x.keyed(call, &re)
 	if re.options == nil {
 		re.options = x.options()
 	}
@@ -122,10 +120,21 @@ func traceID(h http.Header) string {
 	return part[1]
 }
 
-// fingerprint tells requests with one idempotency key apart: method, address and content.
+// keyed gives the call the idempotency key of a POST. It counts for one address of one
+// repository, however that is spelled.
+func (x *exchange) keyed(call *engine.Call, re *reply) {
+	key := x.r.Header["Idempotency-Key"]
+	if len(key) != 1 || key[0] == "" || x.r.Method != http.MethodPost || call.DryRun {
+		return
+	}
+	call.IdempotencyKey, call.Fingerprint = key[0], x.fingerprint(re)
+	call.KeyScope = x.r.Method + " " + x.repo + " " + strings.TrimRight(locate(x.s.ContextPath, x.r.URL.EscapedPath()).path, "/")
+}
+
+// fingerprint tells requests with one idempotency key at one address apart by their content.
 func (x *exchange) fingerprint(re *reply) string {
 	h := sha256.New()
-	h.Write([]byte(x.r.Method + " " + x.r.URL.RequestURI() + "\n"))
+	h.Write([]byte(x.r.URL.RawQuery + "\n"))
 	h.Write(re.body)
 	for _, b := range re.files {
 		h.Write([]byte("\n" + b.Digest + " " + b.Name))

@@ -227,13 +227,12 @@ type deckAnswer struct {
 // runDeck carries out a call and answers with what it returns, once that has its shape.
 func (x *exchange) runDeck(call engine.Call, status int, shape func(any) any) error {
 	call.As, call.Door, call.RequestID, call.DryRun = x.as, x.door(), x.id, x.flag("dryRun")
-	if key := x.r.Header.Get("Idempotency-Key"); key != "" && x.r.Method == http.MethodPost && !call.DryRun {
-		re := &reply{body: call.RawParams}
-		if b, ok := call.Input.(*engine.Blob); ok {
-			re.files = []*engine.Blob{b}
-		}
-		call.IdempotencyKey, call.Fingerprint = key, x.fingerprint(re)
-		x.w.Header().Set("Idempotency-Key", key)
+	re := &reply{body: call.RawParams}
+	if b, ok := call.Input.(*engine.Blob); ok {
+		re.files = []*engine.Blob{b}
+	}
+	if x.keyed(&call, re); call.IdempotencyKey != "" {
+		x.w.Header().Set("Idempotency-Key", call.IdempotencyKey)
 	}
 	call.Encode = func(_ *engine.Ctx, v any) ([]byte, error) { return encodeDeck(shape(v), status, call.DryRun) }
 	res, err := x.s.Engine.Run(x.r.Context(), call)
