@@ -20,7 +20,7 @@ type action struct {
 var actions = map[string]action{
 	"automation":      {check: checkOperation, do: runOperation},
 	"automationUi":    {check: checkOperation, do: runOperation},
-	"csvExport":       {check: checkColumns, line: line},
+	"csvExport":       {check: checkTable, line: line},
 	"deletion":        {check: none, do: deleteDoc},
 	"removeProxy":     {check: none, do: removeProxy},
 	"setProperties":   {check: checkProps, do: setProperties},

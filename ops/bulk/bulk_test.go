@@ -66,12 +66,17 @@ func (w *world) must(err error) {
 
 func (w *world) run(op string, params map[string]any) map[string]any {
 	w.t.Helper()
+	m, _ := w.value(op, params).(map[string]any)
+	return m
+}
+
+func (w *world) value(op string, params map[string]any) any {
+	w.t.Helper()
 	bob, err := w.e.PrincipalOf(w.t.Context(), "bob")
 	w.must(err)
 	res, err := w.e.Run(w.t.Context(), engine.Call{Op: op, Params: params, As: bob, Door: engine.REST})
 	w.must(err)
-	m, _ := res.Value.(map[string]any)
-	return m
+	return res.Value
 }
 
 // work carries out jobs until the command is over; each transaction of it is told to step.

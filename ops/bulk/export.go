@@ -30,11 +30,6 @@ var firstColumns = []string{
 	"versionableId", "changeToken", "isTrashed", "title", "versionLabel", "lockOwner", "lockCreated", "lastModified",
 }
 
-func checkColumns(c *engine.Ctx, params map[string]any) error {
-	_, err := columns(c, params)
-	return err
-}
-
 // columns are the properties that parameters "schemas" and "xpaths" ask for, by schema and name.
 func columns(c *engine.Ctx, params map[string]any) ([]string, error) {
 	var out []string
@@ -64,7 +59,7 @@ func columns(c *engine.Ctx, params map[string]any) ([]string, error) {
 	if len(out) > maxColumns {
 		return nil, fault.Limit.Errorf("parameters: more than %d columns", maxColumns).In("parameters")
 	}
-	return out, nil
+	return labelled(c, out, params), nil
 }
 
 // texts reads a parameter that is a list of texts, or one text with commas.
@@ -131,10 +126,14 @@ func line(c *engine.Ctx, d *storage.Doc, params map[string]any) ([]string, error
 	}
 	add(modified)
 	for _, xpath := range more {
+		xpath, named := strings.CutSuffix(xpath, labelMark)
 		v, err := d.Get(xpath)
 		if fault.Is(err, fault.Invalid) || fault.Is(err, fault.NotFound) {
-			v = nil // a document of another type
-		} else if err != nil {
+			v, err = nil, nil // a document of another type
+		} else if err == nil && named {
+			v, err = labels(c, xpath, v, params)
+		}
+		if err != nil {
 			return nil, err
 		}
 		add(v)
@@ -192,17 +191,12 @@ func (w *worker) join(tx *storage.Tx, c *engine.Ctx, cmd *command) error {
 		return err
 	}
 	out.Flush()
-	name, _ := cmd.Params["fileName"].(string)
-	if name == "" {
-		name = "export.csv"
-	}
 	next, stop := iter.Pull2(tx.Table(linesTable).Scan(w.id+"/", w.id+"0", false, 0))
 	defer stop()
-	b, err := tx.NewBlob(name, "text/csv", io.MultiReader(&head, &rowReader{next: next}))
+	b, err := keepTable(tx, cmd.Params, io.MultiReader(&head, &rowReader{next: next}))
 	if err != nil {
 		return err
 	}
-	b.Encoding = "UTF-8"
 	if err := tx.HoldBlob(w.id, b); err != nil {
 		return err
 	}

@@ -1,6 +1,8 @@
 package bulk_test
 
 import (
+	"archive/zip"
+	"bytes"
 	"encoding/csv"
 	"io"
 	"slices"
@@ -88,7 +90,7 @@ func TestTable(t *testing.T) {
 	if got := at(lines[1], "lockOwner"); got != "system" {
 		t.Errorf("lock owner %q", got)
 	}
-	for _, params := range []string{`{"schemas": ["nope"]}`, `{"xpaths": 7}`, `{"schemas": [1]}`} {
+	for _, params := range []string{`{"schemas": ["nope"]}`, `{"xpaths": 7}`, `{"schemas": [1]}`, `{"zip": "yes"}`, `{"lang": 1}`, `{"fileName": "../a"}`} {
 		p, err := w.e.PrincipalOf(t.Context(), "bob")
 		w.must(err)
 		_, err = w.e.Run(t.Context(), engine.Call{Op: "Bulk.RunAction", As: p, Door: engine.REST, Params: map[string]any{
@@ -96,6 +98,63 @@ func TestTable(t *testing.T) {
 		}})
 		if !fault.Is(err, fault.Invalid) {
 			t.Errorf("%s: %v", params, err)
+		}
+	}
+}
+
+// TestTableInAnArchive has a table sorted, with labels in a language, and put into an archive.
+func TestTableInAnArchive(t *testing.T) {
+	w := newWorld(t)
+	w.must(w.Update(t.Context(), w.System(), func(tx *storage.Tx) error {
+		d, err := tx.Doc("/f01")
+		if err != nil {
+			return err
+		}
+		for xpath, v := range map[string]any{"dc:nature": "contract", "dc:subjects": []any{"art/music", "nowhere"}} {
+			if err := d.Set(xpath, v); err != nil {
+				return err
+			}
+		}
+		_, err = tx.Save(d, storage.SaveOptions{})
+		return err
+	}))
+	cmd := w.run("Bulk.RunAction", map[string]any{
+		"action": "csvExport", "query": "SELECT * FROM File ORDER BY ecm:name DESC",
+		"parameters": `{"xpaths": ["dc:nature", "dc:title", "dc:subjects"], "lang": "fr", "zip": true, "sortResult": true, "fileName": "all.csv"}`,
+	})
+	id, _ := cmd["commandId"].(string)
+	if got := w.work(id); got["state"] != "COMPLETED" || got["errorCount"] != 0 {
+		t.Fatalf("status %v", got)
+	}
+	b, _ := w.value("Bulk.Result", map[string]any{"commandId": id}).(*storage.Blob)
+	if b == nil || b.Name != "all.zip" || b.Type != "application/zip" {
+		t.Fatalf("file %v", b)
+	}
+	f, err := b.Open()
+	w.must(err)
+	defer f.Close()
+	data, err := io.ReadAll(f)
+	w.must(err)
+	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+	w.must(err)
+	if len(z.File) != 1 || z.File[0].Name != "all.csv" {
+		t.Fatalf("archive %v", z.File)
+	}
+	in, err := z.File[0].Open()
+	w.must(err)
+	lines, err := csv.NewReader(in).ReadAll()
+	w.must(err)
+	if got, want := lines[0][18:], []string{"dc:nature", "dc:nature[label]", "dc:title", "dc:subjects", "dc:subjects[label]"}; !slices.Equal(got, want) {
+		t.Errorf("columns %v, want %v", got, want)
+	}
+	if len(lines) != 26 || !slices.IsSortedFunc(lines[1:], func(a, b []string) int { return strings.Compare(a[1], b[1]) }) {
+		t.Errorf("%d lines, or not sorted", len(lines))
+	}
+	for _, line := range lines {
+		if line[2] == "/f01" {
+			if want := []string{"contract", "Contrat", "", "art/music | nowhere", "Musique | nowhere"}; !slices.Equal(line[18:], want) {
+				t.Errorf("got %q, want %q", line[18:], want)
+			}
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"catena/engine"
 	"catena/storage"
@@ -115,7 +116,9 @@ func (w *worker) scroll(ctx context.Context) (over bool, err error) {
 			return err
 		}
 		return w.e.Within(tx, as, engine.Server, "bulk "+w.id, func(c *engine.Ctx) error {
-			ids, err = cmd.Query.ids(c)
+			if ids, err = cmd.Query.ids(c); on(cmd.Params, "sort", "sortResult") {
+				slices.Sort(ids) // lines begin with the repository and the id
+			}
 			return err
 		})
 	})
