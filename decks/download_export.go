@@ -9,7 +9,7 @@ import (
 var downloadExport = engine.Op{
 	Name: "Deck.DownloadExport", Label: "Download Deck Export", Category: category, Effect: engine.Reads,
 	Doc: "Returns the file of an export for the address that Deck.GetExport gave: whoever has it need not sign in. It opens nothing " +
-		"once it has expired or the deck is in the trash.",
+		"once it has expired, the deck is in the trash or no longer its owner's to read, or the API key has ended that asked for the address.",
 	Run: engine.On(downloadExportParams.run),
 }
 
@@ -17,11 +17,12 @@ type downloadExportParams struct {
 	Deck      int64  `json:"deck_id" doc:"Number of the deck."`
 	ID        int64  `json:"id" doc:"Number of the export."`
 	Expires   string `json:"expires" doc:"Moment at which the address ends, as it has it."`
+	Key       string `json:"key" default:"" doc:"Number of the API key that the address ends with, if it has one."`
 	Signature string `json:"signature" doc:"What shows that this server made the address."`
 }
 
 func (p downloadExportParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
-	e, err := export.Open(c.Tx, p.Deck, p.ID, p.Expires, p.Signature)
+	e, err := export.Open(c.Tx, p.Deck, p.ID, p.Expires, p.Key, p.Signature)
 	if err != nil {
 		return nil, err
 	}

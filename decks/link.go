@@ -33,8 +33,6 @@ type link struct {
 	Views                int64
 	Created              time.Time
 	Expires, FirstViewed time.Time `json:",omitzero"`
-	Tries                int       `json:",omitempty"` // wrong passwords since TriesFrom
-	TriesFrom            time.Time `json:",omitzero"`
 }
 
 // tokenRow says which link a token opens.

@@ -1,8 +1,7 @@
 package decks
 
 import (
-	"time"
-
+	"catena/decks/export"
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
@@ -27,11 +26,6 @@ type openShareParams struct {
 	Probe    bool   `json:"probe" default:"false" doc:"Whether to say only that the caller may see the deck, without its fields."`
 	Base     string `json:"base" default:"" doc:"Public address that stands in front of the addresses in the result."`
 }
-
-const (
-	maxTries  = 5 // wrong passwords of a link in tryWindow
-	tryWindow = time.Minute
-)
 
 func (p openShareParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
 	asked := c.Tx
@@ -77,8 +71,8 @@ func behind(c *engine.Ctx) *storage.Principal {
 	return system
 }
 
-// find looks up the link of the token and its deck. What ended in any way does not exist,
-// except for what only its time ended.
+// find looks up the link of the token and its deck, which who made the link must still be able
+// to read. What ended in any way does not exist, except for what only its time ended.
 func (p openShareParams) find(c *engine.Ctx) (*storage.Doc, *link, error) {
 	missing := fault.NotFound.Errorf("share link: does not exist")
 	var at tokenRow
@@ -98,7 +92,7 @@ func (p openShareParams) find(c *engine.Ctx) (*storage.Doc, *link, error) {
 		return nil, nil, err
 	}
 	owner, err := c.Tx.User(l.Owner)
-	if fault.Is(err, fault.NotFound) || err == nil && !linksIncluded(owner) {
+	if fault.Is(err, fault.NotFound) || err == nil && !(linksIncluded(owner) && export.MayStill(c.Tx, d, l.Owner)) {
 		return nil, nil, missing
 	}
 	if err == nil && l.expired(c.Now) {

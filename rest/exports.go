@@ -41,7 +41,7 @@ func downloadExport(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	p = p.text("expires", x.query().Get("expires")).text("signature", x.query().Get("signature"))
+	p = p.text("expires", x.query().Get("expires")).text("key", x.query().Get("key")).text("signature", x.query().Get("signature"))
 	res, err := x.s.Engine.Run(x.r.Context(), engine.Call{
 		Op: "Deck.DownloadExport", RawParams: p.close(), As: &engine.Principal{Name: "Guest", ReadOnly: true}, Door: engine.REST, RequestID: x.id,
 	})

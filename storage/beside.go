@@ -23,6 +23,7 @@ type common struct {
 	whole     *kv.DB // the store with what is all repositories'
 	people    peopleCache
 	passwords passwords
+	guesses   guesses
 	pins      pins
 	growing   growing
 

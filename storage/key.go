@@ -133,6 +133,23 @@ func (t *Tx) RevokeKey(id int64) error {
 	return t.secret(keysTable).Put(keyName(id), k)
 }
 
+// KeyStands reports whether the API key of a number, as text, is good now: what was handed out
+// for a key ends with it.
+func (t *Tx) KeyStands(number string) bool {
+	id, err := strconv.ParseInt(number, 10, 64)
+	if err != nil {
+		return false
+	}
+	var k keyRow
+	ok, err := t.secret(keysTable).Get(keyName(id), &k)
+	return err == nil && ok && k.good(t.now)
+}
+
+// good reports whether a key is neither revoked nor expired.
+func (k *keyRow) good(now time.Time) bool {
+	return k.Revoked.IsZero() && (k.Expires.IsZero() || now.Before(k.Expires))
+}
+
 // SignInKey checks an API key "cat_<id>_<secret>" and returns who it acts for. When a key was used last
 // is written later, by Sweep.
 func (r *Repo) SignInKey(ctx context.Context, key string) (*Principal, error) {
@@ -152,7 +169,7 @@ func (r *Repo) SignInKey(ctx context.Context, key string) (*Principal, error) {
 	}
 	sum := sha256.Sum256([]byte(secret))
 	now := r.clock()
-	if subtle.ConstantTimeCompare(sum[:], k.Hash) != 1 || !k.Revoked.IsZero() || !k.Expires.IsZero() && !now.Before(k.Expires) {
+	if subtle.ConstantTimeCompare(sum[:], k.Hash) != 1 || !k.good(now) {
 		return nil, errKey()
 	}
 	p, err := r.principal(ctx, k.User)

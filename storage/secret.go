@@ -64,9 +64,3 @@ func (r *Repo) openSecret(ctx context.Context, given []byte) error {
 func (r *Repo) HashPassword(ctx context.Context, password string) (string, error) {
 	return r.passwords.hash(ctx, password)
 }
-
-// PasswordMatches reports whether a text made by HashPassword is that of the password. It
-// takes as long as it has to: callers bound how often somebody may try.
-func (r *Repo) PasswordMatches(ctx context.Context, kept, password string) (bool, error) {
-	return r.passwords.matches(ctx, kept, password)
-}

@@ -14,32 +14,45 @@ import (
 )
 
 // Address returns the path of the file of an export, for whoever has it, and until when
-// it works.
+// it works. If it was asked for with an API key it ends with that key.
 func (e *Export) Address(tx *storage.Tx) (path string, until time.Time) {
 	until = tx.Now().Add(tx.Repo().Limits().DownloadTime).Truncate(time.Second)
 	if last := e.Completed.Add(Kept).Truncate(time.Second); until.After(last) {
 		until = last
 	}
 	at := strconv.FormatInt(until.Unix(), 10)
-	q := url.Values{"expires": {at}, "signature": {sign(tx.Repo(), e.Deck, e.ID, at)}}
+	key := ""
+	if id := tx.Principal().KeyID; id != 0 {
+		key = strconv.FormatInt(id, 10)
+	}
+	q := url.Values{"expires": {at}, "signature": {sign(tx.Repo(), e.Deck, e.ID, at, key)}}
+	if key != "" {
+		q.Set("key", key)
+	}
 	return fmt.Sprintf("/v1/decks/%d/exports/%d/download?%s", e.Deck, e.ID, q.Encode()), until
 }
 
-func sign(r *storage.Repo, deck, id int64, expires string) string {
+func sign(r *storage.Repo, deck, id int64, expires, key string) string {
 	m := hmac.New(sha256.New, r.Secret("deck export downloads"))
 	fmt.Fprintf(m, "%d/%d/%s", deck, id, expires)
+	if key != "" {
+		m.Write([]byte("/" + key))
+	}
 	return base64.RawURLEncoding.EncodeToString(m.Sum(nil))
 }
 
 // Open returns the export that an address is of: one we signed, that has not expired, of a
-// deck that is still there.
-func Open(tx *storage.Tx, deck, id int64, expires, signature string) (*Export, error) {
+// deck that is still there and its owner's to read, and asked for with a key that still is good.
+func Open(tx *storage.Tx, deck, id int64, expires, key, signature string) (*Export, error) {
 	at, err := strconv.ParseInt(expires, 10, 64)
-	if err != nil || !hmac.Equal([]byte(signature), []byte(sign(tx.Repo(), deck, id, expires))) {
+	if err != nil || !hmac.Equal([]byte(signature), []byte(sign(tx.Repo(), deck, id, expires, key))) {
 		return nil, fault.Denied.Errorf("download of export %d: the signature is not valid", id).WithCode("invalid_signature")
 	}
 	if !tx.Now().Before(time.Unix(at, 0)) {
 		return nil, fault.NotFound.Errorf("download of export %d: the address has expired; read the export for a new one", id).WithCode("link_expired")
+	}
+	if key != "" && !tx.KeyStands(key) {
+		return nil, fault.NotFound.Errorf("download of export %d: the key it was asked for with has ended", id).WithCode("link_expired")
 	}
 	system := tx.As(tx.Repo().System())
 	e, err := Find(system, deck, id)

@@ -152,7 +152,14 @@ func (w *Worker) begin(ctx context.Context, data jobData) (e *Export, d *render.
 // deckThere reports whether the deck still is, and not in the trash.
 func (e *Export) deckThere(tx *storage.Tx) bool {
 	d, err := tx.Doc(storage.Ref(e.Doc))
-	return err == nil && !d.IsTrashed()
+	return err == nil && !d.IsTrashed() && MayStill(tx, d, e.Owner)
+}
+
+// MayStill reports whether a user may read a deck now, for a transaction that may read it: what
+// was handed out for the user ends with that.
+func MayStill(tx *storage.Tx, d *storage.Doc, user string) bool {
+	p, err := tx.PrincipalOf(user)
+	return err == nil && tx.As(p).Can(d, "Read")
 }
 
 func (w *Worker) render(ctx context.Context, e *Export, d *render.Deck) (file []byte, warnings []string, err error) {

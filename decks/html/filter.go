@@ -20,6 +20,7 @@ type filter struct {
 	depth   int   // sections open
 	first   int   // where the outermost open section begins
 	foreign int   // open svg and math elements
+	balance balance
 	md      []bool
 	removed []string
 	inner   bool // content of a template: no sections needed, any element that is harmless

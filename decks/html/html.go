@@ -21,7 +21,7 @@ const (
 
 // Rules changes with the rules of what may stay, so that kept HTML is made harmless again by
 // new ones.
-const Rules = "1"
+const Rules = "2"
 
 // Page is the HTML of a deck that nothing in acts any more, and what is in it.
 type Page struct {
@@ -33,7 +33,7 @@ type Page struct {
 }
 
 // Clean returns HTML with everything taken out that could act, and says what that was. What
-// stays keeps its bytes. Anything but sections at the top level is refused, with its place.
+// stays keeps its bytes, unless a slide leaves something open. Anything but sections at the top level is refused, with its place.
 // Cleaning what came out changes nothing.
 func Clean(src string) (*Page, error) {
 	if len(src) > MaxBytes {
@@ -50,6 +50,12 @@ func Clean(src string) (*Page, error) {
 			removed = f.removed
 		}
 		out := f.out.String()
+		if out == clean {
+			var err error
+			if out, err = f.balance.mend(clean); err != nil {
+				return nil, err
+			}
+		}
 		if out == clean {
 			return &Page{
 				HTML: clean, Removed: removed,

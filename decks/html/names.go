@@ -3,13 +3,18 @@ package html
 import "strings"
 
 // trait is what is known of the name of an element or an attribute.
-type trait uint8
+type trait uint16
 
 const (
 	allowed   trait = 1 << iota
 	swallowed       // of elements: the content is text to a browser, and goes with them
 	dangerous       // of elements: may not even stand in a template
 	address         // of attributes: a browser or the framework follows it
+	drawn           // of elements: stands in drawings alone
+	formula         // of elements: stands in formulas alone
+	empty           // of elements: has no content and no end
+	careful         // of elements: its start may end others
+	closing         // of elements: its end is also that of paragraphs and items in it
 )
 
 // names are the traits of names.
@@ -39,6 +44,12 @@ var elements = names{}.are(allowed,
 ).are(swallowed, `iframe noembed noframes noscript plaintext script style textarea title xmp`).are(dangerous,
 	`applet base embed form frame frameset link meta noembed noframes noscript object plaintext portal script template
 	textarea xmp animate animatemotion animatetransform set foreignobject annotation-xml handler listener`,
+).are(drawn, `circle clippath defs ellipse g line lineargradient marker mask path pattern polygon polyline radialgradient
+	rect stop svg symbol text textpath tspan use`,
+).are(formula, `maction menclose merror mfenced mfrac mi mmultiscripts mn mo mover mpadded mphantom mprescripts mroot mrow ms
+	mspace msqrt mstyle msub msubsup msup mtable mtd mtext mtr munder munderover none semantics`,
+).are(empty, `area br col hr img source track wbr`).are(careful, `a button caption colgroup dd dt h1 h2 h3 h4 h5 h6 li p rp rt tbody td tfoot th thead tr`).are(closing, `address article aside blockquote button center dd details div dl dt figcaption figure footer header hgroup li main
+	nav ol pre section summary table tbody td tfoot th thead tr ul`,
 )
 
 // attributes are what elements may say about themselves, besides aria-*.

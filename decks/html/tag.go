@@ -25,7 +25,7 @@ func (f *filter) start() error {
 	}
 	kept := f.keep(t)
 	if !f.inner {
-		f.open(t, kept)
+		f.open(t, kept, traits)
 		f.outline.start(t.name, kept)
 	}
 	f.write(t, kept)
@@ -33,13 +33,16 @@ func (f *filter) start() error {
 }
 
 // open notes what is open from here.
-func (f *filter) open(t *token, kept []attribute) {
+func (f *filter) open(t *token, kept []attribute, traits trait) {
 	switch t.name {
 	case "section":
 		md := f.depth > 0 && f.md[f.depth-1] || has(kept, "data-markdown")
 		f.md = append(f.md, md)
 		if f.depth == 0 {
 			f.first = t.at
+			f.balance.slide(t.at)
+			f.depth++
+			return
 		}
 		f.depth++
 	case "svg", "math":
@@ -47,6 +50,7 @@ func (f *filter) open(t *token, kept []attribute) {
 			f.foreign++
 		}
 	}
+	f.balance.start(t.name, traits, t.kind == html.SelfClosingTagToken)
 }
 
 // keep returns the attributes that may stay and reports the others.
@@ -130,7 +134,12 @@ func (f *filter) end() error {
 	if !f.known(t.name, elements[t.name]) {
 		return nil // its start was reported
 	}
-	f.outline.end(t.name)
+	if !f.inner {
+		f.outline.end(t.name)
+		if f.balance.end(t.name, elements[t.name]); f.depth == 0 {
+			f.balance.done(t.at + len(t.raw))
+		}
+	}
 	f.writeEnd(t)
 	return nil
 }
