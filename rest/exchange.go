@@ -76,7 +76,7 @@ func (s *Handler) done(x *exchange, start time.Time) {
 // attrs are what log lines say about a request; never its query or headers, which may hold secrets.
 func (x *exchange) attrs(err error) []slog.Attr {
 	out := []slog.Attr{
-		slog.String("method", x.r.Method), slog.String("path", x.r.URL.Path), slog.String("requestId", x.id),
+		slog.String("method", x.r.Method), slog.String("path", unsaid(x.r.URL.Path)), slog.String("requestId", x.id),
 	}
 	if x.as != nil {
 		out = append(out, slog.String("user", x.as.Name))
@@ -85,6 +85,19 @@ func (x *exchange) attrs(err error) []slog.Attr {
 		out = append(out, slog.String("error", err.Error()))
 	}
 	return out
+}
+
+// unsaid is a path without the token of a private link, which opens the deck to whoever reads it.
+func unsaid(path string) string {
+	before, after, ok := strings.Cut(path, "/share/")
+	if !ok {
+		return path
+	}
+	_, rest, more := strings.Cut(after, "/")
+	if more {
+		rest = "/" + rest
+	}
+	return before + "/share/…" + rest
 }
 
 func levelOf(status int) slog.Level {
