@@ -7,6 +7,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"sync"
 	"unsafe"
 )
 
@@ -47,8 +48,27 @@ func (t *table) find(name []byte) (int, bool) {
 	return -1, false
 }
 
-// tableOf compiles the parameters of a function.
+// tables are those of structs by type, which never change once made: sets have most
+// operations in common.
+var tables sync.Map
+
+// tableOf returns how the parameters of a function are decoded.
 func tableOf(f Func) (*table, error) {
+	if f.params == nil {
+		return compileTable(f)
+	}
+	if t, ok := tables.Load(f.params); ok {
+		return t.(*table), nil
+	}
+	t, err := compileTable(f)
+	if err == nil {
+		tables.Store(f.params, t)
+	}
+	return t, err
+}
+
+// compileTable compiles the parameters of a function.
+func compileTable(f Func) (*table, error) {
 	t := &table{typ: f.params, fresh: f.fresh}
 	var err error
 	if f.params == nil {

@@ -2,6 +2,8 @@ package rest
 
 import (
 	"context"
+	"net/http"
+	"sync"
 
 	"catena/rest/mcp"
 )
@@ -15,10 +17,17 @@ func (s *Handler) toolServers() []Mount {
 		Done: s.runs.ctx.Done(),
 		Base: func(ctx context.Context) string { base, _ := ctx.Value(baseKey{}).(string); return base },
 	}
-	decks, automation := mcp.Decks(c), mcp.Automation(c)
+	decks, automation := once(func() http.Handler { return mcp.Decks(c) }), once(func() http.Handler { return mcp.Automation(c) })
 	out := []Mount{{Path: "/mcp/automation", Handler: automation}, {Path: "/mcp", Handler: decks}}
 	if s.ContextPath != "" {
 		out = append(out, Mount{Path: s.ContextPath + "/mcp/automation", Handler: automation}, Mount{Path: s.ContextPath + "/mcp", Handler: decks})
 	}
 	return out
+}
+
+// once is a handler that is made when the first request comes: the schemas of all tools are
+// more work than the rest of a server that starts.
+func once(made func() http.Handler) http.Handler {
+	made = sync.OnceValue(made)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { made().ServeHTTP(w, r) })
 }
