@@ -11,6 +11,8 @@ import (
 	"net/http"
 	"net/textproto"
 	"os"
+	"path"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -179,25 +181,30 @@ func callCrash(base, name string) bool {
 
 func crashContent(name string) string { return "the content of " + name }
 
-// verifyCrash looks at every attempt of the round before.
+// verifyCrash looks at every attempt of the round before: at its folder with what is in it,
+// and at the content.
 func verifyCrash(t *testing.T, base string, attempts []attempt) {
 	t.Helper()
 	for _, a := range attempts {
-		status, _ := get(t, base+workspaces+a.name)
-		switch {
-		case status == http.StatusNotFound && a.acked:
-			t.Errorf("%s was acknowledged and is lost", a.name)
-			continue
-		case status == http.StatusNotFound:
-			continue
-		case status != http.StatusOK:
-			t.Errorf("%s: status %d", a.name, status)
+		status, body := get(t, base+workspaces+a.name+"/@children")
+		if status == http.StatusNotFound {
+			if a.acked {
+				t.Errorf("%s was acknowledged and is lost", a.name)
+			}
 			continue
 		}
-		for _, child := range []string{"one", "two", "three", "four"} {
-			if status, _ := get(t, base+workspaces+a.name+"/"+child); status != http.StatusOK {
-				t.Errorf("%s is there without %s: status %d", a.name, child, status)
-			}
+		var list struct{ Entries []struct{ Path string } }
+		if err := json.Unmarshal([]byte(body), &list); err != nil || status != http.StatusOK {
+			t.Errorf("%s: status %d, %v: %s", a.name, status, err, body)
+			continue
+		}
+		var names []string
+		for _, e := range list.Entries {
+			names = append(names, path.Base(e.Path))
+		}
+		slices.Sort(names)
+		if !slices.Equal(names, []string{"four", "one", "three", "two"}) {
+			t.Errorf("%s is there with %q", a.name, names)
 		}
 		if status, body := get(t, base+workspaces+a.name+"/four/@blob/file:content"); status != http.StatusOK || body != crashContent(a.name) {
 			t.Errorf("%s: blob: status %d, %q", a.name, status, body)

@@ -29,7 +29,7 @@ var builtBinary = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	name := filepath.Join(dir, "catena")
-	build := exec.Command("go", "build", "-o", name, ".")
+	build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", name, ".")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as make build does
 	out, err := build.CombinedOutput()
 	if err != nil {

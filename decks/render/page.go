@@ -7,7 +7,7 @@ import (
 	"encoding/json"
 	"html/template"
 	"io/fs"
-	"regexp"
+	"slices"
 	"strings"
 
 	"catena/decks/theme"
@@ -96,16 +96,16 @@ func (d *Deck) config(o *Options) config {
 	return c
 }
 
-// plugin is a part of the framework that only some decks need.
+// plugin is a part of the framework that only decks need that hold one of its marks.
 type plugin struct {
-	needed                 *regexp.Regexp
+	marks                  []string
 	script, script2, style string
 }
 
 var plugins = []plugin{
-	{needed: regexp.MustCompile(`data-markdown`), script: theme.Markdown},
-	{needed: regexp.MustCompile(`<pre|data-markdown`), script: theme.Highlight, style: theme.HighlightCSS},
-	{needed: regexp.MustCompile(`\\\(|\\\[|\$\$|data-block-type=["']?math`), script: theme.Katex, script2: theme.KatexAuto},
+	{marks: []string{"data-markdown"}, script: theme.Markdown},
+	{marks: []string{"<pre", "data-markdown"}, script: theme.Highlight, style: theme.HighlightCSS},
+	{marks: []string{`\(`, `\[`, "$$", `data-block-type=math`, `data-block-type="math`, `data-block-type='math`}, script: theme.Katex, script2: theme.KatexAuto},
 }
 
 // lastNotes has no empty page follow speaker notes at the end.
@@ -149,7 +149,7 @@ func (p *webPage) framework(html string) (styles, scripts []string, err error) {
 	scripts = []string{"reveal/" + theme.Reveal}
 	names := []string{theme.ResetCSS, theme.RevealCSS, theme.Reveal, "licenses/reveal.js.txt"}
 	for _, plug := range plugins {
-		if !plug.needed.MatchString(html) {
+		if !slices.ContainsFunc(plug.marks, func(mark string) bool { return strings.Contains(html, mark) }) {
 			continue
 		}
 		for _, script := range []string{plug.script, plug.script2} {

@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -98,56 +99,81 @@ func (p *pending) waits() bool {
 	return len(p.runs) > 0
 }
 
-// copyDir copies files, without reading holes into them.
+// copyDir copies files; what is only zeros becomes a hole.
 func copyDir(t *testing.T, from, to string, keep func(string) bool) {
 	t.Helper()
-	for name, b := range files(t, from) {
+	eachFile(t, from, func(name string, f *os.File) error {
 		if !keep(name) {
-			continue
+			return nil
 		}
 		path := filepath.Join(to, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
+			return err
 		}
-		if err := os.WriteFile(path, bytes.TrimRight(b, "\x00"), 0o600); err != nil {
-			t.Fatal(err)
+		w, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+		if err != nil {
+			return err
 		}
-		if err := os.Truncate(path, int64(len(b))); err != nil {
-			t.Fatal(err)
+		return errors.Join(copySparse(w, f), w.Close())
+	})
+}
+
+// copySparse copies a file piece by piece, for most of a memtable's is zeros.
+func copySparse(w, r *os.File) error {
+	var zeros [32 << 10]byte
+	piece := make([]byte, len(zeros))
+	for at := int64(0); ; {
+		n, err := io.ReadFull(r, piece)
+		if !bytes.Equal(piece[:n], zeros[:n]) {
+			if _, err := w.WriteAt(piece[:n], at); err != nil {
+				return err
+			}
+		}
+		at += int64(n)
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			return w.Truncate(at)
+		}
+		if err != nil {
+			return err
 		}
 	}
 }
 
-func files(t *testing.T, dir string) map[string][]byte {
+// eachFile reads the files below a directory that are still there.
+func eachFile(t *testing.T, dir string, read func(name string, f *os.File) error) {
 	t.Helper()
-	out := map[string][]byte{}
 	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
 			return err
 		}
 		name, _ := filepath.Rel(dir, path)
-		b, err := os.ReadFile(path)
+		f, err := os.Open(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil // removed since it was listed
 		}
-		out[name] = b
-		return err
+		if err != nil {
+			return err
+		}
+		return errors.Join(read(name, f), f.Close())
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return out
 }
 
 // fingerprint tells any change of a directory but of its lock files.
 func fingerprint(t *testing.T, dir string) string {
 	t.Helper()
 	var out []string
-	for name, b := range files(t, dir) {
-		if filepath.Base(name) != lockName {
-			out = append(out, fmt.Sprintf("%s %x", name, sha256.Sum256(b)))
+	eachFile(t, dir, func(name string, f *os.File) error {
+		if filepath.Base(name) == lockName {
+			return nil
 		}
-	}
+		sum := sha256.New()
+		_, err := io.Copy(sum, f)
+		out = append(out, fmt.Sprintf("%s %x", name, sum.Sum(nil)))
+		return err
+	})
 	return strings.Join(sorted(out), "\n")
 }
 
