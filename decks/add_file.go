@@ -1,23 +1,58 @@
 package decks
 
 import (
+	"encoding/base64"
+	"strings"
+
 	"catena/decks/file"
 	"catena/engine"
 	"catena/storage"
+	"catena/storage/blob"
+	"catena/storage/fault"
 )
 
 var addFile = engine.Op{
 	Name: "Deck.AddFile", Label: "Add File to Deck", Category: category,
 	Doc: "Keeps a picture with one of the caller's decks and returns the address by which the deck's HTML shows it: PNG, JPEG, GIF, " +
-		"WebP, AVIF or SVG of up to 10 MiB. Whoever may see the deck may see its pictures. They go when the deck is deleted for good.",
-	Run: engine.On(addFileParams.run),
+		"WebP, AVIF or SVG of up to 10 MiB. The picture is the input, or of up to 4 MiB a parameter. Whoever may see the deck may see its " +
+		"pictures. They go when the deck is deleted for good.",
+	Run: engine.Overload(engine.On(addFileParams.void), engine.On(addFileParams.blob)),
 }
 
 type addFileParams struct {
-	ID int64 `json:"id" doc:"Number of the deck."`
+	ID   int64  `json:"id" doc:"Number of the deck."`
+	Name string `json:"name" default:"" doc:"What the picture is called, for example delta.png; the input has a name of its own."`
+	Data string `json:"data" default:"" doc:"The picture in base64, or a data: address of it, if it is not the input."`
 }
 
-func (p addFileParams) run(c *engine.Ctx, b *storage.Blob) (map[string]any, error) {
+const maxInline = 4 << 20 // bytes of a picture that is a parameter
+
+func (p addFileParams) void(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
+	text := p.Data
+	if head, data, ok := strings.Cut(text, ";base64,"); ok && strings.HasPrefix(head, "data:") {
+		text = data
+	}
+	switch {
+	case text == "":
+		return nil, invalid("data", "missing_parameter", "data: is missing, and so is an input")
+	case len(text) > base64.StdEncoding.EncodedLen(maxInline):
+		return nil, fault.Limit.Errorf("data: a picture of more than %d bytes; send it to /v1/decks/%d/files", maxInline, p.ID).In("data").WithCode("too_large")
+	}
+	data, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(text), ""))
+	if err != nil {
+		return nil, invalid("data", "invalid_value", "data: is not base64: %v", err)
+	}
+	return p.add(c, blob.FromBytes(p.Name, "application/octet-stream", data))
+}
+
+func (p addFileParams) blob(c *engine.Ctx, b *storage.Blob) (map[string]any, error) {
+	if p.Data != "" {
+		return nil, invalid("data", "conflicting_fields", "data: there is an input, too")
+	}
+	return p.add(c, b)
+}
+
+func (p addFileParams) add(c *engine.Ctx, b *storage.Blob) (map[string]any, error) {
 	d, err := find(c, p.ID, false)
 	if err != nil {
 		return nil, err
@@ -33,47 +68,4 @@ func fileShape(deck int64, f *file.File) map[string]any {
 	return map[string]any{
 		"deck_id": deck, "number": f.Number, "name": f.Name, "address": f.Address(), "type": f.Blob.Type, "size": f.Blob.Size, "added_at": stamp(f.Added),
 	}
-}
-
-var listFiles = engine.Op{
-	Name: "Deck.ListFiles", Label: "List Files of Deck", Category: category, Effect: engine.Reads,
-	Doc: "Returns the pictures kept with one of the caller's decks, with the addresses by which its HTML shows them.",
-	Run: engine.On(listFilesParams.run),
-}
-
-type listFilesParams struct {
-	ID int64 `json:"id" doc:"Number of the deck."`
-}
-
-func (p listFilesParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
-	d, err := find(c, p.ID, false)
-	if err != nil {
-		return nil, err
-	}
-	all, err := file.List(asSystem(c.Tx), d.ID())
-	if err != nil {
-		return nil, err
-	}
-	data := make([]any, len(all))
-	for i := range all {
-		data[i] = fileShape(p.ID, &all[i])
-	}
-	return map[string]any{"data": data, "meta": map[string]any{"total": int64(len(all))}}, nil
-}
-
-// copyFiles gives a copied deck, which still has the number of the first, the first one's files.
-func copyFiles(tx *storage.Tx, d *storage.Doc) error {
-	tx = asSystem(tx)
-	page, err := tx.Query("SELECT * FROM Deck WHERE deck:number = ?"+live, storage.QueryOptions{
-		Args: []any{number(d)}, PageOptions: storage.PageOptions{Limit: 2, CountLimit: -1},
-	})
-	if err != nil {
-		return err
-	}
-	for _, first := range page.Docs {
-		if first.ID() != d.ID() {
-			return file.Copy(tx, first.ID(), d.ID())
-		}
-	}
-	return nil
 }

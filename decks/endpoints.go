@@ -90,7 +90,7 @@ func components(in revision) map[string]any {
 	writes["visibility"] = map[string]any{"type": "string", "enum": []any{"all", "self", "team"}}
 	input["additionalProperties"] = false
 	out := map[string]any{
-		"Deck": detail, "DeckInput": input, "DeckSummary": fieldsSchema(deckFields(in, true), true), "PageMeta": fieldsSchema("page:integer per_page:integer total:integer", false),
+		"Deck": detail, "DeckInput": input, "DeckSummary": fieldsSchema(deckFields(in, true), true), "PageMeta": fieldsSchema("page:integer per_page:integer total:integer etag", false),
 		"Problem": fieldsSchema("type title status:integer detail instance code request_id errors:array", false),
 		"User": fieldsSchema(`id:integer username name email description thumbnail_url:address website_url:address twitter_handle profile_url:address
 			account:object team:object? created_at:moment updated_at:moment`, true),

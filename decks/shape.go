@@ -102,13 +102,18 @@ func (v view) resultOf(c *engine.Ctx, owner string, d *storage.Doc, withHTML boo
 	}
 	out := map[string]any{"data": data, "etag": tagOf(d, in, withHTML)}
 	if len(removed) > 0 {
-		list := make([]any, len(removed))
-		for i, what := range removed {
-			list[i] = what
-		}
-		out["meta"] = map[string]any{"sanitized": list}
+		out["meta"] = sanitized(removed)
 	}
 	return out, nil
+}
+
+// sanitized tells what was taken out of HTML.
+func sanitized(removed []string) map[string]any {
+	list := make([]any, len(removed))
+	for i, what := range removed {
+		list[i] = what
+	}
+	return map[string]any{"sanitized": list}
 }
 
 // tagOf is the entity tag of a deck as a revision shows it, with its HTML or without.

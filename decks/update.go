@@ -37,32 +37,39 @@ func (p updateParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) 
 	if err := mayShare(c, f.Visibility); err != nil {
 		return nil, err
 	}
-	if f.Data != nil {
-		if err := keepBefore(c, d); err != nil {
-			return nil, err
-		}
-	}
 	props, err := looksOf(p.Looks)
 	if err != nil {
 		return nil, err
 	}
-	removed, err := f.apply(c, props)
+	d, removed, err := f.change(c, d, props)
 	if err != nil {
 		return nil, err
+	}
+	return p.result(c, d, true, removed)
+}
+
+// change writes the fields to a deck, and properties that callers do not set, and returns what
+// was taken out of its HTML.
+func (f *fields) change(c *engine.Ctx, d *storage.Doc, props storage.Props) (now *storage.Doc, removed []string, err error) {
+	if f.Data != nil {
+		if err := keepBefore(c, d); err != nil {
+			return nil, nil, err
+		}
+	}
+	if removed, err = f.apply(c, props); err != nil {
+		return nil, nil, err
 	}
 	before := version(d)
 	for xpath, v := range props {
 		if err := d.Set(xpath, v); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	if d, err = c.Tx.Save(d, storage.SaveOptions{}); err != nil {
-		return nil, err
+	if now, err = c.Tx.Save(d, storage.SaveOptions{}); err != nil {
+		return nil, nil, err
 	}
-	if version(d) != before {
-		if err := c.Tx.Fire("deck.updated", d, map[string]any{"deck": p.ID}); err != nil {
-			return nil, err
-		}
+	if version(now) != before {
+		err = c.Tx.Fire("deck.updated", now, map[string]any{"deck": number(now)})
 	}
-	return p.result(c, d, true, removed)
+	return now, removed, err
 }

@@ -3,6 +3,7 @@ package rest
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 	"time"
@@ -124,6 +125,18 @@ func hooks(op string, status int, parts ...deckParams) handler {
 		}
 		return map[string]any{"data": nil}
 	}, parts...)
+}
+
+// slidePlace adds where a new slide is found.
+func slidePlace(v any) any {
+	m, _ := v.(map[string]any)
+	data, ok := m["data"].(map[string]any)
+	if !ok {
+		return v
+	}
+	out := maps.Clone(m)
+	out["location"] = fmt.Sprintf("/v1/decks/%v/slides/%v", data["deck_id"], data["number"])
+	return out
 }
 
 // teamPlace adds where a new team is found.

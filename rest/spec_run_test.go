@@ -179,9 +179,9 @@ func (s *described) call(who, method, params string) map[string]any {
 	if a.StatusCode != http.StatusOK {
 		s.t.Fatalf("%s %s: %s %s", method, params, a.Status, a.Text)
 	}
-	_, text, found := strings.Cut(a.Text, "data: ") // one event, or only JSON
-	if !found {
-		text = a.Text
+	text := a.Text
+	if !strings.HasPrefix(text, "{") { // one event, or only JSON
+		_, text, _ = strings.Cut(text, "data: ")
 	}
 	var out struct{ Result map[string]any }
 	if err := json.Unmarshal([]byte(text), &out); err != nil {

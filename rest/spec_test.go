@@ -157,7 +157,9 @@ var specTools = []struct{ name, needs, inputs, returns, same string }{
 }
 
 // moreTools are those that the specification does not know.
-var moreTools = []string{"list_deck_files", "remove_deck_file"}
+var moreTools = []string{
+	"add_deck_file", "get_slide", "insert_slide", "list_deck_files", "list_slides", "move_slide", "remove_deck_file", "remove_slide", "update_slide",
+}
 
 // specField is a row of a table of fields.
 type specField struct{ name, typ, in, full, bare string }

@@ -43,13 +43,20 @@ const (
 		expired:boolean notify_on_view:boolean view_count:integer first_viewed_at:string? created_at:string`
 	exportFields = `id:integer deck_id:integer format:string status:string created_at:string completed_at:string?
 		download_url:string? download_url_expires_at:string?`
-	userFields = `id:integer username:string name:string email:string description:string thumbnail_url:string website_url:string
+	slideFields = "number:integer column:integer row:integer title:string size:integer notes:boolean"
+	wholeSlide  = slideFields + " html:string deck_id:integer slide_count:integer etag:string"
+	fileFields  = "deck_id:integer number:integer name:string address:string type:string size:integer added_at:string"
+	userFields  = `id:integer username:string name:string email:string description:string thumbnail_url:string website_url:string
 		twitter_handle:string profile_url:string account:object team:object? created_at:string updated_at:string`
 )
 
 // tools is the table of the deck service's tools. Their fields are those of revision B, and of
 // revision A where B has no such thing.
 var tools = []tool{
+	{
+		name: "add_deck_file", title: "Add deck file", op: "Deck.AddFile", params: "id name data", required: "data",
+		output: fileFields, hints: adding(),
+	},
 	{
 		name: "create_deck", title: "Create deck", op: "Deck.Create", params: "title description width height data visibility",
 		shaped: true, output: deckFields, hints: adding(),
@@ -68,14 +75,19 @@ var tools = []tool{
 		name: "get_export", title: "Get export", op: "Deck.GetExport", params: "deck_id id", placed: true, waits: true,
 		output: exportFields, hints: reading(),
 	},
+	{name: "get_slide", title: "Get slide", op: "Deck.GetSlide", params: "id slide", output: wholeSlide, hints: reading()},
 	{
 		name: "get_team_deck", title: "Get team deck", op: "Deck.GetTeam", params: "id", shaped: true,
 		output: deckFields + " owner:object", hints: reading(),
 	},
 	{name: "get_user", title: "Get user", op: "Deck.Account", shaped: true, output: userFields, hints: reading()},
 	{
+		name: "insert_slide", title: "Insert slide", op: "Deck.InsertSlide", params: "id html after below if_match",
+		output: wholeSlide, hints: adding(),
+	},
+	{
 		name: "list_deck_files", title: "List deck files", op: "Deck.ListFiles", params: "id",
-		items: "deck_id:integer number:integer name:string address:string type:string size:integer added_at:string", meta: "total:integer",
+		items: fileFields, meta: "total:integer",
 		hints: reading(),
 	},
 	{
@@ -87,12 +99,20 @@ var tools = []tool{
 		items: linkFields, meta: "total:integer", hints: reading(),
 	},
 	{
+		name: "list_slides", title: "List slides", op: "Deck.ListSlides", params: "id",
+		items: slideFields, meta: "etag:string total:integer", hints: reading(),
+	},
+	{
 		name: "list_team_decks", title: "List team decks", op: "Deck.ListTeam", params: "page per_page", shaped: true,
 		items: summaryFields + " visibility:string owner:object", meta: pageFields, hints: reading(),
 	},
 	{
 		name: "list_trashed_decks", title: "List trashed decks", op: "Deck.ListTrashed", params: "page per_page", shaped: true,
 		items: "id:integer title:string description:string thumbnail_url:string trashed_at:string?", meta: pageFields, hints: reading(),
+	},
+	{
+		name: "move_slide", title: "Move slide", op: "Deck.MoveSlide", params: "id slide after below if_match",
+		output: wholeSlide, hints: adding(),
 	},
 	{
 		name: "recover_deck", title: "Recover deck", op: "Deck.Recover", params: "id",
@@ -103,6 +123,10 @@ var tools = []tool{
 		output: "deck_id:integer number:integer removed:boolean", hints: changing(),
 	},
 	{
+		name: "remove_slide", title: "Remove slide", op: "Deck.RemoveSlide", params: "id slide if_match",
+		output: "deck_id:integer slide_count:integer etag:string", hints: mcp.ToolAnnotations{DestructiveHint: &yes, OpenWorldHint: &no},
+	},
+	{
 		name: "revoke_share_link", title: "Revoke share link", op: "Deck.RevokeShareLink", params: "deck_id id",
 		output: "id:integer deck_id:integer revoked:boolean", hints: changing(),
 	},
@@ -110,5 +134,9 @@ var tools = []tool{
 	{
 		name: "update_deck", title: "Update deck", op: "Deck.Update", params: "id title description width height data visibility",
 		shaped: true, output: deckFields, hints: changing(),
+	},
+	{
+		name: "update_slide", title: "Update slide", op: "Deck.UpdateSlide", params: "id slide html if_match",
+		output: wholeSlide, hints: changing(),
 	},
 }

@@ -62,7 +62,22 @@ assert.equal(waited.status, 'completed');
 assert.match(heard[0]?.message ?? 'nothing heard', /^export \d+: /);
 assert.equal((await fetch((await tool('get_export', { deck_id: made.id, id: done.id })).download_url)).status, 200);
 
+const added = await tool('insert_slide', { id: made.id, html: '<section><h2 onclick="x()">Three</h2></section>', after: 1 });
+assert.deepEqual([added.number, added.slide_count, added.html], [2, 3, '<section><h2>Three</h2></section>']);
+const slides = await tool('list_slides', { id: made.id });
+assert.deepEqual(slides.data.map((s) => s.title), ['One', 'Three', 'Two']);
+const second = await tool('update_slide', { id: made.id, slide: 2, html: added.html.replace('Three', 'Four'), if_match: slides.meta.etag });
+assert.deepEqual(await tool('get_slide', { id: made.id, slide: 2 }), second);
+await refused('update_slide', { id: made.id, slide: 2, html: '<section>late</section>', if_match: slides.meta.etag }, /^precondition_failed/);
+assert.equal((await tool('move_slide', { id: made.id, slide: 2, after: 1, below: true })).row, 2);
+assert.equal((await tool('remove_slide', { id: made.id, slide: 2, if_match: '*' })).slide_count, 2);
+await refused('get_slide', { id: made.id, slide: 3 }, /^notfound: slide 3/);
+
 const picture = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==', 'base64');
+const sent = await tool('add_deck_file', { id: made.id, name: 'sent.png', data: picture.toString('base64') });
+assert.equal(sent.address, 'files/1/sent.png');
+assert.equal((await tool('remove_deck_file', { id: made.id, number: 1 })).removed, true);
+await refused('add_deck_file', { id: made.id, data: 'cGxhaW4=' }, /^no_picture/);
 const form = new FormData();
 form.append('file', new Blob([picture], { type: 'image/png' }), 'dot.png');
 const files = new URL(`/v1/decks/${made.id}/files`, done.download_url);

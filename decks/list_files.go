@@ -1,0 +1,50 @@
+package decks
+
+import (
+	"catena/decks/file"
+	"catena/engine"
+	"catena/storage"
+)
+
+var listFiles = engine.Op{
+	Name: "Deck.ListFiles", Label: "List Files of Deck", Category: category, Effect: engine.Reads,
+	Doc: "Returns the pictures kept with one of the caller's decks, with the addresses by which its HTML shows them.",
+	Run: engine.On(listFilesParams.run),
+}
+
+type listFilesParams struct {
+	ID int64 `json:"id" doc:"Number of the deck."`
+}
+
+func (p listFilesParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
+	d, err := find(c, p.ID, false)
+	if err != nil {
+		return nil, err
+	}
+	all, err := file.List(asSystem(c.Tx), d.ID())
+	if err != nil {
+		return nil, err
+	}
+	data := make([]any, len(all))
+	for i := range all {
+		data[i] = fileShape(p.ID, &all[i])
+	}
+	return map[string]any{"data": data, "meta": map[string]any{"total": int64(len(all))}}, nil
+}
+
+// copyFiles gives a copied deck, which still has the number of the first, the first one's files.
+func copyFiles(tx *storage.Tx, d *storage.Doc) error {
+	tx = asSystem(tx)
+	page, err := tx.Query("SELECT * FROM Deck WHERE deck:number = ?"+live, storage.QueryOptions{
+		Args: []any{number(d)}, PageOptions: storage.PageOptions{Limit: 2, CountLimit: -1},
+	})
+	if err != nil {
+		return err
+	}
+	for _, first := range page.Docs {
+		if first.ID() != d.ID() {
+			return file.Copy(tx, first.ID(), d.ID())
+		}
+	}
+	return nil
+}
