@@ -46,13 +46,14 @@ var imports = map[string][]string{
 	"storage/storagetest": {"..."}, // a repository for tests
 	"ops/opstest":         {"..."}, // a repository for tests
 	"ops/*":               {"engine", "engine/expr", "engine/entity", "engine/mail", "storage", "storage/blob", "storage/convert", "storage/declare", "storage/directory", "storage/egress", "storage/outbox", "storage/pdfconf", "storage/query", "storage/schema", "storage/webhook"},
-	"decks":               {"engine", "storage", "storage/blob", "decks/convert", "decks/export", "decks/file", "decks/html", "decks/render", "decks/style", "storage/egress"},
+	"decks":               {"engine", "storage", "storage/blob", "decks/convert", "decks/export", "decks/file", "decks/html", "decks/render", "decks/slide", "decks/style", "storage/egress"},
 	"decks/convert":       {"storage/fault"},
 	"decks/decktest":      {}, // attacks and large decks for tests
 	"decks/export":        {"storage", "storage/outbox", "decks/file", "decks/render", "decks/style"},
 	"decks/file":          {"storage"},
 	"decks/html":          {},
 	"decks/render":        {"decks/theme", "storage/pdfconf"},
+	"decks/slide":         {"storage/fault"},
 	"decks/style":         {},
 	"decks/theme":         {}, // files for browsers, no operations: for decks and pages alike
 	"chains":              {"engine", "engine/expr", "engine/library"},
