@@ -15,7 +15,8 @@ import (
 // that were asked for or set since.
 type block struct {
 	shape   *shape
-	raw     []byte // `"dc:title":"x","dc:rights":null`, one member for each field; nil: nothing is set
+	raw     []byte // `"dc:title":"x","dc:source":"y"`, a member for each field that is set; nil: none is
+	runs    []byte // where members are missing in raw: see appendStored
 	same    bool   // raw was written by the schema as it is now, so its members are in order
 	blobs   bool   // raw holds a blob
 	asked   bool   // a property was asked for
@@ -63,7 +64,7 @@ func (b *block) split() {
 
 // walk calls f with each member in raw while it returns true.
 func (b *block) walk(f func(i int, raw []byte) bool) {
-	rest, n := b.raw, 0
+	rest, next := b.raw, 0
 	for len(rest) > 2 {
 		end := bytes.IndexByte(rest[1:], '"')
 		if end < 0 || end+3 > len(rest) {
@@ -72,10 +73,12 @@ func (b *block) walk(f func(i int, raw []byte) bool) {
 		key := rest[1 : end+1]
 		rest = rest[end+3:]
 		size := jsonLen(rest)
-		if i := b.field(key, n); i >= 0 && !f(i, rest[:size:size]) {
-			return
+		if i := b.field(key, next); i >= 0 {
+			if !f(i, rest[:size:size]) {
+				return
+			}
+			next = i + 1
 		}
-		n++
 		if size >= len(rest) {
 			return
 		}
@@ -83,14 +86,16 @@ func (b *block) walk(f func(i int, raw []byte) bool) {
 	}
 }
 
-// field finds a field by key, first where it is expected.
-func (b *block) field(key []byte, guess int) int {
+// field finds a field by key, first from where it is expected.
+func (b *block) field(key []byte, from int) int {
 	fields := b.shape.Fields
-	if guess < len(fields) && fields[guess].Key == string(key) {
-		return guess
+	for i := from; i < len(fields); i++ {
+		if fields[i].Key == string(key) {
+			return i
+		}
 	}
-	for i, f := range fields {
-		if f.Key == string(key) {
+	for i := range min(from, len(fields)) {
+		if fields[i].Key == string(key) {
 			return i
 		}
 	}
@@ -250,16 +255,17 @@ func (b *block) store(r *Repo) error {
 	if !b.dirty() && (b.same || b.raw == nil) {
 		return nil
 	}
-	raw := make([]byte, 0, b.room())
+	raw, runs := make([]byte, 0, b.room()), runList{list: make([]byte, 0, 24)}
 	blobs := false
 	for i, f := range b.shape.Fields {
-		if i > 0 {
+		start := len(raw)
+		if start > 0 {
 			raw = append(raw, ',')
 		}
 		raw = append(raw, '"')
 		raw = append(raw, f.Key...)
 		raw = append(raw, '"', ':')
-		start := len(raw)
+		at := len(raw)
 		if old := b.member(i); old != nil && b.same && !b.isDirty(i) {
 			raw = append(raw, old...)
 		} else {
@@ -269,12 +275,20 @@ func (b *block) store(r *Repo) error {
 			}
 			raw = f.AppendJSON(raw, v, nil)
 		}
-		blobs = blobs || b.shape.blobs[i] && !isUnset(raw[start:])
+		if isUnset(raw[at:]) {
+			raw = raw[:start]
+			continue
+		}
+		runs.add(i, start, len(raw))
+		blobs = blobs || b.shape.blobs[i]
 	}
 	if len(raw) > maxBlock {
 		return fault.Limit.Errorf("schema %s: properties of %d bytes, limit %d", b.shape.Name, len(raw), maxBlock)
 	}
-	b.raw, b.blobs, b.same = raw, blobs, true
+	if b.raw = raw; len(raw) == 0 {
+		b.raw = nil
+	}
+	b.runs, b.blobs, b.same = runs.end(), blobs, true
 	b.open().at = nil
 	for i := range b.vals {
 		b.vals[i].dirty = false
@@ -285,17 +299,13 @@ func (b *block) store(r *Repo) error {
 // room is about what the block takes once it is stored.
 func (b *block) room() int {
 	n := len(b.raw)
-	for i, f := range b.shape.Fields {
-		n += len(f.Key) + 8
-		if !b.isDirty(i) {
-			continue
-		}
-		switch v := b.vals[i].v.(type) {
+	for i, v := range b.pending {
+		switch v := v.(type) {
 		case string:
-			n += len(v)
+			n += len(b.shape.Fields[i].Key) + len(v) + 8
 		case nil:
 		default:
-			n += 24
+			n += len(b.shape.Fields[i].Key) + 32
 		}
 	}
 	return n
@@ -312,16 +322,17 @@ func (b *block) append(dst []byte) []byte {
 		dst = append(dst, 0)
 	}
 	dst = binary.BigEndian.AppendUint32(dst, b.shape.hash)
+	dst = append(binary.AppendUvarint(dst, uint64(len(b.runs))), b.runs...)
 	return append(binary.AppendUvarint(dst, uint64(len(b.raw))), b.raw...)
 }
 
 // size is enough for what append writes.
-func (b *block) size() int { return len(b.shape.Name) + len(b.raw) + 20 }
+func (b *block) size() int { return len(b.shape.Name) + len(b.runs) + len(b.raw) + 20 }
 
 // appendJSON appends the members of all fields.
 func (b *block) appendJSON(r *Repo, dst []byte, more schema.BlobFunc) []byte {
-	if b.same && b.raw != nil && (!b.blobs || more == nil) && !b.dirty() {
-		return append(dst, b.raw...)
+	if (b.same || b.raw == nil) && (!b.blobs || more == nil) && !b.dirty() {
+		return b.appendStored(dst)
 	}
 	for i, f := range b.shape.Fields {
 		if i > 0 {
@@ -334,6 +345,55 @@ func (b *block) appendJSON(r *Repo, dst []byte, more schema.BlobFunc) []byte {
 		dst = f.AppendJSON(dst, v, more)
 	}
 	return dst
+}
+
+// runList tells which fields the members of a block are of. A run is fields next to each other that are all
+// set: how many before it are not, how many they are, and how many bytes, as uvarints.
+type runList struct {
+	list           []byte
+	skipped, count int // of the last run
+	from, to       int // its bytes
+	next           int // the field behind it
+}
+
+// add adds the member of a field, and where it is with the comma before it.
+func (r *runList) add(field, from, to int) {
+	if r.count == 0 || field > r.next {
+		r.end()
+		r.skipped, r.count, r.from = field-r.next, 0, from
+		if from > 0 {
+			r.from++
+		}
+	}
+	r.count, r.to, r.next = r.count+1, to, field+1
+}
+
+// end returns the list.
+func (r *runList) end() []byte {
+	if r.count > 0 {
+		for _, n := range [...]int{r.skipped, r.count, r.to - r.from} {
+			r.list = binary.AppendUvarint(r.list, uint64(n))
+		}
+	}
+	return r.list
+}
+
+// appendStored appends the members in raw, and between them those of the fields that are not set.
+func (b *block) appendStored(dst []byte) []byte {
+	sh, next, runs, raw := b.shape, 0, reader{b: b.runs}, reader{b: b.raw}
+	for len(runs.b) > 0 {
+		before := next + int(runs.uvarint())
+		after := before + int(runs.uvarint())
+		if after > len(sh.Fields) {
+			break
+		}
+		dst = append(dst, sh.unset[sh.ends[next]:sh.ends[before]]...)
+		dst = append(append(dst, raw.take(int(runs.uvarint()))...), ',')
+		raw.take(1)
+		next = after
+	}
+	dst = append(dst, sh.unset[sh.ends[next]:]...)
+	return dst[:len(dst)-1]
 }
 
 // loadBlobs joins the blobs in a stored value with their content.

@@ -39,7 +39,7 @@ const (
 	isProxied
 )
 
-const recordFormat = 1
+const recordFormat = 2
 
 func (r *record) bits() (b uint64) {
 	set := func(on bool, bit uint64) {
@@ -87,9 +87,17 @@ func (r *record) append(dst []byte) []byte {
 	if bits&hasArchived != 0 {
 		dst = binary.AppendVarint(dst, r.archived.UnixMilli())
 	}
-	dst = binary.AppendUvarint(dst, uint64(len(r.blocks)))
+	set := 0
 	for i := range r.blocks {
-		dst = r.blocks[i].append(dst)
+		if r.blocks[i].raw != nil {
+			set++
+		}
+	}
+	dst = binary.AppendUvarint(dst, uint64(set))
+	for i := range r.blocks {
+		if r.blocks[i].raw != nil {
+			dst = r.blocks[i].append(dst)
+		}
 	}
 	return dst
 }
@@ -199,28 +207,34 @@ func (r *Repo) parseRecord(b []byte) (rec record, err error) {
 }
 
 // parseBlocks reads the blocks and puts them in the order of the document's schemas:
-// a schema that gained its first field since has an empty block, one that the document
+// a schema none of whose fields is set has no block, one that the document
 // no longer has is left out.
 func (r *Repo) parseBlocks(in *reader, rec *record) {
 	rec.blocks = r.emptyBlocks(rec.typ, rec.facets)
-	n := in.uvarint()
-	for i := uint64(0); i < n && !in.bad; i++ {
-		name, head, body := in.bytes(), in.take(5), in.bytes()
+	next := 0
+	for n := in.uvarint(); n > 0 && !in.bad; n-- {
+		name, head, runs, body := in.bytes(), in.take(5), in.bytes(), in.bytes()
 		if in.bad {
 			return
 		}
-		at := int(i)
-		if at >= len(rec.blocks) || rec.blocks[at].shape.Name != string(name) {
-			at = slices.IndexFunc(rec.blocks, func(b block) bool { return b.shape.Name == string(name) })
+		at := rec.block(name, next)
+		if at < 0 || len(body) == 0 {
+			continue
 		}
-		if at >= 0 {
-			b := &rec.blocks[at]
-			if b.blobs = head[0] != 0; len(body) > 0 {
-				b.raw = body
-			}
-			b.same = binary.BigEndian.Uint32(head[1:]) == b.shape.hash
-		}
+		b := &rec.blocks[at]
+		b.raw, b.runs, b.blobs = body, runs, head[0] != 0
+		b.same = binary.BigEndian.Uint32(head[1:]) == b.shape.hash
+		next = at + 1
 	}
+}
+
+// block finds the block of a schema, first from where it is expected; -1: there is none.
+func (r *record) block(name []byte, from int) int {
+	is := func(b block) bool { return b.shape.Name == string(name) }
+	if i := slices.IndexFunc(r.blocks[from:], is); i >= 0 {
+		return from + i
+	}
+	return slices.IndexFunc(r.blocks[:from], is)
 }
 
 // emptyBlocks returns a block for each schema of documents of a type with further facets.
@@ -249,6 +263,8 @@ type shape struct {
 	*schema.Schema
 	hash  uint32
 	blobs []bool // by field: it can hold a blob
+	unset string // the members of all fields if none is set, a comma behind each
+	ends  []int  // where the member of a field begins in unset, and where the last ends
 }
 
 func newShape(s *schema.Schema) *shape {
@@ -268,6 +284,12 @@ func newShape(s *schema.Schema) *shape {
 	for i, f := range s.Fields {
 		sh.blobs[i] = walk(f)
 	}
+	var unset []byte
+	for _, f := range s.Fields {
+		sh.ends = append(sh.ends, len(unset))
+		unset = append(f.AppendJSON(append(append(append(unset, '"'), f.Key...), '"', ':'), nil, nil), ',')
+	}
+	sh.unset, sh.ends = string(unset), append(sh.ends, len(unset))
 	sh.hash = h.Sum32()
 	return sh
 }

@@ -8,8 +8,8 @@ import (
 )
 
 // envelope is the length of what stands before every stored value: a CRC32C of key
-// and value, and the value's length.
-const envelope = 8
+// and value.
+const envelope = 4
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
@@ -20,7 +20,6 @@ func seal(key, value []byte) (own, stored []byte) {
 	own, stored = b[:n:n], b[n:]
 	copy(stored[envelope:], value)
 	binary.BigEndian.PutUint32(stored, checksum(key, value))
-	binary.BigEndian.PutUint32(stored[4:], uint32(len(value)))
 	return own, stored
 }
 
@@ -28,7 +27,7 @@ func seal(key, value []byte) (own, stored []byte) {
 func unseal(key, stored []byte) ([]byte, error) {
 	if len(stored) >= envelope {
 		value := stored[envelope:len(stored):len(stored)]
-		if binary.BigEndian.Uint32(stored[4:]) == uint32(len(value)) && binary.BigEndian.Uint32(stored) == checksum(key, value) {
+		if binary.BigEndian.Uint32(stored) == checksum(key, value) {
 			return value, nil
 		}
 	}
