@@ -59,9 +59,9 @@ func indexOf(f *query.Field) string {
 // complete reports whether every document has a row in the index, so that it gives an order.
 func complete(index string) bool { return index == indexName || isAlwaysIndexed(index) }
 
-// newAccess returns all values of an index.
-func newAccess(index string, f *query.Field) *access {
-	a := &access{name: index, field: f, many: f.Many, whole: true, prefix: indexPrefix(index), rows: -1}
+// accessTo returns all values of an index.
+func (r *Repo) accessTo(index string, f *query.Field) *access {
+	a := &access{name: index, field: f, many: f.Many, whole: true, prefix: r.indexPrefix(index), rows: -1}
 	a.ranges, a.about = []kv.Range{prefix(a.prefix)}, "every "+index
 	return a
 }
@@ -84,14 +84,14 @@ func (p *plan) accesses(r *Repo) []*access {
 		if index == "" || !r.usable(index) {
 			continue
 		}
-		ranges, exact, ok := bounds(indexPrefix(index), x)
+		ranges, exact, ok := bounds(r.indexPrefix(index), x)
 		if !ok {
 			continue
 		}
 		a := byIndex[index]
 		switch {
 		case a == nil:
-			a = newAccess(index, x.Field)
+			a = r.accessTo(index, x.Field)
 			a.ranges, a.whole, a.about = ranges, false, query.Format(x)
 			a.point = (x.Op == query.Eq || x.Op == query.In) && len(ranges) == 1
 			byIndex[index], all = a, append(all, a)

@@ -104,7 +104,7 @@ func (r *run) each(reverse bool, after []byte, visit func(h *hit) (more bool, er
 			}
 			h := &r.single
 			h.id, h.key, h.doc, h.bare = indexID(row.Key), row.Key, nil, false
-			if err := h.parse(row.Value); err != nil {
+			if err := h.parse(r.t.repo.numbers, row.Value); err != nil {
 				return err
 			}
 			if more, err := r.offer(h, visit); err != nil || !more {

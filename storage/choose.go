@@ -103,7 +103,7 @@ func (t *Tx) choose(p *plan, want string) error {
 	if !t.repo.usable(indexType) {
 		return fault.Unavailable.Errorf("query: the indexes are being written")
 	}
-	types := p.typeAccess(t.repo.types)
+	types := p.typeAccess(t.repo)
 	all := p.accesses(t.repo)
 	if p.parent != nil {
 		all = append(all, &access{name: "children", about: "children of " + p.parent.String(), parent: p.parent, rows: -1})
@@ -191,7 +191,7 @@ func (t *Tx) orderAccess(p *plan, all []*access, types *access) *access {
 		}
 	}
 	if complete(index) || p.notNull(f) {
-		return newAccess(index, f)
+		return t.repo.accessTo(index, f)
 	}
 	return nil
 }

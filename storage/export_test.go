@@ -30,7 +30,7 @@ func (t *Tx) IndexProblems() (problems []string, err error) {
 			want[string(row[0])] = string(row[1])
 		}
 	}
-	blobs := string(indexPrefix(blobIndex))
+	blobs := string(blobRows)
 	for row, err := range t.kv.Scan(prefix([]byte{spaceIndex})) {
 		if err != nil {
 			return nil, err
@@ -49,3 +49,6 @@ func (t *Tx) IndexProblems() (problems []string, err error) {
 	}
 	return problems, nil
 }
+
+// IndexPrefix begins the keys of an index.
+func (r *Repo) IndexPrefix(name string) []byte { return r.indexPrefix(name) }

@@ -12,8 +12,8 @@ import (
 	"catena/storage/schema"
 )
 
-// The rows of indexes are "x name value id" with a cover as value, names and values in
-// tuple encoding:
+// The rows of indexes are "x name value id" with a cover as value, names as numbers and
+// values in tuple encoding:
 //
 //	x type    typeName modified id    every document
 //	x name    name id                 every document
@@ -48,8 +48,13 @@ var alwaysIndexed = []string{"dc:title", "dc:created", "dc:modified", "dc:creato
 
 func isAlwaysIndexed(key string) bool { return slices.Contains(alwaysIndexed, key) }
 
-func indexPrefix(name string) []byte {
-	return kv.AppendString(append(make([]byte, 0, 64), spaceIndex), name)
+func (r *Repo) indexPrefix(name string) []byte {
+	return r.numbers.appendKey(append(make([]byte, 0, 64), spaceIndex), name)
+}
+
+// typePrefix begins the rows of a type's documents in the index by type.
+func (r *Repo) typePrefix(name string) []byte {
+	return r.numbers.appendKey(r.indexPrefix(indexType), name)
 }
 
 // slimIndexes are for filters more than for lists: their rows leave the place out.
@@ -93,14 +98,14 @@ func (d *Doc) appendCover(dst []byte, bits byte) []byte {
 	if bits&coverACL != 0 {
 		dst = append(dst, d.acl[:]...)
 	}
-	dst = appendText(appendText(dst, d.typ.Name), d.state)
+	dst = d.repo.numbers.append(d.repo.numbers.append(dst, d.typ.Name), d.state)
 	if bits&coverPlace != 0 {
 		dst = appendText(binary.BigEndian.AppendUint64(dst, uint64(d.position)), d.name)
 	}
 	return dst
 }
 
-func (c *cover) parse(b []byte) error {
+func (c *cover) parse(n *numbers, b []byte) error {
 	in := reader{b: b}
 	head := in.take(18)
 	if len(head) < 18 {
@@ -112,7 +117,7 @@ func (c *cover) parse(b []byte) error {
 	if c.bits&coverACL != 0 {
 		copy(c.acl[:], in.take(16))
 	}
-	c.typ, c.state = in.bytes(), in.bytes()
+	c.typ, c.state = n.read(&in), n.read(&in)
 	c.position, c.name = 0, nil
 	if c.bits&coverPlace != 0 {
 		if b := in.take(8); b != nil {
@@ -128,6 +133,7 @@ func (c *cover) parse(b []byte) error {
 
 // indexRows collects the rows of one document.
 type indexRows struct {
+	repo       *Repo
 	rows       [][2][]byte
 	id         docID
 	full, slim []byte // covers with and without the place
@@ -158,7 +164,7 @@ func (x *indexRows) add(index string, key []byte, text string, bits byte) {
 // text adds a row of a text.
 func (x *indexRows) text(index, s string) {
 	folded := query.Fold(s)
-	key, original, bits := indexPrefix(index), "", byte(0)
+	key, original, bits := x.repo.indexPrefix(index), "", byte(0)
 	if folded != s {
 		original, bits = s, coverText
 	}
@@ -174,7 +180,7 @@ func (x *indexRows) value(index string, v any) {
 		x.text(index, s)
 		return
 	}
-	if key, ok := appendValue(indexPrefix(index), v); ok {
+	if key, ok := appendValue(x.repo.indexPrefix(index), v); ok {
 		x.add(index, key, "", 0)
 	}
 }
@@ -205,13 +211,14 @@ func (d *Doc) indexRows() (*indexRows, error) {
 	if d == nil {
 		return x, nil
 	}
-	x.id, x.full, x.slim = d.id, d.appendCover(make([]byte, 0, 96), coverPlace), d.appendCover(make([]byte, 0, 48), 0)
+	x.repo, x.id = d.repo, d.id
+	x.full, x.slim = d.appendCover(make([]byte, 0, 96), coverPlace), d.appendCover(make([]byte, 0, 48), 0)
 	x.rows = make([][2][]byte, 0, 16)
 	modified, err := d.value("dc:modified")
 	if err != nil {
 		return nil, err
 	}
-	key, _ := appendValue(kv.AppendString(indexPrefix(indexType), d.typ.Name), modified)
+	key, _ := appendValue(d.repo.typePrefix(d.typ.Name), modified)
 	x.add(indexType, key, "", 0)
 	x.text(indexName, d.name)
 	if d.state != "" {
@@ -225,7 +232,7 @@ func (d *Doc) indexRows() (*indexRows, error) {
 	}
 	switch {
 	case d.IsVersion():
-		key := versionPrefix(d.liveID())
+		key := d.repo.versionPrefix(d.liveID())
 		x.add(indexVersion, kv.AppendInt64(kv.AppendInt64(key, d.major), d.minor), "", 0)
 	case d.IsProxy():
 		x.text(indexProxy, d.target.String())
@@ -237,8 +244,8 @@ func (d *Doc) indexRows() (*indexRows, error) {
 // liveID is the document a version is a version of.
 func (d *Doc) liveID() docID { return d.series }
 
-func versionPrefix(live docID) []byte {
-	return kv.AppendString(indexPrefix(indexVersion), live.String())
+func (r *Repo) versionPrefix(live docID) []byte {
+	return kv.AppendString(r.indexPrefix(indexVersion), live.String())
 }
 
 func (d *Doc) indexProperties(x *indexRows) error {

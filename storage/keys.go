@@ -18,7 +18,8 @@ import (
 //	c 2 parent position id      cover: children in order
 //	p 1 acl                     the entries of an access list, by content hash
 //	p 2 principal id            acl: documents whose own list names a user or group
-//	x blob digest id            documents that hold a content (other x rows: index.go)
+//	x blob digest id            documents that hold a content
+//	x index value id            cover: what indexes find documents by (index.go)
 //	a 1 time number             an audit record
 //	a 2 id time number          audit records of a document
 //	j 0 due job                 a job that waits
@@ -38,7 +39,7 @@ import (
 //	b 1 digest                  the content of a small file
 //	b 2 digest                  since when nobody may need it
 //	z id                        a deleted folder whose content is not yet removed
-//	m name                      the root's id, the epoch of the tree
+//	m name                      the root's id, the epoch of the tree, the numbers of names
 const (
 	spaceRecord   = 'd'
 	spaceTree     = 't'

@@ -18,14 +18,14 @@ func (t *Tx) Lookup(key, text string) (Docs, error) {
 		return page.Docs, nil
 	}
 	folded := query.Fold(text)
-	rows := prefix(kv.AppendString(indexPrefix(key), folded[:min(len(folded), maxIndexed)]))
+	rows := prefix(kv.AppendString(t.repo.indexPrefix(key), folded[:min(len(folded), maxIndexed)]))
 	var docs Docs
 	for row, err := range t.kv.Scan(rows) {
 		if err != nil {
 			return nil, err
 		}
 		var c cover
-		if err := c.parse(row.Value); err != nil {
+		if err := c.parse(t.repo.numbers, row.Value); err != nil {
 			return nil, err
 		}
 		if c.flags&(flagVersion|flagProxy) != 0 {

@@ -249,11 +249,10 @@ func (p *plan) notNull(f *query.Field) bool {
 }
 
 // typeAccess is the index by type, in the order of dc:modified for a single type.
-func (p *plan) typeAccess(reg *schema.Registry) *access {
+func (p *plan) typeAccess(r *Repo) *access {
 	a := &access{name: indexType, about: "every document", rows: -1}
-	base := indexPrefix(indexType)
-	if p.everyType(reg) {
-		a.ranges = []kv.Range{prefix(base)}
+	if p.everyType(r.types) {
+		a.ranges = []kv.Range{prefix(r.indexPrefix(indexType))}
 		return a
 	}
 	names := make([]string, 0, len(p.names))
@@ -262,7 +261,7 @@ func (p *plan) typeAccess(reg *schema.Registry) *access {
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		a.ranges = append(a.ranges, prefix(kv.AppendString(slices.Clone(base), name)))
+		a.ranges = append(a.ranges, prefix(r.typePrefix(name)))
 	}
 	a.about = "type " + strings.Join(names, ", ")
 	if len(names) == 1 {

@@ -138,7 +138,7 @@ func (t *Tx) behind(d *Doc, p permission, change func(target *Doc) (*Doc, error)
 // proxyIDs finds the proxies in one of the two indexes of proxies; more says that there are
 // others beyond max.
 func (t *Tx) proxyIDs(index string, of docID, max int) (ids []docID, more bool, err error) {
-	r := prefix(kv.AppendString(indexPrefix(index), of.String()))
+	r := prefix(kv.AppendString(t.repo.indexPrefix(index), of.String()))
 	r.KeysOnly, r.Limit = true, max+1
 	for row, err := range t.kv.Scan(r) {
 		if err != nil {
@@ -288,7 +288,7 @@ func (t *Tx) CountPublished(d *Doc) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	r := prefix(kv.AppendString(indexPrefix(indexProxyOf), series.String()))
+	r := prefix(kv.AppendString(t.repo.indexPrefix(indexProxyOf), series.String()))
 	r.Limit = maxProxies
 	n := 0
 	for row, err := range t.kv.Scan(r) {
@@ -296,7 +296,7 @@ func (t *Tx) CountPublished(d *Doc) (int, error) {
 			return 0, err
 		}
 		var c cover
-		if err := c.parse(row.Value); err != nil {
+		if err := c.parse(t.repo.numbers, row.Value); err != nil {
 			return 0, err
 		}
 		up, err := t.folder(c.parent)

@@ -113,7 +113,7 @@ func TestIndexRowsFollowDocuments(t *testing.T) {
 	}
 	var lost []byte
 	err := l.db.Update(t.Context(), func(k *kv.Tx) error {
-		for row, err := range k.Scan(kv.Prefix([]byte("x\x10dc:title"))) {
+		for row, err := range k.Scan(kv.Prefix(l.IndexPrefix("dc:title"))) {
 			if err != nil {
 				return err
 			}

@@ -13,7 +13,7 @@ import (
 // The row "m indexes" lists the indexes whose rows are complete, behind the version of
 // their layout. An index that a declaration asks for and the list lacks is not used until
 // its rows were written; one that is listed and no longer asked for is dropped.
-const indexLayout = "1"
+const indexLayout = "2"
 
 var indexesKey = metaKey("indexes")
 
@@ -132,7 +132,7 @@ func (r *Repo) list(ctx context.Context, names []string) error {
 
 // dropIndex deletes the rows of an index, some in each transaction.
 func (r *Repo) dropIndex(ctx context.Context, name string) error {
-	rows := prefix(indexPrefix(name))
+	rows := prefix(r.indexPrefix(name))
 	rows.KeysOnly, rows.Limit = true, sweepBatch
 	for {
 		n := 0
@@ -159,7 +159,7 @@ func (r *Repo) dropIndex(ctx context.Context, name string) error {
 func (r *Repo) fillIndexes(ctx context.Context, names []string) error {
 	var prefixes [][]byte
 	for _, name := range names {
-		prefixes = append(prefixes, indexPrefix(name))
+		prefixes = append(prefixes, r.indexPrefix(name))
 	}
 	reword := slices.Contains(names, indexText)
 	rows := prefix([]byte{spaceTree})
@@ -242,7 +242,7 @@ func (v *verifier) indexes() error {
 		return err
 	}
 	for _, name := range listed {
-		if err := v.count(indexPrefix(name), &surplus); err != nil {
+		if err := v.count(v.t.repo.indexPrefix(name), &surplus); err != nil {
 			return err
 		}
 	}

@@ -120,6 +120,7 @@ type Repo struct {
 	fields     map[string]fieldRef
 	words      map[string]string
 	parts      map[*schema.Field][]part // indexed fields inside complex ones
+	numbers    *numbers
 
 	root    docID
 	tree    atomic.Pointer[treeCache]
@@ -177,6 +178,9 @@ func Open(ctx context.Context, c Config, adminPassword string) (*Repo, error) {
 		r.people.init()
 		r.pins.init()
 		r.passwords.init(c.PasswordMemory, max(2, runtime.GOMAXPROCS(0)))
+	}
+	if err := r.openNumbers(ctx); err != nil {
+		return nil, err
 	}
 	if err := r.seed(ctx, adminPassword); err != nil {
 		return nil, err

@@ -164,7 +164,7 @@ func (t *Tx) leaveVersion(cur *Doc) error {
 
 // lastNumber finds the newest version of a live document; none if there is no version.
 func (t *Tx) lastNumber(live docID) (major, minor int64, id docID, err error) {
-	base := versionPrefix(live)
+	base := t.repo.versionPrefix(live)
 	r := prefix(base)
 	r.Reverse, r.Limit, r.KeysOnly = true, 1, true
 	for row, err := range t.kv.Scan(r) {
@@ -186,7 +186,7 @@ func (t *Tx) Versions(d *Doc) (Docs, error) {
 	if err := t.need(d, permReadVersion); err != nil {
 		return nil, err
 	}
-	r := prefix(versionPrefix(d.seriesID()))
+	r := prefix(t.repo.versionPrefix(d.seriesID()))
 	r.Reverse, r.Limit, r.KeysOnly = true, t.repo.limits.PageSize, true
 	var ids []docID
 	for row, err := range t.kv.Scan(r) {
@@ -255,7 +255,7 @@ func (t *Tx) findLatest(live docID) (found [2]docID, err error) {
 	}
 	found[0] = id
 	for ; major > 0; major-- {
-		r := prefix(kv.AppendInt64(kv.AppendInt64(versionPrefix(live), major), 0))
+		r := prefix(kv.AppendInt64(kv.AppendInt64(t.repo.versionPrefix(live), major), 0))
 		r.Limit, r.KeysOnly = 1, true
 		for row, err := range t.kv.Scan(r) {
 			if err != nil {

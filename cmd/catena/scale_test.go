@@ -88,6 +88,7 @@ func scaleFigures(b *testing.B, n int) figures {
 	defer p.stop(b)
 	m["raw-docs/s"], m["import-docs/s"] = raw["docs/s"], imported["docs/s"]
 	m["import-ratio"] = imported["docs/s"] / raw["docs/s"]
+	m["raw-cpu-µs/doc"], m["import-cpu-µs/doc"] = raw["cpu-µs/doc"], imported["cpu-µs/doc"]
 	m["import-peak-MB"] = imported["peak-MB"]
 
 	ids, err := os.ReadFile(filepath.Join(data, scaleIDs))
@@ -177,9 +178,10 @@ func BenchmarkScaleImport(b *testing.B) {
 		}
 		x := &bench{}
 		x.folder(b, a)
-		start := time.Now()
+		start, cpu := time.Now(), cpuTime()
 		x.fillCatena(b, a, docs)
 		b.ReportMetric(float64(docs)/time.Since(start).Seconds(), "docs/s")
+		b.ReportMetric(float64((cpuTime()-cpu).Microseconds())/float64(docs), "cpu-µs/doc")
 		if err := a.close(); err != nil {
 			b.Fatal(err)
 		}
@@ -195,9 +197,10 @@ func BenchmarkScaleRaw(b *testing.B) {
 	_, docs := scaleSetting(b)
 	for range b.N {
 		f, x := newFloor(b, true), &bench{}
-		start := time.Now()
+		start, cpu := time.Now(), cpuTime()
 		x.fillFloor(b, f, docs)
 		b.ReportMetric(float64(docs)/time.Since(start).Seconds(), "docs/s")
+		b.ReportMetric(float64((cpuTime()-cpu).Microseconds())/float64(docs), "cpu-µs/doc")
 		reportPeak(b)
 	}
 }
