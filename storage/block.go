@@ -149,6 +149,9 @@ func (b *block) get(r *Repo, i int) (any, error) {
 	if b.opened != nil && b.vals != nil && b.vals[i].known {
 		return b.vals[i].v, nil
 	}
+	if b.same && !b.isSet(i) {
+		return nil, nil
+	}
 	var raw []byte
 	first := b.opened == nil && !b.asked
 	if b.asked = true; first {
@@ -170,6 +173,20 @@ func (b *block) get(r *Repo, i int) (any, error) {
 		b.values()[i] = value{v: v, known: true}
 	}
 	return v, nil
+}
+
+// isSet reports whether the runs of raw have a field.
+func (b *block) isSet(i int) bool {
+	next, runs := 0, reader{b: b.runs}
+	for next <= i && len(runs.b) > 0 {
+		next += int(runs.uvarint())
+		if next > i {
+			return false
+		}
+		next += int(runs.uvarint())
+		runs.uvarint()
+	}
+	return next > i
 }
 
 // find returns the stored JSON of a field as member does, without noting where the others are:

@@ -27,7 +27,7 @@ func (t *Tx) IndexProblems() (problems []string, err error) {
 			return nil, err
 		}
 		for _, row := range x.rows {
-			want[string(row[0])] = string(row[1])
+			want[string(row.key())] = string(row.value())
 		}
 	}
 	blobs := string(blobRows)

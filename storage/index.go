@@ -58,7 +58,10 @@ func (r *Repo) typePrefix(name string) []byte {
 }
 
 // slimIndexes are for filters more than for lists: their rows leave the place out.
-var slimIndexes = []string{indexState, indexFacet, indexLock, indexProxy, indexProxyOf, indexVersion, "dc:creator", "dc:lastContributor"}
+var slimIndexes = map[string]bool{
+	indexState: true, indexFacet: true, indexLock: true, indexProxy: true, indexProxyOf: true, indexVersion: true,
+	"dc:creator": true, "dc:lastContributor": true,
+}
 
 // The bits that follow the flags of a cover.
 const (
@@ -131,47 +134,76 @@ func (c *cover) parse(n *numbers, b []byte) error {
 	return nil
 }
 
-// indexRows collects the rows of one document.
+// indexRow is a row of an index as the store takes it over.
+type indexRow struct {
+	row  []byte
+	size int // of the key
+}
+
+func (r indexRow) key() []byte   { return r.row[:r.size:r.size] }
+func (r indexRow) value() []byte { return kv.RowValue(r.row, r.size) }
+
+// indexRows collects the rows of one document. They lie in room one behind the other.
 type indexRows struct {
 	repo       *Repo
-	rows       [][2][]byte
+	rows       []indexRow
+	room       []byte
 	id         docID
 	full, slim []byte // covers with and without the place
 }
 
-func (x *indexRows) add(index string, key []byte, text string, bits byte) {
-	key = append(key, x.id[:]...)
+// begin returns room for a row that begins with the prefix of an index.
+func (x *indexRows) begin(index string) []byte {
+	if cap(x.room) < rowRoom {
+		x.room = make([]byte, 0, 8*rowRoom)
+	}
+	return x.repo.numbers.appendKey(append(x.room, spaceIndex), index)
+}
+
+// rowRoom is enough for most rows.
+const rowRoom = 96
+
+// add adds a row whose key has everything but the id.
+func (x *indexRows) add(index string, row []byte, text string, bits byte) {
+	row = append(row, x.id[:]...)
+	size := len(row)
 	cover := x.full
-	if slices.Contains(slimIndexes, index) {
+	if slimIndexes[index] {
 		cover = x.slim
 	}
-	c := cover
-	if text != "" || bits != 0 {
-		c = append(bytes.Clone(c), text...)
-		c[1] |= bits
-	}
 	for i := range x.rows { // items of a list that differ in case only
-		if bytes.Equal(x.rows[i][0], key) {
-			c = bytes.Clone(cover)
-			c[1] |= coverPart
-			x.rows[i][1] = c
+		if bytes.Equal(x.rows[i].key(), row) {
+			row = append(kv.AppendRow(row[:0], row), cover...)
+			row[size+kv.RowGap+1] |= coverPart
+			x.rows[i].row = row
+			x.keep(row)
 			return
 		}
 	}
-	x.rows = append(x.rows, [2][]byte{key, c})
+	row = append(kv.AppendRow(row[:0], row), cover...)
+	row[size+kv.RowGap+1] |= bits
+	row = append(row, text...)
+	x.rows = append(x.rows, indexRow{row, size})
+	x.keep(row)
+}
+
+// keep has the next row begin behind this one.
+func (x *indexRows) keep(row []byte) {
+	if len(row) <= cap(x.room) {
+		x.room = x.room[len(row):len(row):cap(x.room)]
+	}
 }
 
 // text adds a row of a text.
 func (x *indexRows) text(index, s string) {
-	folded := query.Fold(s)
-	key, original, bits := x.repo.indexPrefix(index), "", byte(0)
+	folded, original, bits := query.Fold(s), "", byte(0)
 	if folded != s {
 		original, bits = s, coverText
 	}
 	if len(folded) > maxIndexed {
 		folded, original, bits = folded[:maxIndexed], "", coverPart
 	}
-	x.add(index, kv.AppendString(key, folded), original, bits)
+	x.add(index, kv.AppendString(x.begin(index), folded), original, bits)
 }
 
 // value adds a row of any value that has an order.
@@ -180,7 +212,7 @@ func (x *indexRows) value(index string, v any) {
 		x.text(index, s)
 		return
 	}
-	if key, ok := appendValue(x.repo.indexPrefix(index), v); ok {
+	if key, ok := appendValue(x.begin(index), v); ok {
 		x.add(index, key, "", 0)
 	}
 }
@@ -213,12 +245,12 @@ func (d *Doc) indexRows() (*indexRows, error) {
 	}
 	x.repo, x.id = d.repo, d.id
 	x.full, x.slim = d.appendCover(make([]byte, 0, 96), coverPlace), d.appendCover(make([]byte, 0, 48), 0)
-	x.rows = make([][2][]byte, 0, 16)
+	x.rows = make([]indexRow, 0, 12)
 	modified, err := d.value("dc:modified")
 	if err != nil {
 		return nil, err
 	}
-	key, _ := appendValue(d.repo.typePrefix(d.typ.Name), modified)
+	key, _ := appendValue(d.repo.numbers.appendKey(x.begin(indexType), d.typ.Name), modified)
 	x.add(indexType, key, "", 0)
 	x.text(indexName, d.name)
 	if d.state != "" {
@@ -232,7 +264,7 @@ func (d *Doc) indexRows() (*indexRows, error) {
 	}
 	switch {
 	case d.IsVersion():
-		key := d.repo.versionPrefix(d.liveID())
+		key := kv.AppendString(x.begin(indexVersion), d.liveID().String())
 		x.add(indexVersion, kv.AppendInt64(kv.AppendInt64(key, d.major), d.minor), "", 0)
 	case d.IsProxy():
 		x.text(indexProxy, d.target.String())
@@ -306,15 +338,15 @@ func (t *Tx) reindex(before, after *Doc) error {
 		return err
 	}
 	for _, row := range old.rows {
-		if now.find(row[0]) == nil {
-			if err := t.kv.Delete(row[0]); err != nil {
+		if now.find(row.key()) == nil {
+			if err := t.kv.Delete(row.key()); err != nil {
 				return err
 			}
 		}
 	}
 	for _, row := range now.rows {
-		if was := old.find(row[0]); was == nil || !bytes.Equal(was, row[1]) {
-			if err := t.kv.Set(row[0], row[1]); err != nil {
+		if was := old.find(row.key()); was == nil || !bytes.Equal(was, row.value()) {
+			if err := t.kv.SetRow(row.row, row.size); err != nil {
 				return err
 			}
 		}
@@ -324,8 +356,8 @@ func (t *Tx) reindex(before, after *Doc) error {
 
 func (x *indexRows) find(key []byte) []byte {
 	for _, row := range x.rows {
-		if bytes.Equal(row[0], key) {
-			return row[1]
+		if bytes.Equal(row.key(), key) {
+			return row.value()
 		}
 	}
 	return nil

@@ -201,10 +201,10 @@ func (t *Tx) fillRows(ids []docID, prefixes [][]byte, reword bool) error {
 			}
 		}
 		for _, row := range x.rows {
-			if !slices.ContainsFunc(prefixes, func(p []byte) bool { return strings.HasPrefix(string(row[0]), string(p)) }) {
+			if !slices.ContainsFunc(prefixes, func(p []byte) bool { return bytes.HasPrefix(row.key(), p) }) {
 				continue
 			}
-			if err := t.kv.Set(row[0], row[1]); err != nil {
+			if err := t.kv.SetRow(row.row, row.size); err != nil {
 				return err
 			}
 		}
@@ -233,8 +233,8 @@ func (v *verifier) indexes() error {
 		}
 		for _, row := range x.rows {
 			surplus--
-			if stored, err := v.t.kv.Get(row[0]); err != nil || !bytes.Equal(stored, row[1]) {
-				v.add("document %s: index row %q is wrong", id, row[0])
+			if stored, err := v.t.kv.Get(row.key()); err != nil || !bytes.Equal(stored, row.value()) {
+				v.add("document %s: index row %q is wrong", id, row.key())
 			}
 		}
 	})

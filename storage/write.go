@@ -7,6 +7,7 @@ import (
 
 	"catena/storage/blob"
 	"catena/storage/fault"
+	"catena/storage/kv"
 	"catena/storage/schema"
 )
 
@@ -93,18 +94,22 @@ func (t *Tx) putRecord(before, d *Doc) error {
 	if err := t.refer(before, d); err != nil {
 		return err
 	}
-	size := 160
+	size := 96
 	for i := range d.blocks {
 		if err := d.blocks[i].store(t.repo); err != nil {
 			return fault.Wrap(err, "document %s", d.ID())
 		}
-		size += d.blocks[i].size()
+		if d.blocks[i].raw != nil {
+			size += d.blocks[i].size()
+		}
 	}
 	if before != nil {
 		d.system++
 	}
 	d.facetsSet = false
-	return t.kv.Set(recordKey(d.id), d.record.append(make([]byte, 0, size)))
+	key := recordKey(d.id)
+	row := kv.AppendRow(make([]byte, 0, size+len(key)+4), key)
+	return t.kv.SetRow(d.record.append(row), len(key))
 }
 
 // recorded writes the record of a document that exists, and its index rows.

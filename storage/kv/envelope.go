@@ -23,6 +23,23 @@ func seal(key, value []byte) (own, stored []byte) {
 	return own, stored
 }
 
+// RowGap is the room between key and value of a row.
+const RowGap = envelope
+
+// AppendRow appends a key and room for the checksum; the value is appended next, and the whole given to
+// SetRow.
+func AppendRow(dst, key []byte) []byte { return append(append(dst, key...), 0, 0, 0, 0) }
+
+// RowValue is the value in a row whose key has n bytes.
+func RowValue(row []byte, n int) []byte { return row[n+envelope:] }
+
+// sealRow completes a row whose key has n bytes.
+func sealRow(row []byte, n int) (key, stored []byte) {
+	key, stored = row[:n:n], row[n:len(row):len(row)]
+	binary.BigEndian.PutUint32(stored, checksum(key, stored[envelope:]))
+	return key, stored
+}
+
 // unseal returns the value inside what is stored under key.
 func unseal(key, stored []byte) ([]byte, error) {
 	if len(stored) >= envelope {

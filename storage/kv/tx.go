@@ -120,15 +120,33 @@ func (t *Tx) Set(key, value []byte) error { return t.put(key, value, false) }
 // with fault.Exists if it is not.
 func (t *Tx) Create(key, value []byte) error { return t.put(key, value, true) }
 
+// SetRow is Set for a key of n bytes with its value behind it, made with AppendRow. The transaction keeps
+// row, which is not to be changed.
+func (t *Tx) SetRow(row []byte, n int) error {
+	if err := t.fits(row[:n], RowValue(row, n)); err != nil {
+		return err
+	}
+	key, stored := sealRow(row, n)
+	return t.buffer(key, entry{stored: stored})
+}
+
 func (t *Tx) put(key, value []byte, create bool) error {
+	if err := t.fits(key, value); err != nil {
+		return err
+	}
+	key, stored := seal(key, value)
+	return t.buffer(key, entry{stored, create})
+}
+
+// fits returns why a row cannot be written.
+func (t *Tx) fits(key, value []byte) error {
 	if err := t.writable(key); err != nil {
 		return err
 	}
 	if len(value) > t.limits.Value {
 		return fault.Limit.Errorf("value of key %q: %d bytes, limit %d", key, len(value), t.limits.Value)
 	}
-	key, stored := seal(key, value)
-	return t.buffer(key, entry{stored, create})
+	return nil
 }
 
 // Delete buffers the removal of a key, which may be absent.
