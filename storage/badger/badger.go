@@ -369,8 +369,8 @@ func openTables(dir string, log *slog.Logger) (*badger.DB, error) {
 	o.MetricsEnabled = false
 	o.MemTableSize = 8 << 20 // a batch is 15 % of it and has to hold the largest value
 	o.NumMemtables = 2
-	o.NumLevelZeroTables = 6
-	o.NumLevelZeroTablesStall = 16
+	o.NumLevelZeroTables = 10
+	o.NumLevelZeroTablesStall = 20
 	o.NumCompactors = 2
 	o.BaseLevelSize = 32 << 20
 	o.BaseTableSize = 4 << 20
