@@ -23,8 +23,12 @@ decks/theme/dist/reveal.js: decks/theme/npm/package-lock.json decks/theme/npm/ga
 	cd decks/theme/npm && npm ci --no-audit --no-fund --ignore-scripts && node gather.js
 	@touch $@
 
-test: build client ## the whole suite, race detector on
-	$(GO) test -race -shuffle=on -timeout 15m ./...
+# What takes longest begins first, so that the end is not one package alone. Three at a time, for
+# tests wait for browsers, disks and other processes as much as they compute.
+LONG := ./cmd/catena ./rest ./decks/export ./decks/render ./storage/badger ./storage ./ops ./scripts
+
+test: build client ## the whole suite, race detector on; make lint vets
+	$(GO) test -race -shuffle=on -vet=off -p 3 -timeout 15m $(LONG) ./...
 
 client: cmd/catena/testdata/client/node_modules cmd/catena/testdata/mcp/node_modules ## the unmodified npm clients that the tests drive
 

@@ -136,7 +136,7 @@ func (a *arena) bare(t *testing.T, kept []string) {
 				if (!/^(https?:|mailto:|tel:|[/]|x$)/i.test(to) && !e.closest("form")) e.dispatchEvent(new MouseEvent("click", {bubbles: true, cancelable: true}));
 				e.dispatchEvent(new Event("toggle"));
 			}
-			if (++n % 100 === 0) {
+			if (++n % 25 === 0) { // what is focused has all of the page laid out
 				await new Promise((r) => setTimeout(r, 20));
 				body.replaceChildren();
 			}

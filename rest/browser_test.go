@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/css"
 	"github.com/chromedp/cdproto/emulation"
 	cdplog "github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
@@ -97,6 +98,9 @@ func browse(t testing.TB, s *resttest.Server) *tab {
 	t.Cleanup(cancel)
 	b := &tab{Context: ctx, t: t, base: s.URL}
 	if err := chromedp.Listen(ctx, b.hear); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := chromedp.Call(b, css.Disable, cdp.Empty{}); err != nil { // nobody asks for the rules of pages
 		t.Fatal(err)
 	}
 	b.do(chromedp.EmulateViewport(1280, 800))

@@ -246,7 +246,8 @@ func (a *abused) passwords(t *testing.T) {
 		status, _ := answered(t, req)
 		return status, time.Since(started)
 	}
-	if status, _ := try("guessed", "a good long password"); status != http.StatusOK {
+	status, hashed := try("guessed", "a good long password")
+	if status != http.StatusOK {
 		t.Fatalf("the right password: %d", status)
 	}
 	for i := range 25 {
@@ -254,7 +255,7 @@ func (a *abused) passwords(t *testing.T) {
 		if status != http.StatusUnauthorized && status != http.StatusTooManyRequests && status != http.StatusServiceUnavailable {
 			t.Errorf("guess %d: %d", i, status)
 		}
-		if i > 15 && took > 30*time.Millisecond {
+		if i > 15 && took > max(30*time.Millisecond, hashed/2) { // half of a hash, on a busy machine
 			t.Errorf("guess %d still took %s", i, took)
 		}
 	}

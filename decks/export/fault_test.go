@@ -96,6 +96,7 @@ func TestTenHold(t *testing.T) {
 				w.PDF, end = c, c.Close
 			}
 			stop := s.start(w)
+			began := time.Now()
 			var paths []string
 			for range export.Quota {
 				paths = append(paths, s.ask("pdf"))
@@ -106,12 +107,15 @@ func TestTenHold(t *testing.T) {
 					t.Errorf("%s: %v", path, e)
 				}
 			}
+			took := time.Since(began)
 			stop()
 			end()
 			before.settles(t, s)
-			// Two exports and the browser share the processors with requests; waiting for an export would take far longer.
-			if t.Logf("one request of a hundred takes %s, and %s while exports are made", idle, busy); busy > 20*idle+500*time.Millisecond {
-				t.Errorf("one request of a hundred takes %s, and %s while exports are made", idle, busy)
+			// Two exports and the browser share the processors with requests; to wait for an export would
+			// take a fifth of the time they all take, however busy the machine is with something else.
+			t.Logf("one request of a hundred takes %s, and %s while exports are made in %s", idle, busy, took)
+			if most := max(20*idle+500*time.Millisecond, took/10); busy > most {
+				t.Errorf("one request of a hundred takes %s, and %s while exports are made, more than %s", idle, busy, most)
 			}
 		})
 	}
@@ -275,7 +279,7 @@ func TestLargePrinted(t *testing.T) {
 // TestLarge shows and exports the largest decks. The browser prints neither here.
 func TestLarge(t *testing.T) {
 	s := newService(t)
-	defer s.start(&export.Worker{PDF: render.Embedded{}})()
+	defer s.start(&export.Worker{PDF: render.Embedded{}, Deadline: 5 * time.Minute})() // the race detector has its share
 	for name, html := range large() {
 		deck := s.call("POST", "/v1/decks", plain(t, map[string]any{"title": name, "data": html}), http.StatusCreated)
 		at := fmt.Sprintf("/v1/decks/%v", deck["id"])
