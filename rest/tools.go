@@ -14,7 +14,7 @@ type baseKey struct{}
 func (s *Handler) toolServers() []Mount {
 	c := mcp.Config{
 		Engine: s.Engine, Log: s.log, Version: s.Version, MaxBody: s.Limits.JSON, As: PrincipalOf, Context: s.ContextPath,
-		Done: s.runs.ctx.Done(),
+		Check: checkJSON, Done: s.runs.ctx.Done(),
 		Base: func(ctx context.Context) string { base, _ := ctx.Value(baseKey{}).(string); return base },
 	}
 	decks, automation := once(func() http.Handler { return mcp.Decks(c) }), once(func() http.Handler { return mcp.Automation(c) })

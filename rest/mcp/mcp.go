@@ -26,6 +26,7 @@ type Config struct {
 	Context string                                      // context path of the platform's addresses
 	As      func(ctx context.Context) *engine.Principal // who asks, from a request's context
 	Base    func(ctx context.Context) string            // public address of the server, likewise
+	Check   func(body []byte) error                     // refuses JSON that readers understand differently
 	Done    <-chan struct{}                             // closed when the server is about to stop; nil: never
 
 	waits chan struct{} // a place for each call that waits
@@ -39,7 +40,7 @@ func Decks(c Config) http.Handler {
 	c.waits = make(chan struct{}, maxWaits)
 	for i := range tools {
 		if t, err := tools[i].declare(c.Engine.Set()); err == nil {
-			s.add(t, tools[i].waits, c.deckTool(&tools[i]))
+			s.add(t, tools[i].waits, c.deckTool(&tools[i], t.InputSchema))
 		}
 	}
 	c.addTexts(s)
@@ -64,6 +65,7 @@ type server struct {
 	waits map[string]bool // tools whose calls may take long
 	meta  []byte          // what results say about the server in the newer era
 	limit int64
+	check func(body []byte) error
 	log   *slog.Logger
 }
 
@@ -79,7 +81,7 @@ type result struct {
 
 func (c *Config) server(name, instructions string) *server {
 	about := &mcp.Implementation{Name: name, Version: c.Version}
-	s := &server{tools: map[string]toolFunc{}, waits: map[string]bool{}, limit: c.MaxBody, log: c.Log, can: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}}
+	s := &server{tools: map[string]toolFunc{}, waits: map[string]bool{}, limit: c.MaxBody, check: c.Check, log: c.Log, can: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}}
 	s.sdk = mcp.NewServer(about, &mcp.ServerOptions{
 		Instructions:      instructions,
 		Capabilities:      s.can,

@@ -34,6 +34,11 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.fully(w, r, nil)
 		return
 	}
+	if err := s.check(body); err != nil && len(body) > 0 && isJSON(r.Header) {
+		p := &plainErrors{ResponseWriter: w, body: body, text: bytes.NewBufferString(err.Error()), status: http.StatusBadRequest}
+		p.end()
+		return
+	}
 	c, ok := s.read(r.Header, body)
 	switch {
 	case !ok || !s.usual(r.Header):
@@ -66,10 +71,14 @@ type replayed struct {
 
 // usual reports whether the headers are those of a client's plain request.
 func (s *server) usual(h http.Header) bool {
-	typ, _, _ := strings.Cut(h.Get("Content-Type"), ";")
 	accept := strings.Join(h["Accept"], ",")
-	return strings.TrimSpace(typ) == "application/json" && !strings.Contains(accept, ";") &&
+	return isJSON(h) && !strings.Contains(accept, ";") &&
 		strings.Contains(accept, "application/json") && strings.Contains(accept, "text/event-stream")
+}
+
+func isJSON(h http.Header) bool {
+	typ, _, _ := strings.Cut(h.Get("Content-Type"), ";")
+	return strings.TrimSpace(typ) == "application/json"
 }
 
 // call is a tool call as a message holds it.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/invopop/jsonschema"
@@ -72,20 +73,25 @@ func object(fields string) *jsonschema.Schema {
 }
 
 // deckTool runs the operation of a tool.
-func (c *Config) deckTool(t *tool) toolFunc {
-	known := map[string]bool{}
-	for name := range strings.FieldsSeq(t.params) {
-		known[name] = true
+func (c *Config) deckTool(t *tool, schema any) toolFunc {
+	kinds := map[string]string{}
+	if s, ok := schema.(*jsonschema.Schema); ok {
+		for p := s.Properties.Oldest(); p != nil; p = p.Next() {
+			kinds[p.Key] = p.Value.Type
+		}
 	}
-	known[waitParam] = t.waits
 	return func(ctx context.Context, args json.RawMessage) *result {
 		params, err := arguments(args)
 		if err != nil {
 			return failed(err)
 		}
-		for name := range params {
-			if !known[name] {
+		for name, v := range params {
+			kind, known := kinds[name]
+			if !known {
 				return failed(fault.Invalid.Errorf("%q: %s has no such argument, %s", name, t.name, t.takes()).WithCode("unknown_field"))
+			}
+			if name != waitParam && !isA(v, kind) {
+				return failed(fault.Invalid.Errorf("%s: is not of type %s", name, kind).WithCode("invalid_type"))
 			}
 		}
 		wait, err := waitOf(params)
@@ -108,6 +114,21 @@ func (c *Config) deckTool(t *tool) toolFunc {
 		}
 		return &result{texts: append([]string{string(res.Body)}, remarks(res)...), structured: res.Body}
 	}
+}
+
+// isA reports whether a value is of a type of JSON Schema; null stands for none.
+func isA(v any, kind string) bool {
+	switch v := v.(type) {
+	case string:
+		return kind != "integer" && kind != "number" && kind != "boolean"
+	case bool:
+		return kind != "integer" && kind != "number" && kind != "string"
+	case int64:
+		return kind != "string" && kind != "boolean"
+	case float64:
+		return kind != "string" && kind != "boolean" && (kind != "integer" || v == math.Trunc(v))
+	}
+	return true
 }
 
 // remarks are what a model is told besides the result.
