@@ -57,6 +57,7 @@ fuzz: ## every fuzz target for a little while
 fault: build ## the long runs: a thousand kills, every attack at every door, the largest decks printed by the browser
 	CATENA_KILLS=1000 $(GO) test -count=1 -timeout 60m -run Crash -v ./cmd/catena
 	CATENA_CORPUS=all $(GO) test -count=1 -timeout 30m -run Corpus -v ./rest ./decks/render
+	CATENA_CORPUS=all $(GO) test -count=1 -timeout 60m -run 'Settled|Guesses|Origins' -v ./decks/html ./storage ./rest
 	CATENA_LARGE=1 $(GO) test -count=1 -timeout 30m -run LargePrinted -v ./decks/export
 
 golden: ## rewrite generated references (scenarios, typings, registry)

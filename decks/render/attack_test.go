@@ -118,6 +118,9 @@ func (c *canary) hostile(size int) (out []Deck) {
 	return out
 }
 
+// payloads counts the attacks in a deck's HTML: each in a box of its own, or alone.
+func payloads(html string) int { return max(1, strings.Count(html, "<div>")/2) }
+
 // closed reports whether a slide ends where it says.
 func closed(slide string) bool {
 	_, slides, err := parse(&Deck{HTML: slide + "<section>after</section>"})
@@ -133,7 +136,11 @@ func TestEmbeddedCorpus(t *testing.T) {
 	const most = 256 << 20 // bytes that drawing a deck may allocate
 	whole := c.hostile(64)
 	all := decktest.Some(whole)
-	if t.Logf("%d of %d decks", len(all), len(whole)); len(whole) < 30 {
+	attacks := 0
+	for _, d := range all {
+		attacks += payloads(d.HTML)
+	}
+	if t.Logf("%d of %d decks, %d attacks", len(all), len(whole), attacks); len(whole) < 30 || attacks < 450 {
 		t.Fatal("the test does not test much")
 	}
 	for i := range all {
@@ -167,7 +174,7 @@ func TestEmbeddedCorpus(t *testing.T) {
 func TestChromiumCorpus(t *testing.T) {
 	b := needChromium(t)
 	c := setCanary(t)
-	made, open := 0, 0
+	made, open, attacks := 0, 0, 0
 	for _, d := range c.hostile(1024) {
 		most := 60 * time.Second
 		if len(d.HTML) < 4096 {
@@ -181,7 +188,7 @@ func TestChromiumCorpus(t *testing.T) {
 		file, err := b.PDF(ctx, &d, Options{})
 		switch {
 		case err == nil:
-			made++
+			made, attacks = made+1, attacks+payloads(d.HTML)
 			c.check(t, "PDF of "+d.Title, content(t, file))
 		case len(d.HTML) >= 4096:
 			t.Errorf("%s: %v", d.Title, err)
@@ -192,8 +199,8 @@ func TestChromiumCorpus(t *testing.T) {
 		cancel()
 		c.check(t, d.Title, nil)
 	}
-	if t.Logf("%d files", made); made < 2 {
-		t.Errorf("only %d files", made)
+	if t.Logf("%d files of %d attacks", made, attacks); made < 2 || attacks < 500 {
+		t.Errorf("only %d files of %d attacks", made, attacks)
 	}
 }
 

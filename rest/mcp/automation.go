@@ -171,7 +171,7 @@ func (c *Config) runOperation(ctx context.Context, raw json.RawMessage) *result 
 		if err != nil {
 			return failedAs(err)
 		}
-		return ran(res, args.DryRun)
+		return bounded(ran(res, args.DryRun))
 	})
 }
 

@@ -112,7 +112,8 @@ func (c *Config) deckTool(t *tool, schema any) toolFunc {
 		if err != nil {
 			return failed(err)
 		}
-		return &result{texts: append([]string{string(res.Body)}, remarks(res)...), structured: res.Body}
+		r := &result{texts: append([]string{string(res.Body)}, remarks(res)...), structured: res.Body}
+		return t.bounded(r, res)
 	}
 }
 
