@@ -119,7 +119,7 @@ func (c *canary) hostile(size int) (out []Deck) {
 }
 
 // payloads counts the attacks in a deck's HTML: each in a box of its own, or alone.
-func payloads(html string) int { return max(1, strings.Count(html, "<div>")/2) }
+func payloads(html string) int { return max(1, strings.Count(html, "</div>\n")) }
 
 // closed reports whether a slide ends where it says.
 func closed(slide string) bool {
