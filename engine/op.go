@@ -8,6 +8,7 @@ package engine
 import (
 	"catena/storage"
 	"catena/storage/blob"
+	"catena/storage/upload"
 )
 
 // Void stands for no input; as an output it passes the input on.
@@ -26,7 +27,7 @@ type (
 	// Page is a part of a list of documents.
 	Page = storage.Page
 	// Part is a file on its way into a batch, or a chunk of one.
-	Part = storage.Part
+	Part = upload.Part
 	// Principal is who acts.
 	Principal = storage.Principal
 	// Props are property values by xpath.

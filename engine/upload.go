@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"context"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -8,6 +10,7 @@ import (
 	"catena/storage"
 	"catena/storage/fault"
 	"catena/storage/schema"
+	"catena/storage/upload"
 )
 
 // taken is a batch that files were taken from, and the transaction of whom it belongs to.
@@ -20,14 +23,14 @@ type taken struct {
 // there is none, or the description is another one. When a writing call ends well, the batches
 // whose files it took end too, unless the call keeps them.
 func (c *Ctx) Uploaded(m map[string]any) (*storage.Blob, error) {
-	if c.Tx == nil || storage.UploadBatch(m) == "" {
+	if c.Tx == nil || upload.BatchIn(m) == "" {
 		return nil, nil
 	}
-	b, err := c.Tx.UploadedBy(m)
+	b, err := upload.Described(c.Tx, m)
 	if err != nil || b == nil || c.run == nil {
 		return b, err
 	}
-	id := storage.UploadBatch(m)
+	id := upload.BatchIn(m)
 	if !slices.ContainsFunc(c.run.taken, func(t taken) bool { return t.batch == id }) {
 		c.run.taken = append(c.run.taken, taken{id, c.Tx})
 	}
@@ -40,11 +43,16 @@ func (r *running) dropTaken(tx *storage.Tx) error {
 		return nil
 	}
 	for _, t := range r.taken {
-		if err := t.tx.DropBatch(t.batch); err != nil && !fault.Is(err, fault.NotFound) {
+		if err := upload.Drop(t.tx, t.batch); err != nil && !fault.Is(err, fault.NotFound) {
 			return err
 		}
 	}
 	return nil
+}
+
+// TakePart takes a file or a chunk in for a batch of the principal's, as upload.Take does.
+func (e *Engine) TakePart(ctx context.Context, as *Principal, batch string, p Part, in io.Reader, size, max int64) (*Blob, func(), error) {
+	return upload.Take(ctx, e.Repo(), as, batch, p, in, size, max)
 }
 
 // filed puts uploaded files in the place of their descriptions among properties.
@@ -100,7 +108,7 @@ func (c *Ctx) filedIn(v any, depth int) (filing, error) {
 			}
 		}
 	case map[string]any:
-		if storage.UploadBatch(v) != "" {
+		if upload.BatchIn(v) != "" {
 			b, err := c.Uploaded(v)
 			if b == nil {
 				return filing{changed: true}, err

@@ -150,7 +150,7 @@ func (x *exchange) takePart(params values) (*engine.Blob, func(), error) {
 		size = -1
 	}
 	in := &moving{x.r.Body, http.NewResponseController(x.w), x.s.Limits.Stall}
-	b, done, err := x.engine.Repo().TakePart(x.r.Context(), x.as, batch, p, in, size, x.s.Limits.Blob)
+	b, done, err := x.engine.TakePart(x.r.Context(), x.as, batch, p, in, size, x.s.Limits.Blob)
 	if fault.Is(err, fault.Limit) {
 		err = tooLarge("file", x.s.Limits.Blob)
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"time"
 
@@ -159,9 +160,12 @@ func restoreBlob(ctx context.Context, blobs *blob.Store, h *tar.Header, r io.Rea
 	return blobs.Keep(b)
 }
 
+// draftName is what files that come in are called while they grow: something unique, a number, their batch.
+var draftName = regexp.MustCompile(`^[^./]*\.[0-9]+\.[^/]*$`)
+
 func restoreDraft(ctx context.Context, blobs *blob.Store, h *tar.Header, r io.Reader) error {
 	name := strings.TrimPrefix(h.Name, backupDrafts)
-	if _, _, ok := fileOf(name); !ok || strings.Contains(name, "/") {
+	if !draftName.MatchString(name) {
 		return fault.Invalid.Errorf("backup: unexpected entry %q", h.Name)
 	}
 	d := blobs.Draft(name, 0, nil)

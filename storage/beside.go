@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"catena/storage/fault"
+	"catena/storage/internal/row"
 	"catena/storage/kv"
 )
 
@@ -25,7 +26,7 @@ type common struct {
 	passwords passwords
 	guesses   guesses
 	pins      pins
-	growing   growing
+	memory    row.Memory
 
 	subscribed atomic.Int32 // whether anybody is
 

@@ -18,6 +18,7 @@ import (
 	"catena/storage/blob"
 	"catena/storage/directory"
 	"catena/storage/fault"
+	"catena/storage/internal/row"
 	"catena/storage/kv"
 	"catena/storage/query"
 	"catena/storage/schema"
@@ -248,6 +249,18 @@ func (r *Repo) Blobs() *blob.Store { return r.blobs }
 
 // Limits returns the bounds that hold.
 func (r *Repo) Limits() Limits { return r.limits }
+
+// Log returns where the repository says what nobody is told otherwise.
+func (r *Repo) Log() *slog.Logger { return r.log }
+
+// Memory returns what packages below storage keep in memory, for all repositories of the store.
+func (r *Repo) Memory() *row.Memory { return &r.memory }
+
+// NewID returns a new identifier.
+func (r *Repo) NewID() string { return r.newID() }
+
+// BlobGrace returns how long content nobody refers to is kept.
+func (r *Repo) BlobGrace() time.Duration { return r.grace }
 
 // OnEvent has fn called for every event, in the transaction it happens in; an error refuses what
 // happens. It is called before the repository is used.

@@ -21,8 +21,6 @@ func (r *Repo) Sweep(ctx context.Context) error {
 		r.flushKeyUse(ctx),
 		r.sweepTrees(ctx),
 		r.sweepIndexes(ctx),
-		r.sweepUploads(ctx),
-		r.sweepDrafts(ctx),
 		r.sweepBlobs(ctx),
 		r.sweepContents(ctx),
 		r.sweepRows(ctx, outbox.Dead(), r.oldJob),
@@ -130,35 +128,6 @@ func (t *Tx) sweepVersions(id docID) error {
 		}
 	}
 	return t.kv.Delete(goneKey(id))
-}
-
-// sweepUploads ends the batches of files that nobody asked for in a day.
-func (r *Repo) sweepUploads(ctx context.Context) error {
-	var old []*Batch
-	err := r.View(ctx, r.System(), func(t *Tx) error {
-		old = nil
-		for _, raw := range t.uploads().Scan(batchKey(""), below(batchKey("")), false, 0) {
-			b := &Batch{}
-			if json.Unmarshal(raw, b) == nil && !t.now.Before(b.Expires) {
-				old = append(old, b)
-			}
-		}
-		return nil
-	})
-	for _, b := range old {
-		if err != nil {
-			return err
-		}
-		err = r.Update(ctx, r.System(), func(t *Tx) error {
-			now := &Batch{}
-			found, err := t.uploads().Get(batchKey(b.ID), now)
-			if err != nil || !found || t.now.Before(now.Expires) {
-				return err
-			}
-			return t.dropBatch(now)
-		})
-	}
-	return err
 }
 
 // sweepBlobs removes content that no document refers to and that is older than the grace period.

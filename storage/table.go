@@ -117,7 +117,7 @@ func (b Table) Scan(from, to string, reverse bool, limit int) iter.Seq2[string, 
 	return func(yield func(string, json.RawMessage) bool) {
 		for row, err := range b.rows(from, to, reverse, limit) {
 			if err != nil {
-				b.t.failed = firstError(b.t.failed, err)
+				b.t.Fail(err)
 				return
 			}
 			if !yield(string(row.Key[len(b.name)+2:]), row.Value) {

@@ -85,6 +85,12 @@ func (t *Tx) Next(sequence string) (int64, error) {
 // Writable reports whether the transaction may write.
 func (t *Tx) Writable() bool { return t.kv.Writable() && !t.as.ReadOnly }
 
+// Err returns what went wrong where no error could be returned; it fails the transaction.
+func (t *Tx) Err() error { return t.failed }
+
+// Fail makes the transaction fail where no error can be returned.
+func (t *Tx) Fail(err error) { t.failed = firstError(t.failed, err) }
+
 // MayWrite returns why the transaction may not write, or nil.
 func (t *Tx) MayWrite() error {
 	switch {

@@ -32,9 +32,10 @@ var imports = map[string][]string{
 	"storage":             {"storage/kv", "storage/blob", "storage/schema", "storage/query", "storage/text", "storage/directory", "storage/outbox", "storage/internal/row"},
 	"storage/internal/*":  {},
 	"storage/outbox":      {"storage/kv"},
+	"storage/upload":      {"storage", "storage/blob", "storage/internal/row"},
 	"storage/webhook":     {"storage", "storage/outbox", "storage/internal/row"},
 	"engine/expr":         {},
-	"engine":              {"storage", "storage/outbox", "storage/blob", "storage/schema", "engine/expr"},
+	"engine":              {"storage", "storage/outbox", "storage/upload", "storage/blob", "storage/schema", "engine/expr"},
 	"engine/entity":       {"engine", "storage", "storage/blob", "storage/convert", "storage/schema"},
 	"engine/find":         {"engine", "storage/text"},
 	"engine/library":      {"engine"},
@@ -45,7 +46,7 @@ var imports = map[string][]string{
 	"ops":                 {"ops/...", "engine"},
 	"storage/storagetest": {"..."}, // a repository for tests
 	"ops/opstest":         {"..."}, // a repository for tests
-	"ops/*":               {"engine", "engine/expr", "engine/entity", "engine/mail", "storage", "storage/blob", "storage/convert", "storage/declare", "storage/directory", "storage/egress", "storage/outbox", "storage/pdfconf", "storage/query", "storage/schema", "storage/webhook"},
+	"ops/*":               {"engine", "engine/expr", "engine/entity", "engine/mail", "storage", "storage/blob", "storage/convert", "storage/declare", "storage/directory", "storage/egress", "storage/outbox", "storage/pdfconf", "storage/query", "storage/schema", "storage/upload", "storage/webhook"},
 	"decks":               {"engine", "storage", "storage/blob", "decks/convert", "decks/export", "decks/file", "decks/html", "decks/render", "decks/slide", "decks/style", "storage/egress"},
 	"decks/convert":       {"storage/fault"},
 	"decks/decktest":      {}, // attacks and large decks for tests

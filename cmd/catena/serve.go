@@ -21,6 +21,7 @@ import (
 	"catena/storage"
 	"catena/storage/badger"
 	"catena/storage/egress"
+	"catena/storage/upload"
 )
 
 // maxScriptTime is the longest that package scripts lets a script run.
@@ -200,7 +201,7 @@ func (a *app) sweep(ctx context.Context) error {
 			return nil
 		case <-t.C:
 			for _, b := range a.branches {
-				if err := b.repo.Sweep(ctx); err != nil && ctx.Err() == nil {
+				if err := errors.Join(upload.Sweep(ctx, b.repo), b.repo.Sweep(ctx)); err != nil && ctx.Err() == nil {
 					a.log.Error("sweep", "repository", b.repo.Name(), "error", err)
 				}
 			}

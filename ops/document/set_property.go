@@ -5,6 +5,7 @@ import (
 	"catena/storage"
 	"catena/storage/fault"
 	"catena/storage/schema"
+	"catena/storage/upload"
 )
 
 var setProperty = engine.Op{
@@ -27,7 +28,7 @@ func (p setPropertyParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, err
 	if err != nil {
 		return nil, err
 	}
-	if m, ok := p.Value.(map[string]any); ok && storage.UploadBatch(m) != "" {
+	if m, ok := p.Value.(map[string]any); ok && upload.BatchIn(m) != "" {
 		b, err := c.Uploaded(m)
 		if err != nil {
 			return nil, err

@@ -6,12 +6,13 @@ import (
 
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/upload"
 )
 
 // file finds the content a description names: an uploaded file, an address of this server's,
 // or text.
 func (e entity) file(v map[string]any) (out any, stays bool, err error) {
-	if storage.UploadBatch(v) != "" {
+	if upload.BatchIn(v) != "" {
 		out, err = e.uploaded(v)
 		return out, false, err
 	}

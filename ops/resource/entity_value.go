@@ -3,8 +3,8 @@ package resource
 import (
 	"strconv"
 
-	"catena/storage"
 	"catena/storage/schema"
+	"catena/storage/upload"
 )
 
 // resolve puts files in the place of their descriptions within a value. A description that
@@ -30,7 +30,7 @@ func (e entity) resolve(f *schema.Field, value any, at string) (out any, stays b
 		if f.Kind == schema.Blob {
 			return e.file(v)
 		}
-		if f.Kind == schema.String && storage.UploadBatch(v) != "" {
+		if f.Kind == schema.String && upload.BatchIn(v) != "" {
 			out, err = e.uploaded(v)
 			return out, false, err
 		}

@@ -1,6 +1,9 @@
 package upload
 
-import "catena/engine"
+import (
+	"catena/engine"
+	"catena/storage/upload"
+)
 
 var check = engine.Op{
 	Name:     "Upload.Check",
@@ -12,6 +15,6 @@ var check = engine.Op{
 }
 
 func (p batchParams) check(c *engine.Ctx, _ engine.Void) (any, error) {
-	_, err := c.Tx.Batch(p.Batch)
+	_, err := upload.BatchOf(c.Tx, p.Batch)
 	return nil, err
 }

@@ -3,6 +3,7 @@ package upload
 import (
 	"catena/engine"
 	"catena/storage"
+	"catena/storage/upload"
 )
 
 var content = engine.Op{
@@ -21,19 +22,19 @@ type contentParams struct {
 
 func (p contentParams) run(c *engine.Ctx, _ engine.Void) (any, error) {
 	if p.Index >= 0 {
-		u, err := c.Tx.Upload(p.Batch, p.Index)
+		u, err := upload.FileOf(c.Tx, p.Batch, p.Index)
 		if err != nil {
 			return nil, err
 		}
-		return c.Tx.Uploaded(u)
+		return upload.Content(c.Tx, u)
 	}
-	files, err := c.Tx.Uploads(p.Batch)
+	files, err := upload.Files(c.Tx, p.Batch)
 	if err != nil {
 		return nil, err
 	}
 	out := make(storage.Blobs, len(files))
 	for i, u := range files {
-		if out[i], err = c.Tx.Uploaded(u); err != nil {
+		if out[i], err = upload.Content(c.Tx, u); err != nil {
 			return nil, err
 		}
 	}

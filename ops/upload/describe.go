@@ -1,6 +1,9 @@
 package upload
 
-import "catena/engine"
+import (
+	"catena/engine"
+	"catena/storage/upload"
+)
 
 var describe = engine.Op{
 	Name:     "Upload.Describe",
@@ -16,7 +19,7 @@ type batchParams struct {
 }
 
 func (p batchParams) describe(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
-	b, err := c.Tx.Batch(p.Batch)
+	b, err := upload.BatchOf(c.Tx, p.Batch)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,9 @@
 package upload
 
-import "catena/engine"
+import (
+	"catena/engine"
+	"catena/storage/upload"
+)
 
 var drop = engine.Op{
 	Name:     "Upload.Drop",
@@ -11,5 +14,5 @@ var drop = engine.Op{
 }
 
 func (p batchParams) drop(c *engine.Ctx, _ engine.Void) (any, error) {
-	return nil, c.Tx.DropBatch(p.Batch)
+	return nil, upload.Drop(c.Tx, p.Batch)
 }

@@ -1,6 +1,9 @@
 package upload
 
-import "catena/engine"
+import (
+	"catena/engine"
+	"catena/storage/upload"
+)
 
 var dropFile = engine.Op{
 	Name:     "Upload.DropFile",
@@ -11,5 +14,5 @@ var dropFile = engine.Op{
 }
 
 func (p fileParams) drop(c *engine.Ctx, _ engine.Void) (any, error) {
-	return nil, c.Tx.DropUpload(p.Batch, p.Index)
+	return nil, upload.DropFile(c.Tx, p.Batch, p.Index)
 }

@@ -1,6 +1,9 @@
 package upload
 
-import "catena/engine"
+import (
+	"catena/engine"
+	"catena/storage/upload"
+)
 
 var file = engine.Op{
 	Name:     "Upload.File",
@@ -17,7 +20,7 @@ type fileParams struct {
 }
 
 func (p fileParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
-	u, err := c.Tx.Upload(p.Batch, p.Index)
+	u, err := upload.FileOf(c.Tx, p.Batch, p.Index)
 	if err != nil {
 		return nil, err
 	}

@@ -2,8 +2,8 @@ package upload
 
 import (
 	"catena/engine"
-	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/upload"
 )
 
 var handlers = engine.Op{
@@ -18,7 +18,7 @@ var handlers = engine.Op{
 type handlersParams struct{}
 
 func (handlersParams) run(*engine.Ctx, engine.Void) (map[string]any, error) {
-	return map[string]any{"handlers": []any{map[string]any{"name": storage.DefaultHandler}}}, nil
+	return map[string]any{"handlers": []any{map[string]any{"name": upload.Handler}}}, nil
 }
 
 var handler = engine.Op{
@@ -35,7 +35,7 @@ type handlerParams struct {
 }
 
 func (p handlerParams) run(*engine.Ctx, engine.Void) (map[string]any, error) {
-	if p.Name != storage.DefaultHandler {
+	if p.Name != upload.Handler {
 		return nil, fault.NotFound.Errorf("upload handler %s", p.Name)
 	}
 	return map[string]any{"name": p.Name}, nil

@@ -1,6 +1,9 @@
 package upload
 
-import "catena/engine"
+import (
+	"catena/engine"
+	"catena/storage/upload"
+)
 
 var open = engine.Op{
 	Name:     "Upload.Open",
@@ -15,7 +18,7 @@ type openParams struct {
 }
 
 func (p openParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
-	b, err := c.Tx.OpenBatch(p.Handler)
+	b, err := upload.Open(c.Tx, p.Handler)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 
 	"catena/engine"
 	"catena/storage"
+	"catena/storage/upload"
 )
 
 var put = engine.Op{
@@ -27,11 +28,11 @@ type putParams struct {
 }
 
 func (p putParams) run(c *engine.Ctx, b *storage.Blob) (map[string]any, error) {
-	part := storage.Part{
+	part := upload.Part{
 		Index: p.Index, Name: cmp.Or(p.Name, b.Name), Type: p.Type,
 		Chunked: p.Count != 0, Chunk: p.Chunk, Count: p.Count,
 	}
-	u, err := c.Tx.PutUpload(p.Batch, part, b)
+	u, err := upload.Put(c.Tx, p.Batch, part, b)
 	if err != nil {
 		return nil, err
 	}

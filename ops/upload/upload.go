@@ -5,7 +5,7 @@ package upload
 
 import (
 	"catena/engine"
-	"catena/storage"
+	"catena/storage/upload"
 )
 
 // Ops are the operations on batches.
@@ -24,7 +24,7 @@ var Ops = []engine.Op{
 }
 
 // info is what is said about a file of a batch.
-func info(u *storage.Upload) map[string]any {
+func info(u *upload.File) map[string]any {
 	m := map[string]any{"name": u.Name, "size": u.Size, "uploadType": kind(u)}
 	if u.Chunked {
 		chunked(m, u)
@@ -32,7 +32,7 @@ func info(u *storage.Upload) map[string]any {
 	return m
 }
 
-func chunked(m map[string]any, u *storage.Upload) {
+func chunked(m map[string]any, u *upload.File) {
 	ids := make([]any, len(u.Chunks))
 	for i, n := range u.Chunks {
 		ids[i] = n
@@ -40,7 +40,7 @@ func chunked(m map[string]any, u *storage.Upload) {
 	m["uploadedChunkIds"], m["chunkCount"] = ids, u.Count
 }
 
-func kind(u *storage.Upload) string {
+func kind(u *upload.File) string {
 	if u.Chunked {
 		return "chunked"
 	}
@@ -49,7 +49,7 @@ func kind(u *storage.Upload) string {
 
 // entries are what is said about all files of a batch.
 func entries(c *engine.Ctx, batch string) ([]any, error) {
-	files, err := c.Tx.Uploads(batch)
+	files, err := upload.Files(c.Tx, batch)
 	if err != nil {
 		return nil, err
 	}

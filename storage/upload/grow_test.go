@@ -1,4 +1,4 @@
-package storage_test
+package upload_test
 
 import (
 	"bytes"
@@ -21,6 +21,7 @@ import (
 	"catena/storage/kv"
 	"catena/storage/memory"
 	"catena/storage/storagetest"
+	"catena/storage/upload"
 )
 
 // sending is a repository on disk whose uploads a test looks into.
@@ -45,7 +46,7 @@ func grow(t *testing.T, change func(*storage.Config)) *sending {
 		}
 	})
 	err := g.Update(t.Context(), g.as, func(tx *storage.Tx) error {
-		b, err := tx.OpenBatch(storage.DefaultHandler)
+		b, err := upload.Open(tx, upload.Handler)
 		if err == nil {
 			g.batch = b.ID
 		}
@@ -58,20 +59,20 @@ func grow(t *testing.T, change func(*storage.Config)) *sending {
 }
 
 // send takes a chunk in and puts it into the batch.
-func (g *sending) send(p storage.Part, r io.Reader, size int64) error {
-	b, done, err := g.TakePart(context.Background(), g.as, g.batch, p, r, size, 1<<20)
+func (g *sending) send(p upload.Part, r io.Reader, size int64) error {
+	b, done, err := upload.Take(context.Background(), g.Repo, g.as, g.batch, p, r, size, 1<<20)
 	if err != nil {
 		return err
 	}
 	defer done()
 	return g.Update(context.Background(), g.as, func(tx *storage.Tx) error {
-		_, err := tx.PutUpload(g.batch, p, b)
+		_, err := upload.Put(tx, g.batch, p, b)
 		return err
 	})
 }
 
 func (g *sending) chunk(i, n int, text string) error {
-	p := storage.Part{Name: "f.txt", Chunked: true, Chunk: i, Count: n}
+	p := upload.Part{Name: "f.txt", Chunked: true, Chunk: i, Count: n}
 	return g.send(p, strings.NewReader(text), int64(len(text)))
 }
 
@@ -80,11 +81,11 @@ func (g *sending) content() string {
 	g.t.Helper()
 	var text string
 	err := g.View(g.t.Context(), g.as, func(tx *storage.Tx) error {
-		u, err := tx.Upload(g.batch, 0)
+		u, err := upload.FileOf(tx, g.batch, 0)
 		if err != nil {
 			return err
 		}
-		b, err := tx.Uploaded(u)
+		b, err := upload.Content(tx, u)
 		if err != nil {
 			return err
 		}
@@ -198,7 +199,7 @@ func TestChunksAtOnce(t *testing.T) {
 				}
 				cut := rnd.IntN(3) == 0 && try > 0
 				wg.Go(func() {
-					p := storage.Part{Name: "f.txt", Chunked: true, Chunk: i, Count: n}
+					p := upload.Part{Name: "f.txt", Chunked: true, Chunk: i, Count: n}
 					r := io.Reader(strings.NewReader(text))
 					if cut {
 						r = io.MultiReader(strings.NewReader(text[:4000]), iotest.ErrReader(io.ErrUnexpectedEOF))
@@ -234,10 +235,10 @@ func TestChunksOfDroppedFile(t *testing.T) {
 	g := grow(t, nil)
 	g.must(g.chunk(0, 3, "abc"))
 	drop := readerFunc(func(b []byte) (int, error) {
-		g.must(g.Update(t.Context(), g.as, func(tx *storage.Tx) error { return tx.DropUpload(g.batch, 0) }))
+		g.must(g.Update(t.Context(), g.as, func(tx *storage.Tx) error { return upload.DropFile(tx, g.batch, 0) }))
 		return copy(b, "def"), io.EOF
 	})
-	p := storage.Part{Name: "f.txt", Chunked: true, Chunk: 1, Count: 3}
+	p := upload.Part{Name: "f.txt", Chunked: true, Chunk: 1, Count: 3}
 	if err := g.send(p, drop, 3); !fault.Is(err, fault.Conflict) {
 		t.Errorf("a chunk of a file that was dropped: %v", err)
 	}
@@ -258,12 +259,12 @@ func (f readerFunc) Read(b []byte) (int, error) { return f(b) }
 func TestChunkAfterFailure(t *testing.T) {
 	g := grow(t, nil)
 	g.must(g.chunk(0, 2, "abc"))
-	p := storage.Part{Name: "f.txt", Chunked: true, Chunk: 1, Count: 2}
-	b, done, err := g.TakePart(t.Context(), g.as, g.batch, p, strings.NewReader("def"), 3, 100)
+	p := upload.Part{Name: "f.txt", Chunked: true, Chunk: 1, Count: 2}
+	b, done, err := upload.Take(t.Context(), g.Repo, g.as, g.batch, p, strings.NewReader("def"), 3, 100)
 	g.must(err)
 	crash := errors.New("crash")
 	err = g.Update(t.Context(), g.as, func(tx *storage.Tx) error {
-		_, err := tx.PutUpload(g.batch, p, b)
+		_, err := upload.Put(tx, g.batch, p, b)
 		return errors.Join(err, crash)
 	})
 	done()
@@ -281,7 +282,7 @@ func TestChunkAfterFailure(t *testing.T) {
 func TestDraftsAreSwept(t *testing.T) {
 	g := grow(t, func(c *storage.Config) { c.BlobGrace = time.Nanosecond })
 	g.must(g.chunk(0, 3, "abc"))
-	broken := storage.Part{Index: 1, Chunked: true, Count: 2}
+	broken := upload.Part{Index: 1, Chunked: true, Count: 2}
 	if err := g.send(broken, bytes.NewReader(nil), 3); !fault.Is(err, fault.Invalid) {
 		t.Errorf("a chunk that broke off: %v", err)
 	}
@@ -289,11 +290,11 @@ func TestDraftsAreSwept(t *testing.T) {
 		t.Errorf("drafts %v", names)
 	}
 	g.must(os.WriteFile(filepath.Join(g.dir, "drafts", "other"), nil, 0o600))
-	g.must(g.Sweep(t.Context()))
+	g.must(upload.Sweep(t.Context(), g.Repo))
 	if names := g.drafts(); len(names) != 1 || !strings.HasSuffix(names[0], ".0."+g.batch) {
 		t.Errorf("drafts %v", names)
 	}
-	g.must(g.Update(t.Context(), g.as, func(tx *storage.Tx) error { return tx.DropBatch(g.batch) }))
+	g.must(g.Update(t.Context(), g.as, func(tx *storage.Tx) error { return upload.Drop(tx, g.batch) }))
 	if names := g.drafts(); len(names) != 0 {
 		t.Errorf("drafts %v", names)
 	}

@@ -1,6 +1,8 @@
-package storage
+package upload
 
-import "math/bits"
+import (
+	"math/bits"
+)
 
 // bitset is a set of small numbers.
 type bitset []byte
@@ -23,7 +25,7 @@ func (s bitset) count() (n int) {
 }
 
 // size is the number of bytes of a chunk in the draft.
-func (w *uploadRow) size(chunk int) int64 {
+func (w *fileRow) size(chunk int) int64 {
 	if chunk == w.Count-1 {
 		return w.Last
 	}
@@ -31,7 +33,7 @@ func (w *uploadRow) size(chunk int) int64 {
 }
 
 // final is the number of bytes of the draft, from its beginning on, that are there.
-func (w *uploadRow) final() int64 {
+func (w *fileRow) final() int64 {
 	n := int64(0)
 	for i := range w.Count {
 		if !w.There.has(i) {

@@ -1,6 +1,7 @@
-package storage_test
+package upload_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"catena/storage/blob"
 	"catena/storage/fault"
 	"catena/storage/storagetest"
+	"catena/storage/upload"
 )
 
 // TestUploadsEnd checks that batches nobody asks for go, with their content and what they
@@ -31,7 +33,7 @@ func TestUploadsEnd(t *testing.T) {
 	open := func() (id string) {
 		t.Helper()
 		must(update(func(tx *storage.Tx) error {
-			b, err := tx.OpenBatch(storage.DefaultHandler)
+			b, err := upload.Open(tx, upload.Handler)
 			if err == nil {
 				id = b.ID
 			}
@@ -39,26 +41,26 @@ func TestUploadsEnd(t *testing.T) {
 		}))
 		return id
 	}
-	put := func(id, text string, p storage.Part) error {
+	put := func(id, text string, p upload.Part) error {
 		return update(func(tx *storage.Tx) error {
-			_, err := tx.PutUpload(id, p, blob.FromBytes("f", "", []byte(text)))
+			_, err := upload.Put(tx, id, p, blob.FromBytes("f", "", []byte(text)))
 			return err
 		})
 	}
 	first, second := open(), open()
-	if err := update(func(tx *storage.Tx) error { _, err := tx.OpenBatch(storage.DefaultHandler); return err }); !fault.Is(err, fault.Limit) {
+	if err := update(func(tx *storage.Tx) error { _, err := upload.Open(tx, upload.Handler); return err }); !fault.Is(err, fault.Limit) {
 		t.Errorf("a third batch: %v", err)
 	}
-	must(put(first, "12345", storage.Part{}))
-	must(put(second, "678", storage.Part{Chunked: true, Count: 2}))
-	if err := put(second, "901", storage.Part{Index: 1}); !fault.Is(err, fault.Limit) {
+	must(put(first, "12345", upload.Part{}))
+	must(put(second, "678", upload.Part{Chunked: true, Count: 2}))
+	if err := put(second, "901", upload.Part{Index: 1}); !fault.Is(err, fault.Limit) {
 		t.Errorf("more bytes than allowed: %v", err)
 	}
-	must(put(first, "12", storage.Part{})) // in the place of five bytes
-	must(put(second, "901", storage.Part{Index: 1}))
+	must(put(first, "12", upload.Part{})) // in the place of five bytes
+	must(put(second, "901", upload.Part{Index: 1}))
 	digests := []string{digest("12"), digest("678"), digest("901")}
 	there := func() (n int) {
-		must(r.Sweep(t.Context()))
+		must(errors.Join(upload.Sweep(t.Context(), r), r.Sweep(t.Context())))
 		for _, d := range digests {
 			if r.Blobs().Has(d) {
 				n++
@@ -70,16 +72,16 @@ func TestUploadsEnd(t *testing.T) {
 		t.Errorf("%d contents while in use, want 3", n)
 	}
 	now = now.Add(23 * time.Hour)
-	must(put(first, "12", storage.Part{}))
+	must(put(first, "12", upload.Part{}))
 	now = now.Add(2 * time.Hour)
 	if n := there(); n != 1 {
 		t.Errorf("%d contents after a day, want 1", n)
 	}
-	if err := put(second, "x", storage.Part{}); !fault.Is(err, fault.NotFound) {
+	if err := put(second, "x", upload.Part{}); !fault.Is(err, fault.NotFound) {
 		t.Errorf("a batch that ended: %v", err)
 	}
-	must(put(open(), "12345678", storage.Part{})) // the bytes are free again
-	must(update(func(tx *storage.Tx) error { return tx.DropBatch(first) }))
+	must(put(open(), "12345678", upload.Part{})) // the bytes are free again
+	must(update(func(tx *storage.Tx) error { return upload.Drop(tx, first) }))
 	if n := there(); n != 0 {
 		t.Errorf("%d contents in the end", n)
 	}
@@ -91,7 +93,7 @@ func digest(text string) string { return blob.FromBytes("", "", []byte(text)).Di
 func TestUploadedNames(t *testing.T) {
 	r := storagetest.Open(t, nil)
 	for _, id := range []string{"", "x", "../x", "b/", strings.Repeat("x", 2000), "batchId-\x00", "batchId-1/0"} {
-		err := r.View(t.Context(), r.System(), func(tx *storage.Tx) error { _, err := tx.Batch(id); return err })
+		err := r.View(t.Context(), r.System(), func(tx *storage.Tx) error { _, err := upload.BatchOf(tx, id); return err })
 		if !fault.Is(err, fault.NotFound) {
 			t.Errorf("batch %.20q: %v", id, err)
 		}

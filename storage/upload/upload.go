@@ -1,6 +1,10 @@
-package storage
+// Package upload keeps files that come in before something is done with them: batches of files, each its
+// user's, whole or in chunks that may come at once and in any order. What becomes of a file is left to
+// whoever takes it out of its batch.
+package upload
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,7 +13,9 @@ import (
 	"strings"
 	"time"
 
+	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/internal/row"
 )
 
 // Batch is a set of files that one user uploads before something is done with them. Nobody
@@ -19,8 +25,8 @@ type Batch struct {
 	Created, Expires   time.Time
 }
 
-// Upload is one file of a batch, perhaps not whole yet.
-type Upload struct {
+// File is one file of a batch, perhaps not whole yet.
+type File struct {
 	Batch   string
 	Index   int
 	Name    string
@@ -29,7 +35,7 @@ type Upload struct {
 	Count   int   // of chunks
 	Chunks  []int // those that are there, in order
 
-	row *uploadRow
+	row *fileRow
 }
 
 // Part is a file, or a chunk of one, as it comes in.
@@ -41,25 +47,26 @@ type Part struct {
 	Count      int // of how many
 }
 
-// DefaultHandler is the one way files are uploaded: through this server.
-const DefaultHandler = "default"
+// Handler is the one way files are uploaded: through this server.
+const Handler = "default"
+
+var table = row.Secret{Name: "upload"}
 
 const (
-	uploadTable = "upload"
-	uploadKept  = 24 * time.Hour // without a request for the batch
-	uploadRenew = 10 * time.Minute
-	maxIndex    = 99_999_999
-	maxChunks   = 10_000
-	maxFiles    = 10_000 // of a batch
+	kept      = 24 * time.Hour // without a request for the batch
+	renewal   = 10 * time.Minute
+	maxIndex  = 99_999_999
+	maxChunks = 10_000
+	maxFiles  = 10_000 // of a batch
 )
 
-// uploadRow is the record of a file. Once it is whole it has a digest.
-type uploadRow struct {
+// fileRow is the record of a file. Once it is whole it has a digest.
+type fileRow struct {
 	Name, Type string
-	Chunked    bool   `json:",omitempty"`
-	Count      int    `json:",omitempty"`
-	Holder     string // of the content
-	File       *Blob  `json:",omitempty"`
+	Chunked    bool          `json:",omitempty"`
+	Count      int           `json:",omitempty"`
+	Holder     string        // of the content
+	File       *storage.Blob `json:",omitempty"`
 
 	// Of a file that grows: the name of its draft, the bytes of every chunk but the last, and of the last
 	// one, the chunks that are there, and how many bytes have been hashed, with the hash after them.
@@ -87,88 +94,88 @@ func ownKey(user, id string) string       { return "u/" + user + "\x00" + id }
 func usedKey(user string) string          { return "q/" + user }
 func chunkKey(id string, n, i int) string { return chunksKey(id, n) + fmt.Sprintf("%05d", i) }
 
-func (t *Tx) uploads() Table { return t.secret(uploadTable) }
+func rows(tx *storage.Tx) storage.Table { return tx.Secret(table) }
 
 // below is the end of the keys that begin with prefix.
 func below(prefix string) string {
 	return prefix[:len(prefix)-1] + string(rune(prefix[len(prefix)-1]+1))
 }
 
-// OpenBatch begins a batch of the principal's.
-func (t *Tx) OpenBatch(handler string) (*Batch, error) {
-	if handler != DefaultHandler {
+// Open begins a batch of the principal's.
+func Open(tx *storage.Tx, handler string) (*Batch, error) {
+	if handler != Handler {
 		return nil, fault.NotFound.Errorf("upload handler %s", handler)
 	}
-	own := ownKey(t.as.Name, "")
+	own := ownKey(tx.Principal().Name, "")
 	n := 0
-	for range t.uploads().Scan(own, below(own), false, t.repo.limits.Batches) {
+	for range rows(tx).Scan(own, below(own), false, tx.Repo().Limits().Batches) {
 		n++
 	}
-	if n >= t.repo.limits.Batches {
+	if n >= tx.Repo().Limits().Batches {
 		return nil, fault.Limit.Errorf("uploads: %d batches are open, use or delete them first", n).WithCode("upload-batches")
 	}
-	b := &Batch{ID: "batchId-" + t.NewID(), Owner: t.as.Name, Handler: handler, Created: t.now, Expires: t.now.Add(uploadKept)}
-	return b, errors.Join(t.uploads().Put(batchKey(b.ID), b), t.uploads().Put(ownKey(b.Owner, b.ID), nil))
+	b := &Batch{ID: "batchId-" + tx.NewID(), Owner: tx.Principal().Name, Handler: handler, Created: tx.Now(), Expires: tx.Now().Add(kept)}
+	return b, errors.Join(rows(tx).Put(batchKey(b.ID), b), rows(tx).Put(ownKey(b.Owner, b.ID), nil))
 }
 
-// Batch returns a batch of the principal's.
-func (t *Tx) Batch(id string) (*Batch, error) {
+// BatchOf returns a batch of the principal's.
+func BatchOf(tx *storage.Tx, id string) (*Batch, error) {
 	b := &Batch{}
 	found := false
 	if key := batchKey(id); len(key) < 200 {
 		var err error
-		if found, err = t.uploads().Get(key, b); err != nil {
+		if found, err = rows(tx).Get(key, b); err != nil {
 			return nil, err
 		}
 	}
-	if !found || b.Owner != t.as.Name && !t.as.System || !t.now.Before(b.Expires) {
+	if !found || b.Owner != tx.Principal().Name && !tx.Principal().System || !tx.Now().Before(b.Expires) {
 		return nil, fault.NotFound.Errorf("batch %s", id)
 	}
 	return b, nil
 }
 
-// Uploads returns the files of a batch by their numbers.
-func (t *Tx) Uploads(id string) ([]*Upload, error) {
-	if _, err := t.Batch(id); err != nil {
+// Files returns the files of a batch by their numbers.
+func Files(tx *storage.Tx, id string) ([]*File, error) {
+	if _, err := BatchOf(tx, id); err != nil {
 		return nil, err
 	}
-	var out []*Upload
-	for key, raw := range t.uploads().Scan(filesKey(id), below(filesKey(id)), false, 0) {
-		u, err := t.upload(id, key, raw)
+	var out []*File
+	for key, raw := range rows(tx).Scan(filesKey(id), below(filesKey(id)), false, 0) {
+		u, err := decode(tx, id, key, raw)
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, u)
 	}
-	return out, t.failed
+	return out, tx.Err()
 }
 
-// Upload returns one file of a batch.
-func (t *Tx) Upload(id string, index int) (*Upload, error) {
-	if _, err := t.Batch(id); err != nil {
+// FileOf returns one file of a batch.
+func FileOf(tx *storage.Tx, id string, index int) (*File, error) {
+	if _, err := BatchOf(tx, id); err != nil {
 		return nil, err
 	}
-	u, err := t.findUpload(id, index)
+	u, err := find(tx, id, index)
 	if err == nil && u == nil {
 		err = fault.NotFound.Errorf("batch %s: file %d", id, index)
 	}
 	return u, err
 }
 
-// findUpload returns nil if there is no such file.
-func (t *Tx) findUpload(id string, index int) (*Upload, error) {
+// find returns nil if there is no such file.
+func find(tx *storage.Tx, id string, index int) (*File, error) {
 	if index < 0 || index > maxIndex {
 		return nil, nil
 	}
 	var raw json.RawMessage
-	if found, err := t.uploads().Get(fileKey(id, index), &raw); err != nil || !found {
+	if found, err := rows(tx).Get(fileKey(id, index), &raw); err != nil || !found {
 		return nil, err
 	}
-	return t.upload(id, fileKey(id, index), raw)
+	return decode(tx, id, fileKey(id, index), raw)
 }
 
-func (t *Tx) upload(id, key string, raw json.RawMessage) (*Upload, error) {
-	row := &uploadRow{}
+func decode(tx *storage.Tx, id, key string, raw json.RawMessage) (*File, error) {
+	row := &fileRow{}
 	if err := json.Unmarshal(raw, row); err != nil {
 		return nil, fault.Internal.Errorf("batch %s: %w", id, err)
 	}
@@ -176,7 +183,7 @@ func (t *Tx) upload(id, key string, raw json.RawMessage) (*Upload, error) {
 	if err != nil {
 		return nil, fault.Internal.Errorf("batch %s: %w", id, err)
 	}
-	u := &Upload{Batch: id, Index: n, Name: row.Name, Chunked: row.Chunked, Count: row.Count, row: row}
+	u := &File{Batch: id, Index: n, Name: row.Name, Chunked: row.Chunked, Count: row.Count, row: row}
 	switch {
 	case row.File != nil:
 		u.Size = row.File.Size
@@ -190,31 +197,31 @@ func (t *Tx) upload(id, key string, raw json.RawMessage) (*Upload, error) {
 			}
 		}
 		grown := len(u.Chunks)
-		for i, c := range t.chunks(u) {
+		for i, c := range chunks(tx, u) {
 			u.Chunks, u.Size = append(u.Chunks, i), u.Size+c.Size
 		}
 		if grown > 0 && grown < len(u.Chunks) {
 			slices.Sort(u.Chunks)
 		}
 	}
-	return u, t.failed
+	return u, tx.Err()
 }
 
 // has reports whether a chunk is there.
-func (u *Upload) has(chunk int) bool {
+func (u *File) has(chunk int) bool {
 	_, found := slices.BinarySearch(u.Chunks, chunk)
 	return found
 }
 
 // chunks walks the chunks of a file that are there and not in its draft.
-func (t *Tx) chunks(u *Upload) func(yield func(int, chunkRow) bool) {
+func chunks(tx *storage.Tx, u *File) func(yield func(int, chunkRow) bool) {
 	return func(yield func(int, chunkRow) bool) {
 		from := chunksKey(u.Batch, u.Index)
-		for key, raw := range t.uploads().Scan(from, below(from), false, 0) {
+		for key, raw := range rows(tx).Scan(from, below(from), false, 0) {
 			var c chunkRow
 			i, err := strconv.Atoi(key[len(from):])
-			if err = firstError(err, json.Unmarshal(raw, &c)); err != nil {
-				t.failed = firstError(t.failed, fault.Internal.Errorf("batch %s: %w", u.Batch, err))
+			if err = cmp.Or(err, json.Unmarshal(raw, &c)); err != nil {
+				tx.Fail(fault.Internal.Errorf("batch %s: %w", u.Batch, err))
 				return
 			}
 			if !yield(i, c) {
@@ -225,27 +232,27 @@ func (t *Tx) chunks(u *Upload) func(yield func(int, chunkRow) bool) {
 }
 
 // Complete reports whether nothing of the file is missing.
-func (u *Upload) Complete() bool { return u.row.File != nil }
+func (u *File) Complete() bool { return u.row.File != nil }
 
-// Uploaded returns a file of a batch, which must be complete.
-func (t *Tx) Uploaded(u *Upload) (*Blob, error) {
+// Content returns a file of a batch, which must be complete.
+func Content(tx *storage.Tx, u *File) (*storage.Blob, error) {
 	if !u.Complete() {
 		return nil, fault.Conflict.Errorf("batch %s: file %d: %d of %d chunks are there", u.Batch, u.Index, len(u.Chunks), u.Count).
 			WithCode("upload-incomplete")
 	}
-	return t.HeldBlob(*u.row.File), nil
+	return tx.HeldBlob(*u.row.File), nil
 }
 
-// UploadBatch returns the batch that a description of a file names, {"upload-batch": …}, or "".
-func UploadBatch(m map[string]any) string {
+// BatchIn returns the batch that a description of a file names, {"upload-batch": …}, or "".
+func BatchIn(m map[string]any) string {
 	id, _ := m["upload-batch"].(string)
 	return id
 }
 
-// UploadedBy returns the file that {"upload-batch": …, "upload-fileId": …} stands for; nil if
+// Described returns the file that {"upload-batch": …, "upload-fileId": …} stands for; nil if
 // there is none, or the description is another one.
-func (t *Tx) UploadedBy(m map[string]any) (*Blob, error) {
-	id := UploadBatch(m)
+func Described(tx *storage.Tx, m map[string]any) (*storage.Blob, error) {
+	id := BatchIn(m)
 	if id == "" {
 		return nil, nil
 	}
@@ -261,102 +268,102 @@ func (t *Tx) UploadedBy(m map[string]any) (*Blob, error) {
 			return nil, nil //nolint:nilerr // no file has such a number
 		}
 	}
-	u, err := t.Upload(id, index)
+	u, err := FileOf(tx, id, index)
 	if fault.Is(err, fault.NotFound) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	return t.Uploaded(u)
+	return Content(tx, u)
 }
 
-// DropBatch ends a batch: what was uploaded and not used goes.
-func (t *Tx) DropBatch(id string) error {
-	b, err := t.Batch(id)
+// Drop ends a batch: what was uploaded and not used goes.
+func Drop(tx *storage.Tx, id string) error {
+	b, err := BatchOf(tx, id)
 	if err != nil {
 		return err
 	}
-	return t.dropBatch(b)
+	return dropBatch(tx, b)
 }
 
-func (t *Tx) dropBatch(b *Batch) error {
-	var files []*Upload
-	for key, raw := range t.uploads().Scan(filesKey(b.ID), below(filesKey(b.ID)), false, 0) {
-		u, err := t.upload(b.ID, key, raw)
+func dropBatch(tx *storage.Tx, b *Batch) error {
+	var files []*File
+	for key, raw := range rows(tx).Scan(filesKey(b.ID), below(filesKey(b.ID)), false, 0) {
+		u, err := decode(tx, b.ID, key, raw)
 		if err != nil {
 			return err
 		}
 		files = append(files, u)
 	}
 	for _, u := range files {
-		if err := t.dropUpload(b, u); err != nil {
+		if err := dropUpload(tx, b, u); err != nil {
 			return err
 		}
 	}
-	return errors.Join(t.failed, t.uploads().Delete(batchKey(b.ID)), t.uploads().Delete(ownKey(b.Owner, b.ID)))
+	return errors.Join(tx.Err(), rows(tx).Delete(batchKey(b.ID)), rows(tx).Delete(ownKey(b.Owner, b.ID)))
 }
 
-// DropUpload takes one file out of its batch; the others keep their numbers.
-func (t *Tx) DropUpload(id string, index int) error {
-	b, err := t.Batch(id)
+// DropFile takes one file out of its batch; the others keep their numbers.
+func DropFile(tx *storage.Tx, id string, index int) error {
+	b, err := BatchOf(tx, id)
 	if err != nil {
 		return err
 	}
-	u, err := t.Upload(id, index)
+	u, err := FileOf(tx, id, index)
 	if err != nil {
 		return err
 	}
-	return t.dropUpload(b, u)
+	return dropUpload(tx, b, u)
 }
 
-func (t *Tx) dropUpload(b *Batch, u *Upload) error {
-	if err := t.dropChunks(u, ""); err != nil {
+func dropUpload(tx *storage.Tx, b *Batch, u *File) error {
+	if err := dropChunks(tx, u, ""); err != nil {
 		return err
 	}
 	if f := u.row.File; f != nil {
-		if err := t.ReleaseBlob(u.row.Holder, f.Digest); err != nil {
+		if err := tx.ReleaseBlob(u.row.Holder, f.Digest); err != nil {
 			return err
 		}
 	}
-	t.dropDraft(u)
-	return firstError(t.use(b.Owner, -u.Size), t.uploads().Delete(fileKey(u.Batch, u.Index)))
+	dropDraft(tx, u)
+	return cmp.Or(use(tx, b.Owner, -u.Size), rows(tx).Delete(fileKey(u.Batch, u.Index)))
 }
 
 // dropChunks removes the chunks of a file and lets go of their content, except of one.
-func (t *Tx) dropChunks(u *Upload, except string) error {
+func dropChunks(tx *storage.Tx, u *File, except string) error {
 	var digests []string
 	var numbers []int
-	for i, c := range t.chunks(u) {
+	for i, c := range chunks(tx, u) {
 		numbers = append(numbers, i)
 		if c.Digest != except && !slices.Contains(digests, c.Digest) {
 			digests = append(digests, c.Digest)
 		}
 	}
 	for _, i := range numbers {
-		if err := t.uploads().Delete(chunkKey(u.Batch, u.Index, i)); err != nil {
+		if err := rows(tx).Delete(chunkKey(u.Batch, u.Index, i)); err != nil {
 			return err
 		}
 	}
 	for _, d := range digests {
-		if err := t.ReleaseBlob(u.row.Holder, d); err != nil {
+		if err := tx.ReleaseBlob(u.row.Holder, d); err != nil {
 			return err
 		}
 	}
-	return t.failed
+	return tx.Err()
 }
 
 // use counts the bytes of a user's uploads, which are limited.
-func (t *Tx) use(user string, n int64) error {
+func use(tx *storage.Tx, user string, n int64) error {
 	var used int64
-	if _, err := t.uploads().Get(usedKey(user), &used); err != nil {
+	if _, err := rows(tx).Get(usedKey(user), &used); err != nil {
 		return err
 	}
-	if used += n; n > 0 && used > t.repo.limits.UploadBytes {
-		return fault.Limit.Errorf("uploads: more than %d bytes, use or delete some first", t.repo.limits.UploadBytes).WithCode("upload-bytes")
+	if used += n; n > 0 && used > tx.Repo().Limits().UploadBytes {
+		return fault.Limit.Errorf("uploads: more than %d bytes, use or delete some first", tx.Repo().Limits().UploadBytes).WithCode("upload-bytes")
 	}
 	if used <= 0 {
-		return t.uploads().Delete(usedKey(user))
+		return rows(tx).Delete(usedKey(user))
 	}
-	return t.uploads().Put(usedKey(user), used)
+	return rows(tx).Put(usedKey(user), used)
 }

@@ -1,4 +1,4 @@
-package storage
+package upload
 
 import (
 	"context"
@@ -9,9 +9,10 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 
+	"catena/storage"
 	"catena/storage/blob"
+	"catena/storage/internal/row"
 )
 
 // maxGrowing is the number of files in memory that nobody sends chunks of just now.
@@ -23,6 +24,8 @@ type growing struct {
 	mu    sync.Mutex
 	files map[string]*grown // by key of their rows
 }
+
+func growingIn(r *storage.Repo) *growing { return row.Of[growing](r.Memory()) }
 
 // grown is a file that grows.
 type grown struct {
@@ -38,20 +41,20 @@ type grown struct {
 	busy map[int]bool // chunks that are coming in
 }
 
-// TakePart takes a file or a chunk in from r, so that PutUpload can put it into a batch: durable,
+// Take takes a file or a chunk in from r, so that Put can put it into a batch: durable,
 // and a chunk at its place in the file, if size, its bytes, is known and like that of others. More than max
-// bytes are a Limit. done is to be called when PutUpload has been, or will not be.
-func (r *Repo) TakePart(ctx context.Context, as *Principal, id string, p Part, in io.Reader, size, max int64) (b *Blob, done func(), err error) {
+// bytes are a Limit. done is to be called when Put has been, or will not be.
+func Take(ctx context.Context, r *storage.Repo, as *storage.Principal, id string, p Part, in io.Reader, size, max int64) (b *storage.Blob, done func(), err error) {
 	done = func() {}
 	if p.growable(size) {
-		if b, done, err = r.takeChunk(ctx, as, id, p, in, size); b != nil || err != nil {
+		if b, done, err = takeChunk(ctx, r, as, id, p, in, size); b != nil || err != nil {
 			return b, done, err
 		}
 	}
-	if b, err = r.blobs.Spool(ctx, p.Name, p.Type, in, max); err != nil {
+	if b, err = r.Blobs().Spool(ctx, p.Name, p.Type, in, max); err != nil {
 		return nil, done, err
 	}
-	return b, done, r.blobs.Keep(b)
+	return b, done, r.Blobs().Keep(b)
 }
 
 // growable reports whether the chunk may have a place that is known before others are there.
@@ -61,51 +64,51 @@ func (p Part) growable(size int64) bool {
 }
 
 // takeChunk returns nil if the chunk has no place.
-func (r *Repo) takeChunk(ctx context.Context, as *Principal, id string, p Part, in io.Reader, size int64) (*Blob, func(), error) {
+func takeChunk(ctx context.Context, r *storage.Repo, as *storage.Principal, id string, p Part, in io.Reader, size int64) (*storage.Blob, func(), error) {
 	nothing := func() {}
-	g, f, err := r.place(ctx, as, id, p, size)
+	g, f, err := place(ctx, r, as, id, p, size)
 	if g == nil || err != nil {
 		return nil, nothing, err
 	}
 	b, err := g.draft.Load().Take(ctx, f, int64(p.Chunk)*g.part, size, in)
 	if err != nil {
-		r.growing.leave(g, p.Chunk)
+		growingIn(r).leave(g, p.Chunk)
 		return nil, nothing, err
 	}
 	g.put.Lock()
 	return b, sync.OnceFunc(func() {
 		g.put.Unlock()
-		r.growing.leave(g, p.Chunk)
+		growingIn(r).leave(g, p.Chunk)
 	}), nil
 }
 
 // place finds the file that a chunk of size bytes may be written to, which is the caller's until
 // it leaves; nil if there is none.
-func (r *Repo) place(ctx context.Context, as *Principal, id string, p Part, size int64) (*grown, *os.File, error) {
+func place(ctx context.Context, r *storage.Repo, as *storage.Principal, id string, p Part, size int64) (*grown, *os.File, error) {
 	for range 2 {
-		g := r.growing.enter(fileKey(id, p.Index))
-		f, stale, err := r.enter(ctx, as, g, id, p, size)
+		g := growingIn(r).enter(fileKey(id, p.Index))
+		f, stale, err := g.enter(ctx, r, as, id, p, size)
 		if f != nil {
 			return g, f, nil
 		}
-		r.growing.leave(g, -1)
+		growingIn(r).leave(g, -1)
 		if err != nil || !stale {
 			return nil, nil, err
 		}
-		r.growing.forget(fileKey(id, p.Index), g)
+		growingIn(r).forget(fileKey(id, p.Index), g)
 	}
 	return nil, nil, nil
 }
 
 // enter opens the file for a chunk. It is stale if its row has gone.
-func (r *Repo) enter(ctx context.Context, as *Principal, g *grown, id string, p Part, size int64) (f *os.File, stale bool, err error) {
+func (g *grown) enter(ctx context.Context, r *storage.Repo, as *storage.Principal, id string, p Part, size int64) (f *os.File, stale bool, err error) {
 	g.put.Lock()
 	defer g.put.Unlock()
-	var u *Upload
-	err = r.View(ctx, as, func(t *Tx) error {
-		_, err := t.Batch(id)
+	var u *File
+	err = r.View(ctx, as, func(tx *storage.Tx) error {
+		_, err := BatchOf(tx, id)
 		if err == nil {
-			u, err = t.findUpload(id, p.Index)
+			u, err = find(tx, id, p.Index)
 		}
 		return err
 	})
@@ -115,7 +118,7 @@ func (r *Repo) enter(ctx context.Context, as *Principal, g *grown, id string, p 
 	name := ""
 	if u != nil {
 		if !u.Chunked || u.Complete() || u.Count != p.Count || u.has(p.Chunk) {
-			return nil, false, nil // PutUpload says why
+			return nil, false, nil // Put says why
 		}
 		name = u.row.Draft
 	}
@@ -124,13 +127,13 @@ func (r *Repo) enter(ctx context.Context, as *Principal, g *grown, id string, p 
 		return nil, true, nil
 	case !g.begun && name != "":
 		g.name, g.part, g.begun = name, u.row.Part, true
-		g.grow(r.blobs.Draft(name, u.row.Hashed, u.row.State), u.row.final())
+		g.grow(r.Blobs().Draft(name, u.row.Hashed, u.row.State), u.row.final())
 	case g.name == "" && p.Chunk < p.Count-1:
-		g.name, g.part = draftName(r.newID(), id, p.Index), size
-		g.grow(r.blobs.Draft(g.name, 0, nil), 0)
+		g.name, g.part = draftName(r.NewID(), id, p.Index), size
+		g.grow(r.Blobs().Draft(g.name, 0, nil), 0)
 	}
 	draft, last := g.draft.Load(), p.Chunk == p.Count-1
-	if draft == nil || !last && size != g.part || int64(p.Chunk)*g.part+size > r.limits.BlobSize || !g.take(p.Chunk) {
+	if draft == nil || !last && size != g.part || int64(p.Chunk)*g.part+size > r.Limits().BlobSize || !g.take(p.Chunk) {
 		return nil, false, nil
 	}
 	f, err = draft.Open(!g.begun)
@@ -224,28 +227,4 @@ func fileOf(draft string) (batch string, index int, ok bool) {
 	number, batch, found := strings.Cut(rest, ".")
 	index, err := strconv.Atoi(number)
 	return batch, index, found && err == nil
-}
-
-// sweepDrafts removes files that are not growing any more.
-func (r *Repo) sweepDrafts(ctx context.Context) error {
-	before := time.Now().Add(-r.grace) // the clock that files are stamped by
-	return r.blobs.Drafts(func(name string, _ int64, mod time.Time) error {
-		if !mod.Before(before) {
-			return ctx.Err()
-		}
-		needed := false
-		err := r.View(ctx, r.System(), func(t *Tx) error {
-			id, index, ok := fileOf(name)
-			if !ok {
-				return nil
-			}
-			u, err := t.findUpload(id, index)
-			needed = u != nil && u.row.Draft == name
-			return err
-		})
-		if err != nil || needed {
-			return err
-		}
-		return r.blobs.RemoveDraft(name)
-	})
 }
