@@ -73,7 +73,7 @@ func purify(tx *storage.Tx, d *storage.Doc) error {
 	if err != nil || b == nil || hmac.Equal([]byte(prop[string](d, "deck:clean")), []byte(cleanMark(tx.Repo(), b))) {
 		return err
 	}
-	text, err := b.Bytes(html.MaxBytes)
+	text, err := tx.Bytes(b, html.MaxBytes)
 	if err != nil {
 		return err
 	}

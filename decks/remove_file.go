@@ -32,7 +32,7 @@ func (p removeFileParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, err
 		return nil, err
 	}
 	if !p.Force {
-		text, err := source(d)
+		text, err := source(tx, d)
 		if err != nil {
 			return nil, err
 		}

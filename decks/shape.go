@@ -89,7 +89,7 @@ func (v view) resultOf(c *engine.Ctx, owner string, d *storage.Doc, withHTML boo
 	}
 	data := v.shape(c, owner, d, in, false)
 	if withHTML || in&revB != 0 {
-		text, err := source(d)
+		text, err := source(c.Tx, d)
 		if err != nil {
 			return nil, err
 		}
@@ -134,11 +134,11 @@ func tagOf(d *storage.Doc, in revision, withHTML bool) string {
 }
 
 // source reads a deck's HTML.
-func source(d *storage.Doc) (string, error) {
+func source(tx *storage.Tx, d *storage.Doc) (string, error) {
 	b, err := d.Blob("deck:html")
 	if err != nil || b == nil {
 		return "", err
 	}
-	text, err := b.Bytes(html.MaxBytes)
+	text, err := tx.Bytes(b, html.MaxBytes)
 	return string(text), err
 }

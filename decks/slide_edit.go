@@ -70,7 +70,7 @@ func (p slideEdit) edit(c *engine.Ctx, change func(*slide.Deck) (src string, num
 	if err != nil {
 		return nil, err
 	}
-	if slides, err = slidesIn(d); err != nil {
+	if slides, err = slidesIn(c.Tx, d); err != nil {
 		return nil, err
 	}
 	removed = append(removed, more...)

@@ -62,12 +62,12 @@ func slidesOf(c *engine.Ctx, id int64) (*storage.Doc, *slide.Deck, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	slides, err := slidesIn(d)
+	slides, err := slidesIn(c.Tx, d)
 	return d, slides, err
 }
 
-func slidesIn(d *storage.Doc) (*slide.Deck, error) {
-	text, err := source(d)
+func slidesIn(tx *storage.Tx, d *storage.Doc) (*slide.Deck, error) {
+	text, err := source(tx, d)
 	if err != nil {
 		return nil, err
 	}

@@ -47,7 +47,7 @@ func (p thumbnailParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error
 		return nil, err
 	}
 	looks := export.Looks(d)
-	if looks.HTML, err = source(d); err != nil {
+	if looks.HTML, err = source(tx, d); err != nil {
 		return nil, err
 	}
 	still, err := render.Card(&looks, slide)

@@ -79,7 +79,7 @@ func deckAt(tx *storage.Tx, folder, slug string) (*storage.Doc, error) {
 func (v view) page(c *engine.Ctx, d *storage.Doc, owner, files string) (map[string]any, error) {
 	mine := c.As.Name == owner
 	data := v.shape(c, owner, d, union, false)
-	text, err := source(d)
+	text, err := source(c.Tx, d)
 	if err != nil {
 		return nil, err
 	}

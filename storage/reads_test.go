@@ -3,10 +3,12 @@ package storage_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"testing/fstest"
 
 	"catena/storage"
+	"catena/storage/fault"
 	"catena/storage/kv"
 	"catena/storage/memory"
 	"catena/storage/schema"
@@ -15,7 +17,7 @@ import (
 // counted is a store that counts what is read from it.
 type counted struct {
 	kv.Store
-	keys, scans, rows int
+	begun, keys, scans, rows int
 }
 
 type countedSnapshot struct {
@@ -24,6 +26,7 @@ type countedSnapshot struct {
 }
 
 func (c *counted) Begin(ctx context.Context, write bool) (kv.Snapshot, error) {
+	c.begun++
 	s, err := c.Store.Begin(ctx, write)
 	return countedSnapshot{s, c}, err
 }
@@ -157,5 +160,56 @@ func TestReadsDoNotGrow(t *testing.T) {
 		if few, many := reads[0], reads[1]; many[0] > few[0] || many[1] > few[1] || many[2] > max(few[2], most[q.name]) {
 			t.Errorf("%s: reads %v (keys, ranges, rows) of %d documents, %v of %d", q.name, reads[0], sizes[0], reads[1], sizes[1])
 		}
+	}
+}
+
+// TestReadsOfContent reads small and large files inside a transaction: it is the one snapshot, and shows what
+// the transaction has written itself.
+func TestReadsOfContent(t *testing.T) {
+	store := &counted{Store: memory.New()}
+	w := newWorld(t, func(c *storage.Config) { c.DB = kv.New(store, kv.Options{}) })
+	text := map[string]string{"small": "short", "large": strings.Repeat("long", 64<<10)}
+	read := func(tx *storage.Tx, name string) {
+		t.Helper()
+		d, err := tx.Doc(storage.Ref("/" + name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := d.Blob("file:content")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if data, err := tx.Bytes(b, 1<<20); err != nil || string(data) != text[name] {
+			t.Errorf("%s: %d bytes: %v", name, len(data), err)
+		}
+		if _, err := tx.Bytes(b, 3); !fault.Is(err, fault.Limit) {
+			t.Errorf("%s, three bytes of it: %v", name, err)
+		}
+	}
+	w.update(w.System(), func(tx *storage.Tx) error {
+		for name, content := range text {
+			b, err := tx.NewBlob(name, "text/plain", strings.NewReader(content))
+			if err != nil {
+				return err
+			}
+			root, err := tx.Doc("/")
+			if err != nil {
+				return err
+			}
+			if _, err := tx.Create(root, "File", name, storage.Props{"file:content": b}); err != nil {
+				return err
+			}
+			read(tx, name)
+		}
+		return nil
+	})
+	begun := store.begun
+	err := w.View(t.Context(), w.System(), func(tx *storage.Tx) error {
+		read(tx, "small")
+		read(tx, "large")
+		return nil
+	})
+	if err != nil || store.begun != begun+1 {
+		t.Errorf("%d snapshots, want 1: %v", store.begun-begun, err)
 	}
 }

@@ -59,6 +59,18 @@ func (r *Repo) loadFile(meta *blob.Blob) *blob.Blob {
 	return blob.Elsewhere(*meta, func() ([]byte, error) { return r.content(meta) })
 }
 
+// Bytes returns the content of a file as its own Bytes does. What a document holds that is small is read
+// on the transaction's snapshot, where the file opens one of its own, as it may outlive the transaction.
+func (t *Tx) Bytes(b *Blob, max int64) ([]byte, error) {
+	if b.IsElsewhere() && (max <= 0 || b.Size <= max) {
+		data, err := t.kv.Peek(smallKey(b.Digest)) // a content never changes
+		if err != nil || data != nil && int64(len(data)) == b.Size {
+			return data, err
+		}
+	}
+	return b.Bytes(max)
+}
+
 // content reads the content of a small file: what a running transaction is about to write, a
 // row, or a file.
 func (r *Repo) content(meta *blob.Blob) (data []byte, err error) {

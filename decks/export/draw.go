@@ -90,7 +90,7 @@ func (w *Worker) drawn(ctx context.Context, data thumbData) (d *render.Deck, ver
 			return err
 		}
 		if b != nil {
-			text, err := b.Bytes(maxSource)
+			text, err := tx.Bytes(b, maxSource)
 			if err != nil {
 				return err
 			}

@@ -43,7 +43,7 @@ func (w *Worker) find(ctx context.Context, e *Export, address string) (data []by
 			return err
 		}
 		typ = b.Type
-		data, err = b.Bytes(maxStored)
+		data, err = tx.Bytes(b, maxStored)
 		return err
 	})
 	return data, typ, err

@@ -112,6 +112,12 @@ func Elsewhere(meta Blob, read func() ([]byte, error)) *Blob {
 
 type elsewhere func() ([]byte, error)
 
+// IsElsewhere reports whether Elsewhere made the handle.
+func (b *Blob) IsElsewhere() bool {
+	_, ok := b.source.(elsewhere)
+	return ok
+}
+
 func (e elsewhere) open() (io.ReadSeekCloser, error) {
 	data, err := e()
 	if err != nil {
