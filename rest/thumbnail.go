@@ -12,8 +12,8 @@ import (
 const (
 	opThumbnail = "Deck.Thumbnail"
 
-	thumbnailWait  = 3 * time.Second // for a picture; then there is a card
-	thumbnailPause = 80 * time.Millisecond
+	thumbnailWait  = 2 * time.Second // for a picture; then there is a card
+	thumbnailAgain = "2"         // seconds after which a picture that is not there yet may be
 )
 
 // deckThumbnail sends the picture of a slide to the deck's owner.
@@ -52,8 +52,8 @@ func shareThumbnail(x *exchange) error {
 	return x.thumbnail(p)
 }
 
-// thumbnail waits a moment for a picture; then there is a card, or nothing for pages that
-// have something better to show meanwhile.
+// thumbnail waits a moment for a picture, and looks whenever a job has ended; then there is a card,
+// or for those who have something better to show meanwhile only word of when to ask again.
 func (x *exchange) thumbnail(p values) error {
 	if text := x.query().Get("slide"); text != "" {
 		n, err := strconv.ParseInt(text, 10, 64)
@@ -64,31 +64,55 @@ func (x *exchange) thumbnail(p values) error {
 	}
 	p["base"] = x.host()
 	cards := x.query().Get("card") != "0"
-	for end := time.Now().Add(thumbnailWait); ; {
-		last := time.Now().After(end) || x.r.Method == http.MethodHead
+	settled, stop := x.s.Engine.Repo().WatchJobs()
+	defer stop()
+	late := time.NewTimer(thumbnailWait)
+	defer late.Stop()
+	for last := x.r.Method == http.MethodHead; ; {
 		p["card"] = last && cards
 		value, err := x.drawn(p)
-		if err != nil && (cards || !fault.Is(err, fault.NotFound)) {
+		switch {
+		case err != nil && (cards || !fault.Is(err, fault.NotFound)):
 			return err
-		}
-		if b, ok := value.(*engine.Blob); ok && b != nil {
-			f := &file{blob: b, inline: true}
-			if p["card"] == false && x.query().Has("v") {
-				f.fresh = "private, max-age=3600"
-			}
-			x.write(&answer{status: http.StatusOK, file: f})
-			return nil
-		}
-		if last || err != nil {
+		case err != nil:
 			x.w.Header().Set("Cache-Control", "no-store")
 			return x.noContent()
 		}
+		if b, ok := value.(*engine.Blob); ok && b != nil {
+			return x.sendPicture(b, p["card"] == false)
+		}
+		if last {
+			return x.notDrawn()
+		}
 		select {
-		case <-time.After(thumbnailPause):
+		case <-settled:
+		case <-late.C:
+			last = true
 		case <-x.r.Context().Done():
 			return x.r.Context().Err()
 		}
 	}
+}
+
+// sendPicture sends the picture of a slide, or a card instead of it.
+func (x *exchange) sendPicture(b *engine.Blob, drawn bool) error {
+	f := &file{blob: b, inline: true}
+	switch {
+	case !drawn:
+		x.w.Header().Set("Retry-After", thumbnailAgain)
+	case x.query().Has("v"):
+		f.fresh = "private, max-age=3600"
+	}
+	x.write(&answer{status: http.StatusOK, file: f})
+	return nil
+}
+
+// notDrawn says that there is no picture yet.
+func (x *exchange) notDrawn() error {
+	x.w.Header().Set("Cache-Control", "no-store")
+	x.w.Header().Set("Retry-After", thumbnailAgain)
+	x.write(&answer{status: http.StatusAccepted})
+	return nil
 }
 
 func (x *exchange) drawn(p values) (any, error) {

@@ -81,6 +81,10 @@ func (t *Tx) takeJob(id string) (outbox.State, error) {
 
 func (r *Repo) jobs() *outbox.Queue { return &outbox.Queue{DB: r.db, Clock: r.clock, Log: r.log} }
 
+// WatchJobs returns a channel that receives after a job was carried out or has failed, whichever it
+// was: who waits for one looks again. It is a hint, and one may stand for several jobs.
+func (r *Repo) WatchJobs() (settled <-chan struct{}, stop func()) { return r.db.Watch(outbox.Settled) }
+
 // RunJobs claims and carries out jobs until ctx ends; handlers are chosen by kind, and jobs of other kinds
 // are left alone. A job that fails is tried again later, at most 8 times altogether over a day, unless it
 // says GaveUp or Later; a handler may meet the same job twice.

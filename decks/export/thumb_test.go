@@ -92,6 +92,12 @@ func TestCard(t *testing.T) {
 	if a.StatusCode != http.StatusOK || a.Header.Get("Content-Type") != "image/png" || a.Header.Get("Cache-Control") != "no-cache, private" {
 		t.Errorf("%s %v", a.Status, a.Header)
 	}
+	if again := a.Header.Get("Retry-After"); again != "2" {
+		t.Errorf("a card may be asked for again after %q", again)
+	}
+	if a := s.Do("HEAD", "/v1/decks/1/thumbnail?card=0", "", bearer...); a.StatusCode != http.StatusAccepted || a.Header.Get("Retry-After") != "2" || a.Header.Get("Cache-Control") != "no-store" {
+		t.Errorf("without a card: %s %v", a.Status, a.Header)
+	}
 	defer s.start(&export.Worker{PDF: simple})()
 	if a := s.Do("GET", "/v1/decks/1/thumbnail", "", bearer...); !strings.HasPrefix(a.Text, "\x89PNG") {
 		t.Errorf("%s %.20q", a.Status, a.Text)

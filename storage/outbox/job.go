@@ -68,6 +68,9 @@ const (
 
 const topic = "jobs"
 
+// Settled is the topic that is woken when a job was carried out, or failed.
+const Settled = "jobs settled"
+
 var queues = []struct {
 	state string
 	queue byte
