@@ -13,7 +13,7 @@ const (
 	opThumbnail = "Deck.Thumbnail"
 
 	thumbnailWait  = 2 * time.Second // for a picture; then there is a card
-	thumbnailAgain = "2"         // seconds after which a picture that is not there yet may be
+	thumbnailAgain = "2"             // seconds after which a picture that is not there yet may be
 )
 
 // deckThumbnail sends the picture of a slide to the deck's owner.
