@@ -84,6 +84,7 @@ type store struct {
 	hot     hot
 
 	releases atomic.Uint64 // of pages so far
+	applied  atomic.Int64  // bytes that Badger took over since pages were last looked at
 
 	pause  sync.Mutex // held during a checkpoint
 	failed atomic.Pointer[failure]
@@ -369,8 +370,8 @@ func openTables(dir string, log *slog.Logger) (*badger.DB, error) {
 	o.MetricsEnabled = false
 	o.MemTableSize = 8 << 20 // a batch is 15 % of it and has to hold the largest value
 	o.NumMemtables = 2
-	o.NumLevelZeroTables = 10
-	o.NumLevelZeroTablesStall = 20
+	o.NumLevelZeroTables = 8
+	o.NumLevelZeroTablesStall = 16
 	o.NumCompactors = 2
 	o.BaseLevelSize = 32 << 20
 	o.BaseTableSize = 4 << 20

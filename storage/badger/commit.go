@@ -216,6 +216,7 @@ func (s *store) applyLoop() {
 func (s *store) apply(r *run) (err error) {
 	defer caught(&err)
 	s.stamps.add(r.last)
+	s.applied.Add(int64(r.bytes))
 	l := s.db.NewKVLoader(loads)
 	kv := pb.KV{Version: r.last}
 	for _, w := range r.rows {

@@ -18,6 +18,13 @@ const pulse = time.Second
 // the system's cache, where it does not count as ours and is found again.
 const residentGoal = 112 << 20
 
+// While much is written, tables that are merged come and go: nobody reads most of their pages again, and
+// those of new ones can be given back only once they are in use. The goal is lower then.
+const (
+	busyGoal  = 48 << 20
+	busyBytes = 1 << 20 // in a tenth of a pulse
+)
+
 // maintain syncs a relaxed log, watches the disk and makes checkpoints, until the
 // store closes. First it checks the blocks of the tables an open left unchecked.
 func (s *store) maintain(unchecked []string) {
@@ -33,7 +40,11 @@ func (s *store) maintain(unchecked []string) {
 		case <-often.C:
 			unchecked = s.check(unchecked, pulse/100)
 			if !keep {
-				if err := s.release(residentGoal); err != nil {
+				goal := residentGoal
+				if s.applied.Swap(0) >= busyBytes {
+					goal = busyGoal
+				}
+				if err := s.release(goal); err != nil {
 					s.log.Warn("pages of tables stay resident", "err", err)
 					keep = true
 				}
