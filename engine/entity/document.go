@@ -1,7 +1,6 @@
 package entity
 
 import (
-	"cmp"
 	"maps"
 	"net/url"
 	"slices"
@@ -21,7 +20,11 @@ func (w *writer) document(dst []byte, d *storage.Doc, level int) ([]byte, error)
 	dst = schema.AppendString(append(dst, `,"path":`...), d.Path())
 	dst = schema.AppendString(append(dst, `,"type":`...), d.Type().Name)
 	dst = textOr(append(dst, `,"state":`...), d.State())
-	dst = schema.AppendString(append(dst, `,"parentRef":`...), cmp.Or(d.ParentID(), "/")) // the root's is a path
+	if dst = append(dst, `,"parentRef":`...); d.Path() == "/" {
+		dst = append(dst, `"/"`...) // clients know the root by it
+	} else {
+		dst = textOr(dst, d.ParentID())
+	}
 	dst = strconv.AppendBool(append(dst, `,"isCheckedOut":`...), d.IsCheckedOut())
 	dst = append(dst, `,"isRecord":false,"retainUntil":null,"hasLegalHold":false,"isUnderRetentionOrLegalHold":false,"isVersion":`...)
 	dst = strconv.AppendBool(dst, d.IsVersion())

@@ -7,7 +7,7 @@ import (
 )
 
 // renditionRoot holds, out of sight and for administrators alone, the files whose versions stand for renditions
-// that are published: one for each document and rendition.
+// that are published: in a folder for each document one for each rendition.
 const renditionRoot = "renditions"
 
 // publishRendition puts what a document looks like in another form into a section, as a file of its own that
@@ -44,12 +44,9 @@ func publishRendition(c *engine.Ctx, d *storage.Doc, target storage.Ref, name st
 // keepRendition writes the file that stands for a rendition.
 func keepRendition(c *engine.Ctx, d *storage.Doc, name string, content any) (*storage.Doc, error) {
 	all := c.Tx.As(c.Tx.Repo().System())
-	of := d.ID()
-	if d.IsVersion() || d.IsProxy() {
-		of = d.VersionableID()
-	}
+	of := sourceID(d)
 	at, err := all.Root()
-	for i, folder := range []string{renditionRoot, of + "-" + name} {
+	for i, folder := range []string{renditionRoot, of, name} {
 		if err != nil {
 			return nil, err
 		}
@@ -76,4 +73,64 @@ func keepRendition(c *engine.Ctx, d *storage.Doc, name string, content any) (*st
 		}
 	}
 	return all.Save(file, storage.SaveOptions{})
+}
+
+// sourceID is the id of the document itself, also of its versions and what shows them.
+func sourceID(d *storage.Doc) string {
+	if d.IsVersion() || d.IsProxy() {
+		return d.VersionableID()
+	}
+	return d.ID()
+}
+
+// unpublishRenditions removes the published renditions of a document that the caller may see, and the files
+// behind them once nothing shows those.
+func unpublishRenditions(c *engine.Ctx, d *storage.Doc) error {
+	all := c.Tx.As(c.Tx.Repo().System())
+	folder, err := all.Doc(storage.Ref("/" + renditionRoot + "/" + sourceID(d)))
+	if fault.Is(err, fault.NotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	page, err := all.Children(folder, storage.PageOptions{CountLimit: -1})
+	left := false
+	for i := 0; i < len(page.Docs) && err == nil; i++ {
+		var some bool
+		some, err = unpublishFiles(c, all, page.Docs[i])
+		left = left || some
+	}
+	if err != nil || left {
+		return err
+	}
+	return all.Delete(folder)
+}
+
+// unpublishFiles removes what shows the files of a folder, where the caller may see it; left tells of others.
+func unpublishFiles(c *engine.Ctx, all *storage.Tx, folder *storage.Doc) (left bool, err error) {
+	page, err := all.Children(folder, storage.PageOptions{CountLimit: -1})
+	if err != nil {
+		return false, err
+	}
+	for _, file := range page.Docs {
+		proxies, err := all.Proxies(file, nil)
+		if err != nil {
+			return false, err
+		}
+		for _, hidden := range proxies {
+			p, err := c.Tx.Doc(hidden.Ref())
+			switch {
+			case fault.Is(err, fault.Denied):
+				left = true
+				continue
+			case err == nil:
+				err = c.Tx.Delete(p)
+			}
+			if err != nil {
+				return false, err
+			}
+		}
+	}
+	return left, nil
 }

@@ -9,12 +9,15 @@ var unpublishAll = engine.Op{
 	Name:     "Document.UnpublishAll",
 	Label:    "Unpublish Document",
 	Category: "Document",
-	Doc:      "Removes everything that is published of the document where the caller may see it. It gives nothing.",
+	Doc:      "Removes everything that is published of the document, itself and its renditions, where the caller may see it. It gives nothing.",
 	Run:      engine.On(unpublishAllParams.run).As("document", "void"),
 }
 
 type unpublishAllParams struct{}
 
 func (unpublishAllParams) run(c *engine.Ctx, d *storage.Doc) (any, error) {
-	return nil, removeAll(c, d, (*storage.Doc).IsImmutable)
+	if err := removeAll(c, d, (*storage.Doc).IsImmutable); err != nil {
+		return nil, err
+	}
+	return nil, unpublishRenditions(c, d)
 }
