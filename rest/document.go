@@ -169,7 +169,11 @@ func seeDocument(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	return x.see("/ui/#!/doc/" + url.PathEscape(id))
+	place := url.PathEscape(id)
+	if x.repo != x.s.Engine.Repo().Name() {
+		place = url.PathEscape(x.repo) + "/" + place
+	}
+	return x.see("/ui/#!/doc/" + place)
 }
 
 // download serves a file by its download address.

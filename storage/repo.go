@@ -26,9 +26,12 @@ import (
 	"github.com/google/uuid"
 )
 
+// DefaultRepository is the name of a store's first repository.
+const DefaultRepository = "default"
+
 // Config opens a repository.
 type Config struct {
-	Name  string // "default"
+	Name  string // "" is DefaultRepository
 	DB    *kv.DB
 	Blobs *blob.Store
 	Types *schema.Registry
@@ -145,7 +148,7 @@ type Repo struct {
 // folders, the groups, and the user Administrator with the given password.
 func Open(ctx context.Context, c Config, adminPassword string) (*Repo, error) {
 	if c.Name == "" {
-		c.Name = "default"
+		c.Name = DefaultRepository
 	}
 	if c.Log == nil {
 		c.Log = slog.Default()

@@ -101,7 +101,15 @@ func (w *writer) withDocumentURL(dst []byte, d *storage.Doc, _ int) ([]byte, err
 	if w.o.Codec == "docid" {
 		return schema.AppendString(dst, w.o.Base+"/nxdoc/"+d.Repository()+"/"+d.ID()), nil
 	}
-	return schema.AppendString(dst, w.o.Base+"/ui/#!/doc/"+d.ID()), nil
+	return schema.AppendString(dst, w.o.Base+"/ui/#!/doc/"+placeOf(d)), nil
+}
+
+// placeOf is what names a document in addresses for people: its repository, unless that is the usual one, and its id.
+func placeOf(d *storage.Doc) string {
+	if d.Repository() == storage.DefaultRepository {
+		return d.ID()
+	}
+	return d.Repository() + "/" + d.ID()
 }
 
 func (w *writer) withAncestor(dst []byte, d *storage.Doc, level int) ([]byte, error) {

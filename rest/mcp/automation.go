@@ -36,7 +36,8 @@ func (c *Config) addAutomation(s *server) {
 			"input":{"description":"What it works on: a document's path or id, a list of them, an entity, or nothing."},
 			"params":{"type":"object","description":"Parameters by name."},
 			"context":{"type":"object","description":"Context variables by name."},
-			"dryRun":{"type":"boolean","default":false,"description":"Whether to undo everything at the end and list what would have changed."}
+			"dryRun":{"type":"boolean","default":false,"description":"Whether to undo everything at the end and list what would have changed."},
+			"repository":{"type":"string","default":"default","description":"Name of the repository it runs in."}
 		},"required":["operation"],"additionalProperties":false}`),
 	}, true, c.runOperation)
 	s.add(&mcp.Tool{
@@ -149,6 +150,7 @@ func (c *Config) runOperation(ctx context.Context, raw json.RawMessage) *result 
 		Params    json.RawMessage            `json:"params"`
 		Context   map[string]json.RawMessage `json:"context"`
 		DryRun    bool                       `json:"dryRun"`
+		Repo      string                     `json:"repository"`
 	}
 	if err := strictly(raw, &args); err != nil {
 		return failedAs(err)
@@ -156,7 +158,13 @@ func (c *Config) runOperation(ctx context.Context, raw json.RawMessage) *result 
 	if !c.Engine.Set().Allowed(args.Operation, c.As(ctx), engine.MCP) {
 		return failedAs(c.unknown(ctx, args.Operation))
 	}
-	call := engine.Call{Op: args.Operation, DryRun: args.DryRun, Vars: map[string]any{}, Encode: c.encoder(ctx)}
+	e := c.Engine
+	if args.Repo != "" && args.Repo != e.Repo().Name() {
+		if e = e.Named(args.Repo); e == nil {
+			return failedAs(fault.NotFound.Errorf("repository %s", args.Repo).In("repository"))
+		}
+	}
+	call := engine.Call{Op: args.Operation, DryRun: args.DryRun, Vars: map[string]any{}, Encode: c.encoder(ctx, e.Repo().Name())}
 	if len(args.Params) > 0 && string(args.Params) != "null" {
 		call.RawParams = args.Params
 	}
@@ -167,7 +175,7 @@ func (c *Config) runOperation(ctx context.Context, raw json.RawMessage) *result 
 		call.Vars[name] = variable(raw)
 	}
 	return during(ctx, args.Operation+" runs", func() *result {
-		res, err := c.run(ctx, call)
+		res, err := c.runIn(ctx, e, call)
 		if err != nil {
 			return failedAs(err)
 		}
@@ -176,8 +184,8 @@ func (c *Config) runOperation(ctx context.Context, raw json.RawMessage) *result 
 }
 
 // encoder writes results as the platform does, small files with their content.
-func (c *Config) encoder(ctx context.Context) func(*engine.Ctx, any) ([]byte, error) {
-	o := &entity.Options{Base: c.Base(ctx) + c.Context, Repo: c.Engine.Repo().Name(), Properties: []string{"*"}, Fetch: map[string][]string{"document": {"lock"}}}
+func (c *Config) encoder(ctx context.Context, repo string) func(*engine.Ctx, any) ([]byte, error) {
+	o := &entity.Options{Base: c.Base(ctx) + c.Context, Repo: repo, Properties: []string{"*"}, Fetch: map[string][]string{"document": {"lock"}}}
 	return func(ec *engine.Ctx, v any) ([]byte, error) {
 		switch v := v.(type) {
 		case nil:

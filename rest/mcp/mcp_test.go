@@ -26,7 +26,8 @@ func start(t testing.TB, rate int) *resttest.Server {
 		Run: engine.On(func(struct{}, *engine.Ctx, engine.Void) (string, error) { panic("boom") }),
 	}
 	s := resttest.Start(t, resttest.Config{
-		Repo: decks.Listen, Ops: append(slices.Clip(decks.Ops), boom), Rules: []engine.Rule{{Ops: "Test.*", Who: engine.Anyone, From: engine.Everywhere}},
+		Beside: []string{"beside"},
+		Repo:   decks.Listen, Ops: append(slices.Clip(decks.Ops), boom), Rules: []engine.Rule{{Ops: "Test.*", Who: engine.Anyone, From: engine.Everywhere}},
 		Rest: func(c *rest.Config) { c.Limits.Rate = rate },
 	})
 	s.User("alice")
@@ -288,6 +289,10 @@ func TestAutomation(t *testing.T) {
 	if d, _ := made["result"].(map[string]any); failed || d["path"] != "/default-domain/workspaces/w" || d["entity-type"] != "document" {
 		t.Errorf("made: %v", made)
 	}
+	beside, _, failed := use(t, c, "run_operation", `{"operation":"Document.Create","input":"/","params":{"type":"Folder","name":"w"},"repository":"beside"}`)
+	if d, _ := beside["result"].(map[string]any); failed || d["repository"] != "beside" || d["path"] != "/w" {
+		t.Errorf("beside: %v", beside)
+	}
 	dry, _, _ := use(t, c, "run_operation", `{"operation":"Document.Delete","input":"/default-domain/workspaces/w","dryRun":true}`)
 	if changes, _ := dry["changes"].([]any); len(changes) == 0 || dry["dryRun"] != true {
 		t.Errorf("dry run: %v", dry)
@@ -296,6 +301,8 @@ func TestAutomation(t *testing.T) {
 		{"run_operation", `{"operation":"Document.Creat"}`, "notfound: operation Document.Creat: there is none, perhaps Document.Create"},
 		{"run_operation", `{"operation":"Document.GetChild","input":"/none"}`, `notfound: Document.GetChild: /none`},
 		{"run_operation", `{"operation":"Test.Panic"}`, "internal: the server failed"},
+		{"run_operation", `{"operation":"Document.GetChild","input":"/default-domain/workspaces","params":{"name":"w"},"repository":"beside"}`, "notfound: Document.GetChild: /default-domain/workspaces/w"},
+		{"run_operation", `{"operation":"Document.GetChildren","repository":"nope"}`, "notfound: repository nope"},
 		{"run_operation", `{"op":"Document.Create"}`, `invalid: arguments: unknown field "op"`},
 		{"search_operations", `{"limit":0}`, "invalid: limit: 0 is not from 1 to 50"},
 		{"describe_operation", `{"name":"Nothing.Like.This.There.Is"}`, "unknown_operation: operation Nothing.Like.This.There.Is (find operations with search_operations)"},

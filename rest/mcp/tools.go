@@ -207,6 +207,11 @@ func arguments(raw json.RawMessage) (map[string]any, error) {
 
 // run carries out a call for whoever asks.
 func (c *Config) run(ctx context.Context, call engine.Call) (*engine.Result, error) {
+	return c.runIn(ctx, c.Engine, call)
+}
+
+// runIn is run in the repository of an engine.
+func (c *Config) runIn(ctx context.Context, e *engine.Engine, call engine.Call) (*engine.Result, error) {
 	call.As, call.Door = c.As(ctx), engine.MCP
-	return c.Engine.Run(ctx, call)
+	return e.Run(ctx, call)
 }
