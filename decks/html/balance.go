@@ -145,13 +145,10 @@ func (b *balance) careful(name string) bool {
 func isHeading(name string) bool { return len(name) == 2 && name[0] == 'h' && name[1] != 'r' }
 
 // pop ends the innermost element if it is one of these.
-func (b *balance) pop(names ...string) bool {
-	n := len(b.open)
-	if n == 0 || !slices.Contains(names, b.open[n-1]) {
-		return false
+func (b *balance) pop(names ...string) {
+	if n := len(b.open); n > 0 && slices.Contains(names, b.open[n-1]) {
+		b.open = b.open[:n-1]
 	}
-	b.open = b.open[:n-1]
-	return true
 }
 
 // item makes room for an item of a list.
