@@ -227,9 +227,9 @@ func (c *Ctx) each(v *variant, in any, params func() (any, error)) (any, error) 
 	var items []any
 	switch in := in.(type) {
 	case storage.Docs:
-		items = listOf(in)
+		items = List(in)
 	case storage.Blobs:
-		items = listOf(in)
+		items = List(in)
 	case []any:
 		items = in
 	default:
@@ -300,5 +300,5 @@ func (l *collector) list(k kind) any {
 		return l.blobs
 	}
 	out := append([]any{}, l.rest...)
-	return append(append(out, listOf(l.docs)...), listOf(l.blobs)...)
+	return append(append(out, List(l.docs)...), List(l.blobs)...)
 }

@@ -305,27 +305,19 @@ func toList(v any) (any, error) {
 		if t := strings.TrimSpace(v); strings.HasPrefix(t, "[") {
 			return parseAny([]byte(t))
 		}
-		return listOf(schema.SplitList(v)), nil
+		return List(schema.SplitList(v)), nil
 	case []string:
-		return listOf(v), nil
+		return List(v), nil
 	case storage.Refs:
-		return listOf(v), nil
+		return List(v), nil
 	case storage.Docs:
-		return listOf(v), nil
+		return List(v), nil
 	case *storage.Page:
-		return listOf(v.Docs), nil
+		return List(v.Docs), nil
 	case storage.Blobs:
-		return listOf(v), nil
+		return List(v), nil
 	case map[string]any, storage.Props:
 		return nil, mismatch(kList, v)
 	}
 	return []any{v}, nil
-}
-
-func listOf[T any](items []T) []any {
-	out := make([]any, len(items))
-	for i, item := range items {
-		out[i] = item
-	}
-	return out
 }

@@ -112,7 +112,7 @@ func (c *Ctx) view(p *expr.Program, v any, depth int) (any, error) {
 			"length": v.Size, "digest": v.Digest, "encoding": v.Encoding,
 		}, nil
 	case storage.Blobs:
-		return c.viewList(p, listOf(v), depth)
+		return c.viewList(p, List(v), depth)
 	case []any:
 		return c.viewList(p, v, depth)
 	case map[string]any:
@@ -137,7 +137,7 @@ func (c *Ctx) view(p *expr.Program, v any, depth int) (any, error) {
 		return v, nil
 	}
 	if list, ok := v.([]string); ok {
-		return listOf(list), nil
+		return List(list), nil
 	}
 	return map[string]any{expr.Handle: v}, nil
 }
@@ -171,7 +171,7 @@ func docView(p *expr.Program, d *storage.Doc) map[string]any {
 			return false, nil
 		}
 	}
-	facets := listOf(d.Facets())
+	facets := List(d.Facets())
 	description, _ := d.Get("dc:description")
 	m := map[string]any{
 		expr.Handle: d, "id": d.ID(), "uid": d.ID(), "ref": d.ID(), "path": d.Path(), "name": d.Name(), "title": d.Title(),
@@ -229,7 +229,7 @@ func addKey(m map[string]any, key string, get func(string) any) {
 // userView is who acts, as expressions see it.
 func (c *Ctx) userView() (map[string]any, error) {
 	m := map[string]any{
-		"name": c.As.Name, "groups": listOf(c.As.Groups), "allGroups": listOf(c.As.Groups), "isAdministrator": c.As.Admin,
+		"name": c.As.Name, "groups": List(c.As.Groups), "allGroups": List(c.As.Groups), "isAdministrator": c.As.Admin,
 		"actingUser": c.As.Name, "originatingUser": c.As.Name,
 		"toString": func(...any) (any, error) { return c.As.Name, nil },
 	}

@@ -107,7 +107,7 @@ func (c *Ctx) principalView(name string) (map[string]any, error) {
 		return nil, err
 	}
 	return map[string]any{
-		"name": u.Username, "firstName": u.FirstName, "lastName": u.LastName, "email": u.Email, "company": u.Company, "groups": listOf(u.Groups),
+		"name": u.Username, "firstName": u.FirstName, "lastName": u.LastName, "email": u.Email, "company": u.Company, "groups": List(u.Groups),
 	}, nil
 }
 

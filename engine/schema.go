@@ -66,7 +66,7 @@ func (p Param) describe(s *jsonschema.Schema) {
 		s.Maximum = json.Number(strconv.FormatFloat(*p.Max, 'g', -1, 64))
 	}
 	if p.Enum {
-		s.Enum = listOf(p.Values)
+		s.Enum = List(p.Values)
 	}
 	if t, ok := p.Default.(time.Time); !ok || !t.IsZero() {
 		s.Default = p.Default

@@ -240,11 +240,7 @@ func (h *engineHost) outRare(v any) (any, error) {
 	case int:
 		return int64(v), nil
 	case []string:
-		out := make([]any, len(v))
-		for i, s := range v {
-			out[i] = s
-		}
-		return out, nil
+		return engine.List(v), nil
 	case engine.Ref:
 		return string(v), nil
 	case engine.Refs:
@@ -374,7 +370,7 @@ func (d engineDoc) field(i int) (any, error) { //nolint:unparam // a worker's do
 	case "state":
 		return d.d.State(), nil
 	case "facets":
-		return texts(d.d.Facets()), nil
+		return engine.List(d.d.Facets()), nil
 	case "schemas":
 		schemas := d.d.Schemas()
 		out := make([]any, len(schemas))
@@ -417,14 +413,6 @@ func (d engineDoc) flag(name string) any {
 		return owner
 	}
 	return since
-}
-
-func texts(s []string) []any {
-	out := make([]any, len(s))
-	for i, x := range s {
-		out[i] = x
-	}
-	return out
 }
 
 func (d engineDoc) get(xpath string) (any, error) {

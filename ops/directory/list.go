@@ -25,7 +25,7 @@ func (p listParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
 	for _, d := range c.Tx.Repo().Directories().Directories() {
 		if p.wants(d) {
 			found = append(found, map[string]any{
-				"entity-type": "directory", "name": d.Name, "schema": d.Schema.Name, "idField": d.ID.Name, "parent": orNull(d.Parent),
+				"entity-type": "directory", "name": d.Name, "schema": d.Schema.Name, "idField": d.ID.Name, "parent": engine.OrNull(d.Parent),
 			})
 		}
 	}
@@ -37,11 +37,4 @@ func (p listParams) wants(d *directory.Directory) bool {
 		return !d.System()
 	}
 	return slices.ContainsFunc(p.Types, func(t string) bool { return slices.Contains(d.Types, t) })
-}
-
-func orNull(s string) any {
-	if s == "" {
-		return nil
-	}
-	return s
 }

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"catena/engine"
 	"catena/storage/schema"
 )
 
@@ -12,8 +13,8 @@ func typeEntity(t *schema.Type) map[string]any {
 	return map[string]any{
 		"entity-type": "docType",
 		"name":        t.Name,
-		"parent":      orNull(t.Parent),
-		"facets":      names(t.Facets),
+		"parent":      engine.OrNull(t.Parent),
+		"facets":      engine.List(t.Facets),
 		"schemas":     schemaList(t.Schemas, false),
 	}
 }
@@ -80,19 +81,4 @@ func constraintList(f *schema.Field) []any {
 		list = append(list, map[string]any{"name": name, "parameters": parameters})
 	}
 	return list
-}
-
-func names(all []string) []any {
-	list := make([]any, len(all))
-	for i, name := range all {
-		list[i] = name
-	}
-	return list
-}
-
-func orNull(s string) any {
-	if s == "" {
-		return nil
-	}
-	return s
 }

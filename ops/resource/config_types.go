@@ -25,7 +25,7 @@ func (configTypesParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, erro
 		for i, s := range t.Schemas {
 			schemas[i] = s.Name
 		}
-		docTypes[t.Name] = map[string]any{"parent": orNull(t.Parent), "facets": names(t.Facets), "schemas": schemas}
+		docTypes[t.Name] = map[string]any{"parent": engine.OrNull(t.Parent), "facets": engine.List(t.Facets), "schemas": schemas}
 	}
 	schemas := make(map[string]any)
 	for _, s := range types.Schemas() {

@@ -25,6 +25,6 @@ func (loginParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
 		"id":              c.As.Name,
 		"username":        c.As.Name,
 		"isAdministrator": c.As.Admin,
-		"groups":          names(groups),
+		"groups":          engine.List(groups),
 	}, nil
 }

@@ -1,6 +1,7 @@
 package user
 
 import (
+	"catena/engine"
 	"catena/storage"
 )
 
@@ -8,14 +9,6 @@ import (
 func groupObject(g *storage.Group) map[string]any {
 	return map[string]any{
 		"groupname": g.Name, "grouplabel": g.Label, "description": g.Description,
-		"memberUsers": names(g.Users), "memberGroups": names(g.Groups),
+		"memberUsers": engine.List(g.Users), "memberGroups": engine.List(g.Groups),
 	}
-}
-
-func names(list []string) []any {
-	all := make([]any, len(list))
-	for i, name := range list {
-		all[i] = name
-	}
-	return all
 }

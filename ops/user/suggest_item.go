@@ -3,6 +3,7 @@ package user
 import (
 	"strings"
 
+	"catena/engine"
 	"catena/storage"
 )
 
@@ -10,7 +11,7 @@ import (
 func (p suggestParams) userItem(u *storage.User) map[string]any {
 	item := p.item("user", "USER_TYPE", u.Username)
 	item["username"], item["firstName"], item["lastName"] = u.Username, u.FirstName, u.LastName
-	item["email"], item["company"], item["groups"] = u.Email, u.Company, names(u.Groups)
+	item["email"], item["company"], item["groups"] = u.Email, u.Company, engine.List(u.Groups)
 	var parts []string
 	add := func(hidden bool, field, usual string) {
 		if field == "" {

@@ -24,7 +24,7 @@ var Ops = []engine.Op{
 // shown is a webhook as operations show it; secret is empty except when it was just made.
 func shown(w webhook.Webhook, secret string) map[string]any {
 	m := map[string]any{
-		"id": w.ID, "owner": w.Owner, "url": w.URL, "description": w.Description, "events": texts(w.Events),
+		"id": w.ID, "owner": w.Owner, "url": w.URL, "description": w.Description, "events": engine.List(w.Events),
 		"enabled": !w.Disabled, "created": w.Created, "updated": w.Updated, "failures": w.Failures,
 	}
 	put(m, "failingSince", w.Failing)
@@ -56,12 +56,4 @@ func put(m map[string]any, name string, t time.Time) {
 	if !t.IsZero() {
 		m[name] = t
 	}
-}
-
-func texts(list []string) []any {
-	out := make([]any, len(list))
-	for i, s := range list {
-		out[i] = s
-	}
-	return out
 }
