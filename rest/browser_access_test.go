@@ -173,6 +173,10 @@ func TestBrowserAccess(t *testing.T) {
 				b.wait(`!document.getElementById("` + pane + `-pane").hidden`)
 				look(pane)
 			}
+			b.click("#overview")
+			b.wait(`document.body.classList.contains("grid")`)
+			look("overview")
+			b.click("#overview")
 			b.click("#download")
 			b.wait(`document.getElementById("download-dialog").open`)
 			look("download")

@@ -188,6 +188,49 @@ func TestBrowserRail(t *testing.T) {
 		t.Errorf("slides: %s", got)
 	}
 
+	// All slides at a glance: several are picked, moved by keys and the mouse, duplicated, deleted, and all of it undone.
+	texts := func() string {
+		return eval[string](b, `[...document.querySelectorAll("#slide-list li")].map((e) => e.textContent).join("|")`)
+	}
+	b.click("#overview")
+	b.wait(`document.activeElement.closest("#slide-list li:last-child") !== null && document.querySelectorAll("#slide-list .drawn").length === 5`)
+	key("ArrowLeft", `, shiftKey: true`)
+	b.shot("overview")
+	if got := eval[string](b, `document.getElementById("said").textContent + "|" + document.querySelectorAll("#slide-list [aria-pressed=true]").length`); got != "2 slides picked|2" {
+		t.Errorf("picked: %s", got)
+	}
+	eval[bool](b, `(() => {
+		const [from, to] = [3, 0].map((i) => document.querySelectorAll("#slide-list li")[i]);
+		const dataTransfer = new DataTransfer();
+		for (const [name, e] of [["dragstart", from], ["dragover", to], ["drop", to]]) e.dispatchEvent(new DragEvent(name, { dataTransfer, bubbles: true, cancelable: true, clientX: to.getBoundingClientRect().left + 5 }));
+		return true;
+	})()`)
+	if got := texts(); got != "Too|Too|First|Second (2)|Pasted" {
+		t.Errorf("moved together: %s", got)
+	}
+	eval[bool](b, `(() => { document.querySelector("#slide-list [aria-current]").focus(); return true; })()`)
+	key("ArrowRight", `, shiftKey: true`)
+	key("d", `, ctrlKey: true`)
+	if got := texts(); got != "Too|Too|Too|Too|First|Second (2)|Pasted" {
+		t.Errorf("duplicated: %s", got)
+	}
+	key("a", `, ctrlKey: true`)
+	key("Delete", ``)
+	if got := texts(); got != "Too|Too|Too|Too|First|Second (2)|Pasted" {
+		t.Errorf("a deck without slides: %s", got)
+	}
+	key("Escape", ``)
+	key("ArrowLeft", `, shiftKey: true`)
+	key("Delete", ``)
+	b.click("#undo")
+	b.click("#undo")
+	b.click("#undo")
+	eval[bool](b, `(() => { document.querySelector("#slide-list li:last-child button").click(); document.activeElement.blur(); document.querySelector("#slide-list li:last-child button").focus(); return true; })()`)
+	key("Escape", ``)
+	if got := texts(); got != "First|Second (2)|Pasted|Too|Too" || eval[bool](b, `document.body.classList.contains("grid")`) {
+		t.Errorf("undone: %s", got)
+	}
+
 	choose := func(what string) {
 		t.Helper()
 		eval[bool](b, `(() => { const e = document.getElementById("insert"); e.value = `+quote(what)+`; return e.dispatchEvent(new Event("change")); })()`)

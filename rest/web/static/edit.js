@@ -90,11 +90,32 @@ const Editor = (() => {
     }
     return slide.named.text;
   };
-  const across = () => matchMedia("(max-width: 1000px)").matches; // the list lies on its side
+  const grid = () => document.body.classList.contains("grid"); // the list fills the page
+  const across = () => grid() || matchMedia("(max-width: 1000px)").matches; // the list lies on its side
+
+  // Several slides are picked at once with Shift and Ctrl; the one shown is always among them.
+  const picked = new Set();
+  const picks = () => deck.slides.map((s, i) => i).filter((i) => i === at || picked.has(deck.slides[i]));
+  const pick = (...indexes) => {
+    for (const i of [at, ...indexes]) if (deck.slides[i]) picked.add(deck.slides[i]);
+    choose(indexes.at(-1) ?? at, undefined, true);
+    tellAloud(`${picks().length} slides picked`);
+  };
+  const pickTo = (to) => {
+    const last = Math.max(0, Math.min(to, deck.slides.length - 1));
+    const step = last < at ? -1 : 1;
+    pick(...Array.from({ length: Math.abs(last - at) }, (_, n) => at + step * (n + 1)));
+  };
+  const pickOne = (i) => {
+    if (i === at || !picked.delete(deck.slides[i])) return pick(i);
+    choose(at, undefined, true);
+    return undefined;
+  };
   const entry = (slide, i) => {
     const text = label(slide);
     const li = make("li", { draggable: "true" },
-      make("button", { "aria-current": i === at ? "true" : null, tabindex: i === at ? "0" : "-1", title: text, onclick: () => choose(i) },
+      make("button", { "aria-current": i === at ? "true" : null, "aria-pressed": picked.size > 1 ? String(i === at || picked.has(slide)) : null, tabindex: i === at ? "0" : "-1", title: text,
+        onclick: (e) => (e.shiftKey ? pickTo(i) : e.ctrlKey || e.metaKey ? pickOne(i) : choose(i)), ondblclick: () => overview(false) },
         make("span", { class: "label" }, text)));
     const below = (e) => (across() ? e.offsetX > li.offsetWidth / 2 : e.offsetY > li.offsetHeight / 2);
     li.addEventListener("dragstart", (e) => {
@@ -113,7 +134,9 @@ const Editor = (() => {
       e.preventDefault();
       const from = Number(e.dataTransfer.getData("text/plain"));
       const to = i + (below(e) ? 1 : 0);
-      if (Number.isInteger(from) && deck.slides[from]) move(from, from < to ? to - 1 : to);
+      if (!Number.isInteger(from) || !deck.slides[from]) return;
+      if (picks().length > 1 && picks().includes(from)) gather(to);
+      else move(from, from < to ? to - 1 : to);
       list();
     });
     return li;
@@ -158,7 +181,8 @@ const Editor = (() => {
     recolour(byId("mode").value);
     typing = false;
   };
-  const choose = (i, mode) => {
+  const choose = (i, mode, more) => {
+    if (!more) picked.clear();
     at = Math.max(0, Math.min(i, deck.slides.length - 1));
     row = 0;
     byId("mode").value = mode || (deck.slides[at] && Sections.written(deck.slides[at].html) ? "markdown" : "html");
@@ -198,15 +222,27 @@ const Editor = (() => {
       at = to;
     }, "Moved");
   };
+  // gather puts the picked slides together before what is at a place now.
+  const gather = (to) => change(() => {
+    const befores = deck.slides.map((s) => s.before);
+    const taken = picks().map((i) => deck.slides[i]);
+    const first = deck.slides.slice(0, to).filter((s) => !taken.includes(s)).length;
+    const rest = deck.slides.filter((s) => !taken.includes(s));
+    deck.slides = [...rest.slice(0, first), ...taken, ...rest.slice(first)];
+    deck.slides.forEach((s, i) => (s.before = befores[i]));
+    at = first;
+  }, `${picks().length} moved`);
   const insert = (...texts) => change(() => {
     const empty = deck.slides.length === 0;
     deck.slides.splice(empty ? 0 : at + 1, 0, ...texts.map((html, i) => ({ before: empty && i === 0 ? "" : "\n", html })));
     at += empty ? texts.length - 1 : texts.length;
   }, "Inserted");
-  const remove = () => deck.slides.length > 1 && change(() => {
-    const [gone] = deck.slides.splice(at, 1);
-    if (deck.slides[at] && at === 0) deck.slides[0].before = gone.before;
-    at = Math.min(at, deck.slides.length - 1);
+  const remove = () => deck.slides.length > picks().length && change(() => {
+    const gone = picks();
+    const { before } = deck.slides[0];
+    deck.slides = deck.slides.filter((s, i) => !gone.includes(i));
+    if (gone[0] === 0) deck.slides[0].before = before;
+    at = Math.min(gone[0], deck.slides.length - 1);
   }, "Deleted; now");
 
   byId("add").addEventListener("click", () => {
@@ -215,7 +251,11 @@ const Editor = (() => {
     panes.open("source");
     source.focus();
   });
-  const duplicate = () => insert(deck.slides[at].html);
+  const duplicate = () => {
+    const texts = picks().map((i) => deck.slides[i].html);
+    at = picks().at(-1);
+    insert(...texts);
+  };
   byId("duplicate").addEventListener("click", duplicate);
   byId("up").addEventListener("click", () => move(at, at - 1));
   byId("down").addEventListener("click", () => move(at, at + 1));
@@ -223,24 +263,42 @@ const Editor = (() => {
   byId("undo").addEventListener("click", () => back(past, future));
   byId("redo").addEventListener("click", () => back(future, past));
   byId("slide-list").addEventListener("keydown", (e) => {
-    const to = { ArrowUp: at - 1, ArrowDown: at + 1, ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: deck.slides.length - 1 }[e.key];
+    const line = grid() ? columns() : 1;
+    const to = { ArrowUp: at - line, ArrowDown: at + line, ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: deck.slides.length - 1 }[e.key];
     const command = e.ctrlKey || e.metaKey;
     if (command && e.key === "d") duplicate();
+    else if (command && e.key === "a") pick(...deck.slides.keys());
     else if (e.altKey || command) return;
-    else if (to !== undefined) choose(to);
+    else if (to !== undefined) (e.shiftKey ? pickTo : choose)(to);
+    else if (e.key === "Escape" && picked.size) choose(at);
+    else if (e.key === "Escape" || (e.key === "Enter" && grid())) overview(false);
     else if (e.key === "Delete" || e.key === "Backspace") remove();
     else if (e.key === "Enter" && e.target.closest("[aria-current]")) source.focus();
     else return;
     e.preventDefault();
   });
+  // All slides at a glance, to put them in order.
+  const columns = () => {
+    const all = [...byId("slide-list").children];
+    return Math.max(1, all.filter((li) => li.offsetTop === all[0].offsetTop).length);
+  };
+  const overview = (on) => {
+    if (on === grid()) return;
+    document.body.classList.toggle("grid", on);
+    byId("overview").setAttribute("aria-pressed", String(on));
+    list();
+    preview();
+    byId("slide-list").children[at]?.firstChild.focus();
+  };
+  byId("overview").addEventListener("click", () => overview(!grid()));
   // Slides go from deck to deck by the clipboard.
   const inList = () => document.activeElement?.closest?.("#slide-list") && deck.slides[at] && String(getSelection()) === "";
   for (const name of ["copy", "cut"]) {
     document.addEventListener(name, (e) => {
       if (!inList()) return;
       e.preventDefault();
-      e.clipboardData.setData("text/plain", deck.slides[at].html);
-      tellAloud("Slide copied");
+      e.clipboardData.setData("text/plain", picks().map((i) => deck.slides[i].html).join("\n"));
+      tellAloud(picks().length > 1 ? `${picks().length} slides copied` : "Slide copied");
       if (name === "cut") remove();
     });
   }
