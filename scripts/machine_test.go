@@ -163,7 +163,7 @@ func TestLimits(t *testing.T) {
 		{"output", "'x'.repeat(1000)", "script-output", Limits{Output: 100}},
 		{"parameters", "Echo('x'.repeat(1000))", "script-output", Limits{Output: 100}},
 		{"source", strings.Repeat("[", 1000), "script-source", Limits{}},
-		{"memory", "const a = []; for (;;) a.push('abcdefgh' + a.length)", "script-memory", Limits{Memory: 20 << 20}},
+		{"memory", "const a = []; for (;;) a.push(('abcdefgh' + a.length).repeat(1000))", "script-memory", Limits{Memory: 20 << 20}},
 	}
 	for place, run := range places {
 		for _, c := range cases {
