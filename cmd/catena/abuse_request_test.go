@@ -129,7 +129,7 @@ func hostileParts() []hostile {
 		{name: "another boundary", op: op, typ: "multipart/form-data; boundary=other", body: two, status: 400, code: "body_incomplete", message: failed + "body: multipart without a file"},
 		{name: "no end", op: op, typ: typ, body: strings.TrimSuffix(two, "--frontier--\r\n"), status: 400, code: "invalid", message: failed + "blob f0.txt: content broke off: unexpected EOF"},
 		{name: "2,000 parts", op: op, typ: typ, body: many, status: 413, code: "body_too_large", message: failed + "body: more than 1000 files"},
-		{name: "no such document", op: op, typ: typ, body: wrong, status: 404, code: "notfound", message: failed + itself + abuseFolder + "/none"},
+		{name: "no such document", op: op, typ: typ, body: wrong, status: 404, code: "notfound", message: failed + abuseFolder + "/none"},
 		{name: "broken JSON", op: op, typ: typ, body: broken, status: 400, code: "malformed_json", message: failed + "body: line 1, column 11: JSON value expected", line: 1, column: 11},
 		{name: "huge part header", op: op, typ: typ, body: strings.Replace(two, "Content-Type: text/plain", "X: "+strings.Repeat("x", 11<<20), 1), status: 400, code: "body_incomplete", message: failed + "body: multipart is broken or broke off"},
 		{name: "nothing at all", op: op, typ: typ, status: 400, code: "body_incomplete", message: failed + "body: multipart without a file"},
