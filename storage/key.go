@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -96,13 +95,9 @@ func (t *Tx) Keys(user string) ([]Key, error) {
 		return nil, err
 	}
 	var keys []Key
-	for row, err := range t.secret(keysTable).rows("", "", false, 0) {
+	for k, err := range Records[keyRow](t.secret(keysTable), "", "", 0) {
 		if err != nil {
 			return nil, err
-		}
-		var k keyRow
-		if err := json.Unmarshal(row.Value, &k); err != nil {
-			return nil, fault.Internal.Errorf("key: %w", err)
 		}
 		if user == "" || k.User == user {
 			k.LastUsed = t.repo.keyUse.newer(k.ID, k.LastUsed)
@@ -131,6 +126,22 @@ func (t *Tx) RevokeKey(id int64) error {
 	k.Revoked = t.now
 	t.Changed("record", "key of "+k.User)
 	return t.secret(keysTable).Put(keyName(id), k)
+}
+
+// endKeys removes the keys of a user who goes: nobody of the same name gets them.
+func (t *Tx) endKeys(user string) error {
+	table := t.secret(keysTable)
+	for k, err := range Records[keyRow](table, "", "", 0) {
+		if err != nil {
+			return err
+		}
+		if k.User == user {
+			if err := table.Delete(keyName(k.ID)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // KeyStands reports whether the API key of a number, as text, is good now: what was handed out

@@ -187,6 +187,20 @@ func TestKeys(t *testing.T) {
 	w.update(bob, func(tx *storage.Tx) error { return tx.RevokeKey(id) })
 	_, err = w.SignInKey(ctx, write)
 	wantKind(t, err, fault.Denied, "not valid")
+	w.update(w.System(), func(tx *storage.Tx) error {
+		if err := tx.DeleteUser("bob"); err != nil {
+			return err
+		}
+		return tx.SaveUser(&storage.User{Username: "bob"}, "")
+	})
+	_, err = w.SignInKey(ctx, read)
+	wantKind(t, err, fault.Denied, "not valid") // another bob
+	w.view(w.System(), func(tx *storage.Tx) error {
+		if keys, err := tx.Keys("bob"); err != nil || len(keys) != 0 {
+			t.Errorf("keys of another bob: %+v %v", keys, err)
+		}
+		return nil
+	})
 
 	var dump bytes.Buffer
 	if err := w.db.Dump(ctx, &dump); err != nil {

@@ -201,7 +201,7 @@ func (t *Tx) DeleteUser(name string) error {
 	if err := t.secret(passwordsTable).Delete(name); err != nil {
 		return err
 	}
-	if err := firstError(t.setNames(nameOfUser, name, u.names(), nil), t.endTokens(name)); err != nil {
+	if err := firstError(t.setNames(nameOfUser, name, u.names(), nil), t.endTokens(name), t.endKeys(name)); err != nil {
 		return err
 	}
 	t.AfterCommit(func() { t.repo.people.drop(); t.repo.passwords.forget(name) })
