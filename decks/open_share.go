@@ -92,7 +92,7 @@ func (p openShareParams) find(c *engine.Ctx) (*storage.Doc, *link, error) {
 		return nil, nil, err
 	}
 	owner, err := c.Tx.User(l.Owner)
-	if fault.Is(err, fault.NotFound) || err == nil && !(linksIncluded(owner) && export.MayStill(c.Tx, d, l.Owner)) {
+	if fault.Is(err, fault.NotFound) || err == nil && (!linksIncluded(owner) || !export.MayStill(c.Tx, d, l.Owner)) {
 		return nil, nil, missing
 	}
 	if err == nil && l.expired(c.Now) {

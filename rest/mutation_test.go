@@ -49,7 +49,7 @@ func TestPaths(t *testing.T) {
 			t.Fatal(err)
 		}
 		u.Opaque = "//" + u.Host + []string{"/api/v1", "/nuxeo/api/v1", "/nuxeo/site/api/v1"}[i%3] + strings.NewReplacer(" ", "%20", "\"", "%22", "<", "%3C", ">", "%3E").Replace(path)
-		req := (&http.Request{Method: "GET", URL: u, Header: http.Header{}}).WithContext(t.Context())
+		req := (&http.Request{Method: http.MethodGet, URL: u, Header: http.Header{}}).WithContext(t.Context())
 		req.SetBasicAuth("eve", resttest.Password)
 		got := s.Send(req)
 		switch {

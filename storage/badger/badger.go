@@ -368,10 +368,12 @@ func openTables(dir string, log *slog.Logger) (*badger.DB, error) {
 	o.DetectConflicts = false
 	o.NumVersionsToKeep = 1
 	o.MetricsEnabled = false
-	o.MemTableSize = 8 << 20 // a batch is 15 % of it and has to hold the largest value
+	// A batch is 15 % of a memtable and has to hold the largest value; the table that is made of one
+	// has to fit into the first 8 MB of its builder, which would take another 16 and keep them.
+	o.MemTableSize = 7 << 20
 	o.NumMemtables = 2
-	o.NumLevelZeroTables = 8
-	o.NumLevelZeroTablesStall = 16
+	o.NumLevelZeroTables = 10
+	o.NumLevelZeroTablesStall = 20
 	o.NumCompactors = 2
 	o.BaseLevelSize = 32 << 20
 	o.BaseTableSize = 4 << 20
