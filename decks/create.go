@@ -12,7 +12,7 @@ import (
 )
 
 var create = engine.Op{
-	Name: "Deck.Create", Label: "Create Deck", Category: category,
+	Name: "Deck.Create", Label: "Create Deck of Slides", Category: category,
 	Doc: "Creates a deck and returns it with all its fields. HTML that could act is taken out and reported.",
 	Run: engine.On(createParams.run),
 }

@@ -135,6 +135,7 @@ func TestBrowserAccess(t *testing.T) {
 		{"trash", "/ui/?trash=1", `document.getElementById("none")`, false},
 		{"profile", "/decks/alice", `document.querySelectorAll("#list li").length === 1`, false},
 		{"keys", "/ui/keys", `document.querySelector("#list .tag")`, false},
+		{"documents", "/ui/documents", `document.querySelectorAll("#children li").length > 0 || !document.getElementById("message").hidden`, false},
 		{"activity", "/ui/activity", `document.getElementById("list").textContent.startsWith("Nothing yet")`, false},
 		{"webhooks", "/ui/webhooks", `document.getElementById("list").textContent === "No webhooks yet."`, false},
 		{"team", "/ui/team", `!document.getElementById("none").hidden`, false},

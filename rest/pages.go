@@ -36,6 +36,7 @@ func pageRoutes() []route {
 		{method: "GET", path: "/teams/:slug", access: visitor, handle: func(x *exchange) error { return x.see("/ui/team") }},
 		{method: "GET", path: "/ui", access: visitor, handle: ownDecks},
 		{method: "GET", path: "/ui/activity", access: visitor, handle: console("activity")},
+		{method: "GET", path: "/ui/documents", access: visitor, handle: console("documents")},
 		{method: "GET", path: "/ui/keys", access: visitor, handle: console("keys")},
 		{method: "GET", path: "/icons/:name", access: open, handle: seeIcon},
 		{method: "GET", path: "/ui/login", access: visitor, handle: signInForm},

@@ -1,6 +1,10 @@
 // The console's list of decks: throw away and take back, create, import.
 "use strict";
 (() => {
+  // Addresses of documents, as mails have them, lead here.
+  const [, named] = /^#!\/doc\/(.+)$/.exec(location.hash) || [];
+  if (named) location.replace(`${site.prefix}/ui/documents#${named}`);
+
   for (const t of document.querySelectorAll("time")) t.replaceWith(ago(t.dateTime));
 
   const acts = {

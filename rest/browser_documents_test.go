@@ -1,0 +1,71 @@
+package rest_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"catena/decks"
+	"catena/rest/resttest"
+)
+
+// TestBrowserDocuments follows the address of a document, as mails have it, through signing in to
+// the document's page, up to its folder, through the pages of what lies there, and to a file.
+func TestBrowserDocuments(t *testing.T) {
+	s := resttest.Start(t, resttest.Config{Ops: decks.Ops, Repo: decks.Listen})
+	s.User("alice")
+	made := func(in, kind, name, title string) map[string]any {
+		t.Helper()
+		got := s.Do("POST", "/api/v1/path"+in, fmt.Sprintf(`{"entity-type":"document","type":%q,"name":%q,"properties":{"dc:title":%q}}`, kind, name, title))
+		if got.StatusCode != http.StatusCreated {
+			t.Fatal(got.Text)
+		}
+		return got.JSON(t)
+	}
+	const in = "/default-domain/workspaces"
+	made(in, "Workspace", "plans", "Plans & <b>more</b>")
+	for i := range 31 {
+		made(in+"/plans", "File", fmt.Sprintf("part-%02d", i), fmt.Sprintf("Part %d", i))
+	}
+	uid := made(in+"/plans", "File", "letter", "A letter")["uid"]
+	if got := s.Do("POST", "/api/v1/path"+in+"/plans/letter/@op/Document.SetProperty", `{"params":{"xpath":"dc:description","value":"Says <i>hello</i>."}}`); got.StatusCode != http.StatusOK {
+		t.Fatal(got.Text)
+	}
+	file, typ := multi(t, "multipart/form-data", part{`form-data; name="content"; filename="letter.txt"`, "text/plain", "Dear reader"})
+	if got := s.Do("PUT", "/api/v1/path"+in+"/plans/letter/@blob/file:content", file, "Content-Type", typ); got.StatusCode != http.StatusOK {
+		t.Fatal(got.Status, got.Text)
+	}
+
+	b := browse(t, s)
+	b.open(fmt.Sprintf("/nxdoc/default/%s", uid))
+	b.write(`[name=user]`, "alice")
+	b.write(`[name=password]`, resttest.Password)
+	b.click(`button.primary`)
+	b.wait(`document.getElementById("title")?.textContent === "A letter"`)
+	b.shot("document")
+	if text := eval[string](b, `document.body.innerText`); !strings.Contains(text, "Says <i>hello</i>.") || !strings.Contains(text, in+"/plans/letter") {
+		t.Errorf("the page says %q", text)
+	}
+	file = strings.TrimPrefix(eval[string](b, `document.querySelector("#files a").href`), s.URL)
+	if got := s.Do("GET", file, "", "as", "alice"); got.Text != "Dear reader" {
+		t.Errorf("%s holds %q", file, got.Text)
+	}
+	b.click(`#crumbs li:last-child a`)
+	b.wait(`document.getElementById("title").textContent === "Plans & <b>more</b>" && document.querySelectorAll("#children li").length === 30`)
+	b.shot("folder")
+	b.click("#next")
+	b.wait(`document.getElementById("place").textContent === "Page 2" && document.querySelectorAll("#children li").length === 2 && document.getElementById("next").disabled`)
+	b.quiet()
+
+	// What alice may not read is not said to be there.
+	hidden := made(in, "Workspace", "hidden", "Hidden")["uid"]
+	if got := s.Do("POST", "/api/v1/path"+in+"/hidden/@op/Document.BlockPermissionInheritance", `{"params":{}}`); got.StatusCode != http.StatusOK {
+		t.Fatal(got.Text)
+	}
+	b.open(fmt.Sprintf("/ui/documents#%s", hidden))
+	b.wait(`!document.getElementById("message").hidden`)
+	if text := eval[string](b, `document.body.innerText`); strings.Contains(text, "Hidden") {
+		t.Errorf("the page says %q", text)
+	}
+}
