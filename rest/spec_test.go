@@ -158,7 +158,7 @@ var specTools = []struct{ name, needs, inputs, returns, same string }{
 
 // moreTools are those that the specification does not know.
 var moreTools = []string{
-	"add_deck_file", "get_slide", "insert_slide", "list_deck_files", "list_slides", "move_slide", "remove_deck_file", "remove_slide", "update_slide",
+	"add_deck_file", "get_slide", "insert_slide", "list_deck_files", "list_slides", "move_slide", "remove_slide", "update_slide",
 }
 
 // specField is a row of a table of fields.

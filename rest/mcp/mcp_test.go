@@ -101,7 +101,7 @@ func TestDeckTools(t *testing.T) {
 			for _, tool := range list.Tools {
 				names = append(names, tool.Name)
 			}
-			if got, want := strings.Join(names, " "), "add_deck_file create_deck create_export create_share_link get_deck get_export get_slide get_team_deck get_user insert_slide list_deck_files list_decks list_share_links list_slides list_team_decks list_trashed_decks move_slide recover_deck remove_deck_file remove_slide revoke_share_link trash_deck update_deck update_slide"; got != want {
+			if got, want := strings.Join(names, " "), "add_deck_file create_deck create_export create_share_link get_deck get_export get_slide get_team_deck get_user insert_slide list_deck_files list_decks list_share_links list_slides list_team_decks list_trashed_decks move_slide recover_deck remove_slide revoke_share_link trash_deck update_deck update_slide"; got != want {
 				t.Errorf("tools: got %s, want %s", got, want)
 			}
 			if version == "2026-07-28" && list.CacheScope != "private" {

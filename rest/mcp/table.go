@@ -119,10 +119,6 @@ var tools = []tool{
 		output: "id:integer trashed:boolean", hints: mcp.ToolAnnotations{DestructiveHint: &no, IdempotentHint: true, OpenWorldHint: &no},
 	},
 	{
-		name: "remove_deck_file", title: "Remove deck file", op: "Deck.RemoveFile", params: "id number force",
-		output: "deck_id:integer number:integer removed:boolean", hints: changing(),
-	},
-	{
 		name: "remove_slide", title: "Remove slide", op: "Deck.RemoveSlide", params: "id slide if_match",
 		output: "deck_id:integer slide_count:integer etag:string", hints: mcp.ToolAnnotations{DestructiveHint: &yes, OpenWorldHint: &no},
 	},
