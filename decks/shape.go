@@ -109,11 +109,7 @@ func (v view) resultOf(c *engine.Ctx, owner string, d *storage.Doc, withHTML boo
 
 // sanitized tells what was taken out of HTML.
 func sanitized(removed []string) map[string]any {
-	list := make([]any, len(removed))
-	for i, what := range removed {
-		list[i] = what
-	}
-	return map[string]any{"sanitized": list}
+	return map[string]any{"sanitized": engine.List(removed)}
 }
 
 // tagOf is the entity tag of a deck as a revision shows it, with its HTML or without.

@@ -16,7 +16,7 @@ type slideEdit struct {
 	IfMatch string `json:"if_match" alias:"ifMatch" default:"" doc:"Entity tags, one of which must be that of the deck's present version: another change in between is refused then."`
 }
 
-// place is where a slide comes to be.
+// slidePlace is where a slide comes to be.
 type slidePlace struct {
 	After *int64 `json:"after,omitzero" type:"long" doc:"Number of the slide it comes after; 0 for the beginning, the end if left out."`
 	Below bool   `json:"below" default:"false" doc:"Whether it comes below that slide in a stack, which is made if there is none, and not to the right of it."`

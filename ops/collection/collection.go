@@ -78,11 +78,7 @@ func put(c *engine.Ctx, d *storage.Doc, xpath string, list []string) error {
 			return err
 		}
 	}
-	values := make([]any, len(list))
-	for i, id := range list {
-		values[i] = id
-	}
-	if err := fresh.Set(xpath, values); err != nil {
+	if err := fresh.Set(xpath, engine.List(list)); err != nil {
 		return err
 	}
 	_, err = system.Save(fresh, storage.SaveOptions{Quiet: true})

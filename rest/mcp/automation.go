@@ -227,15 +227,7 @@ func ran(res *engine.Result, dry bool) *result {
 		all := append(append([]byte(`{"result":`), body...), '}')
 		return &result{texts: []string{string(body)}, structured: all}
 	}
-	return structured(map[string]any{"result": body, "changes": append([]any{}, changes(res)...), "dryRun": true})
-}
-
-func changes(res *engine.Result) []any {
-	out := make([]any, len(res.Changes))
-	for i := range res.Changes {
-		out[i] = res.Changes[i]
-	}
-	return out
+	return structured(map[string]any{"result": body, "changes": engine.List(res.Changes), "dryRun": true})
 }
 
 // failedAs is failed with the kind of error in front, as scenarios and traces name it.

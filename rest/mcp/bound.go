@@ -3,6 +3,7 @@ package mcp
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 
 	"catena/engine"
 	"catena/storage/fault"
@@ -47,10 +48,7 @@ func (t *tool) bounded(r *result, res *engine.Result) *result {
 	m, _ := res.Value.(map[string]any)
 	data, ok := m["data"].(map[string]any)
 	if !t.hints.ReadOnlyHint && ok {
-		short := make(map[string]any, len(data))
-		for name, v := range data {
-			short[name] = v
-		}
+		short := maps.Clone(data)
 		short["data"] = ""
 		if body, err := encode(short); err == nil && len(body) <= maxResult/2-room {
 			left := fmt.Sprintf("Done. The deck's HTML is left out here, as more than %d bytes are not shown.", maxResult)
