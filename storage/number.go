@@ -4,7 +4,10 @@ import (
 	"context"
 	"encoding/binary"
 	"slices"
+	"strconv"
 	"strings"
+
+	"catena/storage/fault"
 )
 
 // Rows of indexes hold the names of indexes, types and states as numbers, which take a byte or two where a
@@ -51,9 +54,16 @@ func (n *numbers) read(in *reader) []byte {
 // numberMark begins a number in a key; the parts of keys that hold values begin with lower bytes.
 const numberMark = 0x80
 
-// appendKey appends the number of a name to a key, zero if it has none.
+// maxNumber is the largest number that a key has room for.
+const maxNumber = 1<<15 - 1
+
+// appendKey appends the number of a name to a key. A name without one is a bug: its rows would be
+// those of every other such name.
 func (n *numbers) appendKey(dst []byte, name string) []byte {
 	number := n.byName[name]
+	if number == 0 {
+		panic("storage: no number for " + strconv.Quote(name))
+	}
 	return append(dst, numberMark|byte(number>>8), byte(number))
 }
 
@@ -77,6 +87,9 @@ func (r *Repo) openNumbers(ctx context.Context) error {
 			if !slices.Contains(have, name) {
 				have = append(have, name)
 			}
+		}
+		if len(have) > maxNumber {
+			return false, fault.Limit.Errorf("names of indexes, types and states: %d, at most %d", len(have), maxNumber)
 		}
 		return len(have) > before, err
 	}
