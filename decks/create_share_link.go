@@ -37,7 +37,7 @@ func (p createShareLinkParams) run(c *engine.Ctx, _ engine.Void) (map[string]any
 	if err := errors.Join(append(problems, more...)...); err != nil {
 		return nil, err
 	}
-	if prop[string](d, "deck:visibility") == "all" {
+	if storage.Prop[string](d, "deck:visibility") == "all" {
 		return nil, fault.Conflict.Errorf("deck %d: is public, its address needs no link", p.ID).WithCode("deck_is_public")
 	}
 	all, err := links(c.Tx, d)

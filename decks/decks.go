@@ -127,11 +127,4 @@ func matchVersion(d *storage.Doc, tags string) error {
 	return fault.Conflict.Errorf("deck %d: was changed meanwhile", number(d)).WithCode("precondition_failed")
 }
 
-func number(d *storage.Doc) int64 { return prop[int64](d, "deck:number") }
-
-// prop reads a property; the zero value stands for none.
-func prop[T any](d *storage.Doc, xpath string) T {
-	v, _ := d.Get(xpath)
-	t, _ := v.(T)
-	return t
-}
+func number(d *storage.Doc) int64 { return storage.Prop[int64](d, "deck:number") }

@@ -28,7 +28,7 @@ var details = []detail{
 	{name: "notes", in: union, xpath: "deck:notes"},
 	{name: "css", in: revA, xpath: "deck:css"},
 	{name: "css_input", in: revB, xpath: "deck:css"},
-	{name: "css_output", in: revB, value: func(_ view, _ string, d *storage.Doc) any { return style.Compile(prop[string](d, "deck:css")) }},
+	{name: "css_output", in: revB, value: func(_ view, _ string, d *storage.Doc) any { return style.Compile(storage.Prop[string](d, "deck:css")) }},
 	{name: "width", in: union, xpath: "deck:width"},
 	{name: "height", in: union, xpath: "deck:height"},
 	{name: "margin", in: union, xpath: "deck:margin"},

@@ -41,8 +41,8 @@ func (p historyParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error)
 
 func shapeVersion(v *storage.Doc) map[string]any {
 	return map[string]any{
-		"version": v.VersionLabel(), "title": v.Title(), "slide_count": prop[int64](v, "deck:slide_count"),
-		"author": prop[string](v, "dc:lastContributor"), "updated_at": instantOf(v, "dc:modified"),
+		"version": v.VersionLabel(), "title": v.Title(), "slide_count": storage.Prop[int64](v, "deck:slide_count"),
+		"author": storage.Prop[string](v, "dc:lastContributor"), "updated_at": instantOf(v, "dc:modified"),
 	}
 }
 
@@ -77,7 +77,7 @@ const keptApart = 15 * time.Minute
 // keepBefore keeps a deck as a version before its HTML changes, unless it was changed a short
 // while ago: then the change belongs to the ones before.
 func keepBefore(c *engine.Ctx, d *storage.Doc) error {
-	if c.Now.Sub(prop[time.Time](d, "dc:modified")) < keptApart || prop[int64](d, "deck:slide_count") == 0 {
+	if c.Now.Sub(storage.Prop[time.Time](d, "dc:modified")) < keptApart || storage.Prop[int64](d, "deck:slide_count") == 0 {
 		return nil
 	}
 	_, err := c.Tx.CheckIn(d, false, "")

@@ -20,7 +20,7 @@ func stay(tx *storage.Tx, d *storage.Doc) error {
 	if had, _ := stored.(int64); had != 0 && had != number(d) {
 		return fault.Invalid.Errorf("deck %d: its number stays", had).In("deck:number")
 	}
-	if slug := prop[string](d, "deck:slug"); prop[string](d, "deck:place") != d.ParentID()+"/"+slug {
+	if slug := storage.Prop[string](d, "deck:slug"); storage.Prop[string](d, "deck:place") != d.ParentID()+"/"+slug {
 		free, err := freeSlugIn(tx, d, slug)
 		if err != nil {
 			return err
@@ -70,7 +70,7 @@ func freeSlugIn(tx *storage.Tx, d *storage.Doc, title string) (string, error) {
 // purify makes HTML harmless that did not come through here, and notes what is in it.
 func purify(tx *storage.Tx, d *storage.Doc) error {
 	b, err := d.Blob("deck:html")
-	if err != nil || b == nil || hmac.Equal([]byte(prop[string](d, "deck:clean")), []byte(cleanMark(tx.Repo(), b))) {
+	if err != nil || b == nil || hmac.Equal([]byte(storage.Prop[string](d, "deck:clean")), []byte(cleanMark(tx.Repo(), b))) {
 		return err
 	}
 	text, err := tx.Bytes(b, html.MaxBytes)

@@ -47,7 +47,7 @@ func (v view) teamRow(c *engine.Ctx, d *storage.Doc, in revision, summary bool) 
 		return nil, err
 	}
 	row := v.shape(c, name, d, in, summary)
-	row["visibility"], row["owner"] = prop[string](d, "deck:visibility"), owner
+	row["visibility"], row["owner"] = storage.Prop[string](d, "deck:visibility"), owner
 	return row, nil
 }
 

@@ -46,7 +46,7 @@ func heard(tx *storage.Tx, e storage.Event) error {
 		if err := recount(tx, d, [2]string{}, false); err != nil {
 			return err
 		}
-		if prop[string](d, "deck:visibility") != "self" {
+		if storage.Prop[string](d, "deck:visibility") != "self" {
 			return reveal(tx, d)
 		}
 	case "documentModified":
@@ -80,7 +80,7 @@ func moved(tx *storage.Tx, d *storage.Doc, event string) error {
 		}
 		return placed(tx, d, false)
 	case "documentMoved":
-		slug, err := freeSlugIn(tx, d, prop[string](d, "deck:slug"))
+		slug, err := freeSlugIn(tx, d, storage.Prop[string](d, "deck:slug"))
 		if err == nil {
 			err = d.Set("deck:slug", slug)
 		}
@@ -103,7 +103,7 @@ func moved(tx *storage.Tx, d *storage.Doc, event string) error {
 		}
 		return relisted(tx, d)
 	case "documentRemoved":
-		if err := recount(tx, d, [2]string{prop[string](d, "deck:listing"), prop[string](d, "deck:binned")}, true); err != nil {
+		if err := recount(tx, d, [2]string{storage.Prop[string](d, "deck:listing"), storage.Prop[string](d, "deck:binned")}, true); err != nil {
 			return err
 		}
 		if err := placed(tx, d, true); err != nil {

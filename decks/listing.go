@@ -20,21 +20,21 @@ func binned(folder string, at time.Time, n int64) string {
 
 // relist writes the properties a deck is found by where it is now, and returns those it had.
 func relist(d *storage.Doc) (was [2]string, err error) {
-	was = [2]string{prop[string](d, "deck:listing"), prop[string](d, "deck:binned")}
+	was = [2]string{storage.Prop[string](d, "deck:listing"), storage.Prop[string](d, "deck:binned")}
 	folder := d.ParentID()
 	var list, public, bin any
 	if d.IsTrashed() {
-		bin = binned(folder, prop[time.Time](d, "deck:trashed_at"), number(d))
+		bin = binned(folder, storage.Prop[time.Time](d, "deck:trashed_at"), number(d))
 	} else {
 		list = listed(folder, number(d))
-		if prop[string](d, "deck:visibility") == "all" {
+		if storage.Prop[string](d, "deck:visibility") == "all" {
 			public = list
 		}
 	}
 	for _, now := range [...]struct {
 		xpath string
 		value any
-	}{{"deck:place", folder + "/" + prop[string](d, "deck:slug")}, {"deck:listing", list}, {"deck:public", public}, {"deck:binned", bin}} {
+	}{{"deck:place", folder + "/" + storage.Prop[string](d, "deck:slug")}, {"deck:listing", list}, {"deck:public", public}, {"deck:binned", bin}} {
 		if old, err := d.Get(now.xpath); err == nil && old == now.value {
 			continue
 		}
@@ -47,7 +47,7 @@ func relist(d *storage.Doc) (was [2]string, err error) {
 
 // recount takes a deck out of the counts it was in, and into those it is in now.
 func recount(tx *storage.Tx, d *storage.Doc, was [2]string, gone bool) error {
-	is := [2]string{prop[string](d, "deck:listing"), prop[string](d, "deck:binned")}
+	is := [2]string{storage.Prop[string](d, "deck:listing"), storage.Prop[string](d, "deck:binned")}
 	if gone {
 		is = [2]string{}
 	}

@@ -88,7 +88,7 @@ const fileKeyTime = 24 * time.Hour
 
 // fileKey is what a page of a deck that is not for everyone puts into its pictures' addresses.
 func fileKey(c *engine.Ctx, d *storage.Doc) string {
-	if prop[string](d, "deck:visibility") == "all" {
+	if storage.Prop[string](d, "deck:visibility") == "all" {
 		return ""
 	}
 	return "key=" + pictureKey(c, d, keyFile, c.Now.Add(fileKeyTime))

@@ -72,4 +72,6 @@ func (p paging) none(err error) (map[string]any, error) {
 }
 
 // instantOf is a property that holds a moment, null without one.
-func instantOf(d *storage.Doc, xpath string) any { return stampOrNone(prop[time.Time](d, xpath)) }
+func instantOf(d *storage.Doc, xpath string) any {
+	return stampOrNone(storage.Prop[time.Time](d, xpath))
+}

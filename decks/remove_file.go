@@ -5,6 +5,7 @@ import (
 
 	"catena/decks/file"
 	"catena/engine"
+	"catena/storage"
 	"catena/storage/fault"
 )
 
@@ -36,7 +37,7 @@ func (p removeFileParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, err
 		if err != nil {
 			return nil, err
 		}
-		if strings.Contains(text, f.Address()) || strings.Contains(prop[string](d, "deck:css"), f.Address()) {
+		if strings.Contains(text, f.Address()) || strings.Contains(storage.Prop[string](d, "deck:css"), f.Address()) {
 			return nil, fault.Conflict.Errorf("file %s: slides of deck %d show it", f.Address(), p.ID).WithCode("file_in_use")
 		}
 	}

@@ -18,8 +18,8 @@ type lasting struct {
 // remember notes what a deck keeps when a version of it is restored.
 func remember(tx *storage.Tx, d *storage.Doc) error {
 	return asSystem(tx).Table(restoreTable).Put(d.ID(), lasting{
-		Number: number(d), Slug: prop[string](d, "deck:slug"), Visibility: prop[string](d, "deck:visibility"),
-		Trashed: prop[time.Time](d, "deck:trashed_at"),
+		Number: number(d), Slug: storage.Prop[string](d, "deck:slug"), Visibility: storage.Prop[string](d, "deck:visibility"),
+		Trashed: storage.Prop[time.Time](d, "deck:trashed_at"),
 	})
 }
 

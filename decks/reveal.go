@@ -18,7 +18,7 @@ const looking = "RestrictedRead"
 // owner's team.
 func reveal(tx *storage.Tx, d *storage.Doc) error {
 	var entries []storage.ACE
-	switch prop[string](d, "deck:visibility") {
+	switch storage.Prop[string](d, "deck:visibility") {
 	case "all":
 		entries = []storage.ACE{{User: "Everyone", Permission: looking, Granted: true}}
 	case "team":
@@ -49,7 +49,7 @@ func ownerName(tx *storage.Tx, d *storage.Doc) string {
 	if user, err := url.PathUnescape(folder); ok && inside && err == nil {
 		return user
 	}
-	return or(prop[string](d, "dc:creator"), tx.Principal().Name)
+	return or(storage.Prop[string](d, "dc:creator"), tx.Principal().Name)
 }
 
 // forget removes the share links, the files and the pictures of a deck that is gone.

@@ -60,7 +60,7 @@ func (l deckList) place(tx *storage.Tx, from string, behind int64) (string, erro
 		if err != nil || len(page.Docs) == 0 {
 			return "", err
 		}
-		at = prop[string](page.Docs[0], l.by)
+		at = storage.Prop[string](page.Docs[0], l.by)
 	}
 	_, at, _ = strings.Cut(at, "/")
 	return at, nil

@@ -40,7 +40,7 @@ func (v view) set() (revision, error) {
 
 // address is the page of a user's deck.
 func (v view) address(owner string, d *storage.Doc) string {
-	return v.Base + "/" + homes + "/" + url.PathEscape(owner) + "/" + url.PathEscape(prop[string](d, "deck:slug"))
+	return v.Base + "/" + homes + "/" + url.PathEscape(owner) + "/" + url.PathEscape(storage.Prop[string](d, "deck:slug"))
 }
 
 func (t *detail) of(v view, owner string, d *storage.Doc) any {

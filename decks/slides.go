@@ -72,7 +72,7 @@ func slidesIn(tx *storage.Tx, d *storage.Doc) (*slide.Deck, error) {
 		return nil, err
 	}
 	slides := slide.Read(text)
-	if n := prop[int64](d, "deck:slide_count"); int64(len(slides.Slides)) != n {
+	if n := storage.Prop[int64](d, "deck:slide_count"); int64(len(slides.Slides)) != n {
 		return nil, fault.Conflict.Errorf("deck %d: its slides cannot be told apart, %d of %d are found; change its HTML as a whole", number(d), len(slides.Slides), n)
 	}
 	return slides, nil

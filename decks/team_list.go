@@ -21,7 +21,7 @@ const (
 func placed(tx *storage.Tx, d *storage.Doc, gone bool) error {
 	tx = asSystem(tx)
 	owner, ok := homeUser(d)
-	if gone || !ok || d.IsTrashed() || prop[string](d, "deck:visibility") == "self" {
+	if gone || !ok || d.IsTrashed() || storage.Prop[string](d, "deck:visibility") == "self" {
 		return place(tx, d, "")
 	}
 	team, err := teamOf(tx, owner)

@@ -20,7 +20,7 @@ func replace(tx *storage.Tx, folder string) error {
 			if err := placed(tx, d, false); err != nil {
 				return err
 			}
-			below = prop[string](d, byListing)
+			below = storage.Prop[string](d, byListing)
 		}
 		if len(page.Docs) < maxPerPage {
 			return nil

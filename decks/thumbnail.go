@@ -35,7 +35,7 @@ func (p thumbnailParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error
 	if err != nil {
 		return nil, err
 	}
-	if n := prop[int64](d, "deck:slide_count"); p.Slide > max(n, 1) || p.Slide > 1 && p.Key == "" && c.As.Name == storage.Guest().Name {
+	if n := storage.Prop[int64](d, "deck:slide_count"); p.Slide > max(n, 1) || p.Slide > 1 && p.Key == "" && c.As.Name == storage.Guest().Name {
 		return nil, fault.NotFound.Errorf("slide %d of the deck: does not exist", p.Slide)
 	}
 	tx, slide, version := c.Tx.As(behind(c)), int(p.Slide), export.Version(d)

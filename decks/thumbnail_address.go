@@ -17,7 +17,7 @@ func (v view) thumbnail(c *engine.Ctx, owner string, d *storage.Doc) string {
 		return ""
 	}
 	q := url.Values{"v": {export.Version(d)}}
-	if prop[string](d, "deck:visibility") != "all" {
+	if storage.Prop[string](d, "deck:visibility") != "all" {
 		const day = 24 * time.Hour
 		q.Set("key", pictureKey(c, d, keyThumbnail, c.Now.Truncate(day).Add(2*day)))
 	}

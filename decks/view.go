@@ -57,7 +57,7 @@ func maySee(tx *storage.Tx, d *storage.Doc, as *storage.Principal, owner string)
 		return true
 	}
 	if as.Name == storage.Guest().Name {
-		return prop[string](d, "deck:visibility") == "all"
+		return storage.Prop[string](d, "deck:visibility") == "all"
 	}
 	return tx.Can(d, looking)
 }

@@ -65,6 +65,13 @@ func (d *Doc) Get(xpath string) (any, error) {
 	return schema.GetIn(v, rest)
 }
 
+// Prop returns a property of the kind T, the zero value if there is none.
+func Prop[T any](d *Doc, xpath string) T {
+	v, _ := d.Get(xpath)
+	t, _ := v.(T)
+	return t
+}
+
 // Set changes a property, or a part of one, in memory. The value is converted to the property's
 // type if it can be; nil clears.
 func (d *Doc) Set(xpath string, v any) error {

@@ -118,16 +118,10 @@ func Looks(d *storage.Doc) render.Deck {
 // looks has the style sheet as it was written.
 func looks(d *storage.Doc) render.Deck {
 	return render.Deck{
-		Title: d.Title(), Description: prop[string](d, "deck:description"), Language: prop[string](d, "deck:language"),
-		CSS: prop[string](d, "deck:css"), Width: int(prop[int64](d, "deck:width")), Height: int(prop[int64](d, "deck:height")),
-		Margin: prop[float64](d, "deck:margin"), Transition: prop[string](d, "deck:transition"),
-		BackgroundTransition: prop[string](d, "deck:background_transition"), ThemeFont: prop[string](d, "deck:theme_font"),
-		ThemeColor: prop[string](d, "deck:theme_color"), RTL: prop[bool](d, "deck:rtl"), Loop: prop[bool](d, "deck:loop"),
+		Title: d.Title(), Description: storage.Prop[string](d, "deck:description"), Language: storage.Prop[string](d, "deck:language"),
+		CSS: storage.Prop[string](d, "deck:css"), Width: int(storage.Prop[int64](d, "deck:width")), Height: int(storage.Prop[int64](d, "deck:height")),
+		Margin: storage.Prop[float64](d, "deck:margin"), Transition: storage.Prop[string](d, "deck:transition"),
+		BackgroundTransition: storage.Prop[string](d, "deck:background_transition"), ThemeFont: storage.Prop[string](d, "deck:theme_font"),
+		ThemeColor: storage.Prop[string](d, "deck:theme_color"), RTL: storage.Prop[bool](d, "deck:rtl"), Loop: storage.Prop[bool](d, "deck:loop"),
 	}
-}
-
-func prop[T any](d *storage.Doc, xpath string) T {
-	v, _ := d.Get(xpath)
-	t, _ := v.(T)
-	return t
 }

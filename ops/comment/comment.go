@@ -101,7 +101,7 @@ func unlimited(c *engine.Ctx) *storage.Tx {
 
 // mine refuses unless the caller wrote the comment or may do everything with it.
 func mine(c *engine.Ctx, d *storage.Doc) error {
-	if text(d, "comment:author") == c.As.Name || c.Tx.Can(d, "Everything") {
+	if storage.Prop[string](d, "comment:author") == c.As.Name || c.Tx.Can(d, "Everything") {
 		return nil
 	}
 	return fault.Denied.Errorf("comment %s: only its author may change it", d.ID())
@@ -128,11 +128,4 @@ func about(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
 		d = up
 	}
 	return d, nil
-}
-
-// text reads a property that is text.
-func text(d *storage.Doc, xpath string) string {
-	v, _ := d.Get(xpath)
-	s, _ := v.(string)
-	return s
 }

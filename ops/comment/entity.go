@@ -20,7 +20,7 @@ func entity(c *engine.Ctx, d *storage.Doc, summary bool) (map[string]any, error)
 	note := d.Type().Name == noteType
 	out := map[string]any{
 		"entity-type": "comment", "id": d.ID(), "parentId": d.ParentID(), "ancestorIds": above, "permissions": c.Tx.Permissions(d),
-		"entity": original(text(d, "externalEntity:entity")),
+		"entity": original(storage.Prop[string](d, "externalEntity:entity")),
 	}
 	for name, xpath := range map[string]string{
 		"author": "comment:author", "text": "comment:text", "creationDate": "comment:creationDate",

@@ -103,8 +103,4 @@ func value(d *storage.Doc, word string) any {
 	return v
 }
 
-func text(d *storage.Doc, word string) string {
-	v, _ := d.Get("saved:" + word)
-	s, _ := v.(string)
-	return s
-}
+func text(d *storage.Doc, word string) string { return storage.Prop[string](d, "saved:"+word) }
