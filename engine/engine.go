@@ -188,13 +188,9 @@ func (e *Engine) Ping(ctx context.Context) error {
 	})
 }
 
-// PrincipalOf returns a user as one who acts.
-func (e *Engine) PrincipalOf(ctx context.Context, user string) (p *Principal, err error) {
-	err = e.repo.View(ctx, e.repo.System(), func(tx *storage.Tx) error {
-		p, err = tx.PrincipalOf(user)
-		return err
-	})
-	return p, err
+// PrincipalOf returns a user as one who acts, which is shared and not changed.
+func (e *Engine) PrincipalOf(ctx context.Context, user string) (*Principal, error) {
+	return e.repo.Principal(ctx, user)
 }
 
 func unknownOp(name string) error {

@@ -51,7 +51,8 @@ type running struct {
 	set   *Set
 	def   *Def
 	call  *Call
-	args  Call // what call points at
+	args  Call               // what call points at
+	as    *storage.Principal // who calls, as of the transaction
 	began time.Time
 	end   deadline
 	ctx   Ctx
@@ -202,7 +203,13 @@ func (r *running) attempt(tx *storage.Tx) (err error) {
 		r.after, r.taken, r.ops, r.root, r.steps, r.exit = nil, nil, 0, nil, 0, false
 		*c = Ctx{}
 	}
-	c.Context, c.Tx, c.As, c.Log, c.Door, c.run = &r.end, tx, call.As, r.e.log, call.Door, r
+	if r.as = call.As; tx != nil {
+		r.as = tx.Principal()
+	}
+	if r.as != call.As && r.inner == nil && !r.def.grants.allows(r.as, call.Door) {
+		return unknownOp(call.Op)
+	}
+	c.Context, c.Tx, c.As, c.Log, c.Door, c.run = &r.end, tx, r.as, r.e.log, call.Door, r
 	if c.Door == 0 {
 		c.Door = Server
 	}
@@ -294,7 +301,7 @@ func (r *running) conclude(c *Ctx, out any) error {
 	call := r.call
 	r.res.Value, r.res.Void, r.res.Body = out, out == nil, nil
 	if call.Encode != nil {
-		c.As, c.Input = call.As, out
+		c.As, c.Input = r.as, out
 		body, err := call.Encode(c, out)
 		if err != nil {
 			return err

@@ -128,9 +128,6 @@ func lead(x *exchange, d *web.Deck) error {
 	return x.noContent()
 }
 
-// stays reports whether whoever follows may still see the deck.
-func (x *exchange) stays() bool { return x.admit() == nil && x.again() == nil }
-
 // follow sends the presenter's places as they come. It ends now and then, and at once when
 // the viewer may no longer see the deck: then the browser's next try is refused.
 func follow(x *exchange, d *web.Deck) error {
@@ -162,7 +159,7 @@ func follow(x *exchange, d *web.Deck) error {
 		select {
 		case at := <-c:
 			if time.Since(sure) > eventPause {
-				if !x.stays() {
+				if x.again() != nil {
 					return nil
 				}
 				sure = time.Now()
@@ -173,7 +170,7 @@ func follow(x *exchange, d *web.Deck) error {
 			}
 			text = fmt.Sprintf("event: place\ndata: %s\n\n", body)
 		case <-beat.C:
-			if !x.stays() {
+			if x.again() != nil {
 				return nil
 			}
 			text = ":\n\n"

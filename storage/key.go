@@ -151,9 +151,14 @@ func (t *Tx) KeyStands(number string) bool {
 	if err != nil {
 		return false
 	}
+	ok, err := t.keyStands(id)
+	return err == nil && ok
+}
+
+func (t *Tx) keyStands(id int64) (bool, error) {
 	var k keyRow
 	ok, err := t.secret(keysTable).Get(keyName(id), &k)
-	return err == nil && ok && k.good(t.now)
+	return ok && k.good(t.now), err
 }
 
 // good reports whether a key is neither revoked nor expired.
@@ -183,14 +188,14 @@ func (r *Repo) SignInKey(ctx context.Context, key string) (*Principal, error) {
 	if subtle.ConstantTimeCompare(sum[:], k.Hash) != 1 || !k.good(now) {
 		return nil, errKey()
 	}
-	p, err := r.principal(ctx, k.User)
+	p, err := r.Principal(ctx, k.User)
 	if err != nil {
 		return nil, firstError(errIfNot(err, fault.NotFound), errKey())
 	}
 	r.keyUse.note(id, now)
-	as := *p
+	as := p.by(func(t *Tx) (bool, error) { return t.keyStands(id) })
 	as.KeyID, as.Revision, as.ReadOnly = id, k.Revision, k.Scope != ScopeWrite
-	return &as, nil
+	return as, nil
 }
 
 // errIfNot returns err unless it is of the kind.

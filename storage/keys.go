@@ -31,6 +31,7 @@ import (
 //	r name 0 key                a row of a table
 //	s name 0 key                a row of a table that only this package reads
 //	g 1 group user, g 2 user group, g 3 group sub, g 4 sub group   memberships
+//	g 5                         the epoch of the memberships
 //	l 1 subject predicate object, l 2 object predicate subject      relations
 //	w 1 term id                 words that full text finds a document by
 //	w 2 id                      the terms of a document
@@ -78,6 +79,7 @@ const (
 	memberOf        = 2
 	subgroup        = 3
 	supergroup      = 4
+	memberEpoch     = 5
 )
 
 // docID is a document's identifier, 16 bytes shown as a UUID.

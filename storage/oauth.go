@@ -209,7 +209,7 @@ func (r *Repo) oauthSecret(ctx context.Context, g OAuthGrant) error {
 	}
 	who, now := "oauth2 client "+c.ID, r.clock()
 	mac := r.passwords.mac(who, c.secret+g.Secret)
-	if r.passwords.known(who, mac, now) {
+	if r.passwords.known(who, mac, now) != nil {
 		return nil
 	}
 	changes, err := r.passwords.admit(who, now)
@@ -226,7 +226,7 @@ func (r *Repo) oauthSecret(ctx context.Context, g OAuthGrant) error {
 	if !ok {
 		return oauthError("invalid_client", "client_secret is wrong")
 	}
-	r.passwords.settle(who, mac, now, changes)
+	r.passwords.settle(who, mac, passwordRow{c.secret}.sum(), now, changes)
 	return nil
 }
 
@@ -341,35 +341,42 @@ func (r *Repo) SignInOAuth(ctx context.Context, token string) (*Principal, error
 		return nil, errToken()
 	}
 	user := ""
-	err := r.View(ctx, r.System(), func(t *Tx) error {
-		d, err := t.oauthDirectory(oauthTokens)
-		if err != nil {
-			return err
-		}
-		found, err := d.Find(DirectoryQuery{Equal: map[string]any{"accessToken": token}, PageOptions: PageOptions{Limit: 1, CountLimit: -1}})
-		if err != nil {
-			return err
-		}
-		if len(found.Entries) == 0 || oauthLeft(found.Entries[0], r.clock()) <= 0 {
-			return errToken()
-		}
-		e := found.Entries[0]
-		if subtle.ConstantTimeCompare([]byte(e.Text("accessToken")), []byte(token)) != 1 {
-			return errToken()
-		}
-		user = e.Text("nuxeoLogin")
-		_, err = t.oauthClient(e.Text("clientId"))
+	err := r.View(ctx, r.System(), func(t *Tx) (err error) {
+		user, err = t.oauthUser(token)
 		return err
 	})
 	if err != nil {
-		if fault.Is(err, fault.Invalid) {
-			err = errToken()
-		}
 		return nil, err
 	}
-	p, err := r.principal(ctx, user)
+	p, err := r.Principal(ctx, user)
 	if err != nil {
 		return nil, firstError(errIfNot(err, fault.NotFound), errToken())
 	}
-	return p, nil
+	return p.by(func(t *Tx) (bool, error) {
+		still, err := t.oauthUser(token)
+		return still == user, errIfNot(err, fault.Denied)
+	}), nil
+}
+
+// oauthUser returns whom a good access token is of.
+func (t *Tx) oauthUser(token string) (string, error) {
+	d, err := t.oauthDirectory(oauthTokens)
+	if err != nil {
+		return "", err
+	}
+	found, err := d.Find(DirectoryQuery{Equal: map[string]any{"accessToken": token}, PageOptions: PageOptions{Limit: 1, CountLimit: -1}})
+	if err != nil {
+		return "", firstError(errIfNot(err, fault.Invalid), errToken())
+	}
+	if len(found.Entries) == 0 || oauthLeft(found.Entries[0], t.now) <= 0 {
+		return "", errToken()
+	}
+	e := found.Entries[0]
+	if subtle.ConstantTimeCompare([]byte(e.Text("accessToken")), []byte(token)) != 1 {
+		return "", errToken()
+	}
+	if _, err = t.oauthClient(e.Text("clientId")); err != nil {
+		return "", firstError(errIfNot(err, fault.Invalid), errToken())
+	}
+	return e.Text("nuxeoLogin"), nil
 }

@@ -44,6 +44,7 @@ type passwords struct {
 type goodPassword struct {
 	mac   [32]byte
 	until time.Time
+	sum   []byte // of how it is kept
 }
 
 type failures struct {
@@ -112,12 +113,15 @@ func (p *passwords) mac(user, password string) (out [32]byte) {
 	return out
 }
 
-// known reports whether the password was found right a short while ago.
-func (p *passwords) known(user string, mac [32]byte, now time.Time) bool {
+// known returns the sum of a password that was found right a short while ago; nil if it was not.
+func (p *passwords) known(user string, mac [32]byte, now time.Time) []byte {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	g, ok := p.good[user]
-	return ok && now.Before(g.until) && subtle.ConstantTimeCompare(g.mac[:], mac[:]) == 1
+	if !ok || !now.Before(g.until) || subtle.ConstantTimeCompare(g.mac[:], mac[:]) != 1 {
+		return nil
+	}
+	return g.sum
 }
 
 // admit counts one more attempt, and refuses it after too many failures.
@@ -140,7 +144,7 @@ func (p *passwords) admit(user string, now time.Time) (changes uint64, err error
 }
 
 // settle remembers a password that was right, unless one changed since admit.
-func (p *passwords) settle(user string, mac [32]byte, now time.Time, changes uint64) {
+func (p *passwords) settle(user string, mac [32]byte, sum []byte, now time.Time, changes uint64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.failures, user)
@@ -150,7 +154,7 @@ func (p *passwords) settle(user string, mac [32]byte, now time.Time, changes uin
 	if len(p.good) >= maxPrincipals {
 		clear(p.good)
 	}
-	p.good[user] = goodPassword{mac, now.Add(passwordKept)}
+	p.good[user] = goodPassword{mac, now.Add(passwordKept), sum}
 }
 
 // forget drops what is remembered of a user whose password changes.
@@ -171,12 +175,8 @@ func (r *Repo) SignIn(ctx context.Context, user, password string) (*Principal, e
 	}
 	now := r.clock()
 	mac := r.passwords.mac(user, password)
-	if r.passwords.known(user, mac, now) {
-		p, err := r.principal(ctx, user)
-		if fault.Is(err, fault.NotFound) {
-			err = errSignIn()
-		}
-		return p, err
+	if sum := r.passwords.known(user, mac, now); sum != nil {
+		return r.signedIn(ctx, user, sum)
 	}
 	changes, err := r.passwords.admit(user, now)
 	if err != nil {
@@ -201,11 +201,20 @@ func (r *Repo) SignIn(ctx context.Context, user, password string) (*Principal, e
 	if !ok || !found {
 		return nil, errSignIn()
 	}
-	p, err := r.principal(ctx, user)
+	p, err := r.signedIn(ctx, user, row.sum())
 	if err == nil {
-		r.passwords.settle(user, mac, now, changes)
+		r.passwords.settle(user, mac, row.sum(), now, changes)
 	}
 	return p, err
+}
+
+// signedIn returns who signed in by a password, as long as it is the user's.
+func (r *Repo) signedIn(ctx context.Context, user string, sum []byte) (*Principal, error) {
+	p, err := r.Principal(ctx, user)
+	if err != nil {
+		return nil, firstError(errIfNot(err, fault.NotFound), errSignIn())
+	}
+	return p.by(passwordIs(user, sum)), nil
 }
 
 // setPassword keeps a new password.
@@ -251,6 +260,6 @@ func (t *Tx) ChangePassword(old, password string) error {
 	if !ok {
 		return fault.Denied.Errorf("password: the old one is wrong").WithCode("not_signed_in").In("oldPassword")
 	}
-	t.repo.passwords.settle(user, t.repo.passwords.mac(user, old), t.repo.clock(), changes)
+	t.repo.passwords.settle(user, t.repo.passwords.mac(user, old), row.sum(), t.repo.clock(), changes)
 	return t.setPassword(user, password)
 }

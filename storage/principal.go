@@ -19,6 +19,8 @@ type Principal struct {
 	ReadOnly bool     // signed in by a key of read-only scope: writes are refused
 	KeyID    int64    // the API key used, or 0
 	Revision string   // deck revision pinned by the key: "", "A", "B"
+
+	standing standing // of somebody who signed in
 }
 
 // The groups and the user that every repository has.
@@ -85,14 +87,17 @@ func (c *peopleCache) drop() {
 	clear(c.byName)
 }
 
-// principal returns a user as one who acts; the result is shared and not changed.
-func (r *Repo) principal(ctx context.Context, user string) (*Principal, error) {
+// Principal returns a user as one who acts as long as the user is there; the result is shared and
+// not changed.
+func (r *Repo) Principal(ctx context.Context, user string) (*Principal, error) {
 	p, generation := r.people.get(user)
 	if p != nil {
 		return p, nil
 	}
 	err := r.View(ctx, r.System(), func(t *Tx) (err error) {
-		p, err = t.PrincipalOf(user)
+		if p, err = t.PrincipalOf(user); err == nil {
+			p.standing.epoch, err = t.memberEpoch()
+		}
 		return err
 	})
 	if err != nil {

@@ -318,7 +318,12 @@ func errReadOnly() error {
 
 func (r *Repo) begin(ctx context.Context, k *kv.Tx, as *Principal, fn func(*Tx) error) error {
 	s := &session{ctx: ctx, repo: r, kv: k, now: r.clock().UTC().Truncate(time.Millisecond)}
-	t := &Tx{session: s, as: as, rights: r.access.of(as)}
+	t := &Tx{session: s, as: as}
+	as, err := t.acting(as)
+	if err != nil {
+		return err
+	}
+	t.as, t.rights = as, r.access.of(as)
 	if err := fn(t); err != nil {
 		return err
 	}

@@ -66,11 +66,17 @@ func (r *Repo) SignInSession(ctx context.Context, token string) (*Principal, err
 	if !r.clock().Before(row.Expires) || subtle.ConstantTimeCompare(sum, row.Password) != 1 {
 		return nil, errSession()
 	}
-	p, err := r.principal(ctx, row.User)
+	p, err := r.Principal(ctx, row.User)
 	if err != nil {
 		return nil, firstError(errIfNot(err, fault.NotFound), errSession())
 	}
-	return p, nil
+	same := passwordIs(row.User, sum)
+	return p.by(func(t *Tx) (bool, error) {
+		if ok, err := t.secret(sessionsTable).Get(sessionName(token), &sessionRow{}); err != nil || !ok {
+			return false, err
+		}
+		return same(t)
+	}), nil
 }
 
 // EndSession ends the session of a token, which may be over already.
@@ -92,6 +98,10 @@ func (t *Tx) passwordSum(user string) ([]byte, error) {
 	if err != nil || !ok {
 		return nil, firstError(err, errSession())
 	}
-	sum := sha256.Sum256([]byte("session " + row.Hash))
-	return sum[:], nil
+	return row.sum(), nil
+}
+
+func (p passwordRow) sum() []byte {
+	sum := sha256.Sum256([]byte("session " + p.Hash))
+	return sum[:]
 }

@@ -171,14 +171,11 @@ func (r *Repo) SignInToken(ctx context.Context, token string) (*Principal, error
 	if err != nil {
 		return nil, err
 	}
-	p, err := r.principal(ctx, d.User)
+	p, err := r.Principal(ctx, d.User)
 	if err != nil {
 		return nil, firstError(errIfNot(err, fault.NotFound), errToken())
 	}
-	if strings.EqualFold(d.Permission, "Read") || strings.EqualFold(d.Permission, "r") {
-		as := *p
-		as.ReadOnly = true
-		return &as, nil
-	}
-	return p, nil
+	as := p.by(func(t *Tx) (bool, error) { return t.secret(tokensTable).Get(tokenHash(token), &DeviceToken{}) })
+	as.ReadOnly = strings.EqualFold(d.Permission, "Read") || strings.EqualFold(d.Permission, "r")
+	return as, nil
 }

@@ -99,7 +99,11 @@ func (t *Tx) SaveUser(u *User, password string) error {
 			return err
 		}
 	}
-	t.AfterCommit(t.repo.people.drop)
+	if !sameSet(old.groups(), u.Groups) {
+		if err := t.regrouped(); err != nil {
+			return err
+		}
+	}
 	if err := t.setNames(nameOfUser, u.Username, old.names(), u.names()); err != nil {
 		return err
 	}
@@ -201,10 +205,10 @@ func (t *Tx) DeleteUser(name string) error {
 	if err := t.secret(passwordsTable).Delete(name); err != nil {
 		return err
 	}
-	if err := firstError(t.setNames(nameOfUser, name, u.names(), nil), t.endTokens(name), t.endKeys(name)); err != nil {
+	if err := firstError(t.setNames(nameOfUser, name, u.names(), nil), t.endTokens(name), t.endKeys(name), t.regrouped()); err != nil {
 		return err
 	}
-	t.AfterCommit(func() { t.repo.people.drop(); t.repo.passwords.forget(name) })
+	t.AfterCommit(func() { t.repo.passwords.forget(name) })
 	return firstError(t.Table(usersTable).Delete(name), t.told("user_deleted", name))
 }
 
@@ -260,8 +264,7 @@ func (t *Tx) SaveGroup(g *Group) error {
 	if err := t.setNames(nameOfGroup, g.Name, old.names(), g.names()); err != nil {
 		return err
 	}
-	t.AfterCommit(t.repo.people.drop)
-	return firstError(t.Table(groupsTable).Put(g.Name, g), t.told("group"+change(there), g.Name))
+	return firstError(t.Table(groupsTable).Put(g.Name, g), t.regrouped(), t.told("group"+change(there), g.Name))
 }
 
 // noCircle refuses a group that would contain itself.
@@ -306,8 +309,7 @@ func (t *Tx) DeleteGroup(name string) error {
 	if err != nil {
 		return err
 	}
-	t.AfterCommit(t.repo.people.drop)
-	return firstError(t.Table(groupsTable).Delete(name), t.told("group_deleted", name))
+	return firstError(t.Table(groupsTable).Delete(name), t.regrouped(), t.told("group_deleted", name))
 }
 
 // GroupsOf returns the groups that contain a group directly.

@@ -1,0 +1,344 @@
+package rest_test
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"catena/decks"
+	"catena/engine"
+	"catena/rest"
+	"catena/rest/resttest"
+	"catena/storage"
+	"catena/storage/upload"
+)
+
+// ending is a server on which rights end while something is under way.
+type ending struct {
+	*resttest.Server
+	t       *testing.T
+	entered chan struct{} // receives when Test.Late has written
+	goOn    chan struct{} // lets it go on
+}
+
+type late struct {
+	Folder storage.Ref `json:"folder" doc:"Where."`
+}
+
+// newEnding makes bob, who may write to one folder by a group, and has a deck of his own.
+func newEnding(t *testing.T) *ending {
+	t.Helper()
+	e := &ending{t: t, entered: make(chan struct{}, 100), goOn: make(chan struct{})}
+	waits := engine.Op{Name: "Test.Late", Doc: "Makes a document and waits.", Run: engine.On(func(p late, c *engine.Ctx, _ engine.Void) (engine.Void, error) {
+		folder, err := c.Tx.Doc(p.Folder)
+		if err == nil {
+			_, err = c.Tx.Create(folder, "File", "late", nil)
+		}
+		if err != nil {
+			return engine.Void{}, err
+		}
+		e.entered <- struct{}{}
+		select {
+		case <-e.goOn:
+		case <-c.Done():
+		}
+		return engine.Void{}, nil
+	})}
+	e.Server = resttest.Start(t, resttest.Config{
+		Ops: append([]engine.Op{waits}, decks.Ops...), Repo: decks.Listen, Rules: testRules,
+		Rest: func(c *rest.Config) { c.Limits.Rate = -1 },
+	})
+	e.update(func(tx *storage.Tx) error {
+		root, err := tx.Root()
+		if err == nil {
+			err = tx.SaveGroup(&storage.Group{Name: "writers"})
+		}
+		if err != nil {
+			return err
+		}
+		d, err := tx.Create(root, "Workspace", "open", nil)
+		if err == nil {
+			_, err = tx.SetACL(d, "local", []storage.ACE{{User: "writers", Permission: "Everything", Granted: true}})
+		}
+		return err
+	})
+	e.User("bob", "writers")
+	account(t, e.Server, "bob", "pro", "", 0)
+	if made := e.Do("POST", "/v1/decks", `{"title":"Own"}`, "as", "bob"); made.StatusCode != http.StatusCreated {
+		t.Fatalf("%s %s", made.Status, made.Text)
+	}
+	return e
+}
+
+func (e *ending) update(fn func(*storage.Tx) error) {
+	e.t.Helper()
+	if err := e.Repo.Update(context.Background(), e.Repo.System(), fn); err != nil {
+		e.t.Fatal(err)
+	}
+}
+
+func (e *ending) must(a *resttest.Answer) *resttest.Answer {
+	e.t.Helper()
+	if a.StatusCode >= http.StatusBadRequest {
+		e.t.Fatalf("%s %s: %s %s", a.Request.Method, a.Request.URL, a.Status, a.Text)
+	}
+	return a
+}
+
+// signing are the ways bob signs in: what goes with each request, and how it ends.
+func (e *ending) signing() map[string]func() (headers []string, ends func()) {
+	key := func() ([]string, func()) {
+		k := e.Key("bob", "read_write")
+		id := strings.Split(k, "_")[1]
+		return bearer(k), func() {
+			e.must(e.Do("POST", "/api/v1/automation/Key.Revoke", `{"params":{"id":`+id+`}}`))
+		}
+	}
+	password := func() ([]string, func()) {
+		return []string{"as", "bob"}, func() {
+			e.update(func(tx *storage.Tx) error {
+				u, err := tx.User("bob")
+				if err == nil {
+					err = tx.SaveUser(u, "another password")
+				}
+				return err
+			})
+		}
+	}
+	return map[string]func() ([]string, func()){
+		"key": key, "password": password,
+		"user": func() ([]string, func()) {
+			headers, _ := key()
+			return headers, func() { e.must(e.Do("DELETE", "/api/v1/user/bob", "")) }
+		},
+		"session": func() ([]string, func()) {
+			token, _, err := e.Engine.OpenSession(e.t.Context(), "bob", resttest.Password)
+			if err != nil {
+				e.t.Fatal(err)
+			}
+			page := e.Do("GET", "/ui", "", "as", "", "Cookie", "catena_session="+token)
+			_, csrf, _ := strings.Cut(page.Text, `name="csrf" value="`)
+			csrf, _, ok := strings.Cut(csrf, `"`)
+			if !ok {
+				e.t.Fatalf("no page of the session: %s %.600s", page.Status, page.Text)
+			}
+			headers := []string{"as", "", "Cookie", "catena_session=" + token, "X-Csrf-Token", csrf}
+			return headers, func() {
+				e.must(e.Do("POST", "/ui/logout", url.Values{"csrf": {csrf}}.Encode(), "as", "", "Cookie", "catena_session="+token, "Content-Type", "application/x-www-form-urlencoded"))
+			}
+		},
+		"device": func() ([]string, func()) {
+			made := e.must(e.Do("GET", "/nuxeo/authentication/token?applicationName=Drive&deviceId=1&permission=ReadWrite&deviceDescription=x", "", "as", "bob"))
+			return []string{"as", "", "X-Authentication-Token", made.Text}, func() { e.must(e.Do("DELETE", "/api/v1/token/"+made.Text, "", "as", "bob")) }
+		},
+		"group": func() ([]string, func()) {
+			headers, _ := key()
+			return headers, func() {
+				e.update(func(tx *storage.Tx) error { return tx.SaveGroup(&storage.Group{Name: "writers"}) })
+			}
+		},
+		"right": func() ([]string, func()) {
+			headers, _ := key()
+			return headers, func() {
+				e.update(func(tx *storage.Tx) error {
+					d, err := tx.Doc("/open")
+					if err == nil {
+						_, err = tx.SetACL(d, "local", nil)
+					}
+					return err
+				})
+			}
+		},
+	}
+}
+
+// body is what a request sends once the server asks for it, which is when it knows who asks.
+type body struct {
+	before func()
+	io.Reader
+}
+
+func (b *body) Read(p []byte) (int, error) {
+	if b.before != nil {
+		b.before()
+		b.before = nil
+	}
+	return b.Reader.Read(p)
+}
+
+// slow sends a request that lets before happen between signing in and its body.
+func (e *ending) slow(method, path, text string, before func(), headers ...string) *resttest.Answer {
+	e.t.Helper()
+	asked := false
+	req, err := http.NewRequestWithContext(e.t.Context(), method, e.URL+path, &body{func() { asked = true; before() }, strings.NewReader(text)})
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	req.ContentLength = int64(len(text))
+	for i := 0; i+1 < len(headers); i += 2 {
+		switch {
+		case headers[i] == "as" && headers[i+1] != "":
+			req.SetBasicAuth(headers[i+1], resttest.Password)
+		case headers[i] != "as":
+			req.Header.Set(headers[i], headers[i+1])
+		}
+	}
+	req.Header.Set("Expect", "100-continue")
+	client := &http.Client{Transport: &http.Transport{ExpectContinueTimeout: time.Minute, DisableKeepAlives: true}}
+	res, err := client.Do(req)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	got, err := io.ReadAll(res.Body)
+	if err != nil || !asked {
+		e.t.Fatalf("%s %s: %s, body asked for: %t, %v %s", method, path, res.Status, asked, err, got)
+	}
+	return &resttest.Answer{Response: res, Text: string(got)}
+}
+
+// made is what there is in bob's folder, in his batches and among his decks.
+func (e *ending) made() (out string) {
+	e.update(func(tx *storage.Tx) error {
+		d, err := tx.Doc("/open")
+		if err != nil {
+			return err
+		}
+		page, err := tx.Children(d, storage.PageOptions{})
+		if err != nil {
+			return err
+		}
+		for _, c := range page.Docs {
+			out += c.Path() + " "
+		}
+		return nil
+	})
+	return out
+}
+
+// TestRevokedUnderWay ends what a request rests on after the server knows who asks and before the
+// request is carried out: whatever it is and whichever way it came, it changes nothing any more.
+func TestRevokedUnderWay(t *testing.T) {
+	const json, parts = "application/json", "multipart/form-data; boundary=x"
+	const part = "--x\r\nContent-Disposition: form-data; name=a; filename=a.txt\r\nContent-Type: text/plain\r\n\r\nlate\r\n--x--\r\n"
+	const create = `{"params":{"type":"File","name":"late"},"input":"/open"}`
+	requests := []struct{ name, method, path, typ, body string }{
+		{"chunk", "POST", "/api/v1/upload/{batch}/0", "application/octet-stream", "late"},
+		{"document", "POST", "/api/v1/path/open", json, `{"entity-type":"document","type":"File","name":"late"}`},
+		{"operation", "POST", "/api/v1/automation/Document.Create", json, create},
+		{"async", "POST", "/api/v1/automation/Document.Create/@async", json, create},
+		{"files", "POST", "/api/v1/automation/FileManager.Import", parts, "--x\r\nContent-Type: application/json\r\n\r\n{\"context\":{\"currentDocument\":\"/open\"}}\r\n" + part},
+		{"tool", "POST", "/mcp/automation", json, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"run_operation","arguments":{"operation":"Document.Create","input":"/open","params":{"type":"File","name":"late"}}}}`},
+		{"deck", "PATCH", "/v1/decks/1", json, `{"title":"Late"}`},
+	}
+	for _, way := range []string{"key", "password", "user", "session", "device", "group", "right"} {
+		t.Run(way, func(t *testing.T) {
+			for _, r := range requests {
+				if (way == "device" || way == "session") && r.name == "tool" || way == "device" && r.name == "deck" || (way == "group" || way == "right") && (r.name == "chunk" || r.name == "deck") {
+					continue // there one does not sign in that way, or it gives no right
+				}
+				e := newEnding(t)
+				headers, ends := e.signing()[way]()
+				batch, _ := e.must(e.Do("POST", "/api/v1/upload", "", headers...)).JSON(t)["batchId"].(string)
+				path := strings.ReplaceAll(r.path, "{batch}", batch)
+				headers = append(headers, "Content-Type", r.typ, "Accept", "application/json, text/event-stream")
+				a := e.slow(r.method, path, r.body, ends, headers...)
+				failed := a.StatusCode == http.StatusUnauthorized || a.StatusCode == http.StatusForbidden || a.StatusCode == http.StatusNotFound
+				switch r.name {
+				case "tool":
+					failed = failed || strings.Contains(a.Text, `"isError":true`)
+				case "async":
+					failed = failed || a.StatusCode == http.StatusAccepted // and is refused where nobody can ask any more
+				}
+				if now := e.made(); !failed || now != "" {
+					t.Errorf("%s: %s %s, made %q", r.name, a.Status, a.Text, now)
+				}
+				if title := e.Do("GET", "/v1/decks/1", "", "as", "bob"); strings.Contains(title.Text, "Late") {
+					t.Errorf("%s: the deck has changed", r.name)
+				}
+				e.update(func(tx *storage.Tx) error {
+					files, err := upload.Files(tx.As(&storage.Principal{Name: "bob"}), batch)
+					if err == nil && len(files) > 0 {
+						t.Errorf("%s: a file has come in", r.name)
+					}
+					return nil
+				})
+			}
+		})
+	}
+}
+
+// TestRevokedInTransaction ends what a call rests on while its transaction is open, and lets it
+// commit: it is refused, and nothing of it is there.
+func TestRevokedInTransaction(t *testing.T) {
+	for _, way := range []string{"key", "password", "user", "session", "device", "group", "right", "nothing"} {
+		t.Run(way, func(t *testing.T) {
+			e := newEnding(t)
+			sign := e.signing()[way]
+			if way == "nothing" {
+				sign = func() ([]string, func()) { return bearer(e.Key("bob", "read_write")), func() {} }
+			}
+			headers, ends := sign()
+			answer := make(chan *resttest.Answer)
+			go func() {
+				answer <- e.Do("POST", "/api/v1/automation/Test.Late", `{"params":{"folder":"/open"}}`, headers...)
+			}()
+			<-e.entered
+			ends()
+			close(e.goOn)
+			a := <-answer
+			refused := a.StatusCode == http.StatusUnauthorized || a.StatusCode == http.StatusForbidden
+			if now := e.made(); refused != (way != "nothing") || refused != (now == "") {
+				t.Errorf("%s %s, made %q", a.Status, a.Text, now)
+			}
+		})
+	}
+}
+
+// TestRevokedStreams ends what a stream of events rests on: it ends, and nothing more comes.
+func TestRevokedStreams(t *testing.T) {
+	for _, way := range []string{"key", "password", "user", "session"} {
+		t.Run(way, func(t *testing.T) {
+			e := newEnding(t)
+			headers, ends := e.signing()[way]()
+			e.must(e.Do("POST", "/v1/decks/1/exports", `{"format":"pdf"}`, headers...))
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			defer cancel()
+			req, err := http.NewRequestWithContext(ctx, http.MethodGet, e.URL+"/v1/decks/1/exports/1/events", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := 0; i+1 < len(headers); i += 2 {
+				if headers[i] != "as" {
+					req.Header.Set(headers[i], headers[i+1])
+				} else if headers[i+1] != "" {
+					req.SetBasicAuth(headers[i+1], resttest.Password)
+				}
+			}
+			res, err := http.DefaultClient.Do(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer res.Body.Close()
+			lines := bufio.NewReader(res.Body)
+			if line, err := lines.ReadString('\n'); err != nil || line != "id: pending\n" {
+				t.Fatalf("%s %q %v", res.Status, line, err)
+			}
+			for { // to the end of the first event
+				if line, err := lines.ReadString('\n'); err != nil || line == "\n" {
+					break
+				}
+			}
+			ends()
+			rest, err := io.ReadAll(lines)
+			if err != nil || len(rest) > 0 {
+				t.Errorf("%v %q", err, rest)
+			}
+		})
+	}
+}

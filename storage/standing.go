@@ -1,0 +1,90 @@
+package storage
+
+import (
+	"bytes"
+	"crypto/rand"
+	"crypto/subtle"
+	"slices"
+
+	"catena/storage/fault"
+)
+
+// Whoever signed in acts as long as what they signed in by is good and as a member of the groups
+// they are in by now, however long the request takes. So every transaction looks again, in its own
+// snapshot: a key that is revoked, a session that ends, a user who goes or leaves a group while a
+// request is under way counts from then on. A writing transaction that loses the race runs again
+// and is refused.
+
+// standing is what a principal who signed in acts by.
+type standing struct {
+	epoch []byte                  // of the memberships when the groups were read
+	good  func(*Tx) (bool, error) // whether the key, token, session or password still is; nil: nothing to ask
+}
+
+// membersKey holds the epoch of the memberships, which every change of them renews.
+var membersKey = []byte{spaceMember, memberEpoch}
+
+// regrouped has all who act look up anew which groups they are in.
+func (t *Tx) regrouped() error {
+	epoch := make([]byte, 8)
+	rand.Read(epoch)
+	t.AfterCommit(t.repo.people.drop)
+	return t.kv.Set(membersKey, epoch)
+}
+
+// by returns a principal who acts as long as good says so.
+func (p *Principal) by(good func(*Tx) (bool, error)) *Principal {
+	as := *p
+	as.standing.good = good
+	return &as
+}
+
+func errEnded() error {
+	return fault.Denied.Errorf("sign-in: is no longer good").WithCode("not_signed_in")
+}
+
+// acting returns who acts as of the transaction.
+func (t *Tx) acting(as *Principal) (*Principal, error) {
+	if as.standing.epoch == nil {
+		return as, nil
+	}
+	if as.standing.good != nil {
+		if ok, err := as.standing.good(t); err != nil || !ok {
+			return nil, firstError(err, errEnded())
+		}
+	}
+	epoch, err := t.memberEpoch()
+	if err != nil || bytes.Equal(epoch, as.standing.epoch) {
+		return as, err
+	}
+	now, err := t.PrincipalOf(as.Name)
+	if fault.Is(err, fault.NotFound) {
+		err = errEnded()
+	}
+	if err != nil || slices.Equal(now.Groups, as.Groups) {
+		return as, err
+	}
+	p := *as
+	p.Groups, p.Admin, p.standing.epoch = now.Groups, now.Admin, epoch
+	return &p, nil
+}
+
+// memberEpoch returns the epoch of the memberships, which is never nil.
+func (t *Tx) memberEpoch() ([]byte, error) {
+	epoch, err := t.kv.Get(membersKey)
+	if epoch == nil {
+		epoch = []byte{}
+	}
+	return epoch, err
+}
+
+// passwordIs returns what reports whether a user's password is still that of a sum.
+func passwordIs(user string, sum []byte) func(*Tx) (bool, error) {
+	return func(t *Tx) (bool, error) {
+		now, err := t.passwordSum(user)
+		if fault.Is(err, fault.Denied) {
+			return false, nil
+		}
+		return subtle.ConstantTimeCompare(now, sum) == 1, err
+	}
+}
