@@ -150,7 +150,7 @@ func idKey(space byte, id docID) []byte {
 }
 
 func childNameKey(parent docID, name string) []byte {
-	k := make([]byte, 0, 18+len(name))
+	k := make([]byte, 0, 64)
 	k = append(k, spaceChild, childByName)
 	k = append(k, parent[:]...)
 	return append(k, name...)
@@ -207,8 +207,7 @@ func appendMoment(k []byte, at time.Time, number int64) []byte {
 }
 
 func tableKey(space byte, name, key string) []byte {
-	k := make([]byte, 0, 2+len(name)+len(key))
-	k = append(k, space)
+	k := append(make([]byte, 0, 64), space)
 	k = append(k, name...)
 	k = append(k, 0)
 	return append(k, key...)

@@ -148,7 +148,7 @@ func (t *Tx) putPlace(before, d *Doc) error {
 			return err
 		}
 	}
-	if err := t.kv.Set(treeKey(d.id), d.node.append(make([]byte, 0, 42+len(d.name)))); err != nil {
+	if err := t.kv.Set(treeKey(d.id), d.node.append(make([]byte, 0, 128))); err != nil {
 		return err
 	}
 	if d.id == t.repo.root || d.IsVersion() {
@@ -224,23 +224,23 @@ func (d *Doc) digests() (map[string]bool, error) {
 
 // touch notes who changed the document and when.
 func (t *Tx) touch(d *Doc, created bool) {
-	who := t.Actor()
+	var now, who any = t.now, t.Actor()
 	set := func(key string, v any) {
 		if b, i := d.field(key); b != nil {
 			b.set(i, v)
 		}
 	}
 	if created {
-		set("dc:created", t.now)
+		set("dc:created", now)
 		set("dc:creator", who)
 	}
-	set("dc:modified", t.now)
+	set("dc:modified", now)
 	set("dc:lastContributor", who)
 	if b, i := d.field("dc:contributors"); b != nil {
 		v, _ := b.get(t.repo, i)
 		have, _ := v.([]any)
-		if !slices.Contains(have, any(who)) {
-			b.set(i, append(slices.Clone(have), any(who)))
+		if !slices.Contains(have, who) {
+			b.set(i, append(slices.Clone(have), who))
 		}
 	}
 }

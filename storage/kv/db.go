@@ -193,6 +193,9 @@ func (d *DB) attempt(ctx context.Context, write bool, fn func(*Tx) error) (again
 		return false, err
 	}
 	t := &Tx{ctx: ctx, snap: snap, limits: &d.limits, write: write}
+	if write {
+		t.reads = make([][]byte, 0, 16)
+	}
 	defer t.end()
 	if err := fn(t); err != nil {
 		return false, err

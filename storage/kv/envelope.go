@@ -13,16 +13,6 @@ const envelope = 4
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// seal returns a copy of key and the value as it is stored under it.
-func seal(key, value []byte) (own, stored []byte) {
-	b := make([]byte, len(key)+envelope+len(value))
-	n := copy(b, key)
-	own, stored = b[:n:n], b[n:]
-	copy(stored[envelope:], value)
-	binary.BigEndian.PutUint32(stored, checksum(key, value))
-	return own, stored
-}
-
 // RowGap is the room between key and value of a row.
 const RowGap = envelope
 

@@ -11,7 +11,8 @@ import (
 
 // Tx is one transaction, for one goroutine, valid until the function it was given to
 // returns. Slices it returns may be kept, and are not to be changed; slices it is
-// given may be reused.
+// given may be reused. Keys and values are copied before anything keeps them, so that
+// callers make them on the stack.
 type Tx struct {
 	ctx    context.Context
 	snap   Snapshot
@@ -21,6 +22,7 @@ type Tx struct {
 
 	own   tree.Tree[entry]
 	bytes int
+	room  []byte // for keys and rows that are kept
 	reads [][]byte
 	spans []reach
 	wake  []string
@@ -55,14 +57,15 @@ func (t *Tx) Get(key []byte) ([]byte, error) {
 			return e.value(), nil
 		}
 	}
+	own := t.keep(key)
 	if t.write {
-		t.reads = append(t.reads, bytes.Clone(key))
+		t.reads = append(t.reads, own)
 	}
-	stored, err := t.snap.Get(key)
+	stored, err := t.snap.Get(own)
 	if err != nil || stored == nil {
 		return nil, err
 	}
-	return unseal(key, stored)
+	return unseal(own, stored)
 }
 
 // Peek is Get for what the transaction's outcome does not rest on: it is not validated.
@@ -76,8 +79,31 @@ func (t *Tx) Peek(key []byte) ([]byte, error) {
 // Guard has a key validated like one that was read.
 func (t *Tx) Guard(key []byte) {
 	if t.write {
-		t.reads = append(t.reads, key)
+		t.reads = append(t.reads, t.keep(key))
 	}
+}
+
+// keep returns a copy of a key that lives as long as the transaction, so that the caller's need not.
+func (t *Tx) keep(key []byte) []byte {
+	own := t.take(len(key))
+	copy(own, key)
+	return own
+}
+
+// roomSize is what is taken from the heap at a time, enough for the keys of most transactions.
+const roomSize = 512
+
+// take returns n bytes that are zero.
+func (t *Tx) take(n int) []byte {
+	if n > len(t.room) {
+		if n > roomSize/4 {
+			return make([]byte, n)
+		}
+		t.room = make([]byte, roomSize)
+	}
+	own := t.room[:n:n]
+	t.room = t.room[n:]
+	return own
 }
 
 // GetMany is Get for several keys in one round trip; absent ones are nil.
@@ -93,7 +119,7 @@ func (t *Tx) GetMany(keys [][]byte) ([][]byte, error) {
 			continue
 		}
 		if t.write {
-			key = bytes.Clone(key)
+			key = t.keep(key)
 			t.reads = append(t.reads, key)
 		}
 		ask, at = append(ask, key), append(at, i)
@@ -122,19 +148,21 @@ func (t *Tx) Create(key, value []byte) error { return t.put(key, value, true) }
 
 // SetRow is Set for a key of n bytes with its value behind it, made with AppendRow. The transaction keeps
 // row, which is not to be changed.
-func (t *Tx) SetRow(row []byte, n int) error {
+func (t *Tx) SetRow(row []byte, n int) error { return t.putRow(row, n, false) }
+
+func (t *Tx) put(key, value []byte, create bool) error {
+	row := t.take(len(key) + RowGap + len(value))
+	n := copy(row, key)
+	copy(RowValue(row, n), value)
+	return t.putRow(row, n, create)
+}
+
+// putRow buffers a row whose key has n bytes.
+func (t *Tx) putRow(row []byte, n int, create bool) error {
 	if err := t.fits(row[:n], RowValue(row, n)); err != nil {
 		return err
 	}
 	key, stored := sealRow(row, n)
-	return t.buffer(key, entry{stored: stored})
-}
-
-func (t *Tx) put(key, value []byte, create bool) error {
-	if err := t.fits(key, value); err != nil {
-		return err
-	}
-	key, stored := seal(key, value)
 	return t.buffer(key, entry{stored, create})
 }
 
@@ -151,10 +179,11 @@ func (t *Tx) fits(key, value []byte) error {
 
 // Delete buffers the removal of a key, which may be absent.
 func (t *Tx) Delete(key []byte) error {
-	if err := t.writable(key); err != nil {
+	own := t.keep(key)
+	if err := t.writable(own); err != nil {
 		return err
 	}
-	return t.buffer(bytes.Clone(key), entry{})
+	return t.buffer(own, entry{})
 }
 
 // buffer keeps a write under a key that is its own. What is found there after all not to be possible is

@@ -59,7 +59,7 @@ func (t *Tree[V]) Set(key []byte, v V) (old V, had bool) {
 		t.owner = new(owner)
 	}
 	if t.root == nil {
-		t.root = &node[V]{owner: t.owner, keys: make([][]byte, 0, 8), vals: make([]V, 0, 8)}
+		t.root = &node[V]{owner: t.owner, keys: make([][]byte, 0, 24), vals: make([]V, 0, 24)}
 	}
 	t.root = t.root.own(t.owner)
 	old, had = t.root.set(t.owner, key, v)
