@@ -118,15 +118,11 @@ func (d *Doc) setNote(b *Blob) error {
 
 // FieldAt returns what kind of value the document holds at an xpath.
 func (d *Doc) FieldAt(xpath string) (*schema.Field, error) {
-	path, err := schema.ParsePath(xpath)
+	b, i, rest, err := d.locate(xpath)
 	if err != nil {
 		return nil, err
 	}
-	field, rest, err := schema.Find(d.Schemas(), path)
-	if err != nil {
-		return nil, err
-	}
-	return field.Leaf(rest)
+	return b.shape.Fields[i].Leaf(rest)
 }
 
 // blobPart returns the name of the first part of a complex field that is a file.

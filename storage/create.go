@@ -60,11 +60,6 @@ func (t *Tx) target(parent *Doc) (*folder, error) {
 // Create makes a document below parent and returns it. An empty name becomes Untitled, a name that is
 // taken gets a suffix.
 func (t *Tx) Create(parent *Doc, typeName, name string, p Props) (*Doc, error) {
-	return t.CreateWith(parent, typeName, name, p, SaveOptions{})
-}
-
-// CreateWith is Create with what the audit record says and what is done about versions.
-func (t *Tx) CreateWith(parent *Doc, typeName, name string, p Props, o SaveOptions) (*Doc, error) {
 	up, err := t.target(parent)
 	if err != nil {
 		return nil, err
@@ -73,20 +68,37 @@ func (t *Tx) CreateWith(parent *Doc, typeName, name string, p Props, o SaveOptio
 	if err != nil {
 		return nil, err
 	}
-	if err := t.setPlace(d, up, name); err != nil {
-		return nil, err
-	}
 	if err := d.setAll(p); err != nil {
 		return nil, err
 	}
+	return d, t.add(d, up, name, SaveOptions{})
+}
+
+// Add makes a document that Blank returned one below parent, with the properties set on it meanwhile. It is
+// named as Create does; the options are what the audit record says and what is done about versions.
+func (t *Tx) Add(parent, d *Doc, name string, o SaveOptions) error {
+	up, err := t.target(parent)
+	if err != nil {
+		return err
+	}
+	if d.saved {
+		return fault.Invalid.Errorf("document %s: it exists already", d.ID())
+	}
+	return t.add(d, up, name, o)
+}
+
+func (t *Tx) add(d *Doc, up *folder, name string, o SaveOptions) error {
+	if err := t.setPlace(d, up, name); err != nil {
+		return err
+	}
 	if err := t.fire(Event{Name: "aboutToCreate", Doc: d}); err != nil {
-		return nil, err
+		return err
 	}
 	t.touch(d, true)
 	if err := t.insert(d, "create", Event{Name: "documentCreated", Doc: d, Comment: o.Comment, Source: o.Source}); err != nil {
-		return nil, err
+		return err
 	}
-	return d, t.versionAfter(d, d, o)
+	return t.versionAfter(d, d, o)
 }
 
 // setPlace gives a document that is being made its id, name and position.

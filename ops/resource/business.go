@@ -78,12 +78,12 @@ func fields(adapter string, body map[string]any) (map[string]any, error) {
 	return value, nil
 }
 
-// properties returns what the fields of a business object set on a document. The fields
+// setFields sets on a document what the fields of a business object hold. The fields
 // id and type say which document it is and are not set.
-func properties(c *engine.Ctx, adapter string, d *storage.Doc, value map[string]any) (storage.Props, error) {
+func setFields(c *engine.Ctx, adapter string, d *storage.Doc, value map[string]any) error {
 	known, err := fieldsOf(adapter, d)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	given := make(map[string]any, len(value))
 	for _, name := range slices.Sorted(maps.Keys(value)) {
@@ -94,8 +94,8 @@ func properties(c *engine.Ctx, adapter string, d *storage.Doc, value map[string]
 		case name == "title":
 			given["dc:title"] = value[name]
 		case name != "id" && name != "type":
-			return nil, fault.Invalid.Errorf("value: %s has no field %s", adapter, name).In(name)
+			return fault.Invalid.Errorf("value: %s has no field %s", adapter, name).In(name)
 		}
 	}
-	return entity{c: c, d: d}.properties(map[string]any{"properties": given})
+	return entity{c: c, d: d}.setAll(given)
 }

@@ -31,16 +31,14 @@ func (p businessCreateParams) run(c *engine.Ctx, folder *storage.Doc) (map[strin
 	if typeName == "" {
 		return nil, fault.Invalid.Errorf("value: type missing").In("type")
 	}
-	blank, err := c.Tx.Blank(typeName)
+	d, err := c.Tx.Blank(typeName)
 	if err != nil {
 		return nil, err
 	}
-	props, err := properties(c, p.Adapter, blank, value)
-	if err != nil {
+	if err := setFields(c, p.Adapter, d, value); err != nil {
 		return nil, err
 	}
-	d, err := c.Tx.Create(folder, typeName, strings.ReplaceAll(p.Name, "/", "-"), props)
-	if err != nil {
+	if err := c.Tx.Add(folder, d, strings.ReplaceAll(p.Name, "/", "-"), storage.SaveOptions{}); err != nil {
 		return nil, err
 	}
 	return object(p.Adapter, d)

@@ -1,9 +1,6 @@
 package resource
 
 import (
-	"maps"
-	"slices"
-
 	"catena/engine"
 	"catena/storage"
 )
@@ -26,14 +23,8 @@ func (p businessWriteParams) run(c *engine.Ctx, d *storage.Doc) (map[string]any,
 	if err != nil {
 		return nil, err
 	}
-	props, err := properties(c, p.Adapter, d, value)
-	if err != nil {
+	if err := setFields(c, p.Adapter, d, value); err != nil {
 		return nil, err
-	}
-	for _, xpath := range slices.Sorted(maps.Keys(props)) {
-		if err := d.Set(xpath, props[xpath]); err != nil {
-			return nil, err
-		}
 	}
 	if d, err = c.Tx.Save(d, storage.SaveOptions{}); err != nil {
 		return nil, err

@@ -35,21 +35,18 @@ func (p createParams) run(c *engine.Ctx, folder *storage.Doc) (*storage.Doc, err
 	case name == "":
 		return nil, fault.Invalid.Errorf("name: missing").In("name")
 	}
-	blank, err := c.Tx.Blank(typeName)
+	d, err := c.Tx.Blank(typeName)
 	if err != nil {
 		return nil, err
 	}
-	e := entity{c: c, d: blank, base: p.Base}
-	props, err := e.properties(p.Document)
-	if err != nil {
+	if err := (entity{c: c, d: d, base: p.Base}).set(p.Document); err != nil {
 		return nil, err
 	}
 	o, err := p.options()
 	if err != nil {
 		return nil, err
 	}
-	d, err := c.Tx.CreateWith(folder, typeName, name, props, o)
-	if err != nil {
+	if err := c.Tx.Add(folder, d, name, o); err != nil {
 		return nil, err
 	}
 	return p.answer(c, d)

@@ -1,6 +1,7 @@
 package resource
 
 import (
+	"maps"
 	"slices"
 
 	"catena/engine"
@@ -23,44 +24,41 @@ func checkEntity(body map[string]any) error {
 	return nil
 }
 
-// properties returns what is to be set, by xpath, with files in the place of their
-// descriptions.
-func (e entity) properties(body map[string]any) (storage.Props, error) {
+// set sets the properties in the body on the document.
+func (e entity) set(body map[string]any) error {
 	given, ok := body["properties"].(map[string]any)
 	if !ok && body["properties"] != nil {
-		return nil, fault.Invalid.Errorf("properties: object expected").In("properties")
+		return fault.Invalid.Errorf("properties: object expected").In("properties")
 	}
-	props := make(storage.Props, len(given))
-	for xpath, value := range given {
-		known, err := e.known(xpath)
-		if err != nil {
-			return nil, err
-		}
-		if !known {
-			continue
-		}
-		field, err := e.d.FieldAt(xpath)
-		if err != nil {
-			return nil, err
-		}
-		value, stays, err := e.resolve(field, value, xpath)
-		if err != nil {
-			return nil, err
-		}
-		if !stays {
-			props[xpath] = value
-		}
-	}
-	return props, nil
+	return e.setAll(given)
 }
 
-// known reports whether the document has the schema an xpath belongs to.
-func (e entity) known(xpath string) (bool, error) {
-	path, err := schema.ParsePath(xpath)
-	if err != nil || path.Prefix() == "" {
-		return true, err
+// setAll sets properties in the order of their xpaths, with files in the place of their
+// descriptions. Those of schemas that the document does not have are left out.
+func (e entity) setAll(given map[string]any) error {
+	for _, xpath := range slices.Sorted(maps.Keys(given)) {
+		field, err := e.d.FieldAt(xpath)
+		if err != nil && e.foreign(xpath) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		value, stays, err := e.resolve(field, given[xpath], xpath)
+		if err == nil && !stays {
+			err = e.d.Set(xpath, value)
+		}
+		if err != nil {
+			return err
+		}
 	}
-	return slices.ContainsFunc(e.d.Schemas(), func(s *schema.Schema) bool {
+	return nil
+}
+
+// foreign reports whether an xpath is of a schema that the document does not have.
+func (e entity) foreign(xpath string) bool {
+	path, err := schema.ParsePath(xpath)
+	return err == nil && path.Prefix() != "" && !slices.ContainsFunc(e.d.Schemas(), func(s *schema.Schema) bool {
 		return s.Space() == path.Prefix() || s.Name == path.Prefix()
-	}), nil
+	})
 }

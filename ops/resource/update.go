@@ -1,9 +1,6 @@
 package resource
 
 import (
-	"maps"
-	"slices"
-
 	"catena/engine"
 	"catena/storage"
 )
@@ -27,15 +24,8 @@ func (p updateParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
 	if err := checkEntity(p.Document); err != nil {
 		return nil, err
 	}
-	e := entity{c: c, d: d, base: p.Base}
-	props, err := e.properties(p.Document)
-	if err != nil {
+	if err := (entity{c: c, d: d, base: p.Base}).set(p.Document); err != nil {
 		return nil, err
-	}
-	for _, xpath := range slices.Sorted(maps.Keys(props)) {
-		if err := d.Set(xpath, props[xpath]); err != nil {
-			return nil, err
-		}
 	}
 	if p.ChangeToken == "" {
 		p.ChangeToken, _ = p.Document["changeToken"].(string)
