@@ -4,9 +4,9 @@ import (
 	"encoding/json"
 	"math"
 	"strconv"
-	"unicode/utf8"
 
 	"catena/storage/fault"
+	"catena/storage/schema"
 )
 
 // maxJSONDepth bounds objects and lists within each other.
@@ -58,28 +58,18 @@ func (s *scanner) text() (raw []byte, err error) {
 		return nil, s.expect('"')
 	}
 	s.pos++
-	for i, b := range s.data[s.pos:] {
-		if plain[b] {
-			continue
-		}
-		if b == '"' {
-			raw = s.data[s.pos : s.pos+i]
-			s.pos += i + 1
-			return raw, nil
-		}
-		return s.escaped(i)
+	rest := s.data[s.pos:]
+	switch n := schema.Plain(rest); {
+	case n == len(rest):
+		s.pos = len(s.data)
+		return nil, s.fail("text does not end")
+	case rest[n] == '"':
+		s.pos += n + 1
+		return rest[:n], nil
+	default:
+		return s.escaped(n)
 	}
-	s.pos = len(s.data)
-	return nil, s.fail("text does not end")
 }
-
-// plain are the bytes that stand for themselves in a text.
-var plain = func() (p [256]bool) {
-	for b := ' '; b < utf8.RuneSelf; b++ {
-		p[b] = b != '"' && b != '\\'
-	}
-	return p
-}()
 
 // escaped reads a text in which the first bytes are plain and the next one is not.
 func (s *scanner) escaped(first int) ([]byte, error) {

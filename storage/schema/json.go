@@ -167,7 +167,7 @@ func AppendString(dst []byte, s string) []byte {
 			continue
 		}
 		if c >= ' ' && c != '"' && c != '\\' {
-			i++
+			i += Plain(s[i:])
 			continue
 		}
 		dst = append(dst, s[start:i]...)
@@ -188,4 +188,23 @@ func AppendString(dst []byte, s string) []byte {
 	}
 	dst = append(dst, s[start:]...)
 	return append(dst, '"')
+}
+
+// Plain is the number of bytes that s begins with which stand for themselves in JSON text: ASCII
+// without control characters, quotes and backslashes. It looks at eight at a time.
+func Plain[T string | []byte](s T) int {
+	const ones, tops = 0x0101010101010101, 0x8080808080808080
+	i := 0
+	for ; i+8 <= len(s); i += 8 {
+		w := uint64(s[i]) | uint64(s[i+1])<<8 | uint64(s[i+2])<<16 | uint64(s[i+3])<<24 |
+			uint64(s[i+4])<<32 | uint64(s[i+5])<<40 | uint64(s[i+6])<<48 | uint64(s[i+7])<<56
+		// A subtraction sets the top bit of the lowest byte that is too small, and perhaps of those above it.
+		if (w|(w-ones*' ')|((w^ones*'"')-ones)|((w^ones*'\\')-ones))&tops != 0 {
+			break
+		}
+	}
+	for i < len(s) && s[i] >= ' ' && s[i] < utf8.RuneSelf && s[i] != '"' && s[i] != '\\' {
+		i++
+	}
+	return i
 }

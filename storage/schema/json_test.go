@@ -61,6 +61,30 @@ func TestAppendJSON(t *testing.T) {
 	}
 }
 
+// TestPlain compares with looking at one byte after the other, wherever the first special one is.
+func TestPlain(t *testing.T) {
+	for b := range 256 {
+		special := b < ' ' || b >= 0x80 || b == '"' || b == '\\'
+		for at := range 20 {
+			text := []byte("aaaaaaaaaaaaaaaaaaaaaaaa")
+			text[at] = byte(b)
+			want := len(text)
+			if special {
+				want = at
+			}
+			if got := Plain(text); got != want {
+				t.Errorf("byte %#x at %d: got %d, want %d", b, at, got, want)
+			}
+			if got := Plain(string(text)); got != want {
+				t.Errorf("text with byte %#x at %d: got %d, want %d", b, at, got, want)
+			}
+		}
+	}
+	if got := Plain(""); got != 0 {
+		t.Errorf("nothing: got %d", got)
+	}
+}
+
 func TestParseJSON(t *testing.T) {
 	r := defaultsRegistry(t)
 	for _, x := range []struct {
