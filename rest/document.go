@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"catena/engine"
+	"catena/engine/entity"
 	"catena/storage/fault"
 )
 
@@ -42,7 +43,7 @@ func byID(x *exchange) error {
 
 // document serves a document or, through its adapters, what they make of it.
 func (x *exchange) document(ref string, hops []hop) error {
-	input := func(c *engine.Ctx) (any, error) { return c.Call("Repository.GetDocument", nil, values{"value": ref}) }
+	input := documentAt(ref)
 	if len(hops) == 0 {
 		return x.plain(ref, x.guarded(input))
 	}
@@ -61,6 +62,11 @@ func (x *exchange) document(ref string, hops []hop) error {
 		return err
 	}
 	return a.serve(x, input, last.args)
+}
+
+// documentAt is the document with a path or an id as the input of a call.
+func documentAt(ref string) engine.Lazy {
+	return func(c *engine.Ctx) (any, error) { return c.Convert(ref, "document") }
 }
 
 // plain serves the document itself.
@@ -97,16 +103,20 @@ func (x *exchange) runEntity(call engine.Call, status int, name string) error {
 type rawParams []byte
 
 func (p rawParams) add(name string, value json.RawMessage) rawParams {
+	return append(p.name(name), value...)
+}
+
+func (p rawParams) text(name, value string) rawParams {
+	out, _ := entity.AppendPlain(p.name(name), value) // text has no errors
+	return out
+}
+
+func (p rawParams) name(name string) rawParams {
 	sep := byte(',')
 	if len(p) == 0 {
 		sep = '{'
 	}
-	return append(append(strconv.AppendQuote(append(p, sep), name), ':'), value...)
-}
-
-func (p rawParams) text(name, value string) rawParams {
-	text, _ := json.Marshal(value) // text has no errors
-	return p.add(name, text)
+	return append(strconv.AppendQuote(append(p, sep), name), ':')
 }
 
 func (p rawParams) close() json.RawMessage {
@@ -199,8 +209,7 @@ func download(x *exchange) error {
 	} else if strings.Contains(tail, ":") {
 		xpath = tail
 	}
-	input := func(c *engine.Ctx) (any, error) { return c.Call("Repository.GetDocument", nil, values{"value": id}) }
-	return x.blob(input, xpath)
+	return x.blob(documentAt(id), xpath)
 }
 
 // blob sends the file at xpath of what input yields.

@@ -53,7 +53,7 @@ func members(data []byte, f func(name string, value json.RawMessage) error) erro
 		start := s.pos
 		s.skip()
 		if value := data[start:s.pos]; string(value) != "null" {
-			if err := f(key, value); err != nil {
+			if err := f(string(key), value); err != nil {
 				return err
 			}
 		}
@@ -179,51 +179,51 @@ func (s *scanner) object(depth int) error {
 
 // names is the set of an object's names: a list while it is short.
 type names struct {
-	few  [8]string
+	few  [8][]byte
 	n    int
 	many map[string]bool
 }
 
-func (n *names) add(s string) bool {
+func (n *names) add(name []byte) bool {
 	if n.many != nil {
-		if n.many[s] {
+		if n.many[string(name)] {
 			return false
 		}
-		n.many[s] = true
+		n.many[string(name)] = true
 		return true
 	}
 	for _, x := range n.few[:n.n] {
-		if x == s {
+		if bytes.Equal(x, name) {
 			return false
 		}
 	}
 	if n.n < len(n.few) {
-		n.few[n.n] = s
+		n.few[n.n] = name
 		n.n++
 		return true
 	}
-	n.many = map[string]bool{s: true}
+	n.many = map[string]bool{string(name): true}
 	for _, x := range n.few {
-		n.many[x] = true
+		n.many[string(x)] = true
 	}
 	return true
 }
 
-// name reads a member's name.
-func (s *scanner) name() (string, error) {
+// name reads a member's name, which is part of the data unless something in it is escaped.
+func (s *scanner) name() ([]byte, error) {
 	start := s.pos
 	if err := s.text(); err != nil {
-		return "", err
+		return nil, err
 	}
 	raw := s.data[start:s.pos]
 	if bytes.IndexByte(raw, '\\') < 0 {
-		return string(raw[1 : len(raw)-1]), nil
+		return raw[1 : len(raw)-1], nil
 	}
 	var key string
 	if err := json.Unmarshal(raw, &key); err != nil {
-		return "", s.errorf("name is broken")
+		return nil, s.errorf("name is broken")
 	}
-	return key, nil
+	return []byte(key), nil
 }
 
 func (s *scanner) text() error {
