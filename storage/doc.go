@@ -159,6 +159,9 @@ func (d *Doc) Locked() (owner string, since time.Time, ok bool) {
 	return d.lockOwner, d.lockSince, d.lockOwner != ""
 }
 
+// ordered reports whether the document has a place in the order of its siblings.
+func (d *Doc) ordered() bool { return !d.IsVersion() && d.up != nil && d.up.flags&flagOrdered != 0 }
+
 // Position orders the document among its siblings.
 func (d *Doc) Position() int64 { return d.position }
 
@@ -209,7 +212,7 @@ func (d *Doc) setFacets(facets []string) {
 			}
 		}
 	}
-	d.flags = d.flags&^(flagFolder|flagHidden) | d.facetFlags()
+	d.flags = d.flags&^facetBits | d.facetFlags()
 }
 
 func (d *Doc) facetFlags() (flags byte) {
@@ -218,6 +221,9 @@ func (d *Doc) facetFlags() (flags byte) {
 	}
 	if d.HasFacet("HiddenInNavigation") {
 		flags |= flagHidden
+	}
+	if d.HasFacet(orderable) {
+		flags |= flagOrdered
 	}
 	return flags
 }

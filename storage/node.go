@@ -13,8 +13,15 @@ const (
 	flagVersion             // an archived state, outside the tree
 	flagProxy
 	flagTrashed
-	flagHidden // has the facet HiddenInNavigation
-	flagTomb   // stands for a removed document whose versions are still published; no record
+	flagHidden  // has the facet HiddenInNavigation
+	flagTomb    // stands for a removed document whose versions are still published; no record
+	flagOrdered // has the facet Orderable: its children have an order of their own
+)
+
+// facetBits follow from the facets, treeBits are what documents below see of them.
+const (
+	facetBits = flagFolder | flagHidden | flagOrdered
+	treeBits  = flagFolder | flagOrdered
 )
 
 // node is a document's place: the row "t id".

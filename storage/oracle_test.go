@@ -32,7 +32,7 @@ func newLibrary(t testing.TB, docs int, seed uint64) *library {
 	for i := range 12 {
 		up := folders[l.IntN(len(folders))]
 		path := fmt.Sprintf("%s/F%d", up, i)
-		l.make(path, "Folder", storage.Props{"dc:title": l.word()})
+		l.make(path, l.pick("Folder", "OrderedFolder"), storage.Props{"dc:title": l.word()})
 		folders = append(folders, path)
 	}
 	l.grant(folders[3], "-Everyone:Everything")
@@ -197,6 +197,7 @@ func (l *library) oracle(t *storage.Tx) (o oracle) {
 			l.t.Fatal(err)
 		}
 		x := oracleDoc{d: d, tx: t}
+		var position any
 		sys := t.As(l.System())
 		for at := d; ; {
 			up, err := sys.Parent(at)
@@ -205,6 +206,9 @@ func (l *library) oracle(t *storage.Tx) (o oracle) {
 			}
 			if up == nil {
 				break
+			}
+			if at == d && up.HasFacet("Orderable") {
+				position = d.Position()
 			}
 			x.up, at = append(x.up, up.ID()), up
 		}
@@ -223,9 +227,10 @@ func (l *library) oracle(t *storage.Tx) (o oracle) {
 		x.look = map[query.System]any{
 			query.SysUUID: d.ID(), query.SysPath: d.Path(), query.SysName: d.Name(), query.SysType: d.Type().Name,
 			query.SysMixin: facets, query.SysIsTrashed: d.IsTrashed(), query.SysIsVersion: d.IsVersion(), query.SysIsProxy: d.IsProxy(),
-			query.SysIsCheckedIn: !d.IsCheckedOut(), query.SysAncestorID: x.up, query.SysPos: d.Position(), query.SysIsFolder: d.IsFolder(),
+			query.SysIsCheckedIn: !d.IsCheckedOut(), query.SysAncestorID: x.up, query.SysIsFolder: d.IsFolder(),
 			query.SysFulltext: text.Analyse("", said),
 		}
+		x.look[query.SysPos] = position
 		latest, major, err := t.IsLatest(d)
 		if err != nil {
 			l.t.Fatal(err)
@@ -355,11 +360,13 @@ func (l *library) predicate() string {
 	case 16:
 		return l.pick("ecm:isTrashed", "ecm:isVersion", "ecm:isProxy", "ecm:isFolderish") + l.pick(" = ", " <> ") + l.pick("0", "1")
 	case 17:
-		return "ecm:mixinType " + l.pick("=", "<>") + " '" + l.pick("Folderish", "HiddenInNavigation", "Downloadable") + "'"
+		return "ecm:mixinType " + l.pick("=", "<>") + " '" + l.pick("Folderish", "HiddenInNavigation", "Downloadable", "Orderable") + "'"
 	case 18:
 		return "ecm:currentLifeCycleState " + op() + " '" + l.pick("project", "deleted", "approved") + "'"
 	case 19:
 		return "ecm:lockOwner " + l.pick("= 'system'", "IS NULL", "IS NOT NULL")
+	case 21:
+		return "ecm:pos IS " + not + "NULL"
 	case 22:
 		return l.pick("ecm:versionVersionableId", "ecm:proxyVersionableId", "ecm:proxyTargetId") + " " + l.pick("= "+id(), "IN ("+id()+","+id()+")", "IS NOT NULL", "IS NULL")
 	case 23:

@@ -7,6 +7,9 @@ import (
 // positionGap is how far children that are numbered anew are apart.
 const positionGap = 1 << 20
 
+// orderable is the facet of folders whose children have an order of their own.
+const orderable = "Orderable"
+
 // OrderBefore puts d before another child of its ordered folder; before nil it puts it last.
 func (t *Tx) OrderBefore(d, before *Doc) (*Doc, error) {
 	cur, err := t.edit(d, permRead)
@@ -18,7 +21,7 @@ func (t *Tx) OrderBefore(d, before *Doc) (*Doc, error) {
 		return nil, firstError(err, notFound(Ref(d.ParentID())))
 	}
 	switch {
-	case !parent.HasFacet("Orderable"):
+	case !parent.HasFacet(orderable):
 		return nil, fault.Conflict.Errorf("document %s: its children have no order of their own", parent.Path())
 	case before != nil && before.parent != cur.parent:
 		return nil, fault.Invalid.Errorf("document %s: is not in the folder of %s", before.Path(), cur.Path()).In("before")

@@ -53,3 +53,55 @@ func TestOrder(t *testing.T) {
 		}
 	}
 }
+
+// TestPositionsAreNull: what a folder without an order holds has no position, whatever way a query finds it,
+// until the folder gets the facet.
+func TestPositionsAreNull(t *testing.T) {
+	w := newWorld(t)
+	w.make("/f", "Folder", nil)
+	w.update(w.System(), func(tx *storage.Tx) error {
+		f, err := tx.Doc("/f")
+		for _, name := range []string{"b", "c", "a"} {
+			if err == nil {
+				_, err = tx.Create(f, "File", name, storage.Props{"dc:title": name})
+			}
+		}
+		return err
+	})
+	names := func(where string) (out string) {
+		w.view(w.System(), func(tx *storage.Tx) error {
+			page, err := tx.Query("SELECT * FROM Document WHERE "+where, storage.QueryOptions{})
+			for _, d := range page.Docs {
+				out += d.Name()
+			}
+			return err
+		})
+		return out
+	}
+	check := func(in, parent, want string) {
+		t.Helper()
+		if got := names(in + parent); got != want {
+			t.Errorf("%s%s: got %q, want %q", in, parent, got, want)
+		}
+	}
+	var parent string
+	w.view(w.System(), func(tx *storage.Tx) error {
+		parent = "ecm:parentId = '" + must(tx.Doc("/f"))(t).ID() + "'"
+		return nil
+	})
+	check("ecm:pos IS NULL AND ", parent+" ORDER BY dc:title", "abc")
+	check("ecm:pos IS NOT NULL AND ", parent, "")
+	check("ecm:pos IS NULL AND ecm:path STARTSWITH '/f'", " ORDER BY dc:title", "abc")
+	check("", parent+" ORDER BY ecm:pos DESC, dc:title", "abc")
+	w.update(w.System(), func(tx *storage.Tx) error {
+		f := must(tx.Doc("/f"))(t)
+		if err := f.AddFacet("Orderable"); err != nil {
+			return err
+		}
+		_, err := tx.Save(f, storage.SaveOptions{})
+		return err
+	})
+	check("ecm:pos IS NULL AND ", parent, "")
+	check("", parent+" ORDER BY ecm:pos, dc:title", "bca")
+	check("ecm:path STARTSWITH '/f'", " ORDER BY ecm:pos DESC", "acb")
+}

@@ -19,6 +19,7 @@ type plan struct {
 	mask   byte            // flags that have to be as in want
 	want   byte
 	parent *docID   // candidates are its children
+	flat   bool     // which have no order of their own
 	under  []docID  // candidates are below all of these
 	ids    []docID  // candidates are these
 	direct []string // the conditions that gave ids
@@ -88,6 +89,11 @@ func (t *Tx) analyse(q *query.Select) (*plan, error) {
 			p.exprs = append(p.exprs, e)
 		}
 	}
+	if p.parent != nil {
+		if err := t.flatten(p); err != nil {
+			return nil, err
+		}
+	}
 	if q.Correlated() { // decided as a whole, whatever was taken out of it to find candidates
 		p.exprs = []query.Expr{q.Where}
 	}
@@ -95,6 +101,20 @@ func (t *Tx) analyse(q *query.Select) (*plan, error) {
 		p.empty = "no type satisfies FROM and ecm:primaryType"
 	}
 	return p, nil
+}
+
+// flatten leaves an order by positions out if the folder asked about gives its children none.
+func (t *Tx) flatten(p *plan) error {
+	up, err := t.folder(*p.parent)
+	if err != nil || up != nil && up.flags&flagOrdered != 0 {
+		return err
+	}
+	p.flat = true
+	byPosition := func(o query.Order) bool { return o.Field.System == query.SysPos }
+	if slices.ContainsFunc(p.order, byPosition) {
+		p.order = slices.DeleteFunc(slices.Clone(p.order), byPosition)
+	}
+	return nil
 }
 
 // types fills names from FROM.

@@ -183,7 +183,7 @@ func (t *Tx) reindexProxies(before, after *Doc) error {
 		is := *was
 		was.show(before.record)
 		is.show(after.record)
-		is.flags = is.flags&^(flagFolder|flagHidden) | is.facetFlags()
+		is.flags = is.flags&^facetBits | is.facetFlags()
 		if is.flags != was.flags {
 			if err := t.putPlace(was, &is); err != nil {
 				return err

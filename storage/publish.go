@@ -95,7 +95,7 @@ func (t *Tx) repoint(p, v, section *Doc) (*Doc, error) {
 	before := p.clone()
 	p.target = v.id
 	p.show(v.clone().record)
-	p.flags = p.flags&^(flagFolder|flagHidden) | p.facetFlags()
+	p.flags = p.flags&^facetBits | p.facetFlags()
 	if err := t.putRecord(before, p); err != nil {
 		return nil, err
 	}
@@ -108,7 +108,7 @@ func (t *Tx) repoint(p, v, section *Doc) (*Doc, error) {
 	if err := t.reword(p); err != nil {
 		return nil, err
 	}
-	if (before.flags^p.flags)&flagFolder != 0 {
+	if (before.flags^p.flags)&treeBits != 0 {
 		if err := t.stir(); err != nil {
 			return nil, err
 		}

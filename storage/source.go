@@ -26,6 +26,9 @@ func (s *coverSource) System(f *query.Field) (any, error) {
 		case query.SysType, query.SysState, query.SysMixin:
 			return nil, errNeedDoc
 		case query.SysPos:
+			if s.run.p.flat {
+				return nil, nil
+			}
 			position, _ := positionAndID(h.key)
 			return position, nil
 		}
@@ -139,7 +142,10 @@ func (s docSource) System(f *query.Field) (any, error) {
 	case query.SysAncestorID:
 		return s.ancestors(), nil
 	case query.SysPos:
-		return d.position, nil
+		if d.ordered() {
+			return d.position, nil
+		}
+		return nil, nil
 	}
 	return s.more(f)
 }

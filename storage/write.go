@@ -122,7 +122,7 @@ func (t *Tx) recorded(before, d *Doc) error {
 			return err
 		}
 	}
-	if (before.flags^d.flags)&flagFolder != 0 {
+	if (before.flags^d.flags)&treeBits != 0 {
 		if err := t.stir(); err != nil {
 			return err
 		}

@@ -47,7 +47,7 @@ func (p listParams) run(c *engine.Ctx, d *storage.Doc) (any, error) {
 		where, args = where+" AND annotation:xpath = ?", append(args, p.Xpath)
 	}
 	page, err := c.Tx.Query("SELECT * FROM Comment WHERE "+where+
-		" AND ecm:isTrashed = 0 ORDER BY comment:creationDate DESC, ecm:pos DESC", storage.QueryOptions{
+		" AND ecm:isTrashed = 0 ORDER BY comment:creationDate DESC, ecm:uuid DESC", storage.QueryOptions{
 		Args: args, PageOptions: storage.PageOptions{Limit: p.PageSize, Offset: max(p.Index, 0) * p.PageSize},
 	})
 	if err != nil {
