@@ -111,7 +111,7 @@ func (r *Repo) Principal(ctx context.Context, user string) (*Principal, error) {
 func (t *Tx) PrincipalOf(user string) (*Principal, error) {
 	var u User
 	if ok, err := t.Table(usersTable).Get(user, &u); err != nil || !ok {
-		return nil, firstError(err, noUser(user))
+		return nil, firstError(err, noUser())
 	}
 	direct, err := t.members(memberOf, u.Username)
 	if err != nil {
@@ -144,4 +144,4 @@ func (t *Tx) groupsAbove(groups []string) ([]string, error) {
 	return all, nil
 }
 
-func noUser(name string) error { return fault.NotFound.Errorf("user %s: does not exist", name) }
+func noUser() error { return fault.NotFound.Errorf("user does not exist") }

@@ -57,12 +57,12 @@ func (t *Tx) User(name string) (*User, error) {
 		return nil, ErrNobody
 	}
 	if name == "" {
-		return nil, noUser(name)
+		return nil, noUser()
 	}
 	u := &User{}
 	ok, err := t.Table(usersTable).Get(name, u)
 	if err != nil || !ok {
-		return nil, firstError(err, noUser(name))
+		return nil, firstError(err, noUser())
 	}
 	u.Groups, err = t.members(memberOf, name)
 	return u, err
