@@ -181,6 +181,11 @@ func chunkParams(h http.Header, into values) error {
 		return fault.Invalid.Errorf("X-Upload-Chunk-Count 0: there is at least one chunk")
 	}
 	into["chunkCount"] = n
+	if size := h.Get("X-File-Size"); size != "" {
+		if into["fileSize"], err = number("X-File-Size", size); err != nil {
+			return err
+		}
+	}
 	into["chunkIndex"], err = number("X-Upload-Chunk-Index", h.Get("X-Upload-Chunk-Index"))
 	return err
 }

@@ -25,12 +25,13 @@ type putParams struct {
 	Type  string `json:"type,omitzero" doc:"Type of the file; without it, it is found from name and content."`
 	Chunk int    `json:"chunkIndex" default:"0" doc:"Which chunk this is, from 0."`
 	Count int    `json:"chunkCount" default:"0" doc:"Of how many; 0 for a file without chunks."`
+	Whole int64  `json:"fileSize" default:"0" doc:"Bytes of the whole file, if it comes in chunks; what is shown as its size until it is whole."`
 }
 
 func (p putParams) run(c *engine.Ctx, b *storage.Blob) (map[string]any, error) {
 	part := upload.Part{
 		Index: p.Index, Name: cmp.Or(p.Name, b.Name), Type: p.Type,
-		Chunked: p.Count != 0, Chunk: p.Chunk, Count: p.Count,
+		Chunked: p.Count != 0, Chunk: p.Chunk, Count: p.Count, Whole: p.Whole,
 	}
 	u, err := upload.Put(c.Tx, p.Batch, part, b)
 	if err != nil {

@@ -29,6 +29,9 @@ func info(u *upload.File) map[string]any {
 	if u.Chunked {
 		chunked(m, u)
 	}
+	if !u.Complete() && u.Whole > 0 {
+		m["size"] = u.Whole
+	}
 	return m
 }
 

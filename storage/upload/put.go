@@ -78,8 +78,8 @@ func putChunk(tx *storage.Tx, id string, u *File, p Part, b *storage.Blob) (*Fil
 	case p.Chunk < 0 || p.Chunk >= p.Count:
 		return nil, fault.Invalid.Errorf("chunk index %d: not below the chunk count %d", p.Chunk, p.Count).In("chunkIndex")
 	case u == nil:
-		u = &File{Batch: id, Index: p.Index, Name: p.Name, Chunked: true, Count: p.Count}
-		u.row = &fileRow{Name: p.Name, Type: p.Type, Chunked: true, Count: p.Count, Holder: tx.NewID()}
+		u = &File{Batch: id, Index: p.Index, Name: p.Name, Chunked: true, Count: p.Count, Whole: p.Whole}
+		u.row = &fileRow{Name: p.Name, Type: p.Type, Chunked: true, Count: p.Count, Whole: p.Whole, Holder: tx.NewID()}
 		if err := rows(tx).Put(fileKey(id, p.Index), u.row); err != nil {
 			return nil, err
 		}

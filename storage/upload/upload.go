@@ -31,6 +31,7 @@ type File struct {
 	Index   int
 	Name    string
 	Size    int64 // bytes that are there
+	Whole   int64 // bytes the file is going to have, as its first chunk said; 0 if it did not
 	Chunked bool
 	Count   int   // of chunks
 	Chunks  []int // those that are there, in order
@@ -43,8 +44,9 @@ type Part struct {
 	Index      int    // of the file in its batch
 	Name, Type string // of the file; chunks after the first need not say
 	Chunked    bool
-	Chunk      int // which
-	Count      int // of how many
+	Chunk      int   // which
+	Count      int   // of how many
+	Whole      int64 // bytes of the whole file, as far as it is said
 }
 
 // Handler is the one way files are uploaded: through this server.
@@ -65,6 +67,7 @@ type fileRow struct {
 	Name, Type string
 	Chunked    bool          `json:",omitempty"`
 	Count      int           `json:",omitempty"`
+	Whole      int64         `json:",omitempty"`
 	Holder     string        // of the content
 	File       *storage.Blob `json:",omitempty"`
 
@@ -183,7 +186,7 @@ func decode(tx *storage.Tx, id, key string, raw json.RawMessage) (*File, error) 
 	if err != nil {
 		return nil, fault.Internal.Errorf("batch %s: %w", id, err)
 	}
-	u := &File{Batch: id, Index: n, Name: row.Name, Chunked: row.Chunked, Count: row.Count, row: row}
+	u := &File{Batch: id, Index: n, Name: row.Name, Chunked: row.Chunked, Count: row.Count, Whole: row.Whole, row: row}
 	switch {
 	case row.File != nil:
 		u.Size = row.File.Size
