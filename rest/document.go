@@ -3,6 +3,7 @@ package rest
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -203,17 +204,16 @@ func download(x *exchange) error {
 	if err := x.enter(repo); err != nil {
 		return err
 	}
-	xpath := "blobholder:0"
-	if i := strings.LastIndexByte(tail, '/'); i > 0 {
-		xpath = tail[:i]
-	} else if strings.Contains(tail, ":") {
-		xpath = tail
-	}
-	return x.blob(documentAt(id), xpath)
+	return x.file(documentAt(id), values{"xpath": tail, "named": true})
 }
 
 // blob sends the file at xpath of what input yields.
 func (x *exchange) blob(input engine.Lazy, xpath string) error {
+	return x.file(input, values{"xpath": xpath})
+}
+
+// file sends the file that parameters of Resource.Blob name.
+func (x *exchange) file(input engine.Lazy, at values) error {
 	var modified time.Time
 	var id string
 	dated := engine.Lazy(func(c *engine.Ctx) (any, error) {
@@ -228,27 +228,29 @@ func (x *exchange) blob(input engine.Lazy, xpath string) error {
 		}
 		return v, err
 	})
-	call := engine.Call{Op: "Resource.Blob", Input: dated, Params: values{"xpath": xpath}}
+	call := engine.Call{Op: "Resource.Blob", Input: dated, Params: at}
 	return x.run(call, reply{
 		status: http.StatusOK, inline: x.flag("inline"), modified: &modified,
-		sent: func(name string) { x.noteDownload(id, xpath, name) },
+		sent: func(name string) { x.noteDownload(id, at, name) },
 	})
 }
 
 // noteDownload has a download recorded once the answer is on its way. The record is the
 // server's, for the key that reads need not allow writing.
-func (x *exchange) noteDownload(id, xpath, name string) {
+func (x *exchange) noteDownload(id string, at values, name string) {
 	begins := x.status == http.StatusOK || strings.HasPrefix(x.w.Header().Get("Content-Range"), "bytes 0-")
 	if !begins || x.r.Method == http.MethodHead {
 		return
 	}
 	_ = http.NewResponseController(x.w).Flush() // not every connection can
+	params := maps.Clone(at)
+	params["name"] = name
 	as := *x.engine.System()
 	as.Actor = x.as.Name
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(x.r.Context()), noteTime)
 	defer cancel()
 	_, err := x.engine.Run(ctx, engine.Call{
-		Op: "Resource.Downloaded", Input: id, Params: values{"xpath": xpath, "name": name}, As: &as, Door: engine.Server, RequestID: x.id,
+		Op: "Resource.Downloaded", Input: id, Params: params, As: &as, Door: engine.Server, RequestID: x.id,
 	})
 	if err != nil {
 		x.s.log.LogAttrs(ctx, levelOf(statusOf(err)), "download was not recorded", x.attrs(err)...)

@@ -16,9 +16,13 @@ var downloaded = engine.Op{
 type downloadedParams struct {
 	Xpath  string `json:"xpath" doc:"Xpath of the file."`
 	Name   string `json:"name" doc:"Name of the file."`
+	Named  bool   `json:"named" default:"false" doc:"As in download addresses: the name may follow the xpath or stand in its place."`
 	Reason string `json:"reason" default:"download" doc:"Why it was downloaded."`
 }
 
 func (p downloadedParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+	if p.Named {
+		p.Xpath = unnamed(d, p.Xpath)
+	}
 	return d, c.Tx.Fire("download", d, map[string]any{"blobXPath": p.Xpath, "blobFilename": p.Name, "downloadReason": p.Reason})
 }

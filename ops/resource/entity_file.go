@@ -39,8 +39,8 @@ func (e entity) uploaded(v map[string]any) (any, error) {
 	return b, err
 }
 
-// place is where an address of this server's leads.
-type place struct{ repository, id, xpath string }
+// place is where an address of this server's leads; file is an xpath, a name or both.
+type place struct{ repository, id, file string }
 
 // address reads {base}/nxfile/{repository}/{id}/{xpath}/{file name}.
 func (e entity) address(text string) (at place, ok bool) {
@@ -66,11 +66,7 @@ func (e entity) address(text string) (at place, ok bool) {
 	if len(parts) < 2 {
 		return at, false
 	}
-	at = place{parts[0], parts[1], "blobholder:0"}
-	if len(parts) > 3 {
-		at.xpath = strings.Join(parts[2:len(parts)-1], "/")
-	}
-	return at, true
+	return place{parts[0], parts[1], strings.Join(parts[2:], "/")}, true
 }
 
 func (e entity) stored(at place) (b *storage.Blob, err error) {
@@ -92,9 +88,10 @@ func (e entity) read(tx *storage.Tx, at place) (*storage.Blob, error) {
 			return nil, fault.Invalid.Errorf("file address: document %s: not found", at.id)
 		}
 	}
-	b, err := file(d, at.xpath)
+	xpath := unnamed(d, at.file)
+	b, err := file(d, xpath)
 	if err != nil {
-		return nil, fault.Invalid.Errorf("file address: document %s: no file at %s", at.id, at.xpath)
+		return nil, fault.Invalid.Errorf("file address: document %s: no file at %s", at.id, xpath)
 	}
 	return b, nil
 }

@@ -1,9 +1,12 @@
 package resource
 
 import (
+	"strings"
+
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/schema"
 )
 
 var fileAt = engine.Op{
@@ -17,11 +20,33 @@ var fileAt = engine.Op{
 
 type fileAtParams struct {
 	Xpath string `json:"xpath" default:"blobholder:0" doc:"Xpath of the file; blobholder:0 is the main file, blobholder:1 the next."`
+	Named bool   `json:"named" default:"false" doc:"As in download addresses: the name of the file, which only decorates, may follow the xpath or stand in its place."`
 }
 
 func (p fileAtParams) run(_ *engine.Ctx, d *storage.Doc) (*storage.Blob, error) {
+	if p.Named {
+		p.Xpath = unnamed(d, p.Xpath)
+	}
 	return file(d, p.Xpath)
 }
+
+// unnamed returns the xpath of a download address without the name that may follow it. A name
+// cannot be told from the last part of an xpath but by what the document holds.
+func unnamed(d *storage.Doc, text string) string {
+	if f, err := d.FieldAt(text); err == nil && f.Kind == schema.Blob && !f.List {
+		return text
+	}
+	if i := strings.LastIndexByte(text, '/'); i > 0 {
+		return text[:i]
+	}
+	if strings.Contains(text, ":") {
+		return text
+	}
+	return mainFile
+}
+
+// mainFile is the xpath of the file that a document is about.
+const mainFile = "blobholder:0"
 
 // file returns the file at an xpath, which must be there.
 func file(d *storage.Doc, xpath string) (*storage.Blob, error) {
