@@ -36,6 +36,9 @@ func (t *Tx) OrderBefore(d, before *Doc) (*Doc, error) {
 		if position, err = t.positionBefore(cur.parent, before.id); err != nil {
 			return nil, err
 		}
+		if cur, err = t.load(cur.id); err != nil { // it may have been numbered anew
+			return nil, err
+		}
 	}
 	if err := t.putAt(cur, position); err != nil {
 		return nil, err

@@ -54,6 +54,32 @@ func TestOrder(t *testing.T) {
 	}
 }
 
+// TestOrderBetweenNeighbours: making room numbers the one that moves, too, and it is in one place afterwards.
+func TestOrderBetweenNeighbours(t *testing.T) {
+	w := newWorld(t)
+	w.make("/f", "OrderedFolder", nil)
+	w.update(w.System(), func(tx *storage.Tx) error {
+		f := must(tx.Doc("/f"))(t)
+		a, b, c := must(tx.Create(f, "File", "a", nil))(t), must(tx.Create(f, "File", "b", nil))(t), must(tx.Create(f, "File", "c", nil))(t)
+		must(tx.OrderBefore(c, b))(t)
+		must(tx.OrderBefore(a, b))(t)
+		return nil
+	})
+	w.view(w.System(), func(tx *storage.Tx) error {
+		got := ""
+		for d, err := range tx.EachChild(must(tx.Doc("/f"))(t)) {
+			if err != nil {
+				return err
+			}
+			got += d.Name()
+		}
+		if got != "cab" {
+			t.Errorf("order %s, want cab", got)
+		}
+		return nil
+	})
+}
+
 // TestPositionsAreNull: what a folder without an order holds has no position, whatever way a query finds it,
 // until the folder gets the facet.
 func TestPositionsAreNull(t *testing.T) {
