@@ -49,7 +49,7 @@ func TestUsersAndGroups(t *testing.T) {
 			t.Errorf("team: %+v %v", g, err)
 		}
 		_, err = tx.User("nobody")
-		wantKind(t, err, fault.NotFound, "user nobody")
+		wantKind(t, err, fault.NotFound, "user does not exist")
 		return nil
 	})
 	pat := user("pat", "powerusers")
