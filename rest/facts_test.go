@@ -1,8 +1,11 @@
 package rest_test
 
 import (
+	"crypto/md5" //nolint:gosec // what portals send
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -11,7 +14,12 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/golang-jwt/jwt/v5"
+
+	"catena/engine"
+	"catena/rest"
 	"catena/rest/resttest"
 )
 
@@ -27,9 +35,11 @@ import (
 //	.entries.0.uid "…"           a part of the JSON answer; # counts, % names the members, - is not there
 //	~ text                       a text in the body; ~! text that is not
 //	== text                      the whole body; == for none
-//	name = .uid                  keeps a part for {name} in later lines; name = <Location keeps a header
+//	name = .uid                  keeps a part for {name} in later lines; name = <Location keeps a header,
+//	                             name = <Location ?code a parameter in one, name = == the whole body
 //
-// In what is expected … stands for anything, {base} for the server's address.
+// In what is expected … stands for anything, {base} for the server's address. {jwt} is a token signed for
+// Administrator, {ts} the time and {portal} what a portal says of bob then.
 func TestWire(t *testing.T) {
 	files, err := filepath.Glob("testdata/wire/*.txt")
 	if err != nil || len(files) == 0 {
@@ -42,8 +52,13 @@ func TestWire(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := resttest.Start(t, resttest.Config{Beside: []string{"other"}})
-			p := &player{t: t, s: s, file: f, vars: map[string]string{"base": s.URL + "/nuxeo"}}
+			s := resttest.Start(t, resttest.Config{
+				Beside: []string{"other"},
+				Engine: func(c *engine.Config) { c.JWTSecret = secret },
+				Rest:   func(c *rest.Config) { c.Portal = secret },
+			})
+			p := &player{t: t, s: s, file: f, vars: signatures(t)}
+			p.vars["base"] = s.URL + "/nuxeo"
 			for line := range strings.SplitSeq(string(text), "\n") {
 				p.line++
 				p.play(line)
@@ -51,6 +66,23 @@ func TestWire(t *testing.T) {
 			p.answer()
 		})
 	}
+}
+
+// secret is shared with a portal and with whoever signs JSON web tokens.
+const secret = "shared with others"
+
+// signatures are what others sign for the files.
+func signatures(t *testing.T) map[string]string {
+	t.Helper()
+	now := time.Now()
+	claims := jwt.MapClaims{"iss": "nuxeo", "sub": "Administrator", "exp": now.Add(time.Hour).Unix()}
+	token, err := jwt.NewWithClaims(jwt.SigningMethodHS512, claims).SignedString([]byte(secret))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ts := strconv.FormatInt(now.UnixMilli(), 10)
+	sum := md5.Sum([]byte(ts + ":random:" + secret + ":bob")) //nolint:gosec // what portals send
+	return map[string]string{"jwt": token, "ts": ts, "portal": base64.StdEncoding.EncodeToString(sum[:])}
 }
 
 // player plays a file.
@@ -72,7 +104,7 @@ type player struct {
 
 var (
 	isRequest = regexp.MustCompile(`^(GET|HEAD|POST|PUT|DELETE|PATCH|OPTIONS) (\S+) ?(.*)$`)
-	isKeep    = regexp.MustCompile(`^(\w+) = ([.<].*)$`)
+	isKeep    = regexp.MustCompile(`^(\w+) = ([.<].*|==)$`)
 	isVar     = regexp.MustCompile(`\{\w+\}`)
 )
 
@@ -182,8 +214,16 @@ func (p *player) expect(line string) {
 
 func (p *player) keep(name, from string) {
 	p.t.Helper()
+	if from == "==" {
+		p.vars[name] = p.got.Text
+		return
+	}
 	if from[0] == '<' {
-		p.vars[name] = p.got.Header.Get(from[1:])
+		header, param, one := strings.Cut(from[1:], " ?")
+		p.vars[name] = p.got.Header.Get(header)
+		if u, err := url.Parse(p.vars[name]); one && err == nil {
+			p.vars[name] = u.Query().Get(param)
+		}
 		return
 	}
 	v, ok := at(p.json, from[1:])
