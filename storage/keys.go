@@ -10,9 +10,11 @@ import (
 
 // The table of key layouts. A key is a space byte, a kind byte where a space has
 // several, parts of fixed length or tuple encoding, and mostly a document's id at the end. Which of them all
-// repositories of a store share, sharedKey says.
+// repositories of a store share, sharedKey says. Records, which are half of all bytes, come first: a table
+// of the store that ends with the newest rows of one kind and begins with those of the next lies across all
+// older rows of the next, which are written again when it is merged.
 //
-//	d id                        the document's record
+//	D id                        the document's record
 //	t id                        its place: parent, name, position, flags, own access list
 //	c 1 parent name             flags, id: children by name
 //	c 2 parent position id      cover: children in order
@@ -42,7 +44,7 @@ import (
 //	z id                        a deleted folder whose content is not yet removed
 //	m name                      the root's id, the epoch of the tree, the numbers of names
 const (
-	spaceRecord   = 'd'
+	spaceRecord   = 'D'
 	spaceTree     = 't'
 	spaceChild    = 'c'
 	spaceAccess   = 'p'

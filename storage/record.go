@@ -10,7 +10,7 @@ import (
 	"catena/storage/schema"
 )
 
-// record is what the row "d id" holds: the system fields, and the properties as one
+// record is what the row "D id" holds: the system fields, and the properties as one
 // block of JSON members for each schema.
 type record struct {
 	typ          *schema.Type

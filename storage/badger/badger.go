@@ -368,17 +368,18 @@ func openTables(dir string, log *slog.Logger) (*badger.DB, error) {
 	o.DetectConflicts = false
 	o.NumVersionsToKeep = 1
 	o.MetricsEnabled = false
-	// A batch is 15 % of a memtable and has to hold the largest value; the table that is made of one
-	// has to fit into the first 8 MB of its builder, which would take another 16 and keep them.
-	o.MemTableSize = 7 << 20
+	// What holds most of the heap while much is written is the buffers of tables being built: twice the
+	// size of a table each, eight kept for later and as many at work. Small tables keep them small, and
+	// a memtable has to fit into one, which would grow otherwise and stay so.
+	o.MemTableSize = 3584 << 10
 	o.NumMemtables = 2
-	o.NumLevelZeroTables = 10
-	o.NumLevelZeroTablesStall = 20
+	o.NumLevelZeroTables = 20
+	o.NumLevelZeroTablesStall = 40
 	o.NumCompactors = 2
 	o.BaseLevelSize = 32 << 20
-	o.BaseTableSize = 4 << 20
-	o.TableSizeMultiplier = 1  // builders, eight of which are kept, take twice the size of a table
-	o.ValueThreshold = 1 << 20 // above the largest value: nothing goes to the value log
+	o.BaseTableSize = 2 << 20
+	o.TableSizeMultiplier = 1
+	o.ValueThreshold = 256 << 10 // above the largest value: nothing goes to the value log
 	o.ValueLogFileSize = 2 << 20
 	o.Compression = 0 // a damaged block then keeps its other values readable
 	o.BlockCacheSize = 0

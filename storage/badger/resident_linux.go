@@ -12,24 +12,33 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// release gives back mapped pages when there are more than the goal: those of every
-// second table, not the same each time, so that not all that is read has to be found
-// again. A goal of zero is all tables.
+// release gives back mapped pages when there are more than the goal: those of the blocks of every
+// second table, not the same each time, so that not all that is read has to be found again. Indexes and
+// filters, which every read of a table begins with, stay, unless there are too many of them. A goal of
+// zero is everything.
 func (s *store) release(goal int) (err error) {
-	if n, err := residentFiles(); err != nil || n < goal {
+	n, err := residentFiles()
+	if err != nil || n < goal {
 		return err
 	}
 	defer caught(&err)
-	before := s.tableNames()
+	before := s.blocksOfTables()
 	txn := s.db.NewTransactionAt(s.history.Published(), false)
 	defer txn.Discard()
 	it := txn.NewIterator(badger.IteratorOptions{AllVersions: true})
 	defer it.Close() // it keeps the tables of its moment, and so their mappings
-	held := map[string]bool{}
-	round := s.releases.Add(1)
-	for name, id := range s.tableNames() {
-		held[name] = before[name] == id && (goal == 0 || (id^round)&1 == 0)
+	held, indexes := s.blocksOfTables(), 0
+	for name, t := range held {
+		if before[name] != t {
+			delete(held, name)
+		}
+		indexes += t.index
 	}
+	keep := goal > 0 && indexes < residentGoal
+	if keep && n-indexes < goal {
+		return nil
+	}
+	round := s.releases.Add(1)
 	f, err := os.Open("/proc/self/maps")
 	if err != nil {
 		return err
@@ -37,12 +46,20 @@ func (s *store) release(goal int) (err error) {
 	defer f.Close()
 	lines := bufio.NewScanner(f)
 	for lines.Scan() {
-		if i := bytes.IndexByte(lines.Bytes(), '/'); i < 0 || !held[string(lines.Bytes()[i:])] {
+		i := bytes.IndexByte(lines.Bytes(), '/')
+		if i < 0 {
 			continue
 		}
-		var from, to uintptr
-		if from, to, err = mapping(lines.Bytes()); err != nil {
+		t, ok := held[string(lines.Bytes()[i:])]
+		if !ok || goal > 0 && (t.id^round)&1 != 0 {
+			continue
+		}
+		from, to, err := mapping(lines.Bytes())
+		if err != nil {
 			return err
+		}
+		if keep {
+			to = min(to, from+t.blocks)
 		}
 		// The pages are of a shared mapping: what is read next comes from the cache.
 		if _, _, e := unix.Syscall(unix.SYS_MADVISE, from, to-from, unix.MADV_DONTNEED); e != 0 {
@@ -64,13 +81,22 @@ func mapping(line []byte) (from, to uintptr, err error) {
 	return uintptr(lo), uintptr(hi), err
 }
 
-// tableNames are the files of the tables in use, with their numbers.
-func (s *store) tableNames() map[string]uint64 {
-	names := map[string]uint64{}
+// mapped is a table in use.
+type mapped struct {
+	id     uint64
+	blocks uintptr // bytes of whole pages from its beginning that hold blocks
+	index  int     // bytes of its index and filter
+}
+
+// blocksOfTables are the tables in use by their files.
+func (s *store) blocksOfTables() map[string]mapped {
+	tables := map[string]mapped{}
+	page := uintptr(os.Getpagesize())
 	for _, t := range s.db.Tables() {
-		names[table.NewFilename(t.ID, s.mapped)] = t.ID
+		blocks := uintptr(int(t.OnDiskSize)-t.IndexSz) / page * page
+		tables[table.NewFilename(t.ID, s.mapped)] = mapped{t.ID, blocks, t.IndexSz}
 	}
-	return names
+	return tables
 }
 
 // residentFiles is how many bytes of mapped files the process has resident.
