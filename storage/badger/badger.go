@@ -82,6 +82,7 @@ type store struct {
 
 	pending pending
 	hot     hot
+	inParts map[string]parts // keys whose values are kept in parts, for whoever applies
 
 	releases atomic.Uint64 // of pages so far
 	applied  atomic.Int64  // bytes that Badger took over since pages were last looked at
@@ -228,6 +229,9 @@ func (s *store) recover() error {
 	default:
 		s.log.Warn("the last commits, acknowledged before they were on disk, are lost", "kept", t.version, "lost", before-t.version)
 	}
+	if _, err := s.findParts(before); err != nil {
+		return err
+	}
 	if t.version > s.state.Checkpoint {
 		if err := s.replay(logs); err != nil {
 			return err
@@ -238,6 +242,9 @@ func (s *store) recover() error {
 			return err
 		}
 		at = before + 1
+	}
+	if err := s.dropParts(at); err != nil {
+		return err
 	}
 	if at > t.version || t.bytes > flushAfter || len(t.segments) > 8 {
 		if t, err = s.flush(t, at); err != nil {
@@ -379,7 +386,7 @@ func openTables(dir string, log *slog.Logger) (*badger.DB, error) {
 	o.BaseLevelSize = 32 << 20
 	o.BaseTableSize = 2 << 20
 	o.TableSizeMultiplier = 1
-	o.ValueThreshold = 256 << 10 // above the largest value: nothing goes to the value log
+	o.ValueThreshold = partSize + 1<<10 // above a part of a value: nothing goes to the value log
 	o.ValueLogFileSize = 2 << 20
 	o.Compression = 0 // a damaged block then keeps its other values readable
 	o.BlockCacheSize = 0

@@ -65,7 +65,7 @@ func (s *store) commit(start uint64, b *kv.Batch) error {
 	}
 	r := &request{batch: b, start: start, done: make(chan outcome, 1)}
 	for _, w := range b.Writes {
-		if bytes.HasPrefix(w.Key, reserved) {
+		if bytes.HasPrefix(w.Key, reserved) || bytes.HasPrefix(w.Key, partPrefix) {
 			return fault.Invalid.Errorf("key %q: reserved", w.Key)
 		}
 		r.bytes += len(w.Key) + len(w.Value)
@@ -219,11 +219,18 @@ func (s *store) apply(r *run) (err error) {
 	s.applied.Add(int64(r.bytes))
 	l := s.db.NewKVLoader(loads)
 	kv := pb.KV{Version: r.last}
-	for _, w := range r.rows {
-		if kv.Key, kv.Value, kv.Meta = w.Key, w.Value, nil; w.Value == nil {
+	set := func(row stored) error {
+		kv.Key, kv.Value, kv.Meta, kv.UserMeta = row.key, row.value, nil, nil
+		switch {
+		case row.value == nil:
 			kv.Meta = deleted
+		case row.mark != 0:
+			kv.UserMeta = []byte{row.mark}
 		}
-		if err := l.Set(&kv); err != nil {
+		return l.Set(&kv)
+	}
+	for _, w := range r.rows {
+		if err := s.rows(w, set); err != nil {
 			return err
 		}
 	}
@@ -263,11 +270,13 @@ func (s *stamps) before(version uint64) uint64 {
 }
 
 // put adds a write to a batch of Badger.
-func put(b *badger.WriteBatch, w kv.Mutation, version uint64) error {
-	if w.Value == nil {
-		return b.DeleteAt(w.Key, version)
-	}
-	return b.SetEntryAt(&badger.Entry{Key: w.Key, Value: w.Value}, version)
+func (s *store) put(b *badger.WriteBatch, w kv.Mutation, version uint64) error {
+	return s.rows(w, func(row stored) error {
+		if row.value == nil {
+			return b.DeleteAt(row.key, version)
+		}
+		return b.SetEntryAt(&badger.Entry{Key: row.key, Value: row.value, UserMeta: row.mark}, version)
+	})
 }
 
 // answer tells every transaction of the group how it ended.
@@ -293,7 +302,7 @@ func (s *store) replay(logs string) (err error) {
 	b := s.db.NewManagedWriteBatch()
 	defer b.Cancel()
 	if _, err := scanLog(logs, s.state, func(version uint64, w kv.Mutation) error {
-		return put(b, w, version)
+		return s.put(b, w, version)
 	}); err != nil {
 		return err
 	}
@@ -315,7 +324,7 @@ func (s *store) rollback(from, to uint64) (err error) {
 	var last []byte
 	for it.Rewind(); it.Valid(); it.Next() {
 		key := it.Item().Key()
-		if bytes.Equal(key, last) {
+		if bytes.Equal(key, last) || bytes.HasPrefix(key, partPrefix) {
 			continue
 		}
 		last = bytes.Clone(key)
@@ -323,7 +332,7 @@ func (s *store) rollback(from, to uint64) (err error) {
 		if err != nil {
 			return err
 		}
-		if err := put(b, kv.Mutation{Key: last, Value: value}, to); err != nil {
+		if err := s.put(b, kv.Mutation{Key: last, Value: value}, to); err != nil {
 			return err
 		}
 	}

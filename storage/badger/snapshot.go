@@ -42,8 +42,7 @@ func (s *snapshot) Get(key []byte) (value []byte, err error) {
 	item, err := s.txn.Get(key)
 	switch {
 	case err == nil:
-		// The item is ours alone, so its value is as well.
-		err = item.Value(func(v []byte) error { value = v; return nil })
+		value, err = whole(s.txn, item) // the item is ours alone, so its value is as well
 	case errors.Is(err, badger.ErrKeyNotFound):
 		err = nil
 	}
@@ -93,7 +92,7 @@ func (s *snapshot) Scan(r kv.Range) kv.Cursor {
 // walk opens the iterator of a cursor.
 func (s *snapshot) walk(c *cursor, o badger.IteratorOptions) {
 	defer caught(&c.err)
-	c.it = s.txn.NewIterator(o)
+	c.txn, c.it = s.txn, s.txn.NewIterator(o)
 }
 
 // Commit writes a batch.
@@ -119,6 +118,7 @@ func (s *snapshot) Discard() {
 
 // cursor walks the rows of a snapshot.
 type cursor struct {
+	txn        *badger.Txn
 	it         *badger.Iterator
 	r          kv.Range
 	left       int // rows still wanted, negative for all
@@ -126,6 +126,7 @@ type cursor struct {
 	key, value []byte
 	chunk      []byte // room for the next rows
 	size       int    // of the last chunk
+	lost       error  // why there is no value
 	err        error
 }
 
@@ -159,6 +160,9 @@ func (c *cursor) Next() (ok bool) {
 	} else {
 		c.it.Next()
 	}
+	for c.it.Valid() && bytes.HasPrefix(c.it.Item().Key(), partPrefix) {
+		c.it.Next()
+	}
 	if !c.it.Valid() {
 		c.left = 0
 		return false
@@ -177,15 +181,12 @@ func (c *cursor) Next() (ok bool) {
 		copy(c.key, key)
 		return true
 	}
-	if err := item.Value(func(v []byte) error {
-		b := c.room(len(key) + len(v))
-		n := copy(b, key)
-		copy(b[n:], v)
-		c.key, c.value = b[:n:n], b[n:]
-		return nil
-	}); err != nil {
-		c.err = broken(err)
-	}
+	v, err := whole(c.txn, item)
+	c.lost = err // a run may be about to take its place, and to remove its parts
+	b := c.room(len(key) + len(v))
+	n := copy(b, key)
+	copy(b[n:], v)
+	c.key, c.value = b[:n:n], b[n:]
 	return true
 }
 
@@ -210,7 +211,7 @@ func (c *cursor) seek() {
 func (c *cursor) Key() []byte { return c.key }
 
 // Value is the present value.
-func (c *cursor) Value() ([]byte, error) { return c.value, nil }
+func (c *cursor) Value() ([]byte, error) { return c.value, c.lost }
 
 // Err is what ended the walk early.
 func (c *cursor) Err() error { return c.err }
