@@ -204,7 +204,7 @@ func TestLargeTreesInMotion(t *testing.T) {
 	if problems, err := m.Verify(context.Background()); err != nil || len(problems) > 0 {
 		t.Errorf("verify: %v %v", problems, err)
 	}
-	if records, places := m.rows("d"), m.rows("t"); records != places || m.rows("z") > 0 {
+	if records, places := m.rows("D"), m.rows("t"); records != places || m.rows("z") > 0 {
 		t.Errorf("%d records, %d places, %d deleted folders", records, places, m.rows("z"))
 	}
 }

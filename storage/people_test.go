@@ -398,7 +398,7 @@ func TestReopen(t *testing.T) {
 }
 
 func TestVerifyFindsDamage(t *testing.T) {
-	for _, space := range []string{"d", "t", "c\x01", "c\x02", "p\x01"} {
+	for _, space := range []string{"D", "t", "c\x01", "c\x02", "p\x01"} {
 		w := newWorld(t)
 		w.make("/f", "File", nil)
 		err := w.db.Update(context.Background(), func(k *kv.Tx) error {

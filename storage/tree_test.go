@@ -251,7 +251,7 @@ func TestDelete(t *testing.T) {
 			t.Fatal(err)
 		}
 		gone()
-		if rows := w.rows("d"); rows != 6 {
+		if rows := w.rows("D"); rows != 6 {
 			t.Errorf("%d documents: %d records are left, want 6", count, rows)
 		}
 	}

@@ -227,7 +227,7 @@ func TestDeleteVersions(t *testing.T) {
 // TestVersionsGoWithTheirDocument removes a document with more versions than go at once.
 func TestVersionsGoWithTheirDocument(t *testing.T) {
 	w := newWorld(t)
-	before := w.rows("t") + w.rows("x") + w.rows("d")
+	before := w.rows("t") + w.rows("x") + w.rows("D")
 	w.make("/f", "Note", storage.Props{"dc:title": "0"})
 	w.update(w.System(), func(tx *storage.Tx) error {
 		d := must(tx.Doc("/f"))(t)
@@ -248,7 +248,7 @@ func TestVersionsGoWithTheirDocument(t *testing.T) {
 	if err := w.Sweep(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if after := w.rows("t") + w.rows("x") + w.rows("d"); after != before {
+	if after := w.rows("t") + w.rows("x") + w.rows("D"); after != before {
 		t.Errorf("%d rows are left of a removed document", after-before)
 	}
 	w.sound()
