@@ -209,7 +209,7 @@ func (r *Repo) oauthSecret(ctx context.Context, g OAuthGrant) error {
 	}
 	who, now := "oauth2 client "+c.ID, r.clock()
 	mac := r.passwords.mac(who, c.secret+g.Secret)
-	if r.passwords.known(who, mac, now) != nil {
+	if _, ok := r.passwords.known(who, mac, now); ok {
 		return nil
 	}
 	changes, err := r.passwords.admit(who, now)
@@ -226,7 +226,7 @@ func (r *Repo) oauthSecret(ctx context.Context, g OAuthGrant) error {
 	if !ok {
 		return oauthError("invalid_client", "client_secret is wrong")
 	}
-	r.passwords.settle(who, mac, passwordRow{c.secret}.sum(), now, changes)
+	r.passwords.settle(who, mac, nil, now, changes)
 	return nil
 }
 

@@ -114,15 +114,12 @@ func (p *passwords) mac(user, password string) [32]byte {
 	return sha256.Sum256(append(b, password...))
 }
 
-// known returns the sum of a password that was found right a short while ago; nil if it was not.
-func (p *passwords) known(user string, mac [32]byte, now time.Time) []byte {
+// known reports whether the password was found right a short while ago, and returns the sum it had.
+func (p *passwords) known(user string, mac [32]byte, now time.Time) (sum []byte, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	g, ok := p.good[user]
-	if !ok || !now.Before(g.until) || subtle.ConstantTimeCompare(g.mac[:], mac[:]) != 1 {
-		return nil
-	}
-	return g.sum
+	return g.sum, ok && now.Before(g.until) && subtle.ConstantTimeCompare(g.mac[:], mac[:]) == 1
 }
 
 // admit counts one more attempt, and refuses it after too many failures.
@@ -176,7 +173,7 @@ func (r *Repo) SignIn(ctx context.Context, user, password string) (*Principal, e
 	}
 	now := r.clock()
 	mac := r.passwords.mac(user, password)
-	if sum := r.passwords.known(user, mac, now); sum != nil {
+	if sum, ok := r.passwords.known(user, mac, now); ok {
 		return r.signedIn(ctx, user, sum)
 	}
 	changes, err := r.passwords.admit(user, now)
@@ -184,9 +181,12 @@ func (r *Repo) SignIn(ctx context.Context, user, password string) (*Principal, e
 		return nil, err
 	}
 	var row passwordRow
+	var sum []byte
 	var found bool
 	err = r.View(ctx, r.System(), func(t *Tx) (err error) {
-		found, err = t.secret(passwordsTable).Get(user, &row)
+		if found, err = t.secret(passwordsTable).Get(user, &row); found && err == nil {
+			sum, err = t.passwordSum(user)
+		}
 		return err
 	})
 	if err != nil {
@@ -202,9 +202,9 @@ func (r *Repo) SignIn(ctx context.Context, user, password string) (*Principal, e
 	if !ok || !found {
 		return nil, errSignIn()
 	}
-	p, err := r.signedIn(ctx, user, row.sum())
+	p, err := r.signedIn(ctx, user, sum)
 	if err == nil {
-		r.passwords.settle(user, mac, row.sum(), now, changes)
+		r.passwords.settle(user, mac, sum, now, changes)
 	}
 	return p, err
 }
@@ -261,6 +261,10 @@ func (t *Tx) ChangePassword(old, password string) error {
 	if !ok {
 		return fault.Denied.Errorf("password: the old one is wrong").WithCode("not_signed_in").In("oldPassword")
 	}
-	t.repo.passwords.settle(user, t.repo.passwords.mac(user, old), row.sum(), t.repo.clock(), changes)
+	sum, err := t.passwordSum(user)
+	if err != nil {
+		return err
+	}
+	t.repo.passwords.settle(user, t.repo.passwords.mac(user, old), sum, t.repo.clock(), changes)
 	return t.setPassword(user, password)
 }

@@ -11,19 +11,6 @@ import (
 
 func prefix(p []byte) kv.Range { return kv.Prefix(p) }
 
-// splitPath returns the names in a path, from the root down.
-func splitPath(path string) []string {
-	names := make([]string, 0, 8)
-	for path != "" {
-		name, rest, _ := strings.Cut(path, "/")
-		if name != "" {
-			names = append(names, name)
-		}
-		path = rest
-	}
-	return names
-}
-
 // Doc returns the document a reference names. What does not exist is NotFound with the reference
 // as message, what may not be read is Denied.
 func (t *Tx) Doc(ref Ref) (*Doc, error) {

@@ -43,13 +43,18 @@ func (b Table) key(key string) ([]byte, error) {
 	return tableKey(b.space, b.name, key), nil
 }
 
-// Get decodes the row of a key into what into points at, and reports whether there is one.
-func (b Table) Get(key string, into any) (bool, error) {
+// row returns the row of a key as it is stored, nil if there is none.
+func (b Table) row(key string) ([]byte, error) {
 	k, err := b.key(key)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
-	v, err := b.t.kv.Get(k)
+	return b.t.kv.Get(k)
+}
+
+// Get decodes the row of a key into what into points at, and reports whether there is one.
+func (b Table) Get(key string, into any) (bool, error) {
+	v, err := b.row(key)
 	if err != nil || v == nil {
 		return false, err
 	}

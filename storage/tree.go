@@ -2,6 +2,7 @@ package storage
 
 import (
 	"crypto/rand"
+	"strings"
 	"sync"
 
 	"catena/storage/fault"
@@ -280,25 +281,28 @@ func (t *Tx) childID(parent docID, name string) (docID, error) {
 	return childOf(b), nil
 }
 
-// resolve walks a path down from the root; none if it leads nowhere.
+// resolve walks a path down from the root, or from the folder that is known to be there or just above; none
+// if it leads nowhere.
 func (t *Tx) resolve(path string) (docID, error) {
-	segments := splitPath(path)
-	at := t.repo.root
-	if len(segments) > 1 {
-		cache, err := t.folderCache()
-		if err != nil {
-			return none, err
+	cache, err := t.folderCache()
+	if err != nil {
+		return none, err
+	}
+	at, names := t.repo.root, path
+	if cut := strings.LastIndexByte(path, '/'); cache != nil && cut >= 0 {
+		f, below := cache.at(path), ""
+		if f == nil {
+			f, below = cache.at(path[:cut]), path[cut+1:]
 		}
-		last := segments[len(segments)-1]
-		if cut := len(path) - len(last) - 1; cache != nil && cut > 0 && path[cut] == '/' && path[cut+1:] == last {
-			if f := cache.at(path[:cut]); f != nil {
-				t.guard(f)
-				at, segments = f.id, segments[len(segments)-1:]
-			}
+		if f != nil {
+			t.guard(f)
+			at, names = f.id, below
 		}
 	}
-	for _, name := range segments {
-		var err error
+	for name := range strings.SplitSeq(names, "/") {
+		if name == "" {
+			continue
+		}
 		if at, err = t.childID(at, name); err != nil || at == none {
 			return none, err
 		}
