@@ -17,6 +17,7 @@ var Ops = slices.Concat([]engine.Op{
 	attachFiles,
 	bulkDownload,
 	concatenatePDFs,
+	containerRendition,
 	createAtHome,
 	createFolder,
 	createZip,
@@ -26,6 +27,8 @@ var Ops = slices.Concat([]engine.Op{
 	importWithMetaData,
 	importWithProperties,
 	remove,
+	versionAndAttachFile,
+	versionAndAttachFiles,
 }, OpsWith(Outside{}))
 
 // keep saves the document if asked to, and returns it as it then is.

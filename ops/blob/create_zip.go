@@ -39,19 +39,21 @@ func (p createZipParams) blobs(c *engine.Ctx, files storage.Blobs) (*storage.Blo
 	if name == "" && len(files) > 0 {
 		name = files[0].Name
 	}
-	return c.Tx.SpoolBlob(name, "application/zip", func(w io.Writer) error {
-		archive := zip.NewWriter(w)
-		names := entryNames(files)
-		for i, b := range files {
-			if err := c.Err(); err != nil {
-				return err
-			}
-			if err := addEntry(archive, &zip.FileHeader{Name: names[i], Method: zip.Deflate, Modified: c.Now}, b); err != nil {
-				return err
-			}
+	return c.Tx.SpoolBlob(name, "application/zip", func(w io.Writer) error { return pack(c, w, entryNames(files), files) })
+}
+
+// pack writes an archive of files under names.
+func pack(c *engine.Ctx, w io.Writer, names []string, files storage.Blobs) error {
+	archive := zip.NewWriter(w)
+	for i, b := range files {
+		if err := c.Err(); err != nil {
+			return err
 		}
-		return archive.Close()
-	})
+		if err := addEntry(archive, &zip.FileHeader{Name: names[i], Method: zip.Deflate, Modified: c.Now}, b); err != nil {
+			return err
+		}
+	}
+	return archive.Close()
 }
 
 func addEntry(archive *zip.Writer, h *zip.FileHeader, b *storage.Blob) error {

@@ -84,12 +84,24 @@ async function asked(nuxeo) {
   const translated = await nuxeo.request('directory/nature/article').translateProperty('directoryEntry', 'label')
     .header('Accept-Language', 'en').get();
   assert.equal(translated.get('label'), 'Article');
+  const french = client(basic).translateProperties({ directoryEntry: ['label'] }).headers({ 'Accept-Language': 'fr' });
+  assert.equal((await french.request('directory/nature/acknowledgement').get()).get('label'), 'Accusé de réception');
+  assert.equal((await nuxeo.request('directory/nature/acknowledgement').get()).get('label'), 'label.directories.nature.acknowledgement');
   const own = client(basic).schemas(['*']).header('X-Versioning-Option', 'NONE').repositoryName('default');
   assert.equal((await own.request('path/default-domain').get()).get('dc:title'), 'Domain');
   assert.equal((await own.request('path/default-domain').get({ schemas: ['uid'] })).get('dc:title'), undefined);
   await assert.rejects(nuxeo.request('path/default-domain').repositoryName('other').get(), status(404));
   await assert.rejects(nuxeo.repository('other').fetch('/'), status(404));
   assert.equal((await nuxeo.repository('default').fetch('/default-domain')).repository, 'default');
+}
+
+// versions covers what clients decide by the server's version.
+async function versions(nuxeo) {
+  const { LTS_2016, LTS_2019 } = Nuxeo.SERVER_VERSIONS;
+  const { serverVersion: is } = nuxeo;
+  assert.ok(is.gt(LTS_2019) && is.gt('11.1') && !is.lt(LTS_2016) && !is.lte('10.10') && is.eq(nuxeo.nuxeoVersion));
+  const info = await nuxeo.http({ method: 'GET', url: `${baseURL}json/cmis` });
+  assert.equal(info.default.productVersion, nuxeo.nuxeoVersion);
 }
 
 async function verbs(nuxeo) {
@@ -156,6 +168,7 @@ async function main() {
   await nuxeo.connect();
   await signIns(nuxeo);
   await asked(nuxeo);
+  await versions(nuxeo);
   await verbs(nuxeo);
   await errors(nuxeo);
   await times(nuxeo);

@@ -1,0 +1,99 @@
+package blob
+
+import (
+	"io"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+var containerRendition = engine.Op{
+	Name:     "Document.GetContainerRendition",
+	Label:    "Gets the folder's children or the collection's members default renditions",
+	Category: "Files",
+	Doc: "Packs the main files of a folder's children or of a collection's members into one archive and returns it, those of folders " +
+		"and collections among them in folders of the archive. What is hidden, in the trash or has no file is left out.",
+	Effect: engine.Reads,
+	Run:    engine.On(containerParams.run),
+}
+
+type containerParams struct {
+	Limit  int    `json:"limit" default:"100" doc:"Most documents of one folder or collection, by title."`
+	Depth  int    `json:"maxDepth" default:"1" doc:"How many levels are packed: 1 for the folder's own children alone."`
+	Reason string `json:"reason,omitzero" doc:"Why the files are read; a word for the log."`
+}
+
+// maxLevels bounds the levels of one archive.
+const maxLevels = 20
+
+func (p containerParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Blob, error) {
+	switch {
+	case !holds(d):
+		return nil, fault.Invalid.Errorf("document %s: neither a folder nor a collection", d.Path()).In("input")
+	case p.Limit < 1 || p.Limit > maxEntries:
+		return nil, fault.Invalid.Errorf("limit: from 1 to %d", maxEntries).In("limit")
+	case p.Depth < 1 || p.Depth > maxLevels:
+		return nil, fault.Invalid.Errorf("maxDepth: from 1 to %d", maxLevels).In("maxDepth")
+	}
+	k := packer{c: c, limit: p.Limit, seen: map[string]bool{}}
+	if err := k.gather(d, "", p.Depth); err != nil {
+		return nil, err
+	}
+	return c.Tx.SpoolBlob(baseName(d.Title())+".zip", "application/zip", func(w io.Writer) error { return pack(c, w, k.names, k.files) })
+}
+
+func holds(d *storage.Doc) bool { return d.IsFolder() || d.HasFacet("Collection") }
+
+// packer gathers files under the names they get in an archive.
+type packer struct {
+	c     *engine.Ctx
+	limit int
+	seen  map[string]bool // folders and collections, which may hold each other
+	names []string
+	files storage.Blobs
+}
+
+// gather adds the files of what a folder or collection holds, and of what is below that.
+func (k *packer) gather(d *storage.Doc, path string, levels int) error {
+	if k.seen[d.ID()] {
+		return nil
+	}
+	k.seen[d.ID()] = true
+	where := "ecm:parentId = ?"
+	if !d.IsFolder() {
+		where = "collectionMember:collectionIds/* = ?"
+	}
+	page, err := k.c.Tx.Query("SELECT * FROM Document WHERE "+where+
+		" AND ecm:mixinType <> 'HiddenInNavigation' AND ecm:isVersion = 0 AND ecm:isTrashed = 0 ORDER BY dc:title, ecm:uuid",
+		storage.QueryOptions{Args: []any{d.ID()}, PageOptions: storage.PageOptions{Limit: k.limit}})
+	if err != nil {
+		return err
+	}
+	var files storage.Blobs
+	var below storage.Docs
+	for _, found := range page.Docs {
+		b, err := found.MainBlob()
+		if err != nil {
+			return err
+		}
+		switch {
+		case b != nil:
+			files = append(files, b)
+		case holds(found) && levels > 1:
+			below = append(below, found)
+		}
+	}
+	for i, name := range entryNames(files) {
+		k.names, k.files = append(k.names, path+name), append(k.files, files[i])
+	}
+	if len(k.files)+len(k.seen) > maxEntries {
+		return fault.Limit.Errorf("archive: more than %d files and folders", maxEntries).WithCode("zip-entries")
+	}
+	for _, f := range below {
+		if err := k.gather(f, path+baseName(f.Name())+"/", levels-1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
