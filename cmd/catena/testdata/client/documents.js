@@ -64,7 +64,7 @@ async function permissions(nuxeo, repository, file) {
   await nuxeo.users().delete('zoë');
 }
 
-async function inputs(nuxeo, folder, file) {
+async function inputs(nuxeo, repository, folder, file) {
   const both = await nuxeo.operation('Document.Update').input([folder, file]).params({ properties: 'dc:source=lists' })
     .execute({ schemas: ['dublincore'] });
   assert.deepEqual(both.entries.map((d) => d.get('dc:source')), ['lists', 'lists']);
@@ -74,8 +74,11 @@ async function inputs(nuxeo, folder, file) {
   const blank = { 'entity-type': 'document', type: 'File', name: 'unsaved', properties: { 'dc:title': 'Unsaved' } };
   assert.equal((await nuxeo.operation('Document.Update').input(file).params({ properties: { 'dc:source': null } })
     .execute({ schemas: ['*'] })).get('dc:source'), null);
-  assert.equal((await nuxeo.operation('Document.GetTitle').input(blank).execute()
-    .catch((e) => { assert.equal(e.response.status, 404); return { value: 'Unsaved' }; })).value, 'Unsaved');
+  const draft = await nuxeo.operation('Document.SetProperty').input(blank)
+    .params({ xpath: 'dc:description', value: 'described', save: false }).execute({ schemas: ['dublincore'] });
+  assert.equal(draft.title, 'Unsaved');
+  assert.equal(draft.get('dc:description'), 'described');
+  assert.equal((await repository.query({ query: "SELECT * FROM Document WHERE dc:title = 'Unsaved'" })).entries.length, 0);
 
   await nuxeo.operation('Blob.AttachOnDocument').input([textBlob('one.txt'), textBlob('zwei ß.txt')])
     .params({ document: file.uid, xpath: 'files:files' }).execute({ headers: { 'X-NXVoidOperation': 'true' } });
@@ -140,7 +143,7 @@ async function main() {
   await kinds(repository, folder, file);
   await lives(repository, folder, file);
   await permissions(nuxeo, repository, file);
-  await inputs(nuxeo, folder, file);
+  await inputs(nuxeo, repository, folder, file);
   await names(nuxeo, repository, folder);
   await pages(repository, folder);
   await repository.delete(folder.path);
