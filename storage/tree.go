@@ -281,6 +281,37 @@ func (t *Tx) childID(parent docID, name string) (docID, error) {
 	return childOf(b), nil
 }
 
+// probes is how many names in a row are looked for and free before it is worth looking how many more
+// are.
+const probes = 16
+
+// freeChild reports whether no child of the parent has a name. Whoever fills a folder asks that many
+// times.
+func (t *Tx) freeChild(parent docID, name string) (bool, error) {
+	key := childNameKey(parent, name)
+	if t.free.parent != parent {
+		t.free = freeNames{parent: parent, probe: probes}
+	}
+	if t.free.count == t.free.probe {
+		t.free.probe *= 4 // it may have been of no use
+		if err := t.kv.Void(key, prefix(key[:18]).End); err != nil {
+			return false, err
+		}
+	}
+	b, err := t.kv.Get(key)
+	if err != nil || b != nil && childOf(b) != none {
+		return false, err
+	}
+	t.free.count++
+	return true, nil
+}
+
+// freeNames counts the names that were free in the folder that is being filled.
+type freeNames struct {
+	parent       docID
+	count, probe int
+}
+
 // resolve walks a path down from the root, or from the folder that is known to be there or just above; none
 // if it leads nowhere.
 func (t *Tx) resolve(path string) (docID, error) {

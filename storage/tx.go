@@ -33,6 +33,7 @@ type session struct {
 	latest  map[docID][2]docID  // by live document: the newest version, the newest major one
 
 	lastPosition int64
+	free         freeNames
 	after        []func()
 	pinned       *[]string
 	noted        *uint64 // the first mark of a document whose terms are to be brought up to date

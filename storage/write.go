@@ -280,8 +280,8 @@ func (d *Doc) validate(want func(b *block, i int) bool) error {
 // freeName returns a name that no child of the parent has: the one wanted, or that with a dot and
 // the milliseconds of now.
 func (t *Tx) freeName(parent docID, name string) (string, error) {
-	id, err := t.childID(parent, name)
-	if err != nil || id == none {
+	free, err := t.freeChild(parent, name)
+	if err != nil || free {
 		return name, err
 	}
 	base, ms := name, t.now.UnixMilli()
@@ -290,7 +290,7 @@ func (t *Tx) freeName(parent docID, name string) (string, error) {
 	}
 	for ; ; ms++ {
 		name := base + "." + millis(time.UnixMilli(ms))
-		if id, err = t.childID(parent, name); err != nil || id == none {
+		if free, err = t.freeChild(parent, name); err != nil || free {
 			return name, err
 		}
 	}

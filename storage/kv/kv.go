@@ -100,6 +100,11 @@ type Reads struct {
 // Span is the range [Start, End); a nil End is open.
 type Span struct{ Start, End []byte }
 
+// holds reports whether a key is in the span. An empty Span holds none.
+func (s *Span) holds(key []byte) bool {
+	return s.Start != nil && bytes.Compare(key, s.Start) >= 0 && (s.End == nil || bytes.Compare(key, s.End) < 0)
+}
+
 // Range asks for the rows of [Start, End). A nil End is open, a Limit of 0 none.
 type Range struct {
 	Start, End []byte

@@ -20,6 +20,7 @@ type Tx struct {
 	write  bool
 	done   bool
 
+	void  Span // no row of the snapshot is in it
 	own   tree.Tree[entry]
 	bytes int
 	room  []byte // for keys and rows that are kept
@@ -61,11 +62,33 @@ func (t *Tx) Get(key []byte) ([]byte, error) {
 	if t.write {
 		t.reads = append(t.reads, own)
 	}
+	if t.void.holds(key) {
+		return nil, nil
+	}
 	stored, err := t.snap.Get(own)
 	if err != nil || stored == nil {
 		return nil, err
 	}
 	return unseal(own, stored)
+}
+
+// Void looks for the first row of the store from a key on and before end, for who is about to look for
+// many keys there that are mostly absent: Get then knows of those between without asking the store. It
+// is no read by itself: only what Get answers is validated.
+func (t *Tx) Void(from, end []byte) error {
+	if err := t.usable(); err != nil {
+		return err
+	}
+	t.void = Span{Start: bytes.Clone(from), End: bytes.Clone(end)}
+	c := t.snap.Scan(Range{Start: t.void.Start, End: t.void.End, Limit: 1, KeysOnly: true})
+	defer c.Close()
+	if c.Next() {
+		t.void.End = c.Key()
+	}
+	if c.Err() != nil {
+		t.void = Span{}
+	}
+	return c.Err()
 }
 
 // Peek is Get for what the transaction's outcome does not rest on: it is not validated.

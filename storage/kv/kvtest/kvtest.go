@@ -41,6 +41,7 @@ func Run(t *testing.T, open func(t *testing.T) kv.Store) {
 		{"Serializable", testSerializable},
 		{"Snapshots", testSnapshots},
 		{"Verify", testVerify},
+		{"Void", testVoid},
 		{"Watch", testWatch},
 		{"WriteSkew", testWriteSkew},
 	}

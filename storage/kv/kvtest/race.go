@@ -149,6 +149,48 @@ func testContention(t *testing.T, d *kv.DB) {
 	want(t, "counter", get(t, d, "hot"), "640")
 }
 
+// testVoid asks for keys between rows after having looked where the next row is: answers are as without
+// that, and only keys that were asked for are validated.
+func testVoid(t *testing.T, d *kv.DB) {
+	put(t, d, "n/a", "1", "n/m", "2", "o", "3")
+	ask := func(keys ...string) func(*kv.Tx) error {
+		return func(tx *kv.Tx) error {
+			if err := tx.Void([]byte("n/b"), []byte("n0")); err != nil {
+				return err
+			}
+			if err := tx.Set([]byte("n/c"), []byte("own")); err != nil {
+				return err
+			}
+			for i, key := range append([]string{"n/a", "n/c", "n/m", "o"}, keys...) {
+				v, err := tx.Get([]byte(key))
+				if err != nil {
+					return err
+				}
+				want(t, key, text(v), [...]string{"1", "own", "2", "3", "-", "-"}[i])
+			}
+			return tx.Delete([]byte("n/c"))
+		}
+	}
+	runs := race(t, d, ask("n/d", "n/l"), set("n/e", "other"), set("done", "1"))
+	if runs != 1 {
+		t.Errorf("a key that nobody asked for: %d runs", runs)
+	}
+	put(t, d, "n/m", "2")
+	runs = race(t, d, func(tx *kv.Tx) error {
+		_, err := tx.Get([]byte("n/m"))
+		if err == nil {
+			err = tx.Void([]byte("n/f"), []byte("n/m"))
+		}
+		if err == nil {
+			_, err = tx.Get([]byte("n/g"))
+		}
+		return err
+	}, set("n/g", "other"), set("done", "2"))
+	if runs != 2 {
+		t.Errorf("a key that was asked for: %d runs", runs)
+	}
+}
+
 func testWriteSkew(t *testing.T, d *kv.DB) {
 	put(t, d, "a", "1", "b", "1")
 	read := func(keys ...string) func(*kv.Tx) error {
