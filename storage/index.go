@@ -150,7 +150,13 @@ type indexRows struct {
 	room       []byte
 	id         docID
 	full, slim []byte // covers with and without the place
+
+	few    [12]indexRow // where rows begins
+	covers [160]byte    // where full and slim begin
 }
+
+// noRows are those of no document.
+var noRows = &indexRows{}
 
 // begin returns room for a row that begins with the prefix of an index.
 func (x *indexRows) begin(index string) []byte {
@@ -239,13 +245,13 @@ func appendValue(dst []byte, v any) ([]byte, bool) {
 
 // indexRows returns the rows of d, nothing for nil.
 func (d *Doc) indexRows() (*indexRows, error) {
-	x := &indexRows{}
 	if d == nil {
-		return x, nil
+		return noRows, nil
 	}
-	x.repo, x.id = d.repo, d.id
-	x.full, x.slim = d.appendCover(make([]byte, 0, 96), coverPlace), d.appendCover(make([]byte, 0, 48), 0)
-	x.rows = make([]indexRow, 0, 12)
+	x := &indexRows{repo: d.repo, id: d.id}
+	x.rows = x.few[:0]
+	x.slim = d.appendCover(x.covers[:0:48], 0)
+	x.full = d.appendCover(x.covers[48:48], coverPlace)
 	modified, err := d.value("dc:modified")
 	if err != nil {
 		return nil, err

@@ -36,7 +36,10 @@ func (e entity) set(body map[string]any) error {
 // setAll sets properties in the order of their xpaths, with files in the place of their
 // descriptions. Those of schemas that the document does not have are left out.
 func (e entity) setAll(given map[string]any) error {
-	for _, xpath := range slices.Sorted(maps.Keys(given)) {
+	var room [32]string
+	xpaths := slices.AppendSeq(room[:0], maps.Keys(given))
+	slices.Sort(xpaths)
+	for _, xpath := range xpaths {
 		field, err := e.d.FieldAt(xpath)
 		if err != nil && e.foreign(xpath) {
 			continue

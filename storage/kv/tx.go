@@ -113,13 +113,13 @@ func (t *Tx) keep(key []byte) []byte {
 	return own
 }
 
-// roomSize is what is taken from the heap at a time, enough for the keys of most transactions.
-const roomSize = 512
+// roomSize is what is taken from the heap at a time, enough for the keys of a transaction that reads a document.
+const roomSize = 256
 
 // take returns n bytes that are zero.
 func (t *Tx) take(n int) []byte {
 	if n > len(t.room) {
-		if n > roomSize/4 {
+		if n > roomSize/2 {
 			return make([]byte, n)
 		}
 		t.room = make([]byte, roomSize)

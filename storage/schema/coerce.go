@@ -199,12 +199,13 @@ func parseText(s string) (any, error) {
 }
 
 func (f *Field) toText(v any, at string) (any, error) {
-	switch v := v.(type) {
-	case string:
-		if !utf8.ValidString(v) {
-			v = strings.ToValidUTF8(v, "\uFFFD")
+	if text, ok := v.(string); ok {
+		if utf8.ValidString(text) {
+			return v, nil // as it came, not boxed again
 		}
-		return v, nil
+		return strings.ToValidUTF8(text, "\uFFFD"), nil
+	}
+	switch v := v.(type) {
 	case json.Number:
 		return v.String(), nil
 	case int64:
