@@ -93,11 +93,11 @@ func freeSlug(tx *storage.Tx, folder, title, self string) (string, error) {
 	slug := base
 	for range 10 {
 		d, err := deckAt(tx, folder, slug)
-		if fault.Is(err, fault.NotFound) || err == nil && d.ID() == self {
-			return slug, nil
-		}
 		if err != nil {
 			return "", err
+		}
+		if d == nil || d.ID() == self {
+			return slug, nil
 		}
 		id := tx.NewID()
 		slug = base + "-" + id[len(id)-6:]

@@ -64,13 +64,9 @@ func (p openFileParams) deck(c *engine.Ctx, tx *storage.Tx) (*storage.Doc, error
 		}
 		return d, err
 	}
-	folder, err := homeOf(tx, p.Username)
-	if err != nil || folder == nil {
+	d, err := deckOf(tx, p.Username, p.Slug)
+	if err != nil || d == nil {
 		return nil, either(err, missing)
-	}
-	d, err := deckAt(tx, folder.ID(), p.Slug)
-	if err != nil {
-		return nil, err
 	}
 	as := c.As
 	if name := keyHolder(tx, d, keyFile, p.Key); name != "" {

@@ -92,13 +92,9 @@ func (p thumbnailParams) deck(c *engine.Ctx) (*storage.Doc, error) {
 		return d, err
 	}
 	missing := fault.NotFound.Errorf("deck %.60q of %.60q: does not exist", p.Slug, p.Username)
-	folder, err := homeOf(c.Tx, p.Username)
-	if err != nil || folder == nil {
+	d, err := deckOf(c.Tx, p.Username, p.Slug)
+	if err != nil || d == nil {
 		return nil, either(err, missing)
-	}
-	d, err := deckAt(c.Tx, folder.ID(), p.Slug)
-	if err != nil {
-		return nil, err
 	}
 	as := c.As
 	if name := keyHolder(c.Tx, d, keyThumbnail, p.Key); name != "" {

@@ -27,18 +27,9 @@ func (p viewDeckParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error
 	asked := c.Tx
 	c.Tx = asked.As(behind(c))
 	defer func() { c.Tx = asked }()
-	folder, err := homeOf(c.Tx, p.Username)
-	if err != nil || folder == nil {
+	d, err := deckOf(c.Tx, p.Username, p.Slug)
+	if err != nil || d == nil || d.IsTrashed() || !maySee(asked, d, c.As, p.Username) {
 		return nil, either(err, missing)
-	}
-	d, err := deckAt(c.Tx, folder.ID(), p.Slug)
-	switch {
-	case fault.Is(err, fault.NotFound):
-		return nil, missing
-	case err != nil:
-		return nil, err
-	case d.IsTrashed() || !maySee(asked, d, c.As, p.Username):
-		return nil, missing
 	}
 	if p.Probe {
 		return probed(d), nil
@@ -62,13 +53,19 @@ func maySee(tx *storage.Tx, d *storage.Doc, as *storage.Principal, owner string)
 	return tx.Can(d, looking)
 }
 
-// deckAt returns the deck with a slug in a folder.
+// deckOf returns the deck of a user with a slug for a transaction that may see it, nil if there is none.
+func deckOf(tx *storage.Tx, user, slug string) (*storage.Doc, error) {
+	folder, err := homeOf(tx, user)
+	if err != nil || folder == nil {
+		return nil, err
+	}
+	return deckAt(tx, folder.ID(), slug)
+}
+
+// deckAt returns the deck with a slug in a folder, nil if there is none.
 func deckAt(tx *storage.Tx, folder, slug string) (*storage.Doc, error) {
 	docs, err := tx.Lookup("deck:place", folder+"/"+slug)
-	if err == nil && len(docs) == 0 {
-		err = fault.NotFound.Errorf("deck %s: does not exist", slug)
-	}
-	if err != nil {
+	if err != nil || len(docs) == 0 {
 		return nil, err
 	}
 	return docs[0], nil

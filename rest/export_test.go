@@ -18,3 +18,17 @@ func DeckAddresses() (all []string) {
 	}
 	return all
 }
+
+// Addresses are all addresses there are, as the tables write them, and "@name" for each adapter.
+func Addresses() (all []string) {
+	for _, r := range apiRoutes() {
+		all = append(all, r.method+" /api/v1"+r.path)
+	}
+	for _, r := range topRoutes() {
+		all = append(all, r.method+" "+r.path)
+	}
+	for _, a := range adapters {
+		all = append(all, a.method+" @"+a.name)
+	}
+	return all
+}

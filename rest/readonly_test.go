@@ -1,0 +1,63 @@
+package rest_test
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestReadOnlyEverywhere fires a read-only key of somebody who may do everything at every address,
+// adapter, operation and tool there is: not a byte of the store changes. The same requests with a
+// key that may write change it, so they are such as would.
+func TestReadOnlyEverywhere(t *testing.T) {
+	e := newEverything(t, "Administrator", "/default-domain/workspaces")
+	e.fill("Canary")
+	shots := slices.Concat(e.addresses(), e.operations(), e.tools())
+	reader, writer := e.Key("Administrator", "read_only"), e.Key("Administrator", "read_write")
+	before := e.rows()
+	for _, s := range shots {
+		if streams(s) || s.method == http.MethodGet && strings.HasSuffix(s.name, "/thumbnail") {
+			continue // the server draws the picture for whoever looks
+		}
+		version := e.version()
+		a := e.send(s, bearer(reader, "X-HTTP-Method-Override", "DELETE")...)
+		after := before
+		if e.version() != version {
+			after = e.rows()
+		}
+		if a.StatusCode >= http.StatusInternalServerError && a.StatusCode != http.StatusServiceUnavailable && a.StatusCode != http.StatusNotImplemented {
+			t.Errorf("%s: %s %.200s", s.name, a.Status, a.Text)
+		}
+		if keys := changed(before, after); len(keys) > 0 {
+			t.Errorf("%s: %s %.100q: changes %.300s", s.name, a.Status, a.Text, keys)
+			before = after
+		}
+	}
+	effective := map[string]int{}
+	var idle []string
+	for _, s := range shots {
+		kind, _, _ := strings.Cut(s.name, " ")
+		if s.method == http.MethodGet || kind == "tool" {
+			continue // tools are operations once more
+		}
+		if kind != "operation" {
+			kind = "address"
+		}
+		sep := "?"
+		if strings.Contains(s.path, "?") {
+			sep = "&"
+		}
+		s.path += sep + "dryRun=true"
+		if a := e.send(s, bearer(writer)...); strings.Contains(a.Text, `"changes":[{`) {
+			effective[kind]++
+		} else {
+			idle = append(idle, fmt.Sprintf("%s: %s %.120s", s.name, a.Status, a.Text))
+		}
+	}
+	if t.Logf("%d requests; with a key that may write %v would change something", len(shots), effective); effective["address"] < 25 || effective["operation"] < 60 {
+		t.Log(strings.Join(idle, "\n"))
+		t.Error("the test does not test much")
+	}
+}
