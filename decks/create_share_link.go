@@ -5,6 +5,7 @@ import (
 
 	"catena/engine"
 	"catena/storage"
+	"catena/storage/credential"
 	"catena/storage/fault"
 )
 
@@ -48,7 +49,7 @@ func (p createShareLinkParams) run(c *engine.Ctx, _ engine.Void) (map[string]any
 		return nil, fault.Limit.Errorf("deck %d: has %d share links, limit %d", p.ID, len(all), maxLinks).WithCode("too_many_links")
 	}
 	if p.Password != "" {
-		if l.Password, err = c.Tx.Repo().HashPassword(c, p.Password); err != nil {
+		if l.Password, err = credential.HashPassword(c, c.Tx.Repo(), p.Password); err != nil {
 			return nil, err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"catena/engine"
 	"catena/storage"
+	"catena/storage/message"
 )
 
 // notice tells an owner that a link was first used.
@@ -41,7 +42,7 @@ func (l *link) notify(c *engine.Ctx, d *storage.Doc, base string) error {
 	if err := notices.Put(prefix+fmt.Sprintf("%019d", n.ID), n); err != nil {
 		return err
 	}
-	_, err = c.Tx.SendMail(storage.Mail{
+	_, err = message.Send(c.Tx, message.Mail{
 		To:      []string{"user:" + l.Owner},
 		Subject: fmt.Sprintf("%q was opened through a share link", d.Title()),
 		Text: fmt.Sprintf("Your deck %q was viewed for the first time through the share link %q, on %s.\n\n%s\n",

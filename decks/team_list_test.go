@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"catena/storage"
+	"catena/storage/credential"
 )
 
 // crowd is a team with decks, and what its list should have.
@@ -187,7 +188,7 @@ func TestTeamListOfOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = c.Repo().Update(context.Background(), as, func(tx *storage.Tx) error { return tx.DeleteUser("user0") })
+	err = c.Repo().Update(context.Background(), as, func(tx *storage.Tx) error { return tx.DeleteUser("user0", credential.End) })
 	if err != nil {
 		t.Fatal(err)
 	}

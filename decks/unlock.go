@@ -6,6 +6,7 @@ import (
 
 	"catena/engine"
 	"catena/storage"
+	"catena/storage/credential"
 )
 
 func either(err error, otherwise error) error {
@@ -26,7 +27,7 @@ func (p openShareParams) unlock(c *engine.Ctx, d *storage.Doc, l *link) (locked 
 	if len(p.Password) > maxPassword {
 		return map[string]any{"locked": "wrong_password"}, nil
 	}
-	ok, wait, err := c.Tx.Repo().GuessPassword(c, l.Password, p.Password)
+	ok, wait, err := credential.GuessPassword(c, c.Tx.Repo(), l.Password, p.Password)
 	switch {
 	case err != nil || ok:
 		return nil, err

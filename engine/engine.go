@@ -11,7 +11,9 @@ import (
 	"github.com/google/uuid"
 
 	"catena/storage"
+	"catena/storage/credential"
 	"catena/storage/fault"
+	"catena/storage/oauth"
 )
 
 // Config makes an engine.
@@ -115,26 +117,26 @@ func (e *Engine) Traces() *TraceStore { return e.traces }
 
 // SignIn checks a password and returns who signed in.
 func (e *Engine) SignIn(ctx context.Context, user, password string) (*Principal, error) {
-	return e.repo.SignIn(ctx, user, password)
+	return credential.SignIn(ctx, e.repo, user, password)
 }
 
 // SignInKey checks an API key and returns who it acts for.
 func (e *Engine) SignInKey(ctx context.Context, key string) (*Principal, error) {
-	return e.repo.SignInKey(ctx, key)
+	return credential.SignInKey(ctx, e.repo, key)
 }
 
 // SignInToken returns who a device token or an API key stands for.
 func (e *Engine) SignInToken(ctx context.Context, token string) (*Principal, error) {
 	if strings.HasPrefix(token, "cat_") {
-		return e.repo.SignInKey(ctx, token)
+		return credential.SignInKey(ctx, e.repo, token)
 	}
-	return e.repo.SignInToken(ctx, token)
+	return credential.SignInToken(ctx, e.repo, token)
 }
 
 // SignInDevice returns who a device token acts for, and nobody for an API key: addresses,
 // where these tokens may stand, end up in the logs and histories of others.
 func (e *Engine) SignInDevice(ctx context.Context, token string) (*Principal, error) {
-	return e.repo.SignInToken(ctx, token)
+	return credential.SignInToken(ctx, e.repo, token)
 }
 
 // SignInBearer returns who a bearer token acts for: an API key, a JSON web token if these
@@ -142,36 +144,36 @@ func (e *Engine) SignInDevice(ctx context.Context, token string) (*Principal, er
 func (e *Engine) SignInBearer(ctx context.Context, token string) (*Principal, error) {
 	switch {
 	case strings.HasPrefix(token, "cat_"):
-		return e.repo.SignInKey(ctx, token)
+		return credential.SignInKey(ctx, e.repo, token)
 	case strings.Count(token, ".") == 2:
 		return e.SignInJWT(ctx, token)
 	}
-	return e.repo.SignInOAuth(ctx, token)
+	return oauth.SignIn(ctx, e.repo, token)
 }
 
 // OpenSession checks a password and returns a token for a browser, which stands for it until expires.
 func (e *Engine) OpenSession(ctx context.Context, user, password string) (token string, expires time.Time, err error) {
-	return e.repo.OpenSession(ctx, user, password)
+	return credential.OpenSession(ctx, e.repo, user, password)
 }
 
 // SignInSession returns who a browser's token stands for.
 func (e *Engine) SignInSession(ctx context.Context, token string) (*Principal, error) {
-	return e.repo.SignInSession(ctx, token)
+	return credential.SignInSession(ctx, e.repo, token)
 }
 
 // EndSession ends the session of a browser's token.
 func (e *Engine) EndSession(ctx context.Context, token string) error {
-	return e.repo.EndSession(ctx, token)
+	return credential.EndSession(ctx, e.repo, token)
 }
 
 // Invited returns the name of the user whom an invitation is for.
 func (e *Engine) Invited(ctx context.Context, id, key string) (string, error) {
-	return e.repo.Invited(ctx, id, key)
+	return credential.Invited(ctx, e.repo, id, key)
 }
 
 // Join makes a user of whoever has an invitation's key, and returns the name.
 func (e *Engine) Join(ctx context.Context, id, key, password string) (string, error) {
-	return e.repo.Join(ctx, id, key, password)
+	return credential.Join(ctx, e.repo, id, key, password)
 }
 
 // System returns the server itself, which may do everything.

@@ -5,8 +5,8 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
-	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/oauth"
 )
 
 // jwtIssuer is who signs the JSON web tokens that clients of the platform make.
@@ -38,27 +38,27 @@ func (e *Engine) SignInJWT(ctx context.Context, token string) (*Principal, error
 // Names of storage's types of signing in by OAuth 2.
 type (
 	// OAuthClient is a program that users let act for them.
-	OAuthClient = storage.OAuthClient
+	OAuthClient = oauth.Client
 	// OAuthGrant asks for a token.
-	OAuthGrant = storage.OAuthGrant
+	OAuthGrant = oauth.Grant
 	// OAuthRequest asks for leave to act for a user.
-	OAuthRequest = storage.OAuthRequest
+	OAuthRequest = oauth.Request
 	// OAuthToken lets a client act for a user.
-	OAuthToken = storage.OAuthToken
+	OAuthToken = oauth.Token
 )
 
 // OAuthClient checks a request for leave to act for a user, and returns the client, where to
 // go back to, and whether the user needs not be asked.
 func (e *Engine) OAuthClient(ctx context.Context, as *Principal, q OAuthRequest) (c *OAuthClient, back string, granted bool, err error) {
-	return e.repo.OAuthClient(ctx, as, q)
+	return oauth.Ask(ctx, e.repo, as, q)
 }
 
 // Authorize makes a code by which a client gets a token for a user.
 func (e *Engine) Authorize(ctx context.Context, as *Principal, q OAuthRequest) (string, error) {
-	return e.repo.Authorize(ctx, as, q)
+	return oauth.Authorize(ctx, e.repo, as, q)
 }
 
 // OAuthToken carries out a grant.
 func (e *Engine) OAuthToken(ctx context.Context, g OAuthGrant) (*OAuthToken, error) {
-	return e.repo.OAuthToken(ctx, g)
+	return oauth.Carry(ctx, e.repo, g)
 }

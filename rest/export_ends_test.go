@@ -10,6 +10,7 @@ import (
 
 	"catena/decks/export"
 	"catena/storage"
+	"catena/storage/credential"
 )
 
 // TestDownloadEnds has addresses of an export's file end with everything they rest on, and gives
@@ -56,10 +57,10 @@ func TestDownloadEnds(t *testing.T) {
 		}
 	}
 	update(func(tx *storage.Tx) error {
-		keys, err := tx.Keys("lead")
+		keys, err := credential.Keys(tx, "lead")
 		for _, k := range keys {
 			if err == nil && k.Scope == "read_only" && strings.Contains(read, fmt.Sprintf("cat_%d_", k.ID)) {
-				err = tx.RevokeKey(k.ID)
+				err = credential.RevokeKey(tx, k.ID)
 			}
 		}
 		return err

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"catena/rest/resttest"
-	"catena/storage"
+	"catena/storage/message"
 	"catena/storage/outbox"
 )
 
@@ -20,8 +20,8 @@ func invited(t *testing.T, s *resttest.Server) (address string) {
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
 	err := s.Repo.RunJobs(ctx, map[string]func(context.Context, outbox.Job) error{
-		storage.MailJob: func(_ context.Context, j outbox.Job) error {
-			var m storage.Mail
+		message.JobKind: func(_ context.Context, j outbox.Job) error {
+			var m message.Mail
 			err := json.Unmarshal(j.Data, &m)
 			address, _ = m.Data["path"].(string)
 			cancel()

@@ -21,12 +21,10 @@ import (
 
 // common is what the repositories of one store share in memory.
 type common struct {
-	whole     *kv.DB // the store with what is all repositories'
-	people    peopleCache
-	passwords passwords
-	guesses   guesses
-	pins      pins
-	memory    row.Memory
+	whole  *kv.DB // the store with what is all repositories'
+	people peopleCache
+	pins   pins
+	memory row.Memory
 
 	subscribed atomic.Int32 // whether anybody is
 

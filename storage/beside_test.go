@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"catena/storage"
+	"catena/storage/credential"
 	"catena/storage/fault"
 )
 
@@ -52,7 +53,7 @@ func TestTwoRepositories(t *testing.T) {
 		here, err = tx.Create(root, "Folder", "plans", nil)
 		return err
 	})
-	pat, err := second.SignIn(ctx, "pat", "a password")
+	pat, err := credential.SignIn(ctx, second.Repo, "pat", "a password")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,8 +97,8 @@ func TestTwoRepositories(t *testing.T) {
 		}
 		return err
 	})
-	first.update(system, func(tx *storage.Tx) error { return tx.DeleteUser("pat") })
-	if _, err := second.SignIn(ctx, "pat", "a password"); !fault.Is(err, fault.Denied) {
+	first.update(system, func(tx *storage.Tx) error { return tx.DeleteUser("pat", credential.End) })
+	if _, err := credential.SignIn(ctx, second.Repo, "pat", "a password"); !fault.Is(err, fault.Denied) {
 		t.Errorf("signing in after the user is gone: %v", err)
 	}
 	for _, w := range []*world{first, second} {

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"time"
 
+	"catena/storage/internal/row"
 	"catena/storage/kv"
 )
 
@@ -50,7 +51,7 @@ const (
 	spaceAccess   = 'p'
 	spaceIndex    = 'x'
 	spaceAudit    = 'a'
-	spaceEntry    = 'e'
+	spaceEntry    = row.EntrySpace
 	spaceName     = 'n'
 	spaceTable    = 'r'
 	spaceSecret   = 's'
@@ -69,8 +70,6 @@ const (
 	accessGrantee   = 2
 	auditByTime     = 1
 	auditByDoc      = 2
-	entryRow        = 1
-	entryIndex      = 2
 	wordsTerm       = 1
 	wordsOf         = 2
 	wordsPending    = 3

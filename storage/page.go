@@ -115,6 +115,26 @@ func (p *pager) end() Page {
 	return p.Page
 }
 
+// PageOf collects the part of a list that is asked for, without a cursor: walk calls take with what the
+// list has, in its order, until take returns false.
+func PageOf[T any](t *Tx, o PageOptions, walk func(take func(T) bool) error) (list []T, page Page, err error) {
+	o.After = ""
+	p, err := t.repo.pager(o)
+	if err != nil {
+		return nil, page, err
+	}
+	err = walk(func(v T) bool {
+		ok, more := p.row(nil)
+		if ok {
+			list = append(list, v)
+		}
+		return more
+	})
+	page = p.end()
+	page.Next = ""
+	return list, page, err
+}
+
 // Children returns a part of the readable children of d, in order.
 func (t *Tx) Children(d *Doc, o PageOptions) (*Page, error) {
 	p, err := t.repo.pager(o)

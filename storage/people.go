@@ -3,10 +3,12 @@ package storage
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
 	"catena/storage/fault"
+	"catena/storage/internal/row"
 	"catena/storage/kv"
 )
 
@@ -43,7 +45,7 @@ func (g *Group) names() []string { return nameTexts(g.Name, g.Label) }
 // nameTexts folds names and leaves empty and equal ones out.
 func nameTexts(names ...string) (out []string) {
 	for _, s := range names {
-		if s = entryIndexText(strings.TrimSpace(s)); s != "" && !slices.Contains(out, s) {
+		if s = row.Text(strings.TrimSpace(s)); s != "" && !slices.Contains(out, s) {
 			out = append(out, s)
 		}
 	}
@@ -108,7 +110,7 @@ func (r *Repo) openNames(ctx context.Context) error {
 // named calls take with the names of those, by name, of whom some name begins with a text;
 // nothing, "*" and "%" stand for all.
 func (t *Tx) named(kind byte, table, text string, take func(name string) bool) error {
-	if text = entryIndexText(strings.Trim(text, " *%")); text == "" {
+	if text = row.Text(strings.Trim(text, " *%")); text == "" {
 		for row, err := range t.Table(table).rows("", "", false, 0) {
 			if err != nil || !take(string(row.Key[len(table)+2:])) {
 				return err
@@ -120,12 +122,7 @@ func (t *Tx) named(kind byte, table, text string, take func(name string) bool) e
 	if err != nil {
 		return err
 	}
-	names := make([]string, 0, len(found))
-	for name := range found {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(found)) {
 		if !take(name) {
 			break
 		}
@@ -144,6 +141,20 @@ func (t *Tx) allNamed(kind byte, text string) (map[string]bool, error) {
 		err = fault.Limit.Errorf("search %q: more than %d found", text, t.repo.limits.ScanRows).WithCode("query-too-costly")
 	}
 	return found, err
+}
+
+// UsersNamed returns the names, in order, of the users of whom some name begins with a text.
+func (t *Tx) UsersNamed(text string) ([]string, error) { return t.namesOf(nameOfUser, text) }
+
+// GroupsNamed returns the names, in order, of the groups of which some name begins with a text.
+func (t *Tx) GroupsNamed(text string) ([]string, error) { return t.namesOf(nameOfGroup, text) }
+
+func (t *Tx) namesOf(kind byte, text string) ([]string, error) {
+	if t.as.Name == "" {
+		return nil, ErrNobody
+	}
+	found, err := t.allNamed(kind, row.Text(text))
+	return slices.Sorted(maps.Keys(found)), err
 }
 
 // eachNamed calls take for each name that begins with a folded text, with whose it is.
@@ -168,22 +179,7 @@ func (t *Tx) pageOf(o PageOptions, walk func(take func(name string) bool) error)
 	if t.as.Name == "" {
 		return nil, Page{}, ErrNobody
 	}
-	o.After = ""
-	p, err := t.repo.pager(o)
-	if err != nil {
-		return nil, Page{}, err
-	}
-	var names []string
-	err = walk(func(name string) bool {
-		ok, more := p.row([]byte(name))
-		if ok {
-			names = append(names, name)
-		}
-		return more
-	})
-	page := p.end()
-	page.Next = ""
-	return names, page, err
+	return PageOf(t, o, walk)
 }
 
 // SearchUsers returns a page of the users of whom name, first name, last name or address

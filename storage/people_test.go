@@ -1,7 +1,6 @@
 package storage_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"catena/storage"
+	"catena/storage/credential"
 	"catena/storage/fault"
 	"catena/storage/kv"
 	"catena/storage/outbox"
@@ -20,7 +20,7 @@ import (
 func TestUsersAndGroups(t *testing.T) {
 	w := newWorld(t)
 	ctx := context.Background()
-	admin, err := w.SignIn(ctx, "Administrator", adminPassword)
+	admin, err := credential.SignIn(ctx, w.Repo, "Administrator", adminPassword)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func TestUsersAndGroups(t *testing.T) {
 			tx.SaveUser(&storage.User{Username: "pat", Groups: []string{"powerusers"}}, "pw"),
 		)
 	})
-	p, err := w.SignIn(ctx, "ミカエル/@", "pw")
+	p, err := credential.SignIn(ctx, w.Repo, "ミカエル/@", "pw")
 	if err != nil || !slices.Equal(p.Groups, []string{"team", "members", "staff"}) || p.Admin {
 		t.Errorf("principal %+v %v", p, err)
 	}
@@ -88,128 +88,18 @@ func TestUsersAndGroups(t *testing.T) {
 			return tx.SaveUser(&storage.User{Username: "x", Groups: []string{"team"}}, "")
 		}},
 		{"delete group", admin, 255, func(tx *storage.Tx) error { return tx.DeleteGroup("team") }},
-		{"delete user", pat, 255, func(tx *storage.Tx) error { return tx.DeleteUser("x") }},
+		{"delete user", pat, 255, func(tx *storage.Tx) error { return tx.DeleteUser("x", credential.End) }},
 	} {
 		err := w.Update(ctx, c.as, c.do)
 		if c.want == 255 && err != nil || c.want != 255 && !fault.Is(err, c.want) {
 			t.Errorf("%s: %v (%v)", c.name, err, fault.Of(err))
 		}
 	}
-	if _, err := w.SignIn(ctx, p.Name, "pw"); !fault.Is(err, fault.Denied) {
+	if _, err := credential.SignIn(ctx, w.Repo, p.Name, "pw"); !fault.Is(err, fault.Denied) {
 		t.Errorf("old password still works: %v", err)
 	}
-	if p, err = w.SignIn(ctx, p.Name, "new"); err != nil || !slices.Equal(p.Groups, []string{"members"}) {
+	if p, err = credential.SignIn(ctx, w.Repo, p.Name, "new"); err != nil || !slices.Equal(p.Groups, []string{"members"}) {
 		t.Errorf("after the group went: %+v %v", p, err)
-	}
-}
-
-func TestSignInBacksOff(t *testing.T) {
-	w := newWorld(t)
-	ctx := context.Background()
-	for i := range 30 {
-		_, err := w.SignIn(ctx, "Administrator", "wrong")
-		var f *fault.Error
-		if !errors.As(err, &f) || f.Kind != fault.Denied || (f.Code == "too-many-attempts") != (i >= 10) {
-			t.Fatalf("attempt %d: %v", i, err)
-		}
-	}
-	if _, err := w.SignIn(ctx, "Administrator", adminPassword); !fault.Is(err, fault.Denied) {
-		t.Errorf("right password while backing off: %v", err)
-	}
-	_, err := w.SignIn(ctx, "stranger", "wrong")
-	wantKind(t, err, fault.Denied, "user name or password is wrong")
-	w.now = w.now.Add(16 * time.Minute)
-	if _, err := w.SignIn(ctx, "Administrator", adminPassword); err != nil {
-		t.Error(err)
-	}
-	for range 20 {
-		w.SignIn(ctx, "Administrator", "wrong")
-	}
-	if _, err := w.SignIn(ctx, "Administrator", adminPassword); err != nil {
-		t.Errorf("a password checked before is locked out by a stranger: %v", err)
-	}
-}
-
-func TestKeys(t *testing.T) {
-	w := newWorld(t)
-	ctx := context.Background()
-	w.update(w.System(), func(tx *storage.Tx) error {
-		return tx.SaveUser(&storage.User{Username: "bob"}, "")
-	})
-	bob := user("bob")
-	var read, write, short string
-	var id int64
-	w.update(bob, func(tx *storage.Tx) error {
-		var err error
-		var k storage.Key
-		if _, read, err = tx.CreateKey(storage.Key{Scope: storage.ScopeRead, Name: "r"}); err != nil {
-			return err
-		}
-		if k, write, err = tx.CreateKey(storage.Key{Scope: storage.ScopeWrite, Revision: "B"}); err != nil {
-			return err
-		}
-		id = k.ID
-		_, short, err = tx.CreateKey(storage.Key{Scope: storage.ScopeWrite, Expires: w.now.Add(time.Hour)})
-		return err
-	})
-	p, err := w.SignInKey(ctx, read)
-	if err != nil || !p.ReadOnly || p.Name != "bob" || !slices.Contains(p.Groups, "members") {
-		t.Errorf("read key: %+v %v", p, err)
-	}
-	p, err = w.SignInKey(ctx, write)
-	if err != nil || p.ReadOnly || p.KeyID != id || p.Revision != "B" {
-		t.Errorf("write key: %+v %v", p, err)
-	}
-	if _, err := w.SignInKey(ctx, short); err != nil {
-		t.Error(err)
-	}
-	used := w.now
-	w.now = w.now.Add(2 * time.Hour)
-	flip := []byte(write)
-	flip[len(flip)-2] ^= 1
-	for _, bad := range []string{"", "cat_", "cat_1_", "cat_99_x", "cat_-1_x", string(flip), short, write + "x", strings.Repeat("cat_1_", 100)} {
-		_, err := w.SignInKey(ctx, bad)
-		wantKind(t, err, fault.Denied, "not valid")
-	}
-	if err := w.Sweep(ctx); err != nil {
-		t.Fatal(err)
-	}
-	w.view(bob, func(tx *storage.Tx) error {
-		keys, err := tx.Keys("bob")
-		if err != nil || len(keys) != 3 || !keys[0].LastUsed.Equal(used) {
-			t.Errorf("keys: %+v %v", keys, err)
-		}
-		_, err = tx.Keys("")
-		wantKind(t, err, fault.Denied, "not for 'bob'")
-		return nil
-	})
-	wantKind(t, w.Update(ctx, user("eve"), func(tx *storage.Tx) error { return tx.RevokeKey(id) }), fault.NotFound, "key")
-	w.update(bob, func(tx *storage.Tx) error { return tx.RevokeKey(id) })
-	_, err = w.SignInKey(ctx, write)
-	wantKind(t, err, fault.Denied, "not valid")
-	w.update(w.System(), func(tx *storage.Tx) error {
-		if err := tx.DeleteUser("bob"); err != nil {
-			return err
-		}
-		return tx.SaveUser(&storage.User{Username: "bob"}, "")
-	})
-	_, err = w.SignInKey(ctx, read)
-	wantKind(t, err, fault.Denied, "not valid") // another bob
-	w.view(w.System(), func(tx *storage.Tx) error {
-		if keys, err := tx.Keys("bob"); err != nil || len(keys) != 0 {
-			t.Errorf("keys of another bob: %+v %v", keys, err)
-		}
-		return nil
-	})
-
-	var dump bytes.Buffer
-	if err := w.db.Dump(ctx, &dump); err != nil {
-		t.Fatal(err)
-	}
-	for _, secret := range []string{strings.SplitN(read, "_", 3)[2], adminPassword} {
-		if bytes.Contains(dump.Bytes(), []byte(secret)) {
-			t.Errorf("the store holds the secret %s", secret)
-		}
 	}
 }
 
@@ -383,7 +273,7 @@ func TestReopen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := again.SignIn(context.Background(), "Administrator", adminPassword); err != nil {
+	if _, err := credential.SignIn(context.Background(), again, "Administrator", adminPassword); err != nil {
 		t.Error(err)
 	}
 	if err := again.View(context.Background(), again.System(), func(tx *storage.Tx) error {

@@ -23,15 +23,24 @@ type Principal struct {
 	standing standing // of somebody who signed in
 }
 
+// PowerUsers is the group of those who look after people and directories.
+const PowerUsers = "powerusers"
+
 // The groups and the user that every repository has.
 const (
 	administrators    = "administrators"
 	members           = "members"
-	powerusers        = "powerusers"
 	administratorName = "Administrator"
 	systemName        = "system"
 	guestName         = "Guest"
 )
+
+// Is reports whether the principal is an administrator, or one of these users or in one of these groups.
+func (p *Principal) Is(names ...string) bool {
+	return p.Admin || p.System || slices.ContainsFunc(names, func(name string) bool {
+		return name == everyone || name == p.Name && name != "" || slices.Contains(p.Groups, name)
+	})
+}
 
 // System returns the server itself, which may do everything.
 func (r *Repo) System() *Principal {

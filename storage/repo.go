@@ -1,6 +1,6 @@
 // Package storage keeps documents, and what belongs to them, in transactions: the tree,
-// properties, permissions, locks, life cycles, files by reference, users and groups, API
-// keys, the audit log and the outbox. A Tx acts for one principal, and nothing is read
+// properties, permissions, locks, life cycles, files by reference, users and groups, the
+// audit log and the outbox. A Tx acts for one principal, and nothing is read
 // or written through it that the principal may not read or write. It leaves ordered
 // storage to kv, what documents consist of to schema, the content of files to blob,
 // and what callers want done to the engine.
@@ -8,7 +8,6 @@ package storage
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"runtime"
 	"sync"
@@ -18,6 +17,7 @@ import (
 	"catena/storage/blob"
 	"catena/storage/directory"
 	"catena/storage/fault"
+	"catena/storage/internal/password"
 	"catena/storage/internal/row"
 	"catena/storage/kv"
 	"catena/storage/query"
@@ -129,7 +129,6 @@ type Repo struct {
 	root    docID
 	tree    atomic.Pointer[treeCache]
 	access  accessCache
-	keyUse  keyUse
 	stale   stale
 	master  []byte
 	secrets sync.Map // by purpose, which are few
@@ -181,7 +180,7 @@ func Open(ctx context.Context, c Config, adminPassword string) (*Repo, error) {
 	if !r.part {
 		r.people.init()
 		r.pins.init()
-		r.passwords.init(c.PasswordMemory, max(2, runtime.GOMAXPROCS(0)))
+		password.Of(&r.memory).Init(c.Clock, c.PasswordMemory, max(2, runtime.GOMAXPROCS(0)))
 	}
 	if err := r.openNumbers(ctx); err != nil {
 		return nil, err
@@ -252,6 +251,9 @@ func (r *Repo) Blobs() *blob.Store { return r.blobs }
 
 // Limits returns the bounds that hold.
 func (r *Repo) Limits() Limits { return r.limits }
+
+// Directories returns the declared directories and the texts of their labels.
+func (r *Repo) Directories() *directory.Registry { return r.directories }
 
 // Log returns where the repository says what nobody is told otherwise.
 func (r *Repo) Log() *slog.Logger { return r.log }
@@ -336,13 +338,12 @@ func (r *Repo) begin(ctx context.Context, k *kv.Tx, as *Principal, fn func(*Tx) 
 	return nil
 }
 
-// Close writes what is still held back and waits for what runs. The database and the blob store
+// Close waits for what runs. The database and the blob store
 // belong to the caller.
 func (r *Repo) Close() error {
 	r.working.Wait()
-	err := r.flushKeyUse(context.Background())
 	if r.part {
-		err = errors.Join(err, r.db.Close())
+		return r.db.Close()
 	}
-	return err
+	return nil
 }

@@ -5,12 +5,13 @@ import (
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
+
+	"catena/storage/internal/row"
 )
 
-const (
-	secretsTable = "secrets"
-	masterRow    = "master"
-)
+var secrets = row.Secret{Name: "secrets"}
+
+const masterRow = "master"
 
 // masterSecret is how the secret is kept that all others are made of.
 type masterSecret struct{ Key []byte }
@@ -37,7 +38,7 @@ func (r *Repo) openSecret(ctx context.Context, given []byte) error {
 	}
 	var row masterSecret
 	read := func(t *Tx) error {
-		_, err := t.secret(secretsTable).Get(masterRow, &row)
+		_, err := t.Secret(secrets).Get(masterRow, &row)
 		return err
 	}
 	if err := r.View(ctx, r.System(), read); err != nil {
@@ -50,7 +51,7 @@ func (r *Repo) openSecret(ctx context.Context, given []byte) error {
 			}
 			row.Key = make([]byte, 32)
 			rand.Read(row.Key)
-			return t.secret(secretsTable).Put(masterRow, row)
+			return t.Secret(secrets).Put(masterRow, row)
 		})
 		if err != nil {
 			return err
@@ -58,9 +59,4 @@ func (r *Repo) openSecret(ctx context.Context, given []byte) error {
 	}
 	r.master = row.Key
 	return nil
-}
-
-// HashPassword makes the text to keep for a password that is no user's, of a link for example.
-func (r *Repo) HashPassword(ctx context.Context, password string) (string, error) {
-	return r.passwords.hash(ctx, password)
 }

@@ -99,7 +99,7 @@ func (t *Tx) seedPeople(password string) error {
 	for _, g := range [...]Group{
 		{Name: administrators, Label: "Administrators group"},
 		{Name: members, Label: "Members group"},
-		{Name: powerusers, Label: "Power users group"},
+		{Name: PowerUsers, Label: "Power users group"},
 	} {
 		if err := t.SaveGroup(&g); err != nil {
 			return err

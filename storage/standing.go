@@ -3,7 +3,6 @@ package storage
 import (
 	"bytes"
 	"crypto/rand"
-	"crypto/subtle"
 	"slices"
 
 	"catena/storage/fault"
@@ -32,8 +31,8 @@ func (t *Tx) regrouped() error {
 	return t.kv.Set(membersKey, epoch)
 }
 
-// by returns a principal who acts as long as good says so.
-func (p *Principal) by(good func(*Tx) (bool, error)) *Principal {
+// While returns a principal who acts as long as good says so.
+func (p *Principal) While(good func(*Tx) (bool, error)) *Principal {
 	as := *p
 	as.standing.good = good
 	return &as
@@ -76,15 +75,4 @@ func (t *Tx) memberEpoch() ([]byte, error) {
 		epoch = []byte{}
 	}
 	return epoch, err
-}
-
-// passwordIs returns what reports whether a user's password is still that of a sum.
-func passwordIs(user string, sum []byte) func(*Tx) (bool, error) {
-	return func(t *Tx) (bool, error) {
-		now, err := t.passwordSum(user)
-		if fault.Is(err, fault.Denied) {
-			return false, nil
-		}
-		return subtle.ConstantTimeCompare(now, sum) == 1, err
-	}
 }

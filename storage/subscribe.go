@@ -162,26 +162,3 @@ func (t *Tx) Subscribers(notification string, docs []string) (users []string, er
 	}
 	return users, nil
 }
-
-// TellOfPermission sends a message to whom an entry of a document's permissions is for.
-func (t *Tx) TellOfPermission(d *Doc, e ACE) error {
-	to := "user:" + e.User
-	if !strings.HasPrefix(e.User, "transient/") {
-		if _, err := t.User(e.User); fault.Is(err, fault.NotFound) {
-			to = "group:" + e.User
-		} else if err != nil {
-			return err
-		}
-	}
-	data := map[string]any{
-		"user": t.Actor(), "permission": e.Permission, "comment": e.Comment, "id": d.ID(), "path": d.Path(), "title": d.Title(),
-	}
-	if !e.Begin.IsZero() {
-		data["begin"] = e.Begin.Format("2006-01-02")
-	}
-	if !e.End.IsZero() {
-		data["end"] = e.End.Format("2006-01-02")
-	}
-	_, err := t.SendMail(Mail{To: []string{to}, Template: "permission", Data: data})
-	return err
-}

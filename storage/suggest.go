@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"catena/storage/fault"
+	"catena/storage/internal/row"
 )
 
 // maxGroupsWithin bounds how many groups within a group are looked at.
@@ -127,7 +128,7 @@ func (t *Tx) UsersWithin(group string, sub bool) ([]string, error) {
 // foldWords folds what is looked for and leaves out what stands for everything.
 func foldWords(words []string) (out []string) {
 	for _, s := range words {
-		if s = entryIndexText(strings.Trim(s, " *%")); s != "" {
+		if s = row.Text(strings.Trim(s, " *%")); s != "" {
 			out = append(out, s)
 		}
 	}

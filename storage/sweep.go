@@ -6,6 +6,7 @@ import (
 	"errors"
 	"time"
 
+	"catena/storage/internal/row"
 	"catena/storage/kv"
 	"catena/storage/outbox"
 )
@@ -14,21 +15,21 @@ import (
 const sweepBatch = 200
 
 // Sweep removes what nobody needs any more: what was below deleted folders, content without a document
-// after a grace period, jobs given up long ago, expired idempotency records, sessions and invitations. It also writes when
-// keys were last used.
+// after a grace period, jobs given up long ago and expired idempotency records.
 func (r *Repo) Sweep(ctx context.Context) error {
 	return errors.Join(
-		r.flushKeyUse(ctx),
 		r.sweepTrees(ctx),
 		r.sweepIndexes(ctx),
 		r.sweepBlobs(ctx),
 		r.sweepContents(ctx),
 		r.sweepRows(ctx, outbox.Dead(), r.oldJob),
 		r.sweepRows(ctx, tableKey(spaceTable, "idempotency", ""), r.expired),
-		r.sweepRows(ctx, tableKey(spaceSecret, sessionsTable, ""), r.expired),
-		r.sweepRows(ctx, tableKey(spaceSecret, oauthCodes, ""), r.expired),
-		r.sweepRows(ctx, tableKey(spaceSecret, invitationsTable, ""), r.expired),
 	)
+}
+
+// SweepExpired removes the rows of a secret table whose member "expires" is a past time.
+func (r *Repo) SweepExpired(ctx context.Context, s row.Secret) error {
+	return r.sweepRows(ctx, tableKey(spaceSecret, s.Name, ""), r.expired)
 }
 
 // sweepTrees removes the documents below deleted folders, some in each transaction.

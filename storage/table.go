@@ -25,10 +25,10 @@ func (t *Tx) Table(name string) Table { return Table{t: t, space: spaceTable, na
 
 // Secret returns a table that only packages below storage can name, for what they show to nobody as it
 // is kept. Changes of its rows are not noted.
-func (t *Tx) Secret(s row.Secret) Table { return t.secret(s.Name) }
+func (t *Tx) Secret(s row.Secret) Table { return Table{t: t, space: spaceSecret, name: s.Name} }
 
-// secret is a table that nothing outside can name.
-func (t *Tx) secret(name string) Table { return Table{t: t, space: spaceSecret, name: name} }
+// Ordered returns the ordered rows themselves, for packages below storage that lay out their keys.
+func (t *Tx) Ordered(row.Ordered) *kv.Tx { return t.kv }
 
 func (b Table) key(key string) ([]byte, error) {
 	if b.name == "" || strings.IndexByte(b.name, 0) >= 0 {
@@ -43,8 +43,8 @@ func (b Table) key(key string) ([]byte, error) {
 	return tableKey(b.space, b.name, key), nil
 }
 
-// row returns the row of a key as it is stored, nil if there is none.
-func (b Table) row(key string) ([]byte, error) {
+// Row returns the row of a key as it is stored, nil if there is none.
+func (b Table) Row(key string) ([]byte, error) {
 	k, err := b.key(key)
 	if err != nil {
 		return nil, err
@@ -54,7 +54,7 @@ func (b Table) row(key string) ([]byte, error) {
 
 // Get decodes the row of a key into what into points at, and reports whether there is one.
 func (b Table) Get(key string, into any) (bool, error) {
-	v, err := b.row(key)
+	v, err := b.Row(key)
 	if err != nil || v == nil {
 		return false, err
 	}

@@ -1,11 +1,13 @@
 package storage
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
 
 	"catena/storage/fault"
+	"catena/storage/internal/password"
 	"catena/storage/kv"
 )
 
@@ -30,10 +32,8 @@ type Group struct {
 }
 
 const (
-	usersTable     = "users"
-	groupsTable    = "groups"
-	passwordsTable = "passwords"
-	keysTable      = "keys"
+	usersTable  = "users"
+	groupsTable = "groups"
 )
 
 // Users returns the users by name, to be searched; only administrators write there.
@@ -117,6 +117,9 @@ func (u *User) groups() []string {
 	return u.Groups
 }
 
+// CheckUserName refuses what cannot be the name of a user.
+func CheckUserName(name string) error { return checkName("User", name) }
+
 // checkName refuses what cannot be a name of a user or group.
 func checkName(kind, name string) error {
 	switch {
@@ -131,6 +134,9 @@ func checkName(kind, name string) error {
 	}
 	return nil
 }
+
+// MayCreateUser returns why the principal may not create a user, or nil.
+func (t *Tx) MayCreateUser(u *User) error { return t.maySaveUser(nil, u) }
 
 func (t *Tx) maySaveUser(old, u *User) error {
 	if err := t.MayWrite(); err != nil {
@@ -156,7 +162,7 @@ func (t *Tx) mayEdit(groups []string) error {
 		return nil
 	}
 	refused := fault.Denied.Errorf("User is not allowed to edit users")
-	if !slices.Contains(t.as.Groups, powerusers) {
+	if !slices.Contains(t.as.Groups, PowerUsers) {
 		return refused
 	}
 	all, err := t.groupsAbove(groups)
@@ -187,8 +193,33 @@ func sameSet(a, b []string) bool {
 	return slices.Equal(slices.Compact(a), slices.Compact(b))
 }
 
-// DeleteUser removes a user, whose API keys end with that.
-func (t *Tx) DeleteUser(name string) error {
+// SetPassword gives a user another password: everyone themselves, and others as SaveUser does.
+func (t *Tx) SetPassword(name, password string) error {
+	u, err := t.User(name)
+	if err != nil {
+		return err
+	}
+	if err := t.maySaveUser(u, u); err != nil {
+		return err
+	}
+	return t.setPassword(name, password)
+}
+
+func (t *Tx) setPassword(user, text string) error {
+	if len(text) > password.MaxLength {
+		return fault.Limit.Errorf("password: %d bytes, limit %d", len(text), password.MaxLength)
+	}
+	c := password.Of(t.repo.Memory())
+	hash, err := c.Hash(t.ctx, text)
+	if err != nil {
+		return err
+	}
+	t.AfterCommit(func() { c.Forget(user) })
+	return t.Secret(password.Users).Put(user, password.Row{Hash: hash})
+}
+
+// DeleteUser removes a user. What stands for the user ends in leave, which is called once the user is gone.
+func (t *Tx) DeleteUser(name string, leave func(t *Tx, name string) error) error {
 	if err := t.MayWrite(); err != nil {
 		return err
 	}
@@ -202,14 +233,16 @@ func (t *Tx) DeleteUser(name string) error {
 	if err := t.setMembers(name, u.Groups, nil, memberOf, memberUser); err != nil {
 		return err
 	}
-	if err := t.secret(passwordsTable).Delete(name); err != nil {
+	t.AfterCommit(func() { password.Of(t.repo.Memory()).Forget(name) })
+	if err := cmp.Or(
+		t.Secret(password.Users).Delete(name),
+		t.setNames(nameOfUser, name, u.names(), nil),
+		t.Table(usersTable).Delete(name),
+		t.regrouped(),
+	); err != nil {
 		return err
 	}
-	if err := firstError(t.setNames(nameOfUser, name, u.names(), nil), t.endTokens(name), t.endKeys(name), t.regrouped()); err != nil {
-		return err
-	}
-	t.AfterCommit(func() { t.repo.passwords.forget(name) })
-	return firstError(t.Table(usersTable).Delete(name), t.told("user_deleted", name))
+	return cmp.Or(leave(t, name), t.told("user_deleted", name))
 }
 
 // Group returns a group with its direct members.

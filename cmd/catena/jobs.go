@@ -22,6 +22,7 @@ import (
 	"catena/ops/conversion"
 	"catena/storage"
 	"catena/storage/egress"
+	mails "catena/storage/message"
 	"catena/storage/outbox"
 	hooks "catena/storage/webhook"
 )
@@ -32,7 +33,7 @@ func (a *app) jobHandlers(b branch) map[string]func(context.Context, outbox.Job)
 		listener.JobKind: a.listeners.Job(b.repo),
 		bulk.JobKind:     bulk.Job(a.engine.On(b.repo)),
 		mail.NotifyJob:   mail.Notify(b.repo),
-		storage.MailJob:  a.mail.Job,
+		mails.JobKind:    a.mail.Job,
 		hooks.JobKind:    b.webhooks.Job,
 	}
 	maps.Copy(all, conversion.Jobs(b.repo))

@@ -28,6 +28,7 @@ import (
 	"catena/storage"
 	"catena/storage/badger"
 	"catena/storage/blob"
+	"catena/storage/credential"
 	"catena/storage/directory"
 	"catena/storage/egress"
 	"catena/storage/kv"
@@ -138,6 +139,9 @@ func (a *app) start(ctx context.Context, o openOptions) error {
 		return err
 	}
 	a.branches = []branch{{repo: a.repo}}
+	if err := credential.Open(ctx, a.repo); err != nil {
+		return err
+	}
 	names, err := a.repo.Declare(ctx, o.repositories...)
 	if err != nil {
 		return usage{err}
@@ -239,6 +243,9 @@ func (a *app) close() error {
 	}
 	if a.scripts != nil {
 		errs = append(errs, a.scripts.Close())
+	}
+	if a.repo != nil {
+		errs = append(errs, credential.Flush(context.Background(), a.repo))
 	}
 	for _, b := range slices.Backward(a.branches) {
 		errs = append(errs, b.repo.Close())

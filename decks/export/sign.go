@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"catena/storage"
+	"catena/storage/credential"
 	"catena/storage/fault"
 )
 
@@ -51,7 +52,7 @@ func Open(tx *storage.Tx, deck, id int64, expires, key, signature string) (*Expo
 	if !tx.Now().Before(time.Unix(at, 0)) {
 		return nil, fault.NotFound.Errorf("download of export %d: the address has expired; read the export for a new one", id).WithCode("link_expired")
 	}
-	if key != "" && !tx.KeyStands(key) {
+	if key != "" && !credential.KeyStands(tx, key) {
 		return nil, fault.NotFound.Errorf("download of export %d: the key it was asked for with has ended", id).WithCode("link_expired")
 	}
 	system := tx.As(tx.Repo().System())

@@ -14,6 +14,7 @@ import (
 
 	"catena/engine"
 	"catena/storage"
+	"catena/storage/entry"
 	"catena/storage/fault"
 	"catena/storage/schema"
 )
@@ -109,9 +110,9 @@ func (w *writer) people(dst []byte, v any, level int) ([]byte, error) {
 		return w.userPage(dst, v)
 	case *storage.GroupPage:
 		return w.groupPage(dst, v), nil
-	case *storage.DirectoryEntry:
+	case *entry.Entry:
 		return w.directoryEntry(dst, v, 0)
-	case *storage.DirectoryPage:
+	case *entry.Page:
 		return w.directoryEntries(dst, v)
 	}
 	return w.wrapped(dst, v, level)
@@ -201,7 +202,7 @@ func (w *writer) value(dst []byte, v any, level int) ([]byte, error) {
 		return w.value(dst, v.V, level)
 	case *storage.Doc, storage.Docs, *storage.Page, *storage.Rows, *storage.EntryPage, *storage.Blob, storage.Blobs,
 		[]storage.ACL, *storage.User, []*storage.User, *storage.Principal, *storage.Group, storage.Entry,
-		*storage.UserPage, *storage.GroupPage, *storage.DirectoryEntry, *storage.DirectoryPage:
+		*storage.UserPage, *storage.GroupPage, *entry.Entry, *entry.Page:
 		return w.entity(dst, v, max(level, 2))
 	}
 	raw, err := json.Marshal(v)

@@ -17,6 +17,7 @@ import (
 
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/message"
 	"catena/storage/outbox"
 )
 
@@ -99,7 +100,7 @@ func orPort(port, otherwise int) int {
 // Job sends the message of a job. Its identifier is the job's, so that somebody who gets it twice,
 // because the server stopped in between, can tell.
 func (s *Sender) Job(ctx context.Context, j outbox.Job) error {
-	var m storage.Mail
+	var m message.Mail
 	if err := json.Unmarshal(j.Data, &m); err != nil {
 		return &outbox.GaveUp{Err: fault.Invalid.Errorf("mail: %w", err)}
 	}
@@ -126,7 +127,7 @@ func (s *Sender) Job(ctx context.Context, j outbox.Job) error {
 }
 
 // message builds what is sent.
-func (s *Sender) message(m *storage.Mail, j outbox.Job) (*gomail.Msg, error) {
+func (s *Sender) message(m *message.Mail, j outbox.Job) (*gomail.Msg, error) {
 	if m.Template != "" {
 		if err := s.Templates.fill(m, s.Base); err != nil {
 			return nil, err

@@ -13,8 +13,8 @@ import (
 	texttemplate "text/template"
 	"unicode"
 
-	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/message"
 )
 
 //go:embed defaults
@@ -113,7 +113,7 @@ func (t *Templates) add(file, ext, source string) (err error) {
 }
 
 // fill makes the text of a message from its template and its data.
-func (t *Templates) fill(m *storage.Mail, base string) error {
+func (t *Templates) fill(m *message.Mail, base string) error {
 	if !t.Has(m.Template) {
 		return fault.NotFound.Errorf("mail: no template %q", m.Template)
 	}

@@ -2,7 +2,7 @@ package auth
 
 import (
 	"catena/engine"
-	"catena/storage"
+	"catena/storage/credential"
 	"catena/storage/fault"
 )
 
@@ -23,7 +23,7 @@ type acquireTokenParams struct {
 }
 
 func (p acquireTokenParams) run(c *engine.Ctx, _ engine.Void) (string, error) {
-	return c.Tx.AcquireToken(storage.DeviceToken{Application: p.Application, Device: p.Device, Description: p.Description, Permission: p.Permission})
+	return credential.AcquireToken(c.Tx, credential.DeviceToken{Application: p.Application, Device: p.Device, Description: p.Description, Permission: p.Permission})
 }
 
 var listTokens = engine.Op{
@@ -41,7 +41,7 @@ type listTokensParams struct {
 }
 
 func (p listTokensParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
-	own, err := c.Tx.Tokens(p.Application)
+	own, err := credential.Tokens(c.Tx, p.Application)
 	if err != nil {
 		return nil, err
 	}
@@ -71,15 +71,15 @@ type revokeTokenParams struct {
 
 func (p revokeTokenParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
 	if p.Token != "" {
-		return engine.Void{}, c.Tx.RevokeToken(p.Token)
+		return engine.Void{}, credential.RevokeToken(c.Tx, p.Token)
 	}
-	own, err := c.Tx.Tokens(p.Application)
+	own, err := credential.Tokens(c.Tx, p.Application)
 	if err != nil {
 		return engine.Void{}, err
 	}
 	for _, d := range own {
 		if p.Application != "" && d.Device == p.Device {
-			return engine.Void{}, c.Tx.RevokeToken(d.Token)
+			return engine.Void{}, credential.RevokeToken(c.Tx, d.Token)
 		}
 	}
 	return engine.Void{}, fault.NotFound.Errorf("token: does not exist")

@@ -2,7 +2,7 @@ package directory
 
 import (
 	"catena/engine"
-	"catena/storage"
+	"catena/storage/entry"
 )
 
 var create = engine.Op{
@@ -18,8 +18,8 @@ type createParams struct {
 	Entry     map[string]any `json:"entry" type:"object" doc:"The entry, with its fields as properties."`
 }
 
-func (p createParams) run(c *engine.Ctx, _ engine.Void) (*storage.DirectoryEntry, error) {
-	d, err := c.Tx.Directory(p.Directory)
+func (p createParams) run(c *engine.Ctx, _ engine.Void) (*entry.Entry, error) {
+	d, err := entry.In(c.Tx, p.Directory)
 	if err != nil {
 		return nil, err
 	}

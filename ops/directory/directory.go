@@ -10,6 +10,7 @@ import (
 
 	"catena/engine"
 	"catena/storage"
+	"catena/storage/entry"
 	"catena/storage/fault"
 	"catena/storage/schema"
 )
@@ -48,8 +49,8 @@ func jsonBlob(v any) (*storage.Blob, error) {
 }
 
 // manager returns a directory to somebody who may look after it.
-func manager(c *engine.Ctx, name string) (*storage.Directory, error) {
-	d, err := c.Tx.Directory(name)
+func manager(c *engine.Ctx, name string) (*entry.Directory, error) {
+	d, err := entry.In(c.Tx, name)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +75,7 @@ func objects[T any](text string) ([]T, error) {
 }
 
 // find returns an entry. An address may have a slash behind the id that is not part of it.
-func find(d *storage.Directory, id string) (*storage.DirectoryEntry, error) {
+func find(d *entry.Directory, id string) (*entry.Entry, error) {
 	e, err := d.Entry(id)
 	if short, cut := strings.CutSuffix(id, "/"); cut && fault.Is(err, fault.NotFound) {
 		if e, err2 := d.Entry(short); err2 == nil {
@@ -85,8 +86,8 @@ func find(d *storage.Directory, id string) (*storage.DirectoryEntry, error) {
 }
 
 // all returns every entry that a query selects.
-func all(d *storage.Directory, q storage.DirectoryQuery) ([]*storage.DirectoryEntry, error) {
-	var out []*storage.DirectoryEntry
+func all(d *entry.Directory, q entry.Query) ([]*entry.Entry, error) {
+	var out []*entry.Entry
 	q.CountLimit = -1
 	for {
 		p, err := d.Find(q)
@@ -105,7 +106,7 @@ func all(d *storage.Directory, q storage.DirectoryQuery) ([]*storage.DirectoryEn
 }
 
 // object is an entry as the operations show it: its fields, unset ones null.
-func object(e *storage.DirectoryEntry) map[string]any {
+func object(e *entry.Entry) map[string]any {
 	m := make(map[string]any, len(e.Directory.Schema.Fields))
 	for _, f := range e.Directory.Schema.Fields {
 		v := e.Values[f.Name]
@@ -118,7 +119,7 @@ func object(e *storage.DirectoryEntry) map[string]any {
 }
 
 // translated is object with the label in a language.
-func translated(c *engine.Ctx, e *storage.DirectoryEntry, lang string) map[string]any {
+func translated(c *engine.Ctx, e *entry.Entry, lang string) map[string]any {
 	m := object(e)
 	if label, ok := m["label"].(string); ok {
 		m["label"] = c.Tx.Repo().Directories().Text(language(c, lang), label)
@@ -135,7 +136,7 @@ func language(c *engine.Ctx, lang string) string {
 }
 
 // given returns the values of an entity: its properties, with the id that stands beside them.
-func given(d *storage.Directory, entry map[string]any) (map[string]any, error) {
+func given(d *entry.Directory, entry map[string]any) (map[string]any, error) {
 	if kind, ok := entry["entity-type"].(string); ok && kind != "directoryEntry" {
 		return nil, fault.Invalid.Errorf("entity-type: directoryEntry expected, not %q", kind).In("entity-type")
 	}

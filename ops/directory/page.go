@@ -3,6 +3,7 @@ package directory
 import (
 	"catena/engine"
 	"catena/storage"
+	"catena/storage/entry"
 	"catena/storage/fault"
 )
 
@@ -25,8 +26,8 @@ type pageParams struct {
 	SortOrder []string      `json:"sortOrder,omitzero" doc:"asc or desc for each."`
 }
 
-func (p pageParams) run(c *engine.Ctx, _ engine.Void) (*storage.DirectoryPage, error) {
-	d, err := c.Tx.Directory(p.Directory)
+func (p pageParams) run(c *engine.Ctx, _ engine.Void) (*entry.Page, error) {
+	d, err := entry.In(c.Tx, p.Directory)
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +38,7 @@ func (p pageParams) run(c *engine.Ctx, _ engine.Void) (*storage.DirectoryPage, e
 		p.PageSize = 50
 	}
 	size := min(p.PageSize, c.Tx.Repo().Limits().PageSize)
-	q := storage.DirectoryQuery{Equal: p.Filters, PageOptions: storage.PageOptions{Limit: size, Offset: p.Offset}}
+	q := entry.Query{Equal: p.Filters, PageOptions: storage.PageOptions{Limit: size, Offset: p.Offset}}
 	if q.Offset == 0 {
 		q.Offset = p.Index * size
 	}

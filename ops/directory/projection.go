@@ -6,6 +6,7 @@ import (
 
 	"catena/engine"
 	"catena/storage"
+	"catena/storage/entry"
 )
 
 var projection = engine.Op{
@@ -26,11 +27,11 @@ type projectionParams struct {
 }
 
 func (p projectionParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
-	d, err := c.Tx.Directory(p.Directory)
+	d, err := entry.In(c.Tx, p.Directory)
 	if err != nil {
 		return engine.Void{}, err
 	}
-	q := storage.DirectoryQuery{Equal: map[string]any{}, Starts: map[string]string{}}
+	q := entry.Query{Equal: map[string]any{}, Starts: map[string]string{}}
 	for name, v := range p.Filters {
 		if slices.Contains(p.Fulltext, name) {
 			q.Starts[name] = fmt.Sprint(v)

@@ -2,7 +2,7 @@ package directory
 
 import (
 	"catena/engine"
-	"catena/storage"
+	"catena/storage/entry"
 )
 
 var read = engine.Op{
@@ -19,8 +19,8 @@ type readParams struct {
 	ID        string `json:"id" doc:"Id of the entry."`
 }
 
-func (p readParams) run(c *engine.Ctx, _ engine.Void) (*storage.DirectoryEntry, error) {
-	d, err := c.Tx.Directory(p.Directory)
+func (p readParams) run(c *engine.Ctx, _ engine.Void) (*entry.Entry, error) {
+	d, err := entry.In(c.Tx, p.Directory)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 
 	"catena/engine"
 	"catena/storage"
+	"catena/storage/entry"
 	"catena/storage/fault"
 )
 
@@ -25,7 +26,7 @@ type readEntriesParams struct {
 }
 
 func (p readEntriesParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
-	d, err := c.Tx.Directory(p.Directory)
+	d, err := entry.In(c.Tx, p.Directory)
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +34,7 @@ func (p readEntriesParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, err
 	if err != nil {
 		return nil, err
 	}
-	var found []*storage.DirectoryEntry
+	var found []*entry.Entry
 	for _, id := range ids {
 		e, err := d.Entry(fmt.Sprint(id))
 		if fault.Is(err, fault.NotFound) {

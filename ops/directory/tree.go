@@ -4,8 +4,8 @@ import (
 	"strings"
 
 	"catena/engine"
-	"catena/storage"
 	"catena/storage/directory"
+	"catena/storage/entry"
 	"catena/storage/fault"
 )
 
@@ -16,7 +16,7 @@ const maxLevels = 20
 type tree struct {
 	c      *engine.Ctx
 	p      suggestEntriesParams
-	dir    *storage.Directory
+	dir    *entry.Directory
 	lang   string
 	field  string
 	nodes  map[[2]string]*node // by directory and id
@@ -25,14 +25,14 @@ type tree struct {
 }
 
 type node struct {
-	entry         *storage.DirectoryEntry
+	entry         *entry.Entry
 	label         string
 	computed, abs string
 	chosen        bool // it matched itself
 	below         []*node
 }
 
-func newTree(c *engine.Ctx, p suggestEntriesParams, d *storage.Directory) *tree {
+func newTree(c *engine.Ctx, p suggestEntriesParams, d *entry.Directory) *tree {
 	lang := directory.Language(language(c, p.Lang))
 	t := &tree{c: c, p: p, dir: d, lang: lang, field: p.Field, nodes: map[[2]string]*node{}}
 	switch {
@@ -45,7 +45,7 @@ func newTree(c *engine.Ctx, p suggestEntriesParams, d *storage.Directory) *tree 
 }
 
 // label returns what an entry is called: in the language, in English, or plainly.
-func (t *tree) label(e *storage.DirectoryEntry) string {
+func (t *tree) label(e *entry.Entry) string {
 	plain := strings.TrimSuffix(strings.TrimSuffix(t.p.Field, "{lang}"), "_")
 	for _, name := range []string{t.field, plain + "_en", plain} {
 		if s := e.Text(name); s != "" {
@@ -59,7 +59,7 @@ func (t *tree) label(e *storage.DirectoryEntry) string {
 }
 
 // add takes an entry in.
-func (t *tree) add(e *storage.DirectoryEntry) error {
+func (t *tree) add(e *entry.Entry) error {
 	n, err := t.node(e, 0)
 	if err == nil && !n.chosen {
 		n.chosen = true
@@ -69,7 +69,7 @@ func (t *tree) add(e *storage.DirectoryEntry) error {
 }
 
 // node returns the place of an entry, with places for all that are above it.
-func (t *tree) node(e *storage.DirectoryEntry, level int) (*node, error) {
+func (t *tree) node(e *entry.Entry, level int) (*node, error) {
 	key := [2]string{e.Directory.Name, e.ID}
 	if n := t.nodes[key]; n != nil {
 		return n, nil
@@ -95,12 +95,12 @@ func (t *tree) node(e *storage.DirectoryEntry, level int) (*node, error) {
 }
 
 // above returns the entry that an entry names as its parent, nil if there is none.
-func (t *tree) above(e *storage.DirectoryEntry) (*storage.DirectoryEntry, error) {
+func (t *tree) above(e *entry.Entry) (*entry.Entry, error) {
 	id := e.Text("parent")
 	if e.Directory.Parent == "" || id == "" {
 		return nil, nil
 	}
-	d, err := t.c.Tx.Directory(e.Directory.Parent)
+	d, err := entry.In(t.c.Tx, e.Directory.Parent)
 	if err != nil {
 		return nil, err
 	}

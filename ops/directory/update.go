@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"catena/engine"
-	"catena/storage"
+	"catena/storage/entry"
 	"catena/storage/fault"
 )
 
@@ -22,8 +22,8 @@ type updateParams struct {
 	Entry     map[string]any `json:"entry" type:"object" doc:"The entry, with what changes as properties."`
 }
 
-func (p updateParams) run(c *engine.Ctx, _ engine.Void) (*storage.DirectoryEntry, error) {
-	d, err := c.Tx.Directory(p.Directory)
+func (p updateParams) run(c *engine.Ctx, _ engine.Void) (*entry.Entry, error) {
+	d, err := entry.In(c.Tx, p.Directory)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/message"
 )
 
 var addPermission = engine.Op{
@@ -61,7 +62,7 @@ func protect(c *engine.Ctx, d *storage.Doc, list string, entries []storage.ACE, 
 	d, err := c.Tx.SetACL(d, list, entries)
 	for i := 0; err == nil && i < len(added); i++ {
 		if added[i].Notify {
-			err = c.Tx.TellOfPermission(d, added[i])
+			err = message.TellOfPermission(c.Tx, d, added[i])
 		}
 	}
 	return d, err

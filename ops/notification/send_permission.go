@@ -4,6 +4,7 @@ import (
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/message"
 )
 
 var sendPermission = engine.Op{
@@ -29,7 +30,7 @@ func (p permissionParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, erro
 	for _, list := range lists {
 		for _, e := range list.Entries {
 			if e.ID() == p.ID {
-				return d, c.Tx.TellOfPermission(d, e)
+				return d, message.TellOfPermission(c.Tx, d, e)
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package oauth
 import (
 	"catena/engine"
 	"catena/storage"
+	"catena/storage/entry"
 	"catena/storage/fault"
 )
 
@@ -25,11 +26,11 @@ var list = engine.Op{
 type listParams struct{ kindParams }
 
 func (p listParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
-	d, err := c.Tx.Directory(p.kind().directory)
+	d, err := entry.In(c.Tx, p.kind().directory)
 	if err != nil {
 		return nil, err
 	}
-	found, err := d.Find(storage.DirectoryQuery{PageOptions: storage.PageOptions{CountLimit: -1}})
+	found, err := d.Find(entry.Query{PageOptions: storage.PageOptions{CountLimit: -1}})
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +87,7 @@ func (p createParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) 
 	if id == "" {
 		return nil, fault.Invalid.Errorf("%s: without an id", k.word).In("id")
 	}
-	d, err := c.Tx.Directory(k.directory)
+	d, err := entry.In(c.Tx, k.directory)
 	if err != nil {
 		return nil, err
 	}

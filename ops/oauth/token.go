@@ -3,6 +3,7 @@ package oauth
 import (
 	"catena/engine"
 	"catena/storage/fault"
+	"catena/storage/oauth"
 )
 
 var listTokens = engine.Op{
@@ -19,7 +20,7 @@ type listTokensParams struct {
 }
 
 func (p listTokensParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
-	rows, err := c.Tx.OAuthTokens(c.As.Name, "")
+	rows, err := oauth.Tokens(c.Tx, c.As.Name, "")
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +50,7 @@ var readToken = engine.Op{
 }
 
 func (p tokenParams) read(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
-	rows, err := c.Tx.OAuthTokens(owner(c, p.User), p.Client)
+	rows, err := oauth.Tokens(c.Tx, owner(c, p.User), p.Client)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +79,7 @@ func (p updateTokenParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, er
 	if !ok && p.Token["sharedWith"] != nil {
 		return nil, fault.Invalid.Errorf("sharedWith: a list of names expected").In("sharedWith")
 	}
-	e, err := c.Tx.ShareOAuthToken(owner(c, p.User), p.Client, shared, with)
+	e, err := oauth.Share(c.Tx, owner(c, p.User), p.Client, shared, with)
 	if err != nil {
 		return nil, err
 	}
@@ -94,5 +95,5 @@ var revokeToken = engine.Op{
 }
 
 func (p tokenParams) revoke(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
-	return engine.Void{}, c.Tx.EndOAuthToken(owner(c, p.User), p.Client)
+	return engine.Void{}, oauth.End(c.Tx, owner(c, p.User), p.Client)
 }

@@ -1,6 +1,9 @@
 package user
 
-import "catena/engine"
+import (
+	"catena/engine"
+	"catena/storage/credential"
+)
 
 var acceptInvitation = engine.Op{
 	Name:     "User.AcceptInvitation",
@@ -15,5 +18,5 @@ type acceptInvitationParams struct {
 }
 
 func (p acceptInvitationParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
-	return engine.Void{}, c.Tx.AcceptInvitation(p.ID)
+	return engine.Void{}, credential.AcceptInvitation(c.Tx, p.ID)
 }

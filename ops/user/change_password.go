@@ -3,6 +3,7 @@ package user
 import (
 	"catena/engine"
 	"catena/storage"
+	"catena/storage/credential"
 )
 
 var changePassword = engine.Op{
@@ -19,7 +20,7 @@ type changePasswordParams struct {
 }
 
 func (p changePasswordParams) run(c *engine.Ctx, _ engine.Void) (*storage.User, error) {
-	if err := c.Tx.ChangePassword(p.Old, p.New); err != nil {
+	if err := credential.ChangePassword(c.Tx, p.Old, p.New); err != nil {
 		return nil, err
 	}
 	return c.Tx.User(c.As.Name)

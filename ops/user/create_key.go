@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"catena/engine"
-	"catena/storage"
+	"catena/storage/credential"
 )
 
 var createKey = engine.Op{
@@ -25,7 +25,7 @@ type createKeyParams struct {
 }
 
 func (p createKeyParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
-	k, text, err := c.Tx.CreateKey(storage.Key{User: p.User, Scope: p.Scope, Name: p.Name, Expires: p.Expires, Revision: p.Revision})
+	k, text, err := credential.CreateKey(c.Tx, credential.Key{User: p.User, Scope: p.Scope, Name: p.Name, Expires: p.Expires, Revision: p.Revision})
 	if err != nil {
 		return nil, err
 	}

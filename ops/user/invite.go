@@ -5,6 +5,7 @@ import (
 
 	"catena/engine"
 	"catena/storage"
+	"catena/storage/credential"
 	"catena/storage/fault"
 )
 
@@ -46,5 +47,5 @@ func (p inviteParams) run(c *engine.Ctx, user map[string]any) (string, error) {
 	if password != "" {
 		return "", fault.Invalid.Errorf("password: whoever is invited chooses it").In("password")
 	}
-	return c.Tx.Invite(u, p.Comment, p.AutoAccept)
+	return credential.Invite(c.Tx, u, p.Comment, p.AutoAccept)
 }

@@ -1,11 +1,11 @@
 package user
 
 import (
-	"catena/storage"
+	"catena/storage/credential"
 )
 
 // keyObject is a key as operations show it; its secret is not part of it.
-func keyObject(k storage.Key) map[string]any {
+func keyObject(k credential.Key) map[string]any {
 	m := map[string]any{"id": k.ID, "user": k.User, "scope": k.Scope, "name": k.Name}
 	if k.Revision != "" {
 		m["revision"] = k.Revision

@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"catena/engine"
+	"catena/storage/credential"
 )
 
 var listKeys = engine.Op{
@@ -24,7 +25,7 @@ func (p listKeysParams) run(c *engine.Ctx, _ engine.Void) ([]any, error) {
 	if !c.As.Admin {
 		user = cmp.Or(user, c.As.Name)
 	}
-	keys, err := c.Tx.Keys(user)
+	keys, err := credential.Keys(c.Tx, user)
 	if err != nil {
 		return nil, err
 	}

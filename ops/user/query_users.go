@@ -5,6 +5,7 @@ import (
 
 	"catena/engine"
 	"catena/storage"
+	"catena/storage/entry"
 )
 
 // maxQueried bounds the users of one answer.
@@ -65,11 +66,11 @@ func (p queryUsersParams) find(c *engine.Ctx) ([]*storage.User, error) {
 		}
 		return page.Users, nil
 	}
-	d, err := c.Tx.Directory("userDirectory")
+	d, err := entry.In(c.Tx, "userDirectory")
 	if err != nil {
 		return nil, err
 	}
-	page, err := d.Find(storage.DirectoryQuery{Starts: starts, PageOptions: first})
+	page, err := d.Find(entry.Query{Starts: starts, PageOptions: first})
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package user
 
 import (
 	"catena/engine"
+	"catena/storage/credential"
 )
 
 var revokeKey = engine.Op{
@@ -17,5 +18,5 @@ type revokeKeyParams struct {
 }
 
 func (p revokeKeyParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
-	return engine.Void{}, c.Tx.RevokeKey(p.ID)
+	return engine.Void{}, credential.RevokeKey(c.Tx, p.ID)
 }

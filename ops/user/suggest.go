@@ -83,7 +83,7 @@ func (p suggestParams) items(c *engine.Ctx) ([]map[string]any, error) {
 		return nil, fault.Limit.Errorf("%s", tooMany)
 	}
 	for _, g := range groups {
-		if p.HidePower && g.Name == "powerusers" || p.HideAdmins && g.Name == "administrators" {
+		if p.HidePower && g.Name == storage.PowerUsers || p.HideAdmins && g.Name == "administrators" {
 			break
 		}
 		items = append(items, p.groupItem(g))

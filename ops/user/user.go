@@ -47,7 +47,7 @@ var Ops = []engine.Op{
 
 // manages reports whether somebody may look after others.
 func manages(p *storage.Principal) bool {
-	return p.Admin || slices.Contains(p.Groups, "powerusers")
+	return p.Admin || slices.Contains(p.Groups, storage.PowerUsers)
 }
 
 // checkMode compares what parameter mode asks for with what there is.

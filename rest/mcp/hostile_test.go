@@ -10,6 +10,7 @@ import (
 
 	"catena/rest/resttest"
 	"catena/storage"
+	"catena/storage/credential"
 )
 
 // pro makes a user one who may share decks.
@@ -163,7 +164,7 @@ func TestForeignTokens(t *testing.T) {
 	link := fmt.Sprint(s.Do("POST", "/v1/decks/1/share", `{"password":"x"}`, auth...).JSON(t)["data"].(map[string]any)["url"])
 	opened := s.Do("POST", strings.TrimPrefix(link, s.URL), "password=x", "as", "", "Content-Type", "application/x-www-form-urlencoded")
 	pass := opened.Cookies()[0].Value
-	session, _, err := s.Repo.OpenSession(t.Context(), "alice", resttest.Password)
+	session, _, err := credential.OpenSession(t.Context(), s.Repo, "alice", resttest.Password)
 	if err != nil {
 		t.Fatal(err)
 	}

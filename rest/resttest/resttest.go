@@ -19,6 +19,7 @@ import (
 	"catena/ops"
 	"catena/rest"
 	"catena/storage"
+	"catena/storage/credential"
 	"catena/storage/storagetest"
 )
 
@@ -98,7 +99,7 @@ func (s *Server) Key(user, scope string) string {
 	s.t.Helper()
 	var secret string
 	check(s.t, s.Repo.Update(context.Background(), s.Repo.System(), func(tx *storage.Tx) (err error) {
-		_, secret, err = tx.CreateKey(storage.Key{User: user, Scope: scope, Name: "test"})
+		_, secret, err = credential.CreateKey(tx, credential.Key{User: user, Scope: scope, Name: "test"})
 		return err
 	}))
 	return secret

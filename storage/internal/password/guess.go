@@ -1,4 +1,4 @@
-package storage
+package password
 
 import (
 	"context"
@@ -28,16 +28,16 @@ type guessed struct {
 	until time.Time
 }
 
-// GuessPassword reports whether a text made by HashPassword is that of the password, which is
-// no user's but of a link for example. After five wrong ones in a minute it looks at no more and
+// Guess reports whether a text made by Hash is that of the password, which is no user's but
+// of a link for example. After five wrong ones in a minute it looks at no more and
 // says how long to wait. What was counted stays so, whatever becomes of the transaction around.
-func (r *Repo) GuessPassword(ctx context.Context, kept, password string) (ok bool, wait time.Duration, err error) {
-	now, mark := r.clock(), r.passwords.mac(kept, password)
-	if ok, wait = r.guesses.admit(kept, mark, now); ok || wait > 0 {
+func (c *Checker) Guess(ctx context.Context, kept, password string) (ok bool, wait time.Duration, err error) {
+	now, mark := c.clock(), c.mac(kept, password)
+	if ok, wait = c.guesses.admit(kept, mark, now); ok || wait > 0 {
 		return ok, wait, nil
 	}
-	if ok, err = r.passwords.matches(ctx, kept, password); ok || err != nil {
-		r.guesses.undo(kept, mark, now, ok)
+	if ok, err = c.matches(ctx, kept, password); ok || err != nil {
+		c.guesses.undo(kept, mark, now, ok)
 	}
 	return ok, 0, err
 }
@@ -77,6 +77,6 @@ func (g *guesses) undo(kept string, mark [32]byte, now time.Time, right bool) {
 	}
 	of.wrong = max(0, of.wrong-1)
 	if right {
-		of.good, of.until = mark, now.Add(passwordKept)
+		of.good, of.until = mark, now.Add(remembered)
 	}
 }

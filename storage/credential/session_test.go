@@ -1,4 +1,4 @@
-package storage_test
+package credential_test
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"catena/storage"
+	"catena/storage/credential"
 	"catena/storage/fault"
 )
 
@@ -13,23 +14,23 @@ func TestSession(t *testing.T) {
 	w := newWorld(t)
 	ctx := context.Background()
 	w.update(w.System(), func(tx *storage.Tx) error { return tx.SaveUser(&storage.User{Username: "ann"}, "pw") })
-	if _, _, err := w.OpenSession(ctx, "ann", "wrong"); !fault.Is(err, fault.Denied) {
+	if _, _, err := credential.OpenSession(ctx, w.Repo, "ann", "wrong"); !fault.Is(err, fault.Denied) {
 		t.Errorf("wrong password: %v", err)
 	}
 	open := func() string {
 		t.Helper()
-		token, expires, err := w.OpenSession(ctx, "ann", "pw")
+		token, expires, err := credential.OpenSession(ctx, w.Repo, "ann", "pw")
 		if err != nil || expires.Before(w.now.Add(time.Hour)) {
 			t.Fatalf("open: %v, until %v", err, expires)
 		}
-		if p, err := w.SignInSession(ctx, token); err != nil || p.Name != "ann" {
+		if p, err := credential.SignInSession(ctx, w.Repo, token); err != nil || p.Name != "ann" {
 			t.Fatalf("session of %v: %v", p, err)
 		}
 		return token
 	}
 	over := func(what, token string) {
 		t.Helper()
-		if _, err := w.SignInSession(ctx, token); !fault.Is(err, fault.Denied) {
+		if _, err := credential.SignInSession(ctx, w.Repo, token); !fault.Is(err, fault.Denied) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
@@ -37,7 +38,7 @@ func TestSession(t *testing.T) {
 	over("made up", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA")
 	ended, late := open(), open()
 	for range 2 {
-		if err := w.EndSession(ctx, ended); err != nil {
+		if err := credential.EndSession(ctx, w.Repo, ended); err != nil {
 			t.Error(err)
 		}
 	}
@@ -45,7 +46,7 @@ func TestSession(t *testing.T) {
 	start := w.now
 	w.now = start.Add(13 * time.Hour)
 	over("expired", late)
-	if err := w.Sweep(ctx); err != nil {
+	if err := credential.Sweep(ctx, w.Repo); err != nil {
 		t.Error(err)
 	}
 	w.now = start
@@ -55,6 +56,6 @@ func TestSession(t *testing.T) {
 	over("after a new password", before)
 	w.update(w.System(), func(tx *storage.Tx) error { return tx.SaveUser(&storage.User{Username: "ann"}, "pw") })
 	gone := open()
-	w.update(w.System(), func(tx *storage.Tx) error { return tx.DeleteUser("ann") })
+	w.update(w.System(), func(tx *storage.Tx) error { return tx.DeleteUser("ann", credential.End) })
 	over("deleted user", gone)
 }

@@ -1,4 +1,4 @@
-package storage_test
+package password_test
 
 import (
 	"context"
@@ -9,30 +9,27 @@ import (
 	"testing"
 	"time"
 
-	"catena/storage"
-	"catena/storage/storagetest"
+	"catena/storage/internal/password"
 )
 
-// guessing is a repository with a clock that only the test moves, and a kept password.
-func guessing(t *testing.T) (r *storage.Repo, now *atomic.Int64, kept string) {
+// guessing is a checker with a clock that only the test moves, and a kept password.
+func guessing(t *testing.T) (c *password.Checker, now *atomic.Int64, kept string) {
 	t.Helper()
 	now = new(atomic.Int64)
 	now.Store(time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC).UnixNano())
-	r = storagetest.Open(t, func(c *storage.Config) {
-		c.PasswordMemory = 8
-		c.Clock = func() time.Time { return time.Unix(0, now.Load()) }
-	})
-	kept, err := r.HashPassword(context.Background(), "right")
+	c = &password.Checker{}
+	c.Init(func() time.Time { return time.Unix(0, now.Load()) }, 8, 2)
+	kept, err := c.Hash(context.Background(), "right")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return r, now, kept
+	return c, now, kept
 }
 
 // guess counts a guess that is looked at.
-func guess(t *testing.T, r *storage.Repo, kept, password string, looked *atomic.Int64) bool {
+func guess(t *testing.T, c *password.Checker, kept, text string, looked *atomic.Int64) bool {
 	t.Helper()
-	ok, wait, err := r.GuessPassword(context.Background(), kept, password)
+	ok, wait, err := c.Guess(context.Background(), kept, text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,11 +46,11 @@ func TestGuesses(t *testing.T) {
 	if os.Getenv("CATENA_CORPUS") == "all" {
 		parts = 1
 	}
-	r, now, kept := guessing(t)
+	c, now, kept := guessing(t)
 	var looked atomic.Int64
 	all, pause := 1_000_000/parts, int64(24*time.Hour/1_000_000)
 	for i := range all {
-		if guess(t, r, kept, fmt.Sprint(i), &looked) {
+		if guess(t, c, kept, fmt.Sprint(i), &looked) {
 			t.Fatal("a wrong guess is right")
 		}
 		now.Add(pause)
@@ -67,9 +64,9 @@ func TestGuesses(t *testing.T) {
 // TestGuessesAtOnce has many guess in one moment: no more are looked at than one after the
 // other. Who is right counts for nothing, and is not looked at again.
 func TestGuessesAtOnce(t *testing.T) {
-	r, now, kept := guessing(t)
+	c, now, kept := guessing(t)
 	for range 20 {
-		if !guess(t, r, kept, "right", nil) {
+		if !guess(t, c, kept, "right", nil) {
 			t.Fatal("the right password is refused")
 		}
 	}
@@ -77,22 +74,22 @@ func TestGuessesAtOnce(t *testing.T) {
 		var looked atomic.Int64
 		var wg sync.WaitGroup
 		for i := range 64 {
-			wg.Go(func() { guess(t, r, kept, fmt.Sprint(i), &looked) })
+			wg.Go(func() { guess(t, c, kept, fmt.Sprint(i), &looked) })
 		}
 		wg.Wait()
 		if looked.Load() != 5 {
 			t.Errorf("minute %d: %d guesses are looked at", minute, looked.Load())
 		}
-		if !guess(t, r, kept, "right", nil) {
+		if !guess(t, c, kept, "right", nil) {
 			t.Error("who was right a minute ago is shut out by others")
 		}
 		now.Add(int64(time.Minute))
 	}
 	now.Add(int64(time.Hour))
 	for range 5 {
-		guess(t, r, kept, "wrong", new(atomic.Int64))
+		guess(t, c, kept, "wrong", new(atomic.Int64))
 	}
-	if _, wait, err := r.GuessPassword(context.Background(), kept, "right"); wait != time.Minute || err != nil {
+	if _, wait, err := c.Guess(context.Background(), kept, "right"); wait != time.Minute || err != nil {
 		t.Errorf("after five wrong ones: wait %s %v", wait, err)
 	}
 }

@@ -1,16 +1,18 @@
-package storage
+package credential
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"slices"
 	"strings"
 	"time"
 
+	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/internal/row"
+	"catena/storage/internal/secret"
 )
 
 // DeviceToken stands for a user in a program on a device. The same user, program and device
@@ -21,17 +23,15 @@ type DeviceToken struct {
 	Created                                                   time.Time
 }
 
+var (
+	tokens  = row.Secret{Name: "tokens"}  // by hash
+	tokenOf = row.Secret{Name: "tokenOf"} // by user, program and device
+)
+
 const (
-	tokensTable  = "tokens"
-	tokenOfTable = "tokenOf"
 	maxTokenWord = 200  // bytes of each word that names a program or device
 	maxTokens    = 1000 // of one user
 )
-
-func tokenHash(token string) string {
-	sum := sha256.Sum256([]byte(token))
-	return hex.EncodeToString(sum[:])
-}
 
 func (d *DeviceToken) place() string { return d.User + "\x00" + d.Application + "\x00" + d.Device }
 
@@ -39,14 +39,15 @@ func errToken() error { return fault.Denied.Errorf("the token is not valid") }
 
 // AcquireToken returns the token of the principal for a program on a device, which is made when
 // it is first asked for.
-func (t *Tx) AcquireToken(d DeviceToken) (string, error) {
-	if err := t.MayWrite(); err != nil {
+func AcquireToken(tx *storage.Tx, d DeviceToken) (string, error) {
+	if err := tx.MayWrite(); err != nil {
 		return "", err
 	}
-	if t.as.Name == "" || t.as.System {
-		return "", ErrNobody
+	as := tx.Principal()
+	if as.Name == "" || as.System {
+		return "", storage.ErrNobody
 	}
-	d.User = t.as.Name
+	d.User = as.Name
 	for name, v := range map[string]string{"applicationName": d.Application, "deviceId": d.Device, "permission": d.Permission} {
 		if v == "" {
 			return "", fault.Invalid.Errorf("token: %s is missing", name).In(name)
@@ -59,46 +60,42 @@ func (t *Tx) AcquireToken(d DeviceToken) (string, error) {
 		return "", fault.Limit.Errorf("token: deviceDescription is longer than %d bytes", 10*maxTokenWord).In("deviceDescription")
 	}
 	var token string
-	if ok, err := t.secret(tokenOfTable).Get(d.place(), &token); err != nil || ok {
+	if ok, err := tx.Secret(tokenOf).Get(d.place(), &token); err != nil || ok {
 		return token, err
 	}
-	own, err := t.Tokens("")
+	own, err := Tokens(tx, "")
 	if err != nil {
 		return "", err
 	}
 	if len(own) >= maxTokens {
 		return "", fault.Limit.Errorf("token: user %s has %d already", d.User, maxTokens)
 	}
-	secret := make([]byte, 24)
-	rand.Read(secret)
-	d.Token, d.Created = hex.EncodeToString(secret), t.now
-	t.Changed("record", "token of "+d.User)
-	return d.Token, firstError(
-		t.secret(tokensTable).Put(tokenHash(d.Token), d),
-		t.secret(tokenOfTable).Put(d.place(), d.Token),
+	b := make([]byte, 24)
+	rand.Read(b)
+	d.Token, d.Created = hex.EncodeToString(b), tx.Now()
+	tx.Changed("record", "token of "+d.User)
+	return d.Token, cmp.Or(
+		tx.Secret(tokens).Put(secret.Hash(d.Token), d),
+		tx.Secret(tokenOf).Put(d.place(), d.Token),
 	)
 }
 
 // Tokens returns the tokens of the principal, of one program or of all, newest first.
-func (t *Tx) Tokens(application string) ([]DeviceToken, error) {
-	return t.tokensOf(t.as.Name, application)
+func Tokens(tx *storage.Tx, application string) ([]DeviceToken, error) {
+	return tokensOf(tx, tx.Principal().Name, application)
 }
 
-func (t *Tx) tokensOf(user, application string) ([]DeviceToken, error) {
+func tokensOf(tx *storage.Tx, user, application string) ([]DeviceToken, error) {
 	if user == "" {
-		return nil, ErrNobody
+		return nil, storage.ErrNobody
 	}
 	var list []DeviceToken
-	for row, err := range t.secret(tokenOfTable).rows(user+"\x00", user+"\x01", false, 0) {
+	for token, err := range storage.Records[string](tx.Secret(tokenOf), user+"\x00", user+"\x01", 0) {
 		if err != nil {
 			return nil, err
 		}
-		var token string
-		if err := json.Unmarshal(row.Value, &token); err != nil {
-			return nil, fault.Internal.Errorf("token: %w", err)
-		}
 		var d DeviceToken
-		ok, err := t.secret(tokensTable).Get(tokenHash(token), &d)
+		ok, err := tx.Secret(tokens).Get(secret.Hash(token), &d)
 		if err != nil {
 			return nil, err
 		}
@@ -111,58 +108,48 @@ func (t *Tx) tokensOf(user, application string) ([]DeviceToken, error) {
 }
 
 // RevokeToken ends a token of the principal's; administrators end any.
-func (t *Tx) RevokeToken(token string) error {
-	if err := t.MayWrite(); err != nil {
+func RevokeToken(tx *storage.Tx, token string) error {
+	if err := tx.MayWrite(); err != nil {
 		return err
 	}
 	var d DeviceToken
-	ok, err := t.secret(tokensTable).Get(tokenHash(token), &d)
+	ok, err := tx.Secret(tokens).Get(secret.Hash(token), &d)
 	if err != nil {
 		return err
 	}
-	if !ok || d.User != t.as.Name && !t.rights.admin {
+	if !ok || d.User != tx.Principal().Name && !tx.Principal().Admin {
 		return fault.NotFound.Errorf("token: does not exist")
 	}
-	t.Changed("record", "token of "+d.User)
-	return firstError(t.secret(tokensTable).Delete(tokenHash(token)), t.secret(tokenOfTable).Delete(d.place()))
+	tx.Changed("record", "token of "+d.User)
+	return dropToken(tx, &d)
 }
 
-// endTokens ends all that stands for a user who goes.
-func (t *Tx) endTokens(user string) error {
-	list, err := t.tokensOf(user, "")
+func dropToken(tx *storage.Tx, d *DeviceToken) error {
+	return cmp.Or(tx.Secret(tokens).Delete(secret.Hash(d.Token)), tx.Secret(tokenOf).Delete(d.place()))
+}
+
+// endTokens removes the tokens of a user.
+func endTokens(tx *storage.Tx, user string) error {
+	list, err := tokensOf(tx, user, "")
 	if err != nil {
 		return err
 	}
-	for _, d := range list {
-		if err := firstError(t.secret(tokensTable).Delete(tokenHash(d.Token)), t.secret(tokenOfTable).Delete(d.place())); err != nil {
+	for i := range list {
+		if err := dropToken(tx, &list[i]); err != nil {
 			return err
 		}
 	}
-	dir, err := t.As(t.repo.System()).Directory(oauthTokens)
-	if err != nil {
-		return err
-	}
-	for {
-		found, err := dir.Find(DirectoryQuery{Equal: map[string]any{"nuxeoLogin": user}, PageOptions: PageOptions{CountLimit: -1}})
-		if err != nil || len(found.Entries) == 0 {
-			return err
-		}
-		for _, e := range found.Entries {
-			if err := dir.Delete(e.ID); err != nil {
-				return err
-			}
-		}
-	}
+	return nil
 }
 
 // SignInToken returns who a device token stands for. One asked for to read only does no more.
-func (r *Repo) SignInToken(ctx context.Context, token string) (*Principal, error) {
+func SignInToken(ctx context.Context, repo *storage.Repo, token string) (*storage.Principal, error) {
 	if token == "" || len(token) > maxTokenWord {
 		return nil, errToken()
 	}
 	var d DeviceToken
-	err := r.View(ctx, r.System(), func(t *Tx) error {
-		ok, err := t.secret(tokensTable).Get(tokenHash(token), &d)
+	err := repo.View(ctx, repo.System(), func(tx *storage.Tx) error {
+		ok, err := tx.Secret(tokens).Get(secret.Hash(token), &d)
 		if err == nil && !ok {
 			err = errToken()
 		}
@@ -171,11 +158,11 @@ func (r *Repo) SignInToken(ctx context.Context, token string) (*Principal, error
 	if err != nil {
 		return nil, err
 	}
-	p, err := r.Principal(ctx, d.User)
+	p, err := principal(ctx, repo, d.User, errToken())
 	if err != nil {
-		return nil, firstError(errIfNot(err, fault.NotFound), errToken())
+		return nil, err
 	}
-	as := p.by(func(t *Tx) (bool, error) { return t.secret(tokensTable).Get(tokenHash(token), &DeviceToken{}) })
+	as := p.While(func(tx *storage.Tx) (bool, error) { return tx.Secret(tokens).Get(secret.Hash(token), &DeviceToken{}) })
 	as.ReadOnly = strings.EqualFold(d.Permission, "Read") || strings.EqualFold(d.Permission, "r")
 	return as, nil
 }

@@ -1,4 +1,6 @@
-package storage
+// Package message puts mails into the outbox: it says whom they go to, checks them, and keeps from those
+// who may not read a document what is said of it. Making and sending them is left to the engine's package mail.
+package message
 
 import (
 	"encoding/json"
@@ -7,50 +9,50 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"catena/storage/blob"
+	"catena/storage"
 	"catena/storage/fault"
 	"catena/storage/outbox"
 )
 
-// MailJob is the kind of the jobs that SendMail adds; their data is a Mail.
-const MailJob = "mail"
+// JobKind is the kind of the jobs that Send adds; their data is a Mail.
+const JobKind = "mail"
 
 // Mail is a message to be sent. Recipients are addresses ("Ada <ada@example.org>"), "user:NAME" or
 // "group:NAME". The text comes from Text and HTML, or from a template that is filled in with
 // Data when the message is sent; a template gives the subject too unless there is one.
 type Mail struct {
-	From     string         `json:"from,omitempty"` // "": the server's own address
-	To       []string       `json:"to,omitempty"`
-	Cc       []string       `json:"cc,omitempty"`
-	Bcc      []string       `json:"bcc,omitempty"`
-	ReplyTo  []string       `json:"replyTo,omitempty"`
-	Subject  string         `json:"subject,omitempty"`
-	Text     string         `json:"text,omitempty"`
-	HTML     string         `json:"html,omitempty"`
-	Template string         `json:"template,omitempty"`
-	Data     map[string]any `json:"data,omitempty"` // plain values; "base" is the server's address
-	Files    []*Blob        `json:"files,omitempty"`
-	Doc      string         `json:"doc,omitempty"` // a document's id: recipients who may not read it get nothing
+	From     string          `json:"from,omitempty"` // "": the server's own address
+	To       []string        `json:"to,omitempty"`
+	Cc       []string        `json:"cc,omitempty"`
+	Bcc      []string        `json:"bcc,omitempty"`
+	ReplyTo  []string        `json:"replyTo,omitempty"`
+	Subject  string          `json:"subject,omitempty"`
+	Text     string          `json:"text,omitempty"`
+	HTML     string          `json:"html,omitempty"`
+	Template string          `json:"template,omitempty"`
+	Data     map[string]any  `json:"data,omitempty"` // plain values; "base" is the server's address
+	Files    []*storage.Blob `json:"files,omitempty"`
+	Doc      string          `json:"doc,omitempty"` // a document's id: recipients who may not read it get nothing
 }
 
 // Bounds of a message.
 const (
-	mailRecipients = 1000
-	mailSubject    = 900
-	mailText       = 1 << 20
-	mailData       = 64 << 10
-	mailFiles      = 20 << 20
+	maxRecipients = 1000
+	maxSubject    = 900
+	maxText       = 1 << 20
+	maxData       = 64 << 10
+	maxFiles      = 20 << 20
 )
 
-// SendMail adds a message to the outbox: it is sent once the transaction is committed. A message
+// Send adds a message to the outbox: it is sent once the transaction is committed. A message
 // without any recipient that has an address is none, and sent is false.
-func (t *Tx) SendMail(m Mail) (sent bool, err error) {
-	if err := t.MayWrite(); err != nil {
+func Send(tx *storage.Tx, m Mail) (sent bool, err error) {
+	if err := tx.MayWrite(); err != nil {
 		return false, err
 	}
 	users := 0
 	for _, list := range []*[]string{&m.To, &m.Cc, &m.Bcc, &m.ReplyTo} {
-		if *list, err = t.addresses(*list, m.Doc); err != nil {
+		if *list, err = addresses(tx, *list, m.Doc); err != nil {
 			return false, err
 		}
 		users += len(*list)
@@ -59,11 +61,11 @@ func (t *Tx) SendMail(m Mail) (sent bool, err error) {
 	switch {
 	case users == 0:
 		return false, nil
-	case users > mailRecipients:
-		return false, fault.Limit.Errorf("mail: %d recipients, at most %d", users, mailRecipients).In("to")
+	case users > maxRecipients:
+		return false, fault.Limit.Errorf("mail: %d recipients, at most %d", users, maxRecipients).In("to")
 	}
 	if m.From != "" {
-		if m.From, err = address(m.From); err != nil {
+		if m.From, err = Address(m.From); err != nil {
 			return false, err
 		}
 	}
@@ -71,8 +73,7 @@ func (t *Tx) SendMail(m Mail) (sent bool, err error) {
 		return false, err
 	}
 	for _, b := range m.Files {
-		t.pin(b.Digest)
-		if err := t.repo.blobs.Keep(b); err != nil {
+		if err := tx.KeepBlob(b); err != nil {
 			return false, err
 		}
 	}
@@ -80,7 +81,7 @@ func (t *Tx) SendMail(m Mail) (sent bool, err error) {
 	if err != nil {
 		return false, fault.Invalid.Errorf("mail: %w", err)
 	}
-	return true, t.Enqueue(outbox.Job{Kind: MailJob, Data: data, As: t.Actor()})
+	return true, tx.Enqueue(outbox.Job{Kind: JobKind, Data: data, As: tx.Actor()})
 }
 
 // check refuses what is too large, and line ends where they would begin a header.
@@ -95,15 +96,15 @@ func (m *Mail) check() error {
 		return fault.Invalid.Errorf("mail: data: %w", err).In("data")
 	case !headerText(m.Subject):
 		return fault.Invalid.Errorf("mail: the subject has control characters").In("subject")
-	case len(m.Subject) > mailSubject:
-		return fault.Limit.Errorf("mail: subject of %d bytes, at most %d", len(m.Subject), mailSubject).In("subject")
-	case len(m.Text)+len(m.HTML) > mailText:
-		return fault.Limit.Errorf("mail: text of %d bytes, at most %d", len(m.Text)+len(m.HTML), mailText).In("message")
-	case len(data) > mailData:
-		return fault.Limit.Errorf("mail: data of %d bytes, at most %d", len(data), mailData).In("data")
-	case files > mailFiles:
-		return fault.Limit.Errorf("mail: files of %d bytes, at most %d", files, mailFiles).In("files")
-	case slices.ContainsFunc(m.Files, func(b *blob.Blob) bool { return !headerText(b.Name) }):
+	case len(m.Subject) > maxSubject:
+		return fault.Limit.Errorf("mail: subject of %d bytes, at most %d", len(m.Subject), maxSubject).In("subject")
+	case len(m.Text)+len(m.HTML) > maxText:
+		return fault.Limit.Errorf("mail: text of %d bytes, at most %d", len(m.Text)+len(m.HTML), maxText).In("message")
+	case len(data) > maxData:
+		return fault.Limit.Errorf("mail: data of %d bytes, at most %d", len(data), maxData).In("data")
+	case files > maxFiles:
+		return fault.Limit.Errorf("mail: files of %d bytes, at most %d", files, maxFiles).In("files")
+	case slices.ContainsFunc(m.Files, func(b *storage.Blob) bool { return !headerText(b.Name) }):
 		return fault.Invalid.Errorf("mail: the name of a file has control characters").In("files")
 	case m.Template == "" && m.Text == "" && m.HTML == "" && m.Subject == "":
 		return fault.Invalid.Errorf("mail: neither text nor template").In("message")
@@ -116,8 +117,8 @@ func headerText(s string) bool {
 	return utf8.ValidString(s) && strings.IndexFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f || r == 0x85 || r == 0x2028 || r == 0x2029 }) < 0
 }
 
-// address checks one address and returns it in its normal form.
-func address(s string) (string, error) {
+// Address checks one address and returns it in its normal form.
+func Address(s string) (string, error) {
 	if !headerText(s) || len(s) > 500 {
 		return "", fault.Invalid.Errorf("mail: %q is no address", s).In("to")
 	}
@@ -133,7 +134,7 @@ func address(s string) (string, error) {
 
 // addresses resolves recipients. Users without an address, and those who may not read the document that a
 // message is about, are left out.
-func (t *Tx) addresses(list []string, doc string) ([]string, error) {
+func addresses(tx *storage.Tx, list []string, doc string) ([]string, error) {
 	var out []string
 	add := func(a string) {
 		if a != "" && !slices.Contains(out, a) {
@@ -144,25 +145,25 @@ func (t *Tx) addresses(list []string, doc string) ([]string, error) {
 		kind, name, _ := strings.Cut(s, ":")
 		switch kind {
 		case "user":
-			a, err := t.addressOf(name, doc)
+			a, err := addressOf(tx, name, doc)
 			if err != nil {
 				return nil, err
 			}
 			add(a)
 		case "group":
-			names, err := t.usersOf(name)
+			names, err := tx.As(tx.Repo().System()).UsersWithin(name, true)
 			if err != nil {
 				return nil, err
 			}
 			for _, name := range names {
-				a, err := t.addressOf(name, doc)
+				a, err := addressOf(tx, name, doc)
 				if err != nil {
 					return nil, err
 				}
 				add(a)
 			}
 		default:
-			a, err := address(s)
+			a, err := Address(s)
 			if err != nil {
 				return nil, err
 			}
@@ -173,11 +174,11 @@ func (t *Tx) addresses(list []string, doc string) ([]string, error) {
 }
 
 // addressOf returns a user's address, "" if there is none to be used.
-func (t *Tx) addressOf(name, doc string) (string, error) {
+func addressOf(tx *storage.Tx, name, doc string) (string, error) {
 	if email, ok := strings.CutPrefix(name, "transient/"); ok {
-		return address(email)
+		return Address(email)
 	}
-	system := t.As(t.repo.System())
+	system := tx.As(tx.Repo().System())
 	u, err := system.User(name)
 	if fault.Is(err, fault.NotFound) {
 		return "", nil
@@ -190,11 +191,15 @@ func (t *Tx) addressOf(name, doc string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if _, err := t.As(p).Doc(Ref(doc)); err != nil {
-			return "", errIfNot(errIfNot(err, fault.NotFound), fault.Denied)
+		_, err = tx.As(p).Doc(storage.Ref(doc))
+		switch {
+		case fault.Is(err, fault.NotFound) || fault.Is(err, fault.Denied):
+			return "", nil
+		case err != nil:
+			return "", err
 		}
 	}
-	a, err := address(u.Email)
+	a, err := Address(u.Email)
 	if err != nil {
 		return "", nil //nolint:nilerr // an address that was never one
 	}
@@ -202,26 +207,4 @@ func (t *Tx) addressOf(name, doc string) (string, error) {
 		a = (&mail.Address{Name: name, Address: a}).String()
 	}
 	return a, nil
-}
-
-// usersOf returns the users of a group and of the groups in it, as many as a message may go to.
-func (t *Tx) usersOf(group string) ([]string, error) {
-	seen, users := []string{group}, []string(nil)
-	for i := 0; i < len(seen) && len(users) <= mailRecipients; i++ {
-		names, err := t.members(memberUser, seen[i])
-		if err != nil {
-			return nil, err
-		}
-		users = append(users, names...)
-		below, err := t.members(subgroup, seen[i])
-		if err != nil {
-			return nil, err
-		}
-		for _, g := range below {
-			if !slices.Contains(seen, g) {
-				seen = append(seen, g)
-			}
-		}
-	}
-	return users, nil
 }

@@ -1,4 +1,4 @@
-package storage
+package entry
 
 import (
 	"cmp"
@@ -6,77 +6,65 @@ import (
 	"slices"
 	"strings"
 
+	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/internal/row"
 	"catena/storage/kv"
 	"catena/storage/query"
 )
 
-// DirectoryQuery selects entries. Empty parts select everything.
-type DirectoryQuery struct {
+// Query selects entries. Empty parts select everything.
+type Query struct {
 	Equal    map[string]any    // values by field
 	Starts   map[string]string // texts that values begin with
 	Contains map[string]string // texts that values hold
 	Exact    bool              // Starts and Contains mind the case
-	Sort     []SortKey         // by field; none: by id
-	PageOptions
+	Sort     []storage.SortKey // by field; none: by id
+	storage.PageOptions
 }
 
-// DirectoryPage is a part of a directory.
-type DirectoryPage struct {
-	Directory *Directory
-	Entries   []*DirectoryEntry
-	Page      // paging figures
+// Page is a part of a directory.
+type Page struct {
+	Directory    *Directory
+	Entries      []*Entry
+	storage.Page // paging figures
 }
 
 // Find returns a page of the entries that match. Of a directory that may not be read it
 // finds none.
-func (d *Directory) Find(q DirectoryQuery) (*DirectoryPage, error) {
-	p, err := d.t.repo.pager(PageOptions{Offset: q.Offset, Limit: q.Limit, CountLimit: q.CountLimit})
-	if err != nil {
-		return nil, err
-	}
-	out := &DirectoryPage{Directory: d}
-	if !d.Readable() {
-		out.Page = p.end()
-		return out, nil
-	}
-	m, err := d.matcher(q)
-	if err != nil {
-		return nil, err
-	}
-	take := func(e *DirectoryEntry) bool {
-		ok, more := p.row([]byte(e.ID))
-		if ok {
-			out.Entries = append(out.Entries, e)
+func (d *Directory) Find(q Query) (*Page, error) {
+	entries, page, err := storage.PageOf(d.tx, q.PageOptions, func(take func(*Entry) bool) error {
+		if !d.Readable() {
+			return nil
 		}
-		return more
-	}
-	if len(q.Sort) == 0 {
-		err = d.walk(q, m, take)
-	} else {
-		err = d.sorted(q, m, take)
-	}
-	out.Page = p.end()
-	out.Next = ""
-	return out, err
+		m, err := d.matcher(q)
+		if err != nil {
+			return err
+		}
+		if len(q.Sort) > 0 {
+			return d.sorted(q, m, take)
+		}
+		return d.walk(q, m, take)
+	})
+	return &Page{d, entries, page}, err
 }
 
 // sorted walks all matching entries in the order asked for.
-func (d *Directory) sorted(q DirectoryQuery, m func(*DirectoryEntry) bool, take func(*DirectoryEntry) bool) error {
+func (d *Directory) sorted(q Query, m func(*Entry) bool, take func(*Entry) bool) error {
 	for _, k := range q.Sort {
 		if d.Schema.Field(k.Field) == nil {
 			return fault.Invalid.Errorf("directory %s: no field %q", d.Name, k.Field).In("sortBy")
 		}
 	}
-	var all []*DirectoryEntry
-	err := d.walk(q, m, func(e *DirectoryEntry) bool {
+	var all []*Entry
+	err := d.walk(q, m, func(e *Entry) bool {
 		all = append(all, e)
 		return true
 	})
 	if err != nil {
 		return err
 	}
-	slices.SortStableFunc(all, func(a, b *DirectoryEntry) int {
+	slices.SortStableFunc(all, func(a, b *Entry) int {
 		for _, k := range q.Sort {
 			order, _ := query.Collate(a.Values[k.Field], b.Values[k.Field])
 			if k.Desc {
@@ -97,7 +85,7 @@ func (d *Directory) sorted(q DirectoryQuery, m func(*DirectoryEntry) bool, take 
 }
 
 // matcher returns what decides whether an entry matches.
-func (d *Directory) matcher(q DirectoryQuery) (func(*DirectoryEntry) bool, error) {
+func (d *Directory) matcher(q Query) (func(*Entry) bool, error) {
 	want := map[string]any{}
 	for name, v := range q.Equal {
 		f := d.Schema.Field(name)
@@ -120,7 +108,7 @@ func (d *Directory) matcher(q DirectoryQuery) (func(*DirectoryEntry) bool, error
 	if q.Exact {
 		fold = func(s string) string { return s }
 	}
-	return func(e *DirectoryEntry) bool {
+	return func(e *Entry) bool {
 		for name, v := range want {
 			if idText(e.Values[name]) != idText(v) {
 				return false
@@ -142,24 +130,24 @@ func (d *Directory) matcher(q DirectoryQuery) (func(*DirectoryEntry) bool, error
 
 // walk calls take with the entries that match, by id, until it returns false. An indexed
 // field that is asked for spares reading all rows.
-func (d *Directory) walk(q DirectoryQuery, match, take func(*DirectoryEntry) bool) error {
+func (d *Directory) walk(q Query, match, take func(*Entry) bool) error {
 	if d.Shows != "" {
 		return d.walkShown(q, match, take)
 	}
-	rows, whole, err := d.rows(q)
+	rows, whole, err := d.stored(q)
 	if err != nil {
 		return err
 	}
 	declared := d.Entries()
-	next := func() (*DirectoryEntry, error) {
+	next := func() (*Entry, error) {
 		e := declared[0]
 		declared = declared[1:]
-		entry := &DirectoryEntry{d.Directory, e.ID, e.Values}
+		entry := &Entry{d.Directory, e.ID, e.Values}
 		if !match(entry) {
 			return nil, nil
 		}
 		if !whole {
-			if raw, err := d.t.kv.Get(entryKey(d.Name, e.ID)); raw != nil || err != nil {
+			if raw, err := d.rows().Get(entryKey(d.Name, e.ID)); raw != nil || err != nil {
 				return nil, err
 			}
 		}
@@ -193,76 +181,76 @@ func (d *Directory) walk(q DirectoryQuery, match, take func(*DirectoryEntry) boo
 	return nil
 }
 
-type entryRowData struct {
+type stored struct {
 	id  string
 	raw []byte
 }
 
 // rows returns the rows that may match, by id, and whether these are all rows.
-func (d *Directory) rows(q DirectoryQuery) (rows []entryRowData, whole bool, err error) {
+func (d *Directory) stored(q Query) (rows []stored, whole bool, err error) {
 	if r, ok := d.indexRange(q); ok {
 		rows, err = d.rowsBy(r)
 		return rows, false, err
 	}
 	at := entryPrefix(d.Name)
-	for row, err := range d.t.kv.Scan(prefix(at)) {
+	for row, err := range d.rows().Scan(kv.Prefix(at)) {
 		if err != nil {
 			return nil, false, err
 		}
-		if len(rows) >= d.t.repo.limits.ScanRows {
+		if len(rows) >= d.tx.Repo().Limits().ScanRows {
 			return nil, false, d.tooMany()
 		}
-		rows = append(rows, entryRowData{string(row.Key[len(at):]), slices.Clone(row.Value)})
+		rows = append(rows, stored{string(row.Key[len(at):]), slices.Clone(row.Value)})
 	}
 	return rows, true, nil
 }
 
 func (d *Directory) tooMany() error {
-	return fault.Limit.Errorf("directory %s: more than %d entries to read, ask for an indexed field", d.Name, d.t.repo.limits.ScanRows).
+	return fault.Limit.Errorf("directory %s: more than %d entries to read, ask for an indexed field", d.Name, d.tx.Repo().Limits().ScanRows).
 		WithCode("query-too-costly")
 }
 
 // indexRange returns the index rows of one of the fields asked for.
-func (d *Directory) indexRange(q DirectoryQuery) (kv.Range, bool) {
+func (d *Directory) indexRange(q Query) (kv.Range, bool) {
 	for _, name := range d.Indexes {
 		if v, ok := q.Equal[name]; ok && v != nil && v != "" {
 			f := d.Schema.Field(name)
 			if c, err := f.Coerce(v); err == nil && c != nil {
-				return prefix(kv.AppendString(entryIndexPrefix(d.Name, name), entryIndexText(idText(c)))), true
+				return kv.Prefix(kv.AppendString(indexPrefix(d.Name, name), row.Text(idText(c)))), true
 			}
 		}
 		if text := q.Starts[name]; text != "" {
-			whole := kv.AppendString(entryIndexPrefix(d.Name, name), entryIndexText(text))
-			return prefix(whole[:len(whole)-2]), true // without the end of the text
+			whole := kv.AppendString(indexPrefix(d.Name, name), row.Text(text))
+			return kv.Prefix(whole[:len(whole)-2]), true // without the end of the text
 		}
 	}
 	return kv.Range{}, false
 }
 
 // rowsBy loads the rows that index rows name.
-func (d *Directory) rowsBy(r kv.Range) ([]entryRowData, error) {
+func (d *Directory) rowsBy(r kv.Range) ([]stored, error) {
 	r.KeysOnly = true
-	var out []entryRowData
-	for row, err := range d.t.kv.Scan(r) {
+	var out []stored
+	for row, err := range d.rows().Scan(r) {
 		if err != nil {
 			return nil, err
 		}
-		if len(out) >= d.t.repo.limits.ScanRows {
+		if len(out) >= d.tx.Repo().Limits().ScanRows {
 			return nil, d.tooMany()
 		}
 		id, err := indexedEntry(row.Key)
 		if err != nil {
 			return nil, err
 		}
-		raw, err := d.t.kv.Get(entryKey(d.Name, id))
+		raw, err := d.rows().Get(entryKey(d.Name, id))
 		if err != nil {
 			return nil, err
 		}
 		if raw != nil {
-			out = append(out, entryRowData{id, raw})
+			out = append(out, stored{id, raw})
 		}
 	}
-	slices.SortFunc(out, func(a, b entryRowData) int { return strings.Compare(a.id, b.id) })
+	slices.SortFunc(out, func(a, b stored) int { return strings.Compare(a.id, b.id) })
 	return out, nil
 }
 

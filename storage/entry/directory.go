@@ -1,65 +1,77 @@
-package storage
+// Package entry keeps the entries of directories: those that declarations bring, as far as no row says
+// otherwise, and those that users have added. It decides who sees and changes them; which directories
+// there are is package directory's.
+package entry
 
 import (
+	"cmp"
 	"maps"
-	"slices"
 	"strconv"
-	"strings"
 
+	"catena/storage"
 	"catena/storage/directory"
 	"catena/storage/fault"
+	"catena/storage/internal/password"
+	"catena/storage/internal/row"
 	"catena/storage/kv"
 	"catena/storage/schema"
 )
 
-// Directory is a directory as one principal sees it. Its entries are those that its
-// declaration brings, as far as no row says otherwise, and those that users have added.
+// Directory is a directory as one principal sees it.
 type Directory struct {
 	*directory.Directory
-	t   *Tx
+	tx  *storage.Tx
 	raw bool // fields kept as a hash are shown
 }
 
-// DirectoryEntry is one entry of a directory.
-type DirectoryEntry struct {
+// Entry is one entry of a directory.
+type Entry struct {
 	Directory *directory.Directory
 	ID        string
 	Values    map[string]any // by field, in the form Coerce returns; what is not set is missing
 }
 
-// maxEntryID bounds the identifier of an entry, in bytes.
-const maxEntryID = 512
+// maxID bounds the identifier of an entry, in bytes.
+const maxID = 512
 
-// Directories returns the declared directories and the texts of their labels.
-func (r *Repo) Directories() *directory.Registry { return r.directories }
-
-// Directory returns the directory of a name.
-func (t *Tx) Directory(name string) (*Directory, error) {
-	d, ok := t.repo.directories.Directory(name)
+// In returns the directory of a name.
+func In(tx *storage.Tx, name string) (*Directory, error) {
+	d, ok := tx.Repo().Directories().Directory(name)
 	if !ok {
 		return nil, fault.NotFound.Errorf("directory %s: does not exist", name)
 	}
-	if t.as.Name == "" {
-		return nil, ErrNobody
+	if tx.Principal().Name == "" {
+		return nil, storage.ErrNobody
 	}
-	return &Directory{Directory: d, t: t}, nil
+	return &Directory{Directory: d, tx: tx}, nil
 }
 
+// Inside returns the directory of a name with all that is kept of its entries, for packages below storage.
+func Inside(tx *storage.Tx, name string, _ row.Ordered) (*Directory, error) {
+	d, err := In(tx.As(tx.Repo().System()), name)
+	if err == nil {
+		d.raw = true
+	}
+	return d, err
+}
+
+// inside is the same directory as the server itself sees it, with all that is kept.
+func (d *Directory) inside(of *directory.Directory) *Directory {
+	return &Directory{Directory: of, tx: d.tx.As(d.tx.Repo().System()), raw: true}
+}
+
+// rows are the rows of all directories.
+func (d *Directory) rows() *kv.Tx { return d.tx.Ordered(row.Ordered{}) }
+
 // Readable reports whether the principal sees the entries.
-func (d *Directory) Readable() bool { return len(d.Readers) == 0 || d.t.isAny(d.Readers) }
+func (d *Directory) Readable() bool { return len(d.Readers) == 0 || d.tx.Principal().Is(d.Readers...) }
 
 // Writable reports whether the principal may change entries.
 func (d *Directory) Writable() bool {
 	if len(d.Writers) == 0 {
-		return d.t.isAny([]string{powerusers})
+		return d.tx.Principal().Is(storage.PowerUsers)
 	}
-	return d.t.isAny(d.Writers)
-}
-
-// isAny reports whether the principal is an administrator, or one of these users or in one
-// of these groups.
-func (t *Tx) isAny(names []string) bool {
-	return t.rights.admin || slices.ContainsFunc(names, func(name string) bool { return t.rights.who[name] })
+	return d.tx.Principal().Is(d.Writers...)
 }
 
 func (d *Directory) mayWrite() error {
@@ -67,9 +79,9 @@ func (d *Directory) mayWrite() error {
 	case d.ReadOnly:
 		return fault.Invalid.Errorf("directory %s: is not written here", d.Name)
 	case !d.Writable():
-		return fault.Denied.Errorf("directory %s: '%s' may not change it", d.Name, d.t.as.Name)
+		return fault.Denied.Errorf("directory %s: '%s' may not change it", d.Name, d.tx.Principal().Name)
 	}
-	return d.t.MayWrite()
+	return d.tx.MayWrite()
 }
 
 func (d *Directory) missing(id string) error {
@@ -77,14 +89,14 @@ func (d *Directory) missing(id string) error {
 }
 
 // Entry returns the entry with an id. Of a directory that may not be read it finds none.
-func (d *Directory) Entry(id string) (*DirectoryEntry, error) {
-	if id == "" || len(id) > maxEntryID || !d.Readable() {
+func (d *Directory) Entry(id string) (*Entry, error) {
+	if id == "" || len(id) > maxID || !d.Readable() {
 		return nil, d.missing(id)
 	}
 	if d.Shows != "" {
 		return d.shownEntry(id)
 	}
-	raw, err := d.t.kv.Get(entryKey(d.Name, id))
+	raw, err := d.rows().Get(entryKey(d.Name, id))
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +104,7 @@ func (d *Directory) Entry(id string) (*DirectoryEntry, error) {
 		return d.decode(id, raw)
 	}
 	if e, ok := d.Directory.Entry(id); ok {
-		return &DirectoryEntry{d.Directory, id, maps.Clone(e.Values)}, nil
+		return &Entry{d.Directory, id, maps.Clone(e.Values)}, nil
 	}
 	return nil, d.missing(id)
 }
@@ -101,11 +113,11 @@ func (d *Directory) Entry(id string) (*DirectoryEntry, error) {
 const gone = "null"
 
 // decode reads the row of an entry; that of a removed one is NotFound.
-func (d *Directory) decode(id string, raw []byte) (*DirectoryEntry, error) {
+func (d *Directory) decode(id string, raw []byte) (*Entry, error) {
 	if string(raw) == gone {
 		return nil, d.missing(id)
 	}
-	e := &DirectoryEntry{d.Directory, id, map[string]any{}}
+	e := &Entry{d.Directory, id, map[string]any{}}
 	err := eachMember(raw, func(name string, value []byte) (err error) {
 		if f := d.Schema.Field(name); f != nil {
 			e.Values[name], err = f.ParseJSON(value)
@@ -123,18 +135,18 @@ func (d *Directory) decode(id string, raw []byte) (*DirectoryEntry, error) {
 
 // Create adds an entry. Values are by field; those of fields the directory does not have are
 // left out.
-func (d *Directory) Create(values map[string]any) (*DirectoryEntry, error) {
+func (d *Directory) Create(values map[string]any) (*Entry, error) {
 	if err := d.mayWrite(); err != nil {
 		return nil, err
 	}
-	e := &DirectoryEntry{Directory: d.Directory, Values: map[string]any{}}
+	e := &Entry{Directory: d.Directory, Values: map[string]any{}}
 	for _, f := range d.Schema.Fields {
 		if f.Default != nil {
 			e.Values[f.Name] = f.Default
 		}
 	}
 	if d.Numbered {
-		n, err := d.t.repo.db.Next(d.t.ctx, "directory:"+d.Name)
+		n, err := d.tx.Next("directory:" + d.Name)
 		if err != nil {
 			return nil, err
 		}
@@ -151,26 +163,25 @@ func (d *Directory) Create(values map[string]any) (*DirectoryEntry, error) {
 	switch {
 	case e.ID == "":
 		return nil, fault.Invalid.Errorf("directory %s: an entry needs a value for %s", d.Name, d.ID.Name).In(d.ID.Name)
-	case len(e.ID) > maxEntryID:
-		return nil, fault.Limit.Errorf("directory %s: id of %d bytes, limit %d", d.Name, len(e.ID), maxEntryID)
+	case len(e.ID) > maxID:
+		return nil, fault.Limit.Errorf("directory %s: id of %d bytes, limit %d", d.Name, len(e.ID), maxID)
 	}
-	if _, err := (&Directory{Directory: d.Directory, t: d.t.As(d.t.repo.System())}).Entry(e.ID); !fault.Is(err, fault.NotFound) {
-		return nil, firstError(err, fault.Exists.Errorf("directory %s: entry %s exists", d.Name, e.ID))
+	if _, err := d.inside(d.Directory).Entry(e.ID); !fault.Is(err, fault.NotFound) {
+		return nil, cmp.Or[error](err, fault.Exists.Errorf("directory %s: entry %s exists", d.Name, e.ID))
 	}
 	return d.shown(e), d.put(nil, e)
 }
 
 // Update changes the values given of an entry; its id stays.
-func (d *Directory) Update(id string, values map[string]any) (*DirectoryEntry, error) {
+func (d *Directory) Update(id string, values map[string]any) (*Entry, error) {
 	if err := d.mayWrite(); err != nil {
 		return nil, err
 	}
-	inside := &Directory{Directory: d.Directory, t: d.t.As(d.t.repo.System()), raw: true}
-	old, err := inside.Entry(id)
+	old, err := d.inside(d.Directory).Entry(id)
 	if err != nil {
 		return nil, err
 	}
-	e := &DirectoryEntry{d.Directory, id, maps.Clone(old.Values)}
+	e := &Entry{d.Directory, id, maps.Clone(old.Values)}
 	given := maps.Clone(values)
 	delete(given, d.ID.Name)
 	if err := d.set(e, given); err != nil {
@@ -184,14 +195,12 @@ func (d *Directory) Delete(id string) error {
 	if err := d.mayWrite(); err != nil {
 		return err
 	}
-	inside := &Directory{Directory: d.Directory, t: d.t.As(d.t.repo.System()), raw: true}
-	old, err := inside.Entry(id)
+	old, err := d.inside(d.Directory).Entry(id)
 	if err != nil {
 		return err
 	}
-	for _, below := range d.t.repo.directories.Below(d.Name) {
-		child := &Directory{Directory: below, t: inside.t}
-		found, err := child.Find(DirectoryQuery{Equal: map[string]any{"parent": id}, PageOptions: PageOptions{Limit: 1, CountLimit: -1}})
+	for _, below := range d.tx.Repo().Directories().Below(d.Name) {
+		found, err := d.inside(below).Find(Query{Equal: map[string]any{"parent": id}, PageOptions: storage.PageOptions{Limit: 1, CountLimit: -1}})
 		if err != nil {
 			return err
 		}
@@ -203,7 +212,7 @@ func (d *Directory) Delete(id string) error {
 }
 
 // set coerces values into an entry. A secret is kept as a hash; an empty one changes nothing.
-func (d *Directory) set(e *DirectoryEntry, values map[string]any) error {
+func (d *Directory) set(e *Entry, values map[string]any) error {
 	for _, f := range d.Schema.Fields {
 		given, ok := values[f.Name]
 		if !ok {
@@ -221,7 +230,7 @@ func (d *Directory) set(e *DirectoryEntry, values map[string]any) error {
 			if text == "" {
 				continue
 			}
-			if v, err = d.t.repo.passwords.hash(d.t.ctx, text); err != nil {
+			if v, err = password.Of(d.tx.Repo().Memory()).Hash(d.tx.Context(), text); err != nil {
 				return err
 			}
 		}
@@ -235,30 +244,30 @@ func (d *Directory) set(e *DirectoryEntry, values map[string]any) error {
 }
 
 // shown is an entry as it may be seen.
-func (d *Directory) shown(e *DirectoryEntry) *DirectoryEntry {
+func (d *Directory) shown(e *Entry) *Entry {
 	if d.Password == "" || d.raw {
 		return e
 	}
-	out := &DirectoryEntry{e.Directory, e.ID, maps.Clone(e.Values)}
+	out := &Entry{e.Directory, e.ID, maps.Clone(e.Values)}
 	out.Values[d.Password] = ""
 	return out
 }
 
 // put writes an entry, or that it is gone, with its index rows.
-func (d *Directory) put(old, e *DirectoryEntry) error {
+func (d *Directory) put(old, e *Entry) error {
 	for _, x := range []struct {
-		e     *DirectoryEntry
+		e     *Entry
 		write func(key []byte) error
 	}{
-		{old, d.t.kv.Delete},
-		{e, func(key []byte) error { return d.t.kv.Set(key, nil) }},
+		{old, d.rows().Delete},
+		{e, func(key []byte) error { return d.rows().Set(key, nil) }},
 	} {
 		if x.e == nil {
 			continue
 		}
 		for _, name := range d.Indexes {
 			if v, ok := x.e.Values[name]; ok {
-				if err := x.write(entryIndexKey(d.Name, name, idText(v), x.e.ID)); err != nil {
+				if err := x.write(indexKey(d.Name, name, idText(v), x.e.ID)); err != nil {
 					return err
 				}
 			}
@@ -269,18 +278,18 @@ func (d *Directory) put(old, e *DirectoryEntry) error {
 		last = old
 	}
 	id := last.ID
-	d.t.Changed("record", "directory "+d.Name+"/"+id)
+	d.tx.Changed("record", "directory "+d.Name+"/"+id)
 	key := entryKey(d.Name, id)
 	if e != nil {
-		return d.t.kv.Set(key, e.encode())
+		return d.rows().Set(key, e.encode())
 	}
 	if _, declared := d.Directory.Entry(id); declared {
-		return d.t.kv.Set(key, []byte(gone))
+		return d.rows().Set(key, []byte(gone))
 	}
-	return d.t.kv.Delete(key)
+	return d.rows().Delete(key)
 }
 
-func (e *DirectoryEntry) encode() []byte {
+func (e *Entry) encode() []byte {
 	dst := []byte{'{'}
 	for _, f := range e.Directory.Schema.Fields {
 		v, ok := e.Values[f.Name]
@@ -296,7 +305,7 @@ func (e *DirectoryEntry) encode() []byte {
 }
 
 // Text returns the text of a value, "" if it is not set.
-func (e *DirectoryEntry) Text(field string) string { return idText(e.Values[field]) }
+func (e *Entry) Text(field string) string { return idText(e.Values[field]) }
 
 // idText is a value as ids and index rows spell it.
 func idText(v any) string {
@@ -313,26 +322,20 @@ func idText(v any) string {
 	return string((&schema.Field{Kind: schema.Date}).AppendJSON(nil, v, nil))
 }
 
+// Kinds of rows: an entry by directory and id, and the ids of entries by directory, field and value.
+const (
+	rowKind   = 1
+	indexKind = 2
+)
+
 func entryKey(dir, id string) []byte { return append(entryPrefix(dir), id...) }
 
-func entryPrefix(dir string) []byte { return kv.AppendString([]byte{spaceEntry, entryRow}, dir) }
+func entryPrefix(dir string) []byte { return kv.AppendString([]byte{row.EntrySpace, rowKind}, dir) }
 
-// maxEntryIndex bounds the text of an index row, in bytes.
-const maxEntryIndex = 200
-
-// entryIndexText is the part of a value that is indexed.
-func entryIndexText(text string) string {
-	text = strings.ToLower(text)
-	if len(text) > maxEntryIndex {
-		text = text[:maxEntryIndex]
-	}
-	return text
+func indexPrefix(dir, field string) []byte {
+	return kv.AppendString(kv.AppendString([]byte{row.EntrySpace, indexKind}, dir), field)
 }
 
-func entryIndexPrefix(dir, field string) []byte {
-	return kv.AppendString(kv.AppendString([]byte{spaceEntry, entryIndex}, dir), field)
-}
-
-func entryIndexKey(dir, field, text, id string) []byte {
-	return append(kv.AppendString(entryIndexPrefix(dir, field), entryIndexText(text)), id...)
+func indexKey(dir, field, text, id string) []byte {
+	return append(kv.AppendString(indexPrefix(dir, field), row.Text(text)), id...)
 }

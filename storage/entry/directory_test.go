@@ -1,4 +1,4 @@
-package storage_test
+package entry_test
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"catena/storage"
+	"catena/storage/entry"
 	"catena/storage/fault"
 	"catena/storage/storagetest"
 )
@@ -17,9 +18,9 @@ import (
 func TestDirectory(t *testing.T) {
 	r := storagetest.Open(t, nil)
 	ctx := context.Background()
-	in := func(as *storage.Principal, dir string, fn func(*storage.Directory) error) error {
+	in := func(as *storage.Principal, dir string, fn func(*entry.Directory) error) error {
 		return r.Update(ctx, as, func(tx *storage.Tx) error {
-			d, err := tx.Directory(dir)
+			d, err := entry.In(tx, dir)
 			if err != nil {
 				return err
 			}
@@ -42,7 +43,7 @@ func TestDirectory(t *testing.T) {
 			t.Fatalf("%v, want an error of kind %s", err, kind)
 		}
 	}
-	ids := func(d *storage.Directory, q storage.DirectoryQuery) string {
+	ids := func(d *entry.Directory, q entry.Query) string {
 		t.Helper()
 		p, err := d.Find(q)
 		must(err)
@@ -53,16 +54,16 @@ func TestDirectory(t *testing.T) {
 		return strings.Join(out, " ")
 	}
 
-	must(in(bob, "nature", func(d *storage.Directory) error {
+	must(in(bob, "nature", func(d *entry.Directory) error {
 		e, err := d.Entry("article")
 		if err == nil && e.Values["label"] != "label.directories.nature.article" {
 			err = errors.New(fmt.Sprint(e.Values))
 		}
 		return err
 	}))
-	wrong(fault.NotFound, in(bob, "nope", func(*storage.Directory) error { return nil }))
-	create := func(id string) func(d *storage.Directory) error {
-		return func(d *storage.Directory) error {
+	wrong(fault.NotFound, in(bob, "nope", func(*entry.Directory) error { return nil }))
+	create := func(id string) func(d *entry.Directory) error {
+		return func(d *entry.Directory) error {
 			_, err := d.Create(map[string]any{"id": id, "label": "Foo", "nonsense": 1})
 			return err
 		}
@@ -74,7 +75,7 @@ func TestDirectory(t *testing.T) {
 	wrong(fault.Limit, in(power, "nature", create(strings.Repeat("x", 600))))
 
 	// what is declared changes and goes without coming back
-	must(in(power, "nature", func(d *storage.Directory) error {
+	must(in(power, "nature", func(d *entry.Directory) error {
 		e, err := d.Update("article", map[string]any{"label": "Essay", "id": "other"})
 		must(err)
 		if e.ID != "article" || e.Values["label"] != "Essay" || e.Values["ordering"] != int64(10000000) {
@@ -82,8 +83,8 @@ func TestDirectory(t *testing.T) {
 		}
 		return d.Delete("brief")
 	}))
-	must(in(bob, "nature", func(d *storage.Directory) error {
-		p, err := d.Find(storage.DirectoryQuery{PageOptions: storage.PageOptions{Offset: 35, Limit: 5}})
+	must(in(bob, "nature", func(d *entry.Directory) error {
+		p, err := d.Find(entry.Query{PageOptions: storage.PageOptions{Offset: 35, Limit: 5}})
 		must(err)
 		if p.Total != 37 || len(p.Entries) != 2 || p.HasNext {
 			t.Errorf("page: %d of %d, next %v", len(p.Entries), p.Total, p.HasNext)
@@ -92,15 +93,15 @@ func TestDirectory(t *testing.T) {
 			t.Errorf("a deleted entry: %v", err)
 		}
 		for _, x := range []struct {
-			q    storage.DirectoryQuery
+			q    entry.Query
 			want string
 		}{
-			{storage.DirectoryQuery{Starts: map[string]string{"label": "ess"}}, "article"},
-			{storage.DirectoryQuery{Starts: map[string]string{"label": "ess"}, Exact: true}, ""},
-			{storage.DirectoryQuery{Equal: map[string]any{"label": "Foo"}}, "http://address.com/"},
-			{storage.DirectoryQuery{Contains: map[string]string{"id": "press"}}, "press-release"},
-			{storage.DirectoryQuery{Starts: map[string]string{"id": "a"}, Sort: []storage.SortKey{{Field: "label"}}}, "article acknowledgement application"},
-			{storage.DirectoryQuery{PageOptions: storage.PageOptions{Offset: 1000}}, ""},
+			{entry.Query{Starts: map[string]string{"label": "ess"}}, "article"},
+			{entry.Query{Starts: map[string]string{"label": "ess"}, Exact: true}, ""},
+			{entry.Query{Equal: map[string]any{"label": "Foo"}}, "http://address.com/"},
+			{entry.Query{Contains: map[string]string{"id": "press"}}, "press-release"},
+			{entry.Query{Starts: map[string]string{"id": "a"}, Sort: []storage.SortKey{{Field: "label"}}}, "article acknowledgement application"},
+			{entry.Query{PageOptions: storage.PageOptions{Offset: 1000}}, ""},
 		} {
 			if got := ids(d, x.q); got != x.want {
 				t.Errorf("%+v: %s, want %s", x.q, got, x.want)
@@ -109,11 +110,11 @@ func TestDirectory(t *testing.T) {
 		return nil
 	}))
 	must(in(power, "nature", create("brief")))
-	must(in(power, "nature", func(d *storage.Directory) error { return d.Delete("http://address.com/") }))
-	wrong(fault.Conflict, in(power, "continent", func(d *storage.Directory) error { return d.Delete("europe") }))
+	must(in(power, "nature", func(d *entry.Directory) error { return d.Delete("http://address.com/") }))
+	wrong(fault.Conflict, in(power, "continent", func(d *entry.Directory) error { return d.Delete("europe") }))
 
 	// what only administrators see
-	must(in(system, "oauth2Clients", func(d *storage.Directory) error {
+	must(in(system, "oauth2Clients", func(d *entry.Directory) error {
 		for _, id := range []string{"1", "2"} {
 			e, err := d.Create(map[string]any{"id": "77", "clientId": "one", "clientSecret": "hush"})
 			must(err)
@@ -121,21 +122,21 @@ func TestDirectory(t *testing.T) {
 				t.Errorf("client: %+v", e)
 			}
 		}
-		if got := ids(d, storage.DirectoryQuery{Equal: map[string]any{"clientId": "one"}}); got != "1 2" {
+		if got := ids(d, entry.Query{Equal: map[string]any{"clientId": "one"}}); got != "1 2" {
 			t.Errorf("clients: %s", got)
 		}
 		return nil
 	}))
-	must(in(power, "oauth2Clients", func(d *storage.Directory) error {
+	must(in(power, "oauth2Clients", func(d *entry.Directory) error {
 		if _, err := d.Entry("1"); !fault.Is(err, fault.NotFound) {
 			t.Errorf("a power user reads a client: %v", err)
 		}
-		if got := ids(d, storage.DirectoryQuery{}); got != "" {
+		if got := ids(d, entry.Query{}); got != "" {
 			t.Errorf("a power user lists clients: %s", got)
 		}
 		return nil
 	}))
-	wrong(fault.Denied, in(power, "oauth2Clients", func(d *storage.Directory) error { return d.Delete("1") }))
+	wrong(fault.Denied, in(power, "oauth2Clients", func(d *entry.Directory) error { return d.Delete("1") }))
 
 	var names []string
 	for _, d := range r.Directories().Directories() {

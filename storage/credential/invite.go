@@ -1,0 +1,161 @@
+package credential
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"net/url"
+	"time"
+
+	"catena/storage"
+	"catena/storage/fault"
+	"catena/storage/internal/row"
+	"catena/storage/internal/secret"
+	"catena/storage/message"
+)
+
+var invitations = row.Secret{Name: "invitations"}
+
+const (
+	invitationKept = 7 * 24 * time.Hour
+
+	// InvitationPath is the address of the page where somebody who was invited chooses a password.
+	InvitationPath = "/site/userInvitation/enterpassword/"
+)
+
+// invitation is somebody who may become a user, by the rights of who asks for it.
+type invitation struct {
+	User    storage.User
+	Comment string
+	By      string
+	Sum     []byte    // of the secret in the message; nil: not accepted yet
+	Expires time.Time `json:"expires"`
+}
+
+func errInvitation() error {
+	return fault.NotFound.Errorf("invitation: does not exist, or is over")
+}
+
+// Invite asks somebody to become a user, and returns the invitation's id. Whoever invites must be allowed to
+// create that user. An invitation that is accepted at once is sent; any other waits for AcceptInvitation.
+func Invite(tx *storage.Tx, u *storage.User, comment string, accept bool) (id string, err error) {
+	if err := storage.CheckUserName(u.Username); err != nil {
+		return "", err
+	}
+	if u.Email == "" {
+		return "", fault.Invalid.Errorf("email: an invitation needs an address to be sent to").In("email")
+	}
+	if _, err := message.Address(u.Email); err != nil {
+		return "", err
+	}
+	if _, err := tx.User(u.Username); !fault.Is(err, fault.NotFound) {
+		return "", cmp.Or[error](err, fault.Exists.Errorf("user %s: exists already", u.Username))
+	}
+	if err := mayInvite(tx, u); err != nil {
+		return "", err
+	}
+	i := invitation{User: *u, Comment: comment, By: tx.Principal().Name, Expires: tx.Now().Add(invitationKept)}
+	id = tx.NewID()
+	if accept {
+		return id, sendInvitation(tx, id, &i)
+	}
+	return id, tx.Secret(invitations).Create(id, i)
+}
+
+func mayInvite(tx *storage.Tx, u *storage.User) error {
+	if tx.Principal().Name == u.Username {
+		return fault.Denied.Errorf("User is not allowed to edit users")
+	}
+	return tx.MayCreateUser(u)
+}
+
+// AcceptInvitation has an invitation sent that waits for that.
+func AcceptInvitation(tx *storage.Tx, id string) error {
+	var i invitation
+	ok, err := tx.Secret(invitations).Get(id, &i)
+	if err != nil || !ok || !tx.Now().Before(i.Expires) {
+		return cmp.Or(err, errInvitation())
+	}
+	if err := mayInvite(tx, &i.User); err != nil {
+		return err
+	}
+	if i.Sum != nil {
+		return fault.Conflict.Errorf("invitation %s: is accepted already", id)
+	}
+	i.Expires = tx.Now().Add(invitationKept)
+	return sendInvitation(tx, id, &i)
+}
+
+// sendInvitation keeps an invitation under a new secret, which only the message holds.
+func sendInvitation(tx *storage.Tx, id string, i *invitation) error {
+	text := secret.Text()
+	sum := sha256.Sum256([]byte(text))
+	i.Sum = sum[:]
+	if err := tx.Secret(invitations).Put(id, i); err != nil {
+		return err
+	}
+	tx.Changed("record", "invitation of "+i.User.Username)
+	_, err := message.Send(tx, message.Mail{To: []string{i.User.Email}, Template: "invitation", Data: map[string]any{
+		"user": i.By, "name": i.User.Username, "comment": i.Comment, "until": i.Expires.Format(time.DateOnly),
+		"path": InvitationPath + url.PathEscape(id) + "?key=" + text,
+	}})
+	return err
+}
+
+// Invited returns the name of the user whom an invitation is for.
+func Invited(ctx context.Context, repo *storage.Repo, id, key string) (name string, err error) {
+	err = repo.View(ctx, repo.System(), func(tx *storage.Tx) error {
+		i, err := invited(tx, id, key)
+		if err == nil {
+			name = i.User.Username
+		}
+		return err
+	})
+	return name, err
+}
+
+// Join makes a user of whoever has an invitation's key, with a password of their choice. It is done
+// by the rights that who invited has by now, and once.
+func Join(ctx context.Context, repo *storage.Repo, id, key, password string) (name string, err error) {
+	err = repo.Update(ctx, repo.System(), func(tx *storage.Tx) error {
+		i, err := invited(tx, id, key)
+		if err != nil {
+			return err
+		}
+		if name = i.User.Username; password == "" {
+			return fault.Invalid.Errorf("password: is empty").In("password")
+		}
+		if _, err := tx.User(name); !fault.Is(err, fault.NotFound) {
+			return cmp.Or[error](err, fault.Exists.Errorf("user %s: exists already", name))
+		}
+		by, err := tx.PrincipalOf(i.By)
+		if fault.Is(err, fault.NotFound) {
+			return errInvitation()
+		}
+		if err != nil {
+			return err
+		}
+		if err := tx.As(by).SaveUser(&i.User, password); err != nil {
+			return err
+		}
+		return tx.Secret(invitations).Delete(id)
+	})
+	return name, err
+}
+
+func invited(tx *storage.Tx, id, key string) (*invitation, error) {
+	var i invitation
+	if id == "" || len(id) > 100 {
+		return nil, errInvitation()
+	}
+	ok, err := tx.Secret(invitations).Get(id, &i)
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256([]byte(key))
+	if !ok || i.Sum == nil || !tx.Now().Before(i.Expires) || subtle.ConstantTimeCompare(sum[:], i.Sum) != 1 {
+		return nil, errInvitation()
+	}
+	return &i, nil
+}

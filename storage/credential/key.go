@@ -1,0 +1,302 @@
+package credential
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"fmt"
+	"iter"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"catena/storage"
+	"catena/storage/fault"
+	"catena/storage/internal/row"
+	"catena/storage/internal/secret"
+)
+
+// Key is an API key; its secret is shown once and kept as a hash.
+type Key struct {
+	ID                                  int64
+	User, Scope, Name                   string // Scope: read_only, read_write
+	Revision                            string
+	Created, Expires, LastUsed, Revoked time.Time
+}
+
+// The scopes of a key.
+const (
+	ScopeRead  = "read_only"
+	ScopeWrite = "read_write"
+)
+
+var (
+	keys   = row.Secret{Name: "keys"}   // by number
+	keysOf = row.Secret{Name: "keysOf"} // the numbers of a user's keys, by user and number
+)
+
+// allKeys is the row of keysOf in a store in which every key is listed there; no user has the name "".
+const allKeys = "\x00"
+
+// keyRow is how a key is kept.
+type keyRow struct {
+	Key
+	Hash []byte // SHA-256 of the secret
+}
+
+// keyUse holds when keys were last used until it is written.
+type keyUse struct {
+	mu   sync.Mutex
+	last map[int64]time.Time
+}
+
+func keyName(id int64) string { return fmt.Sprintf("%019d", id) }
+
+func ownKey(user string, id int64) string { return user + "\x00" + keyName(id) }
+
+func errKey() error { return fault.Denied.Errorf("the API key is not valid") }
+
+// CreateKey makes an API key for oneself, or by an administrator for anyone. The text of the key is
+// returned this once.
+func CreateKey(tx *storage.Tx, k Key) (Key, string, error) {
+	if err := tx.MayWrite(); err != nil {
+		return k, "", err
+	}
+	if k.User == "" {
+		k.User = tx.Principal().Name
+	}
+	if err := mayUseKeysOf(tx, k.User); err != nil {
+		return k, "", err
+	}
+	if _, err := tx.User(k.User); err != nil {
+		return k, "", err
+	}
+	if k.Scope != ScopeRead && k.Scope != ScopeWrite {
+		return k, "", fault.Invalid.Errorf("scope %q: read_only or read_write expected", k.Scope).In("scope")
+	}
+	if k.Revision != "" && k.Revision != "A" && k.Revision != "B" {
+		return k, "", fault.Invalid.Errorf("revision %q: A or B expected", k.Revision).In("revision")
+	}
+	if !k.Expires.IsZero() && !k.Expires.After(tx.Now()) {
+		return k, "", fault.Invalid.Errorf("expires: is past").In("expires")
+	}
+	var err error
+	if k.ID, err = tx.Next("keys"); err != nil {
+		return k, "", err
+	}
+	k.Created, k.LastUsed, k.Revoked = tx.Now(), time.Time{}, time.Time{}
+	text := secret.Text()
+	sum := sha256.Sum256([]byte(text))
+	tx.Changed("record", "key of "+k.User)
+	return k, fmt.Sprintf("cat_%d_%s", k.ID, text), cmp.Or(
+		tx.Secret(keys).Create(keyName(k.ID), keyRow{k, sum[:]}),
+		tx.Secret(keysOf).Put(ownKey(k.User, k.ID), k.ID),
+	)
+}
+
+func mayUseKeysOf(tx *storage.Tx, user string) error {
+	if tx.Principal().Name == user && user != "" || tx.Principal().Admin {
+		return nil
+	}
+	return fault.Denied.Errorf("keys of %s: not for '%s'", user, tx.Principal().Name)
+}
+
+// Keys returns the API keys of a user, without their secrets; for administrators "" means all.
+func Keys(tx *storage.Tx, user string) ([]Key, error) {
+	if err := mayUseKeysOf(tx, user); err != nil {
+		return nil, err
+	}
+	use := row.Of[keyUse](tx.Repo().Memory())
+	var list []Key
+	for k, err := range eachKey(tx, user) {
+		if err != nil {
+			return nil, err
+		}
+		k.LastUsed = use.newer(k.ID, k.LastUsed)
+		list = append(list, k.Key)
+	}
+	return list, nil
+}
+
+// eachKey walks the keys of a user, or of all for "", by number. What fails is the last element.
+func eachKey(tx *storage.Tx, user string) iter.Seq2[keyRow, error] {
+	if user == "" {
+		return storage.Records[keyRow](tx.Secret(keys), "", "", 0)
+	}
+	return func(yield func(keyRow, error) bool) {
+		for id, err := range storage.Records[int64](tx.Secret(keysOf), user+"\x00", user+"\x01", 0) {
+			var k keyRow
+			if err == nil {
+				_, err = tx.Secret(keys).Get(keyName(id), &k)
+			}
+			if !yield(k, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// RevokeKey ends an API key for good.
+func RevokeKey(tx *storage.Tx, id int64) error {
+	if err := tx.MayWrite(); err != nil {
+		return err
+	}
+	var k keyRow
+	ok, err := tx.Secret(keys).Get(keyName(id), &k)
+	if err != nil {
+		return err
+	}
+	if !ok || mayUseKeysOf(tx, k.User) != nil {
+		return fault.NotFound.Errorf("key %d: does not exist", id)
+	}
+	if !k.Revoked.IsZero() {
+		return nil
+	}
+	k.Revoked = tx.Now()
+	tx.Changed("record", "key of "+k.User)
+	return tx.Secret(keys).Put(keyName(id), k)
+}
+
+// endKeys removes the keys of a user.
+func endKeys(tx *storage.Tx, user string) error {
+	for k, err := range eachKey(tx, user) {
+		if err != nil {
+			return err
+		}
+		if err := cmp.Or(tx.Secret(keys).Delete(keyName(k.ID)), tx.Secret(keysOf).Delete(ownKey(user, k.ID))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// KeyStands reports whether the API key of a number, as text, is good now: what was handed out
+// for a key ends with it.
+func KeyStands(tx *storage.Tx, number string) bool {
+	id, err := strconv.ParseInt(number, 10, 64)
+	if err != nil {
+		return false
+	}
+	ok, err := stands(tx, id)
+	return err == nil && ok
+}
+
+func stands(tx *storage.Tx, id int64) (bool, error) {
+	var k keyRow
+	ok, err := tx.Secret(keys).Get(keyName(id), &k)
+	return ok && k.good(tx.Now()), err
+}
+
+// good reports whether a key is neither revoked nor expired.
+func (k *keyRow) good(now time.Time) bool {
+	return k.Revoked.IsZero() && (k.Expires.IsZero() || now.Before(k.Expires))
+}
+
+// SignInKey checks an API key "cat_<id>_<secret>" and returns who it acts for. When a key was used last
+// is written later, by Sweep.
+func SignInKey(ctx context.Context, repo *storage.Repo, key string) (*storage.Principal, error) {
+	rest, ok := strings.CutPrefix(key, "cat_")
+	number, text, ok2 := strings.Cut(rest, "_")
+	id, err := strconv.ParseInt(number, 10, 64)
+	if !ok || !ok2 || err != nil || id <= 0 || len(key) > 200 {
+		return nil, errKey()
+	}
+	var k keyRow
+	var now time.Time
+	err = repo.View(ctx, repo.System(), func(tx *storage.Tx) error {
+		now = tx.Now()
+		_, err := tx.Secret(keys).Get(keyName(id), &k)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256([]byte(text))
+	if subtle.ConstantTimeCompare(sum[:], k.Hash) != 1 || !k.good(now) {
+		return nil, errKey()
+	}
+	p, err := principal(ctx, repo, k.User, errKey())
+	if err != nil {
+		return nil, err
+	}
+	row.Of[keyUse](repo.Memory()).note(id, now)
+	as := p.While(func(tx *storage.Tx) (bool, error) { return stands(tx, id) })
+	as.KeyID, as.Revision, as.ReadOnly = id, k.Revision, k.Scope != ScopeWrite
+	return as, nil
+}
+
+func (u *keyUse) note(id int64, at time.Time) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.last == nil {
+		u.last = map[int64]time.Time{}
+	}
+	u.last[id] = at.UTC().Truncate(time.Millisecond)
+}
+
+func (u *keyUse) newer(id int64, than time.Time) time.Time {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if at := u.last[id]; at.After(than) {
+		return at
+	}
+	return than
+}
+
+// Flush writes when keys were last used.
+func Flush(ctx context.Context, repo *storage.Repo) error {
+	use := row.Of[keyUse](repo.Memory())
+	use.mu.Lock()
+	last := use.last
+	use.last = nil
+	use.mu.Unlock()
+	if len(last) == 0 {
+		return nil
+	}
+	return repo.Update(ctx, repo.System(), func(tx *storage.Tx) error {
+		for id, at := range last {
+			var k keyRow
+			ok, err := tx.Secret(keys).Get(keyName(id), &k)
+			if err != nil {
+				return err
+			}
+			if !ok || !at.After(k.LastUsed) {
+				continue
+			}
+			k.LastUsed = at
+			if err := tx.Secret(keys).Put(keyName(id), k); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Open gives a store in which keys are not listed by user yet these rows.
+func Open(ctx context.Context, repo *storage.Repo) error {
+	listed := func(tx *storage.Tx) (done bool, err error) {
+		_, err = tx.Secret(keysOf).Get(allKeys, &done)
+		return done, err
+	}
+	done := false
+	err := repo.View(ctx, repo.System(), func(tx *storage.Tx) (err error) {
+		done, err = listed(tx)
+		return err
+	})
+	if err != nil || done {
+		return err
+	}
+	return repo.Update(ctx, repo.System(), func(tx *storage.Tx) error {
+		for k, err := range eachKey(tx, "") {
+			if err != nil {
+				return err
+			}
+			if err := tx.Secret(keysOf).Put(ownKey(k.User, k.ID), k.ID); err != nil {
+				return err
+			}
+		}
+		return tx.Secret(keysOf).Put(allKeys, true)
+	})
+}

@@ -1,0 +1,152 @@
+// Package credential keeps what people sign in with, besides the passwords that are set with users: API keys,
+// tokens of devices, sessions of browsers and invitations. It says whom each stands for, and decides
+// who makes, sees and ends them; what OAuth 2 hands out is package oauth's.
+package credential
+
+import (
+	"cmp"
+	"context"
+	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"catena/storage"
+	"catena/storage/fault"
+	"catena/storage/internal/password"
+	"catena/storage/oauth"
+)
+
+func errSignIn() error { return fault.Denied.Errorf("user name or password is wrong") }
+
+// SignIn checks a password and returns who signed in. A wrong one, or an unknown user, is Denied; after
+// ten failures within 15 minutes no password of that user is tried until they are over.
+func SignIn(ctx context.Context, repo *storage.Repo, user, text string) (*storage.Principal, error) {
+	if user == "" || text == "" || len(user) > 255 || len(text) > password.MaxLength {
+		return nil, errSignIn()
+	}
+	a := password.Of(repo.Memory()).Attempt(user, text)
+	if sum, ok := a.Known(); ok {
+		return signedIn(ctx, repo, user, sum)
+	}
+	if err := a.Admit(); err != nil {
+		return nil, err
+	}
+	var row password.Row
+	var sum []byte
+	err := repo.View(ctx, repo.System(), func(tx *storage.Tx) (err error) {
+		row, sum, err = kept(tx, user)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	ok, err := a.Matches(ctx, row.Hash, text)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return nil, errSignIn()
+	}
+	p, err := signedIn(ctx, repo, user, sum)
+	if err == nil {
+		a.Settle(sum)
+	}
+	return p, err
+}
+
+// signedIn returns who signed in by a password, as long as it is the user's.
+func signedIn(ctx context.Context, repo *storage.Repo, user string, sum []byte) (*storage.Principal, error) {
+	p, err := principal(ctx, repo, user, errSignIn())
+	if err != nil {
+		return nil, err
+	}
+	return p.While(func(tx *storage.Tx) (bool, error) { return passwordIs(tx, user, sum) }), nil
+}
+
+// passwordIs reports whether a user's password is still that of a sum.
+func passwordIs(tx *storage.Tx, user string, sum []byte) (bool, error) {
+	row, err := tx.Secret(password.Users).Row(user)
+	return row != nil && subtle.ConstantTimeCompare(password.Sum(row), sum) == 1, err
+}
+
+// kept returns how a user's password is kept, and its sum; nothing, if the user has none.
+func kept(tx *storage.Tx, user string) (row password.Row, sum []byte, err error) {
+	stored, err := tx.Secret(password.Users).Row(user)
+	if err != nil || stored == nil {
+		return row, nil, err
+	}
+	if err := json.Unmarshal(stored, &row); err != nil {
+		return row, nil, fault.Internal.Errorf("password of %s: %w", user, err)
+	}
+	return row, password.Sum(stored), nil
+}
+
+// principal returns whom a credential stands for; refused, if that user is gone.
+func principal(ctx context.Context, repo *storage.Repo, user string, refused error) (*storage.Principal, error) {
+	p, err := repo.Principal(ctx, user)
+	if fault.Is(err, fault.NotFound) {
+		err = refused
+	}
+	return p, err
+}
+
+// ChangePassword gives the principal another password, if the old one is right.
+func ChangePassword(tx *storage.Tx, old, text string) error {
+	if err := tx.MayWrite(); err != nil {
+		return err
+	}
+	if text == "" {
+		return fault.Invalid.Errorf("password: the new one is empty").In("newPassword")
+	}
+	u, err := tx.User(tx.Principal().Name)
+	if err != nil {
+		return err
+	}
+	a := password.Of(tx.Repo().Memory()).Attempt(u.Username, old)
+	if err := a.Admit(); err != nil {
+		return err
+	}
+	row, sum, err := kept(tx, u.Username)
+	if err != nil {
+		return err
+	}
+	ok := false
+	if row.Hash != "" && len(old) <= password.MaxLength {
+		if ok, err = a.Matches(tx.Context(), row.Hash, old); err != nil {
+			return err
+		}
+	}
+	if !ok {
+		return fault.Denied.Errorf("password: the old one is wrong").WithCode("not_signed_in").In("oldPassword")
+	}
+	a.Settle(sum)
+	return tx.SetPassword(u.Username, text)
+}
+
+// HashPassword makes the text to keep for a password that is no user's, of a link for example.
+func HashPassword(ctx context.Context, repo *storage.Repo, text string) (string, error) {
+	return password.Of(repo.Memory()).Hash(ctx, text)
+}
+
+// GuessPassword reports whether a text made by HashPassword is that of the password, which is
+// no user's but of a link for example. After five wrong ones in a minute it looks at no more and
+// says how long to wait. What was counted stays so, whatever becomes of the transaction around.
+func GuessPassword(ctx context.Context, repo *storage.Repo, kept, text string) (ok bool, wait time.Duration, err error) {
+	return password.Of(repo.Memory()).Guess(ctx, kept, text)
+}
+
+// End removes what stands for a user who is gone: nobody of the same name gets it. Passwords go with
+// the user, and sessions with the password.
+func End(tx *storage.Tx, user string) error {
+	if _, err := tx.PrincipalOf(user); !fault.Is(err, fault.NotFound) {
+		return cmp.Or[error](err, fault.Conflict.Errorf("user %s: is still there", user))
+	}
+	system := tx.As(tx.Repo().System())
+	return cmp.Or(endTokens(system, user), endKeys(system, user), oauth.EndAll(system, user))
+}
+
+// Sweep removes sessions, invitations and codes that are over, and writes when keys were last used.
+func Sweep(ctx context.Context, repo *storage.Repo) error {
+	return errors.Join(Flush(ctx, repo), repo.SweepExpired(ctx, sessions), repo.SweepExpired(ctx, invitations), oauth.Sweep(ctx, repo))
+}

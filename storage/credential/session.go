@@ -1,0 +1,90 @@
+package credential
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"time"
+
+	"catena/storage"
+	"catena/storage/fault"
+	"catena/storage/internal/row"
+	"catena/storage/internal/secret"
+)
+
+var sessions = row.Secret{Name: "sessions"}
+
+const sessionKept = 12 * time.Hour
+
+// sessionRow is a browser that signed in, kept under the hash of its token.
+type sessionRow struct {
+	User     string
+	Password []byte    // hash of the password's hash: a new password ends the session
+	Expires  time.Time `json:"expires"`
+}
+
+func errSession() error { return fault.Denied.Errorf("the session is not valid") }
+
+// OpenSession checks a password as SignIn does and returns a token that stands for it until
+// expires, the end by EndSession, or a change of the password.
+func OpenSession(ctx context.Context, repo *storage.Repo, user, text string) (token string, expires time.Time, err error) {
+	p, err := SignIn(ctx, repo, user, text)
+	if err != nil {
+		return "", expires, err
+	}
+	token = secret.Text()
+	err = repo.Update(ctx, repo.System(), func(tx *storage.Tx) error {
+		_, sum, err := kept(tx, p.Name)
+		if err != nil || sum == nil {
+			return cmp.Or(err, errSession())
+		}
+		expires = tx.Now().Add(sessionKept).Truncate(time.Second)
+		return tx.Secret(sessions).Create(sessionName(token), sessionRow{p.Name, sum, expires})
+	})
+	return token, expires, err
+}
+
+// SignInSession returns who a session's token stands for.
+func SignInSession(ctx context.Context, repo *storage.Repo, token string) (*storage.Principal, error) {
+	if len(token) != base64.RawURLEncoding.EncodedLen(32) {
+		return nil, errSession()
+	}
+	var row sessionRow
+	err := repo.View(ctx, repo.System(), func(tx *storage.Tx) error {
+		ok, err := sessionStands(tx, token, &row)
+		if err == nil && (!ok || !tx.Now().Before(row.Expires)) {
+			err = errSession()
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	p, err := principal(ctx, repo, row.User, errSession())
+	if err != nil {
+		return nil, err
+	}
+	return p.While(func(tx *storage.Tx) (bool, error) { return sessionStands(tx, token, &sessionRow{}) }), nil
+}
+
+// sessionStands reads a session, and reports whether the password is still that by which it began.
+func sessionStands(tx *storage.Tx, token string, row *sessionRow) (bool, error) {
+	ok, err := tx.Secret(sessions).Get(sessionName(token), row)
+	if err != nil || !ok {
+		return false, err
+	}
+	return passwordIs(tx, row.User, row.Password)
+}
+
+// EndSession ends the session of a token, which may be over already.
+func EndSession(ctx context.Context, repo *storage.Repo, token string) error {
+	return repo.Update(ctx, repo.System(), func(tx *storage.Tx) error {
+		return tx.Secret(sessions).Delete(sessionName(token))
+	})
+}
+
+func sessionName(token string) string {
+	sum := sha256.Sum256([]byte(token))
+	return base64.RawURLEncoding.EncodeToString(sum[:])
+}

@@ -1,0 +1,265 @@
+// Package oauth lets programs act for users by OAuth 2: it checks what a program asks for, makes codes
+// and tokens, and says whom a token stands for. Programs and tokens are entries of directories, so that
+// what an administrator changes there holds at once.
+package oauth
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"time"
+
+	"catena/storage"
+	"catena/storage/entry"
+	"catena/storage/fault"
+	"catena/storage/internal/row"
+	"catena/storage/internal/secret"
+)
+
+// The directories.
+const (
+	clients = "oauth2Clients"
+	tokens  = "oauth2Tokens"
+)
+
+var codes = row.Secret{Name: "oauth2Codes"}
+
+const (
+	tokenKept = time.Hour
+	codeKept  = 10 * time.Minute
+	maxToken  = 200 // bytes
+)
+
+// Request asks for leave to act for a user.
+type Request struct {
+	Client, RedirectURI, Challenge, Method string
+}
+
+// Grant asks for a token: with a code, a refresh token, or for a user who is known.
+type Grant struct {
+	Client, Secret              string
+	Code, RedirectURI, Verifier string
+	Refresh                     string
+	User                        string
+}
+
+// Token lets a client act for a user until it expires.
+type Token struct {
+	Access, Refresh string
+	Expires         time.Duration // from now
+}
+
+// code is how a code is kept until it is used.
+type code struct {
+	Client, User, RedirectURI, Challenge, Method string
+	Expires                                      time.Time `json:"expires"`
+}
+
+func refused(code, text string) error { return fault.Invalid.Errorf("%s", text).WithCode(code) }
+
+func errToken() error { return fault.Denied.Errorf("the token is not valid") }
+
+// kept returns a directory with what only this package may see of it.
+func kept(tx *storage.Tx, name string) (*entry.Directory, error) {
+	return entry.Inside(tx, name, row.Ordered{})
+}
+
+// Ask checks a request for leave and returns the client, where to go back to, and whether the
+// user needs not be asked.
+func Ask(ctx context.Context, repo *storage.Repo, as *storage.Principal, q Request) (c *Client, back string, granted bool, err error) {
+	err = repo.View(ctx, repo.System(), func(tx *storage.Tx) error {
+		if c, err = clientOf(tx, q.Client); err != nil {
+			return err
+		}
+		if back, err = c.redirectURI(q.RedirectURI); err != nil {
+			return err
+		}
+		switch {
+		case q.Method != "" && q.Method != "plain" && q.Method != "S256":
+			return refused("invalid_request", "code_challenge_method is neither S256 nor plain")
+		case len(q.Challenge) > 128:
+			return refused("invalid_request", "code_challenge is longer than 128 characters")
+		}
+		if granted = c.AutoGrant; granted || as.Name == "" {
+			return nil
+		}
+		rows, err := rowsOf(tx, as.Name, q.Client)
+		granted = len(rows) > 0
+		return err
+	})
+	return c, back, granted, err
+}
+
+// Authorize makes a code, good once and for ten minutes, by which a client gets a token.
+func Authorize(ctx context.Context, repo *storage.Repo, as *storage.Principal, q Request) (text string, err error) {
+	if as.Name == "" || as.System {
+		return "", storage.ErrNobody
+	}
+	text = secret.Text()
+	return text, repo.Update(ctx, repo.System(), func(tx *storage.Tx) error {
+		if err := tx.As(as).MayWrite(); err != nil {
+			return err
+		}
+		row := code{q.Client, as.Name, q.RedirectURI, q.Challenge, q.Method, tx.Now().Add(codeKept)}
+		return tx.Secret(codes).Put(secret.Hash(text), row)
+	})
+}
+
+// Carry carries out a grant. What is wrong with one has the code that OAuth 2 gives it.
+func Carry(ctx context.Context, repo *storage.Repo, g Grant) (token *Token, err error) {
+	if err := checkSecret(ctx, repo, g); err != nil {
+		return nil, err
+	}
+	err = repo.Update(ctx, repo.System(), func(tx *storage.Tx) error {
+		if _, err := clientOf(tx, g.Client); err != nil {
+			return err
+		}
+		switch {
+		case g.Code != "":
+			token, err = byCode(tx, g)
+		case g.Refresh != "":
+			token, err = refresh(tx, g)
+		case g.User != "":
+			token, err = tokenFor(tx, g.Client, g.User)
+		default:
+			err = refused("invalid_request", "code, refresh_token or assertion is missing")
+		}
+		return err
+	})
+	return token, err
+}
+
+func byCode(tx *storage.Tx, g Grant) (*Token, error) {
+	var c code
+	ok, err := tx.Secret(codes).Get(secret.Hash(g.Code), &c)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case !ok || !tx.Now().Before(c.Expires) || c.Client != g.Client:
+		return nil, refused("invalid_grant", "code is not valid")
+	case c.RedirectURI != "" && c.RedirectURI != g.RedirectURI:
+		return nil, refused("invalid_grant", "redirect_uri is not the one of the code")
+	case !c.verified(g.Verifier):
+		return nil, refused("invalid_grant", "code_verifier is wrong")
+	}
+	if err := tx.Secret(codes).Delete(secret.Hash(g.Code)); err != nil {
+		return nil, err
+	}
+	return tokenFor(tx, g.Client, c.User)
+}
+
+// verified checks the proof that whoever has the code also asked for it.
+func (c *code) verified(verifier string) bool {
+	if c.Challenge == "" {
+		return true
+	}
+	if c.Method == "S256" {
+		sum := sha256.Sum256([]byte(verifier))
+		verifier = base64.RawURLEncoding.EncodeToString(sum[:])
+	}
+	return subtle.ConstantTimeCompare([]byte(verifier), []byte(c.Challenge)) == 1
+}
+
+// tokenFor returns the token of a client for a user: the one there is until it expires.
+func tokenFor(tx *storage.Tx, client, user string) (*Token, error) {
+	if _, err := tx.PrincipalOf(user); err != nil {
+		return nil, refused("invalid_grant", "the user does not exist")
+	}
+	rows, err := rowsOf(tx, user, client)
+	if err != nil {
+		return nil, err
+	}
+	d, err := kept(tx, tokens)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range rows {
+		if left := left(e, tx.Now()); left > 0 {
+			return &Token{e.Text("accessToken"), e.Text("refreshToken"), left}, nil
+		}
+		if err := d.Delete(e.ID); err != nil {
+			return nil, err
+		}
+	}
+	token := &Token{secret.Text(), secret.Text(), tokenKept}
+	_, err = d.Create(map[string]any{
+		"serviceName": tx.Repo().Name(), "accessToken": token.Access, "refreshToken": token.Refresh, "clientId": client,
+		"nuxeoLogin": user, "creationDate": tx.Now(), "expirationTimeMilliseconds": tx.Now().Add(tokenKept).UnixMilli(),
+	})
+	return token, err
+}
+
+// left is how long a token still holds.
+func left(e *entry.Entry, now time.Time) time.Duration {
+	made, _ := e.Values["creationDate"].(time.Time)
+	return made.Add(tokenKept).Sub(now)
+}
+
+// refresh replaces a token by another one. The old one ends, expired or not.
+func refresh(tx *storage.Tx, g Grant) (*Token, error) {
+	d, e, err := one(tx, tokens, "refreshToken", g.Refresh)
+	if err != nil {
+		return nil, err
+	}
+	if e == nil || e.Text("clientId") != g.Client {
+		return nil, refused("invalid_grant", "refresh_token is not valid")
+	}
+	if _, err := tx.PrincipalOf(e.Text("nuxeoLogin")); err != nil {
+		return nil, refused("invalid_grant", "the user does not exist")
+	}
+	token := &Token{secret.Text(), secret.Text(), tokenKept}
+	_, err = d.Update(e.ID, map[string]any{
+		"accessToken": token.Access, "refreshToken": token.Refresh,
+		"creationDate": tx.Now(), "expirationTimeMilliseconds": tx.Now().Add(tokenKept).UnixMilli(),
+	})
+	return token, err
+}
+
+// SignIn returns whom an access token lets its client act for.
+func SignIn(ctx context.Context, repo *storage.Repo, token string) (*storage.Principal, error) {
+	if token == "" || len(token) > maxToken {
+		return nil, errToken()
+	}
+	user := ""
+	err := repo.View(ctx, repo.System(), func(tx *storage.Tx) (err error) {
+		user, err = userOf(tx, token)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	p, err := repo.Principal(ctx, user)
+	switch {
+	case fault.Is(err, fault.NotFound):
+		return nil, errToken()
+	case err != nil:
+		return nil, err
+	}
+	return p.While(func(tx *storage.Tx) (bool, error) {
+		still, err := userOf(tx, token)
+		if fault.Is(err, fault.Denied) {
+			err = nil
+		}
+		return still == user, err
+	}), nil
+}
+
+// userOf returns whom a good access token is of.
+func userOf(tx *storage.Tx, token string) (string, error) {
+	_, e, err := one(tx, tokens, "accessToken", token)
+	if err != nil {
+		return "", err
+	}
+	if e == nil || left(e, tx.Now()) <= 0 || subtle.ConstantTimeCompare([]byte(e.Text("accessToken")), []byte(token)) != 1 {
+		return "", errToken()
+	}
+	if _, err = clientOf(tx, e.Text("clientId")); fault.Is(err, fault.Invalid) {
+		return "", errToken()
+	}
+	return e.Text("nuxeoLogin"), err
+}
+
+// Sweep removes codes that nobody used in time.
+func Sweep(ctx context.Context, repo *storage.Repo) error { return repo.SweepExpired(ctx, codes) }

@@ -1,0 +1,120 @@
+package oauth
+
+import (
+	"maps"
+	"slices"
+
+	"catena/storage"
+	"catena/storage/entry"
+	"catena/storage/fault"
+)
+
+// Tokens returns the rows of the tokens that act for a user, newest first and without the
+// tokens themselves: everybody's own, for administrators anybody's. An empty client is any.
+func Tokens(tx *storage.Tx, user, client string) ([]*entry.Entry, error) {
+	rows, err := own(tx, user, client)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]*entry.Entry, len(rows))
+	for i, e := range rows {
+		out[i] = withoutTokens(e)
+	}
+	slices.Reverse(out)
+	return out, nil
+}
+
+// own finds the rows of a user whom the principal may look after.
+func own(tx *storage.Tx, user, client string) ([]*entry.Entry, error) {
+	as := tx.Principal()
+	if as.Name == "" {
+		return nil, storage.ErrNobody
+	}
+	if user != as.Name && !as.Admin {
+		return nil, fault.Denied.Errorf("tokens of %s: are not for '%s'", user, as.Name)
+	}
+	return rowsOf(tx, user, client)
+}
+
+// rowsOf returns the tokens that act for a user, expired ones too. An empty client is any.
+func rowsOf(tx *storage.Tx, user, client string) ([]*entry.Entry, error) {
+	d, err := kept(tx, tokens)
+	if err != nil {
+		return nil, err
+	}
+	q := entry.Query{Equal: map[string]any{"nuxeoLogin": user}, PageOptions: storage.PageOptions{CountLimit: -1}}
+	if client != "" {
+		q.Equal["clientId"] = client
+	}
+	found, err := d.Find(q)
+	if err != nil {
+		return nil, err
+	}
+	return found.Entries, nil
+}
+
+func withoutTokens(e *entry.Entry) *entry.Entry {
+	values := maps.Clone(e.Values)
+	delete(values, "accessToken")
+	delete(values, "refreshToken")
+	return &entry.Entry{Directory: e.Directory, ID: e.ID, Values: values}
+}
+
+// last finds the newest token of a client that acts for a user.
+func last(tx *storage.Tx, user, client string) (*entry.Directory, *entry.Entry, error) {
+	if err := tx.MayWrite(); err != nil {
+		return nil, nil, err
+	}
+	rows, err := own(tx, user, client)
+	if err == nil && (len(rows) == 0 || client == "") {
+		err = fault.NotFound.Errorf("token of client %s for %s", client, user)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	d, err := kept(tx, tokens)
+	return d, rows[len(rows)-1], err
+}
+
+// Share says with whom a token is shared.
+func Share(tx *storage.Tx, user, client string, shared bool, with string) (*entry.Entry, error) {
+	d, e, err := last(tx, user, client)
+	if err != nil {
+		return nil, err
+	}
+	if e, err = d.Update(e.ID, map[string]any{"isShared": shared, "sharedWith": with}); err != nil {
+		return nil, err
+	}
+	return withoutTokens(e), nil
+}
+
+// End ends a token at once.
+func End(tx *storage.Tx, user, client string) error {
+	d, e, err := last(tx, user, client)
+	if err != nil {
+		return err
+	}
+	return d.Delete(e.ID)
+}
+
+// EndAll ends all tokens that act for a user: one's own, by administrators anybody's.
+func EndAll(tx *storage.Tx, user string) error {
+	if err := tx.MayWrite(); err != nil {
+		return err
+	}
+	for {
+		rows, err := own(tx, user, "")
+		if err != nil || len(rows) == 0 {
+			return err
+		}
+		d, err := kept(tx, tokens)
+		if err != nil {
+			return err
+		}
+		for _, e := range rows {
+			if err := d.Delete(e.ID); err != nil {
+				return err
+			}
+		}
+	}
+}
