@@ -89,6 +89,20 @@ func (s *Set) DescribeOp(name string) (OpDoc, bool) {
 	return d.doc(), true
 }
 
+// toldWords are the type words of parameters that clients know; some fail on any other.
+var toldWords = []string{
+	"blob", "boolean", "date", "document", "documents", "int", "integer", "list", "long", "map", "object", "properties",
+	"resource", "serializable", "string", "stringlist", "validationmethod",
+}
+
+// told is the word for a parameter's type in documentation: object where clients know none of its own.
+func told(word string) string {
+	if slices.Contains(toldWords, word) {
+		return word
+	}
+	return words[kAny]
+}
+
 func (d *Def) doc() OpDoc {
 	doc := OpDoc{
 		ID: d.Name, Aliases: d.Aliases, Label: d.Label, Category: d.Category, Description: d.Doc, Since: d.Since,
@@ -99,7 +113,7 @@ func (d *Def) doc() OpDoc {
 	}
 	for _, p := range d.Params() {
 		param := ParamDoc{
-			Name: p.Name, Description: p.Doc, Type: p.Type, Required: p.Required, Order: p.Order,
+			Name: p.Name, Description: p.Doc, Type: told(p.Type), Required: p.Required, Order: p.Order,
 			Values: p.Values, Default: p.Default, Enum: p.Enum,
 		}
 		if p.Widget != "" {

@@ -373,7 +373,7 @@ func TestDescribe(t *testing.T) {
 	for _, p := range doc.Params {
 		got = append(got, p.Name+":"+p.Type)
 	}
-	want := "name:string any:serializable count:integer document:document documents:documents kind:string map:map properties:properties ratio:float save:boolean size:long tags:stringlist when:date"
+	want := "name:string any:serializable count:integer document:document documents:documents kind:string map:map properties:properties ratio:object save:boolean size:long tags:stringlist when:date"
 	if strings.Join(got, " ") != want {
 		t.Errorf("got %s", strings.Join(got, " "))
 	}

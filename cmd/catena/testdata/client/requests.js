@@ -104,6 +104,17 @@ async function versions(nuxeo) {
   assert.equal(info.default.productVersion, nuxeo.nuxeoVersion);
 }
 
+// documentation covers what clients check parameters by: some know these words for types and no other.
+async function documentation(nuxeo) {
+  const words = new Set(['blob', 'boolean', 'date', 'document', 'documents', 'int', 'integer', 'list', 'long', 'map', 'object',
+    'properties', 'resource', 'serializable', 'string', 'stringlist', 'validationmethod']);
+  const listed = await nuxeo.request('automation').get();
+  assert.ok(listed.operations.length > 200 && listed.chains.length > 0);
+  const unknown = [...listed.operations, ...listed.chains]
+    .flatMap((o) => o.params.filter((p) => !words.has(p.type)).map((p) => `${o.id} ${p.name} ${p.type}`));
+  assert.deepEqual(unknown, []);
+}
+
 async function verbs(nuxeo) {
   const body = { 'entity-type': 'document', type: 'Folder', name: 'verbs', properties: { 'dc:title': 'Verbs' } };
   const made = await nuxeo.request('path/default-domain/workspaces').post({ body });
@@ -169,6 +180,7 @@ async function main() {
   await signIns(nuxeo);
   await asked(nuxeo);
   await versions(nuxeo);
+  await documentation(nuxeo);
   await verbs(nuxeo);
   await errors(nuxeo);
   await times(nuxeo);
