@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"cmp"
 	"net/http"
 	"strings"
 
@@ -39,16 +40,9 @@ func personSearch(x *exchange) (values, error) {
 func person(x *exchange) (values, error) {
 	name, err := decode(strings.TrimSuffix(x.ps.get("name"), "/"))
 	if err != nil || name == "" {
-		return nil, firstError(err, fault.NotFound.Errorf("%s: a name is missing", x.r.URL.Path))
+		return nil, cmp.Or[error](err, fault.NotFound.Errorf("%s: a name is missing", x.r.URL.Path))
 	}
 	return values{"name": name}, nil
-}
-
-func firstError(a, b error) error {
-	if a != nil {
-		return a
-	}
-	return b
 }
 
 func readUser(x *exchange) error { return call("User.Read", person)(x) }
@@ -57,7 +51,7 @@ func readUser(x *exchange) error { return call("User.Read", person)(x) }
 func readGroup(x *exchange) error {
 	name, hops, err := splitHops(x.ps.get("name"))
 	if err != nil || len(hops) == 0 {
-		return firstError(err, call("Group.Get", person)(x))
+		return cmp.Or(err, call("Group.Get", person)(x))
 	}
 	op := map[string]string{"groups": "Group.Groups", "users": "Group.Users"}[hops[0].name]
 	if op == "" || len(hops) > 1 || hops[0].args != "" {

@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"sync"
@@ -121,7 +122,7 @@ func (t *Tx) choose(p *plan, want string) error {
 	}
 	if want == subtreeName && len(p.under) > 0 { // whatever it costs by now
 		p.access, _, err = t.walkDown(p.under[len(p.under)-1], t.repo.costs.sort)
-		return firstError(err, unless(p.access != nil, errCursor()))
+		return cmp.Or(err, unless(p.access != nil, errCursor()))
 	}
 	if want != "" {
 		return p.resume(want, append(all, types))

@@ -1,6 +1,9 @@
 package storage
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+)
 
 // SetCosts makes the planner choose as if the repository were large.
 func (r *Repo) SetCosts(sorted, few, subtree, known, loads, factor int) {
@@ -20,7 +23,7 @@ func (t *Tx) IndexProblems() (problems []string, err error) {
 		}
 		d, err := t.load(indexID(row.Key))
 		if err != nil || d == nil {
-			return nil, firstError(err, fmt.Errorf("no document for %x", row.Key))
+			return nil, cmp.Or(err, fmt.Errorf("no document for %x", row.Key))
 		}
 		x, err := d.indexRows()
 		if err != nil {

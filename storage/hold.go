@@ -1,6 +1,8 @@
 package storage
 
 import (
+	"cmp"
+
 	"catena/storage/blob"
 	"catena/storage/fault"
 )
@@ -25,7 +27,7 @@ func (t *Tx) ReleaseBlob(holder, digest string) error {
 	if err != nil {
 		return err
 	}
-	return firstError(t.kv.Delete(blobRefKey(digest, id)), t.loosen(digest))
+	return cmp.Or(t.kv.Delete(blobRefKey(digest, id)), t.loosen(digest))
 }
 
 // KeepBlob makes the content of a file durable although nobody refers to it: it stays for the

@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"cmp"
 	"time"
 
 	"catena/storage/fault"
@@ -176,7 +177,7 @@ func (t *Tx) copyOne(src *Doc, up *folder, name string) (*Doc, error) {
 func (t *Tx) copyProxy(src *Doc, up *folder, name string) (*Doc, error) {
 	target, err := t.load(src.target)
 	if err != nil || target == nil {
-		return nil, firstError(err, notFound(src.Ref()))
+		return nil, cmp.Or[error](err, notFound(src.Ref()))
 	}
 	d, err := t.putProxy(target, up, name)
 	if err != nil || src.acl == (aclID{}) {

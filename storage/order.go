@@ -1,6 +1,8 @@
 package storage
 
 import (
+	"cmp"
+
 	"catena/storage/fault"
 )
 
@@ -18,7 +20,7 @@ func (t *Tx) OrderBefore(d, before *Doc) (*Doc, error) {
 	}
 	parent, err := t.load(cur.parent)
 	if err != nil || parent == nil {
-		return nil, firstError(err, notFound(Ref(d.ParentID())))
+		return nil, cmp.Or(err, notFound(Ref(d.ParentID())))
 	}
 	switch {
 	case !parent.HasFacet(orderable):
@@ -61,7 +63,7 @@ func (t *Tx) positionBefore(parent, child docID) (int64, error) {
 	for range 2 {
 		d, err := t.load(child)
 		if err != nil || d == nil {
-			return 0, firstError(err, notFound(Ref(child.String())))
+			return 0, cmp.Or(err, notFound(Ref(child.String())))
 		}
 		last, err := t.positionAt(parent, d.position, child)
 		if err != nil {

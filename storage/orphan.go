@@ -1,6 +1,10 @@
 package storage
 
-import "catena/storage/fault"
+import (
+	"cmp"
+
+	"catena/storage/fault"
+)
 
 // closed is the access list of a tomb: what is below it is for administrators.
 var closed = []ACL{{Name: "local", Entries: []ACE{{User: everyone, Permission: "Everything"}}}}
@@ -17,7 +21,7 @@ func (t *Tx) deleteVersion(d *Doc) error {
 	}
 	v, err := t.load(d.id)
 	if err != nil || v == nil {
-		return firstError(err, notFound(d.Ref()))
+		return cmp.Or[error](err, notFound(d.Ref()))
 	}
 	if err := t.need(v, permWriteVersion); err != nil {
 		return err

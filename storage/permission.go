@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -274,7 +275,7 @@ func (t *Tx) place(d *Doc) (aclID, *folder, error) {
 	}
 	n, err := t.node(d.id)
 	if err != nil || n == nil {
-		return aclID{}, nil, firstError(err, notFound(d.Ref()))
+		return aclID{}, nil, cmp.Or[error](err, notFound(d.Ref()))
 	}
 	if d.id == t.repo.root {
 		return n.acl, nil, nil
@@ -284,15 +285,6 @@ func (t *Tx) place(d *Doc) (aclID, *folder, error) {
 		err = notFound(d.Ref())
 	}
 	return n.acl, up, err
-}
-
-func firstError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // Implies reports whether holding one permission means holding another.

@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -120,7 +121,7 @@ func (r *Repo) Principal(ctx context.Context, user string) (*Principal, error) {
 func (t *Tx) PrincipalOf(user string) (*Principal, error) {
 	var u User
 	if ok, err := t.Table(usersTable).Get(user, &u); err != nil || !ok {
-		return nil, firstError(err, noUser())
+		return nil, cmp.Or(err, noUser())
 	}
 	direct, err := t.members(memberOf, u.Username)
 	if err != nil {

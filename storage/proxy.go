@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"cmp"
 	"slices"
 
 	"catena/storage/fault"
@@ -110,7 +111,7 @@ func (t *Tx) through(d *Doc, p permission, change func(target *Doc) error) (*Doc
 	}
 	target, err := t.load(cur.target)
 	if err != nil || target == nil {
-		return nil, firstError(err, notFound(d.Ref()))
+		return nil, cmp.Or[error](err, notFound(d.Ref()))
 	}
 	target.inherit(d)
 	if err := change(target); err != nil {
@@ -118,7 +119,7 @@ func (t *Tx) through(d *Doc, p permission, change func(target *Doc) error) (*Doc
 	}
 	now, err := t.load(d.id)
 	if err != nil || now == nil {
-		return nil, firstError(err, notFound(d.Ref()))
+		return nil, cmp.Or[error](err, notFound(d.Ref()))
 	}
 	return now, nil
 }
@@ -209,7 +210,7 @@ func (t *Tx) CreateProxy(d, folder *Doc) (*Doc, error) {
 	if src.IsProxy() {
 		target, err := t.load(src.target)
 		if err != nil || target == nil {
-			return nil, firstError(err, notFound(d.Ref()))
+			return nil, cmp.Or[error](err, notFound(d.Ref()))
 		}
 		src = target
 	}

@@ -1,6 +1,8 @@
 package storage
 
 import (
+	"cmp"
+
 	"catena/storage/fault"
 )
 
@@ -61,7 +63,7 @@ func (t *Tx) published(d *Doc) (*Doc, error) {
 	}
 	cur, err := t.load(id)
 	if err != nil || cur == nil || cur.IsVersion() {
-		return cur, firstError(err, errIfGone(cur, d))
+		return cur, cmp.Or(err, errIfGone(cur, d))
 	}
 	if err := t.need(cur, permRead); err != nil {
 		return nil, err
@@ -80,7 +82,7 @@ func (t *Tx) published(d *Doc) (*Doc, error) {
 		last = cur.target
 	}
 	v, err := t.load(last)
-	return v, firstError(err, errIfGone(v, d))
+	return v, cmp.Or(err, errIfGone(v, d))
 }
 
 func errIfGone(d, asked *Doc) error {

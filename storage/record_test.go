@@ -2,6 +2,7 @@ package storage
 
 import (
 	"bytes"
+	"cmp"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -26,7 +27,7 @@ func sample(t testing.TB, r *Repo) *Doc {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = firstError(d.AddFacet("HiddenInNavigation"), d.setAll(Props{
+	err = cmp.Or(d.AddFacet("HiddenInNavigation"), d.setAll(Props{
 		"dc:title": "T \"quoted\" ✓", "dc:subjects": []string{"a", "b,]}"}, "dc:created": "2024-05-02T10:15:30.123Z",
 		"file:content": map[string]any{"data": "text", "name": "a.txt"},
 		"files:files":  `[{"file":{"data":"x","name":"\\\"b\""}}]`,

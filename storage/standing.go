@@ -2,6 +2,7 @@ package storage
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/rand"
 	"slices"
 
@@ -49,7 +50,7 @@ func (t *Tx) acting(as *Principal) (*Principal, error) {
 	}
 	if as.standing.good != nil {
 		if ok, err := as.standing.good(t); err != nil || !ok {
-			return nil, firstError(err, errEnded())
+			return nil, cmp.Or(err, errEnded())
 		}
 	}
 	epoch, err := t.memberEpoch()

@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -89,7 +90,7 @@ func (t *Tx) Unsubscribe(d *Doc, names ...string) error {
 
 // subscribable checks who subscribes to what.
 func (t *Tx) subscribable(d *Doc, names []string) ([]string, error) {
-	if err := firstError(t.MayWrite(), t.need(d, permRead)); err != nil {
+	if err := cmp.Or(t.MayWrite(), t.need(d, permRead)); err != nil {
 		return nil, err
 	}
 	if t.as.Name == "" || t.as.System {

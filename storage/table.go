@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"cmp"
 	"encoding/json"
 	"iter"
 	"strings"
@@ -74,7 +75,7 @@ func (b Table) Create(key string, v any) error {
 		return err
 	}
 	if old, err := b.t.kv.Get(k); err != nil || old != nil {
-		return firstError(err, fault.Exists.Errorf("%s %s: exists", b.name, key))
+		return cmp.Or[error](err, fault.Exists.Errorf("%s %s: exists", b.name, key))
 	}
 	return b.write(key, v, b.t.kv.Set)
 }

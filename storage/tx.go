@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"time"
@@ -90,7 +91,7 @@ func (t *Tx) Writable() bool { return t.kv.Writable() && !t.as.ReadOnly }
 func (t *Tx) Err() error { return t.failed }
 
 // Fail makes the transaction fail where no error can be returned.
-func (t *Tx) Fail(err error) { t.failed = firstError(t.failed, err) }
+func (t *Tx) Fail(err error) { t.failed = cmp.Or(t.failed, err) }
 
 // MayWrite returns why the transaction may not write, or nil.
 func (t *Tx) MayWrite() error {

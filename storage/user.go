@@ -62,7 +62,7 @@ func (t *Tx) User(name string) (*User, error) {
 	u := &User{}
 	ok, err := t.Table(usersTable).Get(name, u)
 	if err != nil || !ok {
-		return nil, firstError(err, noUser())
+		return nil, cmp.Or(err, noUser())
 	}
 	u.Groups, err = t.members(memberOf, name)
 	return u, err
@@ -107,7 +107,7 @@ func (t *Tx) SaveUser(u *User, password string) error {
 	if err := t.setNames(nameOfUser, u.Username, old.names(), u.names()); err != nil {
 		return err
 	}
-	return firstError(t.Table(usersTable).Put(u.Username, u), t.told("user"+change(old != nil), u.Username))
+	return cmp.Or(t.Table(usersTable).Put(u.Username, u), t.told("user"+change(old != nil), u.Username))
 }
 
 func (u *User) groups() []string {
@@ -182,7 +182,7 @@ func (t *Tx) groupsExist(old, groups []string) error {
 		}
 		v, err := t.kv.Get(tableKey(spaceTable, groupsTable, g))
 		if err != nil || v == nil {
-			return firstError(err, fault.Denied.Errorf("group does not exist: %s", g))
+			return cmp.Or[error](err, fault.Denied.Errorf("group does not exist: %s", g))
 		}
 	}
 	return nil
@@ -257,7 +257,7 @@ func (t *Tx) Group(name string) (*Group, error) {
 	g := &Group{}
 	ok, err := t.Table(groupsTable).Get(name, g)
 	if err != nil || !ok {
-		return nil, firstError(err, missing)
+		return nil, cmp.Or[error](err, missing)
 	}
 	if g.Users, err = t.members(memberUser, name); err != nil {
 		return nil, err
@@ -297,7 +297,7 @@ func (t *Tx) SaveGroup(g *Group) error {
 	if err := t.setNames(nameOfGroup, g.Name, old.names(), g.names()); err != nil {
 		return err
 	}
-	return firstError(t.Table(groupsTable).Put(g.Name, g), t.regrouped(), t.told("group"+change(there), g.Name))
+	return cmp.Or(t.Table(groupsTable).Put(g.Name, g), t.regrouped(), t.told("group"+change(there), g.Name))
 }
 
 // noCircle refuses a group that would contain itself.
@@ -333,7 +333,7 @@ func (t *Tx) DeleteGroup(name string) error {
 	if err != nil {
 		return err
 	}
-	err = firstError(
+	err = cmp.Or(
 		t.setMembers(name, g.Users, nil, memberUser, memberOf),
 		t.setMembers(name, g.Groups, nil, subgroup, supergroup),
 		t.setMembers(name, above, nil, supergroup, subgroup),
@@ -342,7 +342,7 @@ func (t *Tx) DeleteGroup(name string) error {
 	if err != nil {
 		return err
 	}
-	return firstError(t.Table(groupsTable).Delete(name), t.regrouped(), t.told("group_deleted", name))
+	return cmp.Or(t.Table(groupsTable).Delete(name), t.regrouped(), t.told("group_deleted", name))
 }
 
 // GroupsOf returns the groups that contain a group directly.
@@ -370,14 +370,14 @@ func (t *Tx) members(kind byte, of string) (names []string, err error) {
 func (t *Tx) setMembers(of string, old, new []string, kind, back byte) error {
 	for _, name := range old {
 		if !slices.Contains(new, name) {
-			if err := firstError(t.kv.Delete(memberKey(kind, of, name)), t.kv.Delete(memberKey(back, name, of))); err != nil {
+			if err := cmp.Or(t.kv.Delete(memberKey(kind, of, name)), t.kv.Delete(memberKey(back, name, of))); err != nil {
 				return err
 			}
 		}
 	}
 	for _, name := range new {
 		if !slices.Contains(old, name) {
-			if err := firstError(t.kv.Set(memberKey(kind, of, name), nil), t.kv.Set(memberKey(back, name, of), nil)); err != nil {
+			if err := cmp.Or(t.kv.Set(memberKey(kind, of, name), nil), t.kv.Set(memberKey(back, name, of), nil)); err != nil {
 				return err
 			}
 		}

@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"cmp"
 	"slices"
 
 	"catena/storage/fault"
@@ -93,7 +94,7 @@ func (t *Tx) archive(cur *Doc, major bool, comment string) (*Doc, error) {
 	}
 	up, err := t.folder(cur.id)
 	if err != nil || up == nil {
-		return nil, firstError(err, notFound(cur.Ref()))
+		return nil, cmp.Or[error](err, notFound(cur.Ref()))
 	}
 	before := cur.clone()
 	if major {
@@ -288,7 +289,7 @@ func (t *Tx) Restore(v *Doc, o RestoreOptions) (*Doc, error) {
 	}
 	live, err := t.load(version.series)
 	if err != nil || live == nil {
-		return nil, firstError(err, notFound(Ref(version.series.String())))
+		return nil, cmp.Or(err, notFound(Ref(version.series.String())))
 	}
 	cur, err := t.edit(live, permWriteVersion)
 	if err != nil {

@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -199,7 +200,7 @@ func (t *Tx) refer(before, d *Doc) error {
 	}
 	for digest := range was {
 		if !is[digest] {
-			if err := firstError(t.kv.Delete(blobRefKey(digest, d.id)), t.loosen(digest)); err != nil {
+			if err := cmp.Or(t.kv.Delete(blobRefKey(digest, d.id)), t.loosen(digest)); err != nil {
 				return err
 			}
 		}
