@@ -16,7 +16,7 @@ const pulse = time.Second
 
 // residentGoal is how many bytes of mapped files the process keeps; the rest is left to
 // the system's cache, where it does not count as ours and is found again.
-const residentGoal = 112 << 20
+const residentGoal = 224 << 20
 
 // While much is written, tables that are merged come and go: nobody reads most of their pages again, and
 // those of new ones can be given back only once they are in use. The goal is lower then.
