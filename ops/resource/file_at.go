@@ -30,19 +30,31 @@ func (p fileAtParams) run(_ *engine.Ctx, d *storage.Doc) (*storage.Blob, error) 
 	return file(d, p.Xpath)
 }
 
-// unnamed returns the xpath of a download address without the name that may follow it. A name
-// cannot be told from the last part of an xpath but by what the document holds.
+// unnamed returns the xpath of a download address without the name that may follow it, which may have
+// slashes of its own. A name cannot be told from the last parts of an xpath but by what the document holds.
 func unnamed(d *storage.Doc, text string) string {
-	if f, err := d.FieldAt(text); err == nil && f.Kind == schema.Blob && !f.List {
-		return text
+	for xpath, more := text, true; more; xpath, more = above(xpath) {
+		if f, err := d.FieldAt(xpath); err == nil && f.Kind == schema.Blob && !f.List {
+			return xpath
+		}
 	}
-	if i := strings.LastIndexByte(text, '/'); i > 0 {
-		return text[:i]
+	xpath, named := above(text)
+	switch {
+	case !strings.Contains(text, ":"):
+		return mainFile
+	case named:
+		return xpath
 	}
-	if strings.Contains(text, ":") {
-		return text
+	return text
+}
+
+// above cuts off the last part of an xpath; it reports whether there was more than one.
+func above(xpath string) (string, bool) {
+	i := strings.LastIndexByte(xpath, '/')
+	if i <= 0 {
+		return xpath, false
 	}
-	return mainFile
+	return xpath[:i], true
 }
 
 // mainFile is the xpath of the file that a document is about.
