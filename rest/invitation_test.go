@@ -74,7 +74,7 @@ func TestInvitation(t *testing.T) {
 			t.Errorf("%s: %d %s, want %d", tt.name, got.StatusCode, got.Text, tt.status)
 		}
 	}
-	if got := s.Do("GET", "/api/v1/me", "", "as", "leela"); got.StatusCode != http.StatusOK || !strings.Contains(got.Text, `"email":"leela@example.org"`) {
+	if got := s.Do("GET", "/api/v1/me", "", "as", "leela"); got.StatusCode != http.StatusOK || !strings.Contains(got.Text, `"email":"leela@example.org"`) || !strings.Contains(got.Text, `"groups":["members"]`) {
 		t.Errorf("me: %d %s", got.StatusCode, got.Text)
 	}
 	if got := s.Do("GET", address, "", "as", ""); got.StatusCode != http.StatusNotFound {

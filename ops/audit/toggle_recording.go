@@ -9,7 +9,7 @@ var toggleRecording = engine.Op{
 	Label:    "Traces.toggleRecording",
 	Category: "Execution Context",
 	Doc:      "Switches the recording of traces over, or on or off as enableTrace says, and returns whether they are recorded now. With readOnly it changes nothing.",
-	Effect:   engine.Pure,
+	Effect:   engine.Writes,
 	Run:      engine.On(toggleParams.run),
 }
 

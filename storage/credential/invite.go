@@ -27,6 +27,7 @@ const (
 // invitation is somebody who may become a user, by the rights of who asks for it.
 type invitation struct {
 	User    storage.User
+	Groups  []string // of the user, which a storage.User is kept without
 	Comment string
 	By      string
 	Sum     []byte    // of the secret in the message; nil: not accepted yet
@@ -55,7 +56,7 @@ func Invite(tx *storage.Tx, u *storage.User, comment string, accept bool) (id st
 	if err := mayInvite(tx, u); err != nil {
 		return "", err
 	}
-	i := invitation{User: *u, Comment: comment, By: tx.Principal().Name, Expires: tx.Now().Add(invitationKept)}
+	i := invitation{User: *u, Groups: u.Groups, Comment: comment, By: tx.Principal().Name, Expires: tx.Now().Add(invitationKept)}
 	id = tx.NewID()
 	if accept {
 		return id, sendInvitation(tx, id, &i)
@@ -72,10 +73,9 @@ func mayInvite(tx *storage.Tx, u *storage.User) error {
 
 // AcceptInvitation has an invitation sent that waits for that.
 func AcceptInvitation(tx *storage.Tx, id string) error {
-	var i invitation
-	ok, err := tx.Secret(invitations).Get(id, &i)
-	if err != nil || !ok || !tx.Now().Before(i.Expires) {
-		return cmp.Or(err, errInvitation())
+	i, err := invitationOf(tx, id)
+	if err != nil {
+		return err
 	}
 	if err := mayInvite(tx, &i.User); err != nil {
 		return err
@@ -84,7 +84,7 @@ func AcceptInvitation(tx *storage.Tx, id string) error {
 		return fault.Conflict.Errorf("invitation %s: is accepted already", id)
 	}
 	i.Expires = tx.Now().Add(invitationKept)
-	return sendInvitation(tx, id, &i)
+	return sendInvitation(tx, id, i)
 }
 
 // sendInvitation keeps an invitation under a new secret, which only the message holds.
@@ -144,18 +144,29 @@ func Join(ctx context.Context, repo *storage.Repo, id, key, password string) (na
 	return name, err
 }
 
+// invited returns an invitation that was sent and whose key is given.
 func invited(tx *storage.Tx, id, key string) (*invitation, error) {
-	var i invitation
-	if id == "" || len(id) > 100 {
-		return nil, errInvitation()
-	}
-	ok, err := tx.Secret(invitations).Get(id, &i)
+	i, err := invitationOf(tx, id)
 	if err != nil {
 		return nil, err
 	}
 	sum := sha256.Sum256([]byte(key))
-	if !ok || i.Sum == nil || !tx.Now().Before(i.Expires) || subtle.ConstantTimeCompare(sum[:], i.Sum) != 1 {
+	if i.Sum == nil || subtle.ConstantTimeCompare(sum[:], i.Sum) != 1 {
 		return nil, errInvitation()
 	}
+	return i, nil
+}
+
+// invitationOf returns an invitation that is not over.
+func invitationOf(tx *storage.Tx, id string) (*invitation, error) {
+	if id == "" || len(id) > 100 {
+		return nil, errInvitation()
+	}
+	var i invitation
+	ok, err := tx.Secret(invitations).Get(id, &i)
+	if err != nil || !ok || !tx.Now().Before(i.Expires) {
+		return nil, cmp.Or(err, errInvitation())
+	}
+	i.User.Groups = i.Groups
 	return &i, nil
 }
