@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 	"slices"
 
 	"github.com/dgraph-io/badger/v4"
@@ -141,7 +142,7 @@ func (s *store) findParts(version uint64) (unused [][]byte, err error) {
 			err = item.Value(func(v []byte) error { used = bytes.Equal(v, p[:]); return nil })
 		}
 		switch {
-		case err != nil && err != badger.ErrKeyNotFound:
+		case err != nil && !errors.Is(err, badger.ErrKeyNotFound):
 			return nil, broken(err)
 		case used:
 			s.inParts[string(of)] = p
