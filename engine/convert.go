@@ -14,7 +14,13 @@ import (
 )
 
 // Convert makes a value into one of the type that a word names, as inputs are adapted.
-func (c *Ctx) Convert(v any, word string) (any, error) { return c.convert(v, kindOfWord(word)) }
+func (c *Ctx) Convert(v any, word string) (any, error) {
+	out, err := c.convert(v, kindOfWord(word))
+	if err != nil {
+		return nil, err // and no document that is none
+	}
+	return out, nil
+}
 
 // mismatch says what was wanted and what came.
 func mismatch(to kind, v any) error {

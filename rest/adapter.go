@@ -222,7 +222,10 @@ func providerOn(x *exchange, in engine.Lazy, args string) error {
 	delete(params, "queryParams")
 	list := func(c *engine.Ctx) (any, error) {
 		v, err := in(c)
-		return withFirst(values{"queryParams": own}, v)["queryParams"], err
+		if err != nil {
+			return nil, err
+		}
+		return withFirst(values{"queryParams": own}, v)["queryParams"], nil
 	}
 	call := engine.Call{Op: "Repository.PageProvider", Params: params, Vars: values{"queryParams": engine.Lazy(list)}}
 	return x.run(call, reply{status: http.StatusOK})

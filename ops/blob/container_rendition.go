@@ -19,8 +19,8 @@ var containerRendition = engine.Op{
 }
 
 type containerParams struct {
-	Limit  int    `json:"limit" default:"100" doc:"Most documents of one folder or collection, by title."`
-	Depth  int    `json:"maxDepth" default:"1" doc:"How many levels are packed: 1 for the folder's own children alone."`
+	Limit  int    `json:"limit" type:"int" default:"100" doc:"Most documents of one folder or collection, by title."`
+	Depth  int    `json:"maxDepth" type:"int" default:"1" doc:"How many levels are packed: 1 for the folder's own children alone."`
 	Reason string `json:"reason,omitzero" doc:"Why the files are read; a word for the log."`
 }
 
