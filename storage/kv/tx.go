@@ -171,42 +171,47 @@ func (t *Tx) Create(key, value []byte) error { return t.put(key, value, true) }
 
 // SetRow is Set for a key of n bytes with its value behind it, made with AppendRow. The transaction keeps
 // row, which is not to be changed.
-func (t *Tx) SetRow(row []byte, n int) error { return t.putRow(row, n, false) }
+func (t *Tx) SetRow(row []byte, n int) error {
+	if err := t.fits(row[:n], RowValue(row, n)); err != nil {
+		return err
+	}
+	return t.putRow(row, n, false)
+}
 
 func (t *Tx) put(key, value []byte, create bool) error {
+	if err := t.fits(key, value); err != nil {
+		return err
+	}
 	row := t.take(len(key) + RowGap + len(value))
 	n := copy(row, key)
 	copy(RowValue(row, n), value)
 	return t.putRow(row, n, create)
 }
 
-// putRow buffers a row whose key has n bytes.
+// putRow buffers a row that fits and whose key has n bytes.
 func (t *Tx) putRow(row []byte, n int, create bool) error {
-	if err := t.fits(row[:n], RowValue(row, n)); err != nil {
-		return err
-	}
 	key, stored := sealRow(row, n)
 	return t.buffer(key, entry{stored, create})
 }
 
-// fits returns why a row cannot be written.
+// fits returns why a row cannot be written. Errors are given copies of the key, so that those of callers
+// need not be on the heap.
 func (t *Tx) fits(key, value []byte) error {
 	if err := t.writable(key); err != nil {
 		return err
 	}
 	if len(value) > t.limits.Value {
-		return fault.Limit.Errorf("value of key %q: %d bytes, limit %d", key, len(value), t.limits.Value)
+		return fault.Limit.Errorf("value of key %q: %d bytes, limit %d", string(key), len(value), t.limits.Value)
 	}
 	return nil
 }
 
 // Delete buffers the removal of a key, which may be absent.
 func (t *Tx) Delete(key []byte) error {
-	own := t.keep(key)
-	if err := t.writable(own); err != nil {
+	if err := t.writable(key); err != nil {
 		return err
 	}
-	return t.buffer(own, entry{})
+	return t.buffer(t.keep(key), entry{})
 }
 
 // buffer keeps a write under a key that is its own. What is found there after all not to be possible is
@@ -290,11 +295,11 @@ func (t *Tx) writable(key []byte) error {
 	case t.done:
 		return t.usable()
 	case !t.write:
-		return fault.Invalid.Errorf("transaction: key %q written in a read-only transaction", key)
+		return fault.Invalid.Errorf("transaction: key %q written in a read-only transaction", string(key))
 	case len(key) == 0:
 		return fault.Invalid.Errorf("key: empty")
 	case len(local(key)) > t.limits.Key:
-		return fault.Limit.Errorf("key %q...: %d bytes, limit %d", key[:32], len(key), t.limits.Key)
+		return fault.Limit.Errorf("key %q...: %d bytes, limit %d", string(key[:32]), len(key), t.limits.Key)
 	}
 	return nil
 }
