@@ -288,18 +288,18 @@ const probes = 16
 // freeChild reports whether no child of the parent has a name. Whoever fills a folder asks that many
 // times.
 func (t *Tx) freeChild(parent docID, name string) (bool, error) {
-	key := childNameKey(parent, name)
 	if t.free.parent != parent {
 		t.free = freeNames{parent: parent, probe: probes}
 	}
 	if t.free.count == t.free.probe {
 		t.free.probe *= 4 // it may have been of no use
+		key := childNameKey(parent, name)
 		if err := t.kv.Void(key, prefix(key[:18]).End); err != nil {
 			return false, err
 		}
 	}
-	b, err := t.kv.Get(key)
-	if err != nil || b != nil && childOf(b) != none {
+	id, err := t.childID(parent, name)
+	if err != nil || id != none {
 		return false, err
 	}
 	t.free.count++
