@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
-	"slices"
 
 	"github.com/dgraph-io/badger/v4"
 
@@ -71,7 +70,8 @@ func (s *store) rows(w kv.Mutation, fn func(stored) error) error {
 	if len(w.Value) > partSize {
 		now = partsOf(w.Value)
 		row.value, row.mark = now[:], inParts
-		for i, part := range slices.Collect(slices.Chunk(w.Value, partSize)) {
+		for i := range now.count() {
+			part := w.Value[i*partSize : min((i+1)*partSize, len(w.Value))]
 			if err := fn(stored{key: now.key(w.Key, i), value: part}); err != nil {
 				return err
 			}
@@ -109,16 +109,11 @@ func whole(txn *badger.Txn, item *badger.Item) (value []byte, err error) {
 		if err != nil {
 			return nil, corrupt("key %q: part %d of its value: %v", item.Key(), i, err)
 		}
-		if joined, err = appendValue(joined, part); err != nil {
+		if err := part.Value(func(v []byte) error { joined = append(joined, v...); return nil }); err != nil {
 			return nil, err
 		}
 	}
 	return joined, nil
-}
-
-func appendValue(dst []byte, item *badger.Item) ([]byte, error) {
-	err := item.Value(func(v []byte) error { dst = append(dst, v...); return nil })
-	return dst, err
 }
 
 // findParts finds the values that are kept in parts at a version, and the parts nothing refers to: those

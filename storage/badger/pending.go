@@ -134,7 +134,6 @@ type overlay struct {
 	has    bool            // cursor stands on a row
 	key    []byte
 	value  []byte
-	lost   error // why there is no value
 }
 
 // Next moves to the next row.
@@ -144,7 +143,7 @@ func (o *overlay) Next() bool {
 	}
 	for {
 		if o.behind {
-			o.has, o.behind = o.cursor.Next(), false
+			o.has, o.behind = o.cursor.step(), false
 		}
 		if o.err != nil {
 			return false
@@ -154,13 +153,16 @@ func (o *overlay) Next() bool {
 		case at < 0 && !o.has:
 			return false
 		case at < 0 || o.has && o.order(o.cursor.key, o.top(at).Key) < 0:
-			o.key, o.value, o.lost, o.behind = o.cursor.key, o.cursor.value, o.cursor.lost, true
+			if !o.load() {
+				return false
+			}
+			o.key, o.value, o.behind = o.cursor.key, o.cursor.value, true
 		default:
 			m := o.take(at)
 			if m.Value == nil {
 				continue
 			}
-			if o.key, o.value, o.lost = m.Key, m.Value, nil; o.r.KeysOnly {
+			if o.key, o.value = m.Key, m.Value; o.r.KeysOnly {
 				o.value = nil
 			}
 		}
@@ -217,4 +219,4 @@ func (o *overlay) order(a, b []byte) int {
 func (o *overlay) Key() []byte { return o.key }
 
 // Value is the present value.
-func (o *overlay) Value() ([]byte, error) { return o.value, o.lost }
+func (o *overlay) Value() ([]byte, error) { return o.value, nil }

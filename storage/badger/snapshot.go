@@ -126,7 +126,6 @@ type cursor struct {
 	key, value []byte
 	chunk      []byte // room for the next rows
 	size       int    // of the last chunk
-	lost       error  // why there is no value
 	err        error
 }
 
@@ -148,8 +147,10 @@ func (c *cursor) room(n int) []byte {
 }
 
 // Next moves to the next row.
-func (c *cursor) Next() (ok bool) {
-	defer func() { ok = ok && c.err == nil }()
+func (c *cursor) Next() bool { return c.step() && c.load() }
+
+// step moves to the next row without its value.
+func (c *cursor) step() bool {
 	defer caught(&c.err)
 	if c.err != nil || c.left == 0 {
 		return false
@@ -167,8 +168,7 @@ func (c *cursor) Next() (ok bool) {
 		c.left = 0
 		return false
 	}
-	item := c.it.Item()
-	key := item.Key()
+	key := c.it.Item().Key()
 	if c.r.Reverse && bytes.Compare(key, c.r.Start) < 0 || !c.r.Reverse && c.r.End != nil && bytes.Compare(key, c.r.End) >= 0 {
 		c.left = 0
 		return false
@@ -176,17 +176,25 @@ func (c *cursor) Next() (ok bool) {
 	if c.left > 0 {
 		c.left--
 	}
+	c.key = c.room(len(key))
+	copy(c.key, key)
+	return true
+}
+
+// load takes the value of the row. Of one that a pending run hides it must not: the run may have been
+// applied meanwhile, and the parts of the value be gone.
+func (c *cursor) load() bool {
 	if c.r.KeysOnly {
-		c.key = c.room(len(key))
-		copy(c.key, key)
 		return true
 	}
-	v, err := whole(c.txn, item)
-	c.lost = err // a run may be about to take its place, and to remove its parts
-	b := c.room(len(key) + len(v))
-	n := copy(b, key)
-	copy(b[n:], v)
-	c.key, c.value = b[:n:n], b[n:]
+	defer caught(&c.err)
+	v, err := whole(c.txn, c.it.Item())
+	if err != nil {
+		c.err = broken(err)
+		return false
+	}
+	c.value = c.room(len(v))
+	copy(c.value, v)
 	return true
 }
 
@@ -211,7 +219,7 @@ func (c *cursor) seek() {
 func (c *cursor) Key() []byte { return c.key }
 
 // Value is the present value.
-func (c *cursor) Value() ([]byte, error) { return c.value, c.lost }
+func (c *cursor) Value() ([]byte, error) { return c.value, nil }
 
 // Err is what ended the walk early.
 func (c *cursor) Err() error { return c.err }
