@@ -85,18 +85,18 @@ func (r *Repo) openNames(ctx context.Context) error {
 		return err
 	}
 	return r.Update(ctx, r.System(), func(t *Tx) error {
-		for name, row := range t.Table(usersTable).Scan("", "", false, 0) {
+		for name, raw := range t.Table(usersTable).Scan("", "", false, 0) {
 			var u User
-			if err := json.Unmarshal(row, &u); err != nil {
+			if err := json.Unmarshal(raw, &u); err != nil {
 				return fault.Internal.Errorf("user %s: %w", name, err)
 			}
 			if err := t.setNames(nameOfUser, name, nil, u.names()); err != nil {
 				return err
 			}
 		}
-		for name, row := range t.Table(groupsTable).Scan("", "", false, 0) {
+		for name, raw := range t.Table(groupsTable).Scan("", "", false, 0) {
 			var g Group
-			if err := json.Unmarshal(row, &g); err != nil {
+			if err := json.Unmarshal(raw, &g); err != nil {
 				return fault.Internal.Errorf("group %s: %w", name, err)
 			}
 			if err := t.setNames(nameOfGroup, name, nil, g.names()); err != nil {
@@ -111,8 +111,8 @@ func (r *Repo) openNames(ctx context.Context) error {
 // nothing, "*" and "%" stand for all.
 func (t *Tx) named(kind byte, table, text string, take func(name string) bool) error {
 	if text = row.Text(strings.Trim(text, " *%")); text == "" {
-		for row, err := range t.Table(table).rows("", "", false, 0) {
-			if err != nil || !take(string(row.Key[len(table)+2:])) {
+		for r, err := range t.Table(table).rows("", "", false, 0) {
+			if err != nil || !take(string(r.Key[len(table)+2:])) {
 				return err
 			}
 		}
@@ -160,13 +160,13 @@ func (t *Tx) namesOf(kind byte, text string) ([]string, error) {
 // eachNamed calls take for each name that begins with a folded text, with whose it is.
 func (t *Tx) eachNamed(kind byte, text string, take func(who string) bool) error {
 	whole := nameKey(kind, text, "")
-	r := prefix(whole[:len(whole)-2]) // without the end of the text
-	r.KeysOnly = true
-	for row, err := range t.kv.Scan(r) {
+	names := prefix(whole[:len(whole)-2]) // without the end of the text
+	names.KeysOnly = true
+	for r, err := range t.kv.Scan(names) {
 		if err != nil {
 			return err
 		}
-		_, who, err := kv.DecodeString(row.Key[2:])
+		_, who, err := kv.DecodeString(r.Key[2:])
 		if err != nil || !take(string(who)) {
 			return err
 		}

@@ -36,27 +36,27 @@ func (r *Repo) openSecret(ctx context.Context, given []byte) error {
 		r.master = given
 		return nil
 	}
-	var row masterSecret
+	var kept masterSecret
 	read := func(t *Tx) error {
-		_, err := t.Secret(secrets).Get(masterRow, &row)
+		_, err := t.Secret(secrets).Get(masterRow, &kept)
 		return err
 	}
 	if err := r.View(ctx, r.System(), read); err != nil {
 		return err
 	}
-	if len(row.Key) == 0 {
+	if len(kept.Key) == 0 {
 		err := r.Update(ctx, r.System(), func(t *Tx) error {
-			if err := read(t); err != nil || len(row.Key) > 0 {
+			if err := read(t); err != nil || len(kept.Key) > 0 {
 				return err
 			}
-			row.Key = make([]byte, 32)
-			rand.Read(row.Key)
-			return t.Secret(secrets).Put(masterRow, row)
+			kept.Key = make([]byte, 32)
+			rand.Read(kept.Key)
+			return t.Secret(secrets).Put(masterRow, kept)
 		})
 		if err != nil {
 			return err
 		}
 	}
-	r.master = row.Key
+	r.master = kept.Key
 	return nil
 }

@@ -40,11 +40,11 @@ func (r *Repo) sweepTrees(ctx context.Context) error {
 			id = none
 			rg := prefix([]byte{spaceGone})
 			rg.Limit = 1
-			for row, err := range k.Scan(rg) {
+			for gone, err := range k.Scan(rg) {
 				if err != nil {
 					return err
 				}
-				copy(id[:], row.Key[1:])
+				copy(id[:], gone.Key[1:])
 			}
 			return nil
 		})
@@ -64,11 +64,11 @@ func (r *Repo) sweepBelow(ctx context.Context, id docID) error {
 		rg := prefix(childrenPrefix(id))
 		rg.Limit, rg.KeysOnly = sweepBatch, true
 		var children []docID
-		for row, err := range t.kv.Scan(rg) {
+		for place, err := range t.kv.Scan(rg) {
 			if err != nil {
 				return err
 			}
-			_, child := positionAndID(row.Key)
+			_, child := positionAndID(place.Key)
 			children = append(children, child)
 		}
 		if len(children) == 0 {
@@ -170,12 +170,12 @@ func (r *Repo) sweepRows(ctx context.Context, at []byte, old func(value []byte) 
 	var keys [][]byte
 	err := r.db.View(ctx, func(k *kv.Tx) error {
 		keys = nil
-		for row, err := range k.Scan(prefix(at)) {
+		for found, err := range k.Scan(prefix(at)) {
 			if err != nil {
 				return err
 			}
-			if old(row.Value) {
-				keys = append(keys, row.Key)
+			if old(found.Value) {
+				keys = append(keys, found.Key)
 			}
 		}
 		return nil
@@ -205,8 +205,8 @@ func (r *Repo) oldJob(value []byte) bool {
 }
 
 func (r *Repo) expired(value []byte) bool {
-	var row struct {
+	var kept struct {
 		Expires time.Time `json:"expires"`
 	}
-	return json.Unmarshal(value, &row) == nil && !row.Expires.IsZero() && r.clock().After(row.Expires)
+	return json.Unmarshal(value, &kept) == nil && !kept.Expires.IsZero() && r.clock().After(kept.Expires)
 }

@@ -121,12 +121,12 @@ func (b Table) Delete(key string) error {
 // is none. What fails ends the walk, and the transaction.
 func (b Table) Scan(from, to string, reverse bool, limit int) iter.Seq2[string, json.RawMessage] {
 	return func(yield func(string, json.RawMessage) bool) {
-		for row, err := range b.rows(from, to, reverse, limit) {
+		for r, err := range b.rows(from, to, reverse, limit) {
 			if err != nil {
 				b.t.Fail(err)
 				return
 			}
-			if !yield(string(row.Key[len(b.name)+2:]), row.Value) {
+			if !yield(string(r.Key[len(b.name)+2:]), r.Value) {
 				return
 			}
 		}
@@ -136,11 +136,11 @@ func (b Table) Scan(from, to string, reverse bool, limit int) iter.Seq2[string, 
 // Records walks the rows from <= key < to as Scan does, decoded. What fails is its last element.
 func Records[T any](b Table, from, to string, limit int) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
-		for row, err := range b.rows(from, to, false, limit) {
+		for r, err := range b.rows(from, to, false, limit) {
 			var v T
 			if err == nil {
-				if err = json.Unmarshal(row.Value, &v); err != nil {
-					err = fault.Internal.Errorf("table %s: row %q: %w", b.name, row.Key[len(b.name)+2:], err)
+				if err = json.Unmarshal(r.Value, &v); err != nil {
+					err = fault.Internal.Errorf("table %s: row %q: %w", b.name, r.Key[len(b.name)+2:], err)
 				}
 			}
 			if !yield(v, err) || err != nil {

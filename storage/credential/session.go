@@ -50,10 +50,10 @@ func SignInSession(ctx context.Context, repo *storage.Repo, token string) (*stor
 	if len(token) != base64.RawURLEncoding.EncodedLen(32) {
 		return nil, errSession()
 	}
-	var row sessionRow
+	var s sessionRow
 	err := repo.View(ctx, repo.System(), func(tx *storage.Tx) error {
-		ok, err := sessionStands(tx, token, &row)
-		if err == nil && (!ok || !tx.Now().Before(row.Expires)) {
+		ok, err := sessionStands(tx, token, &s)
+		if err == nil && (!ok || !tx.Now().Before(s.Expires)) {
 			err = errSession()
 		}
 		return err
@@ -61,7 +61,7 @@ func SignInSession(ctx context.Context, repo *storage.Repo, token string) (*stor
 	if err != nil {
 		return nil, err
 	}
-	p, err := principal(ctx, repo, row.User, errSession())
+	p, err := principal(ctx, repo, s.User, errSession())
 	if err != nil {
 		return nil, err
 	}
@@ -69,12 +69,12 @@ func SignInSession(ctx context.Context, repo *storage.Repo, token string) (*stor
 }
 
 // sessionStands reads a session, and reports whether the password is still that by which it began.
-func sessionStands(tx *storage.Tx, token string, row *sessionRow) (bool, error) {
-	ok, err := tx.Secret(sessions).Get(sessionName(token), row)
+func sessionStands(tx *storage.Tx, token string, s *sessionRow) (bool, error) {
+	ok, err := tx.Secret(sessions).Get(sessionName(token), s)
 	if err != nil || !ok {
 		return false, err
 	}
-	return passwordIs(tx, row.User, row.Password)
+	return passwordIs(tx, s.User, s.Password)
 }
 
 // EndSession ends the session of a token, which may be over already.

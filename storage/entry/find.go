@@ -186,21 +186,21 @@ type stored struct {
 	raw []byte
 }
 
-// rows returns the rows that may match, by id, and whether these are all rows.
+// stored returns the rows that may match, by id, and whether these are all rows.
 func (d *Directory) stored(q Query) (rows []stored, whole bool, err error) {
 	if r, ok := d.indexRange(q); ok {
 		rows, err = d.rowsBy(r)
 		return rows, false, err
 	}
 	at := entryPrefix(d.Name)
-	for row, err := range d.rows().Scan(kv.Prefix(at)) {
+	for r, err := range d.rows().Scan(kv.Prefix(at)) {
 		if err != nil {
 			return nil, false, err
 		}
 		if len(rows) >= d.tx.Repo().Limits().ScanRows {
 			return nil, false, d.tooMany()
 		}
-		rows = append(rows, stored{string(row.Key[len(at):]), slices.Clone(row.Value)})
+		rows = append(rows, stored{string(r.Key[len(at):]), r.Value})
 	}
 	return rows, true, nil
 }
@@ -228,17 +228,17 @@ func (d *Directory) indexRange(q Query) (kv.Range, bool) {
 }
 
 // rowsBy loads the rows that index rows name.
-func (d *Directory) rowsBy(r kv.Range) ([]stored, error) {
-	r.KeysOnly = true
+func (d *Directory) rowsBy(index kv.Range) ([]stored, error) {
+	index.KeysOnly = true
 	var out []stored
-	for row, err := range d.rows().Scan(r) {
+	for r, err := range d.rows().Scan(index) {
 		if err != nil {
 			return nil, err
 		}
 		if len(out) >= d.tx.Repo().Limits().ScanRows {
 			return nil, d.tooMany()
 		}
-		id, err := indexedEntry(row.Key)
+		id, err := indexedEntry(r.Key)
 		if err != nil {
 			return nil, err
 		}

@@ -101,8 +101,9 @@ func Authorize(ctx context.Context, repo *storage.Repo, as *storage.Principal, q
 		if err := tx.As(as).MayWrite(); err != nil {
 			return err
 		}
-		row := code{q.Client, as.Name, q.RedirectURI, q.Challenge, q.Method, tx.Now().Add(codeKept)}
-		return tx.Secret(codes).Put(secret.Hash(text), row)
+		return tx.Secret(codes).Put(secret.Hash(text), code{
+			Client: q.Client, User: as.Name, RedirectURI: q.RedirectURI, Challenge: q.Challenge, Method: q.Method, Expires: tx.Now().Add(codeKept),
+		})
 	})
 }
 

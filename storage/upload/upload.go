@@ -178,25 +178,25 @@ func find(tx *storage.Tx, id string, index int) (*File, error) {
 }
 
 func decode(tx *storage.Tx, id, key string, raw json.RawMessage) (*File, error) {
-	row := &fileRow{}
-	if err := json.Unmarshal(raw, row); err != nil {
+	r := &fileRow{}
+	if err := json.Unmarshal(raw, r); err != nil {
 		return nil, fault.Internal.Errorf("batch %s: %w", id, err)
 	}
 	n, err := strconv.Atoi(key[strings.LastIndexByte(key, '/')+1:])
 	if err != nil {
 		return nil, fault.Internal.Errorf("batch %s: %w", id, err)
 	}
-	u := &File{Batch: id, Index: n, Name: row.Name, Chunked: row.Chunked, Count: row.Count, Whole: row.Whole, row: row}
+	u := &File{Batch: id, Index: n, Name: r.Name, Chunked: r.Chunked, Count: r.Count, Whole: r.Whole, row: r}
 	switch {
-	case row.File != nil:
-		u.Size = row.File.Size
-		for i := range row.Count {
+	case r.File != nil:
+		u.Size = r.File.Size
+		for i := range r.Count {
 			u.Chunks = append(u.Chunks, i)
 		}
 	default:
-		for i := range row.Count {
-			if row.There.has(i) {
-				u.Chunks, u.Size = append(u.Chunks, i), u.Size+row.size(i)
+		for i := range r.Count {
+			if r.There.has(i) {
+				u.Chunks, u.Size = append(u.Chunks, i), u.Size+r.size(i)
 			}
 		}
 		grown := len(u.Chunks)
