@@ -13,7 +13,6 @@ import (
 	"catena/storage"
 	"catena/storage/credential"
 	"catena/storage/fault"
-	"catena/storage/kv"
 	"catena/storage/outbox"
 )
 
@@ -284,29 +283,5 @@ func TestReopen(t *testing.T) {
 		return err
 	}); err != nil {
 		t.Error(err)
-	}
-}
-
-func TestVerifyFindsDamage(t *testing.T) {
-	for _, space := range []string{"D", "t", "c\x01", "c\x02", "p\x01"} {
-		w := newWorld(t)
-		w.make("/f", "File", nil)
-		err := w.db.Update(context.Background(), func(k *kv.Tx) error {
-			var last []byte
-			for row, err := range k.Scan(kv.Prefix([]byte(space))) {
-				if err != nil {
-					return err
-				}
-				last = row.Key
-			}
-			return k.Delete(last)
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		problems, err := w.Verify(context.Background())
-		if err != nil || len(problems) == 0 {
-			t.Errorf("a row of %q is missing: %v %v", space, problems, err)
-		}
 	}
 }

@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -161,14 +162,30 @@ func (v *verifier) place(key, value []byte) {
 	}
 }
 
+// child looks at a row by which a folder knows a child: it leads to one that is there, and each has
+// one row with its name and one with its position.
 func (v *verifier) child(key, value []byte) {
-	var id docID
+	id, says := childOf(value), "listed as a child"
 	if key[1] == childByPosition {
 		_, id = positionAndID(key)
-	} else {
-		id = childOf(value)
+		says = "in the order of a folder"
 	}
-	if !v.has(treeKey(id)) {
-		v.add("document %s: is listed as a child but has no place", id)
+	n, err := v.t.node(id)
+	switch {
+	case err != nil: // and is known by its place
+		return
+	case n == nil:
+		v.add("document %s: is %s but has no place", id, says)
+		return
+	}
+	own, row := childNameKey(n.parent, n.name), childValue(n.flags, id)
+	if key[1] == childByPosition {
+		own, row = childPositionKey(n.parent, n.position, id), n.cover()
+	}
+	switch {
+	case n.flags&(flagTomb|flagVersion) != 0 || !bytes.Equal(key, own):
+		v.add("document %s: is %s where it is not", id, says)
+	case !bytes.Equal(value, row):
+		v.add("document %s: is %s as what it is not", id, says)
 	}
 }
