@@ -4,6 +4,7 @@
 package webhook
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/rand"
 	"encoding/base64"
@@ -12,6 +13,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"catena/storage"
@@ -145,7 +147,7 @@ func put(tx *storage.Tx, w Webhook) error {
 	if err != nil {
 		return err
 	}
-	wants = slices.DeleteFunc(wants, func(o Want) bool { return o.ID == w.ID })
+	wants = slices.DeleteFunc(slices.Clone(wants), func(o Want) bool { return o.ID == w.ID })
 	if !w.Disabled {
 		wants = append(wants, Want{w.ID, w.Owner, w.Events})
 	}
@@ -153,10 +155,29 @@ func put(tx *storage.Tx, w Webhook) error {
 	return cmp.Or(tx.Secret(index).Put("all", wants), tx.Secret(webhooks).Put(w.ID, w))
 }
 
-// Wants returns what the webhooks in use want to know.
-func Wants(tx *storage.Tx) (all []Want, err error) {
-	_, err = tx.Secret(index).Get("all", &all)
-	return all, err
+// lastRead is the row of the index that some transaction last read, and what it says.
+type lastRead struct {
+	row   []byte
+	wants []Want
+}
+
+// Wants returns what the webhooks in use want to know, which is shared and not changed. It is asked at
+// every event: a row that is the one read before is not taken apart again.
+func Wants(tx *storage.Tx) ([]Want, error) {
+	text, err := tx.Secret(index).Row("all")
+	if err != nil || text == nil {
+		return nil, err
+	}
+	last := row.Of[atomic.Pointer[lastRead]](tx.Repo().Memory())
+	if known := last.Load(); known != nil && bytes.Equal(known.row, text) {
+		return known.wants, nil
+	}
+	var all []Want
+	if err := json.Unmarshal(text, &all); err != nil {
+		return nil, fault.Internal.Errorf("webhooks: %w", err)
+	}
+	last.Store(&lastRead{bytes.Clone(text), all})
+	return all, nil
 }
 
 // Wants reports whether a type of event is wanted.
