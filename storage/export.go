@@ -1,10 +1,9 @@
 package storage
 
 import (
-	"archive/zip"
 	"bytes"
+	"cmp"
 	"encoding/xml"
-	"io"
 	"strings"
 	"time"
 
@@ -155,36 +154,27 @@ func (x *xmlWriter) value(name string, f *schema.Field, v any) {
 // blobEntry names a file in an archive.
 func blobEntry(b *blob.Blob) string { return b.Digest + ".blob" }
 
-// ExportZip writes an archive of d: a folder of its name with document.xml and its files, and
+// ExportZip returns an archive of d: a folder of its name with document.xml and its files, and
 // if deep with such a folder for each readable document below it.
-func (t *Tx) ExportZip(w io.Writer, d *Doc, deep bool) error {
-	archive := zip.NewWriter(w)
-	left := t.repo.limits.TreeCopy
-	name := d.name
-	if name == "" {
-		name = "root"
-	}
-	if err := t.exportTo(archive, d, zipName(name)+"/", deep, &left); err != nil {
-		return err
-	}
-	return archive.Close()
+func (t *Tx) ExportZip(d *Doc, deep bool) (*Blob, error) {
+	return t.NewArchive("export.zip", func(to *Archive) error {
+		left := t.repo.limits.TreeCopy
+		return t.exportTo(to, d, zipName(cmp.Or(d.name, "root"))+"/", deep, &left)
+	})
 }
 
 // zipName keeps names of documents from leading out of the folder they stand in.
 func zipName(name string) string { return strings.NewReplacer("/", "-", `\`, "-").Replace(name) }
 
-func (t *Tx) exportTo(archive *zip.Writer, d *Doc, at string, deep bool, left *int) error {
+func (t *Tx) exportTo(to *Archive, d *Doc, at string, deep bool, left *int) error {
 	if *left--; *left < 0 {
 		return fault.Limit.Errorf("export: more than %d documents", t.repo.limits.TreeCopy)
-	}
-	if err := t.ctx.Err(); err != nil {
-		return err
 	}
 	text, err := t.ExportXML(d)
 	if err != nil {
 		return err
 	}
-	if err := addEntry(archive, at+"document.xml", t.now, bytes.NewReader(text)); err != nil {
+	if err := to.Add(at+"document.xml", bytes.NewReader(text)); err != nil {
 		return err
 	}
 	have := map[string]bool{}
@@ -193,12 +183,7 @@ func (t *Tx) exportTo(archive *zip.Writer, d *Doc, at string, deep bool, left *i
 			return nil
 		}
 		have[b.Digest] = true
-		r, err := b.Open()
-		if err != nil {
-			return err
-		}
-		defer r.Close()
-		return addEntry(archive, at+blobEntry(b), t.now, r)
+		return to.AddBlob(at+blobEntry(b), b)
 	})
 	if err != nil || !deep || !t.can(d, permReadChildren) || d.IsProxy() {
 		return err
@@ -207,18 +192,9 @@ func (t *Tx) exportTo(archive *zip.Writer, d *Doc, at string, deep bool, left *i
 		if err != nil {
 			return err
 		}
-		if err := t.exportTo(archive, child, at+zipName(child.name)+"/", deep, left); err != nil {
+		if err := t.exportTo(to, child, at+zipName(child.name)+"/", deep, left); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func addEntry(archive *zip.Writer, name string, at time.Time, r io.Reader) error {
-	w, err := archive.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Deflate, Modified: at})
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(w, r)
-	return err
 }

@@ -92,9 +92,15 @@ func TestExportZip(t *testing.T) {
 	w.make("/ws/secret", "File", nil)
 	w.grant("/ws/secret", "-Everyone:Everything")
 	entries := func(deep bool) (names []string) {
-		var b bytes.Buffer
-		w.view(user("bob"), func(tx *storage.Tx) error { return tx.ExportZip(&b, must(tx.Doc("/ws"))(t), deep) })
-		r, err := zip.NewReader(bytes.NewReader(b.Bytes()), int64(b.Len()))
+		var b []byte
+		w.view(user("bob"), func(tx *storage.Tx) error {
+			archive, err := tx.ExportZip(must(tx.Doc("/ws"))(t), deep)
+			if err == nil {
+				b, err = archive.Bytes(0)
+			}
+			return err
+		})
+		r, err := zip.NewReader(bytes.NewReader(b), int64(len(b)))
 		if err != nil {
 			t.Fatal(err)
 		}

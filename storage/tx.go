@@ -125,27 +125,6 @@ func (t *Tx) Nest(fn func() error) (err error) {
 // AfterCommit has fn run once after the transaction is committed.
 func (t *Tx) AfterCommit(fn func()) { t.after = append(t.after, fn) }
 
-// SpoolBlob takes in what write writes, like NewBlob. It returns when write has.
-func (t *Tx) SpoolBlob(name, typ string, write func(io.Writer) error) (*Blob, error) {
-	r, w := io.Pipe()
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		err := error(fault.Internal.Errorf("file %s: not written to its end", name))
-		defer func() {
-			if p := recover(); p != nil {
-				err = fault.Internal.Errorf("file %s: %v", name, p)
-			}
-			w.CloseWithError(err)
-		}()
-		err = write(w)
-	}()
-	b, err := t.NewBlob(name, typ, r)
-	r.CloseWithError(io.ErrClosedPipe)
-	<-done
-	return b, err
-}
-
 // NewBlob takes content in; it is kept once a document that holds it is saved.
 func (t *Tx) NewBlob(name, typ string, r io.Reader) (*Blob, error) {
 	return t.repo.blobs.Spool(t.ctx, name, typ, r, t.repo.limits.BlobSize)

@@ -3,6 +3,7 @@ package blob
 import (
 	"archive/zip"
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -25,13 +26,45 @@ func text(name, content string) *storage.Blob {
 func TestEntryNames(t *testing.T) {
 	given := []string{"a", "a", "a", "renamed_1_a", "dir/a", `C:\b`, "..", "", "x/"}
 	want := []string{"a", "renamed_1_a", "renamed_2_a", "renamed_3_renamed_1_a", "renamed_4_a", "b", "untitled", "renamed_5_untitled", "renamed_6_untitled"}
-	files := make(storage.Blobs, len(given))
-	for i, name := range given {
-		files[i] = text(name, name)
+	var all entries
+	for _, name := range given {
+		if err := all.add("", text(name, name)); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if got := entryNames(files); !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
+	if !slices.Equal(all.names, want) {
+		t.Errorf("got %q, want %q", all.names, want)
 	}
+}
+
+// TestContainerNames packs a collection of two folders of one name, whose files have one name, too.
+func TestContainerNames(t *testing.T) {
+	w := opstest.New(t)
+	w.Do("Administrator", func(c *engine.Ctx) error {
+		shelf := w.Make(c, "/", "Collection", "shelf", nil)
+		for _, up := range []string{"a", "b"} {
+			w.Make(c, "/", "Folder", up, nil)
+			folder := w.Make(c, storage.Ref("/"+up), "Folder", "same", nil)
+			w.Make(c, folder.Ref(), "File", "file", storage.Props{"dc:title": "1", "file:content": text("x.txt", up)})
+			inner := w.Make(c, folder.Ref(), "Folder", "x.txt", storage.Props{"dc:title": "2"})
+			w.Make(c, inner.Ref(), "File", "file", storage.Props{"file:content": text("x.txt", up)})
+			if err := cmp.Or(folder.AddFacet("CollectionMember"), folder.Set("collectionMember:collectionIds", []string{shelf.ID()})); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := c.Tx.Save(folder, storage.SaveOptions{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b, err := containerParams{Limit: 10, Depth: 3}.run(c, shelf)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []string{"same/x.txt 1", "same/renamed_1_x.txt/x.txt 1", "renamed_2_same/x.txt 1", "renamed_2_same/renamed_3_x.txt/x.txt 1"}
+		if got := listing(t, b); !slices.Equal(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+		return nil
+	})
 }
 
 func TestCreateZip(t *testing.T) {
@@ -45,19 +78,7 @@ func TestCreateZip(t *testing.T) {
 		if b.Name != "a.txt" || b.Type != "application/zip" {
 			t.Errorf("got %s of type %s", b.Name, b.Type)
 		}
-		data, err := b.Bytes(1 << 20)
-		if err != nil {
-			t.Fatal(err)
-		}
-		archive, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got []string
-		for _, f := range archive.File {
-			got = append(got, fmt.Sprint(f.Name, " ", f.UncompressedSize64))
-		}
-		if !slices.Equal(got, []string{"a.txt 3", "b.txt 500000"}) {
+		if got := listing(t, b); !slices.Equal(got, []string{"a.txt 3", "b.txt 500000"}) {
 			t.Errorf("got %q", got)
 		}
 		again, err := createZipParams{}.blobs(c, storage.Blobs{text("a.txt", "one"), text("b.txt", big)})
@@ -66,6 +87,23 @@ func TestCreateZip(t *testing.T) {
 		}
 		return nil
 	})
+}
+
+// listing is the names and sizes of what is in an archive.
+func listing(t *testing.T, b *storage.Blob) (all []string) {
+	t.Helper()
+	data, err := b.Bytes(1 << 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	archive, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range archive.File {
+		all = append(all, fmt.Sprint(f.Name, " ", f.UncompressedSize64))
+	}
+	return all
 }
 
 func onePage() *storage.Blob {

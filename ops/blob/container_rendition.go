@@ -1,8 +1,6 @@
 package blob
 
 import (
-	"io"
-
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
@@ -40,18 +38,17 @@ func (p containerParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Blob, erro
 	if err := k.gather(d, "", p.Depth); err != nil {
 		return nil, err
 	}
-	return c.Tx.SpoolBlob(baseName(d.Title())+".zip", "application/zip", func(w io.Writer) error { return pack(c, w, k.names, k.files) })
+	return k.pack(c, baseName(d.Title())+".zip")
 }
 
 func holds(d *storage.Doc) bool { return d.IsFolder() || d.HasFacet("Collection") }
 
 // packer gathers files under the names they get in an archive.
 type packer struct {
+	entries
 	c     *engine.Ctx
 	limit int
 	seen  map[string]bool // folders and collections, which may hold each other
-	names []string
-	files storage.Blobs
 }
 
 // gather adds the files of what a folder or collection holds, and of what is below that.
@@ -60,40 +57,43 @@ func (k *packer) gather(d *storage.Doc, path string, levels int) error {
 		return nil
 	}
 	k.seen[d.ID()] = true
-	where := "ecm:parentId = ?"
-	if !d.IsFolder() {
-		where = "collectionMember:collectionIds/* = ?"
-	}
-	page, err := k.c.Tx.Query("SELECT * FROM Document WHERE "+where+
-		" AND ecm:mixinType <> 'HiddenInNavigation' AND ecm:isVersion = 0 AND ecm:isTrashed = 0 ORDER BY dc:title, ecm:uuid",
-		storage.QueryOptions{Args: []any{d.ID()}, PageOptions: storage.PageOptions{Limit: k.limit}})
+	page, err := k.held(d)
 	if err != nil {
 		return err
 	}
-	var files storage.Blobs
 	var below storage.Docs
 	for _, found := range page.Docs {
 		b, err := found.MainBlob()
-		if err != nil {
-			return err
-		}
 		switch {
+		case err != nil:
 		case b != nil:
-			files = append(files, b)
+			err = k.add(path, b)
 		case holds(found) && levels > 1:
 			below = append(below, found)
 		}
-	}
-	for i, name := range entryNames(files) {
-		k.names, k.files = append(k.names, path+name), append(k.files, files[i])
-	}
-	if len(k.files)+len(k.seen) > maxEntries {
-		return fault.Limit.Errorf("archive: more than %d files and folders", maxEntries).WithCode("zip-entries")
+		if err != nil {
+			return err
+		}
 	}
 	for _, f := range below {
-		if err := k.gather(f, path+baseName(f.Name())+"/", levels-1); err != nil {
+		folder, err := k.free(path, f.Name())
+		if err == nil {
+			err = k.gather(f, folder+"/", levels-1)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// held are the documents in a folder or collection that people see there.
+func (k *packer) held(d *storage.Doc) (*storage.Page, error) {
+	where := "ecm:parentId = ?"
+	if !d.IsFolder() {
+		where = "collectionMember:collectionIds/* = ?"
+	}
+	return k.c.Tx.Query("SELECT * FROM Document WHERE "+where+
+		" AND ecm:mixinType <> 'HiddenInNavigation' AND ecm:isVersion = 0 AND ecm:isTrashed = 0 ORDER BY dc:title, ecm:uuid",
+		storage.QueryOptions{Args: []any{d.ID()}, PageOptions: storage.PageOptions{Limit: k.limit}})
 }

@@ -1,8 +1,6 @@
 package blob
 
 import (
-	"archive/zip"
-	"io"
 	"strconv"
 	"strings"
 
@@ -11,7 +9,7 @@ import (
 	"catena/storage/fault"
 )
 
-// maxEntries bounds the files of one archive.
+// maxEntries bounds the files and folders of one archive.
 const maxEntries = 10_000
 
 var createZip = engine.Op{
@@ -32,60 +30,60 @@ func (p createZipParams) blob(c *engine.Ctx, b *storage.Blob) (*storage.Blob, er
 }
 
 func (p createZipParams) blobs(c *engine.Ctx, files storage.Blobs) (*storage.Blob, error) {
-	if len(files) > maxEntries {
-		return nil, fault.Limit.Errorf("archive: %d files, at most %d allowed", len(files), maxEntries).WithCode("zip-entries")
-	}
 	name := p.Filename
 	if name == "" && len(files) > 0 {
 		name = files[0].Name
 	}
-	return c.Tx.SpoolBlob(name, "application/zip", func(w io.Writer) error { return pack(c, w, entryNames(files), files) })
-}
-
-// pack writes an archive of files under names.
-func pack(c *engine.Ctx, w io.Writer, names []string, files storage.Blobs) error {
-	archive := zip.NewWriter(w)
-	for i, b := range files {
-		if err := c.Err(); err != nil {
-			return err
-		}
-		if err := addEntry(archive, &zip.FileHeader{Name: names[i], Method: zip.Deflate, Modified: c.Now}, b); err != nil {
-			return err
+	var all entries
+	for _, b := range files {
+		if err := all.add("", b); err != nil {
+			return nil, err
 		}
 	}
-	return archive.Close()
+	return all.pack(c, name)
 }
 
-func addEntry(archive *zip.Writer, h *zip.FileHeader, b *storage.Blob) error {
-	r, err := b.Open()
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	w, err := archive.CreateHeader(h)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(w, r)
+// entries are files and the names they get in an archive.
+type entries struct {
+	files   storage.Blobs
+	names   []string
+	taken   map[string]bool // also those of folders
+	renamed int
+}
+
+func (e *entries) add(folder string, b *storage.Blob) error {
+	name, err := e.free(folder, b.Name)
+	e.files, e.names = append(e.files, b), append(e.names, name)
 	return err
 }
 
-// entryNames returns a name for each file that no other one has.
-func entryNames(files storage.Blobs) []string {
-	names := make([]string, len(files))
-	taken := make(map[string]bool, len(files))
-	renamed := 0
-	for i, b := range files {
-		plain := baseName(b.Name)
-		name := plain
-		for taken[name] {
-			renamed++
-			name = "renamed_" + strconv.Itoa(renamed) + "_" + plain
-		}
-		taken[name] = true
-		names[i] = name
+// free returns a name in a folder of the archive that no other entry has.
+func (e *entries) free(folder, name string) (string, error) {
+	if len(e.taken) == maxEntries {
+		return "", fault.Limit.Errorf("archive: more than %d files and folders", maxEntries).WithCode("zip-entries")
 	}
-	return names
+	if e.taken == nil {
+		e.taken = map[string]bool{}
+	}
+	plain := baseName(name)
+	path := folder + plain
+	for e.taken[path] {
+		e.renamed++
+		path = folder + "renamed_" + strconv.Itoa(e.renamed) + "_" + plain
+	}
+	e.taken[path] = true
+	return path, nil
+}
+
+func (e *entries) pack(c *engine.Ctx, name string) (*storage.Blob, error) {
+	return c.Tx.NewArchive(name, func(to *storage.Archive) error {
+		for i, b := range e.files {
+			if err := to.AddBlob(e.names[i], b); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // baseName cuts folders off a file name, whichever way its system separates them.

@@ -1,8 +1,6 @@
 package document
 
 import (
-	"io"
-
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/blob"
@@ -25,7 +23,7 @@ type exportParams struct {
 
 func (p exportParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Blob, error) {
 	if p.Tree || p.Zip {
-		return c.Tx.SpoolBlob("export.zip", "application/zip", func(w io.Writer) error { return c.Tx.ExportZip(w, d, p.Tree) })
+		return c.Tx.ExportZip(d, p.Tree)
 	}
 	text, err := c.Tx.ExportXML(d)
 	if err != nil {
