@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"testing"
-	"time"
 
 	"catena/engine"
 	"catena/storage"
@@ -65,11 +64,9 @@ func TestKeyLife(t *testing.T) {
 
 func newEngine(t *testing.T) *engine.Engine {
 	t.Helper()
-	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	repo := storagetest.Open(t, func(c *storage.Config) { c.Clock = func() time.Time { return now } })
 	set, err := engine.NewSet([]engine.Rule{{Ops: "*", Who: engine.Anyone, From: engine.Everywhere}}, Ops)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return engine.New(engine.Config{Repo: repo, Set: set, Log: slog.New(slog.DiscardHandler)})
+	return engine.New(engine.Config{Repo: storagetest.NewWorld(t).Repo, Set: set, Log: slog.New(slog.DiscardHandler)})
 }

@@ -16,7 +16,7 @@ import (
 )
 
 func TestSignInBacksOff(t *testing.T) {
-	w := newWorld(t)
+	w := storagetest.NewWorld(t)
 	ctx := t.Context()
 	for i := range 30 {
 		_, err := credential.SignIn(ctx, w.Repo, "Administrator", "wrong")
@@ -29,8 +29,8 @@ func TestSignInBacksOff(t *testing.T) {
 		t.Errorf("right password while backing off: %v", err)
 	}
 	_, err := credential.SignIn(ctx, w.Repo, "stranger", "wrong")
-	wantKind(t, err, fault.Denied, "user name or password is wrong")
-	w.now = w.now.Add(16 * time.Minute)
+	storagetest.WantKind(t, err, fault.Denied, "user name or password is wrong")
+	w.Now = w.Now.Add(16 * time.Minute)
 	if _, err := credential.SignIn(ctx, w.Repo, "Administrator", storagetest.Password); err != nil {
 		t.Error(err)
 	}
@@ -43,15 +43,15 @@ func TestSignInBacksOff(t *testing.T) {
 }
 
 func TestKeys(t *testing.T) {
-	w := newWorld(t)
+	w := storagetest.NewWorld(t)
 	ctx := t.Context()
-	w.update(w.System(), func(tx *storage.Tx) error {
+	w.Write(w.System(), func(tx *storage.Tx) error {
 		return tx.SaveUser(&storage.User{Username: "bob"}, "")
 	})
 	bob := &storage.Principal{Name: "bob"}
 	var read, write, short string
 	var id int64
-	w.update(bob, func(tx *storage.Tx) error {
+	w.Write(bob, func(tx *storage.Tx) error {
 		var err error
 		var k credential.Key
 		if _, read, err = credential.CreateKey(tx, credential.Key{Scope: credential.ScopeRead, Name: "r"}); err != nil {
@@ -61,7 +61,7 @@ func TestKeys(t *testing.T) {
 			return err
 		}
 		id = k.ID
-		_, short, err = credential.CreateKey(tx, credential.Key{Scope: credential.ScopeWrite, Expires: w.now.Add(time.Hour)})
+		_, short, err = credential.CreateKey(tx, credential.Key{Scope: credential.ScopeWrite, Expires: w.Now.Add(time.Hour)})
 		return err
 	})
 	p, err := credential.SignInKey(ctx, w.Repo, read)
@@ -75,39 +75,39 @@ func TestKeys(t *testing.T) {
 	if _, err := credential.SignInKey(ctx, w.Repo, short); err != nil {
 		t.Error(err)
 	}
-	used := w.now
-	w.now = w.now.Add(2 * time.Hour)
+	used := w.Now
+	w.Now = w.Now.Add(2 * time.Hour)
 	flip := []byte(write)
 	flip[len(flip)-2] ^= 1
 	for _, bad := range []string{"", "cat_", "cat_1_", "cat_99_x", "cat_-1_x", string(flip), short, write + "x", strings.Repeat("cat_1_", 100)} {
 		_, err := credential.SignInKey(ctx, w.Repo, bad)
-		wantKind(t, err, fault.Denied, "not valid")
+		storagetest.WantKind(t, err, fault.Denied, "not valid")
 	}
 	if err := credential.Sweep(ctx, w.Repo); err != nil {
 		t.Fatal(err)
 	}
-	w.view(bob, func(tx *storage.Tx) error {
+	w.Read(bob, func(tx *storage.Tx) error {
 		keys, err := credential.Keys(tx, "bob")
 		if err != nil || len(keys) != 3 || !keys[0].LastUsed.Equal(used) {
 			t.Errorf("keys: %+v %v", keys, err)
 		}
 		_, err = credential.Keys(tx, "")
-		wantKind(t, err, fault.Denied, "not for 'bob'")
+		storagetest.WantKind(t, err, fault.Denied, "not for 'bob'")
 		return nil
 	})
-	wantKind(t, w.Update(ctx, &storage.Principal{Name: "eve"}, func(tx *storage.Tx) error { return credential.RevokeKey(tx, id) }), fault.NotFound, "key")
-	w.update(bob, func(tx *storage.Tx) error { return credential.RevokeKey(tx, id) })
+	storagetest.WantKind(t, w.Update(ctx, &storage.Principal{Name: "eve"}, func(tx *storage.Tx) error { return credential.RevokeKey(tx, id) }), fault.NotFound, "key")
+	w.Write(bob, func(tx *storage.Tx) error { return credential.RevokeKey(tx, id) })
 	_, err = credential.SignInKey(ctx, w.Repo, write)
-	wantKind(t, err, fault.Denied, "not valid")
-	w.update(w.System(), func(tx *storage.Tx) error {
+	storagetest.WantKind(t, err, fault.Denied, "not valid")
+	w.Write(w.System(), func(tx *storage.Tx) error {
 		if err := tx.DeleteUser("bob", credential.End); err != nil {
 			return err
 		}
 		return tx.SaveUser(&storage.User{Username: "bob"}, "")
 	})
 	_, err = credential.SignInKey(ctx, w.Repo, read)
-	wantKind(t, err, fault.Denied, "not valid") // another bob
-	w.view(w.System(), func(tx *storage.Tx) error {
+	storagetest.WantKind(t, err, fault.Denied, "not valid") // another bob
+	w.Read(w.System(), func(tx *storage.Tx) error {
 		if keys, err := credential.Keys(tx, "bob"); err != nil || len(keys) != 0 {
 			t.Errorf("keys of another bob: %+v %v", keys, err)
 		}
@@ -115,7 +115,7 @@ func TestKeys(t *testing.T) {
 	})
 
 	var dump bytes.Buffer
-	if err := w.db.Dump(ctx, &dump); err != nil {
+	if err := w.DB.Dump(ctx, &dump); err != nil {
 		t.Fatal(err)
 	}
 	for _, secret := range []string{strings.SplitN(read, "_", 3)[2], storagetest.Password} {
@@ -127,9 +127,9 @@ func TestKeys(t *testing.T) {
 
 // TestOpen opens a store from before keys were listed by user.
 func TestOpen(t *testing.T) {
-	w := newWorld(t)
+	w := storagetest.NewWorld(t)
 	keysOf := row.Secret{Name: "keysOf"}
-	w.update(w.System(), func(tx *storage.Tx) error {
+	w.Write(w.System(), func(tx *storage.Tx) error {
 		for _, name := range []string{"ann", "bob", "bobby"} {
 			if err := tx.SaveUser(&storage.User{Username: name}, ""); err != nil {
 				return err
@@ -152,8 +152,8 @@ func TestOpen(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	w.update(w.System(), func(tx *storage.Tx) error { return tx.DeleteUser("bob", credential.End) })
-	w.view(w.System(), func(tx *storage.Tx) error {
+	w.Write(w.System(), func(tx *storage.Tx) error { return tx.DeleteUser("bob", credential.End) })
+	w.Read(w.System(), func(tx *storage.Tx) error {
 		for user, want := range map[string][]int64{"ann": {1, 2}, "bob": nil, "bobby": {5, 6}, "": {1, 2, 5, 6}} {
 			keys, err := credential.Keys(tx, user)
 			var got []int64
@@ -167,5 +167,5 @@ func TestOpen(t *testing.T) {
 		return nil
 	})
 	err := w.Update(t.Context(), &storage.Principal{Name: "eve"}, func(tx *storage.Tx) error { return credential.End(tx, "ann") })
-	wantKind(t, err, fault.Conflict, "user ann: is still there")
+	storagetest.WantKind(t, err, fault.Conflict, "user ann: is still there")
 }

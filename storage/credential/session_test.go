@@ -8,19 +8,20 @@ import (
 	"catena/storage"
 	"catena/storage/credential"
 	"catena/storage/fault"
+	"catena/storage/storagetest"
 )
 
 func TestSession(t *testing.T) {
-	w := newWorld(t)
+	w := storagetest.NewWorld(t)
 	ctx := context.Background()
-	w.update(w.System(), func(tx *storage.Tx) error { return tx.SaveUser(&storage.User{Username: "ann"}, "pw") })
+	w.Write(w.System(), func(tx *storage.Tx) error { return tx.SaveUser(&storage.User{Username: "ann"}, "pw") })
 	if _, _, err := credential.OpenSession(ctx, w.Repo, "ann", "wrong"); !fault.Is(err, fault.Denied) {
 		t.Errorf("wrong password: %v", err)
 	}
 	open := func() string {
 		t.Helper()
 		token, expires, err := credential.OpenSession(ctx, w.Repo, "ann", "pw")
-		if err != nil || expires.Before(w.now.Add(time.Hour)) {
+		if err != nil || expires.Before(w.Now.Add(time.Hour)) {
 			t.Fatalf("open: %v, until %v", err, expires)
 		}
 		if p, err := credential.SignInSession(ctx, w.Repo, token); err != nil || p.Name != "ann" {
@@ -43,19 +44,19 @@ func TestSession(t *testing.T) {
 		}
 	}
 	over("ended", ended)
-	start := w.now
-	w.now = start.Add(13 * time.Hour)
+	start := w.Now
+	w.Now = start.Add(13 * time.Hour)
 	over("expired", late)
 	if err := credential.Sweep(ctx, w.Repo); err != nil {
 		t.Error(err)
 	}
-	w.now = start
+	w.Now = start
 	over("swept", late)
 	before := open()
-	w.update(w.System(), func(tx *storage.Tx) error { return tx.SaveUser(&storage.User{Username: "ann"}, "new") })
+	w.Write(w.System(), func(tx *storage.Tx) error { return tx.SaveUser(&storage.User{Username: "ann"}, "new") })
 	over("after a new password", before)
-	w.update(w.System(), func(tx *storage.Tx) error { return tx.SaveUser(&storage.User{Username: "ann"}, "pw") })
+	w.Write(w.System(), func(tx *storage.Tx) error { return tx.SaveUser(&storage.User{Username: "ann"}, "pw") })
 	gone := open()
-	w.update(w.System(), func(tx *storage.Tx) error { return tx.DeleteUser("ann", credential.End) })
+	w.Write(w.System(), func(tx *storage.Tx) error { return tx.DeleteUser("ann", credential.End) })
 	over("deleted user", gone)
 }
