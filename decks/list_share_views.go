@@ -1,6 +1,7 @@
 package decks
 
 import (
+	"cmp"
 	"encoding/json"
 
 	"catena/engine"
@@ -31,7 +32,7 @@ func (p listShareViewsParams) run(c *engine.Ctx, _ engine.Void) (map[string]any,
 	prefix := linkKey(d.ID(), p.ID)
 	var l link
 	if ok, err := c.Tx.Table(linkTable).Get(prefix, &l); err != nil || !ok {
-		return nil, either(err, fault.NotFound.Errorf("share link %d of deck %d: does not exist", p.ID, p.Deck))
+		return nil, cmp.Or[error](err, fault.NotFound.Errorf("share link %d of deck %d: does not exist", p.ID, p.Deck))
 	}
 	return p.rows(c.Tx.Table(viewTable), prefix+"/", keptViews, func(raw json.RawMessage) (any, error) {
 		row, err := readRow[viewRow](raw)

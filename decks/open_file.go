@@ -1,6 +1,7 @@
 package decks
 
 import (
+	"cmp"
 	"crypto/hmac"
 	"time"
 
@@ -66,12 +67,12 @@ func (p openFileParams) deck(c *engine.Ctx, tx *storage.Tx) (*storage.Doc, error
 	}
 	d, err := deckOf(tx, p.Username, p.Slug)
 	if err != nil || d == nil {
-		return nil, either(err, missing)
+		return nil, cmp.Or[error](err, missing)
 	}
 	as := c.As
 	if name := keyHolder(tx, d, keyFile, p.Key); name != "" {
 		if as, err = tx.PrincipalOf(name); err != nil {
-			return nil, either(err, missing)
+			return nil, cmp.Or[error](err, missing)
 		}
 	}
 	if d.IsTrashed() || !maySee(c.Tx.As(as), d, as, p.Username) {

@@ -1,6 +1,8 @@
 package decks
 
 import (
+	"cmp"
+
 	"catena/decks/export"
 	"catena/engine"
 	"catena/storage"
@@ -78,11 +80,11 @@ func (p openShareParams) find(c *engine.Ctx) (*storage.Doc, *link, error) {
 	var at tokenRow
 	ok, err := c.Tx.Table(tokenTable).Get(tokenKey(p.Token), &at)
 	if err != nil || !ok {
-		return nil, nil, either(err, missing)
+		return nil, nil, cmp.Or[error](err, missing)
 	}
 	var l link
 	if ok, err = c.Tx.Table(linkTable).Get(linkKey(string(at.Doc), at.ID), &l); err != nil || !ok {
-		return nil, nil, either(err, missing)
+		return nil, nil, cmp.Or[error](err, missing)
 	}
 	d, err := c.Tx.Doc(at.Doc)
 	if fault.Is(err, fault.NotFound) || err == nil && d.IsTrashed() {

@@ -25,8 +25,11 @@ func placed(tx *storage.Tx, d *storage.Doc, gone bool) error {
 		return place(tx, d, "")
 	}
 	team, err := teamOf(tx, owner)
-	if err != nil || team == 0 {
-		return either(err, place(tx, d, ""))
+	switch {
+	case err != nil:
+		return err
+	case team == 0:
+		return place(tx, d, "")
 	}
 	return place(tx, d, listed(teamGroup(team), number(d)))
 }

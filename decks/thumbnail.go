@@ -1,6 +1,7 @@
 package decks
 
 import (
+	"cmp"
 	"crypto/hmac"
 
 	"catena/decks/export"
@@ -94,12 +95,12 @@ func (p thumbnailParams) deck(c *engine.Ctx) (*storage.Doc, error) {
 	missing := fault.NotFound.Errorf("deck %.60q of %.60q: does not exist", p.Slug, p.Username)
 	d, err := deckOf(c.Tx, p.Username, p.Slug)
 	if err != nil || d == nil {
-		return nil, either(err, missing)
+		return nil, cmp.Or[error](err, missing)
 	}
 	as := c.As
 	if name := keyHolder(c.Tx, d, keyThumbnail, p.Key); name != "" {
 		if as, err = c.Tx.PrincipalOf(name); err != nil {
-			return nil, either(err, missing)
+			return nil, cmp.Or[error](err, missing)
 		}
 	}
 	if d.IsTrashed() || !maySee(asked.As(as), d, as, p.Username) {

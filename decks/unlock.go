@@ -9,13 +9,6 @@ import (
 	"catena/storage/credential"
 )
 
-func either(err error, otherwise error) error {
-	if err != nil {
-		return err
-	}
-	return otherwise
-}
-
 // unlock compares the password. Wrong ones are a result and not an error: the page asks again.
 func (p openShareParams) unlock(c *engine.Ctx, d *storage.Doc, l *link) (locked map[string]any, err error) {
 	if l.Password == "" || subtle.ConstantTimeCompare([]byte(p.Pass), []byte(l.pass(c.Tx, d.ID()))) == 1 {

@@ -1,6 +1,8 @@
 package decks
 
 import (
+	"cmp"
+
 	"catena/decks/file"
 	"catena/decks/html"
 	"catena/engine"
@@ -29,7 +31,7 @@ func (p viewDeckParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error
 	defer func() { c.Tx = asked }()
 	d, err := deckOf(c.Tx, p.Username, p.Slug)
 	if err != nil || d == nil || d.IsTrashed() || !maySee(asked, d, c.As, p.Username) {
-		return nil, either(err, missing)
+		return nil, cmp.Or[error](err, missing)
 	}
 	if p.Probe {
 		return probed(d), nil

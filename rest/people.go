@@ -50,8 +50,11 @@ func readUser(x *exchange) error { return call("User.Read", person)(x) }
 // readGroup answers with a group, or with those in it.
 func readGroup(x *exchange) error {
 	name, hops, err := splitHops(x.ps.get("name"))
-	if err != nil || len(hops) == 0 {
-		return cmp.Or(err, call("Group.Get", person)(x))
+	switch {
+	case err != nil:
+		return err
+	case len(hops) == 0:
+		return call("Group.Get", person)(x)
 	}
 	op := map[string]string{"groups": "Group.Groups", "users": "Group.Users"}[hops[0].name]
 	if op == "" || len(hops) > 1 || hops[0].args != "" {
