@@ -218,13 +218,14 @@ func (e *encoder) append(c *engine.Ctx, v any) ([]byte, error) {
 	if e.keep {
 		dst = nil // what is kept must not be written over
 	}
+	write := entity.Append
 	if e.re.bare {
 		switch v.(type) {
 		case map[string]any, []any:
-			return json.Marshal(v)
+			write = entity.AppendValue
 		}
 	}
-	body, err := entity.Append(dst, c, v, e.re.options)
+	body, err := write(dst, c, v, e.re.options)
 	if err != nil {
 		return nil, err
 	}

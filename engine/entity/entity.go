@@ -52,13 +52,21 @@ type writer struct {
 // maxBytes bounds what is written of one value.
 const maxBytes = 64 << 20
 
-// Append appends the JSON of a value.
+// Append appends the JSON of a value, as an object with an entity type.
 func Append(dst []byte, c *engine.Ctx, v any, o *Options) ([]byte, error) {
+	return newWriter(c, o).entity(dst, v, 1)
+}
+
+// AppendValue appends the JSON of a value: objects, lists and scalars as they are.
+func AppendValue(dst []byte, c *engine.Ctx, v any, o *Options) ([]byte, error) {
+	return newWriter(c, o).value(dst, v, 1)
+}
+
+func newWriter(c *engine.Ctx, o *Options) *writer {
 	if o == nil {
 		o = &Options{}
 	}
-	w := writer{c: c, o: o, all: slices.Contains(o.Properties, "*"), fetch: o.Fetch["document"], asked: o.Enrichers["document"]}
-	return w.entity(dst, v, 1)
+	return &writer{c: c, o: o, all: slices.Contains(o.Properties, "*"), fetch: o.Fetch["document"], asked: o.Enrichers["document"]}
 }
 
 // entity appends a value as an object with an entity type.

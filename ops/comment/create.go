@@ -6,6 +6,7 @@ import (
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/schema"
 )
 
 var create = engine.Op{
@@ -17,7 +18,7 @@ var create = engine.Op{
 }
 
 type createParams struct {
-	Comment    map[string]any `json:"comment" type:"object" doc:"The comment: text, and entityId, origin and entity of one that comes from another system; xpath of an annotation."`
+	Comment    map[string]any `json:"comment" type:"object" doc:"The comment: text, and entityId, origin, entity, creationDate and modificationDate of one that comes from another system; xpath of an annotation."`
 	Annotation bool           `json:"annotation" default:"false" doc:"An annotation instead of a comment."`
 }
 
@@ -44,6 +45,9 @@ func (p createParams) run(c *engine.Ctx, d *storage.Doc) (any, error) {
 		"comment:parentId": d.ID(), "comment:ancestorIds": above,
 	}
 	foreign(p.Comment, props)
+	if err := dated(p.Comment, props); err != nil {
+		return nil, err
+	}
 	if xpath, _ := p.Comment["xpath"].(string); p.Annotation && xpath != "" {
 		props["annotation:xpath"] = xpath
 	}
@@ -71,6 +75,22 @@ func foreign(from map[string]any, props storage.Props) {
 			}
 		}
 	}
+}
+
+// dated takes over when something was said elsewhere.
+func dated(from map[string]any, props storage.Props) error {
+	for _, name := range [...]string{"creationDate", "modificationDate"} {
+		if from[name] == nil {
+			continue
+		}
+		said, _ := from[name].(string)
+		at, err := schema.ParseDate(said)
+		if err != nil {
+			return fault.Invalid.Errorf("%s: date expected, not %v", name, from[name]).In(name)
+		}
+		props["comment:"+name] = at
+	}
+	return nil
 }
 
 // ancestors are the ids of the comments replied to, nearest last, after the document.

@@ -10,7 +10,7 @@ var list = engine.Op{
 	Name:     "Comment.List",
 	Label:    "Comments",
 	Category: category,
-	Doc:      "Returns what was said about the input document, or the replies to a comment, newest first.",
+	Doc:      "Returns what was said about the input document, or the replies to a comment, newest first; annotations oldest first.",
 	Effect:   engine.Reads,
 	Run:      engine.On(listParams.run),
 }
@@ -46,8 +46,11 @@ func (p listParams) run(c *engine.Ctx, d *storage.Doc) (any, error) {
 	if p.Xpath != "" {
 		where, args = where+" AND annotation:xpath = ?", append(args, p.Xpath)
 	}
-	page, err := c.Tx.Query("SELECT * FROM Comment WHERE "+where+
-		" AND ecm:isTrashed = 0 ORDER BY comment:creationDate DESC, ecm:uuid DESC", storage.QueryOptions{
+	order := " ORDER BY comment:creationDate DESC, ecm:uuid DESC"
+	if p.Annotation {
+		order = " ORDER BY comment:creationDate, ecm:uuid"
+	}
+	page, err := c.Tx.Query("SELECT * FROM Comment WHERE "+where+" AND ecm:isTrashed = 0"+order, storage.QueryOptions{
 		Args: args, PageOptions: storage.PageOptions{Limit: p.PageSize, Offset: max(p.Index, 0) * p.PageSize},
 	})
 	if err != nil {
