@@ -54,7 +54,8 @@ func (p *pending) publish(r *run, h *kv.History) {
 }
 
 // settle joins the newest runs while fanout of them are about as large as each other,
-// so that readers have few to look at. Readers keep the list they have.
+// so that readers have few to look at, but not to more than Badger takes over at a time.
+// Readers keep the list they have.
 func (p *pending) settle() {
 	for {
 		n := len(p.runs)
@@ -62,10 +63,15 @@ func (p *pending) settle() {
 		if from < p.taken || len(p.runs[from].rows) >= fanout*len(p.runs[n-1].rows) {
 			return
 		}
-		one := join(p.runs[from:])
+		size := 0
 		for _, r := range p.runs[from:] {
-			p.bytes -= r.bytes
+			size += r.bytes
 		}
+		if size >= applyBytes {
+			return
+		}
+		one := join(p.runs[from:])
+		p.bytes -= size
 		p.bytes += one.bytes
 		p.runs = append(slices.Clone(p.runs[:from]), one)
 	}
@@ -86,8 +92,11 @@ func (p *pending) next() []*run {
 	for p.bytes < applyBytes && !p.ended && (!p.soon || len(p.runs) == 0) {
 		p.more.Wait()
 	}
-	p.taken, p.soon = len(p.runs), false
-	return p.runs
+	for size := 0; p.taken < len(p.runs) && size < applyBytes; p.taken++ {
+		size += p.runs[p.taken].bytes
+	}
+	p.soon = false
+	return p.runs[:p.taken]
 }
 
 // hurry has Badger take over what there is.
