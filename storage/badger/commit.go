@@ -201,7 +201,7 @@ func (s *store) applyLoop() {
 		if len(runs) == 0 {
 			return
 		}
-		if err := s.apply(join(runs)); err != nil {
+		if err := s.apply(runs); err != nil {
 			s.fail(fault.Unavailable.Errorf("store: a logged commit is not applied: %w", err), false)
 			s.pending.keep()
 			return
@@ -211,14 +211,12 @@ func (s *store) applyLoop() {
 	}
 }
 
-// apply writes a run to Badger, all of it at its last version: whoever reads at a
-// version before that began before and has the run, or what it was joined from.
-func (s *store) apply(r *run) (err error) {
+// apply writes runs to Badger, all of each at its last version: whoever reads at a
+// version before that began before and has the run, or those it was joined from.
+func (s *store) apply(runs []*run) (err error) {
 	defer caught(&err)
-	s.stamps.add(r.last)
-	s.applied.Add(int64(r.bytes))
 	l := s.db.NewKVLoader(loads)
-	kv := pb.KV{Version: r.last}
+	kv := pb.KV{}
 	set := func(row stored) error {
 		kv.Key, kv.Value, kv.Meta, kv.UserMeta = row.key, row.value, nil, nil
 		switch {
@@ -229,9 +227,14 @@ func (s *store) apply(r *run) (err error) {
 		}
 		return l.Set(&kv)
 	}
-	for _, w := range r.rows {
-		if err := s.rows(w, set); err != nil {
-			return err
+	for _, r := range runs {
+		s.stamps.add(r.last)
+		s.applied.Add(int64(r.bytes))
+		kv.Version = r.last
+		for _, w := range r.rows {
+			if err := s.rows(w, set); err != nil {
+				return err
+			}
 		}
 	}
 	return l.Finish()

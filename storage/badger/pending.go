@@ -12,6 +12,9 @@ const (
 	// applyBytes is how much is committed before Badger takes it over: rows of many
 	// transactions in order are cheaper for it than those of each.
 	applyBytes = 1 << 20
+	// joinBytes is how large runs become by joining: every doubling moves all rows once more, and readers
+	// find their way in a few large ones as well.
+	joinBytes = 128 << 10
 	// pendingBytes is how much may be committed and not yet in Badger; above that
 	// commits wait.
 	pendingBytes = 8 << 20
@@ -54,8 +57,8 @@ func (p *pending) publish(r *run, h *kv.History) {
 }
 
 // settle joins the newest runs while fanout of them are about as large as each other,
-// so that readers have few to look at, but not to more than Badger takes over at a time.
-// Readers keep the list they have.
+// so that readers have few to look at, up to joinBytes. Readers keep the
+// list they have.
 func (p *pending) settle() {
 	for {
 		n := len(p.runs)
@@ -67,7 +70,7 @@ func (p *pending) settle() {
 		for _, r := range p.runs[from:] {
 			size += r.bytes
 		}
-		if size >= applyBytes {
+		if size > joinBytes {
 			return
 		}
 		one := join(p.runs[from:])
