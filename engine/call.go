@@ -61,6 +61,16 @@ func (c *Ctx) count() error {
 	return c.Err()
 }
 
+// mostIgnored bounds how many parameters a result names that the operation does not have.
+const mostIgnored = 10
+
+// ignore notes a parameter that the operation called does not have.
+func (c *Ctx) ignore(name string) {
+	if r := c.run; r != nil && r.ops == 1 && !r.def.Open && len(r.res.Ignored) < mostIgnored {
+		r.res.Ignored = append(r.res.Ignored, name)
+	}
+}
+
 // invoke runs an operation whose parameters are not decoded yet.
 func (c *Ctx) invoke(d *Def, in any, params map[string]any, raw json.RawMessage) (any, error) {
 	if err := c.count(); err != nil {

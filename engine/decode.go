@@ -1,7 +1,11 @@
 package engine
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -21,6 +25,8 @@ type decoder struct {
 	set  uint64 // fields given by their own name or found
 	by   uint64 // fields given by another name
 	next int    // field that is likely next
+
+	strange string // the first name given that no field has
 }
 
 // start allocates the parameters with their defaults.
@@ -49,7 +55,7 @@ func (t *table) fromJSON(c *Ctx, raw []byte) (any, error) {
 	if err := d.object(&s); err != nil {
 		return nil, err
 	}
-	return p, d.finish()
+	return p, misspelt(d.finish(), d.strange)
 }
 
 func (d *decoder) object(s *scanner) error {
@@ -75,6 +81,10 @@ func (d *decoder) object(s *scanner) error {
 			i, own = d.t.find(name)
 		}
 		d.next = i + 1
+		if i < 0 {
+			d.strange = cmp.Or(d.strange, string(name))
+			d.c.ignore(string(name))
+		}
 		if own && d.set&(1<<i) != 0 || !own && !others.add(string(name)) {
 			return s.fail("name twice")
 		}
@@ -192,7 +202,30 @@ func (t *table) fromMap(c *Ctx, m map[string]any) (any, error) {
 			}
 		}
 	}
-	return p, d.finish()
+	err := d.finish()
+	if err != nil {
+		err = misspelt(err, t.strange(m))
+	}
+	return p, err
+}
+
+// strange returns the first name, in their order, that no field has.
+func (t *table) strange(m map[string]any) string {
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		if i, _ := t.find([]byte(name)); i < 0 {
+			return name
+		}
+	}
+	return ""
+}
+
+// misspelt adds to what is missing the name that was given perhaps instead.
+func misspelt(err error, strange string) error {
+	var e *fault.Error
+	if strange != "" && errors.As(err, &e) && e.Code == codeMissing {
+		e.Message += fmt.Sprintf("; there is no parameter %q", cut(strange, 40))
+	}
+	return err
 }
 
 // put converts a value to the type of a field and stores it.
@@ -305,6 +338,8 @@ func (d *decoder) finish() error {
 	return d.t.missing(given)
 }
 
+const codeMissing = "missing_parameter"
+
 // missing names the first required parameter that is not given.
 func (t *table) missing(given uint64) error {
 	if t.required&^given == 0 {
@@ -312,7 +347,7 @@ func (t *table) missing(given uint64) error {
 	}
 	for i := range t.fields {
 		if f := &t.fields[i]; f.Required && given&(1<<i) == 0 {
-			return fault.Invalid.Errorf("parameter %q is missing", f.Name).In(f.Name).WithCode("missing_parameter")
+			return fault.Invalid.Errorf("parameter %q is missing", f.Name).In(f.Name).WithCode(codeMissing)
 		}
 	}
 	return nil

@@ -270,7 +270,7 @@ func TestParams(t *testing.T) {
 		{`{"name":"n","save":"yes"}`, `! parameter "save": boolean expected, got text "yes"`},
 		{`{"name":["x"]}`, `! parameter "name": string expected, got list`},
 		{`{"name":"n","name":"m"}`, `! JSON: name twice at byte 19`},
-		{`{"Name":"n"}`, `! parameter "name" is missing`},
+		{`{"Name":"n"}`, `! parameter "name" is missing; there is no parameter "Name"`},
 		{`{"name":"n"`, `! JSON: ',' or '}' expected at byte 11`},
 		{`{"name":"n"}x`, `! JSON: end expected at byte 12`},
 		{"{\"name\":\"\xff\"}", `! JSON: text is not UTF-8 at byte 11`},

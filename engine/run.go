@@ -42,7 +42,8 @@ type Result struct {
 	Changes  []storage.Change // of a dry run
 	Replayed bool             // the answer of an earlier call with the same idempotency key
 	Attempts int
-	Void     bool // the operation returned nothing
+	Void     bool     // the operation returned nothing
+	Ignored  []string // names of parameters given in JSON that the operation does not have
 }
 
 // running is a call being carried out.
@@ -200,7 +201,7 @@ func (r *running) attempt(tx *storage.Tx) (err error) {
 	call := r.call
 	c := &r.ctx
 	if r.res.Attempts > 1 {
-		r.after, r.taken, r.ops, r.root, r.steps, r.exit = nil, nil, 0, nil, 0, false
+		r.after, r.taken, r.ops, r.root, r.steps, r.exit, r.res.Ignored = nil, nil, 0, nil, 0, false, nil
 		*c = Ctx{}
 	}
 	if r.as = call.As; tx != nil {

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"hash/crc32"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -59,11 +60,27 @@ func (x *exchange) run(call engine.Call, re reply) error {
 	if call.Trace && res.Trace != nil {
 		x.w.Header().Set("Catena-Trace", res.Trace.ID)
 	}
+	if x.invoked != "" && len(res.Ignored) > 0 {
+		x.w.Header().Set(ignoredHeader, escapedList(res.Ignored))
+	}
 	if re.sent != nil && a.file != nil {
 		defer re.sent(a.file.blob.Name) // also when the client leaves
 	}
 	x.write(a)
 	return nil
+}
+
+// ignoredHeader names the parameters that were given and that the operation called does not
+// have: clients send such, people misspell.
+const ignoredHeader = "Catena-Ignored"
+
+// escapedList joins names by commas, percent-encoded.
+func escapedList(names []string) string {
+	list := make([]string, len(names))
+	for i, name := range names {
+		list[i] = url.QueryEscape(name)
+	}
+	return strings.Join(list, ",")
 }
 
 // encoder completes a call with what the request says about it and returns what will

@@ -93,5 +93,45 @@ func newRoot() *cobra.Command {
 		backupCmd(g), chainCmd(g), deckCmd(g), importCmd(g), initCmd(g), jobCmd(g), keyCmd(g), listenerCmd(g), mcpCmd(g), opsCmd(g), restoreCmd(g),
 		runCmd(g), scriptCmd(g), serveCmd(g), teamCmd(g), userCmd(g), verifyCmd(g), versionCmd(g),
 	)
+	strict(root)
 	return root
+}
+
+// strict makes every wrong use of a command an error of usage that says how it is used.
+func strict(cmd *cobra.Command) {
+	for _, c := range cmd.Commands() {
+		strict(c)
+	}
+	check := cmd.Args
+	if cmd.HasSubCommands() {
+		check = cobra.ArbitraryArgs
+		cmd.RunE = func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cmd.Help()
+			}
+			return usage{unknownCommand(cmd, args[0])}
+		}
+	}
+	if check != nil {
+		cmd.Args = func(cmd *cobra.Command, args []string) error {
+			if err := check(cmd, args); err != nil {
+				return usage{fmt.Errorf("%w; usage: %s", err, cmd.UseLine())}
+			}
+			return nil
+		}
+	}
+}
+
+func unknownCommand(cmd *cobra.Command, name string) error {
+	near := fault.Nearest(name, func(yield func(string) bool) {
+		for _, c := range cmd.Commands() {
+			if !yield(c.Name()) {
+				return
+			}
+		}
+	})
+	if near != "" {
+		return fmt.Errorf("no command %q of %s, perhaps %s", name, cmd.CommandPath(), near)
+	}
+	return fmt.Errorf("no command %q of %s", name, cmd.CommandPath())
 }

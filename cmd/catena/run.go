@@ -102,6 +102,9 @@ func (r *runner) run(ctx context.Context, c *client, out io.Writer) error {
 		return err
 	}
 	defer resp.Body.Close()
+	if names, err := url.QueryUnescape(resp.Header.Get("Catena-Ignored")); err == nil && names != "" {
+		fmt.Fprintf(r.errs, "catena: %s: parameters it does not have, ignored: %s\n", r.op, names)
+	}
 	if err := printAnswer(out, resp); err != nil {
 		return err
 	}
