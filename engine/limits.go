@@ -27,11 +27,14 @@ const (
 	codeTime  = "transaction_timeout"
 )
 
+// DefaultLimits are the bounds that hold where none is given.
+var DefaultLimits = Limits{
+	Ops: 10_000, Depth: 32, Time: time.Minute, Replies: 5 << 20,
+	TraceRuns: 1000, TraceSteps: 2000, TraceMinute: 10 * time.Minute,
+}
+
 func (l Limits) withDefaults() Limits {
-	d := Limits{
-		Ops: 10_000, Depth: 32, Time: time.Minute, Replies: 5 << 20,
-		TraceRuns: 1000, TraceSteps: 2000, TraceMinute: 10 * time.Minute,
-	}
+	d := DefaultLimits
 	set(&l.Ops, d.Ops)
 	set(&l.Depth, d.Depth)
 	set(&l.Time, d.Time)

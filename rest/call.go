@@ -94,7 +94,7 @@ func (x *exchange) encoder(call *engine.Call, re reply) *encoder {
 	if re.options == nil {
 		re.options = x.options()
 	}
-	e := &encoder{re: re, keep: call.IdempotencyKey != "", limit: x.s.Limits.KeepReply, dry: call.DryRun}
+	e := &encoder{re: re, keep: call.IdempotencyKey != "", limit: int64(x.engine.Limits().Replies), dry: call.DryRun}
 	e.void = header(x.r.Header, "X-Nxvoidoperation", "X-Platform-Voidoperation") == "true"
 	call.Encode = e.encode
 	return e

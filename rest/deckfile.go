@@ -99,14 +99,14 @@ func (x *exchange) picture() (*engine.Blob, error) {
 		return files[0], nil
 	case !strings.HasPrefix(typ, "image/"):
 		return nil, unsupported(typ)
-	case x.r.ContentLength > x.s.Limits.Blob:
-		return nil, tooLarge("file", x.s.Limits.Blob)
+	case x.r.ContentLength > x.blobLimit():
+		return nil, tooLarge("file", x.blobLimit())
 	}
 	name := x.query().Get("name")
 	if name == "" {
 		name = "picture"
 	}
-	b, err := x.spoolFrom(name, typ, &moving{x.r.Body, http.NewResponseController(x.w), x.s.Limits.Stall})
+	b, err := x.spoolFrom(name, typ, x.moving())
 	if err == nil {
 		x.bodyRead()
 	}

@@ -118,8 +118,6 @@ func (x *exchange) exportState(call engine.Call) (state string, body []byte, err
 func (x *exchange) follow(call engine.Call, state string, body []byte) {
 	ctx, cancel := context.WithTimeout(x.r.Context(), eventTime)
 	defer cancel()
-	p := x.patient()
-	defer p.rest()
 	rc := http.NewResponseController(x.w)
 	tick := time.NewTicker(eventPause)
 	defer tick.Stop()
@@ -129,10 +127,10 @@ func (x *exchange) follow(call engine.Call, state string, body []byte) {
 		var err error
 		switch {
 		case !bytes.Equal(body, sent):
-			_, err = fmt.Fprintf(p, "id: %s\nevent: export\ndata: %s\n\n", state, body)
+			_, err = fmt.Fprintf(x.w, "id: %s\nevent: export\ndata: %s\n\n", state, body)
 			sent, spoken = body, time.Now()
 		case time.Since(spoken) > eventSilence:
-			_, err = fmt.Fprint(p, ": still pending\n\n")
+			_, err = fmt.Fprint(x.w, ": still pending\n\n")
 			spoken = time.Now()
 		}
 		if err != nil || rc.Flush() != nil || state != "pending" {

@@ -75,42 +75,13 @@ func (x *exchange) writeFile(a *answer) {
 		}
 	}
 	x.w.WriteHeader(x.status)
-	if x.r.Method != http.MethodHead {
-		x.stream(io.LimitReader(r, size), size)
-	}
-}
-
-// stream copies content to the client, who must keep taking it.
-func (x *exchange) stream(r io.Reader, size int64) {
-	if size <= 64<<10 {
-		_, _ = io.Copy(x.w, r)
+	if x.r.Method == http.MethodHead {
 		return
 	}
-	p := x.patient()
-	defer p.rest()
-	if _, err := io.Copy(p, r); err != nil {
+	if _, err := io.Copy(x.w, io.LimitReader(r, size)); err != nil {
 		panic(http.ErrAbortHandler) // the length is promised: only breaking off tells the client
 	}
 }
-
-func (x *exchange) patient() *patient {
-	return &patient{x.w, http.NewResponseController(x.w), x.s.Limits.Stall}
-}
-
-// patient moves the write deadline with every piece, so that only a reader that stops is cut off.
-type patient struct {
-	w     io.Writer
-	rc    *http.ResponseController
-	stall time.Duration
-}
-
-func (p *patient) Write(b []byte) (int, error) {
-	_ = p.rc.SetWriteDeadline(time.Now().Add(p.stall)) // not every connection has deadlines
-	return p.w.Write(b)
-}
-
-// rest lifts the deadline again, for the connection may serve more requests.
-func (p *patient) rest() { _ = p.rc.SetWriteDeadline(time.Time{}) }
 
 // unchanged reports whether the client's copy is still good.
 func (x *exchange) unchanged(tag string, modified time.Time) bool {
@@ -230,9 +201,7 @@ func (x *exchange) writeFiles(a *answer) {
 		_ = x.noContent()
 		return
 	}
-	p := x.patient()
-	defer p.rest()
-	m := multipart.NewWriter(p)
+	m := multipart.NewWriter(x.w)
 	h := x.w.Header()
 	h.Set("Content-Type", `multipart/mixed; boundary="`+m.Boundary()+`"`)
 	h["Cache-Control"] = noCache

@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"catena/engine"
-	"catena/rest"
 	"catena/rest/resttest"
+	"catena/storage"
 )
 
 // fileOps give files back.
@@ -40,7 +40,7 @@ func startFiles(t testing.TB) *resttest.Server {
 	t.Helper()
 	return resttest.Start(t, resttest.Config{
 		Ops: append(fileOps, testOps...), Rules: testRules,
-		Rest: func(c *rest.Config) { c.Limits.Blob = 1 << 20 },
+		Storage: func(c *storage.Config) { c.Limits.BlobSize = 1 << 20 },
 	})
 }
 

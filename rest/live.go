@@ -145,15 +145,14 @@ func follow(x *exchange, d *web.Deck) error {
 	if x.r.Method == http.MethodHead {
 		return nil
 	}
-	p, rc := x.patient(), http.NewResponseController(x.w)
-	defer p.rest()
+	rc := http.NewResponseController(x.w)
 	beat := time.NewTicker(followBeat)
 	defer beat.Stop()
 	end := time.NewTimer(followTime)
 	defer end.Stop()
 	text, sure := "retry: 3000\n\n", time.Now()
 	for {
-		if _, err := p.Write([]byte(text)); err != nil || rc.Flush() != nil {
+		if _, err := x.w.Write([]byte(text)); err != nil || rc.Flush() != nil {
 			return nil
 		}
 		select {

@@ -135,7 +135,7 @@ func (x *exchange) readParts(boundary string, first bool) (head []byte, files []
 		return nil, nil, fault.Invalid.Errorf("body: multipart without a boundary")
 	}
 	var fields []*engine.Blob
-	m := multipart.NewReader(&moving{x.r.Body, http.NewResponseController(x.w), x.s.Limits.Stall}, boundary)
+	m := multipart.NewReader(x.moving(), boundary)
 	for n := 0; ; n++ {
 		part, err := m.NextRawPart()
 		if errors.Is(err, io.EOF) {
@@ -179,23 +179,39 @@ func (x *exchange) spool(part *multipart.Part) (*engine.Blob, error) {
 }
 
 func (x *exchange) spoolFrom(name, typ string, r io.Reader) (*engine.Blob, error) {
-	b, err := x.engine.Repo().Blobs().Spool(x.r.Context(), name, typ, r, x.s.Limits.Blob)
+	b, err := x.engine.Repo().Blobs().Spool(x.r.Context(), name, typ, r, x.blobLimit())
 	if fault.Is(err, fault.Limit) {
-		return nil, tooLarge("file", x.s.Limits.Blob)
+		return nil, tooLarge("file", x.blobLimit())
 	}
 	return b, err
 }
 
-// moving moves the read deadline with every piece, so that only a sender that stops is cut off.
+// blobLimit is the number of bytes that a file may have.
+func (x *exchange) blobLimit() int64 { return x.engine.Repo().Limits().BlobSize }
+
+// slowest is how many bytes a second a sender has to send of a large body, on the whole.
+const slowest = 1 << 10
+
+// moving reads a body and moves its deadline with every piece, so that a sender that stops is cut off, and one
+// that sends so slowly that it might never end.
 type moving struct {
 	r     io.Reader
 	rc    *http.ResponseController
 	stall time.Duration
+	began time.Time
+	bytes int64
+}
+
+func (x *exchange) moving() *moving {
+	return &moving{r: x.r.Body, rc: http.NewResponseController(x.w), stall: x.s.Limits.Stall, began: time.Now()}
 }
 
 func (m *moving) Read(b []byte) (int, error) {
-	_ = m.rc.SetReadDeadline(time.Now().Add(m.stall)) // not every connection has deadlines
-	return m.r.Read(b)
+	now, earned := time.Now(), time.Duration(m.bytes/slowest)*time.Second
+	_ = m.rc.SetReadDeadline(now.Add(min(m.stall, m.began.Add(m.stall+earned).Sub(now)))) // not every connection has deadlines
+	n, err := m.r.Read(b)
+	m.bytes += int64(n)
+	return n, err
 }
 
 // partName reads the file name a part of a multipart body gives, which clients send as

@@ -40,18 +40,28 @@ type Config struct {
 	As          *engine.Principal    // who asks when a request does not say; only for a handler nobody else reaches
 }
 
-// Limits bound what one request may cost.
+// Limits bound what requests may cost; those of storage and engine hold besides.
 type Limits struct {
-	JSON      int64         // bytes of a JSON body (10 MiB)
-	Blob      int64         // bytes of one uploaded file (5 GiB)
-	Parts     int           // files of one multipart body (1,000)
-	Body      time.Duration // time to send a JSON body (30 s)
-	Stall     time.Duration // longest pause of a large body or a slow reader (30 s)
-	Runs      int           // asynchronous runs kept at once (1,000)
-	UserRuns  int           // of one user (50)
-	KeepRuns  time.Duration // how long a finished run waits to be read (1 h)
-	KeepReply int64         // bytes of an answer kept for an idempotency key (5 MiB)
-	Rate      int           // requests a minute of one key at the deck service (120); negative: any number
+	Connections     int           // open at once (10,000)
+	PeerConnections int           // of one address (1,000)
+	Header          time.Duration // time to send the head of a request (5 s)
+	HeaderBytes     int           // of it (32 KiB)
+	Idle            time.Duration // between two requests of a connection (2 min)
+	JSON            int64         // bytes of a JSON body (10 MiB)
+	Parts           int           // files of one multipart body (1,000)
+	Body            time.Duration // time to send a JSON body (30 s)
+	Stall           time.Duration // longest pause of a large body or a slow reader (30 s)
+	Runs            int           // asynchronous runs kept at once (1,000)
+	UserRuns        int           // of one user (50)
+	KeepRuns        time.Duration // how long a finished run waits to be read (1 h)
+	Rate            int           // requests a minute of one key at the deck service (120); negative: any number
+}
+
+// DefaultLimits are the bounds that hold where none is given.
+var DefaultLimits = Limits{
+	Connections: 10_000, PeerConnections: 1000, Header: 5 * time.Second, HeaderBytes: 32 << 10, Idle: 2 * time.Minute,
+	JSON: 10 << 20, Parts: 1000, Body: 30 * time.Second, Stall: 30 * time.Second,
+	Runs: 1000, UserRuns: 50, KeepRuns: time.Hour, Rate: 120,
 }
 
 // Mount is a handler that serves a prefix of its own; it finds who asks with PrincipalOf.
@@ -143,16 +153,20 @@ func New(c Config) *Handler {
 }
 
 func (l Limits) withDefaults() Limits {
-	or(&l.JSON, 10<<20)
-	or(&l.Blob, 5<<30)
-	or(&l.Parts, 1000)
-	or(&l.Body, 30*time.Second)
-	or(&l.Stall, 30*time.Second)
-	or(&l.Runs, 1000)
-	or(&l.UserRuns, 50)
-	or(&l.KeepRuns, time.Hour)
-	or(&l.KeepReply, 5<<20)
-	or(&l.Rate, 120)
+	d := DefaultLimits
+	or(&l.Connections, d.Connections)
+	or(&l.PeerConnections, d.PeerConnections)
+	or(&l.Header, d.Header)
+	or(&l.HeaderBytes, d.HeaderBytes)
+	or(&l.Idle, d.Idle)
+	or(&l.JSON, d.JSON)
+	or(&l.Parts, d.Parts)
+	or(&l.Body, d.Body)
+	or(&l.Stall, d.Stall)
+	or(&l.Runs, d.Runs)
+	or(&l.UserRuns, d.UserRuns)
+	or(&l.KeepRuns, d.KeepRuns)
+	or(&l.Rate, d.Rate)
 	return l
 }
 
@@ -163,27 +177,18 @@ func or[T comparable](v *T, def T) {
 	}
 }
 
-// Listen bounds of the server that Server makes.
-const (
-	readHeaderTimeout = 5 * time.Second
-	idleTimeout       = 120 * time.Second
-	maxHeaderBytes    = 32 << 10
-)
-
-// Server wraps a handler in a server that slow clients cannot hold. Handlers set read and
-// write deadlines themselves, for a file takes longer than a call. Stop it with Shutdown,
-// which waits for the requests in flight.
-func Server(h http.Handler) *http.Server {
+// Server wraps the handler in a server that slow clients cannot hold, if it serves a listener that Listener bounds:
+// handlers set read deadlines themselves, for a file takes longer than a call. Stop it with Shutdown, which waits for
+// the requests in flight.
+func (s *Handler) Server() *http.Server {
 	srv := &http.Server{
-		Handler:           h,
-		ReadHeaderTimeout: readHeaderTimeout,
-		IdleTimeout:       idleTimeout,
-		MaxHeaderBytes:    maxHeaderBytes,
+		Handler:           s,
+		ReadHeaderTimeout: s.Limits.Header,
+		IdleTimeout:       s.Limits.Idle,
+		MaxHeaderBytes:    s.Limits.HeaderBytes,
+		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
-	if own, ok := h.(*Handler); ok {
-		srv.ErrorLog = slog.NewLogLogger(own.log.Handler(), slog.LevelDebug)
-		srv.RegisterOnShutdown(own.Close)
-	}
+	srv.RegisterOnShutdown(s.Close)
 	return srv
 }
 

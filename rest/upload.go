@@ -118,8 +118,8 @@ func uploadFile(x *exchange) error {
 	if err := chunkParams(x.r.Header, params); err != nil {
 		return err
 	}
-	if x.r.ContentLength > x.s.Limits.Blob {
-		return tooLarge("file", x.s.Limits.Blob)
+	if x.r.ContentLength > x.blobLimit() {
+		return tooLarge("file", x.blobLimit())
 	}
 	// Who may not upload there is told before the bytes come.
 	if _, err := x.quiet("Upload.Check", values{"batch": params["batch"]}); err != nil {
@@ -149,10 +149,9 @@ func (x *exchange) takePart(params values) (*engine.Blob, func(), error) {
 	if x.r.Header.Get("Idempotency-Key") != "" {
 		size = -1
 	}
-	in := &moving{x.r.Body, http.NewResponseController(x.w), x.s.Limits.Stall}
-	b, done, err := x.engine.TakePart(x.r.Context(), x.as, batch, p, in, size, x.s.Limits.Blob)
+	b, done, err := x.engine.TakePart(x.r.Context(), x.as, batch, p, x.moving(), size, x.blobLimit())
 	if fault.Is(err, fault.Limit) {
-		err = tooLarge("file", x.s.Limits.Blob)
+		err = tooLarge("file", x.blobLimit())
 	}
 	return b, done, err
 }

@@ -45,22 +45,30 @@ func or[T comparable](v, otherwise T) T {
 	return v
 }
 
+// DefaultLimits are the bounds that hold where none is given. No script runs longer than Wall says here.
+var DefaultLimits = Limits{
+	Wall: matchTimeout, CPU: 5 * time.Second, Memory: 256 << 20, Stack: 500, Calls: 10_000,
+	Source: 256 << 10, Output: 8 << 20, Log: 64 << 10, Programs: 16 << 20,
+	Workers: 2 * runtime.GOMAXPROCS(0), PerUser: 2, Spares: 2, QueueWait: 2 * time.Second, QueueLimit: 64,
+}
+
 // withDefaults fills in what is zero.
 func (l Limits) withDefaults() Limits {
-	l.Wall = min(or(l.Wall, matchTimeout), matchTimeout)
-	l.CPU = or(l.CPU, 5*time.Second)
-	l.Memory = or(l.Memory, 256<<20)
-	l.Stack = or(l.Stack, 500)
-	l.Calls = or(l.Calls, 10_000)
-	l.Source = or(l.Source, 256<<10)
-	l.Output = or(l.Output, 8<<20)
-	l.Log = or(l.Log, 64<<10)
-	l.Programs = or(l.Programs, 16<<20)
-	l.Workers = or(l.Workers, 2*runtime.GOMAXPROCS(0))
-	l.PerUser = or(l.PerUser, 2)
-	l.Spares = min(or(l.Spares, 2), 4)
-	l.QueueWait = or(l.QueueWait, 2*time.Second)
-	l.QueueLimit = or(l.QueueLimit, 64)
+	d := DefaultLimits
+	l.Wall = min(or(l.Wall, d.Wall), d.Wall)
+	l.CPU = or(l.CPU, d.CPU)
+	l.Memory = or(l.Memory, d.Memory)
+	l.Stack = or(l.Stack, d.Stack)
+	l.Calls = or(l.Calls, d.Calls)
+	l.Source = or(l.Source, d.Source)
+	l.Output = or(l.Output, d.Output)
+	l.Log = or(l.Log, d.Log)
+	l.Programs = or(l.Programs, d.Programs)
+	l.Workers = or(l.Workers, d.Workers)
+	l.PerUser = or(l.PerUser, d.PerUser)
+	l.Spares = min(or(l.Spares, d.Spares), 4)
+	l.QueueWait = or(l.QueueWait, d.QueueWait)
+	l.QueueLimit = or(l.QueueLimit, d.QueueLimit)
 	return l
 }
 

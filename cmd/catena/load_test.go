@@ -329,7 +329,10 @@ func listen(b *testing.B, h http.Handler) string {
 	if err != nil {
 		b.Fatal(err)
 	}
-	s := rest.Server(h)
+	s := &http.Server{Handler: h}
+	if own, ok := h.(*rest.Handler); ok {
+		s, l = own.Server(), own.Listener(l)
+	}
 	go func() { _ = s.Serve(l) }()
 	b.Cleanup(func() { _ = s.Close() })
 	return l.Addr().String()

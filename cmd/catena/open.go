@@ -69,8 +69,7 @@ type openOptions struct {
 	durability    badger.Durability
 	adminPassword string
 	jwtSecret     string
-	scripts       scripts.Limits
-	limits        storage.Limits
+	limits        limits
 	smtp          smtp
 	base          string // public address
 	egress        egress.Config
@@ -133,7 +132,7 @@ func (a *app) start(ctx context.Context, o openOptions) error {
 		return usage{err}
 	}
 	a.repo, err = storage.Open(ctx, storage.Config{
-		Name: "default", DB: a.db, Blobs: a.blobs, Types: types, Directories: directories, Log: a.log, Limits: o.limits,
+		Name: "default", DB: a.db, Blobs: a.blobs, Types: types, Directories: directories, Log: a.log, Limits: o.limits.storage,
 	}, o.adminPassword)
 	if err != nil {
 		return err
@@ -147,7 +146,7 @@ func (a *app) start(ctx context.Context, o openOptions) error {
 		return usage{err}
 	}
 	for _, name := range names {
-		r, err := storage.Open(ctx, storage.Config{Name: name, Beside: a.repo, Types: types, Directories: directories, Log: a.log, Limits: o.limits}, "")
+		r, err := storage.Open(ctx, storage.Config{Name: name, Beside: a.repo, Types: types, Directories: directories, Log: a.log, Limits: o.limits.storage}, "")
 		if err != nil {
 			return err
 		}
@@ -166,7 +165,7 @@ func (a *app) arm(ctx context.Context, o openOptions) error {
 		return err
 	}
 	a.chains = chains.New()
-	a.scripts = scripts.New(scripts.Options{Worker: []string{self, workerVerb}, Limits: o.scripts, Log: a.log, InProcessTrusted: true})
+	a.scripts = scripts.New(scripts.Options{Worker: []string{self, workerVerb}, Limits: o.limits.scripts, Log: a.log, InProcessTrusted: true})
 	a.listeners = listener.New()
 	set, err := engine.NewSet(ops.Rules, append(slices.Clip(ops.All), a.chains.Ops(), a.scripts.Ops(), a.listeners.Ops(), decks.Ops)...)
 	if err != nil {
@@ -205,7 +204,7 @@ func (a *app) arm(ctx context.Context, o openOptions) error {
 	if set, err = set.With(opsblob.OpsWith(a.outside)); err != nil {
 		return err
 	}
-	a.engine = engine.New(engine.Config{Repo: a.repo, Set: set, Log: a.log, JWTSecret: o.jwtSecret})
+	a.engine = engine.New(engine.Config{Repo: a.repo, Set: set, Limits: o.limits.engine, Log: a.log, JWTSecret: o.jwtSecret})
 	a.deploy("scripts", a.scripts.Load(ctx, a.engine))
 	a.deploy("chains", a.chains.Load(ctx, a.engine))
 	a.deploy("listeners", a.listeners.Load(ctx, a.engine))

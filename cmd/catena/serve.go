@@ -18,15 +18,11 @@ import (
 
 	"catena/rest"
 	"catena/scripts"
-	"catena/storage"
 	"catena/storage/badger"
 	"catena/storage/credential"
 	"catena/storage/egress"
 	"catena/storage/upload"
 )
-
-// maxScriptTime is the longest that package scripts lets a script run.
-const maxScriptTime = 10 * time.Second
 
 // serve is the serve verb's settings.
 type serve struct {
@@ -34,15 +30,15 @@ type serve struct {
 	adminPassword              string
 	jwtSecret, portalSecret    string
 	relaxed                    bool
-	drain, scriptTime          time.Duration
-	downloadTime               time.Duration
-	hosts, deckSources         []string
+	drain                      time.Duration
+	limits                     limits
+	hosts, origins             []string
+	deckSources                []string
 	repositories               []string
 	smtp                       smtp
 	egressAllow                []string
 	egressHTTP                 bool
 	exportFolder, chromium     string
-	rate                       int
 }
 
 func (s *serve) flags(f *pflag.FlagSet) {
@@ -55,15 +51,14 @@ func (s *serve) flags(f *pflag.FlagSet) {
 	f.StringSliceVar(&s.repositories, "repository", nil, "name of a further repository, beside default, made if it is not there; it stays from then on")
 	f.BoolVar(&s.relaxed, "relaxed", false, "acknowledge before the disk has synced: up to one second may be lost in a power failure")
 	f.DurationVar(&s.drain, "drain", 30*time.Second, "time running requests get to end at shutdown")
-	f.DurationVar(&s.scriptTime, "script-time", maxScriptTime, "longest time a script may run; 10s is the most")
-	f.DurationVar(&s.downloadTime, "download-time", storage.DefaultLimits.DownloadTime, "how long the address of an exported deck works; 15m suits servers whose addresses might leak")
+	s.limits.flags(f)
 	s.smtp.flags(f)
 	f.StringSliceVar(&s.hosts, "allow-host", nil, "further host names requests may carry, besides the listener's and loopback")
+	f.StringSliceVar(&s.origins, "allow-origin", nil, "other web origins whose pages may call, as https://app.example.org")
 	f.StringSliceVar(&s.deckSources, "deck-source", nil, "web origins that slides may show pictures, films and frames of, as https://media.example.org; none are asked otherwise")
 	f.StringSliceVar(&s.egressAllow, "egress-allow", nil, "addresses or networks that are not public and may be reached all the same, as 10.1.0.0/16")
 	f.BoolVar(&s.egressHTTP, "egress-http", false, "reach public addresses by http too, not only by https")
 	f.StringVar(&s.chromium, "chromium", "", "program of the browser that decks are printed with; empty: the one in PATH, if there is one; off: none")
-	f.IntVar(&s.rate, "rate", 0, "requests a minute that one key has at the deck service and its tools; 0: 120, negative: any number")
 	f.StringVar(&s.exportFolder, "export-folder", "", "folder below which Blob.ExportToFS may write; empty: nowhere")
 }
 
@@ -78,8 +73,7 @@ func serveCmd(g *global) *cobra.Command {
 }
 
 func (s *serve) options() openOptions {
-	o := openOptions{adminPassword: s.adminPassword, jwtSecret: s.jwtSecret, scripts: scripts.Limits{Wall: s.scriptTime}, smtp: s.smtp, exports: s.exportFolder, chromium: s.chromium, base: s.public(), repositories: s.repositories}
-	o.limits.DownloadTime = s.downloadTime
+	o := openOptions{adminPassword: s.adminPassword, jwtSecret: s.jwtSecret, limits: s.limits, smtp: s.smtp, exports: s.exportFolder, chromium: s.chromium, base: s.public(), repositories: s.repositories}
 	o.egress = egress.Config{Allow: s.egressAllow, Plain: s.egressHTTP}
 	if s.relaxed {
 		o.durability = badger.Relaxed
@@ -102,10 +96,11 @@ func (s *serve) run(ctx context.Context, g *global, out io.Writer) (err error) {
 	if s.baseURL != "" {
 		base = s.baseURL
 	}
-	server := rest.Server(a.handler(rest.Config{
-		ContextPath: s.contextPath, Base: s.baseURL, Hosts: s.hosts, Portal: s.portalSecret, DeckSources: s.deckSources,
-		Limits: rest.Limits{Rate: s.rate},
-	}))
+	h := a.handler(rest.Config{
+		ContextPath: s.contextPath, Base: s.baseURL, Hosts: s.hosts, Origins: s.origins, Portal: s.portalSecret, DeckSources: s.deckSources,
+		Limits: s.limits.rest,
+	})
+	server := h.Server()
 	fmt.Fprintf(out, "catena %s serves %s on %s\n", version, g.data, base)
 	fmt.Fprintf(out, "  console     %s/ui/\n  operations  %s/api/v1/automation\n  documents   %s/api/v1/path/\n  decks       %s/v1/decks\n  MCP         %s/mcp\n", base, base, base, base, base)
 
@@ -113,7 +108,7 @@ func (s *serve) run(ctx context.Context, g *global, out io.Writer) (err error) {
 	defer stop()
 	work := a.background(ctx)
 	failed := make(chan error, 1)
-	go func() { failed <- server.Serve(l) }()
+	go func() { failed <- server.Serve(h.Listener(l)) }()
 	select {
 	case err = <-failed:
 	case <-ctx.Done():
@@ -132,8 +127,8 @@ func (s *serve) run(ctx context.Context, g *global, out io.Writer) (err error) {
 // open opens the data directory, makes up a first password for an empty one, and
 // deploys the chains and scripts that lie in it.
 func (s *serve) open(ctx context.Context, g *global, out io.Writer) (*app, error) {
-	if s.scriptTime <= 0 || s.scriptTime > maxScriptTime {
-		return nil, usage{fmt.Errorf("script-time: %s is not above 0 and at most %s", s.scriptTime, maxScriptTime)}
+	if wall := s.limits.scripts.Wall; wall <= 0 || wall > scripts.DefaultLimits.Wall {
+		return nil, usage{fmt.Errorf("script-time: %s is not above 0 and at most %s", wall, scripts.DefaultLimits.Wall)}
 	}
 	o := s.options()
 	_, err := os.Stat(filepath.Join(g.data, "store"))

@@ -15,6 +15,9 @@ import (
 	"codeberg.org/go-pdf/fpdf"
 	_ "golang.org/x/image/bmp" // more decoders
 	_ "golang.org/x/image/webp"
+
+	"catena/storage/blob"
+	"catena/storage/convert"
 )
 
 // picture is a decoded image that the file has once.
@@ -34,6 +37,7 @@ type pictures struct {
 const (
 	maxPixels  = 40_000_000
 	maxPicture = 50 << 20
+	maxSide    = "4000" // pixels of an image that has to be packed anew
 )
 
 // load returns the image of an address; nil if there is none that can be shown. Nothing
@@ -51,24 +55,30 @@ func (p *pictures) load(ctx context.Context, address string) *picture {
 	if len(data) == 0 || len(data) > maxPicture || strings.Contains(typ, "svg") {
 		return nil
 	}
-	pic := p.register(data)
+	pic := p.register(ctx, data)
 	p.loaded[address] = pic
 	return pic
 }
 
-func (p *pictures) register(data []byte) *picture {
+// register puts an image into the file; nil if it cannot be. The PDF library gives up on some damaged ones by a panic.
+func (p *pictures) register(ctx context.Context, data []byte) (pic *picture) {
+	defer func() {
+		if recover() != nil {
+			pic = nil
+		}
+	}()
 	config, format, err := image.DecodeConfig(bytes.NewReader(data))
-	if err != nil || config.Width <= 0 || config.Height <= 0 || config.Width*config.Height > maxPixels {
+	if err != nil || config.Width <= 0 || config.Height <= 0 || config.Width > maxPixels/config.Height {
 		return nil
 	}
 	kind := map[string]string{"jpeg": "JPG", "png": "PNG"}[format]
 	if kind == "" || kind == "PNG" && !plainPNG(data) {
-		if data = repack(data); data == nil {
+		if data = repack(ctx, data, format); data == nil {
 			return nil
 		}
 		kind = "PNG"
 	}
-	pic := &picture{name: fmt.Sprintf("i%d", len(p.loaded)), kind: kind, width: config.Width, height: config.Height}
+	pic = &picture{name: fmt.Sprintf("i%d", len(p.loaded)), kind: kind, width: config.Width, height: config.Height}
 	p.pdf.RegisterImageOptionsReader(pic.name, fpdf.ImageOptions{ImageType: kind}, bytes.NewReader(data))
 	if p.pdf.Err() {
 		p.pdf.ClearError()
@@ -77,15 +87,28 @@ func (p *pictures) register(data []byte) *picture {
 	return pic
 }
 
-// plainPNG reports whether a PNG is one that PDF can hold: 8 bits or less a colour, not
-// interlaced.
+// plainPNG reports whether a PNG is one that PDF can hold as it is: 8 bits or less a colour, not
+// interlaced, nothing transparent. The PDF library unpacks others, however large they become.
 func plainPNG(data []byte) bool {
-	return len(data) > 29 && data[24] <= 8 && data[28] == 0
+	return len(data) > 29 && data[24] <= 8 && data[25] < 4 && data[28] == 0
 }
 
-// repack decodes an image and packs it as PNG.
-func repack(data []byte) []byte {
-	img, _, err := image.Decode(bytes.NewReader(data))
+// repack decodes an image, makes it smaller if it is very large, and packs it as PNG.
+func repack(ctx context.Context, data []byte, format string) []byte {
+	toPNG, err := convert.Named("pictureToPNG")
+	if err != nil {
+		return nil
+	}
+	small, err := toPNG.Convert(ctx, blob.FromBytes("", "image/"+format, data), map[string]string{"width": maxSide, "height": maxSide})
+	if err != nil {
+		return nil
+	}
+	r, err := small.Open()
+	if err != nil {
+		return nil
+	}
+	defer r.Close()
+	img, err := png.Decode(r)
 	if err != nil {
 		return nil
 	}

@@ -70,7 +70,7 @@ func Start(t testing.TB, c Config) *Server {
 	}
 	h := rest.New(rc)
 	s := &Server{Server: httptest.NewUnstartedServer(h), Repo: repo, Engine: e, t: t}
-	s.Config = rest.Server(h)
+	s.Config, s.Listener = h.Server(), h.Listener(s.Listener)
 	s.Start()
 	t.Cleanup(func() {
 		h.Close()

@@ -9,7 +9,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"sync"
 
 	"catena/storage/blob"
 	"catena/storage/fault"
@@ -17,10 +16,10 @@ import (
 
 // Bounds of one conversion.
 const (
-	maxText   = 10 << 20 // bytes of text
-	maxPixels = 50_000_000
-	maxPages  = 2000
-	maxSide   = 10_000 // pixels of a picture's side that may be asked for
+	maxText  = 10 << 20  // bytes of text
+	maxBytes = 200 << 20 // that a picture is decoded to: 50 million pixels of four bytes
+	maxPages = 2000
+	maxSide  = 10_000 // pixels of a picture's side that may be asked for
 )
 
 // Codes of errors that say what was asked for cannot be done.
@@ -93,10 +92,10 @@ func (c *Converter) Takes(typ string) bool {
 	})
 }
 
-// busy lets a few conversions run at once; those of pictures, which take much memory, alone.
+// busy lets a few conversions run at once; those of pictures, which take much memory, one after the other.
 var (
 	busy    = make(chan struct{}, 4)
-	drawing sync.Mutex
+	drawing = make(chan struct{}, 1)
 )
 
 // Convert makes the result, called as the source with another extension.
@@ -104,9 +103,13 @@ func (c *Converter) Convert(ctx context.Context, b *blob.Blob, params map[string
 	if !c.Takes(b.Type) {
 		return nil, fault.Invalid.Errorf("Converter %s is not available for type %q", c.Name, b.Type).WithCode(CodeType)
 	}
+	places := busy
+	if slices.Contains(pictures, b.Type) {
+		places = drawing
+	}
 	select {
-	case busy <- struct{}{}:
-		defer func() { <-busy }()
+	case places <- struct{}{}:
+		defer func() { <-places }()
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}

@@ -2,13 +2,16 @@ package convert
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
+	"errors"
 	"hash/crc32"
 	"image"
 	"image/color"
 	"image/gif"
 	"image/jpeg"
 	"image/png"
+	"math/bits"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -157,26 +160,91 @@ func TestPictures(t *testing.T) {
 	}
 }
 
-// TestPixelBombs checks that pictures that announce more than may be decoded are not.
-func TestPixelBombs(t *testing.T) {
-	var small bytes.Buffer
-	if err := png.Encode(&small, picture(1, 1)); err != nil {
-		t.Fatal(err)
+// head is the beginning of a picture that says it is so large.
+func head(kind string, width, height uint32) string {
+	var b bytes.Buffer
+	put := func(v ...any) {
+		for _, v := range v {
+			_ = binary.Write(&b, binary.BigEndian, v) // a buffer takes everything
+		}
 	}
-	for _, side := range []uint32{8000, 30_000, 1<<31 - 1} {
-		bomb := bytes.Clone(small.Bytes())
-		binary.BigEndian.PutUint32(bomb[16:], side)
-		binary.BigEndian.PutUint32(bomb[20:], side)
-		binary.BigEndian.PutUint32(bomb[29:], crc32.ChecksumIEEE(bomb[12:29]))
-		_, _, err := convert(t, "pictureResize", "a.png", "image/png", string(bomb), nil)
+	w, h := uint16(width), uint16(height)
+	switch kind {
+	case "png", "png of 16 bits":
+		bits := byte(8)
+		if kind != "png" {
+			bits = 16
+		}
+		put([]byte("\x89PNG\r\n\x1a\n"), uint32(13), []byte("IHDR"), width, height, bits, []byte("\x06\x00\x00\x00"))
+		put(crc32.ChecksumIEEE(b.Bytes()[12:]), uint32(0), []byte("IDAT"))
+	case "jpeg":
+		put([]byte("\xff\xd8\xff\xc0\x00\x11\x08"), h, w, []byte("\x03\x01\x11\x00\x02\x11\x00\x03\x11\x00\xff\xda\x00\x02"))
+	case "progressive jpeg":
+		put([]byte("\xff\xd8\xff\x00\xff\xff\xd0..\xff\xe0\x00\x04\xff\xc0\xff\xc2\x00\x11\x08"), h, w, []byte("\x03\x01\x11\x00\x02\x11\x00\x03\x11\x00\xff\xda\x00\x02"))
+	case "gif":
+		put([]byte("GIF89a"), bits.ReverseBytes16(w), bits.ReverseBytes16(h), []byte("\x00\x00\x00"))
+	}
+	return b.String()
+}
+
+// TestPixelBombs checks that pictures that would take more memory than they may are refused by what their heads say.
+func TestPixelBombs(t *testing.T) {
+	for _, test := range []struct {
+		kind          string
+		width, height uint32
+		fits          bool
+	}{
+		{"png", 8192, 6400, true},
+		{"png", 8192, 6401, false},
+		{"png", 6400, 8193, false},
+		{"png", 1, 52_428_801, false},
+		{"png", 30_000, 30_000, false},
+		{"png", 1<<31 - 1, 1<<31 - 1, false},
+		{"png of 16 bits", 8192, 3200, true},
+		{"png of 16 bits", 8192, 3201, false},
+		{"jpeg", 8192, 6400, true},
+		{"jpeg", 8192, 6401, false},
+		{"jpeg", 65_535, 65_535, false},
+		{"progressive jpeg", 4096, 3413, true},
+		{"progressive jpeg", 4096, 3414, false},
+		{"gif", 8192, 6400, true},
+		{"gif", 8192, 6401, false},
+	} {
+		data := head(test.kind, test.width, test.height)
+		if err := affordable(strings.NewReader(data)); (err == nil) != test.fits {
+			t.Errorf("%s of %d × %d: %v", test.kind, test.width, test.height, err)
+		}
+		if test.fits {
+			continue
+		}
+		typ := "image/" + strings.Fields(strings.ReplaceAll(test.kind, "progressive ", ""))[0]
+		_, _, err := convert(t, "pictureResize", "a", typ, data, nil)
 		if !fault.Is(err, fault.Limit) && !fault.Is(err, fault.Invalid) {
-			t.Errorf("%d pixels wide: %v", side, err)
+			t.Errorf("%s of %d × %d: %v", test.kind, test.width, test.height, err)
 		}
 	}
 	for _, junk := range []string{"", "GIF89a", "\x89PNG\r\n\x1a\n", "\xff\xd8\xff\xe0", "BM", "RIFF\x00\x00\x00\x00WEBPVP8 "} {
 		if _, _, err := convert(t, "pictureResize", "a", "image/png", junk, nil); !fault.Is(err, fault.Invalid) {
 			t.Errorf("%q: %v", junk, err)
 		}
+	}
+}
+
+// TestPicturesOneByOne: a picture waits while another is in memory, and no longer than who asked for it.
+func TestPicturesOneByOne(t *testing.T) {
+	c, err := Named("pictureToPNG")
+	if err != nil {
+		t.Fatal(err)
+	}
+	drawing <- struct{}{}
+	defer func() { <-drawing }()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := c.Convert(ctx, blob.FromBytes("a", "image/png", nil), nil); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if _, _, err := convert(t, "any2text", "a.txt", "text/plain", "text goes on", nil); err != nil {
+		t.Error(err)
 	}
 }
 

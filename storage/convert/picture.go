@@ -1,12 +1,15 @@
 package convert
 
 import (
+	"bufio"
 	"bytes"
+	"encoding/binary"
 	"image"
 	"image/color"
 	_ "image/gif" // decoders
 	"image/jpeg"
 	"image/png"
+	"io"
 	"strconv"
 	"strings"
 
@@ -30,19 +33,10 @@ func (s *source) decode() (image.Image, error) {
 		return nil, err
 	}
 	defer r.Close()
-	conf, _, err := image.DecodeConfig(r)
-	if err != nil {
-		return nil, fault.Invalid.Errorf("picture: %w", err)
-	}
-	if conf.Width <= 0 || conf.Height <= 0 || conf.Width > maxPixels/conf.Height {
-		return nil, fault.Limit.Errorf("picture: %d × %d pixels, at most %d are decoded", conf.Width, conf.Height, maxPixels).WithCode("pixels")
-	}
-	if _, err := r.Seek(0, 0); err != nil {
+	if err := affordable(r); err != nil {
 		return nil, err
 	}
-	drawing.Lock()
-	defer drawing.Unlock()
-	if err := s.ctx.Err(); err != nil {
+	if _, err := r.Seek(0, io.SeekStart); err != nil {
 		return nil, err
 	}
 	img, _, err := image.Decode(r)
@@ -50,6 +44,67 @@ func (s *source) decode() (image.Image, error) {
 		return nil, fault.Invalid.Errorf("picture: %w", err)
 	}
 	return img, nil
+}
+
+// affordable refuses a picture that is decoded to more than maxBytes, by what its head says.
+func affordable(r io.ReadSeeker) error {
+	conf, format, err := image.DecodeConfig(r)
+	if err != nil {
+		return fault.Invalid.Errorf("picture: %w", err)
+	}
+	each := bytesOf(conf.ColorModel)
+	if format == "jpeg" {
+		if _, err := r.Seek(0, io.SeekStart); err != nil {
+			return err
+		}
+		if progressive(r) {
+			each = 15 // three for colours, and four for each of them until the last scan
+		}
+	}
+	if conf.Width <= 0 || conf.Height <= 0 || conf.Width > maxBytes/each/conf.Height {
+		return fault.Limit.Errorf("picture: %d × %d pixels of %d bytes, at most %d are decoded", conf.Width, conf.Height, each, maxBytes).WithCode("pixels")
+	}
+	return nil
+}
+
+// bytesOf is the number of bytes that a pixel takes.
+func bytesOf(m color.Model) int {
+	switch m {
+	case color.RGBA64Model, color.NRGBA64Model, color.CMYKModel:
+		return 8
+	}
+	return 4
+}
+
+// progressive reports whether a JPEG comes in scans that are all kept until the last one. It goes by the marks that the
+// decoder goes by.
+func progressive(r io.Reader) bool {
+	b := bufio.NewReader(r)
+	_, _ = b.Discard(2) // the mark that it is one
+	for {
+		mark, err := b.ReadByte()
+		for err == nil && mark != 0xFF {
+			mark, err = b.ReadByte()
+		}
+		for err == nil && mark == 0xFF {
+			mark, err = b.ReadByte()
+		}
+		switch {
+		case err != nil || mark == 0xD9 || mark == 0xDA:
+			return false
+		case mark == 0xC2:
+			return true
+		case mark == 0 || mark >= 0xD0 && mark <= 0xD7:
+			continue // has no length
+		}
+		var length [2]byte
+		if _, err := io.ReadFull(b, length[:]); err != nil {
+			return false
+		}
+		if _, err := b.Discard(int(binary.BigEndian.Uint16(length[:])) - 2); err != nil {
+			return false
+		}
+	}
 }
 
 // resize makes a picture that fits a width and a height, and never a larger one than it was.
@@ -110,8 +165,6 @@ func fit(img image.Image, width, height int) image.Image {
 	if w == size.X && h == size.Y {
 		return img
 	}
-	drawing.Lock()
-	defer drawing.Unlock()
 	if size.X > 3*w && size.Y > 3*h {
 		half := image.NewRGBA(image.Rect(0, 0, 2*w, 2*h))
 		draw.ApproxBiLinear.Scale(half, half.Bounds(), img, img.Bounds(), draw.Src, nil)

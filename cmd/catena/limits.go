@@ -1,0 +1,126 @@
+package main
+
+import (
+	"errors"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/pflag"
+
+	"catena/engine"
+	"catena/rest"
+	"catena/scripts"
+	"catena/storage"
+)
+
+// limits are the bounds that the packages hold.
+type limits struct {
+	rest    rest.Limits
+	storage storage.Limits
+	engine  engine.Limits
+	scripts scripts.Limits
+}
+
+// flags defines a flag for each bound, which has its default from then on.
+func (l *limits) flags(f *pflag.FlagSet) {
+	*l = limits{rest.DefaultLimits, storage.DefaultLimits, engine.DefaultLimits, scripts.DefaultLimits}
+	r, s, e, c := &l.rest, &l.storage, &l.engine, &l.scripts
+	f.IntVar(&r.Rate, "rate", r.Rate, "requests a minute that one key has at the deck service and its tools; negative: any number")
+	f.DurationVar(&c.Wall, "script-time", c.Wall, "longest time a script may run; 10s is the most")
+	f.DurationVar(&s.DownloadTime, "download-time", s.DownloadTime, "how long the address of an exported deck works; 15m suits servers whose addresses might leak")
+	for _, b := range []struct {
+		name string
+		v    pflag.Value
+		what string
+	}{
+		{"async-runs", count(&r.Runs), "asynchronous runs kept at once"},
+		{"async-runs-user", count(&r.UserRuns), "asynchronous runs of one user"},
+		{"async-time", span(&r.KeepRuns), "how long the result of an asynchronous run waits to be read"},
+		{"batches", count(&s.Batches), "batches of uploaded files that one user may have open"},
+		{"body-time", span(&r.Body), "time to send a JSON body"},
+		{"call-depth", count(&e.Depth), "calls within calls"},
+		{"call-events", count(&s.EventsACall), "events of one call"},
+		{"call-operations", count(&e.Ops), "operations of one call"},
+		{"call-time", span(&e.Time), "time of one call; a request may ask for less"},
+		{"connections", count(&r.Connections), "connections open at once"},
+		{"connections-address", count(&r.PeerConnections), "connections of one address; a proxy in front may need more"},
+		{"event-depth", count(&s.EventDepth), "events fired by events"},
+		{"file", size(&s.BlobSize), "size of one file"},
+		{"files", count(&r.Parts), "files in the body of one request"},
+		{"folder-depth", count(&s.PathDepth), "levels of the tree of documents"},
+		{"head", size(&r.HeaderBytes), "size of a request's head"},
+		{"head-time", span(&r.Header), "time to send a request's head"},
+		{"idle-time", span(&r.Idle), "time between two requests of a connection"},
+		{"json", size(&r.JSON), "size of a JSON body"},
+		{"name", size(&s.NameLength), "size of a document's name"},
+		{"page", count(&s.PageSize), "entries of one page"},
+		{"query-count", count(&s.CountLimit), "where totals of results stop that are bounded"},
+		{"query-rows", count(&s.ScanRows), "rows of indexes that one query reads"},
+		{"reply", size(&e.Replies), "size of an answer kept for an idempotency key"},
+		{"script-calls", count(&c.Calls), "operations that one script calls"},
+		{"script-cpu", span(&c.CPU), "processor time of one script"},
+		{"script-kept", size(&c.Programs), "size of the sources that are kept compiled"},
+		{"script-log", size(&c.Log), "size of a script's console output"},
+		{"script-memory", size(&c.Memory), "memory of a script's process"},
+		{"script-queue", count(&c.QueueLimit), "callers that wait for a script process"},
+		{"script-queue-time", span(&c.QueueWait), "how long they wait"},
+		{"script-result", size(&c.Output), "size of a script's result"},
+		{"script-source", size(&c.Source), "size of a script's source"},
+		{"script-spares", count(&c.Spares), "script processes kept ready; 4 are the most"},
+		{"script-stack", count(&c.Stack), "nested calls of a script"},
+		{"script-workers", count(&c.Workers), "script processes at work at once"},
+		{"script-workers-user", count(&c.PerUser), "script processes at work for one user"},
+		{"stall-time", span(&r.Stall), "longest pause while a file comes in or an answer goes out"},
+		{"trace-steps", count(&e.TraceSteps), "steps of one trace"},
+		{"trace-time", span(&e.TraceMinute), "how long a trace is kept"},
+		{"traces", count(&e.TraceRuns), "traces kept"},
+		{"tree", count(&s.TreeCopy), "documents that one call copies or deletes"},
+		{"uploads", size(&s.UploadBytes), "size of all files that one user has in batches"},
+	} {
+		f.Var(b.v, "limit-"+b.name, b.what)
+	}
+}
+
+// bound is the value of a flag that has to be more than nothing.
+type bound[T int | int64 | time.Duration] struct {
+	v     *T
+	kind  string
+	parse func(string) (T, error)
+	print func(T) string
+}
+
+func count(v *int) pflag.Value { return &bound[int]{v, "number", strconv.Atoi, strconv.Itoa} }
+
+func span(v *time.Duration) pflag.Value {
+	return &bound[time.Duration]{v, "duration", time.ParseDuration, time.Duration.String}
+}
+
+// size is in bytes, and may have a unit.
+func size[T int | int64](v *T) pflag.Value {
+	return &bound[T]{v, "bytes", func(s string) (T, error) {
+		n, err := humanize.ParseBytes(s)
+		if n > math.MaxInt64 {
+			return 0, strconv.ErrRange
+		}
+		return T(n), err
+	}, func(n T) string { return humanize.IBytes(uint64(n)) }}
+}
+
+// Set takes a text that says more than nothing.
+func (b *bound[T]) Set(text string) error {
+	v, err := b.parse(text)
+	if err == nil && v <= 0 {
+		err = errors.New("a bound has to be more than nothing")
+	}
+	if err == nil {
+		*b.v = v
+	}
+	return err
+}
+
+func (b *bound[T]) String() string { return b.print(*b.v) }
+
+// Type is what the help calls the value.
+func (b *bound[T]) Type() string { return b.kind }

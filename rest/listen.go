@@ -1,0 +1,110 @@
+package rest
+
+import (
+	"net"
+	"net/netip"
+	"sync"
+	"time"
+)
+
+// piece is how much of an answer a client must take within Limits.Stall, in bytes.
+const piece = 64 << 10
+
+// Listener bounds what the connections of l cost: how many there are, of everybody and of one address, and how
+// long a client may leave what it is sent. Those that are too many are closed at once, so that others get in.
+func (s *Handler) Listener(l net.Listener) net.Listener {
+	return &listener{Listener: l, limits: s.Limits, of: map[netip.Prefix]int{}}
+}
+
+type listener struct {
+	net.Listener
+	limits Limits
+	mu     sync.Mutex
+	all    int
+	of     map[netip.Prefix]int // by address
+}
+
+// Accept returns the next connection that may stay.
+func (l *listener) Accept() (net.Conn, error) {
+	for {
+		c, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		peer := peerOf(c.RemoteAddr())
+		if l.enter(peer) {
+			return &conn{Conn: c, stall: l.limits.Stall, leave: sync.OnceFunc(func() { l.leave(peer) })}, nil
+		}
+		_ = c.Close()
+	}
+}
+
+func (l *listener) enter(peer netip.Prefix) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.all >= l.limits.Connections || l.of[peer] >= l.limits.PeerConnections {
+		return false
+	}
+	l.all++
+	l.of[peer]++
+	return true
+}
+
+func (l *listener) leave(peer netip.Prefix) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.all--
+	if l.of[peer]--; l.of[peer] == 0 {
+		delete(l.of, peer)
+	}
+}
+
+// peerOf is who a connection belongs to: an address, or the network that one household has of version 6. Connections
+// that have none belong to one.
+func peerOf(a net.Addr) netip.Prefix {
+	at, ok := a.(*net.TCPAddr)
+	if !ok {
+		return netip.Prefix{}
+	}
+	ip := at.AddrPort().Addr().Unmap().WithZone("")
+	bits := ip.BitLen()
+	if ip.Is6() {
+		bits = 64
+	}
+	p, _ := ip.Prefix(bits)
+	return p
+}
+
+// conn is a connection that breaks when its client takes nothing any more.
+type conn struct {
+	net.Conn
+	stall time.Duration
+	leave func()
+}
+
+// Write sends b piece by piece, each with its time.
+func (c *conn) Write(b []byte) (n int, err error) {
+	for {
+		if err := c.SetWriteDeadline(time.Now().Add(c.stall)); err != nil {
+			return n, err
+		}
+		m, err := c.Conn.Write(b[n:min(len(b), n+piece)])
+		if n += m; err != nil || n == len(b) {
+			return n, err
+		}
+	}
+}
+
+// CloseWrite tells the client that no more comes, as net/http does before it closes a connection on which more is sent.
+func (c *conn) CloseWrite() error {
+	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite()
+	}
+	return nil
+}
+
+// Close gives the place up.
+func (c *conn) Close() error {
+	defer c.leave()
+	return c.Conn.Close()
+}
