@@ -57,7 +57,7 @@ var imports = map[string][]string{
 	"decks/export":        {"storage", "storage/credential", "storage/outbox", "decks/file", "decks/render", "decks/style"},
 	"decks/file":          {"storage"},
 	"decks/html":          {},
-	"decks/render":        {"decks/theme", "storage/pdfconf"},
+	"decks/render":        {"decks/theme", "storage/blob", "storage/convert", "storage/pdfconf"},
 	"decks/slide":         {"storage/fault"},
 	"decks/style":         {},
 	"decks/theme":         {}, // files for browsers, no operations: for decks and pages alike
