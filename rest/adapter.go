@@ -16,6 +16,7 @@ type adapter struct {
 	method, name string
 	op           string
 	status       int
+	body         body
 	bare         bool // the result is written as it is, without a wrapper
 	params       func(x *exchange, args string) values
 	do           func(x *exchange, in engine.Lazy, args string) error
@@ -33,7 +34,7 @@ func init() {
 		{method: "DELETE", name: "annotation", do: comments(true)},
 		{method: "GET", name: "audit", op: "Resource.Audit", params: auditParams, do: auditRecords},
 		{method: "GET", name: "blob", op: "Resource.Blob", params: xpathParam, do: (*exchange).blob},
-		{method: "PUT", name: "blob", do: (*exchange).putBlob},
+		{method: "PUT", name: "blob", body: partsBody, do: (*exchange).putBlob},
 		{method: "DELETE", name: "blob", op: "Resource.RemoveBlob", status: http.StatusNoContent, params: xpathParam},
 		{method: "GET", name: "bo", op: "Business.Read", bare: true, params: adapterParam},
 		{method: "PUT", name: "bo", do: businessWrite},
@@ -44,9 +45,9 @@ func init() {
 		{method: "PUT", name: "comment", do: comments(false)},
 		{method: "DELETE", name: "comment", do: comments(false)},
 		{method: "GET", name: "convert", op: "Resource.Convert", params: convertParams},
-		{method: "POST", name: "convert", do: scheduleConversion},
+		{method: "POST", name: "convert", body: formBody, do: scheduleConversion},
 		{method: "GET", name: "emptyWithDefault", op: "Resource.Empty", params: emptyParams},
-		{method: "POST", name: "op", do: func(x *exchange, in engine.Lazy, args string) error { return x.invoke(args, in) }},
+		{method: "POST", name: "op", body: callBody, do: func(x *exchange, in engine.Lazy, args string) error { return x.invoke(args, in) }},
 		{method: "GET", name: "preview", op: "Resource.Preview", do: preview},
 		{method: "GET", name: "pp", op: "Repository.PageProvider", params: providerParams, do: providerOn},
 		{method: "GET", name: "rendition", op: "Resource.Rendition", params: nameParam},

@@ -86,30 +86,35 @@ func resolvable(raw json.RawMessage) (any, error) {
 
 // readInvocation reads the body of a call, in any of its content types.
 func (x *exchange) readInvocation() (*invocation, error) {
-	typ, ps := mediaType(x.r.Header)
 	inv := &invocation{}
-	var err error
-	switch {
-	case isJSON(typ):
-		inv.body, err = x.readBody()
-	case typ == "multipart/related" || typ == "multipart/form-data" || typ == "multipart/mixed":
-		inv.body, inv.files, err = x.readParts(ps["boundary"], true)
-		if err == nil && len(inv.files) == 0 {
-			err = fault.Invalid.Errorf("body: multipart without a file").WithCode("body_incomplete")
-		}
-	case typ == "application/x-www-form-urlencoded":
-		inv.body, err = x.readForm()
-	case typ == "" && x.r.ContentLength == 0:
-	default:
-		return nil, unsupported(typ)
-	}
-	if err != nil {
+	if err := x.readCall(inv); err != nil {
 		return nil, err
 	}
 	if len(inv.body) == 0 {
 		return nil, fault.Invalid.Errorf("body: is empty").WithCode("body_empty")
 	}
 	return inv, inv.parse()
+}
+
+// readCall reads the JSON of a call, and its files.
+func (x *exchange) readCall(inv *invocation) error {
+	if x.bodyless() {
+		return nil
+	}
+	typ, ps, err := x.media()
+	switch {
+	case err != nil:
+	case isJSON(typ):
+		inv.body, err = x.readBody()
+	case typ == mimeForm:
+		inv.body, err = x.readForm()
+	default:
+		inv.body, inv.files, err = x.readParts(ps["boundary"], true)
+		if err == nil && len(inv.files) == 0 {
+			err = fault.Invalid.Errorf("body: multipart without a file").WithCode("body_incomplete")
+		}
+	}
+	return err
 }
 
 // readForm reads JSON from the field jsondata of a form.

@@ -52,13 +52,10 @@ func preview(x *exchange, in engine.Lazy, args string) error {
 // it at once.
 func scheduleConversion(x *exchange, in engine.Lazy, _ string) error {
 	form := x.query()
-	if typ, _ := mediaType(x.r.Header); typ == "application/x-www-form-urlencoded" {
-		body, err := x.readBody()
-		if err != nil {
+	if x.r.ContentLength != 0 {
+		var err error
+		if form, err = x.form(); err != nil {
 			return err
-		}
-		if form, err = url.ParseQuery(string(body)); err != nil {
-			return fault.Invalid.Errorf("body: form is broken")
 		}
 	}
 	params := wantedOf(form)

@@ -18,21 +18,21 @@ func moreDeckRoutes() []route {
 	const done, made, none = http.StatusOK, http.StatusCreated, http.StatusNoContent
 	id, user, hook := numberOf("id"), segmentOf("username", "username"), segmentOf("webhook", "id")
 	return []route{
-		{method: "POST", path: "/v1/decks/import", handle: decks("Deck.Import", made, viewOf, presentation)},
+		{method: "POST", path: "/v1/decks/import", body: slidesBody, handle: decks("Deck.Import", made, viewOf, presentation)},
 		{method: "GET", path: "/v1/teams", handle: decks("Team.List", done, baseOf)},
 		{method: "POST", path: "/v1/teams", handle: shapedDecks("Team.Create", made, teamPlace, baseOf, membersOf("name slug owner billing_period thumbnail_url"))},
 		{method: "GET", path: "/v1/teams/:id", handle: decks("Team.Get", done, baseOf, id)},
-		{method: "PATCH", path: "/v1/teams/:id", handle: decks("Team.Update", done, baseOf, id, membersOf("name slug billing_period thumbnail_url"))},
+		{method: "PATCH", path: "/v1/teams/:id", body: patchBody, handle: decks("Team.Update", done, baseOf, id, membersOf("name slug billing_period thumbnail_url"))},
 		{method: "DELETE", path: "/v1/teams/:id", handle: decks("Team.Delete", none, id)},
 		{method: "PUT", path: "/v1/teams/:id/members/:username", handle: decks("Team.SetMember", done, id, user, membersOf("role"))},
 		{method: "DELETE", path: "/v1/teams/:id/members/:username", handle: decks("Team.RemoveMember", none, id, user)},
 		{method: "GET", path: "/v1/webhooks", handle: hooks("Webhook.List", done)},
 		{method: "POST", path: "/v1/webhooks", handle: hooks("Webhook.Create", made, membersOf("url events description"))},
 		{method: "GET", path: "/v1/webhooks/:webhook", handle: hooks("Webhook.Get", done, hook)},
-		{method: "PATCH", path: "/v1/webhooks/:webhook", handle: hooks("Webhook.Update", done, hook, membersOf("url events description enabled new_secret:newSecret"))},
+		{method: "PATCH", path: "/v1/webhooks/:webhook", body: patchBody, handle: hooks("Webhook.Update", done, hook, membersOf("url events description enabled new_secret:newSecret"))},
 		{method: "DELETE", path: "/v1/webhooks/:webhook", handle: hooks("Webhook.Delete", none, hook)},
 		{method: "GET", path: "/v1/webhooks/:webhook/deliveries", handle: hooks("Webhook.Deliveries", done, hook, asked("limit"))},
-		{method: "POST", path: "/v1/webhooks/:webhook/deliveries/:delivery/redeliver", handle: hooks("Webhook.Redeliver", done, hook, segmentOf("delivery", "delivery"))},
+		{method: "POST", path: "/v1/webhooks/:webhook/deliveries/:delivery/redeliver", body: noBody, handle: hooks("Webhook.Redeliver", done, hook, segmentOf("delivery", "delivery"))},
 	}
 }
 
@@ -87,12 +87,14 @@ func membersOf(names string) deckParams {
 	}
 }
 
+// slideFormats are the media types of texts that become slides, and what they are written in; "" is to be found out.
+var slideFormats = map[string]string{"text/html": "html", "text/markdown": "markdown", "text/plain": ""}
+
 // presentation reads what is to become a deck: JSON with the text and what it is written in,
 // or the text itself.
 func presentation(x *exchange, p rawParams) (rawParams, error) {
 	typ, _ := mediaType(x.r.Header)
-	formats := map[string]string{"text/html": "html", "text/markdown": "markdown", "text/plain": ""}
-	format, text := formats[typ]
+	format, text := slideFormats[typ]
 	if !text {
 		return membersOf("source format title visibility")(x, p)
 	}

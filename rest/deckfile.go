@@ -3,7 +3,6 @@ package rest
 import (
 	"fmt"
 	"net/http"
-	"strings"
 
 	"catena/engine"
 	"catena/storage/fault"
@@ -86,8 +85,10 @@ func addFile(x *exchange) error {
 
 // picture takes the body in as a file.
 func (x *exchange) picture() (*engine.Blob, error) {
-	typ, ps := mediaType(x.r.Header)
+	typ, ps, err := x.media()
 	switch {
+	case err != nil:
+		return nil, err
 	case typ == "multipart/form-data":
 		_, files, err := x.readParts(ps["boundary"], false)
 		if err != nil {
@@ -97,8 +98,6 @@ func (x *exchange) picture() (*engine.Blob, error) {
 			return nil, fault.Invalid.Errorf("body: has %d files, not one", len(files)).WithCode("no_picture")
 		}
 		return files[0], nil
-	case !strings.HasPrefix(typ, "image/"):
-		return nil, unsupported(typ)
 	case x.r.ContentLength > x.blobLimit():
 		return nil, tooLarge("file", x.blobLimit())
 	}

@@ -25,27 +25,27 @@ func deckRoutes() []route {
 		{method: "POST", path: "/v1/decks", handle: decks("Deck.Create", http.StatusCreated, viewOf, fieldsOf)},
 		{method: "GET", path: "/v1/decks/trashed", handle: decks("Deck.ListTrashed", http.StatusOK, viewOf, pageOf)},
 		{method: "GET", path: "/v1/decks/:id", handle: decks("Deck.Get", http.StatusOK, viewOf, id, htmlWanted, unlessOf)},
-		{method: "PATCH", path: "/v1/decks/:id", handle: decks("Deck.Update", http.StatusOK, viewOf, id, guardOf, fieldsOf)},
-		{method: "POST", path: "/v1/decks/:id/recover", handle: decks("Deck.Recover", none, id)},
+		{method: "PATCH", path: "/v1/decks/:id", body: patchBody, handle: decks("Deck.Update", http.StatusOK, viewOf, id, guardOf, fieldsOf)},
+		{method: "POST", path: "/v1/decks/:id/recover", body: noBody, handle: decks("Deck.Recover", none, id)},
 		{method: "GET", path: "/v1/decks/:id/files", handle: decks("Deck.ListFiles", http.StatusOK, id)},
-		{method: "POST", path: "/v1/decks/:id/files", handle: addFile},
+		{method: "POST", path: "/v1/decks/:id/files", body: pictureBody, handle: addFile},
 		{method: "GET", path: "/v1/decks/:id/files/:number", handle: ownFile},
 		{method: "DELETE", path: "/v1/decks/:id/files/:number", handle: decks("Deck.RemoveFile", none, id, numberOf("number"), asked("force"))},
 		{method: "GET", path: "/v1/decks/:id/slides", handle: decks("Deck.ListSlides", http.StatusOK, id)},
 		{method: "POST", path: "/v1/decks/:id/slides", handle: shapedDecks("Deck.InsertSlide", http.StatusCreated, slidePlace, id, guardOf, membersOf("html after below"))},
 		{method: "GET", path: "/v1/decks/:id/slides/:slide", handle: decks("Deck.GetSlide", http.StatusOK, id, numberOf("slide"))},
-		{method: "PATCH", path: "/v1/decks/:id/slides/:slide", handle: decks("Deck.UpdateSlide", http.StatusOK, id, numberOf("slide"), guardOf, membersOf("html"))},
+		{method: "PATCH", path: "/v1/decks/:id/slides/:slide", body: patchBody, handle: decks("Deck.UpdateSlide", http.StatusOK, id, numberOf("slide"), guardOf, membersOf("html"))},
 		{method: "DELETE", path: "/v1/decks/:id/slides/:slide", handle: decks("Deck.RemoveSlide", none, id, numberOf("slide"), guardOf)},
 		{method: "POST", path: "/v1/decks/:id/slides/:slide/move", handle: decks("Deck.MoveSlide", http.StatusOK, id, numberOf("slide"), guardOf, membersOf("after below"))},
 		{method: "GET", path: "/v1/decks/:id/thumbnail", handle: deckThumbnail},
-		{method: "POST", path: "/v1/decks/:id/trash", handle: decks("Deck.Trash", none, id, guardOf)},
+		{method: "POST", path: "/v1/decks/:id/trash", body: noBody, handle: decks("Deck.Trash", none, id, guardOf)},
 		{method: "GET", path: "/v1/decks/:deck_id/share", handle: decks("Deck.ListShareLinks", http.StatusOK, baseOf, deck)},
 		{method: "POST", path: "/v1/decks/:deck_id/share", handle: decks("Deck.CreateShareLink", http.StatusCreated, baseOf, deck, fieldsOf)},
 		{method: "DELETE", path: "/v1/decks/:deck_id/share/:id", handle: decks("Deck.RevokeShareLink", none, deck, id)},
 		{method: "GET", path: "/v1/decks/:deck_id/share/:id/views", handle: decks("Deck.ListShareViews", http.StatusOK, deck, id, pageOf)},
 		{method: "GET", path: "/v1/decks/:id/versions", handle: decks("Deck.History", http.StatusOK, id, pageOf)},
-		{method: "POST", path: "/v1/decks/:id/versions", handle: decks("Deck.KeepVersion", http.StatusOK, id)},
-		{method: "POST", path: "/v1/decks/:id/versions/:version/restore", handle: decks("Deck.Restore", http.StatusOK, viewOf, id, versionOf)},
+		{method: "POST", path: "/v1/decks/:id/versions", body: noBody, handle: decks("Deck.KeepVersion", http.StatusOK, id)},
+		{method: "POST", path: "/v1/decks/:id/versions/:version/restore", body: noBody, handle: decks("Deck.Restore", http.StatusOK, viewOf, id, versionOf)},
 		{method: "GET", path: "/v1/notices", handle: decks("Deck.ListNotices", http.StatusOK, pageOf)},
 		{method: "GET", path: "/v1/team/decks", handle: decks("Deck.ListTeam", http.StatusOK, viewOf, pageOf)},
 		{method: "GET", path: "/v1/team/decks/:id", handle: decks("Deck.GetTeam", http.StatusOK, viewOf, id, htmlWanted)},
@@ -199,13 +199,11 @@ func guardOf(x *exchange, p rawParams) (rawParams, error) {
 
 // fieldsOf passes the body on whole, so that the operation sees everything that is in it.
 func fieldsOf(x *exchange, p rawParams) (rawParams, error) {
-	typ, _ := mediaType(x.r.Header)
-	patch := typ == mimePatch && x.r.Method == http.MethodPatch
-	if typ == "" && x.r.ContentLength == 0 {
+	if x.bodyless() {
 		return p, nil
 	}
-	if !isJSON(typ) && !patch {
-		return p, unsupported(typ)
+	if _, _, err := x.media(); err != nil {
+		return p, err
 	}
 	body, err := x.readBody()
 	if err != nil {

@@ -62,6 +62,7 @@ func (x *exchange) document(ref string, hops []hop) error {
 	if err != nil {
 		return err
 	}
+	x.body = a.body
 	return a.serve(x, input, last.args)
 }
 
@@ -262,9 +263,9 @@ const noteTime = 5 * time.Second
 
 // putBlob replaces the file at xpath by the first file of a multipart body, or by the body.
 func (x *exchange) putBlob(input engine.Lazy, xpath string) error {
-	typ, ps := mediaType(x.r.Header)
-	if typ != "multipart/form-data" && typ != "multipart/related" {
-		return unsupported(typ)
+	_, ps, err := x.media()
+	if err != nil {
+		return err
 	}
 	_, files, err := x.readParts(ps["boundary"], false)
 	if err != nil {

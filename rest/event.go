@@ -16,11 +16,11 @@ func serviceRoutes() []route {
 		{method: "PUT", path: "/bulk/:commandId", handle: bulk},
 		{method: "DELETE", path: "/bulk/:commandId", handle: bulk},
 		{method: "GET", path: "/bulk/:commandId/result", handle: bulkResult},
-		{method: "PUT", path: "/bulk/:commandId/abort", handle: call("Bulk.Abort", addressed("commandId"))},
+		{method: "PUT", path: "/bulk/:commandId/abort", body: noBody, handle: call("Bulk.Abort", addressed("commandId"))},
 		{method: "POST", path: "/search/bulk/:action", handle: searchBulk},
 		{method: "POST", path: "/search/pp/:provider/bulk/:action", handle: searchBulk},
 		{method: "GET", path: "/job", handle: call("Job.List", picked("state", "kind", "limit"))},
-		{method: "POST", path: "/job/:id/retry", handle: call("Job.Retry", addressed("id"))},
+		{method: "POST", path: "/job/:id/retry", body: noBody, handle: call("Job.Retry", addressed("id"))},
 		{method: "DELETE", path: "/job/:id", handle: call("Job.Delete", addressed("id"))},
 		{method: "GET", path: "/webhook", handle: call("Webhook.List", picked("owner"))},
 		{method: "POST", path: "/webhook", handle: sent("Webhook.Create", http.StatusCreated)},
@@ -28,7 +28,7 @@ func serviceRoutes() []route {
 		{method: "PUT", path: "/webhook/:id", handle: sent("Webhook.Update", http.StatusOK, "id")},
 		{method: "DELETE", path: "/webhook/:id", handle: call("Webhook.Delete", addressed("id"))},
 		{method: "GET", path: "/webhook/:id/deliveries", handle: call("Webhook.Deliveries", addressed("id"))},
-		{method: "POST", path: "/webhook/:id/deliveries/:delivery/redeliver", handle: call("Webhook.Redeliver", addressed("id", "delivery"))},
+		{method: "POST", path: "/webhook/:id/deliveries/:delivery/redeliver", body: noBody, handle: call("Webhook.Redeliver", addressed("id", "delivery"))},
 	}
 }
 

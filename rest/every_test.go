@@ -32,7 +32,34 @@ type everything struct {
 }
 
 // shot is one request.
-type shot struct{ name, method, path, typ, body string }
+type shot struct {
+	name, method, path, typ, body string
+
+	reads rest.Body // of the body
+	table string    // that it comes from: address, adapter, operation or tool
+}
+
+// tally counts requests by the table that they come from.
+type tally map[string]int
+
+// least has the test fail where fewer requests of a table than it says were counted: it would not test much.
+func (c tally) least(t *testing.T, what string, min tally) {
+	t.Helper()
+	t.Logf("%s: %v", what, c)
+	for table, n := range min {
+		if c[table] < n {
+			t.Errorf("%s: %d of table %s, want %d or more", what, c[table], table, n)
+		}
+	}
+}
+
+// getShot is a request for an address.
+func getShot(name, path string) shot { return shot{name: name, method: http.MethodGet, path: path} }
+
+// postShot is a request with JSON.
+func postShot(name, path, body string) shot {
+	return shot{name: name, method: http.MethodPost, path: path, typ: "application/json", body: body}
+}
 
 // newEverything makes everything of one user's, in a folder.
 func newEverything(t testing.TB, owner, folder string) *everything {
@@ -223,7 +250,7 @@ func (e *everything) sent(method, path string) (typ, body string) {
 // addresses are requests for every address and adapter.
 func (e *everything) addresses() (out []shot) {
 	for _, a := range rest.Addresses() {
-		method, path, _ := strings.Cut(a, " ")
+		method, path, _ := strings.Cut(a.Name, " ")
 		typ, body := e.sent(method, path)
 		if name, ok := strings.CutPrefix(path, "@"); ok {
 			args := map[string]string{"annotation": "/none", "bo": "/File", "op": "/Document.SetProperty", "pp": "/default_search", "rendition": "/xmlExport", "convert": "?format=pdf", "preview": "/"}[name]
@@ -233,7 +260,7 @@ func (e *everything) addresses() (out []shot) {
 			if method == http.MethodGet && (name == "comment" || name == "annotation") || method == http.MethodPost && name == "annotation" {
 				args = ""
 			}
-			out = append(out, shot{a, method, api + "/id/" + e.id + "/@" + name + args, typ, body})
+			out = append(out, shot{a.Name, method, api + "/id/" + e.id + "/@" + name + args, typ, body, a.Body, "adapter"})
 			continue
 		}
 		at := e.at(path)
@@ -243,10 +270,13 @@ func (e *everything) addresses() (out []shot) {
 		if (path == "/api/v1/token" || path == "/authentication/token") && (method == http.MethodPost || method == http.MethodGet) {
 			at += "?application=a&applicationName=a&deviceId=1&permission=ReadWrite&deviceDescription=d"
 		}
+		if strings.Contains(path, "/bulk/:commandId") && strings.HasSuffix(path, ":commandId") && method == http.MethodPut {
+			at = api + "/bulk/;id=" + e.id
+		}
 		if strings.Contains(path, "execute/:op") {
 			at = strings.ReplaceAll(at, "Document.SetProperty", "Blob.AttachOnDocument")
 		}
-		out = append(out, shot{a, method, at, typ, body})
+		out = append(out, shot{a.Name, method, at, typ, body, a.Body, "address"})
 	}
 	return out
 }
@@ -323,7 +353,8 @@ func (e *everything) operations() (out []shot) {
 			e.t.Fatal(err)
 		}
 		for _, as := range append([]string{name}, d.Aliases...) {
-			s := shot{"operation " + as, "POST", api + "/automation/" + as, "application/json", string(body)}
+			s := postShot("operation "+as, api+"/automation/"+as, string(body))
+			s.table = "operation"
 			if file {
 				s.typ = "multipart/form-data; boundary=x"
 				s.body = "--x\r\nContent-Disposition: form-data; name=params\r\nContent-Type: application/json\r\n\r\n" + string(body) +
@@ -345,7 +376,16 @@ func (e *everything) tool(path, name string, args map[string]any) shot {
 	if err != nil {
 		e.t.Fatal(err)
 	}
-	return shot{fmt.Sprintf("tool %s %v", name, args["operation"]), "POST", path, "application/json", string(body)}
+	s := postShot(fmt.Sprintf("tool %s %v", name, args["operation"]), path, string(body))
+	s.table = "tool"
+	return s
+}
+
+// reading reports whether a request only looks at something.
+func (e *everything) reading(s shot) bool {
+	name := strings.TrimPrefix(strings.TrimPrefix(s.name, "operation "), "tool run_operation ")
+	d, op := e.Engine.Set().Op(name)
+	return s.method == http.MethodGet || op && d.Effect != engine.Writes
 }
 
 // tools are calls of every tool.

@@ -22,6 +22,7 @@ type exchange struct {
 	r        *http.Request
 	route    *route
 	ps       params
+	body     body   // what is read of the request's
 	id       string // of the request
 	as       *engine.Principal
 	engine   *engine.Engine // of the repository asked for
@@ -132,6 +133,7 @@ func (x *exchange) serve() error {
 	if x.route == nil {
 		return x.unrouted(routes, at)
 	}
+	x.body = x.route.body
 	if err := x.setRepository(at.repo); err != nil {
 		return err
 	}

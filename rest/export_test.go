@@ -1,6 +1,9 @@
 package rest
 
-import "strings"
+import (
+	"net/http"
+	"strings"
+)
 
 // DeckAddresses are the deck service's addresses as its description writes them.
 func DeckAddresses() (all []string) {
@@ -19,16 +22,37 @@ func DeckAddresses() (all []string) {
 	return all
 }
 
-// Addresses are all addresses there are, as the tables write them, and "@name" for each adapter.
-func Addresses() (all []string) {
+// Address is an address as the tables write it, "@name" for an adapter, and what is read of a body sent there.
+type Address struct {
+	Name string
+	Body Body
+}
+
+// Body is what is read of a body.
+type Body = body
+
+// NoBody is read where nothing is.
+const NoBody = noBody
+
+// Takes reports whether a body of a media type is read.
+func (b body) Takes(typ string) bool { return b.takes(typ) }
+
+// Addresses are all addresses there are.
+func Addresses() (all []Address) {
+	add := func(method, path string, b body) {
+		if method == http.MethodGet || method == http.MethodDelete {
+			b = noBody
+		}
+		all = append(all, Address{method + " " + path, b})
+	}
 	for _, r := range apiRoutes() {
-		all = append(all, r.method+" /api/v1"+r.path)
+		add(r.method, "/api/v1"+r.path, r.body)
 	}
 	for _, r := range topRoutes() {
-		all = append(all, r.method+" "+r.path)
+		add(r.method, r.path, r.body)
 	}
 	for _, a := range adapters {
-		all = append(all, a.method+" @"+a.name)
+		add(a.method, "@"+a.name, a.body)
 	}
 	return all
 }

@@ -11,7 +11,7 @@ import (
 func invitationRoutes() []route {
 	return []route{
 		{method: "GET", path: "/site/userInvitation/enterpassword/:id", access: open, handle: invitationForm},
-		{method: "POST", path: "/site/userInvitation/enterpassword/:id", access: open, handle: acceptInvitation},
+		{method: "POST", path: "/site/userInvitation/enterpassword/:id", access: open, body: formBody, handle: acceptInvitation},
 	}
 }
 

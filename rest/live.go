@@ -113,14 +113,11 @@ func lead(x *exchange, d *web.Deck) error {
 	if !d.Editable {
 		return fault.Denied.Errorf("deck: only its owner presents it")
 	}
-	body, err := x.readBody()
+	body, err := x.readJSON()
 	if err != nil {
 		return err
 	}
 	var at spot
-	if err := checkJSON(body); err != nil {
-		return err
-	}
 	if err := json.Unmarshal(body, &at); err != nil {
 		return fault.Invalid.Errorf("place: %v", err)
 	}

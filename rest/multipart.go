@@ -84,47 +84,16 @@ func tooLarge(what string, limit int64) error {
 	return fault.Limit.Errorf("%s: more than %d bytes", what, limit).WithCode(codeBody)
 }
 
-// mediaType returns the media type of the body without parameters, in lower case.
-func mediaType(h http.Header) (string, map[string]string) {
-	v := h["Content-Type"]
-	if len(v) == 0 {
-		return "", nil
-	}
-	if v[0] == mimeJSON {
-		return mimeJSON, nil
-	}
-	typ, ps, err := mime.ParseMediaType(v[0])
-	if err != nil {
-		typ, _, _ = strings.Cut(strings.ToLower(v[0]), ";")
-		return strings.TrimSpace(typ), nil
-	}
-	return typ, ps
-}
-
-// isJSON reports whether a media type is one of the spellings of JSON.
-func isJSON(typ string) bool {
-	switch typ {
-	case mimeJSON, "application/json+nxrequest", "application/json+platformrequest",
-		"application/json+nxentity", "application/json+platformentity":
-		return true
-	}
-	return false
-}
-
 // readJSON reads a body that must be one JSON object.
 func (x *exchange) readJSON() (json.RawMessage, error) {
-	if typ, _ := mediaType(x.r.Header); !isJSON(typ) {
-		return nil, unsupported(typ)
+	if _, _, err := x.media(); err != nil {
+		return nil, err
 	}
 	body, err := x.readBody()
 	if err != nil {
 		return nil, err
 	}
 	return body, checkJSON(body)
-}
-
-func unsupported(typ string) error {
-	return fault.Invalid.Errorf("content type %q is not accepted here", typ).WithCode(codeMediaType)
 }
 
 // readParts reads a multipart body: the first part is JSON when wanted, every further one a

@@ -18,8 +18,8 @@ func oauthRoutes() []route {
 	return []route{
 		{method: "GET", path: "/authentication/token", handle: deviceToken},
 		{method: "GET", path: "/oauth2/authorize", access: visitor, handle: authorize},
-		{method: "POST", path: "/oauth2/authorize_submit", access: visitor, handle: authorizeSubmit},
-		{method: "POST", path: "/oauth2/token", access: open, handle: oauthToken},
+		{method: "POST", path: "/oauth2/authorize_submit", access: visitor, body: formBody, handle: authorizeSubmit},
+		{method: "POST", path: "/oauth2/token", access: open, body: formBody, handle: oauthToken},
 	}
 }
 

@@ -15,7 +15,7 @@ func peopleRoutes() []route {
 	return []route{
 		{method: "GET", path: "/group/*name", handle: readGroup},
 		{method: "POST", path: "/group", handle: sendPerson("Group.Create", "group", http.StatusCreated)},
-		{method: "POST", path: "/group/*name", handle: joinGroup},
+		{method: "POST", path: "/group/*name", body: noBody, handle: joinGroup},
 		{method: "PUT", path: "/group/*name", handle: sendPerson("Group.Update", "group", http.StatusOK)},
 		{method: "DELETE", path: "/group/*name", handle: deleteGroup},
 		{method: "GET", path: "/group/search", handle: call("Group.Search", personSearch)},
@@ -23,7 +23,7 @@ func peopleRoutes() []route {
 		{method: "PUT", path: "/me/changepassword", handle: changePassword},
 		{method: "GET", path: "/user/*name", handle: readUser},
 		{method: "POST", path: "/user", handle: sendPerson("User.Create", "user", http.StatusCreated)},
-		{method: "POST", path: "/user/*name", handle: joinGroup},
+		{method: "POST", path: "/user/*name", body: noBody, handle: joinGroup},
 		{method: "PUT", path: "/user/*name", handle: sendPerson("User.Update", "user", http.StatusOK)},
 		{method: "DELETE", path: "/user/*name", handle: deleteUser},
 		{method: "GET", path: "/user/search", handle: call("User.Search", personSearch)},

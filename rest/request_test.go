@@ -183,7 +183,7 @@ func TestProblem(t *testing.T) {
 		{err: fault.Unavailable.Errorf("x"), status: 503, message: "x", code: "unavailable", retryable: true},
 		{err: fault.Conflict.Errorf("x").WithCode(codePrecondition), status: 412, message: "x", code: codePrecondition},
 		{err: fault.Invalid.Errorf("x").WithCode("idempotency_mismatch"), status: 422, message: "x", code: "idempotency_mismatch"},
-		{err: unsupported("text/x"), status: 415, message: `content type "text/x" is not accepted here`, code: codeMediaType},
+		{err: fault.Invalid.Errorf("content type %q is not accepted here", "text/x").WithCode(codeMediaType), status: 415, message: `content type "text/x" is not accepted here`, code: codeMediaType},
 	}
 	for _, c := range cases {
 		p := problemOf(c.err, message(c.err, c.invoked))

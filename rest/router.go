@@ -25,6 +25,7 @@ const (
 type route struct {
 	method, path string
 	access       access
+	body         body // of anything but a GET or a DELETE, which have none
 	handle       handler
 
 	meter *meter

@@ -35,14 +35,14 @@ func topRoutes() []route {
 func platformRoutes() []route {
 	return []route{
 		{method: "GET", path: "/@emptyWithDefault", handle: call("Resource.Empty", blank)},
-		{method: "POST", path: "/@op/:op", handle: invoke},
+		{method: "POST", path: "/@op/:op", body: callBody, handle: invoke},
 		{method: "GET", path: "/automation", handle: registry},
 		{method: "GET", path: "/automation/doc", access: visitor, handle: reference},
-		{method: "POST", path: "/automation/login", handle: call("Login", nil)},
+		{method: "POST", path: "/automation/login", body: noBody, handle: call("Login", nil)},
 		{method: "GET", path: "/automation/traces/:trace", handle: readTrace},
 		{method: "GET", path: "/automation/:op", handle: describe},
-		{method: "POST", path: "/automation/:op", handle: invoke},
-		{method: "POST", path: "/automation/:op/@async", handle: invokeAsync},
+		{method: "POST", path: "/automation/:op", body: callBody, handle: invoke},
+		{method: "POST", path: "/automation/:op/@async", body: callBody, handle: invokeAsync},
 		{method: "GET", path: "/automation/:op/@async/:run", handle: asyncResult},
 		{method: "DELETE", path: "/automation/:op/@async/:run", handle: asyncAbort},
 		{method: "GET", path: "/automation/:op/@async/:run/status", handle: asyncStatus},

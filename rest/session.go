@@ -87,8 +87,8 @@ func (x *exchange) guest() bool { return x.as.Name == x.s.Engine.Guest().Name }
 
 // form reads the fields of a form of ours.
 func (x *exchange) form() (url.Values, error) {
-	if typ, _ := mediaType(x.r.Header); typ != "application/x-www-form-urlencoded" {
-		return nil, unsupported(typ)
+	if _, _, err := x.media(); err != nil {
+		return nil, err
 	}
 	body, err := readAll(x.r.Body, x.r.ContentLength, maxForm)
 	if err != nil {

@@ -20,7 +20,7 @@ func tokenRoutes() []route {
 			pick(out, x.query(), "application")
 			return out, nil
 		})},
-		{method: "POST", path: "/token", handle: func(x *exchange) error { return x.acquireToken("application") }},
+		{method: "POST", path: "/token", body: noBody, handle: func(x *exchange) error { return x.acquireToken("application") }},
 		{method: "DELETE", path: "/token/:name", handle: func(x *exchange) error {
 			token, err := x.param("name")
 			if err != nil {

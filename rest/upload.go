@@ -13,20 +13,20 @@ import (
 // uploadRoutes are the addresses of batches, and of conversions.
 func uploadRoutes() []route {
 	return append(conversionRoutes(), []route{
-		{method: "POST", path: "/upload", handle: openBatch},
+		{method: "POST", path: "/upload", body: noBody, handle: openBatch},
 		{method: "GET", path: "/upload/handlers", handle: call("Upload.Handlers", nil)},
 		{method: "GET", path: "/upload/handlers/:name", handle: call("Upload.Handler", named)},
-		{method: "POST", path: "/upload/new/:name", handle: openBatchWith},
+		{method: "POST", path: "/upload/new/:name", body: noBody, handle: openBatchWith},
 		{method: "GET", path: "/upload/:batch", handle: listBatch},
 		{method: "DELETE", path: "/upload/:batch", handle: dropBatch},
-		{method: "POST", path: "/upload/:batch/execute/:op", handle: executeBatch},
+		{method: "POST", path: "/upload/:batch/execute/:op", body: callBody, handle: executeBatch},
 		{method: "GET", path: "/upload/:batch/info", handle: call("Upload.Describe", batchParams)},
-		{method: "POST", path: "/upload/:batch/refreshToken", handle: refreshToken},
+		{method: "POST", path: "/upload/:batch/refreshToken", body: noBody, handle: refreshToken},
 		{method: "GET", path: "/upload/:batch/:idx", handle: uploadedFile},
-		{method: "POST", path: "/upload/:batch/:idx", handle: uploadFile},
+		{method: "POST", path: "/upload/:batch/:idx", body: fileBody, handle: uploadFile},
 		{method: "DELETE", path: "/upload/:batch/:idx", handle: dropUpload},
-		{method: "POST", path: "/upload/:batch/:idx/complete", handle: completeUpload},
-		{method: "POST", path: "/upload/:batch/:idx/execute/:op", handle: executeBatch},
+		{method: "POST", path: "/upload/:batch/:idx/complete", body: noBody, handle: completeUpload},
+		{method: "POST", path: "/upload/:batch/:idx/execute/:op", body: callBody, handle: executeBatch},
 	}...)
 }
 
