@@ -25,10 +25,10 @@ func (r *running) keyed() bool {
 	return r.call.IdempotencyKey != "" && r.def.Effect == Writes && !r.call.DryRun
 }
 
-// rowKey is the key of a call's row: keys of different principals, or scopes, never meet.
+// rowKey is the key of a call's row: keys of different users, or scopes, never meet.
 func (c *Call) rowKey() string {
 	h := sha256.New()
-	for _, part := range []string{c.As.Name, c.KeyScope, c.IdempotencyKey} {
+	for _, part := range []string{c.As.Identity(), c.KeyScope, c.IdempotencyKey} {
 		h.Write([]byte(part))
 		h.Write([]byte{0})
 	}

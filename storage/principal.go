@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 // Principal is who acts.
 type Principal struct {
 	Name     string
+	ID       int64    // the number of the user, which no other user ever gets; 0 for who is none
 	Groups   []string // transitive, with "members" for everyone who signed in
 	Admin    bool     // member of administrators, or the system
 	System   bool     // the server itself; audit shows Actor
@@ -42,6 +44,10 @@ func (p *Principal) Is(names ...string) bool {
 		return name == everyone || name == p.Name && name != "" || slices.Contains(p.Groups, name)
 	})
 }
+
+// Identity says whose something is that is kept: a user made anew under the name of one who is gone is
+// somebody else.
+func (p *Principal) Identity() string { return p.Name + "#" + strconv.FormatInt(p.ID, 10) }
 
 // System returns the server itself, which may do everything.
 func (r *Repo) System() *Principal {
@@ -134,7 +140,7 @@ func (t *Tx) PrincipalOf(user string) (*Principal, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Principal{Name: u.Username, Groups: groups, Admin: slices.Contains(groups, administrators)}, nil
+	return &Principal{Name: u.Username, ID: u.ID, Groups: groups, Admin: slices.Contains(groups, administrators)}, nil
 }
 
 // groupsAbove returns groups with all that contain them.

@@ -58,7 +58,7 @@ func (t *Tx) acting(as *Principal) (*Principal, error) {
 		return as, err
 	}
 	now, err := t.PrincipalOf(as.Name)
-	if fault.Is(err, fault.NotFound) {
+	if fault.Is(err, fault.NotFound) || err == nil && now.ID != as.ID {
 		err = errEnded()
 	}
 	if err != nil || slices.Equal(now.Groups, as.Groups) {

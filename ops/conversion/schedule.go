@@ -35,7 +35,8 @@ const (
 
 // row is the record of a conversion.
 type row struct {
-	Owner     string        `json:"owner"`
+	Owner     string        `json:"owner"`         // an Identity
+	Doc       string        `json:"doc,omitempty"` // whose file it is
 	Status    string        `json:"status"`
 	Converter string        `json:"converter"`
 	Source    storage.Blob  `json:"source"`
@@ -51,6 +52,10 @@ const (
 )
 
 func (p scheduleParams) blob(c *engine.Ctx, b *storage.Blob) (map[string]any, error) {
+	return p.begin(c, b, "")
+}
+
+func (p scheduleParams) begin(c *engine.Ctx, b *storage.Blob, doc string) (map[string]any, error) {
 	by, err := p.find(b)
 	if err != nil {
 		return nil, err
@@ -59,7 +64,7 @@ func (p scheduleParams) blob(c *engine.Ctx, b *storage.Blob) (map[string]any, er
 	if err := c.Tx.HoldBlob(id, b); err != nil {
 		return nil, err
 	}
-	if err := c.Tx.Table(table).Put(id, row{Owner: c.As.Name, Status: scheduled, Converter: by.Name, Source: *b}); err != nil {
+	if err := c.Tx.Table(table).Put(id, row{Owner: c.As.Identity(), Doc: doc, Status: scheduled, Converter: by.Name, Source: *b}); err != nil {
 		return nil, err
 	}
 	if err := c.Enqueue(convertJob, id); err != nil {
@@ -79,7 +84,7 @@ func (p scheduleParams) doc(c *engine.Ctx, d *storage.Doc) (map[string]any, erro
 	if err != nil {
 		return nil, err
 	}
-	return p.blob(c, b)
+	return p.begin(c, b, d.ID())
 }
 
 func resultURL(base, id string) string { return base + "/api/v1/conversions/" + id + "/result" }

@@ -36,7 +36,7 @@ func conversion(c *engine.Ctx, id string) (*row, error) {
 		return nil, fault.NotFound.Errorf("conversion %.100s", id)
 	}
 	found, err := c.Tx.Table(table).Get(id, r)
-	if err == nil && (!found || r.Owner != c.As.Name) {
+	if err == nil && (!found || r.Owner != c.As.Identity()) {
 		err = fault.NotFound.Errorf("conversion %s", id)
 	}
 	return r, err

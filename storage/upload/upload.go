@@ -21,8 +21,9 @@ import (
 // Batch is a set of files that one user uploads before something is done with them. Nobody
 // else can see it.
 type Batch struct {
-	ID, Owner, Handler string
-	Created, Expires   time.Time
+	ID, Handler      string
+	Owner            string // the Identity of that user
+	Created, Expires time.Time
 }
 
 // File is one file of a batch, perhaps not whole yet.
@@ -109,7 +110,7 @@ func Open(tx *storage.Tx, handler string) (*Batch, error) {
 	if handler != Handler {
 		return nil, fault.NotFound.Errorf("upload handler %s", handler)
 	}
-	own := ownKey(tx.Principal().Name, "")
+	own := ownKey(tx.Principal().Identity(), "")
 	n := 0
 	for range rows(tx).Scan(own, below(own), false, tx.Repo().Limits().Batches) {
 		n++
@@ -117,7 +118,7 @@ func Open(tx *storage.Tx, handler string) (*Batch, error) {
 	if n >= tx.Repo().Limits().Batches {
 		return nil, fault.Limit.Errorf("uploads: %d batches are open, use or delete them first", n).WithCode("upload-batches")
 	}
-	b := &Batch{ID: "batchId-" + tx.NewID(), Owner: tx.Principal().Name, Handler: handler, Created: tx.Now(), Expires: tx.Now().Add(kept)}
+	b := &Batch{ID: "batchId-" + tx.NewID(), Owner: tx.Principal().Identity(), Handler: handler, Created: tx.Now(), Expires: tx.Now().Add(kept)}
 	return b, errors.Join(rows(tx).Put(batchKey(b.ID), b), rows(tx).Put(ownKey(b.Owner, b.ID), nil))
 }
 
@@ -131,7 +132,7 @@ func BatchOf(tx *storage.Tx, id string) (*Batch, error) {
 			return nil, err
 		}
 	}
-	if !found || b.Owner != tx.Principal().Name && !tx.Principal().System || !tx.Now().Before(b.Expires) {
+	if !found || b.Owner != tx.Principal().Identity() && !tx.Principal().System || !tx.Now().Before(b.Expires) {
 		return nil, fault.NotFound.Errorf("batch %s", id)
 	}
 	return b, nil
