@@ -1,6 +1,7 @@
 package export
 
 import (
+	"cmp"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
@@ -52,8 +53,12 @@ func Open(tx *storage.Tx, deck, id int64, expires, key, signature string) (*Expo
 	if !tx.Now().Before(time.Unix(at, 0)) {
 		return nil, fault.NotFound.Errorf("download of export %d: the address has expired; read the export for a new one", id).WithCode("link_expired")
 	}
-	if key != "" && !credential.KeyStands(tx, key) {
-		return nil, fault.NotFound.Errorf("download of export %d: the key it was asked for with has ended", id).WithCode("link_expired")
+	if key != "" {
+		number, _ := strconv.ParseInt(key, 10, 64) // as it was signed
+		if ok, err := credential.KeyStands(tx, number); err != nil || !ok {
+			ended := fault.NotFound.Errorf("download of export %d: the key it was asked for with has ended", id).WithCode("link_expired")
+			return nil, cmp.Or[error](err, ended)
+		}
 	}
 	system := tx.As(tx.Repo().System())
 	e, err := Find(system, deck, id)

@@ -8,6 +8,7 @@ import (
 
 	"catena/engine"
 	"catena/storage"
+	"catena/storage/credential"
 	"catena/storage/fault"
 )
 
@@ -41,10 +42,12 @@ const (
 
 // command is how a command is kept.
 type command struct {
-	ID, Action, User string
-	Params           map[string]any
-	Query            query
-	Batch            int
+	credential.Actor
+
+	ID, Action string
+	Params     map[string]any
+	Query      query
+	Batch      int
 
 	State                                                       string
 	Processed, Skipped, Errors, Total, Next                     int // Next: number of the next batch
@@ -107,7 +110,7 @@ func find(tx *storage.Tx, id string) (*command, error) {
 		return nil, err
 	}
 	as := tx.Principal()
-	if !ok || c.User != as.Name && !as.Admin && !as.System {
+	if !ok || !c.Is(as) && !as.Admin && !as.System {
 		return nil, missing
 	}
 	return c, nil

@@ -1,6 +1,7 @@
 package bulk_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"catena/ops/bulk"
 	"catena/ops/document"
 	"catena/storage"
+	"catena/storage/credential"
 	"catena/storage/outbox"
 	"catena/storage/storagetest"
 )
@@ -74,12 +76,17 @@ func (w *world) value(op string, params map[string]any) any {
 	w.t.Helper()
 	bob, err := w.e.PrincipalOf(w.t.Context(), "bob")
 	w.must(err)
-	res, err := w.e.Run(w.t.Context(), engine.Call{Op: op, Params: params, As: bob, Door: engine.REST})
+	return w.valueAs(bob, op, params)
+}
+
+func (w *world) valueAs(as *engine.Principal, op string, params map[string]any) any {
+	w.t.Helper()
+	res, err := w.e.Run(w.t.Context(), engine.Call{Op: op, Params: params, As: as, Door: engine.REST})
 	w.must(err)
 	return res.Value
 }
 
-// work carries out jobs until the command is over; each transaction of it is told to step.
+// work carries out jobs until the command is over.
 func (w *world) work(id string) map[string]any {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.t.Context(), 30*time.Second)
@@ -88,14 +95,21 @@ func (w *world) work(id string) map[string]any {
 		done <- w.RunJobs(ctx, map[string]func(context.Context, outbox.Job) error{bulk.JobKind: bulk.Job(w.e)})
 	}()
 	for ctx.Err() == nil {
-		if s := w.run("Bulk.Get", map[string]any{"commandId": id})["state"]; s == "COMPLETED" || s == "ABORTED" {
+		if s := w.status(id)["state"]; s == "COMPLETED" || s == "ABORTED" {
 			break
 		}
 		time.Sleep(3 * time.Millisecond)
 	}
 	cancel()
 	w.must(<-done)
-	return w.run("Bulk.Get", map[string]any{"commandId": id})
+	return w.status(id)
+}
+
+// status is how far a command is, as an administrator sees it.
+func (w *world) status(id string) map[string]any {
+	w.t.Helper()
+	m, _ := w.valueAs(w.System(), "Bulk.Get", map[string]any{"commandId": id}).(map[string]any)
+	return m
 }
 
 func (w *world) count(query string) (n int) {
@@ -192,5 +206,58 @@ func TestAbort(t *testing.T) {
 	}
 	if got := w.work(id); got["processed"] != 0 || w.count("SELECT * FROM File WHERE ecm:isTrashed = 1") != 0 {
 		t.Errorf("status %v", got)
+	}
+}
+
+// TestEnded ends what a command rests on while its third batch is under way: nothing of that batch is done,
+// and no further one.
+func TestEnded(t *testing.T) {
+	var key credential.Key
+	gone := func(tx *storage.Tx) error { return tx.DeleteUser("bob", credential.End) }
+	for name, end := range map[string]func(tx *storage.Tx) error{
+		"key":  func(tx *storage.Tx) error { return credential.RevokeKey(tx, key.ID) },
+		"user": gone,
+		"user made anew": func(tx *storage.Tx) error {
+			return cmp.Or(gone(tx), tx.SaveUser(&storage.User{Username: "bob"}, ""))
+		},
+		"another key": func(tx *storage.Tx) error { return credential.RevokeKey(tx, key.ID+1) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			var text string
+			w.must(w.Update(t.Context(), w.System(), func(tx *storage.Tx) (err error) {
+				if key, text, err = credential.CreateKey(tx, credential.Key{User: "bob", Scope: credential.ScopeWrite}); err != nil {
+					return err
+				}
+				_, _, err = credential.CreateKey(tx, credential.Key{User: "bob", Scope: credential.ScopeWrite})
+				return err
+			}))
+			changes := 0
+			w.OnEvent(func(_ *storage.Tx, e storage.Event) error {
+				if e.Name != "documentModified" {
+					return nil
+				}
+				if changes++; changes == 9 {
+					return w.Update(t.Context(), w.System(), end)
+				}
+				return nil
+			})
+			as, err := w.e.SignInKey(t.Context(), text)
+			w.must(err)
+			cmd, _ := w.valueAs(as, "Bulk.RunAction", map[string]any{
+				"action": "setProperties", "query": "SELECT * FROM File ORDER BY ecm:name", "parameters": `{"dc:title": "all"}`, "batchSize": 4,
+			}).(map[string]any)
+			id, _ := cmd["commandId"].(string)
+			got, done := w.work(id), w.count("SELECT * FROM File WHERE dc:title = 'all'")
+			if name == "another key" {
+				if got["state"] != "COMPLETED" || done != 20 {
+					t.Errorf("%d documents changed, status %v", done, got)
+				}
+				return
+			}
+			if got["state"] != "ABORTED" || got["processed"] != 8 || got["errorMessage"] == nil || done != 6 {
+				t.Errorf("%d documents changed, status %v", done, got)
+			}
+		})
 	}
 }

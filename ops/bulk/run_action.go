@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"catena/engine"
+	"catena/storage/credential"
 	"catena/storage/fault"
 	"catena/storage/outbox"
 )
@@ -63,7 +64,7 @@ func (cmd *command) submit(c *engine.Ctx) (map[string]any, error) {
 	if cmd.Batch == 0 {
 		cmd.Batch = usual
 	}
-	cmd.ID, cmd.User, cmd.State, cmd.Submitted = c.NewID(), c.As.Name, scheduled, c.Now
+	cmd.ID, cmd.Actor, cmd.State, cmd.Submitted = c.NewID(), credential.ActorOf(c.As), scheduled, c.Now
 	data, err := json.Marshal(order{Command: cmd.ID})
 	if err != nil {
 		return nil, err

@@ -111,7 +111,7 @@ func (w *worker) scroll(ctx context.Context) (over bool, err error) {
 			return err
 		}
 		size = cmd.Batch
-		as, err := tx.PrincipalOf(cmd.User)
+		as, err := cmd.Principal(tx)
 		if err != nil {
 			return err
 		}
@@ -150,7 +150,7 @@ func (w *worker) batch(ctx context.Context) (over bool, err error) {
 		if err != nil {
 			return err
 		}
-		as, err := tx.PrincipalOf(cmd.User)
+		as, err := cmd.Principal(tx)
 		if err != nil {
 			return err
 		}

@@ -172,18 +172,9 @@ func endKeys(tx *storage.Tx, user string) error {
 	return nil
 }
 
-// KeyStands reports whether the API key of a number, as text, is good now: what was handed out
-// for a key ends with it.
-func KeyStands(tx *storage.Tx, number string) bool {
-	id, err := strconv.ParseInt(number, 10, 64)
-	if err != nil {
-		return false
-	}
-	ok, err := stands(tx, id)
-	return err == nil && ok
-}
-
-func stands(tx *storage.Tx, id int64) (bool, error) {
+// KeyStands reports whether the API key of a number is good now: what was handed out for a key, or is
+// done by it, ends with it.
+func KeyStands(tx *storage.Tx, id int64) (bool, error) {
 	var k keyRow
 	ok, err := tx.Secret(keys).Get(keyName(id), &k)
 	return ok && k.good(tx.Now()), err
@@ -222,7 +213,7 @@ func SignInKey(ctx context.Context, repo *storage.Repo, key string) (*storage.Pr
 		return nil, err
 	}
 	row.Of[keyUse](repo.Memory()).note(id, now)
-	as := p.While(func(tx *storage.Tx) (bool, error) { return stands(tx, id) })
+	as := p.While(func(tx *storage.Tx) (bool, error) { return KeyStands(tx, id) })
 	as.KeyID, as.Revision, as.ReadOnly = id, k.Revision, k.Scope != ScopeWrite
 	return as, nil
 }

@@ -1,0 +1,46 @@
+package credential_test
+
+import (
+	"testing"
+
+	"catena/storage"
+	"catena/storage/credential"
+	"catena/storage/fault"
+	"catena/storage/storagetest"
+)
+
+// TestMadeAnew has whoever was let in, or began something that goes on, meet another user of the same name.
+func TestMadeAnew(t *testing.T) {
+	w := storagetest.NewWorld(t)
+	save := func(tx *storage.Tx) error { return tx.SaveUser(&storage.User{Username: "bob"}, "secret") }
+	w.Write(w.System(), save)
+	first, err := w.Principal(t.Context(), "bob")
+	if err != nil {
+		t.Fatal(err)
+	}
+	actor := credential.ActorOf(first)
+	acts := func() error {
+		return w.View(t.Context(), w.System(), func(tx *storage.Tx) error {
+			p, err := actor.Principal(tx)
+			if err == nil && p.Identity() != first.Identity() {
+				t.Errorf("acts as %s, began as %s", p.Identity(), first.Identity())
+			}
+			return err
+		})
+	}
+	nothing := func(*storage.Tx) error { return nil }
+	w.Write(first, nothing)
+	if err := acts(); err != nil {
+		t.Error(err)
+	}
+	w.Write(w.System(), func(tx *storage.Tx) error { return tx.DeleteUser("bob", credential.End) })
+	storagetest.WantKind(t, acts(), fault.NotFound, "user")
+	w.Write(w.System(), save)
+	storagetest.WantKind(t, acts(), fault.NotFound, "user")
+	storagetest.WantKind(t, w.Update(t.Context(), first, nothing), fault.Denied, "sign-in")
+	second, err := w.Principal(t.Context(), "bob")
+	if err != nil || second.Identity() == first.Identity() || actor.Is(second) {
+		t.Errorf("%v is %v, %v", second, first, err)
+	}
+	w.Write(second, nothing)
+}
