@@ -37,6 +37,7 @@ type Call struct {
 // Result is what a call returned.
 type Result struct {
 	Value    any
+	Input    any // as it was found
 	Body     []byte
 	Trace    *Trace
 	Changes  []storage.Change // of a dry run
@@ -250,6 +251,7 @@ func (r *running) invoke(c *Ctx) (any, error) {
 	if err != nil {
 		return nil, r.def.failed(StageInput, err)
 	}
+	r.res.Input = in
 	var out any
 	switch {
 	case r.inner != nil:

@@ -21,14 +21,16 @@ type runs struct {
 	all    map[string]*asyncRun
 }
 
-// asyncRun is one asynchronous run, its answer set once done is closed.
+// asyncRun is one asynchronous run.
 type asyncRun struct {
 	id, owner, op string
 	cancel        context.CancelFunc
-	done          chan struct{}
-	answer        *answer
+	engine        *engine.Engine
+	call          engine.Call
+	encoder       *encoder
+	result        *engine.Result
 	err           error
-	ended         time.Time
+	ended         time.Time // zero while it runs
 }
 
 func newRuns(l Limits) *runs {
@@ -40,7 +42,7 @@ func newRuns(l Limits) *runs {
 func (r *runs) close() { r.cancel() }
 
 // add makes room for a run and registers it.
-func (r *runs) add(owner, op string, now time.Time) (*asyncRun, context.Context, error) {
+func (r *runs) add(run *asyncRun, now time.Time) (context.Context, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	own := 0
@@ -48,27 +50,25 @@ func (r *runs) add(owner, op string, now time.Time) (*asyncRun, context.Context,
 		switch {
 		case !old.ended.IsZero() && now.Sub(old.ended) > r.limits.KeepRuns:
 			delete(r.all, id)
-		case old.owner == owner:
+		case old.owner == run.owner:
 			own++
 		}
 	}
 	if len(r.all) >= r.limits.Runs || own >= r.limits.UserRuns {
-		return nil, nil, fault.Unavailable.Errorf("asynchronous runs: %d are waiting, read or delete them first", own).WithCode("runs_full")
+		return nil, fault.Unavailable.Errorf("asynchronous runs: %d are waiting, read or delete them first", own).WithCode("runs_full")
 	}
-	run := &asyncRun{id: rand.Text(), owner: owner, op: op, done: make(chan struct{})}
 	ctx, cancel := context.WithCancel(r.ctx)
-	run.cancel = cancel
+	run.id, run.cancel = rand.Text(), cancel
 	r.all[run.id] = run
-	return run, ctx, nil
+	return ctx, nil
 }
 
 // end stores what a run returned.
-func (r *runs) end(run *asyncRun, a *answer, err error, now time.Time) {
+func (r *runs) end(run *asyncRun, res *engine.Result, err error, now time.Time) {
 	r.mu.Lock()
-	run.answer, run.err, run.ended = a, err, now
+	run.result, run.err, run.ended = res, err, now
 	r.mu.Unlock()
 	run.cancel()
-	close(run.done)
 }
 
 // of returns the owner's run with this id, taking it out if it is over and take is set.
@@ -102,30 +102,47 @@ func invokeAsync(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	e := x.encoder(&call, re)
-	run, ctx, err := x.s.runs.add(x.as.Name, name, time.Now())
+	run := &asyncRun{owner: x.as.Identity(), op: name, engine: x.engine, encoder: x.encoder(&call, re)}
+	run.call = call
+	ctx, err := x.s.runs.add(run, time.Now())
 	if err != nil {
 		return err
 	}
-	go x.s.carryOut(ctx, x.engine, run, call, e)
+	go x.s.carryOut(ctx, run)
 	x.write(&answer{status: http.StatusAccepted, location: x.runAddress(run) + "/status"})
 	return nil
 }
 
-// carryOut runs the call of an asynchronous run to its end.
-func (s *Handler) carryOut(ctx context.Context, on *engine.Engine, run *asyncRun, call engine.Call, e *encoder) {
-	var a *answer
+// carryOut runs the call of an asynchronous run to its end. What it returns is encoded when it is asked for,
+// unless it is to be kept.
+func (s *Handler) carryOut(ctx context.Context, run *asyncRun) {
+	call := run.call
+	if call.IdempotencyKey == "" {
+		call.Encode = nil
+	}
+	var res *engine.Result
 	var err error = fault.Internal.Errorf("panic")
 	defer func() {
 		if p := recover(); p != nil {
 			s.log.Error("panic", "panic", p, "operation", call.Op, "requestId", call.RequestID)
 		}
-		s.runs.end(run, a, err, time.Now())
+		s.runs.end(run, res, err, time.Now())
 	}()
-	var res *engine.Result
-	if res, err = on.Run(ctx, call); err == nil {
-		a, err = e.answer(res)
+	res, err = run.engine.Run(ctx, call)
+}
+
+// answer is the answer of a run that is over, as far as who asks for it may see it by now.
+func (run *asyncRun) answer(x *exchange) (*answer, error) {
+	res, e := run.result, *run.encoder
+	if !res.Replayed {
+		call := run.call
+		call.As, call.RequestID, call.Encode = x.as, x.id, e.encode
+		var err error
+		if res, err = run.engine.Again(x.r.Context(), call, res); err != nil {
+			return nil, err
+		}
 	}
+	return e.answer(res)
 }
 
 func (x *exchange) runAddress(run *asyncRun) string {
@@ -137,7 +154,7 @@ func (x *exchange) asyncRun(take bool) (*asyncRun, bool, error) {
 	if err != nil {
 		return nil, false, err
 	}
-	return x.s.runs.of(x.as.Name, name, x.ps.get("run"), take)
+	return x.s.runs.of(x.as.Identity(), name, x.ps.get("run"), take)
 }
 
 // asyncStatus says whether a run is over: then the result is elsewhere.
@@ -166,7 +183,11 @@ func asyncResult(x *exchange) error {
 		x.failed(run.err, innerMessage(run.err))
 		return nil //nolint:nilerr // the error is the answer
 	}
-	x.write(run.answer)
+	a, err := run.answer(x)
+	if err != nil {
+		return err
+	}
+	x.write(a)
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"catena/ops/conversion"
 	"catena/rest/resttest"
+	"catena/storage"
 )
 
 // withFile makes a document with a file and returns its address.
@@ -37,6 +38,20 @@ func TestConvert(t *testing.T) {
 	}
 	expect(t, s.Do("GET", api+"/path/default-domain/@convert?format=html", ""), 404, "")
 	s.User("eve")
+	s.User("bob")
+	allow := func(user string) {
+		t.Helper()
+		if err := s.Repo.Update(t.Context(), s.Repo.System(), func(tx *storage.Tx) error {
+			d, err := tx.Doc("/a.txt")
+			if err == nil {
+				_, err = tx.SetACL(d, "local", []storage.ACE{{User: user, Permission: "Read", Granted: true}, {User: "Everyone", Permission: "Everything"}})
+			}
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	allow("bob")
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- s.Repo.RunJobs(ctx, conversion.Jobs(s.Repo)) }()
@@ -68,6 +83,14 @@ func TestConvert(t *testing.T) {
 	expect(t, s.Do("POST", at+"/@convert", "async=true&converter=none", form...), 400, "")
 	expect(t, s.Do("POST", at+"/@convert", "format=html", form...), 200, "")
 	expect(t, s.Do("GET", api+"/conversions/nope/poll", ""), 404, "")
+	a = s.Do("POST", at+"/@convert", "async=true&format=html", append(form, "as", "bob")...)
+	result, _ = strings.CutPrefix(a.JSON(t)["resultURL"].(string), s.URL)
+	for end := time.Now().Add(10 * time.Second); s.Do("GET", result, "", "as", "bob").StatusCode == http.StatusNotFound && time.Now().Before(end); {
+		time.Sleep(time.Millisecond)
+	}
+	expect(t, s.Do("GET", result, "", "as", "bob"), 200, "")
+	allow("eve")
+	expect(t, s.Do("GET", result, "", "as", "bob"), 403, "")
 	stop()
 	if err := <-done; err != nil {
 		t.Error(err)

@@ -428,10 +428,10 @@ func TestAsync(t *testing.T) {
 }
 
 // over waits until a run is over and returns where its result is.
-func over(t *testing.T, s *resttest.Server, status string) string {
+func over(t *testing.T, s *resttest.Server, status string, headers ...string) string {
 	t.Helper()
 	for range 200 {
-		got := s.Do("GET", status, "")
+		got := s.Do("GET", status, "", headers...)
 		if got.StatusCode == http.StatusSeeOther {
 			return strings.TrimPrefix(got.Header.Get("Location"), s.URL)
 		}

@@ -29,5 +29,10 @@ func (p resultParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
 	case r.Result == nil:
 		return nil, fault.NotFound.Errorf("conversion %s: is %s", p.ID, r.Status)
 	}
+	if r.Doc != "" {
+		if _, err := c.Tx.Doc(storage.Ref(r.Doc)); err != nil {
+			return nil, err
+		}
+	}
 	return c.Tx.HeldBlob(*r.Result), nil
 }

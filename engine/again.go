@@ -1,0 +1,141 @@
+package engine
+
+import (
+	"context"
+
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+// Again shows the result of an earlier call to whoever asks by now: its documents are read and encoded anew.
+// Documents that may no longer be read are left out of lists; it is an error if one is the result itself,
+// or is what the call was made on.
+func (e *Engine) Again(ctx context.Context, call Call, was *Result) (*Result, error) {
+	set := e.Set()
+	d, ok := set.Op(call.Op)
+	if !ok || !d.grants.allows(call.As, call.Door) {
+		return nil, unknownOp(call.Op)
+	}
+	p, err := set.Plan(nil, "", PlanOptions{Name: call.Op})
+	if err != nil {
+		return nil, err
+	}
+	call.Params, call.RawParams, call.Vars, call.Trace = nil, nil, nil, false
+	call.Input = Lazy(func(c *Ctx) (any, error) {
+		if err := c.stillRead(d, was.Input); err != nil {
+			return nil, err
+		}
+		return c.again(was.Value)
+	})
+	res, err := e.RunPlan(ctx, p, call)
+	if err != nil {
+		return nil, err
+	}
+	res.Changes, res.Trace = was.Changes, was.Trace
+	return res, nil
+}
+
+// stillRead refuses an input with documents that are there and may not be read any more.
+func (c *Ctx) stillRead(d *Def, in any) error {
+	v, err := d.choose(in)
+	if err == nil && v.in != kindOf(in) && (v.in == kDoc || v.in == kDocs) {
+		in, err = c.adapt(d, v, in)
+	}
+	if err == nil {
+		err = c.readable(in)
+	}
+	return unlessGone(err)
+}
+
+// unlessGone drops the error that a document is not there: the call itself may have removed it.
+func unlessGone(err error) error {
+	if fault.Is(err, fault.NotFound) {
+		return nil
+	}
+	return err
+}
+
+// readable refuses a value with a document that is there and may not be read.
+func (c *Ctx) readable(v any) error {
+	var items []any
+	switch v := v.(type) {
+	case *storage.Doc:
+		_, err := c.Tx.Doc(storage.Ref(v.ID()))
+		return unlessGone(err)
+	case storage.Docs:
+		items = List(v)
+	case *storage.Page:
+		items = List(v.Docs)
+	case []any:
+		items = v
+	}
+	for _, item := range items {
+		if err := c.readable(item); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// again returns a value as it may be read now.
+func (c *Ctx) again(v any) (any, error) {
+	switch v := v.(type) {
+	case *storage.Doc:
+		return c.docAgain(v)
+	case storage.Docs:
+		return eachAgain(c, v)
+	case *storage.Page:
+		docs, err := eachAgain(c, v.Docs)
+		page := *v
+		page.Docs = docs
+		return &page, err
+	case []any:
+		return eachAgain(c, v)
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for name, item := range v {
+			now, err := c.again(item)
+			if err != nil && !hidden(err) {
+				return nil, err
+			}
+			out[name] = now
+		}
+		return out, nil
+	case Value:
+		now, err := c.again(v.V)
+		return Value{V: now, Word: v.Word}, err
+	}
+	return v, nil
+}
+
+// docAgain reads a document again; one that a dry run made or changed stays as it was then.
+func (c *Ctx) docAgain(d *storage.Doc) (any, error) {
+	now, err := c.Tx.Doc(storage.Ref(d.ID()))
+	switch {
+	case !d.Saved(), c.DryRun() && !fault.Is(err, fault.Denied):
+		return d, nil
+	case err != nil:
+		return nil, err
+	}
+	return now, nil
+}
+
+// eachAgain leaves out of a list what may not be read any more.
+func eachAgain[L ~[]T, T any](c *Ctx, list L) (L, error) {
+	out := make(L, 0, len(list))
+	for _, item := range list {
+		now, err := c.again(item)
+		if hidden(err) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		same, _ := now.(T)
+		out = append(out, same)
+	}
+	return out, nil
+}
+
+// hidden reports whether an error says that a document is not there for whoever asks.
+func hidden(err error) bool { return fault.Is(err, fault.NotFound) || fault.Is(err, fault.Denied) }
