@@ -42,7 +42,7 @@ type hit struct {
 	id   docID
 	key  []byte // of the index row
 	doc  *Doc
-	bare bool // the row is that of a child: it says nothing of type, state and facets
+	bare bool // the row is that of a child: it says nothing of state and facets
 }
 
 func (t *Tx) run(p *plan, a *access) *run {
@@ -170,7 +170,7 @@ func (r *run) children(reverse bool, after []byte, visit func(h *hit) (bool, err
 		*h = hit{key: row.Key, bare: true}
 		_, h.id = positionAndID(row.Key)
 		h.parent = *r.a.parent
-		h.flags, h.acl = parseCover(row.Value)
+		h.flags, h.acl, h.typ = r.t.repo.numbers.parseChild(row.Value)
 		if more, err := r.offer(h, visit); err != nil || !more {
 			return err
 		}
@@ -178,7 +178,7 @@ func (r *run) children(reverse bool, after []byte, visit func(h *hit) (bool, err
 	return nil
 }
 
-// typed finds out the type of a child.
+// typed finds out the type of a child whose row does not say it.
 func (r *run) typed(h *hit) error {
 	rec, err := r.t.kv.Get(recordKey(h.id))
 	if err != nil || rec == nil {
@@ -209,7 +209,7 @@ func (r *run) accept(h *hit) (bool, error) {
 		return r.known[h.id], nil
 	}
 	p := r.p
-	if h.flags&p.mask != p.want || !h.bare && !r.typeWanted(h.typ) {
+	if h.flags&p.mask != p.want || h.typ != nil && !r.typeWanted(h.typ) {
 		return false, nil
 	}
 	if p.parent != nil && (h.parent != *p.parent || h.flags&flagVersion != 0) {
@@ -232,7 +232,7 @@ func (r *run) accept(h *hit) (bool, error) {
 	if h.acl == (aclID{}) && !r.open || h.acl != (aclID{}) && !r.t.granted(h.acl, r.up, permRead) {
 		return false, nil
 	}
-	if h.bare && p.names != nil {
+	if h.typ == nil && p.names != nil {
 		if err := r.typed(h); err != nil || !r.typeWanted(h.typ) {
 			return false, err
 		}

@@ -18,7 +18,7 @@ import (
 //	D id                        the document's record
 //	t id                        its place: parent, name, position, flags, own access list
 //	c 1 parent name             flags, id: children by name
-//	c 2 parent position id      cover: children in order
+//	c 2 parent position id      flags, access list, type: children in order
 //	p 1 acl                     the entries of an access list, by content hash
 //	p 2 principal id            acl: documents whose own list names a user or group
 //	x blob digest id            documents that hold a content

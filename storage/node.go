@@ -55,22 +55,29 @@ func parseNode(b []byte) (n node, err error) {
 	return n, nil
 }
 
-// cover is what an index row or the row of a child in order says about its document.
-func (n *node) cover() []byte {
-	if n.acl == (aclID{}) {
-		return []byte{n.flags}
+// childCover is what the row of a child in order says about its document: the flags, the access list if it
+// has one of its own, and the type.
+func (d *Doc) childCover() []byte {
+	b := append(make([]byte, 0, 20), d.flags)
+	if d.acl != (aclID{}) {
+		b = append(b, d.acl[:]...)
 	}
-	return append([]byte{n.flags}, n.acl[:]...)
+	return d.repo.numbers.append(b, d.typ.Name)
 }
 
-func parseCover(b []byte) (flags byte, acl aclID) {
-	if len(b) == 0 {
-		return 0, acl
+// parseChild reads such a row. Those of older repositories do not say the type, which is nil then.
+func (n *numbers) parseChild(b []byte) (flags byte, acl aclID, typ []byte) {
+	in := reader{b: b}
+	if head := in.take(1); head != nil {
+		flags = head[0]
 	}
-	if len(b) == 17 {
-		copy(acl[:], b[1:])
+	if len(in.b) >= len(acl) {
+		copy(acl[:], in.take(len(acl)))
 	}
-	return b[0], acl
+	if len(in.b) > 0 {
+		typ = n.read(&in)
+	}
+	return flags, acl, typ
 }
 
 // childValue is the value of the row of a child by name.

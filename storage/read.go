@@ -221,7 +221,7 @@ func (t *Tx) children(d *Doc, after []byte) iter.Seq2[childRow, error] {
 			}
 			var c childRow
 			c.position, c.id = positionAndID(row.Key)
-			c.flags, c.acl = parseCover(row.Value)
+			c.flags, c.acl, _ = t.repo.numbers.parseChild(row.Value)
 			if t.granted(c.acl, f, permRead) && !yield(c, nil) {
 				return
 			}

@@ -23,8 +23,12 @@ func (s *coverSource) System(f *query.Field) (any, error) {
 	}
 	if h.bare {
 		switch f.System {
-		case query.SysType, query.SysState, query.SysMixin:
+		case query.SysState, query.SysMixin:
 			return nil, errNeedDoc
+		case query.SysType:
+			if h.typ == nil {
+				return nil, errNeedDoc
+			}
 		case query.SysPos:
 			if s.run.p.flat {
 				return nil, nil

@@ -178,14 +178,22 @@ func (v *verifier) child(key, value []byte) {
 		v.add("document %s: is %s but has no place", id, says)
 		return
 	}
-	own, row := childNameKey(n.parent, n.name), childValue(n.flags, id)
+	own, fits := childNameKey(n.parent, n.name), bytes.Equal(value, childValue(n.flags, id))
 	if key[1] == childByPosition {
-		own, row = childPositionKey(n.parent, n.position, id), n.cover()
+		own = childPositionKey(n.parent, n.position, id)
+		flags, acl, typ := v.t.repo.numbers.parseChild(value)
+		fits = flags == n.flags && acl == n.acl && (typ == nil || v.isOf(id, typ))
 	}
 	switch {
 	case n.flags&(flagTomb|flagVersion) != 0 || !bytes.Equal(key, own):
 		v.add("document %s: is %s where it is not", id, says)
-	case !bytes.Equal(value, row):
+	case !fits:
 		v.add("document %s: is %s as what it is not", id, says)
 	}
+}
+
+// isOf reports whether a document that has a record is of a type.
+func (v *verifier) isOf(id docID, typ []byte) bool {
+	rec, err := v.t.kv.Get(recordKey(id))
+	return err != nil || rec == nil || bytes.Equal(recordType(rec), typ)
 }

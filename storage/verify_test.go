@@ -63,6 +63,10 @@ func TestVerifyFindsWrongChildren(t *testing.T) {
 			row.Value[0] ^= 1
 			return k.Set(row.Key, row.Value)
 		}, "is in the order of a folder as what it is not"},
+		{"in the order, as of another type", "c\x02", func(k *kv.Tx, row kv.Row) error {
+			row.Value[len(row.Value)-1] ^= 1
+			return k.Set(row.Key, row.Value)
+		}, "is in the order of a folder as what it is not"},
 		{"without its name", "c\x01", func(k *kv.Tx, row kv.Row) error { return k.Delete(row.Key) }, "is not found by its name"},
 		{"under two names", "c\x01", func(k *kv.Tx, row kv.Row) error { return k.Set(append(row.Key, 'y'), row.Value) }, "is listed as a child where it is not"},
 		{"under a name, but not there", "c\x01", func(k *kv.Tx, row kv.Row) error {

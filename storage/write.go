@@ -158,7 +158,7 @@ func (t *Tx) putPlace(before, d *Doc) error {
 	if err := t.kv.Set(childNameKey(d.parent, d.name), childValue(d.flags, d.id)); err != nil {
 		return err
 	}
-	return t.kv.Set(childPositionKey(d.parent, d.position, d.id), d.cover())
+	return t.kv.Set(childPositionKey(d.parent, d.position, d.id), d.childCover())
 }
 
 // placed writes the place of a document that exists, and its index rows.
