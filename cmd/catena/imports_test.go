@@ -45,12 +45,13 @@ var imports = map[string][]string{
 	"engine/library":      {"engine"},
 	"engine/listener":     {"engine", "engine/expr", "engine/library", "storage", "storage/outbox"},
 	"engine/mail":         {"storage", "storage/message", "storage/outbox"},
+	"engine/sheet":        {},
 	"engine/webhook":      {"storage", "storage/outbox", "storage/webhook"},
 	"engine/scenario":     {"engine", "engine/entity", "storage", "storage/..."},
 	"ops":                 {"ops/...", "engine"},
 	"storage/storagetest": {"..."}, // a repository for tests
 	"ops/opstest":         {"..."}, // a repository for tests
-	"ops/*":               {"engine", "engine/expr", "engine/entity", "engine/mail", "storage", "storage/blob", "storage/convert", "storage/credential", "storage/declare", "storage/directory", "storage/egress", "storage/entry", "storage/message", "storage/oauth", "storage/outbox", "storage/pdfconf", "storage/query", "storage/schema", "storage/upload", "storage/webhook"},
+	"ops/*":               {"engine", "engine/expr", "engine/entity", "engine/mail", "engine/sheet", "storage", "storage/blob", "storage/convert", "storage/credential", "storage/declare", "storage/directory", "storage/egress", "storage/entry", "storage/message", "storage/oauth", "storage/outbox", "storage/pdfconf", "storage/query", "storage/schema", "storage/upload", "storage/webhook"},
 	"decks":               {"engine", "storage", "storage/blob", "decks/convert", "decks/export", "decks/file", "decks/html", "decks/render", "decks/slide", "decks/style", "storage/credential", "storage/egress", "storage/message"},
 	"decks/convert":       {"storage/fault"},
 	"decks/decktest":      {}, // attacks and large decks for tests

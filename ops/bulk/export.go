@@ -2,8 +2,8 @@ package bulk
 
 import (
 	"bytes"
-	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"catena/engine"
+	"catena/engine/sheet"
 	"catena/storage"
 	"catena/storage/fault"
 )
@@ -86,21 +87,14 @@ func texts(params map[string]any, name string) (out []string, err error) {
 	return out, nil
 }
 
-// line is a document as a line of the table. What a spreadsheet would take for a formula has an apostrophe
-// in front.
+// line is a document as a line of the table.
 func line(c *engine.Ctx, d *storage.Doc, params map[string]any) ([]string, error) {
 	more, err := columns(c, params)
 	if err != nil {
 		return nil, err
 	}
 	out := make([]string, 0, len(firstColumns)+len(more))
-	add := func(v any) {
-		s := cell(v)
-		if s != "" && strings.ContainsRune("=+-@\t\r\n", rune(s[0])) {
-			s = "'" + s
-		}
-		out = append(out, s)
-	}
+	add := func(v any) { out = append(out, cell(v)) }
 	modified, err := d.Get("dc:modified")
 	if err != nil && !fault.Is(err, fault.Invalid) && !fault.Is(err, fault.NotFound) {
 		return nil, err
@@ -186,11 +180,10 @@ func (w *worker) join(tx *storage.Tx, c *engine.Ctx, cmd *command) error {
 		return err
 	}
 	var head bytes.Buffer
-	out := csv.NewWriter(&head)
-	if err := out.Write(slices.Concat(firstColumns, names)); err != nil {
+	out := sheet.NewWriter(&head, false)
+	if err := errors.Join(out.Write(slices.Concat(firstColumns, names)), out.Flush()); err != nil {
 		return err
 	}
-	out.Flush()
 	next, stop := iter.Pull2(tx.Table(linesTable).Scan(w.id+"/", w.id+"0", false, 0))
 	defer stop()
 	b, err := keepTable(tx, cmd.Params, io.MultiReader(&head, &rowReader{next: next}))

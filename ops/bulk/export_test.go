@@ -41,7 +41,7 @@ func TestTable(t *testing.T) {
 	}))
 	cmd := w.run("Bulk.RunAction", map[string]any{
 		"action": "csvExport", "query": "SELECT * FROM File ORDER BY ecm:name", "batchSize": 4,
-		"parameters": `{"schemas": ["uid"], "xpaths": ["dc:subjects", "dc:description"], "fileName": "all.csv"}`,
+		"parameters": `{"schemas": ["uid"], "xpaths": ["dc:subjects", "dc:description", "=1+1"], "fileName": "all.csv"}`,
 	})
 	id, _ := cmd["commandId"].(string)
 	if got := w.work(id); got["state"] != "COMPLETED" || got["processed"] != 24 || got["errorCount"] != 0 {
@@ -74,7 +74,7 @@ func TestTable(t *testing.T) {
 	w.must(err)
 	lines, err := csv.NewReader(strings.NewReader(string(text))).ReadAll()
 	w.must(err)
-	if len(lines) != 25 || len(lines[0]) != 18+3+2 {
+	if len(lines) != 25 || len(lines[0]) != 18+3+3 || lines[0][23] != "'=1+1" {
 		t.Fatalf("%d lines of %d cells", len(lines), len(lines[0]))
 	}
 	at := func(line []string, column string) string { return line[slices.Index(lines[0], column)] }

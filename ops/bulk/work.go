@@ -3,13 +3,13 @@ package bulk
 import (
 	"bytes"
 	"context"
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 
 	"catena/engine"
+	"catena/engine/sheet"
 	"catena/storage"
 	"catena/storage/fault"
 	"catena/storage/outbox"
@@ -184,18 +184,20 @@ func (w *worker) finish(tx *storage.Tx, c *engine.Ctx, cmd *command) error {
 // act acts on the documents of a batch.
 func (w *worker) act(tx *storage.Tx, c *engine.Ctx, cmd *command, ids []string) error {
 	var lines bytes.Buffer
-	out := csv.NewWriter(&lines)
+	out := sheet.NewWriter(&lines, false)
 	for _, id := range ids {
 		if err := cmd.one(c, id, out); err != nil {
 			return err
 		}
 	}
-	out.Flush()
+	if err := out.Flush(); err != nil {
+		return err
+	}
 	return w.keepLines(tx, cmd.Next, lines.Bytes())
 }
 
 // one acts on a document. Only what must end the whole batch is an error.
-func (cmd *command) one(c *engine.Ctx, id string, out *csv.Writer) error {
+func (cmd *command) one(c *engine.Ctx, id string, out *sheet.Writer) error {
 	cmd.Processed++
 	d, err := c.Tx.Doc(storage.Ref(id))
 	if fault.Is(err, fault.NotFound) || fault.Is(err, fault.Denied) {

@@ -2,12 +2,11 @@ package resource
 
 import (
 	"bytes"
-	"encoding/csv"
 	"strconv"
-	"strings"
 	"time"
 
 	"catena/engine"
+	"catena/engine/sheet"
 	"catena/storage"
 )
 
@@ -30,25 +29,21 @@ func (p auditParams) table(c *engine.Ctx, d *storage.Doc) (*storage.Blob, error)
 		return nil, err
 	}
 	var b bytes.Buffer
-	w := csv.NewWriter(&b)
-	w.UseCRLF = true
-	rows := [][]string{auditColumns}
-	for _, e := range page.Entries {
-		rows = append(rows, []string{
-			strconv.FormatInt(e.ID, 10), cell(e.Event), cell(e.Category), e.Time.Format(time.RFC3339Nano), e.Logged.Format(time.RFC3339Nano),
-			cell(e.User), e.DocID, cell(e.DocType), cell(e.DocPath), cell(e.DocState), d.Repository(), cell(e.Comment),
-		})
+	w := sheet.NewWriter(&b, true)
+	if err := w.Write(auditColumns); err != nil {
+		return nil, err
 	}
-	if err := w.WriteAll(rows); err != nil {
+	for _, e := range page.Entries {
+		err := w.Write([]string{
+			strconv.FormatInt(e.ID, 10), e.Event, e.Category, e.Time.Format(time.RFC3339Nano), e.Logged.Format(time.RFC3339Nano),
+			e.User, e.DocID, e.DocType, e.DocPath, e.DocState, d.Repository(), e.Comment,
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	if err := w.Flush(); err != nil {
 		return nil, err
 	}
 	return engine.NewBlob("audit.csv", "text/csv", b.Bytes()), nil
-}
-
-// cell is a text that no spreadsheet takes for a formula.
-func cell(s string) string {
-	if s != "" && strings.ContainsRune("=+-@\t\r\n", rune(s[0])) {
-		return "'" + s
-	}
-	return s
 }
