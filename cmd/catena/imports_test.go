@@ -70,7 +70,8 @@ var imports = map[string][]string{
 	"rest/resttest":       {"..."}, // a server for tests
 	"cmd/catena":          {"..."},
 
-	"engine/mail/mailtest": {}, // a mail server for tests
+	"storage/blob/blobtest": {}, // names for tests
+	"engine/mail/mailtest":  {}, // a mail server for tests
 }
 
 // TestImports holds the picture of the architecture: imports point down.

@@ -1,6 +1,8 @@
 package blob
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,6 +11,9 @@ import (
 	"catena/storage"
 	"catena/storage/fault"
 )
+
+// maxName is the number of bytes that file systems take for a name.
+const maxName = 255
 
 func exportToFS(folder string) engine.Op {
 	return engine.Op{
@@ -37,14 +42,21 @@ func (p exportToFSParams) export(c *engine.Ctx, folder string, b *storage.Blob) 
 	if err != nil {
 		return err
 	}
-	name := filepath.Join(dir, baseName(p.Prefix+b.Name))
+	base := baseName(p.Prefix + b.Name)
+	if len(base) > maxName || strings.ContainsRune(base, 0) {
+		return fault.Invalid.Errorf("file %.100q: no name that a file can have, of at most %d bytes", base, maxName)
+	}
+	name := filepath.Join(dir, base)
 	root, err := os.OpenRoot(folder)
 	if err != nil {
 		return fault.Unavailable.Errorf("directory: %w", err)
 	}
 	defer func() { _ = root.Close() }()
-	if _, err := root.Lstat(name); err == nil {
+	switch _, err := root.Lstat(name); {
+	case err == nil:
 		return fault.Exists.Errorf("file %s: exists", name)
+	case !errors.Is(err, fs.ErrNotExist):
+		return fault.Invalid.Errorf("file %.100q: cannot be written: %w", name, err)
 	}
 	if err := c.Tx.KeepBlob(b); err != nil {
 		return err

@@ -114,7 +114,7 @@ func export(folder, name string, b *storage.Blob) error {
 		return err
 	}
 	defer r.Close()
-	temp := name + "." + rand.Text() + ".tmp"
+	temp := filepath.Join(filepath.Dir(name), rand.Text()+".tmp")
 	f, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return fault.Unavailable.Errorf("file %s: %w", name, err)

@@ -1,8 +1,10 @@
 package blob
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -13,6 +15,7 @@ import (
 	"catena/engine"
 	"catena/ops/opstest"
 	"catena/storage"
+	"catena/storage/blob/blobtest"
 	"catena/storage/egress"
 	"catena/storage/fault"
 	"catena/storage/outbox"
@@ -136,5 +139,55 @@ func TestExportToFS(t *testing.T) {
 	}
 	if left, _ := filepath.Glob(filepath.Join(o.Folder, "sub", "*.tmp")); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
+	}
+}
+
+// TestHostileExports: whatever a file, its prefix or its folder are called, it is written below the folder for exports
+// or refused at once, and next to that nothing is there.
+func TestHostileExports(t *testing.T) {
+	w := opstest.New(t)
+	o, around := Outside{}, t.TempDir()
+	o.Folder = filepath.Join(around, "exports")
+	if err := os.Mkdir(o.Folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	only := errors.New("only looked at")
+	written := 0
+	for _, name := range blobtest.HostileNames() {
+		for where, p := range map[string]exportToFSParams{"name": {Directory: "in"}, "prefix": {Directory: "in", Prefix: name + "/"}, "folder": {Directory: name}} {
+			b := letter()
+			if where == "name" {
+				b.Name = name
+			}
+			var due []outbox.State
+			err := w.Try("Administrator", func(c *engine.Ctx) error {
+				err := p.export(c, o.Folder, b)
+				if err == nil {
+					due, err = c.Tx.Jobs(outbox.Waits, exportJob, 2)
+				}
+				return cmp.Or(err, only)
+			})
+			if fault.Is(err, fault.Denied) || fault.Is(err, fault.Invalid) {
+				continue
+			}
+			if !errors.Is(err, only) || len(due) != 1 {
+				t.Errorf("%s %.100q: %d jobs, %v", where, name, len(due), err)
+				continue
+			}
+			if err := Jobs(w.Blobs(), o)[exportJob](t.Context(), due[0].Job); err != nil {
+				t.Errorf("%s %.100q: %.300v", where, name, err)
+				continue
+			}
+			written++
+			if err := os.RemoveAll(o.Folder); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Mkdir(o.Folder, 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if there, err := os.ReadDir(around); err != nil || len(there) != 1 || written < 300 {
+		t.Errorf("%d written; outside: %v, %v", written, there, err)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"catena/storage/blob/blobtest"
 	"catena/storage/fault"
 )
 
@@ -335,7 +336,7 @@ func TestRemove(t *testing.T) {
 
 func TestHostileNames(t *testing.T) {
 	stores(t, func(t *testing.T, s *Store) {
-		for _, name := range []string{"../../x", "/etc/passwd", "a\x00b", strings.Repeat("n", 5000), "..", "c:\\x"} {
+		for _, name := range blobtest.HostileNames() {
 			b := FromBytes(name, "text/plain", []byte("content"))
 			if err := s.Keep(b); err != nil {
 				t.Errorf("%q: %v", name, err)
