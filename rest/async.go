@@ -3,7 +3,10 @@ package rest
 import (
 	"context"
 	"crypto/rand"
+	"maps"
 	"net/http"
+	"net/url"
+	"strings"
 	"sync"
 	"time"
 
@@ -102,6 +105,7 @@ func invokeAsync(x *exchange) error {
 	if err != nil {
 		return err
 	}
+	re.base = x.base()
 	run := &asyncRun{owner: x.as.Identity(), op: name, engine: x.engine, encoder: x.encoder(&call, re)}
 	run.call = call
 	ctx, err := x.s.runs.add(run, time.Now())
@@ -111,6 +115,18 @@ func invokeAsync(x *exchange) error {
 	go x.s.carryOut(ctx, run)
 	x.write(&answer{status: http.StatusAccepted, location: x.runAddress(run) + "/status"})
 	return nil
+}
+
+// absolute completes the address of an object that leads to its result elsewhere.
+func absolute(v any, base string) any {
+	m, _ := v.(map[string]any)
+	at, ok := m["url"].(string)
+	if u, err := url.Parse(at); !ok || err != nil || u.IsAbs() || u.Host != "" {
+		return v
+	}
+	m = maps.Clone(m)
+	m["url"] = base + "/" + strings.TrimPrefix(at, "/")
+	return m
 }
 
 // carryOut runs the call of an asynchronous run to its end. What it returns is encoded when it is asked for,

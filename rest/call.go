@@ -23,9 +23,10 @@ type reply struct {
 	body    []byte // of the request, for the fingerprint
 	files   []*engine.Blob
 	options *entity.Options
-	tagged  bool // documents get an entity tag
-	inline  bool // files are shown, not saved
-	bare    bool // maps and lists are written as they are, not as entities
+	tagged  bool   // documents get an entity tag
+	inline  bool   // files are shown, not saved
+	bare    bool   // maps and lists are written as they are, not as entities
+	base    string // what a relative address in a result is below; "" leaves it relative
 
 	choose func(v any) int   // the status, where the result decides it
 	then   func()            // called between the call and its answer
@@ -230,6 +231,9 @@ func (e *encoder) append(c *engine.Ctx, v any) ([]byte, error) {
 		if !e.dry {
 			return nil, nil
 		}
+	}
+	if e.re.base != "" {
+		v = absolute(v, e.re.base)
 	}
 	dst := e.buf[:0]
 	if e.keep {

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -21,6 +22,9 @@ import (
 	"catena/engine"
 	"catena/rest"
 	"catena/rest/resttest"
+	"catena/storage"
+	"catena/storage/directory"
+	"catena/storage/schema"
 )
 
 // TestWire plays the files of testdata/wire: what clients of the platform rely on, fact by
@@ -31,12 +35,14 @@ import (
 //	> name: value                its headers; "as" names the user, "as:" nobody
 //	| {"entity-type":            lines of its body, joined by CRLF; a body may also follow the address
 //	= 200                        the status
+//	until 303                    the status; until it is that the request is sent again
 //	< ETag: "…"                  a header of the answer; "-" for none
 //	.entries.0.uid "…"           a part of the JSON answer; # counts, % names the members, - is not there
 //	~ text                       a text in the body; ~! text that is not
 //	== text                      the whole body; == for none
 //	name = .uid                  keeps a part for {name} in later lines; name = <Location keeps a header,
-//	                             name = <Location ?code a parameter in one, name = == the whole body
+//	                             name = <Location ?code a parameter in one, name = <Location /last one without
+//	                             its end, name = == the whole body
 //
 // In what is expected … stands for anything, {base} for the server's address. {jwt} is a token signed for
 // Administrator, {ts} the time and {portal} what a portal says of bob then.
@@ -44,6 +50,14 @@ func TestWire(t *testing.T) {
 	files, err := filepath.Glob("testdata/wire/*.txt")
 	if err != nil || len(files) == 0 {
 		t.Fatal("no files", err)
+	}
+	types, err := schema.Load(schema.Defaults(), os.DirFS("testdata/wire"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	directories, err := directory.Load(types, directory.Defaults())
+	if err != nil {
+		t.Fatal(err)
 	}
 	for _, f := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(f), ".txt"), func(t *testing.T) {
@@ -53,9 +67,11 @@ func TestWire(t *testing.T) {
 				t.Fatal(err)
 			}
 			s := resttest.Start(t, resttest.Config{
-				Beside: []string{"other"},
-				Engine: func(c *engine.Config) { c.JWTSecret = secret },
-				Rest:   func(c *rest.Config) { c.Portal = secret },
+				Ops: append(testOps, link), Rules: testRules,
+				Beside:  []string{"other"},
+				Storage: func(c *storage.Config) { c.Types, c.Directories, c.Clock = types, directories, ticking() },
+				Engine:  func(c *engine.Config) { c.JWTSecret = secret },
+				Rest:    func(c *rest.Config) { c.Portal = secret },
 			})
 			p := &player{t: t, s: s, file: f, vars: signatures(t)}
 			p.vars["base"] = s.URL + "/nuxeo"
@@ -65,6 +81,27 @@ func TestWire(t *testing.T) {
 			}
 			p.answer()
 		})
+	}
+}
+
+// link returns an object with an address.
+var link = engine.Op{
+	Name: "Test.Link", Doc: "Returns an address.", Effect: engine.Pure,
+	Run: engine.On(func(p text, _ *engine.Ctx, _ engine.Void) (map[string]any, error) {
+		return map[string]any{"url": p.Value, "more": "x"}, nil
+	}),
+}
+
+// ticking is a clock on which no two moments are one.
+func ticking() func() time.Time {
+	var last atomic.Int64
+	return func() time.Time {
+		for {
+			was := last.Load()
+			if now := max(time.Now().UnixMilli(), was+1); last.CompareAndSwap(was, now) {
+				return time.UnixMilli(now)
+			}
+		}
 	}
 }
 
@@ -153,11 +190,14 @@ func (p *player) play(line string) {
 
 // answer sends the request, unless that was done.
 func (p *player) answer() {
-	if p.method == "" || p.got != nil {
-		return
+	if p.method != "" && p.got == nil {
+		p.send()
 	}
+}
+
+func (p *player) send() {
 	p.t.Helper()
-	path := p.path
+	path := strings.TrimPrefix(p.path, p.s.URL)
 	if !strings.HasPrefix(path, "/nuxeo/") {
 		path = "/nuxeo/api/v1" + path
 	}
@@ -183,6 +223,13 @@ func (p *player) expect(line string) {
 	case word == "=":
 		if strconv.Itoa(p.got.StatusCode) != rest {
 			p.fail("status, want %s", rest)
+		}
+	case word == "until":
+		for began := time.Now(); strconv.Itoa(p.got.StatusCode) != rest; p.send() {
+			if time.Since(began) > 20*time.Second {
+				p.fail("status, want %s", rest)
+				return
+			}
 		}
 	case word == "==":
 		if !like(rest, p.got.Text) {
@@ -219,8 +266,9 @@ func (p *player) keep(name, from string) {
 		return
 	}
 	if from[0] == '<' {
-		header, param, one := strings.Cut(from[1:], " ?")
-		p.vars[name] = p.got.Header.Get(header)
+		header, end, _ := strings.Cut(from[1:], " /")
+		header, param, one := strings.Cut(header, " ?")
+		p.vars[name] = strings.TrimSuffix(p.got.Header.Get(header), "/"+end)
 		if u, err := url.Parse(p.vars[name]); one && err == nil {
 			p.vars[name] = u.Query().Get(param)
 		}
