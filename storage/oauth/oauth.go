@@ -4,6 +4,7 @@
 package oauth
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -52,8 +53,10 @@ type Token struct {
 
 // code is how a code is kept until it is used.
 type code struct {
-	Client, User, RedirectURI, Challenge, Method string
-	Expires                                      time.Time `json:"expires"`
+	Client, User                   string
+	UserID                         int64
+	RedirectURI, Challenge, Method string
+	Expires                        time.Time `json:"expires"`
 }
 
 func refused(code, text string) error { return fault.Invalid.Errorf("%s", text).WithCode(code) }
@@ -84,7 +87,7 @@ func Ask(ctx context.Context, repo *storage.Repo, as *storage.Principal, q Reque
 		if granted = c.AutoGrant; granted || as.Name == "" {
 			return nil
 		}
-		rows, err := rowsOf(tx, as.Name, q.Client)
+		_, rows, err := rowsOf(tx, as.Name, q.Client)
 		granted = len(rows) > 0
 		return err
 	})
@@ -102,7 +105,8 @@ func Authorize(ctx context.Context, repo *storage.Repo, as *storage.Principal, q
 			return err
 		}
 		return tx.Secret(codes).Put(secret.Hash(text), code{
-			Client: q.Client, User: as.Name, RedirectURI: q.RedirectURI, Challenge: q.Challenge, Method: q.Method, Expires: tx.Now().Add(codeKept),
+			Client: q.Client, User: as.Name, UserID: as.ID, RedirectURI: q.RedirectURI, Challenge: q.Challenge, Method: q.Method,
+			Expires: tx.Now().Add(codeKept),
 		})
 	})
 }
@@ -145,10 +149,25 @@ func byCode(tx *storage.Tx, g Grant) (*Token, error) {
 	case !c.verified(g.Verifier):
 		return nil, refused("invalid_grant", "code_verifier is wrong")
 	}
-	if err := tx.Secret(codes).Delete(secret.Hash(g.Code)); err != nil {
+	p, err := actedFor(tx, c.User)
+	if err == nil && p.ID != c.UserID {
+		err = errUser()
+	}
+	if err := cmp.Or(err, tx.Secret(codes).Delete(secret.Hash(g.Code))); err != nil {
 		return nil, err
 	}
 	return tokenFor(tx, g.Client, c.User)
+}
+
+func errUser() error { return refused("invalid_grant", "the user does not exist") }
+
+// actedFor returns the user whom a client asks to act for.
+func actedFor(tx *storage.Tx, user string) (*storage.Principal, error) {
+	p, err := tx.PrincipalOf(user)
+	if fault.Is(err, fault.NotFound) {
+		err = errUser()
+	}
+	return p, err
 }
 
 // verified checks the proof that whoever has the code also asked for it.
@@ -165,14 +184,10 @@ func (c *code) verified(verifier string) bool {
 
 // tokenFor returns the token of a client for a user: the one there is until it expires.
 func tokenFor(tx *storage.Tx, client, user string) (*Token, error) {
-	if _, err := tx.PrincipalOf(user); err != nil {
-		return nil, refused("invalid_grant", "the user does not exist")
-	}
-	rows, err := rowsOf(tx, user, client)
-	if err != nil {
+	if _, err := actedFor(tx, user); err != nil {
 		return nil, err
 	}
-	d, err := kept(tx, tokens)
+	d, rows, err := rowsOf(tx, user, client)
 	if err != nil {
 		return nil, err
 	}
@@ -184,12 +199,19 @@ func tokenFor(tx *storage.Tx, client, user string) (*Token, error) {
 			return nil, err
 		}
 	}
-	token := &Token{secret.Text(), secret.Text(), tokenKept}
-	_, err = d.Create(map[string]any{
-		"serviceName": tx.Repo().Name(), "accessToken": token.Access, "refreshToken": token.Refresh, "clientId": client,
-		"nuxeoLogin": user, "creationDate": tx.Now(), "expirationTimeMilliseconds": tx.Now().Add(tokenKept).UnixMilli(),
-	})
+	token, values := newToken(tx)
+	values["serviceName"], values["clientId"], values["nuxeoLogin"] = tx.Repo().Name(), client, user
+	_, err = d.Create(values)
 	return token, err
+}
+
+// newToken makes a token, and what a row says of it.
+func newToken(tx *storage.Tx) (*Token, map[string]any) {
+	t := &Token{secret.Text(), secret.Text(), tokenKept}
+	return t, map[string]any{
+		"accessToken": t.Access, "refreshToken": t.Refresh,
+		"creationDate": tx.Now(), "expirationTimeMilliseconds": tx.Now().Add(tokenKept).UnixMilli(),
+	}
 }
 
 // left is how long a token still holds.
@@ -207,14 +229,11 @@ func refresh(tx *storage.Tx, g Grant) (*Token, error) {
 	if e == nil || e.Text("clientId") != g.Client {
 		return nil, refused("invalid_grant", "refresh_token is not valid")
 	}
-	if _, err := tx.PrincipalOf(e.Text("nuxeoLogin")); err != nil {
-		return nil, refused("invalid_grant", "the user does not exist")
+	if _, err := actedFor(tx, e.Text("nuxeoLogin")); err != nil {
+		return nil, err
 	}
-	token := &Token{secret.Text(), secret.Text(), tokenKept}
-	_, err = d.Update(e.ID, map[string]any{
-		"accessToken": token.Access, "refreshToken": token.Refresh,
-		"creationDate": tx.Now(), "expirationTimeMilliseconds": tx.Now().Add(tokenKept).UnixMilli(),
-	})
+	token, values := newToken(tx)
+	_, err = d.Update(e.ID, values)
 	return token, err
 }
 

@@ -12,7 +12,7 @@ import (
 // Tokens returns the rows of the tokens that act for a user, newest first and without the
 // tokens themselves: everybody's own, for administrators anybody's. An empty client is any.
 func Tokens(tx *storage.Tx, user, client string) ([]*entry.Entry, error) {
-	rows, err := own(tx, user, client)
+	_, rows, err := own(tx, user, client)
 	if err != nil {
 		return nil, err
 	}
@@ -25,22 +25,22 @@ func Tokens(tx *storage.Tx, user, client string) ([]*entry.Entry, error) {
 }
 
 // own finds the rows of a user whom the principal may look after.
-func own(tx *storage.Tx, user, client string) ([]*entry.Entry, error) {
+func own(tx *storage.Tx, user, client string) (*entry.Directory, []*entry.Entry, error) {
 	as := tx.Principal()
 	if as.Name == "" {
-		return nil, storage.ErrNobody
+		return nil, nil, storage.ErrNobody
 	}
 	if user != as.Name && !as.Admin {
-		return nil, fault.Denied.Errorf("tokens of %s: are not for '%s'", user, as.Name)
+		return nil, nil, fault.Denied.Errorf("tokens of %s: are not for '%s'", user, as.Name)
 	}
 	return rowsOf(tx, user, client)
 }
 
 // rowsOf returns the tokens that act for a user, expired ones too. An empty client is any.
-func rowsOf(tx *storage.Tx, user, client string) ([]*entry.Entry, error) {
+func rowsOf(tx *storage.Tx, user, client string) (*entry.Directory, []*entry.Entry, error) {
 	d, err := kept(tx, tokens)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	q := entry.Query{Equal: map[string]any{"nuxeoLogin": user}, PageOptions: storage.PageOptions{CountLimit: -1}}
 	if client != "" {
@@ -48,9 +48,9 @@ func rowsOf(tx *storage.Tx, user, client string) ([]*entry.Entry, error) {
 	}
 	found, err := d.Find(q)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return found.Entries, nil
+	return d, found.Entries, nil
 }
 
 func withoutTokens(e *entry.Entry) *entry.Entry {
@@ -65,15 +65,14 @@ func last(tx *storage.Tx, user, client string) (*entry.Directory, *entry.Entry, 
 	if err := tx.MayWrite(); err != nil {
 		return nil, nil, err
 	}
-	rows, err := own(tx, user, client)
+	d, rows, err := own(tx, user, client)
 	if err == nil && (len(rows) == 0 || client == "") {
 		err = fault.NotFound.Errorf("token of client %s for %s", client, user)
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	d, err := kept(tx, tokens)
-	return d, rows[len(rows)-1], err
+	return d, rows[len(rows)-1], nil
 }
 
 // Share says with whom a token is shared.
@@ -103,12 +102,8 @@ func EndAll(tx *storage.Tx, user string) error {
 		return err
 	}
 	for {
-		rows, err := own(tx, user, "")
+		d, rows, err := own(tx, user, "")
 		if err != nil || len(rows) == 0 {
-			return err
-		}
-		d, err := kept(tx, tokens)
-		if err != nil {
 			return err
 		}
 		for _, e := range rows {
