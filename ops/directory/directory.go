@@ -136,20 +136,20 @@ func language(c *engine.Ctx, lang string) string {
 }
 
 // given returns the values of an entity: its properties, with the id that stands beside them.
-func given(d *entry.Directory, entry map[string]any) (map[string]any, error) {
-	if kind, ok := entry["entity-type"].(string); ok && kind != "directoryEntry" {
+func given(d *entry.Directory, entity map[string]any) (map[string]any, error) {
+	if kind, ok := entity["entity-type"].(string); ok && kind != "directoryEntry" {
 		return nil, fault.Invalid.Errorf("entity-type: directoryEntry expected, not %q", kind).In("entity-type")
 	}
-	values, ok := entry["properties"].(map[string]any)
-	if !ok && entry["properties"] != nil {
+	values, ok := entity["properties"].(map[string]any)
+	if !ok && entity["properties"] != nil {
 		return nil, fault.Invalid.Errorf("properties: object expected").In("properties")
 	}
 	out := make(map[string]any, len(values)+1)
 	for name, v := range values {
 		out[strings.TrimPrefix(name, d.Schema.Space()+":")] = v
 	}
-	if out[d.ID.Name] == nil && entry["id"] != nil {
-		out[d.ID.Name] = entry["id"]
+	if out[d.ID.Name] == nil && entity["id"] != nil {
+		out[d.ID.Name] = entity["id"]
 	}
 	return out, nil
 }
