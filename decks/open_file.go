@@ -1,8 +1,6 @@
 package decks
 
 import (
-	"cmp"
-	"crypto/hmac"
 	"time"
 
 	"catena/decks/file"
@@ -19,22 +17,17 @@ var openFile = engine.Op{
 }
 
 type openFileParams struct {
-	ID       int64  `json:"id" default:"0" doc:"Number of one of the caller's decks; 0: see the other parameters."`
-	Number   int64  `json:"number" default:"0" doc:"Number of the picture, instead of its address."`
-	Username string `json:"username" default:"" doc:"Name of the deck's owner, unless there is a token."`
-	Slug     string `json:"slug" default:"" doc:"The deck's part of the address."`
-	Token    string `json:"token" default:"" doc:"Token of a private link."`
-	Pass     string `json:"pass" default:"" doc:"Pass of a private link that has a password."`
-	Key      string `json:"key" default:"" doc:"Key from the address."`
-	Address  string `json:"address" default:"" doc:"The picture, as the deck's HTML has it: files/NUMBER/NAME."`
+	lookParams
+	Number  int64  `json:"number" default:"0" doc:"Number of the picture, instead of its address."`
+	Address string `json:"address" default:"" doc:"The picture, as the deck's HTML has it: files/NUMBER/NAME."`
 }
 
 func (p openFileParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
-	tx := c.Tx.As(behind(c))
-	d, err := p.deck(c, tx)
+	d, err := p.deck(c, keyFile, fault.NotFound.Errorf("file %.100q: does not exist", p.Address))
 	if err != nil {
 		return nil, err
 	}
+	tx := c.Tx.As(behind(c))
 	f, err := p.file(tx, d)
 	if err != nil {
 		return nil, err
@@ -47,38 +40,6 @@ func (p openFileParams) file(tx *storage.Tx, d *storage.Doc) (*file.File, error)
 		return file.Get(tx, d.ID(), p.Number)
 	}
 	return file.Find(tx, d.ID(), p.Address)
-}
-
-// deck returns the deck if whoever asks may see it.
-func (p openFileParams) deck(c *engine.Ctx, tx *storage.Tx) (*storage.Doc, error) {
-	if p.ID != 0 {
-		return find(c, p.ID, false)
-	}
-	missing := fault.NotFound.Errorf("file %.100q: does not exist", p.Address)
-	if p.Token != "" {
-		asked := c.Tx
-		c.Tx = tx
-		defer func() { c.Tx = asked }()
-		d, l, err := openShareParams{Token: p.Token}.find(c)
-		if err == nil && l.Password != "" && !hmac.Equal([]byte(p.Pass), []byte(l.pass(tx, d.ID()))) {
-			err = missing
-		}
-		return d, err
-	}
-	d, err := deckOf(tx, p.Username, p.Slug)
-	if err != nil || d == nil {
-		return nil, cmp.Or[error](err, missing)
-	}
-	as := c.As
-	if name := keyHolder(tx, d, keyFile, p.Key); name != "" {
-		if as, err = tx.PrincipalOf(name); err != nil {
-			return nil, cmp.Or[error](err, missing)
-		}
-	}
-	if d.IsTrashed() || !maySee(c.Tx.As(as), d, as, p.Username) {
-		return nil, missing
-	}
-	return d, nil
 }
 
 const fileKeyTime = 24 * time.Hour

@@ -1,9 +1,6 @@
 package decks
 
 import (
-	"cmp"
-	"crypto/hmac"
-
 	"catena/decks/export"
 	"catena/decks/render"
 	"catena/engine"
@@ -20,19 +17,18 @@ var thumbnail = engine.Op{
 }
 
 type thumbnailParams struct {
-	ID       int64  `json:"id" default:"0" doc:"Number of one of the caller's decks; 0: see the other parameters."`
-	Username string `json:"username" default:"" doc:"Name of the deck's owner."`
-	Slug     string `json:"slug" default:"" doc:"The deck's part of the address."`
-	Key      string `json:"key" default:"" doc:"Key from the picture's address, which stands for who was given it."`
-	Token    string `json:"token" default:"" doc:"Token of a private link."`
-	Pass     string `json:"pass" default:"" doc:"Pass of a private link that has a password."`
-	Slide    int64  `json:"slide" default:"1" min:"1" max:"1000" doc:"Number of the slide."`
-	Base     string `json:"base" default:"" doc:"Public address of the server."`
-	Card     bool   `json:"card" default:"true" doc:"Whether a card is returned while there is no picture; else there is nothing then."`
+	lookParams
+	Slide int64  `json:"slide" default:"1" min:"1" max:"1000" doc:"Number of the slide."`
+	Base  string `json:"base" default:"" doc:"Public address of the server."`
+	Card  bool   `json:"card" default:"true" doc:"Whether a card is returned while there is no picture; else there is nothing then."`
 }
 
 func (p thumbnailParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
-	d, err := p.deck(c)
+	missing := fault.NotFound.Errorf("deck %.60q of %.60q: does not exist", p.Slug, p.Username)
+	if p.Token != "" {
+		missing = fault.NotFound.Errorf("share link: does not exist")
+	}
+	d, err := p.deck(c, keyThumbnail, missing)
 	if err != nil {
 		return nil, err
 	}
@@ -75,36 +71,4 @@ func (p thumbnailParams) ask(c *engine.Ctx, tx *storage.Tx, d *storage.Doc, vers
 		return export.AskThumb(tx, d.ID(), slide, version, owner, p.Base)
 	})
 	return nil
-}
-
-// deck returns the deck if whoever asks may see it.
-func (p thumbnailParams) deck(c *engine.Ctx) (*storage.Doc, error) {
-	if p.ID != 0 {
-		return find(c, p.ID, false)
-	}
-	asked := c.Tx
-	c.Tx = asked.As(behind(c))
-	defer func() { c.Tx = asked }()
-	if p.Token != "" {
-		d, l, err := openShareParams{Token: p.Token}.find(c)
-		if err == nil && l.Password != "" && !hmac.Equal([]byte(p.Pass), []byte(l.pass(c.Tx, d.ID()))) {
-			err = fault.NotFound.Errorf("share link: does not exist")
-		}
-		return d, err
-	}
-	missing := fault.NotFound.Errorf("deck %.60q of %.60q: does not exist", p.Slug, p.Username)
-	d, err := deckOf(c.Tx, p.Username, p.Slug)
-	if err != nil || d == nil {
-		return nil, cmp.Or[error](err, missing)
-	}
-	as := c.As
-	if name := keyHolder(c.Tx, d, keyThumbnail, p.Key); name != "" {
-		if as, err = c.Tx.PrincipalOf(name); err != nil {
-			return nil, cmp.Or[error](err, missing)
-		}
-	}
-	if d.IsTrashed() || !maySee(asked.As(as), d, as, p.Username) {
-		return nil, missing
-	}
-	return d, nil
 }

@@ -1,0 +1,56 @@
+package decks
+
+import (
+	"cmp"
+	"crypto/hmac"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+// lookParams say of which deck a picture is wanted, and what the address has for whoever may see it.
+type lookParams struct {
+	ID       int64  `json:"id" default:"0" doc:"Number of one of the caller's decks; 0: see the other parameters."`
+	Username string `json:"username" default:"" doc:"Name of the deck's owner, unless there is a token."`
+	Slug     string `json:"slug" default:"" doc:"The deck's part of the address."`
+	Token    string `json:"token" default:"" doc:"Token of a private link."`
+	Pass     string `json:"pass" default:"" doc:"Pass of a private link that has a password."`
+	Key      string `json:"key" default:"" doc:"Key from the picture's address, which stands for who was given it."`
+}
+
+// deck returns the deck if whoever asks may see it: the caller's own, that of a private link, or the one at an
+// address, there with the rights of whom the key was given for what it opens. What may not be seen is missing.
+func (p lookParams) deck(c *engine.Ctx, opens string, missing error) (*storage.Doc, error) {
+	if p.ID != 0 {
+		return find(c, p.ID, false)
+	}
+	asked := c.Tx
+	c.Tx = asked.As(behind(c))
+	defer func() { c.Tx = asked }()
+	if p.Token != "" {
+		d, l, err := openShareParams{Token: p.Token}.find(c)
+		if err == nil && l.Password != "" && !hmac.Equal([]byte(p.Pass), []byte(l.pass(c.Tx, d.ID()))) {
+			err = missing
+		}
+		return d, err
+	}
+	d, err := deckOf(c.Tx, p.Username, p.Slug)
+	if err != nil || d == nil {
+		return nil, cmp.Or(err, missing)
+	}
+	as := c.As
+	if name := keyHolder(c.Tx, d, opens, p.Key); name != "" {
+		as, err = c.Tx.PrincipalOf(name)
+	}
+	switch {
+	case fault.Is(err, fault.NotFound): // whom the key was given
+		return nil, missing
+	case err != nil:
+		return nil, err
+	}
+	if d.IsTrashed() || !maySee(asked.As(as), d, as, p.Username) {
+		return nil, missing
+	}
+	return d, nil
+}
