@@ -431,6 +431,14 @@ func (e *everything) send(s shot, headers ...string) *resttest.Answer {
 	return e.Do(s.method, s.path, s.body, append([]string{"Content-Type", s.typ, "Accept", "application/json, text/event-stream, */*"}, headers...)...)
 }
 
+// noFault has the test fail if an answer is a fault of the server.
+func (e *everything) noFault(s shot, a *resttest.Answer) {
+	e.t.Helper()
+	if a.StatusCode >= http.StatusInternalServerError && a.StatusCode != http.StatusServiceUnavailable && a.StatusCode != http.StatusNotImplemented {
+		e.t.Errorf("%s %s %.300s: %s %.300s", s.name, s.path, s.body, a.Status, a.Text)
+	}
+}
+
 // version numbers the state of the store.
 func (e *everything) version() uint64 {
 	e.t.Helper()

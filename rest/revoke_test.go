@@ -93,72 +93,62 @@ func (e *ending) must(a *resttest.Answer) *resttest.Answer {
 
 // signing are the ways bob signs in: what goes with each request, and how it ends; after nothing it does not.
 func (e *ending) signing() map[string]func() (headers []string, ends func()) {
-	key := func() ([]string, func()) {
-		k := e.Key("bob", "read_write")
-		id := strings.Split(k, "_")[1]
-		return bearer(k), func() {
-			e.must(e.Do("POST", "/api/v1/automation/Key.Revoke", `{"params":{"id":`+id+`}}`))
-		}
+	withKey := func(ends func()) func() ([]string, func()) {
+		return func() ([]string, func()) { return bearer(e.Key("bob", "read_write")), ends }
 	}
-	password := func() ([]string, func()) {
-		return []string{"as", "bob"}, func() {
-			e.update(func(tx *storage.Tx) error {
+	changed := func(fn func(*storage.Tx) error) func() { return func() { e.update(fn) } }
+	return map[string]func() ([]string, func()){
+		"device": e.device, "key": e.key, "session": e.session,
+		"group":   withKey(changed(func(tx *storage.Tx) error { return tx.SaveGroup(&storage.Group{Name: "writers"}) })),
+		"nothing": withKey(func() {}),
+		"password": func() ([]string, func()) {
+			return []string{"as", "bob"}, changed(func(tx *storage.Tx) error {
 				u, err := tx.User("bob")
 				if err == nil {
 					err = tx.SaveUser(u, "another password")
 				}
 				return err
 			})
-		}
+		},
+		"right": withKey(changed(func(tx *storage.Tx) error {
+			d, err := tx.Doc("/open")
+			if err == nil {
+				_, err = tx.SetACL(d, "local", nil)
+			}
+			return err
+		})),
+		"user": withKey(func() { e.must(e.Do("DELETE", "/api/v1/user/bob", "")) }),
 	}
-	return map[string]func() ([]string, func()){
-		"key": key, "password": password,
-		"nothing": func() ([]string, func()) {
-			headers, _ := key()
-			return headers, func() {}
-		},
-		"user": func() ([]string, func()) {
-			headers, _ := key()
-			return headers, func() { e.must(e.Do("DELETE", "/api/v1/user/bob", "")) }
-		},
-		"session": func() ([]string, func()) {
-			token, _, err := e.Engine.OpenSession(e.t.Context(), "bob", resttest.Password)
-			if err != nil {
-				e.t.Fatal(err)
-			}
-			page := e.Do("GET", "/ui", "", "as", "", "Cookie", "catena_session="+token)
-			_, csrf, _ := strings.Cut(page.Text, `name="csrf" value="`)
-			csrf, _, ok := strings.Cut(csrf, `"`)
-			if !ok {
-				e.t.Fatalf("no page of the session: %s %.600s", page.Status, page.Text)
-			}
-			headers := []string{"as", "", "Cookie", "catena_session=" + token, "X-Csrf-Token", csrf}
-			return headers, func() {
-				e.must(e.Do("POST", "/ui/logout", url.Values{"csrf": {csrf}}.Encode(), "as", "", "Cookie", "catena_session="+token, "Content-Type", "application/x-www-form-urlencoded"))
-			}
-		},
-		"device": func() ([]string, func()) {
-			made := e.must(e.Do("GET", "/nuxeo/authentication/token?applicationName=Drive&deviceId=1&permission=ReadWrite&deviceDescription=x", "", "as", "bob"))
-			return []string{"as", "", "X-Authentication-Token", made.Text}, func() { e.must(e.Do("DELETE", "/api/v1/token/"+made.Text, "", "as", "bob")) }
-		},
-		"group": func() ([]string, func()) {
-			headers, _ := key()
-			return headers, func() {
-				e.update(func(tx *storage.Tx) error { return tx.SaveGroup(&storage.Group{Name: "writers"}) })
-			}
-		},
-		"right": func() ([]string, func()) {
-			headers, _ := key()
-			return headers, func() {
-				e.update(func(tx *storage.Tx) error {
-					d, err := tx.Doc("/open")
-					if err == nil {
-						_, err = tx.SetACL(d, "local", nil)
-					}
-					return err
-				})
-			}
-		},
+}
+
+func (e *ending) key() (headers []string, ends func()) {
+	k := e.Key("bob", "read_write")
+	id := strings.Split(k, "_")[1]
+	return bearer(k), func() { e.must(e.Do("POST", "/api/v1/automation/Key.Revoke", `{"params":{"id":`+id+`}}`)) }
+}
+
+func (e *ending) device() (headers []string, ends func()) {
+	made := e.must(e.Do("GET", "/nuxeo/authentication/token?applicationName=Drive&deviceId=1&permission=ReadWrite&deviceDescription=x", "", "as", "bob"))
+	return []string{"as", "", "X-Authentication-Token", made.Text}, func() { e.must(e.Do("DELETE", "/api/v1/token/"+made.Text, "", "as", "bob")) }
+}
+
+// session is a browser's, with the token that its pages know.
+func (e *ending) session() (headers []string, ends func()) {
+	e.t.Helper()
+	token, _, err := e.Engine.OpenSession(e.t.Context(), "bob", resttest.Password)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	cookie := "catena_session=" + token
+	page := e.Do("GET", "/ui", "", "as", "", "Cookie", cookie)
+	_, csrf, _ := strings.Cut(page.Text, `name="csrf" value="`)
+	csrf, _, ok := strings.Cut(csrf, `"`)
+	if !ok {
+		e.t.Fatalf("no page of the session: %s %.600s", page.Status, page.Text)
+	}
+	return []string{"as", "", "Cookie", cookie, "X-Csrf-Token", csrf}, func() {
+		form := url.Values{"csrf": {csrf}}.Encode()
+		e.must(e.Do("POST", "/ui/logout", form, "as", "", "Cookie", cookie, "Content-Type", "application/x-www-form-urlencoded"))
 	}
 }
 

@@ -43,18 +43,11 @@ func streams(s shot) bool {
 	return s.method == http.MethodGet && (strings.HasSuffix(s.name, "/live") || strings.HasSuffix(s.name, "/events"))
 }
 
-// TestUnseenEverywhere makes something of each kind that bob may not read, and has bob send every
-// request there is at it, at the things themselves by their identifiers and at their versions,
-// proxies, comments and collections: no answer has anything of it.
-func TestUnseenEverywhere(t *testing.T) {
-	e := newEverything(t, "alice", "/default-domain/workspaces/closed")
-	e.User("bob")
-	e.closed()
-	e.fill("Canary")
-	bob := bearer(e.Key("bob", "read_write"))
-	alice := bearer(e.Key("alice", "read_write"))
-	shots := slices.Concat(e.addresses(), e.operations(), e.tools())
+// related are requests for what belongs to the document: its versions, proxies, comments and collections, and
+// what stands beside it.
+func (e *everything) related() (shots []shot) {
 	own := e.id
+	defer func() { e.id = own }()
 	for _, kind := range []string{"version id", "proxy id", "comment id", "collection id", "trash id", "note id", "sub id"} {
 		e.id = e.named[kind]
 		for _, s := range e.addresses() {
@@ -70,7 +63,20 @@ func TestUnseenEverywhere(t *testing.T) {
 			shots = append(shots, getShot(kind+" "+hops, api+"/id/"+e.id+"/"+hops))
 		}
 	}
-	e.id = own
+	return shots
+}
+
+// TestUnseenEverywhere makes something of each kind that bob may not read, and has bob send every
+// request there is at it, at the things themselves by their identifiers and at their versions,
+// proxies, comments and collections: no answer has anything of it.
+func TestUnseenEverywhere(t *testing.T) {
+	e := newEverything(t, "alice", "/default-domain/workspaces/closed")
+	e.User("bob")
+	e.closed()
+	e.fill("Canary")
+	bob := bearer(e.Key("bob", "read_write"))
+	alice := bearer(e.Key("alice", "read_write"))
+	shots := slices.Concat(e.addresses(), e.operations(), e.tools(), e.related())
 	seen := func(s shot, text string) bool { // not counting what the request itself says
 		for _, said := range []string{"deck-canary", "canarycollection\"}"} {
 			text = strings.ReplaceAll(strings.ToLower(text), said, "")
@@ -102,12 +108,33 @@ func TestUnseenEverywhere(t *testing.T) {
 		if seen(s, text) {
 			t.Errorf("%s %s: %s %.600s", s.name, s.path, a.Status, text)
 		}
-		if a.StatusCode >= http.StatusInternalServerError && a.StatusCode != http.StatusServiceUnavailable && a.StatusCode != http.StatusNotImplemented {
-			t.Errorf("%s %s: %s %.300s", s.name, s.path, a.Status, a.Text)
-		}
+		e.noFault(s, a)
 	}
 	sent.least(t, "sent", tally{"address": 180, "adapter": 150, "operation": 350, "tool": 300, "": 120})
 	shown.least(t, "show alice what is hers", tally{"address": 30, "adapter": 25, "operation": 40, "tool": 30, "": 80})
+}
+
+// questions are queries and lists in which something that is there could be seen.
+func (e *everything) questions() (shots []shot) {
+	for _, query := range []string{
+		"SELECT * FROM Document", "SELECT * FROM Document WHERE ecm:fulltext = 'Canary'", "SELECT COUNT(ecm:uuid) FROM Document", "SELECT DISTINCT dc:subjects FROM Document", "SELECT * FROM Document WHERE ecm:isTrashed = 1",
+		"SELECT * FROM Document WHERE ecm:isVersion = 1", "SELECT * FROM Document WHERE ecm:tag = 'Canarytag'", "SELECT * FROM Document WHERE dc:title LIKE 'C%' ORDER BY dc:title", "SELECT * FROM Document WHERE ecm:isProxy = 1", "SELECT * FROM Comment",
+	} {
+		at := strings.NewReplacer(" ", "+", "%", "%25", "'", "%27").Replace(query)
+		for _, path := range []string{"/search/execute?pageSize=1&query=", "/search/execute?countLimit=-1&query=", "/search/lang/NXQL/execute?query=", "/query?query=", "/path/default-domain/@search?query="} {
+			shots = append(shots, getShot("GET "+path, api+path+at))
+		}
+		for _, op := range []string{"Repository.ResultSetQuery", "Repository.Query"} {
+			shots = append(shots, postShot("operation "+op, api+"/automation/"+op, `{"params":{"query":"`+query+`"}}`))
+		}
+	}
+	for _, at := range []string{
+		"/path/default-domain/workspaces/@children", "/path/default-domain/workspaces?enrichers.document=children,hasContent,hasFolderishChild,tags,collections,publications", "/path/default-domain/@search?fullText=Canary", "/search/pp/default_search/execute?ecm_fulltext=Canary",
+		"/search/pp/tree_children/execute?queryParams=" + e.id, "/path/default-domain/@audit", "/path/default-domain/@rendition/zipTree", "/search/saved",
+	} {
+		shots = append(shots, getShot("GET "+at, api+at))
+	}
+	return shots
 }
 
 // TestUnseenLeavesNoTrace has bob read all that can be read before and after something of each
@@ -127,24 +154,7 @@ func TestUnseenLeavesNoTrace(t *testing.T) {
 			shots = append(shots, s)
 		}
 	}
-	for _, query := range []string{
-		"SELECT * FROM Document", "SELECT * FROM Document WHERE ecm:fulltext = 'Canary'", "SELECT COUNT(ecm:uuid) FROM Document", "SELECT DISTINCT dc:subjects FROM Document", "SELECT * FROM Document WHERE ecm:isTrashed = 1",
-		"SELECT * FROM Document WHERE ecm:isVersion = 1", "SELECT * FROM Document WHERE ecm:tag = 'Canarytag'", "SELECT * FROM Document WHERE dc:title LIKE 'C%' ORDER BY dc:title", "SELECT * FROM Document WHERE ecm:isProxy = 1", "SELECT * FROM Comment",
-	} {
-		at := strings.NewReplacer(" ", "+", "%", "%25", "'", "%27").Replace(query)
-		for _, path := range []string{"/search/execute?pageSize=1&query=", "/search/execute?countLimit=-1&query=", "/search/lang/NXQL/execute?query=", "/query?query=", "/path/default-domain/@search?query="} {
-			shots = append(shots, getShot("GET "+path, api+path+at))
-		}
-		for _, op := range []string{"Repository.ResultSetQuery", "Repository.Query"} {
-			shots = append(shots, postShot("operation "+op, api+"/automation/"+op, `{"params":{"query":"`+query+`"}}`))
-		}
-	}
-	for _, at := range []string{
-		"/path/default-domain/workspaces/@children", "/path/default-domain/workspaces?enrichers.document=children,hasContent,hasFolderishChild,tags,collections,publications", "/path/default-domain/@search?fullText=Canary", "/search/pp/default_search/execute?ecm_fulltext=Canary",
-		"/search/pp/tree_children/execute?queryParams=" + e.id, "/path/default-domain/@audit", "/path/default-domain/@rendition/zipTree", "/search/saved",
-	} {
-		shots = append(shots, getShot("GET "+at, api+at))
-	}
+	shots = append(shots, e.questions()...)
 	ask := func(as string) (out []string) {
 		for _, s := range shots {
 			a := e.send(s, "as", as)
