@@ -377,6 +377,47 @@ func TestFailing(t *testing.T) {
 	}
 }
 
+// TestWantsChange has a webhook want something else in the middle of a transaction, and in one that fails:
+// each event is told to whoever wants it then.
+func TestWantsChange(t *testing.T) {
+	w := newWorld(t)
+	hook, _ := w.hook("ada", "document.locked")
+	w.make("ada", "a") // is not wanted
+	want := func(tx *storage.Tx, events ...string) error {
+		hook.Events = events
+		_, _, err := hooks.Update(tx, hook, false)
+		return err
+	}
+	lock := func(tx *storage.Tx, locked bool) error {
+		d, err := tx.Doc("/a")
+		if err == nil && locked {
+			_, err = tx.Lock(d)
+		} else if err == nil {
+			_, err = tx.Unlock(d)
+		}
+		return err
+	}
+	w.as("ada", func(tx *storage.Tx) error {
+		return errors.Join(lock(tx, true), want(tx, "document.unlocked"), lock(tx, false), lock(tx, true), want(tx, "document.locked"), lock(tx, false))
+	})
+	fails := errors.New("fails")
+	err := w.Update(t.Context(), w.System(), func(tx *storage.Tx) error {
+		return errors.Join(want(tx, "*"), lock(tx, true), fails)
+	})
+	if !errors.Is(err, fails) {
+		t.Fatal(err)
+	}
+	w.as("ada", func(tx *storage.Tx) error { return errors.Join(lock(tx, true), lock(tx, false)) })
+	var got []string
+	for _, d := range w.deliveries(hook.ID) {
+		got = append(got, d.Type)
+	}
+	slices.Sort(got)
+	if want := []string{"document.locked", "document.locked", "document.unlocked"}; !slices.Equal(got, want) {
+		t.Errorf("told of %v, want %v", got, want)
+	}
+}
+
 // TestDead: an address that hangs does not hold up the others, and one that is gone is told no more.
 func TestDead(t *testing.T) {
 	w := newWorld(t)
