@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"catena/decks"
 	"catena/rest/resttest"
 	"catena/storage"
 	"catena/storage/blob"
@@ -112,6 +113,44 @@ func TestUploadBelongsToItsUser(t *testing.T) {
 	expect(t, s.Do("GET", at+"/0", "", "as", "alice"), 200, "")
 	expect(t, s.Do("POST", at+"/0", "abc", "as", ""), 401, "")
 	expect(t, s.Do("GET", api+"/upload/batchId-1", "", "as", "alice"), 404, "")
+}
+
+// TestForeignFiles: whoever knows what another user's batch is called gets nothing of its files, wherever a file is named.
+func TestForeignFiles(t *testing.T) {
+	s := resttest.Start(t, resttest.Config{Ops: decks.Ops})
+	s.User("alice")
+	s.User("bob")
+	at := batch(t, s, "as", "alice")
+	id := at[strings.LastIndexByte(at, '/')+1:]
+	expect(t, s.Do("POST", at+"/0", "what alice wrote", "as", "alice", "X-File-Name", "a.txt"), 201, "")
+	expect(t, s.Do("POST", api+"/automation/Document.AddPermission", `{"input":"/","params":{"username":"bob","permission":"Everything"}}`), 200, "")
+	file := `{"upload-batch":"` + id + `","upload-fileId":"0","type":"blob"}`
+	for i, r := range []struct{ method, path, body string }{
+		{"POST", "/path/", `{"entity-type":"document","type":"File","name":"f","properties":{"file:content":` + file + `}}`},
+		{"POST", "/path/", `{"entity-type":"document","type":"File","name":"g","properties":{"files:files":[{"file":` + file + `}]}}`},
+		{"POST", "/automation/Document.Create", `{"input":"/","params":{"type":"File","name":"h","properties":{"file:content":` + file + `}}}`},
+		{"POST", "/automation/Document.SetBlob", `{"input":"/","params":{"file":` + file + `}}`},
+		{"POST", "/automation/FileManager.Import", `{"input":` + file + `,"context":{"currentDocument":"/"}}`},
+		{"POST", "/automation/Blob.ExtractText", `{"input":` + file + `}`},
+		{"POST", "/automation/Blob.CreateZip", `{"input":[` + file + `]}`},
+		{"POST", "/automation/Blob.CreateZip/@async", `{"input":[` + file + `]}`},
+		{"POST", "/automation/Context.SetVar", `{"input":"/","params":{"name":"v","value":` + file + `},"context":{"w":` + file + `}}`},
+		{"POST", "/upload/" + id + "/0/execute/Blob.ExtractText", `{}`},
+		{"POST", "/upload/" + id + "/execute/Blob.CreateZip", `{}`},
+		{"POST", "/upload/" + strings.ToUpper(id) + "/0/execute/Blob.ExtractText", `{}`},
+		{"GET", "/upload/" + id + "%2f0", ""},
+		{"GET", "/upload/" + id + "/%30", ""},
+	} {
+		got := s.Do(r.method, api+r.path, r.body, "as", "bob")
+		if strings.Contains(got.Text, "alice wrote") || strings.Contains(got.Text, "a.txt") || got.StatusCode >= 500 {
+			t.Errorf("%d: %s %s: %d %s", i, r.method, r.path, got.StatusCode, got.Text)
+		}
+	}
+	all := s.Do("GET", api+"/path/@children", "", "as", "bob", "properties", "*")
+	if strings.Contains(all.Text, `"digest"`) || strings.Contains(all.Text, "a.txt") {
+		t.Errorf("in a document: %s", all.Text)
+	}
+	expect(t, s.Do("POST", at+"/0/execute/Blob.CreateZip", `{}`, "as", "alice"), 200, "")
 }
 
 func chunk(i, n int) []string {

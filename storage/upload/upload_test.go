@@ -2,6 +2,7 @@ package upload_test
 
 import (
 	"errors"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -84,6 +85,41 @@ func TestUploadsEnd(t *testing.T) {
 	must(update(func(tx *storage.Tx) error { return upload.Drop(tx, first) }))
 	if n := there(); n != 0 {
 		t.Errorf("%d contents in the end", n)
+	}
+}
+
+// TestGuessedBatches: whoever tries what batches of others are called, and knows one of them, finds none.
+func TestGuessedBatches(t *testing.T) {
+	r := storagetest.Open(t, func(c *storage.Config) { c.NewID = nil })
+	var id string
+	err := r.Update(t.Context(), &storage.Principal{Name: "alice"}, func(tx *storage.Tx) error {
+		b, err := upload.Open(tx, upload.Handler)
+		if err == nil {
+			id = b.ID
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rnd := rand.New(rand.NewPCG(1, 2))
+	users := []*storage.Principal{{Name: "bob"}, {Name: "Alice"}, {Name: "alice "}, {Name: "alice\x00" + id}, {}, {Name: "root", Admin: true}, {Name: "bob", Groups: []string{"alice"}}}
+	for n := range 10_000 {
+		guess := []byte(id)
+		for range n % 4 { // none: what it is called
+			guess[rnd.IntN(len(guess))] = "0123456789abcdef-/\x00"[rnd.IntN(19)]
+		}
+		err := r.View(t.Context(), users[n%len(users)], func(tx *storage.Tx) error {
+			_, err := upload.BatchOf(tx, string(guess))
+			_, err2 := upload.FileOf(tx, string(guess), 0)
+			if !fault.Is(err2, fault.NotFound) {
+				return err2
+			}
+			return err
+		})
+		if !fault.Is(err, fault.NotFound) {
+			t.Fatalf("%+v found %q: %v", users[n%len(users)], guess, err)
+		}
 	}
 }
 
