@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"unsafe"
+
+	"catena/storage/fault"
 )
 
 // table is how the parameters of an operation are decoded, made once.
@@ -46,6 +48,37 @@ func (t *table) find(name []byte) (int, bool) {
 		}
 	}
 	return -1, false
+}
+
+// names are the parameters in the order they are shown.
+func (t *table) names() []string {
+	list := t.ordered()
+	names := make([]string, len(list))
+	for i := range list {
+		names[i] = list[i].Name
+	}
+	return names
+}
+
+// unknown is the error of a parameter that there is not, with what was probably meant.
+func (t *table) unknown(name string) error {
+	names := t.names()
+	switch near := fault.Nearest(name, slices.Values(names)); {
+	case near != "":
+		return fault.Invalid.Errorf("no parameter %q, perhaps %s", name, near).In(name)
+	case len(names) == 0:
+		return fault.Invalid.Errorf("no parameter %q, there are none", name).In(name)
+	}
+	return fault.Invalid.Errorf("no parameter %q, there are %s", name, strings.Join(names, ", ")).In(name)
+}
+
+// CheckNames returns an error for the first parameter, in the order of names, that the operation
+// does not have.
+func (d *Def) CheckNames(params map[string]any) error {
+	if name := d.table.strange(params); name != "" && !d.Open {
+		return fault.Wrap(d.table.unknown(name), "%s", d.Name)
+	}
+	return nil
 }
 
 // tables are those of structs by type, which never change once made: sets have most

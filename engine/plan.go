@@ -207,7 +207,7 @@ func (b *planner) params(st *step) {
 		}
 		i, own := t.find([]byte(name))
 		if i < 0 {
-			b.fail(&st.Step, st.n, name, b.unknownParam(t, name))
+			b.fail(&st.Step, st.n, name, t.unknown(name))
 			continue
 		}
 		if !own && st.Params[t.fields[i].Name] != nil {
@@ -243,20 +243,6 @@ func (b *planner) params(st *step) {
 	if err := t.missing(given); err != nil {
 		b.fail(&st.Step, st.n, "", err)
 	}
-}
-
-func (b *planner) unknownParam(t *table, name string) error {
-	best := fault.Nearest(name, func(yield func(string) bool) {
-		for i := range t.fields {
-			if !yield(t.fields[i].Name) {
-				return
-			}
-		}
-	})
-	if best != "" {
-		return fault.Invalid.Errorf("no parameter %q, perhaps %s", name, best).In(name)
-	}
-	return fault.Invalid.Errorf("no parameter %q", name).In(name)
 }
 
 // flow checks that each step takes what the one before gives, as far as that is known.

@@ -150,7 +150,11 @@ func (h *highlighter) add(name, s string, phrases []text.Phrase) {
 	}
 	for i := range h.out {
 		if h.out[i].Field == name {
-			h.out[i].Segments = append(h.out[i].Segments, segments...)
+			for _, s := range segments {
+				if !slices.Contains(h.out[i].Segments, s) { // a field may be asked for by several names
+					h.out[i].Segments = append(h.out[i].Segments, s)
+				}
+			}
 			return
 		}
 	}

@@ -31,6 +31,7 @@ import (
 	"catena/storage/credential"
 	"catena/storage/directory"
 	"catena/storage/egress"
+	"catena/storage/fault"
 	"catena/storage/kv"
 	"catena/storage/schema"
 )
@@ -258,7 +259,10 @@ func (a *app) close() error {
 
 // restore fills the opened, empty files.
 func (a *app) restore(ctx context.Context, r io.Reader) error {
-	return storage.Restore(ctx, a.db, a.blobs, r)
+	if err := storage.Restore(ctx, a.db, a.blobs, r); err != nil {
+		return fault.Wrap(err, "%s", a.dir)
+	}
+	return nil
 }
 
 // local opens the data directory and returns a client of its REST interface, acting as

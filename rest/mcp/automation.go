@@ -5,6 +5,9 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -52,12 +55,20 @@ func (c *Config) addAutomation(s *server) {
 
 // strictly reads arguments into a struct that has a field for each.
 func strictly(raw json.RawMessage, into any) error {
-	if _, err := arguments(raw); err != nil {
+	given, err := arguments(raw)
+	if err != nil {
 		return err
 	}
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(into); err != nil && len(raw) > 0 {
+	var known []string
+	for f := range reflect.TypeOf(into).Elem().Fields() {
+		known = append(known, f.Tag.Get("json"))
+	}
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		if !slices.Contains(known, name) {
+			return fault.Invalid.Errorf("arguments: there is no %q, only %s", name, strings.Join(known, ", ")).In(name)
+		}
+	}
+	if err := json.Unmarshal(raw, into); err != nil && len(raw) > 0 {
 		return fault.Invalid.Errorf("arguments: %s", strings.TrimPrefix(err.Error(), "json: "))
 	}
 	return nil
@@ -143,6 +154,20 @@ func variable(raw json.RawMessage) any {
 	return engine.Plain(raw)
 }
 
+// checkParams refuses parameters that an operation does not have: a model believes that what it
+// gave was taken.
+func (c *Config) checkParams(op string, raw json.RawMessage) error {
+	given, err := arguments(raw)
+	if err != nil {
+		return err
+	}
+	d, ok := c.Engine.Set().Op(op)
+	if !ok {
+		return nil
+	}
+	return d.CheckNames(given)
+}
+
 func (c *Config) runOperation(ctx context.Context, raw json.RawMessage) *result {
 	var args struct {
 		Operation string                     `json:"operation"`
@@ -157,6 +182,9 @@ func (c *Config) runOperation(ctx context.Context, raw json.RawMessage) *result 
 	}
 	if !c.Engine.Set().Allowed(args.Operation, c.As(ctx), engine.MCP) {
 		return failedAs(c.unknown(ctx, args.Operation))
+	}
+	if err := c.checkParams(args.Operation, args.Params); err != nil {
+		return failedAs(err)
 	}
 	e := c.Engine
 	if args.Repo != "" && args.Repo != e.Repo().Name() {

@@ -303,7 +303,9 @@ func TestAutomation(t *testing.T) {
 		{"run_operation", `{"operation":"Test.Panic"}`, "internal: the server failed"},
 		{"run_operation", `{"operation":"Document.GetChild","input":"/default-domain/workspaces","params":{"name":"w"},"repository":"beside"}`, "notfound: Document.GetChild: /default-domain/workspaces/w"},
 		{"run_operation", `{"operation":"Document.GetChildren","repository":"nope"}`, "notfound: repository nope"},
-		{"run_operation", `{"op":"Document.Create"}`, `invalid: arguments: unknown field "op"`},
+		{"run_operation", `{"op":"Document.Create"}`, `invalid: arguments: there is no "op", only operation, input, params, context, dryRun, repository`},
+		{"run_operation", `{"operation":"Document.Create","input":"/default-domain/workspaces","params":{"type":"File","title":"t"}}`, `invalid: Document.Create: no parameter "title", there are type, name, properties`},
+		{"run_operation", `{"operation":"Document.Create","input":"/default-domain/workspaces","params":{"typ":"File"}}`, `invalid: Document.Create: no parameter "typ", perhaps type`},
 		{"search_operations", `{"limit":0}`, "invalid: limit: 0 is not from 1 to 50"},
 		{"describe_operation", `{"name":"Nothing.Like.This.There.Is"}`, "unknown_operation: operation Nothing.Like.This.There.Is (find operations with search_operations)"},
 	}

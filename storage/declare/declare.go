@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -164,6 +165,10 @@ func (r *Reader) Each(n *yaml.Node, known Keys) {
 	r.Pairs(n, func(key, value *yaml.Node) {
 		if fn, ok := known[key.Value]; ok {
 			fn(value)
+			return
+		}
+		if near := fault.Nearest(key.Value, maps.Keys(known)); near != "" {
+			r.Fail(r.At(key), "unknown key %s, perhaps %s", key.Value, near)
 			return
 		}
 		r.Fail(r.At(key), "unknown key %s", key.Value)

@@ -152,7 +152,7 @@ func TestMistakesAreReportedTogether(t *testing.T) {
     prefix: x
     fields:
       a: strin
-      b: {type: long, colour: red}
+      b: {type: long, colour: red, indx: true}
       c: {type: complex}
       a: string
       d: {type: string, pattern: "("}
@@ -173,6 +173,7 @@ types:
 	want := []string{
 		`a.yaml:5: field x:a: no type "strin"`,
 		`a.yaml:6: unknown key colour`,
+		`a.yaml:6: unknown key indx, perhaps index`,
 		`a.yaml:7: field x:c: fields are for complex fields, and only for those`,
 		`a.yaml:8: key a: stands twice`,
 		"a.yaml:9: field x:d: pattern: error parsing regexp: missing closing ): `^(?:()$`",
