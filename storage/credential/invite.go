@@ -3,8 +3,6 @@ package credential
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"crypto/subtle"
 	"net/url"
 	"time"
 
@@ -90,8 +88,7 @@ func AcceptInvitation(tx *storage.Tx, id string) error {
 // sendInvitation keeps an invitation under a new secret, which only the message holds.
 func sendInvitation(tx *storage.Tx, id string, i *invitation) error {
 	text := secret.Text()
-	sum := sha256.Sum256([]byte(text))
-	i.Sum = sum[:]
+	i.Sum = secret.Sum(text)
 	if err := tx.Secret(invitations).Put(id, i); err != nil {
 		return err
 	}
@@ -150,8 +147,7 @@ func invited(tx *storage.Tx, id, key string) (*invitation, error) {
 	if err != nil {
 		return nil, err
 	}
-	sum := sha256.Sum256([]byte(key))
-	if i.Sum == nil || subtle.ConstantTimeCompare(sum[:], i.Sum) != 1 {
+	if !secret.Is(key, i.Sum) {
 		return nil, errInvitation()
 	}
 	return i, nil

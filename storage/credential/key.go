@@ -3,13 +3,10 @@ package credential
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"crypto/subtle"
 	"fmt"
 	"iter"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"catena/storage"
@@ -46,12 +43,6 @@ type keyRow struct {
 	Hash []byte // SHA-256 of the secret
 }
 
-// keyUse holds when keys were last used until it is written.
-type keyUse struct {
-	mu   sync.Mutex
-	last map[int64]time.Time
-}
-
 func keyName(id int64) string { return fmt.Sprintf("%019d", id) }
 
 func ownKey(user string, id int64) string { return user + "\x00" + keyName(id) }
@@ -73,27 +64,33 @@ func CreateKey(tx *storage.Tx, k Key) (Key, string, error) {
 	if _, err := tx.User(k.User); err != nil {
 		return k, "", err
 	}
-	if k.Scope != ScopeRead && k.Scope != ScopeWrite {
-		return k, "", fault.Invalid.Errorf("scope %q: read_only or read_write expected", k.Scope).In("scope")
+	err := k.check(tx.Now())
+	if err != nil {
+		return k, "", err
 	}
-	if k.Revision != "" && k.Revision != "A" && k.Revision != "B" {
-		return k, "", fault.Invalid.Errorf("revision %q: A or B expected", k.Revision).In("revision")
-	}
-	if !k.Expires.IsZero() && !k.Expires.After(tx.Now()) {
-		return k, "", fault.Invalid.Errorf("expires: is past").In("expires")
-	}
-	var err error
 	if k.ID, err = tx.Next("keys"); err != nil {
 		return k, "", err
 	}
 	k.Created, k.LastUsed, k.Revoked = tx.Now(), time.Time{}, time.Time{}
 	text := secret.Text()
-	sum := sha256.Sum256([]byte(text))
 	tx.Changed("record", "key of "+k.User)
 	return k, fmt.Sprintf("cat_%d_%s", k.ID, text), cmp.Or(
-		tx.Secret(keys).Create(keyName(k.ID), keyRow{k, sum[:]}),
+		tx.Secret(keys).Create(keyName(k.ID), keyRow{k, secret.Sum(text)}),
 		tx.Secret(keysOf).Put(ownKey(k.User, k.ID), k.ID),
 	)
+}
+
+// check refuses what a key cannot be.
+func (k *Key) check(now time.Time) error {
+	switch {
+	case k.Scope != ScopeRead && k.Scope != ScopeWrite:
+		return fault.Invalid.Errorf("scope %q: read_only or read_write expected", k.Scope).In("scope")
+	case k.Revision != "" && k.Revision != "A" && k.Revision != "B":
+		return fault.Invalid.Errorf("revision %q: A or B expected", k.Revision).In("revision")
+	case !k.Expires.IsZero() && !k.Expires.After(now):
+		return fault.Invalid.Errorf("expires: is past").In("expires")
+	}
+	return nil
 }
 
 func mayUseKeysOf(tx *storage.Tx, user string) error {
@@ -204,8 +201,7 @@ func SignInKey(ctx context.Context, repo *storage.Repo, key string) (*storage.Pr
 	if err != nil {
 		return nil, err
 	}
-	sum := sha256.Sum256([]byte(text))
-	if subtle.ConstantTimeCompare(sum[:], k.Hash) != 1 || !k.good(now) {
+	if !secret.Is(text, k.Hash) || !k.good(now) {
 		return nil, errKey()
 	}
 	p, err := principal(ctx, repo, k.User, errKey())
@@ -216,53 +212,6 @@ func SignInKey(ctx context.Context, repo *storage.Repo, key string) (*storage.Pr
 	as := p.While(func(tx *storage.Tx) (bool, error) { return KeyStands(tx, id) })
 	as.KeyID, as.Revision, as.ReadOnly = id, k.Revision, k.Scope != ScopeWrite
 	return as, nil
-}
-
-func (u *keyUse) note(id int64, at time.Time) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.last == nil {
-		u.last = map[int64]time.Time{}
-	}
-	u.last[id] = at.UTC().Truncate(time.Millisecond)
-}
-
-func (u *keyUse) newer(id int64, than time.Time) time.Time {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if at := u.last[id]; at.After(than) {
-		return at
-	}
-	return than
-}
-
-// Flush writes when keys were last used.
-func Flush(ctx context.Context, repo *storage.Repo) error {
-	use := row.Of[keyUse](repo.Memory())
-	use.mu.Lock()
-	last := use.last
-	use.last = nil
-	use.mu.Unlock()
-	if len(last) == 0 {
-		return nil
-	}
-	return repo.Update(ctx, repo.System(), func(tx *storage.Tx) error {
-		for id, at := range last {
-			var k keyRow
-			ok, err := tx.Secret(keys).Get(keyName(id), &k)
-			if err != nil {
-				return err
-			}
-			if !ok || !at.After(k.LastUsed) {
-				continue
-			}
-			k.LastUsed = at
-			if err := tx.Secret(keys).Put(keyName(id), k); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
 }
 
 // Open gives a store in which keys are not listed by user yet these rows.

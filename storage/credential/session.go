@@ -3,7 +3,6 @@ package credential
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"encoding/base64"
 	"time"
 
@@ -51,8 +50,9 @@ func SignInSession(ctx context.Context, repo *storage.Repo, token string) (*stor
 		return nil, errSession()
 	}
 	var s sessionRow
+	name := sessionName(token)
 	err := repo.View(ctx, repo.System(), func(tx *storage.Tx) error {
-		ok, err := sessionStands(tx, token, &s)
+		ok, err := sessionStands(tx, name, &s)
 		if err == nil && (!ok || !tx.Now().Before(s.Expires)) {
 			err = errSession()
 		}
@@ -65,12 +65,12 @@ func SignInSession(ctx context.Context, repo *storage.Repo, token string) (*stor
 	if err != nil {
 		return nil, err
 	}
-	return p.While(func(tx *storage.Tx) (bool, error) { return sessionStands(tx, token, &sessionRow{}) }), nil
+	return p.While(func(tx *storage.Tx) (bool, error) { return sessionStands(tx, name, &sessionRow{}) }), nil
 }
 
 // sessionStands reads a session, and reports whether the password is still that by which it began.
-func sessionStands(tx *storage.Tx, token string, s *sessionRow) (bool, error) {
-	ok, err := tx.Secret(sessions).Get(sessionName(token), s)
+func sessionStands(tx *storage.Tx, name string, s *sessionRow) (bool, error) {
+	ok, err := tx.Secret(sessions).Get(name, s)
 	if err != nil || !ok {
 		return false, err
 	}
@@ -85,6 +85,5 @@ func EndSession(ctx context.Context, repo *storage.Repo, token string) error {
 }
 
 func sessionName(token string) string {
-	sum := sha256.Sum256([]byte(token))
-	return base64.RawURLEncoding.EncodeToString(sum[:])
+	return base64.RawURLEncoding.EncodeToString(secret.Sum(token))
 }

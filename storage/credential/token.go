@@ -48,16 +48,8 @@ func AcquireToken(tx *storage.Tx, d DeviceToken) (string, error) {
 		return "", storage.ErrNobody
 	}
 	d.User = as.Name
-	for name, v := range map[string]string{"applicationName": d.Application, "deviceId": d.Device, "permission": d.Permission} {
-		if v == "" {
-			return "", fault.Invalid.Errorf("token: %s is missing", name).In(name)
-		}
-		if len(v) > maxTokenWord || strings.IndexByte(v, 0) >= 0 {
-			return "", fault.Limit.Errorf("token: %s is longer than %d bytes", name, maxTokenWord).In(name)
-		}
-	}
-	if len(d.Description) > 10*maxTokenWord {
-		return "", fault.Limit.Errorf("token: deviceDescription is longer than %d bytes", 10*maxTokenWord).In("deviceDescription")
+	if err := d.check(); err != nil {
+		return "", err
 	}
 	var token string
 	if ok, err := tx.Secret(tokenOf).Get(d.place(), &token); err != nil || ok {
@@ -78,6 +70,23 @@ func AcquireToken(tx *storage.Tx, d DeviceToken) (string, error) {
 		tx.Secret(tokens).Put(secret.Hash(d.Token), d),
 		tx.Secret(tokenOf).Put(d.place(), d.Token),
 	)
+}
+
+// check refuses what a token cannot be for; of several mistakes the first.
+func (d *DeviceToken) check() error {
+	for _, word := range [][2]string{{"applicationName", d.Application}, {"deviceId", d.Device}, {"permission", d.Permission}} {
+		name, v := word[0], word[1]
+		if v == "" {
+			return fault.Invalid.Errorf("token: %s is missing", name).In(name)
+		}
+		if len(v) > maxTokenWord || strings.IndexByte(v, 0) >= 0 {
+			return fault.Limit.Errorf("token: %s is longer than %d bytes", name, maxTokenWord).In(name)
+		}
+	}
+	if len(d.Description) > 10*maxTokenWord {
+		return fault.Limit.Errorf("token: deviceDescription is longer than %d bytes", 10*maxTokenWord).In("deviceDescription")
+	}
+	return nil
 }
 
 // Tokens returns the tokens of the principal, of one program or of all, newest first.
@@ -148,8 +157,9 @@ func SignInToken(ctx context.Context, repo *storage.Repo, token string) (*storag
 		return nil, errToken()
 	}
 	var d DeviceToken
+	hash := secret.Hash(token)
 	err := repo.View(ctx, repo.System(), func(tx *storage.Tx) error {
-		ok, err := tx.Secret(tokens).Get(secret.Hash(token), &d)
+		ok, err := tx.Secret(tokens).Get(hash, &d)
 		if err == nil && !ok {
 			err = errToken()
 		}
@@ -162,7 +172,10 @@ func SignInToken(ctx context.Context, repo *storage.Repo, token string) (*storag
 	if err != nil {
 		return nil, err
 	}
-	as := p.While(func(tx *storage.Tx) (bool, error) { return tx.Secret(tokens).Get(secret.Hash(token), &DeviceToken{}) })
+	as := p.While(func(tx *storage.Tx) (bool, error) {
+		there, err := tx.Secret(tokens).Row(hash)
+		return there != nil, err
+	})
 	as.ReadOnly = strings.EqualFold(d.Permission, "Read") || strings.EqualFold(d.Permission, "r")
 	return as, nil
 }

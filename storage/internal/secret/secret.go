@@ -4,6 +4,7 @@ package secret
 import (
 	"crypto/rand"
 	"crypto/sha256"
+	"crypto/subtle"
 	"encoding/base64"
 	"encoding/hex"
 )
@@ -15,8 +16,14 @@ func Text() string {
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-// Hash is what a text is found by, and gives nothing of it away.
-func Hash(text string) string {
+// Sum is what a text is known again by, and gives nothing of it away.
+func Sum(text string) []byte {
 	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:])
+	return sum[:]
 }
+
+// Is reports whether a text is that of a sum. Nothing is that of an empty one.
+func Is(text string, sum []byte) bool { return subtle.ConstantTimeCompare(Sum(text), sum) == 1 }
+
+// Hash is Sum as a key.
+func Hash(text string) string { return hex.EncodeToString(Sum(text)) }
