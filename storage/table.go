@@ -65,22 +65,16 @@ func (b Table) Get(key string, into any) (bool, error) {
 	return true, nil
 }
 
-// Put writes the row of a key.
-func (b Table) Put(key string, v any) error { return b.write(key, v, b.t.kv.Set) }
-
 // Create writes a row that must not be there: it, or the commit, fails with Exists if it is.
 func (b Table) Create(key string, v any) error {
-	k, err := b.key(key)
-	if err != nil {
-		return err
-	}
-	if old, err := b.t.kv.Get(k); err != nil || old != nil {
+	if old, err := b.Row(key); err != nil || old != nil {
 		return cmp.Or[error](err, fault.Exists.Errorf("%s %s: exists", b.name, key))
 	}
-	return b.write(key, v, b.t.kv.Set)
+	return b.Put(key, v)
 }
 
-func (b Table) write(key string, v any, put func(key, value []byte) error) error {
+// Put writes the row of a key.
+func (b Table) Put(key string, v any) error {
 	k, err := b.writable(key)
 	if err != nil {
 		return err
@@ -92,7 +86,7 @@ func (b Table) write(key string, v any, put func(key, value []byte) error) error
 	if b.space == spaceTable {
 		b.t.Changed("record", b.name+"/"+key)
 	}
-	return put(k, data)
+	return b.t.kv.Set(k, data)
 }
 
 func (b Table) writable(key string) ([]byte, error) {
