@@ -5,6 +5,7 @@ package entry
 
 import (
 	"cmp"
+	"encoding/json"
 	"maps"
 	"strconv"
 
@@ -117,13 +118,14 @@ func (d *Directory) decode(id string, raw []byte) (*Entry, error) {
 	if string(raw) == gone {
 		return nil, d.missing(id)
 	}
-	e := &Entry{d.Directory, id, map[string]any{}}
-	err := eachMember(raw, func(name string, value []byte) (err error) {
-		if f := d.Schema.Field(name); f != nil {
+	var members map[string]json.RawMessage
+	err := json.Unmarshal(raw, &members)
+	e := &Entry{d.Directory, id, make(map[string]any, len(members))}
+	for name, value := range members {
+		if f := d.Schema.Field(name); f != nil && err == nil {
 			e.Values[name], err = f.ParseJSON(value)
 		}
-		return err
-	})
+	}
 	if err != nil {
 		return nil, fault.Internal.Errorf("directory %s: entry %q: %w", d.Name, id, err)
 	}
@@ -255,38 +257,38 @@ func (d *Directory) shown(e *Entry) *Entry {
 
 // put writes an entry, or that it is gone, with its index rows.
 func (d *Directory) put(old, e *Entry) error {
-	for _, x := range []struct {
-		e     *Entry
-		write func(key []byte) error
-	}{
-		{old, d.rows().Delete},
-		{e, func(key []byte) error { return d.rows().Set(key, nil) }},
-	} {
-		if x.e == nil {
-			continue
-		}
-		for _, name := range d.Indexes {
-			if v, ok := x.e.Values[name]; ok {
-				if err := x.write(indexKey(d.Name, name, idText(v), x.e.ID)); err != nil {
-					return err
-				}
-			}
-		}
+	rows := d.rows()
+	if err := d.index(old, rows.Delete); err != nil {
+		return err
 	}
-	last := e
-	if last == nil {
-		last = old
+	if err := d.index(e, func(key []byte) error { return rows.Set(key, nil) }); err != nil {
+		return err
 	}
-	id := last.ID
+	id := cmp.Or(e, old).ID
 	d.tx.Changed("record", "directory "+d.Name+"/"+id)
 	key := entryKey(d.Name, id)
 	if e != nil {
-		return d.rows().Set(key, e.encode())
+		return rows.Set(key, e.encode())
 	}
 	if _, declared := d.Directory.Entry(id); declared {
-		return d.rows().Set(key, []byte(gone))
+		return rows.Set(key, []byte(gone))
 	}
-	return d.rows().Delete(key)
+	return rows.Delete(key)
+}
+
+// index calls write with the keys of the index rows of an entry, nil for none.
+func (d *Directory) index(e *Entry, write func(key []byte) error) error {
+	if e == nil {
+		return nil
+	}
+	for _, name := range d.Indexes {
+		if v, ok := e.Values[name]; ok {
+			if err := write(indexKey(d.Name, name, idText(v), e.ID)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func (e *Entry) encode() []byte {

@@ -2,7 +2,6 @@ package entry
 
 import (
 	"cmp"
-	"encoding/json"
 	"slices"
 	"strings"
 
@@ -264,18 +263,4 @@ func indexedEntry(key []byte) (string, error) {
 		}
 	}
 	return string(rest), nil
-}
-
-// eachMember calls fn with the members of a JSON object.
-func eachMember(raw []byte, fn func(name string, value []byte) error) error {
-	var m map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &m); err != nil {
-		return err
-	}
-	for name, value := range m {
-		if err := fn(name, value); err != nil {
-			return err
-		}
-	}
-	return nil
 }
