@@ -6,8 +6,8 @@ package upload
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -119,7 +119,7 @@ func Open(tx *storage.Tx, handler string) (*Batch, error) {
 		return nil, fault.Limit.Errorf("uploads: %d batches are open, use or delete them first", n).WithCode("upload-batches")
 	}
 	b := &Batch{ID: "batchId-" + tx.NewID(), Owner: tx.Principal().Identity(), Handler: handler, Created: tx.Now(), Expires: tx.Now().Add(kept)}
-	return b, errors.Join(rows(tx).Put(batchKey(b.ID), b), rows(tx).Put(ownKey(b.Owner, b.ID), nil))
+	return b, cmp.Or(rows(tx).Put(batchKey(b.ID), b), rows(tx).Put(ownKey(b.Owner, b.ID), nil))
 }
 
 // BatchOf returns a batch of the principal's.
@@ -143,6 +143,10 @@ func Files(tx *storage.Tx, id string) ([]*File, error) {
 	if _, err := BatchOf(tx, id); err != nil {
 		return nil, err
 	}
+	return filesOf(tx, id)
+}
+
+func filesOf(tx *storage.Tx, id string) ([]*File, error) {
 	var out []*File
 	for key, raw := range rows(tx).Scan(filesKey(id), below(filesKey(id)), false, 0) {
 		u, err := decode(tx, id, key, raw)
@@ -218,7 +222,7 @@ func (u *File) has(chunk int) bool {
 }
 
 // chunks walks the chunks of a file that are there and not in its draft.
-func chunks(tx *storage.Tx, u *File) func(yield func(int, chunkRow) bool) {
+func chunks(tx *storage.Tx, u *File) iter.Seq2[int, chunkRow] {
 	return func(yield func(int, chunkRow) bool) {
 		from := chunksKey(u.Batch, u.Index)
 		for key, raw := range rows(tx).Scan(from, below(from), false, 0) {
@@ -292,20 +296,16 @@ func Drop(tx *storage.Tx, id string) error {
 }
 
 func dropBatch(tx *storage.Tx, b *Batch) error {
-	var files []*File
-	for key, raw := range rows(tx).Scan(filesKey(b.ID), below(filesKey(b.ID)), false, 0) {
-		u, err := decode(tx, b.ID, key, raw)
-		if err != nil {
-			return err
-		}
-		files = append(files, u)
+	files, err := filesOf(tx, b.ID)
+	if err != nil {
+		return err
 	}
 	for _, u := range files {
 		if err := dropUpload(tx, b, u); err != nil {
 			return err
 		}
 	}
-	return errors.Join(tx.Err(), rows(tx).Delete(batchKey(b.ID)), rows(tx).Delete(ownKey(b.Owner, b.ID)))
+	return cmp.Or(rows(tx).Delete(batchKey(b.ID)), rows(tx).Delete(ownKey(b.Owner, b.ID)))
 }
 
 // DropFile takes one file out of its batch; the others keep their numbers.
