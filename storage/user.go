@@ -68,10 +68,10 @@ func (t *Tx) User(name string) (*User, error) {
 	return u, err
 }
 
-// SaveUser creates or changes a user; an empty password leaves it as it is. Administrators may, members of
-// powerusers as far as administrators are not concerned, and everyone for themselves, except
-// for their groups.
-func (t *Tx) SaveUser(u *User, password string) error {
+// SaveUser creates or changes a user, whose password becomes text unless that is empty. Administrators
+// may, members of powerusers as far as administrators are not concerned, and everyone for themselves,
+// except for their groups.
+func (t *Tx) SaveUser(u *User, text string) error {
 	if err := checkName("User", u.Username); err != nil {
 		return err
 	}
@@ -94,8 +94,8 @@ func (t *Tx) SaveUser(u *User, password string) error {
 	if err := t.setMembers(u.Username, old.groups(), u.Groups, memberOf, memberUser); err != nil {
 		return err
 	}
-	if password != "" {
-		if err := t.setPassword(u.Username, password); err != nil {
+	if text != "" {
+		if err := t.setPassword(u.Username, text); err != nil {
 			return err
 		}
 	}
@@ -194,7 +194,7 @@ func sameSet(a, b []string) bool {
 }
 
 // SetPassword gives a user another password: everyone themselves, and others as SaveUser does.
-func (t *Tx) SetPassword(name, password string) error {
+func (t *Tx) SetPassword(name, text string) error {
 	u, err := t.User(name)
 	if err != nil {
 		return err
@@ -202,7 +202,7 @@ func (t *Tx) SetPassword(name, password string) error {
 	if err := t.maySaveUser(u, u); err != nil {
 		return err
 	}
-	return t.setPassword(name, password)
+	return t.setPassword(name, text)
 }
 
 func (t *Tx) setPassword(user, text string) error {
