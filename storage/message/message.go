@@ -3,6 +3,7 @@
 package message
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/mail"
 	"slices"
@@ -132,24 +133,29 @@ func Address(s string) (string, error) {
 	return a.String(), nil
 }
 
-// addresses resolves recipients. Users without an address, and those who may not read the document that a
+// addresses resolves recipients, which are bounded before all of a group are looked at. Users without an address, and those who may not read the document that a
 // message is about, are left out.
 func addresses(tx *storage.Tx, list []string, doc string) ([]string, error) {
 	var out []string
-	add := func(a string) {
-		if a != "" && !slices.Contains(out, a) {
-			out = append(out, a)
+	seen := map[string]bool{"": true}
+	add := func(a string) error {
+		if seen[a] {
+			return nil
 		}
+		if len(out) == maxRecipients {
+			return fault.Limit.Errorf("mail: more than %d recipients", maxRecipients).In("to")
+		}
+		seen[a], out = true, append(out, a)
+		return nil
 	}
 	for _, s := range list {
 		kind, name, _ := strings.Cut(s, ":")
 		switch kind {
 		case "user":
 			a, err := addressOf(tx, name, doc)
-			if err != nil {
+			if err = cmp.Or(err, add(a)); err != nil {
 				return nil, err
 			}
-			add(a)
 		case "group":
 			names, err := tx.As(tx.Repo().System()).UsersWithin(name, true)
 			if err != nil {
@@ -157,17 +163,15 @@ func addresses(tx *storage.Tx, list []string, doc string) ([]string, error) {
 			}
 			for _, name := range names {
 				a, err := addressOf(tx, name, doc)
-				if err != nil {
+				if err = cmp.Or(err, add(a)); err != nil {
 					return nil, err
 				}
-				add(a)
 			}
 		default:
 			a, err := Address(s)
-			if err != nil {
+			if err = cmp.Or(err, add(a)); err != nil {
 				return nil, err
 			}
-			add(a)
 		}
 	}
 	return out, nil

@@ -2,6 +2,7 @@ package message
 
 import (
 	"strings"
+	"time"
 
 	"catena/storage"
 	"catena/storage/fault"
@@ -21,10 +22,10 @@ func TellOfPermission(tx *storage.Tx, d *storage.Doc, e storage.ACE) error {
 		"user": tx.Actor(), "permission": e.Permission, "comment": e.Comment, "id": d.ID(), "path": d.Path(), "title": d.Title(),
 	}
 	if !e.Begin.IsZero() {
-		data["begin"] = e.Begin.Format("2006-01-02")
+		data["begin"] = e.Begin.Format(time.DateOnly)
 	}
 	if !e.End.IsZero() {
-		data["end"] = e.End.Format("2006-01-02")
+		data["end"] = e.End.Format(time.DateOnly)
 	}
 	_, err := Send(tx, Mail{To: []string{to}, Template: "permission", Data: data})
 	return err
