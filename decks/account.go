@@ -1,6 +1,7 @@
 package decks
 
 import (
+	"cmp"
 	"net/url"
 	"strings"
 
@@ -39,7 +40,7 @@ func (p accountParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error)
 		"website_url":    u.WebsiteURL,
 		"twitter_handle": u.TwitterHandle,
 		"profile_url":    p.Base + "/" + homes + "/" + url.PathEscape(u.Username),
-		"account":        map[string]any{"type": or(u.AccountType, "free"), "billing_period": or(u.BillingPeriod, "none")},
+		"account":        map[string]any{"type": cmp.Or(u.AccountType, "free"), "billing_period": cmp.Or(u.BillingPeriod, "none")},
 		"team":           team,
 		"created_at":     stamp(u.Created),
 		"updated_at":     stamp(u.Updated),
@@ -62,12 +63,5 @@ func (p accountParams) team(c *engine.Ctx, u *storage.User) (any, error) {
 }
 
 func fullName(u *storage.User) string {
-	return or(strings.TrimSpace(u.FirstName+" "+u.LastName), u.Username)
-}
-
-func or(s, otherwise string) string {
-	if s == "" {
-		return otherwise
-	}
-	return s
+	return cmp.Or(strings.TrimSpace(u.FirstName+" "+u.LastName), u.Username)
 }

@@ -1,6 +1,7 @@
 package decks
 
 import (
+	"cmp"
 	"strings"
 
 	"catena/engine"
@@ -30,7 +31,7 @@ func (p browseParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) 
 	if err := p.check(); err != nil {
 		return nil, err
 	}
-	owner := or(p.Username, c.As.Name)
+	owner := cmp.Or(p.Username, c.As.Name)
 	tx := c.Tx.As(behind(c))
 	folder, err := homeOf(tx, owner)
 	if err != nil {

@@ -1,6 +1,8 @@
 package decks
 
 import (
+	"cmp"
+
 	"catena/engine"
 	"catena/storage/fault"
 )
@@ -24,7 +26,7 @@ func (p createTeamParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, err
 	if err := checkTeam(p.Name, p.Period); err != nil {
 		return nil, err
 	}
-	slug, err := freeTeamSlug(c.Tx, or(p.Slug, p.Name), 0)
+	slug, err := freeTeamSlug(c.Tx, cmp.Or(p.Slug, p.Name), 0)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,9 @@
 package decks
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // endpoint is an address of the deck service as its descriptions tell of it.
 type endpoint struct {
@@ -60,7 +63,7 @@ func deckFields(in revision, summary bool) string {
 	var out []string
 	for _, d := range details {
 		if d.in&in != 0 && (d.summary || !summary) {
-			out = append(out, d.name+":"+or(fieldTypes[d.name], "string"))
+			out = append(out, d.name+":"+cmp.Or(fieldTypes[d.name], "string"))
 		}
 	}
 	return strings.Join(out, " ")

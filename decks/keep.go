@@ -1,6 +1,7 @@
 package decks
 
 import (
+	"cmp"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
@@ -36,7 +37,7 @@ func stay(tx *storage.Tx, d *storage.Doc) error {
 // asSystem is the transaction of the server, acting for whoever asks.
 func asSystem(tx *storage.Tx) *storage.Tx {
 	system := tx.Repo().System()
-	system.Actor = or(tx.Principal().Actor, tx.Principal().Name)
+	system.Actor = cmp.Or(tx.Principal().Actor, tx.Principal().Name)
 	return tx.As(system)
 }
 
@@ -55,7 +56,7 @@ func newNumber(tx *storage.Tx, d *storage.Doc) error {
 	if err := d.Set("deck:number", n); err != nil {
 		return err
 	}
-	slug, err := freeSlugIn(tx, d, or(d.Title(), d.Name()))
+	slug, err := freeSlugIn(tx, d, cmp.Or(d.Title(), d.Name()))
 	if err != nil {
 		return err
 	}

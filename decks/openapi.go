@@ -1,6 +1,7 @@
 package decks
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -42,7 +43,7 @@ func (p describeParams) run(_ *engine.Ctx, _ engine.Void) (map[string]any, error
 	return map[string]any{
 		"openapi":  "3.1.0",
 		"info":     map[string]any{"title": "Deck service, " + title, "version": "v1"},
-		"servers":  []any{map[string]any{"url": or(p.Base, "/")}},
+		"servers":  []any{map[string]any{"url": cmp.Or(p.Base, "/")}},
 		"security": []any{map[string]any{"key": []any{}}},
 		"paths":    paths,
 		"components": map[string]any{

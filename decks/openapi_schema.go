@@ -1,6 +1,7 @@
 package decks
 
 import (
+	"cmp"
 	"strings"
 )
 
@@ -44,7 +45,7 @@ func fieldsSchema(text string, required bool) map[string]any {
 	properties, names := map[string]any{}, []any{}
 	for field := range strings.FieldsSeq(text) {
 		name, typ, _ := strings.Cut(field, ":")
-		properties[name] = schemaOf(or(typ, "string"))
+		properties[name] = schemaOf(cmp.Or(typ, "string"))
 		names = append(names, name)
 	}
 	out := map[string]any{"type": "object", "properties": properties}

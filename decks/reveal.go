@@ -1,6 +1,7 @@
 package decks
 
 import (
+	"cmp"
 	"net/url"
 	"strings"
 
@@ -49,7 +50,7 @@ func ownerName(tx *storage.Tx, d *storage.Doc) string {
 	if user, err := url.PathUnescape(folder); ok && inside && err == nil {
 		return user
 	}
-	return or(storage.Prop[string](d, "dc:creator"), tx.Principal().Name)
+	return cmp.Or(storage.Prop[string](d, "dc:creator"), tx.Principal().Name)
 }
 
 // forget removes the share links, the files and the pictures of a deck that is gone.

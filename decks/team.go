@@ -1,6 +1,7 @@
 package decks
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"strconv"
@@ -67,7 +68,7 @@ func (t *team) save(tx *storage.Tx) error {
 func (t *team) shape(base, role string) map[string]any {
 	return map[string]any{
 		"id": t.ID, "name": t.Name, "slug": t.Slug, "url": base + "/teams/" + url.PathEscape(t.Slug),
-		"thumbnail_url": t.ThumbnailURL, "role": or(role, "member"),
+		"thumbnail_url": t.ThumbnailURL, "role": cmp.Or(role, "member"),
 	}
 }
 
@@ -75,7 +76,7 @@ func (t *team) shape(base, role string) map[string]any {
 func (t *team) whole(tx *storage.Tx, base string) (map[string]any, error) {
 	out := t.shape(base, "")
 	delete(out, "role")
-	out["billing_period"], out["created_at"], out["updated_at"] = or(t.BillingPeriod, "none"), stamp(t.Created), stamp(t.Updated)
+	out["billing_period"], out["created_at"], out["updated_at"] = cmp.Or(t.BillingPeriod, "none"), stamp(t.Created), stamp(t.Updated)
 	g, err := tx.Group(teamGroup(t.ID))
 	if err != nil {
 		return nil, err
@@ -89,7 +90,7 @@ func (t *team) whole(tx *storage.Tx, base string) (map[string]any, error) {
 		if err != nil {
 			return nil, err
 		}
-		members = append(members, map[string]any{"id": u.ID, "username": u.Username, "name": fullName(u), "role": or(u.TeamRole, "member")})
+		members = append(members, map[string]any{"id": u.ID, "username": u.Username, "name": fullName(u), "role": cmp.Or(u.TeamRole, "member")})
 	}
 	out["members"] = members
 	return out, nil

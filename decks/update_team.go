@@ -1,6 +1,8 @@
 package decks
 
 import (
+	"cmp"
+
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
@@ -26,7 +28,7 @@ func (p updateTeamParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, err
 	if err != nil {
 		return nil, err
 	}
-	t.Name = or(p.Name, t.Name)
+	t.Name = cmp.Or(p.Name, t.Name)
 	if err := checkTeam(t.Name, p.Period); err != nil {
 		return nil, err
 	}

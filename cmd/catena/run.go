@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -144,17 +145,10 @@ func (s step) print(w io.Writer, depth int) {
 	if s.Line > 0 {
 		line = fmt.Sprintf(" line %d", s.Line)
 	}
-	fmt.Fprintf(w, "%s%s%s: %s → %s (%s)\n", strings.Repeat("  ", depth), s.Op, line, or(s.Input, "void"), or(s.Output, "void"), s.Duration.Round(time.Microsecond))
+	fmt.Fprintf(w, "%s%s%s: %s → %s (%s)\n", strings.Repeat("  ", depth), s.Op, line, cmp.Or(s.Input, "void"), cmp.Or(s.Output, "void"), s.Duration.Round(time.Microsecond))
 	for _, inner := range s.Steps {
 		inner.print(w, depth+1)
 	}
-}
-
-func or(s, otherwise string) string {
-	if s == "" {
-		return otherwise
-	}
-	return s
 }
 
 // printAnswer indents JSON and copies anything else.

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -24,11 +25,11 @@ func (f *document) backdrop(s *html.Node) backdrop {
 	if both := strings.TrimSpace(attr(s, "data-background")); both != "" {
 		switch _, ok := colorOf(both); {
 		case ok:
-			value = or(value, both)
+			value = cmp.Or(value, both)
 		case gradientOf(both) != nil:
 			out.gradient = gradientOf(both)
 		default:
-			source = or(source, both)
+			source = cmp.Or(source, both)
 		}
 	}
 	if c, ok := colorOf(value); ok {
@@ -52,13 +53,6 @@ func (f *document) backdrop(s *html.Node) backdrop {
 		out.opacity = min(max(o, 0), 1)
 	}
 	return out
-}
-
-func or(s, otherwise string) string {
-	if s == "" {
-		return otherwise
-	}
-	return s
 }
 
 func addClass(n *html.Node, class string) {

@@ -2,6 +2,7 @@ package render
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -79,8 +80,8 @@ type printing struct {
 // config is what the framework is told, for the screen or, with options, for paper.
 func (d *Deck) config(o *Options) config {
 	c := config{
-		Width: d.Width, Height: d.Height, Margin: d.Margin, Transition: or(d.Transition, "slide"),
-		BackgroundTransition: or(d.BackgroundTransition, "slide"), RTL: d.RTL, Loop: d.Loop, Hash: true, Help: true, ViewDistance: 3,
+		Width: d.Width, Height: d.Height, Margin: d.Margin, Transition: cmp.Or(d.Transition, "slide"),
+		BackgroundTransition: cmp.Or(d.BackgroundTransition, "slide"), RTL: d.RTL, Loop: d.Loop, Hash: true, Help: true, ViewDistance: 3,
 	}
 	if o == nil {
 		return c
@@ -186,7 +187,7 @@ func (d *Deck) write(html string, c config, styles, scripts template.HTML) ([]by
 	}
 	var b bytes.Buffer
 	err = pageTemplate.Execute(&b, map[string]any{
-		"Title": d.Title, "Author": d.Author, "Description": d.Description, "Language": or(d.Language, "en"),
+		"Title": d.Title, "Author": d.Author, "Description": d.Description, "Language": cmp.Or(d.Language, "en"),
 		"Direction": map[bool]string{true: "rtl", false: "ltr"}[d.RTL], "Styles": styles,
 		"Scripts": scripts, "HTML": template.HTML(html), //nolint:gosec // cleaned when it was written
 		"Config": template.JS(strings.ReplaceAll(string(config), "<", `\u003c`)), //nolint:gosec // JSON

@@ -1,6 +1,7 @@
 package repository
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -24,7 +25,7 @@ func (p *provider) conditions(c *engine.Ctx, named map[string]any) []string {
 		for i, v := range values {
 			param := fmt.Sprintf("%s_%d", name, i)
 			named[param] = marked(c, v)
-			parts[i] = f.Path + " " + orElse(f.Op, "=") + " :" + param
+			parts[i] = f.Path + " " + cmp.Or(f.Op, "=") + " :" + param
 		}
 		all = append(all, "("+strings.Join(parts, " OR ")+")")
 	}
@@ -60,7 +61,7 @@ func itemsOf(v any, list bool) []any {
 func (p *provider) sample() []string {
 	var all []string
 	for name, f := range p.Fields {
-		all = append(all, f.Path+" "+orElse(f.Op, "=")+" :"+name)
+		all = append(all, f.Path+" "+cmp.Or(f.Op, "=")+" :"+name)
 	}
 	for _, f := range p.Quick {
 		if f.Where != "" {

@@ -1,6 +1,7 @@
 package repository
 
 import (
+	"cmp"
 	"strings"
 
 	"catena/storage"
@@ -50,7 +51,7 @@ const toPage countTo = -1
 // source writes the query with conditions added to its own.
 func (p *provider) source(columns string, conditions []string) string {
 	var b strings.Builder
-	b.WriteString("SELECT " + orElse(columns, "*") + " FROM " + orElse(p.From, "Document"))
+	b.WriteString("SELECT " + cmp.Or(columns, "*") + " FROM " + cmp.Or(p.From, "Document"))
 	if p.Where != "" {
 		conditions = append([]string{"(" + p.Where + ")"}, conditions...)
 	}
@@ -74,11 +75,4 @@ func (p *provider) order(filters []quick) ([]storage.SortKey, error) {
 		}
 	}
 	return keys, nil
-}
-
-func orElse(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
 }

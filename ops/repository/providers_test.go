@@ -1,6 +1,7 @@
 package repository
 
 import (
+	"cmp"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -21,7 +22,7 @@ func TestBuiltin(t *testing.T) {
 		if p.Free {
 			continue
 		}
-		q, err := query.Parse(p.source(orElse(p.Select, plainColumns), p.sample()))
+		q, err := query.Parse(p.source(cmp.Or(p.Select, plainColumns), p.sample()))
 		if err == nil {
 			err = q.Check(types)
 		}

@@ -1,6 +1,7 @@
 package repository
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -111,7 +112,7 @@ func (p *provider) switched(names []string) ([]quick, error) {
 		f, ok := p.Quick[name]
 		if !ok {
 			return nil, fault.Invalid.Errorf("quick filter %s: page provider %s has %s", name, p.Name,
-				orElse(strings.Join(slices.Sorted(maps.Keys(p.Quick)), ", "), "none")).In("quickFilters")
+				cmp.Or(strings.Join(slices.Sorted(maps.Keys(p.Quick)), ", "), "none")).In("quickFilters")
 		}
 		on = append(on, f)
 	}

@@ -1,6 +1,7 @@
 package repository
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -56,7 +57,7 @@ func (p resultSetPageProviderParams) run(c *engine.Ctx, providers *Providers) (*
 	b, err := found.build(c, request{
 		paging: paging{p.PageSize, p.Index, 0, most, p.SortBy, p.SortOrder},
 		args:   p.Args, named: p.Named,
-	}, orElse(found.Select, plainColumns))
+	}, cmp.Or(found.Select, plainColumns))
 	if err != nil {
 		return nil, err
 	}
