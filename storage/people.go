@@ -42,6 +42,26 @@ func (u *User) names() []string {
 
 func (g *Group) names() []string { return nameTexts(g.Name, g.Label) }
 
+// tableOf is the table of users, or of groups.
+func tableOf(kind byte) string {
+	if kind == nameOfUser {
+		return usersTable
+	}
+	return groupsTable
+}
+
+// namesIn are the names in the row of a user or group.
+func namesIn(kind byte, name string, raw []byte) ([]string, error) {
+	var who interface{ names() []string } = &User{}
+	if kind == nameOfGroup {
+		who = &Group{}
+	}
+	if err := json.Unmarshal(raw, who); err != nil {
+		return nil, fault.Internal.Errorf("%s: row %q: %w", tableOf(kind), name, err)
+	}
+	return who.names(), nil
+}
+
 // nameTexts folds names and leaves empty and equal ones out.
 func nameTexts(names ...string) (out []string) {
 	for _, s := range names {
@@ -85,22 +105,15 @@ func (r *Repo) openNames(ctx context.Context) error {
 		return err
 	}
 	return r.Update(ctx, r.System(), func(t *Tx) error {
-		for name, raw := range t.Table(usersTable).Scan("", "", false, 0) {
-			var u User
-			if err := json.Unmarshal(raw, &u); err != nil {
-				return fault.Internal.Errorf("user %s: %w", name, err)
-			}
-			if err := t.setNames(nameOfUser, name, nil, u.names()); err != nil {
-				return err
-			}
-		}
-		for name, raw := range t.Table(groupsTable).Scan("", "", false, 0) {
-			var g Group
-			if err := json.Unmarshal(raw, &g); err != nil {
-				return fault.Internal.Errorf("group %s: %w", name, err)
-			}
-			if err := t.setNames(nameOfGroup, name, nil, g.names()); err != nil {
-				return err
+		for _, kind := range []byte{nameOfUser, nameOfGroup} {
+			for name, raw := range t.Table(tableOf(kind)).Scan("", "", false, 0) {
+				names, err := namesIn(kind, name, raw)
+				if err != nil {
+					return err
+				}
+				if err := t.setNames(kind, name, nil, names); err != nil {
+					return err
+				}
 			}
 		}
 		return t.kv.Set(namesKey, []byte{1})
@@ -109,8 +122,9 @@ func (r *Repo) openNames(ctx context.Context) error {
 
 // named calls take with the names of those, by name, of whom some name begins with a text;
 // nothing, "*" and "%" stand for all.
-func (t *Tx) named(kind byte, table, text string, take func(name string) bool) error {
+func (t *Tx) named(kind byte, text string, take func(name string) bool) error {
 	if text = row.Text(strings.Trim(text, " *%")); text == "" {
+		table := tableOf(kind)
 		for r, err := range t.Table(table).rows("", "", false, 0) {
 			if err != nil || !take(string(r.Key[len(table)+2:])) {
 				return err
@@ -185,7 +199,7 @@ func (t *Tx) pageOf(o PageOptions, walk func(take func(name string) bool) error)
 // SearchUsers returns a page of the users of whom name, first name, last name or address
 // begins with a text, by name.
 func (t *Tx) SearchUsers(text string, o PageOptions) (*UserPage, error) {
-	names, page, err := t.pageOf(o, func(take func(string) bool) error { return t.named(nameOfUser, usersTable, text, take) })
+	names, page, err := t.pageOf(o, func(take func(string) bool) error { return t.named(nameOfUser, text, take) })
 	if err != nil {
 		return nil, err
 	}
@@ -194,7 +208,7 @@ func (t *Tx) SearchUsers(text string, o PageOptions) (*UserPage, error) {
 
 // SearchGroups returns a page of the groups of which name or label begins with a text.
 func (t *Tx) SearchGroups(text string, o PageOptions) (*GroupPage, error) {
-	names, page, err := t.pageOf(o, func(take func(string) bool) error { return t.named(nameOfGroup, groupsTable, text, take) })
+	names, page, err := t.pageOf(o, func(take func(string) bool) error { return t.named(nameOfGroup, text, take) })
 	if err != nil {
 		return nil, err
 	}
@@ -209,7 +223,7 @@ func (t *Tx) MemberUsers(group, text string, o PageOptions) (*UserPage, error) {
 		return nil, err
 	}
 	names, page, err := t.pageOf(o, func(take func(string) bool) error {
-		return t.matching(nameOfUser, usersTable, []string{text}, g.Users, take)
+		return t.matching(nameOfUser, []string{text}, g.Users, take)
 	})
 	if err != nil {
 		return nil, err
@@ -224,7 +238,7 @@ func (t *Tx) MemberGroups(group, text string, o PageOptions) (*GroupPage, error)
 		return nil, err
 	}
 	names, page, err := t.pageOf(o, func(take func(string) bool) error {
-		return t.matching(nameOfGroup, groupsTable, []string{text}, g.Groups, take)
+		return t.matching(nameOfGroup, []string{text}, g.Groups, take)
 	})
 	if err != nil {
 		return nil, err
@@ -233,28 +247,19 @@ func (t *Tx) MemberGroups(group, text string, o PageOptions) (*GroupPage, error)
 }
 
 // matching calls take with those of the names who exist and are found by each of the words.
-func (t *Tx) matching(kind byte, table string, words, names []string, take func(string) bool) error {
+func (t *Tx) matching(kind byte, words, names []string, take func(string) bool) error {
 	words = foldWords(words)
 	for _, name := range names {
-		raw, err := t.kv.Get(tableKey(spaceTable, table, name))
+		raw, err := t.kv.Get(tableKey(spaceTable, tableOf(kind), name))
 		if err != nil {
 			return err
 		}
 		if raw == nil {
 			continue
 		}
-		var texts []string
-		if kind == nameOfUser {
-			u := &User{}
-			err = json.Unmarshal(raw, u)
-			texts = u.names()
-		} else {
-			g := &Group{}
-			err = json.Unmarshal(raw, g)
-			texts = g.names()
-		}
+		texts, err := namesIn(kind, name, raw)
 		if err != nil {
-			return fault.Internal.Errorf("%s: row %q: %w", table, name, err)
+			return err
 		}
 		other := func(word string) bool {
 			return !slices.ContainsFunc(texts, func(s string) bool { return strings.HasPrefix(s, word) })

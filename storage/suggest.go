@@ -16,7 +16,7 @@ const maxGroupsWithin = 1_000
 // whether there are more. Names that are not nil are the only ones looked at. No search is
 // longer than it takes to find one too many.
 func (t *Tx) SuggestUsers(words, among []string, limit int) ([]*User, bool, error) {
-	names, more, err := t.suggest(nameOfUser, usersTable, words, among, limit)
+	names, more, err := t.suggest(nameOfUser, words, among, limit)
 	if err != nil {
 		return nil, false, err
 	}
@@ -32,7 +32,7 @@ func (t *Tx) SuggestUsers(words, among []string, limit int) ([]*User, bool, erro
 // SuggestGroups returns groups of which name or label begins with a text, without their
 // members: up to limit, and whether there are more.
 func (t *Tx) SuggestGroups(text string, limit int) ([]*Group, bool, error) {
-	names, more, err := t.suggest(nameOfGroup, groupsTable, []string{text}, nil, limit)
+	names, more, err := t.suggest(nameOfGroup, []string{text}, nil, limit)
 	if err != nil {
 		return nil, false, err
 	}
@@ -46,7 +46,7 @@ func (t *Tx) SuggestGroups(text string, limit int) ([]*Group, bool, error) {
 	return groups, more, nil
 }
 
-func (t *Tx) suggest(kind byte, table string, words, among []string, limit int) (names []string, more bool, err error) {
+func (t *Tx) suggest(kind byte, words, among []string, limit int) (names []string, more bool, err error) {
 	if t.as.Name == "" {
 		return nil, false, ErrNobody
 	}
@@ -58,9 +58,9 @@ func (t *Tx) suggest(kind byte, table string, words, among []string, limit int) 
 	words = foldWords(words)
 	switch {
 	case among != nil:
-		err = t.matching(kind, table, words, among, take)
+		err = t.matching(kind, words, among, take)
 	case len(words) == 0:
-		err = t.named(kind, table, "", take)
+		err = t.named(kind, "", take)
 	default:
 		err = t.namedByAll(kind, words, take)
 	}
