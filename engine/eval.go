@@ -1,12 +1,36 @@
 package engine
 
 import (
+	"maps"
+	"slices"
 	"strings"
+	"sync"
 
 	"catena/engine/expr"
 	"catena/storage"
 	"catena/storage/fault"
 )
+
+// parseExpr compiles an expression of a chain, whose functions there have to be.
+func parseExpr(text string, bare bool) (*expr.Program, error) {
+	p, err := expr.Parse(text, bare)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range p.Helpers {
+		if slices.Contains(helpers(), name) {
+			continue
+		}
+		if near := fault.Nearest(name, slices.Values(helpers())); near != "" {
+			return nil, fault.Invalid.Errorf("expression: no function Fn.%s, perhaps Fn.%s", name, near).WithCode("expression")
+		}
+		return nil, fault.Invalid.Errorf("expression: no function Fn.%s", name).WithCode("expression")
+	}
+	return p, nil
+}
+
+// helpers are the names of the functions of Fn.
+var helpers = sync.OnceValue(func() []string { return slices.Sorted(maps.Keys(new(Ctx).functions())) })
 
 // Eval evaluates an expression of a stored chain, with or without "expr:" in front. It is
 // never to be given text that a client has sent.

@@ -150,7 +150,7 @@ func (b *planner) step(s Step, n int) step {
 	}
 	st.d, st.open = d, d.grants == everyone
 	if s.When != "" {
-		program, err := expr.Parse(s.When, true)
+		program, err := parseExpr(s.When, true)
 		if err != nil {
 			b.fail(&s, n, "when", err)
 		}

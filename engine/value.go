@@ -24,7 +24,7 @@ func compileValue(v any, trusted bool) (value, error) {
 		if !expr.Is(x) {
 			break
 		}
-		p, err := expr.Parse(x, false)
+		p, err := parseExpr(x, false)
 		return value{program: p}, err
 	case []any:
 		out := value{list: make([]value, len(x))}

@@ -38,6 +38,8 @@ type Program struct {
 	Names []string
 	Keys  []string
 	Open  bool
+	// Helpers are the functions of Fn it calls.
+	Helpers []string
 
 	parts    []part
 	template bool
@@ -169,6 +171,9 @@ func (u *uses) Visit(node *ast.Node) {
 	case *ast.MemberNode:
 		switch key := n.Property.(type) {
 		case *ast.StringNode:
+			if of, ok := n.Node.(*ast.IdentifierNode); ok && of.Value == "Fn" {
+				u.Helpers = add(u.Helpers, key.Value)
+			}
 			u.Keys = add(u.Keys, key.Value)
 			if of, ok := n.Node.(*ast.MemberNode); ok {
 				if prefix, ok := of.Property.(*ast.StringNode); ok {
