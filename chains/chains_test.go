@@ -91,7 +91,7 @@ func TestProblems(t *testing.T) {
 	w := newWorld(t)
 	for _, c := range []struct{ name, source, want string }{
 		{"no name", "steps: []\n", "c.yaml:1:1: a chain needs a name"},
-		{"unknown key", "name: A.B\nsteps: []\nstep: []\n", `c.yaml:3:1: a chain has no "step"`},
+		{"unknown key", "name: A.B\nsteps: []\nstep: []\n", `c.yaml:3:1: a chain has no "step", perhaps steps`},
 		{"bad yaml", "name: [\n", "c.yaml:"},
 		{"empty", "", "c.yaml:1:1: the text is empty"},
 		{"unknown operation", "name: A.B\nsteps:\n  - op: Document.Creat\n", "c.yaml:3:5: step 1: Document.Creat: no such operation, perhaps Document.Create"},

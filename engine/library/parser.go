@@ -5,12 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"strconv"
 	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"catena/storage/fault"
 )
 
 // Bounds of a text in YAML or JSON.
@@ -88,7 +91,11 @@ func (p *Parser) Fields(n *yaml.Node, what string, table map[string]func(*yaml.N
 		f, ok := table[k.Value]
 		switch {
 		case !ok:
-			p.At(k, "%s has no %q", what, k.Value)
+			text := fmt.Sprintf("%s has no %q", what, k.Value)
+			if near := fault.Nearest(k.Value, maps.Keys(table)); near != "" {
+				text += ", perhaps " + near
+			}
+			p.At(k, "%s", text)
 		case seen[k.Value]:
 			p.At(k, "%s has %q twice", what, k.Value)
 		default:
