@@ -133,8 +133,8 @@ func Address(s string) (string, error) {
 	return a.String(), nil
 }
 
-// addresses resolves recipients, which are bounded before all of a group are looked at. Users without an address, and those who may not read the document that a
-// message is about, are left out.
+// addresses resolves recipients, which are bounded before all of a group are looked at. Users without an
+// address, and those who may not read the document that a message is about, are left out.
 func addresses(tx *storage.Tx, list []string, doc string) ([]string, error) {
 	var out []string
 	seen := map[string]bool{"": true}

@@ -5,18 +5,22 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
+	"math"
 	"path"
 	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
+
+	"catena/storage/fault"
 )
 
 // Bounds of what is read of a file, in bytes.
 const (
-	maxRead  = 4 << 20   // of the file, or of one part of it
-	maxText  = 256 << 10 // of the text found
-	maxParts = 200       // of an archive
+	maxRead      = 4 << 20   // of the file, or of one part of it
+	maxParts     = 16 << 20  // of all parts of an archive
+	maxDirectory = 1 << 20   // of the list of an archive's parts
+	maxText      = 256 << 10 // of the text found
 )
 
 // Readable reports whether Read finds text in files of a type.
@@ -106,13 +110,16 @@ func readOffice(f io.ReadSeeker, size int64) (string, error) {
 		}
 		at, size = strings.NewReader(string(b)), int64(len(b))
 	}
-	z, err := zip.NewReader(at, size)
+	directory := &bounded{at, maxDirectory}
+	z, err := zip.NewReader(directory, size)
 	if err != nil {
 		return "", err
 	}
+	directory.left = math.MaxInt64
 	var b strings.Builder
-	for i, part := range z.File {
-		if i > maxParts || b.Len() > maxText {
+	left := int64(maxParts)
+	for _, part := range z.File {
+		if left == 0 || b.Len() > maxText {
 			break
 		}
 		if !written(part.Name) {
@@ -122,13 +129,30 @@ func readOffice(f io.ReadSeeker, size int64) (string, error) {
 		if err != nil {
 			return b.String(), err
 		}
-		err = characters(&b, io.LimitReader(r, maxRead))
+		in := &io.LimitedReader{R: r, N: min(maxRead, left)}
+		left -= in.N
+		err = characters(&b, in)
+		left += in.N
 		_ = r.Close()
-		if err != nil {
+		if err != nil && in.N > 0 { // or the part is cut short, anywhere
 			return b.String(), err
 		}
 	}
 	return b.String(), nil
+}
+
+// bounded reads only so many bytes: how many parts an archive has is known only once its list was read.
+type bounded struct {
+	io.ReaderAt
+	left int64
+}
+
+func (r *bounded) ReadAt(p []byte, off int64) (int, error) {
+	n, err := r.ReaderAt.ReadAt(p, off)
+	if r.left -= int64(n); r.left < 0 {
+		return 0, fault.Limit.Errorf("archive: the list of its parts has more than %d bytes", maxDirectory)
+	}
+	return n, err
 }
 
 // written reports whether a part of an office document holds what people wrote.

@@ -1,0 +1,95 @@
+package text
+
+import (
+	"archive/zip"
+	"bytes"
+	"compress/flate"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"strconv"
+	"strings"
+	"testing"
+
+	"catena/storage/fault"
+)
+
+// pack makes an archive of n parts with the same content.
+func pack(t *testing.T, n int, name func(i int) string, content string) []byte {
+	t.Helper()
+	var packed, out bytes.Buffer
+	w, err := flate.NewWriter(&packed, flate.BestSpeed)
+	check(t, err)
+	_, err = io.WriteString(w, content)
+	check(t, err)
+	check(t, w.Close())
+	z := zip.NewWriter(&out)
+	sum := crc32.ChecksumIEEE([]byte(content))
+	for i := range n {
+		w, err := z.CreateRaw(&zip.FileHeader{
+			Name: name(i), Method: zip.Deflate, CRC32: sum,
+			CompressedSize64: uint64(packed.Len()), UncompressedSize64: uint64(len(content)),
+		})
+		check(t, err)
+		_, err = w.Write(packed.Bytes())
+		check(t, err)
+	}
+	check(t, z.Close())
+	return out.Bytes()
+}
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func slide(i int) string { return fmt.Sprintf("ppt/slides/slide%d.xml", i) }
+
+func TestOffice(t *testing.T) {
+	deck := pack(t, 300, slide, "<a><p>one</p><p>two</p></a>")
+	got, err := Read(bytes.NewReader(deck), int64(len(deck)), "", "a.pptx")
+	if words := strings.Fields(got); err != nil || len(words) != 600 || words[0] != "one" || words[599] != "two" {
+		t.Errorf("%d words, %v", len(words), err)
+	}
+}
+
+// TestOfficeBombs reads archives that unpack to a thousand times their size, or that have more parts than anybody writes
+// (reliability.md T15): only a little of them is looked at.
+func TestOfficeBombs(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		archive []byte
+		some    int // that part of it is read, and what finding the list takes
+		refused bool
+	}{
+		{"tags", pack(t, 200, slide, strings.Repeat("<a/>", maxRead/4)), 20, false},
+		{"comments", pack(t, 200, slide, "<!--"+strings.Repeat(" ", maxRead)), 20, false},
+		{"300,000 parts", pack(t, 300_000, strconv.Itoa, ""), 10, true},
+	} {
+		in := &counted{ReaderAt: bytes.NewReader(c.archive)}
+		_, err := readOffice(struct {
+			io.ReadSeeker
+			io.ReaderAt
+		}{bytes.NewReader(c.archive), in}, int64(len(c.archive)))
+		if c.refused != fault.Is(err, fault.Limit) || !c.refused && err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		if most := int64(len(c.archive)/c.some) + 128<<10; in.bytes > most {
+			t.Errorf("%s: %d bytes of %d read, at most %d expected", c.name, in.bytes, len(c.archive), most)
+		}
+	}
+}
+
+// counted knows how much was read.
+type counted struct {
+	io.ReaderAt
+	bytes int64
+}
+
+func (c *counted) ReadAt(p []byte, off int64) (int, error) {
+	n, err := c.ReaderAt.ReadAt(p, off)
+	c.bytes += int64(n)
+	return n, err
+}
