@@ -44,7 +44,7 @@ type Options struct {
 	Durability Durability
 	Log        *slog.Logger // default slog.Default
 	// MinFree is the free disk space, in bytes, below which writes are refused. Zero
-	// is 1 GiB or a tenth of the disk, whichever is less; negative is none.
+	// is a tenth of the disk, but 256 MiB at least and 1 GiB at most; negative is none.
 	MinFree int64
 }
 

@@ -110,6 +110,10 @@ func (s *store) checkpoint() error {
 	return s.redo.drop(next.Checkpoint)
 }
 
+// keptFree is how much of a disk is kept free. Badger goes on merging tables when writes are refused: it needs
+// room for level 0 and what that is merged with, and writing to a mapped file without ends the process.
+func keptFree(disk uint64) uint64 { return min(max(disk/10, 256<<20), 1<<30) }
+
 // sampleSpace has writes refused while the disk is nearly full.
 func (s *store) sampleSpace() {
 	free, whole, err := diskSpace(s.dir)
@@ -118,7 +122,7 @@ func (s *store) sampleSpace() {
 	}
 	keep := uint64(s.opts.MinFree)
 	if keep == 0 {
-		keep = min(1<<30, whole/10)
+		keep = keptFree(whole)
 	}
 	if free >= keep {
 		if s.full.Swap(nil) != nil {

@@ -58,6 +58,14 @@ func TestLock(t *testing.T) {
 	}
 }
 
+func TestKeptFree(t *testing.T) {
+	for disk, want := range map[uint64]uint64{24 << 20: 256 << 20, 4 << 30: 4 << 30 / 10, 1 << 40: 1 << 30} {
+		if got := keptFree(disk); got != want {
+			t.Errorf("of %d bytes %d are kept free, want %d", disk, got, want)
+		}
+	}
+}
+
 func TestDiskFull(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir, Strict)
