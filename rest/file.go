@@ -56,6 +56,12 @@ func (x *exchange) writeFile(a *answer) {
 		x.fail(err)
 		return
 	}
+	x.sendBlob(a, r, tag)
+}
+
+// sendBlob writes the head that describes a blob, and as much of its content as is asked for.
+func (x *exchange) sendBlob(a *answer, r io.ReadSeeker, tag string) {
+	b, h := a.file.blob, x.w.Header()
 	h.Set("Content-Type", contentType(b))
 	h.Set("Content-Disposition", disposition(b.Name, a.file.inline))
 	if b.Type != "application/pdf" { // browsers show no PDF in a sandbox

@@ -155,7 +155,7 @@ func (o *overlay) Next() bool {
 	}
 	for {
 		if o.behind {
-			o.has, o.behind = o.cursor.step(), false
+			o.has, o.behind = o.step(), false
 		}
 		if o.err != nil {
 			return false
