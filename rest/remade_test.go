@@ -69,6 +69,11 @@ func TestMadeAnew(t *testing.T) {
 		}
 		a = s.Do("POST", "/api/v1/automation/Bulk.RunAction", `{"params":{"action":"trash","query":"SELECT * FROM File"}}`, "as", "bob")
 		command, _ := a.JSON(t)["commandId"].(string)
+		a = s.Do("POST", "/api/v1/webhook", `{"url":"https://example.org/bob","events":["*"]}`, "as", "bob")
+		hook, _ := a.JSON(t)["id"].(string)
+		if command == "" || hook == "" {
+			t.Fatalf("%s %s", a.Status, a.Text)
+		}
 
 		if anew {
 			if a := s.Do("DELETE", "/api/v1/user/bob", ""); a.StatusCode != http.StatusNoContent {
@@ -79,10 +84,19 @@ func TestMadeAnew(t *testing.T) {
 		want := map[bool]int{false: http.StatusOK, true: http.StatusNotFound}[anew]
 		for _, path := range []string{
 			"/api/v1/upload/" + batch, "/api/v1/upload/" + batch + "/0", run, "/api/v1/conversions/" + conversion + "/poll", "/api/v1/bulk/" + command,
+			"/api/v1/webhook/" + hook, "/api/v1/webhook/" + hook + "/deliveries",
 		} {
 			if a := s.Do("GET", path, "", "as", "bob"); a.StatusCode != want {
 				t.Errorf("made anew %t: %s: %s %s", anew, path, a.Status, a.Text)
 			}
+		}
+		for _, path := range []string{"/api/v1/webhook", "/api/v1/webhook?owner=bob"} {
+			if a := s.Do("GET", path, "", "as", "bob"); a.StatusCode != http.StatusOK || strings.Contains(a.Text, hook) == anew {
+				t.Errorf("made anew %t: %s: %s %s", anew, path, a.Status, a.Text)
+			}
+		}
+		if a := s.Do("GET", "/api/v1/webhook", ""); !strings.Contains(a.Text, hook) {
+			t.Errorf("made anew %t: administrator: %s %s", anew, a.Status, a.Text)
 		}
 		if again := post(); again.StatusCode != http.StatusOK || (again.Text == first.Text) == anew || (again.Header.Get("Idempotency-Replayed") == "") != anew {
 			t.Errorf("made anew %t: with the key: %s %s", anew, again.Status, again.Text)

@@ -143,6 +143,16 @@ func (t *Tx) PrincipalOf(user string) (*Principal, error) {
 	return &Principal{Name: u.Username, ID: u.ID, Groups: groups, Admin: slices.Contains(groups, administrators)}, nil
 }
 
+// NumberOf returns the number of a user, 0 if there is none of the name.
+func (t *Tx) NumberOf(user string) (int64, error) {
+	if user == t.as.Name {
+		return t.as.ID, nil
+	}
+	var u User
+	_, err := t.Table(usersTable).Get(user, &u)
+	return u.ID, err
+}
+
 // groupsAbove returns groups with all that contain them.
 func (t *Tx) groupsAbove(groups []string) ([]string, error) {
 	all := slices.Clone(groups)

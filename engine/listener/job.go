@@ -25,6 +25,7 @@ type delivery struct {
 	Event      map[string]any `json:"event"`
 	Doc        string         `json:"doc,omitempty"`
 	Generation int            `json:"generation,omitempty"`
+	UserID     int64          `json:"userId,omitempty"` // number of the user the job acts for; 0: none, or whoever has the name
 }
 
 // generationKey finds in a context how many jobs of listeners led to it.
@@ -40,14 +41,18 @@ func (l *Listener) enqueue(tx *storage.Tx, e *storage.Event) error {
 	if d.Generation = generation + 1; d.Generation > maxGenerations {
 		return fault.Limit.Errorf("listener %s: listeners caused by listeners, %d times over", l.Name, maxGenerations).WithCode(codeLoop)
 	}
-	data, err := json.Marshal(d)
-	if err != nil {
-		return fault.Wrap(err, "listener %s", l.Name)
-	}
 	as := tx.Principal()
 	name := as.Name
 	if as.System && as.Actor != "" {
 		name = as.Actor
+	}
+	var err error
+	if d.UserID, err = tx.NumberOf(name); err != nil {
+		return fault.Wrap(err, "listener %s", l.Name)
+	}
+	data, err := json.Marshal(d)
+	if err != nil {
+		return fault.Wrap(err, "listener %s", l.Name)
 	}
 	return tx.Enqueue(outbox.Job{Kind: JobKind, As: name, Data: data})
 }
@@ -69,7 +74,7 @@ func (ls *Listeners) job(ctx context.Context, repo *storage.Repo, j outbox.Job) 
 	if l == nil || !l.After {
 		return nil
 	}
-	acted, err := ls.actor(ctx, j.As)
+	acted, err := ls.actor(ctx, j.As, d.UserID)
 	if fault.Is(err, fault.NotFound) {
 		return &outbox.GaveUp{Err: err}
 	}
@@ -97,11 +102,16 @@ func (ls *Listeners) job(ctx context.Context, repo *storage.Repo, j outbox.Job) 
 	return err
 }
 
-// actor is who caused the event.
-func (ls *Listeners) actor(ctx context.Context, name string) (*storage.Principal, error) {
+// actor is who caused the event. It is an error of kind NotFound if the user is gone, even if there is another
+// one of the name.
+func (ls *Listeners) actor(ctx context.Context, name string, number int64) (*storage.Principal, error) {
 	system := ls.engine.System()
 	if name == system.Name {
 		return system, nil
 	}
-	return ls.engine.PrincipalOf(ctx, name)
+	p, err := ls.engine.PrincipalOf(ctx, name)
+	if err == nil && number != 0 && p.ID != number {
+		return nil, fault.NotFound.Errorf("user does not exist")
+	}
+	return p, err
 }

@@ -13,6 +13,7 @@ import (
 	"catena/engine/listener"
 	"catena/ops"
 	"catena/storage"
+	"catena/storage/credential"
 	"catena/storage/fault"
 	"catena/storage/outbox"
 	"catena/storage/storagetest"
@@ -172,6 +173,35 @@ func TestAfterCommit(t *testing.T) {
 	}
 	if jobs := w.jobs(); len(jobs) != 0 {
 		t.Errorf("left: %+v", jobs)
+	}
+}
+
+// TestMadeAnew: what waits to be done for a user is not done for another one of the name.
+func TestMadeAnew(t *testing.T) {
+	for _, anew := range []bool{false, true} {
+		w := newWorld(t)
+		w.save(strings.Replace(later, "as: AS\n", "", 1))
+		grant := func(tx *storage.Tx) error {
+			root, err := tx.Root()
+			if err == nil {
+				_, err = tx.SetACL(root, "local", []storage.ACE{{User: "bob", Permission: "ReadWrite", Granted: true}})
+			}
+			return err
+		}
+		w.do(grant)
+		w.must(w.run("bob", "Document.Create", storage.Ref("/"), map[string]any{"type": "File", "name": "a"}))
+		if anew {
+			w.do(func(tx *storage.Tx) error { return tx.DeleteUser("bob", credential.End) })
+			w.do(func(tx *storage.Tx) error { return tx.SaveUser(&storage.User{Username: "bob"}, "") })
+		}
+		w.work()
+		title, jobs := w.property("/a", "dc:title"), w.jobs()
+		if !anew && (title != "made by bob, titled by bob" || len(jobs) != 0) {
+			t.Errorf("title %v, jobs %+v", title, jobs)
+		}
+		if anew && (title != nil || len(jobs) != 1 || jobs[0].State != outbox.GivenUp) {
+			t.Errorf("made anew: title %v, jobs %+v", title, jobs)
+		}
 	}
 }
 

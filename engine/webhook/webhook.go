@@ -121,7 +121,7 @@ func (s *Sender) happened(tx *storage.Tx, e storage.Event) error {
 		if !w.Wants(typ) {
 			continue
 		}
-		if ok, err := mayKnow(tx, w.Owner, e.Doc); err != nil || !ok {
+		if ok, err := mayKnow(tx, w.Owned, e.Doc); err != nil || !ok {
 			if err != nil {
 				return err
 			}
@@ -143,12 +143,12 @@ func (s *Sender) happened(tx *storage.Tx, e storage.Event) error {
 	return nil
 }
 
-// mayKnow reports whether a user may know of an event: whoever may read its document; of one without
-// document, who caused it, and administrators.
-func mayKnow(tx *storage.Tx, user string, d *storage.Doc) (bool, error) {
+// mayKnow reports whether the owner of a webhook may know of an event: whoever may read its document; of one
+// without document, who caused it, and administrators.
+func mayKnow(tx *storage.Tx, owner webhook.Owned, d *storage.Doc) (bool, error) {
 	as := tx.Principal()
-	if user != as.Name {
-		p, err := tx.As(tx.Repo().System()).PrincipalOf(user)
+	if !owner.Is(as) {
+		p, err := owner.Principal(tx.As(tx.Repo().System()))
 		if fault.Is(err, fault.NotFound) {
 			return false, nil
 		}
@@ -273,7 +273,7 @@ func (s *Sender) prepare(ctx context.Context, ref webhook.Ref) (w webhook.Webhoo
 		if keys, err = webhook.Keys(tx, ref.Webhook); err != nil {
 			return err
 		}
-		owner, err := tx.PrincipalOf(w.Owner)
+		owner, err := w.Principal(tx)
 		if err != nil || d.Doc == "" {
 			return err
 		}

@@ -20,6 +20,7 @@ import (
 
 	"catena/engine/webhook"
 	"catena/storage"
+	"catena/storage/credential"
 	"catena/storage/outbox"
 	"catena/storage/storagetest"
 	hooks "catena/storage/webhook"
@@ -157,6 +158,38 @@ func (w *world) deliveries(hook string) (out []hooks.Delivery) {
 	w.t.Helper()
 	w.as("", func(tx *storage.Tx) (err error) { out, err = hooks.Deliveries(tx, hook, 0); return err })
 	return out
+}
+
+// TestMadeAnew makes another user of the name of one who has a webhook: the address is told nothing more, neither
+// of what happens then nor of what waits. A webhook without the number of its owner is the name's.
+func TestMadeAnew(t *testing.T) {
+	for _, anew := range []bool{false, true} {
+		for _, numbered := range []bool{false, true} {
+			w := newWorld(t)
+			w.as("ada", func(tx *storage.Tx) error {
+				as := *tx.Principal()
+				if !numbered {
+					as.ID = 0
+				}
+				_, _, err := hooks.Create(tx.As(&as), hooks.Webhook{URL: "https://example.org/ada", Events: []string{"document.created"}})
+				return err
+			})
+			w.make("ada", "waits")
+			if anew {
+				w.as("", func(tx *storage.Tx) error { return tx.DeleteUser("ada", credential.End) })
+				w.as("", func(tx *storage.Tx) error { return tx.SaveUser(&storage.User{Username: "ada"}, "") })
+			}
+			w.make("ada", "later")
+			w.work(w.idle)
+			want := 2
+			if anew && numbered {
+				want = 0
+			}
+			if posts := w.got(); len(posts) != want {
+				t.Errorf("made anew %t, numbered %t: %d posts, want %d: %+v", anew, numbered, len(posts), want, posts)
+			}
+		}
+	}
 }
 
 func TestDeliver(t *testing.T) {

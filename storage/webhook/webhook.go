@@ -23,11 +23,12 @@ import (
 
 // Webhook is an address that is told what happens to what its owner may read.
 type Webhook struct {
-	ID, Owner, URL, Description string
-	Events                      []string // types: "deck.created", "document.*", or "*"
-	Disabled                    bool
-	Reason                      string `json:",omitempty"` // why the server disabled it
-	Created, Updated            time.Time
+	Owned
+	ID, URL, Description string
+	Events               []string // types: "deck.created", "document.*", or "*"
+	Disabled             bool
+	Reason               string `json:",omitempty"` // why the server disabled it
+	Created, Updated     time.Time
 
 	// How deliveries fare: since when all have failed, and when to try again.
 	Failures      int       `json:",omitempty"`
@@ -68,8 +69,9 @@ type webhookSecret struct {
 
 // Want is what a webhook in use wants to know.
 type Want struct {
-	ID, Owner string
-	Events    []string
+	Owned
+	ID     string
+	Events []string
 }
 
 var eventPattern = regexp.MustCompile(`^(\*|[A-Za-z0-9_]+(\.[A-Za-z0-9_]+)*(\.\*)?)$`)
@@ -82,10 +84,14 @@ func Create(tx *storage.Tx, w Webhook) (Webhook, string, error) {
 	if as := tx.Principal(); as.Name == "" || as.System && as.Actor == "" {
 		return w, "", storage.ErrNobody
 	}
-	w.ID, w.Owner, w.Created, w.Updated = tx.NewID(), tx.Actor(), tx.Now(), tx.Now()
 	if err := w.check(); err != nil {
 		return w, "", err
 	}
+	number, err := tx.NumberOf(tx.Actor())
+	if err != nil {
+		return w, "", err
+	}
+	w.Owned, w.ID, w.Created, w.Updated = Owned{tx.Actor(), number}, tx.NewID(), tx.Now(), tx.Now()
 	wants, err := Wants(tx)
 	if err != nil {
 		return w, "", err
@@ -94,7 +100,7 @@ func Create(tx *storage.Tx, w Webhook) (Webhook, string, error) {
 	if err != nil {
 		return w, "", err
 	}
-	own = slices.DeleteFunc(own, func(o Webhook) bool { return o.Owner != w.Owner })
+	own = slices.DeleteFunc(own, func(o Webhook) bool { return o.Owned != w.Owned })
 	if len(own) >= maxUserWebhooks || len(wants) >= maxWebhooks {
 		return w, "", fault.Limit.Errorf("webhooks: at most %d of one user, %d together", maxUserWebhooks, maxWebhooks)
 	}
@@ -149,7 +155,7 @@ func put(tx *storage.Tx, w Webhook) error {
 	}
 	wants = slices.DeleteFunc(slices.Clone(wants), func(o Want) bool { return o.ID == w.ID })
 	if !w.Disabled {
-		wants = append(wants, Want{w.ID, w.Owner, w.Events})
+		wants = append(wants, Want{w.Owned, w.ID, w.Events})
 	}
 	tx.Changed("record", "webhook "+w.ID)
 	return cmp.Or(tx.Secret(index).Put("all", wants), tx.Secret(webhooks).Put(w.ID, w))
@@ -198,7 +204,7 @@ func Get(tx *storage.Tx, id string) (Webhook, error) {
 	if err != nil {
 		return w, err
 	}
-	if as := tx.Principal(); !ok || w.Owner != as.Name && !as.Admin {
+	if as := tx.Principal(); !ok || !w.Is(as) && !as.Admin {
 		return w, fault.NotFound.Errorf("webhook %s", id)
 	}
 	return w, nil
@@ -206,7 +212,8 @@ func Get(tx *storage.Tx, id string) (Webhook, error) {
 
 // List returns the webhooks of a user; for administrators "" is everybody's, for others one's own.
 func List(tx *storage.Tx, owner string) ([]Webhook, error) {
-	if as := tx.Principal(); !as.Admin {
+	as := tx.Principal()
+	if !as.Admin {
 		if owner != "" && owner != as.Name {
 			return nil, fault.Denied.Errorf("webhooks of %s: not for '%s'", owner, as.Name)
 		}
@@ -217,7 +224,7 @@ func List(tx *storage.Tx, owner string) ([]Webhook, error) {
 		if err != nil {
 			return nil, err
 		}
-		if owner == "" || w.Owner == owner {
+		if owner == "" || w.Owner == owner && (as.Admin || w.Is(as)) {
 			out = append(out, w)
 		}
 	}
@@ -233,7 +240,7 @@ func Update(tx *storage.Tx, w Webhook, renew bool) (_ Webhook, secret string, er
 	if err != nil {
 		return w, "", err
 	}
-	w.Owner, w.Created, w.Updated = old.Owner, old.Created, tx.Now()
+	w.Owned, w.Created, w.Updated = old.Owned, old.Created, tx.Now()
 	if old.Disabled && !w.Disabled {
 		w.Failures, w.Failing, w.Next, w.Reason = 0, time.Time{}, time.Time{}, ""
 	}
