@@ -65,11 +65,7 @@ func CheckWord(word string) error {
 	if _, ok := wordKinds[folded]; ok && word == folded {
 		return nil
 	}
-	err := fault.Invalid.Errorf("%q is no type", word)
-	if near := fault.Nearest(folded, maps.Keys(wordKinds)); near != "" {
-		err.Message += ", perhaps " + near
-	}
-	return err
+	return fault.Invalid.Errorf("%q is no type%s", word, fault.Perhaps(folded, maps.Keys(wordKinds)))
 }
 
 // kindOfWord returns the kind a type word stands for.

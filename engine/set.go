@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -194,7 +195,10 @@ func (s *Set) Allowed(name string, p *Principal, from Door) bool {
 	return ok && d.grants.allows(p, from)
 }
 
+// All are the names and aliases of all operations, in no order.
+func (s *Set) All() iter.Seq[string] { return maps.Keys(s.ops) }
+
 // Nearest returns the name or alias most like name, "" if none is like it.
 func (s *Set) Nearest(name string) string {
-	return fault.Nearest(name, maps.Keys(s.ops))
+	return fault.Nearest(name, s.All())
 }

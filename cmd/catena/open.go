@@ -53,6 +53,7 @@ type app struct {
 	chains    *chains.Chains
 	scripts   *scripts.Runner
 	listeners *listener.Listeners
+	actions   service.Actions
 	mail      *mail.Sender
 	branches  []branch        // of all repositories, the first one's first
 	renderer  render.Auto     // of decks
@@ -173,15 +174,15 @@ func (a *app) arm(ctx context.Context, o openOptions) error {
 	if err != nil {
 		return err
 	}
-	providers, err := repository.Load(os.DirFS(filepath.Join(a.dir, "providers")))
+	providers, err := repository.Load(a.repo.Types(), os.DirFS(filepath.Join(a.dir, "providers")))
 	if err != nil {
 		return usage{err}
 	}
-	actions, err := service.Load(os.DirFS(filepath.Join(a.dir, "actions")))
+	a.actions, err = service.Load(a.repo.Types(), os.DirFS(filepath.Join(a.dir, "actions")))
 	if err != nil {
 		return usage{err}
 	}
-	if set, err = set.With(append(repository.OpsWith(providers), service.OpsWith(actions)...)); err != nil {
+	if set, err = set.With(append(repository.OpsWith(providers), service.OpsWith(a.actions)...)); err != nil {
 		return err
 	}
 	if err := a.printer(o.chromium); err != nil {

@@ -147,6 +147,9 @@ func (s *serve) open(ctx context.Context, g *global, out io.Writer) (*app, error
 	if err := a.sync(ctx); err != nil {
 		a.log.Error("deploying files of the data directory", "error", err)
 	}
+	if err := a.actions.Check(a.engine.Set()); err != nil { // now that chains and scripts are there
+		return nil, errors.Join(usage{err}, a.close())
+	}
 	return a, nil
 }
 

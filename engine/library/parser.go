@@ -91,11 +91,7 @@ func (p *Parser) Fields(n *yaml.Node, what string, table map[string]func(*yaml.N
 		f, ok := table[k.Value]
 		switch {
 		case !ok:
-			text := fmt.Sprintf("%s has no %q", what, k.Value)
-			if near := fault.Nearest(k.Value, maps.Keys(table)); near != "" {
-				text += ", perhaps " + near
-			}
-			p.At(k, "%s", text)
+			p.At(k, "%s has no %q%s", what, k.Value, fault.Perhaps(k.Value, maps.Keys(table)))
 		case seen[k.Value]:
 			p.At(k, "%s has %q twice", what, k.Value)
 		default:

@@ -5,6 +5,7 @@ import (
 
 	"catena/storage/fault"
 	"catena/storage/query"
+	"catena/storage/schema"
 )
 
 // comparisons are the comparisons a field may use.
@@ -42,4 +43,40 @@ func (p *provider) check() error {
 	}
 	_, err = p.order(nil)
 	return err
+}
+
+// parts are the keys that name types and fields, each as a provider that says nothing else.
+func (p *provider) parts() map[string]*provider {
+	parts := map[string]*provider{
+		"select": {Select: p.Select}, "from": {From: p.From}, "where": {Where: p.Where}, "sort": {Sort: p.Sort},
+	}
+	for name, f := range p.Fields {
+		parts["field "+name] = &provider{Where: f.condition(name)}
+	}
+	for name, y := range p.Tallies {
+		parts["aggregate "+name] = &provider{Select: y.Field}
+	}
+	for name, q := range p.Quick {
+		parts["quick filter "+name] = &provider{Where: q.Where, Sort: q.Sort}
+	}
+	return parts
+}
+
+// resolve checks the types and fields of the provider's query.
+func (p *provider) resolve(types *schema.Registry) error {
+	q, err := query.Parse(p.source(p.Select, nil))
+	if err != nil {
+		return err
+	}
+	keys, err := p.order(nil)
+	if err != nil {
+		return err
+	}
+	by := make([]query.Order, len(keys))
+	for i, k := range keys {
+		if by[i].Field, err = query.ParseField(k.Field); err != nil {
+			return err
+		}
+	}
+	return q.Sorted(by).Check(types)
 }

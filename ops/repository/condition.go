@@ -25,12 +25,15 @@ func (p *provider) conditions(c *engine.Ctx, named map[string]any) []string {
 		for i, v := range values {
 			param := fmt.Sprintf("%s_%d", name, i)
 			named[param] = marked(c, v)
-			parts[i] = f.Path + " " + cmp.Or(f.Op, "=") + " :" + param
+			parts[i] = f.condition(param)
 		}
 		all = append(all, "("+strings.Join(parts, " OR ")+")")
 	}
 	return all
 }
+
+// condition compares the field with a parameter.
+func (f field) condition(param string) string { return f.Path + " " + cmp.Or(f.Op, "=") + " :" + param }
 
 // itemsOf returns the values given for a field; those of a list may come as JSON text.
 func itemsOf(v any, list bool) []any {
@@ -61,7 +64,7 @@ func itemsOf(v any, list bool) []any {
 func (p *provider) sample() []string {
 	var all []string
 	for name, f := range p.Fields {
-		all = append(all, f.Path+" "+cmp.Or(f.Op, "=")+" :"+name)
+		all = append(all, f.condition(name))
 	}
 	for _, f := range p.Quick {
 		if f.Where != "" {

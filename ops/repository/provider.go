@@ -15,15 +15,16 @@ import (
 type provider struct {
 	Name     string
 	at       declare.Place
-	Free     bool             // the whole query is the first parameter
-	Select   string           // columns of the result set
-	From     string           // types; Document
-	Where    string           // condition with ? and :name
-	Sort     []string         // "dc:title" or "dc:modified desc"
-	PageSize int              // unless another one is asked for
-	Count    countTo          // page, or how far to count
-	Args     []string         // what each ? is: text, document, contains
-	Fields   map[string]field // conditions by the name of a parameter
+	keys     map[string]declare.Place // of what names types and fields: "where", "field x"
+	Free     bool                     // the whole query is the first parameter
+	Select   string                   // columns of the result set
+	From     string                   // types; Document
+	Where    string                   // condition with ? and :name
+	Sort     []string                 // "dc:title" or "dc:modified desc"
+	PageSize int                      // unless another one is asked for
+	Count    countTo                  // page, or how far to count
+	Args     []string                 // what each ? is: text, document, contains
+	Fields   map[string]field         // conditions by the name of a parameter
 	Quick    map[string]quick
 	Tallies  map[string]tally
 }

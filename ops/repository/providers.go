@@ -1,15 +1,20 @@
 package repository
 
 import (
+	"cmp"
 	"embed"
+	"errors"
+	"fmt"
 	"io/fs"
 	"strconv"
+	"strings"
 	"sync"
 
 	"go.yaml.in/yaml/v3"
 
 	"catena/storage/declare"
 	"catena/storage/fault"
+	"catena/storage/schema"
 )
 
 //go:embed defaults/*.yaml
@@ -20,26 +25,35 @@ type Providers struct {
 	byName map[string]*provider
 }
 
-// builtin returns the page providers every server has. They are read once.
+// builtin returns the page providers every server has. They are read once; that the types every server
+// has suit them is tested.
 var builtin = sync.OnceValue(func() *Providers {
-	ps, err := Load()
-	if err != nil {
+	r, err := read()
+	if err = cmp.Or(err, r.Err()); err != nil {
 		panic(err) // the files are part of the program
 	}
-	return ps
+	return &Providers{byName: r.all}
 })
 
 // Load returns the built-in page providers and those of the files in folders. A provider replaces
-// the one of the same name; what is wrong in the files is told with file and line.
-func Load(folders ...fs.FS) (*Providers, error) {
+// the one of the same name; what is wrong in the files, also a type or field that there is not, is told
+// with file and line.
+func Load(types *schema.Registry, folders ...fs.FS) (*Providers, error) {
+	r, err := read(folders...)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range r.all {
+		r.resolve(p, types)
+	}
+	return &Providers{byName: r.all}, r.Err()
+}
+
+func read(folders ...fs.FS) (*reader, error) {
 	r := &reader{all: map[string]*provider{}}
-	err := r.Files(func(root *yaml.Node) {
+	return r, r.Files(func(root *yaml.Node) {
 		r.Each(root, declare.Keys{"providers": func(n *yaml.Node) { r.Pairs(n, r.provider) }})
 	}, append([]fs.FS{declare.Folder(defaults, "defaults")}, folders...)...)
-	if err == nil {
-		err = r.Err()
-	}
-	return &Providers{byName: r.all}, err
 }
 
 // find returns the provider of a name.
@@ -58,26 +72,28 @@ type reader struct {
 }
 
 func (r *reader) provider(key, n *yaml.Node) {
-	p := &provider{Name: key.Value, at: r.At(key), Fields: map[string]field{}, Quick: map[string]quick{}, Tallies: map[string]tally{}}
+	p := &provider{Name: key.Value, at: r.At(key), keys: map[string]declare.Place{}, Fields: map[string]field{}, Quick: map[string]quick{}, Tallies: map[string]tally{}}
 	r.Each(n, declare.Keys{
-		"free": r.Flag(&p.Free), "select": r.Text(&p.Select), "from": r.Text(&p.From), "where": r.Text(&p.Where),
-		"sort": r.Texts(&p.Sort), "pageSize": r.Count(&p.PageSize), "count": r.count(&p.Count), "arguments": r.Texts(&p.Args),
+		"free": r.Flag(&p.Free), "select": r.placed(p, "select", r.Text(&p.Select)), "from": r.placed(p, "from", r.Text(&p.From)),
+		"where": r.placed(p, "where", r.Text(&p.Where)), "sort": r.placed(p, "sort", r.Texts(&p.Sort)), "pageSize": r.Count(&p.PageSize), "count": r.count(&p.Count), "arguments": r.Texts(&p.Args),
 		"fields": func(n *yaml.Node) {
 			r.Pairs(n, func(key, n *yaml.Node) {
 				f := field{}
 				r.Each(n, declare.Keys{"path": r.Text(&f.Path), "op": r.Text(&f.Op), "list": r.Flag(&f.List)})
-				p.Fields[key.Value] = f
+				p.Fields[key.Value], p.keys["field "+key.Value] = f, r.At(key)
 			})
 		},
 		"quickFilters": func(n *yaml.Node) {
 			r.Pairs(n, func(key, n *yaml.Node) {
 				q := quick{}
 				r.Each(n, declare.Keys{"where": r.Text(&q.Where), "sort": r.Texts(&q.Sort)})
-				p.Quick[key.Value] = q
+				p.Quick[key.Value], p.keys["quick filter "+key.Value] = q, r.At(key)
 			})
 		},
 		"aggregates": func(n *yaml.Node) {
-			r.Pairs(n, func(key, n *yaml.Node) { p.Tallies[key.Value] = r.tally(n) })
+			r.Pairs(n, func(key, n *yaml.Node) {
+				p.Tallies[key.Value], p.keys["aggregate "+key.Value] = r.tally(n), r.At(key)
+			})
 		},
 	})
 	if len(n.Content) == 0 {
@@ -88,6 +104,36 @@ func (r *reader) provider(key, n *yaml.Node) {
 		r.Fail(p.at, "provider %s: %s", p.Name, err)
 	}
 	declare.Put(&r.Reader, r.all, key, func(p *provider) declare.Place { return p.at }, p)
+}
+
+// placed notes where a key of the provider stands.
+func (r *reader) placed(p *provider, key string, fn func(*yaml.Node)) func(*yaml.Node) {
+	return func(n *yaml.Node) {
+		p.keys[key] = r.At(n)
+		fn(n)
+	}
+}
+
+// resolve tells what a provider names that there is not among the types. One that is wrong by itself has
+// been told.
+func (r *reader) resolve(p *provider, types *schema.Registry) {
+	if p.Free || p.check() != nil {
+		return
+	}
+	for key, part := range p.parts() {
+		if err := part.resolve(types); err != nil {
+			r.Fail(cmp.Or(p.keys[key], p.at), "provider %s: %s: %s", p.Name, key, withoutPlace(err))
+		}
+	}
+}
+
+// withoutPlace is the message of a query's error without the place in the query, which is made here.
+func withoutPlace(err error) string {
+	var e *fault.Error
+	if !errors.As(err, &e) {
+		return err.Error()
+	}
+	return strings.TrimPrefix(strings.TrimPrefix(e.Message, "query: "), fmt.Sprintf("line %d, column %d: ", e.Line, e.Column))
 }
 
 // count reads "page" or how far to count.

@@ -1,41 +1,30 @@
 package repository
 
 import (
-	"cmp"
 	"strings"
 	"testing"
 	"testing/fstest"
 
 	"catena/storage/fault"
-	"catena/storage/query"
 	"catena/storage/schema"
 )
 
-// TestBuiltin checks the built-in providers, with every condition switched on, against the
-// types that every server has.
-func TestBuiltin(t *testing.T) {
-	types, err := schema.Load(schema.Defaults())
+func types(t *testing.T) *schema.Registry {
+	t.Helper()
+	r, err := schema.Load(schema.Defaults())
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, p := range builtin().byName {
-		if p.Free {
-			continue
-		}
-		q, err := query.Parse(p.source(cmp.Or(p.Select, plainColumns), p.sample()))
-		if err == nil {
-			err = q.Check(types)
-		}
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-		var on []quick
-		for _, f := range p.Quick {
-			on = append(on, f)
-		}
-		if _, err := p.order(on); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+	return r
+}
+
+// TestBuiltin checks the built-in providers against the types that every server has.
+func TestBuiltin(t *testing.T) {
+	all, err := Load(types(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, p := range all.byName {
 		if got, want := len(p.Args), strings.Count(p.Where, "?"); got != want {
 			t.Errorf("%s: %d arguments declared for %d question marks", name, got, want)
 		}
@@ -49,7 +38,7 @@ func TestLoad(t *testing.T) {
 		"notes.txt": {Data: []byte("not a declaration")},
 		"c.yaml":    {Data: nil},
 	}
-	ps, err := Load(dir)
+	ps, err := Load(types(t), dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,27 +63,36 @@ func TestLoad(t *testing.T) {
 	if _, err := ps.find("nope"); !fault.Is(err, fault.NotFound) {
 		t.Errorf("nope: %v", err)
 	}
-	if _, err := Load(fstest.MapFS{}); err != nil {
+	if _, err := Load(types(t), fstest.MapFS{}); err != nil {
 		t.Errorf("empty folder: %v", err)
 	}
 }
 
 func TestLoadRefuses(t *testing.T) {
 	for src, want := range map[string]string{
-		"providers:\n p: {where: \"dc:title =\"}":                       "x.yaml:2: provider p: query: line 1",
-		"providers: {p: {wehre: \"dc:title = 1\"}}":                     "x.yaml:1: unknown key wehre",
-		"providers: {p: {where: \"dc:title = 'a' ORDER BY dc:title\"}}": "x.yaml:1: provider p: query: line 1",
-		"providers: {p: {sort: [\"dc:title up\"]}}":                     "x.yaml:1: provider p: sort: \"dc:title up\"",
-		"providers:\n p:\n  count: all":                                 "x.yaml:3: count: ",
-		"providers: {p: {arguments: [number]}}":                         "x.yaml:1: provider p: arguments: \"number\"",
-		"providers: {p: {fields: {f: {path: \"dc:title\", op: IN}}}}":   "x.yaml:1: provider p: field f: ",
-		"providers: {p: {pageSize: -1}}":                                "x.yaml:1: number of at least 0",
-		"providers:\n p: {free: true}\n p: {free: true}":                "x.yaml:3: key p: stands twice",
-		"providers: {p: }":                                              "x.yaml:1: provider p: declares nothing",
-		"providers: [":                                                  "x.yaml:1: ",
-		"# " + strings.Repeat("long ", 1<<18):                           "x.yaml:1: larger than",
+		"providers:\n p: {where: \"dc:title =\"}":                                  "x.yaml:2: provider p: query: line 1",
+		"providers: {p: {wehre: \"dc:title = 1\"}}":                                "x.yaml:1: unknown key wehre",
+		"providers: {p: {where: \"dc:title = 'a' ORDER BY dc:title\"}}":            "x.yaml:1: provider p: query: line 1",
+		"providers: {p: {sort: [\"dc:title up\"]}}":                                "x.yaml:1: provider p: sort: \"dc:title up\"",
+		"providers:\n p:\n  count: all":                                            "x.yaml:3: count: ",
+		"providers: {p: {arguments: [number]}}":                                    "x.yaml:1: provider p: arguments: \"number\"",
+		"providers: {p: {fields: {f: {path: \"dc:title\", op: IN}}}}":              "x.yaml:1: provider p: field f: ",
+		"providers: {p: {pageSize: -1}}":                                           "x.yaml:1: number of at least 0",
+		"providers:\n p: {free: true}\n p: {free: true}":                           "x.yaml:3: key p: stands twice",
+		"providers: {p: }":                                                         "x.yaml:1: provider p: declares nothing",
+		"providers:\n p:\n  where: \"dc:titel = ?\"":                               "x.yaml:3: provider p: where: no field \"dc:titel\", is dc:title meant?",
+		"providers:\n p: {from: Fil}":                                              "x.yaml:2: provider p: from: no document type \"Fil\", is File meant?",
+		"providers:\n p:\n  select: \"dc:titel\"":                                  "x.yaml:3: provider p: select: no field \"dc:titel\"",
+		"providers:\n p:\n  pageSize: 1\n  sort: [\"dc:modifed desc\"]":            "x.yaml:4: provider p: sort: no field \"dc:modifed\", is dc:modified meant?",
+		"providers:\n p:\n  fields:\n   f: {path: \"dc:titel\"}":                   "x.yaml:4: provider p: field f: no field \"dc:titel\"",
+		"providers:\n p:\n  fields:\n   f: {path: \"dc:created\", op: LIKE}":       "x.yaml:4: provider p: field f: LIKE needs text",
+		"providers:\n p:\n  aggregates:\n   a: {field: \"dc:natur\", type: terms}": "x.yaml:4: provider p: aggregate a: no field \"dc:natur\", is dc:nature meant?",
+		"providers:\n p:\n  quickFilters:\n   q: {where: \"x:y = 1\"}":             "x.yaml:4: provider p: quick filter q: no field \"x:y\"",
+		"providers:\n p:\n  where: \"a:b = 1\"\n  from: Fil":                       "x.yaml:3: provider p: where: no field \"a:b\"\nx.yaml:4: provider p: from: ",
+		"providers: [":                        "x.yaml:1: ",
+		"# " + strings.Repeat("long ", 1<<18): "x.yaml:1: larger than",
 	} {
-		_, err := Load(fstest.MapFS{"x.yaml": {Data: []byte(src)}})
+		_, err := Load(types(t), fstest.MapFS{"x.yaml": {Data: []byte(src)}})
 		if !fault.Is(err, fault.Invalid) || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s:\ngot  %v\nwant %s…", src, err, want)
 		}

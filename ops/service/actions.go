@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"embed"
 	"io/fs"
+	"iter"
 	"maps"
 	"slices"
 	"sync"
@@ -13,6 +14,7 @@ import (
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/declare"
+	"catena/storage/schema"
 )
 
 //go:embed defaults/*.yaml
@@ -23,40 +25,57 @@ type Actions []*action
 
 // action is one of them, as declared.
 type action struct {
-	id                            string
-	at                            declare.Place
-	categories                    []string
-	operation, link, icon         string
-	order                         int
-	enabled                       bool
-	permission                    string
-	types, facets, states, groups []string
-	labels, help, properties      map[string]string
+	id                       string
+	at                       declare.Place
+	operation, permission    declare.Name
+	types, facets, states    []declare.Name
+	categories, groups       []string
+	link, icon               string
+	order                    int
+	enabled                  bool
+	labels, help, properties map[string]string
 }
 
-// builtin returns the actions every server has. They are read once.
+// builtin returns the actions every server has. They are read once; that the types every server has suit
+// them is tested.
 var builtin = sync.OnceValue(func() Actions {
-	all, err := Load()
-	if err != nil {
+	r, err := read()
+	if err = cmp.Or(err, r.Err()); err != nil {
 		panic(err) // the files are part of the program
 	}
-	return all
+	return r.enabled()
 })
 
 // Load returns the built-in actions and those of the files in folders. An action replaces the one of
-// the same name; what is wrong in the files is told with file and line.
-func Load(folders ...fs.FS) (Actions, error) {
+// the same name; what is wrong in the files, also a type, facet, state or permission that there is not, is
+// told with file and line.
+func Load(types *schema.Registry, folders ...fs.FS) (Actions, error) {
+	r, err := read(folders...)
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range r.all {
+		r.resolve(a, types)
+	}
+	return r.enabled(), r.Err()
+}
+
+func read(folders ...fs.FS) (*reader, error) {
 	r := &reader{all: map[string]*action{}}
-	err := r.Files(func(root *yaml.Node) {
+	return r, r.Files(func(root *yaml.Node) {
 		r.Each(root, declare.Keys{"actions": func(n *yaml.Node) { r.Pairs(n, r.action) }})
 	}, append([]fs.FS{declare.Folder(defaults, "defaults")}, folders...)...)
-	if err == nil {
-		err = r.Err()
+}
+
+// Check tells, with file and line, of operations that there are not in a set.
+func (all Actions) Check(set *engine.Set) error {
+	var r declare.Reader
+	for _, a := range all {
+		if _, ok := set.Op(a.operation.Text); !ok && a.operation.Text != "" {
+			r.Unknown("action "+a.id, "operation", a.operation, set.All())
+		}
 	}
-	list := slices.SortedFunc(maps.Values(r.all), func(a, b *action) int {
-		return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(a.id, b.id))
-	})
-	return slices.DeleteFunc(list, func(a *action) bool { return !a.enabled }), err
+	return r.Err()
 }
 
 // reader reads declarations of actions.
@@ -68,40 +87,69 @@ type reader struct {
 func (r *reader) action(key, n *yaml.Node) {
 	a := &action{id: key.Value, at: r.At(key), enabled: true}
 	r.Each(n, declare.Keys{
-		"categories": r.Texts(&a.categories), "operation": r.Text(&a.operation), "link": r.Text(&a.link), "icon": r.Text(&a.icon),
-		"order": r.Count(&a.order), "enabled": r.Flag(&a.enabled), "permission": r.Text(&a.permission),
-		"types": r.Texts(&a.types), "facets": r.Texts(&a.facets), "states": r.Texts(&a.states), "groups": r.Texts(&a.groups),
+		"categories": r.Texts(&a.categories), "operation": r.Word(&a.operation), "link": r.Text(&a.link), "icon": r.Text(&a.icon),
+		"order": r.Count(&a.order), "enabled": r.Flag(&a.enabled), "permission": r.Word(&a.permission),
+		"types": r.Words(&a.types), "facets": r.Words(&a.facets), "states": r.Words(&a.states), "groups": r.Texts(&a.groups),
 		"label": r.ByName(&a.labels), "help": r.ByName(&a.help), "properties": r.ByName(&a.properties),
 	})
 	if a.enabled && len(a.categories) == 0 {
 		r.Fail(a.at, "action %s: categories are missing", a.id)
 	}
-	if a.enabled && a.operation == "" && a.link == "" {
+	if a.enabled && a.operation.Text == "" && a.link == "" {
 		r.Fail(a.at, "action %s: operation or link is missing", a.id)
 	}
 	declare.Put(&r.Reader, r.all, key, func(a *action) declare.Place { return a.at }, a)
 }
 
+// resolve tells what an action names that there is not.
+func (r *reader) resolve(a *action, types *schema.Registry) {
+	for _, named := range []struct {
+		kind  string
+		names []declare.Name
+		known iter.Seq[string]
+	}{
+		{"type", a.types, types.TypeNames()},
+		{"facet", a.facets, types.FacetNames()},
+		{"state", a.states, types.States()},
+		{"permission", []declare.Name{a.permission}, slices.Values(storage.PermissionNames())},
+	} {
+		known := slices.Collect(named.known)
+		for _, n := range named.names {
+			if n != (declare.Name{}) && !slices.Contains(known, n.Text) {
+				r.Unknown("action "+a.id, named.kind, n, slices.Values(known))
+			}
+		}
+	}
+}
+
+// enabled are the actions that are offered, in their order.
+func (r *reader) enabled() Actions {
+	list := slices.SortedFunc(maps.Values(r.all), func(a, b *action) int {
+		return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(a.id, b.id))
+	})
+	return slices.DeleteFunc(list, func(a *action) bool { return !a.enabled })
+}
+
 // available reports whether who asks may be offered the action, for a document or, if that is nil,
 // without one.
 func (a *action) available(c *engine.Ctx, d *storage.Doc) bool {
-	among := func(declared []string, has func(string) bool) bool {
-		return len(declared) == 0 || slices.ContainsFunc(declared, has)
+	among := func(declared []declare.Name, has func(string) bool) bool {
+		return len(declared) == 0 || slices.ContainsFunc(declared, func(n declare.Name) bool { return has(n.Text) })
 	}
-	if a.operation != "" && (c.Set() == nil || !c.Set().Allowed(a.operation, c.As, c.Door)) {
+	if op := a.operation.Text; op != "" && (c.Set() == nil || !c.Set().Allowed(op, c.As, c.Door)) {
 		return false
 	}
-	if !among(a.groups, func(g string) bool { return slices.Contains(c.As.Groups, g) }) {
+	if len(a.groups) > 0 && !slices.ContainsFunc(a.groups, func(g string) bool { return slices.Contains(c.As.Groups, g) }) {
 		return false
 	}
 	if d == nil {
-		return a.permission == "" && len(a.types) == 0 && len(a.facets) == 0 && len(a.states) == 0
+		return a.permission.Text == "" && len(a.types) == 0 && len(a.facets) == 0 && len(a.states) == 0
 	}
 	types := c.Tx.Repo().Types()
 	return among(a.types, func(t string) bool { return slices.Contains(types.Under(t), d.Type().Name) }) &&
 		among(a.facets, d.HasFacet) &&
 		among(a.states, func(s string) bool { return d.State() == s }) &&
-		(a.permission == "" || c.Tx.Can(d, a.permission))
+		(a.permission.Text == "" || c.Tx.Can(d, a.permission.Text))
 }
 
 // entity is the action as answers have it.
@@ -111,7 +159,7 @@ func (a *action) entity(lang string) map[string]any {
 		properties[k] = v
 	}
 	return map[string]any{
-		"id": a.id, "link": cmp.Or(a.link, a.operation), "icon": a.icon,
+		"id": a.id, "link": cmp.Or(a.link, a.operation.Text), "icon": a.icon,
 		"label": in(lang, a.labels, a.id), "help": in(lang, a.help, ""), "properties": properties,
 	}
 }

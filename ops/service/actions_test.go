@@ -1,15 +1,27 @@
 package service
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
 
+	"catena/engine"
 	"catena/storage/fault"
+	"catena/storage/schema"
 )
 
+func types(t *testing.T) *schema.Registry {
+	t.Helper()
+	r, err := schema.Load(schema.Defaults())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
 func TestLoad(t *testing.T) {
-	all, err := Load(fstest.MapFS{"mine.yaml": {Data: []byte(`actions:
+	all, err := Load(types(t), fstest.MapFS{"mine.yaml": {Data: []byte(`actions:
   lock: {enabled: false}
   sign:
     categories: [DOCUMENT, TOOLBAR]
@@ -36,14 +48,35 @@ func TestLoad(t *testing.T) {
 
 func TestLoadRefuses(t *testing.T) {
 	for src, want := range map[string]string{
-		"actions:\n a:\n  label: x\n  operation: Void": "x.yaml:2: action a: categories are missing\nx.yaml:3: keys with values expected",
-		"actions: {a: {categories: [X]}}":              "x.yaml:1: action a: operation or link is missing",
-		"actions:\n a: {filter: x}":                    "x.yaml:2: unknown key filter",
-		"acts: {}":                                     "x.yaml:1: unknown key acts",
+		"actions:\n a:\n  label: x\n  operation: Void":                    "x.yaml:2: action a: categories are missing\nx.yaml:3: keys with values expected",
+		"actions: {a: {categories: [X]}}":                                 "x.yaml:1: action a: operation or link is missing",
+		"actions:\n a: {filter: x}":                                       "x.yaml:2: unknown key filter",
+		"actions:\n a: {categories: [X], link: x,\n  types: [File, Fil]}": "x.yaml:3: action a: no type Fil, perhaps File",
+		"actions:\n a: {categories: [X], link: x,\n  permission: Reed}":   "x.yaml:3: action a: no permission Reed, perhaps Read",
+		"actions:\n a: {categories: [X], link: x,\n  facets: [Foldrish]}": "x.yaml:3: action a: no facet Foldrish, perhaps Folderish",
+		"actions:\n a: {categories: [X], link: x,\n  states: [aproved]}":  "x.yaml:3: action a: no state aproved, perhaps approved",
+		"acts: {}": "x.yaml:1: unknown key acts",
 	} {
-		_, err := Load(fstest.MapFS{"x.yaml": {Data: []byte(src)}})
+		_, err := Load(types(t), fstest.MapFS{"x.yaml": {Data: []byte(src)}})
 		if !fault.Is(err, fault.Invalid) || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s:\ngot  %v\nwant %s…", src, err, want)
 		}
+	}
+}
+
+// TestCheck finds operations that there are not.
+func TestCheck(t *testing.T) {
+	set, err := engine.NewSet([]engine.Rule{{Ops: "*", Who: engine.Anyone, From: engine.Everywhere}}, Ops)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := Load(types(t), fstest.MapFS{"a.yaml": {Data: []byte("actions:\n a:\n  categories: [X]\n  operation: Actions.GTE\n b: {categories: [X], operation: Actions.GET}\n")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all = slices.DeleteFunc(all, func(a *action) bool { return a.at.Layer == 0 })
+	err = all.Check(set)
+	if want := "a.yaml:4: action a: no operation Actions.GTE, perhaps Actions.GET"; !fault.Is(err, fault.Invalid) || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"maps"
 	"path"
 	"regexp"
@@ -103,6 +104,12 @@ func (r *Reader) Fail(at Place, format string, args ...any) {
 	r.mistakes = append(r.mistakes, mistake{at, fmt.Sprintf(format, args...)})
 }
 
+// Unknown notes that a name of a kind ("type") stands for nothing, with the one that was probably meant;
+// subject is what names it.
+func (r *Reader) Unknown(subject, kind string, n Name, known iter.Seq[string]) {
+	r.Fail(n.At, "%s: no %s %s%s", subject, kind, n.Text, fault.Perhaps(n.Text, known))
+}
+
 // Err returns the mistakes in the order of layers, files and lines as one Invalid error, nil if there
 // are none.
 func (r *Reader) Err() error {
@@ -167,11 +174,7 @@ func (r *Reader) Each(n *yaml.Node, known Keys) {
 			fn(value)
 			return
 		}
-		if near := fault.Nearest(key.Value, maps.Keys(known)); near != "" {
-			r.Fail(r.At(key), "unknown key %s, perhaps %s", key.Value, near)
-			return
-		}
-		r.Fail(r.At(key), "unknown key %s", key.Value)
+		r.Fail(r.At(key), "unknown key %s%s", key.Value, fault.Perhaps(key.Value, maps.Keys(known)))
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"catena/storage/declare"
+	"catena/storage/fault"
 	"catena/storage/schema"
 )
 
@@ -86,7 +87,7 @@ func (l *loader) resolve() *Registry {
 	for _, name := range slices.Sorted(maps.Keys(l.declared)) {
 		d := l.declared[name]
 		if d.Parent != "" && r.byName[d.Parent] == nil {
-			l.Fail(d.parentAt, "directory %s: no directory %s", name, d.Parent)
+			l.Unknown("directory "+name, "directory", declare.Name{Text: d.Parent, At: d.parentAt}, maps.Keys(r.byName))
 		}
 	}
 	return r
@@ -96,7 +97,7 @@ func (l *loader) resolve() *Registry {
 func (l *loader) fields(d *declaration) bool {
 	s, ok := l.types.Schema(d.schema)
 	if !ok {
-		l.Fail(d.at, "directory %s: no schema %q", d.Name, d.schema)
+		l.Fail(d.at, "directory %s: no schema %q%s", d.Name, d.schema, fault.Perhaps(d.schema, l.types.SchemaNames()))
 		return false
 	}
 	d.Schema = s

@@ -46,5 +46,11 @@ func TestNearest(t *testing.T) {
 		if got := fault.Nearest(word, slices.Values(names)); got != want {
 			t.Errorf("%q: %q, want %q", word, got, want)
 		}
+		if want != "" {
+			want = ", perhaps " + want
+		}
+		if got := fault.Perhaps(word, slices.Values(names)); got != want {
+			t.Errorf("%q: %q, want %q", word, got, want)
+		}
 	}
 }

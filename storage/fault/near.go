@@ -20,6 +20,15 @@ func Nearest(word string, candidates iter.Seq[string]) string {
 	return best
 }
 
+// Perhaps returns what is put behind the message about a word that names nothing: ", perhaps" and the
+// candidate Nearest finds, "" if there is none.
+func Perhaps(word string, candidates iter.Seq[string]) string {
+	if near := Nearest(word, candidates); near != "" {
+		return ", perhaps " + near
+	}
+	return ""
+}
+
 // changes counts the bytes to insert, remove or replace between two words, at most bound.
 func changes(a, b string, bound int) int {
 	if len(a)-len(b) >= bound || len(b)-len(a) >= bound {

@@ -126,11 +126,7 @@ func (c *checker) fail(err error) {
 }
 
 func (c *checker) nearType(name string) string {
-	var names []string
-	for _, t := range c.reg.Types() {
-		names = append(names, t.Name)
-	}
-	return meant(fault.Nearest(name, slices.Values(names)))
+	return meant(fault.Nearest(name, c.reg.TypeNames()))
 }
 
 func meant(near string) string {

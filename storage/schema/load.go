@@ -128,7 +128,7 @@ func (l *loader) schemasOf(have []*Schema, names []declare.Name, subject string)
 		d, ok := l.schemas[n.Text]
 		switch {
 		case !ok:
-			l.Fail(n.At, "%s: no schema %s", subject, n.Text)
+			l.Unknown(subject, "schema", n, maps.Keys(l.schemas))
 		case !slices.Contains(out, d.Schema):
 			out = append(out, d.Schema)
 		}
@@ -150,7 +150,7 @@ func (l *loader) resolveType(d *typeDecl) {
 	if d.parent.Text != "" {
 		parent, ok := l.types[d.parent.Text]
 		if !ok {
-			l.Fail(d.parent.At, "%s: no type %s", subject, d.parent.Text)
+			l.Unknown(subject, "type", d.parent, maps.Keys(l.types))
 		} else {
 			l.resolveType(parent)
 			d.inherit(parent)
@@ -160,7 +160,7 @@ func (l *loader) resolveType(d *typeDecl) {
 	for _, n := range d.facets {
 		f, ok := l.facets[n.Text]
 		if !ok {
-			l.Fail(n.At, "%s: no facet %s", subject, n.Text)
+			l.Unknown(subject, "facet", n, maps.Keys(l.facets))
 			continue
 		}
 		if !slices.Contains(d.Facets, n.Text) {
@@ -170,20 +170,20 @@ func (l *loader) resolveType(d *typeDecl) {
 	}
 	for _, n := range d.subTypes {
 		if _, ok := l.types[n.Text]; !ok {
-			l.Fail(n.At, "%s: no type %s", subject, n.Text)
+			l.Unknown(subject, "type", n, maps.Keys(l.types))
 		}
 		d.SubTypes = append(d.SubTypes, n.Text)
 	}
 	for _, n := range d.prefetch {
 		if l.keys[n.Text] == nil {
-			l.Fail(n.At, "%s: no property %s", subject, n.Text)
+			l.Unknown(subject, "property", n, maps.Keys(l.keys))
 		}
 		d.Prefetch = append(d.Prefetch, n.Text)
 	}
 	if d.lifeCycle.Text != "" {
 		c, ok := l.lifeCycles[d.lifeCycle.Text]
 		if !ok {
-			l.Fail(d.lifeCycle.At, "%s: no life cycle %s", subject, d.lifeCycle.Text)
+			l.Unknown(subject, "life cycle", d.lifeCycle, maps.Keys(l.lifeCycles))
 		} else {
 			d.LifeCycle = c.LifeCycle
 		}

@@ -191,7 +191,7 @@ types:
 		`a.yaml:20: type B: no type C`,
 		`a.yaml:21: text expected`,
 		`a.yaml:21: type D: no type E`,
-		`a.yaml:22: type E2: no property x:z`,
+		`a.yaml:22: type E2: no property x:z, perhaps x:a`,
 		`b.yaml:1: unknown key kinds`,
 		`b.yaml:2: malformed name "A A"`,
 		`c.yaml:2: found character that cannot start any token`,

@@ -1,6 +1,8 @@
 package schema
 
 import (
+	"maps"
+
 	"go.yaml.in/yaml/v3"
 
 	"catena/storage/declare"
@@ -47,7 +49,7 @@ func (l *loader) resolveMetadata(r *Registry) {
 	for name, d := range l.metadata {
 		for _, p := range d.properties {
 			if l.keys[p.Text] == nil {
-				l.Fail(p.At, "metadata %s: no property %s", name, p.Text)
+				l.Unknown("metadata "+name, "property", p, maps.Keys(l.keys))
 			}
 		}
 		r.metadata[name] = d.MetadataMapping

@@ -6,6 +6,8 @@
 package schema
 
 import (
+	"iter"
+	"maps"
 	"regexp"
 	"slices"
 
@@ -195,6 +197,15 @@ type Registry struct {
 // Type returns the document type called name.
 func (r *Registry) Type(name string) (*Type, bool) { t, ok := r.types[name]; return t, ok }
 
+// TypeNames are the names of all types, in no order.
+func (r *Registry) TypeNames() iter.Seq[string] { return maps.Keys(r.types) }
+
+// FacetNames are the names of all facets, in no order.
+func (r *Registry) FacetNames() iter.Seq[string] { return maps.Keys(r.facets) }
+
+// SchemaNames are the names of all schemas, in no order.
+func (r *Registry) SchemaNames() iter.Seq[string] { return maps.Keys(r.schemas) }
+
 // Types returns the document types by name.
 func (r *Registry) Types() []*Type { return slices.Clone(r.typeList) }
 
@@ -214,6 +225,19 @@ func (r *Registry) Facets() []*Facet { return slices.Clone(r.facetList) }
 func (r *Registry) LifeCycle(name string) (*LifeCycle, bool) {
 	l, ok := r.lifeCycles[name]
 	return l, ok
+}
+
+// States are those of all life cycles, in no order; one that several have is there for each.
+func (r *Registry) States() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, l := range r.lifeCycles {
+			for _, state := range l.States {
+				if !yield(state) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // Under returns the type and the types below it by name, or nothing if there is no such

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"go.yaml.in/yaml/v3"
@@ -90,7 +91,7 @@ func (l *loader) resolveVersioning(r *Registry) {
 		subject := "versioning " + d.Name
 		for _, n := range d.types {
 			if _, ok := l.types[n.Text]; !ok {
-				l.Fail(n.At, "%s: no type %s", subject, n.Text)
+				l.Unknown(subject, "type", n, maps.Keys(l.types))
 			}
 			d.Types = append(d.Types, n.Text)
 		}

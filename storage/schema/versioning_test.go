@@ -61,8 +61,8 @@ metadata:
 	want := []string{
 		`own.yaml:3: versioning a: moment "later": before or after expected`,
 		`own.yaml:3: versioning a: increment "huge": none, minor or major expected`,
-		"own.yaml:3: versioning a: no type Nope",
-		"own.yaml:3: versioning a: no schema nope",
+		"own.yaml:3: versioning a: no type Nope, perhaps Note",
+		"own.yaml:3: versioning a: no schema nope, perhaps note",
 		"own.yaml:6: metadata b: no property dc:nope",
 	}
 	if !fault.Is(err, fault.Invalid) || err.Error() != strings.Join(want, "\n") {
