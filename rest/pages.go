@@ -92,14 +92,30 @@ func (x *exchange) page(status int, p *web.Page, err error) error {
 		return fault.Wrap(err, "page")
 	}
 	h := x.w.Header()
+	h.Set("Cache-Control", "no-store")
+	h.Add("Vary", "Cookie")
+	x.writePage(p, &answer{status: status})
+	return nil
+}
+
+// publicPage answers with a page that is the same for everybody, which anybody on the way may keep for an hour.
+func (x *exchange) publicPage(p *web.Page, err error) error {
+	if err != nil {
+		return fault.Wrap(err, "page")
+	}
+	x.w.Header().Set("Cache-Control", "public, max-age=3600")
+	x.writePage(p, &answer{status: http.StatusOK, etag: fmt.Sprintf("%q", p.Tag())})
+	return nil
+}
+
+func (x *exchange) writePage(p *web.Page, a *answer) {
+	h := x.w.Header()
 	h.Set("Content-Security-Policy", p.Policy)
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=(), payment=(), usb=()")
-	h.Set("Cache-Control", "no-store")
-	h.Add("Vary", "Cookie")
-	x.write(&answer{status: status, mime: "text/html; charset=utf-8", body: p.Body})
-	return nil
+	a.mime, a.body = "text/html; charset=utf-8", p.Body
+	x.write(a)
 }
 
 // askSignIn is the page that asks for user and password.

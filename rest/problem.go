@@ -52,7 +52,7 @@ type deckPoint struct {
 func (x *exchange) failDeck(err error) {
 	status := deckStatus(err)
 	p := deckProblem{
-		Type: "/docs/problems#" + codeOf(err), Title: http.StatusText(status), Status: status, Detail: http.StatusText(status),
+		Type: problemsPath + "#" + codeOf(err), Title: http.StatusText(status), Status: status, Detail: http.StatusText(status),
 		Instance: x.r.URL.Path, Code: codeOf(err), RequestID: x.id,
 	}
 	if fault.Of(err) != fault.Internal {

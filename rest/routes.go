@@ -20,6 +20,7 @@ func apiRoutes() []route {
 // topRoutes are the addresses that stand beside /api/v1.
 func topRoutes() []route {
 	return append(slices.Concat(deckRoutes(), invitationRoutes(), pageRoutes(), oauthRoutes()), []route{
+		{method: "GET", path: problemsPath, access: open, handle: problems},
 		{method: "GET", path: "/healthz", access: open, handle: alive},
 		{method: "GET", path: "/json/cmis", handle: repositoryInfo},
 		{method: "GET", path: "/livez", access: open, handle: alive},

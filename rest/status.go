@@ -150,9 +150,9 @@ func problemOf(err error, text string) problem {
 	status := statusOf(err)
 	p := problem{EntityType: "exception", Status: status, Title: http.StatusText(status)}
 	kind := fault.Of(err)
-	p.Retryable = kind == fault.Unavailable && status != http.StatusNotImplemented || status == http.StatusTooManyRequests || kind == fault.Conflict && codeOf(err) != codePrecondition
 	p.Code = codeOf(err)
-	p.Type = "/docs/problems#" + p.Code
+	p.Retryable = kind.Passes() && status != http.StatusNotImplemented && p.Code != codePrecondition || status == http.StatusTooManyRequests
+	p.Type = problemsPath + "#" + p.Code
 	p.Message = http.StatusText(http.StatusInternalServerError)
 	p.Detail = p.Message
 	if kind != fault.Internal {

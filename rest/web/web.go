@@ -9,7 +9,9 @@ package web
 import (
 	"bytes"
 	"crypto/rand"
+	"crypto/sha256"
 	"embed"
+	"encoding/hex"
 	"html/template"
 	"net/url"
 	"strings"
@@ -33,6 +35,12 @@ type Site struct {
 type Page struct {
 	Body   []byte
 	Policy string // Content-Security-Policy
+}
+
+// Tag names what the page says.
+func (p *Page) Tag() string {
+	sum := sha256.Sum256(p.Body)
+	return hex.EncodeToString(sum[:8])
 }
 
 // Deck is a deck as its pages show it.
@@ -86,6 +94,8 @@ type view struct {
 	Nonce  string
 
 	Families []Family
+	Kinds    []Kind
+	Codes    []Code
 }
 
 // Form is a page that asks for one thing: a password, a sign-in.

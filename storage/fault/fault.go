@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"time"
 )
 
@@ -26,15 +27,44 @@ const (
 	Unavailable             // try again later
 )
 
-var names = [...]string{"internal", "invalid", "denied", "notfound", "exists", "conflict", "limit", "unavailable"}
+var kinds = [...]struct {
+	name, meaning string
+	passes        bool
+}{
+	Internal:    {"internal", "A fault of the server, or damaged data. What happened is in its log.", false},
+	Invalid:     {"invalid", "The request makes no sense; the message names the field.", false},
+	Denied:      {"denied", "Whoever asked may not do this.", false},
+	NotFound:    {"notfound", "What was named does not exist, or whoever asked may not know that it does.", false},
+	Exists:      {"exists", "What was to be created is there already.", false},
+	Conflict:    {"conflict", "Somebody else was faster, or the state of what was named forbids it.", true},
+	Limit:       {"limit", "A bound was reached; the message names it.", false},
+	Unavailable: {"unavailable", "It cannot be done now.", true},
+}
+
+// Kinds returns all kinds, in the order of the table.
+func Kinds() iter.Seq[Kind] {
+	return func(yield func(Kind) bool) {
+		for k := range kinds {
+			if !yield(Kind(k)) {
+				return
+			}
+		}
+	}
+}
 
 // String returns the kind's name in lower case, as scenario files and traces show it.
 func (k Kind) String() string {
-	if int(k) < len(names) {
-		return names[k]
+	if int(k) < len(kinds) {
+		return kinds[k].name
 	}
-	return "internal"
+	return kinds[Internal].name
 }
+
+// Meaning says in a sentence or two what errors of the kind have in common.
+func (k Kind) Meaning() string { return kinds[k].meaning }
+
+// Passes reports whether the same request may go well later, all else being as it is.
+func (k Kind) Passes() bool { return kinds[k].passes }
 
 // Error is an error with a kind. Code is a stable word for programs ("script-timeout"),
 // Field, Line and Column point into the caller's input where that is known.

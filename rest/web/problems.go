@@ -1,0 +1,26 @@
+package web
+
+// Kind is a kind of error as the page about them shows it.
+type Kind struct {
+	Name, Meaning string
+	Status        Status
+	DeckStatus    Status // what the deck service answers, if that is another one
+	Passes        bool   // trying again may help
+}
+
+// Code is an error of its own status.
+type Code struct {
+	Name   string
+	Status Status
+}
+
+// Status is a status of HTTP.
+type Status struct {
+	Number int
+	Text   string
+}
+
+// Problems tells of the errors there are. The page is the same for everybody.
+func (s Site) Problems(kinds []Kind, codes []Code) (*Page, error) {
+	return (&view{Site: Site{Prefix: s.Prefix}, Title: "Errors", Kinds: kinds, Codes: codes}).render("problems.html", framePolicy)
+}
