@@ -160,7 +160,7 @@ func (t *Tx) SetACL(d *Doc, name string, entries []ACE) (*Doc, error) {
 	entries = slices.Clone(entries)
 	for i, e := range entries {
 		if _, ok := permissions[e.Permission]; !ok {
-			return nil, fault.Invalid.Errorf("permission %s: does not exist", e.Permission).In("permission")
+			return nil, fault.Invalid.Errorf("permission %s: does not exist%s", e.Permission, fault.Perhaps(e.Permission, slices.Values(permissionNames))).In("permission")
 		}
 		if e.User == "" {
 			return nil, fault.Invalid.Errorf("access entry: names no user or group").In("user")
