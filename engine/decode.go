@@ -204,19 +204,20 @@ func (t *table) fromMap(c *Ctx, m map[string]any) (any, error) {
 	}
 	err := d.finish()
 	if err != nil {
-		err = misspelt(err, t.strange(m))
+		name, _ := t.strange(m)
+		err = misspelt(err, name)
 	}
 	return p, err
 }
 
-// strange returns the first name, in their order, that no field has.
-func (t *table) strange(m map[string]any) string {
+// strange returns the first name, in their order, that no field has, if there is one.
+func (t *table) strange(m map[string]any) (name string, ok bool) {
 	for _, name := range slices.Sorted(maps.Keys(m)) {
 		if i, _ := t.find([]byte(name)); i < 0 {
-			return name
+			return name, true
 		}
 	}
-	return ""
+	return "", false
 }
 
 // misspelt adds to what is missing the name that was given perhaps instead.

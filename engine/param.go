@@ -75,7 +75,7 @@ func (t *table) unknown(name string) error {
 // CheckNames returns an error for the first parameter, in the order of names, that the operation
 // does not have.
 func (d *Def) CheckNames(params map[string]any) error {
-	if name := d.table.strange(params); name != "" && !d.Open {
+	if name, ok := d.table.strange(params); ok && !d.Open {
 		return fault.Wrap(d.table.unknown(name), "%s", d.Name)
 	}
 	return nil
