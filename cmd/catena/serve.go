@@ -147,8 +147,8 @@ func (s *serve) open(ctx context.Context, g *global, out io.Writer) (*app, error
 	if err := a.sync(ctx); err != nil {
 		a.log.Error("deploying files of the data directory", "error", err)
 	}
-	if err := a.actions.Check(a.engine.Set()); err != nil { // now that chains and scripts are there
-		return nil, errors.Join(usage{err}, a.close())
+	if err := a.actions.Check(a.engine.Set()); err != nil { // chains and scripts come and go: no reason not to start
+		a.log.Error("actions are not offered", "error", err)
 	}
 	return a, nil
 }

@@ -39,10 +39,11 @@ func TestFilesAreTheOwners(t *testing.T) {
 	key := strings.TrimSpace(catena("key", "create", "--user", "Administrator", "--scope", "read_write", "--name", "k", "--data", g.data))
 	catena("backup", backup, "--data", g.data)
 	catena("restore", backup, "--data", copied)
-	secrets := []string{adminPassword, key[strings.LastIndexByte(key, '_')+1:]}
-	if len(secrets[1]) < 20 {
+	parts := strings.SplitN(key, "_", 3) // cat, its number, the secret
+	if len(parts) < 3 || len(parts[2]) < 20 {
 		t.Fatalf("no key: %q", key)
 	}
+	secrets := []string{adminPassword, parts[2]}
 	files := 0
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || path == dir {

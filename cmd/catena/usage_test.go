@@ -32,22 +32,20 @@ func TestUsage(t *testing.T) {
 }
 
 // TestDeclarations has a server refuse to start on declarations that name what there is not, and tell what
-// was probably meant; an operation may be a chain that is deployed at the same start.
+// was probably meant.
 func TestDeclarations(t *testing.T) {
 	for file, x := range map[string]struct{ text, want string }{
 		"types/a.yaml":       {"types:\n  Memo:\n    parent: Fil", "a.yaml:3: type Memo: no type Fil, perhaps File"},
 		"directories/a.yaml": {"directories:\n  a: {schema: vocabular}", "a.yaml:2: directory a: no schema \"vocabular\", perhaps vocabulary"},
 		"providers/a.yaml":   {"providers:\n  mine:\n    where: \"dc:titel = ?\"", "a.yaml:3: provider mine: where: no field \"dc:titel\", is dc:title meant?"},
-		"actions/a.yaml":     {"actions:\n  mine:\n    categories: [X]\n    operation: My.Chian", "a.yaml:4: action mine: no operation My.Chian, perhaps My.Chain"},
+		"actions/a.yaml":     {"actions:\n  mine:\n    categories: [X]\n    operation: Log\n    types: [Fil]", "a.yaml:5: action mine: no type Fil, perhaps File"},
 	} {
 		dir := t.TempDir()
-		for name, text := range map[string]string{file: x.text, "chains/c.yaml": "name: My.Chain\nsteps:\n  - op: Document.Lock\n"} {
-			if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o700); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+		if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(file)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, file), []byte(x.text), 0o600); err != nil {
+			t.Fatal(err)
 		}
 		var out, errs bytes.Buffer
 		code := run(t.Context(), []string{"serve", "--addr", "nowhere:none", "--data", dir, "--log-level", "error"}, strings.NewReader(""), &out, &errs)
