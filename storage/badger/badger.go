@@ -379,13 +379,13 @@ func openTables(dir string, log *slog.Logger) (*badger.DB, error) {
 	// there is of them at once, the fewer times. What bounds it is the reads, which look into each, and the
 	// buffers of tables being built, twice the size of a table each, eight kept for later and as many at
 	// work; a memtable has to fit into one, which would grow otherwise and stay so.
-	o.MemTableSize = 6 << 20
+	o.MemTableSize = 5 << 20
 	o.NumMemtables = 2
 	o.NumLevelZeroTables = 20
-	o.NumLevelZeroTablesStall = 40
+	o.NumLevelZeroTablesStall = 28
 	o.NumCompactors = 2
 	o.BaseLevelSize = 32 << 20
-	o.BaseTableSize = 3328 << 10
+	o.BaseTableSize = 2816 << 10
 	o.TableSizeMultiplier = 1
 	o.ValueThreshold = partSize + 1<<10 // above a part of a value: nothing goes to the value log
 	o.ValueLogFileSize = 2 << 20
