@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
@@ -63,13 +64,8 @@ func (t *table) names() []string {
 // unknown is the error of a parameter that there is not, with what was probably meant.
 func (t *table) unknown(name string) error {
 	names := t.names()
-	switch near := fault.Nearest(name, slices.Values(names)); {
-	case near != "":
-		return fault.Invalid.Errorf("no parameter %q, perhaps %s", name, near).In(name)
-	case len(names) == 0:
-		return fault.Invalid.Errorf("no parameter %q, there are none", name).In(name)
-	}
-	return fault.Invalid.Errorf("no parameter %q, there are %s", name, strings.Join(names, ", ")).In(name)
+	there := cmp.Or(fault.Perhaps(name, slices.Values(names)), ", there are "+cmp.Or(strings.Join(names, ", "), "none"))
+	return fault.Invalid.Errorf("no parameter %q%s", name, there).In(name)
 }
 
 // CheckNames returns an error for the first parameter, in the order of names, that the operation

@@ -123,15 +123,12 @@ func strict(cmd *cobra.Command) {
 }
 
 func unknownCommand(cmd *cobra.Command, name string) error {
-	near := fault.Nearest(name, func(yield func(string) bool) {
+	near := fault.Perhaps(name, func(yield func(string) bool) {
 		for _, c := range cmd.Commands() {
 			if !yield(c.Name()) {
 				return
 			}
 		}
 	})
-	if near != "" {
-		return fmt.Errorf("no command %q of %s, perhaps %s", name, cmd.CommandPath(), near)
-	}
-	return fmt.Errorf("no command %q of %s", name, cmd.CommandPath())
+	return fmt.Errorf("no command %q of %s%s", name, cmd.CommandPath(), near)
 }
