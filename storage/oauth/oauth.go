@@ -126,7 +126,9 @@ func Carry(ctx context.Context, repo *storage.Repo, g Grant) (token *Token, err 
 		case g.Refresh != "":
 			token, err = refresh(tx, g)
 		case g.User != "":
-			token, err = tokenFor(tx, g.Client, g.User)
+			if _, err = actedFor(tx, g.User); err == nil {
+				token, err = tokenFor(tx, g.Client, g.User)
+			}
 		default:
 			err = refused("invalid_request", "code, refresh_token or assertion is missing")
 		}
@@ -182,11 +184,8 @@ func (c *code) verified(verifier string) bool {
 	return subtle.ConstantTimeCompare([]byte(verifier), []byte(c.Challenge)) == 1
 }
 
-// tokenFor returns the token of a client for a user: the one there is until it expires.
+// tokenFor returns the token of a client for a user who exists: the one there is until it expires.
 func tokenFor(tx *storage.Tx, client, user string) (*Token, error) {
-	if _, err := actedFor(tx, user); err != nil {
-		return nil, err
-	}
 	d, rows, err := rowsOf(tx, user, client)
 	if err != nil {
 		return nil, err
