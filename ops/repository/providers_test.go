@@ -6,21 +6,12 @@ import (
 	"testing/fstest"
 
 	"catena/storage/fault"
-	"catena/storage/schema"
+	"catena/storage/storagetest"
 )
-
-func types(t *testing.T) *schema.Registry {
-	t.Helper()
-	r, err := schema.Load(schema.Defaults())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
-}
 
 // TestBuiltin checks the built-in providers against the types that every server has.
 func TestBuiltin(t *testing.T) {
-	all, err := Load(types(t))
+	all, err := Load(storagetest.Types(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +29,7 @@ func TestLoad(t *testing.T) {
 		"notes.txt": {Data: []byte("not a declaration")},
 		"c.yaml":    {Data: nil},
 	}
-	ps, err := Load(types(t), dir)
+	ps, err := Load(storagetest.Types(t), dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +54,7 @@ func TestLoad(t *testing.T) {
 	if _, err := ps.find("nope"); !fault.Is(err, fault.NotFound) {
 		t.Errorf("nope: %v", err)
 	}
-	if _, err := Load(types(t), fstest.MapFS{}); err != nil {
+	if _, err := Load(storagetest.Types(t), fstest.MapFS{}); err != nil {
 		t.Errorf("empty folder: %v", err)
 	}
 }
@@ -92,7 +83,7 @@ func TestLoadRefuses(t *testing.T) {
 		"providers: [":                        "x.yaml:1: ",
 		"# " + strings.Repeat("long ", 1<<18): "x.yaml:1: larger than",
 	} {
-		_, err := Load(types(t), fstest.MapFS{"x.yaml": {Data: []byte(src)}})
+		_, err := Load(storagetest.Types(t), fstest.MapFS{"x.yaml": {Data: []byte(src)}})
 		if !fault.Is(err, fault.Invalid) || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s:\ngot  %v\nwant %s…", src, err, want)
 		}

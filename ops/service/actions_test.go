@@ -8,20 +8,11 @@ import (
 
 	"catena/engine"
 	"catena/storage/fault"
-	"catena/storage/schema"
+	"catena/storage/storagetest"
 )
 
-func types(t *testing.T) *schema.Registry {
-	t.Helper()
-	r, err := schema.Load(schema.Defaults())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
-}
-
 func TestLoad(t *testing.T) {
-	all, err := Load(types(t), fstest.MapFS{"mine.yaml": {Data: []byte(`actions:
+	all, err := Load(storagetest.Types(t), fstest.MapFS{"mine.yaml": {Data: []byte(`actions:
   lock: {enabled: false}
   sign:
     categories: [DOCUMENT, TOOLBAR]
@@ -57,7 +48,7 @@ func TestLoadRefuses(t *testing.T) {
 		"actions:\n a: {categories: [X], link: x,\n  states: [aproved]}":  "x.yaml:3: action a: no state aproved, perhaps approved",
 		"acts: {}": "x.yaml:1: unknown key acts",
 	} {
-		_, err := Load(types(t), fstest.MapFS{"x.yaml": {Data: []byte(src)}})
+		_, err := Load(storagetest.Types(t), fstest.MapFS{"x.yaml": {Data: []byte(src)}})
 		if !fault.Is(err, fault.Invalid) || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s:\ngot  %v\nwant %s…", src, err, want)
 		}
@@ -70,7 +61,7 @@ func TestCheck(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := Load(types(t), fstest.MapFS{"a.yaml": {Data: []byte("actions:\n a:\n  categories: [X]\n  operation: Actions.GTE\n b: {categories: [X], operation: Actions.GET}\n")}})
+	all, err := Load(storagetest.Types(t), fstest.MapFS{"a.yaml": {Data: []byte("actions:\n a:\n  categories: [X]\n  operation: Actions.GTE\n b: {categories: [X], operation: Actions.GET}\n")}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,18 +31,24 @@ var (
 	})
 )
 
+// Types returns the types that every repository has.
+func Types(t testing.TB) *schema.Registry {
+	t.Helper()
+	r, err := declared()
+	check(t, err)
+	return r
+}
+
 // Open opens a fresh repository that is closed when the test ends. change, which may be
 // nil, adjusts its configuration first.
 func Open(t testing.TB, change func(*storage.Config)) *storage.Repo {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
-	types, err := declared()
-	check(t, err)
 	directories, err := listed()
 	check(t, err)
 	blobs, err := blob.Open("", log)
 	check(t, err)
-	c := storage.Config{DB: kv.New(memory.New(), kv.Options{}), Blobs: blobs, Types: types, Directories: directories, Log: log, PasswordMemory: 64}
+	c := storage.Config{DB: kv.New(memory.New(), kv.Options{}), Blobs: blobs, Types: Types(t), Directories: directories, Log: log, PasswordMemory: 64}
 	if change != nil {
 		change(&c)
 	}
