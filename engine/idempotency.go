@@ -39,7 +39,7 @@ func (c *Call) rowKey() string {
 func (e *Engine) claim(call *Call) (release func(), err error) {
 	key := call.rowKey()
 	if _, taken := e.busy.LoadOrStore(key, true); taken {
-		return nil, fault.Conflict.Errorf("idempotency: a request with this key is being carried out").WithCode("idempotency_in_flight")
+		return nil, fault.Conflict.Errorf("idempotency: a request with this key is being carried out").WithCode("idempotency_in_flight").After(time.Second)
 	}
 	return func() { e.busy.Delete(key) }, nil
 }

@@ -43,6 +43,9 @@ func (x *exchange) write(a *answer) {
 	if a.location != "" {
 		h.Set("Location", a.location)
 	}
+	if a.status == http.StatusAccepted && h.Get("Location") != "" {
+		h.Set("Retry-After", askAgain)
+	}
 	switch {
 	case a.file != nil:
 		x.writeFile(a)

@@ -24,6 +24,9 @@ type runs struct {
 	all    map[string]*asyncRun
 }
 
+// askAgain is after how many seconds a client is to ask for what was begun and is not over.
+const askAgain = "1"
+
 // asyncRun is one asynchronous run.
 type asyncRun struct {
 	id, owner, op string
@@ -112,9 +115,37 @@ func invokeAsync(x *exchange) error {
 	if err != nil {
 		return err
 	}
+	if x.prefersAsync() {
+		x.w.Header().Set("Preference-Applied", "respond-async")
+	}
 	go x.s.carryOut(ctx, run)
 	x.write(&answer{status: http.StatusAccepted, location: x.runAddress(run) + "/status"})
 	return nil
+}
+
+// begun is the status of a result that says what was begun, and tells where to ask for it: below base, by a member
+// of the result.
+func (x *exchange) begun(member, base string) func(any) int {
+	return func(v any) int {
+		m, _ := v.(map[string]any)
+		if at, ok := m[member].(string); ok {
+			x.w.Header().Set("Location", base+at)
+		}
+		return http.StatusAccepted
+	}
+}
+
+// prefersAsync reports whether the client would rather not wait for the end of what it asks (RFC 7240).
+func (x *exchange) prefersAsync() bool {
+	for _, list := range x.r.Header["Prefer"] {
+		for p := range strings.SplitSeq(list, ",") {
+			p, _, _ = strings.Cut(p, ";")
+			if strings.EqualFold(strings.TrimSpace(p), "respond-async") {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // absolute completes the address of an object that leads to its result elsewhere.
@@ -183,6 +214,7 @@ func asyncStatus(x *exchange) error {
 		x.write(&answer{status: http.StatusSeeOther, location: x.runAddress(run)})
 		return nil
 	}
+	x.w.Header().Set("Retry-After", askAgain)
 	return x.json(http.StatusOK, "RUNNING")
 }
 
@@ -193,6 +225,7 @@ func asyncResult(x *exchange) error {
 		return err
 	}
 	if !over {
+		x.w.Header().Set("Retry-After", askAgain)
 		return x.json(http.StatusAccepted, "RUNNING")
 	}
 	if run.err != nil {

@@ -23,6 +23,9 @@ type invocation struct {
 
 // invoke runs the operation that the address names on the input that the body names.
 func invoke(x *exchange) error {
+	if x.prefersAsync() {
+		return invokeAsync(x)
+	}
 	name, err := x.param("op")
 	if err != nil {
 		return err

@@ -63,12 +63,5 @@ func scheduleConversion(x *exchange, in engine.Lazy, _ string) error {
 		return x.run(engine.Call{Op: "Resource.Convert", Input: in, Params: params}, reply{status: http.StatusOK})
 	}
 	params["base"] = x.base()
-	return x.run(engine.Call{Op: "Conversion.Schedule", Input: in, Params: params}, reply{bare: true, choose: func(v any) int {
-		if m, ok := v.(map[string]any); ok {
-			if at, ok := m["pollingURL"].(string); ok {
-				x.w.Header().Set("Location", at)
-			}
-		}
-		return http.StatusAccepted
-	}})
+	return x.run(engine.Call{Op: "Conversion.Schedule", Input: in, Params: params}, reply{bare: true, choose: x.begun("pollingURL", "")})
 }

@@ -160,5 +160,5 @@ func searchBulk(x *exchange) error {
 		}
 		out["parameters"] = string(body)
 	}
-	return x.run(engine.Call{Op: "Bulk.RunAction", Params: out}, reply{status: http.StatusAccepted, bare: true})
+	return x.run(engine.Call{Op: "Bulk.RunAction", Params: out}, reply{bare: true, choose: x.begun("commandId", x.base()+"/api/v1/bulk/")})
 }

@@ -146,9 +146,7 @@ func (x *exchange) failPage(err error) error {
 	if codeOf(err) == "not_built_in" {
 		problem.Message = sentence(message(err, ""))
 	}
-	if status == http.StatusServiceUnavailable {
-		x.w.Header().Set("Retry-After", "1")
-	}
+	x.wait(status, err)
 	p, err := x.site().Fail(problem)
 	return x.page(status, p, err)
 }

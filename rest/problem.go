@@ -3,9 +3,7 @@ package rest
 import (
 	"encoding/json"
 	"errors"
-	"math"
 	"net/http"
-	"strconv"
 
 	"catena/storage/fault"
 )
@@ -70,16 +68,8 @@ func (x *exchange) failDeck(err error) {
 		if p.Code == "insufficient_scope" {
 			h.Set("WWW-Authenticate", `Bearer realm="decks", error="insufficient_scope"`)
 		}
-	case http.StatusServiceUnavailable:
-		h.Set("Retry-After", "1")
 	}
-	if p.Code == codeInFlight {
-		h.Set("Retry-After", "1")
-	}
-	var f *fault.Error
-	if errors.As(err, &f) && f.Wait > 0 {
-		h.Set("Retry-After", strconv.Itoa(int(math.Ceil(f.Wait.Seconds()))))
-	}
+	x.wait(status, err)
 	if status >= http.StatusInternalServerError {
 		x.s.log.LogAttrs(x.r.Context(), levelOf(status), "request failed", x.attrs(err)...)
 	}

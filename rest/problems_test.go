@@ -34,7 +34,7 @@ func TestProblems(t *testing.T) {
 	if len(words) != 8 || slices.Contains(words, "") {
 		t.Fatalf("kinds %q", words)
 	}
-	for _, word := range append(words, "rate_limited", "link_expired") {
+	for _, word := range append(words, "rate_limited", "link_expired", fault.DiskFull) {
 		a := s.Do("POST", "/api/v1/automation/Test.Fail", `{"params":{"value":"`+word+`"}}`)
 		failed := a.JSON(t)
 		link, _ := failed["type"].(string)

@@ -83,8 +83,8 @@ func (x *exchange) rate() error {
 	if ok {
 		return nil
 	}
-	h.Set("Retry-After", strconv.Itoa(int(math.Ceil((1-tokens)*60/float64(l.quota)))))
-	return fault.Limit.Errorf("rate: more than %d requests a minute", l.quota).WithCode(codeRate)
+	next := time.Duration((1 - tokens) / float64(l.quota) * float64(time.Minute))
+	return fault.Limit.Errorf("rate: more than %d requests a minute", l.quota).WithCode(codeRate).After(next)
 }
 
 // quota is what an operation says of a bound of its own.

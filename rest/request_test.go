@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"net/http"
 	"net/textproto"
 	"net/url"
 	"reflect"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -181,6 +183,7 @@ func TestProblem(t *testing.T) {
 		{err: fault.Limit.Errorf("x"), status: 422, message: "x", code: "limit"},
 		{err: tooLarge("JSON body", 3), status: 413, message: "JSON body: more than 3 bytes", code: codeBody},
 		{err: fault.Unavailable.Errorf("x"), status: 503, message: "x", code: "unavailable", retryable: true},
+		{err: fault.Unavailable.Errorf("log: %w", &fs.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}), status: 507, message: "log: write x: " + syscall.ENOSPC.Error(), code: "disk_full", retryable: true},
 		{err: fault.Conflict.Errorf("x").WithCode(codePrecondition), status: 412, message: "x", code: codePrecondition},
 		{err: fault.Invalid.Errorf("x").WithCode("idempotency_mismatch"), status: 422, message: "x", code: "idempotency_mismatch"},
 		{err: fault.Invalid.Errorf("content type %q is not accepted here", "text/x").WithCode(codeMediaType), status: 415, message: `content type "text/x" is not accepted here`, code: codeMediaType},

@@ -51,12 +51,13 @@ func wait(p pause, c *engine.Ctx, _ engine.Void) (string, error) {
 
 type kind struct {
 	Kind string `json:"kind" doc:"Kind of error."`
+	Code string `json:"code,omitzero" doc:"Its code."`
 }
 
 func fail(p kind, _ *engine.Ctx, _ engine.Void) (engine.Void, error) {
 	for k := fault.Internal; k <= fault.Unavailable; k++ {
 		if k.String() == p.Kind {
-			return engine.Void{}, k.Errorf("subject: reason")
+			return engine.Void{}, k.Errorf("subject: reason").WithCode(p.Code)
 		}
 	}
 	return engine.Void{}, nil
@@ -261,6 +262,12 @@ func TestErrorTable(t *testing.T) {
 		}
 		if (status == http.StatusServiceUnavailable) != (got.Header.Get("Retry-After") != "") {
 			t.Errorf("%s: Retry-After %q", kind, got.Header.Get("Retry-After"))
+		}
+	}
+	for code, want := range map[string]string{"disk_full": "507 60", "rate_limited": "429 60", "x": "503 1"} {
+		got := s.Do("POST", "/api/v1/automation/Test.Fail", fmt.Sprintf(`{"params":{"kind":"unavailable","code":%q}}`, code))
+		if answer := fmt.Sprint(got.StatusCode, " ", got.Header.Get("Retry-After")); answer != want {
+			t.Errorf("%s: %s, want %s", code, answer, want)
 		}
 	}
 	got := s.Do("POST", "/api/v1/automation/Test.Panic", `{}`)

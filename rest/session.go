@@ -148,7 +148,7 @@ func openSession(x *exchange) error {
 	token, expires, err := x.s.Engine.OpenSession(x.r.Context(), f.Get("user"), f.Get("password"))
 	switch {
 	case codeOf(err) == codeTooMany:
-		x.w.Header().Set("Retry-After", "60")
+		x.wait(http.StatusTooManyRequests, err)
 		return x.askSignIn(http.StatusTooManyRequests, f.Get("next"), f.Get("user"), "Too many failed attempts. Try again later.")
 	case fault.Is(err, fault.Denied):
 		return x.askSignIn(http.StatusUnauthorized, f.Get("next"), f.Get("user"), "User name or password is wrong.")

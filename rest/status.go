@@ -3,9 +3,11 @@ package rest
 import (
 	"encoding/json"
 	"errors"
+	"math"
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"catena/engine"
 	"catena/storage/fault"
@@ -36,6 +38,7 @@ var codeStatuses = map[string]int{
 	codeSignIn:             http.StatusUnauthorized,
 	codeTimeout:            http.StatusInternalServerError,
 	codeTooMany:            http.StatusTooManyRequests,
+	fault.DiskFull:         http.StatusInsufficientStorage,
 	"export_quota":         http.StatusTooManyRequests,
 	"idempotency_mismatch": http.StatusUnprocessableEntity,
 	"link_expired":         http.StatusGone,
@@ -226,6 +229,25 @@ func innerMessage(err error) string {
 	return text + ", " + cause
 }
 
+// waits are how long clients are asked to wait after errors with these statuses that do not say it themselves.
+var waits = map[int]time.Duration{
+	http.StatusInsufficientStorage: time.Minute,
+	http.StatusServiceUnavailable:  time.Second,
+	http.StatusTooManyRequests:     time.Minute,
+}
+
+// wait tells the client how long to wait before it tries again, where that may help.
+func (x *exchange) wait(status int, err error) {
+	d := waits[status]
+	var f *fault.Error
+	if errors.As(err, &f) && f.Wait > 0 {
+		d = f.Wait
+	}
+	if d > 0 {
+		x.w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(d.Seconds()))))
+	}
+}
+
 // fail writes err as the answer.
 func (x *exchange) fail(err error) {
 	if isDecks(locate(x.s.ContextPath, x.r.URL.Path).path) {
@@ -250,15 +272,12 @@ func (x *exchange) failed(err error, text string) {
 		if x.r.Header.Get(csrfHeader) == "" { // a browser would ask for a password over our page
 			h.Set("WWW-Authenticate", `Basic realm="catena", charset="UTF-8"`)
 		}
-	case http.StatusServiceUnavailable:
-		h.Set("Retry-After", "1")
-	case http.StatusTooManyRequests:
-		h.Set("Retry-After", "60")
+	case http.StatusConflict:
+		if p.Code == codeInFlight {
+			h.Set("Idempotency-Key", x.r.Header.Get("Idempotency-Key"))
+		}
 	}
-	if p.Code == codeInFlight {
-		h.Set("Retry-After", "1")
-		h.Set("Idempotency-Key", x.r.Header.Get("Idempotency-Key"))
-	}
+	x.wait(p.Status, err)
 	if p.Status >= http.StatusInternalServerError && !gone(x.r.Context(), err) {
 		x.s.log.LogAttrs(x.r.Context(), levelOf(p.Status), "request failed", x.attrs(err)...)
 	}

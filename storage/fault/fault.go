@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"syscall"
 	"time"
 )
 
@@ -84,10 +85,17 @@ func (e *Error) Error() string { return e.Message }
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Errorf makes an error of the kind; %w keeps the cause.
+// DiskFull is the code of what a full disk refuses. Reading goes on, and writing once there is room.
+const DiskFull = "disk_full"
+
+// Errorf makes an error of the kind; %w keeps the cause, and one that a full disk has caused gets the code DiskFull.
 func (k Kind) Errorf(format string, args ...any) *Error {
 	err := fmt.Errorf(format, args...)
-	return &Error{Kind: k, Message: err.Error(), Err: errors.Unwrap(err)}
+	out := &Error{Kind: k, Message: err.Error(), Err: errors.Unwrap(err)}
+	if errors.Is(out.Err, syscall.ENOSPC) {
+		out.Code = DiskFull
+	}
+	return out
 }
 
 // WithCode returns the error with its stable word set.

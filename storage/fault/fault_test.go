@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"syscall"
 	"testing"
 
 	"catena/storage/fault"
@@ -27,6 +28,23 @@ func TestKind(t *testing.T) {
 	e := fault.Wrap(fault.Invalid.Errorf("x").At(3, 4).In("f").WithCode("c"), "step %d", 1)
 	if e.Error() != "step 1: x" || e.Line != 3 || e.Column != 4 || e.Field != "f" || e.Code != "c" {
 		t.Errorf("wrapped: %+v", e)
+	}
+}
+
+func TestDiskFull(t *testing.T) {
+	full := fmt.Errorf("write: %w", syscall.ENOSPC)
+	for _, c := range []struct {
+		err  *fault.Error
+		want string
+	}{
+		{fault.Unavailable.Errorf("blobs: %w", full), fault.DiskFull},
+		{fault.Wrap(fault.Unavailable.Errorf("blobs: %w", full), "x"), fault.DiskFull},
+		{fault.Unavailable.Errorf("blobs: %v", full), ""},
+		{fault.Unavailable.Errorf("blobs: %w", syscall.EIO), ""},
+	} {
+		if c.err.Code != c.want {
+			t.Errorf("%v: code %q, want %q", c.err, c.err.Code, c.want)
+		}
 	}
 }
 
