@@ -21,6 +21,7 @@ type Principal struct {
 	Actor    string   // the originating user when Name is not
 	ReadOnly bool     // signed in by a key of read-only scope: writes are refused
 	KeyID    int64    // the API key used, or 0
+	By       Proof    // what was signed in by
 	Revision string   // deck revision pinned by the key: "", "A", "B"
 
 	standing standing // of somebody who signed in

@@ -17,9 +17,13 @@ import (
 
 // standing is what a principal who signed in acts by.
 type standing struct {
-	epoch []byte                  // of the memberships when the groups were read
-	good  func(*Tx) (bool, error) // whether the key, token, session or password still is; nil: nothing to ask
+	epoch []byte // of the memberships when the groups were read
+	good  func(t *Tx, name string) (bool, error)
 }
+
+// Proof is what somebody signed in by, as it can be kept: a kind, and what one of the kind is found by, which
+// nobody signs in with. The zero value is nothing that ends.
+type Proof struct{ Kind, Name string }
 
 // membersKey holds the epoch of the memberships, which every change of them renews.
 var membersKey = []byte{spaceMember, memberEpoch}
@@ -32,16 +36,15 @@ func (t *Tx) regrouped() error {
 	return t.kv.Set(membersKey, epoch)
 }
 
-// While returns a principal who acts as long as good says so.
-func (p *Principal) While(good func(*Tx) (bool, error)) *Principal {
+// While returns a principal who acts as long as good says so of the name of a proof.
+func (p *Principal) While(by Proof, good func(t *Tx, name string) (bool, error)) *Principal {
 	as := *p
-	as.standing.good = good
+	as.By, as.standing.good = by, good
 	return &as
 }
 
-func errEnded() error {
-	return fault.Denied.Errorf("sign-in: is no longer good").WithCode("not_signed_in")
-}
+// ErrEnded refuses who signed in by what is no longer good.
+var ErrEnded = fault.Denied.Errorf("sign-in: is no longer good").WithCode("not_signed_in")
 
 // acting returns who acts as of the transaction.
 func (t *Tx) acting(as *Principal) (*Principal, error) {
@@ -49,8 +52,8 @@ func (t *Tx) acting(as *Principal) (*Principal, error) {
 		return as, nil
 	}
 	if as.standing.good != nil {
-		if ok, err := as.standing.good(t); err != nil || !ok {
-			return nil, cmp.Or(err, errEnded())
+		if ok, err := as.standing.good(t, as.By.Name); err != nil || !ok {
+			return nil, cmp.Or[error](err, ErrEnded)
 		}
 	}
 	epoch, err := t.memberEpoch()
@@ -59,7 +62,7 @@ func (t *Tx) acting(as *Principal) (*Principal, error) {
 	}
 	now, err := t.PrincipalOf(as.Name)
 	if fault.Is(err, fault.NotFound) || err == nil && now.ID != as.ID {
-		err = errEnded()
+		err = ErrEnded
 	}
 	if err != nil || slices.Equal(now.Groups, as.Groups) {
 		return as, err

@@ -49,6 +49,6 @@ func (p loginParams) principal(c *engine.Ctx) (*storage.Principal, error) {
 		}
 		as = *user
 	}
-	as.ReadOnly, as.KeyID, as.Revision = c.As.ReadOnly, c.As.KeyID, c.As.Revision
+	as.ReadOnly, as.KeyID, as.By, as.Revision = c.As.ReadOnly, c.As.KeyID, c.As.By, c.As.Revision
 	return &as, nil
 }

@@ -1,7 +1,6 @@
 package bulk_test
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,7 +13,6 @@ import (
 	"catena/ops/bulk"
 	"catena/ops/document"
 	"catena/storage"
-	"catena/storage/credential"
 	"catena/storage/outbox"
 	"catena/storage/storagetest"
 )
@@ -33,7 +31,7 @@ func newWorld(t *testing.T) *world {
 	w.must(err)
 	w.e = engine.New(engine.Config{Repo: w.Repo, Set: set, Log: slog.New(slog.DiscardHandler)})
 	w.must(w.Update(t.Context(), w.System(), func(tx *storage.Tx) error {
-		if err := tx.SaveUser(&storage.User{Username: "bob"}, ""); err != nil {
+		if err := tx.SaveUser(&storage.User{Username: "bob"}, storagetest.Password); err != nil {
 			return err
 		}
 		root, err := tx.Root()
@@ -206,58 +204,5 @@ func TestAbort(t *testing.T) {
 	}
 	if got := w.work(id); got["processed"] != 0 || w.count("SELECT * FROM File WHERE ecm:isTrashed = 1") != 0 {
 		t.Errorf("status %v", got)
-	}
-}
-
-// TestEnded ends what a command rests on while its third batch is under way: nothing of that batch is done,
-// and no further one.
-func TestEnded(t *testing.T) {
-	var key credential.Key
-	gone := func(tx *storage.Tx) error { return tx.DeleteUser("bob", credential.End) }
-	for name, end := range map[string]func(tx *storage.Tx) error{
-		"key":  func(tx *storage.Tx) error { return credential.RevokeKey(tx, key.ID) },
-		"user": gone,
-		"user made anew": func(tx *storage.Tx) error {
-			return cmp.Or(gone(tx), tx.SaveUser(&storage.User{Username: "bob"}, ""))
-		},
-		"another key": func(tx *storage.Tx) error { return credential.RevokeKey(tx, key.ID+1) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
-			var text string
-			w.must(w.Update(t.Context(), w.System(), func(tx *storage.Tx) (err error) {
-				if key, text, err = credential.CreateKey(tx, credential.Key{User: "bob", Scope: credential.ScopeWrite}); err != nil {
-					return err
-				}
-				_, _, err = credential.CreateKey(tx, credential.Key{User: "bob", Scope: credential.ScopeWrite})
-				return err
-			}))
-			changes := 0
-			w.OnEvent(func(_ *storage.Tx, e storage.Event) error {
-				if e.Name != "documentModified" {
-					return nil
-				}
-				if changes++; changes == 9 {
-					return w.Update(t.Context(), w.System(), end)
-				}
-				return nil
-			})
-			as, err := w.e.SignInKey(t.Context(), text)
-			w.must(err)
-			cmd, _ := w.valueAs(as, "Bulk.RunAction", map[string]any{
-				"action": "setProperties", "query": "SELECT * FROM File ORDER BY ecm:name", "parameters": `{"dc:title": "all"}`, "batchSize": 4,
-			}).(map[string]any)
-			id, _ := cmd["commandId"].(string)
-			got, done := w.work(id), w.count("SELECT * FROM File WHERE dc:title = 'all'")
-			if name == "another key" {
-				if got["state"] != "COMPLETED" || done != 20 {
-					t.Errorf("%d documents changed, status %v", done, got)
-				}
-				return
-			}
-			if got["state"] != "ABORTED" || got["processed"] != 8 || got["errorMessage"] == nil || done != 6 {
-				t.Errorf("%d documents changed, status %v", done, got)
-			}
-		})
 	}
 }

@@ -5,24 +5,26 @@ import (
 
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/oauth"
 )
 
-// Actor says for whom work is done that goes on after the request, and by which API key it was asked for,
+// Actor says for whom work is done that goes on after the request, and what whoever asked for it signed in by,
 // so that it can be kept.
 type Actor struct {
 	User   string
 	UserID int64
-	KeyID  int64 `json:",omitempty"` // 0: none
+	KeyID  int64         `json:",omitempty"` // 0: none
+	By     storage.Proof `json:",omitzero"`  // none in rows of the time when only keys were kept
 }
 
 // ActorOf returns a principal as an actor.
-func ActorOf(p *storage.Principal) Actor { return Actor{p.Name, p.ID, p.KeyID} }
+func ActorOf(p *storage.Principal) Actor { return Actor{p.Name, p.ID, p.KeyID, p.By} }
 
 // Is reports whether the actor is a principal's user.
 func (a Actor) Is(p *storage.Principal) bool { return a.User == p.Name && a.UserID == p.ID }
 
 // Principal returns the actor as one who acts in a transaction, which fails to commit if that ends meanwhile.
-// It is an error if the user is gone, even if there is another one of the name, or if the key has ended.
+// It is an error if the user is gone, even if there is another one of the name, or if what was signed in by has ended.
 func (a Actor) Principal(tx *storage.Tx) (*storage.Principal, error) {
 	p, err := tx.PrincipalOf(a.User)
 	if err != nil {
@@ -31,11 +33,31 @@ func (a Actor) Principal(tx *storage.Tx) (*storage.Principal, error) {
 	if !a.Is(p) {
 		return nil, fault.NotFound.Errorf("user does not exist")
 	}
-	if p.KeyID = a.KeyID; a.KeyID == 0 {
-		return p, nil
-	}
-	if ok, err := KeyStands(tx, a.KeyID); err != nil || !ok {
-		return nil, cmp.Or(err, errKey())
+	p.KeyID, p.By = a.KeyID, a.By
+	if ok, err := a.stands(tx); err != nil || !ok {
+		return nil, cmp.Or[error](err, storage.ErrEnded)
 	}
 	return p, nil
+}
+
+// proofs say of each kind of what one signs in by whether the one of a name is good now.
+var proofs = map[string]func(tx *storage.Tx, name string) (bool, error){
+	byDevice: tokenStands, byKey: keyStands, byPassword: passwordStands, bySession: sessionStands, oauth.Proof: oauth.Stands,
+}
+
+const (
+	byDevice   = "device"
+	byKey      = "key"
+	byPassword = "password"
+	bySession  = "session"
+)
+
+func (a Actor) stands(tx *storage.Tx) (bool, error) {
+	switch good := proofs[a.By.Kind]; {
+	case good != nil:
+		return good(tx, a.By.Name)
+	case a.KeyID != 0:
+		return KeyStands(tx, a.KeyID)
+	}
+	return a.By == storage.Proof{}, nil
 }

@@ -44,3 +44,34 @@ func TestMadeAnew(t *testing.T) {
 	}
 	w.Write(second, nothing)
 }
+
+// TestActorOfAKey: what was begun when only the number of a key was kept ends with the key too.
+func TestActorOfAKey(t *testing.T) {
+	w := storagetest.NewWorld(t)
+	var key credential.Key
+	w.Write(w.System(), func(tx *storage.Tx) (err error) {
+		if err = tx.SaveUser(&storage.User{Username: "bob"}, ""); err == nil {
+			key, _, err = credential.CreateKey(tx, credential.Key{User: "bob", Scope: credential.ScopeWrite})
+		}
+		return err
+	})
+	bob, err := w.Principal(t.Context(), "bob")
+	if err != nil {
+		t.Fatal(err)
+	}
+	acts := func(a credential.Actor) error {
+		return w.View(t.Context(), w.System(), func(tx *storage.Tx) error {
+			_, err := a.Principal(tx)
+			return err
+		})
+	}
+	before := credential.Actor{User: "bob", UserID: bob.ID, KeyID: key.ID}
+	if err := acts(before); err != nil {
+		t.Error(err)
+	}
+	unknown := before
+	unknown.KeyID, unknown.By = 0, storage.Proof{Kind: "face", Name: "bob"}
+	storagetest.WantKind(t, acts(unknown), fault.Denied, "sign-in")
+	w.Write(w.System(), func(tx *storage.Tx) error { return credential.RevokeKey(tx, key.ID) })
+	storagetest.WantKind(t, acts(before), fault.Denied, "sign-in")
+}

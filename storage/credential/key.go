@@ -171,9 +171,11 @@ func endKeys(tx *storage.Tx, user string) error {
 
 // KeyStands reports whether the API key of a number is good now: what was handed out for a key, or is
 // done by it, ends with it.
-func KeyStands(tx *storage.Tx, id int64) (bool, error) {
+func KeyStands(tx *storage.Tx, id int64) (bool, error) { return keyStands(tx, keyName(id)) }
+
+func keyStands(tx *storage.Tx, name string) (bool, error) {
 	var k keyRow
-	ok, err := tx.Secret(keys).Get(keyName(id), &k)
+	ok, err := tx.Secret(keys).Get(name, &k)
 	return ok && k.good(tx.Now()), err
 }
 
@@ -209,7 +211,7 @@ func SignInKey(ctx context.Context, repo *storage.Repo, key string) (*storage.Pr
 		return nil, err
 	}
 	row.Of[keyUse](repo.Memory()).note(id, now)
-	as := p.While(func(tx *storage.Tx) (bool, error) { return KeyStands(tx, id) })
+	as := p.While(storage.Proof{Kind: byKey, Name: keyName(id)}, keyStands)
 	as.KeyID, as.Revision, as.ReadOnly = id, k.Revision, k.Scope != ScopeWrite
 	return as, nil
 }

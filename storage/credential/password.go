@@ -7,8 +7,10 @@ import (
 	"cmp"
 	"context"
 	"crypto/subtle"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"strings"
 	"time"
 
 	"catena/storage"
@@ -61,7 +63,17 @@ func signedIn(ctx context.Context, repo *storage.Repo, user string, sum []byte) 
 	if err != nil {
 		return nil, err
 	}
-	return p.While(func(tx *storage.Tx) (bool, error) { return passwordIs(tx, user, sum) }), nil
+	return p.While(storage.Proof{Kind: byPassword, Name: base64.RawURLEncoding.EncodeToString(sum) + " " + user}, passwordStands), nil
+}
+
+// passwordStands reports whether a user's password is still that of a sum, which stands before the user's name.
+func passwordStands(tx *storage.Tx, name string) (bool, error) {
+	text, user, _ := strings.Cut(name, " ")
+	sum, err := base64.RawURLEncoding.DecodeString(text)
+	if err != nil {
+		return false, nil //nolint:nilerr // no proof of a password
+	}
+	return passwordIs(tx, user, sum)
 }
 
 // passwordIs reports whether a user's password is still that of a sum.

@@ -52,7 +52,7 @@ func SignInSession(ctx context.Context, repo *storage.Repo, token string) (*stor
 	var s sessionRow
 	name := sessionName(token)
 	err := repo.View(ctx, repo.System(), func(tx *storage.Tx) error {
-		ok, err := sessionStands(tx, name, &s)
+		ok, err := readSession(tx, name, &s)
 		if err == nil && (!ok || !tx.Now().Before(s.Expires)) {
 			err = errSession()
 		}
@@ -65,11 +65,16 @@ func SignInSession(ctx context.Context, repo *storage.Repo, token string) (*stor
 	if err != nil {
 		return nil, err
 	}
-	return p.While(func(tx *storage.Tx) (bool, error) { return sessionStands(tx, name, &sessionRow{}) }), nil
+	return p.While(storage.Proof{Kind: bySession, Name: name}, sessionStands), nil
 }
 
-// sessionStands reads a session, and reports whether the password is still that by which it began.
-func sessionStands(tx *storage.Tx, name string, s *sessionRow) (bool, error) {
+// sessionStands reports whether a session is there, and the password that by which it began.
+func sessionStands(tx *storage.Tx, name string) (bool, error) {
+	return readSession(tx, name, &sessionRow{})
+}
+
+// readSession reads a session, and reports whether it stands.
+func readSession(tx *storage.Tx, name string, s *sessionRow) (bool, error) {
 	ok, err := tx.Secret(sessions).Get(name, s)
 	if err != nil || !ok {
 		return false, err

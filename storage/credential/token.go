@@ -172,10 +172,13 @@ func SignInToken(ctx context.Context, repo *storage.Repo, token string) (*storag
 	if err != nil {
 		return nil, err
 	}
-	as := p.While(func(tx *storage.Tx) (bool, error) {
-		there, err := tx.Secret(tokens).Row(hash)
-		return there != nil, err
-	})
+	as := p.While(storage.Proof{Kind: byDevice, Name: hash}, tokenStands)
 	as.ReadOnly = strings.EqualFold(d.Permission, "Read") || strings.EqualFold(d.Permission, "r")
 	return as, nil
+}
+
+// tokenStands reports whether the token of a hash is there.
+func tokenStands(tx *storage.Tx, hash string) (bool, error) {
+	there, err := tx.Secret(tokens).Row(hash)
+	return there != nil, err
 }

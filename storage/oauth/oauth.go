@@ -9,6 +9,7 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base64"
+	"strings"
 	"time"
 
 	"catena/storage"
@@ -236,19 +237,23 @@ func refresh(tx *storage.Tx, g Grant) (*Token, error) {
 	return token, err
 }
 
+// Proof is the kind of proof of who signed in by an access token.
+const Proof = "oauth"
+
 // SignIn returns whom an access token lets its client act for.
 func SignIn(ctx context.Context, repo *storage.Repo, token string) (*storage.Principal, error) {
 	if token == "" || len(token) > maxToken {
 		return nil, errToken()
 	}
-	user := ""
+	var e *entry.Entry
 	err := repo.View(ctx, repo.System(), func(tx *storage.Tx) (err error) {
-		user, err = userOf(tx, token)
+		e, err = byAccess(tx, token)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
+	user := e.Text("nuxeoLogin")
 	p, err := repo.Principal(ctx, user)
 	switch {
 	case fault.Is(err, fault.NotFound):
@@ -256,28 +261,53 @@ func SignIn(ctx context.Context, repo *storage.Repo, token string) (*storage.Pri
 	case err != nil:
 		return nil, err
 	}
-	return p.While(func(tx *storage.Tx) (bool, error) {
-		still, err := userOf(tx, token)
-		if fault.Is(err, fault.Denied) {
-			err = nil
-		}
-		return still == user, err
-	}), nil
+	return p.While(storage.Proof{Kind: Proof, Name: e.ID + " " + user}, Stands), nil
 }
 
-// userOf returns whom a good access token is of.
-func userOf(tx *storage.Tx, token string) (string, error) {
+// byAccess returns the entry of a good access token.
+func byAccess(tx *storage.Tx, token string) (*entry.Entry, error) {
 	_, e, err := one(tx, tokens, "accessToken", token)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	if e == nil || left(e, tx.Now()) <= 0 || subtle.ConstantTimeCompare([]byte(e.Text("accessToken")), []byte(token)) != 1 {
-		return "", errToken()
+	if e == nil || subtle.ConstantTimeCompare([]byte(e.Text("accessToken")), []byte(token)) != 1 {
+		return nil, errToken()
 	}
-	if _, err = clientOf(tx, e.Text("clientId")); fault.Is(err, fault.Invalid) {
-		return "", errToken()
+	ok, err := good(tx, e)
+	if err == nil && !ok {
+		err = errToken()
 	}
-	return e.Text("nuxeoLogin"), err
+	return e, err
+}
+
+// good reports whether a token has not expired, and its client may have one.
+func good(tx *storage.Tx, e *entry.Entry) (bool, error) {
+	if left(e, tx.Now()) <= 0 {
+		return false, nil
+	}
+	_, err := clientOf(tx, e.Text("clientId"))
+	if fault.Is(err, fault.Invalid) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Stands reports whether what somebody signed in by still is: the entry of the id that the name of a proof
+// begins with, of the user whom it ends with. A token that is refreshed is the same entry.
+func Stands(tx *storage.Tx, name string) (bool, error) {
+	id, user, _ := strings.Cut(name, " ")
+	d, err := kept(tx, tokens)
+	if err != nil {
+		return false, err
+	}
+	e, err := d.Entry(id)
+	if fault.Is(err, fault.NotFound) {
+		return false, nil
+	}
+	if err != nil || e.Text("nuxeoLogin") != user {
+		return false, err
+	}
+	return good(tx, e)
 }
 
 // Sweep removes codes that nobody used in time.
