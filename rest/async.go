@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"catena/engine"
 	"catena/storage/fault"
 )
@@ -46,6 +48,27 @@ func newRuns(l Limits) *runs {
 }
 
 func (r *runs) close() { r.cancel() }
+
+var descRuns = prometheus.NewDesc("catena_async_runs", "Asynchronous runs by state: running, over (and not read yet).", []string{"state"}, nil)
+
+// Describe says what is counted.
+func (r *runs) Describe(to chan<- *prometheus.Desc) { to <- descRuns }
+
+// Collect counts the runs.
+func (r *runs) Collect(to chan<- prometheus.Metric) {
+	r.mu.Lock()
+	running, over := 0, 0
+	for _, run := range r.all {
+		if run.ended.IsZero() {
+			running++
+		} else {
+			over++
+		}
+	}
+	r.mu.Unlock()
+	to <- prometheus.MustNewConstMetric(descRuns, prometheus.GaugeValue, float64(running), "running")
+	to <- prometheus.MustNewConstMetric(descRuns, prometheus.GaugeValue, float64(over), "over")
+}
 
 // add makes room for a run and registers it.
 func (r *runs) add(run *asyncRun, now time.Time) (context.Context, error) {

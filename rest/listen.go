@@ -5,6 +5,8 @@ import (
 	"net/netip"
 	"sync"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 )
 
 // piece is how much of an answer a client must take within Limits.Stall, in bytes.
@@ -13,12 +15,13 @@ const piece = 64 << 10
 // Listener bounds what the connections of l cost: how many there are, of everybody and of one address, and how
 // long a client may leave what it is sent. Those that are too many are closed at once, so that others get in.
 func (s *Handler) Listener(l net.Listener) net.Listener {
-	return &listener{Listener: l, limits: s.Limits, of: map[netip.Prefix]int{}}
+	return &listener{Listener: l, limits: s.Limits, open: s.meters.connections, of: map[netip.Prefix]int{}}
 }
 
 type listener struct {
 	net.Listener
 	limits Limits
+	open   prometheus.Gauge
 	mu     sync.Mutex
 	all    int
 	of     map[netip.Prefix]int // by address
@@ -46,6 +49,7 @@ func (l *listener) enter(peer netip.Prefix) bool {
 		return false
 	}
 	l.all++
+	l.open.Inc()
 	l.of[peer]++
 	return true
 }
@@ -54,6 +58,7 @@ func (l *listener) leave(peer netip.Prefix) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.all--
+	l.open.Dec()
 	if l.of[peer]--; l.of[peer] == 0 {
 		delete(l.of, peer)
 	}

@@ -10,9 +10,10 @@ import (
 
 // meters count and time requests by route.
 type meters struct {
-	requests *prometheus.CounterVec
-	duration *prometheus.HistogramVec
-	other    *meter // requests that reach no route
+	requests    *prometheus.CounterVec
+	duration    *prometheus.HistogramVec
+	connections prometheus.Gauge
+	other       *meter // requests that reach no route
 }
 
 // meter holds the series of one route, found once so that a request looks nothing up.
@@ -31,7 +32,8 @@ func newMeters(reg *prometheus.Registry) *meters {
 			Buckets: []float64{.0001, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 60},
 		}, []string{"method", "route"}),
 	}
-	reg.MustRegister(m.requests, m.duration)
+	m.connections = prometheus.NewGauge(prometheus.GaugeOpts{Name: "catena_http_connections", Help: "Connections that are open."})
+	reg.MustRegister(m.requests, m.duration, m.connections)
 	// A registry that somebody else made may have these already.
 	_ = reg.Register(collectors.NewGoCollector())
 	_ = reg.Register(collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))

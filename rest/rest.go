@@ -33,6 +33,7 @@ type Config struct {
 	Origins     []string             // other web origins that may call, "https://app.example.org"
 	Limits      Limits               // zero values take the defaults
 	Metrics     *prometheus.Registry // nil: one of its own
+	NoMetrics   bool                 // they are shown elsewhere, not at /metrics
 	DeckSources []string             // other web origins that slides may show pictures, films and frames of
 	Mounts      []Mount              // other handlers behind the same checks
 	Ready       []Check              // besides the store
@@ -116,6 +117,7 @@ func New(c Config) *Handler {
 	s.Limits = c.Limits.withDefaults()
 	s.meters = newMeters(s.Metrics)
 	s.runs = newRuns(s.Limits)
+	s.Metrics.MustRegister(s.runs)
 	s.streams = make(chan struct{}, maxStreams)
 	s.rates = newRates(s.Limits.Rate)
 	s.stages = newStages()

@@ -170,10 +170,13 @@ func alive(x *exchange) error { return x.text(http.StatusOK, "ok\n") }
 // ready answers whether the server should get traffic.
 func ready(x *exchange) error { return x.health(x.s.checks(), http.StatusServiceUnavailable) }
 
-// metrics shows the server's figures.
+// metrics shows the server's figures. One that cannot be found out hides no other.
 func metrics(x *exchange) error {
+	if x.s.NoMetrics {
+		return fault.NotFound.Errorf("address %s", x.r.URL.Path)
+	}
 	w := &statusWriter{ResponseWriter: x.w}
-	promhttp.HandlerFor(x.s.Metrics, promhttp.HandlerOpts{}).ServeHTTP(w, x.r)
+	promhttp.HandlerFor(x.s.Metrics, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError}).ServeHTTP(w, x.r)
 	x.status = w.status
 	return nil
 }

@@ -3,6 +3,7 @@ package rest_test
 import (
 	"context"
 	"errors"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -12,6 +13,22 @@ import (
 
 // TestReadiness: without a part the server is degraded and gets traffic, without what all
 // work needs it gets none.
+// TestFigures counts connections and asynchronous runs, and shows nothing where figures are shown elsewhere.
+func TestFigures(t *testing.T) {
+	s := start(t)
+	s.Do("POST", "/api/v1/automation/Test.Wait/@async", `{"params":{"millis":600000}}`)
+	shown := s.Do("GET", "/metrics", "", "as", "").Text
+	for _, want := range []string{"\ncatena_async_runs{state=\"running\"} 1\n", "\ncatena_async_runs{state=\"over\"} 0\n", "\ncatena_http_connections "} {
+		if !strings.Contains(shown, want) {
+			t.Errorf("no %q in %s", want, shown)
+		}
+	}
+	s = resttest.Start(t, resttest.Config{Rest: func(c *rest.Config) { c.NoMetrics = true }})
+	if got := s.Do("GET", "/metrics", ""); got.StatusCode != http.StatusNotFound {
+		t.Errorf("shown elsewhere: %s", got.Status)
+	}
+}
+
 func TestReadiness(t *testing.T) {
 	var disk, workers error
 	s := resttest.Start(t, resttest.Config{Rest: func(c *rest.Config) {

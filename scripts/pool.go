@@ -195,6 +195,20 @@ func (p *pool) ready() error {
 	return p.broken
 }
 
+// Workers are the worker processes by what they do.
+type Workers struct {
+	Busy    int // run a script
+	Idle    int // wait for more of the same caller
+	Spare   int // are ready for anybody
+	Waiting int // callers without one
+}
+
+func (p *pool) workers() Workers {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return Workers{Busy: p.busy, Idle: len(p.idle), Spare: len(p.spares), Waiting: p.waiting}
+}
+
 func (p *pool) warm() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -109,6 +109,9 @@ func (r *Runner) Warm() { r.pool.warm() }
 // Ready returns why no worker process can be started, or nil.
 func (r *Runner) Ready(context.Context) error { return r.pool.ready() }
 
+// Workers says how many worker processes there are, and how many callers wait for one.
+func (r *Runner) Workers() Workers { return r.pool.workers() }
+
 // Close ends the worker processes. Runs under way fail.
 func (r *Runner) Close() error { return r.pool.close() }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"catena/storage/fault"
+	"catena/storage/kv"
 	"catena/storage/outbox"
 )
 
@@ -77,6 +78,15 @@ func (t *Tx) takeJob(id string) (outbox.State, error) {
 		t.Changed("job", j.Kind)
 	}
 	return j, err
+}
+
+// Backlog returns how much is in the outbox; counting stops where reading for a query does.
+func (r *Repo) Backlog(ctx context.Context) (b outbox.Backlog, err error) {
+	err = r.db.View(ctx, func(k *kv.Tx) error {
+		b, err = outbox.Count(k, r.clock(), r.limits.ScanRows)
+		return err
+	})
+	return b, err
 }
 
 func (r *Repo) jobs() *outbox.Queue { return &outbox.Queue{DB: r.db, Clock: r.clock, Log: r.log} }

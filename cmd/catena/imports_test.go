@@ -22,6 +22,7 @@ var imports = map[string][]string{
 	"storage/memory":      {"storage/kv", "storage/kv/tree"},
 	"storage/blob":        {},
 	"storage/convert":     {"storage/blob"},
+	"storage/disk":        {},
 	"storage/egress":      {},
 	"storage/declare":     {},
 	"storage/schema":      {"storage/blob", "storage/declare"},

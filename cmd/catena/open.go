@@ -55,6 +55,7 @@ type app struct {
 	listeners *listener.Listeners
 	actions   service.Actions
 	mail      *mail.Sender
+	meters    *meters
 	branches  []branch        // of all repositories, the first one's first
 	renderer  render.Auto     // of decks
 	outside   opsblob.Outside // what operations may reach; its client is the one there is
@@ -90,7 +91,7 @@ func (g *global) openFiles(o openOptions) (*app, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &app{dir: g.data, log: log}
+	a := &app{dir: g.data, log: log, meters: newMeters()}
 	keepPrivate()
 	for _, sub := range []string{"", "actions", "chains", "directories", "listeners", "mail", "providers", "scripts", "types"} {
 		if err := os.MkdirAll(filepath.Join(g.data, sub), 0o700); err != nil {
@@ -101,7 +102,7 @@ func (g *global) openFiles(o openOptions) (*app, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.db = kv.New(store, kv.Options{Log: log})
+	a.db = kv.New(store, kv.Options{Log: log, Observe: a.meters.observe})
 	if a.blobs, err = blob.Open(filepath.Join(g.data, "blobs"), log); err != nil {
 		return nil, errors.Join(err, a.db.Close())
 	}

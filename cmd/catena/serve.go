@@ -26,23 +26,25 @@ import (
 
 // serve is the serve verb's settings.
 type serve struct {
-	addr, contextPath, baseURL string
-	adminPassword              string
-	jwtSecret, portalSecret    string
-	relaxed                    bool
-	drain                      time.Duration
-	limits                     limits
-	hosts, origins             []string
-	deckSources                []string
-	repositories               []string
-	smtp                       smtp
-	egressAllow                []string
-	egressHTTP                 bool
-	exportFolder, chromium     string
+	addr, metricsAddr       string
+	contextPath, baseURL    string
+	adminPassword           string
+	jwtSecret, portalSecret string
+	relaxed                 bool
+	drain                   time.Duration
+	limits                  limits
+	hosts, origins          []string
+	deckSources             []string
+	repositories            []string
+	smtp                    smtp
+	egressAllow             []string
+	egressHTTP              bool
+	exportFolder, chromium  string
 }
 
 func (s *serve) flags(f *pflag.FlagSet) {
 	f.StringVar(&s.addr, "addr", "127.0.0.1:8080", "address to listen on")
+	f.StringVar(&s.metricsAddr, "metrics-addr", "", "address that shows /metrics instead, for those who run the server only")
 	f.StringVar(&s.contextPath, "context-path", "/nuxeo", "prefix under which everything is served too")
 	f.StringVar(&s.baseURL, "base-url", "", "address clients reach the server by, when a proxy stands in front")
 	f.StringVar(&s.adminPassword, "admin-password", "", "first password of Administrator; empty: a random one is shown (better: CATENA_ADMIN_PASSWORD)")
@@ -96,7 +98,9 @@ func (s *serve) run(ctx context.Context, g *global, out io.Writer) (err error) {
 	if s.baseURL != "" {
 		base = s.baseURL
 	}
+	registry := a.registry()
 	h := a.handler(rest.Config{
+		Metrics: registry, NoMetrics: s.metricsAddr != "",
 		ContextPath: s.contextPath, Base: s.baseURL, Hosts: s.hosts, Origins: s.origins, Portal: s.portalSecret, DeckSources: s.deckSources,
 		Limits: s.limits.rest,
 	})
@@ -106,6 +110,14 @@ func (s *serve) run(ctx context.Context, g *global, out io.Writer) (err error) {
 
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
+	if s.metricsAddr != "" {
+		at, end, err := a.serveMetrics(ctx, s.metricsAddr, registry)
+		if err != nil {
+			return errors.Join(err, l.Close())
+		}
+		defer end()
+		fmt.Fprintf(out, "  metrics     http://%s/metrics\n", at)
+	}
 	work := a.background(ctx)
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(h.Listener(l)) }()

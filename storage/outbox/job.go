@@ -84,8 +84,8 @@ func key(queue byte, at time.Time, job string) []byte {
 	return append(k, job...)
 }
 
-// leaseEnd is the moment in the key of a job that runs.
-func leaseEnd(key []byte) time.Time {
+// moment is when the job of a key is due, or its lease ends.
+func moment(key []byte) time.Time {
 	return time.UnixMilli(int64(binary.BigEndian.Uint64(key[2:]) ^ 1<<63))
 }
 
@@ -163,7 +163,7 @@ func Take(k *kv.Tx, id string, now time.Time, read int) (found State, err error)
 			return found, err
 		case at == nil:
 			continue
-		case s.queue == queueRunning && now.Before(leaseEnd(at)):
+		case s.queue == queueRunning && now.Before(moment(at)):
 			return found, fault.Conflict.Errorf("job %s: runs", id)
 		}
 		return found, k.Delete(at)
@@ -181,4 +181,30 @@ const kept = 7 * 24 * time.Hour
 func Old(row []byte, now time.Time) bool {
 	var j Job
 	return json.Unmarshal(row, &j) == nil && now.Sub(j.Due) > kept
+}
+
+// Backlog is how much is in the queues.
+type Backlog struct {
+	Jobs map[string]int // by state
+	Late time.Duration  // how long the job that waits longest is due; 0 if none is
+}
+
+// Count counts the jobs of each state, up to most.
+func Count(k *kv.Tx, now time.Time, most int) (Backlog, error) {
+	b := Backlog{Jobs: map[string]int{}}
+	for _, s := range queues {
+		r := kv.Prefix([]byte{Space, s.queue})
+		r.Limit, r.KeysOnly = most, true
+		n := 0
+		for row, err := range k.Scan(r) {
+			if err != nil {
+				return b, err
+			}
+			if n++; n == 1 && s.queue == queueWaiting {
+				b.Late = max(0, now.Sub(moment(row.Key)))
+			}
+		}
+		b.Jobs[s.state] = n
+	}
+	return b, nil
 }

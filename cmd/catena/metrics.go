@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"catena/storage/disk"
+	"catena/storage/fault"
+	"catena/storage/kv"
+	"catena/storage/outbox"
+)
+
+// meters are what /metrics shows of the store: counted as it happens.
+type meters struct {
+	transactions *prometheus.CounterVec
+	seconds      *prometheus.HistogramVec
+	repeated     prometheus.Counter
+}
+
+func newMeters() *meters {
+	return &meters{
+		transactions: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "catena_transactions_total", Help: "Transactions by kind (read, write) and result: ok, the kind of error.",
+		}, []string{"kind", "result"}),
+		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "catena_transaction_seconds", Help: "Time of a transaction with all its attempts.",
+			Buckets: []float64{.00005, .0001, .0005, .001, .005, .01, .05, .1, .5, 1, 5, 10, 60},
+		}, []string{"kind"}),
+		repeated: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "catena_transaction_repeats_total", Help: "Attempts of transactions beyond the first, made because others were faster.",
+		}),
+	}
+}
+
+func (f *meters) observe(s kv.Stats) {
+	kind, result := "read", "ok"
+	if s.Write {
+		kind = "write"
+	}
+	if s.Err != nil {
+		result = fault.Of(s.Err).String()
+	}
+	f.transactions.WithLabelValues(kind, result).Inc()
+	f.seconds.WithLabelValues(kind).Observe(s.Duration.Seconds())
+	f.repeated.Add(float64(max(0, s.Attempts-1)))
+}
+
+// registry holds everything that /metrics shows besides requests and the process.
+func (a *app) registry() *prometheus.Registry {
+	r := prometheus.NewRegistry()
+	r.MustRegister(a.meters.transactions, a.meters.seconds, a.meters.repeated, &sampler{a})
+	return r
+}
+
+// sampler finds figures out when they are asked for.
+type sampler struct{ *app }
+
+var (
+	descWritable = prometheus.NewDesc("catena_writable", "1 while writes are accepted, 0 while the disk is full or the store has failed.", nil, nil)
+	descDiskFree = prometheus.NewDesc("catena_disk_free_bytes", "Room left on the disk of the data directory.", nil, nil)
+	descDisk     = prometheus.NewDesc("catena_disk_bytes", "Size of the disk of the data directory.", nil, nil)
+	descJobs     = prometheus.NewDesc("catena_jobs", "Jobs of the outbox by repository and state: waiting, running, dead. Counting stops at limit-query-rows.", []string{"repository", "state"}, nil)
+	descLate     = prometheus.NewDesc("catena_jobs_late_seconds", "How long the job of the outbox that waits longest is due.", []string{"repository"}, nil)
+	descWorkers  = prometheus.NewDesc("catena_script_workers", "Processes of scripts by state: busy, idle, spare.", []string{"state"}, nil)
+	descCallers  = prometheus.NewDesc("catena_script_callers_waiting", "Callers that wait for a process of scripts.", nil, nil)
+)
+
+// Describe lists the figures.
+func (s *sampler) Describe(to chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{descWritable, descDiskFree, descDisk, descJobs, descLate, descWorkers, descCallers} {
+		to <- d
+	}
+}
+
+// Collect finds them out. One that cannot be is an error of its own and hides no other.
+func (s *sampler) Collect(to chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
+		to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+	}
+	writable := 0.0
+	if s.repo.Writable(ctx) == nil {
+		writable = 1
+	}
+	gauge(descWritable, writable)
+	switch space, err := disk.Of(s.dir); {
+	case err == nil:
+		gauge(descDiskFree, float64(space.Free))
+		gauge(descDisk, float64(space.Whole))
+	case !errors.Is(err, errors.ErrUnsupported):
+		to <- prometheus.NewInvalidMetric(descDiskFree, err)
+	}
+	for _, b := range s.branches {
+		backlog, err := b.repo.Backlog(ctx)
+		if err != nil {
+			to <- prometheus.NewInvalidMetric(descJobs, err)
+			continue
+		}
+		for _, state := range []string{outbox.Waits, outbox.Runs, outbox.GivenUp} {
+			gauge(descJobs, float64(backlog.Jobs[state]), b.repo.Name(), state)
+		}
+		gauge(descLate, backlog.Late.Seconds(), b.repo.Name())
+	}
+	w := s.scripts.Workers()
+	gauge(descWorkers, float64(w.Busy), "busy")
+	gauge(descWorkers, float64(w.Idle), "idle")
+	gauge(descWorkers, float64(w.Spare), "spare")
+	gauge(descCallers, float64(w.Waiting))
+}
+
+// serveMetrics serves the figures at an address of their own until stop is called, which waits for their end.
+func (a *app) serveMetrics(ctx context.Context, addr string, from prometheus.Gatherer) (at net.Addr, stop func(), err error) {
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
+	if err != nil {
+		return nil, nil, usage{err}
+	}
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(from, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError}))
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, WriteTimeout: 30 * time.Second, IdleTimeout: time.Minute}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			a.log.Error("serving metrics", "error", err)
+		}
+	}()
+	return l.Addr(), func() { _ = server.Close(); <-done }, nil
+}
