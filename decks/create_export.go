@@ -46,7 +46,7 @@ func (p createExportParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, e
 		return nil, err
 	}
 	e := &export.Export{
-		Deck: p.Deck, Doc: d.ID(), Owner: c.As.Name, Base: p.Base, Format: p.Format, Settings: settings,
+		Deck: p.Deck, Doc: d.ID(), Owned: storage.OwnedBy(c.As), Base: p.Base, Format: p.Format, Settings: settings,
 		Options: render.Options{Margin: p.Margin, SlideNumber: p.Number, SlideNotes: p.Notes, SeparateFragments: p.Fragments},
 	}
 	if e.ID, err = c.Tx.Next("deck-exports"); err != nil {

@@ -25,8 +25,9 @@ const (
 
 // link is a private share link.
 type link struct {
+	storage.Owned
 	ID                   int64
-	Owner, Name          string
+	Name                 string
 	Nonce                string
 	Password             string `json:",omitempty"` // as a hash
 	Notify               bool

@@ -44,7 +44,7 @@ func (p openShareParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, erro
 	if p.Probe {
 		return probed(d), nil
 	}
-	if p.Count && c.As.Name != l.Owner && !automatic(p.Agent) {
+	if p.Count && !l.Is(c.As) && !automatic(p.Agent) {
 		if err := p.count(c, d, l); err != nil {
 			return nil, err
 		}
@@ -94,7 +94,7 @@ func (p openShareParams) find(c *engine.Ctx) (*storage.Doc, *link, error) {
 		return nil, nil, err
 	}
 	owner, err := c.Tx.User(l.Owner)
-	if fault.Is(err, fault.NotFound) || err == nil && (!linksIncluded(owner) || !export.MayStill(c.Tx, d, l.Owner)) {
+	if fault.Is(err, fault.NotFound) || err == nil && (!linksIncluded(owner) || !export.MayStill(c.Tx, d, l.Owned)) {
 		return nil, nil, missing
 	}
 	if err == nil && l.expired(c.Now) {

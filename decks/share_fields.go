@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"catena/engine"
+	"catena/storage"
 )
 
 // merge moves what stands in Fields to the fields themselves.
@@ -77,5 +78,5 @@ func (p *createShareLinkParams) check(c *engine.Ctx) (l *link, errs []error) {
 		}
 		expires = at
 	}
-	return &link{Owner: c.As.Name, Name: p.Name, Nonce: c.NewID(), Notify: p.Notify, Created: c.Now, Expires: expires}, errs
+	return &link{Owned: storage.OwnedBy(c.As), Name: p.Name, Nonce: c.NewID(), Notify: p.Notify, Created: c.Now, Expires: expires}, errs
 }

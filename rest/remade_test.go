@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"catena/decks/export"
 	"catena/rest/resttest"
 	"catena/storage"
 )
@@ -95,7 +96,7 @@ func TestMadeAnew(t *testing.T) {
 				t.Errorf("made anew %t: %s: %s %s", anew, path, a.Status, a.Text)
 			}
 		}
-		if a := s.Do("GET", "/api/v1/webhook", ""); !strings.Contains(a.Text, hook) {
+		if a := s.Do("GET", "/api/v1/webhook", ""); strings.Contains(a.Text, hook) == anew {
 			t.Errorf("made anew %t: administrator: %s %s", anew, a.Status, a.Text)
 		}
 		if again := post(); again.StatusCode != http.StatusOK || (again.Text == first.Text) == anew || (again.Header.Get("Idempotency-Replayed") == "") != anew {
@@ -146,6 +147,63 @@ func TestResultLater(t *testing.T) {
 			case taken && x.left != "" && (a.StatusCode != http.StatusOK || strings.Contains(a.Text, "canary") || !strings.Contains(a.Text, x.left)):
 				t.Errorf("%s %s: without the right: %s %s", x.op, x.body, a.Status, a.Text)
 			}
+		}
+	}
+}
+
+// TestExportsMadeAnew does the same to somebody who has exports and a share link: the deck is a document, which access
+// lists open by name; what was handed out for it is not the second one's, opens nothing, and is not made any more.
+func TestExportsMadeAnew(t *testing.T) {
+	for _, anew := range []bool{false, true} {
+		s := describe(t)
+		s.data("pro", "POST", "/v1/decks", `{"title":"Talk","data":"<section>x</section>"}`)
+		s.data("pro", "POST", "/v1/decks/1/exports", `{"format":"zip"}`)
+		link := s.data("pro", "POST", "/v1/decks/1/share", `{}`)
+		s.workFor("pro", &export.Worker{}, 1, 1)
+		data, _ := s.must(s.Do("GET", "/v1/decks/1/exports/1", "", "as", "pro")).JSON(t)["data"].(map[string]any)
+		address, _ := data["download_url"].(string) // it ends with no key
+		s.data("pro", "POST", "/v1/decks/1/exports", `{"format":"zip"}`)
+		if anew {
+			s.must(s.Do("DELETE", "/api/v1/user/pro", ""))
+			u := people["pro"]
+			u.Username = "pro"
+			if err := s.Repo.Update(t.Context(), s.Repo.System(), func(tx *storage.Tx) error { return tx.SaveUser(&u, resttest.Password) }); err != nil {
+				t.Fatal(err)
+			}
+			s.keys["pro"] = s.Key("pro", "read_write")
+		}
+		want := map[bool]string{false: "200", true: "404 notfound"}[anew]
+		for _, path := range []string{"/v1/decks/1/exports/1", "/v1/decks/1/exports/2", strings.TrimPrefix(address, s.URL)} {
+			if a := s.ask("pro", "GET", path, ""); status(a) != want {
+				t.Errorf("made anew %t: %s: %s %s", anew, path, a.Status, a.Text)
+			}
+		}
+		for path, found := range map[string]bool{"/v1/decks/1/exports": !anew, "/v1/decks/1": true} {
+			if a := s.must(s.ask("pro", "GET", path, "")); strings.Contains(a.Text, `"id":1`) != found {
+				t.Errorf("made anew %t: %s: %s", anew, path, a.Text)
+			}
+		}
+		if a := s.ask("pro", "POST", "/api/v1/automation/Deck.GetExportFile", `{"params":{"deck_id":1,"id":1}}`); (a.StatusCode == http.StatusOK) == anew {
+			t.Errorf("made anew %t: its file: %s %s", anew, a.Status, a.Text)
+		}
+		if a := s.view(link, ""); (a.StatusCode == http.StatusOK) == anew {
+			t.Errorf("made anew %t: the share link: %s", anew, a.Status)
+		}
+		a := s.must(s.ask("pro", "POST", "/v1/decks/1/exports", `{"format":"zip"}`))
+		if left := map[bool]string{false: "r=7", true: "r=9"}[anew]; !strings.Contains(strings.Join(a.Header.Values("RateLimit"), ","), left) {
+			t.Errorf("made anew %t: %v, want %s", anew, a.Header, left)
+		}
+		if own := s.workFor("pro", &export.Worker{}, 1, 3); own["status"] != "completed" {
+			t.Errorf("made anew %t: %v", anew, own)
+		}
+		if err := s.Repo.View(t.Context(), s.Repo.System(), func(tx *storage.Tx) error {
+			second, err := export.Find(tx, 1, 2)
+			if err == nil && (second.Status == export.Completed) == anew {
+				t.Errorf("made anew %t: the second one is %s: %v", anew, second.Status, second.Failure)
+			}
+			return err
+		}); err != nil {
+			t.Fatal(err)
 		}
 	}
 }

@@ -177,13 +177,19 @@ func (s *described) view(link map[string]any, password string) *resttest.Answer 
 // work has a worker make an export, and returns how that ended.
 func (s *described) work(w *export.Worker, deck, id any) map[string]any {
 	s.t.Helper()
+	return s.workFor("lead", w, deck, id)
+}
+
+// workFor has a worker make somebody's export.
+func (s *described) workFor(who string, w *export.Worker, deck, id any) map[string]any {
+	s.t.Helper()
 	w.Repo, w.Log = s.Repo, slog.New(slog.DiscardHandler)
 	ctx, stop := context.WithCancel(s.t.Context())
 	done := make(chan error, 1)
 	go func() { done <- s.Repo.RunJobs(ctx, w.Jobs()) }()
 	defer func() { stop(); <-done }()
 	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
-		if e := s.data("lead", "GET", fmt.Sprintf("/v1/decks/%v/exports/%v", deck, id), ""); e["status"] != "pending" {
+		if e := s.data(who, "GET", fmt.Sprintf("/v1/decks/%v/exports/%v", deck, id), ""); e["status"] != "pending" {
 			return e
 		}
 	}

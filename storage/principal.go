@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 
@@ -48,7 +47,7 @@ func (p *Principal) Is(names ...string) bool {
 
 // Identity says whose something is that is kept: a user made anew under the name of one who is gone is
 // somebody else.
-func (p *Principal) Identity() string { return p.Name + "#" + strconv.FormatInt(p.ID, 10) }
+func (p *Principal) Identity() string { return OwnedBy(p).Identity() }
 
 // System returns the server itself, which may do everything.
 func (r *Repo) System() *Principal {

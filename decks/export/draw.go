@@ -48,7 +48,7 @@ func (w *Worker) draw(ctx context.Context, j outbox.Job) error {
 	}
 	limited, cancel := context.WithTimeout(ctx, drawTime)
 	defer cancel()
-	pin := &Export{Doc: data.Doc, Owner: data.Owner, Base: data.Base}
+	pin := &Export{Doc: data.Doc, Owned: storage.Owned{Owner: data.Owner}, Base: data.Base}
 	d.File = func(ctx context.Context, address string) ([]byte, string, error) { return w.find(ctx, pin, address) }
 	still, err := w.still(limited, d, data.Slide)
 	switch {

@@ -17,10 +17,10 @@ import (
 
 // Export is one export of a deck.
 type Export struct {
-	ID        int64
-	Deck      int64
-	Doc       string // id of the deck's document
-	Owner     string
+	ID   int64
+	Deck int64
+	Doc  string // id of the deck's document
+	storage.Owned
 	Base      string `json:",omitempty"` // the server's address, as whoever asked for the export knows it
 	Format    string // "pdf", "zip"
 	Options   render.Options
@@ -64,7 +64,7 @@ const (
 
 const (
 	table      = "deck-exports"       // deck "/" export
-	quotaTable = "deck-export-quotas" // owner 0 export
+	quotaTable = "deck-export-quotas" // Identity of the owner 0 export
 
 	// Kept is how long a file is kept once it is made.
 	Kept = 7 * 24 * time.Hour
@@ -87,11 +87,11 @@ type jobData struct{ Deck, Export int64 }
 
 func key(deck, id int64) string { return fmt.Sprintf("%019d/%019d", deck, id) }
 
-// Find returns an export of a deck.
+// Find returns an export of a deck, if it is the principal's; the server finds everybody's.
 func Find(tx *storage.Tx, deck, id int64) (*Export, error) {
 	var e Export
 	ok, err := tx.Table(table).Get(key(deck, id), &e)
-	if err == nil && (!ok || !e.Completed.IsZero() && !tx.Now().Before(e.Completed.Add(Kept))) {
+	if err == nil && (!ok || !e.shown(tx)) {
 		err = fault.NotFound.Errorf("export %d of deck %d: does not exist", id, deck)
 	}
 	if err != nil {
@@ -100,7 +100,13 @@ func Find(tx *storage.Tx, deck, id int64) (*Export, error) {
 	return &e, nil
 }
 
-// List returns the exports of a deck, the newest first.
+// shown reports whether an export is the principal's and still kept.
+func (e *Export) shown(tx *storage.Tx) bool {
+	as := tx.Principal()
+	return (as.System || e.Is(as)) && (e.Completed.IsZero() || tx.Now().Before(e.Completed.Add(Kept)))
+}
+
+// List returns the principal's exports of a deck, the newest first.
 func List(tx *storage.Tx, deck int64) ([]Export, error) {
 	var out []Export
 	var failed error
@@ -110,7 +116,7 @@ func List(tx *storage.Tx, deck int64) ([]Export, error) {
 			failed = fault.Internal.Errorf("export: %w", err)
 			break
 		}
-		if e.Completed.IsZero() || tx.Now().Before(e.Completed.Add(Kept)) {
+		if e.shown(tx) {
 			out = append(out, e)
 		}
 	}
@@ -156,7 +162,7 @@ func count(tx *storage.Tx, e *Export) error {
 	rows := tx.Table(quotaTable)
 	recent := 0
 	var first time.Time
-	for name, raw := range rows.Scan(quotaKey(e.Owner, 0), e.Owner+"\x01", false, 0) {
+	for name, raw := range rows.Scan(quotaKey(e.Identity(), 0), e.Identity()+"\x01", false, 0) {
 		var row quotaRow
 		if err := json.Unmarshal(raw, &row); err != nil {
 			return fault.Internal.Errorf("export quota: %w", err)
@@ -180,7 +186,7 @@ func count(tx *storage.Tx, e *Export) error {
 	if recent > 0 {
 		e.Reset = first.Add(QuotaTime).Sub(tx.Now())
 	}
-	return rows.Put(quotaKey(e.Owner, e.ID), quotaRow{tx.Now()})
+	return rows.Put(quotaKey(e.Identity(), e.ID), quotaRow{tx.Now()})
 }
 
 // Blob returns the file of a completed export.

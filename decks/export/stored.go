@@ -27,7 +27,7 @@ func (w *Worker) find(ctx context.Context, e *Export, address string) (data []by
 		if !ok {
 			return fault.NotFound.Errorf("address %.100q: is of no file kept here", address)
 		}
-		owner, err := tx.PrincipalOf(e.Owner)
+		owner, err := e.Principal(tx)
 		if err != nil {
 			return err
 		}

@@ -152,13 +152,13 @@ func (w *Worker) begin(ctx context.Context, data jobData) (e *Export, d *render.
 // deckThere reports whether the deck still is, and not in the trash.
 func (e *Export) deckThere(tx *storage.Tx) bool {
 	d, err := tx.Doc(storage.Ref(e.Doc))
-	return err == nil && !d.IsTrashed() && MayStill(tx, d, e.Owner)
+	return err == nil && !d.IsTrashed() && MayStill(tx, d, e.Owned)
 }
 
-// MayStill reports whether a user may read a deck now, for a transaction that may read it: what
-// was handed out for the user ends with that.
-func MayStill(tx *storage.Tx, d *storage.Doc, user string) bool {
-	p, err := tx.PrincipalOf(user)
+// MayStill reports whether an owner may read a deck now, for a transaction that may read it: what
+// was handed out for the owner ends with that.
+func MayStill(tx *storage.Tx, d *storage.Doc, owner storage.Owned) bool {
+	p, err := owner.Principal(tx)
 	return err == nil && tx.As(p).Can(d, "Read")
 }
 
@@ -238,7 +238,7 @@ func (w *Worker) fail(ctx context.Context, e *Export, cause error) error {
 	return w.change(ctx, e, func(tx *storage.Tx, e *Export) error {
 		e.Status, e.Stage, e.Failure = Failed, "", f
 		if f.Code != codeTrashed && f.Code != render.CodeTooLarge {
-			if err := tx.Table(quotaTable).Delete(quotaKey(e.Owner, e.ID)); err != nil {
+			if err := tx.Table(quotaTable).Delete(quotaKey(e.Identity(), e.ID)); err != nil {
 				return err
 			}
 		}

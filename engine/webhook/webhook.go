@@ -145,7 +145,7 @@ func (s *Sender) happened(tx *storage.Tx, e storage.Event) error {
 
 // mayKnow reports whether the owner of a webhook may know of an event: whoever may read its document; of one
 // without document, who caused it, and administrators.
-func mayKnow(tx *storage.Tx, owner webhook.Owned, d *storage.Doc) (bool, error) {
+func mayKnow(tx *storage.Tx, owner storage.Owned, d *storage.Doc) (bool, error) {
 	as := tx.Principal()
 	if !owner.Is(as) {
 		p, err := owner.Principal(tx.As(tx.Repo().System()))

@@ -1,15 +1,19 @@
 package user
 
 import (
+	"cmp"
+
 	"catena/engine"
+	"catena/storage"
 	"catena/storage/credential"
+	"catena/storage/webhook"
 )
 
 var deleteUser = engine.Op{
 	Name:     "User.Delete",
 	Label:    "Delete User",
 	Category: "Users & Groups",
-	Doc:      "Removes a user, whose API keys end with that, and keeps the input. What the user wrote stays.",
+	Doc:      "Removes a user, whose keys, tokens and webhooks end with that, and keeps the input. What the user wrote stays.",
 	Run:      engine.On(deleteUserParams.run),
 }
 
@@ -18,5 +22,10 @@ type deleteUserParams struct {
 }
 
 func (p deleteUserParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
-	return engine.Void{}, c.Tx.DeleteUser(p.Username, credential.End)
+	return engine.Void{}, c.Tx.DeleteUser(p.Username, leave)
+}
+
+// leave ends what is kept for a user who is gone.
+func leave(tx *storage.Tx, user string) error {
+	return cmp.Or(credential.End(tx, user), webhook.End(tx, user))
 }

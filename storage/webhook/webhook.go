@@ -23,7 +23,7 @@ import (
 
 // Webhook is an address that is told what happens to what its owner may read.
 type Webhook struct {
-	Owned
+	storage.Owned
 	ID, URL, Description string
 	Events               []string // types: "deck.created", "document.*", or "*"
 	Disabled             bool
@@ -69,7 +69,7 @@ type webhookSecret struct {
 
 // Want is what a webhook in use wants to know.
 type Want struct {
-	Owned
+	storage.Owned
 	ID     string
 	Events []string
 }
@@ -91,7 +91,7 @@ func Create(tx *storage.Tx, w Webhook) (Webhook, string, error) {
 	if err != nil {
 		return w, "", err
 	}
-	w.Owned, w.ID, w.Created, w.Updated = Owned{tx.Actor(), number}, tx.NewID(), tx.Now(), tx.Now()
+	w.Owned, w.ID, w.Created, w.Updated = storage.Owned{Owner: tx.Actor(), OwnerID: number}, tx.NewID(), tx.Now(), tx.Now()
 	wants, err := Wants(tx)
 	if err != nil {
 		return w, "", err
@@ -253,6 +253,21 @@ func Update(tx *storage.Tx, w Webhook, renew bool) (_ Webhook, secret string, er
 		}
 	}
 	return w, secret, put(tx, w)
+}
+
+// End removes the webhooks of a user who is gone.
+func End(tx *storage.Tx, user string) error {
+	system := tx.As(tx.Repo().System())
+	all, err := List(system, user)
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		if err := Delete(system, all[i].ID); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Delete removes a webhook with its deliveries; those that wait are not made.
