@@ -34,20 +34,20 @@ func (p addFileParams) void(c *engine.Ctx, _ engine.Void) (map[string]any, error
 	}
 	switch {
 	case text == "":
-		return nil, invalid("data", "missing_parameter", "data: is missing, and so is an input")
+		return nil, invalid("data", fault.CodeMissingParameter, "data: is missing, and so is an input")
 	case len(text) > base64.StdEncoding.EncodedLen(maxInline):
-		return nil, fault.Limit.Errorf("data: a picture of more than %d bytes; send it to /v1/decks/%d/files", maxInline, p.ID).In("data").WithCode("too_large")
+		return nil, fault.Limit.Errorf("data: a picture of more than %d bytes; send it to /v1/decks/%d/files", maxInline, p.ID).In("data").WithCode(fault.CodeTooLarge)
 	}
 	data, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(text), ""))
 	if err != nil {
-		return nil, invalid("data", "invalid_value", "data: is not base64: %v", err)
+		return nil, invalid("data", fault.CodeInvalidValue, "data: is not base64: %v", err)
 	}
 	return p.add(c, blob.FromBytes(p.Name, "application/octet-stream", data))
 }
 
 func (p addFileParams) blob(c *engine.Ctx, b *storage.Blob) (map[string]any, error) {
 	if p.Data != "" {
-		return nil, invalid("data", "conflicting_fields", "data: there is an input, too")
+		return nil, invalid("data", fault.CodeConflictingFields, "data: there is an input, too")
 	}
 	return p.add(c, b)
 }

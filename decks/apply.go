@@ -42,9 +42,9 @@ func (f *fields) applyHTML(tx *storage.Tx, d storage.Props) (removed []string, e
 	}
 	switch n := utf8.RuneCountInString(p.Notes); {
 	case p.Slides > html.MaxSlides:
-		return nil, f.inHTML(fault.Limit.Errorf("HTML: %d slides, limit %d", p.Slides, html.MaxSlides).WithCode("too_many_slides"))
+		return nil, f.inHTML(fault.Limit.Errorf("HTML: %d slides, limit %d", p.Slides, html.MaxSlides).WithCode(fault.CodeTooManySlides))
 	case n > html.MaxNotes:
-		return nil, f.inHTML(fault.Limit.Errorf("HTML: notes of %d characters, limit %d", n, html.MaxNotes).WithCode("too_long"))
+		return nil, f.inHTML(fault.Limit.Errorf("HTML: notes of %d characters, limit %d", n, html.MaxNotes).WithCode(fault.CodeTooLong))
 	}
 	b, err := tx.NewBlob("deck.html", "text/html", strings.NewReader(p.HTML))
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"catena/engine"
+	"catena/storage/fault"
 )
 
 const (
@@ -18,25 +19,25 @@ func (f *fields) check() (errs []error) {
 	if f.Title != nil {
 		switch n := utf8.RuneCountInString(*f.Title); {
 		case strings.TrimSpace(*f.Title) == "":
-			errs = append(errs, invalid("title", "too_short", "title: is empty"))
+			errs = append(errs, invalid("title", fault.CodeTooShort, "title: is empty"))
 		case n > maxTitle:
-			errs = append(errs, invalid("title", "too_long", "title: %d characters, limit %d", n, maxTitle))
+			errs = append(errs, invalid("title", fault.CodeTooLong, "title: %d characters, limit %d", n, maxTitle))
 		case strings.ContainsFunc(*f.Title, unicode.IsControl):
-			errs = append(errs, invalid("title", "invalid_text", "title: control characters are not allowed"))
+			errs = append(errs, invalid("title", fault.CodeInvalidText, "title: control characters are not allowed"))
 		}
 	}
 	if f.Description != nil {
 		if n := utf8.RuneCountInString(*f.Description); n > maxDescription {
-			errs = append(errs, invalid("description", "too_long", "description: %d characters, limit %d", n, maxDescription))
+			errs = append(errs, invalid("description", fault.CodeTooLong, "description: %d characters, limit %d", n, maxDescription))
 		}
 	}
 	for name, n := range map[string]*int64{"height": f.Height, "width": f.Width} {
 		if n != nil && *n < 1 {
-			errs = append(errs, invalid(name, "too_small", "%s: %d is less than 1", name, *n))
+			errs = append(errs, invalid(name, fault.CodeTooSmall, "%s: %d is less than 1", name, *n))
 		}
 	}
 	if f.Visibility != nil && *f.Visibility != "all" && *f.Visibility != "self" && *f.Visibility != "team" {
-		errs = append(errs, invalid("visibility", "invalid_value", "visibility: %.40q is none of all, self, team", *f.Visibility))
+		errs = append(errs, invalid("visibility", fault.CodeInvalidValue, "visibility: %.40q is none of all, self, team", *f.Visibility))
 	}
 	return errs
 }

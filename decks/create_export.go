@@ -75,12 +75,12 @@ func (p *createExportParams) merge() error {
 		}
 	}
 	if p.Format == "" && p.Fields["format"] == nil {
-		errs = append(errs, invalid("format", "required", "format: is missing; there are pdf and zip"))
+		errs = append(errs, invalid("format", fault.CodeRequired, "format: is missing; there are pdf and zip"))
 	} else if p.Format != "pdf" && p.Format != "zip" {
-		errs = append(errs, invalid("format", "invalid_value", "format: %.20q; there are pdf and zip", p.Format))
+		errs = append(errs, invalid("format", fault.CodeInvalidValue, "format: %.20q; there are pdf and zip", p.Format))
 	}
 	if !(p.Margin >= 0 && p.Margin <= 0.2) { // not a number is neither
-		errs = append(errs, invalid("margin", "out_of_range", "margin: %v is not from 0 to 0.2", p.Margin))
+		errs = append(errs, invalid("margin", fault.CodeOutOfRange, "margin: %v is not from 0 to 0.2", p.Margin))
 	}
 	return errors.Join(errs...)
 }
@@ -90,7 +90,7 @@ func (p *createExportParams) take(name string, value any) error {
 	if into := flags[name]; into != nil {
 		b, ok := value.(bool)
 		if !ok {
-			return invalid(name, "invalid_type", "%s: is neither true nor false", name)
+			return invalid(name, fault.CodeInvalidType, "%s: is neither true nor false", name)
 		}
 		*into = b
 		return nil
@@ -99,7 +99,7 @@ func (p *createExportParams) take(name string, value any) error {
 	case "format":
 		s, ok := value.(string)
 		if !ok {
-			return invalid(name, "invalid_type", "format: is not text")
+			return invalid(name, fault.CodeInvalidType, "format: is not text")
 		}
 		p.Format = s
 	case "margin":
@@ -109,7 +109,7 @@ func (p *createExportParams) take(name string, value any) error {
 		case int64:
 			p.Margin = float64(n)
 		default:
-			return invalid(name, "invalid_type", "margin: is not a number")
+			return invalid(name, fault.CodeInvalidType, "margin: is not a number")
 		}
 	default:
 		return unknownField(name, "deck export")
@@ -125,7 +125,7 @@ func settingsOf(c *engine.Ctx, d *storage.Doc) (render.Deck, error) {
 	out := export.Looks(d)
 	out.Author = c.As.Name
 	if len(out.CSS) > maxCSS {
-		return out, fault.Limit.Errorf("deck %d: style sheet of %d bytes, limit %d", number(d), len(out.CSS), maxCSS).WithCode(render.CodeTooLarge)
+		return out, fault.Limit.Errorf("deck %d: style sheet of %d bytes, limit %d", number(d), len(out.CSS), maxCSS).WithCode(fault.CodeTooLarge)
 	}
 	u, err := c.Tx.User(c.As.Name)
 	if err == nil {

@@ -39,14 +39,14 @@ func (p createShareLinkParams) run(c *engine.Ctx, _ engine.Void) (map[string]any
 		return nil, err
 	}
 	if storage.Prop[string](d, "deck:visibility") == "all" {
-		return nil, fault.Conflict.Errorf("deck %d: is public, its address needs no link", p.ID).WithCode("deck_is_public")
+		return nil, fault.Conflict.Errorf("deck %d: is public, its address needs no link", p.ID).WithCode(fault.CodeDeckIsPublic)
 	}
 	all, err := links(c.Tx, d)
 	if err != nil {
 		return nil, err
 	}
 	if len(all) >= maxLinks {
-		return nil, fault.Limit.Errorf("deck %d: has %d share links, limit %d", p.ID, len(all), maxLinks).WithCode("too_many_links")
+		return nil, fault.Limit.Errorf("deck %d: has %d share links, limit %d", p.ID, len(all), maxLinks).WithCode(fault.CodeTooManyLinks)
 	}
 	if p.Password != "" {
 		if l.Password, err = credential.HashPassword(c, c.Tx.Repo(), p.Password); err != nil {

@@ -124,7 +124,7 @@ func matchVersion(d *storage.Doc, tags string) error {
 			return nil
 		}
 	}
-	return fault.Conflict.Errorf("deck %d: was changed meanwhile", number(d)).WithCode("precondition_failed")
+	return fault.Conflict.Errorf("deck %d: was changed meanwhile", number(d)).WithCode(fault.CodePreconditionFailed)
 }
 
 func number(d *storage.Doc) int64 { return storage.Prop[int64](d, "deck:number") }

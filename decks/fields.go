@@ -20,7 +20,7 @@ type fields struct {
 	Fields      map[string]any `json:"fields,omitzero" doc:"All of these in one object, with the names of either revision; anything else in it is refused."`
 }
 
-func invalid(field, code, format string, args ...any) error {
+func invalid(field string, code fault.Code, format string, args ...any) error {
 	return fault.Invalid.Errorf(format, args...).In(field).WithCode(code)
 }
 
@@ -34,7 +34,7 @@ func (f fields) merge() (fields, error) {
 	}
 	if a, b := f.Fields["deck_html"], f.Fields["data"]; a != nil && b != nil && a != b {
 		for _, name := range [...]string{"data", "deck_html"} {
-			errs = append(errs, invalid(name, "conflicting_fields", "data and deck_html: are the same field, their values differ"))
+			errs = append(errs, invalid(name, fault.CodeConflictingFields, "data and deck_html: are the same field, their values differ"))
 		}
 	}
 	errs = append(errs, f.check()...)
@@ -61,7 +61,7 @@ func (f *fields) take(name string, value any) error {
 		return text(name, value, &f.Visibility)
 	}
 	if readOnly(name) {
-		return invalid(name, "read_only_field", "%s: is read-only", name)
+		return invalid(name, fault.CodeReadOnlyField, "%s: is read-only", name)
 	}
 	return unknownField(name, "deck")
 }
@@ -70,13 +70,13 @@ func unknownField(name, of string) error {
 	if len(name) > 100 {
 		name = strings.ToValidUTF8(name[:100], "") + "…"
 	}
-	return invalid(name, "unknown_field", "%q: is no field of a %s", name, of)
+	return invalid(name, fault.CodeUnknownField, "%q: is no field of a %s", name, of)
 }
 
 func text(name string, value any, to **string) error {
 	s, ok := value.(string)
 	if !ok {
-		return invalid(name, "invalid_type", "%s: is not text", name)
+		return invalid(name, fault.CodeInvalidType, "%s: is not text", name)
 	}
 	*to = &s
 	return nil
@@ -88,7 +88,7 @@ func whole(name string, value any, to **int64) error {
 		n, ok = int64(f), true
 	}
 	if !ok {
-		return invalid(name, "invalid_type", "%s: is not a whole number", name)
+		return invalid(name, fault.CodeInvalidType, "%s: is not a whole number", name)
 	}
 	*to = &n
 	return nil

@@ -9,6 +9,7 @@ import (
 	"catena/decks/html"
 	"catena/engine"
 	"catena/storage"
+	"catena/storage/fault"
 )
 
 var importDeck = engine.Op{
@@ -29,7 +30,7 @@ type importParams struct {
 
 func (p importParams) void(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
 	if p.Source == "" {
-		return nil, invalid("source", "missing_parameter", "source: is missing, and so is an input")
+		return nil, invalid("source", fault.CodeMissingParameter, "source: is missing, and so is an input")
 	}
 	return p.run(c, "", p.Source)
 }

@@ -6,6 +6,7 @@ import (
 
 	"catena/engine"
 	"catena/storage"
+	"catena/storage/fault"
 )
 
 // shape is a link as the service shows it to its owner.
@@ -38,7 +39,7 @@ func stampOrNone(at time.Time) any {
 func instant(field, text string) (time.Time, error) {
 	at, err := time.Parse(time.RFC3339Nano, strings.ToUpper(strings.TrimSpace(text)))
 	if err != nil {
-		return at, invalid(field, "invalid_value", "%s: %.40q is no moment with a zone, as 2030-01-31T12:00:00Z is", field, text)
+		return at, invalid(field, fault.CodeInvalidValue, "%s: %.40q is no moment with a zone, as 2030-01-31T12:00:00Z is", field, text)
 	}
 	return at.UTC().Truncate(time.Millisecond), nil
 }

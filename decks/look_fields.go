@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"catena/storage"
+	"catena/storage/fault"
 )
 
 // looksOf makes properties of what somebody chose for a deck to look like.
@@ -38,7 +39,7 @@ func lookOf(name string, value any) (any, error) {
 		known = func(s string) bool { return themeFonts[s] }
 	case "loop", "rtl":
 		if _, ok := value.(bool); !ok {
-			return nil, invalid(name, "invalid_type", "%s: is neither true nor false", name)
+			return nil, invalid(name, fault.CodeInvalidType, "%s: is neither true nor false", name)
 		}
 		return value, nil
 	case "margin":
@@ -47,7 +48,7 @@ func lookOf(name string, value any) (any, error) {
 			n, ok = float64(i), true
 		}
 		if !ok || n < 0 || n > maxMargin {
-			return nil, invalid(name, "out_of_range", "margin: %v is not from 0 to %v", value, maxMargin)
+			return nil, invalid(name, fault.CodeOutOfRange, "margin: %v is not from 0 to %v", value, maxMargin)
 		}
 		return n, nil
 	default:
@@ -55,10 +56,10 @@ func lookOf(name string, value any) (any, error) {
 	}
 	s, ok := value.(string)
 	if !ok {
-		return nil, invalid(name, "invalid_type", "%s: is not text", name)
+		return nil, invalid(name, fault.CodeInvalidType, "%s: is not text", name)
 	}
 	if !known(s) {
-		return nil, invalid(name, "invalid_value", "%s: %.40q is none there is", name, s)
+		return nil, invalid(name, fault.CodeInvalidValue, "%s: %.40q is none there is", name, s)
 	}
 	return s, nil
 }

@@ -98,7 +98,7 @@ func (p openShareParams) find(c *engine.Ctx) (*storage.Doc, *link, error) {
 		return nil, nil, missing
 	}
 	if err == nil && l.expired(c.Now) {
-		err = fault.NotFound.Errorf("share link: has expired").WithCode("link_expired")
+		err = fault.NotFound.Errorf("share link: has expired").WithCode(fault.CodeLinkExpired)
 	}
 	return d, &l, err
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"catena/storage"
+	"catena/storage/fault"
 )
 
 const (
@@ -22,10 +23,10 @@ type paging struct {
 func (p paging) check() error {
 	var errs []error
 	if p.Page < 1 || p.Page > maxTotal {
-		errs = append(errs, invalid("page", "out_of_range", "page: %d is not from 1 to %d", p.Page, maxTotal))
+		errs = append(errs, invalid("page", fault.CodeOutOfRange, "page: %d is not from 1 to %d", p.Page, maxTotal))
 	}
 	if p.PerPage < 1 || p.PerPage > maxPerPage {
-		errs = append(errs, invalid("per_page", "out_of_range", "per_page: %d is not from 1 to %d", p.PerPage, maxPerPage))
+		errs = append(errs, invalid("per_page", fault.CodeOutOfRange, "per_page: %d is not from 1 to %d", p.PerPage, maxPerPage))
 	}
 	return errors.Join(errs...)
 }

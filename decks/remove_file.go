@@ -38,7 +38,7 @@ func (p removeFileParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, err
 			return nil, err
 		}
 		if strings.Contains(text, f.Address()) || strings.Contains(storage.Prop[string](d, "deck:css"), f.Address()) {
-			return nil, fault.Conflict.Errorf("file %s: slides of deck %d show it", f.Address(), p.ID).WithCode("file_in_use")
+			return nil, fault.Conflict.Errorf("file %s: slides of deck %d show it", f.Address(), p.ID).WithCode(fault.CodeFileInUse)
 		}
 	}
 	if err := file.RemoveOne(tx, d.ID(), f); err != nil {

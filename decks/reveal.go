@@ -39,7 +39,7 @@ func reveal(tx *storage.Tx, d *storage.Doc) error {
 }
 
 func errNoTeam() error {
-	return fault.Denied.Errorf("visibility team: only team accounts have it").In("visibility").WithCode("plan_required")
+	return fault.Denied.Errorf("visibility team: only team accounts have it").In("visibility").WithCode(fault.CodePlanRequired)
 }
 
 // ownerName is whose deck a document is: the folder's it is in, or of a deck somewhere else

@@ -35,7 +35,7 @@ func (v view) set() (revision, error) {
 	case "", "union":
 		return union, nil
 	}
-	return 0, fault.Invalid.Errorf("revision %q: there are A and B", v.Revision).In("revision").WithCode("unknown_revision")
+	return 0, fault.Invalid.Errorf("revision %q: there are A and B", v.Revision).In("revision").WithCode(fault.CodeUnknownRevision)
 }
 
 // address is the page of a user's deck.

@@ -10,6 +10,7 @@ import (
 
 	"catena/engine"
 	"catena/storage"
+	"catena/storage/fault"
 )
 
 // merge moves what stands in Fields to the fields themselves.
@@ -30,19 +31,19 @@ func (p *createShareLinkParams) take(name string, value any) error {
 	case into != nil:
 		s, ok := value.(string)
 		if !ok {
-			return invalid(name, "invalid_type", "%s: is not text", name)
+			return invalid(name, fault.CodeInvalidType, "%s: is not text", name)
 		}
 		if *into = s; name == "expires_at" && s == "" {
-			return invalid(name, "invalid_value", "expires_at: is empty; null stands for never")
+			return invalid(name, fault.CodeInvalidValue, "expires_at: is empty; null stands for never")
 		}
 	case name == "notify_on_view":
 		b, ok := value.(bool)
 		if !ok {
-			return invalid(name, "invalid_type", "%s: is neither true nor false", name)
+			return invalid(name, fault.CodeInvalidType, "%s: is neither true nor false", name)
 		}
 		p.Notify = b
 	case linkFields[name]:
-		return invalid(name, "read_only_field", "%s: is read-only", name)
+		return invalid(name, fault.CodeReadOnlyField, "%s: is read-only", name)
 	default:
 		return unknownField(name, "share link")
 	}
@@ -58,20 +59,20 @@ const maxPassword = 1024
 func (p *createShareLinkParams) check(c *engine.Ctx) (l *link, errs []error) {
 	switch n := utf8.RuneCountInString(p.Name); {
 	case strings.TrimSpace(p.Name) == "":
-		errs = append(errs, invalid("name", "too_short", "name: is empty"))
+		errs = append(errs, invalid("name", fault.CodeTooShort, "name: is empty"))
 	case n > maxTitle:
-		errs = append(errs, invalid("name", "too_long", "name: %d characters, limit %d", n, maxTitle))
+		errs = append(errs, invalid("name", fault.CodeTooLong, "name: %d characters, limit %d", n, maxTitle))
 	case strings.ContainsFunc(p.Name, unicode.IsControl):
-		errs = append(errs, invalid("name", "invalid_text", "name: control characters are not allowed"))
+		errs = append(errs, invalid("name", fault.CodeInvalidText, "name: control characters are not allowed"))
 	}
 	if len(p.Password) > maxPassword {
-		errs = append(errs, invalid("password", "too_long", "password: %d bytes, limit %d", len(p.Password), maxPassword))
+		errs = append(errs, invalid("password", fault.CodeTooLong, "password: %d bytes, limit %d", len(p.Password), maxPassword))
 	}
 	var expires time.Time
 	if p.Expires != "" {
 		at, err := instant("expires_at", p.Expires)
 		if err == nil && !at.After(c.Now) {
-			err = invalid("expires_at", "out_of_range", "expires_at: is past")
+			err = invalid("expires_at", fault.CodeOutOfRange, "expires_at: is past")
 		}
 		if err != nil {
 			errs = append(errs, err)

@@ -46,9 +46,9 @@ func slideHTML(text string, inStack bool) (clean string, removed []string, err e
 	}
 	switch new := slide.Read(p.HTML).Slides; {
 	case len(new) == 0 || len(new) != p.Slides:
-		return "", nil, invalid("html", "invalid_html", "html: is no <section>")
+		return "", nil, invalid("html", fault.CodeInvalidHTML, "html: is no <section>")
 	case inStack && slices.ContainsFunc(new, func(s slide.Slide) bool { return s.Stack }):
-		return "", nil, invalid("html", "invalid_html", "html: a stack cannot stand in a stack")
+		return "", nil, invalid("html", fault.CodeInvalidHTML, "html: a stack cannot stand in a stack")
 	}
 	return p.HTML, p.Removed, nil
 }

@@ -13,10 +13,10 @@ import (
 func checkTeam(name, period string) error {
 	f := fields{Title: &name}
 	for _, err := range f.check() {
-		return invalid("name", "invalid_value", "name: %d characters, 1 to %d expected, without control characters: %v", len(name), maxTitle, err)
+		return invalid("name", fault.CodeInvalidValue, "name: %d characters, 1 to %d expected, without control characters: %v", len(name), maxTitle, err)
 	}
 	if !slices.Contains([]string{"", "none", "monthly", "yearly"}, period) {
-		return invalid("billing_period", "invalid_value", "billing_period: %.40q is none of none, monthly, yearly", period)
+		return invalid("billing_period", fault.CodeInvalidValue, "billing_period: %.40q is none of none, monthly, yearly", period)
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ func (p setMemberParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, erro
 		return nil, err
 	}
 	if !slices.Contains(roles, p.Role) {
-		return nil, invalid("role", "invalid_value", "role: %.40q is none of owner, admin, member", p.Role)
+		return nil, invalid("role", fault.CodeInvalidValue, "role: %.40q is none of owner, admin, member", p.Role)
 	}
 	u, err := c.Tx.User(p.Username)
 	if err != nil {
@@ -54,7 +54,7 @@ func mayChange(c *engine.Ctx, t *team, u *storage.User, role string) error {
 	}
 	me, err := c.Tx.User(c.As.Name)
 	if err == nil && me.TeamRole != "owner" && (u.TeamRole == "owner" || role == "owner") {
-		err = fault.Denied.Errorf("team %d: only its owner hands it on", t.ID).WithCode("team_role_required")
+		err = fault.Denied.Errorf("team %d: only its owner hands it on", t.ID).WithCode(fault.CodeTeamRoleRequired)
 	}
 	return err
 }

@@ -29,7 +29,7 @@ func (c *Ctx) Call(name string, in any, params map[string]any) (any, error) {
 	}
 	if c.depth++; c.depth > c.run.e.limits.Depth {
 		c.depth--
-		return nil, fault.Limit.Errorf("depth: more than %d calls within calls", c.run.e.limits.Depth).WithCode(codeDepth)
+		return nil, fault.Limit.Errorf("depth: more than %d calls within calls", c.run.e.limits.Depth).WithCode(fault.CodeDepth)
 	}
 	input, chain := c.Input, c.params
 	out, err := c.invoke(d, in, params, nil)
@@ -42,9 +42,9 @@ func (c *Ctx) Call(name string, in any, params map[string]any) (any, error) {
 func (c *Ctx) capable(d *Def) error {
 	switch {
 	case d.Effect == Writes && c.As.ReadOnly:
-		return fault.Denied.Errorf("operation %s writes, the key is read-only", d.Name).WithCode("insufficient_scope")
+		return fault.Denied.Errorf("operation %s writes, the key is read-only", d.Name).WithCode(fault.CodeInsufficientScope)
 	case d.Effect == Writes && (c.Tx == nil || !c.Tx.Writable()), d.Effect == Reads && c.Tx == nil:
-		return fault.Invalid.Errorf("operation %s %s, what calls it is declared not to", d.Name, d.Effect).WithCode("effect")
+		return fault.Invalid.Errorf("operation %s %s, what calls it is declared not to", d.Name, d.Effect).WithCode(fault.CodeEffect)
 	}
 	return nil
 }
@@ -56,7 +56,7 @@ func (c *Ctx) count() error {
 		return nil
 	}
 	if r.ops > r.e.limits.Ops {
-		return fault.Limit.Errorf("operations: more than %d in one call", r.e.limits.Ops).WithCode(codeOps)
+		return fault.Limit.Errorf("operations: more than %d in one call", r.e.limits.Ops).WithCode(fault.CodeOperations)
 	}
 	return c.Err()
 }

@@ -60,7 +60,7 @@ func (c *Ctx) Push(s Stack, v any) error {
 		c.stacks = new([stackKinds][]any)
 	}
 	if len(c.stacks[s]) >= maxStack {
-		return fault.Limit.Errorf("stack: more than %d values", maxStack).WithCode("stack")
+		return fault.Limit.Errorf("stack: more than %d values", maxStack).WithCode(fault.CodeStack)
 	}
 	c.stacks[s] = append(c.stacks[s], v)
 	return nil

@@ -223,7 +223,7 @@ func (t *table) strange(m map[string]any) (name string, ok bool) {
 // misspelt adds to what is missing the name that was given perhaps instead.
 func misspelt(err error, strange string) error {
 	var e *fault.Error
-	if strange != "" && errors.As(err, &e) && e.Code == codeMissing {
+	if strange != "" && errors.As(err, &e) && e.Code == fault.CodeMissingParameter {
 		e.Message += fmt.Sprintf("; there is no parameter %q", cut(strange, 40))
 	}
 	return err
@@ -339,8 +339,6 @@ func (d *decoder) finish() error {
 	return d.t.missing(given)
 }
 
-const codeMissing = "missing_parameter"
-
 // missing names the first required parameter that is not given.
 func (t *table) missing(given uint64) error {
 	if t.required&^given == 0 {
@@ -348,7 +346,7 @@ func (t *table) missing(given uint64) error {
 	}
 	for i := range t.fields {
 		if f := &t.fields[i]; f.Required && given&(1<<i) == 0 {
-			return fault.Invalid.Errorf("parameter %q is missing", f.Name).In(f.Name).WithCode(codeMissing)
+			return fault.Invalid.Errorf("parameter %q is missing", f.Name).In(f.Name).WithCode(fault.CodeMissingParameter)
 		}
 	}
 	return nil

@@ -196,5 +196,5 @@ func (e *Engine) PrincipalOf(ctx context.Context, user string) (*Principal, erro
 }
 
 func unknownOp(name string) error {
-	return fault.NotFound.Errorf("operation %s", name).WithCode("unknown_operation")
+	return fault.NotFound.Errorf("operation %s", name).WithCode(fault.CodeUnknownOperation)
 }

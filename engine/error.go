@@ -97,7 +97,7 @@ func passing(err error) bool {
 		return false
 	}
 	switch f.Code {
-	case codeDepth, codeOps, codeTime:
+	case fault.CodeDepth, fault.CodeOperations, fault.CodeTransactionTimeout:
 		return true
 	}
 	return false

@@ -22,9 +22,9 @@ func parseExpr(text string, bare bool) (*expr.Program, error) {
 			continue
 		}
 		if near := fault.Nearest(name, slices.Values(helpers())); near != "" {
-			return nil, fault.Invalid.Errorf("expression: no function Fn.%s, perhaps Fn.%s", name, near).WithCode("expression")
+			return nil, fault.Invalid.Errorf("expression: no function Fn.%s, perhaps Fn.%s", name, near).WithCode(fault.CodeExpression)
 		}
-		return nil, fault.Invalid.Errorf("expression: no function Fn.%s", name).WithCode("expression")
+		return nil, fault.Invalid.Errorf("expression: no function Fn.%s", name).WithCode(fault.CodeExpression)
 	}
 	return p, nil
 }

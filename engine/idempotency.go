@@ -39,7 +39,7 @@ func (c *Call) rowKey() string {
 func (e *Engine) claim(call *Call) (release func(), err error) {
 	key := call.rowKey()
 	if _, taken := e.busy.LoadOrStore(key, true); taken {
-		return nil, fault.Conflict.Errorf("idempotency: a request with this key is being carried out").WithCode("idempotency_in_flight").After(time.Second)
+		return nil, fault.Conflict.Errorf("idempotency: a request with this key is being carried out").WithCode(fault.CodeIdempotencyInFlight).After(time.Second)
 	}
 	return func() { e.busy.Delete(key) }, nil
 }
@@ -53,10 +53,10 @@ func (r *running) replay(tx *storage.Tx) (bool, error) {
 	}
 	switch {
 	case k.Fingerprint != r.call.Fingerprint:
-		return false, fault.Invalid.Errorf("idempotency: the key was used for another request").WithCode("idempotency_mismatch")
+		return false, fault.Invalid.Errorf("idempotency: the key was used for another request").WithCode(fault.CodeIdempotencyMismatch)
 	case k.Lost:
 		return false, fault.Conflict.Errorf("idempotency: the request was carried out, its answer was not kept").
-			WithCode("idempotency_answer_lost")
+			WithCode(fault.CodeIdempotencyAnswerLost)
 	}
 	r.res.Body, r.res.Void, r.res.Value, r.res.Replayed = k.Body, k.Void, nil, true
 	return true, nil

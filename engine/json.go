@@ -19,7 +19,7 @@ type scanner struct {
 }
 
 func (s *scanner) fail(what string) error {
-	return fault.Invalid.Errorf("JSON: %s at byte %d", what, s.pos).WithCode("json")
+	return fault.Invalid.Errorf("JSON: %s at byte %d", what, s.pos).WithCode(fault.CodeJSON)
 }
 
 // peek skips blanks and returns the next byte, 0 at the end.

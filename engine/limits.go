@@ -20,13 +20,6 @@ type Limits struct {
 	TraceMinute time.Duration // how long a trace is kept (10 min)
 }
 
-// Codes of the errors that name a limit.
-const (
-	codeDepth = "depth"
-	codeOps   = "operations"
-	codeTime  = "transaction_timeout"
-)
-
 // DefaultLimits are the bounds that hold where none is given.
 var DefaultLimits = Limits{
 	Ops: 10_000, Depth: 32, Time: time.Minute, Replies: 5 << 20,
@@ -113,5 +106,5 @@ func (d *deadline) overdue(err error, limit time.Duration) error {
 	if err == nil || !errors.Is(err, context.DeadlineExceeded) || d.Context.Err() != nil || time.Now().Before(d.at) {
 		return err
 	}
-	return fault.Limit.Errorf("time: the call took longer than %s", limit).WithCode(codeTime)
+	return fault.Limit.Errorf("time: the call took longer than %s", limit).WithCode(fault.CodeTransactionTimeout)
 }

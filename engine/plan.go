@@ -172,9 +172,9 @@ func (b *planner) step(s Step, n int) step {
 
 func (b *planner) unknown(name string) error {
 	if near := b.set.Nearest(name); near != "" {
-		return fault.Invalid.Errorf("no such operation, perhaps %s", near).WithCode("unknown_operation")
+		return fault.Invalid.Errorf("no such operation, perhaps %s", near).WithCode(fault.CodeUnknownOperation)
 	}
-	return fault.Invalid.Errorf("no such operation").WithCode("unknown_operation")
+	return fault.Invalid.Errorf("no such operation").WithCode(fault.CodeUnknownOperation)
 }
 
 func (b *planner) handler(s *Step, n int) *handler {

@@ -209,7 +209,7 @@ func (st *step) nested(c *Ctx, v *variant, p, in any) (any, error) {
 	}
 	if c.depth++; c.depth > limit {
 		c.depth--
-		return nil, fault.Limit.Errorf("depth: more than %d calls within calls", limit).WithCode(codeDepth)
+		return nil, fault.Limit.Errorf("depth: more than %d calls within calls", limit).WithCode(fault.CodeDepth)
 	}
 	out, err := c.dynamic(v, p, in)
 	c.depth--

@@ -101,9 +101,9 @@ func (r *running) perform(ctx context.Context) error {
 	e, call := r.e, r.call
 	switch {
 	case call.As == nil:
-		return fault.Denied.Errorf("nobody is signed in").WithCode("not_signed_in")
+		return fault.Denied.Errorf("nobody is signed in").WithCode(fault.CodeNotSignedIn)
 	case call.As.ReadOnly && r.def.Effect == Writes:
-		return fault.Denied.Errorf("operation %s writes, the key is read-only", r.def.Name).WithCode("insufficient_scope")
+		return fault.Denied.Errorf("operation %s writes, the key is read-only", r.def.Name).WithCode(fault.CodeInsufficientScope)
 	}
 	limit := e.limits.Time
 	if call.Timeout > 0 && call.Timeout < limit {

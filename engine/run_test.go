@@ -71,7 +71,7 @@ func TestIdempotency(t *testing.T) {
 		t.Errorf("again: %v, %v", again, err)
 	}
 	var f *fault.Error
-	if _, err = call("ann", "1", "b"); !errors.As(err, &f) || f.Code != "idempotency_mismatch" {
+	if _, err = call("ann", "1", "b"); !errors.As(err, &f) || f.Code != fault.CodeIdempotencyMismatch {
 		t.Errorf("another request: %v", err)
 	}
 	other, err := call("bea", "1", "a")
@@ -122,7 +122,7 @@ func TestIdempotencyInFlight(t *testing.T) {
 	<-started
 	_, err := e.Run(context.Background(), call)
 	var f *fault.Error
-	if !errors.As(err, &f) || f.Code != "idempotency_in_flight" || f.Kind != fault.Conflict {
+	if !errors.As(err, &f) || f.Code != fault.CodeIdempotencyInFlight || f.Kind != fault.Conflict {
 		t.Errorf("got %v", err)
 	}
 	close(release)
@@ -190,7 +190,7 @@ func TestLimits(t *testing.T) {
 	}
 	_, err = e.RunPlan(context.Background(), p, Call{Input: "x", As: e.System()})
 	var f *fault.Error
-	if !errors.As(err, &f) || f.Code != "operations" || f.Kind != fault.Limit {
+	if !errors.As(err, &f) || f.Code != fault.CodeOperations || f.Kind != fault.Limit {
 		t.Errorf("operations: got %v", err)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Millisecond)

@@ -15,7 +15,7 @@ import (
 func (s *Set) Schema(name string) (json.RawMessage, error) {
 	d, ok := s.Op(name)
 	if !ok {
-		return nil, fault.NotFound.Errorf("operation %s", name).WithCode("unknown_operation")
+		return nil, fault.NotFound.Errorf("operation %s", name).WithCode(fault.CodeUnknownOperation)
 	}
 	return json.Marshal(d.Schema())
 }

@@ -72,7 +72,7 @@ func (x *exchange) adapter(method, name string) (*adapter, error) {
 	}
 	if others != nil {
 		x.w.Header().Set("Allow", strings.Join(others, ", "))
-		return nil, fault.Invalid.Errorf("method %s is not allowed on @%s", method, name).WithCode(codeMethod)
+		return nil, fault.Invalid.Errorf("method %s is not allowed on @%s", method, name).WithCode(fault.CodeMethodNotAllowed)
 	}
 	return nil, fault.NotFound.Errorf("adapter @%s", name)
 }

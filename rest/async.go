@@ -84,7 +84,7 @@ func (r *runs) add(run *asyncRun, now time.Time) (context.Context, error) {
 		}
 	}
 	if len(r.all) >= r.limits.Runs || own >= r.limits.UserRuns {
-		return nil, fault.Unavailable.Errorf("asynchronous runs: %d are waiting, read or delete them first", own).WithCode("runs_full")
+		return nil, fault.Unavailable.Errorf("asynchronous runs: %d are waiting, read or delete them first", own).WithCode(fault.CodeRunsFull)
 	}
 	ctx, cancel := context.WithCancel(r.ctx)
 	run.id, run.cancel = rand.Text(), cancel

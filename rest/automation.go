@@ -75,7 +75,7 @@ func unknownOperation(x *exchange, name string) error {
 	if near := x.engine.Set().Nearest(name); near != "" && x.engine.Set().Allowed(near, x.as, x.door()) {
 		err = fault.NotFound.Errorf("operation %s: there is none, perhaps %s", name, near)
 	}
-	return err.WithCode("unknown_operation")
+	return err.WithCode(fault.CodeUnknownOperation)
 }
 
 // resolvable reads an input or a variable. Objects, lists and texts that name documents are
@@ -94,7 +94,7 @@ func (x *exchange) readInvocation() (*invocation, error) {
 		return nil, err
 	}
 	if len(inv.body) == 0 {
-		return nil, fault.Invalid.Errorf("body: is empty").WithCode("body_empty")
+		return nil, fault.Invalid.Errorf("body: is empty").WithCode(fault.CodeBodyEmpty)
 	}
 	return inv, inv.parse()
 }
@@ -114,7 +114,7 @@ func (x *exchange) readCall(inv *invocation) error {
 	default:
 		inv.body, inv.files, err = x.readParts(ps["boundary"], true)
 		if err == nil && len(inv.files) == 0 {
-			err = fault.Invalid.Errorf("body: multipart without a file").WithCode("body_incomplete")
+			err = fault.Invalid.Errorf("body: multipart without a file").WithCode(fault.CodeBodyIncomplete)
 		}
 	}
 	return err

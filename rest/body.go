@@ -54,7 +54,7 @@ func (b body) takes(typ string) bool {
 func (x *exchange) media() (string, map[string]string, error) {
 	typ, ps := mediaType(x.r.Header)
 	if !x.body.takes(typ) {
-		return "", nil, fault.Invalid.Errorf("content type %q is not accepted here", typ).WithCode(codeMediaType)
+		return "", nil, fault.Invalid.Errorf("content type %q is not accepted here", typ).WithCode(fault.CodeUnsupportedMediaType)
 	}
 	return typ, ps, nil
 }

@@ -315,7 +315,7 @@ func replayed(stored []byte) (*answer, error) {
 	}
 	if k.Lost {
 		return nil, fault.Conflict.Errorf("idempotency: the request was carried out, its answer was too large to keep").
-			WithCode("idempotency_answer_lost")
+			WithCode(fault.CodeIdempotencyAnswerLost)
 	}
 	if k.Name != "" || k.Mime != mimeJSON && k.Mime != "" {
 		return &answer{status: k.Status, file: &file{blob: engine.NewBlob(k.Name, k.Mime, stored[i+1:])}}, nil

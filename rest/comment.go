@@ -106,5 +106,5 @@ func (x *exchange) oneComment(in engine.Lazy, p rawParams) error {
 // notAllowed answers that a method is not for this address.
 func notAllowed(x *exchange, allow string) error {
 	x.w.Header().Set("Allow", allow)
-	return fault.Invalid.Errorf("method %s is not allowed here", x.r.Method).WithCode(codeMethod)
+	return fault.Invalid.Errorf("method %s is not allowed here", x.r.Method).WithCode(fault.CodeMethodNotAllowed)
 }

@@ -74,12 +74,12 @@ func membersOf(names string) deckParams {
 		}
 		var wrapped struct{ Fields map[string]json.RawMessage }
 		if err := json.Unmarshal(body.close(), &wrapped); err != nil {
-			return p, fault.Invalid.Errorf("body: %v", err).WithCode("malformed_json")
+			return p, fault.Invalid.Errorf("body: %v", err).WithCode(fault.CodeMalformedJSON)
 		}
 		for name, raw := range wrapped.Fields {
 			param, ok := known[name]
 			if !ok {
-				return p, fault.Invalid.Errorf("%.40s: is no field here", name).In(name).WithCode("unknown_field")
+				return p, fault.Invalid.Errorf("%.40s: is no field here", name).In(name).WithCode(fault.CodeUnknownField)
 			}
 			p = p.add(param, raw)
 		}
@@ -197,11 +197,11 @@ func (x *exchange) deckCall(op string, parts []deckParams) (engine.Call, error) 
 		return call, err
 	}
 	if !x.acceptsJSON() {
-		return call, fault.Invalid.Errorf("answers are JSON, which Accept leaves out").WithCode("not_acceptable")
+		return call, fault.Invalid.Errorf("answers are JSON, which Accept leaves out").WithCode(fault.CodeNotAcceptable)
 	}
 	x.revision = x.deckRevision()
 	if !knownRevisions[x.revision] {
-		return call, fault.Invalid.Errorf("revision %.40q: there are A and B", x.revision).In("revision").WithCode("unknown_revision")
+		return call, fault.Invalid.Errorf("revision %.40q: there are A and B", x.revision).In("revision").WithCode(fault.CodeUnknownRevision)
 	}
 	p, err := x.params(parts...)
 	call.RawParams = p.close()

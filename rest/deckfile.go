@@ -95,7 +95,7 @@ func (x *exchange) picture() (*engine.Blob, error) {
 			return nil, err
 		}
 		if len(files) != 1 {
-			return nil, fault.Invalid.Errorf("body: has %d files, not one", len(files)).WithCode("no_picture")
+			return nil, fault.Invalid.Errorf("body: has %d files, not one", len(files)).WithCode(fault.CodeNoPicture)
 		}
 		return files[0], nil
 	case x.r.ContentLength > x.blobLimit():

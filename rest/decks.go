@@ -213,7 +213,7 @@ func fieldsOf(x *exchange, p rawParams) (rawParams, error) {
 		return p, err
 	}
 	if body = bytes.TrimSpace(body); body[0] != '{' {
-		return p, fault.Invalid.Errorf("body: is not a JSON object").WithCode("malformed_json")
+		return p, fault.Invalid.Errorf("body: is not a JSON object").WithCode(fault.CodeMalformedJSON)
 	}
 	return p.add("fields", body), nil
 }

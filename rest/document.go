@@ -148,7 +148,7 @@ func (x *exchange) guarded(input engine.Lazy) engine.Lazy {
 		}
 		d, ok := v.(interface{ ChangeToken() string })
 		if !ok || !holds(want, d.ChangeToken()) {
-			return nil, fault.Conflict.Errorf("document has changed, no entity tag of If-Match is its own").WithCode(codePrecondition)
+			return nil, fault.Conflict.Errorf("document has changed, no entity tag of If-Match is its own").WithCode(fault.CodePreconditionFailed)
 		}
 		return v, nil
 	}
@@ -272,7 +272,7 @@ func (x *exchange) putBlob(input engine.Lazy, xpath string) error {
 		return err
 	}
 	if len(files) == 0 {
-		return fault.Invalid.Errorf("body: multipart without a file").WithCode("body_incomplete")
+		return fault.Invalid.Errorf("body: multipart without a file").WithCode(fault.CodeBodyIncomplete)
 	}
 	call := engine.Call{Op: "Resource.SetBlob", Input: input, Params: values{"xpath": xpath, "file": files[0]}}
 	return x.run(call, reply{status: http.StatusOK, files: files[:1], tagged: true})

@@ -105,7 +105,7 @@ func bulk(x *exchange) error {
 	ids, several := strings.CutPrefix(x.ps.get("commandId"), ";")
 	if !several {
 		if x.r.Method != http.MethodGet && x.r.Method != http.MethodHead {
-			return fault.Invalid.Errorf("method %s is not allowed here", x.r.Method).WithCode(codeMethod)
+			return fault.Invalid.Errorf("method %s is not allowed here", x.r.Method).WithCode(fault.CodeMethodNotAllowed)
 		}
 		return call("Bulk.Get", commandParams)(x)
 	}

@@ -164,7 +164,7 @@ func (x *exchange) unrouted(routes *router, at place) error {
 		if x.r.Method == http.MethodOptions {
 			return x.noContent()
 		}
-		return fault.Invalid.Errorf("method %s is not allowed here", x.r.Method).WithCode(codeMethod)
+		return fault.Invalid.Errorf("method %s is not allowed here", x.r.Method).WithCode(fault.CodeMethodNotAllowed)
 	}
 	first, err := decode(strings.Trim(at.path, "/"))
 	if err != nil {
@@ -345,7 +345,7 @@ func (x *exchange) signIn() error {
 	case len(auth) == 1 && hasScheme(auth[0], "Basic "):
 		user, password, ok := x.r.BasicAuth()
 		if !ok {
-			return fault.Denied.Errorf("sign-in: broken Authorization header").WithCode(codeSignIn)
+			return fault.Denied.Errorf("sign-in: broken Authorization header").WithCode(fault.CodeNotSignedIn)
 		}
 		x.as, err = e.SignIn(ctx, user, password)
 	case len(auth) == 1 && hasScheme(auth[0], "Bearer "):
@@ -361,16 +361,16 @@ func (x *exchange) signIn() error {
 	case len(auth) == 0 && x.s.As != nil:
 		x.as = x.s.As
 	default:
-		return fault.Denied.Errorf("sign-in: user and password or a key are needed").WithCode(codeSignIn)
+		return fault.Denied.Errorf("sign-in: user and password or a key are needed").WithCode(fault.CodeNotSignedIn)
 	}
 	if err == nil {
 		return nil
 	}
-	if codeOf(err) == codeTooMany {
+	if fault.CodeOf(err) == fault.CodeTooManyAttempts {
 		return err
 	}
 	if k := fault.Of(err); k == fault.Denied || k == fault.NotFound || k == fault.Invalid {
-		return fault.Denied.Errorf("sign-in: refused").WithCode(codeSignIn)
+		return fault.Denied.Errorf("sign-in: refused").WithCode(fault.CodeNotSignedIn)
 	}
 	return err
 }

@@ -59,16 +59,16 @@ func (x *exchange) guard() error {
 	h["Referrer-Policy"] = noRefer
 	r := x.r
 	if !x.s.serves(r.Host) {
-		return fault.Denied.Errorf("host %q is not served here", r.Host).WithCode(codeHost)
+		return fault.Denied.Errorf("host %q is not served here", r.Host).WithCode(fault.CodeHostNotAllowed)
 	}
 	if origin := r.Header["Origin"]; len(origin) > 0 {
 		x.allowOrigin(origin[0])
 	}
 	if err := x.s.cross.Check(r); err != nil {
-		return fault.Denied.Errorf("request comes from another web site").WithCode(codeCrossOrigin)
+		return fault.Denied.Errorf("request comes from another web site").WithCode(fault.CodeCrossOrigin)
 	}
 	if enc := r.Header["Content-Encoding"]; len(enc) > 0 && !strings.EqualFold(enc[0], "identity") {
-		return fault.Invalid.Errorf("content encoding %q is not accepted", enc[0]).WithCode(codeMediaType)
+		return fault.Invalid.Errorf("content encoding %q is not accepted", enc[0]).WithCode(fault.CodeUnsupportedMediaType)
 	}
 	return nil
 }

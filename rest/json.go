@@ -71,7 +71,7 @@ func (s *scanner) errorf(format string, args ...any) error {
 	line := 1 + bytes.Count(s.data[:s.pos], []byte{'\n'})
 	column := s.pos - bytes.LastIndexByte(s.data[:s.pos], '\n')
 	return fault.Invalid.Errorf("body: line %d, column %d: JSON "+format, append([]any{line, column}, args...)...).
-		WithCode("malformed_json").At(line, column)
+		WithCode(fault.CodeMalformedJSON).At(line, column)
 }
 
 func (s *scanner) peek() byte {

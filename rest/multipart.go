@@ -63,25 +63,25 @@ func readAll(r io.Reader, announced, limit int64) ([]byte, error) {
 	if announced >= 0 && announced <= 256<<10 {
 		data := make([]byte, announced)
 		if _, err := io.ReadFull(r, data); err != nil {
-			return nil, fault.Invalid.Errorf("body: broke off").WithCode("body_incomplete")
+			return nil, fault.Invalid.Errorf("body: broke off").WithCode(fault.CodeBodyIncomplete)
 		}
 		return data, nil
 	}
 	data, err := io.ReadAll(io.LimitReader(r, limit+1))
 	if err != nil {
-		return nil, fault.Invalid.Errorf("body: broke off").WithCode("body_incomplete")
+		return nil, fault.Invalid.Errorf("body: broke off").WithCode(fault.CodeBodyIncomplete)
 	}
 	if int64(len(data)) > limit {
 		return nil, tooLarge("JSON body", limit)
 	}
 	if announced >= 0 && int64(len(data)) != announced {
-		return nil, fault.Invalid.Errorf("body: broke off").WithCode("body_incomplete")
+		return nil, fault.Invalid.Errorf("body: broke off").WithCode(fault.CodeBodyIncomplete)
 	}
 	return data, nil
 }
 
 func tooLarge(what string, limit int64) error {
-	return fault.Limit.Errorf("%s: more than %d bytes", what, limit).WithCode(codeBody)
+	return fault.Limit.Errorf("%s: more than %d bytes", what, limit).WithCode(fault.CodeBodyTooLarge)
 }
 
 // readJSON reads a body that must be one JSON object.
@@ -112,10 +112,10 @@ func (x *exchange) readParts(boundary string, first bool) (head []byte, files []
 			return head, append(files, fields...), nil
 		}
 		if err != nil {
-			return nil, nil, fault.Invalid.Errorf("body: multipart is broken or broke off").WithCode("body_incomplete")
+			return nil, nil, fault.Invalid.Errorf("body: multipart is broken or broke off").WithCode(fault.CodeBodyIncomplete)
 		}
 		if n > x.s.Limits.Parts {
-			return nil, nil, fault.Limit.Errorf("body: more than %d files", x.s.Limits.Parts).WithCode(codeBody)
+			return nil, nil, fault.Limit.Errorf("body: more than %d files", x.s.Limits.Parts).WithCode(fault.CodeBodyTooLarge)
 		}
 		if n == 0 && first {
 			if head, err = readAll(part, -1, x.s.Limits.JSON); err != nil {

@@ -30,7 +30,7 @@ func oauthRequest(v url.Values) (engine.OAuthRequest, error) {
 		Challenge: v.Get("code_challenge"), Method: v.Get("code_challenge_method"),
 	}
 	if typ := v.Get("response_type"); typ != "code" {
-		return q, fault.Invalid.Errorf("response_type: code expected, not %q", typ).WithCode("unsupported_response_type")
+		return q, fault.Invalid.Errorf("response_type: code expected, not %q", typ).WithCode(fault.CodeUnsupportedResponseType)
 	}
 	return q, nil
 }
@@ -66,7 +66,7 @@ func authorizeSubmit(x *exchange) error {
 		return err
 	}
 	if x.guest() {
-		return fault.Denied.Errorf("sign-in: user and password are needed").WithCode(codeSignIn)
+		return fault.Denied.Errorf("sign-in: user and password are needed").WithCode(fault.CodeNotSignedIn)
 	}
 	if x.session != "" && !hmac.Equal([]byte(f.Get("csrf")), []byte(csrfOf(x.session))) {
 		return fault.Denied.Errorf("the page is of another session")
@@ -138,13 +138,13 @@ func oauthToken(x *exchange) error {
 	case grantJWT:
 		as, err := x.s.Engine.SignInJWT(x.r.Context(), f.Get("assertion"))
 		if err != nil {
-			return x.oauthProblem(fault.Invalid.Errorf("assertion is not valid").WithCode("invalid_grant"))
+			return x.oauthProblem(fault.Invalid.Errorf("assertion is not valid").WithCode(fault.CodeInvalidGrant))
 		}
 		g.User = as.Name
 	case "":
-		return x.oauthProblem(fault.Invalid.Errorf("grant_type is missing").WithCode("invalid_request"))
+		return x.oauthProblem(fault.Invalid.Errorf("grant_type is missing").WithCode(fault.CodeInvalidRequest))
 	default:
-		return x.oauthProblem(fault.Invalid.Errorf("grant_type %q is not known", typ).WithCode("unsupported_grant_type"))
+		return x.oauthProblem(fault.Invalid.Errorf("grant_type %q is not known", typ).WithCode(fault.CodeUnsupportedGrantType))
 	}
 	token, err := x.s.Engine.OAuthToken(x.r.Context(), g)
 	if err != nil {
@@ -161,9 +161,9 @@ func oauthToken(x *exchange) error {
 // are answered like everywhere.
 func (x *exchange) oauthProblem(err error) error {
 	var f *fault.Error
-	if !errors.As(err, &f) || f.Kind != fault.Invalid || f.Code == "" {
+	if !errors.As(err, &f) || f.Kind != fault.Invalid || f.Code == 0 {
 		return err
 	}
 	x.w.Header().Set("Cache-Control", "no-store")
-	return x.json(http.StatusBadRequest, map[string]any{"error": f.Code, "error_description": f.Message})
+	return x.json(http.StatusBadRequest, map[string]any{"error": f.Code.String(), "error_description": f.Message})
 }

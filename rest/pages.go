@@ -143,7 +143,7 @@ func (x *exchange) failPage(err error) error {
 	default:
 		problem.Title, problem.Message = http.StatusText(status), sentence(message(err, ""))
 	}
-	if codeOf(err) == "not_built_in" {
+	if fault.CodeOf(err) == fault.CodeNotBuiltIn {
 		problem.Message = sentence(message(err, ""))
 	}
 	x.wait(status, err)

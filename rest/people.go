@@ -104,7 +104,7 @@ func joinGroup(x *exchange) error {
 	}
 	if !ok {
 		x.w.Header().Set("Allow", "DELETE, GET, HEAD, PUT")
-		return fault.Invalid.Errorf("method POST is not allowed here").WithCode(codeMethod)
+		return fault.Invalid.Errorf("method POST is not allowed here").WithCode(fault.CodeMethodNotAllowed)
 	}
 	return x.run(engine.Call{Op: "User.AddToGroup", Params: params}, reply{status: http.StatusCreated})
 }

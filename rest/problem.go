@@ -11,10 +11,10 @@ import (
 // deckStatus returns the status of an error of the deck service, which tells what it cannot
 // read (400) from what it understands and refuses (422).
 func deckStatus(err error) int {
-	switch codeOf(err) {
-	case "json", "malformed_json", "body_incomplete", "unknown_revision":
+	switch fault.CodeOf(err) {
+	case fault.CodeJSON, fault.CodeMalformedJSON, fault.CodeBodyIncomplete, fault.CodeUnknownRevision:
 		return http.StatusBadRequest
-	case "not_acceptable":
+	case fault.CodeNotAcceptable:
 		return http.StatusNotAcceptable
 	}
 	status := statusOf(err)
@@ -50,8 +50,8 @@ type deckPoint struct {
 func (x *exchange) failDeck(err error) {
 	status := deckStatus(err)
 	p := deckProblem{
-		Type: problemsPath + "#" + codeOf(err), Title: http.StatusText(status), Status: status, Detail: http.StatusText(status),
-		Instance: x.r.URL.Path, Code: codeOf(err), RequestID: x.id,
+		Type: x.problemType(err), Title: http.StatusText(status), Status: status, Detail: http.StatusText(status),
+		Instance: x.r.URL.Path, Code: fault.Word(err), RequestID: x.id,
 	}
 	if fault.Of(err) != fault.Internal {
 		p.Detail, p.Errors = message(err, ""), x.deckPoints(err)
@@ -65,7 +65,7 @@ func (x *exchange) failDeck(err error) {
 		}
 		h.Set("WWW-Authenticate", challenge)
 	case http.StatusForbidden:
-		if p.Code == "insufficient_scope" {
+		if fault.CodeOf(err) == fault.CodeInsufficientScope {
 			h.Set("WWW-Authenticate", `Bearer realm="decks", error="insufficient_scope"`)
 		}
 	}
@@ -94,7 +94,7 @@ func (x *exchange) deckPoints(err error) []deckPoint {
 	if !errors.As(err, &f) || f.Field == "" {
 		return nil
 	}
-	p := deckPoint{Code: codeOf(f), Message: f.Message, Line: f.Line, Column: f.Column}
+	p := deckPoint{Code: fault.Word(f), Message: f.Message, Line: f.Line, Column: f.Column}
 	if x.query().Has(f.Field) || f.Field == "revision" {
 		p.Parameter = f.Field
 	} else {

@@ -1,7 +1,6 @@
 package rest
 
 import (
-	"maps"
 	"net/http"
 	"slices"
 
@@ -12,7 +11,12 @@ import (
 // problemsPath is the page that the type of every error leads to.
 const problemsPath = "/docs/problems"
 
-// problems is the page about the kinds of error, and the codes whose status is not their kind's.
+// problemType leads to what the page says of an error.
+func (x *exchange) problemType(err error) string {
+	return x.prefix() + problemsPath + "#" + fault.Word(err)
+}
+
+// problems is the page about the kinds of error and the codes.
 func problems(x *exchange) error {
 	var kinds []web.Kind
 	for k := range fault.Kinds() {
@@ -22,11 +26,25 @@ func problems(x *exchange) error {
 		}
 		kinds = append(kinds, kind)
 	}
-	var codes []web.Code
-	for _, code := range slices.Sorted(maps.Keys(codeStatuses)) {
-		codes = append(codes, web.Code{Name: code, Status: statusText(codeStatuses[code])})
+	return x.publicPage(x.site().Problems(kinds, explained()))
+}
+
+// explained are all codes for the page.
+func explained() []web.Code {
+	var out []web.Code
+	for c := range fault.Codes() {
+		code := web.Code{Name: c.String(), When: c.When(), Remedy: c.Remedy()}
+		for _, k := range c.Kinds() {
+			code.Kinds = append(code.Kinds, k.String())
+			for _, status := range [...]int{statusOf(k.Errorf("").WithCode(c)), deckStatus(k.Errorf("").WithCode(c))} {
+				if s := statusText(status); !slices.Contains(code.Statuses, s) {
+					code.Statuses = append(code.Statuses, s)
+				}
+			}
+		}
+		out = append(out, code)
 	}
-	return x.publicPage(x.site().Problems(kinds, codes))
+	return out
 }
 
 func statusText(status int) web.Status {

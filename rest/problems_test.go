@@ -1,55 +1,64 @@
 package rest_test
 
 import (
+	"cmp"
+	"html"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"catena/engine"
+	"catena/rest"
 	"catena/rest/resttest"
 	"catena/storage/fault"
 )
 
-// TestProblems follows the link of an error of every kind, and of one with a code of its own status, to the
-// section about it, which tells the status that was answered and whether trying again helps.
+// TestProblems follows the link of an error of every kind and of every code, behind a proxy that adds a prefix,
+// to what the page says of it: the status that was answered, and whether trying again helps or what to do.
 func TestProblems(t *testing.T) {
 	fail := engine.Op{
 		Name: "Test.Fail", Doc: "Fails as it is told to.", Effect: engine.Pure,
 		Run: engine.On(func(p text, _ *engine.Ctx, _ engine.Void) (string, error) {
+			kind, code, _ := strings.Cut(p.Value, " ")
 			for k := range fault.Kinds() {
-				if k.String() == p.Value {
-					return "", k.Errorf("told to fail")
+				if k.String() == kind {
+					return "", k.Errorf("told to fail").WithCode(fault.CodeNamed(code))
 				}
 			}
-			return "", fault.Limit.Errorf("told to fail").WithCode(p.Value)
+			return "", nil
 		}),
 	}
-	s := resttest.Start(t, resttest.Config{Ops: []engine.Op{fail}, Rules: testRules})
-	var words []string
-	for k := range fault.Kinds() {
-		words = append(words, k.String())
-	}
-	if len(words) != 8 || slices.Contains(words, "") {
-		t.Fatalf("kinds %q", words)
-	}
-	for _, word := range append(words, "rate_limited", "link_expired", fault.DiskFull) {
-		a := s.Do("POST", "/api/v1/automation/Test.Fail", `{"params":{"value":"`+word+`"}}`)
-		failed := a.JSON(t)
-		link, _ := failed["type"].(string)
-		page, anchor, _ := strings.Cut(link, "#")
-		if anchor != word {
+	s := resttest.Start(t, resttest.Config{
+		Ops: []engine.Op{fail}, Rules: testRules,
+		Rest: func(c *rest.Config) { c.Base = "https://example.org/behind/nuxeo/" },
+	})
+	page := s.Do("GET", "/docs/problems", "", "as", "").Text
+	follow := func(kind, code string) (section string, failed map[string]any) {
+		t.Helper()
+		a := s.Do("POST", "/api/v1/automation/Test.Fail", `{"params":{"value":"`+kind+" "+code+`"}}`)
+		failed = a.JSON(t)
+		word := cmp.Or(code, kind)
+		if link := failed["type"]; link != "/behind/docs/problems#"+word {
 			t.Errorf("%s: %s", word, a.Text)
 		}
-		got := s.Do("GET", page, "", "as", "")
-		_, section, found := strings.Cut(got.Text, ` id="`+anchor+`"`)
+		_, section, found := strings.Cut(page, ` id="`+word+`"`)
 		section, _, _ = strings.Cut(section, ` id="`)
-		if got.StatusCode != http.StatusOK || !found || !strings.Contains(section, strconv.Itoa(a.StatusCode)+" "+http.StatusText(a.StatusCode)) {
-			t.Errorf("%s: %s: %s, section %s", link, a.Status, got.Status, section)
+		if section = html.UnescapeString(section); !found || !strings.Contains(section, strconv.Itoa(a.StatusCode)+" "+http.StatusText(a.StatusCode)) {
+			t.Errorf("%s: %s, section %s", word, a.Status, section)
 		}
-		if slices.Contains(words, word) && strings.Contains(section, "Trying again later may help") != failed["retryable"].(bool) {
-			t.Errorf("%s: retryable %v, section %s", link, failed["retryable"], section)
+		return section, failed
+	}
+	for k := range fault.Kinds() {
+		if section, failed := follow(k.String(), ""); strings.Contains(section, "Trying again later may help") != failed["retryable"].(bool) {
+			t.Errorf("%s: retryable %v, section %s", k, failed["retryable"], section)
+		}
+	}
+	for c := range fault.Codes() {
+		for _, k := range c.Kinds() {
+			if section, _ := follow(k.String(), c.String()); !strings.Contains(section, c.When()) || !strings.Contains(section, c.Remedy()) || !strings.Contains(section, ">"+k.String()+"<") {
+				t.Errorf("%s: section %s", c, section)
+			}
 		}
 	}
 }

@@ -84,7 +84,7 @@ func (x *exchange) rate() error {
 		return nil
 	}
 	next := time.Duration((1 - tokens) / float64(l.quota) * float64(time.Minute))
-	return fault.Limit.Errorf("rate: more than %d requests a minute", l.quota).WithCode(codeRate).After(next)
+	return fault.Limit.Errorf("rate: more than %d requests a minute", l.quota).WithCode(fault.CodeRateLimited).After(next)
 }
 
 // quota is what an operation says of a bound of its own.

@@ -177,16 +177,16 @@ func TestProblem(t *testing.T) {
 			detail:  "Document.Update: 5f, Invalid change token",
 		},
 		{err: errors.New("secret"), invoked: "X", status: 500, message: "Internal Server Error", code: "internal"},
-		{err: fault.Denied.Errorf("no").WithCode(codeSignIn), status: 401, message: "no", code: codeSignIn},
+		{err: fault.Denied.Errorf("no").WithCode(fault.CodeNotSignedIn), status: 401, message: "no", code: fault.CodeNotSignedIn.String()},
 		{err: fault.Denied.Errorf("no"), status: 403, message: "no", code: "denied"},
 		{err: fault.Exists.Errorf("x"), status: 409, message: "x", code: "exists"},
 		{err: fault.Limit.Errorf("x"), status: 422, message: "x", code: "limit"},
-		{err: tooLarge("JSON body", 3), status: 413, message: "JSON body: more than 3 bytes", code: codeBody},
+		{err: tooLarge("JSON body", 3), status: 413, message: "JSON body: more than 3 bytes", code: fault.CodeBodyTooLarge.String()},
 		{err: fault.Unavailable.Errorf("x"), status: 503, message: "x", code: "unavailable", retryable: true},
 		{err: fault.Unavailable.Errorf("log: %w", &fs.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}), status: 507, message: "log: write x: " + syscall.ENOSPC.Error(), code: "disk_full", retryable: true},
-		{err: fault.Conflict.Errorf("x").WithCode(codePrecondition), status: 412, message: "x", code: codePrecondition},
-		{err: fault.Invalid.Errorf("x").WithCode("idempotency_mismatch"), status: 422, message: "x", code: "idempotency_mismatch"},
-		{err: fault.Invalid.Errorf("content type %q is not accepted here", "text/x").WithCode(codeMediaType), status: 415, message: `content type "text/x" is not accepted here`, code: codeMediaType},
+		{err: fault.Conflict.Errorf("x").WithCode(fault.CodePreconditionFailed), status: 412, message: "x", code: fault.CodePreconditionFailed.String()},
+		{err: fault.Invalid.Errorf("x").WithCode(fault.CodeIdempotencyMismatch), status: 422, message: "x", code: "idempotency_mismatch"},
+		{err: fault.Invalid.Errorf("content type %q is not accepted here", "text/x").WithCode(fault.CodeUnsupportedMediaType), status: 415, message: `content type "text/x" is not accepted here`, code: fault.CodeUnsupportedMediaType.String()},
 	}
 	for _, c := range cases {
 		p := problemOf(c.err, message(c.err, c.invoked))
@@ -205,7 +205,7 @@ func TestProblem(t *testing.T) {
 func TestValidationReport(t *testing.T) {
 	err := fault.Invalid.Errorf("document /a: %w", engine.Violations{
 		{Path: "vs:list/0/text", Constraint: "NotNullConstraint", Message: "property vs:list/0/text: a value is required"},
-	}).WithCode("validation")
+	}).WithCode(fault.CodeValidation)
 	body, fail := json.Marshal(problemOf(err, err.Error()))
 	if fail != nil {
 		t.Fatal(fail)

@@ -57,7 +57,7 @@ type kind struct {
 func fail(p kind, _ *engine.Ctx, _ engine.Void) (engine.Void, error) {
 	for k := fault.Internal; k <= fault.Unavailable; k++ {
 		if k.String() == p.Kind {
-			return engine.Void{}, k.Errorf("subject: reason").WithCode(p.Code)
+			return engine.Void{}, k.Errorf("subject: reason").WithCode(fault.CodeNamed(p.Code))
 		}
 	}
 	return engine.Void{}, nil

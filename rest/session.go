@@ -54,10 +54,10 @@ func (x *exchange) signInPage() (ok bool, err error) {
 		return false, nil
 	}
 	if !hmac.Equal([]byte(token), []byte(csrfOf(session))) {
-		return true, fault.Denied.Errorf("sign-in: the page is of another session").WithCode(codeSignIn)
+		return true, fault.Denied.Errorf("sign-in: the page is of another session").WithCode(fault.CodeNotSignedIn)
 	}
 	if x.as, err = x.s.Engine.SignInSession(x.r.Context(), session); fault.Is(err, fault.Denied) {
-		err = fault.Denied.Errorf("sign-in: the session is over").WithCode(codeSignIn)
+		err = fault.Denied.Errorf("sign-in: the session is over").WithCode(fault.CodeNotSignedIn)
 	}
 	return true, err
 }
@@ -147,7 +147,7 @@ func openSession(x *exchange) error {
 	}
 	token, expires, err := x.s.Engine.OpenSession(x.r.Context(), f.Get("user"), f.Get("password"))
 	switch {
-	case codeOf(err) == codeTooMany:
+	case fault.CodeOf(err) == fault.CodeTooManyAttempts:
 		x.wait(http.StatusTooManyRequests, err)
 		return x.askSignIn(http.StatusTooManyRequests, f.Get("next"), f.Get("user"), "Too many failed attempts. Try again later.")
 	case fault.Is(err, fault.Denied):

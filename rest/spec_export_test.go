@@ -28,7 +28,7 @@ func TestSpecExportStates(t *testing.T) {
 	const lost = `<section><img src=\"https://example.org/a.png\"><img src=\"https://example.org/b.png\"></section>`
 	begun, end := make(chan bool), make(chan error)
 	waits := printer(func(context.Context) ([]byte, error) { begun <- true; return []byte("%PDF-1.7"), <-end })
-	unavailable := fault.Unavailable.Errorf("there is no browser").WithCode("renderer_unavailable")
+	unavailable := fault.Unavailable.Errorf("there is no browser").WithCode(fault.CodeRendererUnavailable)
 	for name, ends := range map[string]error{"completed": nil, "failed": unavailable} {
 		t.Run(name, func(t *testing.T) {
 			s := describe(t)

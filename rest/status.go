@@ -26,48 +26,29 @@ var statuses = [...]int{
 }
 
 // codeStatuses are the statuses of errors whose code says more than their kind.
-var codeStatuses = map[string]int{
-	codeBody:               http.StatusRequestEntityTooLarge,
-	codeCrossOrigin:        http.StatusForbidden,
-	codeHost:               http.StatusMisdirectedRequest,
-	codeMediaType:          http.StatusUnsupportedMediaType,
-	codeMethod:             http.StatusMethodNotAllowed,
-	codeNotSupported:       http.StatusNotImplemented,
-	codePrecondition:       http.StatusPreconditionFailed,
-	codeRate:               http.StatusTooManyRequests,
-	codeSignIn:             http.StatusUnauthorized,
-	codeTimeout:            http.StatusInternalServerError,
-	codeTooMany:            http.StatusTooManyRequests,
-	fault.DiskFull:         http.StatusInsufficientStorage,
-	"export_quota":         http.StatusTooManyRequests,
-	"idempotency_mismatch": http.StatusUnprocessableEntity,
-	"link_expired":         http.StatusGone,
-	"validation":           http.StatusUnprocessableEntity,
+var codeStatuses = map[fault.Code]int{
+	fault.CodeBodyTooLarge:         http.StatusRequestEntityTooLarge,
+	fault.CodeCrossOrigin:          http.StatusForbidden,
+	fault.CodeDiskFull:             http.StatusInsufficientStorage,
+	fault.CodeExportQuota:          http.StatusTooManyRequests,
+	fault.CodeHostNotAllowed:       http.StatusMisdirectedRequest,
+	fault.CodeIdempotencyMismatch:  http.StatusUnprocessableEntity,
+	fault.CodeLinkExpired:          http.StatusGone,
+	fault.CodeMethodNotAllowed:     http.StatusMethodNotAllowed,
+	fault.CodeNotSignedIn:          http.StatusUnauthorized,
+	fault.CodeNotSupported:         http.StatusNotImplemented,
+	fault.CodePreconditionFailed:   http.StatusPreconditionFailed,
+	fault.CodeRateLimited:          http.StatusTooManyRequests,
+	fault.CodeTooManyAttempts:      http.StatusTooManyRequests,
+	fault.CodeTransactionTimeout:   http.StatusInternalServerError,
+	fault.CodeUnsupportedMediaType: http.StatusUnsupportedMediaType,
+	fault.CodeValidation:           http.StatusUnprocessableEntity,
 }
-
-// Codes of the errors this package makes itself, or does more about than choose a status.
-const (
-	codeBody         = "body_too_large"
-	codeCrossOrigin  = "cross_origin"
-	codeHost         = "host_not_allowed"
-	codeInFlight     = "idempotency_in_flight"
-	codeMediaType    = "unsupported_media_type"
-	codeMethod       = "method_not_allowed"
-	codeNotSupported = "not_supported"
-	codePrecondition = "precondition_failed"
-	codeRate         = "rate_limited"
-	codeSignIn       = "not_signed_in"
-	codeTimeout      = "transaction_timeout"
-	codeTooMany      = "too-many-attempts"
-)
 
 // statusOf returns the status of an error.
 func statusOf(err error) int {
-	var f *fault.Error
-	if errors.As(err, &f) && f.Code != "" {
-		if status, ok := codeStatuses[f.Code]; ok {
-			return status
-		}
+	if status, ok := codeStatuses[fault.CodeOf(err)]; ok {
+		return status
 	}
 	return statuses[fault.Of(err)]
 }
@@ -153,9 +134,8 @@ func problemOf(err error, text string) problem {
 	status := statusOf(err)
 	p := problem{EntityType: "exception", Status: status, Title: http.StatusText(status)}
 	kind := fault.Of(err)
-	p.Code = codeOf(err)
-	p.Retryable = kind.Passes() && status != http.StatusNotImplemented && p.Code != codePrecondition || status == http.StatusTooManyRequests
-	p.Type = problemsPath + "#" + p.Code
+	p.Code = fault.Word(err)
+	p.Retryable = kind.Passes() && status != http.StatusNotImplemented && fault.CodeOf(err) != fault.CodePreconditionFailed || status == http.StatusTooManyRequests
 	p.Message = http.StatusText(http.StatusInternalServerError)
 	p.Detail = p.Message
 	if kind != fault.Internal {
@@ -167,14 +147,6 @@ func problemOf(err error, text string) problem {
 		p.EntityType, p.report = "validation_report", reportOf(found)
 	}
 	return p
-}
-
-func codeOf(err error) string {
-	var f *fault.Error
-	if errors.As(err, &f) && f.Code != "" {
-		return f.Code
-	}
-	return fault.Of(err).String()
 }
 
 // points lists every place that err, or one of the errors joined in it, names.
@@ -265,7 +237,7 @@ func (x *exchange) fail(err error) {
 // failed writes err as the answer, with another text.
 func (x *exchange) failed(err error, text string) {
 	p := problemOf(err, text)
-	p.Instance, p.RequestID = x.r.URL.Path, x.id
+	p.Type, p.Instance, p.RequestID = x.problemType(err), x.r.URL.Path, x.id
 	h := x.w.Header()
 	switch p.Status {
 	case http.StatusUnauthorized:
@@ -273,7 +245,7 @@ func (x *exchange) failed(err error, text string) {
 			h.Set("WWW-Authenticate", `Basic realm="catena", charset="UTF-8"`)
 		}
 	case http.StatusConflict:
-		if p.Code == codeInFlight {
+		if fault.CodeOf(err) == fault.CodeIdempotencyInFlight {
 			h.Set("Idempotency-Key", x.r.Header.Get("Idempotency-Key"))
 		}
 	}

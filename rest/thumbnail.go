@@ -58,7 +58,7 @@ func (x *exchange) thumbnail(p values) error {
 	if text := x.query().Get("slide"); text != "" {
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil || n < 1 {
-			return fault.Invalid.Errorf("slide %.20q: is no number from 1", text).In("slide").WithCode("out_of_range")
+			return fault.Invalid.Errorf("slide %.20q: is no number from 1", text).In("slide").WithCode(fault.CodeOutOfRange)
 		}
 		p["slide"] = n
 	}

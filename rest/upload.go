@@ -269,5 +269,5 @@ func refreshToken(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	return fault.Unavailable.Errorf("batch %s: its handler has no token", params["batch"]).WithCode(codeNotSupported)
+	return fault.Unavailable.Errorf("batch %s: its handler has no token", params["batch"]).WithCode(fault.CodeNotSupported)
 }

@@ -112,10 +112,10 @@ func TestBombs(t *testing.T) {
 			if !errors.As(err, &f) {
 				t.Fatalf("no error: %v", v)
 			}
-			if !strings.Contains(b.codes, f.Code) || f.Code == "" {
+			if !strings.Contains(b.codes, f.Code.String()) || f.Code == 0 {
 				t.Errorf("ended with %s (%s: %v), want one of %s", f.Code, f.Kind, err, b.codes)
 			}
-			if f.Code != "script-error" && f.Kind != fault.Limit {
+			if f.Code != fault.CodeScriptError && f.Kind != fault.Limit {
 				t.Errorf("kind %s of %v, want limit", f.Kind, err)
 			}
 			if took > wall+grace+10*time.Second { // room for a busy machine

@@ -30,7 +30,7 @@ func init() {
 }
 
 func notParameters(op string) error {
-	return fault.Invalid.Errorf("%s: parameters are an object, like {name: value}", op).WithCode("script-value")
+	return fault.Invalid.Errorf("%s: parameters are an object, like {name: value}", op).WithCode(fault.CodeScriptValue)
 }
 
 func (m *machine) currentUser() goja.Value {

@@ -145,7 +145,7 @@ func TestRollback(t *testing.T) {
 	} {
 		_, err := w.call("RunScript", nil, map[string]any{"script": make + c.source})
 		var f *fault.Error
-		if !errors.As(err, &f) || c.code != "" && f.Code != c.code {
+		if !errors.As(err, &f) || c.code != "" && f.Code.String() != c.code {
 			t.Errorf("%s: %v", name, err)
 		}
 		if _, err := w.call("Repository.GetDocument", nil, map[string]any{"value": "/ws/left"}); !fault.Is(err, fault.NotFound) {

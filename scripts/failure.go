@@ -71,7 +71,7 @@ func located(err error, file string, line, column int, stack ...Frame) error {
 }
 
 // breach is a limit that was reached. Scripts cannot catch it.
-func breach(code, format string, args ...any) *fault.Error {
+func breach(code fault.Code, format string, args ...any) *fault.Error {
 	return fault.Limit.Errorf(format, args...).WithCode(code)
 }
 
@@ -106,7 +106,7 @@ func (m *machine) throw(err error, op string) {
 func describe(err error) (kind, code, field string) {
 	var f *fault.Error
 	if errors.As(err, &f) {
-		return f.Kind.String(), f.Code, f.Field
+		return f.Kind.String(), f.Code.String(), f.Field
 	}
 	return fault.Of(err).String(), "", ""
 }
@@ -124,11 +124,11 @@ func (m *machine) failure(err error) error {
 	case errors.As(err, &stop):
 		cause, ok := stop.Value().(error)
 		if !ok {
-			cause = breach("script-timeout", "script: stopped")
+			cause = breach(fault.CodeScriptTimeout, "script: stopped")
 		}
 		return m.place(cause, file, stop.Stack())
 	case errors.As(err, &deep):
-		return m.place(breach("script-stack", "script: more than %d nested calls", m.limits.Stack), file, deep.Stack())
+		return m.place(breach(fault.CodeScriptStack, "script: more than %d nested calls", m.limits.Stack), file, deep.Stack())
 	case errors.As(err, &ex):
 		if m.fatal != nil {
 			return m.place(m.fatal, file, ex.Stack())
@@ -142,7 +142,7 @@ func (m *machine) failure(err error) error {
 func (m *machine) cause(v goja.Value) error {
 	obj, ok := v.(*goja.Object)
 	if !ok {
-		return fault.Invalid.Errorf("%s", clip(v.String(), 4096)).WithCode("script-error")
+		return fault.Invalid.Errorf("%s", clip(v.String(), 4096)).WithCode(fault.CodeScriptError)
 	}
 	if err := m.thrown[obj]; err != nil {
 		return err
@@ -160,7 +160,7 @@ func (m *machine) cause(v goja.Value) error {
 	if inner != nil {
 		return fault.Wrap(inner, "%s", text)
 	}
-	return fault.Invalid.Errorf("%s%s", text, m.meant(text)).WithCode("script-error")
+	return fault.Invalid.Errorf("%s%s", text, m.meant(text)).WithCode(fault.CodeScriptError)
 }
 
 // meant is what to say besides about a name that was probably misspelt.

@@ -127,7 +127,7 @@ func (h *fakeHost) call(op string, in any, params map[string]any, line int) (any
 		}
 		return h.doc(p), nil
 	case "Fail":
-		return nil, fault.Conflict.Errorf("Fail: document %v", params["ref"]).WithCode("stale").In("ref")
+		return nil, fault.Conflict.Errorf("Fail: document %v", params["ref"]).WithCode(fault.CodePreconditionFailed).In("ref")
 	case "List":
 		out := list{}
 		for i := range params["n"].(int64) {

@@ -321,7 +321,7 @@ func (h *engineHost) backList(v []any) (any, error) {
 			for i, x := range v {
 				d, ok := x.(engineDoc)
 				if !ok {
-					return nil, fault.Invalid.Errorf("script: %w", errMixed).WithCode("script-value")
+					return nil, fault.Invalid.Errorf("script: %w", errMixed).WithCode(fault.CodeScriptValue)
 				}
 				out[i] = d.d
 			}
@@ -331,7 +331,7 @@ func (h *engineHost) backList(v []any) (any, error) {
 			for i, x := range v {
 				b, ok := x.(engineFile)
 				if !ok {
-					return nil, fault.Invalid.Errorf("script: %w", errMixed).WithCode("script-value")
+					return nil, fault.Invalid.Errorf("script: %w", errMixed).WithCode(fault.CodeScriptValue)
 				}
 				out[i] = b.b
 			}

@@ -56,7 +56,7 @@ func (m *machine) run(ctx context.Context, p *program, in any, params map[string
 	m.program, m.input, m.params = p, in, params
 	defer func() {
 		if x := recover(); x != nil {
-			out, err = nil, m.failure(fault.Internal.Errorf("script: %v\n%s", x, debug.Stack()).WithCode("script-crash"))
+			out, err = nil, m.failure(fault.Internal.Errorf("script: %v\n%s", x, debug.Stack()).WithCode(fault.CodeScriptCrash))
 		}
 	}()
 	w := watch(ctx, m)
@@ -88,7 +88,7 @@ func (m *machine) callRun() (goja.Value, error) {
 	}
 	run, ok := goja.AssertFunction(v)
 	if !ok {
-		return nil, fault.Invalid.Errorf("run: not a function").WithCode("script-error")
+		return nil, fault.Invalid.Errorf("run: not a function").WithCode(fault.CodeScriptError)
 	}
 	return run(goja.Undefined(), m.enter(m.input), m.parameters())
 }
@@ -117,7 +117,7 @@ func (m *machine) settled(v goja.Value) (goja.Value, error) {
 	case goja.PromiseStateRejected:
 		return nil, located(m.cause(p.Result()), m.program.file, m.originOf(p.Result()), 0)
 	}
-	return nil, fault.Invalid.Errorf("script: awaits something that never settles").WithCode("script-pending")
+	return nil, fault.Invalid.Errorf("script: awaits something that never settles").WithCode(fault.CodeScriptPending)
 }
 
 // originOf finds the line an Error was made at, from its own stack text.
@@ -148,7 +148,7 @@ func (m *machine) leave(v goja.Value) (out any, err error) {
 func (m *machine) callOut(op string, f func(line int) (any, error)) goja.Value {
 	m.calls++
 	if m.calls > m.limits.Calls {
-		m.fatal = breach("script-calls", "script: more than %d calls", m.limits.Calls)
+		m.fatal = breach(fault.CodeScriptCalls, "script: more than %d calls", m.limits.Calls)
 		m.throw(m.fatal, op)
 	}
 	m.line = m.currentLine()
@@ -249,15 +249,15 @@ func (w *watcher) stop() {
 }
 
 func cancelled(ctx context.Context) error {
-	return fault.Unavailable.Errorf("script: %w", context.Cause(ctx)).WithCode("script-cancelled")
+	return fault.Unavailable.Errorf("script: %w", context.Cause(ctx)).WithCode(fault.CodeScriptCancelled)
 }
 
 func timeout(d time.Duration) error {
-	return breach("script-timeout", "script: ran longer than %s", d)
+	return breach(fault.CodeScriptTimeout, "script: ran longer than %s", d)
 }
 
 func outOfMemory(n int64) error {
-	return breach("script-memory", "script: more than %s of memory", bytesText(n))
+	return breach(fault.CodeScriptMemory, "script: more than %s of memory", bytesText(n))
 }
 
 func bytesText(n int64) string {

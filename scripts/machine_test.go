@@ -56,7 +56,7 @@ var language = []struct{ name, source, want string }{
 	{"list", `const l = List(null, {n: 3}); [Array.isArray(l), l.length, l.size(), l.get(1).path, l.map(d => d.name).join()]`, `[true,3,3,"/d1","d0,d1,d2"]`},
 	{"list back", `Echo(List(null, {n: 2}))[1].id`, `"id-/d1"`},
 	{"file", `const f = input["file:content"]; [f.name, f.length, f.type, f.digest, f.text(), f.getString()]`, `["a.txt",9,"text/plain","d1","some text","some text"]`},
-	{"catch", `try { Fail(null, {ref: "r"}) } catch (e) { [e instanceof Error, e.kind, e.code, e.field, e.operation, e.message] }`, `[true,"conflict","stale","ref","Fail","Fail: document r"]`},
+	{"catch", `try { Fail(null, {ref: "r"}) } catch (e) { [e instanceof Error, e.kind, e.code, e.field, e.operation, e.message] }`, `[true,"conflict","precondition_failed","ref","Fail","Fail: document r"]`},
 	{"user", `[CurrentUser.name, currentUser.groups[0]]`, `["bob","members"]`},
 	{"date helper", `[CurrentDate.format("yyyy-MM-dd HH:mm:ss"), CurrentDate.days(1).day, String(CurrentDate), CurrentDate.month, CurrentDate.week]`, `["2026-11-21 15:04:05",22,"TIMESTAMP '2026-11-21 15:04:05.006'",10,47]`},
 	{"helpers", `Fn.escapeHtml("a")`, `"escapeHtml[a]"`},
@@ -101,10 +101,10 @@ func TestErrors(t *testing.T) {
 		{"syntax", "let a = 1;\nlet b = ;", fault.Invalid, "script-syntax", 2, "Unexpected token ;"},
 		{"thrown", "function run() {\n  f();\n}\nfunction f() {\n  throw new Error('no');\n}", fault.Invalid, "script-error", 5, "t.js:5:9: Error: no"},
 		{"type error", "let x;\nx.y", fault.Invalid, "script-error", 2, "Cannot read property"},
-		{"operation", "let a\n\nFail(null, {ref: 'q'})", fault.Conflict, "stale", 3, "t.js:3:5: Fail: document q"},
-		{"rethrown", "try {\n Fail(null, {ref: 'q'}) } catch (e) { throw e }", fault.Conflict, "stale", 2, "Fail: document q"},
-		{"cause", "try { Fail(null, {}) } catch (e) { throw new Error('outer', {cause: e}) }", fault.Conflict, "stale", 1, "outer"},
-		{"async", "async function run() {\n await null;\n Fail(null, {ref: 1}) }", fault.Conflict, "stale", 3, "Fail: document 1"},
+		{"operation", "let a\n\nFail(null, {ref: 'q'})", fault.Conflict, "precondition_failed", 3, "t.js:3:5: Fail: document q"},
+		{"rethrown", "try {\n Fail(null, {ref: 'q'}) } catch (e) { throw e }", fault.Conflict, "precondition_failed", 2, "Fail: document q"},
+		{"cause", "try { Fail(null, {}) } catch (e) { throw new Error('outer', {cause: e}) }", fault.Conflict, "precondition_failed", 1, "outer"},
+		{"async", "async function run() {\n await null;\n Fail(null, {ref: 1}) }", fault.Conflict, "precondition_failed", 3, "Fail: document 1"},
 		{"pending", "async function run() { await new Promise(() => {}) }", fault.Invalid, "script-pending", 0, "never settles"},
 		{"unknown", "Document.Nope(1)", fault.Invalid, "script-error", 1, "no member 'Nope'"},
 		{"misspelt operation", "Document.Gte(1)", fault.Invalid, "script-error", 1, "no member 'Gte', perhaps Document.Get"},
@@ -128,7 +128,7 @@ func TestErrors(t *testing.T) {
 				if !errors.As(err, &f) {
 					t.Fatalf("%T has no kind: %v", err, err)
 				}
-				if f.Kind != c.kind || f.Code != c.code || f.Line != c.line || !strings.Contains(f.Message, c.message) {
+				if f.Kind != c.kind || f.Code.String() != c.code || f.Line != c.line || !strings.Contains(f.Message, c.message) {
 					t.Errorf("got %s %s line %d %q\nwant %s %s line %d … %s …", f.Kind, f.Code, f.Line, f.Message, c.kind, c.code, c.line, c.message)
 				}
 				if strings.Contains(err.Error(), "catena/") || strings.Contains(err.Error(), ".go:") {
@@ -170,7 +170,7 @@ func TestLimits(t *testing.T) {
 			t.Run(place+"/"+c.name, func(t *testing.T) {
 				_, err := run(newFakeHost(), c.limits, "t.js", c.source, false, nil, nil)
 				var f *fault.Error
-				if !errors.As(err, &f) || f.Kind != fault.Limit || f.Code != c.code {
+				if !errors.As(err, &f) || f.Kind != fault.Limit || f.Code.String() != c.code {
 					t.Errorf("got %v (%T), want %s", err, err, c.code)
 				}
 			})

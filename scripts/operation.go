@@ -34,7 +34,7 @@ func Parse(file string, src []byte) (*Script, error) {
 		problems = s.body()
 	}
 	if len(problems) > 0 {
-		return nil, library.Refused(problems, "script-syntax")
+		return nil, library.Refused(problems, fault.CodeScriptSyntax)
 	}
 	return s, nil
 }

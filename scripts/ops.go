@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"strings"
 
@@ -59,7 +60,7 @@ func (p inputScriptParams) run(r *Runner, c *engine.Ctx, b *engine.Blob) (*engin
 	}
 	source, err := b.Bytes(int64(r.limits.Source))
 	if err != nil {
-		return nil, fault.Wrap(err, "script").WithCode("script-source")
+		return nil, fault.Wrap(err, "script").WithCode(fault.CodeScriptSource)
 	}
 	v, err := r.run(c, job{file: or(b.Name, "script"), source: string(source)}, false, nil, c.ChainParameters())
 	if err != nil || v == nil {
@@ -69,7 +70,7 @@ func (p inputScriptParams) run(r *Runner, c *engine.Ctx, b *engine.Blob) (*engin
 	if !ok {
 		raw, err := json.Marshal(resultText(v))
 		if err != nil {
-			return nil, fault.Invalid.Errorf("script: its result is no text: %w", err).WithCode("script-value")
+			return nil, fault.Invalid.Errorf("script: its result is no text: %w", err).WithCode(fault.CodeScriptValue)
 		}
 		text = string(raw)
 	}
@@ -127,7 +128,7 @@ func (r *Runner) kind() *library.Kind {
 // that no parser survives is refused like any other.
 func (r *Runner) check(c *engine.Ctx, file, source string) (string, []Problem, error) {
 	if len(source) > r.limits.Source {
-		return "", []Problem{{File: file, Line: 1, Column: 1, Message: breach("", "source of %d bytes, at most %d allowed", len(source), r.limits.Source).Message}}, nil
+		return "", []Problem{{File: file, Line: 1, Column: 1, Message: fmt.Sprintf("source of %d bytes, at most %d allowed", len(source), r.limits.Source)}}, nil
 	}
 	if len(r.o.Worker) > 0 {
 		h := &engineHost{c: c, r: r, file: file}

@@ -65,7 +65,7 @@ func (p *pool) enter(ctx context.Context, user string) error {
 		p.mu.Lock()
 		if p.closed {
 			p.mu.Unlock()
-			return fault.Unavailable.Errorf("script: the server is stopping").WithCode("script-busy")
+			return fault.Unavailable.Errorf("script: the server is stopping").WithCode(fault.CodeScriptBusy)
 		}
 		if p.busy < p.limits.Workers && p.users[user] < p.limits.PerUser {
 			p.busy++
@@ -108,7 +108,7 @@ func (p *pool) wait(ctx context.Context, freed <-chan struct{}, late <-chan time
 }
 
 func busy(format string, args ...any) error {
-	return fault.Unavailable.Errorf("script: every worker is at work, "+format, args...).WithCode("script-busy")
+	return fault.Unavailable.Errorf("script: every worker is at work, "+format, args...).WithCode(fault.CodeScriptBusy)
 }
 
 // take returns an idle worker of the user, else a fresh one, else nil.

@@ -40,7 +40,7 @@ func TestCrash(t *testing.T) {
 		}
 		_, err := r.runInWorker(context.Background(), "bob", h, n, job{file: "t.js", source: source}, nil, nil)
 		var f *fault.Error
-		if !errors.As(err, &f) || f.Code != "script-crash" || f.Kind != fault.Limit || f.Line != 2 {
+		if !errors.As(err, &f) || f.Code != fault.CodeScriptCrash || f.Kind != fault.Limit || f.Line != 2 {
 			t.Fatalf("killed at call %d: %v", at, err)
 		}
 		if h.n != at {
@@ -124,7 +124,7 @@ func TestQueue(t *testing.T) {
 		t.Errorf("eve, while bob has his share: %v", err)
 	}
 	var f *fault.Error
-	if err := run("bob"); !errors.As(err, &f) || f.Kind != fault.Unavailable || f.Code != "script-busy" {
+	if err := run("bob"); !errors.As(err, &f) || f.Kind != fault.Unavailable || f.Code != fault.CodeScriptBusy {
 		t.Errorf("bob's third: %v", err)
 	}
 	hold("eve")

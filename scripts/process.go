@@ -54,7 +54,7 @@ func (t *tail) String() string {
 // startProcess starts a worker with nothing but three pipes.
 func startProcess(argv []string) (*process, error) {
 	if len(argv) == 0 {
-		return nil, fault.Unavailable.Errorf("script: no worker is configured").WithCode("script-busy")
+		return nil, fault.Unavailable.Errorf("script: no worker is configured").WithCode(fault.CodeScriptBusy)
 	}
 	p := &process{ended: make(chan struct{}), used: time.Now()}
 	p.cmd = exec.CommandContext(context.Background(), argv[0], argv[1:]...) // it outlives the call that needs it
@@ -87,7 +87,7 @@ func startProcess(argv []string) (*process, error) {
 	}
 	if err != nil {
 		_, _ = stdin.Close(), stdout.Close()
-		return nil, fault.Unavailable.Errorf("script worker: %w", err).WithCode("script-busy")
+		return nil, fault.Unavailable.Errorf("script worker: %w", err).WithCode(fault.CodeScriptBusy)
 	}
 	go func() {
 		p.state = p.cmd.Wait()
@@ -121,12 +121,12 @@ func (p *process) death(l *Limits) error {
 	text := p.errors.String()
 	switch {
 	case strings.Contains(text, "stack exceeds") || strings.Contains(text, "stack overflow"):
-		return breach("script-stack", "script: nested too deep")
+		return breach(fault.CodeScriptStack, "script: nested too deep")
 	case strings.Contains(text, "out of memory") || strings.Contains(text, "cannot allocate"):
 		return outOfMemory(l.Memory)
 	case strings.Contains(text, "SIGXCPU"):
-		return breach("script-timeout", "script: more than %s of processor time", l.CPU)
+		return breach(fault.CodeScriptTimeout, "script: more than %s of processor time", l.CPU)
 	}
 	first, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	return breach("script-crash", "script: the worker process ended: %s", or(clip(first, 200), fmt.Sprint(p.state)))
+	return breach(fault.CodeScriptCrash, "script: the worker process ended: %s", or(clip(first, 200), fmt.Sprint(p.state)))
 }

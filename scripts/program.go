@@ -93,7 +93,7 @@ func constants(tree *ast.Program, source string) error {
 		})
 		if inner || !plain || big.CmpAbs(largestPower) > 0 {
 			line := tree.File.Position(int(n.Idx0()) - tree.File.Base()).Line
-			err = breach("script-source", "script: a power or shift of more than %d", maxPower).At(line, 0)
+			err = breach(fault.CodeScriptSource, "script: a power or shift of more than %d", maxPower).At(line, 0)
 		}
 	})
 	return err
@@ -153,7 +153,7 @@ func syntaxFault(err error, file string) error {
 			line, column = p.Line, p.Column
 		}
 	}
-	return located(fault.Invalid.Errorf("%s", text).WithCode("script-syntax"), file, line, column)
+	return located(fault.Invalid.Errorf("%s", text).WithCode(fault.CodeScriptSyntax), file, line, column)
 }
 
 // declaresRun reports whether the top level of a script declares run.

@@ -49,7 +49,7 @@ func prescan(source string) error {
 func (s *scanner) top() *group { return &s.groups[len(s.groups)-1] }
 
 func (s *scanner) refuse(format string, args ...any) error {
-	return fault.Limit.Errorf("script: line %d: "+format, append([]any{s.line}, args...)...).WithCode("script-source").At(s.line, 0)
+	return fault.Limit.Errorf("script: line %d: "+format, append([]any{s.line}, args...)...).WithCode(fault.CodeScriptSource).At(s.line, 0)
 }
 
 func (s *scanner) token() error {

@@ -40,7 +40,7 @@ type supervisor struct {
 // runInWorker runs a job for user in a worker process.
 func (r *Runner) runInWorker(ctx context.Context, user string, h host, n *names, j job, in any, params map[string]any) (any, error) {
 	if len(j.source) > r.limits.Source {
-		return nil, located(breach("script-source", "script: source of %d bytes, at most %d allowed", len(j.source), r.limits.Source), j.file, 0, 0)
+		return nil, located(breach(fault.CodeScriptSource, "script: source of %d bytes, at most %d allowed", len(j.source), r.limits.Source), j.file, 0, 0)
 	}
 	if err := prescan(j.source); err != nil {
 		return nil, located(err, j.file, lineOf(err), 0)
@@ -153,7 +153,7 @@ func (s *supervisor) call(r *reader) error {
 		return r.err
 	}
 	if s.calls++; s.calls > s.limits.Calls {
-		return breach("script-calls", "script: more than %d calls", s.limits.Calls)
+		return breach(fault.CodeScriptCalls, "script: more than %d calls", s.limits.Calls)
 	}
 	var v any
 	if err == nil {
@@ -185,7 +185,7 @@ func (s *supervisor) answer(v any, err error) error {
 func (s *supervisor) ask(r *reader) error {
 	changed := s.changes(r)
 	if s.asked++; s.asked > 20*s.limits.Calls {
-		return breach("script-calls", "script: more than %d questions", 20*s.limits.Calls)
+		return breach(fault.CodeScriptCalls, "script: more than %d questions", 20*s.limits.Calls)
 	}
 	what := r.byte()
 	if changed != nil {
@@ -288,7 +288,7 @@ func (s *supervisor) log(r *reader) error {
 		return r.err
 	}
 	if s.logged += len(text); s.logged > s.limits.Log+256 {
-		return breach("script-output", "script: more than %d bytes of console output", s.limits.Log)
+		return breach(fault.CodeScriptOutput, "script: more than %d bytes of console output", s.limits.Log)
 	}
 	s.host.log(level, text)
 	return nil
@@ -317,7 +317,7 @@ func (s *supervisor) done(r *reader) (any, bool, error) {
 	if r.err != nil {
 		return nil, false, r.err
 	}
-	clean := !retire && e.fault.Kind != fault.Limit && e.fault.Code != "script-crash"
+	clean := !retire && e.fault.Kind != fault.Limit && e.fault.Code != fault.CodeScriptCrash
 	return nil, clean, located(s.original(e), or(file, s.job.file), line, column, stack...)
 }
 
@@ -328,8 +328,8 @@ func (s *supervisor) original(e *remoteError) error {
 		if clip(first.Error(), 16<<10) == e.fault.Message {
 			return first
 		}
-		_, code, field := describe(first)
-		return &fault.Error{Kind: fault.Of(first), Code: code, Field: field, Message: e.fault.Message, Err: first}
+		_, _, field := describe(first)
+		return &fault.Error{Kind: fault.Of(first), Code: fault.CodeOf(first), Field: field, Message: e.fault.Message, Err: first}
 	}
 	if e.fault.Kind == fault.Internal {
 		e.fault.Kind = fault.Invalid
@@ -369,7 +369,7 @@ func (s *supervisor) number(key, v any) (uint64, error) {
 	n, ok := s.numbers[key]
 	if !ok {
 		if n = len(s.handles); n >= maxHandles {
-			return 0, breach("script-memory", "script: more than %d documents and files", maxHandles)
+			return 0, breach(fault.CodeScriptMemory, "script: more than %d documents and files", maxHandles)
 		}
 		s.numbers[key] = n
 		s.handles = append(s.handles, v)

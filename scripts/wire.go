@@ -42,7 +42,7 @@ const (
 
 const maxFrame = 64 << 20
 
-var errWire = fault.Internal.Errorf("script worker: malformed message").WithCode("script-crash")
+var errWire = fault.Internal.Errorf("script worker: malformed message").WithCode(fault.CodeScriptCrash)
 
 // writer builds one frame.
 type writer struct {
@@ -55,7 +55,7 @@ func (w *writer) start(kind byte) { w.b = append(w.b[:0], 0, 0, 0, 0, kind) }
 // send writes the frame in one call.
 func (w *writer) send(out io.Writer) error {
 	if len(w.b) > maxFrame {
-		return breach("script-output", "script: a message of more than %s", bytesText(maxFrame))
+		return breach(fault.CodeScriptOutput, "script: a message of more than %s", bytesText(maxFrame))
 	}
 	binary.LittleEndian.PutUint32(w.b, uint32(len(w.b)-4))
 	_, err := out.Write(w.b)
@@ -102,7 +102,7 @@ func (w *writer) value(v any) error { return w.nested(v, 0) }
 
 func (w *writer) nested(v any, depth int) error {
 	if depth > maxDepth+2 {
-		return breach("script-output", "script: a value nested more than %d deep", maxDepth)
+		return breach(fault.CodeScriptOutput, "script: a value nested more than %d deep", maxDepth)
 	}
 	switch v := v.(type) {
 	case nil:
@@ -379,7 +379,7 @@ func (w *writer) failure(err error, ref int64) {
 // failure reads an error of the other side.
 func (r *reader) failure() *remoteError {
 	kind, code, field, text := r.string(), r.string(), r.string(), r.string()
-	e := &fault.Error{Kind: kindOf(kind), Code: code, Field: field, Message: text}
+	e := &fault.Error{Kind: kindOf(kind), Code: fault.CodeNamed(code), Field: field, Message: text}
 	return &remoteError{fault: e, ref: r.int()}
 }
 

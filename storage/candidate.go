@@ -65,7 +65,7 @@ const queryTime = 5 * time.Second
 var errPatience = fault.Internal.Errorf("query: many documents read")
 
 // errCostly is given a message by whoever knows the query.
-var errCostly = fault.Limit.Errorf("query: too many rows").WithCode("query-too-costly")
+var errCostly = fault.Limit.Errorf("query: too many rows").WithCode(fault.CodeQueryTooCostly)
 
 func (r *run) count() error {
 	if r.read++; r.read > r.most {

@@ -43,10 +43,10 @@ func (t *Tx) fire(e Event) error {
 	}
 	l := t.repo.limits
 	if t.events++; t.events > l.EventsACall {
-		return fault.Limit.Errorf("event %s: more than %d events", e.Name, l.EventsACall).WithCode("events")
+		return fault.Limit.Errorf("event %s: more than %d events", e.Name, l.EventsACall).WithCode(fault.CodeEvents)
 	}
 	if t.depth >= l.EventDepth {
-		return fault.Limit.Errorf("event %s: events fired by events, %d levels", e.Name, l.EventDepth).WithCode("event-loop")
+		return fault.Limit.Errorf("event %s: events fired by events, %d levels", e.Name, l.EventDepth).WithCode(fault.CodeEventLoop)
 	}
 	e.Time = t.now
 	if !announces {

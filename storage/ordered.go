@@ -192,7 +192,7 @@ func (r *run) inMemory(from *place, visit func(m match) (bool, error)) error {
 }
 
 func (r *run) unsortable() error {
-	return fault.Limit.Errorf("query: more than %d results to sort by %s, which no index orders", r.t.repo.costs.sort, r.p.orderText()).WithCode("query-too-costly")
+	return fault.Limit.Errorf("query: more than %d results to sort by %s, which no index orders", r.t.repo.costs.sort, r.p.orderText()).WithCode(fault.CodeQueryTooCostly)
 }
 
 func (r *run) keep(h *hit) (kept, error) {
@@ -292,5 +292,5 @@ func (p *plan) costly(limit int) error {
 			about = about[:200] + "…"
 		}
 	}
-	return fault.Limit.Errorf("query: more than %d rows read for %s; no index answers it well enough", limit, about).WithCode("query-too-costly")
+	return fault.Limit.Errorf("query: more than %d rows read for %s; no index answers it well enough", limit, about).WithCode(fault.CodeQueryTooCostly)
 }

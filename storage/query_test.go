@@ -212,7 +212,7 @@ func TestBounds(t *testing.T) {
 	w.view(w.System(), func(tx *storage.Tx) error {
 		_, err := tx.Query("SELECT * FROM File WHERE dc:rights = 'none'", storage.QueryOptions{})
 		var f *fault.Error
-		if !errors.As(err, &f) || f.Kind != fault.Limit || f.Code != "query-too-costly" || !strings.Contains(f.Message, "dc:rights = 'none'") {
+		if !errors.As(err, &f) || f.Kind != fault.Limit || f.Code != fault.CodeQueryTooCostly || !strings.Contains(f.Message, "dc:rights = 'none'") {
 			t.Errorf("a costly query: %v", err)
 		}
 		_, err = tx.Query("SELECT * FROM File", storage.QueryOptions{PageOptions: storage.PageOptions{Offset: 10_001}})

@@ -315,7 +315,7 @@ func (r *Repo) Update(ctx context.Context, as *Principal, fn func(*Tx) error) er
 var ErrNobody = fault.Denied.Errorf("nobody is signed in")
 
 func errReadOnly() error {
-	return fault.Denied.Errorf("the key is read-only").WithCode("insufficient_scope")
+	return fault.Denied.Errorf("the key is read-only").WithCode(fault.CodeInsufficientScope)
 }
 
 func (r *Repo) begin(ctx context.Context, k *kv.Tx, as *Principal, fn func(*Tx) error) error {

@@ -44,7 +44,7 @@ func (p *Principal) While(by Proof, good func(t *Tx, name string) (bool, error))
 }
 
 // ErrEnded refuses who signed in by what is no longer good.
-var ErrEnded = fault.Denied.Errorf("sign-in: is no longer good").WithCode("not_signed_in")
+var ErrEnded = fault.Denied.Errorf("sign-in: is no longer good").WithCode(fault.CodeNotSignedIn)
 
 // acting returns who acts as of the transaction.
 func (t *Tx) acting(as *Principal) (*Principal, error) {

@@ -54,7 +54,7 @@ func (t *Tx) notLocked(d *Doc) error {
 	if d.lockOwner == "" || d.lockOwner == t.as.Name || t.rights.admin {
 		return nil
 	}
-	return fault.Denied.Errorf("document %s: locked by %s", d.ID(), d.lockOwner).WithCode("locked")
+	return fault.Denied.Errorf("document %s: locked by %s", d.ID(), d.lockOwner).WithCode(fault.CodeLocked)
 }
 
 // finish makes d what cur is, and keeps on it what was set and not saved.
@@ -274,7 +274,7 @@ func (d *Doc) validate(want func(b *block, i int) bool) error {
 	if len(found) == 0 {
 		return nil
 	}
-	e := fault.Invalid.Errorf("document %s: %w", d.Path(), found).WithCode("validation")
+	e := fault.Invalid.Errorf("document %s: %w", d.Path(), found).WithCode(fault.CodeValidation)
 	return e
 }
 

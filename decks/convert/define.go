@@ -46,7 +46,7 @@ type block struct {
 func readDefine(src string) (*Deck, error) {
 	var def definition
 	if err := json.Unmarshal([]byte(src), &def); err != nil {
-		return nil, fault.Invalid.Errorf("definition: %v", err).WithCode("invalid_definition")
+		return nil, fault.Invalid.Errorf("definition: %v", err).WithCode(fault.CodeInvalidDefinition)
 	}
 	d := &Deck{
 		Title: def.Title, Description: def.Description, Transition: def.Transition, BackgroundTransition: def.BackgroundTransition,
@@ -61,7 +61,7 @@ func readDefine(src string) (*Deck, error) {
 	}
 	d.HTML = strings.TrimSpace(out.String())
 	if d.HTML == "" {
-		return nil, fault.Invalid.Errorf("definition: has no slides").In("slides").WithCode("invalid_definition")
+		return nil, fault.Invalid.Errorf("definition: has no slides").In("slides").WithCode(fault.CodeInvalidDefinition)
 	}
 	return d, nil
 }
@@ -81,7 +81,7 @@ func defineSlide(out *strings.Builder, raw json.RawMessage, top bool) error {
 	}
 	var s defined
 	if err := json.Unmarshal(raw, &s); err != nil {
-		return fault.Invalid.Errorf("slide: %v", err).WithCode("invalid_definition")
+		return fault.Invalid.Errorf("slide: %v", err).WithCode(fault.CodeInvalidDefinition)
 	}
 	head := open("data-id", s.ID, "class", s.Class, "data-background-color", s.BackgroundColor, "data-background-image", s.BackgroundImage,
 		"data-background-size", s.BackgroundSize, "data-background-video", s.BackgroundVideo)
@@ -184,7 +184,7 @@ func (b *block) content() (string, error) {
 	case "table":
 		return content + table(b.Data) + "</div>", nil
 	}
-	return "", fault.Invalid.Errorf("block: type %.40q is none of code, html, iframe, image, math, table, text, video", b.Type).WithCode("invalid_definition")
+	return "", fault.Invalid.Errorf("block: type %.40q is none of code, html, iframe, image, math, table, text, video", b.Type).WithCode(fault.CodeInvalidDefinition)
 }
 
 func table(rows [][]any) string {

@@ -135,7 +135,7 @@ func frontEnd(lines []string, at int) int {
 func readFront(lines []string, at int) (map[string]any, error) {
 	front := map[string]any{}
 	if err := yaml.Unmarshal([]byte(strings.Join(lines, "\n")), &front); err != nil {
-		return nil, fault.Invalid.Errorf("front matter at line %d: %v", at, err).WithCode("invalid_markdown").At(at, 1)
+		return nil, fault.Invalid.Errorf("front matter at line %d: %v", at, err).WithCode(fault.CodeInvalidMarkdown).At(at, 1)
 	}
 	return front, nil
 }

@@ -180,7 +180,7 @@ func count(tx *storage.Tx, e *Export) error {
 	if recent >= Quota {
 		wait := first.Add(QuotaTime).Sub(tx.Now()).Round(time.Second)
 		return fault.Limit.Errorf("exports: %d in the last hour, which is the limit; the next is possible in %s", recent, wait).
-			WithCode("export_quota").After(wait)
+			WithCode(fault.CodeExportQuota).After(wait)
 	}
 	e.Left, e.Reset = Quota-recent-1, QuotaTime
 	if recent > 0 {

@@ -192,11 +192,11 @@ func TestFailures(t *testing.T) {
 	}{
 		{"internal", func(context.Context, *render.Deck) ([]byte, error) { return nil, io.ErrUnexpectedEOF }, false},
 		{"render_crashed", func(context.Context, *render.Deck) ([]byte, error) {
-			return nil, fault.Unavailable.Errorf("browser: died").WithCode(render.CodeCrashed)
+			return nil, fault.Unavailable.Errorf("browser: died").WithCode(fault.CodeRenderCrashed)
 		}, false},
 		{"render_timeout", func(ctx context.Context, _ *render.Deck) ([]byte, error) { <-ctx.Done(); return nil, ctx.Err() }, false},
 		{"too_large", func(context.Context, *render.Deck) ([]byte, error) {
-			return nil, fault.Limit.Errorf("deck: too large").WithCode(render.CodeTooLarge)
+			return nil, fault.Limit.Errorf("deck: too large").WithCode(fault.CodeTooLarge)
 		}, true},
 	}
 	for _, test := range tests {

@@ -48,15 +48,15 @@ func sign(r *storage.Repo, deck, id int64, expires, key string) string {
 func Open(tx *storage.Tx, deck, id int64, expires, key, signature string) (*Export, error) {
 	at, err := strconv.ParseInt(expires, 10, 64)
 	if err != nil || !hmac.Equal([]byte(signature), []byte(sign(tx.Repo(), deck, id, expires, key))) {
-		return nil, fault.Denied.Errorf("download of export %d: the signature is not valid", id).WithCode("invalid_signature")
+		return nil, fault.Denied.Errorf("download of export %d: the signature is not valid", id).WithCode(fault.CodeInvalidSignature)
 	}
 	if !tx.Now().Before(time.Unix(at, 0)) {
-		return nil, fault.NotFound.Errorf("download of export %d: the address has expired; read the export for a new one", id).WithCode("link_expired")
+		return nil, fault.NotFound.Errorf("download of export %d: the address has expired; read the export for a new one", id).WithCode(fault.CodeLinkExpired)
 	}
 	if key != "" {
 		number, _ := strconv.ParseInt(key, 10, 64) // as it was signed
 		if ok, err := credential.KeyStands(tx, number); err != nil || !ok {
-			ended := fault.NotFound.Errorf("download of export %d: the key it was asked for with has ended", id).WithCode("link_expired")
+			ended := fault.NotFound.Errorf("download of export %d: the key it was asked for with has ended", id).WithCode(fault.CodeLinkExpired)
 			return nil, cmp.Or[error](err, ended)
 		}
 	}

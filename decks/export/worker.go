@@ -42,8 +42,6 @@ const (
 	deadline    = 120 * time.Second
 	maxAttempts = 2 // the first, and one after a server went away in the middle of it
 	maxSource   = 10 << 20
-	codeTrashed = "deck_trashed"
-	codeError   = "internal"
 )
 
 // Jobs are the kinds of jobs the worker carries out.
@@ -124,10 +122,10 @@ func (w *Worker) begin(ctx context.Context, data jobData) (e *Export, d *render.
 		e = found
 		switch {
 		case !e.deckThere(tx):
-			stopped = fault.NotFound.Errorf("deck %d: was trashed before its export was made", e.Deck).WithCode(codeTrashed)
+			stopped = fault.NotFound.Errorf("deck %d: was trashed before its export was made", e.Deck).WithCode(fault.CodeDeckTrashed)
 			return nil
 		case e.Attempts >= maxAttempts:
-			stopped = fault.Unavailable.Errorf("export %d: was broken off twice", e.ID).WithCode(render.CodeCrashed)
+			stopped = fault.Unavailable.Errorf("export %d: was broken off twice", e.ID).WithCode(fault.CodeRenderCrashed)
 			return nil
 		}
 		e.Attempts++
@@ -176,7 +174,7 @@ func (w *Worker) render(ctx context.Context, e *Export, d *render.Deck) (file []
 		file, err = w.PDF.PDF(ctx, d, e.Options)
 	}
 	if err != nil && ctx.Err() == context.DeadlineExceeded { //nolint:errorlint // Err returns it bare
-		err = fault.Unavailable.Errorf("export: took more than %s", w.Deadline).WithCode(render.CodeTimeout)
+		err = fault.Unavailable.Errorf("export: took more than %s", w.Deadline).WithCode(fault.CodeRenderTimeout)
 	}
 	return file, d.Warnings(), err
 }
@@ -229,15 +227,15 @@ func (w *Worker) complete(ctx context.Context, e *Export, file []byte, warnings 
 
 // fail ends an export without a file. What was not the caller's fault does not count.
 func (w *Worker) fail(ctx context.Context, e *Export, cause error) error {
-	f := &Failure{Code: codeError, Message: "the export could not be made"}
+	f, code := &Failure{Code: fault.Internal.String(), Message: "the export could not be made"}, fault.CodeOf(cause)
 	var known *fault.Error
-	if errors.As(cause, &known) && known.Code != "" {
-		f.Code, f.Message = known.Code, known.Message
+	if code != 0 && errors.As(cause, &known) {
+		f.Code, f.Message = code.String(), known.Message
 	}
 	w.Log.Warn("export failed", "deck", e.Deck, "export", e.ID, "code", f.Code, "error", cause)
 	return w.change(ctx, e, func(tx *storage.Tx, e *Export) error {
 		e.Status, e.Stage, e.Failure = Failed, "", f
-		if f.Code != codeTrashed && f.Code != render.CodeTooLarge {
+		if code != fault.CodeDeckTrashed && code != fault.CodeTooLarge {
 			if err := tx.Table(quotaTable).Delete(quotaKey(e.Identity(), e.ID)); err != nil {
 				return err
 			}

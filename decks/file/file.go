@@ -86,7 +86,7 @@ func Add(tx *storage.Tx, deck string, b *storage.Blob) (*File, error) {
 		size += all[i].Blob.Size
 	}
 	if len(all) >= maxFiles || size > maxAll {
-		return nil, fault.Limit.Errorf("deck: has %d files, %d bytes with this one; %d and %d are the most", len(all), size, maxFiles, maxAll).WithCode("too_many_files")
+		return nil, fault.Limit.Errorf("deck: has %d files, %d bytes with this one; %d and %d are the most", len(all), size, maxFiles, maxAll).WithCode(fault.CodeTooManyFiles)
 	}
 	f := &File{Number: last + 1, Name: name(b.Name, endings[typ]), Holder: tx.NewID(), Added: tx.Now()}
 	f.Blob = storage.Blob{Name: f.Name, Type: typ, Digest: b.Digest, Size: b.Size}
@@ -104,7 +104,7 @@ func Add(tx *storage.Tx, deck string, b *storage.Blob) (*File, error) {
 // kind is the type of a picture; it has to be what it says.
 func kind(b *storage.Blob) (string, error) {
 	if b.Size > maxSize {
-		return "", fault.Limit.Errorf("file %.100q: %d bytes, limit %d", b.Name, b.Size, maxSize).WithCode("too_large")
+		return "", fault.Limit.Errorf("file %.100q: %d bytes, limit %d", b.Name, b.Size, maxSize).WithCode(fault.CodeTooLarge)
 	}
 	data, err := b.Bytes(maxSize)
 	if err != nil {
@@ -113,7 +113,7 @@ func kind(b *storage.Blob) (string, error) {
 	if typ := sniff(string(data[:min(len(data), 1024)])); typ != "" {
 		return typ, nil
 	}
-	return "", fault.Invalid.Errorf("file %.100q: is no picture of type PNG, JPEG, GIF, WebP, AVIF or SVG", b.Name).WithCode("no_picture")
+	return "", fault.Invalid.Errorf("file %.100q: is no picture of type PNG, JPEG, GIF, WebP, AVIF or SVG", b.Name).WithCode(fault.CodeNoPicture)
 }
 
 var odd = regexp.MustCompile(`[^A-Za-z0-9]+`)

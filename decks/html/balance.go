@@ -194,7 +194,7 @@ func (b *balance) mend(src string) (string, error) {
 		}
 		if err != nil {
 			p := placeIn(src, place{line: 1, column: 1}, s.from)
-			return "", fault.Invalid.Errorf("HTML: %w (slide at line %d, column %d)", err, p.line, p.column).WithCode("invalid_html").At(p.line, p.column)
+			return "", fault.Invalid.Errorf("HTML: %w (slide at line %d, column %d)", err, p.line, p.column).WithCode(fault.CodeInvalidHTML).At(p.line, p.column)
 		}
 	}
 	if done == 0 {

@@ -52,7 +52,7 @@ func (f *filter) run() error {
 	if f.depth > 0 && !f.inner {
 		p := f.place(f.first)
 		return fault.Invalid.Errorf("HTML: <section> at line %d, column %d is not closed", p.line, p.column).
-			WithCode("invalid_html").At(p.line, p.column)
+			WithCode(fault.CodeInvalidHTML).At(p.line, p.column)
 	}
 	return nil
 }
@@ -100,7 +100,7 @@ func placeIn(src string, p place, at int) place {
 func (f *filter) refuse(what string, at int) error {
 	p := f.place(at)
 	return fault.Invalid.Errorf("HTML: only <section> elements may stand at the top level, not %s (line %d, column %d)", what, p.line, p.column).
-		WithCode("invalid_html").At(p.line, p.column)
+		WithCode(fault.CodeInvalidHTML).At(p.line, p.column)
 }
 
 func (f *filter) remove(what string, at int) {

@@ -37,7 +37,7 @@ type Page struct {
 // Cleaning what came out changes nothing.
 func Clean(src string) (*Page, error) {
 	if len(src) > MaxBytes {
-		return nil, fault.Limit.Errorf("HTML: %d bytes, limit %d", len(src), MaxBytes).WithCode("too_long")
+		return nil, fault.Limit.Errorf("HTML: %d bytes, limit %d", len(src), MaxBytes).WithCode(fault.CodeTooLong)
 	}
 	var removed []string
 	clean := src
@@ -64,5 +64,5 @@ func Clean(src string) (*Page, error) {
 		}
 		clean = out
 	}
-	return nil, fault.Invalid.Errorf("HTML: cannot be made harmless").WithCode("invalid_html").At(1, 1)
+	return nil, fault.Invalid.Errorf("HTML: cannot be made harmless").WithCode(fault.CodeInvalidHTML).At(1, 1)
 }

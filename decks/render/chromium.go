@@ -101,9 +101,9 @@ func (c *Chromium) attempt(ctx context.Context, work func(*process) ([]byte, err
 		case ctx.Err() != nil:
 			return nil, "", timeout(ctx, ctx.Err())
 		case errors.Is(err, errStart):
-			return nil, "", fault.Unavailable.Errorf("browser %s: %w", c.Path, err).WithCode(CodeUnavailable)
+			return nil, "", fault.Unavailable.Errorf("browser %s: %w", c.Path, err).WithCode(fault.CodeRendererUnavailable)
 		case try == browserTries:
-			return nil, "", fault.Unavailable.Errorf("browser: broke off %d times: %w", try, err).WithCode(CodeCrashed)
+			return nil, "", fault.Unavailable.Errorf("browser: broke off %d times: %w", try, err).WithCode(fault.CodeRenderCrashed)
 		}
 		c.log().Warn("printing again", "error", err)
 	}

@@ -15,6 +15,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"catena/storage/fault"
 )
 
 var quiet = slog.New(slog.DiscardHandler)
@@ -98,7 +100,7 @@ func textIn(t *testing.T, data []byte) string {
 func TestBrowserFaults(t *testing.T) {
 	missing := &Chromium{Path: "/no/such/browser", Log: quiet}
 	_, err := missing.PDF(context.Background(), &deck, Options{})
-	wantCode(t, CodeUnavailable, err)
+	wantCode(t, fault.CodeRendererUnavailable, err)
 	without := deck
 	if data, err := (Auto{Browser: missing, Log: quiet}).PDF(context.Background(), &without, Options{}); err != nil || len(data) == 0 {
 		t.Errorf("without a browser: %v", err)
@@ -133,7 +135,7 @@ func TestBrowserFaults(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
 	defer cancel()
 	_, err = c.PDF(ctx, &small, Options{})
-	wantCode(t, CodeTimeout, err)
+	wantCode(t, fault.CodeRenderTimeout, err)
 }
 
 // TestBrowserShared prints several decks at once, and leaves no process and no folder.

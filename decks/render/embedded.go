@@ -26,7 +26,7 @@ const EmbeddedName = "catena embedded renderer"
 func (Embedded) PDF(ctx context.Context, d *Deck, o Options) (data []byte, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			data, err = nil, fault.Internal.Errorf("embedded renderer: %v", p).WithCode(CodeCrashed)
+			data, err = nil, fault.Internal.Errorf("embedded renderer: %v", p).WithCode(fault.CodeRenderCrashed)
 		}
 	}()
 	f := newDocument(ctx, d, o)
@@ -107,7 +107,7 @@ func (f *document) render() ([]byte, error) {
 	}
 	var b bytes.Buffer
 	if err := f.pdf.Output(&b); err != nil {
-		return nil, fault.Internal.Errorf("embedded renderer: %w", err).WithCode(CodeCrashed)
+		return nil, fault.Internal.Errorf("embedded renderer: %w", err).WithCode(fault.CodeRenderCrashed)
 	}
 	if b.Len() > maxFile {
 		return nil, tooLarge("PDF: %d bytes, limit %d", b.Len(), maxFile)

@@ -31,7 +31,7 @@ func finish(data []byte, d *Deck, renderer string, slides int) ([]byte, error) {
 	}
 	var b bytes.Buffer
 	if err := api.AddProperties(bytes.NewReader(data), &b, about, settings()); err != nil {
-		return nil, fault.Internal.Errorf("PDF of %s: %w", renderer, err).WithCode(CodeCrashed)
+		return nil, fault.Internal.Errorf("PDF of %s: %w", renderer, err).WithCode(fault.CodeRenderCrashed)
 	}
 	return b.Bytes(), nil
 }

@@ -169,11 +169,11 @@ func (p *webPage) framework(html string) (styles, scripts []string, err error) {
 func (p *webPage) read(to string, names ...string) error {
 	built, err := theme.Files()
 	if err != nil {
-		return fault.Wrap(err, "rendering").WithCode(CodeUnavailable)
+		return fault.Wrap(err, "rendering").WithCode(fault.CodeRendererUnavailable)
 	}
 	for _, name := range names {
 		if p.files[to+name], err = fs.ReadFile(built, name); err != nil {
-			return fault.Unavailable.Errorf("rendering: %s is not built into this program", name).WithCode(CodeUnavailable)
+			return fault.Unavailable.Errorf("rendering: %s is not built into this program", name).WithCode(fault.CodeRendererUnavailable)
 		}
 	}
 	return nil

@@ -40,17 +40,9 @@ type Options struct {
 
 // Renderer makes PDF files.
 type Renderer interface {
-	// PDF returns the file, or an error with one of the codes of this package.
+	// PDF returns the file, or an error whose code is that of rendering that broke off, took too long or cannot be done, or of too large a deck.
 	PDF(ctx context.Context, d *Deck, o Options) ([]byte, error)
 }
-
-// Codes of errors.
-const (
-	CodeTimeout     = "render_timeout"
-	CodeUnavailable = "renderer_unavailable"
-	CodeCrashed     = "render_crashed"
-	CodeTooLarge    = "too_large"
-)
 
 const (
 	maxPages = 5000
@@ -58,13 +50,13 @@ const (
 )
 
 func tooLarge(format string, args ...any) error {
-	return fault.Limit.Errorf(format, args...).WithCode(CodeTooLarge)
+	return fault.Limit.Errorf(format, args...).WithCode(fault.CodeTooLarge)
 }
 
 // timeout names an error that only says that time is up.
 func timeout(ctx context.Context, err error) error {
 	if ctx.Err() == context.DeadlineExceeded { //nolint:errorlint // Err returns it bare
-		return fault.Unavailable.Errorf("rendering: took too long").WithCode(CodeTimeout)
+		return fault.Unavailable.Errorf("rendering: took too long").WithCode(fault.CodeRenderTimeout)
 	}
 	return err
 }

@@ -284,15 +284,15 @@ func TestMany(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
 	defer cancel()
-	wantCode(t, CodeTimeout, func() error { _, err := Embedded{}.PDF(ctx, &d, Options{}); return err }())
+	wantCode(t, fault.CodeRenderTimeout, func() error { _, err := Embedded{}.PDF(ctx, &d, Options{}); return err }())
 	d.HTML = "<section>" + strings.Repeat(`<p class="fragment">x</p>`, maxPages) + "</section>"
-	wantCode(t, CodeTooLarge, func() error {
+	wantCode(t, fault.CodeTooLarge, func() error {
 		_, err := Embedded{}.PDF(context.Background(), &d, Options{SeparateFragments: true})
 		return err
 	}())
 }
 
-func wantCode(t *testing.T, code string, err error) {
+func wantCode(t *testing.T, code fault.Code, err error) {
 	t.Helper()
 	if got, ok := err.(*fault.Error); !ok || got.Code != code { //nolint:errorlint // returned bare
 		t.Errorf("got %v, want %s", err, code)

@@ -159,7 +159,7 @@ func (d *Deck) removal(s *Slide) edit {
 func (d *Deck) Move(s, after *Slide, below bool) (src string, number int, err error) {
 	if after != nil && after.Number == s.Number {
 		if below {
-			return "", 0, fault.Invalid.Errorf("slide %d: cannot be below itself", s.Number).In("after").WithCode("invalid_value")
+			return "", 0, fault.Invalid.Errorf("slide %d: cannot be below itself", s.Number).In("after").WithCode(fault.CodeInvalidValue)
 		}
 		if !s.Stack {
 			return d.src, s.Number, nil

@@ -70,7 +70,7 @@ func Parse(text string, bare bool) (*Program, error) {
 		return nil, fault.Invalid.Errorf("expression: %q is none", text)
 	}
 	if len(text) > maxSource {
-		return nil, fault.Limit.Errorf("expression: longer than %d bytes", maxSource).WithCode("expression")
+		return nil, fault.Limit.Errorf("expression: longer than %d bytes", maxSource).WithCode(fault.CodeExpression)
 	}
 	key := body
 	cache.Lock()
@@ -149,7 +149,7 @@ func (p *Program) compile(source string) error {
 		expr.Patch((*uses)(p)), expr.DisableBuiltin("now"), expr.Function("now", never), expr.Optimize(true))
 	if err != nil {
 		line, _, _ := strings.Cut(err.Error(), "\n")
-		return fault.Invalid.Errorf("expression: %s", line).WithCode("expression")
+		return fault.Invalid.Errorf("expression: %s", line).WithCode(fault.CodeExpression)
 	}
 	p.parts = append(p.parts, part{code: code})
 	return nil
@@ -226,7 +226,7 @@ func (p *Program) Eval(env map[string]any) (any, error) {
 		}
 		b.WriteString(Text(v))
 		if b.Len() > maxText {
-			return nil, fault.Limit.Errorf("expression: makes more than %d bytes", maxText).WithCode("expression")
+			return nil, fault.Limit.Errorf("expression: makes more than %d bytes", maxText).WithCode(fault.CodeExpression)
 		}
 	}
 	return b.String(), nil
@@ -244,9 +244,9 @@ func run(code *vm.Program, env map[string]any) (any, error) {
 	}
 	line, _, _ := strings.Cut(err.Error(), "\n")
 	if strings.Contains(line, "memory budget") {
-		return nil, fault.Limit.Errorf("expression: uses too much memory").WithCode("expression")
+		return nil, fault.Limit.Errorf("expression: uses too much memory").WithCode(fault.CodeExpression)
 	}
-	return nil, fault.Invalid.Errorf("expression: %s", line).WithCode("expression")
+	return nil, fault.Invalid.Errorf("expression: %s", line).WithCode(fault.CodeExpression)
 }
 
 // unwrap puts values in the place of their plain views.

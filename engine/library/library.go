@@ -118,7 +118,7 @@ func (k *Kind) save(c *engine.Ctx, file, source, note string) (*Version, error) 
 		return nil, err
 	}
 	if len(problems) > 0 {
-		return nil, Refused(problems, "source")
+		return nil, Refused(problems, fault.CodeSource)
 	}
 	cur, err := k.current(c, name)
 	if err != nil {
@@ -162,7 +162,7 @@ func author(c *engine.Ctx) string {
 }
 
 // Refused is the error of a text with problems: all of them, placed at the first.
-func Refused(problems []Problem, code string) error {
+func Refused(problems []Problem, code fault.Code) error {
 	lines := make([]string, len(problems))
 	for i, p := range problems {
 		lines[i] = p.Error()

@@ -80,11 +80,11 @@ func (ls *Listeners) run(tx *storage.Tx, l *Listener, d *storage.Doc, acted *sto
 // failed names the listener in an error; of a loop, only the one that went too far.
 func (l *Listener) failed(err error) error {
 	var f *fault.Error
-	if errors.As(err, &f) && f.Code == codeLoop && strings.HasPrefix(f.Message, "listener ") {
+	if errors.As(err, &f) && f.Code == fault.CodeEventLoop && strings.HasPrefix(f.Message, "listener ") {
 		return err
 	}
 	e := fault.Wrap(err, "listener %s", l.Name)
-	if e.Code == codeLoop {
+	if e.Code == fault.CodeEventLoop {
 		e.Message = "listener " + l.Name + ": " + f.Message
 	}
 	return e

@@ -16,9 +16,6 @@ const JobKind = "listener"
 // maxGenerations bounds listeners whose work causes the events of listeners, across transactions.
 const maxGenerations = 8
 
-// codeLoop is the code of errors of listeners that cause each other.
-const codeLoop = "event-loop"
-
 // delivery is the data of a job.
 type delivery struct {
 	Listener   string         `json:"listener"`
@@ -39,7 +36,7 @@ func (l *Listener) enqueue(tx *storage.Tx, e *storage.Event) error {
 	}
 	generation, _ := tx.Context().Value(generationKey{}).(int)
 	if d.Generation = generation + 1; d.Generation > maxGenerations {
-		return fault.Limit.Errorf("listener %s: listeners caused by listeners, %d times over", l.Name, maxGenerations).WithCode(codeLoop)
+		return fault.Limit.Errorf("listener %s: listeners caused by listeners, %d times over", l.Name, maxGenerations).WithCode(fault.CodeEventLoop)
 	}
 	as := tx.Principal()
 	name := as.Name

@@ -49,7 +49,7 @@ func (p queryPageParams) run(c *engine.Ctx, _ engine.Void) (*storage.EntryPage, 
 	if src == "" {
 		var ok bool
 		if src, ok = providers[cmp.Or(p.Provider, "AUDIT_BROWSER")]; !ok {
-			return nil, fault.NotFound.Errorf("page provider %s", p.Provider).WithCode("unknown_provider")
+			return nil, fault.NotFound.Errorf("page provider %s", p.Provider).WithCode(fault.CodeUnknownProvider)
 		}
 	}
 	limits := c.Tx.Repo().Limits()

@@ -68,7 +68,7 @@ func checkPDFs(files storage.Blobs) error {
 		size += b.Size
 	}
 	if len(files) > maxPDFs || size > maxPDFBytes {
-		return fault.Limit.Errorf("input: %d PDF files of %d bytes, at most %d of %d allowed", len(files), size, maxPDFs, maxPDFBytes).WithCode("pdf-size")
+		return fault.Limit.Errorf("input: %d PDF files of %d bytes, at most %d of %d allowed", len(files), size, maxPDFs, maxPDFBytes).WithCode(fault.CodePDFSize)
 	}
 	return nil
 }

@@ -46,7 +46,7 @@ func (p createFromURLParams) fetch(c *engine.Ctx, client *egress.Client) (*stora
 	}
 	defer a.Body.Close()
 	if a.Status != 200 {
-		return nil, fault.Unavailable.Errorf("file: the address answered with status %d", a.Status).WithCode("unreachable")
+		return nil, fault.Unavailable.Errorf("file: the address answered with status %d", a.Status).WithCode(fault.CodeUnreachable)
 	}
 	name, typ := p.Filename, p.Type
 	if name == "" {

@@ -60,7 +60,7 @@ func (e *entries) add(folder string, b *storage.Blob) error {
 // free returns a name in a folder of the archive that no other entry has.
 func (e *entries) free(folder, name string) (string, error) {
 	if len(e.taken) == maxEntries {
-		return "", fault.Limit.Errorf("archive: more than %d files and folders", maxEntries).WithCode("zip-entries")
+		return "", fault.Limit.Errorf("archive: more than %d files and folders", maxEntries).WithCode(fault.CodeZipEntries)
 	}
 	if e.taken == nil {
 		e.taken = map[string]bool{}

@@ -36,7 +36,7 @@ type exportToFSParams struct {
 
 func (p exportToFSParams) export(c *engine.Ctx, folder string, b *storage.Blob) error {
 	if folder == "" {
-		return fault.Denied.Errorf("directory: the server is configured to export no files").WithCode("export-folder")
+		return fault.Denied.Errorf("directory: the server is configured to export no files").WithCode(fault.CodeExportFolder)
 	}
 	dir, err := p.below(folder)
 	if err != nil {

@@ -57,7 +57,7 @@ func readPicture(b *storage.Blob, out map[string]any) error {
 		return fault.Invalid.Errorf("file %q: a picture that cannot be read: %w", b.Name, err).In("input")
 	case conf.Width <= 0 || conf.Height <= 0 || conf.Width > maxPixels/conf.Height:
 		return fault.Limit.Errorf("file %q: a picture of %d × %d pixels, at most %d allowed", b.Name, conf.Width, conf.Height, maxPixels).
-			WithCode("picture-size")
+			WithCode(fault.CodePictureSize)
 	}
 	out["image:width"], out["image:height"], out["image:format"] = int64(conf.Width), int64(conf.Height), form
 	return nil
@@ -68,7 +68,7 @@ var reading = make(chan struct{}, 1)
 
 func readPDF(c *engine.Ctx, b *storage.Blob, out map[string]any) error {
 	if b.Size > maxPDF {
-		return fault.Limit.Errorf("file %q: a PDF of %d bytes, at most %d allowed", b.Name, b.Size, maxPDF).WithCode("pdf-size")
+		return fault.Limit.Errorf("file %q: a PDF of %d bytes, at most %d allowed", b.Name, b.Size, maxPDF).WithCode(fault.CodePDFSize)
 	}
 	select {
 	case reading <- struct{}{}:

@@ -16,7 +16,7 @@ import (
 // that was there stays: the new texts are an update behind it, so earlier signatures hold.
 func writePDF(c *engine.Ctx, b *storage.Blob, texts map[string]string) (*storage.Blob, error) {
 	if b.Size > maxPDF {
-		return nil, fault.Limit.Errorf("file %q: a PDF of %d bytes, at most %d allowed", b.Name, b.Size, maxPDF).WithCode("pdf-size")
+		return nil, fault.Limit.Errorf("file %q: a PDF of %d bytes, at most %d allowed", b.Name, b.Size, maxPDF).WithCode(fault.CodePDFSize)
 	}
 	select {
 	case reading <- struct{}{}:

@@ -54,7 +54,7 @@ func (r inner) run(c *engine.Ctx, in any) (any, error) {
 // overdue names the limit if the run, and not the whole call, took too long.
 func (r inner) overdue(c *engine.Ctx, err error) error {
 	if errors.Is(err, context.DeadlineExceeded) && c.Err() == nil {
-		return fault.Limit.Errorf("operation %s: took longer than %d s", r.id, r.timeout).WithCode("timeout").In("timeout")
+		return fault.Limit.Errorf("operation %s: took longer than %d s", r.id, r.timeout).WithCode(fault.CodeTimeout).In("timeout")
 	}
 	return err
 }

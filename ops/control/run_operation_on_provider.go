@@ -55,7 +55,7 @@ func pagesFrom(c *engine.Ctx, page *storage.Page) ([]pageOf, error) {
 	var pages []pageOf
 	for page != nil {
 		if len(pages) == maxPages {
-			return nil, fault.Limit.Errorf("query: more than %d pages", maxPages).WithCode("pages")
+			return nil, fault.Limit.Errorf("query: more than %d pages", maxPages).WithCode(fault.CodePages)
 		}
 		ids := make(storage.Refs, len(page.Docs))
 		for i, d := range page.Docs {

@@ -41,7 +41,7 @@ func (w wanted) find(b *storage.Blob) (*convert.Converter, error) {
 	if w.Converter != "" {
 		c, err := convert.Named(w.Converter)
 		if err == nil && !c.Takes(b.Type) {
-			err = fault.Invalid.Errorf("Converter %s is not available for type %q", c.Name, b.Type).WithCode(convert.CodeType)
+			err = fault.Invalid.Errorf("Converter %s is not available for type %q", c.Name, b.Type).WithCode(fault.CodeConverterUnsupported)
 		}
 		return c, err
 	}
@@ -50,12 +50,12 @@ func (w wanted) find(b *storage.Blob) (*convert.Converter, error) {
 		typ = convert.TypeOf(w.Format)
 	}
 	if typ == "" {
-		return nil, fault.Invalid.Errorf("conversion: converter, type or format expected").WithCode(convert.CodeUnknown)
+		return nil, fault.Invalid.Errorf("conversion: converter, type or format expected").WithCode(fault.CodeConverterUnknown)
 	}
 	if c := convert.Find(b.Type, typ); c != nil {
 		return c, nil
 	}
-	return nil, fault.Invalid.Errorf("conversion: Converter from %q to %q is not available", b.Type, typ).WithCode(convert.CodeType)
+	return nil, fault.Invalid.Errorf("conversion: Converter from %q to %q is not available", b.Type, typ).WithCode(fault.CodeConverterUnsupported)
 }
 
 // mainBlob returns the main file of a document, which must have one.

@@ -99,7 +99,7 @@ func all(d *entry.Directory, q entry.Query) ([]*entry.Entry, error) {
 			return out, nil
 		}
 		if len(out) >= maxEntries {
-			return nil, fault.Limit.Errorf("directory %s: more than %d entries", d.Name, maxEntries).WithCode("query-too-costly")
+			return nil, fault.Limit.Errorf("directory %s: more than %d entries", d.Name, maxEntries).WithCode(fault.CodeQueryTooCostly)
 		}
 		q.Offset = len(out)
 	}

@@ -75,7 +75,7 @@ func every(c *engine.Ctx, src string, o storage.QueryOptions) (storage.Docs, err
 			return all, nil
 		}
 		if len(all) >= maxFetched {
-			return nil, fault.Limit.Errorf("property: more than %d documents, query them by pages", maxFetched).WithCode("documents")
+			return nil, fault.Limit.Errorf("property: more than %d documents, query them by pages", maxFetched).WithCode(fault.CodeDocuments)
 		}
 		o.After = page.Next
 	}

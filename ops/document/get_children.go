@@ -27,7 +27,7 @@ func (getChildrenParams) run(c *engine.Ctx, d *storage.Doc) (storage.Docs, error
 			return nil, err
 		}
 		if len(children) == maxChildren {
-			return nil, fault.Limit.Errorf("document %s: more than %d children, read them by pages", d.Path(), maxChildren).WithCode("children")
+			return nil, fault.Limit.Errorf("document %s: more than %d children, read them by pages", d.Path(), maxChildren).WithCode(fault.CodeChildren)
 		}
 		children = append(children, child)
 	}

@@ -60,7 +60,7 @@ func read(folders ...fs.FS) (*reader, error) {
 func (ps *Providers) find(name string) (*provider, error) {
 	p, ok := ps.byName[name]
 	if !ok {
-		return nil, fault.NotFound.Errorf("page provider %s", name).WithCode("unknown_provider")
+		return nil, fault.NotFound.Errorf("page provider %s", name).WithCode(fault.CodeUnknownProvider)
 	}
 	return p, nil
 }

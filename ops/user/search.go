@@ -20,14 +20,14 @@ func search(t storage.Table, pick func(name string, row json.RawMessage) (bool, 
 	read := 0
 	for name, row := range t.Scan("", "", false, 0) {
 		if read++; read > maxRead {
-			return nil, fault.Limit.Errorf("search: more than %d entries read", maxRead).WithCode("query-too-costly")
+			return nil, fault.Limit.Errorf("search: more than %d entries read", maxRead).WithCode(fault.CodeQueryTooCostly)
 		}
 		ok, err := pick(name, row)
 		if err != nil {
 			return nil, err
 		}
 		if ok && len(names) == maxFound {
-			return nil, fault.Limit.Errorf("search: more than %d found", maxFound).WithCode("search-too-wide").In("q")
+			return nil, fault.Limit.Errorf("search: more than %d found", maxFound).WithCode(fault.CodeSearchTooWide).In("q")
 		}
 		if ok {
 			names = append(names, name)

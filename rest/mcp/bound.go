@@ -55,5 +55,5 @@ func (t *tool) bounded(r *result, res *engine.Result) *result {
 			return &result{texts: append([]string{string(body), left}, r.texts[1:]...), structured: body}
 		}
 	}
-	return failed(fault.Limit.Errorf("%s: the result has %d bytes, more than %d are not shown here; ask for less at once, or have the user read it at its address", t.name, size, maxResult).WithCode("too_large"))
+	return failed(fault.Limit.Errorf("%s: the result has %d bytes, more than %d are not shown here; ask for less at once, or have the user read it at its address", t.name, size, maxResult).WithCode(fault.CodeTooLarge))
 }

@@ -11,22 +11,22 @@ import (
 )
 
 // advice tells a model what to do about errors that trying again does not mend.
-var advice = map[string]string{
-	"file_in_use":        "take it out of the slides first, or set force",
-	"insufficient_scope": "ask for a read_write key",
-	"deck_is_public":     "give people the deck's url",
-	"plan_required":      "use another visibility, or ask the owner to change the plan",
-	"rate_limited":       "wait before trying again",
-	"team_role_required": "ask the team's owner",
-	"too_many_links":     "revoke one with revoke_share_link",
-	"unknown_operation":  "find operations with search_operations",
+var advice = map[fault.Code]string{
+	fault.CodeFileInUse:         "take it out of the slides first, or set force",
+	fault.CodeInsufficientScope: "ask for a read_write key",
+	fault.CodeDeckIsPublic:      "give people the deck's url",
+	fault.CodePlanRequired:      "use another visibility, or ask the owner to change the plan",
+	fault.CodeRateLimited:       "wait before trying again",
+	fault.CodeTeamRoleRequired:  "ask the team's owner",
+	fault.CodeTooManyLinks:      "revoke one with revoke_share_link",
+	fault.CodeUnknownOperation:  "find operations with search_operations",
 }
 
 // failed is the result of a tool that failed: "code: message", a line for each thing wrong.
 func failed(err error) *result {
 	var lines []string
 	for _, e := range apart(err) {
-		lines = append(lines, codeOf(e)+": "+messageOf(e))
+		lines = append(lines, fault.Word(e)+": "+messageOf(e))
 	}
 	return &result{failed: true, texts: []string{strings.Join(lines, "\n")}}
 }
@@ -44,14 +44,6 @@ func apart(err error) []error {
 	return out
 }
 
-func codeOf(err error) string {
-	var f *fault.Error
-	if errors.As(err, &f) && f.Code != "" {
-		return f.Code
-	}
-	return fault.Of(err).String()
-}
-
 // messageOf is the text for the model; what went wrong inside the server stays there.
 func messageOf(err error) string {
 	if fault.Of(err) == fault.Internal {
@@ -62,7 +54,7 @@ func messageOf(err error) string {
 		err = op.Err
 	}
 	out := err.Error()
-	if hint := advice[codeOf(err)]; hint != "" {
+	if hint := advice[fault.CodeOf(err)]; hint != "" {
 		out += " (" + hint + ")"
 	}
 	return out
@@ -76,5 +68,5 @@ func protocolError(err error) error {
 		code = jsonrpc.CodeInvalidParams
 	case fault.Conflict, fault.Exists, fault.Internal, fault.Limit, fault.Unavailable:
 	}
-	return &jsonrpc.Error{Code: code, Message: codeOf(err) + ": " + messageOf(err)}
+	return &jsonrpc.Error{Code: code, Message: fault.Word(err) + ": " + messageOf(err)}
 }

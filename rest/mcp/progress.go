@@ -92,7 +92,7 @@ func waitOf(params map[string]any) (time.Duration, error) {
 	}
 	n, ok := v.(int64)
 	if !ok || n < 0 || n > maxWait {
-		return 0, fault.Invalid.Errorf("%s: %v is no whole number from 0 to %d", waitParam, v, maxWait).WithCode("out_of_range")
+		return 0, fault.Invalid.Errorf("%s: %v is no whole number from 0 to %d", waitParam, v, maxWait).WithCode(fault.CodeOutOfRange)
 	}
 	return time.Duration(n) * time.Second, nil
 }

@@ -88,10 +88,10 @@ func (c *Config) deckTool(t *tool, schema any) toolFunc {
 		for name, v := range params {
 			kind, known := kinds[name]
 			if !known {
-				return failed(fault.Invalid.Errorf("%q: %s has no such argument, %s", name, t.name, t.takes()).WithCode("unknown_field"))
+				return failed(fault.Invalid.Errorf("%q: %s has no such argument, %s", name, t.name, t.takes()).WithCode(fault.CodeUnknownField))
 			}
 			if name != waitParam && !isA(v, kind) {
-				return failed(fault.Invalid.Errorf("%s: is not of type %s", name, kind).WithCode("invalid_type"))
+				return failed(fault.Invalid.Errorf("%s: is not of type %s", name, kind).WithCode(fault.CodeInvalidType))
 			}
 		}
 		wait, err := waitOf(params)

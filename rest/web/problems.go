@@ -8,10 +8,12 @@ type Kind struct {
 	Passes        bool   // trying again may help
 }
 
-// Code is an error of its own status.
+// Code is a word that says more of an error than its kind.
 type Code struct {
-	Name   string
-	Status Status
+	Name         string
+	Kinds        []string
+	Statuses     []Status // that are answered: of each kind, and of the deck service where it is another one
+	When, Remedy string
 }
 
 // Status is a status of HTTP.

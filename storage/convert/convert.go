@@ -22,12 +22,6 @@ const (
 	maxSide  = 10_000 // pixels of a picture's side that may be asked for
 )
 
-// Codes of errors that say what was asked for cannot be done.
-const (
-	CodeUnknown = "converter-unknown"     // there is no such converter
-	CodeType    = "converter-unsupported" // it does not take this type
-)
-
 // Converter makes files of one type out of files of others.
 type Converter struct {
 	Name string
@@ -71,7 +65,7 @@ func Named(name string) (*Converter, error) {
 			return c, nil
 		}
 	}
-	return nil, fault.Invalid.Errorf("Converter %s is not registered", name).WithCode(CodeUnknown)
+	return nil, fault.Invalid.Errorf("Converter %s is not registered", name).WithCode(fault.CodeConverterUnknown)
 }
 
 // Find returns a converter from one type to another; nil if there is none.
@@ -101,7 +95,7 @@ var (
 // Convert makes the result, called as the source with another extension.
 func (c *Converter) Convert(ctx context.Context, b *blob.Blob, params map[string]string) (out *blob.Blob, err error) {
 	if !c.Takes(b.Type) {
-		return nil, fault.Invalid.Errorf("Converter %s is not available for type %q", c.Name, b.Type).WithCode(CodeType)
+		return nil, fault.Invalid.Errorf("Converter %s is not available for type %q", c.Name, b.Type).WithCode(fault.CodeConverterUnsupported)
 	}
 	places := busy
 	if slices.Contains(pictures, b.Type) {

@@ -62,7 +62,7 @@ func affordable(r io.ReadSeeker) error {
 		}
 	}
 	if conf.Width <= 0 || conf.Height <= 0 || conf.Width > maxBytes/each/conf.Height {
-		return fault.Limit.Errorf("picture: %d × %d pixels of %d bytes, at most %d are decoded", conf.Width, conf.Height, each, maxBytes).WithCode("pixels")
+		return fault.Limit.Errorf("picture: %d × %d pixels of %d bytes, at most %d are decoded", conf.Width, conf.Height, each, maxBytes).WithCode(fault.CodePixels)
 	}
 	return nil
 }

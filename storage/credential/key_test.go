@@ -21,7 +21,7 @@ func TestSignInBacksOff(t *testing.T) {
 	for i := range 30 {
 		_, err := credential.SignIn(ctx, w.Repo, "Administrator", "wrong")
 		var f *fault.Error
-		if !errors.As(err, &f) || f.Kind != fault.Denied || (f.Code == "too-many-attempts") != (i >= 10) {
+		if !errors.As(err, &f) || f.Kind != fault.Denied || (f.Code == fault.CodeTooManyAttempts) != (i >= 10) {
 			t.Fatalf("attempt %d: %v", i, err)
 		}
 	}

@@ -130,7 +130,7 @@ func ChangePassword(tx *storage.Tx, old, text string) error {
 		}
 	}
 	if !ok {
-		return fault.Denied.Errorf("password: the old one is wrong").WithCode("not_signed_in").In("oldPassword")
+		return fault.Denied.Errorf("password: the old one is wrong").WithCode(fault.CodeNotSignedIn).In("oldPassword")
 	}
 	a.Settle(sum)
 	return tx.SetPassword(u.Username, text)

@@ -37,9 +37,6 @@ type Client struct {
 	http  *http.Client
 }
 
-// Code marks errors about what may not be reached.
-const Code = "egress"
-
 // maxHops bounds how often a request is redirected.
 const maxHops = 3
 
@@ -188,16 +185,16 @@ func (e *Client) check(u *url.URL) error {
 func (e *Client) control(public bool, protocol, address string) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil || protocol != "tcp4" && protocol != "tcp6" {
-		return fault.Denied.Errorf("address %s: is not reached from here", address).WithCode(Code)
+		return fault.Denied.Errorf("address %s: is not reached from here", address).WithCode(fault.CodeEgress)
 	}
 	a := at.Addr().Unmap()
 	switch {
 	case a.Zone() == "" && e.allowed(a):
 		return nil
 	case !Public(a):
-		return fault.Denied.Errorf("address %s: is not public, and not reached from here", a).WithCode(Code)
+		return fault.Denied.Errorf("address %s: is not public, and not reached from here", a).WithCode(fault.CodeEgress)
 	case !public:
-		return fault.Denied.Errorf("address %s: is reached by https only", a).WithCode(Code)
+		return fault.Denied.Errorf("address %s: is reached by https only", a).WithCode(fault.CodeEgress)
 	}
 	return nil
 }
@@ -226,7 +223,7 @@ func failure(u *url.URL, err error) error {
 	if errors.As(err, &outer) {
 		err = outer.Err // its text repeats the address whole
 	}
-	return fault.Unavailable.Errorf("url %s: %w", where(u), err).WithCode("unreachable")
+	return fault.Unavailable.Errorf("url %s: %w", where(u), err).WithCode(fault.CodeUnreachable)
 }
 
 // bounded is a body that fails beyond its size and ends its request when closed.
@@ -240,10 +237,10 @@ type bounded struct {
 func (b *bounded) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if b.left -= int64(n); b.left < 0 {
-		return 0, fault.Limit.Errorf("url %s: the answer is too large", b.name).WithCode(Code)
+		return 0, fault.Limit.Errorf("url %s: the answer is too large", b.name).WithCode(fault.CodeEgress)
 	}
 	if err != nil && !errors.Is(err, io.EOF) {
-		err = fault.Unavailable.Errorf("url %s: %w", b.name, err).WithCode("unreachable")
+		err = fault.Unavailable.Errorf("url %s: %w", b.name, err).WithCode(fault.CodeUnreachable)
 	}
 	return n, err
 }

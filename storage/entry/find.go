@@ -206,7 +206,7 @@ func (d *Directory) stored(q Query) (rows []stored, whole bool, err error) {
 
 func (d *Directory) tooMany() error {
 	return fault.Limit.Errorf("directory %s: more than %d entries to read, ask for an indexed field", d.Name, d.tx.Repo().Limits().ScanRows).
-		WithCode("query-too-costly")
+		WithCode(fault.CodeQueryTooCostly)
 }
 
 // indexRange returns the index rows of one of the fields asked for.

@@ -67,11 +67,10 @@ func (k Kind) Meaning() string { return kinds[k].meaning }
 // Passes reports whether the same request may go well later, all else being as it is.
 func (k Kind) Passes() bool { return kinds[k].passes }
 
-// Error is an error with a kind. Code is a stable word for programs ("script-timeout"),
-// Field, Line and Column point into the caller's input where that is known.
+// Error is an error with a kind. Field, Line and Column point into the caller's input where that is known.
 type Error struct {
 	Kind         Kind
-	Code         string
+	Code         Code // a stable word; 0: none
 	Field        string
 	Line, Column int
 	Wait         time.Duration // until trying again may go better; 0: not known
@@ -85,21 +84,18 @@ func (e *Error) Error() string { return e.Message }
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// DiskFull is the code of what a full disk refuses. Reading goes on, and writing once there is room.
-const DiskFull = "disk_full"
-
-// Errorf makes an error of the kind; %w keeps the cause, and one that a full disk has caused gets the code DiskFull.
+// Errorf makes an error of the kind; %w keeps the cause, and one that a full disk has caused gets CodeDiskFull.
 func (k Kind) Errorf(format string, args ...any) *Error {
 	err := fmt.Errorf(format, args...)
 	out := &Error{Kind: k, Message: err.Error(), Err: errors.Unwrap(err)}
 	if errors.Is(out.Err, syscall.ENOSPC) {
-		out.Code = DiskFull
+		out.Code = CodeDiskFull
 	}
 	return out
 }
 
 // WithCode returns the error with its stable word set.
-func (e *Error) WithCode(code string) *Error { e.Code = code; return e }
+func (e *Error) WithCode(code Code) *Error { e.Code = code; return e }
 
 // At returns the error with its place in the caller's input set, both counted from 1.
 func (e *Error) At(line, column int) *Error { e.Line, e.Column = line, column; return e }

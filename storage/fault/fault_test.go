@@ -25,8 +25,8 @@ func TestKind(t *testing.T) {
 			t.Errorf("%v: %s, want %s", c.err, got, c.want)
 		}
 	}
-	e := fault.Wrap(fault.Invalid.Errorf("x").At(3, 4).In("f").WithCode("c"), "step %d", 1)
-	if e.Error() != "step 1: x" || e.Line != 3 || e.Column != 4 || e.Field != "f" || e.Code != "c" {
+	e := fault.Wrap(fault.Invalid.Errorf("x").At(3, 4).In("f").WithCode(fault.CodeLocked), "step %d", 1)
+	if e.Error() != "step 1: x" || e.Line != 3 || e.Column != 4 || e.Field != "f" || e.Code != fault.CodeLocked {
 		t.Errorf("wrapped: %+v", e)
 	}
 }
@@ -35,12 +35,12 @@ func TestDiskFull(t *testing.T) {
 	full := fmt.Errorf("write: %w", syscall.ENOSPC)
 	for _, c := range []struct {
 		err  *fault.Error
-		want string
+		want fault.Code
 	}{
-		{fault.Unavailable.Errorf("blobs: %w", full), fault.DiskFull},
-		{fault.Wrap(fault.Unavailable.Errorf("blobs: %w", full), "x"), fault.DiskFull},
-		{fault.Unavailable.Errorf("blobs: %v", full), ""},
-		{fault.Unavailable.Errorf("blobs: %w", syscall.EIO), ""},
+		{fault.Unavailable.Errorf("blobs: %w", full), fault.CodeDiskFull},
+		{fault.Wrap(fault.Unavailable.Errorf("blobs: %w", full), "x"), fault.CodeDiskFull},
+		{fault.Unavailable.Errorf("blobs: %v", full), 0},
+		{fault.Unavailable.Errorf("blobs: %w", syscall.EIO), 0},
 	} {
 		if c.err.Code != c.want {
 			t.Errorf("%v: code %q, want %q", c.err, c.err.Code, c.want)

@@ -8,6 +8,7 @@ import (
 
 	"catena/storage"
 	"catena/storage/entry"
+	"catena/storage/fault"
 	"catena/storage/internal/password"
 )
 
@@ -22,14 +23,14 @@ type Client struct {
 // clientOf finds a client that is enabled.
 func clientOf(tx *storage.Tx, id string) (*Client, error) {
 	if id == "" {
-		return nil, refused("invalid_request", "client_id is missing")
+		return nil, refused(fault.CodeInvalidRequest, "client_id is missing")
 	}
 	_, e, err := one(tx, clients, "clientId", id)
 	if err != nil {
 		return nil, err
 	}
 	if e == nil || e.Values["enabled"] == false {
-		return nil, refused("invalid_client", "there is no client of this id")
+		return nil, refused(fault.CodeInvalidClient, "there is no client of this id")
 	}
 	c := &Client{Name: e.Text("name"), ID: id, AutoGrant: e.Values["autoGrant"] == true, secret: e.Text("clientSecret")}
 	for uri := range strings.SplitSeq(e.Text("redirectURIs"), ",") {
@@ -59,7 +60,7 @@ func (c *Client) redirectURI(asked string) (string, error) {
 		asked = c.RedirectURIs[0]
 	}
 	if !slices.Contains(c.RedirectURIs, asked) || !safeRedirect(asked) {
-		return "", refused("invalid_request", "redirect_uri is not one that the client has registered")
+		return "", refused(fault.CodeInvalidRequest, "redirect_uri is not one that the client has registered")
 	}
 	return asked, nil
 }
@@ -100,14 +101,14 @@ func checkSecret(ctx context.Context, repo *storage.Repo, g Grant) error {
 		return err
 	}
 	if len(g.Secret) > password.MaxLength {
-		return refused("invalid_client", "client_secret is wrong")
+		return refused(fault.CodeInvalidClient, "client_secret is wrong")
 	}
 	ok, err := a.Matches(ctx, c.secret, g.Secret)
 	if err != nil {
 		return err
 	}
 	if !ok {
-		return refused("invalid_client", "client_secret is wrong")
+		return refused(fault.CodeInvalidClient, "client_secret is wrong")
 	}
 	a.Settle(nil)
 	return nil

@@ -60,7 +60,9 @@ type code struct {
 	Expires                        time.Time `json:"expires"`
 }
 
-func refused(code, text string) error { return fault.Invalid.Errorf("%s", text).WithCode(code) }
+func refused(code fault.Code, text string) error {
+	return fault.Invalid.Errorf("%s", text).WithCode(code)
+}
 
 func errToken() error { return fault.Denied.Errorf("the token is not valid") }
 
@@ -81,9 +83,9 @@ func Ask(ctx context.Context, repo *storage.Repo, as *storage.Principal, q Reque
 		}
 		switch {
 		case q.Method != "" && q.Method != "plain" && q.Method != "S256":
-			return refused("invalid_request", "code_challenge_method is neither S256 nor plain")
+			return refused(fault.CodeInvalidRequest, "code_challenge_method is neither S256 nor plain")
 		case len(q.Challenge) > 128:
-			return refused("invalid_request", "code_challenge is longer than 128 characters")
+			return refused(fault.CodeInvalidRequest, "code_challenge is longer than 128 characters")
 		}
 		if granted = c.AutoGrant; granted || as.Name == "" {
 			return nil
@@ -131,7 +133,7 @@ func Carry(ctx context.Context, repo *storage.Repo, g Grant) (token *Token, err 
 				token, err = tokenFor(tx, g.Client, g.User)
 			}
 		default:
-			err = refused("invalid_request", "code, refresh_token or assertion is missing")
+			err = refused(fault.CodeInvalidRequest, "code, refresh_token or assertion is missing")
 		}
 		return err
 	})
@@ -146,11 +148,11 @@ func byCode(tx *storage.Tx, g Grant) (*Token, error) {
 	}
 	switch {
 	case !ok || !tx.Now().Before(c.Expires) || c.Client != g.Client:
-		return nil, refused("invalid_grant", "code is not valid")
+		return nil, refused(fault.CodeInvalidGrant, "code is not valid")
 	case c.RedirectURI != "" && c.RedirectURI != g.RedirectURI:
-		return nil, refused("invalid_grant", "redirect_uri is not the one of the code")
+		return nil, refused(fault.CodeInvalidGrant, "redirect_uri is not the one of the code")
 	case !c.verified(g.Verifier):
-		return nil, refused("invalid_grant", "code_verifier is wrong")
+		return nil, refused(fault.CodeInvalidGrant, "code_verifier is wrong")
 	}
 	p, err := actedFor(tx, c.User)
 	if err == nil && p.ID != c.UserID {
@@ -162,7 +164,7 @@ func byCode(tx *storage.Tx, g Grant) (*Token, error) {
 	return tokenFor(tx, g.Client, c.User)
 }
 
-func errUser() error { return refused("invalid_grant", "the user does not exist") }
+func errUser() error { return refused(fault.CodeInvalidGrant, "the user does not exist") }
 
 // actedFor returns the user whom a client asks to act for.
 func actedFor(tx *storage.Tx, user string) (*storage.Principal, error) {
@@ -227,7 +229,7 @@ func refresh(tx *storage.Tx, g Grant) (*Token, error) {
 		return nil, err
 	}
 	if e == nil || e.Text("clientId") != g.Client {
-		return nil, refused("invalid_grant", "refresh_token is not valid")
+		return nil, refused(fault.CodeInvalidGrant, "refresh_token is not valid")
 	}
 	if _, err := actedFor(tx, e.Text("nuxeoLogin")); err != nil {
 		return nil, err

@@ -109,7 +109,7 @@ func (w *world) refused(g oauth.Grant, code string) {
 	w.t.Helper()
 	token, err := w.carry(g)
 	var f *fault.Error
-	if !errors.As(err, &f) || f.Code != code || token != nil {
+	if !errors.As(err, &f) || f.Code.String() != code || token != nil {
 		w.t.Errorf("%+v: %v, want %s", g, err, code)
 	}
 }
@@ -430,7 +430,7 @@ func TestAsk(t *testing.T) {
 	} {
 		_, back, granted, err := oauth.Ask(t.Context(), w.Repo, w.principal("bob"), x.q)
 		var f *fault.Error
-		if x.code != "" && (!errors.As(err, &f) || f.Code != x.code) || x.code == "" && (err != nil || back != x.back || granted != x.granted) {
+		if x.code != "" && (!errors.As(err, &f) || f.Code.String() != x.code) || x.code == "" && (err != nil || back != x.back || granted != x.granted) {
 			t.Errorf("%+v: back to %q, granted %t: %v", x.q, back, granted, err)
 		}
 	}

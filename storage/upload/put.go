@@ -52,7 +52,7 @@ func roomFor(tx *storage.Tx, id string) error {
 		n++
 	}
 	if n >= maxFiles {
-		return fault.Limit.Errorf("batch %s: more than %d files", id, maxFiles).WithCode("upload-files")
+		return fault.Limit.Errorf("batch %s: more than %d files", id, maxFiles).WithCode(fault.CodeUploadFiles)
 	}
 	return tx.Err()
 }
@@ -87,13 +87,13 @@ func putChunk(tx *storage.Tx, id string, u *File, p Part, b *storage.Blob) (*Fil
 		return nil, fault.Conflict.Errorf("batch %s: file %d: begun as %d chunks, not %d", id, p.Index, u.Count, p.Count)
 	}
 	if u.Complete() {
-		return nil, fault.Exists.Errorf("batch %s: file %d: is complete", id, p.Index).WithCode("upload-chunk")
+		return nil, fault.Exists.Errorf("batch %s: file %d: is complete", id, p.Index).WithCode(fault.CodeUploadChunk)
 	}
 	if u.Size+b.Size > tx.Repo().Limits().BlobSize {
 		return nil, fault.Limit.Errorf("batch %s: file %d: more than %d bytes", id, p.Index, tx.Repo().Limits().BlobSize)
 	}
 	if u.has(p.Chunk) {
-		return nil, fault.Exists.Errorf("batch %s: file %d: chunk %d is there already", id, p.Index, p.Chunk).WithCode("upload-chunk")
+		return nil, fault.Exists.Errorf("batch %s: file %d: chunk %d is there already", id, p.Index, p.Chunk).WithCode(fault.CodeUploadChunk)
 	}
 	if len(u.Chunks)+1 < u.Count || b.Draft() != nil {
 		if err := takeIn(tx, u, p, b); err != nil {

@@ -116,7 +116,7 @@ func Open(tx *storage.Tx, handler string) (*Batch, error) {
 		n++
 	}
 	if n >= tx.Repo().Limits().Batches {
-		return nil, fault.Limit.Errorf("uploads: %d batches are open, use or delete them first", n).WithCode("upload-batches")
+		return nil, fault.Limit.Errorf("uploads: %d batches are open, use or delete them first", n).WithCode(fault.CodeUploadBatches)
 	}
 	b := &Batch{ID: "batchId-" + tx.NewID(), Owner: tx.Principal().Identity(), Handler: handler, Created: tx.Now(), Expires: tx.Now().Add(kept)}
 	return b, cmp.Or(rows(tx).Put(batchKey(b.ID), b), rows(tx).Put(ownKey(b.Owner, b.ID), nil))
@@ -246,7 +246,7 @@ func (u *File) Complete() bool { return u.row.File != nil }
 func Content(tx *storage.Tx, u *File) (*storage.Blob, error) {
 	if !u.Complete() {
 		return nil, fault.Conflict.Errorf("batch %s: file %d: %d of %d chunks are there", u.Batch, u.Index, len(u.Chunks), u.Count).
-			WithCode("upload-incomplete")
+			WithCode(fault.CodeUploadIncomplete)
 	}
 	return tx.HeldBlob(*u.row.File), nil
 }
@@ -364,7 +364,7 @@ func use(tx *storage.Tx, user string, n int64) error {
 		return err
 	}
 	if used += n; n > 0 && used > tx.Repo().Limits().UploadBytes {
-		return fault.Limit.Errorf("uploads: more than %d bytes, use or delete some first", tx.Repo().Limits().UploadBytes).WithCode("upload-bytes")
+		return fault.Limit.Errorf("uploads: more than %d bytes, use or delete some first", tx.Repo().Limits().UploadBytes).WithCode(fault.CodeUploadBytes)
 	}
 	if used <= 0 {
 		return rows(tx).Delete(usedKey(user))

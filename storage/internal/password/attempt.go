@@ -42,7 +42,7 @@ func (a *Attempt) Admit() error {
 		f = failures{since: now}
 	}
 	if f.count >= maxFailures {
-		return fault.Denied.Errorf("user %s: too many failed sign-ins, try again later", a.who).WithCode("too-many-attempts").After(failureWindow - now.Sub(f.since))
+		return fault.Denied.Errorf("user %s: too many failed sign-ins, try again later", a.who).WithCode(fault.CodeTooManyAttempts).After(failureWindow - now.Sub(f.since))
 	}
 	f.count++
 	c.failures[a.who] = f
