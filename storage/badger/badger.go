@@ -4,8 +4,9 @@
 // replays what is in the log but not yet in Badger's tables, and refuses files that
 // are not what the last checkpoint left.
 //
-// The directory holds STATE, what the last checkpoint knew; log, the redo log; and
-// tables, Badger's files. Nothing is repaired: damage is reported with ErrCorrupt.
+// The directory holds STATE, what the last checkpoint knew; log, the redo log; tables,
+// Badger's files; and values, the values that are too large for tables to move about.
+// Nothing is repaired: damage is reported with ErrCorrupt.
 package badger
 
 import (
@@ -15,6 +16,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"log/slog"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -24,6 +26,7 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 
+	"catena/storage/badger/values"
 	"catena/storage/fault"
 	"catena/storage/kv"
 )
@@ -49,9 +52,11 @@ type Options struct {
 }
 
 const (
-	tablesDir = "tables"
-	logDir    = "log"
-	lockName  = "LOCK"
+	tablesDir    = "tables"
+	valuesDir    = "values"
+	logDir       = "log"
+	lockName     = "LOCK"
+	memtableSize = 5 << 20
 	// flushAfter is what a replay may leave in memory before it is flushed.
 	flushAfter = 8 << 20
 	// openTries bounds the opens of Badger, whose first after a crash may fail.
@@ -82,7 +87,10 @@ type store struct {
 
 	pending pending
 	hot     hot
-	inParts map[string]parts // keys whose values are kept in parts, for whoever applies
+
+	values   *values.Files
+	applying sync.Mutex // held by who writes to Badger and to values
+	upkeep   upkeep     // the maintainer's
 
 	releases atomic.Uint64 // of pages so far
 	applied  atomic.Int64  // bytes that Badger took over since pages were last looked at
@@ -108,7 +116,7 @@ func Open(dir string, o Options) (kv.Store, error) {
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
-	for _, d := range []string{dir, filepath.Join(dir, logDir), filepath.Join(dir, tablesDir)} {
+	for _, d := range []string{dir, filepath.Join(dir, logDir), filepath.Join(dir, tablesDir), filepath.Join(dir, valuesDir)} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
 			return nil, fault.Unavailable.Errorf("store: %w", err)
 		}
@@ -133,6 +141,9 @@ func Open(dir string, o Options) (kv.Store, error) {
 		if s.db != nil {
 			_ = s.db.Close()
 		}
+		if s.values != nil {
+			s.values.Close()
+		}
 		_ = lock.Close()
 		return nil, err
 	}
@@ -140,7 +151,7 @@ func Open(dir string, o Options) (kv.Store, error) {
 }
 
 func (s *store) start() error {
-	paths, err := s.prepare()
+	unchecked, err := s.prepare()
 	if err != nil {
 		return err
 	}
@@ -159,13 +170,13 @@ func (s *store) start() error {
 	s.pending.init()
 	go s.applyLoop()
 	s.idle.Add(1)
-	go s.maintain(paths)
+	go s.maintain(unchecked)
 	return nil
 }
 
 // prepare reads STATE and checks the files against it before Badger touches them. It
-// returns the tables whose blocks are still to be checked.
-func (s *store) prepare() (unchecked []string, err error) {
+// returns the parts whose content is still to be checked.
+func (s *store) prepare() (unchecked []part, err error) {
 	if s.state, err = readState(s.dir); err != nil {
 		return nil, err
 	}
@@ -180,33 +191,42 @@ func (s *store) prepare() (unchecked []string, err error) {
 		var id id
 		_, _ = rand.Read(id[:])
 		s.state = &state{Format: stateFormat, ID: hex.EncodeToString(id[:])}
-		return nil, s.state.write(s.dir)
+		if err := s.state.write(s.dir); err != nil {
+			return nil, err
+		}
 	}
-	if !s.state.Live {
-		return nil, nil
+	if err := s.openValues(); err != nil || !s.state.Live {
+		return nil, err
 	}
 	if err := checkManifest(s.tables(), s.state.Manifest); err != nil {
 		return nil, err
 	}
-	if unchecked, err = listTables(s.tables()); err != nil {
+	tables, err := listTables(s.tables())
+	if err != nil {
 		return nil, err
 	}
-	small := totalSize(unchecked) <= smallTables
-	for _, path := range unchecked {
+	size := totalSize(tables)
+	for _, path := range tables {
 		if err := checkIndex(path); err != nil {
 			return nil, err
 		}
-		if !small {
-			continue
-		}
-		if err := checkBlocks(path); err != nil {
-			return nil, err
+		unchecked = append(unchecked, part{table: path})
+	}
+	for _, f := range s.state.Values {
+		size += f.Size
+		unchecked = append(unchecked, part{values: f})
+	}
+	if size > smallStore {
+		return unchecked, nil
+	}
+	for i := range unchecked {
+		for whole := false; !whole; {
+			if whole, err = s.checkPiece(&unchecked[i]); err != nil {
+				return nil, err
+			}
 		}
 	}
-	if small {
-		unchecked = nil
-	}
-	return unchecked, nil
+	return nil, nil
 }
 
 // recover opens Badger, brings it to the end of the log and begins a new segment.
@@ -229,9 +249,6 @@ func (s *store) recover() error {
 	default:
 		s.log.Warn("the last commits, acknowledged before they were on disk, are lost", "kept", t.version, "lost", before-t.version)
 	}
-	if _, err := s.findParts(before); err != nil {
-		return err
-	}
 	if t.version > s.state.Checkpoint {
 		if err := s.replay(logs); err != nil {
 			return err
@@ -242,9 +259,6 @@ func (s *store) recover() error {
 			return err
 		}
 		at = before + 1
-	}
-	if err := s.dropParts(at); err != nil {
-		return err
 	}
 	if at > t.version || t.bytes > flushAfter || len(t.segments) > 8 {
 		if t, err = s.flush(t, at); err != nil {
@@ -283,12 +297,19 @@ func (s *store) flush(t tail, at uint64) (tail, error) {
 // settle records that the tables hold everything up to a version, Badger being closed.
 func (s *store) settle(at, segment uint64, c chain) error {
 	m, err := describe(s.tables())
+	if err == nil {
+		err = s.values.Sync()
+	}
 	if err != nil {
 		return broken(err)
 	}
-	s.state.Live, s.state.Manifest = true, m
+	done := s.upkeep.done(at, math.MaxUint64)
+	s.state.Live, s.state.Manifest, s.state.Values = true, m, s.values.List(done...)
 	s.state.Checkpoint, s.state.Segment, s.state.Chain = at, segment, hex.EncodeToString(c[:])
 	if err := s.state.write(s.dir); err != nil {
+		return broken(err)
+	}
+	if err := s.dropValues(done); err != nil {
 		return broken(err)
 	}
 	return nil
@@ -351,6 +372,7 @@ func (s *store) Close() error {
 	close(s.stop)
 	s.idle.Wait()
 	defer s.lock.Close()
+	defer s.values.Close()
 	err := s.redo.close()
 	if e := s.db.Close(); err == nil && e != nil {
 		err = broken(e)
@@ -379,7 +401,7 @@ func openTables(dir string, log *slog.Logger) (*badger.DB, error) {
 	// there is of them at once, the fewer times. What bounds it is the reads, which look into each, and the
 	// buffers of tables being built, twice the size of a table each, eight kept for later and as many at
 	// work; a memtable has to fit into one, which would grow otherwise and stay so.
-	o.MemTableSize = 5 << 20
+	o.MemTableSize = memtableSize
 	o.NumMemtables = 2
 	o.NumLevelZeroTables = 20
 	o.NumLevelZeroTablesStall = 28
@@ -387,7 +409,7 @@ func openTables(dir string, log *slog.Logger) (*badger.DB, error) {
 	o.BaseLevelSize = 32 << 20
 	o.BaseTableSize = 2816 << 10
 	o.TableSizeMultiplier = 1
-	o.ValueThreshold = partSize + 1<<10 // above a part of a value: nothing goes to the value log
+	o.ValueThreshold = inlineSize + 1 // nothing goes to Badger's own value log, which hides damage and keeps what is overwritten
 	o.ValueLogFileSize = 2 << 20
 	o.Compression = 0 // a damaged block then keeps its other values readable
 	o.BlockCacheSize = 0

@@ -51,8 +51,10 @@ type group struct {
 	first    uint64
 }
 
-// reserved begins keys that Badger keeps for itself.
-var reserved = []byte("!badger!")
+var (
+	reserved = []byte("!badger!") // begins keys that Badger keeps for itself
+	filler   = []byte("!filler!") // begins the key of a row that is never there
+)
 
 // commit waits for a batch to be validated, logged and published.
 func (s *store) commit(start uint64, b *kv.Batch) error {
@@ -65,7 +67,7 @@ func (s *store) commit(start uint64, b *kv.Batch) error {
 	}
 	r := &request{batch: b, start: start, done: make(chan outcome, 1)}
 	for _, w := range b.Writes {
-		if bytes.HasPrefix(w.Key, reserved) || bytes.HasPrefix(w.Key, partPrefix) {
+		if bytes.HasPrefix(w.Key, reserved) || bytes.HasPrefix(w.Key, filler) {
 			return fault.Invalid.Errorf("key %q: reserved", w.Key)
 		}
 		r.bytes += len(w.Key) + len(w.Value)
@@ -215,30 +217,40 @@ func (s *store) applyLoop() {
 // version before that began before and has the run, or those it was joined from.
 func (s *store) apply(runs []*run) (err error) {
 	defer caught(&err)
+	s.applying.Lock()
+	defer s.applying.Unlock()
 	l := s.db.NewKVLoader(loads)
 	kv := pb.KV{}
-	set := func(row stored) error {
-		kv.Key, kv.Value, kv.Meta, kv.UserMeta = row.key, row.value, nil, nil
-		switch {
-		case row.value == nil:
-			kv.Meta = deleted
-		case row.mark != 0:
-			kv.UserMeta = []byte{row.mark}
-		}
-		return l.Set(&kv)
+	var sent underway
+	if len(runs) > 1 {
+		sent = underway{}
 	}
 	for _, r := range runs {
+		rows, err := s.spread(r.rows, sent)
+		if err != nil {
+			return err
+		}
 		s.stamps.add(r.last)
 		s.applied.Add(int64(r.bytes))
 		kv.Version = r.last
-		for _, w := range r.rows {
-			if err := s.rows(w, set); err != nil {
+		for _, w := range rows {
+			kv.Key, kv.Value, kv.Meta, kv.UserMeta = w.key, w.value, nil, nil
+			switch {
+			case w.value == nil:
+				kv.Meta = deleted
+			case w.mark != 0:
+				kv.UserMeta = inFile
+			}
+			if err := l.Set(&kv); err != nil {
 				return err
 			}
 		}
 	}
 	return l.Finish()
 }
+
+// inFile is how a row is marked whose value is in a file.
+var inFile = []byte{elsewhere}
 
 // loads is how many batches may be on their way to Badger.
 const loads = 4
@@ -259,6 +271,13 @@ func (s *stamps) add(version uint64) {
 	s.list = append(s.list, version)
 }
 
+// last returns the newest.
+func (s *stamps) last() uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.list[len(s.list)-1]
+}
+
 // before returns the stamp before a version, zero if there is none, and forgets those
 // below that.
 func (s *stamps) before(version uint64) uint64 {
@@ -272,14 +291,23 @@ func (s *stamps) before(version uint64) uint64 {
 	return s.list[0]
 }
 
-// put adds a write to a batch of Badger.
-func (s *store) put(b *badger.WriteBatch, w kv.Mutation, version uint64) error {
-	return s.rows(w, func(row stored) error {
-		if row.value == nil {
-			return b.DeleteAt(row.key, version)
+// put adds writes to a batch of Badger.
+func (s *store) put(b *badger.WriteBatch, writes []kv.Mutation, version uint64, sent underway) error {
+	rows, err := s.spread(writes, sent)
+	if err != nil {
+		return err
+	}
+	for _, r := range rows {
+		if r.value == nil {
+			err = b.DeleteAt(r.key, version)
+		} else {
+			err = b.SetEntryAt(&badger.Entry{Key: r.key, Value: r.value, UserMeta: r.mark}, version)
 		}
-		return b.SetEntryAt(&badger.Entry{Key: row.key, Value: row.value, UserMeta: row.mark}, version)
-	})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // answer tells every transaction of the group how it ended.
@@ -304,9 +332,22 @@ func (s *store) replay(logs string) (err error) {
 	defer caught(&err)
 	b := s.db.NewManagedWriteBatch()
 	defer b.Cancel()
+	var writes []kv.Mutation // of one version
+	var of uint64
+	sent := underway{}
 	if _, err := scanLog(logs, s.state, func(version uint64, w kv.Mutation) error {
-		return s.put(b, w, version)
+		if version != of {
+			if err := s.put(b, writes, of, sent); err != nil {
+				return err
+			}
+			writes, of = writes[:0], version
+		}
+		writes = append(writes, w)
+		return nil
 	}); err != nil {
+		return err
+	}
+	if err := s.put(b, writes, of, sent); err != nil {
 		return err
 	}
 	return b.Flush()
@@ -327,7 +368,7 @@ func (s *store) rollback(from, to uint64) (err error) {
 	var last []byte
 	for it.Rewind(); it.Valid(); it.Next() {
 		key := it.Item().Key()
-		if bytes.Equal(key, last) || bytes.HasPrefix(key, partPrefix) {
+		if bytes.Equal(key, last) {
 			continue
 		}
 		last = bytes.Clone(key)
@@ -335,7 +376,7 @@ func (s *store) rollback(from, to uint64) (err error) {
 		if err != nil {
 			return err
 		}
-		if err := s.put(b, kv.Mutation{Key: last, Value: value}, to); err != nil {
+		if err := s.put(b, []kv.Mutation{{Key: last, Value: value}}, to, nil); err != nil {
 			return err
 		}
 	}

@@ -277,6 +277,12 @@ func TestRefused(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
+	large := t.TempDir()
+	s = open(t, large, Strict)
+	fill(t, kv.New(s, kv.Options{}), inlineSize, 50)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
 	r := rand.New(rand.NewPCG(3, 4))
 	flip := func(from, to int) func([]byte) []byte {
 		return func(b []byte) []byte {
@@ -308,6 +314,10 @@ func TestRefused(t *testing.T) {
 		{"table, cut", closed, "tables/*.sst", cut, 10, false},
 		{"table, emptied", closed, "tables/*.sst", empty, 1, false},
 		{"table, deleted", closed, "tables/*.sst", nil, 1, false},
+		{"values, flipped", large, "values/*.values", flip(0, 0), 60, false},
+		{"values, cut", large, "values/*.values", cut, 10, false},
+		{"values, emptied", large, "values/*.values", empty, 1, false},
+		{"values, deleted", large, "values/*.values", nil, 1, false},
 	} {
 		for range tt.times {
 			dir := t.TempDir()

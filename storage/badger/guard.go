@@ -34,9 +34,9 @@ func corrupt(format string, args ...any) error {
 // the first set of changes, which a rewrite replaces by one of all tables.
 const headSize = 16
 
-// smallTables is the size up to which the blocks of all tables are checked before an
-// open returns; larger stores are checked behind its back.
-const smallTables = 24 << 20
+// smallStore is the size up to which the content of all tables and values is checked
+// before an open returns; larger stores are checked behind its back.
+const smallStore = 24 << 20
 
 // describe reads the manifest as far as it is whole and brings that to disk.
 func describe(dir string) (manifest, error) {
@@ -192,7 +192,7 @@ func totalSize(paths []string) (n int64) {
 
 // untouched reports whether dir holds nothing of a store, so that one may begin there.
 func untouched(dir string) (bool, error) {
-	for _, sub := range []string{tablesDir, logDir} {
+	for _, sub := range []string{tablesDir, logDir, valuesDir} {
 		entries, err := os.ReadDir(filepath.Join(dir, sub))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return false, fault.Unavailable.Errorf("store %s: %w", dir, err)

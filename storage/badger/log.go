@@ -226,11 +226,14 @@ func (r *redo) doneWith(version uint64) (number uint64) {
 	return number
 }
 
-// waiting is the number of closed segments.
-func (r *redo) waiting() int {
+// waiting is the number of the first closed segment and how many there are.
+func (r *redo) waiting() (first uint64, n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return len(r.closed)
+	if len(r.closed) > 0 {
+		first = r.closed[0].number
+	}
+	return first, len(r.closed)
 }
 
 // close syncs and closes the log, which keeps its segments.

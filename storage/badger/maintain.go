@@ -5,8 +5,10 @@ import (
 	"errors"
 	"time"
 
+	"github.com/dgraph-io/badger/v4/pb"
 	"github.com/dgraph-io/badger/v4/table"
 
+	"catena/storage/badger/values"
 	"catena/storage/fault"
 )
 
@@ -25,23 +27,32 @@ const (
 	busyBytes = 1 << 20 // in a tenth of a pulse
 )
 
+// longLog is the number of closed segments of which the first waits no longer than a pulse for the memtable to fill.
+// One of large values fills slowly: it holds only where they are.
+const longLog = 2
+
 // maintain syncs a relaxed log, watches the disk and makes checkpoints, until the
 // store closes. First it checks the blocks of the tables an open left unchecked.
-func (s *store) maintain(unchecked []string) {
+func (s *store) maintain(unchecked []part) {
 	defer s.idle.Done()
 	tick, often := time.NewTicker(pulse), time.NewTicker(pulse/10)
 	defer tick.Stop()
 	defer often.Stop()
 	keep := false
+	var waits uint64
 	for {
 		select {
 		case <-s.stop:
 			return
 		case <-often.C:
 			unchecked = s.check(unchecked, pulse/100)
+			applied := s.applied.Swap(0)
+			if err := s.reclaim(pulse/50, applied); err != nil {
+				s.fail(fault.Unavailable.Errorf("store: values: %w", err), false)
+			}
 			if !keep {
 				goal := residentGoal
-				if s.applied.Swap(0) >= busyBytes {
+				if applied >= busyBytes {
 					goal = busyGoal
 				}
 				if err := s.release(goal); err != nil {
@@ -62,20 +73,48 @@ func (s *store) maintain(unchecked []string) {
 		if err := s.checkpoint(); err != nil {
 			s.log.Warn("no checkpoint", "err", err)
 		}
+		first, n := s.redo.waiting()
+		if n >= longLog && first == waits {
+			if err := s.flushTables(); err != nil {
+				s.fail(fault.Unavailable.Errorf("store: %w", err), false)
+			}
+		}
+		waits = first
 	}
 }
 
-// check reads tables for a while and returns those left. Tables that have been
+// part is a part of the store's files whose content is still to be checked: a table, or a file of values from
+// a place on.
+type part struct {
+	table  string
+	values values.File
+	at     int64
+}
+
+// check reads parts for a while and returns those left. Tables that have been
 // compacted away meanwhile need no check.
-func (s *store) check(paths []string, d time.Duration) []string {
-	for end := time.Now().Add(d); len(paths) > 0 && time.Now().Before(end); paths = paths[1:] {
-		err := checkBlocks(paths[0])
-		if err != nil && errors.Is(err, ErrCorrupt) && s.listed(paths[0]) {
+func (s *store) check(parts []part, d time.Duration) []part {
+	for end := time.Now().Add(d); len(parts) > 0 && time.Now().Before(end); {
+		p := &parts[0]
+		whole, err := s.checkPiece(p)
+		if err != nil && errors.Is(err, ErrCorrupt) && (p.table == "" || s.listed(p.table)) {
 			s.fail(err, true)
 			return nil
 		}
+		if whole || err != nil {
+			parts = parts[1:]
+		}
 	}
-	return paths
+	return parts
+}
+
+// checkPiece checks the next piece of a part and reports whether that was the last.
+func (s *store) checkPiece(p *part) (whole bool, err error) {
+	if p.table != "" {
+		return true, checkBlocks(p.table)
+	}
+	p.at, err = s.values.Check(p.values, p.at, p.at+movePiece)
+	return p.at >= p.values.Size, unreadable(err)
 }
 
 // checkpoint finds how far the tables, which are synced, hold everything, and drops the
@@ -85,7 +124,7 @@ func (s *store) checkpoint() error {
 	s.pause.Lock()
 	defer s.pause.Unlock()
 	next := *s.state
-	if s.redo.waiting() > 0 {
+	if _, n := s.redo.waiting(); n > 0 || len(s.upkeep.retired) > 0 {
 		var seen uint64
 		for _, t := range s.db.Tables() {
 			seen = max(seen, t.MaxVersion)
@@ -93,9 +132,14 @@ func (s *store) checkpoint() error {
 		next.Checkpoint = max(next.Checkpoint, s.stamps.before(seen))
 		next.Segment = max(next.Segment, s.redo.doneWith(next.Checkpoint))
 	}
-	if next.Segment == s.state.Segment && !rewritten(s.tables(), s.state.Manifest) {
+	done := s.upkeep.done(next.Checkpoint, s.history.Oldest())
+	if next.Segment == s.state.Segment && len(done) == 0 && !rewritten(s.tables(), s.state.Manifest) {
 		return nil
 	}
+	if err := s.values.Sync(); err != nil {
+		return err
+	}
+	next.Values = s.values.List(done...)
 	if err := syncDir(s.tables()); err != nil {
 		return err
 	}
@@ -107,7 +151,26 @@ func (s *store) checkpoint() error {
 		return err
 	}
 	*s.state = next
+	if err := s.dropValues(done); err != nil {
+		return err
+	}
 	return s.redo.drop(next.Checkpoint)
+}
+
+// flushTables has Badger write its memtable to a table by filling it: it has no call for that. One row is removed
+// again and again, which takes room in a memtable and none in a table.
+func (s *store) flushTables() (err error) {
+	defer caught(&err)
+	s.applying.Lock()
+	defer s.applying.Unlock()
+	l := s.db.NewKVLoader(loads)
+	row := pb.KV{Key: filler, Value: make([]byte, inlineSize), Meta: deleted, Version: 1}
+	for n := 0; n < memtableSize+memtableSize/4; n += inlineSize {
+		if err := l.Set(&row); err != nil {
+			return err
+		}
+	}
+	return l.Finish()
 }
 
 // keptFree is how much of a disk is kept free. Badger goes on merging tables when writes are refused: it needs
@@ -146,7 +209,7 @@ func (s *store) Writable() error {
 	return nil
 }
 
-// Verify checks every block of every table.
+// Verify checks every block of every table and every entry of the files of values that is on disk.
 func (s *store) Verify(ctx context.Context) error {
 	for _, t := range s.db.Tables() {
 		if err := ctx.Err(); err != nil {
@@ -155,6 +218,17 @@ func (s *store) Verify(ctx context.Context) error {
 		path := table.NewFilename(t.ID, s.tables())
 		if err := checkBlocks(path); err != nil && s.listed(path) {
 			return err
+		}
+	}
+	for _, f := range s.values.List() {
+		for at := int64(0); at < f.Size; {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			var err error
+			if at, err = s.values.Check(f, at, at+movePiece); err != nil {
+				return unreadable(err)
+			}
 		}
 	}
 	return nil

@@ -62,10 +62,10 @@ func TestRelease(t *testing.T) {
 	<-done
 }
 
-const releaseRows = 20_000
+const releaseRows = 40_000
 
 func rowKey(i int) []byte   { return fmt.Appendf(nil, "row/%06d", i) }
-func rowValue(i int) []byte { return bytes.Repeat(rowKey(i), 100) }
+func rowValue(i int) []byte { return bytes.Repeat(rowKey(i), 46) }
 
 // fillRows makes a store whose rows are all in tables.
 func fillRows(t *testing.T, dir string) {

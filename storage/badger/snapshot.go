@@ -42,7 +42,7 @@ func (s *snapshot) Get(key []byte) (value []byte, err error) {
 	item, err := s.txn.Get(key)
 	switch {
 	case err == nil:
-		value, err = whole(s.txn, item) // the item is ours alone, so its value is as well
+		value, err = s.s.load(item, nil) // the item is ours alone, so its value is as well
 	case errors.Is(err, badger.ErrKeyNotFound):
 		err = nil
 	}
@@ -92,7 +92,7 @@ func (s *snapshot) Scan(r kv.Range) kv.Cursor {
 // walk opens the iterator of a cursor.
 func (s *snapshot) walk(c *cursor, o badger.IteratorOptions) {
 	defer caught(&c.err)
-	c.txn, c.it = s.txn, s.txn.NewIterator(o)
+	c.s, c.it = s.s, s.txn.NewIterator(o)
 }
 
 // Commit writes a batch.
@@ -118,7 +118,7 @@ func (s *snapshot) Discard() {
 
 // cursor walks the rows of a snapshot.
 type cursor struct {
-	txn        *badger.Txn
+	s          *store
 	it         *badger.Iterator
 	r          kv.Range
 	left       int // rows still wanted, negative for all
@@ -161,9 +161,6 @@ func (c *cursor) step() bool {
 	} else {
 		c.it.Next()
 	}
-	for c.it.Valid() && bytes.HasPrefix(c.it.Item().Key(), partPrefix) {
-		c.it.Next()
-	}
 	if !c.it.Valid() {
 		c.left = 0
 		return false
@@ -181,20 +178,18 @@ func (c *cursor) step() bool {
 	return true
 }
 
-// load takes the value of the row. Of one that a pending run hides it must not: the run may have been
-// applied meanwhile, and the parts of the value be gone.
+// load takes the value of the row.
 func (c *cursor) load() bool {
 	if c.r.KeysOnly {
 		return true
 	}
 	defer caught(&c.err)
-	v, err := whole(c.txn, c.it.Item())
+	v, err := c.s.load(c.it.Item(), c.room)
 	if err != nil {
 		c.err = broken(err)
 		return false
 	}
-	c.value = c.room(len(v))
-	copy(c.value, v)
+	c.value = v
 	return true
 }
 

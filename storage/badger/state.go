@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"catena/storage/badger/values"
 	"catena/storage/fault"
 )
 
@@ -19,20 +20,21 @@ const stateName = "STATE"
 
 // stateFormat changes with what the files hold, with the size of memtables too: Badger
 // does not open a larger one after a crash.
-const stateFormat = 2
+const stateFormat = 3
 
 // state is what the last checkpoint knew.
 type state struct {
-	Format     int      `json:"format"`
-	ID         string   `json:"id"`         // of the store, in hex
-	Epoch      uint64   `json:"epoch"`      // counts openings
-	Live       bool     `json:"live"`       // the store has been open: its files must be there
-	Clean      bool     `json:"clean"`      // it was closed in order: the log holds nothing
-	Relaxed    bool     `json:"relaxed"`    // commits may have been acknowledged unsynced
-	Checkpoint uint64   `json:"checkpoint"` // versions up to this are in synced tables
-	Segment    uint64   `json:"segment"`    // number of the last log segment dropped
-	Chain      string   `json:"chain"`      // of the log when it was closed in order, in hex
-	Manifest   manifest `json:"manifest"`
+	Format     int           `json:"format"`
+	ID         string        `json:"id"`         // of the store, in hex
+	Epoch      uint64        `json:"epoch"`      // counts openings
+	Live       bool          `json:"live"`       // the store has been open: its files must be there
+	Clean      bool          `json:"clean"`      // it was closed in order: the log holds nothing
+	Relaxed    bool          `json:"relaxed"`    // commits may have been acknowledged unsynced
+	Checkpoint uint64        `json:"checkpoint"` // versions up to this are in synced tables
+	Segment    uint64        `json:"segment"`    // number of the last log segment dropped
+	Chain      string        `json:"chain"`      // of the log when it was closed in order, in hex
+	Manifest   manifest      `json:"manifest"`
+	Values     []values.File `json:"values,omitempty"`
 }
 
 // manifest describes the beginning of Badger's list of tables, which is appended to

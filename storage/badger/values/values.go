@@ -1,0 +1,460 @@
+// Package values keeps the larger values of a store in files that are only appended to,
+// beside the tables that hold its keys. A table then says where a value is, so that
+// merging tables moves a few bytes in place of the value, and reading one is one read of
+// a file. Values nothing refers to any more stay until their file is given up: whoever
+// owns the store moves what is still of use and drops it.
+//
+// A file begins with a header: magic, the store's id, the number of the file and the
+// CRC32C of all that. Entries follow:
+//
+//	 0  magic
+//	 4  CRC32C of the rest of the entry
+//	 8  length of the key
+//	12  length of the value
+//	16  key
+//	    value
+package values
+
+import (
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io/fs"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+// ErrDamaged is in the chain of every error about a file that is not what was written.
+var ErrDamaged = errors.New("damaged")
+
+const (
+	fileMagic   = "catenval"
+	fileHeader  = 8 + 16 + 4 + 4
+	entryMagic  = 0x63_74_6e_76
+	entryHeader = 16
+	suffix      = ".values"
+
+	// A file takes a share of all there is, within bounds, so that there are neither too many
+	// nor is much moved at once.
+	smallestFile = 32 << 20
+	largestFile  = 1 << 30
+	share        = 32 // of all files
+
+	bufferSize = 1 << 20
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// Place is where a value is.
+type Place struct {
+	File uint32
+	At   uint32 // of its entry
+	Size uint32 // of the value, in bytes
+}
+
+// PlaceSize is the length of a place in bytes.
+const PlaceSize = 12
+
+// Append adds the bytes of a place to b.
+func (p Place) Append(b []byte) []byte {
+	b = binary.BigEndian.AppendUint32(b, p.File)
+	b = binary.BigEndian.AppendUint32(b, p.At)
+	return binary.BigEndian.AppendUint32(b, p.Size)
+}
+
+// ParsePlace reads what Append wrote.
+func ParsePlace(b []byte) (p Place, ok bool) {
+	if len(b) != PlaceSize {
+		return p, false
+	}
+	return Place{binary.BigEndian.Uint32(b), binary.BigEndian.Uint32(b[4:]), binary.BigEndian.Uint32(b[8:])}, true
+}
+
+// File describes one file.
+type File struct {
+	Number uint32 `json:"number"`
+	Size   int64  `json:"size"` // bytes that must be there
+	Dead   int64  `json:"dead"` // bytes of entries known to be of no use
+}
+
+// Files are the values of one store. Add and Flush are for one goroutine at a time.
+type Files struct {
+	Smallest int64 // bytes a file has before another begins; 32 MiB unless it is set before the first Add
+
+	dir   string
+	store [16]byte
+
+	mu    sync.RWMutex
+	files map[uint32]*file
+	last  uint32 // highest number so far
+	named bool   // files were made whose names may not be on disk
+
+	syncing sync.Mutex
+
+	out *file // the one that is written, nil before the first value
+	buf []byte
+	at  int64 // of buf in it
+}
+
+type file struct {
+	*os.File
+	number  uint32
+	size    atomic.Int64 // bytes written
+	solid   int64        // bytes that hold nothing but whole entries
+	synced  int64        // bytes on disk
+	dead    int64
+	retired bool // nothing in it is of use
+	kept    bool // it holds what is not understood, and so is not given up
+}
+
+// Open opens the files in dir, which is created if need be. Those known must be there
+// and be as long as they were at least. What came after that is taken to be of no use,
+// for whoever owns the store writes it again.
+func Open(dir string, store [16]byte, known []File) (*Files, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	numbers, err := list(dir)
+	if err != nil {
+		return nil, err
+	}
+	f := &Files{Smallest: smallestFile, dir: dir, store: store, files: map[uint32]*file{}}
+	for _, k := range known {
+		if !slices.Contains(numbers, k.Number) {
+			return nil, fmt.Errorf("%s is missing: %w", f.path(k.Number), ErrDamaged)
+		}
+	}
+	for _, n := range numbers {
+		k := File{Number: n}
+		if i := slices.IndexFunc(known, func(k File) bool { return k.Number == n }); i >= 0 {
+			k = known[i]
+		}
+		if err := f.open(k); err != nil {
+			f.Close()
+			return nil, err
+		}
+	}
+	return f, nil
+}
+
+// open opens one file.
+func (f *Files) open(k File) error {
+	f.last = max(f.last, k.Number)
+	r, err := os.Open(f.path(k.Number))
+	if err != nil {
+		return err
+	}
+	one := &file{File: r, number: k.Number, synced: k.Size, solid: k.Size}
+	f.files[k.Number] = one
+	info, err := r.Stat()
+	if err != nil {
+		return err
+	}
+	size := info.Size()
+	if size < k.Size {
+		return fmt.Errorf("%s has %d bytes of %d: %w", r.Name(), size, k.Size, ErrDamaged)
+	}
+	var b [fileHeader]byte
+	_, err = r.ReadAt(b[:], 0)
+	switch ok := err == nil && string(b[:]) == string(f.header(k.Number)); {
+	case ok:
+		one.solid = max(one.solid, fileHeader)
+	case k.Size > 0:
+		return fmt.Errorf("%s does not begin like file %d of this store: %w", r.Name(), k.Number, ErrDamaged)
+	default:
+		size = 0 // its first write never reached the disk
+	}
+	one.dead = k.Dead + size - k.Size
+	one.size.Store(size)
+	return one.tail()
+}
+
+// tail finds the end of the whole entries. What follows is of no use if none follow it.
+func (f *file) tail() error {
+	size := f.size.Load()
+	if f.solid >= size {
+		return nil
+	}
+	end, err := walk(f, f.solid, size, size, func(Entry) error { return nil })
+	if f.solid = end; !errors.Is(err, ErrDamaged) {
+		return err
+	}
+	if f.kept, err = another(f.File, end+1, size); !f.kept {
+		f.size.Store(end)
+	}
+	return err
+}
+
+func (f *Files) header(number uint32) []byte {
+	b := append(make([]byte, 0, fileHeader), fileMagic...)
+	b = append(b, f.store[:]...)
+	b = binary.BigEndian.AppendUint32(b, number)
+	return binary.BigEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
+}
+
+// list returns the numbers of the files in a directory.
+func list(dir string) (numbers []uint32, err error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		n, err := strconv.ParseUint(strings.TrimSuffix(e.Name(), suffix), 10, 32)
+		if err != nil || !strings.HasSuffix(e.Name(), suffix) {
+			return nil, fmt.Errorf("%s is no file of values: %w", filepath.Join(dir, e.Name()), ErrDamaged)
+		}
+		numbers = append(numbers, uint32(n))
+	}
+	return numbers, nil
+}
+
+func (f *Files) path(number uint32) string {
+	return filepath.Join(f.dir, fmt.Sprintf("%010d%s", number, suffix))
+}
+
+// Add takes a value, which can be read after Flush.
+func (f *Files) Add(key, value []byte) (Place, error) {
+	if f.out == nil || f.at+int64(len(f.buf)) >= f.fileSize() {
+		if err := f.rotate(); err != nil {
+			return Place{}, err
+		}
+	}
+	p := Place{File: f.out.number, At: uint32(f.at) + uint32(len(f.buf)), Size: uint32(len(value))}
+	start := len(f.buf)
+	f.buf = binary.BigEndian.AppendUint32(f.buf, entryMagic)
+	f.buf = append(f.buf, 0, 0, 0, 0)
+	f.buf = binary.BigEndian.AppendUint32(f.buf, uint32(len(key)))
+	f.buf = binary.BigEndian.AppendUint32(f.buf, uint32(len(value)))
+	f.buf = append(append(f.buf, key...), value...)
+	binary.BigEndian.PutUint32(f.buf[start+4:], crc32.Checksum(f.buf[start+8:], castagnoli))
+	if len(f.buf) >= bufferSize {
+		return p, f.Flush()
+	}
+	return p, nil
+}
+
+// Flush writes what was added.
+func (f *Files) Flush() error {
+	if len(f.buf) == 0 {
+		return nil
+	}
+	if _, err := f.out.WriteAt(f.buf, f.at); err != nil {
+		return err
+	}
+	f.at += int64(len(f.buf))
+	f.out.size.Store(f.at)
+	if f.buf = f.buf[:0]; cap(f.buf) > 2*bufferSize {
+		f.buf = nil
+	}
+	return nil
+}
+
+// fileSize is the size at which a file ends.
+func (f *Files) fileSize() int64 {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	var all int64
+	for _, one := range f.files {
+		all += one.size.Load()
+	}
+	return min(max(all/share, f.Smallest), largestFile)
+}
+
+// rotate begins the next file.
+func (f *Files) rotate() error {
+	if err := f.Flush(); err != nil {
+		return err
+	}
+	number := f.last + 1
+	w, err := os.OpenFile(f.path(number), os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	one := &file{File: w, number: number, solid: math.MaxInt64}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.files[number], f.last, f.named = one, number, true
+	f.out, f.at, f.buf = one, 0, append(f.buf, f.header(number)...)
+	return nil
+}
+
+func (f *Files) file(number uint32) *file {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	return f.files[number]
+}
+
+// Read fills b, which is as long as the value of a key, with it.
+func (f *Files) Read(p Place, key, b []byte) error {
+	one := f.file(p.File)
+	if one == nil {
+		return fmt.Errorf("value of %q: %s is missing: %w", key, f.path(p.File), ErrDamaged)
+	}
+	if _, err := one.ReadAt(b, int64(p.At)+entryHeader+int64(len(key))); err != nil {
+		return fmt.Errorf("value of %q at %d: %w: %w", key, p.At, err, ErrDamaged)
+	}
+	return nil
+}
+
+// Dead says that nothing refers to the value of a key at a place any more.
+func (f *Files) Dead(p Place, key []byte) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if one := f.files[p.File]; one != nil {
+		one.dead += entrySize(len(key), p.Size)
+	}
+}
+
+// Sync brings what was written to disk.
+func (f *Files) Sync() error {
+	f.syncing.Lock()
+	defer f.syncing.Unlock()
+	f.mu.Lock()
+	files, named := slices.Collect(maps.Values(f.files)), f.named
+	f.named = false
+	f.mu.Unlock()
+	if named {
+		if err := syncDir(f.dir); err != nil {
+			return err
+		}
+	}
+	for _, one := range files {
+		size := one.size.Load()
+		if one.synced >= size {
+			continue
+		}
+		if err := one.Sync(); err != nil {
+			return err
+		}
+		f.mu.Lock()
+		one.synced = size
+		f.mu.Unlock()
+	}
+	return nil
+}
+
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return d.Sync()
+}
+
+// List describes the files, as far as they are on disk, in order and without some.
+func (f *Files) List(without ...uint32) []File {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	var out []File
+	for _, one := range f.files {
+		if size := min(one.synced, one.solid); size > 0 && !slices.Contains(without, one.number) {
+			out = append(out, File{one.number, size, one.dead})
+		}
+	}
+	slices.SortFunc(out, func(a, b File) int { return cmp.Compare(a.Number, b.Number) })
+	return out
+}
+
+// Waste returns the file with the least of use in it, if that is less than half.
+func (f *Files) Waste() (number uint32, ok bool) {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	least := 0.5
+	for _, one := range f.files {
+		if one == f.out || one.retired || one.kept {
+			continue
+		}
+		used := 0.0
+		if size := one.size.Load(); size > 0 {
+			used = 1 - float64(one.dead)/float64(size)
+		}
+		if used <= least {
+			number, least, ok = one.number, used, true
+		}
+	}
+	return number, ok
+}
+
+// After returns the file that follows a number, from the first on after the last, of those
+// that are no longer written and hold nothing but whole entries. Its number is zero if there
+// is none.
+func (f *Files) After(number uint32) (next File) {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	var first File
+	for _, one := range f.files {
+		if one == f.out || one.retired || one.kept {
+			continue
+		}
+		d := File{one.number, one.size.Load(), one.dead}
+		if first.Number == 0 || d.Number < first.Number {
+			first = d
+		}
+		if d.Number > number && (next.Number == 0 || d.Number < next.Number) {
+			next = d
+		}
+	}
+	return cmp.Or(next, first)
+}
+
+// Counted says how many bytes of a file were found to be of use, and how many of no use it
+// was said to have before they were counted.
+func (f *Files) Counted(number uint32, live, before int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if one := f.files[number]; one != nil {
+		one.dead = max(one.size.Load()-fileHeader-live, 0) + one.dead - before
+	}
+}
+
+// Ends reports whether a file ends at a place.
+func (f *Files) Ends(number uint32, at int64) bool { return at >= f.file(number).size.Load() }
+
+// Retire says that nothing in a file is of use once those who read are done.
+func (f *Files) Retire(number uint32) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.files[number].retired = true
+}
+
+// Keep says that a file is damaged: it is not offered as Waste again.
+func (f *Files) Keep(number uint32) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.files[number].kept = true
+}
+
+// Drop removes a file.
+func (f *Files) Drop(number uint32) error {
+	f.mu.Lock()
+	one := f.files[number]
+	delete(f.files, number)
+	f.mu.Unlock()
+	if one == nil {
+		return nil
+	}
+	_ = one.Close()
+	if err := os.Remove(one.Name()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// Close closes the files without a sync.
+func (f *Files) Close() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, one := range f.files {
+		_ = one.Close()
+	}
+}
