@@ -11,8 +11,6 @@ import (
 	"catena/rest/resttest"
 )
 
-// TestReadiness: without a part the server is degraded and gets traffic, without what all
-// work needs it gets none.
 // TestFigures counts connections and asynchronous runs, and shows nothing where figures are shown elsewhere.
 func TestFigures(t *testing.T) {
 	s := start(t)
@@ -29,6 +27,8 @@ func TestFigures(t *testing.T) {
 	}
 }
 
+// TestReadiness: without a part the server is degraded and gets traffic, without what all
+// work needs it gets none.
 func TestReadiness(t *testing.T) {
 	var disk, workers error
 	s := resttest.Start(t, resttest.Config{Rest: func(c *rest.Config) {

@@ -1,13 +1,17 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"iter"
 	"log/slog"
 	"os"
 	"strings"
 
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
+
+	"catena/storage/fault"
 )
 
 // global are the flags every command has.
@@ -42,38 +46,90 @@ func (g *global) logger() (*slog.Logger, error) {
 	return nil, usage{fmt.Errorf("log-format: %q is not text or json", g.logFormat)}
 }
 
-// configure fills flags the command line left out: from the environment (CATENA_ADDR
-// for --addr, CATENA_KEY_FILE for a file holding --key's value), then from the file.
+// configure fills flags the command line left out: from the environment (CATENA_ADDR for --addr, CATENA_KEY_FILE
+// for a file holding --key's value), then from the file. It tells everything that is wrong with them.
 func configure(f *pflag.FlagSet, file string) error {
 	if file == "" {
 		file = os.Getenv("CATENA_CONFIG")
 	}
 	values, err := readConfig(file)
-	if err != nil {
-		return usage{err}
-	}
-	var first error
+	all := []error{err}
 	f.VisitAll(func(flag *pflag.Flag) {
-		if flag.Changed || first != nil || !settings.has(flag.Name) {
-			return
-		}
-		v, ok, err := fromEnv(flag.Name)
-		if err == nil && !ok {
-			v, ok = values[flag.Name]
-		}
-		if err == nil && ok {
-			err = f.Set(flag.Name, v)
-		}
-		if err != nil {
-			first = usage{fmt.Errorf("%s: %w", flag.Name, err)}
+		defer trim(flag)
+		switch {
+		case flag.Changed:
+			all = append(all, f.SetAnnotation(flag.Name, origin, []string{"flag"}))
+		case settings.has(flag.Name):
+			all = append(all, supply(f, flag, values))
 		}
 	})
-	return first
+	if err := errors.Join(all...); err != nil {
+		return usage{err}
+	}
+	return nil
+}
+
+// trim removes what is written between the items of a list to be read more easily.
+func trim(flag *pflag.Flag) {
+	if list, ok := flag.Value.(pflag.SliceValue); ok {
+		items := list.GetSlice()
+		for i := range items {
+			items[i] = strings.TrimSpace(items[i])
+		}
+		_ = list.Replace(items) // texts are what they are
+	}
+}
+
+// origin is the annotation of a flag that says where its value comes from.
+const origin = "origin"
+
+func originOf(flag *pflag.Flag) string {
+	if from := flag.Annotations[origin]; len(from) > 0 {
+		return from[0]
+	}
+	return "default"
+}
+
+// supply gives a flag the value of the environment or the file, if there is one.
+func supply(f *pflag.FlagSet, flag *pflag.Flag, values map[string]fileValue) error {
+	text, ok, err := fromEnv(flag.Name)
+	from := variable(flag.Name)
+	if !ok && err == nil {
+		var v fileValue
+		if v, ok = values[flag.Name]; ok {
+			from = v.at
+			if list, many := flag.Value.(pflag.SliceValue); many && v.list != nil {
+				err, ok = list.Replace(v.list), false
+				flag.Changed = true
+			} else if v.list != nil {
+				err = errors.New("a single value expected, not a list")
+			}
+			text = v.text
+		}
+	}
+	if ok && err == nil {
+		err = f.Set(flag.Name, text)
+		if bad := new(pflag.InvalidValueError); errors.As(err, &bad) {
+			err = fmt.Errorf("%q: %w", text, bad.Unwrap())
+		}
+	}
+	switch {
+	case err != nil:
+		return fmt.Errorf("%s: %s: %w", from, flag.Name, err)
+	case flag.Changed:
+		return f.SetAnnotation(flag.Name, origin, []string{from})
+	}
+	return nil
+}
+
+// variable is the name of a setting in the environment.
+func variable(flag string) string {
+	return "CATENA_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
 // fromEnv reads CATENA_NAME, or the file that CATENA_NAME_FILE names.
 func fromEnv(flag string) (string, bool, error) {
-	name := "CATENA_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+	name := variable(flag)
 	if v, ok := os.LookupEnv(name); ok {
 		return v, true, nil
 	}
@@ -85,8 +141,15 @@ func fromEnv(flag string) (string, bool, error) {
 	return strings.TrimRight(string(b), "\r\n"), err == nil, err
 }
 
-// readConfig reads the file; a key that is no flag is an error with its line.
-func readConfig(file string) (map[string]string, error) {
+// fileValue is what the file says of a setting: a text or a list of them.
+type fileValue struct {
+	at   string // file and line
+	text string
+	list []string
+}
+
+// readConfig reads the file; what is no setting is an error with its line, and keeps no other from being read.
+func readConfig(file string) (map[string]fileValue, error) {
 	if file == "" {
 		return nil, nil
 	}
@@ -105,18 +168,39 @@ func readConfig(file string) (map[string]string, error) {
 	if m.Kind != yaml.MappingNode {
 		return nil, fmt.Errorf("%s:%d: not a map of settings", file, m.Line)
 	}
-	out := map[string]string{}
+	var all []error
+	out := map[string]fileValue{}
 	for i := 0; i+1 < len(m.Content); i += 2 {
 		k, v := m.Content[i], m.Content[i+1]
-		if !settings.has(k.Value) {
-			return nil, fmt.Errorf("%s:%d: %q is not a setting", file, k.Line, k.Value)
+		at := fmt.Sprintf("%s:%d", file, k.Line)
+		value, ok := valueOf(at, v)
+		switch _, twice := out[k.Value]; {
+		case !settings.has(k.Value):
+			all = append(all, fmt.Errorf("%s: %q is not a setting%s", at, k.Value, fault.Perhaps(k.Value, settings.names())))
+		case twice:
+			all = append(all, fmt.Errorf("%s: %s: is there twice", at, k.Value))
+		case !ok:
+			all = append(all, fmt.Errorf("%s: %s: not a single value, nor a list of them", at, k.Value))
+		default:
+			out[k.Value] = value
 		}
-		if v.Kind != yaml.ScalarNode {
-			return nil, fmt.Errorf("%s:%d: %s: not a single value", file, v.Line, k.Value)
-		}
-		out[k.Value] = v.Value
 	}
-	return out, nil
+	return out, errors.Join(all...)
+}
+
+func valueOf(at string, v *yaml.Node) (out fileValue, ok bool) {
+	out = fileValue{at: at, text: v.Value}
+	if v.Kind == yaml.SequenceNode {
+		out.list = []string{}
+		for _, item := range v.Content {
+			if item.Kind != yaml.ScalarNode {
+				return out, false
+			}
+			out.list = append(out.list, item.Value)
+		}
+		return out, true
+	}
+	return out, v.Kind == yaml.ScalarNode
 }
 
 // settings are the flags that the environment and the file may set: those that say how
@@ -133,3 +217,11 @@ func newSettings() settingSet {
 }
 
 func (s settingSet) has(name string) bool { return s.Lookup(name) != nil }
+
+// names yields the names of all settings.
+func (s settingSet) names() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		more := true
+		s.VisitAll(func(f *pflag.Flag) { more = more && yield(f.Name) })
+	}
+}

@@ -27,12 +27,6 @@ func initCmd(g *global) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "init", Short: "Make a data directory; doing it again changes nothing", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if password == "" {
-				var err error
-				if password, _, err = fromEnv("admin-password"); err != nil {
-					return usage{err}
-				}
-			}
 			return g.initialize(cmd.Context(), cmd.OutOrStdout(), password, withDemo)
 		},
 	}

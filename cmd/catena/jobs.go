@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"os"
 	"os/exec"
-	"path/filepath"
 
 	"github.com/spf13/pflag"
 
@@ -68,15 +66,12 @@ func (m *smtp) flags(f *pflag.FlagSet) {
 	f.StringVar(&m.from, "smtp-from", "", "sender of the server's own messages")
 }
 
-// sender reads the templates of the data directory and makes the sender of mail.
+// sender makes the sender of mail.
 func (a *app) sender(m smtp, base string) error {
-	templates, err := mail.LoadTemplates(os.DirFS(filepath.Join(a.dir, "mail")))
-	if err != nil {
-		return usage{err}
-	}
+	var err error
 	a.mail, err = mail.New(mail.Config{
 		Host: m.host, Port: m.port, User: m.user, Password: m.password, Security: m.security, From: m.from,
-		Base: base, Templates: templates, Log: a.log,
+		Base: base, Templates: a.declared.templates, Log: a.log,
 		Blobs: func(b *storage.Blob) *storage.Blob { return a.repo.Blobs().Load(*b) },
 	})
 	if err != nil {
@@ -88,21 +83,28 @@ func (a *app) sender(m smtp, base string) error {
 // noBrowser has decks printed without one although there is one.
 const noBrowser = "off"
 
+// browserProgram finds the program of the browser; "" if there is none, or is to be none.
+func browserProgram(given string) (string, error) {
+	switch given {
+	case noBrowser:
+		return "", nil
+	case "":
+		return render.FindChromium(), nil
+	}
+	found, err := exec.LookPath(given)
+	if err != nil {
+		return "", fmt.Errorf("chromium: %w", err)
+	}
+	return found, nil
+}
+
 // printer finds the browser that decks are printed with; the path of its program may be
 // given, and without any the server does what it can itself.
-func (a *app) printer(path string) error {
+func (a *app) printer(given string) error {
 	a.renderer.Log = a.log
-	switch path {
-	case noBrowser:
-		return nil
-	case "":
-		path = render.FindChromium()
-	default:
-		found, err := exec.LookPath(path)
-		if err != nil {
-			return usage{fmt.Errorf("chromium: %w", err)}
-		}
-		path = found
+	path, err := browserProgram(given)
+	if err != nil {
+		return usage{err}
 	}
 	if path == "" {
 		a.log.Debug("no browser: decks are printed by the embedded renderer")

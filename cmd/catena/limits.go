@@ -105,19 +105,33 @@ func size[T int | int64](v *T) pflag.Value {
 			return 0, strconv.ErrRange
 		}
 		return T(n), err
-	}, func(n T) string { return humanize.IBytes(uint64(n)) }}
+	}, func(n T) string { return exactly(int64(n)) }}
 }
+
+// exactly is a number of bytes with the largest unit that loses nothing.
+func exactly(n int64) string {
+	for i, unit := range []string{"TiB", "GiB", "MiB", "KiB"} {
+		if shift := 40 - 10*i; n > 0 && n%(1<<shift) == 0 {
+			return strconv.FormatInt(n>>shift, 10) + " " + unit
+		}
+	}
+	return strconv.FormatInt(n, 10) + " B"
+}
+
+// forms say what values of each kind look like.
+var forms = map[string]string{"bytes": "bytes, as 10 MiB", "duration": "time, as 30s or 2h", "number": "a number"}
 
 // Set takes a text that says more than nothing.
 func (b *bound[T]) Set(text string) error {
 	v, err := b.parse(text)
-	if err == nil && v <= 0 {
-		err = errors.New("a bound has to be more than nothing")
+	switch {
+	case err != nil:
+		return errors.New(forms[b.kind] + ", expected")
+	case v <= 0:
+		return errors.New("a bound has to be more than nothing")
 	}
-	if err == nil {
-		*b.v = v
-	}
-	return err
+	*b.v = v
+	return nil
 }
 
 func (b *bound[T]) String() string { return b.print(*b.v) }

@@ -29,11 +29,9 @@ import (
 	"catena/storage/badger"
 	"catena/storage/blob"
 	"catena/storage/credential"
-	"catena/storage/directory"
 	"catena/storage/egress"
 	"catena/storage/fault"
 	"catena/storage/kv"
-	"catena/storage/schema"
 )
 
 // platformVersion is the version of the platform whose interface is served; clients compare it.
@@ -53,7 +51,7 @@ type app struct {
 	chains    *chains.Chains
 	scripts   *scripts.Runner
 	listeners *listener.Listeners
-	actions   service.Actions
+	declared  *declared
 	mail      *mail.Sender
 	meters    *meters
 	branches  []branch        // of all repositories, the first one's first
@@ -127,14 +125,11 @@ func (g *global) openWith(ctx context.Context, o openOptions) (*app, error) {
 
 // start puts the repository and the engine on the opened files.
 func (a *app) start(ctx context.Context, o openOptions) error {
-	types, err := schema.Load(schema.Defaults(), os.DirFS(filepath.Join(a.dir, "types")))
-	if err != nil {
+	var err error
+	if a.declared, err = declarations(a.dir); err != nil {
 		return usage{err}
 	}
-	directories, err := directory.Load(types, directory.Defaults(), os.DirFS(filepath.Join(a.dir, "directories")))
-	if err != nil {
-		return usage{err}
-	}
+	types, directories := a.declared.types, a.declared.directories
 	a.repo, err = storage.Open(ctx, storage.Config{
 		Name: "default", DB: a.db, Blobs: a.blobs, Types: types, Directories: directories, Log: a.log, Limits: o.limits.storage,
 	}, o.adminPassword)
@@ -175,15 +170,7 @@ func (a *app) arm(ctx context.Context, o openOptions) error {
 	if err != nil {
 		return err
 	}
-	providers, err := repository.Load(a.repo.Types(), os.DirFS(filepath.Join(a.dir, "providers")))
-	if err != nil {
-		return usage{err}
-	}
-	a.actions, err = service.Load(a.repo.Types(), os.DirFS(filepath.Join(a.dir, "actions")))
-	if err != nil {
-		return usage{err}
-	}
-	if set, err = set.With(append(repository.OpsWith(providers), service.OpsWith(a.actions)...)); err != nil {
+	if set, err = set.With(append(repository.OpsWith(a.declared.providers), service.OpsWith(a.declared.actions)...)); err != nil {
 		return err
 	}
 	if err := a.printer(o.chromium); err != nil {

@@ -74,6 +74,17 @@ func serveCmd(g *global) *cobra.Command {
 	return cmd
 }
 
+// check tells what is wrong with the settings beyond their form.
+func (s *serve) check() error {
+	var all []error
+	if wall := s.limits.scripts.Wall; wall <= 0 || wall > scripts.DefaultLimits.Wall {
+		all = append(all, fmt.Errorf("script-time: %s is not above 0 and at most %s", wall, scripts.DefaultLimits.Wall))
+	}
+	_, err := egress.New(s.options().egress)
+	_, lost := browserProgram(s.chromium)
+	return errors.Join(append(all, err, lost)...)
+}
+
 func (s *serve) options() openOptions {
 	o := openOptions{adminPassword: s.adminPassword, jwtSecret: s.jwtSecret, limits: s.limits, smtp: s.smtp, exports: s.exportFolder, chromium: s.chromium, base: s.public(), repositories: s.repositories}
 	o.egress = egress.Config{Allow: s.egressAllow, Plain: s.egressHTTP}
@@ -139,8 +150,8 @@ func (s *serve) run(ctx context.Context, g *global, out io.Writer) (err error) {
 // open opens the data directory, makes up a first password for an empty one, and
 // deploys the chains and scripts that lie in it.
 func (s *serve) open(ctx context.Context, g *global, out io.Writer) (*app, error) {
-	if wall := s.limits.scripts.Wall; wall <= 0 || wall > scripts.DefaultLimits.Wall {
-		return nil, usage{fmt.Errorf("script-time: %s is not above 0 and at most %s", wall, scripts.DefaultLimits.Wall)}
+	if err := s.check(); err != nil {
+		return nil, usage{err}
 	}
 	o := s.options()
 	_, err := os.Stat(filepath.Join(g.data, "store"))
@@ -159,7 +170,7 @@ func (s *serve) open(ctx context.Context, g *global, out io.Writer) (*app, error
 	if err := a.sync(ctx); err != nil {
 		a.log.Error("deploying files of the data directory", "error", err)
 	}
-	if err := a.actions.Check(a.engine.Set()); err != nil { // chains and scripts come and go: no reason not to start
+	if err := a.declared.actions.Check(a.engine.Set()); err != nil { // chains and scripts come and go: no reason not to start
 		a.log.Error("actions are not offered", "error", err)
 	}
 	return a, nil

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"catena/engine/mail"
+	"catena/ops/repository"
+	"catena/ops/service"
+	"catena/storage/directory"
+	"catena/storage/schema"
+)
+
+// declared is what the files of a data directory add to what is built in.
+type declared struct {
+	types       *schema.Registry
+	directories *directory.Registry
+	providers   *repository.Providers
+	actions     service.Actions
+	templates   *mail.Templates
+}
+
+// declarations reads the files of a data directory and tells everything that is wrong with them. What depends on
+// types is read only if those are right.
+func declarations(dir string) (*declared, error) {
+	in := func(folder string) fs.FS { return os.DirFS(filepath.Join(dir, folder)) }
+	d := &declared{}
+	var err, failed error
+	d.templates, failed = mail.LoadTemplates(in("mail"))
+	if d.types, err = schema.Load(schema.Defaults(), in("types")); err != nil {
+		return nil, errors.Join(err, failed)
+	}
+	var all [3]error
+	d.directories, all[0] = directory.Load(d.types, directory.Defaults(), in("directories"))
+	d.providers, all[1] = repository.Load(d.types, in("providers"))
+	d.actions, all[2] = service.Load(d.types, in("actions"))
+	if err := errors.Join(all[0], all[1], all[2], failed); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
