@@ -74,17 +74,11 @@ func (x *exchange) sendBlob(a *answer, r io.ReadSeeker, tag string) {
 		h.Set("Content-Range", fmt.Sprintf("bytes %d-%d/%d", from, from+n-1, b.Size))
 	}
 	h.Set("Content-Length", strconv.FormatInt(size, 10))
-	if start > 0 {
-		if _, err := r.Seek(start, io.SeekStart); err != nil {
-			x.fail(err)
-			return
-		}
-	}
 	x.w.WriteHeader(x.status)
 	if x.r.Method == http.MethodHead {
 		return
 	}
-	if _, err := io.Copy(x.w, io.LimitReader(r, size)); err != nil {
+	if err := b.Send(x.w, r, start, size); err != nil {
 		panic(http.ErrAbortHandler) // the length is promised: only breaking off tells the client
 	}
 }
@@ -139,7 +133,7 @@ func byteRange(h http.Header, tag string, modified time.Time, size int64) (start
 
 // wantDigest adds the digest a client asks for: that of the store, or MD5, for which the
 // content is read once more.
-func wantDigest(want string, b *engine.Blob, r io.ReadSeeker, h http.Header) error {
+func wantDigest(want string, b *engine.Blob, r io.Reader, h http.Header) error {
 	want = strings.ToLower(want)
 	switch {
 	case strings.Contains(want, "sha-256"):
@@ -156,8 +150,6 @@ func wantDigest(want string, b *engine.Blob, r io.ReadSeeker, h http.Header) err
 			name, prefix = "Content-Md5", ""
 		}
 		h.Set(name, prefix+base64.StdEncoding.EncodeToString(sum.Sum(nil)))
-		_, err := r.Seek(0, io.SeekStart)
-		return err
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package blob
 
 import (
+	"io"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -21,6 +22,21 @@ func behind(f *os.File, at, n int64) {
 			_ = unix.Fadvise(fd, at, n, unix.FADV_DONTNEED)
 		}
 	})
+}
+
+// readPassing reads on in f. What the disk must be asked for does not stay in memory; what is
+// there already does.
+func readPassing(f *os.File, b []byte) (n int, err error) {
+	const here = -1
+	err = unix.ENOTSUP
+	control(f, func(fd int) { n, err = unix.Preadv2(fd, [][]byte{b}, here, unix.RWF_DONTCACHE) })
+	switch {
+	case err != nil: // not every kernel can, nor every file system
+		return f.Read(b)
+	case n == 0 && len(b) > 0:
+		return 0, io.EOF
+	}
+	return n, nil
 }
 
 func control(f *os.File, fn func(fd int)) {

@@ -33,6 +33,8 @@ type Store struct {
 	log  *slog.Logger
 	dirs syncer
 
+	sends sends
+
 	hashing sync.WaitGroup // drafts being hashed
 	closing atomic.Bool
 
