@@ -25,7 +25,7 @@ func backupCmd(g *global) *cobra.Command {
 				return err
 			}
 			defer resp.Body.Close()
-			return writeWhole(args[0], resp.Body)
+			return writeWhole(args[0], copyOf(resp.Body))
 		},
 	}
 }
@@ -80,15 +80,26 @@ func verifyCmd(g *global) *cobra.Command {
 	}
 }
 
-// writeWhole writes a file under its name only once all of it is on the disk.
-func writeWhole(name string, r io.Reader) error {
-	f, err := os.CreateTemp(filepath.Dir(name), ".part-*")
+// partPrefix begins the names of files that are not whole yet.
+const partPrefix = ".part-"
+
+// copyOf writes what r holds.
+func copyOf(r io.Reader) func(io.Writer) error {
+	return func(w io.Writer) error {
+		_, err := io.Copy(w, r)
+		return err
+	}
+}
+
+// writeWhole has a file under its name only once all that write writes is on the disk.
+func writeWhole(name string, write func(io.Writer) error) error {
+	f, err := os.CreateTemp(filepath.Dir(name), partPrefix+"*")
 	if err != nil {
 		return err
 	}
 	defer os.Remove(f.Name())
 	defer f.Close()
-	if _, err := io.Copy(f, r); err != nil {
+	if err := write(f); err != nil {
 		return err
 	}
 	if err := f.Sync(); err != nil {

@@ -32,7 +32,7 @@ func scriptTypes(g *global) *cobra.Command {
 				_, err = io.Copy(cmd.OutOrStdout(), resp.Body)
 				return err
 			}
-			return writeWhole(file, resp.Body)
+			return writeWhole(file, copyOf(resp.Body))
 		},
 	}
 	cmd.Flags().StringVarP(&file, "output", "o", "catena.d.ts", "file to write; - for standard output")

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
@@ -33,6 +34,7 @@ type serve struct {
 	relaxed                 bool
 	drain                   time.Duration
 	limits                  limits
+	backups                 backups
 	hosts, origins          []string
 	deckSources             []string
 	repositories            []string
@@ -54,6 +56,7 @@ func (s *serve) flags(f *pflag.FlagSet) {
 	f.BoolVar(&s.relaxed, "relaxed", false, "acknowledge before the disk has synced: up to one second may be lost in a power failure")
 	f.DurationVar(&s.drain, "drain", 30*time.Second, "time running requests get to end at shutdown")
 	s.limits.flags(f)
+	s.backups.flags(f)
 	s.smtp.flags(f)
 	f.StringSliceVar(&s.hosts, "allow-host", nil, "further host names requests may carry, besides the listener's and loopback")
 	f.StringSliceVar(&s.origins, "allow-origin", nil, "other web origins whose pages may call, as https://app.example.org")
@@ -110,10 +113,13 @@ func (s *serve) run(ctx context.Context, g *global, out io.Writer) (err error) {
 		base = s.baseURL
 	}
 	registry := a.registry()
+	if s.backups.folder != "" {
+		registry.MustRegister(s.backups.figure())
+	}
 	h := a.handler(rest.Config{
 		Metrics: registry, NoMetrics: s.metricsAddr != "",
 		ContextPath: s.contextPath, Base: s.baseURL, Hosts: s.hosts, Origins: s.origins, Portal: s.portalSecret, DeckSources: s.deckSources,
-		Limits: s.limits.rest,
+		Limits: s.limits.rest, Ready: s.probes(),
 	})
 	server := h.Server()
 	fmt.Fprintf(out, "catena %s serves %s on %s\n", version, g.data, base)
@@ -129,7 +135,7 @@ func (s *serve) run(ctx context.Context, g *global, out io.Writer) (err error) {
 		defer end()
 		fmt.Fprintf(out, "  metrics     http://%s/metrics\n", at)
 	}
-	work := a.background(ctx)
+	work := a.background(ctx, s.tasks(a))
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(h.Listener(l)) }()
 	select {
@@ -184,28 +190,50 @@ func (s *serve) public() string {
 	return "http://" + s.addr
 }
 
+// task is work beside requests that goes on until its context ends.
+type task struct {
+	name string
+	run  func(context.Context) error
+}
+
+// tasks are the work that only the settings of serve ask for.
+func (s *serve) tasks(a *app) (out []task) {
+	if s.backups.folder != "" {
+		out = append(out, task{"backups", func(ctx context.Context) error { return s.backups.run(ctx, a.repo.Backup, a.log) }})
+	}
+	return out
+}
+
+// probes are what must hold besides what always must.
+func (s *serve) probes() (out []rest.Check) {
+	if s.backups.folder != "" {
+		out = append(out, rest.Check{Name: "backupStatus", Part: true, Test: func(context.Context) error { return s.backups.status(time.Now()) }})
+	}
+	return out
+}
+
 // background starts what works beside requests; the function returned waits for its end.
-func (a *app) background(ctx context.Context) (wait func()) {
-	done := make(chan struct{}, 2+2*len(a.branches))
-	start := func(name string, f func(context.Context) error) {
+func (a *app) background(ctx context.Context, more []task) (wait func()) {
+	tasks := append(slices.Clip(more), task{"sweep", a.sweep}, task{"watching files", a.watch})
+	for _, b := range a.branches {
+		tasks = append(tasks, task{"full text", b.repo.RunText}, task{"jobs", func(ctx context.Context) error {
+			return b.repo.RunJobs(ctx, a.jobHandlers(b))
+		}})
+	}
+	done := make(chan struct{}, len(tasks))
+	for _, t := range tasks {
 		go func() {
 			defer func() {
 				if v := recover(); v != nil {
-					a.log.Error(name, "panic", v)
+					a.log.Error(t.name, "panic", v)
 				}
 				done <- struct{}{}
 			}()
-			if err := f(ctx); err != nil && ctx.Err() == nil {
-				a.log.Error(name, "error", err)
+			if err := t.run(ctx); err != nil && ctx.Err() == nil {
+				a.log.Error(t.name, "error", err)
 			}
 		}()
 	}
-	for _, b := range a.branches {
-		start("jobs", func(ctx context.Context) error { return b.repo.RunJobs(ctx, a.jobHandlers(b)) })
-		start("full text", b.repo.RunText)
-	}
-	start("sweep", a.sweep)
-	start("watching files", a.watch)
 	return func() {
 		for range cap(done) {
 			<-done

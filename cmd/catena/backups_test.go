@@ -1,0 +1,120 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+)
+
+// TestBackups has a server make copies of itself: as many are kept as are asked for, one that fails leaves the others
+// as they were and is told, and the newest is a data directory again.
+func TestBackups(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "data")
+	g := &global{data: data, logLevel: "error", logFormat: "text"}
+	a, err := g.open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed := false
+	defer func() {
+		if !closed {
+			_ = a.close()
+		}
+	}()
+	b := &backups{folder: filepath.Join(t.TempDir(), "copies"), every: time.Hour, keep: 2}
+	start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	if due := b.due(start); !due.Equal(start) || b.status(start) != nil {
+		t.Errorf("first: due %s, %v", due, b.status(start))
+	}
+	at := func(hours int) time.Time { return start.Add(time.Duration(hours) * time.Hour) }
+	for h := range 3 {
+		if _, err := b.make(t.Context(), a.repo.Backup, at(h)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, age := range map[string]time.Duration{"mine.tar": 0, partPrefix + "old": 9 * time.Hour, partPrefix + "new": 0} {
+		path := filepath.Join(b.folder, name)
+		if err := os.WriteFile(path, []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(path, at(3), at(3).Add(-age)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	broken := errors.New("broken")
+	_, err = b.make(t.Context(), func(_ context.Context, w io.Writer) error {
+		_, _ = w.Write([]byte("half"))
+		return broken
+	}, at(3))
+	if !errors.Is(err, broken) || !errors.Is(b.status(at(3)), broken) {
+		t.Errorf("broken: %v, status %v", err, b.status(at(3)))
+	}
+	want := []string{partPrefix + "new", "catena-20260301T130000Z.tar", "catena-20260301T140000Z.tar", "mine.tar"}
+	if got := filesIn(t, b.folder); !slices.Equal(got, want) {
+		t.Errorf("files %q, want %q", got, want)
+	}
+	b = &backups{folder: b.folder, every: b.every, keep: b.keep} // as after a restart
+	if due := b.due(at(3)); !due.Equal(at(3)) || b.due(start) != start || b.status(at(4)) != nil || b.status(at(5)) == nil {
+		t.Errorf("due %s; late: %v, %v", due, b.status(at(4)), b.status(at(5)))
+	}
+	name, err := b.make(t.Context(), a.repo.Backup, at(5))
+	if err != nil || b.status(at(5)) != nil {
+		t.Fatal(err, b.status(at(5)))
+	}
+	info, err := os.Stat(name)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v %v", info, err)
+	}
+	closed = true
+	if err := a.close(); err != nil {
+		t.Fatal(err)
+	}
+	copied := filepath.Join(t.TempDir(), "copied")
+	for _, args := range [][]string{{"restore", name, "--data", copied}, {"verify", "--data", copied}} {
+		if code, out, errs := line(t, args...); code != 0 {
+			t.Errorf("%s: %d %s%s", args, code, out, errs)
+		}
+	}
+}
+
+// TestBackupTask runs the task as the server does: the copy that is due is made, and the task ends with its context.
+func TestBackupTask(t *testing.T) {
+	b := &backups{folder: t.TempDir(), every: time.Hour, keep: 2}
+	a := &app{}
+	var err error
+	if a.log, err = (&global{logLevel: "error", logFormat: "text"}).logger(); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	made := make(chan struct{})
+	done := make(chan error)
+	go func() {
+		done <- b.run(ctx, func(_ context.Context, w io.Writer) error {
+			defer close(made) // a second time would panic
+			_, err := w.Write([]byte("all"))
+			return err
+		}, a.log)
+	}()
+	<-made
+	stop()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+func filesIn(t *testing.T, folder string) (names []string) {
+	t.Helper()
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
