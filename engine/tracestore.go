@@ -133,7 +133,7 @@ func (e *Engine) traceDone(r *running) {
 func (e *Engine) traceFailure(r *running, err error) {
 	t := r.root
 	if t == nil {
-		t = &Trace{ID: r.call.TraceID, Op: r.def.Name, Start: r.began, User: r.call.As.Name, Request: r.call.RequestID}
+		t = &Trace{ID: r.call.TraceID, Op: r.def.Name, Start: r.began, Duration: time.Since(r.began), User: r.call.As.Name, Request: r.call.RequestID}
 		if t.ID == "" {
 			t.ID = newTraceID()
 		}

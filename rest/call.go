@@ -132,7 +132,7 @@ func traceID(h http.Header) string {
 		return ""
 	}
 	part := strings.Split(v[0], "-")
-	if len(part) < 4 || len(part[1]) != 32 || strings.Trim(part[1], "0123456789abcdef") != "" {
+	if len(part) < 4 || len(part[1]) != 32 || strings.Trim(part[1], "0123456789abcdef") != "" || strings.Trim(part[1], "0") == "" {
 		return ""
 	}
 	return part[1]

@@ -40,6 +40,7 @@ func platformRoutes() []route {
 		{method: "GET", path: "/automation", handle: registry},
 		{method: "GET", path: "/automation/doc", access: visitor, handle: reference},
 		{method: "POST", path: "/automation/login", body: noBody, handle: call("Login", nil)},
+		{method: "GET", path: "/automation/traces", handle: listTraces},
 		{method: "GET", path: "/automation/traces/:trace", handle: readTrace},
 		{method: "GET", path: "/automation/:op", handle: describe},
 		{method: "POST", path: "/automation/:op", body: callBody, handle: invoke},

@@ -180,16 +180,3 @@ func metrics(x *exchange) error {
 	x.status = w.status
 	return nil
 }
-
-// readTrace shows the trace of an earlier call.
-func readTrace(x *exchange) error {
-	id, err := x.param("trace")
-	if err != nil {
-		return err
-	}
-	t := x.engine.Traces().Find(id)
-	if t == nil || !x.as.Admin && t.User != x.as.Name {
-		return fault.NotFound.Errorf("trace %s", id)
-	}
-	return x.json(http.StatusOK, t)
-}

@@ -65,6 +65,7 @@ type problem struct {
 	Code       string  `json:"code"`
 	Errors     []point `json:"errors,omitempty"`
 	RequestID  string  `json:"requestId,omitempty"`
+	TraceID    string  `json:"traceId,omitempty"` // of the trace the request belongs to, if it says so
 	Retryable  bool    `json:"retryable"`
 
 	*report
@@ -237,7 +238,7 @@ func (x *exchange) fail(err error) {
 // failed writes err as the answer, with another text.
 func (x *exchange) failed(err error, text string) {
 	p := problemOf(err, text)
-	p.Type, p.Instance, p.RequestID = x.problemType(err), x.r.URL.Path, x.id
+	p.Type, p.Instance, p.RequestID, p.TraceID = x.problemType(err), x.r.URL.Path, x.id, traceID(x.r.Header)
 	h := x.w.Header()
 	switch p.Status {
 	case http.StatusUnauthorized:

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// traced is an entry of the list of traces.
+type traced struct {
+	ID       string        `json:"id"`
+	Op       string        `json:"op"`
+	Status   string        `json:"status"`
+	Error    string        `json:"error,omitempty"`
+	User     string        `json:"user"`
+	Start    time.Time     `json:"start"`
+	Duration time.Duration `json:"duration"`
+	Request  string        `json:"requestId,omitempty"`
+}
+
+func traceCmd(g *global) *cobra.Command {
+	var q struct {
+		operation, status, user, requestID string
+		limit                              int
+	}
+	cmd := &cobra.Command{
+		Use: "trace [ID]", Aliases: []string{"traces"}, Short: "List the calls that a running server keeps a trace of, or show the steps of one", Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, done, err := g.connect(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer done()
+			const at = "/api/v1/automation/traces"
+			if len(args) == 1 && !g.json {
+				return (&runner{errs: cmd.OutOrStdout()}).printTrace(cmd.Context(), c, url.PathEscape(args[0]))
+			}
+			path := at + "?" + url.Values{
+				"operation": {q.operation}, "status": {q.status}, "user": {q.user}, "requestId": {q.requestID}, "limit": {strconv.Itoa(q.limit)},
+			}.Encode()
+			if len(args) == 1 {
+				path = at + "/" + url.PathEscape(args[0])
+			}
+			resp, err := c.send(cmd.Context(), http.MethodGet, path, "", nil)
+			if err != nil {
+				return err
+			}
+			defer resp.Body.Close()
+			if g.json {
+				return printAnswer(cmd.OutOrStdout(), resp)
+			}
+			return listTraces(cmd.OutOrStdout(), resp.Body)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&q.operation, "operation", "", "only calls of this operation or chain")
+	f.StringVar(&q.status, "status", "", "only those that are ok, or failed")
+	f.StringVar(&q.user, "user", "", "only those of this user")
+	f.StringVar(&q.requestID, "request", "", "only those of this request")
+	f.IntVar(&q.limit, "limit", 100, "how many, the newest first")
+	return cmd
+}
+
+func listTraces(out io.Writer, body io.Reader) error {
+	var list struct {
+		Entries []traced `json:"entries"`
+	}
+	if err := json.NewDecoder(body).Decode(&list); err != nil {
+		return err
+	}
+	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
+	for _, t := range list.Entries {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", t.ID, t.Start.Format(time.RFC3339), t.Op, t.User, t.Status, t.Duration.Round(time.Microsecond), t.Error)
+	}
+	return w.Flush()
+}

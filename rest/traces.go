@@ -1,0 +1,83 @@
+package rest
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"catena/engine"
+	"catena/storage/fault"
+)
+
+// maxTraces is how many traces a list has unless it is asked for fewer.
+const maxTraces = 100
+
+// traced is a kept trace in a list, without its steps.
+type traced struct {
+	ID       string        `json:"id"`
+	Op       string        `json:"op"`
+	Status   string        `json:"status"` // ok or failed
+	Error    string        `json:"error,omitempty"`
+	User     string        `json:"user"`
+	Start    time.Time     `json:"start"`
+	Duration time.Duration `json:"duration"` // in nanoseconds
+	Request  string        `json:"requestId,omitempty"`
+}
+
+func tracedOf(t *engine.Trace) traced {
+	e := traced{ID: t.ID, Op: t.Op, Status: "ok", Error: t.Error, User: t.User, Start: t.Start, Duration: t.Duration, Request: t.Request}
+	if t.Error != "" {
+		e.Status = "failed"
+	}
+	return e
+}
+
+// fits reports whether a trace is one of those asked for.
+func (e traced) fits(q url.Values) bool {
+	for name, v := range map[string]string{"operation": e.Op, "requestId": e.Request, "status": e.Status, "user": e.User} {
+		if want := q.Get(name); want != "" && want != v {
+			return false
+		}
+	}
+	return true
+}
+
+// seesTrace reports whether whoever asks may see a trace: administrators see all, others their own.
+func (x *exchange) seesTrace(t *engine.Trace) bool { return x.as.Admin || t.User == x.as.Name }
+
+// listTraces lists the traces that are kept, the newest first: those of calls that failed, and of calls that were recorded.
+func listTraces(x *exchange) error {
+	q := x.query()
+	if s := q.Get("status"); s != "" && s != "ok" && s != "failed" {
+		return fault.Invalid.Errorf("status %q: ok or failed expected", s).In("status")
+	}
+	most := maxTraces
+	if text := q.Get("limit"); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 {
+			return fault.Invalid.Errorf("limit %q: a number above 0 expected", text).In("limit")
+		}
+		most = n
+	}
+	list := []traced{}
+	for _, t := range x.engine.Traces().Recent() {
+		if e := tracedOf(t); len(list) < most && x.seesTrace(t) && e.fits(q) {
+			list = append(list, e)
+		}
+	}
+	return x.json(http.StatusOK, map[string]any{"entity-type": "traces", "entries": list})
+}
+
+// readTrace shows the trace of an earlier call.
+func readTrace(x *exchange) error {
+	id, err := x.param("trace")
+	if err != nil {
+		return err
+	}
+	t := x.engine.Traces().Find(id)
+	if t == nil || !x.seesTrace(t) {
+		return fault.NotFound.Errorf("trace %s", id)
+	}
+	return x.json(http.StatusOK, t)
+}
