@@ -7,6 +7,7 @@ package chains
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"strings"
 	"sync/atomic"
@@ -47,6 +48,10 @@ func (ch *Chains) check(c *engine.Ctx, file, source string) (string, []library.P
 	chain, problems := Parse(file, []byte(source))
 	if len(problems) > 0 {
 		return "", problems, nil
+	}
+	if limit := c.Engine().Limits().Steps; len(chain.Steps) > limit {
+		s := chain.Steps[limit]
+		return chain.Name, []library.Problem{{File: file, Line: s.Line, Column: s.Column, Step: limit + 1, Message: fmt.Sprintf("more than %d steps", limit)}}, nil
 	}
 	if _, err := chain.plan(c.Set()); err != nil {
 		return chain.Name, problemsOf(chain, err), nil

@@ -22,13 +22,17 @@ type world struct {
 	repo   *storage.Repo
 }
 
-func newWorld(t *testing.T) *world {
+func newWorld(t *testing.T, limits ...engine.Limits) *world {
 	t.Helper()
 	repo := storagetest.Open(t, nil)
 	w := &world{t: t, repo: repo, chains: chains.New()}
 	set, err := engine.NewSet(ops.Rules, append(ops.All[:len(ops.All):len(ops.All)], w.chains.Ops())...)
 	must(t, err)
-	w.engine = engine.New(engine.Config{Repo: repo, Set: set, Log: slog.New(slog.DiscardHandler)})
+	c := engine.Config{Repo: repo, Set: set, Log: slog.New(slog.DiscardHandler)}
+	for _, l := range limits {
+		c.Limits = l
+	}
+	w.engine = engine.New(c)
 	return w
 }
 
@@ -287,6 +291,21 @@ func TestReload(t *testing.T) {
 	must(t, err)
 	if got := w.title("/x"); got != "new" {
 		t.Errorf("the next call: title %q", got)
+	}
+}
+
+// TestSteps: a chain has as many steps as the limit says, and one more is told of in its place.
+func TestSteps(t *testing.T) {
+	w := newWorld(t, engine.Limits{Steps: 7})
+	save := func(n int) error {
+		_, err := w.run("Chain.Save", nil, map[string]any{"source": "name: Long\nsteps:\n" + strings.Repeat("  - op: Context.FetchDocument\n", n)})
+		return err
+	}
+	if err := save(7); err != nil {
+		t.Error(err)
+	}
+	if err := save(8); err == nil || !strings.Contains(err.Error(), "10:5: more than 7 steps") {
+		t.Errorf("8 steps: %v", err)
 	}
 }
 

@@ -10,8 +10,6 @@ import (
 	"catena/engine/library"
 )
 
-const maxSteps = 1000 // of a chain
-
 // Chain is a chain as written: what it takes and gives, and its steps in order.
 type Chain struct {
 	Name, Label, Description, Since string
@@ -73,12 +71,6 @@ func (p *parser) chain(c *Chain, n *yaml.Node) {
 
 func (p *parser) steps(c *Chain, n *yaml.Node) {
 	p.List(n, "steps", func(i int, v *yaml.Node) {
-		if i >= maxSteps {
-			if i == maxSteps {
-				p.At(v, "more than %d steps", maxSteps)
-			}
-			return
-		}
 		p.Step = i + 1
 		s := engine.Step{File: p.File, Line: v.Line, Column: v.Column, ParamLines: map[string]int{}}
 		p.Fields(v, "a step", map[string]func(*yaml.Node){

@@ -5,6 +5,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"catena/decks/style"
+	"catena/storage"
 )
 
 // TestBounds gives decks as much as they take, and one more, which is refused with an error that says how much they take.
@@ -17,6 +20,20 @@ func TestBounds(t *testing.T) {
 		return err
 	}
 	const around = "<section></section>"
+	const rule = "{color:red}"
+	spelled := len(style.Compile(".a"+rule)) - len("a") // as it is put into the file
+	dress := func(n int) error {
+		return s.Repo().Update(t.Context(), s.Repo().System(), func(tx *storage.Tx) error {
+			docs, err := tx.Query("SELECT * FROM Deck WHERE deck:number = 1", storage.QueryOptions{})
+			if err == nil {
+				err = docs.Docs[0].Set("deck:css", "."+x(n-spelled)+rule)
+			}
+			if err == nil {
+				_, err = tx.Save(docs.Docs[0], storage.SaveOptions{})
+			}
+			return err
+		})
+	}
 	for _, b := range []struct {
 		name  string
 		limit int
@@ -28,6 +45,13 @@ func TestBounds(t *testing.T) {
 		{"slides", 1000, func(n int) error { return create(`{"title":"a","data":%q}`, strings.Repeat(around, n)) }},
 		{"bytes of a link's password", 1024, func(n int) error {
 			_, err := s.try("alice", "Deck.CreateShareLink", fmt.Sprintf(`{"deck_id":1,"password":%q}`, x(n)))
+			return err
+		}},
+		{"bytes of an export's style sheet", 64 << 10, func(n int) error {
+			if err := dress(n); err != nil {
+				t.Fatal(err)
+			}
+			_, err := s.try("alice", "Deck.CreateExport", `{"deck_id":1,"format":"pdf"}`)
 			return err
 		}},
 	} {

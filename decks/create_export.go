@@ -117,15 +117,12 @@ func (p *createExportParams) take(name string, value any) error {
 	return nil
 }
 
-// maxCSS bounds the style sheet that an export's record holds.
-const maxCSS = 64 << 10
-
 // settingsOf are a deck's title and looks as an export shows them.
 func settingsOf(c *engine.Ctx, d *storage.Doc) (render.Deck, error) {
 	out := export.Looks(d)
 	out.Author = c.As.Name
-	if len(out.CSS) > maxCSS {
-		return out, fault.Limit.Errorf("deck %d: style sheet of %d bytes, limit %d", number(d), len(out.CSS), maxCSS).WithCode(fault.CodeTooLarge)
+	if limit := c.Tx.Repo().Limits().ExportStyle; len(out.CSS) > limit {
+		return out, fault.Limit.Errorf("deck %d: style sheet of %d bytes, limit %d", number(d), len(out.CSS), limit).WithCode(fault.CodeTooLarge)
 	}
 	u, err := c.Tx.User(c.As.Name)
 	if err == nil {

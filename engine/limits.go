@@ -14,6 +14,7 @@ type Limits struct {
 	Ops         int           // operations of one call (10,000)
 	Depth       int           // calls within calls (32)
 	Time        time.Duration // of one call (60 s)
+	Steps       int           // of one chain (1,000)
 	Replies     int           // bytes of an answer kept for an idempotency key (5 MiB)
 	TraceRuns   int           // traces kept (1,000)
 	TraceSteps  int           // steps of one trace (2,000)
@@ -22,7 +23,7 @@ type Limits struct {
 
 // DefaultLimits are the bounds that hold where none is given.
 var DefaultLimits = Limits{
-	Ops: 10_000, Depth: 32, Time: time.Minute, Replies: 5 << 20,
+	Ops: 10_000, Depth: 32, Time: time.Minute, Steps: 1000, Replies: 5 << 20,
 	TraceRuns: 1000, TraceSteps: 2000, TraceMinute: 10 * time.Minute,
 }
 
@@ -31,6 +32,7 @@ func (l Limits) withDefaults() Limits {
 	set(&l.Ops, d.Ops)
 	set(&l.Depth, d.Depth)
 	set(&l.Time, d.Time)
+	set(&l.Steps, d.Steps)
 	set(&l.Replies, d.Replies)
 	set(&l.TraceRuns, d.TraceRuns)
 	set(&l.TraceSteps, d.TraceSteps)

@@ -3,17 +3,21 @@ package ops_test
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 
 	"catena/rest/resttest"
+	"catena/storage"
 )
 
 // TestBounds gives operations as much as they take, and one more, which they refuse with an error that says how much
 // they take.
 func TestBounds(t *testing.T) {
-	s := resttest.Start(t, resttest.Config{})
+	s := resttest.Start(t, resttest.Config{Storage: func(c *storage.Config) {
+		c.Limits = storage.Limits{Members: 17, Collections: 13, Related: 11, Subscriptions: 19, DocSubscriptions: 23}
+	}})
 	run := func(op, input string, params any) *resttest.Answer {
 		body, err := json.Marshal(map[string]any{"input": input, "params": params})
 		if err != nil {
@@ -21,8 +25,28 @@ func TestBounds(t *testing.T) {
 		}
 		return s.Do("POST", "/api/v1/automation/"+op, string(body))
 	}
+	fill := func(typ, prefix string, n int) {
+		for i := range n {
+			run("Document.Create", "/", map[string]any{"type": typ, "name": prefix + strconv.Itoa(i)})
+		}
+	}
 	for _, name := range []string{"a", "b", "of200", "of201", "of500", "of501"} {
 		run("Document.Create", "/", map[string]any{"type": "File", "name": name})
+	}
+	fill("File", "d", 20)
+	fill("Collection", "c", 15)
+	for _, name := range []string{"sue", "u0", "u1", "u2"} {
+		s.User(name, "administrators")
+	}
+	each := func(n int, do func(i int) *resttest.Answer) (last *resttest.Answer) {
+		for i := range n {
+			last = do(i)
+		}
+		return last
+	}
+	subscribe := func(user string, doc, notification int) *resttest.Answer {
+		body := fmt.Sprintf(`{"input":"/d%d","params":{"notifications":[%q]}}`, doc, storage.Notifications()[notification])
+		return s.Do("POST", "/api/v1/automation/Document.Subscribe", body, "as", user)
 	}
 	var hooks []string
 	hook := func(description string, events ...string) *resttest.Answer {
@@ -49,6 +73,32 @@ func TestBounds(t *testing.T) {
 		}},
 		{"bytes of a relation's name", 500, func(n int) *resttest.Answer {
 			return run("Document.AddRelation", "/a", map[string]any{"object": "/b", "predicate": x(n)})
+		}},
+		{"members of a collection", 17, func(n int) *resttest.Answer {
+			return each(n, func(i int) *resttest.Answer {
+				return run("Document.AddToCollection", fmt.Sprintf("/d%d", i), map[string]any{"collection": "/c0"})
+			})
+		}},
+		{"collections of a document", 13, func(n int) *resttest.Answer {
+			return each(n, func(i int) *resttest.Answer {
+				return run("Document.AddToCollection", "/a", map[string]any{"collection": fmt.Sprintf("/c%d", i+1)})
+			})
+		}},
+		{"documents that one is related to", 11, func(n int) *resttest.Answer {
+			return each(n, func(i int) *resttest.Answer {
+				return run("Document.AddRelation", "/of200", map[string]any{"object": fmt.Sprintf("/d%d", i), "predicate": "cites"})
+			})
+		}},
+		{"documents that are related to one", 11, func(n int) *resttest.Answer {
+			return each(n, func(i int) *resttest.Answer {
+				return run("Document.AddRelation", fmt.Sprintf("/d%d", i), map[string]any{"object": "/of201", "predicate": "cites"})
+			})
+		}},
+		{"subscriptions of a user", 19, func(n int) *resttest.Answer {
+			return each(n, func(i int) *resttest.Answer { return subscribe("sue", i/8, i%8) })
+		}},
+		{"subscriptions to a document", 23, func(n int) *resttest.Answer {
+			return each(n, func(i int) *resttest.Answer { return subscribe(fmt.Sprintf("u%d", i/8), 15, i%8) })
 		}},
 		{"webhooks of a user", 20, func(n int) (last *resttest.Answer) {
 			for len(hooks) < n {
@@ -81,7 +131,7 @@ func TestBounds(t *testing.T) {
 			if got := b.ask(limit); got.StatusCode >= 300 {
 				t.Errorf("%d: %d %.400s", limit, got.StatusCode, got.Text)
 			}
-			if got := b.ask(limit + 1); got.StatusCode < 400 || got.StatusCode >= 500 || !strings.Contains(got.Text, strconv.Itoa(limit)) {
+			if got := b.ask(limit + 1); got.StatusCode < 400 || got.StatusCode >= 500 || !regexp.MustCompile(fmt.Sprintf(`\b%d\b`, limit)).MatchString(got.Text) {
 				t.Errorf("%d: %d %.400s", limit+1, got.StatusCode, got.Text)
 			}
 		})

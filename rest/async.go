@@ -37,6 +37,7 @@ type asyncRun struct {
 	call          engine.Call
 	encoder       *encoder
 	result        *engine.Result
+	size          int64 // of result
 	err           error
 	ended         time.Time // zero while it runs
 }
@@ -74,15 +75,7 @@ func (r *runs) Collect(to chan<- prometheus.Metric) {
 func (r *runs) add(run *asyncRun, now time.Time) (context.Context, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	own := 0
-	for id, old := range r.all {
-		switch {
-		case !old.ended.IsZero() && now.Sub(old.ended) > r.limits.KeepRuns:
-			delete(r.all, id)
-		case old.owner == run.owner:
-			own++
-		}
-	}
+	own, _ := r.kept(run.owner, now)
 	if len(r.all) >= r.limits.Runs || own >= r.limits.UserRuns {
 		return nil, fault.Unavailable.Errorf("asynchronous runs: %d are waiting, read or delete them first", own).WithCode(fault.CodeRunsFull)
 	}
@@ -92,10 +85,32 @@ func (r *runs) add(run *asyncRun, now time.Time) (context.Context, error) {
 	return ctx, nil
 }
 
-// end stores what a run returned.
+// kept drops the runs that nobody asked for in time, and returns how many an owner has, and how large their results are.
+func (r *runs) kept(owner string, now time.Time) (own int, size int64) {
+	for id, run := range r.all {
+		switch {
+		case !run.ended.IsZero() && now.Sub(run.ended) > r.limits.KeepRuns:
+			delete(r.all, id)
+		case run.owner == owner:
+			own, size = own+1, size+run.size
+		}
+	}
+	return own, size
+}
+
+// end stores what a run returned, unless too much waits to be read already.
 func (r *runs) end(run *asyncRun, res *engine.Result, err error, now time.Time) {
+	size := int64(0)
+	if res != nil {
+		size = res.Size()
+	}
 	r.mu.Lock()
-	run.result, run.err, run.ended = res, err, now
+	if _, waits := r.kept(run.owner, now); waits+size > r.limits.UserResults {
+		res, size = nil, 0
+		err = fault.Limit.Errorf("asynchronous runs: results of %d bytes wait to be read, with this one more than %d; the operation was carried out", waits, r.limits.UserResults).
+			WithCode(fault.CodeResultsFull)
+	}
+	run.result, run.size, run.err, run.ended = res, size, err, now
 	r.mu.Unlock()
 	run.cancel()
 }

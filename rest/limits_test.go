@@ -3,6 +3,7 @@ package rest_test
 import (
 	"fmt"
 	"net/http"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -18,9 +19,9 @@ import (
 func TestBounds(t *testing.T) {
 	s := resttest.Start(t, resttest.Config{
 		Ops: testOps, Rules: testRules,
-		Rest: func(c *rest.Config) { c.Limits.JSON, c.Limits.Parts = 2000, 3 },
+		Rest: func(c *rest.Config) { c.Limits.JSON, c.Limits.Parts, c.Limits.UserResults = 2000, 3, 2503 },
 		Storage: func(c *storage.Config) {
-			c.Limits = storage.Limits{BlobSize: 5000, NameLength: 40, PathDepth: 6, TreeCopy: 7, Batches: 4, UploadBytes: 9000}
+			c.Limits = storage.Limits{BlobSize: 5000, NameLength: 40, PathDepth: 6, TreeCopy: 7, Batches: 4, UploadBytes: 9000, Tokens: 13}
 		},
 		Engine: func(c *engine.Config) { c.Limits = engine.Limits{Ops: 11} },
 	})
@@ -44,6 +45,10 @@ func TestBounds(t *testing.T) {
 		for child := range i {
 			create("/tree"+strconv.Itoa(i), strconv.Itoa(child))
 		}
+	}
+	done := func(op, params string) string {
+		a := automation(op+"/@async", params)
+		return over(t, s, strings.TrimPrefix(a.Header.Get("Location"), s.URL))
 	}
 	at := ""
 	for _, b := range []struct {
@@ -94,6 +99,23 @@ func TestBounds(t *testing.T) {
 		{"documents that are copied", 7, func(n int) *resttest.Answer {
 			return automation("Document.Copy", fmt.Sprintf(`{"input":"/tree%d","params":{"target":"/","name":"copy"}}`, n-1))
 		}},
+		{"tokens of a user's devices", 13, func(n int) (last *resttest.Answer) {
+			for i := range n {
+				last = s.Do("GET", fmt.Sprintf("/nuxeo/authentication/token?applicationName=Drive&deviceId=%d&permission=ReadWrite&deviceDescription=Box", i), "")
+			}
+			return last
+		}},
+		{"bytes of results that wait to be read", 2503, func(n int) *resttest.Answer {
+			waits := done("Test.Echo", fmt.Sprintf(`{"params":{"value":%q}}`, strings.Repeat("x", 1203)))
+			defer s.Do("DELETE", waits, "")
+			return s.Do("GET", done("Test.Echo", fmt.Sprintf(`{"params":{"value":%q}}`, strings.Repeat("y", n-1203))), "")
+		}},
+		{"bytes of results after one was read", 2503, func(n int) *resttest.Answer {
+			s.Do("GET", done("Test.Echo", fmt.Sprintf(`{"params":{"value":%q}}`, strings.Repeat("x", 1203))), "")
+			waits := done("Test.Echo", fmt.Sprintf(`{"params":{"value":%q}}`, strings.Repeat("x", 1203)))
+			defer s.Do("DELETE", waits, "")
+			return s.Do("GET", done("Test.Echo", fmt.Sprintf(`{"params":{"value":%q}}`, strings.Repeat("y", n-1203))), "")
+		}},
 		{"operations of a call", 11, func(n int) *resttest.Answer {
 			return s.Do("POST", api+"/automation/RunOperationOnList", fmt.Sprintf(`{"params":{"id":"Test.Nothing","list":"l","isolate":false},"context":{"l":[%s]}}`, strings.TrimSuffix(strings.Repeat("1,", n-1), ",")))
 		}},
@@ -102,7 +124,7 @@ func TestBounds(t *testing.T) {
 			if got := b.ask(b.limit); got.StatusCode >= 300 {
 				t.Errorf("%d: %d %.400s", b.limit, got.StatusCode, got.Text)
 			}
-			if got := b.ask(b.limit + 1); got.StatusCode < 400 || got.StatusCode >= 500 || !strings.Contains(got.Text, strconv.Itoa(b.limit)) {
+			if got := b.ask(b.limit + 1); got.StatusCode < 400 || got.StatusCode >= 500 || !regexp.MustCompile(fmt.Sprintf(`\b%d\b`, b.limit)).MatchString(got.Text) {
 				t.Errorf("%d: %d %.400s", b.limit+1, got.StatusCode, got.Text)
 			}
 		})

@@ -54,6 +54,7 @@ type Limits struct {
 	Stall           time.Duration // longest pause of a large body or a slow reader (30 s)
 	Runs            int           // asynchronous runs kept at once (1,000)
 	UserRuns        int           // of one user (50)
+	UserResults     int64         // bytes of the results of one user's finished runs, about (128 MiB)
 	KeepRuns        time.Duration // how long a finished run waits to be read (1 h)
 	Rate            int           // requests a minute of one key at the deck service (120); negative: any number
 }
@@ -62,7 +63,7 @@ type Limits struct {
 var DefaultLimits = Limits{
 	Connections: 10_000, PeerConnections: 1000, Header: 5 * time.Second, HeaderBytes: 32 << 10, Idle: 2 * time.Minute,
 	JSON: 10 << 20, Parts: 1000, Body: 30 * time.Second, Stall: 30 * time.Second,
-	Runs: 1000, UserRuns: 50, KeepRuns: time.Hour, Rate: 120,
+	Runs: 1000, UserRuns: 50, UserResults: 128 << 20, KeepRuns: time.Hour, Rate: 120,
 }
 
 // Mount is a handler that serves a prefix of its own; it finds who asks with PrincipalOf.
@@ -167,6 +168,7 @@ func (l Limits) withDefaults() Limits {
 	or(&l.Stall, d.Stall)
 	or(&l.Runs, d.Runs)
 	or(&l.UserRuns, d.UserRuns)
+	or(&l.UserResults, d.UserResults)
 	or(&l.KeepRuns, d.KeepRuns)
 	or(&l.Rate, d.Rate)
 	return l

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unsafe"
 
 	"catena/storage/blob"
 	"catena/storage/fault"
@@ -44,6 +45,19 @@ type Doc struct {
 	saved      bool
 	facetsSet  bool   // facets differ from what is stored
 	seen       uint64 // version of the snapshot it was read from, if that was only read from
+}
+
+// Held is about what the document takes in memory, in bytes.
+func (d *Doc) Held() int64 {
+	n := int64(unsafe.Sizeof(*d)) + int64(len(d.name)+len(d.path)+len(d.parentPath))
+	for i := range d.blocks {
+		b := &d.blocks[i]
+		n += int64(unsafe.Sizeof(*b)) + int64(len(b.raw)+len(b.runs))
+		if b.opened != nil { // values are decoded beside raw
+			n += int64(len(b.raw)) + int64(len(b.vals))*int64(unsafe.Sizeof(value{}))
+		}
+	}
+	return n
 }
 
 // ID returns the document's id, a UUID.

@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"cmp"
 	"slices"
 
 	"catena/storage/fault"
@@ -17,8 +18,6 @@ const (
 
 	// maxPredicate is the number of bytes of a predicate.
 	maxPredicate = 500
-	// maxRelated is the number of related documents that are returned.
-	maxRelated = 1000
 )
 
 func relationPrefix(side byte, id docID) []byte {
@@ -41,6 +40,9 @@ func (t *Tx) Relate(subject *Doc, predicate string, object *Doc) error {
 	}
 	if old != nil {
 		return fault.Exists.Errorf("relation %s: document %s has it to %s already", predicate, subject.ID(), object.ID())
+	}
+	if err := cmp.Or(t.roomForRelation(relationFrom, subject.id, object.id), t.roomForRelation(relationTo, object.id, subject.id)); err != nil {
+		return err
 	}
 	return t.relation("Creation", subject, predicate, object, func() error {
 		note := appendText(nil, t.Actor())
@@ -115,31 +117,54 @@ func (t *Tx) Related(d *Doc, predicate string, outgoing bool) (Docs, error) {
 	if outgoing {
 		side = relationFrom
 	}
-	key := relationPrefix(side, d.id)
-	if predicate != "" {
-		key = kv.AppendString(key, predicate)
+	ids, err := t.related(side, d.id, predicate)
+	if err != nil {
+		return nil, err
 	}
-	r := prefix(key)
-	r.KeysOnly = true
-	var ids []docID
-	for row, err := range t.kv.Scan(r) {
-		if err != nil {
-			return nil, err
-		}
-		id := indexID(row.Key)
-		if slices.Contains(ids, id) {
-			continue
-		}
-		if len(ids) == maxRelated {
-			return nil, fault.Limit.Errorf("document %s: related to more than %d documents", d.ID(), maxRelated)
-		}
-		ids = append(ids, id)
+	if len(ids) > t.repo.limits.Related {
+		return nil, errRelated(d.id, t.repo.limits.Related)
 	}
 	docs, err := t.loadMany(ids)
 	if err != nil {
 		return nil, err
 	}
 	return t.readable(docs), nil
+}
+
+// related returns the documents on the other side of the relations of one, one more than there may be at most.
+func (t *Tx) related(side byte, of docID, predicate string) (ids []docID, err error) {
+	key := relationPrefix(side, of)
+	if predicate != "" {
+		key = kv.AppendString(key, predicate)
+	}
+	r := prefix(key)
+	r.KeysOnly = true
+	seen := map[docID]bool{}
+	for row, err := range t.kv.Scan(r) {
+		if err != nil {
+			return nil, err
+		}
+		if id := indexID(row.Key); !seen[id] {
+			seen[id] = true
+			if ids = append(ids, id); len(ids) > t.repo.limits.Related {
+				break
+			}
+		}
+	}
+	return ids, nil
+}
+
+// roomForRelation refuses a document more on the other side of the relations of one.
+func (t *Tx) roomForRelation(side byte, of, other docID) error {
+	ids, err := t.related(side, of, "")
+	if err != nil || len(ids) < t.repo.limits.Related || slices.Contains(ids, other) {
+		return err
+	}
+	return errRelated(of, t.repo.limits.Related)
+}
+
+func errRelated(of docID, limit int) error {
+	return fault.Limit.Errorf("document %s: related to more than %d documents", of, limit)
 }
 
 // eraseRelations removes the relations of a document that is erased.

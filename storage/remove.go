@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"cmp"
 	"slices"
 
 	"catena/storage/fault"
@@ -141,7 +142,7 @@ func (t *Tx) erase(d *Doc) error {
 			return err
 		}
 	}
-	if err := t.eraseRelations(d.id); err != nil {
+	if err := cmp.Or(t.eraseRelations(d.id), t.eraseSubscriptions(d.ID())); err != nil {
 		return err
 	}
 	if err := t.reword(d); err != nil {

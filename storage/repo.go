@@ -63,6 +63,14 @@ type Limits struct {
 	Batches     int   // batches of files one user may have open (1,000)
 	UploadBytes int64 // bytes of them (50 GiB)
 
+	Members          int // documents of one collection (10,000)
+	Collections      int // that one document is in (1,000)
+	Related          int // documents that one document has relations to, or that have some to it (1,000)
+	Subscriptions    int // of one user (10,000)
+	DocSubscriptions int // of all users to one document (10,000)
+	Tokens           int // of one user's devices (1,000)
+	ExportStyle      int // bytes of the style sheet of a deck that is exported (64 KiB)
+
 	DownloadTime time.Duration // how long an address works that needs no signing in (24 hours)
 }
 
@@ -71,6 +79,7 @@ var DefaultLimits = Limits{
 	PageSize: 1000, CountLimit: 1000, ScanRows: 100_000, PathDepth: 256, NameLength: 255,
 	TreeCopy: 5000, BlobSize: 5 << 30, EventDepth: 8, EventsACall: 10_000,
 	Batches: 1000, UploadBytes: 50 << 30, DownloadTime: 24 * time.Hour,
+	Members: 10_000, Collections: 1000, Related: 1000, Subscriptions: 10_000, DocSubscriptions: 10_000, Tokens: 1000, ExportStyle: 64 << 10,
 }
 
 func (l Limits) orDefault() Limits {
@@ -85,6 +94,13 @@ func (l Limits) orDefault() Limits {
 		{&l.EventDepth, &d.EventDepth},
 		{&l.EventsACall, &d.EventsACall},
 		{&l.Batches, &d.Batches},
+		{&l.Members, &d.Members},
+		{&l.Collections, &d.Collections},
+		{&l.Related, &d.Related},
+		{&l.Subscriptions, &d.Subscriptions},
+		{&l.DocSubscriptions, &d.DocSubscriptions},
+		{&l.Tokens, &d.Tokens},
+		{&l.ExportStyle, &d.ExportStyle},
 	} {
 		if *p[0] == 0 {
 			*p[0] = *p[1]

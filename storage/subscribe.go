@@ -11,7 +11,6 @@ import (
 const (
 	subscriptionTable = "subscriptions"
 	anySubscription   = "any" // a row that is there once anybody has subscribed
-	maxSubscriptions  = 10_000
 )
 
 // notifications are what events are called to those who may subscribe to them.
@@ -44,8 +43,30 @@ func Notifications() []string {
 	return names
 }
 
+// A subscription has a row of its document, by which subscribers are found, and one of its user, by which they
+// are counted and ended. Those of the time before there were rows of users have none.
 func subscriptionKey(doc, notification, user string) string {
-	return "doc/" + doc + "/" + notification + "/" + user
+	return subscriptionsTo(doc) + notification + "/" + user
+}
+
+func ownSubscriptionKey(user, doc, notification string) string {
+	return subscriptionsOf(user) + doc + "/" + notification
+}
+
+func subscriptionsTo(doc string) string { return "doc/" + doc + "/" }
+
+func subscriptionsOf(user string) string { return "user/" + user + "\x00" }
+
+// subscriptions are the rows whose names begin with a text, one more than a limit at most; 0 is none.
+func (t *Tx) subscriptions(prefix string, limit int) (rest []string) {
+	last := len(prefix) - 1
+	if limit > 0 {
+		limit++
+	}
+	for key := range t.Table(subscriptionTable).Scan(prefix, prefix[:last]+string(rune(prefix[last]+1)), false, limit) {
+		rest = append(rest, key[last+1:])
+	}
+	return rest
 }
 
 // Subscribe has the principal told of what happens to a document and below it: all, or what is named.
@@ -54,16 +75,28 @@ func (t *Tx) Subscribe(d *Doc, names ...string) error {
 	if err != nil {
 		return err
 	}
-	table := t.Table(subscriptionTable)
-	n := 0
-	for range table.Scan("doc/"+d.ID()+"/", "doc/"+d.ID()+"0", false, maxSubscriptions+1) {
-		n++
+	have, err := t.Subscriptions(d)
+	if err != nil {
+		return err
 	}
-	if n+len(names) > maxSubscriptions {
-		return fault.Limit.Errorf("document %s: more than %d subscriptions", d.ID(), maxSubscriptions)
-	}
+	var more []string
 	for _, name := range names {
-		if err := table.Put(subscriptionKey(d.ID(), name, t.as.Name), true); err != nil {
+		if !slices.Contains(have, name) && !slices.Contains(more, name) {
+			more = append(more, name)
+		}
+	}
+	if len(more) == 0 {
+		return nil
+	}
+	if err := t.roomForSubscriptions(d.ID(), len(more)); err != nil {
+		return err
+	}
+	table := t.Table(subscriptionTable)
+	for _, name := range more {
+		if err := cmp.Or(
+			table.Put(subscriptionKey(d.ID(), name, t.as.Name), true),
+			table.Put(ownSubscriptionKey(t.as.Name, d.ID(), name), true),
+		); err != nil {
 			return err
 		}
 	}
@@ -79,13 +112,56 @@ func (t *Tx) Subscribe(d *Doc, names ...string) error {
 	return table.Put(anySubscription, true)
 }
 
+// roomForSubscriptions refuses so many subscriptions of the principal more, to a document.
+func (t *Tx) roomForSubscriptions(doc string, more int) error {
+	limit := t.repo.limits.Subscriptions
+	if n := len(t.subscriptions(subscriptionsOf(t.as.Name), limit)); n+more > limit {
+		return fault.Limit.Errorf("subscriptions: user %s has %d, at most %d", t.as.Name, n, limit)
+	}
+	limit = t.repo.limits.DocSubscriptions
+	if n := len(t.subscriptions(subscriptionsTo(doc), limit)); n+more > limit {
+		return fault.Limit.Errorf("document %s: more than %d subscriptions", doc, limit)
+	}
+	return nil
+}
+
 // Unsubscribe ends subscriptions of the principal to a document: all, or what is named.
 func (t *Tx) Unsubscribe(d *Doc, names ...string) error {
 	names, err := t.subscribable(d, names)
 	for i := 0; err == nil && i < len(names); i++ {
-		err = t.Table(subscriptionTable).Delete(subscriptionKey(d.ID(), names[i], t.as.Name))
+		err = t.endSubscription(d.ID(), names[i], t.as.Name)
 	}
 	return err
+}
+
+func (t *Tx) endSubscription(doc, notification, user string) error {
+	table := t.Table(subscriptionTable)
+	return cmp.Or(table.Delete(subscriptionKey(doc, notification, user)), table.Delete(ownSubscriptionKey(user, doc, notification)))
+}
+
+// endSubscriptions ends all of a user who goes.
+func (t *Tx) endSubscriptions(user string) error {
+	for _, own := range t.subscriptions(subscriptionsOf(user), 0) {
+		doc, notification, _ := strings.Cut(own, "/")
+		if err := t.endSubscription(doc, notification, user); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eraseSubscriptions no longer counts those to a document that is erased, whose subscribers are yet to be told.
+func (t *Tx) eraseSubscriptions(doc string) error {
+	if on, err := t.AnySubscription(); err != nil || !on {
+		return err
+	}
+	for _, to := range t.subscriptions(subscriptionsTo(doc), 0) {
+		notification, user, _ := strings.Cut(to, "/")
+		if err := t.Table(subscriptionTable).Delete(ownSubscriptionKey(user, doc, notification)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // subscribable checks who subscribes to what.
@@ -155,7 +231,7 @@ func (t *Tx) Subscribers(notification string, docs []string) (users []string, er
 	}
 	for _, doc := range docs {
 		at := subscriptionKey(doc, notification, "")
-		for key := range t.Table(subscriptionTable).Scan(at, at[:len(at)-1]+"0", false, maxSubscriptions) {
+		for key := range t.Table(subscriptionTable).Scan(at, at[:len(at)-1]+"0", false, t.repo.limits.DocSubscriptions) {
 			if user := strings.TrimPrefix(key, at); !slices.Contains(users, user) {
 				users = append(users, user)
 			}

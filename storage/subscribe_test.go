@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"catena/storage"
+	"catena/storage/fault"
 )
 
 // Whether anybody has subscribed is known at once, whatever was known before.
@@ -35,4 +36,71 @@ func TestAnySubscription(t *testing.T) {
 			t.Error("nobody after somebody")
 		}
 	}
+}
+
+// A subscription counts until it ends, the document goes, or the user does.
+func TestSubscriptionsCount(t *testing.T) {
+	w := newWorld(t, func(c *storage.Config) { c.Limits.Subscriptions = 2 })
+	for _, path := range []string{"/f", "/g", "/h"} {
+		w.make(path, "Folder", nil)
+		w.grant(path, "ann:Read")
+	}
+	subscribe := func(path string, names ...string) error {
+		return w.Update(t.Context(), user("ann"), func(tx *storage.Tx) error {
+			d, err := tx.Doc(storage.Ref(path))
+			if err != nil {
+				return err
+			}
+			return tx.Subscribe(d, names...)
+		})
+	}
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(subscribe("/f", "Creation", "Creation"))
+	must(subscribe("/g", "Creation"))
+	must(subscribe("/g", "Creation"))
+	wantKind(t, subscribe("/h", "Creation"), fault.Limit, "at most 2")
+	w.update(user("ann"), func(tx *storage.Tx) error {
+		d, err := tx.Doc("/f")
+		if err == nil {
+			err = tx.Unsubscribe(d)
+		}
+		return err
+	})
+	must(subscribe("/h", "Creation"))
+	wantKind(t, subscribe("/h", "Removal"), fault.Limit, "at most 2")
+	w.update(w.System(), func(tx *storage.Tx) error {
+		d, err := tx.Doc("/g")
+		if err == nil {
+			err = tx.Delete(d)
+		}
+		return err
+	})
+	must(subscribe("/h", "Removal"))
+	w.update(w.System(), func(tx *storage.Tx) error {
+		h, err := tx.Doc("/h")
+		if err != nil {
+			return err
+		}
+		for _, there := range []bool{true, false} {
+			users, err := tx.Subscribers("Removal", []string{h.ID()})
+			if err != nil || (len(users) == 1) != there {
+				t.Errorf("there %t: %v %v", there, users, err)
+			}
+			if !there {
+				break
+			}
+			if err := tx.SaveUser(&storage.User{Username: "ann"}, ""); err != nil {
+				return err
+			}
+			if err := tx.DeleteUser("ann", func(*storage.Tx, string) error { return nil }); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }

@@ -29,10 +29,8 @@ var Ops = []engine.Op{
 }
 
 const (
-	members     = "collection:documentIds"
-	memberOf    = "collectionMember:collectionIds"
-	maxMembers  = 10_000
-	maxMemberOf = 1000
+	members  = "collection:documentIds"
+	memberOf = "collectionMember:collectionIds"
 )
 
 // open returns the collection a parameter names, which the caller must be allowed to change.
@@ -95,13 +93,13 @@ func join(c *engine.Ctx, d, collection *storage.Doc) (*storage.Doc, error) {
 		return nil, err
 	}
 	list, of := ids(fresh, members), ids(d, memberOf)
-	switch {
+	switch l := c.Tx.Repo().Limits(); {
 	case slices.Contains(list, d.ID()) && slices.Contains(of, collection.ID()):
 		return d, nil
-	case len(list) >= maxMembers:
-		return nil, fault.Limit.Errorf("collection %s: more than %d members", collection.Path(), maxMembers)
-	case len(of) >= maxMemberOf:
-		return nil, fault.Limit.Errorf("document %s: in more than %d collections", d.Path(), maxMemberOf)
+	case len(list) >= l.Members:
+		return nil, fault.Limit.Errorf("collection %s: more than %d members", collection.Path(), l.Members)
+	case len(of) >= l.Collections:
+		return nil, fault.Limit.Errorf("document %s: in more than %d collections", d.Path(), l.Collections)
 	}
 	return change(c, d, fresh, "AddedToCollection", func() error {
 		if !slices.Contains(list, d.ID()) {

@@ -28,10 +28,7 @@ var (
 	tokenOf = row.Secret{Name: "tokenOf"} // by user, program and device
 )
 
-const (
-	maxTokenWord = 200  // bytes of each word that names a program or device
-	maxTokens    = 1000 // of one user
-)
+const maxTokenWord = 200 // bytes of each word that names a program or device
 
 func (d *DeviceToken) place() string { return d.User + "\x00" + d.Application + "\x00" + d.Device }
 
@@ -59,8 +56,8 @@ func AcquireToken(tx *storage.Tx, d DeviceToken) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if len(own) >= maxTokens {
-		return "", fault.Limit.Errorf("token: user %s has %d already", d.User, maxTokens)
+	if limit := tx.Repo().Limits().Tokens; len(own) >= limit {
+		return "", fault.Limit.Errorf("token: user %s has %d already", d.User, limit)
 	}
 	b := make([]byte, 24)
 	rand.Read(b)

@@ -76,6 +76,7 @@ const (
 	CodeRendererUnavailable
 	CodeRenderTimeout
 	CodeRequired
+	CodeResultsFull
 	CodeRunsFull
 	CodeScriptBusy
 	CodeScriptCalls
@@ -190,6 +191,7 @@ var codes = [codeEnd]struct {
 	CodeRendererUnavailable:     {"renderer_unavailable", []Kind{Unavailable}, "What draws slides is not there, or does not start.", "Let the administrator install the browser, or build the program with make."},
 	CodeRenderTimeout:           {"render_timeout", []Kind{Unavailable}, "Drawing the slides took too long.", "Try again, or with fewer slides."},
 	CodeRequired:                {"required", []Kind{Invalid}, "A field that is needed is not there.", "Send the field that the message names."},
+	CodeResultsFull:             {"results_full", []Kind{Limit}, "The operation was carried out, but too much that asynchronous runs returned waits to be read.", "Read or delete the results of those that have ended; ask for less at once."},
 	CodeRunsFull:                {"runs_full", []Kind{Unavailable}, "Too many asynchronous runs are under way or not read yet.", "Read or delete those that have ended."},
 	CodeScriptBusy:              {"script-busy", []Kind{Unavailable}, "Every script worker is at work.", "Try again later."},
 	CodeScriptCalls:             {"script-calls", []Kind{Limit}, "A script calls too many operations.", "Let the script do less in one call."},
