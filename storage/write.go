@@ -110,7 +110,11 @@ func (t *Tx) putRecord(before, d *Doc) error {
 	d.facetsSet = false
 	key := recordKey(d.id)
 	row := kv.AppendRow(make([]byte, 0, size+len(key)+4), key)
-	return t.kv.SetRow(d.record.append(row), len(key))
+	row = d.record.append(row)
+	if before == nil {
+		return t.kv.FreshRow(row, len(key))
+	}
+	return t.kv.SetRow(row, len(key))
 }
 
 // recorded writes the record of a document that exists, and its index rows.

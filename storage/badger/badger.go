@@ -56,7 +56,7 @@ const (
 	valuesDir    = "values"
 	logDir       = "log"
 	lockName     = "LOCK"
-	memtableSize = 5 << 20
+	memtableSize = 8 << 20
 	// flushAfter is what a replay may leave in memory before it is flushed.
 	flushAfter = 8 << 20
 	// openTries bounds the opens of Badger, whose first after a crash may fail.
@@ -406,8 +406,8 @@ func openTables(dir string, log *slog.Logger) (*badger.DB, error) {
 	o.NumLevelZeroTables = 20
 	o.NumLevelZeroTablesStall = 28
 	o.NumCompactors = 2
-	o.BaseLevelSize = 32 << 20
-	o.BaseTableSize = 2816 << 10
+	o.BaseLevelSize = 64 << 20
+	o.BaseTableSize = 4500 << 10
 	o.TableSizeMultiplier = 1
 	o.ValueThreshold = inlineSize + 1 // nothing goes to Badger's own value log, which hides damage and keeps what is overwritten
 	o.ValueLogFileSize = 2 << 20

@@ -93,7 +93,7 @@ func (s *store) spread(writes []kv.Mutation, sent underway) ([]row, error) {
 	defer now.Discard()
 	for i, w := range writes {
 		large := len(w.Value) > inlineSize
-		if !w.Create && (large || w.Value == nil) {
+		if !w.Create && !w.Fresh && (large || w.Value == nil) {
 			if err := s.forget(now, w.Key, sent); err != nil {
 				return nil, err
 			}

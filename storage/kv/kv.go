@@ -89,6 +89,7 @@ type Batch struct {
 type Mutation struct {
 	Key, Value []byte
 	Create     bool // refuse with fault.Exists if the key is present
+	Fresh      bool // the key was never written before, so there is nothing that the write replaces
 }
 
 // Reads are the keys and ranges a transaction's outcome rests on.

@@ -34,6 +34,7 @@ type Tx struct {
 type entry struct {
 	stored []byte
 	create bool // the key must be absent from the store
+	fresh  bool // the key was never in the store
 }
 
 // Version numbers the snapshot the transaction reads.
@@ -171,11 +172,16 @@ func (t *Tx) Create(key, value []byte) error { return t.put(key, value, true) }
 
 // SetRow is Set for a key of n bytes with its value behind it, made with AppendRow. The transaction keeps
 // row, which is not to be changed.
-func (t *Tx) SetRow(row []byte, n int) error {
+func (t *Tx) SetRow(row []byte, n int) error { return t.fitRow(row, n, entry{}) }
+
+// FreshRow is SetRow for a key that was never written before, such as one made of a new random id.
+func (t *Tx) FreshRow(row []byte, n int) error { return t.fitRow(row, n, entry{fresh: true}) }
+
+func (t *Tx) fitRow(row []byte, n int, e entry) error {
 	if err := t.fits(row[:n], RowValue(row, n)); err != nil {
 		return err
 	}
-	return t.putRow(row, n, false)
+	return t.putRow(row, n, e)
 }
 
 func (t *Tx) put(key, value []byte, create bool) error {
@@ -185,13 +191,14 @@ func (t *Tx) put(key, value []byte, create bool) error {
 	row := t.take(len(key) + RowGap + len(value))
 	n := copy(row, key)
 	copy(RowValue(row, n), value)
-	return t.putRow(row, n, create)
+	return t.putRow(row, n, entry{create: create})
 }
 
 // putRow buffers a row that fits and whose key has n bytes.
-func (t *Tx) putRow(row []byte, n int, create bool) error {
+func (t *Tx) putRow(row []byte, n int, e entry) error {
 	key, stored := sealRow(row, n)
-	return t.buffer(key, entry{stored, create})
+	e.stored = stored
+	return t.buffer(key, e)
 }
 
 // fits returns why a row cannot be written. Errors are given copies of the key, so that those of callers
@@ -232,10 +239,10 @@ func (t *Tx) buffer(key []byte, e entry) error {
 		err = fault.Limit.Errorf("transaction: more than %d bytes written", t.limits.TxBytes)
 	}
 	switch {
-	case err == nil && (!had || e.create == old.create):
+	case err == nil && (!had || e.create == old.create && e.fresh == old.fresh):
 		t.bytes = size
 	case err == nil:
-		e.create = old.create
+		e.create, e.fresh = old.create, old.fresh
 		t.own.Set(key, e)
 		t.bytes = size
 	case had:
@@ -322,7 +329,7 @@ func (t *Tx) commit() error {
 			}
 			continue
 		}
-		b.Writes = append(b.Writes, Mutation{Key: c.Key(), Value: e.stored, Create: e.create})
+		b.Writes = append(b.Writes, Mutation{Key: c.Key(), Value: e.stored, Create: e.create, Fresh: e.fresh})
 	}
 	if len(b.Writes) > 0 {
 		b.Reads = Reads{Keys: sortKeys(t.reads), Spans: joinSpans(t.spans)}
