@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -35,6 +36,7 @@ type serve struct {
 	drain                   time.Duration
 	limits                  limits
 	backups                 backups
+	certificate             certificate
 	hosts, origins          []string
 	deckSources             []string
 	repositories            []string
@@ -57,6 +59,7 @@ func (s *serve) flags(f *pflag.FlagSet) {
 	f.DurationVar(&s.drain, "drain", 30*time.Second, "time running requests get to end at shutdown")
 	s.limits.flags(f)
 	s.backups.flags(f)
+	s.certificate.flags(f)
 	s.smtp.flags(f)
 	f.StringSliceVar(&s.hosts, "allow-host", nil, "further host names requests may carry, besides the listener's and loopback")
 	f.StringSliceVar(&s.origins, "allow-origin", nil, "other web origins whose pages may call, as https://app.example.org")
@@ -85,7 +88,7 @@ func (s *serve) check() error {
 	}
 	_, err := egress.New(s.options().egress)
 	_, lost := browserProgram(s.chromium)
-	return errors.Join(append(all, err, lost)...)
+	return errors.Join(append(all, err, lost, s.certificate.check())...)
 }
 
 func (s *serve) options() openOptions {
@@ -108,9 +111,9 @@ func (s *serve) run(ctx context.Context, g *global, out io.Writer) (err error) {
 	if err != nil {
 		return usage{err}
 	}
-	base := "http://" + l.Addr().String()
-	if s.baseURL != "" {
-		base = s.baseURL
+	s.certificate.log = a.log
+	if s.certificate.exposed(l.Addr(), s.baseURL) {
+		a.log.Warn("passwords and keys can be read on their way: give a certificate, or the address of a proxy that has one as base-url", "addr", l.Addr())
 	}
 	registry := a.registry()
 	if s.backups.folder != "" {
@@ -121,12 +124,9 @@ func (s *serve) run(ctx context.Context, g *global, out io.Writer) (err error) {
 		ContextPath: s.contextPath, Base: s.baseURL, Hosts: s.hosts, Origins: s.origins, Portal: s.portalSecret, DeckSources: s.deckSources,
 		Limits: s.limits.rest, Ready: s.probes(),
 	})
-	server := h.Server()
+	base := cmp.Or(s.baseURL, s.certificate.address(l.Addr().String()))
 	fmt.Fprintf(out, "catena %s serves %s on %s\n", version, g.data, base)
 	fmt.Fprintf(out, "  console     %s/ui/\n  operations  %s/api/v1/automation\n  documents   %s/api/v1/path/\n  decks       %s/v1/decks\n  MCP         %s/mcp\n", base, base, base, base, base)
-
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
 	if s.metricsAddr != "" {
 		at, end, err := a.serveMetrics(ctx, s.metricsAddr, registry)
 		if err != nil {
@@ -135,18 +135,35 @@ func (s *serve) run(ctx context.Context, g *global, out io.Writer) (err error) {
 		defer end()
 		fmt.Fprintf(out, "  metrics     http://%s/metrics\n", at)
 	}
-	work := a.background(ctx, s.tasks(a))
+	return s.answer(ctx, a, h, l)
+}
+
+// answer answers requests until ctx ends, and then those under way.
+func (s *serve) answer(ctx context.Context, a *app, h *rest.Handler, l net.Listener) (err error) {
+	manager := newNotifier(os.Getenv)
+	tell := func(state string) {
+		if err := manager.tell(state); err != nil {
+			a.log.Error("telling the service manager", "state", state, "error", err)
+		}
+	}
+	watch := task{"watchdog", func(ctx context.Context) error { return manager.watch(ctx, a.engine.Ping) }}
+	working, stop := context.WithCancel(ctx)
+	defer stop()
+	wait := a.background(working, append(s.tasks(a), watch))
+	server := h.Server()
 	failed := make(chan error, 1)
-	go func() { failed <- server.Serve(h.Listener(l)) }()
+	go func() { failed <- s.certificate.serve(server, h.Listener(l)) }()
+	tell("READY=1")
 	select {
 	case err = <-failed:
 	case <-ctx.Done():
+		tell("STOPPING=1")
 		drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.drain)
 		err = server.Shutdown(drain)
 		cancel()
 	}
 	stop()
-	work()
+	wait()
 	if errors.Is(err, http.ErrServerClosed) {
 		err = nil
 	}
@@ -184,10 +201,7 @@ func (s *serve) open(ctx context.Context, g *global, out io.Writer) (*app, error
 
 // public is the address in links that leave the server.
 func (s *serve) public() string {
-	if s.baseURL != "" {
-		return s.baseURL
-	}
-	return "http://" + s.addr
+	return cmp.Or(s.baseURL, s.certificate.address(s.addr))
 }
 
 // task is work beside requests that goes on until its context ends.
