@@ -3,7 +3,6 @@ package kv
 import (
 	"encoding/binary"
 	"math"
-	"time"
 
 	"catena/storage/fault"
 )
@@ -16,7 +15,6 @@ const (
 	tagTrue   = 0x05
 	tagInt    = 0x08
 	tagFloat  = 0x0A
-	tagTime   = 0x0C
 	tagString = 0x10
 )
 
@@ -54,12 +52,6 @@ func AppendFloat64(dst []byte, v float64) []byte {
 	return binary.BigEndian.AppendUint64(append(dst, tagFloat), bits)
 }
 
-// AppendTime appends a part that sorts by instant, whatever the location.
-func AppendTime(dst []byte, v time.Time) []byte {
-	dst = binary.BigEndian.AppendUint64(append(dst, tagTime), uint64(v.Unix())^1<<63)
-	return binary.BigEndian.AppendUint32(dst, uint32(v.Nanosecond()))
-}
-
 // AppendString appends a part that sorts by bytes, also when other parts follow.
 func AppendString(dst []byte, v string) []byte {
 	dst = append(dst, tagString)
@@ -72,7 +64,7 @@ func AppendString(dst []byte, v string) []byte {
 }
 
 // Invert flips every bit of encoded parts in place, so that they sort the other way:
-// n := len(key); key = AppendTime(key, t); Invert(key[n:]). The decoders read inverted
+// n := len(key); key = AppendInt64(key, v); Invert(key[n:]). The decoders read inverted
 // parts as well.
 func Invert(parts []byte) []byte {
 	for i := range parts {
@@ -121,22 +113,6 @@ func DecodeFloat64(b []byte) (v float64, rest []byte, err error) {
 		bits = ^bits
 	}
 	return math.Float64frombits(bits), rest, nil
-}
-
-// DecodeTime reads a part made by AppendTime, in UTC, and returns what follows it.
-func DecodeTime(b []byte) (v time.Time, rest []byte, err error) {
-	secs, rest, ok := fixed(b, tagTime)
-	if !ok || len(rest) < 4 {
-		return time.Time{}, nil, badPart("time")
-	}
-	nanos := binary.BigEndian.Uint32(rest)
-	if flip(b) != 0 {
-		nanos = ^nanos
-	}
-	if nanos >= uint32(time.Second) {
-		return time.Time{}, nil, badPart("time")
-	}
-	return time.Unix(int64(secs^1<<63), int64(nanos)).UTC(), rest[4:], nil
 }
 
 // DecodeString reads a part made by AppendString and returns what follows it.
