@@ -261,9 +261,6 @@ func list[T any](w *writer, dst []byte, items []T, level int) ([]byte, error) {
 	return append(dst, ']'), nil
 }
 
-// Plain makes any value a bounded plain JSON value, for traces, scripts and models.
-func Plain(v any) (any, error) { return engine.Plain(v), nil }
-
 // textOr appends text, or null if it is empty.
 func textOr(dst []byte, s string) []byte {
 	if s == "" {
