@@ -11,19 +11,7 @@ var add = engine.Op{
 	Label:    "Add document to collection",
 	Category: "Document",
 	Doc:      "Adds the document to a collection, which the caller must be allowed to write, and returns the document. One that is in it already stays.",
-	Run:      engine.Each(addParams.run),
-}
-
-type addParams struct {
-	Collection storage.Ref `json:"collection" doc:"The collection: a path or an id."`
-}
-
-func (p addParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
-	collection, err := open(c, p.Collection)
-	if err != nil {
-		return nil, err
-	}
-	return join(c, d, collection)
+	Run:      engine.Each(memberParams.add),
 }
 
 var remove = engine.Op{
@@ -31,14 +19,22 @@ var remove = engine.Op{
 	Label:    "Remove from collection",
 	Category: "Document",
 	Doc:      "Takes the document out of a collection, which the caller must be allowed to write, and returns the document.",
-	Run:      engine.Each(removeParams.run),
+	Run:      engine.Each(memberParams.remove),
 }
 
-type removeParams struct {
+type memberParams struct {
 	Collection storage.Ref `json:"collection" doc:"The collection: a path or an id."`
 }
 
-func (p removeParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+func (p memberParams) add(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+	collection, err := open(c, p.Collection)
+	if err != nil {
+		return nil, err
+	}
+	return join(c, d, collection)
+}
+
+func (p memberParams) remove(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
 	collection, err := open(c, p.Collection)
 	if err != nil {
 		return nil, err
