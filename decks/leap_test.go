@@ -22,23 +22,7 @@ func TestLeap(t *testing.T) {
 	pages := func(op string, want []int64, perPage int) {
 		t.Helper()
 		slices.Reverse(want)
-		got := []int64{}
-		for page := 1; ; page++ {
-			out := s.do("alice", op, fmt.Sprintf(`{"page":%d,"per_page":%d}`, page, perPage))
-			if total := out["meta"].(map[string]any)["total"]; total != int64(len(want)) {
-				t.Fatalf("total %v, want %d", total, len(want))
-			}
-			data := out["data"].([]any)
-			for _, d := range data {
-				got = append(got, d.(map[string]any)["id"].(int64))
-			}
-			if len(data) < perPage {
-				break
-			}
-		}
-		if !slices.Equal(got, want) {
-			t.Fatalf("%s, pages of %d: %d decks, want %d", op, perPage, len(got), len(want))
-		}
+		s.lists("alice", op, perPage, want)
 	}
 	check := func(perPage int) {
 		t.Helper()
@@ -81,6 +65,28 @@ func TestLeap(t *testing.T) {
 			}
 		}
 		check([]int{100, 33, 71}[round%3])
+	}
+}
+
+// lists checks that the pages of a list have the decks wanted, by number.
+func (s *service) lists(user, op string, perPage int, want []int64) {
+	s.t.Helper()
+	got := []int64{}
+	for page := 1; ; page++ {
+		out := s.do(user, op, fmt.Sprintf(`{"page":%d,"per_page":%d}`, page, perPage))
+		if total := out["meta"].(map[string]any)["total"]; total != int64(len(want)) {
+			s.t.Fatalf("%s for %s: total %v, want %d", op, user, total, len(want))
+		}
+		data := out["data"].([]any)
+		for _, d := range data {
+			got = append(got, d.(map[string]any)["id"].(int64))
+		}
+		if len(data) < perPage {
+			break
+		}
+	}
+	if !slices.Equal(got, want) {
+		s.t.Fatalf("%s for %s, pages of %d: decks %v, want %v", op, user, perPage, got, want)
 	}
 }
 

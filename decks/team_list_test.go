@@ -85,23 +85,8 @@ func (c *crowd) want(team int64) (ids []int64) {
 func (c *crowd) check(lead string, perPage int) {
 	c.t.Helper()
 	team := c.team[lead]
-	want, got := c.want(team), []int64{}
-	for page := 1; ; page++ {
-		out := c.do(lead, "Deck.ListTeam", fmt.Sprintf(`{"page":%d,"per_page":%d}`, page, perPage))
-		if total := out["meta"].(map[string]any)["total"]; total != int64(len(want)) {
-			c.t.Fatalf("team %d: total %v, want %d", team, total, len(want))
-		}
-		data := out["data"].([]any)
-		for _, d := range data {
-			got = append(got, d.(map[string]any)["id"].(int64))
-		}
-		if len(data) < perPage {
-			break
-		}
-	}
-	if !slices.Equal(got, want) {
-		c.t.Fatalf("team %d, pages of %d: decks %v, want %v", team, perPage, got, want)
-	}
+	want := c.want(team)
+	c.lists(lead, "Deck.ListTeam", perPage, want)
 	err := c.Repo().View(context.Background(), c.System(), func(tx *storage.Tx) error {
 		l := deckList{byTeam, teamGroup(team)}
 		for offset := range int64(len(want)) {

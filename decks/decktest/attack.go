@@ -1,5 +1,5 @@
-// Package decktest holds what tests of decks have in common: attacks on whoever shows a deck,
-// and decks as large as may be.
+// Package decktest holds what tests of decks have in common: attacks on whoever shows a deck, sources
+// put together at random, and decks as large as may be.
 package decktest
 
 import (
