@@ -57,24 +57,19 @@ func within(b testing.TB, e *Engine, fn func(c *Ctx)) {
 }
 
 func BenchmarkStep(b *testing.B) {
-	e := benchEngine(b)
-	e.limits.Ops = 1 << 62
-	p := planOf(b, e.Set(), 100, Step{Op: "Test.Same"})
-	within(b, e, func(c *Ctx) {
-		var in any = "text"
-		b.ReportAllocs()
-		for i := 0; i < b.N; i += 100 {
-			if _, err := p.Run(c, in); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
+	benchSteps(b, Step{Op: "Test.Same"})
 }
 
 func BenchmarkCallTyped(b *testing.B) {
+	benchSteps(b, Step{Op: "Test.Op7", Params: map[string]any{"type": "File", "name": "a", "save": false}})
+}
+
+// benchSteps measures one step of a plan.
+func benchSteps(b *testing.B, step Step) {
+	b.Helper()
 	e := benchEngine(b)
 	e.limits.Ops = 1 << 62
-	p := planOf(b, e.Set(), 100, Step{Op: "Test.Op7", Params: map[string]any{"type": "File", "name": "a", "save": false}})
+	p := planOf(b, e.Set(), 100, step)
 	within(b, e, func(c *Ctx) {
 		var in any = "text"
 		b.ReportAllocs()
