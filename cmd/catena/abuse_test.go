@@ -89,14 +89,8 @@ func (a *abused) prepare(t *testing.T) {
 	a.must(t, "Document.Create", `{"input":"/default-domain/workspaces","params":{"type":"Folder","name":"abused"}}`)
 	a.must(t, "Document.Create", `{"input":"`+abuseFolder+`","params":{"type":"File","name":"file"}}`)
 	body, typ := parts(`{"params":{"document":"`+abuseFolder+`/file"}}`, "0123456789")
-	resp, err := admin(t.Context(), http.MethodPost, a.base+"/api/v1/automation/Blob.AttachOnDocument", typ, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		b, _ := io.ReadAll(resp.Body)
-		t.Fatalf("%s %s", resp.Status, b)
+	if status, got := administer(t, http.MethodPost, a.base+"/api/v1/automation/Blob.AttachOnDocument", typ, body); status != http.StatusOK {
+		t.Fatalf("%d %s", status, got)
 	}
 	for _, source := range goodChains {
 		b, _ := json.Marshal(source)
@@ -109,16 +103,11 @@ func (a *abused) prepare(t *testing.T) {
 // must runs an operation as Administrator.
 func (a *abused) must(t *testing.T, op, body string) string {
 	t.Helper()
-	resp, err := admin(t.Context(), http.MethodPost, a.base+"/api/v1/automation/"+op, "application/json", strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
+	status, got := administer(t, http.MethodPost, a.base+"/api/v1/automation/"+op, "application/json", body)
+	if status >= 300 {
+		t.Fatalf("%s: %d %s", op, status, got)
 	}
-	defer resp.Body.Close()
-	b, err := io.ReadAll(resp.Body)
-	if err != nil || resp.StatusCode >= 300 {
-		t.Fatalf("%s: %s %s %v", op, resp.Status, b, err)
-	}
-	return string(b)
+	return got
 }
 
 // tree returns the number of documents and the one that must not change.
@@ -230,12 +219,7 @@ func (a *abused) send(t *testing.T, h hostile) (*http.Response, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer resp.Body.Close()
-	b, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return resp, string(b)
+	return resp, whole(t, resp)
 }
 
 // sendRaw sends bytes as they are; {auth} becomes Administrator's Authorization header.

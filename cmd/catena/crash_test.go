@@ -14,6 +14,7 @@ import (
 	"path"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -105,14 +106,8 @@ func TestCrash(t *testing.T) {
 func saveChain(t *testing.T, base string) {
 	t.Helper()
 	body, _ := json.Marshal(map[string]any{"params": map[string]string{"source": crashChain}})
-	resp, err := admin(t.Context(), http.MethodPost, base+"/api/v1/automation/Chain.Save", "application/json", bytes.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		b, _ := io.ReadAll(resp.Body)
-		t.Fatalf("saving the chain: %s %s", resp.Status, b)
+	if status, got := administer(t, http.MethodPost, base+"/api/v1/automation/Chain.Save", "application/json", string(body)); status != http.StatusOK {
+		t.Fatalf("saving the chain: %d %s", status, got)
 	}
 }
 
@@ -127,6 +122,27 @@ func admin(ctx context.Context, method, url, contentType string, body io.Reader)
 	}
 	req.SetBasicAuth("Administrator", adminPassword)
 	return http.DefaultClient.Do(req)
+}
+
+// administer makes a request as Administrator and returns the status and the body of the answer.
+func administer(t *testing.T, method, url, contentType, body string) (int, string) {
+	t.Helper()
+	resp, err := admin(t.Context(), method, url, contentType, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.StatusCode, whole(t, resp)
+}
+
+// whole is the body of an answer.
+func whole(t *testing.T, resp *http.Response) string {
+	t.Helper()
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
 }
 
 // writeUntilKilled lets writers work for a random short while and then kills the server.
@@ -214,16 +230,7 @@ func verifyCrash(t *testing.T, base string, attempts []attempt) {
 
 func get(t *testing.T, url string) (int, string) {
 	t.Helper()
-	resp, err := admin(t.Context(), http.MethodGet, url, "", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	b, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return resp.StatusCode, string(b)
+	return administer(t, http.MethodGet, url, "", "")
 }
 
 // verifyStore runs catena verify on the closed directory.

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -72,17 +70,12 @@ func TestExportCrash(t *testing.T) {
 // ask sends a request of the deck service as Administrator and returns the data of the answer.
 func ask(t *testing.T, url, method, body string) map[string]any {
 	t.Helper()
-	r, err := admin(t.Context(), method, url, "application/json", bytes.NewReader([]byte(body)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Body.Close()
-	text, err := io.ReadAll(r.Body)
-	if err != nil || r.StatusCode >= http.StatusMultipleChoices {
-		t.Fatalf("%s %s: %s %s %v", method, url, r.Status, text, err)
+	status, text := administer(t, method, url, "application/json", body)
+	if status >= http.StatusMultipleChoices {
+		t.Fatalf("%s %s: %d %s", method, url, status, text)
 	}
 	var out struct{ Data map[string]any }
-	if err := json.Unmarshal(text, &out); err != nil {
+	if err := json.Unmarshal([]byte(text), &out); err != nil {
 		t.Fatal(err)
 	}
 	return out.Data

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -78,10 +77,9 @@ func figuresAt(ctx context.Context, t *testing.T, address string) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	if err != nil || resp.StatusCode != http.StatusOK {
-		t.Fatalf("%s: %s %v", address, resp.Status, err)
+	text := whole(t, resp)
+	if resp.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %s %s", address, resp.Status, text)
 	}
-	return strings.Split(string(text), "\n")
+	return strings.Split(text, "\n")
 }

@@ -1,11 +1,9 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -35,17 +33,12 @@ func (s toolServer) op(t *testing.T, name string, params map[string]any, into an
 	if err != nil {
 		t.Fatal(err)
 	}
-	resp, err := admin(t.Context(), http.MethodPost, s.base+"/api/v1/automation/"+name, "application/json", bytes.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	got, err := io.ReadAll(resp.Body)
-	if err != nil || resp.StatusCode >= 300 {
-		t.Fatalf("%s: %s %s %v", name, resp.Status, got, err)
+	status, got := administer(t, http.MethodPost, s.base+"/api/v1/automation/"+name, "application/json", string(body))
+	if status >= 300 {
+		t.Fatalf("%s: %d %s", name, status, got)
 	}
 	if into != nil {
-		if err := json.Unmarshal(got, into); err != nil {
+		if err := json.Unmarshal([]byte(got), into); err != nil {
 			t.Fatalf("%s: %v %s", name, err, got)
 		}
 	}
