@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"os"
 	"os/exec"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -110,6 +112,24 @@ func (a *app) printer(given string) error {
 		a.log.Debug("no browser: decks are printed by the embedded renderer")
 		return nil
 	}
+	if made, old := outdated(path, time.Now()); old {
+		a.log.Warn("the browser that prints decks is old: it is updated apart from this program", "path", path, "made", made.Format(time.DateOnly))
+	}
 	a.renderer.Browser = &render.Chromium{Path: path, Log: a.log}
 	return nil
+}
+
+// browserAge is how old a browser may be before that is told: they are mended every few weeks.
+const browserAge = 30 * 24 * time.Hour
+
+// outdated says when a browser's program was made, as far as its file tells, and whether that is too long ago.
+// Nobody else is asked.
+func outdated(path string, now time.Time) (made time.Time, old bool) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return made, false
+	}
+	made = info.ModTime()
+	const first = 2008 // files of builds that are the same everywhere are older than any browser
+	return made, made.Year() >= first && now.Sub(made) > browserAge
 }

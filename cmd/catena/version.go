@@ -1,21 +1,50 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
+	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"catena/decks/theme"
 )
 
 func versionCmd(g *global) *cobra.Command {
-	return &cobra.Command{
+	sbom := false
+	cmd := &cobra.Command{
 		Use: "version", Short: "Print the version", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if g.json {
-				return printJSON(cmd.OutOrStdout(), map[string]string{"version": version, "go": runtime.Version()})
+			switch out := cmd.OutOrStdout(); {
+			case sbom:
+				b, err := bill()
+				if err != nil {
+					return err
+				}
+				return printJSON(out, b)
+			case g.json:
+				return printJSON(out, map[string]string{"version": version, "go": runtime.Version()})
+			default:
+				_, err := fmt.Fprintf(out, "catena %s (%s)\n", version, runtime.Version())
+				return err
 			}
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "catena %s (%s)\n", version, runtime.Version())
-			return err
 		},
 	}
+	cmd.Flags().BoolVar(&sbom, "sbom", false, "print what the program is made of, as CycloneDX JSON")
+	return cmd
+}
+
+// bill is this program's.
+func bill() (*bom, error) {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return nil, errors.New("version: the compiler left out what the program is made of")
+	}
+	info.Main.Version = version
+	packages, err := theme.Packages()
+	if err != nil {
+		return nil, err
+	}
+	return billOf(info, packages), nil
 }
