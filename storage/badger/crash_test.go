@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -44,6 +45,7 @@ func crashChild(dir, round string) error {
 	if err != nil {
 		return err
 	}
+	s.(*store).values.Smallest = 64 << 10
 	d := kv.New(s, kv.Options{})
 	if _, err := fmt.Println("open"); err != nil {
 		return err
@@ -67,14 +69,37 @@ func crashChild(dir, round string) error {
 	return nil
 }
 
+// crashStep writes keys of its own and one that its writer writes again and again.
 func crashStep(tx *kv.Tx, tag string, pad int) error {
-	value := append([]byte(tag), strings.Repeat("x", pad)...)
+	value := append([]byte(tag+" "), strings.Repeat("x", pad)...)
+	if err := tx.Set([]byte(crashSlot(tag)), append(value, make([]byte, 15_000)...)); err != nil {
+		return err
+	}
 	for k := range crashKeys {
 		if err := tx.Set(fmt.Appendf(nil, "%d/%s", k, tag), value); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+const slotPrefix = "slot/"
+
+// crashSlot is the key that a transaction writes again.
+func crashSlot(tag string) string {
+	_, rest, _ := strings.Cut(tag, ".")
+	w, i, _ := strings.Cut(rest, ".")
+	n, _ := strconv.Atoi(i)
+	return fmt.Sprint(slotPrefix, w, "/", n%20)
+}
+
+// crashOrder numbers the transactions of a writer.
+func crashOrder(tag string) int {
+	round, rest, _ := strings.Cut(tag, ".")
+	_, i, _ := strings.Cut(rest, ".")
+	r, _ := strconv.Atoi(round)
+	n, _ := strconv.Atoi(i)
+	return (r+1)<<32 + n
 }
 
 // TestKill kills a writing process again and again: what was acknowledged is there,
@@ -84,7 +109,11 @@ func TestKill(t *testing.T) {
 	acked := map[string]bool{}
 	r := rand.New(rand.NewPCG(uint64(os.Getpid()), 7))
 	for round := range 21 {
-		for _, tag := range killOnce(t, dir, round, time.Duration(3+r.IntN(120))*time.Millisecond) {
+		life := time.Duration(3+r.IntN(120)) * time.Millisecond
+		if round%7 == 5 {
+			life += 1500 * time.Millisecond // files of values are given up meanwhile
+		}
+		for _, tag := range killOnce(t, dir, round, life) {
 			acked[tag] = true
 		}
 		if round%4 == 3 {
@@ -94,6 +123,9 @@ func TestKill(t *testing.T) {
 	segments, err := filepath.Glob(filepath.Join(dir, "log/*"+logSuffix)) // none if the last was killed too soon
 	if err != nil || len(segments) > 20 {
 		t.Errorf("%d segments have piled up, %v", len(segments), err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, valuesDir, "0000000001.values")); err == nil {
+		t.Error("no file of values was given up")
 	}
 	if len(acked) < 100 {
 		t.Errorf("only %d transactions were acknowledged", len(acked))
@@ -142,13 +174,17 @@ func checkKilled(t *testing.T, dir string, acked map[string]bool) {
 	t.Helper()
 	d := kv.New(open(t, dir, Strict), kv.Options{})
 	defer d.Close()
-	seen := map[string]int{}
+	seen, slots := map[string]int{}, map[string]string{}
 	err := d.View(context.Background(), func(tx *kv.Tx) error {
 		for row, err := range tx.Scan(kv.Range{}) {
 			if err != nil {
 				return err
 			}
 			_, tag, _ := strings.Cut(string(row.Key), "/")
+			if strings.HasPrefix(string(row.Key), slotPrefix) {
+				slots[string(row.Key)], _, _ = strings.Cut(string(row.Value), " ")
+				continue
+			}
 			if !strings.HasPrefix(string(row.Value), tag) {
 				t.Errorf("%s holds another's value", row.Key)
 			}
@@ -159,10 +195,17 @@ func checkKilled(t *testing.T, dir string, acked map[string]bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	newest := map[string]string{}
 	for tag, n := range seen {
 		if n != crashKeys {
 			t.Errorf("%s has %d of %d keys", tag, n, crashKeys)
 		}
+		if slot := crashSlot(tag); crashOrder(tag) > crashOrder(newest[slot]) {
+			newest[slot] = tag
+		}
+	}
+	if !maps.Equal(slots, newest) {
+		t.Errorf("keys written again hold %v, written last were %v", slots, newest)
 	}
 	for tag := range acked {
 		if seen[tag] == 0 {
@@ -180,7 +223,7 @@ func TestKillWhileOpening(t *testing.T) {
 	}
 	for i := range 12 {
 		cmd := exec.Command(os.Args[0])
-		cmd.Env = append(os.Environ(), crashDir+"="+dir, fmt.Sprintf("CATENA_CRASH_ROUND=k%d", i))
+		cmd.Env = append(os.Environ(), crashDir+"="+dir, fmt.Sprintf("CATENA_CRASH_ROUND=%d", i+1))
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}

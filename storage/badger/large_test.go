@@ -92,14 +92,19 @@ func TestLargeValues(t *testing.T) {
 	}
 	clear(model)
 	model["key"] = make([]byte, 400<<10)
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(30 * time.Millisecond) {
+	deadline := time.Now().Add(2 * time.Minute)
+	for round := 0; ; round++ {
 		if err := d.Update(ctx, func(tx *kv.Tx) error { return tx.Set([]byte("key"), model["key"]) }); err != nil {
 			t.Fatal(err)
+		}
+		if round%10 > 0 {
+			continue
 		}
 		s.pending.hurry()
 		if err := s.flushTables(); err != nil {
 			t.Fatal(err)
 		}
+		time.Sleep(200 * time.Millisecond)
 		size := valuesSize(t, s)
 		if size < 3<<20 {
 			break

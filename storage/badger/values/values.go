@@ -101,8 +101,9 @@ type Files struct {
 	syncing sync.Mutex
 
 	out *file // the one that is written, nil before the first value
-	buf []byte
+	end int64 // size at which it ends
 	at  int64 // of buf in it
+	buf []byte
 }
 
 type file struct {
@@ -223,7 +224,7 @@ func (f *Files) path(number uint32) string {
 
 // Add takes a value, which can be read after Flush.
 func (f *Files) Add(key, value []byte) (Place, error) {
-	if f.out == nil || f.at+int64(len(f.buf)) >= f.fileSize() {
+	if f.out == nil || f.at+int64(len(f.buf)) >= f.end {
 		if err := f.rotate(); err != nil {
 			return Place{}, err
 		}
@@ -258,17 +259,6 @@ func (f *Files) Flush() error {
 	return nil
 }
 
-// fileSize is the size at which a file ends.
-func (f *Files) fileSize() int64 {
-	f.mu.RLock()
-	defer f.mu.RUnlock()
-	var all int64
-	for _, one := range f.files {
-		all += one.size.Load()
-	}
-	return min(max(all/share, f.Smallest), largestFile)
-}
-
 // rotate begins the next file.
 func (f *Files) rotate() error {
 	if err := f.Flush(); err != nil {
@@ -282,8 +272,13 @@ func (f *Files) rotate() error {
 	one := &file{File: w, number: number, solid: math.MaxInt64}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	var all int64
+	for _, old := range f.files {
+		all += old.size.Load()
+	}
 	f.files[number], f.last, f.named = one, number, true
-	f.out, f.at, f.buf = one, 0, append(f.buf, f.header(number)...)
+	f.out, f.end, f.at = one, min(max(all/share, f.Smallest), largestFile), 0
+	f.buf = append(f.buf, f.header(number)...)
 	return nil
 }
 
