@@ -184,10 +184,12 @@ func restoreDraft(ctx context.Context, blobs *blob.Store, h *tar.Header, r io.Re
 func nextEntry(t *tar.Reader) (*tar.Header, error) {
 	h, err := t.Next()
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return nil, fault.Invalid.Errorf("backup: cut short")
+		err = errors.New("cut short")
 	}
 	if err != nil {
-		return nil, fault.Invalid.Errorf("backup: %w", err)
+		broken := fault.Invalid.Errorf("backup: %w", err)
+		broken.Err = kv.ErrDamaged
+		return nil, broken
 	}
 	return h, nil
 }

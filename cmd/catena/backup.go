@@ -1,14 +1,19 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
+
+	"catena/storage"
+	"catena/storage/fault"
 )
 
 func backupCmd(g *global) *cobra.Command {
@@ -43,7 +48,7 @@ func restoreCmd(g *global) *cobra.Command {
 			}
 			defer f.Close()
 			if err := g.restore(cmd.Context(), f); err != nil {
-				return err
+				return fault.Wrap(err, "%s", args[0])
 			}
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "restored into %s\n", g.data)
 			return err
@@ -111,18 +116,53 @@ func writeWhole(name string, write func(io.Writer) error) error {
 	return os.Rename(f.Name(), name)
 }
 
-// restore fills the closed, empty data directory.
-func (g *global) restore(ctx context.Context, r io.Reader) (err error) {
+// restoring is the folder in the data directory in which a backup becomes one.
+const restoring = "restoring"
+
+// restore fills a data directory that has no store. Until all of the backup is there and found whole, there is none.
+func (g *global) restore(ctx context.Context, r io.Reader) error {
+	for _, part := range []string{"store", "blobs"} {
+		if _, err := os.Stat(filepath.Join(g.data, part)); !errors.Is(err, fs.ErrNotExist) {
+			return cmp.Or(err, error(fault.Exists.Errorf("%s: has %s already; a backup fills a directory that has not", g.data, part)))
+		}
+	}
+	inner := *g
+	inner.data = filepath.Join(g.data, restoring)
+	if err := os.RemoveAll(inner.data); err != nil { // of one that was broken off
+		return err
+	}
+	defer os.RemoveAll(inner.data)
+	if err := inner.fill(ctx, r); err != nil {
+		return err
+	}
+	for _, part := range []string{"blobs", "store"} { // the store last: what has one is a data directory
+		if err := os.Rename(filepath.Join(inner.data, part), filepath.Join(g.data, part)); err != nil {
+			return err
+		}
+	}
+	dir, err := os.Open(g.data)
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}
+
+// fill makes a store of a backup.
+func (g *global) fill(ctx context.Context, r io.Reader) (err error) {
 	a, err := g.files(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, a.close()) }()
-	return a.restore(ctx, r)
+	return storage.Restore(ctx, a.db, a.blobs, r)
 }
 
 // verify reads the closed data directory.
 func (g *global) verify(ctx context.Context) (problems []string, err error) {
+	if err := g.made(); err != nil {
+		return nil, err
+	}
+	problems = []string{}
 	a, err := g.open(ctx)
 	if err != nil {
 		return nil, err

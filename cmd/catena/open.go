@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"io"
 	"io/fs"
 	"log/slog"
 	"net/http"
@@ -30,7 +29,6 @@ import (
 	"catena/storage/blob"
 	"catena/storage/credential"
 	"catena/storage/egress"
-	"catena/storage/fault"
 	"catena/storage/kv"
 )
 
@@ -246,10 +244,10 @@ func (a *app) close() error {
 	return errors.Join(append(errs, a.db.Close())...)
 }
 
-// restore fills the opened, empty files.
-func (a *app) restore(ctx context.Context, r io.Reader) error {
-	if err := storage.Restore(ctx, a.db, a.blobs, r); err != nil {
-		return fault.Wrap(err, "%s", a.dir)
+// made returns why there is no data directory, or nil.
+func (g *global) made() error {
+	if _, err := os.Stat(filepath.Join(g.data, "store")); errors.Is(err, fs.ErrNotExist) {
+		return usage{errors.New(g.data + ": no data directory: make one with catena init, or name a server with --server")}
 	}
 	return nil
 }
@@ -257,8 +255,8 @@ func (a *app) restore(ctx context.Context, r io.Reader) error {
 // local opens the data directory and returns a client of its REST interface, acting as
 // Administrator: whoever can read the directory needs no password.
 func (g *global) local(ctx context.Context) (*client, func(), error) {
-	if _, err := os.Stat(filepath.Join(g.data, "store")); errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, usage{errors.New(g.data + ": no data directory: make one with catena init, or name a server with --server")}
+	if err := g.made(); err != nil {
+		return nil, nil, err
 	}
 	a, err := g.open(ctx)
 	if err != nil {

@@ -165,7 +165,7 @@ func (d *dumpReader) row() (Row, error) {
 		return Row{}, cutShort(err)
 	}
 	if n-1 > uint64(d.limits.Key+partRoom) || size > uint64(d.limits.Value) {
-		return Row{}, fault.Invalid.Errorf("dump: row %d is damaged: key of %d bytes, value of %d", d.rows+1, n-1, size)
+		return Row{}, damaged("row %d is damaged: key of %d bytes, value of %d", d.rows+1, n-1, size)
 	}
 	b := make([]byte, n-1+size)
 	if err := d.full(b); err != nil {
@@ -185,7 +185,7 @@ func (d *dumpReader) end() error {
 		return cutShort(err)
 	}
 	if rows != d.rows || !bytes.Equal(got, want) {
-		return fault.Invalid.Errorf("dump: checksum of %d rows does not match", d.rows)
+		return damaged("checksum of %d rows does not match", d.rows)
 	}
 	return nil
 }
@@ -208,9 +208,16 @@ func (d *dumpReader) full(b []byte) error {
 	return nil
 }
 
+// damaged is an error about a dump that is not what was written.
+func damaged(format string, args ...any) error {
+	err := fault.Invalid.Errorf("dump: "+format, args...)
+	err.Err = ErrDamaged
+	return err
+}
+
 func cutShort(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return fault.Invalid.Errorf("dump: cut short")
+		return damaged("cut short")
 	}
 	return fault.Invalid.Errorf("dump: %w", err)
 }
