@@ -14,7 +14,7 @@ func (e *Engine) Again(ctx context.Context, call Call, was *Result) (*Result, er
 	set := e.Set()
 	d, ok := set.Op(call.Op)
 	if !ok || !d.grants.allows(call.As, call.Door) {
-		return nil, unknownOp(call.Op)
+		return nil, set.Missing(call.Op, call.As, call.Door)
 	}
 	p, err := set.Plan(nil, "", PlanOptions{Name: call.Op})
 	if err != nil {

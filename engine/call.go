@@ -18,7 +18,7 @@ func (c *Ctx) Call(name string, in any, params map[string]any) (any, error) {
 	}
 	d, ok := c.run.set.Op(name)
 	if !ok || !d.grants.allows(c.As, c.Door) {
-		return nil, unknownOp(name)
+		return nil, c.run.set.Missing(name, c.As, c.Door)
 	}
 	if err := c.capable(d); err != nil {
 		return nil, err

@@ -12,7 +12,6 @@ import (
 
 	"catena/storage"
 	"catena/storage/credential"
-	"catena/storage/fault"
 	"catena/storage/oauth"
 )
 
@@ -193,8 +192,4 @@ func (e *Engine) Ping(ctx context.Context) error {
 // PrincipalOf returns a user as one who acts, which is shared and not changed.
 func (e *Engine) PrincipalOf(ctx context.Context, user string) (*Principal, error) {
 	return e.repo.Principal(ctx, user)
-}
-
-func unknownOp(name string) error {
-	return fault.NotFound.Errorf("operation %s", name).WithCode(fault.CodeUnknownOperation)
 }

@@ -197,7 +197,7 @@ func TestRun(t *testing.T) {
 		{Call{Op: "Text", Input: "x", Params: map[string]any{"text": 1}}, "x1"},
 		{Call{Op: "Chain.Text", Input: "x"}, "x."},
 		{Call{Op: "Test.Text"}, "! invalid: Test.Text: input is missing: string expected"},
-		{Call{Op: "Test.Nope"}, "! notfound: operation Test.Nope"},
+		{Call{Op: "Test.Nope"}, "! notfound: operation Test.Nope: there is none, perhaps Test.One"},
 		{Call{Op: "Test.Stored", Door: REST}, "! notfound: operation Test.Stored"},
 		{Call{Op: "Test.Create", Input: "/", Params: map[string]any{"name": "x"}}, "/x"},
 		{Call{Op: "Test.Create", Input: []any{"/", "/x"}, Params: map[string]any{"name": "y"}}, "[/y /x/y]"},

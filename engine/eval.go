@@ -21,16 +21,18 @@ func parseExpr(text string, bare bool) (*expr.Program, error) {
 		if slices.Contains(helpers(), name) {
 			continue
 		}
-		if near := fault.Nearest(name, slices.Values(helpers())); near != "" {
-			return nil, fault.Invalid.Errorf("expression: no function Fn.%s, perhaps Fn.%s", name, near).WithCode(fault.CodeExpression)
-		}
-		return nil, fault.Invalid.Errorf("expression: no function Fn.%s", name).WithCode(fault.CodeExpression)
+		return nil, fault.Invalid.Errorf("expression: no function %s", noHelper(name)).WithCode(fault.CodeExpression)
 	}
 	return p, nil
 }
 
 // helpers are the names of the functions of Fn.
 var helpers = sync.OnceValue(func() []string { return slices.Sorted(maps.Keys(new(Ctx).functions())) })
+
+// noHelper names a function of Fn that there is not, and the one that was probably meant.
+func noHelper(name string) string {
+	return "Fn." + name + fault.PerhapsIn("Fn.", name, slices.Values(helpers()))
+}
 
 // Eval evaluates an expression of a stored chain, with or without "expr:" in front. It is
 // never to be given text that a client has sent.
@@ -302,7 +304,7 @@ func (c *Ctx) functions() map[string]any {
 func (c *Ctx) Helper(name string, args []any) (any, error) {
 	f, ok := c.functions()[name].(expr.Func)
 	if !ok {
-		return nil, fault.NotFound.Errorf("Fn.%s: no such helper", name)
+		return nil, fault.NotFound.Errorf("no function %s", noHelper(name))
 	}
 	v, err := f(args...)
 	if m, ok := v.(map[string]any); ok && err == nil {

@@ -9,7 +9,7 @@ func (c *Ctx) Guard(h *Handler, in any, f func() (any, error)) (any, error) {
 	if h.Chain != "" {
 		d, ok := c.Set().Op(h.Chain)
 		if !ok {
-			return nil, unknownOp(h.Chain)
+			return nil, c.Set().Missing(h.Chain, c.As, c.Door)
 		}
 		st.handler.chain = d
 	} else {

@@ -171,10 +171,7 @@ func (b *planner) step(s Step, n int) step {
 }
 
 func (b *planner) unknown(name string) error {
-	if near := b.set.Nearest(name); near != "" {
-		return fault.Invalid.Errorf("no such operation, perhaps %s", near).WithCode(fault.CodeUnknownOperation)
-	}
-	return fault.Invalid.Errorf("no such operation").WithCode(fault.CodeUnknownOperation)
+	return fault.Invalid.Errorf("no such operation%s", fault.Perhaps(name, b.set.All())).WithCode(fault.CodeUnknownOperation)
 }
 
 func (b *planner) handler(s *Step, n int) *handler {

@@ -74,7 +74,7 @@ func (e *Engine) Run(ctx context.Context, call Call) (*Result, error) {
 	set := e.set.Load()
 	d, ok := set.Op(call.Op)
 	if !ok || call.As != nil && !d.grants.allows(call.As, call.Door) {
-		return nil, unknownOp(call.Op)
+		return nil, set.Missing(call.Op, call.As, call.Door)
 	}
 	r := idle.Get().(*running)
 	r.e, r.set, r.def, r.args = e, set, d, call
@@ -209,7 +209,7 @@ func (r *running) attempt(tx *storage.Tx) (err error) {
 		r.as = tx.Principal()
 	}
 	if r.as != call.As && r.inner == nil && !r.def.grants.allows(r.as, call.Door) {
-		return unknownOp(call.Op)
+		return r.set.Missing(call.Op, r.as, call.Door)
 	}
 	c.Context, c.Tx, c.As, c.Log, c.Door, c.run = &r.end, tx, r.as, r.e.log, call.Door, r
 	if c.Door == 0 {

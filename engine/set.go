@@ -198,7 +198,14 @@ func (s *Set) Allowed(name string, p *Principal, from Door) bool {
 // All are the names and aliases of all operations, in no order.
 func (s *Set) All() iter.Seq[string] { return maps.Keys(s.ops) }
 
-// Nearest returns the name or alias most like name, "" if none is like it.
-func (s *Set) Nearest(name string) string {
-	return fault.Nearest(name, s.All())
+// Missing is the error of a name that no operation has, with the one that was probably meant of those that a
+// principal may call from a door; nobody may call any.
+func (s *Set) Missing(name string, p *Principal, from Door) *fault.Error {
+	return fault.Missing("operation", name, func(yield func(string) bool) {
+		for known := range s.All() {
+			if p != nil && s.Allowed(known, p, from) && !yield(known) {
+				return
+			}
+		}
+	}).WithCode(fault.CodeUnknownOperation)
 }

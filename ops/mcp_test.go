@@ -102,7 +102,6 @@ func (d *mcpDoor) call(ctx context.Context, user string, args map[string]any) (*
 func (d *mcpDoor) failure(text string) scenario.Outcome {
 	kind, message, _ := strings.Cut(text, ": ")
 	f := &scenario.Failure{Kinds: []string{kind}, Message: scenario.Cause(message, isOp(d.s))}
-	f.Message, _, _ = strings.Cut(f.Message, ": there is none, perhaps ")
 	if kind == "internal" {
 		f.Message = ""
 	}

@@ -12,7 +12,6 @@ import (
 	"net/http"
 	"net/textproto"
 	"net/url"
-	"strings"
 
 	"catena/engine/scenario"
 	"catena/rest/resttest"
@@ -139,9 +138,6 @@ func (d *restDoor) failure(res *http.Response, body []byte) scenario.Outcome {
 	}
 	if f.Is(p.Code) {
 		f.Kinds = []string{p.Code}
-	}
-	if before, _, ok := strings.Cut(text, ": there is none, perhaps "); ok && p.Code == "unknown_operation" {
-		f.Message = before
 	}
 	if res.StatusCode >= 500 {
 		f.Message = ""

@@ -74,7 +74,13 @@ func (x *exchange) adapter(method, name string) (*adapter, error) {
 		x.w.Header().Set("Allow", strings.Join(others, ", "))
 		return nil, fault.Invalid.Errorf("method %s is not allowed on @%s", method, name).WithCode(fault.CodeMethodNotAllowed)
 	}
-	return nil, fault.NotFound.Errorf("adapter @%s", name)
+	return nil, fault.Missing("adapter", "@"+name, func(yield func(string) bool) {
+		for i := range adapters {
+			if !yield("@" + adapters[i].name) {
+				return
+			}
+		}
+	})
 }
 
 // serve answers with what the adapter makes of its input.

@@ -71,11 +71,7 @@ func (x *exchange) automationCall(name string, input engine.Lazy) (engine.Call, 
 }
 
 func unknownOperation(x *exchange, name string) error {
-	err := fault.NotFound.Errorf("operation %s", name)
-	if near := x.engine.Set().Nearest(name); near != "" && x.engine.Set().Allowed(near, x.as, x.door()) {
-		err = fault.NotFound.Errorf("operation %s: there is none, perhaps %s", name, near)
-	}
-	return err.WithCode(fault.CodeUnknownOperation)
+	return x.engine.Set().Missing(name, x.as, x.door())
 }
 
 // resolvable reads an input or a variable. Objects, lists and texts that name documents are

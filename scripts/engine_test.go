@@ -234,8 +234,8 @@ func TestCheck(t *testing.T) {
 	head := "/**\n * @operation Test.X\n * @description Does it.\n */\n"
 	for _, c := range []struct{ source, want string }{
 		{head + "function run(input) {\n  const f = () => 1;\n  return Document.Create(f(), {a: input.title.toUpperCase()}) || Document.Routing.Resume(JSON.parse('1'))\n}", ""},
-		{head + "function run() {\n  return Document.Creat(1)\n}", "t.js:6:10: no operation Document.Creat (did you mean Document.Create?)"},
-		{head + "const run = () => Documnt.Create(1)", "t.js:5:19: no operation or function Documnt.Create (did you mean Document.Create?)"},
+		{head + "function run() {\n  return Document.Creat(1)\n}", "t.js:6:10: no operation Document.Creat, perhaps Document.Create"},
+		{head + "const run = () => Documnt.Create(1)", "t.js:5:19: no operation or function Documnt.Create, perhaps Document.Create"},
 		{head + "const run = () => fetch(1)", "t.js:5:19: no operation or function fetch"},
 		{head + "function run() { Document.Create(1).getProperty('x'); ctx.x.y(); Test.X() }", ""},
 		{head + "const x = 1", "t.js:4:1: no function run(input, params)"},
@@ -243,8 +243,8 @@ func TestCheck(t *testing.T) {
 		{"function run() {}", "t.js:1:1: a scripted operation begins with a comment /** … @operation Name … */"},
 		{
 			"/** @operation A.B\n * @descriptio x\n * @description y\n * @input documnt\n * @param {nope} a\n * @param [b */\nfunction run() {}",
-			"t.js:2:4: unknown tag @descriptio (did you mean @description?)\n" +
-				"t.js:4:4: @input: no type \"documnt\" (did you mean document?)\n" +
+			"t.js:2:4: unknown tag @descriptio, perhaps @description\n" +
+				"t.js:4:4: @input: no type \"documnt\", perhaps document\n" +
 				"t.js:5:4: @param: no type \"nope\"\n" +
 				"t.js:6:4: @param: ] is missing after the name",
 		},

@@ -176,11 +176,7 @@ func (m *machine) meant(text string) string {
 	if path != "" {
 		known = m.names.below(path[:len(path)-1])
 	}
-	near := fault.Nearest(name, slices.Values(known))
-	if near == "" {
-		return ""
-	}
-	return ", perhaps " + path + near
+	return fault.PerhapsIn(path, name, slices.Values(known))
 }
 
 // place locates err at the innermost line of the script itself.

@@ -10,7 +10,7 @@ import (
 func (t *Tx) Blank(typeName string) (*Doc, error) {
 	typ, ok := t.repo.types.Type(typeName)
 	if !ok {
-		return nil, fault.Invalid.Errorf("Type: %s does not exist", typeName).In("type")
+		return nil, fault.Invalid.Errorf("Type: %s does not exist%s", typeName, fault.Perhaps(typeName, t.repo.types.TypeNames())).In("type")
 	}
 	d := &Doc{repo: t.repo}
 	d.typ = typ

@@ -1,6 +1,10 @@
 package storage
 
-import "catena/storage/fault"
+import (
+	"slices"
+
+	"catena/storage/fault"
+)
 
 const lifeCycleCategory = "eventLifeCycleCategory"
 
@@ -23,7 +27,8 @@ func (t *Tx) Follow(d *Doc, transition string) (*Doc, error) {
 	}
 	to, err := cycle.Follow(cur.state, transition)
 	if err != nil {
-		return nil, fault.Conflict.Errorf("document %s: transition %s is not allowed in state %s", cur.Path(), transition, cur.state)
+		return nil, fault.Conflict.Errorf("document %s: transition %s is not allowed in state %s%s",
+			cur.Path(), transition, cur.state, fault.Perhaps(transition, slices.Values(cycle.Allowed(cur.state))))
 	}
 	before := cur.clone()
 	cur.state = to

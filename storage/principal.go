@@ -38,6 +38,12 @@ const (
 	guestName         = "Guest"
 )
 
+// PerhapsGroup suggests, behind the message about a name that nobody has, the group that every repository has and
+// that was probably meant. What other groups there are is not told.
+func PerhapsGroup(name string) string {
+	return fault.Perhaps(name, slices.Values([]string{administrators, everyone, members, PowerUsers}))
+}
+
 // Is reports whether the principal is an administrator, or one of these users or in one of these groups.
 func (p *Principal) Is(names ...string) bool {
 	return p.Admin || p.System || slices.ContainsFunc(names, func(name string) bool {

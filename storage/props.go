@@ -36,6 +36,9 @@ func (d *Doc) locate(xpath string) (*block, int, schema.Path, error) {
 	if b, i := d.field(xpath); b != nil {
 		return b, i, schema.Path{}, nil
 	}
+	if _, declared := d.repo.fields[xpath]; declared {
+		return nil, 0, schema.Path{}, d.without(xpath)
+	}
 	p, err := schema.ParsePath(xpath)
 	if err != nil {
 		return nil, 0, p, err
@@ -46,9 +49,14 @@ func (d *Doc) locate(xpath string) (*block, int, schema.Path, error) {
 	}
 	b, i := d.field(f.Key)
 	if b == nil {
-		return nil, 0, p, fault.Invalid.Errorf("property %s: not on documents of type %s", xpath, d.typ.Name).In(xpath)
+		return nil, 0, p, d.without(xpath)
 	}
 	return b, i, rest, nil
+}
+
+// without is the error of a property that other documents have.
+func (d *Doc) without(xpath string) error {
+	return fault.Invalid.Errorf("property %s: not on documents of type %s", xpath, d.typ.Name).In(xpath)
 }
 
 // Get returns a property, or a part of one, by xpath; nil if it is not set. What it returns is

@@ -182,7 +182,7 @@ func (t *Tx) groupsExist(old, groups []string) error {
 		}
 		v, err := t.kv.Get(tableKey(spaceTable, groupsTable, g))
 		if err != nil || v == nil {
-			return cmp.Or[error](err, fault.Denied.Errorf("group does not exist: %s", g))
+			return cmp.Or[error](err, fault.Denied.Errorf("group does not exist: %s%s", g, PerhapsGroup(g)))
 		}
 	}
 	return nil

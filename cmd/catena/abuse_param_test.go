@@ -44,7 +44,7 @@ func hostileParams() []hostile {
 		wrong("Document.Move", `{"target":{"a":1}}`, "#/target", `parameter "target": document expected, got map`),
 		wrong("Document.Move", `{"target":7}`, "#/target", `parameter "target": document expected, got long`),
 		wrong("Key.Create", `{"user":"Administrator","scope":"everything"}`, "#/scope", `parameter "scope": "everything" is none of read_only, read_write`),
-		{name: "unknown type", op: create, params: `{"type":"Nope"}`, status: 400, code: "invalid", message: failedInside + "Type: Nope does not exist", pointer: "#/type"},
+		{name: "unknown type", op: create, params: `{"type":"Nope"}`, status: 400, code: "invalid", message: failedInside + "Type: Nope does not exist, perhaps Note", pointer: "#/type"},
 		{name: "unknown property", op: create, params: `{"type":"File","name":"x","properties":{"no:such":1}}`, status: 400, code: "invalid", message: failedInside + `xpath "no:such": no such property`, pointer: "#/no:such"},
 		{name: "value of another type", op: create, params: `{"type":"File","name":"x","properties":{"dc:created":"never"}}`, status: 400, code: "invalid", message: failedInside + `property dc:created: date expected, not "never"`, pointer: "#/dc:created"},
 		{name: "list for a text", op: create, params: `{"type":"File","name":"x","properties":{"dc:title":["a"]}}`, status: 400, code: "invalid", message: failedInside + "property dc:title: string expected, not a list", pointer: "#/dc:title"},

@@ -37,7 +37,7 @@ func TestDeclarations(t *testing.T) {
 	for file, x := range map[string]struct{ text, want string }{
 		"types/a.yaml":       {"types:\n  Memo:\n    parent: Fil", "a.yaml:3: type Memo: no type Fil, perhaps File"},
 		"directories/a.yaml": {"directories:\n  a: {schema: vocabular}", "a.yaml:2: directory a: no schema \"vocabular\", perhaps vocabulary"},
-		"providers/a.yaml":   {"providers:\n  mine:\n    where: \"dc:titel = ?\"", "a.yaml:3: provider mine: where: no field \"dc:titel\", is dc:title meant?"},
+		"providers/a.yaml":   {"providers:\n  mine:\n    where: \"dc:titel = ?\"", "a.yaml:3: provider mine: where: no field \"dc:titel\", perhaps dc:title"},
 		"actions/a.yaml":     {"actions:\n  mine:\n    categories: [X]\n    operation: Log\n    types: [Fil]", "a.yaml:5: action mine: no type Fil, perhaps File"},
 	} {
 		dir := t.TempDir()

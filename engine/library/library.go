@@ -36,7 +36,7 @@ type Problem struct {
 func (p Problem) Error() string {
 	s := fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Column, p.Message)
 	if p.Nearest != "" {
-		s += fmt.Sprintf(" (did you mean %s?)", p.Nearest)
+		s += ", perhaps " + p.Nearest
 	}
 	return s
 }

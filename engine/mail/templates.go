@@ -7,6 +7,7 @@ import (
 	htmltemplate "html/template"
 	"io"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -112,10 +113,15 @@ func (t *Templates) add(file, ext, source string) (err error) {
 	return err
 }
 
+// Missing is the error of a template that there is not, with the one that was probably meant.
+func (t *Templates) Missing(name string) *fault.Error {
+	return fault.NotFound.Errorf("mail: no template %q%s", name, fault.Perhaps(name, maps.Keys(t.texts)))
+}
+
 // fill makes the text of a message from its template and its data.
 func (t *Templates) fill(m *message.Mail, base string) error {
 	if !t.Has(m.Template) {
-		return fault.NotFound.Errorf("mail: no template %q", m.Template)
+		return t.Missing(m.Template)
 	}
 	data := map[string]any{"base": base}
 	for k, v := range m.Data {

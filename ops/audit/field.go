@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"maps"
 	"strings"
 	"time"
 
@@ -39,7 +40,7 @@ func resolve(f *query.Field, alias string) error {
 		f.Name = strings.TrimPrefix(f.Name, alias+".")
 	}
 	if _, ok := fields[f.Name]; !ok {
-		return fault.Invalid.Errorf("query: line %d, column %d: no field %q of audit records", f.Line, f.Column, f.Name).
+		return fault.Invalid.Errorf("query: line %d, column %d: no field %q of audit records%s", f.Line, f.Column, f.Name, fault.Perhaps(f.Name, maps.Keys(fields))).
 			At(f.Line, f.Column).In("query")
 	}
 	return nil

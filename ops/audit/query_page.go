@@ -2,6 +2,7 @@ package audit
 
 import (
 	"cmp"
+	"maps"
 	"strings"
 
 	"catena/engine"
@@ -49,7 +50,7 @@ func (p queryPageParams) run(c *engine.Ctx, _ engine.Void) (*storage.EntryPage, 
 	if src == "" {
 		var ok bool
 		if src, ok = providers[cmp.Or(p.Provider, "AUDIT_BROWSER")]; !ok {
-			return nil, fault.NotFound.Errorf("page provider %s", p.Provider).WithCode(fault.CodeUnknownProvider)
+			return nil, fault.Missing("page provider", p.Provider, maps.Keys(providers)).WithCode(fault.CodeUnknownProvider)
 		}
 	}
 	limits := c.Tx.Repo().Limits()

@@ -41,7 +41,7 @@ func columns(c *engine.Ctx, params map[string]any) ([]string, error) {
 	for _, name := range names {
 		s, ok := c.Tx.Repo().Types().Schema(name)
 		if !ok {
-			return nil, fault.Invalid.Errorf("schemas: no schema %q", name).In("parameters")
+			return nil, fault.Invalid.Errorf("schemas: no schema %q%s", name, fault.Perhaps(name, c.Tx.Repo().Types().SchemaNames())).In("parameters")
 		}
 		for _, f := range s.Fields {
 			out = append(out, f.Key)

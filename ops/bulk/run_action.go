@@ -2,6 +2,7 @@ package bulk
 
 import (
 	"encoding/json"
+	"maps"
 
 	"catena/engine"
 	"catena/storage/credential"
@@ -56,7 +57,7 @@ func (p runParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
 func (cmd *command) submit(c *engine.Ctx) (map[string]any, error) {
 	a, ok := actions[cmd.Action]
 	if !ok {
-		return nil, fault.NotFound.Errorf("bulk action %s", cmd.Action).In("action")
+		return nil, fault.Missing("bulk action", cmd.Action, maps.Keys(actions)).In("action")
 	}
 	if err := a.check(c, cmd.Params); err != nil {
 		return nil, err

@@ -37,11 +37,11 @@ func (p copySchemaParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, erro
 	if err != nil {
 		return nil, err
 	}
-	s, err := schemaOf(from, p.Schema)
+	s, err := schemaOf(c, from, p.Schema)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := schemaOf(d, p.Schema); err != nil {
+	if _, err := schemaOf(c, d, p.Schema); err != nil {
 		return nil, err
 	}
 	for _, f := range s.Fields {
@@ -56,11 +56,14 @@ func (p copySchemaParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, erro
 	return keep(c, d, p.Save && p.Older)
 }
 
-func schemaOf(d *storage.Doc, name string) (*schema.Schema, error) {
-	all := d.Schemas()
-	i := slices.IndexFunc(all, func(s *schema.Schema) bool { return s.Name == name })
-	if i < 0 {
+func schemaOf(c *engine.Ctx, d *storage.Doc, name string) (*schema.Schema, error) {
+	types := c.Tx.Repo().Types()
+	s, declared := types.Schema(name)
+	switch {
+	case !declared:
+		return nil, fault.Invalid.Errorf("schema %s: does not exist%s", name, fault.Perhaps(name, types.SchemaNames())).In("schema")
+	case !slices.Contains(d.Schemas(), s):
 		return nil, fault.Invalid.Errorf("schema %s: not on document %s", name, d.Path()).In("schema")
 	}
-	return all[i], nil
+	return s, nil
 }

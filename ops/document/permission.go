@@ -84,7 +84,7 @@ func knownName(c *engine.Ctx, name string) error {
 		_, err = c.Tx.Group(name)
 	}
 	if fault.Is(err, fault.NotFound) {
-		return fault.Invalid.Errorf("user %s: no such user or group", name).In("username")
+		return fault.Invalid.Errorf("user %s: no such user or group%s", name, storage.PerhapsGroup(name)).In("username")
 	}
 	return err
 }

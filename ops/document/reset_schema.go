@@ -34,7 +34,7 @@ func (p resetSchemaParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, err
 	case p.Schema == "":
 		return nil, fault.Invalid.Errorf("schema, xpath: one of the two expected")
 	default:
-		s, err := schemaOf(d, p.Schema)
+		s, err := schemaOf(c, d, p.Schema)
 		if err != nil {
 			return nil, err
 		}

@@ -63,7 +63,7 @@ func (p mailParams) send(c *engine.Ctx, d *storage.Doc, cfg Config) error {
 	var err error
 	switch {
 	case isTemplate && !cfg.Templates.Has(name):
-		return fault.NotFound.Errorf("mail: no template %q", name).In("message")
+		return cfg.Templates.Missing(name).In("message")
 	case isTemplate:
 		m.Template, m.Data = name, templateData(c, d, vars)
 	case p.HTML:

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"strconv"
 	"strings"
 	"sync"
@@ -60,7 +61,7 @@ func read(folders ...fs.FS) (*reader, error) {
 func (ps *Providers) find(name string) (*provider, error) {
 	p, ok := ps.byName[name]
 	if !ok {
-		return nil, fault.NotFound.Errorf("page provider %s", name).WithCode(fault.CodeUnknownProvider)
+		return nil, fault.Missing("page provider", name, maps.Keys(ps.byName)).WithCode(fault.CodeUnknownProvider)
 	}
 	return p, nil
 }

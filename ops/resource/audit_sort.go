@@ -2,6 +2,7 @@ package resource
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -33,7 +34,7 @@ const maxSorted = maxPage
 func sorted(c *engine.Ctx, f storage.EntryFilter, by []storage.SortKey) (*storage.EntryPage, error) {
 	for _, k := range by {
 		if texts[k.Field] == nil && !moments[k.Field] {
-			return nil, fault.Invalid.Errorf("sortBy: audit records have no field %q", k.Field).In("sortBy")
+			return nil, fault.Invalid.Errorf("sortBy: audit records have no field %q%s", k.Field, fault.Perhaps(k.Field, maps.Keys(texts))).In("sortBy")
 		}
 	}
 	want := f.PageOptions

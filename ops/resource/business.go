@@ -94,7 +94,7 @@ func setFields(c *engine.Ctx, adapter string, d *storage.Doc, value map[string]a
 		case name == "title":
 			given["dc:title"] = value[name]
 		case name != "id" && name != "type":
-			return fault.Invalid.Errorf("value: %s has no field %s", adapter, name).In(name)
+			return fault.Invalid.Errorf("value: %s has no field %s%s", adapter, name, fault.Perhaps(name, maps.Keys(known))).In(name)
 		}
 	}
 	return entity{c: c, d: d}.setAll(given)

@@ -21,7 +21,7 @@ type configFacetParams struct {
 func (p configFacetParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
 	found, ok := c.Tx.Repo().Types().Facet(p.Name)
 	if !ok {
-		return nil, fault.NotFound.Errorf("facet %s", p.Name)
+		return nil, fault.Missing("facet", p.Name, c.Tx.Repo().Types().FacetNames())
 	}
 	return facetEntity(found), nil
 }

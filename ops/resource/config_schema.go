@@ -24,7 +24,7 @@ type configSchemaParams struct {
 func (p configSchemaParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
 	found, ok := c.Tx.Repo().Types().Schema(p.Name)
 	if !ok {
-		return nil, fault.NotFound.Errorf("schema %s", p.Name)
+		return nil, fault.Missing("schema", p.Name, c.Tx.Repo().Types().SchemaNames())
 	}
 	return schemaEntity(found, slices.Contains(p.Fetch, "fields")), nil
 }

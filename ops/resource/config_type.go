@@ -21,7 +21,7 @@ type configTypeParams struct {
 func (p configTypeParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
 	found, ok := c.Tx.Repo().Types().Type(p.Name)
 	if !ok {
-		return nil, fault.NotFound.Errorf("document type %s", p.Name)
+		return nil, fault.Missing("document type", p.Name, c.Tx.Repo().Types().TypeNames())
 	}
 	return typeEntity(found), nil
 }

@@ -2,6 +2,7 @@ package user
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -50,7 +51,7 @@ func setField(u *storage.User, name string, v any) error {
 	}
 	into, ok := texts(u)[name]
 	if !ok {
-		return fault.Invalid.Errorf("properties: users have no field %q", name).In("properties")
+		return fault.Invalid.Errorf("properties: users have no field %q%s", name, fault.Perhaps(name, maps.Keys(texts(u)))).In("properties")
 	}
 	if list := words[name]; list != nil && !slices.Contains(list, text) {
 		return fault.Invalid.Errorf("%s %q: one of %s expected", name, text, strings.Join(list[1:], ", ")).In("properties")

@@ -65,7 +65,7 @@ func (p saveGroupParams) set(g *storage.Group) error {
 		case "description":
 			g.Description = text
 		default:
-			return fault.Invalid.Errorf("properties: groups have no field %q", name).In("properties")
+			return fault.Invalid.Errorf("properties: groups have no field %q%s", name, fault.Perhaps(name, slices.Values([]string{"grouplabel", "description"}))).In("properties")
 		}
 	}
 	if p.Label != "" {

@@ -134,11 +134,7 @@ func (c *Config) describe(ctx context.Context, raw json.RawMessage) *result {
 }
 
 func (c *Config) unknown(ctx context.Context, name string) error {
-	set := c.Engine.Set()
-	if near := set.Nearest(name); near != "" && set.Allowed(near, c.As(ctx), engine.MCP) {
-		return fault.NotFound.Errorf("operation %s: there is none, perhaps %s", name, near).WithCode(fault.CodeUnknownOperation)
-	}
-	return fault.NotFound.Errorf("operation %s", name).WithCode(fault.CodeUnknownOperation)
+	return c.Engine.Set().Missing(name, c.As(ctx), engine.MCP)
 }
 
 // lazy finds what a value names inside the transaction.

@@ -58,6 +58,15 @@ var Converters = []*Converter{
 	{Name: "pictureToPNG", To: "image/png", From: pictures, run: resize},
 }
 
+// names are those of the converters.
+func names(yield func(string) bool) {
+	for _, c := range Converters {
+		if !yield(c.Name) {
+			return
+		}
+	}
+}
+
 // Named returns the converter of a name.
 func Named(name string) (*Converter, error) {
 	for _, c := range Converters {
@@ -65,7 +74,7 @@ func Named(name string) (*Converter, error) {
 			return c, nil
 		}
 	}
-	return nil, fault.Invalid.Errorf("Converter %s is not registered", name).WithCode(fault.CodeConverterUnknown)
+	return nil, fault.Invalid.Errorf("Converter %s is not registered%s", name, fault.Perhaps(name, names)).WithCode(fault.CodeConverterUnknown)
 }
 
 // Find returns a converter from one type to another; nil if there is none.

@@ -5,6 +5,7 @@
 package directory
 
 import (
+	"iter"
 	"slices"
 	"strings"
 
@@ -68,6 +69,17 @@ func (r *Registry) Directory(name string) (*Directory, bool) {
 
 // Directories returns the directories by name.
 func (r *Registry) Directories() []*Directory { return slices.Clone(r.list) }
+
+// Names are the names of the directories for people, in their order.
+func (r *Registry) Names() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, d := range r.list {
+			if !d.System() && !yield(d.Name) {
+				return
+			}
+		}
+	}
+}
 
 // Below returns the directories whose entries name entries of this one as parents.
 func (r *Registry) Below(name string) []*Directory {

@@ -108,7 +108,7 @@ func (l *loader) fields(d *declaration) bool {
 		}
 	}
 	if d.ID = s.Field(d.id); d.ID == nil {
-		l.Fail(d.at, "directory %s: no field %q", d.Name, d.id)
+		l.Fail(d.at, "directory %s: no field %q%s", d.Name, d.id, fault.Perhaps(d.id, s.Names()))
 		return false
 	}
 	if d.Numbered && d.ID.Kind != schema.Integer && d.ID.Kind != schema.Long {
@@ -126,7 +126,7 @@ func (l *loader) fields(d *declaration) bool {
 	}
 	for _, name := range named {
 		if s.Field(name) == nil {
-			l.Fail(d.at, "directory %s: no field %q", d.Name, name)
+			l.Fail(d.at, "directory %s: no field %q%s", d.Name, name, fault.Perhaps(name, s.Names()))
 		}
 	}
 	return true
@@ -175,7 +175,7 @@ func (l *loader) value(d *declaration, e *Entry, key, n *yaml.Node) {
 	}
 	f := d.Schema.Field(name)
 	if f == nil || f == d.ID || n.Kind != yaml.ScalarNode {
-		l.Fail(l.At(key), "entry %s: no field %q of a single value", e.ID, key.Value)
+		l.Fail(l.At(key), "entry %s: no field %q of a single value%s", e.ID, key.Value, fault.Perhaps(key.Value, d.Schema.Names()))
 		return
 	}
 	v, err := f.Coerce(n.Value)

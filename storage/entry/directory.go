@@ -39,7 +39,7 @@ const maxID = 512
 func In(tx *storage.Tx, name string) (*Directory, error) {
 	d, ok := tx.Repo().Directories().Directory(name)
 	if !ok {
-		return nil, fault.NotFound.Errorf("directory %s: does not exist", name)
+		return nil, fault.NotFound.Errorf("directory %s: does not exist%s", name, fault.Perhaps(name, tx.Repo().Directories().Names()))
 	}
 	if tx.Principal().Name == "" {
 		return nil, storage.ErrNobody

@@ -52,7 +52,7 @@ func (d *Directory) Find(q Query) (*Page, error) {
 func (d *Directory) sorted(q Query, m func(*Entry) bool, take func(*Entry) bool) error {
 	for _, k := range q.Sort {
 		if d.Schema.Field(k.Field) == nil {
-			return fault.Invalid.Errorf("directory %s: no field %q", d.Name, k.Field).In("sortBy")
+			return d.unknown(k.Field, "sortBy")
 		}
 	}
 	var all []*Entry
@@ -83,13 +83,18 @@ func (d *Directory) sorted(q Query, m func(*Entry) bool, take func(*Entry) bool)
 	return nil
 }
 
+// unknown is the error of a field that the directory does not have, with what was probably meant.
+func (d *Directory) unknown(field, param string) error {
+	return fault.Invalid.Errorf("directory %s: no field %q%s", d.Name, field, fault.Perhaps(field, d.Schema.Names())).In(param)
+}
+
 // matcher returns what decides whether an entry matches.
 func (d *Directory) matcher(q Query) (func(*Entry) bool, error) {
 	want := map[string]any{}
 	for name, v := range q.Equal {
 		f := d.Schema.Field(name)
 		if f == nil {
-			return nil, fault.Invalid.Errorf("directory %s: no field %q", d.Name, name).In("filters")
+			return nil, d.unknown(name, "filters")
 		}
 		var err error
 		if want[name], err = f.Coerce(v); err != nil {
@@ -99,7 +104,7 @@ func (d *Directory) matcher(q Query) (func(*Entry) bool, error) {
 	for _, texts := range []map[string]string{q.Starts, q.Contains} {
 		for name := range texts {
 			if d.Schema.Field(name) == nil {
-				return nil, fault.Invalid.Errorf("directory %s: no field %q", d.Name, name).In("filters")
+				return nil, d.unknown(name, "filters")
 			}
 		}
 	}

@@ -97,7 +97,7 @@ func (s *Select) Check(reg *schema.Registry) error {
 	c := checker{reg: reg}
 	for _, name := range s.From {
 		if _, ok := reg.Type(name.Text); !ok {
-			c.fail(name.at("no document type %q%s", clip(name.Text), c.nearType(name.Text)))
+			c.fail(name.at("no document type %q%s", clip(name.Text), fault.Perhaps(name.Text, reg.TypeNames())))
 		}
 	}
 	for _, col := range s.Columns {
@@ -123,17 +123,6 @@ func (c *checker) fail(err error) {
 	if c.err == nil {
 		c.err = err
 	}
-}
-
-func (c *checker) nearType(name string) string {
-	return meant(fault.Nearest(name, c.reg.TypeNames()))
-}
-
-func meant(near string) string {
-	if near == "" {
-		return ""
-	}
-	return ", is " + near + " meant?"
 }
 
 func (c *checker) column(col Column) {
@@ -173,7 +162,7 @@ func (c *checker) field(f *Field) {
 		}
 		c.err = nil
 	}
-	c.fail(f.at("no field %q%s", clip(f.Name), meant(fault.Nearest(f.Name, slices.Values(c.names())))))
+	c.fail(f.at("no field %q%s", clip(f.Name), fault.Perhaps(f.Name, slices.Values(c.names()))))
 }
 
 // property resolves a path into the schemas.

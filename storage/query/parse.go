@@ -120,8 +120,8 @@ func (p *parser) expected(what string) error {
 		found = ":" + clip(p.tok.s)
 	default:
 		found = strconv.Quote(clip(p.tok.s))
-		if near := fault.Nearest(p.tok.s, slices.Values(reserved)); near != "" && p.tok.kind == word && !strings.EqualFold(near, p.tok.s) {
-			hint = ", is " + near + " meant?"
+		if p.tok.kind == word && !slices.ContainsFunc(reserved, p.is) {
+			hint = fault.Perhaps(p.tok.s, slices.Values(reserved))
 		}
 	}
 	return p.bad(p.tok.at, "%s expected, found %s%s", what, found, hint)

@@ -91,10 +91,10 @@ func TestParseErrors(t *testing.T) {
 		want         string
 	}{
 		{"", 1, 1, "SELECT expected, found the end of the query"},
-		{"SELEC * FROM D", 1, 1, `SELECT expected, found "SELEC", is SELECT meant?`},
+		{"SELEC * FROM D", 1, 1, `SELECT expected, found "SELEC", perhaps SELECT`},
 		{"SELECT FROM D", 1, 8, `"*" or a field expected, found "FROM"`},
-		{"SELECT * FORM D", 1, 10, `FROM expected, found "FORM", is FROM meant?`},
-		{"SELECT *\nFROM D\nWERE a = 1", 3, 1, `WHERE, ORDER BY, LIMIT or the end of the query expected, found "WERE", is WHERE meant?`},
+		{"SELECT * FORM D", 1, 10, `FROM expected, found "FORM", perhaps FROM`},
+		{"SELECT *\nFROM D\nWERE a = 1", 3, 1, `WHERE, ORDER BY, LIMIT or the end of the query expected, found "WERE", perhaps WHERE`},
 		{"SELECT * FROM D WHERE", 1, 22, "a condition expected, found the end of the query"},
 		{"SELECT * FROM D WHERE a", 1, 24, "a comparison (=, <>, <, <=, >, >=, IN, LIKE, ILIKE, BETWEEN, IS NULL, STARTSWITH) expected, found the end of the query"},
 		{"SELECT * FROM D WHERE a = ", 1, 27, "a value (text in quotes, number, TRUE, FALSE, DATE, TIMESTAMP, NOW() or a parameter) expected, found the end of the query"},

@@ -450,7 +450,7 @@ func (f *Field) toComplex(v any, at string) (any, error) {
 		place := at + "/" + name
 		sub := f.Sub(name)
 		if sub == nil {
-			return nil, fault.Invalid.Errorf("property %s: no such property", place).In(place)
+			return nil, fault.Invalid.Errorf("property %s: no such property%s", place, f.perhaps(name)).In(place)
 		}
 		c, err := sub.coerce(raw, place)
 		if err != nil {

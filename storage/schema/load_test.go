@@ -171,7 +171,7 @@ types:
   E2: {prefetch: ["x:f", "x:z"]}
 `), layer("b.yaml", "kinds: {}\ntypes: {A A: {}}\n"), layer("c.yaml", "types:\n\tA: {}\n"))
 	want := []string{
-		`a.yaml:5: field x:a: no type "strin"`,
+		`a.yaml:5: field x:a: no type "strin", perhaps string`,
 		`a.yaml:6: unknown key colour`,
 		`a.yaml:6: unknown key indx, perhaps index`,
 		`a.yaml:7: field x:c: fields are for complex fields, and only for those`,

@@ -174,7 +174,7 @@ func (p Path) first(schemas []*Schema) (*Field, error) {
 				return schemas[i].Field(name), nil
 			}
 		}
-		return nil, p.invalid("no such property")
+		return nil, p.unknown(schemas)
 	}
 	var all, plain []*Field
 	for _, s := range schemas {
@@ -193,9 +193,33 @@ func (p Path) first(schemas []*Schema) (*Field, error) {
 	case len(plain) == 1:
 		return plain[0], nil
 	case len(all) == 0:
-		return nil, p.invalid("no such property")
+		return nil, p.unknown(schemas)
 	}
 	return nil, p.invalid("ambiguous, write " + all[0].Key + " or " + all[1].Key)
+}
+
+// unknown is the error of a path whose property there is not, with what was probably meant: a key like it, or
+// else the one property of that name with another prefix.
+func (p Path) unknown(schemas []*Schema) error {
+	text, name := p.steps[0].Name, p.steps[0].Name
+	if p.prefix != "" {
+		text = p.prefix + ":" + name
+	}
+	var keys, named []string
+	for _, s := range schemas {
+		for _, f := range s.Fields {
+			if keys = append(keys, f.Key); p.prefix == "" {
+				keys = append(keys, f.Name)
+			} else if f.Name == name {
+				named = append(named, f.Key)
+			}
+		}
+	}
+	near := fault.Perhaps(text, slices.Values(keys))
+	if near == "" && len(named) == 1 {
+		near = fault.Perhaps(named[0], slices.Values(named))
+	}
+	return p.invalid("no such property" + near)
 }
 
 // pseudo are the fields by which a path reaches into a blob.
@@ -216,11 +240,20 @@ func (f *Field) Leaf(rest Path) (*Field, error) {
 	for ; !rest.Empty(); rest = rest.tail() {
 		next := f.step(rest.steps[0])
 		if next == nil {
-			return nil, rest.invalid("no such property")
+			return nil, rest.invalid("no such property" + f.perhaps(rest.steps[0].Name))
 		}
 		f = next
 	}
 	return f, nil
+}
+
+// perhaps suggests the part of f, or of an item of it, that a name was probably to be.
+func (f *Field) perhaps(name string) string {
+	parts := f.Fields
+	if f.Kind == Blob {
+		parts = pseudo
+	}
+	return fault.Perhaps(name, namesOf(parts))
 }
 
 // step goes down one step, nil where that is not possible.

@@ -91,6 +91,19 @@ func (s *Schema) Space() string {
 // Field returns the field called name, without prefix, or nil.
 func (s *Schema) Field(name string) *Field { return byName(s.Fields, name) }
 
+// Names are the names of the fields, in their order.
+func (s *Schema) Names() iter.Seq[string] { return namesOf(s.Fields) }
+
+func namesOf(fields []*Field) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, f := range fields {
+			if !yield(f.Name) {
+				return
+			}
+		}
+	}
+}
+
 func byName(fields []*Field, name string) *Field {
 	for _, f := range fields {
 		if f.Name == name {

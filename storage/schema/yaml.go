@@ -9,6 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"catena/storage/declare"
+	"catena/storage/fault"
 )
 
 // maxNesting bounds complex fields inside complex fields.
@@ -86,7 +87,7 @@ func (l *loader) field(key, n *yaml.Node, before string, depth int) *Field {
 	bare, list := strings.CutSuffix(typ, "[]")
 	kind := slices.Index(kindNames[:], bare)
 	if kind < 0 {
-		l.Fail(l.At(key), "field %s: no type %q", f.Key, typ)
+		l.Fail(l.At(key), "field %s: no type %q%s", f.Key, typ, fault.Perhaps(bare, slices.Values(kindNames[:])))
 		return nil
 	}
 	f.Kind, f.List = Kind(kind), list
@@ -159,12 +160,12 @@ func (l *loader) lifeCycle(key, n *yaml.Node) {
 		},
 	})
 	if !slices.Contains(d.States, d.Initial) {
-		l.Fail(d.at, "life cycle %s: no initial state %q", d.Name, d.Initial)
+		l.Fail(d.at, "life cycle %s: no initial state %q%s", d.Name, d.Initial, fault.Perhaps(d.Initial, slices.Values(d.States)))
 	}
 	for _, t := range d.Transitions {
 		for _, state := range append(slices.Clip(t.From), t.To) {
 			if !slices.Contains(d.States, state) {
-				l.Fail(d.at, "life cycle %s: transition %s: no state %q", d.Name, t.Name, state)
+				l.Fail(d.at, "life cycle %s: transition %s: no state %q%s", d.Name, t.Name, state, fault.Perhaps(state, slices.Values(d.States)))
 			}
 		}
 	}
