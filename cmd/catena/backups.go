@@ -40,15 +40,15 @@ const (
 	backupAgain = 10 * time.Minute // pause after one that failed
 )
 
-// names lists the copies in the folder, the oldest first.
-func (b *backups) names() ([]string, error) {
+// names lists the copies in the folder, the oldest first. Those that a clock made which was ahead are left alone.
+func (b *backups) names(now time.Time) ([]string, error) {
 	entries, err := os.ReadDir(b.folder)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	var out []string
 	for _, e := range entries {
-		if _, err := time.Parse(backupName, e.Name()); err == nil {
+		if at, err := time.Parse(backupName, e.Name()); err == nil && !at.After(now) {
 			out = append(out, e.Name())
 		}
 	}
@@ -57,8 +57,8 @@ func (b *backups) names() ([]string, error) {
 }
 
 // newest returns the moment of the newest copy, the zero time if there is none.
-func (b *backups) newest() (time.Time, error) {
-	names, err := b.names()
+func (b *backups) newest(now time.Time) (time.Time, error) {
+	names, err := b.names(now)
 	if err != nil || len(names) == 0 {
 		return time.Time{}, err
 	}
@@ -67,8 +67,8 @@ func (b *backups) newest() (time.Time, error) {
 
 // due returns when the next copy is to be made.
 func (b *backups) due(now time.Time) time.Time {
-	last, err := b.newest()
-	if err != nil || last.IsZero() || last.After(now) { // a clock was wrong
+	last, err := b.newest(now)
+	if err != nil || last.IsZero() {
 		return now
 	}
 	return last.Add(b.every)
@@ -113,7 +113,7 @@ func (b *backups) make(ctx context.Context, write func(context.Context, io.Write
 	if err := writeWhole(name, func(w io.Writer) error { return write(ctx, w) }); err != nil {
 		return "", err
 	}
-	names, err := b.names()
+	names, err := b.names(now)
 	for _, old := range names[:max(0, len(names)-b.keep)] {
 		err = errors.Join(err, os.Remove(filepath.Join(b.folder, old)))
 	}
@@ -153,7 +153,7 @@ func (b *backups) figure() prometheus.Collector {
 	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "catena_backup_timestamp_seconds", Help: "When the newest copy in backup-folder was made, in Unix time; 0: there is none.",
 	}, func() float64 {
-		last, err := b.newest()
+		last, err := b.newest(time.Now())
 		if err != nil || last.IsZero() {
 			return 0
 		}

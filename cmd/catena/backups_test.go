@@ -62,6 +62,13 @@ func TestBackups(t *testing.T) {
 	if due := b.due(at(3)); !due.Equal(at(3)) || b.due(start) != start || b.status(at(4)) != nil || b.status(at(5)) == nil {
 		t.Errorf("due %s; late: %v, %v", due, b.status(at(4)), b.status(at(5)))
 	}
+	if err := os.WriteFile(filepath.Join(b.folder, "catena-29990301T130000Z.tar"), []byte("of a clock that was ahead"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b.keep = 1
+	if due := b.due(at(3)); !due.Equal(at(3)) {
+		t.Errorf("beside one of the future: due %s", due)
+	}
 	name, err := b.make(t.Context(), a.repo.Backup, at(5))
 	if err != nil || b.status(at(5)) != nil {
 		t.Fatal(err, b.status(at(5)))

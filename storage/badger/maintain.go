@@ -193,7 +193,7 @@ func (s *store) sampleSpace() {
 		}
 		return
 	}
-	f := &failure{err: fault.Unavailable.Errorf("disk: %d MiB free, %d MiB kept free", free>>20, keep>>20)}
+	f := &failure{err: fault.Unavailable.Errorf("disk: %d MiB free, %d MiB kept free", free>>20, keep>>20).WithCode(fault.CodeDiskFull)}
 	if s.full.Swap(f) == nil {
 		s.log.Error("disk is full: writes are refused", "err", f.err)
 	}
