@@ -1,6 +1,7 @@
 package scripts
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"log/slog"
@@ -116,7 +117,7 @@ func (h *engineHost) user() (map[string]any, error) {
 	}
 	u := map[string]any{
 		"name": p.Name, "groups": groups, "allGroups": groups, "actingUser": p.Name,
-		"originatingUser": or(p.Actor, p.Name), "administrator": p.Admin || p.System,
+		"originatingUser": cmp.Or(p.Actor, p.Name), "administrator": p.Admin || p.System,
 		"firstName": nil, "lastName": nil, "email": nil, "company": nil,
 	}
 	if h.c.Tx == nil {
@@ -313,29 +314,26 @@ func (h *engineHost) backMap(v map[string]any) (map[string]any, error) {
 
 var errMixed = errors.New("a list of documents or files holds something else")
 
+// allOf makes a list of handles a list of what they are handles of.
+func allOf[L ~[]T, H, T any](handles []any, of func(H) T) (L, error) {
+	out := make(L, len(handles))
+	for i, x := range handles {
+		h, ok := x.(H)
+		if !ok {
+			return nil, fault.Invalid.Errorf("script: %w", errMixed).WithCode(fault.CodeScriptValue)
+		}
+		out[i] = of(h)
+	}
+	return out, nil
+}
+
 func (h *engineHost) backList(v []any) (any, error) {
 	if len(v) > 0 {
 		switch v[0].(type) {
 		case engineDoc:
-			out := make(engine.Docs, len(v))
-			for i, x := range v {
-				d, ok := x.(engineDoc)
-				if !ok {
-					return nil, fault.Invalid.Errorf("script: %w", errMixed).WithCode(fault.CodeScriptValue)
-				}
-				out[i] = d.d
-			}
-			return out, nil
+			return allOf[engine.Docs](v, func(d engineDoc) *engine.Doc { return d.d })
 		case engineFile:
-			out := make(engine.Blobs, len(v))
-			for i, x := range v {
-				b, ok := x.(engineFile)
-				if !ok {
-					return nil, fault.Invalid.Errorf("script: %w", errMixed).WithCode(fault.CodeScriptValue)
-				}
-				out[i] = b.b
-			}
-			return out, nil
+			return allOf[engine.Blobs](v, func(b engineFile) *engine.Blob { return b.b })
 		}
 	}
 	for i, x := range v {
