@@ -7,6 +7,7 @@
 package rest
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -157,28 +158,21 @@ func New(c Config) *Handler {
 
 func (l Limits) withDefaults() Limits {
 	d := DefaultLimits
-	or(&l.Connections, d.Connections)
-	or(&l.PeerConnections, d.PeerConnections)
-	or(&l.Header, d.Header)
-	or(&l.HeaderBytes, d.HeaderBytes)
-	or(&l.Idle, d.Idle)
-	or(&l.JSON, d.JSON)
-	or(&l.Parts, d.Parts)
-	or(&l.Body, d.Body)
-	or(&l.Stall, d.Stall)
-	or(&l.Runs, d.Runs)
-	or(&l.UserRuns, d.UserRuns)
-	or(&l.UserResults, d.UserResults)
-	or(&l.KeepRuns, d.KeepRuns)
-	or(&l.Rate, d.Rate)
+	l.Connections = cmp.Or(l.Connections, d.Connections)
+	l.PeerConnections = cmp.Or(l.PeerConnections, d.PeerConnections)
+	l.Header = cmp.Or(l.Header, d.Header)
+	l.HeaderBytes = cmp.Or(l.HeaderBytes, d.HeaderBytes)
+	l.Idle = cmp.Or(l.Idle, d.Idle)
+	l.JSON = cmp.Or(l.JSON, d.JSON)
+	l.Parts = cmp.Or(l.Parts, d.Parts)
+	l.Body = cmp.Or(l.Body, d.Body)
+	l.Stall = cmp.Or(l.Stall, d.Stall)
+	l.Runs = cmp.Or(l.Runs, d.Runs)
+	l.UserRuns = cmp.Or(l.UserRuns, d.UserRuns)
+	l.UserResults = cmp.Or(l.UserResults, d.UserResults)
+	l.KeepRuns = cmp.Or(l.KeepRuns, d.KeepRuns)
+	l.Rate = cmp.Or(l.Rate, d.Rate)
 	return l
-}
-
-func or[T comparable](v *T, def T) {
-	var zero T
-	if *v == zero {
-		*v = def
-	}
 }
 
 // Server wraps the handler in a server that slow clients cannot hold, if it serves a listener that Listener bounds:

@@ -1,6 +1,7 @@
 package scripts
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -62,7 +63,7 @@ func (p inputScriptParams) run(r *Runner, c *engine.Ctx, b *engine.Blob) (*engin
 	if err != nil {
 		return nil, fault.Wrap(err, "script").WithCode(fault.CodeScriptSource)
 	}
-	v, err := r.run(c, job{file: or(b.Name, "script"), source: string(source)}, false, nil, c.ChainParameters())
+	v, err := r.run(c, job{file: cmp.Or(b.Name, "script"), source: string(source)}, false, nil, c.ChainParameters())
 	if err != nil || v == nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package scripts
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -128,5 +129,5 @@ func (p *process) death(l *Limits) error {
 		return breach(fault.CodeScriptTimeout, "script: more than %s of processor time", l.CPU)
 	}
 	first, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	return breach(fault.CodeScriptCrash, "script: the worker process ended: %s", or(clip(first, 200), fmt.Sprint(p.state)))
+	return breach(fault.CodeScriptCrash, "script: the worker process ended: %s", cmp.Or(clip(first, 200), fmt.Sprint(p.state)))
 }

@@ -8,6 +8,7 @@
 package scripts
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"runtime"
@@ -37,14 +38,6 @@ type Limits struct {
 	QueueLimit int           // callers waiting for a worker (64)
 }
 
-func or[T comparable](v, otherwise T) T {
-	var zero T
-	if v == zero {
-		return otherwise
-	}
-	return v
-}
-
 // DefaultLimits are the bounds that hold where none is given. No script runs longer than Wall says here.
 var DefaultLimits = Limits{
 	Wall: matchTimeout, CPU: 5 * time.Second, Memory: 256 << 20, Stack: 500, Calls: 10_000,
@@ -55,20 +48,20 @@ var DefaultLimits = Limits{
 // withDefaults fills in what is zero.
 func (l Limits) withDefaults() Limits {
 	d := DefaultLimits
-	l.Wall = min(or(l.Wall, d.Wall), d.Wall)
-	l.CPU = or(l.CPU, d.CPU)
-	l.Memory = or(l.Memory, d.Memory)
-	l.Stack = or(l.Stack, d.Stack)
-	l.Calls = or(l.Calls, d.Calls)
-	l.Source = or(l.Source, d.Source)
-	l.Output = or(l.Output, d.Output)
-	l.Log = or(l.Log, d.Log)
-	l.Programs = or(l.Programs, d.Programs)
-	l.Workers = or(l.Workers, d.Workers)
-	l.PerUser = or(l.PerUser, d.PerUser)
-	l.Spares = min(or(l.Spares, d.Spares), 4)
-	l.QueueWait = or(l.QueueWait, d.QueueWait)
-	l.QueueLimit = or(l.QueueLimit, d.QueueLimit)
+	l.Wall = min(cmp.Or(l.Wall, d.Wall), d.Wall)
+	l.CPU = cmp.Or(l.CPU, d.CPU)
+	l.Memory = cmp.Or(l.Memory, d.Memory)
+	l.Stack = cmp.Or(l.Stack, d.Stack)
+	l.Calls = cmp.Or(l.Calls, d.Calls)
+	l.Source = cmp.Or(l.Source, d.Source)
+	l.Output = cmp.Or(l.Output, d.Output)
+	l.Log = cmp.Or(l.Log, d.Log)
+	l.Programs = cmp.Or(l.Programs, d.Programs)
+	l.Workers = cmp.Or(l.Workers, d.Workers)
+	l.PerUser = cmp.Or(l.PerUser, d.PerUser)
+	l.Spares = min(cmp.Or(l.Spares, d.Spares), 4)
+	l.QueueWait = cmp.Or(l.QueueWait, d.QueueWait)
+	l.QueueLimit = cmp.Or(l.QueueLimit, d.QueueLimit)
 	return l
 }
 

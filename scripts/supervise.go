@@ -1,6 +1,7 @@
 package scripts
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -318,7 +319,7 @@ func (s *supervisor) done(r *reader) (any, bool, error) {
 		return nil, false, r.err
 	}
 	clean := !retire && e.fault.Kind != fault.Limit && e.fault.Code != fault.CodeScriptCrash
-	return nil, clean, located(s.original(e), or(file, s.job.file), line, column, stack...)
+	return nil, clean, located(s.original(e), cmp.Or(file, s.job.file), line, column, stack...)
 }
 
 // original returns the server's own error when the worker only passed it on.
