@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"catena/engine/library"
 	"catena/storage/fault"
 )
 
@@ -29,17 +30,6 @@ type storedVersion struct {
 	Time    time.Time `json:"time"`
 	Note    string    `json:"note"`
 	Source  string    `json:"source,omitempty"`
-}
-
-// finding is something a check complains about.
-type finding struct {
-	File    string `json:"file"`
-	Line    int    `json:"line"`
-	Column  int    `json:"column"`
-	Step    int    `json:"step,omitempty"`
-	Param   string `json:"param,omitempty"`
-	Message string `json:"message"`
-	Nearest string `json:"nearest,omitempty"`
 }
 
 func chainCmd(g *global) *cobra.Command {
@@ -85,7 +75,7 @@ func (k kind) check(g *global) *cobra.Command {
 		Use: "check FILE|DIR…", Short: "Check without saving: names, parameters, types, with file and line", Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return k.each(g, cmd, args, func(c *client, name, source string) error {
-				found := []finding{}
+				found := []library.Problem{}
 				op := call{op: k.family + ".Check", params: map[string]any{"source": source, "name": name}}
 				if err := c.object(cmd.Context(), op, &found); err != nil {
 					return err
