@@ -3,6 +3,7 @@ package rest_test
 import (
 	"fmt"
 	"net/http"
+	"net/netip"
 	"slices"
 	"strings"
 	"testing"
@@ -200,6 +201,23 @@ func TestDeckRate(t *testing.T) {
 		}
 		if i == 3 && got.Header.Get("Retry-After") == "" {
 			t.Error("no Retry-After")
+		}
+	}
+}
+
+// TestDeckRateExempt counts no requests that come from a network that is exempt, and those of all others.
+func TestDeckRateExempt(t *testing.T) {
+	for network, last := range map[string]int{"127.0.0.0/8": http.StatusOK, "192.0.2.0/24": http.StatusTooManyRequests} {
+		s := resttest.Start(t, resttest.Config{Ops: decks.Ops, Repo: decks.Listen, Rest: func(c *rest.Config) {
+			c.Limits.Rate, c.RateExempt = 2, []netip.Prefix{netip.MustParsePrefix(network)}
+		}})
+		s.User("alice")
+		key := s.Key("alice", "read_only")
+		for i := range 3 {
+			got := s.Do("GET", "/v1/user", "", bearer(key, "X-Forwarded-For", "127.0.0.1")...)
+			if want := []int{http.StatusOK, http.StatusOK, last}[i]; got.StatusCode != want {
+				t.Errorf("%s: request %d: %s", network, i, got.Status)
+			}
 		}
 	}
 }

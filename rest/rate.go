@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"net/netip"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -65,7 +67,7 @@ func (l *rates) limiter(p *engine.Principal) *rate.Limiter {
 // rate counts a request and tells the caller how many are left; too many are refused.
 func (x *exchange) rate() error {
 	l := x.s.rates
-	if l.quota == 0 || x.as == nil {
+	if l.quota == 0 || x.as == nil || x.exempt() {
 		return nil
 	}
 	now := time.Now()
@@ -85,6 +87,19 @@ func (x *exchange) rate() error {
 	}
 	next := time.Duration((1 - tokens) / float64(l.quota) * float64(time.Minute))
 	return fault.Limit.Errorf("rate: more than %d requests a minute", l.quota).WithCode(fault.CodeRateLimited).After(next)
+}
+
+// exempt reports whether a request comes, without a proxy between, from a network whose requests are not counted.
+func (x *exchange) exempt() bool {
+	if len(x.s.RateExempt) == 0 {
+		return false
+	}
+	at, err := netip.ParseAddrPort(x.r.RemoteAddr)
+	if err != nil {
+		return false
+	}
+	peer := at.Addr().Unmap().WithZone("")
+	return slices.ContainsFunc(x.s.RateExempt, func(p netip.Prefix) bool { return p.Contains(peer) })
 }
 
 // quota is what an operation says of a bound of its own.

@@ -11,6 +11,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -35,6 +36,7 @@ type Config struct {
 	Limits      Limits               // zero values take the defaults
 	Metrics     *prometheus.Registry // nil: one of its own
 	NoMetrics   bool                 // they are shown elsewhere, not at /metrics
+	RateExempt  []netip.Prefix       // networks from which any number of requests may come
 	DeckSources []string             // other web origins that slides may show pictures, films and frames of
 	Mounts      []Mount              // other handlers behind the same checks
 	Ready       []Check              // besides the store

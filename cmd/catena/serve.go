@@ -23,6 +23,7 @@ import (
 	"catena/storage/badger"
 	"catena/storage/credential"
 	"catena/storage/egress"
+	"catena/storage/fault"
 	"catena/storage/upload"
 )
 
@@ -38,6 +39,7 @@ type serve struct {
 	backups                 backups
 	certificate             certificate
 	hosts, origins          []string
+	rateExempt              []string
 	deckSources             []string
 	repositories            []string
 	smtp                    smtp
@@ -61,6 +63,7 @@ func (s *serve) flags(f *pflag.FlagSet) {
 	s.backups.flags(f)
 	s.certificate.flags(f)
 	s.smtp.flags(f)
+	f.StringSliceVar(&s.rateExempt, "rate-exempt", nil, "addresses or networks, as 10.1.0.0/16, whose requests rate does not count; a proxy's are those of everybody behind it")
 	f.StringSliceVar(&s.hosts, "allow-host", nil, "further host names requests may carry, besides the listener's and loopback")
 	f.StringSliceVar(&s.origins, "allow-origin", nil, "other web origins whose pages may call, as https://app.example.org")
 	f.StringSliceVar(&s.deckSources, "deck-source", nil, "web origins that slides may show pictures, films and frames of, as https://media.example.org; none are asked otherwise")
@@ -85,6 +88,9 @@ func (s *serve) check() error {
 	var all []error
 	if wall := s.limits.scripts.Wall; wall <= 0 || wall > scripts.DefaultLimits.Wall {
 		all = append(all, fmt.Errorf("script-time: %s is not above 0 and at most %s", wall, scripts.DefaultLimits.Wall))
+	}
+	if _, err := egress.Networks(s.rateExempt); err != nil {
+		all = append(all, fault.Wrap(err, "rate-exempt"))
 	}
 	_, err := egress.New(s.options().egress)
 	_, lost := browserProgram(s.chromium)
@@ -115,6 +121,10 @@ func (s *serve) run(ctx context.Context, g *global, out io.Writer) (err error) {
 	if s.certificate.exposed(l.Addr(), s.baseURL) {
 		a.log.Warn("passwords and keys can be read on their way: give a certificate, or the address of a proxy that has one as base-url", "addr", l.Addr())
 	}
+	exempt, err := egress.Networks(s.rateExempt)
+	if err != nil {
+		return usage{err}
+	}
 	registry := a.registry()
 	if s.backups.folder != "" {
 		registry.MustRegister(s.backups.figure())
@@ -122,7 +132,7 @@ func (s *serve) run(ctx context.Context, g *global, out io.Writer) (err error) {
 	h := a.handler(rest.Config{
 		Metrics: registry, NoMetrics: s.metricsAddr != "",
 		ContextPath: s.contextPath, Base: s.baseURL, Hosts: s.hosts, Origins: s.origins, Portal: s.portalSecret, DeckSources: s.deckSources,
-		Limits: s.limits.rest, Ready: s.probes(),
+		Limits: s.limits.rest, RateExempt: exempt, Ready: s.probes(),
 	})
 	base := cmp.Or(s.baseURL, s.certificate.address(l.Addr().String()))
 	fmt.Fprintf(out, "catena %s serves %s on %s\n", version, g.data, base)

@@ -4,14 +4,47 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 )
 
 func userCmd(g *global) *cobra.Command {
-	cmd := &cobra.Command{Use: "user", Short: "Create users, set their passwords and accounts"}
-	cmd.AddCommand(userCreate(g), userPassword(g), userAccount(g), userDelete(g))
+	cmd := &cobra.Command{Use: "user", Short: "List and create users, set their passwords and accounts"}
+	cmd.AddCommand(userList(g), userCreate(g), userPassword(g), userAccount(g), userDelete(g))
 	return cmd
+}
+
+// person is a user as the operations show it.
+type person struct {
+	Properties struct {
+		Username  string   `json:"username"`
+		FirstName string   `json:"firstName"`
+		LastName  string   `json:"lastName"`
+		Email     string   `json:"email"`
+		Groups    []string `json:"groups"`
+	} `json:"properties"`
+}
+
+func userList(g *global) *cobra.Command {
+	return &cobra.Command{
+		Use: "list [TEXT]", Short: "List users, or those whose name or address holds a text", Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			users := []person{}
+			if err := g.object(cmd, call{op: "User.List", params: map[string]any{"q": strings.Join(args, "")}}, &users); err != nil {
+				return err
+			}
+			if g.json {
+				return printJSON(cmd.OutOrStdout(), users)
+			}
+			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 4, 2, ' ', 0)
+			for _, u := range users {
+				p := u.Properties
+				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", p.Username, strings.TrimSpace(p.FirstName+" "+p.LastName), p.Email, strings.Join(p.Groups, ","))
+			}
+			return w.Flush()
+		},
+	}
 }
 
 func userCreate(g *global) *cobra.Command {

@@ -49,12 +49,9 @@ func New(c Config) (*Client, error) {
 	if e.size == 0 {
 		e.size = 1 << 30
 	}
-	for _, text := range c.Allow {
-		p, err := network(text)
-		if err != nil {
-			return nil, err
-		}
-		e.allow = append(e.allow, p)
+	var err error
+	if e.allow, err = Networks(c.Allow); err != nil {
+		return nil, fault.Wrap(err, "egress")
 	}
 	e.http = &http.Client{
 		CheckRedirect: func(r *http.Request, via []*http.Request) error {
@@ -97,7 +94,19 @@ func (e *Client) transport(public bool) *http.Transport {
 	}
 }
 
-// network reads an address or a network.
+// Networks reads addresses and networks.
+func Networks(texts []string) ([]netip.Prefix, error) {
+	var out []netip.Prefix
+	for _, text := range texts {
+		p, err := network(text)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, p)
+	}
+	return out, nil
+}
+
 func network(text string) (netip.Prefix, error) {
 	if a, err := netip.ParseAddr(text); err == nil {
 		a = a.Unmap()
@@ -105,7 +114,7 @@ func network(text string) (netip.Prefix, error) {
 	}
 	p, err := netip.ParsePrefix(text)
 	if err != nil {
-		return p, fault.Invalid.Errorf("egress: %q is no address or network", text)
+		return p, fault.Invalid.Errorf("%q is no address or network", text)
 	}
 	return p.Masked(), nil
 }
