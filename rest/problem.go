@@ -51,7 +51,7 @@ func (x *exchange) failDeck(err error) {
 	status := deckStatus(err)
 	p := deckProblem{
 		Type: x.problemType(err), Title: http.StatusText(status), Status: status, Detail: http.StatusText(status),
-		Instance: x.r.URL.Path, Code: fault.Word(err), RequestID: x.id,
+		Instance: x.prefix() + x.r.URL.Path, Code: fault.Word(err), RequestID: x.id,
 	}
 	if fault.Of(err) != fault.Internal {
 		p.Detail, p.Errors = message(err, ""), x.deckPoints(err)

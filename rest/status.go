@@ -238,7 +238,7 @@ func (x *exchange) fail(err error) {
 // failed writes err as the answer, with another text.
 func (x *exchange) failed(err error, text string) {
 	p := problemOf(err, text)
-	p.Type, p.Instance, p.RequestID, p.TraceID = x.problemType(err), x.r.URL.Path, x.id, traceID(x.r.Header)
+	p.Type, p.Instance, p.RequestID, p.TraceID = x.problemType(err), x.prefix()+x.r.URL.Path, x.id, traceID(x.r.Header)
 	h := x.w.Header()
 	switch p.Status {
 	case http.StatusUnauthorized:
