@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -26,46 +27,77 @@ type limits struct {
 // flags defines a flag for each bound, which has its default from then on.
 func (l *limits) flags(f *pflag.FlagSet) {
 	*l = limits{rest.DefaultLimits, storage.DefaultLimits, engine.DefaultLimits, scripts.DefaultLimits}
-	r, s, e, c := &l.rest, &l.storage, &l.engine, &l.scripts
-	f.IntVar(&r.Rate, "rate", r.Rate, "requests a minute that one key has at the deck service and its tools; negative: any number")
-	f.DurationVar(&c.Wall, "script-time", c.Wall, "longest time a script may run; 10s is the most")
-	f.DurationVar(&s.DownloadTime, "download-time", s.DownloadTime, "how long the address of an exported deck works; 15m suits servers whose addresses might leak")
-	for _, b := range []struct {
-		name string
-		v    pflag.Value
-		what string
-	}{
+	f.IntVar(&l.rest.Rate, "rate", l.rest.Rate, "requests a minute that one key has at the deck service and its tools; negative: any number")
+	f.DurationVar(&l.scripts.Wall, "script-time", l.scripts.Wall, "longest time a script may run; 10s is the most")
+	f.DurationVar(&l.storage.DownloadTime, "download-time", l.storage.DownloadTime, "how long the address of an exported deck works; 15m suits servers whose addresses might leak")
+	for _, b := range slices.Concat(restLimits(&l.rest), storageLimits(&l.storage), engineLimits(&l.engine), scriptLimits(&l.scripts)) {
+		f.Var(b.v, "limit-"+b.name, b.what)
+	}
+}
+
+// limit is a bound that has a flag.
+type limit struct {
+	name string
+	v    pflag.Value
+	what string
+}
+
+func restLimits(r *rest.Limits) []limit {
+	return []limit{
 		{"async-runs", count(&r.Runs), "asynchronous runs kept at once"},
 		{"async-runs-user", count(&r.UserRuns), "asynchronous runs of one user"},
 		{"async-results", size(&r.UserResults), "size of the results of one user's asynchronous runs that wait to be read"},
 		{"async-time", span(&r.KeepRuns), "how long the result of an asynchronous run waits to be read"},
-		{"batches", count(&s.Batches), "batches of uploaded files that one user may have open"},
 		{"body-time", span(&r.Body), "time to send a JSON body"},
-		{"call-depth", count(&e.Depth), "calls within calls"},
-		{"call-events", count(&s.EventsACall), "events of one call"},
-		{"call-operations", count(&e.Ops), "operations of one call"},
-		{"call-time", span(&e.Time), "time of one call; a request may ask for less"},
-		{"chain-steps", count(&e.Steps), "steps of a chain"},
-		{"collections", count(&s.Collections), "collections that one document is in"},
 		{"connections", count(&r.Connections), "connections open at once"},
 		{"connections-address", count(&r.PeerConnections), "connections of one address; a proxy in front may need more"},
-		{"devices", count(&s.Tokens), "tokens of one user's devices"},
-		{"event-depth", count(&s.EventDepth), "events fired by events"},
-		{"export-style", size(&s.ExportStyle), "size of the style sheet of a deck that is exported"},
-		{"file", size(&s.BlobSize), "size of one file"},
 		{"files", count(&r.Parts), "files in the body of one request"},
-		{"folder-depth", count(&s.PathDepth), "levels of the tree of documents"},
 		{"head", size(&r.HeaderBytes), "size of a request's head"},
 		{"head-time", span(&r.Header), "time to send a request's head"},
 		{"idle-time", span(&r.Idle), "time between two requests of a connection"},
 		{"json", size(&r.JSON), "size of a JSON body"},
+		{"stall-time", span(&r.Stall), "longest pause while a file comes in or an answer goes out"},
+	}
+}
+
+func storageLimits(s *storage.Limits) []limit {
+	return []limit{
+		{"batches", count(&s.Batches), "batches of uploaded files that one user may have open"},
+		{"call-events", count(&s.EventsACall), "events of one call"},
+		{"collections", count(&s.Collections), "collections that one document is in"},
+		{"devices", count(&s.Tokens), "tokens of one user's devices"},
+		{"event-depth", count(&s.EventDepth), "events fired by events"},
+		{"export-style", size(&s.ExportStyle), "size of the style sheet of a deck that is exported"},
+		{"file", size(&s.BlobSize), "size of one file"},
+		{"folder-depth", count(&s.PathDepth), "levels of the tree of documents"},
 		{"members", count(&s.Members), "documents of one collection"},
 		{"name", size(&s.NameLength), "size of a document's name"},
 		{"page", count(&s.PageSize), "entries of one page"},
 		{"query-count", count(&s.CountLimit), "where totals of results stop that are bounded"},
 		{"query-rows", count(&s.ScanRows), "rows of indexes that one query reads"},
 		{"related", count(&s.Related), "documents that one document is related to"},
+		{"subscriptions", count(&s.Subscriptions), "subscriptions of one user"},
+		{"subscriptions-document", count(&s.DocSubscriptions), "subscriptions of all users to one document"},
+		{"tree", count(&s.TreeCopy), "documents that one call copies or deletes"},
+		{"uploads", size(&s.UploadBytes), "size of all files that one user has in batches"},
+	}
+}
+
+func engineLimits(e *engine.Limits) []limit {
+	return []limit{
+		{"call-depth", count(&e.Depth), "calls within calls"},
+		{"call-operations", count(&e.Ops), "operations of one call"},
+		{"call-time", span(&e.Time), "time of one call; a request may ask for less"},
+		{"chain-steps", count(&e.Steps), "steps of a chain"},
 		{"reply", size(&e.Replies), "size of an answer kept for an idempotency key"},
+		{"trace-steps", count(&e.TraceSteps), "steps of one trace"},
+		{"trace-time", span(&e.TraceMinute), "how long a trace is kept"},
+		{"traces", count(&e.TraceRuns), "traces kept"},
+	}
+}
+
+func scriptLimits(c *scripts.Limits) []limit {
+	return []limit{
 		{"script-calls", count(&c.Calls), "operations that one script calls"},
 		{"script-cpu", span(&c.CPU), "processor time of one script"},
 		{"script-kept", size(&c.Programs), "size of the sources that are kept compiled"},
@@ -79,16 +111,6 @@ func (l *limits) flags(f *pflag.FlagSet) {
 		{"script-stack", count(&c.Stack), "nested calls of a script"},
 		{"script-workers", count(&c.Workers), "script processes at work at once"},
 		{"script-workers-user", count(&c.PerUser), "script processes at work for one user"},
-		{"stall-time", span(&r.Stall), "longest pause while a file comes in or an answer goes out"},
-		{"subscriptions", count(&s.Subscriptions), "subscriptions of one user"},
-		{"subscriptions-document", count(&s.DocSubscriptions), "subscriptions of all users to one document"},
-		{"trace-steps", count(&e.TraceSteps), "steps of one trace"},
-		{"trace-time", span(&e.TraceMinute), "how long a trace is kept"},
-		{"traces", count(&e.TraceRuns), "traces kept"},
-		{"tree", count(&s.TreeCopy), "documents that one call copies or deletes"},
-		{"uploads", size(&s.UploadBytes), "size of all files that one user has in batches"},
-	} {
-		f.Var(b.v, "limit-"+b.name, b.what)
 	}
 }
 

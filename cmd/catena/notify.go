@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"net"
 	"os"
 	"strconv"
@@ -32,9 +33,8 @@ func (n notifier) tell(state string) error {
 	if err != nil {
 		return err
 	}
-	defer c.Close()
 	_, err = c.Write([]byte(state))
-	return err
+	return errors.Join(err, c.Close())
 }
 
 // watch tells, twice as often as it has to, that the server works, as long as alive says so.
