@@ -44,7 +44,7 @@ var imports = map[string][]string{
 	"engine":                {"storage", "storage/credential", "storage/entry", "storage/oauth", "storage/outbox", "storage/upload", "storage/blob", "storage/schema", "engine/expr"},
 	"engine/entity":         {"engine", "storage", "storage/blob", "storage/convert", "storage/entry", "storage/schema"},
 	"engine/find":           {"engine", "storage/text"},
-	"engine/library":        {"engine"},
+	"engine/library":        {"engine", "storage/declare"},
 	"engine/listener":       {"engine", "engine/expr", "engine/library", "storage", "storage/outbox"},
 	"engine/mail":           {"storage", "storage/message", "storage/outbox"},
 	"engine/sheet":          {},

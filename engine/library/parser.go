@@ -7,12 +7,11 @@ import (
 	"io"
 	"maps"
 	"math"
-	"strconv"
-	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
 
+	"catena/storage/declare"
 	"catena/storage/fault"
 )
 
@@ -42,7 +41,8 @@ func (p *Parser) Root(src []byte, what string) *yaml.Node {
 		if errors.Is(err, io.EOF) {
 			p.Add(1, 1, "the text is empty")
 		} else {
-			p.yamlError(err)
+			line, text := declare.Explain(err)
+			p.Add(line, 1, "%s", text)
 		}
 		return nil
 	}
@@ -63,20 +63,6 @@ func (p *Parser) Add(line, column int, format string, args ...any) {
 // At notes a problem with a node.
 func (p *Parser) At(n *yaml.Node, format string, args ...any) {
 	p.Add(n.Line, n.Column, format, args...)
-}
-
-// yamlError takes the line out of the library's message.
-func (p *Parser) yamlError(err error) {
-	text := strings.TrimPrefix(err.Error(), "yaml: ")
-	line := 1
-	if rest, ok := strings.CutPrefix(text, "line "); ok {
-		if number, message, ok := strings.Cut(rest, ": "); ok {
-			if n, err := strconv.Atoi(number); err == nil {
-				line, text = n, message
-			}
-		}
-	}
-	p.Add(line, 1, "%s", text)
 }
 
 // Fields walks a map: each key must be in the table, and comes once.

@@ -5,10 +5,12 @@
 package declare
 
 import (
+	"bytes"
 	"cmp"
 	"embed"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"iter"
 	"maps"
@@ -79,18 +81,39 @@ func (r *Reader) Files(fn func(root *yaml.Node), layers ...fs.FS) error {
 // yamlLine is how the parser begins its messages.
 var yamlLine = regexp.MustCompile(`line (\d+): `)
 
+// advice is what to say besides about mistakes that the parser tells in its own words.
+var advice = map[string]string{
+	"found character that cannot start any token":    "; indent with spaces, not tabs, and quote a text that begins with a mark",
+	"mapping values are not allowed in this context": "; look at the indentation, for a colon that is missing in the line before, or quote the text",
+}
+
+// Explain returns the line, from 1, and the text of an error of the YAML parser.
+func Explain(err error) (line int, text string) {
+	line, text = 1, strings.TrimPrefix(err.Error(), "yaml: ")
+	if m := yamlLine.FindStringSubmatch(text); m != nil {
+		line, _ = strconv.Atoi(m[1])
+		text = strings.Replace(text, m[0], "", 1)
+	}
+	return line, text + advice[text]
+}
+
 func (r *Reader) read(data []byte, fn func(root *yaml.Node)) {
 	if len(data) > maxFile {
 		r.Fail(r.here, "larger than %d bytes", maxFile)
 		return
 	}
-	var doc yaml.Node
-	if err := yaml.Unmarshal(data, &doc); err != nil {
-		at, text := r.here, strings.TrimPrefix(err.Error(), "yaml: ")
-		if m := yamlLine.FindStringSubmatch(text); m != nil {
-			at.Line, _ = strconv.Atoi(m[1])
-			text = strings.Replace(text, m[0], "", 1)
+	dec := yaml.NewDecoder(bytes.NewReader(data))
+	var doc, more yaml.Node
+	err := dec.Decode(&doc)
+	if err == nil {
+		if err = dec.Decode(&more); err == nil {
+			r.Fail(r.At(&more), "a second document follows, and a file has one")
+			return
 		}
+	}
+	if !errors.Is(err, io.EOF) {
+		at, text := r.here, ""
+		at.Line, text = Explain(err)
 		r.Fail(at, "%s", text)
 		return
 	}

@@ -53,6 +53,27 @@ func TestLayers(t *testing.T) {
 	}
 }
 
+// TestYAML has what YAML itself forbids told with its line and what to look for; a byte order mark, carriage
+// returns and a file without a value are no mistakes.
+func TestYAML(t *testing.T) {
+	for source, want := range map[string]string{
+		"x: a\n\ty: b\n":    "a.yaml:2: found a tab character that violates indentation",
+		"x: a\n  y: b\n":    "a.yaml:2: mapping values are not allowed in this context; look at the indentation, for a colon that is missing in the line before, or quote the text",
+		"x: a\n---\ny: b":   "a.yaml:2: a second document follows, and a file has one",
+		"x: a\n---\n\ty: b": "a.yaml:3: found character that cannot start any token; indent with spaces, not tabs, and quote a text that begins with a mark",
+		"x\n":               "a.yaml:1: keys with values expected",
+	} {
+		if _, err := load(fstest.MapFS{"a.yaml": file(source)}); err == nil || err.Error() != want {
+			t.Errorf("%q: %v, want %s", source, err, want)
+		}
+	}
+	for _, source := range []string{"\ufeffx: a", "x: a\r\n", "", "# nothing", "---\nx: a"} {
+		if _, err := load(fstest.MapFS{"a.yaml": file(source)}); err != nil {
+			t.Errorf("%q: %v", source, err)
+		}
+	}
+}
+
 // TestMistakes has all of them told, in the order of layers, files and lines.
 func TestMistakes(t *testing.T) {
 	_, err := load(

@@ -194,7 +194,7 @@ types:
 		`a.yaml:22: type E2: no property x:z, perhaps x:a`,
 		`b.yaml:1: unknown key kinds`,
 		`b.yaml:2: malformed name "A A"`,
-		`c.yaml:2: found character that cannot start any token`,
+		`c.yaml:2: found character that cannot start any token; indent with spaces, not tabs, and quote a text that begins with a mark`,
 	}
 	if !fault.Is(err, fault.Invalid) {
 		t.Fatalf("got %v", err)
