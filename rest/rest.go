@@ -37,6 +37,7 @@ type Config struct {
 	Metrics     *prometheus.Registry // nil: one of its own
 	NoMetrics   bool                 // they are shown elsewhere, not at /metrics
 	RateExempt  []netip.Prefix       // networks from which any number of requests may come
+	Contact     string               // address for those who find a weakness, "mailto:security@example.org"; "": not told
 	DeckSources []string             // other web origins that slides may show pictures, films and frames of
 	Mounts      []Mount              // other handlers behind the same checks
 	Ready       []Check              // besides the store

@@ -21,6 +21,7 @@ func apiRoutes() []route {
 func topRoutes() []route {
 	return append(slices.Concat(deckRoutes(), invitationRoutes(), pageRoutes(), oauthRoutes()), []route{
 		{method: "GET", path: problemsPath, access: open, handle: problems},
+		{method: "GET", path: "/.well-known/security.txt", access: open, handle: securityTxt},
 		{method: "GET", path: "/healthz", access: open, handle: alive},
 		{method: "GET", path: "/json/cmis", handle: repositoryInfo},
 		{method: "GET", path: "/livez", access: open, handle: alive},

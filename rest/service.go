@@ -130,6 +130,15 @@ func (s *Handler) checks() []Check {
 	return append([]Check{{Name: "repositoryStatus", Test: s.Engine.Ping}}, s.Ready...)
 }
 
+// securityTxt says who to tell of a weakness (RFC 9116).
+func securityTxt(x *exchange) error {
+	if x.s.Contact == "" {
+		return fault.NotFound.Errorf("address %s", x.r.URL.Path)
+	}
+	expires := time.Now().UTC().AddDate(0, 6, 0).Truncate(24 * time.Hour)
+	return x.text(http.StatusOK, "Contact: "+x.s.Contact+"\nExpires: "+expires.Format(time.RFC3339)+"\n")
+}
+
 // runningStatus is the health page of the platform.
 func runningStatus(x *exchange) error {
 	q := x.query()

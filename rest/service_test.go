@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"catena/rest"
 	"catena/rest/resttest"
@@ -24,6 +25,22 @@ func TestFigures(t *testing.T) {
 	s = resttest.Start(t, resttest.Config{Rest: func(c *rest.Config) { c.NoMetrics = true }})
 	if got := s.Do("GET", "/metrics", ""); got.StatusCode != http.StatusNotFound {
 		t.Errorf("shown elsewhere: %s", got.Status)
+	}
+}
+
+// TestSecurityTxt tells whoever asks who to tell of a weakness, if anybody is to be told.
+func TestSecurityTxt(t *testing.T) {
+	const at, contact = "/.well-known/security.txt", "mailto:security@example.org"
+	if got := start(t).Do("GET", at, "", "as", ""); got.StatusCode != http.StatusNotFound {
+		t.Errorf("no contact: %s", got.Status)
+	}
+	s := resttest.Start(t, resttest.Config{Rest: func(c *rest.Config) { c.Contact = contact }})
+	got := s.Do("GET", at, "", "as", "")
+	told, expires, ok := strings.Cut(got.Text, "\nExpires: ")
+	until, err := time.Parse(time.RFC3339, strings.TrimSpace(expires))
+	if got.StatusCode != http.StatusOK || told != "Contact: "+contact || !ok || err != nil || until.Before(time.Now()) || until.After(time.Now().AddDate(1, 0, 0)) ||
+		!strings.HasPrefix(got.Header.Get("Content-Type"), "text/plain") {
+		t.Errorf("%s %v %s", got.Status, got.Header, got.Text)
 	}
 }
 

@@ -9,10 +9,13 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/fsnotify/fsnotify"
 	"github.com/spf13/cobra"
@@ -40,6 +43,7 @@ type serve struct {
 	certificate             certificate
 	hosts, origins          []string
 	rateExempt              []string
+	contact                 string
 	deckSources             []string
 	repositories            []string
 	smtp                    smtp
@@ -63,6 +67,7 @@ func (s *serve) flags(f *pflag.FlagSet) {
 	s.backups.flags(f)
 	s.certificate.flags(f)
 	s.smtp.flags(f)
+	f.StringVar(&s.contact, "security-contact", "", "address for those who find a weakness, as mailto:security@example.org, told at /.well-known/security.txt; empty: none")
 	f.StringSliceVar(&s.rateExempt, "rate-exempt", nil, "addresses or networks, as 10.1.0.0/16, whose requests rate does not count; a proxy's are those of everybody behind it")
 	f.StringSliceVar(&s.hosts, "allow-host", nil, "further host names requests may carry, besides the listener's and loopback")
 	f.StringSliceVar(&s.origins, "allow-origin", nil, "other web origins whose pages may call, as https://app.example.org")
@@ -91,6 +96,9 @@ func (s *serve) check() error {
 	}
 	if _, err := egress.Networks(s.rateExempt); err != nil {
 		all = append(all, fault.Wrap(err, "rate-exempt"))
+	}
+	if u, err := url.Parse(s.contact); s.contact != "" && (err != nil || u.Scheme != "mailto" && u.Scheme != "https" && u.Scheme != "tel" || strings.ContainsFunc(s.contact, unicode.IsSpace)) {
+		all = append(all, fmt.Errorf("security-contact: %q begins with none of mailto:, https:, tel:", s.contact))
 	}
 	_, err := egress.New(s.options().egress)
 	_, lost := browserProgram(s.chromium)
@@ -132,7 +140,7 @@ func (s *serve) run(ctx context.Context, g *global, out io.Writer) (err error) {
 	h := a.handler(rest.Config{
 		Metrics: registry, NoMetrics: s.metricsAddr != "",
 		ContextPath: s.contextPath, Base: s.baseURL, Hosts: s.hosts, Origins: s.origins, Portal: s.portalSecret, DeckSources: s.deckSources,
-		Limits: s.limits.rest, RateExempt: exempt, Ready: s.probes(),
+		Limits: s.limits.rest, RateExempt: exempt, Contact: s.contact, Ready: s.probes(),
 	})
 	base := cmp.Or(s.baseURL, s.certificate.address(l.Addr().String()))
 	fmt.Fprintf(out, "catena %s serves %s on %s\n", version, g.data, base)

@@ -55,8 +55,8 @@ FILE:4: log-level: a single value expected, not a list
 			t.Fatal(err)
 		}
 	}
-	code, _, errs = line(t, "config", "check", "--data", data, "--script-time", "1h", "--chromium", "/nowhere", "--egress-allow", "10.0.0.0/99", "--rate-exempt", "nowhere")
-	for _, want := range []string{"CATENA_ADR: is not a setting, perhaps CATENA_ADDR\n", "script-time: 1h", "chromium: ", "10.0.0.0/99", "rate-exempt: \"nowhere\" is no address", "a.yaml:2: type A: no type Fil, perhaps File"} {
+	code, _, errs = line(t, "config", "check", "--data", data, "--script-time", "1h", "--chromium", "/nowhere", "--egress-allow", "10.0.0.0/99", "--rate-exempt", "nowhere", "--security-contact", "me")
+	for _, want := range []string{"CATENA_ADR: is not a setting, perhaps CATENA_ADDR\n", "script-time: 1h", "chromium: ", "10.0.0.0/99", "rate-exempt: \"nowhere\" is no address", "security-contact: \"me\" begins with", "a.yaml:2: type A: no type Fil, perhaps File"} {
 		if code != 2 || !strings.Contains(errs, want) {
 			t.Errorf("%d %s, want %s", code, errs, want)
 		}
