@@ -50,10 +50,12 @@ func (t *Tx) logEvent(e Event) error {
 			entry.Extended[k] = v
 		}
 	}
-	if d := e.Doc; d != nil {
-		entry.DocID, entry.DocPath, entry.DocType, entry.DocState = d.ID(), d.Path(), d.typ.Name, d.state
+	d := e.Doc
+	if d == nil {
+		return t.putEntry(entry, nil)
 	}
-	return t.appendEntry(entry)
+	entry.DocID, entry.DocPath, entry.DocType, entry.DocState = d.ID(), d.Path(), d.typ.Name, d.state
+	return t.putEntry(entry, &d.id)
 }
 
 // Actor returns the name that records show: the user somebody acts for.
@@ -65,6 +67,15 @@ func (t *Tx) Actor() string {
 }
 
 func (t *Tx) appendEntry(e Entry) error {
+	id, ok := parseID(e.DocID)
+	if !ok {
+		return t.putEntry(e, nil)
+	}
+	return t.putEntry(e, &id)
+}
+
+// putEntry writes an entry and, if it is of a document, where that finds it.
+func (t *Tx) putEntry(e Entry, of *docID) error {
 	var err error
 	if e.ID, err = t.repo.db.Next(t.ctx, "audit"); err != nil {
 		return err
@@ -77,8 +88,8 @@ func (t *Tx) appendEntry(e Entry) error {
 	if err != nil {
 		return err
 	}
-	if id, ok := parseID(e.DocID); ok {
-		if err := t.kv.Set(auditDocKey(id, e.Time, e.ID), nil); err != nil {
+	if of != nil {
+		if err := t.kv.Set(auditDocKey(*of, e.Time, e.ID), nil); err != nil {
 			return err
 		}
 	}

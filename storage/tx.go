@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"catena/storage/fault"
+	"catena/storage/internal/row"
 	"catena/storage/kv"
 )
 
@@ -39,6 +40,7 @@ type session struct {
 	pinned       *[]string
 	noted        *uint64 // the first mark of a document whose terms are to be brought up to date
 	ended        uint64  // the marks of transactions that had ended when this one began
+	memory       *row.Memory
 	events       int
 	depth        int
 	record       bool
@@ -51,6 +53,15 @@ func (t *Tx) Context() context.Context { return t.ctx }
 
 // Repo returns the repository.
 func (t *Tx) Repo() *Repo { return t.repo }
+
+// Memory is what packages beside this one know of the store while the transaction lasts; what a part that is
+// undone has done takes it with it.
+func (t *Tx) Memory() *row.Memory {
+	if t.memory == nil {
+		t.memory = new(row.Memory)
+	}
+	return t.memory
+}
 
 // Principal returns who acts.
 func (t *Tx) Principal() *Principal { return t.as }
@@ -115,7 +126,7 @@ func (t *Tx) Nest(fn func() error) (err error) {
 		}
 		events := t.events
 		*t.session = s
-		t.events, t.folders, t.latest = events, nil, nil
+		t.events, t.folders, t.latest, t.memory = events, nil, nil, nil
 	}()
 	err = t.kv.Nest(fn)
 	done = true

@@ -305,7 +305,7 @@ func TestFailing(t *testing.T) {
 	}
 }
 
-// TestWantsChange has a webhook want something else in the middle of a transaction, and in one that fails:
+// TestWantsChange has a webhook want something else in the middle of a transaction, and in a part and in a whole that fail:
 // each event is told to whoever wants it then.
 func TestWantsChange(t *testing.T) {
 	w := newWorld(t)
@@ -335,7 +335,12 @@ func TestWantsChange(t *testing.T) {
 	if !errors.Is(err, fails) {
 		t.Fatal(err)
 	}
-	w.as("ada", func(tx *storage.Tx) error { return errors.Join(lock(tx, true), lock(tx, false)) })
+	w.as("ada", func(tx *storage.Tx) error {
+		if err := tx.Nest(func() error { return errors.Join(want(tx, "*"), lock(tx, true), fails) }); !errors.Is(err, fails) {
+			return err
+		}
+		return errors.Join(lock(tx, true), lock(tx, false))
+	})
 	var got []string
 	for _, d := range w.deliveries(hook.ID) {
 		got = append(got, d.Type)

@@ -158,6 +158,7 @@ func put(tx *storage.Tx, w Webhook) error {
 		wants = append(wants, Want{w.Owned, w.ID, w.Events})
 	}
 	tx.Changed("record", "webhook "+w.ID)
+	row.Of[known](tx.Memory()).read = false
 	return cmp.Or(tx.Secret(index).Put("all", wants), tx.Secret(webhooks).Put(w.ID, w))
 }
 
@@ -167,16 +168,35 @@ type lastRead struct {
 	wants []Want
 }
 
+// known is what a transaction knows of the index.
+type known struct {
+	read  bool
+	wants []Want
+}
+
 // Wants returns what the webhooks in use want to know, which is shared and not changed. It is asked at
-// every event: a row that is the one read before is not taken apart again.
+// every event: a transaction reads the index once.
 func Wants(tx *storage.Tx) ([]Want, error) {
+	k := row.Of[known](tx.Memory())
+	if k.read {
+		return k.wants, nil
+	}
+	wants, err := readWants(tx)
+	if err == nil {
+		k.read, k.wants = true, wants
+	}
+	return wants, err
+}
+
+// readWants reads the index. A row that is the one read before is not taken apart again.
+func readWants(tx *storage.Tx) ([]Want, error) {
 	text, err := tx.Secret(index).Row("all")
 	if err != nil || text == nil {
 		return nil, err
 	}
 	last := row.Of[atomic.Pointer[lastRead]](tx.Repo().Memory())
-	if known := last.Load(); known != nil && bytes.Equal(known.row, text) {
-		return known.wants, nil
+	if l := last.Load(); l != nil && bytes.Equal(l.row, text) {
+		return l.wants, nil
 	}
 	var all []Want
 	if err := json.Unmarshal(text, &all); err != nil {
