@@ -112,8 +112,9 @@ func (r *Reader) read(data []byte, fn func(root *yaml.Node)) {
 		}
 	}
 	if !errors.Is(err, io.EOF) {
-		at, text := r.here, ""
-		at.Line, text = Explain(err)
+		line, text := Explain(err)
+		at := r.here
+		at.Line = line
 		r.Fail(at, "%s", text)
 		return
 	}
