@@ -98,7 +98,7 @@ func (s *serve) check() error {
 		all = append(all, fault.Wrap(err, "rate-exempt"))
 	}
 	if u, err := url.Parse(s.contact); s.contact != "" && (err != nil || u.Scheme != "mailto" && u.Scheme != "https" && u.Scheme != "tel" || strings.ContainsFunc(s.contact, unicode.IsSpace)) {
-		all = append(all, fmt.Errorf("security-contact: %q begins neither with mailto: nor with https: nor with tel:, which such an address does", s.contact))
+		all = append(all, fmt.Errorf(`security-contact: %q begins with none of "mailto:", "https:", "tel:"`, s.contact))
 	}
 	_, err := egress.New(s.options().egress)
 	_, lost := browserProgram(s.chromium)
