@@ -18,7 +18,7 @@ var imports = map[string][]string{
 	"storage/kv":            {"storage/kv/tree"},
 	"storage/kv/tree":       {},
 	"storage/kv/*":          {"storage/kv", "storage/kv/tree"},
-	"storage/badger":        {"storage/kv", "storage/badger/values"},
+	"storage/badger":        {"storage/kv", "storage/badger/values", "storage/disk"},
 	"storage/badger/values": {},
 	"storage/memory":        {"storage/kv", "storage/kv/tree"},
 	"storage/blob":          {},

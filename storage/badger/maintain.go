@@ -9,6 +9,7 @@ import (
 	"github.com/dgraph-io/badger/v4/table"
 
 	"catena/storage/badger/values"
+	"catena/storage/disk"
 	"catena/storage/fault"
 )
 
@@ -179,21 +180,21 @@ func keptFree(disk uint64) uint64 { return min(max(disk/10, 256<<20), 1<<30) }
 
 // sampleSpace has writes refused while the disk is nearly full.
 func (s *store) sampleSpace() {
-	free, whole, err := diskSpace(s.dir)
+	space, err := disk.Of(s.dir)
 	if err != nil || s.opts.MinFree < 0 {
-		return
+		return // where it is not known, writes are refused by the file system
 	}
 	keep := uint64(s.opts.MinFree)
 	if keep == 0 {
-		keep = keptFree(whole)
+		keep = keptFree(space.Whole)
 	}
-	if free >= keep {
+	if space.Free >= keep {
 		if s.full.Swap(nil) != nil {
 			s.log.Info("disk has room again: writes go on")
 		}
 		return
 	}
-	f := &failure{err: fault.Unavailable.Errorf("disk: %d MiB free, %d MiB kept free", free>>20, keep>>20).WithCode(fault.CodeDiskFull)}
+	f := &failure{err: fault.Unavailable.Errorf("disk: %d MiB free, %d MiB kept free", space.Free>>20, keep>>20).WithCode(fault.CodeDiskFull)}
 	if s.full.Swap(f) == nil {
 		s.log.Error("disk is full: writes are refused", "err", f.err)
 	}

@@ -60,7 +60,7 @@ func readState(dir string) (*state, error) {
 		return nil, corrupt("store %s: %s is damaged", dir, stateName)
 	}
 	if s.Format != stateFormat {
-		return nil, fault.Unavailable.Errorf("store %s: written by another version, format %d, not %d", dir, s.Format, stateFormat)
+		return nil, fault.Unavailable.Errorf("store %s: written by another version, format %d, not %d: make a backup with that version, and restore it with this one", dir, s.Format, stateFormat)
 	}
 	return s, nil
 }

@@ -57,12 +57,3 @@ func datasync(f *os.File) error {
 	}
 	return failed
 }
-
-// diskSpace returns the free and the whole size of the file system dir is on.
-func diskSpace(dir string) (free, whole uint64, err error) {
-	var s unix.Statfs_t
-	if err := unix.Statfs(dir, &s); err != nil {
-		return 0, 0, err
-	}
-	return s.Bavail * uint64(s.Bsize), s.Blocks * uint64(s.Bsize), nil
-}
