@@ -181,7 +181,17 @@ func (s *described) work(w *export.Worker, deck, id any) map[string]any {
 }
 
 // workFor has a worker make somebody's export.
-func (s *described) workFor(who string, w *export.Worker, deck, id any) map[string]any {
+func (s *described) workFor(who string, w *export.Worker, deck, id any) (e map[string]any) {
+	s.t.Helper()
+	s.workUntil(w, fmt.Sprintf("export %v", id), func() bool {
+		e = s.data(who, "GET", fmt.Sprintf("/v1/decks/%v/exports/%v", deck, id), "")
+		return e["status"] != "pending"
+	})
+	return e
+}
+
+// workUntil does jobs until something is done.
+func (s *described) workUntil(w *export.Worker, what string, isDone func() bool) {
 	s.t.Helper()
 	w.Repo, w.Log = s.Repo, slog.New(slog.DiscardHandler)
 	ctx, stop := context.WithCancel(s.t.Context())
@@ -189,12 +199,11 @@ func (s *described) workFor(who string, w *export.Worker, deck, id any) map[stri
 	go func() { done <- s.Repo.RunJobs(ctx, w.Jobs()) }()
 	defer func() { stop(); <-done }()
 	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
-		if e := s.data(who, "GET", fmt.Sprintf("/v1/decks/%v/exports/%v", deck, id), ""); e["status"] != "pending" {
-			return e
+		if isDone() {
+			return
 		}
 	}
-	s.t.Fatalf("export %v does not end", id)
-	return nil
+	s.t.Fatalf("%s does not end", what)
 }
 
 // like reports whether a value is what a table says.

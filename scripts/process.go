@@ -125,6 +125,8 @@ func (p *process) death(l *Limits) error {
 		return breach(fault.CodeScriptStack, "script: nested too deep")
 	case strings.Contains(text, "out of memory") || strings.Contains(text, "cannot allocate"):
 		return outOfMemory(l.Memory)
+	case strings.HasPrefix(text, "SIGSEGV") && strings.Contains(text, "addr=0x0") && strings.Contains(text, "\ngoroutine 0 "):
+		return outOfMemory(l.Memory) // the runtime itself, on its own stack, was refused memory and did not look
 	case strings.Contains(text, "SIGXCPU"):
 		return breach(fault.CodeScriptTimeout, "script: more than %s of processor time", l.CPU)
 	}
