@@ -23,7 +23,13 @@ const (
 // openValues opens the files of values the last checkpoint knew.
 func (s *store) openValues() (err error) {
 	s.values, err = values.Open(filepath.Join(s.dir, valuesDir), s.state.id(), s.state.Values)
-	return unreadable(err)
+	if err != nil {
+		return unreadable(err)
+	}
+	for _, name := range s.values.Kept() {
+		s.log.Warn("a file of values was not written to its end and stays", "file", name)
+	}
+	return nil
 }
 
 // unreadable is what an error of the files of values means for a store.

@@ -138,6 +138,7 @@ func (s *store) checkpoint() error {
 		return nil
 	}
 	if err := s.values.Sync(); err != nil {
+		s.fail(fault.Unavailable.Errorf("store: values: %w", err), false)
 		return err
 	}
 	next.Values = s.values.List(done...)

@@ -180,6 +180,9 @@ func (s *store) dropValues(numbers []uint32) error {
 		if err := s.values.Drop(n); err != nil {
 			return err
 		}
+		if n == s.upkeep.counting.file {
+			s.upkeep.counting.at = 0 // the next one is counted
+		}
 		s.upkeep.retired = slices.DeleteFunc(s.upkeep.retired, func(r retired) bool { return r.file == n })
 	}
 	return nil

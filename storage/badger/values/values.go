@@ -309,7 +309,7 @@ func (f *Files) Dead(p Place, key []byte) {
 	}
 }
 
-// Sync brings what was written to disk.
+// Sync brings what was written to disk. After one that fails nobody knows what is: no other may be tried.
 func (f *Files) Sync() error {
 	f.syncing.Lock()
 	defer f.syncing.Unlock()
@@ -427,6 +427,18 @@ func (f *Files) Keep(number uint32) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.files[number].kept = true
+}
+
+// Kept lists the files that hold what is not understood, and so are not given up.
+func (f *Files) Kept() (names []string) {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	for _, one := range f.files {
+		if one.kept {
+			names = append(names, one.Name())
+		}
+	}
+	return names
 }
 
 // Drop removes a file.
