@@ -51,6 +51,13 @@ func crashChild(dir, round string) error {
 		return err
 	}
 	var wg sync.WaitGroup
+	if n, _ := strconv.Atoi(round); n >= killRounds { // files of values are given up once tables hold what was in them
+		go func() {
+			for ; ; time.Sleep(500 * time.Millisecond) {
+				_ = s.(*store).flushTables()
+			}
+		}()
+	}
 	for w := range crashWriters {
 		wg.Go(func() {
 			r := rand.New(rand.NewPCG(uint64(w), 1))
@@ -88,7 +95,10 @@ func exists(path string) bool {
 	return err == nil
 }
 
-const slotPrefix = "slot/"
+const (
+	slotPrefix = "slot/"
+	killRounds = 21
+)
 
 // crashSlot is the key that a transaction writes again.
 func crashSlot(tag string) string {
@@ -114,7 +124,7 @@ func TestKill(t *testing.T) {
 	acked := map[string]bool{}
 	r := rand.New(rand.NewPCG(uint64(os.Getpid()), 7))
 	first := filepath.Join(dir, valuesDir, "0000000001.values")
-	for round := range 21 {
+	for round := range killRounds {
 		life := time.Duration(3+r.IntN(120)) * time.Millisecond
 		for _, tag := range killOnce(t, dir, round, life) {
 			acked[tag] = true
@@ -127,8 +137,8 @@ func TestKill(t *testing.T) {
 	if err != nil || len(segments) > 20 {
 		t.Errorf("%d segments have piled up, %v", len(segments), err)
 	}
-	for round := 21; exists(first); round++ { // files of values are given up by those who live longer
-		if round == 26 {
+	for round := killRounds; exists(first); round++ {
+		if round == killRounds+10 {
 			t.Fatal("no file of values was given up")
 		}
 		for _, tag := range killOnce(t, dir, round, 4*time.Second) {
