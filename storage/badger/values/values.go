@@ -88,7 +88,7 @@ type File struct {
 
 // Files are the values of one store. Add and Flush are for one goroutine at a time.
 type Files struct {
-	Smallest int64 // bytes a file has before another begins; 32 MiB unless it is set before the first Add
+	Smallest int64 // bytes a file has before another begins, 32 MiB unless it is set; more if there are many
 
 	dir   string
 	store [16]byte
@@ -101,7 +101,7 @@ type Files struct {
 	syncing sync.Mutex
 
 	out *file // the one that is written, nil before the first value
-	end int64 // size at which it ends
+	end int64 // size at which it ends, if that is not below Smallest
 	at  int64 // of buf in it
 	buf []byte
 }
@@ -144,7 +144,27 @@ func Open(dir string, store [16]byte, known []File) (*Files, error) {
 			return nil, err
 		}
 	}
-	return f, nil
+	if len(known) > 0 {
+		err = f.goOn(known[len(known)-1])
+	}
+	return f, err
+}
+
+// goOn has the newest file be written further, if it ends as it was known to.
+func (f *Files) goOn(k File) error {
+	one := f.files[k.Number]
+	info, err := one.Stat()
+	if err != nil || k.Number != f.last || info.Size() != k.Size {
+		return err
+	}
+	w, err := os.OpenFile(one.Name(), os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	_ = one.Close()
+	one.File, one.solid = w, math.MaxInt64
+	f.out, f.at = one, k.Size
+	return nil
 }
 
 // open opens one file.
@@ -224,7 +244,7 @@ func (f *Files) path(number uint32) string {
 
 // Add takes a value, which can be read after Flush.
 func (f *Files) Add(key, value []byte) (Place, error) {
-	if f.out == nil || f.at+int64(len(f.buf)) >= f.end {
+	if f.out == nil || f.at+int64(len(f.buf)) >= max(f.end, f.Smallest) {
 		if err := f.rotate(); err != nil {
 			return Place{}, err
 		}
@@ -277,7 +297,7 @@ func (f *Files) rotate() error {
 		all += old.size.Load()
 	}
 	f.files[number], f.last, f.named = one, number, true
-	f.out, f.end, f.at = one, min(max(all/share, f.Smallest), largestFile), 0
+	f.out, f.end, f.at = one, min(all/share, largestFile), 0
 	f.buf = append(f.buf, f.header(number)...)
 	return nil
 }

@@ -82,14 +82,26 @@ func TestReopened(t *testing.T) {
 	f.Close()
 	f = open(t, dir, known...)
 	checkValues(t, f, places)
+	last := known[len(known)-1].Number
 	places = append(places, written(t, f, 300, 5)...)
 	checkValues(t, f, places)
-	if last := places[304].File; last != known[len(known)-1].Number+1 {
-		t.Errorf("file %d is written after %d were there", last, len(known))
+	if got := places[304].File; got != last {
+		t.Errorf("file %d is written on, not %d", got, last)
 	}
+	f.Close() // without a sync, as when killed
+	f = open(t, dir, known...)
+	checkValues(t, f, places)
+	places = append(places, written(t, f, 305, 1)...)
+	if got := places[305].File; got != last+1 {
+		t.Errorf("what was killed is written on: file %d", got)
+	}
+	checkValues(t, f, places)
 	n := 0
 	for _, k := range known {
 		for _, got := range all(t, f, k.Number) {
+			if n == 300 {
+				break // those written later
+			}
 			if got != string(key(n)) {
 				t.Fatalf("entry %d is of %s", n, got)
 			}
