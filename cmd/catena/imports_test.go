@@ -19,7 +19,7 @@ var imports = map[string][]string{
 	"storage/kv/tree":       {},
 	"storage/kv/*":          {"storage/kv", "storage/kv/tree"},
 	"storage/badger":        {"storage/kv", "storage/badger/values", "storage/disk"},
-	"storage/badger/values": {},
+	"storage/badger/values": {"storage/disk"},
 	"storage/memory":        {"storage/kv", "storage/kv/tree"},
 	"storage/blob":          {},
 	"storage/convert":       {"storage/blob"},

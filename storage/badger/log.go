@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 
+	"catena/storage/disk"
 	"catena/storage/fault"
 )
 
@@ -137,7 +138,7 @@ func (r *redo) rotate(need int64, first uint64) error {
 	out := blocks{file: file, buf: r.out.buf}
 	if err = out.write(r.buf); err == nil {
 		if err = os.Rename(file.Name(), path); err == nil {
-			err = syncDir(r.dir)
+			err = disk.SyncDir(r.dir)
 		}
 	}
 	if err != nil {
@@ -320,14 +321,4 @@ func writeZeros(path string, size int64) error {
 		_ = os.Remove(path)
 	}
 	return err
-}
-
-// syncDir makes created, renamed and removed names durable.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	return d.Sync()
 }

@@ -142,7 +142,7 @@ func (s *store) checkpoint() error {
 		return err
 	}
 	next.Values = s.values.List(done...)
-	if err := syncDir(s.tables()); err != nil {
+	if err := disk.SyncDir(s.tables()); err != nil {
 		return err
 	}
 	var err error

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 
 	"catena/storage/badger/values"
+	"catena/storage/disk"
 	"catena/storage/fault"
 )
 
@@ -87,7 +88,7 @@ func (s *state) write(dir string) error {
 		err = os.Rename(path+tempSuffix, path)
 	}
 	if err == nil {
-		err = syncDir(dir)
+		err = disk.SyncDir(dir)
 	}
 	return err
 }

@@ -31,6 +31,8 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+
+	"catena/storage/disk"
 )
 
 // ErrDamaged is in the chain of every error about a file that is not what was written.
@@ -338,7 +340,7 @@ func (f *Files) Sync() error {
 	f.named = false
 	f.mu.Unlock()
 	if named {
-		if err := syncDir(f.dir); err != nil {
+		if err := disk.SyncDir(f.dir); err != nil {
 			return err
 		}
 	}
@@ -355,15 +357,6 @@ func (f *Files) Sync() error {
 		f.mu.Unlock()
 	}
 	return nil
-}
-
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	return d.Sync()
 }
 
 // List describes the files, as far as they are on disk, in order and without some.
