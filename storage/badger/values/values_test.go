@@ -126,24 +126,35 @@ func TestPlace(t *testing.T) {
 	}
 }
 
-// TestCut cuts a file anywhere: one that was known is refused, of another the whole entries are there.
-func TestCut(t *testing.T) {
-	base := t.TempDir()
-	f := open(t, base)
-	places := written(t, f, 0, 12)
+// oneFile is a synced file of n values.
+func oneFile(t *testing.T, n int) (places []Place, known []File, content []byte) {
+	t.Helper()
+	f := open(t, t.TempDir())
+	places = written(t, f, 0, n)
 	if err := f.Sync(); err != nil {
 		t.Fatal(err)
 	}
-	known := f.List()
 	content, err := os.ReadFile(f.path(1))
 	if err != nil {
 		t.Fatal(err)
 	}
+	return places, f.List(), content
+}
+
+// put makes content the first file of a directory.
+func put(t *testing.T, dir string, content []byte) {
+	t.Helper()
+	if err := os.WriteFile((&Files{dir: dir}).path(1), content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestCut cuts a file anywhere: one that was known is refused, of another the whole entries are there.
+func TestCut(t *testing.T) {
+	places, known, content := oneFile(t, 12)
 	for cut := 0; cut < len(content); cut += 1 + cut%5 {
 		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, filepath.Base(f.path(1))), content[:cut], 0o600); err != nil {
-			t.Fatal(err)
-		}
+		put(t, dir, content[:cut])
 		if _, err := Open(dir, store, known); !errors.Is(err, ErrDamaged) {
 			t.Fatalf("cut at %d: %v", cut, err)
 		}
@@ -165,25 +176,13 @@ func TestCut(t *testing.T) {
 
 // TestDamaged flips bits: each is found by a check, and a file that holds what nobody can read is not given up.
 func TestDamaged(t *testing.T) {
-	base := t.TempDir()
-	f := open(t, base)
-	written(t, f, 0, 40)
-	if err := f.Sync(); err != nil {
-		t.Fatal(err)
-	}
-	known := f.List()
-	content, err := os.ReadFile(f.path(1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, known, content := oneFile(t, 40)
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
 		dir, at := t.TempDir(), r.IntN(len(content))
 		b := bytes.Clone(content)
 		b[at] ^= 1 << r.IntN(8)
-		if err := os.WriteFile(filepath.Join(dir, filepath.Base(f.path(1))), b, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		put(t, dir, b)
 		damaged, err := Open(dir, store, known)
 		if err == nil {
 			_, err = damaged.Check(known[0], 0, known[0].Size)
