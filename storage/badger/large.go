@@ -117,7 +117,7 @@ func (s *store) spread(writes []kv.Mutation, sent underway) ([]row, error) {
 		}
 		n := len(places)
 		places = p.Append(places)
-		rows[i].value, rows[i].mark = places[n:], elsewhere
+		rows[i].value, rows[i].mark = places[n:len(places):len(places)], elsewhere
 	}
 	return rows, unreadable(s.values.Flush())
 }
