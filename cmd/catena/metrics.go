@@ -21,10 +21,23 @@ type meters struct {
 	transactions *prometheus.CounterVec
 	seconds      *prometheus.HistogramVec
 	repeated     prometheus.Counter
+
+	reads, writes meter
+}
+
+// meter holds the series of one kind of transactions, found once: most end well.
+type meter struct {
+	kind    string
+	ok      prometheus.Counter
+	seconds prometheus.Observer
+}
+
+func (f *meters) of(kind string) meter {
+	return meter{kind, f.transactions.WithLabelValues(kind, "ok"), f.seconds.WithLabelValues(kind)}
 }
 
 func newMeters() *meters {
-	return &meters{
+	f := &meters{
 		transactions: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "catena_transactions_total", Help: "Transactions by kind (read, write) and result: ok, the kind of error.",
 		}, []string{"kind", "result"}),
@@ -36,19 +49,24 @@ func newMeters() *meters {
 			Name: "catena_transaction_repeats_total", Help: "Attempts of transactions beyond the first, made because others were faster.",
 		}),
 	}
+	f.reads, f.writes = f.of("read"), f.of("write")
+	return f
 }
 
 func (f *meters) observe(s kv.Stats) {
-	kind, result := "read", "ok"
+	m := &f.reads
 	if s.Write {
-		kind = "write"
+		m = &f.writes
 	}
-	if s.Err != nil {
-		result = fault.Of(s.Err).String()
+	if s.Err == nil {
+		m.ok.Inc()
+	} else {
+		f.transactions.WithLabelValues(m.kind, fault.Of(s.Err).String()).Inc()
 	}
-	f.transactions.WithLabelValues(kind, result).Inc()
-	f.seconds.WithLabelValues(kind).Observe(s.Duration.Seconds())
-	f.repeated.Add(float64(max(0, s.Attempts-1)))
+	m.seconds.Observe(s.Duration.Seconds())
+	if s.Attempts > 1 {
+		f.repeated.Add(float64(s.Attempts - 1))
+	}
 }
 
 // registry holds everything that /metrics shows besides requests and the process.
