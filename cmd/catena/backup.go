@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"catena/storage"
+	"catena/storage/disk"
 	"catena/storage/fault"
 )
 
@@ -140,11 +141,7 @@ func (g *global) restore(ctx context.Context, r io.Reader) error {
 			return err
 		}
 	}
-	dir, err := os.Open(g.data)
-	if err != nil {
-		return err
-	}
-	return errors.Join(dir.Sync(), dir.Close())
+	return disk.SyncDir(g.data)
 }
 
 // fill makes a store of a backup.

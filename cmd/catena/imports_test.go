@@ -21,7 +21,7 @@ var imports = map[string][]string{
 	"storage/badger":        {"storage/kv", "storage/badger/values", "storage/disk"},
 	"storage/badger/values": {"storage/disk"},
 	"storage/memory":        {"storage/kv", "storage/kv/tree"},
-	"storage/blob":          {},
+	"storage/blob":          {"storage/disk"},
 	"storage/convert":       {"storage/blob"},
 	"storage/disk":          {},
 	"storage/egress":        {},

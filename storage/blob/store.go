@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"catena/storage/disk"
 	"catena/storage/fault"
 )
 
@@ -87,11 +88,7 @@ func makeFolder(dir string) error {
 	if err := os.MkdirAll(dir, dirMode); err != nil {
 		return err
 	}
-	f, err := os.Open(filepath.Dir(dir))
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
+	return disk.SyncDir(filepath.Dir(dir))
 }
 
 // clean removes what an earlier process left unfinished.
