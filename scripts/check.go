@@ -21,7 +21,7 @@ func Check(file string, src []byte, names func() []string) []Problem {
 	if err != nil {
 		return append(problems, problemOf(file, err))
 	}
-	if !declaresRun(tree) {
+	if !declaresRun(tree.Program) {
 		problems = append(problems, Problem{File: file, Line: s.header, Column: 1, Message: "no function run(input, params)"})
 	}
 	all := names()
@@ -29,7 +29,7 @@ func Check(file string, src []byte, names func() []string) []Problem {
 		all = append(all, s.Name)
 		all = append(all, s.Aliases...)
 	}
-	c := &checker{tree: tree, file: file, names: newNames(all), declared: map[string]bool{}}
+	c := &checker{tree: tree.Program, file: file, names: newNames(all), declared: map[string]bool{}}
 	walk(reflect.ValueOf(tree.Body), c.declare)
 	walk(reflect.ValueOf(tree.Body), c.call)
 	slices.SortStableFunc(c.problems, func(a, b Problem) int {
@@ -66,35 +66,43 @@ type checker struct {
 
 var typeIdentifier = reflect.TypeFor[*ast.Identifier]()
 
-// walk visits every node below v. The trees of the parser have no walker of their own.
+// walk visits every node below v.
 func walk(v reflect.Value, visit func(any)) {
+	walkInto(v, func(node any) bool {
+		visit(node)
+		return true
+	})
+}
+
+// walkInto visits the nodes below v, and those below a node when visit returns true. The
+// trees of the parser have no walker of their own.
+func walkInto(v reflect.Value, visit func(any) bool) {
 	switch v.Kind() {
 	case reflect.Interface:
 		if !v.IsNil() {
-			walk(v.Elem(), visit)
+			walkInto(v.Elem(), visit)
 		}
 	case reflect.Pointer:
-		if v.IsNil() {
-			return
-		}
-		if strings.HasSuffix(v.Type().Elem().PkgPath(), "/ast") {
-			visit(v.Interface())
-			if v.Type() != typeIdentifier {
-				walk(v.Elem(), visit)
-			}
+		if isNode(v) && visit(v.Interface()) && v.Type() != typeIdentifier {
+			walkInto(v.Elem(), visit)
 		}
 	case reflect.Slice:
 		for i := range v.Len() {
-			walk(v.Index(i), visit)
+			walkInto(v.Index(i), visit)
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
 			// Declarations repeat what the statements hold.
 			if f := v.Type().Field(i); f.IsExported() && f.Name != "DeclarationList" {
-				walk(v.Field(i), visit)
+				walkInto(v.Field(i), visit)
 			}
 		}
 	}
+}
+
+// isNode reports whether a pointer is to a node of a tree.
+func isNode(v reflect.Value) bool {
+	return !v.IsNil() && strings.HasSuffix(v.Type().Elem().PkgPath(), "/ast")
 }
 
 // declare notes the names that a node declares.

@@ -113,7 +113,6 @@ func describe(err error) (kind, code, field string) {
 
 // failure turns what ended a run into an error with the script's place.
 func (m *machine) failure(err error) error {
-	file := m.program.file
 	var ex *goja.Exception
 	var stop *goja.InterruptedError
 	var deep *goja.StackOverflowError
@@ -126,16 +125,16 @@ func (m *machine) failure(err error) error {
 		if !ok {
 			cause = breach(fault.CodeScriptTimeout, "script: stopped")
 		}
-		return m.place(cause, file, stop.Stack())
+		return m.place(cause, stop.Stack())
 	case errors.As(err, &deep):
-		return m.place(breach(fault.CodeScriptStack, "script: more than %d nested calls", m.limits.Stack), file, deep.Stack())
+		return m.place(breach(fault.CodeScriptStack, "script: more than %d nested calls", m.limits.Stack), deep.Stack())
 	case errors.As(err, &ex):
 		if m.fatal != nil {
-			return m.place(m.fatal, file, ex.Stack())
+			return m.place(m.fatal, ex.Stack())
 		}
-		return m.place(m.cause(ex.Value()), file, ex.Stack())
+		return m.place(m.cause(ex.Value()), ex.Stack())
 	}
-	return located(err, file, m.line, 0)
+	return m.placeIn(err, nil)
 }
 
 // cause returns the error behind a thrown value: the operation's own, or what the script made.
@@ -179,18 +178,55 @@ func (m *machine) meant(text string) string {
 	return fault.PerhapsIn(path, name, slices.Values(known))
 }
 
+// Bounds on the stack of a failure.
+const (
+	maxFrames    = 50
+	maxStackText = 64 << 10 // bytes read of the text of one
+)
+
 // place locates err at the innermost line of the script itself.
-func (m *machine) place(err error, file string, stack []goja.StackFrame) error {
+func (m *machine) place(err error, stack []goja.StackFrame) error {
 	var frames []Frame
+	file := m.program.file
 	for _, f := range stack {
-		if p := f.Position(); f.SrcName() == file && p.Line > 0 && len(frames) < 50 {
+		if p := f.Position(); f.SrcName() == file && p.Line > 0 && len(frames) < maxFrames {
 			frames = append(frames, Frame{f.FuncName(), file, p.Line, p.Column})
 		}
 	}
+	return m.placeIn(err, frames)
+}
+
+// placeIn locates err at the first of frames, or where the script last called out.
+func (m *machine) placeIn(err error, frames []Frame) error {
 	if len(frames) == 0 {
-		return located(err, file, m.line, 0)
+		return located(err, m.program.file, m.line, 0)
 	}
-	return located(err, file, frames[0].Line, frames[0].Column, frames...)
+	return located(err, m.program.file, frames[0].Line, frames[0].Column, frames...)
+}
+
+// framesIn reads the frames of file in the text of a stack: lines like
+// "at name (file:line:column(…))", without the name and its brackets where there is none.
+func framesIn(stack, file string) []Frame {
+	var frames []Frame
+	for text := range strings.Lines(stack) {
+		text, ok := strings.CutPrefix(strings.TrimSpace(text), "at ")
+		if !ok || len(frames) == maxFrames {
+			continue
+		}
+		name, at, named := strings.Cut(text, " (")
+		if !named {
+			name, at = "", text
+		}
+		at, ok = strings.CutPrefix(at, file+":")
+		if !ok {
+			continue
+		}
+		var line, column int
+		if _, err := fmt.Sscanf(at, "%d:%d(", &line, &column); err == nil && line > 0 {
+			frames = append(frames, Frame{name, file, line, column})
+		}
+	}
+	return frames
 }
 
 // clip shortens text to at most n bytes without breaking a character.

@@ -18,6 +18,7 @@ func FuzzSource(f *testing.F) {
 			f.Add(b.source)
 		}
 	}
+	f.Add("const d = await f(); class A extends (await b) { [await c]() {} } for (const x of await y) z\n} async () => {")
 	f.Fuzz(func(t *testing.T, source string) {
 		if len(source) > 4096 {
 			return

@@ -261,16 +261,3 @@ func heapInUse() uint64 {
 	metrics.Read(sample)
 	return sample[0].Value.Uint64()
 }
-
-// lineIn finds the first line number of file in the text of a stack.
-func lineIn(stack, file string) int {
-	_, rest, ok := strings.Cut(stack, file+":")
-	if !ok {
-		return 0
-	}
-	n := 0
-	for i := 0; i < len(rest) && rest[i] >= '0' && rest[i] <= '9'; i++ {
-		n = n*10 + int(rest[i]-'0')
-	}
-	return n
-}

@@ -64,7 +64,7 @@ func (m *machine) run(ctx context.Context, p *program, in any, params map[string
 	m.harden(p.risks)
 	v, err := m.vm.RunProgram(p.code)
 	if err == nil && p.hasRun {
-		v, err = m.callRun()
+		v, err = m.callRun(v)
 	}
 	if err != nil {
 		return nil, m.failure(err)
@@ -81,8 +81,14 @@ func (m *machine) run(ctx context.Context, p *program, in any, params map[string
 	return out, nil
 }
 
-func (m *machine) callRun() (goja.Value, error) {
-	v, err := m.vm.RunProgram(runName)
+// callRun calls the run that a program declares; v is what the program gave.
+func (m *machine) callRun(v goja.Value) (goja.Value, error) {
+	var err error
+	if m.program.awaits {
+		v, err = m.settled(v)
+	} else {
+		v, err = m.vm.RunProgram(runName)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -115,24 +121,26 @@ func (m *machine) settled(v goja.Value) (goja.Value, error) {
 	case goja.PromiseStateFulfilled:
 		return p.Result(), nil
 	case goja.PromiseStateRejected:
-		return nil, located(m.cause(p.Result()), m.program.file, m.originOf(p.Result()), 0)
+		if m.fatal != nil {
+			return nil, m.fatal
+		}
+		return nil, m.placeIn(m.cause(p.Result()), m.originOf(p.Result()))
 	}
 	return nil, fault.Invalid.Errorf("script: awaits something that never settles").WithCode(fault.CodeScriptPending)
 }
 
-// originOf finds the line an Error was made at, from its own stack text.
-func (m *machine) originOf(v goja.Value) int {
+// originOf finds where an Error was made, from its own stack text.
+func (m *machine) originOf(v goja.Value) (frames []Frame) {
 	obj, ok := v.(*goja.Object)
 	if !ok {
-		return 0
+		return nil
 	}
-	line := 0
 	_ = m.vm.Try(func() {
 		if s := obj.Get("stack"); s != nil {
-			line = lineIn(s.String(), m.program.file)
+			frames = framesIn(clip(s.String(), maxStackText), m.program.file)
 		}
 	})
-	return line
+	return frames
 }
 
 // leave converts a result, whose getters are the script's code and may throw.

@@ -45,7 +45,7 @@ func (s *Script) body() []Problem {
 	if err != nil {
 		return []Problem{problemOf(s.File, err)}
 	}
-	if !declaresRun(tree) {
+	if !declaresRun(tree.Program) {
 		return []Problem{{File: s.File, Line: s.header, Column: 1, Message: "no function run(input, params)"}}
 	}
 	return nil

@@ -31,6 +31,7 @@ type program struct {
 	file   string
 	code   *goja.Program
 	hasRun bool // declares run(input, params)
+	awaits bool // gives a promise, of run when that is declared
 	risks  risk
 	size   int
 }
@@ -39,15 +40,22 @@ type program struct {
 var runName = goja.MustCompile("", "run", true)
 
 // parse reads source into a tree; it never reads anything but source.
-func parse(file, source string) (*ast.Program, error) {
+func parse(file, source string) (*syntax, error) {
 	if err := prescan(source); err != nil {
 		return nil, err
 	}
+	awaiting, mistake := parseAwaiting(file, source)
+	if awaiting != nil {
+		return awaiting, nil
+	}
 	tree, err := parser.ParseFile(nil, file, source, 0, parser.WithDisableSourceMaps)
-	if err != nil {
+	switch {
+	case err != nil && mistake != nil:
+		return nil, syntaxFault(mistake, file)
+	case err != nil:
 		return nil, syntaxFault(err, file)
 	}
-	return tree, nil
+	return &syntax{Program: tree}, nil
 }
 
 func compile(file, source string, strict bool) (*program, error) {
@@ -55,14 +63,15 @@ func compile(file, source string, strict bool) (*program, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := constants(tree, source); err != nil {
+	if err := constants(tree.Program, source); err != nil {
 		return nil, located(err, file, lineOf(err), 0)
 	}
-	code, err := goja.CompileAST(tree, strict)
+	hasRun := declaresRun(tree.Program)
+	code, err := goja.CompileAST(tree.program(), strict)
 	if err != nil {
 		return nil, syntaxFault(err, file)
 	}
-	return &program{file: file, code: code, hasRun: declaresRun(tree), risks: risksOf(source), size: len(source)}, nil
+	return &program{file: file, code: code, hasRun: hasRun, awaits: tree.async != nil, risks: risksOf(source), size: len(source)}, nil
 }
 
 // maxPower is the largest literal exponent of a power, or distance of a shift, of integers

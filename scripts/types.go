@@ -226,6 +226,10 @@ func tsType(word string, in bool) string {
 }
 
 const typesHead = `// What scripts may use, written from the operations of this server. Do not edit.
+//
+// A script may await outside functions. An editor allows that in modules only; these compiler
+// options make every script one: "module": "esnext", "moduleDetection": "force",
+// "target": "es2022".
 
 /** A document. Setting a property changes it in memory; Document.Save stores it. */
 interface Doc {
