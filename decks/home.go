@@ -50,6 +50,21 @@ func homeOf(tx *storage.Tx, user string) (*storage.Doc, error) {
 	return folder, err
 }
 
+// leave ends what is kept for a user who is gone: the notices, and that the decks are the user's.
+func leave(tx *storage.Tx, user string) error {
+	notices, prefix := tx.Table(noticeTable), noticePrefix(user)
+	for key := range notices.Scan(prefix, prefix+"~", false, 0) {
+		if err := notices.Delete(key); err != nil {
+			return err
+		}
+	}
+	folder, err := homeOf(asSystem(tx), user)
+	if err != nil || folder == nil {
+		return err
+	}
+	return tx.Vacate(folder, user)
+}
+
 // homeName is the name of a user's folder: different users have different ones.
 func homeName(user string) string {
 	switch user {

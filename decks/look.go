@@ -40,8 +40,8 @@ func (p lookParams) deck(c *engine.Ctx, opens string, missing error) (*storage.D
 		return nil, cmp.Or(err, missing)
 	}
 	as := c.As
-	if name := keyHolder(c.Tx, d, opens, p.Key); name != "" {
-		as, err = c.Tx.PrincipalOf(name)
+	if holder := keyHolder(c.Tx, d, opens, p.Key); holder.Owner != "" {
+		as, err = holder.Principal(c.Tx)
 	}
 	switch {
 	case fault.Is(err, fault.NotFound): // whom the key was given

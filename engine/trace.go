@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
@@ -25,7 +26,8 @@ type Trace struct {
 	Request  string            `json:"requestId,omitempty"`
 	Steps    []*Trace          `json:"steps,omitempty"`
 
-	up *Trace
+	owner storage.Owned
+	up    *Trace
 }
 
 const maxSummary = 256
@@ -37,16 +39,23 @@ func newTraceID() string {
 	return hex.EncodeToString(id[:])
 }
 
+// newTrace returns the trace of a call that began then, without anything in it.
+func (r *running) newTrace(began time.Time) *Trace {
+	return &Trace{
+		ID: cmp.Or(r.call.TraceID, newTraceID()), Op: r.def.Name, Start: began,
+		User: r.call.As.Name, owner: storage.OwnedBy(r.call.As), Request: r.call.RequestID,
+	}
+}
+
+// IsOf reports whether it is the trace of a call of somebody's, and not of one who had the name before.
+func (t *Trace) IsOf(p *Principal) bool { return t.owner.Is(p) }
+
 // beginTrace starts recording if the call, or the engine, is to be recorded.
 func (r *running) beginTrace() {
 	if !r.call.Trace && !r.e.traces.Recording() {
 		return
 	}
-	id := r.call.TraceID
-	if id == "" {
-		id = newTraceID()
-	}
-	r.root = &Trace{ID: id, Op: r.def.Name, Start: time.Now(), User: r.call.As.Name, Request: r.call.RequestID}
+	r.root = r.newTrace(time.Now())
 	r.ctx.trace = r.root
 }
 

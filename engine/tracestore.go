@@ -133,11 +133,8 @@ func (e *Engine) traceDone(r *running) {
 func (e *Engine) traceFailure(r *running, err error) {
 	t := r.root
 	if t == nil {
-		t = &Trace{ID: r.call.TraceID, Op: r.def.Name, Start: r.began, Duration: time.Since(r.began), User: r.call.As.Name, Request: r.call.RequestID}
-		if t.ID == "" {
-			t.ID = newTraceID()
-		}
-		t.Steps = failedSteps(err)
+		t = r.newTrace(r.began)
+		t.Duration, t.Steps = time.Since(r.began), failedSteps(err)
 	}
 	_, cause := root(err)
 	t.Error = cut(cause.Error(), maxSummary)

@@ -1,6 +1,7 @@
 package rest_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -105,6 +106,87 @@ func TestMadeAnew(t *testing.T) {
 	}
 }
 
+// TestWorkspaceMadeAnew does the same to somebody who has a personal workspace with favorites, a folder that only its owner
+// and ann may see, subscriptions and traces: the second one begins with none of it, and ann keeps what she was given.
+func TestWorkspaceMadeAnew(t *testing.T) {
+	const home = "/default-domain/UserWorkspaces/bob"
+	for _, anew := range []bool{false, true} {
+		s := resttest.Start(t, resttest.Config{})
+		shared(t, s)
+		s.User("ann")
+		run := func(user, op, body string) *resttest.Answer {
+			return s.Do("POST", "/api/v1/automation/"+op, body, "as", user)
+		}
+		ok := func(a *resttest.Answer) map[string]any {
+			t.Helper()
+			if a.StatusCode != http.StatusOK {
+				t.Fatalf("%s %s", a.Status, a.Text)
+			}
+			return a.JSON(t)
+		}
+		own := ok(run("bob", "User.GetUserWorkspace", `{}`))
+		ok(run("bob", "Document.Create", `{"input":"`+home+`","params":{"type":"Folder","name":"own"}}`))
+		if err := s.Repo.Update(t.Context(), s.Repo.System(), func(tx *storage.Tx) error {
+			d, err := tx.Doc(home + "/own")
+			if err == nil {
+				_, err = tx.SetACL(d, "local", []storage.ACE{
+					{User: "bob", Permission: "Everything", Granted: true}, {User: "ann", Permission: "Read", Granted: true}, {User: "Everyone", Permission: "Everything"},
+				})
+			}
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		ok(run("bob", "Document.AddToFavorites", `{"input":"/open/plain"}`))
+		ok(run("bob", "Document.Subscribe", `{"input":"/open/plain","params":{"notifications":["Creation"]}}`))
+		failed := run("bob", "Repository.GetDocument", `{"params":{"value":"/nowhere"}}`)
+		folder, _ := ok(s.Do("GET", "/api/v1/path"+home+"/own", "", "as", "bob"))["uid"].(string)
+		traces := func() string { return s.Do("GET", "/api/v1/automation/traces", "", "as", "bob").Text }
+		if failed.StatusCode != http.StatusNotFound || !strings.Contains(traces(), "/nowhere") {
+			t.Fatalf("%s %s: %s", failed.Status, failed.Text, traces())
+		}
+
+		if anew {
+			if a := s.Do("DELETE", "/api/v1/user/bob", ""); a.StatusCode != http.StatusNoContent {
+				t.Fatalf("%s %s", a.Status, a.Text)
+			}
+			if a := s.Do("GET", "/api/v1/path"+home, ""); a.StatusCode != http.StatusNotFound {
+				t.Errorf("the workspace of one who is gone: %s", a.Status)
+			}
+			s.User("bob")
+		}
+		want := map[bool]int{false: http.StatusOK, true: http.StatusForbidden}[anew]
+		for _, id := range []string{own["uid"].(string), folder} {
+			if a := s.Do("GET", "/api/v1/id/"+id, "", "as", "bob"); a.StatusCode != want {
+				t.Errorf("made anew %t: %s: %s %s", anew, id, a.Status, a.Text)
+			}
+			if a := s.Do("GET", "/api/v1/id/"+id, ""); a.StatusCode != http.StatusOK {
+				t.Errorf("made anew %t: administrator: %s: %s %s", anew, id, a.Status, a.Text)
+			}
+		}
+		if a := s.Do("GET", "/api/v1/id/"+folder, "", "as", "ann"); a.StatusCode != http.StatusOK {
+			t.Errorf("made anew %t: ann: %s %s", anew, a.Status, a.Text)
+		}
+		if a := s.Do("GET", "/api/v1/search/lang/NXQL/execute?query=SELECT+*+FROM+Folder", "", "as", "bob"); strings.Contains(a.Text, folder) == anew {
+			t.Errorf("made anew %t: found: %s %s", anew, a.Status, a.Text)
+		}
+		if now := ok(run("bob", "User.GetUserWorkspace", `{}`)); now["path"] != home || (now["uid"] == own["uid"]) == anew {
+			t.Errorf("made anew %t: workspace %v %v", anew, now["path"], now["uid"])
+		}
+		list := ok(run("bob", "Favorite.GetDocuments", `{"input":"/open"}`))["entries"].([]any)
+		if (len(list) == 0) != anew {
+			t.Errorf("made anew %t: favorites: %v", anew, list)
+		}
+		a := s.Do("GET", "/api/v1/path/open/plain", "", "as", "bob", "enrichers.document", "favorites,subscribedNotifications")
+		if strings.Contains(a.Text, `"isFavorite":true`) == anew || strings.Contains(a.Text, "Creation") == anew {
+			t.Errorf("made anew %t: %s %s", anew, a.Status, a.Text)
+		}
+		if strings.Contains(traces(), "/nowhere") == anew {
+			t.Errorf("made anew %t: %s", anew, traces())
+		}
+	}
+}
+
 // TestResultLater takes a right away between the end of an asynchronous run and the reading of its result:
 // nothing of the document is in the answer.
 func TestResultLater(t *testing.T) {
@@ -151,14 +233,21 @@ func TestResultLater(t *testing.T) {
 	}
 }
 
-// TestExportsMadeAnew does the same to somebody who has exports and a share link: the deck is a document, which access
-// lists open by name; what was handed out for it is not the second one's, opens nothing, and is not made any more.
-func TestExportsMadeAnew(t *testing.T) {
+// TestDecksMadeAnew does the same to somebody who has a deck with exports, a share link and a notice: none of it is the second
+// one's, what was handed out opens nothing, and exports are not made any more.
+func TestDecksMadeAnew(t *testing.T) {
 	for _, anew := range []bool{false, true} {
 		s := describe(t)
 		s.data("pro", "POST", "/v1/decks", `{"title":"Talk","data":"<section>x</section>"}`)
 		s.data("pro", "POST", "/v1/decks/1/exports", `{"format":"zip"}`)
-		link := s.data("pro", "POST", "/v1/decks/1/share", `{}`)
+		link := s.data("pro", "POST", "/v1/decks/1/share", `{"notify_on_view":true}`)
+		if a := s.view(link, ""); a.StatusCode != http.StatusOK {
+			t.Fatalf("the share link: %s", a.Status)
+		}
+		notices := func() string { return s.must(s.ask("pro", "POST", "/api/v1/automation/Deck.ListNotices", `{}`)).Text }
+		if !strings.Contains(notices(), "first_viewed") {
+			t.Fatal(notices())
+		}
 		s.workFor("pro", &export.Worker{}, 1, 1)
 		data, _ := s.must(s.Do("GET", "/v1/decks/1/exports/1", "", "as", "pro")).JSON(t)["data"].(map[string]any)
 		address, _ := data["download_url"].(string) // it ends with no key
@@ -173,15 +262,16 @@ func TestExportsMadeAnew(t *testing.T) {
 			s.keys["pro"] = s.Key("pro", "read_write")
 		}
 		want := map[bool]string{false: "200", true: "404 notfound"}[anew]
-		for _, path := range []string{"/v1/decks/1/exports/1", "/v1/decks/1/exports/2", strings.TrimPrefix(address, s.URL)} {
+		for _, path := range []string{"/v1/decks/1", "/v1/decks/1/exports", "/v1/decks/1/exports/1", "/v1/decks/1/exports/2", strings.TrimPrefix(address, s.URL)} {
 			if a := s.ask("pro", "GET", path, ""); status(a) != want {
 				t.Errorf("made anew %t: %s: %s %s", anew, path, a.Status, a.Text)
 			}
 		}
-		for path, found := range map[string]bool{"/v1/decks/1/exports": !anew, "/v1/decks/1": true} {
-			if a := s.must(s.ask("pro", "GET", path, "")); strings.Contains(a.Text, `"id":1`) != found {
-				t.Errorf("made anew %t: %s: %s", anew, path, a.Text)
-			}
+		if a := s.must(s.ask("pro", "GET", "/v1/decks", "")); strings.Contains(a.Text, `"id":1`) == anew {
+			t.Errorf("made anew %t: %s", anew, a.Text)
+		}
+		if strings.Contains(notices(), "first_viewed") == anew {
+			t.Errorf("made anew %t: %s", anew, notices())
 		}
 		if a := s.ask("pro", "POST", "/api/v1/automation/Deck.GetExportFile", `{"params":{"deck_id":1,"id":1}}`); (a.StatusCode == http.StatusOK) == anew {
 			t.Errorf("made anew %t: its file: %s %s", anew, a.Status, a.Text)
@@ -189,7 +279,15 @@ func TestExportsMadeAnew(t *testing.T) {
 		if a := s.view(link, ""); (a.StatusCode == http.StatusOK) == anew {
 			t.Errorf("made anew %t: the share link: %s", anew, a.Status)
 		}
-		a := s.must(s.ask("pro", "POST", "/v1/decks/1/exports", `{"format":"zip"}`))
+		deck := int64(1)
+		if anew {
+			number, _ := s.data("pro", "POST", "/v1/decks", `{"title":"Talk","data":"<section>y</section>"}`)["id"].(float64)
+			deck = int64(number)
+			if a := s.Do("GET", "/decks/pro/talk", "", "as", "pro"); a.StatusCode != http.StatusOK || !strings.Contains(a.Text, `data-id="2"`) {
+				t.Errorf("the second one's deck: %s %s", a.Status, a.Text)
+			}
+		}
+		a := s.must(s.ask("pro", "POST", fmt.Sprintf("/v1/decks/%d/exports", deck), `{"format":"zip"}`))
 		if left := map[bool]string{false: "r=7", true: "r=9"}[anew]; !strings.Contains(strings.Join(a.Header.Values("RateLimit"), ","), left) {
 			t.Errorf("made anew %t: %v, want %s", anew, a.Header, left)
 		}
@@ -197,7 +295,7 @@ func TestExportsMadeAnew(t *testing.T) {
 		s.workUntil(&export.Worker{}, "an export", func() bool {
 			if err := s.Repo.View(t.Context(), s.Repo.System(), func(tx *storage.Tx) (err error) {
 				if second, err = export.Find(tx, 1, 2); err == nil {
-					third, err = export.Find(tx, 1, 3)
+					third, err = export.Find(tx, deck, 3)
 				}
 				return err
 			}); err != nil {

@@ -44,7 +44,7 @@ func (e traced) fits(q url.Values) bool {
 }
 
 // seesTrace reports whether whoever asks may see a trace: administrators see all, others their own.
-func (x *exchange) seesTrace(t *engine.Trace) bool { return x.as.Admin || t.User == x.as.Name }
+func (x *exchange) seesTrace(t *engine.Trace) bool { return x.as.Admin || t.IsOf(x.as) }
 
 // listTraces lists the traces that are kept, the newest first: those of calls that failed, and of calls that were recorded.
 func listTraces(x *exchange) error {

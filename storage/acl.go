@@ -247,6 +247,20 @@ func (t *Tx) indexGrantees(id docID, before, after []ACL, acl aclID) error {
 	return nil
 }
 
+// grantedTo returns the documents that a user or group was granted something on.
+func (t *Tx) grantedTo(who string) (ids []docID, err error) {
+	at := granteePrefix(who)
+	r := prefix(at)
+	r.KeysOnly = true
+	for row, err := range t.kv.Scan(r) {
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, docID(row.Key[len(at):]))
+	}
+	return ids, nil
+}
+
 func grantees(lists []ACL) map[string]bool {
 	out := map[string]bool{}
 	for _, l := range lists {

@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"slices"
 	"strings"
 
 	"catena/storage/fault"
@@ -19,16 +20,7 @@ func (t *Tx) Home(needed bool) (*Doc, error) {
 		return nil, fault.Invalid.Errorf("workspace: the server itself has none")
 	}
 	system := t.As(t.repo.System())
-	at, err := system.Root()
-	if err != nil {
-		return nil, err
-	}
-	if domain, err := system.Child(at, homeDomain); err == nil {
-		at = domain
-	} else if !fault.Is(err, fault.NotFound) {
-		return nil, err
-	}
-	all, err := system.childOr(at, homeRoot, "UserWorkspacesRoot", "User workspaces", needed)
+	all, err := system.homes(needed)
 	if err != nil || all == nil {
 		return nil, err
 	}
@@ -49,6 +41,82 @@ func (t *Tx) Home(needed bool) (*Doc, error) {
 		return nil, err
 	}
 	return t.Reload(own)
+}
+
+// homes is the folder of all personal workspaces, for the server; one that is not there is made if needed, else it is nil.
+func (t *Tx) homes(needed bool) (*Doc, error) {
+	at, err := t.Root()
+	if err != nil {
+		return nil, err
+	}
+	if domain, err := t.Child(at, homeDomain); err == nil {
+		at = domain
+	} else if !fault.Is(err, fault.NotFound) {
+		return nil, err
+	}
+	return t.childOr(at, homeRoot, "UserWorkspacesRoot", "User workspaces", needed)
+}
+
+// vacateHome takes the personal workspace of a user who goes out of the way of another user of the name.
+func (t *Tx) vacateHome(user string) error {
+	system := t.As(t.repo.System())
+	all, err := system.homes(false)
+	if err != nil || all == nil {
+		return err
+	}
+	home, err := system.Child(all, homeName(user))
+	if err != nil {
+		return orNil(err)
+	}
+	return t.Vacate(home, user)
+}
+
+// goneMark ends the name of what was a folder of a user who is gone. No folder of a user is called so: what
+// follows a % there is two hexadecimal digits.
+const goneMark = "%gone"
+
+// Vacate gives the folder of a user who goes to the administrators: its name becomes one that no user's folder
+// has, and no access list within grants that user anything. Whoever else was granted something keeps it.
+func (t *Tx) Vacate(folder *Doc, user string) error {
+	server := t.repo.System()
+	server.Actor = t.Actor()
+	system := t.As(server)
+	parent, err := system.Parent(folder)
+	if err != nil {
+		return err
+	}
+	name := folder.Name()
+	name = name[:min(len(name), t.repo.limits.NameLength-len(goneMark))] + goneMark
+	if folder, err = system.Move(folder, parent, name); err != nil {
+		return err
+	}
+	granted, err := system.grantedTo(user)
+	if err != nil {
+		return err
+	}
+	for _, id := range granted {
+		d, err := system.load(id)
+		if err != nil {
+			return err
+		}
+		if d == nil || d.id != folder.id && !d.up.within(folder.id) {
+			continue
+		}
+		lists, err := system.ownLists(d.acl)
+		if err != nil {
+			return err
+		}
+		for _, l := range lists {
+			left := slices.DeleteFunc(slices.Clone(l.Entries), func(e ACE) bool { return e.User == user })
+			if len(left) == len(l.Entries) {
+				continue
+			}
+			if d, err = system.SetACL(d, l.Name, left); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // childOr returns a child; one that is not there is made if needed, else it is nil.

@@ -182,9 +182,12 @@ func aclKey(a aclID) []byte {
 	return append([]byte{spaceAccess, accessList}, a[:]...)
 }
 
-func granteeKey(principal string, id docID) []byte {
-	return append(kv.AppendString([]byte{spaceAccess, accessGrantee}, principal), id[:]...)
+// granteePrefix begins the keys of the documents that a user or group was granted something on.
+func granteePrefix(principal string) []byte {
+	return kv.AppendString([]byte{spaceAccess, accessGrantee}, principal)
 }
+
+func granteeKey(principal string, id docID) []byte { return append(granteePrefix(principal), id[:]...) }
 
 const blobIndex = "blob"
 

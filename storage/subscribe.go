@@ -2,7 +2,9 @@ package storage
 
 import (
 	"cmp"
+	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 
 	"catena/storage/fault"
@@ -44,7 +46,9 @@ func Notifications() []string {
 }
 
 // A subscription has a row of its document, by which subscribers are found, and one of its user, by which they
-// are counted and ended. Those of the time before there were rows of users have none.
+// are counted and ended. Those of the time before there were rows of users have none. The row of the document
+// holds the user's number, so that one that stays is not that of another user of the name; those of the time when
+// only names were kept hold true.
 func subscriptionKey(doc, notification, user string) string {
 	return subscriptionsTo(doc) + notification + "/" + user
 }
@@ -94,7 +98,7 @@ func (t *Tx) Subscribe(d *Doc, names ...string) error {
 	table := t.Table(subscriptionTable)
 	for _, name := range more {
 		if err := cmp.Or(
-			table.Put(subscriptionKey(d.ID(), name, t.as.Name), true),
+			table.Put(subscriptionKey(d.ID(), name, t.as.Name), t.as.ID),
 			table.Put(ownSubscriptionKey(t.as.Name, d.ID(), name), true),
 		); err != nil {
 			return err
@@ -187,16 +191,25 @@ func (t *Tx) subscribable(d *Doc, names []string) ([]string, error) {
 // Subscriptions returns what the principal is told of a document, subscribed to here.
 func (t *Tx) Subscriptions(d *Doc) (names []string, err error) {
 	for _, name := range Notifications() {
-		var on bool
-		ok, err := t.Table(subscriptionTable).Get(subscriptionKey(d.ID(), name, t.as.Name), &on)
+		var row json.RawMessage
+		ok, err := t.Table(subscriptionTable).Get(subscriptionKey(d.ID(), name, t.as.Name), &row)
 		if err != nil {
 			return nil, err
 		}
-		if ok {
+		if ok && subscriber(t.as.Name, row).Is(t.as) {
 			names = append(names, name)
 		}
 	}
 	return names, nil
+}
+
+// subscriber is whose the row of a document is.
+func subscriber(user string, row json.RawMessage) Owned {
+	number, err := strconv.ParseInt(string(row), 10, 64)
+	if err != nil {
+		number = 0
+	}
+	return Owned{user, number}
 }
 
 // AnySubscription reports whether anybody has ever subscribed to anything. The store is asked once.
@@ -231,8 +244,16 @@ func (t *Tx) Subscribers(notification string, docs []string) (users []string, er
 	}
 	for _, doc := range docs {
 		at := subscriptionKey(doc, notification, "")
-		for key := range t.Table(subscriptionTable).Scan(at, at[:len(at)-1]+"0", false, t.repo.limits.DocSubscriptions) {
-			if user := strings.TrimPrefix(key, at); !slices.Contains(users, user) {
+		for key, row := range t.Table(subscriptionTable).Scan(at, at[:len(at)-1]+"0", false, t.repo.limits.DocSubscriptions) {
+			user := strings.TrimPrefix(key, at)
+			if slices.Contains(users, user) {
+				continue
+			}
+			number, err := t.NumberOf(user)
+			if err != nil {
+				return nil, err
+			}
+			if subscriber(user, row).Is(&Principal{Name: user, ID: number}) {
 				users = append(users, user)
 			}
 		}

@@ -1,6 +1,7 @@
 package storage_test
 
 import (
+	"errors"
 	"testing"
 
 	"catena/storage"
@@ -103,4 +104,47 @@ func TestSubscriptionsCount(t *testing.T) {
 		}
 		return nil
 	})
+}
+
+// TestSubscriberMadeAnew removes a document that somebody who goes has subscribed to: another user of the name is told
+// of nothing.
+func TestSubscriberMadeAnew(t *testing.T) {
+	w := newWorld(t)
+	w.make("/f", "Folder", nil)
+	ann := func() *storage.Principal {
+		w.update(w.System(), func(tx *storage.Tx) error { return tx.SaveUser(&storage.User{Username: "ann"}, "") })
+		p, err := w.Principal(t.Context(), "ann")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	var id string
+	subscribers := func() (users []string) {
+		w.update(w.System(), func(tx *storage.Tx) (err error) {
+			users, err = tx.Subscribers("Removal", []string{id})
+			return err
+		})
+		return users
+	}
+	first := *ann()
+	first.Admin = true
+	w.update(&first, func(tx *storage.Tx) error {
+		d, err := tx.Doc("/f")
+		if err != nil {
+			return err
+		}
+		id = d.ID()
+		return errors.Join(tx.Subscribe(d), tx.Delete(d))
+	})
+	if users := subscribers(); len(users) != 1 {
+		t.Errorf("%v, want ann, who is yet to be told", users)
+	}
+	w.update(w.System(), func(tx *storage.Tx) error {
+		return tx.DeleteUser("ann", func(*storage.Tx, string) error { return nil })
+	})
+	ann()
+	if users := subscribers(); len(users) != 0 {
+		t.Errorf("made anew: %v is told", users)
+	}
 }

@@ -13,8 +13,9 @@ var deleteUser = engine.Op{
 	Name:     "User.Delete",
 	Label:    "Delete User",
 	Category: "Users & Groups",
-	Doc:      "Removes a user, whose keys, tokens and webhooks end with that, and keeps the input. What the user wrote stays.",
-	Run:      engine.On(deleteUserParams.run),
+	Doc: "Removes a user, whose keys, tokens, subscriptions and webhooks end with that, and keeps the input. What the user wrote stays: the personal " +
+		"workspace and the folder of decks go to the administrators, with %gone behind their names, so that a later user of the name begins with new ones.",
+	Run: engine.On(deleteUserParams.run),
 }
 
 type deleteUserParams struct {
