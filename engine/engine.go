@@ -44,6 +44,7 @@ type core struct {
 	clock    func() time.Time
 	newID    func() string
 	traces   *TraceStore
+	live     *live
 	counters counters
 	jwtKey   []byte
 	busy     sync.Map // idempotency keys of calls under way
@@ -62,6 +63,7 @@ func New(c Config) *Engine {
 		e.newID = uuid.NewString
 	}
 	e.traces = newTraceStore(e.limits, e.now)
+	e.live = newLive()
 	e.set.Store(c.Set)
 	return e
 }

@@ -55,6 +55,7 @@ type deadline struct {
 	mu     sync.Mutex
 	timed  context.Context //nolint:containedctx // made on first use
 	cancel context.CancelFunc
+	by     string // who ended it before its time; "": nobody
 }
 
 func (d *deadline) real() context.Context {
@@ -62,6 +63,9 @@ func (d *deadline) real() context.Context {
 	defer d.mu.Unlock()
 	if d.timed == nil {
 		d.timed, d.cancel = context.WithDeadline(d.Context, d.at)
+		if d.by != "" {
+			d.cancel()
+		}
 	}
 	return d.timed
 }
@@ -80,10 +84,13 @@ func (d *deadline) Done() <-chan struct{} { return d.real().Done() }
 // Err returns why the context ended, nil while it has not.
 func (d *deadline) Err() error {
 	d.mu.Lock()
-	timed := d.timed
+	timed, by := d.timed, d.by
 	d.mu.Unlock()
-	if timed != nil {
+	switch {
+	case timed != nil:
 		return timed.Err()
+	case by != "":
+		return context.Canceled
 	}
 	if err := d.Context.Err(); err != nil {
 		return err
@@ -92,6 +99,25 @@ func (d *deadline) Err() error {
 		return context.DeadlineExceeded
 	}
 	return nil
+}
+
+// breakOff ends it now.
+func (d *deadline) breakOff(by string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.by == "" {
+		d.by = by
+	}
+	if d.cancel != nil {
+		d.cancel()
+	}
+}
+
+// brokenOff returns who ended it before its time, "" if nobody did.
+func (d *deadline) brokenOff() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.by
 }
 
 // stop releases the timer, if one was needed.

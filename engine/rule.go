@@ -25,6 +25,18 @@ const (
 
 const doors = 7
 
+var doorNames = [doors]string{"rest", "mcp", "cli", "chain", "script", "listener", "server"}
+
+// String returns the name of one door; no door is the server itself.
+func (d Door) String() string {
+	for i, name := range doorNames {
+		if d == 1<<i {
+			return name
+		}
+	}
+	return "server"
+}
+
 // Who is a group of principals.
 type Who uint8
 

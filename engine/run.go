@@ -56,6 +56,7 @@ type running struct {
 	args  Call               // what call points at
 	as    *storage.Principal // who calls, as of the transaction
 	began time.Time
+	limit time.Duration
 	end   deadline
 	ctx   Ctx
 	res   Result
@@ -67,10 +68,23 @@ type running struct {
 	exit  bool
 	inner *Plan
 	top   bool // the next operation is the one called
+
+	number       uint64 // among the calls of the server
+	before, next *running
 }
 
 // Run carries out a call in one transaction. After a lost race the whole call runs again.
 func (e *Engine) Run(ctx context.Context, call Call) (*Result, error) {
+	r, err := e.prepare(call)
+	if err != nil {
+		return nil, err
+	}
+	r.begin(ctx)
+	return r.carryOut()
+}
+
+// prepare finds the operation of a call.
+func (e *Engine) prepare(call Call) (*running, error) {
 	set := e.set.Load()
 	d, ok := set.Op(call.Op)
 	if !ok || call.As != nil && !d.grants.allows(call.As, call.Door) {
@@ -78,26 +92,28 @@ func (e *Engine) Run(ctx context.Context, call Call) (*Result, error) {
 	}
 	r := idle.Get().(*running)
 	r.e, r.set, r.def, r.args = e, set, d, call
-	return r.carryOut(ctx)
+	return r, nil
 }
 
 // RunPlan carries out a plan as Run does an operation; the call's Op is only a name for it.
 func (e *Engine) RunPlan(ctx context.Context, p *Plan, call Call) (*Result, error) {
 	r := idle.Get().(*running)
 	r.e, r.set, r.def, r.args, r.inner = e, p.set, p.def, call, p
-	return r.carryOut(ctx)
+	r.begin(ctx)
+	return r.carryOut()
 }
 
-func (r *running) carryOut(ctx context.Context) (*Result, error) {
-	if err := r.perform(ctx); err != nil {
+// carryOut carries out a call that has begun.
+func (r *running) carryOut() (*Result, error) {
+	if err := r.perform(); err != nil {
 		return nil, err
 	}
 	return r.result(), nil
 }
 
 // perform carries out the call; nothing of it goes on afterwards.
-func (r *running) perform(ctx context.Context) error {
-	r.call = &r.args
+func (r *running) perform() error {
+	defer r.finish()
 	e, call := r.e, r.call
 	switch {
 	case call.As == nil:
@@ -105,13 +121,6 @@ func (r *running) perform(ctx context.Context) error {
 	case call.As.ReadOnly && r.def.Effect == Writes:
 		return fault.Denied.Errorf("operation %s writes, the key is read-only", r.def.Name).WithCode(fault.CodeInsufficientScope)
 	}
-	limit := e.limits.Time
-	if call.Timeout > 0 && call.Timeout < limit {
-		limit = call.Timeout
-	}
-	r.began = time.Now()
-	r.end.Context, r.end.at, r.end.run = ctx, r.began.Add(limit), r
-	defer r.end.stop()
 	if r.keyed() {
 		release, err := e.claim(call)
 		if err != nil {
@@ -122,12 +131,12 @@ func (r *running) perform(ctx context.Context) error {
 	err := r.transact()
 	e.count(r.res.Attempts, err)
 	if err != nil {
-		err = r.end.overdue(err, limit)
+		err = r.reason(err)
 		e.traceFailure(r, err)
 		return err
 	}
 	if !call.DryRun && !r.exit {
-		r.runAfter(ctx)
+		r.runAfter(r.end.Context)
 	}
 	e.traceDone(r)
 	return nil

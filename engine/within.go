@@ -37,6 +37,23 @@ func (e *Engine) Within(tx *storage.Tx, as *Principal, door Door, name string, f
 	return nil
 }
 
+// Work carries out fn in a transaction of the server's own, as a call of its own under the name in call: what
+// happens in the transaction belongs to it. Of the call, who acts, the door and the name count.
+func (e *Engine) Work(ctx context.Context, call Call, fn func(tx *storage.Tx) error) error {
+	r := &running{e: e, set: e.set.Load(), def: &Def{Op: Op{Name: call.Op}, grants: everyone}, args: call}
+	r.begin(ctx)
+	defer r.finish()
+	err := e.repo.Update(&r.end, e.System(), func(tx *storage.Tx) error {
+		r.after, r.ops = nil, 0
+		return fn(tx)
+	})
+	if err != nil {
+		return r.reason(err)
+	}
+	r.runAfter(ctx)
+	return nil
+}
+
 func (r *running) within(tx *storage.Tx, as *Principal, door Door, name string, fn func(c *Ctx) error) (err error) {
 	c := &Ctx{
 		Context: &r.end, Tx: tx.As(as), As: as, Now: tx.Now(),

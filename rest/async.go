@@ -2,7 +2,6 @@ package rest
 
 import (
 	"context"
-	"crypto/rand"
 	"maps"
 	"net/http"
 	"net/url"
@@ -31,8 +30,7 @@ const askAgain = "1"
 
 // asyncRun is one asynchronous run.
 type asyncRun struct {
-	id, owner, op string
-	cancel        context.CancelFunc
+	id, owner, op string // the id is that of the call
 	engine        *engine.Engine
 	call          engine.Call
 	encoder       *encoder
@@ -71,18 +69,24 @@ func (r *runs) Collect(to chan<- prometheus.Metric) {
 	to <- prometheus.MustNewConstMetric(descRuns, prometheus.GaugeValue, float64(over), "over")
 }
 
-// add makes room for a run and registers it.
-func (r *runs) add(run *asyncRun, now time.Time) (context.Context, error) {
+// add makes room for a run and begins it. What it returns is encoded when it is asked for, unless it is to be kept.
+func (r *runs) add(run *asyncRun, now time.Time) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	own, _ := r.kept(run.owner, now)
 	if len(r.all) >= r.limits.Runs || own >= r.limits.UserRuns {
-		return nil, fault.Unavailable.Errorf("asynchronous runs: %d are waiting, read or delete them first", own).WithCode(fault.CodeRunsFull)
+		return fault.Unavailable.Errorf("asynchronous runs: %d are waiting, read or delete them first", own).WithCode(fault.CodeRunsFull)
 	}
-	ctx, cancel := context.WithCancel(r.ctx)
-	run.id, run.cancel = rand.Text(), cancel
+	call := run.call
+	if call.IdempotencyKey == "" {
+		call.Encode = nil
+	}
+	var err error
+	if run.id, err = run.engine.Start(r.ctx, call, func(res *engine.Result, err error) { r.end(run, res, err, time.Now()) }); err != nil {
+		return err
+	}
 	r.all[run.id] = run
-	return ctx, nil
+	return nil
 }
 
 // kept drops the runs that nobody asked for in time, and returns how many an owner has, and how large their results are.
@@ -112,7 +116,6 @@ func (r *runs) end(run *asyncRun, res *engine.Result, err error, now time.Time) 
 	}
 	run.result, run.size, run.err, run.ended = res, size, err, now
 	r.mu.Unlock()
-	run.cancel()
 }
 
 // of returns the owner's run with this id, taking it out if it is over and take is set.
@@ -149,14 +152,12 @@ func invokeAsync(x *exchange) error {
 	re.base = x.base()
 	run := &asyncRun{owner: x.as.Identity(), op: name, engine: x.engine, encoder: x.encoder(&call, re)}
 	run.call = call
-	ctx, err := x.s.runs.add(run, time.Now())
-	if err != nil {
+	if err := x.s.runs.add(run, time.Now()); err != nil {
 		return err
 	}
 	if x.prefersAsync() {
 		x.w.Header().Set("Preference-Applied", "respond-async")
 	}
-	go x.s.carryOut(ctx, run)
 	x.write(&answer{status: http.StatusAccepted, location: x.runAddress(run) + "/status"})
 	return nil
 }
@@ -196,24 +197,6 @@ func absolute(v any, base string) any {
 	m = maps.Clone(m)
 	m["url"] = base + "/" + strings.TrimPrefix(at, "/")
 	return m
-}
-
-// carryOut runs the call of an asynchronous run to its end. What it returns is encoded when it is asked for,
-// unless it is to be kept.
-func (s *Handler) carryOut(ctx context.Context, run *asyncRun) {
-	call := run.call
-	if call.IdempotencyKey == "" {
-		call.Encode = nil
-	}
-	var res *engine.Result
-	var err error = fault.Internal.Errorf("panic")
-	defer func() {
-		if p := recover(); p != nil {
-			s.log.Error("panic", "panic", p, "operation", call.Op, "requestId", call.RequestID)
-		}
-		s.runs.end(run, res, err, time.Now())
-	}()
-	res, err = run.engine.Run(ctx, call)
 }
 
 // answer is the answer of a run that is over, as far as who asks for it may see it by now.
@@ -280,11 +263,15 @@ func asyncResult(x *exchange) error {
 
 // asyncAbort stops a run, or forgets one that is over.
 func asyncAbort(x *exchange) error {
-	run, _, err := x.asyncRun(true)
+	run, over, err := x.asyncRun(true)
 	if err != nil {
 		return err
 	}
-	run.cancel()
+	if !over {
+		if err := x.engine.EndRun(x.as, run.id); err != nil && !fault.Is(err, fault.NotFound) {
+			return err
+		}
+	}
 	x.s.runs.remove(run.id)
 	return x.noContent()
 }

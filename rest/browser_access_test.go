@@ -137,6 +137,7 @@ func TestBrowserAccess(t *testing.T) {
 		{"keys", "/ui/keys", `document.querySelector("#list .tag")`, false},
 		{"documents", "/ui/documents", `document.querySelectorAll("#children li").length > 0 || !document.getElementById("message").hidden`, false},
 		{"activity", "/ui/activity", `document.getElementById("list").textContent.startsWith("Nothing yet")`, false},
+		{"runs", "/ui/runs", `document.getElementById("running").textContent === "Nothing runs now."`, false},
 		{"webhooks", "/ui/webhooks", `document.getElementById("list").textContent === "No webhooks yet."`, false},
 		{"team", "/ui/team", `!document.getElementById("none").hidden`, false},
 		{"operations", "/ui/operations#Deck.List", `document.querySelector("#one h2")`, true},

@@ -45,6 +45,9 @@ var codeStatuses = map[fault.Code]int{
 	fault.CodeValidation:           http.StatusUnprocessableEntity,
 }
 
+// settled are the codes of conflicts that the same request meets again, or should not be tried again after.
+var settled = map[fault.Code]bool{fault.CodePreconditionFailed: true, fault.CodeRunEnded: true}
+
 // statusOf returns the status of an error.
 func statusOf(err error) int {
 	if status, ok := codeStatuses[fault.CodeOf(err)]; ok {
@@ -136,7 +139,7 @@ func problemOf(err error, text string) problem {
 	p := problem{EntityType: "exception", Status: status, Title: http.StatusText(status)}
 	kind := fault.Of(err)
 	p.Code = fault.Word(err)
-	p.Retryable = kind.Passes() && status != http.StatusNotImplemented && fault.CodeOf(err) != fault.CodePreconditionFailed || status == http.StatusTooManyRequests
+	p.Retryable = kind.Passes() && status != http.StatusNotImplemented && !settled[fault.CodeOf(err)] || status == http.StatusTooManyRequests
 	p.Message = http.StatusText(http.StatusInternalServerError)
 	p.Detail = p.Message
 	if kind != fault.Internal {

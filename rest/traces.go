@@ -35,12 +35,7 @@ func tracedOf(t *engine.Trace) traced {
 
 // fits reports whether a trace is one of those asked for.
 func (e traced) fits(q url.Values) bool {
-	for name, v := range map[string]string{"operation": e.Op, "requestId": e.Request, "status": e.Status, "user": e.User} {
-		if want := q.Get(name); want != "" && want != v {
-			return false
-		}
-	}
-	return true
+	return fit(q, map[string]string{"operation": e.Op, "requestId": e.Request, "status": e.Status, "user": e.User})
 }
 
 // seesTrace reports whether whoever asks may see a trace: administrators see all, others their own.

@@ -91,7 +91,7 @@ func newRoot() *cobra.Command {
 	g.flags(root.PersistentFlags())
 	root.AddCommand(
 		backupCmd(g), chainCmd(g), configCmd(g), deckCmd(g), importCmd(g), initCmd(g), jobCmd(g), keyCmd(g), listenerCmd(g), mcpCmd(g), opsCmd(g), restoreCmd(g),
-		runCmd(g), scriptCmd(g), serveCmd(g), teamCmd(g), traceCmd(g), userCmd(g), verifyCmd(g), versionCmd(g),
+		runCmd(g), runsCmd(g), scriptCmd(g), serveCmd(g), teamCmd(g), traceCmd(g), userCmd(g), verifyCmd(g), versionCmd(g),
 	)
 	strict(root)
 	return root

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 
+	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
 	"catena/storage/outbox"
@@ -79,7 +80,8 @@ func (ls *Listeners) job(ctx context.Context, repo *storage.Repo, j outbox.Job) 
 		return err
 	}
 	ctx = context.WithValue(ctx, generationKey{}, d.Generation)
-	err = repo.Update(ctx, repo.System(), func(tx *storage.Tx) error {
+	call := engine.Call{Op: "listener " + l.Name, As: acted, Door: engine.Listener}
+	err = ls.engine.On(repo).Work(ctx, call, func(tx *storage.Tx) error {
 		var doc *storage.Doc
 		if d.Doc != "" {
 			var err error
@@ -93,7 +95,7 @@ func (ls *Listeners) job(ctx context.Context, repo *storage.Repo, j outbox.Job) 
 		return ls.run(tx, l, doc, acted, d.Event)
 	})
 	var f *fault.Error
-	if errors.As(err, &f) && f.Kind == fault.Limit {
+	if errors.As(err, &f) && (f.Kind == fault.Limit || f.Code == fault.CodeRunEnded) {
 		return &outbox.GaveUp{Err: err}
 	}
 	return err

@@ -77,6 +77,7 @@ const (
 	CodeRenderTimeout
 	CodeRequired
 	CodeResultsFull
+	CodeRunEnded
 	CodeRunsFull
 	CodeScriptBusy
 	CodeScriptCalls
@@ -192,6 +193,7 @@ var codes = [codeEnd]struct {
 	CodeRenderTimeout:           {"render_timeout", []Kind{Unavailable}, "Drawing the slides took too long.", "Try again, or with fewer slides."},
 	CodeRequired:                {"required", []Kind{Invalid}, "A field that is needed is not there.", "Send the field that the message names."},
 	CodeResultsFull:             {"results_full", []Kind{Limit}, "The operation was carried out, but too much that asynchronous runs returned waits to be read.", "Read or delete the results of those that have ended; ask for less at once."},
+	CodeRunEnded:                {"run_ended", []Kind{Conflict}, "Somebody ended the call while it ran; the message says who.", "Ask whoever it was before you call again; nothing of the call was kept."},
 	CodeRunsFull:                {"runs_full", []Kind{Unavailable}, "Too many asynchronous runs are under way or not read yet.", "Read or delete those that have ended."},
 	CodeScriptBusy:              {"script-busy", []Kind{Unavailable}, "Every script worker is at work.", "Try again later."},
 	CodeScriptCalls:             {"script-calls", []Kind{Limit}, "A script calls too many operations.", "Let the script do less in one call."},

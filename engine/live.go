@@ -1,0 +1,203 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+// live are the calls that are being carried out, in the order they began.
+type live struct {
+	prefix string // of their ids: when the server began, so that ids are in the order of time
+
+	mu          sync.Mutex
+	first, last *running
+	number      uint64 // of the last that began
+}
+
+// Live is a call that is being carried out.
+type Live struct {
+	ID         string
+	Op         string // the operation or chain
+	User       string // for whom
+	Door       Door
+	Repository string
+	Request    string // id of the request it came with; "" without
+	Start      time.Time
+}
+
+func newLive() *live { return &live{prefix: strconv.FormatInt(time.Now().UnixMilli(), 16) + "-"} }
+
+func (l *live) add(r *running) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.number++
+	if r.number, r.before = l.number, l.last; r.before != nil {
+		r.before.next = r
+	} else {
+		l.first = r
+	}
+	l.last = r
+}
+
+func (l *live) remove(r *running) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if r.before != nil {
+		r.before.next = r.next
+	} else {
+		l.first = r.next
+	}
+	if r.next != nil {
+		r.next.before = r.before
+	} else {
+		l.last = r.before
+	}
+	r.before, r.next = nil, nil
+}
+
+func (l *live) id(r *running) string { return fmt.Sprintf("%s%010x", l.prefix, r.number) }
+
+// find returns the call of an id, nil if it has ended; mu is held.
+func (l *live) find(id string) *running {
+	text, ok := strings.CutPrefix(id, l.prefix)
+	if !ok {
+		return nil
+	}
+	number, err := strconv.ParseUint(text, 16, 64)
+	if err != nil {
+		return nil
+	}
+	for r := l.first; r != nil; r = r.next {
+		if r.number == number && l.id(r) == id {
+			return r
+		}
+	}
+	return nil
+}
+
+// whose is whom a call is for; of the server's own, who caused it.
+func (r *running) whose() storage.Owned {
+	if as := r.args.As; as != nil {
+		return storage.OwnedBy(as)
+	}
+	return storage.Owned{}
+}
+
+// seenBy reports whether somebody may know of the call: administrators of all, others of their own.
+func (r *running) seenBy(p *Principal) bool { return p.Admin || r.whose() == storage.OwnedBy(p) }
+
+func (l *live) show(r *running) Live {
+	return Live{
+		ID: l.id(r), Op: r.def.Name, User: r.whose().Owner, Door: r.args.Door, Repository: r.e.repoName(),
+		Request: r.args.RequestID, Start: r.began,
+	}
+}
+
+func (e *Engine) repoName() string {
+	if e.repo == nil {
+		return ""
+	}
+	return e.repo.Name()
+}
+
+// Running lists the calls that are being carried out, in all repositories, the oldest first: all of them for
+// administrators, their own for others.
+func (e *Engine) Running(as *Principal) []Live {
+	l := e.live
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var out []Live
+	for r := l.first; r != nil; r = r.next {
+		if r.seenBy(as) {
+			out = append(out, l.show(r))
+		}
+	}
+	return out
+}
+
+// RunningCall returns one of them. It is an error of kind NotFound if it has ended, or is not for who asks to see.
+func (e *Engine) RunningCall(as *Principal, id string) (Live, error) {
+	l := e.live
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if r := l.find(id); r != nil && r.seenBy(as) {
+		return l.show(r), nil
+	}
+	return Live{}, noRun(id)
+}
+
+func noRun(id string) error { return fault.NotFound.Errorf("run %s", id) }
+
+// EndRun ends a call that is being carried out: what it has written is undone, and whoever called is told by
+// whom. A call that commits at this moment goes well. Whoever may only read ends no call that may write.
+func (e *Engine) EndRun(as *Principal, id string) error {
+	l := e.live
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	r := l.find(id)
+	switch {
+	case r == nil || !r.seenBy(as):
+		return noRun(id)
+	case as.ReadOnly && !r.args.As.ReadOnly:
+		return fault.Denied.Errorf("run %s: the key is read-only", id).WithCode(fault.CodeInsufficientScope)
+	}
+	r.end.breakOff(as.Name)
+	return nil
+}
+
+// begin has the call be seen, and its time run.
+func (r *running) begin(ctx context.Context) {
+	r.call, r.limit = &r.args, r.e.limits.Time
+	if t := r.args.Timeout; t > 0 && t < r.limit {
+		r.limit = t
+	}
+	r.began = time.Now()
+	r.end.Context, r.end.at, r.end.run = ctx, r.began.Add(r.limit), r
+	r.e.live.add(r)
+}
+
+// finish is the end of what begin began.
+func (r *running) finish() {
+	r.e.live.remove(r)
+	r.end.stop()
+}
+
+// reason is why the call failed, if that is not for err itself: somebody ended it, or its time was over.
+func (r *running) reason(err error) error {
+	if by := r.end.brokenOff(); by != "" {
+		return fault.Conflict.Errorf("run %s: was ended by %s", r.e.live.id(r), by).WithCode(fault.CodeRunEnded)
+	}
+	return r.end.overdue(err, r.limit)
+}
+
+// Start begins a call and returns its id at once; done is told how it ended.
+func (e *Engine) Start(ctx context.Context, call Call, done func(*Result, error)) (id string, err error) {
+	r, err := e.prepare(call)
+	if err != nil {
+		return "", err
+	}
+	r.begin(ctx)
+	id = e.live.id(r)
+	go func() {
+		var res *Result
+		var err error = fault.Internal.Errorf("panic")
+		defer func() {
+			if p := recover(); p != nil {
+				e.log.Error("panic", slog.Any("panic", p), slog.String("operation", call.Op),
+					slog.String("requestId", call.RequestID), slog.String("stack", string(debug.Stack())))
+			}
+			done(res, err)
+		}()
+		res, err = r.carryOut()
+	}()
+	return id, nil
+}

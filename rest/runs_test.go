@@ -1,0 +1,196 @@
+package rest_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"catena/decks"
+	"catena/engine"
+	"catena/rest/resttest"
+	"catena/storage"
+)
+
+// stuckOps are operations that go on until they are ended.
+var stuckOps = append(slices.Clip(testOps),
+	engine.Op{Name: "Test.Linger", Doc: "Makes a document and waits.", Run: engine.On(linger)},
+	engine.Op{Name: "Test.Search", Doc: "Queries without end.", Effect: engine.Reads, Run: engine.On(searchOn)},
+)
+
+func linger(p text, c *engine.Ctx, _ engine.Void) (engine.Void, error) {
+	root, err := c.Tx.Doc("/open")
+	if err != nil {
+		return engine.Void{}, err
+	}
+	if _, err := c.Tx.Create(root, "File", p.Value, nil); err != nil {
+		return engine.Void{}, err
+	}
+	<-c.Done()
+	return engine.Void{}, nil // what it returns is not asked: the call has ended
+}
+
+func searchOn(_ none, c *engine.Ctx, _ engine.Void) (engine.Void, error) {
+	for {
+		if _, err := c.Call("Repository.Query", nil, map[string]any{"query": "SELECT * FROM Document"}); err != nil {
+			return engine.Void{}, err
+		}
+	}
+}
+
+func startStuck(t *testing.T) *resttest.Server {
+	t.Helper()
+	s := resttest.Start(t, resttest.Config{Ops: slices.Concat(stuckOps, decks.Ops), Repo: decks.Listen, Rules: testRules, Engine: func(c *engine.Config) { c.Limits.Ops = 1 << 40 }})
+	s.User("alice")
+	s.User("bob")
+	err := s.Repo.Update(context.Background(), s.Repo.System(), func(tx *storage.Tx) error {
+		root, err := tx.Doc("/")
+		if err != nil {
+			return err
+		}
+		d, err := tx.Create(root, "Folder", "open", nil)
+		if err != nil {
+			return err
+		}
+		_, err = tx.SetACL(d, "local", []storage.ACE{{User: "members", Permission: "Everything", Granted: true}})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+const runsAt = "/api/v1/automation/runs"
+
+// answers compares the status of an answer, and looks for a text in it.
+func answers(t *testing.T, a *resttest.Answer, status int, holds string) {
+	t.Helper()
+	if a.StatusCode != status || !strings.Contains(a.Text, holds) {
+		t.Errorf("%s %s: %s %s\nwant %d %s", a.Request.Method, a.Request.URL.Path, a.Status, a.Text, status, holds)
+	}
+}
+
+// runsOf lists the runs that somebody sees, besides the listing itself.
+func runsOf(t *testing.T, s *resttest.Server, query string, as ...string) []map[string]any {
+	t.Helper()
+	a := s.Do("GET", runsAt+query, "", as...)
+	if a.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %s %s", query, a.Status, a.Text)
+	}
+	var out []map[string]any
+	for _, e := range a.JSON(t)["entries"].([]any) {
+		out = append(out, e.(map[string]any))
+	}
+	return out
+}
+
+// runningRun waits until an operation runs and returns its run.
+func runningRun(t *testing.T, s *resttest.Server, op string) map[string]any {
+	t.Helper()
+	for range 1000 {
+		if list := runsOf(t, s, "?operation="+op); len(list) == 1 {
+			return list[0]
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	t.Fatalf("%s does not run", op)
+	return nil
+}
+
+// TestEndRun has calls that would not end seen and ended, by an administrator and by whoever called.
+func TestEndRun(t *testing.T) {
+	s := startStuck(t)
+	reader := bearer(s.Key("alice", "read_only"))
+	for _, c := range []struct{ op, body, by string }{
+		{"Test.Linger", `{"params":{"value":"one"}}`, "Administrator"},
+		{"Test.Linger", `{"params":{"value":"two"}}`, "alice"},
+		{"Test.Search", `{}`, "alice"},
+		{"Test.Wait", `{"params":{"millis":600000}}`, "Administrator"},
+	} {
+		answer := make(chan *resttest.Answer)
+		go func() {
+			answer <- s.Do("POST", "/api/v1/automation/"+c.op, c.body, "as", "alice", "X-Request-Id", "req-1")
+		}()
+		run := runningRun(t, s, c.op)
+		at := runsAt + "/" + run["id"].(string)
+		if got, want := fmt.Sprint(run["state"], run["op"], run["user"], run["door"], run["repository"], run["requestId"]), fmt.Sprint("running", c.op, "alice", "rest", "default", "req-1"); got != want {
+			t.Errorf("run %s, want %s", got, want)
+		}
+		if _, err := time.Parse(time.RFC3339, run["start"].(string)); err != nil {
+			t.Error(err)
+		}
+
+		// To bob it does not exist, and a key that only reads ends nothing.
+		for _, method := range []string{"GET", "DELETE"} {
+			answers(t, s.Do(method, at, "", "as", "bob"), 404, "run "+run["id"].(string))
+		}
+		for _, seen := range runsOf(t, s, "", "as", "bob") {
+			if seen["user"] != "bob" {
+				t.Errorf("bob sees %v", seen)
+			}
+		}
+		answers(t, s.Do("DELETE", at, "", reader...), 403, "read-only")
+		answers(t, s.Do("GET", at, "", "as", "alice"), 200, `"op":"`+c.op+`"`)
+
+		answers(t, s.Do("DELETE", at, "", "as", c.by), 204, "")
+		a := <-answer
+		answers(t, a, 409, "was ended by "+c.by)
+		if p := a.JSON(t); p["code"] != "run_ended" || p["retryable"] != false {
+			t.Errorf("problem %v", p)
+		}
+		answers(t, s.Do("DELETE", at, "", "as", c.by), 404, "run ")
+	}
+	for _, name := range []string{"one", "two"} {
+		answers(t, s.Do("GET", "/api/v1/path/open/"+name, ""), 404, "")
+	}
+	if list := runsOf(t, s, ""); len(list) != 0 {
+		t.Errorf("still running: %v", list)
+	}
+}
+
+// TestEndAsyncRun has an asynchronous run ended under the id that the client knows, by an administrator and
+// by its own address.
+func TestEndAsyncRun(t *testing.T) {
+	s := startStuck(t)
+	for _, aborts := range []bool{false, true} {
+		begun := s.Do("POST", "/api/v1/automation/Test.Linger/@async", `{"params":{"value":"one"}}`, "as", "alice")
+		answers(t, begun, 202, "")
+		status := strings.TrimPrefix(begun.Header.Get("Location"), s.URL)
+		own := strings.TrimSuffix(status, "/status")
+		run := runningRun(t, s, "Test.Linger")
+		id := run["id"].(string)
+		if !strings.HasSuffix(own, "/"+id) {
+			t.Errorf("the run %s is at %s", id, own)
+		}
+		answers(t, s.Do("DELETE", own, "", "as", "bob"), 404, "")
+		if aborts {
+			answers(t, s.Do("DELETE", own, "", "as", "alice"), 204, "")
+			answers(t, s.Do("GET", status, "", "as", "alice"), 404, "")
+		} else {
+			answers(t, s.Do("DELETE", runsAt+"/"+id, ""), 204, "")
+			answers(t, s.Do("GET", over(t, s, status, "as", "alice"), "", "as", "alice"), 409, "was ended by Administrator")
+		}
+		answers(t, s.Do("GET", "/api/v1/path/open/one", ""), 404, "")
+	}
+}
+
+// TestBrowserRuns ends a call on the console's page.
+func TestBrowserRuns(t *testing.T) {
+	s := startStuck(t)
+	b := browse(t, s)
+	b.signIn("alice")
+	answer := make(chan *resttest.Answer)
+	go func() { answer <- s.Do("POST", "/api/v1/automation/Test.Search", "{}", "as", "alice") }()
+	runningRun(t, s, "Test.Search")
+	b.open("/ui/runs")
+	b.wait(`document.querySelector("#running tr td")?.textContent === "Test.Search"`)
+	b.shot("runs")
+	b.click(`[aria-label="End Test.Search of alice"]`)
+	answers(t, <-answer, 409, "was ended by alice")
+	b.wait(`document.getElementById("running").textContent === "Nothing runs now." || (document.getElementById("again").click(), false)`)
+	b.quiet()
+}
