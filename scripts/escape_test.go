@@ -175,15 +175,15 @@ func TestIsolation(t *testing.T) {
 	if string(got) != `["undefined","undefined","undefined",false,6]` {
 		t.Errorf("something stayed: %s", got)
 	}
-	bob := r.pool.idle[0].cmd.Process.Pid
+	bob := r.pool.idle[0].PID()
 	run("eve", `1`)
 	for _, p := range r.pool.idle {
-		if p.owner == "eve" && p.cmd.Process.Pid == bob {
+		if p.owner == "eve" && p.PID() == bob {
 			t.Error("eve's script ran in bob's worker")
 		}
 	}
 	run("bob", `1`)
-	if pid := r.pool.idle[len(r.pool.idle)-1].cmd.Process.Pid; pid != bob {
+	if pid := r.pool.idle[len(r.pool.idle)-1].PID(); pid != bob {
 		t.Errorf("bob's worker %d was not used again but %d", bob, pid)
 	}
 }

@@ -119,7 +119,7 @@ func (p *pool) take(user string) *process {
 	for i := len(p.idle) - 1; i >= 0; i-- {
 		if w := p.idle[i]; w.owner == user {
 			p.idle = append(p.idle[:i], p.idle[i+1:]...)
-			if w.alive() {
+			if w.Alive() {
 				return w
 			}
 		}
@@ -127,7 +127,7 @@ func (p *pool) take(user string) *process {
 	for len(p.spares) > 0 {
 		w := p.spares[0]
 		p.spares = p.spares[1:]
-		if w.alive() {
+		if w.Alive() {
 			return w
 		}
 	}
@@ -138,12 +138,12 @@ func (p *pool) take(user string) *process {
 func (p *pool) release(w *process, user string, clean bool) {
 	p.mu.Lock()
 	delete(p.working, w)
-	keep := clean && !p.closed && w.alive()
+	keep := clean && !p.closed && w.Alive()
 	if keep {
 		w.used = time.Now()
 		p.idle = append(p.idle, w)
 		if len(p.idle) > p.limits.Workers {
-			p.idle[0].kill()
+			p.idle[0].Kill()
 			p.idle = p.idle[1:]
 		}
 		if p.reaper == nil {
@@ -153,7 +153,7 @@ func (p *pool) release(w *process, user string, clean bool) {
 	p.refill()
 	p.mu.Unlock()
 	if !keep {
-		w.kill()
+		w.Kill()
 	}
 	p.leave(user)
 }
@@ -178,7 +178,7 @@ func (p *pool) reap() {
 		if time.Since(w.used) < idleTime {
 			kept = append(kept, w)
 		} else {
-			w.kill()
+			w.Kill()
 		}
 	}
 	p.idle, p.reaper = kept, nil
@@ -235,7 +235,7 @@ func (p *pool) fill() {
 			if err != nil {
 				p.log.Error("starting a script worker", "error", err)
 			} else {
-				w.kill()
+				w.Kill()
 			}
 			return
 		}
@@ -266,11 +266,11 @@ func (p *pool) close() error {
 	p.mu.Unlock()
 	var errs []error
 	for _, w := range all {
-		w.kill()
+		w.Kill()
 		select {
-		case <-w.ended:
+		case <-w.Ended():
 		case <-time.After(time.Second):
-			errs = append(errs, fault.Internal.Errorf("script worker %d does not end", w.cmd.Process.Pid))
+			errs = append(errs, fault.Internal.Errorf("script worker %d does not end", w.PID()))
 		}
 	}
 	return errors.Join(errs...)

@@ -61,7 +61,7 @@ func (r *Runner) killAll() {
 	r.pool.mu.Lock()
 	defer r.pool.mu.Unlock()
 	for p := range r.pool.working {
-		p.kill()
+		p.Kill()
 	}
 }
 

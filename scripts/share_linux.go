@@ -37,7 +37,14 @@ func newShare() ([]byte, *os.File, error) {
 
 // releaseWith gives the memory back once nobody can use l any more.
 func releaseWith(l *link) {
-	runtime.AddCleanup(l, func(mem []byte) { _ = unix.Munmap(mem) }, l.mem)
+	runtime.AddCleanup(l, release, l.mem)
+}
+
+// release gives memory back.
+func release(mem []byte) {
+	if mem != nil {
+		_ = unix.Munmap(mem)
+	}
 }
 
 // inheritedShare maps the memory that the server has handed to this process; nil if it has not.

@@ -67,9 +67,9 @@ func lineOf(err error) int {
 // run is the whole conversation. clean: the worker may serve again.
 func (s *supervisor) run(ctx context.Context, n *names, in any, params map[string]any) (out any, clean bool, err error) {
 	s.p.in.max = 4*s.limits.Output + 1<<20
-	late := time.AfterFunc(s.limits.Wall+grace, s.p.kill)
+	late := time.AfterFunc(s.limits.Wall+grace, s.p.Kill)
 	defer late.Stop()
-	stop := context.AfterFunc(ctx, s.p.kill)
+	stop := context.AfterFunc(ctx, s.p.Kill)
 	defer stop()
 	if err = s.start(n, in, params); err != nil {
 		return nil, false, s.broken(ctx, err)

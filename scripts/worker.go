@@ -14,6 +14,7 @@ import (
 	"github.com/dlclark/regexp2/v2"
 
 	"catena/storage/fault"
+	"catena/storage/worker"
 )
 
 // maxReuse is how much heap a worker may hold after a run and still be used again.
@@ -34,11 +35,11 @@ func WorkerMain(in io.Reader, out io.Writer) int {
 		l := newLink(mem, false, in, nopCloser{out})
 		in, out = l, l
 	}
-	if err := confine(); err != nil {
+	if err := worker.Confine(dataLimit); err != nil {
 		_, _ = io.WriteString(os.Stderr, "worker: "+err.Error()+"\n")
 		return 1
 	}
-	w := &worker{in: &frames{in: in, max: maxFrame}, out: out, programs: newPrograms(4 << 20)}
+	w := &serving{in: &frames{in: in, max: maxFrame}, out: out, programs: newPrograms(4 << 20)}
 	for {
 		frame, err := w.in.next()
 		if err != nil {
@@ -58,9 +59,9 @@ type nopCloser struct{ io.Writer }
 // Close does nothing: the process ends instead.
 func (nopCloser) Close() error { return nil }
 
-// worker is the state of a worker process between runs: compiled programs and the names
+// serving is the state of a worker process between runs: compiled programs and the names
 // of operations. Nothing of a run stays.
-type worker struct {
+type serving struct {
 	in       *frames
 	out      io.Writer
 	programs *programs
@@ -69,7 +70,7 @@ type worker struct {
 }
 
 // serve carries out one start frame.
-func (k *worker) serve(frame []byte) error {
+func (k *serving) serve(frame []byte) error {
 	h := &pipeHost{k: k, docs: map[uint64]*remoteDoc{}}
 	k.w.handles = h
 	r := reader{b: frame, handles: h}
@@ -90,7 +91,7 @@ func (k *worker) serve(frame []byte) error {
 	}
 	h.at = at
 	debug.SetMemoryLimit(limits.Memory * 3 / 4)
-	limitCPU(limits.CPU)
+	worker.LimitCPU(limits.CPU)
 	out, err := k.run(h, limits, job{file: file, source: source, strict: strict, check: check}, in, params)
 	if h.broken != nil {
 		return h.broken
@@ -104,7 +105,7 @@ type job struct {
 	strict, check bool
 }
 
-func (k *worker) run(h *pipeHost, l *Limits, j job, in any, params map[string]any) (any, error) {
+func (k *serving) run(h *pipeHost, l *Limits, j job, in any, params map[string]any) (any, error) {
 	p, err := k.programs.get(j.file, j.source, j.strict)
 	if err != nil {
 		return nil, err
@@ -118,7 +119,7 @@ func (k *worker) run(h *pipeHost, l *Limits, j job, in any, params map[string]an
 }
 
 // done reports the end of a run.
-func (k *worker) done(h *pipeHost, out any, err error) error {
+func (k *serving) done(h *pipeHost, out any, err error) error {
 	w := &k.w
 	w.start(frameDone)
 	h.flush(w)
@@ -159,7 +160,7 @@ func (k *worker) done(h *pipeHost, out any, err error) error {
 // pipeHost is the host of a script in a worker: everything is asked of the server. What
 // the script changes in memory goes along with the next question.
 type pipeHost struct {
-	k       *worker
+	k       *serving
 	at      time.Time
 	docs    map[uint64]*remoteDoc
 	sets    []propertyChange

@@ -39,6 +39,7 @@ var imports = map[string][]string{
 	"storage/oauth":         {"storage", "storage/entry", "storage/internal/..."},
 	"storage/credential":    {"storage", "storage/internal/...", "storage/message", "storage/oauth"},
 	"storage/upload":        {"storage", "storage/blob", "storage/internal/row"},
+	"storage/worker":        {},
 	"storage/webhook":       {"storage", "storage/outbox", "storage/internal/row"},
 	"engine/expr":           {},
 	"engine":                {"storage", "storage/credential", "storage/entry", "storage/oauth", "storage/outbox", "storage/upload", "storage/blob", "storage/schema", "engine/expr"},
@@ -65,7 +66,7 @@ var imports = map[string][]string{
 	"decks/style":           {},
 	"decks/theme":           {}, // files for browsers, no operations: for decks and pages alike
 	"chains":                {"engine", "engine/expr", "engine/library"},
-	"scripts":               {"engine", "engine/entity", "engine/expr", "engine/library"},
+	"scripts":               {"engine", "engine/entity", "engine/expr", "engine/library", "storage/worker"},
 	"rest":                  {"engine", "engine/entity", "rest/..."},
 	"rest/mcp":              {"engine", "engine/entity", "engine/find"},
 	"rest/web":              {"decks/theme"},
@@ -76,9 +77,9 @@ var imports = map[string][]string{
 	"engine/mail/mailtest":  {}, // a mail server for tests
 }
 
-// programs are the packages that start other programs, or look for one: the workers of scripts, and the browser, whose
+// programs are the packages that start other programs, or look for one: the workers, and the browser, whose
 // arguments are the same whatever is printed. What users write is never an argument.
-var programs = map[string]bool{"cmd/catena": true, "decks/render": true, "scripts": true}
+var programs = map[string]bool{"cmd/catena": true, "decks/render": true, "storage/worker": true}
 
 // TestImports holds the picture of the architecture: imports point down.
 func TestImports(t *testing.T) {

@@ -1,4 +1,4 @@
-package scripts
+package worker
 
 import (
 	"errors"
@@ -11,14 +11,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// dataLimit is the hard bound of a worker's data, whatever the run's own limit says: the
-// runtime of Go needs some room beside the script.
-const dataLimit = 256 << 20
-
-// confine takes away what a worker does not need: files, core dumps, privileges, memory.
-// The calling goroutine, which is to run the scripts, stays on its thread from here on:
-// where the process is linked with C, only that thread can be confined.
-func confine() error {
+// Confine takes away from this process, a worker, what it does not need: files, core dumps, privileges, and
+// memory above so many bytes of data, of which the runtime of Go needs some. The calling goroutine, which is to do
+// the work, stays on its thread from here on: where the process is linked with C, only that thread can be confined.
+func Confine(data int64) error {
 	runtime.LockOSThread()
 	set := func(what int, n uint64) error {
 		return unix.Setrlimit(what, &unix.Rlimit{Cur: n, Max: n})
@@ -27,7 +23,7 @@ func confine() error {
 		return err
 	}
 	return errors.Join(
-		set(unix.RLIMIT_DATA, dataLimit),
+		set(unix.RLIMIT_DATA, uint64(data)),
 		set(unix.RLIMIT_CORE, 0),
 		set(unix.RLIMIT_FSIZE, 0),
 		set(unix.RLIMIT_NOFILE, 16),
@@ -70,8 +66,8 @@ func landlock(attr *unix.LandlockRulesetAttr, size uintptr) (int, error) {
 	return int(fd), nil
 }
 
-// limitCPU lets the process use that much more time of a processor than it has used.
-func limitCPU(d time.Duration) {
+// LimitCPU lets the process use that much more time of a processor than it has used.
+func LimitCPU(d time.Duration) {
 	var u unix.Rusage
 	if unix.Getrusage(unix.RUSAGE_SELF, &u) != nil {
 		return

@@ -1,0 +1,5 @@
+//go:build race && linux
+
+package worker
+
+func init() { underRace = true }

@@ -1,0 +1,141 @@
+// Package worker starts processes of this program for work that may take too much, confines them, and tells why one
+// ended. What a worker does, and what is spoken with it over its pipes, is left to whoever starts it.
+package worker
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Process is a worker process as the server sees it.
+type Process struct {
+	In    io.WriteCloser // what it reads
+	Out   io.ReadCloser  // what it writes; closed once it has ended
+	cmd   *exec.Cmd
+	ended chan struct{}
+	state error
+	said  tail
+}
+
+// tail keeps the beginning of what a process writes to its standard error: the runtime
+// says there first what went wrong.
+type tail struct {
+	mu sync.Mutex
+	b  []byte
+}
+
+// Write keeps what fits.
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if room := 2048 - len(t.b); room > 0 {
+		t.b = append(t.b, p[:min(room, len(p))]...)
+	}
+	return len(p), nil
+}
+
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return string(t.b)
+}
+
+// Start starts a worker with nothing but three pipes and some files: it has no environment, and dies with the server.
+func Start(argv []string, files ...*os.File) (*Process, error) {
+	p := &Process{ended: make(chan struct{})}
+	p.cmd = exec.CommandContext(context.Background(), argv[0], argv[1:]...) // it outlives the call that needs it
+	p.cmd.Env = []string{}
+	p.cmd.Dir = string(os.PathSeparator)
+	p.cmd.Stderr = &p.said
+	p.cmd.ExtraFiles = files
+	p.cmd.WaitDelay = time.Second
+	detach(p.cmd)
+	stdinRead, stdin, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	stdout, stdoutWrite, err := os.Pipe()
+	if err != nil {
+		return nil, errors.Join(err, stdin.Close(), stdinRead.Close())
+	}
+	p.cmd.Stdin, p.cmd.Stdout = stdinRead, stdoutWrite
+	p.In, p.Out = stdin, stdout
+	err = p.cmd.Start()
+	_, _ = stdinRead.Close(), stdoutWrite.Close()
+	if err != nil {
+		_, _ = stdin.Close(), stdout.Close()
+		return nil, err
+	}
+	go func() {
+		p.state = p.cmd.Wait()
+		close(p.ended)
+		_, _ = stdin.Close(), stdout.Close()
+	}()
+	return p, nil
+}
+
+// Kill ends the process at once.
+func (p *Process) Kill() { _ = p.cmd.Process.Kill() }
+
+// Ended is closed once the process is gone.
+func (p *Process) Ended() <-chan struct{} { return p.ended }
+
+// PID is the process's number.
+func (p *Process) PID() int { return p.cmd.Process.Pid }
+
+// Alive reports whether the process still runs.
+func (p *Process) Alive() bool {
+	select {
+	case <-p.ended:
+		return false
+	default:
+		return true
+	}
+}
+
+// Cause is why a process ended, as far as it can be known.
+type Cause int
+
+// The causes.
+const (
+	Crash  Cause = iota
+	CPU          // it used more time of a processor than LimitCPU says
+	Memory       // it used more memory than Confine says
+	Stack        // its calls were nested too deep
+)
+
+// Death waits for the end of a process that no longer answers, and says why it ended, with the first line of
+// what it said itself.
+func (p *Process) Death() (Cause, string) {
+	select {
+	case <-p.ended:
+	case <-time.After(250 * time.Millisecond):
+		p.Kill()
+		<-p.ended
+	}
+	text := p.said.String()
+	first, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return causeOf(text), cmp.Or(first, fmt.Sprint(p.state))
+}
+
+func causeOf(text string) Cause {
+	switch {
+	case strings.Contains(text, "stack exceeds") || strings.Contains(text, "stack overflow"):
+		return Stack
+	case strings.Contains(text, "out of memory") || strings.Contains(text, "cannot allocate"):
+		return Memory
+	case strings.HasPrefix(text, "SIGSEGV") && strings.Contains(text, "addr=0x0") && strings.Contains(text, "\ngoroutine 0 "):
+		return Memory // the runtime itself, on its own stack, was refused memory and did not look
+	case strings.Contains(text, "SIGXCPU"):
+		return CPU
+	}
+	return Crash
+}
