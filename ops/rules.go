@@ -32,7 +32,7 @@ var Rules = slices.Concat(
 	allow(engine.Scripters, engine.Everywhere, "RunInputScript", "RunScript"),
 	allow(engine.Admins, engine.Server, "Resource.Downloaded"),
 	allow(engine.Admins, engine.Everywhere,
-		"Blob.ExportToFS", "Group.CreateOrUpdate", "Repository.Backup", "Repository.Verify",
+		"Blob.ExportToFS", "Group.CreateOrUpdate", "Repository.Verify",
 		"Team.Create", "Team.Delete", "Team.List", "Traces.*", "User.CreateOrUpdate", "User.SetAccount"),
 	allow(engine.Admins, outside|engine.Server, "Chain.*", "Job.*", "Listener.*", "Script.*"),
 	allow(engine.Anyone, outside|engine.Server, "Key.*"),

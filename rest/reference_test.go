@@ -13,10 +13,10 @@ func TestReference(t *testing.T) {
 	for _, tt := range []struct {
 		as, has, lacks string
 	}{
-		{"Administrator", `id="op-Repository.Backup"`, `id="op-Document.AddACL"`}, // an alias stands with its operation
+		{"Administrator", `id="op-Repository.Verify"`, `id="op-Document.AddACL"`}, // an alias stands with its operation
 		{"Administrator", `<code>document</code> → <code>document</code>`, "<script>"},
 		{"Administrator", `<td><code>xpath</code> required</td><td>string</td>`, "op-Nope"},
-		{"bob", `id="op-Document.Create"`, `id="op-Repository.Backup"`},
+		{"bob", `id="op-Document.Create"`, `id="op-Repository.Verify"`},
 	} {
 		for _, path := range []string{"/site/automation/doc", "/nuxeo/site/automation/doc"} {
 			got := s.Do("GET", path, "", "as", tt.as)

@@ -52,6 +52,7 @@ func platformRoutes() []route {
 		{method: "GET", path: "/automation/:op/@async/:run", handle: asyncResult},
 		{method: "DELETE", path: "/automation/:op/@async/:run", handle: asyncAbort},
 		{method: "GET", path: "/automation/:op/@async/:run/status", handle: asyncStatus},
+		{method: "GET", path: "/backup", handle: backup},
 		{method: "GET", path: "/capabilities", handle: capabilities},
 		{method: "GET", path: "/config/docType", handle: call("Config.Types", nil)},
 		{method: "GET", path: "/config/docType/:name", handle: call("Config.Type", named)},

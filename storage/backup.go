@@ -71,8 +71,11 @@ func Backup(ctx context.Context, db *kv.DB, blobs *blob.Store, w io.Writer) erro
 	return t.Close()
 }
 
-// Backup writes a consistent copy of the store, with all repositories in it, while it is in use.
-func (r *Repo) Backup(ctx context.Context, w io.Writer) error {
+// Backup writes a consistent copy of the store, with all repositories in it, while it is in use. Administrators get one.
+func (r *Repo) Backup(ctx context.Context, as *Principal, w io.Writer) error {
+	if !as.Is() {
+		return fault.Denied.Errorf("backups are for administrators, not for '%s'", as.Name)
+	}
 	return Backup(ctx, r.whole, r.blobs, w)
 }
 
@@ -135,7 +138,7 @@ func Restore(ctx context.Context, db *kv.DB, blobs *blob.Store, r io.Reader) err
 		if strings.HasPrefix(h.Name, backupDrafts) {
 			restore = restoreDraft
 		}
-		if err := restore(ctx, blobs, h, t); err != nil {
+		if err := restore(ctx, blobs, h, entry{t}); err != nil {
 			return err
 		}
 		var err error
@@ -184,14 +187,33 @@ func restoreDraft(ctx context.Context, blobs *blob.Store, h *tar.Header, r io.Re
 func nextEntry(t *tar.Reader) (*tar.Header, error) {
 	h, err := t.Next()
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		err = errors.New("cut short")
+		err = errCutShort
 	}
 	if err != nil {
-		broken := fault.Invalid.Errorf("backup: %w", err)
-		broken.Err = kv.ErrDamaged
-		return nil, broken
+		return nil, unreadable(err)
 	}
 	return h, nil
+}
+
+var errCutShort = errors.New("cut short")
+
+// unreadable marks a backup that is damaged.
+func unreadable(err error) error {
+	broken := fault.Invalid.Errorf("backup: %w", err)
+	broken.Err = kv.ErrDamaged
+	return broken
+}
+
+// entry reads the content of an entry, which may be cut short.
+type entry struct{ tar *tar.Reader }
+
+// Read reads on.
+func (e entry) Read(b []byte) (int, error) {
+	n, err := e.tar.Read(b)
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		err = unreadable(errCutShort)
+	}
+	return n, err
 }
 
 // partReader joins the store's parts again; next is the first entry after them.

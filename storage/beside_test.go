@@ -132,7 +132,7 @@ func TestContentOfRepositories(t *testing.T) {
 	}
 	for _, w := range []*world{first, second} {
 		var backup bytes.Buffer
-		if err := w.Backup(ctx, &backup); err != nil {
+		if err := w.Backup(ctx, w.System(), &backup); err != nil {
 			t.Fatal(err)
 		}
 		for _, text := range []string{"only there", "administrators"} {

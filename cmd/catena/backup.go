@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/http"
 	"os"
 	"path/filepath"
 
@@ -19,39 +20,54 @@ import (
 
 func backupCmd(g *global) *cobra.Command {
 	return &cobra.Command{
-		Use: "backup FILE", Short: "Write a consistent copy of everything to one file, while the server runs or not", Args: cobra.ExactArgs(1),
+		Use: "backup FILE", Short: "Write a consistent copy of everything to one file, while the server runs or not; to standard output for -", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, done, err := g.connect(cmd.Context())
 			if err != nil {
 				return err
 			}
 			defer done()
-			resp, err := c.run(cmd.Context(), call{op: "Repository.Backup"})
+			resp, err := c.send(cmd.Context(), http.MethodGet, "/api/v1/backup", "", nil)
 			if err != nil {
 				return err
 			}
 			defer resp.Body.Close()
+			if args[0] == standard {
+				return copyOf(resp.Body)(cmd.OutOrStdout())
+			}
 			return writeWhole(args[0], copyOf(resp.Body))
 		},
 	}
 }
 
+// standard stands for standard output or input where a file is named.
+const standard = "-"
+
+// backup writes a copy of everything, as the server's own.
+func (a *app) backup(ctx context.Context, w io.Writer) error {
+	return a.repo.Backup(ctx, a.repo.System(), w)
+}
+
 func restoreCmd(g *global) *cobra.Command {
 	return &cobra.Command{
-		Use: "restore FILE", Short: "Fill an empty data directory from a backup", Args: cobra.ExactArgs(1),
+		Use: "restore FILE", Short: "Fill an empty data directory from a backup; from standard input for -", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if g.server != "" {
 				return usage{errNotLocal}
 			}
-			f, err := os.Open(args[0])
-			if err != nil {
-				return usage{err}
+			from := cmd.InOrStdin()
+			if args[0] != standard {
+				f, err := os.Open(args[0])
+				if err != nil {
+					return usage{err}
+				}
+				defer f.Close()
+				from = f
 			}
-			defer f.Close()
-			if err := g.restore(cmd.Context(), f); err != nil {
+			if err := g.restore(cmd.Context(), from); err != nil {
 				return fault.Wrap(err, "%s", args[0])
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "restored into %s\n", g.data)
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "restored into %s\n", g.data)
 			return err
 		},
 	}

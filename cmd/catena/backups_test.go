@@ -33,7 +33,7 @@ func TestBackups(t *testing.T) {
 	}
 	at := func(hours int) time.Time { return start.Add(time.Duration(hours) * time.Hour) }
 	for h := range 3 {
-		if _, err := b.make(t.Context(), a.repo.Backup, at(h)); err != nil {
+		if _, err := b.make(t.Context(), a.backup, at(h)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -69,7 +69,7 @@ func TestBackups(t *testing.T) {
 	if due := b.due(at(3)); !due.Equal(at(3)) {
 		t.Errorf("beside one of the future: due %s", due)
 	}
-	name, err := b.make(t.Context(), a.repo.Backup, at(5))
+	name, err := b.make(t.Context(), a.backup, at(5))
 	if err != nil || b.status(at(5)) != nil {
 		t.Fatal(err, b.status(at(5)))
 	}

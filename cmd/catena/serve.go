@@ -177,7 +177,9 @@ func (s *serve) answer(ctx context.Context, a *app, h *rest.Handler, l net.Liste
 	case <-ctx.Done():
 		tell("STOPPING=1")
 		drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.drain)
-		err = server.Shutdown(drain)
+		if err = server.Shutdown(drain); err != nil {
+			err = errors.Join(err, server.Close()) // whoever is not done now is cut off, and holds no transaction
+		}
 		cancel()
 	}
 	stop()
@@ -231,7 +233,7 @@ type task struct {
 // tasks are the work that only the settings of serve ask for.
 func (s *serve) tasks(a *app) (out []task) {
 	if s.backups.folder != "" {
-		out = append(out, task{"backups", func(ctx context.Context) error { return s.backups.run(ctx, a.repo.Backup, a.log) }})
+		out = append(out, task{"backups", func(ctx context.Context) error { return s.backups.run(ctx, a.backup, a.log) }})
 	}
 	return out
 }

@@ -1,6 +1,6 @@
 // Package repository holds the operations on the whole repository: finding a document by
 // its path or id, queries, named queries ("page providers"), and what administrators need:
-// how a query would run, backups and checks. Page providers are declared in YAML, built-in
+// how a query would run, and checks. Page providers are declared in YAML, built-in
 // ones and those of a folder of files; how a query finds its results is storage's business.
 package repository
 
@@ -14,7 +14,6 @@ var Ops = OpsWith(builtin())
 // OpsWith returns the repository operations with the page providers given.
 func OpsWith(providers *Providers) []engine.Op {
 	return []engine.Op{
-		backup,
 		explain,
 		getDocument,
 		pageProvider(providers),

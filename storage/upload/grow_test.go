@@ -306,7 +306,7 @@ func TestBackupOfChunks(t *testing.T) {
 	g.must(g.chunk(2, 4, "ghi"))
 	g.must(g.chunk(0, 4, "abc"))
 	var tar bytes.Buffer
-	g.must(g.Backup(t.Context(), &tar))
+	g.must(g.Backup(t.Context(), g.System(), &tar))
 	batch := g.batch
 	g = grow(t, func(c *storage.Config) {
 		c.DB = kv.New(memory.New(), kv.Options{})
