@@ -1,6 +1,8 @@
 package storage
 
 import (
+	"bytes"
+	"encoding/binary"
 	"slices"
 	"time"
 
@@ -74,7 +76,18 @@ func (t *Tx) appendEntry(e Entry) error {
 	return t.putEntry(e, &id)
 }
 
-// putEntry writes an entry and, if it is of a document, where that finds it.
+// audited is the row of the log that a transaction has begun: entries that happened at the same time go
+// into it, for a row costs more than what is in it. It is written when it is full, and before anybody reads.
+type audited struct {
+	at    time.Time
+	first int64  // the number of the first entry
+	block []byte // the entries
+}
+
+// auditBlock is from how many bytes on a row of the log takes no further entry.
+const auditBlock = 1 << 10
+
+// putEntry adds an entry to the log and, if it is of a document, writes where that finds it.
 func (t *Tx) putEntry(e Entry, of *docID) error {
 	var err error
 	if e.ID, err = t.repo.db.Next(t.ctx, "audit"); err != nil {
@@ -84,16 +97,65 @@ func (t *Tx) putEntry(e Entry, of *docID) error {
 		e.Time = t.now
 	}
 	e.Logged = t.now
-	b, err := e.append(make([]byte, 0, 160))
-	if err != nil {
-		return err
-	}
-	if of != nil {
-		if err := t.kv.Set(auditDocKey(*of, e.Time, e.ID), nil); err != nil {
+	a := &t.audited
+	if len(a.block) >= auditBlock || len(a.block) > 0 && !a.at.Equal(e.Time) {
+		if err := t.putAudited(); err != nil {
 			return err
 		}
 	}
-	return t.kv.Set(auditTimeKey(e.Time, e.ID), b)
+	from := len(a.block)
+	if from == 0 {
+		*a = audited{e.Time, e.ID, make([]byte, 0, 160)}
+	}
+	block, err := e.append(a.block)
+	if err != nil {
+		return err
+	}
+	a.block = block
+	if of == nil {
+		return nil
+	}
+	return t.kv.Set(auditDocKey(*of, e.Time, e.ID), auditPlace(e.ID-a.first, from))
+}
+
+// putAudited writes the row of the log that was begun.
+func (t *Tx) putAudited() error {
+	a := t.audited
+	if len(a.block) == 0 {
+		return nil
+	}
+	t.audited = audited{}
+	key := auditTimeKey(a.at, a.first)
+	row := kv.AppendRow(make([]byte, 0, len(key)+kv.RowGap+len(a.block)), key)
+	return t.kv.FreshRow(append(row, a.block...), len(key))
+}
+
+// auditPlace says where an entry is: so many numbers behind the first one of its row, which it does not
+// follow at once, and from which byte of the row on. That of the first entry is empty.
+func auditPlace(behind int64, from int) []byte {
+	if from == 0 {
+		return nil
+	}
+	return binary.AppendUvarint(binary.AppendUvarint(make([]byte, 0, 8), uint64(behind)), uint64(from))
+}
+
+// auditedAt returns the row that holds the entry whose moment and place are given, from that entry on.
+func (t *Tx) auditedAt(moment, place []byte) ([]byte, error) {
+	key := append([]byte{spaceAudit, auditByTime}, moment...)
+	if len(place) == 0 {
+		return t.kv.Get(key)
+	}
+	in := reader{b: place}
+	behind, from := in.uvarint(), in.uvarint()
+	number := binary.BigEndian.AppendUint64(nil, binary.BigEndian.Uint64(moment[8:])-behind)
+	block, err := t.kv.Get(append(key[:len(key)-8], number...))
+	if err == nil && (in.bad || from >= uint64(len(block))) {
+		err = fault.Internal.Errorf("audit record %x: its place %x is none", moment, place)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return block[from:], nil
 }
 
 // LogEntry writes an audit record as it is given; its user is always who acts, and only the system can
@@ -134,25 +196,35 @@ func (t *Tx) Entries(f EntryFilter) (*EntryPage, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := t.putAudited(); err != nil {
+		return nil, err
+	}
 	p, err := t.repo.pager(f.PageOptions)
 	if err != nil {
 		return nil, err
 	}
 	full := r
 	if p.after != nil {
-		if len(p.after) != 16 {
+		if len(p.after) != auditCursor {
 			return nil, fault.Invalid.Errorf("cursor: not one of the audit log")
 		}
-		edge := append(slices.Clone(r.Start[:len(r.Start)-8]), p.after...)
+		edge := append(slices.Clone(r.Start[:len(r.Start)-8]), p.after[:16]...)
 		if r.Reverse {
-			r.End = edge
+			r.End = append(edge, 0)
 		} else {
-			r.Start = append(edge, 0)
+			r.Start = edge
 		}
 	}
 	out := &EntryPage{}
-	if err := t.eachEntry(f, r, func(moment []byte, e Entry) bool {
-		take, more := p.row(moment)
+	passed := p.after == nil
+	if err := t.eachEntry(f, r, func(at []byte, e Entry) bool {
+		if !passed {
+			order := bytes.Compare(at, p.after)
+			if passed = order > 0 && !r.Reverse || order < 0 && r.Reverse; !passed {
+				return true
+			}
+		}
+		take, more := p.row(at)
 		if take {
 			out.Entries = append(out.Entries, e)
 		}
@@ -205,31 +277,45 @@ func momentEdge(base []byte, at time.Time) []byte {
 	return k[:len(k)-8]
 }
 
-// eachEntry walks the records of a range that the filter selects; moment is the end of their keys.
-func (t *Tx) eachEntry(f EntryFilter, r kv.Range, fn func(moment []byte, e Entry) bool) error {
-	rows := 0
+// auditCursor is the length of what says where an entry is among those of a walk: its row's moment, and from
+// which byte of the row on.
+const auditCursor = 18
+
+// eachEntry walks the records of a range that the filter selects.
+func (t *Tx) eachEntry(f EntryFilter, r kv.Range, fn func(at []byte, e Entry) bool) error {
+	seen := 0
+	var entries []Entry
+	var places []int
 	for row, err := range t.kv.Scan(r) {
 		if err != nil {
 			return err
 		}
-		if rows++; rows > t.repo.limits.ScanRows {
-			return fault.Limit.Errorf("audit: more than %d records read", t.repo.limits.ScanRows)
-		}
-		moment, value := row.Key[len(row.Key)-16:], row.Value
+		moment, block := row.Key[len(row.Key)-16:], row.Value
 		if f.DocID != "" {
-			if value, err = t.kv.Get(append([]byte{spaceAudit, auditByTime}, moment...)); err != nil {
+			if block, err = t.auditedAt(moment, row.Value); err != nil {
 				return err
 			}
 		}
-		if value == nil {
-			continue
+		entries, places = entries[:0], places[:0]
+		for whole := len(block); len(block) > 0 && (f.DocID == "" || len(entries) == 0); {
+			var e Entry
+			places = append(places, whole-len(block))
+			if block, err = e.parse(block); err != nil {
+				return fault.Wrap(err, "audit record %x", moment)
+			}
+			entries = append(entries, e)
 		}
-		var e Entry
-		if err := e.parse(value); err != nil {
-			return fault.Wrap(err, "audit record %x", moment)
+		if seen += len(entries); seen > t.repo.limits.ScanRows {
+			return fault.Limit.Errorf("audit: more than %d records read", t.repo.limits.ScanRows)
 		}
-		if f.selects(&e) && !fn(moment, e) {
-			return nil
+		for i := range entries {
+			if r.Reverse {
+				i = len(entries) - 1 - i
+			}
+			at := binary.BigEndian.AppendUint16(bytes.Clone(moment), uint16(places[i]))
+			if f.selects(&entries[i]) && !fn(at, entries[i]) {
+				return nil
+			}
 		}
 	}
 	return nil

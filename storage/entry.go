@@ -7,7 +7,7 @@ import (
 	"catena/storage/fault"
 )
 
-// The bits of the second byte of an audit row, whose first is entryFormat.
+// The bits of the second byte of an entry of the audit log, whose first is entryFormat.
 const (
 	entryDoc       = 1 << iota // about a document
 	entryOfDoc                 // of the category of documents
@@ -17,9 +17,13 @@ const (
 	entryCommented             // with a comment
 )
 
-const entryFormat = 1
+// entryAlone was the format of entries of which rows had one each: the extended part went to the end.
+const (
+	entryAlone  = 1
+	entryFormat = 2
+)
 
-// append writes the entry as its row holds it.
+// append writes the entry as a row holds it, which may hold others behind it.
 func (e *Entry) append(dst []byte) ([]byte, error) {
 	id, doc := parseID(e.DocID)
 	var bits byte
@@ -54,15 +58,15 @@ func (e *Entry) append(dst []byte) ([]byte, error) {
 	if err != nil {
 		return nil, fault.Invalid.Errorf("audit entry %s: %w", e.Event, err)
 	}
-	return append(dst, b...), nil
+	return appendText(dst, string(b)), nil
 }
 
-// parse reads what append wrote.
-func (e *Entry) parse(b []byte) error {
+// parse reads what append wrote and returns what follows.
+func (e *Entry) parse(b []byte) (rest []byte, err error) {
 	in := reader{b: b}
 	head := in.take(2)
-	if len(head) < 2 || head[0] != entryFormat {
-		return fault.Internal.Errorf("audit row: of unknown form")
+	if len(head) < 2 || head[0] != entryFormat && head[0] != entryAlone {
+		return nil, fault.Internal.Errorf("audit row: of unknown form")
 	}
 	bits := head[1]
 	*e = Entry{ID: in.varint(), Time: in.moment(), Event: in.text(), User: in.text(), Category: documentCategory, Source: "server"}
@@ -83,13 +87,23 @@ func (e *Entry) parse(b []byte) error {
 		e.Comment = in.text()
 	}
 	if bits&entryExtended != 0 && !in.bad {
-		if err := json.Unmarshal(in.b, &e.Extended); err != nil {
-			return fault.Internal.Errorf("audit row: %w", err)
+		var extended []byte
+		if head[0] == entryAlone {
+			extended = in.take(len(in.b))
+		} else {
+			extended = in.bytes()
 		}
-		in.b = nil
+		if in.bad {
+			return nil, errShortEntry()
+		}
+		if err := json.Unmarshal(extended, &e.Extended); err != nil {
+			return nil, fault.Internal.Errorf("audit row: %w", err)
+		}
 	}
-	if in.bad || len(in.b) > 0 {
-		return fault.Internal.Errorf("audit row: cut short")
+	if in.bad {
+		return nil, errShortEntry()
 	}
-	return nil
+	return in.b, nil
 }
+
+func errShortEntry() error { return fault.Internal.Errorf("audit row: cut short") }

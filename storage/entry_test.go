@@ -24,13 +24,30 @@ func TestEntry(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got Entry
-		if err := got.parse(b); err != nil || !reflect.DeepEqual(got, e) {
-			t.Errorf("got  %+v, %v\nwant %+v", got, err, e)
+		rest, err := got.parse(append(b[:len(b):len(b)], "next"...))
+		if err != nil || string(rest) != "next" || !reflect.DeepEqual(got, e) {
+			t.Errorf("got  %+v, %q, %v\nwant %+v", got, rest, err, e)
 		}
 		for n := range b {
-			if err := got.parse(b[:n]); err == nil {
+			if _, err := got.parse(b[:n]); err == nil {
 				t.Errorf("%s: %d of %d bytes are read as %+v", e.Event, n, len(b), got)
 			}
 		}
+	}
+}
+
+// TestEntryAlone: rows that had one entry each are read.
+func TestEntryAlone(t *testing.T) {
+	at := time.UnixMilli(1_700_000_000_123).UTC()
+	want := Entry{Event: "loginSuccess", User: "bob", Source: "server", Time: at, Logged: at}
+	b, err := want.append(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b[0], b[1] = entryAlone, b[1]|entryExtended
+	want.Extended = map[string]any{"n": 1.0}
+	var got Entry
+	if rest, err := got.parse(append(b, `{"n":1}`...)); err != nil || len(rest) > 0 || !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, %q, %v", got, rest, err)
 	}
 }

@@ -23,8 +23,8 @@ import (
 //	p 2 principal id            acl: documents whose own list names a user or group
 //	x blob digest id            documents that hold a content
 //	x index value id            cover: what indexes find documents by (index.go)
-//	a 1 time number             an audit record
-//	a 2 id time number          audit records of a document
+//	a 1 time number             audit records of one transaction, by the first one's number
+//	a 2 id time number          where an audit record of a document is among those
 //	j 0 due job                 a job that waits
 //	j 1 leaseEnd job            a job that is being carried out
 //	j 2 job                     a job that was given up

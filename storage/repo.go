@@ -348,6 +348,9 @@ func (r *Repo) begin(ctx context.Context, k *kv.Tx, as *Principal, fn func(*Tx) 
 	if s.failed != nil {
 		return s.failed
 	}
+	if err := t.putAudited(); err != nil {
+		return err
+	}
 	for _, fn := range s.after {
 		k.AfterCommit(fn)
 	}

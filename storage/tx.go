@@ -41,6 +41,7 @@ type session struct {
 	noted        *uint64 // the first mark of a document whose terms are to be brought up to date
 	ended        uint64  // the marks of transactions that had ended when this one began
 	memory       *row.Memory
+	audited      audited
 	events       int
 	depth        int
 	record       bool
