@@ -38,7 +38,7 @@ import (
 //	l 1 subject predicate object, l 2 object predicate subject      relations
 //	w 1 term id                 words that full text finds a document by
 //	w 2 id                      the terms of a document
-//	w 3 id                      a document whose terms are to be brought up to date
+//	w 3 number                  documents whose terms are to be brought up to date
 //	w 4 digest                  the text in a content
 //	b 1 digest                  the content of a small file
 //	b 2 digest                  since when nobody may need it

@@ -145,7 +145,7 @@ type Repo struct {
 	root    docID
 	tree    atomic.Pointer[treeCache]
 	access  accessCache
-	stale   stale
+	backlog backlog
 	master  []byte
 	secrets sync.Map // by purpose, which are few
 
@@ -199,6 +199,9 @@ func Open(ctx context.Context, c Config, adminPassword string) (*Repo, error) {
 		password.Of(&r.memory).Init(c.Clock, c.PasswordMemory, max(2, runtime.GOMAXPROCS(0)))
 	}
 	if err := r.openNumbers(ctx); err != nil {
+		return nil, err
+	}
+	if err := r.openBacklog(ctx); err != nil {
 		return nil, err
 	}
 	if err := r.seed(ctx, adminPassword); err != nil {
@@ -295,10 +298,10 @@ func (r *Repo) View(ctx context.Context, as *Principal, fn func(*Tx) error) erro
 	if as == nil {
 		return ErrNobody
 	}
-	ended := r.stale.ended.Load()
+	bound := r.backlog.bound.Load()
 	return r.db.View(ctx, func(k *kv.Tx) error {
 		return r.begin(ctx, k, as, func(t *Tx) error {
-			t.ended = ended
+			t.bound = bound
 			return fn(t)
 		})
 	})
@@ -317,7 +320,7 @@ func (r *Repo) Update(ctx context.Context, as *Principal, fn func(*Tx) error) er
 	var noted uint64
 	defer func() {
 		r.pins.release(pinned)
-		r.stale.end(noted)
+		r.backlog.end(noted)
 	}()
 	return r.db.Update(ctx, func(k *kv.Tx) error {
 		return r.begin(ctx, k, as, func(t *Tx) error {
@@ -349,6 +352,9 @@ func (r *Repo) begin(ctx context.Context, k *kv.Tx, as *Principal, fn func(*Tx) 
 		return s.failed
 	}
 	if err := t.putAudited(); err != nil {
+		return err
+	}
+	if err := t.putMarked(); err != nil {
 		return err
 	}
 	for _, fn := range s.after {

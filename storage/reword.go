@@ -12,7 +12,7 @@ import (
 
 // How terms are brought up to date.
 const (
-	wordsBatch = 32     // documents in one transaction
+	wordsBatch = 32     // documents in one transaction, about
 	wordsRows  = 10_000 // rows written in one transaction, about
 	wordsQuiet = 250 * time.Millisecond
 	wordsLate  = 3 * time.Second // longest wait for quiet
@@ -61,34 +61,47 @@ func (r *Repo) awaitQuiet(ctx context.Context, woken <-chan struct{}) {
 	}
 }
 
-// IndexText brings the terms of some documents up to date, and reports whether others wait.
+// IndexText brings the terms of some documents up to date, and reports whether others may wait.
 func (r *Repo) IndexText(ctx context.Context) (more bool, err error) {
-	var ids []docID
+	var rows []pendingRow
 	err = r.View(ctx, r.System(), func(t *Tx) (err error) {
-		ids, more, err = t.due(wordsBatch)
-		if err == nil {
-			err = t.readContents(ids)
+		rows, err = t.pendingRows(wordsBatch)
+		for _, row := range rows {
+			if err == nil {
+				err = t.readContents(row.ids)
+			}
 		}
 		return err
 	})
-	if err != nil || len(ids) == 0 {
+	if err != nil || len(rows) == 0 {
 		return false, err
 	}
 	err = r.Update(ctx, r.System(), func(t *Tx) error {
-		rows := 0
-		for i, id := range ids {
-			n, err := t.writeTerms(id)
-			if err != nil {
+		written := 0
+		for _, row := range rows {
+			n, err := t.writePending(row, wordsRows-written)
+			if written += n; err != nil || written >= wordsRows {
 				return err
-			}
-			if rows += n; rows > wordsRows && i < len(ids)-1 {
-				more = true
-				break
 			}
 		}
 		return nil
 	})
-	return more, err
+	return true, err
+}
+
+// writePending brings the terms of the documents of a row up to date, as far as that takes about limit rows,
+// and returns how many it took.
+func (t *Tx) writePending(row pendingRow, limit int) (written int, err error) {
+	for i, id := range row.ids {
+		n, err := t.writeTerms(id)
+		if err != nil {
+			return 0, err
+		}
+		if written += n; written >= limit && i < len(row.ids)-1 {
+			return written, t.putPending(row.key, row.ids[i+1:])
+		}
+	}
+	return written, t.kv.Delete(row.key)
 }
 
 // readContents finds the text in the files of documents that no one has looked into yet, and keeps it
@@ -166,19 +179,16 @@ func (t *Tx) writeTerms(id docID) (rows int, err error) {
 	}
 	switch {
 	case len(now) > 0:
-		err = t.kv.Set(wordsKey(wordsOf, id), []byte(strings.Join(now, "\n")))
+		err = t.kv.Set(termsKey(id), []byte(strings.Join(now, "\n")))
 	case len(was) > 0:
-		err = t.kv.Delete(wordsKey(wordsOf, id))
+		err = t.kv.Delete(termsKey(id))
 	}
-	if err != nil {
-		return 0, err
-	}
-	return rows + 2, t.kv.Delete(wordsKey(wordsPending, id))
+	return rows + 1, err
 }
 
 // terms are those that a document is found by, sorted.
 func (t *Tx) terms(id docID) ([]string, error) {
-	b, err := t.kv.Get(wordsKey(wordsOf, id))
+	b, err := t.kv.Get(termsKey(id))
 	if err != nil || len(b) == 0 {
 		return nil, err
 	}

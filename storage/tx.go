@@ -38,8 +38,9 @@ type session struct {
 	free         freeNames
 	after        []func()
 	pinned       *[]string
-	noted        *uint64 // the first mark of a document whose terms are to be brought up to date
-	ended        uint64  // the marks of transactions that had ended when this one began
+	marked       []docID // documents whose terms are to be brought up to date, as far as no row says so
+	noted        *uint64 // the number of the first of these rows
+	bound        uint64  // when this transaction began, none that had not ended had written rows below
 	memory       *row.Memory
 	audited      audited
 	events       int

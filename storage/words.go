@@ -10,9 +10,9 @@ import (
 )
 
 // Full text finds documents by rows "w 1 term id", which are written behind the transactions that
-// change documents: such a transaction leaves a row "w 3 id", and whoever brings the terms up to date
-// takes it away. A search reads the documents of these rows itself, as long as they are few, so that it
-// sees what its transaction sees.
+// change documents: such a transaction leaves rows "w 3 number" that list these, and whoever brings the terms
+// up to date takes them away (backlog.go). A search reads the documents of these rows itself, as long as they
+// are few, so that it sees what its transaction sees.
 
 // indexText stands for the terms in the list of indexes; another version of the analysis has another
 // number.
@@ -25,19 +25,18 @@ func termKey(term string) []byte {
 	return kv.AppendString(append(make([]byte, 0, 64), spaceWords, wordsTerm), term)
 }
 
-func wordsKey(kind byte, id docID) []byte {
-	return append(append(make([]byte, 0, 18), spaceWords, kind), id[:]...)
+func termsKey(id docID) []byte {
+	return append(append(make([]byte, 0, 18), spaceWords, wordsOf), id[:]...)
 }
 
 func contentKey(digest string) []byte {
 	return append([]byte{spaceWords, wordsContent}, digest...)
 }
 
-// reword leaves a note that the terms of d are to be brought up to date.
+// reword has the terms of d brought up to date.
 func (t *Tx) reword(d *Doc) error {
 	t.kv.Wake(textTopic)
-	t.repo.stale.mark(d.id, t.noted)
-	return t.kv.Set(wordsKey(wordsPending, d.id), []byte{1})
+	return t.mark(d.id)
 }
 
 // reworded reports whether something was set that full text finds.

@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -11,7 +12,10 @@ import (
 
 	"catena/storage"
 	"catena/storage/blob"
+	"catena/storage/kv"
 	"catena/storage/storagetest"
+
+	"github.com/google/uuid"
 )
 
 // indexText brings all terms up to date.
@@ -196,5 +200,60 @@ func TestSearchSeesWhatIsCommitted(t *testing.T) {
 	indexText(t, w.Repo)
 	if n := w.rows("w\x03"); n > 0 {
 		t.Errorf("%d documents are left", n)
+	}
+}
+
+// TestBacklog: a transaction lists the documents it changes in few rows, what it undoes is not on the list,
+// and rows of one document each, as they once were, are worked on too.
+func TestBacklog(t *testing.T) {
+	w := newWorld(t)
+	id := uuid.New()
+	if err := w.db.Update(t.Context(), func(k *kv.Tx) error { return k.Set(append([]byte("w\x03"), id[:]...), []byte{1}) }); err != nil {
+		t.Fatal(err)
+	}
+	indexText(t, w.Repo)
+	if n := w.rows("w\x03"); n > 0 {
+		t.Errorf("%d rows of before are left", n)
+	}
+	undone := errors.New("undone")
+	w.update(w.System(), func(tx *storage.Tx) error {
+		root, err := tx.Root()
+		if err != nil {
+			return err
+		}
+		make := func(from, to int, word string) error {
+			for i := from; i < to; i++ {
+				if _, err := tx.Create(root, "File", fmt.Sprintf("%s%03d", word, i), storage.Props{"dc:title": word}); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		if err := make(0, 20, "kept"); err != nil {
+			return err
+		}
+		if err := tx.Nest(func() error { return errors.Join(make(0, 50, "lost"), undone) }); !errors.Is(err, undone) {
+			return err
+		}
+		return make(20, 100, "kept")
+	})
+	check := func(when string) {
+		t.Helper()
+		if got := len(strings.Fields(found(t, w.Repo, "kept"))); got != 100 {
+			t.Errorf("%s: %d documents found", when, got)
+		}
+		if got := found(t, w.Repo, "lost"); got != "" {
+			t.Errorf("%s: %s found", when, got)
+		}
+	}
+	check("before")
+	if n := w.rows("w\x03"); n != 4 {
+		t.Errorf("100 documents are in %d rows", n)
+	}
+	indexText(t, w.Repo)
+	check("after")
+
+	if n := w.rows("w\x03"); n > 0 {
+		t.Errorf("%d rows are left", n)
 	}
 }
