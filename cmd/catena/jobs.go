@@ -68,15 +68,18 @@ func (m *smtp) flags(f *pflag.FlagSet) {
 	f.StringVar(&m.from, "smtp-from", "", "sender of the server's own messages")
 }
 
+// config is what a sender of mail needs to know of it.
+func (m *smtp) config() mail.Config {
+	return mail.Config{Host: m.host, Port: m.port, User: m.user, Password: m.password, Security: m.security, From: m.from}
+}
+
 // sender makes the sender of mail.
 func (a *app) sender(m smtp, base string) error {
+	c := m.config()
+	c.Base, c.Templates, c.Log = base, a.declared.templates, a.log
+	c.Blobs = func(b *storage.Blob) *storage.Blob { return a.repo.Blobs().Load(*b) }
 	var err error
-	a.mail, err = mail.New(mail.Config{
-		Host: m.host, Port: m.port, User: m.user, Password: m.password, Security: m.security, From: m.from,
-		Base: base, Templates: a.declared.templates, Log: a.log,
-		Blobs: func(b *storage.Blob) *storage.Blob { return a.repo.Blobs().Load(*b) },
-	})
-	if err != nil {
+	if a.mail, err = mail.New(c); err != nil {
 		return usage{err}
 	}
 	return nil

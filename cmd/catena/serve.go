@@ -21,6 +21,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"catena/engine/mail"
 	"catena/rest"
 	"catena/scripts"
 	"catena/storage/badger"
@@ -100,9 +101,10 @@ func (s *serve) check() error {
 	if u, err := url.Parse(s.contact); s.contact != "" && (err != nil || u.Scheme != "mailto" && u.Scheme != "https" && u.Scheme != "tel" || strings.ContainsFunc(s.contact, unicode.IsSpace)) {
 		all = append(all, fmt.Errorf(`security-contact: %q begins with none of "mailto:", "https:", "tel:"`, s.contact))
 	}
+	_, unsent := mail.New(s.smtp.config())
 	_, err := egress.New(s.options().egress)
 	_, lost := browserProgram(s.chromium)
-	return errors.Join(append(all, err, lost, s.certificate.check())...)
+	return errors.Join(append(all, unsent, err, lost, s.certificate.check())...)
 }
 
 func (s *serve) options() openOptions {

@@ -29,16 +29,21 @@ func configCheck(g *global) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "check", Short: "Tell everything that would keep serve from starting with these settings and files", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := declarations(g.data)
-			if err = errors.Join(unknownVariables(os.Environ()), s.check(), err); err != nil {
+			if err := s.checkAll(g.data); err != nil {
 				return usage{err}
 			}
-			_, err = fmt.Fprintln(cmd.OutOrStdout(), "settings and declarations are as they should be")
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), "settings and declarations are as they should be")
 			return err
 		},
 	}
 	s.flags(cmd.Flags())
 	return cmd
+}
+
+// checkAll tells everything that is wrong with settings, the environment and the declarations of a data directory.
+func (s *serve) checkAll(data string) error {
+	_, err := declarations(data)
+	return errors.Join(unknownVariables(os.Environ()), s.check(), err)
 }
 
 // variables are those of the environment that are no settings of serve.

@@ -97,6 +97,21 @@ func orPort(port, otherwise int) int {
 	return port
 }
 
+// Ping reports whether the server can be spoken and signed in to; there is nothing to tell where there is none.
+func (s *Sender) Ping(ctx context.Context) error {
+	if s.Host == "" {
+		return nil
+	}
+	client, err := gomail.NewClient(s.Host, s.options...)
+	if err != nil {
+		return err
+	}
+	if err := client.DialWithContext(ctx); err != nil {
+		return err
+	}
+	return client.Close()
+}
+
 // Job sends the message of a job. Its identifier is the job's, so that somebody who gets it twice,
 // because the server stopped in between, can tell.
 func (s *Sender) Job(ctx context.Context, j outbox.Job) error {

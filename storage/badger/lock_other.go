@@ -3,6 +3,7 @@
 package badger
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 
@@ -17,3 +18,6 @@ func acquire(dir string) (*os.File, error) {
 	}
 	return f, nil
 }
+
+// InUse is not known here.
+func InUse(string) (bool, error) { return false, errors.ErrUnsupported }

@@ -18,7 +18,7 @@ func acquire(dir string) (*os.File, error) {
 	if err != nil {
 		return nil, fault.Unavailable.Errorf("store: %w", err)
 	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+	if err := take(f); err != nil {
 		_ = f.Close()
 		if errors.Is(err, unix.EWOULDBLOCK) {
 			return nil, fault.Unavailable.Errorf("store %s: in use by another process", dir)
@@ -26,4 +26,20 @@ func acquire(dir string) (*os.File, error) {
 		return nil, fault.Unavailable.Errorf("store %s: %w", dir, err)
 	}
 	return f, nil
+}
+
+func take(f *os.File) error { return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) }
+
+// InUse reports whether a process has the store in dir open.
+func InUse(dir string) (bool, error) {
+	f, err := os.OpenFile(filepath.Join(dir, lockName), os.O_RDWR, 0)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	err = take(f)
+	if errors.Is(err, unix.EWOULDBLOCK) {
+		return true, nil
+	}
+	return false, err
 }

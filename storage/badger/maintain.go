@@ -175,9 +175,9 @@ func (s *store) flushTables() (err error) {
 	return l.Finish()
 }
 
-// keptFree is how much of a disk is kept free. Badger goes on merging tables when writes are refused: it needs
+// KeptFree is how much of a disk of a size, both in bytes, is kept free unless Options say otherwise: Badger goes on merging tables when writes are refused: it needs
 // room for level 0 and what that is merged with, and writing to a mapped file without ends the process.
-func keptFree(disk uint64) uint64 { return min(max(disk/10, 256<<20), 1<<30) }
+func KeptFree(disk uint64) uint64 { return min(max(disk/10, 256<<20), 1<<30) }
 
 // sampleSpace has writes refused while the disk is nearly full.
 func (s *store) sampleSpace() {
@@ -187,7 +187,7 @@ func (s *store) sampleSpace() {
 	}
 	keep := uint64(s.opts.MinFree)
 	if keep == 0 {
-		keep = keptFree(space.Whole)
+		keep = KeptFree(space.Whole)
 	}
 	if space.Free >= keep {
 		if s.full.Swap(nil) != nil {

@@ -60,7 +60,7 @@ func TestLock(t *testing.T) {
 
 func TestKeptFree(t *testing.T) {
 	for disk, want := range map[uint64]uint64{24 << 20: 256 << 20, 4 << 30: 4 << 30 / 10, 1 << 40: 1 << 30} {
-		if got := keptFree(disk); got != want {
+		if got := KeptFree(disk); got != want {
 			t.Errorf("of %d bytes %d are kept free, want %d", disk, got, want)
 		}
 	}

@@ -1,0 +1,322 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"math"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"catena/decks/render"
+	"catena/engine/mail"
+	"catena/storage/badger"
+	"catena/storage/disk"
+)
+
+// What a finding may be.
+const (
+	fine    = "ok"
+	warning = "warning" // the server works, perhaps not as is wanted
+	failed  = "failed"  // it would not start, or would refuse writes
+)
+
+// finding is what the doctor has to say of one thing.
+type finding struct {
+	Name   string `json:"name"`
+	State  string `json:"state"`
+	Text   string `json:"text"`
+	Advice string `json:"advice,omitempty"` // what to do; "" if all is well
+}
+
+// doctor looks at everything that serve needs, with its settings.
+type doctor struct {
+	serve
+
+	data     string
+	wrong    error // with what the environment and the file of settings say
+	in       string
+	inUse    bool
+	now      time.Time
+	readOnly bool // the data directory cannot be written to
+}
+
+func doctorCmd(g *global) *cobra.Command {
+	d := &doctor{}
+	cmd := &cobra.Command{
+		Use: "doctor", Short: "Look at everything that serve needs with these settings, and say what to do", Args: cobra.NoArgs,
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			d.wrong = configure(cmd.Flags(), g.config) // it is one of the findings
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if g.server != "" {
+				return usage{errors.New("looks at this machine: leave --server out")}
+			}
+			d.data, d.now = g.data, time.Now()
+			all := d.examine(cmd.Context())
+			if err := tell(cmd.OutOrStdout(), all, g.json); err != nil {
+				return err
+			}
+			if n := len(slices.DeleteFunc(slices.Clone(all), func(f finding) bool { return f.State != failed })); n > 0 {
+				return fmt.Errorf("%d of %d would keep the server from its work", n, len(all))
+			}
+			return nil
+		},
+	}
+	d.flags(cmd.Flags())
+	return cmd
+}
+
+// tell prints the findings, what to do below each.
+func tell(out io.Writer, all []finding, asJSON bool) error {
+	if asJSON {
+		return printJSON(out, map[string]any{"checks": all})
+	}
+	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
+	for _, f := range all {
+		fmt.Fprintf(w, "%s\t%s\t%s\n", f.State, f.Name, strings.Join(strings.FieldsFunc(f.Text, func(r rune) bool { return r == '\n' }), "; "))
+		if f.Advice != "" {
+			fmt.Fprintf(w, "\t\t→ %s\n", f.Advice)
+		}
+	}
+	return w.Flush()
+}
+
+// examine looks at one thing after the other; some need to know what was found before.
+func (d *doctor) examine(ctx context.Context) []finding {
+	all := []finding{
+		{"version", fine, fmt.Sprintf("catena %s, %s, %s/%s", version, runtime.Version(), runtime.GOOS, runtime.GOARCH), ""},
+		d.settings(),
+		d.directory(),
+		d.space(),
+		d.writes(),
+		openFiles(d.limits.rest.Connections),
+		d.clock(),
+		d.browser(ctx),
+		d.address(ctx, "address", d.addr),
+	}
+	if d.metricsAddr != "" {
+		all = append(all, d.address(ctx, "metrics-addr", d.metricsAddr))
+	}
+	return append(all, d.post(ctx), d.copies())
+}
+
+func (d *doctor) settings() finding {
+	if err := errors.Join(d.wrong, d.checkAll(d.data)); err != nil {
+		return finding{"settings", failed, err.Error(), "correct them; catena config print shows where each comes from"}
+	}
+	return finding{"settings", fine, "settings and declarations are as they should be", ""}
+}
+
+// directory looks at the data directory, or at the one that it would be made in.
+func (d *doctor) directory() finding {
+	const name = "data directory"
+	info, err := os.Stat(d.data)
+	if d.in = d.data; errors.Is(err, fs.ErrNotExist) {
+		for d.in = filepath.Dir(d.data); d.in != filepath.Dir(d.in); d.in = filepath.Dir(d.in) {
+			if _, err := os.Stat(d.in); err == nil {
+				break
+			}
+		}
+	} else if err != nil || !info.IsDir() {
+		d.readOnly = true
+		return finding{name, failed, fmt.Sprintf("%s: is no folder that can be read", d.data), "name another by --data, or give its rights to the account that runs the server"}
+	}
+	probe, tried := os.CreateTemp(d.in, partPrefix+"*")
+	if tried != nil {
+		d.readOnly = true
+		return finding{name, failed, tried.Error(), "give the rights to write to the account that runs the server"}
+	}
+	_, _ = probe.Close(), os.Remove(probe.Name())
+	if err != nil {
+		return finding{name, fine, d.data + ": is not there yet; serve makes it", ""}
+	}
+	d.inUse, err = badger.InUse(filepath.Join(d.data, "store"))
+	switch {
+	case d.inUse:
+		return finding{name, warning, d.data + ": a process has it open", "nothing, if that is the server; another one does not start on it"}
+	case err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errors.ErrUnsupported):
+		return finding{name, failed, err.Error(), "give the rights on all that is in it to the account that runs the server"}
+	case info.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows":
+		return finding{name, warning, fmt.Sprintf("%s: others may look into it (%s)", d.data, info.Mode().Perm()), "chmod 700 " + d.data}
+	}
+	return finding{name, fine, d.data + ": is there, nobody has it open", ""}
+}
+
+func (d *doctor) space() finding {
+	s, err := disk.Of(d.in)
+	if err != nil {
+		return finding{"disk", warning, "room: " + err.Error(), "look whether there is enough"}
+	}
+	kept := badger.KeptFree(s.Whole)
+	f := finding{"disk", fine, fmt.Sprintf("%s free of %s, %s are kept free", humanize.IBytes(s.Free), humanize.IBytes(s.Whole), humanize.IBytes(kept)), ""}
+	switch {
+	case s.Free < kept:
+		f.State, f.Advice = failed, "make room: writes are refused"
+	case s.Free < 2*kept:
+		f.State, f.Advice = warning, "make room before writes are refused"
+	}
+	return f
+}
+
+const (
+	syncTries = 15
+	slowSync  = 20 * time.Millisecond
+)
+
+// writes measures how long the disk takes to keep what a small commit writes.
+func (d *doctor) writes() finding {
+	const name = "synced write"
+	if d.readOnly {
+		return finding{name, warning, "not measured", "see data directory"}
+	}
+	took, err := syncTime(d.in)
+	if err != nil {
+		return finding{name, failed, err.Error(), "look at the disk: no commit can be kept"}
+	}
+	f := finding{name, fine, fmt.Sprintf("%s, the median of %d of 4 KiB", took.Round(10*time.Microsecond), syncTries), ""}
+	if took > slowSync {
+		f.State, f.Advice = warning, "every commit waits that long: a faster disk helps, or --relaxed, which may lose one second"
+	}
+	return f
+}
+
+// syncTime is the median time of a small write that is on the disk of a folder when it ends.
+func syncTime(dir string) (time.Duration, error) {
+	f, err := os.CreateTemp(dir, partPrefix+"*")
+	if err != nil {
+		return 0, err
+	}
+	defer os.Remove(f.Name())
+	defer f.Close()
+	var took [syncTries]time.Duration
+	for i := range took {
+		start := time.Now()
+		if _, err := f.Write(make([]byte, 4<<10)); err != nil {
+			return 0, err
+		}
+		if err := f.Sync(); err != nil {
+			return 0, err
+		}
+		took[i] = time.Since(start)
+	}
+	slices.Sort(took[:])
+	return took[syncTries/2], nil
+}
+
+// ownFiles are those that a server has open besides connections.
+const ownFiles = 512
+
+// openFiles compares the limit of the process, which a server raises as far as it may, with the connections it accepts.
+func openFiles(connections int) finding {
+	const name = "open files"
+	most, err := maxFiles()
+	if err != nil {
+		return finding{name, fine, "limit: " + err.Error(), ""}
+	}
+	f := finding{name, fine, fmt.Sprintf("%s at most, for %s connections", humanize.Comma(int64(min(most, math.MaxInt64))), humanize.Comma(int64(connections))), ""}
+	if most < uint64(connections+ownFiles) {
+		f.State, f.Advice = warning, fmt.Sprintf("raise it to %d (LimitNOFILE of systemd, ulimit -n), or lower --limit-connections", connections+ownFiles)
+	}
+	return f
+}
+
+// clock looks whether time has gone backwards, and what the system says of it.
+func (d *doctor) clock() finding {
+	f := finding{"clock", fine, d.now.UTC().Format(time.RFC3339), ""}
+	state, err := os.Stat(filepath.Join(d.data, "store", "STATE"))
+	switch {
+	case err == nil && state.ModTime().After(d.now.Add(time.Minute)):
+		f.State, f.Advice = warning, "set it: the store was last written at "+state.ModTime().UTC().Format(time.RFC3339)
+	case !synchronised():
+		f.Text += ", not synchronised as far as the system knows"
+		f.State, f.Advice = warning, "run a time service: expiries, tokens and the audit log rest on the clock"
+	}
+	return f
+}
+
+func (d *doctor) browser(ctx context.Context) finding {
+	const name = "browser"
+	path, err := browserProgram(d.chromium)
+	switch {
+	case err != nil:
+		return finding{name, failed, err.Error(), "correct --chromium"}
+	case path == "":
+		return finding{name, fine, "none: decks are printed by the embedded renderer", ""}
+	}
+	b := &render.Chromium{Path: path, Log: slog.New(slog.DiscardHandler)}
+	defer b.Close()
+	if err := b.Ping(ctx); err != nil {
+		return finding{name, warning, fmt.Sprintf("%s: %v", path, err), "install it anew with the libraries it needs, or give --chromium off"}
+	}
+	if made, old := outdated(path, d.now); old {
+		return finding{name, warning, path + ": starts, was made on " + made.Format(time.DateOnly), "update it: it is not part of this program"}
+	}
+	return finding{name, fine, path + ": starts", ""}
+}
+
+// address looks whether an address can be listened on.
+func (d *doctor) address(ctx context.Context, name, at string) finding {
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", at)
+	if err == nil {
+		_ = l.Close()
+		return finding{name, fine, at + ": is free", ""}
+	}
+	if d.inUse {
+		return finding{name, warning, err.Error(), "nothing, if the server that has the data directory open listens there"}
+	}
+	return finding{name, failed, err.Error(), "end what listens there, or give another --addr or --metrics-addr"}
+}
+
+// postTime is how long the mail server may take to answer.
+const postTime = 10 * time.Second
+
+func (d *doctor) post(ctx context.Context) finding {
+	const name = "mail"
+	if d.smtp.host == "" {
+		return finding{name, fine, "no --smtp-host: none is sent", ""}
+	}
+	s, err := mail.New(d.smtp.config())
+	if err == nil {
+		ctx, cancel := context.WithTimeout(ctx, postTime)
+		defer cancel()
+		err = s.Ping(ctx)
+	}
+	if err != nil {
+		return finding{name, warning, fmt.Sprintf("%s: %v", d.smtp.host, err), "correct the settings smtp-…; messages wait in the outbox until it answers"}
+	}
+	return finding{name, fine, d.smtp.host + ": answers", ""}
+}
+
+// copies looks for the newest backup.
+func (d *doctor) copies() finding {
+	const name = "backup"
+	if d.backups.folder == "" {
+		return finding{name, warning, "none is made", "give --backup-folder, best on another disk, or run catena backup from time to time"}
+	}
+	last, err := d.backups.newest(d.now)
+	switch {
+	case err != nil:
+		return finding{name, warning, err.Error(), "give the rights to the account that runs the server"}
+	case last.IsZero():
+		return finding{name, warning, d.backups.folder + ": has none", "nothing, if the server was never started; it makes one at once"}
+	}
+	f := finding{name, fine, "the newest is of " + last.Format(time.RFC3339) + ", " + humanize.RelTime(last, d.now, "ago", "ahead"), ""}
+	if d.backups.status(d.now) != nil {
+		f.State, f.Advice = warning, "look into the log why none was made since, or start the server"
+	}
+	return f
+}
