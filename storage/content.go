@@ -1,7 +1,10 @@
 package storage
 
 import (
+	"context"
+
 	"catena/storage/fault"
+	"catena/storage/pdf"
 	"catena/storage/text"
 )
 
@@ -19,9 +22,12 @@ func (t *Tx) KeepText(b *Blob, found string) error {
 
 // TextIn returns the text in a file, as much of it as full text looks at; "" for a file of a
 // kind that has none.
-func TextIn(b *Blob) (string, error) {
-	if b == nil || !text.Readable(b.Type, b.Name) {
+func (r *Repo) TextIn(ctx context.Context, b *Blob) (string, error) {
+	switch {
+	case b == nil || !text.Readable(b.Type, b.Name):
 		return "", nil
+	case text.IsPDF(b.Type, b.Name):
+		return r.pdf.Text(ctx, b)
 	}
 	f, err := b.Open()
 	if err != nil {
@@ -30,3 +36,6 @@ func TextIn(b *Blob) (string, error) {
 	defer f.Close()
 	return text.Read(f, b.Size, b.Type, b.Name)
 }
+
+// PDF is what does the work on PDF files.
+func (r *Repo) PDF() *pdf.Tool { return r.pdf }

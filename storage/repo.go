@@ -20,6 +20,7 @@ import (
 	"catena/storage/internal/password"
 	"catena/storage/internal/row"
 	"catena/storage/kv"
+	"catena/storage/pdf"
 	"catena/storage/query"
 	"catena/storage/schema"
 
@@ -40,6 +41,7 @@ type Config struct {
 	// Directories are the declared directories; nil: the defaults.
 	Directories *directory.Registry
 	Log         *slog.Logger
+	PDF         *pdf.Tool        // nil: one that works in this process
 	Clock       func() time.Time // nil: time.Now
 	NewID       func() string    // nil: UUIDs, random or for documents ordered by time
 	Limits      Limits
@@ -128,6 +130,7 @@ type Repo struct {
 	blobs       *blob.Store
 	types       *schema.Registry
 	directories *directory.Registry
+	pdf         *pdf.Tool
 	log         *slog.Logger
 	clock       func() time.Time
 	newID       func() string
@@ -180,7 +183,10 @@ func Open(ctx context.Context, c Config, adminPassword string) (*Repo, error) {
 	}
 	r := &Repo{
 		name: c.Name, db: c.DB, blobs: c.Blobs, types: c.Types, log: c.Log, clock: c.Clock,
-		newID: c.NewID, newDocID: newDocID, limits: c.Limits.orDefault(), grace: c.BlobGrace,
+		newID: c.NewID, newDocID: newDocID, limits: c.Limits.orDefault(), grace: c.BlobGrace, pdf: c.PDF,
+	}
+	if r.pdf == nil {
+		r.pdf = pdf.New(nil)
 	}
 	if r.directories = c.Directories; r.directories == nil {
 		var err error

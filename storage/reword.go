@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"catena/storage/blob"
+	"catena/storage/fault"
 	"catena/storage/text"
 )
 
@@ -131,11 +132,9 @@ func (t *Tx) readContents(ids []docID) error {
 
 // keepContent writes the text of a file. A file that cannot be read has none.
 func (r *Repo) keepContent(ctx context.Context, b *blob.Blob) error {
-	found := ""
-	f, err := b.Open()
-	if err == nil {
-		found, err = text.Read(f, b.Size, b.Type, b.Name)
-		_ = f.Close()
+	found, err := r.TextIn(ctx, b)
+	if fault.Is(err, fault.Unavailable) || ctx.Err() != nil {
+		return err
 	}
 	if err != nil {
 		r.log.Debug("no text in a file", "digest", b.Digest, "err", err)

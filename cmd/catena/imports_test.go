@@ -28,10 +28,10 @@ var imports = map[string][]string{
 	"storage/declare":       {},
 	"storage/schema":        {"storage/blob", "storage/declare"},
 	"storage/query":         {"storage/blob", "storage/schema"},
-	"storage/pdfconf":       {},
-	"storage/text":          {"storage/pdfconf"},
+	"storage/pdf":           {"storage/blob", "storage/worker"},
+	"storage/text":          {},
 	"storage/directory":     {"storage/declare", "storage/schema"},
-	"storage":               {"storage/kv", "storage/blob", "storage/schema", "storage/query", "storage/text", "storage/directory", "storage/outbox", "storage/internal/..."},
+	"storage":               {"storage/kv", "storage/blob", "storage/schema", "storage/query", "storage/text", "storage/directory", "storage/pdf", "storage/outbox", "storage/internal/..."},
 	"storage/internal/*":    {"storage/internal/row"},
 	"storage/outbox":        {"storage/kv"},
 	"storage/entry":         {"storage", "storage/directory", "storage/internal/...", "storage/kv", "storage/query", "storage/schema"},
@@ -54,14 +54,14 @@ var imports = map[string][]string{
 	"ops":                   {"ops/...", "engine"},
 	"storage/storagetest":   {"..."}, // a repository for tests
 	"ops/opstest":           {"..."}, // a repository for tests
-	"ops/*":                 {"engine", "engine/expr", "engine/entity", "engine/mail", "engine/sheet", "storage", "storage/blob", "storage/convert", "storage/credential", "storage/declare", "storage/directory", "storage/egress", "storage/entry", "storage/message", "storage/oauth", "storage/outbox", "storage/pdfconf", "storage/query", "storage/schema", "storage/upload", "storage/webhook"},
+	"ops/*":                 {"engine", "engine/expr", "engine/entity", "engine/mail", "engine/sheet", "storage", "storage/blob", "storage/convert", "storage/credential", "storage/declare", "storage/directory", "storage/egress", "storage/entry", "storage/message", "storage/oauth", "storage/outbox", "storage/pdf", "storage/query", "storage/schema", "storage/upload", "storage/webhook"},
 	"decks":                 {"engine", "storage", "storage/blob", "decks/convert", "decks/export", "decks/file", "decks/html", "decks/render", "decks/slide", "decks/style", "storage/credential", "storage/egress", "storage/message"},
 	"decks/convert":         {"storage/fault"},
 	"decks/decktest":        {}, // attacks and large decks for tests
 	"decks/export":          {"storage", "storage/credential", "storage/outbox", "decks/file", "decks/render", "decks/style"},
 	"decks/file":            {"storage"},
 	"decks/html":            {},
-	"decks/render":          {"decks/theme", "storage/blob", "storage/convert", "storage/pdfconf"},
+	"decks/render":          {"decks/theme", "storage/blob", "storage/convert", "storage/pdf"},
 	"decks/slide":           {"storage/fault"},
 	"decks/style":           {},
 	"decks/theme":           {}, // files for browsers, no operations: for decks and pages alike

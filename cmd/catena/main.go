@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -18,6 +19,7 @@ import (
 	"catena/storage/badger"
 	"catena/storage/fault"
 	"catena/storage/kv"
+	"catena/storage/pdf"
 )
 
 // version is set by the linker.
@@ -25,7 +27,7 @@ var version = "dev"
 
 func main() {
 	if len(os.Args) > 1 && os.Args[1] == workerVerb {
-		os.Exit(scripts.WorkerMain(os.Stdin, os.Stdout))
+		os.Exit(workerMain(os.Args[2:]))
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
@@ -33,9 +35,17 @@ func main() {
 	os.Exit(code)
 }
 
-// workerVerb starts a script worker. It is looked for before anything else because a
-// worker has to be ready within milliseconds.
-const workerVerb = "worker"
+// workerVerb starts a worker: of scripts, or of PDF files if that word follows. It is looked for before anything
+// else because a worker has to be ready within milliseconds.
+const workerVerb, ofPDF = "worker", "pdf"
+
+// workerMain is a worker and returns its exit code.
+func workerMain(args []string) int {
+	if slices.Equal(args, []string{ofPDF}) {
+		return pdf.WorkerMain(os.Stdin, os.Stdout)
+	}
+	return scripts.WorkerMain(os.Stdin, os.Stdout)
+}
 
 // run carries out one command line and returns the exit code.
 func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) int {

@@ -30,6 +30,7 @@ import (
 	"catena/storage/credential"
 	"catena/storage/egress"
 	"catena/storage/kv"
+	"catena/storage/pdf"
 )
 
 // platformVersion is the version of the platform whose interface is served; clients compare it.
@@ -127,9 +128,13 @@ func (a *app) start(ctx context.Context, o openOptions) error {
 	if a.declared, err = declarations(a.dir); err != nil {
 		return usage{err}
 	}
-	types, directories := a.declared.types, a.declared.directories
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	types, directories, tool := a.declared.types, a.declared.directories, pdf.New([]string{self, workerVerb, ofPDF})
 	a.repo, err = storage.Open(ctx, storage.Config{
-		Name: "default", DB: a.db, Blobs: a.blobs, Types: types, Directories: directories, Log: a.log, Limits: o.limits.storage,
+		Name: "default", DB: a.db, Blobs: a.blobs, Types: types, Directories: directories, PDF: tool, Log: a.log, Limits: o.limits.storage,
 	}, o.adminPassword)
 	if err != nil {
 		return err
@@ -143,7 +148,7 @@ func (a *app) start(ctx context.Context, o openOptions) error {
 		return usage{err}
 	}
 	for _, name := range names {
-		r, err := storage.Open(ctx, storage.Config{Name: name, Beside: a.repo, Types: types, Directories: directories, Log: a.log, Limits: o.limits.storage}, "")
+		r, err := storage.Open(ctx, storage.Config{Name: name, Beside: a.repo, Types: types, Directories: directories, PDF: tool, Log: a.log, Limits: o.limits.storage}, "")
 		if err != nil {
 			return err
 		}
@@ -152,15 +157,11 @@ func (a *app) start(ctx context.Context, o openOptions) error {
 	if err := a.sender(o.smtp, o.base); err != nil {
 		return err
 	}
-	return a.arm(ctx, o)
+	return a.arm(ctx, o, self)
 }
 
 // arm makes the engine with everything that runs on it.
-func (a *app) arm(ctx context.Context, o openOptions) error {
-	self, err := os.Executable()
-	if err != nil {
-		return err
-	}
+func (a *app) arm(ctx context.Context, o openOptions, self string) error {
 	a.chains = chains.New()
 	a.scripts = scripts.New(scripts.Options{Worker: []string{self, workerVerb}, Limits: o.limits.scripts, Log: a.log, InProcessTrusted: true})
 	a.listeners = listener.New()

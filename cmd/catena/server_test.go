@@ -14,8 +14,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"catena/scripts"
 )
 
 // adminPassword is Administrator's in every test.
@@ -38,10 +36,10 @@ var builtBinary = sync.OnceValues(func() (string, error) {
 	return name, nil
 })
 
-// TestMain is a script worker when started as one, and removes the built binary in the end.
+// TestMain is a worker when started as one, and removes the built binary in the end.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == workerVerb {
-		os.Exit(scripts.WorkerMain(os.Stdin, os.Stdout))
+		os.Exit(workerMain(os.Args[2:]))
 	}
 	code := m.Run()
 	if built {

@@ -14,7 +14,7 @@ import (
 
 	"catena/decks/export"
 	"catena/decks/render"
-	"catena/storage/pdfconf"
+	"catena/storage/pdf"
 )
 
 // real are presentations of other people: how many slides they have, and pages as reveal.js
@@ -88,9 +88,9 @@ func TestRealDecks(t *testing.T) {
 }
 
 // sized checks the pages of a PDF file: how many there are, and that they are as large as slides.
-func (s *service) sized(t *testing.T, what, pdf string, pages int, deck map[string]any) {
+func (s *service) sized(t *testing.T, what, printed string, pages int, deck map[string]any) {
 	t.Helper()
-	dims, err := api.PageDims(strings.NewReader(pdf), pdfconf.New())
+	dims, err := api.PageDims(strings.NewReader(printed), pdf.Settings())
 	if err != nil {
 		t.Fatal(what, err)
 	}

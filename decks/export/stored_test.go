@@ -18,7 +18,7 @@ import (
 	"catena/decks/export"
 	"catena/decks/render"
 	"catena/storage"
-	"catena/storage/pdfconf"
+	"catena/storage/pdf"
 )
 
 // dot is a picture of one colour.
@@ -84,8 +84,8 @@ func TestStoredPictures(t *testing.T) {
 	}
 	s.call("PATCH", "/v1/decks/1", fmt.Sprintf(`{"data":%q}`, html.String()), http.StatusOK)
 	defer s.start(&export.Worker{PDF: render.Embedded{}})()
-	pdf, archive := s.await(s.ask("pdf")), s.await(s.ask("zip"))
-	for _, e := range []map[string]any{pdf, archive} {
+	printed, archive := s.await(s.ask("pdf")), s.await(s.ask("zip"))
+	for _, e := range []map[string]any{printed, archive} {
 		want := "[2 from elsewhere.example: not fetched " + addresses[5] + ": not found " + addresses[6] + ": not found]"
 		if got := fmt.Sprint(e["warnings"]); e["status"] != "completed" || got != want {
 			t.Errorf("%v, warnings\n%s\nwant\n%s", e["status"], got, want)
@@ -117,7 +117,7 @@ func TestStoredPictures(t *testing.T) {
 	if files != 5 || strings.Count(page, "assets/") != 3*5 {
 		t.Errorf("%d files and %d addresses of them in %s", files, strings.Count(page, "assets/"), page[strings.Index(page, "<section"):])
 	}
-	pictures, err := api.Images(strings.NewReader(s.file(pdf)), nil, pdfconf.New())
+	pictures, err := api.Images(strings.NewReader(s.file(printed)), nil, pdf.Settings())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,12 +9,12 @@ import (
 	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/model"
 
 	"catena/storage/fault"
-	"catena/storage/pdfconf"
+	"catena/storage/pdf"
 )
 
 // settings are for files that a renderer made, which may hold large pictures.
 func settings() *model.Configuration {
-	c := pdfconf.New()
+	c := pdf.Settings()
 	c.ValidationMode = model.ValidationRelaxed
 	c.Limits.MaxDecodeBytes = filter.DefaultMaxDecodeBytes
 	return c

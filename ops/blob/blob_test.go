@@ -16,7 +16,7 @@ import (
 	"catena/storage"
 	"catena/storage/blob"
 	"catena/storage/fault"
-	"catena/storage/pdfconf"
+	"catena/storage/pdf"
 )
 
 func text(name, content string) *storage.Blob {
@@ -109,7 +109,7 @@ func listing(t *testing.T, b *storage.Blob) (all []string) {
 func onePage() *storage.Blob {
 	var out bytes.Buffer
 	page := `{"paper":"A4","pages":{"1":{"content":{"text":[{"value":"Hello","pos":[100,100],"font":{"name":"Helvetica","size":12}}]}}}}`
-	if err := api.Create(nil, strings.NewReader(page), &out, pdfconf.New()); err != nil {
+	if err := api.Create(nil, strings.NewReader(page), &out, pdf.Settings()); err != nil {
 		panic(err)
 	}
 	return blob.FromBytes("a.pdf", "application/pdf", out.Bytes())
@@ -133,7 +133,7 @@ func TestConcatenatePDFs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		pages, err := api.PageCount(bytes.NewReader(data), pdfconf.New())
+		pages, err := api.PageCount(bytes.NewReader(data), pdf.Settings())
 		if err != nil || pages != 3 || joined.Name != "all.pdf" || joined.Type != "application/pdf" {
 			t.Errorf("got %d pages, %s, %s, %v", pages, joined.Name, joined.Type, err)
 		}

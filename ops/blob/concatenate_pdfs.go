@@ -1,7 +1,7 @@
 package blob
 
 import (
-	"bytes"
+	"io"
 
 	"catena/engine"
 	"catena/storage"
@@ -52,11 +52,15 @@ func (p concatenateParams) blobs(c *engine.Ctx, files storage.Blobs) (*storage.B
 	if err := checkPDFs(files); err != nil {
 		return nil, err
 	}
-	joined, err := join(c, files)
+	var joined *storage.Blob
+	err := c.Tx.Repo().PDF().Join(c, files, func(r io.Reader) (err error) {
+		joined, err = c.Tx.NewBlob(p.Filename, "application/pdf", r)
+		return err
+	})
 	if err != nil {
-		return nil, err
+		return nil, fault.Wrap(err, "input: PDF files that cannot be joined").In("input")
 	}
-	return c.Tx.NewBlob(p.Filename, "application/pdf", bytes.NewReader(joined))
+	return joined, nil
 }
 
 func checkPDFs(files storage.Blobs) error {

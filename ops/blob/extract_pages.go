@@ -1,16 +1,13 @@
 package blob
 
 import (
-	"bytes"
 	"fmt"
+	"io"
 	"strings"
 
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
-	"catena/storage/pdfconf"
-
-	"github.com/pdfcpu/pdfcpu/pkg/api"
 )
 
 var extractPages = engine.Op{
@@ -48,42 +45,10 @@ func (p extractPagesParams) blob(c *engine.Ctx, b *storage.Blob) (*storage.Blob,
 	if p.First < 1 || p.Last < p.First {
 		return nil, fault.Invalid.Errorf("startPage %d, endPage %d: not pages in order", p.First, p.Last).In("startPage")
 	}
-	pages, err := p.cut(c, b)
-	if err != nil {
-		return nil, err
-	}
 	name := p.Name
 	if name == "" {
 		base := strings.TrimSuffix(b.Name, ".pdf")
 		name = fmt.Sprintf("%s-%d-%d.pdf", base, p.First, p.Last)
-	}
-	return c.Tx.NewBlob(name, "application/pdf", bytes.NewReader(pages))
-}
-
-// cut takes the pages out. The library gives up on some damaged files by a panic.
-func (p extractPagesParams) cut(c *engine.Ctx, b *storage.Blob) (out []byte, err error) {
-	select {
-	case joining <- struct{}{}:
-		defer func() { <-joining }()
-	case <-c.Done():
-		return nil, c.Err()
-	}
-	broken := func(why any) error {
-		return fault.Invalid.Errorf("input: a PDF file that cannot be read: %v", why).In("input")
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			out, err = nil, broken(r)
-		}
-	}()
-	r, err := b.Open()
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	var part, told bytes.Buffer
-	if err := api.Trim(r, &part, []string{fmt.Sprintf("%d-%d", p.First, p.Last)}, pdfconf.New()); err != nil {
-		return nil, broken(err)
 	}
 	about := map[string]string{}
 	for name, text := range map[string]string{"Author": p.Author, "Subject": p.Subject, "Title": p.Title} {
@@ -91,11 +56,13 @@ func (p extractPagesParams) cut(c *engine.Ctx, b *storage.Blob) (out []byte, err
 			about[name] = text
 		}
 	}
-	if len(about) == 0 {
-		return part.Bytes(), nil
+	var pages *storage.Blob
+	err := c.Tx.Repo().PDF().Cut(c, b, p.First, p.Last, about, func(r io.Reader) (err error) {
+		pages, err = c.Tx.NewBlob(name, "application/pdf", r)
+		return err
+	})
+	if err != nil {
+		return nil, fault.Wrap(err, "input: a PDF file that cannot be read").In("input")
 	}
-	if err := api.AddProperties(bytes.NewReader(part.Bytes()), &told, about, pdfconf.New()); err != nil {
-		return nil, broken(err)
-	}
-	return told.Bytes(), nil
+	return pages, nil
 }

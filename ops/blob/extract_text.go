@@ -34,9 +34,9 @@ func (p extractTextParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, err
 	if err := checkPDF(b); err != nil {
 		return nil, fault.Invalid.Errorf("property %s: no PDF file", p.Source).In("pdfxpath")
 	}
-	text, err := storage.TextIn(b)
+	text, err := c.Tx.Repo().TextIn(c, b)
 	if err != nil {
-		return nil, err
+		return nil, fault.Wrap(err, "property %s", p.Source).In("pdfxpath")
 	}
 	if err := d.Set(p.Target, p.lines(strings.TrimSpace(text))); err != nil {
 		return nil, err

@@ -8,23 +8,19 @@ import (
 	_ "image/png"  // understood
 	"io"
 	"strings"
-
-	"github.com/pdfcpu/pdfcpu/pkg/api"
-	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu"
-	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/model"
-	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/types"
+	"time"
 
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
-	"catena/storage/pdfconf"
+	"catena/storage/pdf"
 )
 
 // Bounds of what is read for the sake of metadata.
 const (
 	maxPicture = 16 << 20 // bytes in front of a picture's dimensions
 	maxPixels  = 100_000_000
-	maxPDF     = pdfconf.Decoded // bytes of a PDF
+	maxPDF     = pdf.Decoded // bytes of a PDF
 )
 
 // metadataOf tells what is known of a file, each name with its group in front.
@@ -63,58 +59,34 @@ func readPicture(b *storage.Blob, out map[string]any) error {
 	return nil
 }
 
-// reading is held while a PDF is read: what a hostile file takes in memory, it takes once.
-var reading = make(chan struct{}, 1)
-
 func readPDF(c *engine.Ctx, b *storage.Blob, out map[string]any) error {
-	if b.Size > maxPDF {
-		return fault.Limit.Errorf("file %q: a PDF of %d bytes, at most %d allowed", b.Name, b.Size, maxPDF).WithCode(fault.CodePDFSize)
+	if err := readablePDF(b); err != nil {
+		return err
 	}
-	select {
-	case reading <- struct{}{}:
-		defer func() { <-reading }()
-	case <-c.Done():
-		return c.Err()
-	}
-	info, err := pdfInfo(b)
+	info, err := c.Tx.Repo().PDF().About(c, b)
 	if err != nil {
-		return fault.Invalid.Errorf("file %q: a PDF that cannot be read: %w", b.Name, err).In("input")
+		return fault.Wrap(err, "file %q: a PDF that cannot be read", b.Name).In("input")
 	}
-	out["pdf:version"], out["pdf:pages"] = info.Version, int64(info.PageCount)
+	out["pdf:version"], out["pdf:pages"] = info.Version, int64(info.Pages)
 	for name, text := range map[string]string{
-		"title": info.Title, "author": info.Author, "subject": info.Subject, "keywords": strings.Join(info.Keywords, ", "),
+		"title": info.Title, "author": info.Author, "subject": info.Subject, "keywords": info.Keywords,
 		"creator": info.Creator, "producer": info.Producer,
 	} {
 		if text != "" {
 			out["pdf:"+name] = text
 		}
 	}
-	for name, text := range map[string]string{"created": info.CreationDate, "modified": info.ModificationDate} {
-		if t, ok := types.DateTime(text, true); ok {
-			out["pdf:"+name] = t.UTC()
+	for name, at := range map[string]time.Time{"created": info.Created, "modified": info.Modified} {
+		if !at.IsZero() {
+			out["pdf:"+name] = at
 		}
 	}
 	return nil
 }
 
-// pdfInfo decodes no page and reads nothing outside the file.
-func pdfInfo(b *storage.Blob) (*pdfcpu.PDFInfo, error) {
-	return openPDF(b, func(r io.ReadSeeker, conf *model.Configuration) (*pdfcpu.PDFInfo, error) {
-		return api.PDFInfo(r, "", nil, false, conf)
-	})
-}
-
-// openPDF has the library read a PDF, within bounds. It gives up on some damaged files by a panic.
-func openPDF[T any](b *storage.Blob, read func(io.ReadSeeker, *model.Configuration) (T, error)) (out T, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fault.Invalid.Errorf("%v", p)
-		}
-	}()
-	r, err := b.Open()
-	if err != nil {
-		return out, err
+func readablePDF(b *storage.Blob) error {
+	if b.Size > maxPDF {
+		return fault.Limit.Errorf("file %q: a PDF of %d bytes, at most %d allowed", b.Name, b.Size, maxPDF).WithCode(fault.CodePDFSize)
 	}
-	defer r.Close()
-	return read(r, pdfconf.New())
+	return nil
 }

@@ -22,7 +22,7 @@ import (
 
 	"catena/storage/blob"
 	"catena/storage/fault"
-	"catena/storage/pdfconf"
+	"catena/storage/pdf"
 )
 
 func convert(t testing.TB, name, file, typ, content string, params map[string]string) (*blob.Blob, string, error) {
@@ -90,7 +90,7 @@ func TestPDF(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		pages, err := api.PageCount(strings.NewReader(data), pdfconf.New())
+		pages, err := api.PageCount(strings.NewReader(data), pdf.Settings())
 		if err != nil || b.Type != "application/pdf" || name == "a.txt" && pages < 4 || name != "a.txt" && pages != 1 {
 			t.Errorf("%s: %s of %d pages, %v", name, b.Type, pages, err)
 		}

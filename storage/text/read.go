@@ -23,8 +23,19 @@ const (
 	maxText      = 256 << 10 // of the text found
 )
 
-// Readable reports whether Read finds text in files of a type.
-func Readable(mime, name string) bool { return readerOf(mime, name) != nil }
+// Readable reports whether Read finds text in files of a type, or whoever reads PDF files does.
+func Readable(mime, name string) bool { return IsPDF(mime, name) || readerOf(mime, name) != nil }
+
+// IsPDF reports whether a file is one that package pdf finds the text in.
+func IsPDF(mime, name string) bool {
+	return typeOf(mime) == "application/pdf" || path.Ext(strings.ToLower(name)) == ".pdf"
+}
+
+// typeOf is a type without its parameters.
+func typeOf(mime string) string {
+	mime, _, _ = strings.Cut(strings.ToLower(mime), ";")
+	return mime
+}
 
 // Read returns the text in a file, as much of it as is looked at. mime is its type; its name counts
 // where the type says little.
@@ -40,11 +51,11 @@ func Read(f io.ReadSeeker, size int64, mime, name string) (string, error) {
 type reader func(f io.ReadSeeker, size int64) (string, error)
 
 func readerOf(mime, name string) reader {
-	mime, _, _ = strings.Cut(strings.ToLower(mime), ";")
+	mime = typeOf(mime)
 	ext := strings.ToLower(path.Ext(name))
 	switch {
-	case mime == "application/pdf", ext == ".pdf":
-		return readPDF
+	case IsPDF(mime, name):
+		return nil
 	case mime == "text/html" || mime == "application/xhtml+xml":
 		return readHTML
 	case strings.HasPrefix(mime, "text/"), mime == "application/json", mime == "application/x-yaml", slices.Contains(plain, ext):

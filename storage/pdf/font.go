@@ -1,4 +1,4 @@
-package text
+package pdf
 
 import (
 	"strings"

@@ -1,26 +1,26 @@
-package context
+package pdf
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"testing"
 
 	"github.com/pdfcpu/pdfcpu/pkg/api"
 
-	"catena/engine"
-	"catena/storage/pdfconf"
+	"catena/storage/blob"
 )
 
 // TestPDFUpdate changes files with both kinds of tables, twice.
 func TestPDFUpdate(t *testing.T) {
-	scenario, err := os.ReadFile("testdata/set_metadata.txtar")
+	scenario, err := os.ReadFile("../../ops/context/testdata/set_metadata.txtar")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, plain, _ := bytes.Cut(scenario, []byte("-- report.pdf --\n"))
 	plain, _, _ = bytes.Cut(plain, []byte("-- broken.pdf --\n"))
 	var packed bytes.Buffer
-	if err := api.Optimize(bytes.NewReader(plain), &packed, pdfconf.New()); err != nil {
+	if err := api.Optimize(bytes.NewReader(plain), &packed, Settings()); err != nil {
 		t.Fatal(err)
 	}
 	if !bytes.Contains(packed.Bytes(), []byte("/XRef")) {
@@ -28,21 +28,25 @@ func TestPDFUpdate(t *testing.T) {
 	}
 	for name, file := range map[string][]byte{"plain": plain, "packed": packed.Bytes()} {
 		for _, texts := range []map[string]string{{"Title": "Größe (1)", "Author": ""}, {"Subject": "sums"}} {
-			update, err := pdfUpdate(engine.NewBlob("a.pdf", "application/pdf", file), texts)
+			file = bytes.Clone(file)
+			err := New(nil).Update(t.Context(), blob.FromBytes("a.pdf", "application/pdf", file), texts, func(update io.Reader) error {
+				b, err := io.ReadAll(update)
+				file = append(file, b...)
+				return err
+			})
 			if err != nil {
 				t.Fatal(name, err)
 			}
-			file = append(bytes.Clone(file), update...)
 			if err := api.Validate(bytes.NewReader(file), nil); err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
 		}
-		info, err := pdfInfo(engine.NewBlob("a.pdf", "application/pdf", file))
+		info, err := New(nil).About(t.Context(), blob.FromBytes("a.pdf", "application/pdf", file))
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		if info.Title != "Größe (1)" || info.Author != "" || info.Subject != "sums" || info.PageCount != 1 {
-			t.Errorf("%s: %q by %q about %q, %d pages", name, info.Title, info.Author, info.Subject, info.PageCount)
+		if info.Title != "Größe (1)" || info.Author != "" || info.Subject != "sums" || info.Pages != 1 {
+			t.Errorf("%s: %q by %q about %q, %d pages", name, info.Title, info.Author, info.Subject, info.Pages)
 		}
 	}
 }

@@ -1,12 +1,16 @@
-package text
+package pdf
 
 import (
 	"bytes"
+	"context"
 	"strings"
 	"testing"
 
 	"codeberg.org/go-pdf/fpdf"
 	"golang.org/x/image/font/gofont/goregular"
+
+	"catena/storage/blob"
+	"catena/storage/fault"
 )
 
 // printed makes a PDF file of a text, with a font that has codes of one byte, or of two.
@@ -31,21 +35,25 @@ func printed(t testing.TB, s string, composite bool) []byte {
 	return out.Bytes()
 }
 
+func textOf(ctx context.Context, file []byte) (string, error) {
+	return New(nil).Text(ctx, blob.FromBytes("a.pdf", "application/pdf", file))
+}
+
 func TestPDF(t *testing.T) {
 	const s = "Grüße aus Ærøskøbing: the quick brown fox jumps over the lazy dog, naïve as ever"
 	for _, composite := range []bool{false, true} {
 		file := printed(t, s, composite)
-		got, err := Read(bytes.NewReader(file), int64(len(file)), "application/pdf", "a.pdf")
+		got, err := textOf(t.Context(), file)
 		if err != nil || strings.Join(strings.Fields(got), " ") != s+" second page" {
 			t.Errorf("%v: %q, %v", composite, got, err)
 		}
 	}
 	for _, broken := range []string{"", "%PDF-1.4", "%PDF-1.4\ntrailer<</Root 1 0 R>>\nstartxref\n0\n%%EOF"} {
-		if got, err := Read(strings.NewReader(broken), int64(len(broken)), "", "b.pdf"); err == nil || got != "" {
+		if got, err := textOf(t.Context(), []byte(broken)); err == nil || got != "" {
 			t.Errorf("%q: %q", broken, got)
 		}
 	}
-	if _, err := Read(strings.NewReader(""), maxPDF+1, "application/pdf", ""); err == nil {
+	if _, err := textOf(t.Context(), make([]byte, maxPDF+1)); fault.Of(err) != fault.Limit {
 		t.Error("a file of any size")
 	}
 }
@@ -96,7 +104,7 @@ func FuzzPDF(f *testing.F) {
 	f.Add(printed(f, "Grüße and more", true))
 	f.Add([]byte("%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 1 0 R/Kids[1 0 R]>>endobj\ntrailer<</Root 1 0 R>>"))
 	f.Fuzz(func(t *testing.T, file []byte) {
-		got, _ := Read(bytes.NewReader(file), int64(len(file)), "application/pdf", "")
+		got, _ := textOf(t.Context(), file)
 		if len(got) > maxText {
 			t.Errorf("%d bytes of text", len(got))
 		}

@@ -1,6 +1,4 @@
-// Package pdfconf holds how catena has pdfcpu read PDF files, for everyone who does: within bounds,
-// without a network, and without a folder of settings of the library's own.
-package pdfconf
+package pdf
 
 import (
 	"github.com/pdfcpu/pdfcpu/pkg/api"
@@ -14,9 +12,9 @@ const Decoded = 64 << 20
 // nobody may write while another reads it.
 func init() { api.DisableConfigDir() }
 
-// New returns the settings for reading one file as it is: nothing is optimised, and no stream unpacks to more
+// Settings returns the settings for reading one file as it is: nothing is optimised, and no stream unpacks to more
 // than Decoded. They are the caller's own to change.
-func New() *model.Configuration {
+func Settings() *model.Configuration {
 	c := model.NewDefaultConfiguration()
 	c.Offline, c.Optimize, c.OptimizeBeforeWriting = true, false, false
 	c.Limits.MaxDecodeBytes = Decoded

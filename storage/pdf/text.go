@@ -1,4 +1,4 @@
-package text
+package pdf
 
 import (
 	"bytes"
@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"catena/storage/fault"
-	"catena/storage/pdfconf"
 
 	"github.com/pdfcpu/pdfcpu/pkg/api"
 	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/model"
@@ -22,36 +21,30 @@ const (
 	maxPDFDepth   = 8         // of forms within forms, and nodes of the tree of pages
 	maxPDFSteps   = 2_000_000 // operators and operands of all pages
 	maxPDFFonts   = 500
+	maxText       = 256 << 10 // bytes of the text found
 )
 
-// reading is held while a PDF file is read: what a hostile one takes in memory, it takes once.
-var reading = make(chan struct{}, 1)
-
-// readPDF returns the text that the pages of a PDF file show, in the order they draw it. The
-// library gives up on some damaged files by a panic.
-func readPDF(f io.ReadSeeker, size int64) (out string, err error) {
-	if size > maxPDF {
-		return "", fault.Limit.Errorf("pdf: %d bytes, limit %d", size, maxPDF)
-	}
-	reading <- struct{}{}
-	defer func() { <-reading }()
+// readText finds the text that the pages of a file show, in the order they draw it.
+func readText(_ *task, files []io.ReadSeeker, _ io.Writer) (r result, err error) {
 	p := &pdf{fonts: map[int]*pdfFont{}, steps: maxPDFSteps, left: maxPDFDecoded}
 	defer func() {
-		if r := recover(); r != nil {
-			out, err = whole(p.out.String()), fault.Invalid.Errorf("pdf: cannot be read: %v", r)
+		if broken := recover(); broken != nil {
+			err = fault.Invalid.Errorf("pdf: cannot be read: %v", broken)
 		}
+		found := whole(p.out.String())
+		r.Text = strings.ToValidUTF8(found[:min(len(found), maxText)], "")
 	}()
-	conf := pdfconf.New()
+	conf := Settings()
 	conf.Limits.MaxDecodeBytes = maxPDFDecoded
-	if p.ctx, err = api.ReadContext(f, conf); err != nil {
-		return "", fault.Invalid.Errorf("pdf: %w", err)
+	if p.ctx, err = api.ReadContext(files[0], conf); err != nil {
+		return r, fault.Invalid.Errorf("pdf: %w", err)
 	}
 	root, err := p.ctx.Pages()
 	if err != nil || root == nil {
-		return "", fault.Invalid.Errorf("pdf: has no pages")
+		return r, fault.Invalid.Errorf("pdf: has no pages")
 	}
 	p.node(*root, nil, 0)
-	return whole(p.out.String()), nil
+	return r, nil
 }
 
 // pdf is a file that is being read. What is broken in it is passed over.
