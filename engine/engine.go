@@ -45,6 +45,7 @@ type core struct {
 	newID    func() string
 	traces   *TraceStore
 	live     *live
+	failures failures
 	counters counters
 	jwtKey   []byte
 	busy     sync.Map // idempotency keys of calls under way

@@ -19,12 +19,18 @@ type Limits struct {
 	TraceRuns   int           // traces kept (1,000)
 	TraceSteps  int           // steps of one trace (2,000)
 	TraceMinute time.Duration // how long a trace is kept (10 min)
+	Failed      int           // failed runs kept (1,000)
+	UserFailed  int           // of one user (200)
+	FailedRate  int           // of one user in a minute; more are not kept (60)
+	FailedSize  int           // bytes of the input, of the parameters, of the variables and of the trace of one (16 KiB)
+	KeepFailed  time.Duration // how long they are kept (7 days)
 }
 
 // DefaultLimits are the bounds that hold where none is given.
 var DefaultLimits = Limits{
 	Ops: 10_000, Depth: 32, Time: time.Minute, Steps: 1000, Replies: 5 << 20,
 	TraceRuns: 1000, TraceSteps: 2000, TraceMinute: 10 * time.Minute,
+	Failed: 1000, UserFailed: 200, FailedRate: 60, FailedSize: 16 << 10, KeepFailed: 7 * 24 * time.Hour,
 }
 
 func (l Limits) withDefaults() Limits {
@@ -37,6 +43,11 @@ func (l Limits) withDefaults() Limits {
 	set(&l.TraceRuns, d.TraceRuns)
 	set(&l.TraceSteps, d.TraceSteps)
 	set(&l.TraceMinute, d.TraceMinute)
+	set(&l.Failed, d.Failed)
+	set(&l.UserFailed, d.UserFailed)
+	set(&l.FailedRate, d.FailedRate)
+	set(&l.FailedSize, d.FailedSize)
+	set(&l.KeepFailed, d.KeepFailed)
 	return l
 }
 

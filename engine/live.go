@@ -31,6 +31,7 @@ type Live struct {
 	Door       Door
 	Repository string
 	Request    string // id of the request it came with; "" without
+	Repeats    string // id of the failed run that it makes again; "" if it does not
 	Start      time.Time
 }
 
@@ -96,10 +97,14 @@ func (r *running) whose() storage.Owned {
 func (r *running) seenBy(p *Principal) bool { return p.Admin || r.whose() == storage.OwnedBy(p) }
 
 func (l *live) show(r *running) Live {
-	return Live{
+	out := Live{
 		ID: l.id(r), Op: r.def.Name, User: r.whose().Owner, Door: r.args.Door, Repository: r.e.repoName(),
 		Request: r.args.RequestID, Start: r.began,
 	}
+	if r.args.Asked != nil {
+		out.Repeats = r.args.Asked.Repeats
+	}
+	return out
 }
 
 func (e *Engine) repoName() string {
@@ -181,7 +186,7 @@ func (r *running) reason(err error) error {
 
 // Start begins a call and returns its id at once; done is told how it ended.
 func (e *Engine) Start(ctx context.Context, call Call, done func(*Result, error)) (id string, err error) {
-	r, err := e.prepare(call)
+	r, err := e.prepare(ctx, call)
 	if err != nil {
 		return "", err
 	}

@@ -57,6 +57,10 @@ type Op struct {
 	Secret               bool // its answer is shown once and never kept, not for an idempotency key either
 	Open                 bool // parameters it does not declare reach the operations it calls
 	Run                  Func
+
+	// Of an operation made of a text: its version, and the operation that an older version makes.
+	Version   int64
+	AtVersion func(c *Ctx, version int64) (Op, error)
 }
 
 // Effect is what an operation may do to the store.

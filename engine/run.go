@@ -17,6 +17,7 @@ import (
 // Call says what to run, for whom and how.
 type Call struct {
 	Op             string
+	Version        int64           // of the text that Op is made of; 0: the deployed one
 	Input          any             // a value, or Lazy
 	Params         map[string]any  // by name, or
 	RawParams      json.RawMessage // a JSON object
@@ -32,6 +33,7 @@ type Call struct {
 	RequestID      string
 	KeepUploads    bool   // batches that files are taken from stay
 	TraceID        string // W3C trace id; "" makes one where a trace is kept
+	Asked          *Asked // what a caller from outside sent: if the call fails, it is kept; nil: it is not
 }
 
 // Result is what a call returned.
@@ -75,7 +77,7 @@ type running struct {
 
 // Run carries out a call in one transaction. After a lost race the whole call runs again.
 func (e *Engine) Run(ctx context.Context, call Call) (*Result, error) {
-	r, err := e.prepare(call)
+	r, err := e.prepare(ctx, call)
 	if err != nil {
 		return nil, err
 	}
@@ -84,11 +86,17 @@ func (e *Engine) Run(ctx context.Context, call Call) (*Result, error) {
 }
 
 // prepare finds the operation of a call.
-func (e *Engine) prepare(call Call) (*running, error) {
+func (e *Engine) prepare(ctx context.Context, call Call) (*running, error) {
 	set := e.set.Load()
 	d, ok := set.Op(call.Op)
 	if !ok || call.As != nil && !d.grants.allows(call.As, call.Door) {
 		return nil, set.Missing(call.Op, call.As, call.Door)
+	}
+	if call.Version != 0 && call.Version != d.Version {
+		var err error
+		if set, d, err = e.older(ctx, set, d, call.Version); err != nil {
+			return nil, err
+		}
 	}
 	r := idle.Get().(*running)
 	r.e, r.set, r.def, r.args = e, set, d, call
@@ -133,6 +141,7 @@ func (r *running) perform() error {
 	if err != nil {
 		err = r.reason(err)
 		e.traceFailure(r, err)
+		e.keepFailure(r, err)
 		return err
 	}
 	if !call.DryRun && !r.exit {

@@ -38,7 +38,8 @@ func (e *Engine) Within(tx *storage.Tx, as *Principal, door Door, name string, f
 }
 
 // Work carries out fn in a transaction of the server's own, as a call of its own under the name in call: what
-// happens in the transaction belongs to it. Of the call, who acts, the door and the name count.
+// happens in the transaction belongs to it. Of the call, who acts, the door, the name
+// and what was asked count.
 func (e *Engine) Work(ctx context.Context, call Call, fn func(tx *storage.Tx) error) error {
 	r := &running{e: e, set: e.set.Load(), def: &Def{Op: Op{Name: call.Op}, grants: everyone}, args: call}
 	r.begin(ctx)
@@ -48,7 +49,10 @@ func (e *Engine) Work(ctx context.Context, call Call, fn func(tx *storage.Tx) er
 		return fn(tx)
 	})
 	if err != nil {
-		return r.reason(err)
+		err = r.reason(err)
+		e.traceFailure(r, err)
+		e.keepFailure(r, err)
+		return err
 	}
 	r.runAfter(ctx)
 	return nil

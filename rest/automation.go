@@ -16,6 +16,7 @@ type invocation struct {
 	input      json.RawMessage
 	params     json.RawMessage
 	vars       map[string]any
+	context    json.RawMessage
 	properties []string // an old way to ask for schemas
 	files      []*engine.Blob
 	body       []byte
@@ -52,7 +53,12 @@ func (x *exchange) automationCall(name string, input engine.Lazy) (engine.Call, 
 	if err != nil {
 		return engine.Call{}, reply{}, err
 	}
-	call := engine.Call{Op: name, RawParams: inv.params, Vars: inv.vars}
+	return x.callOf(name, inv, input)
+}
+
+// callOf makes a call of an operation of what its body says.
+func (x *exchange) callOf(name string, inv *invocation, input engine.Lazy) (engine.Call, reply, error) {
+	call := engine.Call{Op: name, RawParams: inv.params, Vars: inv.vars, Asked: &engine.Asked{Context: inv.context}}
 	switch {
 	case input != nil:
 		call.Input = input
@@ -61,9 +67,11 @@ func (x *exchange) automationCall(name string, input engine.Lazy) (engine.Call, 
 	case len(inv.files) > 1:
 		call.Input = engine.Blobs(inv.files)
 	case inv.input != nil:
+		var err error
 		if call.Input, err = resolvable(inv.input); err != nil {
 			return call, reply{}, err
 		}
+		call.Asked.Input = inv.input
 	}
 	o := x.options()
 	o.Properties = appendItems(o.Properties, inv.properties)
@@ -144,7 +152,8 @@ func (inv *invocation) parse() error {
 			}
 			inv.params = value
 		case "context":
-			return inv.context(value)
+			inv.context = value
+			return inv.variables(value)
 		case "documentProperties":
 			var s string
 			if json.Unmarshal(value, &s) == nil {
@@ -155,8 +164,8 @@ func (inv *invocation) parse() error {
 	})
 }
 
-// context takes the variables of a call in.
-func (inv *invocation) context(raw json.RawMessage) error {
+// variables takes the variables of a call in.
+func (inv *invocation) variables(raw json.RawMessage) error {
 	if raw[0] != '{' {
 		return fault.Invalid.Errorf("body: context is not an object").In("context")
 	}

@@ -44,6 +44,7 @@ func platformRoutes() []route {
 		{method: "GET", path: "/automation/runs", handle: listRuns},
 		{method: "GET", path: "/automation/runs/:run", handle: readRun},
 		{method: "DELETE", path: "/automation/runs/:run", handle: endRun},
+		{method: "POST", path: "/automation/runs/:run/retry", body: noBody, handle: retryRun},
 		{method: "GET", path: "/automation/traces", handle: listTraces},
 		{method: "GET", path: "/automation/traces/:trace", handle: readTrace},
 		{method: "GET", path: "/automation/:op", handle: describe},

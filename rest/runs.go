@@ -1,36 +1,68 @@
 package rest
 
 import (
+	"encoding/json"
 	"net/http"
 	"net/url"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"catena/engine"
+	"catena/storage/fault"
 )
+
+// The states of a run.
+const (
+	runRuns   = "running"
+	runFailed = "failed"
+)
+
+// maxRuns is how many failed runs a list has unless it is asked for fewer.
+const maxRuns = 100
 
 // shownRun is a run as lists show it.
 type shownRun struct {
 	ID         string        `json:"id"`
-	State      string        `json:"state"` // running
+	State      string        `json:"state"` // running or failed
 	Op         string        `json:"op"`
+	Version    int64         `json:"version,omitempty"` // of the chain or script
 	User       string        `json:"user"`
+	UserID     int64         `json:"userId,omitempty"`
 	Door       string        `json:"door"` // where it came from: rest, mcp, cli, listener, server
 	Repository string        `json:"repository"`
 	Request    string        `json:"requestId,omitempty"`
+	Repeats    string        `json:"repeats,omitempty"` // id of the run that it makes again
 	Start      time.Time     `json:"start"`
-	Duration   time.Duration `json:"duration"` // in nanoseconds, until now
+	Duration   time.Duration `json:"duration"` // in nanoseconds, until now or until it failed
+	Code       string        `json:"code,omitempty"`
+	Error      string        `json:"error,omitempty"`
+
+	*askedRun
+}
+
+// askedRun is what only a failed run by itself shows.
+type askedRun struct {
+	Input   json.RawMessage `json:"input,omitempty"`
+	Params  json.RawMessage `json:"params,omitempty"`
+	Context json.RawMessage `json:"context,omitempty"`
+	Left    []string        `json:"left,omitempty"` // what was asked and is not kept
+	Trace   json.RawMessage `json:"trace,omitempty"`
 }
 
 func runningRun(l engine.Live) shownRun {
 	return shownRun{
-		ID: l.ID, State: "running", Op: l.Op, User: l.User, Door: l.Door.String(), Repository: l.Repository,
-		Request: l.Request, Start: l.Start.UTC(), Duration: time.Since(l.Start),
+		ID: l.ID, State: runRuns, Op: l.Op, User: l.User, Door: l.Door.String(), Repository: l.Repository,
+		Request: l.Request, Repeats: l.Repeats, Start: l.Start.UTC(), Duration: time.Since(l.Start),
 	}
 }
 
-// fits reports whether a run is one of those asked for.
-func (r shownRun) fits(q url.Values) bool {
-	return fit(q, map[string]string{"operation": r.Op, "requestId": r.Request, "user": r.User})
+func (x *exchange) failedRun(f engine.FailedRun) shownRun {
+	return shownRun{
+		ID: f.ID, State: runFailed, Op: f.Op, Version: f.Version, User: f.Owner, UserID: f.OwnerID, Door: f.Door, Repository: x.engine.Repo().Name(),
+		Request: f.Request, Repeats: f.Repeats, Start: f.Start, Duration: f.Duration, Code: f.Code, Error: f.Error,
+	}
 }
 
 // fit reports whether every member that a query names has the value it gives.
@@ -43,28 +75,85 @@ func fit(q url.Values, members map[string]string) bool {
 	return true
 }
 
-// listRuns lists the calls that run, the oldest first: all of them for administrators, their own for others.
+// limitOf is how many entries of a list are asked for, most if none.
+func limitOf(q url.Values, most int) (int, error) {
+	text := q.Get("limit")
+	if text == "" {
+		return most, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		return 0, fault.Invalid.Errorf("limit %q: a number above 0 expected", text).In("limit")
+	}
+	return n, nil
+}
+
+// listRuns lists runs: all of them for administrators, their own for others. Those that run stand the oldest first,
+// those that failed the newest first.
 func listRuns(x *exchange) error {
+	switch s := x.query().Get("state"); s {
+	case "", runRuns:
+		return listRunning(x)
+	case runFailed:
+		return listFailed(x)
+	default:
+		return fault.Invalid.Errorf("state %q: %s or %s expected", s, runRuns, runFailed).In("state")
+	}
+}
+
+func listRunning(x *exchange) error {
 	q, list := x.query(), []shownRun{}
 	for _, l := range x.engine.Running(x.as) {
-		if r := runningRun(l); r.fits(q) {
-			list = append(list, r)
+		if fit(q, map[string]string{"operation": l.Op, "requestId": l.Request, "user": l.User}) {
+			list = append(list, runningRun(l))
 		}
 	}
 	return x.json(http.StatusOK, map[string]any{"entity-type": "runs", "entries": list})
 }
 
-// readRun shows a call that runs.
+func listFailed(x *exchange) error {
+	q := x.query()
+	f := engine.FailedFilter{Op: q.Get("operation"), User: q.Get("user"), Code: q.Get("code"), Request: q.Get("requestId"), Before: q.Get("before")}
+	var err error
+	if f.Limit, err = limitOf(q, maxRuns); err != nil {
+		return err
+	}
+	if text := q.Get("since"); text != "" {
+		if f.Since, err = time.Parse(time.RFC3339, text); err != nil {
+			return fault.Invalid.Errorf("since %q: a time as 2006-01-02T15:04:05Z expected", text).In("since")
+		}
+	}
+	found, more, err := x.engine.FailedRuns(x.r.Context(), x.as, f)
+	if err != nil {
+		return err
+	}
+	list := make([]shownRun, len(found))
+	for i, f := range found {
+		list[i] = x.failedRun(f)
+	}
+	out := map[string]any{"entity-type": "runs", "entries": list}
+	if more {
+		out["before"] = found[len(found)-1].ID
+	}
+	return x.json(http.StatusOK, out)
+}
+
+// readRun shows a call that runs, or a failed one with all that is kept of it.
 func readRun(x *exchange) error {
 	id, err := x.param("run")
 	if err != nil {
 		return err
 	}
-	l, err := x.engine.RunningCall(x.as, id)
+	if l, err := x.engine.RunningCall(x.as, id); err == nil {
+		return x.json(http.StatusOK, runningRun(l))
+	}
+	f, d, err := x.engine.FailedRun(x.r.Context(), x.as, id)
 	if err != nil {
 		return err
 	}
-	return x.json(http.StatusOK, runningRun(l))
+	r := x.failedRun(f)
+	r.askedRun = &askedRun{Input: d.Input, Params: d.Params, Context: d.Context, Left: d.Left, Trace: d.Trace}
+	return x.json(http.StatusOK, r)
 }
 
 // endRun ends a call that runs.
@@ -77,4 +166,56 @@ func endRun(x *exchange) error {
 		return err
 	}
 	return x.noContent()
+}
+
+// retryRun makes a failed run again, with the rights of whoever asks, and answers as the call would have: of the
+// version that the chain or script had, or of the latest.
+func retryRun(x *exchange) error {
+	id, err := x.param("run")
+	if err != nil {
+		return err
+	}
+	version := x.query().Get("version")
+	if !slices.Contains([]string{"", "same", "latest"}, version) {
+		return fault.Invalid.Errorf("version %q: same or latest expected", version).In("version")
+	}
+	f, d, err := x.engine.FailedRun(x.r.Context(), x.as, id)
+	switch {
+	case err != nil:
+		return err
+	case len(d.Left) > 0:
+		return fault.Conflict.Errorf("run %s: cannot be made again, for %s was not kept", id, strings.Join(d.Left, ", ")).WithCode(fault.CodeRunIncomplete)
+	case f.Door == engine.Listener.String():
+		return fault.Conflict.Errorf("run %s: was made by an event, its job tries again by itself", id).WithCode(fault.CodeRunIncomplete)
+	case !x.engine.Set().Allowed(f.Op, x.as, x.door()):
+		return unknownOperation(x, f.Op)
+	}
+	x.invoked = f.Op
+	inv := &invocation{}
+	if inv.body, err = json.Marshal(invoked{d.Input, d.Params, d.Context}); err != nil {
+		return err
+	}
+	if err := inv.parse(); err != nil {
+		return err
+	}
+	call, re, err := x.callOf(f.Op, inv, nil)
+	if err != nil {
+		return err
+	}
+	call.Asked.Repeats = id
+	if version != "latest" {
+		call.Version = f.Version
+	}
+	x.w.Header().Set(repeatsHeader, id)
+	return x.run(call, re)
+}
+
+// repeatsHeader names the run that a call makes again.
+const repeatsHeader = "Catena-Repeats"
+
+// invoked is the body of a call.
+type invoked struct {
+	Input   json.RawMessage `json:"input,omitempty"`
+	Params  json.RawMessage `json:"params,omitempty"`
+	Context json.RawMessage `json:"context,omitempty"`
 }

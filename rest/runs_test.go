@@ -192,5 +192,23 @@ func TestBrowserRuns(t *testing.T) {
 	b.click(`[aria-label="End Test.Search of alice"]`)
 	answers(t, <-answer, 409, "was ended by alice")
 	b.wait(`document.getElementById("running").textContent === "Nothing runs now." || (document.getElementById("again").click(), false)`)
+	b.wait(`document.querySelector("#failed .tag.bad")?.textContent === "run_ended"`)
+
+	// It is looked at, and run again, which is ended again.
+	b.write("#find [name=code]", "none")
+	b.click("#find button")
+	b.wait(`document.getElementById("failed").textContent === "No failed runs are kept."`)
+	eval[bool](b, `(() => { const f = document.getElementById("find"); f.code.value = "run_ended"; f.hours.value = "1"; return true; })()`)
+	b.click("#find button")
+	b.click(`[aria-label="Show the failed run of Test.Search"]`)
+	b.wait(`document.getElementById("one").open && document.getElementById("whole").textContent.includes('"code": "run_ended"')`)
+	b.shot("failed-run")
 	b.quiet()
+	b.click("#same")
+	again := runningRun(t, s, "Test.Search")
+	if first := failed(t, s, "", "as", "alice"); len(first) != 1 || again["repeats"] != first[0]["id"] {
+		t.Errorf("%v repeats none of %v", again, first)
+	}
+	answers(t, s.Do("DELETE", runsAt+"/"+again["id"].(string), ""), 204, "")
+	b.wait(`document.getElementById("refused").textContent.includes("was ended by Administrator")`)
 }

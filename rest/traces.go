@@ -3,7 +3,6 @@ package rest
 import (
 	"net/http"
 	"net/url"
-	"strconv"
 	"time"
 
 	"catena/engine"
@@ -47,13 +46,9 @@ func listTraces(x *exchange) error {
 	if s := q.Get("status"); s != "" && s != "ok" && s != "failed" {
 		return fault.Invalid.Errorf("status %q: ok or failed expected", s).In("status")
 	}
-	most := maxTraces
-	if text := q.Get("limit"); text != "" {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 1 {
-			return fault.Invalid.Errorf("limit %q: a number above 0 expected", text).In("limit")
-		}
-		most = n
+	most, err := limitOf(q, maxTraces)
+	if err != nil {
+		return err
 	}
 	list := []traced{}
 	for _, t := range x.engine.Traces().Recent() {

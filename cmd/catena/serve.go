@@ -27,6 +27,7 @@ import (
 	"catena/storage/badger"
 	"catena/storage/credential"
 	"catena/storage/egress"
+	"catena/storage/failure"
 	"catena/storage/fault"
 	"catena/storage/upload"
 )
@@ -287,7 +288,7 @@ func (a *app) sweep(ctx context.Context) error {
 			return nil
 		case <-t.C:
 			for _, b := range a.branches {
-				if err := errors.Join(upload.Sweep(ctx, b.repo), credential.Sweep(ctx, b.repo), b.repo.Sweep(ctx)); err != nil && ctx.Err() == nil {
+				if err := errors.Join(upload.Sweep(ctx, b.repo), credential.Sweep(ctx, b.repo), failure.Sweep(ctx, b.repo), b.repo.Sweep(ctx)); err != nil && ctx.Err() == nil {
 					a.log.Error("sweep", "repository", b.repo.Name(), "error", err)
 				}
 			}

@@ -279,13 +279,28 @@ func (k *Kind) Load(ctx context.Context, e *engine.Engine) error {
 	return k.deploy(e, all...)
 }
 
+// compile makes the operation of a version, which knows of the others.
+func (k *Kind) compile(s *engine.Set, v *Version) (engine.Op, error) {
+	op, err := k.Compile(s, v.File, v.Source)
+	name := v.Name
+	op.Version = v.Version
+	op.AtVersion = func(c *engine.Ctx, version int64) (engine.Op, error) {
+		old, err := k.version(c, name, version)
+		if err != nil {
+			return engine.Op{}, err
+		}
+		return k.compile(c.Set(), old)
+	}
+	return op, err
+}
+
 // compileAll compiles until what is left does not compile: texts may name each other.
 func (k *Kind) compileAll(s *engine.Set, all []Version) (*engine.Set, error) {
 	for len(all) > 0 {
 		var left []Version
 		var errs []error
 		for _, v := range all {
-			op, err := k.Compile(s, v.File, v.Source)
+			op, err := k.compile(s, &v)
 			if err == nil {
 				var next *engine.Set
 				if next, err = s.With([]engine.Op{op}); err == nil {

@@ -55,6 +55,16 @@ func (l *Listener) enqueue(tx *storage.Tx, e *storage.Event) error {
 	return tx.Enqueue(outbox.Job{Kind: JobKind, As: name, Data: data})
 }
 
+// asked is what a failed run of the job keeps.
+func (d *delivery) asked() (*engine.Asked, error) {
+	vars, err := json.Marshal(map[string]any{"Event": d.Event})
+	if err != nil || d.Doc == "" {
+		return &engine.Asked{Context: vars}, err
+	}
+	doc, err := json.Marshal("doc:" + d.Doc)
+	return &engine.Asked{Input: doc, Context: vars}, err
+}
+
 // Job returns what carries out listeners of a repository after the commit.
 func (ls *Listeners) Job(repo *storage.Repo) func(context.Context, outbox.Job) error {
 	return func(ctx context.Context, j outbox.Job) error { return ls.job(ctx, repo, j) }
@@ -80,7 +90,11 @@ func (ls *Listeners) job(ctx context.Context, repo *storage.Repo, j outbox.Job) 
 		return err
 	}
 	ctx = context.WithValue(ctx, generationKey{}, d.Generation)
-	call := engine.Call{Op: "listener " + l.Name, As: acted, Door: engine.Listener}
+	asked, err := d.asked()
+	if err != nil {
+		return err
+	}
+	call := engine.Call{Op: "listener " + l.Name, As: acted, Door: engine.Listener, Asked: asked}
 	err = ls.engine.On(repo).Work(ctx, call, func(tx *storage.Tx) error {
 		var doc *storage.Doc
 		if d.Doc != "" {

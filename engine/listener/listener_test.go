@@ -309,3 +309,23 @@ func TestOrder(t *testing.T) {
 		t.Errorf("got %v, title %v", err, w.property("/f", "dc:title"))
 	}
 }
+
+// TestFailedJobIsKept looks for the run of a listener whose job failed, as whoever caused the event.
+func TestFailedJobIsKept(t *testing.T) {
+	w := newWorld(t)
+	w.save("name: Bad\nevents: [documentCreated]\ntypes: [File]\nafterCommit: true\nrun: Document.SetProperty\nparams: {xpath: no:such, value: 1}\n")
+	w.must(w.run("Administrator", "Document.Create", storage.Ref("/"), map[string]any{"type": "File", "name": "a"}))
+	w.work()
+	admin, err := w.engine.PrincipalOf(t.Context(), "Administrator")
+	w.must(err)
+	runs, more, err := w.engine.FailedRuns(t.Context(), admin, engine.FailedFilter{Limit: 1})
+	w.must(err)
+	if len(runs) != 1 || more || runs[0].Op != "listener Bad" || runs[0].Door != "listener" || runs[0].Owner != "Administrator" || !strings.Contains(runs[0].Error, "no:such") {
+		t.Fatalf("runs %+v, more %v", runs, more)
+	}
+	_, d, err := w.engine.FailedRun(t.Context(), admin, runs[0].ID)
+	w.must(err)
+	if !strings.HasPrefix(string(d.Input), `"doc:`) || !strings.Contains(string(d.Context), `"docPath":"/a"`) {
+		t.Errorf("input %s, context %s", d.Input, d.Context)
+	}
+}

@@ -188,15 +188,21 @@ func (c *Config) runOperation(ctx context.Context, raw json.RawMessage) *result 
 			return failedAs(fault.NotFound.Errorf("repository %s", args.Repo).In("repository"))
 		}
 	}
-	call := engine.Call{Op: args.Operation, DryRun: args.DryRun, Vars: map[string]any{}, Encode: c.encoder(ctx, e.Repo().Name())}
+	call := engine.Call{Op: args.Operation, DryRun: args.DryRun, Vars: map[string]any{}, Encode: c.encoder(ctx, e.Repo().Name()), Asked: &engine.Asked{}}
 	if len(args.Params) > 0 && string(args.Params) != "null" {
 		call.RawParams = args.Params
 	}
 	if len(args.Input) > 0 && string(args.Input) != "null" {
-		call.Input = lazy(args.Input)
+		call.Input, call.Asked.Input = lazy(args.Input), args.Input
 	}
 	for name, raw := range args.Context {
 		call.Vars[name] = variable(raw)
+	}
+	if len(args.Context) > 0 {
+		var err error
+		if call.Asked.Context, err = json.Marshal(args.Context); err != nil {
+			return failedAs(err)
+		}
 	}
 	return during(ctx, args.Operation+" runs", func() *result {
 		res, err := c.runIn(ctx, e, call)

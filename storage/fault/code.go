@@ -78,6 +78,7 @@ const (
 	CodeRequired
 	CodeResultsFull
 	CodeRunEnded
+	CodeRunIncomplete
 	CodeRunsFull
 	CodeScriptBusy
 	CodeScriptCalls
@@ -194,6 +195,7 @@ var codes = [codeEnd]struct {
 	CodeRequired:                {"required", []Kind{Invalid}, "A field that is needed is not there.", "Send the field that the message names."},
 	CodeResultsFull:             {"results_full", []Kind{Limit}, "The operation was carried out, but too much that asynchronous runs returned waits to be read.", "Read or delete the results of those that have ended; ask for less at once."},
 	CodeRunEnded:                {"run_ended", []Kind{Conflict}, "Somebody ended the call while it ran; the message says who.", "Ask whoever it was before you call again; nothing of the call was kept."},
+	CodeRunIncomplete:           {"run_incomplete", []Kind{Conflict}, "A failed run cannot be made again: what it was asked was not kept whole, or it was not a call.", "Make the call itself again; the message says what is missing."},
 	CodeRunsFull:                {"runs_full", []Kind{Unavailable}, "Too many asynchronous runs are under way or not read yet.", "Read or delete those that have ended."},
 	CodeScriptBusy:              {"script-busy", []Kind{Unavailable}, "Every script worker is at work.", "Try again later."},
 	CodeScriptCalls:             {"script-calls", []Kind{Limit}, "A script calls too many operations.", "Let the script do less in one call."},

@@ -19,10 +19,56 @@
       }),
     }, "End")));
 
+  const open = async (run) => {
+    const { answer } = await call("GET", `${at}/${run.id}`);
+    const again = (version) => async () => {
+      byId("refused").hidden = true;
+      try {
+        const done = await call("POST", `${at}/${run.id}/retry?version=${version}`);
+        byId("whole").textContent = `It went well this time.\n\n${typeof done.answer === "string" ? done.answer : JSON.stringify(done.answer, null, 2)}`;
+      } catch (error) {
+        byId("refused").textContent = error.message;
+        byId("refused").hidden = false;
+      }
+      await show();
+    };
+    byId("one-title").textContent = `${answer.op} failed`;
+    byId("whole").textContent = JSON.stringify(answer, null, 2);
+    byId("refused").hidden = true;
+    byId("same").onclick = again("same");
+    byId("latest").onclick = again("latest");
+    byId("latest").hidden = !answer.version;
+    byId("one").showModal();
+  };
+
+  const failed = (run) => make("tr", {},
+    make("td", {}, ago(run.start)),
+    make("td", {}, make("code", {}, run.op), run.version ? make("span", { class: "tag" }, `version ${run.version}`) : null, run.repeats ? make("span", { class: "tag" }, "again") : null),
+    make("td", {}, run.user),
+    make("td", {}, make("span", { class: "tag bad" }, run.code), make("p", { class: "soft small" }, run.error)),
+    make("td", { class: "end" }, make("button", { class: "quiet", "aria-label": `Show the failed run of ${run.op}`, onclick: tried(() => open(run)) }, "Show")));
+
+  const find = async (before) => {
+    const query = new URLSearchParams({ state: "failed", limit: 50 });
+    for (const [name, value] of new FormData(byId("find"))) {
+      if (value && name === "hours") query.set("since", new Date(Date.now() - value * 3600e3).toISOString());
+      else if (value) query.set(name, value);
+    }
+    if (before) query.set("before", before);
+    const { answer } = await call("GET", `${at}?${query}`);
+    const rows = answer.entries.map(failed);
+    if (before) byId("failed").append(...rows);
+    else byId("failed").replaceChildren(...(rows.length ? rows : none(5, "No failed runs are kept.")));
+    byId("older").parentElement.hidden = !answer.before;
+    byId("older").onclick = tried(() => find(answer.before));
+  };
+
   const show = async () => {
     const { answer } = await call("GET", at);
     byId("running").replaceChildren(...(answer.entries.length ? answer.entries.map(running) : none(6, "Nothing runs now.")));
+    await find();
   };
+  byId("find").addEventListener("submit", tried(() => find()));
   byId("again").addEventListener("click", tried(show));
   tried(show)();
 })();

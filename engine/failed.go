@@ -1,0 +1,229 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"sync"
+	"time"
+
+	"catena/storage"
+	"catena/storage/failure"
+	"catena/storage/fault"
+)
+
+// Names of what is kept of failed runs, for packages that know storage by the engine alone.
+type (
+	// FailedRun is a call that failed.
+	FailedRun = failure.Run
+	// FailedDetails are what lists do not show of it.
+	FailedDetails = failure.Details
+	// FailedFilter chooses failed runs.
+	FailedFilter = failure.Filter
+)
+
+// Asked is what a caller sent besides RawParams, as it came.
+type Asked struct {
+	Input   json.RawMessage // JSON; nil: none, or found otherwise
+	Context json.RawMessage // a JSON object; nil: none
+	Repeats string          // id of the failed run that the call makes again
+}
+
+// failures bounds how often failed runs are written.
+type failures struct {
+	writing sync.Mutex // one after the other: each looks at what is there
+
+	mu     sync.Mutex
+	minute time.Time
+	counts map[string]int // of this minute, by owner
+}
+
+// admit reports whether one more of an owner is to be kept.
+func (f *failures) admit(owner string, most int, now time.Time) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.counts == nil || now.Sub(f.minute) >= time.Minute {
+		f.minute, f.counts = now, map[string]int{}
+	}
+	f.counts[owner]++
+	return f.counts[owner] <= most
+}
+
+// maxFailureError bounds the message of a failed run that is kept.
+const maxFailureError = 2000
+
+// keepTime bounds how long a caller waits for the store to keep its failed run.
+const keepTime = 5 * time.Second
+
+// keepFailure keeps a call that failed if a caller from outside made it in earnest, was allowed to, and the operation
+// began: names of nothing and missing rights are no runs. Whoever may only read leaves nothing behind.
+func (e *Engine) keepFailure(r *running, err error) {
+	call := &r.args
+	if call.Asked == nil || call.DryRun || call.As.ReadOnly || r.ops == 0 || fault.Is(err, fault.Denied) || namesNothing(err) {
+		return
+	}
+	owner := r.whose()
+	if !e.failures.admit(owner.Identity(), e.limits.FailedRate, time.Now()) {
+		return
+	}
+	f := FailedRun{
+		ID: e.live.id(r), Owned: owner, Op: r.def.Name, Version: r.def.Version, Door: call.Door.String(), Request: call.RequestID,
+		Repeats: call.Asked.Repeats, Start: r.began.UTC(), Duration: time.Since(r.began), Internal: fault.Is(err, fault.Internal),
+		Code: fault.Word(err), Error: cut(err.Error(), maxFailureError), Expires: e.now().Add(e.limits.KeepFailed).UTC(),
+	}
+	d := r.details()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.end.Context), keepTime)
+	defer cancel()
+	e.failures.writing.Lock()
+	defer e.failures.writing.Unlock()
+	err = e.repo.Update(ctx, e.System(), func(tx *storage.Tx) error {
+		return failure.Keep(tx, f, d, failure.Limits{All: e.limits.Failed, User: e.limits.UserFailed})
+	})
+	if err != nil {
+		e.log.Warn("a failed run is not kept", "run", f.ID, "operation", f.Op, "error", err)
+	}
+}
+
+// namesNothing reports whether a call failed because its input, or what a parameter names, is not there.
+func namesNothing(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && e.Stage == StageInput && fault.Is(err, fault.NotFound)
+}
+
+// details are what was asked, without secrets, files and what is too large.
+func (r *running) details() FailedDetails {
+	var d FailedDetails
+	most, asked := r.e.limits.FailedSize, r.args.Asked
+	keep := func(name string, raw json.RawMessage) json.RawMessage {
+		if len(raw) == 0 {
+			return nil
+		}
+		if len(raw) > most {
+			d.Left = append(d.Left, name)
+			return nil
+		}
+		kept, left := withoutSecrets(raw, name)
+		d.Left = append(d.Left, left...)
+		return kept
+	}
+	d.Input, d.Params, d.Context = keep("input", asked.Input), keep("params", r.args.RawParams), keep("context", asked.Context)
+	if len(asked.Input) == 0 {
+		found, ok := reference(r.res.Input)
+		if !ok {
+			d.Left = append(d.Left, "input")
+		}
+		d.Input = keep("input", found)
+	}
+	if t := r.res.Trace; t != nil {
+		if d.Trace, _ = json.Marshal(t); len(d.Trace) > most {
+			short := *t
+			short.Steps = nil
+			d.Trace, _ = json.Marshal(&short)
+		}
+	}
+	return d
+}
+
+// reference is an input that was found as it is named in JSON; ok is false for files, and what has no name.
+func reference(in any) (raw json.RawMessage, ok bool) {
+	var name string
+	switch in := in.(type) {
+	case nil:
+		return nil, true
+	case *storage.Doc:
+		name = "doc:" + in.ID()
+	case storage.Docs:
+		ids := make([]string, len(in))
+		for i, d := range in {
+			ids[i] = d.ID()
+		}
+		name = "docs:" + strings.Join(ids, ",")
+	default:
+		return nil, false
+	}
+	raw, err := json.Marshal(name)
+	return raw, err == nil
+}
+
+// withoutSecrets takes out of JSON the members whose names are those of secrets, and returns where they were.
+func withoutSecrets(raw json.RawMessage, at string) (json.RawMessage, []string) {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	var v any
+	if err := dec.Decode(&v); err != nil {
+		return nil, []string{at}
+	}
+	left := strip(v, at, nil)
+	if left == nil {
+		return bytes.Clone(raw), nil
+	}
+	out, err := json.Marshal(v)
+	if err != nil {
+		return nil, []string{at}
+	}
+	return out, left
+}
+
+func strip(v any, at string, left []string) []string {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, name := range sortedNames(v) {
+			if secret(name) {
+				delete(v, name)
+				left = append(left, at+"/"+name)
+			} else {
+				left = strip(v[name], at+"/"+name, left)
+			}
+		}
+	case []any:
+		for _, item := range v {
+			left = strip(item, at, left)
+		}
+	}
+	return left
+}
+
+// FailedRuns lists the failed runs that are kept, the newest first: all of them for administrators, their own for
+// others. More says that there are older ones.
+func (e *Engine) FailedRuns(ctx context.Context, as *Principal, f FailedFilter) (out []FailedRun, more bool, err error) {
+	err = e.repo.View(ctx, as, func(tx *storage.Tx) error {
+		out, more, err = failure.List(tx, f)
+		return err
+	})
+	return out, more, err
+}
+
+// FailedRun returns one of them with all that is kept of it.
+func (e *Engine) FailedRun(ctx context.Context, as *Principal, id string) (f FailedRun, d FailedDetails, err error) {
+	err = e.repo.View(ctx, as, func(tx *storage.Tx) error {
+		f, d, err = failure.Get(tx, id)
+		return err
+	})
+	return f, d, err
+}
+
+// older returns the operation of a call as an older version of its text says, in a set with it.
+func (e *Engine) older(ctx context.Context, set *Set, d *Def, version int64) (*Set, *Def, error) {
+	if d.AtVersion == nil {
+		return nil, nil, fault.NotFound.Errorf("operation %s version %d", d.Name, version)
+	}
+	name := d.Name
+	err := e.repo.View(ctx, e.System(), func(tx *storage.Tx) error {
+		c := &Ctx{Context: ctx, Tx: tx, As: e.System(), Now: tx.Now(), Log: e.log, run: &running{e: e, set: set}}
+		op, err := d.AtVersion(c, version)
+		if err != nil {
+			return err
+		}
+		if set, err = set.With([]Op{op}); err != nil {
+			return fault.Wrap(err, "%s version %d", name, version)
+		}
+		d, _ = set.Op(name)
+		return nil
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return set, d, nil
+}
