@@ -3,6 +3,8 @@ package decks
 import (
 	"cmp"
 	"strings"
+
+	"catena/engine/openapi"
 )
 
 // endpoint is an address of the deck service as its descriptions tell of it.
@@ -71,8 +73,8 @@ func deckFields(in revision, summary bool) string {
 
 // components are the schemas of a revision.
 func components(in revision) map[string]any {
-	detail, input := fieldsSchema(deckFields(in, false), true), fieldsSchema("title description", false)
-	team := fieldsSchema(deckFields(in, false)+" owner:object", true)
+	detail, input := openapi.Fields(deckFields(in, false), true), openapi.Fields("title description", false)
+	team := openapi.Fields(deckFields(in, false)+" owner:object", true)
 	writes := input["properties"].(map[string]any)
 	for revision, name := range map[revision]string{revA: "deck_html", revB: "data"} {
 		if in&revision == 0 {
@@ -80,7 +82,7 @@ func components(in revision) map[string]any {
 		}
 		writes[name] = map[string]any{"type": "string", "description": "Section elements only at the top level."}
 		for _, schema := range []map[string]any{detail, team} {
-			schema["properties"].(map[string]any)[name] = schemaOf("string")
+			schema["properties"].(map[string]any)[name] = openapi.Type("string")
 			if revision == revB {
 				schema["required"] = append(schema["required"].([]any), name)
 			}
@@ -93,20 +95,20 @@ func components(in revision) map[string]any {
 	writes["visibility"] = map[string]any{"type": "string", "enum": []any{"all", "self", "team"}}
 	input["additionalProperties"] = false
 	out := map[string]any{
-		"Deck": detail, "DeckInput": input, "DeckSummary": fieldsSchema(deckFields(in, true), true), "PageMeta": fieldsSchema("page:integer per_page:integer total:integer etag", false),
-		"Problem": fieldsSchema("type title status:integer detail instance code request_id errors:array", false),
-		"User": fieldsSchema(`id:integer username name email description thumbnail_url:address website_url:address twitter_handle profile_url:address
+		"Deck": detail, "DeckInput": input, "DeckSummary": openapi.Fields(deckFields(in, true), true), "PageMeta": openapi.Fields("page:integer per_page:integer total:integer etag", false),
+		"Problem": openapi.Fields("type title status:integer detail instance code request_id errors:array", false),
+		"User": openapi.Fields(`id:integer username name email description thumbnail_url:address website_url:address twitter_handle profile_url:address
 			account:object team:object? created_at:moment updated_at:moment`, true),
 	}
 	if in&revA != 0 {
-		out["TeamDeck"], out["TeamDeckSummary"] = team, fieldsSchema(deckFields(in, true)+" visibility owner:object", true)
-		out["TrashedDeck"] = fieldsSchema("id:integer title description thumbnail_url:address trashed_at:moment", true)
-		out["ShareLink"] = fieldsSchema(`id:integer deck_id:integer name url:address urls:object password_protected:boolean expires_at:moment? expired:boolean
+		out["TeamDeck"], out["TeamDeckSummary"] = team, openapi.Fields(deckFields(in, true)+" visibility owner:object", true)
+		out["TrashedDeck"] = openapi.Fields("id:integer title description thumbnail_url:address trashed_at:moment", true)
+		out["ShareLink"] = openapi.Fields(`id:integer deck_id:integer name url:address urls:object password_protected:boolean expires_at:moment? expired:boolean
 			notify_on_view:boolean view_count:integer first_viewed_at:moment? created_at:moment`, true)
-		out["ShareLinkInput"] = fieldsSchema("name password expires_at:moment? notify_on_view:boolean", false)
-		out["Export"] = fieldsSchema(`id:integer deck_id:integer format status created_at:moment completed_at:moment? download_url:address?
+		out["ShareLinkInput"] = openapi.Fields("name password expires_at:moment? notify_on_view:boolean", false)
+		out["Export"] = openapi.Fields(`id:integer deck_id:integer format status created_at:moment completed_at:moment? download_url:address?
 			download_url_expires_at:moment?`, true)
-		out["ExportInput"] = fieldsSchema("format margin:number slide_number:boolean slide_notes:boolean separate_fragments:boolean", false)
+		out["ExportInput"] = openapi.Fields("format margin:number slide_number:boolean slide_notes:boolean separate_fragments:boolean", false)
 	}
 	return out
 }

@@ -1,5 +1,7 @@
 package decks
 
+import "catena/engine/openapi"
+
 // moreEndpoints are the addresses that neither revision of the specification has; only the
 // description of both tells of them.
 var moreEndpoints = []endpoint{
@@ -65,9 +67,9 @@ var moreSchemas = map[string][2]string{
 // moreComponents adds them to the schemas of a description.
 func moreComponents(out map[string]any) {
 	for name, fields := range moreSchemas {
-		schema := fieldsSchema(fields[0]+" "+fields[1], false)
+		schema := openapi.Fields(fields[0]+" "+fields[1], false)
 		if fields[0] != "" {
-			schema["required"] = fieldsSchema(fields[0], true)["required"]
+			schema["required"] = openapi.Fields(fields[0], true)["required"]
 		}
 		out[name] = schema
 	}

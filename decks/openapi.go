@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"catena/engine"
+	"catena/engine/openapi"
 )
 
 var openAPI = engine.Op{
@@ -58,11 +59,11 @@ func (e *endpoint) describe() map[string]any {
 	var params []any
 	for part := range strings.SplitSeq(e.path, "/") {
 		if name, ok := strings.CutPrefix(part, "{"); ok {
-			params = append(params, parameter("path", strings.TrimSuffix(name, "}"), schemaOf(pathType(name))))
+			params = append(params, openapi.Parameter("path", strings.TrimSuffix(name, "}"), openapi.Type(pathType(name))))
 		}
 	}
 	for name := range strings.FieldsSeq(e.query) {
-		params = append(params, parameter("query", name, queries[name]))
+		params = append(params, openapi.Parameter("query", name, queries[name]))
 	}
 	headers := "Deck-Revision"
 	switch e.method {
@@ -74,13 +75,13 @@ func (e *endpoint) describe() map[string]any {
 		headers += " Idempotency-Key"
 	}
 	for name := range strings.FieldsSeq(headers) {
-		params = append(params, parameter("header", name, schemaOf("string")))
+		params = append(params, openapi.Parameter("header", name, openapi.Type("string")))
 	}
 	out := map[string]any{"operationId": e.id, "summary": e.summary, "parameters": params, "responses": e.responses()}
 	if e.body != "" {
-		content := jsonContent(ref(e.body))
+		content := openapi.JSON(openapi.Ref(e.body))
 		for typ := range strings.FieldsSeq(e.texts) {
-			content[typ] = map[string]any{"schema": schemaOf("string")}
+			content[typ] = map[string]any{"schema": openapi.Type("string")}
 		}
 		out["requestBody"] = map[string]any{"content": content}
 	}
@@ -97,7 +98,7 @@ func (e *endpoint) responses() map[string]any {
 	ok := map[string]any{"description": "Done."}
 	switch {
 	case e.list:
-		ok["content"] = jsonContent(object("data", map[string]any{"type": "array", "items": ref(e.result)}, "meta", ref("PageMeta")))
+		ok["content"] = openapi.JSON(openapi.Object("data", map[string]any{"type": "array", "items": openapi.Ref(e.result)}, "meta", openapi.Ref("PageMeta")))
 	case e.files != "":
 		content := map[string]any{}
 		for typ := range strings.FieldsSeq(e.files) {
@@ -105,11 +106,20 @@ func (e *endpoint) responses() map[string]any {
 		}
 		ok["content"] = content
 	case e.result != "":
-		ok["content"] = jsonContent(object("data", ref(e.result)))
+		ok["content"] = openapi.JSON(openapi.Object("data", openapi.Ref(e.result)))
 	}
 	out := map[string]any{fmt.Sprint(e.status): ok}
 	for code := range strings.FieldsSeq("401 404 429 " + e.errors) {
-		out[code] = map[string]any{"description": "A problem.", "content": map[string]any{"application/problem+json": map[string]any{"schema": ref("Problem")}}}
+		out[code] = map[string]any{"description": "A problem.", "content": map[string]any{"application/problem+json": map[string]any{"schema": openapi.Ref("Problem")}}}
 	}
 	return out
+}
+
+// pathType is the type of a part of an address: most are numbers.
+func pathType(name string) string {
+	switch name {
+	case "delivery}", "username}", "version}", "webhook}":
+		return "string"
+	}
+	return "integer"
 }

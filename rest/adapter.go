@@ -14,45 +14,110 @@ import (
 // address. Those with a do are more than that.
 type adapter struct {
 	method, name string
+	args         string // parameter of op that what follows the name becomes; with a question mark it may be left out
 	op           string
 	status       int
 	body         body
-	bare         bool // the result is written as it is, without a wrapper
-	params       func(x *exchange, args string) values
+	bare         bool                                  // the result is written as it is, without a wrapper
+	query        string                                // parameters of the query, separated by spaces
+	params       func(x *exchange, args string) values // nil: args, and those of query
 	do           func(x *exchange, in engine.Lazy, args string) error
+
+	entity, gives, says string // as of a route, for the description
+	or                  int
+	parts               []route // addresses that do tells apart, below the adapter's own
 }
 
 // adapters are alphabetical. Names are exact.
 var adapters []adapter
 
+// Parameters that ask for a part of a list, and those of queries.
+const (
+	paging     = "pageSize currentPageIndex offset maxResults sortBy sortOrder"
+	queryQuery = paging + " query queryParams after quickFilters highlight countLimit"
+)
+
 func init() {
 	adapters = []adapter{
-		{method: "GET", name: "acl", op: "Resource.ACL"},
-		{method: "GET", name: "annotation", do: comments(true)},
-		{method: "POST", name: "annotation", do: comments(true)},
-		{method: "PUT", name: "annotation", do: comments(true)},
-		{method: "DELETE", name: "annotation", do: comments(true)},
-		{method: "GET", name: "audit", op: "Resource.Audit", params: auditParams, do: auditRecords},
-		{method: "GET", name: "blob", op: "Resource.Blob", params: xpathParam, do: (*exchange).blob},
-		{method: "PUT", name: "blob", body: partsBody, do: (*exchange).putBlob},
-		{method: "DELETE", name: "blob", op: "Resource.RemoveBlob", status: http.StatusNoContent, params: xpathParam},
-		{method: "GET", name: "bo", op: "Business.Read", bare: true, params: adapterParam},
-		{method: "PUT", name: "bo", do: businessWrite},
-		{method: "POST", name: "bo", do: businessCreate},
-		{method: "GET", name: "children", op: "Resource.Children", params: pageParams},
-		{method: "GET", name: "comment", do: comments(false)},
-		{method: "POST", name: "comment", do: comments(false)},
-		{method: "PUT", name: "comment", do: comments(false)},
-		{method: "DELETE", name: "comment", do: comments(false)},
-		{method: "GET", name: "convert", op: "Resource.Convert", params: convertParams},
-		{method: "POST", name: "convert", body: formBody, do: scheduleConversion},
-		{method: "GET", name: "emptyWithDefault", op: "Resource.Empty", params: emptyParams},
-		{method: "POST", name: "op", body: callBody, do: func(x *exchange, in engine.Lazy, args string) error { return x.invoke(args, in) }},
+		{method: "GET", name: "acl", op: "Resource.ACL", gives: "ACP"},
+		{method: "GET", name: "annotation", do: comments(true), parts: append(oneComment("GET", "Comment.Read"), route{op: "Comment.List", query: "pageSize currentPageIndex xpath", gives: "Comments"}, replies("GET"))},
+		{method: "POST", name: "annotation", do: comments(true), parts: []route{
+			{op: "Comment.Create", entity: "comment", status: http.StatusCreated, gives: "Comment"}, replies("POST"),
+		}},
+		{method: "PUT", name: "annotation", do: comments(true), parts: oneComment("PUT", "Comment.Update")},
+		{method: "DELETE", name: "annotation", do: comments(true), parts: oneComment("DELETE", "Comment.Delete")},
+		{method: "GET", name: "audit", op: "Resource.Audit", query: "eventId category principalName startEventDate endEventDate " + paging, params: auditParams, do: auditRecords, gives: "LogEntries"},
+		{method: "GET", name: "blob", args: "xpath?", op: "Resource.Blob", do: (*exchange).blob},
+		{method: "PUT", name: "blob", args: "xpath?", op: "Resource.SetBlob", body: partsBody, do: (*exchange).putBlob},
+		{method: "DELETE", name: "blob", args: "xpath?", op: "Resource.RemoveBlob"},
+		{method: "GET", name: "bo", args: "adapter", op: "Business.Read", bare: true},
+		{method: "PUT", name: "bo", args: "adapter", op: "Business.Write", do: businessWrite},
+		{method: "POST", name: "bo", op: "Business.Create", do: businessCreate, parts: []route{{path: "/:adapter/:name", op: "Business.Create"}}},
+		{method: "GET", name: "children", op: "Resource.Children", query: paging},
+		{method: "GET", name: "comment", do: comments(false), parts: append(oneComment("GET", "Comment.Read"), route{op: "Comment.List", query: "pageSize currentPageIndex", gives: "Comments"})},
+		{method: "POST", name: "comment", do: comments(false), parts: []route{
+			{op: "Comment.Create", entity: "comment", status: http.StatusCreated, gives: "Comment"},
+		}},
+		{method: "PUT", name: "comment", do: comments(false), parts: oneComment("PUT", "Comment.Update")},
+		{method: "DELETE", name: "comment", do: comments(false), parts: oneComment("DELETE", "Comment.Delete")},
+		{method: "GET", name: "convert", op: "Resource.Convert", query: "converter type format"},
+		{method: "POST", name: "convert", op: "Resource.Convert", body: formBody, or: http.StatusAccepted, do: scheduleConversion, says: "Converts the document's file; with async=true in the background."},
+		{method: "GET", name: "emptyWithDefault", op: "Resource.Empty", query: "type name"},
+		{method: "POST", name: "op", args: "op", body: callBody, or: http.StatusNoContent, says: "Runs an operation on the document.", do: func(x *exchange, in engine.Lazy, args string) error { return x.invoke(args, in) }},
 		{method: "GET", name: "preview", op: "Resource.Preview", do: preview},
-		{method: "GET", name: "pp", op: "Repository.PageProvider", params: providerParams, do: providerOn},
-		{method: "GET", name: "rendition", op: "Resource.Rendition", params: nameParam},
-		{method: "GET", name: "search", op: "Resource.Search", params: searchParams},
+		{method: "GET", name: "pp", args: "providerName", op: "Repository.PageProvider", query: queryQuery, params: providerParams, do: providerOn},
+		{method: "GET", name: "rendition", args: "name", op: "Resource.Rendition"},
+		{method: "GET", name: "search", op: "Resource.Search", query: paging + " query fullText orderBy highlight"},
 	}
+}
+
+// oneComment are the addresses of a comment, by its id and by the one another system gave it.
+func oneComment(method, op string) []route {
+	r := route{op: op, gives: "Comment"}
+	switch method {
+	case http.MethodPut:
+		r.entity = "comment"
+	case http.MethodDelete:
+		r.gives = ""
+	}
+	own, foreign := r, r
+	own.path, foreign.path = "/:comment", "/external/:entityId"
+	return []route{own, foreign}
+}
+
+// replies is the address of the replies to annotations.
+func replies(method string) route {
+	r := route{path: "/comments", op: "Comment.List", gives: "Comments", says: "Returns the replies to the annotations that are named by their ids."}
+	if method == http.MethodGet {
+		r.query = "annotationIds"
+	}
+	return r
+}
+
+// adaptersOf are the addresses of the adapters that take a method, behind that of a document.
+func adaptersOf(method, document string) (out []route) {
+	for _, a := range adapters {
+		if a.method != method {
+			continue
+		}
+		at := route{
+			path: document + "/@" + a.name, body: a.body, op: a.op, query: a.query,
+			entity: a.entity, gives: a.gives, status: a.status, or: a.or, says: a.says,
+		}
+		for _, p := range a.parts {
+			p.path, p.body = at.path+p.path, a.body
+			out = append(out, p)
+		}
+		name, optional := strings.CutSuffix(a.args, "?")
+		if a.parts == nil && (a.args == "" || optional) {
+			out = append(out, at)
+		}
+		if a.args != "" {
+			at.path += "/:" + name
+			out = append(out, at)
+		}
+	}
+	return out
 }
 
 // adapter finds the row of a name.
@@ -114,14 +179,16 @@ func (a *adapter) after(x *exchange, in engine.Lazy, args string) (engine.Lazy, 
 }
 
 func (a *adapter) values(x *exchange, args string) values {
-	if a.params == nil {
-		return nil
+	if a.params != nil {
+		return a.params(x, args)
 	}
-	return a.params(x, args)
+	out := values{}
+	if name, _ := strings.CutSuffix(a.args, "?"); name != "" {
+		out[name] = args
+	}
+	pick(out, x.query(), strings.Fields(a.query)...)
+	return out
 }
-
-func adapterParam(_ *exchange, args string) values { return values{"adapter": args} }
-func xpathParam(_ *exchange, args string) values   { return values{"xpath": args} }
 
 func auditParams(x *exchange, _ string) values {
 	q := x.query()
@@ -144,22 +211,10 @@ func auditRecords(x *exchange, in engine.Lazy, args string) error {
 	return x.run(call, reply{status: http.StatusOK})
 }
 
-func emptyParams(x *exchange, _ string) values {
-	out := values{}
-	pick(out, x.query(), "type", "name")
-	return out
-}
-
 // pageParams are the parameters that ask for a part of a list.
 func pageParams(x *exchange, _ string) values {
 	out := values{}
-	pick(out, x.query(), "pageSize", "currentPageIndex", "offset", "maxResults", "sortBy", "sortOrder")
-	return out
-}
-
-func searchParams(x *exchange, _ string) values {
-	out := pageParams(x, "")
-	pick(out, x.query(), "query", "fullText", "orderBy", "highlight")
+	pick(out, x.query(), strings.Fields(paging)...)
 	return out
 }
 

@@ -11,8 +11,8 @@ import (
 // conversionRoutes are the addresses of conversions in the background.
 func conversionRoutes() []route {
 	return []route{
-		{method: "GET", path: "/conversions/:id/poll", handle: call("Conversion.Status", conversionParams)},
-		{method: "GET", path: "/conversions/:id/result", handle: conversionResult},
+		{method: "GET", path: "/conversions/:id/poll", op: "Conversion.Status", params: conversionParams},
+		{method: "GET", path: "/conversions/:id/result", op: "Conversion.Result"},
 	}
 }
 
@@ -21,24 +21,11 @@ func conversionParams(x *exchange) (values, error) {
 	return values{"id": id, "base": x.base()}, err
 }
 
-func conversionResult(x *exchange) error {
-	id, err := x.param("id")
-	if err != nil {
-		return err
-	}
-	return x.run(engine.Call{Op: "Conversion.Result", Params: values{"id": id}}, reply{status: http.StatusOK})
-}
-
-// convertParams are what @convert is asked for in the address.
-func convertParams(x *exchange, _ string) values { return wantedOf(x.query()) }
-
 func wantedOf(q url.Values) values {
 	out := values{}
 	pick(out, q, "converter", "type", "format")
 	return out
 }
-
-func nameParam(_ *exchange, args string) values { return values{"name": args} }
 
 // preview shows the file of a document, or one behind @blob, in the browser.
 func preview(x *exchange, in engine.Lazy, args string) error {

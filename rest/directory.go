@@ -11,13 +11,13 @@ import (
 // included: an id may be a URL.
 func directoryRoutes() []route {
 	return []route{
-		{method: "GET", path: "/directory", handle: call("Directory.List", directoryTypes)},
-		{method: "GET", path: "/directory/:directory", handle: call("Directory.Page", directoryPage)},
-		{method: "POST", path: "/directory/:directory", handle: sendEntry("Directory.Create", http.StatusCreated)},
-		{method: "PUT", path: "/directory/:directory", handle: sendEntry("Directory.Update", http.StatusOK)},
-		{method: "GET", path: "/directory/:directory/*id", handle: readEntry},
-		{method: "PUT", path: "/directory/:directory/*id", handle: sendEntry("Directory.Update", http.StatusOK)},
-		{method: "DELETE", path: "/directory/:directory/*id", handle: deleteEntry},
+		{method: "GET", path: "/directory", op: "Directory.List", params: directoryTypes, query: "types", gives: "Directories"},
+		{method: "GET", path: "/directory/:directory", op: "Directory.Page", query: "pageSize currentPageIndex offset sortBy sortOrder", gives: "DirectoryEntries"},
+		{method: "POST", path: "/directory/:directory", op: "Directory.Create", entity: "entry", status: http.StatusCreated, gives: "DirectoryEntry"},
+		{method: "PUT", path: "/directory/:directory", op: "Directory.Update", entity: "entry", gives: "DirectoryEntry"},
+		{method: "GET", path: "/directory/:directory/*id", op: "Directory.Read", gives: "DirectoryEntry"},
+		{method: "PUT", path: "/directory/:directory/*id", op: "Directory.Update", entity: "entry", gives: "DirectoryEntry"},
+		{method: "DELETE", path: "/directory/:directory/*id", op: "Directory.Delete"},
 	}
 }
 
@@ -26,52 +26,6 @@ func directoryTypes(x *exchange) (values, error) {
 		return values{"types": types}, nil
 	}
 	return nil, nil
-}
-
-func directoryPage(x *exchange) (values, error) {
-	name, err := x.param("directory")
-	out := pageParams(x, "")
-	delete(out, "maxResults")
-	out["directory"] = name
-	return out, err
-}
-
-// entryOf are the directory and the id of an address.
-func entryOf(x *exchange) (values, error) {
-	name, err := x.param("directory")
-	if err != nil {
-		return nil, err
-	}
-	id, err := x.param("id")
-	if err != nil {
-		return nil, err
-	}
-	out := values{"directory": name}
-	if id != "" {
-		out["id"] = id
-	}
-	return out, nil
-}
-
-// readEntry answers with an entry; an address that ends behind the directory is the directory's.
-func readEntry(x *exchange) error {
-	if x.ps.get("id") == "" {
-		return call("Directory.Page", directoryPage)(x)
-	}
-	return call("Directory.Read", entryOf)(x)
-}
-
-func deleteEntry(x *exchange) error {
-	params, err := entryOf(x)
-	if err != nil {
-		return err
-	}
-	return x.run(engine.Call{Op: "Directory.Delete", Params: params}, reply{status: http.StatusNoContent})
-}
-
-// sendEntry runs an operation on the entry in the body.
-func sendEntry(op string, status int) handler {
-	return func(x *exchange) error { return x.runBody(op, "entry", entryOf, status) }
 }
 
 // runBody runs an operation on the JSON object in the body, which becomes one of its parameters

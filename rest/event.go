@@ -12,92 +12,65 @@ import (
 // serviceRoutes are the addresses of what works beside requests: bulk commands, jobs and webhooks.
 func serviceRoutes() []route {
 	return []route{
-		{method: "GET", path: "/bulk/:commandId", handle: bulk},
-		{method: "PUT", path: "/bulk/:commandId", handle: bulk},
-		{method: "DELETE", path: "/bulk/:commandId", handle: bulk},
-		{method: "GET", path: "/bulk/:commandId/result", handle: bulkResult},
-		{method: "PUT", path: "/bulk/:commandId/abort", body: noBody, handle: call("Bulk.Abort", addressed("commandId"))},
-		{method: "POST", path: "/search/bulk/:action", handle: searchBulk},
-		{method: "POST", path: "/search/pp/:provider/bulk/:action", handle: searchBulk},
-		{method: "GET", path: "/job", handle: call("Job.List", picked("state", "kind", "limit"))},
-		{method: "POST", path: "/job/:id/retry", body: noBody, handle: call("Job.Retry", addressed("id"))},
-		{method: "DELETE", path: "/job/:id", handle: call("Job.Delete", addressed("id"))},
-		{method: "GET", path: "/webhook", handle: call("Webhook.List", picked("owner"))},
-		{method: "POST", path: "/webhook", handle: sent("Webhook.Create", http.StatusCreated)},
-		{method: "GET", path: "/webhook/:id", handle: call("Webhook.Get", addressed("id"))},
-		{method: "PUT", path: "/webhook/:id", handle: sent("Webhook.Update", http.StatusOK, "id")},
-		{method: "DELETE", path: "/webhook/:id", handle: call("Webhook.Delete", addressed("id"))},
-		{method: "GET", path: "/webhook/:id/deliveries", handle: call("Webhook.Deliveries", addressed("id"))},
-		{method: "POST", path: "/webhook/:id/deliveries/:delivery/redeliver", body: noBody, handle: call("Webhook.Redeliver", addressed("id", "delivery"))},
+		{method: "GET", path: "/bulk/:commandId", handle: bulk, parts: []route{
+			{path: "/bulk/:commandId", op: "Bulk.Get"},
+			{path: "/bulk/;id=:id", op: "Bulk.Documents", says: "Returns the documents of several ids: /bulk/;id=…;id=…"},
+		}},
+		{method: "PUT", path: "/bulk/:commandId", handle: bulk, parts: []route{
+			{path: "/bulk/;id=:id", op: "Bulk.Documents", entity: "document", says: "Changes properties of the documents of several ids: /bulk/;id=…;id=…"},
+		}},
+		{method: "DELETE", path: "/bulk/:commandId", handle: bulk, parts: []route{
+			{path: "/bulk/;id=:id", op: "Bulk.Documents", says: "Deletes the documents of several ids: /bulk/;id=…;id=…"},
+		}},
+		{method: "GET", path: "/bulk/:commandId/result", op: "Bulk.Result"},
+		{method: "PUT", path: "/bulk/:commandId/abort", body: noBody, op: "Bulk.Abort"},
+		{method: "POST", path: "/search/bulk/:action", handle: searchBulk, op: "Bulk.RunAction", query: bulkQuery, status: http.StatusAccepted},
+		{method: "POST", path: "/search/pp/:provider/bulk/:action", handle: searchBulk, op: "Bulk.RunAction", query: bulkQuery, status: http.StatusAccepted},
+		{method: "GET", path: "/job", op: "Job.List", query: "state kind limit"},
+		{method: "POST", path: "/job/:id/retry", body: noBody, op: "Job.Retry"},
+		{method: "DELETE", path: "/job/:id", op: "Job.Delete"},
+		{method: "GET", path: "/webhook", op: "Webhook.List", query: "owner"},
+		{method: "POST", path: "/webhook", op: "Webhook.Create", entity: "*", status: http.StatusCreated},
+		{method: "GET", path: "/webhook/:id", op: "Webhook.Get"},
+		{method: "PUT", path: "/webhook/:id", op: "Webhook.Update", entity: "*"},
+		{method: "DELETE", path: "/webhook/:id", op: "Webhook.Delete"},
+		{method: "GET", path: "/webhook/:id/deliveries", op: "Webhook.Deliveries", query: "limit"},
+		{method: "POST", path: "/webhook/:id/deliveries/:delivery/redeliver", body: noBody, op: "Webhook.Redeliver"},
 	}
 }
 
-// addressed passes parts of the address on, and the paging of the query.
-func addressed(names ...string) func(*exchange) (values, error) {
-	return func(x *exchange) (values, error) {
-		out := values{}
-		pick(out, x.query(), "limit")
-		for _, name := range names {
-			v, err := x.param(name)
-			if err != nil {
-				return nil, err
-			}
-			out[name] = v
-		}
-		return out, nil
-	}
-}
+// bulkQuery are the parameters of a query whose results an action is carried out on.
+const bulkQuery = "query queryParams quickFilters batchSize bucketSize"
 
-// picked passes parameters of the query on.
-func picked(names ...string) func(*exchange) (values, error) {
-	return func(x *exchange) (values, error) {
-		out := values{}
-		pick(out, x.query(), names...)
-		return out, nil
+// sent runs one operation with the members of the body, a JSON object, as parameters, and with parts of the address.
+func (x *exchange) sent(op string, status int) error {
+	body, err := x.readJSON()
+	if err != nil {
+		return err
 	}
-}
-
-// sent makes a handler that runs one operation with the members of the body, a JSON object, as parameters,
-// and with parts of the address.
-func sent(op string, status int, names ...string) handler {
-	return func(x *exchange) error {
-		body, err := x.readJSON()
-		if err != nil {
+	var params map[string]json.RawMessage
+	if err := json.Unmarshal(body, &params); err != nil || params == nil {
+		return fault.Invalid.Errorf("body: an object expected")
+	}
+	given, err := placed(x)
+	if err != nil {
+		return err
+	}
+	for name, v := range given {
+		if params[name], err = json.Marshal(v); err != nil {
 			return err
 		}
-		var params map[string]json.RawMessage
-		if err := json.Unmarshal(body, &params); err != nil || params == nil {
-			return fault.Invalid.Errorf("body: an object expected")
-		}
-		for _, name := range names {
-			v, err := x.param(name)
-			if err != nil {
-				return err
-			}
-			if params[name], err = json.Marshal(v); err != nil {
-				return err
-			}
-		}
-		raw, err := json.Marshal(params)
-		if err != nil {
-			return err
-		}
-		return x.run(engine.Call{Op: op, RawParams: raw}, reply{status: status, body: body, bare: true})
 	}
+	raw, err := json.Marshal(params)
+	if err != nil {
+		return err
+	}
+	return x.run(engine.Call{Op: op, RawParams: raw}, reply{status: status, body: body, bare: true})
 }
 
 func commandParams(x *exchange) (values, error) {
 	id, err := x.param("commandId")
 	return values{"commandId": id, "base": x.base()}, err
-}
-
-// bulkResult sends the file that a command has made.
-func bulkResult(x *exchange) error {
-	id, err := x.param("commandId")
-	if err != nil {
-		return err
-	}
-	return x.run(engine.Call{Op: "Bulk.Result", Params: values{"commandId": id}}, reply{status: http.StatusOK})
 }
 
 // bulk says how far a command is, or serves the documents that ;id=a;id=b names.
@@ -107,7 +80,7 @@ func bulk(x *exchange) error {
 		if x.r.Method != http.MethodGet && x.r.Method != http.MethodHead {
 			return fault.Invalid.Errorf("method %s is not allowed here", x.r.Method).WithCode(fault.CodeMethodNotAllowed)
 		}
-		return call("Bulk.Get", commandParams)(x)
+		return x.call("Bulk.Get", commandParams, http.StatusOK)
 	}
 	params, list := values{"action": "get"}, []any{}
 	for part := range strings.SplitSeq(ids, ";") {

@@ -143,6 +143,9 @@ func (x *exchange) serve() error {
 	if err := x.admit(); err != nil {
 		return err
 	}
+	if x.route.handle == nil {
+		return x.perform()
+	}
 	return x.route.handle(x)
 }
 

@@ -56,3 +56,12 @@ func Addresses() (all []Address) {
 	}
 	return all
 }
+
+// Described are the addresses that the platform's description has to tell of.
+func Described() (all []string) {
+	for _, r := range describedRoutes() {
+		path, _ := template(r.path)
+		all = append(all, r.method+" "+path)
+	}
+	return all
+}

@@ -16,10 +16,10 @@ import (
 // oauthRoutes are the addresses of signing in by OAuth 2, and that of device tokens.
 func oauthRoutes() []route {
 	return []route{
-		{method: "GET", path: "/authentication/token", handle: deviceToken},
-		{method: "GET", path: "/oauth2/authorize", access: visitor, handle: authorize},
-		{method: "POST", path: "/oauth2/authorize_submit", access: visitor, body: formBody, handle: authorizeSubmit},
-		{method: "POST", path: "/oauth2/token", access: open, body: formBody, handle: oauthToken},
+		{method: "GET", path: "/authentication/token", handle: deviceToken, query: "applicationName deviceId deviceDescription permission revoke", status: http.StatusCreated, or: http.StatusAccepted, gives: "text", says: "Returns the token of a program on a device, or ends it."},
+		{method: "GET", path: "/oauth2/authorize", access: visitor, handle: authorize, gives: "page", or: http.StatusSeeOther, query: "client_id redirect_uri response_type state scope code_challenge code_challenge_method", says: "Asks a user to let a client act for them (OAuth 2)."},
+		{method: "POST", path: "/oauth2/authorize_submit", access: visitor, body: formBody, handle: authorizeSubmit, status: http.StatusSeeOther, gives: "none", says: "Takes the user's word and leads back to the client (OAuth 2)."},
+		{method: "POST", path: "/oauth2/token", access: open, body: formBody, handle: oauthToken, says: "Gives a client a token for a code or a refresh token (OAuth 2)."},
 	}
 }
 

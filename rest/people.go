@@ -13,28 +13,39 @@ import (
 // what says how somebody belongs to a group; they may hold slashes.
 func peopleRoutes() []route {
 	return []route{
-		{method: "GET", path: "/group/*name", handle: readGroup},
-		{method: "POST", path: "/group", handle: sendPerson("Group.Create", "group", http.StatusCreated)},
-		{method: "POST", path: "/group/*name", body: noBody, handle: joinGroup},
-		{method: "PUT", path: "/group/*name", handle: sendPerson("Group.Update", "group", http.StatusOK)},
-		{method: "DELETE", path: "/group/*name", handle: deleteGroup},
-		{method: "GET", path: "/group/search", handle: call("Group.Search", personSearch)},
-		{method: "GET", path: "/me", handle: call("User.Me", nil)},
-		{method: "PUT", path: "/me/changepassword", handle: changePassword},
-		{method: "GET", path: "/user/*name", handle: readUser},
-		{method: "POST", path: "/user", handle: sendPerson("User.Create", "user", http.StatusCreated)},
-		{method: "POST", path: "/user/*name", body: noBody, handle: joinGroup},
-		{method: "PUT", path: "/user/*name", handle: sendPerson("User.Update", "user", http.StatusOK)},
-		{method: "DELETE", path: "/user/*name", handle: deleteUser},
-		{method: "GET", path: "/user/search", handle: call("User.Search", personSearch)},
+		{method: "GET", path: "/group/*name", handle: readGroup, parts: []route{
+			{path: "/group/:name", op: "Group.Get", gives: "Group"},
+			{path: "/group/:name/@groups", op: "Group.Groups", query: peoplePaging, gives: "Groups"},
+			{path: "/group/:name/@users", op: "Group.Users", query: peoplePaging, gives: "Users"},
+		}},
+		{method: "POST", path: "/group", op: "Group.Create", entity: "group", status: http.StatusCreated, gives: "Group"},
+		{method: "POST", path: "/group/*name", body: noBody, handle: joinGroup, parts: []route{
+			{path: "/group/:group/user/:name", body: noBody, op: "User.AddToGroup", status: http.StatusCreated, gives: "User"},
+		}},
+		{method: "PUT", path: "/group/*name", op: "Group.Update", entity: "group", params: person, gives: "Group"},
+		{method: "DELETE", path: "/group/*name", handle: deleteGroup, parts: []route{
+			{path: "/group/:name", op: "Group.Delete"},
+			{path: "/group/:group/user/:name", op: "User.RemoveFromGroup", gives: "text"},
+		}},
+		{method: "GET", path: "/group/search", op: "Group.Search", query: "q " + peoplePaging, gives: "Groups"},
+		{method: "GET", path: "/me", op: "User.Me", gives: "User"},
+		{method: "PUT", path: "/me/changepassword", op: "User.ChangePassword", entity: "*", gives: "User"},
+		{method: "GET", path: "/user/*name", op: "User.Read", params: person, gives: "User"},
+		{method: "POST", path: "/user", op: "User.Create", entity: "user", status: http.StatusCreated, gives: "User"},
+		{method: "POST", path: "/user/*name", body: noBody, handle: joinGroup, parts: []route{
+			{path: "/user/:name/group/:group", body: noBody, op: "User.AddToGroup", status: http.StatusCreated, gives: "User"},
+		}},
+		{method: "PUT", path: "/user/*name", op: "User.Update", entity: "user", params: person, gives: "User"},
+		{method: "DELETE", path: "/user/*name", handle: deleteUser, parts: []route{
+			{path: "/user/:name", op: "User.Delete"},
+			{path: "/user/:name/group/:group", op: "User.RemoveFromGroup", gives: "text"},
+		}},
+		{method: "GET", path: "/user/search", op: "User.Search", query: "q " + peoplePaging, gives: "Users"},
 	}
 }
 
-func personSearch(x *exchange) (values, error) {
-	out := values{}
-	pick(out, x.query(), "q", "pageSize", "currentPageIndex")
-	return out, nil
-}
+// peoplePaging are the parameters that ask for a part of a list of users or groups.
+const peoplePaging = "pageSize currentPageIndex"
 
 // person is the name in an address, without the slash that may follow it.
 func person(x *exchange) (values, error) {
@@ -45,8 +56,6 @@ func person(x *exchange) (values, error) {
 	return values{"name": name}, nil
 }
 
-func readUser(x *exchange) error { return call("User.Read", person)(x) }
-
 // readGroup answers with a group, or with those in it.
 func readGroup(x *exchange) error {
 	name, hops, err := splitHops(x.ps.get("name"))
@@ -54,26 +63,17 @@ func readGroup(x *exchange) error {
 	case err != nil:
 		return err
 	case len(hops) == 0:
-		return call("Group.Get", person)(x)
+		return x.call("Group.Get", person, http.StatusOK)
 	}
 	op := map[string]string{"groups": "Group.Groups", "users": "Group.Users"}[hops[0].name]
 	if op == "" || len(hops) > 1 || hops[0].args != "" {
 		return fault.NotFound.Errorf("adapter @%s", hops[0].name)
 	}
-	return call(op, func(x *exchange) (values, error) {
-		out, err := personSearch(x)
-		out["name"] = name
-		return out, err
-	})(x)
-}
-
-// sendPerson runs an operation on the user or group in the body.
-func sendPerson(op, name string, status int) handler {
-	params := person
-	if status == http.StatusCreated {
-		params = nil
-	}
-	return func(x *exchange) error { return x.runBody(op, name, params, status) }
+	return x.call(op, func(x *exchange) (values, error) {
+		out := values{"name": name}
+		pick(out, x.query(), "q", "pageSize", "currentPageIndex")
+		return out, nil
+	}, http.StatusOK)
 }
 
 // belonging takes an address apart that says who belongs to which group.
@@ -133,13 +133,4 @@ func (x *exchange) deletePerson(op, name string) error {
 	}
 	user, _ := params["name"].(string)
 	return x.text(http.StatusOK, user)
-}
-
-// changePassword gives who asks another password.
-func changePassword(x *exchange) error {
-	body, err := x.readJSON()
-	if err != nil {
-		return err
-	}
-	return x.run(engine.Call{Op: "User.ChangePassword", RawParams: body}, reply{status: http.StatusOK})
 }

@@ -21,12 +21,23 @@ const (
 	visitor                // anybody; whoever signed in is known
 )
 
-// route is one row of the table.
+// route is one row of the table. What it says of its operation, its answer and its parameters is what the
+// description of the addresses tells; a row without a handler is served by that alone.
 type route struct {
 	method, path string
 	access       access
-	body         body // of anything but a GET or a DELETE, which have none
-	handle       handler
+	body         body    // of anything but a GET or a DELETE, which have none
+	handle       handler // nil: runs op
+
+	op     string                            // the operation it runs
+	params func(x *exchange) (values, error) // of it; nil: the parts of the address and those of query
+	query  string                            // parameters of the query, separated by spaces
+	entity string                            // parameter of op that the JSON body becomes; "*": its members become all
+	gives  string                            // schema of the answer, where the operation does not say it
+	status int                               // of an answer with a body; 0: 200
+	or     int                               // another status that is no error
+	says   string                            // summary, where the operation does not say it
+	parts  []route                           // addresses that the handler tells apart
 
 	meter *meter
 }

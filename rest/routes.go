@@ -1,6 +1,9 @@
 package rest
 
-import "slices"
+import (
+	"net/http"
+	"slices"
+)
 
 // apiRoutes are the addresses below /api/v1, also reached below /site/api/v1 and below
 // /api/v1/repo/{repository}. Adapters of documents are in adapter.go.
@@ -19,73 +22,89 @@ func apiRoutes() []route {
 
 // topRoutes are the addresses that stand beside /api/v1.
 func topRoutes() []route {
-	return append(slices.Concat(deckRoutes(), invitationRoutes(), pageRoutes(), oauthRoutes()), []route{
-		{method: "GET", path: problemsPath, access: open, handle: problems},
-		{method: "GET", path: "/.well-known/security.txt", access: open, handle: securityTxt},
-		{method: "GET", path: "/healthz", access: open, handle: alive},
-		{method: "GET", path: "/json/cmis", handle: repositoryInfo},
-		{method: "GET", path: "/livez", access: open, handle: alive},
-		{method: "GET", path: "/metrics", access: open, handle: metrics},
-		{method: "GET", path: "/nxdoc/:repo/:id", access: visitor, handle: seeDocument},
-		{method: "GET", path: "/nxfile/:repo/:id", handle: download},
-		{method: "GET", path: "/nxfile/:repo/:id/*tail", handle: download},
-		{method: "GET", path: "/readyz", access: open, handle: ready},
-		{method: "GET", path: "/runningstatus", access: open, handle: runningStatus},
-	}...)
+	return slices.Concat(deckRoutes(), invitationRoutes(), pageRoutes(), oauthRoutes(), serverRoutes())
+}
+
+// serverRoutes are the addresses of the server itself, and of files and documents that stand outside /api/v1.
+func serverRoutes() []route {
+	return []route{
+		{method: "GET", path: problemsPath, access: open, handle: problems, gives: "page", says: "Explains the codes of errors, to people."},
+		{method: "GET", path: "/.well-known/security.txt", access: open, handle: securityTxt, gives: "text", says: "Tells who to tell of a weakness."},
+		{method: "GET", path: "/healthz", access: open, handle: alive, gives: "text", says: "Answers as long as the process does."},
+		{method: "GET", path: "/json/cmis", handle: repositoryInfo, says: "Describes the repositories."},
+		{method: "GET", path: "/livez", access: open, handle: alive, gives: "text", says: "Answers as long as the process does."},
+		{method: "GET", path: "/metrics", access: open, handle: metrics, gives: "text", says: "Shows the figures of the server, as Prometheus reads them."},
+		{method: "GET", path: "/nxdoc/:repo/:id", access: visitor, handle: seeDocument, status: http.StatusSeeOther, gives: "none", says: "Leads people to a document."},
+		{method: "GET", path: "/nxfile/:repo/:id", handle: download, gives: "file", says: "Returns the main file of a document."},
+		{method: "GET", path: "/nxfile/:repo/:id/*tail", handle: download, gives: "file", says: "Returns the file of a document at an xpath, which its name may follow."},
+		{method: "GET", path: "/readyz", access: open, handle: ready, says: "Says whether the server should get traffic: the state of everything that it needs."},
+		{method: "GET", path: "/runningstatus", access: open, handle: runningStatus, query: "info key", says: "Says how the server is: the state of everything that it needs."},
+	}
 }
 
 func platformRoutes() []route {
 	return []route{
-		{method: "GET", path: "/@emptyWithDefault", handle: call("Resource.Empty", blank)},
-		{method: "POST", path: "/@op/:op", body: callBody, handle: invoke},
-		{method: "GET", path: "/automation", handle: registry},
-		{method: "GET", path: "/automation/doc", access: visitor, handle: reference},
-		{method: "POST", path: "/automation/login", body: noBody, handle: call("Login", nil)},
-		{method: "GET", path: "/automation/runs", handle: listRuns},
-		{method: "GET", path: "/automation/runs/:run", handle: readRun},
-		{method: "DELETE", path: "/automation/runs/:run", handle: endRun},
-		{method: "POST", path: "/automation/runs/:run/retry", body: noBody, handle: retryRun},
-		{method: "GET", path: "/automation/traces", handle: listTraces},
-		{method: "GET", path: "/automation/traces/:trace", handle: readTrace},
-		{method: "GET", path: "/automation/:op", handle: describe},
-		{method: "POST", path: "/automation/:op", body: callBody, handle: invoke},
-		{method: "POST", path: "/automation/:op/@async", body: callBody, handle: invokeAsync},
-		{method: "GET", path: "/automation/:op/@async/:run", handle: asyncResult},
-		{method: "DELETE", path: "/automation/:op/@async/:run", handle: asyncAbort},
-		{method: "GET", path: "/automation/:op/@async/:run/status", handle: asyncStatus},
-		{method: "GET", path: "/backup", handle: backup},
-		{method: "GET", path: "/capabilities", handle: capabilities},
-		{method: "GET", path: "/config/docType", handle: call("Config.Types", nil)},
-		{method: "GET", path: "/config/docType/:name", handle: call("Config.Type", named)},
-		{method: "GET", path: "/config/facet", handle: call("Config.Facets", nil)},
-		{method: "GET", path: "/config/facet/:name", handle: call("Config.Facet", named)},
-		{method: "GET", path: "/config/facets", handle: call("Config.Facets", nil)},
-		{method: "GET", path: "/config/facets/:name", handle: call("Config.Facet", named)},
-		{method: "GET", path: "/config/schema", handle: call("Config.Schemas", nil)},
-		{method: "GET", path: "/config/schema/:name", handle: call("Config.Schema", schemaParams)},
-		{method: "GET", path: "/config/schemas", handle: call("Config.Schemas", nil)},
-		{method: "GET", path: "/config/schemas/:name", handle: call("Config.Schema", schemaParams)},
-		{method: "GET", path: "/config/types", handle: call("Config.Types", nil)},
-		{method: "GET", path: "/config/types/:name", handle: call("Config.Type", named)},
-		{method: "GET", path: "/query", handle: call("Resource.Query", fromQuery)},
-		{method: "GET", path: "/query/NXQL", handle: call("Resource.Query", fromQuery)},
-		{method: "GET", path: "/query/:provider", handle: call("Repository.PageProvider", fromProvider)},
-		{method: "GET", path: "/search/execute", handle: call("Resource.Query", fromQuery)},
-		{method: "GET", path: "/search/lang/:lang/execute", handle: call("Resource.Query", inLanguage)},
-		{method: "GET", path: "/search/pp/:provider/execute", handle: call("Repository.PageProvider", fromProvider)},
+		{method: "GET", path: "/@emptyWithDefault", op: "Resource.Empty", query: "type name"},
+		{method: "POST", path: "/@op/:op", body: callBody, handle: invoke, or: http.StatusNoContent, says: "Runs an operation on the input in the body."},
+		{method: "GET", path: "/automation", handle: registry, gives: "Registry", says: "Lists the operations and chains that the caller may run."},
+		{method: "GET", path: "/automation/doc", access: visitor, handle: reference, gives: "page", says: "Shows the operations that the caller may run, to people."},
+		{method: "POST", path: "/automation/login", body: noBody, op: "Login", gives: "Login"},
+		{method: "GET", path: "/automation/runs", handle: listRuns, gives: "Runs", query: "state operation requestId user code since before limit", says: "Lists the calls that run, the oldest first, or with state=failed those that failed."},
+		{method: "GET", path: "/automation/runs/:run", handle: readRun, gives: "Run", says: "Describes a call that runs or failed."},
+		{method: "DELETE", path: "/automation/runs/:run", handle: endRun, gives: "none", says: "Ends a call that runs."},
+		{method: "POST", path: "/automation/runs/:run/retry", body: noBody, handle: retryRun, query: "version", or: http.StatusNoContent, says: "Makes a call that failed once more and answers as that would have."},
+		{method: "GET", path: "/automation/traces", handle: listTraces, gives: "Traces", query: "operation requestId status user limit", says: "Lists the traces that are kept, the newest first."},
+		{method: "GET", path: "/automation/traces/:trace", handle: readTrace, gives: "Trace", says: "Returns the trace of a run."},
+		{method: "GET", path: "/automation/:op", handle: describe, gives: "Operation", says: "Describes an operation."},
+		{method: "POST", path: "/automation/:op", body: callBody, handle: invoke, or: http.StatusNoContent, says: "Runs an operation. With Prefer: respond-async it runs in the background."},
+		{method: "POST", path: "/automation/:op/@async", body: callBody, handle: invokeAsync, status: http.StatusAccepted, gives: "none", says: "Runs an operation in the background; Location tells where to ask for its result."},
+		{method: "GET", path: "/automation/:op/@async/:run", handle: asyncResult, or: http.StatusNoContent, says: "Returns the result of a run in the background, once."},
+		{method: "DELETE", path: "/automation/:op/@async/:run", handle: asyncAbort, gives: "none", status: http.StatusNoContent, says: "Ends a run in the background."},
+		{method: "GET", path: "/automation/:op/@async/:run/status", handle: asyncStatus, gives: "text", says: "Says how far a run in the background is."},
+		{method: "GET", path: "/backup", handle: backup, gives: "file", says: "Returns a backup of the server, for administrators."},
+		{method: "GET", path: "/capabilities", handle: capabilities, gives: "Capabilities", says: "Says what the server can do."},
+		{method: "GET", path: "/config/docType", op: "Config.Types"},
+		{method: "GET", path: "/config/docType/:name", op: "Config.Type"},
+		{method: "GET", path: "/config/facet", op: "Config.Facets"},
+		{method: "GET", path: "/config/facet/:name", op: "Config.Facet"},
+		{method: "GET", path: "/config/facets", op: "Config.Facets"},
+		{method: "GET", path: "/config/facets/:name", op: "Config.Facet"},
+		{method: "GET", path: "/config/schema", op: "Config.Schemas"},
+		{method: "GET", path: "/config/schema/:name", op: "Config.Schema", params: schemaParams},
+		{method: "GET", path: "/config/schemas", op: "Config.Schemas"},
+		{method: "GET", path: "/config/schemas/:name", op: "Config.Schema", params: schemaParams},
+		{method: "GET", path: "/config/types", op: "Config.Types"},
+		{method: "GET", path: "/config/types/:name", op: "Config.Type"},
+		{method: "GET", path: openAPIPath, access: visitor, handle: platformAPI, gives: "any", says: "Describes these addresses, and the operations that the caller may run."},
+		{method: "GET", path: "/query", op: "Resource.Query", params: fromQuery, query: queryQuery},
+		{method: "GET", path: "/query/NXQL", op: "Resource.Query", params: fromQuery, query: queryQuery},
+		{method: "GET", path: "/query/:provider", op: "Repository.PageProvider", params: fromProvider, query: queryQuery},
+		{method: "GET", path: "/search/execute", op: "Resource.Query", params: fromQuery, query: queryQuery},
+		{method: "GET", path: "/search/lang/:lang/execute", op: "Resource.Query", params: inLanguage, query: queryQuery},
+		{method: "GET", path: "/search/pp/:provider/execute", op: "Repository.PageProvider", params: fromProvider, query: queryQuery},
 	}
 }
 
 // documentRoutes are the addresses of documents; what follows one is cut off in the handler.
 func documentRoutes() []route {
 	var out []route
-	for _, m := range []string{"GET", "POST", "PUT", "DELETE"} {
-		out = append(out,
-			route{method: m, path: "/id/:id", handle: byID},
-			route{method: m, path: "/id/:id/*tail", handle: byID},
-			route{method: m, path: "/path", handle: byPath},
-			route{method: m, path: "/path/*doc", handle: byPath},
-		)
+	for _, at := range []route{
+		{method: "GET", op: "Repository.GetDocument"},
+		{method: "POST", op: "Resource.Create", entity: "document", status: http.StatusCreated},
+		{method: "PUT", op: "Resource.Update", entity: "document"},
+		{method: "DELETE", op: "Resource.Delete"},
+	} {
+		of := func(path string, handle handler, parts ...route) {
+			r := at
+			r.path, r.handle, r.parts = path, handle, parts
+			out = append(out, r)
+		}
+		named := at
+		named.path = "/path/:doc"
+		of("/id/:id", byID)
+		of("/id/:id/*tail", byID, adaptersOf(at.method, "/id/:id")...)
+		of("/path", byPath)
+		of("/path/*doc", byPath, append(adaptersOf(at.method, "/path/:doc"), named)...)
 	}
 	return out
 }

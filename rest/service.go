@@ -1,9 +1,11 @@
 package rest
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -12,35 +14,64 @@ import (
 	"catena/storage/fault"
 )
 
-// call makes a handler that runs one operation without input, its parameters read from the
-// request by params.
-func call(op string, params func(x *exchange) (values, error)) handler {
-	return func(x *exchange) error {
-		c := engine.Call{Op: op}
-		if params != nil {
-			var err error
-			if c.Params, err = params(x); err != nil {
-				return err
-			}
-		}
-		return x.run(c, reply{status: http.StatusOK, bare: true})
+// perform serves a row by its operation alone.
+func (x *exchange) perform() error {
+	r := x.route
+	status := cmp.Or(r.status, http.StatusOK)
+	switch {
+	case r.entity == "*":
+		return x.sent(r.op, status)
+	case r.entity != "":
+		return x.runBody(r.op, r.entity, r.given, status)
 	}
+	return x.call(r.op, r.given, status)
 }
 
-// named passes the name in the address on.
-func named(x *exchange) (values, error) {
-	name, err := x.param("name")
-	return values{"name": name}, err
+// call runs one operation without input, its parameters read from the request by params.
+func (x *exchange) call(op string, params func(x *exchange) (values, error), status int) error {
+	c := engine.Call{Op: op}
+	var err error
+	if c.Params, err = params(x); err != nil {
+		return err
+	}
+	return x.run(c, reply{status: status, bare: true})
+}
+
+// given reads the parameters of a row's operation.
+func (r *route) given(x *exchange) (values, error) {
+	if r.params != nil {
+		return r.params(x)
+	}
+	return placed(x)
+}
+
+// placed are the parameters that parts of the address and of the query give by their names.
+func placed(x *exchange) (values, error) {
+	out := values{}
+	for i := range x.ps.n {
+		p := &x.ps.list[i]
+		v, err := decode(p.value)
+		if err != nil {
+			return nil, err
+		}
+		out[p.name] = v
+	}
+	for name := range strings.FieldsSeq(x.route.query) {
+		pick(out, x.query(), name)
+	}
+	return out, nil
 }
 
 // schemaParams adds what is to be fetched of a schema.
 func schemaParams(x *exchange) (values, error) {
-	name, err := x.param("name")
-	out := values{"name": name}
+	out, err := placed(x)
+	if err != nil {
+		return nil, err
+	}
 	if fetch := readControls(x.r.Header, x.query()).fetch["schema"]; len(fetch) > 0 {
 		out["fetch"] = fetch
 	}
-	return out, err
+	return out, nil
 }
 
 func fromQuery(x *exchange) (values, error) { return queryParams(x), nil }
@@ -58,8 +89,6 @@ func fromProvider(x *exchange) (values, error) {
 	name, err := x.param("provider")
 	return providerParams(x, name), err
 }
-
-func blank(x *exchange) (values, error) { return emptyParams(x, ""), nil }
 
 // capabilities says what the server can do.
 func capabilities(x *exchange) error {

@@ -15,19 +15,9 @@ import (
 // tokenRoutes are the addresses of a user's own device tokens.
 func tokenRoutes() []route {
 	return []route{
-		{method: "GET", path: "/token", handle: call("Token.List", func(x *exchange) (values, error) {
-			out := values{}
-			pick(out, x.query(), "application")
-			return out, nil
-		})},
-		{method: "POST", path: "/token", body: noBody, handle: func(x *exchange) error { return x.acquireToken("application") }},
-		{method: "DELETE", path: "/token/:name", handle: func(x *exchange) error {
-			token, err := x.param("name")
-			if err != nil {
-				return err
-			}
-			return x.run(engine.Call{Op: "Token.Revoke", Params: values{"token": token}}, reply{status: http.StatusNoContent})
-		}},
+		{method: "GET", path: "/token", op: "Token.List", query: "application", gives: "Tokens"},
+		{method: "POST", path: "/token", body: noBody, handle: func(x *exchange) error { return x.acquireToken("application") }, op: "Token.Acquire", query: "application deviceId deviceDescription permission", status: http.StatusCreated, gives: "text"},
+		{method: "DELETE", path: "/token/:token", op: "Token.Revoke"},
 	}
 }
 

@@ -13,20 +13,20 @@ import (
 // uploadRoutes are the addresses of batches, and of conversions.
 func uploadRoutes() []route {
 	return append(conversionRoutes(), []route{
-		{method: "POST", path: "/upload", body: noBody, handle: openBatch},
-		{method: "GET", path: "/upload/handlers", handle: call("Upload.Handlers", nil)},
-		{method: "GET", path: "/upload/handlers/:name", handle: call("Upload.Handler", named)},
-		{method: "POST", path: "/upload/new/:name", body: noBody, handle: openBatchWith},
-		{method: "GET", path: "/upload/:batch", handle: listBatch},
-		{method: "DELETE", path: "/upload/:batch", handle: dropBatch},
-		{method: "POST", path: "/upload/:batch/execute/:op", body: callBody, handle: executeBatch},
-		{method: "GET", path: "/upload/:batch/info", handle: call("Upload.Describe", batchParams)},
-		{method: "POST", path: "/upload/:batch/refreshToken", body: noBody, handle: refreshToken},
-		{method: "GET", path: "/upload/:batch/:idx", handle: uploadedFile},
-		{method: "POST", path: "/upload/:batch/:idx", body: fileBody, handle: uploadFile},
-		{method: "DELETE", path: "/upload/:batch/:idx", handle: dropUpload},
-		{method: "POST", path: "/upload/:batch/:idx/complete", body: noBody, handle: completeUpload},
-		{method: "POST", path: "/upload/:batch/:idx/execute/:op", body: callBody, handle: executeBatch},
+		{method: "POST", path: "/upload", body: noBody, op: "Upload.Open", status: http.StatusCreated, gives: "Batch"},
+		{method: "GET", path: "/upload/handlers", op: "Upload.Handlers"},
+		{method: "GET", path: "/upload/handlers/:name", op: "Upload.Handler"},
+		{method: "POST", path: "/upload/new/:name", body: noBody, handle: openBatchWith, op: "Upload.Open", gives: "BatchInfo"},
+		{method: "GET", path: "/upload/:batch", handle: listBatch, op: "Upload.List", or: http.StatusNoContent, gives: "UploadedFiles"},
+		{method: "DELETE", path: "/upload/:batch", op: "Upload.Drop"},
+		{method: "POST", path: "/upload/:batch/execute/:op", body: callBody, handle: executeBatch, or: http.StatusNoContent, says: "Runs an operation with the files of a batch as its input, and ends the batch."},
+		{method: "GET", path: "/upload/:batch/info", op: "Upload.Describe", gives: "BatchInfo"},
+		{method: "POST", path: "/upload/:batch/refreshToken", body: noBody, handle: refreshToken, gives: "none", says: "Is for handlers that have others take the bytes; that of this server needs it not and refuses."},
+		{method: "GET", path: "/upload/:batch/:idx", handle: uploadedFile, op: "Upload.File", or: http.StatusAccepted, gives: "UploadedFile"},
+		{method: "POST", path: "/upload/:batch/:idx", body: fileBody, handle: uploadFile, op: "Upload.Put", status: http.StatusCreated, or: http.StatusAccepted, gives: "UploadedFile"},
+		{method: "DELETE", path: "/upload/:batch/:idx", op: "Upload.DropFile", params: batchParams},
+		{method: "POST", path: "/upload/:batch/:idx/complete", body: noBody, handle: completeUpload, gives: "none", says: "Is for handlers that let others take the bytes; that of this server needs it not and refuses."},
+		{method: "POST", path: "/upload/:batch/:idx/execute/:op", body: callBody, handle: executeBatch, or: http.StatusNoContent, says: "Runs an operation with one file of a batch as its input, and ends the batch."},
 	}...)
 }
 
@@ -52,10 +52,6 @@ func number(what, text string) (int, error) {
 		return 0, fault.Invalid.Errorf("%s %q: a number expected", what, text)
 	}
 	return n, nil
-}
-
-func openBatch(x *exchange) error {
-	return x.run(engine.Call{Op: "Upload.Open"}, reply{status: http.StatusCreated, bare: true})
 }
 
 // openBatchWith opens a batch of a handler and describes it.
@@ -196,18 +192,6 @@ func fileName(text string) string {
 	}
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	return text[strings.LastIndexAny(text, `/\`)+1:]
-}
-
-func dropBatch(x *exchange) error { return x.dropped("Upload.Drop") }
-
-func dropUpload(x *exchange) error { return x.dropped("Upload.DropFile") }
-
-func (x *exchange) dropped(op string) error {
-	params, err := batchParams(x)
-	if err != nil {
-		return err
-	}
-	return x.run(engine.Call{Op: op, Params: params}, reply{status: http.StatusNoContent})
 }
 
 // executeBatch runs an operation with the files of a batch, or one of them, as its input.

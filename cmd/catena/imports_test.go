@@ -49,6 +49,7 @@ var imports = map[string][]string{
 	"engine/library":        {"engine", "storage/declare"},
 	"engine/listener":       {"engine", "engine/expr", "engine/library", "storage", "storage/outbox"},
 	"engine/mail":           {"storage", "storage/message", "storage/outbox"},
+	"engine/openapi":        {},
 	"engine/sheet":          {},
 	"engine/webhook":        {"storage", "storage/outbox", "storage/webhook"},
 	"engine/scenario":       {"engine", "engine/entity", "storage", "storage/..."},
@@ -56,7 +57,7 @@ var imports = map[string][]string{
 	"storage/storagetest":   {"..."}, // a repository for tests
 	"ops/opstest":           {"..."}, // a repository for tests
 	"ops/*":                 {"engine", "engine/expr", "engine/entity", "engine/mail", "engine/sheet", "storage", "storage/blob", "storage/convert", "storage/credential", "storage/declare", "storage/directory", "storage/egress", "storage/entry", "storage/message", "storage/oauth", "storage/outbox", "storage/pdf", "storage/query", "storage/schema", "storage/upload", "storage/webhook"},
-	"decks":                 {"engine", "storage", "storage/blob", "decks/convert", "decks/export", "decks/file", "decks/html", "decks/render", "decks/slide", "decks/style", "storage/credential", "storage/egress", "storage/message"},
+	"decks":                 {"engine", "engine/openapi", "storage", "storage/blob", "decks/convert", "decks/export", "decks/file", "decks/html", "decks/render", "decks/slide", "decks/style", "storage/credential", "storage/egress", "storage/message"},
 	"decks/convert":         {"storage/fault"},
 	"decks/decktest":        {}, // attacks and large decks for tests
 	"decks/export":          {"storage", "storage/credential", "storage/outbox", "decks/file", "decks/render", "decks/style"},
@@ -68,7 +69,7 @@ var imports = map[string][]string{
 	"decks/theme":           {}, // files for browsers, no operations: for decks and pages alike
 	"chains":                {"engine", "engine/expr", "engine/library"},
 	"scripts":               {"engine", "engine/entity", "engine/expr", "engine/library", "storage/worker"},
-	"rest":                  {"engine", "engine/entity", "rest/..."},
+	"rest":                  {"engine", "engine/entity", "engine/openapi", "rest/..."},
 	"rest/mcp":              {"engine", "engine/entity", "engine/find"},
 	"rest/web":              {"decks/theme"},
 	"rest/resttest":         {"..."}, // a server for tests

@@ -1,0 +1,66 @@
+// Package openapi writes the parts that descriptions of addresses (OpenAPI 3.1) are made of.
+// Which addresses there are is for those who serve them to say.
+package openapi
+
+import (
+	"cmp"
+	"strings"
+)
+
+// Parameter is a parameter in a place, "path", "query" or "header"; those of a path are required.
+func Parameter(where, name string, schema any) map[string]any {
+	return map[string]any{"in": where, "name": name, "required": where == "path", "schema": schema}
+}
+
+// JSON is a body of JSON.
+func JSON(schema any) map[string]any {
+	return map[string]any{"application/json": map[string]any{"schema": schema}}
+}
+
+// Ref is the schema that the components have under a name.
+func Ref(name string) map[string]any { return map[string]any{"$ref": "#/components/schemas/" + name} }
+
+// Object is the schema of an object with members, given as names and schemas in turn, all required.
+func Object(members ...any) map[string]any {
+	properties, required := map[string]any{}, []any{}
+	for i := 0; i+1 < len(members); i += 2 {
+		properties[members[i].(string)] = members[i+1]
+		required = append(required, members[i])
+	}
+	return map[string]any{"type": "object", "properties": properties, "required": required}
+}
+
+// Type is the schema of a type written as a word: one of JSON Schema's, moment, or address. A
+// question mark stands for null, and "any" is anything.
+func Type(word string) map[string]any {
+	typ, null := strings.CutSuffix(word, "?")
+	out := map[string]any{"type": typ}
+	switch typ {
+	case "any":
+		return map[string]any{}
+	case "moment":
+		out = map[string]any{"type": "string", "format": "date-time"}
+	case "address":
+		out = map[string]any{"type": "string", "format": "uri-reference"}
+	}
+	if null {
+		out["type"] = []any{out["type"], "null"}
+	}
+	return out
+}
+
+// Fields is the schema of an object whose fields are written as name:type, strings without a
+// type. All are required or none.
+func Fields(text string, required bool) map[string]any {
+	properties, names := map[string]any{}, []any{}
+	for field := range strings.FieldsSeq(text) {
+		name, typ, _ := strings.Cut(field, ":")
+		properties[name] = Type(cmp.Or(typ, "string"))
+		names = append(names, name)
+	}
+	out := map[string]any{"type": "object", "properties": properties}
+	if required {
+		out["required"] = names
+	}
+	return out
+}

@@ -1,0 +1,347 @@
+package rest
+
+import (
+	"cmp"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"catena/engine"
+	"catena/engine/openapi"
+)
+
+// openAPIPath is where the description of the platform's addresses is, below /api/v1.
+const openAPIPath = "/openapi.json"
+
+// describedRoutes are the rows that the description tells of, with the whole of their paths; those of
+// pages and of the deck service are left to themselves.
+func describedRoutes() (out []route) {
+	add := func(prefix string, rows []route) {
+		for _, r := range rows {
+			parts := r.parts
+			if parts == nil {
+				parts = []route{r}
+			}
+			for _, p := range parts {
+				p.method, p.access, p.path = r.method, r.access, prefix+p.path
+				out = append(out, p)
+			}
+		}
+	}
+	add("/api/v1", apiRoutes())
+	add("", append(oauthRoutes(), serverRoutes()...))
+	return out
+}
+
+// platformAPI describes the platform's addresses (OpenAPI 3.1): those of the tables, and each operation that
+// whoever asks may run.
+func platformAPI(x *exchange) error {
+	d := describer{set: x.engine.Set(), paths: map[string]any{}}
+	for _, r := range describedRoutes() {
+		d.address(&r)
+	}
+	if x.as != nil && !x.guest() {
+		for _, name := range d.set.Names() {
+			if d.set.Allowed(name, x.as, x.door()) {
+				d.operation(name)
+			}
+		}
+	}
+	return x.described(map[string]any{
+		"openapi": "3.1.0",
+		"info": map[string]any{
+			"title": "catena", "version": cmp.Or(x.s.Version, "1"),
+			"description": "Documents and what stands beside them. Everything below /api/v1 is also below /api/v1/repo/{repository}, and all of it below the context path." +
+				" A {doc} is a path and may hold slashes. Who asks with credentials finds the operations they may run here as well." +
+				" Schemas name what is always there; where they name nothing more, more may come.",
+		},
+		"servers":  []any{map[string]any{"url": x.base()}},
+		"security": []any{map[string]any{"password": []any{}}, map[string]any{"key": []any{}}, map[string]any{"token": []any{}}},
+		"paths":    d.paths,
+		"components": map[string]any{
+			"schemas": platformSchemas(),
+			"securitySchemes": map[string]any{
+				"password": map[string]any{"type": "http", "scheme": "basic"},
+				"key":      map[string]any{"type": "http", "scheme": "bearer"},
+				"token":    map[string]any{"type": "apiKey", "in": "header", "name": "X-Authentication-Token"},
+			},
+		},
+	})
+}
+
+// describer collects the description of addresses.
+type describer struct {
+	set   *engine.Set
+	paths map[string]any
+}
+
+// put adds what is said of a method at a path.
+func (d *describer) put(method, path string, says map[string]any) {
+	at, _ := d.paths[path].(map[string]any)
+	if at == nil {
+		at = map[string]any{}
+		d.paths[path] = at
+	}
+	at[strings.ToLower(method)] = says
+}
+
+// address describes a row.
+func (d *describer) address(r *route) {
+	op, _ := d.set.Op(r.op)
+	path, names := template(r.path)
+	says := map[string]any{"operationId": identifier(r.method, path), "summary": r.says, "tags": []any{tag(path)}}
+	if op != nil {
+		says["summary"] = cmp.Or(r.says, op.Label)
+		says["description"] = op.Doc
+	}
+	var params []any
+	for _, name := range names {
+		params = append(params, openapi.Parameter("path", name, openapi.Type("string")))
+	}
+	for name := range strings.FieldsSeq(r.query) {
+		params = append(params, openapi.Parameter("query", name, parameterSchema(op, name)))
+	}
+	params = append(params, controlsOf(r)...)
+	if params != nil {
+		says["parameters"] = params
+	}
+	if body := requestBody(r, op, names); body != nil {
+		says["requestBody"] = body
+	}
+	if r.access != signedIn {
+		says["security"] = []any{}
+	}
+	says["responses"] = r.responses(op)
+	d.put(r.method, path, says)
+}
+
+// operation describes the calls of an operation, at an address of its own.
+func (d *describer) operation(name string) {
+	op, _ := d.set.Op(name)
+	call := openapi.Object()
+	call["properties"] = map[string]any{"input": inputSchema(op), "params": op.Schema(), "context": openapi.Type("object")}
+	if slices.ContainsFunc(op.Params(), func(p engine.Param) bool { return p.Required }) {
+		call["required"] = []any{"params"}
+	}
+	at := "/api/v1/automation/" + url.PathEscape(name)
+	content := openapi.JSON(call)
+	if takesFile(op) {
+		content["multipart/related"] = map[string]any{"schema": openapi.Type("object")}
+	}
+	r := route{gives: resultSchema(op), or: http.StatusNoContent}
+	d.put(http.MethodPost, at, map[string]any{
+		"operationId": name, "summary": op.Label, "description": op.Doc, "tags": []any{op.Category},
+		"requestBody": map[string]any{"required": true, "content": content},
+		"responses":   r.responses(nil),
+	})
+}
+
+// template writes a path as OpenAPI does, and names its parts that vary.
+func template(path string) (string, []string) {
+	var names []string
+	parts := strings.Split(path, "/")
+	for i, part := range parts {
+		at := strings.IndexAny(part, ":*")
+		if at < 0 {
+			continue
+		}
+		names = append(names, part[at+1:])
+		parts[i] = part[:at] + "{" + part[at+1:] + "}"
+	}
+	return strings.Join(parts, "/"), names
+}
+
+// identifier is a name for an address: get_path_doc_children.
+func identifier(method, path string) string {
+	below, ok := under(path, "/api/v1")
+	if !ok {
+		below = path
+	}
+	words := strings.FieldsFunc(below, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	return strings.Join(append([]string{strings.ToLower(method)}, words...), "_")
+}
+
+// tag is the part of the platform that a path belongs to.
+func tag(path string) string {
+	below, _ := under(path, "/api/v1")
+	first, _, _ := strings.Cut(strings.Trim(cmp.Or(below, path), "/"), "/")
+	switch first {
+	case "id", "path", "@emptyWithDefault":
+		return "documents"
+	case "@op":
+		return "automation"
+	}
+	return first
+}
+
+// parameterSchema is the schema of a parameter in a query, which names one of the operation's.
+func parameterSchema(op *engine.Def, name string) any {
+	if op != nil {
+		if s, ok := op.Schema().Properties.Get(name); ok {
+			return s
+		}
+	}
+	return openapi.Type("string")
+}
+
+// controlsOf are the headers and flags that a request may have besides.
+func controlsOf(r *route) (out []any) {
+	header := func(name, says string) {
+		p := openapi.Parameter("header", name, openapi.Type("string"))
+		p["description"] = says
+		out = append(out, p)
+	}
+	if r.op != "" {
+		header("properties", "Schemas whose properties documents in the answer have, by commas; * for all.")
+		header("enrichers.document", "What else is said of documents, by commas.")
+		header("fetch.document", "Properties whose references are resolved, by commas.")
+	}
+	switch r.method {
+	case http.MethodPost:
+		header("Idempotency-Key", "A request with the key of one before it is not carried out again; it gets the same answer.")
+	case http.MethodPut, http.MethodDelete:
+		if strings.HasSuffix(r.path, "/id/:id") || strings.HasSuffix(r.path, "/path/:doc") {
+			header("If-Match", "The ETag of the state that may be changed.")
+		}
+	}
+	if r.op != "" && r.method != http.MethodGet {
+		p := openapi.Parameter("query", "dryRun", openapi.Type("boolean"))
+		p["description"] = "Shows what would be returned and changed, and changes nothing."
+		out = append(out, p)
+	}
+	return out
+}
+
+// requestBody describes the body of a request.
+func requestBody(r *route, op *engine.Def, names []string) map[string]any {
+	if r.method == http.MethodGet || r.method == http.MethodDelete || r.body == noBody {
+		return nil
+	}
+	content := map[string]any{}
+	switch r.body {
+	case callBody:
+		content = openapi.JSON(openapi.Ref("Call"))
+		content["multipart/related"] = map[string]any{"schema": openapi.Type("object")}
+		content[mimeForm] = map[string]any{"schema": openapi.Fields("jsondata", true)}
+	case fileBody:
+		content["*/*"] = map[string]any{}
+	case formBody:
+		content[mimeForm] = map[string]any{"schema": openapi.Type("object")}
+	case partsBody:
+		content["multipart/form-data"] = map[string]any{"schema": openapi.Type("object")}
+	default:
+		content = openapi.JSON(bodySchema(r, op, names))
+	}
+	return map[string]any{"content": content}
+}
+
+// bodySchema is the schema of a JSON body.
+func bodySchema(r *route, op *engine.Def, names []string) any {
+	switch {
+	case r.entity == "*":
+		s := op.Schema()
+		for _, name := range names {
+			s.Properties.Delete(name)
+			s.Required = slices.DeleteFunc(s.Required, func(n string) bool { return n == name })
+		}
+		return s
+	case entitySchemas[r.entity] != "":
+		return openapi.Ref(entitySchemas[r.entity])
+	}
+	return openapi.Type("any")
+}
+
+// responses describes the answers of a row, whose operation may say what it gives.
+func (r *route) responses(op *engine.Def) map[string]any {
+	gives := r.gives
+	if gives == "" && op != nil {
+		gives = resultSchema(op)
+	}
+	ok := map[string]any{"description": "Done."}
+	switch gives {
+	case "none":
+	case "file":
+		ok["content"] = map[string]any{"*/*": map[string]any{}}
+	case "page":
+		ok["content"] = map[string]any{"text/html": map[string]any{"schema": openapi.Type("string")}}
+	case "text":
+		ok["content"] = map[string]any{"text/plain": map[string]any{"schema": openapi.Type("string")}}
+	case "":
+		ok["content"] = map[string]any{mimeJSON: map[string]any{}, "*/*": map[string]any{}}
+	case "any":
+		ok["content"] = openapi.JSON(openapi.Type("any"))
+	default:
+		ok["content"] = openapi.JSON(openapi.Ref(gives))
+	}
+	status := cmp.Or(r.status, http.StatusOK)
+	if gives == "none" && r.status == 0 {
+		status = http.StatusNoContent
+	}
+	out := map[string]any{strconv.Itoa(status): ok}
+	if r.or != 0 {
+		other := map[string]any{"description": http.StatusText(r.or) + "."}
+		if r.or != http.StatusNoContent && r.or != http.StatusSeeOther {
+			other["content"] = ok["content"]
+		}
+		out[strconv.Itoa(r.or)] = other
+	}
+	if r.method == http.MethodGet && status == http.StatusOK {
+		out["304"] = map[string]any{"description": "Not changed since the state that If-None-Match names."}
+	}
+	out["default"] = map[string]any{"description": "What went wrong.", "content": openapi.JSON(openapi.Ref("Exception"))}
+	return out
+}
+
+// resultSchema names what an operation's result is on the wire: a schema, "file", "none", "any" JSON, or
+// "" where it may be either a file or JSON.
+func resultSchema(op *engine.Def) string {
+	if op.Name == "User.Get" {
+		return "User" // its signature says document, as that of the platform does
+	}
+	gives := ""
+	sig := op.Signature()
+	for i := 1; i < len(sig); i += 2 {
+		one := cmp.Or(resultSchemas[sig[i]], "any")
+		switch {
+		case i == 1:
+			gives = one
+		case gives == one:
+		case gives == "file" || one == "file" || gives == "none" || one == "none":
+			return ""
+		default:
+			gives = "any"
+		}
+	}
+	return gives
+}
+
+// resultSchemas are what results of a type are on the wire.
+var resultSchemas = map[string]string{
+	"blob": "file", "bloblist": "file", "document": "Document", "documents": "Documents", "void": "none",
+}
+
+// takesFile reports whether an operation takes files for its input.
+func takesFile(op *engine.Def) bool {
+	sig := op.Signature()
+	for i := 0; i < len(sig); i += 2 {
+		if sig[i] == "blob" || sig[i] == "bloblist" {
+			return true
+		}
+	}
+	return false
+}
+
+// inputSchema says what the input of an operation may be.
+func inputSchema(op *engine.Def) map[string]any {
+	var words []string
+	sig := op.Signature()
+	for i := 0; i < len(sig); i += 2 {
+		if !slices.Contains(words, sig[i]) {
+			words = append(words, sig[i])
+		}
+	}
+	return map[string]any{"description": "One of: " + strings.Join(words, ", ") + ". Documents by their path or id, or as entities; files as parts of the body."}
+}

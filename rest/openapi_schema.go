@@ -1,0 +1,92 @@
+package rest
+
+import "catena/engine/openapi"
+
+// entitySchemas are the schemas of the entities in bodies, by the parameter they become.
+var entitySchemas = map[string]string{
+	"comment": "CommentInput", "document": "DocumentInput", "entry": "DirectoryEntryInput", "group": "GroupInput",
+	"search": "SavedSearchInput", "user": "UserInput",
+}
+
+// pageFigures are the members that tell where in a list a page is.
+const pageFigures = ` isPaginable:boolean resultsCount:integer pageSize:integer maxPageSize:integer resultsCountLimit:integer currentPageSize:integer
+	currentPageIndex:integer currentPageOffset:integer numberOfPages:integer isPreviousPageAvailable:boolean isNextPageAvailable:boolean
+	isLastPageAvailable:boolean isSortable:boolean hasError:boolean errorMessage:string? totalSize:integer pageIndex:integer pageCount:integer nextCursor`
+
+// platformSchemas are the schemas of what goes over the wire. What varies with a document's type, or with what
+// is asked for, is an object without more.
+func platformSchemas() map[string]any {
+	out := map[string]any{
+		"ACP":          entitySchema("acls", "acl:array", ""),
+		"Batch":        entitySchema("", "batchId", "handlers:object"),
+		"BatchInfo":    entitySchema("", "batchId provider fileEntries:array", ""),
+		"Call":         entitySchema("", "", "input:any params:object context:object documentProperties"),
+		"Capabilities": entitySchema("capabilities", "server:object cluster:object repository:object", ""),
+		"Comment": entitySchema("", "id text:string? author:string? parentId:string? ancestorIds:array creationDate:moment? permissions:array",
+			`modificationDate:moment? entityId:string? origin:string? entity:any xpath:string? numberOfReplies:integer lastReplyDate:moment?`),
+		"CommentInput":        entitySchema("", "", "text parentId xpath entityId origin entity:any author"),
+		"DirectoryEntry":      entitySchema("directoryEntry", "directoryName id properties:object", ""),
+		"DirectoryEntryInput": entitySchema("", "properties:object", "directoryName id"),
+		"Document": entitySchema("document", `repository uid path type state:string? parentRef:string? isCheckedOut:boolean isRecord:boolean retainUntil:moment?
+			hasLegalHold:boolean isUnderRetentionOrLegalHold:boolean isVersion:boolean isProxy:boolean changeToken isTrashed:boolean title facets:array
+			schemas:array`, `versionableId proxyTargetId isLatestVersion:boolean isLatestMajorVersion:boolean versionLabel lockOwner lockCreated:moment
+			lastModified:moment properties:object contextParameters:object`),
+		"DocumentInput": entitySchema("document", "", "type name properties:object changeToken repository uid path"),
+		"Exception": entitySchema("", "status:integer message type title detail code retryable:boolean",
+			"instance errors:array requestId traceId has_error:boolean number:integer violations:array"),
+		"Group":      entitySchema("group", "groupname grouplabel:string? id properties:object", "memberUsers:array memberGroups:array parentGroups:array"),
+		"GroupInput": entitySchema("", "", "groupname grouplabel:string? id properties:object memberUsers:array memberGroups:array parentGroups:array"),
+		"LogEntry": entitySchema("logEntry", `id:integer category:string? principalName:string? comment:string? docLifeCycle:string? docPath:string? docType:string?
+			docUUID:string? eventId:string? repositoryId:string? eventDate:moment? logDate:moment? extended:object`, ""),
+		"Login":     entitySchema("login", "username", "id isAdministrator:boolean groups:array"),
+		"Operation": entitySchema("", "id label category requires:string? description url signature:array params:array", "aliases:array since"),
+		"Registry":  entitySchema("", "paths:object codecs:array operations:array chains:array", ""),
+		"Run": entitySchema("", "id state op user door repository start:moment duration:integer", `version:integer userId:integer requestId repeats code error input:any
+			params:object context:object left:array trace:object`),
+		"SavedSearch": entitySchema("savedSearch", "id title", `query:string? queryLanguage:string? queryParams:any pageProviderName:string? pageSize:any currentPageIndex:any
+			maxResults:any sortBy:string? sortOrder:string? params:any contentViewData:string?`),
+		"SavedSearchInput": entitySchema("", "", "title query queryLanguage queryParams pageProviderName params:object"),
+		"Trace":            openapi.Type("object"),
+		"UploadedFile":     entitySchema("", "", "name size:any uploadType uploaded batchId fileIdx uploadedSize:any uploadedChunkIds:array chunkCount:integer"),
+		"UploadedFiles":    map[string]any{"type": "array", "items": openapi.Ref("UploadedFile")},
+		"User":             entitySchema("user", "id properties:object extendedGroups:array isAdministrator:boolean isAnonymous:boolean", "contextParameters:object"),
+		"UserInput":        entitySchema("", "properties:object", "id"),
+	}
+	for _, list := range []struct{ name, word, of, figures string }{
+		{"Comments", "", "Comment", " totalSize:integer"},
+		{"Directories", "directories", "", ""},
+		{"DirectoryEntries", "directoryEntries", "DirectoryEntry", pageFigures},
+		{"Documents", "documents", "Document", pageFigures + " aggregations:any quickFilters:any"},
+		{"Groups", "groups", "Group", pageFigures},
+		{"LogEntries", "logEntries", "LogEntry", pageFigures},
+		{"Runs", "runs", "Run", " before"},
+		{"SavedSearches", "savedSearches", "SavedSearch", pageFigures},
+		{"Tokens", "tokens", "", ""},
+		{"Traces", "traces", "", ""},
+		{"Users", "users", "User", pageFigures},
+	} {
+		s := entitySchema(list.word, "entries:array", list.figures)
+		if list.of != "" {
+			s["properties"].(map[string]any)["entries"] = map[string]any{"type": "array", "items": openapi.Ref(list.of)}
+		}
+		out[list.name] = s
+	}
+	return out
+}
+
+// entitySchema is the schema of an entity of a type with fields that are always there and others that may be.
+func entitySchema(word, always, other string) map[string]any {
+	out := openapi.Fields(always, true)
+	fields := out["properties"].(map[string]any)
+	for name, s := range openapi.Fields(other, false)["properties"].(map[string]any) {
+		fields[name] = s
+	}
+	fields["entity-type"] = openapi.Type("string")
+	if word != "" {
+		fields["entity-type"] = map[string]any{"const": word}
+		if always != "" {
+			out["required"] = append(out["required"].([]any), "entity-type")
+		}
+	}
+	return out
+}

@@ -1,0 +1,159 @@
+package rest_test
+
+import (
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"catena/rest"
+)
+
+const platformAPI = api + "/openapi.json"
+
+// described are the methods and paths of a description.
+func (c *contract) described() (all []string) {
+	for path, methods := range c.at("paths") {
+		for method := range methods.(map[string]any) {
+			all = append(all, strings.ToUpper(method)+" "+path)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// varied are the parts of a described path that vary, with what else they may hold.
+var varied = regexp.MustCompile(`\\\{(\w+)\\\}`)
+
+// of finds the described path that a request is of: the one that says most of it.
+func (c *contract) of(method, path string) string {
+	path, _, _ = strings.Cut(strings.TrimPrefix(path, "/nuxeo"), "?")
+	best, most := "", -1
+	for _, d := range c.described() {
+		m, p, _ := strings.Cut(d, " ")
+		if m != method {
+			continue
+		}
+		pattern := varied.ReplaceAllStringFunc(regexp.QuoteMeta(p), func(part string) string {
+			switch name := strings.Trim(part, `\{}`); name {
+			case "doc", "tail", "xpath", "adapter":
+				return ".+"
+			default:
+				return "[^/]+"
+			}
+		})
+		fixed := len(regexp.MustCompile(`\{\w+\}`).ReplaceAllString(p, ""))
+		if fixed > most && regexp.MustCompile("^"+pattern+"/?$").MatchString(path) {
+			best, most = p, fixed
+		}
+	}
+	return best
+}
+
+// TestPlatformDescribed has every address of the platform in the description, with a summary and what it
+// answers, and nothing else in it.
+func TestPlatformDescribed(t *testing.T) {
+	s := start(t)
+	c := readContract(t, s, platformAPI)
+	all := c.described()
+	want := map[string]bool{}
+	for _, d := range rest.Described() {
+		want[d] = true
+	}
+	if len(want) < 150 || len(all) != len(want) {
+		t.Errorf("%d addresses are described, %d there", len(all), len(want))
+	}
+	ids := map[string]string{}
+	for _, d := range all {
+		method, path, _ := strings.Cut(d, " ")
+		says := c.at("paths", path, strings.ToLower(method))
+		summary, _ := says["summary"].(string)
+		id, _ := says["operationId"].(string)
+		if parts := regexp.MustCompile(`\{\w+\}`).FindAllString(path, -1); id == "" || ids[id] != "" || len(parts) > 1 && slices.Contains(parts[1:], parts[0]) {
+			t.Errorf("%s: identifier %q, also of %q; parts %q", d, id, ids[id], parts)
+		}
+		ids[id] = d
+		responses, _ := says["responses"].(map[string]any)
+		if !want[d] || summary == "" || len(responses) < 2 {
+			t.Errorf("%s: there %v, summary %q, %d answers", d, want[d], summary, len(responses))
+		}
+	}
+}
+
+// refusedAddresses are rows of the tables that serve only what more follows.
+var refusedAddresses = []string{"DELETE /api/v1/bulk/:commandId", "POST /api/v1/group/*name", "POST /api/v1/user/*name", "POST @bo", "POST /api/v1/id/:id/*tail", "PUT /api/v1/id/:id/*tail", "DELETE /api/v1/id/:id/*tail"}
+
+// TestPlatformContract sends a request to every address, adapter and operation, and compares each answer with
+// what the description says of it.
+func TestPlatformContract(t *testing.T) {
+	e := newEverything(t, "Administrator", "/default-domain/workspaces")
+	e.fill("Canary")
+	c := readContractAs(t, e.Server, platformAPI, "Administrator")
+	e.User("chief", "administrators")
+	shots := append(e.addresses(), e.operations()...)
+	slices.SortStableFunc(shots, func(a, b shot) int { return e.harm(a) - e.harm(b) })
+	sent, good := 0, 0
+	for _, s := range shots {
+		s.path = strings.Replace(s.path, "/api/v1/id/1", "/api/v1/id/"+e.id, 1)
+		if !strings.HasPrefix(s.path, "/api/v1") && !strings.HasPrefix(s.path, api) {
+			continue
+		}
+		of := c.of(s.method, s.path)
+		if of == "" {
+			if !slices.Contains(refusedAddresses, s.name) {
+				t.Errorf("%s %s is not described", s.name, s.path)
+			}
+			continue
+		}
+		got := e.send(s, "as", "chief", "properties", "*", "Nuxeo-Transaction-Timeout", "20")
+		sent++
+		if got.StatusCode < http.StatusBadRequest {
+			good++
+		}
+		c.check(s.method, of, got)
+	}
+	if sent < 500 || good < 280 || c.used < 450 {
+		t.Errorf("%d requests, %d without an error, %d checked with a schema", sent, good, c.used)
+	}
+	t.Logf("%d requests, %d without an error, %d checked with a schema", sent, good, c.used)
+}
+
+// harm orders requests: those that read, those that write, those that take away what others need.
+func (e *everything) harm(s shot) int {
+	switch {
+	case e.reading(s):
+		return 0
+	case s.method == http.MethodDelete || regexp.MustCompile(`\.(Delete|Remove|Trash|Empty|Move)|[^.](Delete|Remove|Trash)`).MatchString(s.name):
+		return 2
+	}
+	return 1
+}
+
+// TestPlatformOperations tells whoever asks of the operations they may run, and nobody of any.
+func TestPlatformOperations(t *testing.T) {
+	s := start(t)
+	s.User("bob")
+	for _, tt := range []struct {
+		as, op string
+		there  bool
+	}{
+		{"Administrator", "Auth.LoginAs", true},
+		{"bob", "Auth.LoginAs", false},
+		{"bob", "Document.Create", true},
+		{"", "Document.Create", false},
+	} {
+		c := readContractAs(t, s, platformAPI, tt.as)
+		call := c.at("paths", "/api/v1/automation/"+tt.op, "post")
+		if (call != nil) != tt.there {
+			t.Errorf("%s for %q: %v", tt.op, tt.as, call)
+		}
+		if call == nil {
+			continue
+		}
+		schema := c.at("paths", "/api/v1/automation/"+tt.op, "post", "requestBody", "content", "application/json", "schema", "properties", "params")
+		if schema["properties"] == nil || schema["title"] != tt.op {
+			t.Errorf("%s: parameters %v", tt.op, schema)
+		}
+	}
+}
