@@ -131,11 +131,14 @@ func New(c Config) *Handler {
 		s.hosts[strings.ToLower(h)] = true
 	}
 	s.anyHost = s.hosts["*"]
-	if _, after, ok := strings.Cut(s.Base, "://"); ok {
+	s.cross = http.NewCrossOriginProtection()
+	if scheme, after, ok := strings.Cut(s.Base, "://"); ok {
 		host, _, _ := strings.Cut(after, "/")
 		s.hosts[hostname(host)] = true
+		if err := s.cross.AddTrustedOrigin(originOf(scheme, host)); err != nil { // a proxy may tell its own host
+			s.log.Error("public address is no web origin", "base", s.Base, "error", err)
+		}
 	}
-	s.cross = http.NewCrossOriginProtection()
 	for _, o := range c.Origins {
 		if err := s.cross.AddTrustedOrigin(o); err != nil {
 			s.log.Error("origin left out", "origin", o, "error", err)
@@ -157,6 +160,13 @@ func New(c Config) *Handler {
 		s.mounts = append(s.mounts, mounted{m, s.meters.attach("", []route{{path: m.Path + "/*"}})})
 	}
 	return s
+}
+
+// originOf is a web origin as browsers write it.
+func originOf(scheme, host string) string {
+	scheme, host = strings.ToLower(scheme), strings.ToLower(host)
+	port := map[string]string{"http": ":80", "https": ":443"}[scheme]
+	return scheme + "://" + strings.TrimSuffix(host, port)
 }
 
 func (l Limits) withDefaults() Limits {
