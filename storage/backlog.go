@@ -87,17 +87,21 @@ func backlogKey(number uint64) []byte {
 	return binary.BigEndian.AppendUint64([]byte{spaceWords, wordsPending}, number)
 }
 
-// openBacklog goes on with the numbers of the rows that are there.
+// rowsPerCommit is more than one commit writes of these rows.
+const rowsPerCommit = 1 << 20
+
+// openBacklog sees to it that new rows come behind those that are there and those that were taken away:
+// whoever opened the store before began with the number of a lower version.
 func (r *Repo) openBacklog(ctx context.Context) error {
 	rg := prefix([]byte{spaceWords, wordsPending})
 	rg.Reverse, rg.Limit, rg.KeysOnly = true, 1, true
 	return r.db.View(ctx, func(k *kv.Tx) error {
-		last := uint64(0)
+		last := k.Version() * rowsPerCommit
 		for row, err := range k.Scan(rg) {
 			if err != nil {
 				return err
 			}
-			last = numberOf(row.Key)
+			last = max(last, numberOf(row.Key))
 		}
 		r.backlog.open(last)
 		return nil

@@ -162,7 +162,8 @@ const growthLimit = 0.1
 
 // BenchmarkGrowth asks the same questions in repositories of 1,000 documents, ten times as many, and so
 // on, by turns. The last line of each tells how the medians of pages of 50 with their total grow: the
-// exponent of the number of documents.
+// exponent of the number of documents. The first question is the least that most others take: to read as
+// many documents whose ids are known, from all over the repository.
 func BenchmarkGrowth(b *testing.B) {
 	var sizes []int
 	var worlds []*world
@@ -170,10 +171,33 @@ func BenchmarkGrowth(b *testing.B) {
 		sizes, worlds = append(sizes, n), append(worlds, onDisk(b, func(w *world) { w.grow(n) }))
 	}
 	bob := user("bob")
-	for _, q := range growing {
+	tell := func(name string, fn func(i, at int)) {
 		i := 0
 		medians := medians(100, len(sizes), func(at int) {
 			i++
+			fn(i, at)
+		})
+		for at, n := range sizes {
+			report(b, fmt.Sprintf("%s/docs=%d", name, n), map[string]float64{"p50-µs": medians[at]})
+		}
+		report(b, name+"/growth", map[string]float64{"exponent": exponent(sizes, medians), "limit": growthLimit})
+	}
+	ids := make([][][]storage.Ref, len(sizes))
+	for at, w := range worlds {
+		ids[at] = w.sources(bob, sizes[at]/answer)
+	}
+	tell("documents by id", func(i, at int) {
+		worlds[at].view(bob, func(t *storage.Tx) error {
+			for _, id := range ids[at][i%len(ids[at])] {
+				if _, err := t.Doc(id); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	})
+	for _, q := range growing {
+		tell(q.name, func(i, at int) {
 			src := fmt.Sprintf(q.src, i*7919%(sizes[at]/answer))
 			worlds[at].view(bob, func(t *storage.Tx) error {
 				p, err := t.Query(src, storage.QueryOptions{PageOptions: storage.PageOptions{Limit: 50}})
@@ -183,11 +207,26 @@ func BenchmarkGrowth(b *testing.B) {
 				return err
 			})
 		})
-		for at, n := range sizes {
-			report(b, fmt.Sprintf("%s/docs=%d", q.name, n), map[string]float64{"p50-µs": medians[at]})
-		}
-		report(b, q.name+"/growth", map[string]float64{"exponent": exponent(sizes, medians), "limit": growthLimit})
 	}
+}
+
+// sources are the ids of the documents of some of the sources there are, which are from all over the repository.
+func (w *world) sources(as *storage.Principal, groups int) (ids [][]storage.Ref) {
+	w.view(as, func(t *storage.Tx) error {
+		for i := range min(groups, 200) {
+			p, err := t.Query(fmt.Sprintf("SELECT * FROM Document WHERE dc:source = 's%d'", i*7919%groups), storage.QueryOptions{})
+			if err != nil {
+				return err
+			}
+			var group []storage.Ref
+			for _, d := range p.Docs {
+				group = append(group, storage.Ref(d.ID()))
+			}
+			ids = append(ids, group)
+		}
+		return nil
+	})
+	return ids
 }
 
 // report writes a line of figures.

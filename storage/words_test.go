@@ -206,7 +206,8 @@ func TestSearchSeesWhatIsCommitted(t *testing.T) {
 // TestBacklog: a transaction lists the documents it changes in few rows, what it undoes is not on the list,
 // and rows of one document each, as they once were, are worked on too.
 func TestBacklog(t *testing.T) {
-	w := newWorld(t)
+	var config storage.Config
+	w := newWorld(t, func(c *storage.Config) { config = *c })
 	id := uuid.New()
 	if err := w.db.Update(t.Context(), func(k *kv.Tx) error { return k.Set(append([]byte("w\x03"), id[:]...), []byte{1}) }); err != nil {
 		t.Fatal(err)
@@ -250,10 +251,42 @@ func TestBacklog(t *testing.T) {
 	if n := w.rows("w\x03"); n != 4 {
 		t.Errorf("100 documents are in %d rows", n)
 	}
+	before := w.last("w\x03")
 	indexText(t, w.Repo)
 	check("after")
 
 	if n := w.rows("w\x03"); n > 0 {
 		t.Errorf("%d rows are left", n)
 	}
+
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var err error
+	if w.Repo, err = storage.Open(t.Context(), config, adminPassword); err != nil {
+		t.Fatal(err)
+	}
+	w.make("/later", "File", nil)
+	if after := w.last("w\x03"); after <= before {
+		t.Errorf("row %x comes before the traces of %x", after, before)
+	}
+}
+
+// last is the last key with a prefix.
+func (w *world) last(space string) (key string) {
+	w.t.Helper()
+	rg := kv.Prefix([]byte(space))
+	rg.Reverse, rg.Limit = true, 1
+	if err := w.db.View(w.t.Context(), func(k *kv.Tx) error {
+		for row, err := range k.Scan(rg) {
+			if err != nil {
+				return err
+			}
+			key = string(row.Key)
+		}
+		return nil
+	}); err != nil {
+		w.t.Fatal(err)
+	}
+	return key
 }
