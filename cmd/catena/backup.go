@@ -67,8 +67,7 @@ func restoreCmd(g *global) *cobra.Command {
 			if err := g.restore(cmd.Context(), from); err != nil {
 				return fault.Wrap(err, "%s", args[0])
 			}
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "restored into %s\n", g.data)
-			return err
+			return g.say(cmd.OutOrStdout(), madeIn{Data: g.data, Made: true}, "restored into %s", g.data)
 		},
 	}
 }

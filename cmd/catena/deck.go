@@ -29,10 +29,11 @@ func deckImport(g *global) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "import FILE…", Short: "Make decks of presentations: pages of reveal.js, Markdown, or JSON that defines slides", Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			out := g.rows(cmd)
 			for _, file := range args {
 				text, err := os.ReadFile(file)
 				if err != nil {
-					return usage{err}
+					return out.end(usage{err})
 				}
 				params := filled(map[string]any{"source": string(text), "format": cmp.Or(format, formatOf(file)), "title": title, "visibility": visibility})
 				var made struct {
@@ -40,14 +41,14 @@ func deckImport(g *global) *cobra.Command {
 					Meta struct{ Sanitized []string }
 				}
 				if err := g.object(cmd, call{op: "Deck.Import", params: params}, &made); err != nil {
-					return fmt.Errorf("%s: %w", file, err)
+					return out.end(fmt.Errorf("%s: %w", file, err))
 				}
-				fmt.Fprintf(cmd.OutOrStdout(), "%d\t%s\t%d slides\n", made.Data.ID, made.Data.Title, made.Data.Slides)
+				out.add(made.Data, fmt.Sprintf("%d\t%s\t%d slides", made.Data.ID, made.Data.Title, made.Data.Slides))
 				for _, what := range made.Meta.Sanitized {
 					fmt.Fprintf(cmd.ErrOrStderr(), "%s: removed %s\n", file, what)
 				}
 			}
-			return nil
+			return out.end(nil)
 		},
 	}
 	f := cmd.Flags()

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"embed"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -36,9 +35,10 @@ func initCmd(g *global) *cobra.Command {
 }
 
 func (g *global) initialize(ctx context.Context, out io.Writer, password string, withDemo bool) error {
-	if _, err := os.Stat(filepath.Join(g.data, "store")); !errors.Is(err, fs.ErrNotExist) {
-		_, err = fmt.Fprintf(out, "%s: already a data directory\n", g.data)
-		return err
+	if _, err := os.Stat(filepath.Join(g.data, "store")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return usage{err}
+	} else if err == nil {
+		return g.say(out, madeIn{Data: g.data}, "%s: already a data directory", g.data)
 	}
 	made := password == ""
 	if made {
@@ -54,11 +54,18 @@ func (g *global) initialize(ctx context.Context, out io.Writer, password string,
 	if err = errors.Join(err, a.close()); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "%s: ready\n", g.data)
-	if made {
-		fmt.Fprintf(out, "user Administrator, password %s (shown this once)\n", password)
+	if !made {
+		return g.say(out, madeIn{Data: g.data, Made: true}, "%s: ready", g.data)
 	}
-	return nil
+	return g.say(out, madeIn{Data: g.data, Made: true, Password: password},
+		"%s: ready\nuser Administrator, password %s (shown this once)", g.data, password)
+}
+
+// madeIn is a data directory and, once, the password made up for its Administrator.
+type madeIn struct {
+	Data     string `json:"data"`
+	Made     bool   `json:"made"` // by this call
+	Password string `json:"password,omitempty"`
 }
 
 // demo writes the example files beside the store, deploys them, and imports the folder.

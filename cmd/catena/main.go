@@ -68,7 +68,7 @@ type usage struct{ error }
 // Unwrap returns the cause.
 func (u usage) Unwrap() error { return u.error }
 
-// exitCode is 0 ok, 1 failed, 2 usage or configuration, 3 not found or refused, 4 corruption.
+// exitCode is 0 ok, 1 failed, 2 wrong use or configuration, 3 not found or refused, 4 damage.
 func exitCode(err error) int {
 	var u usage
 	switch {

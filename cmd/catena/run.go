@@ -93,6 +93,11 @@ func (r *runner) run(ctx context.Context, c *client, out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	for _, name := range r.files {
+		if _, err := os.Stat(name); err != nil {
+			return usage{err}
+		}
+	}
 	var resp *http.Response
 	if len(r.files) == 0 {
 		resp, err = c.run(ctx, op)

@@ -29,11 +29,16 @@ func configCheck(g *global) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "check", Short: "Tell everything that would keep serve from starting with these settings and files", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := s.checkAll(g.data); err != nil {
-				return usage{err}
+			problems := []string{}
+			err := s.checkAll(g.data)
+			if err == nil {
+				return g.say(cmd.OutOrStdout(), map[string]any{"problems": problems}, "settings and declarations are as they should be")
 			}
-			_, err := fmt.Fprintln(cmd.OutOrStdout(), "settings and declarations are as they should be")
-			return err
+			if g.json {
+				problems = strings.Split(err.Error(), "\n")
+				err = errors.Join(err, printJSON(cmd.OutOrStdout(), map[string]any{"problems": problems}))
+			}
+			return usage{err}
 		},
 	}
 	s.flags(cmd.Flags())

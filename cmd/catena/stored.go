@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -74,20 +75,21 @@ func (k kind) check(g *global) *cobra.Command {
 	return &cobra.Command{
 		Use: "check FILE|DIR…", Short: "Check without saving: names, parameters, types, with file and line", Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return k.each(g, cmd, args, func(c *client, name, source string) error {
+			return k.each(g, cmd, args, func(c *client, out *rows, name, source string) error {
 				found := []library.Problem{}
 				op := call{op: k.family + ".Check", params: map[string]any{"source": source, "name": name}}
 				if err := c.object(cmd.Context(), op, &found); err != nil {
 					return err
 				}
-				for _, f := range found {
-					fmt.Fprintf(cmd.OutOrStdout(), "%s:%d:%d: %s\n", name, f.Line, f.Column, f.Message)
+				lines := make([]string, len(found))
+				for i, f := range found {
+					lines[i] = fmt.Sprintf("%s:%d:%d: %s", name, f.Line, f.Column, f.Message)
 				}
+				out.add(checked{name, found}, cmp.Or(strings.Join(lines, "\n"), name+": ok"))
 				if len(found) > 0 {
 					return fault.Invalid.Errorf("%s: problems found: %d", name, len(found))
 				}
-				_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s: ok\n", name)
-				return err
+				return nil
 			})
 		},
 	}
@@ -98,14 +100,14 @@ func (k kind) apply(g *global) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "apply FILE|DIR…", Short: "Check and save as a new version; running calls keep the old one", Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return k.each(g, cmd, args, func(c *client, name, source string) error {
+			return k.each(g, cmd, args, func(c *client, out *rows, name, source string) error {
 				var v storedVersion
 				op := call{op: k.family + ".Save", params: map[string]any{"source": source, "note": note, "name": filepath.Base(name)}}
 				if err := c.object(cmd.Context(), op, &v); err != nil {
 					return err
 				}
-				_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s: %s version %d\n", name, v.Name, v.Version)
-				return err
+				out.add(filed{name, v.Name, v.Version}, fmt.Sprintf("%s: %s version %d", name, v.Name, v.Version))
+				return nil
 			})
 		},
 	}
@@ -113,8 +115,21 @@ func (k kind) apply(g *global) *cobra.Command {
 	return cmd
 }
 
+// checked is what was found in a file.
+type checked struct {
+	File     string            `json:"file"`
+	Problems []library.Problem `json:"problems"`
+}
+
+// filed is a version and the file that it comes from or was written to.
+type filed struct {
+	File    string `json:"file"`
+	Name    string `json:"name"`
+	Version int64  `json:"version"`
+}
+
 // each reads every file named and calls fn with it.
-func (k kind) each(g *global, cmd *cobra.Command, args []string, fn func(c *client, name, source string) error) error {
+func (k kind) each(g *global, cmd *cobra.Command, args []string, fn func(c *client, out *rows, name, source string) error) error {
 	files, err := k.files(args)
 	if err != nil {
 		return err
@@ -124,16 +139,17 @@ func (k kind) each(g *global, cmd *cobra.Command, args []string, fn func(c *clie
 		return err
 	}
 	defer done()
+	out := g.rows(cmd)
 	for _, name := range files {
 		b, err := os.ReadFile(name)
 		if err != nil {
-			return usage{err}
+			return out.end(usage{err})
 		}
-		if err := fn(c, name, string(b)); err != nil {
-			return err
+		if err := fn(c, out, name, string(b)); err != nil {
+			return out.end(err)
 		}
 	}
-	return nil
+	return out.end(nil)
 }
 
 func (k kind) list(g *global) *cobra.Command {
@@ -209,6 +225,9 @@ func (k kind) diff(g *global) *cobra.Command {
 			if err := g.object(cmd, op, &text); err != nil {
 				return err
 			}
+			if g.json {
+				return printJSON(cmd.OutOrStdout(), map[string]string{"diff": text})
+			}
 			_, err := io.WriteString(cmd.OutOrStdout(), text)
 			return err
 		},
@@ -232,8 +251,7 @@ func (k kind) restore(g *global) *cobra.Command {
 			if err := g.object(cmd, op, &v); err != nil {
 				return err
 			}
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s version %d\n", v.Name, v.Version)
-			return err
+			return g.say(cmd.OutOrStdout(), v, "%s version %d", v.Name, v.Version)
 		},
 	}
 	cmd.Flags().StringVar(&note, "note", "", "why, kept with the version")
@@ -253,26 +271,27 @@ func (k kind) export(g *global) *cobra.Command {
 	return &cobra.Command{
 		Use: "export DIR", Short: "Write every deployed one to a file of its own, for version control", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			rows := []storedVersion{}
-			if err := g.object(cmd, call{op: k.family + ".List"}, &rows); err != nil {
+			all := []storedVersion{}
+			if err := g.object(cmd, call{op: k.family + ".List"}, &all); err != nil {
 				return err
 			}
 			if err := os.MkdirAll(args[0], 0o750); err != nil {
 				return err
 			}
 			ext, _, _ := strings.Cut(k.ext, " ")
-			for _, r := range rows {
+			out := g.rows(cmd)
+			for _, r := range all {
 				v, err := k.read(g, cmd, r.Name, 0)
 				if err != nil {
-					return err
+					return out.end(err)
 				}
 				file := filepath.Join(args[0], filepath.Base(v.Name)+ext)
 				if err := os.WriteFile(file, []byte(v.Source), 0o640); err != nil {
-					return err
+					return out.end(err)
 				}
-				fmt.Fprintln(cmd.OutOrStdout(), file)
+				out.add(filed{file, v.Name, v.Version}, file)
 			}
-			return nil
+			return out.end(nil)
 		},
 	}
 }
