@@ -192,6 +192,11 @@ func (e *Engine) Ping(ctx context.Context) error {
 	})
 }
 
+// Stands is nil as long as what somebody signed in by is good.
+func (e *Engine) Stands(ctx context.Context, as *Principal) error {
+	return e.repo.View(ctx, as, func(*storage.Tx) error { return nil })
+}
+
 // PrincipalOf returns a user as one who acts, which is shared and not changed.
 func (e *Engine) PrincipalOf(ctx context.Context, user string) (*Principal, error) {
 	return e.repo.Principal(ctx, user)

@@ -2,6 +2,7 @@ package rest
 
 import (
 	"context"
+	"encoding/json"
 	"maps"
 	"net/http"
 	"net/url"
@@ -237,6 +238,36 @@ func asyncStatus(x *exchange) error {
 	}
 	x.w.Header().Set("Retry-After", askAgain)
 	return x.json(http.StatusOK, "RUNNING")
+}
+
+// asyncEvents streams the states of a run until it is over; the last says where its result is.
+func asyncEvents(x *exchange) error {
+	return x.stream("run", func() (progress, error) {
+		if err := x.engine.Stands(x.r.Context(), x.as); err != nil {
+			return progress{}, err
+		}
+		run, over, err := x.asyncRun(false)
+		if err != nil {
+			return progress{}, err
+		}
+		now := asyncState{ID: run.id, Op: run.op, State: runRuns}
+		if over {
+			if now.State, now.Result = "over", x.runAddress(run); run.err != nil {
+				now.State, now.Code = runFailed, fault.Word(run.err)
+			}
+		}
+		body, err := json.Marshal(now)
+		return progress{mark: now.State, body: body, over: over}, err
+	})
+}
+
+// asyncState is what an event says of an asynchronous run.
+type asyncState struct {
+	ID     string `json:"id"`
+	Op     string `json:"op"`
+	State  string `json:"state"` // running, failed or over
+	Code   string `json:"code,omitempty"`
+	Result string `json:"result,omitempty"` // where it is
 }
 
 // asyncResult answers as the call would have, once.

@@ -3,6 +3,7 @@ package rest
 import (
 	"encoding/json"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"catena/engine"
@@ -22,6 +23,7 @@ func serviceRoutes() []route {
 		{method: "DELETE", path: "/bulk/:commandId", handle: bulk, parts: []route{
 			{path: "/bulk/;id=:id", op: "Bulk.Documents", says: "Deletes the documents of several ids: /bulk/;id=…;id=…"},
 		}},
+		{method: "GET", path: "/bulk/:commandId/events", handle: bulkEvents, gives: "events", or: http.StatusNoContent, says: "Sends how far a command is as that changes, until it is over."},
 		{method: "GET", path: "/bulk/:commandId/result", op: "Bulk.Result"},
 		{method: "PUT", path: "/bulk/:commandId/abort", body: noBody, op: "Bulk.Abort"},
 		{method: "POST", path: "/search/bulk/:action", handle: searchBulk, op: "Bulk.RunAction", query: bulkQuery, status: http.StatusAccepted},
@@ -71,6 +73,32 @@ func (x *exchange) sent(op string, status int) error {
 func commandParams(x *exchange) (values, error) {
 	id, err := x.param("commandId")
 	return values{"commandId": id, "base": x.base()}, err
+}
+
+// bulkEvents streams how far a command is until it is over.
+func bulkEvents(x *exchange) error {
+	params, err := commandParams(x)
+	if err != nil {
+		return err
+	}
+	return x.stream("bulk", func() (progress, error) {
+		v, err := x.quiet("Bulk.Get", params)
+		if err != nil {
+			return progress{}, err
+		}
+		body, err := json.Marshal(v)
+		if err != nil {
+			return progress{}, err
+		}
+		var now struct {
+			State     string
+			Processed int64
+		}
+		err = json.Unmarshal(body, &now)
+		return progress{
+			mark: now.State + "-" + strconv.FormatInt(now.Processed, 10), body: body, over: now.State == "COMPLETED" || now.State == "ABORTED",
+		}, err
+	})
 }
 
 // bulk says how far a command is, or serves the documents that ;id=a;id=b names.

@@ -267,6 +267,8 @@ func (r *route) responses(op *engine.Def) map[string]any {
 		ok["content"] = map[string]any{"*/*": map[string]any{}}
 	case "page":
 		ok["content"] = map[string]any{"text/html": map[string]any{"schema": openapi.Type("string")}}
+	case "events":
+		ok["content"] = map[string]any{"text/event-stream": map[string]any{"schema": openapi.Type("string")}}
 	case "text":
 		ok["content"] = map[string]any{"text/plain": map[string]any{"schema": openapi.Type("string")}}
 	case "":

@@ -60,6 +60,7 @@ func platformRoutes() []route {
 		{method: "POST", path: "/automation/:op/@async", body: callBody, handle: invokeAsync, status: http.StatusAccepted, gives: "none", says: "Runs an operation in the background; Location tells where to ask for its result."},
 		{method: "GET", path: "/automation/:op/@async/:run", handle: asyncResult, or: http.StatusNoContent, says: "Returns the result of a run in the background, once."},
 		{method: "DELETE", path: "/automation/:op/@async/:run", handle: asyncAbort, gives: "none", status: http.StatusNoContent, says: "Ends a run in the background."},
+		{method: "GET", path: "/automation/:op/@async/:run/events", handle: asyncEvents, gives: "events", or: http.StatusNoContent, says: "Sends the states of a run in the background as they come, until the last."},
 		{method: "GET", path: "/automation/:op/@async/:run/status", handle: asyncStatus, gives: "text", says: "Says how far a run in the background is."},
 		{method: "GET", path: "/backup", handle: backup, gives: "file", says: "Returns a backup of the server, for administrators."},
 		{method: "GET", path: "/capabilities", handle: capabilities, gives: "Capabilities", says: "Says what the server can do."},
