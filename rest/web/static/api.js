@@ -101,3 +101,9 @@ const tried = (f, prevent = true) => async (event) => {
     complain(error);
   }
 };
+
+// copy has a button put text on the clipboard.
+const copy = (text) => tried(async (e) => {
+  await navigator.clipboard.writeText(text);
+  (e.target.closest("button").lastElementChild || e.target).textContent = "Copied";
+});

@@ -31,13 +31,30 @@
     }
   };
 
-  const execute = (op, form, out) => tried(async () => {
-    const f = new FormData(form);
+  // given are the parameters that a form holds.
+  const given = (op, f) => {
     const params = {};
     for (const p of op.params) {
       const text = f.get(p.name);
       if (text !== null && text !== "") params[p.name] = value(p, text);
     }
+    return params;
+  };
+
+  // calls shows calls to copy; again writes them anew.
+  const calls = (title, write) => {
+    const box = make("section", { class: "panel", "aria-label": title });
+    const again = () => box.replaceChildren(make("h2", {}, title), ...write(location.origin + site.prefix).flatMap(([name, text]) => [
+      make("div", { class: "row" }, make("h3", {}, name), make("button", { type: "button", class: "quiet", "aria-label": `Copy ${name}`, onclick: copy(text) }, "Copy")),
+      make("pre", { class: "result", tabindex: "0", "aria-label": name }, text),
+    ]));
+    again();
+    return { box, again };
+  };
+
+  const execute = (op, form, out) => tried(async () => {
+    const f = new FormData(form);
+    const params = given(op, f);
     const dry = f.get("%dry") === "on";
     const button = form.querySelector("button.primary");
     button.disabled = true;
@@ -71,10 +88,15 @@
     }
     form.append(make("div", { class: "row" }, make("label", { class: "check" }, make("input", { type: "checkbox", name: "%dry" }), "Dry run: show what would change, change nothing"), make("button", { class: "primary" }, "Run")));
     form.addEventListener("submit", execute(op, form, out));
+    const snippets = calls("Call it", (base) => {
+      const f = new FormData(form);
+      return Snippets.of(op, base, f.get("%input"), given(op, f));
+    });
+    form.addEventListener("input", snippets.again);
     byId("one").replaceChildren(
       make("div", { class: "panel" }, make("h2", {}, op.id), make("p", {}, op.description || ""),
         make("p", { class: "soft" }, `${op.category || ""} · ${takes.join(", ") || "anything"} → ${gives.join(", ") || "anything"}`)),
-      form, out);
+      form, out, snippets.box);
   };
 
   const list = () => {
@@ -88,12 +110,19 @@
     byId("names").replaceChildren(...(hits.length ? hits.map(([, op]) => make("button", { "data-id": op.id, "aria-current": op.id === chosen ? "true" : null, onclick: () => show(op) }, op.id)) : [make("p", { class: "soft" }, "Nothing found.")]));
   };
 
+  // named shows the operation that the address names.
+  const named = () => {
+    const op = all.find((o) => o.id === decodeURIComponent(location.hash.slice(1)));
+    if (op) show(op);
+  };
+
   byId("search").addEventListener("input", list);
+  addEventListener("hashchange", named);
+  byId("one").append(calls("Upload a file", (base) => Snippets.upload(base)).box);
   tried(async () => {
     const { answer } = await call("GET", "/api/v1/automation");
     all = [...answer.operations, ...(answer.chains || [])];
     list();
-    const named = all.find((op) => op.id === decodeURIComponent(location.hash.slice(1)));
-    if (named) show(named);
+    named();
   })();
 })();

@@ -4,11 +4,6 @@
   const path = `/v1/decks/${site.id}/share`;
   const per = 25;
 
-  const copy = (text) => tried(async (e) => {
-    await navigator.clipboard.writeText(text);
-    (e.target.closest("button").lastElementChild || e.target).textContent = "Copied";
-  });
-
   // What a viewer's program calls itself, in fewer words.
   const program = (agent) => {
     const browser = [["Edg/", "Edge"], ["OPR/", "Opera"], ["Firefox/", "Firefox"], ["Chrome/", "Chrome"], ["Safari/", "Safari"]].find(([mark]) => agent.includes(mark));
