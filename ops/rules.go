@@ -34,6 +34,7 @@ var Rules = slices.Concat(
 	allow(engine.Admins, engine.Everywhere,
 		"Blob.ExportToFS", "Group.CreateOrUpdate", "Repository.Verify",
 		"Team.Create", "Team.Delete", "Team.List", "Traces.*", "User.CreateOrUpdate", "User.SetAccount"),
+	allow(engine.Admins, outside|engine.Server, "Services.LogLevel"),
 	allow(engine.Admins, outside|engine.Server, "Chain.*", "Job.*", "Listener.*", "Script.*"),
 	allow(engine.Anyone, outside|engine.Server, "Key.*"),
 	allow(engine.Anyone, outside|engine.Server, "OAuth2.*"),

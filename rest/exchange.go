@@ -32,6 +32,7 @@ type exchange struct {
 	revision string         // of the deck service, asked for
 	invoked  string         // the operation the caller named, for the long form of messages
 	status   int
+	out      counted      // what is written to, if there is a log of requests
 	again    func() error // whether who looks at a deck still may
 	buf      []byte
 	idText   [16]byte
@@ -42,6 +43,10 @@ func (s *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	start := time.Now()
 	x := s.exchanges.Get().(*exchange)
 	x.w, x.r = w, r
+	if s.Access != nil {
+		x.out.ResponseWriter = w
+		x.w = &x.out
+	}
 	defer s.done(x, start)
 	if err := x.serve(); err != nil {
 		x.fail(err)
@@ -52,6 +57,7 @@ func (s *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (s *Handler) done(x *exchange, start time.Time) {
 	if p := recover(); p != nil {
 		if p == http.ErrAbortHandler { //nolint:errorlint // net/http compares it so
+			s.record(x, time.Since(start), true)
 			panic(p)
 		}
 		s.log.LogAttrs(x.r.Context(), slog.LevelError, "panic",
@@ -60,12 +66,7 @@ func (s *Handler) done(x *exchange, start time.Time) {
 			x.fail(fault.Internal.Errorf("panic"))
 		}
 	}
-	elapsed := time.Since(start)
-	x.route.observe(s.meters, x.status, elapsed)
-	if s.Access != nil {
-		s.Access.LogAttrs(x.r.Context(), slog.LevelInfo, "request", append(x.attrs(nil),
-			slog.Int("status", x.status), slog.Duration("duration", elapsed))...)
-	}
+	s.record(x, time.Since(start), false)
 	buf := x.buf
 	if cap(buf) > 64<<10 {
 		buf = nil
@@ -89,19 +90,6 @@ func (x *exchange) attrs(err error) []slog.Attr {
 		out = append(out, slog.String("error", err.Error()))
 	}
 	return out
-}
-
-// unsaid is a path without the token of a private link, which opens the deck to whoever reads it.
-func unsaid(path string) string {
-	before, after, ok := strings.Cut(path, "/share/")
-	if !ok {
-		return path
-	}
-	_, rest, more := strings.Cut(after, "/")
-	if more {
-		rest = "/" + rest
-	}
-	return before + "/share/…" + rest
 }
 
 func levelOf(status int) slog.Level {

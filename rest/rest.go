@@ -27,7 +27,7 @@ import (
 type Config struct {
 	Engine      *engine.Engine
 	Log         *slog.Logger         // nil: slog.Default
-	Access      *slog.Logger         // one line a request; nil: none
+	Access      *slog.Logger         // one line a request, with the fields of accessAttrs; nil: none
 	ContextPath string               // where clients expect everything a second time, "/nuxeo"
 	Base        string               // public address with the context path; "": from each request
 	Version     string               // product version clients compare, "2023.10"

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"log/slog"
 	"os"
@@ -19,6 +20,8 @@ type global struct {
 	config, data, server string
 	logLevel, logFormat  string
 	json                 bool
+
+	level *slog.LevelVar // of the log, once there is one
 }
 
 func (g *global) flags(f *pflag.FlagSet) {
@@ -32,18 +35,42 @@ func (g *global) flags(f *pflag.FlagSet) {
 
 // logger writes to standard error, which leaves standard output to results.
 func (g *global) logger() (*slog.Logger, error) {
-	var level slog.Level
-	if err := level.UnmarshalText([]byte(g.logLevel)); err != nil {
+	g.level = &slog.LevelVar{}
+	if err := g.level.UnmarshalText([]byte(g.logLevel)); err != nil {
 		return nil, usage{fmt.Errorf("log-level: %q is not debug, info, warn or error", g.logLevel)}
 	}
-	o := &slog.HandlerOptions{Level: level}
+	return g.logTo(os.Stderr, &slog.HandlerOptions{Level: g.level})
+}
+
+// logTo writes lines in the format asked for.
+func (g *global) logTo(w io.Writer, o *slog.HandlerOptions) (*slog.Logger, error) {
 	switch g.logFormat {
 	case "text":
-		return slog.New(slog.NewTextHandler(os.Stderr, o)), nil
+		return slog.New(slog.NewTextHandler(w, o)), nil
 	case "json":
-		return slog.New(slog.NewJSONHandler(os.Stderr, o)), nil
+		return slog.New(slog.NewJSONHandler(w, o)), nil
 	}
 	return nil, usage{fmt.Errorf("log-format: %q is not text or json", g.logFormat)}
+}
+
+// accessLog opens the log of requests: a file that is written on, or standard output for -. Its lines have the
+// fields of rest.Config.Access and the time, and nothing else.
+func (g *global) accessLog(name string, out io.Writer) (log *slog.Logger, end func() error, err error) {
+	end = func() error { return nil }
+	if name != standard {
+		f, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+		if err != nil {
+			return nil, nil, usage{fmt.Errorf("access-log: %w", err)}
+		}
+		out, end = f, f.Close
+	}
+	log, err = g.logTo(out, &slog.HandlerOptions{ReplaceAttr: func(groups []string, a slog.Attr) slog.Attr {
+		if len(groups) == 0 && (a.Key == slog.LevelKey || a.Key == slog.MessageKey) {
+			return slog.Attr{}
+		}
+		return a
+	}})
+	return log, end, err
 }
 
 // configure fills flags the command line left out: from the environment (CATENA_ADDR for --addr, CATENA_KEY_FILE

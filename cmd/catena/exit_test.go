@@ -101,6 +101,7 @@ var exits = []struct {
 	{"runs list", 0, `{"entity-type":`},
 	{"runs show none", 3, ""},
 	{"runs end none", 3, ""},
+	{"runs retry none", 3, ""},
 	{"trace", 0, `{"entity-type":`},
 	{"trace none", 3, ""},
 	{"trace --status perhaps", 1, ""},

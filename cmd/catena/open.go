@@ -43,6 +43,7 @@ var errCorrupt = badger.ErrCorrupt
 type app struct {
 	dir       string
 	log       *slog.Logger
+	level     *slog.LevelVar // of log
 	db        *kv.DB
 	blobs     *blob.Store
 	repo      *storage.Repo
@@ -88,7 +89,7 @@ func (g *global) openFiles(o openOptions) (*app, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &app{dir: g.data, log: log, meters: newMeters()}
+	a := &app{dir: g.data, log: log, level: g.level, meters: newMeters()}
 	keepPrivate()
 	for _, sub := range []string{"", "actions", "chains", "directories", "listeners", "mail", "providers", "scripts", "types"} {
 		if err := os.MkdirAll(filepath.Join(g.data, sub), 0o700); err != nil {
@@ -169,7 +170,7 @@ func (a *app) arm(ctx context.Context, o openOptions, self string) error {
 	if err != nil {
 		return err
 	}
-	if set, err = set.With(append(repository.OpsWith(a.declared.providers), service.OpsWith(a.declared.actions)...)); err != nil {
+	if set, err = set.With(append(repository.OpsWith(a.declared.providers), service.OpsWith(a.declared.actions, a.level)...)); err != nil {
 		return err
 	}
 	if err := a.printer(o.chromium); err != nil {

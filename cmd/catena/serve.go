@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/url"
@@ -52,10 +53,12 @@ type serve struct {
 	egressAllow             []string
 	egressHTTP              bool
 	exportFolder, chromium  string
+	accessLog               string
 }
 
 func (s *serve) flags(f *pflag.FlagSet) {
 	f.StringVar(&s.addr, "addr", "127.0.0.1:8080", "address to listen on")
+	f.StringVar(&s.accessLog, "access-log", "", "file that gets a line for each request, in the format of log-format; - is standard output; empty: none")
 	f.StringVar(&s.metricsAddr, "metrics-addr", "", "address that shows /metrics instead, for those who run the server only")
 	f.StringVar(&s.contextPath, "context-path", "/nuxeo", "prefix under which everything is served too")
 	f.StringVar(&s.baseURL, "base-url", "", "address clients reach the server by, when a proxy stands in front")
@@ -140,8 +143,16 @@ func (s *serve) run(ctx context.Context, g *global, out io.Writer) (err error) {
 	if s.backups.folder != "" {
 		registry.MustRegister(s.backups.figure())
 	}
+	var access *slog.Logger
+	if s.accessLog != "" {
+		var end func() error
+		if access, end, err = g.accessLog(s.accessLog, os.Stdout); err != nil {
+			return errors.Join(err, l.Close())
+		}
+		defer func() { err = errors.Join(err, end()) }()
+	}
 	h := a.handler(rest.Config{
-		Metrics: registry, NoMetrics: s.metricsAddr != "",
+		Access: access, Metrics: registry, NoMetrics: s.metricsAddr != "",
 		ContextPath: s.contextPath, Base: s.baseURL, Hosts: s.hosts, Origins: s.origins, Portal: s.portalSecret, DeckSources: s.deckSources,
 		Limits: s.limits.rest, RateExempt: exempt, Contact: s.contact, Ready: s.probes(),
 	})

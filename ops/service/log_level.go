@@ -1,0 +1,41 @@
+package service
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+
+	"catena/engine"
+)
+
+func logLevel(level *slog.LevelVar) engine.Op {
+	return engine.Op{
+		Name:     "Services.LogLevel",
+		Label:    "Log Level",
+		Category: "Services",
+		Doc:      "Sets how much the server writes to its log, until it ends, and returns that.",
+		Run: engine.On(func(p logLevelParams, c *engine.Ctx, _ engine.Void) (map[string]any, error) {
+			return p.run(c, level)
+		}),
+	}
+}
+
+type logLevelParams struct {
+	Level string `json:"level,omitzero" enum:"debug,info,warn,error" doc:"What is written: this and what weighs more; without it nothing changes."`
+}
+
+func (p logLevelParams) run(c *engine.Ctx, level *slog.LevelVar) (map[string]any, error) {
+	if p.Level == "" {
+		return map[string]any{"level": strings.ToLower(level.Level().String())}, nil
+	}
+	var next slog.Level
+	if err := next.UnmarshalText([]byte(p.Level)); err != nil {
+		return nil, err
+	}
+	c.After(func(context.Context) error {
+		level.Set(next)
+		c.Log.Info("log level", "level", p.Level, "user", c.As.Name)
+		return nil
+	})
+	return map[string]any{"level": p.Level}, nil
+}
