@@ -69,7 +69,7 @@ func (e *Engine) keepFailure(r *running, err error) {
 		return
 	}
 	f := FailedRun{
-		ID: e.live.id(r), Owned: owner, Op: r.def.Name, Version: r.def.Version, Door: call.Door.String(), Request: call.RequestID,
+		ID: e.live.id(r), Owned: owner, Repository: e.repo.Name(), Op: r.def.Name, Version: r.def.Version, Door: call.Door.String(), Request: call.RequestID,
 		Repeats: call.Asked.Repeats, Start: r.began.UTC(), Duration: time.Since(r.began), Internal: fault.Is(err, fault.Internal),
 		Code: fault.Word(err), Error: cut(err.Error(), maxFailureError), Expires: e.now().Add(e.limits.KeepFailed).UTC(),
 	}
@@ -185,7 +185,7 @@ func strip(v any, at string, left []string) []string {
 	return left
 }
 
-// FailedRuns lists the failed runs that are kept, the newest first: all of them for administrators, their own for
+// FailedRuns lists the failed runs that are kept, of all repositories, the newest first: all of them for administrators, their own for
 // others. More says that there are older ones.
 func (e *Engine) FailedRuns(ctx context.Context, as *Principal, f FailedFilter) (out []FailedRun, more bool, err error) {
 	err = e.repo.View(ctx, as, func(tx *storage.Tx) error {
@@ -204,10 +204,14 @@ func (e *Engine) FailedRun(ctx context.Context, as *Principal, id string) (f Fai
 	return f, d, err
 }
 
-// older returns the operation of a call as an older version of its text says, in a set with it.
-func (e *Engine) older(ctx context.Context, set *Set, d *Def, version int64) (*Set, *Def, error) {
-	if d.AtVersion == nil {
+// older returns the operation of a call as an older version of its text says, in a set with it. What was replaced may
+// have been so for a reason: administrators alone run it.
+func (e *Engine) older(ctx context.Context, set *Set, d *Def, as *Principal, version int64) (*Set, *Def, error) {
+	switch {
+	case d.AtVersion == nil:
 		return nil, nil, fault.NotFound.Errorf("operation %s version %d", d.Name, version)
+	case as == nil || !as.Admin:
+		return nil, nil, fault.Denied.Errorf("operation %s version %d: is not deployed any more, and for administrators; version %d is the latest", d.Name, version, d.Version)
 	}
 	name := d.Name
 	err := e.repo.View(ctx, e.System(), func(tx *storage.Tx) error {

@@ -17,7 +17,7 @@ import (
 // Call says what to run, for whom and how.
 type Call struct {
 	Op             string
-	Version        int64           // of the text that Op is made of; 0: the deployed one
+	Version        int64           // of the text that Op is made of; 0: the deployed one, others are for administrators
 	Input          any             // a value, or Lazy
 	Params         map[string]any  // by name, or
 	RawParams      json.RawMessage // a JSON object
@@ -94,7 +94,7 @@ func (e *Engine) prepare(ctx context.Context, call Call) (*running, error) {
 	}
 	if call.Version != 0 && call.Version != d.Version {
 		var err error
-		if set, d, err = e.older(ctx, set, d, call.Version); err != nil {
+		if set, d, err = e.older(ctx, set, d, call.As, call.Version); err != nil {
 			return nil, err
 		}
 	}

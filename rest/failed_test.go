@@ -25,11 +25,11 @@ func failing(t *testing.T, broken *atomic.Bool, change func(*engine.Limits), clo
 			return "", fault.Conflict.Errorf("it is broken")
 		}
 		name, _ := c.Vars["more"].(string)
-		return c.As.Name + " " + p.Value + " " + in.Path() + " " + name, nil
+		return c.As.Name + " " + p.Value + " " + in.Path() + " " + name + " " + c.Engine().Repo().Name(), nil
 	}
 	ops := append(testOps[:len(testOps):len(testOps)], engine.Op{Name: "Test.Who", Doc: "Says who.", Effect: engine.Reads, Run: engine.On(who)})
 	s := resttest.Start(t, resttest.Config{
-		Ops: ops, Rules: testRules,
+		Ops: ops, Rules: testRules, Beside: []string{"beside"},
 		Engine: func(c *engine.Config) {
 			if change != nil {
 				change(&c.Limits)
@@ -155,6 +155,15 @@ func TestFailedRunKeepsNoSecrets(t *testing.T) {
 			t.Errorf("problem %v", p)
 		}
 	}
+	for n, left := range map[int]string{16 << 10: "<nil>", 16<<10 + 1: "[params]"} {
+		params := `{"kind":"limit","big":""}`
+		params = params[:len(params)-2] + strings.Repeat("x", n-len(params)) + `"}`
+		answers(t, s.Do("POST", "/api/v1/automation/Test.Fail", `{"params":`+params+`}`, "as", "alice"), 422, "")
+		whole := s.Do("GET", runsAt+"/"+failed(t, s, "limit=1", "as", "alice")[0]["id"].(string), "").JSON(t)
+		if got := fmt.Sprint(whole["left"]); got != left || (whole["params"] == nil) == (left == "<nil>") {
+			t.Errorf("%d bytes of parameters: left %s, want %s", n, got, left)
+		}
+	}
 	file := "--x\r\nContent-Disposition: form-data; name=request\r\nContent-Type: application/json\r\n\r\n{\"params\":{\"kind\":\"limit\"}}\r\n" +
 		"--x\r\nContent-Disposition: form-data; name=input; filename=a.txt\r\n\r\ncanary\r\n--x--\r\n"
 	s.Do("POST", "/api/v1/automation/Test.Fail", file, "as", "bob", "Content-Type", "multipart/form-data; boundary=x")
@@ -250,9 +259,16 @@ func TestRetryRun(t *testing.T) {
 	reader := s.Do("POST", at, "", bearer(s.Key("bob", "read_only"))...)
 	answers(t, reader, 404, "")
 
+	answers(t, s.Do("POST", "/api/v1/repo/beside/automation/Test.Who", body), 409, "")
+	beside := failed(t, s, "")[0]
+	if beside["repository"] != "beside" {
+		t.Errorf("a run in another repository: %v", beside)
+	}
+
 	broken.Store(false)
-	answers(t, s.Do("POST", at, "", "as", "alice"), 200, `"alice x / var"`)
-	answers(t, s.Do("POST", at+"?version=latest", ""), 200, `"Administrator x / var"`)
+	answers(t, s.Do("POST", runsAt+"/"+beside["id"].(string)+"/retry", ""), 200, `"Administrator x / var beside"`)
+	answers(t, s.Do("POST", at, "", "as", "alice"), 200, `"alice x / var default"`)
+	answers(t, s.Do("POST", at+"?version=latest", ""), 200, `"Administrator x / var default"`)
 	key := []string{"as", "alice", "Idempotency-Key", "again"}
 	if a, b := s.Do("POST", at, "", key...), s.Do("POST", at, "", key...); a.StatusCode != http.StatusOK || a.Text != b.Text {
 		t.Errorf("twice with one key: %s %s, %s %s", a.Status, a.Text, b.Status, b.Text)

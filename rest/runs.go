@@ -58,9 +58,9 @@ func runningRun(l engine.Live) shownRun {
 	}
 }
 
-func (x *exchange) failedRun(f engine.FailedRun) shownRun {
+func failedRun(f engine.FailedRun) shownRun {
 	return shownRun{
-		ID: f.ID, State: runFailed, Op: f.Op, Version: f.Version, User: f.Owner, UserID: f.OwnerID, Door: f.Door, Repository: x.engine.Repo().Name(),
+		ID: f.ID, State: runFailed, Op: f.Op, Version: f.Version, User: f.Owner, UserID: f.OwnerID, Door: f.Door, Repository: f.Repository,
 		Request: f.Request, Repeats: f.Repeats, Start: f.Start, Duration: f.Duration, Code: f.Code, Error: f.Error,
 	}
 }
@@ -129,7 +129,7 @@ func listFailed(x *exchange) error {
 	}
 	list := make([]shownRun, len(found))
 	for i, f := range found {
-		list[i] = x.failedRun(f)
+		list[i] = failedRun(f)
 	}
 	out := map[string]any{"entity-type": "runs", "entries": list}
 	if more {
@@ -151,7 +151,7 @@ func readRun(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	r := x.failedRun(f)
+	r := failedRun(f)
 	r.askedRun = &askedRun{Input: d.Input, Params: d.Params, Context: d.Context, Left: d.Left, Trace: d.Trace}
 	return x.json(http.StatusOK, r)
 }
@@ -169,7 +169,7 @@ func endRun(x *exchange) error {
 }
 
 // retryRun makes a failed run again, with the rights of whoever asks, and answers as the call would have: of the
-// version that the chain or script had, or of the latest.
+// version that the chain or script had, which only administrators run once there is another, or of the latest.
 func retryRun(x *exchange) error {
 	id, err := x.param("run")
 	if err != nil {
@@ -187,7 +187,11 @@ func retryRun(x *exchange) error {
 		return fault.Conflict.Errorf("run %s: cannot be made again, for %s was not kept", id, strings.Join(d.Left, ", ")).WithCode(fault.CodeRunIncomplete)
 	case f.Door == engine.Listener.String():
 		return fault.Conflict.Errorf("run %s: was made by an event, its job tries again by itself", id).WithCode(fault.CodeRunIncomplete)
-	case !x.engine.Set().Allowed(f.Op, x.as, x.door()):
+	}
+	if err := x.enter(f.Repository); err != nil {
+		return err
+	}
+	if !x.engine.Set().Allowed(f.Op, x.as, x.door()) {
 		return unknownOperation(x, f.Op)
 	}
 	x.invoked = f.Op

@@ -8,10 +8,13 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"catena/engine"
+	"catena/storage/fault"
 )
 
 // localClient opens a new data directory.
-func localClient(t *testing.T) *client {
+func localClient(t *testing.T) (*app, *client) {
 	t.Helper()
 	g := &global{data: t.TempDir(), logLevel: "error", logFormat: "text"}
 	a, err := g.openWith(t.Context(), openOptions{adminPassword: adminPassword})
@@ -23,13 +26,13 @@ func localClient(t *testing.T) *client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return c
+	return a, c
 }
 
 // TestRetryVersion makes runs of a chain and of a script again whose texts have changed since: as they were, and as
 // they are.
 func TestRetryVersion(t *testing.T) {
-	c := localClient(t)
+	a, c := localClient(t)
 	chain := "name: Test.Text\ndescription: Fails.\ninput: document\nsteps:\n  - op: %s\n    params: {xpath: %q, value: 1}\n"
 	script := "/**\n * @operation Test.Text\n * @description Fails.\n */\nfunction run(input) { %s }\n"
 	for _, v := range []struct{ family, name, bad, good, code string }{
@@ -58,6 +61,14 @@ func TestRetryVersion(t *testing.T) {
 				resp.Body.Close()
 			}
 			return err
+		}
+		other := *a.engine.System()
+		other.Name, other.System, other.Admin = "somebody", false, false
+		if _, err := a.engine.Run(t.Context(), engine.Call{Op: v.name, Version: 1, As: &other, Door: engine.REST}); !fault.Is(err, fault.Denied) {
+			t.Errorf("%s as it was, by somebody who may not: %v", v.name, err)
+		}
+		if _, err := a.engine.Run(t.Context(), engine.Call{Op: v.name, Version: 3, As: a.engine.System()}); !fault.Is(err, fault.NotFound) {
+			t.Errorf("%s as it never was: %v", v.name, err)
 		}
 		if err := retry("same"); err == nil || err.Error() != first.Error() {
 			t.Errorf("%s as it was: %v, want %v", v.name, err, first)
@@ -101,7 +112,7 @@ func TestSince(t *testing.T) {
 // TestEndScript ends scripts that loop, one sent by a caller, in a process of its own, and one deployed, and a chain
 // within whose handler would go on: nothing of them stays.
 func TestEndScript(t *testing.T) {
-	c := localClient(t)
+	_, c := localClient(t)
 	const body = "Document.Create('/default-domain/workspaces', {type: 'File', name: 'left'}); for (;;) {}"
 	deployed := "/**\n * @operation Test.Loop\n * @description Loops.\n */\nfunction run() { " + body + " }\n"
 	chain := "name: Test.Around\ndescription: Goes on.\nsteps:\n  - op: Test.Loop\n    onError: {continue: true}\n"

@@ -314,6 +314,14 @@ func TestAutomation(t *testing.T) {
 			t.Errorf("%s %s: got %q, want %q", test.tool, test.args, got, test.want)
 		}
 	}
+	var kept []string
+	for _, e := range s.Do("GET", "/api/v1/automation/runs?state=failed", "").JSON(t)["entries"].([]any) {
+		run := e.(map[string]any)
+		kept = append(kept, fmt.Sprint(run["op"], " ", run["door"], " ", run["repository"]))
+	}
+	if want := []string{"Document.GetChild mcp beside", "Test.Panic mcp default"}; !slices.Equal(kept, want) {
+		t.Errorf("failed runs that are kept: %q, want %q", kept, want)
+	}
 	low := connect(t, s, "/mcp/automation", s.Key("alice", "read_only"), "2025-11-25")
 	if _, got, failed := use(t, low, "run_operation", `{"operation":"Document.Create","input":"/","params":{"type":"File"}}`); !failed || got != "denied: operation Document.Create writes, the key is read-only" {
 		t.Errorf("read-only key: %s", got)

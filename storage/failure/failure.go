@@ -17,17 +17,18 @@ import (
 type Run struct {
 	ID string // in the order of time
 	storage.Owned
-	Op       string
-	Version  int64         `json:",omitempty"` // of the chain or script that Op is made of; 0: it is built in
-	Door     string        // where it came from
-	Request  string        `json:",omitempty"` // id of the request it came with
-	Repeats  string        `json:",omitempty"` // id of the run it was to repeat
-	Start    time.Time     // when it began
-	Duration time.Duration // until it failed
-	Internal bool          `json:",omitempty"` // a fault of the server
-	Code     string        // word of the error
-	Error    string
-	Expires  time.Time `json:"expires"`
+	Repository string
+	Op         string
+	Version    int64         `json:",omitempty"` // of the chain or script that Op is made of; 0: it is built in
+	Door       string        // where it came from
+	Request    string        `json:",omitempty"` // id of the request it came with
+	Repeats    string        `json:",omitempty"` // id of the run it was to repeat
+	Start      time.Time     // when it began
+	Duration   time.Duration // until it failed
+	Internal   bool          `json:",omitempty"` // a fault of the server
+	Code       string        // word of the error
+	Error      string
+	Expires    time.Time `json:"expires"`
 }
 
 // Details are what lists do not show of a run.

@@ -37,6 +37,8 @@
     byId("refused").hidden = true;
     byId("same").onclick = again("same");
     byId("latest").onclick = again("latest");
+    byId("same").hidden = answer.door === "listener";
+    byId("same").textContent = answer.version ? "Run again as it was" : "Run again";
     byId("latest").hidden = !answer.version;
     byId("one").showModal();
   };
