@@ -156,6 +156,9 @@ func (e *Engine) EndRun(as *Principal, id string) error {
 		return fault.Denied.Errorf("run %s: the key is read-only", id).WithCode(fault.CodeInsufficientScope)
 	}
 	r.end.breakOff(as.Name)
+	if r.whole != nil {
+		r.whole.breakOff(as.Name)
+	}
 	return nil
 }
 
@@ -174,6 +177,9 @@ func (r *running) begin(ctx context.Context) {
 func (r *running) finish() {
 	r.e.live.remove(r)
 	r.end.stop()
+	if r.whole != nil {
+		r.whole.stop()
+	}
 }
 
 // reason is why the call failed, if that is not for err itself: somebody ended it, or its time was over.

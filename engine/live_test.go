@@ -23,7 +23,7 @@ func TestWork(t *testing.T) {
 	bob, admin := &Principal{Name: "bob", ID: 7}, &Principal{Name: "root", ID: 1, Admin: true}
 	began, ended := make(chan struct{}), make(chan error)
 	go func() {
-		ended <- e.Work(t.Context(), Call{Op: "listener x", As: bob, Door: Listener}, func(tx *storage.Tx) error {
+		ended <- e.Work(t.Context(), Call{Op: "listener x", As: bob, Door: Listener}, Writes, func(tx *storage.Tx) error {
 			close(began)
 			<-tx.Context().Done()
 			return nil

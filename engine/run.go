@@ -60,6 +60,7 @@ type running struct {
 	began time.Time
 	limit time.Duration
 	end   deadline
+	whole *deadline // of the transaction around, if that is not the call's own
 	ctx   Ctx
 	res   Result
 	after []func(context.Context) error

@@ -37,14 +37,22 @@ func (e *Engine) Within(tx *storage.Tx, as *Principal, door Door, name string, f
 	return nil
 }
 
+// workTime bounds the work of the server, which mostly ends otherwise.
+const workTime = 24 * time.Hour
+
 // Work carries out fn in a transaction of the server's own, as a call of its own under the name in call: what
-// happens in the transaction belongs to it. Of the call, who acts, the door, the name
-// and what was asked count.
-func (e *Engine) Work(ctx context.Context, call Call, fn func(tx *storage.Tx) error) error {
-	r := &running{e: e, set: e.set.Load(), def: &Def{Op: Op{Name: call.Op}, grants: everyone}, args: call}
+// happens in the transaction belongs to it. Of the call, who acts, the door, the name and what was asked count. The time
+// of a call is for what it runs Within: the transaction itself has as long as ctx gives it.
+func (e *Engine) Work(ctx context.Context, call Call, effect Effect, fn func(tx *storage.Tx) error) error {
+	r := &running{e: e, set: e.set.Load(), def: &Def{Op: Op{Name: call.Op, Effect: effect}, grants: everyone}, args: call}
+	r.whole = &deadline{Context: ctx, at: time.Now().Add(workTime), run: r}
 	r.begin(ctx)
 	defer r.finish()
-	err := e.repo.Update(&r.end, e.System(), func(tx *storage.Tx) error {
+	begin := e.repo.Update
+	if effect == Reads {
+		begin = e.repo.View
+	}
+	err := begin(r.whole, e.System(), func(tx *storage.Tx) error {
 		r.after, r.ops = nil, 0
 		return fn(tx)
 	})

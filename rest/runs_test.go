@@ -11,13 +11,16 @@ import (
 
 	"catena/decks"
 	"catena/engine"
+	"catena/ops/bulk"
 	"catena/rest/resttest"
 	"catena/storage"
+	"catena/storage/outbox"
 )
 
 // stuckOps are operations that go on until they are ended.
 var stuckOps = append(slices.Clip(testOps),
 	engine.Op{Name: "Test.Linger", Doc: "Makes a document and waits.", Run: engine.On(linger)},
+	engine.Op{Name: "Test.Hang", Doc: "Waits with a document.", Run: engine.On(hang)},
 	engine.Op{Name: "Test.Search", Doc: "Queries without end.", Effect: engine.Reads, Run: engine.On(searchOn)},
 )
 
@@ -31,6 +34,11 @@ func linger(p text, c *engine.Ctx, _ engine.Void) (engine.Void, error) {
 	}
 	<-c.Done()
 	return engine.Void{}, nil // what it returns is not asked: the call has ended
+}
+
+func hang(_ none, c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+	<-c.Done()
+	return d, c.Err()
 }
 
 func searchOn(_ none, c *engine.Ctx, _ engine.Void) (engine.Void, error) {
@@ -175,6 +183,38 @@ func TestEndAsyncRun(t *testing.T) {
 			answers(t, s.Do("GET", over(t, s, status, "as", "alice"), "", "as", "alice"), 409, "was ended by Administrator")
 		}
 		answers(t, s.Do("GET", "/api/v1/path/open/one", ""), 404, "")
+	}
+}
+
+// TestEndBulk ends the work of a bulk command, which is over with that.
+func TestEndBulk(t *testing.T) {
+	s := startStuck(t)
+	answers(t, s.Do("POST", "/api/v1/path/open", fmt.Sprintf(document, "one"), "as", "alice"), 201, "")
+	begun := s.Do("POST", "/api/v1/search/bulk/automation?query=SELECT+*+FROM+File", `{"operationId":"Test.Hang"}`, "as", "alice")
+	answers(t, begun, 202, "")
+	command := field(t, begun.Text, "commandId")
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() {
+		done <- s.Repo.RunJobs(ctx, map[string]func(context.Context, outbox.Job) error{bulk.JobKind: bulk.Job(s.Engine)})
+	}()
+	next := listen(t, s, "/api/v1/bulk/"+command+"/events", "as", "alice")
+	for e, ok := next(); ok && e.data["state"] != "RUNNING"; e, ok = next() { //nolint:revive // its batch is what hangs
+	}
+	run := runningRun(t, s, "bulk+"+command)
+	if run["user"] != "alice" || run["door"] != "server" {
+		t.Errorf("run %v", run)
+	}
+	at := runsAt + "/" + run["id"].(string)
+	answers(t, s.Do("DELETE", at, "", "as", "bob"), 404, "")
+	answers(t, s.Do("DELETE", at, ""), 204, "")
+	last, ok := next()
+	if !ok || last.data["state"] != "ABORTED" || !strings.Contains(fmt.Sprint(last.data["errorMessage"]), "was ended by Administrator") {
+		t.Errorf("last event %+v", last)
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
 	}
 }
 

@@ -95,7 +95,7 @@ func (ls *Listeners) job(ctx context.Context, repo *storage.Repo, j outbox.Job) 
 		return err
 	}
 	call := engine.Call{Op: "listener " + l.Name, As: acted, Door: engine.Listener, Asked: asked}
-	err = ls.engine.On(repo).Work(ctx, call, func(tx *storage.Tx) error {
+	err = ls.engine.On(repo).Work(ctx, call, engine.Writes, func(tx *storage.Tx) error {
 		var doc *storage.Doc
 		if d.Doc != "" {
 			var err error

@@ -46,43 +46,56 @@ func Job(e *engine.Engine) func(context.Context, outbox.Job) error {
 // temporary reports whether a command may do better later.
 func temporary(err error) bool {
 	k := fault.Of(err)
-	return k == fault.Unavailable || k == fault.Conflict || k == fault.Internal
+	return fault.CodeOf(err) != fault.CodeRunEnded && (k == fault.Unavailable || k == fault.Conflict || k == fault.Internal)
 }
 
 // worker carries out one command.
 type worker struct {
 	e  *engine.Engine
 	id string
+	as *storage.Principal // whose command it is
+}
+
+// call is what those who look at runs see of the work.
+func (w *worker) call() engine.Call {
+	return engine.Call{Op: "bulk " + w.id, As: w.as, Door: engine.Server}
 }
 
 // update changes the command in a transaction of the system's, unless it is over.
 func (w *worker) update(ctx context.Context, fn func(tx *storage.Tx, cmd *command) error) (over bool, err error) {
 	repo := w.e.Repo()
 	err = repo.Update(ctx, repo.System(), func(tx *storage.Tx) error {
-		cmd, err := find(tx, w.id)
-		if fault.Is(err, fault.NotFound) {
-			over = true
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if over = cmd.over(); over {
-			return w.drop(tx)
-		}
-		if err := fn(tx, cmd); err != nil {
-			return err
-		}
-		over = cmd.over()
-		return cmd.put(tx)
+		over, err = w.change(tx, fn)
+		return err
 	})
 	return over, err
+}
+
+// change changes the command, unless it is over or gone.
+func (w *worker) change(tx *storage.Tx, fn func(tx *storage.Tx, cmd *command) error) (over bool, err error) {
+	cmd, err := find(tx, w.id)
+	switch {
+	case fault.Is(err, fault.NotFound):
+		return true, nil
+	case err != nil:
+		return false, err
+	case cmd.over():
+		return true, w.drop(tx)
+	}
+	if err := fn(tx, cmd); err != nil {
+		return false, err
+	}
+	return cmd.over(), cmd.put(tx)
 }
 
 // work goes on where the command stands.
 func (w *worker) work(ctx context.Context) error {
 	found := false
 	over, err := w.update(ctx, func(tx *storage.Tx, cmd *command) error {
+		var err error
+		if w.as, err = cmd.Principal(tx); err != nil {
+			return err
+		}
 		found = cmd.State == running
 		if !found {
 			cmd.State, cmd.ScrollStart = scrolling, tx.Now()
@@ -105,7 +118,7 @@ func (w *worker) work(ctx context.Context) error {
 func (w *worker) scroll(ctx context.Context) (over bool, err error) {
 	var ids []string
 	size := usual
-	err = w.e.Repo().View(ctx, w.e.System(), func(tx *storage.Tx) error {
+	err = w.e.Work(ctx, w.call(), engine.Reads, func(tx *storage.Tx) error {
 		cmd, err := find(tx, w.id)
 		if err != nil {
 			return err
@@ -144,31 +157,38 @@ func (w *worker) key(n int) string { return fmt.Sprintf("%s/%09d", w.id, n) }
 
 // batch acts on the next batch, in one transaction. What fails for a document is undone for it and counted.
 func (w *worker) batch(ctx context.Context) (over bool, err error) {
-	return w.update(ctx, func(tx *storage.Tx, cmd *command) error {
-		var ids []string
-		ok, err := tx.Table(listTable).Get(w.key(cmd.Next), &ids)
-		if err != nil {
-			return err
-		}
-		as, err := cmd.Principal(tx)
-		if err != nil {
-			return err
-		}
-		err = w.e.Within(tx, as, engine.REST, "bulk "+w.id, func(c *engine.Ctx) error {
-			if !ok {
-				return w.finish(tx, c, cmd)
-			}
-			return w.act(tx, c, cmd, ids)
-		})
-		if err != nil || !ok {
-			return err
-		}
-		if err := tx.Table(listTable).Delete(w.key(cmd.Next)); err != nil {
-			return err
-		}
-		cmd.Next++
-		return nil
+	err = w.e.Work(ctx, w.call(), engine.Writes, func(tx *storage.Tx) error {
+		over, err = w.change(tx, w.next)
+		return err
 	})
+	return over, err
+}
+
+// next acts on the next batch in a transaction.
+func (w *worker) next(tx *storage.Tx, cmd *command) error {
+	var ids []string
+	ok, err := tx.Table(listTable).Get(w.key(cmd.Next), &ids)
+	if err != nil {
+		return err
+	}
+	as, err := cmd.Principal(tx)
+	if err != nil {
+		return err
+	}
+	err = w.e.Within(tx, as, engine.REST, "bulk "+w.id, func(c *engine.Ctx) error {
+		if !ok {
+			return w.finish(tx, c, cmd)
+		}
+		return w.act(tx, c, cmd, ids)
+	})
+	if err != nil || !ok {
+		return err
+	}
+	if err := tx.Table(listTable).Delete(w.key(cmd.Next)); err != nil {
+		return err
+	}
+	cmd.Next++
+	return nil
 }
 
 // finish ends a command whose documents are all done.
