@@ -62,7 +62,7 @@ func TestAccess(t *testing.T) {
 			t.Errorf("the log tells a secret: %s", text)
 		}
 	}
-	r := httptest.NewRequest("GET", "http://localhost"+api+"/backup", nil)
+	r := httptest.NewRequest(http.MethodGet, "http://localhost"+api+"/backup", nil)
 	r.SetBasicAuth("Administrator", resttest.Password)
 	func() {
 		defer func() {

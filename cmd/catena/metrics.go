@@ -83,6 +83,7 @@ var (
 	descWritable = prometheus.NewDesc("catena_writable", "1 while writes are accepted, 0 while the disk is full or the store has failed.", nil, nil)
 	descDiskFree = prometheus.NewDesc("catena_disk_free_bytes", "Room left on the disk of the data directory.", nil, nil)
 	descDisk     = prometheus.NewDesc("catena_disk_bytes", "Size of the disk of the data directory.", nil, nil)
+	descReclaim  = prometheus.NewDesc("catena_reclaimable_bytes", "Bytes of the store's files that are known to be of no use; catena compact gives them back.", nil, nil)
 	descJobs     = prometheus.NewDesc("catena_jobs", "Jobs of the outbox by repository and state: waiting, running, dead. Counting stops at limit-query-rows.", []string{"repository", "state"}, nil)
 	descLate     = prometheus.NewDesc("catena_jobs_late_seconds", "How long the job of the outbox that waits longest is due.", []string{"repository"}, nil)
 	descWorkers  = prometheus.NewDesc("catena_script_workers", "Processes of scripts by state: busy, idle, spare.", []string{"state"}, nil)
@@ -91,7 +92,7 @@ var (
 
 // Describe lists the figures.
 func (s *sampler) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{descWritable, descDiskFree, descDisk, descJobs, descLate, descWorkers, descCallers} {
+	for _, d := range []*prometheus.Desc{descWritable, descDiskFree, descDisk, descReclaim, descJobs, descLate, descWorkers, descCallers} {
 		to <- d
 	}
 }
@@ -108,6 +109,7 @@ func (s *sampler) Collect(to chan<- prometheus.Metric) {
 		writable = 1
 	}
 	gauge(descWritable, writable)
+	gauge(descReclaim, float64(s.db.Reclaimable()))
 	switch space, err := disk.Of(s.dir); {
 	case err == nil:
 		gauge(descDiskFree, float64(space.Free))

@@ -289,6 +289,11 @@ func (a *app) background(ctx context.Context, more []task) (wait func()) {
 	}
 }
 
+// sweep removes what nobody needs any more.
+func (b branch) sweep(ctx context.Context) error {
+	return errors.Join(upload.Sweep(ctx, b.repo), credential.Sweep(ctx, b.repo), failure.Sweep(ctx, b.repo), b.repo.Sweep(ctx))
+}
+
 // sweep removes what nobody needs any more, every few minutes.
 func (a *app) sweep(ctx context.Context) error {
 	t := time.NewTicker(5 * time.Minute)
@@ -299,7 +304,7 @@ func (a *app) sweep(ctx context.Context) error {
 			return nil
 		case <-t.C:
 			for _, b := range a.branches {
-				if err := errors.Join(upload.Sweep(ctx, b.repo), credential.Sweep(ctx, b.repo), failure.Sweep(ctx, b.repo), b.repo.Sweep(ctx)); err != nil && ctx.Err() == nil {
+				if err := b.sweep(ctx); err != nil && ctx.Err() == nil {
 					a.log.Error("sweep", "repository", b.repo.Name(), "error", err)
 				}
 			}

@@ -77,13 +77,14 @@ type store struct {
 	state   *state // for the opener and then the maintainer only
 	limits  kv.Limits
 
-	gate   sync.RWMutex // held by those who begin
-	closed bool
-	open   sync.WaitGroup // snapshots
-	queue  queue          // transactions that wait to be committed
-	done   chan struct{}  // closed once the last run is applied
-	stop   chan struct{}
-	idle   sync.WaitGroup // background work
+	gate        sync.RWMutex // held by those who begin
+	closed      bool
+	open        sync.WaitGroup // snapshots
+	queue       queue          // transactions that wait to be committed
+	done        chan struct{}  // closed once the last run is applied
+	stop        chan struct{}
+	compactions chan compaction // asked of the maintainer
+	idle        sync.WaitGroup  // background work
 
 	pending pending
 	hot     hot
@@ -135,7 +136,7 @@ func Open(dir string, o Options) (kv.Store, error) {
 	s := &store{
 		dir: dir, mapped: mapped, opts: o, log: o.Log, lock: lock, limits: kv.Portable,
 		hot:  hot{seed: maphash.MakeSeed()},
-		done: make(chan struct{}), stop: make(chan struct{}),
+		done: make(chan struct{}), stop: make(chan struct{}), compactions: make(chan compaction),
 	}
 	if err := s.start(); err != nil {
 		if s.db != nil {

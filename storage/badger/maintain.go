@@ -62,6 +62,9 @@ func (s *store) maintain(unchecked []part) {
 				}
 			}
 			continue
+		case c := <-s.compactions:
+			c.done <- s.compact(c.ctx)
+			continue
 		case <-tick.C:
 		}
 		if s.opts.Durability == Relaxed {

@@ -20,6 +20,9 @@ const movePiece = 1 << 20
 // and what a crash leaves, is not known to be of no use before.
 const recountShare = 8
 
+// leastWaste is the share of a file of values that may be of use if it is emptied as commits go on.
+const leastWaste = 0.5
+
 // upkeep is what the maintainer knows of the files of values.
 type upkeep struct {
 	moving   place // in the file that is emptied
@@ -50,7 +53,7 @@ func (s *store) reclaim(d time.Duration, applied int64) error {
 	for end := time.Now().Add(d); time.Now().Before(end); {
 		var err error
 		if u.moving.file == 0 {
-			u.moving.file, _ = s.values.Waste()
+			u.moving.file, _ = s.values.Waste(leastWaste)
 			u.moving.at = 0
 		}
 		switch {

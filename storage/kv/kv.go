@@ -78,6 +78,14 @@ type Verifier interface {
 	Verify(ctx context.Context) error
 }
 
+// Compacter is a Store that keeps what is of no use for a while, and can be made to give it up.
+type Compacter interface {
+	// Reclaimable is how many bytes are known to be of no use, which may be fewer than are.
+	Reclaimable() int64
+	// Compact gives them up, those that readers need excepted. Some goes when the store closes.
+	Compact(ctx context.Context) error
+}
+
 // Batch is what a transaction asks a store to commit.
 type Batch struct {
 	Writes []Mutation // sorted by key, no key twice

@@ -281,6 +281,14 @@ func (f *Files) Flush() error {
 	return nil
 }
 
+// Begin has what is added from now on go to another file, so that Waste and After may return the one before.
+func (f *Files) Begin() error {
+	if f.out == nil || f.at+int64(len(f.buf)) <= fileHeader {
+		return nil
+	}
+	return f.rotate()
+}
+
 // rotate begins the next file.
 func (f *Files) rotate() error {
 	if err := f.Flush(); err != nil {
@@ -373,24 +381,54 @@ func (f *Files) List(without ...uint32) []File {
 	return out
 }
 
-// Waste returns the file with the least of use in it, if that is less than half.
-func (f *Files) Waste() (number uint32, ok bool) {
+// Waste returns the file with the least of use in it, if that is no larger share of it than most.
+func (f *Files) Waste(most float64) (number uint32, ok bool) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
-	least := 0.5
 	for _, one := range f.files {
 		if one == f.out || one.retired || one.kept {
 			continue
 		}
-		used := 0.0
-		if size := one.size.Load(); size > 0 {
-			used = 1 - float64(one.dead)/float64(size)
-		}
-		if used <= least {
-			number, least, ok = one.number, used, true
+		if used := one.used(); used <= most {
+			number, most, ok = one.number, used, true
 		}
 	}
 	return number, ok
+}
+
+// used is the share of a file that may be of use.
+func (f *file) used() float64 {
+	size := f.size.Load()
+	if size == 0 {
+		return 0
+	}
+	return 1 - float64(f.dead)/float64(size)
+}
+
+// Used is how many bytes are of use in the files that Waste would return one after the other.
+func (f *Files) Used(most float64) (n int64) {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	for _, one := range f.files {
+		if one != f.out && !one.retired && !one.kept && one.used() <= most {
+			n += max(one.size.Load()-one.dead, 0)
+		}
+	}
+	return n
+}
+
+// Unused is how many bytes are known to be of no use.
+func (f *Files) Unused() (n int64) {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	for _, one := range f.files {
+		if one.retired {
+			n += one.size.Load()
+			continue
+		}
+		n += one.dead
+	}
+	return n
 }
 
 // After returns the file that follows a number, from the first on after the last, of those

@@ -167,7 +167,7 @@ func TestCut(t *testing.T) {
 			t.Fatalf("cut at %d: %d entries, want %d", cut, len(got), want)
 		}
 		checkValues(t, left, places[:want])
-		if n, ok := left.Waste(); n != 1 || !ok {
+		if n, ok := left.Waste(0.5); n != 1 || !ok {
 			t.Fatalf("cut at %d: nothing of it is known to be of use, yet it is none to empty", cut)
 		}
 		left.Close()
@@ -195,7 +195,7 @@ func TestDamaged(t *testing.T) {
 			continue
 		}
 		unknown := open(t, dir)
-		if n, ok := unknown.Waste(); ok {
+		if n, ok := unknown.Waste(0.5); ok {
 			t.Errorf("bit of byte %d: file %d is given up, entries that follow and all", at, n)
 		}
 		unknown.Close()
@@ -236,22 +236,22 @@ func TestWaste(t *testing.T) {
 			}
 		}
 	}
-	if n, ok := f.Waste(); ok {
+	if n, ok := f.Waste(0.5); ok {
 		t.Errorf("file %d", n)
 	}
 	last := places[len(places)-1].File
 	dead(last, 1)
-	if n, ok := f.Waste(); ok {
+	if n, ok := f.Waste(0.5); ok {
 		t.Errorf("file %d, which is written", n)
 	}
 	dead(1, 1)
 	dead(2, 1)
 	f.Retire(2)
-	if n, ok := f.Waste(); n != 1 || !ok {
+	if n, ok := f.Waste(0.5); n != 1 || !ok {
 		t.Errorf("file %d", n)
 	}
 	f.Keep(1)
-	if n, ok := f.Waste(); ok {
+	if n, ok := f.Waste(0.5); ok {
 		t.Errorf("file %d", n)
 	}
 	if err := f.Sync(); err != nil {
