@@ -48,7 +48,7 @@ var imports = map[string][]string{
 	"engine/find":           {"engine", "storage/text"},
 	"engine/library":        {"engine", "storage/declare"},
 	"engine/listener":       {"engine", "engine/expr", "engine/library", "storage", "storage/outbox"},
-	"engine/mail":           {"storage", "storage/message", "storage/outbox"},
+	"engine/mail":           {"storage", "storage/declare", "storage/message", "storage/outbox"},
 	"engine/openapi":        {},
 	"engine/sheet":          {},
 	"engine/webhook":        {"storage", "storage/outbox", "storage/webhook"},

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"catena/engine/library"
+	"catena/storage/declare"
 	"catena/storage/fault"
 )
 
@@ -141,15 +142,32 @@ func (k kind) each(g *global, cmd *cobra.Command, args []string, fn func(c *clie
 	defer done()
 	out := g.rows(cmd)
 	for _, name := range files {
-		b, err := os.ReadFile(name)
+		source, err := readText(name)
 		if err != nil {
-			return out.end(usage{err})
+			return out.end(err)
 		}
-		if err := fn(c, out, name, string(b)); err != nil {
+		if err := fn(c, out, name, source); err != nil {
 			return out.end(err)
 		}
 	}
 	return out.end(nil)
+}
+
+// readText reads a text from a file, or from a pipe that a shell has made.
+func readText(name string) (string, error) {
+	f, err := os.Open(name) //nolint:gosec // whoever calls says which
+	if err != nil {
+		return "", usage{err}
+	}
+	defer f.Close()
+	source, err := declare.Text(f)
+	switch {
+	case fault.Is(err, fault.Invalid):
+		return "", fault.Wrap(err, "%s", name)
+	case err != nil:
+		return "", usage{err}
+	}
+	return source, nil
 }
 
 func (k kind) list(g *global) *cobra.Command {

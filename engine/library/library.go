@@ -5,6 +5,7 @@
 package library
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -18,6 +19,7 @@ import (
 	"time"
 
 	"catena/engine"
+	"catena/storage/declare"
 	"catena/storage/fault"
 )
 
@@ -110,10 +112,22 @@ func (k *Kind) version(c *engine.Ctx, name string, version int64) (*Version, err
 	return &v, nil
 }
 
+// byteOrder is what some editors put in front of a text.
+const byteOrder = "\ufeff"
+
+// check is Check for a text that may be of any size.
+func (k *Kind) check(c *engine.Ctx, file, source string) (string, []Problem, error) {
+	if len(source) > declare.MaxFile {
+		return "", []Problem{{File: file, Line: 1, Column: 1, Message: fmt.Sprintf("source of %d bytes, at most %d allowed", len(source), declare.MaxFile)}}, nil
+	}
+	return k.Check(c, file, strings.TrimPrefix(source, byteOrder))
+}
+
 // save keeps a text as a new version and deploys it after the commit. A text equal to the
 // deployed one makes no version.
 func (k *Kind) save(c *engine.Ctx, file, source, note string) (*Version, error) {
-	name, problems, err := k.Check(c, file, source)
+	source = strings.TrimPrefix(source, byteOrder)
+	name, problems, err := k.check(c, file, source)
 	if err != nil {
 		return nil, err
 	}
@@ -124,12 +138,10 @@ func (k *Kind) save(c *engine.Ctx, file, source, note string) (*Version, error) 
 	if err != nil {
 		return nil, err
 	}
-	if cur == nil && k.Compile != nil {
-		if old, taken := c.Engine().Set().Op(name); taken {
-			return nil, fault.Exists.Errorf("%s %s: the name is that of the operation %s", k.Noun, name, old.Name)
-		}
-	}
 	if cur == nil {
+		if why := k.taken(c, name); why != "" {
+			return nil, fault.Exists.Errorf("%s", why)
+		}
 		cur = &Version{}
 	}
 	if !cur.Deleted && cur.Version > 0 {
@@ -152,6 +164,14 @@ func (k *Kind) save(c *engine.Ctx, file, source, note string) (*Version, error) 
 	}
 	c.After(func(context.Context) error { return k.deploy(c.Engine(), *v) })
 	return v, nil
+}
+
+// taken says why a new text cannot have a name, "" if it can.
+func (k *Kind) taken(c *engine.Ctx, name string) string {
+	if old, taken := c.Engine().Set().Op(name); taken && k.Compile != nil {
+		return fmt.Sprintf("%s %s: the name is that of the operation %s", k.Noun, name, old.Name)
+	}
+	return ""
 }
 
 func author(c *engine.Ctx) string {
@@ -357,14 +377,18 @@ func (k *Kind) Sync(ctx context.Context, e *engine.Engine, dir fs.FS) ([]string,
 
 // apply saves one file; the name is empty if it was deployed already.
 func (k *Kind) apply(ctx context.Context, e *engine.Engine, dir fs.FS, file string) (string, error) {
-	b, err := fs.ReadFile(dir, file)
+	b, err := declare.ReadFile(dir, file)
+	var source string
+	if err == nil {
+		source, err = declare.Text(bytes.NewReader(b))
+	}
 	if err != nil {
-		return "", err
+		return "", fault.Wrap(err, "%s", file)
 	}
 	started := time.Now()
 	r, err := e.Run(ctx, engine.Call{
 		Op: k.Family + ".Save", As: e.System(), Door: engine.Server,
-		Params: map[string]any{"source": string(b), "name": file, "note": "applied from " + file},
+		Params: map[string]any{"source": source, "name": file, "note": "applied from " + file},
 	})
 	if err != nil {
 		return "", err

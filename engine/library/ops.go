@@ -50,11 +50,18 @@ type checkParams struct {
 }
 
 func (p checkParams) run(k *Kind, c *engine.Ctx) ([]Problem, error) {
-	_, problems, err := k.Check(c, fileName(k, p.Name), p.Source)
-	if problems == nil {
-		problems = []Problem{}
+	file := fileName(k, p.Name)
+	name, problems, err := k.check(c, file, p.Source)
+	if err != nil || len(problems) > 0 {
+		return problems, err
 	}
-	return problems, err
+	cur, err := k.current(c, name)
+	if err == nil && cur == nil {
+		if why := k.taken(c, name); why != "" {
+			return []Problem{{File: file, Line: 1, Column: 1, Message: why}}, nil
+		}
+	}
+	return []Problem{}, err
 }
 
 func fileName(k *Kind, name string) string {

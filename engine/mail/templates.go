@@ -14,6 +14,7 @@ import (
 	texttemplate "text/template"
 	"unicode"
 
+	"catena/storage/declare"
 	"catena/storage/fault"
 	"catena/storage/message"
 )
@@ -88,11 +89,14 @@ func load(layers ...fs.FS) (*Templates, error) {
 }
 
 func readBounded(dir fs.FS, name string) (string, error) {
-	b, err := fs.ReadFile(dir, name)
-	if err == nil && len(b) > maxTemplate {
+	b, err := declare.ReadFile(dir, name)
+	if err != nil {
+		return "", fault.Wrap(err, "%s", name)
+	}
+	if len(b) > maxTemplate {
 		return "", fmt.Errorf("%s: longer than %d bytes", name, maxTemplate)
 	}
-	return string(b), err
+	return string(b), nil
 }
 
 // add parses a file; errors of the templates name it with the line.

@@ -25,9 +25,6 @@ import (
 	"catena/storage/fault"
 )
 
-// maxFile bounds one file, in bytes.
-const maxFile = 1 << 20
-
 // Place is where something stands.
 type Place struct {
 	Layer int
@@ -67,12 +64,16 @@ func (r *Reader) Files(fn func(root *yaml.Node), layers ...fs.FS) error {
 			if ext := path.Ext(e.Name()); e.IsDir() || ext != ".yaml" && ext != ".yml" {
 				continue
 			}
-			data, err := fs.ReadFile(layer, e.Name())
-			if err != nil {
-				return fault.Unavailable.Errorf("declarations: %w", err)
-			}
 			r.here = Place{Layer: i, File: e.Name(), Line: 1}
-			r.read(data, fn)
+			data, err := ReadFile(layer, e.Name())
+			switch {
+			case fault.Is(err, fault.Invalid):
+				r.Fail(r.here, "%v", err)
+			case err != nil:
+				return fault.Unavailable.Errorf("declarations: %w", err)
+			default:
+				r.read(data, fn)
+			}
 		}
 	}
 	return nil
@@ -98,10 +99,6 @@ func Explain(err error) (line int, text string) {
 }
 
 func (r *Reader) read(data []byte, fn func(root *yaml.Node)) {
-	if len(data) > maxFile {
-		r.Fail(r.here, "larger than %d bytes", maxFile)
-		return
-	}
 	dec := yaml.NewDecoder(bytes.NewReader(data))
 	var doc, more yaml.Node
 	err := dec.Decode(&doc)
