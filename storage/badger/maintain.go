@@ -178,8 +178,9 @@ func (s *store) flushTables() (err error) {
 	return l.Finish()
 }
 
-// KeptFree is how much of a disk of a size, both in bytes, is kept free unless Options say otherwise: Badger goes on merging tables when writes are refused: it needs
-// room for level 0 and what that is merged with, and writing to a mapped file without ends the process.
+// KeptFree is how much of a disk is kept free unless Options say otherwise, both in bytes. Badger goes on merging tables
+// when writes are refused: it needs room for level 0 and what that is merged with, and writing to a mapped file
+// without ends the process.
 func KeptFree(disk uint64) uint64 { return min(max(disk/10, 256<<20), 1<<30) }
 
 // sampleSpace has writes refused while the disk is nearly full.
