@@ -70,7 +70,8 @@ type running struct {
 	steps int // of the trace
 	exit  bool
 	inner *Plan
-	top   bool // the next operation is the one called
+	fn    func(c *Ctx) (any, error) // is run in the place of an operation
+	top   bool                      // the next operation is the one called
 
 	number       uint64 // among the calls of the server
 	before, next *running
@@ -266,13 +267,15 @@ func (r *running) attempt(tx *storage.Tx) (err error) {
 
 // invoke finds the input and the variables and runs the operation.
 func (r *running) invoke(c *Ctx) (any, error) {
-	in, err := r.resolve(c)
+	in, err := c.resolve(r.call)
 	if err != nil {
 		return nil, r.def.failed(StageInput, err)
 	}
 	r.res.Input = in
 	var out any
 	switch {
+	case r.fn != nil:
+		out, err = r.fn(c)
 	case r.inner != nil:
 		out, err = r.inner.Run(c, in)
 	default:
@@ -291,11 +294,11 @@ func (r *running) invoke(c *Ctx) (any, error) {
 }
 
 // resolve finds what the call left to be found inside the transaction.
-func (r *running) resolve(c *Ctx) (any, error) {
-	if len(r.call.Vars) == 0 {
-		return c.found(r.call.Input)
+func (c *Ctx) resolve(call *Call) (any, error) {
+	if len(call.Vars) == 0 {
+		return c.found(call.Input)
 	}
-	for name, v := range r.call.Vars {
+	for name, v := range call.Vars {
 		if name == "ChainParameters" {
 			return nil, fault.Invalid.Errorf("variable ChainParameters is reserved").In(name)
 		}
@@ -305,7 +308,7 @@ func (r *running) resolve(c *Ctx) (any, error) {
 		}
 		c.SetVar(name, found)
 	}
-	return c.found(r.call.Input)
+	return c.found(call.Input)
 }
 
 func (c *Ctx) found(v any) (any, error) {

@@ -32,14 +32,23 @@ type reply struct {
 	then   func()            // called between the call and its answer
 	sent   func(name string) // called once a file of this name went out, or began to
 
+	run func(call engine.Call) (*engine.Result, error) // carries the call out; nil: the engine, by its operation
+
 	modified *time.Time // of a file; set while the call runs
 }
 
 // run carries out a call for whoever asks and answers with what it returns.
 func (x *exchange) run(call engine.Call, re reply) error {
 	e := x.encoder(&call, re)
+	if x.held != nil {
+		*x.held = append(*x.held, held{call, e})
+		return nil
+	}
 	e.buf = x.buf
-	res, err := x.engine.Run(x.r.Context(), call)
+	if re.run == nil {
+		re.run = func(call engine.Call) (*engine.Result, error) { return x.engine.Run(x.r.Context(), call) }
+	}
+	res, err := re.run(call)
 	if err != nil {
 		return err
 	}

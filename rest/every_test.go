@@ -189,6 +189,7 @@ var bodies = map[string]struct{ typ, body string }{
 	"POST /api/v1/upload/:batch/:idx":      {"application/octet-stream", `x`},
 	"POST /api/v1/upload/:batch/execute":   {"", `{"params":{"document":"{file}"}}`},
 	"POST /api/v1/upload/:batch/:idx/exec": {"", `{"params":{"document":"{file}"}}`},
+	"POST /api/v1/batch":                   {"", `{"requests":[{"method":"PUT","path":"/api/v1/path{file}","body":{"entity-type":"document","properties":{"dc:title":"changed"}}},{"method":"GET","path":"/api/v1/path{file}"}]}`},
 	"POST /api/v1/group":                   {"", `{"entity-type":"group","groupname":"g9","grouplabel":"x"}`},
 	"PUT /api/v1/group":                    {"", `{"entity-type":"group","groupname":"members","grouplabel":"x"}`},
 	"POST /api/v1/user":                    {"", `{"entity-type":"user","id":"new","properties":{"username":"new","password":"some password"}}`},

@@ -33,6 +33,7 @@ type exchange struct {
 	invoked  string         // the operation the caller named, for the long form of messages
 	status   int
 	out      counted      // what is written to, if there is a log of requests
+	held     *[]held      // of a request in a batch: the calls it makes, which are not carried out yet
 	again    func() error // whether who looks at a deck still may
 	buf      []byte
 	idText   [16]byte
@@ -131,6 +132,11 @@ func (x *exchange) serve() error {
 	if err := x.admit(); err != nil {
 		return err
 	}
+	return x.serveRoute()
+}
+
+// serveRoute has the row of the request serve it.
+func (x *exchange) serveRoute() error {
 	if x.route.handle == nil {
 		return x.perform()
 	}

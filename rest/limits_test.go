@@ -19,7 +19,9 @@ import (
 func TestBounds(t *testing.T) {
 	s := resttest.Start(t, resttest.Config{
 		Ops: testOps, Rules: testRules,
-		Rest: func(c *rest.Config) { c.Limits.JSON, c.Limits.Parts, c.Limits.UserResults = 2000, 3, 2503 },
+		Rest: func(c *rest.Config) {
+			c.Limits.JSON, c.Limits.Parts, c.Limits.UserResults, c.Limits.Batch = 2000, 3, 2503, 5
+		},
 		Storage: func(c *storage.Config) {
 			c.Limits = storage.Limits{BlobSize: 5000, NameLength: 40, PathDepth: 6, TreeCopy: 7, Batches: 4, UploadBytes: 9000, Tokens: 13}
 		},
@@ -64,6 +66,9 @@ func TestBounds(t *testing.T) {
 			return automation("Test.Nothing", `{"context":`+strings.Repeat(`{"a":`, n-1)+"1"+strings.Repeat("}", n))
 		}},
 		{"files of a body", 3, parts},
+		{"requests of a batch", 5, func(n int) *resttest.Answer {
+			return s.Do("POST", api+"/batch", `{"requests":[`+strings.TrimSuffix(strings.Repeat(`{"method":"GET","path":"/api/v1/me"},`, n), ",")+`]}`)
+		}},
 		{"batches of a user", 4, func(n int) *resttest.Answer {
 			var a *resttest.Answer
 			for range n {

@@ -4,7 +4,7 @@ import "catena/engine/openapi"
 
 // entitySchemas are the schemas of the entities in bodies, by the parameter they become.
 var entitySchemas = map[string]string{
-	"comment": "CommentInput", "document": "DocumentInput", "entry": "DirectoryEntryInput", "group": "GroupInput",
+	"batch": "BatchInput", "comment": "CommentInput", "document": "DocumentInput", "entry": "DirectoryEntryInput", "group": "GroupInput",
 	"search": "SavedSearchInput", "user": "UserInput",
 }
 
@@ -19,7 +19,10 @@ func platformSchemas() map[string]any {
 	out := map[string]any{
 		"ACP":          entitySchema("acls", "acl:array", ""),
 		"Batch":        entitySchema("", "batchId", "handlers:object"),
+		"BatchAnswer":  entitySchema("", "status:integer", "body:any"),
 		"BatchInfo":    entitySchema("", "batchId provider fileEntries:array", ""),
+		"BatchInput":   openapi.Object("requests", map[string]any{"type": "array", "items": openapi.Ref("BatchRequest")}),
+		"BatchRequest": entitySchema("", "method path", "body:any"),
 		"Call":         entitySchema("", "", "input:any params:object context:object documentProperties"),
 		"Capabilities": entitySchema("capabilities", "server:object cluster:object repository:object", ""),
 		"Comment": entitySchema("", "id text:string? author:string? parentId:string? ancestorIds:array creationDate:moment? permissions:array",
@@ -53,6 +56,7 @@ func platformSchemas() map[string]any {
 		"UserInput":        entitySchema("", "properties:object", "id"),
 	}
 	for _, list := range []struct{ name, word, of, figures string }{
+		{"BatchAnswers", "batch", "BatchAnswer", ""},
 		{"Comments", "", "Comment", " totalSize:integer"},
 		{"Directories", "directories", "", ""},
 		{"DirectoryEntries", "directoryEntries", "DirectoryEntry", pageFigures},

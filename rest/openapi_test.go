@@ -99,6 +99,9 @@ func TestPlatformContract(t *testing.T) {
 		if !strings.HasPrefix(s.path, "/api/v1") && !strings.HasPrefix(s.path, api) {
 			continue
 		}
+		if strings.HasSuffix(s.path, "/events") {
+			continue // goes on until what it tells of is over
+		}
 		of := c.of(s.method, s.path)
 		if of == "" {
 			if !slices.Contains(refusedAddresses, s.name) {

@@ -54,6 +54,7 @@ type Limits struct {
 	Idle            time.Duration // between two requests of a connection (2 min)
 	JSON            int64         // bytes of a JSON body (10 MiB)
 	Parts           int           // files of one multipart body (1,000)
+	Batch           int           // requests of one batch (100)
 	Body            time.Duration // time to send a JSON body (30 s)
 	Stall           time.Duration // longest pause of a large body or a slow reader (30 s)
 	Runs            int           // asynchronous runs kept at once (1,000)
@@ -66,7 +67,7 @@ type Limits struct {
 // DefaultLimits are the bounds that hold where none is given.
 var DefaultLimits = Limits{
 	Connections: 10_000, PeerConnections: 1000, Header: 5 * time.Second, HeaderBytes: 32 << 10, Idle: 2 * time.Minute,
-	JSON: 10 << 20, Parts: 1000, Body: 30 * time.Second, Stall: 30 * time.Second,
+	JSON: 10 << 20, Parts: 1000, Batch: 100, Body: 30 * time.Second, Stall: 30 * time.Second,
 	Runs: 1000, UserRuns: 50, UserResults: 128 << 20, KeepRuns: time.Hour, Rate: 120,
 }
 
@@ -178,6 +179,7 @@ func (l Limits) withDefaults() Limits {
 	l.Idle = cmp.Or(l.Idle, d.Idle)
 	l.JSON = cmp.Or(l.JSON, d.JSON)
 	l.Parts = cmp.Or(l.Parts, d.Parts)
+	l.Batch = cmp.Or(l.Batch, d.Batch)
 	l.Body = cmp.Or(l.Body, d.Body)
 	l.Stall = cmp.Or(l.Stall, d.Stall)
 	l.Runs = cmp.Or(l.Runs, d.Runs)

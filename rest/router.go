@@ -36,6 +36,7 @@ type route struct {
 	gives  string                            // schema of the answer, where the operation does not say it
 	status int                               // of an answer with a body; 0: 200
 	or     int                               // another status that is no error
+	batch  bool                              // a batch may hold it: its handler does nothing but run one operation
 	says   string                            // summary, where the operation does not say it
 	parts  []route                           // addresses that the handler tells apart
 

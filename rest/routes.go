@@ -45,7 +45,7 @@ func serverRoutes() []route {
 func platformRoutes() []route {
 	return []route{
 		{method: "GET", path: "/@emptyWithDefault", op: "Resource.Empty", query: "type name"},
-		{method: "POST", path: "/@op/:op", body: callBody, handle: invoke, or: http.StatusNoContent, says: "Runs an operation on the input in the body."},
+		{method: "POST", path: "/@op/:op", body: callBody, handle: invoke, batch: true, or: http.StatusNoContent, says: "Runs an operation on the input in the body."},
 		{method: "GET", path: "/automation", handle: registry, gives: "Registry", says: "Lists the operations and chains that the caller may run."},
 		{method: "GET", path: "/automation/doc", access: visitor, handle: reference, gives: "page", says: "Shows the operations that the caller may run, to people."},
 		{method: "POST", path: "/automation/login", body: noBody, op: "Login", gives: "Login"},
@@ -56,13 +56,14 @@ func platformRoutes() []route {
 		{method: "GET", path: "/automation/traces", handle: listTraces, gives: "Traces", query: "operation requestId status user limit", says: "Lists the traces that are kept, the newest first."},
 		{method: "GET", path: "/automation/traces/:trace", handle: readTrace, gives: "Trace", says: "Returns the trace of a run."},
 		{method: "GET", path: "/automation/:op", handle: describe, gives: "Operation", says: "Describes an operation."},
-		{method: "POST", path: "/automation/:op", body: callBody, handle: invoke, or: http.StatusNoContent, says: "Runs an operation. With Prefer: respond-async it runs in the background."},
+		{method: "POST", path: "/automation/:op", body: callBody, handle: invoke, batch: true, or: http.StatusNoContent, says: "Runs an operation. With Prefer: respond-async it runs in the background."},
 		{method: "POST", path: "/automation/:op/@async", body: callBody, handle: invokeAsync, status: http.StatusAccepted, gives: "none", says: "Runs an operation in the background; Location tells where to ask for its result."},
 		{method: "GET", path: "/automation/:op/@async/:run", handle: asyncResult, or: http.StatusNoContent, says: "Returns the result of a run in the background, once."},
 		{method: "DELETE", path: "/automation/:op/@async/:run", handle: asyncAbort, gives: "none", status: http.StatusNoContent, says: "Ends a run in the background."},
 		{method: "GET", path: "/automation/:op/@async/:run/events", handle: asyncEvents, gives: "events", or: http.StatusNoContent, says: "Sends the states of a run in the background as they come, until the last."},
 		{method: "GET", path: "/automation/:op/@async/:run/status", handle: asyncStatus, gives: "text", says: "Says how far a run in the background is."},
 		{method: "GET", path: "/backup", handle: backup, gives: "file", says: "Returns a backup of the server, for administrators."},
+		{method: "POST", path: "/batch", handle: batch, entity: "batch", gives: "BatchAnswers", says: "Carries out several requests in one transaction: all of them or, if one fails, none."},
 		{method: "GET", path: "/capabilities", handle: capabilities, gives: "Capabilities", says: "Says what the server can do."},
 		{method: "GET", path: "/config/docType", op: "Config.Types"},
 		{method: "GET", path: "/config/docType/:name", op: "Config.Type"},
@@ -97,7 +98,7 @@ func documentRoutes() []route {
 	} {
 		of := func(path string, handle handler, parts ...route) {
 			r := at
-			r.path, r.handle, r.parts = path, handle, parts
+			r.path, r.handle, r.parts, r.batch = path, handle, parts, true
 			out = append(out, r)
 		}
 		named := at

@@ -48,6 +48,7 @@ func restLimits(r *rest.Limits) []limit {
 		{"async-runs-user", count(&r.UserRuns), "asynchronous runs of one user"},
 		{"async-results", size(&r.UserResults), "size of the results of one user's asynchronous runs that wait to be read"},
 		{"async-time", span(&r.KeepRuns), "how long the result of an asynchronous run waits to be read"},
+		{"batch-requests", count(&r.Batch), "requests of one batch"},
 		{"body-time", span(&r.Body), "time to send a JSON body"},
 		{"connections", count(&r.Connections), "connections open at once"},
 		{"connections-address", count(&r.PeerConnections), "connections of one address; a proxy in front may need more"},
