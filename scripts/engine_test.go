@@ -209,6 +209,20 @@ func TestVersions(t *testing.T) {
 	if err == nil || len(changed) != 1 || changed[0] != "Test.Number" || number() != int64(7) {
 		t.Errorf("sync: %v, %v, %v", changed, err, number())
 	}
+	for _, x := range []struct {
+		note, name string
+		kind       fault.Kind
+	}{
+		{strings.Repeat("n", 4<<10), strings.Repeat("f", 255), 0},
+		{strings.Repeat("n", 4<<10+1), "f", fault.Limit},
+		{"", strings.Repeat("f", 256), fault.Invalid},
+		{"", "two\nlines.js", fault.Invalid},
+	} {
+		_, err := w.call("Script.Save", nil, map[string]any{"source": text("7"), "note": x.note, "name": x.name})
+		if (err == nil) != (x.kind == 0) || err != nil && fault.Of(err) != x.kind {
+			t.Errorf("note of %d bytes, name of %d: %v", len(x.note), len(x.name), err)
+		}
+	}
 	other := engine.New(engine.Config{Repo: w.e.Repo(), Set: w.e.Set(), Log: slog.New(slog.DiscardHandler)})
 	if err := other.Swap(func(s *engine.Set) (*engine.Set, error) { return s.With(nil, "Test.Number") }); err != nil {
 		t.Fatal(err)

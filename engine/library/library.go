@@ -17,6 +17,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"catena/engine"
 	"catena/storage/declare"
@@ -115,8 +116,17 @@ func (k *Kind) version(c *engine.Ctx, name string, version int64) (*Version, err
 // byteOrder is what some editors put in front of a text.
 const byteOrder = "\ufeff"
 
-// check is Check for a text that may be of any size.
+// Bounds of what stands beside a text in lists, in bytes.
+const (
+	maxNote = 4 << 10
+	maxName = 255 // of a file
+)
+
+// check is Check for what may be of any size.
 func (k *Kind) check(c *engine.Ctx, file, source string) (string, []Problem, error) {
+	if len(file) > maxName || strings.ContainsFunc(file, unicode.IsControl) {
+		return "", nil, fault.Invalid.Errorf("name %.60q: at most %d bytes without control characters", file, maxName).In("name")
+	}
 	if len(source) > declare.MaxFile {
 		return "", []Problem{{File: file, Line: 1, Column: 1, Message: fmt.Sprintf("source of %d bytes, at most %d allowed", len(source), declare.MaxFile)}}, nil
 	}
@@ -126,6 +136,9 @@ func (k *Kind) check(c *engine.Ctx, file, source string) (string, []Problem, err
 // save keeps a text as a new version and deploys it after the commit. A text equal to the
 // deployed one makes no version.
 func (k *Kind) save(c *engine.Ctx, file, source, note string) (*Version, error) {
+	if len(note) > maxNote {
+		return nil, fault.Limit.Errorf("note: %d bytes, limit %d", len(note), maxNote).In("note")
+	}
 	source = strings.TrimPrefix(source, byteOrder)
 	name, problems, err := k.check(c, file, source)
 	if err != nil {
