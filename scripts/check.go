@@ -32,6 +32,7 @@ func Check(file string, src []byte, names func() []string) []Problem {
 	c := &checker{tree: tree.Program, file: file, names: newNames(all), declared: map[string]bool{}}
 	walk(reflect.ValueOf(tree.Body), c.declare)
 	walk(reflect.ValueOf(tree.Body), c.call)
+	c.secondRun()
 	slices.SortStableFunc(c.problems, func(a, b Problem) int {
 		if a.Line != b.Line {
 			return a.Line - b.Line
@@ -188,6 +189,19 @@ func (c *checker) mangled() []string {
 		out[i] = mangle(n)
 	}
 	return out
+}
+
+// secondRun refuses a file of several operations, whose last function run would be that of the first one.
+func (c *checker) secondRun() {
+	found := false
+	for _, s := range c.tree.Body {
+		if f, ok := s.(*ast.FunctionDeclaration); ok && f.Function.Name != nil && f.Function.Name.Name == "run" {
+			if found {
+				c.add(f, "a second function run; a file declares one operation", "")
+			}
+			found = true
+		}
+	}
 }
 
 func (c *checker) add(at ast.Node, message, near string) {

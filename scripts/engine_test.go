@@ -253,6 +253,7 @@ func TestCheck(t *testing.T) {
 		{head + "const run = () => fetch(1)", "t.js:5:19: no operation or function fetch"},
 		{head + "function run() { Document.Create(1).getProperty('x'); ctx.x.y(); Test.X() }", ""},
 		{head + "const x = 1", "t.js:4:1: no function run(input, params)"},
+		{head + "function run() {}\n" + head + "function run() {}", "t.js:10:1: a second function run; a file declares one operation"},
 		{head + "function run( {", "t.js:5:16: Unexpected end of input"},
 		{"function run() {}", "t.js:1:1: a scripted operation begins with a comment /** … @operation Name … */"},
 		{
