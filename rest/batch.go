@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 
 	"catena/engine"
@@ -91,9 +90,7 @@ func carryAll(c *engine.Ctx, calls []held) (any, error) {
 
 // ofRequest says which request of a batch an error is of, the first being 0.
 func ofRequest(i int, err error) error {
-	out := fault.Wrap(err, "request %d", i)
-	out.Field = "requests/" + strconv.Itoa(i)
-	return out
+	return fault.Wrap(err, "request %d", i).In("requests")
 }
 
 // ownHeaders are headers that are a batch's and not its requests'.
