@@ -29,6 +29,7 @@ LONG := ./cmd/catena ./rest ./decks/export ./decks/render ./storage/badger ./sto
 
 test: build client ## the whole suite, race detector on; make lint vets
 	$(GO) test -race -shuffle=on -vet=off -p 3 -timeout 15m $(LONG) ./...
+	$(GO) test -shuffle=on -vet=off ./storage/worker ./storage/pdf # a confined process has no memory for the race detector
 
 client: cmd/catena/testdata/client/node_modules cmd/catena/testdata/mcp/node_modules ## the unmodified npm clients that the tests drive
 
