@@ -184,6 +184,18 @@ func TestWorkspaceMadeAnew(t *testing.T) {
 		if strings.Contains(traces(), "/nowhere") == anew {
 			t.Errorf("made anew %t: %s", anew, traces())
 		}
+		if anew { // and again, beside what the first one left
+			if a := s.Do("DELETE", "/api/v1/user/bob", ""); a.StatusCode != http.StatusNoContent {
+				t.Fatalf("%s %s", a.Status, a.Text)
+			}
+			s.User("bob")
+			if third := ok(run("bob", "User.GetUserWorkspace", `{}`)); third["path"] != home {
+				t.Errorf("the third workspace: %v", third["path"])
+			}
+			if n := len(ok(s.Do("GET", "/api/v1/path/default-domain/UserWorkspaces/@children", ""))["entries"].([]any)); n < 3 {
+				t.Errorf("%d workspaces, of three bobs", n)
+			}
+		}
 	}
 }
 
