@@ -125,19 +125,26 @@ func (g *global) answered(cmd *cobra.Command, method, path string, print func(io
 }
 
 func listRuns(out io.Writer, body io.Reader) error {
+	return listEntries(out, body, func(r shownRun) string {
+		op := r.Op
+		if r.Version > 0 {
+			op += " version " + strconv.FormatInt(r.Version, 10)
+		}
+		return fmt.Sprintf("%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s", r.ID, r.Start.Format(time.RFC3339), op, r.User, r.Door, r.Duration.Round(time.Millisecond), r.Code, r.Error)
+	})
+}
+
+// listEntries prints a line of columns for each entry of a list.
+func listEntries[T any](out io.Writer, body io.Reader, line func(T) string) error {
 	var list struct {
-		Entries []shownRun `json:"entries"`
+		Entries []T `json:"entries"`
 	}
 	if err := json.NewDecoder(body).Decode(&list); err != nil {
 		return err
 	}
 	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
-	for _, r := range list.Entries {
-		op := r.Op
-		if r.Version > 0 {
-			op += " version " + strconv.FormatInt(r.Version, 10)
-		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.ID, r.Start.Format(time.RFC3339), op, r.User, r.Door, r.Duration.Round(time.Millisecond), r.Code, r.Error)
+	for _, entry := range list.Entries {
+		fmt.Fprintln(w, line(entry))
 	}
 	return w.Flush()
 }

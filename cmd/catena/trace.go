@@ -1,13 +1,11 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
 	"strconv"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -33,30 +31,22 @@ func traceCmd(g *global) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "trace [ID]", Aliases: []string{"traces"}, Short: "List the calls that a running server keeps a trace of, or show the steps of one", Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			const at = "/api/v1/automation/traces"
+			switch {
+			case len(args) == 0:
+				query := url.Values{
+					"operation": {q.operation}, "status": {q.status}, "user": {q.user}, "requestId": {q.requestID}, "limit": {strconv.Itoa(q.limit)},
+				}
+				return g.answered(cmd, http.MethodGet, at+"?"+query.Encode(), listTraces)
+			case g.json:
+				return g.answered(cmd, http.MethodGet, at+"/"+url.PathEscape(args[0]), nil)
+			}
 			c, done, err := g.connect(cmd.Context())
 			if err != nil {
 				return err
 			}
 			defer done()
-			const at = "/api/v1/automation/traces"
-			if len(args) == 1 && !g.json {
-				return (&runner{errs: cmd.OutOrStdout()}).printTrace(cmd.Context(), c, url.PathEscape(args[0]))
-			}
-			path := at + "?" + url.Values{
-				"operation": {q.operation}, "status": {q.status}, "user": {q.user}, "requestId": {q.requestID}, "limit": {strconv.Itoa(q.limit)},
-			}.Encode()
-			if len(args) == 1 {
-				path = at + "/" + url.PathEscape(args[0])
-			}
-			resp, err := c.send(cmd.Context(), http.MethodGet, path, "", nil)
-			if err != nil {
-				return err
-			}
-			defer resp.Body.Close()
-			if g.json {
-				return printAnswer(cmd.OutOrStdout(), resp)
-			}
-			return listTraces(cmd.OutOrStdout(), resp.Body)
+			return (&runner{errs: cmd.OutOrStdout()}).printTrace(cmd.Context(), c, url.PathEscape(args[0]))
 		},
 	}
 	f := cmd.Flags()
@@ -69,15 +59,7 @@ func traceCmd(g *global) *cobra.Command {
 }
 
 func listTraces(out io.Writer, body io.Reader) error {
-	var list struct {
-		Entries []traced `json:"entries"`
-	}
-	if err := json.NewDecoder(body).Decode(&list); err != nil {
-		return err
-	}
-	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
-	for _, t := range list.Entries {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", t.ID, t.Start.Format(time.RFC3339), t.Op, t.User, t.Status, t.Duration.Round(time.Microsecond), t.Error)
-	}
-	return w.Flush()
+	return listEntries(out, body, func(t traced) string {
+		return fmt.Sprintf("%s\t%s\t%s\t%s\t%s\t%s\t%s", t.ID, t.Start.Format(time.RFC3339), t.Op, t.User, t.Status, t.Duration.Round(time.Microsecond), t.Error)
+	})
 }
