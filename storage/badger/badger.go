@@ -399,12 +399,12 @@ func openTables(dir string, log *slog.Logger) (*badger.DB, error) {
 	o.NumVersionsToKeep = 1
 	o.MetricsEnabled = false
 	// Each table of level 0 spans nearly all keys, so merging them rewrites most of the next level: the more
-	// there is of them at once, the fewer times. What bounds it is the reads, which look into each, and the
+	// there is of them at once, the fewer times. What bounds it is the reads, which look into each until the store rests, and the
 	// buffers of tables being built, twice the size of a table each, eight kept for later and as many at
 	// work; a memtable has to fit into one, which would grow otherwise and stay so.
 	o.MemTableSize = memtableSize
 	o.NumMemtables = 2
-	o.NumLevelZeroTables = 20
+	o.NumLevelZeroTables = mergedTables
 	o.NumLevelZeroTablesStall = 28
 	o.NumCompactors = 2
 	o.BaseLevelSize = 64 << 20

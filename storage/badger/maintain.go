@@ -41,6 +41,7 @@ func (s *store) maintain(unchecked []part) {
 	defer often.Stop()
 	keep := false
 	var waits uint64
+	var r rest
 	for {
 		select {
 		case <-s.stop:
@@ -50,6 +51,9 @@ func (s *store) maintain(unchecked []part) {
 			applied := s.applied.Swap(0)
 			if err := s.reclaim(pulse/50, applied); err != nil {
 				s.fail(fault.Unavailable.Errorf("store: values: %w", err), false)
+			}
+			if err := s.mergeAtRest(&r, applied); err != nil {
+				s.fail(fault.Unavailable.Errorf("store: %w", err), false)
 			}
 			if !keep {
 				goal := residentGoal
@@ -176,6 +180,41 @@ func (s *store) flushTables() (err error) {
 		}
 	}
 	return l.Finish()
+}
+
+const (
+	// mergedTables is how many tables of level 0 Badger merges.
+	mergedTables = 20
+	// fewTables of level 0 cost reads so little that they are left.
+	fewTables = 4
+	// restTime is how many tenths of a pulse nothing was written for when a store rests.
+	restTime = 50
+)
+
+// rest is what the maintainer knows of a time without writes.
+type rest struct {
+	quiet   int // tenths of a pulse
+	merging bool
+}
+
+// mergeAtRest has Badger merge level 0 when nothing was written for a while: every read looks into all of its
+// tables. Badger has no call for that either, but does it once there are enough; empty ones make them so.
+func (s *store) mergeAtRest(r *rest, applied int64) error {
+	if applied > 0 || s.full.Load() != nil {
+		*r = rest{}
+		return nil
+	}
+	if r.quiet++; r.quiet == restTime {
+		r.merging = true
+	}
+	if !r.merging {
+		return nil
+	}
+	n := s.db.Levels()[0].NumTables
+	if r.merging = n >= fewTables; r.merging && n < mergedTables {
+		return s.flushTables()
+	}
+	return nil
 }
 
 // KeptFree is how much of a disk is kept free unless Options say otherwise, both in bytes. Badger goes on merging tables
