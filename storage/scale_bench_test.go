@@ -80,7 +80,8 @@ func onDisk(b *testing.B, fill func(w *world)) *world {
 		b.Fatal(err)
 	}
 	w.db = config.DB
-	w.rows("") // a server that has run for a while has seen its files
+	w.rows("") // a server that has run for a while has seen its files, and merged what was written
+	time.Sleep(15 * time.Second)
 	return w
 }
 

@@ -187,24 +187,26 @@ const (
 	mergedTables = 20
 	// fewTables of level 0 cost reads so little that they are left.
 	fewTables = 4
-	// restTime is how many tenths of a pulse nothing was written for when a store rests.
+	// restTime is how many tenths of a pulse a store rests before that counts.
 	restTime = 50
+	// restBytes are as many as are written in a tenth of a pulse when a store does not rest.
+	restBytes = 64 << 10
 )
 
-// rest is what the maintainer knows of a time without writes.
+// rest is what the maintainer knows of a time in which little was written.
 type rest struct {
 	quiet   int // tenths of a pulse
 	merging bool
 }
 
-// mergeAtRest has Badger merge level 0 when nothing was written for a while: every read looks into all of its
+// mergeAtRest has Badger merge level 0 when little was written for a while: every read looks into all of its
 // tables. Badger has no call for that either, but does it once there are enough; empty ones make them so.
 func (s *store) mergeAtRest(r *rest, applied int64) error {
-	if applied > 0 || s.full.Load() != nil {
+	if applied >= restBytes || s.full.Load() != nil {
 		*r = rest{}
 		return nil
 	}
-	if r.quiet++; r.quiet == restTime {
+	if r.quiet++; r.quiet%restTime == 0 {
 		r.merging = true
 	}
 	if !r.merging {

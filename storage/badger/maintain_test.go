@@ -9,7 +9,7 @@ import (
 )
 
 // TestMergeAtRest: a store that nobody writes to looks into one level instead of the many tables that writing left;
-// one that is written to is left alone.
+// one that much is written to is left alone.
 func TestMergeAtRest(t *testing.T) {
 	s := open(t, t.TempDir(), Relaxed)
 	d := kv.New(s, kv.Options{})
@@ -50,7 +50,7 @@ func TestMergeAtRest(t *testing.T) {
 
 	var r rest
 	for range 3 * restTime {
-		if err := s.mergeAtRest(&r, 1); err != nil {
+		if err := s.mergeAtRest(&r, restBytes); err != nil {
 			t.Fatal(err)
 		}
 	}
