@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -65,17 +66,20 @@ func (r *Repo) awaitQuiet(ctx context.Context, woken <-chan struct{}) {
 // IndexText brings the terms of some documents up to date, and reports whether others may wait.
 func (r *Repo) IndexText(ctx context.Context) (more bool, err error) {
 	var rows []pendingRow
-	err = r.View(ctx, r.System(), func(t *Tx) (err error) {
-		rows, err = t.pendingRows(wordsBatch)
-		for _, row := range rows {
-			if err == nil {
-				err = t.readContents(row.ids)
+	var unread error // what cannot be read now stays, and does not keep the rest waiting
+	err = r.View(ctx, r.System(), func(t *Tx) error {
+		found, err := t.pendingRows(wordsBatch)
+		for _, row := range found {
+			if err := t.readContents(row.ids); err != nil {
+				unread = err
+				continue
 			}
+			rows = append(rows, row)
 		}
 		return err
 	})
 	if err != nil || len(rows) == 0 {
-		return false, err
+		return false, cmp.Or(err, unread)
 	}
 	err = r.Update(ctx, r.System(), func(t *Tx) error {
 		written := 0
@@ -87,7 +91,7 @@ func (r *Repo) IndexText(ctx context.Context) (more bool, err error) {
 		}
 		return nil
 	})
-	return true, err
+	return true, cmp.Or(err, unread)
 }
 
 // writePending brings the terms of the documents of a row up to date, as far as that takes about limit rows,

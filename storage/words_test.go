@@ -12,7 +12,9 @@ import (
 
 	"catena/storage"
 	"catena/storage/blob"
+	"catena/storage/fault"
 	"catena/storage/kv"
+	"catena/storage/pdf"
 	"catena/storage/storagetest"
 
 	"github.com/google/uuid"
@@ -289,4 +291,20 @@ func (w *world) last(space string) (key string) {
 		w.t.Fatal(err)
 	}
 	return key
+}
+
+// TestUnreadable: a file that cannot be read for now does not keep other documents from being found by terms.
+func TestUnreadable(t *testing.T) {
+	w := newWorld(t, func(c *storage.Config) { c.PDF = pdf.New([]string{"/nowhere"}) })
+	indexText(t, w.Repo)
+	w.make("/file", "File", storage.Props{"file:content": blob.FromBytes("a.pdf", "application/pdf", []byte("%PDF-1.7"))})
+	w.make("/note", "Note", storage.Props{"dc:title": "zebra"})
+	for range 3 {
+		if _, err := w.IndexText(t.Context()); !fault.Is(err, fault.Unavailable) {
+			t.Fatalf("the file is read: %v", err)
+		}
+	}
+	if n := w.rows("w\x03"); n != 1 {
+		t.Errorf("%d rows are left, of the file alone 1", n)
+	}
 }
