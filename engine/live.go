@@ -86,15 +86,13 @@ func (l *live) find(id string) *running {
 }
 
 // whose is whom a call is for; of the server's own, who caused it.
-func (r *running) whose() storage.Owned {
-	if as := r.args.As; as != nil {
-		return storage.OwnedBy(as)
-	}
-	return storage.Owned{}
-}
+func (r *running) whose() storage.Owned { return storage.OwnedBy(r.args.As) }
 
-// seenBy reports whether somebody may know of the call: administrators of all, others of their own.
-func (r *running) seenBy(p *Principal) bool { return p.Admin || r.whose() == storage.OwnedBy(p) }
+// seenBy reports whether somebody may know of the call: administrators of all, others of their own. One for nobody,
+// which is about to be refused, is seen by nobody.
+func (r *running) seenBy(p *Principal) bool {
+	return r.args.As != nil && (p.Admin || r.whose() == storage.OwnedBy(p))
+}
 
 func (l *live) show(r *running) Live {
 	out := Live{
