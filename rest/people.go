@@ -15,8 +15,8 @@ func peopleRoutes() []route {
 	return []route{
 		{method: "GET", path: "/group/*name", handle: readGroup, parts: []route{
 			{path: "/group/:name", op: "Group.Get", gives: "Group"},
-			{path: "/group/:name/@groups", op: "Group.Groups", query: peoplePaging, gives: "Groups"},
-			{path: "/group/:name/@users", op: "Group.Users", query: peoplePaging, gives: "Users"},
+			{path: "/group/:name/@groups", op: "Group.Groups", query: peopleQuery, gives: "Groups"},
+			{path: "/group/:name/@users", op: "Group.Users", query: peopleQuery, gives: "Users"},
 		}},
 		{method: "POST", path: "/group", op: "Group.Create", entity: "group", status: http.StatusCreated, gives: "Group"},
 		{method: "POST", path: "/group/*name", body: noBody, handle: joinGroup, parts: []route{
@@ -27,7 +27,7 @@ func peopleRoutes() []route {
 			{path: "/group/:name", op: "Group.Delete"},
 			{path: "/group/:group/user/:name", op: "User.RemoveFromGroup", gives: "text"},
 		}},
-		{method: "GET", path: "/group/search", op: "Group.Search", query: "q " + peoplePaging, gives: "Groups"},
+		{method: "GET", path: "/group/search", op: "Group.Search", query: peopleQuery, gives: "Groups"},
 		{method: "GET", path: "/me", op: "User.Me", gives: "User"},
 		{method: "PUT", path: "/me/changepassword", op: "User.ChangePassword", entity: "*", gives: "User"},
 		{method: "GET", path: "/user/*name", op: "User.Read", params: person, gives: "User"},
@@ -40,12 +40,12 @@ func peopleRoutes() []route {
 			{path: "/user/:name", op: "User.Delete"},
 			{path: "/user/:name/group/:group", op: "User.RemoveFromGroup", gives: "text"},
 		}},
-		{method: "GET", path: "/user/search", op: "User.Search", query: "q " + peoplePaging, gives: "Users"},
+		{method: "GET", path: "/user/search", op: "User.Search", query: peopleQuery, gives: "Users"},
 	}
 }
 
-// peoplePaging are the parameters that ask for a part of a list of users or groups.
-const peoplePaging = "pageSize currentPageIndex"
+// peopleQuery are the parameters that ask for some users or groups, and for a part of their list.
+const peopleQuery = "q pageSize currentPageIndex"
 
 // person is the name in an address, without the slash that may follow it.
 func person(x *exchange) (values, error) {
@@ -71,7 +71,7 @@ func readGroup(x *exchange) error {
 	}
 	return x.call(op, func(x *exchange) (values, error) {
 		out := values{"name": name}
-		pick(out, x.query(), "q", "pageSize", "currentPageIndex")
+		pick(out, x.query(), strings.Fields(peopleQuery)...)
 		return out, nil
 	}, http.StatusOK)
 }
