@@ -1,7 +1,6 @@
 package scripts
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"testing"
@@ -42,24 +41,7 @@ func TestAwait(t *testing.T) {
 		{"this", `await 1; this === globalThis`, `true`},
 		{"class", `class A { n = 1; static s = 2; m() { return this.n } } await new A().m() + A.s`, `3`},
 	}
-	for place, run := range places {
-		for _, c := range cases {
-			t.Run(place+"/"+c.name, func(t *testing.T) {
-				h := newFakeHost()
-				v, err := run(h, Limits{}, "t.js", c.source, false, h.doc("/in"), map[string]any{"a": int64(41)})
-				if err != nil {
-					t.Fatal(err)
-				}
-				got, err := json.Marshal(v)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if string(got) != c.want {
-					t.Errorf("got %s, want %s", got, c.want)
-				}
-			})
-		}
-	}
+	playAll(t, cases)
 }
 
 // TestAwaitErrors holds the places of errors, first lines among them.

@@ -69,9 +69,13 @@ var language = []struct{ name, source, want string }{
 	{"lookahead", `/a(?=b)/.test("ab")`, `true`},
 }
 
-func TestLanguage(t *testing.T) {
+func TestLanguage(t *testing.T) { playAll(t, language) }
+
+// playAll holds what scripts give, in each place that they run in.
+func playAll(t *testing.T, cases []struct{ name, source, want string }) {
+	t.Helper()
 	for place, run := range places {
-		for _, c := range language {
+		for _, c := range cases {
 			t.Run(place+"/"+c.name, func(t *testing.T) {
 				h := newFakeHost()
 				v, err := run(h, Limits{}, "t.js", c.source, false, h.doc("/in"), map[string]any{"a": int64(41)})
