@@ -3,7 +3,6 @@ package storage
 import (
 	"context"
 	"encoding/binary"
-	"maps"
 	"math"
 	"slices"
 	"sync"
@@ -58,7 +57,7 @@ func (b *backlog) end(first uint64) {
 	defer b.mu.Unlock()
 	delete(b.running, first)
 	bound := b.last + 1
-	for number := range maps.Keys(b.running) {
+	for number := range b.running {
 		bound = min(bound, number)
 	}
 	b.bound.Store(bound)

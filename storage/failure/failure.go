@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"time"
 
 	"catena/storage"
@@ -82,7 +83,7 @@ func makeRoom(tx *storage.Tx, r *Run, l Limits) error {
 	own, oldest, oldestOwn := 0, -1, -1
 	prefix := r.Identity() + "/"
 	for key := range tx.Secret(owners).Scan("", "", false, 0) {
-		at := place{key, key[lastSlash(key)+1:]}
+		at := place{key, key[strings.LastIndexByte(key, '/')+1:]}
 		all = append(all, at)
 		i := len(all) - 1
 		if oldest < 0 || at.id < all[oldest].id {
@@ -111,15 +112,6 @@ func makeRoom(tx *storage.Tx, r *Run, l Limits) error {
 		tx.Secret(details).Delete(all[drop].id),
 		tx.Secret(owners).Delete(all[drop].key),
 	)
-}
-
-func lastSlash(key string) int {
-	for i := len(key) - 1; i >= 0; i-- {
-		if key[i] == '/' {
-			return i
-		}
-	}
-	return -1
 }
 
 // Filter chooses runs; what is empty chooses all.
