@@ -320,3 +320,16 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// TestSecretParams reads which parameters of a chain are secrets: as it says, else by their names.
+func TestSecretParams(t *testing.T) {
+	chain, problems := chains.Parse("a.yaml", []byte("name: Test.A\nparams:\n  - {name: pin, secret: true}\n  - {name: title}\n  - {name: password}\n  - {name: key, secret: false}\nsteps: [{op: Test.B}]\n"))
+	if problems != nil {
+		t.Fatal(problems)
+	}
+	for i, want := range []bool{true, false, true, false} {
+		if p := chain.Params[i]; p.Secret != want {
+			t.Errorf("%s: secret %v", p.Name, p.Secret)
+		}
+	}
+}

@@ -109,14 +109,18 @@ func (p *parser) params(n *yaml.Node, lines map[string]int) map[string]any {
 // declared is a parameter the chain itself takes.
 func (p *parser) declared(n *yaml.Node) engine.Param {
 	out := engine.Param{Type: "string"}
-	p.Fields(n, "a parameter", map[string]func(*yaml.Node){
+	seen := p.Fields(n, "a parameter", map[string]func(*yaml.Node){
 		"name":        p.Text(&out.Name),
 		"type":        p.word(&out.Type),
 		"description": p.Text(&out.Doc),
 		"required":    func(v *yaml.Node) { out.Required = p.Boolean(v) },
 		"default":     func(v *yaml.Node) { out.Default = p.Value(v) },
 		"values":      p.Texts(&out.Values),
+		"secret":      func(v *yaml.Node) { out.Secret = p.Boolean(v) },
 	})
+	if !seen["secret"] {
+		out.Secret = engine.SecretName(out.Name)
+	}
 	if out.Name == "" {
 		p.At(n, "a parameter needs a name")
 	}

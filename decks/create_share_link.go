@@ -18,7 +18,7 @@ var createShareLink = engine.Op{
 type createShareLinkParams struct {
 	ID       int64          `json:"deck_id" alias:"id" doc:"Number of the deck."`
 	Name     string         `json:"name" default:"API Link" doc:"What the link is for, at most 200 characters."`
-	Password string         `json:"password,omitzero" doc:"What viewers must enter; none unless given."`
+	Password string         `json:"password,omitzero" secret:"true" doc:"What viewers must enter; none unless given."`
 	Expires  string         `json:"expires_at,omitzero" doc:"Moment with its zone from which the link opens nothing; never unless given."`
 	Notify   bool           `json:"notify_on_view" default:"false" doc:"Whether the deck's owner is told when the deck is first viewed through the link."`
 	Fields   map[string]any `json:"fields,omitzero" doc:"All of these in one object; anything else in it is refused."`

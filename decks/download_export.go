@@ -18,7 +18,7 @@ type downloadExportParams struct {
 	ID        int64  `json:"id" doc:"Number of the export."`
 	Expires   string `json:"expires" doc:"Moment at which the address ends, as it has it."`
 	Key       string `json:"key" default:"" doc:"Number of the API key that the address ends with, if it has one."`
-	Signature string `json:"signature" doc:"What shows that this server made the address."`
+	Signature string `json:"signature" secret:"true" doc:"What shows that this server made the address."`
 }
 
 func (p downloadExportParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {

@@ -19,9 +19,9 @@ var openShare = engine.Op{
 }
 
 type openShareParams struct {
-	Token    string `json:"token" doc:"Token from the link's address."`
-	Password string `json:"password,omitzero" doc:"The link's password."`
-	Pass     string `json:"pass,omitzero" doc:"Pass from an earlier result, instead of the password."`
+	Token    string `json:"token" secret:"true" doc:"Token from the link's address."`
+	Password string `json:"password,omitzero" secret:"true" doc:"The link's password."`
+	Pass     string `json:"pass,omitzero" secret:"true" doc:"Pass from an earlier result, instead of the password."`
 	Count    bool   `json:"count" default:"false" doc:"Whether this is a view of the deck's page, to be counted unless it is the owner's or a program's."`
 	Agent    string `json:"agent,omitzero" doc:"What the viewer's program calls itself; previews made by programs are not counted."`
 	Referrer string `json:"referrer,omitzero" doc:"Page the viewer came from, for the log of views."`

@@ -39,6 +39,7 @@ type ParamDoc struct {
 	Widget      *string  `json:"widget"`
 	Order       int      `json:"order"`
 	Values      []string `json:"values"`
+	Secret      bool     `json:"secret,omitempty"`
 
 	Default any  `json:"-"`
 	Enum    bool `json:"-"`
@@ -114,7 +115,7 @@ func (d *Def) doc() OpDoc {
 	for _, p := range d.Params() {
 		param := ParamDoc{
 			Name: p.Name, Description: p.Doc, Type: told(p.Type), Required: p.Required, Order: p.Order,
-			Values: p.Values, Default: p.Default, Enum: p.Enum,
+			Values: p.Values, Default: p.Default, Enum: p.Enum, Secret: p.Secret,
 		}
 		if p.Widget != "" {
 			param.Widget = &p.Widget

@@ -71,7 +71,7 @@ func (e *Engine) keepFailure(r *running, err error) {
 	f := FailedRun{
 		ID: e.live.id(r), Owned: owner, Repository: e.repo.Name(), Op: r.def.Name, Version: r.def.Version, Door: call.Door.String(), Request: call.RequestID,
 		Repeats: call.Asked.Repeats, Start: r.began.UTC(), Duration: time.Since(r.began), Internal: fault.Is(err, fault.Internal),
-		Code: fault.Word(err), Error: cut(err.Error(), maxFailureError), Expires: e.now().Add(e.limits.KeepFailed).UTC(),
+		Code: fault.Word(err), Error: r.shown(err.Error(), maxFailureError), Expires: e.now().Add(e.limits.KeepFailed).UTC(),
 	}
 	d := r.details()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.end.Context), keepTime)
@@ -94,36 +94,36 @@ func namesNothing(err error) bool {
 
 // details are what was asked, without secrets, files and what is too large.
 func (r *running) details() FailedDetails {
-	var d FailedDetails
+	var out FailedDetails
 	most, asked := r.e.limits.FailedSize, r.args.Asked
-	keep := func(name string, raw json.RawMessage) json.RawMessage {
+	keep := func(name string, d *Def, raw json.RawMessage) json.RawMessage {
 		if len(raw) == 0 {
 			return nil
 		}
 		if len(raw) > most {
-			d.Left = append(d.Left, name)
+			out.Left = append(out.Left, name)
 			return nil
 		}
-		kept, left := withoutSecrets(raw, name)
-		d.Left = append(d.Left, left...)
+		kept, left := r.set.withoutSecrets(d, raw, name)
+		out.Left = append(out.Left, left...)
 		return kept
 	}
-	d.Input, d.Params, d.Context = keep("input", asked.Input), keep("params", r.args.RawParams), keep("context", asked.Context)
+	out.Input, out.Params, out.Context = keep("input", nil, asked.Input), keep("params", r.def, r.args.RawParams), keep("context", nil, asked.Context)
 	if len(asked.Input) == 0 {
 		found, ok := reference(r.res.Input)
 		if !ok {
-			d.Left = append(d.Left, "input")
+			out.Left = append(out.Left, "input")
 		}
-		d.Input = keep("input", found)
+		out.Input = keep("input", nil, found)
 	}
 	if t := r.res.Trace; t != nil {
-		if d.Trace, _ = json.Marshal(t); len(d.Trace) > most {
+		if out.Trace, _ = json.Marshal(t); len(out.Trace) > most {
 			short := *t
 			short.Steps = nil
-			d.Trace, _ = json.Marshal(&short)
+			out.Trace, _ = json.Marshal(&short)
 		}
 	}
-	return d
+	return out
 }
 
 // reference is an input that was found as it is named in JSON; ok is false for files, and what has no name.
@@ -147,15 +147,16 @@ func reference(in any) (raw json.RawMessage, ok bool) {
 	return raw, err == nil
 }
 
-// withoutSecrets takes out of JSON the members whose names are those of secrets, and returns where they were.
-func withoutSecrets(raw json.RawMessage, at string) (json.RawMessage, []string) {
+// withoutSecrets takes the secrets out of JSON and returns where they were; d is the operation whose parameters it is,
+// nil: it is anything else.
+func (s *Set) withoutSecrets(d *Def, raw json.RawMessage, at string) (json.RawMessage, []string) {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()
 	var v any
 	if err := dec.Decode(&v); err != nil {
 		return nil, []string{at}
 	}
-	left := strip(v, at, nil)
+	left := s.strip(d, v, at, nil)
 	if left == nil {
 		return bytes.Clone(raw), nil
 	}
@@ -164,25 +165,6 @@ func withoutSecrets(raw json.RawMessage, at string) (json.RawMessage, []string) 
 		return nil, []string{at}
 	}
 	return out, left
-}
-
-func strip(v any, at string, left []string) []string {
-	switch v := v.(type) {
-	case map[string]any:
-		for _, name := range sortedNames(v) {
-			if secret(name) {
-				delete(v, name)
-				left = append(left, at+"/"+name)
-			} else {
-				left = strip(v[name], at+"/"+name, left)
-			}
-		}
-	case []any:
-		for _, item := range v {
-			left = strip(item, at, left)
-		}
-	}
-	return left
 }
 
 // FailedRuns lists the failed runs that are kept, of all repositories, the newest first: all of them for administrators, their own for

@@ -94,6 +94,7 @@ type Param struct {
 	Default  any
 	Values   []string // suggested, or the only ones if Enum
 	Enum     bool
+	Secret   bool     // what is given is not shown and not kept
 	Min, Max *float64 // bounds of a number, as schemas show them; the operation checks them
 	Order    int
 	Widget   string

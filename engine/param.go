@@ -199,6 +199,7 @@ func fieldOf(sf reflect.StructField) (field, error) {
 	if err := tagBounds(sf, &f.Param); err != nil {
 		return field{}, err
 	}
+	f.Secret = sf.Tag.Get("secret") == "true"
 	f.Widget = sf.Tag.Get("widget")
 	if order := sf.Tag.Get("order"); order != "" {
 		n, err := strconv.Atoi(order)

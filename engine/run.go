@@ -51,27 +51,28 @@ type Result struct {
 
 // running is a call being carried out.
 type running struct {
-	e     *Engine
-	set   *Set
-	def   *Def
-	call  *Call
-	args  Call               // what call points at
-	as    *storage.Principal // who calls, as of the transaction
-	began time.Time
-	limit time.Duration
-	end   deadline
-	whole *deadline // of the transaction around, if that is not the call's own
-	ctx   Ctx
-	res   Result
-	after []func(context.Context) error
-	taken []taken
-	ops   int
-	root  *Trace
-	steps int // of the trace
-	exit  bool
-	inner *Plan
-	fn    func(c *Ctx) (any, error) // is run in the place of an operation
-	top   bool                      // the next operation is the one called
+	e      *Engine
+	set    *Set
+	def    *Def
+	call   *Call
+	args   Call               // what call points at
+	as     *storage.Principal // who calls, as of the transaction
+	began  time.Time
+	limit  time.Duration
+	end    deadline
+	whole  *deadline // of the transaction around, if that is not the call's own
+	ctx    Ctx
+	res    Result
+	after  []func(context.Context) error
+	taken  []taken
+	ops    int
+	root   *Trace
+	steps  int      // of the trace
+	hidden []string // secrets that the call was given, which what is kept of it must not show
+	exit   bool
+	inner  *Plan
+	fn     func(c *Ctx) (any, error) // is run in the place of an operation
+	top    bool                      // the next operation is the one called
 
 	number       uint64 // among the calls of the server
 	before, next *running
@@ -142,6 +143,7 @@ func (r *running) perform() error {
 	e.count(r.res.Attempts, err)
 	if err != nil {
 		err = r.reason(err)
+		r.hideAsked()
 		e.traceFailure(r, err)
 		e.keepFailure(r, err)
 		return err

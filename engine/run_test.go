@@ -217,10 +217,10 @@ func TestTraces(t *testing.T) {
 	}
 	res, err = e.Run(context.Background(), Call{
 		Op: "Test.Secret", As: e.System(), Trace: true,
-		RawParams: json.RawMessage(`{"password":"canary","map":{"apiKey":"canary","a":["x",{"token":"canary"}]}}`),
+		RawParams: json.RawMessage(`{"phrase":"canary","traceKey":"seen","map":{"apiKey":"canary","phrase":"bird","a":["x",{"token":"canary"}]}}`),
 	})
 	raw, _ := json.Marshal(res.Trace)
-	if err != nil || strings.Contains(string(raw), "canary") || !strings.Contains(string(raw), `"password":"***"`) {
+	if err != nil || strings.Contains(string(raw), "canary") || strings.Contains(string(raw), "bird") || !strings.Contains(string(raw), `"phrase":"***","traceKey":"seen"`) {
 		t.Errorf("secrets: %s, %v", raw, err)
 	}
 	if _, err := e.Run(context.Background(), Call{Op: "Test.Call", As: e.System(), Params: map[string]any{"op": "Test.Fail"}}); err == nil {
@@ -239,8 +239,9 @@ func TestTraces(t *testing.T) {
 }
 
 type secretParams struct {
-	Password string         `json:"password" doc:"A secret."`
-	Map      map[string]any `json:"map,omitzero" doc:"An object."`
+	Phrase string         `json:"phrase" alias:"word" secret:"true" doc:"A secret."`
+	Key    string         `json:"traceKey,omitzero" doc:"No secret, though its name has one in it."`
+	Map    map[string]any `json:"map,omitzero" doc:"An object."`
 }
 
 func TestLoginsAndStacksOfSubContexts(t *testing.T) {

@@ -65,6 +65,12 @@ func (p Param) describe(s *jsonschema.Schema) {
 	if p.Max != nil {
 		s.Maximum = json.Number(strconv.FormatFloat(*p.Max, 'g', -1, 64))
 	}
+	if p.Secret {
+		s.WriteOnly = true
+		if s.Type == "string" {
+			s.Format = "password"
+		}
+	}
 	if p.Enum {
 		s.Enum = List(p.Values)
 	}

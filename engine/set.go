@@ -30,11 +30,12 @@ func (d *Def) Params() []Param { return d.table.ordered() }
 
 // Set is the operations that exist: immutable, so that a call keeps the set it began with.
 type Set struct {
-	rules []Rule
-	base  map[string]*Def // what NewSet was given, by name and alias
-	ops   map[string]*Def // what exists now
-	names []string
-	stamp *stamp
+	rules   []Rule
+	base    map[string]*Def // what NewSet was given, by name and alias
+	ops     map[string]*Def // what exists now
+	names   []string
+	stamp   *stamp
+	secrets map[string]bool // names of parameters that are secrets
 }
 
 // stamp tells sets apart; it keeps what is derived from one.
@@ -134,6 +135,7 @@ func (s *Set) index() {
 		}
 	}
 	slices.Sort(s.names)
+	s.indexSecrets()
 }
 
 // compile checks an operation and prepares the choice of its functions.

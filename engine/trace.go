@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
-	"strings"
 	"time"
 
 	"catena/storage"
@@ -26,8 +25,9 @@ type Trace struct {
 	Request  string            `json:"requestId,omitempty"`
 	Steps    []*Trace          `json:"steps,omitempty"`
 
-	owner storage.Owned
-	up    *Trace
+	owner  storage.Owned
+	up     *Trace
+	secret bool // what it returned is
 }
 
 const maxSummary = 256
@@ -76,7 +76,9 @@ func (c *Ctx) step(d *Def, in any, params map[string]any, raw json.RawMessage) *
 		c.trace.Steps = append(c.trace.Steps, t)
 		c.trace = t
 	}
-	t.Input, t.Params = summary(in), d.summaries(params, raw)
+	params = given(params, raw)
+	r.hide(d, params)
+	t.Input, t.Params, t.secret = r.summary(in), r.summaries(d, params), d.Secret
 	return t
 }
 
@@ -88,9 +90,9 @@ func (c *Ctx) end(t *Trace, out any, err error) error {
 	t.Duration = time.Since(t.Start)
 	if err != nil {
 		_, cause := root(err)
-		t.Error = cut(cause.Error(), maxSummary)
-	} else {
-		t.Output = summary(redacted(out, 0))
+		t.Error = c.run.shown(cause.Error(), maxSummary)
+	} else if t.Output = c.run.summary(out); t.secret && t.Output != "" {
+		t.Output = concealed
 	}
 	if t.up != nil {
 		c.trace = t.up
@@ -99,90 +101,43 @@ func (c *Ctx) end(t *Trace, out any, err error) error {
 }
 
 // summaries describes the parameters without their secrets.
-func (d *Def) summaries(params map[string]any, raw json.RawMessage) map[string]string {
-	if params == nil && raw != nil {
-		if v, err := parseAny(raw); err == nil {
-			params, _ = v.(map[string]any)
-		}
-	}
+func (r *running) summaries(d *Def, params map[string]any) map[string]string {
 	if len(params) == 0 {
 		return nil
 	}
 	out := make(map[string]string, len(params))
 	for name, v := range params {
-		if secret(name) {
-			out[name] = "***"
+		if d.secret(r.set, name) {
+			out[name] = concealed
 		} else {
-			out[name] = summary(redacted(v, 0))
+			out[name] = r.summary(v)
 		}
 	}
 	return out
 }
 
-var secrets = []string{"password", "passwd", "secret", "token", "key", "credential", "authorization"}
-
-// secret reports whether a name is that of something not to be shown.
-func secret(name string) bool {
-	name = strings.ToLower(name)
-	for _, s := range secrets {
-		if strings.Contains(name, s) && name != "changetoken" {
-			return true
-		}
-	}
-	return false
+// summary describes a value in a few bytes, without secrets.
+func (r *running) summary(v any) string {
+	return r.shown(summary(r.set.redacted(v, 0)), maxSummary)
 }
 
-// redacted copies objects without the secrets in them.
-func redacted(v any, depth int) any {
-	var m map[string]any
-	switch v := v.(type) {
-	case map[string]any:
-		m = v
-	case storage.Props:
-		m = v
-	case []any:
-		if depth > 8 {
-			return "…"
-		}
-		out := make([]any, min(len(v), 32))
-		for i := range out {
-			out[i] = redacted(v[i], depth+1)
-		}
-		return out
-	default:
-		return v
-	}
-	if depth > 8 {
-		return "…"
-	}
-	out := make(map[string]any, len(m))
-	for name, item := range m {
-		if secret(name) {
-			out[name] = "***"
-		} else {
-			out[name] = redacted(item, depth+1)
-		}
-	}
-	return out
-}
-
-// summary describes a value in a few bytes.
+// summary describes a value.
 func summary(v any) string {
 	switch v := v.(type) {
 	case nil:
 		return ""
 	case string:
-		return cut(v, maxSummary)
+		return v
 	case Value:
 		return summary(v.V)
 	case *storage.Doc:
-		return cut(v.Type().Name+" "+v.Path(), maxSummary)
+		return v.Type().Name + " " + v.Path()
 	case storage.Docs:
 		return countOf(len(v), "documents")
 	case *storage.Page:
 		return countOf(len(v.Docs), "documents")
 	case *storage.Blob:
-		return cut("blob "+v.Name, maxSummary)
+		return "blob " + v.Name
 	case storage.Blobs:
 		return countOf(len(v), "blobs")
 	case *storage.Rows:
@@ -191,12 +146,12 @@ func summary(v any) string {
 		return countOf(len(v.Entries), "log entries")
 	}
 	if s, ok := asText(v); ok {
-		return cut(s, maxSummary)
+		return s
 	}
 	switch v.(type) {
 	case map[string]any, storage.Props, []any, []string, storage.Refs:
 		if raw, err := json.Marshal(plainValue(v, 0)); err == nil {
-			return cut(string(raw), maxSummary)
+			return string(raw)
 		}
 	}
 	return wordOf(v)

@@ -134,21 +134,21 @@ func (e *Engine) traceFailure(r *running, err error) {
 	t := r.root
 	if t == nil {
 		t = r.newTrace(r.began)
-		t.Duration, t.Steps = time.Since(r.began), failedSteps(err)
+		t.Duration, t.Steps = time.Since(r.began), r.failedSteps(err)
 	}
 	_, cause := root(err)
-	t.Error = cut(cause.Error(), maxSummary)
+	t.Error = r.shown(cause.Error(), maxSummary)
 	r.res.Trace = t
 	e.traces.add(t)
 }
 
 // failedSteps lists the operations that an error went through, outermost first.
-func failedSteps(err error) []*Trace {
+func (r *running) failedSteps(err error) []*Trace {
 	var e *Error
 	if !errors.As(err, &e) || !errors.As(e.Err, &e) {
 		return nil
 	}
-	return []*Trace{{Op: e.Op, Error: cut(e.Err.Error(), maxSummary), Steps: failedSteps(e)}}
+	return []*Trace{{Op: e.Op, Error: r.shown(e.Err.Error(), maxSummary), Steps: r.failedSteps(e)}}
 }
 
 func countOf(n int, what string) string { return strconv.Itoa(n) + " " + what }

@@ -27,7 +27,8 @@ func failing(t *testing.T, broken *atomic.Bool, change func(*engine.Limits), clo
 		name, _ := c.Vars["more"].(string)
 		return c.As.Name + " " + p.Value + " " + in.Path() + " " + name + " " + c.Engine().Repo().Name(), nil
 	}
-	ops := append(testOps[:len(testOps):len(testOps)], engine.Op{Name: "Test.Who", Doc: "Says who.", Effect: engine.Reads, Run: engine.On(who)})
+	ops := append(testOps[:len(testOps):len(testOps)], engine.Op{Name: "Test.Who", Doc: "Says who.", Effect: engine.Reads, Run: engine.On(who)},
+		engine.Op{Name: "Test.Phrase", Doc: "Refuses a phrase.", Effect: engine.Pure, Run: engine.On(phraseParams.run)})
 	s := resttest.Start(t, resttest.Config{
 		Ops: ops, Rules: testRules, Beside: []string{"beside"},
 		Engine: func(c *engine.Config) {
@@ -40,6 +41,15 @@ func failing(t *testing.T, broken *atomic.Bool, change func(*engine.Limits), clo
 	s.User("alice")
 	s.User("bob")
 	return s
+}
+
+type phraseParams struct {
+	Phrase string `json:"phrase,omitzero" secret:"true" doc:"A secret."`
+	Key    string `json:"keyWord,omitzero" doc:"None."`
+}
+
+func (p phraseParams) run(_ *engine.Ctx, _ engine.Void) (string, error) {
+	return "", fault.Limit.Errorf("phrase %s and key %s are no more", p.Phrase, p.Key)
 }
 
 func failed(t *testing.T, s *resttest.Server, query string, as ...string) []map[string]any {
@@ -155,6 +165,16 @@ func TestFailedRunKeepsNoSecrets(t *testing.T) {
 			t.Errorf("problem %v", p)
 		}
 	}
+	at := "/api/v1/automation/Test.Phrase"
+	answers(t, s.Do("POST", at, `{"params":{"keyWord":"b","phrase":"canary"},"context":{"phrase":"bird"}}`, "as", "alice"), 422, "phrase canary and key b")
+	answers(t, s.Do("POST", at, `{"params":{"keyWord":"b"}}`, "as", "alice"), 422, "")
+	two := failed(t, s, "limit=2", "as", "alice")
+	whole := s.Do("GET", runsAt+"/"+two[1]["id"].(string), "", "as", "alice")
+	if got := fmt.Sprint(whole.JSON(t)["left"], whole.JSON(t)["params"], whole.JSON(t)["error"]); strings.Contains(whole.Text, "canary") || strings.Contains(whole.Text, "bird") ||
+		got != "[params/phrase context/phrase] map[keyWord:b]Test.Phrase: phrase *** and key b are no more" {
+		t.Errorf("a declared secret: %s", whole.Text)
+	}
+	answers(t, s.Do("POST", runsAt+"/"+two[0]["id"].(string)+"/retry", "", "as", "alice"), 422, "phrase  and key b")
 	for n, left := range map[int]string{16 << 10: "<nil>", 16<<10 + 1: "[params]"} {
 		params := `{"kind":"limit","big":""}`
 		params = params[:len(params)-2] + strings.Repeat("x", n-len(params)) + `"}`

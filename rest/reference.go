@@ -47,7 +47,7 @@ func told(d *engine.OpDoc) web.Operation {
 		o.Signature = append(o.Signature, web.Step{In: d.Signature[i], Out: d.Signature[i+1]})
 	}
 	for _, p := range d.Params {
-		o.Params = append(o.Params, web.Parameter{Name: p.Name, Type: p.Type, Description: p.Description, Required: p.Required, Values: p.Values})
+		o.Params = append(o.Params, web.Parameter{Name: p.Name, Type: p.Type, Description: p.Description, Required: p.Required, Secret: p.Secret, Values: p.Values})
 	}
 	return o
 }

@@ -285,6 +285,7 @@ func TestTypes(t *testing.T) {
 		"  function Create(input: Doc | string, params: { type: string;",
 		"declare function RunScript<T>(input: T, params: { script: string }): T;",
 		" * Another name of RunScript.",
+		" * @param params.newPassword The password from now on. A secret: neither shown nor kept.\n",
 	} {
 		if !strings.Contains(string(b), want) {
 			t.Errorf("no %q", want)
@@ -293,5 +294,18 @@ func TestTypes(t *testing.T) {
 	again, _ := Types(w.e.Set())
 	if string(again) != string(b) {
 		t.Error("the typings differ from one time to the next")
+	}
+}
+
+// TestSecretParams reads which parameters of a script are secrets: as it says, and by their names.
+func TestSecretParams(t *testing.T) {
+	s, err := Parse("pin.js", []byte("/**\n * @operation Test.Pin\n * @description Takes pins.\n * @secret pin\n * @param pin\n * @param title\n * @param password\n */\nfunction run() {}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []bool{true, false, true} {
+		if p := s.Params[i]; p.Secret != want {
+			t.Errorf("%s: secret %v", p.Name, p.Secret)
+		}
 	}
 }

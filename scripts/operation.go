@@ -56,6 +56,7 @@ type header struct {
 	s        *Script
 	problems []Problem
 	seen     map[string]bool
+	secrets  []string // names of parameters
 	tag      string
 	text     []string
 	line     int
@@ -144,11 +145,13 @@ func (h *header) flush() {
 		h.seen[tag] = true
 		h.single(tag, text)
 	case tag == "alias":
-		s.Aliases = append(s.Aliases, strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' })...)
+		s.Aliases = append(s.Aliases, namesIn(text)...)
 	case tag == "effect":
 		h.effect(text)
 	case tag == "param":
 		h.param(text)
+	case tag == "secret":
+		h.secrets = append(h.secrets, namesIn(text)...)
 	case slices.Contains(ignored, tag):
 	default:
 		h.problems = append(h.problems, Problem{
@@ -156,6 +159,11 @@ func (h *header) flush() {
 			Nearest: fault.Nearest("@"+tag, slices.Values(tags)),
 		})
 	}
+}
+
+// namesIn are names with commas or spaces in between.
+func namesIn(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' })
 }
 
 func (h *header) single(tag, text string) {
@@ -239,6 +247,15 @@ func (h *header) whole(line int) {
 	}
 	if h.s.Label == "" {
 		h.s.Label = h.s.Name
+	}
+	for i := range h.s.Params {
+		p := &h.s.Params[i]
+		p.Secret = slices.Contains(h.secrets, p.Name) || engine.SecretName(p.Name)
+	}
+	for _, name := range h.secrets {
+		if !slices.ContainsFunc(h.s.Params, func(p engine.Param) bool { return p.Name == name }) {
+			h.add(line, 1, "@secret "+name+": there is no such @param")
+		}
 	}
 }
 
@@ -330,5 +347,5 @@ func (r *Runner) run(c *engine.Ctx, j job, inProcess bool, in any, params map[st
 
 // tags are what a header may hold.
 var tags = []string{
-	"@alias", "@category", "@description", "@effect", "@input", "@label", "@operation", "@output", "@param", "@since",
+	"@alias", "@category", "@description", "@effect", "@input", "@label", "@operation", "@output", "@param", "@secret", "@since",
 }

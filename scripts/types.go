@@ -122,6 +122,9 @@ func (t *typings) comment(depth int, d *engine.Def, op string, params []engine.P
 		if p.Default != nil {
 			text += fmt.Sprintf(" Default: %s.", commentText(fmt.Sprint(p.Default)))
 		}
+		if p.Secret {
+			text += " A secret: neither shown nor kept."
+		}
 		t.line(depth, " * @param params.%s %s", p.Name, text)
 	}
 	if d.Since != "" {

@@ -64,7 +64,7 @@ var revokeToken = engine.Op{
 }
 
 type revokeTokenParams struct {
-	Token       string `json:"token,omitzero" doc:"The token."`
+	Token       string `json:"token,omitzero" secret:"true" doc:"The token."`
 	Application string `json:"application,omitzero" doc:"Name of the program, if the token is not given."`
 	Device      string `json:"deviceId,omitzero" doc:"Identifier of the device, if the token is not given."`
 }

@@ -23,7 +23,7 @@ type extractPagesParams struct {
 	Last     int64  `json:"endPage" doc:"Number of the last page."`
 	First    int64  `json:"startPage" doc:"Number of the first page, from 1."`
 	Name     string `json:"fileName,omitzero" doc:"Name of the new file; without it that of the old with the numbers."`
-	Password string `json:"password,omitzero" doc:"Accepted; files that need one are refused."`
+	Password string `json:"password,omitzero" secret:"true" doc:"Accepted; files that need one are refused."`
 	Author   string `json:"pdfAuthor,omitzero" doc:"Author of the new file."`
 	Subject  string `json:"pdfSubject,omitzero" doc:"Subject of the new file."`
 	Title    string `json:"pdfTitle,omitzero" doc:"Title of the new file."`

@@ -18,7 +18,7 @@ var extractText = engine.Op{
 }
 
 type extractTextParams struct {
-	Password string `json:"password,omitzero" doc:"Accepted; files that need one are not read."`
+	Password string `json:"password,omitzero" secret:"true" doc:"Accepted; files that need one are not read."`
 	Pattern  string `json:"patterntofind,omitzero" doc:"Only lines that hold this text."`
 	Source   string `json:"pdfxpath" default:"file:content" doc:"Xpath of the file."`
 	Cut      bool   `json:"removepatternfromresult" default:"false" doc:"Leave the lines out up to the end of the pattern."`

@@ -15,8 +15,8 @@ var changePassword = engine.Op{
 }
 
 type changePasswordParams struct {
-	Old string `json:"oldPassword" doc:"The password until now."`
-	New string `json:"newPassword" doc:"The password from now on."`
+	Old string `json:"oldPassword" secret:"true" doc:"The password until now."`
+	New string `json:"newPassword" secret:"true" doc:"The password from now on."`
 }
 
 func (p changePasswordParams) run(c *engine.Ctx, _ engine.Void) (*storage.User, error) {

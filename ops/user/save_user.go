@@ -25,7 +25,7 @@ type saveUserParams struct {
 	Groups     []string      `json:"groups,omitzero" doc:"All groups the user is in directly."`
 	LastName   string        `json:"lastName,omitzero" doc:"Last name."`
 	Mode       string        `json:"mode,omitzero" enum:"createOrUpdate,create,update" doc:"Whether the user may exist already, or has to."`
-	Password   string        `json:"password,omitzero" doc:"The password."`
+	Password   string        `json:"password,omitzero" secret:"true" doc:"The password."`
 	Properties storage.Props `json:"properties,omitzero" doc:"Further fields by name."`
 	Tenant     string        `json:"tenantId,omitzero" doc:"There is one tenant only: not to be given."`
 }

@@ -20,7 +20,7 @@ type Step struct{ In, Out string }
 // Parameter is a parameter as the reference shows it.
 type Parameter struct {
 	Name, Type, Description string
-	Required                bool
+	Required, Secret        bool
 	Values                  []string
 }
 

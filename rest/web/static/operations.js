@@ -12,6 +12,7 @@
     const values = p.values || [];
     if (kind === "boolean") return make("select", common, make("option", { value: "" }, ""), make("option", {}, "true"), make("option", {}, "false"));
     if (kind === "json") return make("textarea", { ...common, rows: 3, spellcheck: "false", placeholder: p.type }, "");
+    if (p.secret) return make("input", { ...common, type: "password", autocomplete: "off" });
     const list = `values-${p.name}`;
     const field = make("input", { ...common, type: /integer|long|float|double/.test(kind) ? "number" : "text", step: "any", autocomplete: "off", list: values.length ? list : null });
     if (!values.length) return field;

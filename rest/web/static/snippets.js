@@ -39,7 +39,7 @@ const Snippets = (() => {
   const callOf = (op, input, params) => {
     const all = {};
     for (const p of op.params || []) {
-      if (params[p.name] !== undefined) all[p.name] = params[p.name];
+      if (params[p.name] !== undefined) all[p.name] = p.secret ? "…" : params[p.name];
       else if (p.required) all[p.name] = example(p);
     }
     const file = !input && takes(op).some((t) => t === "blob" || t === "bloblist");
