@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net/netip"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -30,8 +31,9 @@ type Live struct {
 	User       string // for whom
 	Door       Door
 	Repository string
-	Request    string // id of the request it came with; "" without
-	Repeats    string // id of the failed run that it makes again; "" if it does not
+	Request    string     // id of the request it came with; "" without
+	Remote     netip.Addr // of the client; the zero value if there is none
+	Repeats    string     // id of the failed run that it makes again; "" if it does not
 	Start      time.Time
 }
 
@@ -97,7 +99,7 @@ func (r *running) seenBy(p *Principal) bool {
 func (l *live) show(r *running) Live {
 	out := Live{
 		ID: l.id(r), Op: r.def.Name, User: r.whose().Owner, Door: r.args.Door, Repository: r.e.repoName(),
-		Request: r.args.RequestID, Start: r.began,
+		Request: r.args.RequestID, Remote: r.args.Remote, Start: r.began,
 	}
 	if r.args.Asked != nil {
 		out.Repeats = r.args.Asked.Repeats

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/netip"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -31,9 +32,10 @@ type Call struct {
 	Fingerprint    string
 	Encode         func(*Ctx, any) ([]byte, error) // makes the answer's bytes, inside the transaction
 	RequestID      string
-	KeepUploads    bool   // batches that files are taken from stay
-	TraceID        string // W3C trace id; "" makes one where a trace is kept
-	Asked          *Asked // what a caller from outside sent: if the call fails, it is kept; nil: it is not
+	Remote         netip.Addr // of the client; the zero value if there is none
+	KeepUploads    bool       // batches that files are taken from stay
+	TraceID        string     // W3C trace id; "" makes one where a trace is kept
+	Asked          *Asked     // what a caller from outside sent: if the call fails, it is kept; nil: it is not
 }
 
 // Result is what a call returned.

@@ -19,12 +19,15 @@ func (s *Handler) record(x *exchange, took time.Duration, cut bool) {
 // accessAttrs are the fields of the log of requests. All are always there; none holds a query, a header that
 // may be a secret, or the part of a path that is one.
 func (x *exchange) accessAttrs(took time.Duration, cut bool) []slog.Attr {
-	user := ""
+	user, remote := "", hostname(x.r.RemoteAddr)
+	if from := x.client(); from.IsValid() {
+		remote = from.String()
+	}
 	if x.as != nil {
 		user = x.as.Name
 	}
 	return []slog.Attr{
-		slog.String("remote", hostname(x.r.RemoteAddr)),
+		slog.String("remote", remote),
 		slog.String("user", user), // "" if nobody signed in
 		slog.String("method", x.r.Method),
 		slog.String("path", unsaid(x.r.URL.Path)),

@@ -96,9 +96,9 @@ func escapedList(names []string) string {
 // encoder completes a call with what the request says about it and returns what will
 // encode its result.
 func (x *exchange) encoder(call *engine.Call, re reply) *encoder {
-	call.As, call.Door, call.RequestID = x.as, x.door(), x.id
+	x.introduce(call)
 	call.DryRun, call.Trace = x.flag("dryRun"), x.flag("trace")
-	call.Timeout, call.TraceID = transactionTimeout(x.r.Header), traceID(x.r.Header)
+	call.Timeout = transactionTimeout(x.r.Header)
 	call.KeepUploads = x.keepsUploads()
 	x.keyed(call, &re)
 	if re.options == nil {
@@ -108,6 +108,11 @@ func (x *exchange) encoder(call *engine.Call, re reply) *encoder {
 	e.void = header(x.r.Header, "X-Nxvoidoperation", "X-Platform-Voidoperation") == "true"
 	call.Encode = e.encode
 	return e
+}
+
+// introduce says in a call for whom it is and where it comes from.
+func (x *exchange) introduce(call *engine.Call) {
+	call.As, call.Door, call.RequestID, call.Remote, call.TraceID = x.as, x.door(), x.id, x.client(), traceID(x.r.Header)
 }
 
 // keepsUploads reports whether the client will use what it uploaded once more.

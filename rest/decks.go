@@ -230,7 +230,8 @@ type deckAnswer struct {
 
 // runDeck carries out a call and answers with what it returns, once that has its shape.
 func (x *exchange) runDeck(call engine.Call, status int, shape func(any) any) error {
-	call.As, call.Door, call.RequestID, call.DryRun = x.as, x.door(), x.id, x.flag("dryRun")
+	x.introduce(&call)
+	call.DryRun = x.flag("dryRun")
 	re := &reply{body: call.RawParams}
 	if b, ok := call.Input.(*engine.Blob); ok {
 		re.files = []*engine.Blob{b}

@@ -12,15 +12,17 @@ import (
 // piece is how much of an answer a client must take within Limits.Stall, in bytes.
 const piece = 64 << 10
 
-// Listener bounds what the connections of l cost: how many there are, of everybody and of one address, and how
+// Listener bounds what the connections of l cost: how many there are, of everybody and of one address, unless that is
+// a trusted proxy's, and how
 // long a client may leave what it is sent. Those that are too many are closed at once, so that others get in.
 func (s *Handler) Listener(l net.Listener) net.Listener {
-	return &listener{Listener: l, limits: s.Limits, open: s.meters.connections, of: map[netip.Prefix]int{}}
+	return &listener{Listener: l, limits: s.Limits, proxy: s.proxy, open: s.meters.connections, of: map[netip.Prefix]int{}}
 }
 
 type listener struct {
 	net.Listener
 	limits Limits
+	proxy  func(netip.Addr) bool
 	open   prometheus.Gauge
 	mu     sync.Mutex
 	all    int
@@ -35,17 +37,18 @@ func (l *listener) Accept() (net.Conn, error) {
 			return nil, err
 		}
 		peer := peerOf(c.RemoteAddr())
-		if l.enter(peer) {
+		if l.enter(peer, l.proxy(addressOf(c.RemoteAddr().String()))) {
 			return &conn{Conn: c, stall: l.limits.Stall, leave: sync.OnceFunc(func() { l.leave(peer) })}, nil
 		}
 		_ = c.Close()
 	}
 }
 
-func (l *listener) enter(peer netip.Prefix) bool {
+// enter gives a connection a place; one of a proxy counts among all only.
+func (l *listener) enter(peer netip.Prefix, proxy bool) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.all >= l.limits.Connections || l.of[peer] >= l.limits.PeerConnections {
+	if l.all >= l.limits.Connections || l.of[peer] >= l.limits.PeerConnections && !proxy {
 		return false
 	}
 	l.all++

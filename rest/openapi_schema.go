@@ -44,7 +44,7 @@ func platformSchemas() map[string]any {
 		"Login":     entitySchema("login", "username", "id isAdministrator:boolean groups:array"),
 		"Operation": entitySchema("", "id label category requires:string? description url signature:array params:array", "aliases:array since"),
 		"Registry":  entitySchema("", "paths:object codecs:array operations:array chains:array", ""),
-		"Run": entitySchema("", "id state op user door repository start:moment duration:integer", `version:integer userId:integer requestId repeats code error input:any
+		"Run": entitySchema("", "id state op user door repository start:moment duration:integer", `version:integer userId:integer requestId remote repeats code error input:any
 			params:object context:object left:array trace:object`),
 		"SavedSearch": entitySchema("savedSearch", "id title", `query:string? queryLanguage:string? queryParams:any pageProviderName:string? pageSize:any currentPageIndex:any
 			maxResults:any sortBy:string? sortOrder:string? params:any contentViewData:string?`),

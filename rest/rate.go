@@ -89,17 +89,13 @@ func (x *exchange) rate() error {
 	return fault.Limit.Errorf("rate: more than %d requests a minute", l.quota).WithCode(fault.CodeRateLimited).After(next)
 }
 
-// exempt reports whether a request comes, without a proxy between, from a network whose requests are not counted.
+// exempt reports whether a request comes from a network whose requests are not counted.
 func (x *exchange) exempt() bool {
 	if len(x.s.RateExempt) == 0 {
 		return false
 	}
-	at, err := netip.ParseAddrPort(x.r.RemoteAddr)
-	if err != nil {
-		return false
-	}
-	peer := at.Addr().Unmap().WithZone("")
-	return slices.ContainsFunc(x.s.RateExempt, func(p netip.Prefix) bool { return p.Contains(peer) })
+	from := x.client()
+	return slices.ContainsFunc(x.s.RateExempt, func(p netip.Prefix) bool { return p.Contains(from) })
 }
 
 // quota is what an operation says of a bound of its own.

@@ -36,6 +36,7 @@ type Config struct {
 	Limits      Limits               // zero values take the defaults
 	Metrics     *prometheus.Registry // nil: one of its own
 	NoMetrics   bool                 // they are shown elsewhere, not at /metrics
+	Proxies     []netip.Prefix       // networks of proxies whose word is taken for whom they ask
 	RateExempt  []netip.Prefix       // networks from which any number of requests may come
 	Contact     string               // address for those who find a weakness, "mailto:security@example.org"; "": not told
 	DeckSources []string             // other web origins that slides may show pictures, films and frames of

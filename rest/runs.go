@@ -3,6 +3,7 @@ package rest
 import (
 	"encoding/json"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strconv"
@@ -33,6 +34,7 @@ type shownRun struct {
 	Door       string        `json:"door"` // where it came from: rest, mcp, cli, listener, server
 	Repository string        `json:"repository"`
 	Request    string        `json:"requestId,omitempty"`
+	Remote     netip.Addr    `json:"remote,omitzero"`   // address of the client
 	Repeats    string        `json:"repeats,omitempty"` // id of the run that it makes again
 	Start      time.Time     `json:"start"`
 	Duration   time.Duration `json:"duration"` // in nanoseconds, until now or until it failed
@@ -54,14 +56,14 @@ type askedRun struct {
 func runningRun(l engine.Live) shownRun {
 	return shownRun{
 		ID: l.ID, State: runRuns, Op: l.Op, User: l.User, Door: l.Door.String(), Repository: l.Repository,
-		Request: l.Request, Repeats: l.Repeats, Start: l.Start.UTC(), Duration: time.Since(l.Start),
+		Request: l.Request, Remote: l.Remote, Repeats: l.Repeats, Start: l.Start.UTC(), Duration: time.Since(l.Start),
 	}
 }
 
 func failedRun(f engine.FailedRun) shownRun {
 	return shownRun{
 		ID: f.ID, State: runFailed, Op: f.Op, Version: f.Version, User: f.Owner, UserID: f.OwnerID, Door: f.Door, Repository: f.Repository,
-		Request: f.Request, Repeats: f.Repeats, Start: f.Start, Duration: f.Duration, Code: f.Code, Error: f.Error,
+		Request: f.Request, Remote: f.Remote, Repeats: f.Repeats, Start: f.Start, Duration: f.Duration, Code: f.Code, Error: f.Error,
 	}
 }
 

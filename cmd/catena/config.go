@@ -53,26 +53,6 @@ func (g *global) logTo(w io.Writer, o *slog.HandlerOptions) (*slog.Logger, error
 	return nil, usage{fmt.Errorf("log-format: %q is not text or json", g.logFormat)}
 }
 
-// accessLog opens the log of requests: a file that is written on, or standard output for -. Its lines have the
-// fields of rest.Config.Access and the time, and nothing else.
-func (g *global) accessLog(name string, out io.Writer) (log *slog.Logger, end func() error, err error) {
-	end = func() error { return nil }
-	if name != standard {
-		f, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
-		if err != nil {
-			return nil, nil, usage{fmt.Errorf("access-log: %w", err)}
-		}
-		out, end = f, f.Close
-	}
-	log, err = g.logTo(out, &slog.HandlerOptions{ReplaceAttr: func(groups []string, a slog.Attr) slog.Attr {
-		if len(groups) == 0 && (a.Key == slog.LevelKey || a.Key == slog.MessageKey) {
-			return slog.Attr{}
-		}
-		return a
-	}})
-	return log, end, err
-}
-
 // configure fills flags the command line left out: from the environment (CATENA_ADDR for --addr, CATENA_KEY_FILE
 // for a file holding --key's value), then from the file. It tells everything that is wrong with them.
 func configure(f *pflag.FlagSet, file string) error {

@@ -51,7 +51,7 @@ func restLimits(r *rest.Limits) []limit {
 		{"batch-requests", count(&r.Batch), "requests of one batch"},
 		{"body-time", span(&r.Body), "time to send a JSON body"},
 		{"connections", count(&r.Connections), "connections open at once"},
-		{"connections-address", count(&r.PeerConnections), "connections of one address; a proxy in front may need more"},
+		{"connections-address", count(&r.PeerConnections), "connections of one address that is none of trusted-proxies"},
 		{"files", count(&r.Parts), "files in the body of one request"},
 		{"head", size(&r.HeaderBytes), "size of a request's head"},
 		{"head-time", span(&r.Header), "time to send a request's head"},

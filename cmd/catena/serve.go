@@ -45,7 +45,7 @@ type serve struct {
 	backups                 backups
 	certificate             certificate
 	hosts, origins          []string
-	rateExempt              []string
+	rateExempt, proxies     []string
 	contact                 string
 	deckSources             []string
 	repositories            []string
@@ -54,11 +54,13 @@ type serve struct {
 	egressHTTP              bool
 	exportFolder, chromium  string
 	accessLog               string
+
+	requests *accessLog // that of accessLog, once it is open
 }
 
 func (s *serve) flags(f *pflag.FlagSet) {
 	f.StringVar(&s.addr, "addr", "127.0.0.1:8080", "address to listen on")
-	f.StringVar(&s.accessLog, "access-log", "", "file that gets a line for each request, in the format of log-format; - is standard output; empty: none")
+	f.StringVar(&s.accessLog, "access-log", "", "file that gets a line for each request, in the format of log-format, and is opened anew on SIGHUP; - is standard output; empty: none")
 	f.StringVar(&s.metricsAddr, "metrics-addr", "", "address that shows /metrics instead, for those who run the server only")
 	f.StringVar(&s.contextPath, "context-path", "/nuxeo", "prefix under which everything is served too")
 	f.StringVar(&s.baseURL, "base-url", "", "address clients reach the server by, when a proxy stands in front")
@@ -73,7 +75,8 @@ func (s *serve) flags(f *pflag.FlagSet) {
 	s.certificate.flags(f)
 	s.smtp.flags(f)
 	f.StringVar(&s.contact, "security-contact", "", "address for those who find a weakness, as mailto:security@example.org, told at /.well-known/security.txt; empty: none")
-	f.StringSliceVar(&s.rateExempt, "rate-exempt", nil, "addresses or networks, as 10.1.0.0/16, whose requests rate does not count; a proxy's are those of everybody behind it")
+	f.StringSliceVar(&s.rateExempt, "rate-exempt", nil, "addresses or networks, as 10.1.0.0/16, whose requests rate does not count; a proxy's are those of everybody behind it, unless it is one of trusted-proxies")
+	f.StringSliceVar(&s.proxies, "trusted-proxies", nil, "addresses or networks, as 10.1.0.0/16, of proxies in front that set X-Forwarded-For, or Forwarded, which say then who asks")
 	f.StringSliceVar(&s.hosts, "allow-host", nil, "further host names requests may carry, besides the listener's and loopback")
 	f.StringSliceVar(&s.origins, "allow-origin", nil, "other web origins whose pages may call, as https://app.example.org")
 	f.StringSliceVar(&s.deckSources, "deck-source", nil, "web origins that slides may show pictures, films and frames of, as https://media.example.org; none are asked otherwise")
@@ -101,6 +104,9 @@ func (s *serve) check() error {
 	}
 	if _, err := egress.Networks(s.rateExempt); err != nil {
 		all = append(all, fault.Wrap(err, "rate-exempt"))
+	}
+	if _, err := egress.Networks(s.proxies); err != nil {
+		all = append(all, fault.Wrap(err, "trusted-proxies"))
 	}
 	if u, err := url.Parse(s.contact); s.contact != "" && (err != nil || u.Scheme != "mailto" && u.Scheme != "https" && u.Scheme != "tel" || strings.ContainsFunc(s.contact, unicode.IsSpace)) {
 		all = append(all, fmt.Errorf(`security-contact: %q begins with none of "mailto:", "https:", "tel:"`, s.contact))
@@ -139,22 +145,26 @@ func (s *serve) run(ctx context.Context, g *global, out io.Writer) (err error) {
 	if err != nil {
 		return usage{err}
 	}
+	proxies, err := egress.Networks(s.proxies)
+	if err != nil {
+		return usage{err}
+	}
 	registry := a.registry()
 	if s.backups.folder != "" {
 		registry.MustRegister(s.backups.figure())
 	}
 	var access *slog.Logger
 	if s.accessLog != "" {
-		var end func() error
-		if access, end, err = g.accessLog(s.accessLog, os.Stdout); err != nil {
+		if s.requests, err = g.accessLog(s.accessLog, os.Stdout); err != nil {
 			return errors.Join(err, l.Close())
 		}
-		defer func() { err = errors.Join(err, end()) }()
+		access = s.requests.Logger
+		defer func() { err = errors.Join(err, s.requests.close()) }()
 	}
 	h := a.handler(rest.Config{
 		Access: access, Metrics: registry, NoMetrics: s.metricsAddr != "",
 		ContextPath: s.contextPath, Base: s.baseURL, Hosts: s.hosts, Origins: s.origins, Portal: s.portalSecret, DeckSources: s.deckSources,
-		Limits: s.limits.rest, RateExempt: exempt, Contact: s.contact, Ready: s.probes(),
+		Limits: s.limits.rest, RateExempt: exempt, Proxies: proxies, Contact: s.contact, Ready: s.probes(),
 	})
 	base := cmp.Or(s.baseURL, s.certificate.address(l.Addr().String()))
 	fmt.Fprintf(out, "catena %s serves %s on %s\n", version, g.data, base)
@@ -248,6 +258,9 @@ type task struct {
 func (s *serve) tasks(a *app) (out []task) {
 	if s.backups.folder != "" {
 		out = append(out, task{"backups", func(ctx context.Context) error { return s.backups.run(ctx, a.backup, a.log) }})
+	}
+	if s.requests != nil {
+		out = append(out, task{"log of requests", func(ctx context.Context) error { return s.requests.reopening(ctx, a.log) }})
 	}
 	return out
 }

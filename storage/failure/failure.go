@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net/netip"
 	"strings"
 	"time"
 
@@ -23,6 +24,7 @@ type Run struct {
 	Version    int64         `json:",omitempty"` // of the chain or script that Op is made of; 0: it is built in
 	Door       string        // where it came from
 	Request    string        `json:",omitempty"` // id of the request it came with
+	Remote     netip.Addr    `json:",omitzero"`  // address of the client
 	Repeats    string        `json:",omitempty"` // id of the run it was to repeat
 	Start      time.Time     // when it began
 	Duration   time.Duration // until it failed
