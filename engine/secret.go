@@ -15,7 +15,7 @@ const concealed = "***"
 // part of too much that is none.
 const shortestHidden = 4
 
-var secretWords = []string{"password", "passwd", "secret", "token", "key", "credential", "authorization"}
+var secretWords = []string{"password", "passwd", "pwd", "secret", "token", "key", "credential", "authorization"}
 
 // SecretName reports whether a name is one that secrets usually have. It judges what nobody has declared: members of
 // objects, variables, and parameters of texts that do not say.

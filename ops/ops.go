@@ -19,6 +19,7 @@ import (
 	"catena/ops/job"
 	"catena/ops/notification"
 	"catena/ops/oauth"
+	"catena/ops/pdf"
 	"catena/ops/publish"
 	"catena/ops/relation"
 	"catena/ops/repository"
@@ -48,6 +49,7 @@ var All = [][]engine.Op{
 	job.Ops,
 	notification.Ops,
 	oauth.Ops,
+	pdf.Ops,
 	publish.Ops,
 	relation.Ops,
 	repository.Ops,

@@ -27,7 +27,7 @@ func (r *Repo) TextIn(ctx context.Context, b *Blob) (string, error) {
 	case b == nil || !text.Readable(b.Type, b.Name):
 		return "", nil
 	case text.IsPDF(b.Type, b.Name):
-		return r.pdf.Text(ctx, b)
+		return r.pdf.Text(ctx, b, "")
 	}
 	f, err := b.Open()
 	if err != nil {

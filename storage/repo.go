@@ -72,6 +72,7 @@ type Limits struct {
 	DocSubscriptions int // of all users to one document (10,000)
 	Tokens           int // of one user's devices (1,000)
 	ExportStyle      int // bytes of the style sheet of a deck that is exported (64 KiB)
+	PDF              pdf.Limits
 
 	DownloadTime time.Duration // how long an address works that needs no signing in (24 hours)
 }
@@ -82,6 +83,7 @@ var DefaultLimits = Limits{
 	TreeCopy: 5000, BlobSize: 5 << 30, EventDepth: 8, EventsACall: 10_000,
 	Batches: 1000, UploadBytes: 50 << 30, DownloadTime: 24 * time.Hour,
 	Members: 10_000, Collections: 1000, Related: 1000, Subscriptions: 10_000, DocSubscriptions: 10_000, Tokens: 1000, ExportStyle: 64 << 10,
+	PDF: pdf.DefaultLimits,
 }
 
 func (l Limits) orDefault() Limits {
@@ -103,16 +105,18 @@ func (l Limits) orDefault() Limits {
 		{&l.DocSubscriptions, &d.DocSubscriptions},
 		{&l.Tokens, &d.Tokens},
 		{&l.ExportStyle, &d.ExportStyle},
+		{&l.PDF.Files, &d.PDF.Files},
+		{&l.PDF.Pages, &d.PDF.Pages},
+		{&l.PDF.Pictures, &d.PDF.Pictures},
 	} {
 		if *p[0] == 0 {
 			*p[0] = *p[1]
 		}
 	}
-	if l.BlobSize == 0 {
-		l.BlobSize = d.BlobSize
-	}
-	if l.UploadBytes == 0 {
-		l.UploadBytes = d.UploadBytes
+	for _, p := range [...][2]*int64{{&l.BlobSize, &d.BlobSize}, {&l.UploadBytes, &d.UploadBytes}, {&l.PDF.Bytes, &d.PDF.Bytes}} {
+		if *p[0] == 0 {
+			*p[0] = *p[1]
+		}
 	}
 	if l.DownloadTime <= 0 {
 		l.DownloadTime = d.DownloadTime
@@ -186,8 +190,9 @@ func Open(ctx context.Context, c Config, adminPassword string) (*Repo, error) {
 		newID: c.NewID, newDocID: newDocID, limits: c.Limits.orDefault(), grace: c.BlobGrace, pdf: c.PDF,
 	}
 	if r.pdf == nil {
-		r.pdf = pdf.New(nil)
+		r.pdf = pdf.New(nil, "")
 	}
+	r.pdf = r.pdf.With(r.limits.PDF)
 	if r.directories = c.Directories; r.directories == nil {
 		var err error
 		if r.directories, err = directory.Load(c.Types, directory.Defaults()); err != nil {

@@ -295,7 +295,7 @@ func (w *world) last(space string) (key string) {
 
 // TestUnreadable: a file that cannot be read for now does not keep other documents from being found by terms.
 func TestUnreadable(t *testing.T) {
-	w := newWorld(t, func(c *storage.Config) { c.PDF = pdf.New([]string{"/nowhere"}) })
+	w := newWorld(t, func(c *storage.Config) { c.PDF = pdf.New([]string{"/nowhere"}, "") })
 	indexText(t, w.Repo)
 	w.make("/file", "File", storage.Props{"file:content": blob.FromBytes("a.pdf", "application/pdf", []byte("%PDF-1.7"))})
 	w.make("/note", "Note", storage.Props{"dc:title": "zebra"})

@@ -103,6 +103,15 @@ func browserProgram(given string) (string, error) {
 	return found, nil
 }
 
+// drawerProgram finds the program that makes pages of PDF files into pictures; "" if there is none.
+func drawerProgram() string {
+	path, err := exec.LookPath("pdftoppm")
+	if err != nil {
+		return ""
+	}
+	return path
+}
+
 // printer finds the browser that decks are printed with; the path of its program may be
 // given, and without any the server does what it can itself.
 func (a *app) printer(given string) error {

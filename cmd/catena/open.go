@@ -133,7 +133,7 @@ func (a *app) start(ctx context.Context, o openOptions) error {
 	if err != nil {
 		return err
 	}
-	types, directories, tool := a.declared.types, a.declared.directories, pdf.New([]string{self, workerVerb, ofPDF})
+	types, directories, tool := a.declared.types, a.declared.directories, pdf.New([]string{self, workerVerb, ofPDF}, drawerProgram())
 	a.repo, err = storage.Open(ctx, storage.Config{
 		Name: "default", DB: a.db, Blobs: a.blobs, Types: types, Directories: directories, PDF: tool, Log: a.log, Limits: o.limits.storage,
 	}, o.adminPassword)

@@ -21,8 +21,6 @@ var Ops = slices.Concat([]engine.Op{
 	createAtHome,
 	createFolder,
 	createZip,
-	extractPages,
-	extractText,
 	importFile,
 	importWithMetaData,
 	importWithProperties,

@@ -6,12 +6,7 @@ import (
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
-)
-
-// Bounds of what is joined at once.
-const (
-	maxPDFs     = 500
-	maxPDFBytes = 64 << 20
+	"catena/storage/pdf"
 )
 
 var concatenatePDFs = engine.Op{
@@ -49,12 +44,14 @@ func (p concatenateParams) blobs(c *engine.Ctx, files storage.Blobs) (*storage.B
 	if len(files) == 0 {
 		return nil, fault.Invalid.Errorf("input: no PDF to join")
 	}
-	if err := checkPDFs(files); err != nil {
-		return nil, err
+	for _, b := range files {
+		if err := checkPDF(b); err != nil {
+			return nil, err
+		}
 	}
 	var joined *storage.Blob
-	err := c.Tx.Repo().PDF().Join(c, files, func(r io.Reader) (err error) {
-		joined, err = c.Tx.NewBlob(p.Filename, "application/pdf", r)
+	err := c.Tx.Repo().PDF().Join(c, files, nil, func(r io.Reader) (err error) {
+		joined, err = c.Tx.NewBlob(p.Filename, pdf.Type, r)
 		return err
 	})
 	if err != nil {
@@ -63,23 +60,9 @@ func (p concatenateParams) blobs(c *engine.Ctx, files storage.Blobs) (*storage.B
 	return joined, nil
 }
 
-func checkPDFs(files storage.Blobs) error {
-	var size int64
-	for _, b := range files {
-		if err := checkPDF(b); err != nil {
-			return err
-		}
-		size += b.Size
-	}
-	if len(files) > maxPDFs || size > maxPDFBytes {
-		return fault.Limit.Errorf("input: %d PDF files of %d bytes, at most %d of %d allowed", len(files), size, maxPDFs, maxPDFBytes).WithCode(fault.CodePDFSize)
-	}
-	return nil
-}
-
 func checkPDF(b *storage.Blob) error {
-	if b == nil || b.Type != "application/pdf" {
-		return fault.Invalid.Errorf("input: PDF files expected").In("input")
+	if err := pdf.Check(b); err != nil {
+		return fault.Wrap(err, "input").In("input")
 	}
 	return nil
 }

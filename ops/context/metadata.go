@@ -13,14 +13,12 @@ import (
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
-	"catena/storage/pdf"
 )
 
 // Bounds of what is read for the sake of metadata.
 const (
 	maxPicture = 16 << 20 // bytes in front of a picture's dimensions
 	maxPixels  = 100_000_000
-	maxPDF     = pdf.Decoded // bytes of a PDF
 )
 
 // metadataOf tells what is known of a file, each name with its group in front.
@@ -60,12 +58,9 @@ func readPicture(b *storage.Blob, out map[string]any) error {
 }
 
 func readPDF(c *engine.Ctx, b *storage.Blob, out map[string]any) error {
-	if err := readablePDF(b); err != nil {
-		return err
-	}
 	info, err := c.Tx.Repo().PDF().About(c, b)
 	if err != nil {
-		return fault.Wrap(err, "file %q: a PDF that cannot be read", b.Name).In("input")
+		return fault.Wrap(err, "input").In("input")
 	}
 	out["pdf:version"], out["pdf:pages"] = info.Version, int64(info.Pages)
 	for name, text := range map[string]string{
@@ -80,13 +75,6 @@ func readPDF(c *engine.Ctx, b *storage.Blob, out map[string]any) error {
 		if !at.IsZero() {
 			out["pdf:"+name] = at
 		}
-	}
-	return nil
-}
-
-func readablePDF(b *storage.Blob) error {
-	if b.Size > maxPDF {
-		return fault.Limit.Errorf("file %q: a PDF of %d bytes, at most %d allowed", b.Name, b.Size, maxPDF).WithCode(fault.CodePDFSize)
 	}
 	return nil
 }

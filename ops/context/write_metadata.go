@@ -11,9 +11,6 @@ import (
 // writePDF returns a PDF with texts about it, by name, in place of its own; empty ones go. All
 // that was there stays: the new texts are an update behind it, so earlier signatures hold.
 func writePDF(c *engine.Ctx, b *storage.Blob, texts map[string]string) (*storage.Blob, error) {
-	if err := readablePDF(b); err != nil {
-		return nil, err
-	}
 	var told *storage.Blob
 	err := c.Tx.Repo().PDF().Update(c, b, texts, func(update io.Reader) error {
 		r, err := b.Open()

@@ -64,6 +64,7 @@ const (
 	CodeOperations
 	CodeOutOfRange
 	CodePages
+	CodePDFPassword
 	CodePDFSize
 	CodePictureSize
 	CodePixels
@@ -181,6 +182,7 @@ var codes = [codeEnd]struct {
 	CodeOperations:              {"operations", []Kind{Limit}, "One call runs too many operations.", "Do less in one call, or in a job."},
 	CodeOutOfRange:              {"out_of_range", []Kind{Invalid}, "A number or a time is not within its bounds.", "Send one within those that the message names."},
 	CodePages:                   {"pages", []Kind{Limit}, "A query has more pages than one call goes through.", "Narrow the query, or ask for larger pages."},
+	CodePDFPassword:             {"pdf-password", []Kind{Denied}, "A PDF file is protected, and the password given is none that lets do this.", "Give the password that opens it, or its owner's."},
 	CodePDFSize:                 {"pdf-size", []Kind{Limit}, "PDF files are larger, or more, than are read at once.", "Send fewer, or smaller ones."},
 	CodePictureSize:             {"picture-size", []Kind{Limit}, "A picture has more pixels than are read.", "Make it smaller."},
 	CodePixels:                  {"pixels", []Kind{Limit}, "A picture has more pixels than are decoded.", "Make it smaller."},

@@ -1,13 +1,13 @@
 package pdf
 
 import (
-	"bytes"
-	"fmt"
 	"io"
 	"strings"
 	"time"
 
 	"github.com/pdfcpu/pdfcpu/pkg/api"
+	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu"
+	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/model"
 	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/types"
 
 	"catena/storage/fault"
@@ -15,10 +15,15 @@ import (
 
 // task is one thing to be done with files, as a worker is told of it.
 type task struct {
-	Do          string // a name in tasks
-	Sizes       []int64
+	Do          string  // a name in tasks
+	Sizes       []int64 // of the files
+	Names       []string
+	Pages       int               // of the files together, at most
+	Password    string            `json:",omitzero"`
+	Need        May               `json:",omitzero"` // what others than the owner must be let do; 0: nothing suffices
 	First, Last int64             `json:",omitzero"`
 	Texts       map[string]string `json:",omitzero"`
+	Protection  *Protection       `json:",omitzero"`
 }
 
 // result is what comes of a task beside the bytes it makes.
@@ -35,15 +40,23 @@ type Info struct {
 	Pages                                               int
 	Title, Author, Subject, Keywords, Creator, Producer string    `json:",omitzero"`
 	Created, Modified                                   time.Time `json:",omitzero"`
+
+	Width, Height         float64 `json:",omitzero"` // of the first page, in points
+	CropWidth, CropHeight float64 `json:",omitzero"` // of what is shown of it
+	Layout                string  `json:",omitzero"` // of pages on a screen
+	Protected             bool    `json:",omitzero"`
+	May                   May     // what those may do who do not know the owner's password
 }
 
 // tasks are what can be done. Each writes the file it makes, if it makes one.
 var tasks = map[string]func(t *task, files []io.ReadSeeker, out io.Writer) (result, error){
-	"about":  about,
-	"cut":    cut,
-	"join":   join,
-	"text":   readText,
-	"update": update,
+	"about":     about,
+	"cut":       cut,
+	"join":      join,
+	"protect":   protect,
+	"text":      readText,
+	"unprotect": unprotect,
+	"update":    update,
 }
 
 // do does a task. The library gives up on some damaged files by a panic.
@@ -63,33 +76,86 @@ func (t *task) do(files []io.ReadSeeker, out io.Writer) (r result, err error) {
 	return r, err
 }
 
-func join(_ *task, files []io.ReadSeeker, out io.Writer) (result, error) {
-	return result{}, api.MergeRaw(files, out, false, Settings())
+// join writes one file of all. What a file is protected by would be lost, so there must be no such.
+func join(t *task, files []io.ReadSeeker, out io.Writer) (result, error) {
+	var all *model.Context
+	for i, f := range files {
+		read, err := t.open(f, i, MayAll)
+		switch {
+		case err != nil:
+			return result{}, err
+		case read.Encrypt != nil:
+			return result{}, locked("file %s: is protected; take that away first", t.Names[i])
+		case all == nil:
+			all = read
+			all.EnsureVersionForWriting()
+		case all.XRefTable.Version() < newest && read.XRefTable.Version() == newest:
+			return result{}, fault.Invalid.Errorf("file %s: is of PDF 2.0, which goes into no file of an earlier version", t.Names[i])
+		default:
+			if err := pdfcpu.MergeXRefTables(t.Names[i], read, all, false, false); err != nil {
+				return result{}, fault.Wrap(err, "file %s", t.Names[i])
+			}
+		}
+	}
+	return result{}, t.finish(all, out)
 }
 
+// cut writes some pages of a file.
 func cut(t *task, files []io.ReadSeeker, out io.Writer) (result, error) {
-	var part bytes.Buffer
-	if err := api.Trim(files[0], &part, []string{fmt.Sprintf("%d-%d", t.First, t.Last)}, Settings()); err != nil {
+	read, err := t.open(files[0], 0, MayCopy)
+	if err != nil {
 		return result{}, err
 	}
-	if len(t.Texts) == 0 {
-		_, err := part.WriteTo(out)
+	last := int64(read.PageCount)
+	if t.First > last {
+		return result{}, fault.Invalid.Errorf("file %s: there is no page %d, the last is %d", t.Names[0], t.First, last)
+	}
+	var numbers []int
+	for n := t.First; n <= min(t.Last, last); n++ {
+		numbers = append(numbers, int(n))
+	}
+	part, err := pdfcpu.ExtractPages(read, numbers, false)
+	if err != nil {
 		return result{}, err
 	}
-	return result{}, api.AddProperties(bytes.NewReader(part.Bytes()), out, t.Texts, Settings())
+	return result{}, t.finish(part, out)
+}
+
+// finish writes a file with the task's texts about it.
+func (t *task) finish(made *model.Context, out io.Writer) error {
+	if len(t.Texts) > 0 {
+		if err := pdfcpu.PropertiesAdd(made, t.Texts); err != nil {
+			return err
+		}
+	}
+	return api.WriteContext(made, out)
 }
 
 // about decodes no page and reads nothing outside the file.
-func about(_ *task, files []io.ReadSeeker, _ io.Writer) (result, error) {
-	info, err := api.PDFInfo(files[0], "", nil, false, Settings())
+func about(t *task, files []io.ReadSeeker, _ io.Writer) (result, error) {
+	read, err := t.open(files[0], 0, MayAll)
+	if err != nil {
+		return result{}, err
+	}
+	info, err := pdfcpu.Info(read, "", types.IntSet{1: true}, false)
 	if err != nil {
 		return result{}, err
 	}
 	out := &Info{
 		Version: info.Version, Pages: info.PageCount, Title: info.Title, Author: info.Author, Subject: info.Subject,
 		Keywords: strings.Join(info.Keywords, ", "), Creator: info.Creator, Producer: info.Producer,
+		Layout: info.PageLayout, Protected: info.Encrypted, May: MayAll,
+	}
+	if info.Encrypted {
+		out.May = May(info.Permissions) & MayAll
 	}
 	out.Created, out.Modified = instant(info.CreationDate), instant(info.ModificationDate)
+	if len(info.PageBoundaries) > 0 {
+		first := info.PageBoundaries[0]
+		if media, crop := first.MediaBox(), first.CropBox(); media != nil && crop != nil {
+			out.Width, out.Height, out.CropWidth, out.CropHeight = media.Width(), media.Height(), crop.Width(), crop.Height()
+		}
+	}
 	return result{Info: out}, nil
 }
 

@@ -2,6 +2,7 @@ package pdf
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"regexp"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"catena/storage/fault"
 
 	"github.com/pdfcpu/pdfcpu/pkg/api"
+	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu"
 	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/model"
 	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/types"
 )
@@ -25,7 +27,7 @@ const (
 )
 
 // readText finds the text that the pages of a file show, in the order they draw it.
-func readText(_ *task, files []io.ReadSeeker, _ io.Writer) (r result, err error) {
+func readText(t *task, files []io.ReadSeeker, _ io.Writer) (r result, err error) {
 	p := &pdf{fonts: map[int]*pdfFont{}, steps: maxPDFSteps, left: maxPDFDecoded}
 	defer func() {
 		if broken := recover(); broken != nil {
@@ -36,7 +38,12 @@ func readText(_ *task, files []io.ReadSeeker, _ io.Writer) (r result, err error)
 	}()
 	conf := Settings()
 	conf.Limits.MaxDecodeBytes = maxPDFDecoded
-	if p.ctx, err = api.ReadContext(files[0], conf); err != nil {
+	conf.OwnerPW, conf.UserPW = t.Password, t.Password
+	p.ctx, err = api.ReadContext(files[0], conf)
+	if errors.Is(err, pdfcpu.ErrWrongPassword) {
+		return r, t.refused(0)
+	}
+	if err != nil {
 		return r, fault.Invalid.Errorf("pdf: %w", err)
 	}
 	root, err := p.ctx.Pages()

@@ -36,7 +36,7 @@ func printed(t testing.TB, s string, composite bool) []byte {
 }
 
 func textOf(ctx context.Context, file []byte) (string, error) {
-	return New(nil).Text(ctx, blob.FromBytes("a.pdf", "application/pdf", file))
+	return New(nil, "").Text(ctx, blob.FromBytes("a.pdf", "application/pdf", file), "")
 }
 
 func TestPDF(t *testing.T) {

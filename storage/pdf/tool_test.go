@@ -38,7 +38,7 @@ func outside(t *testing.T) *Tool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return New([]string{exe, "worker"})
+	return New([]string{exe, "worker"}, "")
 }
 
 func file(b []byte) *blob.Blob { return blob.FromBytes("a.pdf", "application/pdf", b) }
@@ -81,7 +81,7 @@ func (zeros) Read(p []byte) (int, error) {
 // TestOutside does every task in a process of its own and here, which gives the same.
 func TestOutside(t *testing.T) {
 	page := printed(t, "some text", false)
-	here := New(nil)
+	here := New(nil, "")
 	there := outside(t)
 	about := map[string]string{"Title": "Größe"}
 	for name, do := range map[string]func(*Tool) (any, error){
@@ -89,16 +89,16 @@ func TestOutside(t *testing.T) {
 			info, err := tool.About(t.Context(), file(page))
 			return *info, err
 		},
-		"text": func(tool *Tool) (any, error) { return tool.Text(t.Context(), file(page)) },
+		"text": func(tool *Tool) (any, error) { return tool.Text(t.Context(), file(page), "") },
 		"join": func(tool *Tool) (any, error) {
 			var out []byte
-			err := tool.Join(t.Context(), []*blob.Blob{file(page), file(page)}, made(&out))
+			err := tool.Join(t.Context(), []*blob.Blob{file(page), file(page)}, nil, made(&out))
 			n, bad := api.PageCount(bytes.NewReader(out), Settings())
 			return n, errors.Join(err, bad)
 		},
 		"cut": func(tool *Tool) (any, error) {
 			var out []byte
-			if err := tool.Cut(t.Context(), file(page), 2, 2, about, made(&out)); err != nil {
+			if err := tool.Cut(t.Context(), file(page), "", 2, 2, about, made(&out)); err != nil {
 				return nil, err
 			}
 			info, err := tool.About(t.Context(), file(out))
@@ -117,7 +117,7 @@ func TestOutside(t *testing.T) {
 			return err.Error(), nil
 		},
 		"no room": func(tool *Tool) (any, error) {
-			err := tool.Join(t.Context(), []*blob.Blob{file(page), file(page)}, func(io.Reader) error { return io.ErrShortWrite })
+			err := tool.Join(t.Context(), []*blob.Blob{file(page), file(page)}, nil, func(io.Reader) error { return io.ErrShortWrite })
 			return errors.Is(err, io.ErrShortWrite), nil
 		},
 	} {
@@ -137,12 +137,12 @@ func TestBomb(t *testing.T) {
 	deadly := file(bomb(t, size))
 	for name, do := range map[string]func() error{
 		"about": func() error { _, err := tool.About(t.Context(), deadly); return err },
-		"text":  func() error { _, err := tool.Text(t.Context(), deadly); return err },
+		"text":  func() error { _, err := tool.Text(t.Context(), deadly, ""); return err },
 		"join": func() error {
-			return tool.Join(t.Context(), []*blob.Blob{deadly, deadly}, func(io.Reader) error { return nil })
+			return tool.Join(t.Context(), []*blob.Blob{deadly, deadly}, nil, func(io.Reader) error { return nil })
 		},
 		"cut": func() error {
-			return tool.Cut(t.Context(), deadly, 1, 1, nil, func(io.Reader) error { return nil })
+			return tool.Cut(t.Context(), deadly, "", 1, 1, nil, func(io.Reader) error { return nil })
 		},
 		"update": func() error {
 			return tool.Update(t.Context(), deadly, nil, func(io.Reader) error { return nil })

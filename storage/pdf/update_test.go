@@ -29,7 +29,7 @@ func TestPDFUpdate(t *testing.T) {
 	for name, file := range map[string][]byte{"plain": plain, "packed": packed.Bytes()} {
 		for _, texts := range []map[string]string{{"Title": "Größe (1)", "Author": ""}, {"Subject": "sums"}} {
 			file = bytes.Clone(file)
-			err := New(nil).Update(t.Context(), blob.FromBytes("a.pdf", "application/pdf", file), texts, func(update io.Reader) error {
+			err := New(nil, "").Update(t.Context(), blob.FromBytes("a.pdf", "application/pdf", file), texts, func(update io.Reader) error {
 				b, err := io.ReadAll(update)
 				file = append(file, b...)
 				return err
@@ -41,7 +41,7 @@ func TestPDFUpdate(t *testing.T) {
 				t.Fatalf("%s: %v", name, err)
 			}
 		}
-		info, err := New(nil).About(t.Context(), blob.FromBytes("a.pdf", "application/pdf", file))
+		info, err := New(nil, "").About(t.Context(), blob.FromBytes("a.pdf", "application/pdf", file))
 		if err != nil {
 			t.Fatal(name, err)
 		}

@@ -1,4 +1,4 @@
-package blob
+package pdf
 
 import (
 	"strings"
@@ -12,13 +12,12 @@ var extractText = engine.Op{
 	Name:     "PDF.ExtractText",
 	Label:    "PDF: Extract Text",
 	Category: "Document",
-	Doc: "Puts the text of a document's PDF file into a property and returns the document: all of it, or the lines that hold a pattern. " +
-		"Files that need a password have none.",
-	Run: engine.Each(extractTextParams.run),
+	Doc:      "Puts the text of a document's PDF file into a property and returns the document: all of it, or the lines that hold a pattern.",
+	Run:      engine.Each(extractTextParams.run),
 }
 
 type extractTextParams struct {
-	Password string `json:"password,omitzero" secret:"true" doc:"Accepted; files that need one are not read."`
+	Password string `json:"password,omitzero" secret:"true" doc:"Password of the file, if it has one."`
 	Pattern  string `json:"patterntofind,omitzero" doc:"Only lines that hold this text."`
 	Source   string `json:"pdfxpath" default:"file:content" doc:"Xpath of the file."`
 	Cut      bool   `json:"removepatternfromresult" default:"false" doc:"Leave the lines out up to the end of the pattern."`
@@ -27,14 +26,11 @@ type extractTextParams struct {
 }
 
 func (p extractTextParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
-	b, err := d.Blob(p.Source)
+	b, err := fileOf(d, p.Source)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkPDF(b); err != nil {
-		return nil, fault.Invalid.Errorf("property %s: no PDF file", p.Source).In("pdfxpath")
-	}
-	text, err := c.Tx.Repo().TextIn(c, b)
+	text, err := c.Tx.Repo().PDF().Text(c, b, p.Password)
 	if err != nil {
 		return nil, fault.Wrap(err, "property %s", p.Source).In("pdfxpath")
 	}

@@ -1,0 +1,55 @@
+package pdf
+
+import (
+	"fmt"
+	"strings"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+	"catena/storage/pdf"
+)
+
+var extractPages = engine.Op{
+	Name:     "PDF.ExtractPages",
+	Label:    "PDF: Extract Pages",
+	Category: "Conversion",
+	Doc: "Returns a PDF file of some pages of another one, which is not protected. Of a protected file, a password other than its owner's " +
+		"gives pages only if the owner lets others copy.",
+	Effect: engine.Reads,
+	Run:    engine.Overload(engine.On(extractPagesParams.blob), engine.On(extractPagesParams.doc)),
+}
+
+type extractPagesParams struct {
+	Last     int64  `json:"endPage" doc:"Number of the last page; the file's last one if it has fewer."`
+	First    int64  `json:"startPage" doc:"Number of the first page, from 1."`
+	Name     string `json:"fileName,omitzero" doc:"Name of the new file; without it that of the old with the numbers."`
+	Password string `json:"password,omitzero" secret:"true" doc:"Password of the file, if it has one."`
+	about
+
+	Xpath string `json:"xpath" default:"file:content" values:"file:content" doc:"Xpath of the file of a document."`
+}
+
+func (p extractPagesParams) doc(c *engine.Ctx, d *storage.Doc) (*storage.Blob, error) {
+	b, err := fileOf(d, p.Xpath)
+	if err != nil {
+		return nil, err
+	}
+	return p.blob(c, b)
+}
+
+func (p extractPagesParams) blob(c *engine.Ctx, b *storage.Blob) (*storage.Blob, error) {
+	if err := check(b); err != nil {
+		return nil, err
+	}
+	if p.First < 1 || p.Last < p.First {
+		return nil, fault.Invalid.Errorf("startPage %d, endPage %d: not pages in order", p.First, p.Last).In("startPage")
+	}
+	name := p.Name
+	if name == "" {
+		name = fmt.Sprintf("%s-%d-%d.pdf", strings.TrimSuffix(b.Name, ".pdf"), p.First, p.Last)
+	}
+	return newFile(c, name, func(tool *pdf.Tool, take pdf.Take) error {
+		return tool.Cut(c, b, p.Password, p.First, p.Last, p.texts(), take)
+	})
+}

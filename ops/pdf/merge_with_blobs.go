@@ -1,0 +1,73 @@
+package pdf
+
+import (
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+	"catena/storage/pdf"
+)
+
+var mergeWithBlobs = engine.Op{
+	Name:     "PDF.MergeWithBlobs",
+	Label:    "PDF: Merge with Blob(s) ",
+	Category: "Conversion",
+	Doc: "Joins PDF files into one: those of the input, then the file in one context variable, then those in another. Protected files are refused, " +
+		"since the new one would not be.",
+	Effect: engine.Reads,
+	Run:    engine.Overload(engine.On(mergeParams.blobs), engine.On(mergeParams.blob)),
+}
+
+type mergeParams struct {
+	Name string `json:"fileName,omitzero" doc:"Name of the new file; without it that of the first."`
+	about
+
+	List string `json:"toAppendListVarName,omitzero" doc:"Name of a context variable with files that go last."`
+	One  string `json:"toAppendVarName,omitzero" doc:"Name of a context variable with a file that goes behind the input."`
+}
+
+func (p mergeParams) blob(c *engine.Ctx, b *storage.Blob) (*storage.Blob, error) {
+	return p.blobs(c, storage.Blobs{b})
+}
+
+func (p mergeParams) blobs(c *engine.Ctx, files storage.Blobs) (*storage.Blob, error) {
+	further, err := p.further(c)
+	if err != nil {
+		return nil, err
+	}
+	return p.join(c, append(files[:len(files):len(files)], further...))
+}
+
+// further are the files in variables.
+func (p mergeParams) further(c *engine.Ctx) (files storage.Blobs, err error) {
+	if p.One != "" {
+		b, ok := c.Vars[p.One].(*storage.Blob)
+		if !ok || b == nil {
+			return nil, fault.Invalid.Errorf("variable %s: holds no file", p.One).In("toAppendVarName")
+		}
+		files = append(files, b)
+	}
+	if p.List != "" {
+		list, ok := c.Vars[p.List].(storage.Blobs)
+		if !ok {
+			return nil, fault.Invalid.Errorf("variable %s: holds no list of files", p.List).In("toAppendListVarName")
+		}
+		files = append(files, list...)
+	}
+	return files, nil
+}
+
+func (p mergeParams) join(c *engine.Ctx, files storage.Blobs) (*storage.Blob, error) {
+	if len(files) == 0 {
+		return nil, fault.Invalid.Errorf("input: no PDF to join").In("input")
+	}
+	for _, b := range files {
+		if err := check(b); err != nil {
+			return nil, err
+		}
+	}
+	name := p.Name
+	if name == "" {
+		name = files[0].Name
+	}
+	return newFile(c, name, func(tool *pdf.Tool, take pdf.Take) error { return tool.Join(c, files, p.texts(), take) })
+}

@@ -1,0 +1,76 @@
+// Package pdf holds the operations on PDF files: parts of them and what is in them, files joined, pages marked, and
+// protection by passwords. The work is that of storage/pdf; an operation says which files, and how they are called.
+package pdf
+
+import (
+	"io"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+	"catena/storage/pdf"
+)
+
+// Ops are the operations on PDF files.
+var Ops = []engine.Op{
+	encrypt,
+	encryptReadOnly,
+	extractInfo,
+	extractPages,
+	extractText,
+	mergeWithBlobs,
+	mergeWithDocs,
+	removeEncryption,
+}
+
+// fileOf returns the PDF file of a document, which must have one there.
+func fileOf(d *storage.Doc, xpath string) (*storage.Blob, error) {
+	b, err := d.Blob(xpath)
+	if err == nil && pdf.Check(b) != nil {
+		err = fault.Invalid.Errorf("property %s: no PDF file", xpath).In("xpath")
+	}
+	return b, err
+}
+
+// check returns an error for an input that is no PDF file.
+func check(b *storage.Blob) error {
+	if err := pdf.Check(b); err != nil {
+		return fault.Wrap(err, "input").In("input")
+	}
+	return nil
+}
+
+// newFile returns the file that make makes of the input.
+func newFile(c *engine.Ctx, name string, make func(*pdf.Tool, pdf.Take) error) (*storage.Blob, error) {
+	var made *storage.Blob
+	err := make(c.Tx.Repo().PDF(), func(r io.Reader) (err error) {
+		made, err = c.Tx.NewBlob(name, pdf.Type, r)
+		return err
+	})
+	return made, ofInput(err)
+}
+
+// ofInput says that an error about a file is about the input.
+func ofInput(err error) error {
+	if fault.Is(err, fault.Invalid) {
+		return fault.Wrap(err, "input").In("input")
+	}
+	return err
+}
+
+// about are the texts that a new file says about itself.
+type about struct {
+	Author  string `json:"pdfAuthor,omitzero" doc:"Author of the new file."`
+	Subject string `json:"pdfSubject,omitzero" doc:"Subject of the new file."`
+	Title   string `json:"pdfTitle,omitzero" doc:"Title of the new file."`
+}
+
+func (a about) texts() map[string]string {
+	out := map[string]string{}
+	for name, text := range map[string]string{"Author": a.Author, "Subject": a.Subject, "Title": a.Title} {
+		if text != "" {
+			out[name] = text
+		}
+	}
+	return out
+}

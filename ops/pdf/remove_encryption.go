@@ -1,0 +1,44 @@
+package pdf
+
+import (
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/pdf"
+)
+
+var removeEncryption = engine.Op{
+	Name:     "PDF.RemoveEncryption",
+	Label:    "PDF: Remove Encryption",
+	Category: "Conversion",
+	Doc:      "Takes the protection off PDF files, or those of documents, and returns them. Files that are not protected come back as they are.",
+	Effect:   engine.Reads,
+	Run:      engine.Overload(engine.Each(removeEncryptionParams.blob), engine.Each(removeEncryptionParams.doc)),
+}
+
+type removeEncryptionParams struct {
+	Owner string `json:"ownerPwd,omitzero" secret:"true" doc:"The owner's password. The one that only opens the file is not enough."`
+	Xpath string `json:"xpath" default:"file:content" values:"file:content" doc:"Xpath of the file of a document."`
+}
+
+func (p removeEncryptionParams) doc(c *engine.Ctx, d *storage.Doc) (*storage.Blob, error) {
+	b, err := fileOf(d, p.Xpath)
+	if err != nil {
+		return nil, err
+	}
+	return p.blob(c, b)
+}
+
+func (p removeEncryptionParams) blob(c *engine.Ctx, b *storage.Blob) (*storage.Blob, error) {
+	if err := check(b); err != nil {
+		return nil, err
+	}
+	protected := false
+	plain, err := newFile(c, b.Name, func(tool *pdf.Tool, take pdf.Take) (err error) {
+		protected, err = tool.Unprotect(c, b, p.Owner, take)
+		return err
+	})
+	if err == nil && !protected {
+		plain = b
+	}
+	return plain, err
+}
