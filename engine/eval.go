@@ -26,6 +26,16 @@ func parseExpr(text string, bare bool) (*expr.Program, error) {
 	return p, nil
 }
 
+// CheckExpression tells what is wrong with an expression that stands in a file: with the text itself if bare, else
+// with one that is marked as an expression or a template.
+func CheckExpression(text string, bare bool) error {
+	if !bare && !expr.Is(text) {
+		return nil
+	}
+	_, err := parseExpr(text, bare)
+	return err
+}
+
 // helpers are the names of the functions of Fn.
 var helpers = sync.OnceValue(func() []string { return slices.Sorted(maps.Keys(new(Ctx).functions())) })
 

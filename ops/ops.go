@@ -31,6 +31,7 @@ import (
 	"catena/ops/user"
 	"catena/ops/version"
 	"catena/ops/webhook"
+	"catena/ops/workflow"
 )
 
 // All are the operations of every family.
@@ -61,4 +62,5 @@ var All = [][]engine.Op{
 	user.Ops,
 	version.Ops,
 	webhook.Ops,
+	workflow.Ops,
 }

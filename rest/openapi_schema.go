@@ -1,11 +1,15 @@
 package rest
 
-import "catena/engine/openapi"
+import (
+	"maps"
+
+	"catena/engine/openapi"
+)
 
 // entitySchemas are the schemas of the entities in bodies, by the parameter they become.
 var entitySchemas = map[string]string{
 	"batch": "BatchInput", "comment": "CommentInput", "document": "DocumentInput", "entry": "DirectoryEntryInput", "group": "GroupInput",
-	"search": "SavedSearchInput", "user": "UserInput",
+	"search": "SavedSearchInput", "task": "TaskInput", "user": "UserInput", "workflow": "WorkflowInput",
 }
 
 // pageFigures are the members that tell where in a list a page is.
@@ -55,6 +59,7 @@ func platformSchemas() map[string]any {
 		"User":             entitySchema("user", "id properties:object extendedGroups:array isAdministrator:boolean isAnonymous:boolean", "contextParameters:object"),
 		"UserInput":        entitySchema("", "properties:object", "id"),
 	}
+	maps.Copy(out, workflowSchemas())
 	for _, list := range []struct{ name, word, of, figures string }{
 		{"BatchAnswers", "batch", "BatchAnswer", ""},
 		{"Comments", "", "Comment", " totalSize:integer"},
@@ -65,6 +70,7 @@ func platformSchemas() map[string]any {
 		{"LogEntries", "logEntries", "LogEntry", pageFigures},
 		{"Runs", "runs", "Run", " before"},
 		{"SavedSearches", "savedSearches", "SavedSearch", pageFigures},
+		{"Tasks", "tasks", "Task", pageFigures},
 		{"Tokens", "tokens", "", ""},
 		{"Traces", "traces", "", ""},
 		{"Users", "users", "User", pageFigures},

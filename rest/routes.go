@@ -17,6 +17,7 @@ func apiRoutes() []route {
 		serviceRoutes(),
 		tokenRoutes(),
 		uploadRoutes(),
+		workflowRoutes(),
 	)
 }
 

@@ -73,6 +73,8 @@ type Limits struct {
 	Tokens           int // of one user's devices (1,000)
 	ExportStyle      int // bytes of the style sheet of a deck that is exported (64 KiB)
 	PDF              pdf.Limits
+	WorkflowActors   int // people and groups that one node of a workflow gives tasks to (500)
+	WorkflowSteps    int // nodes a workflow goes through before somebody has a task or it ends (100)
 
 	DownloadTime time.Duration // how long an address works that needs no signing in (24 hours)
 }
@@ -83,7 +85,8 @@ var DefaultLimits = Limits{
 	TreeCopy: 5000, BlobSize: 5 << 30, EventDepth: 8, EventsACall: 10_000,
 	Batches: 1000, UploadBytes: 50 << 30, DownloadTime: 24 * time.Hour,
 	Members: 10_000, Collections: 1000, Related: 1000, Subscriptions: 10_000, DocSubscriptions: 10_000, Tokens: 1000, ExportStyle: 64 << 10,
-	PDF: pdf.DefaultLimits,
+	PDF:            pdf.DefaultLimits,
+	WorkflowActors: 500, WorkflowSteps: 100,
 }
 
 func (l Limits) orDefault() Limits {
@@ -108,6 +111,8 @@ func (l Limits) orDefault() Limits {
 		{&l.PDF.Files, &d.PDF.Files},
 		{&l.PDF.Pages, &d.PDF.Pages},
 		{&l.PDF.Pictures, &d.PDF.Pictures},
+		{&l.WorkflowActors, &d.WorkflowActors},
+		{&l.WorkflowSteps, &d.WorkflowSteps},
 	} {
 		if *p[0] == 0 {
 			*p[0] = *p[1]

@@ -6,11 +6,13 @@ import (
 	"os"
 	"path/filepath"
 
+	"catena/engine"
 	"catena/engine/mail"
 	"catena/ops/repository"
 	"catena/ops/service"
 	"catena/storage/directory"
 	"catena/storage/schema"
+	"catena/storage/workflow"
 )
 
 // declared is what the files of a data directory add to what is built in.
@@ -20,6 +22,7 @@ type declared struct {
 	providers   *repository.Providers
 	actions     service.Actions
 	templates   *mail.Templates
+	workflows   *workflow.Models
 }
 
 // declarations reads the files of a data directory and tells everything that is wrong with them. What depends on
@@ -32,11 +35,12 @@ func declarations(dir string) (*declared, error) {
 	if d.types, err = schema.Load(schema.Defaults(), in("types")); err != nil {
 		return nil, errors.Join(err, failed)
 	}
-	var all [3]error
+	var all [4]error
 	d.directories, all[0] = directory.Load(d.types, directory.Defaults(), in("directories"))
 	d.providers, all[1] = repository.Load(d.types, in("providers"))
 	d.actions, all[2] = service.Load(d.types, in("actions"))
-	if err := errors.Join(all[0], all[1], all[2], failed); err != nil {
+	d.workflows, all[3] = workflow.Load(d.types, engine.CheckExpression, in("workflows"))
+	if err := errors.Join(append(all[:], failed)...); err != nil {
 		return nil, err
 	}
 	return d, nil

@@ -42,9 +42,10 @@ var imports = map[string][]string{
 	"storage/upload":        {"storage", "storage/blob", "storage/internal/row"},
 	"storage/worker":        {},
 	"storage/webhook":       {"storage", "storage/outbox", "storage/internal/row"},
+	"storage/workflow":      {"storage", "storage/declare", "storage/schema"},
 	"engine/expr":           {},
 	"engine":                {"storage", "storage/credential", "storage/entry", "storage/failure", "storage/oauth", "storage/outbox", "storage/upload", "storage/blob", "storage/schema", "engine/expr"},
-	"engine/entity":         {"engine", "storage", "storage/blob", "storage/convert", "storage/entry", "storage/schema"},
+	"engine/entity":         {"engine", "storage", "storage/blob", "storage/convert", "storage/entry", "storage/schema", "storage/workflow"},
 	"engine/find":           {"engine", "storage/text"},
 	"engine/library":        {"engine", "storage/declare"},
 	"engine/listener":       {"engine", "engine/expr", "engine/library", "storage", "storage/outbox"},
@@ -56,7 +57,7 @@ var imports = map[string][]string{
 	"ops":                   {"ops/...", "engine"},
 	"storage/storagetest":   {"..."}, // a repository for tests
 	"ops/opstest":           {"..."}, // a repository for tests
-	"ops/*":                 {"engine", "engine/expr", "engine/entity", "engine/mail", "engine/sheet", "storage", "storage/blob", "storage/convert", "storage/credential", "storage/declare", "storage/directory", "storage/egress", "storage/entry", "storage/message", "storage/oauth", "storage/outbox", "storage/pdf", "storage/query", "storage/schema", "storage/upload", "storage/webhook"},
+	"ops/*":                 {"engine", "engine/expr", "engine/entity", "engine/mail", "engine/sheet", "storage", "storage/blob", "storage/convert", "storage/credential", "storage/declare", "storage/directory", "storage/egress", "storage/entry", "storage/message", "storage/oauth", "storage/outbox", "storage/pdf", "storage/query", "storage/schema", "storage/upload", "storage/webhook", "storage/workflow"},
 	"decks":                 {"engine", "engine/openapi", "storage", "storage/blob", "decks/convert", "decks/export", "decks/file", "decks/html", "decks/render", "decks/slide", "decks/style", "storage/credential", "storage/egress", "storage/message"},
 	"decks/convert":         {"storage/fault"},
 	"decks/decktest":        {}, // attacks and large decks for tests

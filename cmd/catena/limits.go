@@ -85,6 +85,8 @@ func storageLimits(s *storage.Limits) []limit {
 		{"subscriptions-document", count(&s.DocSubscriptions), "subscriptions of all users to one document"},
 		{"tree", count(&s.TreeCopy), "documents that one call copies or deletes"},
 		{"uploads", size(&s.UploadBytes), "size of all files that one user has in batches"},
+		{"workflow-actors", count(&s.WorkflowActors), "people and groups that one node of a workflow gives tasks to"},
+		{"workflow-steps", count(&s.WorkflowSteps), "nodes that a workflow goes through before somebody has a task or it ends"},
 	}
 }
 

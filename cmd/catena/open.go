@@ -22,6 +22,7 @@ import (
 	"catena/ops/notification"
 	"catena/ops/repository"
 	"catena/ops/service"
+	opsworkflow "catena/ops/workflow"
 	"catena/rest"
 	"catena/scripts"
 	"catena/storage"
@@ -170,7 +171,10 @@ func (a *app) arm(ctx context.Context, o openOptions, self string) error {
 	if err != nil {
 		return err
 	}
-	if set, err = set.With(append(repository.OpsWith(a.declared.providers), service.OpsWith(a.declared.actions, a.level)...)); err != nil {
+	if set, err = set.With(slices.Concat(repository.OpsWith(a.declared.providers), service.OpsWith(a.declared.actions, a.level), opsworkflow.OpsWith(a.declared.workflows))); err != nil {
+		return err
+	}
+	if set, err = chains.Builtin(set); err != nil {
 		return err
 	}
 	if err := a.printer(o.chromium); err != nil {

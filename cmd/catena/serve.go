@@ -240,6 +240,9 @@ func (s *serve) open(ctx context.Context, g *global, out io.Writer) (*app, error
 	if err := a.declared.actions.Check(a.engine.Set()); err != nil { // chains and scripts come and go: no reason not to start
 		a.log.Error("actions are not offered", "error", err)
 	}
+	if err := a.declared.workflows.Check(func(name string) bool { _, ok := a.engine.Set().Op(name); return ok }, a.engine.Set().All()); err != nil {
+		a.log.Error("workflows will not run", "error", err)
+	}
 	return a, nil
 }
 

@@ -123,7 +123,7 @@ func (w *writer) people(dst []byte, v any, level int) ([]byte, error) {
 	case *entry.Page:
 		return w.directoryEntries(dst, v)
 	}
-	return w.wrapped(dst, v, level)
+	return w.workflows(dst, v, level)
 }
 
 // wrapped appends {"entity-type": "string", "value": …}.

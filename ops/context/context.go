@@ -38,7 +38,6 @@ var Ops = []engine.Op{
 	setMetadata,
 	setMetadataFromBlob,
 	setVar,
-	setWorkflowVar,
 }
 
 // none are the parameters of operations that have none.

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"catena/chains"
 	"catena/engine"
 	"catena/ops"
 	"catena/rest"
@@ -58,6 +59,8 @@ func Start(t testing.TB, c Config) *Server {
 		storagetest.Beside(t, repo, name)
 	}
 	set, err := engine.NewSet(append(slices.Clip(ops.Rules), c.Rules...), append(slices.Clip(ops.All), c.Ops)...)
+	check(t, err)
+	set, err = chains.Builtin(set)
 	check(t, err)
 	ec := engine.Config{Repo: repo, Set: set, Log: quiet}
 	if c.Engine != nil {

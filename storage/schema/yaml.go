@@ -29,6 +29,19 @@ func (l *loader) file(root *yaml.Node) {
 
 // named reads a mapping whose keys are names.
 func (l *loader) named(n *yaml.Node, fn func(key *yaml.Node, value *yaml.Node)) {
+	fieldReader{&l.Reader}.named(n, fn)
+}
+
+// ReadFields reads declarations of fields: a name with its type alone, or with a mapping that says more. Before
+// stands in front of the names in what is said of mistakes, and in the keys.
+func ReadFields(r *declare.Reader, n *yaml.Node, before string) []*Field {
+	return fieldReader{r}.fields(n, before, 1)
+}
+
+// fieldReader reads declarations of fields.
+type fieldReader struct{ *declare.Reader }
+
+func (l fieldReader) named(n *yaml.Node, fn func(key *yaml.Node, value *yaml.Node)) {
 	l.Pairs(n, func(key, value *yaml.Node) {
 		if !isName(key.Value) {
 			l.Fail(l.At(key), "malformed name %q", key.Value)
@@ -50,12 +63,12 @@ func (l *loader) schema(key, n *yaml.Node) {
 		l.Fail(d.at, "schema %s: malformed prefix %q", d.Name, d.Prefix)
 	}
 	if fields != nil {
-		d.Fields = l.fields(fields, d.Space()+":", 1)
+		d.Fields = ReadFields(&l.Reader, fields, d.Space()+":")
 	}
 	declare.Put(&l.Reader, l.schemas, key, func(d *schemaDecl) declare.Place { return d.at }, d)
 }
 
-func (l *loader) fields(n *yaml.Node, before string, depth int) (out []*Field) {
+func (l fieldReader) fields(n *yaml.Node, before string, depth int) (out []*Field) {
 	l.named(n, func(key, value *yaml.Node) {
 		if f := l.field(key, value, before, depth); f != nil {
 			out = append(out, f)
@@ -65,7 +78,7 @@ func (l *loader) fields(n *yaml.Node, before string, depth int) (out []*Field) {
 }
 
 // field reads one field: its type alone, or a mapping.
-func (l *loader) field(key, n *yaml.Node, before string, depth int) *Field {
+func (l fieldReader) field(key, n *yaml.Node, before string, depth int) *Field {
 	f := &Field{Name: key.Value, Key: before + key.Value}
 	if depth > maxNesting {
 		l.Fail(l.At(key), "field %s: nested too deep", f.Key)
@@ -103,7 +116,7 @@ func (l *loader) field(key, n *yaml.Node, before string, depth int) *Field {
 }
 
 // complete checks what depends on the field's kind.
-func (l *loader) complete(f *Field, key *yaml.Node, pattern string, value *yaml.Node) {
+func (l fieldReader) complete(f *Field, key *yaml.Node, pattern string, value *yaml.Node) {
 	if (f.Kind == Complex) != (len(f.Fields) > 0) {
 		l.Fail(l.At(key), "field %s: fields are for complex fields, and only for those", f.Key)
 	}

@@ -1,0 +1,159 @@
+package entity
+
+import (
+	"net/url"
+	"slices"
+	"time"
+
+	"catena/storage"
+	"catena/storage/fault"
+	"catena/storage/workflow"
+)
+
+// workflows appends workflows, their models and graphs, and tasks.
+func (w *writer) workflows(dst []byte, v any, level int) ([]byte, error) {
+	switch v := v.(type) {
+	case *workflow.Instance:
+		return w.value(dst, w.instance(v), level)
+	case workflow.InstanceList:
+		entries := make([]any, len(v))
+		for i, one := range v {
+			entries[i] = w.instance(one)
+		}
+		return w.value(dst, map[string]any{"entity-type": "workflows", "entries": entries}, level)
+	case *workflow.Task:
+		return w.value(dst, w.task(v), level)
+	case *workflow.TaskPage:
+		return w.taskPage(dst, v, level)
+	}
+	return w.wrapped(dst, v, level)
+}
+
+func (w *writer) instance(i *workflow.Instance) map[string]any {
+	return map[string]any{
+		"entity-type": "workflow", "id": i.ID(), "name": i.ModelName, "title": i.Title(), "state": i.Doc.State(), "workflowModelName": i.ModelName,
+		"initiator":           w.person(i.Initiator, "workflow", "initiator"),
+		"attachedDocumentIds": w.attached(i.Documents, "workflow", "attachedDocumentIds"),
+		"variables":           i.Variables, "graphResource": w.api("workflow", i.ID(), "graph"),
+	}
+}
+
+func (w *writer) task(t *workflow.Task) map[string]any {
+	out := map[string]any{
+		"entity-type": "task", "id": t.ID(), "name": t.Name(), "state": t.Doc.State(), "nodeName": t.Variable("nodeId"),
+		"workflowInstanceId": nil, "workflowModelName": nil, "workflowInitiator": nil, "workflowTitle": nil,
+		"workflowLifeCycleState": nil, "graphResource": nil,
+		"targetDocumentIds": w.attached(t.Documents(), "task", "targetDocumentIds"),
+		"actors":            w.actors(t.Actors()), "delegatedActors": w.actors(t.Delegated()),
+		"comments": comments(t), "variables": t.Variables(), "taskInfo": w.taskInfo(t),
+	}
+	for name, key := range map[string]string{"directive": "nt:directive", "created": "dc:created", "dueDate": "nt:dueDate"} {
+		out[name], _ = t.Doc.Get(key)
+	}
+	if i := t.Instance; i != nil {
+		out["workflowInstanceId"], out["workflowModelName"], out["workflowTitle"] = i.ID(), i.ModelName, i.Title()
+		out["workflowInitiator"] = w.person(i.Initiator, "task", "workflowInitiator")
+		out["workflowLifeCycleState"], out["graphResource"] = i.Doc.State(), w.api("workflow", i.ID(), "graph")
+	}
+	return out
+}
+
+// taskInfo says how a task can be ended.
+func (w *writer) taskInfo(t *workflow.Task) map[string]any {
+	actions := make([]any, len(t.Buttons))
+	for i, b := range t.Buttons {
+		actions[i] = map[string]any{"name": b.Name, "url": w.api("task", t.ID(), b.Name), "label": b.Label, "validate": b.Validate}
+	}
+	return map[string]any{
+		"allowTaskReassignment": t.Node != nil && t.Node.Task != nil && t.Node.Task.Reassignable, "taskActions": actions,
+		"layoutResource": map[string]any{"name": t.Variable("nodeId"), "url": w.api("task", t.ID())}, "schemas": []any{},
+	}
+}
+
+func comments(t *workflow.Task) []any {
+	list := storage.Prop[[]any](t.Doc, "nt:taskComments")
+	out := make([]any, 0, len(list))
+	for _, item := range list {
+		if m, ok := item.(map[string]any); ok {
+			at, _ := m["creationDate"].(time.Time)
+			out = append(out, map[string]any{"author": m["author"], "text": m["text"], "date": at})
+		}
+	}
+	return out
+}
+
+// api is an address below that of the API.
+func (w *writer) api(parts ...string) string {
+	address := w.o.Base + "/api/v1"
+	for _, p := range parts {
+		address += "/" + url.PathEscape(p)
+	}
+	return address
+}
+
+// attached are documents as references, or themselves if that is asked for.
+func (w *writer) attached(ids []string, entity, member string) []any {
+	out := make([]any, len(ids))
+	for i, id := range ids {
+		out[i] = map[string]any{"id": id}
+		if !slices.Contains(w.o.Fetch[entity], member) || w.c.Tx == nil {
+			continue
+		}
+		if d, err := w.c.Tx.Doc(storage.Ref(id)); err == nil {
+			out[i] = d
+		}
+	}
+	return out
+}
+
+// person is a user's name, or the user if that is asked for.
+func (w *writer) person(name, entity, member string) any {
+	if slices.Contains(w.o.Fetch[entity], member) && w.c.Tx != nil {
+		if u, err := w.c.Tx.User(name); err == nil {
+			return u
+		}
+	}
+	return name
+}
+
+// actors are users and groups as references, or themselves if that is asked for.
+func (w *writer) actors(names []string) []any {
+	out := make([]any, len(names))
+	for i, name := range names {
+		out[i] = map[string]any{"id": name}
+		if !slices.Contains(w.o.Fetch["task"], "actors") || w.c.Tx == nil {
+			continue
+		}
+		kind, plain := workflow.Split(name)
+		if kind == "group" {
+			if g, err := w.c.Tx.Group(plain); err == nil {
+				out[i] = g
+			}
+		} else if u, err := w.c.Tx.User(plain); err == nil {
+			out[i] = u
+		}
+	}
+	return out
+}
+
+// taskPage appends a list of tasks, with the figures of its page if it has pages.
+func (w *writer) taskPage(dst []byte, p *workflow.TaskPage, level int) ([]byte, error) {
+	dst = append(dst, `{"entity-type":"tasks",`...)
+	if p.Page != nil {
+		dst = figures(dst, p.Page, len(p.Tasks))
+	}
+	dst = append(dst, `"entries":[`...)
+	for i, t := range p.Tasks {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		var err error
+		if dst, err = w.value(dst, w.task(t), level); err != nil {
+			return nil, err
+		}
+		if len(dst) > maxBytes {
+			return nil, fault.Limit.Errorf("answer: longer than %d bytes", maxBytes).WithCode(fault.CodeAnswer)
+		}
+	}
+	return append(dst, ']', '}'), nil
+}

@@ -1,0 +1,39 @@
+package workflow
+
+import (
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/workflow"
+)
+
+func cancelInstance(ms *workflow.Models) engine.Op {
+	return engine.Op{
+		Name:     "WorkflowInstance.Cancel",
+		Aliases:  []string{"Context.CancelWorkflow"},
+		Label:    "Cancel workflow",
+		Category: context,
+		Requires: "Workflow",
+		Doc: "Cancels a workflow: its open tasks are cancelled, and the event workflowCanceled is fired on its documents. Its initiator may, " +
+			"administrators, and whoever has the permission ManageWorkflows on all of its documents. The input is kept.",
+		Run: on(ms, cancelParams.run),
+	}
+}
+
+type cancelParams struct {
+	ID string `json:"id" doc:"Id of the workflow."`
+}
+
+func (p cancelParams) run(e *env, _ engine.Void) (engine.Void, error) {
+	d, err := e.unlimited().Doc(storage.Ref(p.ID))
+	if err != nil {
+		return engine.Void{}, err
+	}
+	i, err := workflow.OpenInstance(e.models, d)
+	if err != nil {
+		return engine.Void{}, err
+	}
+	if err := i.MayManage(e.Tx); err != nil {
+		return engine.Void{}, err
+	}
+	return engine.Void{}, (&host{env: e, instance: i}).cancel()
+}

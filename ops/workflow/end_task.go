@@ -1,0 +1,126 @@
+package workflow
+
+import (
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+	"catena/storage/workflow"
+)
+
+func endTask(ms *workflow.Models) engine.Op {
+	return engine.Op{
+		Name:     "Task.End",
+		Label:    "End a task",
+		Category: services,
+		Doc: "Ends a task by one of its actions and returns it; the workflow goes on. Variables that the task does not ask for are ignored. " +
+			"Whoever is not one of its actors is refused, and a task that has ended is a conflict.",
+		Run: on(ms, endTaskParams.run),
+	}
+}
+
+type endTaskParams struct {
+	ID     string         `json:"taskId" doc:"Id of the task."`
+	Action string         `json:"action" doc:"Name of the action, for example validate."`
+	Task   map[string]any `json:"task,omitzero" type:"object" doc:"What was filled in: comment, and variables."`
+}
+
+func (p endTaskParams) run(e *env, _ engine.Void) (*workflow.Task, error) {
+	t, err := e.taskByID(p.ID)
+	if err != nil {
+		return nil, err
+	}
+	comment, _ := p.Task["comment"].(string)
+	variables, _ := p.Task["variables"].(map[string]any)
+	return e.end(t, ending{action: p.Action, comment: comment, node: variables, workflow: variables})
+}
+
+// ending is how a task ends.
+type ending struct {
+	action, comment string
+	node, workflow  map[string]any // values of variables
+}
+
+// end ends a task and has its workflow go on.
+func (e *env) end(t *workflow.Task, end ending) (*workflow.Task, error) {
+	if err := t.MayEnd(e.As); err != nil {
+		return nil, err
+	}
+	if err := t.MustBeOpen(); err != nil {
+		return nil, err
+	}
+	i, n := t.Instance, t.Node
+	if i == nil || i.Model == nil || n == nil || n.Task == nil {
+		return nil, fault.Conflict.Errorf("task %s: its workflow is not there any more, or declared no longer", t.ID())
+	}
+	if _, err := (&workflow.TaskDef{Buttons: t.Buttons}).Button(end.action); err != nil {
+		return nil, err
+	}
+	if err := i.Fill(n, end.node, end.workflow); err != nil {
+		return nil, err
+	}
+	if _, given := end.node["comment"]; !given && end.comment != "" {
+		if err := i.AssignTo(n, map[string]any{"comment": end.comment}); err != nil {
+			return nil, err
+		}
+	}
+	tx := e.unlimited()
+	if err := t.End(tx, end.action, end.comment); err != nil {
+		return nil, err
+	}
+	st := i.Node(n.ID)
+	st.Button, st.LastActor = end.action, tx.Actor()
+	said := end.comment
+	if said == "" {
+		said, _ = st.Variables["comment"].(string)
+	}
+	st.Note(t.ID(), tx.Actor(), end.action, said)
+	h := &host{env: e, instance: i}
+	if err := h.fire("workflowTaskCompleted", t); err != nil {
+		return nil, err
+	}
+	open, err := i.OpenTasks(tx, n.ID)
+	if err != nil {
+		return nil, err
+	}
+	if open > 0 {
+		return t, i.Save(tx)
+	}
+	if err := h.resume(n.ID); err != nil {
+		return nil, err
+	}
+	t.Instance, t.Buttons = h.instance, nil
+	return t, nil
+}
+
+func completeTask(ms *workflow.Models) engine.Op {
+	return engine.Op{
+		Name:     "WorkflowTask.Complete",
+		Aliases:  []string{"Workflow.CompleteTaskOperation"},
+		Label:    "Complete task",
+		Category: context,
+		Requires: "Workflow",
+		Doc: "Ends the input task and returns it as it was passed; the workflow goes on. Variables that the task does not ask for are ignored. " +
+			"Whoever is not one of its actors is refused, and a task that has ended is a conflict.",
+		Run: each(ms, completeParams.run),
+	}
+}
+
+type completeParams struct {
+	Comment  string        `json:"comment,omitzero" doc:"A comment."`
+	Node     storage.Props `json:"nodeVariables,omitzero" doc:"Values of variables of the node; those that are no text may be JSON text."`
+	Status   string        `json:"status,omitzero" doc:"Name of the action, for example validate."`
+	Workflow storage.Props `json:"workflowVariables,omitzero" doc:"Values of variables of the workflow; those that are no text may be JSON text."`
+}
+
+func (p completeParams) run(e *env, d *storage.Doc) (*storage.Doc, error) {
+	t, err := e.task(d)
+	if err != nil {
+		return nil, err
+	}
+	end := ending{action: p.Status, comment: p.Comment, node: p.Node, workflow: p.Workflow}
+	if t.Node != nil && t.Instance.Model != nil {
+		end.node, end.workflow = typed(t.Node.Variables, p.Node), typed(t.Instance.Model.Variables, p.Workflow)
+	}
+	_, err = e.end(t, end)
+	return d, err
+}

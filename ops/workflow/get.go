@@ -1,0 +1,23 @@
+package workflow
+
+import (
+	"catena/engine"
+	"catena/storage/workflow"
+)
+
+func getInstance(ms *workflow.Models) engine.Op {
+	return engine.Op{
+		Name:     "Workflow.Get",
+		Label:    "Workflow",
+		Category: services,
+		Doc:      "Returns a workflow that was started.",
+		Effect:   engine.Reads,
+		Run:      on(ms, getParams.run),
+	}
+}
+
+type getParams struct {
+	ID string `json:"workflowInstanceId" doc:"Id of the workflow."`
+}
+
+func (p getParams) run(e *env, _ engine.Void) (*workflow.Instance, error) { return e.instance(p.ID) }

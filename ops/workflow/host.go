@@ -1,0 +1,354 @@
+package workflow
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"catena/engine"
+	"catena/engine/expr"
+	"catena/storage"
+	"catena/storage/fault"
+	"catena/storage/message"
+	"catena/storage/workflow"
+)
+
+// Names of context variables that chains of a workflow find.
+const (
+	workflowVars = "WorkflowVariables"  // variables of the workflow
+	nodeVars     = "NodeVariables"      // variables of the node
+	workflowID   = "workflowInstanceId" // the workflow at hand
+	walking      = "workflowWalking"    // id of the instance that a walk goes through
+)
+
+// host carries out a walk through the graph of an instance. The document is what counts: it is written before a
+// chain runs, and read after.
+type host struct {
+	*env
+	instance *workflow.Instance
+}
+
+// Node returns where a node is.
+func (h *host) Node(id string) *workflow.NodeState { return h.instance.Node(id) }
+
+// start begins the walk of an instance.
+func (h *host) start() error {
+	ended, err := h.instance.Model.Start(h, h.most())
+	return h.walked(ended, err)
+}
+
+// resume walks on from a node whose tasks are ended. If the documents are gone the workflow is cancelled instead.
+func (h *host) resume(node string) error {
+	if h.instance.Model == nil {
+		return fault.Conflict.Errorf("workflow %s: %s is declared no longer", h.instance.ID(), h.instance.ModelName)
+	}
+	if h.Vars[walking] == h.instance.ID() {
+		return fault.Conflict.Errorf("workflow %s: one of its own chains has it go on", h.instance.ID())
+	}
+	docs, err := h.documents()
+	if err != nil {
+		return err
+	}
+	if len(docs) == 0 && len(h.instance.Documents) > 0 {
+		return h.cancel()
+	}
+	ended, err := h.instance.Model.Resume(h, node, h.most())
+	return h.walked(ended, err)
+}
+
+func (h *host) most() int { return h.Tx.Repo().Limits().WorkflowSteps }
+
+// walked keeps what a walk has done.
+func (h *host) walked(ended bool, err error) error {
+	if err != nil {
+		return err
+	}
+	tx := h.unlimited()
+	if err := h.instance.Save(tx); err != nil || !ended {
+		return err
+	}
+	if err := h.instance.Finish(tx, "toDone"); err != nil {
+		return err
+	}
+	return h.fire("afterWorkflowFinish", nil)
+}
+
+// cancel ends the workflow: its open tasks are cancelled.
+func (h *host) cancel() error {
+	if s := h.instance.Doc.State(); s != workflow.Running {
+		return fault.Conflict.Errorf("workflow %s: it is %s", h.instance.ID(), s)
+	}
+	tx := h.unlimited()
+	if err := h.instance.CancelTasks(tx); err != nil {
+		return err
+	}
+	if err := h.instance.Save(tx); err != nil {
+		return err
+	}
+	if err := h.instance.Finish(tx, "toCanceled"); err != nil {
+		return err
+	}
+	return h.fire("workflowCanceled", nil)
+}
+
+// Begin runs the node's first chain and makes its tasks.
+func (h *host) Begin(n *workflow.Node) (bool, error) {
+	st := h.Node(n.ID)
+	st.Begun, st.Started, st.Ended, st.Tasks, st.Button = st.Begun+1, h.Now, time.Time{}, nil, ""
+	if err := h.chain(n, n.Input.Text); err != nil || n.Task == nil {
+		return false, err
+	}
+	return true, h.ask(n)
+}
+
+// Finish runs the node's last chain.
+func (h *host) Finish(n *workflow.Node) error {
+	h.Node(n.ID).Ended = h.Now
+	return h.chain(n, n.Output.Text)
+}
+
+// Holds evaluates the condition of a transition.
+func (h *host) Holds(n *workflow.Node, t *workflow.Transition) (bool, error) {
+	return h.holds(n, t.When.Text)
+}
+
+// Take runs the chain of a transition.
+func (h *host) Take(n *workflow.Node, t *workflow.Transition) error { return h.chain(n, t.Chain.Text) }
+
+// Cancel gives up the open tasks of a node.
+func (h *host) Cancel(n *workflow.Node) error {
+	return h.instance.CancelTasksOf(h.unlimited(), n.ID)
+}
+
+func (h *host) holds(n *workflow.Node, condition string) (bool, error) {
+	if condition == "" {
+		return true, nil
+	}
+	v, err := h.eval(n, condition)
+	if err != nil {
+		return false, err
+	}
+	holds, ok := v.(bool)
+	if !ok {
+		return false, fault.Invalid.Errorf("expression: true or false expected, not %s", expr.Text(v)).WithCode(fault.CodeExpression)
+	}
+	return holds, nil
+}
+
+// eval evaluates an expression of the model.
+func (h *host) eval(n *workflow.Node, text string) (any, error) {
+	c, err := h.within(n)
+	if err != nil {
+		return nil, err
+	}
+	defer c.Logout()
+	return c.Eval(text)
+}
+
+// within is the context in which chains and expressions of a node run: as the server, with the documents as input.
+func (h *host) within(n *workflow.Node) (*engine.Ctx, error) {
+	docs, err := h.documents()
+	if err != nil {
+		return nil, err
+	}
+	i, st := h.instance, h.Node(n.ID)
+	c := h.Sub(true)
+	own := maps.Clone(st.Variables)
+	tasks, processed := make([]any, len(st.Tasks)), 0
+	for k, t := range st.Tasks {
+		tasks[k] = map[string]any{"id": t.ID, "actors": engine.List(t.Actors), "ended": t.Ended, "actor": t.Actor, "status": t.Status, "comment": t.Comment}
+		if t.Ended {
+			processed++
+		}
+	}
+	own["button"], own["tasks"], own["numberOfTasks"], own["numberOfProcessedTasks"] = st.Button, tasks, len(tasks), processed
+	for name, v := range map[string]any{
+		workflowVars: maps.Clone(i.Variables), nodeVars: own, workflowID: i.ID(), "workflowInitiator": i.Initiator,
+		"workflowStartTime": created(i.Doc), "workflowParent": nil, "workflowParentNode": nil, "workflowDocuments": docs, "documents": docs,
+		"nodeId": n.ID, "nodeState": st.State, "state": st.State, "nodeStartTime": instant(st.Started), "nodeEndTime": instant(st.Ended),
+		"nodeLastActor": st.LastActor, "comment": own["comment"],
+	} {
+		c.SetVar(name, v)
+	}
+	c.Input, c.Door = docs, engine.Chain
+	c.Login(h.server())
+	return c, nil
+}
+
+func created(d *storage.Doc) any {
+	v, _ := d.Get("dc:created")
+	return v
+}
+
+func instant(t time.Time) any {
+	if t.IsZero() {
+		return nil
+	}
+	return t
+}
+
+// chain runs a chain or operation of the model.
+func (h *host) chain(n *workflow.Node, name string) error {
+	if name == "" {
+		return nil
+	}
+	if err := h.instance.Save(h.unlimited()); err != nil {
+		return err
+	}
+	c, err := h.within(n)
+	if err != nil {
+		return err
+	}
+	c.SetVar(walking, h.instance.ID())
+	docs := c.Input
+	_, err = c.Call(name, docs, nil)
+	c.Logout()
+	if err != nil {
+		return fault.Wrap(err, "workflow %s: node %s", h.instance.ModelName, n.ID)
+	}
+	d, err := h.unlimited().Reload(h.instance.Doc)
+	if err != nil {
+		return err
+	}
+	if h.instance, err = workflow.OpenInstance(h.models, d); err != nil {
+		return err
+	}
+	own, _ := c.Vars[nodeVars].(map[string]any)
+	return h.instance.AssignTo(n, own)
+}
+
+// documents are those the workflow is about, as far as they are there.
+func (h *host) documents() (storage.Docs, error) {
+	tx := h.unlimited()
+	docs := storage.Docs{}
+	for _, id := range h.instance.Documents {
+		d, err := tx.Doc(storage.Ref(id))
+		if fault.Is(err, fault.NotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		docs = append(docs, d)
+	}
+	return docs, nil
+}
+
+// ask makes the tasks of a node.
+func (h *host) ask(n *workflow.Node) error {
+	var names []string
+	for _, a := range n.Task.Assignees {
+		if !expr.Is(a.Text) {
+			names = append(names, a.Text)
+			continue
+		}
+		v, err := h.eval(n, a.Text)
+		if err != nil {
+			return fault.Wrap(err, "node %s: assignees", n.ID)
+		}
+		list, many := v.([]any)
+		if !many {
+			list = []any{v}
+		}
+		for _, item := range list {
+			if text := expr.Text(item); text != "" {
+				names = append(names, text)
+			}
+		}
+	}
+	actors, err := workflow.Actors(h.unlimited(), names)
+	if err != nil {
+		return fault.Wrap(err, "node %s", n.ID)
+	}
+	most := h.Tx.Repo().Limits().WorkflowActors
+	switch {
+	case len(actors) == 0:
+		return fault.Invalid.Errorf("workflow %s: node %s: nobody is to do it", h.instance.ModelName, n.ID)
+	case len(actors) > most:
+		return fault.Limit.Errorf("workflow %s: node %s: %d people and groups are to do it, limit %d", h.instance.ModelName, n.ID, len(actors), most)
+	}
+	due := h.Now.AddDate(0, 0, workflow.DueDays)
+	if n.Task.Due.Text != "" {
+		v, err := h.eval(n, n.Task.Due.Text)
+		if err != nil {
+			return fault.Wrap(err, "node %s: due", n.ID)
+		}
+		if at, ok := v.(time.Time); ok {
+			due = at
+		}
+	}
+	if !n.Task.Each {
+		return h.give(n, actors, due)
+	}
+	for _, a := range actors {
+		if err := h.give(n, []string{a}, due); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// give makes one task and tells those who are to do it.
+func (h *host) give(n *workflow.Node, actors []string, due time.Time) error {
+	t, err := workflow.AddTask(h.unlimited(), h.instance, n, workflow.NewTask{
+		Name: n.Title, Directive: n.Task.Directive, Actors: actors, Due: due, Documents: h.instance.Documents,
+	})
+	if err != nil {
+		return err
+	}
+	st := h.Node(n.ID)
+	st.Tasks = append(st.Tasks, workflow.TaskInfo{ID: t.ID(), Actors: actors})
+	return h.assigned("workflowTaskAssigned", t, actors)
+}
+
+// assigned tells of people who got a task: in an event, and by mail but for who causes it.
+func (h *host) assigned(event string, t *workflow.Task, actors []string) error {
+	if err := h.fire(event, t); err != nil {
+		return err
+	}
+	others := slices.DeleteFunc(slices.Clone(actors), func(a string) bool { return a == "user:"+h.Tx.Actor() })
+	docs, err := h.documents()
+	if err != nil || len(others) == 0 {
+		return err
+	}
+	due, _ := t.Doc.Get("nt:dueDate")
+	m := message.Mail{To: others, Template: "routingTaskAssigned", Data: map[string]any{
+		"user": h.Tx.Actor(), "task": t.Name(), "due": expr.Text(due),
+	}}
+	if len(docs) > 0 {
+		m.Doc = docs[0].ID()
+		m.Data["title"], m.Data["path"], m.Data["id"] = docs[0].Title(), docs[0].Path(), m.Doc
+	}
+	_, err = message.Send(h.unlimited(), m)
+	if fault.Is(err, fault.Limit) { // a group too large for a message has the task all the same
+		h.Log.Warn("task: nobody is told by mail", "task", t.ID(), "error", err)
+		return nil
+	}
+	return err
+}
+
+// fire tells what happened to the workflow, to listeners and in the audit of its documents.
+func (h *host) fire(event string, t *workflow.Task) error {
+	extra := map[string]any{workflowID: h.instance.ID(), "modelId": h.instance.ModelName, "wfName": h.instance.Title(), "workflowInitiator": h.instance.Initiator}
+	if t != nil {
+		extra["taskId"], extra["taskName"], extra["actors"] = t.ID(), t.Name(), strings.Join(append(t.Actors(), t.Delegated()...), ",")
+		if s := t.Variable("status"); s != "" {
+			extra["action"] = s
+		}
+	}
+	docs, err := h.documents()
+	if err != nil {
+		return err
+	}
+	tx := h.unlimited()
+	if len(docs) == 0 {
+		return tx.Fire(event, nil, extra)
+	}
+	for _, d := range docs {
+		if err := tx.Fire(event, d, extra); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,98 @@
+package workflow
+
+import (
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+	"catena/storage/workflow"
+)
+
+func listTasks(ms *workflow.Models) engine.Op {
+	return engine.Op{
+		Name:     "Task.List",
+		Label:    "Tasks",
+		Category: services,
+		Doc: "Returns the open tasks of the caller, by the name, the groups and what others have delegated, the oldest first; with an input, " +
+			"only those about the document. Who names a user, or a workflow, gets those of the user, or of anybody, that the caller may read.",
+		Effect: engine.Reads,
+		Run: engine.Overload(
+			on(ms, func(p listTasksParams, e *env, _ engine.Void) (*workflow.TaskPage, error) { return p.run(e, nil) }),
+			on(ms, listTasksParams.run),
+		),
+	}
+}
+
+type listTasksParams struct {
+	User     string `json:"userId,omitzero" doc:"Whose tasks are meant: a user, or a group behind \"group:\"."`
+	Instance string `json:"workflowInstanceId,omitzero" doc:"Id of a workflow: only its tasks."`
+	Model    string `json:"workflowModelName,omitzero" doc:"Name of a workflow: only tasks of such. The list then has no pages."`
+	Size     int    `json:"pageSize" default:"0" doc:"Most entries of the page; 0 is as many as an answer may hold."`
+	Index    int    `json:"currentPageIndex" default:"0" doc:"Number of the page, from 0."`
+	Offset   int    `json:"offset" default:"0" doc:"Entries to leave out before the first."`
+}
+
+func (p listTasksParams) run(e *env, d *storage.Doc) (*workflow.TaskPage, error) {
+	f := workflow.Filter{Instance: p.Instance, Model: p.Model}
+	if d != nil {
+		f.Document = d.ID()
+	}
+	switch {
+	case p.User != "":
+		names, err := e.namesOf(p.User)
+		if err != nil {
+			return nil, err
+		}
+		f.Actors = names
+	case p.Instance == "":
+		f.Actors = workflow.Names(e.As)
+	}
+	page, err := workflow.Tasks(e.Tx, f, p.options(e))
+	if err != nil {
+		return nil, err
+	}
+	return e.tasks(page, p.Model == "")
+}
+
+// options are what storage is asked for: a page of bounded size.
+func (p listTasksParams) options(e *env) storage.PageOptions {
+	largest := e.Tx.Repo().Limits().PageSize
+	o := storage.PageOptions{Limit: p.Size, Offset: max(p.Offset, 0)}
+	if o.Limit <= 0 || o.Limit > largest {
+		o.Limit = largest
+	}
+	if o.Offset == 0 && p.Index > 0 {
+		o.Offset = min(p.Index, 1<<20) * o.Limit
+	}
+	return o
+}
+
+// namesOf is what a user is called among the actors of tasks, or a group.
+func (e *env) namesOf(who string) ([]string, error) {
+	if names, err := workflow.Actors(e.unlimited(), []string{who}); err == nil && names[0] != "user:"+who {
+		return names, nil
+	}
+	p, err := e.unlimited().PrincipalOf(who)
+	if fault.Is(err, fault.NotFound) {
+		return []string{"user:" + who}, nil // nobody has tasks under a name that there is not
+	}
+	if err != nil {
+		return nil, err
+	}
+	return workflow.Names(p), nil
+}
+
+// tasks reads the tasks of a page.
+func (e *env) tasks(page *storage.Page, paged bool) (*workflow.TaskPage, error) {
+	out := &workflow.TaskPage{Tasks: []*workflow.Task{}}
+	if paged {
+		out.Page = page
+	}
+	for _, d := range page.Docs {
+		t, err := e.task(d)
+		if err != nil {
+			return nil, err
+		}
+		out.Tasks = append(out.Tasks, t)
+	}
+	return out, nil
+}

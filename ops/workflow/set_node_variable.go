@@ -1,0 +1,43 @@
+package workflow
+
+import (
+	"maps"
+
+	"catena/engine"
+	"catena/storage/fault"
+)
+
+var setNodeVariable = engine.Op{
+	Name:     "Workflow.SetNodeVariable",
+	Aliases:  []string{"Context.SetWorkflowNodeVar"},
+	Label:    "Set Node Variable",
+	Category: context,
+	Requires: "Workflow",
+	Doc:      "Sets a variable of the node of a workflow that a chain runs for, and keeps the input. Elsewhere nothing happens.",
+	Run:      engine.On(setNodeVariableParams.run),
+}
+
+type setNodeVariableParams struct {
+	Name  string `json:"name" doc:"Name of the variable."`
+	Value any    `json:"value,omitzero" doc:"The value; nothing removes what was there."`
+}
+
+func (p setNodeVariableParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
+	if p.Name == "" {
+		return engine.Void{}, fault.Invalid.Errorf("name: is empty").In("name")
+	}
+	setIn(c, nodeVars, p.Name, p.Value)
+	return engine.Void{}, nil
+}
+
+// setIn sets a variable in a map of the context, if there is the map.
+func setIn(c *engine.Ctx, in, name string, v any) {
+	if old, ok := c.Vars[in].(map[string]any); ok {
+		changed := maps.Clone(old) // a run that starts again must find the old one
+		if changed == nil {
+			changed = map[string]any{}
+		}
+		changed[name] = v
+		c.SetVar(in, changed)
+	}
+}

@@ -1,0 +1,70 @@
+package workflow
+
+import (
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+	"catena/storage/workflow"
+)
+
+func setWorkflowVar(ms *workflow.Models) engine.Op {
+	return engine.Op{
+		Name:     "Context.SetWorkflowVar",
+		Label:    "Set Workflow Variable",
+		Category: context,
+		Requires: "Workflow",
+		Doc: "Sets a variable of a workflow and keeps the input: in the map " + workflowVars + " where a chain has one, and in the " +
+			"workflow that is named or at hand, if it declares the variable. Without a workflow only the map changes. Outside of what is " +
+			"stored on the server, administrators alone set variables of a workflow so.",
+		Run: on(ms, setWorkflowVarParams.run),
+	}
+}
+
+type setWorkflowVarParams struct {
+	Name     string `json:"name" doc:"Name of the variable."`
+	Value    any    `json:"value,omitzero" doc:"The value; nothing removes what was there."`
+	Instance string `json:"workflowInstanceId,omitzero" doc:"Identifier of the workflow; empty: the one at hand."`
+}
+
+func (p setWorkflowVarParams) run(e *env, _ engine.Void) (engine.Void, error) {
+	if p.Name == "" {
+		return engine.Void{}, fault.Invalid.Errorf("name: is empty").In("name")
+	}
+	id := p.Instance
+	if id == "" {
+		id, _ = e.Vars[workflowID].(string)
+	}
+	if id != "" {
+		if err := p.keep(e, id); err != nil {
+			return engine.Void{}, err
+		}
+	}
+	setIn(e.Ctx, workflowVars, p.Name, p.Value)
+	return engine.Void{}, nil
+}
+
+// stored are the doors of what an administrator has stored on the server.
+const stored = engine.Chain | engine.Listener | engine.Server
+
+// keep sets the variable in the workflow.
+func (p setWorkflowVarParams) keep(e *env, id string) error {
+	tx := e.unlimited()
+	d, err := tx.Doc(storage.Ref(id))
+	if fault.Is(err, fault.NotFound) {
+		return fault.NotFound.Errorf("workflow %s", id).In(workflowID)
+	}
+	if err != nil {
+		return err
+	}
+	i, err := workflow.OpenInstance(e.models, d)
+	if err != nil {
+		return err
+	}
+	if !e.As.Admin && e.Door&stored == 0 {
+		return fault.Denied.Errorf("workflow %s: only administrators set its variables", id)
+	}
+	if err := i.Assign(map[string]any{p.Name: p.Value}); err != nil {
+		return err
+	}
+	return i.Save(tx)
+}

@@ -1,0 +1,55 @@
+package workflow
+
+import (
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+	"catena/storage/workflow"
+)
+
+func startInstance(ms *workflow.Models) engine.Op {
+	return engine.Op{
+		Name:     "Workflow.Start",
+		Label:    "Start a workflow",
+		Category: services,
+		Doc: "Starts a workflow on the documents that are named, or on the input document, and returns it. The caller, who needs the " +
+			"permission ManageWorkflows on each of them, is its initiator.",
+		Run: engine.Overload(
+			on(ms, func(p startParams, e *env, _ engine.Void) (*workflow.Instance, error) { return p.run(e, nil) }),
+			on(ms, startParams.run),
+		),
+	}
+}
+
+type startParams struct {
+	Workflow map[string]any `json:"workflow" type:"object" doc:"The workflow: workflowModelName, attachedDocumentIds and variables."`
+}
+
+func (p startParams) run(e *env, d *storage.Doc) (*workflow.Instance, error) {
+	name, _ := p.Workflow["workflowModelName"].(string)
+	if name == "" {
+		return nil, fault.Invalid.Errorf("workflowModelName: is missing").In("workflowModelName")
+	}
+	docs := storage.Docs{}
+	if d != nil {
+		docs = storage.Docs{d}
+	} else if ids, ok := p.Workflow["attachedDocumentIds"].([]any); ok {
+		refs := make(storage.Refs, 0, len(ids))
+		for _, id := range ids {
+			if m, ok := id.(map[string]any); ok { // as answers have it
+				id = m["id"]
+			}
+			text, ok := id.(string)
+			if !ok {
+				return nil, fault.Invalid.Errorf("attachedDocumentIds: a list of ids expected").In("attachedDocumentIds")
+			}
+			refs = append(refs, storage.Ref(text))
+		}
+		var err error
+		if docs, err = e.Tx.Docs(refs); err != nil {
+			return nil, err
+		}
+	}
+	variables, _ := p.Workflow["variables"].(map[string]any)
+	return e.begin(name, docs, variables, true)
+}

@@ -1,0 +1,90 @@
+package workflow
+
+import (
+	"encoding/json"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+	"catena/storage/schema"
+	"catena/storage/workflow"
+)
+
+func startWorkflow(ms *workflow.Models) engine.Op {
+	return engine.Op{
+		Name:     "Context.StartWorkflow",
+		Label:    "Start workflow",
+		Category: context,
+		Requires: "Workflow",
+		Doc: "Starts a workflow on the input, one for all documents of a list, and returns the input. The caller, who needs the permission " +
+			"ManageWorkflows on each of them, is its initiator. The variables WorkflowId and " + workflowID + " of the context hold its id.",
+		Run: engine.Overload(
+			on(ms, func(p startWorkflowParams, e *env, d *storage.Doc) (*storage.Doc, error) {
+				return d, p.run(e, storage.Docs{d})
+			}),
+			on(ms, func(p startWorkflowParams, e *env, docs storage.Docs) (storage.Docs, error) {
+				return docs, p.run(e, docs)
+			}),
+		),
+	}
+}
+
+type startWorkflowParams struct {
+	ID        string        `json:"id" doc:"Name of the workflow."`
+	Start     bool          `json:"start" default:"true" values:"true" doc:"False makes the workflow without its first task; nothing begins it later but Workflow.ResumeNode."`
+	Variables storage.Props `json:"variables,omitzero" doc:"First values of its variables; those that are no text may be JSON text."`
+}
+
+func (p startWorkflowParams) run(e *env, docs storage.Docs) error {
+	i, err := e.begin(p.ID, docs, p.Variables, p.Start)
+	if err != nil {
+		return err
+	}
+	e.SetVar("WorkflowId", i.ID())
+	e.SetVar(workflowID, i.ID())
+	return nil
+}
+
+// begin makes an instance of a model and has it walk to its first tasks.
+func (e *env) begin(name string, docs storage.Docs, variables map[string]any, start bool) (*workflow.Instance, error) {
+	m, err := e.models.Model(name)
+	if err != nil {
+		return nil, fault.Invalid.Errorf("workflowModelName: no %v", err).In("workflowModelName")
+	}
+	ids := make([]string, len(docs))
+	for n, d := range docs {
+		if err := m.MayStart(e.Tx, d); err != nil {
+			return nil, err
+		}
+		ids[n] = d.ID()
+	}
+	i, err := workflow.NewInstance(e.unlimited(), m, ids, typed(m.Variables, variables))
+	if err != nil {
+		return nil, err
+	}
+	h := &host{env: e, instance: i}
+	if err := h.fire("afterWorkflowStarted", nil); err != nil || !start {
+		return i, err
+	}
+	err = h.start()
+	return h.instance, err
+}
+
+// typed are variables with the values that JSON text stands for, where a variable is no text.
+func typed(fields []*schema.Field, variables map[string]any) map[string]any {
+	out := map[string]any{}
+	for name, v := range variables {
+		out[name] = v
+	}
+	for _, f := range fields {
+		text, ok := out[f.Name].(string)
+		if !ok || f.Kind == schema.String && !f.List {
+			continue
+		}
+		var v any
+		if json.Unmarshal([]byte(text), &v) == nil {
+			out[f.Name] = v
+		}
+	}
+	return out
+}

@@ -1,0 +1,118 @@
+// Package workflow holds the operations on workflows and tasks: what starts, shows, moves on and ends them. The
+// models, the walk through a graph and the documents that keep both are storage/workflow's; this package carries
+// out what a walk asks for: chains, conditions, tasks, events and mail, all in the transaction of the call.
+package workflow
+
+import (
+	"sync"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/schema"
+	"catena/storage/workflow"
+)
+
+// Ops are the operations with the built-in models.
+var Ops = OpsWith(builtin())
+
+// OpsWith returns the operations with the models given.
+func OpsWith(ms *workflow.Models) []engine.Op {
+	return []engine.Op{
+		cancelInstance(ms),
+		completeTask(ms),
+		endTask(ms),
+		getInstance(ms),
+		getTask(ms),
+		listTasks(ms),
+		setNodeVariable,
+		setWorkflowVar(ms),
+		startInstance(ms),
+		startWorkflow(ms),
+	}
+}
+
+// builtin returns the models every server has. They are read once; that the types every server has suit them is
+// tested.
+var builtin = sync.OnceValue(func() *workflow.Models {
+	types, err := schema.Load(schema.Defaults())
+	if err == nil {
+		var ms *workflow.Models
+		if ms, err = workflow.Load(types, engine.CheckExpression); err == nil {
+			return ms
+		}
+	}
+	panic(err) // the files are part of the program
+})
+
+const (
+	context  = "Workflow Context"
+	services = "Services"
+)
+
+// env is a call with the models.
+type env struct {
+	*engine.Ctx
+	models *workflow.Models
+}
+
+// on makes an operation of a function that knows the models.
+func on[P, I, O any](ms *workflow.Models, f func(P, *env, I) (O, error)) engine.Func {
+	return engine.On(bind(ms, f))
+}
+
+// each is on for a function that runs once for each element of a list.
+func each[P, I, O any](ms *workflow.Models, f func(P, *env, I) (O, error)) engine.Func {
+	return engine.Each(bind(ms, f))
+}
+
+func bind[P, I, O any](ms *workflow.Models, f func(P, *env, I) (O, error)) func(P, *engine.Ctx, I) (O, error) {
+	return func(p P, c *engine.Ctx, in I) (O, error) { return f(p, &env{c, ms}, in) }
+}
+
+// server is the server itself, acting for whoever calls.
+func (e *env) server() *storage.Principal {
+	p := *e.Tx.Repo().System()
+	if p.Actor = e.As.Actor; p.Actor == "" {
+		p.Actor = e.As.Name
+	}
+	return &p
+}
+
+// unlimited is the transaction with the rights of the server.
+func (e *env) unlimited() *storage.Tx { return e.Tx.As(e.server()) }
+
+// instance finds an instance that the caller may read.
+func (e *env) instance(id string) (*workflow.Instance, error) {
+	d, err := e.Tx.Doc(storage.Ref(id))
+	if err != nil {
+		return nil, err
+	}
+	return workflow.OpenInstance(e.models, d)
+}
+
+// task finds a task that the caller may read, with the buttons that it offers.
+func (e *env) task(d *storage.Doc) (*workflow.Task, error) {
+	t, err := workflow.OpenTask(e.unlimited(), e.models, d)
+	if err != nil || t.Node == nil || t.Node.Task == nil || t.Doc.State() != workflow.Opened {
+		return t, err
+	}
+	h := &host{env: e, instance: t.Instance}
+	for _, b := range t.Node.Task.Buttons {
+		ok, err := h.holds(t.Node, b.When.Text)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			t.Buttons = append(t.Buttons, b)
+		}
+	}
+	return t, nil
+}
+
+func (e *env) taskByID(id string) (*workflow.Task, error) {
+	d, err := e.Tx.Doc(storage.Ref(id))
+	if err != nil {
+		return nil, err
+	}
+	return e.task(d)
+}

@@ -1,0 +1,115 @@
+package workflow
+
+import (
+	"slices"
+
+	"catena/storage"
+	"catena/storage/declare"
+	"catena/storage/fault"
+)
+
+// manage is the permission on documents that starting and cancelling workflows about them needs.
+const manage = "ManageWorkflows"
+
+// MayStart is an error unless the principal may start the workflow on a document.
+func (m *Model) MayStart(tx *storage.Tx, d *storage.Doc) error {
+	switch {
+	case !tx.Can(d, manage):
+		return fault.Denied.Errorf("Privilege '%s' is not granted to '%s'", manage, tx.Principal().Name)
+	case !m.Suits(d, tx.Repo().Types()):
+		return fault.Invalid.Errorf("workflow %s: cannot be started on document %s", m.Name, d.ID())
+	}
+	return nil
+}
+
+// MayManage is an error unless the principal may cancel the instance.
+func (i *Instance) MayManage(tx *storage.Tx) error {
+	p := tx.Principal()
+	if p.Admin || p.Name == i.Initiator {
+		return nil
+	}
+	for _, id := range i.Documents {
+		d, err := tx.Doc(storage.Ref(id))
+		if fault.Is(err, fault.NotFound) {
+			continue
+		}
+		if err != nil || !tx.Can(d, manage) {
+			return fault.Denied.Errorf("workflow %s: %s did not start it, and may not manage its documents", i.ID(), p.Name)
+		}
+	}
+	if len(i.Documents) == 0 {
+		return fault.Denied.Errorf("workflow %s: %s did not start it", i.ID(), p.Name)
+	}
+	return nil
+}
+
+// Fill sets what whoever ends a task of a node has filled in: variables of the node, and those of the workflow that
+// the task asks for. Others are ignored.
+func (i *Instance) Fill(n *Node, own, workflow map[string]any) error {
+	if err := i.AssignTo(n, own); err != nil {
+		return err
+	}
+	asked := map[string]any{}
+	for name, v := range workflow {
+		if slices.ContainsFunc(n.Task.Asks, func(a declare.Name) bool { return a.Text == name }) {
+			asked[name] = v
+		}
+	}
+	return i.Assign(asked)
+}
+
+// OpenTasks counts the tasks of a node that are open. The transaction is the server's.
+func (i *Instance) OpenTasks(tx *storage.Tx, node string) (open int, err error) {
+	err = i.eachOpen(tx, node, func(*Task) error {
+		open++
+		return nil
+	})
+	return open, err
+}
+
+// CancelTasksOf cancels the open tasks of a node. The transaction is the server's.
+func (i *Instance) CancelTasksOf(tx *storage.Tx, node string) error {
+	return i.eachOpen(tx, node, func(t *Task) error { return t.Cancel(tx) })
+}
+
+// CancelTasks cancels all open tasks, and nothing is waited for any more. The transaction is the server's.
+func (i *Instance) CancelTasks(tx *storage.Tx) error {
+	for id, st := range i.nodes {
+		if err := i.CancelTasksOf(tx, id); err != nil {
+			return err
+		}
+		st.State, st.Arrived = Ready, nil
+	}
+	return nil
+}
+
+// eachOpen calls fn for each open task of a node. One that somebody has deleted is not open.
+func (i *Instance) eachOpen(tx *storage.Tx, node string, fn func(*Task) error) error {
+	for _, info := range i.Node(node).Tasks {
+		if info.Ended {
+			continue
+		}
+		d, err := tx.Doc(storage.Ref(info.ID))
+		if fault.Is(err, fault.NotFound) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if d.State() == Opened {
+			if err := fn(&Task{Doc: d, Instance: i}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Note remembers how a task of the node ended.
+func (s *NodeState) Note(task, actor, status, comment string) {
+	for k := range s.Tasks {
+		if t := &s.Tasks[k]; t.ID == task {
+			t.Ended, t.Actor, t.Status, t.Comment = true, actor, status, comment
+		}
+	}
+}

@@ -1,0 +1,86 @@
+package workflow
+
+import (
+	"strings"
+
+	"catena/storage"
+)
+
+// Filter says which open tasks or running instances are meant; what is empty does not count.
+type Filter struct {
+	Actors    []string // of tasks: one of them, with "user:" or "group:" in front
+	Initiator string   // of instances
+	Instance  string   // of tasks: an id
+	Model     string   // a name
+	Document  string   // the id of a document they are about
+	Node      string   // of tasks: an id
+	Ended     bool     // also those that are over
+}
+
+// where is a query of the documents of a type, in the order they were made.
+type where struct {
+	text []string
+	args []any
+}
+
+func (w *where) and(condition string, arg any) {
+	w.text, w.args = append(w.text, condition), append(w.args, arg)
+}
+
+func (w *where) run(tx *storage.Tx, typ string, o storage.PageOptions) (*storage.Page, error) {
+	text := "SELECT * FROM " + typ + " WHERE " + strings.Join(append(w.text, "ecm:isTrashed = 0 AND ecm:isVersion = 0 AND ecm:isProxy = 0"), " AND ")
+	return tx.Query(text+" ORDER BY dc:created", storage.QueryOptions{Args: w.args, PageOptions: o})
+}
+
+// Tasks lists tasks that the principal may read, the oldest first. Tasks that are open are found by those they wait
+// for, however many have ended.
+func Tasks(tx *storage.Tx, f Filter, o storage.PageOptions) (*storage.Page, error) {
+	var w where
+	if !f.Ended {
+		w.and("ecm:currentLifeCycleState = ?", Opened)
+	}
+	if f.Actors != nil {
+		w.and("nt:openFor IN (?)", f.Actors)
+	}
+	if f.Instance != "" {
+		w.and("nt:processId = ?", f.Instance)
+	}
+	if f.Model != "" {
+		w.and("nt:processName = ?", f.Model)
+	}
+	if f.Document != "" {
+		w.and("nt:targetDocumentsIds = ?", f.Document)
+	}
+	if f.Node != "" {
+		w.and("nt:type = ?", f.Node)
+	}
+	return w.run(tx, "TaskDoc", o)
+}
+
+// Instances lists running instances that the principal may read, the oldest first.
+func Instances(tx *storage.Tx, f Filter, o storage.PageOptions) (*storage.Page, error) {
+	var w where
+	w.and("ecm:currentLifeCycleState = ?", Running)
+	if f.Initiator != "" {
+		w.and("docri:initiator = ?", f.Initiator)
+	}
+	if f.Model != "" {
+		w.and("docri:modelId = ?", f.Model)
+	}
+	if f.Document != "" {
+		w.and("docri:participatingDocuments = ?", f.Document)
+	}
+	return w.run(tx, instanceType, o)
+}
+
+// TaskPage is a list of tasks.
+type TaskPage struct {
+	Page  *storage.Page // nil: the list has no pages
+	Tasks []*Task
+}
+
+// InstanceList is a list of instances.
+type InstanceList []*Instance
+
+// ModelList is a list of models.
+type ModelList []*Model

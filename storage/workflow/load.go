@@ -1,0 +1,236 @@
+package workflow
+
+import (
+	"cmp"
+	"embed"
+	"io/fs"
+	"iter"
+	"maps"
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+
+	"catena/storage/declare"
+	"catena/storage/schema"
+)
+
+//go:embed defaults/*.yaml
+var defaults embed.FS
+
+// Parse compiles an expression, or tells what is wrong with it; a text that is no expression is nothing to tell of
+// unless bare.
+type Parse func(text string, bare bool) error
+
+// Load returns the built-in models and those of the files in folders. A model replaces the one of the same name;
+// what is wrong in the files is told with file and line.
+func Load(types *schema.Registry, parse Parse, folders ...fs.FS) (*Models, error) {
+	r := &reader{models: &Models{byName: map[string]*Model{}}, types: types, parse: parse}
+	err := r.Files(func(root *yaml.Node) {
+		r.Each(root, declare.Keys{"workflows": func(n *yaml.Node) { r.Pairs(n, r.model) }})
+	}, append([]fs.FS{declare.Folder(defaults, "defaults")}, folders...)...)
+	if err = cmp.Or(err, r.Err()); err != nil {
+		return nil, err
+	}
+	return r.models, nil
+}
+
+// Check tells, with file and line, of chains and operations that nodes and transitions name and that there are not.
+func (ms *Models) Check(has func(name string) bool, known iter.Seq[string]) error {
+	var r declare.Reader
+	for _, m := range ms.All() {
+		for _, n := range m.Nodes {
+			names := []declare.Name{n.Input, n.Output}
+			for _, t := range n.Transitions {
+				names = append(names, t.Chain)
+			}
+			for _, name := range names {
+				if name.Text != "" && !has(name.Text) {
+					r.Unknown("workflow "+m.Name+": node "+n.ID, "operation", name, known)
+				}
+			}
+		}
+	}
+	return r.Err()
+}
+
+// reader reads declarations of models.
+type reader struct {
+	declare.Reader
+	models *Models
+	types  *schema.Registry
+	parse  Parse
+}
+
+func (r *reader) model(key, n *yaml.Node) {
+	m := &Model{Name: key.Value, Title: key.Value, at: r.At(key), byID: map[string]*Node{}}
+	r.Each(n, declare.Keys{
+		"title": r.Text(&m.Title),
+		"startOn": func(n *yaml.Node) {
+			r.Each(n, declare.Keys{"types": r.Words(&m.Types), "facets": r.Words(&m.Facets), "states": r.Words(&m.States)})
+		},
+		"variables": func(n *yaml.Node) { m.Variables = schema.ReadFields(&r.Reader, n, "") },
+		"nodes":     func(n *yaml.Node) { r.Pairs(n, func(key, n *yaml.Node) { r.node(m, key, n) }) },
+	})
+	r.check(m)
+	declare.Put(&r.Reader, r.models.byName, key, func(m *Model) declare.Place { return m.at }, m)
+}
+
+func (r *reader) node(m *Model, key, n *yaml.Node) {
+	node := &Node{ID: key.Value, Title: key.Value, at: r.At(key)}
+	var merge string
+	r.Each(n, declare.Keys{
+		"title": r.Text(&node.Title), "start": r.Flag(&node.Start), "end": r.Flag(&node.End), "merge": r.Text(&merge),
+		"input": r.Word(&node.Input), "output": r.Word(&node.Output),
+		"variables": func(n *yaml.Node) { node.Variables = schema.ReadFields(&r.Reader, n, "") },
+		"task":      func(n *yaml.Node) { node.Task = r.task(n) },
+		"transitions": func(n *yaml.Node) {
+			r.Pairs(n, func(key, n *yaml.Node) {
+				t := &Transition{Name: key.Value, Label: key.Value, at: r.At(key)}
+				r.Each(n, declare.Keys{"to": r.Word(&t.To), "when": r.expression(&t.When), "label": r.Text(&t.Label), "chain": r.Word(&t.Chain)})
+				node.Transitions = append(node.Transitions, t)
+			})
+		},
+	})
+	if node.Merge = Merge(merge); !slices.Contains([]Merge{NoMerge, MergeOne, MergeAll}, node.Merge) {
+		r.Fail(node.at, "node %s: merge: one or all expected", node.ID)
+	}
+	m.Nodes = append(m.Nodes, node)
+	m.byID[node.ID] = node
+}
+
+func (r *reader) task(n *yaml.Node) *TaskDef {
+	t := &TaskDef{at: r.At(n)}
+	r.Each(n, declare.Keys{
+		"assignees": func(n *yaml.Node) {
+			r.Words(&t.Assignees)(n)
+			for _, a := range t.Assignees {
+				r.parses(a, false)
+			}
+		},
+		"due": r.expression(&t.Due), "directive": r.Text(&t.Directive), "each": r.Flag(&t.Each),
+		"reassignable": r.Flag(&t.Reassignable), "asks": r.Words(&t.Asks), "shows": r.Words(&t.Shows),
+		"buttons": func(n *yaml.Node) {
+			r.Pairs(n, func(key, n *yaml.Node) {
+				b := &Button{Name: key.Value, Label: key.Value, Validate: true}
+				r.Each(n, declare.Keys{"label": r.Text(&b.Label), "validate": r.Flag(&b.Validate), "when": r.expression(&b.When)})
+				t.Buttons = append(t.Buttons, b)
+			})
+		},
+	})
+	return t
+}
+
+// expression reads an expression and its place.
+func (r *reader) expression(into *declare.Name) func(*yaml.Node) {
+	return func(n *yaml.Node) {
+		r.Word(into)(n)
+		r.parses(*into, true)
+	}
+}
+
+func (r *reader) parses(text declare.Name, bare bool) {
+	if err := r.parse(text.Text, bare); err != nil {
+		r.Fail(text.At, "%v", err)
+	}
+}
+
+// check tells what is wrong with a model as a whole.
+func (r *reader) check(m *Model) {
+	starts, ends := 0, 0
+	for _, n := range m.Nodes {
+		if n.Start {
+			starts++
+		}
+		if n.End {
+			ends++
+		}
+		r.checkNode(m, n)
+	}
+	if starts != 1 {
+		r.Fail(m.at, "workflow %s: %d nodes with start, 1 expected", m.Name, starts)
+	}
+	if ends == 0 {
+		r.Fail(m.at, "workflow %s: no node with end", m.Name)
+	}
+	for _, n := range m.Nodes {
+		if starts == 1 && !m.reaches(n) {
+			r.Fail(n.at, "workflow %s: no transition leads to node %s", m.Name, n.ID)
+		}
+	}
+	for _, named := range []struct {
+		kind  string
+		names []declare.Name
+		known iter.Seq[string]
+	}{{"type", m.Types, r.types.TypeNames()}, {"facet", m.Facets, r.types.FacetNames()}, {"state", m.States, r.types.States()}} {
+		r.among("workflow "+m.Name, named.kind, named.names, slices.Collect(named.known))
+	}
+}
+
+func (r *reader) among(subject, kind string, names []declare.Name, known []string) {
+	for _, n := range names {
+		if !slices.Contains(known, n.Text) {
+			r.Unknown(subject, kind, n, slices.Values(known))
+		}
+	}
+}
+
+func (r *reader) checkNode(m *Model, n *Node) {
+	subject := "workflow " + m.Name + ": node " + n.ID
+	switch {
+	case n.End && (n.Task != nil || len(n.Transitions) > 0):
+		r.Fail(n.at, "%s: a node with end has neither a task nor transitions", subject)
+	case !n.End && len(n.Transitions) == 0:
+		r.Fail(n.at, "%s: has neither transitions nor end", subject)
+	}
+	ids := slices.Collect(maps.Keys(m.byID))
+	for _, t := range n.Transitions {
+		if t.To.Text == "" {
+			r.Fail(t.at, "%s: transition %s: to is missing", subject, t.Name)
+			continue
+		}
+		r.among(subject, "node", []declare.Name{t.To}, ids)
+	}
+	for _, f := range n.Variables {
+		if m.Variable(f.Name) != nil {
+			r.Fail(n.at, "%s: variable %s is one of the workflow too", subject, f.Name)
+		}
+	}
+	if t := n.Task; t != nil {
+		if len(t.Assignees) == 0 || len(t.Buttons) == 0 {
+			r.Fail(t.at, "%s: a task needs assignees and buttons", subject)
+		}
+		variables := make([]string, len(m.Variables))
+		for i, f := range m.Variables {
+			variables[i] = f.Name
+		}
+		r.among(subject, "variable", append(slices.Clone(t.Asks), t.Shows...), variables)
+	}
+}
+
+// reaches reports whether a walk from the start may come to a node.
+func (m *Model) reaches(to *Node) bool {
+	seen := map[string]bool{}
+	next := []*Node{m.start()}
+	for len(next) > 0 {
+		n := next[len(next)-1]
+		next = next[:len(next)-1]
+		if n == nil || seen[n.ID] {
+			continue
+		}
+		seen[n.ID] = true
+		for _, t := range n.Transitions {
+			next = append(next, m.byID[t.To.Text])
+		}
+	}
+	return seen[to.ID]
+}
+
+// start is the node a walk begins with.
+func (m *Model) start() *Node {
+	for _, n := range m.Nodes {
+		if n.Start {
+			return n
+		}
+	}
+	return nil
+}

@@ -1,0 +1,142 @@
+// Package workflow holds workflows: the models, which are declared in files, the run of a model's graph, and
+// the documents that keep it: an instance and its tasks. What a node does besides, its chains and its
+// conditions, is for the host of a run to carry out; see Host.
+package workflow
+
+import (
+	"maps"
+	"slices"
+
+	"catena/storage"
+	"catena/storage/declare"
+	"catena/storage/fault"
+	"catena/storage/schema"
+)
+
+// Models are the workflows that can be started, by name.
+type Models struct{ byName map[string]*Model }
+
+// Model is a workflow as it is declared: a graph of nodes.
+type Model struct {
+	Name, Title   string
+	Variables     []*schema.Field // of the whole workflow
+	Nodes         []*Node         // as declared
+	Types, Facets []declare.Name  // of documents it may be started on; none: of any
+	States        []declare.Name  // life cycle states they may be in; none: any
+	at            declare.Place
+	byID          map[string]*Node
+}
+
+// Node is a step of a workflow.
+type Node struct {
+	ID, Title     string
+	Start, End    bool
+	Merge         Merge
+	Variables     []*schema.Field // of the node alone
+	Input, Output declare.Name    // operations that run when the node begins and when it is over; "": none
+	Task          *TaskDef        // nil: the node is over at once
+	Transitions   []*Transition
+	at            declare.Place
+}
+
+// Merge says when a node begins that several transitions lead to.
+type Merge string
+
+// The ways to merge.
+const (
+	NoMerge  Merge = ""    // each time one is taken
+	MergeOne Merge = "one" // once the first is taken; what the others would have waited for is cancelled
+	MergeAll Merge = "all" // once all are taken
+)
+
+// TaskDef says what people are asked for at a node.
+type TaskDef struct {
+	Assignees    []declare.Name // names, with "user:" or "group:" in front or not, and expressions that give such
+	Due          declare.Name   // expression that gives a date; "": DueDays from now
+	Directive    string
+	Each         bool // a task for each assignee, not one for all
+	Reassignable bool
+	Asks         []declare.Name // variables of the workflow that whoever ends the task may set
+	Shows        []declare.Name // variables of the workflow that the task shows besides
+	Buttons      []*Button
+	at           declare.Place
+}
+
+// Button is a way to end a task.
+type Button struct {
+	Name, Label string
+	Validate    bool         // what was filled in is to be checked by the form
+	When        declare.Name // expression; "": always offered
+}
+
+// Transition leads from a node to another.
+type Transition struct {
+	Name, Label string
+	To          declare.Name
+	When        declare.Name // expression; "": always taken
+	Chain       declare.Name // operation that runs when it is taken
+	at          declare.Place
+}
+
+// DueDays is how long a task has whose model says nothing else, in days.
+const DueDays = 5
+
+// Model finds a model.
+func (ms *Models) Model(name string) (*Model, error) {
+	m, ok := ms.byName[name]
+	if !ok {
+		return nil, fault.Missing("workflow", name, maps.Keys(ms.byName))
+	}
+	return m, nil
+}
+
+// All are the models in the order of their names.
+func (ms *Models) All() []*Model {
+	out := make([]*Model, 0, len(ms.byName))
+	for _, name := range slices.Sorted(maps.Keys(ms.byName)) {
+		out = append(out, ms.byName[name])
+	}
+	return out
+}
+
+// Node finds a node by its id.
+func (m *Model) Node(id string) (*Node, error) {
+	n, ok := m.byID[id]
+	if !ok {
+		return nil, fault.Missing("workflow "+m.Name+": node", id, maps.Keys(m.byID))
+	}
+	return n, nil
+}
+
+// Suits reports whether the workflow may be started on a document as far as its type, facets and life cycle
+// state say.
+func (m *Model) Suits(d *storage.Doc, types *schema.Registry) bool {
+	among := func(names []declare.Name, has func(string) bool) bool {
+		return len(names) == 0 || slices.ContainsFunc(names, func(n declare.Name) bool { return has(n.Text) })
+	}
+	return among(m.Types, func(t string) bool { return slices.Contains(types.Under(t), d.Type().Name) }) &&
+		among(m.Facets, d.HasFacet) && among(m.States, func(s string) bool { return d.State() == s })
+}
+
+// Button finds a button of a task.
+func (t *TaskDef) Button(name string) (*Button, error) {
+	names := make([]string, len(t.Buttons))
+	for i, b := range t.Buttons {
+		if names[i] = b.Name; b.Name == name {
+			return b, nil
+		}
+	}
+	return nil, fault.Invalid.Errorf("action: no action %q%s", name, fault.Perhaps(name, slices.Values(names))).In("action")
+}
+
+// Variable finds the declaration of a variable, nil if there is none.
+func (m *Model) Variable(name string) *schema.Field { return named(m.Variables, name) }
+
+func named(fields []*schema.Field, name string) *schema.Field {
+	for _, f := range fields {
+		if f.Name == name {
+			return f
+		}
+	}
+	return nil
+}
