@@ -21,13 +21,21 @@ type held struct {
 
 // batched is one request of a batch.
 type batched struct {
+	ID     string          `json:"id"` // by which later requests refer to its answer; "" if none does
 	Method string          `json:"method"`
 	Path   string          `json:"path"` // with its query
 	Body   json.RawMessage `json:"body"`
 }
 
+// planned is a request of a batch on its way.
+type planned struct {
+	batched
+	held *held // nil: it refers to earlier answers, and is read once they are there
+}
+
 // batch carries out the requests in the body, in their order and in one transaction, and answers with what each would
-// have been answered. Every request is read before any is carried out. Headers are those of the batch.
+// have been answered. Every request is read before any is carried out, unless it refers to an answer. Headers are those
+// of the batch.
 func batch(x *exchange) error {
 	body, err := x.readJSON()
 	if err != nil {
@@ -45,47 +53,104 @@ func batch(x *exchange) error {
 	case n > x.s.Limits.Batch:
 		return fault.Limit.Errorf("requests: %d, at most %d allowed", n, x.s.Limits.Batch).In("requests")
 	}
-	calls := make([]held, 0, len(asked.Requests))
-	effect := engine.Reads
+	plan := make([]planned, len(asked.Requests))
+	effect, ids := engine.Reads, map[string]bool{}
 	for i := range asked.Requests {
-		h, err := x.hold(&asked.Requests[i])
-		if err != nil {
+		var wide engine.Effect
+		if plan[i], wide, err = x.plan(asked.Requests[i], ids); err != nil {
 			return ofRequest(i, err)
 		}
-		if op, ok := x.engine.Set().Op(h.call.Op); ok && op.Effect == engine.Writes {
-			effect = engine.Writes
-		}
-		calls = append(calls, h)
+		effect = min(effect, wide)
 	}
-	all := func(c *engine.Ctx) (any, error) { return carryAll(c, calls) }
+	all := func(c *engine.Ctx) (any, error) { return x.carryAll(c, plan) }
 	run := func(call engine.Call) (*engine.Result, error) {
 		return x.engine.RunFunc(x.r.Context(), effect, all, call)
 	}
 	return x.run(engine.Call{Op: "batch"}, reply{status: http.StatusOK, body: body, bare: true, run: run})
 }
 
-// carryAll carries out the calls of a batch and returns their answers.
-func carryAll(c *engine.Ctx, calls []held) (any, error) {
-	answers := make([]any, len(calls))
-	for i, h := range calls {
-		res, err := c.Carry(h.call)
+// plan reads a request as far as it can be before others are carried out, and says what it may do to the store. The
+// ids are those of the requests before it.
+func (x *exchange) plan(b batched, ids map[string]bool) (planned, engine.Effect, error) {
+	refers := b.refers()
+	for id, whole := range refers {
+		if !ids[id] {
+			return planned{}, 0, unresolved(whole, "no request before has this id")
+		}
+	}
+	switch {
+	case b.ID != "" && !requestID.MatchString(b.ID):
+		return planned{}, 0, fault.Invalid.Errorf("id %.100q: up to 64 letters, digits and . _ - expected", b.ID).In("id")
+	case ids[b.ID]:
+		return planned{}, 0, fault.Invalid.Errorf("id %q: is that of an earlier request", b.ID).In("id")
+	case b.ID != "":
+		ids[b.ID] = true
+	}
+	if len(refers) > 0 {
+		effect := engine.Writes
+		if b.Method == http.MethodGet {
+			effect = engine.Reads
+		}
+		return planned{batched: b}, effect, nil
+	}
+	h, err := x.hold(&b)
+	if err != nil {
+		return planned{}, 0, err
+	}
+	op, ok := x.engine.Set().Op(h.call.Op)
+	if !ok {
+		return planned{b, &h}, engine.Reads, nil
+	}
+	return planned{b, &h}, op.Effect, nil
+}
+
+// carryAll carries out the requests of a batch and returns their answers.
+func (x *exchange) carryAll(c *engine.Ctx, plan []planned) (any, error) {
+	answers, f := make([]any, len(plan)), newFiller(x.s.Limits.JSON)
+	for i := range plan {
+		one, err := x.carryOne(c, &plan[i], f)
 		if err != nil {
 			return nil, ofRequest(i, err)
-		}
-		a, err := h.encoder.answer(res)
-		if err != nil {
-			return nil, ofRequest(i, err)
-		}
-		if a.file != nil || a.files != nil {
-			return nil, ofRequest(i, fault.Invalid.Errorf("its answer is a file, which a batch cannot hold"))
-		}
-		one := map[string]any{"status": a.status}
-		if len(a.body) > 0 {
-			one["body"] = json.RawMessage(slices.Clone(a.body))
 		}
 		answers[i] = one
 	}
 	return map[string]any{"entity-type": "batch", "entries": answers}, nil
+}
+
+// carryOne carries out a request and returns its answer, which later ones may refer to.
+func (x *exchange) carryOne(c *engine.Ctx, p *planned, f *filler) (map[string]any, error) {
+	h := p.held
+	if h == nil {
+		b, err := f.fill(p.batched)
+		if err != nil {
+			return nil, err
+		}
+		now, err := x.hold(&b)
+		if err != nil {
+			return nil, err
+		}
+		h = &now
+	}
+	res, err := c.Carry(h.call)
+	if err != nil {
+		return nil, err
+	}
+	a, err := h.encoder.answer(res)
+	switch {
+	case err != nil:
+		return nil, err
+	case a.file != nil || a.files != nil:
+		return nil, fault.Invalid.Errorf("its answer is a file, which a batch cannot hold")
+	}
+	one := map[string]any{"status": a.status}
+	if len(a.body) > 0 {
+		one["body"] = json.RawMessage(slices.Clone(a.body))
+	}
+	if p.ID != "" {
+		one["id"] = p.ID
+		f.bodies[p.ID], _ = one["body"].(json.RawMessage)
+	}
+	return one, nil
 }
 
 // ofRequest says which request of a batch an error is of, the first being 0.

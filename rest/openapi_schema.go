@@ -17,16 +17,21 @@ const pageFigures = ` isPaginable:boolean resultsCount:integer pageSize:integer 
 	currentPageIndex:integer currentPageOffset:integer numberOfPages:integer isPreviousPageAvailable:boolean isNextPageAvailable:boolean
 	isLastPageAvailable:boolean isSortable:boolean hasError:boolean errorMessage:string? totalSize:integer pageIndex:integer pageCount:integer nextCursor`
 
+// batchWords tell how requests of a batch refer to answers.
+const batchWords = "The path, and texts of the body, may hold {$ID#POINTER}, where ID is the id of a request before and POINTER a JSON Pointer" +
+	" (RFC 6901) into the body it was answered with, as {$create#/uid}: the value there is put in its place, in the path as one segment or one value of the query. A text that is" +
+	" nothing else becomes the value itself, an object or a list too."
+
 // platformSchemas are the schemas of what goes over the wire. What varies with a document's type, or with what
 // is asked for, is an object without more.
 func platformSchemas() map[string]any {
 	out := map[string]any{
 		"ACP":          entitySchema("acls", "acl:array", ""),
 		"Batch":        entitySchema("", "batchId", "handlers:object"),
-		"BatchAnswer":  entitySchema("", "status:integer", "body:any"),
+		"BatchAnswer":  entitySchema("", "status:integer", "id body:any"),
 		"BatchInfo":    entitySchema("", "batchId provider fileEntries:array", ""),
 		"BatchInput":   openapi.Object("requests", map[string]any{"type": "array", "items": openapi.Ref("BatchRequest")}),
-		"BatchRequest": entitySchema("", "method path", "body:any"),
+		"BatchRequest": withWords(entitySchema("", "method path", "id body:any"), batchWords),
 		"Call":         entitySchema("", "", "input:any params:object context:object documentProperties"),
 		"Capabilities": entitySchema("capabilities", "server:object cluster:object repository:object", ""),
 		"Comment": entitySchema("", "id text:string? author:string? parentId:string? ancestorIds:array creationDate:moment? permissions:array",
@@ -82,6 +87,12 @@ func platformSchemas() map[string]any {
 		out[list.name] = s
 	}
 	return out
+}
+
+// withWords is a schema with words.
+func withWords(schema map[string]any, says string) map[string]any {
+	schema["description"] = says
+	return schema
 }
 
 // entitySchema is the schema of an entity of a type with fields that are always there and others that may be.

@@ -113,6 +113,7 @@ const (
 	CodeUnknownProvider
 	CodeUnknownRevision
 	CodeUnreachable
+	CodeUnresolvedReference
 	CodeUnsupportedGrantType
 	CodeUnsupportedMediaType
 	CodeUnsupportedResponseType
@@ -231,6 +232,7 @@ var codes = [codeEnd]struct {
 	CodeUnknownProvider:         {"unknown_provider", []Kind{NotFound}, "There is no page provider of this name.", "Look at the name; the message tells the one that was probably meant."},
 	CodeUnknownRevision:         {"unknown_revision", []Kind{Invalid}, "There is no such revision of the deck service.", "Ask for revision A or B."},
 	CodeUnreachable:             {"unreachable", []Kind{Unavailable}, "Another server did not answer, or not as it should.", "Check the address, and try again later."},
+	CodeUnresolvedReference:     {"unresolved_reference", []Kind{Invalid}, "A request of a batch refers, as {$ID#/POINTER}, to an answer or a value that is not there.", "Give an earlier request that id, and point to what its answer has."},
 	CodeUnsupportedGrantType:    {"unsupported_grant_type", []Kind{Invalid}, "The server does not give tokens for this grant_type.", "Use authorization_code, refresh_token or the assertion of a JSON Web Token."},
 	CodeUnsupportedMediaType:    {"unsupported_media_type", []Kind{Invalid}, "The address does not take a body of this content type or encoding.", "Send the type that the message or the reference names."},
 	CodeUnsupportedResponseType: {"unsupported_response_type", []Kind{Invalid}, "The server answers OAuth requests with a code only.", "Send response_type code."},
