@@ -14,6 +14,7 @@ func TestPasswordsOfPDFs(t *testing.T) {
 	s := resttest.Start(t, resttest.Config{})
 	s.Engine.Traces().SetRecording(true)
 	for op, params := range map[string]string{
+		"PDF.AddPageNumbers":   `{"password":"canary"}`,
 		"PDF.Encrypt":          `{"originalOwnerPwd":"canary","ownerPwd":"canary","userPwd":"canary"}`,
 		"PDF.EncryptReadOnly":  `{"originalOwnerPwd":"canary","ownerPwd":"canary","userPwd":"canary"}`,
 		"PDF.ExtractPages":     `{"startPage":1,"endPage":1,"password":"canary"}`,

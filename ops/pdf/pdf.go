@@ -13,6 +13,7 @@ import (
 
 // Ops are the operations on PDF files.
 var Ops = []engine.Op{
+	addPageNumbers,
 	encrypt,
 	encryptReadOnly,
 	extractInfo,
@@ -21,6 +22,9 @@ var Ops = []engine.Op{
 	mergeWithBlobs,
 	mergeWithDocs,
 	removeEncryption,
+	watermarkWithImage,
+	watermarkWithPDF,
+	watermarkWithText,
 }
 
 // fileOf returns the PDF file of a document, which must have one there.
@@ -40,22 +44,14 @@ func check(b *storage.Blob) error {
 	return nil
 }
 
-// newFile returns the file that make makes of the input.
+// newFile returns the file that make makes. Its errors name the file they are about.
 func newFile(c *engine.Ctx, name string, make func(*pdf.Tool, pdf.Take) error) (*storage.Blob, error) {
 	var made *storage.Blob
 	err := make(c.Tx.Repo().PDF(), func(r io.Reader) (err error) {
 		made, err = c.Tx.NewBlob(name, pdf.Type, r)
 		return err
 	})
-	return made, ofInput(err)
-}
-
-// ofInput says that an error about a file is about the input.
-func ofInput(err error) error {
-	if fault.Is(err, fault.Invalid) {
-		return fault.Wrap(err, "input").In("input")
-	}
-	return err
+	return made, err
 }
 
 // about are the texts that a new file says about itself.

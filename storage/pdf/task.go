@@ -24,6 +24,7 @@ type task struct {
 	First, Last int64             `json:",omitzero"`
 	Texts       map[string]string `json:",omitzero"`
 	Protection  *Protection       `json:",omitzero"`
+	Stamp       *Stamp            `json:",omitzero"`
 }
 
 // result is what comes of a task beside the bytes it makes.
@@ -53,7 +54,9 @@ var tasks = map[string]func(t *task, files []io.ReadSeeker, out io.Writer) (resu
 	"about":     about,
 	"cut":       cut,
 	"join":      join,
+	"underlay":  underlay,
 	"protect":   protect,
+	"stamp":     stamp,
 	"text":      readText,
 	"unprotect": unprotect,
 	"update":    update,

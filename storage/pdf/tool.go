@@ -98,6 +98,23 @@ func (t *Tool) Unprotect(ctx context.Context, b *blob.Blob, password string, tak
 	return made, err
 }
 
+// Mark puts a text, numbers or a picture, if one is given, on the pages of a file.
+func (t *Tool) Mark(ctx context.Context, b *blob.Blob, password string, s Stamp, picture *blob.Blob, take Take) error {
+	files := []*blob.Blob{b}
+	if picture != nil {
+		files = append(files, picture)
+	}
+	_, err := t.do(ctx, task{Do: "stamp", Password: password, Stamp: &s}, files, take)
+	return err
+}
+
+// Underlay puts the pages of another file behind those of a file, each in the middle of one, and from the first one
+// again when they are over.
+func (t *Tool) Underlay(ctx context.Context, b, other *blob.Blob, take Take) error {
+	_, err := t.do(ctx, task{Do: "underlay"}, []*blob.Blob{b, other}, take)
+	return err
+}
+
 // Update gives a file texts about it, by name, in place of its own; empty ones go. take is given to read what is to
 // stand behind the file for that.
 func (t *Tool) Update(ctx context.Context, b *blob.Blob, texts map[string]string, take Take) error {

@@ -104,6 +104,29 @@ func TestOutside(t *testing.T) {
 			info, err := tool.About(t.Context(), file(out))
 			return [2]any{info.Pages, info.Title}, err
 		},
+		"mark": func(tool *Tool) (any, error) {
+			var out []byte
+			if err := tool.Mark(t.Context(), file(page), "", bottomRight, picture(t, 30, 20), made(&out)); err != nil {
+				return nil, err
+			}
+			n, err := api.ExtractImagesRaw(bytes.NewReader(out), nil, Settings())
+			return len(n), err
+		},
+		"protect": func(tool *Tool) (any, error) {
+			var out []byte
+			if err := tool.Protect(t.Context(), file(page), "", Protection{Owner: "owner", User: "reader", Bits: 128}, made(&out)); err != nil {
+				return nil, err
+			}
+			_, err := tool.About(t.Context(), file(out))
+			return fmt.Sprint(err, fault.Of(err)), nil
+		},
+		"underlay": func(tool *Tool) (any, error) {
+			var out []byte
+			if err := tool.Underlay(t.Context(), file(page), file(page), made(&out)); err != nil {
+				return nil, err
+			}
+			return tool.Text(t.Context(), file(out), "")
+		},
 		"update": func(tool *Tool) (any, error) {
 			var out []byte
 			err := tool.Update(t.Context(), file(page), about, made(&out))
@@ -143,6 +166,12 @@ func TestBomb(t *testing.T) {
 		},
 		"cut": func() error {
 			return tool.Cut(t.Context(), deadly, "", 1, 1, nil, func(io.Reader) error { return nil })
+		},
+		"mark": func() error {
+			return tool.Mark(t.Context(), deadly, "", bottomRight, nil, func(io.Reader) error { return nil })
+		},
+		"protect": func() error {
+			return tool.Protect(t.Context(), deadly, "", Protection{Owner: "owner", Bits: 128}, func(io.Reader) error { return nil })
 		},
 		"update": func() error {
 			return tool.Update(t.Context(), deadly, nil, func(io.Reader) error { return nil })

@@ -1,0 +1,55 @@
+package pdf
+
+import (
+	"strings"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/pdf"
+)
+
+var addPageNumbers = engine.Op{
+	Name:     "PDF.AddPageNumbers",
+	Label:    "PDF: Add Page Numbers",
+	Category: "Conversion",
+	Doc:      "Writes numbers on the pages of PDF files and returns them. A protected file stays protected, and its owner must let others modify it, or be asked for the password.",
+	Effect:   engine.Reads,
+	Run:      engine.Each(addPageNumbersParams.run),
+}
+
+type addPageNumbersParams struct {
+	Font     string `json:"fontName" default:"Helvetica" values:"Helvetica" doc:"One of the standard fonts."`
+	Size     int64  `json:"fontSize" default:"16" values:"16" doc:"Size of the font in points."`
+	Color    string `json:"hex255Color" default:"0xffffff" values:"0xffffff" doc:"Colour, as 0xrrggbb or #rrggbb; white if it is not given."`
+	Password string `json:"password,omitzero" secret:"true" doc:"Password of the file, if it has one."`
+	Position string `json:"position" default:"Bottom right" enum:"Bottom right,Bottom center,Bottom left,Top right,Top center,Top left" widget:"Option" doc:"Where on the page."`
+	Number   int64  `json:"startAtNumber" default:"1" values:"1" doc:"The first number; at least 1."`
+	Page     int64  `json:"startAtPage" default:"1" values:"1" doc:"The page that gets it; the first one if there are fewer."`
+}
+
+// pageMargin is how far numbers are from the edges of a page, in points.
+const pageMargin = 10
+
+func (p addPageNumbersParams) run(c *engine.Ctx, b *storage.Blob) (*storage.Blob, error) {
+	s := pdf.Stamp{Numbers: true, First: max(1, p.Number), From: p.Page, Opacity: 1, Font: p.Font, Size: float64(p.Size)}
+	if err := lettering(&s, "fontName", "fontSize", "hex255Color", p.Color); err != nil {
+		return nil, err
+	}
+	up, across, _ := strings.Cut(p.Position, " ")
+	s.Up = pdf.Place{At: pageMargin, Far: up == "Top"}
+	switch across {
+	case "center":
+		s.Right = pdf.Place{At: 0.5, Share: true}
+	default:
+		s.Right = pdf.Place{At: pageMargin, Far: across == "right"}
+	}
+	return marked(c, b, p.Password, s, nil)
+}
+
+// marked returns a file with something put on its pages.
+func marked(c *engine.Ctx, b *storage.Blob, password string, s pdf.Stamp, picture *storage.Blob) (*storage.Blob, error) {
+	if err := check(b); err != nil {
+		return nil, err
+	}
+	return newFile(c, b.Name, func(tool *pdf.Tool, take pdf.Take) error { return tool.Mark(c, b, password, s, picture, take) })
+}

@@ -1,0 +1,94 @@
+package pdf
+
+import (
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"catena/storage"
+	"catena/storage/fault"
+	"catena/storage/pdf"
+)
+
+// maxFont is the largest size of a font, in points.
+const maxFont = 1000
+
+// lettering checks how a stamp is written, and sets its colour; the names are those of the parameters that say so.
+func lettering(s *pdf.Stamp, font, size, color, value string) error {
+	if err := pdf.CheckFont(s.Font); err != nil {
+		return fault.Wrap(err, "%s", font).In(font)
+	}
+	if !(s.Size > 0 && s.Size <= maxFont) {
+		return fault.Invalid.Errorf("%s: more than 0 and up to %d expected", size, maxFont).In(size)
+	}
+	rgb, err := hex.DecodeString(strings.TrimPrefix(strings.TrimPrefix(value, "0x"), "#"))
+	if err != nil || len(rgb) != len(s.Color) {
+		return fault.Invalid.Errorf("%s: a colour as #rrggbb expected", color).In(color)
+	}
+	s.Color = [3]uint8(rgb)
+	return nil
+}
+
+// watermarkDoc says what the properties of watermarks have in common.
+const watermarkDoc = "alphaColor (0.5; from 0, not to be seen, to 1), xPosition and yPosition (0; points from the left and from below), invertX and invertY (false; from the " +
+	"right and from above), relativeCoordinates (false; positions are from 0 to 1, left to right and bottom to top)"
+
+// watermark reads properties of a watermark into a stamp, and calls own for those that are not the same for all.
+func watermark(properties storage.Props, s *pdf.Stamp, own map[string]func(string) error) error {
+	relative := false
+	all := map[string]func(string) error{
+		"alphaColor": number(&s.Opacity, 0, 1), "xPosition": number(&s.Right.At, -maxPlace, maxPlace), "yPosition": number(&s.Up.At, -maxPlace, maxPlace),
+		"invertX": flag(&s.Right.Far), "invertY": flag(&s.Up.Far), "relativeCoordinates": flag(&relative),
+	}
+	maps.Copy(all, own)
+	s.Opacity = 0.5
+	for _, name := range slices.Sorted(maps.Keys(properties)) {
+		read := all[name]
+		if read == nil {
+			return fault.Invalid.Errorf("properties: there is no %q%s", name, fault.Perhaps(name, maps.Keys(all))).In("properties")
+		}
+		if err := read(strings.TrimSpace(fmt.Sprint(properties[name]))); err != nil {
+			return fault.Wrap(err, "properties: %s", name).In("properties")
+		}
+	}
+	if relative {
+		for name, p := range map[string]*pdf.Place{"xPosition": &s.Right, "yPosition": &s.Up} {
+			if p.At < 0 || p.At > 1 {
+				return fault.Invalid.Errorf("properties: %s: from 0 to 1 expected", name).In("properties")
+			}
+			p.Share = true
+		}
+	}
+	return nil
+}
+
+// maxPlace is how far from an edge something may be put, in points: pages are no larger.
+const maxPlace = 14_400
+
+func number(into *float64, least, most float64) func(string) error {
+	return func(text string) error {
+		n, err := strconv.ParseFloat(text, 64)
+		if err != nil || math.IsNaN(n) || n < least || n > most {
+			return fault.Invalid.Errorf("a number from %g to %g expected", least, most)
+		}
+		*into = n
+		return nil
+	}
+}
+
+func flag(into *bool) func(string) error {
+	return func(text string) (err error) {
+		if *into, err = strconv.ParseBool(text); err != nil {
+			return fault.Invalid.Errorf("true or false expected")
+		}
+		return nil
+	}
+}
+
+func word(into *string) func(string) error {
+	return func(text string) error { *into = text; return nil }
+}

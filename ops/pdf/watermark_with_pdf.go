@@ -1,0 +1,31 @@
+package pdf
+
+import (
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+	"catena/storage/pdf"
+)
+
+var watermarkWithPDF = engine.Op{
+	Name:     "PDF.WatermarkWithPDF",
+	Label:    "PDF: Watermark with PDF",
+	Category: "Conversion",
+	Doc:      "Puts the pages of one PDF file behind those of others, each in the middle of a page, and from the first again when they are over, and returns those.",
+	Effect:   engine.Reads,
+	Run:      engine.Each(watermarkPDFParams.run),
+}
+
+type watermarkPDFParams struct {
+	Overlay *storage.Blob `json:"overlayPdf" doc:"The PDF file that goes behind."`
+}
+
+func (p watermarkPDFParams) run(c *engine.Ctx, b *storage.Blob) (*storage.Blob, error) {
+	if err := pdf.Check(p.Overlay); err != nil {
+		return nil, fault.Wrap(err, "overlayPdf").In("overlayPdf")
+	}
+	if err := check(b); err != nil {
+		return nil, err
+	}
+	return newFile(c, b.Name, func(tool *pdf.Tool, take pdf.Take) error { return tool.Underlay(c, b, p.Overlay, take) })
+}

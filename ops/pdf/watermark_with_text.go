@@ -1,0 +1,40 @@
+package pdf
+
+import (
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+	"catena/storage/pdf"
+)
+
+var watermarkWithText = engine.Op{
+	Name:     "PDF.WatermarkWithText",
+	Label:    "PDF: Watermark with Text",
+	Category: "Conversion",
+	Doc: "Writes a line of text over all pages of PDF files and returns them. Properties, with what they are if not given: fontFamily (Helvetica), fontSize (72), " +
+		"rotation (0; degrees against the clock), hex255Color (#000000), " + watermarkDoc + ".",
+	Effect: engine.Reads,
+	Run:    engine.Each(watermarkTextParams.run),
+}
+
+type watermarkTextParams struct {
+	Text       string        `json:"text" doc:"The text."`
+	Properties storage.Props `json:"properties,omitzero" doc:"How and where: rotation=45."`
+}
+
+func (p watermarkTextParams) run(c *engine.Ctx, b *storage.Blob) (*storage.Blob, error) {
+	if err := pdf.CheckText(p.Text); err != nil {
+		return nil, fault.Wrap(err, "text").In("text")
+	}
+	s, color := pdf.Stamp{Text: p.Text, Font: "Helvetica", Size: 72}, "#000000"
+	err := watermark(p.Properties, &s, map[string]func(string) error{
+		"fontFamily": word(&s.Font), "fontSize": number(&s.Size, 0, maxFont), "hex255Color": word(&color), "rotation": number(&s.Rotation, -360, 360),
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := lettering(&s, "fontFamily", "fontSize", "hex255Color", color); err != nil {
+		return nil, fault.Wrap(err, "properties").In("properties")
+	}
+	return marked(c, b, "", s, nil)
+}
