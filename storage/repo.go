@@ -232,6 +232,7 @@ func Open(ctx context.Context, c Config, adminPassword string) (*Repo, error) {
 	if err := r.jobs().Open(ctx); err != nil {
 		return nil, err
 	}
+	r.db.Warm(kv.Prefix([]byte{spaceRecord}))
 	return r, r.openIndexes(ctx)
 }
 

@@ -88,6 +88,8 @@ type store struct {
 
 	pending pending
 	hot     hot
+	places  places
+	warming warming
 
 	values   *values.Files
 	applying sync.Mutex // held by who writes to Badger and to values

@@ -232,6 +232,7 @@ func (s *store) apply(runs []*run) (err error) {
 		}
 		s.stamps.add(r.last)
 		s.applied.Add(int64(r.bytes))
+		s.places.follow(r, rows)
 		kv.Version = r.last
 		for _, w := range rows {
 			kv.Key, kv.Value, kv.Meta, kv.UserMeta = w.key, w.value, nil, nil

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -25,6 +26,9 @@ func TestLargeValues(t *testing.T) {
 	reopened := func() (*store, *kv.DB) {
 		s := open(t, dir, Strict)
 		s.values.Smallest = 100 << 10
+		if r.IntN(2) == 0 {
+			s.Warm(kv.Range{})
+		}
 		return s, kv.New(s, kv.Options{})
 	}
 	s, d := reopened()
@@ -74,6 +78,7 @@ func TestLargeValues(t *testing.T) {
 			_ = killed.Close()
 		}
 		checkRead(t, round, d, model)
+		checkPlaces(t, s)
 	}
 	for _, size := range []int{kv.Portable.Value, 1} { // what a small value takes the place of is counted later
 		for i := range 6 {
@@ -158,6 +163,29 @@ func checkRead(t *testing.T, round int, d *kv.DB, model map[string][]byte) {
 		return nil
 	}); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// checkPlaces compares the places that are known of keys with those that the tables have.
+func checkPlaces(t *testing.T, s *store) {
+	t.Helper()
+	s.applying.Lock()
+	defer s.applying.Unlock()
+	now := s.db.NewTransactionAt(math.MaxUint64, false)
+	defer now.Discard()
+	for i := range 60 {
+		key := fmt.Append(nil, "key", i)
+		known, ok := s.places.find(s.hot.hash(key), math.MaxUint64)
+		if !ok {
+			continue
+		}
+		item, err := now.Get(key)
+		if err != nil {
+			t.Fatalf("%s is thought to be at %v: %v", key, known, err)
+		}
+		if p, ok, err := placeOf(item); !ok || err != nil || p != known {
+			t.Fatalf("%s is at %v, thought to be at %v: %v", key, p, known, err)
+		}
 	}
 }
 

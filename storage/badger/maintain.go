@@ -48,6 +48,9 @@ func (s *store) maintain(unchecked []part) {
 			return
 		case <-often.C:
 			unchecked = s.check(unchecked, pulse/100)
+			if err := s.warm(pulse / 50); err != nil {
+				s.log.Warn("where values are is found as they are read", "err", err)
+			}
 			applied := s.applied.Swap(0)
 			if err := s.reclaim(pulse/50, applied); err != nil {
 				s.fail(fault.Unavailable.Errorf("store: values: %w", err), false)

@@ -84,12 +84,15 @@ func (s *store) move() (err error) {
 	s.applying.Lock()
 	defer s.applying.Unlock()
 	u := &s.upkeep
-	var rows []*badger.Entry
-	var versions []uint64
+	type moved struct {
+		key     []byte
+		to      values.Place
+		version uint64
+	}
+	var rows []moved
 	next, err := s.eachUsed(u.moving, func(e values.Entry, version uint64) error {
 		p, err := s.values.Add(e.Key, e.Value)
-		rows = append(rows, &badger.Entry{Key: bytes.Clone(e.Key), Value: p.Append(nil), UserMeta: elsewhere})
-		versions = append(versions, version)
+		rows = append(rows, moved{bytes.Clone(e.Key), p, version})
 		return err
 	})
 	if err != nil {
@@ -101,13 +104,16 @@ func (s *store) move() (err error) {
 		}
 		b := s.db.NewManagedWriteBatch()
 		defer b.Cancel()
-		for i, row := range rows {
-			if err := b.SetEntryAt(row, versions[i]); err != nil {
+		for _, r := range rows {
+			if err := b.SetEntryAt(&badger.Entry{Key: r.key, Value: r.to.Append(nil), UserMeta: elsewhere}, r.version); err != nil {
 				return err
 			}
 		}
 		if err := b.Flush(); err != nil {
 			return err
+		}
+		for _, r := range rows {
+			s.places.put(s.hot.hash(r.key), r.to, r.version)
 		}
 	}
 	if u.moving.at = next; s.values.Ends(u.moving.file, next) {

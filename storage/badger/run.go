@@ -102,9 +102,13 @@ func merge(runs []*run) ([]kv.Mutation, []uint64) {
 			a, aHash = a[1:], aHash[1:]
 			continue
 		case c == 0:
+			rows, hashes = append(rows, b[0]), append(hashes, bHash[0])
+			last := &rows[len(rows)-1]
+			last.Create, last.Fresh = a[0].Create, a[0].Fresh // whether there is something to replace, the first write says
 			a, aHash = a[1:], aHash[1:]
+		default:
+			rows, hashes = append(rows, b[0]), append(hashes, bHash[0])
 		}
-		rows, hashes = append(rows, b[0]), append(hashes, bHash[0])
 		b, bHash = b[1:], bHash[1:]
 	}
 	return append(append(rows, a...), b...), append(append(hashes, aHash...), bHash...)

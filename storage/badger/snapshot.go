@@ -39,10 +39,18 @@ func (s *snapshot) Get(key []byte) (value []byte, err error) {
 	if value, ok := s.s.hot.get(key, hash, s.mark.Version); ok {
 		return value, nil
 	}
+	if p, ok := s.s.places.find(hash, s.mark.Version); ok {
+		if value := s.s.values.Find(p, key); value != nil {
+			return value, nil
+		}
+	}
 	item, err := s.txn.Get(key)
 	switch {
 	case err == nil:
 		value, err = s.s.load(item, nil) // the item is ours alone, so its value is as well
+		if p, ok, err := placeOf(item); ok && err == nil {
+			s.s.places.learn(hash, p, item.Version(), s.mark.Version)
+		}
 	case errors.Is(err, badger.ErrKeyNotFound):
 		err = nil
 	}

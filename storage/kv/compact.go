@@ -17,3 +17,10 @@ func (d *DB) Compact(ctx context.Context) error {
 	}
 	return nil
 }
+
+// Warm tells the engine that the rows of a range will be read one by one, so that it may get ready for that.
+func (d *DB) Warm(r Range) {
+	if w, ok := d.store.(Warmer); ok {
+		w.Warm(r)
+	}
+}

@@ -86,6 +86,12 @@ type Compacter interface {
 	Compact(ctx context.Context) error
 }
 
+// Warmer is a Store that reads rows faster once it has seen them.
+type Warmer interface {
+	// Warm says that the rows of a range will be read one by one. It returns at once.
+	Warm(r Range)
+}
+
 // Batch is what a transaction asks a store to commit.
 type Batch struct {
 	Writes []Mutation // sorted by key, no key twice

@@ -101,6 +101,14 @@ func (p *part) Writable() error {
 	return nil
 }
 
+// Warm says that the rows of a range will be read one by one.
+func (p *part) Warm(r Range) {
+	if w, ok := p.Store.(Warmer); ok {
+		r.Start, r.End = p.span(r.Start, r.End)
+		w.Warm(r)
+	}
+}
+
 // Close leaves the store to the DB that the part is of.
 func (p *part) Close() error { return nil }
 

@@ -16,6 +16,7 @@
 package values
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/binary"
 	"errors"
@@ -327,6 +328,28 @@ func (f *Files) Read(p Place, key, b []byte) error {
 		return fmt.Errorf("value of %q at %d: %w: %w", key, p.At, err, ErrDamaged)
 	}
 	return nil
+}
+
+// Find returns the value of a key that is thought to be at a place, nil if it is not there.
+func (f *Files) Find(p Place, key []byte) []byte {
+	one := f.file(p.File)
+	if one == nil {
+		return nil
+	}
+	size := entrySize(len(key), p.Size)
+	if int64(p.At)+size > one.size.Load() {
+		return nil
+	}
+	b := make([]byte, size)
+	if _, err := one.ReadAt(b, int64(p.At)); err != nil {
+		return nil
+	}
+	value := b[entryHeader+len(key):]
+	if binary.BigEndian.Uint32(b) != entryMagic || binary.BigEndian.Uint32(b[8:]) != uint32(len(key)) ||
+		binary.BigEndian.Uint32(b[12:]) != p.Size || !bytes.Equal(b[entryHeader:entryHeader+len(key)], key) {
+		return nil
+	}
+	return value
 }
 
 // Sync brings what was written to disk. After one that fails nobody knows what is: no other may be tried.
