@@ -26,6 +26,7 @@ var Rules = slices.Concat(
 		"Document.CreateLiveProxy", "Document.Mail", "Event.Fire", "RunOperationOnListInNewTx"),
 	// Chains of workflows, which believe what the context says of one.
 	guarded(engine.Admins, "NRD-AC-PR-*", "cancelWorkflow", "logInAudit", "notifyInitiatorEndOfWorkflow", "terminateWorkflow"),
+	guarded(engine.Admins, "Workflow.ResumeNode"),
 	// Operations that evaluate an expression of the caller's.
 	guarded(engine.Scripters,
 		"Context.RestoreBlobInputFromScript", "Context.RestoreBlobsInputFromScript",

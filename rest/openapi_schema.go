@@ -65,6 +65,12 @@ func platformSchemas() map[string]any {
 		"UserInput":        entitySchema("", "properties:object", "id"),
 	}
 	maps.Copy(out, workflowSchemas())
+	listSchemas(out)
+	return out
+}
+
+// listSchemas adds the schemas of lists.
+func listSchemas(out map[string]any) {
 	for _, list := range []struct{ name, word, of, figures string }{
 		{"BatchAnswers", "batch", "BatchAnswer", ""},
 		{"Comments", "", "Comment", " totalSize:integer"},
@@ -86,7 +92,6 @@ func platformSchemas() map[string]any {
 		}
 		out[list.name] = s
 	}
-	return out
 }
 
 // withWords is a schema with words.

@@ -17,6 +17,7 @@ import (
 	"catena/storage/entry"
 	"catena/storage/fault"
 	"catena/storage/schema"
+	"catena/storage/workflow"
 )
 
 // Options say what is to be written of documents and where addresses begin.
@@ -210,7 +211,8 @@ func (w *writer) value(dst []byte, v any, level int) ([]byte, error) {
 		return w.value(dst, v.V, level)
 	case *storage.Doc, storage.Docs, *storage.Page, *storage.Rows, *storage.EntryPage, *storage.Blob, storage.Blobs,
 		[]storage.ACL, *storage.User, []*storage.User, *storage.Principal, *storage.Group, storage.Entry,
-		*storage.UserPage, *storage.GroupPage, *entry.Entry, *entry.Page:
+		*storage.UserPage, *storage.GroupPage, *entry.Entry, *entry.Page,
+		*workflow.Instance, workflow.InstanceList, *workflow.Model, workflow.ModelList, *workflow.Graph, *workflow.Task, *workflow.TaskPage:
 		return w.entity(dst, v, max(level, 2))
 	}
 	raw, err := json.Marshal(v)

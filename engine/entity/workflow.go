@@ -21,6 +21,16 @@ func (w *writer) workflows(dst []byte, v any, level int) ([]byte, error) {
 			entries[i] = w.instance(one)
 		}
 		return w.value(dst, map[string]any{"entity-type": "workflows", "entries": entries}, level)
+	case *workflow.Model:
+		return w.value(dst, w.model(v), level)
+	case workflow.ModelList:
+		entries := make([]any, len(v))
+		for i, m := range v {
+			entries[i] = w.model(m)
+		}
+		return w.value(dst, map[string]any{"entity-type": "workflows", "entries": entries}, level)
+	case *workflow.Graph:
+		return w.value(dst, map[string]any{"entity-type": "graph", "nodes": v.Nodes, "transitions": v.Transitions}, level)
 	case *workflow.Task:
 		return w.value(dst, w.task(v), level)
 	case *workflow.TaskPage:
@@ -35,6 +45,14 @@ func (w *writer) instance(i *workflow.Instance) map[string]any {
 		"initiator":           w.person(i.Initiator, "workflow", "initiator"),
 		"attachedDocumentIds": w.attached(i.Documents, "workflow", "attachedDocumentIds"),
 		"variables":           i.Variables, "graphResource": w.api("workflow", i.ID(), "graph"),
+	}
+}
+
+// model is a workflow that nobody has started.
+func (w *writer) model(m *workflow.Model) map[string]any {
+	return map[string]any{
+		"entity-type": "workflow", "id": m.Name, "name": m.Name, "title": m.Title, "state": nil, "workflowModelName": m.Name, "initiator": nil,
+		"attachedDocumentIds": []any{}, "variables": m.First(), "graphResource": w.api("workflowModel", m.Name, "graph"),
 	}
 }
 

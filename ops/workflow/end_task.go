@@ -1,6 +1,8 @@
 package workflow
 
 import (
+	"maps"
+
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
@@ -55,24 +57,23 @@ func (e *env) end(t *workflow.Task, end ending) (*workflow.Task, error) {
 	if _, err := (&workflow.TaskDef{Buttons: t.Buttons}).Button(end.action); err != nil {
 		return nil, err
 	}
+	said, _ := end.node["comment"].(string)
+	if said == "" {
+		said = end.comment
+	}
+	if said != "" {
+		end.node = with(end.node, "comment", said)
+	}
 	if err := i.Fill(n, end.node, end.workflow); err != nil {
 		return nil, err
 	}
-	if _, given := end.node["comment"]; !given && end.comment != "" {
-		if err := i.AssignTo(n, map[string]any{"comment": end.comment}); err != nil {
-			return nil, err
-		}
-	}
+	t.Buttons = nil
 	tx := e.unlimited()
 	if err := t.End(tx, end.action, end.comment); err != nil {
 		return nil, err
 	}
 	st := i.Node(n.ID)
 	st.Button, st.LastActor = end.action, tx.Actor()
-	said := end.comment
-	if said == "" {
-		said, _ = st.Variables["comment"].(string)
-	}
 	st.Note(t.ID(), tx.Actor(), end.action, said)
 	h := &host{env: e, instance: i}
 	if err := h.fire("workflowTaskCompleted", t); err != nil {
@@ -88,8 +89,18 @@ func (e *env) end(t *workflow.Task, end ending) (*workflow.Task, error) {
 	if err := h.resume(n.ID); err != nil {
 		return nil, err
 	}
-	t.Instance, t.Buttons = h.instance, nil
+	t.Instance = h.instance
 	return t, nil
+}
+
+// with is a copy of variables with one more.
+func with(variables map[string]any, name string, v any) map[string]any {
+	out := maps.Clone(variables)
+	if out == nil {
+		out = map[string]any{}
+	}
+	out[name] = v
+	return out
 }
 
 func completeTask(ms *workflow.Models) engine.Op {

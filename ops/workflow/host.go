@@ -41,7 +41,7 @@ func (h *host) start() error {
 // resume walks on from a node whose tasks are ended. If the documents are gone the workflow is cancelled instead.
 func (h *host) resume(node string) error {
 	if h.instance.Model == nil {
-		return fault.Conflict.Errorf("workflow %s: %s is declared no longer", h.instance.ID(), h.instance.ModelName)
+		return h.gone()
 	}
 	if h.Vars[walking] == h.instance.ID() {
 		return fault.Conflict.Errorf("workflow %s: one of its own chains has it go on", h.instance.ID())
@@ -55,6 +55,11 @@ func (h *host) resume(node string) error {
 	}
 	ended, err := h.instance.Model.Resume(h, node, h.most())
 	return h.walked(ended, err)
+}
+
+// gone is the error of a workflow whose model is declared no longer.
+func (h *host) gone() error {
+	return fault.Conflict.Errorf("workflow %s: %s is declared no longer", h.instance.ID(), h.instance.ModelName)
 }
 
 func (h *host) most() int { return h.Tx.Repo().Limits().WorkflowSteps }
@@ -218,11 +223,21 @@ func (h *host) chain(n *workflow.Node, name string) error {
 	return h.instance.AssignTo(n, own)
 }
 
+// subjects are the documents of a task, or of the workflow without one, as far as they are there.
+func (h *host) subjects(t *workflow.Task) (storage.Docs, error) {
+	if t == nil {
+		return h.documents()
+	}
+	return h.found(t.Documents())
+}
+
 // documents are those the workflow is about, as far as they are there.
-func (h *host) documents() (storage.Docs, error) {
-	tx := h.unlimited()
+func (h *host) documents() (storage.Docs, error) { return h.found(h.instance.Documents) }
+
+func (e *env) found(ids []string) (storage.Docs, error) {
+	tx := e.unlimited()
 	docs := storage.Docs{}
-	for _, id := range h.instance.Documents {
+	for _, id := range ids {
 		d, err := tx.Doc(storage.Ref(id))
 		if fault.Is(err, fault.NotFound) {
 			continue
@@ -257,16 +272,9 @@ func (h *host) ask(n *workflow.Node) error {
 			}
 		}
 	}
-	actors, err := workflow.Actors(h.unlimited(), names)
+	actors, err := h.actors(names)
 	if err != nil {
 		return fault.Wrap(err, "node %s", n.ID)
-	}
-	most := h.Tx.Repo().Limits().WorkflowActors
-	switch {
-	case len(actors) == 0:
-		return fault.Invalid.Errorf("workflow %s: node %s: nobody is to do it", h.instance.ModelName, n.ID)
-	case len(actors) > most:
-		return fault.Limit.Errorf("workflow %s: node %s: %d people and groups are to do it, limit %d", h.instance.ModelName, n.ID, len(actors), most)
 	}
 	due := h.Now.AddDate(0, 0, workflow.DueDays)
 	if n.Task.Due.Text != "" {
@@ -289,6 +297,21 @@ func (h *host) ask(n *workflow.Node) error {
 	return nil
 }
 
+// actors are those of names who are there; none at all is an error.
+func (h *host) actors(names []string) ([]string, error) {
+	actors, err := workflow.Actors(h.unlimited(), names)
+	most := h.Tx.Repo().Limits().WorkflowActors
+	switch {
+	case err != nil:
+		return nil, err
+	case len(actors) == 0:
+		return nil, fault.Invalid.Errorf("actors: nobody is to do the task").In("actors")
+	case len(actors) > most:
+		return nil, fault.Limit.Errorf("actors: %d people and groups, limit %d", len(actors), most).In("actors")
+	}
+	return actors, nil
+}
+
 // give makes one task and tells those who are to do it.
 func (h *host) give(n *workflow.Node, actors []string, due time.Time) error {
 	t, err := workflow.AddTask(h.unlimited(), h.instance, n, workflow.NewTask{
@@ -308,7 +331,7 @@ func (h *host) assigned(event string, t *workflow.Task, actors []string) error {
 		return err
 	}
 	others := slices.DeleteFunc(slices.Clone(actors), func(a string) bool { return a == "user:"+h.Tx.Actor() })
-	docs, err := h.documents()
+	docs, err := h.subjects(t)
 	if err != nil || len(others) == 0 {
 		return err
 	}
@@ -328,16 +351,25 @@ func (h *host) assigned(event string, t *workflow.Task, actors []string) error {
 	return err
 }
 
-// fire tells what happened to the workflow, to listeners and in the audit of its documents.
-func (h *host) fire(event string, t *workflow.Task) error {
-	extra := map[string]any{workflowID: h.instance.ID(), "modelId": h.instance.ModelName, "wfName": h.instance.Title(), "workflowInitiator": h.instance.Initiator}
+// about is what events say of the workflow and the task.
+func (h *host) about(t *workflow.Task) map[string]any {
+	extra := map[string]any{}
+	if i := h.instance; i != nil {
+		extra[workflowID], extra["modelId"], extra["wfName"], extra["workflowInitiator"] = i.ID(), i.ModelName, i.Title(), i.Initiator
+	}
 	if t != nil {
 		extra["taskId"], extra["taskName"], extra["actors"] = t.ID(), t.Name(), strings.Join(append(t.Actors(), t.Delegated()...), ",")
 		if s := t.Variable("status"); s != "" {
 			extra["action"] = s
 		}
 	}
-	docs, err := h.documents()
+	return extra
+}
+
+// fire tells what happened to the workflow, to listeners and in the audit of its documents.
+func (h *host) fire(event string, t *workflow.Task) error {
+	extra := h.about(t)
+	docs, err := h.subjects(t)
 	if err != nil {
 		return err
 	}

@@ -1,8 +1,6 @@
 package workflow
 
 import (
-	"maps"
-
 	"catena/engine"
 	"catena/storage/fault"
 )
@@ -33,11 +31,6 @@ func (p setNodeVariableParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, e
 // setIn sets a variable in a map of the context, if there is the map.
 func setIn(c *engine.Ctx, in, name string, v any) {
 	if old, ok := c.Vars[in].(map[string]any); ok {
-		changed := maps.Clone(old) // a run that starts again must find the old one
-		if changed == nil {
-			changed = map[string]any{}
-		}
-		changed[name] = v
-		c.SetVar(in, changed)
+		c.SetVar(in, with(old, name, v)) // not in place: a run that starts again must find the old one
 	}
 }

@@ -113,3 +113,17 @@ func (s *NodeState) Note(task, actor, status, comment string) {
 		}
 	}
 }
+
+// handed remembers that a task has other actors now.
+func (i *Instance) handed(tx *storage.Tx, t *Task, actors []string) error {
+	if t.Node == nil {
+		return nil
+	}
+	st := i.Node(t.Node.ID)
+	for k := range st.Tasks {
+		if st.Tasks[k].ID == t.ID() {
+			st.Tasks[k].Actors = actors
+		}
+	}
+	return i.Save(tx)
+}

@@ -60,6 +60,9 @@ func (i *Instance) Node(id string) *NodeState {
 	return n
 }
 
+// Begun reports whether the first node has begun.
+func (i *Instance) Begun() bool { return len(i.nodes) > 0 }
+
 // fill adds the variables that are not there, with their defaults.
 func fill(values map[string]any, fields []*schema.Field) {
 	for _, f := range fields {
@@ -267,8 +270,7 @@ func NewInstance(tx *storage.Tx, m *Model, docs []string, variables map[string]a
 	if err != nil {
 		return nil, err
 	}
-	i := &Instance{Doc: d, Model: m, ModelName: m.Name, Initiator: tx.Actor(), Documents: docs, Variables: map[string]any{}, nodes: map[string]*NodeState{}}
-	fill(i.Variables, m.Variables)
+	i := &Instance{Doc: d, Model: m, ModelName: m.Name, Initiator: tx.Actor(), Documents: docs, Variables: m.First(), nodes: map[string]*NodeState{}}
 	if err := i.Assign(variables); err != nil {
 		return nil, err
 	}

@@ -65,7 +65,17 @@ func (t *Task) Variables() map[string]any {
 	if t.Instance == nil || t.Node == nil {
 		return out
 	}
-	values := t.Instance.Node(t.Node.ID).Variables
+	st := t.Instance.Node(t.Node.ID)
+	values := st.Variables
+	if t.Node.Task != nil && t.Node.Task.Each { // what the others said is not for this one
+		values = map[string]any{}
+		fill(values, t.Node.Variables)
+		for _, info := range st.Tasks {
+			if info.ID == t.ID() && info.Ended && info.Comment != "" && named(t.Node.Variables, "comment") != nil {
+				values["comment"] = info.Comment
+			}
+		}
+	}
 	for _, f := range t.Node.Variables {
 		out[f.Name] = values[f.Name]
 	}
@@ -169,6 +179,63 @@ func (t *Task) MayEnd(p *storage.Principal) error {
 		return nil
 	}
 	return fault.Denied.Errorf("task %s: %s is not one of its actors", t.ID(), p.Name)
+}
+
+// MayHandOn is an error unless the principal may let others do the task: those may who may end it, and its initiator.
+func (t *Task) MayHandOn(p *storage.Principal) error {
+	if storage.Prop[string](t.Doc, "nt:initiator") == p.Name {
+		return nil
+	}
+	return t.MayEnd(p)
+}
+
+// MayReassign is an error unless the principal may give the task to others instead.
+func (t *Task) MayReassign(p *storage.Principal) error {
+	if t.Node == nil || t.Node.Task == nil || !t.Node.Task.Reassignable {
+		return fault.Conflict.Errorf("task %s: it cannot be reassigned", t.ID())
+	}
+	return t.MayHandOn(p)
+}
+
+// Reassign gives the task to others. The transaction is the server's.
+func (t *Task) Reassign(tx *storage.Tx, actors []string, comment string) error {
+	return t.hand(tx, actors, nil, comment)
+}
+
+// Delegate lets others do the task too. The transaction is the server's.
+func (t *Task) Delegate(tx *storage.Tx, others []string, comment string) error {
+	delegated := t.Delegated()
+	for _, o := range others {
+		if !slices.Contains(delegated, o) {
+			delegated = append(delegated, o)
+		}
+	}
+	return t.hand(tx, t.Actors(), delegated, comment)
+}
+
+func (t *Task) hand(tx *storage.Tx, actors, delegated []string, comment string) error {
+	if err := t.comment(tx, tx.Actor(), comment); err != nil {
+		return err
+	}
+	all := slices.Concat(actors, delegated)
+	for key, people := range map[string][]string{"nt:actors": actors, "nt:delegatedActors": delegated, "nt:openFor": all} {
+		if err := t.Doc.Set(key, people); err != nil {
+			return err
+		}
+	}
+	var err error
+	if t.Doc, err = tx.Save(t.Doc, storage.SaveOptions{Quiet: true}); err != nil {
+		return err
+	}
+	if i := t.Instance; i != nil {
+		if err := i.handed(tx, t, actors); err != nil {
+			return err
+		}
+		if err := i.show(tx, all); err != nil {
+			return err
+		}
+	}
+	return t.show(tx)
 }
 
 // MustBeOpen is an error of kind Conflict if the task has ended.

@@ -99,6 +99,13 @@ func (ms *Models) All() []*Model {
 	return out
 }
 
+// First are the variables of the workflow with the values they begin with.
+func (m *Model) First() map[string]any {
+	values := map[string]any{}
+	fill(values, m.Variables)
+	return values
+}
+
 // Node finds a node by its id.
 func (m *Model) Node(id string) (*Node, error) {
 	n, ok := m.byID[id]

@@ -1,0 +1,67 @@
+package workflow
+
+import (
+	"encoding/json"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+	"catena/storage/workflow"
+)
+
+func graphInstance(ms *workflow.Models) engine.Op {
+	return engine.Op{
+		Name:     "Workflow.GetGraph",
+		Label:    "Graph of a workflow",
+		Category: services,
+		Doc:      "Returns the nodes of a workflow that was started, with where they are, and the transitions between them.",
+		Effect:   engine.Reads,
+		Run: on(ms, func(p getParams, e *env, _ engine.Void) (*workflow.Graph, error) {
+			return e.graph(p.ID, plain)
+		}),
+	}
+}
+
+// graph draws an instance that the caller may read.
+func (e *env) graph(id string, text func(string) string) (*workflow.Graph, error) {
+	i, err := e.instance(id)
+	if err != nil {
+		return nil, err
+	}
+	if i.Model == nil {
+		return nil, fault.Conflict.Errorf("workflow %s: %s is declared no longer", id, i.ModelName)
+	}
+	return i.Model.Graph(text, i), nil
+}
+
+func getGraph(ms *workflow.Models) engine.Op {
+	return engine.Op{
+		Name:     "Document.Routing.GetGraph",
+		Label:    "Get graph",
+		Category: "Routing",
+		Doc:      "Returns a JSON file with the nodes of a workflow that was started, or of the model of a name, and the transitions between them.",
+		Effect:   engine.Reads,
+		Run:      on(ms, getGraphParams.run),
+	}
+}
+
+type getGraphParams struct {
+	ID       string `json:"routeDocId" doc:"Id of the workflow, or name of a model."`
+	Language string `json:"language,omitzero" doc:"Language of titles and labels; empty: English."`
+}
+
+func (p getGraphParams) run(e *env, _ engine.Void) (*storage.Blob, error) {
+	text := func(key string) string { return e.Tx.Repo().Directories().Text(p.Language, key) }
+	var g *workflow.Graph
+	m, err := e.models.Model(p.ID)
+	if err == nil {
+		g = m.Graph(text, nil)
+	} else if g, err = e.graph(p.ID, text); err != nil {
+		return nil, err
+	}
+	data, err := json.Marshal(g)
+	if err != nil {
+		return nil, err
+	}
+	return engine.NewBlob("graph.json", "application/json", data), nil
+}

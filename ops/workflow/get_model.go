@@ -1,0 +1,43 @@
+package workflow
+
+import (
+	"catena/engine"
+	"catena/storage/workflow"
+)
+
+func getModel(ms *workflow.Models) engine.Op {
+	return engine.Op{
+		Name:     "WorkflowModel.Get",
+		Label:    "Workflow model",
+		Category: services,
+		Doc:      "Returns a workflow as it is declared: its name, its title, and its variables with their first values.",
+		Effect:   engine.Pure,
+		Run: on(ms, func(p modelParams, e *env, _ engine.Void) (*workflow.Model, error) {
+			return e.models.Model(p.Name)
+		}),
+	}
+}
+
+type modelParams struct {
+	Name string `json:"modelName" doc:"Name of the workflow."`
+}
+
+func graphModel(ms *workflow.Models) engine.Op {
+	return engine.Op{
+		Name:     "WorkflowModel.GetGraph",
+		Label:    "Graph of a workflow model",
+		Category: services,
+		Doc:      "Returns the nodes of a workflow and the transitions between them.",
+		Effect:   engine.Reads,
+		Run: on(ms, func(p modelParams, e *env, _ engine.Void) (*workflow.Graph, error) {
+			m, err := e.models.Model(p.Name)
+			if err != nil {
+				return nil, err
+			}
+			return m.Graph(plain, nil), nil
+		}),
+	}
+}
+
+// plain leaves labels to whoever shows them.
+func plain(key string) string { return key }

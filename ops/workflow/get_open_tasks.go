@@ -1,0 +1,49 @@
+package workflow
+
+import (
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+	"catena/storage/workflow"
+)
+
+func getOpenTasks(ms *workflow.Models) engine.Op {
+	return engine.Op{
+		Name:     "Workflow.GetOpenTasks",
+		Aliases:  []string{"Context.GetOpenTasks"},
+		Label:    "Get open tasks",
+		Category: context,
+		Requires: "Workflow",
+		Doc: "Returns the open tasks of the document, those of a user if one is named; or all tasks of a node of a workflow about the document, " +
+			"ended ones too: nodeId and processId together. Unlike Task.List it finds what the caller may not read, for callers who may read the document.",
+		Effect: engine.Reads,
+		Run:    each(ms, getOpenTasksParams.run),
+	}
+}
+
+type getOpenTasksParams struct {
+	Node     string `json:"nodeId,omitzero" doc:"Id of a node."`
+	Process  string `json:"processId,omitzero" alias:"workflowInstanceId" doc:"Id of a workflow."`
+	Username string `json:"username,omitzero" doc:"Name of a user."`
+}
+
+func (p getOpenTasksParams) run(e *env, d *storage.Doc) (storage.Docs, error) {
+	f := workflow.Filter{Document: d.ID()}
+	switch {
+	case (p.Node == "") != (p.Process == ""):
+		return nil, fault.Invalid.Errorf("nodeId and processId: both are needed, or neither").In("nodeId")
+	case p.Node != "":
+		f.Node, f.Instance, f.Ended = p.Node, p.Process, true
+	case p.Username != "":
+		names, err := e.namesOf(p.Username)
+		if err != nil {
+			return nil, err
+		}
+		f.Actors = names
+	}
+	page, err := workflow.Tasks(e.unlimited(), f, storage.PageOptions{CountLimit: -1})
+	if err != nil {
+		return nil, err
+	}
+	return page.Docs, nil
+}

@@ -1,0 +1,47 @@
+package workflow
+
+import (
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/workflow"
+)
+
+func listInstances(ms *workflow.Models) engine.Op {
+	return engine.Op{
+		Name:     "Workflow.List",
+		Label:    "Running workflows",
+		Category: services,
+		Doc: "Returns the running workflows that the caller has started, the oldest first, or with an input those on the document that the " +
+			"caller may see: its initiator may, whoever has got a task of it, and administrators. No more than an answer may hold.",
+		Effect: engine.Reads,
+		Run: engine.Overload(
+			on(ms, func(p listParams, e *env, _ engine.Void) (workflow.InstanceList, error) {
+				return p.run(e, workflow.Filter{Initiator: e.As.Name})
+			}),
+			on(ms, func(p listParams, e *env, d *storage.Doc) (workflow.InstanceList, error) {
+				return p.run(e, workflow.Filter{Document: d.ID()})
+			}),
+		),
+	}
+}
+
+type listParams struct {
+	Model string `json:"workflowModelName,omitzero" doc:"Name of a workflow: only such; empty is all."`
+}
+
+func (p listParams) run(e *env, f workflow.Filter) (workflow.InstanceList, error) {
+	f.Model = p.Model
+	page, err := workflow.Instances(e.Tx, f, storage.PageOptions{CountLimit: -1})
+	if err != nil {
+		return nil, err
+	}
+	out := workflow.InstanceList{}
+	for _, d := range page.Docs {
+		i, err := workflow.OpenInstance(e.models, d)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, i)
+	}
+	return out, nil
+}

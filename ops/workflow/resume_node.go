@@ -1,0 +1,61 @@
+package workflow
+
+import (
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+	"catena/storage/workflow"
+)
+
+func resumeNode(ms *workflow.Models) engine.Op {
+	return engine.Op{
+		Name:     "Workflow.ResumeNode",
+		Aliases:  []string{"Workflow.ResumeNodeOperation"},
+		Label:    "Resume workflow",
+		Category: context,
+		Requires: "Workflow",
+		Doc: "Has a workflow go on from a node that waits: the node's open tasks are cancelled. A workflow whose documents are gone is cancelled " +
+			"instead. One that was made without being started begins. Keeps the input.",
+		Run: on(ms, resumeNodeParams.run),
+	}
+}
+
+type resumeNodeParams struct {
+	Node     string `json:"nodeId,omitzero" doc:"Id of the node; empty: what the variable nodeId of the context says."`
+	Instance string `json:"workflowInstanceId,omitzero" doc:"Id of the workflow; empty: the one at hand."`
+}
+
+func (p resumeNodeParams) run(e *env, _ engine.Void) (engine.Void, error) {
+	if p.Node == "" {
+		p.Node, _ = e.Vars["nodeId"].(string)
+	}
+	if p.Instance == "" {
+		p.Instance, _ = e.Vars[workflowID].(string)
+	}
+	if p.Instance == "" {
+		return engine.Void{}, fault.Invalid.Errorf("%s: no workflow is named, and none is at hand", workflowID).In(workflowID)
+	}
+	tx := e.unlimited()
+	d, err := tx.Doc(storage.Ref(p.Instance))
+	if err != nil {
+		return engine.Void{}, err
+	}
+	i, err := workflow.OpenInstance(e.models, d)
+	if err != nil {
+		return engine.Void{}, err
+	}
+	if s := i.Doc.State(); s != workflow.Running {
+		return engine.Void{}, fault.Conflict.Errorf("workflow %s: it is %s", i.ID(), s)
+	}
+	h := &host{env: e, instance: i}
+	if i.Begun() {
+		if err := i.CancelTasksOf(tx, p.Node); err != nil {
+			return engine.Void{}, err
+		}
+		return engine.Void{}, h.resume(p.Node)
+	}
+	if i.Model == nil {
+		return engine.Void{}, h.gone()
+	}
+	return engine.Void{}, h.start()
+}
