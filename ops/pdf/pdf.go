@@ -17,6 +17,7 @@ var Ops = []engine.Op{
 	encrypt,
 	encryptReadOnly,
 	extractInfo,
+	extractLinks,
 	extractPages,
 	extractText,
 	mergeWithBlobs,

@@ -7,8 +7,29 @@ import (
 	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/types"
 )
 
+// matrix moves points.
+type matrix [6]float64
+
+var unmoved = matrix{1, 0, 0, 1, 0, 0}
+
+// then is the matrix that moves points as m does, and then as next does.
+func (m matrix) then(next matrix) matrix {
+	return matrix{
+		m[0]*next[0] + m[1]*next[2], m[0]*next[1] + m[1]*next[3],
+		m[2]*next[0] + m[3]*next[2], m[2]*next[1] + m[3]*next[3],
+		m[4]*next[0] + m[5]*next[2] + next[4], m[4]*next[1] + m[5]*next[3] + next[5],
+	}
+}
+
+func (m matrix) move(x, y float64) (float64, float64) {
+	return x*m[0] + y*m[2] + m[4], x*m[1] + y*m[3] + m[5]
+}
+
+// maxSaved bounds the states that content keeps for later.
+const maxSaved = 256
+
 // drawer follows the operators of content as far as text goes. Places are in the space of the
-// text; what moves the page underneath is not followed.
+// text.
 type drawer struct {
 	p         *pdf
 	resources types.Dict
@@ -16,18 +37,20 @@ type drawer struct {
 	font      *pdfFont
 	size      float64
 	leading   float64
-	chars     float64    // added behind every character
-	words     float64    // added behind every blank
-	scale     float64    // of widths
-	line, at  [6]float64 // where the line began, and where the next character goes
-	endX      float64    // where the last text ended
+	chars     float64 // added behind every character
+	words     float64 // added behind every blank
+	scale     float64 // of widths
+	line, at  matrix  // where the line began, and where the next character goes
+	page      matrix  // from the space of the text to the page
+	saved     []matrix
+	endX      float64 // where the last text ended
 	endY      float64
 	drawn     bool // there is a last text
 }
 
-// draw takes the text out of content.
-func (p *pdf) draw(content []byte, resources types.Dict, depth int) {
-	d := drawer{p: p, resources: resources, depth: depth, scale: 1}
+// draw takes the text out of content, which a matrix puts on the page.
+func (p *pdf) draw(content []byte, resources types.Dict, depth int, page matrix) {
+	d := drawer{p: p, resources: resources, depth: depth, scale: 1, page: page}
 	d.run(content)
 }
 
@@ -73,7 +96,7 @@ func numbers(operands []operand, n int) []float64 {
 func (d *drawer) do(operator string, operands []operand) {
 	switch operator {
 	case "BT":
-		d.line = [6]float64{1, 0, 0, 1, 0, 0}
+		d.line = unmoved
 		d.at, d.drawn = d.line, false
 	case "ET":
 		d.blank()
@@ -95,17 +118,37 @@ func (d *drawer) do(operator string, operands []operand) {
 		}
 	case "Tm":
 		if n := numbers(operands, 6); n != nil {
-			d.line = [6]float64(n)
+			d.line = matrix(n)
 			d.at = d.line
 		}
 	case "T*":
 		d.move(0, -d.leading)
 	case "Do":
 		if len(operands) > 0 && operands[0].kind == nameOperand {
-			d.p.form(d.resources, operands[0].text, d.depth)
+			d.p.form(d.resources, operands[0].text, d.depth, d.page)
 		}
+	case "q", "Q", "cm":
+		d.turn(operator, operands)
 	default:
 		d.text(operator, operands)
+	}
+}
+
+// turn does the operators that move the page.
+func (d *drawer) turn(operator string, operands []operand) {
+	switch operator {
+	case "q":
+		if len(d.saved) < maxSaved {
+			d.saved = append(d.saved, d.page)
+		}
+	case "Q":
+		if last := len(d.saved) - 1; last >= 0 {
+			d.page, d.saved = d.saved[last], d.saved[:last]
+		}
+	case "cm":
+		if n := numbers(operands, 6); n != nil {
+			d.page = matrix(n).then(d.page)
+		}
 	}
 }
 
@@ -186,7 +229,12 @@ func (d *drawer) show(s string) {
 	}
 	out := &d.p.out
 	d.font.each(s, func(code int, text string, width float64) {
+		from := out.Len()
 		out.WriteString(text)
+		if d.p.places && len(d.p.glyphs) < maxGlyphs {
+			x, y := d.page.move(d.at.move(width/2000*d.size*d.scale, d.size/4)) // its middle
+			d.p.glyphs = append(d.p.glyphs, glyph{x, y, from, out.Len()})
+		}
 		width = width/1000*d.size + d.chars
 		if code == ' ' {
 			width += d.words

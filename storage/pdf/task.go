@@ -29,10 +29,11 @@ type task struct {
 
 // result is what comes of a task beside the bytes it makes.
 type result struct {
-	Text string     `json:",omitzero"`
-	Info *Info      `json:",omitzero"`
-	Kind fault.Kind `json:",omitzero"` // of the failure
-	Why  string     `json:",omitzero"` // it failed; "": it did not
+	Text  string     `json:",omitzero"`
+	Info  *Info      `json:",omitzero"`
+	Links []Link     `json:",omitzero"`
+	Kind  fault.Kind `json:",omitzero"` // of the failure
+	Why   string     `json:",omitzero"` // it failed; "": it did not
 }
 
 // Info is what a file says about itself.
@@ -55,6 +56,7 @@ var tasks = map[string]func(t *task, files []io.ReadSeeker, out io.Writer) (resu
 	"cut":       cut,
 	"join":      join,
 	"underlay":  underlay,
+	"links":     links,
 	"protect":   protect,
 	"stamp":     stamp,
 	"text":      readText,

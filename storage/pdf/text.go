@@ -63,6 +63,9 @@ type pdf struct {
 	nodes int
 	steps int   // that may still be taken
 	left  int64 // bytes that may still be unpacked
+
+	places bool // keep the places of what is drawn
+	glyphs []glyph
 }
 
 func (p *pdf) spent() bool {
@@ -140,22 +143,27 @@ func (p *pdf) node(o types.Object, resources types.Dict, depth int) {
 		return
 	}
 	p.pages++
-	var content bytes.Buffer
-	if parts := p.list(d["Contents"]); parts != nil {
-		for _, part := range parts {
-			content.Write(p.stream(part))
-			content.WriteByte('\n')
-		}
-	} else {
-		content.Write(p.stream(d["Contents"]))
-	}
-	p.draw(content.Bytes(), resources, 0)
+	p.draw(p.content(d), resources, 0, unmoved)
 	p.out.WriteByte('\n')
 	for _, note := range p.list(d["Annots"]) {
 		shown := p.dict(p.dict(note)["AP"])["N"] // what is written on top of the page
-		p.draw(p.stream(shown), p.dict(p.dict(shown)["Resources"]), 1)
+		p.draw(p.stream(shown), p.dict(p.dict(shown)["Resources"]), 1, unmoved)
 		p.out.WriteByte('\n')
 	}
+}
+
+// content is what draws a page.
+func (p *pdf) content(page types.Dict) []byte {
+	parts := p.list(page["Contents"])
+	if parts == nil {
+		return p.stream(page["Contents"])
+	}
+	var content bytes.Buffer
+	for _, part := range parts {
+		content.Write(p.stream(part))
+		content.WriteByte('\n')
+	}
+	return content.Bytes()
 }
 
 // parted is a word with a hyphen at the end of a line.
@@ -182,7 +190,7 @@ func (p *pdf) font(resources types.Dict, name string) *pdfFont {
 }
 
 // form draws a form that content names.
-func (p *pdf) form(resources types.Dict, name string, depth int) {
+func (p *pdf) form(resources types.Dict, name string, depth int, page matrix) {
 	o := p.dict(resources["XObject"])[name]
 	d := p.dict(o)
 	if subtype, _ := d["Subtype"].(types.Name); subtype != "Form" || depth >= maxPDFDepth {
@@ -191,5 +199,12 @@ func (p *pdf) form(resources types.Dict, name string, depth int) {
 	if own := p.dict(d["Resources"]); own != nil {
 		resources = own
 	}
-	p.draw(p.stream(o), resources, depth+1)
+	if list := p.list(d["Matrix"]); len(list) == 6 {
+		var moved matrix
+		for i, o := range list {
+			moved[i], _ = p.number(o)
+		}
+		page = moved.then(page)
+	}
+	p.draw(p.stream(o), resources, depth+1, page)
 }

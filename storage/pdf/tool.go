@@ -131,6 +131,12 @@ func (t *Tool) About(ctx context.Context, b *blob.Blob) (*Info, error) {
 	return r.Info, err
 }
 
+// Links returns the places in a file that lead out of it, page by page.
+func (t *Tool) Links(ctx context.Context, b *blob.Blob) ([]Link, error) {
+	r, err := t.do(ctx, task{Do: "links"}, []*blob.Blob{b}, nil)
+	return r.Links, err
+}
+
 // Text returns the text that the pages of a file show, in the order they draw it, as much of it as is looked at. A
 // file that is damaged may have some and an error.
 func (t *Tool) Text(ctx context.Context, b *blob.Blob, password string) (string, error) {

@@ -1,0 +1,50 @@
+package pdf
+
+import (
+	"encoding/json"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+	"catena/storage/pdf"
+)
+
+var extractLinks = engine.Op{
+	Name:     "PDF.ExtractLinks",
+	Label:    "PDF: Extract Links",
+	Category: "Conversion",
+	Doc:      "Returns the links of a PDF file that lead out of it, of one type or all, as JSON: a list of objects with page, subType, text and link. They are in the order of the types, then of the pages.",
+	Effect:   engine.Reads,
+	Run:      engine.On(extractLinksParams.run),
+}
+
+type extractLinksParams struct {
+	All  bool   `json:"getAll" default:"false" doc:"Links of all types."`
+	Type string `json:"type,omitzero" enum:"Launch,Remote Go To,URI" widget:"Option" doc:"Type of the links, unless all are asked for: to files, into other PDF files, to addresses."`
+}
+
+// linkTypes are the types of links with the kinds they stand for, in the order of an answer.
+var linkTypes = []struct{ name, kind string }{{"Launch", pdf.LinkLaunch}, {"Remote Go To", pdf.LinkRemote}, {"URI", pdf.LinkURI}}
+
+func (p extractLinksParams) run(c *engine.Ctx, b *storage.Blob) (string, error) {
+	if err := check(b); err != nil {
+		return "", err
+	}
+	if !p.All && p.Type == "" {
+		return "", fault.Invalid.Errorf("type: is needed unless getAll is true").In("type")
+	}
+	all, err := c.Tx.Repo().PDF().Links(c, b)
+	if err != nil {
+		return "", err
+	}
+	found := []pdf.Link{}
+	for _, t := range linkTypes {
+		for _, l := range all {
+			if l.Kind == t.kind && (p.All || p.Type == t.name) {
+				found = append(found, l)
+			}
+		}
+	}
+	raw, err := json.Marshal(found)
+	return string(raw), err
+}
