@@ -106,6 +106,7 @@ func (d *doctor) examine(ctx context.Context) []finding {
 		openFiles(d.limits.rest.Connections),
 		d.clock(),
 		d.browser(ctx),
+		pages(),
 		d.address(ctx, "address", d.addr),
 	}
 	if d.metricsAddr != "" {
@@ -246,6 +247,15 @@ func (d *doctor) clock() finding {
 		f.State, f.Advice = warning, "run a time service: expiries, tokens and the audit log rest on the clock"
 	}
 	return f
+}
+
+// pages looks for what makes pages of PDF files into pictures.
+func pages() finding {
+	path := drawerProgram()
+	if path == "" {
+		return finding{"pdf pictures", fine, "none: PDF.ConvertToPictures is refused", "install poppler-utils if pages of PDF files are to be made into pictures"}
+	}
+	return finding{"pdf pictures", fine, path, ""}
 }
 
 func (d *doctor) browser(ctx context.Context) finding {

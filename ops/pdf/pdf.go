@@ -14,6 +14,7 @@ import (
 // Ops are the operations on PDF files.
 var Ops = []engine.Op{
 	addPageNumbers,
+	convertToPictures,
 	encrypt,
 	encryptReadOnly,
 	extractInfo,

@@ -193,7 +193,7 @@ var codes = [codeEnd]struct {
 	CodeRateLimited:             {"rate_limited", []Kind{Limit}, "More requests came in a minute than may.", "Wait as long as the answer's Retry-After says."},
 	CodeReadOnlyField:           {"read_only_field", []Kind{Invalid}, "A field cannot be written.", "Leave it out."},
 	CodeRenderCrashed:           {"render_crashed", []Kind{Internal, Unavailable}, "What draws slides broke off.", "Try again; if it happens again, let the administrator read the server's log."},
-	CodeRendererUnavailable:     {"renderer_unavailable", []Kind{Unavailable}, "What draws slides is not there, or does not start.", "Let the administrator install the browser, or build the program with make."},
+	CodeRendererUnavailable:     {"renderer_unavailable", []Kind{Unavailable}, "What draws slides, or pages of PDF files, is not there, or does not start.", "Let the administrator install the browser, or poppler-utils for PDF files, or build the program with make."},
 	CodeRenderTimeout:           {"render_timeout", []Kind{Unavailable}, "Drawing the slides took too long.", "Try again, or with fewer slides."},
 	CodeRequired:                {"required", []Kind{Invalid}, "A field that is needed is not there.", "Send the field that the message names."},
 	CodeResultsFull:             {"results_full", []Kind{Limit}, "The operation was carried out, but too much that asynchronous runs returned waits to be read.", "Read or delete the results of those that have ended; ask for less at once."},

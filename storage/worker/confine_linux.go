@@ -31,6 +31,14 @@ func Confine(data int64) error {
 	)
 }
 
+// limit bounds a process that is another program: so many bytes of data, no files written, no core dumps.
+func limit(pid int, data int64) error {
+	set := func(what int, n uint64) error {
+		return unix.Prlimit(pid, what, &unix.Rlimit{Cur: n, Max: n}, nil)
+	}
+	return errors.Join(set(unix.RLIMIT_DATA, uint64(data)), set(unix.RLIMIT_CORE, 0), set(unix.RLIMIT_FSIZE, 0))
+}
+
 // noFiles denies every access to the file system, and to TCP, where the kernel knows how.
 func noFiles() error {
 	attr := unix.LandlockRulesetAttr{Handled_access_fs: 1<<13 - 1, Handled_access_net: 1<<2 - 1}

@@ -1,5 +1,5 @@
-// Package worker starts processes of this program for work that may take too much, confines them, and tells why one
-// ended. What a worker does, and what is spoken with it over its pipes, is left to whoever starts it.
+// Package worker starts processes, mostly of this program, for work that may take too much, confines them, and tells why
+// one ended. What a worker does, and what is spoken with it over its pipes, is left to whoever starts it.
 package worker
 
 import (
@@ -51,13 +51,8 @@ func (t *tail) String() string {
 // Start starts a worker with nothing but three pipes and some files: it has no environment, and dies with the server.
 func Start(argv []string, files ...*os.File) (*Process, error) {
 	p := &Process{ended: make(chan struct{})}
-	p.cmd = exec.CommandContext(context.Background(), argv[0], argv[1:]...) // it outlives the call that needs it
-	p.cmd.Env = []string{}
-	p.cmd.Dir = string(os.PathSeparator)
-	p.cmd.Stderr = &p.said
+	p.cmd = command(context.Background(), argv, &p.said) // it outlives the call that needs it
 	p.cmd.ExtraFiles = files
-	p.cmd.WaitDelay = time.Second
-	detach(p.cmd)
 	stdinRead, stdin, err := os.Pipe()
 	if err != nil {
 		return nil, err
@@ -80,6 +75,69 @@ func Start(argv []string, files ...*os.File) (*Process, error) {
 		_, _ = stdin.Close(), stdout.Close()
 	}()
 	return p, nil
+}
+
+// command is a process without an environment that dies with the server.
+func command(ctx context.Context, argv []string, said *tail) *exec.Cmd {
+	c := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	c.Env = []string{}
+	c.Dir = string(os.PathSeparator)
+	c.Stderr = said
+	c.WaitDelay = time.Second
+	detach(c)
+	return c
+}
+
+// Failure is how a program ended that did not do its work.
+type Failure struct {
+	Cause Cause
+	Said  string // the first line
+}
+
+func (f *Failure) Error() string { return f.Said }
+
+// Run has another program work, which is sent a file and writes one, that take is given to read. It may use so many bytes
+// of data, and write no files. An error that is a Failure is about its work; others are of take, or say that it does not start.
+func Run(ctx context.Context, argv []string, data int64, file io.Reader, take func(io.Reader) error) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var said tail
+	c := command(ctx, argv, &said)
+	in, err := c.StdinPipe()
+	if err != nil {
+		return err
+	}
+	out, err := c.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := c.Start(); err != nil {
+		return err
+	}
+	if err := limit(c.Process.Pid, data); err != nil {
+		stop()
+		return errors.Join(err, c.Wait())
+	}
+	go func() {
+		_, _ = io.Copy(in, file) // it may end before it has read all
+		_ = in.Close()
+	}()
+	refused := take(out)
+	if refused != nil {
+		stop()
+	} else {
+		_, _ = io.Copy(io.Discard, out) // it does not end before what it writes is read
+	}
+	ended := c.Wait()
+	switch {
+	case refused != nil:
+		return refused
+	case ended != nil:
+		text := said.String()
+		first, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+		return &Failure{causeOf(text), cmp.Or(first, ended.Error())}
+	}
+	return nil
 }
 
 // Kill ends the process at once.

@@ -1,0 +1,47 @@
+package pdf
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"catena/engine"
+	"catena/storage"
+)
+
+var convertToPictures = engine.Op{
+	Name:     "PDF.ConvertToPictures",
+	Label:    "PDF: Convert to Pictures",
+	Category: "Conversion",
+	Doc: "Returns PNG pictures of the pages of a document's PDF file, of 300 dots an inch, named after the file with the numbers of the pages. " +
+		"The server needs the program pdftoppm for that. Of a protected file, a password other than its owner's gives pictures only if the owner lets others copy.",
+	Effect: engine.Reads,
+	Run:    engine.On(convertToPicturesParams.run),
+}
+
+type convertToPicturesParams struct {
+	Name     string `json:"fileName,omitzero" doc:"What the pictures are named after; without it the file."`
+	Password string `json:"password,omitzero" secret:"true" doc:"Password of the file, if it has one."`
+	Xpath    string `json:"xpath" default:"file:content" values:"file:content" doc:"Xpath of the file."`
+}
+
+func (p convertToPicturesParams) run(c *engine.Ctx, d *storage.Doc) (storage.Blobs, error) {
+	b, err := fileOf(d, p.Xpath)
+	if err != nil {
+		return nil, err
+	}
+	name := p.Name
+	if name == "" {
+		name = strings.TrimSuffix(b.Name, ".pdf")
+	}
+	pictures := storage.Blobs{}
+	err = c.Tx.Repo().PDF().Pictures(c, b, p.Password, func(page int, r io.Reader) error {
+		picture, err := c.Tx.NewBlob(fmt.Sprintf("%s-%d.png", name, page), "image/png", r)
+		pictures = append(pictures, picture)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return pictures, nil
+}
