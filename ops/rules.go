@@ -26,7 +26,8 @@ var Rules = slices.Concat(
 		"Document.CreateLiveProxy", "Document.Mail", "Event.Fire", "RunOperationOnListInNewTx"),
 	// Chains of workflows, which believe what the context says of one.
 	guarded(engine.Admins, "NRD-AC-PR-*", "cancelWorkflow", "logInAudit", "notifyInitiatorEndOfWorkflow", "terminateWorkflow"),
-	guarded(engine.Admins, "Workflow.ResumeNode"),
+	guarded(engine.Admins, "Task.ApplyDocumentMapping", "Workflow.ResumeNode"),
+	allow(engine.Admins, engine.Everywhere, "WorkflowModel.BulkRestartInstances"),
 	// Operations that evaluate an expression of the caller's.
 	guarded(engine.Scripters,
 		"Context.RestoreBlobInputFromScript", "Context.RestoreBlobsInputFromScript",

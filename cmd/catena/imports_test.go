@@ -42,7 +42,7 @@ var imports = map[string][]string{
 	"storage/upload":        {"storage", "storage/blob", "storage/internal/row"},
 	"storage/worker":        {},
 	"storage/webhook":       {"storage", "storage/outbox", "storage/internal/row"},
-	"storage/workflow":      {"storage", "storage/declare", "storage/schema"},
+	"storage/workflow":      {"storage", "storage/declare", "storage/directory", "storage/schema"},
 	"engine/expr":           {},
 	"engine":                {"storage", "storage/credential", "storage/entry", "storage/failure", "storage/oauth", "storage/outbox", "storage/upload", "storage/blob", "storage/schema", "engine/expr"},
 	"engine/entity":         {"engine", "storage", "storage/blob", "storage/convert", "storage/entry", "storage/schema", "storage/workflow"},

@@ -3,7 +3,6 @@ package entity
 import (
 	"net/url"
 	"slices"
-	"time"
 
 	"catena/storage"
 	"catena/storage/fault"
@@ -89,13 +88,10 @@ func (w *writer) taskInfo(t *workflow.Task) map[string]any {
 }
 
 func comments(t *workflow.Task) []any {
-	list := storage.Prop[[]any](t.Doc, "nt:taskComments")
-	out := make([]any, 0, len(list))
-	for _, item := range list {
-		if m, ok := item.(map[string]any); ok {
-			at, _ := m["creationDate"].(time.Time)
-			out = append(out, map[string]any{"author": m["author"], "text": m["text"], "date": at})
-		}
+	list := t.Comments()
+	out := make([]any, len(list))
+	for i, c := range list {
+		out[i] = map[string]any{"author": c.Author, "text": c.Text, "date": c.Date}
 	}
 	return out
 }

@@ -50,6 +50,9 @@ func (e *env) end(t *workflow.Task, end ending) (*workflow.Task, error) {
 	if err := t.MustBeOpen(); err != nil {
 		return nil, err
 	}
+	if t.Alone() {
+		return t, e.answer(t, end)
+	}
 	i, n := t.Instance, t.Node
 	if i == nil || i.Model == nil || n == nil || n.Task == nil {
 		return nil, fault.Conflict.Errorf("task %s: its workflow is not there any more, or declared no longer", t.ID())
@@ -75,7 +78,7 @@ func (e *env) end(t *workflow.Task, end ending) (*workflow.Task, error) {
 	st := i.Node(n.ID)
 	st.Button, st.LastActor = end.action, tx.Actor()
 	st.Note(t.ID(), tx.Actor(), end.action, said)
-	h := &host{env: e, instance: i}
+	h := &host{env: e, instance: i, last: t}
 	if err := h.fire("workflowTaskCompleted", t); err != nil {
 		return nil, err
 	}
@@ -91,6 +94,21 @@ func (e *env) end(t *workflow.Task, end ending) (*workflow.Task, error) {
 	}
 	t.Instance = h.instance
 	return t, nil
+}
+
+// answer ends a task that stands alone.
+func (e *env) answer(t *workflow.Task, end ending) error {
+	if _, err := (&workflow.TaskDef{Buttons: t.Buttons}).Button(end.action); err != nil {
+		return err
+	}
+	t.Buttons = nil
+	if err := t.End(e.unlimited(), end.action, end.comment); err != nil {
+		return err
+	}
+	if err := (&host{env: e}).fire("workflowTaskCompleted", t); err != nil {
+		return err
+	}
+	return e.answered(t, end.action == "accept")
 }
 
 // with is a copy of variables with one more.
@@ -127,6 +145,9 @@ func (p completeParams) run(e *env, d *storage.Doc) (*storage.Doc, error) {
 	t, err := e.task(d)
 	if err != nil {
 		return nil, err
+	}
+	if t.Alone() {
+		return nil, fault.Conflict.Errorf("task %s: it belongs to no workflow; Task.End ends it", t.ID())
 	}
 	end := ending{action: p.Status, comment: p.Comment, node: p.Node, workflow: p.Workflow}
 	if t.Node != nil && t.Instance.Model != nil {

@@ -1,8 +1,6 @@
 package workflow
 
 import (
-	"encoding/json"
-
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
@@ -51,7 +49,7 @@ type getGraphParams struct {
 }
 
 func (p getGraphParams) run(e *env, _ engine.Void) (*storage.Blob, error) {
-	text := func(key string) string { return e.Tx.Repo().Directories().Text(p.Language, key) }
+	text := func(key string) string { return e.models.Text(p.Language, key) }
 	var g *workflow.Graph
 	m, err := e.models.Model(p.ID)
 	if err == nil {
@@ -59,9 +57,5 @@ func (p getGraphParams) run(e *env, _ engine.Void) (*storage.Blob, error) {
 	} else if g, err = e.graph(p.ID, text); err != nil {
 		return nil, err
 	}
-	data, err := json.Marshal(g)
-	if err != nil {
-		return nil, err
-	}
-	return engine.NewBlob("graph.json", "application/json", data), nil
+	return file("graph.json", g)
 }

@@ -27,6 +27,7 @@ const (
 type host struct {
 	*env
 	instance *workflow.Instance
+	last     *workflow.Task // whose end has the walk go on; nil without one
 }
 
 // Node returns where a node is.
@@ -176,6 +177,9 @@ func (h *host) within(n *workflow.Node) (*engine.Ctx, error) {
 	} {
 		c.SetVar(name, v)
 	}
+	if h.last != nil {
+		c.SetVar("taskDocument", h.last.Doc)
+	}
 	c.Input, c.Door = docs, engine.Chain
 	c.Login(h.server())
 	return c, nil
@@ -262,15 +266,7 @@ func (h *host) ask(n *workflow.Node) error {
 		if err != nil {
 			return fault.Wrap(err, "node %s: assignees", n.ID)
 		}
-		list, many := v.([]any)
-		if !many {
-			list = []any{v}
-		}
-		for _, item := range list {
-			if text := expr.Text(item); text != "" {
-				names = append(names, text)
-			}
-		}
+		names = append(names, listed(v)...)
 	}
 	actors, err := h.actors(names)
 	if err != nil {
@@ -337,7 +333,7 @@ func (h *host) assigned(event string, t *workflow.Task, actors []string) error {
 	}
 	due, _ := t.Doc.Get("nt:dueDate")
 	m := message.Mail{To: others, Template: "routingTaskAssigned", Data: map[string]any{
-		"user": h.Tx.Actor(), "task": t.Name(), "due": expr.Text(due),
+		"user": h.Tx.Actor(), "task": h.models.Text("", t.Name()), "due": expr.Text(due),
 	}}
 	if len(docs) > 0 {
 		m.Doc = docs[0].ID()

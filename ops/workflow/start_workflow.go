@@ -58,6 +58,11 @@ func (e *env) begin(name string, docs storage.Docs, variables map[string]any, st
 		}
 		ids[n] = d.ID()
 	}
+	return e.launch(m, ids, variables, start)
+}
+
+// launch makes an instance, whoever may start it.
+func (e *env) launch(m *workflow.Model, ids []string, variables map[string]any, start bool) (*workflow.Instance, error) {
 	i, err := workflow.NewInstance(e.unlimited(), m, ids, typed(m.Variables, variables))
 	if err != nil {
 		return nil, err

@@ -18,15 +18,20 @@ var Ops = OpsWith(builtin())
 // OpsWith returns the operations with the models given.
 func OpsWith(ms *workflow.Models) []engine.Op {
 	return []engine.Op{
+		applyMapping(ms),
+		bulkRestart(ms),
 		cancelInstance(ms),
 		completeTask(ms),
+		createTask(ms),
 		delegateTask(ms),
 		endTask(ms),
+		getAssigned(ms),
 		getGraph(ms),
 		getInstance(ms),
 		getModel(ms),
 		getOpenTasks(ms),
 		getTask(ms),
+		getTaskNames(ms),
 		graphInstance(ms),
 		graphModel(ms),
 		listInstances(ms),
@@ -38,6 +43,7 @@ func OpsWith(ms *workflow.Models) []engine.Op {
 		setWorkflowVar(ms),
 		startInstance(ms),
 		startWorkflow(ms),
+		userTasks(ms),
 	}
 }
 
@@ -103,8 +109,14 @@ func (e *env) instance(id string) (*workflow.Instance, error) {
 // task finds a task that the caller may read, with the buttons that it offers.
 func (e *env) task(d *storage.Doc) (*workflow.Task, error) {
 	t, err := workflow.OpenTask(e.unlimited(), e.models, d)
-	if err != nil || t.Node == nil || t.Node.Task == nil || t.Doc.State() != workflow.Opened {
+	if err != nil || t.Doc.State() != workflow.Opened {
 		return t, err
+	}
+	if t.Alone() {
+		t.Buttons = []*workflow.Button{{Name: "accept", Label: "accept"}, {Name: "reject", Label: "reject"}}
+	}
+	if t.Node == nil || t.Node.Task == nil {
+		return t, nil
 	}
 	h := &host{env: e, instance: t.Instance}
 	for _, b := range t.Node.Task.Buttons {

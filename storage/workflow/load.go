@@ -24,9 +24,21 @@ type Parse func(text string, bare bool) error
 // Load returns the built-in models and those of the files in folders. A model replaces the one of the same name;
 // what is wrong in the files is told with file and line.
 func Load(types *schema.Registry, parse Parse, folders ...fs.FS) (*Models, error) {
-	r := &reader{models: &Models{byName: map[string]*Model{}}, types: types, parse: parse}
+	r := &reader{models: &Models{
+		byName: map[string]*Model{}, mappings: map[string]*declared[Mapping]{}, texts: map[string]*declared[map[string]string]{},
+	}, types: types, parse: parse}
 	err := r.Files(func(root *yaml.Node) {
-		r.Each(root, declare.Keys{"workflows": func(n *yaml.Node) { r.Pairs(n, r.model) }})
+		r.Each(root, declare.Keys{
+			"workflows": func(n *yaml.Node) { r.Pairs(n, r.model) },
+			"mappings":  func(n *yaml.Node) { r.Pairs(n, r.mapping) },
+			"texts": func(n *yaml.Node) {
+				r.Pairs(n, func(key, n *yaml.Node) {
+					d := &declared[map[string]string]{at: r.At(key)}
+					r.ByName(&d.value)(n)
+					declare.Put(&r.Reader, r.models.texts, key, func(d *declared[map[string]string]) declare.Place { return d.at }, d)
+				})
+			},
+		})
 	}, append([]fs.FS{declare.Folder(defaults, "defaults")}, folders...)...)
 	if err = cmp.Or(err, r.Err()); err != nil {
 		return nil, err
@@ -118,6 +130,34 @@ func (r *reader) task(n *yaml.Node) *TaskDef {
 		},
 	})
 	return t
+}
+
+// mapping reads xpaths of tasks with those of documents.
+func (r *reader) mapping(key, n *yaml.Node) {
+	d := &declared[Mapping]{at: r.At(key), value: Mapping{}}
+	task, _ := r.types.Type(taskType)
+	r.Pairs(n, func(to, n *yaml.Node) {
+		var from declare.Name
+		r.Word(&from)(n)
+		for _, x := range []struct {
+			xpath   declare.Name
+			schemas []*schema.Schema
+		}{{declare.Name{Text: to.Value, At: r.At(to)}, task.Schemas}, {from, r.types.Schemas()}} {
+			if err := known(x.xpath.Text, x.schemas); err != nil {
+				r.Fail(x.xpath.At, "mapping %s: %v", key.Value, err)
+			}
+		}
+		d.value[to.Value] = from.Text
+	})
+	declare.Put(&r.Reader, r.models.mappings, key, func(d *declared[Mapping]) declare.Place { return d.at }, d)
+}
+
+func known(xpath string, schemas []*schema.Schema) error {
+	p, err := schema.ParsePath(xpath)
+	if err == nil {
+		_, _, err = schema.Find(schemas, p)
+	}
+	return err
 }
 
 // expression reads an expression and its place.

@@ -59,6 +59,31 @@ func (t *Task) Variable(name string) string {
 	return ""
 }
 
+// Alone reports whether the task belongs to no workflow.
+func (t *Task) Alone() bool { return storage.Prop[string](t.Doc, "nt:processId") == "" }
+
+// Comment is what somebody said about a task.
+type Comment struct {
+	Author, Text string
+	Date         time.Time
+}
+
+// Comments are what was said about the task, the first first.
+func (t *Task) Comments() []Comment {
+	list := storage.Prop[[]any](t.Doc, "nt:taskComments")
+	out := make([]Comment, 0, len(list))
+	for _, item := range list {
+		if m, ok := item.(map[string]any); ok {
+			c := Comment{}
+			c.Author, _ = m["author"].(string)
+			c.Text, _ = m["text"].(string)
+			c.Date, _ = m["creationDate"].(time.Time)
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
 // Variables are those of the task's node together with those of the workflow that the task asks for or shows.
 func (t *Task) Variables() map[string]any {
 	out := map[string]any{}

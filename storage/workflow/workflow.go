@@ -4,17 +4,54 @@
 package workflow
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
 	"catena/storage"
 	"catena/storage/declare"
+	"catena/storage/directory"
 	"catena/storage/fault"
 	"catena/storage/schema"
 )
 
-// Models are the workflows that can be started, by name.
-type Models struct{ byName map[string]*Model }
+// Models are the workflows that can be started, by name, and what is declared beside them.
+type Models struct {
+	byName   map[string]*Model
+	mappings map[string]*declared[Mapping]
+	texts    map[string]*declared[map[string]string] // what a label says, by language
+}
+
+// Mapping says which properties of a document a task gets: the xpath of a document's by that of the task's.
+type Mapping map[string]string
+
+// declared is a value and where it is declared.
+type declared[V any] struct {
+	value V
+	at    declare.Place
+}
+
+// Text returns what a label says in a language, English if it says nothing there, or the label itself. The language
+// may be as in Accept-Language.
+func (ms *Models) Text(language, label string) string {
+	d, ok := ms.texts[label]
+	if !ok {
+		return label
+	}
+	return cmp.Or(d.value[directory.Language(language)], d.value["en"], label)
+}
+
+// Mapping finds a mapping.
+func (ms *Models) Mapping(name string) (Mapping, error) {
+	d, ok := ms.mappings[name]
+	if !ok {
+		return nil, fault.Missing("mapping", name, maps.Keys(ms.mappings))
+	}
+	return d.value, nil
+}
+
+// Targets are the xpaths that a mapping sets, in order.
+func (m Mapping) Targets() []string { return slices.Sorted(maps.Keys(m)) }
 
 // Model is a workflow as it is declared: a graph of nodes.
 type Model struct {

@@ -1,0 +1,53 @@
+package workflow
+
+import (
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+	"catena/storage/workflow"
+)
+
+func applyMapping(ms *workflow.Models) engine.Op {
+	return engine.Op{
+		Name:     "Task.ApplyDocumentMapping",
+		Aliases:  []string{"Context.ApplyMappingOnTask"},
+		Label:    "Apply mapping on input task doc",
+		Category: context,
+		Requires: "Workflow",
+		Doc: "Copies properties of the first document of a task to the task, as a mapping says that is declared beside the workflows, and " +
+			"returns the task.",
+		Run: on(ms, applyMappingParams.run),
+	}
+}
+
+type applyMappingParams struct {
+	Mapping string `json:"mappingName" doc:"Name of the mapping."`
+}
+
+func (p applyMappingParams) run(e *env, d *storage.Doc) (*storage.Doc, error) {
+	t, err := workflow.OpenTask(e.unlimited(), e.models, d)
+	if err != nil {
+		return nil, fault.Invalid.Errorf("input: document %s is no task", d.ID()).In("input")
+	}
+	mapping, err := e.models.Mapping(p.Mapping)
+	if err != nil {
+		return nil, err
+	}
+	docs, err := e.found(t.Documents())
+	if err != nil {
+		return nil, err
+	}
+	if len(docs) == 0 {
+		return nil, fault.Conflict.Errorf("task %s: its documents are not there", t.ID())
+	}
+	for _, to := range mapping.Targets() {
+		v, err := docs[0].Get(mapping[to])
+		if err == nil {
+			err = t.Doc.Set(to, v)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return e.unlimited().Save(t.Doc, storage.SaveOptions{})
+}

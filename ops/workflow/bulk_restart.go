@@ -1,0 +1,106 @@
+package workflow
+
+import (
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+	"catena/storage/workflow"
+)
+
+func bulkRestart(ms *workflow.Models) engine.Op {
+	return engine.Op{
+		Name:     "WorkflowModel.BulkRestartInstances",
+		Aliases:  []string{"BulkRestartWorkflow"},
+		Label:    "Bulk Restart Workflow",
+		Category: context,
+		Doc: "Starts the running instances of a workflow anew, for their initiators: each is cancelled and deleted, and another is started on its " +
+			"documents. What fails is logged, and that instance stays. All happens in the transaction of the call, so that more than batchSize " +
+			"are refused. The input is kept.",
+		Run: on(ms, bulkRestartParams.run),
+	}
+}
+
+type bulkRestartParams struct {
+	Model string `json:"workflowId" doc:"Name of the workflow."`
+	Batch int    `json:"batchSize" default:"1000" doc:"Most instances."`
+	Node  string `json:"nodeId,omitzero" doc:"Only instances that wait at this node."`
+	Reset bool   `json:"reinitLifecycle" default:"false" doc:"Have the documents follow the transition that leads to the first state of their life cycle, if there is one."`
+}
+
+func (p bulkRestartParams) run(e *env, _ engine.Void) (engine.Void, error) {
+	m, err := e.models.Model(p.Model)
+	if err != nil {
+		return engine.Void{}, err
+	}
+	if p.Node != "" {
+		if _, err := m.Node(p.Node); err != nil {
+			return engine.Void{}, err
+		}
+	}
+	page, err := workflow.Instances(e.unlimited(), workflow.Filter{Model: p.Model}, storage.PageOptions{Limit: max(p.Batch, 1)})
+	if err != nil {
+		return engine.Void{}, err
+	}
+	if page.HasNext {
+		return engine.Void{}, fault.Limit.Errorf("batchSize: more than %d instances run", len(page.Docs)).In("batchSize")
+	}
+	for _, d := range page.Docs {
+		err := e.Tx.Nest(func() error { return p.restart(e, m, d) })
+		if engine.Ends(err) {
+			return engine.Void{}, err
+		}
+		if err != nil {
+			e.Log.Warn("workflow is not started anew", "workflow", d.ID(), "error", err)
+		}
+	}
+	return engine.Void{}, nil
+}
+
+// restart puts a new instance in the place of one.
+func (p bulkRestartParams) restart(e *env, m *workflow.Model, d *storage.Doc) error {
+	old, err := workflow.OpenInstance(e.models, d)
+	if err != nil || p.Node != "" && old.Node(p.Node).State != workflow.Suspended {
+		return err
+	}
+	h := &host{env: e, instance: old}
+	if err := h.cancel(); err != nil {
+		return err
+	}
+	docs, err := h.documents()
+	if err != nil {
+		return err
+	}
+	tx := e.unlimited()
+	for _, about := range docs {
+		if p.Reset {
+			if err := toStart(tx, about); err != nil {
+				return err
+			}
+		}
+	}
+	if err := tx.Delete(old.Doc); err != nil {
+		return err
+	}
+	as := tx.Principal()
+	as.Actor = old.Initiator
+	c := e.Sub(true)
+	c.Login(as)
+	anew := &env{c, e.models}
+	_, err = anew.launch(m, old.Documents, nil, true)
+	return err
+}
+
+// toStart has a document follow the transition that leads to the first state of its life cycle.
+func toStart(tx *storage.Tx, d *storage.Doc) error {
+	cycle := d.Type().LifeCycle
+	if cycle == nil || d.State() == cycle.Initial {
+		return nil
+	}
+	for _, name := range cycle.Allowed(d.State()) {
+		if to, err := cycle.Follow(d.State(), name); err == nil && to == cycle.Initial {
+			_, err := tx.Follow(d, name)
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,148 @@
+package workflow
+
+import (
+	"time"
+
+	"catena/engine"
+	"catena/engine/expr"
+	"catena/storage"
+	"catena/storage/workflow"
+)
+
+func createTask(ms *workflow.Models) engine.Op {
+	return engine.Op{
+		Name:     "Task.Create",
+		Aliases:  []string{"Workflow.CreateTask"},
+		Label:    "Create task",
+		Category: services,
+		Doc: "Gives people a task about the document that belongs to no workflow, and returns the document. It is ended by accept or reject; the " +
+			"chain named for that then runs with the document as input and the task in the variable taskDocument, with the rights of who made " +
+			"the task, and if it fails that is only logged. Without actors nothing happens. Nobody is told by mail.",
+		Run: each(ms, createTaskParams.run),
+	}
+}
+
+type createTaskParams struct {
+	Name      string    `json:"task name" doc:"Name of the task."`
+	Due       time.Time `json:"due date,omitzero" doc:"When it is to be done; without it in five days."`
+	Directive string    `json:"directive,omitzero" doc:"What is to be done."`
+	Comment   string    `json:"comment,omitzero" doc:"A comment."`
+	Accept    string    `json:"accept operation chain,omitzero" doc:"What runs when the task is accepted."`
+	Reject    string    `json:"reject operation chain,omitzero" doc:"What runs when it is rejected."`
+	Variable  string    `json:"variable name for actors prefixed ids,omitzero" doc:"Variable of the context that holds actors: one, or a list."`
+	Actors    []string  `json:"additional list of actors prefixed ids,omitzero" doc:"Further actors: users and groups, with \"user:\" or \"group:\" in front or not."`
+	Each      bool      `json:"create one task per actor" default:"true" doc:"A task for each actor, not one for all of them."`
+}
+
+// Names of what a task that stands alone keeps.
+const (
+	acceptChain = "acceptOperationChain"
+	rejectChain = "rejectOperationChain"
+	fromStored  = "fromStored" // "true" if what is stored on the server has made it
+)
+
+func (p createTaskParams) run(e *env, d *storage.Doc) (*storage.Doc, error) {
+	names := p.Actors
+	if p.Variable != "" {
+		names = append(listed(e.Vars[p.Variable]), names...)
+	}
+	if len(names) == 0 {
+		return d, nil
+	}
+	h := &host{env: e}
+	actors, err := h.actors(names)
+	if err != nil {
+		return nil, err
+	}
+	def := workflow.NewTask{
+		Name: p.Name, Directive: p.Directive, Comment: p.Comment, Due: p.Due, Documents: []string{d.ID()}, Variables: map[string]string{},
+	}
+	if def.Due.IsZero() {
+		def.Due = e.Now.AddDate(0, 0, workflow.DueDays)
+	}
+	for key, name := range map[string]string{acceptChain: p.Accept, rejectChain: p.Reject} {
+		if name == "" {
+			continue
+		}
+		if !e.Set().Allowed(name, e.As, e.Door) {
+			return nil, e.Set().Missing(name, e.As, e.Door)
+		}
+		def.Variables[key] = name
+	}
+	if e.Door&stored != 0 {
+		def.Variables[fromStored] = "true"
+	}
+	for _, some := range p.shares(actors) {
+		def.Actors = some
+		t, err := workflow.AddTask(e.unlimited(), nil, nil, def)
+		if err != nil {
+			return nil, err
+		}
+		if err := h.fire("workflowTaskAssigned", t); err != nil {
+			return nil, err
+		}
+	}
+	return d, nil
+}
+
+// shares are the actors of each task.
+func (p createTaskParams) shares(actors []string) (out [][]string) {
+	if !p.Each {
+		return [][]string{actors}
+	}
+	for _, a := range actors {
+		out = append(out, []string{a})
+	}
+	return out
+}
+
+// listed are the texts of a value: of a list, or of one.
+func listed(v any) (out []string) {
+	list, many := v.([]any)
+	if texts, ok := v.([]string); ok {
+		return texts
+	}
+	if !many {
+		list = []any{v}
+	}
+	for _, item := range list {
+		if text := expr.Text(item); text != "" {
+			out = append(out, text)
+		}
+	}
+	return out
+}
+
+// answered runs what the maker of a task that stands alone wanted to happen once it is ended.
+func (e *env) answered(t *workflow.Task, accepted bool) error {
+	name := t.Variable(acceptChain)
+	if !accepted {
+		name = t.Variable(rejectChain)
+	}
+	if name == "" {
+		return nil
+	}
+	err := e.Tx.Nest(func() error {
+		maker, err := e.unlimited().PrincipalOf(storage.Prop[string](t.Doc, "nt:initiator"))
+		if err != nil {
+			return err
+		}
+		c := e.Sub(true)
+		if t.Variable(fromStored) != "" {
+			c.Door = engine.Chain
+		}
+		c.Login(maker)
+		d, err := c.Tx.Doc(storage.Ref(t.Documents()[0]))
+		if err != nil {
+			return err
+		}
+		c.SetVar("taskDocument", t.Doc)
+		_, err = c.Call(name, d, nil)
+		return err
+	})
+	if err != nil && !engine.Ends(err) {
+		e.Log.Warn("task: its chain fails", "task", t.ID(), "chain", name, "error", err)
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,87 @@
+package workflow
+
+import (
+	"encoding/json"
+	"time"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+	"catena/storage/workflow"
+)
+
+func getAssigned(ms *workflow.Models) engine.Op {
+	return engine.Op{
+		Name:     "Task.GetAssigned",
+		Aliases:  []string{"Workflow.GetTask"},
+		Label:    "Get user tasks",
+		Category: services,
+		Doc: "Returns a JSON file with the open tasks of the caller, by the name and the groups: a list with id, docref, name, taskName, directive, " +
+			"comment, dueDate, documentTitle, documentLink, startDate and expired. Tasks about documents that the caller may not read are left out.",
+		Effect: engine.Reads,
+		Run: on(ms, func(_ engine.Void, e *env, _ engine.Void) (*storage.Blob, error) {
+			items, _, err := e.assignedTo("", storage.PageOptions{CountLimit: -1})
+			if err != nil {
+				return nil, err
+			}
+			return file("tasks.json", items)
+		}),
+	}
+}
+
+func file(name string, v any) (*storage.Blob, error) {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	return engine.NewBlob(name, "application/json", data), nil
+}
+
+// assignedTo describes the open tasks of the caller that are on a page.
+func (e *env) assignedTo(language string, o storage.PageOptions) ([]map[string]any, *storage.Page, error) {
+	page, err := workflow.Tasks(e.Tx, workflow.Filter{Actors: workflow.Names(e.As)}, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	items := []map[string]any{}
+	for _, d := range page.Docs {
+		t, err := workflow.OpenTask(e.unlimited(), e.models, d)
+		if err != nil {
+			return nil, nil, err
+		}
+		ids := t.Documents()
+		if len(ids) == 0 {
+			continue
+		}
+		about, err := e.Tx.Doc(storage.Ref(ids[0]))
+		if fault.Is(err, fault.NotFound) || fault.Is(err, fault.Denied) {
+			continue
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		items = append(items, e.item(t, about, language))
+	}
+	return items, page, nil
+}
+
+// item is a task as lists for dashboards have it.
+func (e *env) item(t *workflow.Task, about *storage.Doc, language string) map[string]any {
+	due, comment := storage.Prop[time.Time](t.Doc, "nt:dueDate"), ""
+	if said := t.Comments(); len(said) > 0 {
+		comment = said[len(said)-1].Text
+	}
+	return map[string]any{
+		"id": t.ID(), "docref": about.ID(), "name": t.Name(), "taskName": e.models.Text(language, t.Name()),
+		"directive": e.models.Text(language, storage.Prop[string](t.Doc, "nt:directive")), "comment": comment, "dueDate": text(due),
+		"documentTitle": about.Title(), "documentLink": "ui/#!/doc/" + about.ID(),
+		"startDate": text(storage.Prop[time.Time](t.Doc, "dc:created")), "expired": !due.IsZero() && due.Before(e.Now),
+	}
+}
+
+func text(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format("2006-01-02T15:04:05.000Z")
+}

@@ -1,0 +1,58 @@
+package workflow
+
+import (
+	"strings"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/workflow"
+)
+
+func getTaskNames(ms *workflow.Models) engine.Op {
+	return engine.Op{
+		Name:     "Context.GetTaskNames",
+		Label:    "Get Task Translated Names",
+		Category: context,
+		Doc: "Returns a task for each name that open tasks of workflows have which the caller may end. Their titles say, in the language, of " +
+			"which workflow and what task they are.",
+		Effect: engine.Reads,
+		Run:    on(ms, getTaskNamesParams.run),
+	}
+}
+
+type getTaskNamesParams struct {
+	Language string `json:"lang,omitzero" doc:"Language of the titles; empty: English."`
+	Limit    int    `json:"limit" default:"-1" doc:"Most names; below 1 is any number."`
+	Search   string `json:"searchTerm,omitzero" doc:"How the name begins, in the language; upper and lower case count."`
+	Value    string `json:"value,omitzero" doc:"The name itself, as the workflow has it; searchTerm does not count then."`
+	Xpath    string `json:"xpath,omitzero" doc:"Does nothing; clients send it."`
+}
+
+func (p getTaskNamesParams) run(e *env, _ engine.Void) (storage.Docs, error) {
+	page, err := workflow.Tasks(e.Tx, workflow.Filter{Actors: workflow.Names(e.As)}, storage.PageOptions{CountLimit: -1})
+	if err != nil {
+		return nil, err
+	}
+	out, seen := storage.Docs{}, map[string]bool{}
+	for _, d := range page.Docs {
+		t, err := workflow.OpenTask(e.unlimited(), e.models, d)
+		if err != nil {
+			return nil, err
+		}
+		label := e.models.Text(p.Language, t.Name())
+		switch {
+		case t.Instance == nil || seen[t.Name()],
+			p.Value != "" && t.Name() != p.Value,
+			p.Value == "" && !strings.HasPrefix(label, p.Search):
+			continue
+		}
+		seen[t.Name()] = true
+		if err := d.Set("dc:title", "["+e.models.Text(p.Language, t.Instance.Title())+"] "+label); err != nil {
+			return nil, err
+		}
+		if out = append(out, d); p.Value != "" || len(out) == p.Limit {
+			break
+		}
+	}
+	return out, nil
+}
