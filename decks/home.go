@@ -62,7 +62,7 @@ func leave(tx *storage.Tx, user string) error {
 	if err != nil || folder == nil {
 		return err
 	}
-	return tx.Vacate(folder, user)
+	return tx.Vacate(folder)
 }
 
 // homeName is the name of a user's folder: different users have different ones.

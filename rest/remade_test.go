@@ -24,9 +24,6 @@ func shared(t *testing.T, s *resttest.Server) {
 		if err != nil {
 			return err
 		}
-		if _, err := tx.SetACL(d, "local", []storage.ACE{{User: "bob", Permission: "Everything", Granted: true}, {User: "Everyone", Permission: "Everything"}}); err != nil {
-			return err
-		}
 		for _, name := range []string{"plain", "canary"} {
 			if _, err := tx.Create(d, "Note", name, storage.Props{"dc:title": name, "note:note": "text of " + name}); err != nil {
 				return err
@@ -36,6 +33,34 @@ func shared(t *testing.T, s *resttest.Server) {
 	}); err != nil {
 		t.Fatal(err)
 	}
+	toBob(t, s)
+}
+
+// toBob grants bob the shared folder, and nobody else.
+func toBob(t *testing.T, s *resttest.Server) {
+	t.Helper()
+	if err := s.Repo.Update(t.Context(), s.Repo.System(), func(tx *storage.Tx) error {
+		d, err := tx.Doc("/open")
+		if err == nil {
+			_, err = tx.SetACL(d, "local", []storage.ACE{{User: "bob", Permission: "Everything", Granted: true}, {User: "Everyone", Permission: "Everything"}})
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// bobAnew removes bob and makes another one, who gets nothing of what the first was granted, until it is granted anew.
+func bobAnew(t *testing.T, s *resttest.Server) {
+	t.Helper()
+	if a := s.Do("DELETE", "/api/v1/user/bob", ""); a.StatusCode != http.StatusNoContent {
+		t.Fatalf("%s %s", a.Status, a.Text)
+	}
+	s.User("bob")
+	if a := s.Do("GET", "/api/v1/path/open/plain", "", "as", "bob"); a.StatusCode != http.StatusForbidden {
+		t.Errorf("granted to the one before: %s %s", a.Status, a.Text)
+	}
+	toBob(t, s)
 }
 
 // begin starts an asynchronous run of bob's, waits for its end and returns where its result is.
@@ -78,10 +103,7 @@ func TestMadeAnew(t *testing.T) {
 		}
 
 		if anew {
-			if a := s.Do("DELETE", "/api/v1/user/bob", ""); a.StatusCode != http.StatusNoContent {
-				t.Fatalf("%s %s", a.Status, a.Text)
-			}
-			s.User("bob")
+			bobAnew(t, s)
 		}
 		want := map[bool]int{false: http.StatusOK, true: http.StatusNotFound}[anew]
 		for _, path := range []string{
@@ -147,13 +169,10 @@ func TestWorkspaceMadeAnew(t *testing.T) {
 		}
 
 		if anew {
-			if a := s.Do("DELETE", "/api/v1/user/bob", ""); a.StatusCode != http.StatusNoContent {
-				t.Fatalf("%s %s", a.Status, a.Text)
-			}
+			bobAnew(t, s)
 			if a := s.Do("GET", "/api/v1/path"+home, ""); a.StatusCode != http.StatusNotFound {
 				t.Errorf("the workspace of one who is gone: %s", a.Status)
 			}
-			s.User("bob")
 		}
 		want := map[bool]int{false: http.StatusOK, true: http.StatusForbidden}[anew]
 		for _, id := range []string{own["uid"].(string), folder} {

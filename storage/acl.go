@@ -19,6 +19,10 @@ type ACE struct {
 	Begin, End       time.Time // zero: unbounded
 	Notify           bool
 	Comment          string
+
+	// Number says which of the users of that name is meant. The server gives it to entries that are set, and shows
+	// it to nobody.
+	Number int64 `json:",omitzero"`
 }
 
 // The states of an entry.
@@ -107,9 +111,15 @@ func (t *Tx) ACLs(d *Doc) ([]ACL, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := make([]ACL, 0, len(mine)+1)
+	out, h := make([]ACL, 0, len(mine)+1), t.holders()
 	for _, l := range mine {
-		out = append(out, ACL{l.Name, slices.Clone(l.Entries)})
+		entries, err := h.present(l.Entries)
+		if err != nil {
+			return nil, err
+		}
+		if len(entries) > 0 {
+			out = append(out, ACL{l.Name, entries})
+		}
 	}
 	if up == nil || ends(mine) {
 		return out, nil
@@ -121,7 +131,11 @@ func (t *Tx) ACLs(d *Doc) ([]ACL, error) {
 			return nil, err
 		}
 		for _, l := range lists {
-			inherited.Entries = append(inherited.Entries, l.Entries...)
+			entries, err := h.present(l.Entries)
+			if err != nil {
+				return nil, err
+			}
+			inherited.Entries = append(inherited.Entries, entries...)
 		}
 		if ends(lists) {
 			break
@@ -145,7 +159,8 @@ func ends(lists []ACL) bool {
 	return false
 }
 
-// SetACL replaces one of the access lists of d; no entries remove it.
+// SetACL replaces one of the access lists of d; no entries remove it. They are for those who have the names now, or
+// have them next.
 func (t *Tx) SetACL(d *Doc, name string, entries []ACE) (*Doc, error) {
 	d, err := t.edit(d, permWriteSecurity)
 	if err != nil {
@@ -158,6 +173,7 @@ func (t *Tx) SetACL(d *Doc, name string, entries []ACE) (*Doc, error) {
 		name = "local"
 	}
 	entries = slices.Clone(entries)
+	h := t.holders()
 	for i, e := range entries {
 		if _, ok := permissions[e.Permission]; !ok {
 			return nil, fault.Invalid.Errorf("permission %s: does not exist%s", e.Permission, fault.Perhaps(e.Permission, slices.Values(permissionNames))).In("permission")
@@ -166,7 +182,15 @@ func (t *Tx) SetACL(d *Doc, name string, entries []ACE) (*Doc, error) {
 			return nil, fault.Invalid.Errorf("access entry: names no user or group").In("user")
 		}
 		entries[i].Begin, entries[i].End = e.Begin.Truncate(time.Millisecond), e.End.Truncate(time.Millisecond)
+		if entries[i].Number, err = h.number(e.User); err != nil {
+			return nil, err
+		}
 	}
+	return t.setList(d, name, entries)
+}
+
+// setList replaces one of the access lists of a document by entries that are complete.
+func (t *Tx) setList(d *Doc, name string, entries []ACE) (*Doc, error) {
 	old, err := t.ownLists(d.acl)
 	if err != nil {
 		return nil, err
@@ -247,11 +271,15 @@ func (t *Tx) indexGrantees(id docID, before, after []ACL, acl aclID) error {
 	return nil
 }
 
-// grantedTo returns the documents that a user or group was granted something on.
-func (t *Tx) grantedTo(who string) (ids []docID, err error) {
+// grantedTo returns the documents that a user or group was granted something on, in order and at most so many: those
+// after the one of an id, if one is given.
+func (t *Tx) grantedTo(who, after string, most int) (ids []docID, err error) {
 	at := granteePrefix(who)
 	r := prefix(at)
-	r.KeysOnly = true
+	r.KeysOnly, r.Limit = true, most
+	if last, ok := parseID(after); ok {
+		r.Start = append(append(slices.Clone(at), last[:]...), 0)
+	}
 	for row, err := range t.kv.Scan(r) {
 		if err != nil {
 			return nil, err

@@ -1,7 +1,6 @@
 package storage
 
 import (
-	"slices"
 	"strings"
 
 	"catena/storage/fault"
@@ -68,7 +67,7 @@ func (t *Tx) vacateHome(user string) error {
 	if err != nil {
 		return orNil(err)
 	}
-	return t.Vacate(home, user)
+	return t.Vacate(home)
 }
 
 // goneMark ends the name of what was a folder of a user who is gone. No folder of a user is called so: what
@@ -76,8 +75,8 @@ func (t *Tx) vacateHome(user string) error {
 const goneMark = "%gone"
 
 // Vacate gives the folder of a user who goes to the administrators: its name becomes one that no user's folder
-// has, and no access list within grants that user anything. Whoever else was granted something keeps it.
-func (t *Tx) Vacate(folder *Doc, user string) error {
+// has. Whoever else was granted something within keeps it.
+func (t *Tx) Vacate(folder *Doc) error {
 	server := t.repo.System()
 	server.Actor = t.Actor()
 	system := t.As(server)
@@ -86,37 +85,8 @@ func (t *Tx) Vacate(folder *Doc, user string) error {
 		return err
 	}
 	name := folder.Name()
-	name = name[:min(len(name), t.repo.limits.NameLength-len(goneMark))] + goneMark
-	if folder, err = system.Move(folder, parent, name); err != nil {
-		return err
-	}
-	granted, err := system.grantedTo(user)
-	if err != nil {
-		return err
-	}
-	for _, id := range granted {
-		d, err := system.load(id)
-		if err != nil {
-			return err
-		}
-		if d == nil || d.id != folder.id && !d.up.within(folder.id) {
-			continue
-		}
-		lists, err := system.ownLists(d.acl)
-		if err != nil {
-			return err
-		}
-		for _, l := range lists {
-			left := slices.DeleteFunc(slices.Clone(l.Entries), func(e ACE) bool { return e.User == user })
-			if len(left) == len(l.Entries) {
-				continue
-			}
-			if d, err = system.SetACL(d, l.Name, left); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	_, err = system.Move(folder, parent, name[:min(len(name), t.repo.limits.NameLength-len(goneMark))]+goneMark)
+	return err
 }
 
 // childOr returns a child; one that is not there is made if needed, else it is nil.

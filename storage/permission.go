@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -97,8 +98,10 @@ type verdict struct {
 
 // rights are the verdicts of access lists on one set of principals: a name and groups.
 type rights struct {
-	admin bool
-	who   map[string]bool
+	admin  bool
+	who    map[string]bool // groups, and everyone
+	name   string
+	holder holder // of the name
 
 	mu       sync.RWMutex
 	verdicts map[aclID]verdict
@@ -126,17 +129,14 @@ func (c *accessCache) of(p *Principal) *rights {
 	if p.Admin || p.System {
 		return &administrator
 	}
-	key := p.Name + "\x00" + strings.Join(p.Groups, "\x00")
+	key := p.Name + "\x00" + strconv.FormatInt(p.ID, 36) + "\x00" + strconv.FormatInt(p.former, 36) + "\x00" + strings.Join(p.Groups, "\x00")
 	c.mu.RLock()
 	r := c.rights[key]
 	c.mu.RUnlock()
 	if r != nil {
 		return r
 	}
-	r = &rights{who: map[string]bool{everyone: true}, verdicts: map[aclID]verdict{}}
-	if p.Name != "" {
-		r.who[p.Name] = true
-	}
+	r = &rights{who: map[string]bool{everyone: true}, name: p.Name, holder: holder{p.ID, p.former}, verdicts: map[aclID]verdict{}}
 	for _, g := range p.Groups {
 		r.who[g] = true
 	}
@@ -150,6 +150,11 @@ func (c *accessCache) of(p *Principal) *rights {
 }
 
 var administrator = rights{admin: true}
+
+// meant reports whether an entry is for the principal. One without a number is no user, and meant by its name.
+func (r *rights) meant(e *ACE) bool {
+	return r.who[e.User] || r.name != "" && r.name == e.User && (r.holder.number == 0 || r.holder.means(e.Number))
+}
 
 // verdict decides an access list at an instant.
 func (r *rights) verdict(lists []ACL, now time.Time) verdict {
@@ -166,7 +171,7 @@ func (r *rights) verdict(lists []ACL, now time.Time) verdict {
 	}
 	for _, l := range lists {
 		for _, e := range l.Entries {
-			if !r.who[e.User] {
+			if !r.meant(&e) {
 				continue
 			}
 			bound(e.Begin)

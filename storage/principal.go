@@ -23,6 +23,7 @@ type Principal struct {
 	By       Proof    // what was signed in by
 	Revision string   // deck revision pinned by the key: "", "A", "B"
 
+	former   int64    // the number of the last user of the name who is gone
 	standing standing // of somebody who signed in
 }
 
@@ -146,7 +147,9 @@ func (t *Tx) PrincipalOf(user string) (*Principal, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Principal{Name: u.Username, ID: u.ID, Groups: groups, Admin: slices.Contains(groups, administrators)}, nil
+	p := &Principal{Name: u.Username, ID: u.ID, Groups: groups, Admin: slices.Contains(groups, administrators)}
+	_, err = t.Table(formerTable).Get(user, &p.former)
+	return p, err
 }
 
 // NumberOf returns the number of a user, 0 if there is none of the name.

@@ -33,6 +33,7 @@ type session struct {
 	peeked  map[docID][2][]byte // rows of what proxies show, while a list is loaded
 	above   map[docID][2][]byte // rows of folders, while nothing is written
 	latest  map[docID][2]docID  // by live document: the newest version, the newest major one
+	held    map[string]holder   // who has the names in access lists, while nothing is written
 
 	lastPosition int64
 	free         freeNames

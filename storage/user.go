@@ -230,7 +230,7 @@ func (t *Tx) DeleteUser(name string, leave func(t *Tx, name string) error) error
 	if err := t.mayEdit(u.Groups); err != nil {
 		return err
 	}
-	if err := cmp.Or(t.setMembers(name, u.Groups, nil, memberOf, memberUser), t.endSubscriptions(name), t.vacateHome(name)); err != nil {
+	if err := cmp.Or(t.setMembers(name, u.Groups, nil, memberOf, memberUser), t.endSubscriptions(name), t.vacateHome(name), t.endGrants(u)); err != nil {
 		return err
 	}
 	t.AfterCommit(func() { password.Of(t.repo.Memory()).Forget(name) })

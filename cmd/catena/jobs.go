@@ -35,6 +35,7 @@ func (a *app) jobHandlers(b branch) map[string]func(context.Context, outbox.Job)
 		mail.NotifyJob:   mail.Notify(b.repo),
 		mails.JobKind:    a.mail.Job,
 		hooks.JobKind:    b.webhooks.Job,
+		storage.LeaveJob: b.repo.Leave,
 	}
 	maps.Copy(all, conversion.Jobs(b.repo))
 	maps.Copy(all, opsblob.Jobs(a.blobs, a.outside))

@@ -104,7 +104,7 @@ func (w *world) due() bool {
 func (w *world) jobs() (jobs []outbox.State) {
 	w.t.Helper()
 	w.must(w.View(w.t.Context(), w.System(), func(tx *storage.Tx) (err error) {
-		jobs, err = tx.Jobs("", "", 100)
+		jobs, err = tx.Jobs("", listener.JobKind, 100)
 		return err
 	}))
 	return jobs
@@ -193,6 +193,7 @@ func TestMadeAnew(t *testing.T) {
 		if anew {
 			w.do(func(tx *storage.Tx) error { return tx.DeleteUser("bob", credential.End) })
 			w.do(func(tx *storage.Tx) error { return tx.SaveUser(&storage.User{Username: "bob"}, "") })
+			w.do(grant)
 		}
 		w.work()
 		title, jobs := w.property("/a", "dc:title"), w.jobs()

@@ -52,14 +52,19 @@ func newWorld(t *testing.T) *world {
 				return err
 			}
 		}
-		root, err := tx.Root()
-		if err != nil {
-			return err
-		}
-		_, err = tx.SetACL(root, "local", []storage.ACE{{User: "ada", Permission: "ReadWrite", Granted: true}})
-		return err
+		return grant(tx)
 	})
 	return w
+}
+
+// grant lets ada write.
+func grant(tx *storage.Tx) error {
+	root, err := tx.Root()
+	if err != nil {
+		return err
+	}
+	_, err = tx.SetACL(root, "local", []storage.ACE{{User: "ada", Permission: "ReadWrite", Granted: true}})
+	return err
 }
 
 func (w *world) post(_ context.Context, address string, h http.Header, body []byte) (int, error) {
@@ -175,6 +180,7 @@ func TestMadeAnew(t *testing.T) {
 			if anew {
 				w.as("", func(tx *storage.Tx) error { return tx.DeleteUser("ada", credential.End) })
 				w.as("", func(tx *storage.Tx) error { return tx.SaveUser(&storage.User{Username: "ada"}, "") })
+				w.as("", grant)
 			}
 			w.make("ada", "later")
 			w.work(w.idle)

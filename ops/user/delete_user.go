@@ -14,7 +14,8 @@ var deleteUser = engine.Op{
 	Label:    "Delete User",
 	Category: "Users & Groups",
 	Doc: "Removes a user, whose keys, tokens, subscriptions and webhooks end with that, and keeps the input. What the user wrote stays: the personal " +
-		"workspace and the folder of decks go to the administrators, with %gone behind their names, so that a later user of the name begins with new ones.",
+		"workspace and the folder of decks go to the administrators, with %gone behind their names, so that a later user of the name begins with new ones. " +
+		"What the user was granted on documents ends, and is not a later user's of the name: jobs remove it from access lists.",
 	Run: engine.On(deleteUserParams.run),
 }
 

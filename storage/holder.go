@@ -1,0 +1,204 @@
+package storage
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"catena/storage/fault"
+	"catena/storage/outbox"
+)
+
+// Entries of access lists name users, and a name may have had several users, one after the other. So an entry says
+// with a number whom it is for: one made anew under the name gets nothing of what was granted before, from the moment
+// on at which the one before is gone. What is left of that is removed by jobs.
+
+// formerTable has the number of the last user of a name who is gone, by the name.
+const formerTable = "former users"
+
+// LeaveJob is the kind of the jobs that remove what access lists grant somebody who is gone.
+const LeaveJob = "user gone"
+
+// leaveBatch is how many documents one of these jobs looks at.
+const leaveBatch = 200
+
+// leaving is the data of a job.
+type leaving struct {
+	User  string
+	After string `json:",omitempty"` // id of the document that the job before ended with
+}
+
+// holder is who has a name.
+type holder struct {
+	number int64 // of the user; 0: there is none
+	former int64 // of the last user before; 0: there was none
+}
+
+func (t *Tx) holderOf(name string) (h holder, err error) {
+	if name == everyone {
+		return h, nil
+	}
+	var u User
+	if _, err = t.Table(usersTable).Get(name, &u); err != nil {
+		return h, err
+	}
+	h.number = u.ID
+	_, err = t.Table(formerTable).Get(name, &h.former)
+	return h, err
+}
+
+// means reports whether an entry that names the holder is for the holder. Its number is the user's, or, if it was made
+// while nobody had the name, that of the last who had, below zero: 0 is for the first of the name, and for groups.
+func (h holder) means(number int64) bool {
+	if number > 0 {
+		return number == h.number
+	}
+	return h.former == -number
+}
+
+// holders knows those that the entries of some access lists name.
+type holders struct {
+	t  *Tx
+	of map[string]holder
+}
+
+// holders are those that were looked up; a transaction that only reads looks each up once.
+func (t *Tx) holders() holders {
+	if t.kv.Writable() {
+		return holders{t, map[string]holder{}}
+	}
+	if t.held == nil {
+		t.held = map[string]holder{}
+	}
+	return holders{t, t.held}
+}
+
+func (h holders) find(name string) (holder, error) {
+	if known, ok := h.of[name]; ok {
+		return known, nil
+	}
+	found, err := h.t.holderOf(name)
+	if err == nil {
+		h.of[name] = found
+	}
+	return found, err
+}
+
+// present returns those of the entries that are for somebody who can have the name, without the numbers.
+func (h holders) present(entries []ACE) ([]ACE, error) {
+	var out []ACE
+	for _, e := range entries {
+		ok, err := h.current(e)
+		if err != nil {
+			return nil, err
+		}
+		if e.Number = 0; ok {
+			out = append(out, e)
+		}
+	}
+	return out, nil
+}
+
+// current reports whether an entry is for somebody who can have the name.
+func (h holders) current(e ACE) (bool, error) {
+	who, err := h.find(e.User)
+	if err != nil || who.means(e.Number) {
+		return true, err
+	}
+	return h.group(e.User)
+}
+
+// group reports whether a name is that of a group.
+func (h holders) group(name string) (bool, error) {
+	raw, err := h.t.Table(groupsTable).Row(name)
+	return raw != nil, err
+}
+
+// number returns the number for an entry that is made now.
+func (h holders) number(name string) (int64, error) {
+	who, err := h.find(name)
+	if err != nil || who.number != 0 || who.former == 0 {
+		return who.number, err
+	}
+	group, err := h.group(name)
+	if err != nil || group {
+		return 0, err
+	}
+	return -who.former, nil
+}
+
+// endGrants has nothing that was granted to a user who goes be for others of the name.
+func (t *Tx) endGrants(u *User) error {
+	if err := t.Table(formerTable).Put(u.Username, u.ID); err != nil {
+		return err
+	}
+	return t.As(t.repo.System()).enqueueLeaving(leaving{User: u.Username})
+}
+
+// enqueueLeaving adds a job for the documents that follow, if there are any.
+func (t *Tx) enqueueLeaving(l leaving) error {
+	more, err := t.grantedTo(l.User, l.After, 1)
+	if err != nil || len(more) == 0 {
+		return err
+	}
+	data, err := json.Marshal(l)
+	if err != nil {
+		return err
+	}
+	return t.Enqueue(outbox.Job{Kind: LeaveJob, Data: data})
+}
+
+// Leave carries out a job of the kind LeaveJob: it removes what is no longer for anybody from the access lists of
+// some documents, and leaves the rest to another job.
+func (r *Repo) Leave(ctx context.Context, j outbox.Job) error {
+	var l leaving
+	if err := json.Unmarshal(j.Data, &l); err != nil {
+		return &outbox.GaveUp{Err: fault.Internal.Errorf("job %s: %w", j.ID, err)}
+	}
+	return r.Update(ctx, r.System(), func(t *Tx) error {
+		ids, err := t.grantedTo(l.User, l.After, leaveBatch)
+		if err != nil || len(ids) == 0 {
+			return err
+		}
+		h := t.holders()
+		for _, id := range ids {
+			if err := t.removeGone(h, id, l.User); err != nil {
+				return err
+			}
+		}
+		return t.enqueueLeaving(leaving{l.User, ids[len(ids)-1].String()})
+	})
+}
+
+// removeGone removes the entries of a document that name a user and are for nobody.
+func (t *Tx) removeGone(h holders, id docID, user string) error {
+	d, err := t.load(id)
+	if err != nil || d == nil {
+		return err
+	}
+	lists, err := t.ownLists(d.acl)
+	if err != nil {
+		return err
+	}
+	for _, l := range lists {
+		left := make([]ACE, 0, len(l.Entries))
+		for _, e := range l.Entries {
+			ok := e.User != user
+			if !ok {
+				if ok, err = h.current(e); err != nil {
+					return err
+				}
+			}
+			if ok {
+				left = append(left, e)
+			}
+		}
+		if len(left) == len(l.Entries) {
+			continue
+		}
+		if d, err = t.setList(d, l.Name, slices.Clip(left)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
