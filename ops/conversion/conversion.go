@@ -13,9 +13,13 @@ import (
 
 // Ops are the operations of conversions.
 var Ops = []engine.Op{
+	blobToPDF,
+	containerContentBlob,
 	convertAny,
 	convertBlob,
 	getRendition,
+	imageToPDF,
+	mainFile,
 	pictureCreate,
 	pictureResize,
 	pictureView,
@@ -26,7 +30,10 @@ var Ops = []engine.Op{
 	runConverter,
 	schedule,
 	status,
+	suggestRendition,
 	toPDF,
+	treeExportRendition,
+	xmlExportRendition,
 }
 
 // wanted says what is to be made of a file, in one of three ways.

@@ -13,6 +13,7 @@ var Ops = []engine.Op{
 	deleteJob,
 	list,
 	retry,
+	runFailed,
 }
 
 // shown is a job without what it carries, which may be private.

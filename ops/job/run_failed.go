@@ -1,0 +1,52 @@
+package job
+
+import (
+	"encoding/json"
+	"slices"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/outbox"
+)
+
+var runFailed = engine.Op{
+	Name:     "WorkManager.RunWorkInFailure",
+	Label:    "Executes Works stored in the dead letter queue",
+	Category: "Services",
+	Doc: "Has the jobs that were given up tried again in the background, up to 1,000 at a time. Returns JSON with how many there were (total), how many of them are tried " +
+		"again (success), and how many more are not of the kinds asked for (filtered).",
+	Run: engine.On(runFailedParams.run),
+}
+
+type runFailedParams struct {
+	Kinds   []string `json:"categoryFilter,omitzero" doc:"Only jobs of these kinds."`
+	DryRun  bool     `json:"dryRun" default:"false" doc:"Only count."`
+	Timeout int64    `json:"timeoutSeconds" default:"3600" doc:"Accepted for clients that send it; nobody waits for the jobs."`
+}
+
+func (p runFailedParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
+	jobs, err := c.Tx.Jobs(outbox.GivenUp, "", maxList)
+	if err != nil {
+		return nil, err
+	}
+	var done struct {
+		Total    int `json:"total"`
+		Success  int `json:"success"`
+		Filtered int `json:"filtered"`
+	}
+	for _, j := range jobs {
+		if len(p.Kinds) > 0 && !slices.Contains(p.Kinds, j.Kind) {
+			done.Filtered++
+			continue
+		}
+		done.Total++
+		if !p.DryRun {
+			if _, err := c.Tx.RetryJob(j.ID); err != nil {
+				return nil, err
+			}
+		}
+		done.Success++
+	}
+	raw, err := json.Marshal(done)
+	return engine.NewBlob("jobs.json", "application/json", raw), err
+}
