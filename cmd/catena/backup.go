@@ -20,8 +20,12 @@ import (
 
 func backupCmd(g *global) *cobra.Command {
 	return &cobra.Command{
-		Use: "backup FILE", Short: "Write a consistent copy of everything to one file, while the server runs or not; to standard output for -", Args: cobra.ExactArgs(1),
+		Use: "backup FILE", Short: "Write a consistent copy of everything to one file, or s3://BUCKET/NAME, while the server runs or not; to standard output for -", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			to, name, err := openCopy(args[0])
+			if err != nil {
+				return usage{err}
+			}
 			c, done, err := g.connect(cmd.Context())
 			if err != nil {
 				return err
@@ -35,7 +39,7 @@ func backupCmd(g *global) *cobra.Command {
 			if args[0] == standard {
 				return copyOf(resp.Body)(cmd.OutOrStdout())
 			}
-			return writeWhole(args[0], copyOf(resp.Body))
+			return to.write(cmd.Context(), name, copyOf(resp.Body))
 		},
 	}
 }
@@ -50,14 +54,18 @@ func (a *app) backup(ctx context.Context, w io.Writer) error {
 
 func restoreCmd(g *global) *cobra.Command {
 	return &cobra.Command{
-		Use: "restore FILE", Short: "Fill an empty data directory from a backup; from standard input for -", Args: cobra.ExactArgs(1),
+		Use: "restore FILE", Short: "Fill an empty data directory from a backup, a file or s3://BUCKET/NAME; from standard input for -", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if g.server != "" {
 				return usage{errNotLocal}
 			}
 			from := cmd.InOrStdin()
 			if args[0] != standard {
-				f, err := os.Open(args[0])
+				d, name, err := openCopy(args[0])
+				if err != nil {
+					return usage{err}
+				}
+				f, err := d.open(cmd.Context(), name)
 				if err != nil {
 					return usage{err}
 				}
@@ -101,35 +109,12 @@ func verifyCmd(g *global) *cobra.Command {
 	}
 }
 
-// partPrefix begins the names of files that are not whole yet.
-const partPrefix = ".part-"
-
 // copyOf writes what r holds.
 func copyOf(r io.Reader) func(io.Writer) error {
 	return func(w io.Writer) error {
 		_, err := io.Copy(w, r)
 		return err
 	}
-}
-
-// writeWhole has a file under its name only once all that write writes is on the disk.
-func writeWhole(name string, write func(io.Writer) error) error {
-	f, err := os.CreateTemp(filepath.Dir(name), partPrefix+"*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	defer f.Close()
-	if err := write(f); err != nil {
-		return err
-	}
-	if err := f.Sync(); err != nil {
-		return err
-	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), name)
 }
 
 // restoring is the folder in the data directory in which a backup becomes one.

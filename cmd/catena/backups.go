@@ -5,12 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"log/slog"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -18,19 +14,20 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// backups are the copies that a server makes of itself while it runs: files in a folder, named by their moment.
+// backups are the copies that a server makes of itself while it runs: files in a folder or a bucket, named by their moment.
 type backups struct {
 	folder string
 	every  time.Duration
 	keep   int
 
 	mu     sync.Mutex
-	failed error // of the last try
+	failed error     // of the last try
+	last   time.Time // the moment of the newest, as of the last look
 }
 
 func (b *backups) flags(f *pflag.FlagSet) {
 	b.every, b.keep = 24*time.Hour, 7
-	f.StringVar(&b.folder, "backup-folder", "", "folder for copies of everything, best on another disk; empty: none are made")
+	f.StringVar(&b.folder, "backup-folder", "", "folder for copies of everything, best on another disk, or s3://BUCKET/PREFIX?endpoint=URL&region=REGION; empty: none are made")
 	f.Var(span(&b.every), "backup-every", "time between two of them")
 	f.Var(count(&b.keep), "backup-keep", "how many are kept")
 }
@@ -40,34 +37,39 @@ const (
 	backupAgain = 10 * time.Minute // pause after one that failed
 )
 
-// names lists the copies in the folder, the oldest first. Those that a clock made which was ahead are left alone.
-func (b *backups) names(now time.Time) ([]string, error) {
-	entries, err := os.ReadDir(b.folder)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	var out []string
-	for _, e := range entries {
-		if at, err := time.Parse(backupName, e.Name()); err == nil && !at.After(now) {
-			out = append(out, e.Name())
-		}
-	}
-	slices.Sort(out)
-	return out, err
+// names lists the copies, the oldest first. Those that a clock made which was ahead are left alone.
+func (b *backups) names(ctx context.Context, d depot, now time.Time) ([]string, error) {
+	all, err := d.list(ctx)
+	names := slices.DeleteFunc(all, func(name string) bool {
+		at, err := time.Parse(backupName, name)
+		return err != nil || at.After(now)
+	})
+	slices.Sort(names)
+	return names, err
 }
 
-// newest returns the moment of the newest copy, the zero time if there is none.
-func (b *backups) newest(now time.Time) (time.Time, error) {
-	names, err := b.names(now)
-	if err != nil || len(names) == 0 {
-		return time.Time{}, err
+// newest looks for the newest copy and returns its moment, the zero time if there is none.
+func (b *backups) newest(ctx context.Context, now time.Time) (last time.Time, err error) {
+	d, err := openDepot(b.folder)
+	if err != nil {
+		return last, err
 	}
-	return time.Parse(backupName, names[len(names)-1])
+	names, err := b.names(ctx, d, now)
+	if err != nil {
+		return last, err
+	}
+	if len(names) > 0 {
+		last, err = time.Parse(backupName, names[len(names)-1])
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.last = last
+	return last, err
 }
 
-// due returns when the next copy is to be made.
-func (b *backups) due(now time.Time) time.Time {
-	last, err := b.newest(now)
+// due looks when the next copy is to be made.
+func (b *backups) due(ctx context.Context, now time.Time) time.Time {
+	last, err := b.newest(ctx, now)
 	if err != nil || last.IsZero() {
 		return now
 	}
@@ -76,7 +78,7 @@ func (b *backups) due(now time.Time) time.Time {
 
 // run makes copies until ctx ends. A restart does not change when the next is due.
 func (b *backups) run(ctx context.Context, write func(context.Context, io.Writer) error, log *slog.Logger) error {
-	for wait := time.Until(b.due(time.Now())); ; {
+	for wait := time.Until(b.due(ctx, time.Now())); ; {
 		select {
 		case <-ctx.Done():
 			return nil
@@ -92,7 +94,7 @@ func (b *backups) run(ctx context.Context, write func(context.Context, io.Writer
 			continue
 		}
 		log.Info("backup", "file", name)
-		wait = time.Until(b.due(time.Now()))
+		wait = time.Until(b.due(ctx, time.Now()))
 	}
 }
 
@@ -100,50 +102,38 @@ func (b *backups) run(ctx context.Context, write func(context.Context, io.Writer
 func (b *backups) make(ctx context.Context, write func(context.Context, io.Writer) error, now time.Time) (name string, err error) {
 	defer func() {
 		b.mu.Lock()
-		b.failed = err
-		b.mu.Unlock()
+		defer b.mu.Unlock()
+		if b.failed = err; err == nil {
+			b.last = now
+		}
 	}()
-	if err := os.MkdirAll(b.folder, 0o700); err != nil {
+	d, err := openDepot(b.folder)
+	if err != nil {
 		return "", err
 	}
-	if err := b.sweep(now); err != nil {
+	if err := d.ready(ctx, now.Add(-b.every)); err != nil {
 		return "", err
 	}
-	name = filepath.Join(b.folder, now.UTC().Format(backupName))
-	if err := writeWhole(name, func(w io.Writer) error { return write(ctx, w) }); err != nil {
+	name = now.UTC().Format(backupName)
+	if err := d.write(ctx, name, func(w io.Writer) error { return write(ctx, w) }); err != nil {
 		return "", err
 	}
-	names, err := b.names(now)
+	names, err := b.names(ctx, d, now)
 	for _, old := range names[:max(0, len(names)-b.keep)] {
-		err = errors.Join(err, os.Remove(filepath.Join(b.folder, old)))
+		err = errors.Join(err, d.remove(ctx, old))
 	}
-	return name, err
-}
-
-// sweep removes what copies that were broken off have left.
-func (b *backups) sweep(now time.Time) error {
-	entries, err := os.ReadDir(b.folder)
-	for _, e := range entries {
-		if !strings.HasPrefix(e.Name(), partPrefix) {
-			continue
-		}
-		if info, err := e.Info(); err == nil && now.Sub(info.ModTime()) > b.every {
-			_ = os.Remove(filepath.Join(b.folder, e.Name()))
-		}
-	}
-	return err
+	return d.at(name), err
 }
 
 // status returns why there is no copy as young as there should be, or nil.
 func (b *backups) status(now time.Time) error {
 	b.mu.Lock()
-	failed := b.failed
-	b.mu.Unlock()
-	if failed != nil {
-		return failed
-	}
-	if due := b.due(now); now.Sub(due) > b.every {
-		return fmt.Errorf("%s: the newest copy is of %s", b.folder, due.Add(-b.every).Format(time.RFC3339))
+	defer b.mu.Unlock()
+	switch {
+	case b.failed != nil:
+		return b.failed
+	case !b.last.IsZero() && now.Sub(b.last) > 2*b.every:
+		return fmt.Errorf("%s: the newest copy is of %s", b.folder, b.last.Format(time.RFC3339))
 	}
 	return nil
 }
@@ -153,10 +143,11 @@ func (b *backups) figure() prometheus.Collector {
 	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "catena_backup_timestamp_seconds", Help: "When the newest copy in backup-folder was made, in Unix time; 0: there is none.",
 	}, func() float64 {
-		last, err := b.newest(time.Now())
-		if err != nil || last.IsZero() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if b.last.IsZero() {
 			return 0
 		}
-		return float64(last.Unix())
+		return float64(b.last.Unix())
 	})
 }

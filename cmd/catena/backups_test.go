@@ -28,7 +28,7 @@ func TestBackups(t *testing.T) {
 	}()
 	b := &backups{folder: filepath.Join(t.TempDir(), "copies"), every: time.Hour, keep: 2}
 	start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	if due := b.due(start); !due.Equal(start) || b.status(start) != nil {
+	if due := b.due(t.Context(), start); !due.Equal(start) || b.status(start) != nil {
 		t.Errorf("first: due %s, %v", due, b.status(start))
 	}
 	at := func(hours int) time.Time { return start.Add(time.Duration(hours) * time.Hour) }
@@ -59,14 +59,14 @@ func TestBackups(t *testing.T) {
 		t.Errorf("files %q, want %q", got, want)
 	}
 	b = &backups{folder: b.folder, every: b.every, keep: b.keep} // as after a restart
-	if due := b.due(at(3)); !due.Equal(at(3)) || b.due(start) != start || b.status(at(4)) != nil || b.status(at(5)) == nil {
+	if due := b.due(t.Context(), at(3)); !due.Equal(at(3)) || b.status(at(4)) != nil || b.status(at(5)) == nil || b.due(t.Context(), start) != start {
 		t.Errorf("due %s; late: %v, %v", due, b.status(at(4)), b.status(at(5)))
 	}
 	if err := os.WriteFile(filepath.Join(b.folder, "catena-29990301T130000Z.tar"), []byte("of a clock that was ahead"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	b.keep = 1
-	if due := b.due(at(3)); !due.Equal(at(3)) {
+	if due := b.due(t.Context(), at(3)); !due.Equal(at(3)) {
 		t.Errorf("beside one of the future: due %s", due)
 	}
 	name, err := b.make(t.Context(), a.backup, at(5))

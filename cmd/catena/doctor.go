@@ -112,7 +112,7 @@ func (d *doctor) examine(ctx context.Context) []finding {
 	if d.metricsAddr != "" {
 		all = append(all, d.address(ctx, "metrics-addr", d.metricsAddr))
 	}
-	return append(all, d.post(ctx), d.copies())
+	return append(all, d.post(ctx), d.copies(ctx))
 }
 
 func (d *doctor) settings() finding {
@@ -312,12 +312,12 @@ func (d *doctor) post(ctx context.Context) finding {
 }
 
 // copies looks for the newest backup.
-func (d *doctor) copies() finding {
+func (d *doctor) copies(ctx context.Context) finding {
 	const name = "backup"
 	if d.backups.folder == "" {
 		return finding{name, warning, "none is made", "give --backup-folder, best on another disk, or run catena backup from time to time"}
 	}
-	last, err := d.backups.newest(d.now)
+	last, err := d.backups.newest(ctx, d.now)
 	switch {
 	case err != nil:
 		return finding{name, warning, err.Error(), "give the rights to the account that runs the server"}

@@ -102,6 +102,9 @@ func (s *serve) check() error {
 	if wall := s.limits.scripts.Wall; wall <= 0 || wall > scripts.DefaultLimits.Wall {
 		all = append(all, fmt.Errorf("script-time: %s is not above 0 and at most %s", wall, scripts.DefaultLimits.Wall))
 	}
+	if _, err := openDepot(s.backups.folder); err != nil {
+		all = append(all, fault.Wrap(err, "backup-folder"))
+	}
 	if _, err := egress.Networks(s.rateExempt); err != nil {
 		all = append(all, fault.Wrap(err, "rate-exempt"))
 	}
