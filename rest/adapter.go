@@ -68,6 +68,16 @@ func init() {
 		{method: "GET", name: "pp", args: "providerName", op: "Repository.PageProvider", query: queryQuery, params: providerParams, do: providerOn},
 		{method: "GET", name: "rendition", args: "name", op: "Resource.Rendition"},
 		{method: "GET", name: "search", op: "Resource.Search", query: paging + " query fullText orderBy highlight"},
+		{method: "GET", name: "task", do: taskOf, parts: []route{
+			{op: "Task.List", query: taskQuery, gives: "Tasks"},
+			{path: "/:taskId", op: "Task.Get", gives: "Task"},
+		}},
+		{method: "PUT", name: "task", do: endTaskOf, parts: []route{{path: "/:taskId/:action", op: "Task.End", entity: "task", gives: "Task"}}},
+		{method: "GET", name: "workflow", do: workflowsOf, parts: []route{
+			{op: "Workflow.List", query: workflowQuery, gives: "Workflows"},
+			{path: "/:workflowInstanceId/task", op: "Task.List", query: taskPaging, gives: "Tasks"},
+		}},
+		{method: "POST", name: "workflow", do: startOn, parts: []route{{op: "Workflow.Start", entity: "workflow", status: http.StatusCreated, gives: "Workflow"}}},
 	}
 }
 

@@ -2,6 +2,7 @@ package rest
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -20,6 +21,7 @@ import (
 // reply is how the answer to a call is made.
 type reply struct {
 	status  int    // of an answer that has a body
+	empty   int    // status of one that has none; 0: 204
 	body    []byte // of the request, for the fingerprint
 	files   []*engine.Blob
 	options *entity.Options
@@ -315,7 +317,7 @@ func (e *encoder) answer(res *engine.Result) (*answer, error) {
 		}
 	}
 	if e.void || res.Void || len(a.body) == 0 {
-		return &answer{status: http.StatusNoContent}, nil
+		return &answer{status: cmp.Or(e.re.empty, http.StatusNoContent)}, nil
 	}
 	return a, nil
 }

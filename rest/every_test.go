@@ -147,12 +147,16 @@ func (e *everything) fill(word string) {
 	e.as("POST", deck+"/files?name="+word, "<svg xmlns='http://www.w3.org/2000/svg'><title>"+word+"</title></svg>", "Content-Type", "image/svg+xml")
 	link := e.as("POST", deck+"/share", `{"name":"link `+word+`"}`).JSON(e.t)["data"].(map[string]any)["url"].(string)
 	e.as("POST", deck+"/exports", `{"format":"pdf"}`)
+	flow := must(e.as("POST", api+"/id/"+e.id+"/@workflow", fmt.Sprintf(`{"entity-type":"workflow","workflowModelName":"SerialDocumentReview","variables":{"initiatorComment":"review %s"}}`, word)), "id")
+	tasks, _ := e.as("GET", api+"/task?workflowInstanceId="+flow, "").JSON(e.t)["entries"].([]any)
+	task := tasks[0].(map[string]any)["id"].(string)
 	bulk := must(e.as("POST", api+"/search/bulk/setProperties?query="+strings.ReplaceAll("SELECT * FROM Document WHERE dc:title = '"+word+"x'", " ", "+"), `{"dc:title":"x"}`), "commandId")
 	e.named = map[string]string{
 		"id": e.id, "/v1/:id": fmt.Sprint(e.deck), "deck_id": fmt.Sprint(e.deck), "/share/:deck_id/:id": "1", "slide": "1", "number": "1", "version": "1", "repo": "default", "doc": strings.TrimPrefix(e.file, "/"), "tail": "@children",
 		"/search/saved/:id": saved, "/webhook/:id": hook, "webhook": hook, "/job/:id": "1", "delivery": "1", "batch": batch, "idx": "0", "op": "Document.SetProperty", "run": "none", "trace": "1",
 		"commandId": bulk, "action": "setProperties", "provider": "all_collections", "lang": "NXQL", "directory": "continent", "name": "members", "/user/*name": e.owner, "/directory/*id": "europe",
 		"username": e.owner, "user": e.owner, "slug": "deck-" + strings.ToLower(word), "token": link[strings.LastIndexByte(link, '/')+1:], "client": "none", "*id": "europe",
+		"workflowInstanceId": flow, "/workflow/:id": flow, "modelName": "SerialDocumentReview", "taskId": task, "/task/:action": "start_review",
 		"version id": version, "proxy id": proxy, "comment id": comment, "collection id": collection, "trash id": gone, "note id": note, "sub id": sub,
 	}
 }
@@ -209,6 +213,8 @@ var bodies = map[string]struct{ typ, body string }{
 	"PUT @annotation":                      {"", `{"entity-type":"annotation","text":"changed"}`},
 	"PUT @blob":                            {"multipart/form-data; boundary=x", "--x\r\nContent-Disposition: form-data; name=a; filename=a.txt\r\n\r\nnew\r\n--x--\r\n"},
 	"POST @convert":                        {"application/x-www-form-urlencoded", "async=true&type=application/pdf"},
+	"POST @workflow":                       {"", `{"entity-type":"workflow","workflowModelName":"ParallelDocumentReview"}`},
+	"POST /api/v1/workflow":                {"", `{"entity-type":"workflow","workflowModelName":"ParallelDocumentReview","attachedDocumentIds":["{id}"]}`},
 	"POST @op":                             {"", `{"params":{"xpath":"dc:title","value":"changed"}}`},
 	"PATCH /v1/decks/:id":                  {"", `{"title":"Changed"}`},
 	"POST /v1/decks":                       {"", `{"title":"New"}`},
@@ -255,6 +261,9 @@ func (e *everything) addresses() (out []shot) {
 		typ, body := e.sent(method, path)
 		if name, ok := strings.CutPrefix(path, "@"); ok {
 			args := map[string]string{"annotation": "/none", "bo": "/File", "op": "/Document.SetProperty", "pp": "/default_search", "rendition": "/xmlExport", "convert": "?format=pdf", "preview": "/"}[name]
+			if name == "task" && method == http.MethodPut {
+				args = "/" + e.named["taskId"] + "/start_review"
+			}
 			if name == "comment" && method != http.MethodPost {
 				args = "/" + e.named["comment id"]
 			}

@@ -85,6 +85,7 @@ func listSchemas(out map[string]any) {
 		{"Tokens", "tokens", "", ""},
 		{"Traces", "traces", "", ""},
 		{"Users", "users", "User", pageFigures},
+		{"Workflows", "workflows", "Workflow", ""},
 	} {
 		s := entitySchema(list.word, "entries:array", list.figures)
 		if list.of != "" {

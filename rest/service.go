@@ -34,7 +34,11 @@ func (x *exchange) call(op string, params func(x *exchange) (values, error), sta
 	if c.Params, err = params(x); err != nil {
 		return err
 	}
-	return x.run(c, reply{status: status, bare: true})
+	re := reply{status: status, bare: true}
+	if x.route.gives == "none" {
+		re.empty = x.route.status
+	}
+	return x.run(c, re)
 }
 
 // given reads the parameters of a row's operation.

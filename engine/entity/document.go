@@ -195,6 +195,9 @@ func (w *writer) documents(dst []byte, docs storage.Docs, level int) ([]byte, er
 }
 
 func (w *writer) entries(dst []byte, docs storage.Docs, level int) ([]byte, error) {
+	before := w.among
+	w.among = &among{docs: docs}
+	defer func() { w.among = before }()
 	for i, d := range docs {
 		if i > 0 {
 			dst = append(dst, ',')

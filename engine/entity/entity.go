@@ -45,6 +45,7 @@ type writer struct {
 	asked  []string // enrichers of documents
 	nested int
 	on     *storage.Page // whose documents are being written
+	among  *among        // the list whose documents are being written
 
 	favored   bool   // favorites is known
 	favorites string // id of the caller's favorites

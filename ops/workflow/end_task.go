@@ -15,8 +15,13 @@ func endTask(ms *workflow.Models) engine.Op {
 		Label:    "End a task",
 		Category: services,
 		Doc: "Ends a task by one of its actions and returns it; the workflow goes on. Variables that the task does not ask for are ignored. " +
-			"Whoever is not one of its actors is refused, and a task that has ended is a conflict.",
-		Run: on(ms, endTaskParams.run),
+			"Whoever is not one of its actors is refused, and a task that has ended is a conflict. One that is not about the input, if that is a document, is not found.",
+		Run: engine.Overload(
+			on(ms, func(p endTaskParams, e *env, _ engine.Void) (*workflow.Task, error) { return p.end(e, e.taskByID) }),
+			on(ms, func(p endTaskParams, e *env, d *storage.Doc) (*workflow.Task, error) {
+				return p.end(e, func(id string) (*workflow.Task, error) { return e.taskAbout(d, id) })
+			}),
+		),
 	}
 }
 
@@ -26,8 +31,8 @@ type endTaskParams struct {
 	Task   map[string]any `json:"task,omitzero" type:"object" doc:"What was filled in: comment, and variables."`
 }
 
-func (p endTaskParams) run(e *env, _ engine.Void) (*workflow.Task, error) {
-	t, err := e.taskByID(p.ID)
+func (p endTaskParams) end(e *env, find func(id string) (*workflow.Task, error)) (*workflow.Task, error) {
+	t, err := find(p.ID)
 	if err != nil {
 		return nil, err
 	}

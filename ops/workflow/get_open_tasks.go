@@ -28,7 +28,7 @@ type getOpenTasksParams struct {
 }
 
 func (p getOpenTasksParams) run(e *env, d *storage.Doc) (storage.Docs, error) {
-	f := workflow.Filter{Document: d.ID()}
+	f := workflow.Filter{Documents: []string{d.ID()}}
 	switch {
 	case (p.Node == "") != (p.Process == ""):
 		return nil, fault.Invalid.Errorf("nodeId and processId: both are needed, or neither").In("nodeId")

@@ -1,7 +1,11 @@
 package workflow
 
 import (
+	"slices"
+
 	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
 	"catena/storage/workflow"
 )
 
@@ -10,9 +14,12 @@ func getTask(ms *workflow.Models) engine.Op {
 		Name:     "Task.Get",
 		Label:    "Task",
 		Category: services,
-		Doc:      "Returns a task.",
+		Doc:      "Returns a task. One that is not about the input, if that is a document, is not found.",
 		Effect:   engine.Reads,
-		Run:      on(ms, getTaskParams.run),
+		Run: engine.Overload(
+			on(ms, func(p getTaskParams, e *env, _ engine.Void) (*workflow.Task, error) { return e.taskByID(p.ID) }),
+			on(ms, func(p getTaskParams, e *env, d *storage.Doc) (*workflow.Task, error) { return e.taskAbout(d, p.ID) }),
+		),
 	}
 }
 
@@ -20,4 +27,11 @@ type getTaskParams struct {
 	ID string `json:"taskId" doc:"Id of the task."`
 }
 
-func (p getTaskParams) run(e *env, _ engine.Void) (*workflow.Task, error) { return e.taskByID(p.ID) }
+// taskAbout finds a task about a document.
+func (e *env) taskAbout(d *storage.Doc, id string) (*workflow.Task, error) {
+	t, err := e.taskByID(id)
+	if err == nil && !slices.Contains(t.Documents(), d.ID()) {
+		err = fault.NotFound.Errorf("task %s about document %s", id, d.ID())
+	}
+	return t, err
+}

@@ -11,7 +11,7 @@ func listInstances(ms *workflow.Models) engine.Op {
 		Name:     "Workflow.List",
 		Label:    "Running workflows",
 		Category: services,
-		Doc: "Returns the running workflows that the caller has started, the oldest first, or with an input those on the document that the " +
+		Doc: "Returns the running workflows that the caller has started, the oldest first, or with an input those on its documents that the " +
 			"caller may see: its initiator may, whoever has got a task of it, and administrators. No more than an answer may hold.",
 		Effect: engine.Reads,
 		Run: engine.Overload(
@@ -19,7 +19,10 @@ func listInstances(ms *workflow.Models) engine.Op {
 				return p.run(e, workflow.Filter{Initiator: e.As.Name})
 			}),
 			on(ms, func(p listParams, e *env, d *storage.Doc) (workflow.InstanceList, error) {
-				return p.run(e, workflow.Filter{Document: d.ID()})
+				return p.run(e, workflow.Filter{Documents: []string{d.ID()}})
+			}),
+			on(ms, func(p listParams, e *env, docs storage.Docs) (workflow.InstanceList, error) {
+				return p.run(e, workflow.Filter{Documents: idsOf(docs)})
 			}),
 		),
 	}

@@ -13,11 +13,16 @@ func listTasks(ms *workflow.Models) engine.Op {
 		Label:    "Tasks",
 		Category: services,
 		Doc: "Returns the open tasks of the caller, by the name, the groups and what others have delegated, the oldest first; with an input, " +
-			"only those about the document. Who names a user, or a workflow, gets those of the user, or of anybody, that the caller may read.",
+			"only those about its documents. Who names a user, or a workflow, gets those of the user, or of anybody, that the caller may read.",
 		Effect: engine.Reads,
 		Run: engine.Overload(
 			on(ms, func(p listTasksParams, e *env, _ engine.Void) (*workflow.TaskPage, error) { return p.run(e, nil) }),
-			on(ms, listTasksParams.run),
+			on(ms, func(p listTasksParams, e *env, d *storage.Doc) (*workflow.TaskPage, error) {
+				return p.run(e, []string{d.ID()})
+			}),
+			on(ms, func(p listTasksParams, e *env, docs storage.Docs) (*workflow.TaskPage, error) {
+				return p.run(e, idsOf(docs))
+			}),
 		),
 	}
 }
@@ -31,11 +36,8 @@ type listTasksParams struct {
 	Offset   int    `json:"offset" default:"0" doc:"Entries to leave out before the first."`
 }
 
-func (p listTasksParams) run(e *env, d *storage.Doc) (*workflow.TaskPage, error) {
-	f := workflow.Filter{Instance: p.Instance, Model: p.Model}
-	if d != nil {
-		f.Document = d.ID()
-	}
+func (p listTasksParams) run(e *env, about []string) (*workflow.TaskPage, error) {
+	f := workflow.Filter{Instance: p.Instance, Model: p.Model, Documents: about}
 	switch {
 	case p.User != "":
 		names, err := e.namesOf(p.User)
@@ -51,6 +53,14 @@ func (p listTasksParams) run(e *env, d *storage.Doc) (*workflow.TaskPage, error)
 		return nil, err
 	}
 	return e.tasks(page, p.Model == "")
+}
+
+func idsOf(docs storage.Docs) []string {
+	out := make([]string, len(docs))
+	for i, d := range docs {
+		out[i] = d.ID()
+	}
+	return out
 }
 
 // options are what storage is asked for: a page of bounded size.

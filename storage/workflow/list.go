@@ -12,7 +12,7 @@ type Filter struct {
 	Initiator string   // of instances
 	Instance  string   // of tasks: an id
 	Model     string   // a name
-	Document  string   // the id of a document they are about
+	Documents []string // ids: they are about one of these
 	Node      string   // of tasks: an id
 	Ended     bool     // also those that are over
 }
@@ -48,8 +48,8 @@ func Tasks(tx *storage.Tx, f Filter, o storage.PageOptions) (*storage.Page, erro
 	if f.Model != "" {
 		w.and("nt:processName = ?", f.Model)
 	}
-	if f.Document != "" {
-		w.and("nt:targetDocumentsIds = ?", f.Document)
+	if f.Documents != nil {
+		w.and("nt:targetDocumentsIds IN (?)", f.Documents)
 	}
 	if f.Node != "" {
 		w.and("nt:type = ?", f.Node)
@@ -67,8 +67,8 @@ func Instances(tx *storage.Tx, f Filter, o storage.PageOptions) (*storage.Page, 
 	if f.Model != "" {
 		w.and("docri:modelId = ?", f.Model)
 	}
-	if f.Document != "" {
-		w.and("docri:participatingDocuments = ?", f.Document)
+	if f.Documents != nil {
+		w.and("docri:participatingDocuments IN (?)", f.Documents)
 	}
 	return w.run(tx, instanceType, o)
 }
