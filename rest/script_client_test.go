@@ -202,6 +202,58 @@ func TestScriptClient(t *testing.T) {
 		)
 	})
 	t.Run("files", func(t *testing.T) { s.t = t; scriptFiles(s) })
+	t.Run("workflows", func(t *testing.T) { s.t = t; scriptWorkflows(s) })
+}
+
+// scriptWorkflows starts workflows and ends their tasks; the library sends whole tasks back.
+func scriptWorkflows(s *scripted) {
+	const model = `{"entity-type":"workflow","workflowModelName":`
+	const own = `graphResource":"[^"]*","id` // the id of a workflow or task, not that of a document or person within
+	end := func(action, variables string, status int, has ...string) step {
+		return step{"PUT", "/api/v1/task/{task}/" + action, `{"entity-type":"task","id":"{task}","name":"x","workflowInstanceId":"{flow}","state":"opened","directive":"d","nodeName":"n",` +
+			`"targetDocumentIds":[{"id":"{doc}"}],"actors":[{"id":"user:Administrator"}],"comments":[],"comment":"a comment","variables":` + variables + `,"taskInfo":{"taskActions":[]}}`, status, has, "", nil}
+	}
+	task := func(path string, has ...string) step { return step{"GET", path, "", 200, has, "task=" + own, nil} }
+	handOn := func(how, query string, status int) step {
+		return step{"PUT", "/api/v1/task/{task}/" + how + "?" + query, "", status, nil, "", nil}
+	}
+	s.run(
+		step{"POST", "/api/v1/user", `{"entity-type":"user","id":"georges","properties":{"username":"georges","password":"Test"}}`, 201, nil, "", nil},
+		newFile("File", "reviewed"),
+		step{"POST", "/api/v1/workflow", model + `"SerialDocumentReview","attachedDocumentIds":"{doc}"}`, 201, []string{`"attachedDocumentIds":[]`, `"state":"running"`}, "flow=" + own, nil},
+		step{"DELETE", "/api/v1/workflow/{flow}", "", 204, nil, "", nil},
+		step{"DELETE", "/api/v1/workflow/{flow}", "", 409, nil, "", nil},
+		step{"POST", "/api/v1/workflow", model + `"None","attachedDocumentIds":["{doc}"]}`, 400, []string{`"entity-type":"exception"`}, "", nil},
+		step{"POST", "/api/v1/id/{doc}/@workflow", model + `"SerialDocumentReview"}`, 201, []string{`"attachedDocumentIds":[{"id":"{doc}"}]`}, "flow=" + own, nil},
+		get("/api/v1/workflow?workflowModelName=SerialDocumentReview", 200, `"entity-type":"workflows"`, `"id":"{flow}"`),
+		get("/api/v1/workflow?workflowModelName=ParallelDocumentReview", 200, `"entries":[]`),
+		get("/api/v1/workflow?workflowModelName=", 200, `"id":"{flow}"`),
+		get("/api/v1/workflow/{flow}", 200, `"initiator":"Administrator"`, `"workflowModelName":"SerialDocumentReview"`),
+		get("/api/v1/workflow/{flow}/graph", 200, `"entity-type":"graph"`, `"nodes":[`, `"transitions":[`),
+		get("/api/v1/workflow/none", 404),
+		get("/api/v1/id/{doc}/@workflow", 200, `"id":"{flow}"`),
+		get("/api/v1/id/{doc}/@task?userId=georges", 200, `"entries":[]`),
+		get("/api/v1/id/{doc}/@task?workflowInstanceId={flow}", 200, `"resultsCount":1`),
+		task("/api/v1/id/{doc}/@workflow/{flow}/task", `"resultsCount":1`),
+		task("/api/v1/task?userId=Administrator&workflowInstanceId={flow}&workflowModelName=SerialDocumentReview", `"nodeName":"Task38e"`, "-resultsCount"),
+		get("/api/v1/task/{task}", 200, `"state":"opened"`, `"allowTaskReassignment":false`, `"label":"wf.serialDocumentReview.cancel"`),
+		handOn("reassign", "actors=user%3Ageorges&comment=", 409),
+		end("nothing", `{}`, 400, `"entity-type":"exception"`),
+		end("start_review", `{"assignees":["user:georges"],"comment":null,"participants":["user:georges"],"validationOrReview":"simpleReview","end_date":"2011-10-23T12:00:00.00Z"}`, 200, `"state":"ended"`, `"text":"a comment"`),
+		end("start_review", `{}`, 409, `"status":409`),
+		get("/api/v1/task?workflowModelName=SerialDocumentReview", 200, `"entries":[]`, "-resultsCount"),
+		task("/api/v1/task?userId=georges", `"pageSize":`, `"nodeName":"Task6d8"`, `"allowTaskReassignment":true`),
+		handOn("delegate", "delegatedActors=user%3AAdministrator&delegatedActors=group%3Amembers&comment=a+comment", 200),
+		get("/api/v1/task/{task}", 200, `"delegatedActors":[{"id":"user:Administrator"},{"id":"group:members"}]`),
+		handOn("delegate", "delegatedActors=nobody", 400), handOn("delegate", "", 400),
+		handOn("reassign", "actors=Administrator&comment=a+comment", 200),
+		get("/api/v1/task/{task}?fetch.task=actors", 200, `"delegatedActors":[]`, `"actors":[{"entity-type":"user"`),
+		get("/api/v1/task?userId=georges", 200, `"entries":[]`),
+		step{"PUT", scriptRepo + "/id/{doc}/@task/{task}/validate", `{"entity-type":"task","id":"{task}","variables":{"comment":"good"}}`, 200, []string{`"state":"ended"`, `"workflowLifeCycleState":"done"`}, "", nil},
+		get("/api/v1/id/{doc}/@workflow", 200, `{"entity-type":"workflows","entries":[]}`),
+		get("/api/v1/workflow", 200, `"entries":[]`),
+		deleteFile,
+	)
 }
 
 // scriptFiles uploads files whole and in chunks, attaches them and reads them back.

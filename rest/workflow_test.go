@@ -1,7 +1,9 @@
 package rest_test
 
 import (
+	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 
 	"catena/rest/resttest"
@@ -57,5 +59,92 @@ func TestWorkflow(t *testing.T) {
 	again := s.Do("POST", api+"/workflow", `{"workflowModelName":"SerialDocumentReview","attachedDocumentIds":""}`).JSON(t)["id"].(string)
 	if got := s.Do("DELETE", api+"/workflow/"+again, ""); got.StatusCode != http.StatusNoContent {
 		t.Errorf("%s: %s", got.Status, got.Text)
+	}
+}
+
+// TestWorkflowSeen asks for a running workflow and its task as everybody whom they concern or not.
+func TestWorkflowSeen(t *testing.T) {
+	s := resttest.Start(t, resttest.Config{})
+	for _, name := range []string{"actor", "helper", "starter", "stranger"} {
+		s.User(name)
+	}
+	s.User("chief", "administrators")
+	doc := s.Do("POST", api+"/path/default-domain/workspaces", `{"entity-type":"document","type":"File","name":"plan"}`).JSON(t)["uid"].(string)
+	other := s.Do("POST", api+"/path/default-domain/workspaces", `{"entity-type":"document","type":"File","name":"other"}`).JSON(t)["uid"].(string)
+	for _, id := range []string{doc, other} {
+		s.Do("POST", api+"/automation/Document.AddPermission", `{"input":"`+id+`","params":{"permission":"ManageWorkflows","username":"starter"}}`)
+	}
+	flow := s.Do("POST", api+"/id/"+doc+"/@workflow", `{"workflowModelName":"SerialDocumentReview"}`, "as", "starter").JSON(t)["id"].(string)
+	first := s.Do("GET", api+"/task", "", "as", "starter").JSON(t)["entries"].([]any)[0].(map[string]any)["id"].(string)
+	s.Do("PUT", api+"/task/"+first+"/start_review", `{"variables":{"participants":["actor"]}}`, "as", "starter")
+	task := s.Do("GET", api+"/task", "", "as", "actor").JSON(t)["entries"].([]any)[0].(map[string]any)["id"].(string)
+	s.Do("PUT", api+"/task/"+task+"/delegate?delegatedActors=helper", "", "as", "actor")
+
+	enriched := api + "/id/" + doc + "?enrichers.document=runnableWorkflows,runningWorkflows,pendingTasks"
+	none := func(path string) string { return "GET " + path + " 200 -" + task }
+	for name, requests := range map[string][]string{
+		"actor": {
+			"GET /task 200 " + task, "GET /task/{task} 200 opened", "GET /workflow 200 -{flow}", "GET /workflow/{flow} 200 running", "GET /workflow/{flow}/graph 200 suspended",
+			"GET /id/{doc}/@workflow 200 {flow}", "GET /id/{doc}/@task 200 {task}", "GET /id/{doc}/@task/{task} 200 {task}", "GET /id/{other}/@task/{task} 404 ",
+			"PUT /id/{other}/@task/{task}/validate 404 ", "GET /task/{first} 403 ", "DELETE /workflow/{flow} 403 ", none("/task?userId=starter"),
+		},
+		"helper":  {"GET /task 200 {task}", "GET /id/{doc}/@workflow/{flow}/task 200 {task}", "GET /id/{other}/@workflow/{flow}/task 200 -{task}", "GET /task?userId=actor 200 {task}"},
+		"starter": {none("/task"), "GET /task?userId=actor 200 {task}", "GET /workflow 200 {flow}", "PUT /task/{task}/validate 403 ", "GET /task/{first} 200 ended", "GET /workflow?workflowModelName=ParallelDocumentReview 200 -{flow}"},
+		"stranger": {
+			none("/task"), none("/task?userId=actor"), none("/task?workflowInstanceId={flow}"), none("/id/{doc}/@task?userId=actor"), "GET /task/{task} 403 ", "GET /workflow/{flow} 403 ",
+			"GET /workflow/{flow}/graph 403 ", "GET /id/{doc}/@workflow 200 -{flow}", "PUT /task/{task}/validate 403 ", "PUT /task/{task}/reassign?actors=stranger 403 ",
+			"PUT /task/{task}/delegate?delegatedActors=stranger 403 ", "DELETE /workflow/{flow} 403 ", "POST /id/{doc}/@workflow 403 ", "GET /workflowModel 200 SerialDocumentReview",
+		},
+		"chief": {none("/task"), "GET /task?userId=actor 200 {task}", "GET /task?workflowInstanceId={flow} 200 {task}", "GET /task/{task} 200 opened", "GET /id/{doc}/@workflow 200 {flow}"},
+		"":      {"GET /task 401 ", "GET /workflowModel 401 ", "GET /workflow/{flow} 401 "},
+	} {
+		for _, r := range requests {
+			f := strings.Split(strings.NewReplacer("{task}", task, "{flow}", flow, "{first}", first, "{doc}", doc, "{other}", other).Replace(r), " ")
+			body := `{"workflowModelName":"SerialDocumentReview"}`
+			if f[0] == "GET" || f[0] == "DELETE" {
+				body = ""
+			}
+			got := s.Do(f[0], api+f[1], body, "as", name)
+			text, not := strings.CutPrefix(f[3], "-")
+			if fmt.Sprint(got.StatusCode) != f[2] || strings.Contains(got.Text, text) == not {
+				t.Errorf("%q: %s: %s %s", name, r, got.Status, got.Text)
+			}
+		}
+	}
+	for name, want := range map[string][3]int{"actor": {0, 1, 1}, "helper": {0, 1, 1}, "starter": {2, 1, 0}, "stranger": {0, 0, 0}, "chief": {2, 1, 0}} {
+		said := s.Do("GET", enriched, "", "as", name).JSON(t)["contextParameters"].(map[string]any)
+		for i, key := range []string{"runnableWorkflows", "runningWorkflows", "pendingTasks"} {
+			if list := said[key].([]any); len(list) != want[i] {
+				t.Errorf("%s: %s are %v", name, key, list)
+			}
+		}
+	}
+}
+
+// TestWorkflowsOfPage enriches a page, whose documents each tell of their own workflows and tasks.
+func TestWorkflowsOfPage(t *testing.T) {
+	s := resttest.Start(t, resttest.Config{})
+	flows := map[string][]string{}
+	for _, name := range []string{"a", "b", "c"} {
+		uid := s.Do("POST", api+"/path/default-domain/workspaces", `{"entity-type":"document","type":"File","name":"`+name+`"}`).JSON(t)["uid"].(string)
+		for range len(flows) {
+			id := s.Do("POST", api+"/id/"+uid+"/@workflow", `{"workflowModelName":"ParallelDocumentReview"}`).JSON(t)["id"].(string)
+			flows[uid] = append(flows[uid], id)
+		}
+		flows[uid] = append([]string{}, flows[uid]...)
+	}
+	page := s.Do("GET", api+"/path/default-domain/workspaces/@children?enrichers.document=runningWorkflows,pendingTasks", "").JSON(t)
+	for _, entry := range page["entries"].([]any) {
+		d := entry.(map[string]any)
+		said := d["contextParameters"].(map[string]any)
+		for key, member := range map[string]string{"runningWorkflows": "id", "pendingTasks": "workflowInstanceId"} {
+			got := []string{}
+			for _, one := range said[key].([]any) {
+				got = append(got, one.(map[string]any)[member].(string))
+			}
+			if want := flows[d["uid"].(string)]; fmt.Sprint(got) != fmt.Sprint(want) {
+				t.Errorf("%s of %s: %v, want %v", key, d["path"], got, want)
+			}
+		}
 	}
 }
