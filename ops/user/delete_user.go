@@ -7,6 +7,7 @@ import (
 	"catena/storage"
 	"catena/storage/credential"
 	"catena/storage/webhook"
+	"catena/storage/workflow"
 )
 
 var deleteUser = engine.Op{
@@ -15,7 +16,8 @@ var deleteUser = engine.Op{
 	Category: "Users & Groups",
 	Doc: "Removes a user, whose keys, tokens, subscriptions and webhooks end with that, and keeps the input. What the user wrote stays: the personal " +
 		"workspace and the folder of decks go to the administrators, with %gone behind their names, so that a later user of the name begins with new ones. " +
-		"What the user was granted on documents ends, and is not a later user's of the name: jobs remove it from access lists.",
+		"What the user was granted on documents ends, and is not a later user's of the name: jobs remove it from access lists. " +
+		"Open tasks go to the administrators.",
 	Run: engine.On(deleteUserParams.run),
 }
 
@@ -29,5 +31,5 @@ func (p deleteUserParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error)
 
 // leave ends what is kept for a user who is gone.
 func leave(tx *storage.Tx, user string) error {
-	return cmp.Or(credential.End(tx, user), webhook.End(tx, user))
+	return cmp.Or(credential.End(tx, user), webhook.End(tx, user), workflow.End(tx, user))
 }

@@ -337,6 +337,9 @@ func Actors(tx *storage.Tx, names []string) ([]string, error) {
 	for _, given := range names {
 		kind, name := Split(given)
 		found := ""
+		if gone(name) {
+			kind, name = Split(administrators)
+		}
 		if kind != "group" {
 			if _, err := tx.User(name); err == nil {
 				found = "user:" + name
