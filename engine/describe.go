@@ -26,8 +26,9 @@ type OpDoc struct {
 	Signature   []string   `json:"signature"`
 	Params      []ParamDoc `json:"params"`
 
-	Effect  Effect `json:"-"`
-	AliasOf string `json:"-"` // the operation's name, for an entry that is an alias
+	Effect     Effect      `json:"-"`
+	Deprecated Deprecation `json:"-"` // clients print none
+	AliasOf    string      `json:"-"` // the operation's name, for an entry that is an alias
 }
 
 // ParamDoc is the documentation of one parameter.
@@ -107,7 +108,7 @@ func told(word string) string {
 func (d *Def) doc() OpDoc {
 	doc := OpDoc{
 		ID: d.Name, Aliases: d.Aliases, Label: d.Label, Category: d.Category, Description: d.Doc, Since: d.Since,
-		URL: d.Name, Signature: d.Signature(), Params: []ParamDoc{}, Effect: d.Effect,
+		URL: d.Name, Signature: d.Signature(), Params: []ParamDoc{}, Effect: d.Effect, Deprecated: d.Deprecated,
 	}
 	if d.Requires != "" {
 		doc.Requires = &d.Requires

@@ -301,6 +301,7 @@ func TestSetChecks(t *testing.T) {
 		{[]Op{{Name: "Test.A", Doc: "d", Run: run}, {Name: "Test.A", Doc: "d", Run: run}}, `the name "Test.A" is already that of Test.A`},
 		{[]Op{{Name: "Test.A", Doc: "d", Run: run}, {Name: "Test.B", Aliases: []string{"Test.A"}, Doc: "d", Run: run}}, `already that of Test.A`},
 		{[]Op{{Name: "Test.A", Run: run}}, "no documentation"},
+		{[]Op{{Name: "Test.A", Doc: "d", Run: run, Deprecated: Deprecation{Since: "soon"}}}, "deprecated since \"soon\", which is no day"},
 		{[]Op{{Name: "Test.A", Doc: "d"}}, "no function"},
 		{[]Op{{Name: "Other.A", Doc: "d", Run: run}}, "no rule says who may call it"},
 		{[]Op{{Name: "Test.A", Doc: "d", Run: On(func(bad, *Ctx, Void) (Void, error) { return Void{}, nil })}}, "no name or no doc"},

@@ -6,6 +6,8 @@
 package engine
 
 import (
+	"time"
+
 	"catena/storage"
 	"catena/storage/blob"
 	"catena/storage/upload"
@@ -54,13 +56,26 @@ type Op struct {
 	Label, Category      string   // as lists show it; no label: the name
 	Doc, Since, Requires string
 	Effect               Effect
-	Secret               bool // its answer is shown once and never kept, not for an idempotency key either
-	Open                 bool // parameters it does not declare reach the operations it calls
+	Secret               bool        // its answer is shown once and never kept, not for an idempotency key either
+	Open                 bool        // parameters it does not declare reach the operations it calls
+	Deprecated           Deprecation // zero: it is not
 	Run                  Func
 
 	// Of an operation made of a text: its version, and the operation that an older version makes.
 	Version   int64
 	AtVersion func(c *Ctx, version int64) (Op, error)
+}
+
+// Deprecation says that an operation is there for those who call it already, and better not used any more.
+type Deprecation struct {
+	Since   string // day as 2026-11-23; "": it is not deprecated
+	Instead string // the operation to use; "": none
+}
+
+// Day returns since when, the beginning of the day in UTC; ok is false if it is not deprecated.
+func (d Deprecation) Day() (day time.Time, ok bool) {
+	day, err := time.Parse(time.DateOnly, d.Since)
+	return day, err == nil
 }
 
 // Effect is what an operation may do to the store.

@@ -147,6 +147,8 @@ func (s *Set) compile(op Op) (*Def, error) {
 		return nil, errors.New("no documentation")
 	case len(op.Run.variants) == 0:
 		return nil, errors.New("no function")
+	case op.Deprecated != Deprecation{} && !dated(op.Deprecated):
+		return nil, fmt.Errorf("deprecated since %q, which is no day", op.Deprecated.Since)
 	case op.Run.mixed:
 		return nil, errors.New("its functions take different parameters")
 	}
@@ -172,6 +174,11 @@ func (s *Set) compile(op Op) (*Def, error) {
 		}
 	}
 	return d, nil
+}
+
+func dated(d Deprecation) bool {
+	_, ok := d.Day()
+	return ok
 }
 
 // Op finds an operation by name or alias; "Chain." may stand in front of the name.

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"catena/engine"
+	"catena/ops"
 	"catena/rest/resttest"
 	"catena/storage"
 )
@@ -135,5 +137,29 @@ func TestBounds(t *testing.T) {
 				t.Errorf("%d: %d %.400s", limit+1, got.StatusCode, got.Text)
 			}
 		})
+	}
+}
+
+// TestDeprecated looks for the operations that deprecated ones name to be used instead.
+func TestDeprecated(t *testing.T) {
+	set, err := engine.NewSet(ops.Rules, ops.All...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, name := range set.Names() {
+		d, _ := set.Op(name)
+		if _, ok := d.Deprecated.Day(); !ok {
+			continue
+		}
+		n++
+		if instead := d.Deprecated.Instead; instead != "" {
+			if other, ok := set.Op(instead); !ok || other.Deprecated.Since != "" {
+				t.Errorf("%s: %s is there %v, deprecated %v", name, instead, ok, other != nil)
+			}
+		}
+	}
+	if n < 3 {
+		t.Errorf("%d are deprecated", n)
 	}
 }

@@ -73,6 +73,9 @@ func (x *exchange) callOf(name string, inv *invocation, input engine.Lazy) (engi
 		}
 		call.Asked.Input = inv.input
 	}
+	if d, ok := x.engine.Set().Op(name); ok {
+		x.deprecated(d)
+	}
 	o := x.options()
 	o.Properties = appendItems(o.Properties, inv.properties)
 	return call, reply{status: http.StatusOK, body: inv.body, files: inv.files, options: o}, nil

@@ -106,7 +106,7 @@ func (x *exchange) allowOrigin(origin string) {
 	h.Set("Access-Control-Allow-Origin", origin)
 	h.Add("Vary", "Origin")
 	h.Set("Access-Control-Expose-Headers", "ETag, Location, X-Request-Id, Idempotency-Key, Idempotency-Replayed, "+
-		"Content-Disposition, Deck-Revision, Link, RateLimit, RateLimit-Policy, Retry-After")
+		"Content-Disposition, Deck-Revision, Deprecation, Link, RateLimit, RateLimit-Policy, Retry-After")
 	if x.r.Method == http.MethodOptions {
 		h.Set("Access-Control-Allow-Methods", "GET, HEAD, POST, PUT, PATCH, DELETE")
 		if asked := x.r.Header.Get("Access-Control-Request-Headers"); asked != "" {

@@ -132,11 +132,15 @@ func (d *describer) operation(name string) {
 		content["multipart/related"] = map[string]any{"schema": openapi.Type("object")}
 	}
 	r := route{gives: resultSchema(op), or: http.StatusNoContent}
-	d.put(http.MethodPost, at, map[string]any{
+	says := map[string]any{
 		"operationId": name, "summary": op.Label, "description": op.Doc, "tags": []any{op.Category},
 		"requestBody": map[string]any{"required": true, "content": content},
 		"responses":   r.responses(nil),
-	})
+	}
+	if _, deprecated := op.Deprecated.Day(); deprecated {
+		says["deprecated"] = true
+	}
+	d.put(http.MethodPost, at, says)
 }
 
 // template writes a path as OpenAPI does, and names its parts that vary.

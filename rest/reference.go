@@ -42,7 +42,7 @@ func reference(x *exchange) error {
 }
 
 func told(d *engine.OpDoc) web.Operation {
-	o := web.Operation{ID: d.ID, Label: d.Label, Description: d.Description, Aliases: d.Aliases}
+	o := web.Operation{ID: d.ID, Label: d.Label, Description: d.Description, Aliases: d.Aliases, Deprecated: d.Deprecated.Since, Instead: d.Deprecated.Instead}
 	for i := 0; i+1 < len(d.Signature); i += 2 {
 		o.Signature = append(o.Signature, web.Step{In: d.Signature[i], Out: d.Signature[i+1]})
 	}

@@ -36,15 +36,16 @@ type Error struct {
 	Err          error
 }
 
-// Error returns the cause with the place in front.
+// Error returns the cause with the place in front, which stands for the word "script" that a cause may begin with.
 func (e *Error) Error() string {
+	cause := strings.TrimPrefix(e.Err.Error(), "script: ")
 	switch {
 	case e.Line == 0:
-		return e.File + ": " + e.Err.Error()
+		return e.File + ": " + cause
 	case e.Column == 0:
-		return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Err)
+		return fmt.Sprintf("%s:%d: %s", e.File, e.Line, cause)
 	}
-	return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Line, e.Column, e.Err)
+	return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Line, e.Column, cause)
 }
 
 // Unwrap returns the cause.

@@ -127,10 +127,20 @@ func (t *typings) comment(depth int, d *engine.Def, op string, params []engine.P
 		}
 		t.line(depth, " * @param params.%s %s", p.Name, text)
 	}
+	if _, deprecated := d.Deprecated.Day(); deprecated {
+		t.line(depth, " * @deprecated %s", commentText(instead(d.Deprecated)))
+	}
 	if d.Since != "" {
 		t.line(depth, " * @since %s", commentText(d.Since))
 	}
 	t.line(depth, " */")
+}
+
+func instead(d engine.Deprecation) string {
+	if d.Instead == "" {
+		return "Since " + d.Since + "."
+	}
+	return "Since " + d.Since + ". Use " + d.Instead + "."
 }
 
 func commentText(s string) string {

@@ -6,9 +6,10 @@ import (
 )
 
 var runDocumentOperationInNewTx = engine.Op{
-	Name:     "Context.RunDocumentOperationInNewTx",
-	Label:    "Run Document Chain in new Tx",
-	Category: "Execution Flow",
+	Name:       "Context.RunDocumentOperationInNewTx",
+	Label:      "Run Document Chain in new Tx",
+	Deprecated: engine.Deprecation{Since: "2026-11-23", Instead: "RunDocumentOperation"},
+	Category:   "Execution Flow",
 	Doc: "Runs an operation or chain on the input in a savepoint of the call's transaction and keeps the input. If it fails " +
 		"nothing of it remains; the failure is logged, or with rollbackGlobalOnError ends the call.",
 	Run: engine.On(runInNewTxParams.run),

@@ -5,10 +5,11 @@ import (
 )
 
 var runOperationOnListInNewTx = engine.Op{
-	Name:     "RunOperationOnListInNewTx",
-	Aliases:  []string{"Context.RunOperationOnListInNewTx"},
-	Label:    "Run For Each in new TX",
-	Category: "Execution Flow",
+	Name:       "RunOperationOnListInNewTx",
+	Deprecated: engine.Deprecation{Since: "2026-11-23", Instead: "RunOperationOnList"},
+	Aliases:    []string{"Context.RunOperationOnListInNewTx"},
+	Label:      "Run For Each in new TX",
+	Category:   "Execution Flow",
 	Doc: "Runs an operation or chain on the input once for every item of the list in a context variable and keeps the input. " +
 		"All runs are part of the call's transaction; the first that fails ends the call.",
 	Run: engine.On(runOnListInNewTxParams.run),

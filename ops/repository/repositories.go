@@ -5,12 +5,13 @@ import (
 )
 
 var repositories = engine.Op{
-	Name:     "GetRepositories",
-	Label:    "List repository names on the server",
-	Category: "Fetch",
-	Doc:      "Returns the names of the repositories, in order.",
-	Effect:   engine.Reads,
-	Run:      engine.On(repositoriesParams.run),
+	Name:       "GetRepositories",
+	Deprecated: engine.Deprecation{Since: "2026-11-23"},
+	Label:      "List repository names on the server",
+	Category:   "Fetch",
+	Doc:        "Returns the names of the repositories, in order.",
+	Effect:     engine.Reads,
+	Run:        engine.On(repositoriesParams.run),
 }
 
 type repositoriesParams struct{}

@@ -10,6 +10,7 @@ type Family struct {
 type Operation struct {
 	ID, Label, Description string
 	Aliases                []string
+	Deprecated, Instead    string // the day since when, and the operation to use; "": it is not, and there is none
 	Signature              []Step
 	Params                 []Parameter
 }
