@@ -32,6 +32,7 @@ import (
 	"catena/storage/egress"
 	"catena/storage/kv"
 	"catena/storage/pdf"
+	"catena/storage/worker"
 )
 
 // platformVersion is the version of the platform whose interface is served; clients compare it.
@@ -130,7 +131,7 @@ func (a *app) start(ctx context.Context, o openOptions) error {
 	if a.declared, err = declarations(a.dir); err != nil {
 		return usage{err}
 	}
-	self, err := os.Executable()
+	self, err := worker.Self()
 	if err != nil {
 		return err
 	}

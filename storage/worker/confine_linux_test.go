@@ -3,10 +3,12 @@ package worker
 import (
 	"encoding/json"
 	"errors"
+	"io"
 	"io/fs"
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -26,10 +28,86 @@ type confinement struct {
 
 // TestMain is a confined process when the tests start themselves as one.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == "confined" {
-		os.Exit(confined())
+	if len(os.Args) > 1 {
+		switch os.Args[1] {
+		case "confined":
+			os.Exit(confined())
+		case "parent":
+			os.Exit(parent())
+		case "child":
+			_, _ = os.Stdout.WriteString("child")
+			_, _ = os.Stdin.Read(make([]byte, 1))
+			os.Exit(0)
+		}
 	}
 	os.Exit(m.Run())
+}
+
+// parent starts a worker when it is told to, and passes on what that says.
+func parent() int {
+	_, _ = os.Stdout.WriteString("parent ")
+	_, _ = os.Stdin.Read(make([]byte, 1))
+	self, err := Self()
+	if err == nil {
+		var p *Process
+		if p, err = Start([]string{self, "child"}); err == nil {
+			_, err = io.CopyN(os.Stdout, p.Out, int64(len("child")))
+			p.Kill()
+		}
+	}
+	if err != nil {
+		_, _ = os.Stdout.WriteString(err.Error())
+		return 1
+	}
+	return 0
+}
+
+// TestReplaced replaces and removes the file of a program that runs, which still starts workers.
+func TestReplaced(t *testing.T) {
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string]func(file string) error{
+		"replaced": func(file string) error {
+			other := file + ".new"
+			return errors.Join(os.WriteFile(other, []byte("#!/bin/sh\necho other\n"), 0o700), os.Rename(other, file))
+		},
+		"removed": os.Remove,
+	} {
+		file := filepath.Join(t.TempDir(), "program")
+		if err := os.Link(exe, file); err != nil {
+			program, failed := os.ReadFile(exe)
+			if err := errors.Join(failed, os.WriteFile(file, program, 0o700)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		cmd := exec.Command(file, "parent")
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		said := make([]byte, len("parent "))
+		if _, err := io.ReadFull(out, said); err != nil {
+			t.Fatal(err)
+		}
+		changed := change(file)
+		_, told := in.Write([]byte("x"))
+		if err := errors.Join(changed, told); err != nil {
+			t.Fatal(err)
+		}
+		rest, err := io.ReadAll(out)
+		if err = errors.Join(err, cmd.Wait()); err != nil || string(rest) != "child" {
+			t.Errorf("%s: %q, %v", name, rest, err)
+		}
+	}
 }
 
 // underRace is set when the tests were built with the race detector.

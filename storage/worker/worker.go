@@ -80,6 +80,9 @@ func Start(argv []string, files ...*os.File) (*Process, error) {
 // command is a process without an environment that dies with the server.
 func command(ctx context.Context, argv []string, said *tail) *exec.Cmd {
 	c := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	if argv[0] == runningFile {
+		c.Args[0] = os.Args[0] // who lists processes sees which program it is
+	}
 	c.Env = []string{}
 	c.Dir = string(os.PathSeparator)
 	c.Stderr = said
@@ -138,6 +141,18 @@ func Run(ctx context.Context, argv []string, data int64, file io.Reader, take fu
 		return &Failure{causeOf(text), cmp.Or(first, ended.Error())}
 	}
 	return nil
+}
+
+// runningFile is the file of the program that runs, where the system has such a name.
+const runningFile = "/proc/self/exe"
+
+// Self is the path of this program as it runs, which stays what it is when its file is replaced or removed, where the
+// system has such a path.
+func Self() (string, error) {
+	if _, err := os.Readlink(runningFile); err != nil {
+		return os.Executable()
+	}
+	return runningFile, nil
 }
 
 // Kill ends the process at once.
