@@ -140,8 +140,9 @@ func (t *Tx) putPending(key []byte, ids []docID) error {
 
 // pendingRow is a row of documents whose terms are not up to date.
 type pendingRow struct {
-	key []byte
-	ids []docID
+	key    []byte
+	ids    []docID
+	unread []docID // those that cannot be brought up to date now
 }
 
 // pendingRows returns rows until they have more than limit documents, if there are as many.
@@ -164,7 +165,7 @@ func (t *Tx) pendingRows(limit int) (rows []pendingRow, err error) {
 			ids = append(ids, indexID(row.Key))
 		}
 		first = min(first, numberOf(row.Key))
-		rows = append(rows, pendingRow{row.Key, ids})
+		rows = append(rows, pendingRow{key: row.Key, ids: ids})
 		if n += len(ids); n > limit {
 			break
 		}

@@ -30,9 +30,8 @@ func (r *Repo) RunText(ctx context.Context) error {
 	defer stop()
 	for ctx.Err() == nil {
 		more, err := r.IndexText(ctx)
-		if err != nil && ctx.Err() == nil {
+		if err != nil && !more && ctx.Err() == nil {
 			r.log.Error("full text cannot be brought up to date", "err", err)
-			more = false
 		}
 		if !more {
 			select {
@@ -63,20 +62,25 @@ func (r *Repo) awaitQuiet(ctx context.Context, woken <-chan struct{}) {
 	}
 }
 
-// IndexText brings the terms of some documents up to date, and reports whether others may wait.
+// IndexText brings the terms of some documents up to date, and reports whether it did, so that others may wait. What
+// cannot be read now stays: the error says why, and it does not keep the rest waiting.
 func (r *Repo) IndexText(ctx context.Context) (more bool, err error) {
 	var rows []pendingRow
-	var unread error // what cannot be read now stays, and does not keep the rest waiting
-	err = r.View(ctx, r.System(), func(t *Tx) error {
-		found, err := t.pendingRows(wordsBatch)
-		for _, row := range found {
-			if err := t.readContents(row.ids); err != nil {
-				unread = err
-				continue
-			}
-			rows = append(rows, row)
+	var unread error
+	crowded := false // others wait behind these
+	err = r.View(ctx, r.System(), func(t *Tx) (err error) {
+		rows, err = t.pendingRows(wordsBatch)
+		n := 0
+		for i := range rows {
+			n += len(rows[i].ids)
+			unread = cmp.Or(t.readContents(&rows[i]), unread)
 		}
+		crowded = n > wordsBatch
 		return err
+	})
+	rows = slices.DeleteFunc(rows, func(row pendingRow) bool {
+		more = more || len(row.ids) > 0
+		return len(row.ids) == 0 && !crowded
 	})
 	if err != nil || len(rows) == 0 {
 		return false, cmp.Or(err, unread)
@@ -91,11 +95,11 @@ func (r *Repo) IndexText(ctx context.Context) (more bool, err error) {
 		}
 		return nil
 	})
-	return true, cmp.Or(err, unread)
+	return more && err == nil, cmp.Or(err, unread)
 }
 
-// writePending brings the terms of the documents of a row up to date, as far as that takes about limit rows,
-// and returns how many it took.
+// writePending brings the terms of the documents of a row up to date, as far as that takes about limit rows, and returns
+// how many it took. Those that cannot be read go to the end, behind all that wait.
 func (t *Tx) writePending(row pendingRow, limit int) (written int, err error) {
 	for i, id := range row.ids {
 		n, err := t.writeTerms(id)
@@ -103,35 +107,46 @@ func (t *Tx) writePending(row pendingRow, limit int) (written int, err error) {
 			return 0, err
 		}
 		if written += n; written >= limit && i < len(row.ids)-1 {
-			return written, t.putPending(row.key, row.ids[i+1:])
+			return written, t.putPending(row.key, slices.Concat(row.ids[i+1:], row.unread))
+		}
+	}
+	if len(row.unread) > 0 {
+		if err := t.putPending(backlogKey(t.repo.backlog.number(t.noted)), row.unread); err != nil {
+			return 0, err
 		}
 	}
 	return written, t.kv.Delete(row.key)
 }
 
-// readContents finds the text in the files of documents that no one has looked into yet, and keeps it
-// in transactions of its own: reading takes its time.
-func (t *Tx) readContents(ids []docID) error {
-	for _, id := range ids {
-		d, err := t.load(id)
-		if err != nil {
-			return err
-		}
-		if d == nil {
-			continue
-		}
-		err = d.eachBlob(func(b *blob.Blob) error {
-			known, err := t.kv.Get(contentKey(b.Digest))
-			if err != nil || known != nil || !text.Readable(b.Type, b.Name) {
-				return err
-			}
-			return t.repo.keepContent(t.ctx, b)
-		})
-		if err != nil {
-			return err
+// readContents finds the text in the files of a row's documents that no one has looked into yet, and keeps it in
+// transactions of its own: reading takes its time. Documents whose files cannot be read now are set apart.
+func (t *Tx) readContents(row *pendingRow) (unread error) {
+	var read []docID
+	for _, id := range row.ids {
+		if err := t.readFiles(id); err != nil {
+			unread = err
+			row.unread = append(row.unread, id)
+		} else {
+			read = append(read, id)
 		}
 	}
-	return nil
+	row.ids = read
+	return unread
+}
+
+// readFiles is readContents for one document.
+func (t *Tx) readFiles(id docID) error {
+	d, err := t.load(id)
+	if err != nil || d == nil {
+		return err
+	}
+	return d.eachBlob(func(b *blob.Blob) error {
+		known, err := t.kv.Get(contentKey(b.Digest))
+		if err != nil || known != nil || !text.Readable(b.Type, b.Name) {
+			return err
+		}
+		return t.repo.keepContent(t.ctx, b)
+	})
 }
 
 // keepContent writes the text of a file. A file that cannot be read has none.

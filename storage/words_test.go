@@ -308,3 +308,45 @@ func TestUnreadable(t *testing.T) {
 		t.Errorf("%d rows are left, of the file alone 1", n)
 	}
 }
+
+// TestManyUnreadable: however many files cannot be read for now, other documents are found by terms, those of the same
+// transaction too.
+func TestManyUnreadable(t *testing.T) {
+	w := newWorld(t, func(c *storage.Config) { c.PDF = pdf.New([]string{"/nowhere"}, "") })
+	indexText(t, w.Repo)
+	before := w.rows("w\x02")
+	file := func(i int) storage.Props {
+		return storage.Props{"file:content": blob.FromBytes("a.pdf", "application/pdf", fmt.Appendf(nil, "%%PDF-1.7 %d", i))}
+	}
+	const files, notes = 70, 5
+	for i := range files {
+		w.make(fmt.Sprintf("/file%d", i), "File", file(i))
+	}
+	w.update(w.System(), func(tx *storage.Tx) error {
+		root, err := tx.Doc("/")
+		if err != nil {
+			return err
+		}
+		for i := range notes {
+			if _, err := tx.Create(root, "File", fmt.Sprintf("note%d", i), storage.Props{"dc:title": "zebra"}); err != nil {
+				return err
+			}
+			if _, err := tx.Create(root, "File", fmt.Sprintf("beside%d", i), file(files+i)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	for range 4 {
+		if _, err := w.IndexText(t.Context()); !fault.Is(err, fault.Unavailable) {
+			t.Fatalf("the files are read: %v", err)
+		}
+	}
+	if n := w.rows("w\x02") - before; n != notes {
+		t.Errorf("%d documents of %d are found by terms", n, notes)
+	}
+	before = w.rows("w\x03")
+	if more, err := w.IndexText(t.Context()); more || !fault.Is(err, fault.Unavailable) || w.rows("w\x03") != before {
+		t.Errorf("nothing is left that can be read: %v, %v, %d rows", more, err, w.rows("w\x03"))
+	}
+}
