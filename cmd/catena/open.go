@@ -93,7 +93,7 @@ func (g *global) openFiles(o openOptions) (*app, error) {
 	}
 	a := &app{dir: g.data, log: log, level: g.level, meters: newMeters()}
 	keepPrivate()
-	for _, sub := range []string{"", "actions", "chains", "directories", "listeners", "mail", "providers", "scripts", "types"} {
+	for _, sub := range []string{"", "actions", "chains", "directories", "listeners", "mail", "providers", "scripts", "types", "workflows"} {
 		if err := os.MkdirAll(filepath.Join(g.data, sub), 0o700); err != nil {
 			return nil, usage{err}
 		}

@@ -39,6 +39,7 @@ func TestDeclarations(t *testing.T) {
 		"directories/a.yaml": {"directories:\n  a: {schema: vocabular}", "a.yaml:2: directory a: no schema \"vocabular\", perhaps vocabulary"},
 		"providers/a.yaml":   {"providers:\n  mine:\n    where: \"dc:titel = ?\"", "a.yaml:3: provider mine: where: no field \"dc:titel\", perhaps dc:title"},
 		"actions/a.yaml":     {"actions:\n  mine:\n    categories: [X]\n    operation: Log\n    types: [Fil]", "a.yaml:5: action mine: no type Fil, perhaps File"},
+		"workflows/a.yaml":   {"workflows:\n  A:\n    nodes:\n      a:\n        start: true\n        transitions: {on: {to: ende, when: Fn.nextId()}}\n      end: {end: true}", "a.yaml:6: workflow A: node a: no node ende, perhaps end"},
 	} {
 		dir := t.TempDir()
 		if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(file)), 0o700); err != nil {

@@ -72,8 +72,7 @@ func (p createTaskParams) run(e *env, d *storage.Doc) (*storage.Doc, error) {
 	if e.Door&stored != 0 {
 		def.Variables[fromStored] = "true"
 	}
-	for _, some := range p.shares(actors) {
-		def.Actors = some
+	for _, def.Actors = range shares(actors, p.Each) {
 		t, err := workflow.AddTask(e.unlimited(), nil, nil, def)
 		if err != nil {
 			return nil, err
@@ -83,17 +82,6 @@ func (p createTaskParams) run(e *env, d *storage.Doc) (*storage.Doc, error) {
 		}
 	}
 	return d, nil
-}
-
-// shares are the actors of each task.
-func (p createTaskParams) shares(actors []string) (out [][]string) {
-	if !p.Each {
-		return [][]string{actors}
-	}
-	for _, a := range actors {
-		out = append(out, []string{a})
-	}
-	return out
 }
 
 // listed are the texts of a value: of a list, or of one.

@@ -22,7 +22,7 @@ func getTaskNames(ms *workflow.Models) engine.Op {
 
 type getTaskNamesParams struct {
 	Language string `json:"lang,omitzero" doc:"Language of the titles; empty: English."`
-	Limit    int    `json:"limit" default:"-1" doc:"Most names; below 1 is any number."`
+	Limit    int    `json:"limit" default:"-1" type:"int" doc:"Most names; below 1 is any number."`
 	Search   string `json:"searchTerm,omitzero" doc:"How the name begins, in the language; upper and lower case count."`
 	Value    string `json:"value,omitzero" doc:"The name itself, as the workflow has it; searchTerm does not count then."`
 	Xpath    string `json:"xpath,omitzero" doc:"Does nothing; clients send it."`

@@ -258,11 +258,7 @@ func (e *env) found(ids []string) (storage.Docs, error) {
 func (h *host) ask(n *workflow.Node) error {
 	var names []string
 	for _, a := range n.Task.Assignees {
-		if !expr.Is(a.Text) {
-			names = append(names, a.Text)
-			continue
-		}
-		v, err := h.eval(n, a.Text)
+		v, err := h.value(n, a.Text)
 		if err != nil {
 			return fault.Wrap(err, "node %s: assignees", n.ID)
 		}
@@ -282,15 +278,40 @@ func (h *host) ask(n *workflow.Node) error {
 			due = at
 		}
 	}
-	if !n.Task.Each {
-		return h.give(n, actors, due)
+	own := map[string]string{}
+	for name, text := range n.Task.Variables {
+		v, err := h.value(n, text.Text)
+		if err != nil {
+			return fault.Wrap(err, "node %s: variable %s", n.ID, name)
+		}
+		own[name] = expr.Text(v)
 	}
-	for _, a := range actors {
-		if err := h.give(n, []string{a}, due); err != nil {
+	def := workflow.NewTask{Name: n.Title, Directive: n.Task.Directive, Due: due, Documents: h.instance.Documents, Variables: own}
+	for _, def.Actors = range shares(actors, n.Task.Each) {
+		if err := h.give(n, def); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// shares are the actors of each task: of one for all of them, or of one for each.
+func shares(actors []string, each bool) (out [][]string) {
+	if !each {
+		return [][]string{actors}
+	}
+	for _, a := range actors {
+		out = append(out, []string{a})
+	}
+	return out
+}
+
+// value is a text of the model, or what it gives if it is an expression.
+func (h *host) value(n *workflow.Node, text string) (any, error) {
+	if !expr.Is(text) {
+		return text, nil
+	}
+	return h.eval(n, text)
 }
 
 // actors are those of names who are there; none at all is an error.
@@ -309,16 +330,14 @@ func (h *host) actors(names []string) ([]string, error) {
 }
 
 // give makes one task and tells those who are to do it.
-func (h *host) give(n *workflow.Node, actors []string, due time.Time) error {
-	t, err := workflow.AddTask(h.unlimited(), h.instance, n, workflow.NewTask{
-		Name: n.Title, Directive: n.Task.Directive, Actors: actors, Due: due, Documents: h.instance.Documents,
-	})
+func (h *host) give(n *workflow.Node, def workflow.NewTask) error {
+	t, err := workflow.AddTask(h.unlimited(), h.instance, n, def)
 	if err != nil {
 		return err
 	}
 	st := h.Node(n.ID)
-	st.Tasks = append(st.Tasks, workflow.TaskInfo{ID: t.ID(), Actors: actors})
-	return h.assigned("workflowTaskAssigned", t, actors)
+	st.Tasks = append(st.Tasks, workflow.TaskInfo{ID: t.ID(), Actors: def.Actors})
+	return h.assigned("workflowTaskAssigned", t, def.Actors)
 }
 
 // assigned tells of people who got a task: in an event, and by mail but for who causes it.

@@ -376,3 +376,50 @@ func TestTold(t *testing.T) {
 		t.Errorf("carol maps: %s", got.Status)
 	}
 }
+
+// TestModeration moderates a comment by a workflow whose task knows it.
+func TestModeration(t *testing.T) {
+	s := server(t, `
+workflows:
+  Moderation:
+    variables: {comment: string}
+    nodes:
+      ask:
+        start: true
+        task:
+          assignees: [carol]
+          variables: {commentId: "@{WorkflowVariables.comment}"}
+          buttons: {publish: {}, reject: {}}
+        output: moderate
+        transitions: {on: {to: done}}
+      done: {end: true}
+`, nil)
+	moderate, problems := chains.Parse("moderate.yaml", []byte(`
+name: moderate
+steps:
+  - op: Context.FetchDocument
+  - op: Comment.Moderate
+    params: {accept: 'expr:NodeVariables.button == "publish"'}
+`))
+	if problems != nil {
+		t.Fatal(problems)
+	}
+	if err := s.Engine.Swap(func(set *engine.Set) (*engine.Set, error) {
+		op, err := moderate.Op(set)
+		if err != nil {
+			return nil, err
+		}
+		return set.With([]engine.Op{op})
+	}); err != nil {
+		t.Fatal(err)
+	}
+	doc := s.Do("POST", api+"/path/", `{"entity-type":"document","type":"File","name":"x"}`).JSON(t)["uid"].(string)
+	comment := s.Do("POST", api+"/id/"+doc+"/@comment", `{"text":"Well"}`).JSON(t)["id"].(string)
+	s.Do("POST", api+"/id/"+doc+"/@op/Document.AddPermission", `{"params":{"user":"carol","permission":"Read"}}`)
+	s.Do("POST", api+"/workflow", fmt.Sprintf(`{"workflowModelName":"Moderation","attachedDocumentIds":[%q],"variables":{"comment":%q}}`, doc, comment))
+	before := s.Do("GET", api+"/id/"+comment, "").JSON(t)["state"]
+	end(t, s, "carol", tasks(t, s, "carol")["ask"], "reject", `{}`, http.StatusOK)
+	if after := s.Do("GET", api+"/id/"+comment, "").JSON(t)["state"]; after != "rejected" {
+		t.Errorf("the comment was %v and is %v", before, after)
+	}
+}

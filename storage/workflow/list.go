@@ -36,11 +36,11 @@ func (w *where) run(tx *storage.Tx, typ string, o storage.PageOptions) (*storage
 // for, however many have ended.
 func Tasks(tx *storage.Tx, f Filter, o storage.PageOptions) (*storage.Page, error) {
 	var w where
-	if !f.Ended {
-		w.and("ecm:currentLifeCycleState = ?", Opened)
-	}
-	if f.Actors != nil {
+	switch {
+	case f.Actors != nil: // ended tasks wait for nobody
 		w.and("nt:openFor IN (?)", f.Actors)
+	case !f.Ended:
+		w.and("ecm:currentLifeCycleState = ?", Opened)
 	}
 	if f.Instance != "" {
 		w.and("nt:processId = ?", f.Instance)

@@ -121,6 +121,15 @@ func (r *reader) task(n *yaml.Node) *TaskDef {
 		},
 		"due": r.expression(&t.Due), "directive": r.Text(&t.Directive), "each": r.Flag(&t.Each),
 		"reassignable": r.Flag(&t.Reassignable), "asks": r.Words(&t.Asks), "shows": r.Words(&t.Shows),
+		"variables": func(n *yaml.Node) {
+			t.Variables = map[string]declare.Name{}
+			r.Pairs(n, func(key, n *yaml.Node) {
+				var v declare.Name
+				r.Word(&v)(n)
+				r.parses(v, false)
+				t.Variables[key.Value] = v
+			})
+		},
 		"buttons": func(n *yaml.Node) {
 			r.Pairs(n, func(key, n *yaml.Node) {
 				b := &Button{Name: key.Value, Label: key.Value, Validate: true}

@@ -1,30 +1,30 @@
 package workflow
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
 	"catena/storage"
-	"catena/storage/fault"
 )
 
 // goneMark ends the names of users who are gone, as in the names of their folders: a later user of the name is not
-// one of the actors of an old task, nor the initiator of an old workflow.
+// the initiator of an old workflow.
 const goneMark = "%gone"
 
 // administrators are those who do what users who are gone were asked for.
 const administrators = "group:administrators"
 
-// End has a user leave what is kept of workflows: open tasks go to the administrators, and where the name tells who
-// did something it is marked. Workflows that the user started go on; tasks of their initiator go to the administrators.
+// End has a user leave what goes on: open tasks go to the administrators, and running workflows that the user started
+// go on with the administrators in the place of their initiator. What the user did before stays as it is.
 func End(tx *storage.Tx, user string) error {
 	tx = tx.As(tx.Repo().System())
-	for _, key := range []string{"nt:actors", "nt:delegatedActors"} {
-		if err := all(tx, "TaskDoc", key, "user:"+user, func(d *storage.Doc) error { return leaveTask(tx, d, user) }); err != nil {
-			return err
-		}
+	err := all(tx, "TaskDoc", "nt:openFor", "user:"+user, func(d *storage.Doc) error { return leaveTask(tx, d, user) })
+	if err != nil {
+		return err
 	}
-	return all(tx, instanceType, "docri:initiator", user, func(d *storage.Doc) error {
+	running := fmt.Sprintf("ecm:currentLifeCycleState = '%s' AND docri:initiator", Running)
+	return all(tx, instanceType, running, user, func(d *storage.Doc) error {
 		if err := d.Set("docri:initiator", user+goneMark); err != nil {
 			return err
 		}
@@ -32,16 +32,16 @@ func End(tx *storage.Tx, user string) error {
 		if err != nil {
 			return err
 		}
-		if err := hide(tx, d, user); err != nil {
+		page, err := Tasks(tx, Filter{Instance: d.ID()}, storage.PageOptions{CountLimit: -1})
+		if err != nil {
 			return err
 		}
-		tasks, err := tx.Lookup("nt:processId", d.ID())
-		for _, t := range tasks {
-			if err == nil {
-				err = leaveTask(tx, t, user)
+		for _, t := range page.Docs {
+			if err := leaveTask(tx, t, user); err != nil {
+				return err
 			}
 		}
-		return err
+		return nil
 	})
 }
 
@@ -60,20 +60,16 @@ func all(tx *storage.Tx, typ, key, value string, fn func(*storage.Doc) error) er
 	}
 }
 
-// leaveTask takes a user out of a task.
+// leaveTask takes a user out of an open task.
 func leaveTask(tx *storage.Tx, d *storage.Doc, user string) (err error) {
-	heir := administrators
-	if d.State() != Opened {
-		heir = "user:" + user + goneMark
-	}
 	for _, key := range []string{"nt:actors", "nt:delegatedActors", "nt:openFor"} {
 		names := texts(d, key)
 		at := slices.Index(names, "user:"+user)
 		if at < 0 {
 			continue
 		}
-		if names = slices.Delete(names, at, at+1); !slices.Contains(names, heir) {
-			names = append(names, heir)
+		if names = slices.Delete(names, at, at+1); !slices.Contains(names, administrators) {
+			names = append(names, administrators)
 		}
 		if err := d.Set(key, names); err != nil {
 			return err
@@ -87,31 +83,7 @@ func leaveTask(tx *storage.Tx, d *storage.Doc, user string) (err error) {
 	if d, err = tx.Save(d, storage.SaveOptions{Quiet: true}); err != nil {
 		return err
 	}
-	if err := (&Task{Doc: d}).show(tx); err != nil {
-		return err
-	}
-	instance, err := tx.Doc(storage.Ref(storage.Prop[string](d, "nt:processId")))
-	if fault.Is(err, fault.NotFound) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	return hide(tx, instance, user)
-}
-
-// hide takes a user out of an access list.
-func hide(tx *storage.Tx, d *storage.Doc, user string) error {
-	entries, err := local(tx, d)
-	if err != nil {
-		return err
-	}
-	left := slices.DeleteFunc(slices.Clone(entries), func(e storage.ACE) bool { return e.User == user })
-	if len(left) == len(entries) {
-		return nil
-	}
-	_, err = tx.SetACL(d, "local", left)
-	return err
+	return (&Task{Doc: d}).show(tx)
 }
 
 // gone reports whether a name is that of a user who is gone.
