@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -13,6 +14,7 @@ import (
 // TraceStore keeps the traces of recent calls, a bounded number for a bounded time.
 type TraceStore struct {
 	recording atomic.Bool
+	shown     atomic.Bool
 	clock     func() time.Time
 	most      int
 	keep      time.Duration
@@ -49,6 +51,25 @@ func (s *TraceStore) Recording() bool { return s.recording.Load() }
 
 // SetRecording begins or ends the recording of every call.
 func (s *TraceStore) SetRecording(on bool) { s.recording.Store(on) }
+
+// Shown reports whether answers to calls that failed have their traces.
+func (s *TraceStore) Shown() bool { return s.shown.Load() }
+
+// Show says whether they have.
+func (s *TraceStore) Show(on bool) { s.shown.Store(on) }
+
+// Failure returns the trace of the last call of a request that failed, nil if none is kept.
+func (s *TraceStore) Failure(request string) *Trace {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.forget()
+	for _, t := range slices.Backward(s.order) {
+		if t.Request == request && t.Error != "" {
+			return t
+		}
+	}
+	return nil
+}
 
 // Find returns the trace of an id, nil if it is not kept.
 func (s *TraceStore) Find(id string) *Trace {

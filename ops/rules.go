@@ -37,7 +37,7 @@ var Rules = slices.Concat(
 	allow(engine.Admins, engine.Server, "Resource.Downloaded"),
 	allow(engine.Admins, engine.Everywhere,
 		"Blob.ExportToFS", "Group.CreateOrUpdate", "Repository.Verify",
-		"Team.Create", "Team.Delete", "Team.List", "Traces.*", "User.CreateOrUpdate", "User.SetAccount"),
+		"JsonStack.*", "Team.Create", "Team.Delete", "Team.List", "Traces.*", "User.CreateOrUpdate", "User.SetAccount"),
 	allow(engine.Admins, outside|engine.Server, "Services.LogLevel"),
 	allow(engine.Admins, outside|engine.Server, "Chain.*", "Job.*", "Listener.*", "Script.*", "WorkManager.*"),
 	allow(engine.Anyone, outside|engine.Server, "Key.*"),

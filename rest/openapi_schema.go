@@ -45,7 +45,7 @@ func platformSchemas() map[string]any {
 			lastModified:moment properties:object contextParameters:object`),
 		"DocumentInput": entitySchema("document", "", "type name properties:object changeToken repository uid path"),
 		"Exception": entitySchema("", "status:integer message type title detail code retryable:boolean",
-			"instance errors:array requestId traceId has_error:boolean number:integer violations:array"),
+			"instance errors:array requestId traceId stacktrace has_error:boolean number:integer violations:array"),
 		"Group":      entitySchema("group", "groupname grouplabel:string? id properties:object", "memberUsers:array memberGroups:array parentGroups:array"),
 		"GroupInput": entitySchema("", "", "groupname grouplabel:string? id properties:object memberUsers:array memberGroups:array parentGroups:array"),
 		"LogEntry": entitySchema("logEntry", `id:integer category:string? principalName:string? comment:string? docLifeCycle:string? docPath:string? docType:string?

@@ -70,6 +70,7 @@ type problem struct {
 	RequestID  string  `json:"requestId,omitempty"`
 	TraceID    string  `json:"traceId,omitempty"` // of the trace the request belongs to, if it says so
 	Retryable  bool    `json:"retryable"`
+	Trace      string  `json:"stacktrace,omitempty"` // of the call, where the server shows it
 
 	*report
 }
@@ -242,6 +243,11 @@ func (x *exchange) fail(err error) {
 func (x *exchange) failed(err error, text string) {
 	p := problemOf(err, text)
 	p.Type, p.Instance, p.RequestID, p.TraceID = x.problemType(err), x.prefix()+x.r.URL.Path, x.id, traceID(x.r.Header)
+	if x.as != nil && x.engine != nil && x.engine.Traces().Shown() {
+		if t := x.engine.Traces().Failure(x.id); t != nil && x.seesTrace(t) {
+			p.Trace = t.Text()
+		}
+	}
 	h := x.w.Header()
 	switch p.Status {
 	case http.StatusUnauthorized:

@@ -190,14 +190,13 @@ func Open(ctx context.Context, c Config, adminPassword string) (*Repo, error) {
 	if c.BlobGrace == 0 {
 		c.BlobGrace = 24 * time.Hour
 	}
+	if c.PDF == nil {
+		c.PDF = pdf.New(nil, "")
+	}
 	r := &Repo{
 		name: c.Name, db: c.DB, blobs: c.Blobs, types: c.Types, log: c.Log, clock: c.Clock,
-		newID: c.NewID, newDocID: newDocID, limits: c.Limits.orDefault(), grace: c.BlobGrace, pdf: c.PDF,
+		newID: c.NewID, newDocID: newDocID, limits: c.Limits.orDefault(), grace: c.BlobGrace, pdf: c.PDF.With(c.Limits.orDefault().PDF),
 	}
-	if r.pdf == nil {
-		r.pdf = pdf.New(nil, "")
-	}
-	r.pdf = r.pdf.With(r.limits.PDF)
 	if r.directories = c.Directories; r.directories == nil {
 		var err error
 		if r.directories, err = directory.Load(c.Types, directory.Defaults()); err != nil {

@@ -16,4 +16,5 @@ var Ops = []engine.Op{
 	queryAudit,
 	queryPage,
 	toggleRecording,
+	toggleStack,
 }
