@@ -13,6 +13,7 @@ import (
 
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/trace"
 )
 
 // Call says what to run, for whom and how.
@@ -34,7 +35,6 @@ type Call struct {
 	RequestID      string
 	Remote         netip.Addr // of the client; the zero value if there is none
 	KeepUploads    bool       // batches that files are taken from stay
-	TraceID        string     // W3C trace id; "" makes one where a trace is kept
 	Asked          *Asked     // what a caller from outside sent: if the call fails, it is kept; nil: it is not
 }
 
@@ -69,8 +69,9 @@ type running struct {
 	taken  []taken
 	ops    int
 	root   *Trace
-	steps  int      // of the trace
-	hidden []string // secrets that the call was given, which what is kept of it must not show
+	steps  int         // of the trace
+	traced trace.Trace // what the call belongs to, once it was asked for
+	hidden []string    // secrets that the call was given, which what is kept of it must not show
 	exit   bool
 	inner  *Plan
 	fn     func(c *Ctx) (any, error) // is run in the place of an operation

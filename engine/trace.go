@@ -1,13 +1,12 @@
 package engine
 
 import (
-	"cmp"
-	"crypto/rand"
-	"encoding/hex"
+	"context"
 	"encoding/json"
 	"time"
 
 	"catena/storage"
+	"catena/storage/trace"
 )
 
 // Trace is the record of one operation within a call, and of those it ran.
@@ -32,17 +31,38 @@ type Trace struct {
 
 const maxSummary = 256
 
-// newTraceID returns a random W3C trace id.
-func newTraceID() string {
-	var id [16]byte
-	_, _ = rand.Read(id[:]) // never fails
-	return hex.EncodeToString(id[:])
+// WithTrace returns a context for calls that belong to the trace that a traceparent header (W3C Trace Context) names,
+// and ctx itself if it names none.
+func WithTrace(ctx context.Context, parent string) context.Context {
+	if t, ok := trace.Parse(parent); ok {
+		return trace.With(ctx, t)
+	}
+	return ctx
+}
+
+// TraceID returns the W3C trace id that calls with a context belong to, "" if there is none yet.
+func TraceID(ctx context.Context) string {
+	t, _ := trace.Of(ctx)
+	return t.ID
+}
+
+// distributed is the trace that the call belongs to: that of what caused it, or one of its own.
+func (r *running) distributed() trace.Trace {
+	r.end.mu.Lock()
+	defer r.end.mu.Unlock()
+	if r.traced.ID == "" {
+		var ok bool
+		if r.traced, ok = trace.Of(r.end.Context); !ok {
+			r.traced = trace.New()
+		}
+	}
+	return r.traced
 }
 
 // newTrace returns the trace of a call that began then, without anything in it.
 func (r *running) newTrace(began time.Time) *Trace {
 	return &Trace{
-		ID: cmp.Or(r.call.TraceID, newTraceID()), Op: r.def.Name, Start: began,
+		ID: r.distributed().ID, Op: r.def.Name, Start: began,
 		User: r.call.As.Name, owner: storage.OwnedBy(r.call.As), Request: r.call.RequestID,
 	}
 }

@@ -5,15 +5,21 @@ import (
 	"time"
 
 	"catena/storage"
+	"catena/storage/trace"
 )
 
 // runningKey finds the call that a transaction belongs to in the transaction's context.
 type runningKey struct{}
 
-// Value returns the call itself, or what the caller's context holds.
+// Value returns the call itself, the trace it belongs to, or what the caller's context holds.
 func (d *deadline) Value(key any) any {
-	if _, ok := key.(runningKey); ok && d.run != nil {
-		return d.run
+	if d.run != nil {
+		switch key.(type) {
+		case runningKey:
+			return d.run
+		case trace.Key:
+			return d.run.distributed()
+		}
 	}
 	return d.Context.Value(key)
 }

@@ -36,7 +36,7 @@ func (x *exchange) accessAttrs(took time.Duration, cut bool) []slog.Attr {
 		slog.Float64("seconds", took.Round(time.Microsecond).Seconds()), // until the last of it was handed over
 		slog.Bool("cut", cut),                                           // the answer broke off
 		slog.String("requestId", x.id),
-		slog.String("traceId", traceID(x.r.Header)), // of the request's traceparent
+		slog.String("traceId", x.traceID()), // of the request's traceparent
 		slog.String("agent", x.r.UserAgent()),
 	}
 }

@@ -34,6 +34,7 @@ type asyncRun struct {
 	id, owner, op string // the id is that of the call
 	engine        *engine.Engine
 	call          engine.Call
+	parent        string // traceparent it came with
 	encoder       *encoder
 	result        *engine.Result
 	size          int64 // of result
@@ -83,7 +84,7 @@ func (r *runs) add(run *asyncRun, now time.Time) error {
 		call.Encode = nil
 	}
 	var err error
-	if run.id, err = run.engine.Start(r.ctx, call, func(res *engine.Result, err error) { r.end(run, res, err, time.Now()) }); err != nil {
+	if run.id, err = run.engine.Start(engine.WithTrace(r.ctx, run.parent), call, func(res *engine.Result, err error) { r.end(run, res, err, time.Now()) }); err != nil {
 		return err
 	}
 	r.all[run.id] = run
@@ -151,7 +152,7 @@ func invokeAsync(x *exchange) error {
 		return err
 	}
 	re.base = x.base()
-	run := &asyncRun{owner: x.as.Identity(), op: name, engine: x.engine, encoder: x.encoder(&call, re)}
+	run := &asyncRun{owner: x.as.Identity(), op: name, engine: x.engine, parent: x.r.Header.Get("Traceparent"), encoder: x.encoder(&call, re)}
 	run.call = call
 	if err := x.s.runs.add(run, time.Now()); err != nil {
 		return err

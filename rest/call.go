@@ -114,7 +114,7 @@ func (x *exchange) encoder(call *engine.Call, re reply) *encoder {
 
 // introduce says in a call for whom it is and where it comes from.
 func (x *exchange) introduce(call *engine.Call) {
-	call.As, call.Door, call.RequestID, call.Remote, call.TraceID = x.as, x.door(), x.id, x.client(), traceID(x.r.Header)
+	call.As, call.Door, call.RequestID, call.Remote = x.as, x.door(), x.id, x.client()
 }
 
 // keepsUploads reports whether the client will use what it uploaded once more.
@@ -141,18 +141,8 @@ func transactionTimeout(h http.Header) time.Duration {
 	return time.Second * time.Duration(min(n, 86_400))
 }
 
-// traceID reads the trace a request belongs to from its traceparent header; "" if none.
-func traceID(h http.Header) string {
-	v := h["Traceparent"]
-	if len(v) != 1 {
-		return ""
-	}
-	part := strings.Split(v[0], "-")
-	if len(part) < 4 || len(part[1]) != 32 || strings.Trim(part[1], "0123456789abcdef") != "" || strings.Trim(part[1], "0") == "" {
-		return ""
-	}
-	return part[1]
-}
+// traceID is that of the request's traceparent header; "" if it has none.
+func (x *exchange) traceID() string { return engine.TraceID(x.r.Context()) }
 
 // keyed gives the call the idempotency key of a POST. It counts for one address of one
 // repository, however that is spelled.

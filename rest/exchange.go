@@ -81,7 +81,7 @@ func (x *exchange) attrs(err error) []slog.Attr {
 	out := []slog.Attr{
 		slog.String("method", x.r.Method), slog.String("path", unsaid(x.r.URL.Path)), slog.String("requestId", x.id),
 	}
-	if trace := traceID(x.r.Header); trace != "" {
+	if trace := x.traceID(); trace != "" {
 		out = append(out, slog.String("traceId", trace))
 	}
 	if x.as != nil {

@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"strings"
 
+	"catena/engine"
 	"catena/storage/fault"
 )
 
@@ -20,8 +21,11 @@ var (
 	noCache   = []string{"no-cache, private"}
 )
 
-// identify gives the request its id: the caller's, if it is short and harmless.
+// identify gives the request the trace it belongs to, and its id: the caller's, if it is short and harmless.
 func (x *exchange) identify() {
+	if parent := x.r.Header["Traceparent"]; len(parent) == 1 {
+		x.r = x.r.WithContext(engine.WithTrace(x.r.Context(), parent[0]))
+	}
 	if ids := x.r.Header["X-Request-Id"]; len(ids) == 1 && harmless(ids[0]) {
 		x.id = ids[0]
 		x.w.Header()["X-Request-Id"] = ids

@@ -242,7 +242,7 @@ func (x *exchange) fail(err error) {
 // failed writes err as the answer, with another text.
 func (x *exchange) failed(err error, text string) {
 	p := problemOf(err, text)
-	p.Type, p.Instance, p.RequestID, p.TraceID = x.problemType(err), x.prefix()+x.r.URL.Path, x.id, traceID(x.r.Header)
+	p.Type, p.Instance, p.RequestID, p.TraceID = x.problemType(err), x.prefix()+x.r.URL.Path, x.id, x.traceID()
 	if x.as != nil && x.engine != nil && x.engine.Traces().Shown() {
 		if t := x.engine.Traces().Failure(x.id); t != nil && x.seesTrace(t) {
 			p.Trace = t.Text()

@@ -9,6 +9,7 @@ import (
 	"catena/storage/fault"
 	"catena/storage/kv"
 	"catena/storage/outbox"
+	"catena/storage/trace"
 )
 
 // Enqueue adds a job that is carried out once the transaction is committed.
@@ -30,6 +31,9 @@ func (t *Tx) Enqueue(j outbox.Job) error {
 	}
 	if len(j.Data) == 0 {
 		j.Data = json.RawMessage("null")
+	}
+	if j.Trace.ID == "" {
+		j.Trace, _ = trace.Of(t.ctx)
 	}
 	j.Created, j.Due = t.now, j.Due.UTC().Truncate(time.Millisecond)
 	t.Changed("job", j.Kind)

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"catena/storage/fault"
+	"catena/storage/trace"
 )
 
 // Config says what may be reached beyond the public network; zero values take the defaults.
@@ -161,6 +162,9 @@ func (e *Client) do(ctx context.Context, method, address string, h http.Header, 
 	}
 	if req.Header.Get("User-Agent") == "" {
 		req.Header.Set("User-Agent", "catena")
+	}
+	if t, ok := trace.Of(ctx); ok {
+		req.Header.Set("Traceparent", t.Parent())
 	}
 	if body != nil {
 		req.ContentLength = size

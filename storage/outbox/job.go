@@ -11,6 +11,7 @@ import (
 
 	"catena/storage/fault"
 	"catena/storage/kv"
+	"catena/storage/trace"
 )
 
 // Job is a row of the outbox: work to be done outside of transactions, at least once.
@@ -21,8 +22,9 @@ type Job struct {
 	As       string // user it acts for
 	Data     json.RawMessage
 
-	Created time.Time `json:",omitzero"`
-	Failure string    `json:",omitempty"` // what went wrong last
+	Created time.Time   `json:",omitzero"`
+	Trace   trace.Trace `json:",omitzero"`  // that what caused the job belongs to
+	Failure string      `json:",omitempty"` // what went wrong last
 }
 
 // The states of a job.

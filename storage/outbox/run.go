@@ -12,6 +12,7 @@ import (
 
 	"catena/storage/fault"
 	"catena/storage/kv"
+	"catena/storage/trace"
 )
 
 const (
@@ -270,6 +271,9 @@ func cutText(s string, most int) string {
 func (q *Queue) try(ctx context.Context, j Job, do func(context.Context, Job) error) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, longest)
 	defer cancel()
+	if j.Trace.ID != "" {
+		ctx = trace.With(ctx, j.Trace)
+	}
 	defer func() {
 		if p := recover(); p != nil {
 			err = fault.Internal.Errorf("job %s: panic: %v", j.Kind, p)

@@ -1,0 +1,65 @@
+// Package trace knows which distributed trace work belongs to (W3C Trace Context): it is read from requests, goes with
+// contexts and jobs, and is written to requests that leave the server. What happens within a trace is the
+// engine's to record.
+package trace
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"strings"
+)
+
+// Trace is a trace that work belongs to.
+type Trace struct {
+	ID      string // 32 hexadecimal digits
+	Sampled bool   // whoever began it records it
+}
+
+// New begins a trace.
+func New() Trace { return Trace{ID: random(16)} }
+
+func random(n int) string {
+	raw := make([]byte, n)
+	_, _ = rand.Read(raw) // never fails
+	return hex.EncodeToString(raw)
+}
+
+// Parse reads the value of a traceparent header; ok is false if it is none.
+func Parse(parent string) (t Trace, ok bool) {
+	part := strings.Split(parent, "-")
+	if len(part) < 4 || part[0] == "ff" || !digits(part[0], 2) || !digits(part[1], 32) || !digits(part[2], 16) || !digits(part[3], 2) {
+		return t, false
+	}
+	if strings.Trim(part[1], "0") == "" || strings.Trim(part[2], "0") == "" {
+		return t, false
+	}
+	flags, _ := hex.DecodeString(part[3])
+	return Trace{part[1], flags[0]&1 == 1}, true
+}
+
+// digits reports whether a text is so many hexadecimal digits, in lower case.
+func digits(text string, n int) bool {
+	return len(text) == n && strings.Trim(text, "0123456789abcdef") == ""
+}
+
+// Parent is a value of the header traceparent for something that this server causes; each has an id of its own.
+func (t Trace) Parent() string {
+	flags := "-00"
+	if t.Sampled {
+		flags = "-01"
+	}
+	return "00-" + t.ID + "-" + random(8) + flags
+}
+
+// Key finds a trace in a context.
+type Key struct{}
+
+// With returns a context for work that belongs to a trace.
+func With(ctx context.Context, t Trace) context.Context { return context.WithValue(ctx, Key{}, t) }
+
+// Of returns the trace that work belongs to; ok is false if it belongs to none.
+func Of(ctx context.Context) (t Trace, ok bool) {
+	t, ok = ctx.Value(Key{}).(Trace)
+	return t, ok
+}
