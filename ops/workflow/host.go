@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -65,8 +66,14 @@ func (h *host) gone() error {
 
 func (h *host) most() int { return h.Tx.Repo().Limits().WorkflowSteps }
 
+// errStopped ends a walk whose workflow one of its own chains has cancelled.
+var errStopped = errors.New("workflow: it is cancelled")
+
 // walked keeps what a walk has done.
 func (h *host) walked(ended bool, err error) error {
+	if errors.Is(err, errStopped) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -222,6 +229,9 @@ func (h *host) chain(n *workflow.Node, name string) error {
 	}
 	if h.instance, err = workflow.OpenInstance(h.models, d); err != nil {
 		return err
+	}
+	if d.State() != workflow.Running {
+		return errStopped
 	}
 	own, _ := c.Vars[nodeVars].(map[string]any)
 	return h.instance.AssignTo(n, own)

@@ -377,6 +377,123 @@ func TestTold(t *testing.T) {
 	}
 }
 
+// deploy adds a chain.
+func deploy(t *testing.T, s *resttest.Server, source string) {
+	t.Helper()
+	chain, problems := chains.Parse("chain.yaml", []byte(source))
+	if problems != nil {
+		t.Fatal(problems)
+	}
+	err := s.Engine.Swap(func(set *engine.Set) (*engine.Set, error) {
+		op, err := chain.Op(set)
+		if err != nil {
+			return nil, err
+		}
+		return set.With([]engine.Op{op})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestFiles keeps files in variables, whatever becomes of the documents they are from.
+func TestFiles(t *testing.T) {
+	s := server(t, `
+workflows:
+  Files:
+    variables: {whole: blob, all: "blob[]", at: date, count: long}
+    nodes:
+      keep: {start: true, output: keep, transitions: {on: {to: ask}}}
+      ask:
+        task: {assignees: [carol], shows: [whole, all], buttons: {ok: {}}}
+        transitions: {on: {to: done}}
+      done: {end: true}
+`, nil)
+	deploy(t, s, `
+name: keep
+steps:
+  - op: Context.FetchDocument
+  - op: Document.GetBlob
+  - op: Context.SetVar
+    params: {name: file, value: "expr:input[0]"}
+  - op: Context.SetWorkflowVar
+    params: {name: whole, value: "expr:file"}
+  - op: Context.SetWorkflowVar
+    params: {name: all, value: "expr:[file, file]"}
+`)
+	ctx := context.Background()
+	doc := s.Do("POST", api+"/path/", `{"entity-type":"document","type":"File","name":"x"}`).JSON(t)["uid"].(string)
+	text := strings.Repeat("content of a file that is not kept within its document ", 3000)
+	if err := s.Repo.Update(ctx, s.Repo.System(), func(tx *storage.Tx) error {
+		d, err := tx.Doc(storage.Ref(doc))
+		if err != nil {
+			return err
+		}
+		b, err := tx.NewBlob("a.txt", "text/plain", strings.NewReader(text))
+		if err != nil {
+			return err
+		}
+		if err := d.Set("file:content", b); err != nil {
+			return err
+		}
+		_, err = tx.Save(d, storage.SaveOptions{})
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	id := s.Do("POST", api+"/workflow", fmt.Sprintf(`{"workflowModelName":"Files","attachedDocumentIds":[%q],"variables":{"at":"2026-01-02","count":"7"}}`, doc)).JSON(t)["id"].(string)
+	s.Do("DELETE", api+"/id/"+doc, "")
+	v := s.Do("GET", api+"/workflow/"+id, "").JSON(t)["variables"].(map[string]any)
+	whole, _ := v["whole"].(map[string]any)
+	if all, _ := v["all"].([]any); len(all) != 2 || whole["name"] != "a.txt" || v["count"] != 7.0 || v["at"] != "2026-01-02T00:00:00.000Z" {
+		t.Errorf("variables: %v", v)
+	}
+	var kept string
+	if err := s.Repo.View(ctx, s.Repo.System(), func(tx *storage.Tx) error {
+		d, err := tx.Doc(storage.Ref(id))
+		if err != nil {
+			return err
+		}
+		b, err := d.BlobAt("docri:files/0")
+		if err != nil {
+			return err
+		}
+		raw, err := b.Bytes(1 << 20)
+		kept = string(raw)
+		return err
+	}); err != nil || kept != text {
+		t.Errorf("the file is not kept: %v, %d bytes", err, len(kept))
+	}
+}
+
+// TestStops has a chain of a workflow cancel it: nobody gets a task any more.
+func TestStops(t *testing.T) {
+	s := server(t, `
+workflows:
+  Stops:
+    nodes:
+      begin: {start: true, transitions: {on: {to: stop}}}
+      stop:
+        input: stop
+        task: {assignees: [carol], buttons: {ok: {}}}
+        transitions: {on: {to: done}}
+      done: {end: true}
+`, nil)
+	deploy(t, s, `
+name: stop
+steps:
+  - op: WorkflowInstance.Cancel
+    params: {id: "expr:workflowInstanceId"}
+`)
+	_, id := begun(t, s, "Stops", `{}`)
+	if got := s.Do("GET", api+"/workflow/"+id, "").JSON(t)["state"]; got != "canceled" {
+		t.Errorf("state %v", got)
+	}
+	if left := tasks(t, s, "carol"); len(left) > 0 {
+		t.Errorf("tasks: %v", left)
+	}
+}
+
 // TestModeration moderates a comment by a workflow whose task knows it.
 func TestModeration(t *testing.T) {
 	s := server(t, `
@@ -394,25 +511,13 @@ workflows:
         transitions: {on: {to: done}}
       done: {end: true}
 `, nil)
-	moderate, problems := chains.Parse("moderate.yaml", []byte(`
+	deploy(t, s, `
 name: moderate
 steps:
   - op: Context.FetchDocument
   - op: Comment.Moderate
     params: {accept: 'expr:NodeVariables.button == "publish"'}
-`))
-	if problems != nil {
-		t.Fatal(problems)
-	}
-	if err := s.Engine.Swap(func(set *engine.Set) (*engine.Set, error) {
-		op, err := moderate.Op(set)
-		if err != nil {
-			return nil, err
-		}
-		return set.With([]engine.Op{op})
-	}); err != nil {
-		t.Fatal(err)
-	}
+`)
 	doc := s.Do("POST", api+"/path/", `{"entity-type":"document","type":"File","name":"x"}`).JSON(t)["uid"].(string)
 	comment := s.Do("POST", api+"/id/"+doc+"/@comment", `{"text":"Well"}`).JSON(t)["id"].(string)
 	s.Do("POST", api+"/id/"+doc+"/@op/Document.AddPermission", `{"params":{"user":"carol","permission":"Read"}}`)
