@@ -297,6 +297,9 @@ func (h *host) ask(n *workflow.Node) error {
 		own[name] = expr.Text(v)
 	}
 	def := workflow.NewTask{Name: n.Title, Directive: n.Task.Directive, Due: due, Documents: h.instance.Documents, Variables: own}
+	if err := h.instance.Show(h.unlimited(), actors); err != nil {
+		return err
+	}
 	for _, def.Actors = range shares(actors, n.Task.Each) {
 		if err := h.give(n, def); err != nil {
 			return err

@@ -287,11 +287,11 @@ func NewInstance(tx *storage.Tx, m *Model, docs []string, variables map[string]a
 	if err := tx.Add(root, d, tx.NewID(), storage.SaveOptions{}); err != nil {
 		return nil, err
 	}
-	return i, i.show(tx, []string{"user:" + i.Initiator})
+	return i, i.Show(tx, []string{"user:" + i.Initiator})
 }
 
-// show lets people read the instance, besides those who may already.
-func (i *Instance) show(tx *storage.Tx, people []string) error {
+// Show lets people read the instance, besides those who may already. The transaction is the server's.
+func (i *Instance) Show(tx *storage.Tx, people []string) error {
 	entries, err := local(tx, i.Doc)
 	if err != nil {
 		return err

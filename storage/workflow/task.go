@@ -139,7 +139,8 @@ func OpenTask(tx *storage.Tx, ms *Models, d *storage.Doc) (*Task, error) {
 	return t, nil
 }
 
-// AddTask makes a task of a node, or one that stands alone if there is no instance. The transaction is the server's.
+// AddTask makes a task of a node, or one that stands alone if there is no instance. That its actors may read the
+// instance is for Show. The transaction is the server's.
 func AddTask(tx *storage.Tx, i *Instance, n *Node, def NewTask) (*Task, error) {
 	root, err := hiddenRoot(tx, taskRoot, "TaskRoot", "Tasks")
 	if err != nil {
@@ -172,11 +173,6 @@ func AddTask(tx *storage.Tx, i *Instance, n *Node, def NewTask) (*Task, error) {
 		return nil, err
 	}
 	t := &Task{Doc: d, Instance: i, Node: n}
-	if i != nil {
-		if err := i.show(tx, def.Actors); err != nil {
-			return nil, err
-		}
-	}
 	return t, t.show(tx)
 }
 
@@ -256,7 +252,7 @@ func (t *Task) hand(tx *storage.Tx, actors, delegated []string, comment string) 
 		if err := i.handed(tx, t, actors); err != nil {
 			return err
 		}
-		if err := i.show(tx, all); err != nil {
+		if err := i.Show(tx, all); err != nil {
 			return err
 		}
 	}
