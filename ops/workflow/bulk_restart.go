@@ -81,12 +81,7 @@ func (p bulkRestartParams) restart(e *env, m *workflow.Model, d *storage.Doc) er
 	if err := tx.Delete(old.Doc); err != nil {
 		return err
 	}
-	as := tx.Principal()
-	as.Actor = old.Initiator
-	c := e.Sub(true)
-	c.Login(as)
-	anew := &env{c, e.models}
-	_, err = anew.launch(m, old.Documents, nil, true)
+	_, err = e.launch(m, workflow.Start{Initiator: old.Initiator, Documents: old.Documents}, true)
 	return err
 }
 

@@ -29,6 +29,7 @@ type host struct {
 	*env
 	instance *workflow.Instance
 	last     *workflow.Task // whose end has the walk go on; nil without one
+	alone    bool           // the instance that goes through this one is not to go on
 }
 
 // Node returns where a node is.
@@ -84,7 +85,7 @@ func (h *host) walked(ended bool, err error) error {
 	if err := h.instance.Finish(tx, "toDone"); err != nil {
 		return err
 	}
-	return h.fire("afterWorkflowFinish", nil)
+	return h.over("afterWorkflowFinish")
 }
 
 // cancel ends the workflow: its open tasks are cancelled.
@@ -93,7 +94,7 @@ func (h *host) cancel() error {
 		return fault.Conflict.Errorf("workflow %s: it is %s", h.instance.ID(), s)
 	}
 	tx := h.unlimited()
-	if err := h.instance.CancelTasks(tx); err != nil {
+	if err := h.instance.EachWaiting(h.cancelNode); err != nil {
 		return err
 	}
 	if err := h.instance.Save(tx); err != nil {
@@ -102,17 +103,23 @@ func (h *host) cancel() error {
 	if err := h.instance.Finish(tx, "toCanceled"); err != nil {
 		return err
 	}
-	return h.fire("workflowCanceled", nil)
+	return h.over("workflowCanceled")
 }
 
-// Begin runs the node's first chain and makes its tasks.
+// Begin runs the node's first chain and makes its tasks, or starts its workflow.
 func (h *host) Begin(n *workflow.Node) (bool, error) {
 	st := h.Node(n.ID)
-	st.Begun, st.Started, st.Ended, st.Tasks, st.Button = st.Begun+1, h.Now, time.Time{}, nil, ""
-	if err := h.chain(n, n.Input.Text); err != nil || n.Task == nil {
+	st.Begun, st.Started, st.Ended, st.Tasks, st.Sub, st.Button = st.Begun+1, h.Now, time.Time{}, nil, "", ""
+	err := h.chain(n, n.Input.Text)
+	switch {
+	case err != nil:
 		return false, err
+	case n.Task != nil:
+		return true, h.ask(n)
+	case n.Sub != nil:
+		return h.goThrough(n)
 	}
-	return true, h.ask(n)
+	return false, nil
 }
 
 // Finish runs the node's last chain.
@@ -129,10 +136,8 @@ func (h *host) Holds(n *workflow.Node, t *workflow.Transition) (bool, error) {
 // Take runs the chain of a transition.
 func (h *host) Take(n *workflow.Node, t *workflow.Transition) error { return h.chain(n, t.Chain.Text) }
 
-// Cancel gives up the open tasks of a node.
-func (h *host) Cancel(n *workflow.Node) error {
-	return h.instance.CancelTasksOf(h.unlimited(), n.ID)
-}
+// Cancel gives up the open tasks of a node, or its workflow.
+func (h *host) Cancel(n *workflow.Node) error { return h.cancelNode(n.ID) }
 
 func (h *host) holds(n *workflow.Node, condition string) (bool, error) {
 	if condition == "" {
@@ -178,7 +183,7 @@ func (h *host) within(n *workflow.Node) (*engine.Ctx, error) {
 	own["button"], own["tasks"], own["numberOfTasks"], own["numberOfProcessedTasks"] = st.Button, tasks, len(tasks), processed
 	for name, v := range map[string]any{
 		workflowVars: maps.Clone(i.Variables), nodeVars: own, workflowID: i.ID(), "workflowInitiator": i.Initiator,
-		"workflowStartTime": created(i.Doc), "workflowParent": nil, "workflowParentNode": nil, "workflowDocuments": docs, "documents": docs,
+		"workflowStartTime": created(i.Doc), "workflowParent": i.Parent, "workflowParentNode": i.ParentAt, "workflowDocuments": docs, "documents": docs,
 		"nodeId": n.ID, "nodeState": st.State, "state": st.State, "nodeStartTime": instant(st.Started), "nodeEndTime": instant(st.Ended),
 		"nodeLastActor": st.LastActor, "comment": own["comment"],
 	} {

@@ -14,7 +14,7 @@ func resumeNode(ms *workflow.Models) engine.Op {
 		Label:    "Resume workflow",
 		Category: context,
 		Requires: "Workflow",
-		Doc: "Has a workflow go on from a node that waits: the node's open tasks are cancelled. A workflow whose documents are gone is cancelled " +
+		Doc: "Has a workflow go on from a node that waits: the node's open tasks are cancelled, or the workflow that it goes through. A workflow whose documents are gone is cancelled " +
 			"instead. One that was made without being started begins. Keeps the input.",
 		Run: on(ms, resumeNodeParams.run),
 	}
@@ -49,7 +49,7 @@ func (p resumeNodeParams) run(e *env, _ engine.Void) (engine.Void, error) {
 	}
 	h := &host{env: e, instance: i}
 	if i.Begun() {
-		if err := i.CancelTasksOf(tx, p.Node); err != nil {
+		if err := h.cancelNode(p.Node); err != nil {
 			return engine.Void{}, err
 		}
 		return engine.Void{}, h.resume(p.Node)

@@ -58,12 +58,13 @@ func (e *env) begin(name string, docs storage.Docs, variables map[string]any, st
 		}
 		ids[n] = d.ID()
 	}
-	return e.launch(m, ids, variables, start)
+	return e.launch(m, workflow.Start{Initiator: e.Tx.Actor(), Documents: ids, Variables: variables}, start)
 }
 
 // launch makes an instance, whoever may start it.
-func (e *env) launch(m *workflow.Model, ids []string, variables map[string]any, start bool) (*workflow.Instance, error) {
-	i, err := workflow.NewInstance(e.unlimited(), m, ids, typed(m.Variables, variables))
+func (e *env) launch(m *workflow.Model, s workflow.Start, start bool) (*workflow.Instance, error) {
+	s.Variables = typed(m.Variables, s.Variables)
+	i, err := workflow.NewInstance(e.unlimited(), m, s)
 	if err != nil {
 		return nil, err
 	}

@@ -466,6 +466,69 @@ steps:
 	}
 }
 
+// TestNested goes through a workflow within another: the outer one goes on when that has ended, however it has.
+func TestNested(t *testing.T) {
+	const nested = `
+workflows:
+  Outer:
+    variables: {sum: long}
+    nodes:
+      quick: {start: true, workflow: {name: Quick}, variables: {answer: long}, transitions: {on: {to: slow, when: NodeVariables.answer == 42 && NodeVariables.button == "done"}}}
+      slow:
+        workflow: {name: Slow, variables: {answer: "expr:1 + 1"}}
+        variables: {answer: long}
+        transitions:
+          yes: {to: done, when: NodeVariables.button == "done", chain: sum}
+          no: {to: ask, when: NodeVariables.button == "canceled"}
+      ask: {task: {assignees: ["user:@{workflowInitiator}"], buttons: {again: {}}}, transitions: {on: {to: slow}}}
+      done: {end: true}
+  Quick:
+    variables: {answer: {type: long, default: 42}}
+    nodes: {begin: {start: true, transitions: {on: {to: end}}}, end: {end: true}}
+  Slow:
+    variables: {answer: long}
+    nodes:
+      ask: {start: true, task: {assignees: [carol], asks: [answer], buttons: {ok: {}}}, transitions: {on: {to: end}}}
+      end: {end: true}
+`
+	s := server(t, nested, nil)
+	deploy(t, s, `
+name: sum
+steps:
+  - op: Context.SetWorkflowVar
+    params: {name: sum, value: "expr:NodeVariables.answer"}
+`)
+	doc, outer := begun(t, s, "Outer", `{}`)
+	running := func() (ids []string) {
+		for _, e := range s.Do("GET", api+"/id/"+doc+"/@workflow", "").JSON(t)["entries"].([]any) {
+			if m := e.(map[string]any); m["workflowModelName"] == "Slow" {
+				ids = append(ids, m["id"].(string))
+			}
+		}
+		return ids
+	}
+	if v := s.Do("GET", tasks(t, s, "carol")["ask"], "", "as", "carol").JSON(t)["variables"].(map[string]any); v["answer"] != 2.0 {
+		t.Errorf("first values: %v", v)
+	}
+	if got := s.Do("DELETE", api+"/workflow/"+running()[0], "").StatusCode; got != http.StatusNoContent {
+		t.Fatal(got)
+	}
+	end(t, s, "Administrator", tasks(t, s, "Administrator")["ask"], "again", `{}`, http.StatusOK)
+	end(t, s, "carol", tasks(t, s, "carol")["ask"], "ok", `{"answer":7}`, http.StatusOK)
+	after := s.Do("GET", api+"/workflow/"+outer, "").JSON(t)
+	if after["state"] != "done" || after["variables"].(map[string]any)["sum"] != 7.0 {
+		t.Errorf("outer: %v", after)
+	}
+
+	doc, outer = begun(t, s, "Outer", `{}`)
+	if got := s.Do("DELETE", api+"/workflow/"+outer, "").StatusCode; got != http.StatusNoContent {
+		t.Fatal(got)
+	}
+	if left, still := tasks(t, s, "carol"), running(); len(left) > 0 || len(still) > 0 {
+		t.Errorf("cancelled with it: tasks %v, workflows %v", left, still)
+	}
+}
+
 // TestStops has a chain of a workflow cancel it: nobody gets a task any more.
 func TestStops(t *testing.T) {
 	s := server(t, `

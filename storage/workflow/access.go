@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"maps"
 	"slices"
 
 	"catena/storage"
@@ -72,13 +73,15 @@ func (i *Instance) CancelTasksOf(tx *storage.Tx, node string) error {
 	return i.eachOpen(tx, node, func(t *Task) error { return t.Cancel(tx) })
 }
 
-// CancelTasks cancels all open tasks, and nothing is waited for any more. The transaction is the server's.
-func (i *Instance) CancelTasks(tx *storage.Tx) error {
-	for id, st := range i.nodes {
-		if err := i.CancelTasksOf(tx, id); err != nil {
-			return err
+// EachWaiting calls fn for the nodes that wait for something, by id, and has them wait for nothing any more.
+func (i *Instance) EachWaiting(fn func(node string) error) error {
+	for _, id := range slices.Sorted(maps.Keys(i.nodes)) {
+		if i.nodes[id].State == Suspended {
+			if err := fn(id); err != nil {
+				return err
+			}
 		}
-		st.State, st.Arrived = Ready, nil
+		i.nodes[id].State, i.nodes[id].Arrived = Ready, nil
 	}
 	return nil
 }

@@ -44,7 +44,7 @@ func (m *Model) Graph(text func(key string) string, i *Instance) *Graph {
 		at := column[n.ID]
 		node := GraphNode{
 			X: margin + at*columnWidth, Y: margin + rows[at]*rowHeight, ID: n.ID, Title: text(n.Title), State: Ready,
-			IsStartNode: n.Start, IsEndNode: n.End, IsMerge: n.Merge != NoMerge, IsMultiTask: n.Task != nil && n.Task.Each,
+			IsStartNode: n.Start, IsEndNode: n.End, IsMerge: n.Merge != NoMerge, IsMultiTask: n.Task != nil && n.Task.Each, HasSubWorkflow: n.Sub != nil,
 		}
 		if i != nil {
 			node.State = i.Node(n.ID).State

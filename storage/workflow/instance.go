@@ -30,6 +30,8 @@ type Instance struct {
 	Model     *Model // nil if it is declared no longer
 	ModelName string
 	Initiator string
+	Parent    string         // id of the instance that goes through this one, "" if there is none
+	ParentAt  string         // id of the node of that instance
 	Documents []string       // ids of those it is about
 	Variables map[string]any // in the form schema.Field.Coerce returns; lists are never nil
 	nodes     map[string]*NodeState
@@ -130,6 +132,7 @@ func OpenInstance(ms *Models, d *storage.Doc) (*Instance, error) {
 	}
 	i := &Instance{
 		Doc: d, ModelName: storage.Prop[string](d, "docri:modelId"), Initiator: storage.Prop[string](d, "docri:initiator"),
+		Parent: storage.Prop[string](d, "docri:parent"), ParentAt: storage.Prop[string](d, "docri:parentNode"),
 		Documents: texts(d, "docri:participatingDocuments"), Variables: map[string]any{}, nodes: map[string]*NodeState{},
 	}
 	i.Model = ms.byName[i.ModelName]
@@ -259,9 +262,16 @@ func (i *Instance) write(d *storage.Doc) error {
 	return nil
 }
 
-// NewInstance makes an instance of a model, whose nodes have not begun. The transaction is the server's, acting for
-// the initiator.
-func NewInstance(tx *storage.Tx, m *Model, docs []string, variables map[string]any) (*Instance, error) {
+// Start says what an instance begins with.
+type Start struct {
+	Initiator        string
+	Documents        []string       // ids
+	Variables        map[string]any // first values; those that the model does not declare are ignored
+	Parent, ParentAt string         // id of the instance that goes through this one, and of its node
+}
+
+// NewInstance makes an instance of a model, whose nodes have not begun. The transaction is the server's.
+func NewInstance(tx *storage.Tx, m *Model, s Start) (*Instance, error) {
 	root, err := hiddenRoot(tx, instanceRoot, "DocumentRouteInstancesRoot", "Workflow instances")
 	if err != nil {
 		return nil, err
@@ -270,12 +280,16 @@ func NewInstance(tx *storage.Tx, m *Model, docs []string, variables map[string]a
 	if err != nil {
 		return nil, err
 	}
-	i := &Instance{Doc: d, Model: m, ModelName: m.Name, Initiator: tx.Actor(), Documents: docs, Variables: m.First(), nodes: map[string]*NodeState{}}
-	if err := i.Assign(variables); err != nil {
+	i := &Instance{
+		Doc: d, Model: m, ModelName: m.Name, Initiator: s.Initiator, Parent: s.Parent, ParentAt: s.ParentAt, Documents: s.Documents,
+		Variables: m.First(), nodes: map[string]*NodeState{},
+	}
+	if err := i.Assign(s.Variables); err != nil {
 		return nil, err
 	}
 	for key, v := range map[string]any{
-		"dc:title": m.Title, "docri:modelId": m.Name, "docri:initiator": i.Initiator, "docri:participatingDocuments": docs,
+		"dc:title": m.Title, "docri:modelId": m.Name, "docri:initiator": i.Initiator, "docri:participatingDocuments": i.Documents,
+		"docri:parent": i.Parent, "docri:parentNode": i.ParentAt,
 	} {
 		if err := d.Set(key, v); err != nil {
 			return nil, err

@@ -40,6 +40,9 @@ func Load(types *schema.Registry, parse Parse, folders ...fs.FS) (*Models, error
 			},
 		})
 	}, append([]fs.FS{declare.Folder(defaults, "defaults")}, folders...)...)
+	for _, m := range r.models.All() {
+		r.nested(m, m, nil)
+	}
 	if err = cmp.Or(err, r.Err()); err != nil {
 		return nil, err
 	}
@@ -95,6 +98,10 @@ func (r *reader) node(m *Model, key, n *yaml.Node) {
 		"input": r.Word(&node.Input), "output": r.Word(&node.Output),
 		"variables": func(n *yaml.Node) { node.Variables = schema.ReadFields(&r.Reader, n, "") },
 		"task":      func(n *yaml.Node) { node.Task = r.task(n) },
+		"workflow": func(n *yaml.Node) {
+			node.Sub = &SubDef{}
+			r.Each(n, declare.Keys{"name": r.Word(&node.Sub.Model), "variables": r.values(&node.Sub.Variables)})
+		},
 		"transitions": func(n *yaml.Node) {
 			r.Pairs(n, func(key, n *yaml.Node) {
 				t := &Transition{Name: key.Value, Label: key.Value, at: r.At(key)}
@@ -121,15 +128,7 @@ func (r *reader) task(n *yaml.Node) *TaskDef {
 		},
 		"due": r.expression(&t.Due), "directive": r.Text(&t.Directive), "each": r.Flag(&t.Each),
 		"reassignable": r.Flag(&t.Reassignable), "asks": r.Words(&t.Asks), "shows": r.Words(&t.Shows),
-		"variables": func(n *yaml.Node) {
-			t.Variables = map[string]declare.Name{}
-			r.Pairs(n, func(key, n *yaml.Node) {
-				var v declare.Name
-				r.Word(&v)(n)
-				r.parses(v, false)
-				t.Variables[key.Value] = v
-			})
-		},
+		"variables": r.values(&t.Variables),
 		"buttons": func(n *yaml.Node) {
 			r.Pairs(n, func(key, n *yaml.Node) {
 				b := &Button{Name: key.Value, Label: key.Value, Validate: true}
@@ -167,6 +166,19 @@ func known(xpath string, schemas []*schema.Schema) error {
 		_, _, err = schema.Find(schemas, p)
 	}
 	return err
+}
+
+// values reads texts and expressions by name.
+func (r *reader) values(into *map[string]declare.Name) func(*yaml.Node) {
+	return func(n *yaml.Node) {
+		*into = map[string]declare.Name{}
+		r.Pairs(n, func(key, n *yaml.Node) {
+			var v declare.Name
+			r.Word(&v)(n)
+			r.parses(v, false)
+			(*into)[key.Value] = v
+		})
+	}
 }
 
 // expression reads an expression and its place.
@@ -226,8 +238,10 @@ func (r *reader) among(subject, kind string, names []declare.Name, known []strin
 func (r *reader) checkNode(m *Model, n *Node) {
 	subject := "workflow " + m.Name + ": node " + n.ID
 	switch {
-	case n.End && (n.Task != nil || len(n.Transitions) > 0):
+	case n.End && (n.Task != nil || n.Sub != nil || len(n.Transitions) > 0):
 		r.Fail(n.at, "%s: a node with end has neither a task nor transitions", subject)
+	case n.Task != nil && n.Sub != nil:
+		r.Fail(n.at, "%s: has a task and a workflow, one of them is possible", subject)
 	case !n.End && len(n.Transitions) == 0:
 		r.Fail(n.at, "%s: has neither transitions nor end", subject)
 	}
@@ -253,6 +267,25 @@ func (r *reader) checkNode(m *Model, n *Node) {
 			variables[i] = f.Name
 		}
 		r.among(subject, "variable", append(slices.Clone(t.Asks), t.Shows...), variables)
+	}
+}
+
+// nested tells of workflows that nodes of one go through: those there are not, and a circle back to the first.
+func (r *reader) nested(first, m *Model, above []*Model) {
+	for _, n := range m.Nodes {
+		if n.Sub == nil {
+			continue
+		}
+		name := n.Sub.Model
+		inner := r.models.byName[name.Text]
+		switch {
+		case inner == nil && m == first:
+			r.Unknown("workflow "+m.Name+": node "+n.ID, "workflow", name, maps.Keys(r.models.byName))
+		case inner == first:
+			r.Fail(first.at, "workflow %s: goes through itself, by node %s of %s", first.Name, n.ID, m.Name)
+		case inner != nil && !slices.Contains(above, inner):
+			r.nested(first, inner, append(above, inner))
+		}
 	}
 }
 

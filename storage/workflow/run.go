@@ -15,8 +15,9 @@ type NodeState struct {
 	Started   time.Time      `json:"started,omitzero"`
 	Ended     time.Time      `json:"ended,omitzero"`
 	LastActor string         `json:"lastActor,omitempty"`
-	Button    string         `json:"button,omitempty"` // that ended the last task
+	Button    string         `json:"button,omitempty"` // that ended the last task, or the state in which the workflow ended that it went through
 	Tasks     []TaskInfo     `json:"tasks,omitempty"`  // of the last time the node began
+	Sub       string         `json:"sub,omitempty"`    // id of the instance it goes through, or went through last
 	Variables map[string]any `json:"-"`
 }
 
@@ -41,11 +42,11 @@ const (
 // each time: a walk does not hold on to what Node returned.
 type Host interface {
 	Node(id string) *NodeState                  // to be read and changed
-	Begin(n *Node) (waits bool, err error)      // its chain, and its tasks if it has any: then it waits for them
+	Begin(n *Node) (waits bool, err error)      // its chain, and its tasks or its workflow: then it waits for them
 	Finish(n *Node) error                       // its chain
 	Holds(n *Node, t *Transition) (bool, error) // whether the condition of a transition is met
 	Take(n *Node, t *Transition) error          // the transition's chain
-	Cancel(n *Node) error                       // the open tasks of a node
+	Cancel(n *Node) error                       // the open tasks of a node, or its workflow
 }
 
 // step is a node to go to next.

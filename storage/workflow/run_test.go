@@ -265,6 +265,9 @@ func TestMistakes(t *testing.T) {
         transitions: {next: {to: end}}
       end: {end: true, variables: {many: string}, transitions: {on: {to: begin}}}
   Empty: {}
+  Inner: {nodes: {a: {start: true, workflow: {name: Outer}, transitions: {on: {to: b}}}, b: {end: true}}}
+  Outer: {nodes: {a: {start: true, workflow: {name: Inner}, transitions: {on: {to: b}}}, b: {end: true}}}
+  Wrong: {nodes: {a: {start: true, workflow: {name: Inne}, transitions: {on: {to: b}}}, b: {end: true}}}
 `)
 	want := `w.yaml:3: workflow Broken: no type Fil, perhaps File
 w.yaml:3: workflow Broken: no facet Versionabel, perhaps Versionable
@@ -283,7 +286,10 @@ w.yaml:19: workflow Broken: node end: a node with end has neither a task nor tra
 w.yaml:19: workflow Broken: node end: variable many is one of the workflow too
 w.yaml:19: workflow Broken: no transition leads to node end
 w.yaml:20: workflow Empty: 0 nodes with start, 1 expected
-w.yaml:20: workflow Empty: no node with end`
+w.yaml:20: workflow Empty: no node with end
+w.yaml:21: workflow Inner: goes through itself, by node a of Outer
+w.yaml:22: workflow Outer: goes through itself, by node a of Inner
+w.yaml:23: workflow Wrong: node a: no workflow Inne, perhaps Inner`
 	if err == nil || err.Error() != want {
 		t.Errorf("got\n%v\nwant\n%s", err, want)
 	}

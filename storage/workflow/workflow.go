@@ -71,7 +71,8 @@ type Node struct {
 	Merge         Merge
 	Variables     []*schema.Field // of the node alone
 	Input, Output declare.Name    // operations that run when the node begins and when it is over; "": none
-	Task          *TaskDef        // nil: the node is over at once
+	Task          *TaskDef        // what people are asked for
+	Sub           *SubDef         // the workflow that is gone through; a node with neither is over at once
 	Transitions   []*Transition
 	at            declare.Place
 }
@@ -98,6 +99,13 @@ type TaskDef struct {
 	Buttons      []*Button
 	Variables    map[string]declare.Name // of the task itself: texts and expressions by name
 	at           declare.Place
+}
+
+// SubDef says which workflow a node goes through, on the same documents and for the same initiator. The node is over
+// once that has ended; variables of the node that are called as those of the workflow get their values then.
+type SubDef struct {
+	Model     declare.Name
+	Variables map[string]declare.Name // first values: texts and expressions by name
 }
 
 // Button is a way to end a task.

@@ -1,0 +1,94 @@
+package workflow
+
+import (
+	"catena/storage"
+	"catena/storage/fault"
+	"catena/storage/workflow"
+)
+
+// goThrough starts the workflow of a node, and reports whether it waits for somebody.
+func (h *host) goThrough(n *workflow.Node) (bool, error) {
+	m, err := h.models.Model(n.Sub.Model.Text)
+	if err != nil {
+		return false, err
+	}
+	variables := map[string]any{}
+	for name, text := range n.Sub.Variables {
+		if variables[name], err = h.value(n, text.Text); err != nil {
+			return false, fault.Wrap(err, "node %s: variable %s", n.ID, name)
+		}
+	}
+	parent := h.instance
+	sub, err := h.launch(m, workflow.Start{
+		Initiator: parent.Initiator, Documents: parent.Documents, Variables: variables, Parent: parent.ID(), ParentAt: n.ID,
+	}, true)
+	if err != nil {
+		return false, err
+	}
+	h.Node(n.ID).Sub = sub.ID()
+	if sub.Doc.State() == workflow.Running {
+		return true, nil
+	}
+	return false, h.returned(n, sub)
+}
+
+// returned takes over what a workflow has come to that a node went through.
+func (h *host) returned(n *workflow.Node, sub *workflow.Instance) error {
+	h.Node(n.ID).Button = sub.Doc.State()
+	return h.instance.AssignTo(n, sub.Variables)
+}
+
+// over tells that the workflow has ended, and has the one go on that goes through it.
+func (h *host) over(event string) error {
+	if err := h.fire(event, nil); err != nil || h.alone || h.instance.Parent == "" {
+		return err
+	}
+	d, err := h.unlimited().Doc(storage.Ref(h.instance.Parent))
+	if fault.Is(err, fault.NotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	i, err := workflow.OpenInstance(h.models, d)
+	if err != nil {
+		return err
+	}
+	parent := &host{env: h.env, instance: i}
+	st := i.Node(h.instance.ParentAt)
+	if i.Model == nil || i.Doc.State() != workflow.Running || st.State != workflow.Suspended || st.Sub != h.instance.ID() {
+		return nil // it does not wait for this one, or sees itself that it is over
+	}
+	n, err := i.Model.Node(h.instance.ParentAt)
+	if err != nil {
+		return err
+	}
+	if err := parent.returned(n, h.instance); err != nil {
+		return err
+	}
+	return parent.resume(n.ID)
+}
+
+// cancelNode gives up the open tasks of a node, or its workflow.
+func (h *host) cancelNode(id string) error {
+	tx := h.unlimited()
+	if err := h.instance.CancelTasksOf(tx, id); err != nil {
+		return err
+	}
+	sub := h.Node(id).Sub
+	if sub == "" {
+		return nil
+	}
+	d, err := tx.Doc(storage.Ref(sub))
+	if fault.Is(err, fault.NotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	i, err := workflow.OpenInstance(h.models, d)
+	if err != nil || i.Doc.State() != workflow.Running {
+		return err
+	}
+	return (&host{env: h.env, instance: i, alone: true}).cancel()
+}
