@@ -46,7 +46,7 @@ var codeStatuses = map[fault.Code]int{
 }
 
 // settled are the codes of conflicts that the same request meets again, or should not be tried again after.
-var settled = map[fault.Code]bool{fault.CodePreconditionFailed: true, fault.CodeRunEnded: true, fault.CodeRunIncomplete: true}
+var settled = map[fault.Code]bool{fault.CodePreconditionFailed: true, fault.CodeRunEnded: true, fault.CodeRunIncomplete: true, fault.CodeWorkflowState: true}
 
 // statusOf returns the status of an error.
 func statusOf(err error) int {

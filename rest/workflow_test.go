@@ -47,6 +47,8 @@ func TestWorkflow(t *testing.T) {
 	} {
 		if got := s.Do(step.method, step.path, step.body, "as", step.user); got.StatusCode != step.want {
 			t.Errorf("%s %s as %s: %s: %s", step.method, step.path, step.user, got.Status, got.Text)
+		} else if step.want == http.StatusConflict && (got.JSON(t)["code"] != "workflow_state" || got.JSON(t)["retryable"] != false) {
+			t.Errorf("%s %s: %s", step.method, step.path, got.Text)
 		}
 	}
 	ended := s.Do("PUT", task("bob")+"/validate", `{"entity-type":"task","variables":{}}`, "as", "bob").JSON(t)

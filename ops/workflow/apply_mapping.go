@@ -38,7 +38,7 @@ func (p applyMappingParams) run(e *env, d *storage.Doc) (*storage.Doc, error) {
 		return nil, err
 	}
 	if len(docs) == 0 {
-		return nil, fault.Conflict.Errorf("task %s: its documents are not there", t.ID())
+		return nil, fault.Conflict.Errorf("task %s: its documents are not there", t.ID()).WithCode(fault.CodeWorkflowState)
 	}
 	for _, to := range mapping.Targets() {
 		v, err := docs[0].Get(mapping[to])

@@ -60,7 +60,7 @@ func (e *env) end(t *workflow.Task, end ending) (*workflow.Task, error) {
 	}
 	i, n := t.Instance, t.Node
 	if i == nil || i.Model == nil || n == nil || n.Task == nil {
-		return nil, fault.Conflict.Errorf("task %s: its workflow is not there any more, or declared no longer", t.ID())
+		return nil, fault.Conflict.Errorf("task %s: its workflow is not there any more, or declared no longer", t.ID()).WithCode(fault.CodeWorkflowState)
 	}
 	if _, err := (&workflow.TaskDef{Buttons: t.Buttons}).Button(end.action); err != nil {
 		return nil, err
@@ -152,7 +152,7 @@ func (p completeParams) run(e *env, d *storage.Doc) (*storage.Doc, error) {
 		return nil, err
 	}
 	if t.Alone() {
-		return nil, fault.Conflict.Errorf("task %s: it belongs to no workflow; Task.End ends it", t.ID())
+		return nil, fault.Conflict.Errorf("task %s: it belongs to no workflow; Task.End ends it", t.ID()).WithCode(fault.CodeWorkflowState)
 	}
 	end := ending{action: p.Status, comment: p.Comment, node: p.Node, workflow: p.Workflow}
 	if t.Node != nil && t.Instance.Model != nil {

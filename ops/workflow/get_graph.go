@@ -27,7 +27,7 @@ func (e *env) graph(id string, text func(string) string) (*workflow.Graph, error
 		return nil, err
 	}
 	if i.Model == nil {
-		return nil, fault.Conflict.Errorf("workflow %s: %s is declared no longer", id, i.ModelName)
+		return nil, fault.Conflict.Errorf("workflow %s: %s is declared no longer", id, i.ModelName).WithCode(fault.CodeWorkflowState)
 	}
 	return i.Model.Graph(text, i), nil
 }

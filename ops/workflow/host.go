@@ -47,7 +47,7 @@ func (h *host) resume(node string) error {
 		return h.gone()
 	}
 	if h.Vars[walking] == h.instance.ID() {
-		return fault.Conflict.Errorf("workflow %s: one of its own chains has it go on", h.instance.ID())
+		return fault.Conflict.Errorf("workflow %s: one of its own chains has it go on", h.instance.ID()).WithCode(fault.CodeWorkflowState)
 	}
 	docs, err := h.documents()
 	if err != nil {
@@ -62,7 +62,7 @@ func (h *host) resume(node string) error {
 
 // gone is the error of a workflow whose model is declared no longer.
 func (h *host) gone() error {
-	return fault.Conflict.Errorf("workflow %s: %s is declared no longer", h.instance.ID(), h.instance.ModelName)
+	return fault.Conflict.Errorf("workflow %s: %s is declared no longer", h.instance.ID(), h.instance.ModelName).WithCode(fault.CodeWorkflowState)
 }
 
 func (h *host) most() int { return h.Tx.Repo().Limits().WorkflowSteps }
@@ -91,7 +91,7 @@ func (h *host) walked(ended bool, err error) error {
 // cancel ends the workflow: its open tasks are cancelled.
 func (h *host) cancel() error {
 	if s := h.instance.Doc.State(); s != workflow.Running {
-		return fault.Conflict.Errorf("workflow %s: it is %s", h.instance.ID(), s)
+		return fault.Conflict.Errorf("workflow %s: it is %s", h.instance.ID(), s).WithCode(fault.CodeWorkflowState)
 	}
 	tx := h.unlimited()
 	if err := h.instance.EachWaiting(h.cancelNode); err != nil {

@@ -45,7 +45,7 @@ func (p resumeNodeParams) run(e *env, _ engine.Void) (engine.Void, error) {
 		return engine.Void{}, err
 	}
 	if s := i.Doc.State(); s != workflow.Running {
-		return engine.Void{}, fault.Conflict.Errorf("workflow %s: it is %s", i.ID(), s)
+		return engine.Void{}, fault.Conflict.Errorf("workflow %s: it is %s", i.ID(), s).WithCode(fault.CodeWorkflowState)
 	}
 	h := &host{env: e, instance: i}
 	if i.Begun() {

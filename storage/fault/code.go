@@ -123,6 +123,7 @@ const (
 	CodeUploadFiles
 	CodeUploadIncomplete
 	CodeValidation
+	CodeWorkflowState
 	CodeZipEntries
 	codeEnd
 )
@@ -242,6 +243,7 @@ var codes = [codeEnd]struct {
 	CodeUploadFiles:             {"upload-files", []Kind{Limit}, "A batch has as many files as it may.", "Begin another batch."},
 	CodeUploadIncomplete:        {"upload-incomplete", []Kind{Conflict}, "Chunks of an uploaded file are missing.", "Send the chunks that are not there yet."},
 	CodeValidation:              {"validation", []Kind{Invalid}, "Properties break the constraints of the document's type.", "Mend the properties that violations lists."},
+	CodeWorkflowState:           {"workflow_state", []Kind{Conflict}, "A workflow or task is not as the call needs it: it has ended, its documents are gone, or its model is.", "Read it again; the message says how it is."},
 	CodeZipEntries:              {"zip-entries", []Kind{Limit}, "An archive would have more files and folders than it may.", "Make several archives."},
 }
 

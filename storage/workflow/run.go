@@ -69,7 +69,7 @@ func (m *Model) Resume(h Host, id string, most int) (ended bool, err error) {
 		return false, err
 	}
 	if s := h.Node(id).State; s != Suspended {
-		return false, fault.Conflict.Errorf("node %s: it is %s, not %s", id, s, Suspended)
+		return false, fault.Conflict.Errorf("node %s: it is %s, not %s", id, s, Suspended).WithCode(fault.CodeWorkflowState)
 	}
 	return m.walk(h, step{node: n, over: true}, most)
 }
@@ -158,7 +158,7 @@ func (m *Model) leave(h Host, n *Node) (next []step, err error) {
 		}
 	}
 	if len(taken) == 0 && !n.End {
-		return nil, fault.Conflict.Errorf("workflow %s: node %s: no transition can be taken", m.Name, n.ID)
+		return nil, fault.Conflict.Errorf("workflow %s: node %s: no transition can be taken", m.Name, n.ID).WithCode(fault.CodeWorkflowState)
 	}
 	h.Node(n.ID).State = Ready
 	for _, t := range taken {
@@ -200,7 +200,7 @@ func (m *Model) mustWait(h Host) error {
 			return nil
 		}
 	}
-	return fault.Conflict.Errorf("workflow %s: it has not ended, and nobody has a task", m.Name)
+	return fault.Conflict.Errorf("workflow %s: it has not ended, and nobody has a task", m.Name).WithCode(fault.CodeWorkflowState)
 }
 
 // incoming counts the transitions that lead to a node.
