@@ -122,6 +122,9 @@ func TestBrowserAccess(t *testing.T) {
 	link := s.Do("POST", "/v1/decks/2/share", `{"name": "Board", "password": "sesame"}`, "as", "alice").JSON(t)["data"].(map[string]any)
 	shared := strings.TrimPrefix(link["url"].(string), s.URL)
 	s.Key("alice", "read_only")
+	doc := reviewed(t, s, "alice")
+	s.Do("POST", api+"/id/"+doc+"/@workflow", `{"workflowModelName":"ParallelDocumentReview"}`, "as", "alice")
+	task := s.Do("GET", api+"/task", "", "as", "alice").JSON(t)["entries"].([]any)[0].(map[string]any)["id"].(string)
 	b := browse(t, s)
 	b.do(inColours("light"))
 	pages := []struct {
@@ -136,6 +139,9 @@ func TestBrowserAccess(t *testing.T) {
 		{"profile", "/decks/alice", `document.querySelectorAll("#list li").length === 1`, false},
 		{"keys", "/ui/keys", `document.querySelector("#list .tag")`, false},
 		{"documents", "/ui/documents", `document.querySelectorAll("#children li").length > 0 || !document.getElementById("message").hidden`, false},
+		{"workflow", "/ui/documents#default/" + doc, `document.querySelector("#workflows button[aria-expanded=false]")?.click() || document.querySelectorAll("#workflows .node").length > 3`, false},
+		{"tasks", "/ui/tasks", `document.querySelector("#list time")`, false},
+		{"task", "/ui/tasks#" + task, `document.querySelectorAll("#actions button").length === 2 && document.activeElement.id === "one-title"`, false},
 		{"activity", "/ui/activity", `document.getElementById("list").textContent.startsWith("Nothing yet")`, false},
 		{"runs", "/ui/runs", `document.getElementById("running").textContent === "Nothing runs now."`, false},
 		{"webhooks", "/ui/webhooks", `document.getElementById("list").textContent === "No webhooks yet."`, false},
@@ -192,6 +198,9 @@ func TestBrowserAccess(t *testing.T) {
 		}
 		for i := range n {
 			b.do(chromedp.KeyEvent("\t"))
+			for parts := 0; parts < 4 && i > 0 && eval[bool](b, fmt.Sprintf(`document.activeElement.type === "date" && document.activeElement === stops[%d]`, i-1)); parts++ {
+				b.do(chromedp.KeyEvent("\t")) // day, month, year and calendar of a date are stops of their own
+			}
 			if got := eval[int](b, stop); got != i {
 				t.Errorf("%s: Tab %d stops at %d: %s", p.name, i, got, eval[string](b, `document.activeElement.outerHTML.slice(0, 120)`))
 				break

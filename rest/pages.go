@@ -44,6 +44,7 @@ func pageRoutes() []route {
 		{method: "POST", path: "/ui/logout", access: visitor, body: formBody, handle: closeSession},
 		{method: "GET", path: "/ui/operations", access: visitor, handle: console("operations")},
 		{method: "GET", path: "/ui/runs", access: visitor, handle: console("runs")},
+		{method: "GET", path: "/ui/tasks", access: visitor, handle: console("tasks")},
 		{method: "GET", path: "/ui/team", access: visitor, handle: console("team")},
 		{method: "GET", path: "/ui/webhooks", access: visitor, handle: console("webhooks")},
 	}

@@ -22,6 +22,7 @@ func workflowRoutes() []route {
 		{method: "GET", path: "/task/:taskId", op: "Task.Get", gives: "Task"},
 		{method: "PUT", path: "/task/:taskId/:action", op: "Task.End", entity: "task", gives: "Task"},
 		{method: "PUT", path: "/task/:taskId/delegate", body: noBody, op: "Task.Delegate", query: "delegatedActors comment", params: handed("delegatedActors"), status: http.StatusOK, gives: "none"},
+		{method: "GET", path: "/task/:taskId/form", op: "Task.Form", gives: "TaskForm"},
 		{method: "PUT", path: "/task/:taskId/reassign", body: noBody, op: "Task.Reassign", query: "actors comment", params: handed("actors"), status: http.StatusOK, gives: "none"},
 		{method: "GET", path: "/workflow", op: "Workflow.List", query: workflowQuery, gives: "Workflows"},
 		{method: "POST", path: "/workflow", op: "Workflow.Start", entity: "workflow", status: http.StatusCreated, gives: "Workflow"},
@@ -106,6 +107,7 @@ func workflowSchemas() map[string]any {
 		"Task": entitySchema("task", `id name:string? state directive:string? created:moment? dueDate:moment? nodeName workflowInstanceId:string? workflowModelName:string?
 			workflowInitiator:any workflowTitle:string? workflowLifeCycleState:string? graphResource:string? targetDocumentIds:array actors:array
 			delegatedActors:array comments:array variables:object taskInfo:object`, ""),
+		"TaskForm":      entitySchema("taskForm", "id may:array fields:array", ""),
 		"TaskInput":     entitySchema("", "", "id comment variables:object"),
 		"Workflow":      entitySchema("workflow", "id name title state:string? workflowModelName initiator:any attachedDocumentIds:array variables:object graphResource", ""),
 		"WorkflowInput": entitySchema("", "", "workflowModelName attachedDocumentIds:any variables:object"),

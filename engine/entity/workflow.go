@@ -83,7 +83,7 @@ func (w *writer) taskInfo(t *workflow.Task) map[string]any {
 	}
 	return map[string]any{
 		"allowTaskReassignment": t.Node != nil && t.Node.Task != nil && t.Node.Task.Reassignable, "taskActions": actions,
-		"layoutResource": map[string]any{"name": t.Variable("nodeId"), "url": w.api("task", t.ID())}, "schemas": []any{},
+		"layoutResource": map[string]any{"name": t.Variable("nodeId"), "url": w.api("task", t.ID(), "form")}, "schemas": []any{},
 	}
 }
 

@@ -37,12 +37,14 @@ func OpsWith(ms *workflow.Models) []engine.Op {
 		listInstances(ms),
 		listModels(ms),
 		listTasks(ms),
+		modelTexts(ms),
 		reassignTask(ms),
 		resumeNode(ms),
 		setNodeVariable,
 		setWorkflowVar(ms),
 		startInstance(ms),
 		startWorkflow(ms),
+		taskForm(ms),
 		userTasks(ms),
 	}
 }

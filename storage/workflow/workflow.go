@@ -41,6 +41,15 @@ func (ms *Models) Text(language, label string) string {
 	return cmp.Or(d.value[directory.Language(language)], d.value["en"], label)
 }
 
+// Texts are what all labels say in a language.
+func (ms *Models) Texts(language string) map[string]any {
+	out := map[string]any{}
+	for label := range ms.texts {
+		out[label] = ms.Text(language, label)
+	}
+	return out
+}
+
 // Mapping finds a mapping.
 func (ms *Models) Mapping(name string) (Mapping, error) {
 	d, ok := ms.mappings[name]

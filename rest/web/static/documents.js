@@ -50,7 +50,7 @@
   };
 
   const show = async () => {
-    shown = await named({ properties: "*", "enrichers-document": "breadcrumb" });
+    shown = await named({ properties: "*", "enrichers-document": `breadcrumb,${Workflows.asked}` });
     page = 0;
     const above = (shown.contextParameters?.breadcrumb?.entries || []).filter((d) => d.uid !== shown.uid);
     byId("crumbs").replaceChildren(...above.map((d) => make("li", {}, make("a", { href: address(d) }, d.title || d.path))));
@@ -61,6 +61,7 @@
     fill("properties", Object.entries(shown.properties).filter(isSet).sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([name, v]) => make("tr", {}, make("th", { scope: "row" }, name), make("td", {}, text(v)))));
     await list();
+    await Workflows.show(shown);
   };
 
   byId("prev").addEventListener("click", tried(() => (page--, list())));

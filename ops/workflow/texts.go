@@ -1,0 +1,23 @@
+package workflow
+
+import (
+	"catena/engine"
+	"catena/storage/workflow"
+)
+
+func modelTexts(ms *workflow.Models) engine.Op {
+	return engine.Op{
+		Name:     "WorkflowModel.Texts",
+		Label:    "Texts of workflows",
+		Category: services,
+		Doc:      "Returns what the titles, directives and labels of workflows say in a language, by their keys.",
+		Effect:   engine.Pure,
+		Run: on(ms, func(p textsParams, e *env, _ engine.Void) (map[string]any, error) {
+			return e.models.Texts(p.Language), nil
+		}),
+	}
+}
+
+type textsParams struct {
+	Language string `json:"language,omitzero" doc:"The language, as in Accept-Language; empty: English."`
+}

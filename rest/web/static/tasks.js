@@ -1,0 +1,130 @@
+// The console's page of tasks: the open ones of whoever looks, and the form of one, whose id the address ends with.
+"use strict";
+(() => {
+  const per = 20;
+  let page = 0;
+  let inputs = {};
+  let task = null;
+  let others = null;
+
+  const due = (t) => {
+    if (!t.dueDate) return null;
+    const late = new Date(t.dueDate) < new Date();
+    return make("span", { class: `tag${late ? " bad" : ""}` }, late ? "was due " : "due ", moment(t.dueDate));
+  };
+  const names = (actors) => actors.map((a) => Flow.plain(a.id)).join(", ");
+  const documents = (t) => t.targetDocumentIds.map((d) => make("a", { href: `${site.prefix}/ui/documents#${encodeURIComponent(d.repository || "default")}/${d.uid || d.id}` }, d.title || "document"));
+
+  const item = (t) => make("li", {},
+    make("div", {}, make("a", { href: `#${t.id}` }, make("strong", {}, Flow.say(t.name))), make("p", { class: "small" }, t.workflowTitle ? `${Flow.say(t.workflowTitle)} of ${t.workflowInitiator} · ` : "", ...documents(t))),
+    due(t));
+
+  const list = async () => {
+    const { answer } = await call("GET", `/api/v1/task?pageSize=${per}&currentPageIndex=${page}`, undefined, { "fetch-task": "targetDocumentIds" });
+    byId("list").replaceChildren(...(answer.entries.length ? answer.entries.map(item) : [make("li", { class: "soft" }, "Nobody waits for you.")]));
+    byId("place").textContent = `Page ${page + 1}`;
+    byId("prev").disabled = page === 0;
+    byId("next").disabled = !answer.isNextPageAvailable;
+    byId("place").parentElement.hidden = page === 0 && !answer.isNextPageAvailable;
+  };
+
+  const text = (v) => (v === null || v === undefined ? "" : Array.isArray(v) ? v.map((one) => Flow.plain(String(one))).join(", ") : typeof v === "object" ? v.name || JSON.stringify(v) : String(v));
+
+  // field makes what a variable is filled in with, and notes how its value is read.
+  const field = (f) => {
+    const label = Flow.words(f.name);
+    if (!f.writable) {
+      const value = f.type === "date" && f.value ? moment(f.value) : text(f.value);
+      return f.value === null || value === "" ? null : make("p", {}, make("strong", {}, `${label}: `), value);
+    }
+    if (f.list && f.people) {
+      const people = Flow.people(label, f.value || []);
+      inputs[f.name] = people.value;
+      return make("fieldset", {}, make("legend", {}, label), people.element);
+    }
+    let e = make("input", { name: f.name, autocomplete: "off", value: text(f.value) });
+    inputs[f.name] = () => e.value || null;
+    if (f.list) {
+      e = make("textarea", { name: f.name, rows: 3, placeholder: "One a line" }, (f.value || []).join("\n"));
+      inputs[f.name] = () => e.value.split("\n").map((line) => line.trim()).filter(Boolean);
+    } else if (f.values.length) {
+      e = make("select", { name: f.name }, ...f.values.map((v) => make("option", { value: v, selected: v === f.value }, Flow.words(v))));
+    } else if (f.type === "boolean") {
+      e = make("input", { type: "checkbox", name: f.name, checked: f.value === true });
+      inputs[f.name] = () => e.checked;
+      return make("label", { class: "check" }, e, label);
+    } else if (f.type === "date") {
+      e.type = "date";
+      e.value = f.value ? f.value.slice(0, 10) : "";
+    } else if (/^(integer|long|double|float)$/.test(f.type)) {
+      e.type = "number";
+      e.step = /integer|long/.test(f.type) ? 1 : "any";
+      inputs[f.name] = () => (e.value === "" ? null : Number(e.value));
+    } else if (f.type !== "string") {
+      delete inputs[f.name]; // files and the like are for programs
+      return null;
+    }
+    return make("label", {}, label, e);
+  };
+
+  const open = async () => {
+    const id = decodeURIComponent(location.hash.slice(1));
+    byId("one").hidden = !id;
+    if (!id) return;
+    const at = `/api/v1/task/${encodeURIComponent(id)}`;
+    const [{ answer }, { answer: form }] = await Promise.all([call("GET", at, undefined, { "fetch-task": "targetDocumentIds" }), call("GET", `${at}/form`)]);
+    task = answer;
+    inputs = {};
+    const may = (what) => form.may.includes(what);
+    byId("one-title").textContent = Flow.say(task.name);
+    byId("directive").textContent = Flow.say(task.directive);
+    const about = [task.workflowTitle ? `${Flow.say(task.workflowTitle)}, started by ${task.workflowInitiator}` : null, ...documents(task), `for ${names(task.actors)}`,
+      task.delegatedActors.length ? `delegated to ${names(task.delegatedActors)}` : null, task.state === "opened" ? null : task.state, due(task)].filter(Boolean);
+    byId("about").replaceChildren(...about.flatMap((part, i) => (i ? [" · ", part] : [part])));
+    byId("comments").replaceChildren(...task.comments.map((c) => make("li", {}, make("div", {}, make("strong", {}, c.author), make("p", {}, c.text)), ago(c.date))));
+    byId("fields").replaceChildren(...form.fields.filter((f) => f.name !== "comment" || !may("end")).map(field).filter(Boolean));
+    byId("form").elements.comment.closest("label").hidden = !may("end");
+    byId("form").elements.comment.value = "";
+    byId("actions").replaceChildren(...(may("end") ? task.taskInfo.taskActions : []).map((a, i, all) => make("button", { value: a.name, class: i === all.length - 1 ? "primary" : null, formnovalidate: !a.validate }, Flow.say(a.label))));
+    byId("hand").hidden = !may("reassign") && !may("delegate");
+    byId("reassign").hidden = !may("reassign");
+    byId("delegate").hidden = !may("delegate");
+    others = Flow.people("Users and groups");
+    byId("others").replaceChildren(others.element);
+    byId("one-title").focus();
+  };
+
+  const over = async (text) => {
+    byId("done").textContent = text;
+    byId("done").hidden = false;
+    history.replaceState(null, "", location.pathname);
+    byId("one").hidden = true;
+    await list();
+    byId("main").focus();
+  };
+
+  byId("form").addEventListener("submit", tried(async (e) => {
+    const action = e.submitter;
+    const variables = Object.fromEntries(Object.entries(inputs).map(([name, value]) => [name, value()]));
+    const comment = byId("form").elements.comment.value;
+    await call("PUT", `/api/v1/task/${task.id}/${encodeURIComponent(action.value)}`, { "entity-type": "task", id: task.id, comment, variables: comment ? { ...variables, comment } : variables });
+    await over(`${Flow.say(task.name)}: ${action.textContent}.`);
+  }));
+  byId("hand").addEventListener("submit", tried(async (e) => {
+    const how = e.submitter.value;
+    const query = new URLSearchParams({ comment: byId("hand").elements.comment.value });
+    const chosen = others.value();
+    if (!chosen.length) throw new Error("Say who is to do it.");
+    for (const name of chosen) query.append(how === "delegate" ? "delegatedActors" : "actors", name);
+    await call("PUT", `/api/v1/task/${task.id}/${how}?${query}`);
+    byId("hand").reset();
+    await over(`${Flow.say(task.name)}: ${how === "delegate" ? "delegated to" : "given to"} ${chosen.map(Flow.plain).join(", ")}.`);
+  }));
+  byId("prev").addEventListener("click", tried(() => (page--, list())));
+  byId("next").addEventListener("click", tried(() => (page++, list())));
+  window.addEventListener("hashchange", tried(async () => (byId("done").hidden = true, open()), false));
+  tried(async () => {
+    await Flow.read();
+    await Promise.all([list(), open()]);
+  })();
+})();
