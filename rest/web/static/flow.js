@@ -7,13 +7,14 @@ const Flow = (() => {
   const read = async () => {
     texts = await run("WorkflowModel.Texts", { language: navigator.language });
   };
-  const say = (label) => texts[label] || label || "";
-
   // words makes a name readable: end_date, validationOrReview.
   const words = (name) => {
     const text = name.replace(/_/g, " ").replace(/([a-z])([A-Z])/g, (_, a, b) => `${a} ${b.toLowerCase()}`);
     return text[0].toUpperCase() + text.slice(1);
   };
+
+  // say is what a label says; without one the name it stands for has to do.
+  const say = (label, name = "") => texts[label] || label || (name && words(name));
 
   const plain = (actor) => actor.replace(/^(user|group):/, "");
 
@@ -36,7 +37,7 @@ const Flow = (() => {
   const states = { suspended: "waits for people", waiting: "waits for other steps" };
 
   const box = (n) => {
-    const title = lines(say(n.title));
+    const title = lines(say(n.title, n.id));
     const g = draw("g", { class: `node ${n.state}${n.isEndNode ? " end" : ""}${n.isStartNode ? " start" : ""}` },
       draw("rect", { x: n.x, y: n.y, width: wide, height: high, rx: n.isEndNode ? high / 2 : 10 }));
     title.forEach((text, i) => g.append(draw("text", { x: n.x + wide / 2, y: n.y + high / 2 + 5 + (i - (title.length - 1) / 2) * 16 }, text)));
@@ -62,9 +63,9 @@ const Flow = (() => {
     const svg = draw("svg", { viewBox: `0 -10 ${right} ${low + 10}`, width: right, height: low + 10, "aria-hidden": "true" },
       draw("defs", {}, draw("marker", { id: end, viewBox: "0 0 10 10", refX: 9, refY: 5, markerWidth: 8, markerHeight: 8, orient: "auto" }, draw("path", { d: "M0 0 L10 5 L0 10 z" }))),
       ...graph.transitions.map((t) => line(at[t.nodeSourceId], at[t.nodeTargetId], end)), ...graph.nodes.map(box));
-    const next = (n) => [...new Set(graph.transitions.filter((t) => t.nodeSourceId === n.id).map((t) => say(at[t.nodeTargetId].title)))].join(", ");
+    const next = (n) => [...new Set(graph.transitions.filter((t) => t.nodeSourceId === n.id).map((t) => say(at[t.nodeTargetId].title, t.nodeTargetId)))].join(", ");
     return make("figure", { class: "graph" }, make("figcaption", { class: "only-read" }, title), make("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": title }, svg),
-      make("ol", { class: "only-read" }, ...graph.nodes.map((n) => make("li", {}, `${say(n.title)}${states[n.state] ? `, ${states[n.state]}` : ""}${next(n) ? `; leads to ${next(n)}` : ""}`))));
+      make("ol", { class: "only-read" }, ...graph.nodes.map((n) => make("li", {}, `${say(n.title, n.id)}${states[n.state] ? `, ${states[n.state]}` : ""}${next(n) ? `; leads to ${next(n)}` : ""}`))));
   };
 
   // find looks for users and groups.

@@ -12,11 +12,12 @@
     const late = new Date(t.dueDate) < new Date();
     return make("span", { class: `tag${late ? " bad" : ""}` }, late ? "was due " : "due ", moment(t.dueDate));
   };
+  const name = (t) => Flow.say(t.name, t.nodeName || "task");
   const names = (actors) => actors.map((a) => Flow.plain(a.id)).join(", ");
   const documents = (t) => t.targetDocumentIds.map((d) => make("a", { href: `${site.prefix}/ui/documents#${encodeURIComponent(d.repository || "default")}/${d.uid || d.id}` }, d.title || "document"));
 
   const item = (t) => make("li", {},
-    make("div", {}, make("a", { href: `#${t.id}` }, make("strong", {}, Flow.say(t.name))), make("p", { class: "small" }, t.workflowTitle ? `${Flow.say(t.workflowTitle)} of ${t.workflowInitiator} · ` : "", ...documents(t))),
+    make("div", {}, make("a", { href: `#${t.id}` }, make("strong", {}, name(t))), make("p", { class: "small" }, t.workflowInstanceId ? `${Flow.say(t.workflowTitle, t.workflowModelName)} of ${t.workflowInitiator} · ` : "", ...documents(t))),
     due(t));
 
   const list = async () => {
@@ -76,16 +77,16 @@
     task = answer;
     inputs = {};
     const may = (what) => form.may.includes(what);
-    byId("one-title").textContent = Flow.say(task.name);
+    byId("one-title").textContent = name(task);
     byId("directive").textContent = Flow.say(task.directive);
-    const about = [task.workflowTitle ? `${Flow.say(task.workflowTitle)}, started by ${task.workflowInitiator}` : null, ...documents(task), `for ${names(task.actors)}`,
+    const about = [task.workflowInstanceId ? `${Flow.say(task.workflowTitle, task.workflowModelName)}, started by ${task.workflowInitiator}` : null, ...documents(task), `for ${names(task.actors)}`,
       task.delegatedActors.length ? `delegated to ${names(task.delegatedActors)}` : null, task.state === "opened" ? null : task.state, due(task)].filter(Boolean);
     byId("about").replaceChildren(...about.flatMap((part, i) => (i ? [" · ", part] : [part])));
     byId("comments").replaceChildren(...task.comments.map((c) => make("li", {}, make("div", {}, make("strong", {}, c.author), make("p", {}, c.text)), ago(c.date))));
     byId("fields").replaceChildren(...form.fields.filter((f) => f.name !== "comment" || !may("end")).map(field).filter(Boolean));
     byId("form").elements.comment.closest("label").hidden = !may("end");
     byId("form").elements.comment.value = "";
-    byId("actions").replaceChildren(...(may("end") ? task.taskInfo.taskActions : []).map((a, i, all) => make("button", { value: a.name, class: i === all.length - 1 ? "primary" : null, formnovalidate: !a.validate }, Flow.say(a.label))));
+    byId("actions").replaceChildren(...(may("end") ? task.taskInfo.taskActions : []).map((a, i, all) => make("button", { value: a.name, class: i === all.length - 1 ? "primary" : null, formnovalidate: !a.validate }, Flow.say(a.label, a.name))));
     byId("hand").hidden = !may("reassign") && !may("delegate");
     byId("reassign").hidden = !may("reassign");
     byId("delegate").hidden = !may("delegate");
@@ -108,7 +109,7 @@
     const variables = Object.fromEntries(Object.entries(inputs).map(([name, value]) => [name, value()]));
     const comment = byId("form").elements.comment.value;
     await call("PUT", `/api/v1/task/${task.id}/${encodeURIComponent(action.value)}`, { "entity-type": "task", id: task.id, comment, variables: comment ? { ...variables, comment } : variables });
-    await over(`${Flow.say(task.name)}: ${action.textContent}.`);
+    await over(`${name(task)}: ${action.textContent}.`);
   }));
   byId("hand").addEventListener("submit", tried(async (e) => {
     const how = e.submitter.value;
@@ -118,7 +119,7 @@
     for (const name of chosen) query.append(how === "delegate" ? "delegatedActors" : "actors", name);
     await call("PUT", `/api/v1/task/${task.id}/${how}?${query}`);
     byId("hand").reset();
-    await over(`${Flow.say(task.name)}: ${how === "delegate" ? "delegated to" : "given to"} ${chosen.map(Flow.plain).join(", ")}.`);
+    await over(`${name(task)}: ${how === "delegate" ? "delegated to" : "given to"} ${chosen.map(Flow.plain).join(", ")}.`);
   }));
   byId("prev").addEventListener("click", tried(() => (page--, list())));
   byId("next").addEventListener("click", tried(() => (page++, list())));

@@ -11,7 +11,7 @@ const Workflows = (() => {
 
   // running is a workflow with its graph, the tasks of it that wait for whoever looks, and a way to end it.
   const running = (w, d) => {
-    const title = Flow.say(w.title);
+    const title = Flow.say(w.title, w.name);
     const drawn = make("div", { class: "drawn", hidden: true });
     const mine = d.contextParameters.pendingTasks.filter((t) => t.workflowInstanceId === w.id);
     const graph = make("button", {
@@ -31,7 +31,7 @@ const Workflows = (() => {
     }, "Cancel");
     return make("li", {},
       make("div", {}, make("strong", {}, title), make("p", { class: "small" }, `started by ${w.initiator}`)),
-      ...mine.map((t) => make("a", { class: "button", href: `${site.prefix}/ui/tasks#${t.id}` }, Flow.say(t.name))), graph, mayCancel ? cancel : null, drawn);
+      ...mine.map((t) => make("a", { class: "button", href: `${site.prefix}/ui/tasks#${t.id}` }, Flow.say(t.name, t.nodeName))), graph, mayCancel ? cancel : null, drawn);
   };
 
   const show = async (d) => {
@@ -43,7 +43,7 @@ const Workflows = (() => {
     known = true;
     byId("workflows").querySelector("ul").replaceChildren(...all.map((w) => running(w, d)));
     byId("start").hidden = !models.length;
-    byId("start").elements.model.replaceChildren(...models.map((m) => make("option", { value: m.name }, Flow.say(m.title))));
+    byId("start").elements.model.replaceChildren(...models.map((m) => make("option", { value: m.name }, Flow.say(m.title, m.name))));
   };
 
   byId("start").addEventListener("submit", tried(async () => {
