@@ -62,6 +62,31 @@ func TestProtect(t *testing.T) {
 	}
 }
 
+// TestProtectNewest protects a file of PDF 2.0, which takes no short keys; what is said about a protected file stays.
+func TestProtectNewest(t *testing.T) {
+	tool := New(nil, "")
+	page := printed(t, "some text", false)
+	newer := append([]byte("%PDF-2.0"), page[len("%PDF-2.0"):]...)
+	var out []byte
+	if err := tool.Protect(t.Context(), file(newer), "", Protection{Owner: "owner", User: "reader", Bits: 40}, made(&out)); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Contains(out, []byte("/AESV3")) {
+		t.Error("the key is short")
+	}
+	for password, kind := range map[string]fault.Kind{"": fault.Denied, "guess": fault.Denied, "reader": 0, "owner": 0} {
+		if text, err := tool.Text(t.Context(), file(out), password); kind != 0 && fault.Of(err) != kind || kind == 0 && !strings.Contains(text, "some text") {
+			t.Errorf("with %q: %q, %v", password, text, err)
+		}
+	}
+	if err := tool.Protect(t.Context(), file(page), "", Protection{Owner: "owner", Bits: 128}, made(&out)); err != nil {
+		t.Fatal(err)
+	}
+	if err := tool.Update(t.Context(), file(out), map[string]string{"Title": "x"}, made(&newer)); fault.Of(err) != fault.Denied {
+		t.Errorf("an update: %v", err)
+	}
+}
+
 // TestProtectAgain gives a protected file other passwords and rights, which takes the owner's password.
 func TestProtectAgain(t *testing.T) {
 	tool := New(nil, "")

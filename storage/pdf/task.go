@@ -181,7 +181,7 @@ func update(t *task, files []io.ReadSeeker, out io.Writer) (result, error) {
 		return result{}, err
 	}
 	if read.Encrypt != nil {
-		return result{}, fault.Invalid.Errorf("it is encrypted")
+		return result{}, locked("file %s: is protected; take that away first", t.Names[0])
 	}
 	table, err := lastTable(files[0], t.Sizes[0])
 	if err != nil {

@@ -192,3 +192,28 @@ func TestBomb(t *testing.T) {
 		t.Errorf("afterwards: %v, %v", info, err)
 	}
 }
+
+// FuzzTasks has every task done with files that are no good ones.
+func FuzzTasks(f *testing.F) {
+	page := printed(f, "text", false)
+	f.Add(page)
+	f.Add(bytes.Replace(page, []byte("/Resources"), []byte("/Annots [<</Subtype/Link/Rect[0 0 9 9]/A<</S/URI/URI(x)>>>>] /Resources"), 1))
+	f.Add([]byte("%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 1 0 R/Kids[1 0 R]>>endobj\ntrailer<</Root 1 0 R>>"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		for _, job := range []task{
+			{Do: "about"},
+			{Do: "cut", First: 1, Last: 2},
+			{Do: "join"},
+			{Do: "links"},
+			{Do: "protect", Protection: &Protection{Owner: "o", Bits: 128}},
+			{Do: "stamp", Stamp: &bottomRight},
+			{Do: "unprotect"},
+			{Do: "update", Texts: map[string]string{"Title": "x"}},
+		} {
+			job.Sizes, job.Names, job.Pages = []int64{int64(len(b))}, []string{"a.pdf"}, 100
+			if _, err := job.do([]io.ReadSeeker{bytes.NewReader(b)}, io.Discard); fault.Of(err) == fault.Internal && err != nil {
+				t.Errorf("%s: %v", job.Do, err)
+			}
+		}
+	})
+}
