@@ -33,6 +33,7 @@ import (
 	"catena/storage/kv"
 	"catena/storage/pdf"
 	"catena/storage/worker"
+	"catena/storage/workflow"
 )
 
 // platformVersion is the version of the platform whose interface is served; clients compare it.
@@ -188,6 +189,7 @@ func (a *app) arm(ctx context.Context, o openOptions, self string) error {
 	for i, b := range a.branches {
 		decks.Listen(b.repo)
 		mail.Watch(b.repo)
+		workflow.Watch(b.repo)
 		a.branches[i].webhooks = webhook.New(b.repo, postWith(a.outside.Client), a.log, nil)
 		if i > 0 {
 			a.listeners.Watch(b.repo)

@@ -1,14 +1,17 @@
 package user
 
 import (
+	"cmp"
+
 	"catena/engine"
+	"catena/storage/workflow"
 )
 
 var deleteGroup = engine.Op{
 	Name:     "Group.Delete",
 	Label:    "Delete Group",
 	Category: "Users & Groups",
-	Doc:      "Removes a group and keeps the input. Its members stay.",
+	Doc:      "Removes a group and keeps the input. Its members stay, and its open tasks go to the administrators.",
 	Run:      engine.On(deleteGroupParams.run),
 }
 
@@ -17,5 +20,5 @@ type deleteGroupParams struct {
 }
 
 func (p deleteGroupParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
-	return engine.Void{}, c.Tx.DeleteGroup(p.Name)
+	return engine.Void{}, cmp.Or(c.Tx.DeleteGroup(p.Name), workflow.EndGroup(c.Tx, p.Name))
 }

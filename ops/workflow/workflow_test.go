@@ -286,11 +286,20 @@ func TestGone(t *testing.T) {
 	})
 	t.Run("tasks and instances", func(t *testing.T) {
 		_, id := begun(t, s, "Contract", `{}`)
-		s.Do("DELETE", api+"/id/"+id, "")
-		end(t, s, "carol", tasks(t, s, "carol")["legal"], "ok", `{}`, http.StatusConflict)
-		if got := s.Do("DELETE", strings.Replace(tasks(t, s, "carol")["legal"], "/task/", "/id/", 1), "").StatusCode; got != http.StatusNoContent {
+		if got := s.Do("DELETE", strings.Replace(tasks(t, s, "bob")["finance"], "/task/", "/id/", 1), "").StatusCode; got != http.StatusNoContent {
 			t.Error(got)
 		}
+		legal := tasks(t, s, "carol")["legal"]
+		s.Do("DELETE", api+"/group/lawyers", "")
+		if left := tasks(t, s, "carol"); len(left) > 0 || tasks(t, s, "Administrator")["legal"] != legal {
+			t.Errorf("the task of a group that is gone: %v", left)
+		}
+		s.Do("DELETE", api+"/id/"+id, "")
+		end(t, s, "Administrator", legal, "ok", `{}`, http.StatusConflict)
+		if left := tasks(t, s, "Administrator")["legal"]; left != "" {
+			t.Errorf("a workflow that is deleted has an open task: %s", left)
+		}
+		s.Do("POST", api+"/group", `{"entity-type":"group","groupname":"lawyers","memberUsers":["carol"]}`)
 	})
 	t.Run("models", func(t *testing.T) {
 		_, id := begun(t, s, "Contract", `{}`)

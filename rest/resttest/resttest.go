@@ -22,6 +22,7 @@ import (
 	"catena/storage"
 	"catena/storage/credential"
 	"catena/storage/storagetest"
+	"catena/storage/workflow"
 )
 
 // Password is that of the user Administrator.
@@ -52,6 +53,7 @@ func Start(t testing.TB, c Config) *Server {
 	t.Helper()
 	quiet := slog.New(slog.DiscardHandler)
 	repo := storagetest.Open(t, c.Storage)
+	workflow.Watch(repo)
 	if c.Repo != nil {
 		c.Repo(repo)
 	}

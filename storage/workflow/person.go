@@ -19,8 +19,7 @@ const administrators = "group:administrators"
 // go on with the administrators in the place of their initiator. What the user did before stays as it is.
 func End(tx *storage.Tx, user string) error {
 	tx = tx.As(tx.Repo().System())
-	err := all(tx, "TaskDoc", "nt:openFor", "user:"+user, func(d *storage.Doc) error { return leaveTask(tx, d, user) })
-	if err != nil {
+	if err := leaveTasks(tx, "user:"+user); err != nil {
 		return err
 	}
 	running := fmt.Sprintf("ecm:currentLifeCycleState = '%s' AND docri:initiator", Running)
@@ -37,12 +36,41 @@ func End(tx *storage.Tx, user string) error {
 			return err
 		}
 		for _, t := range page.Docs {
-			if err := leaveTask(tx, t, user); err != nil {
+			if err := t.Set("nt:initiator", user+goneMark); err != nil {
+				return err
+			}
+			if t, err = tx.Save(t, storage.SaveOptions{Quiet: true}); err != nil {
+				return err
+			}
+			if err := (&Task{Doc: t}).show(tx); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
+}
+
+// EndGroup has the open tasks of a group go to the administrators.
+func EndGroup(tx *storage.Tx, group string) error {
+	return leaveTasks(tx.As(tx.Repo().System()), "group:"+group)
+}
+
+// Watch has the open tasks of an instance cancelled when that is deleted. It is called before the repository is used.
+func Watch(repo *storage.Repo) {
+	repo.OnEvent(func(tx *storage.Tx, e storage.Event) error {
+		if e.Name != "aboutToRemove" || e.Doc == nil || e.Doc.Type().Name != instanceType {
+			return nil
+		}
+		tx = tx.As(repo.System())
+		return all(tx, "TaskDoc", fmt.Sprintf("ecm:currentLifeCycleState = '%s' AND nt:processId", Opened), e.Doc.ID(), func(d *storage.Doc) error {
+			return (&Task{Doc: d}).Cancel(tx)
+		})
+	})
+}
+
+// leaveTasks takes a user or group out of open tasks.
+func leaveTasks(tx *storage.Tx, name string) error {
+	return all(tx, "TaskDoc", "nt:openFor", name, func(d *storage.Doc) error { return leaveTask(tx, d, name) })
 }
 
 // all calls fn for every document of a type whose property has a value, which fn takes away.
@@ -60,11 +88,10 @@ func all(tx *storage.Tx, typ, key, value string, fn func(*storage.Doc) error) er
 	}
 }
 
-// leaveTask takes a user out of an open task.
-func leaveTask(tx *storage.Tx, d *storage.Doc, user string) (err error) {
+func leaveTask(tx *storage.Tx, d *storage.Doc, name string) (err error) {
 	for _, key := range []string{"nt:actors", "nt:delegatedActors", "nt:openFor"} {
 		names := texts(d, key)
-		at := slices.Index(names, "user:"+user)
+		at := slices.Index(names, name)
 		if at < 0 {
 			continue
 		}
@@ -72,11 +99,6 @@ func leaveTask(tx *storage.Tx, d *storage.Doc, user string) (err error) {
 			names = append(names, administrators)
 		}
 		if err := d.Set(key, names); err != nil {
-			return err
-		}
-	}
-	if storage.Prop[string](d, "nt:initiator") == user {
-		if err := d.Set("nt:initiator", user+goneMark); err != nil {
 			return err
 		}
 	}
