@@ -217,7 +217,7 @@ func TestTraces(t *testing.T) {
 	}
 	res, err = e.Run(context.Background(), Call{
 		Op: "Test.Secret", As: e.System(), Trace: true,
-		RawParams: json.RawMessage(`{"phrase":"canary","traceKey":"seen","map":{"apiKey":"canary","phrase":"bird","a":["x",{"token":"canary"}]}}`),
+		RawParams: json.RawMessage(`{"phrase":"canary","traceKey":"seen","map":{"apiKey":"canary","phrase":"bird","a":["x",{"token":"canary"}],"text":"{\"parameters\":{\"userPwd\":\"canary\"}}"}}`),
 	})
 	raw, _ := json.Marshal(res.Trace)
 	if err != nil || strings.Contains(string(raw), "canary") || strings.Contains(string(raw), "bird") || !strings.Contains(string(raw), `"phrase":"***","traceKey":"seen"`) {

@@ -117,7 +117,10 @@ func (s *Set) redacted(v any, depth int) any {
 		}
 		return out
 	default:
-		return v
+		if s.strip(nil, objectIn(v), "", nil) == nil {
+			return v
+		}
+		return s.redacted(objectIn(v), depth+1)
 	}
 	if depth > 8 {
 		return "…"
@@ -133,13 +136,26 @@ func (s *Set) redacted(v any, depth int) any {
 	return out
 }
 
+// objectIn is the JSON object that a text is, as some parameters want it; nil if it is none.
+func objectIn(v any) any {
+	text, ok := v.(string)
+	if !ok || !strings.HasPrefix(strings.TrimSpace(text), "{") {
+		return nil
+	}
+	object, err := parseAny([]byte(text))
+	if err != nil {
+		return nil
+	}
+	return object
+}
+
 // strip takes the secrets out of a JSON value and adds where they were to left; d is the operation whose parameters
 // it is, nil: it is anything else.
 func (s *Set) strip(d *Def, v any, at string, left []string) []string {
 	switch v := v.(type) {
 	case map[string]any:
 		for _, name := range sortedNames(v) {
-			if d != nil && d.secret(s, name) || d == nil && s.secret(name) {
+			if d != nil && d.secret(s, name) || d == nil && s.secret(name) || s.strip(nil, objectIn(v[name]), "", nil) != nil {
 				delete(v, name)
 				left = append(left, at+"/"+name)
 			} else {

@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
+	"catena/decks"
 	"catena/engine"
 	"catena/ops"
 	"catena/rest/resttest"
@@ -161,5 +163,34 @@ func TestDeprecated(t *testing.T) {
 	}
 	if n < 3 {
 		t.Errorf("%d are deprecated", n)
+	}
+}
+
+// TestSecrets looks for parameters that have the name of a secret and are not declared as one: those that are none are
+// named here.
+func TestSecrets(t *testing.T) {
+	set, err := engine.NewSet(ops.Rules, append(slices.Clip(ops.All), decks.Ops)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	none := map[string]bool{
+		"Deck.DownloadExport key": true, "Directory.SuggestEntries keySeparator": true, "LocalConfiguration.PutSimpleConfigurationParameter key": true,
+		"OAuth2.UpdateToken token": true, "PDF.Encrypt keyLength": true, "PDF.EncryptReadOnly keyLength": true, "Traces.Get traceKey": true, "Webhook.Update newSecret": true,
+	}
+	secrets := 0
+	for _, name := range set.Names() {
+		d, _ := set.Op(name)
+		for _, p := range d.Params() {
+			at := name + " " + p.Name
+			if p.Secret {
+				secrets++
+			} else if engine.SecretName(p.Name) && !none[at] {
+				t.Errorf("%s: is it a secret?", at)
+			}
+			delete(none, at)
+		}
+	}
+	if len(none) > 0 || secrets < 20 {
+		t.Errorf("%d secrets; there is no %v", secrets, none)
 	}
 }

@@ -150,6 +150,7 @@ func TestFailedRunKeepsNoSecrets(t *testing.T) {
 	s := failing(t, &atomic.Bool{}, nil, nil)
 	for _, c := range []struct{ body, left string }{
 		{`{"params":{"kind":"limit","newPassword":"canary"}}`, "[params/newPassword]"},
+		{`{"params":{"kind":"limit","parameters":"{\"a\":{\"userPwd\":\"canary\"}}","plain":"{\"a\":1}"}}`, "[params/parameters]"},
 		{`{"params":{"kind":"limit","list":[{"apiKey":"canary"}]},"context":{"token":"canary"}}`, "[params/list/apiKey context/token]"},
 		{`{"params":{"kind":"limit","big":"` + strings.Repeat("canary", 4000) + `"}}`, "[params]"},
 	} {
