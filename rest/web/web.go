@@ -15,6 +15,7 @@ import (
 	"html/template"
 	"net/url"
 	"strings"
+	"sync"
 
 	"catena/decks/theme"
 )
@@ -64,22 +65,25 @@ type Deck struct {
 // Assets is where the built-in files are, below the prefix and with a slash at the end.
 func Assets() string { return "/assets/" + version() + "/" }
 
-var pages = template.Must(template.New("").Funcs(template.FuncMap{
-	"assets":      Assets,
-	"colors":      func() []theme.Color { return theme.Colors },
-	"fonts":       func() []theme.Font { return theme.Fonts },
-	"trusted":     func(html string) template.HTML { return template.HTML(html) },                              //nolint:gosec // the sandboxed document is for a deck's own HTML
-	"sheet":       func(css string) template.CSS { return template.CSS(strings.ReplaceAll(css, "</", `<\/`)) }, //nolint:gosec // made to fetch nothing, and cannot end its element
-	"day":         day,
-	"transitions": func() []string { return []string{"slide", "fade", "none", "convex", "concave", "zoom"} },
-	"icon":        icon,
-	"dir": func(d *Deck) string {
-		if d.RTL {
-			return "rtl"
-		}
-		return "ltr"
-	},
-}).ParseFS(pageFiles, "page/*.html"))
+// pages are read when the first is asked for: the workers, which are this program too, need none.
+var pages = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("").Funcs(template.FuncMap{
+		"assets":      Assets,
+		"colors":      func() []theme.Color { return theme.Colors },
+		"fonts":       func() []theme.Font { return theme.Fonts },
+		"trusted":     func(html string) template.HTML { return template.HTML(html) },                              //nolint:gosec // the sandboxed document is for a deck's own HTML
+		"sheet":       func(css string) template.CSS { return template.CSS(strings.ReplaceAll(css, "</", `<\/`)) }, //nolint:gosec // made to fetch nothing, and cannot end its element
+		"day":         day,
+		"transitions": func() []string { return []string{"slide", "fade", "none", "convex", "concave", "zoom"} },
+		"icon":        icon,
+		"dir": func(d *Deck) string {
+			if d.RTL {
+				return "rtl"
+			}
+			return "ltr"
+		},
+	}).ParseFS(pageFiles, "page/*.html"))
+})
 
 // view is what templates see.
 type view struct {
@@ -116,7 +120,7 @@ const framePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; im
 
 func (v *view) render(name, policy string) (*Page, error) {
 	var b bytes.Buffer
-	if err := pages.ExecuteTemplate(&b, name, v); err != nil {
+	if err := pages().ExecuteTemplate(&b, name, v); err != nil {
 		return nil, err
 	}
 	return &Page{b.Bytes(), policy}, nil
