@@ -2,6 +2,7 @@ package workflow_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -598,5 +599,40 @@ steps:
 	end(t, s, "carol", tasks(t, s, "carol")["ask"], "reject", `{}`, http.StatusOK)
 	if after := s.Do("GET", api+"/id/"+comment, "").JSON(t)["state"]; after != "rejected" {
 		t.Errorf("the comment was %v and is %v", before, after)
+	}
+}
+
+// TestAssigned reads what dashboards do: the tasks of the caller, in a language and in pages.
+func TestAssigned(t *testing.T) {
+	s := server(t, contract, nil)
+	s.Do("POST", api+"/group", `{"entity-type":"group","groupname":"lawyers","memberUsers":["carol"]}`)
+	doc, _ := begun(t, s, "Contract", `{}`)
+	for range 2 {
+		s.Do("POST", api+"/automation/Task.Create", fmt.Sprintf(`{"input":%q,"params":{"task name":"contract.title","due date":"2020-01-02","additional list of actors prefixed ids":["carol"]}}`, doc))
+	}
+	s.Do("POST", api+"/automation/Document.BlockPermissionInheritance", fmt.Sprintf(`{"input":%q,"params":{}}`, doc))
+	read := func(op, params string) (v any) {
+		t.Helper()
+		a := s.Do("POST", api+"/automation/"+op, `{"params":`+params+`}`, "as", "carol")
+		if err := json.Unmarshal([]byte(a.Text), &v); err != nil {
+			t.Fatalf("%s: %s: %v", op, a.Text, err)
+		}
+		return v
+	}
+	if got := read("Task.GetAssigned", `{}`); len(got.([]any)) != 0 {
+		t.Errorf("tasks about a document that carol may not read: %v", got)
+	}
+	s.Do("POST", api+"/automation/Document.AddPermission", fmt.Sprintf(`{"input":%q,"params":{"user":"carol","permission":"Read"}}`, doc))
+	page := read("Workflow.UserTaskPageProvider", `{"pageSize":2,"page":1}`).(map[string]any)
+	last := page["entries"].([]any)[0].(map[string]any)
+	delete(last, "id")
+	delete(last, "startDate")
+	want := fmt.Sprintf("map[comment: directive: docref:%s documentLink:ui/#!/doc/%s documentTitle:X dueDate:2020-01-02T00:00:00.000Z expired:true name:contract.title taskName:Contract]", doc, doc)
+	if got := fmt.Sprint(last); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	delete(page, "entries")
+	if got := fmt.Sprint(page); got != "map[isPaginable:true pageCount:2 pageIndex:1 pageSize:2 totalSize:3]" {
+		t.Errorf("page: %s", got)
 	}
 }
