@@ -3,15 +3,12 @@ package workflow
 import (
 	"errors"
 	"maps"
-	"slices"
-	"strings"
 	"time"
 
 	"catena/engine"
 	"catena/engine/expr"
 	"catena/storage"
 	"catena/storage/fault"
-	"catena/storage/message"
 	"catena/storage/workflow"
 )
 
@@ -267,153 +264,4 @@ func (e *env) found(ids []string) (storage.Docs, error) {
 		docs = append(docs, d)
 	}
 	return docs, nil
-}
-
-// ask makes the tasks of a node.
-func (h *host) ask(n *workflow.Node) error {
-	var names []string
-	for _, a := range n.Task.Assignees {
-		v, err := h.value(n, a.Text)
-		if err != nil {
-			return fault.Wrap(err, "node %s: assignees", n.ID)
-		}
-		names = append(names, listed(v)...)
-	}
-	actors, err := h.actors(names)
-	if err != nil {
-		return fault.Wrap(err, "node %s", n.ID)
-	}
-	due := h.Now.AddDate(0, 0, workflow.DueDays)
-	if n.Task.Due.Text != "" {
-		v, err := h.eval(n, n.Task.Due.Text)
-		if err != nil {
-			return fault.Wrap(err, "node %s: due", n.ID)
-		}
-		if at, ok := v.(time.Time); ok {
-			due = at
-		}
-	}
-	own := map[string]string{}
-	for name, text := range n.Task.Variables {
-		v, err := h.value(n, text.Text)
-		if err != nil {
-			return fault.Wrap(err, "node %s: variable %s", n.ID, name)
-		}
-		own[name] = expr.Text(v)
-	}
-	def := workflow.NewTask{Name: n.Title, Directive: n.Task.Directive, Due: due, Documents: h.instance.Documents, Variables: own}
-	if err := h.instance.Show(h.unlimited(), actors); err != nil {
-		return err
-	}
-	for _, def.Actors = range shares(actors, n.Task.Each) {
-		if err := h.give(n, def); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// shares are the actors of each task: of one for all of them, or of one for each.
-func shares(actors []string, each bool) (out [][]string) {
-	if !each {
-		return [][]string{actors}
-	}
-	for _, a := range actors {
-		out = append(out, []string{a})
-	}
-	return out
-}
-
-// value is a text of the model, or what it gives if it is an expression.
-func (h *host) value(n *workflow.Node, text string) (any, error) {
-	if !expr.Is(text) {
-		return text, nil
-	}
-	return h.eval(n, text)
-}
-
-// actors are those of names who are there; none at all is an error.
-func (h *host) actors(names []string) ([]string, error) {
-	actors, err := workflow.Actors(h.unlimited(), names)
-	most := h.Tx.Repo().Limits().WorkflowActors
-	switch {
-	case err != nil:
-		return nil, err
-	case len(actors) == 0:
-		return nil, fault.Invalid.Errorf("actors: nobody is to do the task").In("actors")
-	case len(actors) > most:
-		return nil, fault.Limit.Errorf("actors: %d people and groups, limit %d", len(actors), most).In("actors")
-	}
-	return actors, nil
-}
-
-// give makes one task and tells those who are to do it.
-func (h *host) give(n *workflow.Node, def workflow.NewTask) error {
-	t, err := workflow.AddTask(h.unlimited(), h.instance, n, def)
-	if err != nil {
-		return err
-	}
-	st := h.Node(n.ID)
-	st.Tasks = append(st.Tasks, workflow.TaskInfo{ID: t.ID(), Actors: def.Actors})
-	return h.assigned("workflowTaskAssigned", t, def.Actors)
-}
-
-// assigned tells of people who got a task: in an event, and by mail but for who causes it.
-func (h *host) assigned(event string, t *workflow.Task, actors []string) error {
-	if err := h.fire(event, t); err != nil {
-		return err
-	}
-	others := slices.DeleteFunc(slices.Clone(actors), func(a string) bool { return a == "user:"+h.Tx.Actor() })
-	docs, err := h.subjects(t)
-	if err != nil || len(others) == 0 {
-		return err
-	}
-	due, _ := t.Doc.Get("nt:dueDate")
-	m := message.Mail{To: others, Template: "routingTaskAssigned", Data: map[string]any{
-		"user": h.Tx.Actor(), "task": h.models.Text("", t.Name()), "due": expr.Text(due),
-	}}
-	if len(docs) > 0 {
-		m.Doc = docs[0].ID()
-		m.Data["title"], m.Data["path"], m.Data["id"] = docs[0].Title(), docs[0].Path(), m.Doc
-	}
-	_, err = message.Send(h.unlimited(), m)
-	if fault.Is(err, fault.Limit) { // a group too large for a message has the task all the same
-		h.Log.Warn("task: nobody is told by mail", "task", t.ID(), "error", err)
-		return nil
-	}
-	return err
-}
-
-// about is what events say of the workflow and the task.
-func (h *host) about(t *workflow.Task) map[string]any {
-	extra := map[string]any{}
-	if i := h.instance; i != nil {
-		extra[workflowID], extra["modelId"], extra["wfName"], extra["workflowInitiator"] = i.ID(), i.ModelName, i.Title(), i.Initiator
-	}
-	if t != nil {
-		extra["taskId"], extra["taskName"], extra["actors"] = t.ID(), t.Name(), strings.Join(append(t.Actors(), t.Delegated()...), ",")
-		if s := t.Variable("status"); s != "" {
-			extra["action"] = s
-		}
-	}
-	return extra
-}
-
-// fire tells what happened to the workflow, to listeners and in the audit of its documents.
-func (h *host) fire(event string, t *workflow.Task) error {
-	extra := h.about(t)
-	docs, err := h.subjects(t)
-	if err != nil {
-		return err
-	}
-	tx := h.unlimited()
-	if len(docs) == 0 {
-		return tx.Fire(event, nil, extra)
-	}
-	for _, d := range docs {
-		if err := tx.Fire(event, d, extra); err != nil {
-			return err
-		}
-	}
-	return nil
 }
