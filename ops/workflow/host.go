@@ -211,6 +211,9 @@ func (h *host) chain(n *workflow.Node, name string) error {
 	if name == "" {
 		return nil
 	}
+	if _, ok := h.Set().Op(name); !ok {
+		return fault.Conflict.Errorf("workflow %s: node %s: there is no operation %s to run", h.instance.ModelName, n.ID, name)
+	}
 	if err := h.instance.Save(h.unlimited()); err != nil {
 		return err
 	}
