@@ -129,7 +129,8 @@ func (h holders) number(name string) (int64, error) {
 
 // endGrants has nothing that was granted to a user who goes be for others of the name.
 func (t *Tx) endGrants(u *User) error {
-	if err := t.Table(formerTable).Put(u.Username, u.ID); err != nil {
+	number := max(u.ID, 1) // the first users of all had no numbers
+	if err := t.Table(formerTable).Put(u.Username, number); err != nil {
 		return err
 	}
 	return t.As(t.repo.System()).enqueueLeaving(leaving{User: u.Username})

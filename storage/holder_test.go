@@ -203,3 +203,27 @@ func TestGrantsOfTheGoneBeside(t *testing.T) {
 		t.Errorf("the second bob reads %s", got)
 	}
 }
+
+// TestGrantsOfTheUnnumbered does the same to a user of a store from before users had numbers.
+func TestGrantsOfTheUnnumbered(t *testing.T) {
+	w := newWorld(t)
+	w.grant("/", "Administrator:Everything")
+	w.update(w.System(), func(tx *storage.Tx) error { return tx.Table("users").Put("old", storage.User{Username: "old"}) })
+	w.make("/w", "Workspace", nil)
+	w.grant("/w", "old:Read")
+	if got := w.reads("old"); got != "w" {
+		t.Fatalf("the first reads %q", got)
+	}
+	w.update(w.System(), func(tx *storage.Tx) error {
+		return tx.DeleteUser("old", func(*storage.Tx, string) error { return nil })
+	})
+	w.update(w.System(), func(tx *storage.Tx) error { return tx.SaveUser(&storage.User{Username: "old"}, "") })
+	for more := true; more; more = w.nextJob() {
+		if got := w.reads("old"); got != "" {
+			t.Errorf("the second reads %q", got)
+		}
+	}
+	if got := w.named("/w"); len(got) != 0 {
+		t.Errorf("left: %v", got)
+	}
+}
