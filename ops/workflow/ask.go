@@ -112,7 +112,7 @@ func (h *host) assigned(event string, t *workflow.Task, actors []string) error {
 	}
 	due, _ := t.Doc.Get("nt:dueDate")
 	m := message.Mail{To: others, Template: "routingTaskAssigned", Data: map[string]any{
-		"user": h.Tx.Actor(), "task": h.models.Text("", t.Name()), "due": expr.Text(due),
+		"user": h.Tx.Actor(), "task": h.models.Text("", t.Name()), "taskId": t.ID(), "due": expr.Text(due),
 	}}
 	if len(docs) > 0 {
 		m.Doc = docs[0].ID()

@@ -1,10 +1,12 @@
-// The console's page of tasks: the open ones of whoever looks, and the form of one, whose id the address ends with.
+// The console's page of tasks: the open ones of whoever looks, and the form of one, whose repository,
+// unless that is the usual one, and id the address ends with.
 "use strict";
 (() => {
   const per = 20;
   let page = 0;
   let inputs = {};
   let task = null;
+  let at = "";
   let others = null;
 
   const due = (t) => {
@@ -56,7 +58,9 @@
       return make("label", { class: "check" }, e, label);
     } else if (f.type === "date") {
       e.type = "date";
-      e.value = f.value ? f.value.slice(0, 10) : "";
+      const day = f.value && new Date(f.value);
+      e.value = day ? new Date(day - day.getTimezoneOffset() * 60e3).toISOString().slice(0, 10) : "";
+      inputs[f.name] = () => (e.value ? new Date(`${e.value}T00:00`).toISOString() : null);
     } else if (/^(integer|long|double|float)$/.test(f.type)) {
       e.type = "number";
       e.step = /integer|long/.test(f.type) ? 1 : "any";
@@ -68,11 +72,29 @@
     return make("label", {}, label, e);
   };
 
+  const over = async (text) => {
+    byId("done").textContent = text;
+    byId("done").hidden = false;
+    history.replaceState(null, "", location.pathname);
+    byId("one").hidden = true;
+    await list();
+    byId("main").focus();
+  };
+
+  const end = async (action) => {
+    if (action.validate && !byId("form").reportValidity()) return;
+    const variables = Object.fromEntries(Object.entries(inputs).map(([name, value]) => [name, value()]));
+    const comment = byId("form").elements.comment.value;
+    await call("PUT", `${at}/${encodeURIComponent(action.name)}`, { "entity-type": "task", id: task.id, comment, variables: comment ? { ...variables, comment } : variables });
+    await over(`${name(task)}: ${Flow.say(action.label, action.name)}.`);
+  };
+
   const open = async () => {
-    const id = decodeURIComponent(location.hash.slice(1));
-    byId("one").hidden = !id;
-    if (!id) return;
-    const at = `/api/v1/task/${encodeURIComponent(id)}`;
+    const parts = location.hash.slice(1).split("/").filter(Boolean);
+    byId("one").hidden = !parts.length;
+    if (!parts.length) return;
+    const id = parts.pop();
+    at = `/api/v1/${parts.length ? `repo/${parts[0]}/` : ""}task/${id}`;
     const [{ answer }, { answer: form }] = await Promise.all([call("GET", at, undefined, { "fetch-task": "targetDocumentIds" }), call("GET", `${at}/form`)]);
     task = answer;
     inputs = {};
@@ -86,7 +108,9 @@
     byId("fields").replaceChildren(...form.fields.filter((f) => f.name !== "comment" || !may("end")).map(field).filter(Boolean));
     byId("form").elements.comment.closest("label").hidden = !may("end");
     byId("form").elements.comment.value = "";
-    byId("actions").replaceChildren(...(may("end") ? task.taskInfo.taskActions : []).map((a, i, all) => make("button", { value: a.name, class: i === all.length - 1 ? "primary" : null, formnovalidate: !a.validate }, Flow.say(a.label, a.name))));
+    byId("actions").replaceChildren(...(may("end") ? task.taskInfo.taskActions : []).map((a, i, all) => make("button", {
+      type: "button", value: a.name, class: i === all.length - 1 ? "primary" : null, onclick: tried(() => end(a)),
+    }, Flow.say(a.label, a.name))));
     byId("hand").hidden = !may("reassign") && !may("delegate");
     byId("reassign").hidden = !may("reassign");
     byId("delegate").hidden = !may("delegate");
@@ -95,32 +119,20 @@
     byId("one-title").focus();
   };
 
-  const over = async (text) => {
-    byId("done").textContent = text;
-    byId("done").hidden = false;
-    history.replaceState(null, "", location.pathname);
-    byId("one").hidden = true;
-    await list();
-    byId("main").focus();
-  };
-
-  byId("form").addEventListener("submit", tried(async (e) => {
-    const action = e.submitter;
-    const variables = Object.fromEntries(Object.entries(inputs).map(([name, value]) => [name, value()]));
-    const comment = byId("form").elements.comment.value;
-    await call("PUT", `/api/v1/task/${task.id}/${encodeURIComponent(action.value)}`, { "entity-type": "task", id: task.id, comment, variables: comment ? { ...variables, comment } : variables });
-    await over(`${name(task)}: ${action.textContent}.`);
-  }));
-  byId("hand").addEventListener("submit", tried(async (e) => {
-    const how = e.submitter.value;
+  const hand = (how) => tried(async () => {
     const query = new URLSearchParams({ comment: byId("hand").elements.comment.value });
     const chosen = others.value();
     if (!chosen.length) throw new Error("Say who is to do it.");
-    for (const name of chosen) query.append(how === "delegate" ? "delegatedActors" : "actors", name);
-    await call("PUT", `/api/v1/task/${task.id}/${how}?${query}`);
+    for (const one of chosen) query.append(how === "delegate" ? "delegatedActors" : "actors", one);
+    await call("PUT", `${at}/${how}?${query}`);
     byId("hand").reset();
     await over(`${name(task)}: ${how === "delegate" ? "delegated to" : "given to"} ${chosen.map(Flow.plain).join(", ")}.`);
-  }));
+  });
+
+  // Enter in a field ends no task: there are several ways to, and none is the usual one.
+  for (const id of ["form", "hand"]) byId(id).addEventListener("submit", (e) => e.preventDefault());
+  byId("delegate").addEventListener("click", hand("delegate"));
+  byId("reassign").addEventListener("click", hand("reassign"));
   byId("prev").addEventListener("click", tried(() => (page--, list())));
   byId("next").addEventListener("click", tried(() => (page++, list())));
   window.addEventListener("hashchange", tried(async () => (byId("done").hidden = true, open()), false));

@@ -31,7 +31,7 @@ const Workflows = (() => {
     }, "Cancel");
     return make("li", {},
       make("div", {}, make("strong", {}, title), make("p", { class: "small" }, `started by ${w.initiator}`)),
-      ...mine.map((t) => make("a", { class: "button", href: `${site.prefix}/ui/tasks#${t.id}` }, Flow.say(t.name, t.nodeName))), graph, mayCancel ? cancel : null, drawn);
+      ...mine.map((t) => make("a", { class: "button", href: `${site.prefix}/ui/tasks#${encodeURIComponent(d.repository)}/${t.id}` }, Flow.say(t.name, t.nodeName))), graph, mayCancel ? cancel : null, drawn);
   };
 
   const show = async (d) => {
