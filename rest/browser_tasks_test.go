@@ -2,6 +2,7 @@ package rest_test
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -74,6 +75,21 @@ func TestBrowserTasks(t *testing.T) {
 	c.write("#others input", "carol")
 	c.click("#reassign")
 	c.wait(`document.getElementById("done").textContent === "Review the document: given to carol." && document.getElementById("list").textContent === "Nobody waits for you."`)
+	c.quiet()
+
+	// a task of no workflow has no fields, and two ways to end
+	if got := s.Do("POST", api+"/automation/Task.Create", `{"input":"`+doc+`","params":{"task name":"Have a look","additional list of actors prefixed ids":["bob"]}}`); got.StatusCode != http.StatusOK {
+		t.Fatal(got.Text)
+	}
+	c.open("/ui/tasks")
+	c.click("#list a")
+	c.wait(`document.getElementById("one-title").textContent === "Have a look" && document.getElementById("actions").textContent === "AcceptReject" && document.getElementById("reassign").hidden`)
+	c.write("#others input", "carol")
+	c.click("#delegate")
+	c.wait(`document.getElementById("done").textContent === "Have a look: delegated to carol."`)
+	c.click("#list a")
+	c.click("#actions [value=accept]")
+	c.wait(`document.getElementById("done").textContent === "Have a look: Accept."`)
 	c.quiet()
 
 	// carol and alice agree

@@ -14,7 +14,7 @@ const Flow = (() => {
   };
 
   // say is what a label says; without one the name it stands for has to do.
-  const say = (label, name = "") => texts[label] || label || (name && words(name));
+  const say = (label, name = "") => texts[label] || (label !== name && label) || (name ? words(name) : "");
 
   const plain = (actor) => actor.replace(/^(user|group):/, "");
 
