@@ -294,7 +294,7 @@ func (x *exchange) serveMount(m *mounted) error {
 			}
 		}
 		ctx := context.WithValue(r.Context(), principalKey{}, x.as)
-		r = r.WithContext(context.WithValue(ctx, baseKey{}, x.host()))
+		r = r.WithContext(context.WithValue(ctx, arrivalKey{}, arrival{x.host(), x.client(), x.id}))
 	}
 	if r.Body != nil && r.Body != http.NoBody {
 		r = r.WithContext(r.Context())

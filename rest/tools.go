@@ -3,19 +3,33 @@ package rest
 import (
 	"context"
 	"net/http"
+	"net/netip"
 	"sync"
 
 	"catena/rest/mcp"
 )
 
-type baseKey struct{}
+// arrivalKey finds in a context how a request for a mounted handler came here.
+type arrivalKey struct{}
+
+type arrival struct {
+	base   string // public address of the server
+	client netip.Addr
+	id     string // of the request
+}
+
+func arrivalOf(ctx context.Context) arrival {
+	a, _ := ctx.Value(arrivalKey{}).(arrival)
+	return a
+}
 
 // toolServers are the servers for models, also below the context path.
 func (s *Handler) toolServers() []Mount {
 	c := mcp.Config{
 		Engine: s.Engine, Log: s.log, Version: s.Version, MaxBody: s.Limits.JSON, As: PrincipalOf, Context: s.ContextPath,
 		Check: checkJSON, Done: s.runs.ctx.Done(),
-		Base: func(ctx context.Context) string { base, _ := ctx.Value(baseKey{}).(string); return base },
+		Base: func(ctx context.Context) string { return arrivalOf(ctx).base },
+		From: func(ctx context.Context) (netip.Addr, string) { a := arrivalOf(ctx); return a.client, a.id },
 	}
 	decks, automation := once(func() http.Handler { return mcp.Decks(c) }), once(func() http.Handler { return mcp.Automation(c) })
 	out := []Mount{{Path: "/mcp/automation", Handler: automation}, {Path: "/mcp", Handler: decks}}

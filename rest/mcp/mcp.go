@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"net/http"
+	"net/netip"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -22,12 +23,13 @@ type Config struct {
 	Engine  *engine.Engine
 	Log     *slog.Logger
 	Version string
-	MaxBody int64                                       // bytes of a request
-	Context string                                      // context path of the platform's addresses
-	As      func(ctx context.Context) *engine.Principal // who asks, from a request's context
-	Base    func(ctx context.Context) string            // public address of the server, likewise
-	Check   func(body []byte) error                     // refuses JSON that readers understand differently
-	Done    <-chan struct{}                             // closed when the server is about to stop; nil: never
+	MaxBody int64                                                         // bytes of a request
+	Context string                                                        // context path of the platform's addresses
+	As      func(ctx context.Context) *engine.Principal                   // who asks, from a request's context
+	Base    func(ctx context.Context) string                              // public address of the server, likewise
+	From    func(ctx context.Context) (client netip.Addr, request string) // where it comes from: an address, and the id of the request
+	Check   func(body []byte) error                                       // refuses JSON that readers understand differently
+	Done    <-chan struct{}                                               // closed when the server is about to stop; nil: never
 
 	waits chan struct{} // a place for each call that waits
 	find  *find.Finder
