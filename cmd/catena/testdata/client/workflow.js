@@ -145,10 +145,13 @@ async function main() {
   await serialReview(nuxeo, fry, doc);
   const after = await nuxeo.repository().fetch(doc.uid, { enrichers: { document: ['runnableWorkflows'] } });
   assert.deepEqual([after.state, after.contextParameters.runnableWorkflows], ['approved', []]);
+  await assert.rejects(after.startWorkflow(serial), status(400));
   await nuxeo.operation('Document.FollowLifecycleTransition').input(doc.uid).params({ value: 'backToProject' }).execute();
   await parallelReview(nuxeo, fry, doc);
   await nuxeo.repository().delete(doc.uid);
   for (const path of ['/document-route-instances-root', '/task-root']) await nuxeo.repository().delete(path);
+  const again = await nuxeo.workflows().start(parallel);
+  assert.deepEqual((await nuxeo.workflows().delete(again.id)).status, 204);
 }
 
 main().catch((e) => {
