@@ -135,8 +135,14 @@ func TestWorkflowsOfPage(t *testing.T) {
 		}
 		flows[uid] = append([]string{}, flows[uid]...)
 	}
-	page := s.Do("GET", api+"/path/default-domain/workspaces/@children?enrichers.document=runningWorkflows,pendingTasks", "").JSON(t)
-	for _, entry := range page["entries"].([]any) {
+	got := s.Do("GET", api+"/path/default-domain/workspaces/@children?enrichers.document=runningWorkflows,pendingTasks&trace=true", "")
+	trace := s.Do("GET", api+"/automation/traces/"+got.Header.Get("Catena-Trace"), "").Text
+	for _, op := range []string{"Workflow.List", "Task.List"} {
+		if n := strings.Count(trace, op); n != 1 {
+			t.Errorf("%s is called %d times", op, n)
+		}
+	}
+	for _, entry := range got.JSON(t)["entries"].([]any) {
 		d := entry.(map[string]any)
 		said := d["contextParameters"].(map[string]any)
 		for key, member := range map[string]string{"runningWorkflows": "id", "pendingTasks": "workflowInstanceId"} {
