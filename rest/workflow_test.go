@@ -3,6 +3,7 @@ package rest_test
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -154,5 +155,65 @@ func TestWorkflowsOfPage(t *testing.T) {
 				t.Errorf("%s of %s: %v, want %v", key, d["path"], got, want)
 			}
 		}
+	}
+}
+
+// TestWorkflowGrants reads a document as those who get, hand on and end a task about it: the task lets them as long as
+// it waits for them, also where nothing is inherited.
+func TestWorkflowGrants(t *testing.T) {
+	s := resttest.Start(t, resttest.Config{})
+	for _, name := range []string{"first", "second", "third"} {
+		s.User(name)
+	}
+	doc := s.Do("POST", api+"/path/default-domain/workspaces", `{"entity-type":"document","type":"File","name":"f"}`).JSON(t)["uid"].(string)
+	for op, params := range map[string]string{
+		"Document.BlockPermissionInheritance": `{}`,
+		"Document.AddPermission":              `{"permission":"Read","user":"third","acl":"routing"}`,
+	} {
+		if got := s.Do("POST", api+"/automation/"+op, `{"input":"`+doc+`","params":`+params+`}`); got.StatusCode >= 300 {
+			t.Fatal(got.Text)
+		}
+	}
+	readers := func(want ...string) {
+		t.Helper()
+		for _, name := range []string{"first", "second", "third"} {
+			status := s.Do("GET", api+"/id/"+doc, "", "as", name).StatusCode
+			if (status == http.StatusOK) != slices.Contains(want, name) {
+				t.Errorf("%s reads the document: %d; want %v", name, status, want)
+			}
+		}
+	}
+	start := func() (id string) {
+		t.Helper()
+		id = s.Do("POST", api+"/id/"+doc+"/@workflow", `{"workflowModelName":"ParallelDocumentReview"}`).JSON(t)["id"].(string)
+		end(t, s, id, "Administrator", "start_review", `{"participants":["user:first","user:second"],"end_date":"2040-01-01T00:00:00.000Z"}`)
+		return id
+	}
+	readers("third")
+	id := start()
+	readers("first", "second", "third")
+	end(t, s, id, "first", "approve", `{}`)
+	readers("second", "third")
+	if got := s.Do("DELETE", api+"/workflow/"+id, ""); got.StatusCode != http.StatusNoContent {
+		t.Fatal(got.Text)
+	}
+	readers("third")
+	id = start()
+	if got := s.Do("DELETE", api+"/id/"+id, ""); got.StatusCode != http.StatusNoContent {
+		t.Fatal(got.Text)
+	}
+	readers("third")
+}
+
+// end ends the open task of somebody in a workflow.
+func end(t *testing.T, s *resttest.Server, id, user, action, variables string) {
+	t.Helper()
+	entries := s.Do("GET", api+"/task?workflowInstanceId="+id+"&userId="+user, "").JSON(t)["entries"].([]any)
+	if len(entries) != 1 {
+		t.Fatalf("%s has %d tasks", user, len(entries))
+	}
+	task := entries[0].(map[string]any)["id"].(string)
+	if got := s.Do("PUT", api+"/task/"+task+"/"+action, `{"entity-type":"task","variables":`+variables+`}`, "as", user); got.StatusCode != http.StatusOK {
+		t.Fatal(got.Text)
 	}
 }

@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
@@ -216,7 +217,14 @@ func (t *Tx) setList(d *Doc, name string, entries []ACE) (*Doc, error) {
 	return d, t.fire(Event{Name: "documentSecurityUpdated", Doc: d})
 }
 
-// withList returns lists with one of them replaced: local first, then the others by name.
+// RoutingList is the name of the access list by which those who have a task may see what it is about. It comes before
+// all others: also where inheritance is blocked.
+const RoutingList = "routing"
+
+// firstLists come first, the last of them before the others.
+var firstLists = []string{"local", RoutingList}
+
+// withList returns lists with one of them replaced: that of tasks first, then local, then the others by name.
 func withList(lists []ACL, l ACL) []ACL {
 	var out []ACL
 	for _, o := range lists {
@@ -228,13 +236,7 @@ func withList(lists []ACL, l ACL) []ACL {
 		out = append(out, l)
 	}
 	slices.SortStableFunc(out, func(a, b ACL) int {
-		switch {
-		case a.Name == b.Name:
-			return 0
-		case a.Name == "local", b.Name != "local" && a.Name < b.Name:
-			return -1
-		}
-		return 1
+		return cmp.Or(slices.Index(firstLists, b.Name)-slices.Index(firstLists, a.Name), cmp.Compare(a.Name, b.Name))
 	})
 	return out
 }

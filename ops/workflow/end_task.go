@@ -91,6 +91,9 @@ func (e *env) end(t *workflow.Task, end ending) (*workflow.Task, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := i.Grant(tx, n); err != nil {
+		return nil, err
+	}
 	if open > 0 {
 		return t, i.Save(tx)
 	}

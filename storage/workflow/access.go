@@ -70,7 +70,10 @@ func (i *Instance) OpenTasks(tx *storage.Tx, node string) (open int, err error) 
 
 // CancelTasksOf cancels the open tasks of a node. The transaction is the server's.
 func (i *Instance) CancelTasksOf(tx *storage.Tx, node string) error {
-	return i.eachOpen(tx, node, func(t *Task) error { return t.Cancel(tx) })
+	if err := i.eachOpen(tx, node, func(t *Task) error { return t.Cancel(tx) }); err != nil || i.Model == nil {
+		return err
+	}
+	return i.Grant(tx, i.Model.byID[node])
 }
 
 // EachWaiting calls fn for the nodes that wait for something, by id, and has them wait for nothing any more.
@@ -127,6 +130,9 @@ func (i *Instance) handed(tx *storage.Tx, t *Task, actors []string) error {
 		if st.Tasks[k].ID == t.ID() {
 			st.Tasks[k].Actors = actors
 		}
+	}
+	if err := i.Grant(tx, t.Node); err != nil {
+		return err
 	}
 	return i.Save(tx)
 }

@@ -306,7 +306,7 @@ func NewInstance(tx *storage.Tx, m *Model, s Start) (*Instance, error) {
 
 // Show lets people read the instance, besides those who may already. The transaction is the server's.
 func (i *Instance) Show(tx *storage.Tx, people []string) error {
-	entries, err := local(tx, i.Doc)
+	entries, err := listOf(tx, i.Doc, "local")
 	if err != nil {
 		return err
 	}
@@ -317,19 +317,6 @@ func (i *Instance) Show(tx *storage.Tx, people []string) error {
 	}
 	i.Doc, err = tx.SetACL(i.Doc, "local", entries)
 	return err
-}
-
-func local(tx *storage.Tx, d *storage.Doc) ([]storage.ACE, error) {
-	lists, err := tx.ACLs(d)
-	if err != nil {
-		return nil, err
-	}
-	for _, l := range lists {
-		if l.Name == "local" {
-			return l.Entries, nil
-		}
-	}
-	return nil, nil
 }
 
 // readers are the entries of an access list that let people and groups read.

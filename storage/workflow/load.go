@@ -10,6 +10,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"catena/storage"
 	"catena/storage/declare"
 	"catena/storage/schema"
 )
@@ -127,7 +128,7 @@ func (r *reader) task(n *yaml.Node) *TaskDef {
 			}
 		},
 		"due": r.expression(&t.Due), "directive": r.Text(&t.Directive), "each": r.Flag(&t.Each),
-		"reassignable": r.Flag(&t.Reassignable), "asks": r.Words(&t.Asks), "shows": r.Words(&t.Shows),
+		"reassignable": r.Flag(&t.Reassignable), "grants": r.Word(&t.Grants), "asks": r.Words(&t.Asks), "shows": r.Words(&t.Shows),
 		"variables": r.values(&t.Variables),
 		"buttons": func(n *yaml.Node) {
 			r.Pairs(n, func(key, n *yaml.Node) {
@@ -252,6 +253,9 @@ func (r *reader) checkNode(m *Model, n *Node) {
 			continue
 		}
 		r.among(subject, "node", []declare.Name{t.To}, ids)
+	}
+	if n.Task != nil && n.Task.Grants.Text != "" {
+		r.among(subject, "permission", []declare.Name{n.Task.Grants}, storage.PermissionNames())
 	}
 	for _, f := range n.Variables {
 		if m.Variable(f.Name) != nil {

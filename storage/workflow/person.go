@@ -62,6 +62,9 @@ func Watch(repo *storage.Repo) {
 			return nil
 		}
 		tx = tx.As(repo.System())
+		if err := revoke(tx, e.Doc.ID(), texts(e.Doc, "docri:participatingDocuments")); err != nil {
+			return err
+		}
 		return all(tx, "TaskDoc", fmt.Sprintf("ecm:currentLifeCycleState = '%s' AND nt:processId", Opened), e.Doc.ID(), func(d *storage.Doc) error {
 			return (&Task{Doc: d}).Cancel(tx)
 		})

@@ -256,6 +256,7 @@ func TestMistakes(t *testing.T) {
         task:
           assignees: [alice]
           due: (
+          grants: Reed
           asks: [manny]
         transitions:
           next: {to: ende, when: (}
@@ -276,20 +277,21 @@ w.yaml:4: field who: no type "text"
 w.yaml:6: node begin: merge: one or all expected
 w.yaml:10: workflow Broken: node begin: a task needs assignees and buttons
 w.yaml:11: expression: never ends
-w.yaml:12: workflow Broken: node begin: no variable manny, perhaps many
-w.yaml:14: expression: never ends
-w.yaml:14: workflow Broken: node begin: no node ende, perhaps end
-w.yaml:15: workflow Broken: node begin: transition more: to is missing
-w.yaml:16: workflow Broken: no transition leads to node lost
-w.yaml:17: unknown key titel, perhaps title
-w.yaml:19: workflow Broken: node end: a node with end has neither a task nor transitions
-w.yaml:19: workflow Broken: node end: variable many is one of the workflow too
-w.yaml:19: workflow Broken: no transition leads to node end
-w.yaml:20: workflow Empty: 0 nodes with start, 1 expected
-w.yaml:20: workflow Empty: no node with end
-w.yaml:21: workflow Inner: goes through itself, by node a of Outer
-w.yaml:22: workflow Outer: goes through itself, by node a of Inner
-w.yaml:23: workflow Wrong: node a: no workflow Inne, perhaps Inner`
+w.yaml:12: workflow Broken: node begin: no permission Reed, perhaps Read
+w.yaml:13: workflow Broken: node begin: no variable manny, perhaps many
+w.yaml:15: expression: never ends
+w.yaml:15: workflow Broken: node begin: no node ende, perhaps end
+w.yaml:16: workflow Broken: node begin: transition more: to is missing
+w.yaml:17: workflow Broken: no transition leads to node lost
+w.yaml:18: unknown key titel, perhaps title
+w.yaml:20: workflow Broken: node end: a node with end has neither a task nor transitions
+w.yaml:20: workflow Broken: node end: variable many is one of the workflow too
+w.yaml:20: workflow Broken: no transition leads to node end
+w.yaml:21: workflow Empty: 0 nodes with start, 1 expected
+w.yaml:21: workflow Empty: no node with end
+w.yaml:22: workflow Inner: goes through itself, by node a of Outer
+w.yaml:23: workflow Outer: goes through itself, by node a of Inner
+w.yaml:24: workflow Wrong: node a: no workflow Inne, perhaps Inner`
 	if err == nil || err.Error() != want {
 		t.Errorf("got\n%v\nwant\n%s", err, want)
 	}

@@ -103,6 +103,7 @@ type TaskDef struct {
 	Directive    string
 	Each         bool // a task for each assignee, not one for all
 	Reassignable bool
+	Grants       declare.Name   // permission on the documents that those have whom the task waits for; "": none
 	Asks         []declare.Name // variables of the workflow that whoever ends the task may set
 	Shows        []declare.Name // variables of the workflow that the task shows besides
 	Buttons      []*Button
