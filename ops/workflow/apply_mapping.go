@@ -7,7 +7,7 @@ import (
 	"catena/storage/workflow"
 )
 
-func applyMapping(ms *workflow.Models) engine.Op {
+func applyMapping(ms models) engine.Op {
 	return engine.Op{
 		Name:     "Task.ApplyDocumentMapping",
 		Aliases:  []string{"Context.ApplyMappingOnTask"},

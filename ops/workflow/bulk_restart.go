@@ -7,7 +7,7 @@ import (
 	"catena/storage/workflow"
 )
 
-func bulkRestart(ms *workflow.Models) engine.Op {
+func bulkRestart(ms models) engine.Op {
 	return engine.Op{
 		Name:     "WorkflowModel.BulkRestartInstances",
 		Aliases:  []string{"BulkRestartWorkflow"},

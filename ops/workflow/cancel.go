@@ -6,7 +6,7 @@ import (
 	"catena/storage/workflow"
 )
 
-func cancelInstance(ms *workflow.Models) engine.Op {
+func cancelInstance(ms models) engine.Op {
 	return engine.Op{
 		Name:     "WorkflowInstance.Cancel",
 		Aliases:  []string{"Context.CancelWorkflow"},

@@ -9,7 +9,7 @@ import (
 	"catena/storage/workflow"
 )
 
-func createTask(ms *workflow.Models) engine.Op {
+func createTask(ms models) engine.Op {
 	return engine.Op{
 		Name:     "Task.Create",
 		Aliases:  []string{"Workflow.CreateTask"},

@@ -9,7 +9,7 @@ import (
 	"catena/storage/workflow"
 )
 
-func endTask(ms *workflow.Models) engine.Op {
+func endTask(ms models) engine.Op {
 	return engine.Op{
 		Name:     "Task.End",
 		Label:    "End a task",
@@ -129,7 +129,7 @@ func with(variables map[string]any, name string, v any) map[string]any {
 	return out
 }
 
-func completeTask(ms *workflow.Models) engine.Op {
+func completeTask(ms models) engine.Op {
 	return engine.Op{
 		Name:     "WorkflowTask.Complete",
 		Aliases:  []string{"Workflow.CompleteTaskOperation"},

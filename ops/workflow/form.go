@@ -10,7 +10,7 @@ import (
 	"catena/storage/workflow"
 )
 
-func taskForm(ms *workflow.Models) engine.Op {
+func taskForm(ms models) engine.Op {
 	return engine.Op{
 		Name:     "Task.Form",
 		Label:    "Form of a task",

@@ -5,7 +5,7 @@ import (
 	"catena/storage/workflow"
 )
 
-func getInstance(ms *workflow.Models) engine.Op {
+func getInstance(ms models) engine.Op {
 	return engine.Op{
 		Name:     "Workflow.Get",
 		Label:    "Workflow",

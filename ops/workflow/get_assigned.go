@@ -10,7 +10,7 @@ import (
 	"catena/storage/workflow"
 )
 
-func getAssigned(ms *workflow.Models) engine.Op {
+func getAssigned(ms models) engine.Op {
 	return engine.Op{
 		Name:     "Task.GetAssigned",
 		Aliases:  []string{"Workflow.GetTask"},

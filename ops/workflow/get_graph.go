@@ -7,7 +7,7 @@ import (
 	"catena/storage/workflow"
 )
 
-func graphInstance(ms *workflow.Models) engine.Op {
+func graphInstance(ms models) engine.Op {
 	return engine.Op{
 		Name:     "Workflow.GetGraph",
 		Label:    "Graph of a workflow",
@@ -32,7 +32,7 @@ func (e *env) graph(id string, text func(string) string) (*workflow.Graph, error
 	return i.Model.Graph(text, i), nil
 }
 
-func getGraph(ms *workflow.Models) engine.Op {
+func getGraph(ms models) engine.Op {
 	return engine.Op{
 		Name:     "Document.Routing.GetGraph",
 		Label:    "Get graph",

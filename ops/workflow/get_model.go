@@ -5,7 +5,7 @@ import (
 	"catena/storage/workflow"
 )
 
-func getModel(ms *workflow.Models) engine.Op {
+func getModel(ms models) engine.Op {
 	return engine.Op{
 		Name:     "WorkflowModel.Get",
 		Label:    "Workflow model",
@@ -22,7 +22,7 @@ type modelParams struct {
 	Name string `json:"modelName" doc:"Name of the workflow."`
 }
 
-func graphModel(ms *workflow.Models) engine.Op {
+func graphModel(ms models) engine.Op {
 	return engine.Op{
 		Name:     "WorkflowModel.GetGraph",
 		Label:    "Graph of a workflow model",

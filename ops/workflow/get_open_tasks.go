@@ -7,7 +7,7 @@ import (
 	"catena/storage/workflow"
 )
 
-func getOpenTasks(ms *workflow.Models) engine.Op {
+func getOpenTasks(ms models) engine.Op {
 	return engine.Op{
 		Name:     "Workflow.GetOpenTasks",
 		Aliases:  []string{"Context.GetOpenTasks"},

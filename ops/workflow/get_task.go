@@ -9,7 +9,7 @@ import (
 	"catena/storage/workflow"
 )
 
-func getTask(ms *workflow.Models) engine.Op {
+func getTask(ms models) engine.Op {
 	return engine.Op{
 		Name:     "Task.Get",
 		Label:    "Task",

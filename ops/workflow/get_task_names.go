@@ -8,7 +8,7 @@ import (
 	"catena/storage/workflow"
 )
 
-func getTaskNames(ms *workflow.Models) engine.Op {
+func getTaskNames(ms models) engine.Op {
 	return engine.Op{
 		Name:     "Context.GetTaskNames",
 		Label:    "Get Task Translated Names",

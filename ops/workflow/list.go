@@ -6,7 +6,7 @@ import (
 	"catena/storage/workflow"
 )
 
-func listInstances(ms *workflow.Models) engine.Op {
+func listInstances(ms models) engine.Op {
 	return engine.Op{
 		Name:     "Workflow.List",
 		Label:    "Running workflows",

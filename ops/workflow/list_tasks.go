@@ -7,7 +7,7 @@ import (
 	"catena/storage/workflow"
 )
 
-func listTasks(ms *workflow.Models) engine.Op {
+func listTasks(ms models) engine.Op {
 	return engine.Op{
 		Name:     "Task.List",
 		Label:    "Tasks",

@@ -6,7 +6,7 @@ import (
 	"catena/storage/workflow"
 )
 
-func listModels(ms *workflow.Models) engine.Op {
+func listModels(ms models) engine.Op {
 	return engine.Op{
 		Name:     "WorkflowModel.List",
 		Label:    "Workflow models",
@@ -14,10 +14,10 @@ func listModels(ms *workflow.Models) engine.Op {
 		Doc:      "Returns the workflows that there are, or with an input those that the caller may start on the document.",
 		Effect:   engine.Reads,
 		Run: engine.Overload(
-			on(ms, func(_ engine.Void, e *env, _ engine.Void) (workflow.ModelList, error) { return ms.All(), nil }),
+			on(ms, func(_ engine.Void, e *env, _ engine.Void) (workflow.ModelList, error) { return e.models.All(), nil }),
 			on(ms, func(_ engine.Void, e *env, d *storage.Doc) (workflow.ModelList, error) {
 				out := workflow.ModelList{}
-				for _, m := range ms.All() {
+				for _, m := range e.models.All() {
 					if m.MayStart(e.Tx, d) == nil {
 						out = append(out, m)
 					}

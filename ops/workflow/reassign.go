@@ -5,7 +5,7 @@ import (
 	"catena/storage/workflow"
 )
 
-func reassignTask(ms *workflow.Models) engine.Op {
+func reassignTask(ms models) engine.Op {
 	return engine.Op{
 		Name:     "Task.Reassign",
 		Label:    "Reassign a task",
@@ -36,7 +36,7 @@ func (p reassignParams) run(e *env, _ engine.Void) (engine.Void, error) {
 	return engine.Void{}, h.assigned("workflowTaskReassigned", t, actors)
 }
 
-func delegateTask(ms *workflow.Models) engine.Op {
+func delegateTask(ms models) engine.Op {
 	return engine.Op{
 		Name:     "Task.Delegate",
 		Label:    "Delegate a task",

@@ -7,7 +7,7 @@ import (
 	"catena/storage/workflow"
 )
 
-func resumeNode(ms *workflow.Models) engine.Op {
+func resumeNode(ms models) engine.Op {
 	return engine.Op{
 		Name:     "Workflow.ResumeNode",
 		Aliases:  []string{"Workflow.ResumeNodeOperation"},

@@ -7,7 +7,7 @@ import (
 	"catena/storage/workflow"
 )
 
-func setWorkflowVar(ms *workflow.Models) engine.Op {
+func setWorkflowVar(ms models) engine.Op {
 	return engine.Op{
 		Name:     "Context.SetWorkflowVar",
 		Label:    "Set Workflow Variable",

@@ -7,7 +7,7 @@ import (
 	"catena/storage/workflow"
 )
 
-func startInstance(ms *workflow.Models) engine.Op {
+func startInstance(ms models) engine.Op {
 	return engine.Op{
 		Name:     "Workflow.Start",
 		Label:    "Start a workflow",

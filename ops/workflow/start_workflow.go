@@ -10,7 +10,7 @@ import (
 	"catena/storage/workflow"
 )
 
-func startWorkflow(ms *workflow.Models) engine.Op {
+func startWorkflow(ms models) engine.Op {
 	return engine.Op{
 		Name:     "Context.StartWorkflow",
 		Label:    "Start workflow",

@@ -2,10 +2,9 @@ package workflow
 
 import (
 	"catena/engine"
-	"catena/storage/workflow"
 )
 
-func modelTexts(ms *workflow.Models) engine.Op {
+func modelTexts(ms models) engine.Op {
 	return engine.Op{
 		Name:     "WorkflowModel.Texts",
 		Label:    "Texts of workflows",

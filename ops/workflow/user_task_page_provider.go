@@ -3,10 +3,9 @@ package workflow
 import (
 	"catena/engine"
 	"catena/storage"
-	"catena/storage/workflow"
 )
 
-func userTasks(ms *workflow.Models) engine.Op {
+func userTasks(ms models) engine.Op {
 	return engine.Op{
 		Name:     "Workflow.UserTaskPageProvider",
 		Label:    "UserTaskPageProvider",

@@ -13,10 +13,17 @@ import (
 )
 
 // Ops are the operations with the built-in models.
-var Ops = OpsWith(builtin())
+var Ops = ops(builtin)
 
 // OpsWith returns the operations with the models given.
 func OpsWith(ms *workflow.Models) []engine.Op {
+	return ops(func() *workflow.Models { return ms })
+}
+
+// models are found when an operation runs: whoever only lists operations, as workers of scripts do, reads none.
+type models func() *workflow.Models
+
+func ops(ms models) []engine.Op {
 	return []engine.Op{
 		applyMapping(ms),
 		bulkRestart(ms),
@@ -74,17 +81,17 @@ type env struct {
 }
 
 // on makes an operation of a function that knows the models.
-func on[P, I, O any](ms *workflow.Models, f func(P, *env, I) (O, error)) engine.Func {
+func on[P, I, O any](ms models, f func(P, *env, I) (O, error)) engine.Func {
 	return engine.On(bind(ms, f))
 }
 
 // each is on for a function that runs once for each element of a list.
-func each[P, I, O any](ms *workflow.Models, f func(P, *env, I) (O, error)) engine.Func {
+func each[P, I, O any](ms models, f func(P, *env, I) (O, error)) engine.Func {
 	return engine.Each(bind(ms, f))
 }
 
-func bind[P, I, O any](ms *workflow.Models, f func(P, *env, I) (O, error)) func(P, *engine.Ctx, I) (O, error) {
-	return func(p P, c *engine.Ctx, in I) (O, error) { return f(p, &env{c, ms}, in) }
+func bind[P, I, O any](ms models, f func(P, *env, I) (O, error)) func(P, *engine.Ctx, I) (O, error) {
+	return func(p P, c *engine.Ctx, in I) (O, error) { return f(p, &env{c, ms()}, in) }
 }
 
 // server is the server itself, acting for whoever calls.
