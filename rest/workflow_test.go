@@ -217,3 +217,63 @@ func end(t *testing.T, s *resttest.Server, id, user, action, variables string) {
 		t.Fatal(got.Text)
 	}
 }
+
+// TestWorkflowForged has somebody who may write in a folder make documents there that look like a workflow and like
+// tasks, of one's own and of a real one, and copy a real task: they are neither listed nor found, and do nothing.
+func TestWorkflowForged(t *testing.T) {
+	s := resttest.Start(t, resttest.Config{})
+	s.User("bob")
+	const folder = api + "/path/default-domain/workspaces"
+	doc := s.Do("POST", folder, `{"entity-type":"document","type":"File","name":"f"}`).JSON(t)["uid"].(string)
+	s.Do("POST", folder, `{"entity-type":"document","type":"Folder","name":"own"}`).JSON(t)
+	if got := s.Do("POST", api+"/automation/Document.AddPermission", `{"input":"/default-domain/workspaces/own","params":{"permission":"ReadWrite","user":"bob"}}`); got.StatusCode >= 300 {
+		t.Fatal(got.Text)
+	}
+	real := s.Do("POST", api+"/id/"+doc+"/@workflow", `{"workflowModelName":"ParallelDocumentReview"}`).JSON(t)["id"].(string)
+	end(t, s, real, "Administrator", "start_review", `{"participants":["user:bob","user:Administrator"],"end_date":"2040-01-01T00:00:00.000Z"}`)
+	mine := s.Do("GET", api+"/task", "", "as", "bob").JSON(t)["entries"].([]any)
+	if len(mine) != 1 {
+		t.Fatalf("bob has %d tasks", len(mine))
+	}
+	task := mine[0].(map[string]any)["id"].(string)
+	forged := map[string]string{}
+	for name, made := range map[string]string{
+		"alone": `"type":"TaskDoc","properties":{"nt:name":"x","nt:initiator":"Administrator","nt:actors":["user:bob"],"nt:openFor":["user:bob"],"nt:targetDocumentsIds":["` + doc + `"],
+			"nt:task_variables":[{"key":"acceptOperationChain","value":"Document.Trash"},{"key":"fromStored","value":"true"},{"key":"commentId","value":"` + doc + `"}]}`,
+		"part": `"type":"RoutingTask","properties":{"nt:name":"x","nt:processId":"` + real + `","nt:processName":"ParallelDocumentReview","nt:type":"Task2169","nt:actors":["user:bob"],
+			"nt:openFor":["user:bob"],"nt:targetDocumentsIds":["` + doc + `"],"nt:task_variables":[{"key":"nodeId","value":"Task328d"}]}`,
+		"workflow": `"type":"DocumentRoute","properties":{"docri:modelId":"ParallelDocumentReview","docri:initiator":"bob","docri:participatingDocuments":["` + doc + `"],
+			"docri:nodes":"{\"Task2169\":{\"state\":\"suspended\"}}","docri:variables":"{\"validationOrReview\":\"validation\"}"}`,
+	} {
+		forged[name] = s.Do("POST", folder+"/own", `{"entity-type":"document","name":"`+name+`",`+made+`}`, "as", "bob").JSON(t)["uid"].(string)
+	}
+	forged["copy"] = s.Do("POST", api+"/automation/Document.Copy", `{"input":"`+task+`","params":{"target":"/default-domain/workspaces/own"}}`, "as", "bob").JSON(t)["uid"].(string)
+	if got := s.Do("GET", api+"/task", "", "as", "bob").JSON(t)["entries"].([]any); len(got) != 1 {
+		t.Errorf("bob's tasks: %v", got)
+	}
+	for _, user := range []string{"bob", "Administrator"} {
+		for name, id := range forged {
+			for _, step := range [][3]string{
+				{"GET", "/task/" + id},
+				{"PUT", "/task/" + id + "/accept", "{}"},
+				{"PUT", "/task/" + id + "/approve", "{}"},
+				{"PUT", "/task/" + id + "/delegate?delegatedActors=bob"},
+				{"GET", "/workflow/" + id},
+				{"DELETE", "/workflow/" + id},
+			} {
+				if got := s.Do(step[0], api+step[1], step[2], "as", user); got.StatusCode != http.StatusNotFound {
+					t.Errorf("%s: %s %s as %s: %s: %s", name, step[0], step[1], user, got.Status, got.Text)
+				}
+			}
+		}
+	}
+	for _, adapter := range []string{"@workflow", "@task"} {
+		got := s.Do("GET", api+"/id/"+doc+"/"+adapter, "").JSON(t)["entries"].([]any)
+		if len(got) != 1 {
+			t.Errorf("%s: %d entries", adapter, len(got))
+		}
+	}
+	if state := s.Do("GET", api+"/id/"+doc, "").JSON(t); state["state"] != "project" || state["isTrashed"] != false {
+		t.Errorf("the document: %v", state)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/workflow"
 )
 
 var moderate = engine.Op{
@@ -20,7 +21,7 @@ type moderateParams struct {
 
 func (p moderateParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
 	task, ok := c.Vars["taskDocument"].(*storage.Doc)
-	if !ok {
+	if !ok || !workflow.IsTask(task) {
 		return nil, fault.Invalid.Errorf("variable taskDocument: no task in it").In("taskDocument")
 	}
 	id := variable(task, "commentId")

@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"encoding/json"
+	"path"
 	"slices"
 
 	"catena/storage"
@@ -127,7 +128,7 @@ func whole(fields []*schema.Field) *schema.Field {
 
 // OpenInstance reads an instance. A document of another type is NotFound.
 func OpenInstance(ms *Models, d *storage.Doc) (*Instance, error) {
-	if d.Type().Name != instanceType {
+	if d.Type().Name != instanceType || !kept(d, instanceRoot) {
 		return nil, fault.NotFound.Errorf("workflow %s", d.ID())
 	}
 	i := &Instance{
@@ -344,6 +345,9 @@ func hiddenRoot(tx *storage.Tx, name, typ, title string) (*storage.Doc, error) {
 		return nil, err
 	}
 	d, err := tx.Child(root, name)
+	if err == nil && d.Type().Name != typ {
+		return nil, fault.Conflict.Errorf("document %s: is a %s, not a %s", d.Path(), d.Type().Name, typ).WithCode(fault.CodeWorkflowState)
+	}
 	if !fault.Is(err, fault.NotFound) {
 		return d, err
 	}
@@ -351,6 +355,12 @@ func hiddenRoot(tx *storage.Tx, name, typ, title string) (*storage.Doc, error) {
 		return nil, err
 	}
 	return tx.SetACL(d, "local", []storage.ACE{{User: "Everyone", Permission: "Everything", Granted: false}})
+}
+
+// kept reports whether a document is in the folder of instances, or of tasks, where only the server puts any: whoever
+// makes a document of their type elsewhere has made no workflow and no task.
+func kept(d *storage.Doc, root string) bool {
+	return path.Dir(d.Path()) == "/"+root && !d.IsVersion() && !d.IsProxy()
 }
 
 // texts is a property that is a list of texts.

@@ -27,7 +27,9 @@ func (w *where) and(condition string, arg any) {
 	w.text, w.args = append(w.text, condition), append(w.args, arg)
 }
 
-func (w *where) run(tx *storage.Tx, typ string, o storage.PageOptions) (*storage.Page, error) {
+// run asks for those in a folder: others of the type are none, see kept.
+func (w *where) run(tx *storage.Tx, typ, root string, o storage.PageOptions) (*storage.Page, error) {
+	w.and("ecm:path STARTSWITH ?", "/"+root)
 	text := "SELECT * FROM " + typ + " WHERE " + strings.Join(append(w.text, "ecm:isTrashed = 0 AND ecm:isVersion = 0 AND ecm:isProxy = 0"), " AND ")
 	return tx.Query(text+" ORDER BY dc:created", storage.QueryOptions{Args: w.args, PageOptions: o})
 }
@@ -54,7 +56,7 @@ func Tasks(tx *storage.Tx, f Filter, o storage.PageOptions) (*storage.Page, erro
 	if f.Node != "" {
 		w.and("nt:type = ?", f.Node)
 	}
-	return w.run(tx, "TaskDoc", o)
+	return w.run(tx, "TaskDoc", taskRoot, o)
 }
 
 // Instances lists running instances that the principal may read, the oldest first.
@@ -70,7 +72,7 @@ func Instances(tx *storage.Tx, f Filter, o storage.PageOptions) (*storage.Page, 
 	if f.Documents != nil {
 		w.and("docri:participatingDocuments IN (?)", f.Documents)
 	}
-	return w.run(tx, instanceType, o)
+	return w.run(tx, instanceType, instanceRoot, o)
 }
 
 // TaskPage is a list of tasks.

@@ -112,10 +112,15 @@ func (t *Task) Variables() map[string]any {
 	return out
 }
 
+// IsTask reports whether a document is a task.
+func IsTask(d *storage.Doc) bool {
+	return (d.Type().Name == taskType || d.Type().Name == "TaskDoc") && kept(d, taskRoot)
+}
+
 // OpenTask reads a task and its instance. A document of another type is NotFound. The transaction is the server's:
 // who may read a task may know its workflow.
 func OpenTask(tx *storage.Tx, ms *Models, d *storage.Doc) (*Task, error) {
-	if d.Type().Name != taskType && d.Type().Name != "TaskDoc" {
+	if !IsTask(d) {
 		return nil, fault.NotFound.Errorf("task %s", d.ID())
 	}
 	t := &Task{Doc: d}
