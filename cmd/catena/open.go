@@ -126,13 +126,16 @@ func (g *global) openWith(ctx context.Context, o openOptions) (*app, error) {
 	return a, nil
 }
 
+// program is the path of the program that workers are started from.
+var program = worker.Self
+
 // start puts the repository and the engine on the opened files.
 func (a *app) start(ctx context.Context, o openOptions) error {
 	var err error
 	if a.declared, err = declarations(a.dir); err != nil {
 		return usage{err}
 	}
-	self, err := worker.Self()
+	self, err := program()
 	if err != nil {
 		return err
 	}
