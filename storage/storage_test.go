@@ -23,6 +23,7 @@ type world struct {
 	*storage.Repo
 	t     testing.TB
 	db    *kv.DB
+	dir   string // of the store, if it is on the disk
 	blobs *blob.Store
 	now   time.Time
 	ids   uint64
