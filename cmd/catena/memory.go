@@ -7,7 +7,7 @@ import (
 
 // memoryGoal is what the Go heap is to stay below where that costs little; documents a
 // request holds may take more.
-const memoryGoal = 192 << 20
+const memoryGoal = 224 << 20
 
 // tuneMemory has the garbage collector work harder near memoryGoal, unless the
 // environment says otherwise.

@@ -175,7 +175,7 @@ func checkPlaces(t *testing.T, s *store) {
 	defer now.Discard()
 	for i := range 60 {
 		key := fmt.Append(nil, "key", i)
-		known, ok := s.places.find(s.hot.hash(key), math.MaxUint64)
+		known, ok := s.places.find(key, s.hot.hash(key), math.MaxUint64)
 		if !ok {
 			continue
 		}

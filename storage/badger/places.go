@@ -20,7 +20,8 @@ const (
 // asked whose it is. What belongs here changes as runs are applied, before readers stop having those runs. Where
 // nothing is known, for a snapshot that is too old or for want of room, the tables are asked.
 type places struct {
-	applied atomic.Uint64 // version of the last run that is being applied or was
+	applied atomic.Uint64    // version of the last run that is being applied or was
+	kinds   [256]atomic.Bool // first bytes of keys that places were noted of: no other needs to be looked for
 	shards  [placeShards]placeShard
 }
 
@@ -43,7 +44,10 @@ func (p *places) shard(hash uint64) (s *placeShard, tag uint32) {
 }
 
 // find returns where the value of a key is for those who read at a version.
-func (p *places) find(hash, version uint64) (values.Place, bool) {
+func (p *places) find(key []byte, hash, version uint64) (values.Place, bool) {
+	if !p.kinds[key[0]].Load() {
+		return values.Place{}, false
+	}
 	s, tag := p.shard(hash)
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -60,15 +64,16 @@ func (p *places) follow(r *run, rows []row) {
 		switch {
 		case w.mark == elsewhere:
 			at, _ := values.ParsePlace(w.value)
-			p.put(r.hashes[i], at, r.last)
+			p.put(w.key, r.hashes[i], at, r.last)
 		case !r.rows[i].Create && !r.rows[i].Fresh:
-			p.remove(r.hashes[i])
+			p.remove(w.key, r.hashes[i])
 		}
 	}
 }
 
 // put notes where a value is that a run brings, or that was moved.
-func (p *places) put(hash uint64, at values.Place, version uint64) {
+func (p *places) put(key []byte, hash uint64, at values.Place, version uint64) {
+	p.kinds[key[0]].Store(true)
 	s, tag := p.shard(hash)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -76,7 +81,8 @@ func (p *places) put(hash uint64, at values.Place, version uint64) {
 }
 
 // learn notes where a value is whose row was read at a version.
-func (p *places) learn(hash uint64, at values.Place, version, read uint64) {
+func (p *places) learn(key []byte, hash uint64, at values.Place, version, read uint64) {
+	p.kinds[key[0]].Store(true) // before applied is read: whoever applies a run writes that first, and reads this after
 	s, tag := p.shard(hash)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -89,7 +95,10 @@ func (p *places) learn(hash uint64, at values.Place, version, read uint64) {
 }
 
 // remove forgets a key that has no value in a file any more.
-func (p *places) remove(hash uint64) {
+func (p *places) remove(key []byte, hash uint64) {
+	if !p.kinds[key[0]].Load() {
+		return
+	}
 	s, tag := p.shard(hash)
 	s.mu.Lock()
 	defer s.mu.Unlock()

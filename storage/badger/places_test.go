@@ -15,6 +15,7 @@ import (
 // TestPlaces compares places with a map, over tags that meet at their homes and at the end of the table.
 func TestPlaces(t *testing.T) {
 	const seed = 3
+	key := []byte("k")
 	r := rand.New(rand.NewPCG(seed, 0))
 	for _, tags := range []int{4, 40, 4000} {
 		var p places
@@ -28,26 +29,26 @@ func TestPlaces(t *testing.T) {
 			version := r.Uint64N(100)
 			switch r.IntN(4) {
 			case 0:
-				p.remove(hash)
+				p.remove(key, hash)
 				delete(model, hash)
 			case 1:
-				p.learn(hash, at, version, math.MaxUint64)
+				p.learn(key, hash, at, version, math.MaxUint64)
 				if old, ok := model[hash]; !ok || old.version < version {
 					model[hash] = spot{Place: at, version: version}
 				}
 			default:
-				p.put(hash, at, version)
+				p.put(key, hash, at, version)
 				model[hash] = spot{Place: at, version: version}
 			}
 			if step%197 > 0 {
 				continue
 			}
 			for hash, want := range model {
-				if got, ok := p.find(hash, want.version); !ok || got != want.Place {
+				if got, ok := p.find(key, hash, want.version); !ok || got != want.Place {
 					t.Fatalf("%d tags, step %d: %d is at %v %v, want %v", tags, step, hash, got, ok, want.Place)
 				}
 				if want.version > 0 {
-					if _, ok := p.find(hash, want.version-1); ok {
+					if _, ok := p.find(key, hash, want.version-1); ok {
 						t.Fatalf("step %d: %d is found before it was written", step, hash)
 					}
 				}
@@ -63,19 +64,20 @@ func TestPlaces(t *testing.T) {
 func TestPlacesBound(t *testing.T) {
 	const most = mostPlaces / placeShards
 	var p places
+	key := []byte("k")
 	r := rand.New(rand.NewPCG(1, 0))
 	hashes := make([]uint64, 3*most)
 	place := func(i int) values.Place { return values.Place{File: 1, At: uint32(i)} }
 	for i := range hashes {
 		hashes[i] = uint64(r.Uint32())
-		p.put(hashes[i], place(i), 1)
+		p.put(key, hashes[i], place(i), 1)
 	}
 	if s := &p.shards[0]; s.used != most || len(s.spots) > 2*most {
 		t.Errorf("%d places in %d spots, want %d", s.used, len(s.spots), most)
 	}
 	found := 0
 	for i, hash := range hashes {
-		if at, ok := p.find(hash, 1); ok {
+		if at, ok := p.find(key, hash, 1); ok {
 			found++
 			if at != place(i) && hashes[at.At] != hash {
 				t.Fatalf("place %d is %v", i, at)
@@ -112,7 +114,7 @@ func TestWarm(t *testing.T) {
 	defer s.Close()
 	known := func() (c int) {
 		for i := range n {
-			if _, ok := s.places.find(s.hot.hash(key(i)), math.MaxUint64); ok {
+			if _, ok := s.places.find(key(i), s.hot.hash(key(i)), math.MaxUint64); ok {
 				c++
 			}
 		}
@@ -131,10 +133,10 @@ func TestWarm(t *testing.T) {
 	if c := known(); c != n-n/6 {
 		t.Errorf("%d places are known, want %d", c, n-n/6)
 	}
-	other, _ := s.places.find(s.hot.hash(key(0)), math.MaxUint64)
-	s.places.put(s.hot.hash(key(1)), other, 0)
-	s.places.put(s.hot.hash(key(2)), values.Place{File: 99, Size: 5}, 0)
-	s.places.put(s.hot.hash(key(3)), values.Place{File: other.File, At: math.MaxUint32, Size: math.MaxUint32}, 0)
+	other, _ := s.places.find(key(0), s.hot.hash(key(0)), math.MaxUint64)
+	s.places.put(key(1), s.hot.hash(key(1)), other, 0)
+	s.places.put(key(2), s.hot.hash(key(2)), values.Place{File: 99, Size: 5}, 0)
+	s.places.put(key(3), s.hot.hash(key(3)), values.Place{File: other.File, At: math.MaxUint32, Size: math.MaxUint32}, 0)
 	if err := kv.New(s, kv.Options{}).View(ctx, func(tx *kv.Tx) error {
 		for i := range n {
 			if got, err := tx.Get(key(i)); err != nil || !bytes.Equal(got, value(i)) {

@@ -113,7 +113,7 @@ func (s *store) move() (err error) {
 			return err
 		}
 		for _, r := range rows {
-			s.places.put(s.hot.hash(r.key), r.to, r.version)
+			s.places.put(r.key, s.hot.hash(r.key), r.to, r.version)
 		}
 	}
 	if u.moving.at = next; s.values.Ends(u.moving.file, next) {

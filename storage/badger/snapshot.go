@@ -39,7 +39,7 @@ func (s *snapshot) Get(key []byte) (value []byte, err error) {
 	if value, ok := s.s.hot.get(key, hash, s.mark.Version); ok {
 		return value, nil
 	}
-	if p, ok := s.s.places.find(hash, s.mark.Version); ok {
+	if p, ok := s.s.places.find(key, hash, s.mark.Version); ok {
 		if value := s.s.values.Find(p, key); value != nil {
 			return value, nil
 		}
@@ -49,7 +49,7 @@ func (s *snapshot) Get(key []byte) (value []byte, err error) {
 	case err == nil:
 		value, err = s.s.load(item, nil) // the item is ours alone, so its value is as well
 		if p, ok, err := placeOf(item); ok && err == nil {
-			s.s.places.learn(hash, p, item.Version(), s.mark.Version)
+			s.s.places.learn(key, hash, p, item.Version(), s.mark.Version)
 		}
 	case errors.Is(err, badger.ErrKeyNotFound):
 		err = nil

@@ -81,7 +81,7 @@ func (s *store) findPlaces(r kv.Range) (next []byte, err error) {
 			return nil, err
 		}
 		if ok {
-			s.places.learn(s.hot.hash(c.key), p, item.Version(), math.MaxUint64)
+			s.places.learn(c.key, s.hot.hash(c.key), p, item.Version(), math.MaxUint64)
 		}
 	}
 	if n < warmPiece || c.err != nil {
