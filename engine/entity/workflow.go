@@ -15,19 +15,11 @@ func (w *writer) workflows(dst []byte, v any, level int) ([]byte, error) {
 	case *workflow.Instance:
 		return w.value(dst, w.instance(v), level)
 	case workflow.InstanceList:
-		entries := make([]any, len(v))
-		for i, one := range v {
-			entries[i] = w.instance(one)
-		}
-		return w.value(dst, map[string]any{"entity-type": "workflows", "entries": entries}, level)
+		return w.value(dst, workflows(v, w.instance), level)
 	case *workflow.Model:
 		return w.value(dst, w.model(v), level)
 	case workflow.ModelList:
-		entries := make([]any, len(v))
-		for i, m := range v {
-			entries[i] = w.model(m)
-		}
-		return w.value(dst, map[string]any{"entity-type": "workflows", "entries": entries}, level)
+		return w.value(dst, workflows(v, w.model), level)
 	case *workflow.Graph:
 		return w.value(dst, map[string]any{"entity-type": "graph", "nodes": v.Nodes, "transitions": v.Transitions}, level)
 	case *workflow.Task:
@@ -36,6 +28,15 @@ func (w *writer) workflows(dst []byte, v any, level int) ([]byte, error) {
 		return w.taskPage(dst, v, level)
 	}
 	return w.wrapped(dst, v, level)
+}
+
+// workflows is a list of workflows, or of their models.
+func workflows[T any](list []T, one func(T) map[string]any) map[string]any {
+	entries := make([]any, len(list))
+	for i, v := range list {
+		entries[i] = one(v)
+	}
+	return map[string]any{"entity-type": "workflows", "entries": entries}
 }
 
 func (w *writer) instance(i *workflow.Instance) map[string]any {

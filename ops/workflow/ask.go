@@ -52,7 +52,7 @@ func (h *host) ask(n *workflow.Node) error {
 			return err
 		}
 	}
-	return h.instance.Grant(h.unlimited(), n)
+	return h.instance.Grant(h.unlimited(), n, actors)
 }
 
 // shares are the actors of each task: of one for all of them, or of one for each.

@@ -87,14 +87,14 @@ func (e *env) end(t *workflow.Task, end ending) (*workflow.Task, error) {
 	if err := h.fire("workflowTaskCompleted", t); err != nil {
 		return nil, err
 	}
-	open, err := i.OpenTasks(tx, n.ID)
+	open, err := i.WaitsFor(tx, n.ID)
 	if err != nil {
 		return nil, err
 	}
-	if err := i.Grant(tx, n); err != nil {
+	if err := i.Grant(tx, n, open); err != nil {
 		return nil, err
 	}
-	if open > 0 {
+	if len(open) > 0 {
 		return t, i.Save(tx)
 	}
 	if err := h.resume(n.ID); err != nil {

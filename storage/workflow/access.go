@@ -59,13 +59,13 @@ func (i *Instance) Fill(n *Node, own, workflow map[string]any) error {
 	return i.Assign(asked)
 }
 
-// OpenTasks counts the tasks of a node that are open. The transaction is the server's.
-func (i *Instance) OpenTasks(tx *storage.Tx, node string) (open int, err error) {
-	err = i.eachOpen(tx, node, func(*Task) error {
-		open++
+// WaitsFor are those whom the open tasks of a node wait for; none if no task is open. The transaction is the server's.
+func (i *Instance) WaitsFor(tx *storage.Tx, node string) (people []string, err error) {
+	err = i.eachOpen(tx, node, func(t *Task) error {
+		people = append(append(people, t.Actors()...), t.Delegated()...)
 		return nil
 	})
-	return open, err
+	return people, err
 }
 
 // CancelTasksOf cancels the open tasks of a node. The transaction is the server's.
@@ -73,7 +73,7 @@ func (i *Instance) CancelTasksOf(tx *storage.Tx, node string) error {
 	if err := i.eachOpen(tx, node, func(t *Task) error { return t.Cancel(tx) }); err != nil || i.Model == nil {
 		return err
 	}
-	return i.Grant(tx, i.Model.byID[node])
+	return i.Grant(tx, i.Model.byID[node], nil)
 }
 
 // EachWaiting calls fn for the nodes that wait for something, by id, and has them wait for nothing any more.
@@ -131,7 +131,11 @@ func (i *Instance) handed(tx *storage.Tx, t *Task, actors []string) error {
 			st.Tasks[k].Actors = actors
 		}
 	}
-	if err := i.Grant(tx, t.Node); err != nil {
+	people, err := i.WaitsFor(tx, t.Node.ID)
+	if err != nil {
+		return err
+	}
+	if err := i.Grant(tx, t.Node, people); err != nil {
 		return err
 	}
 	return i.Save(tx)

@@ -8,18 +8,11 @@ import (
 	"catena/storage/fault"
 )
 
-// Grant lets those whom the open tasks of a node wait for do with the documents what the node grants, and nobody else
-// any more. The transaction is the server's.
-func (i *Instance) Grant(tx *storage.Tx, n *Node) error {
+// Grant lets some people, those whom the open tasks of a node wait for, do with the documents what the node grants, and
+// nobody else any more. The transaction is the server's.
+func (i *Instance) Grant(tx *storage.Tx, n *Node, people []string) error {
 	if n == nil || n.Task == nil || n.Task.Grants.Text == "" {
 		return nil
-	}
-	var people []string
-	if err := i.eachOpen(tx, n.ID, func(t *Task) error {
-		people = append(people, slices.Concat(t.Actors(), t.Delegated())...)
-		return nil
-	}); err != nil {
-		return err
 	}
 	mark := i.ID() + "/" + n.ID
 	var entries []storage.ACE
