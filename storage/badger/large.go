@@ -44,11 +44,11 @@ func unreadable(err error) error {
 }
 
 // load returns the value of an item, which is the caller's if room is nil as long as the item is, and else in
-// memory that room returns.
-func (s *store) load(item *badger.Item, room func(n int) []byte) (value []byte, err error) {
+// memory that room returns; and where it is, of file 0 if that is in the tables.
+func (s *store) load(item *badger.Item, room func(n int) []byte) (value []byte, p values.Place, err error) {
 	p, ok, err := placeOf(item)
 	if err != nil {
-		return nil, err
+		return nil, p, err
 	}
 	if ok {
 		if room != nil {
@@ -56,7 +56,7 @@ func (s *store) load(item *badger.Item, room func(n int) []byte) (value []byte, 
 		} else {
 			value = make([]byte, p.Size)
 		}
-		return value, unreadable(s.values.Read(p, item.Key(), value))
+		return value, p, unreadable(s.values.Read(p, item.Key(), value))
 	}
 	err = item.Value(func(v []byte) error {
 		if value = v; room != nil {
@@ -65,7 +65,7 @@ func (s *store) load(item *badger.Item, room func(n int) []byte) (value []byte, 
 		}
 		return nil
 	})
-	return value, err
+	return value, p, err
 }
 
 // placeOf returns where the value of an item is, if it is not in the tables.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 
+	"catena/storage/badger/values"
 	"catena/storage/fault"
 	"catena/storage/kv"
 )
@@ -47,9 +48,9 @@ func (s *snapshot) Get(key []byte) (value []byte, err error) {
 	item, err := s.txn.Get(key)
 	switch {
 	case err == nil:
-		value, err = s.s.load(item, nil) // the item is ours alone, so its value is as well
-		if p, ok, err := placeOf(item); ok && err == nil {
-			s.s.places.learn(key, hash, p, item.Version(), s.mark.Version)
+		var at values.Place
+		if value, at, err = s.s.load(item, nil); err == nil && at.File != 0 { // the item is ours alone, so its value is as well
+			s.s.places.learn(key, hash, at, item.Version(), s.mark.Version)
 		}
 	case errors.Is(err, badger.ErrKeyNotFound):
 		err = nil
@@ -192,7 +193,7 @@ func (c *cursor) load() bool {
 		return true
 	}
 	defer caught(&c.err)
-	v, err := c.s.load(c.it.Item(), c.room)
+	v, _, err := c.s.load(c.it.Item(), c.room)
 	if err != nil {
 		c.err = broken(err)
 		return false
