@@ -19,14 +19,14 @@ func invited(t *testing.T, s *resttest.Server) (address string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
-	err := s.Repo.RunJobs(ctx, map[string]func(context.Context, outbox.Job) error{
-		message.JobKind: func(_ context.Context, j outbox.Job) error {
+	err := s.Repo.RunJobs(ctx, outbox.Handlers{
+		message.JobKind: {Do: func(_ context.Context, j outbox.Job) error {
 			var m message.Mail
 			err := json.Unmarshal(j.Data, &m)
 			address, _ = m.Data["path"].(string)
 			cancel()
 			return err
-		},
+		}},
 	})
 	if err != nil && ctx.Err() == nil || address == "" {
 		t.Fatalf("message: %v", err)

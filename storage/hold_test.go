@@ -1,6 +1,7 @@
 package storage_test
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"sync/atomic"
@@ -60,14 +61,14 @@ func TestLease(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	begun, release, ended := make(chan int, 2), make(chan struct{}), make(chan error, 2)
 	work := func() {
-		ended <- w.RunJobs(ctx, map[string]func(context.Context, outbox.Job) error{
-			"slow": func(_ context.Context, j outbox.Job) error {
+		ended <- w.RunJobs(ctx, outbox.Handlers{
+			"slow": {Do: func(_ context.Context, j outbox.Job) error {
 				begun <- j.Tries
 				if j.Tries == 1 {
 					<-release
 				}
 				return nil
-			},
+			}},
 		})
 	}
 	go work()
@@ -92,4 +93,48 @@ func TestLease(t *testing.T) {
 		}
 		return nil
 	})
+}
+
+// TestAtOnce has a kind of which two jobs may run at once: the others wait, hold no other kind up, and follow as soon as one
+// has ended, whatever the clock says.
+func TestAtOnce(t *testing.T) {
+	base := time.Now()
+	w := newWorld(t, func(c *storage.Config) { c.Clock = func() time.Time { return base } })
+	const jobs = 20
+	w.update(user("bob"), func(tx *storage.Tx) error {
+		var bad error
+		for range jobs {
+			bad = cmp.Or(bad, tx.Enqueue(outbox.Job{Kind: "narrow"}))
+		}
+		return cmp.Or(bad, tx.Enqueue(outbox.Job{Kind: "wide"}))
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	begun, release, wide, ended := make(chan int, jobs), make(chan struct{}), make(chan bool, 1), make(chan error)
+	go func() {
+		ended <- w.RunJobs(ctx, outbox.Handlers{
+			"narrow": {AtOnce: 2, Do: func(_ context.Context, j outbox.Job) error {
+				begun <- j.Tries
+				<-release
+				return nil
+			}},
+			"wide": {Do: func(context.Context, outbox.Job) error { wide <- true; return nil }},
+		})
+	}()
+	<-wide
+	<-begun
+	<-begun
+	for left := jobs - 2; left > 0; left-- {
+		if n := len(begun); n != 0 {
+			t.Fatalf("%d more at once", n)
+		}
+		release <- struct{}{} // exactly one ends
+		if tries := <-begun; tries != 1 {
+			t.Errorf("try %d", tries)
+		}
+	}
+	close(release)
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
 }

@@ -102,7 +102,7 @@ func (r *Repo) WatchJobs() (settled <-chan struct{}, stop func()) { return r.db.
 // RunJobs claims and carries out jobs until ctx ends; handlers are chosen by kind, and jobs of other kinds
 // are left alone. A job that fails is tried again later, at most 8 times altogether over a day, unless it
 // says GaveUp or Later; a handler may meet the same job twice.
-func (r *Repo) RunJobs(ctx context.Context, handlers map[string]func(context.Context, outbox.Job) error) error {
+func (r *Repo) RunJobs(ctx context.Context, handlers outbox.Handlers) error {
 	r.working.Add(1)
 	defer r.working.Done()
 	return r.jobs().Run(ctx, handlers)

@@ -202,21 +202,21 @@ func TestJobs(t *testing.T) {
 	done, bad := make(chan string, 10), make(chan int, 100)
 	end := make(chan error)
 	go func() {
-		end <- w.RunJobs(ctx, map[string]func(context.Context, outbox.Job) error{
-			"ok": func(_ context.Context, j outbox.Job) error { done <- j.As + string(j.Data); return nil },
-			"never": func(_ context.Context, j outbox.Job) error {
+		end <- w.RunJobs(ctx, outbox.Handlers{
+			"ok": {Do: func(_ context.Context, j outbox.Job) error { done <- j.As + string(j.Data); return nil }},
+			"never": {Do: func(_ context.Context, j outbox.Job) error {
 				if j.Data == nil || put.CompareAndSwap(false, true) {
 					return &outbox.Later{At: base.Add(time.Minute), Why: "not yet"}
 				}
 				return &outbox.GaveUp{Err: errors.New("too late")}
-			},
-			"bad": func(_ context.Context, j outbox.Job) error {
+			}},
+			"bad": {Do: func(_ context.Context, j outbox.Job) error {
 				bad <- j.Tries
 				if j.Tries == 2 {
 					panic("at the disco")
 				}
 				return errors.New("no luck")
-			},
+			}},
 		})
 	}()
 	if got := <-done; got != "bob1" {

@@ -28,14 +28,14 @@ import (
 )
 
 // jobHandlers is the table of what a repository's outbox is carried out by: one line for each kind of job.
-func (a *app) jobHandlers(b branch) map[string]func(context.Context, outbox.Job) error {
-	all := map[string]func(context.Context, outbox.Job) error{
-		listener.JobKind: a.listeners.Job(b.repo),
-		bulk.JobKind:     bulk.Job(a.engine.On(b.repo)),
-		mail.NotifyJob:   mail.Notify(b.repo),
-		mails.JobKind:    a.mail.Job,
-		hooks.JobKind:    b.webhooks.Job,
-		storage.LeaveJob: b.repo.Leave,
+func (a *app) jobHandlers(b branch) outbox.Handlers {
+	all := outbox.Handlers{
+		listener.JobKind: {Do: a.listeners.Job(b.repo)},
+		bulk.JobKind:     {Do: bulk.Job(a.engine.On(b.repo))},
+		mail.NotifyJob:   {Do: mail.Notify(b.repo)},
+		mails.JobKind:    {Do: a.mail.Job},
+		hooks.JobKind:    {Do: b.webhooks.Job},
+		storage.LeaveJob: {Do: b.repo.Leave},
 	}
 	maps.Copy(all, conversion.Jobs(b.repo))
 	maps.Copy(all, opsblob.Jobs(a.blobs, a.outside))

@@ -36,12 +36,6 @@ func (w *Worker) draw(ctx context.Context, j outbox.Job) error {
 	if err := json.Unmarshal(j.Data, &data); err != nil {
 		return &outbox.GaveUp{Err: err}
 	}
-	select {
-	case w.drawing <- struct{}{}:
-		defer func() { <-w.drawing }()
-	default:
-		return &outbox.Later{At: time.Now().Add(waitAgain), Why: "other slides are drawn"}
-	}
 	d, version, err := w.drawn(ctx, data)
 	if err != nil || d == nil {
 		return err

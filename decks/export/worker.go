@@ -25,37 +25,31 @@ type Worker struct {
 	Deadline time.Duration
 
 	began time.Time
-	slots chan struct{} // exports under way
-	queue chan struct{} // and the next one
-
-	drawing chan struct{} // of slides
 }
 
-// atOnce is how many exports are made at the same time. One more waits here, all others in
-// the outbox, where they hold nothing else up.
 const (
-	atOnce    = 2
-	waitAgain = 50 * time.Millisecond // an export that ends wakes the outbox
-)
+	atOnce      = 2 // exports
+	drawnAtOnce = 1 // slides
 
-const (
 	deadline    = 120 * time.Second
 	maxAttempts = 2 // the first, and one after a server went away in the middle of it
 	maxSource   = 10 << 20
 )
 
 // Jobs are the kinds of jobs the worker carries out.
-func (w *Worker) Jobs() map[string]func(context.Context, outbox.Job) error {
+func (w *Worker) Jobs() outbox.Handlers {
 	w.began = time.Now()
-	w.slots, w.queue = make(chan struct{}, atOnce), make(chan struct{}, 1)
-	w.drawing = make(chan struct{}, 1)
 	if w.Deadline == 0 {
 		w.Deadline = deadline
 	}
 	if w.Log == nil {
 		w.Log = slog.Default()
 	}
-	return map[string]func(context.Context, outbox.Job) error{Job: w.export, ExpireJob: w.expire, ThumbJob: w.draw}
+	return outbox.Handlers{
+		Job:       {Do: w.export, AtOnce: atOnce},
+		ExpireJob: {Do: w.expire},
+		ThumbJob:  {Do: w.draw, AtOnce: drawnAtOnce},
+	}
 }
 
 // export makes the file of an export. It returns an error only if that is to be done again,
@@ -65,24 +59,6 @@ func (w *Worker) export(ctx context.Context, j outbox.Job) error {
 	if err := json.Unmarshal(j.Data, &data); err != nil {
 		return &outbox.GaveUp{Err: err}
 	}
-	select {
-	case w.queue <- struct{}{}:
-	default:
-		return &outbox.Later{At: time.Now().Add(waitAgain), Why: "other exports are made"}
-	}
-	select {
-	case w.slots <- struct{}{}:
-		<-w.queue
-	case <-ctx.Done():
-		<-w.queue
-		return stopping()
-	}
-	defer func() { <-w.slots }()
-	return w.make(ctx, data)
-}
-
-// make makes one export's file.
-func (w *Worker) make(ctx context.Context, data jobData) error {
 	e, d, err := w.begin(ctx, data)
 	if err != nil || e == nil {
 		return err
@@ -104,7 +80,7 @@ func (w *Worker) make(ctx context.Context, data jobData) error {
 }
 
 // stopping has the outbox keep a job for the next start.
-func stopping() error { return &outbox.Later{At: time.Now(), Why: "the server stops"} }
+func stopping() error { return &outbox.Later{Why: "the server stops"} }
 
 // begin notes the attempt, and reads the deck as it was. Both are nil if there is nothing
 // to be done any more.

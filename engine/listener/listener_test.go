@@ -80,7 +80,7 @@ func (w *world) work() {
 	ctx, cancel := context.WithTimeout(w.t.Context(), 20*time.Second)
 	done := make(chan error, 1)
 	go func() {
-		done <- w.RunJobs(ctx, map[string]func(context.Context, outbox.Job) error{listener.JobKind: w.ls.Job(w.Repo)})
+		done <- w.RunJobs(ctx, outbox.Handlers{listener.JobKind: {Do: w.ls.Job(w.Repo)}})
 	}()
 	for ctx.Err() == nil && w.due() {
 		time.Sleep(5 * time.Millisecond)

@@ -71,8 +71,8 @@ func (w *world) run(until func() bool) {
 	defer cancel()
 	done := make(chan error, 1)
 	go func() {
-		done <- w.RunJobs(ctx, map[string]func(context.Context, outbox.Job) error{
-			message.JobKind: w.send.Job, mail.NotifyJob: mail.Notify(w.Repo),
+		done <- w.RunJobs(ctx, outbox.Handlers{
+			message.JobKind: {Do: w.send.Job}, mail.NotifyJob: {Do: mail.Notify(w.Repo)},
 		})
 	}()
 	for !until() && ctx.Err() == nil {

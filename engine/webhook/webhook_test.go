@@ -126,7 +126,7 @@ func (w *world) work(until func() bool) {
 	ctx, cancel := context.WithTimeout(w.t.Context(), 20*time.Second)
 	done := make(chan error, 1)
 	go func() {
-		done <- w.RunJobs(ctx, map[string]func(context.Context, outbox.Job) error{hooks.JobKind: w.send.Job})
+		done <- w.RunJobs(ctx, outbox.Handlers{hooks.JobKind: {Do: w.send.Job}})
 	}()
 	for !until() && ctx.Err() == nil {
 		time.Sleep(3 * time.Millisecond)

@@ -55,22 +55,22 @@ type (
 )
 
 // Jobs are the handlers of what file operations leave to the outbox.
-func Jobs(blobs *blob.Store, o Outside) map[string]func(context.Context, outbox.Job) error {
-	return map[string]func(context.Context, outbox.Job) error{
-		exportJob: func(_ context.Context, j outbox.Job) error {
+func Jobs(blobs *blob.Store, o Outside) outbox.Handlers {
+	return outbox.Handlers{
+		exportJob: {Do: func(_ context.Context, j outbox.Job) error {
 			var e exporting
 			if err := json.Unmarshal(j.Data, &e); err != nil {
 				return fault.Internal.Errorf("job %s: %w", j.Kind, err)
 			}
 			return export(o.Folder, e.Name, blobs.Load(e.File))
-		},
-		postJob: func(ctx context.Context, j outbox.Job) error {
+		}},
+		postJob: {Do: func(ctx context.Context, j outbox.Job) error {
 			var p posting
 			if err := json.Unmarshal(j.Data, &p); err != nil {
 				return fault.Internal.Errorf("job %s: %w", j.Kind, err)
 			}
 			return post(ctx, o.Client, p.URL, blobs.Load(p.File), j.ID)
-		},
+		}},
 	}
 }
 

@@ -42,7 +42,7 @@ func carryOut(t *testing.T, w *opstest.World, o Outside) error {
 		return err
 	})
 	for _, j := range due {
-		if err := Jobs(w.Blobs(), o)[j.Kind](context.Background(), j.Job); err != nil {
+		if err := Jobs(w.Blobs(), o)[j.Kind].Do(context.Background(), j.Job); err != nil {
 			return err
 		}
 	}
@@ -174,7 +174,7 @@ func TestHostileExports(t *testing.T) {
 				t.Errorf("%s %.100q: %d jobs, %v", where, name, len(due), err)
 				continue
 			}
-			if err := Jobs(w.Blobs(), o)[exportJob](t.Context(), due[0].Job); err != nil {
+			if err := Jobs(w.Blobs(), o)[exportJob].Do(t.Context(), due[0].Job); err != nil {
 				t.Errorf("%s %.100q: %.300v", where, name, err)
 				continue
 			}

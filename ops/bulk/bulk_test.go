@@ -90,7 +90,7 @@ func (w *world) work(id string) map[string]any {
 	ctx, cancel := context.WithTimeout(w.t.Context(), 30*time.Second)
 	done := make(chan error, 1)
 	go func() {
-		done <- w.RunJobs(ctx, map[string]func(context.Context, outbox.Job) error{bulk.JobKind: bulk.Job(w.e)})
+		done <- w.RunJobs(ctx, outbox.Handlers{bulk.JobKind: {Do: bulk.Job(w.e)}})
 	}()
 	for ctx.Err() == nil {
 		if s := w.status(id)["state"]; s == "COMPLETED" || s == "ABORTED" {

@@ -11,17 +11,17 @@ import (
 )
 
 // Jobs are the handlers of conversions in the background.
-func Jobs(repo *storage.Repo) map[string]func(context.Context, outbox.Job) error {
-	of := func(do func(context.Context, *storage.Repo, string) error) func(context.Context, outbox.Job) error {
-		return func(ctx context.Context, j outbox.Job) error {
+func Jobs(repo *storage.Repo) outbox.Handlers {
+	of := func(do func(context.Context, *storage.Repo, string) error) outbox.Handler {
+		return outbox.Handler{Do: func(ctx context.Context, j outbox.Job) error {
 			var id string
 			if err := json.Unmarshal(j.Data, &id); err != nil {
 				return fault.Internal.Errorf("job %s: %w", j.Kind, err)
 			}
 			return do(ctx, repo, id)
-		}
+		}}
 	}
-	return map[string]func(context.Context, outbox.Job) error{convertJob: of(carryOut), endJob: of(end)}
+	return outbox.Handlers{convertJob: of(carryOut), endJob: of(end)}
 }
 
 // change rewrites the record of a conversion, unless it is gone.

@@ -31,7 +31,7 @@ func TestRunFailed(t *testing.T) {
 		}
 		ended := make(chan error, 1)
 		go func() {
-			ended <- w.RunJobs(ctx, map[string]func(context.Context, outbox.Job) error{"one": do, "two": do})
+			ended <- w.RunJobs(ctx, outbox.Handlers{"one": {Do: do}, "two": {Do: do}})
 		}()
 		for left := 1; left > 0; {
 			w.Do("Administrator", func(c *engine.Ctx) error {

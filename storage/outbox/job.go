@@ -51,7 +51,7 @@ func (e *GaveUp) Unwrap() error { return e.Err }
 
 // Later is an error of a job that could not be begun: it waits until then, and the try does not count.
 type Later struct {
-	At  time.Time
+	At  time.Time // by the clock of the queue; zero: it is due as it was
 	Why string
 }
 

@@ -32,17 +32,27 @@ type Queue struct {
 	Log   *slog.Logger
 }
 
+// Handlers carry out jobs, by kind.
+type Handlers map[string]Handler
+
+// Handler carries out jobs of a kind.
+type Handler struct {
+	Do     func(context.Context, Job) error
+	AtOnce int // jobs at the same time; 0: as many as all kinds together
+}
+
 // Run claims and carries out jobs until ctx ends; handlers are chosen by kind, and jobs of other kinds
 // are left alone. A job that fails is tried again later, at most 8 times altogether over a day, unless it
 // says GaveUp or Later; a handler may meet the same job twice.
-func (q *Queue) Run(ctx context.Context, handlers map[string]func(context.Context, Job) error) error {
+func (q *Queue) Run(ctx context.Context, handlers Handlers) error {
 	woken, stop := q.DB.Watch(topic)
 	defer stop()
 	var running sync.WaitGroup
 	defer running.Wait()
 	slots := make(chan struct{}, workers)
+	busy := &busy{handlers: handlers, kinds: map[string]int{}, freed: make(chan struct{}, 1)}
 	for ctx.Err() == nil {
-		keys, err := q.due(ctx, handlers, cap(slots)*2)
+		keys, err := q.due(ctx, busy, cap(slots)*2)
 		if err != nil && ctx.Err() == nil {
 			q.Log.Error("outbox cannot be read", "err", err)
 		}
@@ -53,7 +63,7 @@ func (q *Queue) Run(ctx context.Context, handlers map[string]func(context.Contex
 			case <-ctx.Done():
 				return nil
 			}
-			j, leased, err := q.claim(ctx, key)
+			j, leased, err := q.claim(ctx, key, busy)
 			if err != nil || leased == nil {
 				if err != nil && ctx.Err() == nil {
 					q.Log.Error("job cannot be claimed", "err", err)
@@ -66,7 +76,8 @@ func (q *Queue) Run(ctx context.Context, handlers map[string]func(context.Contex
 			go func() {
 				defer running.Done()
 				defer func() { <-slots }()
-				q.carryOut(ctx, j, &lease{key: leased}, handlers[j.Kind])
+				defer busy.leave(j.Kind)
+				q.carryOut(ctx, j, &lease{key: leased}, handlers[j.Kind].Do)
 			}()
 		}
 		if claimed {
@@ -75,6 +86,7 @@ func (q *Queue) Run(ctx context.Context, handlers map[string]func(context.Contex
 		timer := time.NewTimer(pause)
 		select {
 		case <-woken:
+		case <-busy.freed:
 		case <-timer.C:
 		case <-ctx.Done():
 		}
@@ -83,8 +95,43 @@ func (q *Queue) Run(ctx context.Context, handlers map[string]func(context.Contex
 	return nil
 }
 
-// due returns the keys of jobs that are due, or whose lease has ended.
-func (q *Queue) due(ctx context.Context, handlers map[string]func(context.Context, Job) error, max int) (keys [][]byte, err error) {
+// busy counts the jobs of each kind that are carried out.
+type busy struct {
+	handlers Handlers
+	freed    chan struct{} // receives when a kind that was full is not any more
+
+	mu    sync.Mutex
+	kinds map[string]int
+}
+
+// takes reports whether a job of a kind can be carried out now.
+func (b *busy) takes(kind string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	h := b.handlers[kind]
+	return h.Do != nil && (h.AtOnce == 0 || b.kinds[kind] < h.AtOnce)
+}
+
+// enter counts a job that takes has been asked for.
+func (b *busy) enter(kind string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.kinds[kind]++
+}
+
+func (b *busy) leave(kind string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.kinds[kind]--; b.kinds[kind] == b.handlers[kind].AtOnce-1 {
+		select {
+		case b.freed <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// due returns the keys of jobs that are due, or whose lease has ended, of kinds that take more.
+func (q *Queue) due(ctx context.Context, busy *busy, max int) (keys [][]byte, err error) {
 	now := q.Clock()
 	err = q.DB.View(ctx, func(k *kv.Tx) error {
 		keys = nil
@@ -95,7 +142,7 @@ func (q *Queue) due(ctx context.Context, handlers map[string]func(context.Contex
 					return err
 				}
 				var j Job
-				if json.Unmarshal(row.Value, &j) != nil || handlers[j.Kind] == nil {
+				if json.Unmarshal(row.Value, &j) != nil || !busy.takes(j.Kind) {
 					continue
 				}
 				if keys = append(keys, row.Key); len(keys) == max {
@@ -132,8 +179,8 @@ func (q *Queue) Open(ctx context.Context) error {
 	})
 }
 
-// claim moves a job to the leased ones; leased is nil if somebody else has it.
-func (q *Queue) claim(ctx context.Context, at []byte) (j Job, leased []byte, err error) {
+// claim moves a job to the leased ones; leased is nil if somebody else has it, or its kind takes no more.
+func (q *Queue) claim(ctx context.Context, at []byte, busy *busy) (j Job, leased []byte, err error) {
 	err = q.DB.Update(ctx, func(k *kv.Tx) error {
 		leased = nil
 		b, err := k.Get(at)
@@ -143,6 +190,9 @@ func (q *Queue) claim(ctx context.Context, at []byte) (j Job, leased []byte, err
 		j = Job{}
 		if err := json.Unmarshal(b, &j); err != nil {
 			return fault.Internal.Errorf("job: %w", err)
+		}
+		if !busy.takes(j.Kind) {
+			return nil
 		}
 		j.Tries++
 		if err := k.Delete(at); err != nil {
@@ -155,6 +205,9 @@ func (q *Queue) claim(ctx context.Context, at []byte) (j Job, leased []byte, err
 		leased = key(queueRunning, end, j.ID)
 		return put(k, queueRunning, end, j)
 	})
+	if err == nil && leased != nil {
+		busy.enter(j.Kind)
+	}
 	return j, leased, err
 }
 
@@ -251,7 +304,9 @@ func (q *Queue) again(j Job, failed error) (byte, Job) {
 	switch {
 	case errors.As(failed, &later):
 		j.Tries--
-		j.Due = later.At.UTC().Truncate(time.Millisecond)
+		if !later.At.IsZero() {
+			j.Due = later.At.UTC().Truncate(time.Millisecond)
+		}
 		return queueWaiting, j
 	case errors.As(failed, &never), j.Tries >= most:
 		return queueDead, j
