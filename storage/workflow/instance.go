@@ -15,7 +15,8 @@ const (
 	instanceRoot = "document-route-instances-root"
 	instanceType = "DocumentRoute"
 	taskRoot     = "task-root"
-	taskType     = "RoutingTask"
+	taskType     = "TaskDoc"     // of tasks that stand alone; those of workflows are of a type below it
+	routingType  = "RoutingTask" // of tasks of workflows
 )
 
 // The life cycle states of an instance.

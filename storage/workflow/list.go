@@ -56,7 +56,7 @@ func Tasks(tx *storage.Tx, f Filter, o storage.PageOptions) (*storage.Page, erro
 	if f.Node != "" {
 		w.and("nt:type = ?", f.Node)
 	}
-	return w.run(tx, "TaskDoc", taskRoot, o)
+	return w.run(tx, taskType, taskRoot, o)
 }
 
 // Instances lists running instances that the principal may read, the oldest first.

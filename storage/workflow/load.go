@@ -144,7 +144,7 @@ func (r *reader) task(n *yaml.Node) *TaskDef {
 // mapping reads xpaths of tasks with those of documents.
 func (r *reader) mapping(key, n *yaml.Node) {
 	d := &declared[Mapping]{at: r.At(key), value: Mapping{}}
-	task, _ := r.types.Type(taskType)
+	task, _ := r.types.Type(routingType)
 	r.Pairs(n, func(to, n *yaml.Node) {
 		var from declare.Name
 		r.Word(&from)(n)

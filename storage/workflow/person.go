@@ -65,7 +65,7 @@ func Watch(repo *storage.Repo) {
 		if err := revoke(tx, e.Doc.ID(), texts(e.Doc, "docri:participatingDocuments")); err != nil {
 			return err
 		}
-		return all(tx, "TaskDoc", fmt.Sprintf("ecm:currentLifeCycleState = '%s' AND nt:processId", Opened), e.Doc.ID(), func(d *storage.Doc) error {
+		return all(tx, taskType, fmt.Sprintf("ecm:currentLifeCycleState = '%s' AND nt:processId", Opened), e.Doc.ID(), func(d *storage.Doc) error {
 			return (&Task{Doc: d}).Cancel(tx)
 		})
 	})
@@ -73,7 +73,7 @@ func Watch(repo *storage.Repo) {
 
 // leaveTasks takes a user or group out of open tasks.
 func leaveTasks(tx *storage.Tx, name string) error {
-	return all(tx, "TaskDoc", "nt:openFor", name, func(d *storage.Doc) error { return leaveTask(tx, d, name) })
+	return all(tx, taskType, "nt:openFor", name, func(d *storage.Doc) error { return leaveTask(tx, d, name) })
 }
 
 // all calls fn for every document of a type whose property has a value, which fn takes away.

@@ -114,7 +114,7 @@ func (t *Task) Variables() map[string]any {
 
 // IsTask reports whether a document is a task.
 func IsTask(d *storage.Doc) bool {
-	return (d.Type().Name == taskType || d.Type().Name == "TaskDoc") && kept(d, taskRoot)
+	return (d.Type().Name == taskType || d.Type().Name == routingType) && kept(d, taskRoot)
 }
 
 // OpenTask reads a task and its instance. A document of another type is NotFound. The transaction is the server's:
@@ -151,7 +151,7 @@ func AddTask(tx *storage.Tx, i *Instance, n *Node, def NewTask) (*Task, error) {
 	if err != nil {
 		return nil, err
 	}
-	typ, initiator := "TaskDoc", tx.Actor()
+	typ, initiator := taskType, tx.Actor()
 	props := storage.Props{
 		"dc:title": def.Name, "nt:name": def.Name, "nt:directive": def.Directive, "nt:actors": def.Actors, "nt:openFor": def.Actors,
 		"nt:targetDocumentsIds": def.Documents, "nt:dueDate": def.Due,
@@ -162,7 +162,7 @@ func AddTask(tx *storage.Tx, i *Instance, n *Node, def NewTask) (*Task, error) {
 	variables := []any{}
 	add := func(key, value string) { variables = append(variables, map[string]any{"key": key, "value": value}) }
 	if i != nil {
-		typ, initiator = taskType, i.Initiator
+		typ, initiator = routingType, i.Initiator
 		props["nt:processId"], props["nt:processName"], props["nt:type"] = i.ID(), i.ModelName, n.ID
 		add("nodeId", n.ID)
 	}
