@@ -39,7 +39,7 @@ func backupCmd(g *global) *cobra.Command {
 			if args[0] == standard {
 				return copyOf(resp.Body)(cmd.OutOrStdout())
 			}
-			return to.write(cmd.Context(), name, copyOf(resp.Body))
+			return to.Write(cmd.Context(), name, copyOf(resp.Body))
 		},
 	}
 }
@@ -65,7 +65,7 @@ func restoreCmd(g *global) *cobra.Command {
 				if err != nil {
 					return usage{err}
 				}
-				f, err := d.open(cmd.Context(), name)
+				f, err := d.Open(cmd.Context(), name)
 				if err != nil {
 					return usage{err}
 				}

@@ -39,7 +39,7 @@ const (
 
 // names lists the copies, the oldest first. Those that a clock made which was ahead are left alone.
 func (b *backups) names(ctx context.Context, d depot, now time.Time) ([]string, error) {
-	all, err := d.list(ctx)
+	all, err := d.List(ctx)
 	names := slices.DeleteFunc(all, func(name string) bool {
 		at, err := time.Parse(backupName, name)
 		return err != nil || at.After(now)
@@ -111,18 +111,18 @@ func (b *backups) make(ctx context.Context, write func(context.Context, io.Write
 	if err != nil {
 		return "", err
 	}
-	if err := d.ready(ctx, now.Add(-b.every)); err != nil {
+	if err := d.Ready(ctx, now.Add(-b.every)); err != nil {
 		return "", err
 	}
 	name = now.UTC().Format(backupName)
-	if err := d.write(ctx, name, func(w io.Writer) error { return write(ctx, w) }); err != nil {
+	if err := d.Write(ctx, name, func(w io.Writer) error { return write(ctx, w) }); err != nil {
 		return "", err
 	}
 	names, err := b.names(ctx, d, now)
 	for _, old := range names[:max(0, len(names)-b.keep)] {
-		err = errors.Join(err, d.remove(ctx, old))
+		err = errors.Join(err, d.Remove(ctx, old))
 	}
-	return d.at(name), err
+	return d.At(name), err
 }
 
 // status returns why there is no copy as young as there should be, or nil.

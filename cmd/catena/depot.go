@@ -9,34 +9,36 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"catena/storage/bucket"
 )
 
 // depot is where copies are kept: a folder, or a bucket of an object store.
 type depot interface {
-	// list returns the names of what is kept; there is nothing in a folder that is missing.
-	list(ctx context.Context) ([]string, error)
-	// write keeps what write writes under a name, once that is whole. What had the name goes then.
-	write(ctx context.Context, name string, write func(io.Writer) error) error
-	open(ctx context.Context, name string) (io.ReadCloser, error)
-	remove(ctx context.Context, name string) error
-	// ready makes the depot if need be, and removes what writes that were broken off before a moment have left.
-	ready(ctx context.Context, before time.Time) error
-	// at is the address of what has a name, of the depot itself for "".
-	at(name string) string
+	// List returns the names of what is kept; there is nothing in a folder that is missing.
+	List(ctx context.Context) ([]string, error)
+	// Write keeps what write writes under a name, once that is whole. What had the name goes then.
+	Write(ctx context.Context, name string, write func(io.Writer) error) error
+	Open(ctx context.Context, name string) (io.ReadCloser, error)
+	Remove(ctx context.Context, name string) error
+	// Ready makes the depot if need be, and removes what writes that were broken off before a moment have left.
+	Ready(ctx context.Context, before time.Time) error
+	// At is the address of what has a name, of the depot itself for "".
+	At(name string) string
 }
 
-// openDepot opens the depot at an address: that of a bucket, as openBucket has it, or a folder.
+// openDepot opens the depot at an address: that of a bucket, as bucket.Open has it, or a folder.
 func openDepot(address string) (depot, error) {
-	if strings.HasPrefix(address, bucketScheme) {
-		return openBucket(address)
+	if strings.HasPrefix(address, bucket.Scheme) {
+		return bucket.Open(address)
 	}
 	return folder(address), nil
 }
 
 // openCopy splits the address of one copy into its depot and its name there.
 func openCopy(address string) (d depot, name string, err error) {
-	if strings.HasPrefix(address, bucketScheme) {
-		return openInBucket(address)
+	if strings.HasPrefix(address, bucket.Scheme) {
+		return bucket.OpenObject(address)
 	}
 	return folder(filepath.Dir(address)), filepath.Base(address), nil
 }
@@ -44,9 +46,9 @@ func openCopy(address string) (d depot, name string, err error) {
 // folder is a depot on this machine.
 type folder string
 
-func (f folder) at(name string) string { return filepath.Join(string(f), name) }
+func (f folder) At(name string) string { return filepath.Join(string(f), name) }
 
-func (f folder) list(context.Context) (names []string, err error) {
+func (f folder) List(context.Context) (names []string, err error) {
 	entries, err := os.ReadDir(string(f))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -80,17 +82,17 @@ func writeWhole(name string, write func(io.Writer) error) error {
 	return os.Rename(f.Name(), name)
 }
 
-func (f folder) write(_ context.Context, name string, write func(io.Writer) error) error {
-	return writeWhole(f.at(name), write)
+func (f folder) Write(_ context.Context, name string, write func(io.Writer) error) error {
+	return writeWhole(f.At(name), write)
 }
 
-func (f folder) open(_ context.Context, name string) (io.ReadCloser, error) {
-	return os.Open(f.at(name))
+func (f folder) Open(_ context.Context, name string) (io.ReadCloser, error) {
+	return os.Open(f.At(name))
 }
 
-func (f folder) remove(_ context.Context, name string) error { return os.Remove(f.at(name)) }
+func (f folder) Remove(_ context.Context, name string) error { return os.Remove(f.At(name)) }
 
-func (f folder) ready(_ context.Context, before time.Time) error {
+func (f folder) Ready(_ context.Context, before time.Time) error {
 	if err := os.MkdirAll(string(f), 0o700); err != nil {
 		return err
 	}
@@ -100,7 +102,7 @@ func (f folder) ready(_ context.Context, before time.Time) error {
 			continue
 		}
 		if info, err := e.Info(); err == nil && info.ModTime().Before(before) {
-			_ = os.Remove(f.at(e.Name()))
+			_ = os.Remove(f.At(e.Name()))
 		}
 	}
 	return err

@@ -21,7 +21,8 @@ var imports = map[string][]string{
 	"storage/badger":        {"storage/kv", "storage/badger/values", "storage/disk"},
 	"storage/badger/values": {"storage/disk"},
 	"storage/memory":        {"storage/kv", "storage/kv/tree"},
-	"storage/blob":          {"storage/disk"},
+	"storage/blob":          {"storage/bucket", "storage/disk"},
+	"storage/bucket":        {},
 	"storage/convert":       {"storage/blob"},
 	"storage/disk":          {},
 	"storage/egress":        {"storage/trace"},
@@ -77,8 +78,9 @@ var imports = map[string][]string{
 	"rest/resttest":         {"..."}, // a server for tests
 	"cmd/catena":            {"..."},
 
-	"storage/blob/blobtest": {}, // names for tests
-	"engine/mail/mailtest":  {}, // a mail server for tests
+	"storage/blob/blobtest":     {}, // names for tests
+	"storage/bucket/buckettest": {}, // an object store for tests
+	"engine/mail/mailtest":      {}, // a mail server for tests
 }
 
 // programs are the packages that start other programs, or look for one: the workers, and the browser, whose

@@ -1,0 +1,127 @@
+package bucket
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/minio/minio-go/v7"
+
+	"catena/storage/fault"
+)
+
+// ahead is how much of an object is asked for at once by who does not say how far he reads, in bytes.
+const ahead = 8 << 20
+
+// Reader reads an object, in any order, asking only for what is read. A connection that breaks is replaced.
+type Reader struct {
+	b    *Bucket
+	ctx  context.Context //nolint:containedctx // of the one reading
+	name string
+	size int64
+	at   int64 // where the next byte is read
+	end  int64 // of what somebody is known to read, as far as that is beyond at
+
+	body io.ReadCloser // from at on; nil: nothing is asked for
+	left int64         // bytes of it
+}
+
+// Reader returns a reader of an object of size bytes. Whether it is there is seen when it reads.
+func (b *Bucket) Reader(ctx context.Context, name string, size int64) *Reader {
+	return &Reader{b: b, ctx: ctx, name: name, size: size}
+}
+
+// Expect says that n bytes will be read from where the reader is, so that they are asked for at once.
+func (r *Reader) Expect(n int64) { r.end = r.at + n }
+
+// Seek goes to another place.
+func (r *Reader) Seek(offset int64, whence int) (int64, error) {
+	switch whence {
+	case io.SeekCurrent:
+		offset += r.at
+	case io.SeekEnd:
+		offset += r.size
+	}
+	if offset < 0 {
+		return r.at, fmt.Errorf("%s: place %d", r.b.At(r.name), offset)
+	}
+	if offset != r.at {
+		r.stop()
+		r.at, r.end = offset, 0
+	}
+	return offset, nil
+}
+
+// Read reads on. An object that is not there is NotFound, one that is shorter than was said Internal.
+func (r *Reader) Read(p []byte) (int, error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
+	if r.at >= r.size {
+		return 0, io.EOF
+	}
+	var broken error
+	for range tries {
+		if r.body == nil {
+			if err := r.ask(); err != nil {
+				return 0, err
+			}
+		}
+		n, err := r.body.Read(p[:min(int64(len(p)), r.left)])
+		r.at += int64(n)
+		r.left -= int64(n)
+		if err != nil || r.left == 0 {
+			r.stop()
+		}
+		if n > 0 {
+			return n, nil
+		}
+		broken = err
+		if r.ctx.Err() != nil {
+			break
+		}
+	}
+	if errors.Is(broken, io.EOF) {
+		broken = io.ErrUnexpectedEOF
+	}
+	return 0, fault.Unavailable.Errorf("%s: %w", r.b.At(r.name), broken)
+}
+
+// ask asks for what is read next.
+func (r *Reader) ask() error {
+	end := r.end
+	if end <= r.at {
+		end = r.at + ahead
+	}
+	end = min(end, r.size)
+	var o minio.GetObjectOptions
+	if err := o.SetRange(r.at, end-1); err != nil {
+		return err
+	}
+	body, info, _, err := minio.Core{Client: r.b.client}.GetObject(r.ctx, r.b.name, r.b.prefix+r.name, o)
+	switch {
+	case minio.ToErrorResponse(err).Code == minio.InvalidRange:
+		return fault.Internal.Errorf("%s: is shorter than %d bytes", r.b.At(r.name), r.size)
+	case err != nil:
+		return r.b.failed(err, r.name)
+	case info.Size != end-r.at:
+		_ = body.Close()
+		return fault.Internal.Errorf("%s: %d bytes from %d on instead of %d", r.b.At(r.name), info.Size, r.at, end-r.at)
+	}
+	r.body, r.left = body, end-r.at
+	return nil
+}
+
+func (r *Reader) stop() {
+	if r.body != nil {
+		_ = r.body.Close()
+		r.body = nil
+	}
+}
+
+// Close gives up what was asked for and not read.
+func (r *Reader) Close() error {
+	r.stop()
+	return nil
+}
