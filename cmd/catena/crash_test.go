@@ -10,8 +10,9 @@ import (
 	"mime/multipart"
 	"net/http"
 	"net/textproto"
+	"net/url"
 	"os"
-	"path"
+	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,27 +29,28 @@ input: blob
 output: blob
 params:
   - {name: name, type: string, required: true}
+  - {name: round, type: string, required: true}
 steps:
   - op: Context.PushBlob
   - op: Repository.GetDocument
     params: {value: /default-domain/workspaces}
   - op: Document.Create
-    params: {type: Folder, name: "@{name}"}
+    params: {type: Folder, name: "@{name}", properties: {"dc:source": "@{round}"}}
     as: folder
   - op: Document.Create
-    params: {type: File, name: one}
+    params: {type: File, name: one, properties: {"dc:source": "@{round}"}}
   - op: Context.RestoreDocumentInput
     params: {name: folder}
   - op: Document.Create
-    params: {type: File, name: two}
+    params: {type: File, name: two, properties: {"dc:source": "@{round}"}}
   - op: Context.RestoreDocumentInput
     params: {name: folder}
   - op: Document.Create
-    params: {type: File, name: three}
+    params: {type: File, name: three, properties: {"dc:source": "@{round}"}}
   - op: Context.RestoreDocumentInput
     params: {name: folder}
   - op: Document.Create
-    params: {type: File, name: four}
+    params: {type: File, name: four, properties: {"dc:source": "@{round}"}}
   - op: Context.PopBlob
   - op: Blob.AttachOnDocument
     params: {document: "/default-domain/workspaces/@{name}/four"}
@@ -183,7 +185,7 @@ func callCrash(base, name string) bool {
 		w, _ := m.CreatePart(h)
 		_, _ = io.WriteString(w, content)
 	}
-	part("params", "params", "application/json", fmt.Sprintf(`{"params":{"name":%q}}`, name))
+	part("params", "params", "application/json", fmt.Sprintf(`{"params":{"name":%q,"round":%q}}`, name, roundOf(name)))
 	part("input", name+".bin", "application/octet-stream", crashContent(name))
 	_ = m.Close()
 	resp, err := admin(context.Background(), http.MethodPost, base+"/api/v1/automation/Crash.Five", m.FormDataContentType(), &b)
@@ -197,35 +199,63 @@ func callCrash(base, name string) bool {
 
 func crashContent(name string) string { return "the content of " + name }
 
-// verifyCrash looks at every attempt of the round before: at its folder with what is in it,
+// verifyCrash looks at every attempt of the round before: at its folder with what is in it, as the index has them,
 // and at the content.
 func verifyCrash(t *testing.T, base string, attempts []attempt) {
 	t.Helper()
+	if len(attempts) == 0 {
+		return
+	}
+	there := made(t, base, roundOf(attempts[0].name))
+	var wg sync.WaitGroup
+	slots := make(chan struct{}, crashWriters)
 	for _, a := range attempts {
-		status, body := get(t, base+workspaces+a.name+"/@children")
-		if status == http.StatusNotFound {
+		names, ok := there[a.name]
+		if !ok {
 			if a.acked {
 				t.Errorf("%s was acknowledged and is lost", a.name)
 			}
 			continue
 		}
-		var list struct{ Entries []struct{ Path string } }
-		if err := json.Unmarshal([]byte(body), &list); err != nil || status != http.StatusOK {
-			t.Errorf("%s: status %d, %v: %s", a.name, status, err, body)
-			continue
-		}
-		var names []string
-		for _, e := range list.Entries {
-			names = append(names, path.Base(e.Path))
-		}
 		slices.Sort(names)
-		if !slices.Equal(names, []string{"four", "one", "three", "two"}) {
+		if !slices.Equal(names, []string{"", "four", "one", "three", "two"}) {
 			t.Errorf("%s is there with %q", a.name, names)
 		}
-		if status, body := get(t, base+workspaces+a.name+"/four/@blob/file:content"); status != http.StatusOK || body != crashContent(a.name) {
-			t.Errorf("%s: blob: status %d, %q", a.name, status, body)
-		}
+		slots <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			if status, body := get(t, base+workspaces+a.name+"/four/@blob/file:content"); status != http.StatusOK || body != crashContent(a.name) {
+				t.Errorf("%s: blob: status %d, %q", a.name, status, body)
+			}
+		})
 	}
+	wg.Wait()
+}
+
+// roundOf is the round that an attempt was made in.
+func roundOf(name string) string { r, _, _ := strings.Cut(name, "-"); return r }
+
+// made asks for what a round made: the names of the documents below each of its folders, "" being the folder's own.
+func made(t *testing.T, base, round string) map[string][]string {
+	t.Helper()
+	const query = "/api/v1/search/lang/NXQL/execute?pageSize=1000&currentPageIndex=%d&query="
+	names := map[string][]string{}
+	for page, more := 0, true; more; page++ {
+		status, body := get(t, base+fmt.Sprintf(query, page)+url.QueryEscape("SELECT * FROM Document WHERE dc:source = '"+round+"' ORDER BY ecm:uuid"))
+		var list struct {
+			Entries             []struct{ Path string }
+			IsNextPageAvailable bool
+		}
+		if err := json.Unmarshal([]byte(body), &list); err != nil || status != http.StatusOK {
+			t.Fatalf("%s: status %d, %v: %s", round, status, err, body)
+		}
+		for _, e := range list.Entries {
+			folder, name, _ := strings.Cut(strings.TrimPrefix(e.Path, "/default-domain/workspaces/"), "/")
+			names[folder] = append(names[folder], name)
+		}
+		more = list.IsNextPageAvailable
+	}
+	return names
 }
 
 func get(t *testing.T, url string) (int, string) {
@@ -236,8 +266,11 @@ func get(t *testing.T, url string) (int, string) {
 // verifyStore runs catena verify on the closed directory.
 func verifyStore(t *testing.T, data string) {
 	t.Helper()
-	var out, errs bytes.Buffer
-	if code := run(t.Context(), []string{"verify", "--data", data}, nil, &out, &errs); code != 0 {
-		t.Errorf("catena verify: exit code %d\n%s%s", code, &out, &errs)
+	name, err := builtBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.CommandContext(t.Context(), name, "verify", "--data", data).CombinedOutput(); err != nil {
+		t.Errorf("catena verify: %v\n%s", err, out)
 	}
 }
