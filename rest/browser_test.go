@@ -158,7 +158,7 @@ func eval[T any](b *tab, expression string) T {
 // wait waits until an expression in the page is true, whatever page that is by then.
 func (b *tab) wait(expression string) {
 	b.t.Helper()
-	for end := time.Now().Add(20 * time.Second); ; {
+	for end := time.Now().Add(time.Minute); ; {
 		ok, err := chromedp.Run(b, chromedp.Evaluate[bool]("!!("+expression+")"))
 		if err == nil && ok {
 			return

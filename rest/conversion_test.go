@@ -65,7 +65,7 @@ func TestConvert(t *testing.T) {
 	}
 	expect(t, s.Do("GET", poll, "", "as", "eve"), 404, "")
 	expect(t, s.Do("GET", result, "", "as", "eve"), 404, "")
-	for end := time.Now().Add(10 * time.Second); ; {
+	for end := time.Now().Add(time.Minute); ; {
 		m := s.Do("GET", poll, "").JSON(t)
 		if m["status"] == "completed" {
 			break
@@ -85,7 +85,7 @@ func TestConvert(t *testing.T) {
 	expect(t, s.Do("GET", api+"/conversions/nope/poll", ""), 404, "")
 	a = s.Do("POST", at+"/@convert", "async=true&format=html", append(form, "as", "bob")...)
 	result, _ = strings.CutPrefix(a.JSON(t)["resultURL"].(string), s.URL)
-	for end := time.Now().Add(10 * time.Second); s.Do("GET", result, "", "as", "bob").StatusCode == http.StatusNotFound && time.Now().Before(end); {
+	for end := time.Now().Add(time.Minute); s.Do("GET", result, "", "as", "bob").StatusCode == http.StatusNotFound && time.Now().Before(end); {
 		time.Sleep(time.Millisecond)
 	}
 	expect(t, s.Do("GET", result, "", "as", "bob"), 200, "")

@@ -17,7 +17,7 @@ import (
 // invited reads the address in the message of the last invitation.
 func invited(t *testing.T, s *resttest.Server) (address string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	err := s.Repo.RunJobs(ctx, outbox.Handlers{
 		message.JobKind: {Do: func(_ context.Context, j outbox.Job) error {

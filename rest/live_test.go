@@ -18,7 +18,7 @@ type follower struct {
 
 func followed(t *testing.T, s *resttest.Server, path string, headers ...string) *follower {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL+path, nil)
 	if err != nil {
@@ -53,7 +53,7 @@ func (f *follower) next(t *testing.T) (text string, ok bool) {
 	select {
 	case text, ok = <-f.lines:
 		return text, ok
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("nothing is heard")
 		return "", false
 	}

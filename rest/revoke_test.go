@@ -335,7 +335,7 @@ func TestRevokedStreams(t *testing.T) {
 			e := newEnding(t)
 			headers, ends := e.signing()[way]()
 			e.must(e.Do("POST", "/v1/decks/1/exports", `{"format":"pdf"}`, headers...))
-			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			req, err := http.NewRequestWithContext(ctx, http.MethodGet, e.URL+"/v1/decks/1/exports/1/events", nil)
 			if err != nil {

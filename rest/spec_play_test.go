@@ -198,7 +198,7 @@ func (s *described) workUntil(w *export.Worker, what string, isDone func() bool)
 	done := make(chan error, 1)
 	go func() { done <- s.Repo.RunJobs(ctx, w.Jobs()) }()
 	defer func() { stop(); <-done }()
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
 		if isDone() {
 			return
 		}

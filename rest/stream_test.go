@@ -23,7 +23,7 @@ type sentEvent struct {
 // listen opens a stream with headers as Do takes them; next returns its next event, and false at its end.
 func listen(t *testing.T, s *resttest.Server, path string, headers ...string) (next func() (sentEvent, bool)) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL+path, nil)
 	if err != nil {

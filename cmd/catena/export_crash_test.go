@@ -36,7 +36,7 @@ func TestExportCrash(t *testing.T) {
 	deck := fmt.Sprintf(`{"title":"Long","data":%q}`, strings.Repeat("<section><h2>Slide</h2><p>text</p></section>", 150))
 	ask(t, p.base+"/v1/decks", http.MethodPost, deck)
 	ask(t, p.base+"/v1/decks/1/exports", http.MethodPost, `{"format":"pdf"}`)
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
 		if e := ask(t, p.base+"/v1/decks/1/exports/1", http.MethodGet, ""); e["progress"] != nil {
 			break
 		}

@@ -21,7 +21,7 @@ func bridged(t *testing.T, h http.HandlerFunc) (in io.WriteCloser, out *bufio.Sc
 	outR, outW := io.Pipe()
 	b := &bridge{c: &client{base: s.URL, http: s.Client(), sign: func(*http.Request) {}}, path: "/mcp", out: outW}
 	done = make(chan error, 1)
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	go func() {
 		done <- b.run(ctx, inR)
 		_ = outW.Close()
@@ -80,7 +80,7 @@ func TestBridge(t *testing.T) {
 	}
 	select {
 	case <-held:
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		t.Error("a cancelled request goes on")
 	}
 	_ = in.Close()

@@ -101,7 +101,7 @@ func startServer(t testing.TB, data string, args ...string) *process {
 // ready waits for /readyz.
 func (p *process) ready(t testing.TB) {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		resp, err := http.Get(p.base + "/readyz")
 		if err != nil {
 			continue
@@ -124,9 +124,9 @@ func (p *process) stop(t testing.TB) {
 	select {
 	case err := <-p.done:
 		p.done <- err
-	case <-time.After(20 * time.Second):
+	case <-time.After(time.Minute):
 		_ = p.cmd.Process.Kill()
-		t.Error("the server did not stop within 20 s of SIGTERM")
+		t.Error("the server did not stop within a minute of SIGTERM")
 	}
 }
 

@@ -280,7 +280,7 @@ func TestTrashed(t *testing.T) {
 	var fired atomic.Value
 	stop := s.start(&export.Worker{PDF: simple})
 	defer stop()
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		err := s.Repo.View(context.Background(), s.Repo.System(), func(tx *storage.Tx) error {
 			e, err := export.Find(tx, 1, 1)
 			if err == nil && e.Failure != nil {

@@ -69,7 +69,7 @@ func children(t *testing.T) (pids []int) {
 func (before held) settles(t *testing.T, s *service) {
 	t.Helper()
 	var now held
-	for end := time.Now().Add(15 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		s.Client().CloseIdleConnections()
 		if now = holding(t); now.goroutines <= before.goroutines+2 && now.files <= before.files+2 && now.folders <= before.folders && now.children <= before.children {
 			return
@@ -211,7 +211,7 @@ func TestBrowserHarmed(t *testing.T) {
 	stop := s.start(&export.Worker{PDF: c})
 	for _, signal := range []syscall.Signal{syscall.SIGKILL, syscall.SIGSEGV} {
 		at := s.ask("pdf")
-		for end := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 			if e := s.call("GET", at, "", http.StatusOK); e["progress"] != nil && len(children(t)) > 0 {
 				for _, pid := range children(t) {
 					_ = syscall.Kill(-pid, signal) // it leads a group

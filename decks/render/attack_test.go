@@ -145,7 +145,7 @@ func TestEmbeddedCorpus(t *testing.T) {
 	}
 	for i := range all {
 		d := &all[i]
-		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		runtime.ReadMemStats(&before)
 		file, err := Embedded{}.PDF(ctx, d, Options{SeparateFragments: true, SlideNotes: true, SlideNumber: true})
 		if err != nil {

@@ -77,7 +77,7 @@ func (w *world) save(source string) {
 // work carries out jobs until none waits that is due.
 func (w *world) work() {
 	w.t.Helper()
-	ctx, cancel := context.WithTimeout(w.t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(w.t.Context(), time.Minute)
 	done := make(chan error, 1)
 	go func() {
 		done <- w.RunJobs(ctx, outbox.Handlers{listener.JobKind: {Do: w.ls.Job(w.Repo)}})

@@ -67,7 +67,7 @@ func (w *world) enqueue(m message.Mail) (sent bool, err error) {
 // run carries out jobs until a condition holds.
 func (w *world) run(until func() bool) {
 	w.t.Helper()
-	ctx, cancel := context.WithTimeout(w.t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(w.t.Context(), time.Minute)
 	defer cancel()
 	done := make(chan error, 1)
 	go func() {

@@ -123,7 +123,7 @@ func (w *world) make(user, name string) {
 // work carries out jobs until a condition holds.
 func (w *world) work(until func() bool) {
 	w.t.Helper()
-	ctx, cancel := context.WithTimeout(w.t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(w.t.Context(), time.Minute)
 	done := make(chan error, 1)
 	go func() {
 		done <- w.RunJobs(ctx, outbox.Handlers{hooks.JobKind: {Do: w.send.Job}})

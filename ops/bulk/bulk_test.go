@@ -87,7 +87,7 @@ func (w *world) valueAs(as *engine.Principal, op string, params map[string]any) 
 // work carries out jobs until the command is over.
 func (w *world) work(id string) map[string]any {
 	w.t.Helper()
-	ctx, cancel := context.WithTimeout(w.t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(w.t.Context(), time.Minute)
 	done := make(chan error, 1)
 	go func() {
 		done <- w.RunJobs(ctx, outbox.Handlers{bulk.JobKind: {Do: bulk.Job(w.e)}})

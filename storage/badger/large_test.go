@@ -229,7 +229,7 @@ func TestReaderOfMoved(t *testing.T) {
 	if s.values.List()[0].Number != 1 {
 		t.Error("what is read was given up")
 	}
-	for deadline := time.Now().Add(10 * time.Second); s.values.List()[0].Number == 1; time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); s.values.List()[0].Number == 1; time.Sleep(50 * time.Millisecond) {
 		set(13, 150)
 		s.pending.hurry()
 		if err := s.flushTables(); err != nil {

@@ -149,7 +149,7 @@ func TestCheckpoint(t *testing.T) {
 	for round := range rounds {
 		write(round)
 	}
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for logSize(t, dir) > 40<<20 && time.Now().Before(deadline) {
 		time.Sleep(50 * time.Millisecond)
 	}
