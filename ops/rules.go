@@ -25,7 +25,7 @@ var Rules = slices.Concat(
 		"Blob.CreateFromURL", "Blob.PostToURL", "Context.RunDocumentOperationInNewTx", "Directory.Entries",
 		"Document.CreateLiveProxy", "Document.Mail", "Event.Fire", "RunOperationOnListInNewTx"),
 	// Chains of workflows, which believe what the context says of one.
-	guarded(engine.Admins, "NRD-AC-PR-*", "cancelWorkflow", "logInAudit", "notifyInitiatorEndOfWorkflow", "terminateWorkflow"),
+	guarded(engine.Admins, "NRD-AC-PR-*", "cancelWorkflow", "logInAudit", "notifyInitiatorEndOfWorkflow", "sendTaskCreatedNotificationMail", "terminateWorkflow"),
 	guarded(engine.Admins, "Task.ApplyDocumentMapping", "Workflow.ResumeNode"),
 	allow(engine.Admins, engine.Everywhere, "WorkflowModel.BulkRestartInstances"),
 	// Operations that evaluate an expression of the caller's.
@@ -54,7 +54,7 @@ var Rules = slices.Concat(
 		"Audit.*", "Auth.*", "Blob.*", "Business.*", "Collection.*", "Comment.*", "Config.*", "Context.*", "Deck.*", "Document.*", "Favorite.*", "FileManager.*",
 		"GetRepositories", "Group.*", "Log", "Login", "Repository.*", "Resource.*", "RunDocumentOperation", "RunFileOperation",
 		"RunOperation", "RunOperationOnList", "RunOperationOnProvider", "SavedSearch.*", "Search.*", "Services.*", "Tag.*", "Task.*", "Team.*", "User.*", "UserGroup.*",
-		"Workflow.*", "WorkflowInstance.*", "WorkflowModel.*", "WorkflowTask.*"),
+		"Update.NextStep.ConditionalFolder", "Workflow.*", "WorkflowInstance.*", "WorkflowModel.*", "WorkflowTask.*"),
 )
 
 // allow lets who call operations from doors.

@@ -48,6 +48,15 @@ func (t *Tx) Follow(d *Doc, transition string) (*Doc, error) {
 	})
 }
 
+// Begin puts a document that does not exist yet into another state of its life cycle than the first.
+func (d *Doc) Begin(state string) error {
+	if cycle := d.typ.LifeCycle; d.saved || cycle == nil || !slices.Contains(cycle.States, state) {
+		return fault.Conflict.Errorf("document of type %s: cannot begin in state %s", d.typ.Name, state)
+	}
+	d.state = state
+	return nil
+}
+
 // SetTrashed puts d and everything below it in the trash, or takes it out. Folders above it that are in
 // the trash come out with it.
 func (t *Tx) SetTrashed(d *Doc, trashed bool) (*Doc, error) {

@@ -14,6 +14,7 @@ import (
 
 // Ops are the operations on comments.
 var Ops = []engine.Op{
+	count,
 	create,
 	list,
 	moderate,
@@ -27,6 +28,8 @@ const (
 	typeName = "Comment"
 	noteType = "Annotation"
 	maxText  = 100_000 // bytes
+
+	numberKey = "infocom:numberOfComments"
 )
 
 // subject is what every operation on one comment is told.

@@ -24,8 +24,9 @@ func (p moderateParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error)
 	if !ok || !workflow.IsTask(task) {
 		return nil, fault.Invalid.Errorf("variable taskDocument: no task in it").In("taskDocument")
 	}
-	id := variable(task, "commentId")
-	if id == "" {
+	t := &workflow.Task{Doc: task}
+	id := t.Variable("commentId")
+	if id == "" || t.Step() != "" { // what those of steps say is not the server's alone
 		return nil, fault.Invalid.Errorf("task %s: names no comment", task.ID()).In("taskDocument")
 	}
 	tx := unlimited(c)
@@ -44,17 +45,4 @@ func (p moderateParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error)
 		return nil, err
 	}
 	return d, nil
-}
-
-// variable reads a variable of a task.
-func variable(task *storage.Doc, key string) string {
-	list, _ := task.Get("nt:task_variables")
-	items, _ := list.([]any)
-	for _, item := range items {
-		if m, ok := item.(map[string]any); ok && m["key"] == key {
-			s, _ := m["value"].(string)
-			return s
-		}
-	}
-	return ""
 }

@@ -33,7 +33,7 @@ func (p applyMappingParams) run(e *env, d *storage.Doc) (*storage.Doc, error) {
 	if err != nil {
 		return nil, err
 	}
-	docs, err := e.found(t.Documents())
+	docs, err := found(e.unlimited(), t.Documents())
 	if err != nil {
 		return nil, err
 	}

@@ -28,7 +28,7 @@ type bulkRestartParams struct {
 }
 
 func (p bulkRestartParams) run(e *env, _ engine.Void) (engine.Void, error) {
-	m, err := e.models.Model(p.Model)
+	m, err := e.models.Find(e.Tx, p.Model)
 	if err != nil {
 		return engine.Void{}, err
 	}

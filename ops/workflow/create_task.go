@@ -34,7 +34,7 @@ type createTaskParams struct {
 	Each      bool      `json:"create one task per actor" default:"true" doc:"A task for each actor, not one for all of them."`
 }
 
-// Names of what a task that stands alone keeps.
+// Names of what a task keeps that is ended by accept or reject.
 const (
 	acceptChain = "acceptOperationChain"
 	rejectChain = "rejectOperationChain"
@@ -54,23 +54,12 @@ func (p createTaskParams) run(e *env, d *storage.Doc) (*storage.Doc, error) {
 	if err != nil {
 		return nil, err
 	}
-	def := workflow.NewTask{
-		Name: p.Name, Directive: p.Directive, Comment: p.Comment, Due: p.Due, Documents: []string{d.ID()}, Variables: map[string]string{},
-	}
+	def := workflow.NewTask{Name: p.Name, Directive: p.Directive, Comment: p.Comment, Due: p.Due, Documents: []string{d.ID()}}
 	if def.Due.IsZero() {
 		def.Due = e.Now.AddDate(0, 0, workflow.DueDays)
 	}
-	for key, name := range map[string]string{acceptChain: p.Accept, rejectChain: p.Reject} {
-		if name == "" {
-			continue
-		}
-		if !e.Set().Allowed(name, e.As, e.Door) {
-			return nil, e.Set().Missing(name, e.As, e.Door)
-		}
-		def.Variables[key] = name
-	}
-	if e.Door&stored != 0 {
-		def.Variables[fromStored] = "true"
+	if def.Variables, err = e.chains(p.Accept, p.Reject); err != nil {
+		return nil, err
 	}
 	for _, def.Actors = range shares(actors, p.Each) {
 		t, err := workflow.AddTask(e.unlimited(), nil, nil, def)
@@ -82,6 +71,24 @@ func (p createTaskParams) run(e *env, d *storage.Doc) (*storage.Doc, error) {
 		}
 	}
 	return d, nil
+}
+
+// chains are the variables of a task that say what runs when it is ended, which the caller has to be allowed to run.
+func (e *env) chains(accept, reject string) (map[string]string, error) {
+	out := map[string]string{}
+	for key, name := range map[string]string{acceptChain: accept, rejectChain: reject} {
+		if name == "" {
+			continue
+		}
+		if !e.Set().Allowed(name, e.As, e.Door) {
+			return nil, e.Set().Missing(name, e.As, e.Door)
+		}
+		out[key] = name
+	}
+	if e.Door&stored != 0 {
+		out[fromStored] = "true"
+	}
+	return out, nil
 }
 
 // listed are the texts of a value: of a list, or of one.
@@ -101,7 +108,8 @@ func listed(v any) (out []string) {
 	return out
 }
 
-// answered runs what the maker of a task that stands alone wanted to happen once it is ended.
+// answered runs what the maker of a task wanted to happen once it is ended. If that fails a route could not go on, so
+// that its task is not ended then.
 func (e *env) answered(t *workflow.Task, accepted bool) error {
 	name := t.Variable(acceptChain)
 	if !accepted {
@@ -124,11 +132,11 @@ func (e *env) answered(t *workflow.Task, accepted bool) error {
 		if err != nil {
 			return err
 		}
-		c.SetVar("taskDocument", t.Doc)
+		c.SetVar(taskDocument, t.Doc)
 		_, err = c.Call(name, d, nil)
 		return err
 	})
-	if err != nil && !engine.Ends(err) {
+	if err != nil && !engine.Ends(err) && t.Alone() {
 		e.Log.Warn("task: its chain fails", "task", t.ID(), "chain", name, "error", err)
 		return nil
 	}

@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"cmp"
 	"maps"
 
 	"catena/engine"
@@ -55,7 +56,7 @@ func (e *env) end(t *workflow.Task, end ending) (*workflow.Task, error) {
 	if err := t.MustBeOpen(); err != nil {
 		return nil, err
 	}
-	if t.Alone() {
+	if t.IsAnswered() {
 		return t, e.answer(t, end)
 	}
 	i, n := t.Instance, t.Node
@@ -104,7 +105,7 @@ func (e *env) end(t *workflow.Task, end ending) (*workflow.Task, error) {
 	return t, nil
 }
 
-// answer ends a task that stands alone.
+// answer ends a task by accept or reject. If what a route is about is gone the route is cancelled.
 func (e *env) answer(t *workflow.Task, end ending) error {
 	if _, err := (&workflow.TaskDef{Buttons: t.Buttons}).Button(end.action); err != nil {
 		return err
@@ -113,8 +114,17 @@ func (e *env) answer(t *workflow.Task, end ending) error {
 	if err := t.End(e.unlimited(), end.action, end.comment); err != nil {
 		return err
 	}
-	if err := (&host{env: e}).fire("workflowTaskCompleted", t); err != nil {
+	h := &host{env: e, instance: t.Instance}
+	if err := h.fire("workflowTaskCompleted", t); err != nil {
 		return err
+	}
+	if t.Step() != "" {
+		if t.Instance == nil {
+			return nil
+		}
+		if docs, err := h.documents(); err != nil || len(docs) == 0 {
+			return cmp.Or(err, h.cancel())
+		}
 	}
 	return e.answered(t, end.action == "accept")
 }

@@ -28,7 +28,7 @@ func (p getTaskParams) form(e *env, _ engine.Void) (map[string]any, error) {
 		return nil, err
 	}
 	may := []any{}
-	if t.MustBeOpen() == nil && (t.Node != nil || t.Alone()) {
+	if t.MustBeOpen() == nil && (t.Node != nil || t.IsAnswered()) {
 		for _, one := range []struct {
 			word    string
 			refused error

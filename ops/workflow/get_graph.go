@@ -26,6 +26,9 @@ func (e *env) graph(id string, text func(string) string) (*workflow.Graph, error
 	if err != nil {
 		return nil, err
 	}
+	if i.IsRoute() {
+		return workflow.RouteGraph(e.Tx, i.Doc)
+	}
 	if i.Model == nil {
 		return nil, fault.Conflict.Errorf("workflow %s: %s is declared no longer", id, i.ModelName).WithCode(fault.CodeWorkflowState)
 	}
@@ -51,11 +54,22 @@ type getGraphParams struct {
 func (p getGraphParams) run(e *env, _ engine.Void) (*storage.Blob, error) {
 	text := func(key string) string { return e.models.Text(p.Language, key) }
 	var g *workflow.Graph
-	m, err := e.models.Model(p.ID)
+	m, err := e.models.Find(e.Tx, p.ID)
 	if err == nil {
-		g = m.Graph(text, nil)
-	} else if g, err = e.graph(p.ID, text); err != nil {
+		g, err = e.drawn(m, text)
+	} else if fault.Is(err, fault.NotFound) {
+		g, err = e.graph(p.ID, text)
+	}
+	if err != nil {
 		return nil, err
 	}
 	return file("graph.json", g)
+}
+
+// drawn is the graph of a model.
+func (e *env) drawn(m *workflow.Model, text func(string) string) (*workflow.Graph, error) {
+	if m.Route != nil {
+		return workflow.RouteGraph(e.Tx, m.Route)
+	}
+	return m.Graph(text, nil), nil
 }

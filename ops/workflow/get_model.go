@@ -10,10 +10,10 @@ func getModel(ms models) engine.Op {
 		Name:     "WorkflowModel.Get",
 		Label:    "Workflow model",
 		Category: services,
-		Doc:      "Returns a workflow as it is declared: its name, its title, and its variables with their first values.",
-		Effect:   engine.Pure,
+		Doc:      "Returns a workflow as it is declared: its name, its title, and its variables with their first values. A route has no variables.",
+		Effect:   engine.Reads,
 		Run: on(ms, func(p modelParams, e *env, _ engine.Void) (*workflow.Model, error) {
-			return e.models.Model(p.Name)
+			return e.models.Find(e.Tx, p.Name)
 		}),
 	}
 }
@@ -30,11 +30,11 @@ func graphModel(ms models) engine.Op {
 		Doc:      "Returns the nodes of a workflow and the transitions between them.",
 		Effect:   engine.Reads,
 		Run: on(ms, func(p modelParams, e *env, _ engine.Void) (*workflow.Graph, error) {
-			m, err := e.models.Model(p.Name)
+			m, err := e.models.Find(e.Tx, p.Name)
 			if err != nil {
 				return nil, err
 			}
-			return m.Graph(plain, nil), nil
+			return e.drawn(m, plain)
 		}),
 	}
 }

@@ -34,6 +34,9 @@ func (h *host) Node(id string) *workflow.NodeState { return h.instance.Node(id) 
 
 // start begins the walk of an instance.
 func (h *host) start() error {
+	if h.instance.IsRoute() {
+		return h.walkRoute()
+	}
 	ended, err := h.instance.Model.Start(h, h.most())
 	return h.walked(ended, err)
 }
@@ -87,10 +90,15 @@ func (h *host) walked(ended bool, err error) error {
 
 // cancel ends the workflow: its open tasks are cancelled.
 func (h *host) cancel() error {
-	if s := h.instance.Doc.State(); s != workflow.Running {
+	if s := h.instance.Doc.State(); s != workflow.Running && s != workflow.Ready {
 		return fault.Conflict.Errorf("workflow %s: it is %s", h.instance.ID(), s).WithCode(fault.CodeWorkflowState)
 	}
 	tx := h.unlimited()
+	if h.instance.IsRoute() {
+		if err := h.instance.CancelSteps(tx); err != nil {
+			return err
+		}
+	}
 	if err := h.instance.EachWaiting(h.cancelNode); err != nil {
 		return err
 	}
@@ -187,7 +195,7 @@ func (h *host) within(n *workflow.Node) (*engine.Ctx, error) {
 		c.SetVar(name, v)
 	}
 	if h.last != nil {
-		c.SetVar("taskDocument", h.last.Doc)
+		c.SetVar(taskDocument, h.last.Doc)
 	}
 	c.Input, c.Door = docs, engine.Chain
 	c.Login(h.server())
@@ -247,14 +255,14 @@ func (h *host) subjects(t *workflow.Task) (storage.Docs, error) {
 	if t == nil {
 		return h.documents()
 	}
-	return h.found(t.Documents())
+	return found(h.unlimited(), t.Documents())
 }
 
 // documents are those the workflow is about, as far as they are there.
-func (h *host) documents() (storage.Docs, error) { return h.found(h.instance.Documents) }
+func (h *host) documents() (storage.Docs, error) { return found(h.unlimited(), h.instance.Documents) }
 
-func (e *env) found(ids []string) (storage.Docs, error) {
-	tx := e.unlimited()
+// found are documents, as far as they are there.
+func found(tx *storage.Tx, ids []string) (storage.Docs, error) {
 	docs := storage.Docs{}
 	for _, id := range ids {
 		d, err := tx.Doc(storage.Ref(id))

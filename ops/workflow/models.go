@@ -14,15 +14,16 @@ func listModels(ms models) engine.Op {
 		Doc:      "Returns the workflows that there are, or with an input those that the caller may start on the document.",
 		Effect:   engine.Reads,
 		Run: engine.Overload(
-			on(ms, func(_ engine.Void, e *env, _ engine.Void) (workflow.ModelList, error) { return e.models.All(), nil }),
+			on(ms, func(_ engine.Void, e *env, _ engine.Void) (workflow.ModelList, error) { return e.models.Within(e.Tx) }),
 			on(ms, func(_ engine.Void, e *env, d *storage.Doc) (workflow.ModelList, error) {
+				all, err := e.models.Within(e.Tx)
 				out := workflow.ModelList{}
-				for _, m := range e.models.All() {
+				for _, m := range all {
 					if m.MayStart(e.Tx, d) == nil {
 						out = append(out, m)
 					}
 				}
-				return out, nil
+				return out, err
 			}),
 		),
 	}

@@ -15,7 +15,7 @@ func resumeNode(ms models) engine.Op {
 		Category: context,
 		Requires: "Workflow",
 		Doc: "Has a workflow go on from a node that waits: the node's open tasks are cancelled, or the workflow that it goes through. A workflow whose documents are gone is cancelled " +
-			"instead. One that was made without being started begins. Keeps the input.",
+			"instead. One that was made without being started begins, and a route goes on with the steps that are ready. Keeps the input.",
 		Run: on(ms, resumeNodeParams.run),
 	}
 }
@@ -44,10 +44,13 @@ func (p resumeNodeParams) run(e *env, _ engine.Void) (engine.Void, error) {
 	if err != nil {
 		return engine.Void{}, err
 	}
-	if s := i.Doc.State(); s != workflow.Running {
+	if s := i.Doc.State(); s != workflow.Running && s != workflow.Ready {
 		return engine.Void{}, fault.Conflict.Errorf("workflow %s: it is %s", i.ID(), s).WithCode(fault.CodeWorkflowState)
 	}
 	h := &host{env: e, instance: i}
+	if i.IsRoute() {
+		return engine.Void{}, h.walkRoute()
+	}
 	if i.Begun() {
 		if err := h.cancelNode(p.Node); err != nil {
 			return engine.Void{}, err

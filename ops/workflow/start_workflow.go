@@ -47,9 +47,12 @@ func (p startWorkflowParams) run(e *env, docs storage.Docs) error {
 
 // begin makes an instance of a model and has it walk to its first tasks.
 func (e *env) begin(name string, docs storage.Docs, variables map[string]any, start bool) (*workflow.Instance, error) {
-	m, err := e.models.Model(name)
-	if err != nil {
+	m, err := e.models.Find(e.Tx, name)
+	if fault.Is(err, fault.NotFound) {
 		return nil, fault.Invalid.Errorf("workflowModelName: no %v", err).In("workflowModelName")
+	}
+	if err != nil {
+		return nil, err
 	}
 	ids := make([]string, len(docs))
 	for n, d := range docs {

@@ -29,9 +29,11 @@ func ops(ms models) []engine.Op {
 		bulkRestart(ms),
 		cancelInstance(ms),
 		completeTask(ms),
+		createRoutingTask(ms),
 		createTask(ms),
 		delegateTask(ms),
 		endTask(ms),
+		evaluateCondition(ms),
 		getAssigned(ms),
 		getGraph(ms),
 		getInstance(ms),
@@ -46,11 +48,17 @@ func ops(ms models) []engine.Op {
 		listTasks(ms),
 		modelTexts(ms),
 		reassignTask(ms),
+		removeRoutingTask(ms),
 		resumeNode(ms),
+		resumeStep(ms),
+		setNextStep(ms),
 		setNodeVariable,
 		setWorkflowVar(ms),
 		startInstance(ms),
 		startWorkflow(ms),
+		stepBackToReady(ms),
+		stepDone(ms),
+		stepFromTask(ms),
 		taskForm(ms),
 		userTasks(ms),
 	}
@@ -121,7 +129,7 @@ func (e *env) task(d *storage.Doc) (*workflow.Task, error) {
 	if err != nil || t.Doc.State() != workflow.Opened {
 		return t, err
 	}
-	if t.Alone() {
+	if t.IsAnswered() {
 		t.Buttons = []*workflow.Button{{Name: "accept", Label: "accept"}, {Name: "reject", Label: "reject"}}
 	}
 	if t.Node == nil || t.Node.Task == nil {

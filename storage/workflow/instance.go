@@ -44,10 +44,13 @@ func (i *Instance) ID() string { return i.Doc.ID() }
 
 // Title is that of the model.
 func (i *Instance) Title() string {
-	if i.Model == nil {
-		return i.ModelName
+	switch {
+	case i.Model != nil:
+		return i.Model.Title
+	case i.IsRoute():
+		return i.Doc.Title()
 	}
-	return i.Model.Title
+	return i.ModelName
 }
 
 // Node is where a node is; it may be changed.
@@ -216,6 +219,9 @@ func (i *Instance) files(f *schema.Field, v any, fn func(b *storage.Blob, at int
 
 // Save keeps what changed. The transaction is the server's.
 func (i *Instance) Save(tx *storage.Tx) error {
+	if i.Model == nil {
+		return nil // what nobody declares stays as it is
+	}
 	if err := i.write(i.Doc); err != nil {
 		return err
 	}
@@ -224,9 +230,6 @@ func (i *Instance) Save(tx *storage.Tx) error {
 }
 
 func (i *Instance) write(d *storage.Doc) error {
-	if i.Model == nil {
-		return nil // what nobody declares stays as it is
-	}
 	var files []any
 	encode := func(fields []*schema.Field, values map[string]any) ([]byte, error) {
 		f := whole(fields)
@@ -272,12 +275,25 @@ type Start struct {
 	Parent, ParentAt string         // id of the instance that goes through this one, and of its node
 }
 
-// NewInstance makes an instance of a model, whose nodes have not begun. The transaction is the server's.
+// NewInstance makes an instance of a model, whose nodes or steps have not begun. The transaction is the server's.
 func NewInstance(tx *storage.Tx, m *Model, s Start) (*Instance, error) {
 	root, err := hiddenRoot(tx, instanceRoot, "DocumentRouteInstancesRoot", "Workflow instances")
 	if err != nil {
 		return nil, err
 	}
+	build := newGraph
+	if m.Route != nil {
+		build = newRoute
+	}
+	i, err := build(tx, root, m, s)
+	if err != nil {
+		return nil, err
+	}
+	return i, i.Show(tx, []string{"user:" + i.Initiator})
+}
+
+// newGraph makes an instance of a model that is declared.
+func newGraph(tx *storage.Tx, root *storage.Doc, m *Model, s Start) (*Instance, error) {
 	d, err := tx.Blank(instanceType)
 	if err != nil {
 		return nil, err
@@ -291,7 +307,7 @@ func NewInstance(tx *storage.Tx, m *Model, s Start) (*Instance, error) {
 	}
 	for key, v := range map[string]any{
 		"dc:title": m.Title, "docri:modelId": m.Name, "docri:initiator": i.Initiator, "docri:participatingDocuments": i.Documents,
-		"docri:parent": i.Parent, "docri:parentNode": i.ParentAt,
+		"docri:parent": i.Parent, "docri:parentNode": i.ParentAt, executionKey: graph,
 	} {
 		if err := d.Set(key, v); err != nil {
 			return nil, err
@@ -300,10 +316,10 @@ func NewInstance(tx *storage.Tx, m *Model, s Start) (*Instance, error) {
 	if err := i.write(d); err != nil {
 		return nil, err
 	}
-	if err := tx.Add(root, d, tx.NewID(), storage.SaveOptions{}); err != nil {
+	if err := d.Begin(Running); err != nil {
 		return nil, err
 	}
-	return i, i.Show(tx, []string{"user:" + i.Initiator})
+	return i, tx.Add(root, d, tx.NewID(), storage.SaveOptions{})
 }
 
 // Show lets people read the instance, besides those who may already. The transaction is the server's.

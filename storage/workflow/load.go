@@ -27,11 +27,13 @@ type Parse func(text string, bare bool) error
 func Load(types *schema.Registry, parse Parse, folders ...fs.FS) (*Models, error) {
 	r := &reader{models: &Models{
 		byName: map[string]*Model{}, mappings: map[string]*declared[Mapping]{}, texts: map[string]*declared[map[string]string]{},
+		steps: map[string]*declared[declare.Name]{},
 	}, types: types, parse: parse}
 	err := r.Files(func(root *yaml.Node) {
 		r.Each(root, declare.Keys{
 			"workflows": func(n *yaml.Node) { r.Pairs(n, r.model) },
 			"mappings":  func(n *yaml.Node) { r.Pairs(n, r.mapping) },
+			"steps":     func(n *yaml.Node) { r.Pairs(n, r.step) },
 			"texts": func(n *yaml.Node) {
 				r.Pairs(n, func(key, n *yaml.Node) {
 					d := &declared[map[string]string]{at: r.At(key)}
@@ -53,6 +55,11 @@ func Load(types *schema.Registry, parse Parse, folders ...fs.FS) (*Models, error
 // Check tells, with file and line, of chains and operations that nodes and transitions name and that there are not.
 func (ms *Models) Check(has func(name string) bool, known iter.Seq[string]) error {
 	var r declare.Reader
+	for _, typ := range slices.Sorted(maps.Keys(ms.steps)) {
+		if name := ms.steps[typ].value; !has(name.Text) {
+			r.Unknown("steps: "+typ, "operation", name, known)
+		}
+	}
 	for _, m := range ms.All() {
 		for _, n := range m.Nodes {
 			names := []declare.Name{n.Input, n.Output}
@@ -167,6 +174,14 @@ func known(xpath string, schemas []*schema.Schema) error {
 		_, _, err = schema.Find(schemas, p)
 	}
 	return err
+}
+
+// step reads what runs when a step of a type begins.
+func (r *reader) step(key, n *yaml.Node) {
+	d := &declared[declare.Name]{at: r.At(key)}
+	r.Word(&d.value)(n)
+	r.among("steps", "type", []declare.Name{{Text: key.Value, At: d.at}}, slices.Collect(r.types.TypeNames()))
+	declare.Put(&r.Reader, r.models.steps, key, func(d *declared[declare.Name]) declare.Place { return d.at }, d)
 }
 
 // values reads texts and expressions by name.

@@ -31,6 +31,7 @@ type NewTask struct {
 	Due                      time.Time
 	Documents                []string          // ids
 	Variables                map[string]string // of the task itself
+	Step                     string            // of a route: id of the step
 }
 
 // ID identifies the task.
@@ -61,6 +62,12 @@ func (t *Task) Variable(name string) string {
 
 // Alone reports whether the task belongs to no workflow.
 func (t *Task) Alone() bool { return storage.Prop[string](t.Doc, "nt:processId") == "" }
+
+// Step is the id of the step of a route whose task this is, "" if it is none's.
+func (t *Task) Step() string { return t.Variable(StepVariable) }
+
+// IsAnswered reports whether the task is one that is ended by accept or reject, as those of no node are.
+func (t *Task) IsAnswered() bool { return t.Alone() || t.Step() != "" }
 
 // Comment is what somebody said about a task.
 type Comment struct {
@@ -144,8 +151,8 @@ func OpenTask(tx *storage.Tx, ms *Models, d *storage.Doc) (*Task, error) {
 	return t, nil
 }
 
-// AddTask makes a task of a node, or one that stands alone if there is no instance. That its actors may read the
-// instance is for Show. The transaction is the server's.
+// AddTask makes a task of a node, one of a step of a route, which is no node's, or one that stands alone if there is no
+// instance. That its actors may read the instance is for Show. The transaction is the server's.
 func AddTask(tx *storage.Tx, i *Instance, n *Node, def NewTask) (*Task, error) {
 	root, err := hiddenRoot(tx, taskRoot, "TaskRoot", "Tasks")
 	if err != nil {
@@ -162,8 +169,14 @@ func AddTask(tx *storage.Tx, i *Instance, n *Node, def NewTask) (*Task, error) {
 	variables := []any{}
 	add := func(key, value string) { variables = append(variables, map[string]any{"key": key, "value": value}) }
 	if i != nil {
-		typ, initiator = routingType, i.Initiator
-		props["nt:processId"], props["nt:processName"], props["nt:type"] = i.ID(), i.ModelName, n.ID
+		typ, props["nt:processId"], props["nt:processName"] = routingType, i.ID(), i.ModelName
+	}
+	switch {
+	case def.Step != "":
+		props["nt:type"] = def.Step
+		add(StepVariable, def.Step)
+	case i != nil:
+		initiator, props["nt:type"] = i.Initiator, n.ID
 		add("nodeId", n.ID)
 	}
 	for _, key := range sorted(def.Variables) {

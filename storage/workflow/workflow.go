@@ -20,6 +20,7 @@ type Models struct {
 	byName   map[string]*Model
 	mappings map[string]*declared[Mapping]
 	texts    map[string]*declared[map[string]string] // what a label says, by language
+	steps    map[string]*declared[declare.Name]      // what runs when a step of a route begins, by its type
 }
 
 // Mapping says which properties of a document a task gets: the xpath of a document's by that of the task's.
@@ -69,6 +70,7 @@ type Model struct {
 	Nodes         []*Node         // as declared
 	Types, Facets []declare.Name  // of documents it may be started on; none: of any
 	States        []declare.Name  // life cycle states they may be in; none: any
+	Route         *storage.Doc    // the steps, if they are documents; there are no nodes then
 	at            declare.Place
 	byID          map[string]*Node
 }

@@ -1,0 +1,47 @@
+package comment
+
+import (
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+var count = engine.Op{
+	Name:     "Document.Routing.UpdateCommentsInfoOnDocument",
+	Label:    "Update comments number on the document",
+	Category: "Routing",
+	Doc: "Counts the comments of each document with the facet CommentsInfoHolder that the caller may change, and keeps the number in its " +
+		"property infocom:numberOfComments. Replies do not count. All happens in the transaction of the call. Keeps the input.",
+	Run: engine.On(countComments),
+}
+
+func countComments(_ engine.Void, c *engine.Ctx, _ engine.Void) (engine.Void, error) {
+	page, err := c.Tx.Query("SELECT * FROM Document WHERE ecm:mixinType = 'CommentsInfoHolder' AND ecm:isVersion = 0 AND ecm:isProxy = 0",
+		storage.QueryOptions{PageOptions: storage.PageOptions{Limit: most, CountLimit: -1}})
+	if err != nil {
+		return engine.Void{}, err
+	}
+	if page.HasNext {
+		return engine.Void{}, fault.Limit.Errorf("documents: more than %d keep the number of their comments", most)
+	}
+	for _, d := range page.Docs {
+		if !c.Tx.Can(d, "WriteProperties") {
+			continue
+		}
+		about, err := c.Tx.Query("SELECT * FROM Comment WHERE ecm:parentId = ? AND ecm:primaryType = ? AND ecm:isTrashed = 0", storage.QueryOptions{
+			Args: []any{d.ID(), typeName}, PageOptions: storage.PageOptions{Limit: 1},
+		})
+		if err != nil {
+			return engine.Void{}, err
+		}
+		if n := int64(about.Total); n != storage.Prop[int64](d, numberKey) {
+			if err := d.Set(numberKey, n); err != nil {
+				return engine.Void{}, err
+			}
+			if _, err := c.Tx.Save(d, storage.SaveOptions{Quiet: true}); err != nil {
+				return engine.Void{}, err
+			}
+		}
+	}
+	return engine.Void{}, nil
+}

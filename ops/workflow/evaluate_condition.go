@@ -1,0 +1,59 @@
+package workflow
+
+import (
+	"cmp"
+	"strconv"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+func evaluateCondition(ms models) engine.Op {
+	return engine.Op{
+		Name:     "Document.Routing.EvaluateCondition",
+		Label:    "Evaluate a condition",
+		Category: "Routing",
+		Doc: "Compares a property of the document, a whole number or a text, with a value, and puts 1 into the variable nextStepPos if that is so, " +
+			"2 if not. Returns nothing.",
+		Effect: engine.Pure,
+		Run:    on(ms, conditionParams.run),
+	}
+}
+
+type conditionParams struct {
+	Operator string `json:"operator" enum:"equal,not_equal,less_than,less_or_equal_than,greater_than,greater_or_equal_than" doc:"How they are compared."`
+	Subject  string `json:"subject" doc:"Xpath of the property."`
+	Value    string `json:"value" doc:"The value; a whole number if the property is one."`
+}
+
+func (p conditionParams) run(e *env, d *storage.Doc) (any, error) {
+	v, err := d.Get(p.Subject)
+	if err != nil {
+		return nil, err
+	}
+	var order int
+	switch v := v.(type) {
+	case nil:
+		order = cmp.Compare("", p.Value)
+	case string:
+		order = cmp.Compare(v, p.Value)
+	case int64:
+		n, err := strconv.ParseInt(p.Value, 10, 64)
+		if err != nil {
+			return nil, fault.Invalid.Errorf("value: whole number expected, not %q", p.Value).In("value")
+		}
+		order = cmp.Compare(v, n)
+	default:
+		return nil, fault.Invalid.Errorf("subject: property %s is neither a whole number nor a text", p.Subject).In("subject")
+	}
+	place := "2"
+	if map[string]bool{
+		"equal": order == 0, "not_equal": order != 0, "less_than": order < 0, "less_or_equal_than": order <= 0,
+		"greater_than": order > 0, "greater_or_equal_than": order >= 0,
+	}[p.Operator] {
+		place = "1"
+	}
+	e.SetVar("nextStepPos", place)
+	return nil, nil
+}

@@ -1,0 +1,236 @@
+package workflow
+
+import (
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+	"catena/storage/workflow"
+)
+
+// walkRoute has a route go on: steps that are ready begin. If the documents are gone it is cancelled instead.
+func (h *host) walkRoute() error {
+	docs, err := h.documents()
+	if err != nil {
+		return err
+	}
+	if len(docs) == 0 && len(h.instance.Documents) > 0 {
+		return h.cancel()
+	}
+	return h.walked(h.instance.Walk(h.unlimited(), h.beginStep))
+}
+
+// beginStep runs the chain of a step, on the documents and with the rights of the initiator.
+func (h *host) beginStep(s *workflow.Step) error {
+	tx, i := h.unlimited(), h.instance
+	name := h.models.ChainOf(s.Doc.Type(), tx.Repo().Types())
+	if _, ok := h.Set().Op(name); !ok {
+		return fault.Conflict.Errorf("workflow %s: there is no operation to run for a step of type %s", i.ModelName, s.Doc.Type().Name)
+	}
+	initiator, err := tx.PrincipalOf(i.Initiator)
+	if fault.Is(err, fault.NotFound) {
+		return fault.Conflict.Errorf("workflow %s: its initiator %s is not there any more", i.ID(), i.Initiator).WithCode(fault.CodeWorkflowState)
+	}
+	if err != nil {
+		return err
+	}
+	c := h.Sub(true)
+	c.Door = engine.Chain
+	c.Login(initiator)
+	docs, err := found(c.Tx, i.Documents)
+	if err != nil {
+		return err
+	}
+	delete(c.Vars, taskDocuments)
+	for name, v := range map[string]any{
+		workflowID: i.ID(), "workflowInitiator": i.Initiator, "documents": docs, workflow.StepVariable: s.Doc, walking: i.ID(),
+	} {
+		c.SetVar(name, v)
+	}
+	c.Input = docs
+	_, err = c.Call(name, docs, nil)
+	c.Logout()
+	if err != nil {
+		return fault.Wrap(err, "workflow %s: step %s", i.ModelName, s.Doc.Name())
+	}
+	if i.Doc, err = tx.Reload(i.Doc); err != nil {
+		return err
+	}
+	if i.Doc.State() != workflow.Running {
+		return errStopped
+	}
+	return nil
+}
+
+// step is the step of a route that the context says is meant.
+func (e *env) step() (*workflow.Step, error) {
+	d, ok := e.Vars[workflow.StepVariable].(*storage.Doc)
+	if !ok {
+		return nil, fault.Invalid.Errorf("variable %s: no step of a route in it", workflow.StepVariable).In(workflow.StepVariable)
+	}
+	tx := e.unlimited()
+	if _, err := e.Tx.Reload(d); err != nil {
+		return nil, err
+	}
+	d, err := tx.Reload(d)
+	if err != nil {
+		return nil, err
+	}
+	s, err := workflow.OpenStep(tx, e.models, d)
+	if fault.Is(err, fault.NotFound) {
+		return nil, fault.Invalid.Errorf("variable %s: %w", workflow.StepVariable, err).In(workflow.StepVariable)
+	}
+	return s, err
+}
+
+// movable is the step that the context says is meant, which the caller may move.
+func (e *env) movable() (*workflow.Step, error) {
+	s, err := e.step()
+	if err != nil {
+		return nil, err
+	}
+	return s, s.MayMove(e.Tx, e.unlimited())
+}
+
+// managed is the step that the context says is meant, of a route that the caller may manage.
+func (e *env) managed() (*workflow.Step, error) {
+	s, err := e.step()
+	if err != nil {
+		return nil, err
+	}
+	return s, s.Route.MayManage(e.Tx)
+}
+
+// stepTask is the task of a step that the context says is meant.
+func (e *env) stepTask() (*workflow.Task, error) {
+	d, ok := e.Vars[taskDocument].(*storage.Doc)
+	if ok {
+		ok = workflow.IsTask(d)
+	}
+	if !ok {
+		return nil, fault.Invalid.Errorf("variable %s: no task in it", taskDocument).In(taskDocument)
+	}
+	t, err := workflow.OpenTask(e.unlimited(), e.models, d)
+	if err == nil && (t.Step() == "" || t.Instance == nil) {
+		err = fault.Invalid.Errorf("variable %s: task %s is none of a step", taskDocument, t.ID()).In(taskDocument)
+	}
+	return t, err
+}
+
+// routing makes an operation on the step at hand that keeps the input.
+func routing[P any](ms models, name, label, doc string, run func(P, *env) error) engine.Op {
+	return engine.Op{
+		Name: name, Label: label, Category: "Routing", Doc: doc,
+		Run: on(ms, func(p P, e *env, _ engine.Void) (engine.Void, error) { return engine.Void{}, run(p, e) }),
+	}
+}
+
+func resumeStep(ms models) engine.Op {
+	return routing(ms, "Document.Routing.Resume.Step", "Resume Step",
+		"Has the step of a route in the variable document.routing.step be done, and the route go on. Tasks of the step that are open are cancelled; but the chain of one of "+
+			"several tasks, about several documents, leaves the step to the last. "+
+			"Those for whom such a task waits may, and who may cancel the route. Keeps the input.",
+		func(_ engine.Void, e *env) error {
+			s, err := e.movable()
+			if err != nil {
+				return err
+			}
+			if waits, err := e.waits(s); err != nil || waits {
+				return err
+			}
+			if err := s.End(e.unlimited()); err != nil || e.Vars[walking] == s.Route.ID() {
+				return err // the walk that has begun this step goes on by itself
+			}
+			return (&host{env: e, instance: s.Route}).walkRoute()
+		})
+}
+
+// waits reports whether it is by a task that the step is to be done, and others of its tasks, about other documents, are
+// still open.
+func (e *env) waits(s *workflow.Step) (bool, error) {
+	d, _ := e.Vars[taskDocument].(*storage.Doc)
+	tasks, err := s.Tasks(e.unlimited())
+	mine, open := false, 0
+	for _, t := range tasks {
+		if d != nil && t.ID() == d.ID() {
+			mine = true
+		} else if t.MustBeOpen() == nil {
+			open++
+		}
+	}
+	return mine && open > 0, err
+}
+
+func stepDone(ms models) engine.Op {
+	return routing(ms, "Document.Routing.Step.Done", "Set Step Done",
+		"Has the step of a route in the variable document.routing.step be done. The route goes on with the next if it is the chain of the step "+
+			"that says so; otherwise Document.Routing.Resume.Step of another step, or Workflow.ResumeNode, has it go on. Who may use it is as there. Keeps the input.",
+		func(_ engine.Void, e *env) error {
+			s, err := e.movable()
+			if err != nil {
+				return err
+			}
+			return s.End(e.unlimited())
+		})
+}
+
+func stepBackToReady(ms models) engine.Op {
+	return routing(ms, "Document.Routing.BackToReady", "Set Step back to a ready state",
+		"Has the step of a route in the variable document.routing.step be as if it had not begun; tasks of it that are open are cancelled. It begins anew "+
+			"when the route goes on. Those for whom such a task waits may, and who may cancel the route. Keeps the input.",
+		func(_ engine.Void, e *env) error {
+			s, err := e.movable()
+			if err != nil {
+				return err
+			}
+			return s.BackToReady(e.unlimited())
+		})
+}
+
+func setNextStep(ms models) engine.Op {
+	return routing(ms, "Update.NextStep.ConditionalFolder", "Choose branch",
+		"Chooses which folder of steps goes on after the step in the variable document.routing.step, and which do not. The step is in a conditional folder; "+
+			"elsewhere there is nothing to choose. Those for whom a task of the step waits may, and who may cancel the route. Keeps the input.",
+		func(p nextStepParams, e *env) error {
+			s, err := e.movable()
+			if err != nil {
+				return err
+			}
+			return s.Choose(e.unlimited(), p.Place)
+		})
+}
+
+type nextStepParams struct {
+	Place string `json:"nextStepPos" doc:"Number of the folder among what is in the conditional folder, from 0: 1 is the first branch, for a step is before it."`
+}
+
+func stepFromTask(ms models) engine.Op {
+	return routing(ms, "Document.Routing.SetRunningStepFromTask", "Set Current Step from Task",
+		"Puts the step of a route whose task is in the variable taskDocument into the variable document.routing.step. Keeps the input.",
+		func(p fromTaskParams, e *env) error {
+			t, err := e.stepTask()
+			if err != nil {
+				return err
+			}
+			d, err := e.Tx.Doc(storage.Ref(t.Step()))
+			if err != nil {
+				return err
+			}
+			e.SetVar(workflow.StepVariable, d)
+			if !p.Comments {
+				return nil
+			}
+			s, err := e.movable()
+			if err != nil {
+				return err
+			}
+			if err := s.Note(e.unlimited(), t); err != nil {
+				return err
+			}
+			e.SetVar(workflow.StepVariable, s.Doc)
+			return nil
+		})
+}
+
+type fromTaskParams struct {
+	Comments bool `json:"mappingComments" default:"false" doc:"Keep with the step what was said about the task. Who may do that is as with Document.Routing.Resume.Step."`
+}
