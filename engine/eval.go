@@ -125,6 +125,9 @@ func (c *Ctx) offered(p *expr.Program, name string) (v any, ok bool, err error) 
 	return v, true, err
 }
 
+// maxFileText is how many bytes a file may have whose text an expression reads.
+const maxFileText = 1 << 20
+
 // view is the plain form of a value: documents become maps that only hold what the program
 // looks at.
 func (c *Ctx) view(p *expr.Program, v any, depth int) (any, error) {
@@ -146,6 +149,10 @@ func (c *Ctx) view(p *expr.Program, v any, depth int) (any, error) {
 		return map[string]any{
 			expr.Handle: v, "name": v.Name, "filename": v.Name, "type": v.Type, "mimeType": v.Type,
 			"length": v.Size, "digest": v.Digest, "encoding": v.Encoding,
+			"getString": func(...any) (any, error) {
+				text, err := v.Bytes(maxFileText)
+				return string(text), err
+			},
 		}, nil
 	case storage.Blobs:
 		return c.viewList(p, List(v), depth)
@@ -210,7 +217,7 @@ func docView(p *expr.Program, d *storage.Doc) map[string]any {
 	facets := List(d.Facets())
 	description, _ := d.Get("dc:description")
 	m := map[string]any{
-		expr.Handle: d, "id": d.ID(), "uid": d.ID(), "ref": d.ID(), "path": d.Path(), "name": d.Name(), "title": d.Title(),
+		expr.Handle: d, expr.Lookup: func(name string) any { return known(d, name) }, "id": d.ID(), "uid": d.ID(), "ref": d.ID(), "path": d.Path(), "name": d.Name(), "title": d.Title(),
 		"type": d.Type().Name, "state": d.State(), "lifeCycle": d.State(), "currentLifeCycleState": d.State(),
 		"description": description, "facets": facets, "schemas": names, "parentRef": d.ParentID(), "versionLabel": d.VersionLabel(),
 		"repository": d.Repository(), "changeToken": d.ChangeToken(), "isLocked": locked, "lockOwner": owner,
@@ -244,6 +251,32 @@ func docView(p *expr.Program, d *storage.Doc) map[string]any {
 		}
 	}
 	return m
+}
+
+// known is what else a name stands for: an xpath, or a schema or its prefix, whose fields it gives.
+func known(d *storage.Doc, name string) any {
+	view := func(xpath string) any {
+		v, err := d.Get(xpath)
+		if err != nil {
+			return nil
+		}
+		v, _ = (&Ctx{}).view(&expr.Program{}, v, 0) // a property is no document, of which alone more is asked
+		return v
+	}
+	if strings.ContainsAny(name, ":/") {
+		return view(name)
+	}
+	for _, s := range d.Schemas() {
+		if name != s.Name && name != s.Space() {
+			continue
+		}
+		fields := map[string]any{}
+		for _, f := range s.Fields {
+			fields[f.Name] = view(f.Key)
+		}
+		return fields
+	}
+	return nil
 }
 
 // addKey puts a property into the view of a document, as ["dc:title"] and as .dc.title.

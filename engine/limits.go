@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"catena/engine/template"
 	"catena/storage/fault"
 )
 
@@ -24,6 +25,7 @@ type Limits struct {
 	FailedRate  int           // of one user in a minute; more are not kept (60)
 	FailedSize  int           // bytes of the input, of the parameters, of the variables and of the trace of one (16 KiB)
 	KeepFailed  time.Duration // how long they are kept (7 days)
+	Template    template.Limits
 }
 
 // DefaultLimits are the bounds that hold where none is given.
@@ -31,6 +33,7 @@ var DefaultLimits = Limits{
 	Ops: 10_000, Depth: 32, Time: time.Minute, Steps: 1000, Replies: 5 << 20,
 	TraceRuns: 1000, TraceSteps: 2000, TraceMinute: 10 * time.Minute,
 	Failed: 1000, UserFailed: 200, FailedRate: 60, FailedSize: 16 << 10, KeepFailed: 7 * 24 * time.Hour,
+	Template: template.DefaultLimits,
 }
 
 func (l Limits) withDefaults() Limits {
@@ -48,6 +51,10 @@ func (l Limits) withDefaults() Limits {
 	set(&l.FailedRate, d.FailedRate)
 	set(&l.FailedSize, d.FailedSize)
 	set(&l.KeepFailed, d.KeepFailed)
+	set(&l.Template.Source, d.Template.Source)
+	set(&l.Template.Depth, d.Template.Depth)
+	set(&l.Template.Steps, d.Template.Steps)
+	set(&l.Template.Output, d.Template.Output)
 	return l
 }
 

@@ -112,9 +112,20 @@ func (g *grants) allows(p *storage.Principal, from Door) bool {
 	case Anyone:
 		return true
 	case Scripters:
-		return p.Admin || p.System || slices.Contains(p.Groups, "scripters")
+		return runsText(p)
 	case Admins:
 		return p.Admin || p.System
 	}
 	return false
+}
+
+// runsText reports whether somebody may run text of their own.
+func runsText(p *storage.Principal) bool {
+	return p.Admin || p.System || slices.Contains(p.Groups, "scripters")
+}
+
+// MayEvaluate reports whether expressions of the caller's may be evaluated: they come with what an administrator has
+// stored, or from somebody who may run text of their own.
+func (c *Ctx) MayEvaluate() bool {
+	return c.Door&(REST|MCP|CLI|Script) == 0 || runsText(c.As)
 }

@@ -22,6 +22,7 @@ import (
 	"catena/ops/pdf"
 	"catena/ops/publish"
 	"catena/ops/relation"
+	"catena/ops/render"
 	"catena/ops/repository"
 	"catena/ops/resource"
 	"catena/ops/search"
@@ -53,6 +54,7 @@ var All = [][]engine.Op{
 	pdf.Ops,
 	publish.Ops,
 	relation.Ops,
+	render.Ops,
 	repository.Ops,
 	resource.Ops,
 	search.Ops,

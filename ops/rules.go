@@ -32,7 +32,7 @@ var Rules = slices.Concat(
 	guarded(engine.Scripters,
 		"Context.RestoreBlobInputFromScript", "Context.RestoreBlobsInputFromScript",
 		"Context.RestoreDocumentInputFromScript", "Context.RestoreDocumentsInputFromScript"),
-	allow(engine.Anyone, engine.Everywhere, "AttachFiles", "VersionAndAttachFile*", "BlobHolder.*", "Conversion.*", "Image.*", "PDF.*", "Picture.*", "Upload.*", "UserWorkspace.*"),
+	allow(engine.Anyone, engine.Everywhere, "AttachFiles", "VersionAndAttachFile*", "BlobHolder.*", "Conversion.*", "Image.*", "PDF.*", "Picture.*", "Render.*", "Upload.*", "UserWorkspace.*"),
 	allow(engine.Scripters, engine.Everywhere, "RunInputScript", "RunScript"),
 	allow(engine.Admins, engine.Server, "Resource.Downloaded"),
 	allow(engine.Admins, engine.Everywhere,

@@ -8,6 +8,8 @@ import (
 
 	"catena/engine"
 	"catena/engine/mail"
+	"catena/engine/template"
+	"catena/ops/render"
 	"catena/ops/repository"
 	"catena/ops/service"
 	"catena/storage/directory"
@@ -21,7 +23,8 @@ type declared struct {
 	directories *directory.Registry
 	providers   *repository.Providers
 	actions     service.Actions
-	templates   *mail.Templates
+	templates   template.Resources
+	mails       *mail.Templates
 	workflows   *workflow.Models
 }
 
@@ -31,7 +34,10 @@ func declarations(dir string) (*declared, error) {
 	in := func(folder string) fs.FS { return os.DirFS(filepath.Join(dir, folder)) }
 	d := &declared{}
 	var err, failed error
-	d.templates, failed = mail.LoadTemplates(in("mail"))
+	d.mails, failed = mail.LoadTemplates(in("mail"))
+	var mistyped error
+	d.templates, mistyped = render.Load(in("templates"))
+	failed = errors.Join(failed, mistyped)
 	if d.types, err = schema.Load(schema.Defaults(), in("types")); err != nil {
 		return nil, errors.Join(err, failed)
 	}

@@ -46,7 +46,7 @@ var imports = map[string][]string{
 	"storage/webhook":       {"storage", "storage/outbox", "storage/trace", "storage/internal/..."},
 	"storage/workflow":      {"storage", "storage/declare", "storage/directory", "storage/schema"},
 	"engine/expr":           {},
-	"engine":                {"storage", "storage/credential", "storage/entry", "storage/failure", "storage/oauth", "storage/outbox", "storage/upload", "storage/blob", "storage/schema", "storage/trace", "engine/expr"},
+	"engine":                {"storage", "storage/credential", "storage/entry", "storage/failure", "storage/oauth", "storage/outbox", "storage/upload", "storage/blob", "storage/schema", "storage/trace", "engine/expr", "engine/template"},
 	"engine/entity":         {"engine", "storage", "storage/blob", "storage/convert", "storage/entry", "storage/schema", "storage/workflow"},
 	"engine/find":           {"engine", "storage/text"},
 	"engine/library":        {"engine", "storage/declare"},
@@ -54,12 +54,13 @@ var imports = map[string][]string{
 	"engine/mail":           {"storage", "storage/declare", "storage/message", "storage/outbox"},
 	"engine/openapi":        {},
 	"engine/sheet":          {},
+	"engine/template":       {"engine/expr", "storage/declare"},
 	"engine/webhook":        {"storage", "storage/outbox", "storage/webhook"},
 	"engine/scenario":       {"engine", "engine/entity", "storage", "storage/..."},
 	"ops":                   {"ops/...", "engine"},
 	"storage/storagetest":   {"..."}, // a repository for tests
 	"ops/opstest":           {"..."}, // a repository for tests
-	"ops/*":                 {"engine", "engine/expr", "engine/entity", "engine/mail", "engine/sheet", "storage", "storage/blob", "storage/convert", "storage/credential", "storage/declare", "storage/directory", "storage/egress", "storage/entry", "storage/message", "storage/oauth", "storage/outbox", "storage/pdf", "storage/query", "storage/schema", "storage/upload", "storage/webhook", "storage/workflow"},
+	"ops/*":                 {"engine", "engine/expr", "engine/entity", "engine/mail", "engine/sheet", "engine/template", "storage", "storage/blob", "storage/convert", "storage/credential", "storage/declare", "storage/directory", "storage/egress", "storage/entry", "storage/message", "storage/oauth", "storage/outbox", "storage/pdf", "storage/query", "storage/schema", "storage/upload", "storage/webhook", "storage/workflow"},
 	"decks":                 {"engine", "engine/openapi", "storage", "storage/blob", "decks/convert", "decks/export", "decks/file", "decks/html", "decks/render", "decks/slide", "decks/style", "storage/credential", "storage/egress", "storage/message"},
 	"decks/convert":         {"storage/fault"},
 	"decks/decktest":        {}, // attacks and large decks for tests

@@ -20,6 +20,7 @@ import (
 	"catena/ops"
 	opsblob "catena/ops/blob"
 	"catena/ops/notification"
+	opsrender "catena/ops/render"
 	"catena/ops/repository"
 	"catena/ops/service"
 	opsworkflow "catena/ops/workflow"
@@ -94,7 +95,7 @@ func (g *global) openFiles(o openOptions) (*app, error) {
 	}
 	a := &app{dir: g.data, log: log, level: g.level, meters: newMeters()}
 	keepPrivate()
-	for _, sub := range []string{"", "actions", "chains", "directories", "listeners", "mail", "providers", "scripts", "types", "workflows"} {
+	for _, sub := range []string{"", "actions", "chains", "directories", "listeners", "mail", "providers", "scripts", "templates", "types", "workflows"} {
 		if err := os.MkdirAll(filepath.Join(g.data, sub), 0o700); err != nil {
 			return nil, usage{err}
 		}
@@ -176,7 +177,7 @@ func (a *app) arm(ctx context.Context, o openOptions, self string) error {
 	if err != nil {
 		return err
 	}
-	if set, err = set.With(slices.Concat(repository.OpsWith(a.declared.providers), service.OpsWith(a.declared.actions, a.level), opsworkflow.OpsWith(a.declared.workflows))); err != nil {
+	if set, err = set.With(slices.Concat(repository.OpsWith(a.declared.providers), service.OpsWith(a.declared.actions, a.level), opsworkflow.OpsWith(a.declared.workflows), opsrender.OpsWith(a.declared.templates))); err != nil {
 		return err
 	}
 	if set, err = chains.Builtin(set); err != nil {

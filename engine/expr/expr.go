@@ -106,7 +106,7 @@ func parse(body string, template bool) (*Program, error) {
 		if at > 0 {
 			p.parts = append(p.parts, part{text: body[:at]})
 		}
-		end := closing(body[at+2:])
+		end := Closing(body[at+2:])
 		if end < 0 {
 			return nil, fault.Invalid.Errorf("expression: %q does not end", body[at:])
 		}
@@ -118,8 +118,8 @@ func parse(body string, template bool) (*Program, error) {
 	return p, nil
 }
 
-// closing finds the brace that ends an expression, past braces and quotes within it.
-func closing(s string) int {
+// Closing finds the brace that ends an expression, past braces and quotes within it; -1 if there is none.
+func Closing(s string) int {
 	depth, quote := 0, byte(0)
 	for i := 0; i < len(s); i++ {
 		b := s[i]
@@ -204,9 +204,30 @@ func (p *Program) Uses(names ...string) bool {
 	return false
 }
 
+// Join adds what another program reads.
+func (p *Program) Join(other *Program) {
+	for _, name := range other.Names {
+		p.Names = add(p.Names, name)
+	}
+	for _, key := range other.Keys {
+		p.Keys = add(p.Keys, key)
+	}
+	for _, name := range other.Helpers {
+		p.Helpers = add(p.Helpers, name)
+	}
+	p.Open = p.Open || other.Open
+}
+
+// Lookup is where the view of a document has the function that finds what else is known of it by a name: an xpath,
+// a schema or its prefix.
+const Lookup = "\x00lookup"
+
 // Handle marks a map of the environment as the plain view of a value: a result that is the
 // map becomes the value again.
 const Handle = "\x00value"
+
+// View runs an expression once, and leaves views of values in its result what they are.
+func (p *Program) View(env map[string]any) (any, error) { return run(p.parts[0].code, env) }
 
 // Eval runs the program once. The result of a template is text.
 func (p *Program) Eval(env map[string]any) (any, error) {

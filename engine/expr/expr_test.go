@@ -20,7 +20,7 @@ func TestFormat(t *testing.T) {
 		{"", ""},
 	}
 	for _, test := range tests {
-		if got := format(at, test.pattern); got != test.want {
+		if got := Format(at, test.pattern); got != test.want {
 			t.Errorf("%s: got %s, want %s", test.pattern, got, test.want)
 		}
 	}

@@ -125,7 +125,7 @@ func Date(t time.Time) map[string]any {
 			if len(args) != 1 {
 				return nil, fault.Invalid.Errorf("date.format: one argument expected")
 			}
-			return format(t, Text(args[0])), nil
+			return Format(t, Text(args[0])), nil
 		},
 		"toString": func(...any) (any, error) {
 			return fmt.Sprintf("TIMESTAMP '%s'", t.Format("2006-01-02 15:04:05.000")), nil
@@ -133,8 +133,8 @@ func Date(t time.Time) map[string]any {
 	}
 }
 
-// format writes a date by a pattern of letters: yyyy-MM-dd'T'HH:mm:ss.SSSZ.
-func format(t time.Time, pattern string) string {
+// Format writes a date by a pattern of letters: yyyy-MM-dd'T'HH:mm:ss.SSSZ. Letters that stand for nothing stay.
+func Format(t time.Time, pattern string) string {
 	var b strings.Builder
 	for i := 0; i < len(pattern); {
 		c := pattern[i]
@@ -161,6 +161,21 @@ func format(t time.Time, pattern string) string {
 		i += n
 	}
 	return b.String()
+}
+
+// FormatKnown reports whether each letter of a pattern stands for something.
+func FormatKnown(pattern string) bool {
+	quoted := false
+	for _, c := range pattern {
+		switch {
+		case c == '\'':
+			quoted = !quoted
+		case quoted:
+		case 'a' <= c|0x20 && c|0x20 <= 'z' && !strings.ContainsRune("yMdHhmsSEaDZXz", c):
+			return false
+		}
+	}
+	return pattern != "" && !quoted
 }
 
 func letters(t time.Time, c byte, n int, same string) string {

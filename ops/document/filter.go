@@ -59,7 +59,7 @@ func (p filterParams) holds(c *engine.Ctx) (bool, error) {
 	if !given(p.Condition) {
 		return true, nil
 	}
-	if c.Door&(engine.REST|engine.MCP) != 0 && !c.As.Admin && !slices.Contains(c.As.Groups, "scripters") {
+	if !c.MayEvaluate() {
 		return false, fault.Denied.Errorf("condition: expressions are not taken from clients").In("condition")
 	}
 	v, err := c.Eval(p.Condition)

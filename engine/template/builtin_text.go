@@ -1,0 +1,327 @@
+package template
+
+import (
+	"encoding/json"
+	"math"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// ofText makes a built-in of a text with arguments that are texts; each byte counts.
+func ofText(least, most int, f func(r *run, x *built, s string, args []string) (any, error)) builtin {
+	return builtin{least: least, most: most, f: func(r *run, x *built, v any) (any, error) {
+		s, err := r.text(x.of.place(), v)
+		if err != nil {
+			return nil, err
+		}
+		args, err := x.texts(r)
+		if err != nil {
+			return nil, err
+		}
+		if err := r.step(x.at, len(s)); err != nil {
+			return nil, err
+		}
+		return f(r, x, s, args)
+	}}
+}
+
+// changed makes a built-in that makes one text of another.
+func changed(f func(s string) string) builtin {
+	return ofText(0, 0, func(r *run, x *built, s string, _ []string) (any, error) {
+		out := f(s)
+		return out, r.made(x.at, len(out))
+	})
+}
+
+// asks makes a built-in that asks something about a text and another.
+func asks(f func(s, of string) bool) builtin {
+	return ofText(1, 1, func(_ *run, _ *built, s string, args []string) (any, error) { return f(s, args[0]), nil })
+}
+
+// keeps makes a built-in that keeps a part of a text.
+func keeps(f func(s, at string) string) builtin {
+	return ofText(1, 1, func(_ *run, _ *built, s string, args []string) (any, error) { return f(s, args[0]), nil })
+}
+
+var htmlEscapes = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#39;")
+
+var xmlEscapes = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&apos;")
+
+var textBuiltins = map[string]builtin{
+	"html": changed(htmlEscapes.Replace), "xhtml": changed(htmlEscapes.Replace), "xml": changed(xmlEscapes.Replace),
+	"js_string": changed(jsString), "json_string": changed(jsonString), "j_string": changed(jsonString),
+	"url": changed(escapeURL), "url_path": changed(func(s string) string { return strings.ReplaceAll(escapeURL(s), "%2F", "/") }),
+	"upper_case": changed(strings.ToUpper), "lower_case": changed(strings.ToLower),
+	"cap_first": changed(func(s string) string { return first(s, unicode.ToUpper) }), "uncap_first": changed(func(s string) string { return first(s, unicode.ToLower) }),
+	"capitalize":     changed(capitalize),
+	"trim":           changed(strings.TrimSpace),
+	"chop_linebreak": changed(func(s string) string { return strings.TrimSuffix(strings.TrimSuffix(s, "\n"), "\r") }),
+	"length": ofText(0, 0, func(_ *run, _ *built, s string, _ []string) (any, error) {
+		return int64(utf8.RuneCountInString(s)), nil
+	}),
+	"contains": asks(strings.Contains), "starts_with": asks(strings.HasPrefix), "ends_with": asks(strings.HasSuffix),
+	"index_of": ofText(1, 1, indexOf(strings.Index)), "last_index_of": ofText(1, 1, indexOf(strings.LastIndex)),
+	"keep_before":      keeps(func(s, at string) string { before, _, _ := strings.Cut(s, at); return before }),
+	"keep_after":       keeps(func(s, at string) string { _, after, _ := strings.Cut(s, at); return after }),
+	"keep_before_last": keeps(func(s, at string) string { return cutLast(s, at, s, true) }),
+	"keep_after_last":  keeps(func(s, at string) string { return cutLast(s, at, "", false) }),
+	"remove_beginning": keeps(strings.TrimPrefix),
+	"remove_ending":    keeps(strings.TrimSuffix),
+	"ensure_starts_with": ofText(1, 1, func(r *run, x *built, s string, args []string) (any, error) {
+		return args[0] + strings.TrimPrefix(s, args[0]), r.made(x.at, len(s)+len(args[0]))
+	}),
+	"ensure_ends_with": ofText(1, 1, func(r *run, x *built, s string, args []string) (any, error) {
+		return strings.TrimSuffix(s, args[0]) + args[0], r.made(x.at, len(s)+len(args[0]))
+	}),
+	"left_pad": padded(true), "right_pad": padded(false),
+	"replace": ofText(2, 3, replaced), "split": ofText(1, 2, split),
+	"word_list": ofText(0, 0, func(r *run, x *built, s string, _ []string) (any, error) { return r.listOf(x.at, strings.Fields(s)) }),
+	"substring": {least: 1, most: 2, f: substring},
+	"number":    ofText(0, 0, toNumber),
+	"boolean":   ofText(0, 0, toBoolean),
+	"no_esc":    ofText(0, 0, func(_ *run, _ *built, s string, _ []string) (any, error) { return markup(s), nil }),
+}
+
+// jsString is a text within quotes of JavaScript, also in a page.
+func jsString(s string) string {
+	s = jsonString(s)
+	return strings.NewReplacer("'", `\'`, ">", `\>`, "<", `\u003C`).Replace(s)
+}
+
+func jsonString(s string) string {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(s); err != nil {
+		return "" // a text always can be
+	}
+	s = strings.TrimSuffix(b.String(), "\n")
+	return strings.NewReplacer("</", `<\/`, "<!", `\u003C!`, "]]>", `]]\u003E`, "-->", `--\u003E`).Replace(s[1 : len(s)-1])
+}
+
+func escapeURL(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "+", "%20") }
+
+func first(s string, to func(rune) rune) string {
+	for i, c := range s {
+		if !unicode.IsSpace(c) {
+			return s[:i] + string(to(c)) + s[i+utf8.RuneLen(c):]
+		}
+	}
+	return s
+}
+
+func capitalize(s string) string {
+	before := ' '
+	return strings.Map(func(c rune) rune {
+		to := unicode.ToLower(c)
+		if unicode.IsSpace(before) {
+			to = unicode.ToUpper(c)
+		}
+		before = c
+		return to
+	}, s)
+}
+
+func cutLast(s, at, otherwise string, before bool) string {
+	i := strings.LastIndex(s, at)
+	switch {
+	case i < 0:
+		return otherwise
+	case before:
+		return s[:i]
+	}
+	return s[i+len(at):]
+}
+
+func indexOf(find func(s, of string) int) func(*run, *built, string, []string) (any, error) {
+	return func(_ *run, _ *built, s string, args []string) (any, error) {
+		i := find(s, args[0])
+		if i > 0 {
+			i = utf8.RuneCountInString(s[:i])
+		}
+		return int64(i), nil
+	}
+}
+
+func padded(left bool) builtin {
+	return builtin{least: 1, most: 2, f: func(r *run, x *built, v any) (any, error) {
+		s, err := r.text(x.of.place(), v)
+		if err != nil {
+			return nil, err
+		}
+		size, err := r.whole(x.args[0])
+		if err != nil {
+			return nil, err
+		}
+		fill := " "
+		if len(x.args) == 2 {
+			if fill, err = x.text(r, 1); err != nil {
+				return nil, err
+			}
+		}
+		n := size - utf8.RuneCountInString(s)
+		if n <= 0 || fill == "" {
+			return s, r.step(x.at, len(s))
+		}
+		if err := r.made(x.at, len(s)+n*utf8.UTFMax); err != nil {
+			return nil, err
+		}
+		chars := []rune(fill)
+		pad := make([]rune, n)
+		for i := range pad {
+			pad[i] = chars[i%len(chars)]
+		}
+		if left {
+			return string(pad) + s, nil
+		}
+		return s + string(pad), nil
+	}}
+}
+
+// maxPattern bounds regular expressions, which are compiled each time.
+const maxPattern = 200
+
+// replaced is ?replace(from, to) with the flags r, for a regular expression, i and f.
+func replaced(r *run, x *built, s string, args []string) (any, error) {
+	flags := ""
+	if len(args) == 3 {
+		flags = args[2]
+	}
+	n := -1
+	if strings.Contains(flags, "f") {
+		n = 1
+	}
+	switch {
+	case strings.Trim(flags, "rif") != "":
+		return nil, x.at.fail("?replace has the flags r, i and f, and no %q", flags)
+	case args[0] == "" && !strings.Contains(flags, "r"):
+		return nil, x.at.fail("?replace cannot look for an empty text")
+	case strings.ContainsAny(flags, "ri"):
+		return replacePattern(r, x, s, args, flags, n)
+	}
+	count := strings.Count(s, args[0])
+	if err := r.made(x.at, len(s)+count*max(0, len(args[1])-len(args[0]))); err != nil {
+		return nil, err
+	}
+	return strings.Replace(s, args[0], args[1], n), nil
+}
+
+func replacePattern(r *run, x *built, s string, args []string, flags string, n int) (any, error) {
+	pattern := args[0]
+	if !strings.Contains(flags, "r") {
+		pattern = regexp.QuoteMeta(pattern)
+	}
+	if strings.Contains(flags, "i") {
+		pattern = "(?i)" + pattern
+	}
+	if len(pattern) > maxPattern {
+		return nil, x.at.exceed("a pattern is longer than %d bytes", maxPattern)
+	}
+	if err := r.step(x.at, len(pattern)*(len(s)+1)*(len(s)+1)); err != nil { // as its time may grow
+		return nil, err
+	}
+	re, err := regexp.Compile(pattern)
+	if err != nil {
+		return nil, x.at.fail("%q is no regular expression: %v", cut(args[0]), err)
+	}
+	var out []byte
+	last := 0
+	for _, m := range re.FindAllStringSubmatchIndex(s, n) {
+		out = append(out, s[last:m[0]]...)
+		if strings.Contains(flags, "r") {
+			out = re.ExpandString(out, numbered.ReplaceAllString(args[1], "$${$1}"), s, m)
+		} else {
+			out = append(out, args[1]...)
+		}
+		if err := r.made(x.at, len(out)); err != nil {
+			return nil, err
+		}
+		last = m[1]
+	}
+	return string(append(out, s[last:]...)), nil
+}
+
+// numbered is a group in what a regular expression puts: $1
+var numbered = regexp.MustCompile(`\$(\d)`)
+
+func split(r *run, x *built, s string, args []string) (any, error) {
+	if len(args) == 2 && strings.Trim(args[1], "r") != "" || len(args) == 2 && args[1] != "" {
+		return nil, x.at.fail("?split has no flags here, and no %q", args[1])
+	}
+	if args[0] == "" {
+		return nil, x.at.fail("?split cannot look for an empty text")
+	}
+	if err := r.made(x.at, strings.Count(s, args[0])*itemSize); err != nil {
+		return nil, err
+	}
+	return r.listOf(x.at, strings.Split(s, args[0]))
+}
+
+func (r *run) listOf(at pos, list []string) (any, error) {
+	out := make([]any, len(list))
+	for i, s := range list {
+		out[i] = s
+	}
+	return out, r.made(at, len(out)*itemSize)
+}
+
+func substring(r *run, x *built, v any) (any, error) {
+	s, err := r.text(x.of.place(), v)
+	if err != nil {
+		return nil, err
+	}
+	from, err := r.whole(x.args[0])
+	if err != nil {
+		return nil, err
+	}
+	chars := []rune(s)
+	to := len(chars)
+	if len(x.args) == 2 {
+		if to, err = r.whole(x.args[1]); err != nil {
+			return nil, err
+		}
+	}
+	if from < 0 || to < from || to > len(chars) {
+		return nil, x.at.fail("there is no part from %d to %d of %d", from, to, len(chars))
+	}
+	return string(chars[from:to]), r.step(x.at, len(s))
+}
+
+func toNumber(_ *run, x *built, s string, _ []string) (any, error) {
+	s = strings.TrimSpace(s)
+	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
+		return n, nil
+	}
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil || math.IsInf(f, 0) || math.IsNaN(f) || strings.ContainsAny(s, "xXpP_") {
+		return nil, x.at.fail("%q is no number", cut(s))
+	}
+	return shortened(f), nil
+}
+
+func toBoolean(_ *run, x *built, s string, _ []string) (any, error) {
+	switch s {
+	case "true", "yes":
+		return true, nil
+	case "false", "no":
+		return false, nil
+	}
+	return nil, x.at.fail("%q is neither true nor false", cut(s))
+}
+
+func ceil(f float64) float64  { return math.Ceil(f) }
+func floor(f float64) float64 { return math.Floor(f) }
+func round(f float64) float64 { return math.Floor(f + 0.5) }
+func trunc(f float64) float64 { return math.Trunc(f) }
+
+// shortened is a number as a whole one, if it is.
+func shortened(f float64) any {
+	if f == math.Trunc(f) && math.Abs(f) < 1<<53 {
+		return int64(f)
+	}
+	return f
+}

@@ -1,0 +1,413 @@
+package template
+
+import (
+	"errors"
+	"math"
+)
+
+// missing is the error of a value that is not there.
+type missing struct {
+	at   pos
+	what string
+}
+
+func (m *missing) Error() string { return m.what + " is missing" }
+
+// need evaluates what has to be there.
+func (r *run) need(x expression) (any, error) {
+	v, err := x.eval(r)
+	if err == nil && v == nil {
+		err = &missing{x.place(), nameOf(x)}
+	}
+	return v, err
+}
+
+func nameOf(x expression) string {
+	switch x := x.(type) {
+	case *variable:
+		return x.name
+	case *member:
+		return x.text
+	case *call:
+		return x.text
+	case *enclosed:
+		return nameOf(x.x)
+	case *built:
+		return nameOf(x.of) + "?" + x.name
+	}
+	return "the value"
+}
+
+type (
+	constant struct {
+		at pos
+		v  any
+	}
+	variable struct {
+		at   pos
+		name string
+	}
+	member struct {
+		at   pos
+		of   expression
+		key  expression
+		text string
+	}
+	call struct {
+		at   pos
+		f    expression
+		args []expression
+		text string
+	}
+	lambda struct {
+		at   pos
+		name string
+		body expression
+	}
+	built struct {
+		at   pos
+		name string
+		of   expression
+		args []expression
+		do   builtin
+	}
+	defined struct {
+		at pos
+		x  expression
+	}
+	fallback struct {
+		at     pos
+		of, or expression // or: nil for nothing
+	}
+	enclosed struct {
+		at pos
+		x  expression
+	}
+	unary struct {
+		at pos
+		op string
+		x  expression
+	}
+	binary struct {
+		at          pos
+		op          string
+		left, right expression
+	}
+	interval struct {
+		at       pos
+		from, to expression // to: nil for no end
+		op       string
+	}
+	listed struct {
+		at    pos
+		items []expression
+	}
+	hashed struct {
+		at           pos
+		keys, values []expression
+	}
+	joined struct {
+		at    pos
+		parts []expression
+	}
+)
+
+func (x *constant) place() pos { return x.at }
+func (x *variable) place() pos { return x.at }
+func (x *member) place() pos   { return x.of.place() }
+func (x *call) place() pos     { return x.at }
+func (x *lambda) place() pos   { return x.at }
+func (x *built) place() pos    { return x.at }
+func (x *defined) place() pos  { return x.at }
+func (x *fallback) place() pos { return x.at }
+func (x *enclosed) place() pos { return x.at }
+func (x *unary) place() pos    { return x.at }
+func (x *binary) place() pos   { return x.at }
+func (x *interval) place() pos { return x.at }
+func (x *listed) place() pos   { return x.at }
+func (x *hashed) place() pos   { return x.at }
+func (x *joined) place() pos   { return x.at }
+
+func (x *constant) eval(*run) (any, error) { return x.v, nil }
+
+func (x *variable) eval(r *run) (any, error) { return r.lookup(x.name), r.step(x.at, 0) }
+
+func (x *enclosed) eval(r *run) (any, error) { return x.x.eval(r) }
+
+func (x *lambda) eval(*run) (any, error) {
+	return nil, x.at.fail("a function with -> cannot stand here")
+}
+
+// optional evaluates what may be missing; in parentheses, also any part of it may.
+func (r *run) optional(x expression) (any, error) {
+	v, err := x.eval(r)
+	if _, whole := x.(*enclosed); whole {
+		var m *missing
+		if errors.As(err, &m) {
+			return nil, nil
+		}
+	}
+	return v, err
+}
+
+func (x *defined) eval(r *run) (any, error) {
+	v, err := r.optional(x.x)
+	return v != nil, err
+}
+
+func (x *fallback) eval(r *run) (any, error) {
+	v, err := r.optional(x.of)
+	switch {
+	case err != nil || v != nil:
+		return v, err
+	case x.or == nil:
+		return nothing{}, nil
+	}
+	return x.or.eval(r)
+}
+
+func (x *member) eval(r *run) (any, error) {
+	if b, ok := x.of.(*built); ok && b.name == "string" && len(b.args) == 0 {
+		format, err := r.textOf(x.key)
+		if err != nil {
+			return nil, err
+		}
+		return b.formatted(r, format)
+	}
+	of, err := r.need(x.of)
+	if err != nil {
+		return nil, err
+	}
+	if part, ok := x.key.(*interval); ok {
+		return r.part(x.at, of, part)
+	}
+	key, err := r.need(x.key)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.step(x.at, 0); err != nil {
+		return nil, err
+	}
+	switch k := key.(type) {
+	case string:
+		return r.field(x, of, k)
+	case int64, float64:
+		i, ok := whole(k)
+		if !ok {
+			return nil, x.at.fail("%v is no whole number", k)
+		}
+		return r.item(x.at, of, i)
+	}
+	return nil, x.at.fail("a name or a number expected in the brackets, not %s", what(key))
+}
+
+// field is what a name stands for in a value.
+func (r *run) field(x *member, of any, name string) (any, error) {
+	switch of := of.(type) {
+	case nothing:
+		return nil, nil
+	case *hash:
+		return of.values[name], nil
+	case view:
+		return of.get(name), nil
+	}
+	return nil, x.at.fail("%s is %s, which has no %s", nameOf(x.of), what(of), name)
+}
+
+// item is one of a list, or a character of a text.
+func (r *run) item(at pos, of any, i int) (any, error) {
+	switch of := of.(type) {
+	case nothing:
+		return nil, nil
+	case []any:
+		if i < 0 || i >= len(of) {
+			return nil, nil
+		}
+		return normal(of[i]), nil
+	case string:
+		if err := r.step(at, len(of)); err != nil {
+			return nil, err
+		}
+		if c := []rune(of); i >= 0 && i < len(c) {
+			return string(c[i]), nil
+		}
+		return nil, nil
+	}
+	return nil, at.fail("a list expected before the bracket, not %s", what(of))
+}
+
+// bounds says where a range begins, how many it has, -1 if it has no end, and whether it goes down.
+func (x *interval) bounds(r *run) (from, n int, down bool, err error) {
+	if from, err = r.whole(x.from); err != nil || x.to == nil {
+		return from, -1, false, err
+	}
+	to, err := r.whole(x.to)
+	if err != nil {
+		return 0, 0, false, err
+	}
+	switch x.op {
+	case "..*":
+		n, down = to, to < 0
+	case "..<":
+		n, down = to-from, to < from
+	default:
+		n, down = to-from, to < from
+		if down {
+			return from, from - to + 1, true, nil
+		}
+		n++
+	}
+	return from, max(n, -n), down, nil
+}
+
+func (r *run) whole(x expression) (int, error) {
+	v, err := r.need(x)
+	if err != nil {
+		return 0, err
+	}
+	i, ok := whole(v)
+	if !ok {
+		return 0, x.place().fail("a whole number expected, not %s", what(v))
+	}
+	return i, nil
+}
+
+func whole(v any) (int, bool) {
+	switch v := v.(type) {
+	case int64:
+		return int(v), math.MinInt32 <= v && v <= math.MaxInt32
+	case float64:
+		return int(v), v == math.Trunc(v) && math.Abs(v) <= math.MaxInt32
+	}
+	return 0, false
+}
+
+// eval makes the list of a range; one that has no end cannot be made.
+func (x *interval) eval(r *run) (any, error) {
+	from, n, down, err := x.bounds(r)
+	if err != nil {
+		return nil, err
+	}
+	if n < 0 {
+		return nil, x.at.fail("a range without an end is only for parts of texts and lists")
+	}
+	if err := r.made(x.at, n*itemSize); err != nil {
+		return nil, err
+	}
+	by := int64(1)
+	if down {
+		by = -1
+	}
+	out := make([]any, n)
+	for i := range out {
+		out[i] = int64(from) + int64(i)*by
+	}
+	return out, nil
+}
+
+// itemSize is what an item of a list counts for, in bytes.
+const itemSize = 16
+
+// part is a part of a text or a list.
+func (r *run) part(at pos, of any, x *interval) (any, error) {
+	from, n, down, err := x.bounds(r)
+	if err != nil {
+		return nil, err
+	}
+	if down && n > 1 {
+		return nil, at.fail("a part cannot go backwards")
+	}
+	switch of := of.(type) {
+	case []any:
+		if n, err = within(at, from, n, len(of), x.op); err != nil {
+			return nil, err
+		}
+		return of[from : from+n : from+n], r.step(at, 0)
+	case string:
+		chars := []rune(of)
+		if n, err = within(at, from, n, len(chars), x.op); err != nil {
+			return nil, err
+		}
+		return string(chars[from : from+n]), r.step(at, len(of))
+	}
+	return nil, at.fail("a text or a list expected before the bracket, not %s", what(of))
+}
+
+// within is how many of size a part from a place on has.
+func within(at pos, from, n, size int, op string) (int, error) {
+	if n < 0 || op == "..*" && from+n > size {
+		n = size - from
+	}
+	if from < 0 || n < 0 || from+n > size {
+		return 0, at.fail("there is no part from %d on of %d", from, size)
+	}
+	return n, nil
+}
+
+func (x *listed) eval(r *run) (any, error) {
+	out := make([]any, len(x.items))
+	for i, item := range x.items {
+		var err error
+		if out[i], err = r.need(item); err != nil {
+			return nil, err
+		}
+	}
+	return out, r.step(x.at, len(out))
+}
+
+func (x *hashed) eval(r *run) (any, error) {
+	h := newHash()
+	for i := range x.keys {
+		key, err := r.need(x.keys[i])
+		if err != nil {
+			return nil, err
+		}
+		name, ok := key.(string)
+		if !ok {
+			return nil, x.keys[i].place().fail("a text expected as the key, not %s", what(key))
+		}
+		v, err := r.need(x.values[i])
+		if err != nil {
+			return nil, err
+		}
+		h.set(name, v)
+	}
+	return h, r.step(x.at, len(x.keys))
+}
+
+func (x *joined) eval(r *run) (any, error) {
+	var out []byte
+	for _, part := range x.parts {
+		v, err := r.need(part)
+		if err != nil {
+			return nil, err
+		}
+		s, err := r.text(part.place(), v)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, s...)
+		if err := r.made(x.at, len(out)); err != nil {
+			return nil, err
+		}
+	}
+	return string(out), nil
+}
+
+func (x *built) eval(r *run) (any, error) {
+	if err := r.step(x.at, 0); err != nil {
+		return nil, err
+	}
+	if x.do.absent != nil {
+		v, err := r.optional(x.of)
+		if err != nil {
+			return nil, err
+		}
+		return x.do.absent(r, x, v)
+	}
+	v, err := r.need(x.of)
+	if err != nil {
+		return nil, err
+	}
+	return x.do.f(r, x, v)
+}

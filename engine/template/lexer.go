@@ -1,0 +1,291 @@
+package template
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// kind is that of a token.
+type kind uint8
+
+const (
+	end    kind = iota // of the tag or the place
+	word               // a name
+	digits             // a number
+	quoted             // a text
+	mark               // an operator
+)
+
+// token is a piece of an expression.
+type token struct {
+	kind kind
+	text string
+	raw  bool // of a quoted text: without places in it
+	from int  // where it begins in the source
+	upto int
+	// closed says that a tag ends with />.
+	closed bool
+}
+
+// source is the text of a template, with its lines.
+type source struct {
+	text  string
+	lines []int // where each begins
+}
+
+func newSource(text string) *source {
+	s := &source{text: text, lines: []int{0}}
+	for i := range len(text) {
+		if text[i] == '\n' {
+			s.lines = append(s.lines, i+1)
+		}
+	}
+	return s
+}
+
+// at is the place of an offset.
+func (s *source) at(offset int) pos {
+	low, high := 0, len(s.lines)
+	for high-low > 1 {
+		if m := (low + high) / 2; s.lines[m] <= offset {
+			low = m
+		} else {
+			high = m
+		}
+	}
+	return pos{low + 1, utf8.RuneCountInString(s.text[s.lines[low]:min(offset, len(s.text))]) + 1}
+}
+
+// lexer reads the tokens of a tag or a place. The mark that ends it does so where no bracket is open.
+type lexer struct {
+	*source
+	at0   pos // where an inner text stands, if the source is one
+	inner bool
+	pos   int
+	depth int
+	inTag bool // ends at >, otherwise at }
+	tok   token
+}
+
+func (l *lexer) place(offset int) pos {
+	if l.inner {
+		return l.at0
+	}
+	return l.at(offset)
+}
+
+// marks are the operators, longest first.
+var marks = []string{
+	"..<", "..!", "..*", "&amp;&amp;", "&lt;=", "&gt;=", "&lt;", "&gt;", "??", "..", "==", "!=", "<=", ">=", "&&", "||", "->",
+	"+=", "-=", "*=", "/=", "%=", "++", "--",
+	".", "?", "!", "=", "<", ">", "+", "-", "*", "/", "%", "(", ")", "[", "]", "{", "}", ",", ":", ";", "|", "&",
+}
+
+// spelled are marks as they stand in XML, and the words that are marks.
+var spelled = map[string]string{
+	"&lt;": "<", "&gt;": ">", "&lt;=": "<=", "&gt;=": ">=", "&amp;&amp;": "&&", "&": "&&", "|": "||",
+	"lt": "<", "lte": "<=", "gt": ">", "gte": ">=",
+}
+
+// next reads a token into tok.
+func (l *lexer) next() error {
+	if err := l.skip(); err != nil {
+		return err
+	}
+	from := l.pos
+	l.tok = token{from: from, upto: from}
+	if from >= len(l.text) {
+		return l.place(from).fail("the template ends within a tag or a place")
+	}
+	rest := l.text[from:]
+	if l.depth == 0 {
+		switch {
+		case l.inTag && strings.HasPrefix(rest, ">="):
+			return l.place(from).fail(">= ends the tag: write gte, or put the comparison in parentheses")
+		case l.inTag && rest[0] == '>', !l.inTag && rest[0] == '}':
+			l.pos++
+			l.tok.upto = l.pos
+			return nil
+		case l.inTag && strings.HasPrefix(rest, "/>"):
+			l.pos += 2
+			l.tok.upto, l.tok.closed = l.pos, true
+			return nil
+		}
+	}
+	c, size := utf8.DecodeRuneInString(rest)
+	switch {
+	case c == 'r' && len(rest) > 1 && (rest[1] == '"' || rest[1] == '\''):
+		l.pos++
+		return l.quotedText(true)
+	case c == '"' || c == '\'':
+		return l.quotedText(false)
+	case '0' <= c && c <= '9':
+		return l.number()
+	case c == '_' || c == '$' || c == '@' || unicode.IsLetter(c):
+		return l.name(size)
+	}
+	for _, m := range marks {
+		if strings.HasPrefix(rest, m) {
+			return l.mark(m)
+		}
+	}
+	return l.place(from).fail("%q cannot stand here", string(c))
+}
+
+func (l *lexer) mark(m string) error {
+	switch m {
+	case "(", "[", "{":
+		l.depth++
+	case ")", "]", "}":
+		if l.depth--; l.depth < 0 {
+			return l.place(l.pos).fail("%s closes nothing", m)
+		}
+	}
+	l.pos += len(m)
+	l.tok.kind, l.tok.text, l.tok.upto = mark, m, l.pos
+	if as, ok := spelled[m]; ok {
+		l.tok.text = as
+	}
+	return nil
+}
+
+// skip passes spaces and comments.
+func (l *lexer) skip() error {
+	for l.pos < len(l.text) {
+		rest := l.text[l.pos:]
+		if strings.HasPrefix(rest, commentBegins) {
+			n := strings.Index(rest, commentEnds)
+			if n < 0 {
+				return l.place(l.pos).fail("the comment does not end")
+			}
+			l.pos += n + len(commentEnds)
+			continue
+		}
+		c, size := utf8.DecodeRuneInString(rest)
+		if !unicode.IsSpace(c) {
+			return nil
+		}
+		l.pos += size
+	}
+	return nil
+}
+
+// Comments.
+const (
+	commentBegins = "<#--"
+	commentEnds   = "-->"
+)
+
+func (l *lexer) name(size int) error {
+	i := l.pos + size
+	var b strings.Builder
+	b.WriteString(l.text[l.pos:i])
+	for i < len(l.text) {
+		c, size := utf8.DecodeRuneInString(l.text[i:])
+		switch {
+		case c == '_' || c == '$' || c == '@' || unicode.IsLetter(c) || unicode.IsDigit(c):
+		case c == '\\' && i+1 < len(l.text) && strings.IndexByte("-.:#", l.text[i+1]) >= 0:
+			i++
+			c = rune(l.text[i])
+		default:
+			size = 0
+		}
+		if size == 0 {
+			break
+		}
+		b.WriteRune(c)
+		i += size
+	}
+	l.tok.kind, l.tok.text, l.tok.upto = word, b.String(), i
+	l.pos = i
+	if as, ok := spelled[l.tok.text]; ok {
+		l.tok.kind, l.tok.text = mark, as
+	}
+	return nil
+}
+
+func (l *lexer) number() error {
+	i := l.pos
+	dot := false
+	for ; i < len(l.text); i++ {
+		c := l.text[i]
+		if c == '.' && !dot && i+1 < len(l.text) && '0' <= l.text[i+1] && l.text[i+1] <= '9' {
+			dot = true
+			continue
+		}
+		if c < '0' || c > '9' {
+			break
+		}
+	}
+	l.tok.kind, l.tok.text, l.tok.upto = digits, l.text[l.pos:i], i
+	l.pos = i
+	return nil
+}
+
+// escapes are what stands behind a backslash, and what it is for.
+var escapes = map[byte]string{
+	'"': `"`, '\'': "'", '{': "{", '=': "=", '\\': `\`, 'n': "\n", 'r': "\r", 't': "\t", 'f': "\f", 'b': "\b", 'g': ">", 'l': "<", 'a': "&",
+}
+
+// plainPlace stands for a place within a text that a backslash made plain.
+const plainPlace = "\x00"
+
+// quotedText reads a quoted text.
+func (l *lexer) quotedText(raw bool) error {
+	quote, i := l.text[l.pos], l.pos+1
+	var b strings.Builder
+	for {
+		if i >= len(l.text) {
+			return l.place(l.tok.from).fail("the text does not end")
+		}
+		c := l.text[i]
+		switch {
+		case c == quote:
+			l.tok.kind, l.tok.text, l.tok.raw, l.tok.upto = quoted, b.String(), raw, i+1
+			l.pos = i + 1
+			return nil
+		case c == '\\' && !raw:
+			n, err := l.escaped(&b, i+1)
+			if err != nil {
+				return err
+			}
+			i += 1 + n
+		default:
+			b.WriteByte(c)
+			i++
+		}
+	}
+}
+
+// escaped writes what the characters behind a backslash stand for and returns how many they are.
+func (l *lexer) escaped(b *strings.Builder, i int) (int, error) {
+	if i >= len(l.text) {
+		return 0, l.place(i).fail("the text does not end")
+	}
+	c := l.text[i]
+	if c == 'x' {
+		n, v := 0, rune(0)
+		for n < 4 && i+1+n < len(l.text) {
+			d := strings.IndexByte("0123456789abcdef", l.text[i+1+n]|0x20)
+			if d < 0 {
+				break
+			}
+			v, n = v<<4|rune(d), n+1
+		}
+		if n == 0 || v == 0 {
+			return 0, l.place(i).fail(`\x without a number`)
+		}
+		b.WriteRune(v)
+		return 1 + n, nil
+	}
+	as, ok := escapes[c]
+	if !ok {
+		return 0, l.place(i).fail(`there is no \%c`, rune(c))
+	}
+	if c == '{' {
+		as = plainPlace + as
+	}
+	b.WriteString(as)
+	return 1, nil
+}

@@ -1,0 +1,252 @@
+package template
+
+import (
+	"maps"
+	"strings"
+
+	"catena/engine/expr"
+	"catena/storage/fault"
+)
+
+// marked reads the templates whose parts are marked with @: @{expression}, @if{…} @else{…} @end{}, and
+// @foreach{item : list} @end{"between"}. Their expressions are those of chains.
+type marked struct {
+	*source
+	t      *Template
+	limits Limits
+	pos    int
+	deep   int
+}
+
+func parseMarked(t *Template, text string, l Limits) error {
+	m := &marked{source: newSource(text), t: t, limits: l}
+	body, stop, err := m.nodes(false)
+	if err != nil {
+		return err
+	}
+	if stop != nil {
+		return stop.at.fail("@%s{} closes nothing here", stop.name)
+	}
+	t.body = body
+	return nil
+}
+
+// tagged is a mark: @name{inner}.
+type tagged struct {
+	at          pos
+	name, inner string
+}
+
+// nodes reads up to @else or @end, or the end of the text.
+func (m *marked) nodes(within bool) ([]node, *tagged, error) {
+	if m.deep++; m.deep > m.limits.Depth {
+		return nil, nil, m.at(m.pos).exceed("is more than %d deep", m.limits.Depth)
+	}
+	defer func() { m.deep-- }()
+	var out []node
+	for m.pos < len(m.text) {
+		from := m.pos
+		n := strings.IndexByte(m.text[from:], '@')
+		if n < 0 {
+			n = len(m.text) - from
+		}
+		if n > 0 {
+			out = append(out, &text{m.at(from), m.text[from : from+n]})
+		}
+		if m.pos = from + n; m.pos == len(m.text) {
+			break
+		}
+		tag, err := m.tag()
+		if err != nil {
+			return nil, nil, err
+		}
+		if tag == nil {
+			out = append(out, &text{m.at(m.pos), "@"})
+			continue
+		}
+		if tag.name == "else" || tag.name == "end" {
+			if !within {
+				return nil, tag, nil
+			}
+			return out, tag, nil
+		}
+		node, err := m.node(tag)
+		if err != nil {
+			return nil, nil, err
+		}
+		if node != nil {
+			out = append(out, node)
+		}
+	}
+	if within {
+		return nil, nil, m.at(m.pos).fail("the template ends where @end{} is expected")
+	}
+	return out, nil, nil
+}
+
+// tag reads a mark; nil is an @ that is text, written @@ where a mark would follow.
+func (m *marked) tag() (*tagged, error) {
+	at, rest := m.at(m.pos), m.text[m.pos+1:]
+	m.pos++
+	if strings.HasPrefix(rest, "@") {
+		m.pos++
+		return nil, nil
+	}
+	n := 0
+	for n < len(rest) && letter(rest[n]) {
+		n++
+	}
+	if n == len(rest) || rest[n] != '{' {
+		return nil, nil
+	}
+	end := expr.Closing(rest[n+1:])
+	if end < 0 {
+		return nil, at.fail("@%s{ does not end", rest[:n])
+	}
+	m.pos += n + end + 2
+	return &tagged{at, rest[:n], strings.TrimSpace(rest[n+1 : n+1+end])}, nil
+}
+
+func (m *marked) node(tag *tagged) (node, error) {
+	switch tag.name {
+	case "":
+		return m.program(tag.at, tag.inner)
+	case "comment":
+		return nil, nil
+	case "if":
+		return m.condition(tag)
+	case "foreach":
+		return m.each(tag)
+	}
+	return nil, tag.at.fail("@%s{} is not supported%s", tag.name, perhaps(tag.name, map[string]bool{"if": true, "else": true, "end": true, "foreach": true, "comment": true}))
+}
+
+// program compiles an expression.
+func (m *marked) program(at pos, text string) (*program, error) {
+	p, err := expr.Parse("expr:"+text, false)
+	if err == nil && strings.Contains(text, "@{") {
+		err = fault.Invalid.Errorf("@{ within an expression")
+	}
+	if err != nil {
+		return nil, at.fail("%v", err)
+	}
+	m.t.Reads.Join(p)
+	return &program{at, p}, nil
+}
+
+func (m *marked) condition(tag *tagged) (node, error) {
+	n := &condition{at: tag.at}
+	for {
+		var b branch
+		if tag.name == "if" || tag.inner != "" {
+			p, err := m.program(tag.at, tag.inner)
+			if err != nil {
+				return nil, err
+			}
+			b.when = p
+		}
+		var err error
+		if b.body, tag, err = m.nodes(true); err != nil {
+			return nil, err
+		}
+		n.branches = append(n.branches, b)
+		switch {
+		case tag.name == "end":
+			return n, nil
+		case b.when == nil:
+			return nil, tag.at.fail("@else{} stands twice")
+		}
+	}
+}
+
+func (m *marked) each(tag *tagged) (node, error) {
+	name, of, ok := strings.Cut(tag.inner, ":")
+	if name = strings.TrimSpace(name); !ok || name == "" || strings.Trim(name, nameChars) != "" {
+		return nil, tag.at.fail("@foreach{item : list} expected")
+	}
+	p, err := m.program(tag.at, strings.TrimSpace(of))
+	if err != nil {
+		return nil, err
+	}
+	n := &eachOf{at: tag.at, name: name, of: p}
+	var stop *tagged
+	if n.body, stop, err = m.nodes(true); err != nil {
+		return nil, err
+	}
+	if stop.name != "end" {
+		return nil, stop.at.fail("@end{} expected, not @else{}")
+	}
+	if stop.inner != "" {
+		n.between, err = m.program(stop.at, stop.inner)
+	}
+	return n, err
+}
+
+const nameChars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789"
+
+// program is an expression of chains.
+type program struct {
+	at pos
+	p  *expr.Program
+}
+
+func (n *program) place() pos { return n.at }
+
+// eval runs the program on what is given, and the items of loops.
+func (n *program) eval(r *run) (any, error) {
+	if err := r.step(n.at, len(n.p.Source)); err != nil {
+		return nil, err
+	}
+	v, err := n.p.View(r.data)
+	if fault.Is(err, fault.Invalid) {
+		return nil, n.at.fail("%v", err)
+	}
+	return v, err
+}
+
+func (n *program) exec(r *run) error {
+	v, err := n.eval(r)
+	if err != nil {
+		return err
+	}
+	return r.write(n.at, expr.Text(v))
+}
+
+// eachOf writes its body for each item of a list.
+type eachOf struct {
+	at      pos
+	name    string
+	of      *program
+	body    []node
+	between *program
+}
+
+func (n *eachOf) exec(r *run) error {
+	v, err := n.of.eval(r)
+	if err != nil {
+		return err
+	}
+	var all []any
+	switch v := normal(v).(type) {
+	case nil:
+	case []any:
+		all = v
+	default:
+		return n.at.fail("a list expected, not %s", what(v))
+	}
+	whole := r.data
+	defer func() { r.data = whole }()
+	r.data = maps.Clone(whole)
+	for i, item := range all {
+		r.data[n.name] = item
+		if err := r.all(n.body); err != nil {
+			return err
+		}
+		if n.between != nil && i+1 < len(all) {
+			if err := n.between.exec(r); err != nil {
+				return err
+			}
+		}
+	}
+	return r.step(n.at, 0)
+}

@@ -1,0 +1,245 @@
+package template
+
+import (
+	"slices"
+	"strings"
+)
+
+// escaping is an <#escape> that is open.
+type escaping struct {
+	name string
+	as   expression
+}
+
+// piece is what a line of a template is made of: text, something that shows, or a tag.
+type piece struct {
+	text *text // nil for the others
+	tag  bool
+}
+
+// parseTags reads FTL.
+func parseTags(t *Template, source string, l Limits) error {
+	source = strings.TrimPrefix(source, "\ufeff")
+	p := &parser{lexer: lexer{source: newSource(source)}, t: t, limits: l, strips: true}
+	if strings.HasPrefix(strings.TrimSpace(source), "[#") {
+		return pos{1, 1}.fail("tags in square brackets are not supported: write <#…>")
+	}
+	body, _, err := p.nodes()
+	if err != nil {
+		return err
+	}
+	t.body = body
+	if p.strips {
+		p.strip()
+	}
+	return nil
+}
+
+// nodes reads up to the end or a tag that stops it, whose first token is read then.
+func (p *parser) nodes(stops ...string) (out []node, stop string, err error) {
+	if err := p.nest(); err != nil {
+		return nil, "", err
+	}
+	defer func() { p.deep-- }()
+	for {
+		from, to := p.pos, p.upToNext()
+		if to > from {
+			t := &text{at: p.at(from), s: p.text[from:to]}
+			p.pieces = append(p.pieces, piece{text: t})
+			out = append(out, t)
+		}
+		p.pos = to
+		if to == len(p.text) {
+			if len(stops) > 0 {
+				return nil, "", p.at(to).fail("the template ends where <%s> is expected", strings.Replace(stops[0], "/", "/#", 1))
+			}
+			return out, "", nil
+		}
+		n, stop, err := p.one(stops)
+		if err != nil {
+			return nil, "", err
+		}
+		if n != nil {
+			out = append(out, n)
+		}
+		if stop != "" {
+			return out, stop, nil
+		}
+	}
+}
+
+// upToNext is where the next tag, comment or place begins.
+func (p *parser) upToNext() int {
+	for i := p.pos; i < len(p.text); i++ {
+		switch rest := p.text[i:]; rest[0] {
+		case '<':
+			if strings.HasPrefix(rest, "<#") && (strings.HasPrefix(rest, commentBegins) || len(rest) > 2 && letter(rest[2])) ||
+				strings.HasPrefix(rest, "</#") || strings.HasPrefix(rest, "<@") && len(rest) > 2 && letter(rest[2]) || strings.HasPrefix(rest, "</@") {
+				return i
+			}
+		case '$', '#':
+			if strings.HasPrefix(rest[1:], "{") {
+				return i
+			}
+		}
+	}
+	return len(p.text)
+}
+
+func letter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' || c == '_' }
+
+// one reads a comment, a place or a tag.
+func (p *parser) one(stops []string) (node, string, error) {
+	at, rest := p.at(p.pos), p.text[p.pos:]
+	switch {
+	case strings.HasPrefix(rest, commentBegins):
+		n := strings.Index(rest, commentEnds)
+		if n < 0 {
+			return nil, "", at.fail("the comment does not end")
+		}
+		p.pos += n + len(commentEnds)
+		p.pieces = append(p.pieces, piece{tag: true})
+		return nil, "", nil
+	case rest[0] == '#':
+		return nil, "", at.fail("#{…} is not supported: write ${…}, with ?string and a format")
+	case rest[0] == '$':
+		n, err := p.placeOf(at)
+		return n, "", err
+	}
+	p.pieces = append(p.pieces, piece{tag: true})
+	name := p.tagName()
+	p.depth, p.inTag = 0, true
+	if err := p.next(); err != nil {
+		return nil, "", err
+	}
+	if slices.Contains(stops, name) || strings.HasPrefix(name, "/@") && slices.Contains(stops, "/@") {
+		return nil, name, nil
+	}
+	switch {
+	case name == "sep" && slices.ContainsFunc(stops, func(s string) bool { return s == "/list" || s == "/items" || s == "/foreach" }):
+		return p.separator(at, stops)
+	case strings.HasPrefix(name, "/"):
+		return nil, "", at.fail("<%s> closes nothing here", strings.Replace(name, "/", "/#", 1))
+	case strings.HasPrefix(name, "@"):
+		n, err := p.call(at, name[1:])
+		return n, "", err
+	}
+	n, err := p.directive(at, name)
+	return n, "", err
+}
+
+// tagName passes the beginning of a tag: if, /if, @name, /@name.
+func (p *parser) tagName() string {
+	i := p.pos + 1
+	name := ""
+	if p.text[i] == '/' {
+		name = "/"
+		i++
+	}
+	if p.text[i] == '@' {
+		name += "@"
+	}
+	i++
+	from := i
+	for i < len(p.text) && (letter(p.text[i]) || '0' <= p.text[i] && p.text[i] <= '9' || p.text[i] == '.' && strings.Contains(name, "@")) {
+		i++
+	}
+	p.pos = i
+	return name + p.text[from:i]
+}
+
+// placeOf reads ${…}.
+func (p *parser) placeOf(at pos) (node, error) {
+	p.pieces = append(p.pieces, piece{})
+	p.pos += 2
+	p.depth, p.inTag = 0, false
+	if err := p.next(); err != nil {
+		return nil, err
+	}
+	x, err := p.expression()
+	if err != nil {
+		return nil, err
+	}
+	if p.tok.kind != end {
+		return nil, p.here().fail("} expected, not %s", p.shown())
+	}
+	return &place{at: at, x: x, escapes: slices.Clone(p.escape), format: p.format}, nil
+}
+
+// over checks that the tag ends.
+func (p *parser) over() error {
+	if p.tok.kind != end {
+		return p.here().fail("the end of the tag expected, not %s", p.shown())
+	}
+	return nil
+}
+
+// block reads the nodes in a tag, whose end is read already, up to its closing tag.
+func (p *parser) block(stop string) ([]node, error) {
+	if err := p.over(); err != nil {
+		return nil, err
+	}
+	body, _, err := p.nodes(stop)
+	if err != nil {
+		return nil, err
+	}
+	return body, p.over()
+}
+
+// value reads the expression that is all of a tag.
+func (p *parser) value() (expression, error) {
+	x, err := p.expression()
+	if err == nil {
+		err = p.over()
+	}
+	return x, err
+}
+
+// strip takes lines that hold nothing but tags out of the text: their spaces, and their end.
+func (p *parser) strip() {
+	type part struct {
+		t        *text
+		from, to int
+	}
+	var line []part
+	tagged, shows := false, false
+	cuts := map[*text][]part{}
+	finish := func() {
+		if tagged && !shows {
+			for _, s := range line {
+				cuts[s.t] = append(cuts[s.t], s)
+			}
+		}
+		line, tagged, shows = line[:0], false, false
+	}
+	for _, item := range p.pieces {
+		if item.text == nil {
+			tagged, shows = tagged || item.tag, shows || !item.tag
+			continue
+		}
+		s := item.text.s
+		for from := 0; from < len(s); {
+			to, ends := len(s), false
+			if n := strings.IndexByte(s[from:], '\n'); n >= 0 {
+				to, ends = from+n+1, true
+			}
+			shows = shows || strings.TrimSpace(s[from:to]) != ""
+			line = append(line, part{item.text, from, to})
+			if ends {
+				finish()
+			}
+			from = to
+		}
+	}
+	finish()
+	for t, parts := range cuts {
+		var b strings.Builder
+		last := 0
+		for _, c := range parts {
+			b.WriteString(t.s[last:c.from])
+			last = c.to
+		}
+		b.WriteString(t.s[last:])
+		t.s = b.String()
+	}
+}

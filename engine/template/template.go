@@ -1,0 +1,213 @@
+// Package template makes text of templates. There are two languages: FTL, that of FreeMarker, which has an evaluator
+// of its own here, and templates whose expressions are those of chains, marked with @. Both see the same variables:
+// plain values, and views of documents that only read. What a template may use is what its text says; a part of a
+// language that is not known here is an error of the template, with its line and column, and never text.
+package template
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"catena/engine/expr"
+	"catena/storage/fault"
+)
+
+// Limits bound one template.
+type Limits struct {
+	Source int // bytes of its text
+	Depth  int // of what is within something else, and of macros that call macros
+	Steps  int // of one rendering
+	Output int // bytes that it makes, and those of any text it makes on the way
+}
+
+// Template is a parsed template. It may be rendered several times at once.
+type Template struct {
+	Name  string
+	Reads expr.Program // the variables it reads, and what of them
+
+	body   []node
+	macros map[string]*macro
+}
+
+// Parse reads a template of a language, ftl or mvel. Its name is for errors, which are of kind Invalid, or Limit, and
+// say the line and the column.
+func Parse(language, name, source string, l Limits) (*Template, error) {
+	t := &Template{Name: name, macros: map[string]*macro{}}
+	if len(source) > l.Source {
+		return nil, fault.Limit.Errorf("template %s: longer than %d bytes", name, l.Source).WithCode(fault.CodeExpression)
+	}
+	var err error
+	if language == "mvel" {
+		err = parseMarked(t, source, l)
+	} else {
+		err = parseTags(t, source, l)
+	}
+	if err != nil {
+		return nil, t.located(err)
+	}
+	return t, nil
+}
+
+// Render makes the text of the variables. It ends early if ctx does.
+func (t *Template) Render(ctx context.Context, variables map[string]any, l Limits) (string, error) {
+	r := &run{ctx: ctx, limits: l, data: variables, own: map[string]any{}, macros: t.macros}
+	err := r.all(t.body)
+	if s := (*signal)(nil); errors.As(err, &s) {
+		err = s.at.fail("%s stands outside of what it ends", s)
+	}
+	if err != nil {
+		return "", t.located(err)
+	}
+	return r.out.String(), nil
+}
+
+// pos is a place in a template: line and column, from 1.
+type pos struct{ line, column int }
+
+// mistake is what is wrong at a place.
+type mistake struct {
+	at   pos
+	kind fault.Kind
+	text string
+}
+
+func (m *mistake) Error() string { return m.text }
+
+func (p pos) fail(format string, args ...any) error {
+	return &mistake{p, fault.Invalid, fmt.Sprintf(format, args...)}
+}
+
+func (p pos) exceed(format string, args ...any) error {
+	return &mistake{p, fault.Limit, fmt.Sprintf(format, args...)}
+}
+
+// located names the template and the place; other errors stay what they are.
+func (t *Template) located(err error) error {
+	var lacks *missing
+	if errors.As(err, &lacks) {
+		err = lacks.at.fail("%s is missing: give it a default with !, or ask for it with ??", lacks.what)
+	}
+	var m *mistake
+	if !errors.As(err, &m) {
+		return err
+	}
+	text := fmt.Sprintf("template %s:%d:%d: %s", t.Name, m.at.line, m.at.column, m.text)
+	if m.kind == fault.Limit {
+		return fault.Limit.Errorf("%s", text).WithCode(fault.CodeExpression).At(m.at.line, m.at.column)
+	}
+	return fault.Invalid.Errorf("%s", text).WithCode(fault.CodeExpression).At(m.at.line, m.at.column)
+}
+
+// add notes a variable that is read.
+func (t *Template) add(name string) {
+	if !slices.Contains(t.Reads.Names, name) {
+		t.Reads.Names = append(t.Reads.Names, name)
+	}
+}
+
+// node is a part of a template.
+type node interface{ exec(r *run) error }
+
+// expression is what has a value; nil is one that is missing.
+type expression interface {
+	eval(r *run) (any, error)
+	place() pos
+}
+
+// run is one rendering.
+type run struct {
+	ctx                                   context.Context //nolint:containedctx // a rendering is one call
+	limits                                Limits
+	data                                  map[string]any // the variables given
+	own                                   map[string]any // what the template assigned
+	locals                                []map[string]any
+	macros                                map[string]*macro
+	nested                                []nesting
+	out                                   strings.Builder
+	steps                                 int
+	depth                                 int
+	number, date, time, datetime, boolean string // settings
+}
+
+// step counts a step, and the bytes it works on.
+func (r *run) step(at pos, size int) error {
+	before := r.steps >> 10
+	r.steps += 1 + size>>6
+	if r.steps > r.limits.Steps {
+		return at.exceed("takes more than %d steps", r.limits.Steps)
+	}
+	if r.steps>>10 != before {
+		return r.ctx.Err()
+	}
+	return nil
+}
+
+// made bounds a text that is made.
+func (r *run) made(at pos, size int) error {
+	if size > r.limits.Output {
+		return at.exceed("makes more than %d bytes", r.limits.Output)
+	}
+	return r.step(at, size)
+}
+
+func (r *run) write(at pos, s string) error {
+	if r.out.Len()+len(s) > r.limits.Output {
+		return at.exceed("makes more than %d bytes", r.limits.Output)
+	}
+	r.out.WriteString(s)
+	return r.step(at, len(s))
+}
+
+func (r *run) all(nodes []node) error {
+	for _, n := range nodes {
+		if err := n.exec(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// captured is what nodes write, apart from the rest.
+func (r *run) captured(nodes []node) (string, error) {
+	whole := r.out
+	r.out = strings.Builder{}
+	err := r.all(nodes)
+	text := r.out.String()
+	r.out = whole
+	return text, err
+}
+
+// enter begins a macro, a function or a deep place; leave ends it.
+func (r *run) enter(at pos) error {
+	if r.depth++; r.depth > r.limits.Depth {
+		return at.exceed("is more than %d deep", r.limits.Depth)
+	}
+	return nil
+}
+
+func (r *run) leave() { r.depth-- }
+
+// lookup finds a variable: of loops and macros, then what was assigned, then what was given.
+func (r *run) lookup(name string) any {
+	for _, scope := range slices.Backward(r.locals) {
+		if v, ok := scope[name]; ok {
+			return v
+		}
+		if _, bottom := scope[bottomOfMacro]; bottom {
+			break
+		}
+	}
+	if v, ok := r.own[name]; ok {
+		return v
+	}
+	if m, ok := r.macros[name]; ok {
+		return m
+	}
+	return normal(r.data[name])
+}
+
+// bottomOfMacro marks the scope of a macro, which does not see those of its callers.
+const bottomOfMacro = "\x00bottom"

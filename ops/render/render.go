@@ -1,0 +1,98 @@
+// Package render holds the operations that make files of templates. The languages are engine/template's; what a
+// template sees are the variables of the call, with the rights of the caller alone, and it changes nothing.
+package render
+
+import (
+	"embed"
+	"errors"
+	"io/fs"
+	"slices"
+	"strings"
+	"sync"
+
+	"catena/engine"
+	"catena/engine/template"
+	"catena/storage"
+	"catena/storage/declare"
+	"catena/storage/fault"
+)
+
+//go:embed defaults
+var defaults embed.FS
+
+// Ops are the rendering operations, with the templates that every server has.
+var Ops = OpsWith(nil)
+
+// OpsWith are the rendering operations with templates that Load has read; nil: those that every server has.
+func OpsWith(templates template.Resources) []engine.Op {
+	find := func() template.Resources { return templates }
+	if templates == nil {
+		find = builtin
+	}
+	return []engine.Op{
+		renderDocument(find),
+		renderFeed(find),
+	}
+}
+
+// builtin are the templates every server has. They are read once.
+var builtin = sync.OnceValue(func() template.Resources {
+	all, err := Load()
+	if err != nil {
+		panic(err) // the files are part of the program
+	}
+	return all
+})
+
+// Load reads the templates of folders over those that every server has.
+func Load(folders ...fs.FS) (template.Resources, error) {
+	return template.Load(slices.Concat([]fs.FS{declare.Folder(defaults, "defaults")}, folders)...)
+}
+
+// resources finds the templates that are there by name.
+type resources func() template.Resources
+
+// source says what is rendered.
+type source struct {
+	Template string `json:"template" widget:"TemplateResource" doc:"The template itself, or template: and the name of one that is on the server."`
+	Type     string `json:"type" default:"ftl" values:"ftl,mvel" widget:"Option" doc:"Its language: mvel, or FTL, for which anything else stands."`
+}
+
+// parse returns the template. Whoever may not run text of their own sends none with expressions of chains.
+func (s source) parse(c *engine.Ctx, find resources) (*template.Template, error) {
+	language := "ftl"
+	if s.Type == "mvel" {
+		language = s.Type
+	}
+	if name, ok := strings.CutPrefix(s.Template, "template:"); ok {
+		t, err := find().Find(language, strings.TrimSpace(name))
+		return t, in(err)
+	}
+	if language == "mvel" && !c.MayEvaluate() {
+		return nil, fault.Denied.Errorf("template: expressions are not taken from clients; send one of type ftl").In("template")
+	}
+	t, err := c.ParseTemplate(language, "inline", s.Template)
+	return t, in(err)
+}
+
+// in says that an error is of the parameter template.
+func in(err error) error {
+	if e := (*fault.Error)(nil); errors.As(err, &e) {
+		return e.In("template")
+	}
+	return err
+}
+
+// over is a context within c whose input is v.
+func over(c *engine.Ctx, v any) *engine.Ctx {
+	sub := c.Sub(true)
+	sub.Input = v
+	return sub
+}
+
+// file is what a template made.
+func file(name, typ, text string) *storage.Blob {
+	b := engine.NewBlob(name, typ, []byte(text))
+	b.Encoding = "UTF-8"
+	return b
+}
