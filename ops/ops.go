@@ -32,6 +32,7 @@ import (
 	"catena/ops/user"
 	"catena/ops/version"
 	"catena/ops/webhook"
+	"catena/ops/webui"
 	"catena/ops/workflow"
 )
 
@@ -64,5 +65,6 @@ var All = [][]engine.Op{
 	user.Ops,
 	version.Ops,
 	webhook.Ops,
+	webui.Ops,
 	workflow.Ops,
 }

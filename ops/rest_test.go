@@ -28,7 +28,9 @@ func (d *restDoor) Run(ctx context.Context, user string, c scenario.Command) sce
 	req.SetBasicAuth(user, resttest.Password)
 	req.Header.Set("X-NXproperties", "*")
 	req.Header.Set("X-NXfetch.document", "lock")
-	res, err := d.s.Client().Do(req)
+	client := *d.s.Client()
+	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	res, err := client.Do(req)
 	if err != nil {
 		return broken(err)
 	}
@@ -168,7 +170,7 @@ func (d *restDoor) dry(body []byte) scenario.Outcome {
 }
 
 func (d *restDoor) answer(res *http.Response, body []byte) scenario.Outcome {
-	if res.StatusCode == http.StatusNoContent {
+	if res.StatusCode == http.StatusNoContent || res.StatusCode == http.StatusSeeOther {
 		return scenario.Outcome{Empty: true}
 	}
 	typ, params, err := mime.ParseMediaType(res.Header.Get("Content-Type"))

@@ -50,6 +50,8 @@ var Rules = slices.Concat(
 	allow(engine.Admins, engine.Everywhere, "Counters.GET"),
 	allow(engine.Anyone, engine.Everywhere, "Actions.GET", "Bulk.*", "Elasticsearch.*", "LocalConfiguration.*"),
 	guarded(engine.Admins, "Bulk.WaitForAction"),
+	// A UI session is the caller's, whichever door the call comes from.
+	allow(engine.Anyone, engine.Everywhere, "Navigation.*", "Seam.*", "SeamActions.GET", "UISession.*", "WebUI.*"),
 	allow(engine.Anyone, engine.Everywhere,
 		"Audit.*", "Auth.*", "Blob.*", "Business.*", "Collection.*", "Comment.*", "Config.*", "Context.*", "Deck.*", "Document.*", "Favorite.*", "FileManager.*",
 		"GetRepositories", "Group.*", "Log", "Login", "Repository.*", "Resource.*", "RunDocumentOperation", "RunFileOperation",

@@ -72,6 +72,7 @@ func (x *exchange) run(call engine.Call, re reply) error {
 	if call.Trace && res.Trace != nil {
 		x.w.Header().Set("Catena-Trace", res.Trace.ID)
 	}
+	x.led(e, a)
 	if x.invoked != "" && len(res.Ignored) > 0 {
 		x.w.Header().Set(ignoredHeader, escapedList(res.Ignored))
 	}
@@ -185,6 +186,8 @@ type encoder struct {
 	void  bool
 	buf   []byte
 	etag  string
+
+	conversation, download string // the UI session that the call worked in, and again if it left a file there
 }
 
 // kept is the first line of an answer kept for an idempotency key; its body follows.
@@ -196,6 +199,7 @@ type kept struct {
 }
 
 func (e *encoder) encode(c *engine.Ctx, v any) ([]byte, error) {
+	e.conversed(c, v)
 	if e.void && !e.dry {
 		v = nil
 	}

@@ -150,13 +150,14 @@ func (e *everything) fill(word string) {
 	flow := must(e.as("POST", api+"/id/"+e.id+"/@workflow", fmt.Sprintf(`{"entity-type":"workflow","workflowModelName":"SerialDocumentReview","variables":{"initiatorComment":"review %s"}}`, word)), "id")
 	tasks, _ := e.as("GET", api+"/task?workflowInstanceId="+flow, "").JSON(e.t)["entries"].([]any)
 	task := tasks[0].(map[string]any)["id"].(string)
+	e.op("WebUI.InitSeamContext", "", `{"conversationId":"c1"}`)
 	bulk := must(e.as("POST", api+"/search/bulk/setProperties?query="+strings.ReplaceAll("SELECT * FROM Document WHERE dc:title = '"+word+"x'", " ", "+"), `{"dc:title":"x"}`), "commandId")
 	e.named = map[string]string{
 		"id": e.id, "/v1/:id": fmt.Sprint(e.deck), "deck_id": fmt.Sprint(e.deck), "/share/:deck_id/:id": "1", "slide": "1", "number": "1", "version": "1", "repo": "default", "doc": strings.TrimPrefix(e.file, "/"), "tail": "@children",
 		"/search/saved/:id": saved, "/webhook/:id": hook, "webhook": hook, "/job/:id": "1", "delivery": "1", "batch": batch, "idx": "0", "op": "Document.SetProperty", "run": "none", "trace": "1",
 		"commandId": bulk, "action": "setProperties", "provider": "all_collections", "lang": "NXQL", "directory": "continent", "name": "members", "/user/*name": e.owner, "/directory/*id": "europe",
 		"username": e.owner, "user": e.owner, "slug": "deck-" + strings.ToLower(word), "token": link[strings.LastIndexByte(link, '/')+1:], "client": "none", "*id": "europe",
-		"workflowInstanceId": flow, "/workflow/:id": flow, "modelName": "SerialDocumentReview", "taskId": task, "/task/:action": "start_review",
+		"workflowInstanceId": flow, "/workflow/:id": flow, "modelName": "SerialDocumentReview", "taskId": task, "conversationId": "c1", "/task/:action": "start_review",
 		"version id": version, "proxy id": proxy, "comment id": comment, "collection id": collection, "trash id": gone, "note id": note, "sub id": sub,
 	}
 }
@@ -204,6 +205,7 @@ var bodies = map[string]struct{ typ, body string }{
 	"POST /api/v1/search/saved":            {"", `{"entity-type":"savedSearch","title":"new","queryLanguage":"NXQL","query":"SELECT * FROM Document"}`},
 	"PUT /api/v1/search/saved":             {"", `{"entity-type":"savedSearch","title":"changed","queryLanguage":"NXQL","query":"SELECT * FROM Document"}`},
 	"POST /api/v1/webhook":                 {"", `{"url":"https://hooks.example.org/x","events":["documentCreated"]}`},
+	"PUT /api/v1/uisession":                {"", `{"tab":"history"}`},
 	"PUT /api/v1/webhook":                  {"", `{"description":"changed"}`},
 	"POST /api/v1/oauth2":                  {"", `{"entity-type":"oauth2Client","id":"new","name":"new","redirectURIs":["https://a.example.org/"],"autoGrant":false,"isEnabled":true}`},
 	"PUT /api/v1/oauth2":                   {"", `{"entity-type":"oauth2Client","id":"new","name":"new","isEnabled":true}`},

@@ -9,7 +9,7 @@ import (
 // entitySchemas are the schemas of the entities in bodies, by the parameter they become.
 var entitySchemas = map[string]string{
 	"batch": "BatchInput", "comment": "CommentInput", "document": "DocumentInput", "entry": "DirectoryEntryInput", "group": "GroupInput",
-	"search": "SavedSearchInput", "task": "TaskInput", "user": "UserInput", "workflow": "WorkflowInput",
+	"search": "SavedSearchInput", "state": "UISession", "task": "TaskInput", "user": "UserInput", "workflow": "WorkflowInput",
 }
 
 // pageFigures are the members that tell where in a list a page is.
@@ -59,10 +59,12 @@ func platformSchemas() map[string]any {
 			maxResults:any sortBy:string? sortOrder:string? params:any contentViewData:string?`),
 		"SavedSearchInput": entitySchema("", "", "title query queryLanguage queryParams pageProviderName params:object"),
 		"Trace":            openapi.Type("object"),
-		"UploadedFile":     entitySchema("", "", "name size:any uploadType uploaded batchId fileIdx uploadedSize:any uploadedChunkIds:array chunkCount:integer"),
-		"UploadedFiles":    map[string]any{"type": "array", "items": openapi.Ref("UploadedFile")},
-		"User":             entitySchema("user", "id properties:object extendedGroups:array isAdministrator:boolean isAnonymous:boolean", "contextParameters:object"),
-		"UserInput":        entitySchema("", "properties:object", "id"),
+		"UISession": entitySchema("uiSession", "id", `created:moment modified:moment expires:moment currentDocument:string? outcome tab messages:array events:array
+			form:any lists:object documents:object download:any`),
+		"UploadedFile":  entitySchema("", "", "name size:any uploadType uploaded batchId fileIdx uploadedSize:any uploadedChunkIds:array chunkCount:integer"),
+		"UploadedFiles": map[string]any{"type": "array", "items": openapi.Ref("UploadedFile")},
+		"User":          entitySchema("user", "id properties:object extendedGroups:array isAdministrator:boolean isAnonymous:boolean", "contextParameters:object"),
+		"UserInput":     entitySchema("", "properties:object", "id"),
 	}
 	maps.Copy(out, workflowSchemas())
 	listSchemas(out)
@@ -84,6 +86,7 @@ func listSchemas(out map[string]any) {
 		{"Tasks", "tasks", "Task", pageFigures},
 		{"Tokens", "tokens", "", ""},
 		{"Traces", "traces", "", ""},
+		{"UISessions", "uiSessions", "UISession", ""},
 		{"Users", "users", "User", pageFigures},
 		{"Workflows", "workflows", "Workflow", ""},
 	} {

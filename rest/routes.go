@@ -16,6 +16,7 @@ func apiRoutes() []route {
 		platformRoutes(),
 		serviceRoutes(),
 		tokenRoutes(),
+		uiSessionRoutes(),
 		uploadRoutes(),
 		workflowRoutes(),
 	)

@@ -75,8 +75,12 @@ type Limits struct {
 	PDF              pdf.Limits
 	WorkflowActors   int // people and groups that one node of a workflow gives tasks to (500)
 	WorkflowSteps    int // nodes a workflow goes through before somebody has a task or it ends (100)
+	UISessions       int // of one user (100)
+	UISessionSize    int // bytes of one, and of all lists of a user (256 KiB)
+	UIList           int // documents of one list of a user interface (1,000)
 
-	DownloadTime time.Duration // how long an address works that needs no signing in (24 hours)
+	DownloadTime  time.Duration // how long an address works that needs no signing in (24 hours)
+	UISessionTime time.Duration // since its last change (12 hours)
 }
 
 // DefaultLimits are the bounds that hold where none is given.
@@ -87,6 +91,7 @@ var DefaultLimits = Limits{
 	Members: 10_000, Collections: 1000, Related: 1000, Subscriptions: 10_000, DocSubscriptions: 10_000, Tokens: 1000, ExportStyle: 64 << 10,
 	PDF:            pdf.DefaultLimits,
 	WorkflowActors: 500, WorkflowSteps: 100,
+	UISessions: 100, UISessionSize: 256 << 10, UISessionTime: 12 * time.Hour, UIList: 1000,
 }
 
 func (l Limits) orDefault() Limits {
@@ -113,6 +118,9 @@ func (l Limits) orDefault() Limits {
 		{&l.PDF.Pictures, &d.PDF.Pictures},
 		{&l.WorkflowActors, &d.WorkflowActors},
 		{&l.WorkflowSteps, &d.WorkflowSteps},
+		{&l.UISessions, &d.UISessions},
+		{&l.UISessionSize, &d.UISessionSize},
+		{&l.UIList, &d.UIList},
 	} {
 		if *p[0] == 0 {
 			*p[0] = *p[1]
@@ -125,6 +133,9 @@ func (l Limits) orDefault() Limits {
 	}
 	if l.DownloadTime <= 0 {
 		l.DownloadTime = d.DownloadTime
+	}
+	if l.UISessionTime <= 0 {
+		l.UISessionTime = d.UISessionTime
 	}
 	return l
 }

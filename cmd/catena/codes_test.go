@@ -85,7 +85,7 @@ func identifier(c fault.Code) string {
 	out := "Code"
 	for part := range strings.FieldsFuncSeq(c.String(), func(r rune) bool { return r == '_' || r == '-' }) {
 		switch part {
-		case "html", "json", "pdf":
+		case "html", "json", "pdf", "ui":
 			out += strings.ToUpper(part)
 		default:
 			out += strings.ToUpper(part[:1]) + part[1:]

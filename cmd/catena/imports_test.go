@@ -42,6 +42,7 @@ var imports = map[string][]string{
 	"storage/credential":    {"storage", "storage/internal/...", "storage/message", "storage/oauth"},
 	"storage/failure":       {"storage", "storage/internal/row"},
 	"storage/upload":        {"storage", "storage/blob", "storage/internal/row"},
+	"storage/uisession":     {"storage", "storage/internal/row"},
 	"storage/worker":        {},
 	"storage/webhook":       {"storage", "storage/outbox", "storage/trace", "storage/internal/..."},
 	"storage/workflow":      {"storage", "storage/declare", "storage/directory", "storage/schema"},
@@ -60,7 +61,7 @@ var imports = map[string][]string{
 	"ops":                   {"ops/...", "engine"},
 	"storage/storagetest":   {"..."}, // a repository for tests
 	"ops/opstest":           {"..."}, // a repository for tests
-	"ops/*":                 {"engine", "engine/expr", "engine/entity", "engine/mail", "engine/sheet", "engine/template", "storage", "storage/blob", "storage/convert", "storage/credential", "storage/declare", "storage/directory", "storage/egress", "storage/entry", "storage/message", "storage/oauth", "storage/outbox", "storage/pdf", "storage/query", "storage/schema", "storage/upload", "storage/webhook", "storage/workflow"},
+	"ops/*":                 {"engine", "engine/expr", "engine/entity", "engine/mail", "engine/sheet", "engine/template", "storage", "storage/blob", "storage/convert", "storage/credential", "storage/declare", "storage/directory", "storage/egress", "storage/entry", "storage/message", "storage/oauth", "storage/outbox", "storage/pdf", "storage/query", "storage/schema", "storage/uisession", "storage/upload", "storage/webhook", "storage/workflow"},
 	"decks":                 {"engine", "engine/openapi", "storage", "storage/blob", "decks/convert", "decks/export", "decks/file", "decks/html", "decks/render", "decks/slide", "decks/style", "storage/credential", "storage/egress", "storage/message"},
 	"decks/convert":         {"storage/fault"},
 	"decks/decktest":        {}, // attacks and large decks for tests

@@ -30,6 +30,7 @@ import (
 	"catena/storage/egress"
 	"catena/storage/failure"
 	"catena/storage/fault"
+	"catena/storage/uisession"
 	"catena/storage/upload"
 )
 
@@ -310,7 +311,7 @@ func (a *app) background(ctx context.Context, more []task) (wait func()) {
 
 // sweep removes what nobody needs any more.
 func (b branch) sweep(ctx context.Context) error {
-	return errors.Join(upload.Sweep(ctx, b.repo), credential.Sweep(ctx, b.repo), failure.Sweep(ctx, b.repo), b.repo.Sweep(ctx))
+	return errors.Join(upload.Sweep(ctx, b.repo), credential.Sweep(ctx, b.repo), failure.Sweep(ctx, b.repo), uisession.Sweep(ctx, b.repo), b.repo.Sweep(ctx))
 }
 
 // sweep removes what nobody needs any more, every few minutes.

@@ -6,6 +6,7 @@ import (
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/credential"
+	"catena/storage/uisession"
 	"catena/storage/webhook"
 	"catena/storage/workflow"
 )
@@ -31,5 +32,5 @@ func (p deleteUserParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error)
 
 // leave ends what is kept for a user who is gone.
 func leave(tx *storage.Tx, user string) error {
-	return cmp.Or(credential.End(tx, user), webhook.End(tx, user), workflow.End(tx, user))
+	return cmp.Or(credential.End(tx, user), webhook.End(tx, user), workflow.End(tx, user), uisession.End(tx, user))
 }

@@ -108,6 +108,7 @@ const (
 	CodeTooShort
 	CodeTooSmall
 	CodeTransactionTimeout
+	CodeUISession
 	CodeUnknownField
 	CodeUnknownOperation
 	CodeUnknownProvider
@@ -228,6 +229,7 @@ var codes = [codeEnd]struct {
 	CodeTooShort:                {"too_short", []Kind{Invalid}, "A text is shorter than it may be.", "Send a longer one."},
 	CodeTooSmall:                {"too_small", []Kind{Invalid}, "A number is smaller than it may be.", "Send at least the number told."},
 	CodeTransactionTimeout:      {"transaction_timeout", []Kind{Limit}, "A call took longer than it may; nothing of it was kept.", "Do less in one call, or in a job."},
+	CodeUISession:               {"ui_session", []Kind{Invalid, NotFound}, "The operation works in a session of a user interface, and the call names none, or one that is not there or has expired.", "Open one with WebUI.InitSeamContext, and send its id as context variable conversationId."},
 	CodeUnknownField:            {"unknown_field", []Kind{Invalid}, "There is no field or argument of this name.", "Look at the name; the message tells those there are, or the one that was probably meant."},
 	CodeUnknownOperation:        {"unknown_operation", []Kind{Invalid, NotFound}, "There is no operation of this name.", "Look at the name; the message tells the one that was probably meant."},
 	CodeUnknownProvider:         {"unknown_provider", []Kind{NotFound}, "There is no page provider of this name.", "Look at the name; the message tells the one that was probably meant."},

@@ -1,0 +1,43 @@
+package webui
+
+import (
+	"catena/engine"
+	"catena/storage"
+)
+
+var getActions = engine.Op{
+	Name:     "SeamActions.GET",
+	Category: "Chain",
+	Doc: "Lists the actions of a category, as Actions.GET does, that are available for the input document, for the current document of the UI session, " +
+		"or for that of context variable currentDocument. Needs no session.",
+	Effect: engine.Reads,
+	Run:    engine.Overload(engine.On(actionsParams.current), engine.On(actionsParams.run)).As("void", "object"),
+}
+
+type actionsParams struct {
+	Category string `json:"category" doc:"Category, for example DOCUMENT."`
+	Lang     string `json:"lang,omitzero" doc:"Language of labels and help, for example fr; English if there is none of it."`
+}
+
+func (p actionsParams) current(c *engine.Ctx, _ engine.Void) (any, error) {
+	if conversationOf(c) == "" {
+		return p.run(c, nil)
+	}
+	s, err := session(c)
+	if err != nil {
+		return nil, err
+	}
+	d, err := current(c, s)
+	if err != nil {
+		return nil, err
+	}
+	return p.run(c, d)
+}
+
+func (p actionsParams) run(c *engine.Ctx, d *storage.Doc) (any, error) {
+	params := map[string]any{"category": p.Category, "lang": p.Lang}
+	if d == nil {
+		return c.Call("Actions.GET", nil, params)
+	}
+	return c.Call("Actions.GET", d, params)
+}

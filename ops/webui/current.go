@@ -1,0 +1,119 @@
+package webui
+
+import (
+	"maps"
+	"slices"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/uisession"
+)
+
+var getCurrent = engine.Op{
+	Name:     "Seam.GetCurrentDocument",
+	Label:    "UI Current Document",
+	Category: fetch,
+	Requires: needs,
+	Doc:      "Returns the current document of the UI session, or nothing.",
+	Effect:   engine.Reads,
+	Run:      engine.On(currentParams.document),
+}
+
+var getDomain = engine.Op{
+	Name:     "Seam.GetCurrentDomain",
+	Label:    "UI Current Domain",
+	Category: fetch,
+	Requires: needs,
+	Doc:      "Returns the domain that the current document of the UI session is in, or nothing.",
+	Effect:   engine.Reads,
+	Run:      engine.On(currentParams.domain),
+}
+
+var getWorkspace = engine.Op{
+	Name:     "Seam.GetCurrentWorkspace",
+	Label:    "UI Current Workspace",
+	Category: fetch,
+	Requires: needs,
+	Doc:      "Returns the nearest workspace that the current document of the UI session is in, or is, or nothing.",
+	Effect:   engine.Reads,
+	Run:      engine.On(currentParams.workspace),
+}
+
+var getChangeable = engine.Op{
+	Name:     "Seam.GetChangeableDocument",
+	Label:    "UI Changeable Document",
+	Category: fetch,
+	Requires: needs,
+	Doc: "Returns the document of the open form with what was filled in, which is not stored: that which is to be made, or else the current one. " +
+		"Without a form it is the current document, or nothing.",
+	Effect: engine.Reads,
+	Run:    engine.On(currentParams.changeable),
+}
+
+type currentParams struct{}
+
+func (currentParams) document(c *engine.Ctx, _ engine.Void) (*storage.Doc, error) {
+	s, err := session(c)
+	if err != nil {
+		return nil, err
+	}
+	return current(c, s)
+}
+
+func (p currentParams) domain(c *engine.Ctx, in engine.Void) (*storage.Doc, error) {
+	return p.nearest(c, in, "Domain")
+}
+
+func (p currentParams) workspace(c *engine.Ctx, in engine.Void) (*storage.Doc, error) {
+	return p.nearest(c, in, "Workspace")
+}
+
+// nearest returns the current document, or what is nearest above it, of a type.
+func (p currentParams) nearest(c *engine.Ctx, in engine.Void, typeName string) (*storage.Doc, error) {
+	d, err := p.document(c, in)
+	if err != nil || d == nil {
+		return nil, err
+	}
+	line, err := c.Tx.Ancestors(d)
+	if err != nil {
+		return nil, err
+	}
+	for _, at := range slices.Backward(append(line, d)) {
+		if at.Type().Name == typeName {
+			return at, nil
+		}
+	}
+	return nil, nil //nolint:nilnil // there is none
+}
+
+func (currentParams) changeable(c *engine.Ctx, _ engine.Void) (*storage.Doc, error) {
+	s, err := session(c)
+	if err != nil {
+		return nil, err
+	}
+	if s.Form == nil {
+		return current(c, s)
+	}
+	d, err := blank(c, s)
+	if err != nil || d == nil {
+		return nil, err
+	}
+	for _, xpath := range slices.Sorted(maps.Keys(s.Form.Properties)) {
+		if err := d.Set(xpath, s.Form.Properties[xpath]); err != nil {
+			return nil, err
+		}
+	}
+	return d, nil
+}
+
+// blank is the document of the open form without what was filled in.
+func blank(c *engine.Ctx, s *uisession.Session) (*storage.Doc, error) {
+	if s.Form.Type == "" {
+		return current(c, s)
+	}
+	folder, err := c.Tx.Doc(storage.Ref(s.Form.Parent))
+	if err != nil {
+		return nil, err
+	}
+	return c.Tx.BlankIn(folder, s.Form.Type, s.Form.Name())
+}

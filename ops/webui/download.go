@@ -1,0 +1,51 @@
+package webui
+
+import (
+	"catena/engine"
+	"catena/storage"
+)
+
+// downloadVar is the context variable that says that the call ends with a file to be downloaded.
+const downloadVar = "Seam.DownloadFile"
+
+var downloadFile = engine.Op{
+	Name:     "WebUI.DownloadFile",
+	Aliases:  []string{downloadVar},
+	Label:    "Download file",
+	Category: interfaces,
+	Requires: needs,
+	Doc: "Has the user interface download the file, and returns nothing. The UI session keeps it until the next one; a call over REST that ends without a result " +
+		"is answered with 303 and its address.",
+	Run: engine.On(downloadParams.run).As("blob", "void"),
+}
+
+type downloadParams struct{}
+
+func (downloadParams) run(c *engine.Ctx, b *storage.Blob) (any, error) {
+	s, err := session(c)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Hold(c.Tx, b); err != nil {
+		return nil, err
+	}
+	c.SetVar(downloadVar, s.ID)
+	return nil, s.Keep(c.Tx)
+}
+
+var file = engine.Op{
+	Name:     "UISession.File",
+	Label:    "File to Download",
+	Category: interfaces,
+	Doc:      "Returns the file that WebUI.DownloadFile left in a UI session.",
+	Effect:   engine.Reads,
+	Run:      engine.On(namedParams.file),
+}
+
+func (p namedParams) file(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
+	s, err := p.find(c)
+	if err != nil {
+		return nil, err
+	}
+	return s.Download(c.Tx)
+}

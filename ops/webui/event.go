@@ -1,0 +1,53 @@
+package webui
+
+import (
+	"catena/engine"
+	"catena/storage/uisession"
+)
+
+var raiseEvents = engine.Op{
+	Name:     "WebUI.RaiseSeamEvents",
+	Aliases:  []string{"Seam.RaiseEvents"},
+	Label:    "Raise Seam events",
+	Category: interfaces,
+	Requires: needs,
+	Doc:      "Raises events in the UI session, which tell the user interface what has changed, and keeps the input.",
+	Run:      engine.On(raiseParams.run),
+}
+
+type raiseParams struct {
+	Events []string `json:"seamEvents" doc:"Names of the events."`
+}
+
+func (p raiseParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
+	return engine.Void{}, change(c, func(s *uisession.Session) { s.Raise(p.Events...) })
+}
+
+// changed are the events by which a user interface shows anew what it shows.
+var changed = []string{"documentChanged", "documentChildrenChanged"}
+
+var refresh = engine.Op{
+	Name:     "WebUI.Refresh",
+	Aliases:  []string{"Seam.Refresh"},
+	Label:    "Refresh",
+	Category: interfaces,
+	Requires: needs,
+	Doc: "Has the user interface show anew what it shows, by the events documentChanged and documentChildrenChanged and those given, and keeps the input. " +
+		"Does nothing if the call is in no session.",
+	Run: engine.On(refreshParams.run),
+}
+
+type refreshParams struct {
+	Events []string `json:"additional list of seam events to raise,omitzero" doc:"Names of more events."`
+}
+
+func (p refreshParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
+	if conversationOf(c) == "" {
+		c.Log.Debug("nothing to refresh", "operation", "WebUI.Refresh")
+		return engine.Void{}, nil
+	}
+	return engine.Void{}, change(c, func(s *uisession.Session) {
+		s.Raise(changed...)
+		s.Raise(p.Events...)
+	})
+}

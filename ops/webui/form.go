@@ -1,0 +1,144 @@
+package webui
+
+import (
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+	"catena/storage/uisession"
+)
+
+var showForm = engine.Op{
+	Name:     "WebUI.ShowCreateForm",
+	Aliases:  []string{"Seam.CreateDocumentForm"},
+	Label:    "Show Create Document Page",
+	Category: interfaces,
+	Requires: needs,
+	Doc: "Opens a form for a document to be made in the current one of the UI session, sets the outcome to create_document and keeps the input. " +
+		"The user interface puts what is filled in into the session.",
+	Run: engine.On(formParams.run),
+}
+
+type formParams struct {
+	Type string `json:"type" doc:"Type of the document to be made."`
+}
+
+func (p formParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
+	s, err := session(c)
+	if err != nil {
+		return engine.Void{}, err
+	}
+	d, err := current(c, s)
+	if err != nil {
+		return engine.Void{}, err
+	}
+	if d == nil {
+		return engine.Void{}, noCurrent(s)
+	}
+	if _, err := c.Tx.Blank(p.Type); err != nil {
+		return engine.Void{}, err
+	}
+	s.Form = &uisession.Form{Type: p.Type, Parent: d.ID()}
+	show(c, s, createView)
+	return engine.Void{}, s.Keep(c.Tx)
+}
+
+func noCurrent(s *uisession.Session) error {
+	return fault.Conflict.Errorf("UI session %s: there is no current document", s.ID)
+}
+
+var createDocument = engine.Op{
+	Name:     "Seam.CreateDocumentInUI",
+	Label:    "Create Document in UI",
+	Category: interfaces,
+	Requires: needs,
+	Doc: "Makes the document of the open form, named by its title, which becomes the current one of the UI session; the outcome is view_documents. " +
+		"Returns the document.",
+	Run: engine.On(submitParams.create),
+}
+
+var saveDocument = engine.Op{
+	Name:     "Seam.SaveDocumentInUI",
+	Label:    "Save Document in UI",
+	Category: interfaces,
+	Requires: needs,
+	Doc: "Saves on the current document what was filled in in the form of the UI session, and returns it; the outcome is view_documents. " +
+		"A form of a document to be made has it made.",
+	Run: engine.On(submitParams.save),
+}
+
+type submitParams struct{}
+
+func (p submitParams) save(c *engine.Ctx, in engine.Void) (*storage.Doc, error) {
+	s, err := session(c)
+	switch {
+	case err != nil:
+		return nil, err
+	case s.Form == nil:
+		s.Form = &uisession.Form{}
+	case s.Form.Type != "":
+		return p.create(c, in)
+	}
+	d, err := current(c, s)
+	if err != nil {
+		return nil, err
+	}
+	if d == nil {
+		return nil, noCurrent(s)
+	}
+	return submit(c, s, "Resource.Update", d, map[string]any{})
+}
+
+func (submitParams) create(c *engine.Ctx, _ engine.Void) (*storage.Doc, error) {
+	s, err := session(c)
+	if err != nil {
+		return nil, err
+	}
+	if s.Form == nil || s.Form.Type == "" {
+		return nil, fault.Conflict.Errorf("UI session %s: no form for a document to be made is open", s.ID)
+	}
+	folder, err := c.Tx.Doc(storage.Ref(s.Form.Parent))
+	if err != nil {
+		return nil, err
+	}
+	return submit(c, s, "Resource.Create", folder, map[string]any{"type": s.Form.Type, "name": s.Form.Name()})
+}
+
+// submit has an operation take what was filled in, as part of an entity, and shows the document it gives.
+func submit(c *engine.Ctx, s *uisession.Session, op string, in *storage.Doc, entity map[string]any) (*storage.Doc, error) {
+	entity["entity-type"], entity["properties"] = "document", s.Form.Properties
+	out, err := c.Call(op, in, map[string]any{"document": entity})
+	if err != nil {
+		return nil, err
+	}
+	d, ok := out.(*storage.Doc)
+	if !ok {
+		return nil, fault.Internal.Errorf("operation %s: gives no document", op)
+	}
+	s.Show(d.ID())
+	s.Form = nil
+	show(c, s, mainView)
+	return d, s.Keep(c.Tx)
+}
+
+var goBack = engine.Op{
+	Name:     "Navigation.GoBack",
+	Aliases:  []string{"Seam.CancelCreateDocumentInUI"},
+	Label:    "Cancel Document Creation in UI",
+	Category: interfaces,
+	Requires: needs,
+	Doc:      "Closes the open form of the UI session, sets the outcome to view_documents, and returns the current document, or nothing.",
+	Run:      engine.On(submitParams.cancel),
+}
+
+func (submitParams) cancel(c *engine.Ctx, _ engine.Void) (*storage.Doc, error) {
+	s, err := session(c)
+	if err != nil {
+		return nil, err
+	}
+	s.Form = nil
+	show(c, s, mainView)
+	if err := s.Keep(c.Tx); err != nil {
+		return nil, err
+	}
+	return current(c, s)
+}

@@ -1,0 +1,92 @@
+package webui
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"catena/engine"
+	"catena/storage/uisession"
+)
+
+// Context variables of messages.
+const (
+	infoMessage   = "Seam.AddInfoMessage"
+	errorMessage  = "Seam.AddErrorMessage"
+	messageValues = "AddMessage.messageParams"
+)
+
+var addMessage = engine.Op{
+	Name:     "WebUI.AddMessage",
+	Aliases:  []string{"Seam.AddMessage"},
+	Label:    "Add Message",
+	Category: interfaces,
+	Requires: needs,
+	Doc: "Adds a message to those that the user interface shows, and keeps the input. {0}, {1} and so on in it stand for the values of context variable " +
+		"AddMessage.messageParams, a list.",
+	Run: engine.On(messageParams.run),
+}
+
+type messageParams struct {
+	Message  string `json:"message" doc:"The message."`
+	Severity string `json:"severity" enum:"INFO,WARN,ERROR" doc:"How bad it is."`
+}
+
+func (p messageParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
+	return engine.Void{}, say(c, p.Severity, filled(p.Message, c.Vars[messageValues]))
+}
+
+func say(c *engine.Ctx, severity, text string) error {
+	return change(c, func(s *uisession.Session) {
+		s.Messages = append(s.Messages, uisession.Message{Severity: severity, Text: text})
+	})
+}
+
+// filled puts values in the place of {0}, {1} and so on.
+func filled(text string, values any) string {
+	list, ok := values.([]any)
+	if !ok && values != nil {
+		list = []any{values}
+	}
+	var pairs []string
+	for i, v := range list {
+		pairs = append(pairs, "{"+strconv.Itoa(i)+"}", fmt.Sprint(v))
+	}
+	return strings.NewReplacer(pairs...).Replace(text)
+}
+
+var addInfoMessage = engine.Op{
+	Name:     "WebUI.AddInfoMessage",
+	Aliases:  []string{infoMessage},
+	Label:    "Add Info Message",
+	Category: interfaces,
+	Requires: needs,
+	Doc:      "Has the user interface show a message if the call does not fail, and keeps the input. Context variable Seam.AddInfoMessage holds it too.",
+	Run:      engine.On(textParams.info),
+}
+
+var addErrorMessage = engine.Op{
+	Name:     "WebUI.AddErrorMessage",
+	Aliases:  []string{errorMessage},
+	Label:    "Add Error Message",
+	Category: interfaces,
+	Requires: needs,
+	Doc: "Sets the message to show if what WebUI.RunOperationInSeam runs fails later on, and keeps the input. Context variable Seam.AddErrorMessage holds it: " +
+		"a call that fails leaves nothing in its session.",
+	Run: engine.On(textParams.failure),
+}
+
+type textParams struct {
+	Message string `json:"message" doc:"The message."`
+}
+
+func (p textParams) info(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
+	c.SetVar(infoMessage, p.Message)
+	return engine.Void{}, say(c, "INFO", p.Message)
+}
+
+func (p textParams) failure(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
+	_, err := session(c)
+	c.SetVar(errorMessage, p.Message)
+	return engine.Void{}, err
+}

@@ -1,0 +1,67 @@
+package webui
+
+import (
+	"cmp"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/uisession"
+)
+
+var navigateTo = engine.Op{
+	Name:     "WebUI.NavigateTo",
+	Aliases:  []string{"Seam.NavigateTo"},
+	Label:    "Navigate to Document",
+	Category: interfaces,
+	Requires: needs,
+	Doc:      "Makes the document the current one of the UI session, sets the outcome and returns the document. A form about another document is closed.",
+	Run:      engine.On(navigateParams.run),
+}
+
+type navigateParams struct {
+	View string `json:"view,omitzero" doc:"Name of the view to be shown, which becomes the outcome; view_documents if none is given."`
+}
+
+func (p navigateParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+	view := cmp.Or(p.View, mainView)
+	return d, change(c, func(s *uisession.Session) {
+		s.Show(d.ID())
+		show(c, s, view)
+	})
+}
+
+var changeTab = engine.Op{
+	Name:     "Navigation.ChangeCurrentTab",
+	Aliases:  []string{"Seam.ChangeTab"},
+	Label:    "Change Current Tab",
+	Category: interfaces,
+	Requires: needs,
+	Doc:      "Changes the current tab of the UI session and keeps the input.",
+	Run:      engine.On(tabParams.run),
+}
+
+type tabParams struct {
+	Tab string `json:"tab" doc:"Name of the tab."`
+}
+
+func (p tabParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
+	return engine.Void{}, change(c, func(s *uisession.Session) { s.Tab = p.Tab })
+}
+
+var setOutcome = engine.Op{
+	Name:     "WebUI.SetJSFOutcome",
+	Aliases:  []string{"Seam.SetOutcome"},
+	Label:    "Set JSF Outcome",
+	Category: interfaces,
+	Requires: needs,
+	Doc:      "Sets the outcome, the name of the view that is shown next, and keeps the input. Context variable Outcome holds it too.",
+	Run:      engine.On(outcomeParams.run),
+}
+
+type outcomeParams struct {
+	Outcome string `json:"outcome" doc:"Name of the view."`
+}
+
+func (p outcomeParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
+	return engine.Void{}, change(c, func(s *uisession.Session) { show(c, s, p.Outcome) })
+}

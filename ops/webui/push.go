@@ -1,0 +1,64 @@
+package webui
+
+import (
+	"slices"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/uisession"
+)
+
+var pushDocument = engine.Op{
+	Name:     "WebUI.PushDocumentToSeamContext",
+	Aliases:  []string{"Seam.PushDocument"},
+	Label:    "Push to Seam Context",
+	Category: interfaces,
+	Requires: needs,
+	Doc: "Gives the document a name in the UI session and returns it. The name holds in all sessions of the user (session), in this one (conversation), " +
+		"until another document is shown (page), or until the user interface has taken what was raised (event). In any other scope nothing is kept.",
+	Run: engine.On(pushParams.run),
+}
+
+type pushParams struct {
+	Name  string `json:"name" doc:"The name."`
+	Scope string `json:"scope" values:"session,conversation,page,event" doc:"How long the name holds."`
+}
+
+func (p pushParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+	s, err := session(c)
+	if err != nil || !slices.Contains(uisession.Scopes, uisession.Scope(p.Scope)) {
+		return d, err
+	}
+	return d, s.Push(c.Tx, uisession.Scope(p.Scope), p.Name, d)
+}
+
+var fetchDocument = engine.Op{
+	Name:     "Seam.FetchDocument",
+	Label:    "UI Document From Seam",
+	Category: fetch,
+	Requires: needs,
+	Doc:      "Returns the document of a name in the UI session, the narrowest scope first, or nothing.",
+	Effect:   engine.Reads,
+	Run:      engine.On(fetchParams.run),
+}
+
+type fetchParams struct {
+	Name string `json:"name" doc:"The name that WebUI.PushDocumentToSeamContext gave it."`
+}
+
+func (p fetchParams) run(c *engine.Ctx, _ engine.Void) (*storage.Doc, error) {
+	s, err := session(c)
+	if err != nil {
+		return nil, err
+	}
+	pushed, err := s.Pushed(c.Tx)
+	if err != nil {
+		return nil, err
+	}
+	for _, scope := range uisession.Scopes {
+		if id, ok := pushed[scope][p.Name]; ok {
+			return uisession.Readable(c.Tx, id)
+		}
+	}
+	return nil, nil //nolint:nilnil // there is none
+}

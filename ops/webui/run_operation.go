@@ -1,0 +1,63 @@
+package webui
+
+import (
+	"strings"
+
+	"catena/engine"
+	"catena/storage/fault"
+	"catena/storage/uisession"
+)
+
+var runOperation = engine.Op{
+	Name:     "WebUI.RunOperationInSeam",
+	Aliases:  []string{"Seam.RunOperation"},
+	Label:    "Run operation in Seam Context",
+	Category: interfaces,
+	Doc: "Runs an operation or chain on the input in a UI session and returns its result. If no session is open it opens one, and ends it afterwards. " +
+		"If the operation fails, the message of WebUI.AddErrorMessage comes before what was wrong. Parameters that are not declared here reach the operation.",
+	Open: true,
+	Run:  engine.On(runParams.run).As("void", "object"),
+}
+
+type runParams struct {
+	Operation string `json:"id" doc:"Name of the operation or chain."`
+	ID        string `json:"conversationId,omitzero" doc:"Id of the session; one that is not there is opened."`
+	Isolate   bool   `json:"isolate" default:"false" doc:"Work on a copy of the context variables."`
+}
+
+func (p runParams) run(c *engine.Ctx, _ engine.Void) (any, error) {
+	before, had := c.Vars[conversation]
+	id, opened, err := p.open(c)
+	if err != nil {
+		return nil, err
+	}
+	c.SetVar(conversation, id)
+	sub := c.Sub(p.Isolate)
+	out, err := sub.Call(strings.TrimPrefix(p.Operation, "Chain."), c.Input, nil)
+	if err != nil {
+		if text, _ := sub.Vars[errorMessage].(string); text != "" {
+			return nil, fault.Wrap(err, "%s", text)
+		}
+		return nil, err
+	}
+	if !opened {
+		return out, nil
+	}
+	if c.SetVar(conversation, before); !had {
+		delete(c.Vars, conversation)
+	}
+	return out, uisession.Drop(c.Tx, id)
+}
+
+// open returns the id of the session that is to be worked in; opened says that there was none.
+func (p runParams) open(c *engine.Ctx) (id string, opened bool, err error) {
+	if p.ID == "" {
+		p.ID, opened = c.NewID(), true
+	} else if _, err = uisession.Of(c.Tx, p.ID); fault.Is(err, fault.NotFound) {
+		opened, err = true, nil
+	}
+	if opened && err == nil {
+		_, err = uisession.Open(c.Tx, p.ID)
+	}
+	return p.ID, opened, err
+}
