@@ -40,11 +40,11 @@ func Backup(ctx context.Context, db *kv.DB, blobs *blob.Store, w io.Writer) erro
 	if err := out.Flush(); err != nil {
 		return err
 	}
-	err := blobs.Each(func(digest string, size int64, _ time.Time) error {
+	err := blobs.Each(ctx, func(digest string, size int64, _ time.Time) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		return backupBlob(t, parts.now, blobs, digest, size)
+		return backupBlob(ctx, t, parts.now, blobs, digest, size)
 	})
 	if err != nil {
 		return err
@@ -79,12 +79,12 @@ func (r *Repo) Backup(ctx context.Context, as *Principal, w io.Writer) error {
 	return Backup(ctx, r.whole, r.blobs, w)
 }
 
-func backupBlob(t *tar.Writer, now time.Time, blobs *blob.Store, digest string, size int64) error {
-	f, err := blobs.Load(blob.Blob{Digest: digest, Size: size}).Open()
-	if fault.Is(err, fault.NotFound) || err != nil && !blobs.Has(digest) {
-		return nil // swept between the listing and now: nothing names it
-	}
+func backupBlob(ctx context.Context, t *tar.Writer, now time.Time, blobs *blob.Store, digest string, size int64) error {
+	f, err := blobs.Read(ctx, digest, size)
 	if err != nil {
+		if there, unknown := blobs.Has(ctx, digest); !there && unknown == nil {
+			return nil // swept between the listing and now: nothing names it
+		}
 		return err
 	}
 	return backupFile(t, &tar.Header{Name: backupBlobs + digest, Mode: 0o600, Size: size, ModTime: now}, f)
@@ -160,7 +160,7 @@ func restoreBlob(ctx context.Context, blobs *blob.Store, h *tar.Header, r io.Rea
 	if b.Digest != digest {
 		return fault.Invalid.Errorf("backup: blob %s has the digest %s: %w", digest, b.Digest, kv.ErrDamaged)
 	}
-	return blobs.Keep(b)
+	return blobs.Keep(ctx, b)
 }
 
 // draftName is what files that come in are called while they grow: something unique, a number, their batch.

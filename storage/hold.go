@@ -15,7 +15,7 @@ func (t *Tx) HoldBlob(holder string, b *Blob) error {
 		return err
 	}
 	t.pin(b.Digest)
-	if err := t.repo.blobs.Keep(b); err != nil {
+	if err := t.repo.blobs.Keep(t.ctx, b); err != nil {
 		return err
 	}
 	return t.kv.Set(blobRefKey(b.Digest, id), nil)
@@ -37,7 +37,7 @@ func (t *Tx) KeepBlob(b *Blob) error {
 		return err
 	}
 	t.pin(b.Digest)
-	return t.repo.blobs.Keep(b)
+	return t.repo.blobs.Keep(t.ctx, b)
 }
 
 // HeldBlob returns the file of a digest with what the holder's record says about it. Whether

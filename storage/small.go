@@ -32,7 +32,7 @@ func looseKey(digest string) []byte {
 func (t *Tx) keepFile(b *blob.Blob) error {
 	t.pin(b.Digest)
 	if _, written := t.kv.Size(); b.Size > smallContent || written > smallRoom || len(b.Digest) != 64 {
-		return t.repo.blobs.Keep(b)
+		return t.repo.blobs.Keep(t.ctx, b)
 	}
 	known, err := t.kv.Get(smallKey(b.Digest))
 	if err != nil || known != nil {

@@ -134,13 +134,7 @@ func (t *Tx) sweepVersions(id docID) error {
 // sweepBlobs removes content that no document refers to and that is older than the grace period.
 func (r *Repo) sweepBlobs(ctx context.Context) error {
 	before := time.Now().Add(-r.grace) // the clock that files are stamped by
-	var old []string
-	err := r.blobs.Each(func(digest string, _ int64, mod time.Time) error {
-		if mod.Before(before) {
-			old = append(old, digest)
-		}
-		return ctx.Err()
-	})
+	old, err := r.blobs.Old(ctx, before)
 	for _, digest := range old {
 		if err != nil {
 			return err
@@ -155,7 +149,7 @@ func (r *Repo) sweepBlobs(ctx context.Context) error {
 			if err != nil || needed {
 				return err
 			}
-			gone, err := r.blobs.RemoveBefore(digest, before)
+			gone, err := r.blobs.RemoveBefore(ctx, digest, before)
 			if err != nil || !gone {
 				return err
 			}

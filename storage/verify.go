@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"catena/storage/blob"
 	"catena/storage/kv"
@@ -23,8 +24,14 @@ func (r *Repo) Verify(ctx context.Context) (problems []string, err error) {
 		return problems, err
 	}
 	err = r.View(ctx, r.System(), func(t *Tx) error {
-		v := verifier{t: t, problems: problems}
-		err := v.run()
+		v := verifier{t: t, contents: map[string]int64{}, problems: problems}
+		err := r.blobs.Each(ctx, func(digest string, size int64, _ time.Time) error {
+			v.contents[digest] = size
+			return nil
+		})
+		if err == nil {
+			err = v.run()
+		}
 		problems = v.problems
 		return err
 	})
@@ -33,6 +40,7 @@ func (r *Repo) Verify(ctx context.Context) (problems []string, err error) {
 
 type verifier struct {
 	t        *Tx
+	contents map[string]int64 // sizes of those that are no rows: a list is asked for once, and not each of them
 	problems []string
 }
 
@@ -114,8 +122,12 @@ func (v *verifier) record(key, value []byte) {
 		}
 	}
 	err = d.eachBlob(func(b *blob.Blob) error {
-		if !v.has(smallKey(b.Digest)) && !v.t.repo.blobs.Has(b.Digest) {
+		switch size, there := v.contents[b.Digest]; {
+		case v.has(smallKey(b.Digest)):
+		case !there:
 			v.add("document %s: content %s is missing", id, b.Digest)
+		case size != b.Size:
+			v.add("document %s: content %s has %d bytes instead of %d", id, b.Digest, size, b.Size)
 		}
 		if !v.has(blobRefKey(b.Digest, id)) {
 			v.add("document %s: content %s is not marked as needed", id, b.Digest)

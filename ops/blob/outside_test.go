@@ -118,7 +118,7 @@ func TestExportToFS(t *testing.T) {
 		}
 	}
 	for range 2 { // an earlier try may have written it
-		if err := w.Blobs().Keep(letter()); err != nil {
+		if err := w.Blobs().Keep(t.Context(), letter()); err != nil {
 			t.Fatal(err)
 		}
 		if err := export(o.Folder, "sub/letter.txt", letter()); err != nil {

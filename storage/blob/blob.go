@@ -90,7 +90,9 @@ func (b *Blob) Bytes(max int64) ([]byte, error) {
 	}
 	defer r.Close()
 	data := make([]byte, b.Size)
-	if _, err := io.ReadFull(r, data); err != nil {
+	if _, err := io.ReadFull(r, data); fault.Is(err, fault.Unavailable) {
+		return nil, err
+	} else if err != nil {
 		return nil, fault.Internal.Errorf("blob %s: content: %w", b.Digest, err)
 	}
 	return data, nil

@@ -50,33 +50,18 @@ type grown struct{ draft *Draft }
 
 func (g *grown) open() (io.ReadSeekCloser, error) { return g.draft.open() }
 
-// settle gives the file of a draft the name of its content as well. Both names stay: should
-// the process die before anybody refers to the content, its pieces are still there.
-func (g *grown) settle(b *Blob, at string) error {
+// seal ends the draft, of which size bytes are whole, and returns the name of its file.
+func (g *grown) seal(size int64) (string, error) {
 	s, from := g.draft.store, g.draft.path()
 	err := s.root.Rename(from, from+sealed)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return unavailable(err)
+		return "", unavailable(err)
 	}
 	from += sealed
-	if err := s.cut(from, b.Size); err != nil {
-		return unavailable(err)
+	if err := s.cut(from, size); err != nil {
+		return "", unavailable(err)
 	}
-	dir := path.Dir(at)
-	if err := errors.Join(s.dirs.sync(draftDir), s.dirs.make(dir)); err != nil {
-		return unavailable(err)
-	}
-	if err := s.root.Remove(at); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return unavailable(err)
-	}
-	if err := s.root.Link(from, at); err != nil { // not every file system can
-		return s.copyIn(b, at)
-	}
-	now := time.Now()
-	if err := errors.Join(s.root.Chtimes(at, now, now), s.dirs.sync(dir)); err != nil {
-		return unavailable(err)
-	}
-	return nil
+	return from, nil
 }
 
 // cut removes what is after size bytes, which a piece left that broke off.

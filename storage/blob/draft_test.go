@@ -62,7 +62,7 @@ func TestDraft(t *testing.T) {
 		t.Fatalf("%+v, %v", b, err)
 	}
 	for range 2 {
-		if err := s.Keep(b); err != nil {
+		if err := s.Keep(t.Context(), b); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -78,7 +78,7 @@ func TestDraft(t *testing.T) {
 	if err := s.RemoveDraft("d"); err != nil {
 		t.Error(err)
 	}
-	if err := s.Verify(b.Digest); err != nil || !bytes.Equal(read(t, s.Load(*b)), data) {
+	if err := s.Verify(t.Context(), b.Digest); err != nil || !bytes.Equal(read(t, s.Load(*b)), data) {
 		t.Errorf("content differs, %v", err)
 	}
 }
@@ -91,7 +91,7 @@ func TestDraftOfKnownContent(t *testing.T) {
 	defer s.Close()
 	data := []byte("content that comes twice")
 	known := FromBytes("n", "", data)
-	at, _ := place(known.Digest)
+	at := place(known.Digest)
 	for i, before := range []string{"", string(data), "dam"} {
 		if before != "" {
 			if err := os.WriteFile(filepath.Join(dir, at), []byte(before), 0o600); err != nil {
@@ -105,10 +105,10 @@ func TestDraftOfKnownContent(t *testing.T) {
 		if err != nil || b.Digest != known.Digest {
 			t.Fatalf("%d: %+v, %v", i, b, err)
 		}
-		if err := s.Keep(b); err != nil {
+		if err := s.Keep(t.Context(), b); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Verify(b.Digest); err != nil {
+		if err := s.Verify(t.Context(), b.Digest); err != nil {
 			t.Errorf("%d: %v", i, err)
 		}
 		if err := s.RemoveDraft("d"); err != nil {
@@ -140,7 +140,7 @@ func TestDraftsStay(t *testing.T) {
 	if err := s.Drafts(list); err != nil || names != 1 {
 		t.Errorf("%d drafts, %v", names, err)
 	}
-	if err := s.Each(func(string, int64, time.Time) error { return fs.ErrExist }); err != nil {
+	if err := s.Each(t.Context(), func(string, int64, time.Time) error { return fs.ErrExist }); err != nil {
 		t.Errorf("a draft is listed as content: %v", err)
 	}
 	for range 2 {
@@ -172,7 +172,7 @@ func BenchmarkSpool(b *testing.B) {
 	rand.Read(data)
 	b.SetBytes(int64(len(data)))
 	for b.Loop() {
-		if err := s.Keep(spooled(b, s, data)); err != nil {
+		if err := s.Keep(b.Context(), spooled(b, s, data)); err != nil {
 			b.Fatal(err)
 		}
 		data[0]++

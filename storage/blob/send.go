@@ -24,6 +24,13 @@ func (b *Blob) Send(w io.Writer, r io.ReadSeeker, at, n int64) error {
 	if _, err := r.Seek(at, io.SeekStart); err != nil {
 		return err
 	}
+	if o, ok := r.(*object); ok {
+		o.Expect(n)
+		if at == 0 && n == b.Size {
+			_, err := io.Copy(w, check(o, b.Digest, n))
+			return err
+		}
+	}
 	f, isFile := r.(*os.File)
 	c, isStored := b.source.(*stored)
 	if !isFile || !isStored || b.Size <= window || n < sendSize || !c.store.sends.enter(b.Digest, at == 0) {

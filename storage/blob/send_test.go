@@ -14,7 +14,7 @@ func long(t *testing.T, s *Store) (*Blob, []byte) {
 	data := make([]byte, window+sendSize+7)
 	_, _ = rand.NewChaCha8([32]byte{1}).Read(data)
 	b := spooled(t, s, data)
-	if err := s.Keep(b); err != nil {
+	if err := s.Keep(t.Context(), b); err != nil {
 		t.Fatal(err)
 	}
 	return s.Load(*b), data
@@ -34,7 +34,7 @@ func TestSend(t *testing.T) {
 	stores(t, func(t *testing.T, s *Store) {
 		b, data := long(t, s)
 		small := s.Load(*spooled(t, s, data[:100]))
-		if err := s.Keep(spooled(t, s, data[:100])); err != nil {
+		if err := s.Keep(t.Context(), spooled(t, s, data[:100])); err != nil {
 			t.Fatal(err)
 		}
 		for _, c := range []struct {

@@ -129,33 +129,35 @@ type spool struct {
 }
 
 func (t *spool) open() (io.ReadSeekCloser, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.kept != nil {
-		return t.kept.open()
-	}
-	f, err := t.temp.root.Open(t.temp.name)
-	if err != nil {
+	f, err := t.openFile()
+	switch {
+	case err != nil:
 		return nil, unavailable(err)
+	case f == nil:
+		return t.kept.open()
 	}
 	return f, nil
 }
 
-// settle puts the file at its place, unless that has been done.
-func (t *spool) settle(b *Blob, at string) error {
+// openFile returns nil once the content is kept. To open that is not for who holds the lock: who keeps it has that of its
+// digest first.
+func (t *spool) openFile() (*os.File, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.kept != nil {
+		return nil, nil
+	}
+	return t.temp.root.Open(t.temp.name)
+}
+
+// settle has the file taken, which makes content of it, unless that has been done.
+func (t *spool) settle(b *Blob, take func(name string) error) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.kept != nil {
 		return fault.Internal.Errorf("blob %s: content was kept and then removed", b.Digest)
 	}
-	f, err := t.temp.root.OpenFile(t.temp.name, os.O_RDWR, 0)
-	if err != nil {
-		return unavailable(err)
-	}
-	if err := errors.Join(f.Sync(), f.Close()); err != nil {
-		return unavailable(err)
-	}
-	if err := t.store.name(t.temp.name, at); err != nil {
+	if err := take(t.temp.name); err != nil {
 		return err
 	}
 	t.kept = &stored{t.store, b.Digest, b.Size}

@@ -1,13 +1,14 @@
 package blob
 
 import (
+	"context"
 	"encoding/hex"
 	"errors"
+	"hash"
 	"io"
 	"io/fs"
 	"log/slog"
 	"os"
-	"path"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -26,28 +27,45 @@ const (
 	fileMode = 0o600
 )
 
-// Store keeps content in files named by their digest, two levels of folders deep
-// (ab/cd/abcd…). Only one process may open a folder. A Store without a folder keeps
-// content in memory, for tests.
+// ownDirs are the folders that hold no content of their own.
+var ownDirs = map[string]bool{tempDir: true, draftDir: true, cacheDir: true, markDir: true}
+
+// Store keeps content under its digest: in a folder, in a bucket of an object store beside a folder for what is on its
+// way, or in memory. Only one process may open a folder, and only one folder belongs to a bucket.
 type Store struct {
-	root *os.Root // nil: in memory
-	log  *slog.Logger
-	dirs syncer
+	root  *os.Root // nil: in memory
+	log   *slog.Logger
+	dirs  syncer
+	whole contents
 
 	sends sends
 
 	hashing sync.WaitGroup // drafts being hashed
 	closing atomic.Bool
 
-	mu     sync.Mutex
-	busy   map[string]*content // digests that are being written or removed
-	memory map[string]kept
+	mu   sync.Mutex
+	busy map[string]*content // digests that are being written or removed
 }
 
-// kept is content of a store without a folder.
-type kept struct {
-	data []byte
-	mod  time.Time
+// contents are where whole content is. What changes a digest is called by one at a time, all digests being well-formed.
+type contents interface {
+	// renew has content count as new for collection, and reports whether it is there, of that size in bytes.
+	renew(ctx context.Context, digest string, size int64) (bool, error)
+	// take makes content durable that is not there.
+	take(ctx context.Context, b *Blob) error
+	// open opens content for whoever uses it; that it is not there, or of another size, is Internal.
+	open(digest string, size int64) (io.ReadSeekCloser, error)
+	// read opens content that is read once, from its beginning, as open does.
+	read(ctx context.Context, digest string, size int64) (io.ReadCloser, error)
+	// find returns the size of content in bytes and when it was last kept; NotFound if it is not there.
+	find(ctx context.Context, digest string) (size int64, at time.Time, err error)
+	// remove removes content; that it is not there is no error.
+	remove(ctx context.Context, digest string) error
+	// each calls fn with all content, its size and when it was last kept. It stops at the first error.
+	each(ctx context.Context, fn func(digest string, size int64, at time.Time) error) error
+	// tidy removes what is not content and of no use since a moment, and reports whether it is time to look for content
+	// that is not needed.
+	tidy(ctx context.Context, before time.Time) (due bool, err error)
 }
 
 // content serializes work on one digest.
@@ -61,21 +79,23 @@ func Open(dir string, log *slog.Logger) (*Store, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	s := &Store{log: log, busy: map[string]*content{}, memory: map[string]kept{}}
+	s := &Store{log: log, busy: map[string]*content{}}
 	if dir == "" {
+		s.whole = &inMemory{all: map[string]kept{}}
 		return s, nil
 	}
+	s.whole = folder{s}
 	if err := makeFolder(dir); err != nil {
-		return nil, fault.Unavailable.Errorf("blobs: %w", err)
+		return nil, unavailable(err)
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return nil, fault.Unavailable.Errorf("blobs: %w", err)
+		return nil, unavailable(err)
 	}
 	s.root = root
 	s.dirs.root = root
 	if err := s.clean(); err != nil {
-		return nil, fault.Unavailable.Errorf("blobs: %w", errors.Join(err, root.Close()))
+		return nil, unavailable(errors.Join(err, root.Close()))
 	}
 	return s, nil
 }
@@ -150,14 +170,6 @@ func (s *Store) lock(digest string) (unlock func()) {
 	}
 }
 
-// place returns where the content of a digest is, which is nowhere for a malformed one.
-func place(digest string) (string, error) {
-	if !isDigest(digest) {
-		return "", fault.Invalid.Errorf("digest %q: not SHA-256 in lower-case hex", digest)
-	}
-	return path.Join(digest[:2], digest[2:4], digest), nil
-}
-
 func isDigest(s string) bool {
 	if len(s) != 64 {
 		return false
@@ -186,168 +198,127 @@ type stored struct {
 }
 
 func (c *stored) open() (io.ReadSeekCloser, error) {
-	if c.store.root == nil {
-		if isDigest(c.digest) {
-			c.store.mu.Lock()
-			defer c.store.mu.Unlock()
-			if k, ok := c.store.memory[c.digest]; ok && int64(len(k.data)) == c.size {
-				return memory(k.data).open()
-			}
-		}
-		return nil, fault.Internal.Errorf("blob %s: content of %d bytes is missing", c.digest, c.size)
+	if !isDigest(c.digest) {
+		return nil, malformed(c.digest)
 	}
-	at, err := place(c.digest)
-	if err != nil {
-		return nil, err
+	return c.store.whole.open(c.digest, c.size)
+}
+
+// Read opens content of size bytes that is read once, from its beginning, by whoever copies all of it. Nothing else is
+// given up for it.
+func (s *Store) Read(ctx context.Context, digest string, size int64) (io.ReadCloser, error) {
+	if !isDigest(digest) {
+		return nil, malformed(digest)
 	}
-	f, err := c.store.root.Open(at)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fault.Internal.Errorf("blob %s: content is missing", c.digest)
-	}
-	if err != nil {
-		return nil, fault.Unavailable.Errorf("blob %s: %w", c.digest, err)
-	}
-	info, err := f.Stat()
-	if err == nil && info.Size() != c.size {
-		err = fault.Internal.Errorf("blob %s: content has %d bytes instead of %d", c.digest, info.Size(), c.size)
-	}
-	if err != nil {
-		f.Close()
-		return nil, err
-	}
-	return f, nil
+	return s.whole.read(ctx, digest, size)
 }
 
 // Has reports whether the store keeps the content.
-func (s *Store) Has(digest string) bool {
-	at, err := place(digest)
-	if err != nil {
-		return false
+func (s *Store) Has(ctx context.Context, digest string) (bool, error) {
+	if !isDigest(digest) {
+		return false, nil
 	}
-	if s.root == nil {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		_, ok := s.memory[digest]
-		return ok
+	_, _, err := s.whole.find(ctx, digest)
+	if fault.Is(err, fault.NotFound) {
+		return false, nil
 	}
-	_, err = s.root.Lstat(at)
-	return err == nil
+	return err == nil, err
 }
 
 // Remove removes the content; that it is not there is no error.
-func (s *Store) Remove(digest string) error {
-	_, err := s.remove(digest, func(time.Time) bool { return true })
-	return err
+func (s *Store) Remove(ctx context.Context, digest string) error {
+	if !isDigest(digest) {
+		return malformed(digest)
+	}
+	defer s.lock(digest)()
+	return s.whole.remove(ctx, digest)
 }
 
 // RemoveBefore removes the content if it was last kept before t, and reports whether it
 // did. A Keep of the same content that runs meanwhile wins.
-func (s *Store) RemoveBefore(digest string, t time.Time) (bool, error) {
-	return s.remove(digest, func(mod time.Time) bool { return mod.Before(t) })
-}
-
-func (s *Store) remove(digest string, old func(mod time.Time) bool) (bool, error) {
-	at, err := place(digest)
-	if err != nil {
-		return false, err
+func (s *Store) RemoveBefore(ctx context.Context, digest string, t time.Time) (bool, error) {
+	if !isDigest(digest) {
+		return false, malformed(digest)
 	}
 	defer s.lock(digest)()
-	if s.root == nil {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		k, ok := s.memory[digest]
-		if !ok || !old(k.mod) {
-			return false, nil
-		}
-		delete(s.memory, digest)
-		return true, nil
-	}
-	info, err := s.root.Lstat(at)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	if err == nil && !old(info.ModTime()) {
+	_, at, err := s.whole.find(ctx, digest)
+	if fault.Is(err, fault.NotFound) || err == nil && !at.Before(t) {
 		return false, nil
 	}
 	if err == nil {
-		err = s.root.Remove(at)
+		err = s.whole.remove(ctx, digest)
 	}
-	if err != nil {
-		return false, fault.Unavailable.Errorf("blob %s: %w", digest, err)
-	}
-	return true, nil
+	return err == nil, err
 }
 
-// Each calls fn with everything the store keeps and when it was last kept, in no
+// Each calls fn with everything the store keeps, its bytes and when it was last kept, in no
 // particular order. It stops at the first error.
-func (s *Store) Each(fn func(digest string, size int64, mod time.Time) error) error {
-	if s.root == nil {
-		s.mu.Lock()
-		all := make(map[string]kept, len(s.memory))
-		for digest, k := range s.memory {
-			all[digest] = k
-		}
-		s.mu.Unlock()
-		for digest, k := range all {
-			if err := fn(digest, int64(len(k.data)), k.mod); err != nil {
-				return err
-			}
+func (s *Store) Each(ctx context.Context, fn func(digest string, size int64, at time.Time) error) error {
+	return s.whole.each(ctx, fn)
+}
+
+// Old returns the content that was last kept before t, if it is time to look for it: an object store is asked a few times
+// between t and now, a folder always. What else was begun before t and is of no use goes.
+func (s *Store) Old(ctx context.Context, t time.Time) (digests []string, err error) {
+	due, err := s.whole.tidy(ctx, t)
+	if err != nil || !due {
+		return nil, err
+	}
+	err = s.whole.each(ctx, func(digest string, _ int64, at time.Time) error {
+		if at.Before(t) {
+			digests = append(digests, digest)
 		}
 		return nil
-	}
-	return fs.WalkDir(s.root.FS(), ".", func(p string, d fs.DirEntry, err error) error {
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			return nil // removed meanwhile
-		case err != nil:
-			return fault.Unavailable.Errorf("blobs: %w", err)
-		case d.IsDir() && (p == tempDir || p == draftDir):
-			return fs.SkipDir
-		case d.IsDir() || !isDigest(d.Name()):
-			return nil
-		}
-		info, err := d.Info()
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		if err != nil {
-			return fault.Unavailable.Errorf("blob %s: %w", d.Name(), err)
-		}
-		return fn(d.Name(), info.Size(), info.ModTime())
 	})
+	return digests, err
 }
 
 // Verify reads the content and compares it with its digest. Missing content is NotFound,
 // damaged content Internal.
-func (s *Store) Verify(digest string) error {
-	at, err := place(digest)
+func (s *Store) Verify(ctx context.Context, digest string) error {
+	if !isDigest(digest) {
+		return malformed(digest)
+	}
+	size, _, err := s.whole.find(ctx, digest)
 	if err != nil {
 		return err
 	}
-	h := newHash()
-	if s.root == nil {
-		s.mu.Lock()
-		k, ok := s.memory[digest]
-		s.mu.Unlock()
-		if !ok {
-			return fault.NotFound.Errorf("blob %s", digest)
-		}
-		h.Write(k.data)
-	} else {
-		f, err := s.root.Open(at)
-		if errors.Is(err, fs.ErrNotExist) {
-			return fault.NotFound.Errorf("blob %s", digest)
-		}
-		if err != nil {
-			return fault.Unavailable.Errorf("blob %s: %w", digest, err)
-		}
-		defer f.Close()
-		if _, err := io.Copy(h, f); err != nil {
-			return fault.Unavailable.Errorf("blob %s: %w", digest, err)
+	r, err := s.whole.read(ctx, digest, size)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	if _, err = io.Copy(io.Discard, check(r, digest, size)); err != nil {
+		var known *fault.Error
+		if !errors.As(err, &known) {
+			err = fault.Unavailable.Errorf("blob %s: %w", digest, err)
 		}
 	}
-	if sum := hex.EncodeToString(h.Sum(nil)); sum != digest {
-		return fault.Internal.Errorf("blob %s: content is damaged, its digest is %s", digest, sum)
+	return err
+}
+
+// checked passes on what its reader holds, except for the end unless the whole is what its digest says.
+type checked struct {
+	r       io.Reader
+	h       hash.Hash
+	digest  string
+	n, size int64
+}
+
+func check(r io.Reader, digest string, size int64) *checked {
+	return &checked{r: r, h: newHash(), digest: digest, size: size}
+}
+
+// Read reads on. Damaged content is Internal.
+func (c *checked) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.h.Write(p[:n])
+	c.n += int64(n)
+	if c.n < c.size && !errors.Is(err, io.EOF) || err != nil && !errors.Is(err, io.EOF) {
+		return n, err
 	}
-	return nil
+	if sum := hex.EncodeToString(c.h.Sum(nil)); sum != c.digest || c.n != c.size {
+		return 0, fault.Internal.Errorf("blob %s: content is damaged, its digest is %s", c.digest, sum)
+	}
+	return n, err
 }

@@ -53,6 +53,14 @@ func (r *Reader) Seek(offset int64, whence int) (int64, error) {
 	return offset, nil
 }
 
+// Begin asks for what is read next, so that one that is not there is seen now.
+func (r *Reader) Begin() error {
+	if r.body != nil || r.at >= r.size {
+		return nil
+	}
+	return r.ask()
+}
+
 // Read reads on. An object that is not there is NotFound, one that is shorter than was said Internal.
 func (r *Reader) Read(p []byte) (int, error) {
 	if len(p) == 0 {
@@ -63,10 +71,8 @@ func (r *Reader) Read(p []byte) (int, error) {
 	}
 	var broken error
 	for range tries {
-		if r.body == nil {
-			if err := r.ask(); err != nil {
-				return 0, err
-			}
+		if err := r.Begin(); err != nil {
+			return 0, err
 		}
 		n, err := r.body.Read(p[:min(int64(len(p)), r.left)])
 		r.at += int64(n)

@@ -54,7 +54,7 @@ func Take(ctx context.Context, r *storage.Repo, as *storage.Principal, id string
 	if b, err = r.Blobs().Spool(ctx, p.Name, p.Type, in, max); err != nil {
 		return nil, done, err
 	}
-	return b, done, r.Blobs().Keep(b)
+	return b, done, r.Blobs().Keep(ctx, b)
 }
 
 // growable reports whether the chunk may have a place that is known before others are there.

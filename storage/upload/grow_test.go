@@ -91,7 +91,7 @@ func (g *sending) content() string {
 		}
 		data, err := b.Bytes(0)
 		text = string(data)
-		return errors.Join(err, g.Blobs().Verify(b.Digest))
+		return errors.Join(err, g.Blobs().Verify(tx.Context(), b.Digest))
 	})
 	if err != nil {
 		return err.Error()
@@ -141,7 +141,7 @@ func TestChunksInPlace(t *testing.T) {
 		t.Errorf("drafts %v", after)
 	}
 	same := false
-	g.must(g.Blobs().Each(func(d string, _ int64, _ time.Time) error {
+	g.must(g.Blobs().Each(t.Context(), func(d string, _ int64, _ time.Time) error {
 		info, err := os.Stat(filepath.Join(g.dir, d[:2], d[2:4], d))
 		same = same || err == nil && os.SameFile(inode, info)
 		return err
@@ -275,7 +275,7 @@ func TestChunkAfterFailure(t *testing.T) {
 	if got := g.content(); got != "abcxyz" {
 		t.Error(got)
 	}
-	g.must(g.Blobs().Verify(digest("abcdef")))
+	g.must(g.Blobs().Verify(t.Context(), digest("abcdef")))
 }
 
 // TestDraftsAreSwept checks that drafts go with their files and that Sweep finds those that stayed.

@@ -63,7 +63,9 @@ func TestUploadsEnd(t *testing.T) {
 	there := func() (n int) {
 		must(errors.Join(upload.Sweep(t.Context(), r), r.Sweep(t.Context())))
 		for _, d := range digests {
-			if r.Blobs().Has(d) {
+			ok, err := r.Blobs().Has(t.Context(), d)
+			must(err)
+			if ok {
 				n++
 			}
 		}

@@ -1,0 +1,166 @@
+package blob
+
+import (
+	"cmp"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"sync"
+	"time"
+)
+
+const (
+	cacheDir = "cache"
+	// cacheLargest is the size of the largest content in a cache, in bytes: longer content is passed on as it comes, and who
+	// reads a part of it waits for that part alone.
+	cacheLargest = 64 << 20
+)
+
+// cache has files of content that is in a bucket, those that were used last. What an earlier process left is compared with
+// its digest before it is used, as nothing here is synced.
+type cache struct {
+	s    *Store
+	most int64 // bytes
+
+	mu    sync.Mutex
+	files map[string]*cachedFile // by digest
+	bytes int64
+}
+
+type cachedFile struct {
+	size    int64
+	used    time.Time
+	trusted bool // what is in the file is what the digest says
+}
+
+// load finds what is there.
+func (c *cache) load() error {
+	c.files = map[string]*cachedFile{}
+	entries, err := fs.ReadDir(c.s.root.FS(), cacheDir)
+	if err != nil {
+		return unavailable(err)
+	}
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil {
+			return unavailable(err)
+		}
+		if !isDigest(e.Name()) {
+			continue
+		}
+		c.files[e.Name()] = &cachedFile{size: info.Size(), used: info.ModTime()}
+		c.bytes += info.Size()
+	}
+	c.shrink()
+	return nil
+}
+
+func (c *cache) path(digest string) string { return path.Join(cacheDir, digest) }
+
+// fits reports whether content of a size is kept in the cache.
+func (c *cache) fits(size int64) bool { return size <= min(cacheLargest, c.most) }
+
+// open returns nil if the content is not there.
+func (c *cache) open(digest string, size int64) *os.File {
+	f, trusted := c.use(digest, size)
+	if f == nil || trusted {
+		return f
+	}
+	_, err := io.Copy(io.Discard, check(f, digest, size))
+	if err == nil {
+		_, err = f.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		f.Close()
+		c.remove(digest)
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if file := c.files[digest]; file != nil {
+		file.trusted = true
+	}
+	return f
+}
+
+// use opens a file, which counts as used now.
+func (c *cache) use(digest string, size int64) (f *os.File, trusted bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	file := c.files[digest]
+	if file == nil {
+		return nil, false
+	}
+	f, err := c.s.root.Open(c.path(digest))
+	if err != nil || file.size != size {
+		if err == nil {
+			f.Close()
+		}
+		c.drop(digest)
+		return nil, false
+	}
+	if now := time.Now(); now.Sub(file.used) > time.Minute { // for whoever finds it after this process
+		_ = c.s.root.Chtimes(c.path(digest), now, now)
+	}
+	file.used = time.Now()
+	return f, file.trusted
+}
+
+// adopt takes a file, in which is what the digest says, and reports whether it did.
+func (c *cache) adopt(name, digest string, size int64) bool {
+	if !c.fits(size) {
+		return false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err := c.s.root.Rename(name, c.path(digest)); err != nil {
+		return false
+	}
+	if old := c.files[digest]; old != nil {
+		c.bytes -= old.size
+	}
+	c.files[digest] = &cachedFile{size: size, used: time.Now(), trusted: true}
+	c.bytes += size
+	c.shrink()
+	return true
+}
+
+func (c *cache) remove(digest string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.drop(digest)
+}
+
+// drop forgets a file. One that cannot be removed is found by the next process.
+func (c *cache) drop(digest string) {
+	file := c.files[digest]
+	if file == nil {
+		return
+	}
+	if err := c.s.root.Remove(c.path(digest)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		c.s.log.Warn("cache of content", "error", err)
+	}
+	delete(c.files, digest)
+	c.bytes -= file.size
+}
+
+// shrink drops what was not used for the longest time, if there is too much: then so much that it is a while until there is again.
+func (c *cache) shrink() {
+	if c.bytes <= c.most {
+		return
+	}
+	oldest := make([]string, 0, len(c.files))
+	for digest := range c.files {
+		oldest = append(oldest, digest)
+	}
+	slices.SortFunc(oldest, func(a, b string) int { return cmp.Compare(c.files[a].used.UnixNano(), c.files[b].used.UnixNano()) })
+	for _, digest := range oldest {
+		if c.bytes <= c.most-c.most/8 || len(c.files) == 1 {
+			return
+		}
+		c.drop(digest)
+	}
+}

@@ -1,0 +1,90 @@
+package blob
+
+import (
+	"context"
+	"io"
+	"sync"
+	"time"
+
+	"catena/storage/fault"
+)
+
+// inMemory is content of a store without a folder, for tests.
+type inMemory struct {
+	mu  sync.Mutex
+	all map[string]kept
+}
+
+type kept struct {
+	data []byte
+	at   time.Time
+}
+
+func (m *inMemory) renew(_ context.Context, digest string, size int64) (bool, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	k, ok := m.all[digest]
+	if !ok || int64(len(k.data)) != size {
+		return false, nil
+	}
+	m.all[digest] = kept{k.data, time.Now()}
+	return true, nil
+}
+
+func (m *inMemory) take(_ context.Context, b *Blob) error {
+	data, err := b.Bytes(0)
+	if err != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.all[b.Digest] = kept{data, time.Now()}
+	return nil
+}
+
+func (m *inMemory) open(digest string, size int64) (io.ReadSeekCloser, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if k, ok := m.all[digest]; ok && int64(len(k.data)) == size {
+		return memory(k.data).open()
+	}
+	return nil, missing(digest)
+}
+
+func (m *inMemory) read(_ context.Context, digest string, size int64) (io.ReadCloser, error) {
+	return m.open(digest, size)
+}
+
+func (m *inMemory) find(_ context.Context, digest string) (int64, time.Time, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	k, ok := m.all[digest]
+	if !ok {
+		return 0, time.Time{}, fault.NotFound.Errorf("blob %s", digest)
+	}
+	return int64(len(k.data)), k.at, nil
+}
+
+func (m *inMemory) remove(_ context.Context, digest string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.all, digest)
+	return nil
+}
+
+func (m *inMemory) each(_ context.Context, fn func(digest string, size int64, at time.Time) error) error {
+	m.mu.Lock()
+	all := make(map[string]kept, len(m.all))
+	for digest, k := range m.all {
+		all[digest] = k
+	}
+	m.mu.Unlock()
+	for digest, k := range all {
+		if err := fn(digest, int64(len(k.data)), k.at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *inMemory) tidy(context.Context, time.Time) (bool, error) { return true, nil }
