@@ -60,6 +60,7 @@ type Limits struct {
 	NameLength  int   // bytes of a document's name (255)
 	TreeCopy    int   // documents one copy or delete may touch in a transaction (5,000)
 	BlobSize    int64 // bytes of one blob (5 GiB)
+	BlobCache   int64 // bytes of content in a bucket that are in files as well (1 GiB)
 	EventDepth  int   // events fired by events (8)
 	EventsACall int   // events of one transaction (10,000)
 	Batches     int   // batches of files one user may have open (1,000)
@@ -86,7 +87,7 @@ type Limits struct {
 // DefaultLimits are the bounds that hold where none is given.
 var DefaultLimits = Limits{
 	PageSize: 1000, CountLimit: 1000, ScanRows: 100_000, PathDepth: 256, NameLength: 255,
-	TreeCopy: 5000, BlobSize: 5 << 30, EventDepth: 8, EventsACall: 10_000,
+	TreeCopy: 5000, BlobSize: 5 << 30, BlobCache: 1 << 30, EventDepth: 8, EventsACall: 10_000,
 	Batches: 1000, UploadBytes: 50 << 30, DownloadTime: 24 * time.Hour,
 	Members: 10_000, Collections: 1000, Related: 1000, Subscriptions: 10_000, DocSubscriptions: 10_000, Tokens: 1000, ExportStyle: 64 << 10,
 	PDF:            pdf.DefaultLimits,
@@ -126,7 +127,7 @@ func (l Limits) orDefault() Limits {
 			*p[0] = *p[1]
 		}
 	}
-	for _, p := range [...][2]*int64{{&l.BlobSize, &d.BlobSize}, {&l.UploadBytes, &d.UploadBytes}, {&l.PDF.Bytes, &d.PDF.Bytes}} {
+	for _, p := range [...][2]*int64{{&l.BlobSize, &d.BlobSize}, {&l.BlobCache, &d.BlobCache}, {&l.UploadBytes, &d.UploadBytes}, {&l.PDF.Bytes, &d.PDF.Bytes}} {
 		if *p[0] == 0 {
 			*p[0] = *p[1]
 		}

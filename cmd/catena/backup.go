@@ -127,13 +127,19 @@ func (g *global) restore(ctx context.Context, r io.Reader) error {
 			return cmp.Or(err, error(fault.Exists.Errorf("%s: has %s already; a backup fills a directory that has not", g.data, part)))
 		}
 	}
+	if p, err := placeIn(g.data); err != nil || p.Address != "" { // of one that was broken off: nothing is there yet
+		p.Address = ""
+		if err := cmp.Or(err, p.write(g.data)); err != nil {
+			return err
+		}
+	}
 	inner := *g
 	inner.data = filepath.Join(g.data, restoring)
 	if err := os.RemoveAll(inner.data); err != nil { // of one that was broken off
 		return err
 	}
 	defer os.RemoveAll(inner.data)
-	if err := inner.fill(ctx, r); err != nil {
+	if err := inner.fill(ctx, g.data, r); err != nil {
 		return err
 	}
 	for _, part := range []string{"blobs", "store"} { // the store last: what has one is a data directory
@@ -144,9 +150,9 @@ func (g *global) restore(ctx context.Context, r io.Reader) error {
 	return disk.SyncDir(g.data)
 }
 
-// fill makes a store of a backup.
-func (g *global) fill(ctx context.Context, r io.Reader) (err error) {
-	a, err := g.files(ctx)
+// fill makes a store of a backup, for the data directory home.
+func (g *global) fill(ctx context.Context, home string, r io.Reader) (err error) {
+	a, err := g.openFiles(ctx, openOptions{home: home})
 	if err != nil {
 		return err
 	}

@@ -18,6 +18,7 @@ import (
 // global are the flags every command has.
 type global struct {
 	config, data, server string
+	blobs                string
 	logLevel, logFormat  string
 	json                 bool
 
@@ -27,6 +28,7 @@ type global struct {
 func (g *global) flags(f *pflag.FlagSet) {
 	f.StringVar(&g.config, "config", "", "YAML file with a value for any flag, by the flag's name")
 	f.StringVar(&g.data, "data", "data", "data directory")
+	f.StringVar(&g.blobs, "blobs", "", "bucket that the content of files is in, as s3://BUCKET/PREFIX?endpoint=URL&region=REGION, which the data directory remembers; empty: the one it remembers, or the data directory itself")
 	f.StringVar(&g.server, "server", "", "address of a running server, signed in to by CATENA_USER and CATENA_PASSWORD, or CATENA_KEY; empty: work on the data directory")
 	f.StringVar(&g.logLevel, "log-level", "info", "debug, info, warn or error")
 	f.StringVar(&g.logFormat, "log-format", "text", "text or json")

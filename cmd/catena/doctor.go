@@ -45,6 +45,7 @@ type finding struct {
 type doctor struct {
 	serve
 
+	global   *global
 	data     string
 	wrong    error // with what the environment and the file of settings say
 	in       string
@@ -65,7 +66,7 @@ func doctorCmd(g *global) *cobra.Command {
 			if g.server != "" {
 				return usage{errors.New("looks at this machine: leave --server out")}
 			}
-			d.data, d.now = g.data, time.Now()
+			d.global, d.data, d.now = g, g.data, time.Now()
 			all := d.examine(cmd.Context())
 			if err := tell(cmd.OutOrStdout(), all, g.json); err != nil {
 				return err
@@ -103,6 +104,7 @@ func (d *doctor) examine(ctx context.Context) []finding {
 		d.directory(),
 		d.space(),
 		d.writes(),
+		d.content(ctx),
 		openFiles(d.limits.rest.Connections),
 		d.clock(),
 		d.browser(ctx),
@@ -116,7 +118,7 @@ func (d *doctor) examine(ctx context.Context) []finding {
 }
 
 func (d *doctor) settings() finding {
-	if err := errors.Join(d.wrong, d.checkAll(d.data)); err != nil {
+	if err := errors.Join(d.wrong, d.checkAll(d.global)); err != nil {
 		return finding{"settings", failed, err.Error(), "correct them; catena config print shows where each comes from"}
 	}
 	return finding{"settings", fine, "settings and declarations are as they should be", ""}

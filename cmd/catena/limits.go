@@ -66,6 +66,7 @@ func storageLimits(s *storage.Limits) []limit {
 		{"batches", count(&s.Batches), "batches of uploaded files that one user may have open"},
 		{"call-events", count(&s.EventsACall), "events of one call"},
 		{"collections", count(&s.Collections), "collections that one document is in"},
+		{"content-cache", size(&s.BlobCache), "size of what is read of the content in a bucket and kept on the disk, the oldest going first"},
 		{"devices", count(&s.Tokens), "tokens of one user's devices"},
 		{"event-depth", count(&s.EventDepth), "events fired by events"},
 		{"export-style", size(&s.ExportStyle), "size of the style sheet of a deck that is exported"},

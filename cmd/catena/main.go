@@ -101,7 +101,7 @@ func newRoot() *cobra.Command {
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage{err} })
 	g.flags(root.PersistentFlags())
 	root.AddCommand(
-		backupCmd(g), chainCmd(g), compactCmd(g), configCmd(g), deckCmd(g), doctorCmd(g), importCmd(g), initCmd(g), jobCmd(g), keyCmd(g), listenerCmd(g), mcpCmd(g), opsCmd(g), restoreCmd(g),
+		backupCmd(g), blobsCmd(g), chainCmd(g), compactCmd(g), configCmd(g), deckCmd(g), doctorCmd(g), importCmd(g), initCmd(g), jobCmd(g), keyCmd(g), listenerCmd(g), mcpCmd(g), opsCmd(g), restoreCmd(g),
 		runCmd(g), runsCmd(g), scriptCmd(g), serveCmd(g), teamCmd(g), traceCmd(g), userCmd(g), verifyCmd(g), versionCmd(g),
 	)
 	strict(root)

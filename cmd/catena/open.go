@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -50,6 +51,8 @@ type app struct {
 	level     *slog.LevelVar // of log
 	db        *kv.DB
 	blobs     *blob.Store
+	place     place
+	answering answering // of the place, if it is a bucket
 	repo      *storage.Repo
 	engine    *engine.Engine
 	chains    *chains.Chains
@@ -81,14 +84,15 @@ type openOptions struct {
 	chromium      string // program of the browser; "": the one in PATH
 	exports       string // folder that operations may write files to; "": none
 	repositories  []string
+	home          string // data directory that says where its content is; "": this one
 }
 
 // files opens the store and the blobs alone.
-func (g *global) files(context.Context) (*app, error) {
-	return g.openFiles(openOptions{})
+func (g *global) files(ctx context.Context) (*app, error) {
+	return g.openFiles(ctx, openOptions{})
 }
 
-func (g *global) openFiles(o openOptions) (*app, error) {
+func (g *global) openFiles(ctx context.Context, o openOptions) (*app, error) {
 	log, err := g.logger()
 	if err != nil {
 		return nil, err
@@ -100,13 +104,19 @@ func (g *global) openFiles(o openOptions) (*app, error) {
 			return nil, usage{err}
 		}
 	}
+	fresh := g.made() != nil
 	store, err := badger.Open(filepath.Join(g.data, "store"), badger.Options{Durability: o.durability, Log: log})
 	if err != nil {
 		return nil, err
 	}
 	a.db = kv.New(store, kv.Options{Log: log, Observe: a.meters.observe})
-	if a.blobs, err = blob.Open(filepath.Join(g.data, "blobs"), log); err != nil {
-		return nil, errors.Join(err, a.db.Close())
+	cache := cmp.Or(o.limits.storage.BlobCache, storage.DefaultLimits.BlobCache)
+	if a.blobs, a.place, err = g.openBlobs(ctx, cmp.Or(o.home, g.data), cache, log); err != nil {
+		err = errors.Join(err, a.db.Close())
+		if fresh { // it is still the next start that is the first
+			err = errors.Join(err, os.RemoveAll(filepath.Join(g.data, "store")))
+		}
+		return nil, err
 	}
 	return a, nil
 }
@@ -117,7 +127,7 @@ func (g *global) open(ctx context.Context) (*app, error) {
 }
 
 func (g *global) openWith(ctx context.Context, o openOptions) (*app, error) {
-	a, err := g.openFiles(o)
+	a, err := g.openFiles(ctx, o)
 	if err != nil {
 		return nil, err
 	}
@@ -234,6 +244,9 @@ func (a *app) sync(ctx context.Context) error {
 func (a *app) handler(c rest.Config) *rest.Handler {
 	c.Engine, c.Log, c.Version = a.engine, a.log, platformVersion
 	c.Ready = append(c.Ready, rest.Check{Name: "storageStatus", Test: a.repo.Writable}, rest.Check{Name: "scriptStatus", Test: a.scripts.Ready, Part: true})
+	if a.place.Address != "" {
+		c.Ready = append(c.Ready, rest.Check{Name: "contentStatus", Test: a.answering.status, Part: true})
+	}
 	return rest.New(c)
 }
 

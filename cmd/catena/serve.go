@@ -283,6 +283,9 @@ func (s *serve) probes() (out []rest.Check) {
 // background starts what works beside requests; the function returned waits for its end.
 func (a *app) background(ctx context.Context, more []task) (wait func()) {
 	tasks := append(slices.Clip(more), task{"sweep", a.sweep}, task{"watching files", a.watch})
+	if a.place.Address != "" {
+		tasks = append(tasks, task{"content", func(ctx context.Context) error { return a.answering.run(ctx, a.blobs.Ping) }})
+	}
 	for _, b := range a.branches {
 		tasks = append(tasks, task{"full text", b.repo.RunText}, task{"jobs", func(ctx context.Context) error {
 			return b.repo.RunJobs(ctx, a.jobHandlers(b))

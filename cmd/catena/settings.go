@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
 
+	"catena/storage/bucket"
 	"catena/storage/fault"
 )
 
@@ -30,7 +31,7 @@ func configCheck(g *global) *cobra.Command {
 		Use: "check", Short: "Tell everything that would keep serve from starting with these settings and files", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			problems := []string{}
-			err := s.checkAll(g.data)
+			err := s.checkAll(g)
 			if err == nil {
 				return g.say(cmd.OutOrStdout(), map[string]any{"problems": problems}, "settings and declarations are as they should be")
 			}
@@ -46,9 +47,15 @@ func configCheck(g *global) *cobra.Command {
 }
 
 // checkAll tells everything that is wrong with settings, the environment and the declarations of a data directory.
-func (s *serve) checkAll(data string) error {
-	_, err := declarations(data)
-	return errors.Join(unknownVariables(os.Environ()), s.check(), err)
+func (s *serve) checkAll(g *global) error {
+	_, err := declarations(g.data)
+	var nowhere error
+	if g.blobs != "" {
+		if _, err := bucket.Open(g.blobs); err != nil {
+			nowhere = fault.Wrap(err, "blobs")
+		}
+	}
+	return errors.Join(unknownVariables(os.Environ()), s.check(), nowhere, err)
 }
 
 // variables are those of the environment that are no settings of serve.

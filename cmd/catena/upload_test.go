@@ -10,11 +10,26 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"catena/storage/bucket/buckettest"
 )
 
 // TestUploadSurvives cuts a server off after every chunk of an upload: what it has answered
 // for is there when it starts again, and the file is whole in the end.
 func TestUploadSurvives(t *testing.T) {
+	t.Run("folder", func(t *testing.T) { uploadSurvives(t) })
+	t.Run("bucket", func(t *testing.T) {
+		store := buckettest.New(t)
+		data := uploadSurvives(t, "--blobs", store.Address(""))
+		if sum := sha256.Sum256(data); !bytes.Equal(store.Get(hex.EncodeToString(sum[:])), data) {
+			t.Errorf("in the bucket: %q", store.Keys())
+		}
+	})
+}
+
+// uploadSurvives returns what was uploaded.
+func uploadSurvives(t *testing.T, args ...string) []byte {
+	t.Helper()
 	const size, count = 100_000, 4
 	data := bytes.Repeat([]byte("what was acknowledged stays. "), size*count/29+1)[:size*count-7]
 	dir := t.TempDir()
@@ -37,7 +52,7 @@ func TestUploadSurvives(t *testing.T) {
 	}
 	batch, want := "", "[]"
 	for n, i := range []int{2, 0, 3, 1} {
-		p = startServer(t, dir)
+		p = startServer(t, dir, args...)
 		if batch == "" {
 			var opened struct{ BatchID string }
 			if _, body := do("POST", "/upload", nil); json.Unmarshal(body, &opened) != nil || opened.BatchID == "" {
@@ -58,7 +73,7 @@ func TestUploadSurvives(t *testing.T) {
 		want = []string{"[2]", "[0,2]", "[0,2,3]", ""}[n]
 		p.kill()
 	}
-	p = startServer(t, dir)
+	p = startServer(t, dir, args...)
 	status, body := do("POST", "/path/", fmt.Appendf(nil,
 		`{"entity-type":"document","type":"File","name":"f","properties":{"file:content":{"upload-batch":%q,"upload-fileId":"0"}}}`, batch),
 		"Content-Type", "application/json")
@@ -69,4 +84,5 @@ func TestUploadSurvives(t *testing.T) {
 	if have, want := sha256.Sum256(got), sha256.Sum256(data); have != want {
 		t.Errorf("%d bytes, digest %s", len(got), hex.EncodeToString(have[:]))
 	}
+	return data
 }

@@ -35,6 +35,7 @@ type Draft struct {
 	hashed int64
 	final  int64 // bytes from the beginning on that will not change
 	going  bool  // somebody hashes
+	whole  *Blob // what Whole found, as long as nobody writes
 }
 
 // Draft returns the draft of a name, nil if the store is in memory. What an earlier process
@@ -78,6 +79,9 @@ func (d *Draft) Open(create bool) (*os.File, error) {
 	case err != nil:
 		return nil, unavailable(err)
 	}
+	d.mu.Lock()
+	d.whole = nil
+	d.mu.Unlock()
 	if create {
 		if err := d.store.dirs.sync(draftDir); err != nil {
 			f.Close()
@@ -184,6 +188,9 @@ func (d *Draft) step(f *os.File, b *block, follows bool) (more bool, err error) 
 // Whole returns the draft as a blob of size bytes, completed like by Spool. Nobody may write
 // to it any more. Keep makes content of it; Remove is to be called once that is referred to.
 func (d *Draft) Whole(ctx context.Context, name, typ string, size int64) (*Blob, error) {
+	if b := d.known(name, size); b != nil {
+		return b, nil
+	}
 	f, err := d.open()
 	if err != nil {
 		return nil, err
@@ -217,7 +224,20 @@ func (d *Draft) Whole(ctx context.Context, name, typ string, size int64) (*Blob,
 	}
 	whole := &Blob{Name: name, Digest: hex.EncodeToString(h.Sum(nil)), Size: size, source: &grown{d}}
 	whole.Type, whole.Encoding = TypeOf(name, typ, b[:n])
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.whole = whole
 	return whole, nil
+}
+
+// known returns what Whole found before, nil if that was something else.
+func (d *Draft) known(name string, size int64) *Blob {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.whole == nil || d.whole.Name != name || d.whole.Size != size {
+		return nil
+	}
+	return d.whole
 }
 
 // clone returns the hash of what is final, for what comes after it and may still change.

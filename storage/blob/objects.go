@@ -313,6 +313,11 @@ func (s *Store) Ping(ctx context.Context) error {
 	return err
 }
 
+// Leave removes what the folder has of content in a bucket, for a data directory whose content is there no more.
+func (s *Store) Leave() error {
+	return errors.Join(s.root.RemoveAll(cacheDir), s.root.RemoveAll(markDir))
+}
+
 // markDir has a file for all content that was kept lately; when, is the time of the file.
 const markDir = "kept"
 

@@ -2,7 +2,8 @@
 // address, for files and events sent to somebody, and for whatever else leaves the machine.
 // It reaches public addresses only, unless configured otherwise: what a name resolves to is
 // checked when the connection is made, again for every redirection, and no proxy of the
-// environment is used. Answers are bounded in time and size. What is sent is for callers.
+// environment is used. Answers are bounded in time and size. What is sent is for callers. Object
+// stores, which nobody but the operator names, are reached by storage/bucket instead, wherever they are.
 package egress
 
 import (

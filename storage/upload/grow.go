@@ -12,6 +12,7 @@ import (
 
 	"catena/storage"
 	"catena/storage/blob"
+	"catena/storage/fault"
 	"catena/storage/internal/row"
 )
 
@@ -76,10 +77,40 @@ func takeChunk(ctx context.Context, r *storage.Repo, as *storage.Principal, id s
 		return nil, nothing, err
 	}
 	g.put.Lock()
-	return b, sync.OnceFunc(func() {
+	done := sync.OnceFunc(func() {
 		g.put.Unlock()
 		growingIn(r).leave(g, p.Chunk)
-	}), nil
+	})
+	if err := g.keep(ctx, r, as, id, p, size); err != nil {
+		done()
+		return nil, nothing, err
+	}
+	return b, done, nil
+}
+
+// keep makes the file durable if the chunk is its last one to come: a file may be long, and what keeps it far away, but
+// transactions are short.
+func (g *grown) keep(ctx context.Context, r *storage.Repo, as *storage.Principal, id string, p Part, size int64) error {
+	var u *File
+	err := r.View(ctx, as, func(tx *storage.Tx) (err error) {
+		u, err = find(tx, id, p.Index)
+		return err
+	})
+	if err != nil || u == nil || u.row.Draft != g.name || u.row.There.has(p.Chunk) || u.row.There.count()+1 != u.Count {
+		return err // Put says why, or there are more to come
+	}
+	row := *u.row
+	if row.There = row.There.with(p.Chunk); p.Chunk == row.Count-1 {
+		row.Last = size
+	}
+	whole, err := g.draft.Load().Whole(ctx, row.Name, row.Type, row.final())
+	if fault.Is(err, fault.NotFound) {
+		return nil // dropped meanwhile
+	}
+	if err != nil {
+		return err
+	}
+	return r.Blobs().Keep(ctx, whole)
 }
 
 // place finds the file that a chunk of size bytes may be written to, which is the caller's until
