@@ -30,6 +30,8 @@ const (
 	partSize = 32 << 20
 	// metadataTime is how long the machine's role may take to answer with its keys, where there are no others.
 	metadataTime = 5 * time.Second
+	// answerTime is how long what carries no content may take, with all its tries.
+	answerTime = 30 * time.Second
 	// tries is how often a request is sent until it goes well.
 	tries = 4
 )
@@ -139,6 +141,8 @@ func (b *Bucket) List(ctx context.Context) (names []string, err error) {
 
 // Stat returns what is said of an object. One that is not there is NotFound.
 func (b *Bucket) Stat(ctx context.Context, name string) (Object, error) {
+	ctx, stop := context.WithTimeout(ctx, answerTime)
+	defer stop()
 	o, err := b.client.StatObject(ctx, b.name, b.prefix+name, minio.StatObjectOptions{})
 	return Object{name, o.Size, o.LastModified}, b.failed(err, name)
 }
@@ -171,6 +175,8 @@ func (s *source) Read(p []byte) (int, error) {
 
 // Create makes an object of a few bytes if there is none of the name. One that is there is Exists.
 func (b *Bucket) Create(ctx context.Context, name string, data []byte) error {
+	ctx, stop := context.WithTimeout(ctx, answerTime)
+	defer stop()
 	o := minio.PutObjectOptions{ContentType: "text/plain", SendContentMd5: true}
 	o.SetMatchETagExcept("*")
 	_, err := b.client.PutObject(ctx, b.name, b.prefix+name, bytes.NewReader(data), int64(len(data)), o)
@@ -210,6 +216,8 @@ func (b *Bucket) Open(ctx context.Context, name string) (io.ReadCloser, error) {
 
 // Remove removes an object; that it is not there is no error.
 func (b *Bucket) Remove(ctx context.Context, name string) error {
+	ctx, stop := context.WithTimeout(ctx, answerTime)
+	defer stop()
 	return b.failed(b.client.RemoveObject(ctx, b.name, b.prefix+name, minio.RemoveObjectOptions{}), name)
 }
 
