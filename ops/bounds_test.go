@@ -20,7 +20,7 @@ import (
 // they take.
 func TestBounds(t *testing.T) {
 	s := resttest.Start(t, resttest.Config{Storage: func(c *storage.Config) {
-		c.Limits = storage.Limits{Members: 17, Collections: 13, Related: 11, Subscriptions: 19, DocSubscriptions: 23}
+		c.Limits = storage.Limits{Members: 17, Collections: 13, Related: 11, Subscriptions: 19, DocSubscriptions: 23, SyncRoots: 5}
 	}})
 	run := func(op, input string, params any) *resttest.Answer {
 		body, err := json.Marshal(map[string]any{"input": input, "params": params})
@@ -103,6 +103,11 @@ func TestBounds(t *testing.T) {
 		}},
 		{"subscriptions to a document", 23, func(n int) *resttest.Answer {
 			return each(n, func(i int) *resttest.Answer { return subscribe(fmt.Sprintf("u%d", i/8), 15, i%8) })
+		}},
+		{"roots of a user", 5, func(n int) *resttest.Answer {
+			return each(n, func(i int) *resttest.Answer {
+				return run("PlatformDrive.SetSynchronization", fmt.Sprintf("/c%d", i), map[string]any{"enable": true})
+			})
 		}},
 		{"webhooks of a user", 20, func(n int) (last *resttest.Answer) {
 			for len(hooks) < n {

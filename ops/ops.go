@@ -16,6 +16,7 @@ import (
 	"catena/ops/conversion"
 	"catena/ops/directory"
 	"catena/ops/document"
+	"catena/ops/drive"
 	"catena/ops/job"
 	"catena/ops/notification"
 	"catena/ops/oauth"
@@ -49,6 +50,7 @@ var All = [][]engine.Op{
 	conversion.Ops,
 	directory.Ops,
 	document.Ops,
+	drive.Ops,
 	job.Ops,
 	notification.Ops,
 	oauth.Ops,

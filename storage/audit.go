@@ -54,10 +54,17 @@ func (t *Tx) logEvent(e Event) error {
 	}
 	d := e.Doc
 	if d == nil {
-		return t.putEntry(entry, nil)
+		_, err := t.putEntry(entry, nil)
+		return err
 	}
 	entry.DocID, entry.DocPath, entry.DocType, entry.DocState = d.ID(), d.Path(), d.typ.Name, d.state
-	return t.putEntry(entry, &d.id)
+	feeds := t.feeds()
+	number, err := t.putEntry(entry, &d.id)
+	if err != nil || !feeds {
+		return err
+	}
+	t.repo.feed.given(number)
+	return t.feedEvent(number, e)
 }
 
 // Actor returns the name that records show: the user somebody acts for.
@@ -69,11 +76,12 @@ func (t *Tx) Actor() string {
 }
 
 func (t *Tx) appendEntry(e Entry) error {
-	id, ok := parseID(e.DocID)
-	if !ok {
-		return t.putEntry(e, nil)
+	var of *docID
+	if id, ok := parseID(e.DocID); ok {
+		of = &id
 	}
-	return t.putEntry(e, &id)
+	_, err := t.putEntry(e, of)
+	return err
 }
 
 // audited is the row of the log that a transaction has begun: entries that happened at the same time go
@@ -87,11 +95,14 @@ type audited struct {
 // auditBlock is from how many bytes on a row of the log takes no further entry.
 const auditBlock = 1 << 10
 
-// putEntry adds an entry to the log and, if it is of a document, writes where that finds it.
-func (t *Tx) putEntry(e Entry, of *docID) error {
+// auditSequence numbers the entries.
+const auditSequence = "audit"
+
+// putEntry adds an entry to the log and, if it is of a document, writes where that finds it. It returns its number.
+func (t *Tx) putEntry(e Entry, of *docID) (int64, error) {
 	var err error
-	if e.ID, err = t.repo.db.Next(t.ctx, "audit"); err != nil {
-		return err
+	if e.ID, err = t.repo.db.Next(t.ctx, auditSequence); err != nil {
+		return 0, err
 	}
 	if e.Time.IsZero() {
 		e.Time = t.now
@@ -100,7 +111,7 @@ func (t *Tx) putEntry(e Entry, of *docID) error {
 	a := &t.audited
 	if len(a.block) >= auditBlock || len(a.block) > 0 && !a.at.Equal(e.Time) {
 		if err := t.putAudited(); err != nil {
-			return err
+			return 0, err
 		}
 	}
 	from := len(a.block)
@@ -109,13 +120,13 @@ func (t *Tx) putEntry(e Entry, of *docID) error {
 	}
 	block, err := e.append(a.block)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	a.block = block
 	if of == nil {
-		return nil
+		return e.ID, nil
 	}
-	return t.kv.Set(auditDocKey(*of, e.Time, e.ID), auditPlace(e.ID-a.first, from))
+	return e.ID, t.kv.Set(auditDocKey(*of, e.Time, e.ID), auditPlace(e.ID-a.first, from))
 }
 
 // putAudited writes the row of the log that was begun.

@@ -17,6 +17,8 @@ type Event struct {
 	Source   string
 	Changed  []string // of documentModified: the xpaths
 	Extra    map[string]any
+
+	left docID // of what was moved: the folder it was in
 }
 
 // Fire records an event: its audit record is written in this transaction and listeners run. Events

@@ -25,6 +25,7 @@ import (
 //	x index value id            cover: what indexes find documents by (index.go)
 //	a 1 time number             audit records of one transaction, by the first one's number
 //	a 2 id time number          where an audit record of a document is among those
+//	a 3 number                  what the feed tells of an audit record
 //	j 0 due job                 a job that waits
 //	j 1 leaseEnd job            a job that is being carried out
 //	j 2 job                     a job that was given up
@@ -70,6 +71,7 @@ const (
 	accessGrantee   = 2
 	auditByTime     = 1
 	auditByDoc      = 2
+	auditFeed       = 3
 	wordsTerm       = 1
 	wordsOf         = 2
 	wordsPending    = 3

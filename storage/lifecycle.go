@@ -57,6 +57,21 @@ func (d *Doc) Begin(state string) error {
 	return nil
 }
 
+// trashedAbove returns the folders above a document that are in the trash, the nearest first.
+func (t *Tx) trashedAbove(d *Doc) (ids []docID, err error) {
+	for up := d.up; up != nil; up = up.up {
+		n, err := t.node(up.id) // folders from the cache do not tell
+		if err != nil {
+			return nil, err
+		}
+		if n == nil || n.flags&flagTrashed == 0 {
+			break
+		}
+		ids = append(ids, up.id)
+	}
+	return ids, nil
+}
+
 // SetTrashed puts d and everything below it in the trash, or takes it out. Folders above it that are in
 // the trash come out with it.
 func (t *Tx) SetTrashed(d *Doc, trashed bool) (*Doc, error) {
@@ -77,17 +92,13 @@ func (t *Tx) SetTrashed(d *Doc, trashed bool) (*Doc, error) {
 	if !whole {
 		return nil, fault.Limit.Errorf("document %s: more than %d documents below it", cur.Path(), t.repo.limits.TreeCopy)
 	}
+	below := len(ids)
 	if !trashed {
-		for up := cur.up; up != nil; up = up.up {
-			n, err := t.node(up.id) // folders from the cache do not tell
-			if err != nil {
-				return nil, err
-			}
-			if n == nil || n.flags&flagTrashed == 0 {
-				break
-			}
-			ids = append(ids, up.id)
+		above, err := t.trashedAbove(cur)
+		if err != nil {
+			return nil, err
 		}
+		ids = append(ids, above...)
 	}
 	others, err := t.loadMany(ids)
 	if err != nil {
@@ -110,6 +121,9 @@ func (t *Tx) SetTrashed(d *Doc, trashed bool) (*Doc, error) {
 	kind, event := "trash", "documentTrashed"
 	if !trashed {
 		kind, event = "untrash", "documentUntrashed"
+		if err := t.feedRestored(others[below:]); err != nil {
+			return nil, err
+		}
 	}
 	t.changed(Change{Kind: "lifecycle", Note: kind}, cur)
 	d = t.finish(d, cur)

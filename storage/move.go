@@ -48,7 +48,7 @@ func (t *Tx) Move(d, target *Doc, name string) (*Doc, error) {
 	}
 	t.changed(Change{Kind: "move", Note: before.Path()}, cur)
 	d = t.finish(d, cur)
-	return d, t.fire(Event{Name: "documentMoved", Doc: d, Extra: map[string]any{"from": before.Path()}})
+	return d, t.fire(Event{Name: "documentMoved", Doc: d, Extra: map[string]any{"from": before.Path()}, left: before.parent})
 }
 
 // within reports whether f is the document or below it.

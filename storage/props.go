@@ -168,9 +168,18 @@ func (d *Doc) MainBlob() (*Blob, error) {
 		if typ == "" {
 			typ = "text/plain"
 		}
-		return blob.FromBytes(d.Title()+noteEnding(typ), typ, []byte(text)), nil
+		return blob.FromBytes(NoteName(d.Title(), typ), typ, []byte(text)), nil
 	}
 	return nil, nil
+}
+
+// NoteName is the name of the text of a note as a file: its title, which gets an ending unless it has one of the type.
+func NoteName(title, typ string) string {
+	named, _ := blob.TypeOf(title, "", nil)
+	if typ, _ = blob.TypeOf("", typ, nil); named == typ {
+		return title
+	}
+	return title + noteEnding(typ)
 }
 
 func noteEnding(typ string) string {

@@ -7,6 +7,7 @@
 package storage
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"runtime"
@@ -72,6 +73,8 @@ type Limits struct {
 	Subscriptions    int // of one user (10,000)
 	DocSubscriptions int // of all users to one document (10,000)
 	Tokens           int // of one user's devices (1,000)
+	SyncRoots        int // folders that one user has on a computer (1,000)
+	SyncChanges      int // changes that one summary of them tells (1,000)
 	ExportStyle      int // bytes of the style sheet of a deck that is exported (64 KiB)
 	PDF              pdf.Limits
 	WorkflowActors   int // people and groups that one node of a workflow gives tasks to (500)
@@ -89,7 +92,7 @@ var DefaultLimits = Limits{
 	PageSize: 1000, CountLimit: 1000, ScanRows: 100_000, PathDepth: 256, NameLength: 255,
 	TreeCopy: 5000, BlobSize: 5 << 30, BlobCache: 1 << 30, EventDepth: 8, EventsACall: 10_000,
 	Batches: 1000, UploadBytes: 50 << 30, DownloadTime: 24 * time.Hour,
-	Members: 10_000, Collections: 1000, Related: 1000, Subscriptions: 10_000, DocSubscriptions: 10_000, Tokens: 1000, ExportStyle: 64 << 10,
+	Members: 10_000, Collections: 1000, Related: 1000, Subscriptions: 10_000, DocSubscriptions: 10_000, Tokens: 1000, SyncRoots: 1000, SyncChanges: 1000, ExportStyle: 64 << 10,
 	PDF:            pdf.DefaultLimits,
 	WorkflowActors: 500, WorkflowSteps: 100,
 	UISessions: 100, UISessionSize: 256 << 10, UISessionTime: 12 * time.Hour, UIList: 1000,
@@ -113,6 +116,8 @@ func (l Limits) orDefault() Limits {
 		{&l.Subscriptions, &d.Subscriptions},
 		{&l.DocSubscriptions, &d.DocSubscriptions},
 		{&l.Tokens, &d.Tokens},
+		{&l.SyncRoots, &d.SyncRoots},
+		{&l.SyncChanges, &d.SyncChanges},
 		{&l.ExportStyle, &d.ExportStyle},
 		{&l.PDF.Files, &d.PDF.Files},
 		{&l.PDF.Pages, &d.PDF.Pages},
@@ -170,6 +175,7 @@ type Repo struct {
 	tree    atomic.Pointer[treeCache]
 	access  accessCache
 	backlog backlog
+	feed    feed
 	master  []byte
 	secrets sync.Map // by purpose, which are few
 
@@ -228,7 +234,7 @@ func Open(ctx context.Context, c Config, adminPassword string) (*Repo, error) {
 	if err := r.openNumbers(ctx); err != nil {
 		return nil, err
 	}
-	if err := r.openBacklog(ctx); err != nil {
+	if err := cmp.Or(r.openBacklog(ctx), r.openFeed(ctx)); err != nil {
 		return nil, err
 	}
 	if err := r.seed(ctx, adminPassword); err != nil {
@@ -326,10 +332,10 @@ func (r *Repo) View(ctx context.Context, as *Principal, fn func(*Tx) error) erro
 	if as == nil {
 		return ErrNobody
 	}
-	bound := r.backlog.bound.Load()
+	bound, settled := r.backlog.bound.Load(), r.feed.settled.Load()
 	return r.db.View(ctx, func(k *kv.Tx) error {
 		return r.begin(ctx, k, as, func(t *Tx) error {
-			t.bound = bound
+			t.bound, t.settled = bound, settled
 			return fn(t)
 		})
 	})
@@ -346,13 +352,16 @@ func (r *Repo) Update(ctx context.Context, as *Principal, fn func(*Tx) error) er
 	}
 	var pinned []string
 	var noted uint64
+	var fed int64
 	defer func() {
 		r.pins.release(pinned)
 		r.backlog.end(noted)
+		r.feed.end(&fed)
 	}()
+	settled := r.feed.settled.Load()
 	return r.db.Update(ctx, func(k *kv.Tx) error {
 		return r.begin(ctx, k, as, func(t *Tx) error {
-			t.pinned, t.noted = &pinned, &noted
+			t.pinned, t.noted, t.fed, t.settled = &pinned, &noted, &fed, settled
 			return fn(t)
 		})
 	})

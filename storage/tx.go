@@ -44,6 +44,9 @@ type session struct {
 	bound        uint64  // when this transaction began, none that had not ended had written rows below
 	memory       *row.Memory
 	audited      audited
+	fed          *int64 // stands for the transaction in the feed
+	unfed        bool   // it wrote nothing to the feed, which was not on
+	settled      int64  // when this transaction began, none that had not ended had numbers in the feed up to it
 	events       int
 	depth        int
 	record       bool

@@ -370,14 +370,14 @@ func (t *Tx) members(kind byte, of string) (names []string, err error) {
 func (t *Tx) setMembers(of string, old, new []string, kind, back byte) error {
 	for _, name := range old {
 		if !slices.Contains(new, name) {
-			if err := cmp.Or(t.kv.Delete(memberKey(kind, of, name)), t.kv.Delete(memberKey(back, name, of))); err != nil {
+			if err := cmp.Or(t.kv.Delete(memberKey(kind, of, name)), t.kv.Delete(memberKey(back, name, of)), t.feedMembers(of, name, kind)); err != nil {
 				return err
 			}
 		}
 	}
 	for _, name := range new {
 		if !slices.Contains(old, name) {
-			if err := cmp.Or(t.kv.Set(memberKey(kind, of, name), nil), t.kv.Set(memberKey(back, name, of), nil)); err != nil {
+			if err := cmp.Or(t.kv.Set(memberKey(kind, of, name), nil), t.kv.Set(memberKey(back, name, of), nil), t.feedMembers(of, name, kind)); err != nil {
 				return err
 			}
 		}

@@ -45,6 +45,7 @@ var imports = map[string][]string{
 	"storage/uisession":     {"storage", "storage/internal/row"},
 	"storage/worker":        {},
 	"storage/webhook":       {"storage", "storage/outbox", "storage/trace", "storage/internal/..."},
+	"storage/drive":         {"storage"},
 	"storage/workflow":      {"storage", "storage/declare", "storage/directory", "storage/schema"},
 	"engine/expr":           {},
 	"engine":                {"storage", "storage/credential", "storage/entry", "storage/failure", "storage/oauth", "storage/outbox", "storage/upload", "storage/blob", "storage/schema", "storage/trace", "engine/expr", "engine/template"},
@@ -61,7 +62,7 @@ var imports = map[string][]string{
 	"ops":                   {"ops/...", "engine"},
 	"storage/storagetest":   {"..."}, // a repository for tests
 	"ops/opstest":           {"..."}, // a repository for tests
-	"ops/*":                 {"engine", "engine/expr", "engine/entity", "engine/mail", "engine/sheet", "engine/template", "storage", "storage/blob", "storage/convert", "storage/credential", "storage/declare", "storage/directory", "storage/egress", "storage/entry", "storage/message", "storage/oauth", "storage/outbox", "storage/pdf", "storage/query", "storage/schema", "storage/uisession", "storage/upload", "storage/webhook", "storage/workflow"},
+	"ops/*":                 {"engine", "engine/expr", "engine/entity", "engine/mail", "engine/sheet", "engine/template", "storage", "storage/blob", "storage/convert", "storage/credential", "storage/declare", "storage/directory", "storage/drive", "storage/egress", "storage/entry", "storage/message", "storage/oauth", "storage/outbox", "storage/pdf", "storage/query", "storage/schema", "storage/uisession", "storage/upload", "storage/webhook", "storage/workflow"},
 	"decks":                 {"engine", "engine/openapi", "storage", "storage/blob", "decks/convert", "decks/export", "decks/file", "decks/html", "decks/render", "decks/slide", "decks/style", "storage/credential", "storage/egress", "storage/message"},
 	"decks/convert":         {"storage/fault"},
 	"decks/decktest":        {}, // attacks and large decks for tests

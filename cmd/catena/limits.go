@@ -84,6 +84,8 @@ func storageLimits(s *storage.Limits) []limit {
 		{"related", count(&s.Related), "documents that one document is related to"},
 		{"subscriptions", count(&s.Subscriptions), "subscriptions of one user"},
 		{"subscriptions-document", count(&s.DocSubscriptions), "subscriptions of all users to one document"},
+		{"sync-changes", count(&s.SyncChanges), "changes that a summary for one who synchronizes tells; if there are more, everything is read again"},
+		{"sync-roots", count(&s.SyncRoots), "folders that one user synchronizes"},
 		{"tree", count(&s.TreeCopy), "documents that one call copies or deletes"},
 		{"ui-list", count(&s.UIList), "documents of the clipboard, the worklist, or another list of a user interface"},
 		{"ui-session-size", size(&s.UISessionSize), "size of one session of a user interface, and of all lists of one user"},

@@ -20,6 +20,7 @@ import (
 	"catena/engine/webhook"
 	"catena/ops"
 	opsblob "catena/ops/blob"
+	opsdrive "catena/ops/drive"
 	"catena/ops/notification"
 	opsrender "catena/ops/render"
 	"catena/ops/repository"
@@ -82,6 +83,7 @@ type openOptions struct {
 	base          string // public address
 	egress        egress.Config
 	chromium      string // program of the browser; "": the one in PATH
+	driveTests    bool   // the server is there for tests of the desktop client
 	exports       string // folder that operations may write files to; "": none
 	repositories  []string
 	home          string // data directory that says where its content is; "": this one
@@ -188,6 +190,9 @@ func (a *app) arm(ctx context.Context, o openOptions, self string) error {
 		return err
 	}
 	if set, err = set.With(slices.Concat(repository.OpsWith(a.declared.providers), service.OpsWith(a.declared.actions, a.level), opsworkflow.OpsWith(a.declared.workflows), opsrender.OpsWith(a.declared.templates))); err != nil {
+		return err
+	}
+	if set, err = set.With(opsdrive.OpsWith(opsdrive.Config{Version: platformVersion, Tests: o.driveTests})); err != nil {
 		return err
 	}
 	if set, err = chains.Builtin(set); err != nil {

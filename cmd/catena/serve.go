@@ -40,7 +40,7 @@ type serve struct {
 	contextPath, baseURL    string
 	adminPassword           string
 	jwtSecret, portalSecret string
-	relaxed                 bool
+	relaxed, driveTests     bool
 	drain                   time.Duration
 	limits                  limits
 	backups                 backups
@@ -84,6 +84,7 @@ func (s *serve) flags(f *pflag.FlagSet) {
 	f.StringSliceVar(&s.egressAllow, "egress-allow", nil, "addresses or networks that are not public and may be reached all the same, as 10.1.0.0/16")
 	f.BoolVar(&s.egressHTTP, "egress-http", false, "reach public addresses by http too, not only by https")
 	f.StringVar(&s.chromium, "chromium", "", "program of the browser that decks are printed with; empty: the one in PATH, if there is one; off: none")
+	f.BoolVar(&s.driveTests, "drive-tests", false, "let administrators run what tests of the desktop synchronizer need, which makes and removes users and documents")
 	f.StringVar(&s.exportFolder, "export-folder", "", "folder below which Blob.ExportToFS may write; empty: nowhere")
 }
 
@@ -122,7 +123,7 @@ func (s *serve) check() error {
 }
 
 func (s *serve) options() openOptions {
-	o := openOptions{adminPassword: s.adminPassword, jwtSecret: s.jwtSecret, limits: s.limits, smtp: s.smtp, exports: s.exportFolder, chromium: s.chromium, base: s.public(), repositories: s.repositories}
+	o := openOptions{adminPassword: s.adminPassword, jwtSecret: s.jwtSecret, limits: s.limits, smtp: s.smtp, exports: s.exportFolder, driveTests: s.driveTests, chromium: s.chromium, base: s.public(), repositories: s.repositories}
 	o.egress = egress.Config{Allow: s.egressAllow, Plain: s.egressHTTP}
 	if s.relaxed {
 		o.durability = badger.Relaxed

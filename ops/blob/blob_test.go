@@ -183,7 +183,7 @@ func TestImport(t *testing.T) {
 			{blob.FromBytes("c.xml", "application/xml", []byte("<p/>")), "Note", "note:note"},
 			{blob.FromBytes("d.png", "image/png", []byte("x")), "Picture", "file:content"},
 			{blob.FromBytes("e.bin", "application/octet-stream", []byte{1, 2, 3}), "File", "file:content"},
-			{text("long.txt", strings.Repeat("x", maxNoteText+1)), "File", "file:content"},
+			{text("long.txt", strings.Repeat("x", 1<<20+1)), "File", "file:content"},
 			{text(`C:\docs\f.txt`, "x"), "Note", "note:note"},
 		}
 		for _, test := range tests {

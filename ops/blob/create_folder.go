@@ -26,7 +26,7 @@ func (p createFolderParams) run(c *engine.Ctx, folder *storage.Doc) (*storage.Do
 	maps.Copy(props, p.Properties)
 	props["dc:title"] = p.Title
 	if p.Overwrite {
-		old, err := existing(c, folder, "Folder", p.Title)
+		old, err := c.Tx.ChildTitled(folder, "Folder", p.Title)
 		if err != nil {
 			return nil, err
 		}

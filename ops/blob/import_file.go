@@ -1,20 +1,13 @@
 package blob
 
 import (
-	"bytes"
 	"cmp"
 	"maps"
-	"strings"
-	"unicode/utf8"
 
 	"catena/engine"
 	"catena/storage"
-	"catena/storage/blob"
 	"catena/storage/fault"
 )
-
-// maxNoteText is the size up to which a text becomes a note; a longer one stays a file.
-const maxNoteText = 1 << 20
 
 var importFile = engine.Op{
 	Name:     "FileManager.Import",
@@ -47,18 +40,18 @@ func (p importParams) with(c *engine.Ctx, b *storage.Blob, more map[string]any) 
 func (p importParams) into(c *engine.Ctx, folder *storage.Doc, b *storage.Blob, more map[string]any) (_ *storage.Doc, err error) {
 	name := baseName(cmp.Or(b.Name, "Untitled"))
 	if !p.NoTypeCheck {
-		if b, err = typed(b); err != nil {
+		if b, err = storage.Typed(b); err != nil {
 			return nil, err
 		}
 	}
-	typeName, props, err := content(c, b.With(name, b.Type))
+	typeName, props, err := c.Tx.PropsOf(b.With(name, b.Type))
 	if err != nil {
 		return nil, err
 	}
 	props["dc:title"] = name
 	maps.Copy(props, more)
 	if p.Overwrite {
-		old, err := existing(c, folder, typeName, name)
+		old, err := c.Tx.ChildTitled(folder, typeName, name)
 		if err != nil {
 			return nil, err
 		}
@@ -84,48 +77,4 @@ func container(c *engine.Ctx) (*storage.Doc, error) {
 		return c.Tx.Doc(v)
 	}
 	return nil, fault.Invalid.Errorf("variable currentDocument: path or id of a folder expected").In("currentDocument")
-}
-
-// typed completes a type that says nothing from the name and the content.
-func typed(b *storage.Blob) (*storage.Blob, error) {
-	if b.Type != "" && b.Type != "application/octet-stream" {
-		return b, nil
-	}
-	r, err := b.Open()
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	head := make([]byte, min(b.Size, 4096))
-	n, err := r.Read(head)
-	if n == 0 && b.Size > 0 {
-		return nil, err
-	}
-	typ, encoding := blob.TypeOf(b.Name, b.Type, head[:n])
-	return b.With(b.Name, typ).WithEncoding(encoding), nil
-}
-
-// content chooses the type of document for a file and the properties that hold it.
-func content(c *engine.Ctx, b *storage.Blob) (string, storage.Props, error) {
-	types := c.Tx.Repo().Types()
-	if isText(b.Type) && b.Size <= maxNoteText {
-		text, err := b.Bytes(maxNoteText)
-		if err != nil {
-			return "", nil, err
-		}
-		if t, ok := types.Type("Note"); ok && t.HasSchema("note") && utf8.Valid(text) {
-			text = bytes.TrimPrefix(text, []byte("\ufeff"))
-			return "Note", storage.Props{"note:note": string(text), "note:mime_type": b.Type}, nil
-		}
-	}
-	if strings.HasPrefix(b.Type, "image/") {
-		if t, ok := types.Type("Picture"); ok && t.HasSchema("file") {
-			return "Picture", storage.Props{"file:content": b}, nil
-		}
-	}
-	return "File", storage.Props{"file:content": b}, nil
-}
-
-func isText(typ string) bool {
-	return strings.HasPrefix(typ, "text/") || typ == "application/xml" || typ == "application/xhtml+xml"
 }

@@ -1,0 +1,60 @@
+package drive
+
+import (
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/drive"
+)
+
+var createFolder = engine.Op{
+	Name: "PlatformDrive.CreateFolder", Aliases: former("CreateFolder"),
+	Label:    "Create folder",
+	Category: services,
+	Doc:      "Makes a folder in a folder that the caller synchronizes and returns it as JSON.",
+	Run:      engine.On(createFolderParams.run),
+}
+
+type createFolderParams struct {
+	Parent    string `json:"parentId" doc:"Id of the folder it is made in."`
+	Name      string `json:"name" doc:"Name of the folder."`
+	Overwrite bool   `json:"overwrite" default:"false" doc:"Take the folder of this name if there is one."`
+}
+
+func (p createFolderParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
+	v, in, err := needIn(c, p.Parent)
+	if err != nil {
+		return nil, err
+	}
+	out, err := c.Call("FileManager.CreateFolder", in.Doc, map[string]any{"title": p.Name, "overwrite": p.Overwrite})
+	if err != nil {
+		return nil, err
+	}
+	d, _ := out.(*storage.Doc)
+	return shown(v, d)
+}
+
+var createFile = engine.Op{
+	Name: "PlatformDrive.CreateFile", Aliases: former("CreateFile"),
+	Label:    "Create file",
+	Category: services,
+	Doc: "Makes a document of the file in a folder that the caller synchronizes and returns it as JSON. Its type is that of FileManager.Import, " +
+		"but a text that would not keep its name and every byte as a Note becomes a File.",
+	Run: engine.On(createFileParams.run),
+}
+
+type createFileParams struct {
+	Parent    string `json:"parentId" doc:"Id of the folder it is made in."`
+	Overwrite bool   `json:"overwrite" default:"false" doc:"Put the file on a document of the same title or file name if the folder has one."`
+}
+
+func (p createFileParams) run(c *engine.Ctx, b *storage.Blob) (*storage.Blob, error) {
+	v, in, err := needIn(c, p.Parent)
+	if err != nil {
+		return nil, err
+	}
+	d, err := drive.Create(c.Tx, in.Doc, b, p.Overwrite)
+	if err != nil {
+		return nil, err
+	}
+	return shown(v, d)
+}

@@ -1,0 +1,110 @@
+// Package drive holds the operations of the desktop synchronizer, a program that keeps a copy of some folders on a
+// computer: which folders these are, what is in them as files and folders, how they are changed, and what has changed
+// since the copy was made. What is shown to whom is storage/drive's; the answers are JSON, as the program reads it.
+package drive
+
+import (
+	"encoding/json"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/drive"
+	"catena/storage/fault"
+)
+
+// Config is what the operations know of the server.
+type Config struct {
+	Version string // that clients compare
+	Tests   bool   // it is there for tests of the synchronizer
+}
+
+// Ops are the operations of a server that nobody knows the version of, and that is none for tests.
+var Ops = OpsWith(Config{})
+
+// OpsWith returns the operations of a server.
+func OpsWith(c Config) []engine.Op {
+	tests := c.Tests
+	return []engine.Op{
+		addToLocallyEdited,
+		attachBlob,
+		canMove,
+		createFile,
+		createFolder,
+		createTestDocuments(tests),
+		deleteItem,
+		exists,
+		generateConflictedName,
+		getChanges,
+		getChildren,
+		getItem,
+		getRoots,
+		getTop,
+		getUpdateInfo(c.Version),
+		move,
+		rename,
+		scroll,
+		setActiveFactories(tests),
+		setSynchronization,
+		setUpTests(tests),
+		setVersioning(tests),
+		tearDownTests(tests),
+		updateFile,
+		waitForAsync(tests),
+		waitForAudit(tests),
+	}
+}
+
+const services = "Services"
+
+// former are the other names of an operation.
+func former(verb string) []string { return []string{"NuxeoDrive." + verb} }
+
+// answer is a value as a file of JSON.
+func answer(v any, err error) (*storage.Blob, error) {
+	if err != nil {
+		return nil, err
+	}
+	data, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	return engine.NewBlob("drive.json", "application/json", data), nil
+}
+
+// need returns an item that has to be there.
+func need(c *engine.Ctx, id string) (*drive.View, *drive.Item, error) {
+	v, err := drive.Open(c.Tx)
+	if err != nil {
+		return nil, nil, err
+	}
+	it, err := engine.Named(v.Need(id))
+	return v, it, err
+}
+
+// needIn returns a folder in which the caller may create something.
+func needIn(c *engine.Ctx, id string) (*drive.View, *drive.Item, error) {
+	v, it, err := need(c, id)
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case !it.Folder:
+		return nil, nil, fault.Invalid.Errorf("file system item %s: is no folder", id)
+	case !it.CanCreateChild:
+		return nil, nil, fault.Denied.Errorf("file system item %s: nothing can be created in it", id)
+	}
+	return v, it, nil
+}
+
+// refused is the error of a change that an item does not let the caller make.
+func refused(it *drive.Item, what string) error {
+	return fault.Denied.Errorf("file system item %s: cannot be %s", it.ID, what)
+}
+
+// shown is a document as the item it is now.
+func shown(v *drive.View, d *storage.Doc) (*storage.Blob, error) {
+	it, err := v.Item(d)
+	if err == nil && it == nil {
+		err = fault.Conflict.Errorf("document %s: is no longer shown", d.ID())
+	}
+	return answer(it, err)
+}

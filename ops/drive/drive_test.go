@@ -1,0 +1,123 @@
+package drive_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+
+	"catena/engine"
+	"catena/engine/scenario"
+	"catena/ops/drive"
+	"catena/rest/resttest"
+	"catena/storage"
+	"catena/storage/outbox"
+)
+
+// server is one that is there for tests of the synchronizer.
+func server(t *testing.T, clock *scenario.Clock) *resttest.Server {
+	return resttest.Start(t, resttest.Config{Storage: func(c *storage.Config) { c.Clock = clock.Now }, Engine: func(c *engine.Config) {
+		set, err := c.Set.With(drive.OpsWith(drive.Config{Version: "2023.10", Tests: true}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Set = set
+	}})
+}
+
+func run(t *testing.T, s *resttest.Server, user, op, input, params string) *resttest.Answer {
+	t.Helper()
+	body := `{"params":` + params + `}`
+	if input != "" {
+		body = `{"input":"` + input + `","params":` + params + `}`
+	}
+	a := s.Do("POST", "/api/v1/automation/"+op, body, "as", user)
+	if a.StatusCode >= 300 {
+		t.Errorf("%s: %s %s", op, a.Status, a.Text)
+	}
+	return a
+}
+
+// TestIntegrationTests goes through what tests of the synchronizer begin and end with.
+func TestIntegrationTests(t *testing.T) {
+	s := server(t, scenario.NewClock())
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error)
+	go func() { done <- s.Repo.RunJobs(ctx, outbox.Handlers{storage.LeaveJob: {Do: s.Repo.Leave}}) }()
+	defer func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}()
+	const admin = "Administrator"
+	for range 2 { // those of the call before give way
+		told := run(t, s, admin, "NuxeoDrive.SetupIntegrationTests", "", `{"userNames":"user_1, user_2","permission":"ReadWrite"}`).Text
+		users := strings.Split(told, ",")
+		if len(users) != 2 || !strings.HasPrefix(users[0], "driveuser_1:") || !strings.HasPrefix(users[1], "driveuser_2:") {
+			t.Fatalf("users: %s", told)
+		}
+	}
+	const folder = "/default-domain/workspaces/nuxeo-drive-test-workspace"
+	if n := run(t, s, admin, "NuxeoDrive.CreateTestDocuments", folder, `{"number":3,"delay":0}`).Text; n != "3" {
+		t.Errorf("made: %s", n)
+	}
+	children := run(t, s, admin, "Document.GetChildren", folder, `{}`).Text
+	if !strings.Contains(children, `"file_002.txt"`) {
+		t.Errorf("children: %s", children)
+	}
+	run(t, s, admin, "NuxeoDrive.WaitForAsyncCompletion", "", `{}`)
+	run(t, s, admin, "NuxeoDrive.WaitForElasticsearchCompletion", "", `{}`)
+	for params, want := range map[string]string{
+		`{"profile":"permission"}`: "false", `{"profile":"permission","enable":false}`: "true", `{"profile":"nothing","enable":false}`: "false",
+	} {
+		if got := run(t, s, admin, "NuxeoDrive.SetActiveFactories", "", params).JSON(t)["value"]; (got == true) != (want == "true") {
+			t.Errorf("%s: %v", params, got)
+		}
+	}
+	run(t, s, admin, "NuxeoDrive.TearDownIntegrationTests", "", `{}`)
+	for _, path := range []string{"/api/v1/path" + folder, "/api/v1/user/driveuser_1"} {
+		if a := s.Do("GET", path, ""); a.StatusCode != http.StatusNotFound {
+			t.Errorf("%s: %s", path, a.Status)
+		}
+	}
+	if a := s.Do("POST", "/api/v1/automation/NuxeoDrive.SetVersioningOptions", `{"params":{"delay":"soon"}}`); a.StatusCode != http.StatusBadRequest {
+		t.Errorf("delay: %s", a.Status)
+	}
+	if a := s.Do("POST", "/api/v1/automation/NuxeoDrive.CreateTestDocuments", `{"input":"/","params":{"number":1001}}`); a.StatusCode != http.StatusBadRequest {
+		t.Errorf("number: %s", a.Status)
+	}
+}
+
+// TestVersions: an update keeps what was before as a version once nobody has changed it for a while, as the server is told.
+func TestVersions(t *testing.T) {
+	clock := scenario.NewClock()
+	s := server(t, clock)
+	run(t, s, "Administrator", "Document.Create", "/", `{"type":"Folder","name":"desk"}`)
+	run(t, s, "Administrator", "NuxeoDrive.SetSynchronization", "/desk", `{"enable":true}`)
+	id, _ := run(t, s, "Administrator", "Document.Create", "/desk", `{"type":"File","name":"f"}`).JSON(t)["uid"].(string)
+	update := func(content string) any {
+		clock.Tick()
+		batch, _ := s.Do("POST", "/api/v1/upload/", "").JSON(t)["batchId"].(string)
+		at := "/api/v1/upload/" + batch + "/0"
+		s.Do("POST", at, content, "X-File-Name", "f.bin", "Content-Type", "application/octet-stream")
+		a := s.Do("POST", at+"/execute/NuxeoDrive.AttachBlob", `{"params":{"document":"`+id+`"}}`)
+		if a.StatusCode != http.StatusOK || a.Text != content {
+			t.Fatalf("attached: %s %s", a.Status, a.Text)
+		}
+		return s.Do("GET", "/api/v1/id/"+id, "", "fetch.document", "versionLabel").JSON(t)["versionLabel"]
+	}
+	if got := []any{update("1"), update("2")}; got[0] != "0.0" || got[1] != "0.0" {
+		t.Errorf("within the hour: %v", got)
+	}
+	for _, c := range []struct{ params, want string }{
+		{`{"delay":"0","option":"MINOR"}`, "0.1+"},
+		{`{"option":"MAJOR"}`, "1.0+"},
+		{`{"option":"NONE"}`, "1.0+"},
+	} {
+		run(t, s, "Administrator", "NuxeoDrive.SetVersioningOptions", "", c.params)
+		if got := update(c.params); got != c.want {
+			t.Errorf("%s: %v, want %s", c.params, got, c.want)
+		}
+	}
+}

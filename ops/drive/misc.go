@@ -1,0 +1,46 @@
+package drive
+
+import (
+	"cmp"
+	"path"
+	"strings"
+
+	"catena/engine"
+	"catena/storage"
+)
+
+var generateConflictedName = engine.Op{
+	Name: "PlatformDrive.GenerateConflictedItemName", Aliases: former("GenerateConflictedItemName"),
+	Label:    "Generate Conflicted Item Name",
+	Category: services,
+	Doc:      "Returns the name for a copy of a file that two have changed, as JSON: with the caller's name and the time in UTC before the ending.",
+	Effect:   engine.Reads,
+	Run:      engine.On(conflictParams.run),
+}
+
+type conflictParams struct {
+	Name string `json:"name" doc:"Name of the file."`
+}
+
+func (p conflictParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
+	u, err := c.Tx.User(c.As.Name)
+	if err != nil {
+		return nil, err
+	}
+	who := cmp.Or(strings.TrimSpace(u.FirstName+" "+u.LastName), u.Username)
+	ending := path.Ext(p.Name)
+	return answer(strings.TrimSuffix(p.Name, ending)+" ("+who+" - "+c.Now.UTC().Format("2006-01-02 15-04")+")"+ending, nil)
+}
+
+func getUpdateInfo(version string) engine.Op {
+	return engine.Op{
+		Name: "PlatformDrive.GetClientUpdateInfo", Aliases: former("GetClientUpdateInfo"),
+		Label:    "Get client update information",
+		Category: services,
+		Doc:      "Returns the version of the server, as clients compare it, as JSON. The addresses of update sites are null: the server knows none.",
+		Effect:   engine.Pure,
+		Run: engine.On(func(noParams, *engine.Ctx, engine.Void) (*storage.Blob, error) {
+			return answer(map[string]any{"serverVersion": version, "updateSiteURL": nil, "betaUpdateSiteURL": nil}, nil)
+		}),
+	}
+}

@@ -1,0 +1,81 @@
+package drive
+
+import (
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/drive"
+	"catena/storage/fault"
+)
+
+var setSynchronization = engine.Op{
+	Name: "PlatformDrive.SetSynchronization", Aliases: former("SetSynchronization"),
+	Label:    "Register / Unregister Synchronization Root",
+	Category: services,
+	Doc: "Has the caller's computers synchronize a folder or collection, or no longer do so. A folder in one that is synchronized stays what it is; " +
+		"those in it that were chosen before become a part of it.",
+	Run: engine.On(synchronizeParams.run).As("document", "void"),
+}
+
+type synchronizeParams struct {
+	Enable bool `json:"enable" doc:"Whether it is to be synchronized."`
+}
+
+func (p synchronizeParams) run(c *engine.Ctx, d *storage.Doc) (any, error) {
+	v, err := drive.Open(c.Tx)
+	if err != nil {
+		return nil, err
+	}
+	if p.Enable {
+		return nil, v.Register(d)
+	}
+	return nil, v.Unregister(d)
+}
+
+var addToLocallyEdited = engine.Op{
+	Name: "PlatformDrive.AddToLocallyEditedCollection", Aliases: former("AddToLocallyEditedCollection"),
+	Label:    "Add document to the 'Locally Edited' collection",
+	Category: services,
+	Doc:      "Adds a document to the caller's collection Locally Edited, which is made and synchronized when it is first needed, and returns the document.",
+	Run:      engine.On(editedParams.run),
+}
+
+type editedParams struct{}
+
+const locallyEdited = "Locally Edited"
+
+func (editedParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
+	list, err := edited(c)
+	if err != nil {
+		return nil, err
+	}
+	out, err := c.Call("Document.AddToCollection", d, map[string]any{"collection": list.ID()})
+	if err != nil {
+		return nil, err
+	}
+	v, err := drive.Open(c.Tx)
+	if err != nil {
+		return nil, err
+	}
+	added, _ := out.(*storage.Doc)
+	return added, v.Register(list)
+}
+
+// edited is the collection of the caller's.
+func edited(c *engine.Ctx) (*storage.Doc, error) {
+	home, err := c.Tx.Home(true)
+	if err != nil {
+		return nil, err
+	}
+	folder, err := c.Tx.Child(home, "Collections")
+	if err == nil {
+		list, err := c.Tx.Child(folder, locallyEdited)
+		if !fault.Is(err, fault.NotFound) {
+			return list, err
+		}
+	} else if !fault.Is(err, fault.NotFound) {
+		return nil, err
+	}
+	out, err := c.Call("Collection.Create", nil, map[string]any{"name": locallyEdited, "description": "Documents edited on a computer"})
+	list, _ := out.(*storage.Doc)
+	return list, err
+}

@@ -1,0 +1,255 @@
+package drive
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/drive"
+	"catena/storage/fault"
+	"catena/storage/outbox"
+)
+
+// forTests makes a function of an operation that is refused unless the server is one for tests.
+func forTests[P, I, O any](tests bool, f func(P, *engine.Ctx, I) (O, error)) engine.Func {
+	return engine.On(func(p P, c *engine.Ctx, in I) (out O, err error) {
+		if !tests {
+			return out, fault.Conflict.Errorf("tests of the synchronizer: the server was not started with --drive-tests")
+		}
+		return f(p, c, in)
+	})
+}
+
+const onlyForTests = " Only on a server that is started with --drive-tests, for administrators."
+
+func setUpTests(tests bool) engine.Op {
+	return engine.Op{
+		Name: "PlatformDrive.SetupIntegrationTests", Aliases: former("SetupIntegrationTests"),
+		Label:    "Setup integration tests",
+		Category: services,
+		Doc: "Makes users with passwords, and a workspace where they have a permission, in place of those of the call before. Returns " +
+			"each name with its password behind a colon, with commas between." + onlyForTests,
+		Secret: true,
+		Run:    forTests(tests, setUpParams.run),
+	}
+}
+
+type setUpParams struct {
+	Users      string `json:"userNames" doc:"Names with commas between; the users are called so with drive in front."`
+	Permission string `json:"permission" doc:"The permission they have."`
+	Members    bool   `json:"useMembersGroup" default:"false" doc:"Put them into the group members, in which everyone is who signed in."`
+}
+
+const (
+	testFolder    = "/default-domain/workspaces"
+	testWorkspace = "nuxeo-drive-test-workspace"
+	testTable     = "sync test users"
+	mostTestUsers = 100
+)
+
+func (p setUpParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
+	if err := tearDown(c); err != nil {
+		return nil, err
+	}
+	names := strings.Split(p.Users, ",")
+	if len(names) > mostTestUsers {
+		return nil, fault.Limit.Errorf("userNames: %d, at most %d", len(names), mostTestUsers).In("userNames")
+	}
+	var told []string
+	var entries []storage.ACE
+	for _, name := range names {
+		name = "drive" + strings.TrimSpace(name)
+		if _, err := c.Tx.User(name); !fault.Is(err, fault.NotFound) {
+			if err == nil {
+				err = fault.Exists.Errorf("user %s: exists", name)
+			}
+			return nil, err
+		}
+		u, password := &storage.User{Username: name}, c.NewID()
+		if p.Members {
+			u.Groups = []string{"members"}
+		}
+		if err := c.Tx.SaveUser(u, password); err != nil {
+			return nil, err
+		}
+		if err := c.Tx.Table(testTable).Put(name, true); err != nil {
+			return nil, err
+		}
+		told = append(told, name+":"+password)
+		entries = append(entries, storage.ACE{User: name, Permission: p.Permission, Granted: true, Creator: c.As.Name})
+	}
+	in, err := c.Tx.Doc(testFolder)
+	if err != nil {
+		return nil, err
+	}
+	d, err := c.Tx.Create(in, "Workspace", testWorkspace, storage.Props{"dc:title": "Nuxeo Drive Test Workspace"})
+	if err != nil {
+		return nil, err
+	}
+	if _, err := c.Tx.SetACL(d, "local", entries); err != nil {
+		return nil, err
+	}
+	return engine.NewBlob("users.txt", "text/plain", []byte(strings.Join(told, ","))), nil
+}
+
+func tearDownTests(tests bool) engine.Op {
+	return engine.Op{
+		Name: "PlatformDrive.TearDownIntegrationTests", Aliases: former("TearDownIntegrationTests"),
+		Label:    "Tear down integration tests",
+		Category: services,
+		Doc:      "Removes the users and the workspace that SetupIntegrationTests made, and keeps the input." + onlyForTests,
+		Run: forTests(tests, func(_ noParams, c *engine.Ctx, _ engine.Void) (engine.Void, error) {
+			return engine.Void{}, tearDown(c)
+		}),
+	}
+}
+
+func tearDown(c *engine.Ctx) error {
+	var names []string
+	for name := range c.Tx.Table(testTable).Scan("", "", false, 0) {
+		names = append(names, name)
+	}
+	for _, name := range names {
+		if err := c.Tx.Table(testTable).Delete(name); err != nil {
+			return err
+		}
+		if _, err := c.Tx.User(name); fault.Is(err, fault.NotFound) {
+			continue
+		}
+		if _, err := c.Call("User.Delete", nil, map[string]any{"username": name}); err != nil {
+			return err
+		}
+	}
+	d, err := c.Tx.Doc(testFolder + "/" + testWorkspace)
+	if fault.Is(err, fault.NotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return c.Tx.Delete(d)
+}
+
+func createTestDocuments(tests bool) engine.Op {
+	return engine.Op{
+		Name: "PlatformDrive.CreateTestDocuments", Aliases: former("CreateTestDocuments"),
+		Label:    "Create test documents",
+		Category: services,
+		Doc:      "Makes files in the input folder and returns how many, as text." + onlyForTests,
+		Run:      forTests(tests, testDocumentsParams.run),
+	}
+}
+
+type testDocumentsParams struct {
+	Content string `json:"contentPattern" default:"Content for file_%03d.txt" doc:"Content of the files, with a place for their number."`
+	Delay   int64  `json:"delay" default:"1000" doc:"Accepted, without effect: all are made in one transaction."`
+	Name    string `json:"namePattern" default:"file_%03d.txt" doc:"Name of the files, with a place for their number."`
+	Number  int    `json:"number" default:"10" doc:"How many, up to 1,000."`
+}
+
+func (p testDocumentsParams) run(c *engine.Ctx, folder *storage.Doc) (*storage.Blob, error) {
+	if p.Number < 0 || p.Number > 1000 {
+		return nil, fault.Invalid.Errorf("number %d: up to 1000 expected", p.Number).In("number")
+	}
+	for i := range p.Number {
+		b := engine.NewBlob(fmt.Sprintf(p.Name, i), "text/plain", fmt.Appendf(nil, p.Content, i))
+		if _, err := drive.Create(c.Tx, folder, b, false); err != nil {
+			return nil, err
+		}
+	}
+	return engine.NewBlob("number.txt", "text/plain", fmt.Append(nil, p.Number)), nil
+}
+
+func setVersioning(tests bool) engine.Op {
+	return engine.Op{
+		Name: "PlatformDrive.SetVersioningOptions", Aliases: former("SetVersioningOptions"),
+		Label:    "Set versioning options",
+		Category: services,
+		Doc:      "Says when UpdateFile keeps what a file was as a version, and keeps the input." + onlyForTests,
+		Run:      forTests(tests, versioningParams.run),
+	}
+}
+
+type versioningParams struct {
+	Delay  string `json:"delay,omitzero" doc:"Seconds for which nobody has changed it."`
+	Option string `json:"option,omitzero" doc:"NONE, MINOR or MAJOR."`
+}
+
+func (p versioningParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
+	return engine.Void{}, drive.SetVersioning(c.Tx, p.Delay, p.Option)
+}
+
+// profiles are ways to show folders that other servers have.
+var profiles = []string{"permission", "userworkspace"}
+
+func setActiveFactories(tests bool) engine.Op {
+	return engine.Op{
+		Name: "PlatformDrive.SetActiveFactories", Aliases: former("SetActiveFactories"),
+		Label:    "Activate or deactivate file system item factories",
+		Category: services,
+		Doc: "Returns whether folders are shown as a profile of other servers wants. There is one way here, so it returns true only " +
+			"when a profile is switched off." + onlyForTests,
+		Effect: engine.Pure,
+		Run:    forTests(tests, profileParams.run),
+	}
+}
+
+type profileParams struct {
+	Profile string `json:"profile" doc:"permission or userworkspace."`
+	Enable  bool   `json:"enable" default:"true" doc:"Switch it on."`
+}
+
+func (p profileParams) run(*engine.Ctx, engine.Void) (bool, error) {
+	return !p.Enable && slices.Contains(profiles, p.Profile), nil
+}
+
+func waitForAsync(tests bool) engine.Op {
+	return engine.Op{
+		Name: "PlatformDrive.WaitForAsyncCompletion", Aliases: former("WaitForAsyncCompletion"),
+		Label:    "Wait for async completion",
+		Category: services,
+		Doc:      "Waits until no job is due or being carried out, for 20 seconds at most, and keeps the input." + onlyForTests,
+		Effect:   engine.Pure,
+		Run:      forTests(tests, noParams.wait),
+	}
+}
+
+const longestWait = 20 * time.Second
+
+func (noParams) wait(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
+	if c.Engine() == nil {
+		return engine.Void{}, fault.Internal.Errorf("jobs: waited for outside the engine")
+	}
+	repo, late := c.Engine().Repo(), time.After(longestWait)
+	settled, stop := repo.WatchJobs()
+	defer stop()
+	for {
+		b, err := repo.Backlog(c)
+		if err != nil || b.Jobs[outbox.Waits]+b.Jobs[outbox.Runs] == 0 {
+			return engine.Void{}, err
+		}
+		select {
+		case <-c.Done():
+			return engine.Void{}, c.Err()
+		case <-late:
+			return engine.Void{}, fault.Unavailable.Errorf("jobs: some are not done after %s", longestWait)
+		case <-settled:
+		}
+	}
+}
+
+func waitForAudit(tests bool) engine.Op {
+	return engine.Op{
+		Name: "PlatformDrive.WaitForElasticsearchCompletion", Aliases: former("WaitForElasticsearchCompletion"),
+		Label:    "Wait for Elasticsearch audit completion",
+		Category: services,
+		Doc:      "Keeps the input: what is committed is in the audit log." + onlyForTests,
+		Effect:   engine.Pure,
+		Run: forTests(tests, func(noParams, *engine.Ctx, engine.Void) (engine.Void, error) {
+			return engine.Void{}, nil
+		}),
+	}
+}

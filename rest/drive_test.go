@@ -1,0 +1,230 @@
+package rest_test
+
+import (
+	"encoding/json"
+	"net/url"
+	"strconv"
+	"strings"
+	"testing"
+
+	"catena/rest/resttest"
+)
+
+// desktop is a user's computer, which calls as the synchronizer does.
+type desktop struct {
+	t     *testing.T
+	s     *resttest.Server
+	token string
+	roots string
+	upTo  int64
+}
+
+// item is what the synchronizer reads of one.
+type item struct {
+	ID, ParentID, Path, Name, DownloadURL, Digest, DigestAlgorithm string
+	Folder, CanUpdate, CanCreateChild, CanScrollDescendants        bool
+	LockInfo                                                       *struct {
+		Owner   string
+		Created int64
+	}
+}
+
+func (d *desktop) send(method, path, body string, headers ...string) *resttest.Answer {
+	d.t.Helper()
+	return d.s.Do(method, path, body, append([]string{
+		"as", "", "X-Authentication-Token", d.token, "X-User-Id", "bob", "X-Device-Id", "device", "X-Application-Name", "Nuxeo Drive",
+		"X-Client-Version", "5.5.0", "X-NXRepository", "default", "X-NXVoidOperation", "false", "Cache-Control", "no-cache",
+	}, headers...)...)
+}
+
+// run calls an operation and reads its answer into what into points at.
+func (d *desktop) run(op, input, params string, into any) {
+	d.t.Helper()
+	body := `{"params":` + params + `}`
+	if input != "" {
+		body = `{"input":"` + input + `","params":` + params + `}`
+	}
+	d.read(d.send("POST", "/nuxeo/site/automation/NuxeoDrive."+op, body), into)
+}
+
+func (d *desktop) read(a *resttest.Answer, into any) {
+	d.t.Helper()
+	if a.StatusCode >= 300 {
+		d.t.Fatalf("%s: %s: %s", a.Request.URL.Path, a.Status, a.Text)
+	}
+	if into == nil {
+		return
+	}
+	if !strings.HasPrefix(a.Header.Get("Content-Type"), "application/json") {
+		d.t.Fatalf("%s: type %q", a.Request.URL.Path, a.Header.Get("Content-Type"))
+	}
+	if err := json.Unmarshal([]byte(a.Text), into); err != nil {
+		d.t.Fatalf("%s: %v: %s", a.Request.URL.Path, err, a.Text)
+	}
+}
+
+// upload sends a file and runs an operation with it.
+func (d *desktop) upload(op, name, content, params string) (it item) {
+	d.t.Helper()
+	var batch struct{ BatchID string }
+	d.read(d.send("POST", "/nuxeo/api/v1/upload/", ""), &batch)
+	at := "/nuxeo/api/v1/upload/" + batch.BatchID + "/0"
+	d.read(d.send("POST", at, content, "X-File-Name", url.PathEscape(name), "Content-Type", "application/octet-stream"), nil)
+	d.read(d.send("POST", at+"/execute/NuxeoDrive."+op, `{"params":`+params+`}`), &it)
+	return it
+}
+
+// changes asks what has changed: the events, by what they are about; a minus sign stands before what is gone.
+func (d *desktop) changes() string {
+	d.t.Helper()
+	var s struct {
+		FileSystemChanges []struct {
+			EventID, FileSystemItemID string
+			FileSystemItem            *item
+		}
+		UpperBound                           int64
+		HasTooManyChanges                    bool
+		ActiveSynchronizationRootDefinitions string
+	}
+	d.run("GetChangeSummary", "", `{"lowerBound":`+strconv.FormatInt(d.upTo, 10)+`,"lastSyncActiveRootDefinitions":"`+d.roots+`"}`, &s)
+	d.upTo, d.roots = s.UpperBound, s.ActiveSynchronizationRootDefinitions
+	var out []string
+	for _, c := range s.FileSystemChanges {
+		if c.FileSystemItem == nil {
+			out = append(out, "-"+c.EventID)
+		} else {
+			out = append(out, c.EventID+":"+c.FileSystemItem.Name)
+		}
+	}
+	if s.HasTooManyChanges {
+		out = append(out, "too many")
+	}
+	return strings.Join(out, " ")
+}
+
+func (d *desktop) told(want string) {
+	d.t.Helper()
+	if got := d.changes(); got != want {
+		d.t.Errorf("changes: %s\nwant %s", got, want)
+	}
+}
+
+// TestSynchronize goes through what the desktop synchronizer does: it binds, reads what is there, and carries changes
+// both ways.
+func TestSynchronize(t *testing.T) {
+	s := resttest.Start(t, resttest.Config{})
+	s.User("bob")
+	for _, r := range []string{
+		`{"input":"/","params":{"type":"Workspace","name":"desk","properties":{"dc:title":"Desk"}}}`,
+		`{"input":"/desk","params":{"type":"Folder","name":"plans","properties":{"dc:title":"Plans"}}}`,
+	} {
+		expect(t, s.Do("POST", api+"/automation/Document.Create", r), 200, "")
+	}
+	expect(t, s.Do("POST", api+"/automation/Document.AddPermission", `{"input":"/desk","params":{"username":"bob","permission":"ReadWrite"}}`), 200, "")
+	d := &desktop{t: t, s: s, upTo: 0}
+	d.token = s.Do("GET", "/nuxeo/authentication/token?applicationName=Nuxeo%20Drive&deviceId=device&permission=ReadWrite&deviceDescription=Linux", "", "as", "bob").Text
+
+	var top item
+	d.run("GetTopLevelFolder", "", `{}`, &top)
+	if !top.Folder || top.ID == "" || top.Path != "/"+top.ID {
+		t.Errorf("top: %+v", top)
+	}
+	d.told("")
+	expect(t, d.send("POST", "/nuxeo/site/automation/NuxeoDrive.SetSynchronization", `{"input":"doc:/desk","params":{"enable":true}}`), 204, "")
+	var roots []item
+	d.run("GetChildren", "", `{"id":"`+top.ID+`"}`, &roots)
+	if len(roots) != 1 || roots[0].Name != "Desk" || roots[0].ParentID != top.ID || !roots[0].CanCreateChild || !roots[0].CanScrollDescendants {
+		t.Fatalf("roots: %+v", roots)
+	}
+	desk := roots[0]
+	d.told("rootRegistered:Desk")
+
+	file := d.upload("CreateFile", "größe 1.bin", "\x00\x01\x02", `{"parentId":"`+desk.ID+`","overwrite":false}`)
+	if file.Name != "größe 1.bin" || file.Folder || file.ParentID != desk.ID || file.DigestAlgorithm != "SHA-256" || file.Path != desk.Path+"/"+file.ID {
+		t.Errorf("created: %+v", file)
+	}
+	expect(t, d.send("GET", "/nuxeo/"+file.DownloadURL, "", "Range", "bytes=1-"), 206, "\x01\x02")
+	note := d.upload("CreateFile", "a.txt", "Dear all,", `{"parentId":"`+desk.ID+`"}`)
+	expect(t, d.send("GET", "/nuxeo/"+note.DownloadURL, ""), 200, "Dear all,")
+	if note.Name != "a.txt" {
+		t.Errorf("text: %+v", note)
+	}
+	if plain := d.upload("CreateFile", "Makefile", "all:\n", `{"parentId":"`+desk.ID+`"}`); plain.Name != "Makefile" {
+		t.Errorf("text without an ending: %+v", plain)
+	}
+	d.told("documentCreated:Makefile documentCreated:a.txt documentCreated:größe 1.bin")
+	d.told("")
+
+	seen := map[string]bool{}
+	for at, n := "", 0; n < 10; n++ {
+		var page struct {
+			ScrollID        string
+			FileSystemItems []item
+		}
+		d.run("ScrollDescendants", "", `{"id":"`+desk.ID+`","scrollId":`+strconv.Quote(at)+`,"batchSize":2,"keepAlive":60000}`, &page)
+		if len(page.FileSystemItems) == 0 {
+			break
+		}
+		for _, it := range page.FileSystemItems {
+			seen[it.Name] = true
+		}
+		at = page.ScrollID
+	}
+	if len(seen) != 4 || !seen["Plans"] || !seen["Makefile"] {
+		t.Errorf("scrolled: %v", seen)
+	}
+
+	var renamed item
+	d.run("Rename", "", `{"id":"`+file.ID+`","name":"b.bin"}`, &renamed)
+	if renamed.Name != "b.bin" || renamed.Digest != file.Digest || renamed.ID != file.ID {
+		t.Errorf("renamed: %+v", renamed)
+	}
+	var plans item
+	d.run("CreateFolder", "", `{"parentId":"`+desk.ID+`","name":"Plans","overwrite":true}`, &plans)
+	var moved item
+	d.run("Move", "", `{"srcId":"`+file.ID+`","destId":"`+plans.ID+`"}`, &moved)
+	if moved.ParentID != plans.ID {
+		t.Errorf("moved: %+v", moved)
+	}
+	d.changes()
+
+	// Somebody else changes the file, and locks it: the user's own change is refused, and kept under another name.
+	id := file.ID[strings.LastIndexByte(file.ID, '#')+1:]
+	expect(t, s.Do("POST", api+"/automation/Document.Lock", `{"input":"`+id+`"}`), 200, "")
+	d.told("documentLocked:b.bin")
+	var found item
+	d.run("GetFileSystemItem", "", `{"id":"`+file.ID+`","parentId":null}`, &found)
+	if found.LockInfo == nil || found.LockInfo.Owner != "Administrator" || found.LockInfo.Created == 0 {
+		t.Errorf("locked: %+v", found)
+	}
+	var batch struct{ BatchID string }
+	d.read(d.send("POST", "/nuxeo/api/v1/upload/", ""), &batch)
+	at := "/nuxeo/api/v1/upload/" + batch.BatchID + "/0"
+	d.read(d.send("POST", at, "mine", "X-File-Name", "b.bin", "Content-Type", "application/octet-stream"), nil)
+	expect(t, d.send("POST", at+"/execute/NuxeoDrive.UpdateFile", `{"params":{"id":"`+file.ID+`"}}`), 403, "")
+	var name string
+	d.run("GenerateConflictedItemName", "", `{"name":"b.bin"}`, &name)
+	if !strings.HasPrefix(name, "b (bob - ") || !strings.HasSuffix(name, ").bin") {
+		t.Errorf("name: %q", name)
+	}
+	expect(t, s.Do("POST", api+"/automation/Document.Unlock", `{"input":"`+id+`"}`), 200, "")
+	if updated := d.upload("UpdateFile", "b.bin", "mine", `{"id":"`+file.ID+`","parentId":"`+plans.ID+`"}`); updated.Digest == file.Digest {
+		t.Errorf("updated: %+v", updated)
+	}
+	d.told("documentModified:b.bin")
+
+	// What may no longer be read is gone, and has no name.
+	expect(t, s.Do("POST", api+"/automation/Document.BlockPermissionInheritance", `{"input":"/desk/plans"}`), 200, "")
+	d.told("-deleted")
+	expect(t, s.Do("POST", api+"/automation/Document.SetProperty", `{"input":"/desk/plans","params":{"xpath":"dc:title","value":"Secret"}}`), 200, "")
+	d.told("")
+	var there bool
+	d.run("FileSystemItemExists", "", `{"id":"`+file.ID+`"}`, &there)
+	if there {
+		t.Error("what may not be read is there")
+	}
+	expect(t, d.send("POST", "/nuxeo/site/automation/NuxeoDrive.Delete", `{"params":{"id":"`+note.ID+`"}}`, "X-NXVoidOperation", "true"), 204, "")
+	d.told("-deleted")
+	expect(t, d.send("POST", "/nuxeo/site/automation/NuxeoDrive.Delete", `{"params":{"id":"`+desk.ID+`"}}`), 204, "")
+	d.told("-deleted -deleted")
+}

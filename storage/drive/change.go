@@ -1,0 +1,375 @@
+package drive
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+// Change says that an item is there, as it is now, or that it is gone.
+type Change struct {
+	Event      string `json:"eventId"`
+	Date       int64  `json:"eventDate"` // milliseconds since 1970
+	Repository string `json:"repositoryId"`
+	DocID      string `json:"docUuid"`
+	ItemID     string `json:"fileSystemItemId"`
+	Name       string `json:"fileSystemItemName"` // "" of what is gone
+	Item       *Item  `json:"fileSystemItem"`     // nil: it is gone
+
+	number int64
+}
+
+// Summary is what has changed for a user since a number.
+type Summary struct {
+	Changes   []Change `json:"fileSystemChanges"` // the latest first
+	Date      int64    `json:"syncDate"`          // now, in milliseconds since 1970, in whole seconds
+	UpTo      int64    `json:"upperBound"`        // what to ask with next
+	TooMany   bool     `json:"hasTooManyChanges"` // then everything is to be read again
+	RootsText string   `json:"activeSynchronizationRootDefinitions"`
+}
+
+// Events that only summaries know.
+const (
+	deleted         = "deleted"
+	securityUpdated = "securityUpdated"
+)
+
+// past is what the feed tells of a document.
+type past struct {
+	id       string
+	last     storage.FeedEntry
+	gone     storage.FeedEntry // when it was removed
+	left     []string          // where it was when it was changed, and the collections it has left
+	moved    bool
+	secured  bool
+	restored bool // with what was in the trash in it
+}
+
+// Changes returns what has changed since a number that a summary gave; below zero only the number to begin with.
+// Roots are those of that summary, as it gave them, nil if it is not known.
+//
+// A copy made when the number was given becomes what the user may read now if what is gone is removed with all that
+// is in it, what is there is put where it belongs, and the folders that are told of are read again.
+func (v *View) Changes(since int64, roots *string) (*Summary, error) {
+	s := &Summary{Changes: []Change{}, Date: v.tx.Now().Truncate(time.Second).UnixMilli()}
+	var defs []string
+	for _, root := range v.Roots() {
+		defs = append(defs, root.Repository()+":"+root.ID())
+	}
+	s.RootsText = strings.Join(defs, ",")
+	limits := v.tx.Repo().Limits()
+	system := v.tx.As(v.tx.Repo().System())
+	entries, upTo, more, err := system.Feed(max(since, 0), limits.ScanRows)
+	if err != nil {
+		return nil, err
+	}
+	if s.UpTo = upTo; since < 0 {
+		return s, nil
+	}
+	h := &history{View: v, system: system, docs: map[string]*past{}, mine: map[string]bool{}, up: map[string][]string{}}
+	if more || !h.read(entries) {
+		s.TooMany = true
+		return s, nil
+	}
+	h.known(roots)
+	if s.Changes, err = h.changes(limits.SyncChanges); err != nil {
+		return nil, err
+	}
+	if len(s.Changes) > limits.SyncChanges {
+		s.Changes, s.TooMany = []Change{}, true
+	}
+	return s, nil
+}
+
+// history is what the feed tells, by document.
+type history struct {
+	*View
+	system *storage.Tx
+	docs   map[string]*past
+	before []string // the ids of what was a root, as far as it is told
+	mine   map[string]bool
+	up     map[string][]string // ids of what a document is and was in
+	diffed bool                // the roots before are known
+}
+
+// read takes entries in. It reports false if the user's groups have changed: nobody knows what that has changed.
+func (h *history) read(entries []storage.FeedEntry) bool {
+	who := h.tx.Principal()
+	for _, e := range entries {
+		switch e.Event {
+		case storage.MembershipChanged:
+			if e.User == who.Name || slices.Contains(who.Groups, e.User) {
+				return false
+			}
+			continue
+		case storage.RootRegistered, storage.RootUnregistered:
+			if e.User != who.Name {
+				continue
+			}
+			h.mine[e.Doc] = true
+		}
+		p := h.docs[e.Doc]
+		if p == nil {
+			p = &past{id: e.Doc}
+			h.docs[e.Doc] = p
+		}
+		p.last = e
+		if !slices.Contains(p.left, e.Parent) {
+			p.left = append(p.left, e.Parent)
+		}
+		switch e.Event {
+		case "documentRemoved", "proxyRemoved":
+			p.gone = e
+		case "documentMoved":
+			p.moved = true
+		case "documentSecurityUpdated":
+			p.secured = true
+		case "documentUntrashed":
+			p.restored = true
+		}
+	}
+	return true
+}
+
+// known takes in the roots of the summary before.
+func (h *history) known(roots *string) {
+	if roots == nil {
+		return
+	}
+	h.diffed = true
+	for def := range strings.SplitSeq(*roots, ",") {
+		if id := def[strings.LastIndexByte(def, ':')+1:]; id != "" {
+			h.before = append(h.before, id)
+		}
+	}
+}
+
+// changes returns what is to be told, the latest first; at most one more than limit.
+func (h *history) changes(limit int) ([]Change, error) {
+	out, err := h.ofRoots()
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]string, 0, len(h.docs))
+	for id := range h.docs {
+		ids = append(ids, id)
+	}
+	slices.SortFunc(ids, func(a, b string) int { return cmp.Compare(h.docs[b].last.Number, h.docs[a].last.Number) })
+	for _, id := range ids {
+		if len(out) > limit {
+			break
+		}
+		more, err := h.of(h.docs[id])
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, more...)
+	}
+	slices.SortStableFunc(out, func(a, b Change) int { return cmp.Compare(b.number, a.number) })
+	return out, nil
+}
+
+// ofRoots returns what has become a root and what is none any more. They are told of as what happened last.
+func (h *history) ofRoots() (out []Change, err error) {
+	out = []Change{}
+	latest := storage.FeedEntry{Time: h.tx.Now()}
+	tell := func(event, id, item string) {
+		out = append(out, Change{Event: event, Date: latest.Time.UnixMilli(), Repository: h.tx.Repo().Name(), DocID: id, ItemID: item, number: 1<<63 - 1})
+	}
+	for _, root := range h.Roots() {
+		id := root.ID()
+		fresh := h.mine[id]
+		if h.diffed {
+			fresh = !slices.Contains(h.before, id)
+		}
+		event, err := h.shaken(root)
+		if err != nil {
+			return nil, err
+		}
+		if fresh {
+			event = storage.RootRegistered
+			if p := h.docs[id]; p != nil && p.moved { // it may come out of another root
+				tell(deleted, id, plainID(root))
+			}
+		}
+		if event == "" {
+			continue
+		}
+		it, err := h.Item(root)
+		if err != nil {
+			return nil, err
+		}
+		tell(event, id, it.ID)
+		out[len(out)-1].Name, out[len(out)-1].Item = it.Name, it
+		delete(h.docs, id)
+	}
+	for id := range h.mine {
+		if !slices.Contains(h.before, id) && !h.diffed {
+			h.before = append(h.before, id)
+		}
+	}
+	for _, id := range h.before {
+		if h.roots[id] == nil {
+			tell(deleted, id, rootItem+"#"+h.tx.Repo().Name()+"#"+id)
+			tell(deleted, id, collectionItem+"#"+h.tx.Repo().Name()+"#"+id)
+		}
+	}
+	return out, nil
+}
+
+// shaken returns the event to tell of a root because of a folder above it, with which it may have changed what is to
+// be read in the root; "" if there is none.
+func (h *history) shaken(root *storage.Doc) (string, error) {
+	for d, err := h.system.Parent(root); d != nil || err != nil; d, err = h.system.Parent(d) {
+		if err != nil {
+			return "", err
+		}
+		if p := h.docs[d.ID()]; p != nil && (p.moved || p.secured || p.restored) {
+			return securityUpdated, nil
+		}
+	}
+	return "", nil
+}
+
+// of returns what is to be told of a document, and of what shows it elsewhere.
+func (h *history) of(p *past) ([]Change, error) {
+	d, err := h.system.Doc(storage.Ref(p.id))
+	if fault.Is(err, fault.NotFound) {
+		return h.ofGone(p)
+	}
+	if err != nil {
+		return nil, err
+	}
+	out, err := h.ofThere(p, d)
+	if err != nil || d.IsProxy() {
+		return out, err
+	}
+	proxies, err := h.system.Proxies(d, nil)
+	if err != nil {
+		return nil, err
+	}
+	for _, proxy := range proxies {
+		if proxy.TargetID() != p.id || h.docs[proxy.ID()] != nil {
+			continue
+		}
+		more, err := h.ofThere(&past{id: proxy.ID(), last: p.last}, proxy)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, more...)
+	}
+	return out, nil
+}
+
+// ofThere returns what is to be told of a document that is there.
+func (h *history) ofThere(p *past, d *storage.Doc) ([]Change, error) {
+	mine, err := readable(h.tx, p.id)
+	if err != nil {
+		return nil, err
+	}
+	if mine != nil {
+		it, err := h.Item(mine)
+		if err != nil {
+			return nil, err
+		}
+		if it != nil {
+			return []Change{h.change(p, p.event(), it.ID, it)}, nil
+		}
+	}
+	if mine == nil && !p.secured && !p.moved || slices.Contains(h.before, p.id) {
+		return nil, nil
+	}
+	if in, err := h.chosenAbove(p.id); err != nil || !in {
+		return nil, err
+	}
+	return []Change{h.change(p, deleted, plainID(d), nil)}, nil
+}
+
+// ofGone returns what is to be told of a document that is there no more: only if the user could have read it.
+func (h *history) ofGone(p *past) ([]Change, error) {
+	if in, err := h.chosenAbove(p.id); err != nil || !in {
+		return nil, err
+	}
+	for _, id := range p.left {
+		folder, err := readable(h.tx, id)
+		if err != nil {
+			return nil, err
+		}
+		if folder == nil {
+			continue
+		}
+		could, err := h.tx.CouldRead(p.gone, folder)
+		if err != nil {
+			return nil, err
+		}
+		if could || p.secured {
+			return []Change{h.change(p, deleted, plainItem+"#"+h.tx.Repo().Name()+"#"+p.id, nil)}, nil
+		}
+	}
+	return nil, nil
+}
+
+func (h *history) change(p *past, event, item string, it *Item) Change {
+	c := Change{Event: event, Date: p.last.Time.UnixMilli(), Repository: h.tx.Repo().Name(), DocID: p.id, ItemID: item, Item: it, number: p.last.Number}
+	if it != nil {
+		c.Name = it.Name
+	}
+	return c
+}
+
+// event is what the document is told to have gone through: what has most to be read again for.
+func (p *past) event() string {
+	switch {
+	case p.secured:
+		return securityUpdated
+	case p.moved:
+		return "documentMoved"
+	}
+	return p.last.Event
+}
+
+// chosenAbove reports whether a document is or was in something the user chose, whoever may read what is between.
+func (h *history) chosenAbove(id string) (bool, error) {
+	seen := map[string]bool{id: true}
+	for todo := []string{id}; len(todo) > 0; todo = todo[1:] {
+		id := todo[0]
+		if slices.Contains(h.chosen, id) || h.mine[id] {
+			return true, nil
+		}
+		up, err := h.wasIn(id)
+		if err != nil {
+			return false, err
+		}
+		for _, above := range up {
+			if above != "" && !seen[above] {
+				seen[above] = true
+				todo = append(todo, above)
+			}
+		}
+	}
+	return false, nil
+}
+
+// wasIn returns the ids of what a document is in and, as far as that is told, was in.
+func (h *history) wasIn(id string) ([]string, error) {
+	if up, known := h.up[id]; known {
+		return up, nil
+	}
+	var up []string
+	if p := h.docs[id]; p != nil {
+		up = slices.Clone(p.left)
+	}
+	d, err := h.system.Doc(storage.Ref(id))
+	switch {
+	case err == nil:
+		up = append(append(up, d.ParentID()), collections(d)...)
+	case !fault.Is(err, fault.NotFound):
+		return nil, err
+	}
+	h.up[id] = up
+	return up, nil
+}

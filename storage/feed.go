@@ -1,0 +1,253 @@
+package storage
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"catena/storage/fault"
+	"catena/storage/kv"
+)
+
+// The feed tells what has happened to documents since a number of the audit log, for those who keep a copy of
+// some: rows "a 3 number" say which document, where it was, and what happened. They are written once anybody has
+// asked for them.
+
+// feedOnKey is there once the feed is written.
+var feedOnKey = metaKey("feed")
+
+// FeedEntry is something that happened to a document, or to who may read documents.
+type FeedEntry struct {
+	Number int64 // of the audit record, and of what follows it
+	Event  string
+	Time   time.Time
+	Doc    string // id; "" if memberships changed
+	Parent string // id of where it was: above it, or the collection it has left
+	User   string // of a membership: the user or group; of a document: whom alone it is about, if anybody
+
+	acl aclID // of a document that is gone: its own access list
+}
+
+// MembershipChanged is the event of a user or group that came into a group or left one.
+const MembershipChanged = "membershipChanged"
+
+// feedEvents are the events that the feed tells. Their places are what rows hold: new ones come last.
+var feedEvents = []string{
+	MembershipChanged, "documentCreated", "documentModified", "documentMoved", "documentCreatedByCopy", "documentRestored",
+	"documentProxyPublished", "documentProxyUpdated", "documentLocked", "documentUnlocked", "documentTrashed", "documentUntrashed",
+	"documentSecurityUpdated", "documentRemoved", "proxyRemoved", "addedToCollection", "removedFromCollection", RootRegistered, RootUnregistered,
+}
+
+// feed knows up to which number all transactions have ended that write rows.
+type feed struct {
+	on      atomic.Bool
+	mu      sync.Mutex
+	last    int64            // the last number given
+	running map[*int64]int64 // by transaction that has not ended: what its numbers are above
+	settled atomic.Int64     // no transaction that has not ended has or gets a number up to it
+}
+
+// openFeed is called before the repository is used.
+func (r *Repo) openFeed(ctx context.Context) error {
+	r.feed.running = map[*int64]int64{}
+	return r.db.View(ctx, func(k *kv.Tx) error {
+		on, err := k.Get(feedOnKey)
+		if err != nil || on == nil {
+			return err
+		}
+		r.feed.on.Store(true)
+		rg := prefix(feedPrefix)
+		rg.Reverse, rg.Limit, rg.KeysOnly = true, 1, true
+		for row, err := range k.Scan(rg) {
+			if err != nil {
+				return err
+			}
+			r.feed.last = int64(binary.BigEndian.Uint64(row.Key[2:]))
+		}
+		r.feed.settled.Store(r.feed.last)
+		return nil
+	})
+}
+
+// begin is called before a transaction takes its first number.
+func (f *feed) begin(tx *int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if _, ok := f.running[tx]; !ok {
+		f.running[tx] = f.last
+	}
+}
+
+// given takes in that a transaction that has begun was given a number.
+func (f *feed) given(number int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.last = max(f.last, number)
+}
+
+// end says that a transaction has ended, whether or not it was committed.
+func (f *feed) end(tx *int64) {
+	if !f.on.Load() {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.running, tx)
+	settled := f.last
+	for _, above := range f.running {
+		settled = min(settled, above)
+	}
+	f.settled.Store(max(settled, f.settled.Load()))
+}
+
+var feedPrefix = []byte{spaceAudit, auditFeed}
+
+func feedKey(number int64) []byte {
+	return binary.BigEndian.AppendUint64(slices.Clone(feedPrefix), uint64(number))
+}
+
+// Folders that a user synchronizes.
+const (
+	RootRegistered   = "rootRegistered"
+	RootUnregistered = "rootUnregistered"
+)
+
+// StartFeed has the feed written from now on. Transactions that did not know of it are run again.
+func (t *Tx) StartFeed() error {
+	if err := t.MayWrite(); err != nil {
+		return err
+	}
+	t.repo.feed.on.Store(true)
+	on, err := t.kv.Get(feedOnKey)
+	if err != nil || on != nil {
+		return err
+	}
+	return t.kv.Set(feedOnKey, []byte{1})
+}
+
+// feeds reports whether the transaction writes to the feed.
+func (t *Tx) feeds() bool {
+	if t.repo.feed.on.Load() {
+		t.repo.feed.begin(t.fed)
+		return true
+	}
+	if !t.unfed {
+		t.unfed = true
+		t.kv.Guard(feedOnKey)
+	}
+	return false
+}
+
+// feedEvent writes what the feed tells of an event, whose audit record has a number.
+func (t *Tx) feedEvent(number int64, e Event) error {
+	if e.Doc == nil || e.Doc.IsVersion() || !slices.Contains(feedEvents, e.Name) {
+		return nil
+	}
+	entry := FeedEntry{Number: number, Event: e.Name, Time: t.now, Doc: e.Doc.ID(), Parent: cmp.Or(e.left, e.Doc.parent).String()}
+	switch e.Name {
+	case "removedFromCollection":
+		entry.Parent, _ = e.Extra["collection"].(string)
+	case RootRegistered, RootUnregistered:
+		entry.User = t.as.Name
+	case "documentRemoved", "proxyRemoved":
+		entry.acl = e.Doc.acl
+	}
+	return t.putFeed(entry)
+}
+
+// feedMembers tells that somebody came into a group or left one.
+func (t *Tx) feedMembers(of, name string, kind byte) error {
+	if kind == memberUser || kind == subgroup {
+		of = name
+	}
+	return t.feedAlone(FeedEntry{Event: MembershipChanged, User: of})
+}
+
+// feedRestored tells of folders that came out of the trash with what is in them.
+func (t *Tx) feedRestored(docs Docs) error {
+	for _, d := range docs {
+		if d == nil {
+			continue
+		}
+		if err := t.feedAlone(FeedEntry{Event: "documentUntrashed", Doc: d.ID(), Parent: d.parent.String()}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// feedAlone tells of something that has no audit record, but a number among theirs.
+func (t *Tx) feedAlone(e FeedEntry) (err error) {
+	if !t.feeds() {
+		return nil
+	}
+	if e.Number, err = t.repo.db.Next(t.ctx, auditSequence); err != nil {
+		return err
+	}
+	t.repo.feed.given(e.Number)
+	e.Time = t.now
+	return t.putFeed(e)
+}
+
+func (t *Tx) putFeed(e FeedEntry) error {
+	doc, _ := parseID(e.Doc)
+	parent, _ := parseID(e.Parent)
+	v := append(make([]byte, 0, 64), byte(slices.Index(feedEvents, e.Event)))
+	v = binary.BigEndian.AppendUint64(v, uint64(e.Time.UnixMilli()))
+	v = append(append(append(v, doc[:]...), parent[:]...), e.acl[:]...)
+	return t.kv.Set(feedKey(e.Number), append(v, e.User...))
+}
+
+// feedRow is how long the value of a row is, without a name.
+const feedRow = 1 + 8 + 3*16
+
+func parseFeed(key, v []byte) (e FeedEntry, err error) {
+	if len(v) < feedRow || int(v[0]) >= len(feedEvents) {
+		return e, fault.Internal.Errorf("feed row %x: cannot be read", key)
+	}
+	e.Number, e.Event = int64(binary.BigEndian.Uint64(key[2:])), feedEvents[v[0]]
+	e.Time = time.UnixMilli(int64(binary.BigEndian.Uint64(v[1:]))).UTC()
+	if doc := docID(v[9:]); doc != none {
+		e.Doc = doc.String()
+	}
+	if parent := docID(v[25:]); parent != none {
+		e.Parent = parent.String()
+	}
+	e.acl, e.User = aclID(v[41:]), string(v[feedRow:])
+	return e, nil
+}
+
+// Feed returns what has happened since a number, the oldest first, for what decides whom it is told. Up to is the
+// number to go on from. More says that there is more of it than limit; then nothing is returned.
+func (t *Tx) Feed(since int64, limit int) (entries []FeedEntry, upTo int64, more bool, err error) {
+	if !t.as.System {
+		return nil, 0, false, fault.Denied.Errorf("feed: not for '%s'", t.as.Name)
+	}
+	upTo = max(since, t.settled)
+	r := prefix(feedPrefix)
+	r.Start, r.End = feedKey(since+1), feedKey(upTo+1)
+	for row, err := range t.kv.Scan(r) {
+		if err != nil {
+			return nil, 0, false, err
+		}
+		if len(entries) == limit {
+			return nil, upTo, true, nil
+		}
+		e, err := parseFeed(row.Key, row.Value)
+		if err != nil {
+			return nil, 0, false, err
+		}
+		entries = append(entries, e)
+	}
+	return entries, upTo, false, nil
+}
+
+// CouldRead reports whether the principal could read a document that is gone if it were still in a folder.
+func (t *Tx) CouldRead(e FeedEntry, folder *Doc) (bool, error) {
+	f, err := t.folder(folder.id)
+	return err == nil && f != nil && t.granted(e.acl, f, permRead), err
+}

@@ -1,0 +1,72 @@
+package storage
+
+import (
+	"bytes"
+	"strings"
+	"unicode/utf8"
+
+	"catena/storage/blob"
+)
+
+// Typed completes a type that says nothing from the name and the content.
+func Typed(b *Blob) (*Blob, error) {
+	if b.Type != "" && b.Type != "application/octet-stream" {
+		return b, nil
+	}
+	r, err := b.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	head := make([]byte, min(b.Size, 4096))
+	n, err := r.Read(head)
+	if n == 0 && b.Size > 0 {
+		return nil, err
+	}
+	typ, encoding := blob.TypeOf(b.Name, b.Type, head[:n])
+	return b.With(b.Name, typ).WithEncoding(encoding), nil
+}
+
+// PropsOf chooses the type of document for a file and the properties that hold it.
+func (t *Tx) PropsOf(b *Blob) (string, Props, error) {
+	types := t.repo.types
+	if isText(b.Type) && b.Size <= maxNoteText {
+		text, err := b.Bytes(maxNoteText)
+		if err != nil {
+			return "", nil, err
+		}
+		if note, ok := types.Type("Note"); ok && note.HasSchema("note") && utf8.Valid(text) {
+			text = bytes.TrimPrefix(text, []byte("\ufeff"))
+			return "Note", Props{"note:note": string(text), "note:mime_type": b.Type}, nil
+		}
+	}
+	if strings.HasPrefix(b.Type, "image/") {
+		if picture, ok := types.Type("Picture"); ok && picture.HasSchema("file") {
+			return "Picture", Props{"file:content": b}, nil
+		}
+	}
+	return "File", Props{"file:content": b}, nil
+}
+
+func isText(typ string) bool {
+	return strings.HasPrefix(typ, "text/") || typ == "application/xml" || typ == "application/xhtml+xml"
+}
+
+// ChildTitled returns a document of the type in a folder with a title or file name, nil if there is none.
+func (t *Tx) ChildTitled(folder *Doc, typeName, name string) (*Doc, error) {
+	for child, err := range t.EachChild(folder) {
+		if err != nil {
+			return nil, err
+		}
+		if child.Type().Name != typeName || child.IsTrashed() || child.IsProxy() || child.IsVersion() {
+			continue
+		}
+		if child.Title() == name {
+			return child, nil
+		}
+		if b, err := child.MainBlob(); err == nil && b != nil && b.Name == name {
+			return child, nil
+		}
+	}
+	return nil, nil
+}
