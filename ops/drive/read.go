@@ -120,7 +120,7 @@ var scroll = engine.Op{
 type scrollParams struct {
 	ID        string `json:"id" doc:"Id of the folder."`
 	Scroll    string `json:"scrollId,omitzero" doc:"What the call before returned; nothing in the first one."`
-	BatchSize int    `json:"batchSize" doc:"Most items; at most as many as a page may have."`
+	BatchSize int    `json:"batchSize" type:"int" doc:"Most items; at most as many as a page may have."`
 	KeepAlive int64  `json:"keepAlive" default:"60000" doc:"Accepted; nothing is kept."`
 }
 
@@ -149,7 +149,7 @@ var getChanges = engine.Op{
 }
 
 type changesParams struct {
-	Roots *string `json:"lastSyncActiveRootDefinitions,omitzero" doc:"What the call before returned as activeSynchronizationRootDefinitions."`
+	Roots *string `json:"lastSyncActiveRootDefinitions,omitzero" type:"string" doc:"What the call before returned as activeSynchronizationRootDefinitions."`
 	Lower int64   `json:"lowerBound" default:"-1" values:"-1" doc:"What the call before returned as upperBound; -1 for no changes, only the number to begin with."`
 }
 

@@ -27,10 +27,10 @@ type conditionParams struct {
 	Value    string `json:"value" doc:"The value; a whole number if the property is one."`
 }
 
-func (p conditionParams) run(e *env, d *storage.Doc) (any, error) {
+func (p conditionParams) run(e *env, d *storage.Doc) (engine.Void, error) {
 	v, err := d.Get(p.Subject)
 	if err != nil {
-		return nil, err
+		return engine.Void{}, err
 	}
 	var order int
 	switch v := v.(type) {
@@ -41,11 +41,11 @@ func (p conditionParams) run(e *env, d *storage.Doc) (any, error) {
 	case int64:
 		n, err := strconv.ParseInt(p.Value, 10, 64)
 		if err != nil {
-			return nil, fault.Invalid.Errorf("value: whole number expected, not %q", p.Value).In("value")
+			return engine.Void{}, fault.Invalid.Errorf("value: whole number expected, not %q", p.Value).In("value")
 		}
 		order = cmp.Compare(v, n)
 	default:
-		return nil, fault.Invalid.Errorf("subject: property %s is neither a whole number nor a text", p.Subject).In("subject")
+		return engine.Void{}, fault.Invalid.Errorf("subject: property %s is neither a whole number nor a text", p.Subject).In("subject")
 	}
 	place := "2"
 	if map[string]bool{
@@ -55,5 +55,5 @@ func (p conditionParams) run(e *env, d *storage.Doc) (any, error) {
 		place = "1"
 	}
 	e.SetVar("nextStepPos", place)
-	return nil, nil
+	return engine.Void{}, nil
 }
