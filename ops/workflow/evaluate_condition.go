@@ -17,7 +17,7 @@ func evaluateCondition(ms models) engine.Op {
 		Doc: "Compares a property of the document, a whole number or a text, with a value, and puts 1 into the variable nextStepPos if that is so, " +
 			"2 if not. Returns nothing.",
 		Effect: engine.Pure,
-		Run:    on(ms, conditionParams.run),
+		Run:    on(ms, conditionParams.run).As("document", "void"),
 	}
 }
 
@@ -27,10 +27,10 @@ type conditionParams struct {
 	Value    string `json:"value" doc:"The value; a whole number if the property is one."`
 }
 
-func (p conditionParams) run(e *env, d *storage.Doc) (engine.Void, error) {
+func (p conditionParams) run(e *env, d *storage.Doc) (any, error) {
 	v, err := d.Get(p.Subject)
 	if err != nil {
-		return engine.Void{}, err
+		return nil, err
 	}
 	var order int
 	switch v := v.(type) {
@@ -41,11 +41,11 @@ func (p conditionParams) run(e *env, d *storage.Doc) (engine.Void, error) {
 	case int64:
 		n, err := strconv.ParseInt(p.Value, 10, 64)
 		if err != nil {
-			return engine.Void{}, fault.Invalid.Errorf("value: whole number expected, not %q", p.Value).In("value")
+			return nil, fault.Invalid.Errorf("value: whole number expected, not %q", p.Value).In("value")
 		}
 		order = cmp.Compare(v, n)
 	default:
-		return engine.Void{}, fault.Invalid.Errorf("subject: property %s is neither a whole number nor a text", p.Subject).In("subject")
+		return nil, fault.Invalid.Errorf("subject: property %s is neither a whole number nor a text", p.Subject).In("subject")
 	}
 	place := "2"
 	if map[string]bool{
@@ -55,5 +55,5 @@ func (p conditionParams) run(e *env, d *storage.Doc) (engine.Void, error) {
 		place = "1"
 	}
 	e.SetVar("nextStepPos", place)
-	return engine.Void{}, nil
+	return nil, nil
 }
