@@ -3,23 +3,25 @@ package decks
 import (
 	"cmp"
 	"net/url"
-	"strings"
 
+	"catena/decks/deck"
+	"catena/decks/listing"
+	"catena/decks/team"
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
 )
 
 var account = engine.Op{
-	Name: "Deck.Account", Label: "Deck Account", Category: category, Effect: engine.Reads,
+	Name: "Deck.Account", Label: "Deck Account", Category: deck.Category, Effect: engine.Reads,
 	Doc: "Returns the caller's profile with the account and the team.",
 	Run: engine.On(accountParams.run),
 }
 
-type accountParams struct{ view }
+type accountParams struct{ deck.View }
 
 func (p accountParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
-	if _, err := p.set(); err != nil {
+	if _, err := p.Set(); err != nil {
 		return nil, err
 	}
 	u, err := c.Tx.User(c.As.Name)
@@ -33,17 +35,17 @@ func (p accountParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error)
 	return map[string]any{"data": map[string]any{
 		"id":             u.ID,
 		"username":       u.Username,
-		"name":           fullName(u),
+		"name":           deck.FullName(u),
 		"email":          u.Email,
 		"description":    u.Description,
 		"thumbnail_url":  u.ThumbnailURL,
 		"website_url":    u.WebsiteURL,
 		"twitter_handle": u.TwitterHandle,
-		"profile_url":    p.Base + "/" + homes + "/" + url.PathEscape(u.Username),
+		"profile_url":    p.Base + "/" + deck.Homes + "/" + url.PathEscape(u.Username),
 		"account":        map[string]any{"type": cmp.Or(u.AccountType, "free"), "billing_period": cmp.Or(u.BillingPeriod, "none")},
 		"team":           team,
-		"created_at":     stamp(u.Created),
-		"updated_at":     stamp(u.Updated),
+		"created_at":     deck.Stamp(u.Created),
+		"updated_at":     deck.Stamp(u.Updated),
 	}}, nil
 }
 
@@ -52,16 +54,12 @@ func (p accountParams) team(c *engine.Ctx, u *storage.User) (any, error) {
 	if u.TeamID == 0 {
 		return nil, nil
 	}
-	t, err := readTeam(c.Tx, u.TeamID)
+	t, err := team.Read(c.Tx, u.TeamID)
 	if fault.Is(err, fault.NotFound) {
-		t, err = &team{ID: u.TeamID, Name: teamGroup(u.TeamID), Slug: teamGroup(u.TeamID)}, nil
+		t, err = &team.Team{ID: u.TeamID, Name: listing.TeamGroup(u.TeamID), Slug: listing.TeamGroup(u.TeamID)}, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	return t.shape(p.Base, u.TeamRole), nil
-}
-
-func fullName(u *storage.User) string {
-	return cmp.Or(strings.TrimSpace(u.FirstName+" "+u.LastName), u.Username)
+	return t.Shape(p.Base, u.TeamRole), nil
 }

@@ -4,7 +4,9 @@ import (
 	"encoding/base64"
 	"strings"
 
+	"catena/decks/deck"
 	"catena/decks/file"
+	"catena/decks/listing"
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/blob"
@@ -12,16 +14,16 @@ import (
 )
 
 var addFile = engine.Op{
-	Name: "Deck.AddFile", Label: "Add File to Deck", Category: category,
-	Doc: "Keeps a picture with one of the caller's decks and returns the address by which the deck's HTML shows it: PNG, JPEG, GIF, " +
-		"WebP, AVIF or SVG of up to 10 MiB. The picture is the input, or of up to 4 MiB a parameter. Whoever may see the deck may see its " +
-		"pictures. They go when the deck is deleted for good.",
+	Name: "Deck.AddFile", Label: "Add File to Deck", Category: deck.Category,
+	Doc: "Adds a picture to one of the caller's decks and returns the address by which the deck's HTML shows it: PNG, JPEG, GIF, " +
+		"WebP, AVIF or SVG of up to 10 MiB. The picture is the input or, up to 4 MiB, a parameter. Everyone who may see the deck may see " +
+		"its pictures. They are deleted together with the deck.",
 	Run: engine.Overload(engine.On(addFileParams.void), engine.On(addFileParams.blob)),
 }
 
 type addFileParams struct {
 	ID   int64  `json:"id" doc:"Number of the deck."`
-	Name string `json:"name" default:"" doc:"What the picture is called, for example delta.png; the input has a name of its own."`
+	Name string `json:"name" default:"" doc:"Name of the picture, such as delta.png; a picture that is the input has its own."`
 	Data string `json:"data" default:"" doc:"The picture in base64, or a data: address of it, if it is not the input."`
 }
 
@@ -34,38 +36,38 @@ func (p addFileParams) void(c *engine.Ctx, _ engine.Void) (map[string]any, error
 	}
 	switch {
 	case text == "":
-		return nil, invalid("data", fault.CodeMissingParameter, "data: is missing, and so is an input")
+		return nil, deck.Invalid("data", fault.CodeMissingParameter, "data: is missing, and there is no input")
 	case len(text) > base64.StdEncoding.EncodedLen(maxInline):
 		return nil, fault.Limit.Errorf("data: a picture of more than %d bytes; send it to /v1/decks/%d/files", maxInline, p.ID).In("data").WithCode(fault.CodeTooLarge)
 	}
 	data, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(text), ""))
 	if err != nil {
-		return nil, invalid("data", fault.CodeInvalidValue, "data: is not base64: %v", err)
+		return nil, deck.Invalid("data", fault.CodeInvalidValue, "data: is not base64: %v", err)
 	}
 	return p.add(c, blob.FromBytes(p.Name, "application/octet-stream", data))
 }
 
 func (p addFileParams) blob(c *engine.Ctx, b *storage.Blob) (map[string]any, error) {
 	if p.Data != "" {
-		return nil, invalid("data", fault.CodeConflictingFields, "data: there is an input, too")
+		return nil, deck.Invalid("data", fault.CodeConflictingFields, "data: cannot be combined with an input")
 	}
 	return p.add(c, b)
 }
 
 func (p addFileParams) add(c *engine.Ctx, b *storage.Blob) (map[string]any, error) {
-	d, err := find(c, p.ID, false)
+	d, err := listing.Find(c, p.ID, false)
 	if err != nil {
 		return nil, err
 	}
-	f, err := file.Add(asSystem(c.Tx), d.ID(), b)
+	f, err := file.Add(deck.AsSystem(c.Tx), d.ID(), b)
 	if err != nil {
 		return nil, err
 	}
 	return map[string]any{"data": fileShape(p.ID, f)}, nil
 }
 
-func fileShape(deck int64, f *file.File) map[string]any {
+func fileShape(id int64, f *file.File) map[string]any {
 	return map[string]any{
-		"deck_id": deck, "number": f.Number, "name": f.Name, "address": f.Address(), "type": f.Blob.Type, "size": f.Blob.Size, "added_at": stamp(f.Added),
+		"deck_id": id, "number": f.Number, "name": f.Name, "address": f.Address(), "type": f.Blob.Type, "size": f.Blob.Size, "added_at": deck.Stamp(f.Added),
 	}
 }

@@ -1,19 +1,23 @@
 package decks
 
-import "catena/storage"
+import (
+	"catena/decks/deck"
+	"catena/decks/listing"
+	"catena/storage"
+)
 
-// spreading are the events of folders that happen to what is in them without being told of it.
-var spreading = words("documentCreatedByCopy documentTrashed documentUntrashed")
+// spreading are the events of a folder that also happen to the decks in it.
+var spreading = map[string]bool{"documentCreatedByCopy": true, "documentTrashed": true, "documentUntrashed": true}
 
 // below has the decks in a folder hear what happened to the folder.
 func below(tx *storage.Tx, folder *storage.Doc, event string) error {
 	if !spreading[event] || !folder.IsFolder() {
 		return nil
 	}
-	system := asSystem(tx)
-	for at := 0; ; at += maxPerPage {
-		page, err := system.Query("SELECT * FROM Deck WHERE ecm:ancestorId = ?"+live+" ORDER BY ecm:uuid", storage.QueryOptions{
-			Args: []any{folder.ID()}, PageOptions: storage.PageOptions{Offset: at, Limit: maxPerPage, CountLimit: -1},
+	system := deck.AsSystem(tx)
+	for at := 0; ; at += listing.MaxPerPage {
+		page, err := system.Query("SELECT * FROM Deck WHERE ecm:ancestorId = ?"+listing.Live+" ORDER BY ecm:uuid", storage.QueryOptions{
+			Args: []any{folder.ID()}, PageOptions: storage.PageOptions{Offset: at, Limit: listing.MaxPerPage, CountLimit: -1},
 		})
 		if err != nil {
 			return err
@@ -26,7 +30,7 @@ func below(tx *storage.Tx, folder *storage.Doc, event string) error {
 				return err
 			}
 		}
-		if len(page.Docs) < maxPerPage {
+		if len(page.Docs) < listing.MaxPerPage {
 			return nil
 		}
 	}

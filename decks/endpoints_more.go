@@ -8,7 +8,7 @@ var moreEndpoints = []endpoint{
 	{method: "POST", path: "/v1/decks/import", id: "importDeck", summary: "Make a deck of a presentation from elsewhere", body: "ImportInput", texts: "text/html text/markdown text/plain", result: "Deck", status: 201, errors: "400 403 413 415 422"},
 	{method: "GET", path: "/v1/decks/{deck_id}/exports", id: "listExports", summary: "Exports of a deck, the newest first", result: "Export", list: true, status: 200},
 	{method: "GET", path: "/v1/decks/{id}/thumbnail", id: "getThumbnail", summary: "Picture of a slide", query: "slide", files: "image/jpeg image/png", status: 200, errors: "422"},
-	{method: "GET", path: "/v1/decks/{deck_id}/exports/{id}/download", id: "downloadExport", summary: "File of an export, at the address that the export has", query: "expires signature", files: "application/pdf application/zip", open: true, status: 200},
+	{method: "GET", path: "/v1/decks/{deck_id}/exports/{id}/download", id: "downloadExport", summary: "File of an export, at the address that the export has", query: "expires signature", files: exportTypes, open: true, status: 200},
 	{method: "GET", path: "/v1/decks/{deck_id}/exports/{id}/events", id: "followExport", summary: "States of an export as they come", files: "text/event-stream", status: 200, errors: "503"},
 	{method: "GET", path: "/v1/decks/{deck_id}/share/{id}/views", id: "listShareViews", summary: "Views of a deck through a private link, the last first", query: "page per_page", result: "ShareView", list: true, status: 200, errors: "403 422"},
 	{method: "GET", path: "/v1/decks/{id}/files", id: "listFiles", summary: "Pictures kept with a deck", result: "File", list: true, status: 200},

@@ -1,14 +1,14 @@
 package decks
 
 import (
-	"time"
-
+	"catena/decks/deck"
+	"catena/decks/listing"
 	"catena/engine"
 	"catena/storage"
 )
 
 var history = engine.Op{
-	Name: "Deck.History", Label: "Deck History", Category: category, Effect: engine.Reads,
+	Name: "Deck.History", Label: "Deck History", Category: deck.Category, Effect: engine.Reads,
 	Doc: "Returns a page of the kept versions of one of the caller's decks, the newest first. A version is kept when Deck.KeepVersion says so, " +
 		"before one is restored, and before the HTML changes that nobody had changed for a quarter of an hour.",
 	Run: engine.On(historyParams.run),
@@ -16,14 +16,14 @@ var history = engine.Op{
 
 type historyParams struct {
 	ID int64 `json:"id" doc:"Number of the deck."`
-	paging
+	listing.Paging
 }
 
 func (p historyParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
-	if err := p.check(); err != nil {
+	if err := p.Check(); err != nil {
 		return nil, err
 	}
-	d, err := find(c, p.ID, false)
+	d, err := listing.Find(c, p.ID, false)
 	if err != nil {
 		return nil, err
 	}
@@ -36,18 +36,18 @@ func (p historyParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error)
 	for i := from - 1; i >= 0 && len(data) < int(p.PerPage); i-- {
 		data = append(data, shapeVersion(all[i]))
 	}
-	return p.answer(data, len(all)), nil
+	return p.Answer(data, len(all)), nil
 }
 
 func shapeVersion(v *storage.Doc) map[string]any {
 	return map[string]any{
 		"version": v.VersionLabel(), "title": v.Title(), "slide_count": storage.Prop[int64](v, "deck:slide_count"),
-		"author": storage.Prop[string](v, "dc:lastContributor"), "updated_at": instantOf(v, "dc:modified"),
+		"author": storage.Prop[string](v, "dc:lastContributor"), "updated_at": deck.InstantOf(v, "dc:modified"),
 	}
 }
 
 var keepVersion = engine.Op{
-	Name: "Deck.KeepVersion", Label: "Keep Deck Version", Category: category,
+	Name: "Deck.KeepVersion", Label: "Keep Deck Version", Category: deck.Category,
 	Doc: "Keeps one of the caller's decks as it is now as a version, unless it is kept already, and returns the version.",
 	Run: engine.On(keepVersionParams.run),
 }
@@ -58,7 +58,7 @@ type keepVersionParams struct {
 }
 
 func (p keepVersionParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
-	d, err := find(c, p.ID, false)
+	d, err := listing.Find(c, p.ID, false)
 	if err != nil {
 		return nil, err
 	}
@@ -70,16 +70,4 @@ func (p keepVersionParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, er
 		return nil, err
 	}
 	return map[string]any{"data": shapeVersion(v)}, nil
-}
-
-const keptApart = 15 * time.Minute
-
-// keepBefore keeps a deck as a version before its HTML changes, unless it was changed a short
-// while ago: then the change belongs to the ones before.
-func keepBefore(c *engine.Ctx, d *storage.Doc) error {
-	if c.Now.Sub(storage.Prop[time.Time](d, "dc:modified")) < keptApart || storage.Prop[int64](d, "deck:slide_count") == 0 {
-		return nil
-	}
-	_, err := c.Tx.CheckIn(d, false, "")
-	return err
 }

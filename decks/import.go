@@ -6,6 +6,8 @@ import (
 	"unicode"
 
 	"catena/decks/convert"
+	"catena/decks/deck"
+	"catena/decks/field"
 	"catena/decks/html"
 	"catena/engine"
 	"catena/storage"
@@ -13,24 +15,24 @@ import (
 )
 
 var importDeck = engine.Op{
-	Name: "Deck.Import", Label: "Import Deck", Category: category,
-	Doc: "Makes a deck of a presentation from elsewhere and returns it with all its fields: a page of reveal.js, Markdown with slides " +
+	Name: "Deck.Import", Label: "Import Deck", Category: deck.Category,
+	Doc: "Creates a deck from a presentation made elsewhere and returns it with all its fields: a page of reveal.js, Markdown with slides " +
 		"divided by --- and -- (as reveal.js, Marp and Slidev have it), or JSON that defines slides by blocks. The presentation is the " +
-		"input or a parameter. HTML that could act is taken out and reported.",
+		"input or a parameter. Active content is removed from the HTML and reported.",
 	Run: engine.Overload(engine.On(importParams.void), engine.On(importParams.blob)),
 }
 
 type importParams struct {
 	Source     string `json:"source,omitzero" doc:"The presentation, if it is not the input."`
-	Format     string `json:"format,omitzero" enum:"html,markdown,define" doc:"What it is written in; found out unless given."`
-	Title      string `json:"title,omitzero" doc:"Title of the deck; the presentation's own unless given."`
+	Format     string `json:"format,omitzero" enum:"html,markdown,define" doc:"Format of the presentation; detected by default."`
+	Title      string `json:"title,omitzero" doc:"Title of the deck; by default the presentation's own."`
 	Visibility string `json:"visibility" default:"self" enum:"all,self,team" doc:"Who may see the deck."`
-	view
+	deck.View
 }
 
 func (p importParams) void(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
 	if p.Source == "" {
-		return nil, invalid("source", fault.CodeMissingParameter, "source: is missing, and so is an input")
+		return nil, deck.Invalid("source", fault.CodeMissingParameter, "source: is missing, and there is no input")
 	}
 	return p.run(c, "", p.Source)
 }
@@ -44,23 +46,23 @@ func (p importParams) blob(c *engine.Ctx, b *storage.Blob) (map[string]any, erro
 }
 
 func (p importParams) run(c *engine.Ctx, name, text string) (map[string]any, error) {
-	if _, err := p.set(); err != nil {
+	if _, err := p.Set(); err != nil {
 		return nil, err
 	}
-	d, err := convert.Read(p.Format, name, text)
+	d, err := convert.Read(c.Context, p.Format, name, text)
 	if err != nil {
 		return nil, err
 	}
-	title := cmp.Or(p.Title, shortened(oneLine(d.Title), maxTitle), nameOnly(name), "deck")
-	description := shortened(d.Description, maxDescription)
-	f := fields{Title: &title, Description: &description, Data: &d.HTML, Visibility: &p.Visibility}
+	title := cmp.Or(p.Title, shortened(oneLine(d.Title), field.MaxTitle), nameOnly(name), "deck")
+	description := shortened(d.Description, field.MaxDescription)
+	in := deck.Input{"title": title, "description": description, "data": d.HTML, "visibility": p.Visibility}
 	if d.Width > 0 && d.Height > 0 {
-		f.Width, f.Height = &d.Width, &d.Height
+		in["width"], in["height"] = d.Width, d.Height
 	}
-	if f, err = f.merge(); err != nil {
+	if err := in.Check(); err != nil {
 		return nil, err
 	}
-	return f.create(c, p.view, looks(d))
+	return createOf(c, in, p.View, looks(d))
 }
 
 func oneLine(s string) string {
@@ -80,5 +82,5 @@ func nameOnly(name string) string {
 	if i := strings.LastIndexByte(name, '.'); i > 0 {
 		name = name[:i]
 	}
-	return shortened(oneLine(name), maxTitle)
+	return shortened(oneLine(name), field.MaxTitle)
 }

@@ -5,48 +5,38 @@ import (
 	"strings"
 
 	"catena/decks/convert"
+	"catena/decks/field"
 	"catena/decks/html"
 	"catena/storage"
 )
 
-// looks are the properties a deck gets from what a presentation says about itself.
+// looks are the properties a deck gets from what a presentation says about itself. What a deck cannot have is left out.
 func looks(d *convert.Deck) storage.Props {
-	props := storage.Props{"deck:rtl": d.RTL, "deck:loop": d.Loop}
-	set := func(xpath, v string, ok bool) {
-		if ok && v != "" {
-			props[xpath] = v
+	props := storage.Props{}
+	for _, f := range field.Fields.Of(field.Look) {
+		if v, ok := imported(f, d.Options[f.Name]); ok {
+			props[f.XPath] = v
 		}
 	}
-	set("deck:transition", transitionOf(d.Transition), true)
-	set("deck:background_transition", transitionOf(d.BackgroundTransition), true)
-	set("deck:theme_color", cmp.Or(d.ThemeColor, revealColors[d.Theme]), d.ThemeColor == "" || themeColors[d.ThemeColor])
-	set("deck:theme_font", d.ThemeFont, themeFonts[d.ThemeFont])
-	set("deck:language", d.Language, languageLike(d.Language))
-	set("deck:css", d.CSS, len(d.CSS) <= maxStyles && html.HarmlessCSS(d.CSS) && !strings.Contains(strings.ToLower(d.CSS), "</style"))
-	if d.Margin != nil && *d.Margin < 1 {
-		props["deck:margin"] = *d.Margin
+	if d.Options["theme_color"] == nil && field.RevealColors[d.Theme] != "" {
+		props["deck:theme_color"] = field.RevealColors[d.Theme]
+	}
+	if d.CSS != "" && len(d.CSS) <= maxStyles && html.HarmlessCSS(d.CSS) && !strings.Contains(strings.ToLower(d.CSS), "</style") {
+		props["deck:css"] = d.CSS
 	}
 	return props
 }
 
-const maxStyles = 256 << 10
+const maxStyles = 256 << 10 // bytes
 
-var transitions = words(`slide fade none convex concave zoom`)
-
-// transitionOf is the transition that is most like one of another name; "" for none known.
-func transitionOf(name string) string {
-	switch name {
-	case "default":
-		return "convex"
-	case "linear", "cube", "page":
-		return "slide"
+// imported returns the value of a field that is most like one of another program.
+func imported(f *field.Field, value any) (any, bool) {
+	switch v := value.(type) {
+	case string:
+		v = cmp.Or(f.Synonyms[v], v)
+		return v, v != "" && f.Known(v)
+	case float64:
+		return v, v < 1 // of the size of a slide; more than callers may choose is kept
 	}
-	if transitions[name] {
-		return name
-	}
-	return ""
-}
-
-func languageLike(tag string) bool {
-	return len(tag) <= 35 && strings.Trim(strings.ToLower(tag), "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
+	return value, value != nil
 }

@@ -3,10 +3,10 @@ package decks
 import (
 	"cmp"
 	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/base64"
 
+	"catena/decks/deck"
 	"catena/decks/html"
+	"catena/decks/listing"
 	"catena/storage"
 	"catena/storage/fault"
 )
@@ -18,32 +18,19 @@ func stay(tx *storage.Tx, d *storage.Doc) error {
 	if err != nil {
 		return err
 	}
-	if had, _ := stored.(int64); had != 0 && had != number(d) {
+	if had, _ := stored.(int64); had != 0 && had != deck.Number(d) {
 		return fault.Invalid.Errorf("deck %d: its number stays", had).In("deck:number")
 	}
 	if slug := storage.Prop[string](d, "deck:slug"); storage.Prop[string](d, "deck:place") != d.ParentID()+"/"+slug {
-		free, err := freeSlugIn(tx, d, slug)
+		free, err := listing.FreeSlugIn(tx, d, slug)
 		if err != nil {
 			return err
 		}
 		if free != slug {
-			return fault.Exists.Errorf("slug %.60q: is taken, or no slug; %s is free", slug, free).In("deck:slug")
+			return fault.Exists.Errorf("slug %.60q: is taken or not valid; %s is available", slug, free).In("deck:slug")
 		}
 	}
-	_, err = relist(d)
-	return err
-}
-
-// asSystem is the transaction of the server, acting for whoever asks.
-func asSystem(tx *storage.Tx) *storage.Tx {
-	system := tx.Repo().System()
-	system.Actor = cmp.Or(tx.Principal().Actor, tx.Principal().Name)
-	return tx.As(system)
-}
-
-// keep saves what the service itself notes on a deck.
-func keep(tx *storage.Tx, d *storage.Doc) error {
-	_, err := asSystem(tx).Save(d, storage.SaveOptions{Quiet: true})
+	_, err = listing.Relist(d)
 	return err
 }
 
@@ -56,33 +43,25 @@ func newNumber(tx *storage.Tx, d *storage.Doc) error {
 	if err := d.Set("deck:number", n); err != nil {
 		return err
 	}
-	slug, err := freeSlugIn(tx, d, cmp.Or(d.Title(), d.Name()))
+	slug, err := listing.FreeSlugIn(tx, d, cmp.Or(d.Title(), d.Name()))
 	if err != nil {
 		return err
 	}
 	return d.Set("deck:slug", slug)
 }
 
-// freeSlugIn returns a slug for a deck that no other in its folder has.
-func freeSlugIn(tx *storage.Tx, d *storage.Doc, title string) (string, error) {
-	return freeSlug(asSystem(tx), d.ParentID(), title, d.ID())
-}
-
 // purify makes HTML harmless that did not come through here, and notes what is in it.
 func purify(tx *storage.Tx, d *storage.Doc) error {
 	b, err := d.Blob("deck:html")
-	if err != nil || b == nil || hmac.Equal([]byte(storage.Prop[string](d, "deck:clean")), []byte(cleanMark(tx.Repo(), b))) {
+	if err != nil || b == nil || hmac.Equal([]byte(storage.Prop[string](d, "deck:clean")), []byte(deck.CleanMark(tx.Repo(), b))) {
 		return err
 	}
 	text, err := tx.Bytes(b, html.MaxBytes)
 	if err != nil {
 		return err
 	}
-	f := fields{}
-	src := string(text)
-	f.Data = &src
 	props := storage.Props{}
-	if _, err := f.applyHTML(tx, props); err != nil {
+	if _, err := (deck.Input{"data": string(text)}).ApplyHTML(tx, props); err != nil {
 		return err
 	}
 	for xpath, v := range props {
@@ -91,11 +70,4 @@ func purify(tx *storage.Tx, d *storage.Doc) error {
 		}
 	}
 	return nil
-}
-
-// cleanMark is what deck:clean holds for HTML that was made harmless here.
-func cleanMark(r *storage.Repo, b *storage.Blob) string {
-	m := hmac.New(sha256.New, r.Secret("deck clean "+html.Rules))
-	m.Write([]byte(b.Digest))
-	return base64.RawURLEncoding.EncodeToString(m.Sum(nil)[:24])
 }

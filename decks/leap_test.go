@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"catena/decks/listing"
 	"catena/storage"
 )
 
@@ -44,8 +45,8 @@ func TestLeap(t *testing.T) {
 	check(100)
 	blocks := 0
 	err := s.Repo().View(context.Background(), s.Repo().System(), func(tx *storage.Tx) error {
-		for _, raw := range tx.Table(blockTable).Scan("", "~", false, 0) {
-			row, err := readRow[[]block](raw)
+		for _, raw := range tx.Table(listing.BlockTable).Scan("", "~", false, 0) {
+			row, err := listing.ReadRow[[]listing.Block](raw)
 			if err != nil {
 				return err
 			}

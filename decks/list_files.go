@@ -1,13 +1,15 @@
 package decks
 
 import (
+	"catena/decks/deck"
 	"catena/decks/file"
+	"catena/decks/listing"
 	"catena/engine"
 	"catena/storage"
 )
 
 var listFiles = engine.Op{
-	Name: "Deck.ListFiles", Label: "List Files of Deck", Category: category, Effect: engine.Reads,
+	Name: "Deck.ListFiles", Label: "List Files of Deck", Category: deck.Category, Effect: engine.Reads,
 	Doc: "Returns the pictures kept with one of the caller's decks, with the addresses by which its HTML shows them.",
 	Run: engine.On(listFilesParams.run),
 }
@@ -17,11 +19,11 @@ type listFilesParams struct {
 }
 
 func (p listFilesParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
-	d, err := find(c, p.ID, false)
+	d, err := listing.Find(c, p.ID, false)
 	if err != nil {
 		return nil, err
 	}
-	all, err := file.List(asSystem(c.Tx), d.ID())
+	all, err := file.List(deck.AsSystem(c.Tx), d.ID())
 	if err != nil {
 		return nil, err
 	}
@@ -34,9 +36,9 @@ func (p listFilesParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, erro
 
 // copyFiles gives a copied deck, which still has the number of the first, the first one's files.
 func copyFiles(tx *storage.Tx, d *storage.Doc) error {
-	tx = asSystem(tx)
-	page, err := tx.Query("SELECT * FROM Deck WHERE deck:number = ?"+live, storage.QueryOptions{
-		Args: []any{number(d)}, PageOptions: storage.PageOptions{Limit: 2, CountLimit: -1},
+	tx = deck.AsSystem(tx)
+	page, err := tx.Query("SELECT * FROM Deck WHERE deck:number = ?"+listing.Live, storage.QueryOptions{
+		Args: []any{deck.Number(d)}, PageOptions: storage.PageOptions{Limit: 2, CountLimit: -1},
 	})
 	if err != nil {
 		return err

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"catena/decks/deck"
+	"catena/decks/listing"
 	"catena/storage"
 )
 
@@ -16,7 +18,7 @@ func Listen(r *storage.Repo) { r.OnEvent(heard) }
 func heard(tx *storage.Tx, e storage.Event) error {
 	if e.Doc == nil && strings.HasPrefix(e.Name, "user_") {
 		name, _ := e.Extra["id"].(string)
-		_, err := teamOf(asSystem(tx), name)
+		_, err := listing.TeamOf(deck.AsSystem(tx), name)
 		if err == nil && e.Name == "user_deleted" {
 			err = leave(tx, name)
 		}
@@ -31,12 +33,12 @@ func heard(tx *storage.Tx, e storage.Event) error {
 	d := e.Doc
 	switch e.Name {
 	case "aboutToCreate":
-		if number(d) == 0 {
+		if deck.Number(d) == 0 {
 			if err := newNumber(tx, d); err != nil {
 				return err
 			}
 		}
-		if _, err := relist(d); err != nil {
+		if _, err := listing.Relist(d); err != nil {
 			return err
 		}
 		return purify(tx, d)
@@ -46,7 +48,7 @@ func heard(tx *storage.Tx, e storage.Event) error {
 		}
 		return purify(tx, d)
 	case "documentCreated":
-		if err := recount(tx, d, [2]string{}, false); err != nil {
+		if err := listing.Recount(tx, d, [2]string{}, false); err != nil {
 			return err
 		}
 		if storage.Prop[string](d, "deck:visibility") != "self" {
@@ -72,25 +74,25 @@ func moved(tx *storage.Tx, d *storage.Doc, event string) error {
 		if err := newNumber(tx, d); err != nil {
 			return err
 		}
-		if _, err := relist(d); err != nil {
+		if _, err := listing.Relist(d); err != nil {
 			return err
 		}
-		if err := keep(tx, d); err != nil {
+		if err := deck.Keep(tx, d); err != nil {
 			return err
 		}
-		if err := recount(tx, d, [2]string{}, false); err != nil {
+		if err := listing.Recount(tx, d, [2]string{}, false); err != nil {
 			return err
 		}
-		return placed(tx, d, false)
+		return listing.Placed(tx, d, false)
 	case "documentMoved":
-		slug, err := freeSlugIn(tx, d, storage.Prop[string](d, "deck:slug"))
+		slug, err := listing.FreeSlugIn(tx, d, storage.Prop[string](d, "deck:slug"))
 		if err == nil {
 			err = d.Set("deck:slug", slug)
 		}
 		if err != nil {
 			return err
 		}
-		return relisted(tx, d)
+		return listing.Relisted(tx, d)
 	case "beforeRestoringDocument":
 		return remember(tx, d)
 	case "documentRestored":
@@ -99,17 +101,17 @@ func moved(tx *storage.Tx, d *storage.Doc, event string) error {
 		if err := d.Set("deck:trashed_at", tx.Now()); err != nil {
 			return err
 		}
-		return relisted(tx, d)
+		return listing.Relisted(tx, d)
 	case "documentUntrashed":
 		if err := d.Set("deck:trashed_at", nil); err != nil {
 			return err
 		}
-		return relisted(tx, d)
+		return listing.Relisted(tx, d)
 	case "documentRemoved":
-		if err := recount(tx, d, [2]string{storage.Prop[string](d, "deck:listing"), storage.Prop[string](d, "deck:binned")}, true); err != nil {
+		if err := listing.Recount(tx, d, [2]string{storage.Prop[string](d, "deck:listing"), storage.Prop[string](d, "deck:binned")}, true); err != nil {
 			return err
 		}
-		if err := placed(tx, d, true); err != nil {
+		if err := listing.Placed(tx, d, true); err != nil {
 			return err
 		}
 		return forget(tx, d)

@@ -2,8 +2,10 @@ package decks
 
 import (
 	"cmp"
-	"crypto/hmac"
 
+	"catena/decks/deck"
+	"catena/decks/listing"
+	"catena/decks/share"
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
@@ -23,24 +25,20 @@ type lookParams struct {
 // address, there with the rights of whom the key was given for what it opens. What may not be seen is missing.
 func (p lookParams) deck(c *engine.Ctx, opens string, missing error) (*storage.Doc, error) {
 	if p.ID != 0 {
-		return find(c, p.ID, false)
+		return listing.Find(c, p.ID, false)
 	}
 	asked := c.Tx
-	c.Tx = asked.As(behind(c))
+	c.Tx = asked.As(deck.Behind(c))
 	defer func() { c.Tx = asked }()
 	if p.Token != "" {
-		d, l, err := openShareParams{Token: p.Token}.find(c)
-		if err == nil && l.Password != "" && !hmac.Equal([]byte(p.Pass), []byte(l.pass(c.Tx, d.ID()))) {
-			err = missing
-		}
-		return d, err
+		return share.Deck(c, p.Token, p.Pass, missing)
 	}
-	d, err := deckOf(c.Tx, p.Username, p.Slug)
+	d, err := listing.DeckOf(c.Tx, p.Username, p.Slug)
 	if err != nil || d == nil {
 		return nil, cmp.Or(err, missing)
 	}
 	as := c.As
-	if holder := keyHolder(c.Tx, d, opens, p.Key); holder.Owner != "" {
+	if holder := deck.KeyHolder(c.Tx, d, opens, p.Key); holder.Owner != "" {
 		as, err = holder.Principal(c.Tx)
 	}
 	switch {

@@ -1,8 +1,7 @@
 package decks
 
 import (
-	"time"
-
+	"catena/decks/deck"
 	"catena/decks/file"
 	"catena/engine"
 	"catena/storage"
@@ -10,7 +9,7 @@ import (
 )
 
 var openFile = engine.Op{
-	Name: "Deck.OpenFile", Label: "Open File of Deck", Category: category, Effect: engine.Reads,
+	Name: "Deck.OpenFile", Label: "Open File of Deck", Category: deck.Category, Effect: engine.Reads,
 	Doc: "Returns a picture of a deck for showing it to whoever may see the deck: at the deck's address or by a private link. Slides are " +
 		"shown without cookies; the key in their pictures' addresses says for whom they were made, whose rights are looked at anew.",
 	Run: engine.On(openFileParams.run),
@@ -23,11 +22,11 @@ type openFileParams struct {
 }
 
 func (p openFileParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
-	d, err := p.deck(c, keyFile, fault.NotFound.Errorf("file %.100q: does not exist", p.Address))
+	d, err := p.deck(c, deck.KeyFile, fault.NotFound.Errorf("file %.100q: does not exist", p.Address))
 	if err != nil {
 		return nil, err
 	}
-	tx := c.Tx.As(behind(c))
+	tx := c.Tx.As(deck.Behind(c))
 	f, err := p.file(tx, d)
 	if err != nil {
 		return nil, err
@@ -42,12 +41,10 @@ func (p openFileParams) file(tx *storage.Tx, d *storage.Doc) (*file.File, error)
 	return file.Find(tx, d.ID(), p.Address)
 }
 
-const fileKeyTime = 24 * time.Hour
-
 // fileKey is what a page of a deck that is not for everyone puts into its pictures' addresses.
 func fileKey(c *engine.Ctx, d *storage.Doc) string {
 	if storage.Prop[string](d, "deck:visibility") == "all" {
 		return ""
 	}
-	return "key=" + pictureKey(c, d, keyFile, c.Now.Add(fileKeyTime))
+	return "key=" + deck.PictureKey(c, d, deck.KeyFile, c.Now.Add(deck.FileKeyTime))
 }

@@ -6,25 +6,28 @@ import (
 	"slices"
 	"strings"
 
+	"catena/decks/deck"
+	"catena/decks/field"
+	"catena/decks/format"
 	"catena/engine"
 	"catena/engine/openapi"
 )
 
 var openAPI = engine.Op{
-	Name: "Deck.Describe", Label: "Describe Deck Service", Category: category, Effect: engine.Reads,
+	Name: "Deck.Describe", Label: "Describe Deck Service", Category: deck.Category, Effect: engine.Reads,
 	Doc: "Returns the OpenAPI description of the deck service's addresses with the fields of a revision: A, B, or union for those of both.",
 	Run: engine.On(describeParams.run),
 }
 
-type describeParams struct{ view }
+type describeParams struct{ deck.View }
 
 func (p describeParams) run(_ *engine.Ctx, _ engine.Void) (map[string]any, error) {
-	in, err := p.set()
+	in, err := p.Set()
 	if err != nil {
 		return nil, err
 	}
 	paths, schemas, all := map[string]any{}, components(in), endpoints
-	if in == union {
+	if in == field.Both {
 		moreComponents(schemas)
 		all = slices.Concat(endpoints, moreEndpoints)
 	}
@@ -40,7 +43,7 @@ func (p describeParams) run(_ *engine.Ctx, _ engine.Void) (map[string]any, error
 		}
 		at[strings.ToLower(e.method)] = e.describe()
 	}
-	title := map[revision]string{revA: "revision A", revB: "revision B", union: "both revisions"}[in]
+	title := map[field.Revision]string{field.A: "revision A", field.B: "revision B", field.Both: "both revisions"}[in]
 	return map[string]any{
 		"openapi":  "3.1.0",
 		"info":     map[string]any{"title": "Deck service, " + title, "version": "v1"},
@@ -101,7 +104,7 @@ func (e *endpoint) responses() map[string]any {
 		ok["content"] = openapi.JSON(openapi.Object("data", map[string]any{"type": "array", "items": openapi.Ref(e.result)}, "meta", openapi.Ref("PageMeta")))
 	case e.files != "":
 		content := map[string]any{}
-		for typ := range strings.FieldsSeq(e.files) {
+		for typ := range strings.FieldsSeq(strings.ReplaceAll(e.files, exportTypes, format.Types())) {
 			content[typ] = map[string]any{}
 		}
 		ok["content"] = content

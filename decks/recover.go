@@ -1,10 +1,14 @@
 package decks
 
-import "catena/engine"
+import (
+	"catena/decks/deck"
+	"catena/decks/listing"
+	"catena/engine"
+)
 
 var recoverDeck = engine.Op{
-	Name: "Deck.Recover", Label: "Recover Deck", Category: category,
-	Doc: "Takes one of the caller's decks out of the trash. A deck that is not there stays as it is.",
+	Name: "Deck.Recover", Label: "Recover Deck", Category: deck.Category,
+	Doc: "Restores one of the caller's decks from the trash. A deck that is not in the trash stays as it is.",
 	Run: engine.On(recoverParams.run),
 }
 
@@ -13,7 +17,7 @@ type recoverParams struct {
 }
 
 func (p recoverParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
-	d, err := find(c, p.ID, true)
+	d, err := listing.Find(c, p.ID, true)
 	if err != nil {
 		return nil, err
 	}

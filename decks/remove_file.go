@@ -3,14 +3,16 @@ package decks
 import (
 	"strings"
 
+	"catena/decks/deck"
 	"catena/decks/file"
+	"catena/decks/listing"
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
 )
 
 var removeFile = engine.Op{
-	Name: "Deck.RemoveFile", Label: "Remove File from Deck", Category: category,
+	Name: "Deck.RemoveFile", Label: "Remove File from Deck", Category: deck.Category,
 	Doc: "Removes a picture kept with one of the caller's decks. One that the slides still show is only removed by force; versions of the deck " +
 		"that show it have none in its place. No other picture gets its address.",
 	Run: engine.On(removeFileParams.run),
@@ -23,17 +25,17 @@ type removeFileParams struct {
 }
 
 func (p removeFileParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
-	d, err := find(c, p.ID, false)
+	d, err := listing.Find(c, p.ID, false)
 	if err != nil {
 		return nil, err
 	}
-	tx := asSystem(c.Tx)
+	tx := deck.AsSystem(c.Tx)
 	f, err := file.Get(tx, d.ID(), p.Number)
 	if err != nil {
 		return nil, err
 	}
 	if !p.Force {
-		text, err := source(tx, d)
+		text, err := deck.Source(tx, d)
 		if err != nil {
 			return nil, err
 		}

@@ -1,13 +1,15 @@
 package decks
 
 import (
+	"catena/decks/deck"
+	"catena/decks/listing"
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
 )
 
 var restore = engine.Op{
-	Name: "Deck.Restore", Label: "Restore Deck", Category: category,
+	Name: "Deck.Restore", Label: "Restore Deck", Category: deck.Category,
 	Doc: "Gives one of the caller's decks the content and looks of a kept version, and returns it with all its fields. What it was is kept as a " +
 		"version; its address and who may see it stay.",
 	Run: engine.On(restoreParams.run),
@@ -16,14 +18,14 @@ var restore = engine.Op{
 type restoreParams struct {
 	ID      int64  `json:"id" doc:"Number of the deck."`
 	Version string `json:"version" doc:"Version, for example 0.2."`
-	view
+	deck.View
 }
 
 func (p restoreParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
-	if _, err := p.set(); err != nil {
+	if _, err := p.Set(); err != nil {
 		return nil, err
 	}
-	d, err := find(c, p.ID, false)
+	d, err := listing.Find(c, p.ID, false)
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +43,7 @@ func (p restoreParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error)
 		if err := c.Tx.Fire("deck.updated", d, map[string]any{"deck": p.ID, "restored": p.Version}); err != nil {
 			return nil, err
 		}
-		return p.result(c, d, true, nil)
+		return p.Result(c, d, true, nil)
 	}
 	return nil, fault.NotFound.Errorf("version %.20s of deck %d: does not exist", p.Version, p.ID)
 }

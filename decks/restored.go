@@ -3,6 +3,8 @@ package decks
 import (
 	"time"
 
+	"catena/decks/deck"
+	"catena/decks/listing"
 	"catena/storage"
 )
 
@@ -17,8 +19,8 @@ type lasting struct {
 
 // remember notes what a deck keeps when a version of it is restored.
 func remember(tx *storage.Tx, d *storage.Doc) error {
-	return asSystem(tx).Table(restoreTable).Put(d.ID(), lasting{
-		Number: number(d), Slug: storage.Prop[string](d, "deck:slug"), Visibility: storage.Prop[string](d, "deck:visibility"),
+	return deck.AsSystem(tx).Table(restoreTable).Put(d.ID(), lasting{
+		Number: deck.Number(d), Slug: storage.Prop[string](d, "deck:slug"), Visibility: storage.Prop[string](d, "deck:visibility"),
 		Trashed: storage.Prop[time.Time](d, "deck:trashed_at"),
 	})
 }
@@ -26,7 +28,7 @@ func remember(tx *storage.Tx, d *storage.Doc) error {
 // remind gives a restored deck back what it keeps.
 func remind(tx *storage.Tx, d *storage.Doc) error {
 	var was lasting
-	table := asSystem(tx).Table(restoreTable)
+	table := deck.AsSystem(tx).Table(restoreTable)
 	if ok, err := table.Get(d.ID(), &was); err != nil || !ok {
 		return err
 	}
@@ -41,11 +43,11 @@ func remind(tx *storage.Tx, d *storage.Doc) error {
 			return err
 		}
 	}
-	if _, err := relist(d); err != nil {
+	if _, err := listing.Relist(d); err != nil {
 		return err
 	}
 	if err := table.Delete(d.ID()); err != nil {
 		return err
 	}
-	return keep(tx, d)
+	return deck.Keep(tx, d)
 }

@@ -1,6 +1,7 @@
 package decks
 
 import (
+	"catena/decks/deck"
 	"catena/decks/export"
 	"catena/decks/render"
 	"catena/engine"
@@ -10,7 +11,7 @@ import (
 )
 
 var thumbnail = engine.Op{
-	Name: "Deck.Thumbnail", Label: "Get Deck Thumbnail", Category: category, Effect: engine.Reads,
+	Name: "Deck.Thumbnail", Label: "Get Deck Thumbnail", Category: deck.Category, Effect: engine.Reads,
 	Doc: "Returns a picture of a slide to whoever may see the deck: its owner by number, others at the deck's address or by a private " +
 		"link. It is drawn when it is asked for first after the deck was changed; until then there is a card with the slide's first words.",
 	Run: engine.On(thumbnailParams.run),
@@ -28,14 +29,14 @@ func (p thumbnailParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error
 	if p.Token != "" {
 		missing = fault.NotFound.Errorf("share link: does not exist")
 	}
-	d, err := p.deck(c, keyThumbnail, missing)
+	d, err := p.deck(c, deck.KeyThumbnail, missing)
 	if err != nil {
 		return nil, err
 	}
 	if n := storage.Prop[int64](d, "deck:slide_count"); p.Slide > max(n, 1) || p.Slide > 1 && p.Key == "" && c.As.Name == storage.Guest().Name {
 		return nil, fault.NotFound.Errorf("slide %d of the deck: does not exist", p.Slide)
 	}
-	tx, slide, version := c.Tx.As(behind(c)), int(p.Slide), export.Version(d)
+	tx, slide, version := c.Tx.As(deck.Behind(c)), int(p.Slide), deck.LooksVersion(d)
 	b, err := export.FindThumb(tx, d.ID(), slide, version)
 	if b != nil || err != nil {
 		return b, err
@@ -43,11 +44,11 @@ func (p thumbnailParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error
 	if err := p.ask(c, tx, d, version); err != nil || !p.Card {
 		return nil, err
 	}
-	looks := export.Looks(d)
-	if looks.HTML, err = source(tx, d); err != nil {
+	looks := deck.Looks(d)
+	if looks.HTML, err = deck.Source(tx, d); err != nil {
 		return nil, err
 	}
-	still, err := render.Card(&looks, slide)
+	still, err := render.Card(c.Context, &looks, slide)
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +57,7 @@ func (p thumbnailParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error
 
 // ask has the picture drawn of a deck that is still as it was seen.
 func (p thumbnailParams) ask(c *engine.Ctx, tx *storage.Tx, d *storage.Doc, version string) error {
-	slide, owner := int(p.Slide), ownerName(tx, d)
+	slide, owner := int(p.Slide), deck.OwnerName(tx, d)
 	asked, err := export.ThumbAsked(tx, d.ID(), slide, version)
 	if err != nil || asked {
 		return err
@@ -65,7 +66,7 @@ func (p thumbnailParams) ask(c *engine.Ctx, tx *storage.Tx, d *storage.Doc, vers
 		switch now, err := tx.Doc(d.Ref()); {
 		case fault.Is(err, fault.NotFound):
 			return nil
-		case err != nil || export.Version(now) != version:
+		case err != nil || deck.LooksVersion(now) != version:
 			return err
 		}
 		return export.AskThumb(tx, d.ID(), slide, version, owner, p.Base)

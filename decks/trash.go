@@ -1,10 +1,14 @@
 package decks
 
-import "catena/engine"
+import (
+	"catena/decks/deck"
+	"catena/decks/listing"
+	"catena/engine"
+)
 
 var trash = engine.Op{
-	Name: "Deck.Trash", Label: "Trash Deck", Category: category,
-	Doc: "Puts one of the caller's decks in the trash, where it is not lost. A deck that is there already stays there.",
+	Name: "Deck.Trash", Label: "Trash Deck", Category: deck.Category,
+	Doc: "Moves one of the caller's decks to the trash. A deck that is already there stays there.",
 	Run: engine.On(trashParams.run),
 }
 
@@ -14,12 +18,12 @@ type trashParams struct {
 }
 
 func (p trashParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
-	d, err := find(c, p.ID, true)
+	d, err := listing.Find(c, p.ID, true)
 	if err != nil {
 		return nil, err
 	}
 	if !d.IsTrashed() {
-		if err := matchVersion(d, p.IfMatch); err != nil {
+		if err := deck.MatchVersion(d, p.IfMatch); err != nil {
 			return nil, err
 		}
 		if d, err = c.Tx.SetTrashed(d, true); err != nil {

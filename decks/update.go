@@ -1,75 +1,61 @@
 package decks
 
 import (
+	"maps"
+	"strings"
+
+	"catena/decks/deck"
+	"catena/decks/field"
+	"catena/decks/listing"
 	"catena/engine"
-	"catena/storage"
 )
 
-var update = engine.Op{
-	Name: "Deck.Update", Label: "Update Deck", Category: category,
-	Doc: "Changes the given fields of one of the caller's decks, and how it looks, and returns the deck with all its fields.",
-	Run: engine.On(updateParams.run),
+// update is the operation for a table of fields.
+func update(t field.Table) engine.Op {
+	looks := engine.Param{
+		Name: "looks", Type: "map",
+		Doc: "How the deck is to look: " + strings.Join(field.Names(t.Of(field.Look)), ", ") + "; what is left out stays.",
+	}
+	return engine.Op{
+		Name: "Deck.Update", Label: "Update Deck", Category: deck.Category,
+		Doc: "Changes the given fields of one of the caller's decks, and how it looks, and returns the deck with all its fields.",
+		Run: engine.Declared(append(deck.Params(t), looks), updateParams.run),
+	}
 }
 
 type updateParams struct {
-	ID int64 `json:"id" doc:"Number of the deck."`
-	fields
-	Looks   map[string]any `json:"looks,omitzero" doc:"How the deck is to look: theme_color, theme_font, transition, background_transition, margin, language, rtl, loop; what is left out stays."`
-	IfMatch string         `json:"ifMatch" default:"" doc:"Entity tags, one of which must be that of the deck's present version."`
-	view
+	ID      int64  `json:"id" doc:"Number of the deck."`
+	IfMatch string `json:"ifMatch" default:"" doc:"Entity tags, one of which must be that of the deck's present version."`
+	deck.View
 }
 
-func (p updateParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
-	if _, err := p.set(); err != nil {
+func (p updateParams) run(c *engine.Ctx, _ engine.Void, params map[string]any) (map[string]any, error) {
+	if _, err := p.Set(); err != nil {
 		return nil, err
 	}
-	d, err := find(c, p.ID, false)
+	d, err := listing.Find(c, p.ID, false)
 	if err != nil {
 		return nil, err
 	}
-	if err := matchVersion(d, p.IfMatch); err != nil {
+	if err := deck.MatchVersion(d, p.IfMatch); err != nil {
 		return nil, err
 	}
-	f, err := p.merge()
+	in, err := deck.ReadInput(params)
 	if err != nil {
 		return nil, err
 	}
-	if err := mayShare(c, f.Visibility); err != nil {
+	if err := in.MayShare(c); err != nil {
 		return nil, err
 	}
-	props, err := looksOf(p.Looks)
+	given, _ := params["looks"].(map[string]any)
+	looks, err := deck.ReadLooks(given)
 	if err != nil {
 		return nil, err
 	}
-	d, removed, err := f.change(c, d, props)
+	maps.Copy(in, looks)
+	d, removed, err := in.Change(c, d)
 	if err != nil {
 		return nil, err
 	}
-	return p.result(c, d, true, removed)
-}
-
-// change writes the fields to a deck, and properties that callers do not set, and returns what
-// was taken out of its HTML.
-func (f *fields) change(c *engine.Ctx, d *storage.Doc, props storage.Props) (now *storage.Doc, removed []string, err error) {
-	if f.Data != nil {
-		if err := keepBefore(c, d); err != nil {
-			return nil, nil, err
-		}
-	}
-	if removed, err = f.apply(c, props); err != nil {
-		return nil, nil, err
-	}
-	before := version(d)
-	for xpath, v := range props {
-		if err := d.Set(xpath, v); err != nil {
-			return nil, nil, err
-		}
-	}
-	if now, err = c.Tx.Save(d, storage.SaveOptions{}); err != nil {
-		return nil, nil, err
-	}
-	if version(now) != before {
-		err = c.Tx.Fire("deck.updated", now, map[string]any{"deck": number(now)})
-	}
-	return now, removed, err
+	return p.Result(c, d, true, removed)
 }

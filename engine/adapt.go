@@ -160,6 +160,9 @@ func (c *Ctx) toDocuments(v any, to kind) (any, error) {
 func (c *Ctx) toDocs(list []any) (any, error) {
 	out := make(storage.Docs, 0, len(list))
 	for _, item := range list {
+		if err := c.Check(); err != nil {
+			return nil, err
+		}
 		if d, ok := item.(*storage.Doc); ok {
 			out = append(out, d)
 			continue
@@ -189,6 +192,9 @@ func (c *Ctx) doc(r storage.Ref) (*storage.Doc, error) {
 func (c *Ctx) docs(refs storage.Refs) (storage.Docs, error) {
 	out := make(storage.Docs, 0, len(refs))
 	for _, r := range refs {
+		if err := c.Check(); err != nil {
+			return nil, err
+		}
 		d, err := c.doc(r)
 		if err != nil {
 			return nil, err

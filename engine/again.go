@@ -35,19 +35,27 @@ func (e *Engine) Again(ctx context.Context, call Call, was *Result) (*Result, er
 	return res, nil
 }
 
-// stillRead refuses an input with documents that are there and may not be read any more.
+// stillRead refuses an input with documents that exist but may no longer be read.
 func (c *Ctx) stillRead(d *Def, in any) error {
 	v, err := d.choose(in)
 	if err == nil && v.in != kindOf(in) && (v.in == kDoc || v.in == kDocs) {
-		in, err = c.adapt(d, v, in)
+		in, err = c.everywhere().adapt(d, v, in)
 	}
-	if err == nil {
-		err = c.readable(in)
+	if err != nil {
+		return unlessGone(err)
 	}
-	return unlessGone(err)
+	return c.readable(in)
 }
 
-// unlessGone drops the error that a document is not there: the call itself may have removed it.
+// everywhere returns the context for the server itself, which tells documents that are gone from those that the caller
+// may not read.
+func (c *Ctx) everywhere() *Ctx {
+	all := *c
+	all.Tx = c.Tx.As(c.Tx.Repo().System())
+	return &all
+}
+
+// unlessGone drops the error that a document does not exist: the call itself may have removed it.
 func unlessGone(err error) error {
 	if fault.Is(err, fault.NotFound) {
 		return nil
@@ -55,13 +63,16 @@ func unlessGone(err error) error {
 	return err
 }
 
-// readable refuses a value with a document that is there and may not be read.
+// readable refuses a value with a document that exists but may not be read.
 func (c *Ctx) readable(v any) error {
 	var items []any
 	switch v := v.(type) {
 	case *storage.Doc:
+		if _, err := c.everywhere().Tx.Doc(storage.Ref(v.ID())); err != nil {
+			return unlessGone(err)
+		}
 		_, err := c.Tx.Doc(storage.Ref(v.ID()))
-		return unlessGone(err)
+		return err
 	case storage.Docs:
 		items = List(v)
 	case *storage.Page:
@@ -110,11 +121,17 @@ func (c *Ctx) again(v any) (any, error) {
 
 // docAgain reads a document again; one that a dry run made or changed stays as it was then.
 func (c *Ctx) docAgain(d *storage.Doc) (any, error) {
-	now, err := c.Tx.Doc(storage.Ref(d.ID()))
-	switch {
-	case !d.Saved(), c.DryRun() && !fault.Is(err, fault.Denied):
+	if !d.Saved() {
 		return d, nil
-	case err != nil:
+	}
+	if err := c.readable(d); err != nil {
+		return nil, err
+	}
+	if c.DryRun() {
+		return d, nil
+	}
+	now, err := c.Tx.Doc(storage.Ref(d.ID()))
+	if err != nil {
 		return nil, err
 	}
 	return now, nil

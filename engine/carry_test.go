@@ -32,7 +32,7 @@ func TestCarry(t *testing.T) {
 			{Op: "Test.Nope"},
 			{Op: "Test.Write"},
 		} {
-			res, err := c.Carry(call)
+			res, err := c.Carry(&call)
 			if err != nil {
 				said = append(said, fault.Of(err).String())
 				continue

@@ -51,7 +51,7 @@ func (c *Ctx) convert(v any, to kind) (any, error) {
 		return v, nil
 	}
 	if k == kRaw && to != kRaw {
-		plain, err := parseAny(v.(json.RawMessage))
+		plain, err := c.ParseJSON(v.(json.RawMessage))
 		if err != nil {
 			return nil, err
 		}

@@ -7,9 +7,11 @@ import (
 	"maps"
 	"time"
 
+	"catena/engine/pdf"
 	"catena/storage"
 	"catena/storage/fault"
 	"catena/storage/outbox"
+	"catena/storage/work"
 )
 
 // Ctx is all that an operation may touch: the transaction, who acts, one instant, and what
@@ -32,7 +34,15 @@ type Ctx struct {
 	trace  *Trace
 	depth  int
 	line   int
+	watch  work.Watch
 }
+
+// itemWork is what an item of a list counts as work: finding a document, for example.
+const itemWork = 10_000
+
+// Check is for loops over what a caller sent: it is called for each item and returns why the call must end once it
+// must. What reads the store in a loop need not call it, for the store checks by itself.
+func (c *Ctx) Check() error { return c.watch.Do(c.Context, itemWork) }
 
 // login is who acted before a login.
 type login struct {
@@ -53,6 +63,9 @@ const (
 )
 
 const maxStack = 1000
+
+// Client returns the context with the address that the call came from, for what counts by it.
+func (c *Ctx) Client() context.Context { return WithClient(c, c.run.args.Remote, "") }
 
 // Push puts a value on a stack.
 func (c *Ctx) Push(s Stack, v any) error {
@@ -203,6 +216,14 @@ func (c *Ctx) Engine() *Engine {
 		return nil
 	}
 	return c.run.e
+}
+
+// PDF returns the tool that works on PDF files.
+func (c *Ctx) PDF() *pdf.Tool {
+	if c.run == nil {
+		return pdf.New(nil, "", pdf.Limits{})
+	}
+	return c.run.e.pdf
 }
 
 // Set returns the operations the call began with.

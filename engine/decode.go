@@ -9,10 +9,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"time"
-	"unsafe"
 
-	"catena/storage"
 	"catena/storage/fault"
 )
 
@@ -20,7 +17,7 @@ import (
 type decoder struct {
 	c    *Ctx
 	t    *table
-	base unsafe.Pointer // of the struct
+	to   reflect.Value // the struct; the zero Value for dynamic operations
 	m    map[string]any
 	set  uint64 // fields given by their own name or found
 	by   uint64 // fields given by another name
@@ -44,14 +41,15 @@ func (t *table) start(c *Ctx) (p any, d decoder) {
 	if t.typ.Size() == 0 {
 		return t.proto, d
 	}
-	p, d.base = t.fresh(t.proto)
+	p = t.fresh(t.proto)
+	d.to = reflect.ValueOf(p).Elem()
 	return p, d
 }
 
 // fromJSON reads parameters from a JSON object.
 func (t *table) fromJSON(c *Ctx, raw []byte) (any, error) {
 	p, d := t.start(c)
-	s := scanner{data: raw}
+	s := scanner{data: raw, ctx: c.Context}
 	if err := d.object(&s); err != nil {
 		return nil, err
 	}
@@ -146,18 +144,18 @@ func (d *decoder) member(s *scanner, i int, own bool) error {
 	} else {
 		d.by |= bit
 	}
-	if b == '"' && f.kind == kString && d.base != nil && !f.Enum {
+	if b == '"' && f.kind == kString && d.m == nil && !f.Enum {
 		raw, err := s.text()
-		*(*string)(unsafe.Add(d.base, f.off)) = string(raw)
+		d.at(f).SetString(string(raw))
 		return err
 	}
-	if f.kind == kBool && d.base != nil {
+	if f.kind == kBool && d.m == nil {
 		if s.word("true") {
-			*(*bool)(unsafe.Add(d.base, f.off)) = true
+			d.at(f).SetBool(true)
 			return nil
 		}
 		if s.word("false") {
-			*(*bool)(unsafe.Add(d.base, f.off)) = false
+			d.at(f).SetBool(false)
 			return nil
 		}
 	}
@@ -267,45 +265,47 @@ func (d *decoder) assign(f *field, v any) error {
 		d.m[f.Name] = v
 		return nil
 	}
-	at := unsafe.Add(d.base, f.off)
 	if v == nil {
 		return nil
 	}
+	at := d.at(f)
 	switch f.kind {
 	case kString:
-		*(*string)(at) = v.(string)
+		at.SetString(v.(string))
 	case kBool:
-		*(*bool)(at) = v.(bool)
+		at.SetBool(v.(bool))
 	case kInt:
-		*(*int)(at) = v.(int)
+		at.SetInt(int64(v.(int)))
 	case kLong:
-		*(*int64)(at) = v.(int64)
+		at.SetInt(v.(int64))
 	case kFloat:
-		*(*float64)(at) = v.(float64)
-	case kDate:
-		*(*time.Time)(at) = v.(time.Time)
-	case kRef:
-		*(*storage.Ref)(at) = v.(storage.Ref)
-	case kAny:
-		*(*any)(at) = v
+		at.SetFloat(v.(float64))
 	case kRaw:
 		switch raw := v.(type) {
 		case json.RawMessage:
-			*(*json.RawMessage)(at) = raw
+			at.SetBytes(raw)
 		case []byte:
-			*(*json.RawMessage)(at) = raw
+			at.SetBytes(raw)
 		}
 	default:
-		reflect.NewAt(f.typ, at).Elem().Set(reflect.ValueOf(v))
+		at.Set(reflect.ValueOf(v))
 	}
 	return nil
+}
+
+// at returns the field of the struct.
+func (d *decoder) at(f *field) reflect.Value {
+	if len(f.index) == 1 {
+		return d.to.Field(f.index[0])
+	}
+	return d.to.FieldByIndex(f.index)
 }
 
 // other fills a field of a type that only JSON knows how to fill.
 func (d *decoder) other(f *field, v any) error {
 	raw, err := json.Marshal(v)
 	if err == nil {
-		err = json.Unmarshal(raw, reflect.NewAt(f.typ, unsafe.Add(d.base, f.off)).Interface())
+		err = json.Unmarshal(raw, d.at(f).Addr().Interface())
 	}
 	if err != nil {
 		return fault.Invalid.Errorf("parameter %q: %s does not fit", f.Name, wordOf(v)).In(f.Name)

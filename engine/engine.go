@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"log/slog"
+	"net/netip"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -10,6 +11,8 @@ import (
 
 	"github.com/google/uuid"
 
+	"catena/engine/pdf"
+	"catena/engine/slots"
 	"catena/storage"
 	"catena/storage/credential"
 	"catena/storage/oauth"
@@ -21,6 +24,7 @@ type Config struct {
 	Set    *Set
 	Limits Limits
 	Log    *slog.Logger     // nil: slog.Default
+	PDF    *pdf.Tool        // nil: one that works in this process
 	Clock  func() time.Time // nil: time.Now
 	NewID  func() string    // nil: random UUIDs
 
@@ -36,35 +40,41 @@ type Engine struct {
 
 // core is what the engines of several repositories share.
 type core struct {
-	engines  sync.Map // *storage.Repo to *Engine
-	set      atomic.Pointer[Set]
-	swap     sync.Mutex
-	limits   Limits
-	log      *slog.Logger
-	clock    func() time.Time
-	newID    func() string
-	traces   *TraceStore
-	live     *live
-	failures failures
-	counters counters
-	jwtKey   []byte
-	busy     sync.Map // idempotency keys of calls under way
+	engines   sync.Map // *storage.Repo to *Engine
+	set       atomic.Pointer[Set]
+	swap      sync.Mutex
+	limits    Limits
+	log       *slog.Logger
+	clock     func() time.Time
+	newID     func() string
+	traces    *TraceStore
+	live      *live
+	failures  failures
+	counters  counters
+	jwtKey    []byte
+	pdf       *pdf.Tool
+	computing *slots.Slots // for long computations
+	busy      sync.Map     // idempotency keys of calls under way
 }
 
 // New makes an engine.
 func New(c Config) *Engine {
 	e := &Engine{repo: c.Repo, core: &core{
-		limits: c.Limits.withDefaults(), log: c.Log, clock: c.Clock, newID: c.NewID, jwtKey: []byte(c.JWTSecret),
+		limits: c.Limits.withDefaults(), log: c.Log, clock: c.Clock, newID: c.NewID, jwtKey: []byte(c.JWTSecret), pdf: c.PDF,
 	}}
 	e.engines.Store(c.Repo, e)
 	if e.log == nil {
 		e.log = slog.Default()
+	}
+	if e.pdf == nil {
+		e.pdf = pdf.New(nil, "", pdf.Limits{})
 	}
 	if e.newID == nil {
 		e.newID = uuid.NewString
 	}
 	e.traces = newTraceStore(e.limits, e.now)
 	e.live = newLive()
+	e.computing = slots.New(e.limits.Computations)
 	e.set.Store(c.Set)
 	return e
 }
@@ -117,6 +127,15 @@ func (e *Engine) Limits() Limits { return e.limits }
 // Traces returns the traces of recent calls.
 func (e *Engine) Traces() *TraceStore { return e.traces }
 
+// WithClient returns a context for what a client asks, who shows the text that NewDevice returned; "" if none. Wrong
+// passwords are counted by it.
+func WithClient(ctx context.Context, from netip.Addr, device string) context.Context {
+	return credential.WithClient(ctx, from, device)
+}
+
+// NetworkOf is what counts as one client: an address, or in IPv6 the network of 64 bits that one household has.
+func NetworkOf(a netip.Addr) netip.Prefix { return credential.Network(a) }
+
 // SignIn checks a password and returns who signed in.
 func (e *Engine) SignIn(ctx context.Context, user, password string) (*Principal, error) {
 	return credential.SignIn(ctx, e.repo, user, password)
@@ -156,6 +175,12 @@ func (e *Engine) SignInBearer(ctx context.Context, token string) (*Principal, er
 // OpenSession checks a password and returns a token for a browser, which stands for it until expires.
 func (e *Engine) OpenSession(ctx context.Context, user, password string) (token string, expires time.Time, err error) {
 	return credential.OpenSession(ctx, e.repo, user, password)
+}
+
+// NewDevice returns a text by which a device is known where a user has signed in, and until when. Strangers who guess at
+// the user's password do not keep the user from signing in there.
+func (e *Engine) NewDevice(ctx context.Context, user string) (text string, expires time.Time, err error) {
+	return credential.Device(ctx, e.repo, user)
 }
 
 // SignInSession returns who a browser's token stands for.

@@ -60,7 +60,19 @@ func (c *Ctx) eval(p *expr.Program) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.Eval(env)
+	t := computation{c: c}
+	defer t.end()
+	most, steps := c.templateLimits().Steps, 0
+	return p.Eval(env, expr.NewMeter(func(size int) error {
+		before := steps >> 10
+		if steps += 1 + size>>6; steps > most {
+			return fault.Limit.Errorf("expression: takes more than %d steps", most).WithCode(fault.CodeExpression)
+		}
+		if steps>>10 == before {
+			return nil
+		}
+		return t.goOn(steps)
+	}))
 }
 
 // env is what a program reads: the variables by name, and what the context offers.
@@ -134,15 +146,14 @@ func (c *Ctx) view(p *expr.Program, v any, depth int) (any, error) {
 	if depth > 8 {
 		return nil, nil
 	}
+	if err := c.Check(); err != nil {
+		return nil, err
+	}
 	switch v := v.(type) {
 	case *storage.Doc:
 		return docView(p, v), nil
 	case storage.Docs:
-		out := make([]any, len(v))
-		for i, d := range v {
-			out[i] = docView(p, d)
-		}
-		return out, nil
+		return c.viewList(p, List(v), depth-1)
 	case *storage.Page:
 		return c.view(p, v.Docs, depth)
 	case *storage.Blob:

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"reflect"
-	"unsafe"
 
 	"catena/storage"
 )
@@ -12,8 +11,8 @@ type Func struct {
 	variants []variant
 	params   reflect.Type // struct of the parameters; nil if dynamic
 	dynamic  []Param
-	fresh    func(proto any) (any, unsafe.Pointer) // a copy of a struct of parameters
-	mixed    bool                                  // functions with different parameter structs were joined
+	fresh    func(proto any) any // a copy of a struct of parameters
+	mixed    bool                // functions with different parameter structs were joined
 }
 
 // variant is one function of an operation, over one type of input.
@@ -51,10 +50,10 @@ func Each[P, I, O any](f func(P, *Ctx, I) (O, error)) Func {
 }
 
 // fresh copies parameters.
-func fresh[P any](proto any) (any, unsafe.Pointer) {
+func fresh[P any](proto any) any {
 	p := new(P)
 	*p = *proto.(*P)
-	return p, unsafe.Pointer(p)
+	return p
 }
 
 // listKind is the kind of a list of results.
@@ -102,6 +101,26 @@ func Dynamic(params []Param, signature []string, f func(c *Ctx, in any, params m
 	return d
 }
 
+// Declared makes an operation whose parameters are those of a struct and others, declared at run time, which the
+// function gets by name.
+func Declared[P, I, O any](params []Param, f func(P, *Ctx, I, map[string]any) (O, error)) Func {
+	t, err := tableOf(Func{params: reflect.TypeFor[P](), fresh: fresh[P]})
+	if err != nil {
+		panic(err) // a bug that every start meets
+	}
+	v := variantOf(func(P, *Ctx, I) (o O, err error) { return o, nil })
+	v.call = func(p any, c *Ctx, in any) (any, error) {
+		m, _ := p.(map[string]any)
+		own, err := t.fromMap(c, m)
+		if err != nil {
+			return nil, err
+		}
+		i, _ := in.(I)
+		return f(*own.(*P), c, i, m)
+	}
+	return Func{dynamic: append(t.ordered(), params...), variants: []variant{v}}
+}
+
 // As replaces the type words of the functions, in pairs of in and out.
 func (f Func) As(words ...string) Func {
 	variants := append([]variant(nil), f.variants...)
@@ -144,8 +163,8 @@ func variantOf[P, I, O any](f func(P, *Ctx, I) (O, error)) variant {
 		v.call = func(p any, c *Ctx, in any) (any, error) {
 			i, _ := in.(I)
 			o, err := f(*p.(*P), c, i)
-			if sameText(unsafe.Pointer(&i), unsafe.Pointer(&o)) {
-				return in, err
+			if any(o) == in {
+				return in, err // which is boxed already
 			}
 			return o, err
 		}
@@ -176,11 +195,4 @@ func variantOf[P, I, O any](f func(P, *Ctx, I) (O, error)) variant {
 		}
 	}
 	return v
-}
-
-// sameText reports whether two strings are the very same, so that the boxed one may be
-// returned instead of a new box.
-func sameText(a, b unsafe.Pointer) bool {
-	x, y := *(*string)(a), *(*string)(b)
-	return len(x) == len(y) && unsafe.StringData(x) == unsafe.StringData(y)
 }

@@ -18,8 +18,6 @@ type kept struct {
 	Expires     time.Time `json:"expires"`
 }
 
-const keepFor = 24 * time.Hour
-
 // keyed reports whether an idempotency key counts for the call.
 func (r *running) keyed() bool {
 	return r.call.IdempotencyKey != "" && r.def.Effect == Writes && !r.call.DryRun
@@ -64,7 +62,7 @@ func (r *running) replay(tx *storage.Tx) (bool, error) {
 
 // keep stores the answer in the transaction that made it.
 func (r *running) keep(tx *storage.Tx) error {
-	k := kept{Fingerprint: r.call.Fingerprint, Void: r.res.Void, Body: r.res.Body, Expires: r.ctx.Now.Add(keepFor)}
+	k := kept{Fingerprint: r.call.Fingerprint, Void: r.res.Void, Body: r.res.Body, Expires: r.ctx.Now.Add(storage.IdempotencyTime)}
 	if len(k.Body) > r.e.limits.Replies || r.def.Secret {
 		k.Body, k.Lost = nil, true
 	}

@@ -1,12 +1,14 @@
 package engine
 
 import (
+	"context"
 	"encoding/json"
 	"math"
 	"strconv"
 
 	"catena/storage/fault"
 	"catena/storage/schema"
+	"catena/storage/work"
 )
 
 // maxJSONDepth bounds objects and lists within each other.
@@ -14,9 +16,14 @@ const maxJSONDepth = 128
 
 // scanner reads JSON strictly: names are case-sensitive and stand once, text is UTF-8.
 type scanner struct {
-	data []byte
-	pos  int
+	data  []byte
+	pos   int
+	ctx   context.Context //nolint:containedctx // a scanner reads one text; nil: nothing ends it
+	watch work.Watch
 }
+
+// valueWork is what a value counts as work.
+const valueWork = 200
 
 func (s *scanner) fail(what string) error {
 	return fault.Invalid.Errorf("JSON: %s at byte %d", what, s.pos).WithCode(fault.CodeJSON)
@@ -113,6 +120,9 @@ func (s *scanner) word(w string) bool {
 func (s *scanner) value(depth int) (any, error) {
 	if depth > maxJSONDepth {
 		return nil, s.fail("too deep")
+	}
+	if err := s.watch.Do(s.ctx, valueWork); err != nil {
+		return nil, err
 	}
 	switch b := s.peek(); {
 	case b == '"':
@@ -265,8 +275,12 @@ func (s *scanner) end() error {
 // bounded. Whole numbers are int64.
 func ParseJSON(raw []byte) (any, error) { return parseAny(raw) }
 
-func parseAny(raw []byte) (any, error) {
-	s := scanner{data: raw}
+// ParseJSON is ParseJSON as part of the call: it ends with it.
+func (c *Ctx) ParseJSON(raw []byte) (any, error) { return parse(scanner{data: raw, ctx: c.Context}) }
+
+func parseAny(raw []byte) (any, error) { return parse(scanner{data: raw}) }
+
+func parse(s scanner) (any, error) {
 	v, err := s.value(0)
 	if err != nil {
 		return nil, err

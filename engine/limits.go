@@ -3,9 +3,11 @@ package engine
 import (
 	"context"
 	"errors"
+	"runtime"
 	"sync"
 	"time"
 
+	"catena/engine/slots"
 	"catena/engine/template"
 	"catena/storage/fault"
 )
@@ -26,6 +28,10 @@ type Limits struct {
 	FailedSize  int           // bytes of the input, of the parameters, of the variables and of the trace of one (16 KiB)
 	KeepFailed  time.Duration // how long they are kept (7 days)
 	Template    template.Limits
+
+	// Computations are the long computations of templates and expressions: how many run at once (twice the processors),
+	// for one user (2), and how many wait (64), how long (2 s).
+	Computations slots.Limits
 }
 
 // DefaultLimits are the bounds that hold where none is given.
@@ -33,7 +39,8 @@ var DefaultLimits = Limits{
 	Ops: 10_000, Depth: 32, Time: time.Minute, Steps: 1000, Replies: 5 << 20,
 	TraceRuns: 1000, TraceSteps: 2000, TraceMinute: 10 * time.Minute,
 	Failed: 1000, UserFailed: 200, FailedRate: 60, FailedSize: 16 << 10, KeepFailed: 7 * 24 * time.Hour,
-	Template: template.DefaultLimits,
+	Template:     template.DefaultLimits,
+	Computations: slots.Limits{Total: 2 * runtime.GOMAXPROCS(0), PerUser: 2, Queue: 64, Wait: 2 * time.Second},
 }
 
 func (l Limits) withDefaults() Limits {
@@ -55,6 +62,10 @@ func (l Limits) withDefaults() Limits {
 	set(&l.Template.Depth, d.Template.Depth)
 	set(&l.Template.Steps, d.Template.Steps)
 	set(&l.Template.Output, d.Template.Output)
+	set(&l.Computations.Total, d.Computations.Total)
+	set(&l.Computations.PerUser, d.Computations.PerUser)
+	set(&l.Computations.Queue, d.Computations.Queue)
+	set(&l.Computations.Wait, d.Computations.Wait)
 	return l
 }
 

@@ -111,6 +111,7 @@ type Param struct {
 	Enum     bool
 	Secret   bool     // what is given is not shown and not kept
 	Min, Max *float64 // bounds of a number, as schemas show them; the operation checks them
+	Raw      bool     // of a parameter declared at run time: the operation gets the value as it came and checks it itself
 	Order    int
 	Widget   string
 }

@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"unsafe"
 
 	"catena/storage/fault"
 )
@@ -21,15 +20,14 @@ type table struct {
 	all      uint64 // a bit for each field
 	required uint64
 	proto    any // pointer to a struct with the defaults
-	fresh    func(proto any) (any, unsafe.Pointer)
+	fresh    func(proto any) any
 }
 
 // field is one parameter.
 type field struct {
 	Param
-	kind kind
-	typ  reflect.Type
-	off  uintptr
+	kind  kind
+	index []int // of the struct's field
 }
 
 const maxParams = 64
@@ -102,7 +100,11 @@ func compileTable(f Func) (*table, error) {
 	var err error
 	if f.params == nil {
 		for _, p := range f.dynamic {
-			t.fields = append(t.fields, field{Param: p, kind: kindOfWord(p.Type)})
+			f := field{Param: p, kind: kindOfWord(p.Type)}
+			if p.Raw {
+				f.kind = kAny
+			}
+			t.fields = append(t.fields, f)
 		}
 	} else if err = t.reflect(); err != nil {
 		return nil, err
@@ -137,7 +139,7 @@ func (t *table) reflect() error {
 	if t.typ.Kind() != reflect.Struct {
 		return fmt.Errorf("parameters are %s, not a struct", t.typ)
 	}
-	d := decoder{c: &Ctx{}, t: t, base: proto.UnsafePointer()}
+	d := decoder{c: &Ctx{}, t: t, to: proto.Elem()}
 	for _, sf := range reflect.VisibleFields(t.typ) {
 		if sf.Anonymous {
 			continue
@@ -146,7 +148,7 @@ func (t *table) reflect() error {
 		if err != nil {
 			return err
 		}
-		f.off = offset(t.typ, sf.Index)
+		f.index = sf.Index
 		if text, ok := sf.Tag.Lookup("default"); ok && text != "" {
 			if sf.Type.Kind() == reflect.Pointer {
 				return fmt.Errorf("%s: a pointer with a default, which all calls would share", sf.Name)
@@ -161,17 +163,6 @@ func (t *table) reflect() error {
 	return nil
 }
 
-// offset returns where a field of nested structs is.
-func offset(t reflect.Type, index []int) uintptr {
-	var off uintptr
-	for _, i := range index {
-		f := t.Field(i)
-		off += f.Offset
-		t = f.Type
-	}
-	return off
-}
-
 // fieldOf reads the tags of a field.
 func fieldOf(sf reflect.StructField) (field, error) {
 	tag, ok := sf.Tag.Lookup("json")
@@ -183,7 +174,7 @@ func fieldOf(sf reflect.StructField) (field, error) {
 	if name == "" || doc == "" {
 		return field{}, fmt.Errorf("field %s: no name or no doc", sf.Name)
 	}
-	f := field{typ: sf.Type, kind: kindOfType(sf.Type)}
+	f := field{kind: kindOfType(sf.Type)}
 	f.Name, f.Doc, f.Type = name, doc, words[f.kind]
 	_, optional := sf.Tag.Lookup("default")
 	f.Required = !optional && !slices.Contains(strings.Split(options, ","), "omitzero")

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"catena/engine/expr"
-	"catena/storage/entry"
+	"catena/storage/directory/record"
 	"catena/storage/fault"
 )
 
@@ -114,7 +114,7 @@ func (c *Ctx) principalView(name string) (map[string]any, error) {
 
 // label is the text of a vocabulary's entry in the language of variable lang; the key itself where there is none.
 func (c *Ctx) label(vocabulary, key string) (string, error) {
-	d, err := entry.In(c.Tx, vocabulary)
+	d, err := record.In(c.Tx, vocabulary)
 	if err != nil {
 		return "", err
 	}

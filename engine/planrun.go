@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"reflect"
 
 	"catena/storage/fault"
 )
@@ -231,8 +232,8 @@ func (st *step) params(c *Ctx) (any, error) {
 			return st.proto, nil
 		}
 	}
-	p, base := t.fresh(st.proto)
-	d := decoder{c: c, t: t, base: base, set: st.given}
+	p := t.fresh(st.proto)
+	d := decoder{c: c, t: t, to: reflect.ValueOf(p).Elem(), set: st.given}
 	for i := range st.computed {
 		cv := &st.computed[i]
 		v, err := cv.value.eval(c)

@@ -49,7 +49,9 @@ func (c *Ctx) render(t *template.Template, env, own map[string]any) (string, err
 		}
 	}
 	l := c.templateLimits()
-	text, err := t.Render(c, env, l)
+	long := computation{c: c}
+	defer long.end()
+	text, err := t.Render(env, l, long.goOn)
 	if err != nil && c.Err() != nil {
 		return "", fmt.Errorf("template %s: %w", t.Name, c.Err())
 	}

@@ -145,7 +145,7 @@ func (r *running) perform() error {
 	err := r.transact()
 	e.count(r.res.Attempts, err)
 	if err != nil {
-		err = r.reason(err)
+		err = r.explained(r.reason(err))
 		r.hideAsked()
 		e.traceFailure(r, err)
 		e.keepFailure(r, err)
@@ -156,6 +156,17 @@ func (r *running) perform() error {
 	}
 	e.traceDone(r)
 	return nil
+}
+
+// explained names the documents whose damaged content an error is about, if that caused it.
+func (r *running) explained(err error) error {
+	ctx := context.WithoutCancel(r.end.Context)
+	var op *Error
+	if errors.As(err, &op) {
+		op.Err = r.e.Repo().Explain(ctx, r.call.As, op.Err)
+		return err
+	}
+	return r.e.Repo().Explain(ctx, r.call.As, err)
 }
 
 // idle are calls that have ended and left nothing behind.

@@ -79,6 +79,9 @@ func (r *running) beginTrace() {
 	r.ctx.trace = r.root
 }
 
+// Traced reports whether the operations that are called are recorded.
+func (c *Ctx) Traced() bool { return c.trace != nil }
+
 // step records the beginning of an operation; nil while nothing is recorded.
 func (c *Ctx) step(d *Def, in any, params map[string]any, raw json.RawMessage) *Trace {
 	if c.trace == nil || c.run == nil {

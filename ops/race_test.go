@@ -2,4 +2,4 @@
 
 package ops_test
 
-func init() { underRace = true }
+func init() { underRace, slower = true, 8 }

@@ -113,7 +113,7 @@ func server(t *testing.T) (*resttest.Server, *scenario.Clock) {
 		t.Fatal(err)
 	}
 	clock := scenario.NewClock()
-	runner := scripts.New(scripts.Options{Worker: command, Limits: scripts.Limits{Spares: 1}, InProcessTrusted: true})
+	runner := scripts.New(scripts.Options{Worker: command, Limits: scripts.Limits{Spares: 1}})
 	t.Cleanup(func() {
 		if err := runner.Close(); err != nil {
 			t.Error(err)

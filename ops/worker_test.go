@@ -26,6 +26,9 @@ func TestMain(m *testing.M) {
 // than a script worker may have.
 var underRace bool
 
+// slower is how many times slower tests are than without the race detector.
+var slower = 1
+
 // built is the folder of a worker that was built for the tests.
 var built string
 

@@ -131,7 +131,7 @@ func (x *exchange) carryOne(c *engine.Ctx, p *planned, f *filler) (map[string]an
 		}
 		h = &now
 	}
-	res, err := c.Carry(h.call)
+	res, err := c.Carry(&h.call)
 	if err != nil {
 		return nil, err
 	}

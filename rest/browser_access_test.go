@@ -150,6 +150,8 @@ func TestBrowserAccess(t *testing.T) {
 		{"links", private + "/share", `document.querySelector("#links strong")`, false},
 		{"view", path, `document.getElementById("number").textContent === "1 / 4"`, true},
 		{"present", path + "/present", `document.getElementById("notes").textContent === "Say hello."`, true},
+		{"manual", "/docs/integrate", `document.querySelector("article h1")`, false},
+		{"search of the manual", "/docs?q=backup", `document.querySelector(".found")`, false},
 		{"edit", private + "/edit", `document.getElementById("state").textContent === "Saved"`, true},
 	}
 	for i, p := range pages {

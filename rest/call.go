@@ -76,10 +76,10 @@ func (x *exchange) run(call engine.Call, re reply) error {
 	if x.invoked != "" && len(res.Ignored) > 0 {
 		x.w.Header().Set(ignoredHeader, escapedList(res.Ignored))
 	}
-	if re.sent != nil && a.file != nil {
-		defer re.sent(a.file.blob.Name) // also when the client leaves
-	}
 	x.write(a)
+	if re.sent != nil && a.file != nil {
+		re.sent(a.file.blob.Name) // also when the client has left
+	}
 	return nil
 }
 

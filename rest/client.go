@@ -1,10 +1,13 @@
 package rest
 
 import (
+	"context"
 	"net/http"
 	"net/netip"
 	"slices"
 	"strings"
+
+	"catena/engine"
 )
 
 // client is the address of who asks: of the peer, or, where that is a proxy that is trusted, of whoever the proxy says
@@ -23,6 +26,11 @@ func (x *exchange) client() netip.Addr {
 		}
 	}
 	return peer
+}
+
+// fromClient is the request's context with the client that wrong passwords are counted by.
+func (x *exchange) fromClient() context.Context {
+	return engine.WithClient(x.r.Context(), x.client(), x.cookie(deviceCookie))
 }
 
 // proxy reports whether an address is that of a proxy that is trusted.

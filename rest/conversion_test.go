@@ -90,7 +90,7 @@ func TestConvert(t *testing.T) {
 	}
 	expect(t, s.Do("GET", result, "", "as", "bob"), 200, "")
 	allow("eve")
-	expect(t, s.Do("GET", result, "", "as", "bob"), 403, "")
+	expect(t, s.Do("GET", result, "", "as", "bob"), 404, "")
 	stop()
 	if err := <-done; err != nil {
 		t.Error(err)

@@ -1,6 +1,7 @@
 package rest_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -479,7 +480,7 @@ func (e *everything) rows() map[string]string {
 		if err != nil {
 			e.t.Fatal(err)
 		}
-		if k := c.Key(); k[0] != 0 && k[0] != 'a' {
+		if k := c.Key(); k[0] != 0 && k[0] != 'a' && !bytes.HasPrefix(k, []byte("ssignincounters\x00")) { // those count wrong passwords
 			out[string(k)] = string(v)
 		}
 	}

@@ -32,6 +32,7 @@ type exchange struct {
 	revision string         // of the deck service, asked for
 	invoked  string         // the operation the caller named, for the long form of messages
 	status   int
+	cut      bool         // the answer was broken off
 	out      counted      // what is written to, if there is a log of requests
 	held     *[]held      // of a request in a batch: the calls it makes, which are not carried out yet
 	again    func() error // whether who looks at a deck still may
@@ -48,32 +49,46 @@ func (s *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		x.out.ResponseWriter = w
 		x.w = &x.out
 	}
-	defer s.done(x, start)
-	if err := x.serve(); err != nil {
+	if err := x.attempt(); err != nil {
 		x.fail(err)
 	}
-}
-
-// done ends an exchange, also one that panicked.
-func (s *Handler) done(x *exchange, start time.Time) {
-	if p := recover(); p != nil {
-		if p == http.ErrAbortHandler { //nolint:errorlint // net/http compares it so
-			s.record(x, time.Since(start), true)
-			panic(p)
-		}
-		s.log.LogAttrs(x.r.Context(), slog.LevelError, "panic",
-			append(x.attrs(nil), slog.Any("panic", p), slog.String("stack", string(debug.Stack())))...)
-		if x.status == 0 {
-			x.fail(fault.Internal.Errorf("panic"))
-		}
-	}
-	s.record(x, time.Since(start), false)
+	s.record(x, time.Since(start), x.cut)
 	buf := x.buf
 	if cap(buf) > 64<<10 {
 		buf = nil
 	}
 	*x = exchange{s: s, buf: buf[:0]}
 	s.exchanges.Put(x)
+}
+
+// attempt serves the request and turns a panic into an error. It returns before that error is written: a client can take
+// its time over an answer, and a goroutine that panics must not run deferred calls for long (TestDeferredFrames says why).
+func (x *exchange) attempt() (err error) {
+	defer func() {
+		p := recover()
+		switch p {
+		case nil:
+			return
+		case http.ErrAbortHandler:
+			x.abort()
+			return
+		}
+		x.s.log.LogAttrs(x.r.Context(), slog.LevelError, "panic",
+			append(x.attrs(nil), slog.Any("panic", p), slog.String("stack", string(debug.Stack())))...)
+		if x.status != 0 {
+			x.abort() // part of an answer is out already
+			return
+		}
+		err = fault.Internal.Errorf("panic")
+	}()
+	return x.serve()
+}
+
+// abort breaks the answer off by closing its connection, so that the client sees that the
+// answer is incomplete. A panic with http.ErrAbortHandler would do the same, with deferred calls on its way.
+func (x *exchange) abort() {
+	x.cut = true
+	_ = http.NewResponseController(x.w).SetWriteDeadline(time.Unix(1, 0)) // not every writer has one
 }
 
 // attrs are what log lines say about a request; never its query or headers, which may hold secrets.
@@ -347,7 +362,7 @@ func (x *exchange) signIn() error {
 		if !ok {
 			return fault.Denied.Errorf("sign-in: broken Authorization header").WithCode(fault.CodeNotSignedIn)
 		}
-		x.as, err = e.SignIn(ctx, user, password)
+		x.as, err = e.SignIn(x.fromClient(), user, password)
 	case len(auth) == 1 && hasScheme(auth[0], "Bearer "):
 		x.as, err = e.SignInBearer(ctx, strings.TrimSpace(auth[0][len("Bearer "):]))
 	case len(auth) == 0 && len(x.r.Header["X-Authentication-Token"]) == 1:

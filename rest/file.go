@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"catena/engine"
+	"catena/storage/fault"
 )
 
 // file is a blob on its way out.
@@ -48,30 +49,45 @@ func (x *exchange) writeFile(a *answer) {
 	r, err := b.Open()
 	if err != nil {
 		h.Del("Etag")
-		x.fail(err)
+		x.fail(x.damaged(err))
 		return
 	}
 	defer r.Close()
 	if err := wantDigest(x.r.Header.Get("Want-Digest"), b, r, h); err != nil {
-		x.fail(err)
+		h.Del("Etag")
+		x.fail(x.damaged(err))
 		return
 	}
 	x.sendBlob(a, r, tag)
 }
 
+// damaged is an error of reading content for the caller, who learns which document it belongs to.
+func (x *exchange) damaged(err error) error {
+	if x.engine == nil {
+		return err
+	}
+	return x.engine.Repo().Explain(x.r.Context(), x.as, err)
+}
+
 // sendBlob writes the head that describes a blob, and as much of its content as is asked for.
 func (x *exchange) sendBlob(a *answer, r io.ReadSeeker, tag string) {
 	b, h := a.file.blob, x.w.Header()
+	start, size, status := int64(0), b.Size, a.status
+	if from, n, ok := byteRange(x.r.Header, tag, a.file.modified, b.Size); ok && status == http.StatusOK {
+		start, size, status = from, n, http.StatusPartialContent
+	}
+	if err := b.Begin(r, start, size); err != nil {
+		h.Del("Etag")
+		x.fail(x.damaged(err))
+		return
+	}
 	h.Set("Content-Type", contentType(b))
 	h.Set("Content-Disposition", disposition(b.Name, a.file.inline))
 	if b.Type != "application/pdf" { // browsers show no PDF in a sandbox
 		h["Content-Security-Policy"] = noScripts
 	}
-	start, size := int64(0), b.Size
-	x.status = a.status
-	if from, n, ok := byteRange(x.r.Header, tag, a.file.modified, b.Size); ok && a.status == http.StatusOK {
-		start, size, x.status = from, n, http.StatusPartialContent
-		h.Set("Content-Range", fmt.Sprintf("bytes %d-%d/%d", from, from+n-1, b.Size))
+	if x.status = status; status == http.StatusPartialContent {
+		h.Set("Content-Range", fmt.Sprintf("bytes %d-%d/%d", start, start+size-1, b.Size))
 	}
 	h.Set("Content-Length", strconv.FormatInt(size, 10))
 	x.w.WriteHeader(x.status)
@@ -79,7 +95,15 @@ func (x *exchange) sendBlob(a *answer, r io.ReadSeeker, tag string) {
 		return
 	}
 	if err := b.Send(x.w, r, start, size); err != nil {
-		panic(http.ErrAbortHandler) // the length is promised: only breaking off tells the client
+		x.sentDamaged(err)
+		x.abort() // the length is promised
+	}
+}
+
+// sentDamaged logs that damage ended the sending of a blob.
+func (x *exchange) sentDamaged(err error) {
+	if fault.CodeOf(err) == fault.CodeContentDamaged {
+		x.s.log.LogAttrs(x.r.Context(), levelOf(http.StatusInternalServerError), "answer broke off", x.attrs(x.damaged(err))...)
 	}
 }
 
@@ -208,7 +232,8 @@ func (x *exchange) writeFiles(a *answer) {
 	for _, b := range a.files {
 		if err := writePart(m, b); err != nil {
 			x.s.log.LogAttrs(x.r.Context(), levelOf(http.StatusInternalServerError), "answer broke off", x.attrs(err)...)
-			panic(http.ErrAbortHandler)
+			x.abort()
+			return
 		}
 	}
 	_ = m.Close()

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"catena/engine/mail"
 	"catena/rest/resttest"
-	"catena/storage/message"
 	"catena/storage/outbox"
 )
 
@@ -20,8 +20,8 @@ func invited(t *testing.T, s *resttest.Server) (address string) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	err := s.Repo.RunJobs(ctx, outbox.Handlers{
-		message.JobKind: {Do: func(_ context.Context, j outbox.Job) error {
-			var m message.Mail
+		mail.JobKind: {Do: func(_ context.Context, j outbox.Job) error {
+			var m mail.Mail
 			err := json.Unmarshal(j.Data, &m)
 			address, _ = m.Data["path"].(string)
 			cancel()

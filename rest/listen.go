@@ -1,16 +1,23 @@
 package rest
 
 import (
+	"io"
 	"net"
 	"net/netip"
+	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"catena/engine"
 )
 
 // piece is how much of an answer a client must take within Limits.Stall, in bytes.
 const piece = 64 << 10
+
+var pieces = sync.Pool{New: func() any { return new([piece]byte) }}
 
 // Listener bounds what the connections of l cost: how many there are, of everybody and of one address, unless that is
 // a trusted proxy's, and how
@@ -74,26 +81,40 @@ func peerOf(a net.Addr) netip.Prefix {
 	if !ok {
 		return netip.Prefix{}
 	}
-	ip := at.AddrPort().Addr().Unmap().WithZone("")
-	bits := ip.BitLen()
-	if ip.Is6() {
-		bits = 64
-	}
-	p, _ := ip.Prefix(bits)
-	return p
+	return engine.NetworkOf(at.AddrPort().Addr())
 }
 
 // conn is a connection that breaks when its client takes nothing any more.
 type conn struct {
 	net.Conn
 	stall time.Duration
+	until atomic.Int64 // the write deadline that was asked for, in nanoseconds since 1970; 0: none
 	leave func()
+}
+
+// SetWriteDeadline sets when writing ends, however much the client takes until then.
+func (c *conn) SetWriteDeadline(t time.Time) error {
+	if t.IsZero() {
+		c.until.Store(0)
+	} else {
+		c.until.Store(t.UnixNano())
+	}
+	return c.Conn.SetWriteDeadline(t)
+}
+
+// deadline returns when the next piece must have been written.
+func (c *conn) deadline() time.Time {
+	t := time.Now().Add(c.stall)
+	if until := c.until.Load(); until != 0 && until < t.UnixNano() {
+		return time.Unix(0, until)
+	}
+	return t
 }
 
 // Write sends b piece by piece, each with its time.
 func (c *conn) Write(b []byte) (n int, err error) {
 	for {
-		if err := c.SetWriteDeadline(time.Now().Add(c.stall)); err != nil {
+		if err := c.Conn.SetWriteDeadline(c.deadline()); err != nil {
 			return n, err
 		}
 		m, err := c.Conn.Write(b[n:min(len(b), n+piece)])
@@ -101,6 +122,21 @@ func (c *conn) Write(b []byte) (n int, err error) {
 			return n, err
 		}
 	}
+}
+
+// ReadFrom sends what r holds. The system sends the content of a file by itself, which must be taken as what Write sends.
+func (c *conn) ReadFrom(r io.Reader) (int64, error) {
+	if part, ok := r.(*io.LimitedReader); ok {
+		to, isTCP := c.Conn.(*net.TCPConn)
+		if f, isFile := part.R.(*os.File); isFile && isTCP && part.N > 0 {
+			n, err := c.sendFile(to, f, part.N)
+			part.N -= n
+			return n, err
+		}
+	}
+	b := pieces.Get().(*[piece]byte)
+	defer pieces.Put(b)
+	return io.CopyBuffer(struct{ io.Writer }{c}, r, b[:])
 }
 
 // CloseWrite tells the client that no more comes, as net/http does before it closes a connection on which more is sent.

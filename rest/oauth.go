@@ -146,7 +146,7 @@ func oauthToken(x *exchange) error {
 	default:
 		return x.oauthProblem(fault.Invalid.Errorf("grant_type %q is not known", typ).WithCode(fault.CodeUnsupportedGrantType))
 	}
-	token, err := x.s.Engine.OAuthToken(x.r.Context(), g)
+	token, err := x.s.Engine.OAuthToken(x.fromClient(), g)
 	if err != nil {
 		return x.oauthProblem(err)
 	}

@@ -52,7 +52,7 @@ func pageRoutes() []route {
 
 // isPage reports whether people look at an address, who want to read why it fails.
 func isPage(path string) bool {
-	for _, p := range [...]string{"/decks", "/share", "/ui"} {
+	for _, p := range [...]string{"/decks", "/docs", "/share", "/ui"} {
 		if _, ok := under(path, p); ok {
 			return !strings.HasSuffix(path, "/live")
 		}

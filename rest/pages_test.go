@@ -19,11 +19,13 @@ func signedIn(t *testing.T, s *resttest.Server, user string) (cookie, csrf strin
 	form := url.Values{"user": {user}, "password": {resttest.Password}, "next": {"/ui/keys"}}
 	res := s.Do("POST", "/ui/login", form.Encode(), "as", "", "Content-Type", "application/x-www-form-urlencoded")
 	c := res.Cookies()
-	if res.StatusCode != http.StatusSeeOther || res.Header.Get("Location") != "/ui/keys" || len(c) != 1 {
+	if res.StatusCode != http.StatusSeeOther || res.Header.Get("Location") != "/ui/keys" || len(c) != 2 {
 		t.Fatalf("sign-in: %s %s %v", res.Status, res.Text, c)
 	}
-	if !c[0].HttpOnly || c[0].SameSite != http.SameSiteLaxMode || c[0].Path != "/" || c[0].Expires.IsZero() {
-		t.Errorf("cookie: %s", c[0])
+	for _, c := range c { // of the session, and of the device
+		if !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || c.Path != "/" || c.Expires.IsZero() {
+			t.Errorf("cookie: %s", c)
+		}
 	}
 	cookie = c[0].Name + "=" + c[0].Value
 	page := s.Do("GET", "/ui/", "", "as", "", "Cookie", cookie)
@@ -193,7 +195,7 @@ func TestPagesBehindProxy(t *testing.T) {
 	}
 	form := url.Values{"user": {"alice"}, "password": {resttest.Password}}
 	res := s.Do("POST", "/ui/login", form.Encode(), "as", "", "Content-Type", "application/x-www-form-urlencoded", "Host", "example.org")
-	if c := res.Cookies(); res.Header.Get("Location") != "/docs/ui/" || len(c) != 1 || !c[0].Secure || c[0].Path != "/docs/" {
+	if c := res.Cookies(); res.Header.Get("Location") != "/docs/ui/" || len(c) != 2 || !c[0].Secure || c[0].Path != "/docs/" {
 		t.Errorf("sign-in: %s %v %v", res.Status, res.Header, fmt.Sprint(c))
 	}
 }

@@ -53,7 +53,7 @@ func (x *exchange) failDeck(err error) {
 		Type: x.problemType(err), Title: http.StatusText(status), Status: status, Detail: http.StatusText(status),
 		Instance: x.prefix() + x.r.URL.Path, Code: fault.Word(err), RequestID: x.id,
 	}
-	if fault.Of(err) != fault.Internal {
+	if fault.Shown(err) {
 		p.Detail, p.Errors = message(err, ""), x.deckPoints(err)
 	}
 	h := x.w.Header()

@@ -13,7 +13,7 @@ import (
 // reference is the page that tells people of every operation they may run, by category.
 func reference(x *exchange) error {
 	if x.guest() {
-		return x.see("/ui/login?next=" + url.QueryEscape("/site/automation/doc"))
+		return x.see("/ui/login?next=" + url.QueryEscape(x.site().Page))
 	}
 	set := x.engine.Set()
 	docs := set.Describe(func(name string) bool { return set.Allowed(name, x.as, x.door()) })

@@ -57,7 +57,7 @@ func bobAnew(t *testing.T, s *resttest.Server) {
 		t.Fatalf("%s %s", a.Status, a.Text)
 	}
 	s.User("bob")
-	if a := s.Do("GET", "/api/v1/path/open/plain", "", "as", "bob"); a.StatusCode != http.StatusForbidden {
+	if a := s.Do("GET", "/api/v1/path/open/plain", "", "as", "bob"); a.StatusCode != http.StatusNotFound {
 		t.Errorf("granted to the one before: %s %s", a.Status, a.Text)
 	}
 	toBob(t, s)
@@ -174,7 +174,7 @@ func TestWorkspaceMadeAnew(t *testing.T) {
 				t.Errorf("the workspace of one who is gone: %s", a.Status)
 			}
 		}
-		want := map[bool]int{false: http.StatusOK, true: http.StatusForbidden}[anew]
+		want := map[bool]int{false: http.StatusOK, true: http.StatusNotFound}[anew]
 		for _, id := range []string{own["uid"].(string), folder} {
 			if a := s.Do("GET", "/api/v1/id/"+id, "", "as", "bob"); a.StatusCode != want {
 				t.Errorf("made anew %t: %s: %s %s", anew, id, a.Status, a.Text)
@@ -255,7 +255,7 @@ func TestResultLater(t *testing.T) {
 			switch {
 			case !taken && (a.StatusCode != http.StatusOK || !strings.Contains(a.Text, "canary")):
 				t.Errorf("%s %s: %s %s", x.op, x.body, a.Status, a.Text)
-			case taken && x.left == "" && (a.StatusCode != http.StatusForbidden || strings.Contains(a.Text, "text of")):
+			case taken && x.left == "" && (a.StatusCode != http.StatusNotFound || strings.Contains(a.Text, "text of")):
 				t.Errorf("%s %s: without the right: %s %s", x.op, x.body, a.Status, a.Text)
 			case taken && x.left != "" && (a.StatusCode != http.StatusOK || strings.Contains(a.Text, "canary") || !strings.Contains(a.Text, x.left)):
 				t.Errorf("%s %s: without the right: %s %s", x.op, x.body, a.Status, a.Text)

@@ -90,6 +90,7 @@ type Check struct {
 	Name string
 	Test func(context.Context) error
 	Part bool // without it only a part of the work fails: the server is degraded, and ready
+	Says bool // the text of its error is for everybody
 }
 
 // Handler answers requests; New makes it.

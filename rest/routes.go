@@ -30,12 +30,15 @@ func topRoutes() []route {
 // serverRoutes are the addresses of the server itself, and of files and documents that stand outside /api/v1.
 func serverRoutes() []route {
 	return []route{
+		{method: "GET", path: "/docs", access: open, handle: manual, query: "q", gives: "page", says: "Shows the manual, or the sections of it that contain the words q."},
+		{method: "GET", path: "/docs/:page", access: open, handle: manualPage, gives: "page", says: "Shows a page of the manual."},
+		{method: "GET", path: "/docs/operations", access: visitor, handle: reference, gives: "page", says: "Describes the operations that the caller may run."},
 		{method: "GET", path: problemsPath, access: open, handle: problems, gives: "page", says: "Explains the codes of errors, to people."},
 		{method: "GET", path: "/.well-known/security.txt", access: open, handle: securityTxt, gives: "text", says: "Tells who to tell of a weakness."},
 		{method: "GET", path: "/healthz", access: open, handle: alive, gives: "text", says: "Answers as long as the process does."},
 		{method: "GET", path: "/json/cmis", handle: repositoryInfo, says: "Describes the repositories."},
 		{method: "GET", path: "/livez", access: open, handle: alive, gives: "text", says: "Answers as long as the process does."},
-		{method: "GET", path: "/metrics", access: open, handle: metrics, gives: "text", says: "Shows the figures of the server, as Prometheus reads them."},
+		{method: "GET", path: "/metrics", handle: metrics, gives: "text", says: "Returns the server's metrics in the format of Prometheus, for administrators."},
 		{method: "GET", path: "/nxdoc/:repo/:id", access: visitor, handle: seeDocument, status: http.StatusSeeOther, gives: "none", says: "Leads people to a document."},
 		{method: "GET", path: "/nxfile/:repo/:id", handle: download, gives: "file", says: "Returns the main file of a document."},
 		{method: "GET", path: "/nxfile/:repo/:id/*tail", handle: download, gives: "file", says: "Returns the file of a document at an xpath, which its name may follow."},

@@ -147,15 +147,15 @@ func (x *exchange) rootID(repository string) (string, error) {
 // probeTime bounds one probe.
 const probeTime = 3 * time.Second
 
-// probe reports whether everything the server needs works.
-func (x *exchange) probe(c Check) bool {
+// probe returns why something the server needs does not work.
+func (x *exchange) probe(c Check) error {
 	ctx, cancel := context.WithTimeout(x.r.Context(), probeTime)
 	defer cancel()
-	if err := c.Test(ctx); err != nil {
+	err := c.Test(ctx)
+	if err != nil {
 		x.s.log.LogAttrs(ctx, levelOf(http.StatusServiceUnavailable), "probe "+c.Name, x.attrs(err)...)
-		return false
 	}
-	return true
+	return err
 }
 
 // checks are what must hold: the store opens a transaction, and what the configuration adds.
@@ -195,12 +195,17 @@ func (x *exchange) health(checks []Check, bad int) error {
 	status, states := http.StatusOK, map[string]string{}
 	for _, c := range checks {
 		states[c.Name] = "ok"
+		err := x.probe(c)
 		switch {
-		case x.probe(c):
+		case err == nil:
+			continue
 		case c.Part:
 			states[c.Name] = "degraded"
 		default:
 			status, states[c.Name] = bad, "failed"
+		}
+		if c.Says {
+			states[c.Name] += ": " + err.Error()
 		}
 	}
 	return x.json(status, states)
@@ -212,10 +217,13 @@ func alive(x *exchange) error { return x.text(http.StatusOK, "ok\n") }
 // ready answers whether the server should get traffic.
 func ready(x *exchange) error { return x.health(x.s.checks(), http.StatusServiceUnavailable) }
 
-// metrics shows the server's figures. One that cannot be found out hides no other.
+// metrics returns the server's metrics to administrators. One that cannot be determined hides no other.
 func metrics(x *exchange) error {
-	if x.s.NoMetrics {
+	switch {
+	case x.s.NoMetrics:
 		return fault.NotFound.Errorf("address %s", x.r.URL.Path)
+	case !x.as.Admin:
+		return fault.Denied.Errorf("metrics: only administrators may read them")
 	}
 	w := &statusWriter{ResponseWriter: x.w}
 	promhttp.HandlerFor(x.s.Metrics, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError}).ServeHTTP(w, x.r)

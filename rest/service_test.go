@@ -12,14 +12,23 @@ import (
 	"catena/rest/resttest"
 )
 
-// TestFigures counts connections and asynchronous runs, and shows nothing where figures are shown elsewhere.
+// TestFigures counts connections and asynchronous runs. Only administrators see the figures, and nobody does where they
+// are shown at an address of their own.
 func TestFigures(t *testing.T) {
 	s := start(t)
 	s.Do("POST", "/api/v1/automation/Test.Wait/@async", `{"params":{"millis":600000}}`)
-	shown := s.Do("GET", "/metrics", "", "as", "").Text
+	shown := s.Do("GET", "/metrics", "").Text
 	for _, want := range []string{"\ncatena_async_runs{state=\"running\"} 1\n", "\ncatena_async_runs{state=\"over\"} 0\n", "\ncatena_http_connections "} {
 		if !strings.Contains(shown, want) {
 			t.Errorf("no %q in %s", want, shown)
+		}
+	}
+	s.User("bob")
+	for status, headers := range map[int][]string{
+		http.StatusUnauthorized: {"as", ""}, http.StatusForbidden: {"as", "bob"}, http.StatusOK: bearer(s.Key("Administrator", "read_only")),
+	} {
+		if got := s.Do("GET", "/metrics", "", headers...); got.StatusCode != status || strings.Contains(got.Text, "catena_http_requests_total") != (status == http.StatusOK) {
+			t.Errorf("%v: %s %.300s", headers, got.Status, got.Text)
 		}
 	}
 	s = resttest.Start(t, resttest.Config{Rest: func(c *rest.Config) { c.NoMetrics = true }})

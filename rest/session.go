@@ -18,6 +18,7 @@ import (
 
 const (
 	sessionCookie = "catena_session"
+	deviceCookie  = "catena_device" // says that somebody has signed in by a password here
 	csrfHeader    = "X-Csrf-Token"
 	maxForm       = 64 << 10
 )
@@ -145,7 +146,7 @@ func openSession(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	token, expires, err := x.s.Engine.OpenSession(x.r.Context(), f.Get("user"), f.Get("password"))
+	token, expires, err := x.s.Engine.OpenSession(x.fromClient(), f.Get("user"), f.Get("password"))
 	switch {
 	case fault.CodeOf(err) == fault.CodeTooManyAttempts:
 		x.wait(http.StatusTooManyRequests, err)
@@ -156,6 +157,11 @@ func openSession(x *exchange) error {
 		return err
 	}
 	x.setCookie(sessionCookie, token, x.prefix()+"/", expires)
+	device, expires, err := x.s.Engine.NewDevice(x.r.Context(), f.Get("user"))
+	if err != nil {
+		return err
+	}
+	x.setCookie(deviceCookie, device, x.prefix()+"/", expires)
 	return x.see(local(f.Get("next")))
 }
 

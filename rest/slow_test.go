@@ -14,6 +14,8 @@ import (
 
 	"catena/rest"
 	"catena/rest/resttest"
+	"catena/storage"
+	"catena/storage/blob"
 )
 
 // impatient is a server that gives clients little time, and lets one address have some connections only.
@@ -110,6 +112,52 @@ func TestSlowReaders(t *testing.T) {
 				if err != nil {
 					return
 				}
+			}
+		})
+	}
+}
+
+// TestSlowDownloads: a client that takes nothing of a file any more is cut off, and one that takes it slowly is not.
+func TestSlowDownloads(t *testing.T) {
+	const size = 16 << 20
+	blobs, err := blob.Open(t.TempDir(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = blobs.Close() })
+	s := resttest.Start(t, resttest.Config{
+		Storage: func(c *storage.Config) { c.Blobs = blobs },
+		Rest:    func(c *rest.Config) { c.Limits.JSON, c.Limits.Stall = 2*size, time.Second },
+	})
+	at := withFile(t, s, "a.bin", "application/octet-stream", strings.Repeat("0123456789abcdef", size/16)) + "/@blob/file:content"
+	s.Do("GET", at, "") // the system sends the file from the second time on
+	for name, pause := range map[string]time.Duration{"nothing": time.Hour, "slowly": 5 * time.Millisecond} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := dial(t, s, "127.0.0.1")
+			_ = c.(*net.TCPConn).SetReadBuffer(64 << 10)
+			fmt.Fprintf(c, "GET %s HTTP/1.1\r\nHost: localhost\r\nAuthorization: Basic %s\r\n\r\n", at, basic)
+			if pause > time.Minute {
+				time.Sleep(3 * time.Second)
+				if said, err := ended(c); err != nil || len(said) > size/2 {
+					t.Errorf("still open: %d bytes, %v", len(said), err)
+				}
+				return
+			}
+			res, err := http.ReadResponse(bufio.NewReader(c), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer res.Body.Close()
+			b, n := make([]byte, 128<<10), 0
+			for err == nil {
+				var m int
+				m, err = io.ReadFull(res.Body, b)
+				n += m
+				time.Sleep(pause)
+			}
+			if !errors.Is(err, io.EOF) || n != size {
+				t.Errorf("%d bytes, %v", n, err)
 			}
 		})
 	}

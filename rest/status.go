@@ -143,7 +143,7 @@ func problemOf(err error, text string) problem {
 	p.Retryable = kind.Passes() && status != http.StatusNotImplemented && !settled[fault.CodeOf(err)] || status == http.StatusTooManyRequests
 	p.Message = http.StatusText(http.StatusInternalServerError)
 	p.Detail = p.Message
-	if kind != fault.Internal {
+	if fault.Shown(err) {
 		p.Message, p.Detail = text, kind.Explain(err.Error())
 		p.Errors = points(err)
 	}

@@ -90,7 +90,7 @@ func TestUISession(t *testing.T) {
 	if none := want(call("ben", "Seam.GetSelectedDocuments", "", "c1", `{}`), 200, "")["entries"].([]any); len(selected) != 1 || len(none) != 0 {
 		t.Errorf("%d documents selected, and %d of somebody else", len(selected), len(none))
 	}
-	want(s.Do("PUT", "/api/v1/uisession/c1", `{"lists":{"CURRENT_SELECTION":["`+home["uid"].(string)+`"]}}`, "as", "ben"), 403, "denied")
+	want(s.Do("PUT", "/api/v1/uisession/c1", `{"lists":{"CURRENT_SELECTION":["`+home["uid"].(string)+`"]}}`, "as", "ben"), 404, "notfound")
 
 	// A file that is to be downloaded is where the answer leads, for its user.
 	led := s.Do("POST", "/nuxeo/api/v1/automation/WebUI.DownloadFile", "--x\r\nContent-Type: application/json\r\n\r\n{\"context\":{\"conversationId\":\"c1\"}}\r\n"+

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"catena/decks/field"
 	"catena/engine"
 	"catena/rest/web"
 	"catena/storage/fault"
@@ -98,12 +99,22 @@ func deckOf(m values, path string) *web.Deck {
 		Owner: member[string](owner, "name"), Username: member[string](owner, "username"), Path: path,
 		Public: member[string](data, "visibility") == "all", Editable: member[bool](data, "editable"),
 		Slides: member[int64](data, "slide_count"), HTML: member[string](data, "html"), CSS: member[string](data, "css_output"),
-		Width: member[int64](data, "width"), Height: member[int64](data, "height"), Margin: member[float64](data, "margin"),
-		Transition: member[string](data, "transition"), Background: member[string](data, "background_transition"),
-		RTL: member[bool](data, "rtl"), Loop: member[bool](data, "loop"),
+		Width: member[int64](data, "width"), Height: member[int64](data, "height"),
+		RTL: member[bool](data, "rtl"), Options: revealOptions(data),
 		Color: member[string](data, "theme_color"), Font: member[string](data, "theme_font"), Language: member[string](data, "language"),
 		Thumbnail: member[string](data, "thumbnail_url"), FilesQuery: member[string](data, "files_query"),
 	}
+}
+
+// revealOptions are the options of reveal.js that the fields of a deck set.
+func revealOptions(data map[string]any) map[string]any {
+	out := map[string]any{}
+	for i := range field.Fields {
+		if f := &field.Fields[i]; f.Option != "" {
+			out[f.Option] = data[f.Name]
+		}
+	}
+	return out
 }
 
 // member reads one member of an object; the zero value stands for none.

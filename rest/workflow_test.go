@@ -35,8 +35,8 @@ func TestWorkflow(t *testing.T) {
 		method, path, user, body string
 		want                     int
 	}{
-		{"GET", first, "bob", "", http.StatusForbidden},
-		{"PUT", first + "/start_review", "bob", `{}`, http.StatusForbidden},
+		{"GET", first, "bob", "", http.StatusNotFound},
+		{"PUT", first + "/start_review", "bob", `{}`, http.StatusNotFound},
 		{"PUT", first + "/approve", "Administrator", `{}`, http.StatusBadRequest},
 		{
 			"PUT", first + "/start_review", "Administrator",
@@ -89,14 +89,14 @@ func TestWorkflowSeen(t *testing.T) {
 		"actor": {
 			"GET /task 200 " + task, "GET /task/{task} 200 opened", "GET /workflow 200 -{flow}", "GET /workflow/{flow} 200 running", "GET /workflow/{flow}/graph 200 suspended",
 			"GET /id/{doc}/@workflow 200 {flow}", "GET /id/{doc}/@task 200 {task}", "GET /id/{doc}/@task/{task} 200 {task}", "GET /id/{other}/@task/{task} 404 ",
-			"PUT /id/{other}/@task/{task}/validate 404 ", "GET /task/{first} 403 ", "DELETE /workflow/{flow} 403 ", none("/task?userId=starter"),
+			"PUT /id/{other}/@task/{task}/validate 404 ", "GET /task/{first} 404 ", "DELETE /workflow/{flow} 403 ", none("/task?userId=starter"),
 		},
 		"helper":  {"GET /task 200 {task}", "GET /id/{doc}/@workflow/{flow}/task 200 {task}", "GET /id/{other}/@workflow/{flow}/task 200 -{task}", "GET /task?userId=actor 200 {task}"},
 		"starter": {none("/task"), "GET /task?userId=actor 200 {task}", "GET /workflow 200 {flow}", "PUT /task/{task}/validate 403 ", "GET /task/{first} 200 ended", "GET /workflow?workflowModelName=ParallelDocumentReview 200 -{flow}"},
 		"stranger": {
-			none("/task"), none("/task?userId=actor"), none("/task?workflowInstanceId={flow}"), none("/id/{doc}/@task?userId=actor"), "GET /task/{task} 403 ", "GET /workflow/{flow} 403 ",
-			"GET /workflow/{flow}/graph 403 ", "GET /id/{doc}/@workflow 200 -{flow}", "PUT /task/{task}/validate 403 ", "PUT /task/{task}/reassign?actors=stranger 403 ",
-			"PUT /task/{task}/delegate?delegatedActors=stranger 403 ", "DELETE /workflow/{flow} 403 ", "POST /id/{doc}/@workflow 403 ", "GET /workflowModel 200 SerialDocumentReview",
+			none("/task"), none("/task?userId=actor"), none("/task?workflowInstanceId={flow}"), none("/id/{doc}/@task?userId=actor"), "GET /task/{task} 404 ", "GET /workflow/{flow} 404 ",
+			"GET /workflow/{flow}/graph 404 ", "GET /id/{doc}/@workflow 200 -{flow}", "PUT /task/{task}/validate 404 ", "PUT /task/{task}/reassign?actors=stranger 404 ",
+			"PUT /task/{task}/delegate?delegatedActors=stranger 404 ", "DELETE /workflow/{flow} 404 ", "POST /id/{doc}/@workflow 403 ", "GET /workflowModel 200 SerialDocumentReview",
 		},
 		"chief": {none("/task"), "GET /task?userId=actor 200 {task}", "GET /task?workflowInstanceId={flow} 200 {task}", "GET /task/{task} 200 opened", "GET /id/{doc}/@workflow 200 {flow}"},
 		"":      {"GET /task 401 ", "GET /workflowModel 401 ", "GET /workflow/{flow} 401 "},

@@ -4,7 +4,9 @@ import (
 	"context"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/dop251/goja"
 )
@@ -21,20 +23,24 @@ func benchStart(b *testing.B, run runFunc) {
 
 var (
 	benchLimits   = Limits{}.withDefaults()
-	benchNames    = newNames(fakeOps)
-	benchPrograms = newPrograms(1 << 20)
+	benchNames    = newNames(fakeOps, fakeReads...)
+	benchPrograms sync.Map
 )
 
 func cachedInProcess(h host, _ Limits, file, source string, strict bool, in any, params map[string]any) (any, error) {
-	p, err := benchPrograms.get(file, source, strict)
-	if err != nil {
-		return nil, err
+	p, ok := benchPrograms.Load(source)
+	if !ok {
+		made, err := compile(file, source, strict)
+		if err != nil {
+			return nil, err
+		}
+		p, _ = benchPrograms.LoadOrStore(source, made)
 	}
-	return newMachine(h, benchNames, &benchLimits).run(context.Background(), p, in, params)
+	return newMachine(h, benchNames, &benchLimits).run(context.Background(), p.(*program), in, params)
 }
 
 func cachedInWorker(h host, _ Limits, file, source string, strict bool, in any, params map[string]any) (any, error) {
-	return shared.runInWorker(context.Background(), "bob", h, benchNames, job{file: file, source: source, strict: strict}, in, params)
+	return shared.submit(context.Background(), "bob", h, benchNames, newJob(file, source, strict), in, params)
 }
 
 // BenchmarkStart is an empty script.
@@ -137,17 +143,15 @@ func BenchmarkStoredDocuments(b *testing.B) {
  * @effect reads
  */
 function run(input) { let s = 0; for (const d of Document.GetChildren(input)) s += (d.path + d["dc:title"] + d["dc:source"]).length; return s }`
-	run := func(b *testing.B, inside bool) {
-		w := newWorld(b, Options{InProcessTrusted: inside})
+	b.Run("deployed", func(b *testing.B) {
+		w := newWorld(b, Options{})
 		w.must("RunScript", at("/ws"), map[string]any{"script": `for (let i = 0; i < 100; i++) Document.Create(input, {type: "File", name: "d" + i, properties: {"dc:title": "T" + i, "dc:description": "` + strings.Repeat("text ", 150) + `", "dc:source": "bench"}})`})
 		w.must("Script.Save", nil, map[string]any{"source": source})
 		b.ReportAllocs()
 		for b.Loop() {
 			w.must("Test.Read", at("/ws"), nil)
 		}
-	}
-	b.Run("process", func(b *testing.B) { run(b, true) })
-	b.Run("worker", func(b *testing.B) { run(b, false) })
+	})
 	b.Run("operation", func(b *testing.B) { // what the one operation costs without a script
 		w := newWorld(b, Options{})
 		w.must("RunScript", at("/ws"), map[string]any{"script": `for (let i = 0; i < 100; i++) Document.Create(input, {type: "File", name: "d" + i, properties: {"dc:title": "T" + i, "dc:source": "bench"}})`})
@@ -156,4 +160,41 @@ function run(input) { let s = 0; for (const d of Document.GetChildren(input)) s 
 			w.must("Document.GetChildren", at("/ws"), nil)
 		}
 	})
+}
+
+// BenchmarkBothSides has a worker within this process, so that a profile shows what both
+// sides of a run do.
+func BenchmarkBothSides(b *testing.B) {
+	for name, source := range map[string]string{
+		"calls": hundredCalls,
+		"read":  `function run() { let n = 0; for (const id of [` + strings.Repeat(`"/ws/a", "/ws/b", `, 50) + `]) n += Repository.GetDocument(null, {value: id})["dc:title"].length; return n }`,
+	} {
+		b.Run(name, func(b *testing.B) {
+			server, worker, end := pair()
+			defer end()
+			k := &serving{in: &frames{in: worker, max: maxFrame}, out: worker, link: worker, programs: newPrograms(1 << 20), memory: benchLimits.Memory}
+			go func() {
+				for {
+					frame, err := k.in.next()
+					if err != nil || frame[0] == frameStart && k.serve(frame) != nil {
+						return
+					}
+				}
+			}()
+			h := newFakeHost()
+			for _, path := range []string{"/ws/a", "/ws/b"} {
+				h.doc(path).props["dc:description"] = strings.Repeat("text ", 150)
+			}
+			p := &process{in: &frames{in: server, max: maxFrame}, out: server, link: server}
+			j := newJob("b.js", source, true)
+			b.ReportAllocs()
+			for b.Loop() {
+				h.calls = h.calls[:0]
+				s := &supervisor{p: p, host: h, limits: &benchLimits, job: j, names: benchNames, turn: &turn{wall: benchLimits.Wall, end: time.Now().Add(time.Hour)}, numbers: map[any]int{}}
+				if _, _, err := s.run(context.Background(), benchNames, int64(1), nil); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
 }

@@ -16,10 +16,16 @@ import (
 // Check looks for what is wrong in a scripted operation without running it: the header,
 // the syntax, and calls of operations that names does not list.
 func Check(file string, src []byte, names func() []string) []Problem {
-	s, problems := parseHeader(file, string(src))
-	tree, err := parse(file, s.Source)
+	_, problems := parseHeader(file, string(src))
+	return append(problems, checkBody(file, string(src), names)...)
+}
+
+// checkBody looks for what is wrong below the header.
+func checkBody(file, source string, names func() []string) (problems []Problem) {
+	s, _ := parseHeader(file, source)
+	tree, err := parse(file, source)
 	if err != nil {
-		return append(problems, problemOf(file, err))
+		return []Problem{problemOf(file, err)}
 	}
 	if !declaresRun(tree.Program) {
 		problems = append(problems, Problem{File: file, Line: s.header, Column: 1, Message: "no function run(input, params)"})

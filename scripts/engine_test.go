@@ -107,29 +107,25 @@ function run(input, params) {
 
 const counted = `{"children":2,"created":true,"folder":true,"last":"/ws/f1","names":["f0","f1"],"none":null,"titles":["File 0, number 0","File 1, number 1"],"user":"system"}`
 
-// TestScriptedOperation deploys a script and calls it, in process and in a worker.
+// TestScriptedOperation deploys a script and calls it.
 func TestScriptedOperation(t *testing.T) {
-	for place, inside := range map[string]bool{"process": true, "worker": false} {
-		t.Run(place, func(t *testing.T) {
-			w := newWorld(t, Options{InProcessTrusted: inside})
-			w.must("Script.Save", nil, map[string]any{"source": counter, "name": "count.js", "note": "first"})
-			got, err := json.Marshal(w.must("Test.Counts", at("/ws"), map[string]any{"type": "File"}))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if string(got) != counted {
-				t.Errorf("got  %s\nwant %s", got, counted)
-			}
-			_, err = w.call("Test.Count", at("/ws"), nil)
-			if fault.Of(err) != fault.Invalid || !strings.Contains(err.Error(), "type") {
-				t.Errorf("without a required parameter: %v", err)
-			}
-			_, err = w.call("Test.Count", at("/ws"), map[string]any{"type": "Nope"})
-			var f *fault.Error
-			if !errors.As(err, &f) || f.Kind != fault.Invalid || !strings.Contains(err.Error(), "count.js:13:") {
-				t.Errorf("with an unknown type: %v", err)
-			}
-		})
+	w := newWorld(t, Options{})
+	w.must("Script.Save", nil, map[string]any{"source": counter, "name": "count.js", "note": "first"})
+	got, err := json.Marshal(w.must("Test.Counts", at("/ws"), map[string]any{"type": "File"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != counted {
+		t.Errorf("got  %s\nwant %s", got, counted)
+	}
+	_, err = w.call("Test.Count", at("/ws"), nil)
+	if fault.Of(err) != fault.Invalid || !strings.Contains(err.Error(), "type") {
+		t.Errorf("without a required parameter: %v", err)
+	}
+	_, err = w.call("Test.Count", at("/ws"), map[string]any{"type": "Nope"})
+	var f *fault.Error
+	if !errors.As(err, &f) || f.Kind != fault.Invalid || !strings.Contains(err.Error(), "count.js:13:") {
+		t.Errorf("with an unknown type: %v", err)
 	}
 }
 
@@ -183,7 +179,7 @@ func TestRunScript(t *testing.T) {
 
 // TestVersions is the life of a script.
 func TestVersions(t *testing.T) {
-	w := newWorld(t, Options{InProcessTrusted: true})
+	w := newWorld(t, Options{})
 	text := func(n string) string {
 		return "/**\n * @operation Test.Number\n * @description Gives a number.\n * @output integer\n */\nfunction run() { return " + n + " }\n"
 	}

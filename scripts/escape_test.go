@@ -93,7 +93,7 @@ func TestEscapes(t *testing.T) {
 func TestReach(t *testing.T) {
 	l := Limits{}.withDefaults()
 	h := newFakeHost()
-	m := newMachine(h, newNames(fakeOps), &l)
+	m := newMachine(h, newNames(fakeOps, fakeReads...), &l)
 	m.input = h.doc("/in")
 	_ = m.vm.GlobalObject().GetOwnPropertyNames() // makes the runtime list its own globals
 	m.program = &program{file: "t.js"}
@@ -161,10 +161,10 @@ func (w *reach) value(path string, v goja.Value, depth int) {
 func TestIsolation(t *testing.T) {
 	r := New(Options{Worker: self(), Limits: Limits{Spares: 1}})
 	defer r.Close()
-	n := newNames(fakeOps)
+	n := newNames(fakeOps, fakeReads...)
 	run := func(user, source string) any {
 		t.Helper()
-		v, err := r.runInWorker(context.Background(), user, newFakeHost(), n, job{file: "t.js", source: source}, nil, nil)
+		v, err := r.submit(context.Background(), user, newFakeHost(), n, newJob("t.js", source, false), nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -187,14 +187,17 @@ const (
 
 // place locates err at the innermost line of the script itself.
 func (m *machine) place(err error, stack []goja.StackFrame) error {
-	var frames []Frame
-	file := m.program.file
+	return m.placeIn(err, framesOf(nil, stack, m.program.file))
+}
+
+// framesOf appends the frames of a script in the stack of its runtime.
+func framesOf(frames []Frame, stack []goja.StackFrame, file string) []Frame {
 	for _, f := range stack {
 		if p := f.Position(); f.SrcName() == file && p.Line > 0 && len(frames) < maxFrames {
 			frames = append(frames, Frame{f.FuncName(), file, p.Line, p.Column})
 		}
 	}
-	return m.placeIn(err, frames)
+	return frames
 }
 
 // placeIn locates err at the first of frames, or where the script last called out.

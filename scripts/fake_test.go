@@ -94,6 +94,9 @@ var fakeOps = []string{
 	"Log In-Out (X)", "Noop", "Repository.GetDocument", "Test.Noop", "Value.Of",
 }
 
+// fakeReads are those that change nothing.
+var fakeReads = []string{"Document.Get", "List", "Repository.GetDocument", "Value.Of"}
+
 func newFakeHost() *fakeHost {
 	return &fakeHost{vars: map[string]any{"who": "bob"}, docs: map[string]*fakeDoc{}}
 }
@@ -174,5 +177,7 @@ func (h *fakeHost) user() (map[string]any, error) {
 }
 
 func (h *fakeHost) now() time.Time { return time.Date(2026, 11, 21, 15, 4, 5, 6e6, time.UTC) }
+
+func (h *fakeHost) traced() bool { return false }
 
 func (h *fakeHost) log(level, text string) { h.lines = append(h.lines, level+": "+text) }

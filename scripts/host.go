@@ -2,8 +2,8 @@ package scripts
 
 import "time"
 
-// host is what a script reaches outside its machine: the engine's context in process, a
-// pipe in a worker. Values that cross are nil, bool, int64, float64, string, time.Time,
+// host is what a script reaches outside its machine: for a machine the server at the other
+// end of its pipe, and for the server the engine's context. Values that cross are nil, bool, int64, float64, string, time.Time,
 // []any, list, map[string]any, document and file; nothing else.
 type host interface {
 	call(op string, in any, params map[string]any, line int) (any, error)
@@ -13,7 +13,14 @@ type host interface {
 	setVariable(name string, v any) error // v absent: remove
 	user() (map[string]any, error)
 	now() time.Time
+	traced() bool // whether somebody records what is called
 	log(level, text string)
+}
+
+// sender is a host that can also be told what to call without waiting for the end of it.
+type sender interface {
+	// send passes a call on; stack is the script's, innermost first. An error ends the run.
+	send(op string, in any, params map[string]any, stack []Frame) error
 }
 
 // absent stands for a variable that is to be removed.
@@ -24,8 +31,8 @@ type list []any
 
 // document is a document outside the machine.
 type document interface {
-	key() any // the same for two handles of one document object
-	field(i int) (any, error)
+	key() any                 // the same for two handles of one document object
+	field(i int) (any, error) // may be []string
 	get(xpath string) (any, error)
 	set(xpath string, v any) error
 	json(dst []byte) ([]byte, error) // appends the properties by xpath

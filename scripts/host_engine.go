@@ -136,6 +136,8 @@ func (h *engineHost) user() (map[string]any, error) {
 
 func (h *engineHost) now() time.Time { return h.c.Now }
 
+func (h *engineHost) traced() bool { return h.c.Traced() }
+
 func (h *engineHost) log(level, text string) {
 	log := h.c.Log
 	if log == nil {
@@ -368,10 +370,10 @@ func (d engineDoc) field(i int) (any, error) { //nolint:unparam // a worker's do
 	case "state":
 		return d.d.State(), nil
 	case "facets":
-		return engine.List(d.d.Facets()), nil
+		return d.d.Facets(), nil
 	case "schemas":
 		schemas := d.d.Schemas()
-		out := make([]any, len(schemas))
+		out := make([]string, len(schemas))
 		for i, s := range schemas {
 			out[i] = s.Name
 		}

@@ -2,7 +2,6 @@ package scripts
 
 import (
 	"io"
-	"runtime"
 	"sync/atomic"
 	"time"
 	"unsafe"
@@ -11,7 +10,8 @@ import (
 // The server and a worker that share memory speak through two rings in it, one for each
 // direction, and use their pipes only to wake each other. A wake-up of a sleeping
 // processor costs more than most operations; who waits therefore looks again for a moment
-// before it sleeps. Neither side believes the other's numbers: a position that cannot be
+// before it sleeps, unless more scripts run than there are processors for both of their
+// sides: then looking takes the time of whoever is waited for. Neither side believes the other's numbers: a position that cannot be
 // ends the conversation, and what is in a ring is copied before anybody reads it.
 
 const (
@@ -31,6 +31,8 @@ type side struct {
 	written word // bytes it has put into the ring it writes
 	read    word // bytes it has taken from the ring it reads
 	asleep  word // what it sleeps for
+	stopped word // the number of the run that it wants to end
+	crowded word // whether the other side had better sleep than look again
 }
 
 // What a side may sleep for.
@@ -55,6 +57,8 @@ type link struct {
 	wakeIn       io.Reader
 	wakeOut      io.WriteCloser
 	patience     patience
+	crowd        *atomic.Uint32 // of the server: what it writes into crowded
+	nap          func()         // of a worker: waits a moment for wakeIn
 	bell         [64]byte
 }
 
@@ -130,6 +134,15 @@ func (l *link) Write(p []byte) (int, error) {
 	return sent, nil
 }
 
+// heard reports whether there is something to read.
+func (l *link) heard() bool { return l.peer.written.Load() != l.taken }
+
+// room returns how much can be written without waiting.
+func (l *link) room() int {
+	used := l.given - l.peer.read.Load()
+	return ringSize - int(min(used, ringSize))
+}
+
 // Close ends the conversation.
 func (l *link) Close() error { return l.wakeOut.Close() }
 
@@ -144,13 +157,20 @@ func (l *link) wake(what uint32) error {
 
 // wait returns when a word of the other side is no longer what it was, or may be.
 func (l *link) wait(w *word, was, what uint32) error {
-	if l.patience.until(w, was) {
+	crowded := l.peer.crowded.Load()
+	if l.crowd != nil {
+		crowded = l.crowd.Load()
+	}
+	if crowded == 0 && l.patience.until(w, was) {
 		return nil
 	}
 	l.own.asleep.Store(what)
 	if w.Load() != was {
 		l.own.asleep.Store(awake)
 		return nil
+	}
+	if l.nap != nil {
+		l.nap()
 	}
 	_, err := l.wakeIn.Read(l.bell[:])
 	l.own.asleep.Store(awake)
@@ -166,13 +186,7 @@ type patience struct {
 
 const (
 	longestLook = 200 * time.Microsecond // as waking a processor that sleeps takes, on both sides
-	crowdedLook = 50 * time.Microsecond  // where other goroutines are at it too
 	maxLost     = 4
-)
-
-var (
-	looking atomic.Int32 // goroutines of this process that look
-	crowd   = int32(max(1, runtime.GOMAXPROCS(0)/2))
 )
 
 // until looks at a word for a while and reports whether it has changed. Other threads may
@@ -183,11 +197,6 @@ func (p *patience) until(w *word, was uint32) bool {
 			return w.Load() != was
 		}
 	}
-	longest := longestLook
-	if looking.Add(1) > crowd {
-		longest = crowdedLook
-	}
-	defer looking.Add(-1)
 	var began time.Time
 	for i := 0; ; i++ {
 		for range 100 {
@@ -200,7 +209,7 @@ func (p *patience) until(w *word, was uint32) bool {
 		switch {
 		case i == 0:
 			began = time.Now()
-		case i%4 == 0 && time.Since(began) > longest:
+		case i%4 == 0 && time.Since(began) > longestLook:
 			p.lost = min(p.lost+1, maxLost)
 			return false
 		}

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"runtime/debug"
+	"runtime/metrics"
 	"sync"
 	"time"
 
@@ -26,10 +26,15 @@ type machine struct {
 	input   any
 	params  map[string]any
 
+	sender  sender      // nil: every call is waited for
+	stopped func() bool // whether the host wants the run to end; nil: it cannot
+
 	globals map[string]goja.Value
 	handles map[any]*goja.Object
 	thrown  map[*goja.Object]error
 	shapes  shapes
+	stack   []goja.StackFrame // of the call that is going on
+	frames  []Frame
 	calls   int
 	logged  int
 	line    int    // of the script, when it last called out
@@ -61,7 +66,6 @@ func (m *machine) run(ctx context.Context, p *program, in any, params map[string
 	}()
 	w := watch(ctx, m)
 	defer w.stop()
-	m.harden(p.risks)
 	v, err := m.vm.RunProgram(p.code)
 	if err == nil && p.hasRun {
 		v, err = m.callRun(v)
@@ -154,32 +158,62 @@ func (m *machine) leave(v goja.Value) (out any, err error) {
 
 // callOut carries out one call of the host, counted and with the script's line noted.
 func (m *machine) callOut(op string, f func(line int) (any, error)) goja.Value {
+	m.count(op)
+	m.line = m.calledFrom().line
+	v, err := f(m.line)
+	if err != nil {
+		m.refused(err, op)
+	}
+	return m.enter(v)
+}
+
+// count counts one call of the host.
+func (m *machine) count(op string) {
 	m.calls++
 	if m.calls > m.limits.Calls {
 		m.fatal = breach(fault.CodeScriptCalls, "script: more than %d calls", m.limits.Calls)
 		m.throw(m.fatal, op)
 	}
-	m.line = m.currentLine()
-	v, err := f(m.line)
-	if err != nil {
-		var final finalError
-		if errors.As(err, &final) {
-			m.fatal = final.error
-		}
-		m.throw(err, op)
-	}
-	return m.enter(v)
 }
 
-// currentLine is the line of the script that is calling out.
-func (m *machine) currentLine() int {
-	var buf [4]goja.StackFrame
-	for _, f := range m.vm.CaptureCallStack(4, buf[:0]) {
+// refused raises the error of a call in the script. It does not return.
+func (m *machine) refused(err error, op string) {
+	var final finalError
+	if errors.As(err, &final) {
+		m.fatal = final.error
+	}
+	m.throw(err, op)
+}
+
+// calledFrom is where in the script the host is being called.
+func (m *machine) calledFrom() place {
+	m.stack = m.vm.CaptureCallStack(4, m.stack[:0])
+	for _, f := range m.stack {
 		if p := f.Position(); p.Line > 0 {
-			return p.Line
+			return place{p.Line, p.Column}
 		}
 	}
-	return m.line
+	return place{line: m.line}
+}
+
+// errStopped ends a script whose run has failed already, at a call that it did not wait for.
+var errStopped = finalError{fault.Unavailable.Errorf("script: stopped").WithCode(fault.CodeScriptCancelled)}
+
+// sent has an operation called without waiting for it, where the script can do without
+// its value. path is how the script calls the operation.
+func (m *machine) sent(op, path string, at place, in any, params map[string]any) bool {
+	if m.sender == nil || m.program.unused[at] != path {
+		return false
+	}
+	if len(m.stack) >= 4 {
+		m.stack = m.vm.CaptureCallStack(maxFrames+2, m.stack[:0])
+	}
+	m.frames = framesOf(m.frames[:0], m.stack, m.program.file)
+	err := m.sender.send(op, in, params, m.frames)
+	if err != nil {
+		m.refused(err, op)
+	}
+	return true
 }
 
 // stop ends the run from outside. The reason comes out as the run's error.
@@ -194,7 +228,6 @@ type watcher struct {
 	timer *time.Timer
 	end   time.Time
 	heap  uint64 // at the first look
-	check uint64 // what the heap may be before it is looked at closely
 }
 
 // firstLook is how long a run goes on before its use of memory is looked at.
@@ -223,6 +256,10 @@ func (w *watcher) look() {
 		w.m.stop(cancelled(w.ctx))
 		return
 	}
+	if w.m.stopped != nil && w.m.stopped() {
+		w.m.stop(errStopped)
+		return
+	}
 	if w.outgrown() {
 		w.m.stop(outOfMemory(w.m.limits.Memory))
 		return
@@ -230,23 +267,13 @@ func (w *watcher) look() {
 	w.timer.Reset(min(firstLook, left))
 }
 
-// outgrown reports whether the heap has grown beyond the limit since the run began. What
-// counts is what remains after a collection, since others use the heap too.
+// outgrown reports whether the heap has grown beyond the limit since the run began.
 func (w *watcher) outgrown() bool {
-	limit := uint64(w.m.limits.Memory)
 	now := heapInUse()
 	if w.heap == 0 {
-		w.heap, w.check = now, now+limit
+		w.heap = now
 	}
-	if now <= w.check {
-		return false
-	}
-	if !isWorker {
-		runtime.GC()
-		now = heapInUse()
-	}
-	w.check = max(w.heap+limit, now+limit/4)
-	return now > w.heap+limit
+	return now > w.heap+uint64(w.m.limits.Memory)
 }
 
 func (w *watcher) stop() {
@@ -273,4 +300,11 @@ func bytesText(n int64) string {
 		return fmt.Sprintf("%d MiB", n>>20)
 	}
 	return fmt.Sprintf("%d bytes", n)
+}
+
+// heapInUse is the size of all objects on the process's heap.
+func heapInUse() uint64 {
+	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(sample)
+	return sample[0].Value.Uint64()
 }

@@ -16,17 +16,25 @@ type space struct {
 
 // names is the tree of operations a script sees, made once for each set of operations.
 type names struct {
-	root *space
-	all  []string // sorted, as operations are called
-	hash [32]byte
+	root  *space
+	all   []string          // sorted, as operations are called
+	reads map[string]bool   // those that change nothing
+	same  map[string]string // every name by itself, to be found without making one
+	hash  [32]byte
 }
 
-func newNames(ops []string) *names {
-	n := &names{root: &space{}, all: slices.Clone(ops)}
+// newNames makes the tree of all operations; reads are those that change nothing.
+func newNames(ops []string, reads ...string) *names {
+	n := &names{root: &space{}, all: slices.Clone(ops), reads: make(map[string]bool, len(reads)), same: make(map[string]string, len(ops))}
 	slices.Sort(n.all)
 	h := sha256.New()
+	for _, op := range slices.Sorted(slices.Values(reads)) {
+		n.reads[op] = true
+		h.Write([]byte(op + "\r"))
+	}
 	for _, op := range n.all {
 		h.Write([]byte(op + "\n"))
+		n.same[op] = op
 		s := n.root
 		for _, part := range strings.Split(mangle(op), ".") {
 			if s.kids == nil {

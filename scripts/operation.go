@@ -26,29 +26,14 @@ type Script struct {
 	opLine, opColumn, header int
 }
 
-// Parse reads a scripted operation: a comment that declares it, and function
-// run(input, params). Every mistake of the header is reported with its line.
+// Parse reads the header of a scripted operation. Every mistake of the header is reported
+// with its line; the code below it is for Check.
 func Parse(file string, src []byte) (*Script, error) {
 	s, problems := parseHeader(file, string(src))
-	if len(problems) == 0 {
-		problems = s.body()
-	}
 	if len(problems) > 0 {
 		return nil, library.Refused(problems, fault.CodeScriptSyntax)
 	}
 	return s, nil
-}
-
-// body checks what stands below the header.
-func (s *Script) body() []Problem {
-	tree, err := parse(s.File, s.Source)
-	if err != nil {
-		return []Problem{problemOf(s.File, err)}
-	}
-	if !declaresRun(tree.Program) {
-		return []Problem{{File: s.File, Line: s.header, Column: 1, Message: "no function run(input, params)"}}
-	}
-	return nil
 }
 
 // header reads the tags of the comment.
@@ -300,21 +285,18 @@ func defaultValue(word, text string) any {
 }
 
 // Op makes the operation of a script.
-func (r *Runner) Op(s *Script) (engine.Op, error) {
-	if _, err := r.programs.get(s.File, s.Source, true); err != nil {
-		return engine.Op{}, err
-	}
-	run := func(c *engine.Ctx, in any, params map[string]any) (any, error) {
-		return r.run(c, job{file: s.File, source: s.Source, strict: true}, r.o.InProcessTrusted, in, params)
-	}
+func (r *Runner) Op(s *Script) engine.Op {
+	j := newJob(s.File, s.Source, true)
+	j.owner = deployed
+	run := func(c *engine.Ctx, in any, params map[string]any) (any, error) { return r.run(c, j, in, params) }
 	return engine.Op{
 		Name: s.Name, Aliases: s.Aliases, Label: s.Label, Category: s.Category, Doc: s.Description, Since: s.Since,
 		Effect: s.Effect, Run: engine.Dynamic(s.Params, []string{s.Input, s.Output}, run),
-	}, nil
+	}
 }
 
-// run runs a script within a call, in process or in a worker.
-func (r *Runner) run(c *engine.Ctx, j job, inProcess bool, in any, params map[string]any) (any, error) {
+// run runs a script within a call.
+func (r *Runner) run(c *engine.Ctx, j job, in any, params map[string]any) (any, error) {
 	h := &engineHost{c: c, r: r, file: j.file}
 	input, err := h.out(in)
 	if err != nil {
@@ -328,16 +310,18 @@ func (r *Runner) run(c *engine.Ctx, j job, inProcess bool, in any, params map[st
 		}
 		args = m.(map[string]any)
 	}
-	n := r.namesOf(c.Set())
-	var out any
-	if inProcess {
-		var p *program
-		if p, err = r.programs.get(j.file, j.source, j.strict); err == nil {
-			out, err = newMachine(h, n, &r.limits).run(c, p, input, args)
-		}
-	} else {
-		out, err = r.runInWorker(c, c.As.Name, h, n, j, input, args)
+	around := c.Context
+	t, end, err := r.begin(around, c.As.Name)
+	if err != nil {
+		return nil, err
 	}
+	defer end()
+	if j.owner == "" {
+		j.owner = c.As.Name
+	}
+	c.Context = t.within(around)
+	out, err := r.runInWorker(around, t, h, r.namesOf(c.Set()), j, input, args)
+	c.Context = around
 	c.Line(0)
 	if err != nil {
 		return nil, err

@@ -45,7 +45,7 @@ type scriptParams struct {
 }
 
 func (p scriptParams) run(r *Runner, c *engine.Ctx) error {
-	_, err := r.run(c, job{file: "script", source: p.Script}, false, c.Input, c.ChainParameters())
+	_, err := r.run(c, newJob("script", p.Script, false), c.Input, c.ChainParameters())
 	return err
 }
 
@@ -63,7 +63,7 @@ func (p inputScriptParams) run(r *Runner, c *engine.Ctx, b *engine.Blob) (*engin
 	if err != nil {
 		return nil, fault.Wrap(err, "script").WithCode(fault.CodeScriptSource)
 	}
-	v, err := r.run(c, job{file: cmp.Or(b.Name, "script"), source: string(source)}, false, nil, c.ChainParameters())
+	v, err := r.run(c, newJob(cmp.Or(b.Name, "script"), string(source), false), nil, c.ChainParameters())
 	if err != nil || v == nil {
 		return nil, err
 	}
@@ -125,25 +125,34 @@ func (r *Runner) kind() *library.Kind {
 	return r.library
 }
 
-// check is Check with the text compiled in a worker first, which may be killed: a text
-// that no parser survives is refused like any other.
+// check is Check in a worker, which no text that is hard to parse survives: it is refused
+// like any other mistake.
 func (r *Runner) check(c *engine.Ctx, file, source string) (string, []Problem, error) {
 	if len(source) > r.limits.Source {
 		return "", []Problem{{File: file, Line: 1, Column: 1, Message: fmt.Sprintf("source of %d bytes, at most %d allowed", len(source), r.limits.Source)}}, nil
 	}
-	if len(r.o.Worker) > 0 {
-		h := &engineHost{c: c, r: r, file: file}
-		_, err := r.runInWorker(c, c.As.Name, h, r.namesOf(c.Set()), job{file: file, source: source, strict: true, check: true}, nil, nil)
-		switch fault.Of(err) {
-		case fault.Invalid, fault.Limit:
-			return "", []Problem{problemOf(file, err)}, nil
-		}
-		if err != nil {
-			return "", nil, err
-		}
+	j := newJob(file, source, true)
+	j.check, j.owner = true, c.As.Name
+	v, err := r.run(c, j, nil, nil)
+	switch fault.Of(err) {
+	case fault.Invalid, fault.Limit:
+		return "", []Problem{problemOf(file, err)}, nil
 	}
-	problems := Check(file, []byte(source), func() []string { return r.namesOf(c.Engine().Set()).all })
-	s, _ := parseHeader(file, source)
+	if err != nil {
+		return "", nil, err
+	}
+	s, problems := parseHeader(file, source)
+	found, _ := v.([]any)
+	for _, x := range found {
+		m, _ := x.(map[string]any)
+		p := Problem{File: file}
+		p.Message, _ = m["message"].(string)
+		p.Nearest, _ = m["nearest"].(string)
+		line, _ := m["line"].(int64)
+		column, _ := m["column"].(int64)
+		p.Line, p.Column = int(line), int(column)
+		problems = append(problems, p)
+	}
 	return s.Name, problems, nil
 }
 
@@ -152,7 +161,7 @@ func (r *Runner) compile(_ *engine.Set, file, source string) (engine.Op, error) 
 	if err != nil {
 		return engine.Op{}, err
 	}
-	return r.Op(s)
+	return r.Op(s), nil
 }
 
 // Load deploys the scripts that are kept, at start.

@@ -1,20 +1,28 @@
 package scripts
 
 import (
-	"context"
 	"errors"
 	"log/slog"
+	"runtime"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"catena/storage/fault"
 )
 
-// idleTime is how long a worker that has run scripts waits for more of the same principal.
+// idleTime is how long a worker waits for work before it ends.
 const idleTime = time.Minute
 
-// pool keeps worker processes: fresh ones ready for anybody, used ones for the principal
-// whose scripts they ran. A worker that did not end its run cleanly is never used again.
+// deployed owns the workers that run deployed scripts. Their sources are the
+// administrators', so they serve every caller.
+const deployed = "\x00deployed"
+
+// pool keeps worker processes: spares, which have run nothing yet, and idle ones, which
+// serve again the owner whose scripts they ran: the principal who sent the text, or
+// deployed. A worker that did not end its run cleanly is never used again. There are none
+// before the first script, nor when no script has run for a while.
 type pool struct {
 	argv   []string
 	limits Limits
@@ -23,102 +31,66 @@ type pool struct {
 	mu      sync.Mutex
 	spares  []*process
 	idle    []*process
-	users   map[string]int // workers at work, by principal
 	working map[*process]bool
-	busy    int
-	waiting int
-	freed   chan struct{} // closed and replaced when a worker ends its run
 	filling bool
 	broken  error // why the last worker did not start
 	closed  bool
 	reaper  *time.Timer
+	crowded atomic.Uint32 // 1: more scripts run than there are processors for both sides of each
 }
 
 func newPool(argv []string, l Limits, log *slog.Logger) *pool {
-	return &pool{argv: argv, limits: l, log: log, users: map[string]int{}, working: map[*process]bool{}, freed: make(chan struct{})}
+	return &pool{argv: argv, limits: l, log: log, working: map[*process]bool{}}
 }
 
-// acquire returns a worker for a run of user's script. It waits for its turn.
-func (p *pool) acquire(ctx context.Context, user string) (*process, error) {
-	if err := p.enter(ctx, user); err != nil {
-		return nil, err
+// take returns a worker for a script of the owner.
+func (p *pool) take(owner string) (*process, error) {
+	p.mu.Lock()
+	w := p.ready(owner)
+	p.refill()
+	closed := p.closed
+	p.mu.Unlock()
+	if closed {
+		return nil, fault.Unavailable.Errorf("script: the server is stopping").WithCode(fault.CodeScriptBusy)
 	}
-	w := p.take(user)
 	if w == nil {
 		var err error
 		if w, err = startProcess(p.argv); err != nil {
-			p.leave(user)
+			p.mu.Lock()
+			p.broken = err
+			p.mu.Unlock()
 			return nil, err
 		}
 	}
-	w.owner = user
+	w.owner = owner
 	p.mu.Lock()
 	p.working[w] = true
+	p.count()
+	if p.closed {
+		w.Kill()
+	}
+	if w.link != nil {
+		w.link.crowd = &p.crowded
+		w.link.own.crowded.Store(p.crowded.Load())
+	}
 	p.mu.Unlock()
 	return w, nil
 }
 
-// enter waits until user may have one more worker.
-func (p *pool) enter(ctx context.Context, user string) error {
-	var late <-chan time.Time
-	for first := true; ; first = false {
-		p.mu.Lock()
-		if p.closed {
-			p.mu.Unlock()
-			return fault.Unavailable.Errorf("script: the server is stopping").WithCode(fault.CodeScriptBusy)
-		}
-		if p.busy < p.limits.Workers && p.users[user] < p.limits.PerUser {
-			p.busy++
-			p.users[user]++
-			p.mu.Unlock()
-			return nil
-		}
-		if first && p.waiting >= p.limits.QueueLimit {
-			err := busy("%d others wait", p.waiting)
-			p.mu.Unlock()
-			return err
-		}
-		freed := p.freed
-		p.waiting++
-		p.mu.Unlock()
-		if late == nil {
-			t := time.NewTimer(p.limits.QueueWait)
-			defer t.Stop()
-			late = t.C
-		}
-		err := p.wait(ctx, freed, late)
-		p.mu.Lock()
-		p.waiting--
-		p.mu.Unlock()
-		if err != nil {
-			return err
-		}
+// count notes whether scripts crowd each other. The pool is locked.
+func (p *pool) count() {
+	if 2*len(p.working) > runtime.GOMAXPROCS(0) {
+		p.crowded.Store(1)
+	} else {
+		p.crowded.Store(0)
 	}
 }
 
-func (p *pool) wait(ctx context.Context, freed <-chan struct{}, late <-chan time.Time) error {
-	select {
-	case <-freed:
-		return nil
-	case <-late:
-		return busy("none became free within %s", p.limits.QueueWait)
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
-
-func busy(format string, args ...any) error {
-	return fault.Unavailable.Errorf("script: every worker is at work, "+format, args...).WithCode(fault.CodeScriptBusy)
-}
-
-// take returns an idle worker of the user, else a fresh one, else nil.
-func (p *pool) take(user string) *process {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	defer p.refill()
+// ready takes out an idle worker of the owner, else a spare, else nil. The pool is locked.
+func (p *pool) ready(owner string) *process {
 	for i := len(p.idle) - 1; i >= 0; i-- {
-		if w := p.idle[i]; w.owner == user {
-			p.idle = append(p.idle[:i], p.idle[i+1:]...)
+		if w := p.idle[i]; w.owner == owner {
+			p.idle = slices.Delete(p.idle, i, i+1)
 			if w.Alive() {
 				return w
 			}
@@ -126,7 +98,7 @@ func (p *pool) take(user string) *process {
 	}
 	for len(p.spares) > 0 {
 		w := p.spares[0]
-		p.spares = p.spares[1:]
+		p.spares = slices.Delete(p.spares, 0, 1)
 		if w.Alive() {
 			return w
 		}
@@ -134,88 +106,71 @@ func (p *pool) take(user string) *process {
 	return nil
 }
 
-// release gives a worker back; only a clean one is kept.
-func (p *pool) release(w *process, user string, clean bool) {
+// give takes a worker back; only a clean one is kept.
+func (p *pool) give(w *process, clean bool) {
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	delete(p.working, w)
-	keep := clean && !p.closed && w.Alive()
-	if keep {
-		w.used = time.Now()
-		p.idle = append(p.idle, w)
-		if len(p.idle) > p.limits.Workers {
-			p.idle[0].Kill()
-			p.idle = p.idle[1:]
-		}
-		if p.reaper == nil {
-			p.reaper = time.AfterFunc(idleTime, p.reap)
-		}
-	}
+	p.count()
 	p.refill()
-	p.mu.Unlock()
-	if !keep {
+	if !clean || p.closed || !w.Alive() {
 		w.Kill()
+		return
 	}
-	p.leave(user)
+	w.used = time.Now()
+	p.idle = append(p.idle, w)
+	if len(p.idle) > p.limits.Workers {
+		p.idle[0].Kill()
+		p.idle = slices.Delete(p.idle, 0, 1)
+	}
+	p.reapLater()
 }
 
-func (p *pool) leave(user string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.busy--
-	if p.users[user]--; p.users[user] == 0 {
-		delete(p.users, user)
-	}
-	close(p.freed)
-	p.freed = make(chan struct{})
-}
-
-// reap ends workers that nobody wanted for a while.
-func (p *pool) reap() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	kept := p.idle[:0]
-	for _, w := range p.idle {
-		if time.Since(w.used) < idleTime {
-			kept = append(kept, w)
-		} else {
-			w.Kill()
-		}
-	}
-	p.idle, p.reaper = kept, nil
-	if len(kept) > 0 && !p.closed {
+// reapLater sees to it that workers without work end. The pool is locked.
+func (p *pool) reapLater() {
+	if p.reaper == nil && !p.closed {
 		p.reaper = time.AfterFunc(idleTime, p.reap)
 	}
 }
 
-// ready returns why no worker can be started, or nil. It tries again at the next call.
-func (p *pool) ready() error {
+// reap ends workers that have had no work for a while.
+func (p *pool) reap() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.refill()
-	return p.broken
+	p.reaper = nil
+	old := func(w *process) bool {
+		if time.Since(w.used) < idleTime {
+			return false
+		}
+		w.Kill()
+		return true
+	}
+	p.idle = slices.DeleteFunc(p.idle, old)
+	if len(p.idle) == 0 && len(p.working) == 0 {
+		p.spares = slices.DeleteFunc(p.spares, old)
+	}
+	if len(p.idle)+len(p.spares)+len(p.working) > 0 {
+		p.reapLater()
+	}
 }
 
-// Workers are the worker processes by what they do.
-type Workers struct {
-	Busy    int // run a script
-	Idle    int // wait for more of the same caller
-	Spare   int // are ready for anybody
-	Waiting int // callers without one
+// state returns why the last worker did not start, or nil. After a failure it tries again.
+func (p *pool) state() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.broken != nil {
+		p.refill()
+	}
+	return p.broken
 }
 
 func (p *pool) workers() Workers {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return Workers{Busy: p.busy, Idle: len(p.idle), Spare: len(p.spares), Waiting: p.waiting}
+	return Workers{Busy: len(p.working), Idle: len(p.idle), Spare: len(p.spares)}
 }
 
-func (p *pool) warm() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.refill()
-}
-
-// refill starts fresh workers in the background, one after the other. The pool is locked.
+// refill starts spares in the background, one after the other. The pool is locked.
 func (p *pool) refill() {
 	if p.filling || p.closed || len(p.argv) == 0 || len(p.spares) >= p.limits.Spares {
 		return
@@ -225,26 +180,23 @@ func (p *pool) refill() {
 }
 
 func (p *pool) fill() {
-	for {
+	for more := true; more; {
 		w, err := startProcess(p.argv)
 		p.mu.Lock()
 		p.broken = err
-		if err != nil || p.closed {
-			p.filling = false
-			p.mu.Unlock()
-			if err != nil {
-				p.log.Error("starting a script worker", "error", err)
-			} else {
-				w.Kill()
-			}
-			return
+		switch {
+		case err != nil:
+			p.log.Error("starting a script worker", "error", err)
+			more = false
+		case p.closed:
+			w.Kill()
+			more = false
+		default:
+			p.spares = append(p.spares, w)
+			p.reapLater()
+			more = len(p.spares) < p.limits.Spares
 		}
-		p.spares = append(p.spares, w)
-		if len(p.spares) >= p.limits.Spares {
-			p.filling = false
-			p.mu.Unlock()
-			return
-		}
+		p.filling = more
 		p.mu.Unlock()
 	}
 }
@@ -261,8 +213,6 @@ func (p *pool) close() error {
 	if p.reaper != nil {
 		p.reaper.Stop()
 	}
-	close(p.freed)
-	p.freed = make(chan struct{})
 	p.mu.Unlock()
 	var errs []error
 	for _, w := range all {

@@ -29,7 +29,7 @@ func (h *hookHost) call(op string, in any, params map[string]any, line int) (any
 func TestCrash(t *testing.T) {
 	r := New(Options{Worker: self(), Limits: Limits{Spares: 2}})
 	defer r.Close()
-	n := newNames(fakeOps)
+	n := newNames(fakeOps, fakeReads...)
 	const source = "for (let i = 0; i < 20; i++)\n Noop(i)"
 	for at := 1; at <= 20; at++ {
 		h := &hookHost{fakeHost: newFakeHost()}
@@ -38,7 +38,7 @@ func TestCrash(t *testing.T) {
 				r.killAll()
 			}
 		}
-		_, err := r.runInWorker(context.Background(), "bob", h, n, job{file: "t.js", source: source}, nil, nil)
+		_, err := r.submit(context.Background(), "bob", h, n, newJob("t.js", source, false), nil, nil)
 		var f *fault.Error
 		if !errors.As(err, &f) || f.Code != fault.CodeScriptCrash || f.Kind != fault.Limit || f.Line != 2 {
 			t.Fatalf("killed at call %d: %v", at, err)
@@ -47,7 +47,7 @@ func TestCrash(t *testing.T) {
 			t.Errorf("killed at call %d: %d calls were made", at, h.n)
 		}
 		started := time.Now()
-		if v, err := r.runInWorker(context.Background(), "bob", newFakeHost(), n, job{file: "t.js", source: "1"}, nil, nil); err != nil || v != int64(1) {
+		if v, err := r.submit(context.Background(), "bob", newFakeHost(), n, newJob("t.js", "1", false), nil, nil); err != nil || v != int64(1) {
 			t.Fatalf("after a crash: %v, %v", v, err)
 		}
 		if took := time.Since(started); took > 10*time.Second {
@@ -73,11 +73,11 @@ func TestCancel(t *testing.T) {
 				return err
 			}
 			l := Limits{}.withDefaults()
-			_, err = newMachine(h, newNames(fakeOps), &l).run(ctx, p, nil, nil)
+			_, err = newMachine(h, newNames(fakeOps, fakeReads...), &l).run(ctx, p, nil, nil)
 			return err
 		},
 		"worker": func(ctx context.Context, h host) error {
-			_, err := shared.runInWorker(ctx, "bob", h, newNames(fakeOps), job{file: "t.js", source: "Noop(); for (;;);"}, nil, nil)
+			_, err := shared.submit(ctx, "bob", h, newNames(fakeOps, fakeReads...), newJob("t.js", "Noop(); for (;;);", false), nil, nil)
 			return err
 		},
 	} {
@@ -99,7 +99,7 @@ func TestCancel(t *testing.T) {
 func TestQueue(t *testing.T) {
 	r := New(Options{Worker: self(), Limits: Limits{Workers: 3, PerUser: 2, Spares: 1, QueueWait: 200 * time.Millisecond, QueueLimit: 1}})
 	defer r.Close()
-	n := newNames(fakeOps)
+	n := newNames(fakeOps, fakeReads...)
 	release := make(chan struct{})
 	var entered, finished sync.WaitGroup
 	hold := func(user string) {
@@ -108,13 +108,13 @@ func TestQueue(t *testing.T) {
 		go func() {
 			defer finished.Done()
 			h := &hookHost{fakeHost: newFakeHost(), before: func(int) { entered.Done(); <-release }}
-			if _, err := r.runInWorker(context.Background(), user, h, n, job{file: "t.js", source: "Noop()"}, nil, nil); err != nil {
+			if _, err := r.submit(context.Background(), user, h, n, newJob("t.js", "Noop()", false), nil, nil); err != nil {
 				t.Errorf("%s: %v", user, err)
 			}
 		}()
 	}
 	run := func(user string) error {
-		_, err := r.runInWorker(context.Background(), user, newFakeHost(), n, job{file: "t.js", source: "1"}, nil, nil)
+		_, err := r.submit(context.Background(), user, newFakeHost(), n, newJob("t.js", "1", false), nil, nil)
 		return err
 	}
 	hold("bob")
@@ -134,16 +134,13 @@ func TestQueue(t *testing.T) {
 	wait.Add(1)
 	go func() { defer wait.Done(); first = run("ann") }()
 	for deadline := time.Now().Add(time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
-		r.pool.mu.Lock()
-		waiting := r.pool.waiting
-		r.pool.mu.Unlock()
-		if waiting > 0 {
+		if r.Workers().Waiting > 0 {
 			break
 		}
 	}
 	second = run("joe")
 	wait.Wait()
-	if !strings.Contains(second.Error(), "1 others wait") || !strings.Contains(first.Error(), "none became free within 200ms") {
+	if !strings.Contains(second.Error(), "1 callers wait") || !strings.Contains(first.Error(), "none became free within 200ms") {
 		t.Errorf("waiting: %v; beyond the queue: %v", first, second)
 	}
 	close(release)
@@ -163,7 +160,7 @@ func TestQueue(t *testing.T) {
 func TestConcurrent(t *testing.T) {
 	r := New(Options{Worker: self(), Limits: Limits{QueueWait: 20 * time.Second}})
 	defer r.Close()
-	n := newNames(fakeOps)
+	n := newNames(fakeOps, fakeReads...)
 	var wait sync.WaitGroup
 	for _, user := range []string{"ann", "bob", "eve", "joe"} {
 		for range 4 {
@@ -172,7 +169,7 @@ func TestConcurrent(t *testing.T) {
 				defer wait.Done()
 				for i := range 10 {
 					h := newFakeHost()
-					v, err := r.runInWorker(context.Background(), user, h, n, job{file: "t.js", source: "let s = 0; for (const d of List(null, {n: 5})) { ctx.x = d; s += ctx.x.name.length } s"}, nil, nil)
+					v, err := r.submit(context.Background(), user, h, n, newJob("t.js", "let s = 0; for (const d of List(null, {n: 5})) { ctx.x = d; s += ctx.x.name.length } s", false), nil, nil)
 					if err != nil || v != int64(10) {
 						t.Errorf("%s %d: %v, %v", user, i, v, err)
 						return
@@ -248,18 +245,46 @@ type discard struct{}
 func (discard) Write(p []byte) (int, error) { return len(p), nil }
 func (discard) Close() error                { return nil }
 
-// TestReady has no program to start workers with.
+// TestReady has no program to start workers with, which shows with the first script.
 func TestReady(t *testing.T) {
 	r := New(Options{Worker: []string{t.TempDir() + "/none"}, Limits: Limits{Spares: 1}})
 	defer r.Close()
 	if err := r.Ready(context.Background()); err != nil {
 		t.Fatalf("before any was started: %v", err)
 	}
-	for range 1000 {
-		if err := r.Ready(context.Background()); err != nil {
-			return
-		}
+	_, err := r.submit(context.Background(), "bob", newFakeHost(), newNames(fakeOps), newJob("t.js", "1", false), nil, nil)
+	if !fault.Is(err, fault.Unavailable) {
+		t.Errorf("a script without workers: %v", err)
+	}
+	if r.Ready(context.Background()) == nil {
+		t.Error("workers that cannot start are ready")
+	}
+}
+
+// TestNoWorkers counts worker processes: there are none before the first script, nor when
+// none has run for a while.
+func TestNoWorkers(t *testing.T) {
+	r := New(Options{Worker: self()})
+	defer r.Close()
+	if err := r.Ready(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if w := r.Workers(); w != (Workers{}) {
+		t.Errorf("before the first script: %+v", w)
+	}
+	if _, err := r.submit(context.Background(), "bob", newFakeHost(), newNames(fakeOps), newJob("t.js", "1", false), nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	for r.Workers().Spare < 2 {
 		time.Sleep(time.Millisecond)
 	}
-	t.Error("workers that cannot start are ready")
+	r.pool.mu.Lock()
+	for _, p := range append(r.pool.idle, r.pool.spares...) {
+		p.used = p.used.Add(-idleTime)
+	}
+	r.pool.mu.Unlock()
+	r.pool.reap()
+	if w := r.Workers(); w != (Workers{}) {
+		t.Errorf("after an idle while: %+v", w)
+	}
 }

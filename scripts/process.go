@@ -5,8 +5,8 @@ import (
 	"os"
 	"time"
 
+	"catena/engine/worker"
 	"catena/storage/fault"
-	"catena/storage/worker"
 )
 
 // process is a worker process as the server sees it. One run has it at a time.
@@ -14,9 +14,11 @@ type process struct {
 	*worker.Process
 	in    *frames
 	out   io.WriteCloser
+	link  *link // what in and out are where memory is shared, else nil
 	w     writer
-	owner string   // principal whose scripts it has run; "" none yet
+	owner string   // whose scripts it runs; "" nobody's yet
 	names [32]byte // hash of the names it knows
+	runs  uint32
 	used  time.Time
 }
 
@@ -44,7 +46,7 @@ func startProcess(argv []string) (*process, error) {
 	if shareErr == nil {
 		l := newLink(mem, true, started.Out, started.In)
 		releaseWith(l)
-		p.out, p.in.in = l, l
+		p.out, p.in.in, p.link = l, l, l
 	}
 	return p, nil
 }

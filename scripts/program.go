@@ -4,13 +4,11 @@ import (
 	ring "container/list"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"math/big"
 	"reflect"
 	"strings"
-	"sync"
-	"time"
 
-	"github.com/dlclark/regexp2/v2"
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/ast"
 	"github.com/dop251/goja/parser"
@@ -19,20 +17,14 @@ import (
 	"catena/storage/fault"
 )
 
-// matchTimeout bounds one match of a pattern that backtracks. goja reads a match that
-// ran out of time as "no match"; since no run may last longer than this, the run itself
-// has ended by then and no script ever sees the wrong answer.
-const matchTimeout = 10 * time.Second
-
-func init() { regexp2.DefaultMatchTimeout = matchTimeout }
-
 // program is a compiled script. It is never changed and may run in many machines at once.
 type program struct {
 	file   string
 	code   *goja.Program
-	hasRun bool // declares run(input, params)
-	awaits bool // gives a promise, of run when that is declared
-	risks  risk
+	hasRun bool             // declares run(input, params)
+	awaits bool             // gives a promise, of run when that is declared
+	unused map[place]string // calls whose value nobody uses, by the name that is called; see unused.go
+	texts  [][]any          // lists of texts written in the source; see ahead.go
 	size   int
 }
 
@@ -71,7 +63,7 @@ func compile(file, source string, strict bool) (*program, error) {
 	if err != nil {
 		return nil, syntaxFault(err, file)
 	}
-	return &program{file: file, code: code, hasRun: hasRun, awaits: tree.async != nil, risks: risksOf(source), size: len(source)}, nil
+	return &program{file: file, code: code, hasRun: hasRun, awaits: tree.async != nil, unused: unusedCalls(tree), texts: textLists(tree.Program), size: len(source)}, nil
 }
 
 // maxPower is the largest literal exponent of a power, or distance of a shift, of integers
@@ -197,16 +189,17 @@ func declaresRun(tree *ast.Program) bool {
 // programs keeps compiled programs by the hash of their source, the most recently used
 // ones, within a number of bytes of source.
 type programs struct {
-	mu    sync.Mutex
 	max   int
 	size  int
 	order *ring.List // of *kept, most recent first
 	byKey map[programKey]*ring.Element
 }
 
-type programKey struct {
-	hash   [32]byte
-	strict bool
+type programKey [sha256.Size]byte
+
+// keyOf is the key of a script's program.
+func keyOf(file, source string, strict bool) programKey {
+	return sha256.Sum256(fmt.Appendf(nil, "%t %q %s", strict, file, source))
 }
 
 type kept struct {
@@ -218,33 +211,18 @@ func newPrograms(max int) *programs {
 	return &programs{max: max, order: ring.New(), byKey: map[programKey]*ring.Element{}}
 }
 
-// get returns the program of source, compiling it when it is not kept.
-func (c *programs) get(file, source string, strict bool) (*program, error) {
-	key := programKey{sha256.Sum256([]byte(file + "\x00" + source)), strict}
-	if p := c.find(key); p != nil {
-		return p, nil
-	}
-	p, err := compile(file, source, strict)
-	if err != nil {
-		return nil, err
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.byKey[key] == nil {
-		c.byKey[key] = c.order.PushFront(&kept{key, p})
-		c.size += p.size
-	}
+// add keeps a program.
+func (c *programs) add(key programKey, p *program) {
+	c.byKey[key] = c.order.PushFront(&kept{key, p})
+	c.size += p.size
 	for c.size > c.max && c.order.Len() > 1 {
 		last := c.order.Remove(c.order.Back()).(*kept)
 		delete(c.byKey, last.key)
 		c.size -= last.p.size
 	}
-	return p, nil
 }
 
 func (c *programs) find(key programKey) *program {
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	e := c.byKey[key]
 	if e == nil {
 		return nil

@@ -12,7 +12,7 @@ import (
 type remoteDoc struct {
 	h      *pipeHost
 	id     uint64
-	fields []any
+	fields []byte // one value after the other
 	raw    []byte // properties as a JSON object; nil: not sent
 	known  map[string]any
 	answer uint64
@@ -37,10 +37,12 @@ func (d *remoteDoc) field(i int) (any, error) {
 	if err := d.fresh(); err != nil {
 		return nil, err
 	}
-	if i >= len(d.fields) {
-		return nil, nil
+	r := reader{b: d.fields, handles: d.h}
+	for range i {
+		r.skip()
 	}
-	return d.fields[i], nil
+	v := r.value()
+	return v, r.err
 }
 
 func (d *remoteDoc) get(xpath string) (any, error) {
@@ -141,10 +143,9 @@ func (h *pipeHost) readDocument(r *reader) any {
 		d = &remoteDoc{h: h, id: id}
 		h.docs[id] = d
 	}
-	d.fields = r.items(1)
-	d.raw = nil
-	if raw := r.bytes(); len(raw) > 0 {
-		d.raw = append(d.raw, raw...)
+	d.fields = r.sized()
+	if d.raw = r.bytes(); len(d.raw) == 0 {
+		d.raw = nil
 	}
 	d.known, d.stale, d.answer = nil, false, h.answer
 	return d

@@ -106,14 +106,22 @@ func (m *machine) space(s *space, path string) goja.Value {
 // operation is the function that calls op with (input, params).
 func (m *machine) operation(op, path string) *goja.Object {
 	return m.function(path, func(call goja.FunctionCall) goja.Value {
-		return m.callOut(op, func(line int) (any, error) {
-			in := m.mustExport(call.Argument(0))
-			params, ok := m.mustExport(call.Argument(1)).(map[string]any)
-			if !ok && !goja.IsUndefined(call.Argument(1)) && !goja.IsNull(call.Argument(1)) {
-				return nil, notParameters(op)
-			}
-			return m.host.call(op, in, params, line)
-		})
+		m.count(op)
+		at := m.calledFrom()
+		m.line = at.line
+		in := m.mustExport(call.Argument(0))
+		params, ok := m.mustExport(call.Argument(1)).(map[string]any)
+		if !ok && !goja.IsUndefined(call.Argument(1)) && !goja.IsNull(call.Argument(1)) {
+			m.throw(notParameters(op), op)
+		}
+		if m.sent(op, path, at, in, params) {
+			return goja.Undefined()
+		}
+		v, err := m.host.call(op, in, params, at.line)
+		if err != nil {
+			m.refused(err, op)
+		}
+		return m.enter(v)
 	})
 }
 

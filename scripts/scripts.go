@@ -1,10 +1,11 @@
 // Package scripts runs JavaScript over the table of operations: an operation is called
 // as Document.Create(input, {type: "File"}), documents and files are handles, everything
-// else is a copy. One bridge (machine) serves two places. Scripts deployed by an
-// administrator run in the server's process; text that a caller sends is parsed,
-// compiled and run in a pooled process of its own, which may be killed at any moment
-// without harm to anyone else. What a script may call is for the engine to decide; this
-// package knows operations by name only.
+// else is a copy. Every script, deployed or sent by a caller, is parsed, compiled and run
+// in a pooled worker process (WorkerMain), whose memory and time are bounded and which may
+// be killed at any moment without harm to anyone else: nothing bounds what a script does to
+// the process it runs in. The server's side of a run (supervisor) carries out what the
+// script asks for. What a script may call is for the engine to decide; this package knows
+// operations by name only.
 package scripts
 
 import (
@@ -18,30 +19,30 @@ import (
 
 	"catena/engine"
 	"catena/engine/library"
+	"catena/engine/slots"
 )
 
 // Limits bound one run of a script; zero values take the defaults.
 type Limits struct {
 	Wall       time.Duration // from the first instruction to the result (10 s)
 	CPU        time.Duration // of a worker process, over one run (5 s)
-	Memory     int64         // bytes of a worker's data; growth of the heap in process (256 MiB)
+	Memory     int64         // bytes of a worker's data (256 MiB)
 	Stack      int           // nested calls (500)
 	Calls      int           // of operations and other things outside the script (10,000)
 	Source     int           // bytes of source (256 KiB)
 	Output     int           // bytes of one value that leaves the script (8 MiB)
 	Log        int           // bytes of console output (64 KiB)
-	Programs   int           // bytes of source kept compiled (16 MiB)
-	Workers    int           // worker processes at work at once (twice the processors)
+	Workers    int           // scripts at work at once, not counting those that another one called (twice the processors)
 	PerUser    int           // of them for one principal (2)
-	Spares     int           // worker processes kept ready (2)
-	QueueWait  time.Duration // for a worker (2 s)
-	QueueLimit int           // callers waiting for a worker (64)
+	Spares     int           // fresh worker processes kept ready while scripts run (2)
+	QueueWait  time.Duration // for the turn to run (2 s)
+	QueueLimit int           // callers waiting for their turn (64)
 }
 
 // DefaultLimits are the bounds that hold where none is given. No script runs longer than Wall says here.
 var DefaultLimits = Limits{
-	Wall: matchTimeout, CPU: 5 * time.Second, Memory: 256 << 20, Stack: 500, Calls: 10_000,
-	Source: 256 << 10, Output: 8 << 20, Log: 64 << 10, Programs: 16 << 20,
+	Wall: 10 * time.Second, CPU: 5 * time.Second, Memory: 256 << 20, Stack: 500, Calls: 10_000,
+	Source: 256 << 10, Output: 8 << 20, Log: 64 << 10,
 	Workers: 2 * runtime.GOMAXPROCS(0), PerUser: 2, Spares: 2, QueueWait: 2 * time.Second, QueueLimit: 64,
 }
 
@@ -56,7 +57,6 @@ func (l Limits) withDefaults() Limits {
 	l.Source = cmp.Or(l.Source, d.Source)
 	l.Output = cmp.Or(l.Output, d.Output)
 	l.Log = cmp.Or(l.Log, d.Log)
-	l.Programs = cmp.Or(l.Programs, d.Programs)
 	l.Workers = cmp.Or(l.Workers, d.Workers)
 	l.PerUser = cmp.Or(l.PerUser, d.PerUser)
 	l.Spares = min(cmp.Or(l.Spares, d.Spares), 4)
@@ -67,46 +67,57 @@ func (l Limits) withDefaults() Limits {
 
 // Options make a Runner.
 type Options struct {
-	Worker           []string // command line that ends in WorkerMain
-	Limits           Limits
-	Log              *slog.Logger // nil: slog.Default
-	InProcessTrusted bool         // deployed scripts run in the server's process
+	Worker []string // command line that ends in WorkerMain
+	Limits Limits
+	Log    *slog.Logger // nil: slog.Default
 }
 
-// Runner runs scripts and keeps what they share: compiled programs and worker processes.
+// Runner runs scripts and keeps what they share: the worker processes.
 type Runner struct {
-	kinds    sync.Once
-	library  *library.Kind
-	o        Options
-	limits   Limits
-	log      *slog.Logger
-	programs *programs
-	pool     *pool
-	table    atomic.Pointer[bound]
+	kinds   sync.Once
+	library *library.Kind
+	limits  Limits
+	log     *slog.Logger
+	slots   *slots.Slots
+	pool    *pool
+	table   atomic.Pointer[bound]
 }
 
 // New makes a runner. Worker processes start with the first script that needs one.
 func New(o Options) *Runner {
-	r := &Runner{o: o, limits: o.Limits.withDefaults(), log: o.Log}
+	r := &Runner{limits: o.Limits.withDefaults(), log: o.Log}
 	if r.log == nil {
 		r.log = slog.Default()
 	}
-	r.programs = newPrograms(r.limits.Programs)
+	l := &r.limits
+	r.slots = slots.New(slots.Limits{Total: l.Workers, PerUser: l.PerUser, Queue: l.QueueLimit, Wait: l.QueueWait})
 	r.pool = newPool(o.Worker, r.limits, r.log)
 	return r
 }
 
-// Warm starts the spare worker processes, so that the first script finds one ready.
-func (r *Runner) Warm() { r.pool.warm() }
+// Ready returns why the last worker process did not start, or nil.
+func (r *Runner) Ready(context.Context) error { return r.pool.state() }
 
-// Ready returns why no worker process can be started, or nil.
-func (r *Runner) Ready(context.Context) error { return r.pool.ready() }
+// Workers are the worker processes by what they do.
+type Workers struct {
+	Busy    int // run a script
+	Idle    int // have run scripts and wait for more
+	Spare   int // have not run any script yet
+	Waiting int // callers that wait for their turn
+}
 
-// Workers says how many worker processes there are, and how many callers wait for one.
-func (r *Runner) Workers() Workers { return r.pool.workers() }
+// Workers counts the worker processes, and the callers that wait for one.
+func (r *Runner) Workers() Workers {
+	w := r.pool.workers()
+	_, w.Waiting = r.slots.Counts()
+	return w
+}
 
 // Close ends the worker processes. Runs under way fail.
-func (r *Runner) Close() error { return r.pool.close() }
+func (r *Runner) Close() error {
+	r.slots.Close()
+	return r.pool.close()
+}
 
 // bound is the tree of operations of one set.
 type bound struct {
@@ -119,13 +130,19 @@ func (r *Runner) namesOf(s *engine.Set) *names {
 	if b := r.table.Load(); b != nil && b.set.Same(s) {
 		return b.names
 	}
-	all := s.Names()
+	var all, reads []string
 	for _, name := range s.Names() {
-		if d, ok := s.Op(name); ok {
-			all = append(all, d.Aliases...)
+		called := []string{name}
+		d, ok := s.Op(name)
+		if ok {
+			called = append(called, d.Aliases...)
+		}
+		all = append(all, called...)
+		if ok && d.Effect != engine.Writes {
+			reads = append(reads, called...)
 		}
 	}
-	b := &bound{set: s, names: newNames(all)}
+	b := &bound{set: s, names: newNames(all, reads...)}
 	r.table.Store(b)
 	return b.names
 }

@@ -3,6 +3,8 @@ package scripts
 import (
 	"os"
 	"runtime"
+	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -63,3 +65,15 @@ func inheritedShare() []byte {
 
 // yield lets another thread have the processor if one wants it.
 func yield() { _, _, _ = unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
+
+// longestNap is how long a worker waits before it lets its runtime know that it waits.
+const longestNap = 10 * time.Millisecond
+
+// nap waits a moment until standard input can be read. The runtime takes the processor away
+// from a goroutine that it knows to wait, and wakes other threads for that; a worker has
+// nothing else to do.
+func nap() {
+	in := unix.PollFd{Events: unix.POLLIN}
+	longest := unix.NsecToTimespec(longestNap.Nanoseconds())
+	_, _, _ = unix.RawSyscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&in)), 1, uintptr(unsafe.Pointer(&longest)), 0, 0, 0)
+}

@@ -17,3 +17,5 @@ func release([]byte) {}
 func inheritedShare() []byte { return nil }
 
 func yield() {}
+
+func nap() {}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"time"
 
 	"catena/storage/fault"
@@ -21,38 +23,39 @@ const (
 )
 
 // supervisor is the server's side of one run in a worker. It trusts nothing that comes
-// from there: operations go through the same host, with the same checks, as in process.
+// from there: what may be called, and with what, is checked here.
 type supervisor struct {
-	p       *process
-	host    host
-	limits  *Limits
-	job     job
-	started time.Time
-	line    int
-	calls   int
-	asked   int
-	logged  int
-	handles []any       // documents and files the worker knows, by number
-	numbers map[any]int // and back
-	scratch []byte      // for the properties of a document
-	errs    []error     // of operations, so that they come out as they went in
+	p        *process
+	host     host
+	limits   *Limits
+	job      job
+	names    *names
+	turn     *turn
+	line     int
+	calls    int
+	asked    int
+	logged   int
+	handles  []any       // documents and files the worker knows, by number
+	numbers  map[any]int // and back
+	scratch  []byte      // for the properties of a document
+	together []byte      // for answers that are sent together
+	errs     []error     // of operations, so that they come out as they went in
+	failed   error       // of a call that the worker did not wait for: the end of the run
+	late     *time.Timer // kills the worker
 }
 
-// runInWorker runs a job for user in a worker process.
-func (r *Runner) runInWorker(ctx context.Context, user string, h host, n *names, j job, in any, params map[string]any) (any, error) {
+// runInWorker runs a job in a worker process.
+func (r *Runner) runInWorker(ctx context.Context, t *turn, h host, n *names, j job, in any, params map[string]any) (any, error) {
 	if len(j.source) > r.limits.Source {
 		return nil, located(breach(fault.CodeScriptSource, "script: source of %d bytes, at most %d allowed", len(j.source), r.limits.Source), j.file, 0, 0)
 	}
-	if err := prescan(j.source); err != nil {
-		return nil, located(err, j.file, lineOf(err), 0)
-	}
-	p, err := r.pool.acquire(ctx, user)
+	p, err := r.pool.take(j.owner)
 	if err != nil {
 		return nil, err
 	}
-	s := &supervisor{p: p, host: h, limits: &r.limits, job: j, started: time.Now(), numbers: map[any]int{}}
+	s := &supervisor{p: p, host: h, limits: &r.limits, job: j, names: n, turn: t, numbers: map[any]int{}}
 	out, clean, err := s.run(ctx, n, in, params)
-	r.pool.release(p, user, clean)
+	r.pool.give(p, clean)
 	return out, err
 }
 
@@ -67,8 +70,8 @@ func lineOf(err error) int {
 // run is the whole conversation. clean: the worker may serve again.
 func (s *supervisor) run(ctx context.Context, n *names, in any, params map[string]any) (out any, clean bool, err error) {
 	s.p.in.max = 4*s.limits.Output + 1<<20
-	late := time.AfterFunc(s.limits.Wall+grace, s.p.Kill)
-	defer late.Stop()
+	s.late = time.AfterFunc(s.turn.wall+grace, s.p.Kill)
+	defer s.late.Stop()
 	stop := context.AfterFunc(ctx, s.p.Kill)
 	defer stop()
 	if err = s.start(n, in, params); err != nil {
@@ -83,12 +86,20 @@ func (s *supervisor) run(ctx context.Context, n *names, in any, params map[strin
 		switch r.byte() {
 		case frameCall:
 			err = s.call(r)
+		case frameSend:
+			if s.failed == nil {
+				err = s.sent(r)
+			}
 		case frameAsk:
 			err = s.ask(r)
 		case frameLog:
 			err = s.log(r)
 		case frameDone:
-			return s.done(r)
+			out, clean, err := s.done(r)
+			if s.failed != nil {
+				return nil, clean, s.failed
+			}
+			return out, clean, err
 		default:
 			err = errWire
 		}
@@ -103,12 +114,14 @@ func (s *supervisor) broken(ctx context.Context, err error) error {
 	var known *fault.Error
 	var final finalError
 	switch {
+	case s.failed != nil:
+		return s.failed
 	case errors.As(err, &final):
 		err = final.error
 	case ctx.Err() != nil:
 		err = cancelled(ctx)
-	case time.Since(s.started) > s.limits.Wall:
-		err = timeout(s.limits.Wall)
+	case time.Now().After(s.turn.end):
+		err = timeout(s.turn.wall)
 	case !errors.As(err, &known):
 		err = s.p.death(s.limits)
 	}
@@ -122,14 +135,19 @@ func (s *supervisor) start(n *names, in any, params map[string]any) error {
 	w.bool(s.p.names != n.hash)
 	if s.p.names != n.hash {
 		w.strings(n.all)
+		w.strings(slices.Sorted(maps.Keys(n.reads)))
 		s.p.names = n.hash
 	}
-	w.limits(s.limits)
+	s.p.runs++
+	w.uint(uint64(s.p.runs))
+	limits := *s.limits
+	limits.Wall = s.turn.wall
+	w.limits(&limits)
 	w.int(s.host.now().UnixMilli())
 	w.bool(s.job.strict)
 	w.bool(s.job.check)
 	w.string(s.job.file)
-	w.string(s.job.source)
+	w.bytes(s.job.key[:])
 	if err := w.value(in); err != nil {
 		return err
 	}
@@ -143,35 +161,104 @@ func (s *supervisor) start(n *names, in any, params map[string]any) error {
 	return w.send(s.p.out)
 }
 
-// call runs an operation for the worker.
+// call runs an operation for the worker, then those that it has announced.
 func (s *supervisor) call(r *reader) error {
 	err := s.changes(r)
-	op := r.string()
+	op := s.name(r)
 	s.line = int(r.int())
+	in := r.value()
+	params, _ := r.value().(map[string]any)
+	next := r.announced()
+	if r.err != nil {
+		return r.err
+	}
+	if err := s.count(); err != nil {
+		return err
+	}
+	if s.failed != nil {
+		return s.answer(nil, s.failed)
+	}
+	next.of(op, in, params)
+	var v any
+	if err == nil {
+		v, err = s.host.call(op, in, params, s.line)
+	}
+	if err := s.answer(v, err); err != nil || len(next.texts) == 0 {
+		return err
+	}
+	return s.lookAhead(next)
+}
+
+// name reads the name of an operation.
+func (s *supervisor) name(r *reader) string {
+	b := r.bytes()
+	if s.names != nil {
+		if name, ok := s.names.same[string(b)]; ok {
+			return name
+		}
+	}
+	return string(b)
+}
+
+func (s *supervisor) count() error {
+	if s.calls++; s.calls > s.limits.Calls {
+		return breach(fault.CodeScriptCalls, "script: more than %d calls", s.limits.Calls)
+	}
+	return nil
+}
+
+// sent runs an operation whose result the worker does not wait for. If it fails, the run has failed.
+func (s *supervisor) sent(r *reader) error {
+	err := s.changes(r)
+	op := s.name(r)
+	sized := r.sized()
 	in := r.value()
 	params, _ := r.value().(map[string]any)
 	if r.err != nil {
 		return r.err
 	}
-	if s.calls++; s.calls > s.limits.Calls {
-		return breach(fault.CodeScriptCalls, "script: more than %d calls", s.limits.Calls)
+	at := reader{b: sized}
+	if at.count() > 0 {
+		at.bytes()
+		s.line = int(at.int())
 	}
-	var v any
+	if err := s.count(); err != nil {
+		return err
+	}
 	if err == nil {
-		v, err = s.host.call(op, in, params, s.line)
+		_, err = s.host.call(op, in, params, s.line)
 	}
-	return s.answer(v, err)
+	var final finalError
+	if err == nil || errors.As(err, &final) {
+		return err
+	}
+	at = reader{b: sized}
+	stack, column := at.frames(s.job.file), 0
+	if len(stack) > 0 {
+		column = stack[0].Column
+	}
+	s.failed = located(err, s.job.file, s.line, column, stack...)
+	if s.p.link != nil {
+		s.p.link.own.stopped.Store(s.p.runs)
+	}
+	s.late.Reset(grace)
+	return nil
 }
 
 func (s *supervisor) answer(v any, err error) error {
 	w := &s.p.w
 	w.start(frameAnswer)
+	if err := s.result(w, v, err); err != nil {
+		return err
+	}
+	return w.send(s.p.out)
+}
+
+// result writes what came out of a call.
+func (s *supervisor) result(w *writer, v any, err error) error {
 	w.bool(err == nil)
 	if err == nil {
-		if err := w.value(v); err != nil {
-			return err
-		}
-		return w.send(s.p.out)
+		return w.value(v)
 	}
 	var final finalError
 	if errors.As(err, &final) {
@@ -179,12 +266,15 @@ func (s *supervisor) answer(v any, err error) error {
 	}
 	s.errs = append(s.errs, err)
 	w.failure(err, int64(len(s.errs)-1))
-	return w.send(s.p.out)
+	return nil
 }
 
 // ask answers everything that is not an operation.
 func (s *supervisor) ask(r *reader) error {
 	changed := s.changes(r)
+	if s.failed != nil {
+		changed = s.failed
+	}
 	if s.asked++; s.asked > 20*s.limits.Calls {
 		return breach(fault.CodeScriptCalls, "script: more than %d questions", 20*s.limits.Calls)
 	}
@@ -195,6 +285,8 @@ func (s *supervisor) ask(r *reader) error {
 	switch what {
 	case askNothing:
 		return s.answer(nil, nil)
+	case askSource:
+		return s.answer(s.job.source, nil)
 	case askHelper:
 		name := r.string()
 		args, _ := r.value().([]any)
@@ -259,7 +351,7 @@ func (s *supervisor) variables() (any, error) {
 // changes applies what the script set since the last question. The first refusal is
 // the answer to the question.
 func (s *supervisor) changes(r *reader) error {
-	var first error
+	first := s.failed
 	for range r.count() {
 		d, ok := s.handle(r).(document)
 		xpath, v := r.string(), r.value()
@@ -267,8 +359,8 @@ func (s *supervisor) changes(r *reader) error {
 			r.fail()
 			return r.err
 		}
-		if err := d.set(xpath, v); err != nil && first == nil {
-			first = err
+		if first == nil {
+			first = d.set(xpath, v)
 		}
 	}
 	for range r.count() {
@@ -276,8 +368,8 @@ func (s *supervisor) changes(r *reader) error {
 		if r.err != nil {
 			return r.err
 		}
-		if err := s.host.setVariable(name, v); err != nil && first == nil {
-			first = err
+		if first == nil {
+			first = s.host.setVariable(name, v)
 		}
 	}
 	return first
@@ -285,7 +377,7 @@ func (s *supervisor) changes(r *reader) error {
 
 func (s *supervisor) log(r *reader) error {
 	level, text := r.string(), r.string()
-	if r.err != nil {
+	if r.err != nil || s.failed != nil {
 		return r.err
 	}
 	if s.logged += len(text); s.logged > s.limits.Log+256 {
@@ -311,10 +403,7 @@ func (s *supervisor) done(r *reader) (any, bool, error) {
 	}
 	e := r.failure()
 	file, line, column := r.string(), int(r.int()), int(r.int())
-	stack := make([]Frame, r.count())
-	for i := range stack {
-		stack[i] = Frame{Function: r.string(), File: file, Line: int(r.int()), Column: int(r.int())}
-	}
+	stack := r.frames(file)
 	if r.err != nil {
 		return nil, false, r.err
 	}
@@ -336,93 +425,4 @@ func (s *supervisor) original(e *remoteError) error {
 		e.fault.Kind = fault.Invalid
 	}
 	return e.fault
-}
-
-func (s *supervisor) handle(r *reader) any {
-	n := r.uint()
-	if n >= uint64(len(s.handles)) {
-		r.fail()
-		return nil
-	}
-	return s.handles[n]
-}
-
-func (s *supervisor) readDocument(r *reader) any {
-	d, ok := s.handle(r).(document)
-	if !ok {
-		r.fail()
-		return nil
-	}
-	return d
-}
-
-func (s *supervisor) readFile(r *reader) any {
-	f, ok := s.handle(r).(file)
-	if !ok {
-		r.fail()
-		return nil
-	}
-	return f
-}
-
-// number returns the number of a handle, a new one for a new handle.
-func (s *supervisor) number(key, v any) (uint64, error) {
-	n, ok := s.numbers[key]
-	if !ok {
-		if n = len(s.handles); n >= maxHandles {
-			return 0, breach(fault.CodeScriptMemory, "script: more than %d documents and files", maxHandles)
-		}
-		s.numbers[key] = n
-		s.handles = append(s.handles, v)
-	}
-	return uint64(n), nil
-}
-
-// write sends a document with its fields and, when they are few, its properties; a
-// file with what is said about it.
-func (s *supervisor) write(w *writer, v any) error {
-	switch v := v.(type) {
-	case document:
-		n, err := s.number(v.key(), v)
-		if err != nil {
-			return err
-		}
-		w.byte(tagDocument)
-		w.uint(n)
-		w.uint(uint64(len(fields)))
-		for i := range fields {
-			x, err := v.field(i)
-			if err != nil {
-				return err
-			}
-			if err := w.nested(x, 2); err != nil {
-				return err
-			}
-		}
-		var raw []byte
-		if len(w.b) < eagerFrame {
-			if raw, err = v.json(s.scratch[:0]); err != nil || len(raw) > eagerDocument {
-				raw = nil
-			} else {
-				s.scratch = raw
-			}
-		}
-		w.bytes(raw)
-		return nil
-	case file:
-		n, err := s.number(v.key(), v)
-		if err != nil {
-			return err
-		}
-		i := v.info()
-		w.byte(tagFile)
-		w.uint(n)
-		w.string(i.name)
-		w.string(i.typ)
-		w.string(i.encoding)
-		w.string(i.digest)
-		w.int(i.size)
-		return nil
-	}
-	return fault.Internal.Errorf("script: a %T cannot cross", v)
 }

@@ -17,7 +17,10 @@ import (
 const (
 	frameStart  = 's' // server: run this
 	frameAnswer = 'a' // server: result of a call
+	frameAhead  = 'f' // server: result of a call that the worker has announced
+	frameNoMore = 'n' // server: what else it has announced is not to come
 	frameCall   = 'c' // worker: call an operation
+	frameSend   = 'p' // worker: call an operation, whose result is not wanted
 	frameAsk    = 'q' // worker: anything else that has an answer
 	frameLog    = 'l' // worker: a line of the console, no answer
 	frameDone   = 'd' // worker: the run is over
@@ -52,12 +55,15 @@ type writer struct {
 
 func (w *writer) start(kind byte) { w.b = append(w.b[:0], 0, 0, 0, 0, kind) }
 
+// end writes the length of the frame.
+func (w *writer) end() { binary.LittleEndian.PutUint32(w.b, uint32(len(w.b)-4)) }
+
 // send writes the frame in one call.
 func (w *writer) send(out io.Writer) error {
 	if len(w.b) > maxFrame {
 		return breach(fault.CodeScriptOutput, "script: a message of more than %s", bytesText(maxFrame))
 	}
-	binary.LittleEndian.PutUint32(w.b, uint32(len(w.b)-4))
+	w.end()
 	_, err := out.Write(w.b)
 	if cap(w.b) > 1<<20 {
 		w.b = nil
@@ -76,6 +82,30 @@ func (w *writer) strings(s []string) {
 	w.uint(uint64(len(s)))
 	for _, x := range s {
 		w.string(x)
+	}
+}
+
+// stack writes the calls of a script that go on, innermost first, and their size before them.
+func (w *writer) stack(stack []Frame) {
+	at := w.hold()
+	w.frames(stack)
+	w.fill(at)
+}
+
+// hold leaves room for a size, which fill writes when what it is of has been written.
+func (w *writer) hold() int {
+	w.b = append(w.b, 0, 0, 0, 0)
+	return len(w.b)
+}
+
+func (w *writer) fill(at int) { binary.LittleEndian.PutUint32(w.b[at-4:], uint32(len(w.b)-at)) }
+
+func (w *writer) frames(stack []Frame) {
+	w.uint(uint64(len(stack)))
+	for _, f := range stack {
+		w.string(clip(f.Function, 200))
+		w.int(int64(f.Line))
+		w.int(int64(f.Column))
 	}
 }
 
@@ -129,19 +159,35 @@ func (w *writer) nested(v any, depth int) error {
 		return w.items(tagList, v, depth)
 	case []any:
 		return w.items(tagArray, v, depth)
+	case []string:
+		w.texts(v)
 	case map[string]any:
-		w.byte(tagMap)
-		w.uint(uint64(len(v)))
-		for k, x := range v {
-			w.string(k)
-			if err := w.nested(x, depth+1); err != nil {
-				return err
-			}
-		}
+		return w.fieldsOf(v, depth)
 	case absent:
 		w.byte(tagAbsent)
 	default:
 		return w.handles.write(w, v)
+	}
+	return nil
+}
+
+func (w *writer) texts(texts []string) {
+	w.byte(tagArray)
+	w.uint(uint64(len(texts)))
+	for _, s := range texts {
+		w.byte(tagString)
+		w.string(s)
+	}
+}
+
+func (w *writer) fieldsOf(m map[string]any, depth int) error {
+	w.byte(tagMap)
+	w.uint(uint64(len(m)))
+	for k, x := range m {
+		w.string(k)
+		if err := w.nested(x, depth+1); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -202,6 +248,18 @@ func (r *reader) bytes() []byte {
 	return s
 }
 
+// sized is bytes after their number as four bytes.
+func (r *reader) sized() []byte {
+	if len(r.b) < 4 || uint64(binary.LittleEndian.Uint32(r.b)) > uint64(len(r.b)-4) {
+		r.fail()
+		return nil
+	}
+	n := 4 + int(binary.LittleEndian.Uint32(r.b))
+	s := r.b[4:n]
+	r.b = r.b[n:]
+	return s
+}
+
 func (r *reader) string() string { return string(r.bytes()) }
 
 func (r *reader) strings() []string {
@@ -210,6 +268,14 @@ func (r *reader) strings() []string {
 		out[i] = r.string()
 	}
 	return out
+}
+
+func (r *reader) frames(file string) []Frame {
+	stack := make([]Frame, r.count())
+	for i := range stack {
+		stack[i] = Frame{Function: r.string(), File: file, Line: int(r.int()), Column: int(r.int())}
+	}
+	return stack
 }
 
 func (r *reader) byte() byte {
@@ -297,6 +363,25 @@ func (r *reader) nested(depth int) any {
 	return nil
 }
 
+// skip passes over a value that holds no handles.
+func (r *reader) skip() {
+	switch r.byte() {
+	case tagNil, tagFalse, tagTrue, tagAbsent:
+	case tagInt, tagTime:
+		r.int()
+	case tagFloat:
+		r.float()
+	case tagString:
+		r.bytes()
+	case tagArray:
+		for range r.count() {
+			r.skip()
+		}
+	default:
+		r.fail()
+	}
+}
+
 // frames reads whole frames from a stream into one buffer.
 type frames struct {
 	in         io.Reader
@@ -322,6 +407,9 @@ func (f *frames) next() ([]byte, error) {
 	f.start += n
 	return frame, nil
 }
+
+// buffered reports whether there is more than has been read.
+func (f *frames) buffered() bool { return f.end > f.start }
 
 // fill makes sure that n bytes are buffered.
 func (f *frames) fill(n int) error {

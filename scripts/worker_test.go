@@ -61,5 +61,18 @@ func inWorker(h host, l Limits, file, source string, strict bool, in any, params
 		r = New(Options{Worker: self(), Limits: l})
 		defer r.Close()
 	}
-	return r.runInWorker(context.Background(), "bob", h, newNames(fakeOps), job{file: file, source: source, strict: strict}, in, params)
+	return r.submit(context.Background(), "bob", h, newNames(fakeOps, fakeReads...), newJob(file, source, strict), in, params)
+}
+
+// submit runs a job for user with a host of the tests.
+func (r *Runner) submit(ctx context.Context, user string, h host, n *names, j job, in any, params map[string]any) (any, error) {
+	t, end, err := r.begin(ctx, user)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	if j.owner == "" {
+		j.owner = user
+	}
+	return r.runInWorker(ctx, t, h, n, j, in, params)
 }

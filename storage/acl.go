@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -62,6 +63,9 @@ type ACL struct {
 	Entries []ACE
 }
 
+// errDamagedList is in the chain of every error about access lists that are not what was written.
+var errDamagedList = errors.New("it is damaged")
+
 // accessLists reads the lists kept under an id.
 func (t *Tx) accessLists(id aclID) ([]ACL, error) {
 	c := &t.repo.access
@@ -76,10 +80,10 @@ func (t *Tx) accessLists(id aclID) ([]ACL, error) {
 		return nil, err
 	}
 	if b == nil {
-		return nil, fault.Internal.Errorf("access list %x: missing", id)
+		return nil, fault.Internal.Errorf("access list %x: missing: %w", id, errDamagedList)
 	}
 	if err := json.Unmarshal(b, &lists); err != nil {
-		return nil, fault.Internal.Errorf("access list %x: %w", id, err)
+		return nil, fault.Internal.Errorf("access list %x: %w: %w", id, errDamagedList, err)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -12,8 +12,9 @@ import (
 )
 
 // The documents whose terms are not up to date are in rows "w 3 number", some in each, numbered in the
-// order in which transactions begin to write them. (A row whose key ends with a document's id is one of
-// that document alone: so they were before.)
+// order in which transactions begin to write them. (A row whose key ends with a document's id names only that
+// document; earlier versions wrote such rows.) A document that is saved often is named in many rows. It is indexed once:
+// the rows that are older than the state that was indexed are then only deleted.
 
 // backlogRow is how many documents a row has: what the store keeps beside its key.
 const backlogRow = 30
@@ -28,7 +29,13 @@ type backlog struct {
 
 	from    uint64 // there are no rows below it...
 	version uint64 // ...from this version on
+
+	indexed map[docID]uint64 // the terms of a document contain all changes noted in rows below this number
 }
+
+// maxRemembered is how many documents are remembered as indexed. Those that are forgotten are indexed once more if further
+// rows name them.
+const maxRemembered = 1 << 16
 
 // open is called before the repository is used.
 func (b *backlog) open(last uint64) {
@@ -80,6 +87,33 @@ func (b *backlog) found(version, first uint64) {
 	if first > b.from {
 		b.from, b.version = first, version
 	}
+}
+
+// setIndexed notes that the terms of documents were written in a transaction that began when no transaction was running
+// that had written rows below bound.
+func (b *backlog) setIndexed(ids []docID, bound uint64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.indexed == nil || len(b.indexed)+len(ids) > maxRemembered {
+		b.indexed = make(map[docID]uint64, len(ids))
+	}
+	for _, id := range ids {
+		b.indexed[id] = max(b.indexed[id], bound)
+	}
+}
+
+// isIndexed reports whether the terms of a document contain the changes that a row notes.
+func (b *backlog) isIndexed(number uint64, id docID) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return number < b.indexed[id]
+}
+
+// forget frees what was noted about indexed documents, once no rows are left.
+func (b *backlog) forget() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.indexed = nil
 }
 
 func backlogKey(number uint64) []byte {
@@ -140,23 +174,32 @@ func (t *Tx) putPending(key []byte, ids []docID) error {
 
 // pendingRow is a row of documents whose terms are not up to date.
 type pendingRow struct {
-	key    []byte
-	ids    []docID
-	unread []docID // those that cannot be brought up to date now
+	key []byte
+	ids []docID
 }
 
-// pendingRows returns rows until they have more than limit documents, if there are as many.
-func (t *Tx) pendingRows(limit int) (rows []pendingRow, err error) {
+// waiting is the front of the backlog.
+type waiting struct {
+	rows []pendingRow
+	ids  []docID // the documents in these rows, each once
+	more bool    // there may be further rows
+}
+
+// maxPendingRows is how many rows are read at a time. Many rows may name the same few documents.
+const maxPendingRows = 10_000
+
+// pendingRows returns rows until they name more than limit documents, not counting those that skip reports.
+func (t *Tx) pendingRows(limit int, skip func(number uint64, id docID) bool) (w waiting, err error) {
 	if err := t.putMarked(); err != nil {
-		return nil, err
+		return w, err
 	}
 	b, version := &t.repo.backlog, t.kv.Version()
 	rg := prefix([]byte{spaceWords, wordsPending})
 	rg.Start = backlogKey(b.start(version))
-	n, first := 0, uint64(math.MaxUint64)
+	first, seen := uint64(math.MaxUint64), map[docID]bool{}
 	for row, err := range t.kv.Scan(rg) {
 		if err != nil {
-			return nil, err
+			return w, err
 		}
 		var ids []docID
 		if len(row.Key) == len(rg.Start) {
@@ -164,16 +207,23 @@ func (t *Tx) pendingRows(limit int) (rows []pendingRow, err error) {
 		} else {
 			ids = append(ids, indexID(row.Key))
 		}
-		first = min(first, numberOf(row.Key))
-		rows = append(rows, pendingRow{key: row.Key, ids: ids})
-		if n += len(ids); n > limit {
+		number := numberOf(row.Key)
+		first = min(first, number)
+		w.rows = append(w.rows, pendingRow{row.Key, ids})
+		for _, id := range ids {
+			if !seen[id] && (skip == nil || !skip(number, id)) {
+				seen[id] = true
+				w.ids = append(w.ids, id)
+			}
+		}
+		if w.more = len(w.ids) > limit || len(w.rows) == maxPendingRows; w.more {
 			break
 		}
 	}
 	if !t.kv.Writable() {
 		b.found(version, min(first, t.bound))
 	}
-	return rows, nil
+	return w, nil
 }
 
 func idsIn(value []byte) []docID {
@@ -184,17 +234,11 @@ func idsIn(value []byte) []docID {
 	return ids
 }
 
-// pending returns the documents whose terms are not up to date, in order, or that they are more than limit.
+// pending returns the documents whose terms are not up to date, in order, or reports that there are more than limit.
 func (t *Tx) pending(limit int) (ids []docID, more bool, err error) {
-	rows, err := t.pendingRows(limit)
-	if err != nil {
-		return nil, false, err
+	w, err := t.pendingRows(limit, nil)
+	if err != nil || w.more {
+		return nil, w.more, err
 	}
-	for _, row := range rows {
-		ids = append(ids, row.ids...)
-	}
-	if ids = sortIDs(ids); len(ids) > limit {
-		return nil, true, nil
-	}
-	return ids, false, nil
+	return sortIDs(w.ids), false, nil
 }

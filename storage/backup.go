@@ -4,10 +4,12 @@ import (
 	"archive/tar"
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,87 +18,154 @@ import (
 	"catena/storage/kv"
 )
 
-// A backup is a tar file: the store's dump in parts "store/000000", …, then the content
-// of every blob as "blobs/<digest>" and of every file that is not whole yet as "drafts/<name>", then
-// an empty "end". The dump comes first, so that
-// every blob it names was there when the blobs were copied; a sweep leaves what lost its
-// last name within the grace period.
+// A backup is a tar file: the store's dump in parts "store/000000", …, then the content of every blob as
+// "blobs/<digest>" and of every file that is not whole yet as "drafts/<name>", then "damaged", a JSON list of Damage, if
+// content was damaged or missing, and an empty "end". The dump comes first, so that every blob it names was there when the
+// blobs were copied; a sweep leaves what lost its last name within the grace period. What could not be read of damaged
+// content is zeros: restore compares each content with its digest, and leaves out what is not the same.
 const (
 	backupStore  = "store/"
 	backupBlobs  = "blobs/"
 	backupDrafts = "drafts/"
+	backupDamage = "damaged"
 	backupEnd    = "end"
 	backupPart   = 4 << 20
 )
 
-// Backup writes a consistent copy of the store and its blobs while both are in use.
-func Backup(ctx context.Context, db *kv.DB, blobs *blob.Store, w io.Writer) error {
-	t := tar.NewWriter(w)
-	parts := &tarParts{tar: t, now: time.Now()}
-	out := bufio.NewWriterSize(parts, backupPart)
-	if err := db.Dump(ctx, out); err != nil {
+// Backup writes a consistent copy of the store, with all repositories in it, while it is in use. Administrators get one.
+// Content that is damaged or missing is left out, and listed in the copy and in the error, a *DamagedContent: the copy is
+// whole apart from it.
+func (r *Repo) Backup(ctx context.Context, as *Principal, w io.Writer) error {
+	if !as.Is() {
+		return fault.Denied.Errorf("backups are for administrators, not for '%s'", as.Name)
+	}
+	b := &backup{Repo: r, tar: tar.NewWriter(w), now: time.Now(), seen: map[string]bool{}, problems: map[string]string{}}
+	out := bufio.NewWriterSize(&tarParts{tar: b.tar, now: b.now}, backupPart)
+	if err := r.whole.Dump(ctx, out); err != nil {
 		return err
 	}
 	if err := out.Flush(); err != nil {
 		return err
 	}
-	err := blobs.Each(ctx, func(digest string, size int64, _ time.Time) error {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		return backupBlob(ctx, t, parts.now, blobs, digest, size)
-	})
+	err := r.blobs.Each(ctx, func(digest string, size int64, _ time.Time) error { return b.blob(ctx, digest, size) })
 	if err != nil {
 		return err
 	}
-	err = blobs.Drafts(func(name string, size int64, _ time.Time) error {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		f, err := blobs.Draft(name, 0, nil).Piece(0, size).Open()
-		if err != nil {
-			if fault.Is(err, fault.NotFound) {
-				return nil // whole or dropped meanwhile
-			}
-			return err
-		}
-		return backupFile(t, &tar.Header{Name: backupDrafts + name, Mode: 0o600, Size: size, ModTime: parts.now}, f)
-	})
+	err = r.blobs.Drafts(func(name string, size int64, _ time.Time) error { return b.draft(ctx, name, size) })
 	if err != nil {
 		return err
 	}
-	if err := t.WriteHeader(&tar.Header{Name: backupEnd, Mode: 0o600, ModTime: parts.now}); err != nil {
+	damage, err := b.damage(ctx)
+	if err != nil {
 		return err
 	}
-	return t.Close()
+	if err := b.tar.WriteHeader(&tar.Header{Name: backupEnd, Mode: 0o600, ModTime: b.now}); err != nil {
+		return err
+	}
+	if err := b.tar.Close(); err != nil {
+		return err
+	}
+	return damagedContent(damage)
 }
 
-// Backup writes a consistent copy of the store, with all repositories in it, while it is in use. Administrators get one.
-func (r *Repo) Backup(ctx context.Context, as *Principal, w io.Writer) error {
-	if !as.Is() {
-		return fault.Denied.Errorf("backups are for administrators, not for '%s'", as.Name)
-	}
-	return Backup(ctx, r.whole, r.blobs, w)
+// backup is one that is being written.
+type backup struct {
+	*Repo
+
+	tar      *tar.Writer
+	now      time.Time
+	seen     map[string]bool   // digests of content
+	problems map[string]string // of content, by digest
 }
 
-func backupBlob(ctx context.Context, t *tar.Writer, now time.Time, blobs *blob.Store, digest string, size int64) error {
-	f, err := blobs.Read(ctx, digest, size)
+func (b *backup) entry(name string, size int64) error {
+	return b.tar.WriteHeader(&tar.Header{Name: name, Mode: 0o600, Size: size, ModTime: b.now})
+}
+
+// blob copies a content as far as it is not damaged.
+func (b *backup) blob(ctx context.Context, digest string, size int64) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	f, err := b.blobs.Read(ctx, digest, size)
 	if err != nil {
-		if there, unknown := blobs.Has(ctx, digest); !there && unknown == nil {
+		if there, unknown := b.blobs.Has(ctx, digest); !there && unknown == nil {
 			return nil // swept between the listing and now: nothing names it
 		}
+		return b.note(digest, err)
+	}
+	defer f.Close()
+	b.seen[digest] = true
+	if err := b.entry(backupBlobs+digest, size); err != nil {
 		return err
 	}
-	return backupFile(t, &tar.Header{Name: backupBlobs + digest, Mode: 0o600, Size: size, ModTime: now}, f)
+	n, err := io.CopyN(b.tar, f, size)
+	if err == nil {
+		return nil
+	}
+	if err := b.note(digest, err); err != nil {
+		return err
+	}
+	_, err = io.CopyN(b.tar, zeros{}, size-n)
+	return err
 }
 
-func backupFile(t *tar.Writer, h *tar.Header, f io.ReadCloser) error {
-	defer f.Close()
-	if err := t.WriteHeader(h); err != nil {
+// note keeps damage for the list; every other error is returned.
+func (b *backup) note(digest string, err error) error {
+	found := blob.DamageIn(err)
+	if found == nil {
 		return err
 	}
-	_, err := io.CopyN(t, f, h.Size)
+	b.seen[digest], b.problems[digest] = true, found.What
+	return nil
+}
+
+// zeros stand for what cannot be read.
+type zeros struct{}
+
+// Read makes zeros.
+func (zeros) Read(p []byte) (int, error) {
+	clear(p)
+	return len(p), nil
+}
+
+func (b *backup) draft(ctx context.Context, name string, size int64) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	f, err := b.blobs.Draft(name, 0, nil).Piece(0, size).Open()
+	if err != nil {
+		if fault.Is(err, fault.NotFound) {
+			return nil // whole or dropped meanwhile
+		}
+		return err
+	}
+	defer f.Close()
+	if err := b.entry(backupDrafts+name, size); err != nil {
+		return err
+	}
+	_, err = io.CopyN(b.tar, f, size)
 	return err
+}
+
+// damage lists what is damaged and what is missing, and writes the list.
+func (b *backup) damage(ctx context.Context) ([]Damage, error) {
+	err := b.missing(ctx, func(digest string) bool { return b.seen[digest] }, func(digest string) { b.problems[digest] = isMissing })
+	if err != nil {
+		return nil, err
+	}
+	all, err := b.located(ctx, b.problems)
+	if err != nil || len(all) == 0 {
+		return nil, err
+	}
+	text, err := json.Marshal(all)
+	if err == nil {
+		err = b.entry(backupDamage, int64(len(text)))
+	}
+	if err == nil {
+		_, err = b.tar.Write(text)
+	}
+	return all, err
 }
 
 // tarParts makes a tar entry of each write.
@@ -116,8 +185,9 @@ func (p *tarParts) Write(b []byte) (int, error) {
 	return p.tar.Write(b)
 }
 
-// Restore fills an empty store and blob folder from a backup. A backup that is cut short
-// or changed is refused; what was restored of it up to there must be thrown away.
+// Restore fills an empty store and blob folder from a backup. Content that was damaged when the backup was made, or has
+// been damaged in it since, is left out and listed in the error, a *DamagedContent. A backup that is cut short or changed
+// elsewhere is refused; what was restored of it up to there must be thrown away.
 func Restore(ctx context.Context, db *kv.DB, blobs *blob.Store, r io.Reader) error {
 	t := tar.NewReader(bufio.NewReaderSize(r, 1<<20))
 	parts := &partReader{tar: t}
@@ -130,37 +200,94 @@ func Restore(ctx context.Context, db *kv.DB, blobs *blob.Store, r io.Reader) err
 	if _, err := io.Copy(io.Discard, parts); err != nil {
 		return err
 	}
-	for h := parts.next; ; {
-		if h.Name == backupEnd {
-			return nil
+	in := restoring{blobs: blobs}
+	for h := parts.next; h.Name != backupEnd; {
+		err := in.take(ctx, h, entry{t})
+		if err == nil {
+			h, err = nextEntry(t)
 		}
-		restore := restoreBlob
-		if strings.HasPrefix(h.Name, backupDrafts) {
-			restore = restoreDraft
-		}
-		if err := restore(ctx, blobs, h, entry{t}); err != nil {
-			return err
-		}
-		var err error
-		if h, err = nextEntry(t); err != nil {
+		if err != nil {
 			return err
 		}
 	}
+	return damagedContent(in.damage())
 }
 
-func restoreBlob(ctx context.Context, blobs *blob.Store, h *tar.Header, r io.Reader) error {
+// restoring is what a restore has found up to now.
+type restoring struct {
+	blobs   *blob.Store
+	listed  []Damage
+	changed []string // digests of content that is not what it should be
+}
+
+func (in *restoring) take(ctx context.Context, h *tar.Header, r io.Reader) (err error) {
+	if strings.HasPrefix(h.Name, backupDrafts) {
+		return restoreDraft(ctx, in.blobs, h, r)
+	}
+	if h.Name == backupDamage {
+		in.listed, err = readDamage(r)
+		return err
+	}
 	digest, ok := strings.CutPrefix(h.Name, backupBlobs)
 	if !ok {
 		return fault.Invalid.Errorf("backup: unexpected entry %q", h.Name)
 	}
-	b, err := blobs.Spool(ctx, digest, "application/octet-stream", r, h.Size)
+	b, err := in.blobs.Spool(ctx, digest, "application/octet-stream", r, h.Size)
 	if err != nil {
 		return err
 	}
 	if b.Digest != digest {
-		return fault.Invalid.Errorf("backup: blob %s has the digest %s: %w", digest, b.Digest, kv.ErrDamaged)
+		in.changed = append(in.changed, digest)
+		return nil
 	}
-	return blobs.Keep(ctx, b)
+	return in.blobs.Keep(ctx, b)
+}
+
+// damage is what the backup lists, and what was damaged since or before backups had lists.
+func (in *restoring) damage() []Damage {
+	for _, digest := range in.changed {
+		if !slices.ContainsFunc(in.listed, func(d Damage) bool { return d.Digest == digest }) {
+			in.listed = append(in.listed, Damage{Digest: digest, Problem: "is damaged in the backup"})
+		}
+	}
+	return in.listed
+}
+
+func readDamage(r io.Reader) (all []Damage, err error) {
+	text, err := io.ReadAll(r)
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(text, &all); err != nil {
+		return nil, unreadable(fmt.Errorf("list of damage: %w", err))
+	}
+	return all, nil
+}
+
+// CopyBackup copies a backup that is made meanwhile, and returns the damage that it lists as a *DamagedContent.
+func CopyBackup(w io.Writer, r io.Reader) error {
+	t := tar.NewReader(bufio.NewReaderSize(io.TeeReader(r, w), 1<<20))
+	var found []Damage
+	for {
+		h, err := t.Next()
+		if errors.Is(err, io.EOF) {
+			return unreadable(errCutShort)
+		}
+		if err == nil && h.Name == backupDamage {
+			found, err = readDamage(t)
+		}
+		if err != nil {
+			return err
+		}
+		if h.Name == backupEnd {
+			break
+		}
+	}
+	_, err := io.Copy(w, r) // what of the end was not read ahead
+	if err != nil {
+		return err
+	}
+	return damagedContent(found)
 }
 
 // draftName is what files that come in are called while they grow: something unique, a number, their batch.

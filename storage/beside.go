@@ -45,6 +45,13 @@ func (c *common) add(r *Repo) error {
 	return nil
 }
 
+// all returns the repositories that are open.
+func (c *common) all() []*Repo {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.repos)
+}
+
 // Names returns the names of the repositories that are open, in order.
 func (r *Repo) Names() []string { return r.names() }
 

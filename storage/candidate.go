@@ -2,6 +2,7 @@ package storage
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"slices"
 	"time"
@@ -334,6 +335,9 @@ func (r *run) below(h *hit) bool {
 // meets evaluates the conditions that are left, on the row if it says enough and on the
 // document otherwise.
 func (r *run) meets(h *hit) (bool, error) {
+	if err := r.t.kv.Work(1000); err != nil {
+		return false, err
+	}
 	for _, e := range r.a.test {
 		ok, err := r.item(h, e)
 		if err != nil || !ok {
@@ -354,10 +358,14 @@ func (r *run) meets(h *hit) (bool, error) {
 func (r *run) item(h *hit, e query.Expr) (ok bool, err error) {
 	x := e.(*query.Predicate)
 	if h.bits&coverPart != 0 {
+		var ended error
 		err = r.items(h, func(item any, key []byte) {
-			ok = ok || bytes.Equal(key, h.key) && (x.Op == query.IsNull || x.Test(item))
+			if ended == nil {
+				ended = r.t.kv.Work(x.Work())
+			}
+			ok = ok || ended == nil && bytes.Equal(key, h.key) && (x.Op == query.IsNull || x.Test(item))
 		})
-		return ok, err
+		return ok, cmp.Or(err, ended)
 	}
 	r.src.hit = h
 	v, err := r.src.indexed()

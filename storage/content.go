@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"catena/storage/fault"
-	"catena/storage/pdf"
 	"catena/storage/text"
 )
 
@@ -27,7 +26,7 @@ func (r *Repo) TextIn(ctx context.Context, b *Blob) (string, error) {
 	case b == nil || !text.Readable(b.Type, b.Name):
 		return "", nil
 	case text.IsPDF(b.Type, b.Name):
-		return r.pdf.Text(ctx, b, "")
+		return r.pdfText(ctx, b)
 	}
 	f, err := b.Open()
 	if err != nil {
@@ -36,6 +35,3 @@ func (r *Repo) TextIn(ctx context.Context, b *Blob) (string, error) {
 	defer f.Close()
 	return text.Read(f, b.Size, b.Type, b.Name)
 }
-
-// PDF is what does the work on PDF files.
-func (r *Repo) PDF() *pdf.Tool { return r.pdf }

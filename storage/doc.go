@@ -43,6 +43,7 @@ type Doc struct {
 	idText     string
 	path       string
 	saved      bool
+	erased     bool   // by the transaction that the document belongs to
 	facetsSet  bool   // facets differ from what is stored
 	seen       uint64 // version of the snapshot it was read from, if that was only read from
 }

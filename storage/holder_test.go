@@ -227,3 +227,57 @@ func TestGrantsOfTheUnnumbered(t *testing.T) {
 		t.Errorf("left: %v", got)
 	}
 }
+
+// TestLockOfSomebodyGone holds that a user made anew under a name does not have the locks of the one before.
+func TestLockOfSomebodyGone(t *testing.T) {
+	w := newWorld(t)
+	hire := func() *storage.Principal {
+		w.update(w.System(), func(tx *storage.Tx) error { return tx.SaveUser(&storage.User{Username: "eve"}, "") })
+		p, err := w.Principal(context.Background(), "eve")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	first := hire()
+	w.make("/default-domain/workspaces/note", "File", nil)
+	w.grant("/default-domain/workspaces/note", "members:Write", "members:Read")
+	change := func(as *storage.Principal, fn func(*storage.Tx, *storage.Doc) error) error {
+		return w.Update(context.Background(), as, func(tx *storage.Tx) error {
+			d, err := tx.Doc("/default-domain/workspaces/note")
+			if err == nil {
+				err = fn(tx, d)
+			}
+			return err
+		})
+	}
+	lock := func(tx *storage.Tx, d *storage.Doc) error { _, err := tx.Lock(d); return err }
+	unlock := func(tx *storage.Tx, d *storage.Doc) error { _, err := tx.Unlock(d); return err }
+	save := func(tx *storage.Tx, d *storage.Doc) error {
+		if err := d.Set("dc:title", tx.NewID()); err != nil {
+			return err
+		}
+		_, err := tx.Save(d, storage.SaveOptions{})
+		return err
+	}
+	for name, fn := range map[string]func(*storage.Tx, *storage.Doc) error{"lock": lock, "lock again": lock, "save": save} {
+		if err := change(first, fn); err != nil {
+			t.Errorf("%s by who has the lock: %v", name, err)
+		}
+	}
+	w.update(w.System(), func(tx *storage.Tx) error {
+		return tx.DeleteUser("eve", func(*storage.Tx, string) error { return nil })
+	})
+	second := hire()
+	for name, fn := range map[string]func(*storage.Tx, *storage.Doc) error{"lock": lock, "unlock": unlock, "save": save} {
+		if err := change(second, fn); err == nil {
+			t.Errorf("%s by another user of the name: allowed", name)
+		}
+	}
+	if err := change(w.System(), unlock); err != nil {
+		t.Error(err)
+	}
+	if err := change(second, lock); err != nil {
+		t.Error(err)
+	}
+}

@@ -149,7 +149,8 @@ type indexRows struct {
 	rows       []indexRow
 	room       []byte
 	id         docID
-	full, slim []byte // covers with and without the place
+	full, slim []byte         // covers with and without the place
+	seen       map[string]int // where the row of a key is, if there are many
 
 	few    [12]indexRow // where rows begins
 	covers [160]byte    // where full and slim begin
@@ -177,20 +178,41 @@ func (x *indexRows) add(index string, row []byte, text string, bits byte) {
 	if slimIndexes[index] {
 		cover = x.slim
 	}
-	for i := range x.rows { // items of a list that differ in case only
-		if bytes.Equal(x.rows[i].key(), row) {
-			row = append(kv.AppendRow(row[:0], row), cover...)
-			row[size+kv.RowGap+1] |= coverPart
-			x.rows[i].row = row
-			x.keep(row)
-			return
-		}
+	if i := x.place(row); i >= 0 { // items of a list that differ in case only
+		row = append(kv.AppendRow(row[:0], row), cover...)
+		row[size+kv.RowGap+1] |= coverPart
+		x.rows[i].row = row
+		x.keep(row)
+		return
 	}
 	row = append(kv.AppendRow(row[:0], row), cover...)
 	row[size+kv.RowGap+1] |= bits
 	row = append(row, text...)
+	if x.seen != nil {
+		x.seen[string(row[:size])] = len(x.rows)
+	}
 	x.rows = append(x.rows, indexRow{row, size})
 	x.keep(row)
+}
+
+// manyRows is how many rows are compared one by one.
+const manyRows = 64
+
+// place returns where a row with a key is, -1 if there is none.
+func (x *indexRows) place(key []byte) int {
+	if len(x.rows) < manyRows {
+		return slices.IndexFunc(x.rows, func(r indexRow) bool { return bytes.Equal(r.key(), key) })
+	}
+	if x.seen == nil {
+		x.seen = make(map[string]int, 2*manyRows)
+		for i, r := range x.rows {
+			x.seen[string(r.key())] = i
+		}
+	}
+	if i, ok := x.seen[string(key)]; ok {
+		return i
+	}
+	return -1
 }
 
 // keep has the next row begin behind this one.
@@ -361,10 +383,8 @@ func (t *Tx) reindex(before, after *Doc) error {
 }
 
 func (x *indexRows) find(key []byte) []byte {
-	for _, row := range x.rows {
-		if bytes.Equal(row.key(), key) {
-			return row.value()
-		}
+	if i := x.place(key); i >= 0 {
+		return x.rows[i].value()
 	}
 	return nil
 }

@@ -35,7 +35,7 @@ func (t *Tx) Enqueue(j outbox.Job) error {
 	if j.Trace.ID == "" {
 		j.Trace, _ = trace.Of(t.ctx)
 	}
-	j.Created, j.Due = t.now, j.Due.UTC().Truncate(time.Millisecond)
+	j.Created, j.Since, j.Due = t.now, time.Time{}, j.Due.UTC().Truncate(time.Millisecond)
 	t.Changed("job", j.Kind)
 	return outbox.Add(t.kv, j)
 }
@@ -62,7 +62,7 @@ func (t *Tx) RetryJob(id string) (outbox.State, error) {
 	if err != nil {
 		return j, err
 	}
-	j.State, j.Tries, j.Due = outbox.Waits, 0, t.now
+	j.State, j.Tries, j.Due, j.Since = outbox.Waits, 0, t.now, t.now
 	return j, outbox.Add(t.kv, j.Job)
 }
 
@@ -93,7 +93,9 @@ func (r *Repo) Backlog(ctx context.Context) (b outbox.Backlog, err error) {
 	return b, err
 }
 
-func (r *Repo) jobs() *outbox.Queue { return &outbox.Queue{DB: r.db, Clock: r.clock, Log: r.log} }
+func (r *Repo) jobs() *outbox.Queue {
+	return &outbox.Queue{DB: r.db, Clock: r.clock, Log: r.log, Jitter: r.Jitter}
+}
 
 // WatchJobs returns a channel that receives after a job was carried out or has failed, whichever it
 // was: who waits for one looks again. It is a hint, and one may stand for several jobs.

@@ -11,14 +11,14 @@ func (t *Tx) Lock(d *Doc) (*Doc, error) {
 	if err != nil {
 		return nil, err
 	}
-	if cur.lockOwner == t.as.Name {
+	if t.hasLock(cur) {
 		return t.finish(d, cur), nil
 	}
 	if cur.lockOwner != "" {
 		return nil, fault.Conflict.Errorf("Document already locked by %s: %s", cur.lockOwner, cur.ID())
 	}
 	before := cur.clone()
-	cur.lockOwner, cur.lockSince = t.as.Name, t.now
+	cur.lockOwner, cur.lockNumber, cur.lockSince = t.as.Name, t.as.ID, t.now
 	return t.relock(d, before, cur, "lock", "documentLocked")
 }
 
@@ -34,12 +34,20 @@ func (t *Tx) Unlock(d *Doc) (*Doc, error) {
 	if cur.lockOwner == "" {
 		return t.finish(d, cur), nil
 	}
-	if cur.lockOwner != t.as.Name && !t.can(cur, permUnlock) {
+	if !t.hasLock(cur) && !t.can(cur, permUnlock) {
 		return nil, fault.Conflict.Errorf("Document already locked by %s: %s", cur.lockOwner, cur.ID())
 	}
 	before := cur.clone()
 	cur.lockOwner = ""
 	return t.relock(d, before, cur, "unlock", "documentUnlocked")
+}
+
+// hasLock reports whether the principal has locked d. A user made anew under the name of one who is gone has not.
+func (t *Tx) hasLock(d *Doc) bool {
+	if d.lockOwner == "" || d.lockOwner != t.as.Name {
+		return false
+	}
+	return t.as.ID == 0 || holder{t.as.ID, t.as.former}.means(d.lockNumber)
 }
 
 func (t *Tx) relock(d, before, cur *Doc, kind, event string) (*Doc, error) {

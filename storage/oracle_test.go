@@ -186,6 +186,9 @@ func (o oracleDoc) Property(f *schema.Field) (any, error) {
 
 func (o oracleDoc) System(f *query.Field) (any, error) { return o.look[f.System], nil }
 
+// Work counts nothing.
+func (o oracleDoc) Work(int) error { return nil }
+
 func (l *library) oracle(t *storage.Tx) (o oracle) {
 	l.t.Helper()
 	for _, id := range l.ids {

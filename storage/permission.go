@@ -2,6 +2,7 @@ package storage
 
 import (
 	"cmp"
+	"errors"
 	"maps"
 	"slices"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"catena/storage/fault"
+	"catena/storage/kv"
 )
 
 // permission is a set of permissions, one bit each. What a group permission includes is part of its
@@ -190,8 +192,8 @@ func (r *rights) verdict(lists []ACL, now time.Time) verdict {
 	return v
 }
 
-// verdict returns what the access list decides for the transaction's principal. A list that
-// cannot be read grants nothing and ends the walk.
+// verdict returns what the access list decides for the transaction's principal. A list that is damaged grants
+// nothing and ends the walk; if the store fails, so does the transaction, for nobody was refused anything.
 func (t *Tx) verdict(id aclID) verdict {
 	r, at := t.rights, t.now.UnixMilli()
 	r.mu.RLock()
@@ -202,7 +204,11 @@ func (t *Tx) verdict(id aclID) verdict {
 	}
 	lists, err := t.accessLists(id)
 	if err != nil {
-		t.repo.log.Error("access list cannot be read", "acl", id, "err", err)
+		if errors.Is(err, errDamagedList) || errors.Is(err, kv.ErrDamaged) {
+			t.repo.log.Error("access list cannot be read", "acl", id, "err", err)
+		} else {
+			t.Fail(err)
+		}
 		return verdict{deny: everything}
 	}
 	v = r.verdict(lists, t.now)
@@ -273,9 +279,9 @@ func (t *Tx) Permissions(d *Doc) []string {
 	return names
 }
 
-// place returns the access list and parent of d as they are now.
+// place returns the access list and parent of d as they are now, or as they were when the transaction erased it.
 func (t *Tx) place(d *Doc) (aclID, *folder, error) {
-	if !d.saved || !t.kv.Writable() && d.seen == t.kv.Version() {
+	if !d.saved || d.erased || !t.kv.Writable() && d.seen == t.kv.Version() {
 		return d.acl, d.up, nil
 	}
 	n, err := t.node(d.id)

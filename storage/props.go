@@ -221,6 +221,11 @@ func (d *Doc) AllBlobs() (Blobs, error) {
 
 // eachBlob calls fn with every file among the properties.
 func (d *Doc) eachBlob(fn func(b *blob.Blob) error) error {
+	return d.eachFile(func(_ string, b *blob.Blob) error { return fn(b) })
+}
+
+// eachFile calls fn with every file among the properties and its xpath.
+func (d *Doc) eachFile(fn func(xpath string, b *blob.Blob) error) error {
 	for i := range d.blocks {
 		b := &d.blocks[i]
 		if !b.blobs && !b.dirty() {
@@ -232,7 +237,7 @@ func (d *Doc) eachBlob(fn func(b *blob.Blob) error) error {
 			}
 			v, err := b.get(d.repo, j)
 			if err == nil && v != nil {
-				err = f.EachBlob(v, func(_ string, b *blob.Blob) error { return fn(b) })
+				err = f.EachBlob(v, fn)
 			}
 			if err != nil {
 				return err

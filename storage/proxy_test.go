@@ -54,7 +54,7 @@ func TestLiveProxy(t *testing.T) {
 	w.view(user("bob"), func(tx *storage.Tx) error {
 		wantState(t, "seen by bob", must(tx.Doc(proxy))(t), "/desk/f three 0.1+ out")
 		_, err := tx.Doc(live)
-		wantKind(t, err, fault.Denied, "Read")
+		wantKind(t, err, fault.NotFound, string(live))
 		for src, want := range map[string]int{
 			"SELECT * FROM File WHERE dc:title = 'three'":                                  1,
 			"SELECT * FROM File WHERE ecm:isProxy = 1 AND dc:title = 'three'":              1,

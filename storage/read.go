@@ -11,8 +11,8 @@ import (
 
 func prefix(p []byte) kv.Range { return kv.Prefix(p) }
 
-// Doc returns the document a reference names. What does not exist is NotFound with the reference
-// as message, what may not be read is Denied.
+// Doc returns the document a reference names. What the principal may not read does not exist for it: that, like what is
+// missing, is NotFound with the reference as message, so that nobody learns which names a closed folder holds.
 func (t *Tx) Doc(ref Ref) (*Doc, error) {
 	path, id, ok := t.repo.parseRef(ref)
 	if !ok {
@@ -29,7 +29,7 @@ func (t *Tx) Doc(ref Ref) (*Doc, error) {
 
 func notFound(ref Ref) error { return fault.NotFound.Errorf("%s", ref) }
 
-// visible loads a document and checks that it may be read.
+// visible loads a document, which is NotFound unless it may be read.
 func (t *Tx) visible(id docID, ref Ref) (*Doc, error) {
 	var d *Doc
 	if id != none {
@@ -38,11 +38,8 @@ func (t *Tx) visible(id docID, ref Ref) (*Doc, error) {
 			return nil, err
 		}
 	}
-	if d == nil {
+	if d == nil || !t.can(d, permRead) {
 		return nil, notFound(ref)
-	}
-	if err := t.need(d, permRead); err != nil {
-		return nil, err
 	}
 	return d, nil
 }

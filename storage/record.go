@@ -18,6 +18,7 @@ type record struct {
 	facets       []string // of the document itself, besides those of its type
 	system, user uint64   // the change token
 	lockOwner    string
+	lockNumber   int64 // of the user who has the lock; 0: not a user with a number
 	lockSince    time.Time
 	series       docID // of a version: its live document; of a proxy: that of the document shown
 	major, minor int64
@@ -37,6 +38,7 @@ const (
 	hasTarget
 	hasArchived
 	isProxied
+	hasLockNumber
 )
 
 const recordFormat = 2
@@ -54,6 +56,7 @@ func (r *record) bits() (b uint64) {
 	set(r.target != none, hasTarget)
 	set(!r.archived.IsZero(), hasArchived)
 	set(r.proxied, isProxied)
+	set(r.lockOwner != "" && r.lockNumber != 0, hasLockNumber)
 	return b
 }
 
@@ -75,6 +78,9 @@ func (r *record) append(dst []byte) []byte {
 	if bits&hasLock != 0 {
 		dst = appendText(dst, r.lockOwner)
 		dst = binary.AppendVarint(dst, r.lockSince.UnixMilli())
+	}
+	if bits&hasLockNumber != 0 {
+		dst = binary.AppendVarint(dst, r.lockNumber)
 	}
 	if bits&hasVersion != 0 {
 		dst = append(dst, r.series[:]...)
@@ -188,6 +194,9 @@ func (r *Repo) parseRecord(b []byte) (rec record, err error) {
 	}
 	if bits&hasLock != 0 {
 		rec.lockOwner, rec.lockSince = in.text(), in.moment()
+	}
+	if bits&hasLockNumber != 0 {
+		rec.lockNumber = in.varint()
 	}
 	if bits&hasVersion != 0 {
 		rec.series, rec.major, rec.minor = in.id(), in.varint(), in.varint()

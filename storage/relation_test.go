@@ -62,7 +62,7 @@ func TestRelations(t *testing.T) {
 		}
 		all := tx.As(w.System())
 		a, b, c := must(tx.Doc("/a"))(t), must(tx.Doc("/b"))(t), must(all.Doc("/c"))(t)
-		wantKind(t, tx.Relate(a, "likes", c), fault.Denied, "Read")
+		wantKind(t, tx.Relate(a, "likes", c), fault.NotFound, c.ID())
 		wantKind(t, tx.As(user("bob")).Relate(a, "likes", b), fault.Denied, "WriteProperties")
 		if err := tx.Relate(b, "likes", a); err != nil {
 			return err

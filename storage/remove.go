@@ -152,5 +152,6 @@ func (t *Tx) erase(d *Doc) error {
 		return fault.Wrap(err, "document %s", d.ID())
 	}
 	d.Path()
+	d.erased = true
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
+	"math/rand/v2"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -21,7 +22,6 @@ import (
 	"catena/storage/internal/password"
 	"catena/storage/internal/row"
 	"catena/storage/kv"
-	"catena/storage/pdf"
 	"catena/storage/query"
 	"catena/storage/schema"
 
@@ -42,15 +42,19 @@ type Config struct {
 	// Directories are the declared directories; nil: the defaults.
 	Directories *directory.Registry
 	Log         *slog.Logger
-	PDF         *pdf.Tool        // nil: one that works in this process
+	PDFText     PDFText          // nil: PDF files have no text
 	Clock       func() time.Time // nil: time.Now
 	NewID       func() string    // nil: UUIDs, random or for documents ordered by time
+	Jitter      func() float64   // spreads what is tried again, in [0, 1); nil: random
 	Limits      Limits
 
 	Secret         []byte        // of which every other secret is made; nil: one kept in the store
 	PasswordMemory uint32        // KiB one password check takes; 0: 19 MiB
 	BlobGrace      time.Duration // how long content nobody refers to is kept; 0: 24 hours
 }
+
+// PDFText returns the text in a PDF file, which full text looks at.
+type PDFText func(context.Context, *Blob) (string, error)
 
 // Limits bound what one call may do; zero values take the defaults of DefaultLimits.
 type Limits struct {
@@ -76,7 +80,6 @@ type Limits struct {
 	SyncRoots        int // folders that one user has on a computer (1,000)
 	SyncChanges      int // changes that one summary of them tells (1,000)
 	ExportStyle      int // bytes of the style sheet of a deck that is exported (64 KiB)
-	PDF              pdf.Limits
 	WorkflowActors   int // people and groups that one node of a workflow gives tasks to (500)
 	WorkflowSteps    int // nodes a workflow goes through before somebody has a task or it ends (100)
 	UISessions       int // of one user (100)
@@ -93,7 +96,6 @@ var DefaultLimits = Limits{
 	TreeCopy: 5000, BlobSize: 5 << 30, BlobCache: 1 << 30, EventDepth: 8, EventsACall: 10_000,
 	Batches: 1000, UploadBytes: 50 << 30, DownloadTime: 24 * time.Hour,
 	Members: 10_000, Collections: 1000, Related: 1000, Subscriptions: 10_000, DocSubscriptions: 10_000, Tokens: 1000, SyncRoots: 1000, SyncChanges: 1000, ExportStyle: 64 << 10,
-	PDF:            pdf.DefaultLimits,
 	WorkflowActors: 500, WorkflowSteps: 100,
 	UISessions: 100, UISessionSize: 256 << 10, UISessionTime: 12 * time.Hour, UIList: 1000,
 }
@@ -119,9 +121,6 @@ func (l Limits) orDefault() Limits {
 		{&l.SyncRoots, &d.SyncRoots},
 		{&l.SyncChanges, &d.SyncChanges},
 		{&l.ExportStyle, &d.ExportStyle},
-		{&l.PDF.Files, &d.PDF.Files},
-		{&l.PDF.Pages, &d.PDF.Pages},
-		{&l.PDF.Pictures, &d.PDF.Pictures},
 		{&l.WorkflowActors, &d.WorkflowActors},
 		{&l.WorkflowSteps, &d.WorkflowSteps},
 		{&l.UISessions, &d.UISessions},
@@ -132,7 +131,7 @@ func (l Limits) orDefault() Limits {
 			*p[0] = *p[1]
 		}
 	}
-	for _, p := range [...][2]*int64{{&l.BlobSize, &d.BlobSize}, {&l.BlobCache, &d.BlobCache}, {&l.UploadBytes, &d.UploadBytes}, {&l.PDF.Bytes, &d.PDF.Bytes}} {
+	for _, p := range [...][2]*int64{{&l.BlobSize, &d.BlobSize}, {&l.BlobCache, &d.BlobCache}, {&l.UploadBytes, &d.UploadBytes}} {
 		if *p[0] == 0 {
 			*p[0] = *p[1]
 		}
@@ -156,11 +155,12 @@ type Repo struct {
 	blobs       *blob.Store
 	types       *schema.Registry
 	directories *directory.Registry
-	pdf         *pdf.Tool
+	pdfText     PDFText
 	log         *slog.Logger
 	clock       func() time.Time
 	newID       func() string
 	newDocID    func() string
+	jitter      func() float64
 	limits      Limits
 	grace       time.Duration
 
@@ -189,31 +189,34 @@ type Repo struct {
 	working   sync.WaitGroup
 }
 
-// Open opens the repository and, on an empty store, writes the content a fresh server has: the first
-// folders, the groups, and the user Administrator with the given password.
-func Open(ctx context.Context, c Config, adminPassword string) (*Repo, error) {
-	if c.Name == "" {
-		c.Name = DefaultRepository
-	}
+func (c *Config) setDefaults() {
+	c.Name = cmp.Or(c.Name, DefaultRepository)
+	c.BlobGrace = cmp.Or(c.BlobGrace, 24*time.Hour)
 	if c.Log == nil {
 		c.Log = slog.Default()
 	}
 	if c.Clock == nil {
 		c.Clock = time.Now
 	}
+	if c.Jitter == nil {
+		c.Jitter = rand.Float64
+	}
+	if c.PDFText == nil {
+		c.PDFText = func(context.Context, *Blob) (string, error) { return "", nil }
+	}
+}
+
+// Open opens the repository and, on an empty store, writes the content a fresh server has: the first
+// folders, the groups, and the user Administrator with the given password.
+func Open(ctx context.Context, c Config, adminPassword string) (*Repo, error) {
 	newDocID := c.NewID
 	if c.NewID == nil {
 		c.NewID, newDocID = uuid.NewString, timedID
 	}
-	if c.BlobGrace == 0 {
-		c.BlobGrace = 24 * time.Hour
-	}
-	if c.PDF == nil {
-		c.PDF = pdf.New(nil, "")
-	}
+	c.setDefaults()
 	r := &Repo{
 		name: c.Name, db: c.DB, blobs: c.Blobs, types: c.Types, log: c.Log, clock: c.Clock,
-		newID: c.NewID, newDocID: newDocID, limits: c.Limits.orDefault(), grace: c.BlobGrace, pdf: c.PDF.With(c.Limits.orDefault().PDF),
+		newID: c.NewID, newDocID: newDocID, jitter: c.Jitter, limits: c.Limits.orDefault(), grace: c.BlobGrace, pdfText: c.PDFText,
 	}
 	if r.directories = c.Directories; r.directories == nil {
 		var err error
@@ -317,6 +320,11 @@ func (r *Repo) Memory() *row.Memory { return &r.memory }
 // NewID returns a new identifier.
 func (r *Repo) NewID() string { return r.newID() }
 
+// Jitter returns a random part of a duration, by which attempts of many are spread.
+func (r *Repo) Jitter(most time.Duration) time.Duration {
+	return time.Duration(r.jitter() * float64(most))
+}
+
 // BlobGrace returns how long content nobody refers to is kept.
 func (r *Repo) BlobGrace() time.Duration { return r.grace }
 
@@ -382,11 +390,9 @@ func (r *Repo) begin(ctx context.Context, k *kv.Tx, as *Principal, fn func(*Tx) 
 		return err
 	}
 	t.as, t.rights = as, r.access.of(as)
-	if err := fn(t); err != nil {
+	err = fn(t)
+	if err = cmp.Or(s.failed, err); err != nil {
 		return err
-	}
-	if s.failed != nil {
-		return s.failed
 	}
 	if err := t.putAudited(); err != nil {
 		return err

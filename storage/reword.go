@@ -17,7 +17,8 @@ const (
 	wordsBatch = 32     // documents in one transaction, about
 	wordsRows  = 10_000 // rows written in one transaction, about
 	wordsQuiet = 250 * time.Millisecond
-	wordsLate  = 3 * time.Second // longest wait for quiet
+	wordsLate  = 3 * time.Second        // longest wait for quiet
+	wordsTurn  = 100 * time.Millisecond // of work between two waits, while others write
 	wordsPause = 15 * time.Second
 )
 
@@ -29,11 +30,7 @@ func (r *Repo) RunText(ctx context.Context) error {
 	woken, stop := r.db.Watch(textTopic)
 	defer stop()
 	for ctx.Err() == nil {
-		more, err := r.IndexText(ctx)
-		if err != nil && !more && ctx.Err() == nil {
-			r.log.Error("full text cannot be brought up to date", "err", err)
-		}
-		if !more {
+		if !r.indexFor(ctx, woken) {
 			select {
 			case <-ctx.Done():
 				return nil
@@ -44,6 +41,34 @@ func (r *Repo) RunText(ctx context.Context) error {
 		r.awaitQuiet(ctx, woken)
 	}
 	return nil
+}
+
+// indexFor brings terms up to date until all are, or until something was written and its turn is over: then it reports
+// that there may be more.
+func (r *Repo) indexFor(ctx context.Context, woken <-chan struct{}) (more bool) {
+	for began := time.Now(); ctx.Err() == nil; {
+		more, err := r.IndexText(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return false
+		case fault.Is(err, fault.Conflict): // somebody else indexes the same documents
+			r.log.Debug("full text is indexed later", "err", err)
+			return true
+		case err != nil && !more:
+			r.log.Error("full text cannot be brought up to date", "err", err)
+		}
+		if !more {
+			return false
+		}
+		if time.Since(began) >= wordsTurn {
+			select {
+			case <-woken:
+				return true
+			default:
+			}
+		}
+	}
+	return false
 }
 
 // awaitQuiet returns once nothing was written for a moment.
@@ -64,74 +89,104 @@ func (r *Repo) awaitQuiet(ctx context.Context, woken <-chan struct{}) {
 
 // IndexText brings the terms of some documents up to date, and reports whether it did, so that others may wait. What
 // cannot be read now stays: the error says why, and it does not keep the rest waiting.
+//
+// It reads the documents of a snapshot without having them validated, so that it does not conflict with those who save
+// them: whoever saves a document after that snapshot leaves a new row.
 func (r *Repo) IndexText(ctx context.Context) (more bool, err error) {
-	var rows []pendingRow
-	var unread error
-	crowded := false // others wait behind these
+	var w waiting
+	var read, unread []docID
+	var why error
 	err = r.View(ctx, r.System(), func(t *Tx) (err error) {
-		rows, err = t.pendingRows(wordsBatch)
-		n := 0
-		for i := range rows {
-			n += len(rows[i].ids)
-			unread = cmp.Or(t.readContents(&rows[i]), unread)
+		if w, err = t.pendingRows(wordsBatch, r.backlog.isIndexed); err == nil {
+			read, unread, why = t.readContents(w.ids)
 		}
-		crowded = n > wordsBatch
 		return err
 	})
-	rows = slices.DeleteFunc(rows, func(row pendingRow) bool {
-		more = more || len(row.ids) > 0
-		return len(row.ids) == 0 && !crowded
-	})
-	if err != nil || len(rows) == 0 {
-		return false, cmp.Or(err, unread)
+	if err == nil && len(w.rows) == 0 {
+		r.backlog.forget()
 	}
-	err = r.Update(ctx, r.System(), func(t *Tx) error {
-		written := 0
-		for _, row := range rows {
-			n, err := t.writePending(row, wordsRows-written)
-			if written += n; err != nil || written >= wordsRows {
+	if more = len(read) > 0 || len(unread) == 0; err != nil || len(w.rows) == 0 || !more && !w.more {
+		return false, cmp.Or(err, why)
+	}
+	bound := r.backlog.bound.Load()
+	var indexed []docID
+	err = r.Update(ctx, r.System(), func(t *Tx) (err error) {
+		if indexed, err = t.writeTermsOf(read, wordsRows); err != nil {
+			return err
+		}
+		if !w.more {
+			return t.settle(w.rows, indexed)
+		}
+		for row := range slices.Chunk(unread, backlogRow) { // they go to the end, behind all that wait
+			if err := t.putPending(backlogKey(r.backlog.number(t.noted)), row); err != nil {
 				return err
 			}
 		}
-		return nil
+		return t.settle(w.rows, slices.Concat(indexed, unread))
 	})
-	return more && err == nil, cmp.Or(err, unread)
+	if err != nil {
+		return false, err
+	}
+	r.backlog.setIndexed(indexed, bound)
+	return more, why
 }
 
-// writePending brings the terms of the documents of a row up to date, as far as that takes about limit rows, and returns
-// how many it took. Those that cannot be read go to the end, behind all that wait.
-func (t *Tx) writePending(row pendingRow, limit int) (written int, err error) {
-	for i, id := range row.ids {
+// writeTermsOf brings the terms of documents up to date, as far as that takes about limit rows, and returns for which.
+func (t *Tx) writeTermsOf(ids []docID, limit int) (indexed []docID, err error) {
+	written := 0
+	for i, id := range ids {
 		n, err := t.writeTerms(id)
 		if err != nil {
-			return 0, err
+			return nil, err
 		}
-		if written += n; written >= limit && i < len(row.ids)-1 {
-			return written, t.putPending(row.key, slices.Concat(row.ids[i+1:], row.unread))
-		}
-	}
-	if len(row.unread) > 0 {
-		if err := t.putPending(backlogKey(t.repo.backlog.number(t.noted)), row.unread); err != nil {
-			return 0, err
+		if written += n; written >= limit {
+			return ids[:i+1], nil
 		}
 	}
-	return written, t.kv.Delete(row.key)
+	return ids, nil
 }
 
-// readContents finds the text in the files of a row's documents that no one has looked into yet, and keeps it in
-// transactions of its own: reading takes its time. Documents whose files cannot be read now are set apart.
-func (t *Tx) readContents(row *pendingRow) (unread error) {
-	var read []docID
-	for _, id := range row.ids {
+// settle removes documents from rows of the backlog, and those that are indexed as far as a row asks for.
+func (t *Tx) settle(rows []pendingRow, done []docID) error {
+	gone := make(map[docID]bool, len(done))
+	for _, id := range done {
+		gone[id] = true
+	}
+	for _, row := range rows {
+		var left []docID
+		number := numberOf(row.key)
+		for _, id := range row.ids {
+			if !gone[id] && !t.repo.backlog.isIndexed(number, id) {
+				left = append(left, id)
+			}
+		}
+		var err error
+		switch len(left) {
+		case len(row.ids):
+		case 0:
+			err = t.kv.Delete(row.key)
+		default:
+			err = t.putPending(row.key, left)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readContents finds the text in the files of documents that no one has looked into yet, and keeps it in transactions of
+// its own: reading takes its time. Documents whose files cannot be read now are set apart.
+func (t *Tx) readContents(ids []docID) (read, unread []docID, why error) {
+	for _, id := range ids {
 		if err := t.readFiles(id); err != nil {
-			unread = err
-			row.unread = append(row.unread, id)
+			why = err
+			unread = append(unread, id)
 		} else {
 			read = append(read, id)
 		}
 	}
-	row.ids = read
-	return unread
+	return read, unread, why
 }
 
 // readFiles is readContents for one document.
@@ -161,19 +216,23 @@ func (r *Repo) keepContent(ctx context.Context, b *blob.Blob) error {
 	return r.Update(ctx, r.System(), func(t *Tx) error { return t.kv.Set(contentKey(b.Digest), []byte("\n"+found)) })
 }
 
-// writeTerms brings the terms of one document up to date and returns how many rows that took.
+// writeTerms brings the terms of one document up to date and returns how many rows that took. It always reads and writes
+// the row of the document's terms, so that two that index the same document conflict.
 func (t *Tx) writeTerms(id docID) (rows int, err error) {
 	var now []string
-	d, err := t.load(id)
+	err = t.kv.Unvalidated(func() error {
+		d, err := t.load(id)
+		if err != nil || d == nil {
+			return err
+		}
+		words, err := t.textOf(d, nil)
+		if err == nil {
+			now = words.Terms()
+		}
+		return err
+	})
 	if err != nil {
 		return 0, err
-	}
-	if d != nil {
-		words, err := t.textOf(d, nil)
-		if err != nil {
-			return 0, err
-		}
-		now = words.Terms()
 	}
 	was, err := t.terms(id)
 	if err != nil {
@@ -195,13 +254,10 @@ func (t *Tx) writeTerms(id docID) (rows int, err error) {
 			}
 		}
 	}
-	switch {
-	case len(now) > 0:
-		err = t.kv.Set(termsKey(id), []byte(strings.Join(now, "\n")))
-	case len(was) > 0:
-		err = t.kv.Delete(termsKey(id))
+	if len(now) > 0 {
+		return rows + 1, t.kv.Set(termsKey(id), []byte(strings.Join(now, "\n")))
 	}
-	return rows + 1, err
+	return rows + 1, t.kv.Delete(termsKey(id))
 }
 
 // terms are those that a document is found by, sorted.

@@ -106,7 +106,13 @@ func (r *Repo) sweepContents(ctx context.Context) error {
 				}
 				next = append(bytes.Clone(row.Key), 0)
 				ms, _ := binary.Varint(row.Value)
-				if time.UnixMilli(ms).After(before) {
+				switch at := time.UnixMilli(ms); {
+				case at.After(r.clock()): // the clock was set back
+					if err := k.Set(row.Key, binary.AppendVarint(nil, r.clock().UnixMilli())); err != nil {
+						return err
+					}
+					continue
+				case at.After(before):
 					continue
 				}
 				if err := dropContent(k, string(row.Key[2:])); err != nil {

@@ -15,6 +15,9 @@ type coverSource struct {
 	hit *hit
 }
 
+// Work counts work of the transaction.
+func (s *coverSource) Work(n int) error { return s.run.t.kv.Work(n) }
+
 // System returns the value of a system field, or errNeedDoc.
 func (s *coverSource) System(f *query.Field) (any, error) {
 	h := s.hit
@@ -115,6 +118,9 @@ type docSource struct {
 	t *Tx
 	d *Doc
 }
+
+// Work counts work of the transaction.
+func (s docSource) Work(n int) error { return s.t.kv.Work(n) }
 
 // Property returns a top-level property, nil where the document does not have it.
 func (s docSource) Property(f *schema.Field) (any, error) { return s.d.value(f.Key) }

@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -23,13 +24,18 @@ func (r *Repo) Sweep(ctx context.Context) error {
 		r.sweepBlobs(ctx),
 		r.sweepContents(ctx),
 		r.sweepRows(ctx, outbox.Dead(), r.oldJob),
-		r.sweepRows(ctx, tableKey(spaceTable, "idempotency", ""), r.expired),
+		r.sweepRows(ctx, tableKey(spaceTable, "idempotency", ""), r.expired(IdempotencyTime)),
 	)
 }
 
-// SweepExpired removes the rows of a secret table whose member "expires" is a past time.
-func (r *Repo) SweepExpired(ctx context.Context, s row.Secret) error {
-	return r.sweepRows(ctx, tableKey(spaceSecret, s.Name, ""), r.expired)
+// IdempotencyTime is how long the answer to a request with an idempotency key is kept.
+const IdempotencyTime = 24 * time.Hour
+
+// SweepExpired removes the rows of a secret table whose member "expires" is a past time. Rows of this table never end
+// later than a span from now, unless that is 0: those that do were written before the clock was set back, and are
+// shortened.
+func (r *Repo) SweepExpired(ctx context.Context, s row.Secret, span time.Duration) error {
+	return r.sweepRows(ctx, tableKey(spaceSecret, s.Name, ""), r.expired(span))
 }
 
 // sweepTrees removes the documents below deleted folders, some in each transaction.
@@ -159,8 +165,9 @@ func (r *Repo) sweepBlobs(ctx context.Context) error {
 	return err
 }
 
-// sweepRows removes the rows below a prefix that old selects.
-func (r *Repo) sweepRows(ctx context.Context, at []byte, old func(value []byte) bool) error {
+// sweepRows replaces the values of the rows below a prefix by what sift returns for them, and removes the rows for which
+// that is nil.
+func (r *Repo) sweepRows(ctx context.Context, at []byte, sift func(value []byte) []byte) error {
 	var keys [][]byte
 	err := r.db.View(ctx, func(k *kv.Tx) error {
 		keys = nil
@@ -168,7 +175,7 @@ func (r *Repo) sweepRows(ctx context.Context, at []byte, old func(value []byte) 
 			if err != nil {
 				return err
 			}
-			if old(found.Value) {
+			if next := sift(found.Value); next == nil || !bytes.Equal(next, found.Value) {
 				keys = append(keys, found.Key)
 			}
 		}
@@ -181,8 +188,16 @@ func (r *Repo) sweepRows(ctx context.Context, at []byte, old func(value []byte) 
 		err = r.db.Update(ctx, func(k *kv.Tx) error {
 			for _, key := range batch {
 				v, err := k.Get(key)
-				if err == nil && v != nil && old(v) {
+				if err != nil {
+					return err
+				}
+				if v == nil {
+					continue
+				}
+				if next := sift(v); next == nil {
 					err = k.Delete(key)
+				} else {
+					err = k.Set(key, next)
 				}
 				if err != nil {
 					return err
@@ -194,13 +209,38 @@ func (r *Repo) sweepRows(ctx context.Context, at []byte, old func(value []byte) 
 	return err
 }
 
-func (r *Repo) oldJob(value []byte) bool {
-	return outbox.Old(value, r.clock())
+func (r *Repo) oldJob(value []byte) []byte {
+	if outbox.Old(value, r.clock()) {
+		return nil
+	}
+	return value
 }
 
-func (r *Repo) expired(value []byte) bool {
-	var kept struct {
-		Expires time.Time `json:"expires"`
+// expired sifts rows by their member "expires", which is at most a span from now unless that is 0.
+func (r *Repo) expired(span time.Duration) func(value []byte) []byte {
+	return func(value []byte) []byte {
+		var kept struct {
+			Expires time.Time `json:"expires"`
+		}
+		if json.Unmarshal(value, &kept) != nil || kept.Expires.IsZero() {
+			return value
+		}
+		now := r.clock()
+		switch {
+		case now.After(kept.Expires):
+			return nil
+		case span == 0 || kept.Expires.Sub(now) <= span:
+			return value
+		}
+		var members map[string]json.RawMessage
+		end, err := json.Marshal(now.Add(span).UTC().Truncate(time.Millisecond))
+		if err != nil || json.Unmarshal(value, &members) != nil {
+			return value
+		}
+		members["expires"] = end
+		if next, err := json.Marshal(members); err == nil {
+			return next
+		}
+		return value
 	}
-	return json.Unmarshal(value, &kept) == nil && !kept.Expires.IsZero() && r.clock().After(kept.Expires)
 }

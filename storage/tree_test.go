@@ -489,5 +489,5 @@ func TestPlainDocumentsWithChildren(t *testing.T) {
 	w.make("/b/g/d", "File", nil)
 	read("/b/g/d", nil)
 	w.grant("/b/g", "-bob:Everything")
-	read("/b/g/d", fault.Denied.Errorf("unreadable"))
+	read("/b/g/d", fault.NotFound.Errorf("/b/g/d"))
 }

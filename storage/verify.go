@@ -5,7 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
+	"slices"
 
 	"catena/storage/blob"
 	"catena/storage/kv"
@@ -13,41 +13,103 @@ import (
 
 const maxProblems = 1000
 
-// Verify reads everything and returns what does not fit together: damaged values, documents without a
-// place, places without a document or out of the tree, missing access lists and contents.
+// Verify reads all rows and returns what does not fit together: damaged values, documents without a
+// place, places without a document or out of the tree, missing access lists and contents. Contents are not read.
 func (r *Repo) Verify(ctx context.Context) (problems []string, err error) {
+	c, err := r.ListContents(ctx)
+	if err != nil {
+		return nil, err
+	}
+	report, err := r.VerifyWith(ctx, c, nil)
+	for _, d := range report.Damage {
+		report.Problems = append(report.Problems, d.String())
+	}
+	return report.Problems, err
+}
+
+// Report is what a verification has found.
+type Report struct {
+	Problems []string // except for those of content
+	Damage   []Damage // of content
+}
+
+// VerifyWith is Verify with the contents that were listed or read before.
+func (r *Repo) VerifyWith(ctx context.Context, c *Contents, p Progress) (out Report, err error) {
 	report, err := r.db.Verify(ctx, nil)
 	for _, key := range report.Damaged {
-		problems = append(problems, fmt.Sprintf("key %q: value is damaged", key))
+		out.Problems = append(out.Problems, fmt.Sprintf("key %q: value is damaged", key))
 	}
 	if err != nil && !errors.Is(err, kv.ErrDamaged) {
-		return problems, err
+		return out, err
 	}
 	err = r.View(ctx, r.System(), func(t *Tx) error {
-		v := verifier{t: t, contents: map[string]int64{}, problems: problems}
-		err := r.blobs.Each(ctx, func(digest string, size int64, _ time.Time) error {
-			v.contents[digest] = size
-			return nil
-		})
-		if err == nil {
-			err = v.run()
+		v := verifier{t: t, contents: c, report: Report{Problems: slices.Clone(out.Problems)}, progress: p}
+		err := v.run()
+		if err == nil && !r.part {
+			err = v.unowned()
 		}
-		problems = v.problems
+		out = v.report
 		return err
 	})
-	return problems, err
+	return out, err
 }
 
 type verifier struct {
 	t        *Tx
-	contents map[string]int64 // sizes of those that are no rows: a list is asked for once, and not each of them
-	problems []string
+	contents *Contents
+	report   Report
+	progress Progress
 }
 
 func (v *verifier) add(format string, args ...any) {
-	if len(v.problems) < maxProblems {
-		v.problems = append(v.problems, fmt.Sprintf(format, args...))
+	if len(v.report.Problems) < maxProblems {
+		v.report.Problems = append(v.report.Problems, fmt.Sprintf(format, args...))
 	}
+}
+
+// damage adds that a document has damaged content.
+func (v *verifier) damage(d *Doc, xpath, digest, problem string) {
+	found := Damage{Repository: v.t.repo.name, ID: d.ID(), XPath: xpath, Digest: digest, Problem: problem}
+	if whole, err := v.t.load(d.id); err == nil && whole != nil {
+		found.Path = whole.Path()
+	}
+	if len(v.report.Damage) < maxProblems {
+		v.report.Damage = append(v.report.Damage, found)
+	}
+}
+
+// unowned adds damaged content that something other than a document refers to.
+func (v *verifier) unowned() error {
+	for digest, problem := range v.contents.problems {
+		ids, err := v.t.referring(digest)
+		if err != nil {
+			return err
+		}
+		owned := len(ids) == 0
+		for _, one := range v.t.repo.all() {
+			if owned {
+				break
+			}
+			err := one.View(v.t.ctx, one.System(), func(t *Tx) error {
+				for _, id := range ids {
+					owned = owned || v.hasIn(t, id)
+				}
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+		}
+		if !owned {
+			v.report.Damage = append(v.report.Damage, Damage{Digest: digest, Problem: problem})
+		}
+	}
+	return nil
+}
+
+func (v *verifier) hasIn(t *Tx, id docID) bool {
+	b, err := t.kv.Get(recordKey(id))
+	return err == nil && b != nil
 }
 
 func (v *verifier) each(space byte, fn func(key, value []byte)) error {
@@ -121,13 +183,15 @@ func (v *verifier) record(key, value []byte) {
 			}
 		}
 	}
-	err = d.eachBlob(func(b *blob.Blob) error {
-		switch size, there := v.contents[b.Digest]; {
-		case v.has(smallKey(b.Digest)):
-		case !there:
-			v.add("document %s: content %s is missing", id, b.Digest)
-		case size != b.Size:
-			v.add("document %s: content %s has %d bytes instead of %d", id, b.Digest, size, b.Size)
+	v.progress.add(1, 0)
+	err = d.eachFile(func(xpath string, b *blob.Blob) error {
+		size, there := v.contents.sizes[b.Digest]
+		switch problem := v.contents.problems[b.Digest]; {
+		case b.Size <= smallContent && v.has(smallKey(b.Digest)):
+		case problem != "":
+			v.damage(d, xpath, b.Digest, problem)
+		case there && size != b.Size:
+			v.damage(d, xpath, b.Digest, fmt.Sprintf("has %d bytes instead of %d", size, b.Size))
 		}
 		if !v.has(blobRefKey(b.Digest, id)) {
 			v.add("document %s: content %s is not marked as needed", id, b.Digest)

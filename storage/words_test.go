@@ -14,7 +14,6 @@ import (
 	"catena/storage/blob"
 	"catena/storage/fault"
 	"catena/storage/kv"
-	"catena/storage/pdf"
 	"catena/storage/storagetest"
 
 	"github.com/google/uuid"
@@ -293,9 +292,14 @@ func (w *world) last(space string) (key string) {
 	return key
 }
 
+// noPDFText reads no PDF file.
+func noPDFText(context.Context, *storage.Blob) (string, error) {
+	return "", fault.Unavailable.Errorf("no worker")
+}
+
 // TestUnreadable: a file that cannot be read for now does not keep other documents from being found by terms.
 func TestUnreadable(t *testing.T) {
-	w := newWorld(t, func(c *storage.Config) { c.PDF = pdf.New([]string{"/nowhere"}, "") })
+	w := newWorld(t, func(c *storage.Config) { c.PDFText = noPDFText })
 	indexText(t, w.Repo)
 	w.make("/file", "File", storage.Props{"file:content": blob.FromBytes("a.pdf", "application/pdf", []byte("%PDF-1.7"))})
 	w.make("/note", "Note", storage.Props{"dc:title": "zebra"})
@@ -312,7 +316,7 @@ func TestUnreadable(t *testing.T) {
 // TestManyUnreadable: however many files cannot be read for now, other documents are found by terms, those of the same
 // transaction too.
 func TestManyUnreadable(t *testing.T) {
-	w := newWorld(t, func(c *storage.Config) { c.PDF = pdf.New([]string{"/nowhere"}, "") })
+	w := newWorld(t, func(c *storage.Config) { c.PDFText = noPDFText })
 	indexText(t, w.Repo)
 	before := w.rows("w\x02")
 	file := func(i int) storage.Props {

@@ -51,7 +51,7 @@ func (t *Tx) editLocked(d *Doc, p permission) (*Doc, error) {
 }
 
 func (t *Tx) notLocked(d *Doc) error {
-	if d.lockOwner == "" || d.lockOwner == t.as.Name || t.rights.admin {
+	if d.lockOwner == "" || t.hasLock(d) || t.rights.admin {
 		return nil
 	}
 	return fault.Denied.Errorf("document %s: locked by %s", d.ID(), d.lockOwner).WithCode(fault.CodeLocked)

@@ -36,16 +36,49 @@ func backupCmd(g *global) *cobra.Command {
 				return err
 			}
 			defer resp.Body.Close()
+			list := cmd.OutOrStdout()
 			if args[0] == standard {
-				return copyOf(resp.Body)(cmd.OutOrStdout())
+				list = cmd.ErrOrStderr()
+				return g.sayDamage(list, storage.CopyBackup(cmd.OutOrStdout(), resp.Body))
 			}
-			return to.Write(cmd.Context(), name, copyOf(resp.Body))
+			return g.sayDamage(list, writeCopy(cmd.Context(), to, name, func(w io.Writer) error { return storage.CopyBackup(w, resp.Body) }))
 		},
 	}
 }
 
 // standard stands for standard output or input where a file is named.
 const standard = "-"
+
+// writeCopy keeps a copy in a depot, also if content is damaged that is not in it: the error says so.
+func writeCopy(ctx context.Context, to depot, name string, write func(io.Writer) error) error {
+	var damaged *storage.DamagedContent
+	err := to.Write(ctx, name, func(w io.Writer) error {
+		err := write(w)
+		if errors.As(err, &damaged) {
+			return nil
+		}
+		return err
+	})
+	if err == nil && damaged != nil {
+		err = damaged
+	}
+	return err
+}
+
+// sayDamage lists the damaged content that an error is about.
+func (g *global) sayDamage(out io.Writer, err error) error {
+	var damaged *storage.DamagedContent
+	if !errors.As(err, &damaged) {
+		return err
+	}
+	if g.json {
+		return errors.Join(err, printJSON(out, map[string]any{"damaged": damaged.Damage}))
+	}
+	for _, d := range damaged.Damage {
+		fmt.Fprintln(out, d)
+	}
+	return err
+}
 
 // backup writes a copy of everything, as the server's own.
 func (a *app) backup(ctx context.Context, w io.Writer) error {
@@ -72,39 +105,10 @@ func restoreCmd(g *global) *cobra.Command {
 				defer f.Close()
 				from = f
 			}
-			if err := g.restore(cmd.Context(), from); err != nil {
+			if err := g.sayDamage(cmd.OutOrStdout(), g.restore(cmd.Context(), from)); err != nil {
 				return fault.Wrap(err, "%s", args[0])
 			}
 			return g.say(cmd.OutOrStdout(), madeIn{Data: g.data, Made: true}, "restored into %s", g.data)
-		},
-	}
-}
-
-func verifyCmd(g *global) *cobra.Command {
-	return &cobra.Command{
-		Use: "verify", Short: "Read everything and check it: checksums, indexes, blobs", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if g.server != "" {
-				return usage{errNotLocal}
-			}
-			problems, err := g.verify(cmd.Context())
-			if err != nil {
-				return err
-			}
-			if g.json {
-				if err := printJSON(cmd.OutOrStdout(), map[string]any{"problems": problems}); err != nil {
-					return err
-				}
-			} else {
-				for _, p := range problems {
-					fmt.Fprintln(cmd.OutOrStdout(), p)
-				}
-			}
-			if len(problems) > 0 {
-				return fmt.Errorf("problems found: %d: %w", len(problems), errCorrupt)
-			}
-			_, err = fmt.Fprintln(cmd.ErrOrStderr(), "everything is as it should be")
-			return err
 		},
 	}
 }
@@ -120,7 +124,8 @@ func copyOf(r io.Reader) func(io.Writer) error {
 // restoring is the folder in the data directory in which a backup becomes one.
 const restoring = "restoring"
 
-// restore fills a data directory that has no store. Until all of the backup is there and found whole, there is none.
+// restore fills a data directory that has no store. Until all of the backup is there and found whole, there is none. Content
+// that is damaged is left out, and the error lists it.
 func (g *global) restore(ctx context.Context, r io.Reader) error {
 	for _, part := range []string{"store", "blobs"} {
 		if _, err := os.Stat(filepath.Join(g.data, part)); !errors.Is(err, fs.ErrNotExist) {
@@ -139,7 +144,8 @@ func (g *global) restore(ctx context.Context, r io.Reader) error {
 		return err
 	}
 	defer os.RemoveAll(inner.data)
-	if err := inner.fill(ctx, g.data, r); err != nil {
+	var damaged *storage.DamagedContent
+	if err := inner.fill(ctx, g.data, r); err != nil && !errors.As(err, &damaged) {
 		return err
 	}
 	for _, part := range []string{"blobs", "store"} { // the store last: what has one is a data directory
@@ -147,7 +153,10 @@ func (g *global) restore(ctx context.Context, r io.Reader) error {
 			return err
 		}
 	}
-	return disk.SyncDir(g.data)
+	if err := disk.SyncDir(g.data); err != nil || damaged == nil {
+		return err
+	}
+	return damaged
 }
 
 // fill makes a store of a backup, for the data directory home.
@@ -158,27 +167,4 @@ func (g *global) fill(ctx context.Context, home string, r io.Reader) (err error)
 	}
 	defer func() { err = errors.Join(err, a.close()) }()
 	return storage.Restore(ctx, a.db, a.blobs, r)
-}
-
-// verify reads the closed data directory.
-func (g *global) verify(ctx context.Context) (problems []string, err error) {
-	if err := g.made(); err != nil {
-		return nil, err
-	}
-	problems = []string{}
-	a, err := g.open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, a.close()) }()
-	for _, b := range a.branches {
-		found, err := b.repo.Verify(ctx)
-		if err != nil {
-			return problems, err
-		}
-		for _, p := range found {
-			problems = append(problems, b.repo.Name()+": "+p)
-		}
-	}
-	return problems, nil
 }

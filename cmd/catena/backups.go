@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/pflag"
+
+	"catena/storage"
 )
 
 // backups are the copies that a server makes of itself while it runs: files in a folder or a bucket, named by their moment.
@@ -21,7 +24,7 @@ type backups struct {
 	keep   int
 
 	mu     sync.Mutex
-	failed error     // of the last try
+	failed error     // of the last try, which may have left out damaged content
 	last   time.Time // the moment of the newest, as of the last look
 }
 
@@ -88,7 +91,13 @@ func (b *backups) run(ctx context.Context, write func(context.Context, io.Writer
 		if ctx.Err() != nil {
 			return nil //nolint:nilerr // a copy that the end cuts short is no failure
 		}
-		if err != nil {
+		var damaged *storage.DamagedContent
+		switch {
+		case errors.As(err, &damaged):
+			for _, d := range damaged.Damage {
+				log.Error("backup without damaged content", "file", name, "content", d.String())
+			}
+		case err != nil:
 			log.Error("backup", "error", err)
 			wait = min(b.every, backupAgain)
 			continue
@@ -98,12 +107,14 @@ func (b *backups) run(ctx context.Context, write func(context.Context, io.Writer
 	}
 }
 
-// make writes one copy, and removes the oldest of those that are too many.
+// make writes one copy, and removes the oldest of those that are too many. A copy without content that is damaged counts
+// as one; the error says so.
 func (b *backups) make(ctx context.Context, write func(context.Context, io.Writer) error, now time.Time) (name string, err error) {
 	defer func() {
 		b.mu.Lock()
 		defer b.mu.Unlock()
-		if b.failed = err; err == nil {
+		var damaged *storage.DamagedContent
+		if b.failed = err; err == nil || errors.As(err, &damaged) {
 			b.last = now
 		}
 	}()
@@ -115,14 +126,16 @@ func (b *backups) make(ctx context.Context, write func(context.Context, io.Write
 		return "", err
 	}
 	name = now.UTC().Format(backupName)
-	if err := d.Write(ctx, name, func(w io.Writer) error { return write(ctx, w) }); err != nil {
+	var damaged *storage.DamagedContent
+	err = writeCopy(ctx, d, name, func(w io.Writer) error { return write(ctx, w) })
+	if err != nil && !errors.As(err, &damaged) {
 		return "", err
 	}
-	names, err := b.names(ctx, d, now)
+	names, failed := b.names(ctx, d, now)
 	for _, old := range names[:max(0, len(names)-b.keep)] {
-		err = errors.Join(err, d.Remove(ctx, old))
+		failed = errors.Join(failed, d.Remove(ctx, old))
 	}
-	return d.At(name), err
+	return d.At(name), cmp.Or(failed, err)
 }
 
 // status returns why there is no copy as young as there should be, or nil.

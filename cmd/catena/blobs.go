@@ -19,7 +19,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"catena/storage/blob"
-	"catena/storage/bucket"
+	"catena/storage/blob/bucket"
 	"catena/storage/disk"
 	"catena/storage/fault"
 	"catena/storage/kv"

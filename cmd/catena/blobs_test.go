@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"catena/storage"
-	"catena/storage/bucket/buckettest"
+	"catena/storage/blob/bucket/buckettest"
 	"catena/storage/fault"
 )
 

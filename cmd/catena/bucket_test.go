@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"catena/storage/bucket"
-	"catena/storage/bucket/buckettest"
+	"catena/storage/blob/bucket"
+	"catena/storage/blob/bucket/buckettest"
 	"catena/storage/fault"
 )
 

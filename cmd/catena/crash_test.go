@@ -71,24 +71,18 @@ type attempt struct {
 // acknowledged is there, whole; what was not is there whole or not at all.
 // CATENA_KILLS sets how often.
 func TestCrash(t *testing.T) {
-	kills := 100
-	if s := os.Getenv("CATENA_KILLS"); s != "" {
-		var err error
-		if kills, err = strconv.Atoi(s); err != nil {
-			t.Fatal(err)
-		}
-	}
+	kills := killCount(t, 100)
 	data := t.TempDir()
 	var last []attempt
 	acked := 0
 	for i := range kills {
 		p := startServer(t, data)
 		if i == 0 {
-			saveChain(t, p.base)
+			saveChain(t, p.base, crashChain)
 		}
 		verifyCrash(t, p.base, last)
 		get(t, p.base+workspaces) // the first sign-in hashes the password
-		last = writeUntilKilled(p, i)
+		last = writeUntilKilled(p, i, crashWriters, callCrash)
 		for _, a := range last {
 			if a.acked {
 				acked++
@@ -105,9 +99,9 @@ func TestCrash(t *testing.T) {
 	t.Logf("%d kills, %d acknowledged calls, none lost, none half done", kills, acked)
 }
 
-func saveChain(t *testing.T, base string) {
+func saveChain(t *testing.T, base, source string) {
 	t.Helper()
-	body, _ := json.Marshal(map[string]any{"params": map[string]string{"source": crashChain}})
+	body, _ := json.Marshal(map[string]any{"params": map[string]string{"source": source}})
 	if status, got := administer(t, http.MethodPost, base+"/api/v1/automation/Chain.Save", "application/json", string(body)); status != http.StatusOK {
 		t.Fatalf("saving the chain: %d %s", status, got)
 	}
@@ -147,19 +141,33 @@ func whole(t *testing.T, resp *http.Response) string {
 	return string(b)
 }
 
+// killCount is how often a test kills the server: as CATENA_KILLS says, or the usual number.
+func killCount(t *testing.T, usual int) int {
+	t.Helper()
+	text := os.Getenv("CATENA_KILLS")
+	if text == "" {
+		return usual
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
 // writeUntilKilled lets writers work for a random short while and then kills the server.
-func writeUntilKilled(p *process, round int) []attempt {
+func writeUntilKilled(p *process, round, writers int, call func(base, name string) bool) []attempt {
 	var (
 		mu   sync.Mutex
 		all  []attempt
 		wg   sync.WaitGroup
 		dead atomic.Bool
 	)
-	for w := range crashWriters {
+	for w := range writers {
 		wg.Go(func() {
 			for n := 0; !dead.Load(); n++ {
 				a := attempt{name: fmt.Sprintf("r%d-w%d-%d", round, w, n)}
-				a.acked = callCrash(p.base, a.name)
+				a.acked = call(p.base, a.name)
 				mu.Lock()
 				all = append(all, a)
 				mu.Unlock()

@@ -9,12 +9,12 @@ import (
 	"catena/engine"
 	"catena/engine/mail"
 	"catena/engine/template"
+	"catena/engine/workflow"
 	"catena/ops/render"
 	"catena/ops/repository"
 	"catena/ops/service"
 	"catena/storage/directory"
 	"catena/storage/schema"
-	"catena/storage/workflow"
 )
 
 // declared is what the files of a data directory add to what is built in.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"catena/storage/bucket"
+	"catena/storage/blob/bucket"
 )
 
 // depot is where copies are kept: a folder, or a bucket of an object store.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"catena/storage/blob"
-	"catena/storage/bucket"
+	"catena/storage/blob/bucket"
 )
 
 const (

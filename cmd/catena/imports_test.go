@@ -15,80 +15,91 @@ import (
 // "x/..." stands for x and all below it. Everyone may import storage/fault.
 var imports = map[string][]string{
 	"storage/fault":         {},
-	"storage/kv":            {"storage/kv/tree"},
+	"storage/kv":            {"storage/kv/tree", "storage/work"},
 	"storage/kv/tree":       {},
 	"storage/kv/*":          {"storage/kv", "storage/kv/tree"},
 	"storage/badger":        {"storage/kv", "storage/badger/values", "storage/disk"},
 	"storage/badger/values": {"storage/disk"},
 	"storage/memory":        {"storage/kv", "storage/kv/tree"},
-	"storage/blob":          {"storage/bucket", "storage/disk"},
-	"storage/bucket":        {},
-	"storage/convert":       {"storage/blob"},
+	"storage/blob":          {"storage/blob/bucket", "storage/disk"},
+	"storage/blob/bucket":   {},
 	"storage/disk":          {},
-	"storage/egress":        {"storage/trace"},
+	"storage/disk/disktest": {"storage/disk"}, // faults for tests
 	"storage/declare":       {},
 	"storage/schema":        {"storage/blob", "storage/declare"},
 	"storage/query":         {"storage/blob", "storage/schema"},
-	"storage/pdf":           {"storage/blob", "storage/worker"},
 	"storage/text":          {},
 	"storage/directory":     {"storage/declare", "storage/schema"},
-	"storage":               {"storage/kv", "storage/blob", "storage/schema", "storage/query", "storage/text", "storage/directory", "storage/pdf", "storage/outbox", "storage/trace", "storage/internal/..."},
+	"storage":               {"storage/kv", "storage/blob", "storage/schema", "storage/query", "storage/text", "storage/directory", "storage/outbox", "storage/trace", "storage/internal/..."},
 	"storage/internal/*":    {"storage/internal/row"},
 	"storage/outbox":        {"storage/kv", "storage/trace"},
 	"storage/trace":         {},
-	"storage/entry":         {"storage", "storage/directory", "storage/internal/...", "storage/kv", "storage/query", "storage/schema"},
-	"storage/message":       {"storage", "storage/outbox"},
-	"storage/oauth":         {"storage", "storage/entry", "storage/internal/..."},
-	"storage/credential":    {"storage", "storage/internal/...", "storage/message", "storage/oauth"},
+	"storage/oauth":         {"storage", "storage/directory/record", "storage/internal/..."},
+	"storage/credential":    {"storage", "storage/internal/...", "storage/oauth"},
 	"storage/failure":       {"storage", "storage/internal/row"},
 	"storage/upload":        {"storage", "storage/blob", "storage/internal/row"},
 	"storage/uisession":     {"storage", "storage/internal/row"},
-	"storage/worker":        {},
+	"storage/growth":        {},
+	"storage/work":          {},
 	"storage/webhook":       {"storage", "storage/outbox", "storage/trace", "storage/internal/..."},
-	"storage/drive":         {"storage"},
-	"storage/workflow":      {"storage", "storage/declare", "storage/directory", "storage/schema"},
 	"engine/expr":           {},
-	"engine":                {"storage", "storage/credential", "storage/entry", "storage/failure", "storage/oauth", "storage/outbox", "storage/upload", "storage/blob", "storage/schema", "storage/trace", "engine/expr", "engine/template"},
-	"engine/entity":         {"engine", "storage", "storage/blob", "storage/convert", "storage/entry", "storage/schema", "storage/workflow"},
+	"engine":                {"storage", "storage/credential", "storage/directory/record", "storage/failure", "storage/oauth", "storage/outbox", "engine/pdf", "storage/upload", "storage/blob", "storage/schema", "storage/trace", "engine/expr", "engine/template", "engine/slots", "storage/work"},
+	"engine/entity":         {"engine", "storage", "storage/blob", "engine/convert", "storage/directory/record", "storage/schema", "engine/workflow"},
 	"engine/find":           {"engine", "storage/text"},
 	"engine/library":        {"engine", "storage/declare"},
 	"engine/listener":       {"engine", "engine/expr", "engine/library", "storage", "storage/outbox"},
-	"engine/mail":           {"storage", "storage/declare", "storage/message", "storage/outbox"},
+	"engine/mail":           {"storage", "storage/declare", "storage/outbox"},
+	"engine/markdown":       {},
 	"engine/openapi":        {},
 	"engine/sheet":          {},
+	"engine/slots":          {},
 	"engine/template":       {"engine/expr", "storage/declare"},
-	"engine/webhook":        {"storage", "storage/outbox", "storage/webhook"},
+	"engine/egress":         {"storage/trace"},
+	"engine/pdf":            {"storage/blob", "engine/worker"},
+	"engine/convert":        {"storage/blob", "engine/markdown"},
+	"engine/worker":         {},
+	"engine/workflow":       {"storage", "storage/declare", "storage/directory", "storage/schema"},
+	"engine/delivery":       {"storage", "storage/outbox", "storage/webhook"},
 	"engine/scenario":       {"engine", "engine/entity", "storage", "storage/..."},
 	"ops":                   {"ops/...", "engine"},
 	"storage/storagetest":   {"..."}, // a repository for tests
 	"ops/opstest":           {"..."}, // a repository for tests
-	"ops/*":                 {"engine", "engine/expr", "engine/entity", "engine/mail", "engine/sheet", "engine/template", "storage", "storage/blob", "storage/convert", "storage/credential", "storage/declare", "storage/directory", "storage/drive", "storage/egress", "storage/entry", "storage/message", "storage/oauth", "storage/outbox", "storage/pdf", "storage/query", "storage/schema", "storage/uisession", "storage/upload", "storage/webhook", "storage/workflow"},
-	"decks":                 {"engine", "engine/openapi", "storage", "storage/blob", "decks/convert", "decks/export", "decks/file", "decks/html", "decks/render", "decks/slide", "decks/style", "storage/credential", "storage/egress", "storage/message"},
-	"decks/convert":         {"storage/fault"},
+	"ops/*":                 {"engine", "engine/expr", "engine/entity", "engine/mail", "engine/sheet", "engine/template", "storage", "storage/blob", "engine/convert", "storage/credential", "storage/declare", "storage/directory", "ops/drive", "engine/egress", "storage/directory/record", "storage/oauth", "storage/outbox", "engine/pdf", "storage/query", "storage/schema", "storage/uisession", "storage/upload", "storage/webhook", "engine/workflow"},
+	"decks":                 {"engine", "engine/openapi", "storage", "storage/blob", "decks/..."},
+	"decks/convert":         {"decks/field", "engine/markdown"},
+	"decks/deck":            {"engine", "storage", "decks/field", "decks/file", "decks/html", "decks/render", "decks/style"},
 	"decks/decktest":        {}, // attacks and large decks for tests
-	"decks/export":          {"storage", "storage/credential", "storage/outbox", "decks/file", "decks/render", "decks/style"},
+	"decks/export":          {"engine", "storage", "storage/credential", "storage/outbox", "decks/deck", "decks/file", "decks/format", "decks/listing", "decks/render"},
+	"decks/field":           {"decks/theme"}, // a table without operations: for decks, models and pages alike
 	"decks/file":            {"storage"},
+	"decks/format":          {}, // as decks/field
 	"decks/html":            {},
-	"decks/render":          {"decks/theme", "storage/blob", "storage/convert", "storage/pdf"},
-	"decks/slide":           {"storage/fault"},
+	"decks/listing":         {"engine", "storage", "decks/deck", "decks/field"},
+	"decks/render":          {"decks/theme", "engine/markdown", "storage/blob", "engine/convert", "engine/pdf"},
+	"decks/share":           {"engine", "storage", "storage/credential", "engine/mail", "decks/deck", "decks/export", "decks/field", "decks/listing"},
+	"decks/slide":           {"engine", "storage", "decks/deck", "decks/html", "decks/listing"},
 	"decks/style":           {},
+	"decks/team":            {"engine", "storage", "decks/deck", "decks/field", "decks/listing"},
 	"decks/theme":           {}, // files for browsers, no operations: for decks and pages alike
 	"chains":                {"engine", "engine/expr", "engine/library"},
-	"scripts":               {"engine", "engine/entity", "engine/expr", "engine/library", "storage/worker"},
-	"rest":                  {"engine", "engine/entity", "engine/openapi", "rest/..."},
-	"rest/mcp":              {"engine", "engine/entity", "engine/find"},
-	"rest/web":              {"decks/theme"},
+	"scripts":               {"engine", "engine/entity", "engine/expr", "engine/library", "engine/slots", "engine/worker"},
+	"rest":                  {"decks/field", "engine", "engine/entity", "engine/openapi", "rest/..."},
+	"rest/mcp":              {"engine", "engine/entity", "engine/find", "decks/field"},
+	"rest/web":              {"decks/field", "decks/format", "decks/theme", "rest/web/docs"},
+	"rest/web/docs":         {"storage/text"},
 	"rest/resttest":         {"..."}, // a server for tests
 	"cmd/catena":            {"..."},
+	"cmd/simulation":        {}, // tests only
 
-	"storage/blob/blobtest":     {}, // names for tests
-	"storage/bucket/buckettest": {}, // an object store for tests
-	"engine/mail/mailtest":      {}, // a mail server for tests
+	"storage/blob/blobtest":          {}, // names for tests
+	"storage/blob/bucket/buckettest": {}, // an object store for tests
+	"storage/directory/record":       {"storage", "storage/directory", "storage/internal/...", "storage/kv", "storage/query", "storage/schema"},
+	"engine/mail/mailtest":           {}, // a mail server for tests
 }
 
 // programs are the packages that start other programs, or look for one: the workers, and the browser, whose
 // arguments are the same whatever is printed. What users write is never an argument.
-var programs = map[string]bool{"cmd/catena": true, "decks/render": true, "storage/worker": true}
+var programs = map[string]bool{"cmd/catena": true, "decks/render": true, "engine/worker": true}
 
 // TestImports holds the picture of the architecture: imports point down.
 func TestImports(t *testing.T) {

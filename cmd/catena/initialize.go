@@ -38,7 +38,7 @@ func (g *global) initialize(ctx context.Context, out io.Writer, password string,
 	if _, err := os.Stat(filepath.Join(g.data, "store")); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return usage{err}
 	} else if err == nil {
-		return g.say(out, madeIn{Data: g.data}, "%s: already a data directory", g.data)
+		return g.say(out, madeIn{Data: g.data}, "%[1]s: already a data directory; its content and passwords are unchanged (for a new one: --data DIRECTORY, or make run DATA=DIRECTORY)", g.data)
 	}
 	made := password == ""
 	if made {

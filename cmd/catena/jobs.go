@@ -14,15 +14,14 @@ import (
 
 	"catena/decks/export"
 	"catena/decks/render"
+	"catena/engine/delivery"
+	"catena/engine/egress"
 	"catena/engine/listener"
 	"catena/engine/mail"
-	"catena/engine/webhook"
 	opsblob "catena/ops/blob"
 	"catena/ops/bulk"
 	"catena/ops/conversion"
 	"catena/storage"
-	"catena/storage/egress"
-	mails "catena/storage/message"
 	"catena/storage/outbox"
 	hooks "catena/storage/webhook"
 )
@@ -33,7 +32,7 @@ func (a *app) jobHandlers(b branch) outbox.Handlers {
 		listener.JobKind: {Do: a.listeners.Job(b.repo)},
 		bulk.JobKind:     {Do: bulk.Job(a.engine.On(b.repo))},
 		mail.NotifyJob:   {Do: mail.Notify(b.repo)},
-		mails.JobKind:    {Do: a.mail.Job},
+		mail.JobKind:     {Do: a.mail.Job},
 		hooks.JobKind:    {Do: b.webhooks.Job},
 		storage.LeaveJob: {Do: b.repo.Leave},
 	}
@@ -44,7 +43,7 @@ func (a *app) jobHandlers(b branch) outbox.Handlers {
 }
 
 // postWith sends the deliveries of webhooks by the client for all that leaves the server.
-func postWith(client *egress.Client) webhook.Post {
+func postWith(client *egress.Client) delivery.Post {
 	return func(ctx context.Context, address string, h http.Header, body []byte) (int, error) {
 		a, err := client.Post(ctx, address, h, bytes.NewReader(body), int64(len(body)))
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"catena/engine"
+	"catena/engine/pdf"
 	"catena/rest"
 	"catena/scripts"
 	"catena/storage"
@@ -21,16 +22,17 @@ type limits struct {
 	rest    rest.Limits
 	storage storage.Limits
 	engine  engine.Limits
+	pdf     pdf.Limits
 	scripts scripts.Limits
 }
 
 // flags defines a flag for each bound, which has its default from then on.
 func (l *limits) flags(f *pflag.FlagSet) {
-	*l = limits{rest.DefaultLimits, storage.DefaultLimits, engine.DefaultLimits, scripts.DefaultLimits}
+	*l = limits{rest.DefaultLimits, storage.DefaultLimits, engine.DefaultLimits, pdf.DefaultLimits, scripts.DefaultLimits}
 	f.IntVar(&l.rest.Rate, "rate", l.rest.Rate, "requests a minute that one key has at the deck service and its tools; negative: any number")
 	f.DurationVar(&l.scripts.Wall, "script-time", l.scripts.Wall, "longest time a script may run; 10s is the most")
 	f.DurationVar(&l.storage.DownloadTime, "download-time", l.storage.DownloadTime, "how long the address of an exported deck works; 15m suits servers whose addresses might leak")
-	for _, b := range slices.Concat(restLimits(&l.rest), storageLimits(&l.storage), engineLimits(&l.engine), scriptLimits(&l.scripts)) {
+	for _, b := range slices.Concat(restLimits(&l.rest), storageLimits(&l.storage), engineLimits(&l.engine), pdfLimits(&l.pdf), scriptLimits(&l.scripts)) {
 		f.Var(b.v, "limit-"+b.name, b.what)
 	}
 }
@@ -75,10 +77,6 @@ func storageLimits(s *storage.Limits) []limit {
 		{"members", count(&s.Members), "documents of one collection"},
 		{"name", size(&s.NameLength), "size of a document's name"},
 		{"page", count(&s.PageSize), "entries of one page"},
-		{"pdf-files", count(&s.PDF.Files), "PDF files that one operation reads"},
-		{"pdf-pages", count(&s.PDF.Pages), "pages of the PDF files that one operation reads"},
-		{"pdf-pictures", count(&s.PDF.Pictures), "pages of a PDF file that are made into pictures at once"},
-		{"pdf-size", size(&s.PDF.Bytes), "size of the PDF files that one operation reads"},
 		{"query-count", count(&s.CountLimit), "where totals of results stop that are bounded"},
 		{"query-rows", count(&s.ScanRows), "rows of indexes that one query reads"},
 		{"related", count(&s.Related), "documents that one document is related to"},
@@ -103,6 +101,10 @@ func engineLimits(e *engine.Limits) []limit {
 		{"call-operations", count(&e.Ops), "operations of one call"},
 		{"call-time", span(&e.Time), "time of one call; a request may ask for less"},
 		{"chain-steps", count(&e.Steps), "steps of a chain"},
+		{"computations", count(&e.Computations.Total), "long evaluations of templates and expressions at once"},
+		{"computations-queue", count(&e.Computations.Queue), "callers that wait for others' long evaluations to end"},
+		{"computations-queue-time", span(&e.Computations.Wait), "how long they wait"},
+		{"computations-user", count(&e.Computations.PerUser), "long evaluations of one user at once"},
 		{"failed-runs", count(&e.Failed), "failed runs kept"},
 		{"failed-runs-minute", count(&e.FailedRate), "failed runs of one user that are kept of a minute"},
 		{"failed-runs-size", size(&e.FailedSize), "size of the parameters of a failed run that are kept, of its input, and of its trace"},
@@ -119,11 +121,19 @@ func engineLimits(e *engine.Limits) []limit {
 	}
 }
 
+func pdfLimits(p *pdf.Limits) []limit {
+	return []limit{
+		{"pdf-files", count(&p.Files), "PDF files that one operation reads"},
+		{"pdf-pages", count(&p.Pages), "pages of the PDF files that one operation reads"},
+		{"pdf-pictures", count(&p.Pictures), "pages of a PDF file that are made into pictures at once"},
+		{"pdf-size", size(&p.Bytes), "size of the PDF files that one operation reads"},
+	}
+}
+
 func scriptLimits(c *scripts.Limits) []limit {
 	return []limit{
 		{"script-calls", count(&c.Calls), "operations that one script calls"},
 		{"script-cpu", span(&c.CPU), "processor time of one script"},
-		{"script-kept", size(&c.Programs), "size of the sources that are kept compiled"},
 		{"script-log", size(&c.Log), "size of a script's console output"},
 		{"script-memory", size(&c.Memory), "memory of a script's process"},
 		{"script-queue", count(&c.QueueLimit), "callers that wait for a script process"},

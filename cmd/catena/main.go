@@ -15,11 +15,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"catena/engine/pdf"
 	"catena/scripts"
 	"catena/storage/badger"
 	"catena/storage/fault"
 	"catena/storage/kv"
-	"catena/storage/pdf"
 )
 
 // version is set by the linker.
@@ -73,7 +73,7 @@ func (u usage) Unwrap() error { return u.error }
 func exitCode(err error) int {
 	var u usage
 	switch {
-	case errors.Is(err, badger.ErrCorrupt), errors.Is(err, kv.ErrDamaged):
+	case errors.Is(err, badger.ErrCorrupt), errors.Is(err, kv.ErrDamaged), fault.CodeOf(err) == fault.CodeContentDamaged:
 		return 4
 	case errors.As(err, &u):
 		return 2

@@ -10,6 +10,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"catena/storage"
+	"catena/storage/credential"
 	"catena/storage/disk"
 	"catena/storage/fault"
 	"catena/storage/kv"
@@ -86,13 +88,15 @@ var (
 	descReclaim  = prometheus.NewDesc("catena_reclaimable_bytes", "Bytes of the store's files that are known to be of no use; catena compact gives them back.", nil, nil)
 	descJobs     = prometheus.NewDesc("catena_jobs", "Jobs of the outbox by repository and state: waiting, running, dead. Counting stops at limit-query-rows.", []string{"repository", "state"}, nil)
 	descLate     = prometheus.NewDesc("catena_jobs_late_seconds", "How long the job of the outbox that waits longest is due.", []string{"repository"}, nil)
+	descWrong    = prometheus.NewDesc("catena_sign_in_failures_total", "Wrong passwords, of users, of clients of OAuth 2 and of links.", nil, nil)
+	descRefused  = prometheus.NewDesc("catena_sign_in_refused_total", "Passwords that were not checked, because too many before were wrong.", nil, nil)
 	descWorkers  = prometheus.NewDesc("catena_script_workers", "Processes of scripts by state: busy, idle, spare.", []string{"state"}, nil)
 	descCallers  = prometheus.NewDesc("catena_script_callers_waiting", "Callers that wait for a process of scripts.", nil, nil)
 )
 
 // Describe lists the figures.
 func (s *sampler) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{descWritable, descDiskFree, descDisk, descReclaim, descJobs, descLate, descWorkers, descCallers} {
+	for _, d := range []*prometheus.Desc{descWritable, descDiskFree, descDisk, descReclaim, descJobs, descLate, descWrong, descRefused, descWorkers, descCallers} {
 		to <- d
 	}
 }
@@ -128,11 +132,43 @@ func (s *sampler) Collect(to chan<- prometheus.Metric) {
 		}
 		gauge(descLate, backlog.Late.Seconds(), b.repo.Name())
 	}
+	wrong, refused := credential.Attempts(s.repo)
+	to <- prometheus.MustNewConstMetric(descWrong, prometheus.CounterValue, float64(wrong))
+	to <- prometheus.MustNewConstMetric(descRefused, prometheus.CounterValue, float64(refused))
 	w := s.scripts.Workers()
 	gauge(descWorkers, float64(w.Busy), "busy")
 	gauge(descWorkers, float64(w.Idle), "idle")
 	gauge(descWorkers, float64(w.Spare), "spare")
 	gauge(descCallers, float64(w.Waiting))
+}
+
+// scrubFigures are those of the content of files.
+type scrubFigures struct{ *storage.Scrubber }
+
+var (
+	descDamaged   = prometheus.NewDesc("catena_content_damaged", "Contents of files that are known to be damaged or missing.", nil, nil)
+	descScrubbed  = prometheus.NewDesc("catena_scrubbed_contents_total", "Contents of files that the scrubber has verified.", nil, nil)
+	descScrubRead = prometheus.NewDesc("catena_scrubbed_bytes_total", "Bytes of content that the scrubber has read.", nil, nil)
+	descScrubLast = prometheus.NewDesc("catena_scrub_timestamp_seconds", "When the scrubber had last read all content, in Unix time; 0: never.", nil, nil)
+)
+
+// Describe lists the figures.
+func (s scrubFigures) Describe(to chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{descDamaged, descScrubbed, descScrubRead, descScrubLast} {
+		to <- d
+	}
+}
+
+// Collect reads them.
+func (s scrubFigures) Collect(to chan<- prometheus.Metric) {
+	f, last := s.Stats(), 0.0
+	if !f.Last.IsZero() {
+		last = float64(f.Last.Unix())
+	}
+	to <- prometheus.MustNewConstMetric(descDamaged, prometheus.GaugeValue, float64(f.Damaged))
+	to <- prometheus.MustNewConstMetric(descScrubbed, prometheus.CounterValue, float64(f.Contents))
+	to <- prometheus.MustNewConstMetric(descScrubRead, prometheus.CounterValue, float64(f.Bytes))
+	to <- prometheus.MustNewConstMetric(descScrubLast, prometheus.GaugeValue, last)
 }
 
 // serveMetrics serves the figures at an address of their own until stop is called, which waits for their end.

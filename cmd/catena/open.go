@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"net/http"
@@ -15,9 +16,13 @@ import (
 	"catena/decks"
 	"catena/decks/render"
 	"catena/engine"
+	"catena/engine/delivery"
+	"catena/engine/egress"
 	"catena/engine/listener"
 	"catena/engine/mail"
-	"catena/engine/webhook"
+	"catena/engine/pdf"
+	"catena/engine/worker"
+	"catena/engine/workflow"
 	"catena/ops"
 	opsblob "catena/ops/blob"
 	opsdrive "catena/ops/drive"
@@ -32,11 +37,8 @@ import (
 	"catena/storage/badger"
 	"catena/storage/blob"
 	"catena/storage/credential"
-	"catena/storage/egress"
+	"catena/storage/fault"
 	"catena/storage/kv"
-	"catena/storage/pdf"
-	"catena/storage/worker"
-	"catena/storage/workflow"
 )
 
 // platformVersion is the version of the platform whose interface is served; clients compare it.
@@ -56,6 +58,7 @@ type app struct {
 	answering answering // of the place, if it is a bucket
 	repo      *storage.Repo
 	engine    *engine.Engine
+	pdf       *pdf.Tool
 	chains    *chains.Chains
 	scripts   *scripts.Runner
 	listeners *listener.Listeners
@@ -70,7 +73,7 @@ type app struct {
 // branch is what every repository has of its own.
 type branch struct {
 	repo     *storage.Repo
-	webhooks *webhook.Sender
+	webhooks *delivery.Sender
 }
 
 // openOptions are what serve may set and other verbs leave alone.
@@ -109,6 +112,9 @@ func (g *global) openFiles(ctx context.Context, o openOptions) (*app, error) {
 	fresh := g.made() != nil
 	store, err := badger.Open(filepath.Join(g.data, "store"), badger.Options{Durability: o.durability, Log: log})
 	if err != nil {
+		if used, _ := badger.InUse(filepath.Join(g.data, "store")); used {
+			err = fmt.Errorf("%w, probably a server: name it with --server, for example --server http://127.0.0.1:8080, stop it, or choose another directory with --data", err)
+		}
 		return nil, err
 	}
 	a.db = kv.New(store, kv.Options{Log: log, Observe: a.meters.observe})
@@ -152,9 +158,10 @@ func (a *app) start(ctx context.Context, o openOptions) error {
 	if err != nil {
 		return err
 	}
-	types, directories, tool := a.declared.types, a.declared.directories, pdf.New([]string{self, workerVerb, ofPDF}, drawerProgram())
+	types, directories := a.declared.types, a.declared.directories
+	a.pdf = pdf.New([]string{self, workerVerb, ofPDF}, drawerProgram(), o.limits.pdf)
 	a.repo, err = storage.Open(ctx, storage.Config{
-		Name: "default", DB: a.db, Blobs: a.blobs, Types: types, Directories: directories, PDF: tool, Log: a.log, Limits: o.limits.storage,
+		Name: "default", DB: a.db, Blobs: a.blobs, Types: types, Directories: directories, PDFText: a.pdf.PlainText, Log: a.log, Limits: o.limits.storage,
 	}, o.adminPassword)
 	if err != nil {
 		return err
@@ -168,7 +175,7 @@ func (a *app) start(ctx context.Context, o openOptions) error {
 		return usage{err}
 	}
 	for _, name := range names {
-		r, err := storage.Open(ctx, storage.Config{Name: name, Beside: a.repo, Types: types, Directories: directories, PDF: tool, Log: a.log, Limits: o.limits.storage}, "")
+		r, err := storage.Open(ctx, storage.Config{Name: name, Beside: a.repo, Types: types, Directories: directories, PDFText: a.pdf.PlainText, Log: a.log, Limits: o.limits.storage}, "")
 		if err != nil {
 			return err
 		}
@@ -183,7 +190,7 @@ func (a *app) start(ctx context.Context, o openOptions) error {
 // arm makes the engine with everything that runs on it.
 func (a *app) arm(ctx context.Context, o openOptions, self string) error {
 	a.chains = chains.New()
-	a.scripts = scripts.New(scripts.Options{Worker: []string{self, workerVerb}, Limits: o.limits.scripts, Log: a.log, InProcessTrusted: true})
+	a.scripts = scripts.New(scripts.Options{Worker: []string{self, workerVerb}, Limits: o.limits.scripts, Log: a.log})
 	a.listeners = listener.New()
 	set, err := engine.NewSet(ops.Rules, append(slices.Clip(ops.All), a.chains.Ops(), a.scripts.Ops(), a.listeners.Ops(), decks.Ops)...)
 	if err != nil {
@@ -209,7 +216,7 @@ func (a *app) arm(ctx context.Context, o openOptions, self string) error {
 		decks.Listen(b.repo)
 		mail.Watch(b.repo)
 		workflow.Watch(b.repo)
-		a.branches[i].webhooks = webhook.New(b.repo, postWith(a.outside.Client), a.log, nil)
+		a.branches[i].webhooks = delivery.New(b.repo, postWith(a.outside.Client), a.log, nil)
 		if i > 0 {
 			a.listeners.Watch(b.repo)
 		}
@@ -221,7 +228,7 @@ func (a *app) arm(ctx context.Context, o openOptions, self string) error {
 	if set, err = set.With(opsblob.OpsWith(a.outside)); err != nil {
 		return err
 	}
-	a.engine = engine.New(engine.Config{Repo: a.repo, Set: set, Limits: o.limits.engine, Log: a.log, JWTSecret: o.jwtSecret})
+	a.engine = engine.New(engine.Config{Repo: a.repo, Set: set, PDF: a.pdf, Limits: o.limits.engine, Log: a.log, JWTSecret: o.jwtSecret})
 	a.deploy("scripts", a.scripts.Load(ctx, a.engine))
 	a.deploy("chains", a.chains.Load(ctx, a.engine))
 	a.deploy("listeners", a.listeners.Load(ctx, a.engine))
@@ -248,7 +255,7 @@ func (a *app) sync(ctx context.Context) error {
 // handler is the REST interface on this data directory.
 func (a *app) handler(c rest.Config) *rest.Handler {
 	c.Engine, c.Log, c.Version = a.engine, a.log, platformVersion
-	c.Ready = append(c.Ready, rest.Check{Name: "storageStatus", Test: a.repo.Writable}, rest.Check{Name: "scriptStatus", Test: a.scripts.Ready, Part: true})
+	c.Ready = append(c.Ready, rest.Check{Name: "storageStatus", Test: a.repo.Writable}, rest.Check{Name: "logStatus", Test: a.logStatus, Part: true}, rest.Check{Name: "scriptStatus", Test: a.scripts.Ready, Part: true})
 	if a.place.Address != "" {
 		c.Ready = append(c.Ready, rest.Check{Name: "contentStatus", Test: a.answering.status, Part: true})
 	}
@@ -312,4 +319,12 @@ func (a *app) client(ctx context.Context) (*client, error) {
 	}
 	h := a.handler(rest.Config{As: as})
 	return &client{base: "http://127.0.0.1", http: &http.Client{Transport: transport{h}}, sign: func(*http.Request) {}}, nil
+}
+
+// logStatus fails while the server runs that left out the end of the redo log.
+func (a *app) logStatus(context.Context) error {
+	if what, now := a.db.Dropped(); now {
+		return fault.Unavailable.Errorf("redo log: %s", what)
+	}
+	return nil
 }

@@ -10,11 +10,13 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 	"unicode"
 
@@ -22,12 +24,13 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"catena/engine/egress"
 	"catena/engine/mail"
 	"catena/rest"
 	"catena/scripts"
+	"catena/storage"
 	"catena/storage/badger"
 	"catena/storage/credential"
-	"catena/storage/egress"
 	"catena/storage/failure"
 	"catena/storage/fault"
 	"catena/storage/uisession"
@@ -41,7 +44,7 @@ type serve struct {
 	adminPassword           string
 	jwtSecret, portalSecret string
 	relaxed, driveTests     bool
-	drain                   time.Duration
+	drain, scrubEvery       time.Duration
 	limits                  limits
 	backups                 backups
 	certificate             certificate
@@ -57,12 +60,13 @@ type serve struct {
 	accessLog               string
 
 	requests *accessLog // that of accessLog, once it is open
+	scrubber *storage.Scrubber
 }
 
 func (s *serve) flags(f *pflag.FlagSet) {
 	f.StringVar(&s.addr, "addr", "127.0.0.1:8080", "address to listen on")
 	f.StringVar(&s.accessLog, "access-log", "", "file that gets a line for each request, in the format of log-format, and is opened anew on SIGHUP; - is standard output; empty: none")
-	f.StringVar(&s.metricsAddr, "metrics-addr", "", "address that shows /metrics instead, for those who run the server only")
+	f.StringVar(&s.metricsAddr, "metrics-addr", "", "serve /metrics at this address, without sign-in, instead of to administrators at --addr")
 	f.StringVar(&s.contextPath, "context-path", "/nuxeo", "prefix under which everything is served too")
 	f.StringVar(&s.baseURL, "base-url", "", "address clients reach the server by, when a proxy stands in front")
 	f.StringVar(&s.adminPassword, "admin-password", "", "first password of Administrator; empty: a random one is shown (better: CATENA_ADMIN_PASSWORD)")
@@ -71,6 +75,8 @@ func (s *serve) flags(f *pflag.FlagSet) {
 	f.StringSliceVar(&s.repositories, "repository", nil, "name of a further repository, beside default, made if it is not there; it stays from then on")
 	f.BoolVar(&s.relaxed, "relaxed", false, "acknowledge before the disk has synced: up to one second may be lost in a power failure")
 	f.DurationVar(&s.drain, "drain", 30*time.Second, "time running requests get to end at shutdown")
+	s.scrubEvery = 30 * 24 * time.Hour
+	f.Var(span(&s.scrubEvery), "scrub-every", "interval in which the content of all files is read and verified")
 	s.limits.flags(f)
 	s.backups.flags(f)
 	s.certificate.flags(f)
@@ -139,6 +145,9 @@ func (s *serve) run(ctx context.Context, g *global, out io.Writer) (err error) {
 	}
 	defer func() { err = errors.Join(err, a.close()) }()
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", s.addr)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		err = fmt.Errorf("%w: stop the program that uses it, or choose another address with --addr, for example --addr 127.0.0.1:8081 (make run ADDR=127.0.0.1:8081)", err)
+	}
 	if err != nil {
 		return usage{err}
 	}
@@ -146,15 +155,13 @@ func (s *serve) run(ctx context.Context, g *global, out io.Writer) (err error) {
 	if s.certificate.exposed(l.Addr(), s.baseURL) {
 		a.log.Warn("passwords and keys can be read on their way: give a certificate, or the address of a proxy that has one as base-url", "addr", l.Addr())
 	}
-	exempt, err := egress.Networks(s.rateExempt)
+	exempt, proxies, err := s.networks()
 	if err != nil {
 		return usage{err}
 	}
-	proxies, err := egress.Networks(s.proxies)
-	if err != nil {
-		return usage{err}
-	}
+	s.scrubber = a.repo.Scrubber(s.scrubEvery)
 	registry := a.registry()
+	registry.MustRegister(scrubFigures{s.scrubber})
 	if s.backups.folder != "" {
 		registry.MustRegister(s.backups.figure())
 	}
@@ -183,6 +190,14 @@ func (s *serve) run(ctx context.Context, g *global, out io.Writer) (err error) {
 		fmt.Fprintf(out, "  metrics     http://%s/metrics\n", at)
 	}
 	return s.answer(ctx, a, h, l)
+}
+
+// networks parses the networks that no rate limit holds for, and those of proxies that are trusted.
+func (s *serve) networks() (exempt, proxies []netip.Prefix, err error) {
+	if exempt, err = egress.Networks(s.rateExempt); err == nil {
+		proxies, err = egress.Networks(s.proxies)
+	}
+	return exempt, proxies, err
 }
 
 // answer answers requests until ctx ends, and then those under way.
@@ -264,6 +279,7 @@ type task struct {
 
 // tasks are the work that only the settings of serve ask for.
 func (s *serve) tasks(a *app) (out []task) {
+	out = append(out, task{"scrubbing content", s.scrubber.Run})
 	if s.backups.folder != "" {
 		out = append(out, task{"backups", func(ctx context.Context) error { return s.backups.run(ctx, a.backup, a.log) }})
 	}
@@ -275,6 +291,7 @@ func (s *serve) tasks(a *app) (out []task) {
 
 // probes are what must hold besides what always must.
 func (s *serve) probes() (out []rest.Check) {
+	out = append(out, rest.Check{Name: "integrityStatus", Part: true, Says: true, Test: s.scrubber.Status})
 	if s.backups.folder != "" {
 		out = append(out, rest.Check{Name: "backupStatus", Part: true, Test: func(context.Context) error { return s.backups.status(time.Now()) }})
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
 
-	"catena/storage/bucket"
+	"catena/storage/blob/bucket"
 	"catena/storage/fault"
 )
 

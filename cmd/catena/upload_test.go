@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"catena/storage/bucket/buckettest"
+	"catena/storage/blob/bucket/buckettest"
 )
 
 // TestUploadSurvives cuts a server off after every chunk of an upload: what it has answered

@@ -5,6 +5,7 @@
 package convert
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 
@@ -16,16 +17,12 @@ import (
 
 // Deck is a presentation as it was read. What the source does not say is empty.
 type Deck struct {
-	Title, Description, Language string
-	Width, Height                int64
-	Margin                       *float64
-	Transition                   string
-	BackgroundTransition         string
-	Theme                        string // name of a theme of reveal.js
-	ThemeColor, ThemeFont        string // ids of the service
-	RTL, Loop                    bool
-	CSS                          string
-	HTML                         string
+	Title, Description string
+	Width, Height      int64
+	Options            map[string]any // how the deck looks, by the names of its fields
+	Theme              string         // name of a theme of reveal.js
+	CSS                string
+	HTML               string
 }
 
 // The formats that Read knows.
@@ -36,7 +33,7 @@ const (
 )
 
 // Read reads a presentation; a format of "" is found out from the name and the text.
-func Read(format, name, text string) (*Deck, error) {
+func Read(ctx context.Context, format, name, text string) (*Deck, error) {
 	text = strings.TrimPrefix(strings.ReplaceAll(text, "\r\n", "\n"), "\ufeff")
 	if format == "" {
 		format = Guess(name, text)
@@ -45,9 +42,9 @@ func Read(format, name, text string) (*Deck, error) {
 	case HTML:
 		return readHTML(text)
 	case Markdown:
-		return readMarkdown(text)
+		return readMarkdown(ctx, text)
 	case Define:
-		return readDefine(text)
+		return readDefine(ctx, text)
 	}
 	return nil, fault.Invalid.Errorf("format %.40q: there are %s, %s and %s", format, HTML, Markdown, Define).In("format")
 }
@@ -95,4 +92,15 @@ func tag(name string, attributes ...string) string {
 		}
 	}
 	return b.String() + ">"
+}
+
+// set notes an option, unless its value is empty.
+func (d *Deck) set(name string, value any) {
+	if value == "" {
+		return
+	}
+	if d.Options == nil {
+		d.Options = map[string]any{}
+	}
+	d.Options[name] = value
 }

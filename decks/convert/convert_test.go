@@ -18,17 +18,17 @@ func TestRead(t *testing.T) {
 		{"a.json", `{"slides":[{"blocks":[{"type":"math","value":"a<b"}]}]}`, `<section>` + "\n" + `<div class="sl-block" data-block-type="math" style="position: absolute;"><div class="sl-block-content">\[a&lt;b\]</div></div>` + "\n</section>", ""},
 	}
 	for _, test := range tests {
-		d, err := Read("", test.name, test.text)
+		d, err := Read(t.Context(), "", test.name, test.text)
 		if err != nil || d.HTML != test.want || d.Title != test.title {
 			t.Errorf("%s %q:\ngot  %v %v\nwant %q %q", test.name, test.text, d, err, test.want, test.title)
 		}
 	}
 	for _, bad := range []string{"<p>", `{"slides":[]}`, `{"slides":[1]}`, "---\na: [\n---\n"} {
-		if d, err := Read("", "", bad); err == nil {
+		if d, err := Read(t.Context(), "", "", bad); err == nil {
 			t.Errorf("%q: read as %v", bad, d)
 		}
 	}
-	if _, err := Read("pptx", "", ""); err == nil || !strings.Contains(err.Error(), "pptx") {
+	if _, err := Read(t.Context(), "pptx", "", ""); err == nil || !strings.Contains(err.Error(), "pptx") {
 		t.Errorf("unknown format: %v", err)
 	}
 }
@@ -38,7 +38,7 @@ func FuzzRead(f *testing.F) {
 	f.Add("html", `<div class="slides"><section a='b'>&lt;</section></div>`)
 	f.Add("define", `{"slides":[[{"markdown":"#"}],{"blocks":[{"type":"text","value":"<"}]}]}`)
 	f.Fuzz(func(t *testing.T, format, text string) {
-		d, err := Read(format, "", text)
+		d, err := Read(t.Context(), format, "", text)
 		if err == nil && strings.TrimSpace(d.HTML) == "" {
 			t.Errorf("%s %q: no slides and no error", format, text)
 		}

@@ -1,25 +1,22 @@
 package convert
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"html"
 	"strings"
 
+	"catena/decks/field"
 	"catena/storage/fault"
 )
 
 // definition is a presentation defined in JSON: slides as Markdown, HTML or blocks.
 type definition struct {
-	Title, Description, Transition string
-	BackgroundTransition           string `json:"background-transition"`
-	Width, Height                  int64
-	Margin                         *float64
-	RTL, Loop                      bool
-	ThemeColor                     string `json:"theme-color"`
-	ThemeFont                      string `json:"theme-font"`
-	CSS                            string
-	Slides                         []json.RawMessage
+	Title, Description string
+	Width, Height      int64
+	CSS                string
+	Slides             []json.RawMessage
 }
 
 // defined is one slide.
@@ -43,19 +40,18 @@ type block struct {
 	FragmentIndex          *int64 `json:"fragment-index"`
 }
 
-func readDefine(src string) (*Deck, error) {
+func readDefine(ctx context.Context, src string) (*Deck, error) {
 	var def definition
 	if err := json.Unmarshal([]byte(src), &def); err != nil {
 		return nil, fault.Invalid.Errorf("definition: %v", err).WithCode(fault.CodeInvalidDefinition)
 	}
-	d := &Deck{
-		Title: def.Title, Description: def.Description, Transition: def.Transition, BackgroundTransition: def.BackgroundTransition,
-		Width: def.Width, Height: def.Height, Margin: def.Margin, RTL: def.RTL, Loop: def.Loop,
-		ThemeColor: def.ThemeColor, ThemeFont: def.ThemeFont, CSS: def.CSS,
+	d := &Deck{Title: def.Title, Description: def.Description, Width: def.Width, Height: def.Height, CSS: def.CSS}
+	if err := d.defineOptions([]byte(src)); err != nil {
+		return nil, err
 	}
 	var out strings.Builder
 	for i, raw := range def.Slides {
-		if err := defineSlide(&out, raw, true); err != nil {
+		if err := defineSlide(ctx, &out, raw, true); err != nil {
 			return nil, fault.Wrap(err, "slides/%d", i)
 		}
 	}
@@ -66,13 +62,51 @@ func readDefine(src string) (*Deck, error) {
 	return d, nil
 }
 
+// defineOptions reads how the deck looks: members named like its fields, with hyphens.
+func (d *Deck) defineOptions(src []byte) error {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(src, &members); err != nil {
+		return fault.Invalid.Errorf("definition: %v", err).WithCode(fault.CodeInvalidDefinition)
+	}
+	for name, raw := range members {
+		f := field.Fields.Find(strings.ReplaceAll(strings.ToLower(name), "-", "_"))
+		if f == nil || f.Write != field.Look || string(raw) == "null" {
+			continue
+		}
+		value, err := optionOf(f.Type, raw)
+		if err != nil {
+			return fault.Invalid.Errorf("definition: %s: %v", name, err).WithCode(fault.CodeInvalidDefinition)
+		}
+		d.set(f.Name, value)
+	}
+	return nil
+}
+
+func optionOf(t field.Type, raw json.RawMessage) (value any, err error) {
+	switch t {
+	case field.Boolean:
+		var b bool
+		err = json.Unmarshal(raw, &b)
+		value = b
+	case field.Number:
+		var n float64
+		err = json.Unmarshal(raw, &n)
+		value = n
+	default:
+		var s string
+		err = json.Unmarshal(raw, &s)
+		value = s
+	}
+	return value, err
+}
+
 // defineSlide writes a slide, or the stack that a list of slides is.
-func defineSlide(out *strings.Builder, raw json.RawMessage, top bool) error {
+func defineSlide(ctx context.Context, out *strings.Builder, raw json.RawMessage, top bool) error {
 	var stack []json.RawMessage
 	if top && json.Unmarshal(raw, &stack) == nil {
 		out.WriteString("<section>\n")
 		for _, below := range stack {
-			if err := defineSlide(out, below, false); err != nil {
+			if err := defineSlide(ctx, out, below, false); err != nil {
 				return err
 			}
 		}
@@ -90,7 +124,7 @@ func defineSlide(out *strings.Builder, raw json.RawMessage, top bool) error {
 	}
 	out.WriteString(head + "\n")
 	if s.Markdown != "" {
-		text, err := render(s.Markdown)
+		text, err := render(ctx, s.Markdown)
 		if err != nil {
 			return err
 		}
@@ -98,7 +132,7 @@ func defineSlide(out *strings.Builder, raw json.RawMessage, top bool) error {
 	}
 	out.WriteString(balanced(s.HTML))
 	for i := range s.Blocks {
-		text, err := s.Blocks[i].html()
+		text, err := s.Blocks[i].html(ctx)
 		if err != nil {
 			return fault.Wrap(err, "blocks/%d", i)
 		}
@@ -112,8 +146,8 @@ func defineSlide(out *strings.Builder, raw json.RawMessage, top bool) error {
 }
 
 // html writes a block at its place.
-func (b *block) html() (string, error) {
-	inner, err := b.content()
+func (b *block) html(ctx context.Context) (string, error) {
+	inner, err := b.content(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -155,7 +189,7 @@ func length(v any) string {
 	return ""
 }
 
-func (b *block) content() (string, error) {
+func (b *block) content(ctx context.Context) (string, error) {
 	style := ""
 	if b.Align == "left" || b.Align == "center" || b.Align == "right" {
 		style = "text-align: " + b.Align + ";"
@@ -166,7 +200,7 @@ func (b *block) content() (string, error) {
 		text := balanced(b.Value)
 		if b.Format == "markdown" {
 			var err error
-			if text, err = render(b.Value); err != nil {
+			if text, err = render(ctx, b.Value); err != nil {
 				return "", err
 			}
 		}

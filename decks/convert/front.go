@@ -31,8 +31,10 @@ func (d *Deck) about(front map[string]any) {
 		}
 		return ""
 	}
-	d.Title, d.Description, d.Language = text("title"), text("description", "info"), text("lang", "language")
-	d.Theme, d.Transition, d.CSS = text("theme"), text("transition"), text("style")
+	d.Title, d.Description = text("title"), text("description", "info")
+	d.Theme, d.CSS = text("theme"), text("style")
+	d.set("language", text("lang", "language"))
+	d.set("transition", text("transition"))
 	switch text("size", "aspectRatio") {
 	case "16:9", "16/9":
 		d.Width, d.Height = 1280, 720

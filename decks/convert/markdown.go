@@ -2,6 +2,7 @@ package convert
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"regexp"
 	"strings"
@@ -11,10 +12,11 @@ import (
 	"github.com/yuin/goldmark/renderer/html"
 	"go.yaml.in/yaml/v3"
 
+	"catena/engine/markdown"
 	"catena/storage/fault"
 )
 
-var markdown = goldmark.New(goldmark.WithExtensions(extension.GFM, extension.DefinitionList), goldmark.WithRendererOptions(html.WithUnsafe()))
+var fromMarkdown = markdown.New(goldmark.WithExtensions(extension.GFM, extension.DefinitionList), goldmark.WithRendererOptions(html.WithUnsafe()))
 
 var (
 	newSlide  = regexp.MustCompile(`^-{3,}\s*$`)
@@ -36,7 +38,7 @@ type slide struct {
 
 // readMarkdown reads slides divided by lines of three hyphens, and by two for those of a
 // stack. What is at the top between such lines, or after one in front of a slide, is YAML.
-func readMarkdown(src string) (*Deck, error) {
+func readMarkdown(ctx context.Context, src string) (*Deck, error) {
 	slides, err := split(src)
 	if err != nil {
 		return nil, err
@@ -54,9 +56,9 @@ func readMarkdown(src string) (*Deck, error) {
 			out.WriteString("<section>\n")
 		}
 		for ; i < end; i++ {
-			section, err := slides[i].section(slides[0].front)
+			section, err := slides[i].section(ctx, slides[0].front)
 			if err != nil {
-				return nil, err
+				return nil, fault.Wrap(err, "slide %d", i+1)
 			}
 			out.WriteString(section)
 		}
@@ -141,7 +143,7 @@ func readFront(lines []string, at int) (map[string]any, error) {
 }
 
 // section writes a slide as HTML.
-func (s *slide) section(deck map[string]any) (string, error) {
+func (s *slide) section(ctx context.Context, deck map[string]any) (string, error) {
 	attributes := map[string]string{}
 	for _, front := range []map[string]any{deck, s.front} {
 		for name, to := range settings {
@@ -173,7 +175,7 @@ func (s *slide) section(deck map[string]any) (string, error) {
 		notes = append(notes, strings.TrimSpace(body))
 		return ""
 	})
-	body, err := render(text)
+	body, err := render(ctx, text)
 	if err != nil {
 		return "", err
 	}
@@ -183,7 +185,7 @@ func (s *slide) section(deck map[string]any) (string, error) {
 	}
 	out := open(list...) + "\n" + body
 	if len(notes) > 0 {
-		note, err := render(strings.Join(notes, "\n\n"))
+		note, err := render(ctx, strings.Join(notes, "\n\n"))
 		if err != nil {
 			return "", err
 		}
@@ -203,10 +205,10 @@ func (s *slide) notes() (text string, notes []string) {
 	return strings.Join(s.lines, "\n"), nil
 }
 
-func render(text string) (string, error) {
+func render(ctx context.Context, text string) (string, error) {
 	var b bytes.Buffer
-	if err := markdown.Convert([]byte(text), &b); err != nil {
-		return "", fault.Invalid.Errorf("Markdown: %w", err)
+	if err := fromMarkdown.Convert(ctx, []byte(text), &b); err != nil {
+		return "", err
 	}
 	return balanced(b.String()), nil
 }

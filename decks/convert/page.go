@@ -2,18 +2,20 @@ package convert
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
 	"golang.org/x/net/html"
 
+	"catena/decks/field"
 	"catena/storage/fault"
 )
 
 var (
 	themeLink  = regexp.MustCompile(`(?:^|/)theme/([a-z0-9_-]+)(?:\.min)?\.css(?:$|\?)`)
 	configured = regexp.MustCompile(`(?s)Reveal\s*\.\s*(?:initialize|configure)\s*\(\s*\{(.*)`)
-	option     = regexp.MustCompile(`(?m)(?:^|[\s,{])["']?(width|height|margin|transition|backgroundTransition|rtl|loop)["']?\s*:\s*["']?([\w.%-]+)["']?`)
+	option     = regexp.MustCompile(`(?m)(?:^|[\s,{])["']?(` + strings.Join(field.Fields.Options(), "|") + `)["']?\s*:\s*["']?([\w.%-]+)["']?`)
 )
 
 // page reads a page of reveal.js token by token, so that what is within slides keeps its bytes.
@@ -97,7 +99,7 @@ func (p *page) outside(kind html.TokenType, raw string, t html.Token) {
 	}
 	switch t.Data {
 	case "html":
-		p.d.Language = value(t, "lang")
+		p.d.set("language", value(t, "lang"))
 	case "title", "style", "script":
 		p.in = t.Data
 	case "meta":
@@ -127,23 +129,24 @@ func (p *page) text(raw string) {
 // configure reads the options of reveal.js that are constants.
 func (p *page) configure(script string) {
 	for _, m := range option.FindAllStringSubmatch(script, -1) {
+		i := slices.IndexFunc(field.Fields, func(f field.Field) bool { return f.Option == m[1] })
+		if i < 0 {
+			continue
+		}
 		number, err := strconv.ParseFloat(m[2], 64)
-		whole := err == nil && number >= 1
-		switch name := m[1]; {
-		case name == "width" && whole:
-			p.d.Width = int64(number)
-		case name == "height" && whole:
-			p.d.Height = int64(number)
-		case name == "margin" && err == nil && number >= 0:
-			p.d.Margin = &number
-		case name == "transition":
-			p.d.Transition = m[2]
-		case name == "backgroundTransition":
-			p.d.BackgroundTransition = m[2]
-		case name == "rtl":
-			p.d.RTL = m[2] == "true"
-		case name == "loop":
-			p.d.Loop = m[2] == "true"
+		switch f := &field.Fields[i]; f.Type {
+		case field.Boolean:
+			p.d.set(f.Name, m[2] == "true")
+		case field.Number:
+			if err == nil && number >= 0 {
+				p.d.set(f.Name, number)
+			}
+		case field.Integer:
+			if to := map[string]*int64{"width": &p.d.Width, "height": &p.d.Height}[f.Name]; to != nil && err == nil && number >= 1 {
+				*to = int64(number)
+			}
+		default:
+			p.d.set(f.Name, m[2])
 		}
 	}
 }

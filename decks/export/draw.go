@@ -3,13 +3,12 @@ package export
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
 
+	"catena/decks/deck"
 	"catena/decks/render"
 	"catena/storage"
 	"catena/storage/fault"
@@ -18,17 +17,6 @@ import (
 
 // drawTime bounds the drawing of one slide.
 const drawTime = 30 * time.Second
-
-// Version names what a deck looks like: as long as it is the same, so are its pictures.
-func Version(d *storage.Doc) string {
-	looks := looks(d)
-	h := sha256.New()
-	fmt.Fprint(h, looks.CSS, "\x00", looks.Width, looks.Height, looks.RTL, looks.ThemeColor, "\x00", looks.ThemeFont, "\x00", looks.Language, "\x00", looks.Title)
-	if b, err := d.Blob("deck:html"); err == nil && b != nil {
-		fmt.Fprint(h, "\x00", b.Digest)
-	}
-	return base64.RawURLEncoding.EncodeToString(h.Sum(nil)[:9])
-}
 
 // draw makes the picture of a slide and keeps it.
 func (w *Worker) draw(ctx context.Context, j outbox.Job) error {
@@ -52,7 +40,7 @@ func (w *Worker) draw(ctx context.Context, j outbox.Job) error {
 		return &outbox.GaveUp{Err: err}
 	case err != nil:
 		w.Log.Warn("slide was not drawn", "doc", data.Doc, "slide", data.Slide, "error", err)
-		if still, err = render.Card(d, data.Slide); err != nil {
+		if still, err = render.Card(ctx, d, data.Slide); err != nil {
 			return &outbox.GaveUp{Err: err}
 		}
 	}
@@ -64,7 +52,7 @@ func (w *Worker) still(ctx context.Context, d *render.Deck, slide int) (*render.
 	if r, ok := w.PDF.(render.Drawer); ok {
 		return r.Still(ctx, d, slide)
 	}
-	return render.Card(d, slide)
+	return render.Card(ctx, d, slide)
 }
 
 // drawn reads the deck as it is now; nil if it is gone.
@@ -77,8 +65,8 @@ func (w *Worker) drawn(ctx context.Context, data thumbData) (d *render.Deck, ver
 		if err != nil {
 			return err
 		}
-		looks := Looks(doc)
-		version = Version(doc)
+		looks := deck.Looks(doc)
+		version = deck.LooksVersion(doc)
 		b, err := doc.Blob("deck:html")
 		if err != nil {
 			return err

@@ -22,7 +22,7 @@ type Export struct {
 	Doc  string // id of the deck's document
 	storage.Owned
 	Base      string `json:",omitempty"` // the server's address, as whoever asked for the export knows it
-	Format    string // "pdf", "zip"
+	Format    string // name in format.Formats
 	Options   render.Options
 	Status    string // Pending until it is Completed or Failed, and never changes then
 	Stage     string `json:",omitempty"` // of a pending export
@@ -167,7 +167,7 @@ func count(tx *storage.Tx, e *Export) error {
 		if err := json.Unmarshal(raw, &row); err != nil {
 			return fault.Internal.Errorf("export quota: %w", err)
 		}
-		if tx.Now().Sub(row.At) >= QuotaTime {
+		if !storage.Recent(tx.Now(), row.At, QuotaTime) {
 			if err := rows.Delete(name); err != nil {
 				return err
 			}

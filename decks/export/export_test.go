@@ -299,3 +299,28 @@ func TestTrashed(t *testing.T) {
 		t.Errorf("%s: %v", path, fired.Load())
 	}
 }
+
+// TestClockSetBack asks for exports while the clock is ahead: when it is right again nobody waits for the quota to be
+// whole until the clock is there, and addresses hold no longer than others.
+func TestClockSetBack(t *testing.T) {
+	for _, ahead := range []time.Duration{5 * time.Hour, 10 * 365 * 24 * time.Hour} {
+		s := newService(t)
+		stop := s.start(&export.Worker{PDF: simple})
+		s.skip.Add(int64(ahead))
+		var path string
+		for i := range export.Quota {
+			path = s.ask([]string{"pdf", "zip"}[i%2])
+		}
+		first := s.await(path)["download_url"].(string)
+		s.skip.Store(0)
+		if got := s.Do("GET", strings.TrimPrefix(first, s.URL), "", "as", ""); got.StatusCode != http.StatusGone {
+			t.Errorf("an address of the future: %s", got.Status)
+		}
+		path = s.ask("pdf")
+		again := s.await(path)["download_url"].(string)
+		if got := s.Do("GET", strings.TrimPrefix(again, s.URL), "", "as", ""); got.StatusCode != http.StatusOK {
+			t.Errorf("a new address: %s", got.Status)
+		}
+		stop()
+	}
+}

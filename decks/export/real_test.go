@@ -14,7 +14,7 @@ import (
 
 	"catena/decks/export"
 	"catena/decks/render"
-	"catena/storage/pdf"
+	"catena/engine/pdf"
 )
 
 // real are presentations of other people: how many slides they have, and pages as reveal.js

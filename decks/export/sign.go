@@ -50,7 +50,7 @@ func Open(tx *storage.Tx, deck, id int64, expires, key, signature string) (*Expo
 	if err != nil || !hmac.Equal([]byte(signature), []byte(sign(tx.Repo(), deck, id, expires, key))) {
 		return nil, fault.Denied.Errorf("download of export %d: the signature is not valid", id).WithCode(fault.CodeInvalidSignature)
 	}
-	if !tx.Now().Before(time.Unix(at, 0)) {
+	if span := tx.Repo().Limits().DownloadTime; !storage.Recent(tx.Now(), time.Unix(at, 0).Add(-span), span) {
 		return nil, fault.NotFound.Errorf("download of export %d: the address has expired; read the export for a new one", id).WithCode(fault.CodeLinkExpired)
 	}
 	if key != "" {

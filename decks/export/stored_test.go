@@ -17,8 +17,8 @@ import (
 
 	"catena/decks/export"
 	"catena/decks/render"
+	"catena/engine/pdf"
 	"catena/storage"
-	"catena/storage/pdf"
 )
 
 // dot is a picture of one colour.

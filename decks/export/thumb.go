@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"catena/decks/render"
-	"catena/decks/style"
 	"catena/storage"
 	"catena/storage/fault"
 	"catena/storage/outbox"
@@ -17,7 +15,7 @@ import (
 type Thumb struct {
 	Doc     string // id of the deck's document
 	Slide   int
-	Version string       // of the deck it shows; see Version
+	Version string       // of the deck it shows; see deck.LooksVersion
 	Wanted  string       `json:",omitempty"` // version that a job is about to draw
 	Asked   time.Time    `json:",omitzero"`  // when that was
 	Holder  string       // the id the file is held by
@@ -61,7 +59,7 @@ func ThumbAsked(tx *storage.Tx, doc string, slide int, version string) (bool, er
 }
 
 func (t *Thumb) asked(tx *storage.Tx, version string) bool {
-	return t.Wanted == version && tx.Now().Sub(t.Asked) < thumbWait
+	return t.Wanted == version && storage.Recent(tx.Now(), t.Asked, thumbWait)
 }
 
 // AskThumb has a picture drawn, unless that is about to happen.
@@ -106,22 +104,4 @@ func ForgetThumbs(tx *storage.Tx, doc string) error {
 		}
 	}
 	return nil
-}
-
-// Looks is what a deck looks like, without its HTML and without who made it.
-func Looks(d *storage.Doc) render.Deck {
-	out := looks(d)
-	out.CSS = style.Compile(out.CSS)
-	return out
-}
-
-// looks has the style sheet as it was written.
-func looks(d *storage.Doc) render.Deck {
-	return render.Deck{
-		Title: d.Title(), Description: storage.Prop[string](d, "deck:description"), Language: storage.Prop[string](d, "deck:language"),
-		CSS: storage.Prop[string](d, "deck:css"), Width: int(storage.Prop[int64](d, "deck:width")), Height: int(storage.Prop[int64](d, "deck:height")),
-		Margin: storage.Prop[float64](d, "deck:margin"), Transition: storage.Prop[string](d, "deck:transition"),
-		BackgroundTransition: storage.Prop[string](d, "deck:background_transition"), ThemeFont: storage.Prop[string](d, "deck:theme_font"),
-		ThemeColor: storage.Prop[string](d, "deck:theme_color"), RTL: storage.Prop[bool](d, "deck:rtl"), Loop: storage.Prop[bool](d, "deck:loop"),
-	}
 }

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"time"
 
+	"catena/decks/format"
 	"catena/decks/render"
 	"catena/storage"
 	"catena/storage/fault"
@@ -144,15 +145,25 @@ func (w *Worker) render(ctx context.Context, e *Export, d *render.Deck) (file []
 	ctx, cancel := context.WithDeadline(ctx, end.Add(w.Deadline))
 	defer cancel()
 	d.File = func(ctx context.Context, address string) ([]byte, string, error) { return w.find(ctx, e, address) }
-	if e.Format == "zip" {
-		file, err = render.ZIP(ctx, d)
+	if made := Makers[e.Format]; made != nil {
+		file, err = made(ctx, w, d, e.Options)
 	} else {
-		file, err = w.PDF.PDF(ctx, d, e.Options)
+		err = fault.Internal.Errorf("export: nothing makes files of format %q", e.Format)
 	}
 	if err != nil && ctx.Err() == context.DeadlineExceeded { //nolint:errorlint // Err returns it bare
 		err = fault.Unavailable.Errorf("export: took more than %s", w.Deadline).WithCode(fault.CodeRenderTimeout)
 	}
 	return file, d.Warnings(), err
+}
+
+// Makers make the file of each format.
+var Makers = map[string]func(context.Context, *Worker, *render.Deck, render.Options) ([]byte, error){
+	"pdf": func(ctx context.Context, w *Worker, d *render.Deck, o render.Options) ([]byte, error) {
+		return w.PDF.PDF(ctx, d, o)
+	},
+	"zip": func(ctx context.Context, _ *Worker, d *render.Deck, _ render.Options) ([]byte, error) {
+		return render.ZIP(ctx, d)
+	},
 }
 
 // undo gives an attempt back that ended because the server stops.
@@ -187,8 +198,11 @@ func (w *Worker) change(ctx context.Context, e *Export, fn func(*storage.Tx, *Ex
 
 // complete keeps the file and tells whoever listens.
 func (w *Worker) complete(ctx context.Context, e *Export, file []byte, warnings []string) error {
-	typ := map[string]string{"pdf": "application/pdf", "zip": "application/zip"}[e.Format]
-	blob, err := w.Repo.Blobs().Spool(ctx, e.Settings.Name(e.Format), typ, bytes.NewReader(file), 0)
+	f := format.Find(e.Format)
+	if f == nil {
+		return fault.Internal.Errorf("export: unknown format %q", e.Format)
+	}
+	blob, err := w.Repo.Blobs().Spool(ctx, e.Settings.Name(f.Name), f.Type, bytes.NewReader(file), 0)
 	if err != nil {
 		return err
 	}

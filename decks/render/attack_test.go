@@ -123,7 +123,7 @@ func payloads(html string) int { return max(1, strings.Count(html, "</div>\n")) 
 
 // closed reports whether a slide ends where it says.
 func closed(slide string) bool {
-	_, slides, err := parse(&Deck{HTML: slide + "<section>after</section>"})
+	_, slides, err := parse(context.Background(), &Deck{HTML: slide + "<section>after</section>"})
 	return err == nil && len(slides) == 2 && !within(slides[1].section, slides[0].section)
 }
 
@@ -160,7 +160,7 @@ func TestEmbeddedCorpus(t *testing.T) {
 		if i%4 > 0 {
 			continue
 		}
-		card, err := Card(d, 1)
+		card, err := Card(t.Context(), d, 1)
 		if err != nil {
 			t.Fatalf("card of %s: %v", d.Title, err)
 		}

@@ -43,13 +43,13 @@ func share(ctx context.Context) (context.Context, context.CancelFunc) {
 // Still draws a slide, or a card that names it where there is no browser that can.
 func (a Auto) Still(ctx context.Context, d *Deck, slide int) (*Still, error) {
 	if a.Browser == nil {
-		return Card(d, slide)
+		return Card(ctx, d, slide)
 	}
 	limited, cancel := share(ctx)
 	defer cancel()
 	got, err := a.Browser.Still(limited, d, slide)
 	if fault.Is(err, fault.Unavailable) && ctx.Err() == nil {
-		return Card(d, slide)
+		return Card(ctx, d, slide)
 	}
 	return got, err
 }

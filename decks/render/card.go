@@ -2,6 +2,7 @@ package render
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"image"
 	"image/color"
@@ -20,8 +21,8 @@ import (
 
 // Card draws what stands for a slide where nothing can draw the slide itself: its first
 // words and the deck's title in the deck's colours.
-func Card(d *Deck, number int) (*Still, error) {
-	_, slides, err := parse(d)
+func Card(ctx context.Context, d *Deck, number int) (*Still, error) {
+	_, slides, err := parse(ctx, d)
 	if err != nil {
 		return nil, err
 	}

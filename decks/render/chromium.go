@@ -70,7 +70,7 @@ func (c *Chromium) PDF(ctx context.Context, d *Deck, o Options) ([]byte, error) 
 	if err != nil {
 		return nil, err
 	}
-	_, slides, err := parse(d)
+	_, slides, err := parse(ctx, d)
 	if err != nil {
 		return nil, err
 	}

@@ -84,7 +84,7 @@ func bmp(s string) string {
 }
 
 func (f *document) render() ([]byte, error) {
-	root, slides, err := parse(f.deck)
+	root, slides, err := parse(f.ctx, f.deck)
 	if err != nil {
 		return nil, err
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/pdfcpu/pdfcpu/pkg/filter"
 	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/model"
 
+	"catena/engine/pdf"
 	"catena/storage/fault"
-	"catena/storage/pdf"
 )
 
 // settings are for files that a renderer made, which may hold large pictures.

@@ -2,6 +2,7 @@ package render
 
 import (
 	"bytes"
+	"context"
 	"regexp"
 	"strings"
 
@@ -10,33 +11,48 @@ import (
 	markup "github.com/yuin/goldmark/renderer/html"
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
+
+	"catena/engine/markdown"
 )
 
-// markdown replaces the Markdown of slides by HTML: a section becomes as many slides as the
+// expandAll replaces the Markdown of slides by HTML: a section becomes as many slides as the
 // separators in it make.
-func markdown(root *html.Node) {
+func expandAll(ctx context.Context, root *html.Node) error {
 	for s := range sections(root) {
 		for leaf := range sections(s) {
-			expand(leaf, false)
+			if err := expand(ctx, leaf, false); err != nil {
+				return err
+			}
 		}
-		expand(s, true)
+		if err := expand(ctx, s, true); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
-func expand(s *html.Node, top bool) {
+func expand(ctx context.Context, s *html.Node, top bool) error {
 	if !hasAttr(s, "data-markdown") || hasAttr(s, "data-markdown-parsed") || attr(s, "data-markdown") != "" {
-		return
+		return nil
 	}
 	for _, c := range slidify(s, dedent(templateOf(s))) {
-		if top {
-			s.Parent.InsertBefore(c.section(s), s)
-			continue
+		slides, err := c.slides(ctx, s)
+		if err != nil {
+			return err
 		}
-		for _, part := range c.parts { // a stack in a stack is none
-			s.Parent.InsertBefore(c.slide(s, part), s)
+		if top && len(slides) > 1 {
+			stack := element("section")
+			for _, slide := range slides {
+				stack.AppendChild(slide)
+			}
+			slides = []*html.Node{stack}
+		}
+		for _, slide := range slides { // a stack within a stack is not a stack
+			s.Parent.InsertBefore(slide, s)
 		}
 	}
 	s.Parent.RemoveChild(s)
+	return nil
 }
 
 // templateOf is the text of a template, or of the section itself.
@@ -112,18 +128,19 @@ func split(re *regexp.Regexp, s string) []string {
 	return re.Split(s, maxPages)
 }
 
-func (c column) section(like *html.Node) *html.Node {
-	if len(c.parts) == 1 {
-		return c.slide(like, c.parts[0])
+func (c column) slides(ctx context.Context, like *html.Node) ([]*html.Node, error) {
+	var out []*html.Node
+	for _, part := range c.parts {
+		s, err := c.slide(ctx, like, part)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, s)
 	}
-	out := element("section")
-	for _, p := range c.parts {
-		out.AppendChild(c.slide(like, p))
-	}
-	return out
+	return out, nil
 }
 
-func (c column) slide(like *html.Node, source string) *html.Node {
+func (c column) slide(ctx context.Context, like *html.Node, source string) (*html.Node, error) {
 	s := element("section")
 	for _, a := range like.Attr {
 		if !strings.HasPrefix(a.Key, "data-separator") && a.Key != "data-markdown" {
@@ -136,40 +153,42 @@ func (c column) slide(like *html.Node, source string) *html.Node {
 			source, notes = parts[0], strings.TrimSpace(parts[1])
 		}
 	}
-	fill(s, source, notes)
-	return s
+	return s, fill(ctx, s, source, notes)
 }
 
-// converter keeps HTML within Markdown: decks were cleaned when they were written.
-var converter = goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithRendererOptions(markup.WithUnsafe()))
+// fromMarkdown keeps HTML within Markdown: decks were cleaned when they were written.
+var fromMarkdown = markdown.New(goldmark.WithExtensions(extension.GFM), goldmark.WithRendererOptions(markup.WithUnsafe()))
 
 // fill makes Markdown the content of a section.
-func fill(s *html.Node, source, notes string) {
+func fill(ctx context.Context, s *html.Node, source, notes string) error {
 	for s.FirstChild != nil {
 		s.RemoveChild(s.FirstChild)
 	}
 	s.Attr = append(s.Attr, html.Attribute{Key: "data-markdown-parsed", Val: "true"})
 	body := &html.Node{Type: html.ElementNode, DataAtom: atom.Div, Data: "div"}
-	add := func(to *html.Node, source string) {
+	add := func(to *html.Node, source string) error {
 		var b bytes.Buffer
-		if converter.Convert([]byte(source), &b) != nil {
-			return
+		if err := fromMarkdown.Convert(ctx, []byte(source), &b); err != nil {
+			return err
 		}
 		nodes, err := html.ParseFragment(&b, body)
-		if err != nil {
-			return
-		}
 		for _, n := range nodes {
 			to.AppendChild(n)
 		}
+		return err
 	}
-	add(s, source)
+	if err := add(s, source); err != nil {
+		return err
+	}
 	if notes != "" {
 		aside := element("aside", "class", "notes")
-		add(aside, notes)
+		if err := add(aside, notes); err != nil {
+			return err
+		}
 		s.AppendChild(aside)
 	}
 	elementAttributes(s)
+	return nil
 }
 
 var ownAttributes = regexp.MustCompile(`^\s*\.(element|slide):\s*(.*?)\s*$`)

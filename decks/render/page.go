@@ -46,6 +46,30 @@ type webPage struct {
 	nonce string // of its scripts
 }
 
+// Deck is what is rendered. A tag names the deck's field that a field holds.
+type Deck struct {
+	Title, Author, Description, HTML string
+
+	Language             string  `field:"language"`
+	CSS                  string  `field:"css"`
+	Width                int     `field:"width"`
+	Height               int     `field:"height"`
+	Margin               float64 `field:"margin"` // of the viewer; a PDF has its own
+	Transition           string  `field:"transition"`
+	BackgroundTransition string  `field:"background_transition"`
+	ThemeFont            string  `field:"theme_font"`
+	ThemeColor           string  `field:"theme_color"`
+	RTL                  bool    `field:"rtl"`
+	Loop                 bool    `field:"loop"`
+
+	// File returns a file that the deck refers to and that is kept here; what it does not
+	// know is left out. Nil knows none.
+	File func(ctx context.Context, address string) (data []byte, typ string, err error) `json:"-"`
+
+	asked map[string]bool // addresses that File was asked for, and whether it knew them
+	notes []string        // warnings about how a file was made
+}
+
 // config are the options of the framework.
 type config struct {
 	Width                int     `json:"width"`

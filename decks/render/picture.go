@@ -16,8 +16,8 @@ import (
 	_ "golang.org/x/image/bmp" // more decoders
 	_ "golang.org/x/image/webp"
 
+	"catena/engine/convert"
 	"catena/storage/blob"
-	"catena/storage/convert"
 )
 
 // picture is a decoded image that the file has once.

@@ -12,24 +12,6 @@ import (
 	"catena/storage/fault"
 )
 
-// Deck is what is rendered.
-type Deck struct {
-	Title, Author, Description, Language string
-	HTML, CSS                            string
-	Width, Height                        int
-	Margin                               float64 // of the viewer; a PDF has its own
-	Transition, BackgroundTransition     string
-	ThemeFont, ThemeColor                string
-	RTL, Loop                            bool
-
-	// File returns a file that the deck refers to and that is kept here; what it does not
-	// know is left out. Nil knows none.
-	File func(ctx context.Context, address string) (data []byte, typ string, err error) `json:"-"`
-
-	asked map[string]bool // addresses that File was asked for, and whether it knew them
-	notes []string        // warnings about how a file was made
-}
-
 // Options say what a PDF shows.
 type Options struct {
 	Margin            float64 `json:"margin,omitempty"` // part of the slide's size, 0 to 0.2

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"context"
 	"regexp"
 	"strconv"
 	"strings"
@@ -23,7 +24,7 @@ type step []*html.Node
 
 // parse reads a deck as a browser with the framework does: Markdown becomes HTML, hidden
 // slides are gone, and slides of a stack have its background unless they have their own.
-func parse(d *Deck) (root *html.Node, slides []slide, err error) {
+func parse(ctx context.Context, d *Deck) (root *html.Node, slides []slide, err error) {
 	body := &html.Node{Type: html.ElementNode, DataAtom: atom.Div, Data: "div"}
 	nodes, err := html.ParseFragment(strings.NewReader(d.HTML), body)
 	if err != nil {
@@ -33,7 +34,9 @@ func parse(d *Deck) (root *html.Node, slides []slide, err error) {
 	for _, n := range nodes {
 		root.AppendChild(n)
 	}
-	markdown(root)
+	if err := expandAll(ctx, root); err != nil {
+		return nil, nil, err
+	}
 	prune(root)
 	for s := range sections(root) {
 		inner := false

@@ -32,7 +32,7 @@ type Drawer interface {
 
 // Still draws a slide as the browser shows it.
 func (c *Chromium) Still(ctx context.Context, d *Deck, slide int) (*Still, error) {
-	only, err := d.only(slide)
+	only, err := d.only(ctx, slide)
 	if err != nil {
 		return nil, err
 	}
@@ -48,8 +48,8 @@ func (c *Chromium) Still(ctx context.Context, d *Deck, slide int) (*Still, error
 }
 
 // only is the deck with one slide, and with the style sheets of all.
-func (d *Deck) only(number int) (*Deck, error) {
-	root, slides, err := parse(d)
+func (d *Deck) only(ctx context.Context, number int) (*Deck, error) {
+	root, slides, err := parse(ctx, d)
 	if err != nil {
 		return nil, err
 	}

@@ -92,3 +92,21 @@ func fontOf(name string) *Font {
 	}
 	return &Fonts[0]
 }
+
+// ColorNames lists the names of the themes of colours.
+func ColorNames() []string {
+	out := make([]string, len(Colors))
+	for i := range Colors {
+		out[i] = Colors[i].Name
+	}
+	return out
+}
+
+// FontNames lists the names of the themes of fonts.
+func FontNames() []string {
+	out := make([]string, len(Fonts))
+	for i := range Fonts {
+		out[i] = Fonts[i].Name
+	}
+	return out
+}

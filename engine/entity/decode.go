@@ -14,7 +14,7 @@ import (
 // Decode reads an input as clients write it: "doc:" and a path or id, "docs:" and several,
 // plain text, numbers and booleans, entity objects, and lists of these.
 func Decode(c *engine.Ctx, raw json.RawMessage) (any, error) {
-	v, err := engine.ParseJSON(raw)
+	v, err := c.ParseJSON(raw)
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +105,10 @@ func items(c *engine.Ctx, list []any) (any, error) {
 	out := make([]any, len(list))
 	docs := 0
 	for i, item := range list {
-		var err error
+		err := c.Check()
+		if err != nil {
+			return nil, err
+		}
 		if out[i], err = decoded(c, item); err != nil {
 			return nil, err
 		}

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"catena/storage/entry"
+	"catena/storage/directory/record"
 	"catena/storage/fault"
 	"catena/storage/schema"
 )
@@ -14,11 +14,11 @@ const maxParents = 20
 
 // directoryEntry appends an entry of a directory. fetch.directoryEntry resolves its parent,
 // translate.directoryEntry puts the text of a language in the place of a label's key.
-func (w *writer) directoryEntry(dst []byte, e *entry.Entry, level int) ([]byte, error) {
+func (w *writer) directoryEntry(dst []byte, e *record.Entry, level int) ([]byte, error) {
 	return w.entryCalled(dst, e, e.ID, level)
 }
 
-func (w *writer) entryCalled(dst []byte, e *entry.Entry, id string, level int) ([]byte, error) {
+func (w *writer) entryCalled(dst []byte, e *record.Entry, id string, level int) ([]byte, error) {
 	dst = schema.AppendString(append(dst, `{"entity-type":"directoryEntry","directoryName":`...), e.Directory.Name)
 	dst = schema.AppendString(append(dst, `,"id":`...), id)
 	dst = append(dst, `,"properties":{`...)
@@ -51,7 +51,7 @@ func (w *writer) reference(dst []byte, name, text string, level int) ([]byte, er
 	if w.c.Tx == nil || text == "" {
 		return schema.AppendString(dst, text), nil
 	}
-	d, err := entry.In(w.c.Tx, name)
+	d, err := record.In(w.c.Tx, name)
 	if err != nil {
 		return schema.AppendString(dst, text), nil //nolint:nilerr // what refers to nothing stays text
 	}
@@ -69,7 +69,7 @@ func (w *writer) reference(dst []byte, name, text string, level int) ([]byte, er
 }
 
 // directoryEntries appends a part of a directory.
-func (w *writer) directoryEntries(dst []byte, p *entry.Page) ([]byte, error) {
+func (w *writer) directoryEntries(dst []byte, p *record.Page) ([]byte, error) {
 	dst = figures(append(dst, `{"entity-type":"directoryEntries",`...), &p.Page, len(p.Entries))
 	dst = append(dst, `"entries":[`...)
 	for i, e := range p.Entries {

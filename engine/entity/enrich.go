@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strconv"
 
+	"catena/engine/convert"
 	"catena/storage"
-	"catena/storage/convert"
 	"catena/storage/fault"
 	"catena/storage/schema"
 )

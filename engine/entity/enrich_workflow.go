@@ -3,9 +3,9 @@ package entity
 import (
 	"slices"
 
+	"catena/engine/workflow"
 	"catena/storage"
 	"catena/storage/fault"
-	"catena/storage/workflow"
 )
 
 // among is a list of documents with what enrichers know of all of them at once.

@@ -13,11 +13,11 @@ import (
 	"time"
 
 	"catena/engine"
+	"catena/engine/workflow"
 	"catena/storage"
-	"catena/storage/entry"
+	"catena/storage/directory/record"
 	"catena/storage/fault"
 	"catena/storage/schema"
-	"catena/storage/workflow"
 )
 
 // Options say what is to be written of documents and where addresses begin.
@@ -120,9 +120,9 @@ func (w *writer) people(dst []byte, v any, level int) ([]byte, error) {
 		return w.userPage(dst, v)
 	case *storage.GroupPage:
 		return w.groupPage(dst, v), nil
-	case *entry.Entry:
+	case *record.Entry:
 		return w.directoryEntry(dst, v, 0)
-	case *entry.Page:
+	case *record.Page:
 		return w.directoryEntries(dst, v)
 	}
 	return w.workflows(dst, v, level)
@@ -212,7 +212,7 @@ func (w *writer) value(dst []byte, v any, level int) ([]byte, error) {
 		return w.value(dst, v.V, level)
 	case *storage.Doc, storage.Docs, *storage.Page, *storage.Rows, *storage.EntryPage, *storage.Blob, storage.Blobs,
 		[]storage.ACL, *storage.User, []*storage.User, *storage.Principal, *storage.Group, storage.Entry,
-		*storage.UserPage, *storage.GroupPage, *entry.Entry, *entry.Page,
+		*storage.UserPage, *storage.GroupPage, *record.Entry, *record.Page,
 		*workflow.Instance, workflow.InstanceList, *workflow.Model, workflow.ModelList, *workflow.Graph, *workflow.Task, *workflow.TaskPage:
 		return w.entity(dst, v, max(level, 2))
 	}

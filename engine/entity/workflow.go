@@ -4,9 +4,9 @@ import (
 	"net/url"
 	"slices"
 
+	"catena/engine/workflow"
 	"catena/storage"
 	"catena/storage/fault"
-	"catena/storage/workflow"
 )
 
 // workflows appends workflows, their models and graphs, and tasks.

@@ -25,7 +25,7 @@ import (
 const (
 	maxSource = 16 << 10
 	maxNodes  = 2000
-	memory    = 200_000 // units of the machine's memory, which bounds its time as well
+	memory    = 200_000 // items of the lists that an expression makes
 	maxCached = 4096
 	maxText   = 1 << 20 // bytes a template may make
 )
@@ -145,8 +145,11 @@ func Closing(s string) int {
 }
 
 func (p *Program) compile(source string) error {
-	code, err := expr.Compile(source, expr.AllowUndefinedVariables(), expr.MaxNodes(maxNodes),
-		expr.Patch((*uses)(p)), expr.DisableBuiltin("now"), expr.Function("now", never), expr.Optimize(true))
+	options := append([]expr.Option{
+		expr.AllowUndefinedVariables(), expr.MaxNodes(maxNodes), expr.Patch((*uses)(p)), expr.Patch(metering{}),
+		expr.DisableBuiltin("now"), expr.Function("now", never), expr.Optimize(true),
+	}, metered...)
+	code, err := expr.Compile(source, options...)
 	if err != nil {
 		line, _, _ := strings.Cut(err.Error(), "\n")
 		return fault.Invalid.Errorf("expression: %s", line).WithCode(fault.CodeExpression)
@@ -227,13 +230,21 @@ const Lookup = "\x00lookup"
 const Handle = "\x00value"
 
 // View runs an expression once, and leaves views of values in its result what they are.
-func (p *Program) View(env map[string]any) (any, error) { return run(p.parts[0].code, env) }
+func (p *Program) View(env map[string]any, m *Meter) (any, error) {
+	return run(p.parts[0].code, env, m)
+}
 
 // Eval runs the program once. The result of a template is text.
-func (p *Program) Eval(env map[string]any) (any, error) {
+func (p *Program) Eval(env map[string]any, m *Meter) (any, error) {
 	if !p.template {
-		v, err := run(p.parts[0].code, env)
-		return unwrap(v, 0), err
+		v, err := run(p.parts[0].code, env, m)
+		if err == nil {
+			err = m.Weigh(v)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return unwrap(v, 0), nil
 	}
 	var b strings.Builder
 	for i := range p.parts {
@@ -241,7 +252,10 @@ func (p *Program) Eval(env map[string]any) (any, error) {
 			b.WriteString(p.parts[i].text)
 			continue
 		}
-		v, err := run(p.parts[i].code, env)
+		v, err := run(p.parts[i].code, env, m)
+		if err == nil {
+			err = m.Weigh(v)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -253,9 +267,14 @@ func (p *Program) Eval(env map[string]any) (any, error) {
 	return b.String(), nil
 }
 
-func run(code *vm.Program, env map[string]any) (any, error) {
+// run runs a program, whose variables get the meter too.
+func run(code *vm.Program, env map[string]any, m *Meter) (any, error) {
 	machine := vm.VM{MemoryBudget: memory}
+	env[meterName] = m
 	v, err := machine.Run(code, env)
+	if m.err != nil {
+		return nil, m.err
+	}
 	if err == nil {
 		return v, nil
 	}

@@ -70,13 +70,13 @@ func TestValuesComeBackFromTheirViews(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := p.Eval(env)
+		got, err := p.Eval(env, NewMeter(func(int) error { return nil }))
 		if got != test.want || (err != nil) != (test.want == nil) {
 			t.Errorf("%s: got %v, %v, want %v", test.text, got, err, test.want)
 		}
 	}
 	p, _ := Parse("expr:[v, {'a': v}]", false)
-	got, err := p.Eval(env)
+	got, err := p.Eval(env, NewMeter(func(int) error { return nil }))
 	list, _ := got.([]any)
 	if err != nil || len(list) != 2 || list[0] != h || list[1].(map[string]any)["a"] != h {
 		t.Errorf("nested: got %v, %v", got, err)

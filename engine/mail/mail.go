@@ -1,6 +1,6 @@
-// Package mail sends the messages that storage keeps in its outbox: it fills in templates,
-// which are files, and speaks to one SMTP server. Who gets a message, and that it is sent only
-// when what causes it is committed, is storage's business.
+// Package mail puts messages into the outbox and sends them from there. A message is checked, and its recipients are
+// found, in the transaction that causes it; users who may not read the document that it is about are left out. It is
+// sent once the transaction is committed: templates, which are files, are filled in, and one SMTP server is spoken to.
 package mail
 
 import (
@@ -17,7 +17,6 @@ import (
 
 	"catena/storage"
 	"catena/storage/fault"
-	"catena/storage/message"
 	"catena/storage/outbox"
 )
 
@@ -115,7 +114,7 @@ func (s *Sender) Ping(ctx context.Context) error {
 // Job sends the message of a job. Its identifier is the job's, so that somebody who gets it twice,
 // because the server stopped in between, can tell.
 func (s *Sender) Job(ctx context.Context, j outbox.Job) error {
-	var m message.Mail
+	var m Mail
 	if err := json.Unmarshal(j.Data, &m); err != nil {
 		return &outbox.GaveUp{Err: fault.Invalid.Errorf("mail: %w", err)}
 	}
@@ -142,7 +141,7 @@ func (s *Sender) Job(ctx context.Context, j outbox.Job) error {
 }
 
 // message builds what is sent.
-func (s *Sender) message(m *message.Mail, j outbox.Job) (*gomail.Msg, error) {
+func (s *Sender) message(m *Mail, j outbox.Job) (*gomail.Msg, error) {
 	if m.Template != "" {
 		if err := s.Templates.fill(m, s.Base); err != nil {
 			return nil, err

@@ -14,7 +14,6 @@ import (
 	"catena/storage"
 	"catena/storage/blob"
 	"catena/storage/fault"
-	"catena/storage/message"
 	"catena/storage/outbox"
 	"catena/storage/storagetest"
 )
@@ -55,10 +54,10 @@ func (w *world) must(err error) {
 }
 
 // enqueue puts a message into the outbox.
-func (w *world) enqueue(m message.Mail) (sent bool, err error) {
+func (w *world) enqueue(m mail.Mail) (sent bool, err error) {
 	err = w.Update(w.t.Context(), w.System(), func(tx *storage.Tx) error {
 		var err error
-		sent, err = message.Send(tx, m)
+		sent, err = mail.Send(tx, m)
 		return err
 	})
 	return sent, err
@@ -72,7 +71,7 @@ func (w *world) run(until func() bool) {
 	done := make(chan error, 1)
 	go func() {
 		done <- w.RunJobs(ctx, outbox.Handlers{
-			message.JobKind: {Do: w.send.Job}, mail.NotifyJob: {Do: mail.Notify(w.Repo)},
+			mail.JobKind: {Do: w.send.Job}, mail.NotifyJob: {Do: mail.Notify(w.Repo)},
 		})
 	}()
 	for !until() && ctx.Err() == nil {
@@ -91,7 +90,7 @@ func TestSend(t *testing.T) {
 		"hello.html": {Data: []byte("<p>Dear {{.name}}</p>")},
 	})
 	file := textFile("a.txt", "content of the file")
-	sent, err := w.enqueue(message.Mail{
+	sent, err := w.enqueue(mail.Mail{
 		To: []string{"user:ada", "group:writers", "Bob <bob@example.org>"}, Bcc: []string{"boss@example.org"}, Template: "hello",
 		Data: map[string]any{"name": "<Ada>\r\nBcc: you@example.org"}, Files: []*storage.Blob{file},
 	})
@@ -121,24 +120,24 @@ func TestSend(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	w := newWorld(t, nil)
 	for _, c := range []struct {
-		m    message.Mail
+		m    mail.Mail
 		kind fault.Kind
 		want string
 	}{
-		{message.Mail{To: []string{"a@example.org\r\nBcc: b@example.org"}, Text: "x"}, fault.Invalid, "no address"},
-		{message.Mail{To: []string{"a@example.org, b@example.org"}, Text: "x"}, fault.Invalid, "no address"},
-		{message.Mail{To: []string{"nobody"}, Text: "x"}, fault.Invalid, "no address"},
-		{message.Mail{To: []string{"a@example.org"}, Subject: "a\nBcc: b", Text: "x"}, fault.Invalid, "control characters"},
-		{message.Mail{To: []string{"a@example.org"}, From: "\"a\r\nBcc: b\" <c@example.org>", Text: "x"}, fault.Invalid, "no address"},
-		{message.Mail{To: []string{"a@example.org"}, Text: strings.Repeat("x", 2<<20)}, fault.Limit, "bytes"},
-		{message.Mail{To: []string{"a@example.org"}, Text: "x", Files: []*storage.Blob{textFile("a\r\nX: y", "z")}}, fault.Invalid, "file"},
-		{message.Mail{To: []string{"a@example.org"}}, fault.Invalid, "neither text nor template"},
+		{mail.Mail{To: []string{"a@example.org\r\nBcc: b@example.org"}, Text: "x"}, fault.Invalid, "no address"},
+		{mail.Mail{To: []string{"a@example.org, b@example.org"}, Text: "x"}, fault.Invalid, "no address"},
+		{mail.Mail{To: []string{"nobody"}, Text: "x"}, fault.Invalid, "no address"},
+		{mail.Mail{To: []string{"a@example.org"}, Subject: "a\nBcc: b", Text: "x"}, fault.Invalid, "control characters"},
+		{mail.Mail{To: []string{"a@example.org"}, From: "\"a\r\nBcc: b\" <c@example.org>", Text: "x"}, fault.Invalid, "no address"},
+		{mail.Mail{To: []string{"a@example.org"}, Text: strings.Repeat("x", 2<<20)}, fault.Limit, "bytes"},
+		{mail.Mail{To: []string{"a@example.org"}, Text: "x", Files: []*storage.Blob{textFile("a\r\nX: y", "z")}}, fault.Invalid, "file"},
+		{mail.Mail{To: []string{"a@example.org"}}, fault.Invalid, "neither text nor template"},
 	} {
 		if _, err := w.enqueue(c.m); !fault.Is(err, c.kind) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+.100v: got %v", c.m, err)
 		}
 	}
-	sent, err := w.enqueue(message.Mail{To: []string{"user:bob", "user:evil", "user:nobody"}, Text: "x"})
+	sent, err := w.enqueue(mail.Mail{To: []string{"user:bob", "user:evil", "user:nobody"}, Text: "x"})
 	if sent || err != nil {
 		t.Errorf("to users without address: %v %v", sent, err)
 	}
@@ -161,7 +160,7 @@ func TestReaders(t *testing.T) {
 		_, err = tx.SetACL(d, "local", []storage.ACE{{User: "Everyone", Permission: "Everything"}})
 		return err
 	}))
-	sent, err := w.enqueue(message.Mail{To: []string{"user:ada"}, Text: "x", Doc: id})
+	sent, err := w.enqueue(mail.Mail{To: []string{"user:ada"}, Text: "x", Doc: id})
 	if sent || err != nil {
 		t.Errorf("sent %v %v", sent, err)
 	}
@@ -171,7 +170,7 @@ func TestReaders(t *testing.T) {
 func TestServerRefuses(t *testing.T) {
 	w := newWorld(t, nil)
 	w.sink.Refuse("451 try later")
-	_, err := w.enqueue(message.Mail{To: []string{"a@example.org"}, Text: "x"})
+	_, err := w.enqueue(mail.Mail{To: []string{"a@example.org"}, Text: "x"})
 	w.must(err)
 	w.run(func() bool { return w.sink.Refused() > 0 })
 	jobs := w.jobs()
@@ -192,7 +191,7 @@ func TestServerRefuses(t *testing.T) {
 	}
 }
 
-func (w *world) jobs() []outbox.State { return w.jobsOf(message.JobKind) }
+func (w *world) jobs() []outbox.State { return w.jobsOf(mail.JobKind) }
 
 func (w *world) jobsOf(kind string) (jobs []outbox.State) {
 	w.t.Helper()

@@ -6,7 +6,6 @@ import (
 
 	"catena/storage"
 	"catena/storage/fault"
-	"catena/storage/message"
 	"catena/storage/outbox"
 )
 
@@ -83,7 +82,7 @@ func Notify(repo *storage.Repo) func(context.Context, outbox.Job) error {
 				if user == n.User {
 					continue
 				}
-				_, err := message.Send(tx, message.Mail{
+				_, err := Send(tx, Mail{
 					To: []string{"user:" + user}, Template: "document", Doc: about, Data: map[string]any{
 						"event": n.Event, "notification": n.Notification, "user": n.User, "comment": n.Comment, "id": n.Doc, "path": n.Path, "title": n.Title,
 					},

@@ -16,7 +16,6 @@ import (
 
 	"catena/storage/declare"
 	"catena/storage/fault"
-	"catena/storage/message"
 )
 
 //go:embed defaults
@@ -123,7 +122,7 @@ func (t *Templates) Missing(name string) *fault.Error {
 }
 
 // fill makes the text of a message from its template and its data.
-func (t *Templates) fill(m *message.Mail, base string) error {
+func (t *Templates) fill(m *Mail, base string) error {
 	if !t.Has(m.Template) {
 		return t.Missing(m.Template)
 	}

@@ -25,7 +25,7 @@ func (d *direct) Run(ctx context.Context, user string, c Command) Outcome {
 		return d.failed(err)
 	}
 	call := engine.Call{Op: c.Op, RawParams: c.Params, As: as, Door: engine.REST, DryRun: c.DryRun, Encode: write}
-	call.Input = input(c)
+	call.Input = Input(c)
 	if call.Vars, err = variables(c.Vars); err != nil {
 		return d.failed(err)
 	}
@@ -41,8 +41,8 @@ func (d *direct) failed(err error) Outcome {
 	return Outcome{Failure: &Failure{Kinds: []string{fault.Of(err).String()}, Message: text}}
 }
 
-// input is what the command gives to the operation.
-func input(c Command) any {
+// Input is what the command gives to the operation.
+func Input(c Command) any {
 	blobs := make(engine.Blobs, len(c.Files))
 	for i, f := range c.Files {
 		blobs[i] = engine.NewBlob(f.Name, f.Type, f.Data)

@@ -63,7 +63,7 @@ var valueBuiltins = map[string]builtin{
 		if v != nil {
 			return v, nil
 		}
-		return x.args[0].eval(r)
+		return r.eval(x.args[0])
 	}},
 	"then":   {least: 2, most: 2, f: then},
 	"switch": {least: 2, most: 21, f: choose},
@@ -100,9 +100,10 @@ func hasContent(v any) bool {
 		return v != ""
 	case []any:
 		return len(v) > 0
-	}
-	if keys, ok := keysOf(v); ok {
-		return len(keys) > 0
+	case *hash:
+		return len(v.keys) > 0
+	case view:
+		return v.size() > 0
 	}
 	return true
 }
@@ -113,9 +114,9 @@ func then(r *run, x *built, v any) (any, error) {
 	case !ok:
 		return nil, x.at.fail("?then is of true or false, not of %s", what(v))
 	case b:
-		return x.args[0].eval(r)
+		return r.eval(x.args[0])
 	}
-	return x.args[1].eval(r)
+	return r.eval(x.args[1])
 }
 
 // choose is ?switch(case, result, …, otherwise).
@@ -131,17 +132,17 @@ func choose(r *run, x *built, v any) (any, error) {
 			return nil, err
 		}
 		if same {
-			return x.args[i+1].eval(r)
+			return r.eval(x.args[i+1])
 		}
 	}
 	if i < len(x.args) {
-		return x.args[i].eval(r)
+		return r.eval(x.args[i])
 	}
 	return nil, x.at.fail("?switch has no case for the value, and no default")
 }
 
 // computed is a value for programs.
-func computed(_ *run, x *built, v any) (any, error) {
+func computed(r *run, x *built, v any) (any, error) {
 	switch v := v.(type) {
 	case int64, float64:
 		return plainNumber(v), nil
@@ -151,7 +152,11 @@ func computed(_ *run, x *built, v any) (any, error) {
 		}
 		return "false", nil
 	case string:
-		return `"` + jsonString(v) + `"`, nil
+		if err := r.step(x.at, len(v)); err != nil {
+			return nil, err
+		}
+		v = `"` + jsonString(v) + `"`
+		return v, r.made(x.at, len(v))
 	}
 	return nil, x.at.fail("?%s is of numbers, texts, true and false, not of %s", x.name, what(v))
 }
@@ -183,7 +188,7 @@ func toString(r *run, x *built, v any) (any, error) {
 		return args[1], nil
 	case int64, float64:
 		if len(args) == 1 {
-			return formatNumber(x.at, v, args[0])
+			return r.formatNumber(x.at, v, args[0])
 		}
 	case moment:
 		if len(args) == 1 {
@@ -207,7 +212,7 @@ func (x *built) formatted(r *run, format string) (any, error) {
 	}
 	switch v := v.(type) {
 	case int64, float64:
-		return formatNumber(x.at, v, format)
+		return r.formatNumber(x.at, v, format)
 	case moment:
 		return r.momentText(x.at, v, format)
 	}
@@ -232,6 +237,9 @@ func toMoment(kind string) func(r *run, x *built, v any) (any, error) {
 			if pattern, err = x.text(r, 0); err != nil {
 				return nil, err
 			}
+		}
+		if err := r.step(x.at, 16*(len(text)+len(pattern))); err != nil {
+			return nil, err
 		}
 		return readMoment(x.at, text, pattern, kind)
 	}
@@ -295,7 +303,7 @@ var loopBuiltins = map[string]builtin{
 		if err != nil {
 			return nil, err
 		}
-		return x.args[l.index%len(x.args)].eval(r)
+		return r.eval(x.args[l.index%len(x.args)])
 	}},
 }
 
@@ -320,6 +328,9 @@ func ofLoop(f func(l *loop) any) func(r *run, x *built, v any) (any, error) {
 // loopOf finds the loop of a variable.
 func (r *run) loopOf(x *built, name any) (*loop, error) {
 	text, _ := name.(string)
+	if err := r.step(x.at, len(r.locals)*scopeSize); err != nil {
+		return nil, err
+	}
 	for i := len(r.locals) - 1; i >= 0; i-- {
 		if l, ok := r.locals[i][loopMark+text].(*loop); ok {
 			return l, nil

@@ -20,9 +20,12 @@ func ofList(least, most int, f func(r *run, x *built, list []any) (any, error)) 
 }
 
 var listBuiltins = map[string]builtin{
-	"size": {f: func(_ *run, x *built, v any) (any, error) {
-		if keys, ok := keysOf(v); ok {
-			return int64(len(keys)), nil
+	"size": {f: func(r *run, x *built, v any) (any, error) {
+		switch v := v.(type) {
+		case *hash:
+			return int64(len(v.keys)), nil
+		case view:
+			return int64(v.size()), r.step(x.at, len(v)*scopeSize)
 		}
 		list, ok := items(v)
 		if !ok {
@@ -81,22 +84,31 @@ var listBuiltins = map[string]builtin{
 	"chunk":  ofList(1, 2, chunk),
 	"filter": ofList(1, 1, filter), "map": ofList(1, 1, mapped),
 	"keys": {f: func(r *run, x *built, v any) (any, error) {
-		keys, ok := keysOf(v)
-		if !ok {
+		if !isHash(v) {
 			return nil, x.at.fail("?keys is of hashes, not of %s", what(v))
+		}
+		keys, err := r.keys(x.at, v)
+		if err != nil {
+			return nil, err
 		}
 		return r.listOf(x.at, keys)
 	}},
 	"values": {f: func(r *run, x *built, v any) (any, error) {
-		keys, ok := keysOf(v)
-		if !ok {
+		if !isHash(v) {
 			return nil, x.at.fail("?values is of hashes, not of %s", what(v))
+		}
+		keys, err := r.keys(x.at, v)
+		if err != nil {
+			return nil, err
+		}
+		if err := r.made(x.at, len(keys)*itemSize); err != nil {
+			return nil, err
 		}
 		out := make([]any, len(keys))
 		for i, k := range keys {
 			out[i] = valueOf(v, k)
 		}
-		return out, r.made(x.at, len(out)*itemSize)
+		return out, nil
 	}},
 }
 
@@ -125,7 +137,7 @@ func join(r *run, x *built, list []any) (any, error) {
 			b.WriteString(args[0])
 		}
 		b.WriteString(s)
-		if err := r.made(x.at, b.Len()); err != nil {
+		if err := r.grown(x.at, b.Len(), len(args[0])+len(s)); err != nil {
 			return nil, err
 		}
 	}
@@ -158,12 +170,15 @@ func (r *run) sorted(x *built, list, path []any) (any, error) {
 	all := make([]keyed, len(list))
 	for i, item := range list {
 		key := normal(item)
+		if err := r.step(x.at, len(path)*itemSize); err != nil {
+			return nil, err
+		}
 		for _, step := range path {
 			name, ok := step.(string)
 			if !ok {
 				return nil, x.at.fail("?sort_by takes names, not %s", what(step))
 			}
-			if _, ok := keysOf(key); !ok {
+			if !isHash(key) {
 				return nil, x.at.fail("?sort_by is of hashes, not of %s", what(key))
 			}
 			key = valueOf(key, name)
@@ -173,15 +188,16 @@ func (r *run) sorted(x *built, list, path []any) (any, error) {
 		}
 		all[i] = keyed{key, item}
 	}
-	if err := r.step(x.at, len(list)*itemSize*16); err != nil {
-		return nil, err
-	}
 	var failed error
 	slices.SortStableFunc(all, func(a, b keyed) int {
-		c, err := sortOrder(x.at, a.key, b.key)
-		if err != nil {
-			failed = err
+		if failed == nil {
+			failed = r.step(x.at, sizeOf(a.key)+sizeOf(b.key))
 		}
+		if failed != nil {
+			return 0
+		}
+		var c int
+		c, failed = sortOrder(x.at, a.key, b.key)
 		return c
 	})
 	if failed != nil {
@@ -192,6 +208,12 @@ func (r *run) sorted(x *built, list, path []any) (any, error) {
 		out[i] = all[i].item
 	}
 	return out, nil
+}
+
+// sizeOf is what comparing a value costs.
+func sizeOf(v any) int {
+	s, _ := v.(string)
+	return itemSize + len(s)
 }
 
 // sortOrder orders also texts, upper and lower case together, and false before true.
@@ -279,6 +301,9 @@ func (r *run) each(x *built, item any) (any, error) {
 	l, ok := x.args[0].(*lambda)
 	if !ok {
 		return nil, x.at.fail("?%s takes a function, such as x -> x.title", x.name)
+	}
+	if err := r.step(x.at, entrySize); err != nil { // for the scope
+		return nil, err
 	}
 	r.locals = append(r.locals, map[string]any{l.name: normal(item)})
 	defer func() { r.locals = r.locals[:len(r.locals)-1] }()

@@ -229,7 +229,7 @@ func replacePattern(r *run, x *built, s string, args []string, flags string, n i
 		return nil, x.at.fail("%q is no regular expression: %v", cut(args[0]), err)
 	}
 	var out []byte
-	last := 0
+	last, before := 0, 0
 	for _, m := range re.FindAllStringSubmatchIndex(s, n) {
 		out = append(out, s[last:m[0]]...)
 		if strings.Contains(flags, "r") {
@@ -237,10 +237,10 @@ func replacePattern(r *run, x *built, s string, args []string, flags string, n i
 		} else {
 			out = append(out, args[1]...)
 		}
-		if err := r.made(x.at, len(out)); err != nil {
+		if err := r.grown(x.at, len(out), len(args[1])+len(out)-before); err != nil {
 			return nil, err
 		}
-		last = m[1]
+		last, before = m[1], len(out)
 	}
 	return string(append(out, s[last:]...)), nil
 }
@@ -262,11 +262,14 @@ func split(r *run, x *built, s string, args []string) (any, error) {
 }
 
 func (r *run) listOf(at pos, list []string) (any, error) {
+	if err := r.made(at, len(list)*itemSize); err != nil {
+		return nil, err
+	}
 	out := make([]any, len(list))
 	for i, s := range list {
 		out[i] = s
 	}
-	return out, r.made(at, len(out)*itemSize)
+	return out, nil
 }
 
 func substring(r *run, x *built, v any) (any, error) {
@@ -276,6 +279,9 @@ func substring(r *run, x *built, v any) (any, error) {
 	}
 	from, err := r.whole(x.args[0])
 	if err != nil {
+		return nil, err
+	}
+	if err := r.step(x.at, len(s)); err != nil {
 		return nil, err
 	}
 	chars := []rune(s)
@@ -288,7 +294,7 @@ func substring(r *run, x *built, v any) (any, error) {
 	if from < 0 || to < from || to > len(chars) {
 		return nil, x.at.fail("there is no part from %d to %d of %d", from, to, len(chars))
 	}
-	return string(chars[from:to]), r.step(x.at, len(s))
+	return string(chars[from:to]), nil
 }
 
 func toNumber(_ *run, x *built, s string, _ []string) (any, error) {

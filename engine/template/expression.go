@@ -13,9 +13,17 @@ type missing struct {
 
 func (m *missing) Error() string { return m.what + " is missing" }
 
+// eval evaluates an expression, which is a step.
+func (r *run) eval(x expression) (any, error) {
+	if err := r.step(x.place(), 0); err != nil {
+		return nil, err
+	}
+	return x.eval(r)
+}
+
 // need evaluates what has to be there.
 func (r *run) need(x expression) (any, error) {
-	v, err := x.eval(r)
+	v, err := r.eval(x)
 	if err == nil && v == nil {
 		err = &missing{x.place(), nameOf(x)}
 	}
@@ -130,9 +138,9 @@ func (x *joined) place() pos   { return x.at }
 
 func (x *constant) eval(*run) (any, error) { return x.v, nil }
 
-func (x *variable) eval(r *run) (any, error) { return r.lookup(x.name), r.step(x.at, 0) }
+func (x *variable) eval(r *run) (any, error) { return r.lookup(x.at, x.name) }
 
-func (x *enclosed) eval(r *run) (any, error) { return x.x.eval(r) }
+func (x *enclosed) eval(r *run) (any, error) { return r.eval(x.x) }
 
 func (x *lambda) eval(*run) (any, error) {
 	return nil, x.at.fail("a function with -> cannot stand here")
@@ -140,7 +148,7 @@ func (x *lambda) eval(*run) (any, error) {
 
 // optional evaluates what may be missing; in parentheses, also any part of it may.
 func (r *run) optional(x expression) (any, error) {
-	v, err := x.eval(r)
+	v, err := r.eval(x)
 	if _, whole := x.(*enclosed); whole {
 		var m *missing
 		if errors.As(err, &m) {
@@ -163,7 +171,7 @@ func (x *fallback) eval(r *run) (any, error) {
 	case x.or == nil:
 		return nothing{}, nil
 	}
-	return x.or.eval(r)
+	return r.eval(x.or)
 }
 
 func (x *member) eval(r *run) (any, error) {
@@ -183,9 +191,6 @@ func (x *member) eval(r *run) (any, error) {
 	}
 	key, err := r.need(x.key)
 	if err != nil {
-		return nil, err
-	}
-	if err := r.step(x.at, 0); err != nil {
 		return nil, err
 	}
 	switch k := key.(type) {
@@ -305,9 +310,6 @@ func (x *interval) eval(r *run) (any, error) {
 	return out, nil
 }
 
-// itemSize is what an item of a list counts for, in bytes.
-const itemSize = 16
-
 // part is a part of a text or a list.
 func (r *run) part(at pos, of any, x *interval) (any, error) {
 	from, n, down, err := x.bounds(r)
@@ -322,13 +324,16 @@ func (r *run) part(at pos, of any, x *interval) (any, error) {
 		if n, err = within(at, from, n, len(of), x.op); err != nil {
 			return nil, err
 		}
-		return of[from : from+n : from+n], r.step(at, 0)
+		return of[from : from+n : from+n], nil
 	case string:
+		if err := r.step(at, len(of)); err != nil {
+			return nil, err
+		}
 		chars := []rune(of)
 		if n, err = within(at, from, n, len(chars), x.op); err != nil {
 			return nil, err
 		}
-		return string(chars[from : from+n]), r.step(at, len(of))
+		return string(chars[from : from+n]), nil
 	}
 	return nil, at.fail("a text or a list expected before the bracket, not %s", what(of))
 }
@@ -352,7 +357,7 @@ func (x *listed) eval(r *run) (any, error) {
 			return nil, err
 		}
 	}
-	return out, r.step(x.at, len(out))
+	return out, nil
 }
 
 func (x *hashed) eval(r *run) (any, error) {
@@ -370,9 +375,12 @@ func (x *hashed) eval(r *run) (any, error) {
 		if err != nil {
 			return nil, err
 		}
+		if err := r.step(x.at, entrySize); err != nil {
+			return nil, err
+		}
 		h.set(name, v)
 	}
-	return h, r.step(x.at, len(x.keys))
+	return h, nil
 }
 
 func (x *joined) eval(r *run) (any, error) {
@@ -387,7 +395,7 @@ func (x *joined) eval(r *run) (any, error) {
 			return nil, err
 		}
 		out = append(out, s...)
-		if err := r.made(x.at, len(out)); err != nil {
+		if err := r.grown(x.at, len(out), len(s)); err != nil {
 			return nil, err
 		}
 	}
@@ -395,9 +403,6 @@ func (x *joined) eval(r *run) (any, error) {
 }
 
 func (x *built) eval(r *run) (any, error) {
-	if err := r.step(x.at, 0); err != nil {
-		return nil, err
-	}
 	if x.do.absent != nil {
 		v, err := r.optional(x.of)
 		if err != nil {

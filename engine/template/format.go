@@ -20,16 +20,23 @@ func plainNumber(v any) string {
 	return ""
 }
 
+// digitSize is what a digit costs that is written by a pattern, or a letter of the pattern.
+const digitSize = 64
+
 // numberFormats are the named ones.
 var numberFormats = map[string]string{"": "#,##0.###", "number": "#,##0.###", "percent": "#,##0%"}
 
 // numberText is a number as the settings say.
-func (r *run) numberText(at pos, v any) (string, error) { return formatNumber(at, v, r.number) }
+func (r *run) numberText(at pos, v any) (string, error) { return r.formatNumber(at, v, r.number) }
 
 // formatNumber writes a number by a name or a pattern: #,##0.00
-func formatNumber(at pos, v any, pattern string) (string, error) {
+func (r *run) formatNumber(at pos, v any, pattern string) (string, error) {
+	plain := plainNumber(v)
 	if pattern == "computer" || pattern == "c" {
-		return plainNumber(v), nil
+		return plain, nil
+	}
+	if err := r.step(at, digitSize*(len(plain)+len(pattern))); err != nil {
+		return "", err
 	}
 	if named, ok := numberFormats[pattern]; ok {
 		pattern = named
@@ -38,7 +45,7 @@ func formatNumber(at pos, v any, pattern string) (string, error) {
 	if !ok {
 		return "", at.fail("%q is no format of numbers", pattern)
 	}
-	exact, ok := new(big.Rat).SetString(plainNumber(v))
+	exact, ok := new(big.Rat).SetString(plain)
 	if !ok {
 		return "", at.fail("the number has no text")
 	}
@@ -186,6 +193,9 @@ func (r *run) momentText(at pos, m moment, format string) (string, error) {
 		format = map[string]string{"date": r.date, "time": r.time, "datetime": r.datetime}[m.kind]
 	}
 	pattern := momentPattern(m.kind, format)
+	if err := r.step(at, digitSize*len(pattern)); err != nil {
+		return "", err
+	}
 	if !expr.FormatKnown(pattern) {
 		return "", at.fail("%q is no format of dates", format)
 	}

@@ -434,7 +434,7 @@ func (p *parser) quoted(at pos, tok token) (expression, error) {
 		if !found {
 			break
 		}
-		inner := parser{lexer: lexer{source: newSource(after), at0: at, inner: true}, t: p.t, limits: p.limits, deep: p.deep}
+		inner := parser{lexer: lexer{text: after, at0: at, inner: true}, t: p.t, limits: p.limits, deep: p.deep}
 		if err := inner.next(); err != nil {
 			return nil, err
 		}

@@ -28,39 +28,10 @@ type token struct {
 	closed bool
 }
 
-// source is the text of a template, with its lines.
-type source struct {
-	text  string
-	lines []int // where each begins
-}
-
-func newSource(text string) *source {
-	s := &source{text: text, lines: []int{0}}
-	for i := range len(text) {
-		if text[i] == '\n' {
-			s.lines = append(s.lines, i+1)
-		}
-	}
-	return s
-}
-
-// at is the place of an offset.
-func (s *source) at(offset int) pos {
-	low, high := 0, len(s.lines)
-	for high-low > 1 {
-		if m := (low + high) / 2; s.lines[m] <= offset {
-			low = m
-		} else {
-			high = m
-		}
-	}
-	return pos{low + 1, utf8.RuneCountInString(s.text[s.lines[low]:min(offset, len(s.text))]) + 1}
-}
-
 // lexer reads the tokens of a tag or a place. The mark that ends it does so where no bracket is open.
 type lexer struct {
-	*source
-	at0   pos // where an inner text stands, if the source is one
+	text  string
+	at0   pos // where an inner text stands, if text is one
 	inner bool
 	pos   int
 	depth int
@@ -72,7 +43,7 @@ func (l *lexer) place(offset int) pos {
 	if l.inner {
 		return l.at0
 	}
-	return l.at(offset)
+	return pos(offset)
 }
 
 // marks are the operators, longest first.

@@ -3,6 +3,7 @@ package template
 import (
 	"errors"
 	"maps"
+	"slices"
 	"strings"
 
 	"catena/engine/expr"
@@ -35,6 +36,9 @@ func (m *macro) run(r *run, at pos, args map[string]any, within nesting) error {
 		return err
 	}
 	defer r.leave()
+	if err := r.step(at, len(m.params)*entrySize+(len(r.locals)+len(r.nested))*scopeSize); err != nil {
+		return err
+	}
 	locals, nested := r.locals, r.nested
 	scope := map[string]any{bottomOfMacro: true}
 	r.locals, r.nested = append(locals[:len(locals):len(locals)], scope), append(nested[:len(nested):len(nested)], within)
@@ -66,7 +70,11 @@ type macroCall struct {
 }
 
 func (n *macroCall) exec(r *run) error {
-	m, ok := r.lookup(n.name).(*macro)
+	v, err := r.lookup(n.at, n.name)
+	if err != nil {
+		return err
+	}
+	m, ok := v.(*macro)
 	if !ok || m.function {
 		return n.at.fail("there is no macro %s", n.name)
 	}
@@ -88,7 +96,7 @@ func (m *macro) bind(r *run, at pos, args []expression, named map[string]express
 	}
 	out := map[string]any{}
 	set := func(name string, x expression) error {
-		v, err := x.eval(r)
+		v, err := r.eval(x)
 		if err == nil && v != nil {
 			out[name] = v
 		}
@@ -99,19 +107,20 @@ func (m *macro) bind(r *run, at pos, args []expression, named map[string]express
 			return nil, err
 		}
 	}
+	known := 0
 	for _, p := range m.params {
 		if x, ok := named[p.name]; ok {
+			known++
 			if err := set(p.name, x); err != nil {
 				return nil, err
 			}
 		}
 	}
+	if known == len(named) {
+		return out, nil
+	}
 	for name := range named {
-		known := false
-		for _, p := range m.params {
-			known = known || p.name == name
-		}
-		if !known {
+		if !slices.ContainsFunc(m.params, func(p parameter) bool { return p.name == name }) {
 			return nil, at.fail("%s has no parameter %s", m.name, name)
 		}
 	}
@@ -134,9 +143,12 @@ func (n *nestedBody) exec(r *run) error {
 	defer r.leave()
 	locals, nested := r.locals, r.nested
 	within := nested[len(nested)-1]
+	if err := r.step(n.at, len(within.locals)*scopeSize); err != nil {
+		return err
+	}
 	scope := map[string]any{}
 	for i, x := range n.args {
-		v, err := x.eval(r)
+		v, err := r.eval(x)
 		if err != nil {
 			return err
 		}
@@ -155,25 +167,45 @@ func (x *call) eval(r *run) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := r.step(x.at, 0); err != nil {
-		return nil, err
-	}
 	switch f := f.(type) {
 	case *macro:
 		return f.result(r, x)
 	case function:
-		args := make([]any, len(x.args))
-		for i, a := range x.args {
-			v, err := r.need(a)
-			if err != nil {
-				return nil, err
-			}
-			args[i] = given(v)
-		}
-		v, err := f(args...)
-		return normal(v), err
+		return r.callGiven(x, f)
 	}
 	return nil, x.at.fail("%s is %s and cannot be called", nameOf(x.f), what(f))
+}
+
+// callGiven calls a function that is given. It may go through all of its arguments, however deep they are.
+func (r *run) callGiven(x *call, f function) (any, error) {
+	if err := r.step(x.at, callSize); err != nil {
+		return nil, err
+	}
+	meter := r.meter(x.at)
+	args := make([]any, len(x.args))
+	for i, a := range x.args {
+		v, err := r.need(a)
+		if err != nil {
+			return nil, err
+		}
+		args[i] = given(v)
+		if err := meter.Weigh(args[i]); err != nil {
+			return nil, err
+		}
+	}
+	v, err := f(args...)
+	if err != nil {
+		return nil, err
+	}
+	if err := meter.Weigh(v); err != nil {
+		return nil, err
+	}
+	return normal(v), nil
+}
+
+// meter counts what expressions of chains cost as steps of the template.
+func (r *run) meter(at pos) *expr.Meter {
+	return expr.NewMeter(func(size int) error { return r.step(at, size) })
 }
 
 func (m *macro) result(r *run, x *call) (any, error) {

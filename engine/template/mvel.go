@@ -1,7 +1,6 @@
 package template
 
 import (
-	"maps"
 	"strings"
 
 	"catena/engine/expr"
@@ -11,7 +10,7 @@ import (
 // marked reads the templates whose parts are marked with @: @{expression}, @if{…} @else{…} @end{}, and
 // @foreach{item : list} @end{"between"}. Their expressions are those of chains.
 type marked struct {
-	*source
+	text   string
 	t      *Template
 	limits Limits
 	pos    int
@@ -19,7 +18,7 @@ type marked struct {
 }
 
 func parseMarked(t *Template, text string, l Limits) error {
-	m := &marked{source: newSource(text), t: t, limits: l}
+	m := &marked{text: text, t: t, limits: l}
 	body, stop, err := m.nodes(false)
 	if err != nil {
 		return err
@@ -40,7 +39,7 @@ type tagged struct {
 // nodes reads up to @else or @end, or the end of the text.
 func (m *marked) nodes(within bool) ([]node, *tagged, error) {
 	if m.deep++; m.deep > m.limits.Depth {
-		return nil, nil, m.at(m.pos).exceed("is more than %d deep", m.limits.Depth)
+		return nil, nil, pos(m.pos).exceed("is more than %d deep", m.limits.Depth)
 	}
 	defer func() { m.deep-- }()
 	var out []node
@@ -51,7 +50,7 @@ func (m *marked) nodes(within bool) ([]node, *tagged, error) {
 			n = len(m.text) - from
 		}
 		if n > 0 {
-			out = append(out, &text{m.at(from), m.text[from : from+n]})
+			out = append(out, &text{pos(from), m.text[from : from+n]})
 		}
 		if m.pos = from + n; m.pos == len(m.text) {
 			break
@@ -61,7 +60,7 @@ func (m *marked) nodes(within bool) ([]node, *tagged, error) {
 			return nil, nil, err
 		}
 		if tag == nil {
-			out = append(out, &text{m.at(m.pos), "@"})
+			out = append(out, &text{pos(m.pos), "@"})
 			continue
 		}
 		if tag.name == "else" || tag.name == "end" {
@@ -79,14 +78,14 @@ func (m *marked) nodes(within bool) ([]node, *tagged, error) {
 		}
 	}
 	if within {
-		return nil, nil, m.at(m.pos).fail("the template ends where @end{} is expected")
+		return nil, nil, pos(m.pos).fail("the template ends where @end{} is expected")
 	}
 	return out, nil, nil
 }
 
 // tag reads a mark; nil is an @ that is text, written @@ where a mark would follow.
 func (m *marked) tag() (*tagged, error) {
-	at, rest := m.at(m.pos), m.text[m.pos+1:]
+	at, rest := pos(m.pos), m.text[m.pos+1:]
 	m.pos++
 	if strings.HasPrefix(rest, "@") {
 		m.pos++
@@ -130,7 +129,7 @@ func (m *marked) program(at pos, text string) (*program, error) {
 	if err != nil {
 		return nil, at.fail("%v", err)
 	}
-	m.t.Reads.Join(p)
+	m.t.join(p)
 	return &program{at, p}, nil
 }
 
@@ -194,10 +193,10 @@ func (n *program) place() pos { return n.at }
 
 // eval runs the program on what is given, and the items of loops.
 func (n *program) eval(r *run) (any, error) {
-	if err := r.step(n.at, len(n.p.Source)); err != nil {
+	if err := r.step(n.at, len(n.p.Source)*itemSize); err != nil {
 		return nil, err
 	}
-	v, err := n.p.View(r.data)
+	v, err := n.p.View(r.data, r.meter(n.at))
 	if fault.Is(err, fault.Invalid) {
 		return nil, n.at.fail("%v", err)
 	}
@@ -207,6 +206,9 @@ func (n *program) eval(r *run) (any, error) {
 func (n *program) exec(r *run) error {
 	v, err := n.eval(r)
 	if err != nil {
+		return err
+	}
+	if err := r.meter(n.at).Weigh(v); err != nil {
 		return err
 	}
 	return r.write(n.at, expr.Text(v))
@@ -223,21 +225,30 @@ type eachOf struct {
 
 func (n *eachOf) exec(r *run) error {
 	v, err := n.of.eval(r)
+	if err == nil {
+		v, err = r.normal(n.at, v)
+	}
 	if err != nil {
 		return err
 	}
 	var all []any
-	switch v := normal(v).(type) {
+	switch v := v.(type) {
 	case nil:
 	case []any:
 		all = v
 	default:
 		return n.at.fail("a list expected, not %s", what(v))
 	}
-	whole := r.data
-	defer func() { r.data = whole }()
-	r.data = maps.Clone(whole)
+	outer, had := r.data[n.name]
+	defer func() {
+		if r.data[n.name] = outer; !had {
+			delete(r.data, n.name)
+		}
+	}()
 	for i, item := range all {
+		if err := r.step(n.at, 0); err != nil {
+			return err
+		}
 		r.data[n.name] = item
 		if err := r.all(n.body); err != nil {
 			return err
@@ -248,5 +259,5 @@ func (n *eachOf) exec(r *run) error {
 			}
 		}
 	}
-	return r.step(n.at, 0)
+	return nil
 }

@@ -57,7 +57,7 @@ func safeFor(format, s string) string {
 // through evaluates the escape of a number, which sees what those within it make.
 func (n *place) through(r *run, i int) (any, error) {
 	if i == len(n.escapes) {
-		return n.x.eval(r)
+		return r.eval(n.x)
 	}
 	v, err := n.through(r, i+1)
 	if err != nil {
@@ -80,6 +80,9 @@ type condition struct {
 }
 
 func (n *condition) exec(r *run) error {
+	if err := r.step(n.at, 0); err != nil {
+		return err
+	}
 	for i := range n.branches {
 		b := &n.branches[i]
 		if b.when != nil {
@@ -91,7 +94,7 @@ func (n *condition) exec(r *run) error {
 		}
 		return r.all(b.body)
 	}
-	return r.step(n.at, 0)
+	return nil
 }
 
 // choice goes on with the branches behind the one that suits until something breaks it off.
@@ -133,7 +136,7 @@ func (n *choice) exec(r *run) error {
 			return err
 		}
 	}
-	return r.step(n.at, 0)
+	return nil
 }
 
 // signal leaves a loop, a choice or a macro.
@@ -147,6 +150,9 @@ type signal struct {
 func (n *signal) Error() string { return "<#" + n.kind + ">" }
 
 func (n *signal) exec(r *run) error {
+	if err := r.step(n.at, 0); err != nil {
+		return err
+	}
 	out := *n
 	if n.x != nil {
 		var err error
@@ -207,7 +213,14 @@ func (n *list) exec(r *run) error {
 		return err
 	}
 	all, ok := items(v)
-	if keys, hash := keysOf(v); hash && len(n.names) != 1 {
+	if isHash(v) && len(n.names) != 1 {
+		keys, err := r.keys(n.at, v)
+		if err != nil {
+			return err
+		}
+		if err := r.step(n.at, len(keys)*entrySize); err != nil {
+			return err
+		}
 		ok = true
 		for _, k := range keys {
 			all = append(all, pair{k, valueOf(v, k)})
@@ -235,7 +248,7 @@ func (r *run) goThrough(at pos, all []any, names []string, body []node) error {
 	depth := len(r.locals)
 	defer func() { r.locals = r.locals[:depth] }()
 	for i, item := range all {
-		if err := r.step(at, 0); err != nil {
+		if err := r.step(at, entrySize); err != nil { // for the scope
 			return err
 		}
 		l := &loop{i, len(all)}
@@ -283,6 +296,9 @@ type between struct {
 }
 
 func (n *between) exec(r *run) error {
+	if err := r.step(n.at, len(r.locals)*scopeSize); err != nil {
+		return err
+	}
 	for i := len(r.locals) - 1; i >= 0; i-- {
 		if l, ok := r.locals[i][betweenMark].(*loop); ok {
 			if l.index+1 == l.size {
@@ -305,6 +321,9 @@ type assignment struct {
 }
 
 func (n *assignment) exec(r *run) error {
+	if err := r.step(n.at, 0); err != nil {
+		return err
+	}
 	into := r.own
 	if n.local {
 		into = nil
@@ -335,7 +354,7 @@ func (n *assignment) exec(r *run) error {
 		}
 		into[n.names[i]] = v
 	}
-	return r.step(n.at, 0)
+	return nil
 }
 
 // settings are those there are.

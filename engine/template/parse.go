@@ -20,9 +20,10 @@ type piece struct {
 // parseTags reads FTL.
 func parseTags(t *Template, source string, l Limits) error {
 	source = strings.TrimPrefix(source, "\ufeff")
-	p := &parser{lexer: lexer{source: newSource(source)}, t: t, limits: l, strips: true}
+	t.source = source
+	p := &parser{lexer: lexer{text: source}, t: t, limits: l, strips: true}
 	if strings.HasPrefix(strings.TrimSpace(source), "[#") {
-		return pos{1, 1}.fail("tags in square brackets are not supported: write <#…>")
+		return pos(0).fail("tags in square brackets are not supported: write <#…>")
 	}
 	body, _, err := p.nodes()
 	if err != nil {
@@ -44,14 +45,14 @@ func (p *parser) nodes(stops ...string) (out []node, stop string, err error) {
 	for {
 		from, to := p.pos, p.upToNext()
 		if to > from {
-			t := &text{at: p.at(from), s: p.text[from:to]}
+			t := &text{at: pos(from), s: p.text[from:to]}
 			p.pieces = append(p.pieces, piece{text: t})
 			out = append(out, t)
 		}
 		p.pos = to
 		if to == len(p.text) {
 			if len(stops) > 0 {
-				return nil, "", p.at(to).fail("the template ends where <%s> is expected", strings.Replace(stops[0], "/", "/#", 1))
+				return nil, "", pos(to).fail("the template ends where <%s> is expected", strings.Replace(stops[0], "/", "/#", 1))
 			}
 			return out, "", nil
 		}
@@ -90,7 +91,7 @@ func letter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' || c == '_' }
 
 // one reads a comment, a place or a tag.
 func (p *parser) one(stops []string) (node, string, error) {
-	at, rest := p.at(p.pos), p.text[p.pos:]
+	at, rest := pos(p.pos), p.text[p.pos:]
 	switch {
 	case strings.HasPrefix(rest, commentBegins):
 		n := strings.Index(rest, commentEnds)

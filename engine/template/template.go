@@ -5,11 +5,12 @@
 package template
 
 import (
-	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"catena/engine/expr"
 	"catena/storage/fault"
@@ -28,6 +29,8 @@ type Template struct {
 	Name  string
 	Reads expr.Program // the variables it reads, and what of them
 
+	source string          // the text, to find lines in
+	noted  map[string]bool // what Reads has
 	body   []node
 	macros map[string]*macro
 }
@@ -35,7 +38,7 @@ type Template struct {
 // Parse reads a template of a language, ftl or mvel. Its name is for errors, which are of kind Invalid, or Limit, and
 // say the line and the column.
 func Parse(language, name, source string, l Limits) (*Template, error) {
-	t := &Template{Name: name, macros: map[string]*macro{}}
+	t := &Template{Name: name, source: source, noted: map[string]bool{}, macros: map[string]*macro{}}
 	if len(source) > l.Source {
 		return nil, fault.Limit.Errorf("template %s: longer than %d bytes", name, l.Source).WithCode(fault.CodeExpression)
 	}
@@ -51,9 +54,9 @@ func Parse(language, name, source string, l Limits) (*Template, error) {
 	return t, nil
 }
 
-// Render makes the text of the variables. It ends early if ctx does.
-func (t *Template) Render(ctx context.Context, variables map[string]any, l Limits) (string, error) {
-	r := &run{ctx: ctx, limits: l, data: variables, own: map[string]any{}, macros: t.macros}
+// Render makes the text of the variables. It asks goOn each thousand steps or so, and ends early with its error.
+func (t *Template) Render(variables map[string]any, l Limits, goOn func(steps int) error) (string, error) {
+	r := &run{goOn: goOn, limits: l, data: maps.Clone(variables), own: map[string]any{}, macros: t.macros}
 	err := r.all(t.body)
 	if s := (*signal)(nil); errors.As(err, &s) {
 		err = s.at.fail("%s stands outside of what it ends", s)
@@ -64,8 +67,16 @@ func (t *Template) Render(ctx context.Context, variables map[string]any, l Limit
 	return r.out.String(), nil
 }
 
-// pos is a place in a template: line and column, from 1.
-type pos struct{ line, column int }
+// pos is a place in a template: so many bytes of its text stand before it. Lines and columns are counted only for
+// errors, since finding them takes time.
+type pos int
+
+// at returns the line and the column of a place, from 1.
+func (t *Template) at(p pos) (line, column int) {
+	before := t.source[:min(int(p), len(t.source))]
+	line = 1 + strings.Count(before, "\n")
+	return line, 1 + utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:])
+}
 
 // mistake is what is wrong at a place.
 type mistake struct {
@@ -94,17 +105,36 @@ func (t *Template) located(err error) error {
 	if !errors.As(err, &m) {
 		return err
 	}
-	text := fmt.Sprintf("template %s:%d:%d: %s", t.Name, m.at.line, m.at.column, m.text)
+	line, column := t.at(m.at)
+	text := fmt.Sprintf("template %s:%d:%d: %s", t.Name, line, column, m.text)
 	if m.kind == fault.Limit {
-		return fault.Limit.Errorf("%s", text).WithCode(fault.CodeExpression).At(m.at.line, m.at.column)
+		return fault.Limit.Errorf("%s", text).WithCode(fault.CodeExpression).At(line, column)
 	}
-	return fault.Invalid.Errorf("%s", text).WithCode(fault.CodeExpression).At(m.at.line, m.at.column)
+	return fault.Invalid.Errorf("%s", text).WithCode(fault.CodeExpression).At(line, column)
 }
 
 // add notes a variable that is read.
-func (t *Template) add(name string) {
-	if !slices.Contains(t.Reads.Names, name) {
-		t.Reads.Names = append(t.Reads.Names, name)
+func (t *Template) add(name string) { t.note(&t.Reads.Names, "variable ", name) }
+
+// join notes what an expression of chains reads.
+func (t *Template) join(p *expr.Program) {
+	for _, name := range p.Names {
+		t.add(name)
+	}
+	for _, key := range p.Keys {
+		t.note(&t.Reads.Keys, "key ", key)
+	}
+	for _, name := range p.Helpers {
+		t.note(&t.Reads.Helpers, "helper ", name)
+	}
+	t.Reads.Open = t.Reads.Open || p.Open
+}
+
+// note adds a name to a list that it is not in yet.
+func (t *Template) note(list *[]string, kind, name string) {
+	if !t.noted[kind+name] {
+		t.noted[kind+name] = true
+		*list = append(*list, name)
 	}
 }
 
@@ -119,7 +149,7 @@ type expression interface {
 
 // run is one rendering.
 type run struct {
-	ctx                                   context.Context //nolint:containedctx // a rendering is one call
+	goOn                                  func(steps int) error
 	limits                                Limits
 	data                                  map[string]any // the variables given
 	own                                   map[string]any // what the template assigned
@@ -132,7 +162,16 @@ type run struct {
 	number, date, time, datetime, boolean string // settings
 }
 
-// step counts a step, and the bytes it works on.
+// What things cost in bytes, of which 64 take about as long as a step.
+const (
+	itemSize  = 16   // an item of a list that is made or gone through
+	entrySize = 256  // an entry of a hash that is made, or sorted
+	scopeSize = 32   // a scope in which a variable is looked for
+	callSize  = 2048 // a call of a function that is given, which may read the store
+)
+
+// step counts a step, and the bytes it works on. Whatever takes time counts before it is done: an expression is a
+// step, and so is what is written.
 func (r *run) step(at pos, size int) error {
 	before := r.steps >> 10
 	r.steps += 1 + size>>6
@@ -140,25 +179,31 @@ func (r *run) step(at pos, size int) error {
 		return at.exceed("takes more than %d steps", r.limits.Steps)
 	}
 	if r.steps>>10 != before {
-		return r.ctx.Err()
+		return r.goOn(r.steps)
 	}
 	return nil
 }
 
-// made bounds a text that is made.
-func (r *run) made(at pos, size int) error {
+// made bounds a text that is made, and counts it.
+func (r *run) made(at pos, size int) error { return r.grown(at, size, size) }
+
+// grown bounds a text that is being made, and counts what was added to it.
+func (r *run) grown(at pos, size, added int) error {
 	if size > r.limits.Output {
 		return at.exceed("makes more than %d bytes", r.limits.Output)
 	}
-	return r.step(at, size)
+	return r.step(at, added)
 }
 
 func (r *run) write(at pos, s string) error {
 	if r.out.Len()+len(s) > r.limits.Output {
 		return at.exceed("makes more than %d bytes", r.limits.Output)
 	}
+	if err := r.step(at, len(s)); err != nil {
+		return err
+	}
 	r.out.WriteString(s)
-	return r.step(at, len(s))
+	return nil
 }
 
 func (r *run) all(nodes []node) error {
@@ -191,22 +236,25 @@ func (r *run) enter(at pos) error {
 func (r *run) leave() { r.depth-- }
 
 // lookup finds a variable: of loops and macros, then what was assigned, then what was given.
-func (r *run) lookup(name string) any {
+func (r *run) lookup(at pos, name string) (any, error) {
+	if err := r.step(at, len(r.locals)*scopeSize); err != nil {
+		return nil, err
+	}
 	for _, scope := range slices.Backward(r.locals) {
 		if v, ok := scope[name]; ok {
-			return v
+			return v, nil
 		}
 		if _, bottom := scope[bottomOfMacro]; bottom {
 			break
 		}
 	}
 	if v, ok := r.own[name]; ok {
-		return v
+		return v, nil
 	}
 	if m, ok := r.macros[name]; ok {
-		return m
+		return m, nil
 	}
-	return normal(r.data[name])
+	return r.normal(at, r.data[name])
 }
 
 // bottomOfMacro marks the scope of a macro, which does not see those of its callers.

@@ -3,6 +3,7 @@ package template
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -31,12 +32,15 @@ func model() map[string]any {
 	}
 }
 
+// endless lets a rendering go on.
+func endless(int) error { return nil }
+
 func rendered(language, source string) (string, error) {
 	t, err := Parse(language, "t", source, testLimits)
 	if err != nil {
 		return "", err
 	}
-	return t.Render(context.Background(), model(), testLimits)
+	return t.Render(model(), testLimits, endless)
 }
 
 func TestFTL(t *testing.T) {
@@ -206,12 +210,12 @@ func TestBounds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := whole.Render(t.Context(), nil, l); got != "abcde" || err != nil {
+	if got, err := whole.Render(nil, l, endless); got != "abcde" || err != nil {
 		t.Errorf("got %q %v", got, err)
 	}
 	small := l
 	small.Output--
-	if _, err := whole.Render(t.Context(), nil, small); fault.Of(err) != fault.Limit {
+	if _, err := whole.Render(nil, small, endless); fault.Of(err) != fault.Limit {
 		t.Errorf("one byte too many: %v", err)
 	}
 	small = l
@@ -225,7 +229,7 @@ func TestBounds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := long.Render(ended, nil, testLimits); !errors.Is(err, context.Canceled) {
+	if _, err := long.Render(nil, testLimits, func(int) error { return ended.Err() }); !errors.Is(err, context.Canceled) {
 		t.Errorf("ended: got %v", err)
 	}
 }
@@ -241,7 +245,7 @@ func TestLoad(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := a.Render(t.Context(), nil, testLimits); got != "two" || err != nil {
+	if got, err := a.Render(nil, testLimits, endless); got != "two" || err != nil {
 		t.Errorf("got %q, %v", got, err)
 	}
 	if _, err := all.Find("mvel", "a"); fault.Of(err) != fault.NotFound {
@@ -270,7 +274,7 @@ func FuzzTemplate(f *testing.F) {
 			p, err := Parse(language, "t", source, l)
 			if err == nil {
 				var out string
-				if out, err = p.Render(context.Background(), model(), l); len(out) > l.Output {
+				if out, err = p.Render(model(), l, endless); len(out) > l.Output {
 					t.Errorf("%s: makes %d bytes", language, len(out))
 				}
 			}
@@ -279,4 +283,63 @@ func FuzzTemplate(f *testing.F) {
 			}
 		}
 	})
+}
+
+// costly are templates that take far more time than the number of their steps suggests, unless steps count what they
+// cost.
+var costly = map[string]string{
+	"hash grows":          "<#assign m = {}><#list 1..600000 as i><#assign m = m + {'k' + i: i}></#list>",
+	"list grows":          "<#assign l = []><#list 1..600000 as i><#assign l = l + [i]></#list>",
+	"text grows":          "<#assign s = ''><#list 1..600000 as i><#assign s = s + 'abc'></#list>",
+	"hash is copied":      "<#assign m = {}><#list 1..2000 as i><#assign m = m + {'k' + i: i}></#list><#list 1..600000 as i><#assign n = m + {}></#list>",
+	"view is sorted":      "<#list 1..600000 as i><#assign n = wide?keys?size></#list>",
+	"view is counted":     "<#list 1..600000 as i><#assign n = wide?size></#list>",
+	"cases":               "<#list 1..600000 as i><#switch 0>" + strings.Repeat("<#case 1>", 20_000) + "</#switch></#list>",
+	"conditions":          "<#list 1..600000 as i><#if false>" + strings.Repeat("<#elseif false>", 10_000) + "</#if></#list>",
+	"arguments":           "<#macro m" + counted(" p%d=1", 10_000) + "></#macro><#list 1..600000 as i><@m/></#list>",
+	"constants":           "<#list 1..600000 as i>${[" + strings.Repeat("1,", 50_000) + "1]?size}</#list>",
+	"sort":                "<#list 1..600000 as i>${texts?sort?size}</#list>",
+	"join":                "<#list 1..600000 as i>${texts?join(',')?length}</#list>",
+	"numbers":             "<#list 1..600000 as i>${huge?string('0.00000000000000000000000000000000000000000000000000')}</#list>",
+	"dates":               "<#list 1..600000 as i>${.now?string('" + strings.Repeat("yyyy-", 2000) + "')}</#list>",
+	"functions":           "<#list 1..600000 as i><#assign s = Fn.twice(texts)></#list>",
+	"shared lists":        "<#assign a = [1, 1]><#list 1..60 as i><#assign a = [a, a]></#list>${Fn.twice(a)}",
+	"scopes":              strings.Repeat("<#list 1..2 as a>", 30) + "${a}" + strings.Repeat("</#list>", 30),
+	"strings":             "<#list 1..600000 as i>${long[1]}${long?substring(1, 2)}${long?contains('b')?c}</#list>",
+	"regular expressions": "<#list 1..600000 as i>${long?replace('(a?a?)*b', '', 'r')?length}</#list>",
+	"map":                 "<#list 1..600000 as i>${(1..1000)?map(x -> 1)?size}</#list>",
+	"nested loops":        "<#list 1..600000 as i><#list 1..600000 as j></#list></#list>",
+}
+
+func counted(format string, n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, format, i)
+	}
+	return b.String()
+}
+
+// TestCosts expects that a million steps, a fifth of the default, end each of them within a second or so.
+func TestCosts(t *testing.T) {
+	limits := DefaultLimits
+	limits.Steps = 1_000_000
+	wide := map[string]any{}
+	texts := make([]any, 5000)
+	for i := range texts {
+		wide[fmt.Sprint("k", i)], texts[i] = i, fmt.Sprint(strings.Repeat("a", 200), i)
+	}
+	for name, source := range costly {
+		tmpl, err := Parse("ftl", name, source, DefaultLimits)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		data := model()
+		data["wide"], data["texts"], data["long"], data["huge"] = wide, texts, strings.Repeat("a", 100_000), 1e300
+		began := time.Now()
+		_, err = tmpl.Render(data, limits, endless)
+		if took := time.Since(began); !fault.Is(err, fault.Limit) || took > 10*time.Second {
+			t.Errorf("%s: %v after %s", name, err, took)
+		}
+	}
 }

@@ -32,51 +32,6 @@ type moment struct {
 	kind string // date, time or datetime
 }
 
-// hash is one that a template makes; its keys stay in order.
-type hash struct {
-	keys   []string
-	values map[string]any
-}
-
-func newHash() *hash { return &hash{values: map[string]any{}} }
-
-func (h *hash) set(key string, v any) {
-	if _, ok := h.values[key]; !ok {
-		h.keys = append(h.keys, key)
-	}
-	h.values[key] = v
-}
-
-// view is a map that is given.
-type view map[string]any
-
-func (m view) get(name string) any {
-	if hidden(name) {
-		return nil
-	}
-	if v, ok := m[name]; ok && v != nil {
-		return normal(v)
-	}
-	if lookup, ok := m[expr.Lookup].(func(string) any); ok {
-		return normal(lookup(name))
-	}
-	return nil
-}
-
-// hidden reports whether a key is not for templates.
-func hidden(name string) bool { return strings.HasPrefix(name, "\x00") }
-
-func (m view) keys() []string {
-	var keys []string
-	for name, v := range m {
-		if _, f := v.(expr.Func); !f && !hidden(name) && v != nil {
-			keys = append(keys, name)
-		}
-	}
-	slices.Sort(keys)
-	return keys
-}
-
 // normal is a value that was given as templates know it.
 func normal(v any) any {
 	switch v := v.(type) {
@@ -109,6 +64,23 @@ func normal(v any) any {
 		return function(v)
 	}
 	return opaque{}
+}
+
+// normal is normal where it may make a list.
+func (r *run) normal(at pos, v any) (any, error) {
+	size := 0
+	switch v := v.(type) {
+	case []string:
+		size = len(v)
+	case []int:
+		size = len(v)
+	}
+	if size > 0 {
+		if err := r.step(at, size*itemSize); err != nil {
+			return nil, err
+		}
+	}
+	return normal(v), nil
 }
 
 // what names the kind of a value.
@@ -233,9 +205,6 @@ func (x *binary) eval(r *run) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := r.step(x.at, 0); err != nil {
-		return nil, err
-	}
 	switch x.op {
 	case "==", "=", "!=":
 		same, err := r.equal(x.at, left, right)
@@ -261,12 +230,25 @@ func (r *run) plus(at pos, left, right any) (any, error) {
 		if !ok {
 			return nil, at.fail("a list cannot be joined with %s", what(right))
 		}
-		return slices.Concat(a, b), r.made(at, (len(a)+len(b))*itemSize)
+		if err := r.made(at, (len(a)+len(b))*itemSize); err != nil {
+			return nil, err
+		}
+		return slices.Concat(a, b), nil
 	}
-	if a, ok := keysOf(left); ok {
-		b, ok := keysOf(right)
-		if !ok {
+	if isHash(left) {
+		if !isHash(right) {
 			return nil, at.fail("a hash cannot be joined with %s", what(right))
+		}
+		a, err := r.keys(at, left)
+		if err != nil {
+			return nil, err
+		}
+		b, err := r.keys(at, right)
+		if err != nil {
+			return nil, err
+		}
+		if err := r.grown(at, (len(a)+len(b))*itemSize, (len(a)+len(b))*entrySize); err != nil {
+			return nil, err
 		}
 		h := newHash()
 		for _, k := range a {
@@ -275,7 +257,7 @@ func (r *run) plus(at pos, left, right any) (any, error) {
 		for _, k := range b {
 			h.set(k, valueOf(right, k))
 		}
-		return h, r.made(at, len(h.keys)*itemSize)
+		return h, nil
 	}
 	for _, v := range []any{left, right} {
 		if _, safe := v.(markup); safe {
@@ -305,26 +287,6 @@ func items(v any) ([]any, bool) {
 		return nil, true
 	}
 	return nil, false
-}
-
-func keysOf(v any) ([]string, bool) {
-	switch v := v.(type) {
-	case *hash:
-		return v.keys, true
-	case view:
-		return v.keys(), true
-	}
-	return nil, false
-}
-
-func valueOf(v any, key string) any {
-	switch v := v.(type) {
-	case *hash:
-		return v.values[key]
-	case view:
-		return v.get(key)
-	}
-	return nil
 }
 
 func arithmetic(at pos, op string, left, right any) (any, error) {

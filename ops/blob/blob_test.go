@@ -12,11 +12,11 @@ import (
 	"github.com/pdfcpu/pdfcpu/pkg/api"
 
 	"catena/engine"
+	"catena/engine/pdf"
 	"catena/ops/opstest"
 	"catena/storage"
 	"catena/storage/blob"
 	"catena/storage/fault"
-	"catena/storage/pdf"
 )
 
 func text(name, content string) *storage.Blob {

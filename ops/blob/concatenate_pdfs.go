@@ -4,9 +4,9 @@ import (
 	"io"
 
 	"catena/engine"
+	"catena/engine/pdf"
 	"catena/storage"
 	"catena/storage/fault"
-	"catena/storage/pdf"
 )
 
 var concatenatePDFs = engine.Op{
@@ -50,7 +50,7 @@ func (p concatenateParams) blobs(c *engine.Ctx, files storage.Blobs) (*storage.B
 		}
 	}
 	var joined *storage.Blob
-	err := c.Tx.Repo().PDF().Join(c, files, nil, func(r io.Reader) (err error) {
+	err := c.PDF().Join(c, files, nil, func(r io.Reader) (err error) {
 		joined, err = c.Tx.NewBlob(p.Filename, pdf.Type, r)
 		return err
 	})

@@ -5,8 +5,8 @@ import (
 	"path"
 
 	"catena/engine"
+	"catena/engine/egress"
 	"catena/storage"
-	"catena/storage/egress"
 	"catena/storage/fault"
 )
 

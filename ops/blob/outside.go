@@ -12,9 +12,9 @@ import (
 	"path/filepath"
 
 	"catena/engine"
+	"catena/engine/egress"
 	"catena/storage"
 	"catena/storage/blob"
-	"catena/storage/egress"
 	"catena/storage/fault"
 	"catena/storage/outbox"
 )

@@ -13,10 +13,10 @@ import (
 	"testing"
 
 	"catena/engine"
+	"catena/engine/egress"
 	"catena/ops/opstest"
 	"catena/storage"
 	"catena/storage/blob/blobtest"
-	"catena/storage/egress"
 	"catena/storage/fault"
 	"catena/storage/outbox"
 )

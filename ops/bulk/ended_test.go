@@ -7,7 +7,7 @@ import (
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/credential"
-	"catena/storage/entry"
+	"catena/storage/directory/record"
 	"catena/storage/oauth"
 	"catena/storage/storagetest"
 )
@@ -39,7 +39,7 @@ func (w *world) signing() map[string]func() begun {
 		"access token":         func() begun { return w.access(func(tx *storage.Tx) error { return oauth.End(tx, "bob", "open") }) },
 		"client": func() begun {
 			return w.access(func(tx *storage.Tx) error {
-				return clients(tx, func(d *entry.Directory) error { return d.Delete("1") })
+				return clients(tx, func(d *record.Directory) error { return d.Delete("1") })
 			})
 		},
 		"access token refreshed": w.refreshed,
@@ -54,8 +54,8 @@ func remade(tx *storage.Tx) error {
 
 func renewed(tx *storage.Tx) error { return tx.SetPassword("bob", "another") }
 
-func clients(tx *storage.Tx, fn func(d *entry.Directory) error) error {
-	d, err := entry.In(tx, "oauth2Clients")
+func clients(tx *storage.Tx, fn func(d *record.Directory) error) error {
+	d, err := record.In(tx, "oauth2Clients")
 	if err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func (w *world) session() begun {
 // grant lets a program act for bob.
 func (w *world) grant() (*engine.Principal, *oauth.Token) {
 	w.must(w.writes(func(tx *storage.Tx) error {
-		return clients(tx, func(d *entry.Directory) error {
+		return clients(tx, func(d *record.Directory) error {
 			_, err := d.Create(map[string]any{"clientId": "open", "name": "Open", "redirectURIs": "https://example.org/", "enabled": true})
 			return err
 		})

@@ -12,7 +12,7 @@ import (
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/directory"
-	"catena/storage/entry"
+	"catena/storage/directory/record"
 	"catena/storage/fault"
 )
 
@@ -89,7 +89,7 @@ func labels(c *engine.Ctx, xpath string, v any, params map[string]any) (any, err
 
 // label is that of an entry; an id that nothing has is its own.
 func label(c *engine.Ctx, list, id, lang string) (string, error) {
-	d, err := entry.In(c.Tx, list)
+	d, err := record.In(c.Tx, list)
 	if err != nil {
 		return "", err
 	}

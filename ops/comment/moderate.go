@@ -2,9 +2,9 @@ package comment
 
 import (
 	"catena/engine"
+	"catena/engine/workflow"
 	"catena/storage"
 	"catena/storage/fault"
-	"catena/storage/workflow"
 )
 
 var moderate = engine.Op{

@@ -58,7 +58,7 @@ func readPicture(b *storage.Blob, out map[string]any) error {
 }
 
 func readPDF(c *engine.Ctx, b *storage.Blob, out map[string]any) error {
-	info, err := c.Tx.Repo().PDF().About(c, b)
+	info, err := c.PDF().About(c, b)
 	if err != nil {
 		return fault.Wrap(err, "input").In("input")
 	}

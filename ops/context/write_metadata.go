@@ -12,7 +12,7 @@ import (
 // that was there stays: the new texts are an update behind it, so earlier signatures hold.
 func writePDF(c *engine.Ctx, b *storage.Blob, texts map[string]string) (*storage.Blob, error) {
 	var told *storage.Blob
-	err := c.Tx.Repo().PDF().Update(c, b, texts, func(update io.Reader) error {
+	err := c.PDF().Update(c, b, texts, func(update io.Reader) error {
 		r, err := b.Open()
 		if err != nil {
 			return err

@@ -1,13 +1,13 @@
 // Package conversion holds the operations that make other files out of files: conversions at
 // once or in the background, pictures made smaller, and what a document looks like in another
-// form. How content is converted is for storage/convert to know; an operation chooses what
+// form. How content is converted is for engine/convert to know; an operation chooses what
 // and keeps the result.
 package conversion
 
 import (
 	"catena/engine"
+	"catena/engine/convert"
 	"catena/storage"
-	"catena/storage/convert"
 	"catena/storage/fault"
 )
 

@@ -2,8 +2,8 @@ package conversion
 
 import (
 	"catena/engine"
+	"catena/engine/convert"
 	"catena/storage"
-	"catena/storage/convert"
 )
 
 var convertBlob = engine.Op{

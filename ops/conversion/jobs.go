@@ -4,8 +4,8 @@ import (
 	"context"
 	"encoding/json"
 
+	"catena/engine/convert"
 	"catena/storage"
-	"catena/storage/convert"
 	"catena/storage/fault"
 	"catena/storage/outbox"
 )

@@ -4,8 +4,8 @@ import (
 	"strconv"
 
 	"catena/engine"
+	"catena/engine/convert"
 	"catena/storage"
-	"catena/storage/convert"
 	"catena/storage/fault"
 )
 

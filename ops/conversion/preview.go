@@ -4,8 +4,8 @@ import (
 	"strings"
 
 	"catena/engine"
+	"catena/engine/convert"
 	"catena/storage"
-	"catena/storage/convert"
 	"catena/storage/fault"
 )
 

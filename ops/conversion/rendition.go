@@ -2,9 +2,9 @@ package conversion
 
 import (
 	"catena/engine"
+	"catena/engine/convert"
 	"catena/storage"
 	"catena/storage/blob"
-	"catena/storage/convert"
 	"catena/storage/fault"
 )
 

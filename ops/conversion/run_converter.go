@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"catena/engine"
+	"catena/engine/convert"
 	"catena/storage"
-	"catena/storage/convert"
 )
 
 var runConverter = engine.Op{

@@ -2,7 +2,7 @@ package directory
 
 import (
 	"catena/engine"
-	"catena/storage/entry"
+	"catena/storage/directory/record"
 )
 
 var create = engine.Op{
@@ -18,8 +18,8 @@ type createParams struct {
 	Entry     map[string]any `json:"entry" type:"object" doc:"The entry, with its fields as properties."`
 }
 
-func (p createParams) run(c *engine.Ctx, _ engine.Void) (*entry.Entry, error) {
-	d, err := entry.In(c.Tx, p.Directory)
+func (p createParams) run(c *engine.Ctx, _ engine.Void) (*record.Entry, error) {
+	d, err := record.In(c.Tx, p.Directory)
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,7 @@ package directory
 
 import (
 	"catena/engine"
-	"catena/storage/entry"
+	"catena/storage/directory/record"
 	"catena/storage/fault"
 )
 
@@ -24,7 +24,7 @@ type createVocabularyEntryParams struct {
 }
 
 func (p createVocabularyEntryParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
-	d, err := entry.In(c.Tx, p.Vocabulary)
+	d, err := record.In(c.Tx, p.Vocabulary)
 	if err != nil {
 		return engine.Void{}, err
 	}

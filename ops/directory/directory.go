@@ -10,7 +10,7 @@ import (
 
 	"catena/engine"
 	"catena/storage"
-	"catena/storage/entry"
+	"catena/storage/directory/record"
 	"catena/storage/fault"
 	"catena/storage/schema"
 )
@@ -49,8 +49,8 @@ func jsonBlob(v any) (*storage.Blob, error) {
 }
 
 // manager returns a directory to somebody who may look after it.
-func manager(c *engine.Ctx, name string) (*entry.Directory, error) {
-	d, err := entry.In(c.Tx, name)
+func manager(c *engine.Ctx, name string) (*record.Directory, error) {
+	d, err := record.In(c.Tx, name)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func objects[T any](text string) ([]T, error) {
 }
 
 // find returns an entry. An address may have a slash behind the id that is not part of it.
-func find(d *entry.Directory, id string) (*entry.Entry, error) {
+func find(d *record.Directory, id string) (*record.Entry, error) {
 	e, err := d.Entry(id)
 	if short, cut := strings.CutSuffix(id, "/"); cut && fault.Is(err, fault.NotFound) {
 		if e, err2 := d.Entry(short); err2 == nil {
@@ -86,8 +86,8 @@ func find(d *entry.Directory, id string) (*entry.Entry, error) {
 }
 
 // all returns every entry that a query selects.
-func all(d *entry.Directory, q entry.Query) ([]*entry.Entry, error) {
-	var out []*entry.Entry
+func all(d *record.Directory, q record.Query) ([]*record.Entry, error) {
+	var out []*record.Entry
 	q.CountLimit = -1
 	for {
 		p, err := d.Find(q)
@@ -106,7 +106,7 @@ func all(d *entry.Directory, q entry.Query) ([]*entry.Entry, error) {
 }
 
 // object is an entry as the operations show it: its fields, unset ones null.
-func object(e *entry.Entry) map[string]any {
+func object(e *record.Entry) map[string]any {
 	m := make(map[string]any, len(e.Directory.Schema.Fields))
 	for _, f := range e.Directory.Schema.Fields {
 		v := e.Values[f.Name]
@@ -119,7 +119,7 @@ func object(e *entry.Entry) map[string]any {
 }
 
 // translated is object with the label in a language.
-func translated(c *engine.Ctx, e *entry.Entry, lang string) map[string]any {
+func translated(c *engine.Ctx, e *record.Entry, lang string) map[string]any {
 	m := object(e)
 	if label, ok := m["label"].(string); ok {
 		m["label"] = c.Tx.Repo().Directories().Text(language(c, lang), label)
@@ -136,7 +136,7 @@ func language(c *engine.Ctx, lang string) string {
 }
 
 // given returns the values of an entity: its properties, with the id that stands beside them.
-func given(d *entry.Directory, entity map[string]any) (map[string]any, error) {
+func given(d *record.Directory, entity map[string]any) (map[string]any, error) {
 	if kind, ok := entity["entity-type"].(string); ok && kind != "directoryEntry" {
 		return nil, fault.Invalid.Errorf("entity-type: directoryEntry expected, not %q", kind).In("entity-type")
 	}

@@ -3,7 +3,7 @@ package directory
 import (
 	"catena/engine"
 	"catena/storage"
-	"catena/storage/entry"
+	"catena/storage/directory/record"
 )
 
 var entries = engine.Op{
@@ -22,11 +22,11 @@ type entriesParams struct {
 }
 
 func (p entriesParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
-	d, err := entry.In(c.Tx, p.Directory)
+	d, err := record.In(c.Tx, p.Directory)
 	if err != nil {
 		return nil, err
 	}
-	found, err := all(d, entry.Query{})
+	found, err := all(d, record.Query{})
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +38,7 @@ func (p entriesParams) doc(c *engine.Ctx, _ *storage.Doc) (*storage.Blob, error)
 	return p.run(c, engine.Void{})
 }
 
-func blobOf(c *engine.Ctx, found []*entry.Entry, translate bool, lang string) (*storage.Blob, error) {
+func blobOf(c *engine.Ctx, found []*record.Entry, translate bool, lang string) (*storage.Blob, error) {
 	out := make([]map[string]any, len(found))
 	for i, e := range found {
 		if translate {

@@ -3,7 +3,7 @@ package directory
 import (
 	"catena/engine"
 	"catena/storage"
-	"catena/storage/entry"
+	"catena/storage/directory/record"
 	"catena/storage/fault"
 )
 
@@ -26,8 +26,8 @@ type pageParams struct {
 	SortOrder []string      `json:"sortOrder,omitzero" doc:"asc or desc for each."`
 }
 
-func (p pageParams) run(c *engine.Ctx, _ engine.Void) (*entry.Page, error) {
-	d, err := entry.In(c.Tx, p.Directory)
+func (p pageParams) run(c *engine.Ctx, _ engine.Void) (*record.Page, error) {
+	d, err := record.In(c.Tx, p.Directory)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +38,7 @@ func (p pageParams) run(c *engine.Ctx, _ engine.Void) (*entry.Page, error) {
 		p.PageSize = 50
 	}
 	size := min(p.PageSize, c.Tx.Repo().Limits().PageSize)
-	q := entry.Query{Equal: p.Filters, PageOptions: storage.PageOptions{Limit: size, Offset: p.Offset}}
+	q := record.Query{Equal: p.Filters, PageOptions: storage.PageOptions{Limit: size, Offset: p.Offset}}
 	if q.Offset == 0 {
 		q.Offset = p.Index * size
 	}

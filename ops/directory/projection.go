@@ -6,7 +6,7 @@ import (
 
 	"catena/engine"
 	"catena/storage"
-	"catena/storage/entry"
+	"catena/storage/directory/record"
 )
 
 var projection = engine.Op{
@@ -27,11 +27,11 @@ type projectionParams struct {
 }
 
 func (p projectionParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
-	d, err := entry.In(c.Tx, p.Directory)
+	d, err := record.In(c.Tx, p.Directory)
 	if err != nil {
 		return engine.Void{}, err
 	}
-	q := entry.Query{Equal: map[string]any{}, Starts: map[string]string{}}
+	q := record.Query{Equal: map[string]any{}, Starts: map[string]string{}}
 	for name, v := range p.Filters {
 		if slices.Contains(p.Fulltext, name) {
 			q.Starts[name] = fmt.Sprint(v)

@@ -2,7 +2,7 @@ package directory
 
 import (
 	"catena/engine"
-	"catena/storage/entry"
+	"catena/storage/directory/record"
 )
 
 var read = engine.Op{
@@ -19,8 +19,8 @@ type readParams struct {
 	ID        string `json:"id" doc:"Id of the entry."`
 }
 
-func (p readParams) run(c *engine.Ctx, _ engine.Void) (*entry.Entry, error) {
-	d, err := entry.In(c.Tx, p.Directory)
+func (p readParams) run(c *engine.Ctx, _ engine.Void) (*record.Entry, error) {
+	d, err := record.In(c.Tx, p.Directory)
 	if err != nil {
 		return nil, err
 	}

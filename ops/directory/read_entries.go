@@ -5,7 +5,7 @@ import (
 
 	"catena/engine"
 	"catena/storage"
-	"catena/storage/entry"
+	"catena/storage/directory/record"
 	"catena/storage/fault"
 )
 
@@ -26,7 +26,7 @@ type readEntriesParams struct {
 }
 
 func (p readEntriesParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
-	d, err := entry.In(c.Tx, p.Directory)
+	d, err := record.In(c.Tx, p.Directory)
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +34,7 @@ func (p readEntriesParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, err
 	if err != nil {
 		return nil, err
 	}
-	var found []*entry.Entry
+	var found []*record.Entry
 	for _, id := range ids {
 		e, err := d.Entry(fmt.Sprint(id))
 		if fault.Is(err, fault.NotFound) {

@@ -2,7 +2,7 @@ package directory
 
 import (
 	"catena/engine"
-	"catena/storage/entry"
+	"catena/storage/directory/record"
 )
 
 var remove = engine.Op{
@@ -19,7 +19,7 @@ type removeParams struct {
 }
 
 func (p removeParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
-	d, err := entry.In(c.Tx, p.Directory)
+	d, err := record.In(c.Tx, p.Directory)
 	if err != nil || !d.Writable() {
 		if err == nil {
 			err = d.Delete(p.ID)

@@ -7,7 +7,7 @@ import (
 
 	"catena/engine"
 	"catena/storage"
-	"catena/storage/entry"
+	"catena/storage/directory/record"
 )
 
 var suggestEntries = engine.Op{
@@ -39,11 +39,11 @@ type suggestEntriesParams struct {
 }
 
 func (p suggestEntriesParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
-	d, err := entry.In(c.Tx, p.Directory)
+	d, err := record.In(c.Tx, p.Directory)
 	if err != nil {
 		return nil, err
 	}
-	q := entry.Query{Equal: p.Filters, Exact: p.Case}
+	q := record.Query{Equal: p.Filters, Exact: p.Case}
 	if !p.Localize && !p.Columns && !p.Contains && d.Parent == "" && p.Term != "" && d.Schema.Field(p.Field) != nil {
 		q.Starts = map[string]string{p.Field: p.Term}
 	}
@@ -71,19 +71,19 @@ func (p suggestEntriesParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, 
 }
 
 // innerIDs returns the entries that others of the same directory are below.
-func innerIDs(d *entry.Directory) (map[string]bool, error) {
+func innerIDs(d *record.Directory) (map[string]bool, error) {
 	inner := map[string]bool{}
 	if d.Parent != d.Name {
 		return inner, nil
 	}
-	everything, err := all(d, entry.Query{})
+	everything, err := all(d, record.Query{})
 	for _, e := range everything {
 		inner[e.Text("parent")] = true
 	}
 	return inner, err
 }
 
-func obsolete(e *entry.Entry) bool {
+func obsolete(e *record.Entry) bool {
 	v := e.Text("obsolete")
 	return v != "" && v != "0" && v != "false"
 }

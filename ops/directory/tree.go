@@ -5,7 +5,7 @@ import (
 
 	"catena/engine"
 	"catena/storage/directory"
-	"catena/storage/entry"
+	"catena/storage/directory/record"
 	"catena/storage/fault"
 )
 
@@ -16,7 +16,7 @@ const maxLevels = 20
 type tree struct {
 	c      *engine.Ctx
 	p      suggestEntriesParams
-	dir    *entry.Directory
+	dir    *record.Directory
 	lang   string
 	field  string
 	nodes  map[[2]string]*node // by directory and id
@@ -25,14 +25,14 @@ type tree struct {
 }
 
 type node struct {
-	entry         *entry.Entry
+	entry         *record.Entry
 	label         string
 	computed, abs string
 	chosen        bool // it matched itself
 	below         []*node
 }
 
-func newTree(c *engine.Ctx, p suggestEntriesParams, d *entry.Directory) *tree {
+func newTree(c *engine.Ctx, p suggestEntriesParams, d *record.Directory) *tree {
 	lang := directory.Language(language(c, p.Lang))
 	t := &tree{c: c, p: p, dir: d, lang: lang, field: p.Field, nodes: map[[2]string]*node{}}
 	switch {
@@ -45,7 +45,7 @@ func newTree(c *engine.Ctx, p suggestEntriesParams, d *entry.Directory) *tree {
 }
 
 // label returns what an entry is called: in the language, in English, or plainly.
-func (t *tree) label(e *entry.Entry) string {
+func (t *tree) label(e *record.Entry) string {
 	plain := strings.TrimSuffix(strings.TrimSuffix(t.p.Field, "{lang}"), "_")
 	for _, name := range []string{t.field, plain + "_en", plain} {
 		if s := e.Text(name); s != "" {
@@ -59,7 +59,7 @@ func (t *tree) label(e *entry.Entry) string {
 }
 
 // add takes an entry in.
-func (t *tree) add(e *entry.Entry) error {
+func (t *tree) add(e *record.Entry) error {
 	n, err := t.node(e, 0)
 	if err == nil && !n.chosen {
 		n.chosen = true
@@ -69,7 +69,7 @@ func (t *tree) add(e *entry.Entry) error {
 }
 
 // node returns the place of an entry, with places for all that are above it.
-func (t *tree) node(e *entry.Entry, level int) (*node, error) {
+func (t *tree) node(e *record.Entry, level int) (*node, error) {
 	key := [2]string{e.Directory.Name, e.ID}
 	if n := t.nodes[key]; n != nil {
 		return n, nil
@@ -95,12 +95,12 @@ func (t *tree) node(e *entry.Entry, level int) (*node, error) {
 }
 
 // above returns the entry that an entry names as its parent, nil if there is none.
-func (t *tree) above(e *entry.Entry) (*entry.Entry, error) {
+func (t *tree) above(e *record.Entry) (*record.Entry, error) {
 	id := e.Text("parent")
 	if e.Directory.Parent == "" || id == "" {
 		return nil, nil
 	}
-	d, err := entry.In(t.c.Tx, e.Directory.Parent)
+	d, err := record.In(t.c.Tx, e.Directory.Parent)
 	if err != nil {
 		return nil, err
 	}

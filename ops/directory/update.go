@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"catena/engine"
-	"catena/storage/entry"
+	"catena/storage/directory/record"
 	"catena/storage/fault"
 )
 
@@ -22,8 +22,8 @@ type updateParams struct {
 	Entry     map[string]any `json:"entry" type:"object" doc:"The entry, with what changes as properties."`
 }
 
-func (p updateParams) run(c *engine.Ctx, _ engine.Void) (*entry.Entry, error) {
-	d, err := entry.In(c.Tx, p.Directory)
+func (p updateParams) run(c *engine.Ctx, _ engine.Void) (*record.Entry, error) {
+	d, err := record.In(c.Tx, p.Directory)
 	if err != nil {
 		return nil, err
 	}

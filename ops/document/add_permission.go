@@ -4,9 +4,9 @@ import (
 	"time"
 
 	"catena/engine"
+	"catena/engine/mail"
 	"catena/storage"
 	"catena/storage/fault"
-	"catena/storage/message"
 )
 
 var addPermission = engine.Op{
@@ -62,7 +62,7 @@ func protect(c *engine.Ctx, d *storage.Doc, list string, entries []storage.ACE, 
 	d, err := c.Tx.SetACL(d, list, entries)
 	for i := 0; err == nil && i < len(added); i++ {
 		if added[i].Notify {
-			err = message.TellOfPermission(c.Tx, d, added[i])
+			err = mail.TellOfPermission(c.Tx, d, added[i])
 		}
 	}
 	return d, err

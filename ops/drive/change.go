@@ -5,7 +5,6 @@ import (
 
 	"catena/engine"
 	"catena/storage"
-	"catena/storage/drive"
 	"catena/storage/fault"
 )
 
@@ -29,7 +28,7 @@ func (p itemParams) update(c *engine.Ctx, b *storage.Blob) (*storage.Blob, error
 	case !it.CanUpdate:
 		return nil, refused(it, "updated")
 	}
-	d, err := drive.Update(c.Tx, it.Doc, b)
+	d, err := Update(c.Tx, it.Doc, b)
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +56,7 @@ func (p renameParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
 	if !it.CanRename {
 		return nil, refused(it, "renamed")
 	}
-	d, err := drive.Rename(c.Tx, it, p.Name)
+	d, err := Rename(c.Tx, it, p.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +101,7 @@ func (p moveParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, err := drive.Open(c.Tx)
+	v, err := Open(c.Tx)
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +109,7 @@ func (p moveParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
 }
 
 func (p moveParams) can(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
-	v, err := drive.Open(c.Tx)
+	v, err := Open(c.Tx)
 	if err != nil {
 		return nil, err
 	}
@@ -141,15 +140,15 @@ func (p itemParams) remove(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
 		return engine.Void{}, err
 	}
 	switch in := p.Parent; {
-	case it.ID == drive.TopID:
+	case it.ID == TopID:
 		return engine.Void{}, refused(it, "deleted")
-	case it.ParentID == drive.TopID:
+	case it.ParentID == TopID:
 		return engine.Void{}, v.Unregister(it.Doc)
-	case drive.IsCollection(it.ParentID) || drive.IsCollection(in):
+	case IsCollection(it.ParentID) || IsCollection(in):
 		if in == "" {
 			in = it.ParentID
 		}
-		_, err := c.Call("Collection.RemoveFromCollection", it.Doc, map[string]any{"collection": drive.DocID(in)})
+		_, err := c.Call("Collection.RemoveFromCollection", it.Doc, map[string]any{"collection": DocID(in)})
 		return engine.Void{}, err
 	case !it.CanDelete:
 		return engine.Void{}, refused(it, "deleted")
@@ -177,6 +176,6 @@ func (p attachParams) run(c *engine.Ctx, b *storage.Blob) (*storage.Blob, error)
 	if err != nil {
 		return nil, err
 	}
-	_, err = drive.Update(c.Tx, d, b)
+	_, err = Update(c.Tx, d, b)
 	return b, err
 }

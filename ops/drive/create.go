@@ -3,7 +3,6 @@ package drive
 import (
 	"catena/engine"
 	"catena/storage"
-	"catena/storage/drive"
 )
 
 var createFolder = engine.Op{
@@ -52,7 +51,7 @@ func (p createFileParams) run(c *engine.Ctx, b *storage.Blob) (*storage.Blob, er
 	if err != nil {
 		return nil, err
 	}
-	d, err := drive.Create(c.Tx, in.Doc, b, p.Overwrite)
+	d, err := Create(c.Tx, in.Doc, b, p.Overwrite)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,6 @@
 // Package drive holds the operations of the desktop synchronizer, a program that keeps a copy of some folders on a
 // computer: which folders these are, what is in them as files and folders, how they are changed, and what has changed
-// since the copy was made. What is shown to whom is storage/drive's; the answers are JSON, as the program reads it.
+// since the copy was made. What is shown to whom is for a View to say; the answers are JSON, as the program reads it.
 package drive
 
 import (
@@ -8,7 +8,6 @@ import (
 
 	"catena/engine"
 	"catena/storage"
-	"catena/storage/drive"
 	"catena/storage/fault"
 )
 
@@ -72,8 +71,8 @@ func answer(v any, err error) (*storage.Blob, error) {
 }
 
 // need returns an item that has to be there.
-func need(c *engine.Ctx, id string) (*drive.View, *drive.Item, error) {
-	v, err := drive.Open(c.Tx)
+func need(c *engine.Ctx, id string) (*View, *Item, error) {
+	v, err := Open(c.Tx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -82,7 +81,7 @@ func need(c *engine.Ctx, id string) (*drive.View, *drive.Item, error) {
 }
 
 // needIn returns a folder in which the caller may create something.
-func needIn(c *engine.Ctx, id string) (*drive.View, *drive.Item, error) {
+func needIn(c *engine.Ctx, id string) (*View, *Item, error) {
 	v, it, err := need(c, id)
 	switch {
 	case err != nil:
@@ -96,12 +95,12 @@ func needIn(c *engine.Ctx, id string) (*drive.View, *drive.Item, error) {
 }
 
 // refused is the error of a change that an item does not let the caller make.
-func refused(it *drive.Item, what string) error {
+func refused(it *Item, what string) error {
 	return fault.Denied.Errorf("file system item %s: cannot be %s", it.ID, what)
 }
 
 // shown is a document as the item it is now.
-func shown(v *drive.View, d *storage.Doc) (*storage.Blob, error) {
+func shown(v *View, d *storage.Doc) (*storage.Blob, error) {
 	it, err := v.Item(d)
 	if err == nil && it == nil {
 		err = fault.Conflict.Errorf("document %s: is no longer shown", d.ID())

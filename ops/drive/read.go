@@ -3,7 +3,6 @@ package drive
 import (
 	"catena/engine"
 	"catena/storage"
-	"catena/storage/drive"
 )
 
 var getTop = engine.Op{
@@ -27,7 +26,7 @@ var getRoots = engine.Op{
 type noParams struct{}
 
 func (noParams) top(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
-	v, err := drive.Open(c.Tx)
+	v, err := Open(c.Tx)
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +34,7 @@ func (noParams) top(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
 }
 
 func (noParams) roots(c *engine.Ctx, _ engine.Void) (storage.Docs, error) {
-	v, err := drive.Open(c.Tx)
+	v, err := Open(c.Tx)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +74,7 @@ type itemParams struct {
 }
 
 func (p itemParams) get(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
-	v, err := drive.Open(c.Tx)
+	v, err := Open(c.Tx)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +86,7 @@ type idParams struct {
 }
 
 func (p idParams) exists(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
-	v, err := drive.Open(c.Tx)
+	v, err := Open(c.Tx)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +95,7 @@ func (p idParams) exists(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
 }
 
 func (p idParams) children(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
-	v, err := drive.Open(c.Tx)
+	v, err := Open(c.Tx)
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +124,7 @@ type scrollParams struct {
 }
 
 func (p scrollParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
-	v, err := drive.Open(c.Tx)
+	v, err := Open(c.Tx)
 	if err != nil {
 		return nil, err
 	}
@@ -154,7 +153,7 @@ type changesParams struct {
 }
 
 func (p changesParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
-	v, err := drive.Open(c.Tx)
+	v, err := Open(c.Tx)
 	if err != nil {
 		return nil, err
 	}

@@ -3,7 +3,6 @@ package drive
 import (
 	"catena/engine"
 	"catena/storage"
-	"catena/storage/drive"
 	"catena/storage/fault"
 )
 
@@ -21,7 +20,7 @@ type synchronizeParams struct {
 }
 
 func (p synchronizeParams) run(c *engine.Ctx, d *storage.Doc) (any, error) {
-	v, err := drive.Open(c.Tx)
+	v, err := Open(c.Tx)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +51,7 @@ func (editedParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, err := drive.Open(c.Tx)
+	v, err := Open(c.Tx)
 	if err != nil {
 		return nil, err
 	}

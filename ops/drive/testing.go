@@ -8,7 +8,6 @@ import (
 
 	"catena/engine"
 	"catena/storage"
-	"catena/storage/drive"
 	"catena/storage/fault"
 	"catena/storage/outbox"
 )
@@ -156,7 +155,7 @@ func (p testDocumentsParams) run(c *engine.Ctx, folder *storage.Doc) (*storage.B
 	}
 	for i := range p.Number {
 		b := engine.NewBlob(fmt.Sprintf(p.Name, i), "text/plain", fmt.Appendf(nil, p.Content, i))
-		if _, err := drive.Create(c.Tx, folder, b, false); err != nil {
+		if _, err := Create(c.Tx, folder, b, false); err != nil {
 			return nil, err
 		}
 	}
@@ -179,7 +178,7 @@ type versioningParams struct {
 }
 
 func (p versioningParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
-	return engine.Void{}, drive.SetVersioning(c.Tx, p.Delay, p.Option)
+	return engine.Void{}, SetVersioning(c.Tx, p.Delay, p.Option)
 }
 
 // profiles are ways to show folders that other servers have.

@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"catena/engine"
+	"catena/engine/mail"
 	"catena/storage"
 	"catena/storage/fault"
-	"catena/storage/message"
 )
 
 // sendMail makes the operation that sends mail.
@@ -48,7 +48,7 @@ type mailParams struct {
 }
 
 func (p mailParams) send(c *engine.Ctx, d *storage.Doc, cfg Config) error {
-	m := message.Mail{From: p.From, Subject: p.Subject, Files: p.files(c, d)}
+	m := mail.Mail{From: p.From, Subject: p.Subject, Files: p.files(c, d)}
 	for list, into := range map[*[]string]*[]string{&p.To: &m.To, &p.Cc: &m.Cc, &p.Bcc: &m.Bcc, &p.ReplyTo: &m.ReplyTo} {
 		var err error
 		if *into, err = p.recipients(c, *list); err != nil {
@@ -74,7 +74,7 @@ func (p mailParams) send(c *engine.Ctx, d *storage.Doc, cfg Config) error {
 	if err != nil {
 		return err
 	}
-	_, err = message.Send(c.Tx, m)
+	_, err = mail.Send(c.Tx, m)
 	return err
 }
 

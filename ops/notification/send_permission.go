@@ -2,9 +2,9 @@ package notification
 
 import (
 	"catena/engine"
+	"catena/engine/mail"
 	"catena/storage"
 	"catena/storage/fault"
-	"catena/storage/message"
 )
 
 var sendPermission = engine.Op{
@@ -30,7 +30,7 @@ func (p permissionParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, erro
 	for _, list := range lists {
 		for _, e := range list.Entries {
 			if e.ID() == p.ID {
-				return d, message.TellOfPermission(c.Tx, d, e)
+				return d, mail.TellOfPermission(c.Tx, d, e)
 			}
 		}
 	}

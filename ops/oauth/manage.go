@@ -3,7 +3,7 @@ package oauth
 import (
 	"catena/engine"
 	"catena/storage"
-	"catena/storage/entry"
+	"catena/storage/directory/record"
 	"catena/storage/fault"
 )
 
@@ -26,11 +26,11 @@ var list = engine.Op{
 type listParams struct{ kindParams }
 
 func (p listParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
-	d, err := entry.In(c.Tx, p.kind().directory)
+	d, err := record.In(c.Tx, p.kind().directory)
 	if err != nil {
 		return nil, err
 	}
-	found, err := d.Find(entry.Query{PageOptions: storage.PageOptions{CountLimit: -1}})
+	found, err := d.Find(record.Query{PageOptions: storage.PageOptions{CountLimit: -1}})
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +87,7 @@ func (p createParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) 
 	if id == "" {
 		return nil, fault.Invalid.Errorf("%s: without an id", k.word).In("id")
 	}
-	d, err := entry.In(c.Tx, k.directory)
+	d, err := record.In(c.Tx, k.directory)
 	if err != nil {
 		return nil, err
 	}

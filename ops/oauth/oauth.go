@@ -10,7 +10,7 @@ import (
 
 	"catena/engine"
 	"catena/storage"
-	"catena/storage/entry"
+	"catena/storage/directory/record"
 	"catena/storage/fault"
 )
 
@@ -66,12 +66,12 @@ var kinds = map[string]kind{
 }
 
 // one finds a row by the name that addresses know it by.
-func (k kind) one(c *engine.Ctx, id string) (*entry.Directory, *entry.Entry, error) {
-	d, err := entry.In(c.Tx, k.directory)
+func (k kind) one(c *engine.Ctx, id string) (*record.Directory, *record.Entry, error) {
+	d, err := record.In(c.Tx, k.directory)
 	if err != nil {
 		return nil, nil, err
 	}
-	found, err := d.Find(entry.Query{Equal: map[string]any{k.key: id}, PageOptions: storage.PageOptions{Limit: 1, CountLimit: -1}})
+	found, err := d.Find(record.Query{Equal: map[string]any{k.key: id}, PageOptions: storage.PageOptions{Limit: 1, CountLimit: -1}})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -82,7 +82,7 @@ func (k kind) one(c *engine.Ctx, id string) (*entry.Directory, *entry.Entry, err
 }
 
 // entity is a row as answers show it. A secret reads as null.
-func (k kind) entity(e *entry.Entry) map[string]any {
+func (k kind) entity(e *record.Entry) map[string]any {
 	out := map[string]any{"entity-type": k.word}
 	for _, f := range k.fields {
 		v := e.Values[f.column]
@@ -152,7 +152,7 @@ func joined(v any) any {
 func owner(c *engine.Ctx, user string) string { return cmp.Or(user, c.As.Name) }
 
 // token is a row of a token as answers show it.
-func token(e *entry.Entry) map[string]any {
+func token(e *record.Entry) map[string]any {
 	out := map[string]any{"entity-type": "nuxeoOAuth2Token", "isShared": e.Values["isShared"] == true, "sharedWith": items(e.Text("sharedWith"))}
 	for _, name := range []string{"serviceName", "nuxeoLogin", "serviceLogin", "clientId", "creationDate"} {
 		out[name] = e.Values[name]

@@ -4,8 +4,8 @@ import (
 	"strings"
 
 	"catena/engine"
+	"catena/engine/pdf"
 	"catena/storage"
-	"catena/storage/pdf"
 )
 
 var addPageNumbers = engine.Op{

@@ -35,7 +35,7 @@ func (p convertToPicturesParams) run(c *engine.Ctx, d *storage.Doc) (storage.Blo
 		name = strings.TrimSuffix(b.Name, ".pdf")
 	}
 	pictures := storage.Blobs{}
-	err = c.Tx.Repo().PDF().Pictures(c, b, p.Password, func(page int, r io.Reader) error {
+	err = c.PDF().Pictures(c, b, p.Password, func(page int, r io.Reader) error {
 		picture, err := c.Tx.NewBlob(fmt.Sprintf("%s-%d.png", name, page), "image/png", r)
 		pictures = append(pictures, picture)
 		return err

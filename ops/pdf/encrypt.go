@@ -7,9 +7,9 @@ import (
 	"strconv"
 
 	"catena/engine"
+	"catena/engine/pdf"
 	"catena/storage"
 	"catena/storage/fault"
-	"catena/storage/pdf"
 )
 
 var encrypt = engine.Op{

@@ -2,8 +2,8 @@ package pdf
 
 import (
 	"catena/engine"
+	"catena/engine/pdf"
 	"catena/storage"
-	"catena/storage/pdf"
 )
 
 var encryptReadOnly = engine.Op{

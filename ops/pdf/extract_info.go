@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"catena/engine"
+	"catena/engine/pdf"
 	"catena/storage"
 	"catena/storage/fault"
-	"catena/storage/pdf"
 )
 
 var extractInfo = engine.Op{
@@ -38,7 +38,7 @@ func (p extractInfoParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, err
 	}
 	told := empty
 	if pdf.Check(b) == nil {
-		info, err := c.Tx.Repo().PDF().About(c, b)
+		info, err := c.PDF().About(c, b)
 		if err != nil {
 			return nil, fault.Wrap(err, "property %s", p.Xpath).In("xpath")
 		}

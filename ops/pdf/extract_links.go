@@ -4,9 +4,9 @@ import (
 	"encoding/json"
 
 	"catena/engine"
+	"catena/engine/pdf"
 	"catena/storage"
 	"catena/storage/fault"
-	"catena/storage/pdf"
 )
 
 var extractLinks = engine.Op{
@@ -33,7 +33,7 @@ func (p extractLinksParams) run(c *engine.Ctx, b *storage.Blob) (string, error) 
 	if !p.All && p.Type == "" {
 		return "", fault.Invalid.Errorf("type: is needed unless getAll is true").In("type")
 	}
-	all, err := c.Tx.Repo().PDF().Links(c, b)
+	all, err := c.PDF().Links(c, b)
 	if err != nil {
 		return "", err
 	}

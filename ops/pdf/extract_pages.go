@@ -5,9 +5,9 @@ import (
 	"strings"
 
 	"catena/engine"
+	"catena/engine/pdf"
 	"catena/storage"
 	"catena/storage/fault"
-	"catena/storage/pdf"
 )
 
 var extractPages = engine.Op{

@@ -30,7 +30,7 @@ func (p extractTextParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, err
 	if err != nil {
 		return nil, err
 	}
-	text, err := c.Tx.Repo().PDF().Text(c, b, p.Password)
+	text, err := c.PDF().Text(c, b, p.Password)
 	if err != nil {
 		return nil, fault.Wrap(err, "property %s", p.Source).In("pdfxpath")
 	}

@@ -2,9 +2,9 @@ package pdf
 
 import (
 	"catena/engine"
+	"catena/engine/pdf"
 	"catena/storage"
 	"catena/storage/fault"
-	"catena/storage/pdf"
 )
 
 var mergeWithBlobs = engine.Op{

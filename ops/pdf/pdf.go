@@ -1,14 +1,14 @@
 // Package pdf holds the operations on PDF files: parts of them and what is in them, files joined, pages marked, and
-// protection by passwords. The work is that of storage/pdf; an operation says which files, and how they are called.
+// protection by passwords. The work is that of engine/pdf; an operation says which files, and how they are called.
 package pdf
 
 import (
 	"io"
 
 	"catena/engine"
+	"catena/engine/pdf"
 	"catena/storage"
 	"catena/storage/fault"
-	"catena/storage/pdf"
 )
 
 // Ops are the operations on PDF files.
@@ -49,7 +49,7 @@ func check(b *storage.Blob) error {
 // newFile returns the file that make makes. Its errors name the file they are about.
 func newFile(c *engine.Ctx, name string, make func(*pdf.Tool, pdf.Take) error) (*storage.Blob, error) {
 	var made *storage.Blob
-	err := make(c.Tx.Repo().PDF(), func(r io.Reader) (err error) {
+	err := make(c.PDF(), func(r io.Reader) (err error) {
 		made, err = c.Tx.NewBlob(name, pdf.Type, r)
 		return err
 	})

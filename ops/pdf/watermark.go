@@ -9,9 +9,9 @@ import (
 	"strconv"
 	"strings"
 
+	"catena/engine/pdf"
 	"catena/storage"
 	"catena/storage/fault"
-	"catena/storage/pdf"
 )
 
 // maxFont is the largest size of a font, in points.

@@ -121,7 +121,7 @@ func unpublishFiles(c *engine.Ctx, all *storage.Tx, folder *storage.Doc) (left b
 		for _, hidden := range proxies {
 			p, err := c.Tx.Doc(hidden.Ref())
 			switch {
-			case fault.Is(err, fault.Denied):
+			case fault.Is(err, fault.NotFound): // for the caller
 				left = true
 				continue
 			case err == nil:

@@ -18,5 +18,5 @@ type acceptInvitationParams struct {
 }
 
 func (p acceptInvitationParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
-	return engine.Void{}, credential.AcceptInvitation(c.Tx, p.ID)
+	return engine.Void{}, credential.AcceptInvitation(c.Tx, p.ID, sendMail)
 }

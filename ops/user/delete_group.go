@@ -4,7 +4,7 @@ import (
 	"cmp"
 
 	"catena/engine"
-	"catena/storage/workflow"
+	"catena/engine/workflow"
 )
 
 var deleteGroup = engine.Op{

@@ -4,12 +4,12 @@ import (
 	"cmp"
 
 	"catena/engine"
+	"catena/engine/workflow"
+	"catena/ops/drive"
 	"catena/storage"
 	"catena/storage/credential"
-	"catena/storage/drive"
 	"catena/storage/uisession"
 	"catena/storage/webhook"
-	"catena/storage/workflow"
 )
 
 var deleteUser = engine.Op{

@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"catena/engine"
+	"catena/engine/mail"
 	"catena/storage"
 	"catena/storage/credential"
 	"catena/storage/fault"
@@ -47,5 +48,15 @@ func (p inviteParams) run(c *engine.Ctx, user map[string]any) (string, error) {
 	if password != "" {
 		return "", fault.Invalid.Errorf("password: whoever is invited chooses it").In("password")
 	}
-	return credential.Invite(c.Tx, u, p.Comment, p.AutoAccept)
+	if u.Email != "" {
+		if _, err := mail.Address(u.Email); err != nil {
+			return "", err
+		}
+	}
+	return credential.Invite(c.Tx, u, p.Comment, p.AutoAccept, sendMail)
+}
+
+func sendMail(tx *storage.Tx, address, template string, data map[string]any) error {
+	_, err := mail.Send(tx, mail.Mail{To: []string{address}, Template: template, Data: data})
+	return err
 }

@@ -5,7 +5,7 @@ import (
 
 	"catena/engine"
 	"catena/storage"
-	"catena/storage/entry"
+	"catena/storage/directory/record"
 )
 
 // maxQueried bounds the users of one answer.
@@ -66,11 +66,11 @@ func (p queryUsersParams) find(c *engine.Ctx) ([]*storage.User, error) {
 		}
 		return page.Users, nil
 	}
-	d, err := entry.In(c.Tx, "userDirectory")
+	d, err := record.In(c.Tx, "userDirectory")
 	if err != nil {
 		return nil, err
 	}
-	page, err := d.Find(entry.Query{Starts: starts, PageOptions: first})
+	page, err := d.Find(record.Query{Starts: starts, PageOptions: first})
 	if err != nil {
 		return nil, err
 	}

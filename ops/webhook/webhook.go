@@ -1,6 +1,6 @@
 // Package webhook holds the operations on webhooks: addresses that are told what happens, and
 // the log of what they were told. Who may see them is storage's business, sending them that of
-// engine/webhook.
+// engine/delivery.
 package webhook
 
 import (

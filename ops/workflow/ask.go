@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"catena/engine/expr"
+	"catena/engine/mail"
+	"catena/engine/workflow"
 	"catena/storage/fault"
-	"catena/storage/message"
-	"catena/storage/workflow"
 )
 
 // ask makes the tasks of a node.
@@ -111,14 +111,14 @@ func (h *host) assigned(event string, t *workflow.Task, actors []string) error {
 		return err
 	}
 	due, _ := t.Doc.Get("nt:dueDate")
-	m := message.Mail{To: others, Template: "routingTaskAssigned", Data: map[string]any{
+	m := mail.Mail{To: others, Template: "routingTaskAssigned", Data: map[string]any{
 		"user": h.Tx.Actor(), "task": h.models.Text("", t.Name()), "taskId": t.ID(), "due": expr.Text(due),
 	}}
 	if len(docs) > 0 {
 		m.Doc = docs[0].ID()
 		m.Data["title"], m.Data["path"], m.Data["id"] = docs[0].Title(), docs[0].Path(), m.Doc
 	}
-	_, err = message.Send(h.unlimited(), m)
+	_, err = mail.Send(h.unlimited(), m)
 	if fault.Is(err, fault.Limit) { // a group too large for a message has the task all the same
 		h.Log.Warn("task: nobody is told by mail", "task", t.ID(), "error", err)
 		return nil

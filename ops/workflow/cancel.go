@@ -2,8 +2,8 @@ package workflow
 
 import (
 	"catena/engine"
+	"catena/engine/workflow"
 	"catena/storage"
-	"catena/storage/workflow"
 )
 
 func cancelInstance(ms models) engine.Op {
@@ -32,8 +32,11 @@ func (p cancelParams) run(e *env, _ engine.Void) (engine.Void, error) {
 	if err != nil {
 		return engine.Void{}, err
 	}
-	if err := i.MayManage(e.Tx); err != nil {
-		return engine.Void{}, err
+	if denied := i.MayManage(e.Tx); denied != nil {
+		if _, err := e.Tx.Doc(d.Ref()); err != nil { // the caller does not learn that it exists
+			return engine.Void{}, err
+		}
+		return engine.Void{}, denied
 	}
 	return engine.Void{}, (&host{env: e, instance: i}).cancel()
 }

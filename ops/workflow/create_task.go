@@ -5,8 +5,8 @@ import (
 
 	"catena/engine"
 	"catena/engine/expr"
+	"catena/engine/workflow"
 	"catena/storage"
-	"catena/storage/workflow"
 )
 
 func createTask(ms models) engine.Op {

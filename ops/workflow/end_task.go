@@ -5,9 +5,9 @@ import (
 	"maps"
 
 	"catena/engine"
+	"catena/engine/workflow"
 	"catena/storage"
 	"catena/storage/fault"
-	"catena/storage/workflow"
 )
 
 func endTask(ms models) engine.Op {

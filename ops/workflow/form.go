@@ -5,9 +5,9 @@ import (
 	"strings"
 
 	"catena/engine"
+	"catena/engine/workflow"
 	"catena/storage/declare"
 	"catena/storage/schema"
-	"catena/storage/workflow"
 )
 
 func taskForm(ms models) engine.Op {

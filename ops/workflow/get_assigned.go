@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"catena/engine"
+	"catena/engine/workflow"
 	"catena/storage"
 	"catena/storage/fault"
-	"catena/storage/workflow"
 )
 
 func getAssigned(ms models) engine.Op {

@@ -2,7 +2,7 @@ package workflow
 
 import (
 	"catena/engine"
-	"catena/storage/workflow"
+	"catena/engine/workflow"
 )
 
 func getModel(ms models) engine.Op {

@@ -4,9 +4,9 @@ import (
 	"slices"
 
 	"catena/engine"
+	"catena/engine/workflow"
 	"catena/storage"
 	"catena/storage/fault"
-	"catena/storage/workflow"
 )
 
 func getTask(ms models) engine.Op {

@@ -4,8 +4,8 @@ import (
 	"strings"
 
 	"catena/engine"
+	"catena/engine/workflow"
 	"catena/storage"
-	"catena/storage/workflow"
 )
 
 func getTaskNames(ms models) engine.Op {

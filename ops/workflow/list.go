@@ -2,8 +2,8 @@ package workflow
 
 import (
 	"catena/engine"
+	"catena/engine/workflow"
 	"catena/storage"
-	"catena/storage/workflow"
 )
 
 func listInstances(ms models) engine.Op {

@@ -2,9 +2,9 @@ package workflow
 
 import (
 	"catena/engine"
+	"catena/engine/workflow"
 	"catena/storage"
 	"catena/storage/fault"
-	"catena/storage/workflow"
 )
 
 // walkRoute has a route go on: steps that are ready begin. If the documents are gone it is cancelled instead.

@@ -7,9 +7,9 @@ import (
 
 	"catena/engine"
 	"catena/engine/expr"
+	"catena/engine/workflow"
 	"catena/storage"
 	"catena/storage/fault"
-	"catena/storage/workflow"
 )
 
 // Names of context variables that chains of steps find.

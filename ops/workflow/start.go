@@ -2,9 +2,9 @@ package workflow
 
 import (
 	"catena/engine"
+	"catena/engine/workflow"
 	"catena/storage"
 	"catena/storage/fault"
-	"catena/storage/workflow"
 )
 
 func startInstance(ms models) engine.Op {

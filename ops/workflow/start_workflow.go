@@ -4,10 +4,10 @@ import (
 	"encoding/json"
 
 	"catena/engine"
+	"catena/engine/workflow"
 	"catena/storage"
 	"catena/storage/fault"
 	"catena/storage/schema"
-	"catena/storage/workflow"
 )
 
 func startWorkflow(ms models) engine.Op {

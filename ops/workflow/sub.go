@@ -1,9 +1,9 @@
 package workflow
 
 import (
+	"catena/engine/workflow"
 	"catena/storage"
 	"catena/storage/fault"
-	"catena/storage/workflow"
 )
 
 // goThrough starts the workflow of a node, and reports whether it waits for somebody.

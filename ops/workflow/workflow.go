@@ -1,5 +1,5 @@
 // Package workflow holds the operations on workflows and tasks: what starts, shows, moves on and ends them. The
-// models, the walk through a graph and the documents that keep both are storage/workflow's; this package carries
+// models, the walk through a graph and the documents that keep both are engine/workflow's; this package carries
 // out what a walk asks for: chains, conditions, tasks, events and mail, all in the transaction of the call.
 package workflow
 
@@ -7,9 +7,9 @@ import (
 	"sync"
 
 	"catena/engine"
+	"catena/engine/workflow"
 	"catena/storage"
 	"catena/storage/schema"
-	"catena/storage/workflow"
 )
 
 // Ops are the operations with the built-in models.

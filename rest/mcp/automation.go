@@ -263,7 +263,7 @@ func ran(res *engine.Result, dry bool) *result {
 // failedAs is failed with the kind of error in front, as scenarios and traces name it.
 func failedAs(err error) *result {
 	message := err.Error()
-	if fault.Of(err) == fault.Internal {
+	if !fault.Shown(err) {
 		message = "the server failed"
 	}
 	return &result{failed: true, texts: []string{fault.Of(err).String() + ": " + message}}

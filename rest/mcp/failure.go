@@ -46,7 +46,7 @@ func apart(err error) []error {
 
 // messageOf is the text for the model; what went wrong inside the server stays there.
 func messageOf(err error) string {
-	if fault.Of(err) == fault.Internal {
+	if !fault.Shown(err) {
 		return "the server failed"
 	}
 	var op *engine.Error

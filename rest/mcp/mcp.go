@@ -14,6 +14,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"catena/decks/field"
 	"catena/engine"
 	"catena/engine/find"
 )
@@ -41,8 +42,9 @@ func Decks(c Config) http.Handler {
 	s.can.Prompts, s.can.Resources, s.can.Completions = &mcp.PromptCapabilities{}, &mcp.ResourceCapabilities{}, &mcp.CompletionCapabilities{}
 	c.waits = make(chan struct{}, maxWaits)
 	for i := range tools {
-		if t, err := tools[i].declare(c.Engine.Set()); err == nil {
-			s.add(t, tools[i].waits, c.deckTool(&tools[i], t.InputSchema))
+		one := tools[i].spelled(field.Fields)
+		if t, err := one.declare(c.Engine.Set()); err == nil {
+			s.add(t, one.waits, c.deckTool(one, t.InputSchema))
 		}
 	}
 	c.addTexts(s)

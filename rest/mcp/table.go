@@ -1,6 +1,12 @@
 package mcp
 
-import "github.com/modelcontextprotocol/go-sdk/mcp"
+import (
+	"strings"
+
+	"catena/decks/field"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
 
 // tool is a tool of the deck service and the operation it stands for.
 type tool struct {
@@ -31,14 +37,23 @@ func changing() mcp.ToolAnnotations {
 	return mcp.ToolAnnotations{DestructiveHint: &yes, IdempotentHint: true, OpenWorldHint: &no}
 }
 
+// What stands for the fields of a deck in the table: those that callers write, and those of results.
+const (
+	deckParams    = "@params"
+	deckFields    = "@deck"
+	summaryFields = "@summary"
+)
+
+// spelled returns the tool with the fields of a deck in the place of what stands for them.
+func (t tool) spelled(all field.Table) *tool {
+	r := strings.NewReplacer(deckParams, strings.Join(all.Params(), " "), deckFields, all.JSON(field.B, false), summaryFields, all.JSON(field.B, true))
+	t.params, t.items, t.output = r.Replace(t.params), r.Replace(t.items), r.Replace(t.output)
+	return &t
+}
+
 // Fields of results and their types; a question mark stands for what may be null.
 const (
-	pageFields    = "page:integer per_page:integer total:integer"
-	summaryFields = "id:integer title:string description:string url:string"
-	deckFields    = summaryFields + ` urls:object slug:string visibility:string slide_count:integer notes:string
-		css_input:string css_output:string width:integer height:integer margin:number transition:string
-		background_transition:string theme_font:string theme_color:string language:string created_at:string
-		updated_at:string data:string`
+	pageFields = "page:integer per_page:integer total:integer"
 	linkFields = `id:integer deck_id:integer name:string url:string urls:object password_protected:boolean expires_at:string?
 		expired:boolean notify_on_view:boolean view_count:integer first_viewed_at:string? created_at:string`
 	exportFields = `id:integer deck_id:integer format:string status:string created_at:string completed_at:string?
@@ -58,7 +73,7 @@ var tools = []tool{
 		output: fileFields, hints: adding(),
 	},
 	{
-		name: "create_deck", title: "Create deck", op: "Deck.Create", params: "title description width height data visibility",
+		name: "create_deck", title: "Create deck", op: "Deck.Create", params: deckParams,
 		shaped: true, output: deckFields, hints: adding(),
 	},
 	{
@@ -128,7 +143,7 @@ var tools = []tool{
 	},
 	{name: "trash_deck", title: "Trash deck", op: "Deck.Trash", params: "id", output: "id:integer trashed:boolean", hints: changing()},
 	{
-		name: "update_deck", title: "Update deck", op: "Deck.Update", params: "id title description width height data visibility",
+		name: "update_deck", title: "Update deck", op: "Deck.Update", params: "id " + deckParams,
 		shaped: true, output: deckFields, hints: changing(),
 	},
 	{

@@ -17,12 +17,12 @@ import (
 
 	"catena/chains"
 	"catena/engine"
+	"catena/engine/workflow"
 	"catena/ops"
 	"catena/rest"
 	"catena/storage"
 	"catena/storage/credential"
 	"catena/storage/storagetest"
-	"catena/storage/workflow"
 )
 
 // Password is that of the user Administrator.

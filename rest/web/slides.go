@@ -2,6 +2,7 @@ package web
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -34,18 +35,6 @@ type deckSlides struct {
 	Rail                 bool
 }
 
-// config is what slides.js reads.
-type config struct {
-	Width          int64   `json:"width"`
-	Height         int64   `json:"height"`
-	Margin         float64 `json:"margin"`
-	Transition     string  `json:"transition"`
-	BackgroundTran string  `json:"backgroundTransition"`
-	RTL            bool    `json:"rtl"`
-	Loop           bool    `json:"loop"`
-	Frame          Frame   `json:"frame"`
-}
-
 // sandboxPolicy lets the document run the scripts of one nonce, show what it carries itself,
 // and the pictures kept with the deck, and nothing else: no cookies, no network, no frames.
 func sandboxPolicy(nonce, files string, o SlideOptions) string {
@@ -66,9 +55,9 @@ func sandboxPolicy(nonce, files string, o SlideOptions) string {
 
 // Slides is the document with the slides themselves.
 func (s Site) Slides(d *Deck, o SlideOptions) (*Page, error) {
-	text, err := json.Marshal(config{
-		d.Width, d.Height, d.Margin, d.Transition, d.Background, d.RTL, d.Loop, o.Frame,
-	})
+	config := map[string]any{"frame": o.Frame} // what slides.js reads
+	maps.Copy(config, d.Options)
+	text, err := json.Marshal(config)
 	if err != nil {
 		return nil, err
 	}

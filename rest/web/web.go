@@ -17,6 +17,8 @@ import (
 	"strings"
 	"sync"
 
+	"catena/decks/field"
+	"catena/decks/format"
 	"catena/decks/theme"
 )
 
@@ -54,9 +56,8 @@ type Deck struct {
 	Slides                   int64
 	HTML, CSS                string
 	Width, Height            int64
-	Margin                   float64
-	Transition, Background   string // background transition
-	RTL, Loop                bool
+	RTL                      bool
+	Options                  map[string]any // of reveal.js, which the deck's fields set
 	Color, Font, Language    string
 	Thumbnail, Updated       string
 	FilesQuery               string // opens the deck's pictures where it is not for everyone
@@ -70,11 +71,14 @@ var pages = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("").Funcs(template.FuncMap{
 		"assets":      Assets,
 		"colors":      func() []theme.Color { return theme.Colors },
+		"fields":      func() string { return field.Fields.Edited(field.Direct) },
+		"looks":       func() string { return field.Fields.Edited(field.Look) },
+		"formats":     func() []format.Format { return format.Formats },
 		"fonts":       func() []theme.Font { return theme.Fonts },
 		"trusted":     func(html string) template.HTML { return template.HTML(html) },                              //nolint:gosec // the sandboxed document is for a deck's own HTML
 		"sheet":       func(css string) template.CSS { return template.CSS(strings.ReplaceAll(css, "</", `<\/`)) }, //nolint:gosec // made to fetch nothing, and cannot end its element
 		"day":         day,
-		"transitions": func() []string { return []string{"slide", "fade", "none", "convex", "concave", "zoom"} },
+		"transitions": func() []string { return field.Fields.Find("transition").Values },
 		"icon":        icon,
 		"dir": func(d *Deck) string {
 			if d.RTL {
@@ -100,6 +104,7 @@ type view struct {
 	Families []Family
 	Kinds    []Kind
 	Codes    []Code
+	Manual   *manual
 }
 
 // Form is a page that asks for one thing: a password, a sign-in.

@@ -6,7 +6,22 @@
 //
 // The directory holds STATE, what the last checkpoint knew; log, the redo log; tables,
 // Badger's files; and values, the values that are too large for tables to move about.
-// Nothing is repaired: damage is reported with ErrCorrupt.
+// Nothing is repaired: damage is reported with ErrCorrupt, and a store that is refused
+// keeps every byte.
+//
+// What is guaranteed with Strict, as long as the disk keeps what it confirmed and writes
+// its sectors as a whole: every acknowledged commit is there after a crash or a loss of
+// power, whole. An end of the log that was not written as a whole was never acknowledged;
+// it is left out and reported (see Dropped). A record that was written as a whole and does
+// not match its sums is damage, the last one too, and so are files that come from another
+// copy of the store: its folders carry the number of the epoch that STATE names. Not
+// distinguishable from a torn write, and so only reported, are whole sectors of the last
+// record that turned to zeros. Not detected is an older copy of the whole directory, or of
+// the last log segment alone from since the store was opened.
+//
+// After a write or a sync that failed nothing is acknowledged until the store is opened
+// again; reads go on. Badger maps its own files into memory, past Options.FS. It may lose
+// what it has not synced: the log or the values have it until it has.
 package badger
 
 import (
@@ -27,6 +42,7 @@ import (
 	"github.com/dgraph-io/badger/v4"
 
 	"catena/storage/badger/values"
+	"catena/storage/disk"
 	"catena/storage/fault"
 	"catena/storage/kv"
 )
@@ -49,6 +65,8 @@ type Options struct {
 	// MinFree is the free disk space, in bytes, below which writes are refused. Zero
 	// is a tenth of the disk, but 256 MiB at least and 1 GiB at most; negative is none.
 	MinFree int64
+	// FS is the file system, disk.OS by default. Badger's tables and memtables are mapped into memory and pass it by.
+	FS disk.FS
 }
 
 const (
@@ -65,6 +83,7 @@ const (
 
 // store is one open store.
 type store struct {
+	fs      disk.FS
 	dir     string
 	mapped  string // the tables' directory as the system names it
 	opts    Options
@@ -98,6 +117,8 @@ type store struct {
 	releases atomic.Uint64 // of pages so far
 	applied  atomic.Int64  // bytes that Badger took over since pages were last looked at
 
+	dropped *Dropped // by this opening
+
 	pause  sync.Mutex // held during a checkpoint
 	failed atomic.Pointer[failure]
 	full   atomic.Pointer[failure] // the disk is
@@ -119,8 +140,11 @@ func Open(dir string, o Options) (kv.Store, error) {
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
+	if o.FS == nil {
+		o.FS = disk.OS
+	}
 	for _, d := range []string{dir, filepath.Join(dir, logDir), filepath.Join(dir, tablesDir), filepath.Join(dir, valuesDir)} {
-		if err := os.MkdirAll(d, 0o700); err != nil {
+		if err := o.FS.MkdirAll(d, 0o700); err != nil {
 			return nil, fault.Unavailable.Errorf("store: %w", err)
 		}
 	}
@@ -136,7 +160,7 @@ func Open(dir string, o Options) (kv.Store, error) {
 		return nil, err
 	}
 	s := &store{
-		dir: dir, mapped: mapped, opts: o, log: o.Log, lock: lock, limits: kv.Portable,
+		fs: o.FS, dir: dir, mapped: mapped, opts: o, log: o.Log, lock: lock, limits: kv.Portable,
 		hot:  hot{seed: maphash.MakeSeed()},
 		done: make(chan struct{}), stop: make(chan struct{}), compactions: make(chan compaction),
 	}
@@ -154,19 +178,33 @@ func Open(dir string, o Options) (kv.Store, error) {
 }
 
 func (s *store) start() error {
+	if err := s.roomToOpen(); err != nil {
+		return err
+	}
 	unchecked, err := s.prepare()
 	if err != nil {
 		return err
 	}
-	if err := s.recover(); err != nil {
+	t, err := scanLog(s.fs, s.logs(), s.state, nil)
+	if err != nil {
 		return err
 	}
-	s.state.Live, s.state.Clean, s.state.Relaxed = true, false, s.opts.Durability == Relaxed
-	s.state.Epoch++
-	if s.state.Manifest, err = describe(s.tables()); err != nil {
+	if s.dropped = t.dropped; s.dropped != nil {
+		s.log.Warn("the end of the redo log is left out", "why", s.dropped)
+		s.state.Dropped = s.dropped
+	}
+	s.state.Clean = false // from here on the files change
+	if err := s.nextEpoch(); err != nil {
 		return broken(err)
 	}
-	if err := s.state.write(s.dir); err != nil {
+	if err := s.recover(t); err != nil {
+		return err
+	}
+	s.state.Live, s.state.Relaxed = true, s.opts.Durability == Relaxed
+	if s.state.Manifest, err = describe(s.fs, s.tables()); err != nil {
+		return broken(err)
+	}
+	if err := s.state.write(s.fs, s.dir); err != nil {
 		return broken(err)
 	}
 	s.sampleSpace()
@@ -180,11 +218,11 @@ func (s *store) start() error {
 // prepare reads STATE and checks the files against it before Badger touches them. It
 // returns the parts whose content is still to be checked.
 func (s *store) prepare() (unchecked []part, err error) {
-	if s.state, err = readState(s.dir); err != nil {
+	if s.state, err = readState(s.fs, s.dir); err != nil {
 		return nil, err
 	}
 	if s.state == nil {
-		clear, err := untouched(s.dir)
+		clear, err := untouched(s.fs, s.dir)
 		if err != nil {
 			return nil, err
 		}
@@ -194,14 +232,17 @@ func (s *store) prepare() (unchecked []part, err error) {
 		var id id
 		_, _ = rand.Read(id[:])
 		s.state = &state{Format: stateFormat, ID: hex.EncodeToString(id[:])}
-		if err := s.state.write(s.dir); err != nil {
-			return nil, err
+		if err := s.state.write(s.fs, s.dir); err != nil {
+			return nil, broken(err)
 		}
+	}
+	if err := s.checkEpochs(); err != nil {
+		return nil, err
 	}
 	if err := s.openValues(); err != nil || !s.state.Live {
 		return nil, err
 	}
-	if err := checkManifest(s.tables(), s.state.Manifest); err != nil {
+	if err := checkManifest(s.fs, s.tables(), s.state.Manifest); err != nil {
 		return nil, err
 	}
 	tables, err := listTables(s.tables())
@@ -233,12 +274,8 @@ func (s *store) prepare() (unchecked []part, err error) {
 }
 
 // recover opens Badger, brings it to the end of the log and begins a new segment.
-func (s *store) recover() error {
-	logs := filepath.Join(s.dir, logDir)
-	t, err := scanLog(logs, s.state, nil)
-	if err != nil {
-		return err
-	}
+func (s *store) recover(t tail) (err error) {
+	logs := s.logs()
 	if s.db, err = openTables(s.tables(), s.log); err != nil {
 		return err
 	}
@@ -253,7 +290,7 @@ func (s *store) recover() error {
 		s.log.Warn("the last commits, acknowledged before they were on disk, are lost", "kept", t.version, "lost", before-t.version)
 	}
 	if t.version > s.state.Checkpoint {
-		if err := s.replay(logs); err != nil {
+		if err := s.replay(logs, t.version); err != nil {
 			return err
 		}
 	}
@@ -271,7 +308,7 @@ func (s *store) recover() error {
 	s.last = at
 	s.history = kv.NewHistory(at)
 	s.stamps.add(at)
-	s.redo = newRedo(logs, s.state.id(), t.number, t.chain, at, t.segments)
+	s.redo = newRedo(s.fs, logs, s.state.id(), t.number, t.chain, at, t.segments)
 	s.redo.strict = s.opts.Durability == Strict
 	return s.sweep(logs)
 }
@@ -288,7 +325,7 @@ func (s *store) flush(t tail, at uint64) (tail, error) {
 		return t, err
 	}
 	for _, seg := range t.segments {
-		if err := os.Remove(seg.path); err != nil {
+		if err := s.fs.Remove(seg.path); err != nil {
 			return t, broken(err)
 		}
 	}
@@ -299,7 +336,7 @@ func (s *store) flush(t tail, at uint64) (tail, error) {
 
 // settle records that the tables hold everything up to a version, Badger being closed.
 func (s *store) settle(at, segment uint64, c chain) error {
-	m, err := describe(s.tables())
+	m, err := describe(s.fs, s.tables())
 	if err == nil {
 		err = s.values.Sync()
 	}
@@ -309,7 +346,7 @@ func (s *store) settle(at, segment uint64, c chain) error {
 	done := s.upkeep.done(at, math.MaxUint64)
 	s.state.Live, s.state.Manifest, s.state.Values = true, m, s.values.List(done...)
 	s.state.Checkpoint, s.state.Segment, s.state.Chain = at, segment, hex.EncodeToString(c[:])
-	if err := s.state.write(s.dir); err != nil {
+	if err := s.state.write(s.fs, s.dir); err != nil {
 		return broken(err)
 	}
 	if err := s.dropValues(done); err != nil {
@@ -320,21 +357,25 @@ func (s *store) settle(at, segment uint64, c chain) error {
 
 // sweep removes leftovers: segments a checkpoint had done with and spare ones.
 func (s *store) sweep(logs string) error {
-	entries, err := os.ReadDir(logs)
+	entries, err := s.fs.ReadDir(logs)
 	if err != nil {
 		return broken(err)
 	}
 	for _, e := range entries {
 		var n uint64
-		_, _ = fmt.Sscanf(e.Name(), "%d", &n)
+		if _, err := fmt.Sscanf(e.Name(), "%d", &n); err != nil {
+			continue
+		}
 		if n <= s.state.Segment || strings.HasSuffix(e.Name(), tempSuffix) {
-			if err := os.Remove(filepath.Join(logs, e.Name())); err != nil {
+			if err := s.fs.Remove(filepath.Join(logs, e.Name())); err != nil {
 				return broken(err)
 			}
 		}
 	}
 	return nil
 }
+
+func (s *store) logs() string { return filepath.Join(s.dir, logDir) }
 
 func (s *store) tables() string { return filepath.Join(s.dir, tablesDir) }
 
@@ -377,17 +418,36 @@ func (s *store) Close() error {
 	defer s.lock.Close()
 	defer s.values.Close()
 	err := s.redo.close()
+	if full := s.hasRoom(); full != nil {
+		return full // Badger would write its memtables to tables; the log has what is in them
+	}
 	if e := s.db.Close(); err == nil && e != nil {
 		err = broken(e)
 	}
 	if err != nil || s.failed.Load() != nil {
 		return err // what is missing in the tables stays in the log
 	}
-	s.state.Clean = true
 	if err := s.settle(s.last, s.redo.number, s.redo.chain); err != nil {
 		return err
 	}
+	s.state.Clean = true
+	if err := s.nextEpoch(); err != nil {
+		return broken(err)
+	}
+	if err := s.state.write(s.fs, s.dir); err != nil {
+		return broken(err)
+	}
 	return s.redo.drop(s.last)
+}
+
+// Dropped says what was left out of the redo log the last time that was necessary, and whether this opening did it.
+func (s *store) Dropped() (what string, now bool) {
+	s.pause.Lock()
+	defer s.pause.Unlock()
+	if s.state.Dropped == nil {
+		return "", false
+	}
+	return s.state.Dropped.String(), s.dropped != nil
 }
 
 func errClosed() error { return fault.Unavailable.Errorf("store: closed") }

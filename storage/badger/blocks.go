@@ -1,18 +1,18 @@
 package badger
 
 import (
-	"os"
 	"unsafe"
+
+	"catena/storage/disk"
 )
 
-// block is what files past the page cache are written in multiples of, from memory that begins at
-// such a multiple: the size of a page, which no disk's blocks exceed.
-const block = 4096
+// block is what files past the page cache are written in multiples of.
+const block = disk.Block
 
 // blocks writes a file of whole blocks from its start on. The last block is written again with what
 // comes to stand in it, which is what the page cache would do.
 type blocks struct {
-	file *os.File
+	file disk.File
 	at   int64  // where the next byte goes
 	buf  []byte // aligned; begins with what the block at that place holds
 }
@@ -29,7 +29,7 @@ func (w *blocks) write(b []byte) error {
 	}
 	copy(w.buf[held:], b)
 	clear(w.buf[end:whole])
-	if err := writeDirect(w.file, w.buf[:whole], w.at-int64(held)); err != nil {
+	if _, err := w.file.WriteAt(w.buf[:whole], w.at-int64(held)); err != nil {
 		return err
 	}
 	w.at += int64(len(b))

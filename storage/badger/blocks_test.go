@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"catena/storage/disk"
 )
 
 // TestBlocks writes pieces of many sizes one after another: the file holds them without a gap, and
@@ -14,7 +16,7 @@ func TestBlocks(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 20 {
 		path := filepath.Join(t.TempDir(), "blocks")
-		f, err := openDirect(path, os.O_RDWR|os.O_CREATE)
+		f, err := disk.OS.OpenFile(path, os.O_RDWR|os.O_CREATE|disk.Direct, 0o600)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -41,23 +43,5 @@ func TestBlocks(t *testing.T) {
 		if err := f.Close(); err != nil {
 			t.Fatal(err)
 		}
-	}
-}
-
-// TestBlocksUnsuited writes what no file takes past the page cache: it goes through the cache.
-func TestBlocksUnsuited(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "blocks")
-	f, err := openDirect(path, os.O_RDWR|os.O_CREATE)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	for at, piece := range []string{"a", "b"} {
-		if err := writeDirect(f, []byte(piece), int64(at)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if got, err := os.ReadFile(path); err != nil || string(got) != "ab" {
-		t.Errorf("%q, %v", got, err)
 	}
 }

@@ -217,6 +217,9 @@ func (s *store) applyLoop() {
 // version before that began before and has the run, or those it was joined from.
 func (s *store) apply(runs []*run) (err error) {
 	defer caught(&err)
+	if err := s.awaitRoom(); err != nil {
+		return err
+	}
 	s.applying.Lock()
 	defer s.applying.Unlock()
 	l := s.db.NewKVLoader(loads)
@@ -327,18 +330,19 @@ func (s *store) fail(err error, reads bool) {
 	s.failed.CompareAndSwap(nil, &failure{err, reads})
 }
 
-// replay applies the log above the checkpoint. What Badger has of it already is
-// written again, which changes nothing.
-func (s *store) replay(logs string) (err error) {
+// replay applies the log above the checkpoint, all of it at its last version: tables may
+// hold rows of it at the version of a later commit that was applied together with theirs,
+// and refer to values that a loss of power took. The rows written now have to hide those.
+func (s *store) replay(logs string, last uint64) (err error) {
 	defer caught(&err)
 	b := s.db.NewManagedWriteBatch()
 	defer b.Cancel()
 	var writes []kv.Mutation // of one version
 	var of uint64
 	sent := underway{}
-	if _, err := scanLog(logs, s.state, func(version uint64, w kv.Mutation) error {
+	if _, err := scanLog(s.fs, logs, s.state, func(version uint64, w kv.Mutation) error {
 		if version != of {
-			if err := s.put(b, writes, of, sent); err != nil {
+			if err := s.put(b, writes, last, sent); err != nil {
 				return err
 			}
 			writes, of = writes[:0], version
@@ -348,7 +352,7 @@ func (s *store) replay(logs string) (err error) {
 	}); err != nil {
 		return err
 	}
-	if err := s.put(b, writes, of, sent); err != nil {
+	if err := s.put(b, writes, last, sent); err != nil {
 		return err
 	}
 	return b.Flush()

@@ -3,7 +3,6 @@ package badger
 import (
 	"context"
 
-	"catena/storage/disk"
 	"catena/storage/fault"
 )
 
@@ -109,7 +108,7 @@ func (s *store) countAll(ctx context.Context) error {
 
 // room reports whether the disk has room for what is written before anything is removed.
 func (s *store) room() error {
-	space, err := disk.Of(s.dir)
+	space, err := s.fs.Space(s.dir)
 	if err != nil || s.opts.MinFree < 0 {
 		return nil //nolint:nilerr // where it is not known, the file system refuses
 	}

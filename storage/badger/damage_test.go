@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"catena/storage/disk"
 	"catena/storage/fault"
 	"catena/storage/kv"
 )
@@ -219,7 +220,7 @@ func frames(t *testing.T, path string, store id) (at []int) {
 func TestTornTail(t *testing.T) {
 	const n = 40
 	base := killed(t, n, Strict, false)
-	st, err := readState(base)
+	st, err := readState(disk.OS, base)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -239,16 +240,21 @@ func TestTornTail(t *testing.T) {
 			if try%2 == 0 {
 				return b[:cut]
 			}
+			cut = cut / sector * sector // as a disk does it
 			clear(b[cut:])
 			return b
 		})
-		want := 0
+		want := 0 // frames
 		for want < n && at[want+1] <= cut {
 			want++
 		}
 		s := open(t, dir, Strict)
 		if got := filled(t, s); got != want {
 			t.Errorf("cut at %d: %d transactions, want %d", cut, got, want)
+		}
+		what, now := s.Dropped()
+		if torn := cut > at[want]; now != torn || torn != strings.Contains(what, "not completely written") {
+			t.Errorf("cut at %d, frame at %d: dropped %q, %v", cut, at[want], what, now)
 		}
 		fill(t, kv.New(s, kv.Options{}), want, 2)
 		if err := s.Close(); err != nil {
@@ -266,7 +272,7 @@ func TestTornTail(t *testing.T) {
 func TestRefused(t *testing.T) {
 	crashed := killed(t, 40, Strict, false)
 	whole := killed(t, 40, Strict, true)
-	st, err := readState(crashed)
+	st, err := readState(disk.OS, crashed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -299,7 +305,8 @@ func TestRefused(t *testing.T) {
 		opened           bool // only Badger's own files tell
 	}{
 		{"log, flipped", crashed, "log/*.log", flip(0, at[39]), 60, false},
-		{"log, last record flipped", whole, "log/*.log", flip(at[39], at[40]), 5, true},
+		{"log, last record flipped", whole, "log/*.log", flip(at[39], at[40]), 20, false},
+		{"log, last record flipped, tables without it", crashed, "log/*.log", flip(at[39], at[40]), 60, false},
 		{"log, last record cut", whole, "log/*.log", func(b []byte) []byte { return b[:at[39]+5] }, 1, true},
 		{"log, deleted", whole, "log/*.log", nil, 1, true},
 		{"state, flipped", closed, stateName, flip(0, 0), 10, false},
@@ -375,7 +382,7 @@ func TestMemtableDamage(t *testing.T) {
 // at a whole earlier transaction.
 func TestRelaxedPowerLoss(t *testing.T) {
 	base := killed(t, 40, Relaxed, true)
-	st, err := readState(base)
+	st, err := readState(disk.OS, base)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -383,7 +390,7 @@ func TestRelaxedPowerLoss(t *testing.T) {
 	for _, keep := range []int{0, 1, 17, 39} {
 		dir := t.TempDir()
 		copyDir(t, base, dir, func(string) bool { return true })
-		edit(t, glob(t, dir, "log/*.log")[0], func(b []byte) []byte { clear(b[at[keep]+10:]); return b })
+		edit(t, glob(t, dir, "log/*.log")[0], func(b []byte) []byte { clear(b[at[keep]:]); return b })
 		for range 3 {
 			s := open(t, dir, Relaxed)
 			got := filled(t, s)

@@ -15,7 +15,8 @@ import (
 //	 0  magic
 //	 4  length of the payload
 //	 8  CRC32C of the payload
-//	12  number of transactions
+//	12  number of transactions, in the low 12 bits; above that the number of sectors that
+//	    its payload leaves blank, in 19 bits; the highest bit is set if that number is known
 //	16  version of the first; the others follow without gaps
 //	24  last version known to be on disk when the frame was written
 //	32  chain: hash of the chain before and of this header
@@ -25,9 +26,19 @@ import (
 // A transaction in the payload is a number of writes, and a write is the length of its
 // key, doubled, plus one if it deletes; the key; unless it deletes, the length of the
 // value and the value. Numbers in the payload are uvarints.
+//
+// What a segment holds after its last frame are zeros, so a sector of a payload that was
+// never written is blank: all zeros as far as the payload reaches into it. A frame that has
+// more blank sectors than it was sealed with was torn: the machine stopped before all of it
+// was on disk, so its commits were not acknowledged. One that has no more of them was
+// written as a whole, and if its sums do not match it is damaged.
 const (
 	frameMagic  = 0x63_74_6e_6c
 	frameHeader = 60
+
+	countBits  = 12
+	blankBits  = 19
+	blankKnown = 1 << (countBits + blankBits)
 )
 
 // id is the random number that belongs to one store.
@@ -43,6 +54,7 @@ type frame struct {
 	length  int
 	sum     uint32
 	count   int
+	blank   int // sectors that it leaves blank, -1 if that is not known
 	first   uint64
 	synced  uint64
 	chain   chain
@@ -52,14 +64,14 @@ type frame struct {
 // last is the version of the frame's last transaction.
 func (f *frame) last() uint64 { return f.first + uint64(f.count) - 1 }
 
-// seal writes the header of the frame that b holds, the payload being complete, and
-// returns the chain that ends with it.
-func (f *frame) seal(b []byte, store id, before chain) chain {
+// seal writes the header of the frame that b holds and that will stand at a place of its
+// segment, the payload being complete, and returns the chain that ends with it.
+func (f *frame) seal(b []byte, at int64, store id, before chain) chain {
 	payload := b[frameHeader:]
 	binary.BigEndian.PutUint32(b, frameMagic)
 	binary.BigEndian.PutUint32(b[4:], uint32(len(payload)))
 	binary.BigEndian.PutUint32(b[8:], crc32.Checksum(payload, castagnoli))
-	binary.BigEndian.PutUint32(b[12:], uint32(f.count))
+	binary.BigEndian.PutUint32(b[12:], packCount(f.count, blankSectors(payload, at+frameHeader)))
 	binary.BigEndian.PutUint64(b[16:], f.first)
 	binary.BigEndian.PutUint64(b[24:], f.synced)
 	binary.BigEndian.PutUint64(b[48:], f.segment)
@@ -67,6 +79,21 @@ func (f *frame) seal(b []byte, store id, before chain) chain {
 	copy(b[32:], c[:])
 	binary.BigEndian.PutUint32(b[56:], headerSum(b, store))
 	return c
+}
+
+func packCount(count, blank int) uint32 {
+	if blank >= 1<<blankBits {
+		return uint32(count)
+	}
+	return blankKnown | uint32(blank)<<countBits | uint32(count)
+}
+
+// unpackCount returns what packCount packed; older logs hold the number of transactions alone.
+func unpackCount(n uint32) (count, blank int) {
+	if n&blankKnown == 0 {
+		return int(n), -1
+	}
+	return int(n & (1<<countBits - 1)), int(n>>countBits) & (1<<blankBits - 1)
 }
 
 // link is the chain that ends with the header in b.
@@ -91,7 +118,7 @@ func (f *frame) parse(b []byte, store id) (ok bool) {
 	}
 	f.length = int(binary.BigEndian.Uint32(b[4:]))
 	f.sum = binary.BigEndian.Uint32(b[8:])
-	f.count = int(binary.BigEndian.Uint32(b[12:]))
+	f.count, f.blank = unpackCount(binary.BigEndian.Uint32(b[12:]))
 	f.first = binary.BigEndian.Uint64(b[16:])
 	f.synced = binary.BigEndian.Uint64(b[24:])
 	copy(f.chain[:], b[32:48])
@@ -106,6 +133,23 @@ func (f *frame) payload(b []byte) ([]byte, bool) {
 	}
 	p := b[frameHeader : frameHeader+f.length]
 	return p, crc32.Checksum(p, castagnoli) == f.sum
+}
+
+// torn reports whether some of a frame that stands at a place of segment b was never written. Of a frame whose
+// number of blank sectors is not known, one blank sector is taken to prove that.
+func (f *frame) torn(b []byte, at int) bool {
+	from := at + frameHeader
+	if f.length > len(b)-from {
+		return true
+	}
+	return blankSectors(b[from:from+f.length], int64(from)) > max(f.blank, 0)
+}
+
+// tornHeader reports whether the header at a place of segment b was never written as a whole: the part of it in one
+// of the sectors it lies in is blank.
+func tornHeader(b []byte, at int) bool {
+	end := at + frameHeader
+	return end > len(b) || blankSectors(b[at:end], int64(at)) > 0
 }
 
 // appendWrites adds a transaction to a payload.

@@ -18,7 +18,7 @@ func FuzzFrame(f *testing.F) {
 		writes := []kv.Mutation{{Key: key, Value: append([]byte{}, value...)}, {Key: value}}
 		h := frame{first: first, count: 2, segment: 3, synced: first - 1}
 		b := appendWrites(appendWrites(make([]byte, frameHeader), writes), nil)
-		c := h.seal(b, store, chain{1})
+		c := h.seal(b, 100, store, chain{1})
 
 		var got frame
 		if !got.parse(b, store) || got.first != first || got.count != 2 || got.segment != 3 || got.chain != c || link(b, chain{1}) != c {

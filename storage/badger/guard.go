@@ -18,6 +18,7 @@ import (
 	"github.com/dgraph-io/badger/v4/table"
 	"github.com/dgraph-io/ristretto/v2/z"
 
+	"catena/storage/disk"
 	"catena/storage/fault"
 )
 
@@ -39,8 +40,8 @@ const headSize = 16
 const smallStore = 24 << 20
 
 // describe reads the manifest as far as it is whole and brings that to disk.
-func describe(dir string) (manifest, error) {
-	f, err := os.Open(filepath.Join(dir, badger.ManifestFilename))
+func describe(files disk.FS, dir string) (manifest, error) {
+	f, err := disk.Open(files, filepath.Join(dir, badger.ManifestFilename))
 	if err != nil {
 		return manifest{}, err
 	}
@@ -48,7 +49,7 @@ func describe(dir string) (manifest, error) {
 	if err := f.Sync(); err != nil {
 		return manifest{}, err
 	}
-	b, err := os.ReadFile(f.Name())
+	b, err := disk.ReadFile(files, f.Name())
 	if err != nil {
 		return manifest{}, err
 	}
@@ -83,9 +84,9 @@ func wholeManifest(b []byte) int {
 
 // checkManifest refuses a manifest that is not the one the last checkpoint saw, nor
 // what that has grown or been rewritten into.
-func checkManifest(dir string, known manifest) error {
+func checkManifest(files disk.FS, dir string, known manifest) error {
 	path := filepath.Join(dir, badger.ManifestFilename)
-	b, err := os.ReadFile(path)
+	b, err := disk.ReadFile(files, path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return corrupt("%s is missing", path)
@@ -101,8 +102,8 @@ func checkManifest(dir string, known manifest) error {
 }
 
 // rewritten reports whether the manifest does not begin as it was known to.
-func rewritten(dir string, known manifest) bool {
-	f, err := os.Open(filepath.Join(dir, badger.ManifestFilename))
+func rewritten(files disk.FS, dir string, known manifest) bool {
+	f, err := disk.Open(files, filepath.Join(dir, badger.ManifestFilename))
 	if err != nil {
 		return false
 	}
@@ -143,9 +144,9 @@ func checkIndex(path string) error {
 }
 
 // checkBlocks reads a table and checks every block.
-func checkBlocks(path string) error {
+func checkBlocks(files disk.FS, path string) error {
 	return checkTable(path, func() (*table.Table, error) {
-		b, err := os.ReadFile(path)
+		b, err := disk.ReadFile(files, path)
 		if err != nil {
 			return nil, err
 		}
@@ -191,9 +192,9 @@ func totalSize(paths []string) (n int64) {
 }
 
 // untouched reports whether dir holds nothing of a store, so that one may begin there.
-func untouched(dir string) (bool, error) {
+func untouched(files disk.FS, dir string) (bool, error) {
 	for _, sub := range []string{tablesDir, logDir, valuesDir} {
-		entries, err := os.ReadDir(filepath.Join(dir, sub))
+		entries, err := files.ReadDir(filepath.Join(dir, sub))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return false, fault.Unavailable.Errorf("store %s: %w", dir, err)
 		}

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"catena/storage/disk"
 )
 
 // TestManifestRewrite tells a manifest Badger wrote anew from a damaged one.
@@ -40,13 +42,13 @@ func TestManifestRewrite(t *testing.T) {
 			t.Fatal(err)
 		}
 		known := describeBytes(first)
-		if err := checkManifest(dir, known); (err == nil) != tt.ok || err != nil && !errors.Is(err, ErrCorrupt) {
+		if err := checkManifest(disk.OS, dir, known); (err == nil) != tt.ok || err != nil && !errors.Is(err, ErrCorrupt) {
 			t.Errorf("%s: %v", tt.name, err)
 		}
-		if got := rewritten(dir, known); got != tt.anew {
+		if got := rewritten(disk.OS, dir, known); got != tt.anew {
 			t.Errorf("%s: rewritten %v", tt.name, got)
 		}
-		if d, err := describe(dir); err != nil || d.Size > int64(len(tt.now)) {
+		if d, err := describe(disk.OS, dir); err != nil || d.Size > int64(len(tt.now)) {
 			t.Errorf("%s: %+v, %v", tt.name, d, err)
 		}
 	}

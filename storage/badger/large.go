@@ -22,7 +22,7 @@ const (
 
 // openValues opens the files of values the last checkpoint knew.
 func (s *store) openValues() (err error) {
-	s.values, err = values.Open(filepath.Join(s.dir, valuesDir), s.state.id(), s.state.Values)
+	s.values, err = values.Open(s.fs, filepath.Join(s.dir, valuesDir), s.state.id(), s.state.Values)
 	if err != nil {
 		return unreadable(err)
 	}

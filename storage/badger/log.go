@@ -30,6 +30,7 @@ const (
 // redo is the writing end of the redo log. append and rotate are for the committer;
 // sync and drop for anyone.
 type redo struct {
+	fs    disk.FS
 	dir   string
 	store id
 
@@ -38,18 +39,18 @@ type redo struct {
 	chain  chain
 	out    blocks // its content
 	size   int64
-	filled bool          // the present segment is of zeros where nothing is written
-	small  int           // frames in it that are not large
-	next   int64         // size of the next segment
-	fill   bool          // whether it is of zeros
-	spare  chan *os.File // a prepared segment, or nil if preparing one failed
-	making bool          // a spare is being prepared
-	buf    []byte        // a header
+	filled bool           // the present segment is of zeros where nothing is written
+	small  int            // frames in it that are not large
+	next   int64          // size of the next segment
+	fill   bool           // whether it is of zeros
+	spare  chan disk.File // a prepared segment, or nil if preparing one failed
+	making bool           // a spare is being prepared
+	buf    []byte         // a header
 
 	mu     sync.Mutex
-	file   *os.File // nil before the first frame
-	last   uint64   // last version written
-	synced uint64   // last version on disk
+	file   disk.File // nil before the first frame
+	last   uint64    // last version written
+	synced uint64    // last version on disk
 	closed []segment
 }
 
@@ -60,8 +61,8 @@ type segment struct {
 	last   uint64 // last version in it or before it
 }
 
-func newRedo(dir string, store id, number uint64, c chain, last uint64, old []segment) *redo {
-	return &redo{dir: dir, store: store, number: number, chain: c, next: firstSegment, fill: true, spare: make(chan *os.File, 1), last: last, synced: last, closed: old}
+func newRedo(fs disk.FS, dir string, store id, number uint64, c chain, last uint64, old []segment) *redo {
+	return &redo{fs: fs, dir: dir, store: store, number: number, chain: c, next: firstSegment, fill: true, spare: make(chan disk.File, 1), last: last, synced: last, closed: old}
 }
 
 // append writes a frame, whose first frameHeader bytes are free for its header. Unless
@@ -79,7 +80,7 @@ func (r *redo) append(b []byte, f *frame) error {
 	r.mu.Lock()
 	f.synced = r.synced
 	r.mu.Unlock()
-	c := f.seal(b, r.store, r.chain)
+	c := f.seal(b, r.out.at, r.store, r.chain)
 	if err := r.out.write(b); err != nil {
 		return err
 	}
@@ -101,7 +102,7 @@ func (r *redo) sync() error {
 	if done || file == nil {
 		return nil
 	}
-	err := datasync(file)
+	err := file.SyncData()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
@@ -124,7 +125,7 @@ func (r *redo) durable() uint64 {
 // rotate closes the present segment and begins one with room for a frame.
 func (r *redo) rotate(need int64, first uint64) error {
 	if r.file != nil {
-		if err := datasync(r.file); err != nil {
+		if err := r.file.SyncData(); err != nil {
 			return err
 		}
 	}
@@ -137,8 +138,8 @@ func (r *redo) rotate(need int64, first uint64) error {
 	r.buf = appendSegmentHeader(r.buf[:0], r.store, number, first, r.chain)
 	out := blocks{file: file, buf: r.out.buf}
 	if err = out.write(r.buf); err == nil {
-		if err = os.Rename(file.Name(), path); err == nil {
-			err = disk.SyncDir(r.dir)
+		if err = r.fs.Rename(file.Name(), path); err == nil {
+			err = r.fs.SyncDir(r.dir)
 		}
 	}
 	if err != nil {
@@ -160,8 +161,8 @@ func (r *redo) rotate(need int64, first uint64) error {
 // the next spare made in the background, of zeros unless mostly large frames come: to
 // record new sizes costs those less than to write all twice. A frame that is larger
 // than segments gets a file of its own size.
-func (r *redo) fresh(need int64) (*os.File, int64, error) {
-	var file *os.File
+func (r *redo) fresh(need int64) (disk.File, int64, error) {
+	var file disk.File
 	size, filled := r.next, r.fill
 	if r.making {
 		file = <-r.spare
@@ -206,7 +207,7 @@ func (r *redo) drop(version uint64) error {
 	})
 	r.mu.Unlock()
 	for _, s := range old {
-		if err := os.Remove(s.path); err != nil {
+		if err := r.fs.Remove(s.path); err != nil {
 			return err
 		}
 	}
@@ -242,13 +243,13 @@ func (r *redo) close() error {
 	if r.making {
 		if f := <-r.spare; f != nil {
 			_ = f.Close()
-			_ = os.Remove(f.Name())
+			_ = r.fs.Remove(f.Name())
 		}
 	}
 	if r.file == nil {
 		return nil
 	}
-	err := datasync(r.file)
+	err := r.file.SyncData()
 	if e := r.file.Close(); err == nil {
 		err = e
 	}
@@ -284,24 +285,24 @@ func segmentPath(dir string, number uint64) string {
 func (r *redo) tempPath(number uint64) string { return segmentPath(r.dir, number) + tempSuffix }
 
 // makeSegment creates a file, of zeros that are on disk if fill is set.
-func (r *redo) makeSegment(path string, size int64, fill bool) (*os.File, error) {
+func (r *redo) makeSegment(path string, size int64, fill bool) (disk.File, error) {
 	flags := os.O_RDWR
 	if fill {
-		if err := writeZeros(path, size); err != nil {
+		if err := r.writeZeros(path, size); err != nil {
 			return nil, fault.Unavailable.Errorf("log: %w", err)
 		}
 	} else {
 		flags |= os.O_CREATE | os.O_TRUNC
 	}
 	if r.strict {
-		return openDirect(path, flags)
+		flags |= disk.Direct
 	}
-	return os.OpenFile(path, flags, 0o600)
+	return r.fs.OpenFile(path, flags, 0o600)
 }
 
 // writeZeros makes a file of zeros that are on disk.
-func writeZeros(path string, size int64) error {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_RDWR, 0o600)
+func (r *redo) writeZeros(path string, size int64) error {
+	f, err := r.fs.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_RDWR, 0o600)
 	if err != nil {
 		return err
 	}
@@ -318,7 +319,7 @@ func writeZeros(path string, size int64) error {
 		err = e
 	}
 	if err != nil {
-		_ = os.Remove(path)
+		_ = r.fs.Remove(path)
 	}
 	return err
 }

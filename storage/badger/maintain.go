@@ -9,7 +9,6 @@ import (
 	"github.com/dgraph-io/badger/v4/table"
 
 	"catena/storage/badger/values"
-	"catena/storage/disk"
 	"catena/storage/fault"
 )
 
@@ -82,7 +81,7 @@ func (s *store) maintain(unchecked []part) {
 		s.pending.hurry()
 		s.sampleSpace()
 		if err := s.checkpoint(); err != nil {
-			s.log.Warn("no checkpoint", "err", err)
+			s.checkpointFailed(err)
 		}
 		first, n := s.redo.waiting()
 		if n >= longLog && first == waits {
@@ -92,6 +91,16 @@ func (s *store) maintain(unchecked []part) {
 		}
 		waits = first
 	}
+}
+
+// checkpointFailed stops the store unless the disk is full, which passes: after a write or sync that failed for
+// another reason nobody knows what is on disk.
+func (s *store) checkpointFailed(err error) {
+	if failed := fault.Unavailable.Errorf("store: checkpoint: %w", err); fault.CodeOf(failed) != fault.CodeDiskFull {
+		s.fail(failed, false)
+		return
+	}
+	s.log.Warn("no checkpoint", "err", err)
 }
 
 // part is a part of the store's files whose content is still to be checked: a table, or a file of values from
@@ -122,7 +131,7 @@ func (s *store) check(parts []part, d time.Duration) []part {
 // checkPiece checks the next piece of a part and reports whether that was the last.
 func (s *store) checkPiece(p *part) (whole bool, err error) {
 	if p.table != "" {
-		return true, checkBlocks(p.table)
+		return true, checkBlocks(s.fs, p.table)
 	}
 	p.at, err = s.values.Check(p.values, p.at, p.at+movePiece)
 	return p.at >= p.values.Size, unreadable(err)
@@ -144,7 +153,7 @@ func (s *store) checkpoint() error {
 		next.Segment = max(next.Segment, s.redo.doneWith(next.Checkpoint))
 	}
 	done := s.upkeep.done(next.Checkpoint, s.history.Oldest())
-	if next.Segment == s.state.Segment && len(done) == 0 && !rewritten(s.tables(), s.state.Manifest) {
+	if next.Segment == s.state.Segment && len(done) == 0 && !rewritten(s.fs, s.tables(), s.state.Manifest) {
 		return nil
 	}
 	if err := s.values.Sync(); err != nil {
@@ -152,14 +161,14 @@ func (s *store) checkpoint() error {
 		return err
 	}
 	next.Values = s.values.List(done...)
-	if err := disk.SyncDir(s.tables()); err != nil {
+	if err := s.fs.SyncDir(s.tables()); err != nil {
 		return err
 	}
 	var err error
-	if next.Manifest, err = describe(s.tables()); err != nil {
+	if next.Manifest, err = describe(s.fs, s.tables()); err != nil {
 		return err
 	}
-	if err := next.write(s.dir); err != nil {
+	if err := next.write(s.fs, s.dir); err != nil {
 		return err
 	}
 	*s.state = next
@@ -205,7 +214,7 @@ type rest struct {
 // mergeAtRest has Badger merge level 0 when little was written for a while: every read looks into all of its
 // tables. Badger has no call for that either, but does it once there are enough; empty ones make them so.
 func (s *store) mergeAtRest(r *rest, applied int64) error {
-	if applied >= restBytes || s.full.Load() != nil {
+	if room := s.hasRoom() == nil; !room || applied >= restBytes || s.full.Load() != nil {
 		*r = rest{}
 		return nil
 	}
@@ -229,7 +238,7 @@ func KeptFree(disk uint64) uint64 { return min(max(disk/10, 256<<20), 1<<30) }
 
 // sampleSpace has writes refused while the disk is nearly full.
 func (s *store) sampleSpace() {
-	space, err := disk.Of(s.dir)
+	space, err := s.fs.Space(s.dir)
 	if err != nil || s.opts.MinFree < 0 {
 		return // where it is not known, writes are refused by the file system
 	}
@@ -266,7 +275,7 @@ func (s *store) Verify(ctx context.Context) error {
 			return err
 		}
 		path := table.NewFilename(t.ID, s.tables())
-		if err := checkBlocks(path); err != nil && s.listed(path) {
+		if err := checkBlocks(s.fs, path); err != nil && s.listed(path) {
 			return err
 		}
 	}

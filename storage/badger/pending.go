@@ -137,6 +137,13 @@ func (p *pending) end() {
 	p.more.Signal()
 }
 
+// ending reports whether no run follows.
+func (p *pending) ending() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.ended
+}
+
 // overlay is a cursor over Badger's rows with those of pending runs on top.
 type overlay struct {
 	cursor

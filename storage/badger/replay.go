@@ -4,13 +4,14 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
+	"catena/storage/disk"
 	"catena/storage/fault"
 	"catena/storage/kv"
 )
@@ -22,14 +23,34 @@ type tail struct {
 	number   uint64 // of the last segment
 	segments []segment
 	bytes    int64 // of frames above the checkpoint
+	dropped  *Dropped
+}
+
+// Dropped is what was left out when a store was opened: the end of the redo log, which was not written as a whole
+// when the machine stopped. With Strict none of it was acknowledged.
+type Dropped struct {
+	Version uint64 `json:"version"` // of the first commit left out
+	Commits int    `json:"commits"` // how many, 0 if that is not known
+	Path    string `json:"path"`
+	Offset  int64  `json:"offset"`
+	Bytes   int64  `json:"bytes"` // up to the last one that was written
+}
+
+// String says it for people.
+func (d *Dropped) String() string {
+	n := "an unknown number of commits"
+	if d.Commits > 0 {
+		n = fmt.Sprintf("%d commits", d.Commits)
+	}
+	return fmt.Sprintf("%s from version %d on were not completely written when the machine stopped: %d bytes of %s at byte %d", n, d.Version, d.Bytes, d.Path, d.Offset)
 }
 
 // scanLog reads the log of a store from its checkpoint on and checks that nothing is
-// missing from it. A group cut off at the very end was never acknowledged and is left
-// out. It calls fn, unless nil, with each write above the checkpoint, in order.
-func scanLog(dir string, s *state, fn func(version uint64, w kv.Mutation) error) (tail, error) {
+// missing from it. A frame torn at the very end is left out, which the tail says; one that
+// is damaged is refused. It calls fn, unless nil, with each write above the checkpoint, in order.
+func scanLog(files disk.FS, dir string, s *state, fn func(version uint64, w kv.Mutation) error) (tail, error) {
 	t := tail{version: s.Checkpoint, number: s.Segment, chain: s.chain()}
-	numbers, err := segmentNumbers(dir)
+	numbers, err := segmentNumbers(files, dir)
 	if err != nil {
 		return t, err
 	}
@@ -39,7 +60,7 @@ func scanLog(dir string, s *state, fn func(version uint64, w kv.Mutation) error)
 			return t, corrupt("log: segment %d is missing", t.number+1)
 		}
 		path := segmentPath(dir, number)
-		b, err := os.ReadFile(path)
+		b, err := disk.ReadFile(files, path)
 		if err != nil {
 			return t, fault.Unavailable.Errorf("log: %w", err)
 		}
@@ -54,8 +75,8 @@ func scanLog(dir string, s *state, fn func(version uint64, w kv.Mutation) error)
 }
 
 // segmentNumbers lists the segments there are, in order.
-func segmentNumbers(dir string) (numbers []uint64, err error) {
-	entries, err := os.ReadDir(dir)
+func segmentNumbers(files disk.FS, dir string) (numbers []uint64, err error) {
+	entries, err := files.ReadDir(dir)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, nil
@@ -143,10 +164,13 @@ func (r *segmentReader) apply(f *frame, p []byte, fn func(uint64, kv.Mutation) e
 	})
 }
 
-// end decides what a place without a whole frame means. It is the end if nothing after
-// it proves that the version expected there had reached the disk.
+// end decides what a place without a whole frame means. It is the end if nothing after it proves that the version
+// expected there had reached the disk, and if what stands there was not written as a whole.
 func (r *segmentReader) end(b []byte, at int, next uint64) error {
 	store := r.state.id()
+	damaged := func(last uint64) error {
+		return corrupt("log: %s is damaged at byte %d, version %d of at least %d", r.path, at, next, last)
+	}
 	magic := binary.BigEndian.AppendUint32(nil, frameMagic)
 	for i := at; ; i++ {
 		step := bytes.Index(b[i:], magic)
@@ -156,9 +180,24 @@ func (r *segmentReader) end(b []byte, at int, next uint64) error {
 		i += step
 		var f frame
 		if f.parse(b[i:], store) && f.segment == r.number && f.synced >= next {
-			return corrupt("log: %s is damaged at byte %d, version %d of at least %d", r.path, at, next, f.last())
+			return damaged(f.last())
 		}
 	}
+	written := bytes.TrimRight(b[at:], "\x00")
+	if !r.final || len(written) == 0 {
+		return nil // whether a later segment follows, its header says
+	}
+	var f frame
+	commits := 0
+	switch known := f.parse(b[at:], store) && f.segment == r.number && f.first == next; {
+	case known && !f.torn(b, at):
+		return damaged(f.last())
+	case !known && !tornHeader(b, at):
+		return damaged(next)
+	case known:
+		commits = f.count
+	}
+	r.tail.dropped = &Dropped{Version: next, Commits: commits, Path: r.path, Offset: int64(at), Bytes: int64(len(written))}
 	return nil
 }
 

@@ -21,13 +21,17 @@ const stateName = "STATE"
 
 // stateFormat changes with what the files hold, with the size of memtables too: Badger
 // does not open a larger one after a crash.
-const stateFormat = 3
+const (
+	stateFormat = 4
+	oldFormat   = 3 // without epochs in the folders
+)
 
 // state is what the last checkpoint knew.
 type state struct {
 	Format     int           `json:"format"`
 	ID         string        `json:"id"`         // of the store, in hex
-	Epoch      uint64        `json:"epoch"`      // counts openings
+	Epoch      uint64        `json:"epoch"`      // counts openings and closings
+	Marked     uint64        `json:"marked"`     // the epoch that folders carry which do not carry Epoch yet
 	Live       bool          `json:"live"`       // the store has been open: its files must be there
 	Clean      bool          `json:"clean"`      // it was closed in order: the log holds nothing
 	Relaxed    bool          `json:"relaxed"`    // commits may have been acknowledged unsynced
@@ -36,6 +40,7 @@ type state struct {
 	Chain      string        `json:"chain"`      // of the log when it was closed in order, in hex
 	Manifest   manifest      `json:"manifest"`
 	Values     []values.File `json:"values,omitempty"`
+	Dropped    *Dropped      `json:"dropped,omitempty"` // by the last opening that left something out of the log
 }
 
 // manifest describes the beginning of Badger's list of tables, which is appended to
@@ -47,8 +52,8 @@ type manifest struct {
 }
 
 // readState returns nil if there is no file.
-func readState(dir string) (*state, error) {
-	b, err := os.ReadFile(filepath.Join(dir, stateName))
+func readState(files disk.FS, dir string) (*state, error) {
+	b, err := disk.ReadFile(files, filepath.Join(dir, stateName))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -60,24 +65,24 @@ func readState(dir string) (*state, error) {
 	if string(sum) != checkLine(line) || json.Unmarshal(line, s) != nil {
 		return nil, corrupt("store %s: %s is damaged", dir, stateName)
 	}
-	if s.Format != stateFormat {
+	if s.Format != stateFormat && s.Format != oldFormat {
 		return nil, fault.Unavailable.Errorf("store %s: written by another version, format %d, not %d: make a backup with that version, and restore it with this one", dir, s.Format, stateFormat)
 	}
 	return s, nil
 }
 
 // write replaces the file.
-func (s *state) write(dir string) error {
+func (s *state) write(files disk.FS, dir string) error {
 	line, err := json.Marshal(s)
 	if err != nil {
 		return err
 	}
 	path := filepath.Join(dir, stateName)
-	f, err := os.OpenFile(path+tempSuffix, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	f, err := files.OpenFile(path+tempSuffix, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
-	_, err = f.WriteString(string(line) + "\n" + checkLine(line))
+	_, err = f.Write([]byte(string(line) + "\n" + checkLine(line)))
 	if err == nil {
 		err = f.Sync()
 	}
@@ -85,10 +90,10 @@ func (s *state) write(dir string) error {
 		err = e
 	}
 	if err == nil {
-		err = os.Rename(path+tempSuffix, path)
+		err = files.Rename(path+tempSuffix, path)
 	}
 	if err == nil {
-		err = disk.SyncDir(dir)
+		err = files.SyncDir(dir)
 	}
 	return err
 }

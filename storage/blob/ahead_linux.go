@@ -24,19 +24,34 @@ func behind(f *os.File, at, n int64) {
 	})
 }
 
-// readPassing reads on in f. What the disk must be asked for does not stay in memory; what is
+// readPassing reads as ReadAt does. What the disk must be asked for does not stay in memory; what is
 // there already does.
-func readPassing(f *os.File, b []byte) (n int, err error) {
-	const here = -1
-	err = unix.ENOTSUP
-	control(f, func(fd int) { n, err = unix.Preadv2(fd, [][]byte{b}, here, unix.RWF_DONTCACHE) })
-	switch {
-	case err != nil: // not every kernel can, nor every file system
-		return f.Read(b)
-	case n == 0 && len(b) > 0:
-		return 0, io.EOF
+func readPassing(f *os.File, b []byte, at int64) (n int, err error) {
+	for n < len(b) {
+		var m int
+		err = unix.ENOTSUP
+		control(f, func(fd int) { m, err = unix.Preadv2(fd, [][]byte{b[n:]}, at+int64(n), unix.RWF_DONTCACHE) })
+		switch {
+		case err != nil: // not every kernel can, nor every file system
+			m, err = f.ReadAt(b[n:], at+int64(n))
+			return n + m, err
+		case m == 0:
+			return n, io.EOF
+		}
+		n += m
 	}
 	return n, nil
+}
+
+// identify returns what a file is now.
+func identify(f *os.File) (id identity, ok bool) {
+	control(f, func(fd int) {
+		var s unix.Stat_t
+		if unix.Fstat(fd, &s) == nil {
+			id, ok = identity{s.Dev, s.Ino, s.Size, s.Mtim.Nano(), s.Ctim.Nano()}, true
+		}
+	})
+	return id, ok
 }
 
 func control(f *os.File, fn func(fd int)) {

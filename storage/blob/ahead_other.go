@@ -11,4 +11,7 @@ func ahead(*os.File, int64, int64) {}
 func behind(*os.File, int64, int64) {}
 
 // readPassing is for systems that can read a part of a file and not keep it in memory.
-func readPassing(f *os.File, b []byte) (int, error) { return f.Read(b) }
+func readPassing(f *os.File, b []byte, at int64) (int, error) { return f.ReadAt(b, at) }
+
+// identify is for systems that tell when a file was last changed in any way.
+func identify(*os.File) (identity, bool) { return identity{}, false }

@@ -3,12 +3,18 @@
 // encoding. A Store takes content in (Spool), makes it durable (Keep) and finds it
 // again (Load). Which document names a digest, and when content may be collected, is
 // for storage to know.
+//
+// Content is verified as it is read: each block is compared with its checksum before a byte of it is passed on. What is
+// sent to clients is the exception: a block of a file that was verified within the last minute is sent without being
+// verified again, as long as the system says that the file has not been written to, replaced or renamed since. Damage that
+// arises on the disk beneath is therefore noticed a minute late if the system has to read the block again within that minute.
 package blob
 
 import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"io"
 
 	"catena/storage/fault"
@@ -22,6 +28,7 @@ type Blob struct {
 	Size                 int64  // of the content in bytes
 
 	source source
+	sums   sums // of content that comes in; nil: not known
 }
 
 // source is where the content of a blob is.
@@ -90,10 +97,12 @@ func (b *Blob) Bytes(max int64) ([]byte, error) {
 	}
 	defer r.Close()
 	data := make([]byte, b.Size)
-	if _, err := io.ReadFull(r, data); fault.Is(err, fault.Unavailable) {
+	if _, err := io.ReadFull(r, data); err != nil {
+		var known *fault.Error
+		if !errors.As(err, &known) {
+			err = fault.Internal.Errorf("blob %s: content: %w", b.Digest, err)
+		}
 		return nil, err
-	} else if err != nil {
-		return nil, fault.Internal.Errorf("blob %s: content: %w", b.Digest, err)
 	}
 	return data, nil
 }

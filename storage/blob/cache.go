@@ -19,8 +19,8 @@ const (
 	cacheLargest = 64 << 20
 )
 
-// cache has files of content that is in a bucket, those that were used last. What an earlier process left is compared with
-// its digest before it is used, as nothing here is synced.
+// cache has files of content that is in a bucket, those that were used last. Nothing here is synced, so that what an
+// earlier process left may be damaged: it is dropped then, and asked for again.
 type cache struct {
 	s    *Store
 	most int64 // bytes
@@ -31,9 +31,8 @@ type cache struct {
 }
 
 type cachedFile struct {
-	size    int64
-	used    time.Time
-	trusted bool // what is in the file is what the digest says
+	size int64
+	used time.Time
 }
 
 // load finds what is there.
@@ -63,36 +62,30 @@ func (c *cache) path(digest string) string { return path.Join(cacheDir, digest) 
 // fits reports whether content of a size is kept in the cache.
 func (c *cache) fits(size int64) bool { return size <= min(cacheLargest, c.most) }
 
-// open returns nil if the content is not there.
+// open returns nil if the content is not there. Where its checksums are not known, it is compared with its digest first.
 func (c *cache) open(digest string, size int64) *os.File {
-	f, trusted := c.use(digest, size)
-	if f == nil || trusted {
+	f := c.use(digest, size)
+	if f == nil || c.s.findSums(digest, size) != nil || size == 0 {
 		return f
 	}
-	_, err := io.Copy(io.Discard, check(f, digest, size))
-	if err == nil {
-		_, err = f.Seek(0, io.SeekStart)
-	}
-	if err != nil {
+	h := newSummer()
+	_, err := io.Copy(h, f)
+	if err != nil || h.digest() != digest {
 		f.Close()
 		c.remove(digest)
 		return nil
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if file := c.files[digest]; file != nil {
-		file.trusted = true
-	}
+	c.s.recordSums(digest, size, h.sums())
 	return f
 }
 
 // use opens a file, which counts as used now.
-func (c *cache) use(digest string, size int64) (f *os.File, trusted bool) {
+func (c *cache) use(digest string, size int64) *os.File {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	file := c.files[digest]
 	if file == nil {
-		return nil, false
+		return nil
 	}
 	f, err := c.s.root.Open(c.path(digest))
 	if err != nil || file.size != size {
@@ -100,13 +93,13 @@ func (c *cache) use(digest string, size int64) (f *os.File, trusted bool) {
 			f.Close()
 		}
 		c.drop(digest)
-		return nil, false
+		return nil
 	}
 	if now := time.Now(); now.Sub(file.used) > time.Minute { // for whoever finds it after this process
 		_ = c.s.root.Chtimes(c.path(digest), now, now)
 	}
 	file.used = time.Now()
-	return f, file.trusted
+	return f
 }
 
 // adopt takes a file, in which is what the digest says, and reports whether it did.
@@ -122,7 +115,7 @@ func (c *cache) adopt(name, digest string, size int64) bool {
 	if old := c.files[digest]; old != nil {
 		c.bytes -= old.size
 	}
-	c.files[digest] = &cachedFile{size: size, used: time.Now(), trusted: true}
+	c.files[digest] = &cachedFile{size: size, used: time.Now()}
 	c.bytes += size
 	c.shrink()
 	return true

@@ -3,9 +3,7 @@ package blob
 import (
 	"context"
 	"encoding"
-	"encoding/hex"
 	"errors"
-	"hash"
 	"io"
 	"io/fs"
 	"os"
@@ -31,7 +29,7 @@ type Draft struct {
 	name  string
 
 	mu     sync.Mutex
-	hash   hash.Hash // of what is hashed
+	hash   *summer // of what is hashed
 	hashed int64
 	final  int64 // bytes from the beginning on that will not change
 	going  bool  // somebody hashes
@@ -44,12 +42,12 @@ func (s *Store) Draft(name string, hashed int64, state []byte) *Draft {
 	if s.root == nil {
 		return nil
 	}
-	d := &Draft{store: s, name: name, hash: newHash()}
+	d := &Draft{store: s, name: name, hash: newSummer()}
 	if len(state) > 0 {
-		if err := d.hash.(encoding.BinaryUnmarshaler).UnmarshalBinary(state); err == nil {
-			d.hashed, d.final = hashed, hashed
+		if err := d.hash.Hash.(encoding.BinaryUnmarshaler).UnmarshalBinary(state); err == nil {
+			d.hashed, d.final, d.hash.gap = hashed, hashed, true
 		} else {
-			d.hash = newHash()
+			d.hash = newSummer()
 		}
 	}
 	return d
@@ -59,7 +57,7 @@ func (s *Store) Draft(name string, hashed int64, state []byte) *Draft {
 func (d *Draft) Hashed() (int64, []byte, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	state, err := d.hash.(encoding.BinaryMarshaler).MarshalBinary()
+	state, err := d.hash.Hash.(encoding.BinaryMarshaler).MarshalBinary()
 	return d.hashed, state, err
 }
 
@@ -177,7 +175,7 @@ func (d *Draft) step(f *os.File, b *block, follows bool) (more bool, err error) 
 	if _, err := f.ReadAt(b[:n], d.hashed); err != nil {
 		return false, fault.Internal.Errorf("draft %s: %w", d.name, err)
 	}
-	d.hash.Write(b[:n])
+	_, _ = d.hash.Write(b[:n])
 	if d.hashed >= window {
 		behind(f, d.hashed-window, n)
 	}
@@ -215,14 +213,14 @@ func (d *Draft) Whole(ctx context.Context, name, typ string, size int64) (*Blob,
 		if _, err := f.ReadAt(b[:n], at); err != nil {
 			return nil, fault.Internal.Errorf("draft %s: %w", d.name, err)
 		}
-		h.Write(b[:n])
+		_, _ = h.Write(b[:n])
 		at += n
 	}
 	n, err := f.ReadAt(b[:min(inline+1, size)], 0)
 	if err != nil {
 		return nil, fault.Internal.Errorf("draft %s: %w", d.name, err)
 	}
-	whole := &Blob{Name: name, Digest: hex.EncodeToString(h.Sum(nil)), Size: size, source: &grown{d}}
+	whole := &Blob{Name: name, Digest: h.digest(), Size: size, source: &grown{d}, sums: h.sums()}
 	whole.Type, whole.Encoding = TypeOf(name, typ, b[:n])
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -241,9 +239,9 @@ func (d *Draft) known(name string, size int64) *Blob {
 }
 
 // clone returns the hash of what is final, for what comes after it and may still change.
-func (d *Draft) clone() (hash.Hash, int64, error) {
+func (d *Draft) clone() (*summer, int64, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	h, err := d.hash.(hash.Cloner).Clone()
+	h, err := d.hash.clone()
 	return h, d.hashed, err
 }

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"strings"
 	"time"
 
 	"catena/storage/fault"
@@ -139,16 +140,34 @@ func (s *Store) temp() (*os.File, string, error) {
 }
 
 func (f folder) open(digest string, size int64) (io.ReadSeekCloser, error) {
+	file, err := f.file(digest, size)
+	if err != nil {
+		return nil, err
+	}
+	of, err := f.s.sumsOf(digest, size, func() (io.ReadCloser, error) {
+		if size > window {
+			return io.NopCloser(&passing{file, 0}), nil
+		}
+		return io.NopCloser(io.NewSectionReader(file, 0, size)), nil // it is read again at once
+	})
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	return &verified{s: f.s, digest: digest, size: size, sums: of, in: file}, nil
+}
+
+func (f folder) file(digest string, size int64) (*os.File, error) {
 	file, err := f.s.root.Open(place(digest))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, missing(digest)
+		return nil, f.s.missing(digest)
 	}
 	if err != nil {
-		return nil, fault.Unavailable.Errorf("blob %s: %w", digest, err)
+		return nil, f.s.unreadable(digest, err)
 	}
 	info, err := file.Stat()
 	if err == nil && info.Size() != size {
-		err = fault.Internal.Errorf("blob %s: content has %d bytes instead of %d", digest, info.Size(), size)
+		err = f.s.damaged(digest, "has %d bytes instead of %d", info.Size(), size)
 	}
 	if err != nil {
 		file.Close()
@@ -158,7 +177,27 @@ func (f folder) open(digest string, size int64) (io.ReadSeekCloser, error) {
 }
 
 func (f folder) read(_ context.Context, digest string, size int64) (io.ReadCloser, error) {
-	return f.open(digest, size)
+	file, err := f.file(digest, size)
+	if err != nil {
+		return nil, err
+	}
+	return &passing{file, 0}, nil
+}
+
+// passing reads a file that nobody is expected to read again soon.
+type passing struct {
+	*os.File
+
+	at int64
+}
+
+// Read reads on.
+func (p *passing) Read(b []byte) (int, error) {
+	n, err := readPassing(p.File, b, p.at)
+	if p.at += int64(n); n > 0 && errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return n, err
 }
 
 func (f folder) find(_ context.Context, digest string) (int64, time.Time, error) {
@@ -179,7 +218,7 @@ func (f folder) remove(_ context.Context, digest string) error {
 	return nil
 }
 
-func (f folder) each(ctx context.Context, fn func(digest string, size int64, at time.Time) error) error {
+func (f folder) each(ctx context.Context, after string, fn func(digest string, size int64, at time.Time) error) error {
 	return fs.WalkDir(f.s.root.FS(), ".", func(p string, d fs.DirEntry, err error) error {
 		switch {
 		case ctx.Err() != nil:
@@ -190,7 +229,12 @@ func (f folder) each(ctx context.Context, fn func(digest string, size int64, at 
 			return unavailable(err)
 		case d.IsDir() && ownDirs[p]:
 			return fs.SkipDir
-		case d.IsDir() || !isDigest(d.Name()):
+		case d.IsDir():
+			if at := strings.ReplaceAll(p, "/", ""); p != "." && at < after[:min(len(at), len(after))] {
+				return fs.SkipDir
+			}
+			return nil
+		case !isDigest(d.Name()) || d.Name() <= after:
 			return nil
 		}
 		info, err := d.Info()

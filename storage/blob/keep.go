@@ -20,12 +20,12 @@ func (s *Store) Keep(ctx context.Context, b *Blob) error {
 	}
 	if c, ok := b.source.(*stored); ok && c.store == s {
 		if !there {
-			return missing(b.Digest)
+			return s.missing(b.Digest)
 		}
 		return nil
 	}
-	if !there {
-		return s.whole.take(ctx, b)
+	if !there || s.isDamaged(b.Digest) { // which comes again, whole
+		return s.take(ctx, b)
 	}
 	if temp, ok := b.source.(*spool); ok && temp.store == s {
 		temp.drop(b)
@@ -33,11 +33,20 @@ func (s *Store) Keep(ctx context.Context, b *Blob) error {
 	return nil
 }
 
-func unavailable(err error) error { return fault.Unavailable.Errorf("blobs: %w", err) }
-
-func missing(digest string) error {
-	return fault.Internal.Errorf("blob %s: content is missing", digest)
+func (s *Store) take(ctx context.Context, b *Blob) error {
+	if err := s.whole.take(ctx, b); err != nil {
+		return err
+	}
+	of := b.sums
+	if m, ok := b.source.(memory); ok && of == nil {
+		of = sumsIn(m)
+	}
+	s.recordSums(b.Digest, b.Size, of)
+	s.Forget(b.Digest)
+	return nil
 }
+
+func unavailable(err error) error { return fault.Unavailable.Errorf("blobs: %w", err) }
 
 func malformed(digest string) error {
 	return fault.Invalid.Errorf("digest %q: not SHA-256 in lower-case hex", digest)

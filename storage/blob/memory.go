@@ -3,6 +3,8 @@ package blob
 import (
 	"context"
 	"io"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -11,6 +13,8 @@ import (
 
 // inMemory is content of a store without a folder, for tests.
 type inMemory struct {
+	s *Store
+
 	mu  sync.Mutex
 	all map[string]kept
 }
@@ -48,7 +52,7 @@ func (m *inMemory) open(digest string, size int64) (io.ReadSeekCloser, error) {
 	if k, ok := m.all[digest]; ok && int64(len(k.data)) == size {
 		return memory(k.data).open()
 	}
-	return nil, missing(digest)
+	return nil, m.s.missing(digest)
 }
 
 func (m *inMemory) read(_ context.Context, digest string, size int64) (io.ReadCloser, error) {
@@ -72,15 +76,15 @@ func (m *inMemory) remove(_ context.Context, digest string) error {
 	return nil
 }
 
-func (m *inMemory) each(_ context.Context, fn func(digest string, size int64, at time.Time) error) error {
+func (m *inMemory) each(_ context.Context, after string, fn func(digest string, size int64, at time.Time) error) error {
 	m.mu.Lock()
-	all := make(map[string]kept, len(m.all))
-	for digest, k := range m.all {
-		all[digest] = k
-	}
+	all := maps.Clone(m.all)
 	m.mu.Unlock()
-	for digest, k := range all {
-		if err := fn(digest, int64(len(k.data)), k.at); err != nil {
+	for _, digest := range slices.Sorted(maps.Keys(all)) {
+		if digest <= after {
+			continue
+		}
+		if err := fn(digest, int64(len(all[digest].data)), all[digest].at); err != nil {
 			return err
 		}
 	}

@@ -6,11 +6,12 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
+	"os"
 	"path"
 	"sync"
 	"time"
 
-	"catena/storage/bucket"
+	"catena/storage/blob/bucket"
 	"catena/storage/fault"
 )
 
@@ -163,32 +164,59 @@ func (o *objects) send(ctx context.Context, b *Blob, open func() (io.ReadSeekClo
 		return err
 	}
 	defer r.Close()
-	return o.failed(ctx, b.Digest, o.in.Put(ctx, b.Digest, check(r, b.Digest, b.Size), b.Size))
+	err = o.in.Put(ctx, b.Digest, o.s.check(r, b.Digest, b.Size), b.Size)
+	if DamageIn(err) != nil {
+		o.s.Forget(b.Digest) // the bucket has nothing of it
+	}
+	return o.failed(ctx, b.Digest, err)
 }
 
 func (o *objects) open(digest string, size int64) (io.ReadSeekCloser, error) {
 	ctx := context.Background() // a reader's own: whoever opens content may keep it
+	v := &verified{s: o.s, digest: digest, size: size}
 	if o.cache.fits(size) {
 		f, err := o.cached(ctx, digest, size)
-		if f != nil || err != nil {
-			return f, err
+		if err != nil {
+			return nil, err
+		}
+		if f != nil {
+			v.in = f
+			v.other = func() blocksOf {
+				o.cache.remove(digest)
+				return o.reader(ctx, digest, size)
+			}
 		}
 	}
+	if v.in == nil {
+		if err := o.there(ctx, digest, size); err != nil {
+			return nil, err
+		}
+		v.in = o.reader(ctx, digest, size)
+	}
+	var err error
+	if v.sums, err = o.s.sumsOf(digest, size, func() (io.ReadCloser, error) { return o.read(ctx, digest, size) }); err != nil {
+		return nil, errors.Join(err, v.Close())
+	}
+	return v, nil
+}
+
+// there makes sure that content is in the bucket, as far as can be seen without reading it.
+func (o *objects) there(ctx context.Context, digest string, size int64) error {
 	found, err := o.in.Stat(ctx, digest)
 	switch {
 	case fault.Is(err, fault.NotFound):
-		return nil, missing(digest)
+		return o.s.missing(digest)
 	case err != nil:
-		return nil, o.failed(ctx, digest, err)
+		return o.failed(ctx, digest, err)
 	case found.Size != size:
-		return nil, fault.Internal.Errorf("blob %s: content has %d bytes instead of %d", digest, found.Size, size)
+		return o.s.damaged(digest, "has %d bytes instead of %d", found.Size, size)
 	}
-	return o.reader(ctx, digest, size), nil
+	return nil
 }
 
 // cached opens content in the cache, which is filled if need be: what is read from there is what the digest says, and
 // whoever goes to and fro in it does not ask the bucket for every step. It returns nil if there is no room for it.
-func (o *objects) cached(ctx context.Context, digest string, size int64) (io.ReadSeekCloser, error) {
+func (o *objects) cached(ctx context.Context, digest string, size int64) (*os.File, error) {
 	if f := o.cache.open(digest, size); f != nil {
 		return f, nil
 	}
@@ -204,7 +232,7 @@ func (o *objects) cached(ctx context.Context, digest string, size int64) (io.Rea
 	r := o.reader(ctx, digest, size)
 	defer func() { _ = r.Close() }()
 	r.Expect(size)
-	_, err = io.Copy(f, check(r, digest, size))
+	_, err = io.Copy(f, o.s.check(r, digest, size))
 	if closed := f.Close(); err == nil {
 		err = closed
 	}
@@ -215,10 +243,7 @@ func (o *objects) cached(ctx context.Context, digest string, size int64) (io.Rea
 	if err != nil || !o.cache.adopt(name, digest, size) {
 		return nil, nil
 	}
-	if f := o.cache.open(digest, size); f != nil {
-		return f, nil
-	}
-	return nil, nil
+	return o.cache.open(digest, size), nil
 }
 
 func (o *objects) read(ctx context.Context, digest string, size int64) (io.ReadCloser, error) {
@@ -244,12 +269,33 @@ func (r *object) Read(p []byte) (int, error) {
 	return n, r.told(err)
 }
 
-func (r *object) told(err error) error {
-	if err == nil || errors.Is(err, io.EOF) {
-		return err
+// ReadAt reads as io.ReaderAt has it, but one call after the other.
+func (r *object) ReadAt(p []byte, at int64) (int, error) {
+	if _, err := r.Seek(at, io.SeekStart); err != nil {
+		return 0, err
 	}
-	if fault.Is(err, fault.NotFound) {
-		return missing(r.digest)
+	n, err := io.ReadFull(r, p)
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		err = io.EOF
+	}
+	return n, err
+}
+
+// expect says that the content is read from one place to another.
+func (r *object) expect(from, to int64) {
+	if _, err := r.Seek(from, io.SeekStart); err == nil {
+		r.Expect(to - from)
+	}
+}
+
+func (r *object) told(err error) error {
+	switch {
+	case err == nil || errors.Is(err, io.EOF):
+		return err
+	case fault.Is(err, fault.NotFound):
+		return r.o.s.missing(r.digest)
+	case fault.Is(err, fault.Internal):
+		return r.o.s.damaged(r.digest, "is damaged: %v", err)
 	}
 	return r.o.failed(context.Background(), r.digest, err)
 }
@@ -270,8 +316,8 @@ func (o *objects) remove(ctx context.Context, digest string) error {
 	return o.s.unmark(digest)
 }
 
-func (o *objects) each(ctx context.Context, fn func(digest string, size int64, at time.Time) error) error {
-	return o.in.Each(ctx, func(found bucket.Object) error {
+func (o *objects) each(ctx context.Context, after string, fn func(digest string, size int64, at time.Time) error) error {
+	return o.in.EachAfter(ctx, after, func(found bucket.Object) error {
 		if !isDigest(found.Name) {
 			return nil
 		}

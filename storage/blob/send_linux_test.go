@@ -23,7 +23,7 @@ func TestSendForgets(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	fd := int(r.(*os.File).Fd())
+	fd := int(r.(*verified).in.(*os.File).Fd())
 	_, err = unix.Preadv2(fd, [][]byte{make([]byte, 1)}, 0, unix.RWF_DONTCACHE)
 	if errors.Is(err, unix.ENOTSUP) || errors.Is(err, unix.EINVAL) {
 		t.Skip("this system keeps everything in memory")
@@ -67,7 +67,7 @@ func TestReadPassingFallsBack(t *testing.T) {
 	if n, err := unix.Preadv2(fd, [][]byte{make([]byte, 1)}, 0, unix.RWF_DONTCACHE); err == nil {
 		t.Skipf("this system can: %d", n)
 	}
-	got, err := io.ReadAll(passing{f})
+	got, err := io.ReadAll(&passing{f, 0})
 	if err != nil || !bytes.Equal(got, want) {
 		t.Errorf("%d bytes, %v", len(got), err)
 	}

@@ -3,10 +3,7 @@ package blob
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
-	"hash"
 	"io"
 	"os"
 	"runtime"
@@ -20,13 +17,24 @@ const inline = 64 << 10
 
 var buffers = sync.Pool{New: func() any { return new([inline + 1]byte) }}
 
-func newHash() hash.Hash { return sha256.New() }
-
 // Spool takes content in from r, in constant memory: small content is held in memory,
 // larger in a temporary file that lives as long as the blob. More than max bytes are a
 // Limit; max 0 means no limit. A type that is missing, application/octet-stream or
 // malformed is found from name and content.
+//
+// Content that the store has and knows to be damaged is kept at once, which repairs it.
 func (s *Store) Spool(ctx context.Context, name, typ string, r io.Reader, max int64) (*Blob, error) {
+	b, err := s.spool(ctx, name, typ, r, max)
+	if err == nil && s.isDamaged(b.Digest) {
+		err = s.Keep(ctx, b)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+func (s *Store) spool(ctx context.Context, name, typ string, r io.Reader, max int64) (*Blob, error) {
 	in := &input{ctx: ctx, name: name, r: r, max: max}
 	buf := buffers.Get().(*[inline + 1]byte)
 	defer buffers.Put(buf)
@@ -85,8 +93,8 @@ func (s *Store) spoolFile(b *Blob, buf *[inline + 1]byte, in *input) error {
 	if err != nil {
 		return unavailable(err)
 	}
-	h := newHash()
-	h.Write(buf[:])
+	h := newSummer()
+	_, _ = h.Write(buf[:])
 	if _, err = f.Write(buf[:]); err == nil {
 		_, err = fill(f, int64(len(buf)), in, h)
 	}
@@ -102,7 +110,7 @@ func (s *Store) spoolFile(b *Blob, buf *[inline + 1]byte, in *input) error {
 		}
 		return unavailable(err)
 	}
-	b.Digest, b.Size = hex.EncodeToString(h.Sum(nil)), in.n
+	b.Digest, b.Size, b.sums = h.digest(), in.n, h.sums()
 	t := &spool{store: s, temp: temp}
 	b.source = t
 	runtime.AddCleanup(t, temporary.remove, temp)

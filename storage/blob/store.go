@@ -2,9 +2,7 @@ package blob
 
 import (
 	"context"
-	"encoding/hex"
 	"errors"
-	"hash"
 	"io"
 	"io/fs"
 	"log/slog"
@@ -38,7 +36,10 @@ type Store struct {
 	dirs  syncer
 	whole contents
 
-	sends sends
+	sends    sends
+	known    known // checksums of content
+	recent   recent
+	findings findings
 
 	hashing sync.WaitGroup // drafts being hashed
 	closing atomic.Bool
@@ -53,16 +54,18 @@ type contents interface {
 	renew(ctx context.Context, digest string, size int64) (bool, error)
 	// take makes content durable that is not there.
 	take(ctx context.Context, b *Blob) error
-	// open opens content for whoever uses it; that it is not there, or of another size, is Internal.
+	// open opens content for whoever uses it, each block of which is verified. Content that is missing or of another size
+	// is damaged.
 	open(digest string, size int64) (io.ReadSeekCloser, error)
-	// read opens content that is read once, from its beginning, as open does.
+	// read opens content that is read once, from its beginning, and compared with its digest by whoever reads it.
 	read(ctx context.Context, digest string, size int64) (io.ReadCloser, error)
 	// find returns the size of content in bytes and when it was last kept; NotFound if it is not there.
 	find(ctx context.Context, digest string) (size int64, at time.Time, err error)
 	// remove removes content; that it is not there is no error.
 	remove(ctx context.Context, digest string) error
-	// each calls fn with all content, its size and when it was last kept. It stops at the first error.
-	each(ctx context.Context, fn func(digest string, size int64, at time.Time) error) error
+	// each calls fn with all content whose digest is after another, its size and when it was last kept, in the order of the
+	// digests. It stops at the first error.
+	each(ctx context.Context, after string, fn func(digest string, size int64, at time.Time) error) error
 	// tidy removes what is not content and of no use since a moment, and reports whether it is time to look for content
 	// that is not needed.
 	tidy(ctx context.Context, before time.Time) (due bool, err error)
@@ -79,9 +82,9 @@ func Open(dir string, log *slog.Logger) (*Store, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	s := &Store{log: log, busy: map[string]*content{}}
+	s := &Store{log: log, busy: map[string]*content{}, findings: findings{found: make(chan struct{}, 1)}}
 	if dir == "" {
-		s.whole = &inMemory{all: map[string]kept{}}
+		s.whole = &inMemory{s: s, all: map[string]kept{}}
 		return s, nil
 	}
 	s.whole = folder{s}
@@ -204,13 +207,17 @@ func (c *stored) open() (io.ReadSeekCloser, error) {
 	return c.store.whole.open(c.digest, c.size)
 }
 
-// Read opens content of size bytes that is read once, from its beginning, by whoever copies all of it. Nothing else is
-// given up for it.
+// Read opens content of size bytes that is read once, from its beginning, by whoever copies all of it. The end is passed
+// on only if the whole is what the digest says. Nothing else loses its place in memory for it.
 func (s *Store) Read(ctx context.Context, digest string, size int64) (io.ReadCloser, error) {
 	if !isDigest(digest) {
 		return nil, malformed(digest)
 	}
-	return s.whole.read(ctx, digest, size)
+	r, err := s.whole.read(ctx, digest, size)
+	if err != nil {
+		return nil, err
+	}
+	return s.check(r, digest, size), nil
 }
 
 // Has reports whether the store keeps the content.
@@ -231,7 +238,16 @@ func (s *Store) Remove(ctx context.Context, digest string) error {
 		return malformed(digest)
 	}
 	defer s.lock(digest)()
-	return s.whole.remove(ctx, digest)
+	return s.remove(ctx, digest)
+}
+
+func (s *Store) remove(ctx context.Context, digest string) error {
+	if err := s.whole.remove(ctx, digest); err != nil {
+		return err
+	}
+	s.dropSums(digest)
+	s.Forget(digest)
+	return nil
 }
 
 // RemoveBefore removes the content if it was last kept before t, and reports whether it
@@ -246,15 +262,36 @@ func (s *Store) RemoveBefore(ctx context.Context, digest string, t time.Time) (b
 		return false, nil
 	}
 	if err == nil {
-		err = s.whole.remove(ctx, digest)
+		err = s.remove(ctx, digest)
 	}
 	return err == nil, err
 }
 
-// Each calls fn with everything the store keeps, its bytes and when it was last kept, in no
-// particular order. It stops at the first error.
+// Each calls fn with everything the store keeps, its bytes and when it was last kept, in the order of the digests. It
+// stops at the first error.
 func (s *Store) Each(ctx context.Context, fn func(digest string, size int64, at time.Time) error) error {
-	return s.whole.each(ctx, fn)
+	return s.whole.each(ctx, "", fn)
+}
+
+// Content is what a list has of one content.
+type Content struct {
+	Digest string
+	Size   int64 // in bytes
+}
+
+// After returns the first contents whose digests are after another, n of them at most.
+func (s *Store) After(ctx context.Context, after string, n int) (out []Content, err error) {
+	enough := errors.New("enough")
+	err = s.whole.each(ctx, after, func(digest string, size int64, _ time.Time) error {
+		if out = append(out, Content{digest, size}); len(out) == n {
+			return enough
+		}
+		return nil
+	})
+	if errors.Is(err, enough) {
+		err = nil
+	}
+	return out, err
 }
 
 // Old returns the content that was last kept before t, if it is time to look for it: an object store is asked a few times
@@ -264,7 +301,7 @@ func (s *Store) Old(ctx context.Context, t time.Time) (digests []string, err err
 	if err != nil || !due {
 		return nil, err
 	}
-	err = s.whole.each(ctx, func(digest string, _ int64, at time.Time) error {
+	err = s.whole.each(ctx, "", func(digest string, _ int64, at time.Time) error {
 		if at.Before(t) {
 			digests = append(digests, digest)
 		}
@@ -273,8 +310,8 @@ func (s *Store) Old(ctx context.Context, t time.Time) (digests []string, err err
 	return digests, err
 }
 
-// Verify reads the content and compares it with its digest. Missing content is NotFound,
-// damaged content Internal.
+// Verify reads the content and compares it with its digest, and has its checksums known from then on. Missing content is
+// NotFound, damaged content Internal.
 func (s *Store) Verify(ctx context.Context, digest string) error {
 	if !isDigest(digest) {
 		return malformed(digest)
@@ -283,42 +320,119 @@ func (s *Store) Verify(ctx context.Context, digest string) error {
 	if err != nil {
 		return err
 	}
+	return s.VerifyAs(ctx, digest, size, nil)
+}
+
+// VerifyAs verifies content that is known to have size bytes. It calls step with the number of bytes after each part of it
+// was read, if step is not nil, and gives up if that fails.
+func (s *Store) VerifyAs(ctx context.Context, digest string, size int64, step func(n int) error) error {
+	r, err := s.Read(ctx, digest, size)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	if err := drain(stepped{ctx, r, step}); err != nil {
+		return err
+	}
+	s.Forget(digest)
+	return nil
+}
+
+// Check verifies content as VerifyAs does, but by the checksums of its blocks where they are known, which takes a tenth of
+// the time: it finds changed bytes, but not a file that was replaced together with its checksums.
+func (s *Store) Check(ctx context.Context, digest string, size int64, step func(n int) error) error {
+	of := s.findSums(digest, size)
+	if of == nil || size <= blockSize {
+		return s.VerifyAs(ctx, digest, size, step)
+	}
 	r, err := s.whole.read(ctx, digest, size)
 	if err != nil {
 		return err
 	}
 	defer r.Close()
-	if _, err = io.Copy(io.Discard, check(r, digest, size)); err != nil {
-		var known *fault.Error
-		if !errors.As(err, &known) {
-			err = fault.Unavailable.Errorf("blob %s: %w", digest, err)
+	b := sendPool.Get().(*sendBlock)
+	defer sendPool.Put(b)
+	for at := int64(0); at < size; at += sendSize {
+		p := b[:min(sendSize, size-at)]
+		n, err := io.ReadFull(stepped{ctx, r, step}, p)
+		switch {
+		case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
+			return s.damaged(digest, "has %d bytes instead of %d", at+int64(n), size)
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
+			return s.unreadable(digest, err)
+		}
+		if from, n := of.mismatch(p, at); n > 0 {
+			return s.damaged(digest, isDamaged, from, from+n)
 		}
 	}
-	return err
+	s.Forget(digest)
+	return nil
+}
+
+// stepped reports what is read.
+type stepped struct {
+	ctx  context.Context
+	r    io.Reader
+	step func(n int) error
+}
+
+// Read reads on.
+func (s stepped) Read(p []byte) (int, error) {
+	if err := s.ctx.Err(); err != nil {
+		return 0, err
+	}
+	n, err := s.r.Read(p)
+	if n > 0 && s.step != nil {
+		if stop := s.step(n); stop != nil {
+			return n, stop
+		}
+	}
+	return n, err
 }
 
 // checked passes on what its reader holds, except for the end unless the whole is what its digest says.
 type checked struct {
+	s       *Store
 	r       io.Reader
-	h       hash.Hash
+	h       *summer
 	digest  string
 	n, size int64
 }
 
-func check(r io.Reader, digest string, size int64) *checked {
-	return &checked{r: r, h: newHash(), digest: digest, size: size}
+func (s *Store) check(r io.Reader, digest string, size int64) *checked {
+	return &checked{s: s, r: r, h: newSummer(), digest: digest, size: size}
 }
 
 // Read reads on. Damaged content is Internal.
 func (c *checked) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
-	c.h.Write(p[:n])
+	_, _ = c.h.Write(p[:n])
 	c.n += int64(n)
-	if c.n < c.size && !errors.Is(err, io.EOF) || err != nil && !errors.Is(err, io.EOF) {
-		return n, err
+	switch ends := errors.Is(err, io.EOF); {
+	case err != nil && !ends:
+		return n, c.s.unreadable(c.digest, err)
+	case c.n < c.size && !ends:
+		return n, nil
+	case c.n != c.size:
+		return 0, c.s.damaged(c.digest, "has %d bytes instead of %d", c.n, c.size)
 	}
-	if sum := hex.EncodeToString(c.h.Sum(nil)); sum != c.digest || c.n != c.size {
-		return 0, fault.Internal.Errorf("blob %s: content is damaged, its digest is %s", c.digest, sum)
+	if n > 0 || c.size == 0 {
+		if sum := c.h.digest(); sum != c.digest {
+			return 0, c.s.damaged(c.digest, "is damaged, its digest is %s", sum)
+		}
+		if c.s.findSums(c.digest, c.size) == nil {
+			c.s.recordSums(c.digest, c.size, c.h.sums())
+		}
 	}
 	return n, err
+}
+
+// Close closes the reader, if it can be closed.
+func (c *checked) Close() error {
+	if r, ok := c.r.(io.Closer); ok {
+		return r.Close()
+	}
+	return nil
 }

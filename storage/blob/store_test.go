@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"catena/storage/blob/blobtest"
-	"catena/storage/bucket/buckettest"
+	"catena/storage/blob/bucket/buckettest"
 	"catena/storage/fault"
 )
 

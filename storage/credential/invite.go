@@ -10,7 +10,6 @@ import (
 	"catena/storage/fault"
 	"catena/storage/internal/row"
 	"catena/storage/internal/secret"
-	"catena/storage/message"
 )
 
 var invitations = row.Secret{Name: "invitations"}
@@ -36,17 +35,17 @@ func errInvitation() error {
 	return fault.NotFound.Errorf("invitation: does not exist, or is over")
 }
 
-// Invite asks somebody to become a user, and returns the invitation's id. Whoever invites must be allowed to
-// create that user. An invitation that is accepted at once is sent; any other waits for AcceptInvitation.
-func Invite(tx *storage.Tx, u *storage.User, comment string, accept bool) (id string, err error) {
+// SendMail sends a message made from a template to an address once the transaction is committed.
+type SendMail func(tx *storage.Tx, address, template string, data map[string]any) error
+
+// Invite asks somebody to become a user, and returns the invitation's id. The principal must be allowed to create
+// that user. An invitation that is accepted at once is sent; any other waits for AcceptInvitation.
+func Invite(tx *storage.Tx, u *storage.User, comment string, accept bool, send SendMail) (id string, err error) {
 	if err := storage.CheckUserName(u.Username); err != nil {
 		return "", err
 	}
 	if u.Email == "" {
 		return "", fault.Invalid.Errorf("email: an invitation needs an address to be sent to").In("email")
-	}
-	if _, err := message.Address(u.Email); err != nil {
-		return "", err
 	}
 	if _, err := tx.User(u.Username); !fault.Is(err, fault.NotFound) {
 		return "", cmp.Or[error](err, fault.Exists.Errorf("user %s: exists already", u.Username))
@@ -57,7 +56,7 @@ func Invite(tx *storage.Tx, u *storage.User, comment string, accept bool) (id st
 	i := invitation{User: *u, Groups: u.Groups, Comment: comment, By: tx.Principal().Name, Expires: tx.Now().Add(invitationKept)}
 	id = tx.NewID()
 	if accept {
-		return id, sendInvitation(tx, id, &i)
+		return id, sendInvitation(tx, id, &i, send)
 	}
 	return id, tx.Secret(invitations).Create(id, i)
 }
@@ -69,8 +68,8 @@ func mayInvite(tx *storage.Tx, u *storage.User) error {
 	return tx.MayCreateUser(u)
 }
 
-// AcceptInvitation has an invitation sent that waits for that.
-func AcceptInvitation(tx *storage.Tx, id string) error {
+// AcceptInvitation sends an invitation that waits for it.
+func AcceptInvitation(tx *storage.Tx, id string, send SendMail) error {
 	i, err := invitationOf(tx, id)
 	if err != nil {
 		return err
@@ -82,22 +81,21 @@ func AcceptInvitation(tx *storage.Tx, id string) error {
 		return fault.Conflict.Errorf("invitation %s: is accepted already", id)
 	}
 	i.Expires = tx.Now().Add(invitationKept)
-	return sendInvitation(tx, id, i)
+	return sendInvitation(tx, id, i, send)
 }
 
 // sendInvitation keeps an invitation under a new secret, which only the message holds.
-func sendInvitation(tx *storage.Tx, id string, i *invitation) error {
+func sendInvitation(tx *storage.Tx, id string, i *invitation, send SendMail) error {
 	text := secret.Text()
 	i.Sum = secret.Sum(text)
 	if err := tx.Secret(invitations).Put(id, i); err != nil {
 		return err
 	}
 	tx.Changed("record", "invitation of "+i.User.Username)
-	_, err := message.Send(tx, message.Mail{To: []string{i.User.Email}, Template: "invitation", Data: map[string]any{
+	return send(tx, i.User.Email, "invitation", map[string]any{
 		"user": i.By, "name": i.User.Username, "comment": i.Comment, "until": i.Expires.Format(time.DateOnly),
 		"path": InvitationPath + url.PathEscape(id) + "?key=" + text,
-	}})
-	return err
+	})
 }
 
 // Invited returns the name of the user whom an invitation is for.

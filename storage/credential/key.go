@@ -216,8 +216,12 @@ func SignInKey(ctx context.Context, repo *storage.Repo, key string) (*storage.Pr
 	return as, nil
 }
 
-// Open gives a store in which keys are not listed by user yet these rows.
+// Open takes in the counters of wrong passwords of an earlier process, and gives a store in which keys are not listed by
+// user yet these rows.
 func Open(ctx context.Context, repo *storage.Repo) error {
+	if err := restoreCounters(ctx, repo); err != nil {
+		return err
+	}
 	listed := func(tx *storage.Tx) (done bool, err error) {
 		_, err = tx.Secret(keysOf).Get(allKeys, &done)
 		return done, err

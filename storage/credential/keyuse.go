@@ -2,6 +2,7 @@ package credential
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -33,8 +34,12 @@ func (u *keyUse) newer(id int64, than time.Time) time.Time {
 	return than
 }
 
-// Flush writes when keys were last used.
+// Flush writes when keys were last used, and how many passwords were wrong.
 func Flush(ctx context.Context, repo *storage.Repo) error {
+	return errors.Join(flushKeys(ctx, repo), flushCounters(ctx, repo, 0))
+}
+
+func flushKeys(ctx context.Context, repo *storage.Repo) error {
 	use := row.Of[keyUse](repo.Memory())
 	use.mu.Lock()
 	last := use.last

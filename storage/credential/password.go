@@ -21,8 +21,10 @@ import (
 
 func errSignIn() error { return fault.Denied.Errorf("user name or password is wrong") }
 
-// SignIn checks a password and returns who signed in. A wrong one, or an unknown user, is Denied; after
-// ten failures within 15 minutes no password of that user is tried until they are over.
+// SignIn checks a password and returns who signed in. A wrong one, or an unknown user, is Denied. Failures are counted
+// for the name and the address that WithClient says together, and are few in a day for one name, and from one address;
+// of what is beyond nothing is looked at. Addresses and devices that the user signed in from before have a budget of
+// their own, which strangers cannot use up.
 func SignIn(ctx context.Context, repo *storage.Repo, user, text string) (*storage.Principal, error) {
 	if user == "" || text == "" || len(user) > 255 || len(text) > password.MaxLength {
 		return nil, errSignIn()
@@ -31,16 +33,21 @@ func SignIn(ctx context.Context, repo *storage.Repo, user, text string) (*storag
 	if sum, ok := a.Known(); ok {
 		return signedIn(ctx, repo, user, sum)
 	}
-	if err := a.Admit(); err != nil {
-		return nil, err
-	}
 	var row password.Row
 	var sum []byte
+	var from password.Origin
+	var seen places
 	err := repo.View(ctx, repo.System(), func(tx *storage.Tx) (err error) {
-		row, sum, err = kept(tx, user)
+		if row, sum, err = kept(tx, user); err == nil {
+			from, seen, err = origin(tx, user, sum)
+		}
 		return err
 	})
 	if err != nil {
+		return nil, err
+	}
+	if err := a.Admit(from); err != nil {
+		report(ctx, repo, a.Alarm())
 		return nil, err
 	}
 	ok, err := a.Matches(ctx, row.Hash, text)
@@ -48,11 +55,13 @@ func SignIn(ctx context.Context, repo *storage.Repo, user, text string) (*storag
 		return nil, err
 	}
 	if !ok {
+		keepCounters(ctx, repo, countersEvery)
 		return nil, errSignIn()
 	}
 	p, err := signedIn(ctx, repo, user, sum)
 	if err == nil {
 		a.Settle(sum)
+		seen.remember(ctx, repo, user)
 	}
 	return p, err
 }
@@ -116,7 +125,7 @@ func ChangePassword(tx *storage.Tx, old, text string) error {
 		return err
 	}
 	a := password.Of(tx.Repo().Memory()).Attempt(u.Username, old)
-	if err := a.Admit(); err != nil {
+	if err := a.Admit(password.Origin{Place: "signed in"}); err != nil {
 		return err
 	}
 	row, sum, err := kept(tx, u.Username)
@@ -142,10 +151,21 @@ func HashPassword(ctx context.Context, repo *storage.Repo, text string) (string,
 }
 
 // GuessPassword reports whether a text made by HashPassword is that of the password, which is
-// no user's but of a link for example. After five wrong ones in a minute it looks at no more and
-// says how long to wait. What was counted stays so, whatever becomes of the transaction around.
+// no user's but of a link for example. After five wrong ones in a minute from an address, and 7,200 in a day from
+// anywhere, it looks at no more and says how long to wait. What was counted stays so, whatever becomes of the transaction
+// around.
 func GuessPassword(ctx context.Context, repo *storage.Repo, kept, text string) (ok bool, wait time.Duration, err error) {
-	return password.Of(repo.Memory()).Guess(ctx, kept, text)
+	a := password.Of(repo.Memory()).Guess(kept, text)
+	if _, ok := a.Known(); ok {
+		return true, 0, nil
+	}
+	if wait = a.Wait(stranger(ctx)); wait > 0 {
+		return false, wait, nil
+	}
+	if ok, err = a.Matches(ctx, kept, text); ok {
+		a.Settle(nil)
+	}
+	return ok, 0, err
 }
 
 // End removes what stands for a user who is gone: nobody of the same name gets it. Passwords go with
@@ -155,10 +175,13 @@ func End(tx *storage.Tx, user string) error {
 		return cmp.Or[error](err, fault.Conflict.Errorf("user %s: is still there", user))
 	}
 	system := tx.As(tx.Repo().System())
-	return cmp.Or(endTokens(system, user), endKeys(system, user), oauth.EndAll(system, user))
+	return cmp.Or(endTokens(system, user), endKeys(system, user), system.Secret(known).Delete(user), oauth.EndAll(system, user))
 }
 
-// Sweep removes sessions, invitations and codes that are over, and writes when keys were last used.
+// Sweep removes sessions, invitations, codes and counters that are over, and writes what Flush does.
 func Sweep(ctx context.Context, repo *storage.Repo) error {
-	return errors.Join(Flush(ctx, repo), repo.SweepExpired(ctx, sessions), repo.SweepExpired(ctx, invitations), oauth.Sweep(ctx, repo))
+	return errors.Join(
+		Flush(ctx, repo), repo.SweepExpired(ctx, sessions, sessionKept), repo.SweepExpired(ctx, invitations, invitationKept),
+		repo.SweepExpired(ctx, known, placeKept), repo.SweepExpired(ctx, counters, password.LongestCount), oauth.Sweep(ctx, repo),
+	)
 }

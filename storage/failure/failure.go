@@ -189,5 +189,5 @@ func (r *Run) hide(tx *storage.Tx) bool {
 
 // Sweep forgets what was kept long enough.
 func Sweep(ctx context.Context, repo *storage.Repo) error {
-	return errors.Join(repo.SweepExpired(ctx, runs), repo.SweepExpired(ctx, details), repo.SweepExpired(ctx, owners))
+	return errors.Join(repo.SweepExpired(ctx, runs, 0), repo.SweepExpired(ctx, details, 0), repo.SweepExpired(ctx, owners, 0))
 }

@@ -18,7 +18,9 @@ const (
 	CodeBodyIncomplete
 	CodeBodyTooLarge
 	CodeChildren
+	CodeComputationBusy
 	CodeConflictingFields
+	CodeContentDamaged
 	CodeConverterUnknown
 	CodeConverterUnsupported
 	CodeCrossOrigin
@@ -139,7 +141,9 @@ var codes = [codeEnd]struct {
 	CodeBodyIncomplete:          {"body_incomplete", []Kind{Invalid}, "The body broke off, or a file that must be in it is not.", "Send the whole body again."},
 	CodeBodyTooLarge:            {"body_too_large", []Kind{Limit}, "The body has more bytes or more files than a request may have.", "Upload large files in chunks, as a batch, and name the batch."},
 	CodeChildren:                {"children", []Kind{Limit}, "A folder has more children than are listed at once.", "Read them by pages."},
+	CodeComputationBusy:         {"computation-busy", []Kind{Unavailable}, "Too many long templates and expressions are evaluated at once, of all users or of one.", "Try again later."},
 	CodeConflictingFields:       {"conflicting_fields", []Kind{Invalid}, "Two fields say the same, and not alike.", "Send one of them."},
+	CodeContentDamaged:          {"content_damaged", []Kind{Internal}, "The stored content of a file is damaged or missing; the message names the document and the property.", "Upload the same file again, or let the administrator restore it from a backup; parts that are not damaged can be read by ranges."},
 	CodeConverterUnknown:        {"converter-unknown", []Kind{Invalid}, "There is no such converter, or nothing says what to convert to.", "Name a converter, a type or a format there is."},
 	CodeConverterUnsupported:    {"converter-unsupported", []Kind{Invalid}, "No converter makes what was asked for of a file of this type.", "Convert to another type first, or name another converter."},
 	CodeCrossOrigin:             {"cross_origin", []Kind{Denied}, "The request comes from a page of another web site.", "Let the administrator allow the origin in the server's configuration."},
@@ -165,7 +169,7 @@ var codes = [codeEnd]struct {
 	CodeInvalidDefinition:       {"invalid_definition", []Kind{Invalid}, "The JSON that defines a deck breaks its form.", "Mend the field that the message names."},
 	CodeInvalidGrant:            {"invalid_grant", []Kind{Invalid}, "A code, a token or an assertion is not valid, or not any more.", "Ask the user for consent again."},
 	CodeInvalidHTML:             {"invalid_html", []Kind{Invalid}, "The HTML of slides holds what they may not, or is not well formed.", "Mend it at the line and column told."},
-	CodeInvalidMarkdown:         {"invalid_markdown", []Kind{Invalid}, "The front matter of a Markdown text is no YAML.", "Mend it at the line told."},
+	CodeInvalidMarkdown:         {"invalid_markdown", []Kind{Invalid, Limit}, "The front matter of a Markdown text is not YAML, or the text nests or repeats something more often than a limit allows.", "Correct it at the line that the message names."},
 	CodeInvalidRequest:          {"invalid_request", []Kind{Invalid}, "A parameter of OAuth is missing, or makes no sense.", "Mend the parameter that the message names."},
 	CodeInvalidSignature:        {"invalid_signature", []Kind{Denied}, "The address of a download was changed, or is of another server.", "Read the export for a new address."},
 	CodeInvalidText:             {"invalid_text", []Kind{Invalid}, "A text holds control characters.", "Take them out."},

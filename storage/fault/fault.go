@@ -84,10 +84,11 @@ func (e *Error) Error() string { return e.Message }
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Errorf makes an error of the kind; %w keeps the cause, and one that a full disk has caused gets CodeDiskFull.
+// Errorf makes an error of the kind; %w keeps the cause, and one that a full disk has caused gets CodeDiskFull. Long
+// texts that it quotes are shortened.
 func (k Kind) Errorf(format string, args ...any) *Error {
-	err := fmt.Errorf(format, args...)
-	out := &Error{Kind: k, Message: err.Error(), Err: errors.Unwrap(err)}
+	err := fmt.Errorf(format, quoted(args)...)
+	out := &Error{Kind: k, Message: shortened(err.Error(), maxMessage), Err: errors.Unwrap(err)}
 	if errors.Is(out.Err, syscall.ENOSPC) {
 		out.Code = CodeDiskFull
 	}
@@ -131,9 +132,13 @@ func (k Kind) Explain(message string) string {
 // Is reports whether err is of kind k.
 func Is(err error, k Kind) bool { return err != nil && Of(err) == k }
 
+// Shown reports whether callers may see the message of an error: what went wrong inside the server stays in its log,
+// except for damaged content, which somebody has to repair.
+func Shown(err error) bool { return Of(err) != Internal || CodeOf(err) == CodeContentDamaged }
+
 // Wrap puts text in front of an error and keeps its kind, code and place.
 func Wrap(err error, format string, args ...any) *Error {
-	out := &Error{Kind: Of(err), Message: fmt.Sprintf(format, args...) + ": " + err.Error(), Err: err}
+	out := &Error{Kind: Of(err), Message: shortened(fmt.Sprintf(format, quoted(args)...)+": "+err.Error(), maxMessage), Err: err}
 	var e *Error
 	if errors.As(err, &e) {
 		out.Code, out.Field, out.Line, out.Column, out.Wait = e.Code, e.Field, e.Line, e.Column, e.Wait

@@ -86,6 +86,14 @@ func (d *DB) Writable() error {
 	return nil
 }
 
+// Dropped describes what the store left out of its log when it was opened, and whether this opening did it.
+func (d *DB) Dropped() (what string, now bool) {
+	if s, ok := d.store.(Dropper); ok {
+		return s.Dropped()
+	}
+	return "", false
+}
+
 // View runs fn on one snapshot. Writes are refused.
 func (d *DB) View(ctx context.Context, fn func(*Tx) error) error {
 	start := d.begin()

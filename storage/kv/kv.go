@@ -45,6 +45,13 @@ type Gauge interface {
 	Writable() error
 }
 
+// Dropper is what a store implements that may leave out, when it is opened, the end of a log that was not written
+// completely.
+type Dropper interface {
+	// Dropped describes what was left out last, empty if nothing was, and whether this opening did it.
+	Dropped() (what string, now bool)
+}
+
 // Snapshot is a fixed state of a store, for one goroutine.
 type Snapshot interface {
 	// Version numbers the state: later commits have higher numbers.

@@ -7,6 +7,7 @@ import (
 
 	"catena/storage/fault"
 	"catena/storage/kv/tree"
+	"catena/storage/work"
 )
 
 // Tx is one transaction, for one goroutine, valid until the function it was given to
@@ -20,6 +21,7 @@ type Tx struct {
 	write  bool
 	done   bool
 
+	watch work.Watch
 	void  Span // no row of the snapshot is in it
 	own   tree.Tree[entry]
 	bytes int
@@ -52,6 +54,9 @@ func (t *Tx) Context() context.Context { return t.ctx }
 // Get returns the value of a key, own writes included, or nil if it is absent.
 func (t *Tx) Get(key []byte) ([]byte, error) {
 	if err := t.usable(); err != nil {
+		return nil, err
+	}
+	if err := t.Work(readWork); err != nil {
 		return nil, err
 	}
 	if t.own.Len() > 0 {
@@ -93,11 +98,21 @@ func (t *Tx) Void(from, end []byte) error {
 }
 
 // Peek is Get for what the transaction's outcome does not rest on: it is not validated.
-func (t *Tx) Peek(key []byte) ([]byte, error) {
-	reads := len(t.reads)
-	v, err := t.Get(key)
-	t.reads = t.reads[:reads]
+func (t *Tx) Peek(key []byte) (v []byte, err error) {
+	err = t.Unvalidated(func() error {
+		v, err = t.Get(key)
+		return err
+	})
 	return v, err
+}
+
+// Unvalidated runs fn, whose reads see the snapshot but are not validated: the commit succeeds although others have
+// changed what fn read.
+func (t *Tx) Unvalidated(fn func() error) error {
+	reads, spans := len(t.reads), len(t.spans)
+	err := fn()
+	t.reads, t.spans = t.reads[:reads], t.spans[:spans]
+	return err
 }
 
 // Guard has a key validated like one that was read.
@@ -289,6 +304,13 @@ func (t *Tx) Nest(fn func() error) error {
 	ok = err == nil
 	return err
 }
+
+// readWork is what reading a row counts as work.
+const readWork = 2000
+
+// Work counts work that is done with what the transaction reads, in units of about a nanosecond, and returns why the
+// transaction must end once its context has ended.
+func (t *Tx) Work(n int) error { return t.watch.Do(t.ctx, n) }
 
 func (t *Tx) usable() error {
 	if t.done {

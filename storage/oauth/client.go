@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"catena/storage"
-	"catena/storage/entry"
+	"catena/storage/directory/record"
 	"catena/storage/fault"
 	"catena/storage/internal/password"
 )
@@ -42,12 +42,12 @@ func clientOf(tx *storage.Tx, id string) (*Client, error) {
 }
 
 // one finds the entry of a directory that has a value, nil if none has.
-func one(tx *storage.Tx, directory, field, value string) (*entry.Directory, *entry.Entry, error) {
+func one(tx *storage.Tx, directory, field, value string) (*record.Directory, *record.Entry, error) {
 	d, err := kept(tx, directory)
 	if err != nil {
 		return nil, nil, err
 	}
-	found, err := d.Find(entry.Query{Equal: map[string]any{field: value}, PageOptions: storage.PageOptions{Limit: 1, CountLimit: -1}})
+	found, err := d.Find(record.Query{Equal: map[string]any{field: value}, PageOptions: storage.PageOptions{Limit: 1, CountLimit: -1}})
 	if err != nil || len(found.Entries) == 0 {
 		return d, nil, err
 	}
@@ -97,7 +97,8 @@ func checkSecret(ctx context.Context, repo *storage.Repo, g Grant) error {
 	if _, ok := a.Known(); ok {
 		return nil
 	}
-	if err := a.Admit(); err != nil {
+	at := password.ClientOf(ctx).Address
+	if err := a.Admit(password.Origin{Place: at, Address: at}); err != nil {
 		return err
 	}
 	if len(g.Secret) > password.MaxLength {

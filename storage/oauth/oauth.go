@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"catena/storage"
-	"catena/storage/entry"
+	"catena/storage/directory/record"
 	"catena/storage/fault"
 	"catena/storage/internal/row"
 	"catena/storage/internal/secret"
@@ -67,8 +67,8 @@ func refused(code fault.Code, text string) error {
 func errToken() error { return fault.Denied.Errorf("the token is not valid") }
 
 // kept returns a directory with what only this package may see of it.
-func kept(tx *storage.Tx, name string) (*entry.Directory, error) {
-	return entry.Inside(tx, name, row.Ordered{})
+func kept(tx *storage.Tx, name string) (*record.Directory, error) {
+	return record.Inside(tx, name, row.Ordered{})
 }
 
 // Ask checks a request for leave and returns the client, where to go back to, and whether the
@@ -216,9 +216,13 @@ func newToken(tx *storage.Tx) (*Token, map[string]any) {
 	}
 }
 
-// left is how long a token still holds.
-func left(e *entry.Entry, now time.Time) time.Duration {
+// left is how long a token still holds. One made by a clock that has been set back since does not: its client refreshes
+// it, as it does when a token expires.
+func left(e *record.Entry, now time.Time) time.Duration {
 	made, _ := e.Values["creationDate"].(time.Time)
+	if !storage.Recent(now, made, tokenKept) {
+		return 0
+	}
 	return made.Add(tokenKept).Sub(now)
 }
 
@@ -247,7 +251,7 @@ func SignIn(ctx context.Context, repo *storage.Repo, token string) (*storage.Pri
 	if token == "" || len(token) > maxToken {
 		return nil, errToken()
 	}
-	var e *entry.Entry
+	var e *record.Entry
 	err := repo.View(ctx, repo.System(), func(tx *storage.Tx) (err error) {
 		e, err = byAccess(tx, token)
 		return err
@@ -267,7 +271,7 @@ func SignIn(ctx context.Context, repo *storage.Repo, token string) (*storage.Pri
 }
 
 // byAccess returns the entry of a good access token.
-func byAccess(tx *storage.Tx, token string) (*entry.Entry, error) {
+func byAccess(tx *storage.Tx, token string) (*record.Entry, error) {
 	_, e, err := one(tx, tokens, "accessToken", token)
 	if err != nil {
 		return nil, err
@@ -283,7 +287,7 @@ func byAccess(tx *storage.Tx, token string) (*entry.Entry, error) {
 }
 
 // good reports whether a token has not expired, and its client may have one.
-func good(tx *storage.Tx, e *entry.Entry) (bool, error) {
+func good(tx *storage.Tx, e *record.Entry) (bool, error) {
 	if left(e, tx.Now()) <= 0 {
 		return false, nil
 	}
@@ -313,4 +317,6 @@ func Stands(tx *storage.Tx, name string) (bool, error) {
 }
 
 // Sweep removes codes that nobody used in time.
-func Sweep(ctx context.Context, repo *storage.Repo) error { return repo.SweepExpired(ctx, codes) }
+func Sweep(ctx context.Context, repo *storage.Repo) error {
+	return repo.SweepExpired(ctx, codes, codeKept)
+}

@@ -11,7 +11,7 @@ import (
 
 	"catena/storage"
 	"catena/storage/credential"
-	"catena/storage/entry"
+	"catena/storage/directory/record"
 	"catena/storage/fault"
 	"catena/storage/kv"
 	"catena/storage/oauth"
@@ -35,7 +35,7 @@ func newWorld(t *testing.T) *world {
 		{"clientId": "open", "name": "Open", "redirectURIs": "https://example.org/back, my://back, http://example.org/", "enabled": true},
 		{"clientId": "kept", "name": "Kept", "redirectURIs": "https://example.org/", "clientSecret": "hush hush", "autoGrant": true, "enabled": true},
 	} {
-		w.directory("oauth2Clients", func(d *entry.Directory) error {
+		w.directory("oauth2Clients", func(d *record.Directory) error {
 			e, err := d.Create(c)
 			if err == nil {
 				w.ids[e.Text("clientId")] = e.ID
@@ -51,10 +51,10 @@ func (w *world) user(name string) {
 	w.Write(w.System(), func(tx *storage.Tx) error { return tx.SaveUser(&storage.User{Username: name}, "") })
 }
 
-func (w *world) directory(name string, fn func(d *entry.Directory) error) {
+func (w *world) directory(name string, fn func(d *record.Directory) error) {
 	w.t.Helper()
 	w.Write(w.System(), func(tx *storage.Tx) error {
-		d, err := entry.In(tx, name)
+		d, err := record.In(tx, name)
 		if err != nil {
 			return err
 		}
@@ -65,7 +65,7 @@ func (w *world) directory(name string, fn func(d *entry.Directory) error) {
 // enable says whether a client is enabled.
 func (w *world) enable(client string, on bool) {
 	w.t.Helper()
-	w.directory("oauth2Clients", func(d *entry.Directory) error {
+	w.directory("oauth2Clients", func(d *record.Directory) error {
 		_, err := d.Update(w.ids[client], map[string]any{"enabled": on})
 		return err
 	})
@@ -291,25 +291,25 @@ func TestExpiry(t *testing.T) {
 
 // TestEnds ends what a token rests on: it is not good from then on, even for who is let in already.
 func TestEnds(t *testing.T) {
-	client := func(w *world, fn func(d *entry.Directory, id string) error) {
-		w.directory("oauth2Clients", func(d *entry.Directory) error { return fn(d, w.ids["open"]) })
+	client := func(w *world, fn func(d *record.Directory, id string) error) {
+		w.directory("oauth2Clients", func(d *record.Directory) error { return fn(d, w.ids["open"]) })
 	}
 	for name, end := range map[string]func(w *world){
 		"client disabled": func(w *world) { w.enable("open", false) },
 		"client deleted": func(w *world) {
-			client(w, func(d *entry.Directory, id string) error { return d.Delete(id) })
+			client(w, func(d *record.Directory, id string) error { return d.Delete(id) })
 		},
 		"client of another id": func(w *world) {
-			client(w, func(d *entry.Directory, id string) error {
+			client(w, func(d *record.Directory, id string) error {
 				_, err := d.Update(id, map[string]any{"clientId": "other"})
 				return err
 			})
 		},
 		"row deleted": func(w *world) {
-			w.directory("oauth2Tokens", func(d *entry.Directory) error { return d.Delete("1") })
+			w.directory("oauth2Tokens", func(d *record.Directory) error { return d.Delete("1") })
 		},
 		"row dated back": func(w *world) {
-			w.directory("oauth2Tokens", func(d *entry.Directory) error {
+			w.directory("oauth2Tokens", func(d *record.Directory) error {
 				_, err := d.Update("1", map[string]any{"creationDate": w.Now.Add(-time.Hour)})
 				return err
 			})
@@ -480,4 +480,26 @@ func TestOwn(t *testing.T) {
 		return err
 	})
 	storagetest.WantKind(t, try(w.principal("bob"), func(tx *storage.Tx) error { return oauth.End(tx, "bob", "") }), fault.NotFound, "token")
+}
+
+// TestClockSetBack makes a token while the clock is ahead: when the clock is right again the token does not last longer than
+// others, and its client gets another one at once.
+func TestClockSetBack(t *testing.T) {
+	for _, ahead := range []time.Duration{5 * time.Hour, 10 * 365 * 24 * time.Hour} {
+		w := newWorld(t)
+		right := w.Now
+		w.Now = right.Add(ahead)
+		early, other := w.token(oauth.Grant{Client: "open", User: "bob"}), w.token(oauth.Grant{Client: "open", User: "ann"})
+		w.Now = right
+		w.signedIn("a token of the future", early.Access, "")
+		if next := w.token(oauth.Grant{Client: "open", User: "bob"}); next.Access == early.Access || next.Expires != time.Hour || w.who(next.Access) != "bob" {
+			t.Errorf("%+v after %+v", next, early)
+		}
+		if next := w.token(oauth.Grant{Client: "open", Refresh: other.Refresh}); next.Expires != time.Hour || w.who(next.Access) != "ann" {
+			t.Errorf("%+v after %+v", next, other)
+		}
+		w.Now = right.Add(-30 * time.Second)
+		near := w.token(oauth.Grant{Client: "open", User: "ann"})
+		w.signedIn("a clock that is corrected by seconds", near.Access, "ann")
+	}
 }

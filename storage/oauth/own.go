@@ -5,18 +5,18 @@ import (
 	"slices"
 
 	"catena/storage"
-	"catena/storage/entry"
+	"catena/storage/directory/record"
 	"catena/storage/fault"
 )
 
 // Tokens returns the rows of the tokens that act for a user, newest first and without the
 // tokens themselves: everybody's own, for administrators anybody's. An empty client is any.
-func Tokens(tx *storage.Tx, user, client string) ([]*entry.Entry, error) {
+func Tokens(tx *storage.Tx, user, client string) ([]*record.Entry, error) {
 	_, rows, err := own(tx, user, client)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]*entry.Entry, len(rows))
+	out := make([]*record.Entry, len(rows))
 	for i, e := range rows {
 		out[i] = withoutTokens(e)
 	}
@@ -25,7 +25,7 @@ func Tokens(tx *storage.Tx, user, client string) ([]*entry.Entry, error) {
 }
 
 // own finds the rows of a user whom the principal may look after.
-func own(tx *storage.Tx, user, client string) (*entry.Directory, []*entry.Entry, error) {
+func own(tx *storage.Tx, user, client string) (*record.Directory, []*record.Entry, error) {
 	as := tx.Principal()
 	if as.Name == "" {
 		return nil, nil, storage.ErrNobody
@@ -37,12 +37,12 @@ func own(tx *storage.Tx, user, client string) (*entry.Directory, []*entry.Entry,
 }
 
 // rowsOf returns the tokens that act for a user, expired ones too. An empty client is any.
-func rowsOf(tx *storage.Tx, user, client string) (*entry.Directory, []*entry.Entry, error) {
+func rowsOf(tx *storage.Tx, user, client string) (*record.Directory, []*record.Entry, error) {
 	d, err := kept(tx, tokens)
 	if err != nil {
 		return nil, nil, err
 	}
-	q := entry.Query{Equal: map[string]any{"nuxeoLogin": user}, PageOptions: storage.PageOptions{CountLimit: -1}}
+	q := record.Query{Equal: map[string]any{"nuxeoLogin": user}, PageOptions: storage.PageOptions{CountLimit: -1}}
 	if client != "" {
 		q.Equal["clientId"] = client
 	}
@@ -53,15 +53,15 @@ func rowsOf(tx *storage.Tx, user, client string) (*entry.Directory, []*entry.Ent
 	return d, found.Entries, nil
 }
 
-func withoutTokens(e *entry.Entry) *entry.Entry {
+func withoutTokens(e *record.Entry) *record.Entry {
 	values := maps.Clone(e.Values)
 	delete(values, "accessToken")
 	delete(values, "refreshToken")
-	return &entry.Entry{Directory: e.Directory, ID: e.ID, Values: values}
+	return &record.Entry{Directory: e.Directory, ID: e.ID, Values: values}
 }
 
 // last finds the newest token of a client that acts for a user.
-func last(tx *storage.Tx, user, client string) (*entry.Directory, *entry.Entry, error) {
+func last(tx *storage.Tx, user, client string) (*record.Directory, *record.Entry, error) {
 	if err := tx.MayWrite(); err != nil {
 		return nil, nil, err
 	}
@@ -76,7 +76,7 @@ func last(tx *storage.Tx, user, client string) (*entry.Directory, *entry.Entry, 
 }
 
 // Share says with whom a token is shared.
-func Share(tx *storage.Tx, user, client string, shared bool, with string) (*entry.Entry, error) {
+func Share(tx *storage.Tx, user, client string, shared bool, with string) (*record.Entry, error) {
 	d, e, err := last(tx, user, client)
 	if err != nil {
 		return nil, err

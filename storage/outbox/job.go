@@ -23,6 +23,7 @@ type Job struct {
 	Data     json.RawMessage
 
 	Created time.Time   `json:",omitzero"`
+	Since   time.Time   `json:",omitzero"`  // when Due was set; zero: when the job was created
 	Trace   trace.Trace `json:",omitzero"`  // that what caused the job belongs to
 	Failure string      `json:",omitempty"` // what went wrong last
 }

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
-	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -30,6 +30,8 @@ type Queue struct {
 	DB    *kv.DB
 	Clock func() time.Time
 	Log   *slog.Logger
+
+	Jitter func(most time.Duration) time.Duration // a random part of a duration
 }
 
 // Handlers carry out jobs, by kind.
@@ -43,7 +45,8 @@ type Handler struct {
 
 // Run claims and carries out jobs until ctx ends; handlers are chosen by kind, and jobs of other kinds
 // are left alone. A job that fails is tried again later, at most 8 times altogether over a day, unless it
-// says GaveUp or Later; a handler may meet the same job twice.
+// says GaveUp or Later; a handler may meet the same job twice. If the clock was set back since a job was added, it waits
+// no longer than it was to.
 func (q *Queue) Run(ctx context.Context, handlers Handlers) error {
 	woken, stop := q.DB.Watch(topic)
 	defer stop()
@@ -51,7 +54,8 @@ func (q *Queue) Run(ctx context.Context, handlers Handlers) error {
 	defer running.Wait()
 	slots := make(chan struct{}, workers)
 	busy := &busy{handlers: handlers, kinds: map[string]int{}, freed: make(chan struct{}, 1)}
-	for ctx.Err() == nil {
+	for last := (time.Time{}); ctx.Err() == nil; {
+		last = q.followClock(ctx, last)
 		keys, err := q.due(ctx, busy, cap(slots)*2)
 		if err != nil && ctx.Err() == nil {
 			q.Log.Error("outbox cannot be read", "err", err)
@@ -77,7 +81,7 @@ func (q *Queue) Run(ctx context.Context, handlers Handlers) error {
 				defer running.Done()
 				defer func() { <-slots }()
 				defer busy.leave(j.Kind)
-				q.carryOut(ctx, j, &lease{key: leased}, handlers[j.Kind].Do)
+				q.carryOut(ctx, &j, &lease{key: leased}, handlers[j.Kind].Do)
 			}()
 		}
 		if claimed {
@@ -93,6 +97,18 @@ func (q *Queue) Run(ctx context.Context, handlers Handlers) error {
 		timer.Stop()
 	}
 	return nil
+}
+
+// followClock returns the time. If the clock was set back since the last time, or nothing is known of it, jobs that wait
+// are brought forward.
+func (q *Queue) followClock(ctx context.Context, last time.Time) time.Time {
+	now := q.Clock()
+	if last.IsZero() || now.Before(last.Add(-pause)) {
+		if err := q.advance(ctx); err != nil && ctx.Err() == nil {
+			q.Log.Error("outbox cannot follow the clock, which was set back", "err", err)
+		}
+	}
+	return now
 }
 
 // busy counts the jobs of each kind that are carried out.
@@ -171,12 +187,67 @@ func (q *Queue) Open(ctx context.Context) error {
 			if err := k.Delete(row.Key); err != nil {
 				return err
 			}
+			j.Since = now
 			if err := put(k, queueWaiting, now, j); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
+}
+
+// advanceBatch is how many jobs one transaction brings forward at most.
+const advanceBatch = 500
+
+// advance finds the jobs whose due time was set when the clock was ahead of what it shows now, and counts the time they
+// are to wait, or to be kept, from now on.
+func (q *Queue) advance(ctx context.Context) error {
+	for _, queue := range []byte{queueWaiting, queueDead} {
+		r := kv.Prefix([]byte{Space, queue})
+		for r.Start != nil {
+			if err := q.DB.Update(ctx, func(k *kv.Tx) (err error) {
+				r.Start, err = q.advanceSome(k, queue, r)
+				return err
+			}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// advanceSome is advance for some jobs of a range. It returns where to go on, nil at the end.
+func (q *Queue) advanceSome(k *kv.Tx, queue byte, r kv.Range) (next []byte, err error) {
+	now := q.Clock().UTC().Truncate(time.Millisecond)
+	r.Limit = advanceBatch
+	n := 0
+	for row, err := range k.Scan(r) {
+		if err != nil {
+			return nil, err
+		}
+		if n++; n == advanceBatch {
+			next = append(slices.Clone(row.Key), 0)
+		}
+		var j Job
+		if json.Unmarshal(row.Value, &j) != nil {
+			continue
+		}
+		since := j.Since
+		if since.IsZero() {
+			since = j.Created
+		}
+		if !since.After(now) {
+			continue
+		}
+		j.Due, j.Since = now.Add(max(0, j.Due.Sub(since))), now
+		if err := k.Delete(row.Key); err != nil {
+			return nil, err
+		}
+		if err := put(k, queue, j.Due, j); err != nil {
+			return nil, err
+		}
+	}
+	return next, nil
 }
 
 // claim moves a job to the leased ones; leased is nil if somebody else has it, or its kind takes no more.
@@ -218,7 +289,7 @@ type lease struct {
 }
 
 // renew prolongs a lease; false if the job is another worker's by now.
-func (q *Queue) renew(ctx context.Context, j Job, l *lease) (bool, error) {
+func (q *Queue) renew(ctx context.Context, j *Job, l *lease) (bool, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	end := q.Clock().Add(leaseTime)
@@ -232,7 +303,7 @@ func (q *Queue) renew(ctx context.Context, j Job, l *lease) (bool, error) {
 		if err := k.Delete(l.key); err != nil {
 			return err
 		}
-		return put(k, queueRunning, end, j)
+		return put(k, queueRunning, end, *j)
 	})
 	if err == nil && held {
 		l.key = next
@@ -241,7 +312,7 @@ func (q *Queue) renew(ctx context.Context, j Job, l *lease) (bool, error) {
 }
 
 // keepLease renews a lease until ctx ends, which it ends itself when the lease is lost.
-func (q *Queue) keepLease(ctx context.Context, cancel context.CancelFunc, j Job, l *lease) {
+func (q *Queue) keepLease(ctx context.Context, cancel context.CancelFunc, j *Job, l *lease) {
 	t := time.NewTicker(renewal)
 	defer t.Stop()
 	for {
@@ -260,8 +331,17 @@ func (q *Queue) keepLease(ctx context.Context, cancel context.CancelFunc, j Job,
 	}
 }
 
+type carriedKey struct{}
+
+// Carried returns the id of the job that is being carried out under a context, "" if there is none.
+func Carried(ctx context.Context) string {
+	id, _ := ctx.Value(carriedKey{}).(string)
+	return id
+}
+
 // carryOut runs a claimed job and settles its row.
-func (q *Queue) carryOut(ctx context.Context, j Job, l *lease, do func(context.Context, Job) error) {
+func (q *Queue) carryOut(ctx context.Context, j *Job, l *lease, do func(context.Context, Job) error) {
+	ctx = context.WithValue(ctx, carriedKey{}, j.ID)
 	working, cancel := context.WithCancel(ctx)
 	renewing := make(chan struct{})
 	go func() {
@@ -275,7 +355,7 @@ func (q *Queue) carryOut(ctx context.Context, j Job, l *lease, do func(context.C
 }
 
 // settle writes what became of a job.
-func (q *Queue) settle(ctx context.Context, j Job, leased []byte, failed error) {
+func (q *Queue) settle(ctx context.Context, j *Job, leased []byte, failed error) {
 	// The outcome is written even when the server is about to stop.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
@@ -288,7 +368,7 @@ func (q *Queue) settle(ctx context.Context, j Job, leased []byte, failed error) 
 		if err := k.Delete(leased); err != nil || failed == nil {
 			return err
 		}
-		queue, again := q.again(j, failed)
+		queue, again := q.again(*j, failed)
 		return put(k, queue, again.Due, again)
 	})
 	if err != nil {
@@ -299,6 +379,7 @@ func (q *Queue) settle(ctx context.Context, j Job, leased []byte, failed error) 
 // again is a job after a failure, and the queue it goes to.
 func (q *Queue) again(j Job, failed error) (byte, Job) {
 	j.Failure = cutText(failed.Error(), maxReason)
+	j.Since = q.Clock().UTC().Truncate(time.Millisecond)
 	var never *GaveUp
 	var later *Later
 	switch {
@@ -311,7 +392,8 @@ func (q *Queue) again(j Job, failed error) (byte, Job) {
 	case errors.As(failed, &never), j.Tries >= most:
 		return queueDead, j
 	}
-	j.Due = q.Clock().Add(delay(j.Tries)).UTC().Truncate(time.Millisecond)
+	pause := delay(j.Tries)
+	j.Due = q.Clock().Add(pause + q.Jitter(pause/5)).UTC().Truncate(time.Millisecond)
 	return queueWaiting, j
 }
 
@@ -323,7 +405,7 @@ func cutText(s string, most int) string {
 	return strings.ToValidUTF8(s[:most], "")
 }
 
-func (q *Queue) try(ctx context.Context, j Job, do func(context.Context, Job) error) (err error) {
+func (q *Queue) try(ctx context.Context, j *Job, do func(context.Context, Job) error) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, longest)
 	defer cancel()
 	if j.Trace.ID != "" {
@@ -335,7 +417,7 @@ func (q *Queue) try(ctx context.Context, j Job, do func(context.Context, Job) er
 			q.Log.Error("job panicked", "kind", j.Kind, "job", j.ID, "panic", p)
 		}
 	}()
-	return do(ctx, j)
+	return do(ctx, *j)
 }
 
 // delays are how long a job waits after its n-th try failed, up to a fifth more: together, a day.
@@ -344,6 +426,5 @@ var delays = [most - 1]time.Duration{
 }
 
 func delay(tries int) time.Duration {
-	d := delays[min(max(tries, 1), len(delays))-1]
-	return d + rand.N(d/5)
+	return delays[min(max(tries, 1), len(delays))-1]
 }

@@ -28,6 +28,8 @@ type binder struct {
 	named map[string]any
 	used  int
 	err   error
+
+	values int // of all comparisons so far
 }
 
 func (b *binder) predicate(p *Predicate) {
@@ -57,8 +59,13 @@ func (b *binder) predicate(p *Predicate) {
 			out = append(out, Value{v.Pos, plain})
 		}
 	}
-	if len(out) > MaxList && b.err == nil {
+	b.values += len(out)
+	switch {
+	case b.err != nil:
+	case len(out) > MaxList:
 		b.err = p.at("%d values, limit %d", len(out), MaxList)
+	case b.values > MaxValues:
+		b.err = p.at("more than %d values in all comparisons", MaxValues)
 	}
 	p.Values = out
 }

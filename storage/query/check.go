@@ -106,6 +106,10 @@ func (s *Select) Check(reg *schema.Registry) error {
 		}
 	}
 	Walk(s.Where, c.predicate)
+	if len(s.Order) > MaxOrder {
+		c.fail(Pos{}.at("more than %d fields in ORDER BY", MaxOrder))
+		return c.err
+	}
 	for _, o := range s.Order {
 		if c.field(o.Field); c.err == nil && (o.Field.Kind >= schema.Blob || o.Field.System == SysFulltext) {
 			c.fail(o.Field.at("field %s has no order", o.Field.Name))
@@ -235,11 +239,30 @@ func (c *checker) predicate(p *Predicate) {
 		}
 		v.V = x
 	}
-	if p.Op == Like || p.Op == ILike {
-		p.match = newPattern(p.Values[0].V.(string), p.Op == ILike)
+	if p.Op == Like || p.Op == ILike || f.System == SysFulltext {
+		c.pattern(p, p.Values[0].V.(string))
 	}
-	if f.System == SysFulltext {
-		p.words = parseWords(p.Values[0].V.(string))
+}
+
+// pattern reads what LIKE, ILIKE or a fulltext search compares with.
+func (c *checker) pattern(p *Predicate, text string) {
+	if len(text) > MaxLength {
+		c.fail(p.at("%d bytes to search for, limit %d", len(text), MaxLength))
+		return
+	}
+	if p.Op == Like || p.Op == ILike {
+		p.match = newPattern(text, p.Op == ILike)
+	}
+	if p.Field.System != SysFulltext {
+		return
+	}
+	p.words = parseWords(text)
+	terms := 0
+	for _, alternative := range p.words {
+		terms += max(1, len(alternative))
+	}
+	if terms > MaxTerms {
+		c.fail(p.at("%d words to search for, limit %d", terms, MaxTerms))
 	}
 }
 

@@ -83,6 +83,9 @@ func (p *parser) predicate() (Expr, error) {
 	if err != nil {
 		return nil, err
 	}
+	if p.tests++; p.tests > MaxConditions {
+		return nil, f.at("more than %d comparisons", MaxConditions)
+	}
 	x := &Predicate{Pos: f.Pos, Field: f}
 	if op, ok := comparisons[p.tok.s]; ok && p.tok.kind == mark {
 		x.Op = op
@@ -160,7 +163,7 @@ func (p *parser) in(x *Predicate) error {
 	if p.isMark(")") { // nothing is in an empty list
 		return p.advance()
 	}
-	if err := p.list(func() error { return p.operands(x, 1) }); err != nil {
+	if err := p.list(MaxList, "values in IN", func() error { return p.operands(x, 1) }); err != nil {
 		return err
 	}
 	if !p.isMark(")") {

@@ -14,6 +14,9 @@ import (
 type Source interface {
 	System(f *Field) (any, error)
 	Property(f *schema.Field) (any, error) // the whole top-level property
+
+	// Work counts units of work of about a nanosecond. Its error ends the match.
+	Work(n int) error
 }
 
 // truth is the outcome of a condition: what compares with nothing is unknown.
@@ -113,7 +116,17 @@ func (m *matcher) logic(l *Logic) (truth, error) {
 	return out, nil
 }
 
+// What a match counts as work.
+const (
+	fieldWork   = 100     // reading a field
+	compareWork = 20      // comparing a value with another
+	searchWork  = 200_000 // looking for a phrase in a text
+)
+
 func (m *matcher) predicate(p *Predicate) (truth, error) {
+	if err := m.src.Work(fieldWork); err != nil {
+		return no, err
+	}
 	v, err := m.value(p.Field)
 	if err != nil {
 		return no, err
@@ -123,9 +136,9 @@ func (m *matcher) predicate(p *Predicate) (truth, error) {
 	}
 	list, many := v.([]any)
 	if !many {
-		return p.test(v), nil
+		return p.test(v, m.src.Work)
 	}
-	return p.testAny(list), nil
+	return p.testAny(list, m.src.Work)
 }
 
 func isNull(v any) bool {
@@ -134,34 +147,49 @@ func isNull(v any) bool {
 }
 
 // testAny is for fields with any number of values.
-func (p *Predicate) testAny(list []any) truth {
+func (p *Predicate) testAny(list []any, work func(int) error) (truth, error) {
 	positive, negated := *p, p.Not || p.Op == Ne
 	if positive.Not = false; p.Op == Ne {
 		positive.Op = Eq
 	}
 	out := no
 	for _, item := range list {
-		if out = max(out, positive.test(item)); out == yes {
+		t, err := positive.test(item, work)
+		if err != nil {
+			return no, err
+		}
+		if out = max(out, t); out == yes {
 			break
 		}
 	}
 	if negated {
-		return known(out != yes)
+		return known(out != yes), nil
 	}
-	return out
+	return out, nil
 }
 
 // test compares one value.
-func (p *Predicate) test(v any) truth {
+func (p *Predicate) test(v any, work func(int) error) (truth, error) {
 	if v == nil {
-		return unknown
+		return unknown, nil
 	}
 	if p.Field.System == SysFulltext {
 		t, ok := v.(Text)
-		return known(ok && p.words.match(t))
+		if !ok {
+			return no, nil
+		}
+		found, err := p.words.match(t, work)
+		return known(found), err
 	}
-	ok := p.compare(v)
-	return known(ok != p.Not)
+	if err := work(p.Work()); err != nil {
+		return no, err
+	}
+	if p.Op == Like || p.Op == ILike {
+		s, _ := v.(string)
+		ok, err := p.match.match(s, work)
+		return known(ok != p.Not), err
+	}
+	return known(p.compare(v) != p.Not), nil
 }
 
 func (p *Predicate) compare(v any) bool {
@@ -177,9 +205,6 @@ func (p *Predicate) compare(v any) bool {
 		low, ok := Collate(v, p.Values[0].V)
 		high, too := Collate(v, p.Values[1].V)
 		return ok && too && low >= 0 && high <= 0
-	case Like, ILike:
-		s, _ := v.(string)
-		return p.match.match(s)
 	case StartsWith:
 		s, _ := v.(string)
 		return p.startsWith(s)
@@ -225,8 +250,14 @@ func Collate(a, b any) (n int, ok bool) {
 // Fold is the text that stands for s where case does not matter.
 func Fold(s string) string { return strings.ToLower(s) }
 
-// Test reports whether one value alone satisfies the predicate.
-func (p *Predicate) Test(v any) bool { return p.test(v) == yes }
+// Test reports whether one value alone, which is short, satisfies the predicate.
+func (p *Predicate) Test(v any) bool {
+	t, _ := p.test(v, func(int) error { return nil })
+	return t == yes
+}
+
+// Work is about what Test takes.
+func (p *Predicate) Work() int { return (1 + len(p.Values)) * compareWork }
 
 // Compare tells values of one kind apart, as = and IN do: text with regard to case. It is
 // not ok for values of different kinds.

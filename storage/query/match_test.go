@@ -29,6 +29,7 @@ type record struct {
 
 func (r record) System(f *Field) (any, error)          { return r.system[f.System], nil }
 func (r record) Property(f *schema.Field) (any, error) { return r.props[f.Key], nil }
+func (r record) Work(int) error                        { return nil }
 
 var report = record{
 	system: map[System]any{
@@ -240,6 +241,25 @@ func TestBoundTextStaysText(t *testing.T) {
 			if err != nil || err2 != nil || got != (title == p) || quoted != got {
 				t.Errorf("%q bound, title %q: bound %v, quoted %v", p, title, got, quoted)
 			}
+		}
+	}
+}
+
+// TestMatchEnds expects that conditions which take long on one document count their work.
+func TestMatchEnds(t *testing.T) {
+	long := strings.Repeat("a", 1<<20)
+	ended := errors.New("ended")
+	for _, like := range []string{"%" + strings.Repeat("a_", 5000) + "b%", "%aaaab%"} {
+		p := newPattern(like, false)
+		work := 0
+		_, err := p.match(long, func(n int) error {
+			if work += n; work > 100<<20 {
+				return ended
+			}
+			return nil
+		})
+		if simple := !strings.Contains(like, "_"); (err == nil) != simple {
+			t.Errorf("%.20s: %d units of work, %v", like, work, err)
 		}
 	}
 }

@@ -24,6 +24,7 @@ type parser struct {
 	tok    token
 	depth  int
 	params int
+	tests  int // comparisons read so far
 }
 
 // Parse reads a query. What is wrong with it is Invalid, with line and column.
@@ -148,9 +149,12 @@ func (p *parser) statement() (*Select, error) {
 	return nil, p.expected("WHERE, ORDER BY, LIMIT or the end of the query")
 }
 
-// list reads one or more items with commas between.
-func (p *parser) list(item func() error) error {
-	for {
+// list reads one to max items, separated by commas; what says what they are.
+func (p *parser) list(max int, what string, item func() error) error {
+	for n := 1; ; n++ {
+		if n > max {
+			return p.bad(p.tok.at, "more than %d %s", max, what)
+		}
 		if err := item(); err != nil {
 			return err
 		}
@@ -170,7 +174,7 @@ func (p *parser) columns(s *Select) (err error) {
 	if star, err := p.acceptMark("*"); err != nil || star {
 		return err
 	}
-	return p.list(func() error {
+	return p.list(MaxColumns, "columns", func() error {
 		c, err := p.column()
 		s.Columns = append(s.Columns, c)
 		return err
@@ -221,7 +225,7 @@ func (p *parser) from(s *Select) error {
 	} else if !ok {
 		return p.expected("FROM")
 	}
-	return p.list(func() error {
+	return p.list(MaxTypes, "document types", func() error {
 		if p.tok.kind != word || isReserved(p.tok.s) {
 			return p.expected("a document type")
 		}
@@ -247,7 +251,7 @@ func (p *parser) orderBy(s *Select) error {
 	if err := p.need("BY"); err != nil {
 		return err
 	}
-	return p.list(func() error {
+	return p.list(MaxOrder, "fields in ORDER BY", func() error {
 		f, err := p.field()
 		if err != nil {
 			return err

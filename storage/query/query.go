@@ -17,11 +17,17 @@ import (
 	"catena/storage/schema"
 )
 
-// Bounds of a query's text.
+// Limits of a query.
 const (
-	MaxLength = 64 << 10 // bytes
-	MaxDepth  = 64       // parentheses and NOTs inside one another
-	MaxList   = 10_000   // values of one IN once bound
+	MaxLength     = 64 << 10 // bytes of its text, and of a pattern or search once bound
+	MaxDepth      = 64       // levels of parentheses and NOTs
+	MaxColumns    = 200      // columns after SELECT
+	MaxTypes      = 1000     // types after FROM
+	MaxConditions = 2000     // comparisons after WHERE
+	MaxOrder      = 32       // fields after ORDER BY
+	MaxList       = 10_000   // values of one IN once bound
+	MaxValues     = 20_000   // values of all comparisons once bound
+	MaxTerms      = 500      // words and phrases of a fulltext search
 )
 
 // Pos is a place in the query's text, counted from 1; zero in what was not parsed.

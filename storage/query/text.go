@@ -1,6 +1,7 @@
 package query
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -45,20 +46,26 @@ func newPattern(s string, fold bool) *pattern {
 	return p
 }
 
-func (p *pattern) match(s string) bool {
+// match reports whether a text matches. It takes time in proportion to the text, except for runs with "_" in them,
+// which are compared at every place: work counts that, and its error ends the match.
+func (p *pattern) match(s string, work func(int) error) (bool, error) {
+	if err := work(len(s)); err != nil {
+		return false, err
+	}
 	if p.fold {
 		s = strings.ToLower(s)
 	}
 	rest, ok := runAt(s, p.runs[0])
 	if !ok || len(p.runs) == 1 {
-		return ok && rest == ""
+		return ok && rest == "", nil
 	}
 	for _, run := range p.runs[1 : len(p.runs)-1] {
-		if rest, ok = runIn(rest, run); !ok {
-			return false
+		var err error
+		if rest, ok, err = runIn(rest, run, work); !ok {
+			return false, err
 		}
 	}
-	return runEnds(rest, p.runs[len(p.runs)-1])
+	return runEnds(rest, p.runs[len(p.runs)-1]), nil
 }
 
 // runAt matches a run at the start and returns what follows.
@@ -74,14 +81,21 @@ func runAt(s string, run []rune) (string, bool) {
 }
 
 // runIn matches a run anywhere, as early as possible.
-func runIn(s string, run []rune) (string, bool) {
+func runIn(s string, run []rune, work func(int) error) (string, bool, error) {
+	if !slices.Contains(run, anyRune) && utf8.ValidString(s) {
+		_, rest, ok := strings.Cut(s, string(run))
+		return rest, ok, nil
+	}
 	for {
 		if rest, ok := runAt(s, run); ok {
-			return rest, true
+			return rest, true, nil
+		}
+		if err := work(len(run)); err != nil {
+			return "", false, err
 		}
 		_, n := utf8.DecodeRuneInString(s)
 		if n == 0 {
-			return "", false
+			return "", false, nil
 		}
 		s = s[n:]
 	}
@@ -184,16 +198,19 @@ func parseWords(s string) words {
 func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 // match reports whether the text has the words. A search without any finds nothing.
-func (w words) match(text Text) bool {
+func (w words) match(text Text, work func(int) error) (bool, error) {
 	for _, alternative := range w {
 		ok, positive := true, false
 		for _, t := range alternative {
+			if err := work(searchWork); err != nil {
+				return false, err
+			}
 			ok = ok && text.Has(t.Phrase, t.Prefix) != t.Not
 			positive = positive || !t.Not
 		}
 		if ok && positive {
-			return true
+			return true, nil
 		}
 	}
-	return false
+	return false, nil
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"catena/engine/pdf"
 	"catena/storage"
 	"catena/storage/blob"
 	"catena/storage/directory"
@@ -31,6 +32,9 @@ var (
 	})
 )
 
+// pdfText reads PDF files in the process of the test.
+var pdfText = pdf.New(nil, "", pdf.Limits{}).PlainText
+
 // Types returns the types that every repository has.
 func Types(t testing.TB) *schema.Registry {
 	t.Helper()
@@ -48,7 +52,7 @@ func Open(t testing.TB, change func(*storage.Config)) *storage.Repo {
 	check(t, err)
 	blobs, err := blob.Open("", log)
 	check(t, err)
-	c := storage.Config{DB: kv.New(memory.New(), kv.Options{}), Blobs: blobs, Types: Types(t), Directories: directories, Log: log, PasswordMemory: 64}
+	c := storage.Config{DB: kv.New(memory.New(), kv.Options{}), Blobs: blobs, Types: Types(t), Directories: directories, Log: log, PDFText: pdfText, PasswordMemory: 64}
 	if change != nil {
 		change(&c)
 	}
@@ -65,7 +69,7 @@ func Open(t testing.TB, change func(*storage.Config)) *storage.Repo {
 // Beside opens a further repository of the same store.
 func Beside(t testing.TB, first *storage.Repo, name string) *storage.Repo {
 	t.Helper()
-	c := storage.Config{Name: name, Beside: first, Types: first.Types(), Directories: first.Directories(), Log: slog.New(slog.DiscardHandler)}
+	c := storage.Config{Name: name, Beside: first, Types: first.Types(), Directories: first.Directories(), Log: slog.New(slog.DiscardHandler), PDFText: pdfText}
 	repo, err := storage.Open(context.Background(), c, "")
 	check(t, err)
 	t.Cleanup(func() { check(t, repo.Close()) })

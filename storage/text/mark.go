@@ -37,8 +37,8 @@ func Find(language, s string, phrases []Phrase) []Span {
 		return len(at) < MaxWords
 	})
 	var found []Span
-	for _, p := range phrases {
-		want := Analyse(t.language, p.Words)
+	for _, p := range phrases[:min(len(phrases), maxMarked)] {
+		want := analyse(t.language, p.Words, maxPhrase)
 		n := len(want.words)
 		for i := 0; n > 0 && i+n <= len(at) && len(found) < maxMarked; i++ {
 			if t.begins(i, want, p.Prefix) {

@@ -17,6 +17,8 @@ const (
 	MaxWord  = 64 // bytes of a word; what is longer is cut
 	MaxWords = 50_000
 	MaxTerms = 4000 // different terms of one text
+
+	maxPhrase = 100 // words of a phrase that is looked for
 )
 
 // Text is analysed text.
@@ -28,13 +30,15 @@ type Text struct {
 
 // Analyse cuts a text into words. The language is a tag such as "fr" or "pt-BR", or a name
 // in English; what is not known is taken for English.
-func Analyse(language, s string) *Text {
+func Analyse(language, s string) *Text { return analyse(language, s, MaxWords) }
+
+func analyse(language, s string, most int) *Text {
 	t := &Text{language: Language(language)}
 	stem := stemmers[t.language]
 	each(s, func(word, folded string, _, _ int) bool {
 		t.words = append(t.words, folded)
 		t.stems = append(t.stems, fold(stem(word)))
-		return len(t.words) < MaxWords
+		return len(t.words) < most
 	})
 	return t
 }
@@ -114,7 +118,7 @@ func fold(word string) string {
 // Has reports whether the words of a phrase occur one behind the other, in any of their
 // forms. With a prefix the last word may go on, but not change.
 func (t *Text) Has(phrase string, prefix bool) bool {
-	want := Analyse(t.language, phrase)
+	want := analyse(t.language, phrase, maxPhrase)
 	n := len(want.words)
 	if n == 0 {
 		return false
@@ -165,7 +169,7 @@ func Words(phrase string) []string {
 	var words []string
 	each(phrase, func(_, folded string, _, _ int) bool {
 		words = append(words, folded)
-		return len(words) < 100
+		return len(words) < maxPhrase
 	})
 	return words
 }
@@ -179,7 +183,7 @@ func Stems(phrase string) [][]string {
 			terms = append(terms, language+":"+fold(stemmers[language](word)))
 		}
 		all = append(all, terms)
-		return len(all) < 100
+		return len(all) < maxPhrase
 	})
 	return all
 }

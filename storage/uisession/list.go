@@ -40,17 +40,18 @@ func Add(tx *storage.Tx, list string, docs ...*storage.Doc) error {
 	return s.keep(tx, at, list)
 }
 
-// there are the ids of documents that are not gone.
+// there returns the ids of the documents that exist for the principal.
 func there(tx *storage.Tx, ids []string) ([]string, error) {
 	var left []string
 	for _, id := range ids {
 		_, err := tx.Doc(storage.Ref(id))
-		if err != nil && !fault.Is(err, fault.NotFound) && !fault.Is(err, fault.Denied) {
+		if fault.Is(err, fault.NotFound) {
+			continue
+		}
+		if err != nil {
 			return nil, err
 		}
-		if !fault.Is(err, fault.NotFound) {
-			left = append(left, id)
-		}
+		left = append(left, id)
 	}
 	return left, nil
 }

@@ -283,12 +283,13 @@ func keysOf(tx *storage.Tx, table row.Secret, user string) (keys []string) {
 
 // Sweep ends the sessions that have expired.
 func Sweep(ctx context.Context, r *storage.Repo) error {
+	span := r.Limits().UISessionTime
 	var old []string
 	err := r.View(ctx, r.System(), func(tx *storage.Tx) error {
 		old = nil
 		for key, raw := range tx.Secret(sessions).Scan("", "", false, 0) {
 			var s Session
-			if json.Unmarshal(raw, &s) == nil && !tx.Now().Before(s.Expires) {
+			if json.Unmarshal(raw, &s) == nil && (!tx.Now().Before(s.Expires) || s.Expires.Sub(tx.Now()) > span) {
 				old = append(old, key)
 			}
 		}
@@ -301,10 +302,17 @@ func Sweep(ctx context.Context, r *storage.Repo) error {
 		err = r.Update(ctx, r.System(), func(tx *storage.Tx) error {
 			var s Session
 			found, err := tx.Secret(sessions).Get(key, &s)
-			if err != nil || !found || tx.Now().Before(s.Expires) {
+			if err != nil || !found {
 				return err
 			}
-			return drop(tx, key)
+			if !tx.Now().Before(s.Expires) {
+				return drop(tx, key)
+			}
+			if latest := tx.Now().Add(span); s.Expires.After(latest) { // the clock was set back
+				s.Expires = latest
+				return tx.Secret(sessions).Put(key, s)
+			}
+			return nil
 		})
 	}
 	return err

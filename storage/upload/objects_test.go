@@ -8,8 +8,8 @@ import (
 
 	"catena/storage"
 	"catena/storage/blob"
-	"catena/storage/bucket"
-	"catena/storage/bucket/buckettest"
+	"catena/storage/blob/bucket"
+	"catena/storage/blob/bucket/buckettest"
 	"catena/storage/upload"
 )
 

@@ -20,7 +20,7 @@ func sweepBatches(ctx context.Context, r *storage.Repo) error {
 		old = nil
 		for _, raw := range rows(tx).Scan(batchKey(""), below(batchKey("")), false, 0) {
 			b := &Batch{}
-			if json.Unmarshal(raw, b) == nil && !tx.Now().Before(b.Expires) {
+			if json.Unmarshal(raw, b) == nil && (!tx.Now().Before(b.Expires) || b.Expires.Sub(tx.Now()) > kept) {
 				old = append(old, b.ID)
 			}
 		}
@@ -33,8 +33,15 @@ func sweepBatches(ctx context.Context, r *storage.Repo) error {
 		err = r.Update(ctx, r.System(), func(tx *storage.Tx) error {
 			now := &Batch{}
 			found, err := rows(tx).Get(batchKey(id), now)
-			if err != nil || !found || tx.Now().Before(now.Expires) {
+			if err != nil || !found {
 				return err
+			}
+			if tx.Now().Before(now.Expires) {
+				if latest := tx.Now().Add(kept); now.Expires.After(latest) { // the clock was set back
+					now.Expires = latest
+					return rows(tx).Put(batchKey(id), now)
+				}
+				return nil
 			}
 			return dropBatch(tx, now)
 		})

@@ -5,8 +5,8 @@
 const Editor = (() => {
   const id = site.id;
   const draftKey = `catena-draft-${site.user}-${id}`;
-  const fields = ["title", "description", "width", "height", "visibility"];
-  const looks = ["theme_color", "theme_font", "transition", "background_transition", "margin", "language", "rtl", "loop"];
+  const fields = site.fields.split(" ");
+  const looks = site.looks.split(" ");
   const all = [...fields, ...looks];
   const frame = byId("preview");
   const source = byId("source");
@@ -393,6 +393,7 @@ const Editor = (() => {
     for (const name of all) {
       const e = field(name);
       const v = values[name];
+      if (!e) continue; // only programs write it
       if (e.type === "checkbox") {
         e.checked = v === true;
         continue;

@@ -3,6 +3,7 @@
 "use strict";
 (() => {
   const conf = JSON.parse(document.body.dataset.config);
+  const { frame: _, ...chosen } = conf; // what the deck's fields set
   const framed = conf.frame !== "" && window.parent !== window;
   const still = conf.frame === "still";
   const live = conf.frame === "live";
@@ -12,8 +13,7 @@
   // An error in one deck's Markdown or code must not leave an empty window.
   const plugins = Deck.plugins(() => printing && Deck.paper(slides, false));
   const options = {
-    width: conf.width, height: conf.height, margin: conf.margin, rtl: conf.rtl, loop: conf.loop,
-    transition: still ? "none" : conf.transition, backgroundTransition: still ? "none" : conf.backgroundTransition,
+    ...chosen, ...(still ? { transition: "none", backgroundTransition: "none" } : {}),
     controls: !framed, controlsTutorial: false, progress: !framed, keyboard: !still, touch: !still, hash: !framed,
     respondToHashChanges: !framed, embedded: false, help: true, overview: !still, autoSlide: still || live ? false : 0,
     postMessage: false, postMessageEvents: false, showNotes: false, pdfSeparateFragments: false, previewLinks: false,

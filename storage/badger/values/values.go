@@ -54,6 +54,9 @@ const (
 	bufferSize = 1 << 20
 )
 
+// OwnerPrefix begins the names of files that the owner of the store keeps in the folder.
+const OwnerPrefix = "EPOCH-"
+
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // Place is where a value is.
@@ -92,6 +95,7 @@ type File struct {
 type Files struct {
 	Smallest int64 // bytes a file has before another begins, 32 MiB unless it is set; more if there are many
 
+	fs    disk.FS
 	dir   string
 	store [16]byte
 
@@ -109,7 +113,7 @@ type Files struct {
 }
 
 type file struct {
-	*os.File
+	disk.File
 	number  uint32
 	size    atomic.Int64 // bytes written
 	solid   int64        // bytes that hold nothing but whole entries
@@ -122,15 +126,15 @@ type file struct {
 // Open opens the files in dir, which is created if need be. Those known must be there
 // and be as long as they were at least. What came after that is taken to be of no use,
 // for whoever owns the store writes it again.
-func Open(dir string, store [16]byte, known []File) (*Files, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+func Open(files disk.FS, dir string, store [16]byte, known []File) (*Files, error) {
+	if err := files.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	numbers, err := list(dir)
+	numbers, err := list(files, dir)
 	if err != nil {
 		return nil, err
 	}
-	f := &Files{Smallest: smallestFile, dir: dir, store: store, files: map[uint32]*file{}}
+	f := &Files{Smallest: smallestFile, fs: files, dir: dir, store: store, files: map[uint32]*file{}}
 	for _, k := range known {
 		if !slices.Contains(numbers, k.Number) {
 			return nil, fmt.Errorf("%s is missing: %w", f.path(k.Number), ErrDamaged)
@@ -159,7 +163,7 @@ func (f *Files) goOn(k File) error {
 	if err != nil || k.Number != f.last || info.Size() != k.Size {
 		return err
 	}
-	w, err := os.OpenFile(one.Name(), os.O_RDWR, 0)
+	w, err := f.fs.OpenFile(one.Name(), os.O_RDWR, 0)
 	if err != nil {
 		return err
 	}
@@ -172,7 +176,7 @@ func (f *Files) goOn(k File) error {
 // open opens one file.
 func (f *Files) open(k File) error {
 	f.last = max(f.last, k.Number)
-	r, err := os.Open(f.path(k.Number))
+	r, err := disk.Open(f.fs, f.path(k.Number))
 	if err != nil {
 		return err
 	}
@@ -225,15 +229,18 @@ func (f *Files) header(number uint32) []byte {
 }
 
 // list returns the numbers of the files in a directory.
-func list(dir string) (numbers []uint32, err error) {
-	entries, err := os.ReadDir(dir)
+func list(files disk.FS, dir string) (numbers []uint32, err error) {
+	entries, err := files.ReadDir(dir)
 	if err != nil {
 		return nil, err
 	}
 	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), OwnerPrefix) {
+			continue
+		}
 		n, err := strconv.ParseUint(strings.TrimSuffix(e.Name(), suffix), 10, 32)
 		if err != nil || !strings.HasSuffix(e.Name(), suffix) {
-			return nil, fmt.Errorf("%s is no file of values: %w", filepath.Join(dir, e.Name()), ErrDamaged)
+			return nil, fmt.Errorf("%s is not a file of values: %w", filepath.Join(dir, e.Name()), ErrDamaged)
 		}
 		numbers = append(numbers, uint32(n))
 	}
@@ -295,7 +302,7 @@ func (f *Files) rotate() error {
 		return err
 	}
 	number := f.last + 1
-	w, err := os.OpenFile(f.path(number), os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	w, err := f.fs.OpenFile(f.path(number), os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if err != nil {
 		return err
 	}
@@ -361,7 +368,7 @@ func (f *Files) Sync() error {
 	f.named = false
 	f.mu.Unlock()
 	if named {
-		if err := disk.SyncDir(f.dir); err != nil {
+		if err := f.fs.SyncDir(f.dir); err != nil {
 			return err
 		}
 	}

@@ -9,13 +9,15 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"catena/storage/disk"
 )
 
 var store = [16]byte{1, 2, 3}
 
 func open(t *testing.T, dir string, known ...File) *Files {
 	t.Helper()
-	f, err := Open(dir, store, known)
+	f, err := Open(disk.OS, dir, store, known)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +157,7 @@ func TestCut(t *testing.T) {
 	for cut := 0; cut < len(content); cut += 1 + cut%5 {
 		dir := t.TempDir()
 		put(t, dir, content[:cut])
-		if _, err := Open(dir, store, known); !errors.Is(err, ErrDamaged) {
+		if _, err := Open(disk.OS, dir, store, known); !errors.Is(err, ErrDamaged) {
 			t.Fatalf("cut at %d: %v", cut, err)
 		}
 		left := open(t, dir)
@@ -183,7 +185,7 @@ func TestDamaged(t *testing.T) {
 		b := bytes.Clone(content)
 		b[at] ^= 1 << r.IntN(8)
 		put(t, dir, b)
-		damaged, err := Open(dir, store, known)
+		damaged, err := Open(disk.OS, dir, store, known)
 		if err == nil {
 			_, err = damaged.Check(known[0], 0, known[0].Size)
 			damaged.Close()
@@ -210,16 +212,16 @@ func TestRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	known := f.List()
-	if _, err := Open(dir, [16]byte{9}, known); !errors.Is(err, ErrDamaged) {
+	if _, err := Open(disk.OS, dir, [16]byte{9}, known); !errors.Is(err, ErrDamaged) {
 		t.Errorf("files of another store: %v", err)
 	}
-	if _, err := Open(t.TempDir(), store, known); !errors.Is(err, ErrDamaged) {
+	if _, err := Open(disk.OS, t.TempDir(), store, known); !errors.Is(err, ErrDamaged) {
 		t.Errorf("missing: %v", err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "notes.txt"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(dir, store, known); !errors.Is(err, ErrDamaged) {
+	if _, err := Open(disk.OS, dir, store, known); !errors.Is(err, ErrDamaged) {
 		t.Errorf("what is no file of values: %v", err)
 	}
 }
@@ -281,7 +283,7 @@ func TestWaste(t *testing.T) {
 
 // FuzzParse reads entries of any bytes.
 func FuzzParse(f *testing.F) {
-	files := &Files{Smallest: smallestFile, dir: f.TempDir(), store: store, files: map[uint32]*file{}}
+	files := &Files{Smallest: smallestFile, fs: disk.OS, dir: f.TempDir(), store: store, files: map[uint32]*file{}}
 	if _, err := files.Add([]byte("key"), []byte("value")); err != nil {
 		f.Fatal(err)
 	}

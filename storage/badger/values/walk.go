@@ -102,7 +102,7 @@ func parse(b []byte) (e Entry, n int, err error) {
 }
 
 // another reports whether a whole entry begins anywhere from a place on.
-func another(r *os.File, at, size int64) (bool, error) {
+func another(r io.ReaderAt, at, size int64) (bool, error) {
 	magic := binary.BigEndian.AppendUint32(nil, entryMagic)
 	buf := make([]byte, walkBuffer)
 	for ; at < size; at += walkBuffer - int64(len(magic)) + 1 {
@@ -128,7 +128,7 @@ func another(r *os.File, at, size int64) (bool, error) {
 }
 
 // whole reports whether a whole entry begins at a place.
-func whole(r *os.File, at, size int64) (bool, error) {
+func whole(r io.ReaderAt, at, size int64) (bool, error) {
 	b := make([]byte, min(entryHeader, size-at))
 	for {
 		if _, err := r.ReadAt(b, at); err != nil && !errors.Is(err, io.EOF) {

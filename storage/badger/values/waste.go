@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"io/fs"
-	"os"
 )
 
 // Dead says that nothing refers to the value of a key at a place any more.
@@ -136,7 +135,7 @@ func (f *Files) Drop(number uint32) error {
 		return nil
 	}
 	_ = one.Close()
-	if err := os.Remove(one.Name()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := f.fs.Remove(one.Name()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil

@@ -3,9 +3,17 @@ package password
 import (
 	"context"
 	"crypto/subtle"
+	"time"
 
 	"catena/storage/fault"
 )
+
+// Origin says where an attempt comes from.
+type Origin struct {
+	Place    string // that failures are counted for together with the name: an address, or a device
+	Address  string // that failures are counted for over all names; "": of a place that is known
+	Stranger bool   // whether the attempt also counts with those of all others whom the user does not know
+}
 
 // Attempt is one attempt to sign in by a password.
 type Attempt struct {
@@ -13,12 +21,16 @@ type Attempt struct {
 	who     string
 	mac     [32]byte
 	changes uint64
+
+	here, anywhere rate
+	uses           []use
+	alarm          *Alarm
 }
 
 // Attempt begins to check a password. What else the password stands or falls with, such as the text
 // kept for it, may be part of mark, by which it is known again.
 func (c *Checker) Attempt(who, mark string) *Attempt {
-	return &Attempt{c: c, who: who, mac: c.mac(who, mark)}
+	return &Attempt{c: c, who: who, mac: c.mac(who, mark), here: userHere, anywhere: userAnywhere}
 }
 
 // Known reports whether the password was found right a short while ago, and returns the sum it had.
@@ -30,25 +42,41 @@ func (a *Attempt) Known() (sum []byte, ok bool) {
 }
 
 // Admit counts one more attempt, and refuses it after too many failures.
-func (a *Attempt) Admit() error {
-	c, now := a.c, a.c.clock()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	f, ok := c.failures[a.who]
-	if !ok || now.Sub(f.since) >= failureWindow {
-		if len(c.failures) >= maxFailing {
-			clear(c.failures)
-		}
-		f = failures{since: now}
+func (a *Attempt) Admit(from Origin) error {
+	if wait := a.Wait(from); wait > 0 {
+		return fault.Denied.Errorf("sign-in: too many failed attempts, try again later").WithCode(fault.CodeTooManyAttempts).After(wait)
 	}
-	if f.count >= maxFailures {
-		return fault.Denied.Errorf("user %s: too many failed sign-ins, try again later", a.who).WithCode(fault.CodeTooManyAttempts).After(failureWindow - now.Sub(f.since))
-	}
-	f.count++
-	c.failures[a.who] = f
-	a.changes = c.changes
 	return nil
 }
+
+// Wait is Admit that returns how long to wait, 0 if the attempt is admitted.
+func (a *Attempt) Wait(from Origin) time.Duration {
+	c, now := a.c, a.c.clock()
+	a.uses = append(a.uses, use{c.key("place", a.who, from.Place), a.here})
+	alarms := []*Alarm{nil}
+	if from.Stranger {
+		a.uses = append(a.uses, use{c.key("name", a.who), a.anywhere})
+		alarms = append(alarms, &Alarm{Name: a.who})
+	}
+	if from.Address != "" {
+		a.uses = append(a.uses, use{c.key("address", from.Address), addressRate})
+		alarms = append(alarms, &Alarm{Address: from.Address})
+	}
+	if i, wait := c.throttle.take(now, a.uses); i >= 0 {
+		c.Refused.Add(1)
+		if alarms[i] != nil && c.alarms.first(a.uses[i].key, now) {
+			a.alarm = alarms[i]
+		}
+		return wait
+	}
+	c.mu.Lock()
+	a.changes = c.changes
+	c.mu.Unlock()
+	return 0
+}
+
+// Alarm returns the attack that Admit refused the attempt for, if it is to be reported now.
+func (a *Attempt) Alarm() *Alarm { return a.alarm }
 
 // Matches reports whether a kept text is that of a password. Nothing kept, "", is no password's,
 // and takes as long to find out.
@@ -58,15 +86,18 @@ func (a *Attempt) Matches(ctx context.Context, kept, password string) (bool, err
 		hash = a.c.decoy
 	}
 	ok, err := a.c.matches(ctx, hash, password)
-	return ok && kept != "", err
+	if ok = ok && kept != ""; !ok && err == nil {
+		a.c.Failed.Add(1)
+	}
+	return ok, err
 }
 
 // Settle remembers a password that was right, and its sum, unless one changed since Admit.
 func (a *Attempt) Settle(sum []byte) {
 	c, now := a.c, a.c.clock()
+	c.throttle.giveBack(now, a.uses)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.failures, a.who)
 	if c.changes != a.changes {
 		return
 	}
@@ -82,4 +113,11 @@ func (c *Checker) Forget(user string) {
 	defer c.mu.Unlock()
 	delete(c.good, user)
 	c.changes++
+}
+
+// Guess begins to check a password that is no user's but of a link for example, by the text kept for it.
+func (c *Checker) Guess(kept, password string) *Attempt {
+	a := c.Attempt("link "+kept, password)
+	a.here, a.anywhere = linkHere, linkAnywhere
+	return a
 }

@@ -3,7 +3,6 @@ package password_test
 import (
 	"context"
 	"fmt"
-	"os"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -29,36 +28,48 @@ func guessing(t *testing.T) (c *password.Checker, now *atomic.Int64, kept string
 // guess counts a guess that is looked at.
 func guess(t *testing.T, c *password.Checker, kept, text string, looked *atomic.Int64) bool {
 	t.Helper()
-	ok, wait, err := c.Guess(context.Background(), kept, text)
+	return guessFrom(t, c, "", kept, text, looked)
+}
+
+func guessFrom(t *testing.T, c *password.Checker, address, kept, text string, looked *atomic.Int64) bool {
+	t.Helper()
+	a := c.Guess(kept, text)
+	if _, ok := a.Known(); ok {
+		return true
+	}
+	if a.Wait(password.Origin{Place: address, Address: address, Stranger: true}) > 0 {
+		return false
+	}
+	ok, err := a.Matches(t.Context(), kept, text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if wait == 0 && !ok {
+	if ok {
+		a.Settle(nil)
+	} else {
 		looked.Add(1)
 	}
 	return ok
 }
 
-// TestGuesses has somebody guess without a pause, a million times in a day: 7,200 are looked
-// at. Half an hour of it unless CATENA_CORPUS is all.
+// TestGuesses has somebody guess 250,000 times in a day, from one address and from ten thousand: at
+// most 7,200 are looked at.
 func TestGuesses(t *testing.T) {
-	parts := int64(48)
-	if os.Getenv("CATENA_CORPUS") == "all" {
-		parts = 1
-	}
-	c, now, kept := guessing(t)
-	var looked atomic.Int64
-	all, pause := 1_000_000/parts, int64(24*time.Hour/1_000_000)
-	for i := range all {
-		if guess(t, c, kept, fmt.Sprint(i), &looked) {
-			t.Fatal("a wrong guess is right")
+	for _, addresses := range []int{1, 10_000} {
+		c, now, kept := guessing(t)
+		var looked atomic.Int64
+		const all = 250_000
+		for i := range all {
+			if guessFrom(t, c, fmt.Sprint("from ", i%addresses), kept, fmt.Sprint(i), &looked) {
+				t.Fatal("a wrong guess is right")
+			}
+			now.Add(int64(24 * time.Hour / all))
 		}
-		now.Add(pause)
+		t.Logf("%d addresses: %d of %d guesses looked at", addresses, looked.Load(), all)
+		if got := looked.Load(); got > 7200 || got < 2000 {
+			t.Errorf("%d addresses: %d of %d guesses are looked at, want at most 7,200", addresses, got, all)
+		}
 	}
-	if got, most := looked.Load(), 7200/parts; got > most || got < most/2 {
-		t.Errorf("%d of %d guesses are looked at, want at most %d", got, all, most)
-	}
-	t.Logf("%d of %d guesses looked at", looked.Load(), all)
 }
 
 // TestGuessesAtOnce has many guess in one moment: no more are looked at than one after the
@@ -89,7 +100,10 @@ func TestGuessesAtOnce(t *testing.T) {
 	for range 5 {
 		guess(t, c, kept, "wrong", new(atomic.Int64))
 	}
-	if _, wait, err := c.Guess(context.Background(), kept, "right"); wait != time.Minute || err != nil {
-		t.Errorf("after five wrong ones: wait %s %v", wait, err)
+	if wait := c.Guess(kept, "right").Wait(password.Origin{Stranger: true}); wait != 12*time.Second {
+		t.Errorf("after five wrong ones: wait %s", wait)
+	}
+	if !guessFrom(t, c, "elsewhere", kept, "right", nil) {
+		t.Error("wrong passwords from one address shut out another")
 	}
 }

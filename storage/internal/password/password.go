@@ -1,5 +1,5 @@
 // Package password checks passwords and keeps those who guess at bay: a bounded number of checks at a
-// time, since each takes much memory, none for a while after too many failures, and no second check
+// time, since each takes much memory, few after too many failures, and no second check
 // of what was right a short while ago. Where passwords are kept, and whose they are, is left to others.
 package password
 
@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"catena/storage/fault"
@@ -30,9 +31,6 @@ const (
 	rounds        = 2
 	remembered    = 5 * time.Minute // how long a checked password needs no second check
 	maxGood       = 10_000
-	maxFailures   = 10 // in failureWindow; more are refused unseen
-	failureWindow = 15 * time.Minute
-	maxFailing    = 100_000
 )
 
 // Users names the rows of the passwords of users, by name.
@@ -56,23 +54,22 @@ type Checker struct {
 	secret [32]byte
 	decoy  string // what an unknown user's password is compared with, so that it takes as long
 
-	mu       sync.Mutex
-	good     map[string]good
-	failures map[string]failures
-	changes  uint64
+	mu      sync.Mutex
+	good    map[string]good
+	changes uint64
 
-	guesses guesses
+	throttle    throttle
+	countSecret []byte // that counters are named with
+	alarms      alarms
+
+	// Failed counts the wrong passwords, Refused the attempts that were not looked at.
+	Failed, Refused atomic.Uint64
 }
 
 type good struct {
 	mac   [32]byte
 	until time.Time
 	sum   []byte // of the row
-}
-
-type failures struct {
-	count int
-	since time.Time
 }
 
 // Init says what one check takes (KiB; 0 is 19 MiB) and how many there are at once.
@@ -82,7 +79,7 @@ func (c *Checker) Init(clock func() time.Time, memory uint32, atOnce int) {
 	}
 	c.clock, c.memory, c.slots = clock, memory, semaphore.NewWeighted(int64(atOnce))
 	rand.Read(c.secret[:])
-	c.good, c.failures = map[string]good{}, map[string]failures{}
+	c.good, c.countSecret = map[string]good{}, c.secret[:]
 	c.decoy = c.phc(make([]byte, 16), make([]byte, 32))
 }
 

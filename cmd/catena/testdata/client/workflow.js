@@ -38,9 +38,9 @@ async function serialReview(nuxeo, fry, doc) {
   assert.deepEqual(Object.keys(choose.variables).sort(), ['comment', 'participants', 'validationOrReview']);
   const five = new Date(choose.dueDate) - new Date(choose.created);
   assert.ok(Math.abs(five - 5 * 24 * 3600 * 1000) < 60000, choose.dueDate);
-  await assert.rejects(fry.workflows().fetch(workflow.id), status(403));
+  await assert.rejects(fry.workflows().fetch(workflow.id), status(404));
   await assert.rejects(fry.request('task').path(choose.id).put({ body: {} }), status(405));
-  await assert.rejects(fry.request(`task/${choose.id}/start_review`).put({ body: { 'entity-type': 'task' } }), status(403));
+  await assert.rejects(fry.request(`task/${choose.id}/start_review`).put({ body: { 'entity-type': 'task' } }), status(404));
   await assert.rejects(choose.complete('approve'), status(400));
   assert.deepEqual((await fry.workflows().fetchTasks()).entries, []);
 

@@ -1,0 +1,216 @@
+package simulation
+
+import (
+	"context"
+	"errors"
+	"testing/synctest"
+	"time"
+
+	"catena/storage"
+	"catena/storage/disk/disktest"
+)
+
+// play runs the clients, with the crashes and faults that the seed has, until they have ended and nothing is left to
+// be done, and checks everything.
+func (w *world) play() {
+	w.sched.history.from = time.Now()
+	if w.disk.machine = w.machine; w.machine != nil {
+		s, err := w.machine.boot()
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		w.disk.Store = s
+		w.machine.fs.Set(disktest.Plan{})
+	}
+	if err := w.start(); err != nil {
+		w.t.Fatal(err)
+	}
+	w.prepare()
+	w.disk.wrong = w.wrong
+	if w.machine != nil {
+		w.machine.fs.Set(w.machine.plan())
+	}
+	w.clients()
+	w.plan.rate = 0
+	if !w.over && (w.machine != nil || w.server.store.broken.Load()) {
+		w.crash() // to see what was acknowledged
+	}
+	if w.machine != nil && !w.over {
+		w.machine.fs.Set(disktest.Plan{})
+	}
+	if !w.over {
+		w.settle()
+		w.judge()
+		w.check()
+		w.stop()
+	}
+	err := w.blobs.Close()
+	if w.machine != nil {
+		err = errors.Join(err, w.disk.Close())
+	}
+	if err != nil {
+		w.problem("close: %v", err)
+	}
+}
+
+// clients has the clients make their calls, while the server crashes now and then.
+func (w *world) clients() {
+	crashes := w.crashes()
+	for n := range clients {
+		w.active.Add(1)
+		go w.client(n)
+	}
+	steps, broken := 0, 0
+	for w.active.Load() > 0 {
+		t := w.sched.next()
+		if t == nil {
+			w.wait(10 * time.Millisecond)
+			continue
+		}
+		if w.sched.random.IntN(w.plan.pause) == 0 {
+			w.wait(time.Duration(w.sched.random.Int64N(int64(w.plan.longest))))
+		}
+		w.sched.release(t, w.plan.judge(w.sched.random, t))
+		if w.server.store.broken.Load() {
+			broken++
+		}
+		if steps++; !w.over && (crashes[steps] || broken > 40 || w.machine != nil && w.machine.fs.Crashed()) {
+			broken = 0
+			w.crash()
+		}
+	}
+}
+
+// wait lets time pass.
+func (w *world) wait(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
+
+// crashes returns after which steps the server crashes.
+func (w *world) crashes() map[int]bool {
+	at := map[int]bool{}
+	for range w.plan.crashes {
+		at[1+w.sched.random.IntN(w.plan.steps)] = true
+	}
+	return at
+}
+
+// crash ends the server at once, and starts another on what the disk has.
+func (w *world) crash() {
+	w.sched.history.add("crash")
+	s := w.server
+	s.store.dead.Store(true)
+	if w.machine != nil {
+		w.machine.fs.Stop()
+	}
+	w.end(s)
+	err := w.disk.lose()
+	if err == nil {
+		err = w.start()
+	}
+	if err != nil {
+		w.problem("the server does not start after a crash: %v", err)
+		w.over = true
+	}
+	w.sched.history.add("started")
+	if !w.over {
+		w.verify()
+	}
+}
+
+// end has all that a server does come to an end.
+func (w *world) end(s *server) {
+	s.stop()
+	for {
+		synctest.Wait()
+		let := w.sched.drain()
+		if !let && s.busy.Load() == 0 && s.calls.Load() == 0 {
+			return
+		}
+		if !let {
+			w.wait(100 * time.Millisecond)
+		}
+	}
+}
+
+// settle lets everything be done that waits to be done.
+func (w *world) settle() {
+	for range 100_000 {
+		if t := w.sched.next(); t != nil {
+			w.sched.release(t, verdict{})
+			continue
+		}
+		if w.idle() {
+			return
+		}
+		w.wait(time.Second)
+	}
+	w.problem("work is left over")
+}
+
+// idle reports whether no job waits and full text is up to date.
+func (w *world) idle() bool {
+	b, err := w.server.repo.Backlog(context.Background())
+	if err != nil {
+		w.problem("backlog: %v", err)
+		return true
+	}
+	if b.Jobs["waiting"]+b.Jobs["running"] > 0 {
+		return false
+	}
+	return true
+}
+
+// stop ends the run in good order.
+func (w *world) stop() {
+	w.end(w.server)
+	if err := w.server.repo.Close(); err != nil {
+		w.problem("close: %v", err)
+	}
+}
+
+// prepare makes what every run begins with: groups, users, the folder that all is in, and a webhook that is told of
+// everything.
+func (w *world) prepare() {
+	admin := &actor{name: "setup", free: true}
+	repo, m := w.server.repo, w.model
+	err := repo.Update(context.Background(), repo.System(), func(t *storage.Tx) error {
+		for _, g := range []string{"group0", "group1"} {
+			if err := t.SaveGroup(&storage.Group{Name: g}); err != nil {
+				return err
+			}
+		}
+		up, err := t.Doc("/default-domain/workspaces")
+		if err != nil {
+			return err
+		}
+		base, err := t.Create(up, "Workspace", "base", nil)
+		if err != nil {
+			return err
+		}
+		m.base = base.ID()
+		_, err = t.SetACL(base, "local", []storage.ACE{
+			{User: "group0", Permission: "ReadWrite", Granted: true},
+			{User: "group1", Permission: "Read", Granted: true},
+			{User: "Everyone", Permission: "Everything"},
+		})
+		return err
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	m.docs[m.base] = &document{id: m.base, typ: "Workspace", title: "", blocked: true, last: "system", entries: []entry{
+		{user: "group0", permission: "ReadWrite"}, {user: "group1", permission: "Read"},
+	}}
+	as, err := w.server.engine.PrincipalOf(context.Background(), administrator)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	m.people[administrator] = &person{name: administrator, number: as.ID, groups: map[string]bool{"administrators": true}}
+	w.do(admin, administrator, &hook{})
+	for n := range 3 {
+		user := []string{"user0", "user1", "user2"}[n]
+		w.do(admin, administrator, &hire{user: user, groups: []string{[]string{"group0", "group1"}[n%2]}})
+	}
+}

@@ -1,0 +1,200 @@
+package simulation
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/cryptotest"
+	"time"
+
+	"github.com/google/uuid"
+
+	"catena/chains"
+	"catena/decks"
+	"catena/engine"
+	"catena/engine/delivery"
+	"catena/engine/workflow"
+	"catena/ops"
+	"catena/storage"
+	"catena/storage/blob"
+	"catena/storage/directory"
+	"catena/storage/kv"
+	"catena/storage/memory"
+	"catena/storage/outbox"
+	"catena/storage/schema"
+	hooks "catena/storage/webhook"
+)
+
+const (
+	clients       = 8
+	administrator = "Administrator"
+	grace         = 10 * time.Minute // for which content that nobody refers to is kept
+)
+
+// declared never changes once loaded.
+var declared = sync.OnceValue(func() (d struct {
+	types       *schema.Registry
+	directories *directory.Registry
+	set         *engine.Set
+	err         error
+},
+) {
+	if d.types, d.err = schema.Load(schema.Defaults()); d.err != nil {
+		return d
+	}
+	if d.directories, d.err = directory.Load(d.types, directory.Defaults()); d.err != nil {
+		return d
+	}
+	if d.set, d.err = engine.NewSet(ops.Rules, append(ops.All[:len(ops.All):len(ops.All)], chains.New().Ops(), decks.Ops)...); d.err == nil {
+		d.set, d.err = chains.Builtin(d.set)
+	}
+	return d
+})
+
+// world is one run.
+type world struct {
+	t       *testing.T
+	seed    uint64
+	plan    plan
+	sched   *scheduler
+	disk    *disk
+	machine *machine // nil: the disk is in memory
+	blobs   *blob.Store
+	server  *server
+	wrong   mutation
+
+	ids     atomic.Uint64
+	calls   []*call
+	made    []*create // documents that clients know of
+	reviews []*start
+	decks   []int64
+	tokens  int
+	model   *model
+	got     *receiver
+	active  atomic.Int32 // clients that have not ended
+	over    bool         // the server cannot be started
+
+	mu       sync.Mutex
+	problems []string
+}
+
+// server is one process: it ends with a crash or with the run.
+type server struct {
+	store  *store
+	repo   *storage.Repo
+	engine *engine.Engine
+	ctx    context.Context //nolint:containedctx // of all it does
+	stop   context.CancelFunc
+	loops  sync.WaitGroup
+	busy   atomic.Int32 // loops that have not ended
+	calls  atomic.Int32 // calls that have not ended
+}
+
+func newWorld(t *testing.T, seed uint64, keep bool, wrong mutation) *world {
+	cryptotest.SetGlobalRandom(t, seed)
+	r := rand.New(rand.NewPCG(seed, 0))
+	wrong.random = rand.New(rand.NewPCG(seed, 1))
+	blobs, err := blob.Open("", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &world{
+		t: t, seed: seed, plan: planOf(r), sched: &scheduler{random: r, history: newHistory(keep)}, wrong: wrong,
+		disk: &disk{Store: memory.New()}, blobs: blobs, model: newModel(), got: &receiver{seed: seed, rename: wrong.rename, taken: map[string]string{}, tries: map[string]int{}},
+	}
+}
+
+// problem notes that something is not as it should be.
+func (w *world) problem(format string, args ...any) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.problems = append(w.problems, fmt.Sprintf(format, args...))
+}
+
+// newID returns identifiers that only the seed determines.
+func (w *world) newID() string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%d %d", w.seed, w.ids.Add(1)))
+	id := uuid.UUID(sum[:16])
+	id[6], id[8] = id[6]&0x0f|0x40, id[8]&0x3f|0x80
+	return id.String()
+}
+
+func half() float64 { return 0.5 }
+
+// start starts a process on the disk.
+func (w *world) start() error {
+	d := declared()
+	if d.err != nil {
+		return d.err
+	}
+	log := slog.New(watchful{w})
+	s := &server{store: &store{disk: w.disk, sched: w.sched}}
+	s.ctx, s.stop = context.WithCancel(context.Background())
+	var err error
+	s.repo, err = storage.Open(s.ctx, storage.Config{
+		DB: kv.New(s.store, kv.Options{Jitter: half, Log: log}), Blobs: w.blobs, Types: d.types, Directories: d.directories, Log: log,
+		NewID: w.newID, Jitter: half, Secret: []byte("simulation"), PasswordMemory: 64, BlobGrace: grace,
+	}, "simulation")
+	if err != nil {
+		return err
+	}
+	decks.Listen(s.repo)
+	workflow.Watch(s.repo)
+	sender := delivery.New(s.repo, w.got.post, log, nil)
+	s.engine = engine.New(engine.Config{Repo: s.repo, Set: d.set, Log: log, NewID: w.newID})
+	w.server = s
+	w.loop(s, "text", s.repo.RunText)
+	w.loop(s, "jobs", func(ctx context.Context) error {
+		return s.repo.RunJobs(ctx, outbox.Handlers{hooks.JobKind: {Do: w.sched.deliver(sender.Job)}, storage.LeaveJob: {Do: s.repo.Leave}})
+	})
+	w.loop(s, "sweep", func(ctx context.Context) error {
+		for ctx.Err() == nil {
+			select {
+			case <-ctx.Done():
+			case <-time.After(grace / 3):
+				_ = s.repo.Sweep(ctx) // tries again
+			}
+		}
+		return nil
+	})
+	return nil
+}
+
+// loop runs what works beside the calls.
+func (w *world) loop(s *server, name string, run func(context.Context) error) {
+	s.busy.Add(1)
+	s.loops.Go(func() {
+		defer s.busy.Add(-1)
+		if err := run((&actor{name: name}).as(s.ctx)); err != nil && s.ctx.Err() == nil {
+			w.problem("%s has ended: %v", name, err)
+		}
+	})
+}
+
+// watchful is a log that reports panics as problems.
+type watchful struct{ w *world }
+
+func (watchful) Enabled(context.Context, slog.Level) bool { return true }
+func (l watchful) WithAttrs([]slog.Attr) slog.Handler     { return l }
+func (l watchful) WithGroup(string) slog.Handler          { return l }
+
+func (l watchful) Handle(_ context.Context, r slog.Record) error {
+	text := r.Message
+	r.Attrs(func(a slog.Attr) bool {
+		text += " " + a.String()
+		return true
+	})
+	if strings.Contains(text, "panic") {
+		l.w.problem("logged: %s", text)
+	}
+	if r.Level >= slog.LevelWarn {
+		l.w.sched.history.add("log: %s", strings.SplitN(text, "\n", 2)[0])
+	}
+	return nil
+}

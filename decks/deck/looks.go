@@ -1,0 +1,69 @@
+// Package deck is the content of a deck: the fields that callers read and write, its HTML, and
+// what it looks like.
+package deck
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"reflect"
+
+	"catena/decks/field"
+	"catena/decks/render"
+	"catena/decks/style"
+	"catena/storage"
+)
+
+// Looks is what a deck looks like, without its HTML and without who made it.
+func Looks(d *storage.Doc) render.Deck {
+	out := looks(d)
+	out.CSS = style.Compile(out.CSS)
+	return out
+}
+
+// looks has the style sheet as it was written.
+func looks(d *storage.Doc) render.Deck {
+	out := render.Deck{Title: d.Title(), Description: storage.Prop[string](d, "deck:description")}
+	to := reflect.ValueOf(&out).Elem()
+	for _, r := range rendered {
+		value, _ := d.Get(r.xpath)
+		switch f := to.Field(r.index); v := value.(type) {
+		case bool:
+			f.SetBool(v)
+		case float64:
+			f.SetFloat(v)
+		case int64:
+			f.SetInt(v)
+		case string:
+			f.SetString(v)
+		}
+	}
+	return out
+}
+
+// rendered are the properties that rendering needs: each is kept in the field of render.Deck whose tag names the deck's field.
+var rendered = func() (out []renderedField) {
+	t := reflect.TypeFor[render.Deck]()
+	for i := range t.NumField() {
+		if f := field.Fields.Find(t.Field(i).Tag.Get("field")); f != nil {
+			out = append(out, renderedField{f.XPath, i})
+		}
+	}
+	return out
+}()
+
+type renderedField struct {
+	xpath string
+	index int // in render.Deck
+}
+
+// LooksVersion names what a deck looks like: as long as it is the same, so are its pictures.
+func LooksVersion(d *storage.Doc) string {
+	looks := looks(d)
+	h := sha256.New()
+	fmt.Fprint(h, looks.CSS, "\x00", looks.Width, looks.Height, looks.RTL, looks.ThemeColor, "\x00", looks.ThemeFont, "\x00", looks.Language, "\x00", looks.Title)
+	if b, err := d.Blob("deck:html"); err == nil && b != nil {
+		fmt.Fprint(h, "\x00", b.Digest)
+	}
+	return base64.RawURLEncoding.EncodeToString(h.Sum(nil)[:9])
+}

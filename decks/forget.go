@@ -1,0 +1,34 @@
+package decks
+
+import (
+	"catena/decks/deck"
+	"catena/decks/export"
+	"catena/decks/file"
+	"catena/decks/listing"
+	"catena/decks/share"
+	"catena/storage"
+)
+
+// leave ends what is kept for a user who is gone: the notices, and that the decks are the user's.
+func leave(tx *storage.Tx, user string) error {
+	if err := share.ForgetNotices(tx, user); err != nil {
+		return err
+	}
+	folder, err := listing.HomeOf(deck.AsSystem(tx), user)
+	if err != nil || folder == nil {
+		return err
+	}
+	return tx.Vacate(folder)
+}
+
+// forget removes the share links, the files and the pictures of a deck that is gone.
+func forget(tx *storage.Tx, d *storage.Doc) error {
+	tx = deck.AsSystem(tx)
+	if err := share.Forget(tx, d); err != nil {
+		return err
+	}
+	if err := file.Remove(tx, d.ID()); err != nil {
+		return err
+	}
+	return export.ForgetThumbs(tx, d.ID())
+}

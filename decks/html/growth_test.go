@@ -1,0 +1,25 @@
+package html
+
+import (
+	"testing"
+
+	"catena/storage/growth"
+)
+
+// FuzzGrowth looks for slides that take more time than in proportion to their length.
+func FuzzGrowth(f *testing.F) {
+	for _, s := range []string{"<p>a</p>", "<b>", "<b><i>", "<table>", "<li>", "&amp;", "<a", " a=1", "<!--", "<style>", "<script>", "<svg>", "a\n", "<a href='&amp;'>", "</p>", "<p style='a:url(b)'>", "<template>"} {
+		f.Add("<section>", s, "</section>")
+	}
+	f.Add("", "<section></section>", "")
+	f.Add("<section><p style='", "a:url(b);", "'></section>")
+	f.Add("<section><a href='", "&amp;", "'></section>")
+	f.Fuzz(func(t *testing.T, before, fragment, after string) {
+		if len(before)+len(after) > 200 {
+			return
+		}
+		growth.Linear(t, before, fragment, after, 16<<10, func(s string) { _, _ = Clean(s) })
+		growth.Linear(t, before, fragment, after, 16<<10, func(s string) { WithoutNotes(s) })
+		growth.Linear(t, before, fragment, after, 16<<10, func(s string) { HarmlessCSS(s) })
+	})
+}

@@ -1,0 +1,113 @@
+package listing
+
+import (
+	"strconv"
+	"strings"
+
+	"catena/decks/deck"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+// The older decks of a list are counted in blocks, so that a page far down is found without a
+// walk over all before it. What a list has since its last block is its tail.
+const (
+	BlockTable = "deck-list-blocks" // list "/" place that the first begins with: up to rowBlocks blocks
+	sealTable  = "deck-list-seals"  // list: place that the tail begins with
+	blockSize  = 128                // decks of a block when it is made
+	MaxBlock   = 2 * blockSize
+	rowBlocks  = 64
+	SealEvery  = 64 // one new deck in so many looks whether a block can be made
+	maxSeals   = 16 // blocks made at once
+)
+
+// List is the decks of a folder in the order of a property: its value is the folder, a slash
+// and the deck's place. A team's list has rows instead, and the team's group for a folder.
+type List struct{ By, Folder string }
+
+// What decks are listed by, apart from deck:public, which is not counted.
+const (
+	byListing = "deck:listing"
+	byBinned  = "deck:binned"
+	ByTeam    = "team"
+)
+
+// name is what the list's rows in the tables begin with.
+func (l List) name() string {
+	if l.By == byBinned {
+		return l.Folder + "." + l.By
+	}
+	return l.Folder
+}
+
+func (l List) of(c counts) int64 {
+	if l.By == byBinned {
+		return c.Trashed
+	}
+	return c.Active
+}
+
+// Block is how many decks are listed from a place on, up to the next block.
+type Block struct {
+	From  string `json:"f"`
+	Count int64  `json:"c"`
+}
+
+// tail is the place that the list's tail begins with.
+func (l List) tail(tx *storage.Tx) (from string, err error) {
+	_, err = tx.Table(sealTable).Get(l.name(), &from)
+	return from, err
+}
+
+// often reports whether a deck is the one in so many that has blocks made.
+func often(place string) bool {
+	n, err := strconv.ParseInt(place[strings.LastIndexByte(place, '/')+1:], 10, 64)
+	return err == nil && n%SealEvery == 0
+}
+
+// reblock brings the blocks up to date after what a deck is listed by changed.
+func reblock(tx *storage.Tx, by, was, is string) error {
+	if was == is {
+		return nil
+	}
+	tx = deck.AsSystem(tx)
+	for value, n := range map[string]int64{was: -1, is: 1} {
+		folder, place, ok := strings.Cut(value, "/")
+		if !ok {
+			continue
+		}
+		l := List{by, folder}
+		from, err := l.tail(tx)
+		switch {
+		case err != nil:
+			return err
+		case place < from:
+			if err := l.add(tx, place, n); err != nil {
+				return err
+			}
+		case n > 0 && often(place):
+			if err := l.seal(tx, from); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// add changes the count of the block that a place is in.
+func (l List) add(tx *storage.Tx, place string, n int64) error {
+	table := tx.Table(BlockTable)
+	for key, raw := range table.Scan(l.name()+"/", l.name()+"/"+place+"\x00", true, 1) {
+		row, err := ReadRow[[]Block](raw)
+		if err != nil {
+			return fault.Internal.Errorf("blocks of decks: %w", err)
+		}
+		for i := len(row) - 1; i >= 0; i-- {
+			if row[i].From <= place {
+				row[i].Count += n
+				return l.put(tx, key, row, i)
+			}
+		}
+	}
+	return fault.Internal.Errorf("deck at %s: is in no block", place)
+}

@@ -1,0 +1,62 @@
+package listing
+
+import (
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+// Live leaves out versions and proxies of decks.
+const Live = " AND ecm:isVersion = 0 AND ecm:isProxy = 0"
+
+// Find returns the caller's deck of a number. A deck of somebody else does not exist.
+func Find(c *engine.Ctx, number int64, trashed bool) (*storage.Doc, error) {
+	missing := fault.NotFound.Errorf("deck %d: does not exist", number)
+	folder, err := Home(c, false)
+	if err != nil {
+		return nil, err
+	}
+	if folder == nil {
+		return nil, missing
+	}
+	docs, err := c.Tx.Lookup("deck:listing", listed(folder.ID(), number))
+	if err == nil && len(docs) == 0 && trashed {
+		docs, err = trashedDecks(c.Tx, folder.ID(), number)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(docs) == 0 {
+		return nil, missing
+	}
+	return docs[0], nil
+}
+
+// trashedDecks returns the deck of a number if it is in the trash.
+func trashedDecks(tx *storage.Tx, folder string, number int64) (storage.Docs, error) {
+	page, err := tx.Query("SELECT * FROM Deck WHERE deck:number = ? AND ecm:parentId = ?"+Live, storage.QueryOptions{
+		Args: []any{number, folder}, PageOptions: storage.PageOptions{Limit: 1, CountLimit: -1},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return page.Docs, nil
+}
+
+// DeckOf returns the deck of a user with a slug for a transaction that may see it, nil if there is none.
+func DeckOf(tx *storage.Tx, user, slug string) (*storage.Doc, error) {
+	folder, err := HomeOf(tx, user)
+	if err != nil || folder == nil {
+		return nil, err
+	}
+	return deckAt(tx, folder.ID(), slug)
+}
+
+// deckAt returns the deck with a slug in a folder, nil if there is none.
+func deckAt(tx *storage.Tx, folder, slug string) (*storage.Doc, error) {
+	docs, err := tx.Lookup("deck:place", folder+"/"+slug)
+	if err != nil || len(docs) == 0 {
+		return nil, err
+	}
+	return docs[0], nil
+}

@@ -1,0 +1,61 @@
+package listing
+
+import (
+	"net/url"
+	"strings"
+
+	"catena/decks/deck"
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+// Home returns the folder of the caller's decks; nil if there is none and it is not to be
+// made. Only its owner may see it.
+func Home(c *engine.Ctx, needed bool) (*storage.Doc, error) {
+	tx := c.Tx.As(c.Tx.Repo().System())
+	own, err := HomeOf(tx, c.As.Name)
+	if err != nil || own != nil || !needed {
+		return own, err
+	}
+	root, err := tx.Root()
+	if err != nil {
+		return nil, err
+	}
+	all, err := tx.Child(root, deck.Homes)
+	if fault.Is(err, fault.NotFound) {
+		all, err = tx.Create(root, "HiddenFolder", deck.Homes, storage.Props{"dc:title": "Decks"})
+	}
+	if err != nil {
+		return nil, err
+	}
+	if own, err = tx.Create(all, "HiddenFolder", homeName(c.As.Name), storage.Props{"dc:title": c.As.Name}); err != nil {
+		return nil, err
+	}
+	return tx.SetACL(own, "local", []storage.ACE{
+		{User: c.As.Name, Permission: "Everything", Granted: true},
+		{User: "Everyone", Permission: "Everything", Granted: false},
+	})
+}
+
+// HomeOf returns the folder of a user's decks for a transaction that may see it, nil if there
+// is none.
+func HomeOf(tx *storage.Tx, user string) (*storage.Doc, error) {
+	if user == "" {
+		return nil, nil
+	}
+	folder, err := tx.Doc(storage.Ref("/" + deck.Homes + "/" + homeName(user)))
+	if fault.Is(err, fault.NotFound) {
+		return nil, nil
+	}
+	return folder, err
+}
+
+// homeName is the name of a user's folder: different users have different ones.
+func homeName(user string) string {
+	switch user {
+	case ".", "..":
+		return strings.ReplaceAll(user, ".", "%2E")
+	}
+	return url.PathEscape(user)
+}

@@ -1,0 +1,40 @@
+package listing
+
+import (
+	"catena/decks/deck"
+	"catena/decks/field"
+	"catena/engine"
+)
+
+var listTrashed = engine.Op{
+	Name: "Deck.ListTrashed", Label: "List Trashed Decks", Category: deck.Category, Effect: engine.Reads,
+	Doc: "Returns a page of the caller's decks in the trash, the one put there last first.",
+	Run: engine.On(listTrashedParams.run),
+}
+
+type listTrashedParams struct {
+	Paging
+	deck.View
+}
+
+func (p listTrashedParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
+	if _, err := p.Set(); err != nil {
+		return nil, err
+	}
+	folder, err := Home(c, false)
+	if err != nil || folder == nil {
+		return p.none(err)
+	}
+	docs, total, err := p.folder(c.Tx, folder.ID(), byBinned)
+	if err != nil {
+		return nil, err
+	}
+	data := make([]any, len(docs))
+	for i, d := range docs {
+		row := p.Shape(c, c.As.Name, d, field.A, true)
+		delete(row, "url")
+		row["trashed_at"] = deck.InstantOf(d, "deck:trashed_at")
+		data[i] = row
+	}
+	return p.Answer(data, int(total.Trashed)), nil
+}

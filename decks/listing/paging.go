@@ -1,0 +1,95 @@
+package listing
+
+import (
+	"encoding/json"
+	"errors"
+
+	"catena/decks/deck"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+const (
+	// MaxPerPage is the largest number of decks on a page.
+	MaxPerPage = 100
+	maxTotal   = 100_000
+)
+
+// Paging is which part of a list is wanted.
+type Paging struct {
+	Page    int64 `json:"page" default:"1" min:"1" doc:"Number of the page, starting at 1."`
+	PerPage int64 `json:"per_page" alias:"perPage" default:"20" min:"1" max:"100" doc:"Items per page, 1 to 100."`
+}
+
+// Check reports what is out of range.
+func (p Paging) Check() error {
+	var errs []error
+	if p.Page < 1 || p.Page > maxTotal {
+		errs = append(errs, deck.Invalid("page", fault.CodeOutOfRange, "page: %d is not from 1 to %d", p.Page, maxTotal))
+	}
+	if p.PerPage < 1 || p.PerPage > MaxPerPage {
+		errs = append(errs, deck.Invalid("per_page", fault.CodeOutOfRange, "per_page: %d is not from 1 to %d", p.PerPage, MaxPerPage))
+	}
+	return errors.Join(errs...)
+}
+
+// folder returns the page of a folder's decks that have a property they are listed by, the
+// last first, and how many there are.
+func (p Paging) folder(tx *storage.Tx, folder, by string) (storage.Docs, counts, error) {
+	if err := p.Check(); err != nil {
+		return nil, counts{}, err
+	}
+	total, err := counted(tx, folder)
+	if err != nil {
+		return nil, counts{}, err
+	}
+	l := List{by, folder}
+	below, offset, err := l.Leap(tx, l.of(total), (p.Page-1)*p.PerPage)
+	if err != nil {
+		return nil, counts{}, err
+	}
+	query := "SELECT * FROM Deck WHERE " + by + " >= ? AND " + by + " < ?" + Live + " ORDER BY " + by + " DESC"
+	page, err := tx.Query(query, storage.QueryOptions{Args: []any{folder + "/", below}, PageOptions: storage.PageOptions{
+		Offset: int(offset), Limit: int(p.PerPage), CountLimit: -1,
+	}})
+	if err != nil {
+		return nil, counts{}, err
+	}
+	return page.Docs, total, nil
+}
+
+// Answer is a page as the service's lists look.
+func (p Paging) Answer(data []any, total int) map[string]any {
+	return map[string]any{
+		"data": data,
+		"meta": map[string]any{"page": p.Page, "per_page": p.PerPage, "total": int64(total)},
+	}
+}
+
+// none is the page of a list with nothing in it, if nothing is wrong.
+func (p Paging) none(err error) (map[string]any, error) {
+	if err = errors.Join(err, p.Check()); err != nil {
+		return nil, err
+	}
+	return p.Answer([]any{}, 0), nil
+}
+
+// Rows returns a page of at most limit rows of a table below a prefix, the last first.
+func (p Paging) Rows(table storage.Table, prefix string, limit int, shape func(json.RawMessage) (any, error)) (map[string]any, error) {
+	if err := p.Check(); err != nil {
+		return nil, err
+	}
+	data, total := []any{}, 0
+	from := int((p.Page - 1) * p.PerPage)
+	for _, raw := range table.Scan(prefix, prefix+"~", true, limit) {
+		if total++; total <= from || len(data) >= int(p.PerPage) {
+			continue
+		}
+		row, err := shape(raw)
+		if err != nil {
+			return nil, fault.Internal.Errorf("row: %w", err)
+		}
+		data = append(data, row)
+	}
+	return p.Answer(data, total), nil
+}

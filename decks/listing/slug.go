@@ -1,0 +1,56 @@
+package listing
+
+import (
+	"strings"
+	"unicode"
+
+	"catena/decks/deck"
+	"catena/storage"
+	"catena/storage/fault"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+const maxSlug = 80
+
+// SlugOf makes a title into a part of an address: letters without accents, digits, hyphens.
+func SlugOf(title string) string {
+	var b strings.Builder
+	for _, r := range norm.NFD.String(strings.ToLower(title)) {
+		switch {
+		case b.Len() >= maxSlug:
+		case unicode.IsLetter(r) || unicode.IsDigit(r):
+			b.WriteRune(r)
+		case unicode.Is(unicode.Mn, r), r == '\'', r == '’':
+		case b.Len() > 0 && !strings.HasSuffix(b.String(), "-"):
+			b.WriteByte('-')
+		}
+	}
+	if slug := norm.NFC.String(strings.Trim(b.String(), "-")); slug != "" {
+		return slug
+	}
+	return "deck"
+}
+
+// FreeSlug returns a slug that no other deck in the folder has, trashed ones included.
+func FreeSlug(tx *storage.Tx, folder, title, self string) (string, error) {
+	base := SlugOf(title)
+	slug := base
+	for range 10 {
+		d, err := deckAt(tx, folder, slug)
+		if err != nil {
+			return "", err
+		}
+		if d == nil || d.ID() == self {
+			return slug, nil
+		}
+		id := tx.NewID()
+		slug = base + "-" + id[len(id)-6:]
+	}
+	return "", fault.Conflict.Errorf("slug %s: is taken", base)
+}
+
+// FreeSlugIn returns a slug for a deck that no other in its folder has.
+func FreeSlugIn(tx *storage.Tx, d *storage.Doc, title string) (string, error) {
+	return FreeSlug(deck.AsSystem(tx), d.ParentID(), title, d.ID())
+}

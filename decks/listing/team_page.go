@@ -1,0 +1,71 @@
+package listing
+
+import (
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+// replace brings the places of all decks of a folder up to date.
+func replace(tx *storage.Tx, folder string) error {
+	below := folder + "0"
+	for {
+		page, err := tx.Query("SELECT * FROM Deck WHERE deck:listing >= ? AND deck:listing < ?"+Live+
+			" AND deck:visibility IN ('all', 'team') ORDER BY deck:listing DESC", storage.QueryOptions{
+			Args: []any{folder + "/", below}, PageOptions: storage.PageOptions{Limit: MaxPerPage, CountLimit: -1},
+		})
+		if err != nil {
+			return err
+		}
+		for _, d := range page.Docs {
+			if err := Placed(tx, d, false); err != nil {
+				return err
+			}
+			below = storage.Prop[string](d, byListing)
+		}
+		if len(page.Docs) < MaxPerPage {
+			return nil
+		}
+	}
+}
+
+// Team returns the page of a team's decks, the last first, and how many there are.
+func (p Paging) Team(tx *storage.Tx, id int64) (storage.Docs, int64, error) {
+	if err := p.Check(); err != nil {
+		return nil, 0, err
+	}
+	l := List{ByTeam, TeamGroup(id)}
+	total, err := counted(tx, l.Folder)
+	if err != nil {
+		return nil, 0, err
+	}
+	below, offset, err := l.Leap(tx, total.Active, (p.Page-1)*p.PerPage)
+	if err != nil {
+		return nil, 0, err
+	}
+	refs := make(storage.Refs, 0, p.PerPage)
+	for _, raw := range tx.Table(teamDeckTable).Scan(l.Folder+"/", below, true, int(offset+p.PerPage)) {
+		if offset--; offset >= 0 {
+			continue
+		}
+		ref, err := ReadRow[storage.Ref](raw)
+		if err != nil {
+			return nil, 0, fault.Internal.Errorf("deck of team %d: %w", id, err)
+		}
+		refs = append(refs, ref)
+	}
+	docs, err := tx.Docs(refs)
+	return docs, total.Active, err
+}
+
+// TeamDeck returns the deck of a number that is in a team's list.
+func TeamDeck(tx *storage.Tx, team, number int64) (*storage.Doc, error) {
+	var ref storage.Ref
+	ok, err := tx.Table(teamDeckTable).Get(listed(TeamGroup(team), number), &ref)
+	if err == nil && !ok {
+		err = fault.NotFound.Errorf("deck %d: does not exist", number)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return tx.Doc(ref)
+}

@@ -1,0 +1,95 @@
+// Package share keeps private links to decks, through which anyone who has the link may see the deck.
+package share
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"catena/decks/deck"
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+// Ops are the operations on private links and the notices that come of them.
+var Ops = []engine.Op{
+	createShareLink,
+	listNotices,
+	listShareLinks,
+	listShareViews,
+	openShare,
+	revokeShareLink,
+}
+
+// The tables of share links. A link is a row under its deck; its token leads to it by a hash,
+// and can be made again from the link's nonce and the server's secret, so that its owner may
+// read its address later while nobody who reads the store may.
+const (
+	linkTable  = "deck-links"  // deck's id "/" number: link
+	tokenTable = "deck-tokens" // hash of a token: tokenRow
+	maxLinks   = 100           // of a deck, expired ones included
+)
+
+// link is a private share link.
+type link struct {
+	storage.Owned
+	ID                   int64
+	Name                 string
+	Nonce                string
+	Password             string `json:",omitempty"` // as a hash
+	Notify               bool
+	Views                int64
+	Created              time.Time
+	Expires, FirstViewed time.Time `json:",omitzero"`
+}
+
+// tokenRow says which link a token opens.
+type tokenRow struct {
+	Doc storage.Ref
+	ID  int64
+}
+
+func linkKey(doc string, id int64) string { return fmt.Sprintf("%s/%019d", doc, id) }
+
+func (l *link) expired(now time.Time) bool { return !l.Expires.IsZero() && !now.Before(l.Expires) }
+
+func (l *link) token(tx *storage.Tx, doc string) string {
+	return deck.Sign(tx, "link", doc, fmt.Sprint(l.ID), l.Nonce)
+}
+
+// pass is what stands for the password once it was right, as long as there is the link.
+func (l *link) pass(tx *storage.Tx, doc string) string {
+	return deck.Sign(tx, "pass", doc, fmt.Sprint(l.ID), l.Nonce)
+}
+
+func tokenKey(token string) string {
+	sum := sha256.Sum256([]byte(token))
+	return base64.RawURLEncoding.EncodeToString(sum[:])
+}
+
+// links returns the links of a deck, the newest first.
+func links(tx *storage.Tx, d *storage.Doc) ([]link, error) {
+	var all []link
+	for _, raw := range tx.Table(linkTable).Scan(d.ID()+"/", d.ID()+"0", true, maxLinks) {
+		var l link
+		if err := json.Unmarshal(raw, &l); err != nil {
+			return nil, fault.Internal.Errorf("share link: %w", err)
+		}
+		all = append(all, l)
+	}
+	return all, nil
+}
+
+// mayLink refuses accounts whose plan has no share links.
+func mayLink(c *engine.Ctx) error {
+	u, err := c.Tx.User(c.As.Name)
+	if err == nil && !linksIncluded(u) {
+		err = fault.Denied.Errorf("share links: only pro and team accounts have them").WithCode(fault.CodePlanRequired)
+	}
+	return err
+}
+
+func linksIncluded(u *storage.User) bool { return u.AccountType == "pro" || u.AccountType == "team" }

@@ -1,0 +1,86 @@
+package team
+
+import (
+	"catena/decks/deck"
+	"catena/decks/field"
+	"catena/decks/listing"
+	"catena/engine"
+	"catena/storage"
+)
+
+var listTeamDecks = engine.Op{
+	Name: "Deck.ListTeam", Label: "List Team Decks", Category: deck.Category, Effect: engine.Reads,
+	Doc: "Returns a page of the decks of the caller's team that are for the team or for everybody, the newest first. The caller has to " +
+		"be the team's owner or admin.",
+	Run: engine.On(listTeamDecksParams.run),
+}
+
+type listTeamDecksParams struct {
+	listing.Paging
+	deck.View
+}
+
+func (p listTeamDecksParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
+	in, err := p.Set()
+	if err != nil {
+		return nil, err
+	}
+	u, err := lead(c)
+	if err != nil {
+		return nil, err
+	}
+	docs, total, err := p.Team(c.Tx.As(deck.Behind(c)), u.TeamID)
+	if err != nil {
+		return nil, err
+	}
+	data := make([]any, len(docs))
+	for i, d := range docs {
+		if data[i], err = teamRow(c, p.View, d, in, true); err != nil {
+			return nil, err
+		}
+	}
+	return p.Answer(data, int(total)), nil
+}
+
+// teamRow is a deck with its owner.
+func teamRow(c *engine.Ctx, v deck.View, d *storage.Doc, in field.Revision, summary bool) (map[string]any, error) {
+	name := deck.OwnerName(c.Tx, d)
+	owner, err := deck.OwnerOf(c, name)
+	if err != nil {
+		return nil, err
+	}
+	row := v.Shape(c, name, d, in, summary)
+	row["visibility"], row["owner"] = storage.Prop[string](d, "deck:visibility"), owner
+	return row, nil
+}
+
+var getTeamDeck = engine.Op{
+	Name: "Deck.GetTeam", Label: "Get Team Deck", Category: deck.Category, Effect: engine.Reads,
+	Doc: "Returns one of the decks of the caller's team that are for the team or for everybody. The caller has to be the team's owner or admin.",
+	Run: engine.On(getTeamDeckParams.run),
+}
+
+type getTeamDeckParams struct {
+	ID   int64 `json:"id" doc:"Number of the deck."`
+	HTML bool  `json:"include_deck_html" alias:"includeHtml" default:"false" doc:"Whether revision A's result has the HTML of the deck; B's always has."`
+	deck.View
+}
+
+func (p getTeamDeckParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
+	u, err := lead(c)
+	if err != nil {
+		return nil, err
+	}
+	d, err := listing.TeamDeck(c.Tx.As(deck.Behind(c)), u.TeamID, p.ID)
+	if err != nil {
+		return nil, err
+	}
+	owner := deck.OwnerName(c.Tx, d)
+	out, err := p.ResultOf(c, owner, d, p.HTML, nil)
+	if err != nil {
+		return nil, err
+	}
+	who, err := deck.OwnerOf(c, owner)
+	out["data"].(map[string]any)["owner"] = who
+	return out, err
+}

@@ -1,0 +1,41 @@
+package team
+
+import (
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+// leads reports whether somebody looks after a team: an administrator, the team's owner or one
+// of its admins.
+func leads(c *engine.Ctx, id int64) (bool, error) {
+	if c.As.Admin {
+		return true, nil
+	}
+	u, err := c.Tx.User(c.As.Name)
+	if err != nil {
+		return false, err
+	}
+	return u.TeamID == id && (u.TeamRole == "owner" || u.TeamRole == "admin"), nil
+}
+
+// led returns the team of a number for those who look after it; for others it does not exist.
+func led(c *engine.Ctx, id int64) (*Team, error) {
+	ok, err := leads(c, id)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return nil, fault.NotFound.Errorf("team %d: does not exist", id)
+	}
+	return Read(c.Tx, id)
+}
+
+// lead returns the team that the caller is owner or admin of.
+func lead(c *engine.Ctx) (*storage.User, error) {
+	u, err := c.Tx.User(c.As.Name)
+	if err == nil && (u.TeamID == 0 || u.TeamRole != "owner" && u.TeamRole != "admin") {
+		err = fault.Denied.Errorf("team decks: only owners and admins of a team list them").WithCode(fault.CodeTeamRoleRequired)
+	}
+	return u, err
+}

@@ -1,0 +1,99 @@
+package team
+
+import (
+	"cmp"
+
+	"catena/decks/deck"
+	"catena/decks/listing"
+	"catena/engine"
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+var updateTeam = engine.Op{
+	Name: "Team.Update", Label: "Update Team", Category: deck.Category,
+	Doc: "Changes the name, the slug, the picture or the billing of a team. Its owner, its admins and administrators may do so.",
+	Run: engine.On(updateTeamParams.run),
+}
+
+type updateTeamParams struct {
+	ID     int64   `json:"id" doc:"Number of the team."`
+	Name   string  `json:"name,omitzero" doc:"Name of the team."`
+	Slug   string  `json:"slug,omitzero" doc:"The team's part of addresses."`
+	Period string  `json:"billing_period,omitzero" alias:"billingPeriod" enum:"none,monthly,yearly" doc:"How the members' accounts are billed; administrators set it."`
+	Image  *string `json:"thumbnail_url,omitzero" alias:"thumbnailUrl" type:"string" doc:"Address of the team's picture."`
+	Base   string  `json:"base" default:"" doc:"Public address of the server, put before the addresses in the result."`
+}
+
+func (p updateTeamParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
+	t, err := led(c, p.ID)
+	if err != nil {
+		return nil, err
+	}
+	t.Name = cmp.Or(p.Name, t.Name)
+	if err := checkTeam(t.Name, p.Period); err != nil {
+		return nil, err
+	}
+	if p.Image != nil {
+		t.ThumbnailURL = *p.Image
+	}
+	tx := deck.AsSystem(c.Tx)
+	if p.Slug != "" && p.Slug != t.Slug {
+		if err := t.rename(tx, p.Slug); err != nil {
+			return nil, err
+		}
+	}
+	if p.Period != "" && p.Period != t.BillingPeriod {
+		if !c.As.Admin {
+			return nil, fault.Denied.Errorf("billing_period: only administrators set it").In("billing_period")
+		}
+		t.BillingPeriod = p.Period
+		if err := t.bill(tx); err != nil {
+			return nil, err
+		}
+	}
+	t.Updated = c.Now
+	if err := t.save(tx); err != nil {
+		return nil, err
+	}
+	data, err := t.whole(c.Tx, p.Base)
+	return map[string]any{"data": data}, err
+}
+
+// rename gives a team another slug.
+func (t *Team) rename(tx *storage.Tx, slug string) error {
+	free, err := freeTeamSlug(tx, slug, t.ID)
+	if err != nil {
+		return err
+	}
+	if free != slug {
+		return fault.Exists.Errorf("slug %q: is taken or not valid; %s is available", slug, free).In("slug")
+	}
+	if err := tx.Table(slugTable).Delete(t.Slug); err != nil {
+		return err
+	}
+	t.Slug = slug
+	return nil
+}
+
+// bill passes the team's billing period on to its members.
+func (t *Team) bill(tx *storage.Tx) error {
+	g, err := tx.Group(listing.TeamGroup(t.ID))
+	if err != nil {
+		return err
+	}
+	for _, name := range g.Users {
+		u, err := tx.User(name)
+		if fault.Is(err, fault.NotFound) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		u.BillingPeriod = t.BillingPeriod
+		if err := tx.SaveUser(u, ""); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,265 @@
+// Package egress is how this server reaches others: one HTTP client for files fetched by
+// address, for files and events sent to somebody, and for whatever else leaves the machine.
+// It reaches public addresses only, unless configured otherwise: what a name resolves to is
+// checked when the connection is made, again for every redirection, and no proxy of the
+// environment is used. Answers are bounded in time and size. What is sent is for callers. Object
+// stores, which nobody but the operator names, are reached by storage/blob/bucket instead, wherever they are.
+package egress
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"syscall"
+	"time"
+
+	"catena/storage/fault"
+	"catena/storage/trace"
+)
+
+// Config says what may be reached beyond the public network; zero values take the defaults.
+type Config struct {
+	Allow []string      // addresses or networks reached although they are not public: "10.1.0.0/16"
+	Plain bool          // http besides https; addresses of Allow are reached either way
+	Time  time.Duration // of one exchange with its body (30 s)
+	Size  int64         // bytes of one answer (1 GiB)
+}
+
+// Client reaches other servers. It is safe for use by many.
+type Client struct {
+	allow []netip.Prefix
+	plain bool
+	time  time.Duration
+	size  int64
+	http  *http.Client
+}
+
+// maxHops bounds how often a request is redirected.
+const maxHops = 3
+
+// New makes a client.
+func New(c Config) (*Client, error) {
+	e := &Client{plain: c.Plain, time: c.Time, size: c.Size}
+	if e.time == 0 {
+		e.time = 30 * time.Second
+	}
+	if e.size == 0 {
+		e.size = 1 << 30
+	}
+	var err error
+	if e.allow, err = Networks(c.Allow); err != nil {
+		return nil, fault.Wrap(err, "egress")
+	}
+	e.http = &http.Client{
+		CheckRedirect: func(r *http.Request, via []*http.Request) error {
+			if r.Method != http.MethodGet || via[0].Method != http.MethodGet {
+				return http.ErrUseLastResponse
+			}
+			if len(via) > maxHops {
+				return fault.Invalid.Errorf("%s: redirected more than %d times", where(via[0].URL), maxHops)
+			}
+			return e.check(r.URL)
+		},
+		Transport: schemes{"http": e.transport(e.plain), "https": e.transport(true)},
+	}
+	return e, nil
+}
+
+// schemes sends each request by the transport of its scheme.
+type schemes map[string]*http.Transport
+
+func (s schemes) RoundTrip(r *http.Request) (*http.Response, error) {
+	t := s[r.URL.Scheme]
+	if t == nil {
+		return nil, fault.Invalid.Errorf("url %s: scheme %q is not http or https", where(r.URL), r.URL.Scheme)
+	}
+	return t.RoundTrip(r)
+}
+
+// transport connects to the addresses that may be reached; public ones only if so said.
+func (e *Client) transport(public bool) *http.Transport {
+	d := &net.Dialer{Timeout: 10 * time.Second, Control: func(protocol, address string, _ syscall.RawConn) error {
+		return e.control(public, protocol, address)
+	}}
+	return &http.Transport{
+		DialContext:            d.DialContext,
+		TLSHandshakeTimeout:    10 * time.Second,
+		MaxIdleConns:           16,
+		IdleConnTimeout:        30 * time.Second,
+		MaxResponseHeaderBytes: 64 << 10,
+		ForceAttemptHTTP2:      true,
+	}
+}
+
+// Networks reads addresses and networks.
+func Networks(texts []string) ([]netip.Prefix, error) {
+	var out []netip.Prefix
+	for _, text := range texts {
+		p, err := network(text)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, p)
+	}
+	return out, nil
+}
+
+func network(text string) (netip.Prefix, error) {
+	if a, err := netip.ParseAddr(text); err == nil {
+		a = a.Unmap()
+		return netip.PrefixFrom(a, a.BitLen()), nil
+	}
+	p, err := netip.ParsePrefix(text)
+	if err != nil {
+		return p, fault.Invalid.Errorf("%q is no address or network", text)
+	}
+	return p.Masked(), nil
+}
+
+// Answer is what another server said. Its body must be closed.
+type Answer struct {
+	Status int
+	Header http.Header
+	Body   io.ReadCloser // fails beyond the size allowed
+	URL    *url.URL      // where it came from, after redirections
+	Size   int64         // announced, -1 if unknown
+}
+
+// Get fetches what is at an address, following redirections.
+func (e *Client) Get(ctx context.Context, address string) (*Answer, error) {
+	return e.do(ctx, http.MethodGet, address, nil, nil, 0)
+}
+
+// Post sends a body of size bytes to an address. Redirections are not followed: they are
+// answers.
+func (e *Client) Post(ctx context.Context, address string, h http.Header, body io.Reader, size int64) (*Answer, error) {
+	return e.do(ctx, http.MethodPost, address, h, body, size)
+}
+
+func (e *Client) do(ctx context.Context, method, address string, h http.Header, body io.Reader, size int64) (*Answer, error) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return nil, fault.Invalid.Errorf("url %q: not an address", address).In("url")
+	}
+	if err := e.check(u); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, e.time)
+	if body != nil {
+		body = io.NopCloser(body) // closed by whoever opened it
+	}
+	req, err := http.NewRequestWithContext(ctx, method, u.String(), body)
+	if err != nil {
+		cancel()
+		return nil, fault.Invalid.Errorf("url %s: %w", where(u), err).In("url")
+	}
+	if h != nil {
+		req.Header = h.Clone()
+	}
+	if req.Header.Get("User-Agent") == "" {
+		req.Header.Set("User-Agent", "catena")
+	}
+	if t, ok := trace.Of(ctx); ok {
+		req.Header.Set("Traceparent", t.Parent())
+	}
+	if body != nil {
+		req.ContentLength = size
+	}
+	res, err := e.http.Do(req) //nolint:bodyclose // the caller closes it
+	if err != nil {
+		cancel()
+		return nil, failure(u, err)
+	}
+	return &Answer{
+		Status: res.StatusCode, Header: res.Header, URL: res.Request.URL, Size: res.ContentLength,
+		Body: &bounded{res.Body, cancel, where(u), e.size},
+	}, nil
+}
+
+// check refuses addresses that are not for HTTP.
+func (e *Client) check(u *url.URL) error {
+	switch {
+	case u.Scheme != "http" && u.Scheme != "https":
+		return fault.Invalid.Errorf("url %s: scheme %q is not http or https", where(u), u.Scheme).In("url")
+	case u.Hostname() == "":
+		return fault.Invalid.Errorf("url %s: names no host", where(u)).In("url")
+	case u.User != nil:
+		return fault.Invalid.Errorf("url %s: must hold no user or password", where(u)).In("url")
+	}
+	return nil
+}
+
+// control refuses connections to addresses that are not to be reached. It runs after a name
+// is resolved, so that the name cannot mean something else by then.
+func (e *Client) control(public bool, protocol, address string) error {
+	at, err := netip.ParseAddrPort(address)
+	if err != nil || protocol != "tcp4" && protocol != "tcp6" {
+		return fault.Denied.Errorf("address %s: is not reached from here", address).WithCode(fault.CodeEgress)
+	}
+	a := at.Addr().Unmap()
+	switch {
+	case a.Zone() == "" && e.allowed(a):
+		return nil
+	case !Public(a):
+		return fault.Denied.Errorf("address %s: is not public, and not reached from here", a).WithCode(fault.CodeEgress)
+	case !public:
+		return fault.Denied.Errorf("address %s: is reached by https only", a).WithCode(fault.CodeEgress)
+	}
+	return nil
+}
+
+func (e *Client) allowed(a netip.Addr) bool {
+	for _, p := range e.allow {
+		if p.Contains(a) {
+			return true
+		}
+	}
+	return false
+}
+
+// where names an address without what may be secret in it.
+func where(u *url.URL) string {
+	return strings.TrimSuffix((&url.URL{Scheme: u.Scheme, Host: u.Host}).String(), "/")
+}
+
+// failure marks what went wrong on the way.
+func failure(u *url.URL, err error) error {
+	var known *fault.Error
+	if errors.As(err, &known) {
+		return known
+	}
+	var outer *url.Error
+	if errors.As(err, &outer) {
+		err = outer.Err // its text repeats the address whole
+	}
+	return fault.Unavailable.Errorf("url %s: %w", where(u), err).WithCode(fault.CodeUnreachable)
+}
+
+// bounded is a body that fails beyond its size and ends its request when closed.
+type bounded struct {
+	io.ReadCloser
+	cancel context.CancelFunc
+	name   string
+	left   int64
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if b.left -= int64(n); b.left < 0 {
+		return 0, fault.Limit.Errorf("url %s: the answer is too large", b.name).WithCode(fault.CodeEgress)
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = fault.Unavailable.Errorf("url %s: %w", b.name, err).WithCode(fault.CodeUnreachable)
+	}
+	return n, err
+}
+
+func (b *bounded) Close() error {
+	defer b.cancel()
+	return b.ReadCloser.Close()
+}

@@ -1,0 +1,155 @@
+// Package pdf does what is done with PDF files: it joins them, takes pages, text, links and pictures out of them, puts
+// something on their pages, protects them by passwords, and reads and writes what they say about themselves. What a file makes the library use is not known in front, so a server has
+// the work done in a process of its own, which may be ended at any moment.
+package pdf
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"time"
+
+	"catena/storage/blob"
+	"catena/storage/fault"
+)
+
+// Bounds of the work on PDF files.
+const (
+	maxTime   = 30 * time.Second // of one task
+	maxMemory = 512 << 20        // bytes of data of a worker
+	maxResult = 4 << 20          // bytes of a result as JSON
+	maxOut    = maxMemory        // bytes of a file that is made
+)
+
+// Limits bound what is taken at once; zero values take the defaults of DefaultLimits.
+type Limits struct {
+	Files    int   // PDF files of one task (500)
+	Bytes    int64 // of them together (64 MiB)
+	Pages    int   // of them together (5,000)
+	Pictures int   // pages that are made into pictures (100)
+}
+
+// DefaultLimits are the bounds of a new tool.
+var DefaultLimits = Limits{Files: 500, Bytes: 64 << 20, Pages: 5000, Pictures: 100}
+
+func (l Limits) orDefault() Limits {
+	d := DefaultLimits
+	return Limits{
+		Files: cmp.Or(l.Files, d.Files), Bytes: cmp.Or(l.Bytes, d.Bytes),
+		Pages: cmp.Or(l.Pages, d.Pages), Pictures: cmp.Or(l.Pictures, d.Pictures),
+	}
+}
+
+// Tool does work on PDF files: in worker processes, or in the server's own where it has no command line for those.
+type Tool struct {
+	argv   []string
+	turns  chan struct{} // what hostile files take, they take so many times at most
+	limits Limits
+	drawer string // program that draws pages; "": there is none
+}
+
+// New makes a tool. The command line of a worker ends in WorkerMain; nil: there is none. Drawer is the program pdftoppm,
+// which makes pages into pictures; "": there is none.
+func New(worker []string, drawer string, limits Limits) *Tool {
+	turns := 1
+	if len(worker) > 0 {
+		turns = 2
+	}
+	return &Tool{argv: worker, turns: make(chan struct{}, turns), limits: limits.orDefault(), drawer: drawer}
+}
+
+// Check returns an error of kind Invalid for what is no PDF file.
+func Check(b *blob.Blob) error {
+	if b == nil || b.Type != Type {
+		return fault.Invalid.Errorf("PDF files expected")
+	}
+	return nil
+}
+
+// Type is the media type of PDF files.
+const Type = "application/pdf"
+
+// Take is given a file that was made, to read.
+type Take func(io.Reader) error
+
+// Join makes one file of several, with texts about it by name.
+func (t *Tool) Join(ctx context.Context, files []*blob.Blob, texts map[string]string, take Take) error {
+	_, err := t.do(ctx, &task{Do: "join", Texts: texts}, files, take)
+	return err
+}
+
+// Cut makes a file of some pages of another one, counted from 1, with texts about it by name. The new file is not protected.
+func (t *Tool) Cut(ctx context.Context, b *blob.Blob, password string, first, last int64, texts map[string]string, take Take) error {
+	_, err := t.do(ctx, &task{Do: "cut", Password: password, First: first, Last: last, Texts: texts}, []*blob.Blob{b}, take)
+	return err
+}
+
+// Protect makes a file that only passwords open. Password is that of the owner, where the file is protected already.
+func (t *Tool) Protect(ctx context.Context, b *blob.Blob, password string, p Protection, take Take) error {
+	_, err := t.do(ctx, &task{Do: "protect", Password: password, Protection: &p}, []*blob.Blob{b}, take)
+	return err
+}
+
+// Unprotect makes a file that needs no password of one that does; the password is the owner's. It reports whether the
+// file was protected: if not, nothing is made.
+func (t *Tool) Unprotect(ctx context.Context, b *blob.Blob, password string, take Take) (made bool, err error) {
+	_, err = t.do(ctx, &task{Do: "unprotect", Password: password}, []*blob.Blob{b}, func(r io.Reader) error {
+		made = true
+		return take(r)
+	})
+	return made, err
+}
+
+// Mark puts a text, numbers or a picture, if one is given, on the pages of a file.
+func (t *Tool) Mark(ctx context.Context, b *blob.Blob, password string, s Stamp, picture *blob.Blob, take Take) error {
+	files := []*blob.Blob{b}
+	if picture != nil {
+		files = append(files, picture)
+	}
+	_, err := t.do(ctx, &task{Do: "stamp", Password: password, Stamp: &s}, files, take)
+	return err
+}
+
+// Underlay puts the pages of another file behind those of a file, each in the middle of one, and from the first one
+// again when they are over.
+func (t *Tool) Underlay(ctx context.Context, b, other *blob.Blob, take Take) error {
+	_, err := t.do(ctx, &task{Do: "underlay"}, []*blob.Blob{b, other}, take)
+	return err
+}
+
+// Update gives a file texts about it, by name, in place of its own; empty ones go. take is given to read what is to
+// stand behind the file for that.
+func (t *Tool) Update(ctx context.Context, b *blob.Blob, texts map[string]string, take Take) error {
+	_, err := t.do(ctx, &task{Do: "update", Texts: texts}, []*blob.Blob{b}, take)
+	return err
+}
+
+// About tells what a file says about itself.
+func (t *Tool) About(ctx context.Context, b *blob.Blob) (*Info, error) {
+	r, err := t.do(ctx, &task{Do: "about"}, []*blob.Blob{b}, nil)
+	if err == nil && r.Info == nil {
+		err = errAnswer
+	}
+	return r.Info, err
+}
+
+// Links returns the places in a file that lead out of it, page by page.
+func (t *Tool) Links(ctx context.Context, b *blob.Blob) ([]Link, error) {
+	r, err := t.do(ctx, &task{Do: "links"}, []*blob.Blob{b}, nil)
+	return r.Links, err
+}
+
+// Text returns the text that the pages of a file show, in the order they draw it, as much of it as is looked at. A
+// file that is damaged may have some and an error.
+func (t *Tool) Text(ctx context.Context, b *blob.Blob, password string) (string, error) {
+	if b.Size > maxPDF {
+		return "", fault.Limit.Errorf("pdf: %d bytes, limit %d", b.Size, maxPDF).WithCode(fault.CodePDFSize)
+	}
+	r, err := t.do(ctx, &task{Do: "text", Password: password}, []*blob.Blob{b}, nil)
+	return r.Text, err
+}
+
+// PlainText returns the text of a file that needs no password.
+func (t *Tool) PlainText(ctx context.Context, b *blob.Blob) (string, error) {
+	return t.Text(ctx, b, "")
+}

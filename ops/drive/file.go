@@ -1,0 +1,166 @@
+package drive
+
+import (
+	"cmp"
+	"strconv"
+	"time"
+
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+// Create makes a document of a file in a folder, or puts the file on one that is there if it is to be overwritten.
+func Create(tx *storage.Tx, folder *storage.Doc, b *storage.Blob, overwrite bool) (*storage.Doc, error) {
+	b, err := storage.Typed(b.With(cmp.Or(b.Name, "Untitled"), b.Type))
+	if err != nil {
+		return nil, err
+	}
+	typ, props, err := tx.PropsOf(b)
+	if err != nil {
+		return nil, err
+	}
+	if text, note := props["note:note"].(string); note && (int64(len(text)) != b.Size || storage.NoteName(b.Name, b.Type) != b.Name) {
+		typ, props = "File", storage.Props{"file:content": b}
+	}
+	if overwrite {
+		for _, typ := range []string{typ, "File", "Note"} {
+			old, err := tx.ChildTitled(folder, typ, b.Name)
+			if err != nil {
+				return nil, err
+			}
+			if old != nil {
+				return Update(tx, old, b)
+			}
+		}
+	}
+	props["dc:title"] = b.Name
+	return tx.Create(folder, typ, b.Name, props)
+}
+
+// Update puts a file on a document as its main one. What the document was is kept as a version first if nobody has
+// changed it for a while.
+func Update(tx *storage.Tx, d *storage.Doc, b *storage.Blob) (*storage.Doc, error) {
+	old, err := d.MainBlob()
+	if err != nil {
+		return nil, err
+	}
+	if old != nil {
+		if err := archive(tx, d); err != nil {
+			return nil, err
+		}
+		if b.Name == "" {
+			b = b.With(old.Name, b.Type)
+		}
+	}
+	if b, err = storage.Typed(b); err != nil {
+		return nil, err
+	}
+	if err := d.AttachBlob("blobholder:0", b); err != nil {
+		return nil, err
+	}
+	return named(tx, d, old, b.Name)
+}
+
+// Rename gives an item another name: a file its name, and the document's title if that was the same, a folder its title.
+func Rename(tx *storage.Tx, it *Item, name string) (*storage.Doc, error) {
+	if name == "" {
+		return nil, fault.Invalid.Errorf("name: is empty").In("name")
+	}
+	d := it.Doc
+	if it.Folder {
+		if err := d.Set("dc:title", name); err != nil {
+			return nil, err
+		}
+		return tx.Save(d, storage.SaveOptions{Source: source})
+	}
+	old, err := d.MainBlob()
+	if err != nil {
+		return nil, err
+	}
+	if xpath, err := d.FileXpath("blobholder:0"); err != nil || xpath == "file:content" {
+		if err := cmp.Or(err, d.Set("file:content", old.With(name, old.Type))); err != nil {
+			return nil, err
+		}
+	}
+	return named(tx, d, old, name)
+}
+
+// source says in audit records where a change comes from.
+const source = "drive"
+
+// named saves a document whose file was changed. The title stays the file's name; that of a note is it.
+func named(tx *storage.Tx, d *storage.Doc, old *storage.Blob, name string) (*storage.Doc, error) {
+	xpath, err := d.FileXpath("blobholder:0")
+	if err != nil {
+		return nil, err
+	}
+	if xpath == "note:note" && (old == nil || old.Name != name) || old != nil && d.Title() == old.Name {
+		if err := d.Set("dc:title", name); err != nil {
+			return nil, err
+		}
+	}
+	return tx.Save(d, storage.SaveOptions{Source: source})
+}
+
+// Versioning says when an update keeps what was before as a version.
+type Versioning struct {
+	Delay time.Duration // after no change for so long
+	None  bool          // never
+	Major bool          // by a major version
+}
+
+// defaultVersioning is that of servers that were told nothing else.
+var defaultVersioning = Versioning{Delay: time.Hour}
+
+const (
+	optionTable   = "sync options"
+	versioningRow = "versioning"
+)
+
+// VersioningOf reads what the server was told.
+func VersioningOf(tx *storage.Tx) (Versioning, error) {
+	v := defaultVersioning
+	_, err := tx.Table(optionTable).Get(versioningRow, &v)
+	return v, err
+}
+
+// SetVersioning has updates keep versions otherwise: by a delay in seconds and an increment of NONE, MINOR or MAJOR;
+// "" leaves it as it is.
+func SetVersioning(tx *storage.Tx, delay, increment string) error {
+	v, err := VersioningOf(tx)
+	if err != nil {
+		return err
+	}
+	if delay != "" {
+		seconds, err := strconv.ParseInt(delay, 10, 32)
+		if err != nil || seconds < 0 {
+			return fault.Invalid.Errorf("delay %q: seconds expected", delay).In("delay")
+		}
+		v.Delay = time.Duration(seconds) * time.Second
+	}
+	if increment != "" {
+		how, err := storage.ParseVersioning(increment)
+		if err != nil {
+			return fault.Invalid.Errorf("%w", err).In("option")
+		}
+		v.None, v.Major = how == storage.NoVersion, how == storage.MajorVersion
+	}
+	return tx.Table(optionTable).Put(versioningRow, v)
+}
+
+// archive keeps a document as a version if the server's rule says so. The rule for other contributors is the
+// repository's own.
+func archive(tx *storage.Tx, d *storage.Doc) error {
+	if d.IsProxy() || !d.IsVersionable() || !d.IsCheckedOut() {
+		return nil
+	}
+	v, err := VersioningOf(tx)
+	if err != nil || v.None {
+		return err
+	}
+	if at := moment(d, "dc:modified"); at != nil && storage.Recent(tx.Now(), time.UnixMilli(*at), v.Delay+time.Millisecond) {
+		return nil
+	}
+	_, err = tx.CheckIn(d, v.Major, "")
+	return err
+}

@@ -1,0 +1,242 @@
+package drive
+
+import (
+	"net/url"
+	"strings"
+	"time"
+
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+// The beginnings of ids say what an item is.
+const (
+	plainItem      = "defaultFileSystemItemFactory"
+	rootItem       = "defaultSyncRootFolderItemFactory"
+	collectionItem = "collectionSyncRootFolderItemFactory"
+
+	// TopID is the id of the folder that all roots are in.
+	TopID = "org.nuxeo.drive.service.impl.DefaultTopLevelFolderItemFactory#"
+)
+
+// Item is a document as a file or folder, or the folder that all roots are in.
+type Item struct {
+	ID              string `json:"id"`
+	ParentID        string `json:"parentId"`
+	Name            string `json:"name"`
+	Folder          bool   `json:"folder"`
+	Creator         string `json:"creator"`
+	LastContributor string `json:"lastContributor"`
+	Created         *int64 `json:"creationDate"`         // milliseconds since 1970
+	Modified        *int64 `json:"lastModificationDate"` // the same
+	CanRename       bool   `json:"canRename"`
+	CanDelete       bool   `json:"canDelete"`
+	Lock            *Lock  `json:"lockInfo"`
+	Path            string `json:"path"` // ids from the top, each behind a slash
+	User            string `json:"userName"`
+	*FolderRights
+	*Content
+
+	Doc *storage.Doc `json:"-"` // nil for the top
+}
+
+// FolderRights is what only folders have.
+type FolderRights struct {
+	CanCreateChild       bool `json:"canCreateChild"`
+	CanScrollDescendants bool `json:"canScrollDescendants"`
+}
+
+// Content is what only files have.
+type Content struct {
+	DownloadURL     string `json:"downloadURL"` // below the address of the server
+	DigestAlgorithm string `json:"digestAlgorithm"`
+	Digest          string `json:"digest"`
+	CanUpdate       bool   `json:"canUpdate"`
+}
+
+// Lock is who has locked a document.
+type Lock struct {
+	Owner   string `json:"owner"`
+	Created int64  `json:"created"` // milliseconds since 1970
+}
+
+// place is where an item is shown.
+type place struct {
+	id, path string
+	ok       bool
+}
+
+var top = place{TopID, "/" + TopID, true}
+
+// Shown reports whether a document can be a file or folder where it is.
+func Shown(d *storage.Doc) bool {
+	if d.IsVersion() || d.IsTrashed() || d.Type().Name == "Collections" || d.HasFacet("HiddenInNavigation") {
+		return false
+	}
+	if d.IsFolder() {
+		return true
+	}
+	b, err := d.MainBlob()
+	return err == nil && b != nil
+}
+
+// above returns the folder a document is shown in, if it is in a root.
+func (v *View) above(d *storage.Doc) (place, error) {
+	parent, err := v.tx.Parent(d)
+	switch {
+	case fault.Is(err, fault.Denied) || fault.Is(err, fault.NotFound) || err == nil && parent == nil:
+		return place{}, nil
+	case err != nil:
+		return place{}, err
+	}
+	return v.folder(parent)
+}
+
+// folder returns where a folder is shown.
+func (v *View) folder(d *storage.Doc) (place, error) {
+	if p, known := v.places[d.ID()]; known {
+		return p, nil
+	}
+	v.places[d.ID()] = place{}
+	p := place{}
+	if root := v.roots[d.ID()]; root != nil {
+		p = top.with(rootID(root))
+	} else if Shown(d) && d.IsFolder() {
+		in, err := v.parent(d)
+		if err != nil {
+			return place{}, err
+		}
+		if in.ok {
+			p = in.with(plainID(d))
+		}
+	}
+	v.places[d.ID()] = p
+	return p, nil
+}
+
+func (p place) with(id string) place { return place{id, p.path + "/" + id, true} }
+
+// parent returns the folder or collection that something which is no root is shown in.
+func (v *View) parent(d *storage.Doc) (place, error) {
+	p, err := v.above(d)
+	if err != nil || p.ok {
+		return p, err
+	}
+	for _, id := range collections(d) {
+		if root := v.roots[id]; root != nil && root.HasFacet("Collection") {
+			return top.with(rootID(root)), nil
+		}
+	}
+	return place{}, nil
+}
+
+// collections returns the ids of the collections a document is in.
+func collections(d *storage.Doc) (ids []string) {
+	list, _ := d.Get("collectionMember:collectionIds")
+	items, _ := list.([]any)
+	for _, item := range items {
+		if id, ok := item.(string); ok {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+func rootID(d *storage.Doc) string {
+	if d.HasFacet("Collection") {
+		return collectionItem + "#" + docKey(d)
+	}
+	return rootItem + "#" + docKey(d)
+}
+
+func plainID(d *storage.Doc) string { return plainItem + "#" + docKey(d) }
+
+func docKey(d *storage.Doc) string { return d.Repository() + "#" + d.ID() }
+
+// Top returns the folder that all roots are in.
+func (v *View) Top() *Item {
+	return &Item{
+		ID: TopID, Name: "Nuxeo Drive", Folder: true, Creator: "system", LastContributor: "system", Path: top.path,
+		User: v.tx.Principal().Name, FolderRights: &FolderRights{},
+	}
+}
+
+// Item returns a document as an item; nil if it is none.
+func (v *View) Item(d *storage.Doc) (*Item, error) {
+	if v.roots[d.ID()] != nil {
+		return v.item(d, top, rootID(d))
+	}
+	if !Shown(d) {
+		return nil, nil //nolint:nilnil // no item
+	}
+	in, err := v.parent(d)
+	if err != nil || !in.ok {
+		return nil, err
+	}
+	return v.item(d, in, plainID(d))
+}
+
+// item is a document in a folder.
+func (v *View) item(d *storage.Doc, in place, id string) (*Item, error) {
+	root := in.id == TopID
+	fixed := d.HasFacet("MasterPublishSpace") || d.HasFacet("PublishSpace") || d.IsProxy()
+	it := &Item{
+		ID: id, ParentID: in.id, Name: d.Title(), Folder: root || d.IsFolder(), Path: in.path + "/" + id, User: v.tx.Principal().Name, Doc: d,
+		Creator: text(d, "dc:creator"), LastContributor: text(d, "dc:lastContributor"),
+		Created: moment(d, "dc:created"), Modified: moment(d, "dc:modified"),
+		CanRename: !fixed && v.tx.Can(d, "WriteProperties"),
+		CanDelete: root || !fixed && v.tx.Can(d, "Remove") && v.tx.Can(d, "WriteLifeCycle"),
+	}
+	if owner, since, ok := d.Locked(); ok {
+		it.Lock = &Lock{owner, since.UnixMilli()}
+	}
+	if !root && it.CanDelete {
+		up, err := v.tx.Parent(d)
+		if err != nil && !fault.Is(err, fault.NotFound) {
+			return nil, err
+		}
+		it.CanDelete = up == nil || v.tx.Can(up, "RemoveChildren")
+	}
+	if it.Folder {
+		it.FolderRights = &FolderRights{CanCreateChild: d.IsFolder() && v.tx.Can(d, "AddChildren"), CanScrollDescendants: d.IsFolder()}
+		return it, nil
+	}
+	b, err := d.MainBlob()
+	if err != nil || b == nil {
+		return nil, err
+	}
+	if b.Name != "" {
+		it.Name = b.Name
+	}
+	it.Content = &Content{DownloadURL: download(d, it.Name), DigestAlgorithm: "SHA-256", Digest: b.Digest, CanUpdate: it.CanRename}
+	return it, nil
+}
+
+// unfit are the characters that names of files do not have everywhere.
+var unfit = strings.NewReplacer("/", "-", `\`, "-", "*", "-", "<", "-", ">", "-", "?", "-", `"`, "-", ":", "-", "|", "-")
+
+func download(d *storage.Doc, name string) string {
+	return "nxfile/" + d.Repository() + "/" + d.ID() + "/blobholder:0/" + url.PathEscape(unfit.Replace(name))
+}
+
+func text(d *storage.Doc, xpath string) string {
+	v, _ := d.Get(xpath)
+	s, _ := v.(string)
+	return s
+}
+
+func moment(d *storage.Doc, xpath string) *int64 {
+	v, _ := d.Get(xpath)
+	at, ok := v.(time.Time)
+	if !ok || at.IsZero() {
+		return nil
+	}
+	ms := at.UnixMilli()
+	return &ms
+}
+
+// Movable reports whether the user may move the item elsewhere.
+func (it *Item) Movable() bool { return it.Doc != nil && it.ParentID != TopID && it.CanDelete }
+
+// IsCollection reports whether what has this id is a collection.
+func IsCollection(id string) bool { return strings.HasPrefix(id, collectionItem+"#") }

@@ -1,0 +1,181 @@
+package drive
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"catena/storage"
+	"catena/storage/fault"
+)
+
+// rootTable has the roots: the number of the user, so that another one of the name has none of them, by the name and
+// the id of the document.
+const rootTable = "sync roots"
+
+func rootKey(user, doc string) string { return user + "\x00" + doc }
+
+// View is what one user has on computers, as one transaction sees it: the folders that the user chose, called roots, and
+// what is in them as far as the user may read it. It says what has changed since a copy was made. Roots are kept for each
+// user; all else is read from the documents.
+type View struct {
+	tx     *storage.Tx
+	chosen []string                // ids of the roots, those that are not to be read or are gone as well
+	roots  map[string]*storage.Doc // those to be shown, by id
+	places map[string]place        // of folders, by id
+}
+
+// Open returns what the principal of a transaction has.
+func Open(tx *storage.Tx) (*View, error) {
+	v := &View{tx: tx, roots: map[string]*storage.Doc{}, places: map[string]place{}}
+	who := tx.Principal()
+	if who.Name == "" || who.System {
+		return nil, storage.ErrNobody
+	}
+	at := rootKey(who.Name, "")
+	for key, row := range tx.Table(rootTable).Scan(at, who.Name+"\x01", false, 0) {
+		if number, err := strconv.ParseInt(string(row), 10, 64); err != nil || number != who.ID {
+			continue
+		}
+		id := key[len(at):]
+		v.chosen = append(v.chosen, id)
+		d, err := readable(tx, id)
+		if err != nil {
+			return nil, err
+		}
+		if d != nil && !d.IsTrashed() {
+			v.roots[id] = d
+		}
+	}
+	return v, nil
+}
+
+// readable returns a document, nil if it is gone or not to be read.
+func readable(tx *storage.Tx, id string) (*storage.Doc, error) {
+	d, err := tx.Doc(storage.Ref(id))
+	if fault.Is(err, fault.NotFound) || fault.Is(err, fault.Denied) {
+		return nil, nil //nolint:nilnil // there is none to be shown
+	}
+	return d, err
+}
+
+// Roots returns the roots to be shown, by title.
+func (v *View) Roots() storage.Docs {
+	docs := make(storage.Docs, 0, len(v.roots))
+	for _, d := range v.roots {
+		docs = append(docs, d)
+	}
+	slices.SortFunc(docs, func(a, b *storage.Doc) int {
+		return cmp.Or(strings.Compare(a.Title(), b.Title()), strings.Compare(a.ID(), b.ID()))
+	})
+	return docs
+}
+
+// Register makes a folder or a collection a root. Below a root it stays what it is, and roots below it that are
+// then shown there are none any more.
+func (v *View) Register(d *storage.Doc) error {
+	if err := v.suits(d); err != nil {
+		return err
+	}
+	if v.roots[d.ID()] != nil {
+		return nil
+	}
+	if shown, err := v.below(d); err != nil || shown {
+		return err
+	}
+	if err := v.prune(); err != nil {
+		return err
+	}
+	if limit := v.tx.Repo().Limits().SyncRoots; len(v.chosen) >= limit && !slices.Contains(v.chosen, d.ID()) {
+		return fault.Limit.Errorf("roots: user %s has %d, at most %d", v.tx.Principal().Name, len(v.chosen), limit)
+	}
+	if err := v.tx.StartFeed(); err != nil {
+		return err
+	}
+	who := v.tx.Principal()
+	if err := v.tx.Table(rootTable).Put(rootKey(who.Name, d.ID()), who.ID); err != nil {
+		return err
+	}
+	others := v.Roots()
+	v.roots[d.ID()] = d
+	for _, other := range others {
+		v.places = map[string]place{}
+		shown, err := v.below(other)
+		if err != nil {
+			return err
+		}
+		if shown {
+			if err := v.Unregister(other); err != nil {
+				return err
+			}
+		}
+	}
+	return v.tell(storage.RootRegistered, d)
+}
+
+// Unregister has a document be no root any more.
+func (v *View) Unregister(d *storage.Doc) error {
+	if err := v.suits(d); err != nil {
+		return err
+	}
+	if !slices.Contains(v.chosen, d.ID()) && v.roots[d.ID()] == nil {
+		return nil
+	}
+	if err := v.tx.Table(rootTable).Delete(rootKey(v.tx.Principal().Name, d.ID())); err != nil {
+		return err
+	}
+	delete(v.roots, d.ID())
+	v.chosen = slices.DeleteFunc(v.chosen, func(id string) bool { return id == d.ID() })
+	return v.tell(storage.RootUnregistered, d)
+}
+
+func (v *View) tell(event string, d *storage.Doc) error {
+	return v.tx.Fire(event, d, map[string]any{"impactedUserName": v.tx.Principal().Name})
+}
+
+// suits refuses what cannot be a root.
+func (v *View) suits(d *storage.Doc) error {
+	switch {
+	case d.IsVersion() || d.IsProxy():
+		return fault.Invalid.Errorf("document %s: a version or proxy cannot be a root", d.Path()).In("input")
+	case d.ParentID() == "" || !d.IsFolder() && !d.HasFacet("Collection"):
+		return fault.Invalid.Errorf("document %s: cannot be a root, which is a folder or a collection", d.Path()).In("input")
+	}
+	return nil
+}
+
+// below reports whether a document is shown in a folder of a root.
+func (v *View) below(d *storage.Doc) (bool, error) {
+	p, err := v.above(d)
+	return p.ok && Shown(d), err
+}
+
+// prune forgets roots that are gone.
+func (v *View) prune() error {
+	system := v.tx.As(v.tx.Repo().System())
+	for _, id := range slices.Clone(v.chosen) {
+		_, err := system.Doc(storage.Ref(id))
+		if !fault.Is(err, fault.NotFound) {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		if err := v.tx.Table(rootTable).Delete(rootKey(v.tx.Principal().Name, id)); err != nil {
+			return err
+		}
+		v.chosen = slices.DeleteFunc(v.chosen, func(c string) bool { return c == id })
+	}
+	return nil
+}
+
+// End forgets the roots of a user who is gone.
+func End(tx *storage.Tx, user string) error {
+	for key := range tx.Table(rootTable).Scan(rootKey(user, ""), user+"\x01", false, 0) {
+		if err := tx.Table(rootTable).Delete(key); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,187 @@
+package storage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"catena/storage/blob"
+	"catena/storage/fault"
+	"catena/storage/kv"
+)
+
+// maxHolders bounds the documents that are named for one content.
+const maxHolders = 20
+
+// Damage is damaged or missing content, with a document that has it. Content that no document has, such as that of an
+// upload, has no document here.
+type Damage struct {
+	Repository string `json:"repository,omitempty"`
+	Path       string `json:"path,omitempty"`
+	ID         string `json:"uid,omitempty"`
+	XPath      string `json:"xpath,omitempty"`
+	Digest     string `json:"digest"`
+	Problem    string `json:"problem"`
+}
+
+// String is a line of a report.
+func (d Damage) String() string {
+	if d.ID == "" {
+		return fmt.Sprintf("content %s %s", d.Digest, d.Problem)
+	}
+	return fmt.Sprintf("%s: document %s (%s), %s: content %s %s", d.Repository, d.Path, d.ID, d.XPath, d.Digest, d.Problem)
+}
+
+// Explain returns an error that damaged content caused as one that names the documents with this content that the
+// principal may read. Every other error is returned as it is.
+func (r *Repo) Explain(ctx context.Context, as *Principal, err error) error {
+	found := blob.DamageIn(err)
+	if found == nil || as == nil {
+		return err
+	}
+	all, failed := r.holding(ctx, as, found.Digest, found.What, nil)
+	if failed != nil || len(all) == 0 {
+		return fault.Internal.Errorf("%w", errors.Join(found, failed)).WithCode(fault.CodeContentDamaged)
+	}
+	var text strings.Builder
+	for i, d := range all {
+		if i > 0 {
+			text.WriteString("; ")
+		}
+		fmt.Fprintf(&text, "document %s, %s", d.Path, d.XPath)
+	}
+	out := fault.Internal.Errorf("%s: content %s %s", text.String(), found.Digest, found.What).WithCode(fault.CodeContentDamaged)
+	out.Err = found
+	return out
+}
+
+// located returns damage with the documents of all repositories that have the content, those of no document included,
+// in the order of the digests. Content that nothing refers to any more is left out.
+func (r *Repo) located(ctx context.Context, problems map[string]string) (out []Damage, err error) {
+	digests := make([]string, 0, len(problems))
+	for digest := range problems {
+		digests = append(digests, digest)
+	}
+	slices.Sort(digests)
+	for _, digest := range digests {
+		needed := false
+		all, err := r.holding(ctx, r.System(), digest, problems[digest], &needed)
+		if err != nil {
+			return nil, err
+		}
+		if len(all) == 0 && needed {
+			all = []Damage{{Digest: digest, Problem: problems[digest]}}
+		}
+		out = append(out, all...)
+	}
+	return out, nil
+}
+
+// holding finds the documents of all repositories that have a content and that the principal may read. It sets needed if
+// anything refers to the content.
+func (r *Repo) holding(ctx context.Context, as *Principal, digest, problem string, needed *bool) (out []Damage, err error) {
+	for _, one := range r.all() {
+		var found []Damage
+		err := one.View(ctx, as, func(t *Tx) error {
+			found = nil
+			ids, err := t.referring(digest)
+			if needed != nil && len(ids) > 0 {
+				*needed = true
+			}
+			for _, id := range ids {
+				if err != nil {
+					return err
+				}
+				var some []Damage
+				some, err = t.having(id, digest, problem)
+				found = append(found, some...)
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, found...)
+	}
+	return out, nil
+}
+
+// referring returns the ids of those that refer to a content: documents of all repositories, and holders of other kinds.
+func (t *Tx) referring(digest string) (ids []docID, err error) {
+	rg := prefix(blobRefPrefix(digest))
+	rg.Limit, rg.KeysOnly = maxHolders, true
+	for row, err := range t.kv.Scan(rg) {
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, indexID(row.Key))
+	}
+	return ids, nil
+}
+
+// having returns where a document has a content; nothing if it is not here, or not for the principal.
+func (t *Tx) having(id docID, digest, problem string) (out []Damage, err error) {
+	d, err := t.visible(id, Ref(id.String()))
+	if fault.Is(err, fault.NotFound) || fault.Is(err, fault.Denied) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	err = d.eachFile(func(xpath string, b *blob.Blob) error {
+		if b.Digest == digest {
+			out = append(out, Damage{Repository: t.repo.name, Path: d.Path(), ID: d.ID(), XPath: xpath, Digest: digest, Problem: problem})
+		}
+		return nil
+	})
+	return out, err
+}
+
+// referred calls fn once with the digest of each content that something refers to.
+func (r *Repo) referred(ctx context.Context, fn func(k *kv.Tx, digest string) error) error {
+	return r.db.View(ctx, func(k *kv.Tx) error {
+		rg := prefix(blobRows)
+		rg.KeysOnly = true
+		last := ""
+		for row, err := range k.Scan(rg) {
+			if err == nil {
+				err = ctx.Err()
+			}
+			if err != nil {
+				return err
+			}
+			digest, _, err := kv.DecodeString(row.Key[len(blobRows):])
+			if err != nil || digest == last {
+				continue // the indexes are verified elsewhere
+			}
+			last = digest
+			if err := fn(k, digest); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// DamagedContent is the error of a verb that has done its work except for content that is damaged.
+type DamagedContent struct{ Damage []Damage }
+
+// Error returns the number of damages; the list is for reports.
+func (d *DamagedContent) Error() string {
+	return fmt.Sprintf("content is damaged or missing: %d", len(d.Damage))
+}
+
+// Unwrap marks it as damage of stored data.
+func (d *DamagedContent) Unwrap() error {
+	return fault.Internal.Errorf("%w", kv.ErrDamaged).WithCode(fault.CodeContentDamaged)
+}
+
+// damagedContent is nil if nothing is damaged.
+func damagedContent(all []Damage) error {
+	if len(all) == 0 {
+		return nil
+	}
+	return &DamagedContent{all}
+}

@@ -1,0 +1,26 @@
+// Package work lets a computation notice that its call has ended: its time is over, the client has gone, or
+// somebody ended it. Loops over what a caller sent, or over what the store holds, count their work on a Watch.
+package work
+
+import "context"
+
+// interval is the work between two looks at the context: about a millisecond.
+const interval = 1 << 20
+
+// Watch counts the work of one computation. It belongs to one goroutine.
+type Watch struct {
+	done int
+}
+
+// Do counts n units of work, each of about a nanosecond, and returns why the context has ended if it has. It looks
+// at the context only now and then, so it may be called in inner loops. A nil context never ends.
+func (w *Watch) Do(ctx context.Context, n int) error {
+	if w.done += n; w.done < interval {
+		return nil
+	}
+	w.done = 0
+	if ctx == nil {
+		return nil
+	}
+	return ctx.Err()
+}
