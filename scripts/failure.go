@@ -142,7 +142,7 @@ func (m *machine) failure(err error) error {
 func (m *machine) cause(v goja.Value) error {
 	obj, ok := v.(*goja.Object)
 	if !ok {
-		return fault.Invalid.Errorf("%s", clip(v.String(), 4096)).WithCode(fault.CodeScriptError)
+		return fault.Invalid.New(clip(v.String(), 4096)).WithCode(fault.CodeScriptError)
 	}
 	if err := m.thrown[obj]; err != nil {
 		return err

@@ -154,7 +154,7 @@ func syntaxFault(err error, file string) error {
 			line, column = p.Line, p.Column
 		}
 	}
-	return located(fault.Invalid.Errorf("%s", text).WithCode(fault.CodeScriptSyntax), file, line, column)
+	return located(fault.Invalid.New(text).WithCode(fault.CodeScriptSyntax), file, line, column)
 }
 
 // declaresRun reports whether the top level of a script declares run.

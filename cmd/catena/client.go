@@ -152,7 +152,7 @@ func problem(resp *http.Response) error {
 		p.Message = strings.TrimSpace(resp.Status + " " + string(b))
 	}
 	message := invoked.ReplaceAllString(p.Message, "$1: ")
-	return kindOf(resp.StatusCode).Errorf("%s", message).WithCode(fault.CodeNamed(p.Code))
+	return kindOf(resp.StatusCode).New(message).WithCode(fault.CodeNamed(p.Code))
 }
 
 // invoked is what the platform's messages of failed operations begin with.

@@ -153,7 +153,7 @@ func (k *Kind) save(c *engine.Ctx, file, source, note string) (*Version, error) 
 	}
 	if cur == nil {
 		if why := k.taken(c, name); why != "" {
-			return nil, fault.Exists.Errorf("%s", why)
+			return nil, fault.Exists.New(why)
 		}
 		cur = &Version{}
 	}
@@ -200,7 +200,7 @@ func Refused(problems []Problem, code fault.Code) error {
 	for i, p := range problems {
 		lines[i] = p.Error()
 	}
-	return fault.Invalid.Errorf("%s", strings.Join(lines, "\n")).At(problems[0].Line, problems[0].Column).WithCode(code)
+	return fault.Invalid.New(strings.Join(lines, "\n")).At(problems[0].Line, problems[0].Column).WithCode(code)
 }
 
 // Source returns the deployed text of a name; ok is false if there is none.

@@ -108,9 +108,9 @@ func (t *Template) located(err error) error {
 	line, column := t.at(m.at)
 	text := fmt.Sprintf("template %s:%d:%d: %s", t.Name, line, column, m.text)
 	if m.kind == fault.Limit {
-		return fault.Limit.Errorf("%s", text).WithCode(fault.CodeExpression).At(line, column)
+		return fault.Limit.New(text).WithCode(fault.CodeExpression).At(line, column)
 	}
-	return fault.Invalid.Errorf("%s", text).WithCode(fault.CodeExpression).At(line, column)
+	return fault.Invalid.New(text).WithCode(fault.CodeExpression).At(line, column)
 }
 
 // add notes a variable that is read.

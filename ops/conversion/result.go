@@ -25,7 +25,7 @@ func (p resultParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
 	case err != nil:
 		return nil, err
 	case r.Failure != "":
-		return nil, fault.Invalid.Errorf("%s", r.Failure)
+		return nil, fault.Invalid.New(r.Failure)
 	case r.Result == nil:
 		return nil, fault.NotFound.Errorf("conversion %s: is %s", p.ID, r.Status)
 	}

@@ -80,7 +80,7 @@ func (p suggestParams) items(c *engine.Ctx) ([]map[string]any, error) {
 		return nil, err
 	}
 	if more {
-		return nil, fault.Limit.Errorf("%s", tooMany)
+		return nil, fault.Limit.New(tooMany)
 	}
 	for _, g := range groups {
 		if p.HidePower && g.Name == storage.PowerUsers || p.HideAdmins && g.Name == "administrators" {
@@ -106,7 +106,7 @@ func (p suggestParams) users(c *engine.Ctx, limit int) (users []*storage.User, e
 		users, more, err = c.Tx.SuggestUsers([]string{term}, among, limit)
 	}
 	if more {
-		return nil, fault.Limit.Errorf("%s", tooMany)
+		return nil, fault.Limit.New(tooMany)
 	}
 	return users, err
 }

@@ -144,7 +144,7 @@ func (r *Reader) Err() error {
 	for i, m := range r.mistakes {
 		lines[i] = fmt.Sprintf("%s:%d: %s", m.at.File, m.at.Line, m.text)
 	}
-	return fault.Invalid.Errorf("%s", strings.Join(lines, "\n"))
+	return fault.Invalid.New(strings.Join(lines, "\n"))
 }
 
 // Return makes a file that was read the one that nodes are of again, for what is read later.

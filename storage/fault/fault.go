@@ -84,6 +84,11 @@ func (e *Error) Error() string { return e.Message }
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
+// New makes an error of the kind with a message that is complete: several lines, or another error's text.
+func (k Kind) New(message string) *Error {
+	return &Error{Kind: k, Message: shortened(message, maxMessage)}
+}
+
 // Errorf makes an error of the kind; %w keeps the cause, and one that a full disk has caused gets CodeDiskFull. Long
 // texts that it quotes are shortened.
 func (k Kind) Errorf(format string, args ...any) *Error {

@@ -61,7 +61,7 @@ type code struct {
 }
 
 func refused(code fault.Code, text string) error {
-	return fault.Invalid.Errorf("%s", text).WithCode(code)
+	return fault.Invalid.New(text).WithCode(code)
 }
 
 func errToken() error { return fault.Denied.Errorf("the token is not valid") }

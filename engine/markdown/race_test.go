@@ -1,0 +1,5 @@
+//go:build race
+
+package markdown
+
+func init() { underRace = true }
