@@ -2,20 +2,21 @@ package blob
 
 import (
 	"io"
-	"os"
+
+	"catena/storage/disk"
 
 	"golang.org/x/sys/unix"
 )
 
 // ahead has the disk begin with a part of a file, so that a later sync has less to wait for.
 // Nothing depends on it.
-func ahead(f *os.File, at, n int64) {
+func ahead(f disk.File, at, n int64) {
 	control(f, func(fd int) { _ = unix.SyncFileRange(fd, at, n, unix.SYNC_FILE_RANGE_WRITE) })
 }
 
 // behind has the memory of a part of a file used for what comes next, once the part is on disk.
 // Memory that a system must first find costs more than the disk. Nothing depends on it.
-func behind(f *os.File, at, n int64) {
+func behind(f disk.File, at, n int64) {
 	control(f, func(fd int) {
 		const through = unix.SYNC_FILE_RANGE_WAIT_BEFORE | unix.SYNC_FILE_RANGE_WRITE | unix.SYNC_FILE_RANGE_WAIT_AFTER
 		if unix.SyncFileRange(fd, at, n, through) == nil {
@@ -26,7 +27,7 @@ func behind(f *os.File, at, n int64) {
 
 // readPassing reads as ReadAt does. What the disk must be asked for does not stay in memory; what is
 // there already does.
-func readPassing(f *os.File, b []byte, at int64) (n int, err error) {
+func readPassing(f disk.File, b []byte, at int64) (n int, err error) {
 	for n < len(b) {
 		var m int
 		err = unix.ENOTSUP
@@ -44,7 +45,7 @@ func readPassing(f *os.File, b []byte, at int64) (n int, err error) {
 }
 
 // identify returns what a file is now.
-func identify(f *os.File) (id identity, ok bool) {
+func identify(f disk.File) (id identity, ok bool) {
 	control(f, func(fd int) {
 		var s unix.Stat_t
 		if unix.Fstat(fd, &s) == nil {
@@ -54,8 +55,13 @@ func identify(f *os.File) (id identity, ok bool) {
 	return id, ok
 }
 
-func control(f *os.File, fn func(fd int)) {
-	if raw, err := f.SyscallConn(); err == nil {
+// control calls fn with the descriptor of a file of the operating system.
+func control(f disk.File, fn func(fd int)) {
+	file := disk.Raw(f)
+	if file == nil {
+		return
+	}
+	if raw, err := file.SyscallConn(); err == nil {
 		_ = raw.Control(func(fd uintptr) { fn(int(fd)) })
 	}
 }

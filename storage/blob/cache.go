@@ -5,11 +5,12 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"os"
 	"path"
 	"slices"
 	"sync"
 	"time"
+
+	"catena/storage/disk"
 )
 
 const (
@@ -38,7 +39,7 @@ type cachedFile struct {
 // load finds what is there.
 func (c *cache) load() error {
 	c.files = map[string]*cachedFile{}
-	entries, err := fs.ReadDir(c.s.root.FS(), cacheDir)
+	entries, err := c.s.root.ReadDir(cacheDir)
 	if err != nil {
 		return unavailable(err)
 	}
@@ -63,7 +64,7 @@ func (c *cache) path(digest string) string { return path.Join(cacheDir, digest) 
 func (c *cache) fits(size int64) bool { return size <= min(cacheLargest, c.most) }
 
 // open returns nil if the content is not there. Where its checksums are not known, it is compared with its digest first.
-func (c *cache) open(digest string, size int64) *os.File {
+func (c *cache) open(digest string, size int64) disk.File {
 	f := c.use(digest, size)
 	if f == nil || c.s.findSums(digest, size) != nil || size == 0 {
 		return f
@@ -80,14 +81,14 @@ func (c *cache) open(digest string, size int64) *os.File {
 }
 
 // use opens a file, which counts as used now.
-func (c *cache) use(digest string, size int64) *os.File {
+func (c *cache) use(digest string, size int64) disk.File {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	file := c.files[digest]
 	if file == nil {
 		return nil
 	}
-	f, err := c.s.root.Open(c.path(digest))
+	f, err := c.s.root.OpenRead(c.path(digest))
 	if err != nil || file.size != size {
 		if err == nil {
 			f.Close()

@@ -10,6 +10,7 @@ import (
 	"path"
 	"sync"
 
+	"catena/storage/disk"
 	"catena/storage/fault"
 )
 
@@ -39,7 +40,7 @@ type Draft struct {
 // Draft returns the draft of a name, nil if the store is in memory. What an earlier process
 // had hashed of it (Hashed) need not be read again.
 func (s *Store) Draft(name string, hashed int64, state []byte) *Draft {
-	if s.root == nil {
+	if s.root.FS == nil {
 		return nil
 	}
 	d := &Draft{store: s, name: name, hash: newSummer()}
@@ -65,7 +66,7 @@ func (d *Draft) path() string { return path.Join(draftDir, d.name) }
 
 // Open prepares the draft for a piece; with create it is begun if there is none. It returns
 // nil if the draft takes none any more.
-func (d *Draft) Open(create bool) (*os.File, error) {
+func (d *Draft) Open(create bool) (disk.File, error) {
 	flag := os.O_RDWR
 	if create {
 		flag |= os.O_CREATE
@@ -90,7 +91,7 @@ func (d *Draft) Open(create bool) (*os.File, error) {
 }
 
 // Take writes a piece of size bytes to f, which Open returned, and returns once it is on disk.
-func (d *Draft) Take(ctx context.Context, f *os.File, at, size int64, r io.Reader) (*Blob, error) {
+func (d *Draft) Take(ctx context.Context, f disk.File, at, size int64, r io.Reader) (*Blob, error) {
 	in := &input{ctx: ctx, name: d.name, r: r, max: size}
 	n, err := fill(f, at, in, nil)
 	if err == nil && n != size {
@@ -164,7 +165,7 @@ func (d *Draft) stopped() {
 }
 
 // step hashes a block of what is final; more says that there was one.
-func (d *Draft) step(f *os.File, b *block, follows bool) (more bool, err error) {
+func (d *Draft) step(f disk.File, b *block, follows bool) (more bool, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	n := min(blockSize, d.final-d.hashed)

@@ -8,14 +8,15 @@ import (
 	"path"
 	"time"
 
+	"catena/storage/disk"
 	"catena/storage/fault"
 )
 
 // open opens the draft for reading. One that is gone is NotFound.
-func (d *Draft) open() (*os.File, error) {
-	f, err := d.store.root.Open(d.path())
+func (d *Draft) open() (disk.File, error) {
+	f, err := d.store.root.OpenRead(d.path())
 	if errors.Is(err, fs.ErrNotExist) {
-		f, err = d.store.root.Open(d.path() + sealed)
+		f, err = d.store.root.OpenRead(d.path() + sealed)
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -64,7 +65,8 @@ func (g *grown) seal(size int64) (string, error) {
 	return from, nil
 }
 
-// cut removes what is after size bytes, which a piece left that broke off.
+// cut removes what is after size bytes, which a piece left that broke off. A file that cannot be synced is removed, as
+// nobody knows then how long it is on disk.
 func (s *Store) cut(name string, size int64) error {
 	info, err := s.root.Stat(name)
 	if err != nil || info.Size() == size {
@@ -74,16 +76,19 @@ func (s *Store) cut(name string, size int64) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(f.Truncate(size), f.Sync(), f.Close())
+	if err := errors.Join(f.Truncate(size), f.Sync(), f.Close()); err != nil {
+		return errors.Join(err, s.root.Remove(name))
+	}
+	return nil
 }
 
 // Drafts calls fn with every draft, its bytes and when it was last written to. It stops at the
 // first error.
 func (s *Store) Drafts(fn func(name string, size int64, mod time.Time) error) error {
-	if s.root == nil {
+	if s.root.FS == nil {
 		return nil
 	}
-	all, err := fs.ReadDir(s.root.FS(), draftDir)
+	all, err := s.root.ReadDir(draftDir)
 	if err != nil {
 		return unavailable(err)
 	}
@@ -108,7 +113,7 @@ func (s *Store) Drafts(fn func(name string, size int64, mod time.Time) error) er
 
 // RemoveDraft removes a draft; that it is not there is no error. Content made of it stays.
 func (s *Store) RemoveDraft(name string) error {
-	if s.root == nil {
+	if s.root.FS == nil {
 		return nil
 	}
 	for _, end := range []string{"", sealed} {

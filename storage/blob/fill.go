@@ -3,9 +3,10 @@ package blob
 import (
 	"hash"
 	"io"
-	"os"
 	"sync"
 	"sync/atomic"
+
+	"catena/storage/disk"
 )
 
 const (
@@ -23,7 +24,7 @@ var blockPool = sync.Pool{New: func() any { return new(block) }}
 // fill writes what comes in to f, from at on, and to h if that is not nil, and returns the
 // number of bytes. Four work at once: this one reads, others write and hash, and the disk
 // stores what was written before.
-func fill(f *os.File, at int64, in *input, h hash.Hash) (n int64, err error) {
+func fill(f disk.File, at int64, in *input, h hash.Hash) (n int64, err error) {
 	p := startPipe(f, at, h)
 	defer func() {
 		if failed := p.stop(); failed != nil {
@@ -47,7 +48,7 @@ func fill(f *os.File, at int64, in *input, h hash.Hash) (n int64, err error) {
 
 // pipe writes and hashes blocks while others are read.
 type pipe struct {
-	f      *os.File
+	f      disk.File
 	at, n  int64
 	h      hash.Hash
 	free   chan *passed
@@ -65,7 +66,7 @@ type passed struct {
 	uses atomic.Int32
 }
 
-func startPipe(f *os.File, at int64, h hash.Hash) *pipe {
+func startPipe(f disk.File, at int64, h hash.Hash) *pipe {
 	p := &pipe{
 		f: f, at: at, h: h,
 		free: make(chan *passed, blocks), write: make(chan *passed, blocks), hash: make(chan *passed, blocks),

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"catena/storage/disk"
 	"catena/storage/fault"
 )
 
@@ -56,14 +57,18 @@ func (f folder) take(_ context.Context, b *Blob) error {
 	return f.copyIn(b, at)
 }
 
-// name moves a file to its place once it is synced, and syncs the folder.
+// name moves a file to its place once it is synced, and syncs the folder. A file that cannot be synced is removed: a
+// second sync would succeed without writing what the first one lost.
 func (f folder) name(from, at string) error {
 	file, err := f.s.root.OpenFile(from, os.O_RDWR, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fault.Unavailable.Errorf("blobs: the content could not be written and must be sent again")
+	}
 	if err != nil {
 		return unavailable(err)
 	}
 	if err := errors.Join(file.Sync(), file.Close()); err != nil {
-		return unavailable(err)
+		return unavailable(errors.Join(err, f.s.root.Remove(from)))
 	}
 	dir := path.Dir(at)
 	if err := f.s.dirs.make(dir); err != nil {
@@ -133,7 +138,7 @@ func (f folder) copyIn(b *Blob, at string) error {
 }
 
 // temp makes a file for content on its way in.
-func (s *Store) temp() (*os.File, string, error) {
+func (s *Store) temp() (disk.File, string, error) {
 	name := path.Join(tempDir, rand.Text())
 	f, err := s.root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, fileMode)
 	return f, name, err
@@ -157,8 +162,8 @@ func (f folder) open(digest string, size int64) (io.ReadSeekCloser, error) {
 	return &verified{s: f.s, digest: digest, size: size, sums: of, in: file}, nil
 }
 
-func (f folder) file(digest string, size int64) (*os.File, error) {
-	file, err := f.s.root.Open(place(digest))
+func (f folder) file(digest string, size int64) (disk.File, error) {
+	file, err := f.s.root.OpenRead(place(digest))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, f.s.missing(digest)
 	}
@@ -186,7 +191,7 @@ func (f folder) read(_ context.Context, digest string, size int64) (io.ReadClose
 
 // passing reads a file that nobody is expected to read again soon.
 type passing struct {
-	*os.File
+	disk.File
 
 	at int64
 }
@@ -201,7 +206,7 @@ func (p *passing) Read(b []byte) (int, error) {
 }
 
 func (f folder) find(_ context.Context, digest string) (int64, time.Time, error) {
-	info, err := f.s.root.Lstat(place(digest))
+	info, err := f.s.root.Stat(place(digest))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return 0, time.Time{}, fault.NotFound.Errorf("blob %s", digest)
@@ -219,7 +224,7 @@ func (f folder) remove(_ context.Context, digest string) error {
 }
 
 func (f folder) each(ctx context.Context, after string, fn func(digest string, size int64, at time.Time) error) error {
-	return fs.WalkDir(f.s.root.FS(), ".", func(p string, d fs.DirEntry, err error) error {
+	return f.s.root.Walk(func(p string, d fs.DirEntry, err error) error {
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"catena/storage/blob/bucket"
+	"catena/storage/disk"
 	"catena/storage/fault"
 )
 
@@ -128,7 +129,7 @@ func (o *objects) take(ctx context.Context, b *Blob) error {
 	case *spool:
 		if c.store == o.s {
 			return c.settle(b, func(name string) error {
-				if err := o.send(ctx, b, func() (io.ReadSeekCloser, error) { return o.s.root.Open(name) }); err != nil {
+				if err := o.send(ctx, b, func() (io.ReadSeekCloser, error) { return o.s.root.OpenRead(name) }); err != nil {
 					return err
 				}
 				if !o.cache.adopt(name, b.Digest, b.Size) {
@@ -216,7 +217,7 @@ func (o *objects) there(ctx context.Context, digest string, size int64) error {
 
 // cached opens content in the cache, which is filled if need be: what is read from there is what the digest says, and
 // whoever goes to and fro in it does not ask the bucket for every step. It returns nil if there is no room for it.
-func (o *objects) cached(ctx context.Context, digest string, size int64) (*os.File, error) {
+func (o *objects) cached(ctx context.Context, digest string, size int64) (disk.File, error) {
 	if f := o.cache.open(digest, size); f != nil {
 		return f, nil
 	}
@@ -372,7 +373,10 @@ func (s *Store) mark(digest string) error {
 	at, now := path.Join(markDir, digest), time.Now()
 	err := s.root.Chtimes(at, now, now)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = s.root.WriteFile(at, nil, fileMode)
+		var f disk.File
+		if f, err = s.root.OpenFile(at, os.O_WRONLY|os.O_CREATE, fileMode); err == nil {
+			err = f.Close()
+		}
 	}
 	if err == nil {
 		err = s.dirs.sync(markDir)
@@ -385,7 +389,7 @@ func (s *Store) mark(digest string) error {
 
 // kept returns when content was last kept that was written at a moment.
 func (s *Store) kept(digest string, written time.Time) time.Time {
-	if info, err := s.root.Lstat(path.Join(markDir, digest)); err == nil && info.ModTime().After(written) {
+	if info, err := s.root.Stat(path.Join(markDir, digest)); err == nil && info.ModTime().After(written) {
 		return info.ModTime()
 	}
 	return written
@@ -400,7 +404,7 @@ func (s *Store) unmark(digest string) error {
 
 // forget removes the marks from before a moment.
 func (s *Store) forget(before time.Time) error {
-	all, err := fs.ReadDir(s.root.FS(), markDir)
+	all, err := s.root.ReadDir(markDir)
 	if err != nil {
 		return unavailable(err)
 	}
@@ -418,7 +422,7 @@ func (s *Store) forget(before time.Time) error {
 // forgetOne looks again, as the content may be kept just now.
 func (s *Store) forgetOne(digest string, before time.Time) error {
 	defer s.lock(digest)()
-	if info, err := s.root.Lstat(path.Join(markDir, digest)); err != nil || !info.ModTime().Before(before) {
+	if info, err := s.root.Stat(path.Join(markDir, digest)); err != nil || !info.ModTime().Before(before) {
 		return nil
 	}
 	return s.unmark(digest)

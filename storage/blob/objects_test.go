@@ -77,7 +77,7 @@ func TestObjectsAreSentOnce(t *testing.T) {
 	if got := store.Asked(); !slices.Equal(got, []string{head, head}) {
 		t.Errorf("again: %q", got)
 	}
-	if _, err := os.Stat(filepath.Join(s.root.Name(), tempDir)); err != nil {
+	if _, err := os.Stat(filepath.Join(s.root.Dir, tempDir)); err != nil {
 		t.Error(err)
 	}
 }

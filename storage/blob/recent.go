@@ -1,10 +1,11 @@
 package blob
 
 import (
-	"os"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"catena/storage/disk"
 )
 
 const (
@@ -38,7 +39,7 @@ type checkedBlocks struct {
 }
 
 // of returns what is remembered of a file; nil if nothing can be.
-func (r *recent) of(digest string, f *os.File, now time.Time) *checkedBlocks {
+func (r *recent) of(digest string, f disk.File, now time.Time) *checkedBlocks {
 	id, ok := identify(f)
 	if !ok || now.UnixNano()-id.change < int64(recentQuiet) {
 		return nil

@@ -7,11 +7,13 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"catena/storage/disk"
 )
 
 // TestRecent remembers the blocks of a file for a while, unless the file changes.
 func TestRecent(t *testing.T) {
-	f, err := os.Create(filepath.Join(t.TempDir(), "f"))
+	f, err := disk.OS.OpenFile(filepath.Join(t.TempDir(), "f"), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,9 +2,10 @@ package blob
 
 import (
 	"io"
-	"os"
 	"sync"
 	"time"
+
+	"catena/storage/disk"
 )
 
 const (
@@ -73,8 +74,8 @@ func (v *verified) end(place int64) int64 {
 
 // file returns the file of the content once some blocks from at on, up to sure, are verified; nil if the content is not in
 // a file of the system. The system then sends its own copy of these blocks: a slow client takes no memory of this process.
-func (v *verified) file(at, end int64) (*os.File, error) {
-	f, ok := v.in.(*os.File)
+func (v *verified) file(at, end int64) (disk.File, error) {
+	f, ok := v.in.(disk.File)
 	if !ok || v.surely <= at && at < v.sure {
 		return f, nil
 	}
@@ -94,7 +95,7 @@ func (v *verified) file(at, end int64) (*os.File, error) {
 
 // check verifies the blocks from start to end, except for those that were verified lately, and returns where the first one
 // begins that is damaged or cannot be read; end if none.
-func (v *verified) check(f *os.File, start, end int64) (int64, error) {
+func (v *verified) check(f disk.File, start, end int64) (int64, error) {
 	lately := v.s.recent.of(v.digest, f, time.Now())
 	var b *block
 	for ; start < end; start += blockSize {
@@ -145,7 +146,7 @@ func (v *verified) sendSome(w io.Writer, at, end int64) (int64, error) {
 }
 
 // sendFile sends the bytes from at on that are verified, up to end, while those after them are verified.
-func (v *verified) sendFile(w io.Writer, f *os.File, at, end int64) (int64, error) {
+func (v *verified) sendFile(w io.Writer, f disk.File, at, end int64) (int64, error) {
 	next, upTo := v.sure, min(v.sure+sendSize, v.end(end))
 	var ahead sync.WaitGroup
 	if next < upTo {
@@ -157,11 +158,15 @@ func (v *verified) sendFile(w io.Writer, f *os.File, at, end int64) (int64, erro
 	return n, err
 }
 
-func (v *verified) sendVerified(w io.Writer, f *os.File, at, end int64) (int64, error) {
+func (v *verified) sendVerified(w io.Writer, f disk.File, at, end int64) (int64, error) {
 	if _, err := f.Seek(at, io.SeekStart); err != nil {
 		return 0, v.s.unreadable(v.digest, err)
 	}
-	n, err := io.Copy(w, io.LimitReader(f, end-at))
+	var from io.Reader = f
+	if raw := disk.Raw(f); raw != nil {
+		from = raw // which the system can send by itself
+	}
+	n, err := io.Copy(w, io.LimitReader(from, end-at))
 	if err == nil && n < end-at {
 		err = v.damaged("ends after %d bytes of %d", at+n, v.size)
 	}

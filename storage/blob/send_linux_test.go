@@ -3,9 +3,12 @@ package blob
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"testing"
+
+	"catena/storage/disk"
 
 	"golang.org/x/sys/unix"
 )
@@ -23,7 +26,7 @@ func TestSendForgets(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	fd := int(r.(*verified).in.(*os.File).Fd())
+	fd := int(disk.Raw(r.(*verified).in.(disk.File)).Fd())
 	_, err = unix.Preadv2(fd, [][]byte{make([]byte, 1)}, 0, unix.RWF_DONTCACHE)
 	if errors.Is(err, unix.ENOTSUP) || errors.Is(err, unix.EINVAL) {
 		t.Skip("this system keeps everything in memory")
@@ -58,8 +61,12 @@ func TestReadPassingFallsBack(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
-	f := os.NewFile(uintptr(fd), "content")
+	f, err := disk.OS.OpenFile(fmt.Sprintf("/proc/self/fd/%d", fd), os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
 	defer f.Close()
+	defer func() { _ = unix.Close(fd) }()
 	want := bytes.Repeat([]byte("0123456789"), 1000)
 	if _, err := f.WriteAt(want, 0); err != nil {
 		t.Fatal(err)

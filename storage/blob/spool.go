@@ -5,10 +5,10 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
 	"runtime"
 	"sync"
 
+	"catena/storage/disk"
 	"catena/storage/fault"
 )
 
@@ -44,7 +44,7 @@ func (s *Store) spool(ctx context.Context, name, typ string, r io.Reader, max in
 		return FromBytes(name, typ, bytes.Clone(buf[:n])), nil
 	case err != nil:
 		return nil, err
-	case s.root == nil:
+	case s.root.FS == nil:
 		rest, err := io.ReadAll(in)
 		if err != nil {
 			return nil, err
@@ -119,7 +119,7 @@ func (s *Store) spoolFile(b *Blob, buf *[inline + 1]byte, in *input) error {
 
 // temporary is a file for content on its way in.
 type temporary struct {
-	root *os.Root
+	root disk.Folder
 	name string
 }
 
@@ -149,13 +149,13 @@ func (t *spool) open() (io.ReadSeekCloser, error) {
 
 // openFile returns nil once the content is kept. To open that is not for who holds the lock: who keeps it has that of its
 // digest first.
-func (t *spool) openFile() (*os.File, error) {
+func (t *spool) openFile() (disk.File, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.kept != nil {
 		return nil, nil
 	}
-	return t.temp.root.Open(t.temp.name)
+	return t.temp.root.OpenRead(t.temp.name)
 }
 
 // settle has the file taken, which makes content of it, unless that has been done.

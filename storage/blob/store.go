@@ -6,7 +6,6 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -31,7 +30,7 @@ var ownDirs = map[string]bool{tempDir: true, draftDir: true, cacheDir: true, mar
 // Store keeps content under its digest: in a folder, in a bucket of an object store beside a folder for what is on its
 // way, or in memory. Only one process may open a folder, and only one folder belongs to a bucket.
 type Store struct {
-	root  *os.Root // nil: in memory
+	root  disk.Folder // no file system: in memory
 	log   *slog.Logger
 	dirs  syncer
 	whole contents
@@ -78,7 +77,10 @@ type content struct {
 }
 
 // Open opens the store in dir, which is made if missing; "" means memory.
-func Open(dir string, log *slog.Logger) (*Store, error) {
+func Open(dir string, log *slog.Logger) (*Store, error) { return OpenOn(disk.OS, dir, log) }
+
+// OpenOn opens the store in a folder of a file system.
+func OpenOn(files disk.FS, dir string, log *slog.Logger) (*Store, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
@@ -88,35 +90,31 @@ func Open(dir string, log *slog.Logger) (*Store, error) {
 		return s, nil
 	}
 	s.whole = folder{s}
-	if err := makeFolder(dir); err != nil {
+	if err := makeFolder(files, dir); err != nil {
 		return nil, unavailable(err)
 	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil, unavailable(err)
-	}
-	s.root = root
-	s.dirs.root = root
+	s.root = disk.Folder{FS: files, Dir: dir}
+	s.dirs.root = s.root
 	if err := s.clean(); err != nil {
-		return nil, unavailable(errors.Join(err, root.Close()))
+		return nil, unavailable(err)
 	}
 	return s, nil
 }
 
 // makeFolder makes dir, durably, if it is missing.
-func makeFolder(dir string) error {
-	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+func makeFolder(files disk.FS, dir string) error {
+	if _, err := files.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err := os.MkdirAll(dir, dirMode); err != nil {
+	if err := files.MkdirAll(dir, dirMode); err != nil {
 		return err
 	}
-	return disk.SyncDir(filepath.Dir(dir))
+	return files.SyncDir(filepath.Dir(dir))
 }
 
 // clean removes what an earlier process left unfinished.
 func (s *Store) clean() error {
-	left, err := fs.ReadDir(s.root.FS(), tempDir)
+	left, err := s.root.ReadDir(tempDir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -126,19 +124,19 @@ func (s *Store) clean() error {
 	if len(left) > 0 {
 		s.log.Info("unfinished blobs removed", "count", len(left))
 	}
-	return errors.Join(s.root.Mkdir(tempDir, dirMode), s.dirs.make(draftDir))
+	return errors.Join(s.root.MkdirAll(tempDir, dirMode), s.dirs.make(draftDir))
 }
 
 // Close ends the use of the store. Content that was spooled and not kept is removed.
 func (s *Store) Close() error {
-	if s.root == nil {
+	if s.root.FS == nil {
 		return nil
 	}
 	s.mu.Lock()
 	s.closing.Store(true)
 	s.mu.Unlock()
 	s.hashing.Wait()
-	return errors.Join(s.root.RemoveAll(tempDir), s.root.Close())
+	return s.root.RemoveAll(tempDir)
 }
 
 // begin makes the store wait for a draft that is being hashed, unless it is closing.

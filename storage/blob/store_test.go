@@ -238,8 +238,8 @@ func TestSpoolBounds(t *testing.T) {
 		if _, err := s.Spool(ctx, "n", "", slow, 0); !errors.Is(err, context.Canceled) || fault.Of(err) != fault.Unavailable {
 			t.Errorf("cancelled: %v", err)
 		}
-		if s.root != nil {
-			waitEmpty(t, s.root.Name())
+		if s.root.FS != nil {
+			waitEmpty(t, s.root.Dir)
 		}
 	})
 }
@@ -366,8 +366,8 @@ func TestHostileNames(t *testing.T) {
 				}
 			}
 		}
-		if s.root != nil {
-			if n := files(t, s.root.Name()); n != 1 { // or a mark
+		if s.root.FS != nil {
+			if n := files(t, s.root.Dir); n != 1 { // or a mark
 				t.Errorf("%d files, want 1", n)
 			}
 		}

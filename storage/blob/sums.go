@@ -164,7 +164,7 @@ func sumsFile(digest string) string { return place(digest) + sumsSuffix }
 
 // findSums returns the checksums of a content as far as they are known, nil if they are not.
 func (s *Store) findSums(digest string, size int64) sums {
-	if found := s.known.get(digest, size); found != nil || size <= blockSize || s.root == nil {
+	if found := s.known.get(digest, size); found != nil || size <= blockSize || s.root.FS == nil {
 		return found
 	}
 	text, err := s.root.ReadFile(sumsFile(digest))
@@ -180,7 +180,7 @@ func (s *Store) findSums(digest string, size int64) sums {
 
 // recordSums has the checksums of a content found by findSums. Should the file not be written, they are taken anew.
 func (s *Store) recordSums(digest string, size int64, of sums) {
-	if s.root == nil || of == nil || int64(len(of)) != blocksIn(size) {
+	if s.root.FS == nil || of == nil || int64(len(of)) != blocksIn(size) {
 		return
 	}
 	s.known.put(digest, of)
@@ -214,7 +214,7 @@ func (s *Store) writeSums(digest string, text []byte) error {
 // dropSums forgets the checksums of content that is removed.
 func (s *Store) dropSums(digest string) {
 	s.known.forget(digest)
-	if s.root != nil {
+	if s.root.FS != nil {
 		_ = s.root.Remove(sumsFile(digest))
 	}
 }

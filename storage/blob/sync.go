@@ -1,16 +1,15 @@
 package blob
 
 import (
-	"errors"
-	"io/fs"
-	"os"
 	"path"
 	"sync"
+
+	"catena/storage/disk"
 )
 
 // syncer makes folders and syncs them. Callers that wait for the same folder share a sync.
 type syncer struct {
-	root *os.Root
+	root disk.Folder
 
 	mu    sync.Mutex
 	made  map[string]bool     // folders known to be durable in their parents
@@ -54,7 +53,7 @@ func (y *syncer) sync(dir string) error {
 	y.mu.Lock()
 	w.next = nil // whoever comes now needs the batch after this one
 	y.mu.Unlock()
-	b.err = y.fsync(dir)
+	b.err = y.root.SyncDir(dir)
 	w.run.Unlock()
 	close(b.done)
 
@@ -64,14 +63,6 @@ func (y *syncer) sync(dir string) error {
 		delete(y.waits, dir)
 	}
 	return b.err
-}
-
-func (y *syncer) fsync(dir string) error {
-	f, err := y.root.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
 }
 
 // make makes dir and the folders above it, durably.
@@ -89,7 +80,7 @@ func (y *syncer) make(dir string) error {
 	if err := y.make(parent); err != nil {
 		return err
 	}
-	if err := y.root.Mkdir(dir, dirMode); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := y.root.MkdirAll(dir, dirMode); err != nil {
 		return err
 	}
 	if err := y.sync(parent); err != nil {

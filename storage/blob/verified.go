@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"catena/storage/disk"
 )
 
 // verified reads content in any order. Each block is compared with its checksum before a byte of it is passed on, so that
@@ -112,7 +114,7 @@ func (v *verified) load(p []byte, at int64, passing bool) error {
 	}
 	var n int
 	var err error
-	if f, ok := v.in.(*os.File); ok && passing {
+	if f, ok := v.in.(disk.File); ok && passing {
 		n, err = readPassing(f, p, at)
 	} else {
 		n, err = v.in.ReadAt(p, at)

@@ -156,7 +156,7 @@ func TestContentWithoutSums(t *testing.T) {
 			bad := keep(t, d.Store, append(data, 7))
 			read(t, d.Load(*bad)) // so that a cache has it
 			d.change(bad, flip(int64(size)))
-			file := filepath.Join(d.root.Name(), sumsFile(b.Digest))
+			file := filepath.Join(d.root.Dir, sumsFile(b.Digest))
 			_, err := os.Stat(file)
 			if (err == nil) != (size > blockSize) {
 				t.Errorf("%d bytes: checksums: %v", size, err)
@@ -189,7 +189,7 @@ func TestContentWithoutSums(t *testing.T) {
 // damageSums has the file of checksums of a content cut, empty, changed, that of another size, or gone.
 func damageSums(t *testing.T, s *Store, digest string, size int) {
 	t.Helper()
-	file := filepath.Join(s.root.Name(), sumsFile(digest))
+	file := filepath.Join(s.root.Dir, sumsFile(digest))
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return // of one block
@@ -251,7 +251,7 @@ func TestFileCutWhileRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	if err := os.Truncate(filepath.Join(s.root.Name(), place(b.Digest)), 2*blockSize); err != nil {
+	if err := os.Truncate(filepath.Join(s.root.Dir, place(b.Digest)), 2*blockSize); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := io.ReadAll(r); DamageIn(err) == nil || !bytes.Equal(got, data[:2*blockSize]) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -12,6 +11,7 @@ import (
 
 	"catena/storage"
 	"catena/storage/blob"
+	"catena/storage/disk"
 	"catena/storage/fault"
 	"catena/storage/internal/row"
 )
@@ -115,7 +115,7 @@ func (g *grown) keep(ctx context.Context, r *storage.Repo, as *storage.Principal
 
 // place finds the file that a chunk of size bytes may be written to, which is the caller's until
 // it leaves; nil if there is none.
-func place(ctx context.Context, r *storage.Repo, as *storage.Principal, id string, p Part, size int64) (*grown, *os.File, error) {
+func place(ctx context.Context, r *storage.Repo, as *storage.Principal, id string, p Part, size int64) (*grown, disk.File, error) {
 	for range 2 {
 		g := growingIn(r).enter(fileKey(id, p.Index))
 		f, stale, err := g.enter(ctx, r, as, id, p, size)
@@ -132,7 +132,7 @@ func place(ctx context.Context, r *storage.Repo, as *storage.Principal, id strin
 }
 
 // enter opens the file for a chunk. It is stale if its row has gone.
-func (g *grown) enter(ctx context.Context, r *storage.Repo, as *storage.Principal, id string, p Part, size int64) (f *os.File, stale bool, err error) {
+func (g *grown) enter(ctx context.Context, r *storage.Repo, as *storage.Principal, id string, p Part, size int64) (f disk.File, stale bool, err error) {
 	g.put.Lock()
 	defer g.put.Unlock()
 	var u *File
