@@ -115,6 +115,7 @@ type store struct {
 	upkeep   upkeep     // the maintainer's
 
 	releases atomic.Uint64 // of pages so far
+	deep     int           // how often a level below the first had tables, for who applies only
 	applied  atomic.Int64  // bytes that Badger took over since pages were last looked at
 
 	dropped *Dropped // by this opening
@@ -289,18 +290,20 @@ func (s *store) recover(t tail) (err error) {
 	default:
 		s.log.Warn("the last commits, acknowledged before they were on disk, are lost", "kept", t.version, "lost", before-t.version)
 	}
+	if t.version > s.state.Checkpoint || before > t.version {
+		at = max(before, t.version) + 1
+	}
 	if t.version > s.state.Checkpoint {
-		if err := s.replay(logs, t.version); err != nil {
+		if err := s.replay(logs, at); err != nil {
 			return err
 		}
 	}
 	if before > t.version {
-		if err := s.rollback(t.version, before+1); err != nil {
+		if err := s.rollback(t.version, at); err != nil {
 			return err
 		}
-		at = before + 1
 	}
-	if at > t.version || t.bytes > flushAfter || len(t.segments) > 8 {
+	if at > t.version {
 		if t, err = s.flush(t, at); err != nil {
 			return err
 		}
@@ -381,13 +384,21 @@ func (s *store) tables() string { return filepath.Join(s.dir, tablesDir) }
 
 // Begin opens a snapshot.
 func (s *store) Begin(_ context.Context, write bool) (kv.Snapshot, error) {
+	snap, err := s.begin(write)
+	if err != nil {
+		return nil, err
+	}
+	return snap, nil
+}
+
+func (s *store) begin(write bool) (*snapshot, error) {
 	if f := s.failed.Load(); f != nil && (write || f.reads) {
 		return nil, f.err
 	}
 	s.gate.RLock()
 	defer s.gate.RUnlock()
 	if s.closed {
-		return nil, errClosed()
+		return nil, errClosed
 	}
 	s.open.Add(1)
 	mark, runs := s.pending.begin(s.history, write)
@@ -450,7 +461,7 @@ func (s *store) Dropped() (what string, now bool) {
 	return s.state.Dropped.String(), s.dropped != nil
 }
 
-func errClosed() error { return fault.Unavailable.Errorf("store: closed") }
+var errClosed error = fault.Unavailable.Errorf("store: closed")
 
 // openTables opens Badger with small buffers: what is not in its tables is in the log.
 func openTables(dir string, log *slog.Logger) (*badger.DB, error) {

@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"github.com/dgraph-io/badger/v4"
-	"github.com/dgraph-io/badger/v4/pb"
 
 	"catena/storage/fault"
 	"catena/storage/kv"
@@ -51,11 +50,6 @@ type group struct {
 	first    uint64
 }
 
-var (
-	reserved = []byte("!badger!") // begins keys that Badger keeps for itself
-	filler   = []byte("!filler!") // begins the key of a row that is never there
-)
-
 // commit waits for a batch to be validated, logged and published.
 func (s *store) commit(start uint64, b *kv.Batch) error {
 	if len(b.Writes) == 0 {
@@ -65,11 +59,18 @@ func (s *store) commit(start uint64, b *kv.Batch) error {
 	if f := s.full.Load(); f != nil {
 		return f.err
 	}
-	r := &request{batch: b, start: start, done: make(chan outcome, 1)}
 	for _, w := range b.Writes {
-		if bytes.HasPrefix(w.Key, reserved) || bytes.HasPrefix(w.Key, filler) {
+		if isReserved(w.Key) {
 			return fault.Invalid.Errorf("key %q: reserved", w.Key)
 		}
+	}
+	return s.submit(start, b)
+}
+
+// submit queues a batch and waits until it is committed.
+func (s *store) submit(start uint64, b *kv.Batch) error {
+	r := &request{batch: b, start: start, done: make(chan outcome, 1)}
+	for _, w := range b.Writes {
 		r.bytes += len(w.Key) + len(w.Value)
 	}
 	if !s.queue.join(r) {
@@ -209,7 +210,7 @@ func (s *store) applyLoop() {
 			return
 		}
 		s.pending.done()
-		s.db.SetDiscardTs(min(s.history.Oldest(), s.redo.durable()))
+		s.discard(min(s.history.Oldest(), s.redo.durable()))
 	}
 }
 
@@ -222,8 +223,10 @@ func (s *store) apply(runs []*run) (err error) {
 	}
 	s.applying.Lock()
 	defer s.applying.Unlock()
-	l := s.db.NewKVLoader(loads)
-	kv := pb.KV{}
+	l, err := s.newLoader()
+	if err != nil {
+		return err
+	}
 	var sent underway
 	if len(runs) > 1 {
 		sent = underway{}
@@ -236,31 +239,12 @@ func (s *store) apply(runs []*run) (err error) {
 		s.stamps.add(r.last)
 		s.applied.Add(int64(r.bytes))
 		s.places.follow(r, rows)
-		kv.Version = r.last
-		for _, w := range rows {
-			kv.Key, kv.Value, kv.Meta, kv.UserMeta = w.key, w.value, nil, nil
-			switch {
-			case w.value == nil:
-				kv.Meta = deleted
-			case w.mark != 0:
-				kv.UserMeta = inFile
-			}
-			if err := l.Set(&kv); err != nil {
-				return err
-			}
+		if err := l.add(rows, r.last); err != nil {
+			return err
 		}
 	}
-	return l.Finish()
+	return l.end()
 }
-
-// inFile is how a row is marked whose value is in a file.
-var inFile = []byte{elsewhere}
-
-// loads is how many batches may be on their way to Badger.
-const loads = 4
-
-// deleted is how Badger marks the removal of a key.
-var deleted = []byte{1}
 
 // stamps are the versions that runs were applied at, and that everything was at when
 // the store was opened, in order.
@@ -295,23 +279,13 @@ func (s *stamps) before(version uint64) uint64 {
 	return s.list[0]
 }
 
-// put adds writes to a batch of Badger.
-func (s *store) put(b *badger.WriteBatch, writes []kv.Mutation, version uint64, sent underway) error {
+// put has writes loaded.
+func (s *store) put(l *loader, writes []kv.Mutation, version uint64, sent underway) error {
 	rows, err := s.spread(writes, sent)
 	if err != nil {
 		return err
 	}
-	for _, r := range rows {
-		if r.value == nil {
-			err = b.DeleteAt(r.key, version)
-		} else {
-			err = b.SetEntryAt(&badger.Entry{Key: r.key, Value: r.value, UserMeta: r.mark}, version)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return l.add(rows, version)
 }
 
 // answer tells every transaction of the group how it ended.
@@ -330,19 +304,21 @@ func (s *store) fail(err error, reads bool) {
 	s.failed.CompareAndSwap(nil, &failure{err, reads})
 }
 
-// replay applies the log above the checkpoint, all of it at its last version: tables may
+// replay applies the log above the checkpoint, all of it at a version after its last one: tables may
 // hold rows of it at the version of a later commit that was applied together with theirs,
 // and refer to values that a loss of power took. The rows written now have to hide those.
-func (s *store) replay(logs string, last uint64) (err error) {
+func (s *store) replay(logs string, at uint64) (err error) {
 	defer caught(&err)
-	b := s.db.NewManagedWriteBatch()
-	defer b.Cancel()
+	l, err := s.newLoader()
+	if err != nil {
+		return err
+	}
 	var writes []kv.Mutation // of one version
 	var of uint64
 	sent := underway{}
 	if _, err := scanLog(s.fs, logs, s.state, func(version uint64, w kv.Mutation) error {
 		if version != of {
-			if err := s.put(b, writes, last, sent); err != nil {
+			if err := s.put(l, writes, at, sent); err != nil {
 				return err
 			}
 			writes, of = writes[:0], version
@@ -352,13 +328,13 @@ func (s *store) replay(logs string, last uint64) (err error) {
 	}); err != nil {
 		return err
 	}
-	if err := s.put(b, writes, last, sent); err != nil {
+	if err := s.put(l, writes, at, sent); err != nil {
 		return err
 	}
-	return b.Flush()
+	return l.end()
 }
 
-// rollback makes version to equal to version from, which is lower.
+// rollback makes version to equal to version from, which is lower, but for the rows that replay has written at to.
 func (s *store) rollback(from, to uint64) (err error) {
 	defer caught(&err)
 	old := s.db.NewTransactionAt(from, false)
@@ -367,8 +343,10 @@ func (s *store) rollback(from, to uint64) (err error) {
 	defer now.Discard()
 	it := now.NewIterator(badger.IteratorOptions{AllVersions: true, SinceTs: from})
 	defer it.Close()
-	b := s.db.NewManagedWriteBatch()
-	defer b.Cancel()
+	l, err := s.newLoader()
+	if err != nil {
+		return err
+	}
 	before := snapshot{s: s, txn: old, mark: &kv.Mark{Version: from}}
 	var last []byte
 	for it.Rewind(); it.Valid(); it.Next() {
@@ -377,13 +355,16 @@ func (s *store) rollback(from, to uint64) (err error) {
 			continue
 		}
 		last = bytes.Clone(key)
+		if it.Item().Version() == to {
+			continue
+		}
 		value, err := before.Get(last)
 		if err != nil {
 			return err
 		}
-		if err := s.put(b, []kv.Mutation{{Key: last, Value: value}}, to, nil); err != nil {
+		if err := s.put(l, []kv.Mutation{{Key: last, Value: value}}, to, nil); err != nil {
 			return err
 		}
 	}
-	return b.Flush()
+	return l.end()
 }

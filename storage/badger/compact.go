@@ -2,6 +2,7 @@ package badger
 
 import (
 	"context"
+	"time"
 
 	"catena/storage/fault"
 )
@@ -34,7 +35,7 @@ func (s *store) Compact(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-s.stop:
-		return errClosed()
+		return errClosed
 	}
 }
 
@@ -71,6 +72,9 @@ func (s *store) compact(ctx context.Context) (err error) {
 			return unreadable(err)
 		}
 	}
+	if err := s.drain(ctx); err != nil {
+		return err
+	}
 	if err := s.flushTables(); err != nil {
 		return err
 	}
@@ -78,6 +82,22 @@ func (s *store) compact(ctx context.Context) (err error) {
 		return broken(err)
 	}
 	return s.checkpoint()
+}
+
+// drain waits until Badger has taken over all that is committed.
+func (s *store) drain(ctx context.Context) error {
+	for !s.pending.empty() {
+		if f := s.failed.Load(); f != nil {
+			return f.err
+		}
+		s.pending.hurry()
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(time.Millisecond):
+		}
+	}
+	return nil
 }
 
 // countAll finds out how much of each file of values is of use.

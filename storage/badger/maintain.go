@@ -184,14 +184,17 @@ func (s *store) flushTables() (err error) {
 	defer caught(&err)
 	s.applying.Lock()
 	defer s.applying.Unlock()
-	l := s.db.NewKVLoader(loads)
+	l, err := s.newLoader()
+	if err != nil {
+		return err
+	}
 	row := pb.KV{Key: filler, Value: make([]byte, inlineSize), Meta: deleted, Version: 1}
 	for n := 0; n < memtableSize+memtableSize/4; n += inlineSize {
-		if err := l.Set(&row); err != nil {
+		if err := l.set(&row); err != nil {
 			return err
 		}
 	}
-	return l.Finish()
+	return l.end()
 }
 
 const (

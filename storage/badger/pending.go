@@ -121,6 +121,13 @@ func (p *pending) done() {
 	p.less.Signal()
 }
 
+// empty reports whether Badger has taken over everything.
+func (p *pending) empty() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.runs) == 0
+}
+
 // keep leaves the runs to readers for good.
 func (p *pending) keep() {
 	p.mu.Lock()

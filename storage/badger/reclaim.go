@@ -11,6 +11,7 @@ import (
 	"github.com/dgraph-io/badger/v4"
 
 	"catena/storage/badger/values"
+	"catena/storage/kv"
 )
 
 // movePiece is how much of a file of values is looked at before commits have their turn again.
@@ -48,6 +49,9 @@ type retired struct {
 // reclaim empties files of values that are mostly of no use, and looks how much of the others is, for a while.
 // applied is how many bytes commits brought since the last time.
 func (s *store) reclaim(d time.Duration, applied int64) error {
+	if s.failed.Load() != nil {
+		return nil
+	}
 	u := &s.upkeep
 	u.owed += applied
 	for end := time.Now().Add(d); time.Now().Before(end); {
@@ -69,64 +73,83 @@ func (s *store) reclaim(d time.Duration, applied int64) error {
 			s.values.Keep(cmp.Or(u.moving.file, u.counting.file))
 			u.moving, u.counting, err = place{}, place{}, nil
 		}
-		if err != nil {
+		switch {
+		case errors.Is(err, errClosed):
+			return nil
+		case err != nil:
 			return err
 		}
 	}
 	return nil
 }
 
-// move brings what is of use in the next piece of a file to the end of the values. The rows keep their
-// versions, so that nobody sees a change. They are not in the log: what they say is on disk before they
-// are, and the file stays until the tables that hold them are too.
-func (s *store) move() (err error) {
-	defer caught(&err)
-	s.applying.Lock()
-	defer s.applying.Unlock()
+// move commits what is of use in the next piece of a file again, as it is, so that it is written to the end of the
+// values. The rows get new versions like those of any commit: Badger may order rows of one key and one version either
+// way, so that a row with another place and the same version could be hidden by the one it replaces.
+func (s *store) move() error {
 	u := &s.upkeep
-	type moved struct {
-		key     []byte
-		to      values.Place
-		version uint64
-	}
-	var rows []moved
-	next, err := s.eachUsed(u.moving, func(e values.Entry, version uint64) error {
-		p, err := s.values.Add(e.Key, e.Value)
-		rows = append(rows, moved{bytes.Clone(e.Key), p, version})
-		return err
-	})
+	snap, rows, next, err := s.used(u.moving)
 	if err != nil {
 		return err
 	}
-	if len(rows) > 0 {
-		if err := cmp.Or(s.values.Flush(), s.values.Sync()); err != nil {
-			return err
-		}
-		b := s.db.NewManagedWriteBatch()
-		defer b.Cancel()
-		for _, r := range rows {
-			if err := b.SetEntryAt(&badger.Entry{Key: r.key, Value: r.to.Append(nil), UserMeta: elsewhere}, r.version); err != nil {
-				return err
-			}
-		}
-		if err := b.Flush(); err != nil {
-			return err
-		}
-		for _, r := range rows {
-			s.places.put(r.key, s.hot.hash(r.key), r.to, r.version)
-		}
+	defer snap.Discard()
+	if err := s.commitAgain(snap.mark.Version, rows); err != nil {
+		return err
 	}
 	if u.moving.at = next; s.values.Ends(u.moving.file, next) {
 		s.values.Retire(u.moving.file)
-		u.retired = append(u.retired, retired{u.moving.file, s.stamps.last()})
+		u.retired = append(u.retired, retired{u.moving.file, s.history.Published()})
 		u.moving = place{}
 	}
 	return nil
 }
 
+// used returns a snapshot, which the caller discards, and the rows whose values Badger has in the piece of a file at a
+// place, in order and as the snapshot sees them; next is where the next piece begins.
+func (s *store) used(from place) (snap *snapshot, rows []kv.Mutation, next int64, err error) {
+	s.applying.Lock() // so that each value that is in a file has a row
+	defer s.applying.Unlock()
+	if snap, err = s.begin(true); err != nil {
+		return nil, nil, 0, err
+	}
+	next, err = s.eachUsed(from, func(e values.Entry) {
+		switch m := snap.pending(e.Key, s.hot.hash(e.Key)); {
+		case m == nil:
+			rows = append(rows, kv.Mutation{Key: bytes.Clone(e.Key), Value: bytes.Clone(e.Value)})
+		case m.Value != nil:
+			rows = append(rows, kv.Mutation{Key: m.Key, Value: m.Value}) // it may be the one that has just been applied
+		}
+	})
+	if err != nil {
+		snap.Discard()
+		return nil, nil, 0, err
+	}
+	slices.SortFunc(rows, func(a, b kv.Mutation) int { return bytes.Compare(a.Key, b.Key) })
+	return snap, rows, next, nil
+}
+
+// commitAgain commits rows that were read at a version. Those that others have written since are left out.
+func (s *store) commitAgain(start uint64, rows []kv.Mutation) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	b := kv.Batch{Writes: rows}
+	for _, r := range rows {
+		b.Reads.Keys = append(b.Reads.Keys, r.Key)
+	}
+	err := s.submit(start, &b)
+	if !errors.Is(err, kv.ErrConflict) || len(rows) == 1 {
+		if errors.Is(err, kv.ErrConflict) {
+			return nil
+		}
+		return err
+	}
+	half := len(rows) / 2
+	return cmp.Or(s.commitAgain(start, rows[:half]), s.commitAgain(start, rows[half:]))
+}
+
 // recount looks at the next piece of a file and, once that was the last, says how much of the file is of use.
-func (s *store) recount() (err error) {
-	defer caught(&err)
+func (s *store) recount() error {
 	u := &s.upkeep
 	if u.counting.file == 0 || u.counting.at == 0 {
 		f := s.values.After(u.counting.file)
@@ -136,10 +159,7 @@ func (s *store) recount() (err error) {
 			return nil
 		}
 	}
-	next, err := s.eachUsed(u.counting, func(e values.Entry, _ uint64) error {
-		u.live += e.Length()
-		return nil
-	})
+	next, err := s.eachUsed(u.counting, func(e values.Entry) { u.live += e.Length() })
 	if err != nil {
 		return err
 	}
@@ -151,9 +171,10 @@ func (s *store) recount() (err error) {
 	return nil
 }
 
-// eachUsed calls fn with the entries of the piece at a place that are of use and the versions of their rows. It
-// returns where the next piece begins.
-func (s *store) eachUsed(from place, fn func(e values.Entry, version uint64) error) (next int64, err error) {
+// eachUsed calls fn with the entries of the piece at a place that Badger refers to. It returns where the next piece
+// begins.
+func (s *store) eachUsed(from place, fn func(e values.Entry)) (next int64, err error) {
+	defer caught(&err)
 	now := s.db.NewTransactionAt(math.MaxUint64, false)
 	defer now.Discard()
 	return s.values.Walk(from.file, from.at, from.at+movePiece, func(e values.Entry) error {
@@ -164,11 +185,11 @@ func (s *store) eachUsed(from place, fn func(e values.Entry, version uint64) err
 		if err != nil {
 			return err
 		}
-		p, ok, err := placeOf(item)
-		if err != nil || !ok || p != e.Place {
+		if p, ok, err := placeOf(item); !ok || err != nil || p != e.Place {
 			return err
 		}
-		return fn(e, item.Version())
+		fn(e)
+		return nil
 	})
 }
 

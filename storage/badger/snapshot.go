@@ -32,10 +32,8 @@ func (s *snapshot) Get(key []byte) (value []byte, err error) {
 		return nil, nil
 	}
 	hash := s.s.hot.hash(key)
-	for i := len(s.runs) - 1; i >= 0; i-- {
-		if m := s.runs[i].get(key, hash); m != nil {
-			return m.Value, nil
-		}
+	if m := s.pending(key, hash); m != nil {
+		return m.Value, nil
 	}
 	if value, ok := s.s.hot.get(key, hash, s.mark.Version); ok {
 		return value, nil
@@ -62,6 +60,16 @@ func (s *snapshot) Get(key []byte) (value []byte, err error) {
 		s.s.hot.put(key, value, hash, s.mark.Version)
 	}
 	return value, nil
+}
+
+// pending returns the last write of a key that may not be in Badger yet, nil if there is none.
+func (s *snapshot) pending(key []byte, hash uint64) *kv.Mutation {
+	for i := len(s.runs) - 1; i >= 0; i-- {
+		if m := s.runs[i].get(key, hash); m != nil {
+			return m
+		}
+	}
+	return nil
 }
 
 // GetMany returns the values of keys.
