@@ -110,7 +110,7 @@ func marked(n ast.Node) (kind string, code ast.Expr) {
 		if !ok {
 			return "", code
 		}
-		if method.Sel.Name == "Errorf" {
+		if name := method.Sel.Name; name == "Errorf" || name == "New" {
 			return selected(method.X, ""), code
 		}
 		if call, ok = method.X.(*ast.CallExpr); !ok {
