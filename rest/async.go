@@ -20,8 +20,7 @@ import (
 // whoever started it; to everybody else it does not exist.
 type runs struct {
 	limits Limits
-	ctx    context.Context
-	cancel context.CancelFunc
+	ctx    context.Context //nolint:containedctx // of the server
 	mu     sync.Mutex
 	all    map[string]*asyncRun
 }
@@ -42,13 +41,9 @@ type asyncRun struct {
 	ended         time.Time // zero while it runs
 }
 
-func newRuns(l Limits) *runs {
-	r := &runs{limits: l, all: map[string]*asyncRun{}}
-	r.ctx, r.cancel = context.WithCancel(context.Background())
-	return r
+func newRuns(ctx context.Context, l Limits) *runs {
+	return &runs{limits: l, ctx: ctx, all: map[string]*asyncRun{}}
 }
-
-func (r *runs) close() { r.cancel() }
 
 var descRuns = prometheus.NewDesc("catena_async_runs", "Asynchronous runs by state: running, over (and not read yet).", []string{"state"}, nil)
 
@@ -151,6 +146,11 @@ func invokeAsync(x *exchange) error {
 	if err != nil {
 		return err
 	}
+	return x.begin(name, call, re)
+}
+
+// begin starts a call of an operation in the background, and answers where its status is.
+func (x *exchange) begin(name string, call engine.Call, re reply) error {
 	re.base = x.base()
 	run := &asyncRun{owner: x.as.Identity(), op: name, engine: x.engine, parent: x.r.Header.Get("Traceparent"), encoder: x.encoder(&call, re)}
 	run.call = call

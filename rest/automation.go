@@ -11,6 +11,28 @@ import (
 	"catena/storage/fault"
 )
 
+// automationRoutes are the addresses of operations and of their runs.
+func automationRoutes() []route {
+	return []route{
+		{method: "POST", path: "/@op/:op", body: callBody, handle: invoke, batch: true, or: http.StatusNoContent, says: "Runs an operation on the input in the body."},
+		{method: "GET", path: "/automation", handle: registry, gives: "Registry", says: "Lists the operations and chains that the caller may run."},
+		{method: "POST", path: "/automation/login", body: noBody, op: "Login", gives: "Login"},
+		{method: "GET", path: "/automation/runs", handle: listRuns, gives: "Runs", query: "state operation requestId user code since before limit", says: "Lists the calls that run, the oldest first, or with state=failed those that failed."},
+		{method: "GET", path: "/automation/runs/:run", handle: readRun, gives: "Run", says: "Describes a call that runs or failed."},
+		{method: "DELETE", path: "/automation/runs/:run", handle: endRun, gives: "none", says: "Ends a call that runs."},
+		{method: "POST", path: "/automation/runs/:run/retry", body: noBody, handle: retryRun, query: "version", or: http.StatusNoContent, says: "Makes a call that failed once more and answers as that would have."},
+		{method: "GET", path: "/automation/traces", handle: listTraces, gives: "Traces", query: "operation requestId status user limit", says: "Lists the traces that are kept, the newest first."},
+		{method: "GET", path: "/automation/traces/:trace", handle: readTrace, gives: "Trace", says: "Returns the trace of a run."},
+		{method: "GET", path: "/automation/:op", handle: describe, gives: "Operation", says: "Describes an operation."},
+		{method: "POST", path: "/automation/:op", body: callBody, handle: invoke, batch: true, or: http.StatusNoContent, says: "Runs an operation. With Prefer: respond-async it runs in the background."},
+		{method: "POST", path: "/automation/:op/@async", body: callBody, handle: invokeAsync, status: http.StatusAccepted, gives: "none", says: "Runs an operation in the background; Location tells where to ask for its result."},
+		{method: "GET", path: "/automation/:op/@async/:run", handle: asyncResult, or: http.StatusNoContent, says: "Returns the result of a run in the background, once."},
+		{method: "DELETE", path: "/automation/:op/@async/:run", handle: asyncAbort, gives: "none", status: http.StatusNoContent, says: "Ends a run in the background."},
+		{method: "GET", path: "/automation/:op/@async/:run/events", handle: asyncEvents, gives: "events", or: http.StatusNoContent, says: "Sends the states of a run in the background as they come, until the last."},
+		{method: "GET", path: "/automation/:op/@async/:run/status", handle: asyncStatus, gives: "text", says: "Says how far a run in the background is."},
+	}
+}
+
 // invocation is the body of an automation call.
 type invocation struct {
 	input      json.RawMessage

@@ -294,16 +294,15 @@ func (s *Handler) mount(path string) *mounted {
 func (x *exchange) serveMount(m *mounted) error {
 	r := x.r
 	x.route = &m.row[0]
-	tools := isDecks(locate(x.s.ContextPath, m.Path).path)
-	if tools && r.Method == http.MethodOptions {
-		x.w.Header().Set("Allow", "POST, OPTIONS")
+	if m.Allow != "" && r.Method == http.MethodOptions {
+		x.w.Header().Set("Allow", m.Allow)
 		return x.noContent()
 	}
 	if !m.Open {
 		if err := x.signIn(); err != nil {
 			return err
 		}
-		if tools {
+		if m.Rated {
 			if err := x.rate(); err != nil {
 				return err
 			}
@@ -393,7 +392,10 @@ func (x *exchange) signIn() error {
 // addressed reports whether the address carries a token, which is good for the platform's
 // addresses only.
 func (x *exchange) addressed(name string) bool {
-	if x.r.URL.RawQuery == "" || isDecks(locate(x.s.ContextPath, x.r.URL.Path).path) {
+	if x.r.URL.RawQuery == "" {
+		return false
+	}
+	if s := x.s.section(x.r.URL.Path); s != nil && s.Keys {
 		return false
 	}
 	v := x.query().Get(name)

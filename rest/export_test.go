@@ -48,7 +48,7 @@ func Addresses() (all []Address) {
 	for _, r := range apiRoutes() {
 		add(r.method, "/api/v1"+r.path, r.body)
 	}
-	for _, r := range topRoutes() {
+	for _, r := range topRoutes(nil) {
 		add(r.method, r.path, r.body)
 	}
 	for _, a := range adapters {

@@ -33,8 +33,7 @@ type stages struct {
 	mu        sync.Mutex
 	of        map[int64]*stage // by number of deck
 	followers int
-	quit      chan struct{}
-	over      sync.Once
+	quit      <-chan struct{} // closed when the server closes
 }
 
 type stage struct {
@@ -43,9 +42,7 @@ type stage struct {
 	followers map[chan spot]bool
 }
 
-func newStages() *stages { return &stages{of: map[int64]*stage{}, quit: make(chan struct{})} }
-
-func (s *stages) close() { s.over.Do(func() { close(s.quit) }) }
+func newStages(quit <-chan struct{}) *stages { return &stages{of: map[int64]*stage{}, quit: quit} }
 
 // move puts a deck's presenter somewhere and tells whoever follows. Who has not read the
 // last place yet gets the newest instead.
@@ -109,7 +106,7 @@ func (s *stages) join(deck int64) (c chan spot, leave func(), err error) {
 }
 
 // lead moves everybody who follows to where the presenter is.
-func lead(x *exchange, d *web.Deck) error {
+func (s *stages) lead(x *exchange, d *web.Deck) error {
 	if !d.Editable {
 		return fault.Denied.Errorf("deck: only its owner presents it")
 	}
@@ -121,14 +118,14 @@ func lead(x *exchange, d *web.Deck) error {
 	if err := json.Unmarshal(body, &at); err != nil {
 		return fault.Invalid.Errorf("place: %v", err)
 	}
-	x.s.stages.move(d.ID, at)
+	s.move(d.ID, at)
 	return x.noContent()
 }
 
 // follow sends the presenter's places as they come. It ends now and then, and at once when
 // the viewer may no longer see the deck: then the browser's next try is refused.
-func follow(x *exchange, d *web.Deck) error {
-	c, leave, err := x.s.stages.join(d.ID)
+func (s *stages) follow(x *exchange, d *web.Deck) error {
+	c, leave, err := s.join(d.ID)
 	if err != nil {
 		return err
 	}
@@ -172,7 +169,7 @@ func follow(x *exchange, d *web.Deck) error {
 			text = ":\n\n"
 		case <-end.C:
 			return nil
-		case <-x.s.stages.quit:
+		case <-s.quit:
 			return nil
 		case <-x.r.Context().Done():
 			return nil

@@ -12,8 +12,9 @@ import (
 	"catena/storage/fault"
 )
 
-// pageRoutes are the pages for people.
-func pageRoutes() []route {
+// pageRoutes are the pages for people, of a server until it is done.
+func pageRoutes(done <-chan struct{}) []route {
+	live := newStages(done)
 	return []route{
 		{method: "GET", path: "/", access: visitor, handle: func(x *exchange) error { return x.see("/ui/") }},
 		{method: "GET", path: "/assets/:version/*name", access: open, handle: asset},
@@ -22,8 +23,8 @@ func pageRoutes() []route {
 		{method: "GET", path: "/decks/:username/:slug/edit", access: visitor, handle: ownPage(web.Site.Edit)},
 		{method: "GET", path: "/decks/:username/:slug/files/:number/:name", access: visitor, handle: deckFile},
 		{method: "GET", path: "/decks/:username/:slug/fullscreen", access: visitor, handle: deckPage(showSlides)},
-		{method: "GET", path: "/decks/:username/:slug/live", access: visitor, handle: deckPage(follow)},
-		{method: "POST", path: "/decks/:username/:slug/live", handle: deckPage(lead)},
+		{method: "GET", path: "/decks/:username/:slug/live", access: visitor, handle: deckPage(live.follow)},
+		{method: "POST", path: "/decks/:username/:slug/live", handle: deckPage(live.lead)},
 		{method: "GET", path: "/decks/:username/:slug/present", access: visitor, handle: ownPage(web.Site.Present)},
 		{method: "GET", path: "/decks/:username/:slug/share", access: visitor, handle: ownPage(web.Site.Share)},
 		{method: "GET", path: "/decks/:username/:slug/thumbnail", access: visitor, handle: pageThumbnail},
@@ -31,7 +32,7 @@ func pageRoutes() []route {
 		{method: "POST", path: "/share/:token", access: visitor, body: formBody, handle: unlockShare},
 		{method: "GET", path: "/share/:token/files/:number/:name", access: visitor, handle: shareFile},
 		{method: "GET", path: "/share/:token/fullscreen", access: visitor, handle: sharePage(showSlides)},
-		{method: "GET", path: "/share/:token/live", access: visitor, handle: sharePage(follow)},
+		{method: "GET", path: "/share/:token/live", access: visitor, handle: sharePage(live.follow)},
 		{method: "GET", path: "/share/:token/thumbnail", access: visitor, handle: shareThumbnail},
 		{method: "GET", path: "/teams/:slug", access: visitor, handle: func(x *exchange) error { return x.see("/ui/team") }},
 		{method: "GET", path: "/ui", access: visitor, handle: ownDecks},

@@ -47,7 +47,7 @@ type deckPoint struct {
 }
 
 // failDeck writes err as the deck service does.
-func (x *exchange) failDeck(err error) {
+func (x *exchange) failDeck(err error) error {
 	status := deckStatus(err)
 	p := deckProblem{
 		Type: x.problemType(err), Title: http.StatusText(status), Status: status, Detail: http.StatusText(status),
@@ -78,6 +78,7 @@ func (x *exchange) failDeck(err error) {
 		body = []byte(`{}`)
 	}
 	x.write(&answer{status: status, mime: mimeProblem, body: body})
+	return nil
 }
 
 // deckPoints lists every field or parameter that err, or an error joined in it, is about.

@@ -76,7 +76,24 @@ var DefaultLimits = Limits{
 type Mount struct {
 	Path    string // "/mcp"; everything below it too
 	Handler http.Handler
-	Open    bool // nobody need sign in
+	Open    bool   // nobody need sign in
+	Rated   bool   // requests count against the rate of the caller
+	Allow   string // what OPTIONS answers, "POST, OPTIONS"; "": the handler answers itself
+}
+
+// Table is what a server serves.
+type Table struct {
+	API      []route   // below /api/v1, also below /site/api/v1 and /api/v1/repo/{repository}
+	Top      []route   // beside it
+	Mounts   []Mount   // besides those of the configuration
+	Sections []Section // the first that holds an address counts
+}
+
+// Section is a part of the addresses that has ways of its own.
+type Section struct {
+	Holds func(path string) bool             // path is below the context path
+	Fail  func(x *exchange, err error) error // writes an error as the answer; what it returns is written as elsewhere
+	Keys  bool                               // tokens in the address sign nobody in
 }
 
 // mounted is a mount with a row for its figures.
@@ -93,7 +110,7 @@ type Check struct {
 	Says bool // the text of its error is for everybody
 }
 
-// Handler answers requests; New makes it.
+// Handler answers requests.
 type Handler struct {
 	Config
 	log       *slog.Logger
@@ -106,13 +123,16 @@ type Handler struct {
 	runs      *runs
 	streams   chan struct{} // of events that are open
 	rates     *rates
-	stages    *stages
+	sections  []Section
 	mounts    []mounted
+	ctx       context.Context //nolint:containedctx // of what runs behind requests that were answered
+	cancel    context.CancelFunc
 	exchanges sync.Pool
 }
 
-// New makes the handler of a server. What should be an origin and is none is left out and logged.
-func New(c Config) *Handler {
+// newHandler makes the handler of a server of the addresses that table returns. What should be an origin and is none is left
+// out and logged.
+func newHandler(c Config, table func(*Handler) Table) *Handler {
 	s := &Handler{Config: c, log: c.Log, hosts: map[string]bool{"localhost": true}, origins: map[string]bool{}}
 	if s.log == nil {
 		s.log = slog.Default()
@@ -124,11 +144,11 @@ func New(c Config) *Handler {
 	s.Base = strings.TrimSuffix(s.Base, "/")
 	s.Limits = c.Limits.withDefaults()
 	s.meters = newMeters(s.Metrics)
-	s.runs = newRuns(s.Limits)
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+	s.runs = newRuns(s.ctx, s.Limits)
 	s.Metrics.MustRegister(s.runs)
 	s.streams = make(chan struct{}, maxStreams)
 	s.rates = newRates(s.Limits.Rate)
-	s.stages = newStages()
 	s.exchanges.New = func() any { return &exchange{s: s} }
 	for _, h := range c.Hosts {
 		s.hosts[strings.ToLower(h)] = true
@@ -157,9 +177,11 @@ func New(c Config) *Handler {
 		}
 		return bad
 	})
-	s.api = newRouter(s.meters.attach("/api/v1", apiRoutes()))
-	s.top = newRouter(s.meters.attach("", topRoutes()))
-	for _, m := range append(slices.Clip(c.Mounts), s.toolServers()...) {
+	t := table(s)
+	s.sections = t.Sections
+	s.api = newRouter(s.meters.attach("/api/v1", t.API))
+	s.top = newRouter(s.meters.attach("", t.Top))
+	for _, m := range slices.Concat(c.Mounts, t.Mounts) {
 		s.mounts = append(s.mounts, mounted{m, s.meters.attach("", []route{{path: m.Path + "/*"}})})
 	}
 	return s
@@ -208,7 +230,18 @@ func (s *Handler) Server() *http.Server {
 }
 
 // Close ends what runs behind requests that were answered: asynchronous runs are cancelled, and those who follow a presentation let go.
-func (s *Handler) Close() {
-	s.runs.close()
-	s.stages.close()
+func (s *Handler) Close() { s.cancel() }
+
+// Done is closed when the server closes.
+func (s *Handler) Done() <-chan struct{} { return s.ctx.Done() }
+
+// section is what holds an address; nil if none does.
+func (s *Handler) section(path string) *Section {
+	path = locate(s.ContextPath, path).path
+	for i := range s.sections {
+		if s.sections[i].Holds(path) {
+			return &s.sections[i]
+		}
+	}
+	return nil
 }

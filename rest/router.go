@@ -71,12 +71,18 @@ const (
 	rest
 )
 
+// maxSegments is how many segments a path may have that are named.
+const maxSegments = 6
+
 // newRouter makes a router of a table. Two rows for one address are a bug in the table.
 func newRouter(table []route) *router {
 	r := &router{tree: httprouter.New(), sets: map[string][]*pattern{}}
 	byMethod := map[string][]*pattern{}
 	for i := range table {
 		p := &pattern{route: &table[i], segs: segments(table[i].path)}
+		if len(p.segs) > maxSegments {
+			panic(fmt.Sprintf("routes: %s has more than %d segments", table[i].path, maxSegments))
+		}
 		byMethod[p.route.method] = append(byMethod[p.route.method], p)
 	}
 	for method, ps := range byMethod {
@@ -248,7 +254,7 @@ func (p *pattern) match(path string, ps *params) bool {
 type params struct {
 	n     int
 	found capture
-	list  [6]struct{ name, value string }
+	list  [maxSegments]struct{ name, value string }
 }
 
 func (p *params) add(name, value string) {

@@ -79,7 +79,7 @@ func TestRouter(t *testing.T) {
 }
 
 func TestTable(t *testing.T) {
-	for name, table := range map[string][]route{"api": apiRoutes(), "top": topRoutes()} {
+	for name, table := range map[string][]route{"api": apiRoutes(), "top": topRoutes(nil)} {
 		newRouter(table)
 		for _, r := range table {
 			if r.handle == nil && r.op == "" || !strings.HasPrefix(r.path, "/") {

@@ -9,6 +9,7 @@ import (
 // /api/v1/repo/{repository}. Adapters of documents are in adapter.go.
 func apiRoutes() []route {
 	return slices.Concat(
+		automationRoutes(),
 		directoryRoutes(),
 		documentRoutes(), searchRoutes(),
 		oauthAdminRoutes(),
@@ -22,9 +23,20 @@ func apiRoutes() []route {
 	)
 }
 
-// topRoutes are the addresses that stand beside /api/v1.
-func topRoutes() []route {
-	return slices.Concat(deckRoutes(), invitationRoutes(), pageRoutes(), oauthRoutes(), serverRoutes())
+// topRoutes are the addresses that stand beside /api/v1, of a server until it is done.
+func topRoutes(done <-chan struct{}) []route {
+	return slices.Concat(deckRoutes(), invitationRoutes(), pageRoutes(done), oauthRoutes(), serverRoutes())
+}
+
+// New makes the handler of a server. What should be an origin and is none is left out and logged.
+func New(c Config) *Handler { return newHandler(c, table) }
+
+// table is everything that a server serves.
+func table(s *Handler) Table {
+	return Table{
+		API: apiRoutes(), Top: topRoutes(s.Done()), Mounts: toolServers(s),
+		Sections: []Section{{Holds: isDecks, Fail: (*exchange).failDeck, Keys: true}, {Holds: isPage, Fail: (*exchange).failPage}},
+	}
 }
 
 // serverRoutes are the addresses of the server itself, and of files and documents that stand outside /api/v1.
@@ -47,26 +59,11 @@ func serverRoutes() []route {
 	}
 }
 
+// platformRoutes are the addresses of the platform as a whole.
 func platformRoutes() []route {
 	return []route{
 		{method: "GET", path: "/@emptyWithDefault", op: "Resource.Empty", query: "type name"},
-		{method: "POST", path: "/@op/:op", body: callBody, handle: invoke, batch: true, or: http.StatusNoContent, says: "Runs an operation on the input in the body."},
-		{method: "GET", path: "/automation", handle: registry, gives: "Registry", says: "Lists the operations and chains that the caller may run."},
 		{method: "GET", path: "/automation/doc", access: visitor, handle: reference, gives: "page", says: "Shows the operations that the caller may run, to people."},
-		{method: "POST", path: "/automation/login", body: noBody, op: "Login", gives: "Login"},
-		{method: "GET", path: "/automation/runs", handle: listRuns, gives: "Runs", query: "state operation requestId user code since before limit", says: "Lists the calls that run, the oldest first, or with state=failed those that failed."},
-		{method: "GET", path: "/automation/runs/:run", handle: readRun, gives: "Run", says: "Describes a call that runs or failed."},
-		{method: "DELETE", path: "/automation/runs/:run", handle: endRun, gives: "none", says: "Ends a call that runs."},
-		{method: "POST", path: "/automation/runs/:run/retry", body: noBody, handle: retryRun, query: "version", or: http.StatusNoContent, says: "Makes a call that failed once more and answers as that would have."},
-		{method: "GET", path: "/automation/traces", handle: listTraces, gives: "Traces", query: "operation requestId status user limit", says: "Lists the traces that are kept, the newest first."},
-		{method: "GET", path: "/automation/traces/:trace", handle: readTrace, gives: "Trace", says: "Returns the trace of a run."},
-		{method: "GET", path: "/automation/:op", handle: describe, gives: "Operation", says: "Describes an operation."},
-		{method: "POST", path: "/automation/:op", body: callBody, handle: invoke, batch: true, or: http.StatusNoContent, says: "Runs an operation. With Prefer: respond-async it runs in the background."},
-		{method: "POST", path: "/automation/:op/@async", body: callBody, handle: invokeAsync, status: http.StatusAccepted, gives: "none", says: "Runs an operation in the background; Location tells where to ask for its result."},
-		{method: "GET", path: "/automation/:op/@async/:run", handle: asyncResult, or: http.StatusNoContent, says: "Returns the result of a run in the background, once."},
-		{method: "DELETE", path: "/automation/:op/@async/:run", handle: asyncAbort, gives: "none", status: http.StatusNoContent, says: "Ends a run in the background."},
-		{method: "GET", path: "/automation/:op/@async/:run/events", handle: asyncEvents, gives: "events", or: http.StatusNoContent, says: "Sends the states of a run in the background as they come, until the last."},
-		{method: "GET", path: "/automation/:op/@async/:run/status", handle: asyncStatus, gives: "text", says: "Says how far a run in the background is."},
 		{method: "GET", path: "/backup", handle: backup, gives: "file", says: "Returns a backup of the server, for administrators."},
 		{method: "POST", path: "/batch", handle: batch, entity: "batch", gives: "BatchAnswers", says: "Carries out several requests in one transaction: all of them or, if one fails, none."},
 		{method: "GET", path: "/capabilities", handle: capabilities, gives: "Capabilities", says: "Says what the server can do."},
@@ -83,12 +80,6 @@ func platformRoutes() []route {
 		{method: "GET", path: "/config/types", op: "Config.Types"},
 		{method: "GET", path: "/config/types/:name", op: "Config.Type"},
 		{method: "GET", path: openAPIPath, access: visitor, handle: platformAPI, gives: "any", says: "Describes these addresses, and the operations that the caller may run."},
-		{method: "GET", path: "/query", op: "Resource.Query", params: fromQuery, query: queryQuery},
-		{method: "GET", path: "/query/NXQL", op: "Resource.Query", params: fromQuery, query: queryQuery},
-		{method: "GET", path: "/query/:provider", op: "Repository.PageProvider", params: fromProvider, query: queryQuery},
-		{method: "GET", path: "/search/execute", op: "Resource.Query", params: fromQuery, query: queryQuery},
-		{method: "GET", path: "/search/lang/:lang/execute", op: "Resource.Query", params: inLanguage, query: queryQuery},
-		{method: "GET", path: "/search/pp/:provider/execute", op: "Repository.PageProvider", params: fromProvider, query: queryQuery},
 	}
 }
 

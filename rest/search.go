@@ -1,8 +1,14 @@
 package rest
 
-// searchRoutes are the addresses of saved searches and of the declarations of page providers.
+// searchRoutes are the addresses of queries, of saved searches and of the declarations of page providers.
 func searchRoutes() []route {
 	return []route{
+		{method: "GET", path: "/query", op: "Resource.Query", params: fromQuery, query: queryQuery},
+		{method: "GET", path: "/query/NXQL", op: "Resource.Query", params: fromQuery, query: queryQuery},
+		{method: "GET", path: "/query/:provider", op: "Repository.PageProvider", params: fromProvider, query: queryQuery},
+		{method: "GET", path: "/search/execute", op: "Resource.Query", params: fromQuery, query: queryQuery},
+		{method: "GET", path: "/search/lang/:lang/execute", op: "Resource.Query", params: inLanguage, query: queryQuery},
+		{method: "GET", path: "/search/pp/:provider/execute", op: "Repository.PageProvider", params: fromProvider, query: queryQuery},
 		{method: "GET", path: "/search/pp/:provider", op: "Repository.ReadPageProvider", params: providerNamed},
 		{method: "GET", path: "/search/saved", op: "SavedSearch.List", query: "pageProvider pageSize currentPageIndex", gives: "SavedSearches"},
 		{method: "POST", path: "/search/saved", op: "SavedSearch.Create", entity: "search", gives: "SavedSearch"},

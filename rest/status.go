@@ -227,12 +227,8 @@ func (x *exchange) wait(status int, err error) {
 
 // fail writes err as the answer.
 func (x *exchange) fail(err error) {
-	if isDecks(locate(x.s.ContextPath, x.r.URL.Path).path) {
-		x.failDeck(err)
-		return
-	}
-	if isPage(locate(x.s.ContextPath, x.r.URL.Path).path) {
-		if err = x.failPage(err); err == nil {
+	if s := x.s.section(x.r.URL.Path); s != nil {
+		if err = s.Fail(x, err); err == nil {
 			return
 		}
 	}

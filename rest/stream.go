@@ -77,7 +77,7 @@ func (x *exchange) sendStates(name string, p progress, read func() (progress, er
 		select {
 		case <-ctx.Done():
 			return
-		case <-x.s.runs.ctx.Done():
+		case <-x.s.Done():
 			return
 		case <-tick.C:
 		}

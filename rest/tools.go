@@ -24,19 +24,23 @@ func arrivalOf(ctx context.Context) arrival {
 }
 
 // toolServers are the servers for models, also below the context path.
-func (s *Handler) toolServers() []Mount {
+func toolServers(s *Handler) []Mount {
 	c := mcp.Config{
 		Engine: s.Engine, Log: s.log, Version: s.Version, MaxBody: s.Limits.JSON, As: PrincipalOf, Context: s.ContextPath,
-		Check: checkJSON, Done: s.runs.ctx.Done(),
+		Check: checkJSON, Done: s.Done(),
 		Base: func(ctx context.Context) string { return arrivalOf(ctx).base },
 		From: func(ctx context.Context) (netip.Addr, string) { a := arrivalOf(ctx); return a.client, a.id },
 	}
 	decks, automation := once(func() http.Handler { return mcp.Decks(c) }), once(func() http.Handler { return mcp.Automation(c) })
-	out := []Mount{{Path: "/mcp/automation", Handler: automation}, {Path: "/mcp", Handler: decks}}
+	out := []Mount{tools("/mcp/automation", automation), tools("/mcp", decks)}
 	if s.ContextPath != "" {
-		out = append(out, Mount{Path: s.ContextPath + "/mcp/automation", Handler: automation}, Mount{Path: s.ContextPath + "/mcp", Handler: decks})
+		out = append(out, tools(s.ContextPath+"/mcp/automation", automation), tools(s.ContextPath+"/mcp", decks))
 	}
 	return out
+}
+
+func tools(path string, h http.Handler) Mount {
+	return Mount{Path: path, Handler: h, Rated: true, Allow: "POST, OPTIONS"}
 }
 
 // once is a handler that is made when the first request comes: the schemas of all tools are
