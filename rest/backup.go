@@ -13,7 +13,7 @@ func backup(x *exchange) error {
 	w := &started{x: x, name: "catena-" + time.Now().UTC().Format("20060102T150405Z") + ".tar"}
 	err := x.engine.Repo().Backup(x.r.Context(), x.as, w)
 	if fault.CodeOf(err) == fault.CodeContentDamaged { // the copy is whole otherwise, and lists it
-		x.s.log.LogAttrs(x.r.Context(), levelOf(http.StatusInternalServerError), "backup without damaged content", x.attrs(err)...)
+		x.report(http.StatusInternalServerError, "backup without damaged content", err)
 		err = nil
 	}
 	if x.status == 0 {
@@ -21,7 +21,7 @@ func backup(x *exchange) error {
 	}
 	if err != nil && x.r.Method != http.MethodHead {
 		if !gone(x.r.Context(), err) {
-			x.s.log.LogAttrs(x.r.Context(), levelOf(http.StatusInternalServerError), "backup broke off", x.attrs(err)...)
+			x.report(http.StatusInternalServerError, "backup broke off", err)
 		}
 		x.abort()
 	}

@@ -32,7 +32,7 @@ func comments(annotation bool) func(x *exchange, in engine.Lazy, args string) er
 		default:
 			p = p.text("id", args)
 		}
-		return x.oneComment(in, p)
+		return x.serveComment(in, p)
 	}
 }
 
@@ -85,8 +85,8 @@ func (x *exchange) repliesTo(in engine.Lazy) error {
 	return x.run(engine.Call{Op: "Comment.List", Input: in, Params: values{"under": ids}}, reply{status: http.StatusOK, bare: true})
 }
 
-// oneComment reads, changes or deletes a comment.
-func (x *exchange) oneComment(in engine.Lazy, p rawParams) error {
+// serveComment reads, changes or deletes a comment.
+func (x *exchange) serveComment(in engine.Lazy, p rawParams) error {
 	switch x.r.Method {
 	case http.MethodPut:
 		body, err := x.readJSON()

@@ -254,7 +254,7 @@ func (x *exchange) noteDownload(id string, at values, name string) {
 		Op: "Resource.Downloaded", Input: id, Params: params, As: &as, Door: engine.Server, RequestID: x.id,
 	})
 	if err != nil {
-		x.s.log.LogAttrs(ctx, levelOf(statusOf(err)), "download was not recorded", x.attrs(err)...)
+		x.report(statusOf(err), "download was not recorded", err)
 	}
 }
 

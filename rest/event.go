@@ -10,8 +10,8 @@ import (
 	"catena/storage/fault"
 )
 
-// serviceRoutes are the addresses of what works beside requests: bulk commands, jobs and webhooks.
-func serviceRoutes() []route {
+// bulkRoutes are the addresses of bulk commands.
+func bulkRoutes() []route {
 	return []route{
 		{method: "GET", path: "/bulk/:commandId", handle: bulk, parts: []route{
 			{path: "/bulk/:commandId", op: "Bulk.Get"},
@@ -28,16 +28,6 @@ func serviceRoutes() []route {
 		{method: "PUT", path: "/bulk/:commandId/abort", body: noBody, op: "Bulk.Abort"},
 		{method: "POST", path: "/search/bulk/:action", handle: searchBulk, op: "Bulk.RunAction", query: bulkQuery, status: http.StatusAccepted},
 		{method: "POST", path: "/search/pp/:provider/bulk/:action", handle: searchBulk, op: "Bulk.RunAction", query: bulkQuery, status: http.StatusAccepted},
-		{method: "GET", path: "/job", op: "Job.List", query: "state kind limit"},
-		{method: "POST", path: "/job/:id/retry", body: noBody, op: "Job.Retry"},
-		{method: "DELETE", path: "/job/:id", op: "Job.Delete"},
-		{method: "GET", path: "/webhook", op: "Webhook.List", query: "owner"},
-		{method: "POST", path: "/webhook", op: "Webhook.Create", entity: "*", status: http.StatusCreated},
-		{method: "GET", path: "/webhook/:id", op: "Webhook.Get"},
-		{method: "PUT", path: "/webhook/:id", op: "Webhook.Update", entity: "*"},
-		{method: "DELETE", path: "/webhook/:id", op: "Webhook.Delete"},
-		{method: "GET", path: "/webhook/:id/deliveries", op: "Webhook.Deliveries", query: "limit"},
-		{method: "POST", path: "/webhook/:id/deliveries/:delivery/redeliver", body: noBody, op: "Webhook.Redeliver"},
 	}
 }
 

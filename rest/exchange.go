@@ -14,8 +14,7 @@ import (
 	"catena/storage/fault"
 )
 
-// exchange is one request and its answer. Exchanges are used again, so nothing may keep one
-// after its request.
+// exchange is a request with its answer. The server reuses them, so nothing may keep one after it was answered.
 type exchange struct {
 	s        *Handler
 	w        http.ResponseWriter
@@ -73,7 +72,7 @@ func (x *exchange) attempt() (err error) {
 			x.abort()
 			return
 		}
-		x.s.log.LogAttrs(x.r.Context(), slog.LevelError, "panic",
+		x.s.Log.LogAttrs(x.r.Context(), slog.LevelError, "panic",
 			append(x.attrs(nil), slog.Any("panic", p), slog.String("stack", string(debug.Stack())))...)
 		if x.status != 0 {
 			x.abort() // part of an answer is out already
@@ -106,6 +105,11 @@ func (x *exchange) attrs(err error) []slog.Attr {
 		out = append(out, slog.String("error", err.Error()))
 	}
 	return out
+}
+
+// report logs an error that is answered with a status, of 500 or more.
+func (x *exchange) report(status int, message string, err error) {
+	x.s.Log.LogAttrs(x.r.Context(), levelOf(status), message, x.attrs(err)...)
 }
 
 func levelOf(status int) slog.Level {

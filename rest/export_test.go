@@ -58,8 +58,8 @@ func Addresses() (all []Address) {
 }
 
 // Described are the addresses that the platform's description has to tell of.
-func Described() (all []string) {
-	for _, r := range describedRoutes() {
+func DescribedAddresses() (all []string) {
+	for _, r := range Described() {
 		path, _ := template(r.path)
 		all = append(all, r.method+" "+path)
 	}

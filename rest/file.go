@@ -103,7 +103,7 @@ func (x *exchange) sendBlob(a *answer, r io.ReadSeeker, tag string) {
 // sentDamaged logs that damage ended the sending of a blob.
 func (x *exchange) sentDamaged(err error) {
 	if fault.CodeOf(err) == fault.CodeContentDamaged {
-		x.s.log.LogAttrs(x.r.Context(), levelOf(http.StatusInternalServerError), "answer broke off", x.attrs(x.damaged(err))...)
+		x.report(http.StatusInternalServerError, "answer broke off", x.damaged(err))
 	}
 }
 
@@ -231,7 +231,7 @@ func (x *exchange) writeFiles(a *answer) {
 	x.w.WriteHeader(a.status)
 	for _, b := range a.files {
 		if err := writePart(m, b); err != nil {
-			x.s.log.LogAttrs(x.r.Context(), levelOf(http.StatusInternalServerError), "answer broke off", x.attrs(err)...)
+			x.report(http.StatusInternalServerError, "answer broke off", err)
 			x.abort()
 			return
 		}

@@ -13,7 +13,8 @@ func manual(x *exchange) error {
 		p, err := x.site().SearchManual(q)
 		return x.page(http.StatusOK, p, err)
 	}
-	return x.publicPage(x.site().Manual(docs.Pages()[0]))
+	p, err := x.site().Manual(docs.Pages()[0])
+	return x.publicPage(p, err)
 }
 
 // manualPage answers with a page of the manual.
@@ -22,9 +23,10 @@ func manualPage(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	p := docs.Find(name)
-	if p == nil {
+	found := docs.Find(name)
+	if found == nil {
 		return fault.NotFound.Errorf("manual page %.100q", name)
 	}
-	return x.publicPage(x.site().Manual(p))
+	p, err := x.site().Manual(found)
+	return x.publicPage(p, err)
 }

@@ -171,7 +171,7 @@ type moving struct {
 	bytes int64
 }
 
-func (x *exchange) moving() *moving {
+func (x *exchange) moving() io.Reader {
 	return &moving{r: x.r.Body, rc: http.NewResponseController(x.w), stall: x.s.Limits.Stall, began: time.Now()}
 }
 

@@ -16,9 +16,9 @@ import (
 // openAPIPath is where the description of the platform's addresses is, below /api/v1.
 const openAPIPath = "/openapi.json"
 
-// describedRoutes are the rows that the description tells of, with the whole of their paths; those of
+// Described are the rows that the description tells of, with the whole of their paths; those of
 // pages and of the deck service are left to themselves.
-func describedRoutes() (out []route) {
+func Described() (out []route) {
 	add := func(prefix string, rows []route) {
 		for _, r := range rows {
 			parts := r.parts
@@ -40,7 +40,7 @@ func describedRoutes() (out []route) {
 // whoever asks may run.
 func platformAPI(x *exchange) error {
 	d := describer{set: x.engine.Set(), paths: map[string]any{}}
-	for _, r := range describedRoutes() {
+	for _, r := range Described() {
 		d.address(&r)
 	}
 	if x.as != nil && !x.guest() {
@@ -131,7 +131,7 @@ func (d *describer) operation(name string) {
 	if takesFile(op) {
 		content["multipart/related"] = map[string]any{"schema": openapi.Type("object")}
 	}
-	r := route{gives: resultSchema(op), or: http.StatusNoContent}
+	r := &route{gives: resultSchema(op), or: http.StatusNoContent}
 	says := map[string]any{
 		"operationId": name, "summary": op.Label, "description": op.Doc, "tags": []any{op.Category},
 		"requestBody": map[string]any{"required": true, "content": content},

@@ -58,7 +58,7 @@ func TestPlatformDescribed(t *testing.T) {
 	c := readContract(t, s, platformAPI)
 	all := c.described()
 	want := map[string]bool{}
-	for _, d := range rest.Described() {
+	for _, d := range rest.DescribedAddresses() {
 		want[d] = true
 	}
 	if len(want) < 150 || len(all) != len(want) {

@@ -140,7 +140,7 @@ func (x *exchange) failPage(err error) error {
 		problem.SignIn = !shared && (x.as == nil || x.guest())
 	case status >= http.StatusInternalServerError:
 		problem.Title, problem.Message = http.StatusText(status), "Something went wrong on our side. Request "+x.id+"."
-		x.s.log.LogAttrs(x.r.Context(), levelOf(status), "request failed", x.attrs(err)...)
+		x.report(status, "request failed", err)
 	case status == http.StatusForbidden:
 		problem.Title, problem.Message = "Not yours to open", sentence(message(err, ""))
 	default:

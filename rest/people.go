@@ -3,15 +3,21 @@ package rest
 import (
 	"cmp"
 	"net/http"
+	"slices"
 	"strings"
 
 	"catena/engine"
 	"catena/storage/fault"
 )
 
-// peopleRoutes are the addresses of users and groups. Names run to the end of the path, or to
-// what says how somebody belongs to a group; they may hold slashes.
+// peopleRoutes are the addresses of accounts, and of directories.
 func peopleRoutes() []route {
+	return slices.Concat(accountRoutes(), directoryRoutes(), oauthAdminRoutes(), tokenRoutes())
+}
+
+// accountRoutes are the addresses of users and groups. Names run to the end of the path, or to
+// what says how somebody belongs to a group; they may hold slashes.
+func accountRoutes() []route {
 	return []route{
 		{method: "GET", path: "/group/*name", handle: readGroup, parts: []route{
 			{path: "/group/:name", op: "Group.Get", gives: "Group"},

@@ -71,7 +71,7 @@ func (x *exchange) failDeck(err error) error {
 	}
 	x.wait(status, err)
 	if status >= http.StatusInternalServerError {
-		x.s.log.LogAttrs(x.r.Context(), levelOf(status), "request failed", x.attrs(err)...)
+		x.report(status, "request failed", err)
 	}
 	body, err := json.Marshal(p)
 	if err != nil {

@@ -26,7 +26,8 @@ func problems(x *exchange) error {
 		}
 		kinds = append(kinds, kind)
 	}
-	return x.publicPage(x.site().Problems(kinds, explained()))
+	p, err := x.site().Problems(kinds, explained())
+	return x.publicPage(p, err)
 }
 
 // explained are all codes for the page.

@@ -113,7 +113,6 @@ type Check struct {
 // Handler answers requests.
 type Handler struct {
 	Config
-	log       *slog.Logger
 	api, top  *router
 	hosts     map[string]bool
 	anyHost   bool
@@ -133,9 +132,9 @@ type Handler struct {
 // newHandler makes the handler of a server of the addresses that table returns. What should be an origin and is none is left
 // out and logged.
 func newHandler(c Config, table func(*Handler) Table) *Handler {
-	s := &Handler{Config: c, log: c.Log, hosts: map[string]bool{"localhost": true}, origins: map[string]bool{}}
-	if s.log == nil {
-		s.log = slog.Default()
+	s := &Handler{Config: c, hosts: map[string]bool{"localhost": true}, origins: map[string]bool{}}
+	if s.Log == nil {
+		s.Log = slog.Default()
 	}
 	if s.Metrics == nil {
 		s.Metrics = prometheus.NewRegistry()
@@ -159,12 +158,12 @@ func newHandler(c Config, table func(*Handler) Table) *Handler {
 		host, _, _ := strings.Cut(after, "/")
 		s.hosts[hostname(host)] = true
 		if err := s.cross.AddTrustedOrigin(originOf(scheme, host)); err != nil { // a proxy may tell its own host
-			s.log.Error("public address is no web origin", "base", s.Base, "error", err)
+			s.Log.Error("public address is no web origin", "base", s.Base, "error", err)
 		}
 	}
 	for _, o := range c.Origins {
 		if err := s.cross.AddTrustedOrigin(o); err != nil {
-			s.log.Error("origin left out", "origin", o, "error", err)
+			s.Log.Error("origin left out", "origin", o, "error", err)
 			continue
 		}
 		s.origins[o] = true
@@ -173,7 +172,7 @@ func newHandler(c Config, table func(*Handler) Table) *Handler {
 		u, err := url.Parse(o)
 		bad := err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || o != u.Scheme+"://"+u.Host || strings.ContainsAny(o, ";, '\"")
 		if bad {
-			s.log.Error("source of decks left out: no web origin", "origin", o)
+			s.Log.Error("source of decks left out: no web origin", "origin", o)
 		}
 		return bad
 	})
@@ -223,7 +222,7 @@ func (s *Handler) Server() *http.Server {
 		ReadHeaderTimeout: s.Limits.Header,
 		IdleTimeout:       s.Limits.Idle,
 		MaxHeaderBytes:    s.Limits.HeaderBytes,
-		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
+		ErrorLog:          slog.NewLogLogger(s.Log.Handler(), slog.LevelDebug),
 	}
 	srv.RegisterOnShutdown(s.Close)
 	return srv

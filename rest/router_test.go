@@ -78,20 +78,6 @@ func TestRouter(t *testing.T) {
 	newRouter([]route{{method: "GET", path: "/a/:b"}, {method: "GET", path: "/a/:c"}})
 }
 
-func TestTable(t *testing.T) {
-	for name, table := range map[string][]route{"api": apiRoutes(), "top": topRoutes(nil)} {
-		newRouter(table)
-		for _, r := range table {
-			if r.handle == nil && r.op == "" || !strings.HasPrefix(r.path, "/") {
-				t.Errorf("%s: row %s %s is incomplete", name, r.method, r.path)
-			}
-			if n := len(segments(r.path)); n > len(params{}.list) {
-				t.Errorf("%s: row %s has %d segments", name, r.path, n)
-			}
-		}
-	}
-}
-
 func TestLocate(t *testing.T) {
 	cases := []struct {
 		path string
@@ -174,7 +160,17 @@ func texts(hops []hop) []string {
 }
 
 func BenchmarkFind(b *testing.B) {
-	r := newRouter(apiRoutes())
+	r := newRouter([]route{
+		{method: "GET", path: "/automation"},
+		{method: "GET", path: "/automation/:op"},
+		{method: "POST", path: "/automation/:op"},
+		{method: "POST", path: "/automation/:op/@async"},
+		{method: "GET", path: "/automation/:op/@async/:run"},
+		{method: "GET", path: "/automation/doc"},
+		{method: "POST", path: "/upload/:batch/execute/:op"},
+		{method: "GET", path: "/path"},
+		{method: "GET", path: "/path/*doc"},
+	})
 	b.ReportAllocs()
 	for b.Loop() {
 		var ps params

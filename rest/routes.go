@@ -5,21 +5,18 @@ import (
 	"slices"
 )
 
+// Routes are all addresses, those of the platform below /api/v1, of a server until it is done.
+func Routes(done <-chan struct{}) (platform, top []route) { return apiRoutes(), topRoutes(done) }
+
 // apiRoutes are the addresses below /api/v1, also reached below /site/api/v1 and below
 // /api/v1/repo/{repository}. Adapters of documents are in adapter.go.
 func apiRoutes() []route {
 	return slices.Concat(
 		automationRoutes(),
-		directoryRoutes(),
-		documentRoutes(), searchRoutes(),
-		oauthAdminRoutes(),
+		documentRoutes(),
 		peopleRoutes(),
 		platformRoutes(),
-		serviceRoutes(),
-		tokenRoutes(),
 		uiSessionRoutes(),
-		uploadRoutes(),
-		workflowRoutes(),
 	)
 }
 
@@ -33,8 +30,9 @@ func New(c Config) *Handler { return newHandler(c, table) }
 
 // table is everything that a server serves.
 func table(s *Handler) Table {
+	platform, top := Routes(s.Done())
 	return Table{
-		API: apiRoutes(), Top: topRoutes(s.Done()), Mounts: toolServers(s),
+		API: platform, Top: top, Mounts: toolServers(s),
 		Sections: []Section{{Holds: isDecks, Fail: (*exchange).failDeck, Keys: true}, {Holds: isPage, Fail: (*exchange).failPage}},
 	}
 }
@@ -79,12 +77,27 @@ func platformRoutes() []route {
 		{method: "GET", path: "/config/schemas/:name", op: "Config.Schema", params: schemaParams},
 		{method: "GET", path: "/config/types", op: "Config.Types"},
 		{method: "GET", path: "/config/types/:name", op: "Config.Type"},
+		{method: "GET", path: "/job", op: "Job.List", query: "state kind limit"},
+		{method: "POST", path: "/job/:id/retry", body: noBody, op: "Job.Retry"},
+		{method: "DELETE", path: "/job/:id", op: "Job.Delete"},
 		{method: "GET", path: openAPIPath, access: visitor, handle: platformAPI, gives: "any", says: "Describes these addresses, and the operations that the caller may run."},
+		{method: "GET", path: "/webhook", op: "Webhook.List", query: "owner"},
+		{method: "POST", path: "/webhook", op: "Webhook.Create", entity: "*", status: http.StatusCreated},
+		{method: "GET", path: "/webhook/:id", op: "Webhook.Get"},
+		{method: "PUT", path: "/webhook/:id", op: "Webhook.Update", entity: "*"},
+		{method: "DELETE", path: "/webhook/:id", op: "Webhook.Delete"},
+		{method: "GET", path: "/webhook/:id/deliveries", op: "Webhook.Deliveries", query: "limit"},
+		{method: "POST", path: "/webhook/:id/deliveries/:delivery/redeliver", body: noBody, op: "Webhook.Redeliver"},
 	}
 }
 
-// documentRoutes are the addresses of documents; what follows one is cut off in the handler.
+// documentRoutes are the addresses of documents and of what works on them.
 func documentRoutes() []route {
+	return slices.Concat(resourceRoutes(), bulkRoutes(), searchRoutes(), uploadRoutes(), workflowRoutes())
+}
+
+// resourceRoutes are the addresses of documents; what follows one is cut off in the handler.
+func resourceRoutes() []route {
 	var out []route
 	for _, at := range []route{
 		{method: "GET", op: "Repository.GetDocument"},

@@ -72,7 +72,7 @@ func schemaParams(x *exchange) (values, error) {
 	if err != nil {
 		return nil, err
 	}
-	if fetch := readControls(x.r.Header, x.query()).fetch["schema"]; len(fetch) > 0 {
+	if fetch := x.options().Fetch["schema"]; len(fetch) > 0 {
 		out["fetch"] = fetch
 	}
 	return out, nil
@@ -153,7 +153,7 @@ func (x *exchange) probe(c Check) error {
 	defer cancel()
 	err := c.Test(ctx)
 	if err != nil {
-		x.s.log.LogAttrs(ctx, levelOf(http.StatusServiceUnavailable), "probe "+c.Name, x.attrs(err)...)
+		x.report(http.StatusServiceUnavailable, "probe "+c.Name, err)
 	}
 	return err
 }

@@ -257,7 +257,7 @@ func (x *exchange) failed(err error, text string) {
 	}
 	x.wait(p.Status, err)
 	if p.Status >= http.StatusInternalServerError && !gone(x.r.Context(), err) {
-		x.s.log.LogAttrs(x.r.Context(), levelOf(p.Status), "request failed", x.attrs(err)...)
+		x.report(p.Status, "request failed", err)
 	}
 	body, err := json.Marshal(p)
 	if err != nil {

@@ -26,7 +26,7 @@ func arrivalOf(ctx context.Context) arrival {
 // toolServers are the servers for models, also below the context path.
 func toolServers(s *Handler) []Mount {
 	c := mcp.Config{
-		Engine: s.Engine, Log: s.log, Version: s.Version, MaxBody: s.Limits.JSON, As: PrincipalOf, Context: s.ContextPath,
+		Engine: s.Engine, Log: s.Log, Version: s.Version, MaxBody: s.Limits.JSON, As: PrincipalOf, Context: s.ContextPath,
 		Check: checkJSON, Done: s.Done(),
 		Base: func(ctx context.Context) string { return arrivalOf(ctx).base },
 		From: func(ctx context.Context) (netip.Addr, string) { a := arrivalOf(ctx); return a.client, a.id },

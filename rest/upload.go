@@ -219,7 +219,7 @@ func executeBatch(x *exchange) error {
 func (x *exchange) forget(batch any) {
 	_, err := x.quiet("Upload.Drop", values{"batch": batch})
 	if err != nil && !fault.Is(err, fault.NotFound) && !gone(x.r.Context(), err) {
-		x.s.log.LogAttrs(x.r.Context(), levelOf(statusOf(err)), "batch was used and stays", x.attrs(err)...)
+		x.report(statusOf(err), "batch was used and stays", err)
 	}
 }
 
