@@ -13,6 +13,7 @@ import (
 
 	"catena/rest"
 	"catena/rest/resttest"
+	"catena/rest/server"
 )
 
 // lines are those of a log of requests.
@@ -37,7 +38,7 @@ func TestAccess(t *testing.T) {
 		c.Access = slog.New(slog.NewJSONHandler(log, nil))
 		own := *c
 		own.Metrics = nil
-		handler = rest.New(own)
+		handler = server.New(own)
 	}})
 	const secret = "Sesame-1234"
 	for _, x := range []struct{ method, path, as, want string }{

@@ -8,8 +8,8 @@ import (
 	"catena/storage/fault"
 )
 
-// decode undoes the percent-encoding of a part of a path, once. What no name can hold is refused.
-func decode(escaped string) (string, error) {
+// Decode undoes the percent-encoding of a part of a path, once. What no name can hold is refused.
+func Decode(escaped string) (string, error) {
 	s := escaped
 	if strings.IndexByte(s, '%') >= 0 {
 		var err error
@@ -36,15 +36,15 @@ func dotted(s string) bool {
 	return false
 }
 
-// hop is one adapter of an address: "@children", "@blob/file:content".
-type hop struct {
-	name string
-	args string // what follows the name, decoded, without the slash
+// Hop is one adapter of an address: "@children", "@blob/file:content".
+type Hop struct {
+	Name string
+	Args string // what follows the name, decoded, without the slash
 }
 
-// splitHops cuts an escaped path at its first "/@" and takes the adapters behind it apart.
+// SplitHops cuts an escaped path at its first "/@" and takes the adapters behind it apart.
 // Only a raw "@" starts an adapter, so a document may be called "%40acl".
-func splitHops(escaped string) (path string, hops []hop, err error) {
+func SplitHops(escaped string) (path string, hops []Hop, err error) {
 	if strings.HasPrefix(escaped, "@") {
 		escaped = "/" + escaped
 	}
@@ -52,16 +52,16 @@ func splitHops(escaped string) (path string, hops []hop, err error) {
 	if i := strings.Index(escaped, "/@"); i >= 0 {
 		path, tail = escaped[:i], escaped[i+2:]
 	}
-	if path, err = decode(path); err != nil || tail == "" {
+	if path, err = Decode(path); err != nil || tail == "" {
 		return path, nil, err
 	}
 	for part := range strings.SplitSeq(tail, "/@") {
 		name, args, _ := strings.Cut(part, "/")
-		h := hop{}
-		if h.name, err = decode(name); err != nil {
+		h := Hop{}
+		if h.Name, err = Decode(name); err != nil {
 			return "", nil, err
 		}
-		if h.args, err = decode(strings.TrimSuffix(args, "/")); err != nil {
+		if h.Args, err = Decode(strings.TrimSuffix(args, "/")); err != nil {
 			return "", nil, err
 		}
 		hops = append(hops, h)
@@ -69,47 +69,47 @@ func splitHops(escaped string) (path string, hops []hop, err error) {
 	return path, hops, nil
 }
 
-// place is where in the tree of addresses a request points: the path below the
+// Place is where in the tree of addresses a request points: the path below the
 // interface's root, and the repository if the address names one.
-type place struct {
-	api  bool // below /api/v1
-	path string
-	repo string // escaped
+type Place struct {
+	API  bool // below /api/v1
+	Path string
+	Repo string // escaped
 }
 
-// locate strips what may stand in front of an address: the context path, the older
+// Locate strips what may stand in front of an address: the context path, the older
 // "/site" and the repository.
-func locate(context, path string) place {
+func Locate(context, path string) Place {
 	if context != "" && strings.HasPrefix(path, context) && (len(path) == len(context) || path[len(context)] == '/') {
 		path = path[len(context):]
 	}
-	if below, ok := under(path, "/site"); ok {
-		if _, ok := under(below, "/automation"); ok {
-			return place{api: true, path: below}
+	if below, ok := Under(path, "/site"); ok {
+		if _, ok := Under(below, "/automation"); ok {
+			return Place{API: true, Path: below}
 		}
-		if _, ok := under(below, "/api/v1"); ok {
+		if _, ok := Under(below, "/api/v1"); ok {
 			path = below
 		}
 	}
-	below, ok := under(path, "/api/v1")
+	below, ok := Under(path, "/api/v1")
 	if !ok {
-		return place{path: path}
+		return Place{Path: path}
 	}
-	p := place{api: true, path: below}
-	if named, ok := under(below, "/repo"); ok && len(named) > 1 {
-		p.repo, p.path = named[1:], ""
-		if i := strings.IndexByte(p.repo, '/'); i >= 0 {
-			p.repo, p.path = p.repo[:i], p.repo[i:]
+	p := Place{API: true, Path: below}
+	if named, ok := Under(below, "/repo"); ok && len(named) > 1 {
+		p.Repo, p.Path = named[1:], ""
+		if i := strings.IndexByte(p.Repo, '/'); i >= 0 {
+			p.Repo, p.Path = p.Repo[:i], p.Repo[i:]
 		}
 	}
-	if rest, ok := strings.CutPrefix(p.path, "/bulk;"); ok {
-		p.path = "/bulk/;" + rest // the older form, several documents at once
+	if rest, ok := strings.CutPrefix(p.Path, "/bulk;"); ok {
+		p.Path = "/bulk/;" + rest // the older form, several documents at once
 	}
 	return p
 }
 
-// under returns what follows prefix when path is prefix or below it.
-func under(path, prefix string) (string, bool) {
+// Under returns what follows prefix when path is prefix or below it.
+func Under(path, prefix string) (string, bool) {
 	if strings.HasPrefix(path, prefix) && (len(path) == len(prefix) || path[len(prefix)] == '/') {
 		return path[len(prefix):], true
 	}

@@ -10,13 +10,13 @@ import (
 )
 
 const (
-	mimeJSON = "application/json"
+	MIMEJSON = "application/json"
 	mimeText = "text/plain; charset=utf-8"
 )
 
 // Header values used again and again, so that they cost nothing.
 var (
-	jsonType = []string{mimeJSON}
+	jsonType = []string{MIMEJSON}
 	lengths  [4096][]string
 )
 
@@ -26,28 +26,28 @@ func init() {
 	}
 }
 
-// answer is what a request returns: a body in memory, or files.
-type answer struct {
-	status   int
-	mime     string
-	body     []byte
-	etag     string // with its quotes
-	location string
-	file     *file
+// Answer is what a request returns: a body in memory, or files.
+type Answer struct {
+	Status   int
+	Mime     string
+	Body     []byte
+	Etag     string // with its quotes
+	Location string
+	File     *File
 	files    []*engine.Blob
 }
 
-// write sends an answer. A body is written at once, with its length.
-func (x *exchange) write(a *answer) {
-	h := x.w.Header()
-	if a.location != "" {
-		h.Set("Location", a.location)
+// Write sends an answer. A body is written at once, with its length.
+func (x *Request) Write(a *Answer) {
+	h := x.Writer.Header()
+	if a.Location != "" {
+		h.Set("Location", a.Location)
 	}
-	if a.status == http.StatusAccepted && h.Get("Location") != "" {
+	if a.Status == http.StatusAccepted && h.Get("Location") != "" {
 		h.Set("Retry-After", askAgain)
 	}
 	switch {
-	case a.file != nil:
+	case a.File != nil:
 		x.writeFile(a)
 		return
 	case a.files != nil:
@@ -55,33 +55,33 @@ func (x *exchange) write(a *answer) {
 		return
 	}
 	if _, ok := h["Cache-Control"]; !ok {
-		h["Cache-Control"] = noCache
+		h["Cache-Control"] = NoCache
 	}
-	if a.etag != "" {
-		h["Etag"] = []string{a.etag}
-		if a.status == http.StatusOK && x.reads() && matches(x.r.Header.Values("If-None-Match"), a.etag) {
-			x.status = http.StatusNotModified
-			x.w.WriteHeader(x.status)
+	if a.Etag != "" {
+		h["Etag"] = []string{a.Etag}
+		if a.Status == http.StatusOK && x.Reads() && matches(x.HTTP.Header.Values("If-None-Match"), a.Etag) {
+			x.Status = http.StatusNotModified
+			x.Writer.WriteHeader(x.Status)
 			return
 		}
 	}
-	x.status = a.status
-	if len(a.body) == 0 {
-		if a.status != http.StatusNoContent {
+	x.Status = a.Status
+	if len(a.Body) == 0 {
+		if a.Status != http.StatusNoContent {
 			h["Content-Length"] = lengths[0]
 		}
-		x.w.WriteHeader(a.status)
+		x.Writer.WriteHeader(a.Status)
 		return
 	}
-	if a.mime == mimeJSON {
+	if a.Mime == MIMEJSON {
 		h["Content-Type"] = jsonType
 	} else {
-		h["Content-Type"] = []string{a.mime}
+		h["Content-Type"] = []string{a.Mime}
 	}
-	h["Content-Length"] = length(len(a.body))
-	x.w.WriteHeader(a.status)
-	if x.r.Method != http.MethodHead {
-		_, _ = x.w.Write(a.body)
+	h["Content-Length"] = length(len(a.Body))
+	x.Writer.WriteHeader(a.Status)
+	if x.HTTP.Method != http.MethodHead {
+		_, _ = x.Writer.Write(a.Body)
 	}
 }
 
@@ -92,9 +92,9 @@ func length(n int) []string {
 	return []string{strconv.Itoa(n)}
 }
 
-// reads reports whether the request only reads.
-func (x *exchange) reads() bool {
-	return x.r.Method == http.MethodGet || x.r.Method == http.MethodHead
+// Reads reports whether the request only reads.
+func (x *Request) Reads() bool {
+	return x.HTTP.Method == http.MethodGet || x.HTTP.Method == http.MethodHead
 }
 
 // matches reports whether one of the entity tags listed in a conditional header is tag.
@@ -110,24 +110,37 @@ func matches(values []string, tag string) bool {
 	return false
 }
 
-// noContent answers that there is nothing to say.
-func (x *exchange) noContent() error {
-	x.write(&answer{status: http.StatusNoContent})
+// NoContent answers that there is nothing to say.
+func (x *Request) NoContent() error {
+	x.Write(&Answer{Status: http.StatusNoContent})
 	return nil
 }
 
-// json answers with a value of this package's own making.
-func (x *exchange) json(status int, v any) error {
+// JSON answers with a value of this package's own making.
+func (x *Request) JSON(status int, v any) error {
 	body, err := json.Marshal(v)
 	if err != nil {
 		return err
 	}
-	x.write(&answer{status: status, mime: mimeJSON, body: body})
+	x.Write(&Answer{Status: status, Mime: MIMEJSON, Body: body})
 	return nil
 }
 
-// text answers with plain text.
-func (x *exchange) text(status int, s string) error {
-	x.write(&answer{status: status, mime: mimeText, body: []byte(s)})
+// Text answers with plain text.
+func (x *Request) Text(status int, s string) error {
+	x.Write(&Answer{Status: status, Mime: mimeText, Body: []byte(s)})
+	return nil
+}
+
+// Described writes documentation, indented if asked.
+func (x *Request) Described(v any) error {
+	if !x.Flag("pretty") {
+		return x.JSON(http.StatusOK, v)
+	}
+	body, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return err
+	}
+	x.Write(&Answer{Status: http.StatusOK, Mime: MIMEJSON, Body: body})
 	return nil
 }

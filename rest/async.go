@@ -136,49 +136,24 @@ func (r *runs) remove(id string) {
 	r.mu.Unlock()
 }
 
-// invokeAsync starts an operation and says where its status is.
-func invokeAsync(x *exchange) error {
-	name, err := x.param("op")
-	if err != nil {
-		return err
-	}
-	call, re, err := x.automationCall(name, nil)
-	if err != nil {
-		return err
-	}
-	return x.begin(name, call, re)
-}
-
-// begin starts a call of an operation in the background, and answers where its status is.
-func (x *exchange) begin(name string, call engine.Call, re reply) error {
-	re.base = x.base()
-	run := &asyncRun{owner: x.as.Identity(), op: name, engine: x.engine, parent: x.r.Header.Get("Traceparent"), encoder: x.encoder(&call, re)}
+// Begin starts a call of an operation in the background, and answers where its status is.
+func (x *Request) Begin(name string, call engine.Call, re Reply) error {
+	re.base = x.Base()
+	run := &asyncRun{owner: x.As.Identity(), op: name, engine: x.Engine, parent: x.HTTP.Header.Get("Traceparent"), encoder: x.encoder(&call, re)}
 	run.call = call
-	if err := x.s.runs.add(run, time.Now()); err != nil {
+	if err := x.Server.runs.add(run, time.Now()); err != nil {
 		return err
 	}
-	if x.prefersAsync() {
-		x.w.Header().Set("Preference-Applied", "respond-async")
+	if x.PrefersAsync() {
+		x.Writer.Header().Set("Preference-Applied", "respond-async")
 	}
-	x.write(&answer{status: http.StatusAccepted, location: x.runAddress(run) + "/status"})
+	x.Write(&Answer{Status: http.StatusAccepted, Location: x.runAddress(run) + "/status"})
 	return nil
 }
 
-// begun is the status of a result that says what was begun, and tells where to ask for it: below base, by a member
-// of the result.
-func (x *exchange) begun(member, base string) func(any) int {
-	return func(v any) int {
-		m, _ := v.(map[string]any)
-		if at, ok := m[member].(string); ok {
-			x.w.Header().Set("Location", base+at)
-		}
-		return http.StatusAccepted
-	}
-}
-
-// prefersAsync reports whether the client would rather not wait for the end of what it asks (RFC 7240).
-func (x *exchange) prefersAsync() bool {
-	for _, list := range x.r.Header["Prefer"] {
+// PrefersAsync reports whether the client would rather not wait for the end of what it asks (RFC 7240).
+func (x *Request) PrefersAsync() bool {
+	for _, list := range x.HTTP.Header["Prefer"] {
 		for p := range strings.SplitSeq(list, ",") {
 			p, _, _ = strings.Cut(p, ";")
 			if strings.EqualFold(strings.TrimSpace(p), "respond-async") {
@@ -202,63 +177,63 @@ func absolute(v any, base string) any {
 }
 
 // answer is the answer of a run that is over, as far as who asks for it may see it by now.
-func (run *asyncRun) answer(x *exchange) (*answer, error) {
+func (run *asyncRun) answer(x *Request) (*Answer, error) {
 	res, e := run.result, *run.encoder
 	if !res.Replayed {
 		call := run.call
-		call.As, call.RequestID, call.Encode = x.as, x.id, e.encode
+		call.As, call.RequestID, call.Encode = x.As, x.ID, e.encode
 		var err error
-		if res, err = run.engine.Again(x.r.Context(), call, res); err != nil {
+		if res, err = run.engine.Again(x.HTTP.Context(), call, res); err != nil {
 			return nil, err
 		}
 	}
 	return e.answer(res)
 }
 
-func (x *exchange) runAddress(run *asyncRun) string {
-	return x.base() + "/api/v1/automation/" + x.ps.get("op") + "/@async/" + run.id
+func (x *Request) runAddress(run *asyncRun) string {
+	return x.Base() + "/api/v1/automation/" + x.Segments.Get("op") + "/@async/" + run.id
 }
 
-func (x *exchange) asyncRun(take bool) (*asyncRun, bool, error) {
-	name, err := x.param("op")
+func (x *Request) asyncRun(take bool) (*asyncRun, bool, error) {
+	name, err := x.Param("op")
 	if err != nil {
 		return nil, false, err
 	}
-	return x.s.runs.of(x.as.Identity(), name, x.ps.get("run"), take)
+	return x.Server.runs.of(x.As.Identity(), name, x.Segments.Get("run"), take)
 }
 
-// asyncStatus says whether a run is over: then the result is elsewhere.
-func asyncStatus(x *exchange) error {
+// AsyncStatus says whether a run is over: then the result is elsewhere.
+func AsyncStatus(x *Request) error {
 	run, over, err := x.asyncRun(false)
 	if err != nil {
 		return err
 	}
 	if over {
-		x.write(&answer{status: http.StatusSeeOther, location: x.runAddress(run)})
+		x.Write(&Answer{Status: http.StatusSeeOther, Location: x.runAddress(run)})
 		return nil
 	}
-	x.w.Header().Set("Retry-After", askAgain)
-	return x.json(http.StatusOK, "RUNNING")
+	x.Writer.Header().Set("Retry-After", askAgain)
+	return x.JSON(http.StatusOK, "RUNNING")
 }
 
-// asyncEvents streams the states of a run until it is over; the last says where its result is.
-func asyncEvents(x *exchange) error {
-	return x.stream("run", func() (progress, error) {
-		if err := x.engine.Stands(x.r.Context(), x.as); err != nil {
-			return progress{}, err
+// AsyncEvents streams the states of a run until it is over; the last says where its result is.
+func AsyncEvents(x *Request) error {
+	return x.Stream("run", func() (Progress, error) {
+		if err := x.Engine.Stands(x.HTTP.Context(), x.As); err != nil {
+			return Progress{}, err
 		}
 		run, over, err := x.asyncRun(false)
 		if err != nil {
-			return progress{}, err
+			return Progress{}, err
 		}
-		now := asyncState{ID: run.id, Op: run.op, State: runRuns}
+		now := asyncState{ID: run.id, Op: run.op, State: RunRuns}
 		if over {
 			if now.State, now.Result = "over", x.runAddress(run); run.err != nil {
-				now.State, now.Code = runFailed, fault.Word(run.err)
+				now.State, now.Code = RunFailed, fault.Word(run.err)
 			}
 		}
 		body, err := json.Marshal(now)
-		return progress{mark: now.State, body: body, over: over}, err
+		return Progress{Mark: now.State, Body: body, Over: over}, err
 	})
 }
 
@@ -271,15 +246,15 @@ type asyncState struct {
 	Result string `json:"result,omitempty"` // where it is
 }
 
-// asyncResult answers as the call would have, once.
-func asyncResult(x *exchange) error {
-	run, over, err := x.asyncRun(x.r.Method != http.MethodHead)
+// AsyncResult answers as the call would have, once.
+func AsyncResult(x *Request) error {
+	run, over, err := x.asyncRun(x.HTTP.Method != http.MethodHead)
 	if err != nil {
 		return err
 	}
 	if !over {
-		x.w.Header().Set("Retry-After", askAgain)
-		return x.json(http.StatusAccepted, "RUNNING")
+		x.Writer.Header().Set("Retry-After", askAgain)
+		return x.JSON(http.StatusAccepted, "RUNNING")
 	}
 	if run.err != nil {
 		x.failed(run.err, innerMessage(run.err))
@@ -289,21 +264,27 @@ func asyncResult(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	x.write(a)
+	x.Write(a)
 	return nil
 }
 
-// asyncAbort stops a run, or forgets one that is over.
-func asyncAbort(x *exchange) error {
+// AsyncAbort stops a run, or forgets one that is over.
+func AsyncAbort(x *Request) error {
 	run, over, err := x.asyncRun(true)
 	if err != nil {
 		return err
 	}
 	if !over {
-		if err := x.engine.EndRun(x.as, run.id); err != nil && !fault.Is(err, fault.NotFound) {
+		if err := x.Engine.EndRun(x.As, run.id); err != nil && !fault.Is(err, fault.NotFound) {
 			return err
 		}
 	}
-	x.s.runs.remove(run.id)
-	return x.noContent()
+	x.Server.runs.remove(run.id)
+	return x.NoContent()
 }
+
+// The states of a run.
+const (
+	RunRuns   = "running"
+	RunFailed = "failed"
+)

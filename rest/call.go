@@ -18,29 +18,29 @@ import (
 	"catena/storage/fault"
 )
 
-// reply is how the answer to a call is made.
-type reply struct {
-	status  int    // of an answer that has a body
+// Reply is how the answer to a call is made.
+type Reply struct {
+	Status  int    // of an answer that has a body
 	empty   int    // status of one that has none; 0: 204
-	body    []byte // of the request, for the fingerprint
-	files   []*engine.Blob
-	options *entity.Options
-	tagged  bool   // documents get an entity tag
-	inline  bool   // files are shown, not saved
-	bare    bool   // maps and lists are written as they are, not as entities
+	Body    []byte // of the request, for the fingerprint
+	Files   []*engine.Blob
+	Options *entity.Options
+	Tagged  bool   // documents get an entity tag
+	Inline  bool   // files are shown, not saved
+	Bare    bool   // maps and lists are written as they are, not as entities
 	base    string // what a relative address in a result is below; "" leaves it relative
 
-	choose func(v any) int   // the status, where the result decides it
-	then   func()            // called between the call and its answer
-	sent   func(name string) // called once a file of this name went out, or began to
+	Choose func(v any) int   // the status, where the result decides it
+	Then   func()            // called between the call and its answer
+	Sent   func(name string) // called once a file of this name went out, or began to
 
 	run func(call engine.Call) (*engine.Result, error) // carries the call out; nil: the engine, by its operation
 
-	modified *time.Time // of a file; set while the call runs
+	Modified *time.Time // of a file; set while the call runs
 }
 
-// run carries out a call for whoever asks and answers with what it returns.
-func (x *exchange) run(call engine.Call, re reply) error {
+// Run carries out a call for whoever asks and answers with what it returns.
+func (x *Request) Run(call engine.Call, re Reply) error {
 	e := x.encoder(&call, re)
 	if x.held != nil {
 		*x.held = append(*x.held, held{call, e})
@@ -48,37 +48,37 @@ func (x *exchange) run(call engine.Call, re reply) error {
 	}
 	e.buf = x.buf
 	if re.run == nil {
-		re.run = func(call engine.Call) (*engine.Result, error) { return x.engine.Run(x.r.Context(), call) }
+		re.run = func(call engine.Call) (*engine.Result, error) { return x.Engine.Run(x.HTTP.Context(), call) }
 	}
 	res, err := re.run(call)
 	if err != nil {
 		return err
 	}
-	if re.then != nil {
-		re.then()
+	if re.Then != nil {
+		re.Then()
 	}
 	a, err := e.answer(res)
 	if err != nil {
 		return err
 	}
 	if call.IdempotencyKey != "" {
-		x.w.Header().Set("Idempotency-Key", call.IdempotencyKey)
+		x.Writer.Header().Set("Idempotency-Key", call.IdempotencyKey)
 		if res.Replayed {
-			x.w.Header().Set("Idempotency-Replayed", "true")
+			x.Writer.Header().Set("Idempotency-Replayed", "true")
 		}
-	} else if a.body != nil {
-		x.buf = a.body[:0]
+	} else if a.Body != nil {
+		x.buf = a.Body[:0]
 	}
 	if call.Trace && res.Trace != nil {
-		x.w.Header().Set("Catena-Trace", res.Trace.ID)
+		x.Writer.Header().Set("Catena-Trace", res.Trace.ID)
 	}
 	x.led(e, a)
-	if x.invoked != "" && len(res.Ignored) > 0 {
-		x.w.Header().Set(ignoredHeader, escapedList(res.Ignored))
+	if x.Invoked != "" && len(res.Ignored) > 0 {
+		x.Writer.Header().Set(ignoredHeader, escapedList(res.Ignored))
 	}
-	x.write(a)
-	if re.sent != nil && a.file != nil {
-		re.sent(a.file.blob.Name) // also when the client has left
+	x.Write(a)
+	if re.Sent != nil && a.File != nil {
+		re.Sent(a.File.Blob.Name) // also when the client has left
 	}
 	return nil
 }
@@ -98,32 +98,32 @@ func escapedList(names []string) string {
 
 // encoder completes a call with what the request says about it and returns what will
 // encode its result.
-func (x *exchange) encoder(call *engine.Call, re reply) *encoder {
-	x.introduce(call)
-	call.DryRun, call.Trace = x.flag("dryRun"), x.flag("trace")
-	call.Timeout = transactionTimeout(x.r.Header)
-	call.KeepUploads = x.keepsUploads()
-	x.keyed(call, &re)
-	if re.options == nil {
-		re.options = x.options()
+func (x *Request) encoder(call *engine.Call, re Reply) *encoder {
+	x.Introduce(call)
+	call.DryRun, call.Trace = x.Flag("dryRun"), x.Flag("trace")
+	call.Timeout = transactionTimeout(x.HTTP.Header)
+	call.KeepUploads = x.KeepsUploads()
+	x.Keyed(call, &re)
+	if re.Options == nil {
+		re.Options = x.Options()
 	}
-	e := &encoder{re: re, keep: call.IdempotencyKey != "", limit: int64(x.engine.Limits().Replies), dry: call.DryRun}
-	e.void = header(x.r.Header, "X-Nxvoidoperation", "X-Platform-Voidoperation") == "true"
+	e := &encoder{re: re, keep: call.IdempotencyKey != "", limit: int64(x.Engine.Limits().Replies), dry: call.DryRun}
+	e.void = Header(x.HTTP.Header, "X-Nxvoidoperation", "X-Platform-Voidoperation") == "true"
 	call.Encode = e.encode
 	return e
 }
 
-// introduce says in a call for whom it is and where it comes from.
-func (x *exchange) introduce(call *engine.Call) {
-	call.As, call.Door, call.RequestID, call.Remote = x.as, x.door(), x.id, x.client()
+// Introduce says in a call for whom it is and where it comes from.
+func (x *Request) Introduce(call *engine.Call) {
+	call.As, call.Door, call.RequestID, call.Remote = x.As, x.Door(), x.ID, x.client()
 }
 
-// keepsUploads reports whether the client will use what it uploaded once more.
-func (x *exchange) keepsUploads() bool { return x.r.Header.Get("X-Batch-No-Drop") == "true" }
+// KeepsUploads reports whether the client will use what it uploaded once more.
+func (x *Request) KeepsUploads() bool { return x.HTTP.Header.Get("X-Batch-No-Drop") == "true" }
 
-// door is where calls come from: a handler with a principal of its own is the command line's.
-func (x *exchange) door() engine.Door {
-	if x.s.As != nil {
+// Door is where calls come from: a handler with a principal of its own is the command line's.
+func (x *Request) Door() engine.Door {
+	if x.Server.As != nil {
 		return engine.CLI
 	}
 	return engine.REST
@@ -131,7 +131,7 @@ func (x *exchange) door() engine.Door {
 
 // transactionTimeout reads the seconds a client gives the transaction; 0 if none.
 func transactionTimeout(h http.Header) time.Duration {
-	text := header(h, "Nuxeo-Transaction-Timeout", "X-Platform-Transaction-Timeout")
+	text := Header(h, "Nuxeo-Transaction-Timeout", "X-Platform-Transaction-Timeout")
 	if text == "" {
 		return 0
 	}
@@ -143,43 +143,43 @@ func transactionTimeout(h http.Header) time.Duration {
 }
 
 // traceID is that of the request's traceparent header; "" if it has none.
-func (x *exchange) traceID() string { return engine.TraceID(x.r.Context()) }
+func (x *Request) traceID() string { return engine.TraceID(x.HTTP.Context()) }
 
-// keyed gives the call the idempotency key of a POST. It counts for one address of one
+// Keyed gives the call the idempotency key of a POST. It counts for one address of one
 // repository, however that is spelled.
-func (x *exchange) keyed(call *engine.Call, re *reply) {
-	key := x.r.Header["Idempotency-Key"]
-	if len(key) != 1 || key[0] == "" || x.r.Method != http.MethodPost || call.DryRun {
+func (x *Request) Keyed(call *engine.Call, re *Reply) {
+	key := x.HTTP.Header["Idempotency-Key"]
+	if len(key) != 1 || key[0] == "" || x.HTTP.Method != http.MethodPost || call.DryRun {
 		return
 	}
 	call.IdempotencyKey, call.Fingerprint = key[0], x.fingerprint(re)
-	call.KeyScope = x.r.Method + " " + x.repo + " " + strings.TrimRight(locate(x.s.ContextPath, x.r.URL.EscapedPath()).path, "/")
+	call.KeyScope = x.HTTP.Method + " " + x.Repo + " " + strings.TrimRight(Locate(x.Server.ContextPath, x.HTTP.URL.EscapedPath()).Path, "/")
 }
 
 // fingerprint tells requests with one idempotency key at one address apart by their content.
-func (x *exchange) fingerprint(re *reply) string {
+func (x *Request) fingerprint(re *Reply) string {
 	h := sha256.New()
-	h.Write([]byte(x.r.URL.RawQuery + "\n"))
-	h.Write(re.body)
-	for _, b := range re.files {
+	h.Write([]byte(x.HTTP.URL.RawQuery + "\n"))
+	h.Write(re.Body)
+	for _, b := range re.Files {
 		h.Write([]byte("\n" + b.Digest + " " + b.Name))
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// options are what the request asks of the entities in its answer.
-func (x *exchange) options() *entity.Options {
-	c := readControls(x.r.Header, x.query())
+// Options are what the request asks of the entities in its answer.
+func (x *Request) Options() *entity.Options {
+	c := readControls(x.HTTP.Header, x.Query())
 	return &entity.Options{
-		Base: x.base(), Repo: x.repo, Depth: c.levels(), Language: x.r.Header.Get("Accept-Language"),
-		Codec:      x.query().Get("URLCodecName"),
+		Base: x.Base(), Repo: x.Repo, Depth: c.levels(), Language: x.HTTP.Header.Get("Accept-Language"),
+		Codec:      x.Query().Get("URLCodecName"),
 		Properties: c.properties, Enrichers: c.enrichers, Fetch: c.fetch, Translate: c.translate,
 	}
 }
 
 // encoder turns the result of a call into the bytes of its answer, inside the transaction.
 type encoder struct {
-	re    reply
+	re    Reply
 	keep  bool  // the bytes are kept for an idempotency key
 	limit int64 // of what is kept
 	dry   bool
@@ -207,7 +207,7 @@ func (e *encoder) encode(c *engine.Ctx, v any) ([]byte, error) {
 	if err != nil || !e.keep {
 		return body, err
 	}
-	k := kept{Status: e.status(v), Mime: mimeJSON}
+	k := kept{Status: e.status(v), Mime: MIMEJSON}
 	switch v := v.(type) {
 	case nil:
 		k = kept{Status: http.StatusNoContent}
@@ -225,10 +225,10 @@ func (e *encoder) encode(c *engine.Ctx, v any) ([]byte, error) {
 
 // status is that of an answer with this result.
 func (e *encoder) status(v any) int {
-	if e.re.choose != nil {
-		return e.re.choose(v)
+	if e.re.Choose != nil {
+		return e.re.Choose(v)
 	}
-	return e.re.status
+	return e.re.Status
 }
 
 // append writes an entity. Files are not written here: they are sent after the transaction.
@@ -250,17 +250,17 @@ func (e *encoder) append(c *engine.Ctx, v any) ([]byte, error) {
 		dst = nil // what is kept must not be written over
 	}
 	write := entity.Append
-	if e.re.bare {
+	if e.re.Bare {
 		switch v.(type) {
 		case map[string]any, []any:
 			write = entity.AppendValue
 		}
 	}
-	body, err := write(dst, c, v, e.re.options)
+	body, err := write(dst, c, v, e.re.Options)
 	if err != nil {
 		return nil, err
 	}
-	if d, ok := v.(interface{ ChangeToken() string }); ok && e.re.tagged {
+	if d, ok := v.(interface{ ChangeToken() string }); ok && e.re.Tagged {
 		e.etag = entityTag(d.ChangeToken(), body)
 	}
 	return body, nil
@@ -269,16 +269,16 @@ func (e *encoder) append(c *engine.Ctx, v any) ([]byte, error) {
 // entityTag is the tag of a document as it is shown: its change token, which If-Match
 // compares, and a sum of the body, for that also depends on what was asked for.
 func entityTag(token string, body []byte) string {
-	return `"` + token + "." + strconv.FormatUint(uint64(crc32.Checksum(body, castagnoli)), 36) + `"`
+	return `"` + token + "." + strconv.FormatUint(uint64(crc32.Checksum(body, Castagnoli)), 36) + `"`
 }
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+var Castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // answer makes the answer of a finished call.
-func (e *encoder) answer(res *engine.Result) (*answer, error) {
+func (e *encoder) answer(res *engine.Result) (*Answer, error) {
 	switch {
 	case res.Replayed && res.Void:
-		return &answer{status: http.StatusNoContent}, nil
+		return &Answer{Status: http.StatusNoContent}, nil
 	case res.Replayed:
 		return replayed(res.Body)
 	}
@@ -289,35 +289,35 @@ func (e *encoder) answer(res *engine.Result) (*answer, error) {
 		}
 	}
 	if e.dry {
-		return dryAnswer(res)
+		return DryAnswer(res)
 	}
-	a := &answer{status: e.status(res.Value), mime: mimeJSON, body: body, etag: e.etag}
+	a := &Answer{Status: e.status(res.Value), Mime: MIMEJSON, Body: body, Etag: e.etag}
 	switch v := res.Value.(type) {
 	case *engine.Blob:
 		if v != nil && !e.void && !res.Void {
-			a.body, a.file = nil, &file{blob: v, inline: e.re.inline}
-			if e.re.modified != nil {
-				a.file.modified = *e.re.modified
+			a.Body, a.File = nil, &File{Blob: v, Inline: e.re.Inline}
+			if e.re.Modified != nil {
+				a.File.modified = *e.re.Modified
 			}
 			return a, nil
 		}
 	case engine.Blobs:
 		if !e.void && !res.Void {
-			a.body, a.files = nil, v
+			a.Body, a.files = nil, v
 			if len(v) == 0 {
-				a.files, a.status = nil, http.StatusNoContent
+				a.files, a.Status = nil, http.StatusNoContent
 			}
 			return a, nil
 		}
 	}
-	if e.void || res.Void || len(a.body) == 0 {
-		return &answer{status: cmp.Or(e.re.empty, http.StatusNoContent)}, nil
+	if e.void || res.Void || len(a.Body) == 0 {
+		return &Answer{Status: cmp.Or(e.re.empty, http.StatusNoContent)}, nil
 	}
 	return a, nil
 }
 
 // replayed makes the answer that an earlier request with the same key got.
-func replayed(stored []byte) (*answer, error) {
+func replayed(stored []byte) (*Answer, error) {
 	var k kept
 	i := bytes.IndexByte(stored, '\n')
 	if i < 0 || json.Unmarshal(stored[:i], &k) != nil {
@@ -327,14 +327,14 @@ func replayed(stored []byte) (*answer, error) {
 		return nil, fault.Conflict.Errorf("idempotency: the request was carried out, its answer was too large to keep").
 			WithCode(fault.CodeIdempotencyAnswerLost)
 	}
-	if k.Name != "" || k.Mime != mimeJSON && k.Mime != "" {
-		return &answer{status: k.Status, file: &file{blob: engine.NewBlob(k.Name, k.Mime, stored[i+1:])}}, nil
+	if k.Name != "" || k.Mime != MIMEJSON && k.Mime != "" {
+		return &Answer{Status: k.Status, File: &File{Blob: engine.NewBlob(k.Name, k.Mime, stored[i+1:])}}, nil
 	}
-	return &answer{status: k.Status, mime: k.Mime, body: stored[i+1:]}, nil
+	return &Answer{Status: k.Status, Mime: k.Mime, Body: stored[i+1:]}, nil
 }
 
-// dryAnswer shows what a call would have returned and changed.
-func dryAnswer(res *engine.Result) (*answer, error) {
+// DryAnswer shows what a call would have returned and changed.
+func DryAnswer(res *engine.Result) (*Answer, error) {
 	value := json.RawMessage("null")
 	if len(res.Body) > 0 && !res.Void {
 		value = res.Body
@@ -345,5 +345,39 @@ func dryAnswer(res *engine.Result) (*answer, error) {
 		Changes    any             `json:"changes"`
 		Trace      *engine.Trace   `json:"trace,omitempty"`
 	}{"dryRun", value, res.Changes, res.Trace})
-	return &answer{status: http.StatusOK, mime: mimeJSON, body: body}, err
+	return &Answer{Status: http.StatusOK, Mime: MIMEJSON, Body: body}, err
+}
+
+// Begun is the status of a result that says what was begun, and tells where to ask for it: below base, by a member
+// of the result.
+func (x *Request) Begun(member, base string) func(any) int {
+	return func(v any) int {
+		m, _ := v.(map[string]any)
+		if at, ok := m[member].(string); ok {
+			x.Writer.Header().Set("Location", base+at)
+		}
+		return http.StatusAccepted
+	}
+}
+
+// conversationHeader names the UI session that a call worked in.
+const conversationHeader = "Catena-Conversation"
+
+// conversed notes the UI session that a call worked in, and whether it left a file there to be downloaded.
+func (e *encoder) conversed(c *engine.Ctx, v any) {
+	e.conversation, _ = c.Vars["conversationId"].(string)
+	e.download = ""
+	if v == nil {
+		e.download, _ = c.Vars["Seam.DownloadFile"].(string)
+	}
+}
+
+// led tells of the UI session that a call worked in, and leads to the file that is to be downloaded.
+func (x *Request) led(e *encoder, a *Answer) {
+	if e.conversation != "" {
+		x.Writer.Header().Set(conversationHeader, url.QueryEscape(e.conversation))
+	}
+	if e.download != "" && a.Status == http.StatusNoContent {
+		a.Status, a.Location = http.StatusSeeOther, x.Base()+"/api/v1/uisession/"+url.PathEscape(e.download)+"/file"
+	}
 }

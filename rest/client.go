@@ -12,25 +12,25 @@ import (
 
 // client is the address of who asks: of the peer, or, where that is a proxy that is trusted, of whoever the proxy says
 // it asks for. It is the zero value if there is none.
-func (x *exchange) client() netip.Addr {
-	peer := addressOf(x.r.RemoteAddr)
-	if !x.s.proxy(peer) {
+func (x *Request) client() netip.Addr {
+	peer := addressOf(x.HTTP.RemoteAddr)
+	if !x.Server.proxy(peer) {
 		return peer
 	}
-	for hop := range hops(x.r.Header) {
+	for hop := range hops(x.HTTP.Header) {
 		if !hop.IsValid() {
 			break // who is behind does not say
 		}
-		if peer = hop; !x.s.proxy(hop) {
+		if peer = hop; !x.Server.proxy(hop) {
 			break // whatever stands before is what the client says of itself
 		}
 	}
 	return peer
 }
 
-// fromClient is the request's context with the client that wrong passwords are counted by.
-func (x *exchange) fromClient() context.Context {
-	return engine.WithClient(x.r.Context(), x.client(), x.cookie(deviceCookie))
+// FromClient is the request's context with the client that wrong passwords are counted by.
+func (x *Request) FromClient() context.Context {
+	return engine.WithClient(x.HTTP.Context(), x.client(), x.Cookie(DeviceCookie))
 }
 
 // proxy reports whether an address is that of a proxy that is trusted.

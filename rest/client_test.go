@@ -12,6 +12,7 @@ import (
 	"catena/decks"
 	"catena/rest"
 	"catena/rest/resttest"
+	"catena/rest/server"
 )
 
 func networks(texts ...string) (out []netip.Prefix) {
@@ -29,7 +30,7 @@ func TestClientAddress(t *testing.T) {
 		own := *c
 		own.Access, own.Metrics = slog.New(slog.NewJSONHandler(log, nil)), nil
 		own.Proxies = networks("10.0.0.0/8", "2001:db8:1::/48", "127.0.0.1/32")
-		handler = rest.New(own)
+		handler = server.New(own)
 	}})
 	const proxy, stranger = "10.0.0.1:4711", "192.0.2.7:4711"
 	for _, c := range []struct {

@@ -22,7 +22,7 @@ func TestDeckDescribed(t *testing.T) {
 			described = append(described, strings.ToUpper(method)+" "+path)
 		}
 	}
-	there := rest.DeckAddresses()
+	there := deckAddresses()
 	slices.Sort(there)
 	slices.Sort(described)
 	if !slices.Equal(there, described) {

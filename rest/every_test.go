@@ -259,8 +259,8 @@ func (e *everything) sent(method, path string) (typ, body string) {
 
 // addresses are requests for every address and adapter.
 func (e *everything) addresses() (out []shot) {
-	for _, a := range rest.Addresses() {
-		method, path, _ := strings.Cut(a.Name, " ")
+	for _, a := range allAddresses() {
+		method, path, _ := strings.Cut(a.name, " ")
 		typ, body := e.sent(method, path)
 		if name, ok := strings.CutPrefix(path, "@"); ok {
 			args := map[string]string{"annotation": "/none", "bo": "/File", "op": "/Document.SetProperty", "pp": "/default_search", "rendition": "/xmlExport", "convert": "?format=pdf", "preview": "/"}[name]
@@ -273,7 +273,7 @@ func (e *everything) addresses() (out []shot) {
 			if method == http.MethodGet && (name == "comment" || name == "annotation") || method == http.MethodPost && name == "annotation" {
 				args = ""
 			}
-			out = append(out, shot{a.Name, method, api + "/id/" + e.id + "/@" + name + args, typ, body, a.Body, "adapter"})
+			out = append(out, shot{a.name, method, api + "/id/" + e.id + "/@" + name + args, typ, body, a.body, "adapter"})
 			continue
 		}
 		at := e.at(path)
@@ -289,7 +289,7 @@ func (e *everything) addresses() (out []shot) {
 		if strings.Contains(path, "execute/:op") {
 			at = strings.ReplaceAll(at, "Document.SetProperty", "Blob.AttachOnDocument")
 		}
-		out = append(out, shot{a.Name, method, at, typ, body, a.Body, "address"})
+		out = append(out, shot{a.name, method, at, typ, body, a.body, "address"})
 	}
 	return out
 }

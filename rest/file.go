@@ -18,32 +18,32 @@ import (
 	"catena/storage/fault"
 )
 
-// file is a blob on its way out.
-type file struct {
-	blob     *engine.Blob
-	inline   bool
+// File is a blob on its way out.
+type File struct {
+	Blob     *engine.Blob
+	Inline   bool
 	modified time.Time
-	fresh    string // how long it may be kept without asking; "": not at all
+	Fresh    string // how long it may be kept without asking; "": not at all
 }
 
 // writeFile streams a blob: whole or one range, unless the client has it already. Several
 // ranges, or one that makes no sense, are as if none was asked for.
-func (x *exchange) writeFile(a *answer) {
-	b := a.file.blob
-	h := x.w.Header()
+func (x *Request) writeFile(a *Answer) {
+	b := a.File.Blob
+	h := x.Writer.Header()
 	tag := `"` + b.Digest + `"`
 	h.Set("Etag", tag)
 	h.Set("Accept-Ranges", "bytes")
-	h["Cache-Control"] = noCache
-	if a.file.fresh != "" {
-		h.Set("Cache-Control", a.file.fresh)
+	h["Cache-Control"] = NoCache
+	if a.File.Fresh != "" {
+		h.Set("Cache-Control", a.File.Fresh)
 	}
-	if !a.file.modified.IsZero() {
-		h.Set("Last-Modified", a.file.modified.UTC().Format(http.TimeFormat))
+	if !a.File.modified.IsZero() {
+		h.Set("Last-Modified", a.File.modified.UTC().Format(http.TimeFormat))
 	}
-	if x.unchanged(tag, a.file.modified) {
-		x.status = http.StatusNotModified
-		x.w.WriteHeader(x.status)
+	if x.unchanged(tag, a.File.modified) {
+		x.Status = http.StatusNotModified
+		x.Writer.WriteHeader(x.Status)
 		return
 	}
 	r, err := b.Open()
@@ -53,7 +53,7 @@ func (x *exchange) writeFile(a *answer) {
 		return
 	}
 	defer r.Close()
-	if err := wantDigest(x.r.Header.Get("Want-Digest"), b, r, h); err != nil {
+	if err := wantDigest(x.HTTP.Header.Get("Want-Digest"), b, r, h); err != nil {
 		h.Del("Etag")
 		x.fail(x.damaged(err))
 		return
@@ -62,18 +62,18 @@ func (x *exchange) writeFile(a *answer) {
 }
 
 // damaged is an error of reading content for the caller, who learns which document it belongs to.
-func (x *exchange) damaged(err error) error {
-	if x.engine == nil {
+func (x *Request) damaged(err error) error {
+	if x.Engine == nil {
 		return err
 	}
-	return x.engine.Repo().Explain(x.r.Context(), x.as, err)
+	return x.Engine.Repo().Explain(x.HTTP.Context(), x.As, err)
 }
 
 // sendBlob writes the head that describes a blob, and as much of its content as is asked for.
-func (x *exchange) sendBlob(a *answer, r io.ReadSeeker, tag string) {
-	b, h := a.file.blob, x.w.Header()
-	start, size, status := int64(0), b.Size, a.status
-	if from, n, ok := byteRange(x.r.Header, tag, a.file.modified, b.Size); ok && status == http.StatusOK {
+func (x *Request) sendBlob(a *Answer, r io.ReadSeeker, tag string) {
+	b, h := a.File.Blob, x.Writer.Header()
+	start, size, status := int64(0), b.Size, a.Status
+	if from, n, ok := byteRange(x.HTTP.Header, tag, a.File.modified, b.Size); ok && status == http.StatusOK {
 		start, size, status = from, n, http.StatusPartialContent
 	}
 	if err := b.Begin(r, start, size); err != nil {
@@ -82,40 +82,40 @@ func (x *exchange) sendBlob(a *answer, r io.ReadSeeker, tag string) {
 		return
 	}
 	h.Set("Content-Type", contentType(b))
-	h.Set("Content-Disposition", disposition(b.Name, a.file.inline))
+	h.Set("Content-Disposition", Disposition(b.Name, a.File.Inline))
 	if b.Type != "application/pdf" { // browsers show no PDF in a sandbox
-		h["Content-Security-Policy"] = noScripts
+		h["Content-Security-Policy"] = NoScripts
 	}
-	if x.status = status; status == http.StatusPartialContent {
+	if x.Status = status; status == http.StatusPartialContent {
 		h.Set("Content-Range", fmt.Sprintf("bytes %d-%d/%d", start, start+size-1, b.Size))
 	}
 	h.Set("Content-Length", strconv.FormatInt(size, 10))
-	x.w.WriteHeader(x.status)
-	if x.r.Method == http.MethodHead {
+	x.Writer.WriteHeader(x.Status)
+	if x.HTTP.Method == http.MethodHead {
 		return
 	}
-	if err := b.Send(x.w, r, start, size); err != nil {
+	if err := b.Send(x.Writer, r, start, size); err != nil {
 		x.sentDamaged(err)
-		x.abort() // the length is promised
+		x.Abort() // the length is promised
 	}
 }
 
 // sentDamaged logs that damage ended the sending of a blob.
-func (x *exchange) sentDamaged(err error) {
+func (x *Request) sentDamaged(err error) {
 	if fault.CodeOf(err) == fault.CodeContentDamaged {
-		x.report(http.StatusInternalServerError, "answer broke off", x.damaged(err))
+		x.Report(http.StatusInternalServerError, "answer broke off", x.damaged(err))
 	}
 }
 
 // unchanged reports whether the client's copy is still good.
-func (x *exchange) unchanged(tag string, modified time.Time) bool {
-	if !x.reads() {
+func (x *Request) unchanged(tag string, modified time.Time) bool {
+	if !x.Reads() {
 		return false
 	}
-	if v := x.r.Header.Values("If-None-Match"); len(v) > 0 {
+	if v := x.HTTP.Header.Values("If-None-Match"); len(v) > 0 {
 		return matches(v, tag)
 	}
-	since, err := http.ParseTime(x.r.Header.Get("If-Modified-Since"))
+	since, err := http.ParseTime(x.HTTP.Header.Get("If-Modified-Since"))
 	return err == nil && !modified.IsZero() && !modified.Truncate(time.Second).After(since)
 }
 
@@ -189,8 +189,8 @@ func contentType(b *engine.Blob) string {
 	return typ
 }
 
-// disposition writes a file name as RFC 6266 wants it.
-func disposition(name string, inline bool) string {
+// Disposition writes a file name as RFC 6266 wants it.
+func Disposition(name string, inline bool) string {
 	kind := "attachment"
 	if inline {
 		kind = "inline"
@@ -218,21 +218,21 @@ func token(s string) bool {
 }
 
 // writeFiles sends several blobs as one multipart body; none at all is no content.
-func (x *exchange) writeFiles(a *answer) {
+func (x *Request) writeFiles(a *Answer) {
 	if len(a.files) == 0 {
-		_ = x.noContent()
+		_ = x.NoContent()
 		return
 	}
-	m := multipart.NewWriter(x.w)
-	h := x.w.Header()
+	m := multipart.NewWriter(x.Writer)
+	h := x.Writer.Header()
 	h.Set("Content-Type", `multipart/mixed; boundary="`+m.Boundary()+`"`)
-	h["Cache-Control"] = noCache
-	x.status = a.status
-	x.w.WriteHeader(a.status)
+	h["Cache-Control"] = NoCache
+	x.Status = a.Status
+	x.Writer.WriteHeader(a.Status)
 	for _, b := range a.files {
 		if err := writePart(m, b); err != nil {
-			x.report(http.StatusInternalServerError, "answer broke off", err)
-			x.abort()
+			x.Report(http.StatusInternalServerError, "answer broke off", err)
+			x.Abort()
 			return
 		}
 	}
@@ -247,7 +247,7 @@ func writePart(m *multipart.Writer, b *engine.Blob) error {
 	defer r.Close()
 	w, err := m.CreatePart(textproto.MIMEHeader{
 		"Content-Type":        {contentType(b)},
-		"Content-Disposition": {disposition(b.Name, false)},
+		"Content-Disposition": {Disposition(b.Name, false)},
 	})
 	if err != nil {
 		return err

@@ -14,9 +14,9 @@ const (
 	maxKeys  = 100_000
 )
 
-// checkJSON accepts one JSON value that every reader understands alike: valid UTF-8, no
+// CheckJSON accepts one JSON value that every reader understands alike: valid UTF-8, no
 // name twice in an object, nested no deeper than 128. The error names line and column.
-func checkJSON(data []byte) error {
+func CheckJSON(data []byte) error {
 	s := scanner{data: data}
 	if !utf8.Valid(data) {
 		return s.errorf("is not valid UTF-8")
@@ -31,8 +31,8 @@ func checkJSON(data []byte) error {
 	return nil
 }
 
-// members calls f for each member of a JSON object that checkJSON has accepted; null is absent.
-func members(data []byte, f func(name string, value json.RawMessage) error) error {
+// Members calls f for each member of a JSON object that checkJSON has accepted; null is absent.
+func Members(data []byte, f func(name string, value json.RawMessage) error) error {
 	s := scanner{data: data}
 	if s.space(); s.peek() != '{' {
 		return fault.Invalid.Errorf("body: is not a JSON object")

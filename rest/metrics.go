@@ -50,14 +50,14 @@ func (m *meters) series(method, path string) *meter {
 }
 
 // attach gives every row of a table its series.
-func (m *meters) attach(prefix string, table []route) []route {
+func (m *meters) attach(prefix string, table []Route) []Route {
 	for i := range table {
-		table[i].meter = m.series(table[i].method, prefix+table[i].path)
+		table[i].meter = m.series(table[i].Method, prefix+table[i].Path)
 	}
 	return table
 }
 
-func (rt *route) observe(m *meters, status int, d time.Duration) {
+func (rt *Route) observe(m *meters, status int, d time.Duration) {
 	series := m.other
 	if rt != nil {
 		series = rt.meter

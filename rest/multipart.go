@@ -16,32 +16,32 @@ import (
 	"catena/storage/fault"
 )
 
-// readBody reads a JSON body, which may not be larger than allowed nor take for ever.
-func (x *exchange) readBody() ([]byte, error) {
-	limit := x.s.Limits.JSON
-	if x.r.ContentLength > limit {
-		return nil, tooLarge("JSON body", limit)
+// ReadBody reads a JSON body, which may not be larger than allowed nor take for ever.
+func (x *Request) ReadBody() ([]byte, error) {
+	limit := x.Server.Limits.JSON
+	if x.HTTP.ContentLength > limit {
+		return nil, TooLarge("JSON body", limit)
 	}
-	if x.r.Body == nil || x.r.Body == http.NoBody {
+	if x.HTTP.Body == nil || x.HTTP.Body == http.NoBody {
 		return nil, nil
 	}
-	data, err := readAll(x.r.Body, x.r.ContentLength, limit)
+	data, err := readAll(x.HTTP.Body, x.HTTP.ContentLength, limit)
 	if err == nil {
-		x.bodyRead()
+		x.BodyRead()
 	}
 	return data, err
 }
 
 // expectBody gives a body its time. The deadline stays unless the body is read: net/http
 // takes in what is left of one before it answers, and must not wait for ever.
-func (x *exchange) expectBody() {
-	if x.r.Body != nil && x.r.Body != http.NoBody {
-		_ = http.NewResponseController(x.w).SetReadDeadline(time.Now().Add(x.s.Limits.Body)) // not every connection has deadlines
+func (x *Request) expectBody() {
+	if x.HTTP.Body != nil && x.HTTP.Body != http.NoBody {
+		_ = http.NewResponseController(x.Writer).SetReadDeadline(time.Now().Add(x.Server.Limits.Body)) // not every connection has deadlines
 	}
 }
 
-// bodyRead lifts the deadline, for net/http goes on reading to see whether the client leaves.
-func (x *exchange) bodyRead() { _ = http.NewResponseController(x.w).SetReadDeadline(time.Time{}) }
+// BodyRead lifts the deadline, for net/http goes on reading to see whether the client leaves.
+func (x *Request) BodyRead() { _ = http.NewResponseController(x.Writer).SetReadDeadline(time.Time{}) }
 
 // timedBody lifts the deadline when the body is at its end, for handlers of others.
 type timedBody struct {
@@ -72,7 +72,7 @@ func readAll(r io.Reader, announced, limit int64) ([]byte, error) {
 		return nil, fault.Invalid.Errorf("body: broke off").WithCode(fault.CodeBodyIncomplete)
 	}
 	if int64(len(data)) > limit {
-		return nil, tooLarge("JSON body", limit)
+		return nil, TooLarge("JSON body", limit)
 	}
 	if announced >= 0 && int64(len(data)) != announced {
 		return nil, fault.Invalid.Errorf("body: broke off").WithCode(fault.CodeBodyIncomplete)
@@ -80,45 +80,45 @@ func readAll(r io.Reader, announced, limit int64) ([]byte, error) {
 	return data, nil
 }
 
-func tooLarge(what string, limit int64) error {
+func TooLarge(what string, limit int64) error {
 	return fault.Limit.Errorf("%s: more than %d bytes", what, limit).WithCode(fault.CodeBodyTooLarge)
 }
 
-// readJSON reads a body that must be one JSON object.
-func (x *exchange) readJSON() (json.RawMessage, error) {
-	if _, _, err := x.media(); err != nil {
+// ReadJSON reads a body that must be one JSON object.
+func (x *Request) ReadJSON() (json.RawMessage, error) {
+	if _, _, err := x.Media(); err != nil {
 		return nil, err
 	}
-	body, err := x.readBody()
+	body, err := x.ReadBody()
 	if err != nil {
 		return nil, err
 	}
-	return body, checkJSON(body)
+	return body, CheckJSON(body)
 }
 
-// readParts reads a multipart body: the first part is JSON when wanted, every further one a
+// ReadParts reads a multipart body: the first part is JSON when wanted, every further one a
 // file that goes to the spool as it comes. Where none is JSON, the fields of a form that have
 // no file name come last.
-func (x *exchange) readParts(boundary string, first bool) (head []byte, files []*engine.Blob, err error) {
+func (x *Request) ReadParts(boundary string, first bool) (head []byte, files []*engine.Blob, err error) {
 	if boundary == "" {
 		return nil, nil, fault.Invalid.Errorf("body: multipart without a boundary")
 	}
 	var fields []*engine.Blob
-	m := multipart.NewReader(x.moving(), boundary)
+	m := multipart.NewReader(x.Moving(), boundary)
 	for n := 0; ; n++ {
 		part, err := m.NextRawPart()
 		if errors.Is(err, io.EOF) {
-			x.bodyRead()
+			x.BodyRead()
 			return head, append(files, fields...), nil
 		}
 		if err != nil {
 			return nil, nil, fault.Invalid.Errorf("body: multipart is broken or broke off").WithCode(fault.CodeBodyIncomplete)
 		}
-		if n > x.s.Limits.Parts {
-			return nil, nil, fault.Limit.Errorf("body: more than %d files", x.s.Limits.Parts).WithCode(fault.CodeBodyTooLarge)
+		if n > x.Server.Limits.Parts {
+			return nil, nil, fault.Limit.Errorf("body: more than %d files", x.Server.Limits.Parts).WithCode(fault.CodeBodyTooLarge)
 		}
 		if n == 0 && first {
-			if head, err = readAll(part, -1, x.s.Limits.JSON); err != nil {
+			if head, err = readAll(part, -1, x.Server.Limits.JSON); err != nil {
 				return nil, nil, err
 			}
 			continue
@@ -136,7 +136,7 @@ func (x *exchange) readParts(boundary string, first bool) (head []byte, files []
 }
 
 // spool takes one part in as a file.
-func (x *exchange) spool(part *multipart.Part) (*engine.Blob, error) {
+func (x *Request) spool(part *multipart.Part) (*engine.Blob, error) {
 	field, name, err := partName(part.Header)
 	if err != nil {
 		return nil, err
@@ -144,19 +144,19 @@ func (x *exchange) spool(part *multipart.Part) (*engine.Blob, error) {
 	if name == "" {
 		name = field
 	}
-	return x.spoolFrom(name, part.Header.Get("Content-Type"), part)
+	return x.SpoolFrom(name, part.Header.Get("Content-Type"), part)
 }
 
-func (x *exchange) spoolFrom(name, typ string, r io.Reader) (*engine.Blob, error) {
-	b, err := x.engine.Repo().Blobs().Spool(x.r.Context(), name, typ, r, x.blobLimit())
+func (x *Request) SpoolFrom(name, typ string, r io.Reader) (*engine.Blob, error) {
+	b, err := x.Engine.Repo().Blobs().Spool(x.HTTP.Context(), name, typ, r, x.BlobLimit())
 	if fault.Is(err, fault.Limit) {
-		return nil, tooLarge("file", x.blobLimit())
+		return nil, TooLarge("file", x.BlobLimit())
 	}
 	return b, err
 }
 
-// blobLimit is the number of bytes that a file may have.
-func (x *exchange) blobLimit() int64 { return x.engine.Repo().Limits().BlobSize }
+// BlobLimit is the number of bytes that a file may have.
+func (x *Request) BlobLimit() int64 { return x.Engine.Repo().Limits().BlobSize }
 
 // slowest is how many bytes a second a sender has to send of a large body, on the whole.
 const slowest = 1 << 10
@@ -171,8 +171,8 @@ type moving struct {
 	bytes int64
 }
 
-func (x *exchange) moving() io.Reader {
-	return &moving{r: x.r.Body, rc: http.NewResponseController(x.w), stall: x.s.Limits.Stall, began: time.Now()}
+func (x *Request) Moving() io.Reader {
+	return &moving{r: x.HTTP.Body, rc: http.NewResponseController(x.Writer), stall: x.Server.Limits.Stall, began: time.Now()}
 }
 
 func (m *moving) Read(b []byte) (int, error) {

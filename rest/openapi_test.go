@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"catena/rest"
 )
 
 const platformAPI = api + "/openapi.json"
@@ -58,7 +56,7 @@ func TestPlatformDescribed(t *testing.T) {
 	c := readContract(t, s, platformAPI)
 	all := c.described()
 	want := map[string]bool{}
-	for _, d := range rest.DescribedAddresses() {
+	for _, d := range describedAddresses() {
 		want[d] = true
 	}
 	if len(want) < 150 || len(all) != len(want) {

@@ -4,7 +4,6 @@ import (
 	"container/list"
 	"fmt"
 	"math"
-	"net/http"
 	"net/netip"
 	"slices"
 	"strconv"
@@ -64,19 +63,19 @@ func (l *rates) limiter(p *engine.Principal) *rate.Limiter {
 	return c.limiter
 }
 
-// rate counts a request and tells the caller how many are left; too many are refused.
-func (x *exchange) rate() error {
-	l := x.s.rates
-	if l.quota == 0 || x.as == nil || x.exempt() {
+// Rate counts a request and tells the caller how many are left; too many are refused.
+func (x *Request) Rate() error {
+	l := x.Server.rates
+	if l.quota == 0 || x.As == nil || x.exempt() {
 		return nil
 	}
 	now := time.Now()
-	bucket := l.limiter(x.as)
+	bucket := l.limiter(x.As)
 	ok := bucket.AllowN(now, 1)
 	tokens := max(0, bucket.TokensAt(now))
 	left := int(tokens)
 	full := int(math.Ceil((float64(l.burst) - tokens) * 60 / float64(l.quota)))
-	h := x.w.Header()
+	h := x.Writer.Header()
 	h.Set("RateLimit-Policy", fmt.Sprintf(`"default";q=%d;w=60`, l.quota))
 	h.Set("RateLimit", fmt.Sprintf(`"default";r=%d;t=%d`, left, full))
 	h.Set("X-RateLimit-Limit", strconv.Itoa(l.quota))
@@ -90,27 +89,10 @@ func (x *exchange) rate() error {
 }
 
 // exempt reports whether a request comes from a network whose requests are not counted.
-func (x *exchange) exempt() bool {
-	if len(x.s.RateExempt) == 0 {
+func (x *Request) exempt() bool {
+	if len(x.Server.RateExempt) == 0 {
 		return false
 	}
 	from := x.client()
-	return slices.ContainsFunc(x.s.RateExempt, func(p netip.Prefix) bool { return p.Contains(from) })
-}
-
-// quota is what an operation says of a bound of its own.
-type quota struct{ Limit, Window, Left, Reset int64 }
-
-func quotaOf(m map[string]any) *quota {
-	q, ok := m["quota"].(map[string]any)
-	if !ok {
-		return nil
-	}
-	return &quota{member[int64](q, "limit"), member[int64](q, "window"), member[int64](q, "left"), member[int64](q, "reset")}
-}
-
-// tell adds the bound, which is that of exports, to what the caller is told of the general one.
-func (q *quota) tell(h http.Header) {
-	h.Add("RateLimit-Policy", fmt.Sprintf(`"exports";q=%d;w=%d`, q.Limit, q.Window))
-	h.Add("RateLimit", fmt.Sprintf(`"exports";r=%d;t=%d`, q.Left, q.Reset))
+	return slices.ContainsFunc(x.Server.RateExempt, func(p netip.Prefix) bool { return p.Contains(from) })
 }

@@ -96,7 +96,7 @@ func TestCheckJSON(t *testing.T) {
 		strings.Repeat("[", 128) + strings.Repeat("]", 128),
 	}
 	for _, s := range good {
-		if err := checkJSON([]byte(s)); err != nil {
+		if err := CheckJSON([]byte(s)); err != nil {
 			t.Errorf("%s: %v", s, err)
 		}
 		if !json.Valid([]byte(s)) {
@@ -110,7 +110,7 @@ func TestCheckJSON(t *testing.T) {
 		`{"a":1,"b":1,"c":1,"d":1,"e":1,"f":1,"g":1,"h":1,"i":1,"j":1,"b":1}`,
 	}
 	for _, s := range bad {
-		err := checkJSON([]byte(s))
+		err := CheckJSON([]byte(s))
 		var f *fault.Error
 		if !errors.As(err, &f) || f.Kind != fault.Invalid || f.Line == 0 || f.Column == 0 {
 			t.Errorf("%.40s: got %v", s, err)
@@ -121,7 +121,7 @@ func TestCheckJSON(t *testing.T) {
 func FuzzCheckJSON(f *testing.F) {
 	f.Add([]byte(`{"a":[1,-2.5e3,"\u00e9"],"b":{"c":null}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if checkJSON(data) != nil {
+		if CheckJSON(data) != nil {
 			return
 		}
 		var v any
@@ -133,7 +133,7 @@ func FuzzCheckJSON(f *testing.F) {
 			return
 		}
 		got := map[string]any{}
-		err := members(data, func(name string, raw json.RawMessage) error {
+		err := Members(data, func(name string, raw json.RawMessage) error {
 			var m any
 			err := json.Unmarshal(raw, &m)
 			got[name] = m
@@ -181,7 +181,7 @@ func TestProblem(t *testing.T) {
 		{err: fault.Denied.Errorf("no"), status: 403, message: "no", code: "denied"},
 		{err: fault.Exists.Errorf("x"), status: 409, message: "x", code: "exists"},
 		{err: fault.Limit.Errorf("x"), status: 422, message: "x", code: "limit"},
-		{err: tooLarge("JSON body", 3), status: 413, message: "JSON body: more than 3 bytes", code: fault.CodeBodyTooLarge.String()},
+		{err: TooLarge("JSON body", 3), status: 413, message: "JSON body: more than 3 bytes", code: fault.CodeBodyTooLarge.String()},
 		{err: fault.Unavailable.Errorf("x"), status: 503, message: "x", code: "unavailable", retryable: true},
 		{err: fault.Unavailable.Errorf("log: %w", &fs.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}), status: 507, message: "log: write x: " + syscall.ENOSPC.Error(), code: "disk_full", retryable: true},
 		{err: fault.Conflict.Errorf("x").WithCode(fault.CodePreconditionFailed), status: 412, message: "x", code: fault.CodePreconditionFailed.String()},
@@ -189,7 +189,7 @@ func TestProblem(t *testing.T) {
 		{err: fault.Invalid.Errorf("content type %q is not accepted here", "text/x").WithCode(fault.CodeUnsupportedMediaType), status: 415, message: `content type "text/x" is not accepted here`, code: fault.CodeUnsupportedMediaType.String()},
 	}
 	for _, c := range cases {
-		p := problemOf(c.err, message(c.err, c.invoked))
+		p := problemOf(c.err, Message(c.err, c.invoked))
 		if p.Status != c.status || p.Message != c.message || p.Code != c.code || p.Retryable != c.retryable || p.Detail != cmp.Or(c.detail, p.Message) {
 			t.Errorf("%v: got %+v", c.err, p)
 		}
@@ -275,20 +275,8 @@ func TestDisposition(t *testing.T) {
 		{"", "attachment"},
 	}
 	for _, c := range cases {
-		if got := disposition(c.name, false); got != c.want {
+		if got := Disposition(c.name, false); got != c.want {
 			t.Errorf("%q: got %s, want %s", c.name, got, c.want)
-		}
-	}
-}
-
-func TestHolds(t *testing.T) {
-	cases := []struct {
-		header string
-		want   bool
-	}{{`"0-1.abc"`, true}, {`"0-1"`, true}, {`"0-2.abc"`, false}, {`"x", "0-1.z"`, true}, {`*`, true}, {`W/"0-1.a"`, false}}
-	for _, c := range cases {
-		if got := holds([]string{c.header}, "0-1"); got != c.want {
-			t.Errorf("%s: got %v", c.header, got)
 		}
 	}
 }

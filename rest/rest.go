@@ -83,23 +83,23 @@ type Mount struct {
 
 // Table is what a server serves.
 type Table struct {
-	API      []route   // below /api/v1, also below /site/api/v1 and /api/v1/repo/{repository}
-	Top      []route   // beside it
+	API      []Route   // below /api/v1, also below /site/api/v1 and /api/v1/repo/{repository}
+	Top      []Route   // beside it
 	Mounts   []Mount   // besides those of the configuration
 	Sections []Section // the first that holds an address counts
 }
 
 // Section is a part of the addresses that has ways of its own.
 type Section struct {
-	Holds func(path string) bool             // path is below the context path
-	Fail  func(x *exchange, err error) error // writes an error as the answer; what it returns is written as elsewhere
-	Keys  bool                               // tokens in the address sign nobody in
+	Holds func(path string) bool            // path is below the context path
+	Fail  func(x *Request, err error) error // writes an error as the answer; what it returns is written as elsewhere
+	Keys  bool                              // tokens in the address sign nobody in
 }
 
 // mounted is a mount with a row for its figures.
 type mounted struct {
 	Mount
-	row []route
+	row []Route
 }
 
 // Check is one thing that must hold before the server takes traffic.
@@ -129,9 +129,9 @@ type Handler struct {
 	exchanges sync.Pool
 }
 
-// newHandler makes the handler of a server of the addresses that table returns. What should be an origin and is none is left
+// New makes the handler of a server of the addresses that table returns. What should be an origin and is none is left
 // out and logged.
-func newHandler(c Config, table func(*Handler) Table) *Handler {
+func New(c Config, table func(*Handler) Table) *Handler {
 	s := &Handler{Config: c, hosts: map[string]bool{"localhost": true}, origins: map[string]bool{}}
 	if s.Log == nil {
 		s.Log = slog.Default()
@@ -148,7 +148,7 @@ func newHandler(c Config, table func(*Handler) Table) *Handler {
 	s.Metrics.MustRegister(s.runs)
 	s.streams = make(chan struct{}, maxStreams)
 	s.rates = newRates(s.Limits.Rate)
-	s.exchanges.New = func() any { return &exchange{s: s} }
+	s.exchanges.New = func() any { return &Request{Server: s} }
 	for _, h := range c.Hosts {
 		s.hosts[strings.ToLower(h)] = true
 	}
@@ -181,7 +181,7 @@ func newHandler(c Config, table func(*Handler) Table) *Handler {
 	s.api = newRouter(s.meters.attach("/api/v1", t.API))
 	s.top = newRouter(s.meters.attach("", t.Top))
 	for _, m := range slices.Concat(c.Mounts, t.Mounts) {
-		s.mounts = append(s.mounts, mounted{m, s.meters.attach("", []route{{path: m.Path + "/*"}})})
+		s.mounts = append(s.mounts, mounted{m, s.meters.attach("", []Route{{Path: m.Path + "/*"}})})
 	}
 	return s
 }
@@ -236,7 +236,7 @@ func (s *Handler) Done() <-chan struct{} { return s.ctx.Done() }
 
 // section is what holds an address; nil if none does.
 func (s *Handler) section(path string) *Section {
-	path = locate(s.ContextPath, path).path
+	path = Locate(s.ContextPath, path).Path
 	for i := range s.sections {
 		if s.sections[i].Holds(path) {
 			return &s.sections[i]

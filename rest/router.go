@@ -9,36 +9,36 @@ import (
 	"github.com/julienschmidt/httprouter"
 )
 
-// handler answers one request. What it returns as an error becomes the error body.
-type handler func(*exchange) error
+// HandlerFunc answers one request. What it returns as an error becomes the error body.
+type HandlerFunc func(*Request) error
 
 // access says who may ask for a route.
 type access uint8
 
 const (
-	signedIn access = iota // a user or key; 401 otherwise
-	open                   // anybody; no sign-in is attempted
-	visitor                // anybody; whoever signed in is known
+	SignedIn access = iota // a user or key; 401 otherwise
+	Open                   // anybody; no sign-in is attempted
+	Visitor                // anybody; whoever signed in is known
 )
 
-// route is one row of the table. What it says of its operation, its answer and its parameters is what the
+// Route is one row of the table. What it says of its operation, its answer and its parameters is what the
 // description of the addresses tells; a row without a handler is served by that alone.
-type route struct {
-	method, path string
-	access       access
-	body         body    // of anything but a GET or a DELETE, which have none
-	handle       handler // nil: runs op
+type Route struct {
+	Method, Path string
+	Access       access
+	Body         Body        // of anything but a GET or a DELETE, which have none
+	Handle       HandlerFunc // nil: runs op
 
-	op     string                            // the operation it runs
-	params func(x *exchange) (values, error) // of it; nil: the parts of the address and those of query
-	query  string                            // parameters of the query, separated by spaces
-	entity string                            // parameter of op that the JSON body becomes; "*": its members become all
-	gives  string                            // schema of the answer, where the operation does not say it
-	status int                               // of an answer with a body; 0: 200
-	or     int                               // another status that is no error
-	batch  bool                              // a batch may hold it: its handler does nothing but run one operation
-	says   string                            // summary, where the operation does not say it
-	parts  []route                           // addresses that the handler tells apart
+	Op     string                           // the operation it runs
+	Params func(x *Request) (Values, error) // of it; nil: the parts of the address and those of query
+	Query  string                           // parameters of the query, separated by spaces
+	Entity string                           // parameter of op that the JSON body becomes; "*": its members become all
+	Gives  string                           // schema of the answer, where the operation does not say it
+	Status int                              // of an answer with a body; 0: 200
+	Or     int                              // another status that is no error
+	Batch  bool                             // a batch may hold it: its handler does nothing but run one operation
+	Says   string                           // summary, where the operation does not say it
+	Parts  []Route                          // addresses that the handler tells apart
 
 	meter *meter
 }
@@ -54,7 +54,7 @@ type router struct {
 
 // pattern is a route with its path taken apart.
 type pattern struct {
-	route *route
+	route *Route
 	segs  []segment
 }
 
@@ -75,15 +75,15 @@ const (
 const maxSegments = 6
 
 // newRouter makes a router of a table. Two rows for one address are a bug in the table.
-func newRouter(table []route) *router {
+func newRouter(table []Route) *router {
 	r := &router{tree: httprouter.New(), sets: map[string][]*pattern{}}
 	byMethod := map[string][]*pattern{}
 	for i := range table {
-		p := &pattern{route: &table[i], segs: segments(table[i].path)}
+		p := &pattern{route: &table[i], segs: segments(table[i].Path)}
 		if len(p.segs) > maxSegments {
-			panic(fmt.Sprintf("routes: %s has more than %d segments", table[i].path, maxSegments))
+			panic(fmt.Sprintf("routes: %s has more than %d segments", table[i].Path, maxSegments))
 		}
-		byMethod[p.route.method] = append(byMethod[p.route.method], p)
+		byMethod[p.route.Method] = append(byMethod[p.route.Method], p)
 	}
 	for method, ps := range byMethod {
 		r.methods = append(r.methods, method)
@@ -95,7 +95,7 @@ func newRouter(table []route) *router {
 		slices.SortStableFunc(set, moreSpecific)
 		for i := 1; i < len(set); i++ {
 			if moreSpecific(set[i-1], set[i]) == 0 {
-				panic(fmt.Sprintf("routes: %s %s and %s are the same", method, set[i-1].route.path, set[i].route.path))
+				panic(fmt.Sprintf("routes: %s %s and %s are the same", method, set[i-1].route.Path, set[i].route.Path))
 			}
 		}
 		r.tree.Handle(method, path, found(set))
@@ -150,7 +150,7 @@ func (r *router) fold(method, skeleton string, depth int, ps []*pattern) {
 
 // find returns the route of method and escaped path and fills ps, or nil. A trailing slash
 // that no row asks for is harmless.
-func (r *router) find(method, path string, ps *params) *route {
+func (r *router) find(method, path string, ps *Segments) *Route {
 	if rt := r.exact(method, path, ps); rt != nil {
 		return rt
 	}
@@ -160,7 +160,7 @@ func (r *router) find(method, path string, ps *params) *route {
 	return nil
 }
 
-func (r *router) exact(method, path string, ps *params) *route {
+func (r *router) exact(method, path string, ps *Segments) *Route {
 	handle, _, _ := r.tree.Lookup(method, path)
 	if handle == nil {
 		return nil
@@ -178,7 +178,7 @@ func (r *router) exact(method, path string, ps *params) *route {
 // allowed lists the methods a path knows, for 405 and OPTIONS.
 func (r *router) allowed(path string) []string {
 	var out []string
-	var ps params
+	var ps Segments
 	for _, m := range r.methods {
 		if r.find(m, path, &ps) != nil {
 			out = append(out, m)
@@ -222,7 +222,7 @@ func moreSpecific(a, b *pattern) int {
 	return len(b.segs) - len(a.segs)
 }
 
-func (p *pattern) match(path string, ps *params) bool {
+func (p *pattern) match(path string, ps *Segments) bool {
 	left := path
 	for _, s := range p.segs {
 		if left == "" {
@@ -250,20 +250,20 @@ func (p *pattern) match(path string, ps *params) bool {
 	return left == ""
 }
 
-// params are the named segments of a path as they came, still escaped.
-type params struct {
+// Segments are the named segments of a path as they came, still escaped.
+type Segments struct {
 	n     int
 	found capture
 	list  [maxSegments]struct{ name, value string }
 }
 
-func (p *params) add(name, value string) {
+func (p *Segments) add(name, value string) {
 	p.list[p.n].name, p.list[p.n].value = name, value
 	p.n++
 }
 
-// get returns the escaped value of a named segment.
-func (p *params) get(name string) string {
+// Get returns the escaped value of a named segment.
+func (p *Segments) Get(name string) string {
 	for i := range p.n {
 		if p.list[i].name == name {
 			return p.list[i].value

@@ -8,25 +8,25 @@ import (
 )
 
 func TestRouter(t *testing.T) {
-	table := []route{
-		{method: "GET", path: "/automation/:op"},
-		{method: "GET", path: "/automation/:op/@async/:run"},
-		{method: "GET", path: "/automation/:op/@async/:run/status"},
-		{method: "GET", path: "/automation/traces/:trace"},
-		{method: "POST", path: "/automation/:op"},
-		{method: "POST", path: "/automation/login"},
-		{method: "GET", path: "/directory/:dir"},
-		{method: "DELETE", path: "/directory/:dir/*entry"},
-		{method: "GET", path: "/id/:id"},
-		{method: "GET", path: "/id/:id/*tail"},
-		{method: "GET", path: "/path"},
-		{method: "GET", path: "/path/*doc"},
-		{method: "GET", path: "/user/*name"},
-		{method: "GET", path: "/user/search"},
-		{method: "POST", path: "/upload"},
-		{method: "GET", path: "/v1/decks/:id"},
-		{method: "GET", path: "/v1/decks/trashed"},
-		{method: "GET", path: "/v1/decks/:deck/slides"},
+	table := []Route{
+		{Method: "GET", Path: "/automation/:op"},
+		{Method: "GET", Path: "/automation/:op/@async/:run"},
+		{Method: "GET", Path: "/automation/:op/@async/:run/status"},
+		{Method: "GET", Path: "/automation/traces/:trace"},
+		{Method: "POST", Path: "/automation/:op"},
+		{Method: "POST", Path: "/automation/login"},
+		{Method: "GET", Path: "/directory/:dir"},
+		{Method: "DELETE", Path: "/directory/:dir/*entry"},
+		{Method: "GET", Path: "/id/:id"},
+		{Method: "GET", Path: "/id/:id/*tail"},
+		{Method: "GET", Path: "/path"},
+		{Method: "GET", Path: "/path/*doc"},
+		{Method: "GET", Path: "/user/*name"},
+		{Method: "GET", Path: "/user/search"},
+		{Method: "POST", Path: "/upload"},
+		{Method: "GET", Path: "/v1/decks/:id"},
+		{Method: "GET", Path: "/v1/decks/trashed"},
+		{Method: "GET", Path: "/v1/decks/:deck/slides"},
 	}
 	r := newRouter(table)
 	cases := []struct{ method, path, want string }{
@@ -55,10 +55,10 @@ func TestRouter(t *testing.T) {
 		{"GET", "/nope", ""},
 	}
 	for _, c := range cases {
-		var ps params
+		var ps Segments
 		got := ""
 		if rt := r.find(c.method, c.path, &ps); rt != nil {
-			got = rt.path
+			got = rt.Path
 			for _, p := range ps.list[:ps.n] {
 				got += fmt.Sprintf(" %s=%s", p.name, p.value)
 			}
@@ -75,28 +75,28 @@ func TestRouter(t *testing.T) {
 			t.Error("two rows for one address are accepted")
 		}
 	}()
-	newRouter([]route{{method: "GET", path: "/a/:b"}, {method: "GET", path: "/a/:c"}})
+	newRouter([]Route{{Method: "GET", Path: "/a/:b"}, {Method: "GET", Path: "/a/:c"}})
 }
 
 func TestLocate(t *testing.T) {
 	cases := []struct {
 		path string
-		want place
+		want Place
 	}{
-		{"/api/v1/path/a", place{api: true, path: "/path/a"}},
-		{"/nuxeo/api/v1/path/a", place{api: true, path: "/path/a"}},
-		{"/nuxeo/site/api/v1/me", place{api: true, path: "/me"}},
-		{"/site/automation/Log", place{api: true, path: "/automation/Log"}},
-		{"/nuxeo/site/automation", place{api: true, path: "/automation"}},
-		{"/api/v1/repo/default/path//a", place{api: true, path: "/path//a", repo: "default"}},
-		{"/api/v1/repo/x%20y/query", place{api: true, path: "/query", repo: "x%20y"}},
-		{"/nuxeo/json/cmis", place{path: "/json/cmis"}},
-		{"/nuxeox/json/cmis", place{path: "/nuxeox/json/cmis"}},
-		{"/api/v10/x", place{path: "/api/v10/x"}},
-		{"/v1/decks", place{path: "/v1/decks"}},
+		{"/api/v1/path/a", Place{API: true, Path: "/path/a"}},
+		{"/nuxeo/api/v1/path/a", Place{API: true, Path: "/path/a"}},
+		{"/nuxeo/site/api/v1/me", Place{API: true, Path: "/me"}},
+		{"/site/automation/Log", Place{API: true, Path: "/automation/Log"}},
+		{"/nuxeo/site/automation", Place{API: true, Path: "/automation"}},
+		{"/api/v1/repo/default/path//a", Place{API: true, Path: "/path//a", Repo: "default"}},
+		{"/api/v1/repo/x%20y/query", Place{API: true, Path: "/query", Repo: "x%20y"}},
+		{"/nuxeo/json/cmis", Place{Path: "/json/cmis"}},
+		{"/nuxeox/json/cmis", Place{Path: "/nuxeox/json/cmis"}},
+		{"/api/v10/x", Place{Path: "/api/v10/x"}},
+		{"/v1/decks", Place{Path: "/v1/decks"}},
 	}
 	for _, c := range cases {
-		if got := locate("/nuxeo", c.path); got != c.want {
+		if got := Locate("/nuxeo", c.path); got != c.want {
 			t.Errorf("%s: got %+v, want %+v", c.path, got, c.want)
 		}
 	}
@@ -105,15 +105,15 @@ func TestLocate(t *testing.T) {
 func TestSplitHops(t *testing.T) {
 	cases := []struct {
 		in, path string
-		hops     []hop
+		hops     []Hop
 		fails    bool
 	}{
 		{in: "ws/doc%20with%20@%20and%20@", path: "ws/doc with @ and @"},
-		{in: "@children", path: "", hops: []hop{{"children", ""}}},
-		{in: "/@children", path: "", hops: []hop{{"children", ""}}},
-		{in: "a/@blob/files:files/0/file/@convert", path: "a", hops: []hop{{"blob", "files:files/0/file"}, {"convert", ""}}},
+		{in: "@children", path: "", hops: []Hop{{"children", ""}}},
+		{in: "/@children", path: "", hops: []Hop{{"children", ""}}},
+		{in: "a/@blob/files:files/0/file/@convert", path: "a", hops: []Hop{{"blob", "files:files/0/file"}, {"convert", ""}}},
 		{in: "a/%40acl", path: "a/@acl"},
-		{in: "a/@children/@op/Document.Query/", path: "a", hops: []hop{{"children", ""}, {"op", "Document.Query"}}},
+		{in: "a/@children/@op/Document.Query/", path: "a", hops: []Hop{{"children", ""}, {"op", "Document.Query"}}},
 		{in: "%5B%5D%3B%23%24%2C%26%3F%3D%2B+", path: "[];#$,&?=++"},
 		{in: "%E3%83%9F%E3%82%AB", path: "ミカ"},
 		{in: "a%2525", path: "a%25"},
@@ -126,7 +126,7 @@ func TestSplitHops(t *testing.T) {
 		{in: "a/@blob/../x", fails: true},
 	}
 	for _, c := range cases {
-		path, hops, err := splitHops(c.in)
+		path, hops, err := SplitHops(c.in)
 		if (err != nil) != c.fails {
 			t.Errorf("%s: error %v", c.in, err)
 		} else if path != c.path || !c.fails && !reflect.DeepEqual(hops, c.hops) {
@@ -139,7 +139,7 @@ func FuzzSplitHops(f *testing.F) {
 	f.Add("a/@blob/files:files/0/file/@convert")
 	f.Add("%2e%2e/%00/@/@@")
 	f.Fuzz(func(t *testing.T, s string) {
-		path, hops, err := splitHops(s)
+		path, hops, err := SplitHops(s)
 		if err != nil {
 			return
 		}
@@ -151,29 +151,29 @@ func FuzzSplitHops(f *testing.F) {
 	})
 }
 
-func texts(hops []hop) []string {
+func texts(hops []Hop) []string {
 	var out []string
 	for _, h := range hops {
-		out = append(out, h.name, h.args)
+		out = append(out, h.Name, h.Args)
 	}
 	return out
 }
 
 func BenchmarkFind(b *testing.B) {
-	r := newRouter([]route{
-		{method: "GET", path: "/automation"},
-		{method: "GET", path: "/automation/:op"},
-		{method: "POST", path: "/automation/:op"},
-		{method: "POST", path: "/automation/:op/@async"},
-		{method: "GET", path: "/automation/:op/@async/:run"},
-		{method: "GET", path: "/automation/doc"},
-		{method: "POST", path: "/upload/:batch/execute/:op"},
-		{method: "GET", path: "/path"},
-		{method: "GET", path: "/path/*doc"},
+	r := newRouter([]Route{
+		{Method: "GET", Path: "/automation"},
+		{Method: "GET", Path: "/automation/:op"},
+		{Method: "POST", Path: "/automation/:op"},
+		{Method: "POST", Path: "/automation/:op/@async"},
+		{Method: "GET", Path: "/automation/:op/@async/:run"},
+		{Method: "GET", Path: "/automation/doc"},
+		{Method: "POST", Path: "/upload/:batch/execute/:op"},
+		{Method: "GET", Path: "/path"},
+		{Method: "GET", Path: "/path/*doc"},
 	})
 	b.ReportAllocs()
 	for b.Loop() {
-		var ps params
+		var ps Segments
 		if r.find("POST", "/automation/Document.Create", &ps) == nil {
 			b.Fatal("not found")
 		}

@@ -13,8 +13,8 @@ import (
 	"catena/storage/fault"
 )
 
-// statuses are the HTTP statuses of the kinds of error.
-var statuses = [...]int{
+// Statuses are the HTTP statuses of the kinds of error.
+var Statuses = [...]int{
 	fault.Internal:    http.StatusInternalServerError,
 	fault.Invalid:     http.StatusBadRequest,
 	fault.Denied:      http.StatusForbidden,
@@ -48,12 +48,12 @@ var codeStatuses = map[fault.Code]int{
 // settled are the codes of conflicts that the same request meets again, or should not be tried again after.
 var settled = map[fault.Code]bool{fault.CodePreconditionFailed: true, fault.CodeRunEnded: true, fault.CodeRunIncomplete: true, fault.CodeWorkflowState: true}
 
-// statusOf returns the status of an error.
-func statusOf(err error) int {
+// StatusOf returns the status of an error.
+func StatusOf(err error) int {
 	if status, ok := codeStatuses[fault.CodeOf(err)]; ok {
 		return status
 	}
-	return statuses[fault.Of(err)]
+	return Statuses[fault.Of(err)]
 }
 
 // problem is the body of every error: the platform's members and those of RFC 9457.
@@ -136,7 +136,7 @@ type point struct {
 // problemOf describes an error, with the platform's text as message and our own as detail.
 // Messages of the server's own faults stay in the log.
 func problemOf(err error, text string) problem {
-	status := statusOf(err)
+	status := StatusOf(err)
 	p := problem{EntityType: "exception", Status: status, Title: http.StatusText(status)}
 	kind := fault.Of(err)
 	p.Code = fault.Word(err)
@@ -175,9 +175,9 @@ func points(err error) []point {
 	return []point{p}
 }
 
-// message is the platform's text of an error. For a failed operation that was invoked by
+// Message is the platform's text of an error. For a failed operation that was invoked by
 // name it says so in front, twice when the operation itself failed and not its input.
-func message(err error, invoked string) string {
+func Message(err error, invoked string) string {
 	var op *engine.Error
 	switch {
 	case invoked == "" && errors.As(err, &op):
@@ -213,55 +213,66 @@ var waits = map[int]time.Duration{
 	http.StatusTooManyRequests:     time.Minute,
 }
 
-// wait tells the client how long to wait before it tries again, where that may help.
-func (x *exchange) wait(status int, err error) {
+// Wait tells the client how long to wait before it tries again, where that may help.
+func (x *Request) Wait(status int, err error) {
 	d := waits[status]
 	var f *fault.Error
 	if errors.As(err, &f) && f.Wait > 0 {
 		d = f.Wait
 	}
 	if d > 0 {
-		x.w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(d.Seconds()))))
+		x.Writer.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(d.Seconds()))))
 	}
 }
 
 // fail writes err as the answer.
-func (x *exchange) fail(err error) {
-	if s := x.s.section(x.r.URL.Path); s != nil {
+func (x *Request) fail(err error) {
+	if s := x.Server.section(x.HTTP.URL.Path); s != nil {
 		if err = s.Fail(x, err); err == nil {
 			return
 		}
 	}
-	x.failed(err, message(err, x.invoked))
+	x.failed(err, Message(err, x.Invoked))
 }
 
 // failed writes err as the answer, with another text.
-func (x *exchange) failed(err error, text string) {
+func (x *Request) failed(err error, text string) {
 	p := problemOf(err, text)
-	p.Type, p.Instance, p.RequestID, p.TraceID = x.problemType(err), x.prefix()+x.r.URL.Path, x.id, x.traceID()
-	if x.as != nil && x.engine != nil && x.engine.Traces().Shown() {
-		if t := x.engine.Traces().Failure(x.id); t != nil && x.seesTrace(t) {
+	p.Type, p.Instance, p.RequestID, p.TraceID = x.ProblemType(err), x.Prefix()+x.HTTP.URL.Path, x.ID, x.traceID()
+	if x.As != nil && x.Engine != nil && x.Engine.Traces().Shown() {
+		if t := x.Engine.Traces().Failure(x.ID); t != nil && x.SeesTrace(t) {
 			p.Trace = t.Text()
 		}
 	}
-	h := x.w.Header()
+	h := x.Writer.Header()
 	switch p.Status {
 	case http.StatusUnauthorized:
-		if x.r.Header.Get(csrfHeader) == "" { // a browser would ask for a password over our page
+		if x.HTTP.Header.Get(csrfHeader) == "" { // a browser would ask for a password over our page
 			h.Set("WWW-Authenticate", `Basic realm="catena", charset="UTF-8"`)
 		}
 	case http.StatusConflict:
 		if fault.CodeOf(err) == fault.CodeIdempotencyInFlight {
-			h.Set("Idempotency-Key", x.r.Header.Get("Idempotency-Key"))
+			h.Set("Idempotency-Key", x.HTTP.Header.Get("Idempotency-Key"))
 		}
 	}
-	x.wait(p.Status, err)
-	if p.Status >= http.StatusInternalServerError && !gone(x.r.Context(), err) {
-		x.report(p.Status, "request failed", err)
+	x.Wait(p.Status, err)
+	if p.Status >= http.StatusInternalServerError && !Gone(x.HTTP.Context(), err) {
+		x.Report(p.Status, "request failed", err)
 	}
 	body, err := json.Marshal(p)
 	if err != nil {
 		body = []byte(`{"entity-type":"exception","status":` + strconv.Itoa(p.Status) + `}`)
 	}
-	x.write(&answer{status: p.Status, mime: mimeJSON, body: body})
+	x.Write(&Answer{Status: p.Status, Mime: MIMEJSON, Body: body})
 }
+
+// ErrorCodesPath is the page that the type of every error leads to.
+const ErrorCodesPath = "/docs/problems"
+
+// ProblemType leads to what the page says of an error.
+func (x *Request) ProblemType(err error) string {
+	return x.Prefix() + ErrorCodesPath + "#" + fault.Word(err)
+}
+
+// SeesTrace reports whether whoever asks may see a trace: administrators see all, others their own.
+func (x *Request) SeesTrace(t *engine.Trace) bool { return x.As.Admin || t.IsOf(x.As) }

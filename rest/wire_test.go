@@ -15,6 +15,7 @@ import (
 
 	"catena/rest"
 	"catena/rest/resttest"
+	"catena/rest/server"
 )
 
 func TestControlsOverTheWire(t *testing.T) {
@@ -186,7 +187,7 @@ func raw(t *testing.T, s *resttest.Server, path string) (status int, body string
 
 func TestOwnPrincipal(t *testing.T) {
 	s := resttest.Start(t, resttest.Config{Ops: testOps, Rules: testRules})
-	h := rest.New(rest.Config{Engine: s.Engine, As: s.Repo.System(), Log: slog.New(slog.DiscardHandler)})
+	h := server.New(rest.Config{Engine: s.Engine, As: s.Repo.System(), Log: slog.New(slog.DiscardHandler)})
 	defer h.Close()
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "http://127.0.0.1/api/v1/path/default-domain", nil))

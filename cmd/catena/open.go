@@ -32,6 +32,7 @@ import (
 	"catena/ops/service"
 	opsworkflow "catena/ops/workflow"
 	"catena/rest"
+	"catena/rest/server"
 	"catena/scripts"
 	"catena/storage"
 	"catena/storage/badger"
@@ -259,7 +260,7 @@ func (a *app) handler(c rest.Config) *rest.Handler {
 	if a.place.Address != "" {
 		c.Ready = append(c.Ready, rest.Check{Name: "contentStatus", Test: a.answering.status, Part: true})
 	}
-	return rest.New(c)
+	return server.New(c)
 }
 
 func (a *app) close() error {

@@ -20,6 +20,7 @@ import (
 	"catena/engine/workflow"
 	"catena/ops"
 	"catena/rest"
+	"catena/rest/server"
 	"catena/storage"
 	"catena/storage/credential"
 	"catena/storage/storagetest"
@@ -73,7 +74,7 @@ func Start(t testing.TB, c Config) *Server {
 	if c.Rest != nil {
 		c.Rest(&rc)
 	}
-	h := rest.New(rc)
+	h := server.New(rc)
 	s := &Server{Server: httptest.NewUnstartedServer(h), Repo: repo, Engine: e, t: t}
 	s.Config, s.Listener = h.Server(), h.Listener(s.Listener)
 	s.Start()

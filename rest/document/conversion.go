@@ -1,0 +1,55 @@
+package document
+
+import (
+	"net/http"
+	"net/url"
+
+	"catena/engine"
+	"catena/rest"
+	"catena/storage/fault"
+)
+
+// conversionRoutes are the addresses of conversions in the background.
+func conversionRoutes() []rest.Route {
+	return []rest.Route{
+		{Method: "GET", Path: "/conversions/:id/poll", Op: "Conversion.Status", Params: conversionParams},
+		{Method: "GET", Path: "/conversions/:id/result", Op: "Conversion.Result"},
+	}
+}
+
+func conversionParams(x *rest.Request) (rest.Values, error) {
+	id, err := x.Param("id")
+	return rest.Values{"id": id, "base": x.Base()}, err
+}
+
+func wantedOf(q url.Values) rest.Values {
+	out := rest.Values{}
+	rest.Pick(out, q, "converter", "type", "format")
+	return out
+}
+
+// preview shows the file of a document, or one behind @blob, in the browser.
+func preview(x *rest.Request, in engine.Lazy, args string) error {
+	if args != "" {
+		return fault.NotFound.Errorf("preview %s", args)
+	}
+	return x.Run(engine.Call{Op: "Resource.Preview", Input: in}, rest.Reply{Status: http.StatusOK, Inline: true})
+}
+
+// scheduleConversion begins a conversion in the background, or, unless asked for that, makes
+// it at once.
+func scheduleConversion(x *rest.Request, in engine.Lazy, _ string) error {
+	form := x.Query()
+	if x.HTTP.ContentLength != 0 {
+		var err error
+		if form, err = x.Form(); err != nil {
+			return err
+		}
+	}
+	params := wantedOf(form)
+	if form.Get("async") != "true" {
+		return x.Run(engine.Call{Op: "Resource.Convert", Input: in, Params: params}, rest.Reply{Status: http.StatusOK})
+	}
+	params["base"] = x.Base()
+	return x.Run(engine.Call{Op: "Conversion.Schedule", Input: in, Params: params}, rest.Reply{Bare: true, Choose: x.Begun("pollingURL", "")})
+}

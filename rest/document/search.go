@@ -1,0 +1,29 @@
+package document
+
+import (
+	"catena/rest"
+)
+
+// searchRoutes are the addresses of queries, of saved searches and of the declarations of page providers.
+func searchRoutes() []rest.Route {
+	return []rest.Route{
+		{Method: "GET", Path: "/query", Op: "Resource.Query", Params: fromQuery, Query: queryQuery},
+		{Method: "GET", Path: "/query/NXQL", Op: "Resource.Query", Params: fromQuery, Query: queryQuery},
+		{Method: "GET", Path: "/query/:provider", Op: "Repository.PageProvider", Params: fromProvider, Query: queryQuery},
+		{Method: "GET", Path: "/search/execute", Op: "Resource.Query", Params: fromQuery, Query: queryQuery},
+		{Method: "GET", Path: "/search/lang/:lang/execute", Op: "Resource.Query", Params: inLanguage, Query: queryQuery},
+		{Method: "GET", Path: "/search/pp/:provider/execute", Op: "Repository.PageProvider", Params: fromProvider, Query: queryQuery},
+		{Method: "GET", Path: "/search/pp/:provider", Op: "Repository.ReadPageProvider", Params: providerNamed},
+		{Method: "GET", Path: "/search/saved", Op: "SavedSearch.List", Query: "pageProvider pageSize currentPageIndex", Gives: "SavedSearches"},
+		{Method: "POST", Path: "/search/saved", Op: "SavedSearch.Create", Entity: "search", Gives: "SavedSearch"},
+		{Method: "GET", Path: "/search/saved/:id", Op: "SavedSearch.Read", Gives: "SavedSearch"},
+		{Method: "PUT", Path: "/search/saved/:id", Op: "SavedSearch.Update", Entity: "search", Gives: "SavedSearch"},
+		{Method: "DELETE", Path: "/search/saved/:id", Op: "SavedSearch.Delete"},
+		{Method: "GET", Path: "/search/saved/:id/execute", Op: "SavedSearch.Execute", Query: "pageSize currentPageIndex sortBy sortOrder"},
+	}
+}
+
+func providerNamed(x *rest.Request) (rest.Values, error) {
+	name, err := x.Param("provider")
+	return rest.Values{"providerName": name}, err
+}

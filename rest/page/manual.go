@@ -1,0 +1,33 @@
+package page
+
+import (
+	"net/http"
+
+	"catena/rest"
+	"catena/rest/web/docs"
+	"catena/storage/fault"
+)
+
+// Manual answers with the first page of the manual, or with what a search finds in it.
+func Manual(x *rest.Request) error {
+	if q := x.Query().Get("q"); q != "" {
+		p, err := Site(x).SearchManual(q)
+		return Show(x, http.StatusOK, p, err)
+	}
+	p, err := Site(x).Manual(docs.Pages()[0])
+	return showPublic(x, p, err)
+}
+
+// ManualPage answers with a page of the manual.
+func ManualPage(x *rest.Request) error {
+	name, err := x.Param("page")
+	if err != nil {
+		return err
+	}
+	found := docs.Find(name)
+	if found == nil {
+		return fault.NotFound.Errorf("manual page %.100q", name)
+	}
+	p, err := Site(x).Manual(found)
+	return showPublic(x, p, err)
+}

@@ -1,0 +1,81 @@
+package page
+
+import (
+	"crypto/hmac"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"catena/rest"
+	"catena/rest/web"
+	"catena/storage/fault"
+)
+
+// askSignIn is the page that asks for user and password.
+func askSignIn(x *rest.Request, status int, next, name, message string) error {
+	p, err := Site(x).SignIn(&web.Form{Next: next, Name: name, Message: message})
+	return Show(x, status, p, err)
+}
+
+// local returns an address on this server to go on to; any other becomes the console.
+func local(next string) string {
+	u, err := url.Parse(next)
+	if err != nil || !strings.HasPrefix(next, "/") || strings.HasPrefix(next, "//") || u.Host != "" || u.Scheme != "" ||
+		strings.ContainsAny(next, "\\\r\n\t") {
+		return "/ui/"
+	}
+	return next
+}
+
+// signInForm is the page that asks who it is.
+func signInForm(x *rest.Request) error {
+	if !x.Guest() {
+		return x.See(local(x.Query().Get("next")))
+	}
+	return askSignIn(x, http.StatusOK, x.Query().Get("next"), "", "")
+}
+
+// openSession takes what the page asked for.
+func openSession(x *rest.Request) error {
+	f, err := x.Form()
+	if err != nil {
+		return err
+	}
+	token, expires, err := x.Server.Engine.OpenSession(x.FromClient(), f.Get("user"), f.Get("password"))
+	switch {
+	case fault.CodeOf(err) == fault.CodeTooManyAttempts:
+		x.Wait(http.StatusTooManyRequests, err)
+		return askSignIn(x, http.StatusTooManyRequests, f.Get("next"), f.Get("user"), "Too many failed attempts. Try again later.")
+	case fault.Is(err, fault.Denied):
+		return askSignIn(x, http.StatusUnauthorized, f.Get("next"), f.Get("user"), "User name or password is wrong.")
+	case err != nil:
+		return err
+	}
+	x.SetCookie(rest.SessionCookie, token, x.Prefix()+"/", expires)
+	device, expires, err := x.Server.Engine.NewDevice(x.HTTP.Context(), f.Get("user"))
+	if err != nil {
+		return err
+	}
+	x.SetCookie(rest.DeviceCookie, device, x.Prefix()+"/", expires)
+	return x.See(local(f.Get("next")))
+}
+
+// closeSession signs a browser out.
+func closeSession(x *rest.Request) error {
+	f, err := x.Form()
+	if err != nil {
+		return err
+	}
+	if x.Session == "" {
+		return x.See("/ui/login")
+	}
+	if !hmac.Equal([]byte(f.Get("csrf")), []byte(rest.CSRFOf(x.Session))) {
+		return fault.Denied.Errorf("the page is of another session")
+	}
+	if err := x.Server.Engine.EndSession(x.HTTP.Context(), x.Session); err != nil {
+		return err
+	}
+	x.SetCookie(rest.SessionCookie, "", x.Prefix()+"/", time.Time{})
+	return x.See("/ui/login")
+}

@@ -1,0 +1,58 @@
+package people
+
+import (
+	"net/http"
+	"net/url"
+
+	"catena/rest"
+	"catena/rest/page"
+	"catena/rest/web"
+	"catena/storage/fault"
+)
+
+func InvitationRoutes() []rest.Route {
+	return []rest.Route{
+		{Method: "GET", Path: "/site/userInvitation/enterpassword/:id", Access: rest.Open, Handle: invitationForm},
+		{Method: "POST", Path: "/site/userInvitation/enterpassword/:id", Access: rest.Open, Body: rest.FormBody, Handle: acceptInvitation},
+	}
+}
+
+// invitationForm asks somebody who was invited for a password.
+func invitationForm(x *rest.Request) error {
+	key := x.Query().Get("key")
+	name, err := x.Server.Engine.Invited(x.HTTP.Context(), x.Segments.Get("id"), key)
+	if err != nil {
+		return page.Fail(x, err)
+	}
+	return askNewPassword(x, http.StatusOK, name, key, "")
+}
+
+func askNewPassword(x *rest.Request, status int, name, key, message string) error {
+	action := x.Prefix() + "/site/userInvitation/enterpassword/" + url.PathEscape(x.Segments.Get("id"))
+	p, err := page.Site(x).Invitation(&web.Form{Action: action, Next: key, Name: name, Message: message})
+	return page.Show(x, status, p, err)
+}
+
+// acceptInvitation makes a user of who was invited, and leads on to signing in.
+func acceptInvitation(x *rest.Request) error {
+	f, err := x.Form()
+	if err != nil {
+		return err
+	}
+	id, key := x.Segments.Get("id"), f.Get("key")
+	name, err := x.Server.Engine.Invited(x.HTTP.Context(), id, key)
+	if err != nil {
+		return page.Fail(x, err)
+	}
+	if f.Get("password") != f.Get("again") {
+		return askNewPassword(x, http.StatusBadRequest, name, key, "The two passwords differ.")
+	}
+	_, err = x.Server.Engine.Join(x.HTTP.Context(), id, key, f.Get("password"))
+	if fault.Is(err, fault.Invalid) {
+		return askNewPassword(x, http.StatusBadRequest, name, key, page.Sentence(rest.Message(err, "")))
+	}
+	if err != nil {
+		return page.Fail(x, err)
+	}
+	return x.See("/ui/login")
+}

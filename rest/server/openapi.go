@@ -1,0 +1,355 @@
+package server
+
+import (
+	"cmp"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"catena/engine"
+	"catena/engine/openapi"
+	"catena/rest"
+	"catena/rest/people"
+)
+
+// openAPIPath is where the description of the platform's addresses is, below /api/v1.
+const openAPIPath = "/openapi.json"
+
+// Described are the rows that the description tells of, with the whole of their paths; those of
+// pages and of the deck service are left to themselves.
+func Described() (out []rest.Route) {
+	add := func(prefix string, rows []rest.Route) {
+		for _, r := range rows {
+			parts := r.Parts
+			if parts == nil {
+				parts = []rest.Route{r}
+			}
+			for _, p := range parts {
+				p.Method, p.Access, p.Path = r.Method, r.Access, prefix+p.Path
+				out = append(out, p)
+			}
+		}
+	}
+	add("/api/v1", apiRoutes())
+	add("", append(people.OAuthRoutes(), serverRoutes()...))
+	return out
+}
+
+// platformAPI describes the platform's addresses (OpenAPI 3.1): those of the tables, and each operation that
+// whoever asks may run.
+func platformAPI(x *rest.Request) error {
+	d := describer{set: x.Engine.Set(), paths: map[string]any{}}
+	for _, r := range Described() {
+		d.address(&r)
+	}
+	if x.As != nil && !x.Guest() {
+		for _, name := range d.set.Names() {
+			if d.set.Allowed(name, x.As, x.Door()) {
+				d.operation(name)
+			}
+		}
+	}
+	return x.Described(map[string]any{
+		"openapi": "3.1.0",
+		"info": map[string]any{
+			"title": "catena", "version": cmp.Or(x.Server.Version, "1"),
+			"description": "Documents and what stands beside them. Everything below /api/v1 is also below /api/v1/repo/{repository}, and all of it below the context path." +
+				" A {doc} is a path and may hold slashes. Who asks with credentials finds the operations they may run here as well." +
+				" Schemas name what is always there; where they name nothing more, more may come.",
+		},
+		"servers":  []any{map[string]any{"url": x.Base()}},
+		"security": []any{map[string]any{"password": []any{}}, map[string]any{"key": []any{}}, map[string]any{"token": []any{}}},
+		"paths":    d.paths,
+		"components": map[string]any{
+			"schemas": platformSchemas(),
+			"securitySchemes": map[string]any{
+				"password": map[string]any{"type": "http", "scheme": "basic"},
+				"key":      map[string]any{"type": "http", "scheme": "bearer"},
+				"token":    map[string]any{"type": "apiKey", "in": "header", "name": "X-Authentication-Token"},
+			},
+		},
+	})
+}
+
+// describer collects the description of addresses.
+type describer struct {
+	set   *engine.Set
+	paths map[string]any
+}
+
+// put adds what is said of a method at a path.
+func (d *describer) put(method, path string, says map[string]any) {
+	at, _ := d.paths[path].(map[string]any)
+	if at == nil {
+		at = map[string]any{}
+		d.paths[path] = at
+	}
+	at[strings.ToLower(method)] = says
+}
+
+// address describes a row.
+func (d *describer) address(r *rest.Route) {
+	op, _ := d.set.Op(r.Op)
+	path, names := template(r.Path)
+	says := map[string]any{"operationId": identifier(r.Method, path), "summary": r.Says, "tags": []any{tag(path)}}
+	if op != nil {
+		says["summary"] = cmp.Or(r.Says, op.Label)
+		says["description"] = op.Doc
+	}
+	var params []any
+	for _, name := range names {
+		params = append(params, openapi.Parameter("path", name, openapi.Type("string")))
+	}
+	for name := range strings.FieldsSeq(r.Query) {
+		params = append(params, openapi.Parameter("query", name, parameterSchema(op, name)))
+	}
+	params = append(params, controlsOf(r)...)
+	if params != nil {
+		says["parameters"] = params
+	}
+	if body := requestBody(r, op, names); body != nil {
+		says["requestBody"] = body
+	}
+	if r.Access != rest.SignedIn {
+		says["security"] = []any{}
+	}
+	says["responses"] = responses(r, op)
+	d.put(r.Method, path, says)
+}
+
+// operation describes the calls of an operation, at an address of its own.
+func (d *describer) operation(name string) {
+	op, _ := d.set.Op(name)
+	call := openapi.Object()
+	call["properties"] = map[string]any{"input": inputSchema(op), "params": op.Schema(), "context": openapi.Type("object")}
+	if slices.ContainsFunc(op.Params(), func(p engine.Param) bool { return p.Required }) {
+		call["required"] = []any{"params"}
+	}
+	at := "/api/v1/automation/" + url.PathEscape(name)
+	content := openapi.JSON(call)
+	if takesFile(op) {
+		content["multipart/related"] = map[string]any{"schema": openapi.Type("object")}
+	}
+	r := &rest.Route{Gives: resultSchema(op), Or: http.StatusNoContent}
+	says := map[string]any{
+		"operationId": name, "summary": op.Label, "description": op.Doc, "tags": []any{op.Category},
+		"requestBody": map[string]any{"required": true, "content": content},
+		"responses":   responses(r, nil),
+	}
+	if _, deprecated := op.Deprecated.Day(); deprecated {
+		says["deprecated"] = true
+	}
+	d.put(http.MethodPost, at, says)
+}
+
+// template writes a path as OpenAPI does, and names its parts that vary.
+func template(path string) (string, []string) {
+	var names []string
+	parts := strings.Split(path, "/")
+	for i, part := range parts {
+		at := strings.IndexAny(part, ":*")
+		if at < 0 {
+			continue
+		}
+		names = append(names, part[at+1:])
+		parts[i] = part[:at] + "{" + part[at+1:] + "}"
+	}
+	return strings.Join(parts, "/"), names
+}
+
+// identifier is a name for an address: get_path_doc_children.
+func identifier(method, path string) string {
+	below, ok := rest.Under(path, "/api/v1")
+	if !ok {
+		below = path
+	}
+	words := strings.FieldsFunc(below, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	return strings.Join(append([]string{strings.ToLower(method)}, words...), "_")
+}
+
+// tag is the part of the platform that a path belongs to.
+func tag(path string) string {
+	below, _ := rest.Under(path, "/api/v1")
+	first, _, _ := strings.Cut(strings.Trim(cmp.Or(below, path), "/"), "/")
+	switch first {
+	case "id", "path", "@emptyWithDefault":
+		return "documents"
+	case "@op":
+		return "automation"
+	}
+	return first
+}
+
+// parameterSchema is the schema of a parameter in a query, which names one of the operation's.
+func parameterSchema(op *engine.Def, name string) any {
+	if op != nil {
+		if s, ok := op.Schema().Properties.Get(name); ok {
+			return s
+		}
+	}
+	return openapi.Type("string")
+}
+
+// controlsOf are the headers and flags that a request may have besides.
+func controlsOf(r *rest.Route) (out []any) {
+	header := func(name, says string) {
+		p := openapi.Parameter("header", name, openapi.Type("string"))
+		p["description"] = says
+		out = append(out, p)
+	}
+	if r.Op != "" {
+		header("properties", "Schemas whose properties documents in the answer have, by commas; * for all.")
+		header("enrichers.document", "What else is said of documents, by commas.")
+		header("fetch.document", "Properties whose references are resolved, by commas.")
+	}
+	switch r.Method {
+	case http.MethodPost:
+		header("Idempotency-Key", "A request with the key of one before it is not carried out again; it gets the same answer.")
+	case http.MethodPut, http.MethodDelete:
+		if strings.HasSuffix(r.Path, "/id/:id") || strings.HasSuffix(r.Path, "/path/:doc") {
+			header("If-Match", "The ETag of the state that may be changed.")
+		}
+	}
+	if r.Op != "" && r.Method != http.MethodGet {
+		p := openapi.Parameter("query", "dryRun", openapi.Type("boolean"))
+		p["description"] = "Shows what would be returned and changed, and changes nothing."
+		out = append(out, p)
+	}
+	return out
+}
+
+// requestBody describes the body of a request.
+func requestBody(r *rest.Route, op *engine.Def, names []string) map[string]any {
+	if r.Method == http.MethodGet || r.Method == http.MethodDelete || r.Body == rest.NoBody {
+		return nil
+	}
+	content := map[string]any{}
+	switch r.Body {
+	case rest.CallBody:
+		content = openapi.JSON(openapi.Ref("Call"))
+		content["multipart/related"] = map[string]any{"schema": openapi.Type("object")}
+		content[rest.MIMEForm] = map[string]any{"schema": openapi.Fields("jsondata", true)}
+	case rest.FileBody:
+		content["*/*"] = map[string]any{}
+	case rest.FormBody:
+		content[rest.MIMEForm] = map[string]any{"schema": openapi.Type("object")}
+	case rest.PartsBody:
+		content["multipart/form-data"] = map[string]any{"schema": openapi.Type("object")}
+	default:
+		content = openapi.JSON(bodySchema(r, op, names))
+	}
+	return map[string]any{"content": content}
+}
+
+// bodySchema is the schema of a JSON body.
+func bodySchema(r *rest.Route, op *engine.Def, names []string) any {
+	switch {
+	case r.Entity == "*":
+		s := op.Schema()
+		for _, name := range names {
+			s.Properties.Delete(name)
+			s.Required = slices.DeleteFunc(s.Required, func(n string) bool { return n == name })
+		}
+		return s
+	case entitySchemas[r.Entity] != "":
+		return openapi.Ref(entitySchemas[r.Entity])
+	}
+	return openapi.Type("any")
+}
+
+// responses describes the answers of a row, whose operation may say what it gives.
+func responses(r *rest.Route, op *engine.Def) map[string]any {
+	gives := r.Gives
+	if gives == "" && op != nil {
+		gives = resultSchema(op)
+	}
+	ok := map[string]any{"description": "Done."}
+	switch gives {
+	case "none":
+	case "file":
+		ok["content"] = map[string]any{"*/*": map[string]any{}}
+	case "page":
+		ok["content"] = map[string]any{"text/html": map[string]any{"schema": openapi.Type("string")}}
+	case "events":
+		ok["content"] = map[string]any{"text/event-stream": map[string]any{"schema": openapi.Type("string")}}
+	case "text":
+		ok["content"] = map[string]any{"text/plain": map[string]any{"schema": openapi.Type("string")}}
+	case "":
+		ok["content"] = map[string]any{rest.MIMEJSON: map[string]any{}, "*/*": map[string]any{}}
+	case "any":
+		ok["content"] = openapi.JSON(openapi.Type("any"))
+	default:
+		ok["content"] = openapi.JSON(openapi.Ref(gives))
+	}
+	status := cmp.Or(r.Status, http.StatusOK)
+	if gives == "none" && r.Status == 0 {
+		status = http.StatusNoContent
+	}
+	out := map[string]any{strconv.Itoa(status): ok}
+	if r.Or != 0 {
+		other := map[string]any{"description": http.StatusText(r.Or) + "."}
+		if r.Or != http.StatusNoContent && r.Or != http.StatusSeeOther {
+			other["content"] = ok["content"]
+		}
+		out[strconv.Itoa(r.Or)] = other
+	}
+	if r.Method == http.MethodGet && status == http.StatusOK {
+		out["304"] = map[string]any{"description": "Not changed since the state that If-None-Match names."}
+	}
+	out["default"] = map[string]any{"description": "What went wrong.", "content": openapi.JSON(openapi.Ref("Exception"))}
+	return out
+}
+
+// resultSchema names what an operation's result is on the wire: a schema, "file", "none", "any" JSON, or
+// "" where it may be either a file or JSON.
+func resultSchema(op *engine.Def) string {
+	if op.Name == "User.Get" {
+		return "User" // its signature says document, as that of the platform does
+	}
+	gives := ""
+	sig := op.Signature()
+	for i := 1; i < len(sig); i += 2 {
+		one := cmp.Or(resultSchemas[sig[i]], "any")
+		switch {
+		case i == 1:
+			gives = one
+		case gives == one:
+		case gives == "file" || one == "file" || gives == "none" || one == "none":
+			return ""
+		default:
+			gives = "any"
+		}
+	}
+	return gives
+}
+
+// resultSchemas are what results of a type are on the wire.
+var resultSchemas = map[string]string{
+	"blob": "file", "bloblist": "file", "document": "Document", "documents": "Documents", "void": "none",
+}
+
+// takesFile reports whether an operation takes files for its input.
+func takesFile(op *engine.Def) bool {
+	sig := op.Signature()
+	for i := 0; i < len(sig); i += 2 {
+		if sig[i] == "blob" || sig[i] == "bloblist" {
+			return true
+		}
+	}
+	return false
+}
+
+// inputSchema says what the input of an operation may be.
+func inputSchema(op *engine.Def) map[string]any {
+	var words []string
+	sig := op.Signature()
+	for i := 0; i < len(sig); i += 2 {
+		if !slices.Contains(words, sig[i]) {
+			words = append(words, sig[i])
+		}
+	}
+	return map[string]any{"description": "One of: " + strings.Join(words, ", ") + ". Documents by their path or id, or as entities; files as parts of the body."}
+}

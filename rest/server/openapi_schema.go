@@ -1,0 +1,136 @@
+package server
+
+import (
+	"maps"
+
+	"catena/engine/openapi"
+)
+
+// entitySchemas are the schemas of the entities in bodies, by the parameter they become.
+var entitySchemas = map[string]string{
+	"batch": "BatchInput", "comment": "CommentInput", "document": "DocumentInput", "entry": "DirectoryEntryInput", "group": "GroupInput",
+	"search": "SavedSearchInput", "state": "UISession", "task": "TaskInput", "user": "UserInput", "workflow": "WorkflowInput",
+}
+
+// pageFigures are the members that tell where in a list a page is.
+const pageFigures = ` isPaginable:boolean resultsCount:integer pageSize:integer maxPageSize:integer resultsCountLimit:integer currentPageSize:integer
+	currentPageIndex:integer currentPageOffset:integer numberOfPages:integer isPreviousPageAvailable:boolean isNextPageAvailable:boolean
+	isLastPageAvailable:boolean isSortable:boolean hasError:boolean errorMessage:string? totalSize:integer pageIndex:integer pageCount:integer nextCursor`
+
+// batchWords tell how requests of a batch refer to answers.
+const batchWords = "The path, and texts of the body, may hold {$ID#POINTER}, where ID is the id of a request before and POINTER a JSON Pointer" +
+	" (RFC 6901) into the body it was answered with, as {$create#/uid}: the value there is put in its place, in the path as one segment or one value of the query. A text that is" +
+	" nothing else becomes the value itself, an object or a list too."
+
+// platformSchemas are the schemas of what goes over the wire. What varies with a document's type, or with what
+// is asked for, is an object without more.
+func platformSchemas() map[string]any {
+	out := map[string]any{
+		"ACP":          entitySchema("acls", "acl:array", ""),
+		"Batch":        entitySchema("", "batchId", "handlers:object"),
+		"BatchAnswer":  entitySchema("", "status:integer", "id body:any"),
+		"BatchInfo":    entitySchema("", "batchId provider fileEntries:array", ""),
+		"BatchInput":   openapi.Object("requests", map[string]any{"type": "array", "items": openapi.Ref("BatchRequest")}),
+		"BatchRequest": withWords(entitySchema("", "method path", "id body:any"), batchWords),
+		"Call":         entitySchema("", "", "input:any params:object context:object documentProperties"),
+		"Capabilities": entitySchema("capabilities", "server:object cluster:object repository:object", ""),
+		"Comment": entitySchema("", "id text:string? author:string? parentId:string? ancestorIds:array creationDate:moment? permissions:array",
+			`modificationDate:moment? entityId:string? origin:string? entity:any xpath:string? numberOfReplies:integer lastReplyDate:moment?`),
+		"CommentInput":        entitySchema("", "", "text parentId xpath entityId origin entity:any author"),
+		"DirectoryEntry":      entitySchema("directoryEntry", "directoryName id properties:object", ""),
+		"DirectoryEntryInput": entitySchema("", "properties:object", "directoryName id"),
+		"Document": entitySchema("document", `repository uid path type state:string? parentRef:string? isCheckedOut:boolean isRecord:boolean retainUntil:moment?
+			hasLegalHold:boolean isUnderRetentionOrLegalHold:boolean isVersion:boolean isProxy:boolean changeToken isTrashed:boolean title facets:array
+			schemas:array`, `versionableId proxyTargetId isLatestVersion:boolean isLatestMajorVersion:boolean versionLabel lockOwner lockCreated:moment
+			lastModified:moment properties:object contextParameters:object`),
+		"DocumentInput": entitySchema("document", "", "type name properties:object changeToken repository uid path"),
+		"Exception": entitySchema("", "status:integer message type title detail code retryable:boolean",
+			"instance errors:array requestId traceId stacktrace has_error:boolean number:integer violations:array"),
+		"Group":      entitySchema("group", "groupname grouplabel:string? id properties:object", "memberUsers:array memberGroups:array parentGroups:array"),
+		"GroupInput": entitySchema("", "", "groupname grouplabel:string? id properties:object memberUsers:array memberGroups:array parentGroups:array"),
+		"LogEntry": entitySchema("logEntry", `id:integer category:string? principalName:string? comment:string? docLifeCycle:string? docPath:string? docType:string?
+			docUUID:string? eventId:string? repositoryId:string? eventDate:moment? logDate:moment? extended:object`, ""),
+		"Login":     entitySchema("login", "username", "id isAdministrator:boolean groups:array"),
+		"Operation": entitySchema("", "id label category requires:string? description url signature:array params:array", "aliases:array since"),
+		"Registry":  entitySchema("", "paths:object codecs:array operations:array chains:array", ""),
+		"Run": entitySchema("", "id state op user door repository start:moment duration:integer", `version:integer userId:integer requestId remote repeats code error input:any
+			params:object context:object left:array trace:object`),
+		"SavedSearch": entitySchema("savedSearch", "id title", `query:string? queryLanguage:string? queryParams:any pageProviderName:string? pageSize:any currentPageIndex:any
+			maxResults:any sortBy:string? sortOrder:string? params:any contentViewData:string?`),
+		"SavedSearchInput": entitySchema("", "", "title query queryLanguage queryParams pageProviderName params:object"),
+		"Trace":            openapi.Type("object"),
+		"UISession": entitySchema("uiSession", "id", `created:moment modified:moment expires:moment currentDocument:string? outcome tab messages:array events:array
+			form:any lists:object documents:object download:any`),
+		"UploadedFile":  entitySchema("", "", "name size:any uploadType uploaded batchId fileIdx uploadedSize:any uploadedChunkIds:array chunkCount:integer"),
+		"UploadedFiles": map[string]any{"type": "array", "items": openapi.Ref("UploadedFile")},
+		"User":          entitySchema("user", "id properties:object extendedGroups:array isAdministrator:boolean isAnonymous:boolean", "contextParameters:object"),
+		"UserInput":     entitySchema("", "properties:object", "id"),
+	}
+	maps.Copy(out, workflowSchemas())
+	listSchemas(out)
+	return out
+}
+
+// listSchemas adds the schemas of lists.
+func listSchemas(out map[string]any) {
+	for _, list := range []struct{ name, word, of, figures string }{
+		{"BatchAnswers", "batch", "BatchAnswer", ""},
+		{"Comments", "", "Comment", " totalSize:integer"},
+		{"Directories", "directories", "", ""},
+		{"DirectoryEntries", "directoryEntries", "DirectoryEntry", pageFigures},
+		{"Documents", "documents", "Document", pageFigures + " aggregations:any quickFilters:any"},
+		{"Groups", "groups", "Group", pageFigures},
+		{"LogEntries", "logEntries", "LogEntry", pageFigures},
+		{"Runs", "runs", "Run", " before"},
+		{"SavedSearches", "savedSearches", "SavedSearch", pageFigures},
+		{"Tasks", "tasks", "Task", pageFigures},
+		{"Tokens", "tokens", "", ""},
+		{"Traces", "traces", "", ""},
+		{"UISessions", "uiSessions", "UISession", ""},
+		{"Users", "users", "User", pageFigures},
+		{"Workflows", "workflows", "Workflow", ""},
+	} {
+		s := entitySchema(list.word, "entries:array", list.figures)
+		if list.of != "" {
+			s["properties"].(map[string]any)["entries"] = map[string]any{"type": "array", "items": openapi.Ref(list.of)}
+		}
+		out[list.name] = s
+	}
+}
+
+// withWords is a schema with words.
+func withWords(schema map[string]any, says string) map[string]any {
+	schema["description"] = says
+	return schema
+}
+
+// entitySchema is the schema of an entity of a type with fields that are always there and others that may be.
+func entitySchema(word, always, other string) map[string]any {
+	out := openapi.Fields(always, true)
+	fields := out["properties"].(map[string]any)
+	for name, s := range openapi.Fields(other, false)["properties"].(map[string]any) {
+		fields[name] = s
+	}
+	fields["entity-type"] = openapi.Type("string")
+	if word != "" {
+		fields["entity-type"] = map[string]any{"const": word}
+		if always != "" {
+			out["required"] = append(out["required"].([]any), "entity-type")
+		}
+	}
+	return out
+}
+
+// workflowSchemas are the schemas of workflows and tasks.
+func workflowSchemas() map[string]any {
+	return map[string]any{
+		"Graph": entitySchema("graph", "nodes:array transitions:array", ""),
+		"Task": entitySchema("task", `id name:string? state directive:string? created:moment? dueDate:moment? nodeName workflowInstanceId:string? workflowModelName:string?
+			workflowInitiator:any workflowTitle:string? workflowLifeCycleState:string? graphResource:string? targetDocumentIds:array actors:array
+			delegatedActors:array comments:array variables:object taskInfo:object`, ""),
+		"TaskForm":      entitySchema("taskForm", "id may:array fields:array", ""),
+		"TaskInput":     entitySchema("", "", "id comment variables:object"),
+		"Workflow":      entitySchema("workflow", "id name title state:string? workflowModelName initiator:any attachedDocumentIds:array variables:object graphResource", ""),
+		"WorkflowInput": entitySchema("", "", "workflowModelName attachedDocumentIds:any variables:object"),
+	}
+}

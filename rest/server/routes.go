@@ -1,0 +1,112 @@
+// Package server is the whole HTTP server: the table of all addresses.
+package server
+
+import (
+	"net/http"
+	"slices"
+
+	"catena/rest"
+	"catena/rest/automation"
+	"catena/rest/deck"
+	"catena/rest/document"
+	"catena/rest/page"
+	"catena/rest/people"
+)
+
+// Routes are all addresses, those of the platform below /api/v1, of a server until it is done.
+func Routes(done <-chan struct{}) (platform, top []rest.Route) { return apiRoutes(), topRoutes(done) }
+
+// apiRoutes are the addresses below /api/v1, also reached below /site/api/v1 and below
+// /api/v1/repo/{repository}. Adapters of documents are in adapter.go.
+func apiRoutes() []rest.Route {
+	return slices.Concat(
+		automation.Routes(),
+		document.Routes(),
+		people.Routes(),
+		platformRoutes(),
+		uiSessionRoutes(),
+	)
+}
+
+// topRoutes are the addresses that stand beside /api/v1, of a server until it is done.
+func topRoutes(done <-chan struct{}) []rest.Route {
+	return slices.Concat(deck.Routes(), people.InvitationRoutes(), page.Routes(done), people.OAuthRoutes(), serverRoutes())
+}
+
+// New makes the handler of a server. What should be an origin and is none is left out and logged.
+func New(c rest.Config) *rest.Handler { return rest.New(c, table) }
+
+// table is everything that a server serves.
+func table(s *rest.Handler) rest.Table {
+	platform, top := Routes(s.Done())
+	return rest.Table{
+		API: platform, Top: top, Mounts: toolServers(s),
+		Sections: []rest.Section{{Holds: deck.Holds, Fail: deck.Fail, Keys: true}, {Holds: page.Holds, Fail: page.Fail}},
+	}
+}
+
+// serverRoutes are the addresses of the server itself, and of files and documents that stand outside /api/v1.
+func serverRoutes() []rest.Route {
+	return []rest.Route{
+		{Method: "GET", Path: "/docs", Access: rest.Open, Handle: page.Manual, Query: "q", Gives: "page", Says: "Shows the manual, or the sections of it that contain the words q."},
+		{Method: "GET", Path: "/docs/:page", Access: rest.Open, Handle: page.ManualPage, Gives: "page", Says: "Shows a page of the manual."},
+		{Method: "GET", Path: "/docs/operations", Access: rest.Visitor, Handle: page.Reference, Gives: "page", Says: "Describes the operations that the caller may run."},
+		{Method: "GET", Path: rest.ErrorCodesPath, Access: rest.Open, Handle: page.ErrorCodes, Gives: "page", Says: "Explains the codes of errors, to people."},
+		{Method: "GET", Path: "/.well-known/security.txt", Access: rest.Open, Handle: securityTxt, Gives: "text", Says: "Tells who to tell of a weakness."},
+		{Method: "GET", Path: "/healthz", Access: rest.Open, Handle: alive, Gives: "text", Says: "Answers as long as the process does."},
+		{Method: "GET", Path: "/json/cmis", Handle: repositoryInfo, Says: "Describes the repositories."},
+		{Method: "GET", Path: "/livez", Access: rest.Open, Handle: alive, Gives: "text", Says: "Answers as long as the process does."},
+		{Method: "GET", Path: "/metrics", Handle: metrics, Gives: "text", Says: "Returns the server's metrics in the format of Prometheus, for administrators."},
+		{Method: "GET", Path: "/nxdoc/:repo/:id", Access: rest.Visitor, Handle: document.SeeDocument, Status: http.StatusSeeOther, Gives: "none", Says: "Leads people to a document."},
+		{Method: "GET", Path: "/nxfile/:repo/:id", Handle: document.Download, Gives: "file", Says: "Returns the main file of a document."},
+		{Method: "GET", Path: "/nxfile/:repo/:id/*tail", Handle: document.Download, Gives: "file", Says: "Returns the file of a document at an xpath, which its name may follow."},
+		{Method: "GET", Path: "/readyz", Access: rest.Open, Handle: ready, Says: "Says whether the server should get traffic: the state of everything that it needs."},
+		{Method: "GET", Path: "/runningstatus", Access: rest.Open, Handle: runningStatus, Query: "info key", Says: "Says how the server is: the state of everything that it needs."},
+	}
+}
+
+// platformRoutes are the addresses of the platform as a whole.
+func platformRoutes() []rest.Route {
+	return []rest.Route{
+		{Method: "GET", Path: "/@emptyWithDefault", Op: "Resource.Empty", Query: "type name"},
+		{Method: "GET", Path: "/automation/doc", Access: rest.Visitor, Handle: page.Reference, Gives: "page", Says: "Shows the operations that the caller may run, to people."},
+		{Method: "GET", Path: "/backup", Handle: backup, Gives: "file", Says: "Returns a backup of the server, for administrators."},
+		{Method: "POST", Path: "/batch", Handle: rest.Batch, Entity: "batch", Gives: "BatchAnswers", Says: "Carries out several requests in one transaction: all of them or, if one fails, none."},
+		{Method: "GET", Path: "/capabilities", Handle: capabilities, Gives: "Capabilities", Says: "Says what the server can do."},
+		{Method: "GET", Path: "/config/docType", Op: "Config.Types"},
+		{Method: "GET", Path: "/config/docType/:name", Op: "Config.Type"},
+		{Method: "GET", Path: "/config/facet", Op: "Config.Facets"},
+		{Method: "GET", Path: "/config/facet/:name", Op: "Config.Facet"},
+		{Method: "GET", Path: "/config/facets", Op: "Config.Facets"},
+		{Method: "GET", Path: "/config/facets/:name", Op: "Config.Facet"},
+		{Method: "GET", Path: "/config/schema", Op: "Config.Schemas"},
+		{Method: "GET", Path: "/config/schema/:name", Op: "Config.Schema", Params: schemaParams},
+		{Method: "GET", Path: "/config/schemas", Op: "Config.Schemas"},
+		{Method: "GET", Path: "/config/schemas/:name", Op: "Config.Schema", Params: schemaParams},
+		{Method: "GET", Path: "/config/types", Op: "Config.Types"},
+		{Method: "GET", Path: "/config/types/:name", Op: "Config.Type"},
+		{Method: "GET", Path: "/job", Op: "Job.List", Query: "state kind limit"},
+		{Method: "POST", Path: "/job/:id/retry", Body: rest.NoBody, Op: "Job.Retry"},
+		{Method: "DELETE", Path: "/job/:id", Op: "Job.Delete"},
+		{Method: "GET", Path: openAPIPath, Access: rest.Visitor, Handle: platformAPI, Gives: "any", Says: "Describes these addresses, and the operations that the caller may run."},
+		{Method: "GET", Path: "/webhook", Op: "Webhook.List", Query: "owner"},
+		{Method: "POST", Path: "/webhook", Op: "Webhook.Create", Entity: "*", Status: http.StatusCreated},
+		{Method: "GET", Path: "/webhook/:id", Op: "Webhook.Get"},
+		{Method: "PUT", Path: "/webhook/:id", Op: "Webhook.Update", Entity: "*"},
+		{Method: "DELETE", Path: "/webhook/:id", Op: "Webhook.Delete"},
+		{Method: "GET", Path: "/webhook/:id/deliveries", Op: "Webhook.Deliveries", Query: "limit"},
+		{Method: "POST", Path: "/webhook/:id/deliveries/:delivery/redeliver", Body: rest.NoBody, Op: "Webhook.Redeliver"},
+	}
+}
+
+// uiSessionRoutes are the addresses of the sessions of user interfaces.
+func uiSessionRoutes() []rest.Route {
+	return []rest.Route{
+		{Method: "GET", Path: "/uisession", Op: "UISession.List", Gives: "UISessions"},
+		{Method: "GET", Path: "/uisession/:conversationId", Op: "UISession.Read", Gives: "UISession"},
+		{Method: "PUT", Path: "/uisession/:conversationId", Op: "UISession.Update", Entity: "state", Gives: "UISession"},
+		{Method: "DELETE", Path: "/uisession/:conversationId", Op: "WebUI.DestroySeamContext"},
+		{Method: "GET", Path: "/uisession/:conversationId/file", Op: "UISession.File", Gives: "file"},
+		{Method: "POST", Path: "/uisession/:conversationId/take", Body: rest.NoBody, Op: "UISession.Take", Status: http.StatusOK, Gives: "UISession"},
+	}
+}

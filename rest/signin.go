@@ -1,0 +1,205 @@
+package rest
+
+import (
+	"crypto/hmac"
+	"crypto/md5"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"catena/engine"
+	"catena/storage/fault"
+)
+
+// Browsers sign in once and then send a cookie. The cookie alone opens pages; whatever else
+// it is to be good for must carry a token that only our own pages know, so that no other
+// site can have a browser act for its user. Everybody else signs every request in.
+
+const (
+	SessionCookie = "catena_session"
+	DeviceCookie  = "catena_device" // says that somebody has signed in by a password here
+	csrfHeader    = "X-Csrf-Token"
+	maxForm       = 64 << 10
+)
+
+// CSRFOf is the token that goes with a session.
+func CSRFOf(session string) string {
+	m := hmac.New(sha256.New, []byte(session))
+	m.Write([]byte("csrf"))
+	return base64.RawURLEncoding.EncodeToString(m.Sum(nil)[:18])
+}
+
+// signsItself reports whether a request says who asks by a header, as programs do.
+func (x *Request) signsItself() bool {
+	return len(x.HTTP.Header["Authorization"]) > 0 || len(x.HTTP.Header["X-Authentication-Token"]) > 0
+}
+
+// Cookie returns the value of a cookie; "" if it is not sent.
+func (x *Request) Cookie(name string) string {
+	if len(x.HTTP.Header["Cookie"]) == 0 {
+		return ""
+	}
+	c, err := x.HTTP.Cookie(name)
+	if err != nil {
+		return ""
+	}
+	return c.Value
+}
+
+// signInPage signs a request of our own pages' scripts in; ok is false if it is none.
+func (x *Request) signInPage() (ok bool, err error) {
+	token := x.HTTP.Header.Get(csrfHeader)
+	session := x.Cookie(SessionCookie)
+	if token == "" || session == "" || x.signsItself() {
+		return false, nil
+	}
+	if !hmac.Equal([]byte(token), []byte(CSRFOf(session))) {
+		return true, fault.Denied.Errorf("sign-in: the page is of another session").WithCode(fault.CodeNotSignedIn)
+	}
+	if x.As, err = x.Server.Engine.SignInSession(x.HTTP.Context(), session); fault.Is(err, fault.Denied) {
+		err = fault.Denied.Errorf("sign-in: the session is over").WithCode(fault.CodeNotSignedIn)
+	}
+	return true, err
+}
+
+// visit finds out who looks at a page: whoever signed in, or a guest.
+func (x *Request) visit() error {
+	if x.signsItself() || x.Server.As != nil {
+		return x.signIn()
+	}
+	x.As = x.Server.Engine.Guest()
+	session := x.Cookie(SessionCookie)
+	if session == "" {
+		return nil
+	}
+	as, err := x.Server.Engine.SignInSession(x.HTTP.Context(), session)
+	switch {
+	case err == nil:
+		x.As, x.Session = as, session
+	case fault.Is(err, fault.Denied):
+		return nil
+	}
+	return err
+}
+
+// Guest reports whether nobody signed in.
+func (x *Request) Guest() bool { return x.As.Name == x.Server.Engine.Guest().Name }
+
+// Form reads the fields of a form of ours.
+func (x *Request) Form() (url.Values, error) {
+	if _, _, err := x.Media(); err != nil {
+		return nil, err
+	}
+	body, err := readAll(x.HTTP.Body, x.HTTP.ContentLength, maxForm)
+	if err != nil {
+		return nil, err
+	}
+	x.BodyRead()
+	v, err := url.ParseQuery(string(body))
+	if err != nil {
+		return nil, fault.Invalid.Errorf("form: %v", err)
+	}
+	return v, nil
+}
+
+// SetCookie sets a cookie that scripts cannot read and other sites cannot send along with
+// what changes something. A value of "" takes it away.
+func (x *Request) SetCookie(name, value, path string, expires time.Time) {
+	c := &http.Cookie{
+		Name: name, Value: value, Path: path, HttpOnly: true, SameSite: http.SameSiteLaxMode, Expires: expires,
+		Secure: strings.HasPrefix(x.Base(), "https://"),
+	}
+	if value == "" {
+		c.MaxAge = -1
+	}
+	http.SetCookie(x.Writer, c)
+}
+
+// See sends a browser to another page.
+func (x *Request) See(path string) error {
+	x.Write(&Answer{Status: http.StatusSeeOther, Location: x.Prefix() + path})
+	return nil
+}
+
+// signIn finds out who asks from the Authorization header or a token header. Clients also put
+// tokens into addresses that they hand to viewers; our own log leaves those parts out.
+func (x *Request) signIn() error {
+	ctx, e := x.HTTP.Context(), x.Server.Engine
+	var err error
+	switch auth := x.HTTP.Header["Authorization"]; {
+	case len(auth) == 1 && hasScheme(auth[0], "Basic "):
+		user, password, ok := x.HTTP.BasicAuth()
+		if !ok {
+			return fault.Denied.Errorf("sign-in: broken Authorization header").WithCode(fault.CodeNotSignedIn)
+		}
+		x.As, err = e.SignIn(x.FromClient(), user, password)
+	case len(auth) == 1 && hasScheme(auth[0], "Bearer "):
+		x.As, err = e.SignInBearer(ctx, strings.TrimSpace(auth[0][len("Bearer "):]))
+	case len(auth) == 0 && len(x.HTTP.Header["X-Authentication-Token"]) == 1:
+		x.As, err = e.SignInToken(ctx, x.HTTP.Header["X-Authentication-Token"][0])
+	case len(auth) == 0 && x.addressed("token"):
+		x.As, err = e.SignInDevice(ctx, x.Query().Get("token"))
+	case len(auth) == 0 && x.addressed("access_token"):
+		x.As, err = e.SignInBearer(ctx, x.Query().Get("access_token"))
+	case len(auth) == 0 && x.portal():
+		x.As, err = x.signInPortal()
+	case len(auth) == 0 && x.Server.As != nil:
+		x.As = x.Server.As
+	default:
+		return fault.Denied.Errorf("sign-in: user and password or a key are needed").WithCode(fault.CodeNotSignedIn)
+	}
+	if err == nil {
+		return nil
+	}
+	if fault.CodeOf(err) == fault.CodeTooManyAttempts {
+		return err
+	}
+	if k := fault.Of(err); k == fault.Denied || k == fault.NotFound || k == fault.Invalid {
+		return fault.Denied.Errorf("sign-in: refused").WithCode(fault.CodeNotSignedIn)
+	}
+	return err
+}
+
+// addressed reports whether the address carries a token, which is good for the platform's
+// addresses only.
+func (x *Request) addressed(name string) bool {
+	if x.HTTP.URL.RawQuery == "" {
+		return false
+	}
+	if s := x.Server.section(x.HTTP.URL.Path); s != nil && s.Keys {
+		return false
+	}
+	v := x.Query().Get(name)
+	return v != "" && !strings.HasPrefix(v, "cat_") // an address is no place for an API key
+}
+
+func hasScheme(header, scheme string) bool {
+	return len(header) > len(scheme) && strings.EqualFold(header[:len(scheme)], scheme)
+}
+
+// portalSkew is how old what a portal signed may be.
+const portalSkew = time.Minute
+
+// portal reports whether a portal says who asks, and may.
+func (x *Request) portal() bool { return x.Server.Portal != "" && len(x.HTTP.Header["Nx_user"]) == 1 }
+
+// signInPortal takes a portal's word, signed with the secret shared with it.
+func (x *Request) signInPortal() (*engine.Principal, error) {
+	h := x.HTTP.Header
+	user, ts, rd := h.Get("Nx_user"), h.Get("Nx_ts"), h.Get("Nx_rd")
+	sum := md5.Sum([]byte(ts + ":" + rd + ":" + x.Server.Portal + ":" + user)) //nolint:gosec // as above
+	want := base64.StdEncoding.EncodeToString(sum[:])
+	ms, err := strconv.ParseInt(ts, 10, 64)
+	if err != nil || subtle.ConstantTimeCompare([]byte(want), []byte(h.Get("Nx_token"))) != 1 {
+		return nil, fault.Denied.Errorf("sign-in: the portal's token is wrong")
+	}
+	if age := time.Since(time.UnixMilli(ms)); age > portalSkew || age < -portalSkew {
+		return nil, fault.Denied.Errorf("sign-in: the portal's token is old")
+	}
+	return x.Engine.PrincipalOf(x.HTTP.Context(), user)
+}
