@@ -9,6 +9,7 @@ import (
 	"catena/engine"
 )
 
+// Media types of answers.
 const (
 	MIMEJSON = "application/json"
 	mimeText = "text/plain; charset=utf-8"

@@ -12,6 +12,7 @@ import (
 // read, so that nothing is ever taken for what it was not sent as.
 type Body uint8
 
+// What is read of a body.
 const (
 	jsonBody    Body = iota // JSON
 	NoBody                  // nothing, whatever comes
@@ -24,6 +25,7 @@ const (
 	SlidesBody              // JSON, or a text that becomes slides
 )
 
+// MIMEForm is the media type of forms.
 const MIMEForm = "application/x-www-form-urlencoded"
 
 // Takes reports whether a body of a media type is read.
@@ -98,6 +100,7 @@ func IsJSON(typ string) bool {
 // SlideFormats are the media types of texts that become slides, and what they are written in; "" is to be found out.
 var SlideFormats = map[string]string{"text/html": "html", "text/markdown": "markdown", "text/plain": ""}
 
+// Media types of the deck service.
 const (
 	MIMEPatch   = "application/merge-patch+json"
 	MIMEProblem = "application/problem+json"

@@ -272,6 +272,7 @@ func entityTag(token string, body []byte) string {
 	return `"` + token + "." + strconv.FormatUint(uint64(crc32.Checksum(body, Castagnoli)), 36) + `"`
 }
 
+// Castagnoli is the table of the sums in entity tags.
 var Castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // answer makes the answer of a finished call.

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	EventPause   = 250 * time.Millisecond
+	EventPause   = 250 * time.Millisecond // EventPause is the time between two looks at what goes on
 	eventSilence = 15 * time.Second // longest time without a word
 	eventTime    = 5 * time.Minute  // longest stream
 	maxStreams   = 200

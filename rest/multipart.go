@@ -80,6 +80,7 @@ func readAll(r io.Reader, announced, limit int64) ([]byte, error) {
 	return data, nil
 }
 
+// TooLarge says that something of a request is larger than allowed.
 func TooLarge(what string, limit int64) error {
 	return fault.Limit.Errorf("%s: more than %d bytes", what, limit).WithCode(fault.CodeBodyTooLarge)
 }
@@ -147,6 +148,7 @@ func (x *Request) spool(part *multipart.Part) (*engine.Blob, error) {
 	return x.SpoolFrom(name, part.Header.Get("Content-Type"), part)
 }
 
+// SpoolFrom takes in as a file what r holds.
 func (x *Request) SpoolFrom(name, typ string, r io.Reader) (*engine.Blob, error) {
 	b, err := x.Engine.Repo().Blobs().Spool(x.HTTP.Context(), name, typ, r, x.BlobLimit())
 	if fault.Is(err, fault.Limit) {
@@ -171,6 +173,7 @@ type moving struct {
 	bytes int64
 }
 
+// Moving reads the body while it keeps coming.
 func (x *Request) Moving() io.Reader {
 	return &moving{r: x.HTTP.Body, rc: http.NewResponseController(x.Writer), stall: x.Server.Limits.Stall, began: time.Now()}
 }

@@ -25,10 +25,12 @@ type Values = map[string]any
 // RawParams are parameters being written as a JSON object.
 type RawParams []byte
 
+// Add writes a parameter.
 func (p RawParams) Add(name string, value json.RawMessage) RawParams {
 	return append(p.name(name), value...)
 }
 
+// Text writes a parameter that is text.
 func (p RawParams) Text(name, value string) RawParams {
 	out, _ := entity.AppendPlain(p.name(name), value) // text has no errors
 	return out
@@ -42,6 +44,7 @@ func (p RawParams) name(name string) RawParams {
 	return append(strconv.AppendQuote(append(p, sep), name), ':')
 }
 
+// Close returns the parameters.
 func (p RawParams) Close() json.RawMessage {
 	if len(p) == 0 {
 		return json.RawMessage("{}")

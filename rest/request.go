@@ -339,6 +339,7 @@ type StatusWriter struct {
 	Status int
 }
 
+// WriteHeader sends a status.
 func (w *StatusWriter) WriteHeader(status int) {
 	if w.Status == 0 {
 		w.Status = status
@@ -379,12 +380,14 @@ func (x *Request) Prefix() string {
 // arrivalKey finds in a context how a request for a mounted handler came here.
 type arrivalKey struct{}
 
+// Arrival is how a request for a mounted handler came here.
 type Arrival struct {
 	Base   string // public address of the server
 	Client netip.Addr
 	Id     string // of the request
 }
 
+// ArrivalOf returns how the request came here, in a handler mounted with Mount.
 func ArrivalOf(ctx context.Context) Arrival {
 	a, _ := ctx.Value(arrivalKey{}).(Arrival)
 	return a

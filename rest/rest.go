@@ -1,9 +1,8 @@
-// Package rest serves the content platform over HTTP: resources, adapters, automation,
-// queries, downloads and the small services clients expect. routes.go is the table of
-// addresses; a row names an operation and a handler only decodes what the request says,
-// lets the engine run the operation in one transaction and encodes what it returns. Kinds
-// of error become statuses in status.go and nowhere else. What an operation does, who may
-// call it and what a document looks like on the wire are matters of engine and ops.
+// Package rest answers HTTP requests as tables of routes say. A row names an operation; a handler only decodes what the
+// request says, lets the engine run the operation in one transaction and encodes what it returns. Kinds of error become
+// statuses in status.go and nowhere else. The packages below hold the tables and their handlers, and rest/server puts
+// them together. What an operation does, who may call it and what a document looks like on the wire are matters of
+// engine and ops.
 package rest
 
 import (

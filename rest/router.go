@@ -15,6 +15,7 @@ type HandlerFunc func(*Request) error
 // access says who may ask for a route.
 type access uint8
 
+// Who may ask for a route.
 const (
 	SignedIn access = iota // a user or key; 401 otherwise
 	Open                   // anybody; no sign-in is attempted

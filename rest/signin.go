@@ -20,6 +20,7 @@ import (
 // it is to be good for must carry a token that only our own pages know, so that no other
 // site can have a browser act for its user. Everybody else signs every request in.
 
+// Cookies that sign browsers in.
 const (
 	SessionCookie = "catena_session"
 	DeviceCookie  = "catena_device" // says that somebody has signed in by a password here

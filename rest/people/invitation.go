@@ -10,6 +10,7 @@ import (
 	"catena/storage/fault"
 )
 
+// InvitationRoutes are the addresses where somebody who was invited chooses a password.
 func InvitationRoutes() []rest.Route {
 	return []rest.Route{
 		{Method: "GET", Path: "/site/userInvitation/enterpassword/:id", Access: rest.Open, Handle: invitationForm},
