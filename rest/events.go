@@ -10,8 +10,9 @@ import (
 	"catena/storage/fault"
 )
 
+// Times of events.
 const (
-	EventPause   = 250 * time.Millisecond // EventPause is the time between two looks at what goes on
+	EventPause   = 250 * time.Millisecond
 	eventSilence = 15 * time.Second // longest time without a word
 	eventTime    = 5 * time.Minute  // longest stream
 	maxStreams   = 200

@@ -384,7 +384,7 @@ type arrivalKey struct{}
 type Arrival struct {
 	Base   string // public address of the server
 	Client netip.Addr
-	Id     string // of the request
+	ID     string // of the request
 }
 
 // ArrivalOf returns how the request came here, in a handler mounted with Mount.

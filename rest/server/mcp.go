@@ -16,7 +16,7 @@ func toolServers(s *rest.Handler) []rest.Mount {
 		Engine: s.Engine, Log: s.Log, Version: s.Version, MaxBody: s.Limits.JSON, As: rest.PrincipalOf, Context: s.ContextPath,
 		Check: rest.CheckJSON, Done: s.Done(),
 		Base: func(ctx context.Context) string { return rest.ArrivalOf(ctx).Base },
-		From: func(ctx context.Context) (netip.Addr, string) { a := rest.ArrivalOf(ctx); return a.Client, a.Id },
+		From: func(ctx context.Context) (netip.Addr, string) { a := rest.ArrivalOf(ctx); return a.Client, a.ID },
 	}
 	decks, automation := once(func() http.Handler { return mcp.Decks(c) }), once(func() http.Handler { return mcp.Automation(c) })
 	out := []rest.Mount{tools("/mcp/automation", automation), tools("/mcp", decks)}
