@@ -61,7 +61,7 @@ func complete(index string) bool { return index == indexName || isAlwaysIndexed(
 
 // accessTo returns all values of an index.
 func (r *Repo) accessTo(index string, f *query.Field) *access {
-	a := &access{name: index, field: f, many: f.Many, whole: true, prefix: r.indexPrefix(index), rows: -1}
+	a := &access{name: index, field: f, many: f.Many, whole: true, prefix: r.numbers.indexPrefix(index), rows: -1}
 	a.ranges, a.about = []kv.Range{prefix(a.prefix)}, "every "+index
 	return a
 }
@@ -84,7 +84,7 @@ func (p *plan) accesses(r *Repo) []*access {
 		if index == "" || !r.usable(index) {
 			continue
 		}
-		ranges, exact, ok := bounds(r.indexPrefix(index), x)
+		ranges, exact, ok := bounds(r.numbers.indexPrefix(index), x)
 		if !ok {
 			continue
 		}

@@ -54,4 +54,4 @@ func (t *Tx) IndexProblems() (problems []string, err error) {
 }
 
 // IndexPrefix begins the keys of an index.
-func (r *Repo) IndexPrefix(name string) []byte { return r.indexPrefix(name) }
+func (r *Repo) IndexPrefix(name string) []byte { return r.numbers.indexPrefix(name) }

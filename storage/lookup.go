@@ -18,7 +18,7 @@ func (t *Tx) Lookup(key, text string) (Docs, error) {
 		return page.Docs, nil
 	}
 	folded := query.Fold(text)
-	rows := prefix(kv.AppendString(t.repo.indexPrefix(key), folded[:min(len(folded), maxIndexed)]))
+	rows := prefix(kv.AppendString(t.repo.numbers.indexPrefix(key), folded[:min(len(folded), maxIndexed)]))
 	var docs Docs
 	for row, err := range t.kv.Scan(rows) {
 		if err != nil {

@@ -6,24 +6,6 @@ import (
 	"catena/storage/fault"
 )
 
-// The flags that rows about a document repeat, so that lists can be filtered without
-// reading records.
-const (
-	flagFolder  = 1 << iota // has the facet Folderish
-	flagVersion             // an archived state, outside the tree
-	flagProxy
-	flagTrashed
-	flagHidden  // has the facet HiddenInNavigation
-	flagTomb    // stands for a removed document whose versions are still published; no record
-	flagOrdered // has the facet Orderable: its children have an order of their own
-)
-
-// facetBits follow from the facets, treeBits are what documents below see of them.
-const (
-	facetBits = flagFolder | flagHidden | flagOrdered
-	treeBits  = flagFolder | flagOrdered
-)
-
 // node is a document's place: the row "t id".
 type node struct {
 	parent   docID // for a version, the document it is a version of
@@ -63,21 +45,6 @@ func (d *Doc) childCover() []byte {
 		b = append(b, d.acl[:]...)
 	}
 	return d.repo.numbers.append(b, d.typ.Name)
-}
-
-// parseChild reads such a row. Those of older repositories do not say the type, which is nil then.
-func (n *numbers) parseChild(b []byte) (flags byte, acl aclID, typ []byte) {
-	in := reader{b: b}
-	if head := in.take(1); head != nil {
-		flags = head[0]
-	}
-	if len(in.b) >= len(acl) {
-		copy(acl[:], in.take(len(acl)))
-	}
-	if len(in.b) > 0 {
-		typ = n.read(&in)
-	}
-	return flags, acl, typ
 }
 
 // childValue is the value of the row of a child by name.

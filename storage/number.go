@@ -1,19 +1,11 @@
 package storage
 
 import (
-	"context"
 	"encoding/binary"
-	"slices"
 	"strconv"
-	"strings"
 
-	"catena/storage/fault"
+	"catena/storage/kv"
 )
-
-// Rows of indexes hold the names of indexes, types and states as numbers, which take a byte or two where a
-// name takes twenty. The row "m numbers" lists the names, one on a line; the number of a name is that of its
-// line and never changes. Names that a declaration brings are added when a repository is opened.
-var numbersKey = metaKey("numbers")
 
 // numbers are the names that rows hold as numbers. They do not change once a repository is open.
 type numbers struct {
@@ -67,45 +59,33 @@ func (n *numbers) appendKey(dst []byte, name string) []byte {
 	return append(dst, numberMark|byte(number>>8), byte(number))
 }
 
-// openNumbers reads the numbers and adds those of the names that are declared now.
-func (r *Repo) openNumbers(ctx context.Context) error {
-	want := r.indexNames()
-	for _, t := range r.types.Types() {
-		want = append(want, t.Name)
-		if t.LifeCycle != nil {
-			want = append(want, t.LifeCycle.States...)
-		}
-	}
-	var have []string
-	missing := func(t *Tx) (bool, error) {
-		b, err := t.kv.Get(numbersKey)
-		if have = nil; len(b) > 0 {
-			have = strings.Split(string(b), "\n")
-		}
-		before := len(have)
-		for _, name := range want {
-			if !slices.Contains(have, name) {
-				have = append(have, name)
-			}
-		}
-		if len(have) > maxNumber {
-			return false, fault.Limit.Errorf("names of indexes, types and states: %d, at most %d", len(have), maxNumber)
-		}
-		return len(have) > before, err
-	}
-	add := false
-	err := r.View(ctx, r.System(), func(t *Tx) (err error) {
-		add, err = missing(t)
-		return err
-	})
-	if err == nil && add {
-		err = r.Update(ctx, r.System(), func(t *Tx) error {
-			if _, err := missing(t); err != nil {
-				return err
-			}
-			return t.kv.Set(numbersKey, []byte(strings.Join(have, "\n")))
-		})
-	}
-	r.numbers = newNumbers(have)
-	return err
+
+func (n *numbers) indexPrefix(name string) []byte {
+	return n.appendKey(append(make([]byte, 0, 64), spaceIndex), name)
 }
+
+// typePrefix begins the rows of a type's documents in the index by type.
+func (n *numbers) typePrefix(name string) []byte {
+	return n.appendKey(n.indexPrefix(indexType), name)
+}
+
+// versionPrefix begins the rows of the versions of a live document.
+func (n *numbers) versionPrefix(live docID) []byte {
+	return kv.AppendString(n.indexPrefix(indexVersion), live.String())
+}
+
+// parseChild reads such a row. Those of older repositories do not say the type, which is nil then.
+func (n *numbers) parseChild(b []byte) (flags byte, acl aclID, typ []byte) {
+	in := reader{b: b}
+	if head := in.take(1); head != nil {
+		flags = head[0]
+	}
+	if len(in.b) >= len(acl) {
+		copy(acl[:], in.take(len(acl)))
+	}
+	if len(in.b) > 0 {
+		typ = n.read(&in)
+	}
+	return flags, acl, typ
+}
+

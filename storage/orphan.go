@@ -120,7 +120,7 @@ func (t *Tx) disown(d *Doc) error {
 
 // eraseVersions removes versions of a document that is gone; more says that others are left.
 func (t *Tx) eraseVersions(live docID, max int) (more bool, err error) {
-	r := prefix(t.repo.versionPrefix(live))
+	r := prefix(t.repo.numbers.versionPrefix(live))
 	r.KeysOnly, r.Limit = true, max+1
 	var ids []docID
 	for row, err := range t.kv.Scan(r) {

@@ -272,7 +272,7 @@ func (p *plan) notNull(f *query.Field) bool {
 func (p *plan) typeAccess(r *Repo) *access {
 	a := &access{name: indexType, about: "every document", rows: -1}
 	if p.everyType(r.types) {
-		a.ranges = []kv.Range{prefix(r.indexPrefix(indexType))}
+		a.ranges = []kv.Range{prefix(r.numbers.indexPrefix(indexType))}
 		return a
 	}
 	names := make([]string, 0, len(p.names))
@@ -281,7 +281,7 @@ func (p *plan) typeAccess(r *Repo) *access {
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		a.ranges = append(a.ranges, prefix(r.typePrefix(name)))
+		a.ranges = append(a.ranges, prefix(r.numbers.typePrefix(name)))
 	}
 	a.about = "type " + strings.Join(names, ", ")
 	if len(names) == 1 {

@@ -139,7 +139,7 @@ func (t *Tx) behind(d *Doc, p permission, change func(target *Doc) (*Doc, error)
 // proxyIDs finds the proxies in one of the two indexes of proxies; more says that there are
 // others beyond max.
 func (t *Tx) proxyIDs(index string, of docID, max int) (ids []docID, more bool, err error) {
-	r := prefix(kv.AppendString(t.repo.indexPrefix(index), of.String()))
+	r := prefix(kv.AppendString(t.repo.numbers.indexPrefix(index), of.String()))
 	r.KeysOnly, r.Limit = true, max+1
 	for row, err := range t.kv.Scan(r) {
 		if err != nil {
@@ -289,7 +289,7 @@ func (t *Tx) CountPublished(d *Doc) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	r := prefix(kv.AppendString(t.repo.indexPrefix(indexProxyOf), series.String()))
+	r := prefix(kv.AppendString(t.repo.numbers.indexPrefix(indexProxyOf), series.String()))
 	r.Limit = maxProxies
 	n := 0
 	for row, err := range t.kv.Scan(r) {

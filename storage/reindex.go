@@ -132,7 +132,7 @@ func (r *Repo) list(ctx context.Context, names []string) error {
 
 // dropIndex deletes the rows of an index, some in each transaction.
 func (r *Repo) dropIndex(ctx context.Context, name string) error {
-	rows := prefix(r.indexPrefix(name))
+	rows := prefix(r.numbers.indexPrefix(name))
 	rows.KeysOnly, rows.Limit = true, sweepBatch
 	for {
 		n := 0
@@ -159,7 +159,7 @@ func (r *Repo) dropIndex(ctx context.Context, name string) error {
 func (r *Repo) fillIndexes(ctx context.Context, names []string) error {
 	var prefixes [][]byte
 	for _, name := range names {
-		prefixes = append(prefixes, r.indexPrefix(name))
+		prefixes = append(prefixes, r.numbers.indexPrefix(name))
 	}
 	reword := slices.Contains(names, indexText)
 	rows := prefix([]byte{spaceTree})
@@ -242,7 +242,7 @@ func (v *verifier) indexes() error {
 		return err
 	}
 	for _, name := range listed {
-		if err := v.count(v.t.repo.indexPrefix(name), &surplus); err != nil {
+		if err := v.count(v.t.repo.numbers.indexPrefix(name), &surplus); err != nil {
 			return err
 		}
 	}

@@ -165,7 +165,7 @@ func (t *Tx) leaveVersion(cur *Doc) error {
 
 // lastNumber finds the newest version of a live document; none if there is no version.
 func (t *Tx) lastNumber(live docID) (major, minor int64, id docID, err error) {
-	base := t.repo.versionPrefix(live)
+	base := t.repo.numbers.versionPrefix(live)
 	r := prefix(base)
 	r.Reverse, r.Limit, r.KeysOnly = true, 1, true
 	for row, err := range t.kv.Scan(r) {
@@ -187,7 +187,7 @@ func (t *Tx) Versions(d *Doc) (Docs, error) {
 	if err := t.need(d, permReadVersion); err != nil {
 		return nil, err
 	}
-	r := prefix(t.repo.versionPrefix(d.seriesID()))
+	r := prefix(t.repo.numbers.versionPrefix(d.seriesID()))
 	r.Reverse, r.Limit, r.KeysOnly = true, t.repo.limits.PageSize, true
 	var ids []docID
 	for row, err := range t.kv.Scan(r) {
@@ -256,7 +256,7 @@ func (t *Tx) findLatest(live docID) (found [2]docID, err error) {
 	}
 	found[0] = id
 	for ; major > 0; major-- {
-		r := prefix(kv.AppendInt64(kv.AppendInt64(t.repo.versionPrefix(live), major), 0))
+		r := prefix(kv.AppendInt64(kv.AppendInt64(t.repo.numbers.versionPrefix(live), major), 0))
 		r.Limit, r.KeysOnly = 1, true
 		for row, err := range t.kv.Scan(r) {
 			if err != nil {
