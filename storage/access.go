@@ -129,7 +129,7 @@ func bounds(base []byte, x *query.Predicate) (ranges []kv.Range, exact, ok bool)
 		if text == "" {
 			return nil, false, false
 		}
-		return textPrefix(base, text), only && x.Op == query.ILike && len(query.Fold(text)) <= maxIndexed, true
+		return textPrefix(base, text), only && x.Op == query.ILike && len(strings.ToLower(text)) <= maxIndexed, true
 	case query.StartsWith:
 		text := strings.TrimSuffix(x.Values[0].V.(string), "/")
 		return textPrefix(base, text), false, text != ""
@@ -181,7 +181,7 @@ func point(k schema.Kind, v any) (part []byte, sure, ok bool) {
 	switch x := v.(type) {
 	case string:
 		part, _ = appendValue(nil, x)
-		return part, len(query.Fold(x)) < maxIndexed, k == schema.String
+		return part, len(strings.ToLower(x)) < maxIndexed, k == schema.String
 	case int64:
 		if k == schema.Double {
 			return kv.AppendFloat64(nil, float64(x)), true, x < 1<<53 && x > -1<<53
@@ -198,7 +198,7 @@ func point(k schema.Kind, v any) (part []byte, sure, ok bool) {
 
 // textPrefix is the range of texts that begin with s.
 func textPrefix(base []byte, s string) []kv.Range {
-	s = query.Fold(s)
+	s = strings.ToLower(s)
 	part := kv.AppendString(slices.Clone(base), s[:min(len(s), maxIndexed)])
 	return []kv.Range{prefix(part[:len(part)-2])}
 }

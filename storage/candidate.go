@@ -427,7 +427,7 @@ func (r *run) doc(h *hit) (query.Source, error) {
 
 // loadHit loads the document of a candidate; nil if it is gone.
 func (t *Tx) loadHit(h *hit) (*Doc, error) {
-	n, ok := h.place()
+	n, ok := placeOf(&h.cover)
 	if !ok {
 		return t.load(h.id)
 	}

@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"encoding/binary"
 	"slices"
+	"strings"
 	"time"
 
 	"catena/storage/fault"
 	"catena/storage/kv"
-	"catena/storage/query"
 	"catena/storage/schema"
 )
 
@@ -74,12 +74,7 @@ type cover struct {
 	text        []byte
 }
 
-// place returns where the document is, if the row says all of it.
-func (c *cover) place() (node, bool) {
-	n := node{parent: c.parent, acl: c.acl, position: c.position, flags: c.flags, name: string(c.name)}
-	return n, c.bits&coverPlace != 0
-}
-
+// parse reads the value of an index row. It keeps pointing into b.
 func (c *cover) parse(n *numbers, b []byte) error {
 	in := reader{b: b}
 	head := in.take(18)
@@ -106,13 +101,16 @@ func (c *cover) parse(n *numbers, b []byte) error {
 	return nil
 }
 
-// indexRow is a row of an index as the store takes it over.
+// indexRow is a row of an index as the store takes it over: key and value in one piece.
 type indexRow struct {
 	row  []byte
 	size int // of the key
 }
 
-func (r indexRow) key() []byte   { return r.row[:r.size:r.size] }
+// key returns the key.
+func (r indexRow) key() []byte { return r.row[:r.size:r.size] }
+
+// value returns the value.
 func (r indexRow) value() []byte { return kv.RowValue(r.row, r.size) }
 
 // indexRows collects the rows of one document. They lie in room one behind the other.
@@ -130,6 +128,19 @@ type indexRows struct {
 
 // noRows are those of no document.
 var noRows = &indexRows{}
+
+// newIndexRows returns the rows of a document with an id, none at first.
+func newIndexRows(n *numbers, id docID) *indexRows {
+	x := &indexRows{numbers: n, id: id}
+	x.rows = x.few[:0]
+	return x
+}
+
+// coverRoom returns room for the two covers of the document.
+func (x *indexRows) coverRoom() (slim, full []byte) { return x.covers[:0:48], x.covers[48:48] }
+
+// setCovers sets the values of the rows that are added, without the place and with it.
+func (x *indexRows) setCovers(slim, full []byte) { x.slim, x.full = slim, full }
 
 // begin returns room for a row that begins with the prefix of an index.
 func (x *indexRows) begin(index string) []byte {
@@ -196,7 +207,7 @@ func (x *indexRows) keep(row []byte) {
 
 // text adds a row of a text.
 func (x *indexRows) text(index, s string) {
-	folded, original, bits := query.Fold(s), "", byte(0)
+	folded, original, bits := strings.ToLower(s), "", byte(0)
 	if folded != s {
 		original, bits = s, coverText
 	}
@@ -223,7 +234,7 @@ func appendValue(dst []byte, v any) ([]byte, bool) {
 	case nil:
 		return kv.AppendNil(dst), true
 	case string:
-		s := query.Fold(v)
+		s := strings.ToLower(v)
 		return kv.AppendString(dst, s[:min(len(s), maxIndexed)]), true
 	case int64:
 		return kv.AppendInt64(dst, v), true
@@ -237,6 +248,7 @@ func appendValue(dst []byte, v any) ([]byte, bool) {
 	return dst, false
 }
 
+// find returns the value of the row with a key, nil if there is none.
 func (x *indexRows) find(key []byte) []byte {
 	if i := x.place(key); i >= 0 {
 		return x.rows[i].value()

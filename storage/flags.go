@@ -17,4 +17,3 @@ const (
 	facetBits = flagFolder | flagHidden | flagOrdered
 	treeBits  = flagFolder | flagOrdered
 )
-

@@ -58,6 +58,7 @@ func (r *Repo) openNumbers(ctx context.Context) error {
 	r.numbers = newNumbers(have)
 	return err
 }
+
 func (d *Doc) appendCover(dst []byte, bits byte) []byte {
 	if d.acl != (aclID{}) {
 		bits |= coverACL
@@ -82,10 +83,9 @@ func (d *Doc) indexRows() (*indexRows, error) {
 	if d == nil {
 		return noRows, nil
 	}
-	x := &indexRows{numbers: d.repo.numbers, id: d.id}
-	x.rows = x.few[:0]
-	x.slim = d.appendCover(x.covers[:0:48], 0)
-	x.full = d.appendCover(x.covers[48:48], coverPlace)
+	x := newIndexRows(d.repo.numbers, d.id)
+	slim, full := x.coverRoom()
+	x.setCovers(d.appendCover(slim, 0), d.appendCover(full, coverPlace))
 	modified, err := d.value("dc:modified")
 	if err != nil {
 		return nil, err
@@ -189,4 +189,3 @@ func (t *Tx) reindex(before, after *Doc) error {
 	}
 	return nil
 }
-

@@ -1,8 +1,9 @@
 package storage
 
 import (
+	"strings"
+
 	"catena/storage/kv"
-	"catena/storage/query"
 )
 
 // Lookup returns the readable documents, no versions and no proxies, whose property has a text:
@@ -17,7 +18,7 @@ func (t *Tx) Lookup(key, text string) (Docs, error) {
 		}
 		return page.Docs, nil
 	}
-	folded := query.Fold(text)
+	folded := strings.ToLower(text)
 	rows := prefix(kv.AppendString(t.repo.numbers.indexPrefix(key), folded[:min(len(folded), maxIndexed)]))
 	var docs Docs
 	for row, err := range t.kv.Scan(rows) {
@@ -44,7 +45,7 @@ func (t *Tx) Lookup(key, text string) (Docs, error) {
 
 // covered loads the document of an index row.
 func (t *Tx) covered(id docID, c *cover) (*Doc, error) {
-	n, ok := c.place()
+	n, ok := placeOf(c)
 	if !ok {
 		return t.load(id)
 	}

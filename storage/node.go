@@ -57,3 +57,9 @@ func childOf(b []byte) (id docID) {
 	}
 	return id
 }
+
+// placeOf returns where a document is, if its index row says all of it.
+func placeOf(c *cover) (node, bool) {
+	n := node{parent: c.parent, acl: c.acl, position: c.position, flags: c.flags, name: string(c.name)}
+	return n, c.bits&coverPlace != 0
+}

@@ -59,7 +59,7 @@ func (n *numbers) appendKey(dst []byte, name string) []byte {
 	return append(dst, numberMark|byte(number>>8), byte(number))
 }
 
-
+// indexPrefix begins the rows of an index.
 func (n *numbers) indexPrefix(name string) []byte {
 	return n.appendKey(append(make([]byte, 0, 64), spaceIndex), name)
 }
@@ -88,4 +88,3 @@ func (n *numbers) parseChild(b []byte) (flags byte, acl aclID, typ []byte) {
 	}
 	return flags, acl, typ
 }
-

@@ -53,7 +53,7 @@ func (t *Tx) loadHits(hits []hit) (Docs, error) {
 		if d == nil {
 			rec := rows[0]
 			rows = rows[1:]
-			if n, ok := h.place(); ok && rec != nil {
+			if n, ok := placeOf(&h.cover); ok && rec != nil {
 				d, err = t.assembleAt(h.id, n, rec)
 			} else if !ok {
 				place := rows[0]

@@ -241,14 +241,11 @@ func (p *Predicate) startsWith(s string) bool {
 func Collate(a, b any) (n int, ok bool) {
 	if x, is := a.(string); is {
 		if y, is := b.(string); is {
-			return strings.Compare(Fold(x), Fold(y)), true
+			return strings.Compare(strings.ToLower(x), strings.ToLower(y)), true
 		}
 	}
 	return Compare(a, b)
 }
-
-// Fold is the text that stands for s where case does not matter.
-func Fold(s string) string { return strings.ToLower(s) }
 
 // Test reports whether one value alone, which is short, satisfies the predicate.
 func (p *Predicate) Test(v any) bool {
