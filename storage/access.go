@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"catena/storage/internal/layout"
 	"catena/storage/kv"
 	"catena/storage/query"
 	"catena/storage/schema"
@@ -24,16 +25,16 @@ type access struct {
 	point  bool         // they are one value
 	exact  []query.Expr // the conditions the ranges answer
 	test   []query.Expr // of a field with many values: what the item of a row has to meet
-	ids    []docID      // instead of ranges
-	parent *docID       // instead of ranges: children in order
+	ids    []layout.ID  // instead of ranges
+	parent *layout.ID   // instead of ranges: children in order
 	rows   int          // estimate; -1: not known
 }
 
 // systemIndexes are the indexes of fields that are no properties.
 var systemIndexes = map[query.System]string{
-	query.SysName: indexName, query.SysState: indexState, query.SysLockOwner: indexLock,
-	query.SysProxyTargetID: indexProxy, query.SysProxyVersionableID: indexProxyOf,
-	query.SysVersionableID: indexVersion,
+	query.SysName: layout.NameIndex, query.SysState: layout.StateIndex, query.SysLockOwner: layout.LockIndex,
+	query.SysProxyTargetID: layout.ProxyIndex, query.SysProxyVersionableID: layout.ProxyOfIndex,
+	query.SysVersionableID: layout.VersionIndex,
 }
 
 // indexOf returns the index that holds a field, "" if there is none.
@@ -47,7 +48,7 @@ func indexOf(f *query.Field) string {
 	if f.Prop.Kind == schema.Complex && !f.Rest.Empty() {
 		return indexOfPart(f)
 	}
-	if !f.Prop.Index && !isAlwaysIndexed(f.Prop.Key) {
+	if !f.Prop.Index && !layout.IsAlwaysIndexed(f.Prop.Key) {
 		return ""
 	}
 	if f.Rest.Empty() || f.Prop.List && f.Rest.Wild() {
@@ -57,11 +58,11 @@ func indexOf(f *query.Field) string {
 }
 
 // complete reports whether every document has a row in the index, so that it gives an order.
-func complete(index string) bool { return index == indexName || isAlwaysIndexed(index) }
+func complete(index string) bool { return index == layout.NameIndex || layout.IsAlwaysIndexed(index) }
 
 // accessTo returns all values of an index.
 func (r *Repo) accessTo(index string, f *query.Field) *access {
-	a := &access{name: index, field: f, many: f.Many, whole: true, prefix: r.numbers.indexPrefix(index), rows: -1}
+	a := &access{name: index, field: f, many: f.Many, whole: true, prefix: r.numbers.IndexPrefix(index), rows: -1}
 	a.ranges, a.about = []kv.Range{prefix(a.prefix)}, "every "+index
 	return a
 }
@@ -84,7 +85,7 @@ func (p *plan) accesses(r *Repo) []*access {
 		if index == "" || !r.usable(index) {
 			continue
 		}
-		ranges, exact, ok := bounds(r.numbers.indexPrefix(index), x)
+		ranges, exact, ok := bounds(r.numbers.IndexPrefix(index), x)
 		if !ok {
 			continue
 		}
@@ -129,7 +130,7 @@ func bounds(base []byte, x *query.Predicate) (ranges []kv.Range, exact, ok bool)
 		if text == "" {
 			return nil, false, false
 		}
-		return textPrefix(base, text), only && x.Op == query.ILike && len(strings.ToLower(text)) <= maxIndexed, true
+		return textPrefix(base, text), only && x.Op == query.ILike && len(strings.ToLower(text)) <= layout.MaxIndexed, true
 	case query.StartsWith:
 		text := strings.TrimSuffix(x.Values[0].V.(string), "/")
 		return textPrefix(base, text), false, text != ""
@@ -180,8 +181,8 @@ func notNull(base []byte) kv.Range {
 func point(k schema.Kind, v any) (part []byte, sure, ok bool) {
 	switch x := v.(type) {
 	case string:
-		part, _ = appendValue(nil, x)
-		return part, len(strings.ToLower(x)) < maxIndexed, k == schema.String
+		part, _ = layout.AppendValue(nil, x)
+		return part, len(strings.ToLower(x)) < layout.MaxIndexed, k == schema.String
 	case int64:
 		if k == schema.Double {
 			return kv.AppendFloat64(nil, float64(x)), true, x < 1<<53 && x > -1<<53
@@ -190,7 +191,7 @@ func point(k schema.Kind, v any) (part []byte, sure, ok bool) {
 	case float64:
 		return kv.AppendFloat64(nil, x), true, k == schema.Double && !math.IsNaN(x)
 	case bool, time.Time:
-		part, ok = appendValue(nil, x)
+		part, ok = layout.AppendValue(nil, x)
 		return part, true, ok
 	}
 	return nil, false, false
@@ -199,7 +200,7 @@ func point(k schema.Kind, v any) (part []byte, sure, ok bool) {
 // textPrefix is the range of texts that begin with s.
 func textPrefix(base []byte, s string) []kv.Range {
 	s = strings.ToLower(s)
-	part := kv.AppendString(slices.Clone(base), s[:min(len(s), maxIndexed)])
+	part := kv.AppendString(slices.Clone(base), s[:min(len(s), layout.MaxIndexed)])
 	return []kv.Range{prefix(part[:len(part)-2])}
 }
 

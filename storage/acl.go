@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"catena/storage/fault"
+	"catena/storage/internal/layout"
 )
 
 // ACE is one entry of an access control list.
@@ -67,7 +68,7 @@ type ACL struct {
 var errDamagedList = errors.New("it is damaged")
 
 // accessLists reads the lists kept under an id.
-func (t *Tx) accessLists(id aclID) ([]ACL, error) {
+func (t *Tx) accessLists(id layout.ListID) ([]ACL, error) {
 	c := &t.repo.access
 	c.mu.RLock()
 	lists, ok := c.lists[id]
@@ -75,7 +76,7 @@ func (t *Tx) accessLists(id aclID) ([]ACL, error) {
 	if ok {
 		return lists, nil
 	}
-	b, err := t.kv.Get(aclKey(id))
+	b, err := t.kv.Get(layout.ListKey(id))
 	if err != nil {
 		return nil, err
 	}
@@ -95,8 +96,8 @@ func (t *Tx) accessLists(id aclID) ([]ACL, error) {
 }
 
 // ownLists returns the lists set on a document itself.
-func (t *Tx) ownLists(id aclID) ([]ACL, error) {
-	if id == (aclID{}) {
+func (t *Tx) ownLists(id layout.ListID) ([]ACL, error) {
+	if id == (layout.ListID{}) {
 		return nil, nil
 	}
 	return t.accessLists(id)
@@ -246,7 +247,7 @@ func withList(lists []ACL, l ACL) []ACL {
 }
 
 // keepLists stores access lists under the hash of their content.
-func (t *Tx) keepLists(lists []ACL) (id aclID, err error) {
+func (t *Tx) keepLists(lists []ACL) (id layout.ListID, err error) {
 	if len(lists) == 0 {
 		return id, nil
 	}
@@ -256,21 +257,21 @@ func (t *Tx) keepLists(lists []ACL) (id aclID, err error) {
 	}
 	sum := sha256.Sum256(b)
 	copy(id[:], sum[:])
-	return id, t.kv.Set(aclKey(id), b)
+	return id, t.kv.Set(layout.ListKey(id), b)
 }
 
 // indexGrantees keeps the rows that find the folders a user or group was granted something on.
-func (t *Tx) indexGrantees(id docID, before, after []ACL, acl aclID) error {
+func (t *Tx) indexGrantees(id layout.ID, before, after []ACL, acl layout.ListID) error {
 	was, is := grantees(before), grantees(after)
 	for who := range was {
 		if !is[who] {
-			if err := t.kv.Delete(granteeKey(who, id)); err != nil {
+			if err := t.kv.Delete(layout.GranteeKey(who, id)); err != nil {
 				return err
 			}
 		}
 	}
 	for who := range is {
-		if err := t.kv.Set(granteeKey(who, id), acl[:]); err != nil {
+		if err := t.kv.Set(layout.GranteeKey(who, id), acl[:]); err != nil {
 			return err
 		}
 	}
@@ -279,18 +280,18 @@ func (t *Tx) indexGrantees(id docID, before, after []ACL, acl aclID) error {
 
 // grantedTo returns the documents that a user or group was granted something on, in order and at most so many: those
 // after the one of an id, if one is given.
-func (t *Tx) grantedTo(who, after string, most int) (ids []docID, err error) {
-	at := granteePrefix(who)
+func (t *Tx) grantedTo(who, after string, most int) (ids []layout.ID, err error) {
+	at := layout.GranteePrefix(who)
 	r := prefix(at)
 	r.KeysOnly, r.Limit = true, most
-	if last, ok := parseID(after); ok {
+	if last, ok := layout.ParseID(after); ok {
 		r.Start = append(append(slices.Clone(at), last[:]...), 0)
 	}
 	for row, err := range t.kv.Scan(r) {
 		if err != nil {
 			return nil, err
 		}
-		ids = append(ids, docID(row.Key[len(at):]))
+		ids = append(ids, layout.ID(row.Key[len(at):]))
 	}
 	return ids, nil
 }

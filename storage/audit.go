@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"catena/storage/fault"
+	"catena/storage/internal/layout"
 	"catena/storage/kv"
 )
 
@@ -76,8 +77,8 @@ func (t *Tx) Actor() string {
 }
 
 func (t *Tx) appendEntry(e Entry) error {
-	var of *docID
-	if id, ok := parseID(e.DocID); ok {
+	var of *layout.ID
+	if id, ok := layout.ParseID(e.DocID); ok {
 		of = &id
 	}
 	_, err := t.putEntry(e, of)
@@ -99,7 +100,7 @@ const auditBlock = 1 << 10
 const auditSequence = "audit"
 
 // putEntry adds an entry to the log and, if it is of a document, writes where that finds it. It returns its number.
-func (t *Tx) putEntry(e Entry, of *docID) (int64, error) {
+func (t *Tx) putEntry(e Entry, of *layout.ID) (int64, error) {
 	var err error
 	if e.ID, err = t.repo.db.Next(t.ctx, auditSequence); err != nil {
 		return 0, err
@@ -126,7 +127,7 @@ func (t *Tx) putEntry(e Entry, of *docID) (int64, error) {
 	if of == nil {
 		return e.ID, nil
 	}
-	return e.ID, t.kv.Set(auditDocKey(*of, e.Time, e.ID), auditPlace(e.ID-a.first, from))
+	return e.ID, t.kv.Set(layout.AuditDocKey(*of, e.Time, e.ID), auditPlace(e.ID-a.first, from))
 }
 
 // putAudited writes the row of the log that was begun.
@@ -136,7 +137,7 @@ func (t *Tx) putAudited() error {
 		return nil
 	}
 	t.audited = audited{}
-	key := auditTimeKey(a.at, a.first)
+	key := layout.AuditTimeKey(a.at, a.first)
 	row := kv.AppendRow(make([]byte, 0, len(key)+kv.RowGap+len(a.block)), key)
 	return t.kv.FreshRow(append(row, a.block...), len(key))
 }
@@ -152,15 +153,15 @@ func auditPlace(behind int64, from int) []byte {
 
 // auditedAt returns the row that holds the entry whose moment and place are given, from that entry on.
 func (t *Tx) auditedAt(moment, place []byte) ([]byte, error) {
-	key := append([]byte{spaceAudit, auditByTime}, moment...)
+	key := append([]byte{layout.AuditSpace, layout.AuditByTime}, moment...)
 	if len(place) == 0 {
 		return t.kv.Get(key)
 	}
-	in := reader{b: place}
-	behind, from := in.uvarint(), in.uvarint()
+	in := layout.Reader{B: place}
+	behind, from := in.Uvarint(), in.Uvarint()
 	number := binary.BigEndian.AppendUint64(nil, binary.BigEndian.Uint64(moment[8:])-behind)
 	block, err := t.kv.Get(append(key[:len(key)-8], number...))
-	if err == nil && (in.bad || from >= uint64(len(block))) {
+	if err == nil && (in.Bad || from >= uint64(len(block))) {
 		err = fault.Internal.Errorf("audit record %x: its place %x is none", moment, place)
 	}
 	if err != nil {
@@ -255,9 +256,9 @@ func (t *Tx) Entries(f EntryFilter) (*EntryPage, error) {
 
 // entryRange returns the keys to walk, after checking that they may be read.
 func (t *Tx) entryRange(f EntryFilter) (r kv.Range, err error) {
-	base := []byte{spaceAudit, auditByTime}
+	base := []byte{layout.AuditSpace, layout.AuditByTime}
 	if f.DocID != "" {
-		id, ok := parseID(f.DocID)
+		id, ok := layout.ParseID(f.DocID)
 		if !ok {
 			return r, notFound(Ref(f.DocID))
 		}
@@ -266,7 +267,7 @@ func (t *Tx) entryRange(f EntryFilter) (r kv.Range, err error) {
 				return r, err
 			}
 		}
-		base = append([]byte{spaceAudit, auditByDoc}, id[:]...)
+		base = append([]byte{layout.AuditSpace, layout.AuditByDoc}, id[:]...)
 	} else if !t.rights.admin {
 		return r, fault.Denied.Errorf("the audit log is for administrators, not for '%s'", t.as.Name)
 	}
@@ -284,7 +285,7 @@ func momentEdge(base []byte, at time.Time) []byte {
 	if at.IsZero() {
 		return nil
 	}
-	k := appendMoment(slices.Clone(base), at, 0)
+	k := layout.AppendMoment(slices.Clone(base), at, 0)
 	return k[:len(k)-8]
 }
 

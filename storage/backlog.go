@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"catena/storage/internal/layout"
 	"catena/storage/kv"
 )
 
@@ -30,7 +31,7 @@ type backlog struct {
 	from    uint64 // there are no rows below it...
 	version uint64 // ...from this version on
 
-	indexed map[docID]uint64 // the terms of a document contain all changes noted in rows below this number
+	indexed map[layout.ID]uint64 // the terms of a document contain all changes noted in rows below this number
 }
 
 // maxRemembered is how many documents are remembered as indexed. Those that are forgotten are indexed once more if further
@@ -91,11 +92,11 @@ func (b *backlog) found(version, first uint64) {
 
 // setIndexed notes that the terms of documents were written in a transaction that began when no transaction was running
 // that had written rows below bound.
-func (b *backlog) setIndexed(ids []docID, bound uint64) {
+func (b *backlog) setIndexed(ids []layout.ID, bound uint64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.indexed == nil || len(b.indexed)+len(ids) > maxRemembered {
-		b.indexed = make(map[docID]uint64, len(ids))
+		b.indexed = make(map[layout.ID]uint64, len(ids))
 	}
 	for _, id := range ids {
 		b.indexed[id] = max(b.indexed[id], bound)
@@ -103,7 +104,7 @@ func (b *backlog) setIndexed(ids []docID, bound uint64) {
 }
 
 // isIndexed reports whether the terms of a document contain the changes that a row notes.
-func (b *backlog) isIndexed(number uint64, id docID) bool {
+func (b *backlog) isIndexed(number uint64, id layout.ID) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return number < b.indexed[id]
@@ -117,7 +118,7 @@ func (b *backlog) forget() {
 }
 
 func backlogKey(number uint64) []byte {
-	return binary.BigEndian.AppendUint64([]byte{spaceWords, wordsPending}, number)
+	return binary.BigEndian.AppendUint64([]byte{layout.WordsSpace, layout.WordsPending}, number)
 }
 
 // rowsPerCommit is more than one commit writes of these rows.
@@ -126,7 +127,7 @@ const rowsPerCommit = 1 << 20
 // openBacklog sees to it that new rows come behind those that are there and those that were taken away:
 // whoever opened the store before began with the number of a lower version.
 func (r *Repo) openBacklog(ctx context.Context) error {
-	rg := prefix([]byte{spaceWords, wordsPending})
+	rg := prefix([]byte{layout.WordsSpace, layout.WordsPending})
 	rg.Reverse, rg.Limit, rg.KeysOnly = true, 1, true
 	return r.db.View(ctx, func(k *kv.Tx) error {
 		last := k.Version() * rowsPerCommit
@@ -144,7 +145,7 @@ func (r *Repo) openBacklog(ctx context.Context) error {
 func numberOf(key []byte) uint64 { return binary.BigEndian.Uint64(key[2:]) }
 
 // mark puts a document on the list of those whose terms are to be brought up to date.
-func (t *Tx) mark(id docID) error {
+func (t *Tx) mark(id layout.ID) error {
 	if slices.Contains(t.marked, id) {
 		return nil
 	}
@@ -164,8 +165,8 @@ func (t *Tx) putMarked() error {
 	return t.putPending(backlogKey(t.repo.backlog.number(t.noted)), ids)
 }
 
-func (t *Tx) putPending(key []byte, ids []docID) error {
-	value := make([]byte, 0, len(ids)*len(docID{}))
+func (t *Tx) putPending(key []byte, ids []layout.ID) error {
+	value := make([]byte, 0, len(ids)*len(layout.ID{}))
 	for _, id := range ids {
 		value = append(value, id[:]...)
 	}
@@ -175,37 +176,37 @@ func (t *Tx) putPending(key []byte, ids []docID) error {
 // pendingRow is a row of documents whose terms are not up to date.
 type pendingRow struct {
 	key []byte
-	ids []docID
+	ids []layout.ID
 }
 
 // waiting is the front of the backlog.
 type waiting struct {
 	rows []pendingRow
-	ids  []docID // the documents in these rows, each once
-	more bool    // there may be further rows
+	ids  []layout.ID // the documents in these rows, each once
+	more bool        // there may be further rows
 }
 
 // maxPendingRows is how many rows are read at a time. Many rows may name the same few documents.
 const maxPendingRows = 10_000
 
 // pendingRows returns rows until they name more than limit documents, not counting those that skip reports.
-func (t *Tx) pendingRows(limit int, skip func(number uint64, id docID) bool) (w waiting, err error) {
+func (t *Tx) pendingRows(limit int, skip func(number uint64, id layout.ID) bool) (w waiting, err error) {
 	if err := t.putMarked(); err != nil {
 		return w, err
 	}
 	b, version := &t.repo.backlog, t.kv.Version()
-	rg := prefix([]byte{spaceWords, wordsPending})
+	rg := prefix([]byte{layout.WordsSpace, layout.WordsPending})
 	rg.Start = backlogKey(b.start(version))
-	first, seen := uint64(math.MaxUint64), map[docID]bool{}
+	first, seen := uint64(math.MaxUint64), map[layout.ID]bool{}
 	for row, err := range t.kv.Scan(rg) {
 		if err != nil {
 			return w, err
 		}
-		var ids []docID
+		var ids []layout.ID
 		if len(row.Key) == len(rg.Start) {
 			ids = idsIn(row.Value)
 		} else {
-			ids = append(ids, indexID(row.Key))
+			ids = append(ids, layout.IDAtEnd(row.Key))
 		}
 		number := numberOf(row.Key)
 		first = min(first, number)
@@ -226,16 +227,16 @@ func (t *Tx) pendingRows(limit int, skip func(number uint64, id docID) bool) (w 
 	return w, nil
 }
 
-func idsIn(value []byte) []docID {
-	ids := make([]docID, 0, len(value)/len(docID{}))
-	for at := range slices.Chunk(value, len(docID{})) {
-		ids = append(ids, docID(at))
+func idsIn(value []byte) []layout.ID {
+	ids := make([]layout.ID, 0, len(value)/len(layout.ID{}))
+	for at := range slices.Chunk(value, len(layout.ID{})) {
+		ids = append(ids, layout.ID(at))
 	}
 	return ids
 }
 
 // pending returns the documents whose terms are not up to date, in order, or reports that there are more than limit.
-func (t *Tx) pending(limit int) (ids []docID, more bool, err error) {
+func (t *Tx) pending(limit int) (ids []layout.ID, more bool, err error) {
 	w, err := t.pendingRows(limit, nil)
 	if err != nil || w.more {
 		return nil, w.more, err

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"catena/storage/fault"
+	"catena/storage/internal/layout"
 	"catena/storage/internal/row"
 	"catena/storage/kv"
 )
@@ -89,17 +90,17 @@ func (c *common) named(name string) *Repo {
 // contents with their text and what holds them, so that no sweep takes what another repository needs.
 func sharedKey(key []byte) bool {
 	switch key[0] {
-	case spaceBlob, spaceEntry, spaceMember, spaceName, spaceSecret, spaceTable:
+	case layout.BlobSpace, layout.EntrySpace, layout.MemberSpace, layout.NameSpace, layout.SecretSpace, layout.TableSpace:
 		return true
-	case spaceWords:
-		return len(key) > 1 && key[1] == wordsContent
-	case spaceIndex:
+	case layout.WordsSpace:
+		return len(key) > 1 && key[1] == layout.WordsContent
+	case layout.IndexSpace:
 		return bytes.HasPrefix(key, blobRows)
 	}
 	return false
 }
 
-var blobRows = kv.AppendString([]byte{spaceIndex}, blobIndex)
+var blobRows = kv.AppendString([]byte{layout.IndexSpace}, layout.BlobIndex)
 
 // join opens the part of the store that is this repository's, if it stands beside another one.
 func (r *Repo) join(first *Repo) error {

@@ -8,6 +8,7 @@ import (
 
 	"catena/storage/blob"
 	"catena/storage/fault"
+	"catena/storage/internal/layout"
 	"catena/storage/schema"
 )
 
@@ -177,14 +178,14 @@ func (b *block) get(r *Repo, i int) (any, error) {
 
 // isSet reports whether the runs of raw have a field.
 func (b *block) isSet(i int) bool {
-	next, runs := 0, reader{b: b.runs}
-	for next <= i && len(runs.b) > 0 {
-		next += int(runs.uvarint())
+	next, runs := 0, layout.Reader{B: b.runs}
+	for next <= i && len(runs.B) > 0 {
+		next += int(runs.Uvarint())
 		if next > i {
 			return false
 		}
-		next += int(runs.uvarint())
-		runs.uvarint()
+		next += int(runs.Uvarint())
+		runs.Uvarint()
 	}
 	return next > i
 }
@@ -332,7 +333,7 @@ func (b *block) room() int {
 const maxBlock = 900 << 10
 
 func (b *block) append(dst []byte) []byte {
-	dst = appendText(dst, b.shape.Name)
+	dst = layout.AppendText(dst, b.shape.Name)
 	if b.blobs {
 		dst = append(dst, 1)
 	} else {
@@ -397,16 +398,16 @@ func (r *runList) end() []byte {
 
 // appendStored appends the members in raw, and between them those of the fields that are not set.
 func (b *block) appendStored(dst []byte) []byte {
-	sh, next, runs, raw := b.shape, 0, reader{b: b.runs}, reader{b: b.raw}
-	for len(runs.b) > 0 {
-		before := next + int(runs.uvarint())
-		after := before + int(runs.uvarint())
+	sh, next, runs, raw := b.shape, 0, layout.Reader{B: b.runs}, layout.Reader{B: b.raw}
+	for len(runs.B) > 0 {
+		before := next + int(runs.Uvarint())
+		after := before + int(runs.Uvarint())
 		if after > len(sh.Fields) {
 			break
 		}
 		dst = append(dst, sh.unset[sh.ends[next]:sh.ends[before]]...)
-		dst = append(append(dst, raw.take(int(runs.uvarint()))...), ',')
-		raw.take(1)
+		dst = append(append(dst, raw.Take(int(runs.Uvarint()))...), ',')
+		raw.Take(1)
 		next = after
 	}
 	dst = append(dst, sh.unset[sh.ends[next]:]...)

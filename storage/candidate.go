@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"catena/storage/fault"
+	"catena/storage/internal/layout"
 	"catena/storage/kv"
 	"catena/storage/query"
 )
@@ -21,17 +22,17 @@ type run struct {
 	read     int          // rows so far
 	most     int          // rows that may be read
 	begun    time.Time
-	loads    int            // documents loaded for conditions
-	docs     int            // documents kept with what is sorted
-	patience int            // errPatience comes with this one
-	known    map[docID]bool // the matches, if they are known: only their order is asked for
-	once     bool           // a document's rows are told apart by firstRow
+	loads    int                // documents loaded for conditions
+	docs     int                // documents kept with what is sorted
+	patience int                // errPatience comes with this one
+	known    map[layout.ID]bool // the matches, if they are known: only their order is asked for
+	once     bool               // a document's rows are told apart by firstRow
 	src      coverSource
 	single   hit
 
 	typ    []byte // the last type asked about
 	wanted bool
-	at     docID // the last folder asked about
+	at     layout.ID // the last folder asked about
 	up     *folder
 	open   bool // what inherits from it may be read
 	fresh  bool
@@ -39,8 +40,8 @@ type run struct {
 
 // hit is a candidate: its row's cover, and the document once something needed it.
 type hit struct {
-	cover
-	id   docID
+	layout.Cover
+	id   layout.ID
 	key  []byte // of the index row
 	doc  *Doc
 	bare bool // the row is that of a child: it says nothing of state and facets
@@ -104,8 +105,8 @@ func (r *run) each(reverse bool, after []byte, visit func(h *hit) (more bool, er
 				return err
 			}
 			h := &r.single
-			h.id, h.key, h.doc, h.bare = indexID(row.Key), row.Key, nil, false
-			if err := h.parse(r.t.repo.numbers, row.Value); err != nil {
+			h.id, h.key, h.doc, h.bare = layout.IDAtEnd(row.Key), row.Key, nil, false
+			if err := h.Parse(r.t.repo.numbers, row.Value); err != nil {
 				return err
 			}
 			if more, err := r.offer(h, visit); err != nil || !more {
@@ -156,7 +157,7 @@ func (r *run) byID(reverse bool, after []byte, visit func(h *hit) (bool, error))
 // children offers the children of a folder in order. Their documents are read only if that is needed to
 // decide.
 func (r *run) children(reverse bool, after []byte, visit func(h *hit) (bool, error)) error {
-	rng := prefix(childrenPrefix(*r.a.parent))
+	rng := prefix(layout.ChildrenPrefix(*r.a.parent))
 	if !clampRange(&rng, reverse, after) {
 		return nil
 	}
@@ -169,9 +170,9 @@ func (r *run) children(reverse bool, after []byte, visit func(h *hit) (bool, err
 		}
 		h := &r.single
 		*h = hit{key: row.Key, bare: true}
-		_, h.id = positionAndID(row.Key)
-		h.parent = *r.a.parent
-		h.flags, h.acl, h.typ = r.t.repo.numbers.parseChild(row.Value)
+		_, h.id = layout.PositionAndID(row.Key)
+		h.Parent = *r.a.parent
+		h.Flags, h.List, h.Type = r.t.repo.numbers.ParseChild(row.Value)
 		if more, err := r.offer(h, visit); err != nil || !more {
 			return err
 		}
@@ -181,15 +182,15 @@ func (r *run) children(reverse bool, after []byte, visit func(h *hit) (bool, err
 
 // typed finds out the type of a child whose row does not say it.
 func (r *run) typed(h *hit) error {
-	rec, err := r.t.kv.Get(recordKey(h.id))
+	rec, err := r.t.kv.Get(layout.RecordKey(h.id))
 	if err != nil || rec == nil {
 		return err
 	}
-	h.typ = recordType(rec)
+	h.Type = recordType(rec)
 	return nil
 }
 
-func (r *run) offerDoc(id docID, key []byte, visit func(h *hit) (bool, error)) (more bool, err error) {
+func (r *run) offerDoc(id layout.ID, key []byte, visit func(h *hit) (bool, error)) (more bool, err error) {
 	if err := r.count(); err != nil {
 		return false, err
 	}
@@ -199,8 +200,8 @@ func (r *run) offerDoc(id docID, key []byte, visit func(h *hit) (bool, error)) (
 	}
 	h := &r.single
 	*h = hit{id: id, key: key, doc: d}
-	h.flags, h.parent, h.acl = d.flags, d.parent, d.acl
-	h.typ, h.state = []byte(d.typ.Name), []byte(d.state)
+	h.Flags, h.Parent, h.List = d.flags, d.parent, d.acl
+	h.Type, h.State = []byte(d.typ.Name), []byte(d.state)
 	return r.offer(h, visit)
 }
 
@@ -210,14 +211,14 @@ func (r *run) accept(h *hit) (bool, error) {
 		return r.known[h.id], nil
 	}
 	p := r.p
-	if h.flags&p.mask != p.want || h.typ != nil && !r.typeWanted(h.typ) {
+	if h.Flags&p.mask != p.want || h.Type != nil && !r.typeWanted(h.Type) {
 		return false, nil
 	}
-	if p.parent != nil && (h.parent != *p.parent || h.flags&flagVersion != 0) {
+	if p.parent != nil && (h.Parent != *p.parent || h.Flags&layout.Version != 0) {
 		return false, nil
 	}
 	if h.id != r.t.repo.root {
-		if err := r.above(h.parent); err != nil {
+		if err := r.above(h.Parent); err != nil {
 			return false, err
 		}
 		if r.up == nil {
@@ -225,16 +226,16 @@ func (r *run) accept(h *hit) (bool, error) {
 		}
 	} else {
 		r.up, r.fresh = nil, true
-		r.open = r.t.granted(aclID{}, nil, permRead)
+		r.open = r.t.granted(layout.ListID{}, nil, permRead)
 	}
 	if len(p.under) > 0 && !r.below(h) {
 		return false, nil
 	}
-	if h.acl == (aclID{}) && !r.open || h.acl != (aclID{}) && !r.t.granted(h.acl, r.up, permRead) {
+	if h.List == (layout.ListID{}) && !r.open || h.List != (layout.ListID{}) && !r.t.granted(h.List, r.up, permRead) {
 		return false, nil
 	}
-	if h.typ == nil && p.names != nil {
-		if err := r.typed(h); err != nil || !r.typeWanted(h.typ) {
+	if h.Type == nil && p.names != nil {
+		if err := r.typed(h); err != nil || !r.typeWanted(h.Type) {
 			return false, err
 		}
 	}
@@ -269,7 +270,7 @@ func (r *run) items(h *hit, visit func(item any, key []byte)) error {
 	}
 	items, _ := v.([]any)
 	for _, item := range items {
-		if key, ok := appendValue(bytes.Clone(r.a.prefix), item); ok {
+		if key, ok := layout.AppendValue(bytes.Clone(r.a.prefix), item); ok {
 			visit(item, append(key, h.id[:]...))
 		}
 	}
@@ -303,7 +304,7 @@ func (r *run) typeWanted(name []byte) bool {
 }
 
 // above finds the folder candidates are in, which is mostly the one before.
-func (r *run) above(id docID) (err error) {
+func (r *run) above(id layout.ID) (err error) {
 	if id == r.at && !r.fresh {
 		return nil
 	}
@@ -311,13 +312,13 @@ func (r *run) above(id docID) (err error) {
 		return err
 	}
 	r.at, r.fresh = id, false
-	r.open = r.up != nil && r.t.granted(aclID{}, r.up, permRead)
+	r.open = r.up != nil && r.t.granted(layout.ListID{}, r.up, permRead)
 	return nil
 }
 
 // below reports whether the candidate is below all the folders asked for.
 func (r *run) below(h *hit) bool {
-	if h.flags&flagVersion != 0 {
+	if h.Flags&layout.Version != 0 {
 		return false
 	}
 	for _, top := range r.p.under {
@@ -357,7 +358,7 @@ func (r *run) meets(h *hit) (bool, error) {
 // share the row.
 func (r *run) item(h *hit, e query.Expr) (ok bool, err error) {
 	x := e.(*query.Predicate)
-	if h.bits&coverPart != 0 {
+	if h.Bits&layout.IsPart != 0 {
 		var ended error
 		err = r.items(h, func(item any, key []byte) {
 			if ended == nil {
@@ -427,11 +428,11 @@ func (r *run) doc(h *hit) (query.Source, error) {
 
 // loadHit loads the document of a candidate; nil if it is gone.
 func (t *Tx) loadHit(h *hit) (*Doc, error) {
-	n, ok := placeOf(&h.cover)
+	n, ok := placeOf(&h.Cover)
 	if !ok {
 		return t.load(h.id)
 	}
-	rec, err := t.kv.Get(recordKey(h.id))
+	rec, err := t.kv.Get(layout.RecordKey(h.id))
 	if err != nil || rec == nil {
 		return nil, err
 	}

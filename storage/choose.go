@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"catena/storage/fault"
+	"catena/storage/internal/layout"
 	"catena/storage/kv"
 	"catena/storage/query"
 )
@@ -68,7 +69,7 @@ func (t *Tx) estimate(a *access) error {
 	}
 	ranges := a.ranges
 	if a.parent != nil {
-		ranges = []kv.Range{prefix(childrenPrefix(*a.parent))}
+		ranges = []kv.Range{prefix(layout.ChildrenPrefix(*a.parent))}
 	}
 	var key []byte
 	for _, r := range ranges[:min(len(ranges), 8)] {
@@ -101,7 +102,7 @@ func (t *Tx) choose(p *plan, want string) error {
 		p.access = idAccess(p.ids, "ecm:uuid")
 		return nil
 	}
-	if !t.repo.usable(indexType) {
+	if !t.repo.usable(layout.TypeIndex) {
 		return fault.Unavailable.Errorf("query: the indexes are being written")
 	}
 	types := p.typeAccess(t.repo)
@@ -179,7 +180,7 @@ func (t *Tx) orderAccess(p *plan, all []*access, types *access) *access {
 		return all[len(all)-1]
 	}
 	index := indexOf(f)
-	if index == "" || index == indexVersion || f.Many || !t.repo.usable(index) {
+	if index == "" || index == layout.VersionIndex || f.Many || !t.repo.usable(index) {
 		return nil
 	}
 	if types.field != nil && index == types.field.Name {
@@ -254,7 +255,7 @@ func (t *Tx) subtree(p *plan, best *access) (*access, error) {
 		return best, nil
 	}
 	top := p.under[len(p.under)-1]
-	if top == none {
+	if top == layout.None {
 		return idAccess(nil, subtreeName), nil
 	}
 	if top == t.repo.root {
@@ -283,7 +284,7 @@ const subtreeName = "subtree"
 
 // walkDown returns the documents below one by id; whole is false, and the access nil, if
 // there are more than max.
-func (t *Tx) walkDown(top docID, max int) (a *access, whole bool, err error) {
+func (t *Tx) walkDown(top layout.ID, max int) (a *access, whole bool, err error) {
 	ids, whole, err := t.below(top, max)
 	if err != nil || !whole {
 		return nil, false, err
@@ -300,6 +301,6 @@ func unless(ok bool, err error) error {
 	return err
 }
 
-func idAccess(ids []docID, name string) *access {
+func idAccess(ids []layout.ID, name string) *access {
 	return &access{name: name, about: "documents by id", ids: ids, rows: len(ids)}
 }

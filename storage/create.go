@@ -4,6 +4,7 @@ import (
 	"github.com/google/uuid"
 
 	"catena/storage/fault"
+	"catena/storage/internal/layout"
 )
 
 // Blank returns a document that does not exist, with default values.
@@ -48,7 +49,7 @@ func (t *Tx) target(parent *Doc) (*folder, error) {
 	if !t.granted(f.acl, f.up, permAddChildren) {
 		return nil, fault.Denied.Errorf("Privilege '%s' is not granted to '%s'", permAddChildren, t.as.Name)
 	}
-	if f.flags&(flagVersion|flagProxy) != 0 {
+	if f.flags&(layout.Version|layout.Proxy) != 0 {
 		return nil, fault.Conflict.Errorf("document %s: a version or proxy has no children", parent.ID())
 	}
 	if f.depth >= t.repo.limits.PathDepth {
@@ -128,11 +129,11 @@ func timedID() string {
 	return id.String()
 }
 
-func (t *Tx) newDocID() (docID, error) {
+func (t *Tx) newDocID() (layout.ID, error) {
 	text := t.repo.newDocID()
-	id, ok := parseID(text)
-	if !ok || id == none {
-		return none, fault.Internal.Errorf("document id %q: not a UUID", text)
+	id, ok := layout.ParseID(text)
+	if !ok || id == layout.None {
+		return layout.None, fault.Internal.Errorf("document id %q: not a UUID", text)
 	}
 	return id, nil
 }

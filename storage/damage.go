@@ -9,6 +9,7 @@ import (
 
 	"catena/storage/blob"
 	"catena/storage/fault"
+	"catena/storage/internal/layout"
 	"catena/storage/kv"
 )
 
@@ -109,20 +110,20 @@ func (r *Repo) holding(ctx context.Context, as *Principal, digest, problem strin
 }
 
 // referring returns the ids of those that refer to a content: documents of all repositories, and holders of other kinds.
-func (t *Tx) referring(digest string) (ids []docID, err error) {
-	rg := prefix(blobRefPrefix(digest))
+func (t *Tx) referring(digest string) (ids []layout.ID, err error) {
+	rg := prefix(layout.BlobRefPrefix(digest))
 	rg.Limit, rg.KeysOnly = maxHolders, true
 	for row, err := range t.kv.Scan(rg) {
 		if err != nil {
 			return nil, err
 		}
-		ids = append(ids, indexID(row.Key))
+		ids = append(ids, layout.IDAtEnd(row.Key))
 	}
 	return ids, nil
 }
 
 // having returns where a document has a content; nothing if it is not here, or not for the principal.
-func (t *Tx) having(id docID, digest, problem string) (out []Damage, err error) {
+func (t *Tx) having(id layout.ID, digest, problem string) (out []Damage, err error) {
 	d, err := t.visible(id, Ref(id.String()))
 	if fault.Is(err, fault.NotFound) || fault.Is(err, fault.Denied) {
 		return nil, nil

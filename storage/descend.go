@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"catena/storage/fault"
+	"catena/storage/internal/layout"
 )
 
 // descendChunk is how many children are read at once on the way down a tree.
@@ -57,7 +58,7 @@ func (w *descent) below(d *Doc, after []byte) (done bool, err error) {
 		if err != nil || len(chunk) == 0 {
 			return true, err
 		}
-		ids := make([]docID, len(chunk))
+		ids := make([]layout.ID, len(chunk))
 		for i, c := range chunk {
 			ids[i] = c.id
 		}
@@ -66,7 +67,7 @@ func (w *descent) below(d *Doc, after []byte) (done bool, err error) {
 			return true, err
 		}
 		for i, child := range docs {
-			at = childPositionKey(none, chunk[i].position, chunk[i].id)[18:]
+			at = layout.ChildPositionKey(layout.None, chunk[i].position, chunk[i].id)[18:]
 			if child == nil {
 				continue
 			}
@@ -114,7 +115,7 @@ func (w *descent) visit(d *Doc, at []byte) (done bool, err error) {
 
 // again goes on in a document where the part before ended, unless it has gone elsewhere.
 func (w *descent) again(folder *Doc, at, after []byte) (done bool, err error) {
-	_, id := positionAndID(at)
+	_, id := layout.PositionAndID(at)
 	d, err := w.t.load(id)
 	if err != nil || d == nil || d.parent != folder.id || !w.t.can(d, permRead) {
 		return true, err

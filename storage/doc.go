@@ -9,6 +9,7 @@ import (
 
 	"catena/storage/blob"
 	"catena/storage/fault"
+	"catena/storage/internal/layout"
 	"catena/storage/schema"
 )
 
@@ -35,7 +36,7 @@ type Docs []*Doc
 // changes memory only, until the document is saved. A Doc belongs to one goroutine.
 type Doc struct {
 	repo *Repo
-	id   docID
+	id   layout.ID
 	node
 	record
 	up         *folder // the parent; of a version, its live document; nil for the root
@@ -96,7 +97,7 @@ func joinPath(parent, name string) string {
 
 // ParentID returns the id of the parent, "" for the root.
 func (d *Doc) ParentID() string {
-	if d.parent == none || d.IsVersion() {
+	if d.parent == layout.None || d.IsVersion() {
 		return ""
 	}
 	return d.parent.String()
@@ -155,16 +156,16 @@ func (d *Doc) VersionLabel() string {
 }
 
 // IsFolder reports whether the document is meant to have children.
-func (d *Doc) IsFolder() bool { return d.flags&flagFolder != 0 }
+func (d *Doc) IsFolder() bool { return d.flags&layout.Folder != 0 }
 
 // IsVersion reports whether the document is an archived state of another.
-func (d *Doc) IsVersion() bool { return d.flags&flagVersion != 0 }
+func (d *Doc) IsVersion() bool { return d.flags&layout.Version != 0 }
 
 // IsProxy reports whether the document stands for another.
-func (d *Doc) IsProxy() bool { return d.flags&flagProxy != 0 }
+func (d *Doc) IsProxy() bool { return d.flags&layout.Proxy != 0 }
 
 // IsTrashed reports whether the document is in the trash.
-func (d *Doc) IsTrashed() bool { return d.flags&flagTrashed != 0 }
+func (d *Doc) IsTrashed() bool { return d.flags&layout.Trashed != 0 }
 
 // IsCheckedOut reports whether a live document may differ from its last version.
 func (d *Doc) IsCheckedOut() bool { return !d.checkedIn && !d.IsVersion() }
@@ -175,7 +176,7 @@ func (d *Doc) Locked() (owner string, since time.Time, ok bool) {
 }
 
 // ordered reports whether the document has a place in the order of its siblings.
-func (d *Doc) ordered() bool { return !d.IsVersion() && d.up != nil && d.up.flags&flagOrdered != 0 }
+func (d *Doc) ordered() bool { return !d.IsVersion() && d.up != nil && d.up.flags&layout.Ordered != 0 }
 
 // Position orders the document among its siblings.
 func (d *Doc) Position() int64 { return d.position }
@@ -227,18 +228,18 @@ func (d *Doc) setFacets(facets []string) {
 			}
 		}
 	}
-	d.flags = d.flags&^facetBits | d.facetFlags()
+	d.flags = d.flags&^layout.FacetFlags | d.facetFlags()
 }
 
 func (d *Doc) facetFlags() (flags byte) {
 	if d.HasFacet("Folderish") {
-		flags |= flagFolder
+		flags |= layout.Folder
 	}
 	if d.HasFacet("HiddenInNavigation") {
-		flags |= flagHidden
+		flags |= layout.Hidden
 	}
 	if d.HasFacet(orderable) {
-		flags |= flagOrdered
+		flags |= layout.Ordered
 	}
 	return flags
 }
@@ -254,7 +255,7 @@ func (d *Doc) clone() *Doc {
 }
 
 // parseRef splits a reference into a path or an id. Anything else is neither.
-func (r *Repo) parseRef(ref Ref) (path string, id docID, ok bool) {
+func (r *Repo) parseRef(ref Ref) (path string, id layout.ID, ok bool) {
 	s := string(ref)
 	if rest, cut := strings.CutPrefix(s, "doc:"); cut {
 		s = rest
@@ -262,8 +263,8 @@ func (r *Repo) parseRef(ref Ref) (path string, id docID, ok bool) {
 		s = rest
 	}
 	if strings.HasPrefix(s, "/") {
-		return s, none, true
+		return s, layout.None, true
 	}
-	id, ok = parseID(s)
+	id, ok = layout.ParseID(s)
 	return "", id, ok
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"catena/storage/fault"
+	"catena/storage/internal/layout"
 )
 
 // The bits of the second byte of an entry of the audit log, whose first is entryFormat.
@@ -25,7 +26,7 @@ const (
 
 // append writes the entry as a row holds it, which may hold others behind it.
 func (e *Entry) append(dst []byte) ([]byte, error) {
-	id, doc := parseID(e.DocID)
+	id, doc := layout.ParseID(e.DocID)
 	var bits byte
 	for i, on := range []bool{
 		doc, e.Category == documentCategory, e.Source == "client", len(e.Extended) > 0, !e.Logged.Equal(e.Time), e.Comment != "",
@@ -37,19 +38,19 @@ func (e *Entry) append(dst []byte) ([]byte, error) {
 	dst = append(dst, entryFormat, bits)
 	dst = binary.AppendVarint(dst, e.ID)
 	dst = binary.AppendVarint(dst, e.Time.UnixMilli())
-	dst = appendText(appendText(dst, e.Event), e.User)
+	dst = layout.AppendText(layout.AppendText(dst, e.Event), e.User)
 	if doc {
 		dst = append(dst, id[:]...)
-		dst = appendText(appendText(appendText(dst, e.DocPath), e.DocType), e.DocState)
+		dst = layout.AppendText(layout.AppendText(layout.AppendText(dst, e.DocPath), e.DocType), e.DocState)
 	}
 	if bits&entryOfDoc == 0 {
-		dst = appendText(dst, e.Category)
+		dst = layout.AppendText(dst, e.Category)
 	}
 	if bits&entryBelated != 0 {
 		dst = binary.AppendVarint(dst, e.Logged.UnixMilli())
 	}
 	if bits&entryCommented != 0 {
-		dst = appendText(dst, e.Comment)
+		dst = layout.AppendText(dst, e.Comment)
 	}
 	if bits&entryExtended == 0 {
 		return dst, nil
@@ -58,52 +59,52 @@ func (e *Entry) append(dst []byte) ([]byte, error) {
 	if err != nil {
 		return nil, fault.Invalid.Errorf("audit entry %s: %w", e.Event, err)
 	}
-	return appendText(dst, string(b)), nil
+	return layout.AppendText(dst, string(b)), nil
 }
 
 // parse reads what append wrote and returns what follows.
 func (e *Entry) parse(b []byte) (rest []byte, err error) {
-	in := reader{b: b}
-	head := in.take(2)
+	in := layout.Reader{B: b}
+	head := in.Take(2)
 	if len(head) < 2 || head[0] != entryFormat && head[0] != entryAlone {
 		return nil, fault.Internal.Errorf("audit row: of unknown form")
 	}
 	bits := head[1]
-	*e = Entry{ID: in.varint(), Time: in.moment(), Event: in.text(), User: in.text(), Category: documentCategory, Source: "server"}
+	*e = Entry{ID: in.Varint(), Time: in.Time(), Event: in.Text(), User: in.Text(), Category: documentCategory, Source: "server"}
 	if bits&entryDoc != 0 {
-		e.DocID, e.DocPath, e.DocType, e.DocState = in.id().String(), in.text(), in.text(), in.text()
+		e.DocID, e.DocPath, e.DocType, e.DocState = in.ID().String(), in.Text(), in.Text(), in.Text()
 	}
 	if bits&entryOfDoc == 0 {
-		e.Category = in.text()
+		e.Category = in.Text()
 	}
 	if bits&entryClient != 0 {
 		e.Source = "client"
 	}
 	e.Logged = e.Time
 	if bits&entryBelated != 0 {
-		e.Logged = in.moment()
+		e.Logged = in.Time()
 	}
 	if bits&entryCommented != 0 {
-		e.Comment = in.text()
+		e.Comment = in.Text()
 	}
-	if bits&entryExtended != 0 && !in.bad {
+	if bits&entryExtended != 0 && !in.Bad {
 		var extended []byte
 		if head[0] == entryAlone {
-			extended = in.take(len(in.b))
+			extended = in.Take(len(in.B))
 		} else {
-			extended = in.bytes()
+			extended = in.Bytes()
 		}
-		if in.bad {
+		if in.Bad {
 			return nil, errShortEntry()
 		}
 		if err := json.Unmarshal(extended, &e.Extended); err != nil {
 			return nil, fault.Internal.Errorf("audit row: %w", err)
 		}
 	}
-	if in.bad {
+	if in.Bad {
 		return nil, errShortEntry()
 	}
-	return in.b, nil
+	return in.B, nil
 }
 
 func errShortEntry() error { return fault.Internal.Errorf("audit row: cut short") }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"catena/storage/fault"
+	"catena/storage/internal/layout"
 )
 
 // Event is something that happens to the content, told to listeners in its transaction.
@@ -18,7 +19,7 @@ type Event struct {
 	Changed  []string // of documentModified: the xpaths
 	Extra    map[string]any
 
-	left docID // of what was moved: the folder it was in
+	left layout.ID // of what was moved: the folder it was in
 }
 
 // Fire records an event: its audit record is written in this transaction and listeners run. Events

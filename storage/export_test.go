@@ -3,6 +3,8 @@ package storage
 import (
 	"cmp"
 	"fmt"
+
+	"catena/storage/internal/layout"
 )
 
 // SetCosts makes the planner choose as if the repository were large.
@@ -14,14 +16,14 @@ func (r *Repo) SetCosts(sorted, few, subtree, known, loads, factor int) {
 // IndexProblems compares the index rows with what documents ask for.
 func (t *Tx) IndexProblems() (problems []string, err error) {
 	want := map[string]string{}
-	for row, err := range t.kv.Scan(prefix([]byte{spaceTree})) {
+	for row, err := range t.kv.Scan(prefix([]byte{layout.PlaceSpace})) {
 		if err != nil {
 			return nil, err
 		}
-		if n, err := parseNode(row.Value); err == nil && n.flags&flagTomb != 0 {
+		if n, err := parseNode(row.Value); err == nil && n.flags&layout.Tomb != 0 {
 			continue
 		}
-		d, err := t.load(indexID(row.Key))
+		d, err := t.load(layout.IDAtEnd(row.Key))
 		if err != nil || d == nil {
 			return nil, cmp.Or(err, fmt.Errorf("no document for %x", row.Key))
 		}
@@ -29,12 +31,12 @@ func (t *Tx) IndexProblems() (problems []string, err error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, row := range x.rows {
-			want[string(row.key())] = string(row.value())
+		for _, row := range x.Rows {
+			want[string(row.Key())] = string(row.Value())
 		}
 	}
 	blobs := string(blobRows)
-	for row, err := range t.kv.Scan(prefix([]byte{spaceIndex})) {
+	for row, err := range t.kv.Scan(prefix([]byte{layout.IndexSpace})) {
 		if err != nil {
 			return nil, err
 		}
@@ -54,4 +56,4 @@ func (t *Tx) IndexProblems() (problems []string, err error) {
 }
 
 // IndexPrefix begins the keys of an index.
-func (r *Repo) IndexPrefix(name string) []byte { return r.numbers.indexPrefix(name) }
+func (r *Repo) IndexPrefix(name string) []byte { return r.numbers.IndexPrefix(name) }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"catena/storage/fault"
+	"catena/storage/internal/layout"
 	"catena/storage/kv"
 )
 
@@ -18,7 +19,7 @@ import (
 // asked for them.
 
 // feedOnKey is there once the feed is written.
-var feedOnKey = metaKey("feed")
+var feedOnKey = layout.MetaKey("feed")
 
 // FeedEntry is something that happened to a document, or to who may read documents.
 type FeedEntry struct {
@@ -29,7 +30,7 @@ type FeedEntry struct {
 	Parent string // id of where it was: above it, or the collection it has left
 	User   string // of a membership: the user or group; of a document: whom alone it is about, if anybody
 
-	acl aclID // of a document that is gone: its own access list
+	acl layout.ListID // of a document that is gone: its own access list
 }
 
 // MembershipChanged is the event of a user or group that came into a group or left one.
@@ -104,7 +105,7 @@ func (f *feed) end(tx *int64) {
 	f.settled.Store(max(settled, f.settled.Load()))
 }
 
-var feedPrefix = []byte{spaceAudit, auditFeed}
+var feedPrefix = []byte{layout.AuditSpace, layout.AuditFeed}
 
 func feedKey(number int64) []byte {
 	return binary.BigEndian.AppendUint64(slices.Clone(feedPrefix), uint64(number))
@@ -161,7 +162,7 @@ func (t *Tx) feedEvent(number int64, e Event) error {
 
 // feedMembers tells that somebody came into a group or left one.
 func (t *Tx) feedMembers(of, name string, kind byte) error {
-	if kind == memberUser || kind == subgroup {
+	if kind == layout.MemberUser || kind == layout.Subgroup {
 		of = name
 	}
 	return t.feedAlone(FeedEntry{Event: MembershipChanged, User: of})
@@ -194,8 +195,8 @@ func (t *Tx) feedAlone(e FeedEntry) (err error) {
 }
 
 func (t *Tx) putFeed(e FeedEntry) error {
-	doc, _ := parseID(e.Doc)
-	parent, _ := parseID(e.Parent)
+	doc, _ := layout.ParseID(e.Doc)
+	parent, _ := layout.ParseID(e.Parent)
 	v := append(make([]byte, 0, 64), byte(slices.Index(feedEvents, e.Event)))
 	v = binary.BigEndian.AppendUint64(v, uint64(e.Time.UnixMilli()))
 	v = append(append(append(v, doc[:]...), parent[:]...), e.acl[:]...)
@@ -211,13 +212,13 @@ func parseFeed(key, v []byte) (e FeedEntry, err error) {
 	}
 	e.Number, e.Event = int64(binary.BigEndian.Uint64(key[2:])), feedEvents[v[0]]
 	e.Time = time.UnixMilli(int64(binary.BigEndian.Uint64(v[1:]))).UTC()
-	if doc := docID(v[9:]); doc != none {
+	if doc := layout.ID(v[9:]); doc != layout.None {
 		e.Doc = doc.String()
 	}
-	if parent := docID(v[25:]); parent != none {
+	if parent := layout.ID(v[25:]); parent != layout.None {
 		e.Parent = parent.String()
 	}
-	e.acl, e.User = aclID(v[41:]), string(v[feedRow:])
+	e.acl, e.User = layout.ListID(v[41:]), string(v[feedRow:])
 	return e, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"catena/storage/internal/layout"
 	"catena/storage/query"
 )
 
@@ -37,8 +38,8 @@ func (r *run) covered(f *query.Field) bool {
 }
 
 // collect returns the ids of all matches of an access, or nil if there are more than max.
-func (t *Tx) collect(p *plan, a *access, max int) (map[docID]bool, error) {
-	known := map[docID]bool{}
+func (t *Tx) collect(p *plan, a *access, max int) (map[layout.ID]bool, error) {
+	known := map[layout.ID]bool{}
 	err := t.run(p, a).each(false, nil, func(h *hit) (bool, error) {
 		known[h.id] = true
 		return len(known) <= max, nil
@@ -81,7 +82,7 @@ func (w *window) walk() error {
 }
 
 // pick fills the window from known matches.
-func (w *window) pick(known map[docID]bool, start window) error {
+func (w *window) pick(known map[layout.ID]bool, start window) error {
 	w.found = len(known)
 	if len(known) > w.t.repo.costs.few/2 {
 		r := w.t.run(w.p, w.p.access)

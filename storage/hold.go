@@ -5,6 +5,7 @@ import (
 
 	"catena/storage/blob"
 	"catena/storage/fault"
+	"catena/storage/internal/layout"
 )
 
 // HoldBlob keeps a file that no document has, for the holder of an id: a record that names
@@ -18,7 +19,7 @@ func (t *Tx) HoldBlob(holder string, b *Blob) error {
 	if err := t.repo.blobs.Keep(t.ctx, b); err != nil {
 		return err
 	}
-	return t.kv.Set(blobRefKey(b.Digest, id), nil)
+	return t.kv.Set(layout.BlobRefKey(b.Digest, id), nil)
 }
 
 // ReleaseBlob ends what HoldBlob began; content nobody else needs is swept later.
@@ -27,7 +28,7 @@ func (t *Tx) ReleaseBlob(holder, digest string) error {
 	if err != nil {
 		return err
 	}
-	return cmp.Or(t.kv.Delete(blobRefKey(digest, id)), t.loosen(digest))
+	return cmp.Or(t.kv.Delete(layout.BlobRefKey(digest, id)), t.loosen(digest))
 }
 
 // KeepBlob makes the content of a file durable although nobody refers to it: it stays for the
@@ -46,13 +47,13 @@ func (t *Tx) HeldBlob(meta Blob) *Blob {
 	return t.repo.blobs.Load(blob.Blob{Name: meta.Name, Type: meta.Type, Encoding: meta.Encoding, Digest: meta.Digest, Size: meta.Size})
 }
 
-func (t *Tx) holder(id string) (docID, error) {
+func (t *Tx) holder(id string) (layout.ID, error) {
 	if err := t.MayWrite(); err != nil {
-		return none, err
+		return layout.None, err
 	}
-	h, ok := parseID(id)
+	h, ok := layout.ParseID(id)
 	if !ok {
-		return none, fault.Invalid.Errorf("holder %q: not an id", id)
+		return layout.None, fault.Invalid.Errorf("holder %q: not an id", id)
 	}
 	return h, nil
 }

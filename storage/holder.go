@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"catena/storage/fault"
+	"catena/storage/internal/layout"
 	"catena/storage/outbox"
 )
 
@@ -172,7 +173,7 @@ func (r *Repo) Leave(ctx context.Context, j outbox.Job) error {
 }
 
 // removeGone removes the entries of a document that name a user and are for nobody.
-func (t *Tx) removeGone(h holders, id docID, user string) error {
+func (t *Tx) removeGone(h holders, id layout.ID, user string) error {
 	d, err := t.load(id)
 	if err != nil || d == nil {
 		return err

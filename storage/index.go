@@ -8,13 +8,14 @@ import (
 	"strings"
 
 	"catena/storage/fault"
+	"catena/storage/internal/layout"
 	"catena/storage/kv"
 )
 
 // Rows of indexes hold the names of indexes, types and states as numbers, which take a byte or two where a
 // name takes twenty. The row "m numbers" lists the names, one on a line; the number of a name is that of its
 // line and never changes. Names that a declaration brings are added when a repository is opened.
-var numbersKey = metaKey("numbers")
+var numbersKey = layout.MetaKey("numbers")
 
 // openNumbers reads the numbers and adds those of the names that are declared now.
 func (r *Repo) openNumbers(ctx context.Context) error {
@@ -37,8 +38,8 @@ func (r *Repo) openNumbers(ctx context.Context) error {
 				have = append(have, name)
 			}
 		}
-		if len(have) > maxNumber {
-			return false, fault.Limit.Errorf("names of indexes, types and states: %d, at most %d", len(have), maxNumber)
+		if len(have) > layout.MaxName {
+			return false, fault.Limit.Errorf("names of indexes, types and states: %d, at most %d", len(have), layout.MaxName)
 		}
 		return len(have) > before, err
 	}
@@ -55,80 +56,80 @@ func (r *Repo) openNumbers(ctx context.Context) error {
 			return t.kv.Set(numbersKey, []byte(strings.Join(have, "\n")))
 		})
 	}
-	r.numbers = newNumbers(have)
+	r.numbers = layout.NewDictionary(have)
 	return err
 }
 
 func (d *Doc) appendCover(dst []byte, bits byte) []byte {
-	if d.acl != (aclID{}) {
-		bits |= coverACL
+	if d.acl != (layout.ListID{}) {
+		bits |= layout.HasList
 	}
 	if len(d.facets) > 0 {
-		bits |= coverFacets
+		bits |= layout.HasFacets
 	}
 	dst = append(dst, d.flags, bits)
 	dst = append(dst, d.parent[:]...)
-	if bits&coverACL != 0 {
+	if bits&layout.HasList != 0 {
 		dst = append(dst, d.acl[:]...)
 	}
-	dst = d.repo.numbers.append(d.repo.numbers.append(dst, d.typ.Name), d.state)
-	if bits&coverPlace != 0 {
-		dst = appendText(binary.BigEndian.AppendUint64(dst, uint64(d.position)), d.name)
+	dst = d.repo.numbers.Append(d.repo.numbers.Append(dst, d.typ.Name), d.state)
+	if bits&layout.HasPlace != 0 {
+		dst = layout.AppendText(binary.BigEndian.AppendUint64(dst, uint64(d.position)), d.name)
 	}
 	return dst
 }
 
 // indexRows returns the rows of d, nothing for nil.
-func (d *Doc) indexRows() (*indexRows, error) {
+func (d *Doc) indexRows() (*layout.IndexRows, error) {
 	if d == nil {
-		return noRows, nil
+		return layout.NoRows, nil
 	}
-	x := newIndexRows(d.repo.numbers, d.id)
-	slim, full := x.coverRoom()
-	x.setCovers(d.appendCover(slim, 0), d.appendCover(full, coverPlace))
+	x := layout.NewIndexRows(d.repo.numbers, d.id)
+	slim, full := x.CoverRoom()
+	x.SetCovers(d.appendCover(slim, 0), d.appendCover(full, layout.HasPlace))
 	modified, err := d.value("dc:modified")
 	if err != nil {
 		return nil, err
 	}
-	key, _ := appendValue(d.repo.numbers.appendKey(x.begin(indexType), d.typ.Name), modified)
-	x.add(indexType, key, "", 0)
-	x.text(indexName, d.name)
+	key, _ := layout.AppendValue(d.repo.numbers.AppendKey(x.Begin(layout.TypeIndex), d.typ.Name), modified)
+	x.Add(layout.TypeIndex, key, "", 0)
+	x.AddText(layout.NameIndex, d.name)
 	if d.state != "" {
-		x.text(indexState, d.state)
+		x.AddText(layout.StateIndex, d.state)
 	}
 	for _, f := range d.facets {
-		x.text(indexFacet, f)
+		x.AddText(layout.FacetIndex, f)
 	}
 	if d.lockOwner != "" {
-		x.text(indexLock, d.lockOwner)
+		x.AddText(layout.LockIndex, d.lockOwner)
 	}
 	switch {
 	case d.IsVersion():
-		key := kv.AppendString(x.begin(indexVersion), d.liveID().String())
-		x.add(indexVersion, kv.AppendInt64(kv.AppendInt64(key, d.major), d.minor), "", 0)
+		key := kv.AppendString(x.Begin(layout.VersionIndex), d.liveID().String())
+		x.Add(layout.VersionIndex, kv.AppendInt64(kv.AppendInt64(key, d.major), d.minor), "", 0)
 	case d.IsProxy():
-		x.text(indexProxy, d.target.String())
-		x.text(indexProxyOf, d.series.String())
+		x.AddText(layout.ProxyIndex, d.target.String())
+		x.AddText(layout.ProxyOfIndex, d.series.String())
 	}
 	return x, d.indexProperties(x)
 }
 
 // liveID is the document a version is a version of.
-func (d *Doc) liveID() docID { return d.series }
+func (d *Doc) liveID() layout.ID { return d.series }
 
-func (d *Doc) indexProperties(x *indexRows) error {
-	for _, key := range alwaysIndexed {
+func (d *Doc) indexProperties(x *layout.IndexRows) error {
+	for _, key := range layout.AlwaysIndexed {
 		v, err := d.value(key)
 		if err != nil {
 			return err
 		}
-		x.value(key, v)
+		x.AddValue(key, v)
 	}
 	for i := range d.blocks {
 		b := &d.blocks[i]
 		for j, f := range b.shape.Fields {
 			inside := d.repo.parts[f]
-			if len(inside) == 0 && (!f.Index || isAlwaysIndexed(f.Key)) {
+			if len(inside) == 0 && (!f.Index || layout.IsAlwaysIndexed(f.Key)) {
 				continue
 			}
 			v, err := b.get(d.repo, j)
@@ -136,17 +137,17 @@ func (d *Doc) indexProperties(x *indexRows) error {
 				return err
 			}
 			for k := range inside {
-				inside[k].each(v, func(v any) { x.value(inside[k].index, v) })
+				inside[k].each(v, func(v any) { x.AddValue(inside[k].index, v) })
 			}
 			if !f.Index {
 				continue
 			}
 			if items, many := v.([]any); many {
 				for _, item := range items {
-					x.value(f.Key, item)
+					x.AddValue(f.Key, item)
 				}
 			} else if v != nil {
-				x.value(f.Key, v)
+				x.AddValue(f.Key, v)
 			}
 		}
 	}
@@ -173,16 +174,16 @@ func (t *Tx) reindex(before, after *Doc) error {
 	if err != nil {
 		return err
 	}
-	for _, row := range old.rows {
-		if now.find(row.key()) == nil {
-			if err := t.kv.Delete(row.key()); err != nil {
+	for _, row := range old.Rows {
+		if now.Find(row.Key()) == nil {
+			if err := t.kv.Delete(row.Key()); err != nil {
 				return err
 			}
 		}
 	}
-	for _, row := range now.rows {
-		if was := old.find(row.key()); was == nil || !bytes.Equal(was, row.value()) {
-			if err := t.kv.SetRow(row.row, row.size); err != nil {
+	for _, row := range now.Rows {
+		if was := old.Find(row.Key()); was == nil || !bytes.Equal(was, row.Value()) {
+			if err := t.kv.SetRow(row.Row, row.KeySize); err != nil {
 				return err
 			}
 		}

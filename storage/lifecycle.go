@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"catena/storage/fault"
+	"catena/storage/internal/layout"
 )
 
 const lifeCycleCategory = "eventLifeCycleCategory"
@@ -58,13 +59,13 @@ func (d *Doc) Begin(state string) error {
 }
 
 // trashedAbove returns the folders above a document that are in the trash, the nearest first.
-func (t *Tx) trashedAbove(d *Doc) (ids []docID, err error) {
+func (t *Tx) trashedAbove(d *Doc) (ids []layout.ID, err error) {
 	for up := d.up; up != nil; up = up.up {
 		n, err := t.node(up.id) // folders from the cache do not tell
 		if err != nil {
 			return nil, err
 		}
-		if n == nil || n.flags&flagTrashed == 0 {
+		if n == nil || n.flags&layout.Trashed == 0 {
 			break
 		}
 		ids = append(ids, up.id)
@@ -109,7 +110,7 @@ func (t *Tx) SetTrashed(d *Doc, trashed bool) (*Doc, error) {
 			continue
 		}
 		before := o.clone()
-		o.flags ^= flagTrashed
+		o.flags ^= layout.Trashed
 		if err := t.putPlace(before, o); err != nil {
 			return nil, err
 		}

@@ -3,6 +3,7 @@ package storage
 import (
 	"strings"
 
+	"catena/storage/internal/layout"
 	"catena/storage/kv"
 )
 
@@ -19,20 +20,20 @@ func (t *Tx) Lookup(key, text string) (Docs, error) {
 		return page.Docs, nil
 	}
 	folded := strings.ToLower(text)
-	rows := prefix(kv.AppendString(t.repo.numbers.indexPrefix(key), folded[:min(len(folded), maxIndexed)]))
+	rows := prefix(kv.AppendString(t.repo.numbers.IndexPrefix(key), folded[:min(len(folded), layout.MaxIndexed)]))
 	var docs Docs
 	for row, err := range t.kv.Scan(rows) {
 		if err != nil {
 			return nil, err
 		}
-		var c cover
-		if err := c.parse(t.repo.numbers, row.Value); err != nil {
+		var c layout.Cover
+		if err := c.Parse(t.repo.numbers, row.Value); err != nil {
 			return nil, err
 		}
-		if c.flags&(flagVersion|flagProxy) != 0 {
+		if c.Flags&(layout.Version|layout.Proxy) != 0 {
 			continue
 		}
-		d, err := t.covered(indexID(row.Key), &c)
+		d, err := t.covered(layout.IDAtEnd(row.Key), &c)
 		if err != nil {
 			return nil, err
 		}
@@ -44,12 +45,12 @@ func (t *Tx) Lookup(key, text string) (Docs, error) {
 }
 
 // covered loads the document of an index row.
-func (t *Tx) covered(id docID, c *cover) (*Doc, error) {
+func (t *Tx) covered(id layout.ID, c *layout.Cover) (*Doc, error) {
 	n, ok := placeOf(c)
 	if !ok {
 		return t.load(id)
 	}
-	rec, err := t.kv.Get(recordKey(id))
+	rec, err := t.kv.Get(layout.RecordKey(id))
 	if err != nil || rec == nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"catena/storage/fault"
+	"catena/storage/internal/layout"
 )
 
 // Move puts d below target; an empty name keeps its name. Nothing below d is rewritten.
@@ -52,7 +53,7 @@ func (t *Tx) Move(d, target *Doc, name string) (*Doc, error) {
 }
 
 // within reports whether f is the document or below it.
-func (f *folder) within(id docID) bool {
+func (f *folder) within(id layout.ID) bool {
 	for ; f != nil; f = f.up {
 		if f.id == id {
 			return true
@@ -148,8 +149,8 @@ func (t *Tx) copyOne(src *Doc, up *folder, name string) (*Doc, error) {
 	}
 	d := src.clone()
 	d.saved, d.lockOwner, d.system, d.user = false, "", 0, 0
-	d.series, d.target, d.checkedIn, d.proxied, d.archived = none, none, false, false, time.Time{}
-	d.flags &^= flagVersion
+	d.series, d.target, d.checkedIn, d.proxied, d.archived = layout.None, layout.None, false, false, time.Time{}
+	d.flags &^= layout.Version
 	if d.major != 0 || d.minor != 0 {
 		d.setNumbers(0, 0)
 	}
@@ -180,7 +181,7 @@ func (t *Tx) copyProxy(src *Doc, up *folder, name string) (*Doc, error) {
 		return nil, cmp.Or[error](err, notFound(src.Ref()))
 	}
 	d, err := t.putProxy(target, up, name)
-	if err != nil || src.acl == (aclID{}) {
+	if err != nil || src.acl == (layout.ListID{}) {
 		return d, err
 	}
 	before := d.clone()
@@ -196,7 +197,7 @@ func (t *Tx) copyProxy(src *Doc, up *folder, name string) (*Doc, error) {
 
 // ownGrants writes the rows that find a new document by those its own access lists name.
 func (t *Tx) ownGrants(d *Doc) error {
-	if d.acl == (aclID{}) {
+	if d.acl == (layout.ListID{}) {
 		return nil
 	}
 	lists, err := t.accessLists(d.acl)

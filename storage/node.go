@@ -4,12 +4,13 @@ import (
 	"encoding/binary"
 
 	"catena/storage/fault"
+	"catena/storage/internal/layout"
 )
 
 // node is a document's place: the row "t id".
 type node struct {
-	parent   docID // for a version, the document it is a version of
-	acl      aclID
+	parent   layout.ID // for a version, the document it is a version of
+	acl      layout.ListID
 	position int64
 	flags    byte
 	name     string
@@ -41,17 +42,17 @@ func parseNode(b []byte) (n node, err error) {
 // has one of its own, and the type.
 func (d *Doc) childCover() []byte {
 	b := append(make([]byte, 0, 20), d.flags)
-	if d.acl != (aclID{}) {
+	if d.acl != (layout.ListID{}) {
 		b = append(b, d.acl[:]...)
 	}
-	return d.repo.numbers.append(b, d.typ.Name)
+	return d.repo.numbers.Append(b, d.typ.Name)
 }
 
 // childValue is the value of the row of a child by name.
-func childValue(flags byte, id docID) []byte { return append([]byte{flags}, id[:]...) }
+func childValue(flags byte, id layout.ID) []byte { return append([]byte{flags}, id[:]...) }
 
 // childOf reads the id in such a value.
-func childOf(b []byte) (id docID) {
+func childOf(b []byte) (id layout.ID) {
 	if len(b) == 17 {
 		copy(id[:], b[1:])
 	}
@@ -59,7 +60,7 @@ func childOf(b []byte) (id docID) {
 }
 
 // placeOf returns where a document is, if its index row says all of it.
-func placeOf(c *cover) (node, bool) {
-	n := node{parent: c.parent, acl: c.acl, position: c.position, flags: c.flags, name: string(c.name)}
-	return n, c.bits&coverPlace != 0
+func placeOf(c *layout.Cover) (node, bool) {
+	n := node{parent: c.Parent, acl: c.List, position: c.Position, flags: c.Flags, name: string(c.Name)}
+	return n, c.Bits&layout.HasPlace != 0
 }

@@ -1,11 +1,15 @@
 package storage
 
+import (
+	"catena/storage/internal/layout"
+)
+
 import "testing"
 
 // TestNumbers holds that names keep apart in keys, and that one without a number has no key.
 func TestNumbers(t *testing.T) {
-	n := newNumbers([]string{"dc:title", "dc:source"})
-	if a, b := n.appendKey(nil, "dc:title"), n.appendKey(nil, "dc:source"); string(a) != "\x80\x01" || string(b) != "\x80\x02" {
+	n := layout.NewDictionary([]string{"dc:title", "dc:source"})
+	if a, b := n.AppendKey(nil, "dc:title"), n.AppendKey(nil, "dc:source"); string(a) != "\x80\x01" || string(b) != "\x80\x02" {
 		t.Errorf("keys %x and %x", a, b)
 	}
 	defer func() {
@@ -13,5 +17,5 @@ func TestNumbers(t *testing.T) {
 			t.Errorf("a name without a number: %v", p)
 		}
 	}()
-	t.Errorf("a name without a number has the key %x", n.appendKey(nil, "dc:nope"))
+	t.Errorf("a name without a number has the key %x", n.AppendKey(nil, "dc:nope"))
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"catena/storage/fault"
+	"catena/storage/internal/layout"
 )
 
 // positionGap is how far children that are numbered anew are apart.
@@ -59,7 +60,7 @@ func (t *Tx) putAt(d *Doc, position int64) error {
 
 // positionBefore finds a number between those of a child and the child before it. Where there
 // is none all children are numbered anew.
-func (t *Tx) positionBefore(parent, child docID) (int64, error) {
+func (t *Tx) positionBefore(parent, child layout.ID) (int64, error) {
 	for range 2 {
 		d, err := t.load(child)
 		if err != nil || d == nil {
@@ -80,30 +81,30 @@ func (t *Tx) positionBefore(parent, child docID) (int64, error) {
 }
 
 // positionAt is the number of the child before a place; far below it if there is none.
-func (t *Tx) positionAt(parent docID, position int64, child docID) (int64, error) {
-	r := prefix(childrenPrefix(parent))
-	r.End = childPositionKey(parent, position, child)
+func (t *Tx) positionAt(parent layout.ID, position int64, child layout.ID) (int64, error) {
+	r := prefix(layout.ChildrenPrefix(parent))
+	r.End = layout.ChildPositionKey(parent, position, child)
 	r.Reverse, r.KeysOnly, r.Limit = true, true, 1
 	for row, err := range t.kv.Scan(r) {
 		if err != nil {
 			return 0, err
 		}
-		last, _ := positionAndID(row.Key)
+		last, _ := layout.PositionAndID(row.Key)
 		return last, nil
 	}
 	return position - 2*positionGap, nil
 }
 
 // number gives the children of a folder numbers that are far apart, in the order they have.
-func (t *Tx) number(parent docID) error {
-	var ids []docID
-	r := prefix(childrenPrefix(parent))
+func (t *Tx) number(parent layout.ID) error {
+	var ids []layout.ID
+	r := prefix(layout.ChildrenPrefix(parent))
 	r.KeysOnly = true
 	for row, err := range t.kv.Scan(r) {
 		if err != nil {
 			return err
 		}
-		_, id := positionAndID(row.Key)
+		_, id := layout.PositionAndID(row.Key)
 		if ids = append(ids, id); len(ids) > t.repo.limits.TreeCopy {
 			return fault.Limit.Errorf("children of %s: more than %d to be numbered anew", parent, t.repo.limits.TreeCopy)
 		}

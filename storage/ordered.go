@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"catena/storage/fault"
+	"catena/storage/internal/layout"
 	"catena/storage/kv"
 	"catena/storage/query"
 )
@@ -29,17 +30,17 @@ func (c *place) String() string {
 	if c.more {
 		b[len(b)-1] = 1
 	}
-	b = appendText(b, c.access)
+	b = layout.AppendText(b, c.access)
 	return base64.RawURLEncoding.EncodeToString(append(b, c.key...))
 }
 
 func parsePlace(s string) (*place, error) {
 	b, err := base64.RawURLEncoding.DecodeString(s)
-	in := reader{b: b}
-	c := &place{passed: int(in.uvarint()), total: int(in.varint())}
-	c.more = string(in.take(1)) == "\x01"
-	c.access, c.key = in.text(), in.b
-	if err != nil || in.bad || c.passed < 0 || c.total < -1 || len(c.key) < 16 {
+	in := layout.Reader{B: b}
+	c := &place{passed: int(in.Uvarint()), total: int(in.Varint())}
+	c.more = string(in.Take(1)) == "\x01"
+	c.access, c.key = in.Text(), in.B
+	if err != nil || in.Bad || c.passed < 0 || c.total < -1 || len(c.key) < 16 {
 		return nil, errCursor()
 	}
 	return c, nil
@@ -56,7 +57,7 @@ func (r *run) sortKey(h *hit) ([]byte, error) {
 		}
 		n := len(key)
 		var ok bool
-		if key, ok = appendValue(key, v); !ok {
+		if key, ok = layout.AppendValue(key, v); !ok {
 			return nil, fault.Invalid.Errorf("query: field %s has no order", o.Field.Name)
 		}
 		if o.Desc {
@@ -130,7 +131,7 @@ func (r *run) byIndex(from *place, visit func(m match) (bool, error)) error {
 
 // rowAt makes the key of an index row of a sort key, whole or up to the first value.
 func (r *run) rowAt(key []byte, whole bool) ([]byte, error) {
-	n := partLen(key[:len(key)-16])
+	n := layout.ValueLen(key[:len(key)-16])
 	if r.a.parent != nil {
 		v, _, err := kv.DecodeInt64(key)
 		id := bytes.Clone(key[len(key)-16:])
@@ -140,7 +141,7 @@ func (r *run) rowAt(key []byte, whole bool) ([]byte, error) {
 		if err != nil {
 			return nil, errCursor()
 		}
-		return childPositionKey(*r.a.parent, v, indexID(id)), nil
+		return layout.ChildPositionKey(*r.a.parent, v, layout.IDAtEnd(id)), nil
 	}
 	if n == 0 || whole && n != len(key)-16 || (key[0] >= 0x80) != r.p.order[0].Desc {
 		return nil, errCursor()
@@ -245,7 +246,7 @@ func (r *run) grouped(from *place, visit func(m match) (bool, error)) error {
 		if from != nil && bytes.Compare(k.key, from.key) <= 0 {
 			return true, nil
 		}
-		part := k.key[:partLen(k.key)]
+		part := k.key[:layout.ValueLen(k.key)]
 		if !bytes.Equal(part, first) {
 			if more, err = r.emit(group, visit); err != nil || !more {
 				return false, err

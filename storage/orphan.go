@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"catena/storage/fault"
+	"catena/storage/internal/layout"
 )
 
 // closed is the access list of a tomb: what is below it is for administrators.
@@ -46,7 +47,7 @@ func (t *Tx) deleteVersion(d *Doc) error {
 	t.forgetLatest(v.series)
 	if base {
 		before := live.clone()
-		live.checkedIn, live.target = false, none
+		live.checkedIn, live.target = false, layout.None
 		if err := t.recorded(before, live); err != nil {
 			return err
 		}
@@ -57,7 +58,7 @@ func (t *Tx) deleteVersion(d *Doc) error {
 
 // notShown is an error if a proxy that is not among the documents shows one of them.
 func (t *Tx) notShown(docs Docs) error {
-	among := map[docID]bool{}
+	among := map[layout.ID]bool{}
 	for _, d := range docs {
 		among[d.id] = true
 	}
@@ -65,7 +66,7 @@ func (t *Tx) notShown(docs Docs) error {
 		if !d.proxied && !d.IsVersion() {
 			continue
 		}
-		ids, _, err := t.proxyIDs(indexProxy, d.id, maxProxies)
+		ids, _, err := t.proxyIDs(layout.ProxyIndex, d.id, maxProxies)
 		if err != nil {
 			return err
 		}
@@ -91,43 +92,43 @@ func (t *Tx) disown(d *Doc) error {
 	t.forgetLatest(series)
 	if d.IsProxy() {
 		n, err := t.node(series)
-		if err != nil || n == nil || n.flags&flagTomb == 0 {
+		if err != nil || n == nil || n.flags&layout.Tomb == 0 {
 			return err
 		}
 	}
-	if _, _, last, err := t.lastNumber(series); err != nil || last == none {
+	if _, _, last, err := t.lastNumber(series); err != nil || last == layout.None {
 		return err
 	}
-	shown, _, err := t.proxyIDs(indexProxyOf, series, 1)
+	shown, _, err := t.proxyIDs(layout.ProxyOfIndex, series, 1)
 	if err != nil {
 		return err
 	}
 	if len(shown) == 0 {
-		if err := t.kv.Delete(treeKey(series)); err != nil {
+		if err := t.kv.Delete(layout.PlaceKey(series)); err != nil {
 			return err
 		}
 		if more, err := t.eraseVersions(series, fewVersions); err != nil || !more {
 			return err
 		}
-		return t.kv.Set(goneKey(series), nil)
+		return t.kv.Set(layout.GoneKey(series), nil)
 	}
-	tomb := node{parent: t.repo.root, flags: flagTomb}
+	tomb := node{parent: t.repo.root, flags: layout.Tomb}
 	if tomb.acl, err = t.keepLists(closed); err != nil {
 		return err
 	}
-	return t.kv.Set(treeKey(series), tomb.append(nil))
+	return t.kv.Set(layout.PlaceKey(series), tomb.append(nil))
 }
 
 // eraseVersions removes versions of a document that is gone; more says that others are left.
-func (t *Tx) eraseVersions(live docID, max int) (more bool, err error) {
-	r := prefix(t.repo.numbers.versionPrefix(live))
+func (t *Tx) eraseVersions(live layout.ID, max int) (more bool, err error) {
+	r := prefix(t.repo.numbers.VersionPrefix(live))
 	r.KeysOnly, r.Limit = true, max+1
-	var ids []docID
+	var ids []layout.ID
 	for row, err := range t.kv.Scan(r) {
 		if err != nil {
 			return false, err
 		}
-		ids = append(ids, indexID(row.Key))
+		ids = append(ids, layout.IDAtEnd(row.Key))
 	}
 	if more = len(ids) > max; more {
 		ids = ids[:max]
@@ -141,8 +142,8 @@ func (t *Tx) eraseVersions(live docID, max int) (more bool, err error) {
 }
 
 // eraseProxies removes the proxies that show a document which is about to be erased.
-func (t *Tx) eraseProxies(of docID) error {
-	ids, more, err := t.proxyIDs(indexProxy, of, maxProxies)
+func (t *Tx) eraseProxies(of layout.ID) error {
+	ids, more, err := t.proxyIDs(layout.ProxyIndex, of, maxProxies)
 	if err != nil {
 		return err
 	}

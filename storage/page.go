@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 
 	"catena/storage/fault"
+	"catena/storage/internal/layout"
 )
 
 // PageOptions ask for a part of a list.
@@ -144,7 +145,7 @@ func (t *Tx) Children(d *Doc, o PageOptions) (*Page, error) {
 	if p.after != nil && len(p.after) != 24 {
 		return nil, fault.Invalid.Errorf("cursor: not one of a list of children")
 	}
-	var ids []docID
+	var ids []layout.ID
 	scanned := 0
 	for c, err := range t.children(d, p.after) {
 		if err != nil {
@@ -153,7 +154,7 @@ func (t *Tx) Children(d *Doc, o PageOptions) (*Page, error) {
 		if scanned++; scanned > t.repo.limits.ScanRows {
 			return nil, fault.Limit.Errorf("children of %s: more than %d rows read", d.ID(), t.repo.limits.ScanRows)
 		}
-		take, more := p.row(childPositionKey(none, c.position, c.id)[18:])
+		take, more := p.row(layout.ChildPositionKey(layout.None, c.position, c.id)[18:])
 		if take {
 			ids = append(ids, c.id)
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"catena/storage/fault"
+	"catena/storage/internal/layout"
 	"catena/storage/internal/row"
 	"catena/storage/kv"
 )
@@ -30,7 +31,7 @@ const (
 )
 
 // namesKey marks a store in which every user and group has rows for its names.
-var namesKey = metaKey("names")
+var namesKey = layout.MetaKey("names")
 
 // names are what a user is found by.
 func (u *User) names() []string {
@@ -90,7 +91,7 @@ func (t *Tx) setNames(kind byte, who string, old, new []string) error {
 }
 
 func nameKey(kind byte, text, who string) []byte {
-	return append(kv.AppendString([]byte{spaceName, kind}, text), who...)
+	return append(kv.AppendString([]byte{layout.NameSpace, kind}, text), who...)
 }
 
 // openNames writes the rows of names in a store that has none yet.
@@ -250,7 +251,7 @@ func (t *Tx) MemberGroups(group, text string, o PageOptions) (*GroupPage, error)
 func (t *Tx) matching(kind byte, words, names []string, take func(string) bool) error {
 	words = foldWords(words)
 	for _, name := range names {
-		raw, err := t.kv.Get(tableKey(spaceTable, tableOf(kind), name))
+		raw, err := t.kv.Get(layout.TableKey(layout.TableSpace, tableOf(kind), name))
 		if err != nil {
 			return err
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"catena/storage/fault"
+	"catena/storage/internal/layout"
 	"catena/storage/kv"
 )
 
@@ -106,14 +107,14 @@ type rights struct {
 	holder holder // of the name
 
 	mu       sync.RWMutex
-	verdicts map[aclID]verdict
+	verdicts map[layout.ListID]verdict
 }
 
 // accessCache keeps verdicts and the content of access lists, which never change under an id.
 type accessCache struct {
 	mu     sync.RWMutex
 	rights map[string]*rights
-	lists  map[aclID][]ACL
+	lists  map[layout.ListID][]ACL
 }
 
 const (
@@ -123,7 +124,7 @@ const (
 )
 
 func (c *accessCache) init() {
-	c.rights, c.lists = map[string]*rights{}, map[aclID][]ACL{}
+	c.rights, c.lists = map[string]*rights{}, map[layout.ListID][]ACL{}
 }
 
 // of returns the rights of a principal, shared by all that have the same name and groups.
@@ -138,7 +139,7 @@ func (c *accessCache) of(p *Principal) *rights {
 	if r != nil {
 		return r
 	}
-	r = &rights{who: map[string]bool{everyone: true}, name: p.Name, holder: holder{p.ID, p.former}, verdicts: map[aclID]verdict{}}
+	r = &rights{who: map[string]bool{everyone: true}, name: p.Name, holder: holder{p.ID, p.former}, verdicts: map[layout.ListID]verdict{}}
 	for _, g := range p.Groups {
 		r.who[g] = true
 	}
@@ -194,7 +195,7 @@ func (r *rights) verdict(lists []ACL, now time.Time) verdict {
 
 // verdict returns what the access list decides for the transaction's principal. A list that is damaged grants
 // nothing and ends the walk; if the store fails, so does the transaction, for nobody was refused anything.
-func (t *Tx) verdict(id aclID) verdict {
+func (t *Tx) verdict(id layout.ListID) verdict {
 	r, at := t.rights, t.now.UnixMilli()
 	r.mu.RLock()
 	v, ok := r.verdicts[id]
@@ -223,11 +224,11 @@ func (t *Tx) verdict(id aclID) verdict {
 
 // granted walks from a document's own access list up: the first list that decides about the
 // permission does.
-func (t *Tx) granted(own aclID, up *folder, p permission) bool {
+func (t *Tx) granted(own layout.ListID, up *folder, p permission) bool {
 	if t.rights.admin {
 		return true
 	}
-	if own != (aclID{}) {
+	if own != (layout.ListID{}) {
 		if v := t.verdict(own); (v.grant|v.deny)&p == p {
 			return v.grant&p == p
 		}
@@ -280,13 +281,13 @@ func (t *Tx) Permissions(d *Doc) []string {
 }
 
 // place returns the access list and parent of d as they are now, or as they were when the transaction erased it.
-func (t *Tx) place(d *Doc) (aclID, *folder, error) {
+func (t *Tx) place(d *Doc) (layout.ListID, *folder, error) {
 	if !d.saved || d.erased || !t.kv.Writable() && d.seen == t.kv.Version() {
 		return d.acl, d.up, nil
 	}
 	n, err := t.node(d.id)
 	if err != nil || n == nil {
-		return aclID{}, nil, cmp.Or[error](err, notFound(d.Ref()))
+		return layout.ListID{}, nil, cmp.Or[error](err, notFound(d.Ref()))
 	}
 	if d.id == t.repo.root {
 		return n.acl, nil, nil

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"catena/storage/fault"
+	"catena/storage/internal/layout"
 	"catena/storage/kv"
 	"catena/storage/query"
 	"catena/storage/schema"
@@ -18,12 +19,12 @@ type plan struct {
 	names  map[string]bool // the types wanted; nil: every type
 	mask   byte            // flags that have to be as in want
 	want   byte
-	parent *docID   // candidates are its children
-	flat   bool     // which have no order of their own
-	under  []docID  // candidates are below all of these
-	ids    []docID  // candidates are these
-	direct []string // the conditions that gave ids
-	empty  string   // the condition nothing can meet
+	parent *layout.ID  // candidates are its children
+	flat   bool        // which have no order of their own
+	under  []layout.ID // candidates are below all of these
+	ids    []layout.ID // candidates are these
+	direct []string    // the conditions that gave ids
+	empty  string      // the condition nothing can meet
 	exprs  []query.Expr
 
 	order   []query.Order // ORDER BY that decides: not after ecm:uuid, which never ties
@@ -35,8 +36,8 @@ type plan struct {
 
 // flagFields are the fields that every cover holds as flags.
 var flagFields = map[query.System]byte{
-	query.SysIsVersion: flagVersion, query.SysIsProxy: flagProxy,
-	query.SysIsTrashed: flagTrashed, query.SysIsFolder: flagFolder,
+	query.SysIsVersion: layout.Version, query.SysIsProxy: layout.Proxy,
+	query.SysIsTrashed: layout.Trashed, query.SysIsFolder: layout.Folder,
 }
 
 // prepare parses, binds and checks a query.
@@ -106,7 +107,7 @@ func (t *Tx) analyse(q *query.Select) (*plan, error) {
 // flatten leaves an order by positions out if the folder asked about gives its children none.
 func (t *Tx) flatten(p *plan) error {
 	up, err := t.folder(*p.parent)
-	if err != nil || up != nil && up.flags&flagOrdered != 0 {
+	if err != nil || up != nil && up.flags&layout.Ordered != 0 {
 		return err
 	}
 	p.flat = true
@@ -180,7 +181,7 @@ func (t *Tx) takePath(p *plan, x *query.Predicate) (bool, error) {
 	if x.Op == query.StartsWith {
 		path = strings.TrimSuffix(path, "/")
 	}
-	id := none
+	id := layout.None
 	if path == "" && x.Op == query.StartsWith || path == "/" {
 		id = t.repo.root
 	} else if strings.HasPrefix(path, "/") && !strings.Contains(path, "//") && !strings.HasSuffix(path, "/") {
@@ -195,7 +196,7 @@ func (t *Tx) takePath(p *plan, x *query.Predicate) (bool, error) {
 		p.under = append(p.under, id)
 		return true, nil
 	}
-	p.setIDs([]docID{id}, x)
+	p.setIDs([]layout.ID{id}, x)
 	return true, nil
 }
 
@@ -222,7 +223,7 @@ func (p *plan) needTypes(reg *schema.Registry, x *query.Predicate) {
 }
 
 func (p *plan) needIDs(x *query.Predicate) {
-	ids := make([]docID, 0, len(x.Values))
+	ids := make([]layout.ID, 0, len(x.Values))
 	for _, v := range x.Values {
 		if id, ok := exactID(v.V); ok {
 			ids = append(ids, id)
@@ -232,25 +233,25 @@ func (p *plan) needIDs(x *query.Predicate) {
 }
 
 // exactID reads an id that is spelt as documents show theirs.
-func exactID(v any) (docID, bool) {
+func exactID(v any) (layout.ID, bool) {
 	s, _ := v.(string)
-	id, ok := parseID(s)
+	id, ok := layout.ParseID(s)
 	if !ok || id.String() != s {
-		return none, false
+		return layout.None, false
 	}
 	return id, true
 }
 
 // setIDs narrows the candidates to known documents.
-func (p *plan) setIDs(ids []docID, x *query.Predicate) {
+func (p *plan) setIDs(ids []layout.ID, x *query.Predicate) {
 	if p.direct != nil {
-		ids = slices.DeleteFunc(ids, func(id docID) bool { return !slices.Contains(p.ids, id) })
+		ids = slices.DeleteFunc(ids, func(id layout.ID) bool { return !slices.Contains(p.ids, id) })
 	}
 	p.ids, p.direct = sortIDs(ids), append(p.direct, query.Format(x))
 }
 
-func sortIDs(ids []docID) []docID {
-	slices.SortFunc(ids, func(a, b docID) int { return slices.Compare(a[:], b[:]) })
+func sortIDs(ids []layout.ID) []layout.ID {
+	slices.SortFunc(ids, func(a, b layout.ID) int { return slices.Compare(a[:], b[:]) })
 	return slices.Compact(ids)
 }
 
@@ -270,9 +271,9 @@ func (p *plan) notNull(f *query.Field) bool {
 
 // typeAccess is the index by type, in the order of dc:modified for a single type.
 func (p *plan) typeAccess(r *Repo) *access {
-	a := &access{name: indexType, about: "every document", rows: -1}
+	a := &access{name: layout.TypeIndex, about: "every document", rows: -1}
 	if p.everyType(r.types) {
-		a.ranges = []kv.Range{prefix(r.numbers.indexPrefix(indexType))}
+		a.ranges = []kv.Range{prefix(r.numbers.IndexPrefix(layout.TypeIndex))}
 		return a
 	}
 	names := make([]string, 0, len(p.names))
@@ -281,7 +282,7 @@ func (p *plan) typeAccess(r *Repo) *access {
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		a.ranges = append(a.ranges, prefix(r.numbers.typePrefix(name)))
+		a.ranges = append(a.ranges, prefix(r.numbers.TypePrefix(name)))
 	}
 	a.about = "type " + strings.Join(names, ", ")
 	if len(names) == 1 {

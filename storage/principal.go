@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"catena/storage/fault"
+	"catena/storage/internal/layout"
 )
 
 // Principal is who acts.
@@ -136,7 +137,7 @@ func (t *Tx) PrincipalOf(user string) (*Principal, error) {
 	if ok, err := t.Table(usersTable).Get(user, &u); err != nil || !ok {
 		return nil, cmp.Or(err, noUser())
 	}
-	direct, err := t.members(memberOf, u.Username)
+	direct, err := t.members(layout.MemberOf, u.Username)
 	if err != nil {
 		return nil, err
 	}
@@ -166,7 +167,7 @@ func (t *Tx) NumberOf(user string) (int64, error) {
 func (t *Tx) groupsAbove(groups []string) ([]string, error) {
 	all := slices.Clone(groups)
 	for i := 0; i < len(all); i++ {
-		above, err := t.members(supergroup, all[i])
+		above, err := t.members(layout.Supergroup, all[i])
 		if err != nil {
 			return nil, err
 		}

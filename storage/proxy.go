@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"catena/storage/fault"
+	"catena/storage/internal/layout"
 	"catena/storage/kv"
 )
 
@@ -19,7 +20,7 @@ import (
 func (t *Tx) shown(d *Doc) (*Doc, error) {
 	rows, ok := t.peeked[d.target]
 	if !ok {
-		found, err := t.kv.GetMany([][]byte{treeKey(d.target), recordKey(d.target)})
+		found, err := t.kv.GetMany([][]byte{layout.PlaceKey(d.target), layout.RecordKey(d.target)})
 		if err != nil {
 			return nil, err
 		}
@@ -32,7 +33,7 @@ func (t *Tx) shown(d *Doc) (*Doc, error) {
 	if err != nil {
 		return nil, err
 	}
-	if n.flags&flagVersion == 0 && d.target != t.repo.root {
+	if n.flags&layout.Version == 0 && d.target != t.repo.root {
 		if up, err := t.folder(n.parent); err != nil || up == nil {
 			return nil, err
 		}
@@ -48,17 +49,17 @@ func (t *Tx) shown(d *Doc) (*Doc, error) {
 // peek reads what the proxies among documents show, in one round trip, for shown to find.
 // The rows are those of the documents, place and record in turn.
 func (t *Tx) peek(rows [][]byte) error {
-	var targets []docID
+	var targets []layout.ID
 	var keys [][]byte
 	for i := 0; i+1 < len(rows); i += 2 {
-		if len(rows[i]) < 2 || rows[i][1]&flagProxy == 0 || rows[i+1] == nil {
+		if len(rows[i]) < 2 || rows[i][1]&layout.Proxy == 0 || rows[i+1] == nil {
 			continue
 		}
 		rec, err := t.repo.parseRecord(rows[i+1])
 		if err != nil {
 			return err
 		}
-		targets, keys = append(targets, rec.target), append(keys, treeKey(rec.target), recordKey(rec.target))
+		targets, keys = append(targets, rec.target), append(keys, layout.PlaceKey(rec.target), layout.RecordKey(rec.target))
 	}
 	if len(targets) < 2 {
 		return nil
@@ -67,7 +68,7 @@ func (t *Tx) peek(rows [][]byte) error {
 	if err != nil {
 		return err
 	}
-	t.peeked = map[docID][2][]byte{}
+	t.peeked = map[layout.ID][2][]byte{}
 	for i, id := range targets {
 		t.peeked[id] = [2][]byte(found[2*i : 2*i+2])
 	}
@@ -82,7 +83,7 @@ func (d *Doc) show(rec record) {
 }
 
 // rowDoc makes a document of its rows as they are, wherever it is: a proxy with what it shows.
-func (t *Tx) rowDoc(id docID, place, rec []byte) (*Doc, error) {
+func (t *Tx) rowDoc(id layout.ID, place, rec []byte) (*Doc, error) {
 	d := &Doc{repo: t.repo, id: id, saved: true, parentPath: "/"}
 	var err error
 	if d.node, err = parseNode(place); err != nil {
@@ -91,7 +92,7 @@ func (t *Tx) rowDoc(id docID, place, rec []byte) (*Doc, error) {
 	if d.record, err = t.repo.parseRecord(rec); err != nil || !d.IsProxy() {
 		return d, err
 	}
-	b, err := t.kv.Get(recordKey(d.target))
+	b, err := t.kv.Get(layout.RecordKey(d.target))
 	if err != nil {
 		return nil, err
 	}
@@ -138,8 +139,8 @@ func (t *Tx) behind(d *Doc, p permission, change func(target *Doc) (*Doc, error)
 
 // proxyIDs finds the proxies in one of the two indexes of proxies; more says that there are
 // others beyond max.
-func (t *Tx) proxyIDs(index string, of docID, max int) (ids []docID, more bool, err error) {
-	r := prefix(kv.AppendString(t.repo.numbers.indexPrefix(index), of.String()))
+func (t *Tx) proxyIDs(index string, of layout.ID, max int) (ids []layout.ID, more bool, err error) {
+	r := prefix(kv.AppendString(t.repo.numbers.IndexPrefix(index), of.String()))
 	r.KeysOnly, r.Limit = true, max+1
 	for row, err := range t.kv.Scan(r) {
 		if err != nil {
@@ -148,7 +149,7 @@ func (t *Tx) proxyIDs(index string, of docID, max int) (ids []docID, more bool, 
 		if len(ids) == max {
 			return ids, true, nil
 		}
-		ids = append(ids, indexID(row.Key))
+		ids = append(ids, layout.IDAtEnd(row.Key))
 	}
 	return ids, false, nil
 }
@@ -158,7 +159,7 @@ const maxProxies = 1000
 
 // reindexProxies brings the rows of the proxies of a live document up to date.
 func (t *Tx) reindexProxies(before, after *Doc) error {
-	ids, more, err := t.proxyIDs(indexProxy, after.id, maxProxies)
+	ids, more, err := t.proxyIDs(layout.ProxyIndex, after.id, maxProxies)
 	if err != nil {
 		return err
 	}
@@ -167,7 +168,7 @@ func (t *Tx) reindexProxies(before, after *Doc) error {
 	}
 	keys := make([][]byte, 0, 2*len(ids))
 	for _, id := range ids {
-		keys = append(keys, treeKey(id), recordKey(id))
+		keys = append(keys, layout.PlaceKey(id), layout.RecordKey(id))
 	}
 	rows, err := t.kv.GetMany(keys)
 	if err != nil {
@@ -184,7 +185,7 @@ func (t *Tx) reindexProxies(before, after *Doc) error {
 		is := *was
 		was.show(before.record)
 		is.show(after.record)
-		is.flags = is.flags&^facetBits | is.facetFlags()
+		is.flags = is.flags&^layout.FacetFlags | is.facetFlags()
 		if is.flags != was.flags {
 			if err := t.putPlace(was, &is); err != nil {
 				return err
@@ -245,7 +246,7 @@ func (t *Tx) putProxy(src *Doc, up *folder, name string) (*Doc, error) {
 	}
 	p := src.clone()
 	p.target, p.series, p.proxied = src.id, src.seriesID(), false
-	p.node = node{flags: flagProxy | src.facetFlags()}
+	p.node = node{flags: layout.Proxy | src.facetFlags()}
 	if err := t.setPlace(p, up, name); err != nil {
 		return nil, err
 	}
@@ -264,7 +265,7 @@ func (t *Tx) Proxies(d, folder *Doc) (Docs, error) {
 	if err := t.need(d, permRead); err != nil {
 		return nil, err
 	}
-	ids, more, err := t.proxyIDs(indexProxyOf, d.seriesID(), maxProxies)
+	ids, more, err := t.proxyIDs(layout.ProxyOfIndex, d.seriesID(), maxProxies)
 	if err != nil {
 		return nil, err
 	}
@@ -285,26 +286,26 @@ func (t *Tx) Proxies(d, folder *Doc) (Docs, error) {
 // CountPublished counts the readable proxies that show versions of the document, by their rows.
 func (t *Tx) CountPublished(d *Doc) (int, error) {
 	series := d.seriesID()
-	live, _, err := t.proxyIDs(indexProxy, series, maxProxies)
+	live, _, err := t.proxyIDs(layout.ProxyIndex, series, maxProxies)
 	if err != nil {
 		return 0, err
 	}
-	r := prefix(kv.AppendString(t.repo.numbers.indexPrefix(indexProxyOf), series.String()))
+	r := prefix(kv.AppendString(t.repo.numbers.IndexPrefix(layout.ProxyOfIndex), series.String()))
 	r.Limit = maxProxies
 	n := 0
 	for row, err := range t.kv.Scan(r) {
 		if err != nil {
 			return 0, err
 		}
-		var c cover
-		if err := c.parse(t.repo.numbers, row.Value); err != nil {
+		var c layout.Cover
+		if err := c.Parse(t.repo.numbers, row.Value); err != nil {
 			return 0, err
 		}
-		up, err := t.folder(c.parent)
+		up, err := t.folder(c.Parent)
 		if err != nil {
 			return 0, err
 		}
-		if up != nil && !slices.Contains(live, indexID(row.Key)) && t.granted(c.acl, up, permRead) {
+		if up != nil && !slices.Contains(live, layout.IDAtEnd(row.Key)) && t.granted(c.List, up, permRead) {
 			n++
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"catena/storage/fault"
+	"catena/storage/internal/layout"
 )
 
 // Publish puts a proxy of a version of d into a section: d itself if it is a version or shows
@@ -78,7 +79,7 @@ func (t *Tx) published(d *Doc) (*Doc, error) {
 	if err != nil {
 		return nil, err
 	}
-	if cur.target != none {
+	if cur.target != layout.None {
 		last = cur.target
 	}
 	v, err := t.load(last)
@@ -97,7 +98,7 @@ func (t *Tx) repoint(p, v, section *Doc) (*Doc, error) {
 	before := p.clone()
 	p.target = v.id
 	p.show(v.clone().record)
-	p.flags = p.flags&^facetBits | p.facetFlags()
+	p.flags = p.flags&^layout.FacetFlags | p.facetFlags()
 	if err := t.putRecord(before, p); err != nil {
 		return nil, err
 	}
@@ -110,7 +111,7 @@ func (t *Tx) repoint(p, v, section *Doc) (*Doc, error) {
 	if err := t.reword(p); err != nil {
 		return nil, err
 	}
-	if (before.flags^p.flags)&treeBits != 0 {
+	if (before.flags^p.flags)&layout.TreeFlags != 0 {
 		if err := t.stir(); err != nil {
 			return nil, err
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"catena/storage/fault"
+	"catena/storage/internal/layout"
 	"catena/storage/kv"
 )
 
@@ -30,9 +31,9 @@ func (t *Tx) Doc(ref Ref) (*Doc, error) {
 func notFound(ref Ref) error { return fault.NotFound.Errorf("%s", ref) }
 
 // visible loads a document, which is NotFound unless it may be read.
-func (t *Tx) visible(id docID, ref Ref) (*Doc, error) {
+func (t *Tx) visible(id layout.ID, ref Ref) (*Doc, error) {
 	var d *Doc
-	if id != none {
+	if id != layout.None {
 		var err error
 		if d, err = t.load(id); err != nil {
 			return nil, err
@@ -77,7 +78,7 @@ func (t *Tx) Root() (*Doc, error) { return t.visible(t.repo.root, "/") }
 
 // Parent returns the document above d; nil for the root.
 func (t *Tx) Parent(d *Doc) (*Doc, error) {
-	if d.parent == none || d.IsVersion() {
+	if d.parent == layout.None || d.IsVersion() {
 		return nil, nil
 	}
 	return t.visible(d.parent, Ref(d.parent.String()))
@@ -85,7 +86,7 @@ func (t *Tx) Parent(d *Doc) (*Doc, error) {
 
 // Ancestors returns the readable documents above d, the root first.
 func (t *Tx) Ancestors(d *Doc) (Docs, error) {
-	if d.parent == none || d.IsVersion() {
+	if d.parent == layout.None || d.IsVersion() {
 		return nil, nil
 	}
 	up, err := t.folder(d.parent)
@@ -115,12 +116,12 @@ const maxAbove = 1000
 // each: the documents of a list are mostly in the same folders.
 func (t *Tx) lineage(up *folder) (Docs, error) {
 	if t.above == nil || len(t.above)+up.depth >= maxAbove {
-		t.above = map[docID][2][]byte{}
+		t.above = map[layout.ID][2][]byte{}
 	}
 	var keys [][]byte
 	for f := up; f != nil; f = f.up {
 		if _, known := t.above[f.id]; !known {
-			keys = append(keys, treeKey(f.id), recordKey(f.id))
+			keys = append(keys, layout.PlaceKey(f.id), layout.RecordKey(f.id))
 		}
 	}
 	found, err := t.kv.GetMany(keys)
@@ -159,7 +160,7 @@ func (t *Tx) Path(d *Doc) (string, error) {
 	if n == nil {
 		return "", notFound(d.Ref())
 	}
-	if n.flags&flagVersion != 0 {
+	if n.flags&layout.Version != 0 {
 		return n.name, nil
 	}
 	f, err := t.folder(d.id)
@@ -186,10 +187,10 @@ func (t *Tx) Child(d *Doc, name string) (*Doc, error) {
 
 // childRow is a row of a child in order.
 type childRow struct {
-	id       docID
+	id       layout.ID
 	position int64
 	flags    byte
-	acl      aclID
+	acl      layout.ListID
 }
 
 // children walks the children of d that may be browsed, in order.
@@ -207,9 +208,9 @@ func (t *Tx) children(d *Doc, after []byte) iter.Seq2[childRow, error] {
 			yield(childRow{}, err)
 			return
 		}
-		r := prefix(childrenPrefix(d.id))
+		r := prefix(layout.ChildrenPrefix(d.id))
 		if after != nil {
-			r.Start = append(append(childrenPrefix(d.id), after...), 0)
+			r.Start = append(append(layout.ChildrenPrefix(d.id), after...), 0)
 		}
 		for row, err := range t.kv.Scan(r) {
 			if err != nil {
@@ -217,8 +218,8 @@ func (t *Tx) children(d *Doc, after []byte) iter.Seq2[childRow, error] {
 				return
 			}
 			var c childRow
-			c.position, c.id = positionAndID(row.Key)
-			c.flags, c.acl, _ = t.repo.numbers.parseChild(row.Value)
+			c.position, c.id = layout.PositionAndID(row.Key)
+			c.flags, c.acl, _ = t.repo.numbers.ParseChild(row.Value)
 			if t.granted(c.acl, f, permRead) && !yield(c, nil) {
 				return
 			}
@@ -229,7 +230,7 @@ func (t *Tx) children(d *Doc, after []byte) iter.Seq2[childRow, error] {
 // EachChild walks the readable children of d in order.
 func (t *Tx) EachChild(d *Doc) iter.Seq2[*Doc, error] {
 	return func(yield func(*Doc, error) bool) {
-		var ids []docID
+		var ids []layout.ID
 		for c, err := range t.children(d, nil) {
 			if err != nil {
 				yield(nil, err)
@@ -260,7 +261,7 @@ func (t *Tx) HasChildren(d *Doc, folderish bool) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if !folderish || c.flags&flagFolder != 0 {
+		if !folderish || c.flags&layout.Folder != 0 {
 			return true, nil
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"catena/storage/fault"
+	"catena/storage/internal/layout"
 	"catena/storage/schema"
 )
 
@@ -20,10 +21,10 @@ type record struct {
 	lockOwner    string
 	lockNumber   int64 // of the user who has the lock; 0: not a user with a number
 	lockSince    time.Time
-	series       docID // of a version: its live document; of a proxy: that of the document shown
+	series       layout.ID // of a version: its live document; of a proxy: that of the document shown
 	major, minor int64
 	checkedIn    bool
-	target       docID     // of a proxy: the document shown; of a live document: the version it was last equal to
+	target       layout.ID // of a proxy: the document shown; of a live document: the version it was last equal to
 	archived     time.Time // when a version was made
 	proxied      bool      // a live document that proxies show, or showed
 	blocks       []block
@@ -51,9 +52,9 @@ func (r *record) bits() (b uint64) {
 	}
 	set(len(r.facets) > 0, hasFacets)
 	set(r.lockOwner != "", hasLock)
-	set(r.major != 0 || r.minor != 0 || r.series != none, hasVersion)
+	set(r.major != 0 || r.minor != 0 || r.series != layout.None, hasVersion)
 	set(r.checkedIn, isCheckedIn)
-	set(r.target != none, hasTarget)
+	set(r.target != layout.None, hasTarget)
 	set(!r.archived.IsZero(), hasArchived)
 	set(r.proxied, isProxied)
 	set(r.lockOwner != "" && r.lockNumber != 0, hasLockNumber)
@@ -65,18 +66,18 @@ func (r *record) append(dst []byte) []byte {
 	bits := r.bits()
 	dst = append(dst, recordFormat)
 	dst = binary.AppendUvarint(dst, bits)
-	dst = appendText(dst, r.typ.Name)
-	dst = appendText(dst, r.state)
+	dst = layout.AppendText(dst, r.typ.Name)
+	dst = layout.AppendText(dst, r.state)
 	dst = binary.AppendUvarint(dst, r.system)
 	dst = binary.AppendUvarint(dst, r.user)
 	if bits&hasFacets != 0 {
 		dst = binary.AppendUvarint(dst, uint64(len(r.facets)))
 		for _, f := range r.facets {
-			dst = appendText(dst, f)
+			dst = layout.AppendText(dst, f)
 		}
 	}
 	if bits&hasLock != 0 {
-		dst = appendText(dst, r.lockOwner)
+		dst = layout.AppendText(dst, r.lockOwner)
 		dst = binary.AppendVarint(dst, r.lockSince.UnixMilli())
 	}
 	if bits&hasLockNumber != 0 {
@@ -113,49 +114,49 @@ func recordType(b []byte) []byte {
 	if len(b) == 0 || b[0] != recordFormat {
 		return nil
 	}
-	in := reader{b: b[1:]}
-	in.uvarint()
-	return in.bytes()
+	in := layout.Reader{B: b[1:]}
+	in.Uvarint()
+	return in.Bytes()
 }
 
 // parseRecord reads a record. Blocks keep pointing into b.
 func (r *Repo) parseRecord(b []byte) (rec record, err error) {
-	in := reader{b: b}
-	if f := in.take(1); len(f) == 0 || f[0] != recordFormat {
+	in := layout.Reader{B: b}
+	if f := in.Take(1); len(f) == 0 || f[0] != recordFormat {
 		return rec, fault.Internal.Errorf("record: of unknown form")
 	}
-	bits := in.uvarint()
-	name := in.bytes()
+	bits := in.Uvarint()
+	name := in.Bytes()
 	typ, ok := r.types.Type(string(name))
 	if !ok {
 		return rec, fault.Internal.Errorf("record: document type %q is no longer declared", name)
 	}
 	rec.typ = typ
-	rec.state = r.intern(in.bytes())
-	rec.system, rec.user = in.uvarint(), in.uvarint()
+	rec.state = r.intern(in.Bytes())
+	rec.system, rec.user = in.Uvarint(), in.Uvarint()
 	if bits&hasFacets != 0 {
-		for n := in.uvarint(); n > 0 && !in.bad; n-- {
-			rec.facets = append(rec.facets, r.intern(in.bytes()))
+		for n := in.Uvarint(); n > 0 && !in.Bad; n-- {
+			rec.facets = append(rec.facets, r.intern(in.Bytes()))
 		}
 	}
 	if bits&hasLock != 0 {
-		rec.lockOwner, rec.lockSince = in.text(), in.moment()
+		rec.lockOwner, rec.lockSince = in.Text(), in.Time()
 	}
 	if bits&hasLockNumber != 0 {
-		rec.lockNumber = in.varint()
+		rec.lockNumber = in.Varint()
 	}
 	if bits&hasVersion != 0 {
-		rec.series, rec.major, rec.minor = in.id(), in.varint(), in.varint()
+		rec.series, rec.major, rec.minor = in.ID(), in.Varint(), in.Varint()
 	}
 	rec.checkedIn, rec.proxied = bits&isCheckedIn != 0, bits&isProxied != 0
 	if bits&hasTarget != 0 {
-		rec.target = in.id()
+		rec.target = in.ID()
 	}
 	if bits&hasArchived != 0 {
-		rec.archived = in.moment()
+		rec.archived = in.Time()
 	}
 	r.parseBlocks(&in, &rec)
-	if in.bad || len(in.b) > 0 {
+	if in.Bad || len(in.B) > 0 {
 		return rec, fault.Internal.Errorf("record: cut short")
 	}
 	return rec, nil
@@ -164,12 +165,12 @@ func (r *Repo) parseRecord(b []byte) (rec record, err error) {
 // parseBlocks reads the blocks and puts them in the order of the document's schemas:
 // a schema none of whose fields is set has no block, one that the document
 // no longer has is left out.
-func (r *Repo) parseBlocks(in *reader, rec *record) {
+func (r *Repo) parseBlocks(in *layout.Reader, rec *record) {
 	rec.blocks = r.emptyBlocks(rec.typ, rec.facets)
 	next := 0
-	for n := in.uvarint(); n > 0 && !in.bad; n-- {
-		name, head, runs, body := in.bytes(), in.take(5), in.bytes(), in.bytes()
-		if in.bad {
+	for n := in.Uvarint(); n > 0 && !in.Bad; n-- {
+		name, head, runs, body := in.Bytes(), in.Take(5), in.Bytes(), in.Bytes()
+		if in.Bad {
 			return
 		}
 		at := rec.block(name, next)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"catena/storage/internal/layout"
 	"catena/storage/schema"
 
 	"github.com/google/uuid"
@@ -36,7 +37,7 @@ func sample(t testing.TB, r *Repo) *Doc {
 		t.Fatal(err)
 	}
 	d.lockOwner, d.lockSince = "bob", time.UnixMilli(1).UTC()
-	d.series, d.target = docID{1}, docID{2}
+	d.series, d.target = layout.ID{1}, layout.ID{2}
 	d.major, d.minor, d.system, d.user = 3, -1, 1<<40, 7
 	d.archived = time.UnixMilli(5).UTC()
 	for i := range d.blocks {
@@ -101,15 +102,15 @@ func TestKeysKeepOrder(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 4))
 	for range 1000 {
 		a, b := int64(rnd.Uint64()), int64(rnd.Uint64())
-		x, y := childPositionKey(none, a, none), childPositionKey(none, b, none)
+		x, y := layout.ChildPositionKey(layout.None, a, layout.None), layout.ChildPositionKey(layout.None, b, layout.None)
 		if (a < b) != (bytes.Compare(x, y) < 0) {
 			t.Fatalf("positions %d and %d are out of order", a, b)
 		}
-		if p, _ := positionAndID(x); p != a {
+		if p, _ := layout.PositionAndID(x); p != a {
 			t.Fatalf("position %d reads back as %d", a, p)
 		}
-		id := docID(uuid.New())
-		if back, ok := parseID(id.String()); !ok || back != id {
+		id := layout.ID(uuid.New())
+		if back, ok := layout.ParseID(id.String()); !ok || back != id {
 			t.Fatalf("id %s reads back as %s", id, back)
 		}
 	}
@@ -145,9 +146,9 @@ func FuzzParseID(f *testing.F) {
 	f.Add("5F1C0A8E-2B0E-4F0F-9F0E-5A5B8E4A6D11")
 	f.Add("5f1c0a8e-2b0e-4f0f-9f0e-5a5b8e4a6d1-")
 	f.Fuzz(func(t *testing.T, s string) {
-		id, ok := parseID(s)
+		id, ok := layout.ParseID(s)
 		want, err := uuid.Parse(s)
-		if ok != (err == nil && len(s) == 36) || ok && id != docID(want) {
+		if ok != (err == nil && len(s) == 36) || ok && id != layout.ID(want) {
 			t.Fatalf("%q: got %t %s, want %v %v", s, ok, id, want, err)
 		}
 	})

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"catena/storage/fault"
+	"catena/storage/internal/layout"
 	"catena/storage/kv"
 )
 
@@ -15,7 +16,7 @@ import (
 // its rows were written; one that is listed and no longer asked for is dropped.
 const indexLayout = "2"
 
-var indexesKey = metaKey("indexes")
+var indexesKey = layout.MetaKey("indexes")
 
 // smallRepository is the number of documents whose missing index rows Open writes itself;
 // Sweep does it for larger ones.
@@ -23,11 +24,11 @@ const smallRepository = 5000
 
 // indexNames returns the indexes that are asked for, in order.
 func (r *Repo) indexNames() []string {
-	names := []string{indexType, indexName, indexState, indexFacet, indexLock, indexProxy, indexProxyOf, indexVersion, indexText}
-	names = append(names, alwaysIndexed...)
+	names := []string{layout.TypeIndex, layout.NameIndex, layout.StateIndex, layout.FacetIndex, layout.LockIndex, layout.ProxyIndex, layout.ProxyOfIndex, layout.VersionIndex, indexText}
+	names = append(names, layout.AlwaysIndexed...)
 	for _, s := range r.types.Schemas() {
 		for _, f := range s.Fields {
-			if f.Index && !isAlwaysIndexed(f.Key) {
+			if f.Index && !layout.IsAlwaysIndexed(f.Key) {
 				names = append(names, f.Key)
 			}
 			for _, inside := range r.parts[f] {
@@ -66,7 +67,7 @@ func (r *Repo) openIndexes(ctx context.Context) error {
 			return err
 		}
 		r.setReady(listed)
-		n, more, err := t.kv.Count(prefix([]byte{spaceTree}), smallRepository)
+		n, more, err := t.kv.Count(prefix([]byte{layout.PlaceSpace}), smallRepository)
 		small = !more && n <= smallRepository
 		return err
 	})
@@ -132,7 +133,7 @@ func (r *Repo) list(ctx context.Context, names []string) error {
 
 // dropIndex deletes the rows of an index, some in each transaction.
 func (r *Repo) dropIndex(ctx context.Context, name string) error {
-	rows := prefix(r.numbers.indexPrefix(name))
+	rows := prefix(r.numbers.IndexPrefix(name))
 	rows.KeysOnly, rows.Limit = true, sweepBatch
 	for {
 		n := 0
@@ -159,19 +160,19 @@ func (r *Repo) dropIndex(ctx context.Context, name string) error {
 func (r *Repo) fillIndexes(ctx context.Context, names []string) error {
 	var prefixes [][]byte
 	for _, name := range names {
-		prefixes = append(prefixes, r.numbers.indexPrefix(name))
+		prefixes = append(prefixes, r.numbers.IndexPrefix(name))
 	}
 	reword := slices.Contains(names, indexText)
-	rows := prefix([]byte{spaceTree})
+	rows := prefix([]byte{layout.PlaceSpace})
 	rows.KeysOnly, rows.Limit = true, sweepBatch
 	for {
-		var ids []docID
+		var ids []layout.ID
 		err := r.db.View(ctx, func(k *kv.Tx) error {
 			for row, err := range k.Scan(rows) {
 				if err != nil {
 					return err
 				}
-				ids = append(ids, indexID(row.Key))
+				ids = append(ids, layout.IDAtEnd(row.Key))
 			}
 			return nil
 		})
@@ -181,11 +182,11 @@ func (r *Repo) fillIndexes(ctx context.Context, names []string) error {
 		if err != nil || len(ids) < sweepBatch {
 			return err
 		}
-		rows.Start = append(treeKey(ids[len(ids)-1]), 0)
+		rows.Start = append(layout.PlaceKey(ids[len(ids)-1]), 0)
 	}
 }
 
-func (t *Tx) fillRows(ids []docID, prefixes [][]byte, reword bool) error {
+func (t *Tx) fillRows(ids []layout.ID, prefixes [][]byte, reword bool) error {
 	docs, err := t.loadMany(ids)
 	if err != nil {
 		return err
@@ -200,11 +201,11 @@ func (t *Tx) fillRows(ids []docID, prefixes [][]byte, reword bool) error {
 				return err
 			}
 		}
-		for _, row := range x.rows {
-			if !slices.ContainsFunc(prefixes, func(p []byte) bool { return bytes.HasPrefix(row.key(), p) }) {
+		for _, row := range x.Rows {
+			if !slices.ContainsFunc(prefixes, func(p []byte) bool { return bytes.HasPrefix(row.Key(), p) }) {
 				continue
 			}
-			if err := t.kv.SetRow(row.row, row.size); err != nil {
+			if err := t.kv.SetRow(row.Row, row.KeySize); err != nil {
 				return err
 			}
 		}
@@ -219,9 +220,9 @@ func (v *verifier) indexes() error {
 		return err // not all are written yet
 	}
 	surplus := 0
-	err = v.each(spaceTree, func(key, value []byte) {
-		id, x := indexID(key), &indexRows{}
-		rec, err := v.t.kv.Get(recordKey(id))
+	err = v.each(layout.PlaceSpace, func(key, value []byte) {
+		id, x := layout.IDAtEnd(key), &layout.IndexRows{}
+		rec, err := v.t.kv.Get(layout.RecordKey(id))
 		if err == nil && rec != nil {
 			var d *Doc
 			if d, err = v.t.rowDoc(id, value, rec); err == nil {
@@ -231,10 +232,10 @@ func (v *verifier) indexes() error {
 		if err != nil {
 			return // said about the record already
 		}
-		for _, row := range x.rows {
+		for _, row := range x.Rows {
 			surplus--
-			if stored, err := v.t.kv.Get(row.key()); err != nil || !bytes.Equal(stored, row.value()) {
-				v.add("document %s: index row %q is wrong", id, row.key())
+			if stored, err := v.t.kv.Get(row.Key()); err != nil || !bytes.Equal(stored, row.Value()) {
+				v.add("document %s: index row %q is wrong", id, row.Key())
 			}
 		}
 	})
@@ -242,7 +243,7 @@ func (v *verifier) indexes() error {
 		return err
 	}
 	for _, name := range listed {
-		if err := v.count(v.t.repo.numbers.indexPrefix(name), &surplus); err != nil {
+		if err := v.count(v.t.repo.numbers.IndexPrefix(name), &surplus); err != nil {
 			return err
 		}
 	}

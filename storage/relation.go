@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"catena/storage/fault"
+	"catena/storage/internal/layout"
 	"catena/storage/kv"
 )
 
@@ -20,11 +21,11 @@ const (
 	maxPredicate = 500
 )
 
-func relationPrefix(side byte, id docID) []byte {
-	return append([]byte{spaceRelation, side}, id[:]...)
+func relationPrefix(side byte, id layout.ID) []byte {
+	return append([]byte{layout.RelationSpace, side}, id[:]...)
 }
 
-func relationKey(side byte, id docID, predicate string, other docID) []byte {
+func relationKey(side byte, id layout.ID, predicate string, other layout.ID) []byte {
 	return append(kv.AppendString(relationPrefix(side, id), predicate), other[:]...)
 }
 
@@ -45,7 +46,7 @@ func (t *Tx) Relate(subject *Doc, predicate string, object *Doc) error {
 		return err
 	}
 	return t.relation("Creation", subject, predicate, object, func() error {
-		note := appendText(nil, t.Actor())
+		note := layout.AppendText(nil, t.Actor())
 		if err := t.kv.Set(key, kv.AppendInt64(note, t.now.UnixMilli())); err != nil {
 			return err
 		}
@@ -132,19 +133,19 @@ func (t *Tx) Related(d *Doc, predicate string, outgoing bool) (Docs, error) {
 }
 
 // related returns the documents on the other side of the relations of one, one more than there may be at most.
-func (t *Tx) related(side byte, of docID, predicate string) (ids []docID, err error) {
+func (t *Tx) related(side byte, of layout.ID, predicate string) (ids []layout.ID, err error) {
 	key := relationPrefix(side, of)
 	if predicate != "" {
 		key = kv.AppendString(key, predicate)
 	}
 	r := prefix(key)
 	r.KeysOnly = true
-	seen := map[docID]bool{}
+	seen := map[layout.ID]bool{}
 	for row, err := range t.kv.Scan(r) {
 		if err != nil {
 			return nil, err
 		}
-		if id := indexID(row.Key); !seen[id] {
+		if id := layout.IDAtEnd(row.Key); !seen[id] {
 			seen[id] = true
 			if ids = append(ids, id); len(ids) > t.repo.limits.Related {
 				break
@@ -155,7 +156,7 @@ func (t *Tx) related(side byte, of docID, predicate string) (ids []docID, err er
 }
 
 // roomForRelation refuses a document more on the other side of the relations of one.
-func (t *Tx) roomForRelation(side byte, of, other docID) error {
+func (t *Tx) roomForRelation(side byte, of, other layout.ID) error {
 	ids, err := t.related(side, of, "")
 	if err != nil || len(ids) < t.repo.limits.Related || slices.Contains(ids, other) {
 		return err
@@ -163,12 +164,12 @@ func (t *Tx) roomForRelation(side byte, of, other docID) error {
 	return errRelated(of, t.repo.limits.Related)
 }
 
-func errRelated(of docID, limit int) error {
+func errRelated(of layout.ID, limit int) error {
 	return fault.Limit.Errorf("document %s: related to more than %d documents", of, limit)
 }
 
 // eraseRelations removes the relations of a document that is erased.
-func (t *Tx) eraseRelations(id docID) error {
+func (t *Tx) eraseRelations(id layout.ID) error {
 	for _, side := range []byte{relationFrom, relationTo} {
 		base := relationPrefix(side, id)
 		r := prefix(base)
@@ -181,7 +182,7 @@ func (t *Tx) eraseRelations(id docID) error {
 			if err != nil {
 				return err
 			}
-			other := relationKey(relationFrom+relationTo-side, indexID(row.Key), predicate, id)
+			other := relationKey(relationFrom+relationTo-side, layout.IDAtEnd(row.Key), predicate, id)
 			if err := t.kv.Delete(other); err != nil {
 				return err
 			}
@@ -196,15 +197,15 @@ func (t *Tx) eraseRelations(id docID) error {
 // relation checks that both documents of a relation exist and that it is found from either.
 func (v *verifier) relation(key, _ []byte) {
 	side := key[1]
-	var id docID
+	var id layout.ID
 	copy(id[:], key[2:])
-	other := indexID(key)
+	other := layout.IDAtEnd(key)
 	predicate, _, err := kv.DecodeString(key[18:])
 	if err != nil {
 		v.add("relation %q: %v", key, err)
 		return
 	}
-	if !v.has(treeKey(id)) {
+	if !v.has(layout.PlaceKey(id)) {
 		v.add("document %s: has a relation but no place", id)
 	}
 	if !v.has(relationKey(relationFrom+relationTo-side, other, predicate, id)) {

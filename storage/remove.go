@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"catena/storage/fault"
+	"catena/storage/internal/layout"
 )
 
 // smallTree is the number of documents that a deletion removes at once. Of a larger tree only the
@@ -32,7 +33,7 @@ func (t *Tx) Delete(d *Doc) error {
 	}
 	if !whole {
 		below = nil
-		if err := t.kv.Set(goneKey(cur.id), nil); err != nil {
+		if err := t.kv.Set(layout.GoneKey(cur.id), nil); err != nil {
 			return err
 		}
 	}
@@ -84,10 +85,10 @@ func (d *Doc) variant() string {
 }
 
 // below returns the documents under one, the deepest first; whole is false if there are more than max.
-func (t *Tx) below(id docID, max int) (ids []docID, whole bool, err error) {
-	todo := []docID{id}
+func (t *Tx) below(id layout.ID, max int) (ids []layout.ID, whole bool, err error) {
+	todo := []layout.ID{id}
 	for at := 0; at < len(todo); at++ {
-		r := prefix(childrenPrefix(todo[at]))
+		r := prefix(layout.ChildrenPrefix(todo[at]))
 		r.KeysOnly = true
 		for row, err := range t.kv.Scan(r) {
 			if err != nil {
@@ -96,7 +97,7 @@ func (t *Tx) below(id docID, max int) (ids []docID, whole bool, err error) {
 			if len(todo) > max {
 				return nil, false, nil
 			}
-			_, child := positionAndID(row.Key)
+			_, child := layout.PositionAndID(row.Key)
 			todo = append(todo, child)
 		}
 	}
@@ -118,23 +119,23 @@ func (t *Tx) erase(d *Doc) error {
 			return err
 		}
 	}
-	keys := [][]byte{treeKey(d.id), recordKey(d.id)}
+	keys := [][]byte{layout.PlaceKey(d.id), layout.RecordKey(d.id)}
 	if !d.IsVersion() {
-		keys = append(keys, childNameKey(d.parent, d.name), childPositionKey(d.parent, d.position, d.id))
+		keys = append(keys, layout.ChildNameKey(d.parent, d.name), layout.ChildPositionKey(d.parent, d.position, d.id))
 	}
 	for digest := range digests {
-		keys = append(keys, blobRefKey(digest, d.id))
+		keys = append(keys, layout.BlobRefKey(digest, d.id))
 		if err := t.loosen(digest); err != nil {
 			return err
 		}
 	}
-	if d.acl != (aclID{}) {
+	if d.acl != (layout.ListID{}) {
 		lists, err := t.accessLists(d.acl)
 		if err != nil {
 			return err
 		}
 		for who := range grantees(lists) {
-			keys = append(keys, granteeKey(who, d.id))
+			keys = append(keys, layout.GranteeKey(who, d.id))
 		}
 	}
 	for _, k := range keys {

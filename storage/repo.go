@@ -19,6 +19,7 @@ import (
 	"catena/storage/blob"
 	"catena/storage/directory"
 	"catena/storage/fault"
+	"catena/storage/internal/layout"
 	"catena/storage/internal/password"
 	"catena/storage/internal/row"
 	"catena/storage/kv"
@@ -169,9 +170,9 @@ type Repo struct {
 	fields     map[string]fieldRef
 	words      map[string]string
 	parts      map[*schema.Field][]part // indexed fields inside complex ones
-	numbers    *numbers
+	numbers    *layout.Dictionary
 
-	root    docID
+	root    layout.ID
 	tree    atomic.Pointer[treeCache]
 	access  accessCache
 	backlog backlog
@@ -252,7 +253,7 @@ func Open(ctx context.Context, c Config, adminPassword string) (*Repo, error) {
 	if err := r.jobs().Open(ctx); err != nil {
 		return nil, err
 	}
-	r.db.Warm(kv.Prefix([]byte{spaceRecord}))
+	r.db.Warm(kv.Prefix([]byte{layout.RecordSpace}))
 	return r, r.openIndexes(ctx)
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"catena/storage/blob"
 	"catena/storage/fault"
+	"catena/storage/internal/layout"
 	"catena/storage/text"
 )
 
@@ -94,7 +95,7 @@ func (r *Repo) awaitQuiet(ctx context.Context, woken <-chan struct{}) {
 // them: whoever saves a document after that snapshot leaves a new row.
 func (r *Repo) IndexText(ctx context.Context) (more bool, err error) {
 	var w waiting
-	var read, unread []docID
+	var read, unread []layout.ID
 	var why error
 	err = r.View(ctx, r.System(), func(t *Tx) (err error) {
 		if w, err = t.pendingRows(wordsBatch, r.backlog.isIndexed); err == nil {
@@ -109,7 +110,7 @@ func (r *Repo) IndexText(ctx context.Context) (more bool, err error) {
 		return false, cmp.Or(err, why)
 	}
 	bound := r.backlog.bound.Load()
-	var indexed []docID
+	var indexed []layout.ID
 	err = r.Update(ctx, r.System(), func(t *Tx) (err error) {
 		if indexed, err = t.writeTermsOf(read, wordsRows); err != nil {
 			return err
@@ -132,7 +133,7 @@ func (r *Repo) IndexText(ctx context.Context) (more bool, err error) {
 }
 
 // writeTermsOf brings the terms of documents up to date, as far as that takes about limit rows, and returns for which.
-func (t *Tx) writeTermsOf(ids []docID, limit int) (indexed []docID, err error) {
+func (t *Tx) writeTermsOf(ids []layout.ID, limit int) (indexed []layout.ID, err error) {
 	written := 0
 	for i, id := range ids {
 		n, err := t.writeTerms(id)
@@ -147,13 +148,13 @@ func (t *Tx) writeTermsOf(ids []docID, limit int) (indexed []docID, err error) {
 }
 
 // settle removes documents from rows of the backlog, and those that are indexed as far as a row asks for.
-func (t *Tx) settle(rows []pendingRow, done []docID) error {
-	gone := make(map[docID]bool, len(done))
+func (t *Tx) settle(rows []pendingRow, done []layout.ID) error {
+	gone := make(map[layout.ID]bool, len(done))
 	for _, id := range done {
 		gone[id] = true
 	}
 	for _, row := range rows {
-		var left []docID
+		var left []layout.ID
 		number := numberOf(row.key)
 		for _, id := range row.ids {
 			if !gone[id] && !t.repo.backlog.isIndexed(number, id) {
@@ -177,7 +178,7 @@ func (t *Tx) settle(rows []pendingRow, done []docID) error {
 
 // readContents finds the text in the files of documents that no one has looked into yet, and keeps it in transactions of
 // its own: reading takes its time. Documents whose files cannot be read now are set apart.
-func (t *Tx) readContents(ids []docID) (read, unread []docID, why error) {
+func (t *Tx) readContents(ids []layout.ID) (read, unread []layout.ID, why error) {
 	for _, id := range ids {
 		if err := t.readFiles(id); err != nil {
 			why = err
@@ -190,7 +191,7 @@ func (t *Tx) readContents(ids []docID) (read, unread []docID, why error) {
 }
 
 // readFiles is readContents for one document.
-func (t *Tx) readFiles(id docID) error {
+func (t *Tx) readFiles(id layout.ID) error {
 	d, err := t.load(id)
 	if err != nil || d == nil {
 		return err
@@ -218,7 +219,7 @@ func (r *Repo) keepContent(ctx context.Context, b *blob.Blob) error {
 
 // writeTerms brings the terms of one document up to date and returns how many rows that took. It always reads and writes
 // the row of the document's terms, so that two that index the same document conflict.
-func (t *Tx) writeTerms(id docID) (rows int, err error) {
+func (t *Tx) writeTerms(id layout.ID) (rows int, err error) {
 	var now []string
 	err = t.kv.Unvalidated(func() error {
 		d, err := t.load(id)
@@ -261,7 +262,7 @@ func (t *Tx) writeTerms(id docID) (rows int, err error) {
 }
 
 // terms are those that a document is found by, sorted.
-func (t *Tx) terms(id docID) ([]string, error) {
+func (t *Tx) terms(id layout.ID) ([]string, error) {
 	b, err := t.kv.Get(termsKey(id))
 	if err != nil || len(b) == 0 {
 		return nil, err

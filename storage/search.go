@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"catena/storage/internal/layout"
 	"catena/storage/kv"
 	"catena/storage/query"
 	"catena/storage/text"
@@ -59,7 +60,7 @@ func (l *list) ranges() []kv.Range {
 }
 
 // find returns the documents of a search; it is not ok if they are too many.
-func (s *search) find(alternatives [][]query.Term) (ids []docID, ok bool, err error) {
+func (s *search) find(alternatives [][]query.Term) (ids []layout.ID, ok bool, err error) {
 	for _, terms := range alternatives {
 		found, ok, err := s.all(terms)
 		if err != nil || !ok {
@@ -73,7 +74,7 @@ func (s *search) find(alternatives [][]query.Term) (ids []docID, ok bool, err er
 }
 
 // all returns the documents that have all the terms.
-func (s *search) all(terms []query.Term) (ids []docID, ok bool, err error) {
+func (s *search) all(terms []query.Term) (ids []layout.ID, ok bool, err error) {
 	var lists, without []list
 	for _, term := range terms {
 		found := s.lists(term)
@@ -107,7 +108,7 @@ func (s *search) all(terms []query.Term) (ids []docID, ok bool, err error) {
 				return nil, false, err
 			}
 			if keep {
-				ids = append(ids, indexID(row.Key))
+				ids = append(ids, layout.IDAtEnd(row.Key))
 			}
 		}
 	}
@@ -169,7 +170,7 @@ func (s *search) rows(l *list, bound int) error {
 
 // meets reports whether the document of a row is on all other lists and on none of those without.
 func (s *search) meets(key []byte, others, without []list) (bool, error) {
-	id := indexID(key)
+	id := layout.IDAtEnd(key)
 	term, _, err := kv.DecodeString(key[2:])
 	if err != nil {
 		return false, err
@@ -194,7 +195,7 @@ func (s *search) meets(key []byte, others, without []list) (bool, error) {
 }
 
 // on reports whether a document is on a list. All stems of a document are of one language.
-func (s *search) on(l *list, language string, id docID) (bool, error) {
+func (s *search) on(l *list, language string, id layout.ID) (bool, error) {
 	for _, term := range l.terms {
 		if language != "=" && !strings.HasPrefix(term, language+":") {
 			continue
@@ -209,13 +210,13 @@ func (s *search) on(l *list, language string, id docID) (bool, error) {
 
 // correct replaces what the terms say about documents that were changed since by what the documents
 // say, unless they are many.
-func (s *search) correct(ids []docID, x *query.Predicate) ([]docID, error) {
+func (s *search) correct(ids []layout.ID, x *query.Predicate) ([]layout.ID, error) {
 	stale, more, err := s.t.pending(maxPending)
 	if err != nil || more || len(stale) == 0 {
 		return ids, err
 	}
-	ids = slices.DeleteFunc(ids, func(id docID) bool {
-		_, is := slices.BinarySearchFunc(stale, id, func(a, b docID) int { return slices.Compare(a[:], b[:]) })
+	ids = slices.DeleteFunc(ids, func(id layout.ID) bool {
+		_, is := slices.BinarySearchFunc(stale, id, func(a, b layout.ID) int { return slices.Compare(a[:], b[:]) })
 		return is
 	})
 	for _, id := range stale {

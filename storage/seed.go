@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"catena/storage/fault"
+	"catena/storage/internal/layout"
 )
 
 // seed finds the root, or writes what a fresh repository has.
@@ -36,7 +37,7 @@ func (r *Repo) seed(ctx context.Context, password string) error {
 	})
 }
 
-var rootKey = metaKey("root")
+var rootKey = layout.MetaKey("root")
 
 func (t *Tx) findRoot() (bool, error) {
 	b, err := t.kv.Get(rootKey)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"catena/storage/fault"
+	"catena/storage/internal/layout"
 	"catena/storage/query"
 )
 
@@ -37,9 +38,9 @@ func (t *Tx) loadHits(hits []hit) (Docs, error) {
 		if hits[i].doc != nil {
 			continue
 		}
-		keys = append(keys, recordKey(hits[i].id))
-		if hits[i].bits&coverPlace == 0 {
-			keys = append(keys, treeKey(hits[i].id))
+		keys = append(keys, layout.RecordKey(hits[i].id))
+		if hits[i].Bits&layout.HasPlace == 0 {
+			keys = append(keys, layout.PlaceKey(hits[i].id))
 		}
 	}
 	rows, err := t.kv.GetMany(keys)
@@ -53,7 +54,7 @@ func (t *Tx) loadHits(hits []hit) (Docs, error) {
 		if d == nil {
 			rec := rows[0]
 			rows = rows[1:]
-			if n, ok := placeOf(&h.cover); ok && rec != nil {
+			if n, ok := placeOf(&h.Cover); ok && rec != nil {
 				d, err = t.assembleAt(h.id, n, rec)
 			} else if !ok {
 				place := rows[0]

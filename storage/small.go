@@ -8,6 +8,7 @@ import (
 
 	"catena/storage/blob"
 	"catena/storage/fault"
+	"catena/storage/internal/layout"
 	"catena/storage/kv"
 )
 
@@ -21,11 +22,11 @@ const (
 )
 
 func smallKey(digest string) []byte {
-	return append(append(make([]byte, 0, 66), spaceBlob, blobContent), digest...)
+	return append(append(make([]byte, 0, 66), layout.BlobSpace, layout.BlobContent), digest...)
 }
 
 func looseKey(digest string) []byte {
-	return append(append(make([]byte, 0, 66), spaceBlob, blobLoose), digest...)
+	return append(append(make([]byte, 0, 66), layout.BlobSpace, layout.BlobLoose), digest...)
 }
 
 // keepFile makes the content durable of a file that a document comes to hold.
@@ -94,11 +95,11 @@ func (r *Repo) content(meta *blob.Blob) (data []byte, err error) {
 // document holds.
 func (r *Repo) sweepContents(ctx context.Context) error {
 	before := r.clock().Add(-r.grace)
-	at := []byte{spaceBlob, blobLoose}
+	at := []byte{layout.BlobSpace, layout.BlobLoose}
 	for {
 		next := at
 		err := r.db.Update(ctx, func(k *kv.Tx) error {
-			rg := prefix([]byte{spaceBlob, blobLoose})
+			rg := prefix([]byte{layout.BlobSpace, layout.BlobLoose})
 			rg.Start, rg.Limit = at, sweepBatch
 			for row, err := range k.Scan(rg) {
 				if err != nil {
@@ -131,7 +132,7 @@ func (r *Repo) sweepContents(ctx context.Context) error {
 // dropContent removes a content unless a document holds it. One that comes to hold it meanwhile
 // has looked for its row, and looks again.
 func dropContent(k *kv.Tx, digest string) error {
-	n, more, err := k.Count(prefix(blobRefPrefix(digest)), 1)
+	n, more, err := k.Count(prefix(layout.BlobRefPrefix(digest)), 1)
 	if err != nil {
 		return err
 	}

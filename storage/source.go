@@ -2,6 +2,7 @@ package storage
 
 import (
 	"catena/storage/fault"
+	"catena/storage/internal/layout"
 	"catena/storage/query"
 	"catena/storage/schema"
 )
@@ -21,7 +22,7 @@ func (s *coverSource) Work(n int) error { return s.run.t.kv.Work(n) }
 // System returns the value of a system field, or errNeedDoc.
 func (s *coverSource) System(f *query.Field) (any, error) {
 	h := s.hit
-	if a := s.run.a; a.field != nil && a.field.System == f.System && f.System != query.Property && !a.many && a.name != indexType {
+	if a := s.run.a; a.field != nil && a.field.System == f.System && f.System != query.Property && !a.many && a.name != layout.TypeIndex {
 		return s.indexed()
 	}
 	if h.bare {
@@ -29,14 +30,14 @@ func (s *coverSource) System(f *query.Field) (any, error) {
 		case query.SysState, query.SysMixin:
 			return nil, errNeedDoc
 		case query.SysType:
-			if h.typ == nil {
+			if h.Type == nil {
 				return nil, errNeedDoc
 			}
 		case query.SysPos:
 			if s.run.p.flat {
 				return nil, nil
 			}
-			position, _ := positionAndID(h.key)
+			position, _ := layout.PositionAndID(h.key)
 			return position, nil
 		}
 	}
@@ -44,22 +45,22 @@ func (s *coverSource) System(f *query.Field) (any, error) {
 	case query.SysUUID:
 		return h.id.String(), nil
 	case query.SysParentID:
-		if h.flags&flagVersion != 0 || h.id == s.run.t.repo.root {
+		if h.Flags&layout.Version != 0 || h.id == s.run.t.repo.root {
 			return nil, nil
 		}
-		return h.parent.String(), nil
+		return h.Parent.String(), nil
 	case query.SysType:
-		return string(h.typ), nil
+		return string(h.Type), nil
 	case query.SysState:
-		if len(h.state) == 0 {
+		if len(h.State) == 0 {
 			return nil, nil
 		}
-		return s.run.t.repo.intern(h.state), nil
+		return s.run.t.repo.intern(h.State), nil
 	case query.SysIsVersion, query.SysIsProxy, query.SysIsTrashed, query.SysIsFolder:
-		return h.flags&flagFields[f.System] != 0, nil
+		return h.Flags&flagFields[f.System] != 0, nil
 	case query.SysMixin:
-		if h.bits&coverFacets == 0 {
-			return s.run.t.repo.facetList(string(h.typ)), nil
+		if h.Bits&layout.HasFacets == 0 {
+			return s.run.t.repo.facetList(string(h.Type)), nil
 		}
 	}
 	return nil, errNeedDoc
@@ -68,7 +69,7 @@ func (s *coverSource) System(f *query.Field) (any, error) {
 // Property returns the value the row holds, if it is that property, or errNeedDoc.
 func (s *coverSource) Property(f *schema.Field) (any, error) {
 	a := s.run.a
-	if a.name == indexType && a.field != nil && f.Key == a.field.Name {
+	if a.name == layout.TypeIndex && a.field != nil && f.Key == a.field.Name {
 		return s.indexed()
 	}
 	if a.field == nil || a.field.Prop != f || a.many || !a.field.Rest.Empty() {
@@ -80,13 +81,13 @@ func (s *coverSource) Property(f *schema.Field) (any, error) {
 // indexed returns the value in the row's key.
 func (s *coverSource) indexed() (any, error) {
 	h, a := s.hit, s.run.a
-	if h.bits&coverPart != 0 || a.field == nil || len(h.key) < len(a.prefix)+16 {
+	if h.Bits&layout.IsPart != 0 || a.field == nil || len(h.key) < len(a.prefix)+16 {
 		return nil, errNeedDoc
 	}
-	if h.bits&coverText != 0 {
-		return string(h.text), nil
+	if h.Bits&layout.HasText != 0 {
+		return string(h.Text), nil
 	}
-	return indexValue(a.field.Kind, h.key[len(a.prefix):len(h.key)-16])
+	return layout.DecodeValue(a.field.Kind, h.key[len(a.prefix):len(h.key)-16])
 }
 
 // facetList returns the facets of a type as a list of values, shared.

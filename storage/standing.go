@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"catena/storage/fault"
+	"catena/storage/internal/layout"
 )
 
 // Whoever signed in acts as long as what they signed in by is good and as a member of the groups
@@ -26,7 +27,7 @@ type standing struct {
 type Proof struct{ Kind, Name string }
 
 // membersKey holds the epoch of the memberships, which every change of them renews.
-var membersKey = []byte{spaceMember, memberEpoch}
+var membersKey = []byte{layout.MemberSpace, layout.MemberEpoch}
 
 // regrouped has all who act look up anew which groups they are in.
 func (t *Tx) regrouped() error {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"time"
 
+	"catena/storage/internal/layout"
 	"catena/storage/internal/row"
 	"catena/storage/kv"
 	"catena/storage/outbox"
@@ -24,7 +25,7 @@ func (r *Repo) Sweep(ctx context.Context) error {
 		r.sweepBlobs(ctx),
 		r.sweepContents(ctx),
 		r.sweepRows(ctx, outbox.Dead(), r.oldJob),
-		r.sweepRows(ctx, tableKey(spaceTable, "idempotency", ""), r.expired(IdempotencyTime)),
+		r.sweepRows(ctx, layout.TableKey(layout.TableSpace, "idempotency", ""), r.expired(IdempotencyTime)),
 	)
 }
 
@@ -35,16 +36,16 @@ const IdempotencyTime = 24 * time.Hour
 // later than a span from now, unless that is 0: those that do were written before the clock was set back, and are
 // shortened.
 func (r *Repo) SweepExpired(ctx context.Context, s row.Secret, span time.Duration) error {
-	return r.sweepRows(ctx, tableKey(spaceSecret, s.Name, ""), r.expired(span))
+	return r.sweepRows(ctx, layout.TableKey(layout.SecretSpace, s.Name, ""), r.expired(span))
 }
 
 // sweepTrees removes the documents below deleted folders, some in each transaction.
 func (r *Repo) sweepTrees(ctx context.Context) error {
 	for {
-		var id docID
+		var id layout.ID
 		err := r.db.View(ctx, func(k *kv.Tx) error {
-			id = none
-			rg := prefix([]byte{spaceGone})
+			id = layout.None
+			rg := prefix([]byte{layout.GoneSpace})
 			rg.Limit = 1
 			for gone, err := range k.Scan(rg) {
 				if err != nil {
@@ -54,7 +55,7 @@ func (r *Repo) sweepTrees(ctx context.Context) error {
 			}
 			return nil
 		})
-		if err != nil || id == none {
+		if err != nil || id == layout.None {
 			return err
 		}
 		if err := r.sweepBelow(ctx, id); err != nil {
@@ -65,16 +66,16 @@ func (r *Repo) sweepTrees(ctx context.Context) error {
 
 // sweepBelow removes children of a deleted folder. A child that has children itself leaves a row of
 // its own to be swept.
-func (r *Repo) sweepBelow(ctx context.Context, id docID) error {
+func (r *Repo) sweepBelow(ctx context.Context, id layout.ID) error {
 	return r.Update(ctx, r.System(), func(t *Tx) error {
-		rg := prefix(childrenPrefix(id))
+		rg := prefix(layout.ChildrenPrefix(id))
 		rg.Limit, rg.KeysOnly = sweepBatch, true
-		var children []docID
+		var children []layout.ID
 		for place, err := range t.kv.Scan(rg) {
 			if err != nil {
 				return err
 			}
-			_, child := positionAndID(place.Key)
+			_, child := layout.PositionAndID(place.Key)
 			children = append(children, child)
 		}
 		if len(children) == 0 {
@@ -90,17 +91,17 @@ func (r *Repo) sweepBelow(ctx context.Context, id docID) error {
 }
 
 // sweepOne removes one document that is cut off.
-func (t *Tx) sweepOne(id docID) error {
+func (t *Tx) sweepOne(id layout.ID) error {
 	some, err := t.anyChild(id)
 	if err != nil {
 		return err
 	}
 	if some {
-		if err := t.kv.Set(goneKey(id), nil); err != nil {
+		if err := t.kv.Set(layout.GoneKey(id), nil); err != nil {
 			return err
 		}
 	}
-	rows, err := t.kv.GetMany([][]byte{treeKey(id), recordKey(id)})
+	rows, err := t.kv.GetMany([][]byte{layout.PlaceKey(id), layout.RecordKey(id)})
 	if err != nil {
 		return err
 	}
@@ -124,7 +125,7 @@ func (t *Tx) sweepOne(id docID) error {
 
 // sweepVersions removes versions of a deleted document, if they are to go with it, and what
 // marks it once nothing is left.
-func (t *Tx) sweepVersions(id docID) error {
+func (t *Tx) sweepVersions(id layout.ID) error {
 	tomb, err := t.node(id)
 	if err != nil {
 		return err
@@ -134,7 +135,7 @@ func (t *Tx) sweepVersions(id docID) error {
 			return err
 		}
 	}
-	return t.kv.Delete(goneKey(id))
+	return t.kv.Delete(layout.GoneKey(id))
 }
 
 // sweepBlobs removes content that no document refers to and that is older than the grace period.
@@ -148,7 +149,7 @@ func (r *Repo) sweepBlobs(ctx context.Context) error {
 		err = r.pins.remove(digest, func() error {
 			needed := false
 			err := r.db.View(ctx, func(k *kv.Tx) error {
-				n, more, err := k.Count(prefix(blobRefPrefix(digest)), 1)
+				n, more, err := k.Count(prefix(layout.BlobRefPrefix(digest)), 1)
 				needed = n > 0 || more
 				return err
 			})

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"catena/storage/fault"
+	"catena/storage/internal/layout"
 	"catena/storage/internal/row"
 	"catena/storage/kv"
 )
@@ -22,11 +23,11 @@ type Table struct {
 }
 
 // Table returns the table of a name; it need not exist.
-func (t *Tx) Table(name string) Table { return Table{t: t, space: spaceTable, name: name} }
+func (t *Tx) Table(name string) Table { return Table{t: t, space: layout.TableSpace, name: name} }
 
 // Secret returns a table that only packages below storage can name, for what they show to nobody as it
 // is kept. Changes of its rows are not noted.
-func (t *Tx) Secret(s row.Secret) Table { return Table{t: t, space: spaceSecret, name: s.Name} }
+func (t *Tx) Secret(s row.Secret) Table { return Table{t: t, space: layout.SecretSpace, name: s.Name} }
 
 // Ordered returns the ordered rows themselves, for packages below storage that lay out their keys.
 func (t *Tx) Ordered(row.Ordered) *kv.Tx { return t.kv }
@@ -41,7 +42,7 @@ func (b Table) key(key string) ([]byte, error) {
 	if len(key) > 900 {
 		return nil, fault.Limit.Errorf("table %s: key of %d bytes, limit 900", b.name, len(key))
 	}
-	return tableKey(b.space, b.name, key), nil
+	return layout.TableKey(b.space, b.name, key), nil
 }
 
 // Row returns the row of a key as it is stored, nil if there is none.
@@ -83,7 +84,7 @@ func (b Table) Put(key string, v any) error {
 	if err != nil {
 		return fault.Invalid.Errorf("table %s: row %q: %w", b.name, key, err)
 	}
-	if b.space == spaceTable {
+	if b.space == layout.TableSpace {
 		b.t.Changed("record", b.name+"/"+key)
 	}
 	return b.t.kv.Set(k, data)
@@ -105,7 +106,7 @@ func (b Table) Delete(key string) error {
 	if err != nil {
 		return err
 	}
-	if b.space == spaceTable {
+	if b.space == layout.TableSpace {
 		b.t.Changed("record", b.name+"/"+key)
 	}
 	return b.t.kv.Delete(k)
@@ -145,10 +146,10 @@ func Records[T any](b Table, from, to string, limit int) iter.Seq2[T, error] {
 }
 
 func (b Table) rows(from, to string, reverse bool, limit int) iter.Seq2[kv.Row, error] {
-	r := prefix(tableKey(b.space, b.name, ""))
-	r.Start = tableKey(b.space, b.name, from)
+	r := prefix(layout.TableKey(b.space, b.name, ""))
+	r.Start = layout.TableKey(b.space, b.name, from)
 	if to != "" {
-		r.End = tableKey(b.space, b.name, to)
+		r.End = layout.TableKey(b.space, b.name, to)
 	}
 	r.Reverse, r.Limit = reverse, limit
 	return b.t.kv.Scan(r)

@@ -6,16 +6,17 @@ import (
 	"sync"
 
 	"catena/storage/fault"
+	"catena/storage/internal/layout"
 )
 
 // folder is a document with its place resolved up to the root, as those below it need it.
 type folder struct {
 	node
-	id    docID
+	id    layout.ID
 	up    *folder // nil for the root
 	path  string
 	depth int
-	acls  []aclID // the access lists that hold here, nearest first
+	acls  []layout.ListID // the access lists that hold here, nearest first
 }
 
 // treeCache holds folders of one epoch: nothing that is a folder or has children was moved, renamed,
@@ -27,7 +28,7 @@ type treeCache struct {
 	version uint64
 
 	mu    sync.RWMutex
-	byID  map[docID]*folder
+	byID  map[layout.ID]*folder
 	paths map[string]*folder
 }
 
@@ -37,10 +38,10 @@ const (
 )
 
 func newTreeCache(epoch string, version uint64) *treeCache {
-	return &treeCache{epoch: epoch, version: version, byID: map[docID]*folder{}, paths: map[string]*folder{}}
+	return &treeCache{epoch: epoch, version: version, byID: map[layout.ID]*folder{}, paths: map[string]*folder{}}
 }
 
-func (c *treeCache) get(id docID) *folder {
+func (c *treeCache) get(id layout.ID) *folder {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	return c.byID[id]
@@ -62,7 +63,7 @@ func (c *treeCache) put(f *folder) {
 	c.byID[f.id], c.paths[f.path] = f, f
 }
 
-var epochKey = metaKey("epoch")
+var epochKey = layout.MetaKey("epoch")
 
 // folderCache returns the cache to use; nil once this transaction has changed a place
 // itself. One that writes guards the rows of the folders it takes from there.
@@ -93,7 +94,7 @@ func (t *Tx) guard(f *folder) {
 		return
 	}
 	for ; f != nil && t.folders[f.id] == nil; f = f.up {
-		t.kv.Guard(treeKey(f.id))
+		t.kv.Guard(layout.PlaceKey(f.id))
 		t.know(f)
 	}
 }
@@ -101,7 +102,7 @@ func (t *Tx) guard(f *folder) {
 // know keeps a folder for this transaction.
 func (t *Tx) know(f *folder) {
 	if t.folders == nil {
-		t.folders = map[docID]*folder{}
+		t.folders = map[layout.ID]*folder{}
 	}
 	t.folders[f.id] = f
 }
@@ -136,9 +137,9 @@ func (t *Tx) stirs(d *Doc) error {
 
 // folder returns a document as those below it see it; nil if it is gone, or cut off from
 // the root by the deletion of one above it.
-func (t *Tx) folder(id docID) (*folder, error) { return t.folderAt(id, 0) }
+func (t *Tx) folder(id layout.ID) (*folder, error) { return t.folderAt(id, 0) }
 
-func (t *Tx) folderAt(id docID, steps int) (*folder, error) {
+func (t *Tx) folderAt(id layout.ID, steps int) (*folder, error) {
 	if f := t.folders[id]; f != nil {
 		return f, nil
 	}
@@ -167,10 +168,10 @@ func (t *Tx) folderAt(id docID, steps int) (*folder, error) {
 		f.path, f.depth = joinPath(f.up.path, f.name), f.up.depth+1
 		f.acls = f.up.acls
 	}
-	if f.acl != (aclID{}) {
-		f.acls = append([]aclID{f.acl}, f.acls...)
+	if f.acl != (layout.ListID{}) {
+		f.acls = append([]layout.ListID{f.acl}, f.acls...)
 	}
-	if written, _ := t.kv.Size(); cache != nil && written == 0 && f.flags&flagFolder != 0 {
+	if written, _ := t.kv.Size(); cache != nil && written == 0 && f.flags&layout.Folder != 0 {
 		cache.put(f)
 		if !t.kv.Writable() {
 			return f, nil
@@ -181,8 +182,8 @@ func (t *Tx) folderAt(id docID, steps int) (*folder, error) {
 }
 
 // node reads a document's place, nil if it has none.
-func (t *Tx) node(id docID) (*node, error) {
-	b, err := t.kv.Get(treeKey(id))
+func (t *Tx) node(id layout.ID) (*node, error) {
+	b, err := t.kv.Get(layout.PlaceKey(id))
 	if err != nil || b == nil {
 		return nil, err
 	}
@@ -194,12 +195,12 @@ func (t *Tx) node(id docID) (*node, error) {
 }
 
 // load reads a document whoever may see it; nil if there is none.
-func (t *Tx) load(id docID) (*Doc, error) {
-	b, err := t.kv.Get(treeKey(id))
+func (t *Tx) load(id layout.ID) (*Doc, error) {
+	b, err := t.kv.Get(layout.PlaceKey(id))
 	if err != nil || b == nil {
 		return nil, err
 	}
-	rec, err := t.kv.Get(recordKey(id))
+	rec, err := t.kv.Get(layout.RecordKey(id))
 	if err != nil || rec == nil {
 		return nil, err
 	}
@@ -207,7 +208,7 @@ func (t *Tx) load(id docID) (*Doc, error) {
 }
 
 // assemble makes a document of its two rows; nil if it is cut off from the root.
-func (t *Tx) assemble(id docID, place, rec []byte) (*Doc, error) {
+func (t *Tx) assemble(id layout.ID, place, rec []byte) (*Doc, error) {
 	n, err := parseNode(place)
 	if err != nil {
 		return nil, err
@@ -216,7 +217,7 @@ func (t *Tx) assemble(id docID, place, rec []byte) (*Doc, error) {
 }
 
 // assembleAt is assemble for a place that is known.
-func (t *Tx) assembleAt(id docID, n node, rec []byte) (*Doc, error) {
+func (t *Tx) assembleAt(id layout.ID, n node, rec []byte) (*Doc, error) {
 	d := &Doc{repo: t.repo, id: id, saved: true, node: n}
 	if !t.kv.Writable() {
 		d.seen = t.kv.Version()
@@ -241,10 +242,10 @@ func (t *Tx) assembleAt(id docID, n node, rec []byte) (*Doc, error) {
 }
 
 // loadMany is load for several ids in one round trip; those that are gone are nil.
-func (t *Tx) loadMany(ids []docID) (Docs, error) {
+func (t *Tx) loadMany(ids []layout.ID) (Docs, error) {
 	keys := make([][]byte, 0, 2*len(ids))
 	for _, id := range ids {
-		keys = append(keys, treeKey(id), recordKey(id))
+		keys = append(keys, layout.PlaceKey(id), layout.RecordKey(id))
 	}
 	rows, err := t.kv.GetMany(keys)
 	if err != nil {
@@ -267,16 +268,16 @@ func (t *Tx) loadMany(ids []docID) (Docs, error) {
 }
 
 // anyChild reports whether a document has a child, whoever may see it.
-func (t *Tx) anyChild(id docID) (bool, error) {
-	n, more, err := t.kv.Count(prefix(childrenPrefix(id)), 1)
+func (t *Tx) anyChild(id layout.ID) (bool, error) {
+	n, more, err := t.kv.Count(prefix(layout.ChildrenPrefix(id)), 1)
 	return n > 0 || more, err
 }
 
 // childID finds a child by name, none if there is no such child.
-func (t *Tx) childID(parent docID, name string) (docID, error) {
-	b, err := t.kv.Get(childNameKey(parent, name))
+func (t *Tx) childID(parent layout.ID, name string) (layout.ID, error) {
+	b, err := t.kv.Get(layout.ChildNameKey(parent, name))
 	if err != nil || b == nil {
-		return none, err
+		return layout.None, err
 	}
 	return childOf(b), nil
 }
@@ -287,19 +288,19 @@ const probes = 16
 
 // freeChild reports whether no child of the parent has a name. Whoever fills a folder asks that many
 // times.
-func (t *Tx) freeChild(parent docID, name string) (bool, error) {
+func (t *Tx) freeChild(parent layout.ID, name string) (bool, error) {
 	if t.free.parent != parent {
 		t.free = freeNames{parent: parent, probe: probes}
 	}
 	if t.free.count == t.free.probe {
 		t.free.probe *= 4 // it may have been of no use
-		key := childNameKey(parent, name)
+		key := layout.ChildNameKey(parent, name)
 		if err := t.kv.Void(key, prefix(key[:18]).End); err != nil {
 			return false, err
 		}
 	}
 	id, err := t.childID(parent, name)
-	if err != nil || id != none {
+	if err != nil || id != layout.None {
 		return false, err
 	}
 	t.free.count++
@@ -308,16 +309,16 @@ func (t *Tx) freeChild(parent docID, name string) (bool, error) {
 
 // freeNames counts the names that were free in the folder that is being filled.
 type freeNames struct {
-	parent       docID
+	parent       layout.ID
 	count, probe int
 }
 
 // resolve walks a path down from the root, or from the folder that is known to be there or just above; none
 // if it leads nowhere.
-func (t *Tx) resolve(path string) (docID, error) {
+func (t *Tx) resolve(path string) (layout.ID, error) {
 	cache, err := t.folderCache()
 	if err != nil {
-		return none, err
+		return layout.None, err
 	}
 	at, names := t.repo.root, path
 	if cut := strings.LastIndexByte(path, '/'); cache != nil && cut >= 0 {
@@ -334,8 +335,8 @@ func (t *Tx) resolve(path string) (docID, error) {
 		if name == "" {
 			continue
 		}
-		if at, err = t.childID(at, name); err != nil || at == none {
-			return none, err
+		if at, err = t.childID(at, name); err != nil || at == layout.None {
+			return layout.None, err
 		}
 	}
 	return at, nil

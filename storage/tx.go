@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"catena/storage/fault"
+	"catena/storage/internal/layout"
 	"catena/storage/internal/row"
 	"catena/storage/kv"
 )
@@ -26,22 +27,22 @@ type session struct {
 	kv   *kv.Tx
 	now  time.Time
 
-	cache   *treeCache          // what other transactions of the same epoch know of the tree
-	folders map[docID]*folder   // what this one knows
-	placing bool                // it changed the place of a document
-	stirred bool                // it moved, renamed or protected a folder
-	peeked  map[docID][2][]byte // rows of what proxies show, while a list is loaded
-	above   map[docID][2][]byte // rows of folders, while nothing is written
-	latest  map[docID][2]docID  // by live document: the newest version, the newest major one
-	held    map[string]holder   // who has the names in access lists, while nothing is written
+	cache   *treeCache                 // what other transactions of the same epoch know of the tree
+	folders map[layout.ID]*folder      // what this one knows
+	placing bool                       // it changed the place of a document
+	stirred bool                       // it moved, renamed or protected a folder
+	peeked  map[layout.ID][2][]byte    // rows of what proxies show, while a list is loaded
+	above   map[layout.ID][2][]byte    // rows of folders, while nothing is written
+	latest  map[layout.ID][2]layout.ID // by live document: the newest version, the newest major one
+	held    map[string]holder          // who has the names in access lists, while nothing is written
 
 	lastPosition int64
 	free         freeNames
 	after        []func()
 	pinned       *[]string
-	marked       []docID // documents whose terms are to be brought up to date, as far as no row says so
-	noted        *uint64 // the number of the first of these rows
-	bound        uint64  // when this transaction began, none that had not ended had written rows below
+	marked       []layout.ID // documents whose terms are to be brought up to date, as far as no row says so
+	noted        *uint64     // the number of the first of these rows
+	bound        uint64      // when this transaction began, none that had not ended had written rows below
 	memory       *row.Memory
 	audited      audited
 	fed          *int64 // stands for the transaction in the feed

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"catena/storage/fault"
+	"catena/storage/internal/layout"
 	"catena/storage/internal/password"
 	"catena/storage/kv"
 )
@@ -64,7 +65,7 @@ func (t *Tx) User(name string) (*User, error) {
 	if err != nil || !ok {
 		return nil, cmp.Or(err, noUser())
 	}
-	u.Groups, err = t.members(memberOf, name)
+	u.Groups, err = t.members(layout.MemberOf, name)
 	return u, err
 }
 
@@ -91,7 +92,7 @@ func (t *Tx) SaveUser(u *User, text string) error {
 		u.ID, u.Created = old.ID, old.Created
 	}
 	u.Updated = t.now
-	if err := t.setMembers(u.Username, old.groups(), u.Groups, memberOf, memberUser); err != nil {
+	if err := t.setMembers(u.Username, old.groups(), u.Groups, layout.MemberOf, layout.MemberUser); err != nil {
 		return err
 	}
 	if text != "" {
@@ -180,7 +181,7 @@ func (t *Tx) groupsExist(old, groups []string) error {
 		if g == members || slices.Contains(old, g) {
 			continue
 		}
-		v, err := t.kv.Get(tableKey(spaceTable, groupsTable, g))
+		v, err := t.kv.Get(layout.TableKey(layout.TableSpace, groupsTable, g))
 		if err != nil || v == nil {
 			return cmp.Or[error](err, fault.Denied.Errorf("group does not exist: %s%s", g, PerhapsGroup(g)))
 		}
@@ -230,7 +231,7 @@ func (t *Tx) DeleteUser(name string, leave func(t *Tx, name string) error) error
 	if err := t.mayEdit(u.Groups); err != nil {
 		return err
 	}
-	if err := cmp.Or(t.setMembers(name, u.Groups, nil, memberOf, memberUser), t.endSubscriptions(name), t.vacateHome(name), t.endGrants(u)); err != nil {
+	if err := cmp.Or(t.setMembers(name, u.Groups, nil, layout.MemberOf, layout.MemberUser), t.endSubscriptions(name), t.vacateHome(name), t.endGrants(u)); err != nil {
 		return err
 	}
 	t.AfterCommit(func() { password.Of(t.repo.Memory()).Forget(name) })
@@ -259,10 +260,10 @@ func (t *Tx) Group(name string) (*Group, error) {
 	if err != nil || !ok {
 		return nil, cmp.Or[error](err, missing)
 	}
-	if g.Users, err = t.members(memberUser, name); err != nil {
+	if g.Users, err = t.members(layout.MemberUser, name); err != nil {
 		return nil, err
 	}
-	g.Groups, err = t.members(subgroup, name)
+	g.Groups, err = t.members(layout.Subgroup, name)
 	return g, err
 }
 
@@ -288,10 +289,10 @@ func (t *Tx) SaveGroup(g *Group) error {
 	if err := t.noCircle(g); err != nil {
 		return err
 	}
-	if err := t.setMembers(g.Name, old.Users, g.Users, memberUser, memberOf); err != nil {
+	if err := t.setMembers(g.Name, old.Users, g.Users, layout.MemberUser, layout.MemberOf); err != nil {
 		return err
 	}
-	if err := t.setMembers(g.Name, old.Groups, g.Groups, subgroup, supergroup); err != nil {
+	if err := t.setMembers(g.Name, old.Groups, g.Groups, layout.Subgroup, layout.Supergroup); err != nil {
 		return err
 	}
 	if err := t.setNames(nameOfGroup, g.Name, old.names(), g.names()); err != nil {
@@ -329,14 +330,14 @@ func (t *Tx) DeleteGroup(name string) error {
 	if name == administrators {
 		return fault.Conflict.Errorf("group %s: stays", name)
 	}
-	above, err := t.members(supergroup, name)
+	above, err := t.members(layout.Supergroup, name)
 	if err != nil {
 		return err
 	}
 	err = cmp.Or(
-		t.setMembers(name, g.Users, nil, memberUser, memberOf),
-		t.setMembers(name, g.Groups, nil, subgroup, supergroup),
-		t.setMembers(name, above, nil, supergroup, subgroup),
+		t.setMembers(name, g.Users, nil, layout.MemberUser, layout.MemberOf),
+		t.setMembers(name, g.Groups, nil, layout.Subgroup, layout.Supergroup),
+		t.setMembers(name, above, nil, layout.Supergroup, layout.Subgroup),
 		t.setNames(nameOfGroup, name, g.names(), nil),
 	)
 	if err != nil {
@@ -346,11 +347,11 @@ func (t *Tx) DeleteGroup(name string) error {
 }
 
 // GroupsOf returns the groups that contain a group directly.
-func (t *Tx) GroupsOf(group string) ([]string, error) { return t.members(supergroup, group) }
+func (t *Tx) GroupsOf(group string) ([]string, error) { return t.members(layout.Supergroup, group) }
 
 // members reads one side of a membership.
 func (t *Tx) members(kind byte, of string) (names []string, err error) {
-	at := memberPrefix(kind, of)
+	at := layout.MemberPrefix(kind, of)
 	r := prefix(at)
 	r.KeysOnly = true
 	for row, err := range t.kv.Scan(r) {
@@ -370,14 +371,14 @@ func (t *Tx) members(kind byte, of string) (names []string, err error) {
 func (t *Tx) setMembers(of string, old, new []string, kind, back byte) error {
 	for _, name := range old {
 		if !slices.Contains(new, name) {
-			if err := cmp.Or(t.kv.Delete(memberKey(kind, of, name)), t.kv.Delete(memberKey(back, name, of)), t.feedMembers(of, name, kind)); err != nil {
+			if err := cmp.Or(t.kv.Delete(layout.MemberKey(kind, of, name)), t.kv.Delete(layout.MemberKey(back, name, of)), t.feedMembers(of, name, kind)); err != nil {
 				return err
 			}
 		}
 	}
 	for _, name := range new {
 		if !slices.Contains(old, name) {
-			if err := cmp.Or(t.kv.Set(memberKey(kind, of, name), nil), t.kv.Set(memberKey(back, name, of), nil), t.feedMembers(of, name, kind)); err != nil {
+			if err := cmp.Or(t.kv.Set(layout.MemberKey(kind, of, name), nil), t.kv.Set(layout.MemberKey(back, name, of), nil), t.feedMembers(of, name, kind)); err != nil {
 				return err
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"catena/storage/blob"
+	"catena/storage/internal/layout"
 	"catena/storage/kv"
 )
 
@@ -107,8 +108,8 @@ func (v *verifier) unowned() error {
 	return nil
 }
 
-func (v *verifier) hasIn(t *Tx, id docID) bool {
-	b, err := t.kv.Get(recordKey(id))
+func (v *verifier) hasIn(t *Tx, id layout.ID) bool {
+	b, err := t.kv.Get(layout.RecordKey(id))
 	return err == nil && b != nil
 }
 
@@ -126,25 +127,25 @@ func (v *verifier) each(space byte, fn func(key, value []byte)) error {
 }
 
 func (v *verifier) run() error {
-	if err := v.each(spaceRecord, v.record); err != nil {
+	if err := v.each(layout.RecordSpace, v.record); err != nil {
 		return err
 	}
-	if err := v.each(spaceTree, v.place); err != nil {
+	if err := v.each(layout.PlaceSpace, v.place); err != nil {
 		return err
 	}
-	if err := v.each(spaceChild, v.child); err != nil {
+	if err := v.each(layout.ChildSpace, v.child); err != nil {
 		return err
 	}
-	if err := v.each(spaceRelation, v.relation); err != nil {
+	if err := v.each(layout.RelationSpace, v.relation); err != nil {
 		return err
 	}
 	return v.indexes()
 }
 
 // buried reports whether a document without a way to the root waits to be swept.
-func (v *verifier) buried(id docID) bool {
+func (v *verifier) buried(id layout.ID) bool {
 	for range deepest {
-		if v.has(goneKey(id)) {
+		if v.has(layout.GoneKey(id)) {
 			return true
 		}
 		n, err := v.t.node(id)
@@ -162,9 +163,9 @@ func (v *verifier) has(key []byte) bool {
 }
 
 func (v *verifier) record(key, value []byte) {
-	var id docID
+	var id layout.ID
 	copy(id[:], key[1:])
-	if !v.has(treeKey(id)) {
+	if !v.has(layout.PlaceKey(id)) {
 		v.add("document %s: has no place", id)
 	}
 	rec, err := v.t.repo.parseRecord(value)
@@ -172,7 +173,7 @@ func (v *verifier) record(key, value []byte) {
 		v.add("document %s: %v", id, err)
 		return
 	}
-	if rec.target != none && !v.has(recordKey(rec.target)) {
+	if rec.target != layout.None && !v.has(layout.RecordKey(rec.target)) {
 		v.add("document %s: refers to %s, which is gone", id, rec.target)
 	}
 	d := &Doc{repo: v.t.repo, id: id, record: rec}
@@ -193,7 +194,7 @@ func (v *verifier) record(key, value []byte) {
 		case there && size != b.Size:
 			v.damage(d, xpath, b.Digest, fmt.Sprintf("has %d bytes instead of %d", size, b.Size))
 		}
-		if !v.has(blobRefKey(b.Digest, id)) {
+		if !v.has(layout.BlobRefKey(b.Digest, id)) {
 			v.add("document %s: content %s is not marked as needed", id, b.Digest)
 		}
 		return nil
@@ -204,24 +205,24 @@ func (v *verifier) record(key, value []byte) {
 }
 
 func (v *verifier) place(key, value []byte) {
-	var id docID
+	var id layout.ID
 	copy(id[:], key[1:])
 	n, err := parseNode(value)
 	if err != nil {
 		v.add("document %s: %v", id, err)
 		return
 	}
-	if n.flags&flagTomb == 0 && !v.has(recordKey(id)) {
+	if n.flags&layout.Tomb == 0 && !v.has(layout.RecordKey(id)) {
 		v.add("document %s: has a place but no record", id)
 	}
-	if n.acl != (aclID{}) && !v.has(aclKey(n.acl)) {
+	if n.acl != (layout.ListID{}) && !v.has(layout.ListKey(n.acl)) {
 		v.add("document %s: access list is missing", id)
 	}
 	switch {
-	case id == v.t.repo.root || n.flags&flagTomb != 0:
+	case id == v.t.repo.root || n.flags&layout.Tomb != 0:
 		return
-	case n.flags&flagVersion != 0:
-		if !v.has(treeKey(n.parent)) && !v.buried(n.parent) {
+	case n.flags&layout.Version != 0:
+		if !v.has(layout.PlaceKey(n.parent)) && !v.buried(n.parent) {
 			v.add("document %s: is a version of %s, which is gone", id, n.parent)
 		}
 		return
@@ -233,7 +234,7 @@ func (v *verifier) place(key, value []byte) {
 	if child, err := v.t.childID(n.parent, n.name); err != nil || child != id {
 		v.add("document %s: is not found by its name", id)
 	}
-	if !v.has(childPositionKey(n.parent, n.position, id)) {
+	if !v.has(layout.ChildPositionKey(n.parent, n.position, id)) {
 		v.add("document %s: is not in the order of its siblings", id)
 	}
 }
@@ -242,8 +243,8 @@ func (v *verifier) place(key, value []byte) {
 // one row with its name and one with its position.
 func (v *verifier) child(key, value []byte) {
 	id, says := childOf(value), "listed as a child"
-	if key[1] == childByPosition {
-		_, id = positionAndID(key)
+	if key[1] == layout.ChildByPosition {
+		_, id = layout.PositionAndID(key)
 		says = "in the order of a folder"
 	}
 	n, err := v.t.node(id)
@@ -254,14 +255,14 @@ func (v *verifier) child(key, value []byte) {
 		v.add("document %s: is %s but has no place", id, says)
 		return
 	}
-	own, fits := childNameKey(n.parent, n.name), bytes.Equal(value, childValue(n.flags, id))
-	if key[1] == childByPosition {
-		own = childPositionKey(n.parent, n.position, id)
-		flags, acl, typ := v.t.repo.numbers.parseChild(value)
+	own, fits := layout.ChildNameKey(n.parent, n.name), bytes.Equal(value, childValue(n.flags, id))
+	if key[1] == layout.ChildByPosition {
+		own = layout.ChildPositionKey(n.parent, n.position, id)
+		flags, acl, typ := v.t.repo.numbers.ParseChild(value)
 		fits = flags == n.flags && acl == n.acl && (typ == nil || v.isOf(id, typ))
 	}
 	switch {
-	case n.flags&(flagTomb|flagVersion) != 0 || !bytes.Equal(key, own):
+	case n.flags&(layout.Tomb|layout.Version) != 0 || !bytes.Equal(key, own):
 		v.add("document %s: is %s where it is not", id, says)
 	case !fits:
 		v.add("document %s: is %s as what it is not", id, says)
@@ -269,7 +270,7 @@ func (v *verifier) child(key, value []byte) {
 }
 
 // isOf reports whether a document that has a record is of a type.
-func (v *verifier) isOf(id docID, typ []byte) bool {
-	rec, err := v.t.kv.Get(recordKey(id))
+func (v *verifier) isOf(id layout.ID, typ []byte) bool {
+	rec, err := v.t.kv.Get(layout.RecordKey(id))
 	return err != nil || rec == nil || bytes.Equal(recordType(rec), typ)
 }

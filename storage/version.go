@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"catena/storage/fault"
+	"catena/storage/internal/layout"
 	"catena/storage/kv"
 	"catena/storage/schema"
 )
@@ -40,7 +41,7 @@ func (d *Doc) TargetID() string {
 }
 
 // seriesID is the live document whose versions are meant when d is.
-func (d *Doc) seriesID() docID {
+func (d *Doc) seriesID() layout.ID {
 	if d.IsVersion() || d.IsProxy() {
 		return d.series
 	}
@@ -106,9 +107,9 @@ func (t *Tx) archive(cur *Doc, major bool, comment string) (*Doc, error) {
 	if v.id, err = t.newDocID(); err != nil {
 		return nil, err
 	}
-	v.node = node{parent: cur.id, position: t.position(), flags: flagVersion | cur.facetFlags(), name: cur.name}
+	v.node = node{parent: cur.id, position: t.position(), flags: layout.Version | cur.facetFlags(), name: cur.name}
 	v.up, v.parentPath, v.idText, v.path, v.saved = up, "", "", "", true
-	v.series, v.target, v.checkedIn, v.proxied, v.archived = cur.id, none, true, false, t.now
+	v.series, v.target, v.checkedIn, v.proxied, v.archived = cur.id, layout.None, true, false, t.now
 	v.lockOwner, v.system, v.user = "", 0, 0
 	for _, put := range []func(before, d *Doc) error{t.putRecord, t.putPlace, t.reindex} {
 		if err := put(nil, v); err != nil {
@@ -156,7 +157,7 @@ func (t *Tx) CheckOut(d *Doc) (*Doc, error) {
 func (t *Tx) leaveVersion(cur *Doc) error {
 	cur.checkedIn = false
 	major, minor, id, err := t.lastNumber(cur.id)
-	if err != nil || id == none || id == cur.target {
+	if err != nil || id == layout.None || id == cur.target {
 		return err
 	}
 	cur.setNumbers(major, minor)
@@ -164,21 +165,21 @@ func (t *Tx) leaveVersion(cur *Doc) error {
 }
 
 // lastNumber finds the newest version of a live document; none if there is no version.
-func (t *Tx) lastNumber(live docID) (major, minor int64, id docID, err error) {
-	base := t.repo.numbers.versionPrefix(live)
+func (t *Tx) lastNumber(live layout.ID) (major, minor int64, id layout.ID, err error) {
+	base := t.repo.numbers.VersionPrefix(live)
 	r := prefix(base)
 	r.Reverse, r.Limit, r.KeysOnly = true, 1, true
 	for row, err := range t.kv.Scan(r) {
 		if err != nil {
-			return 0, 0, none, err
+			return 0, 0, layout.None, err
 		}
 		part := row.Key[len(base) : len(row.Key)-16]
 		if major, part, err = kv.DecodeInt64(part); err == nil {
 			minor, _, err = kv.DecodeInt64(part)
 		}
-		return major, minor, indexID(row.Key), err
+		return major, minor, layout.IDAtEnd(row.Key), err
 	}
-	return 0, 0, none, nil
+	return 0, 0, layout.None, nil
 }
 
 // Versions returns the versions of the document that d is, is a version of or shows, the
@@ -187,14 +188,14 @@ func (t *Tx) Versions(d *Doc) (Docs, error) {
 	if err := t.need(d, permReadVersion); err != nil {
 		return nil, err
 	}
-	r := prefix(t.repo.numbers.versionPrefix(d.seriesID()))
+	r := prefix(t.repo.numbers.VersionPrefix(d.seriesID()))
 	r.Reverse, r.Limit, r.KeysOnly = true, t.repo.limits.PageSize, true
-	var ids []docID
+	var ids []layout.ID
 	for row, err := range t.kv.Scan(r) {
 		if err != nil {
 			return nil, err
 		}
-		ids = append(ids, indexID(row.Key))
+		ids = append(ids, layout.IDAtEnd(row.Key))
 	}
 	slices.Reverse(ids)
 	all, err := t.loadMany(ids)
@@ -216,7 +217,7 @@ func (t *Tx) LastVersion(d *Doc) (*Doc, error) {
 		return nil, err
 	}
 	_, _, id, err := t.lastNumber(d.seriesID())
-	if err != nil || id == none {
+	if err != nil || id == layout.None {
 		return nil, err
 	}
 	return t.visible(id, Ref(id.String()))
@@ -240,7 +241,7 @@ func (t *Tx) IsLatest(d *Doc) (version, major bool, err error) {
 			return false, false, err
 		}
 		if t.latest == nil {
-			t.latest = map[docID][2]docID{}
+			t.latest = map[layout.ID][2]layout.ID{}
 		}
 		t.latest[d.series] = known
 	}
@@ -249,27 +250,27 @@ func (t *Tx) IsLatest(d *Doc) (version, major bool, err error) {
 
 // findLatest finds the newest version and the newest major one. There is about one version
 // N.0 for each N, so that the second takes one step.
-func (t *Tx) findLatest(live docID) (found [2]docID, err error) {
+func (t *Tx) findLatest(live layout.ID) (found [2]layout.ID, err error) {
 	major, _, id, err := t.lastNumber(live)
-	if err != nil || id == none {
+	if err != nil || id == layout.None {
 		return found, err
 	}
 	found[0] = id
 	for ; major > 0; major-- {
-		r := prefix(kv.AppendInt64(kv.AppendInt64(t.repo.numbers.versionPrefix(live), major), 0))
+		r := prefix(kv.AppendInt64(kv.AppendInt64(t.repo.numbers.VersionPrefix(live), major), 0))
 		r.Limit, r.KeysOnly = 1, true
 		for row, err := range t.kv.Scan(r) {
 			if err != nil {
 				return found, err
 			}
-			found[1] = indexID(row.Key)
+			found[1] = layout.IDAtEnd(row.Key)
 			return found, nil
 		}
 	}
 	return found, nil
 }
 
-func (t *Tx) forgetLatest(live docID) { delete(t.latest, live) }
+func (t *Tx) forgetLatest(live layout.ID) { delete(t.latest, live) }
 
 // RestoreOptions say what happens around a restoration.
 type RestoreOptions struct {

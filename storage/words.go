@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"catena/storage/blob"
+	"catena/storage/internal/layout"
 	"catena/storage/kv"
 	"catena/storage/schema"
 	"catena/storage/text"
@@ -22,15 +23,15 @@ const indexText = "words/2"
 const textTopic = "text"
 
 func termKey(term string) []byte {
-	return kv.AppendString(append(make([]byte, 0, 64), spaceWords, wordsTerm), term)
+	return kv.AppendString(append(make([]byte, 0, 64), layout.WordsSpace, layout.WordsTerm), term)
 }
 
-func termsKey(id docID) []byte {
-	return append(append(make([]byte, 0, 18), spaceWords, wordsOf), id[:]...)
+func termsKey(id layout.ID) []byte {
+	return append(append(make([]byte, 0, 18), layout.WordsSpace, layout.WordsOf), id[:]...)
 }
 
 func contentKey(digest string) []byte {
-	return append([]byte{spaceWords, wordsContent}, digest...)
+	return append([]byte{layout.WordsSpace, layout.WordsContent}, digest...)
 }
 
 // reword has the terms of d brought up to date.

@@ -8,6 +8,7 @@ import (
 
 	"catena/storage/blob"
 	"catena/storage/fault"
+	"catena/storage/internal/layout"
 	"catena/storage/kv"
 	"catena/storage/schema"
 )
@@ -90,7 +91,7 @@ func (t *Tx) putRecord(before, d *Doc) error {
 	}
 	if d.IsProxy() {
 		own := record{typ: d.typ, target: d.target, series: d.series}
-		return t.kv.Set(recordKey(d.id), own.append(make([]byte, 0, 80)))
+		return t.kv.Set(layout.RecordKey(d.id), own.append(make([]byte, 0, 80)))
 	}
 	if err := t.refer(before, d); err != nil {
 		return err
@@ -108,7 +109,7 @@ func (t *Tx) putRecord(before, d *Doc) error {
 		d.system++
 	}
 	d.facetsSet = false
-	key := recordKey(d.id)
+	key := layout.RecordKey(d.id)
 	row := kv.AppendRow(make([]byte, 0, size+len(key)+4), key)
 	row = d.record.append(row)
 	if before == nil {
@@ -127,7 +128,7 @@ func (t *Tx) recorded(before, d *Doc) error {
 			return err
 		}
 	}
-	if (before.flags^d.flags)&treeBits != 0 {
+	if (before.flags^d.flags)&layout.TreeFlags != 0 {
 		if err := t.stir(); err != nil {
 			return err
 		}
@@ -144,25 +145,25 @@ func (t *Tx) putPlace(before, d *Doc) error {
 		t.moved()
 	}
 	if before != nil && (before.parent != d.parent || before.name != d.name) {
-		if err := t.kv.Delete(childNameKey(before.parent, before.name)); err != nil {
+		if err := t.kv.Delete(layout.ChildNameKey(before.parent, before.name)); err != nil {
 			return err
 		}
 	}
 	if before != nil && (before.parent != d.parent || before.position != d.position) {
-		if err := t.kv.Delete(childPositionKey(before.parent, before.position, d.id)); err != nil {
+		if err := t.kv.Delete(layout.ChildPositionKey(before.parent, before.position, d.id)); err != nil {
 			return err
 		}
 	}
-	if err := t.kv.Set(treeKey(d.id), d.node.append(make([]byte, 0, 128))); err != nil {
+	if err := t.kv.Set(layout.PlaceKey(d.id), d.node.append(make([]byte, 0, 128))); err != nil {
 		return err
 	}
 	if d.id == t.repo.root || d.IsVersion() {
 		return nil
 	}
-	if err := t.kv.Set(childNameKey(d.parent, d.name), childValue(d.flags, d.id)); err != nil {
+	if err := t.kv.Set(layout.ChildNameKey(d.parent, d.name), childValue(d.flags, d.id)); err != nil {
 		return err
 	}
-	return t.kv.Set(childPositionKey(d.parent, d.position, d.id), d.childCover())
+	return t.kv.Set(layout.ChildPositionKey(d.parent, d.position, d.id), d.childCover())
 }
 
 // placed writes the place of a document that exists, and its index rows.
@@ -197,14 +198,14 @@ func (t *Tx) refer(before, d *Doc) error {
 		if err := t.keepFile(b); err != nil {
 			return err
 		}
-		return t.kv.Set(blobRefKey(b.Digest, d.id), nil)
+		return t.kv.Set(layout.BlobRefKey(b.Digest, d.id), nil)
 	})
 	if err != nil {
 		return err
 	}
 	for digest := range was {
 		if !is[digest] {
-			if err := cmp.Or(t.kv.Delete(blobRefKey(digest, d.id)), t.loosen(digest)); err != nil {
+			if err := cmp.Or(t.kv.Delete(layout.BlobRefKey(digest, d.id)), t.loosen(digest)); err != nil {
 				return err
 			}
 		}
@@ -284,7 +285,7 @@ func (d *Doc) validate(want func(b *block, i int) bool) error {
 
 // freeName returns a name that no child of the parent has: the one wanted, or that with a dot and
 // the milliseconds of now.
-func (t *Tx) freeName(parent docID, name string) (string, error) {
+func (t *Tx) freeName(parent layout.ID, name string) (string, error) {
 	free, err := t.freeChild(parent, name)
 	if err != nil || free {
 		return name, err

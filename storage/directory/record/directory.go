@@ -12,6 +12,7 @@ import (
 	"catena/storage"
 	"catena/storage/directory"
 	"catena/storage/fault"
+	"catena/storage/internal/layout"
 	"catena/storage/internal/password"
 	"catena/storage/internal/row"
 	"catena/storage/kv"
@@ -332,10 +333,10 @@ const (
 
 func entryKey(dir, id string) []byte { return append(entryPrefix(dir), id...) }
 
-func entryPrefix(dir string) []byte { return kv.AppendString([]byte{row.EntrySpace, rowKind}, dir) }
+func entryPrefix(dir string) []byte { return kv.AppendString([]byte{layout.EntrySpace, rowKind}, dir) }
 
 func indexPrefix(dir, field string) []byte {
-	return kv.AppendString(kv.AppendString([]byte{row.EntrySpace, indexKind}, dir), field)
+	return kv.AppendString(kv.AppendString([]byte{layout.EntrySpace, indexKind}, dir), field)
 }
 
 func indexKey(dir, field, text, id string) []byte {

@@ -6,9 +6,6 @@ import "strings"
 // the space that storage's table of keys has for it.
 type Ordered struct{}
 
-// EntrySpace begins the keys of the entries of directories.
-const EntrySpace = 'e'
-
 // maxText bounds the text of an index row, in bytes.
 const maxText = 200
 

@@ -1,11 +1,12 @@
-package storage
+// Package layout knows what keys and index rows look like: the table of all keys, identifiers, names that stand in
+// rows as numbers, and the values of covering index rows. It reads and writes bytes; what they mean is storage's.
+package layout
 
 import (
 	"encoding/binary"
 	"encoding/hex"
 	"time"
 
-	"catena/storage/internal/row"
 	"catena/storage/kv"
 )
 
@@ -46,55 +47,55 @@ import (
 //	z id                        a deleted folder whose content is not yet removed
 //	m name                      the root's id, the epoch of the tree, the numbers of names
 const (
-	spaceRecord   = 'D'
-	spaceTree     = 't'
-	spaceChild    = 'c'
-	spaceAccess   = 'p'
-	spaceIndex    = 'x'
-	spaceAudit    = 'a'
-	spaceEntry    = row.EntrySpace
-	spaceName     = 'n'
-	spaceTable    = 'r'
-	spaceSecret   = 's'
-	spaceMember   = 'g'
-	spaceRelation = 'l'
-	spaceWords    = 'w'
-	spaceBlob     = 'b'
-	spaceGone     = 'z'
-	spaceMeta     = 'm'
+	RecordSpace   = 'D'
+	PlaceSpace    = 't'
+	ChildSpace    = 'c'
+	AccessSpace   = 'p'
+	IndexSpace    = 'x'
+	AuditSpace    = 'a'
+	EntrySpace    = 'e'
+	NameSpace     = 'n'
+	TableSpace    = 'r'
+	SecretSpace   = 's'
+	MemberSpace   = 'g'
+	RelationSpace = 'l'
+	WordsSpace    = 'w'
+	BlobSpace     = 'b'
+	GoneSpace     = 'z'
+	MetaSpace     = 'm'
 )
 
 const (
-	childByName     = 1
-	childByPosition = 2
-	accessList      = 1
-	accessGrantee   = 2
-	auditByTime     = 1
-	auditByDoc      = 2
-	auditFeed       = 3
-	wordsTerm       = 1
-	wordsOf         = 2
-	wordsPending    = 3
-	wordsContent    = 4
-	blobContent     = 1
-	blobLoose       = 2
-	memberUser      = 1
-	memberOf        = 2
-	subgroup        = 3
-	supergroup      = 4
-	memberEpoch     = 5
+	ChildByName     = 1
+	ChildByPosition = 2
+	AccessList      = 1
+	AccessGrantee   = 2
+	AuditByTime     = 1
+	AuditByDoc      = 2
+	AuditFeed       = 3
+	WordsTerm       = 1
+	WordsOf         = 2
+	WordsPending    = 3
+	WordsContent    = 4
+	BlobContent     = 1
+	BlobLoose       = 2
+	MemberUser      = 1
+	MemberOf        = 2
+	Subgroup        = 3
+	Supergroup      = 4
+	MemberEpoch     = 5
 )
 
-// docID is a document's identifier, 16 bytes shown as a UUID.
-type docID [16]byte
+// ID is a document's identifier, 16 bytes shown as a UUID.
+type ID [16]byte
 
-// aclID is the hash of an access list's content; zero means no list.
-type aclID [16]byte
+// ListID is the hash of an access list's content; zero means no list.
+type ListID [16]byte
 
-// none is the parent of the root and of what is outside the tree.
-var none docID
+// None is the parent of the root and of what is outside the tree.
+var None ID
 
-func (id docID) String() string {
+func (id ID) String() string {
 	var b [36]byte
 	hex.Encode(b[:8], id[:4])
 	hex.Encode(b[9:13], id[4:6])
@@ -105,10 +106,10 @@ func (id docID) String() string {
 	return string(b[:])
 }
 
-// parseID reads a UUID in its usual spelling, in either case.
-func parseID(s string) (id docID, ok bool) {
+// ParseID reads a UUID in its usual spelling, in either case.
+func ParseID(s string) (id ID, ok bool) {
 	if len(s) != 36 || s[8] != '-' || s[13] != '-' || s[18] != '-' || s[23] != '-' {
-		return none, false
+		return None, false
 	}
 	n := 0
 	for i := 0; i < 36; i++ {
@@ -117,7 +118,7 @@ func parseID(s string) (id docID, ok bool) {
 		}
 		v := unhex(s[i])
 		if v > 15 {
-			return none, false
+			return None, false
 		}
 		if n%2 == 0 {
 			id[n/2] = v << 4
@@ -141,90 +142,90 @@ func unhex(c byte) byte {
 	return 255
 }
 
-func recordKey(id docID) []byte { return idKey(spaceRecord, id) }
-func treeKey(id docID) []byte   { return idKey(spaceTree, id) }
-func goneKey(id docID) []byte   { return idKey(spaceGone, id) }
+func RecordKey(id ID) []byte { return idKey(RecordSpace, id) }
+func PlaceKey(id ID) []byte  { return idKey(PlaceSpace, id) }
+func GoneKey(id ID) []byte   { return idKey(GoneSpace, id) }
 
-func idKey(space byte, id docID) []byte {
+func idKey(space byte, id ID) []byte {
 	k := make([]byte, 17)
 	k[0] = space
 	copy(k[1:], id[:])
 	return k
 }
 
-func childNameKey(parent docID, name string) []byte {
+func ChildNameKey(parent ID, name string) []byte {
 	k := make([]byte, 0, 64)
-	k = append(k, spaceChild, childByName)
+	k = append(k, ChildSpace, ChildByName)
 	k = append(k, parent[:]...)
 	return append(k, name...)
 }
 
-// childrenPrefix begins the keys of the children in order.
-func childrenPrefix(parent docID) []byte {
+// ChildrenPrefix begins the keys of the children in order.
+func ChildrenPrefix(parent ID) []byte {
 	k := make([]byte, 0, 42)
-	k = append(k, spaceChild, childByPosition)
+	k = append(k, ChildSpace, ChildByPosition)
 	return append(k, parent[:]...)
 }
 
-func childPositionKey(parent docID, position int64, id docID) []byte {
-	k := childrenPrefix(parent)
+func ChildPositionKey(parent ID, position int64, id ID) []byte {
+	k := ChildrenPrefix(parent)
 	k = binary.BigEndian.AppendUint64(k, uint64(position)^1<<63)
 	return append(k, id[:]...)
 }
 
-// positionAndID reads the end of a key made by childPositionKey.
-func positionAndID(key []byte) (position int64, id docID) {
+// PositionAndID reads the end of a key made by childPositionKey.
+func PositionAndID(key []byte) (position int64, id ID) {
 	n := len(key)
 	position = int64(binary.BigEndian.Uint64(key[n-24:n-16]) ^ 1<<63)
 	copy(id[:], key[n-16:])
 	return position, id
 }
 
-func aclKey(a aclID) []byte {
-	return append([]byte{spaceAccess, accessList}, a[:]...)
+func ListKey(a ListID) []byte {
+	return append([]byte{AccessSpace, AccessList}, a[:]...)
 }
 
-// granteePrefix begins the keys of the documents that a user or group was granted something on.
-func granteePrefix(principal string) []byte {
-	return kv.AppendString([]byte{spaceAccess, accessGrantee}, principal)
+// GranteePrefix begins the keys of the documents that a user or group was granted something on.
+func GranteePrefix(principal string) []byte {
+	return kv.AppendString([]byte{AccessSpace, AccessGrantee}, principal)
 }
 
-func granteeKey(principal string, id docID) []byte { return append(granteePrefix(principal), id[:]...) }
+func GranteeKey(principal string, id ID) []byte { return append(GranteePrefix(principal), id[:]...) }
 
-const blobIndex = "blob"
+const BlobIndex = "blob"
 
-func blobRefPrefix(digest string) []byte {
-	return kv.AppendString(kv.AppendString([]byte{spaceIndex}, blobIndex), digest)
+func BlobRefPrefix(digest string) []byte {
+	return kv.AppendString(kv.AppendString([]byte{IndexSpace}, BlobIndex), digest)
 }
 
-func blobRefKey(digest string, id docID) []byte { return append(blobRefPrefix(digest), id[:]...) }
+func BlobRefKey(digest string, id ID) []byte { return append(BlobRefPrefix(digest), id[:]...) }
 
-func auditTimeKey(at time.Time, number int64) []byte {
-	return appendMoment([]byte{spaceAudit, auditByTime}, at, number)
+func AuditTimeKey(at time.Time, number int64) []byte {
+	return AppendMoment([]byte{AuditSpace, AuditByTime}, at, number)
 }
 
-func auditDocKey(id docID, at time.Time, number int64) []byte {
-	return appendMoment(append([]byte{spaceAudit, auditByDoc}, id[:]...), at, number)
+func AuditDocKey(id ID, at time.Time, number int64) []byte {
+	return AppendMoment(append([]byte{AuditSpace, AuditByDoc}, id[:]...), at, number)
 }
 
-func appendMoment(k []byte, at time.Time, number int64) []byte {
+func AppendMoment(k []byte, at time.Time, number int64) []byte {
 	k = binary.BigEndian.AppendUint64(k, uint64(at.UnixMilli())^1<<63)
 	return binary.BigEndian.AppendUint64(k, uint64(number))
 }
 
-func tableKey(space byte, name, key string) []byte {
+func TableKey(space byte, name, key string) []byte {
 	k := append(make([]byte, 0, 64), space)
 	k = append(k, name...)
 	k = append(k, 0)
 	return append(k, key...)
 }
 
-func memberKey(kind byte, of, who string) []byte {
-	return kv.AppendString(memberPrefix(kind, of), who)
+func MemberKey(kind byte, of, who string) []byte {
+	return kv.AppendString(MemberPrefix(kind, of), who)
 }
 
-func memberPrefix(kind byte, of string) []byte {
-	return kv.AppendString([]byte{spaceMember, kind}, of)
+func MemberPrefix(kind byte, of string) []byte {
+	return kv.AppendString([]byte{MemberSpace, kind}, of)
 }
 
-func metaKey(name string) []byte { return append([]byte{spaceMeta}, name...) }
+func MetaKey(name string) []byte { return append([]byte{MetaSpace}, name...) }
