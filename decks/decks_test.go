@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -25,6 +26,7 @@ func newService(t testing.TB) *service {
 	log := slog.New(slog.DiscardHandler)
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	repo := storagetest.Open(t, func(c *storage.Config) {
+		c.Owners = append(slices.Clip(c.Owners), Owners...)
 		var mu sync.Mutex
 		c.Clock = func() time.Time {
 			mu.Lock()

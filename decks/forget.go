@@ -9,6 +9,9 @@ import (
 	"catena/storage"
 )
 
+// Owners keep the decks of users.
+var Owners = []storage.Owner{{Name: "decks", Leave: leave}}
+
 // leave ends what is kept for a user who is gone: the notices, and that the decks are the user's.
 func leave(tx *storage.Tx, user string) error {
 	if err := share.ForgetNotices(tx, user); err != nil {

@@ -19,9 +19,6 @@ func heard(tx *storage.Tx, e storage.Event) error {
 	if e.Doc == nil && strings.HasPrefix(e.Name, "user_") {
 		name, _ := e.Extra["id"].(string)
 		_, err := listing.TeamOf(deck.AsSystem(tx), name)
-		if err == nil && e.Name == "user_deleted" {
-			err = leave(tx, name)
-		}
 		return err
 	}
 	if e.Doc == nil || e.Doc.IsProxy() || e.Doc.IsVersion() {

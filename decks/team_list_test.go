@@ -10,7 +10,6 @@ import (
 
 	"catena/decks/listing"
 	"catena/storage"
-	"catena/storage/credential"
 )
 
 // crowd is a team with decks, and what its list should have.
@@ -174,7 +173,7 @@ func TestTeamListOfOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = c.Repo().Update(context.Background(), as, func(tx *storage.Tx) error { return tx.DeleteUser("user0", credential.End) })
+	err = c.Repo().Update(context.Background(), as, func(tx *storage.Tx) error { return tx.DeleteUser("user0") })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"catena/ops"
 	"catena/rest/resttest"
 	"catena/storage"
+	"catena/storage/subscription"
 )
 
 // TestBounds gives operations as much as they take, and one more, which they refuse with an error that says how much
@@ -49,7 +50,7 @@ func TestBounds(t *testing.T) {
 		return last
 	}
 	subscribe := func(user string, doc, notification int) *resttest.Answer {
-		body := fmt.Sprintf(`{"input":"/d%d","params":{"notifications":[%q]}}`, doc, storage.Notifications()[notification])
+		body := fmt.Sprintf(`{"input":"/d%d","params":{"notifications":[%q]}}`, doc, subscription.Notifications()[notification])
 		return s.Do("POST", "/api/v1/automation/Document.Subscribe", body, "as", user)
 	}
 	var hooks []string

@@ -5,6 +5,7 @@ package ops
 
 import (
 	"catena/engine"
+	flow "catena/engine/workflow"
 	"catena/ops/audit"
 	"catena/ops/auth"
 	"catena/ops/blob"
@@ -35,7 +36,11 @@ import (
 	"catena/ops/webhook"
 	"catena/ops/webui"
 	"catena/ops/workflow"
+	"catena/storage"
 )
+
+// Owners keep data about documents and users beside those below storage.
+var Owners = []storage.Owner{drive.Owner, flow.Owner}
 
 // All are the operations of every family.
 var All = [][]engine.Op{

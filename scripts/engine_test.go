@@ -16,6 +16,7 @@ import (
 	"catena/storage/fault"
 	"catena/storage/kv"
 	"catena/storage/memory"
+	"catena/storage/owner"
 	"catena/storage/schema"
 )
 
@@ -42,7 +43,7 @@ func newWorld(t testing.TB, o Options) *world {
 		t.Fatal(err)
 	}
 	db := kv.New(memory.New(), kv.Options{})
-	repo, err := storage.Open(context.Background(), storage.Config{DB: db, Blobs: blobs, Types: types, Log: log, PasswordMemory: 64}, "secret")
+	repo, err := storage.Open(context.Background(), storage.Config{DB: db, Blobs: blobs, Types: types, Owners: owner.All, Log: log, PasswordMemory: 64}, "secret")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"catena/storage/fault"
 	"catena/storage/internal/layout"
@@ -26,8 +25,6 @@ type common struct {
 	people peopleCache
 	pins   pins
 	memory row.Memory
-
-	subscribed atomic.Int32 // whether anybody is
 
 	mu    sync.Mutex
 	repos []*Repo
@@ -115,7 +112,7 @@ func (r *Repo) join(first *Repo) error {
 	if err != nil {
 		return err
 	}
-	r.db, r.blobs, r.common, r.part = db, first.blobs, first.common, true
+	r.db, r.blobs, r.common, r.part, r.owners = db, first.blobs, first.common, true, first.owners
 	return r.add(r)
 }
 

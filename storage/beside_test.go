@@ -97,7 +97,7 @@ func TestTwoRepositories(t *testing.T) {
 		}
 		return err
 	})
-	first.update(system, func(tx *storage.Tx) error { return tx.DeleteUser("pat", credential.End) })
+	first.update(system, func(tx *storage.Tx) error { return tx.DeleteUser("pat") })
 	if _, err := credential.SignIn(ctx, second.Repo, "pat", "a password"); !fault.Is(err, fault.Denied) {
 		t.Errorf("signing in after the user is gone: %v", err)
 	}

@@ -132,7 +132,7 @@ func TestGrantsOfTheGone(t *testing.T) {
 	}
 
 	w.update(w.System(), func(tx *storage.Tx) error {
-		return tx.DeleteUser("bob", func(*storage.Tx, string) error { return nil })
+		return tx.DeleteUser("bob")
 	})
 	if n := len(store.batch.Writes); n > 40 {
 		t.Errorf("%d rows are written", n)
@@ -169,7 +169,7 @@ func TestGrantsOfTheGone(t *testing.T) {
 
 	// And once more: the grants of the second are not the third's.
 	w.update(w.System(), func(tx *storage.Tx) error {
-		return tx.DeleteUser("bob", func(*storage.Tx, string) error { return nil })
+		return tx.DeleteUser("bob")
 	})
 	person("bob")
 	for more := true; more; more = w.nextJob() {
@@ -194,7 +194,7 @@ func TestGrantsOfTheGoneBeside(t *testing.T) {
 		t.Fatalf("bob reads %s", got)
 	}
 	first.update(first.System(), func(tx *storage.Tx) error {
-		return tx.DeleteUser("bob", func(*storage.Tx, string) error { return nil })
+		return tx.DeleteUser("bob")
 	})
 	for first.nextJob() {
 	}
@@ -215,7 +215,7 @@ func TestGrantsOfTheUnnumbered(t *testing.T) {
 		t.Fatalf("the first reads %q", got)
 	}
 	w.update(w.System(), func(tx *storage.Tx) error {
-		return tx.DeleteUser("old", func(*storage.Tx, string) error { return nil })
+		return tx.DeleteUser("old")
 	})
 	w.update(w.System(), func(tx *storage.Tx) error { return tx.SaveUser(&storage.User{Username: "old"}, "") })
 	for more := true; more; more = w.nextJob() {
@@ -266,7 +266,7 @@ func TestLockOfSomebodyGone(t *testing.T) {
 		}
 	}
 	w.update(w.System(), func(tx *storage.Tx) error {
-		return tx.DeleteUser("eve", func(*storage.Tx, string) error { return nil })
+		return tx.DeleteUser("eve")
 	})
 	second := hire()
 	for name, fn := range map[string]func(*storage.Tx, *storage.Doc) error{"lock": lock, "unlock": unlock, "save": save} {

@@ -1,32 +1,49 @@
 package storage
 
-import (
-	"strconv"
-)
-
-// Owned says whose something is that is kept: one user's, and not that of another one who has the name later.
-type Owned struct {
-	Owner   string
-	OwnerID int64 `json:",omitempty"` // 0 in rows of the time when only names were kept, whose owner has the name
+// Owner is a package that keeps data of its own about documents or users. Its functions are called in the transaction
+// in which a document or a user ends, and an error of theirs ends that. Each of them may be nil.
+type Owner struct {
+	Name   string
+	Erase  func(t *Tx, d *Doc) error                                   // the document is erased
+	Leave  func(t *Tx, user string) error                              // the user is deleted
+	Verify func(t *Tx, problem func(format string, args ...any)) error // reports what does not fit together
 }
 
-// OwnedBy is what is a principal's.
-func OwnedBy(p *Principal) Owned { return Owned{p.Name, p.ID} }
-
-// Is reports whether a principal is the owner.
-func (o Owned) Is(p *Principal) bool {
-	return o.Owner == p.Name && (o.OwnerID == 0 || o.OwnerID == p.ID)
-}
-
-// Identity is the owner's.
-func (o Owned) Identity() string { return o.Owner + "#" + strconv.FormatInt(o.OwnerID, 10) }
-
-// Principal returns the owner as one who acts. It is an error of kind NotFound if the owner is gone, even if
-// there is another user of the name.
-func (o Owned) Principal(tx *Tx) (*Principal, error) {
-	p, err := tx.PrincipalOf(o.Owner)
-	if err == nil && !o.Is(p) {
-		return nil, noUser()
+// eraseOwned has every owner erase what it keeps about a document.
+func (t *Tx) eraseOwned(d *Doc) error {
+	for _, o := range t.repo.owners {
+		if o.Erase == nil {
+			continue
+		}
+		if err := o.Erase(t, d); err != nil {
+			return err
+		}
 	}
-	return p, err
+	return nil
+}
+
+// leaveOwned has every owner end what it keeps about a user.
+func (t *Tx) leaveOwned(user string) error {
+	for _, o := range t.repo.owners {
+		if o.Leave == nil {
+			continue
+		}
+		if err := o.Leave(t, user); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// verifyOwned has every owner report what does not fit together in its rows.
+func (t *Tx) verifyOwned(problem func(format string, args ...any)) error {
+	for _, o := range t.repo.owners {
+		if o.Verify == nil {
+			continue
+		}
+		if err := o.Verify(t, problem); err != nil {
+			return err
+		}
+	}
+	return nil
 }

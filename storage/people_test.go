@@ -87,7 +87,7 @@ func TestUsersAndGroups(t *testing.T) {
 			return tx.SaveUser(&storage.User{Username: "x", Groups: []string{"team"}}, "")
 		}},
 		{"delete group", admin, 255, func(tx *storage.Tx) error { return tx.DeleteGroup("team") }},
-		{"delete user", pat, 255, func(tx *storage.Tx) error { return tx.DeleteUser("x", credential.End) }},
+		{"delete user", pat, 255, func(tx *storage.Tx) error { return tx.DeleteUser("x") }},
 	} {
 		err := w.Update(ctx, c.as, c.do)
 		if c.want == 255 && err != nil || c.want != 255 && !fault.Is(err, c.want) {

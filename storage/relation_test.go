@@ -6,6 +6,7 @@ import (
 
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/relation"
 )
 
 func TestRelations(t *testing.T) {
@@ -16,7 +17,7 @@ func TestRelations(t *testing.T) {
 	w.grant("/c", "-Everyone:Everything")
 	w.grant("/a", "ann:ReadWrite")
 	related := func(tx *storage.Tx, path, predicate string, outgoing bool) string {
-		docs := must(tx.Related(must(tx.Doc(storage.Ref(path)))(t), predicate, outgoing))(t)
+		docs := must(relation.Find(tx, must(tx.Doc(storage.Ref(path)))(t), predicate, outgoing))(t)
 		var names []string
 		for _, d := range docs {
 			names = append(names, d.Name())
@@ -30,13 +31,13 @@ func TestRelations(t *testing.T) {
 			name string
 			to   *storage.Doc
 		}{{a, "cites", b}, {a, "cites", c}, {a, "cite", c}, {b, "answers", a}, {a, "answers", b}} {
-			if err := tx.Relate(r.from, r.name, r.to); err != nil {
+			if err := relation.Add(tx, r.from, r.name, r.to); err != nil {
 				return err
 			}
 		}
-		wantKind(t, tx.Relate(a, "cites", b), fault.Exists, "has it to")
-		wantKind(t, tx.Relate(a, "", b), fault.Invalid, "predicate")
-		wantKind(t, tx.Relate(a, strings.Repeat("x", 501), b), fault.Limit, "501 bytes")
+		wantKind(t, relation.Add(tx, a, "cites", b), fault.Exists, "has it to")
+		wantKind(t, relation.Add(tx, a, "", b), fault.Invalid, "predicate")
+		wantKind(t, relation.Add(tx, a, strings.Repeat("x", 501), b), fault.Limit, "501 bytes")
 		for _, x := range []struct {
 			path, predicate string
 			outgoing        bool
@@ -62,15 +63,15 @@ func TestRelations(t *testing.T) {
 		}
 		all := tx.As(w.System())
 		a, b, c := must(tx.Doc("/a"))(t), must(tx.Doc("/b"))(t), must(all.Doc("/c"))(t)
-		wantKind(t, tx.Relate(a, "likes", c), fault.NotFound, c.ID())
-		wantKind(t, tx.As(user("bob")).Relate(a, "likes", b), fault.Denied, "WriteProperties")
-		if err := tx.Relate(b, "likes", a); err != nil {
+		wantKind(t, relation.Add(tx, a, "likes", c), fault.NotFound, c.ID())
+		wantKind(t, relation.Add(tx.As(user("bob")), a, "likes", b), fault.Denied, "WriteProperties")
+		if err := relation.Add(tx, b, "likes", a); err != nil {
 			return err
 		}
-		if err := tx.Unrelate(b, "likes", a); err != nil {
+		if err := relation.Remove(tx, b, "likes", a); err != nil {
 			return err
 		}
-		return tx.Unrelate(b, "likes", a)
+		return relation.Remove(tx, b, "likes", a)
 	})
 	w.sound()
 	w.update(w.System(), func(tx *storage.Tx) error {

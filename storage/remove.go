@@ -1,7 +1,6 @@
 package storage
 
 import (
-	"cmp"
 	"slices"
 
 	"catena/storage/fault"
@@ -143,7 +142,7 @@ func (t *Tx) erase(d *Doc) error {
 			return err
 		}
 	}
-	if err := cmp.Or(t.eraseRelations(d.id), t.eraseSubscriptions(d.ID())); err != nil {
+	if err := t.eraseOwned(d); err != nil {
 		return err
 	}
 	if err := t.reword(d); err != nil {

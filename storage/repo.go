@@ -42,12 +42,14 @@ type Config struct {
 	Beside *Repo
 	// Directories are the declared directories; nil: the defaults.
 	Directories *directory.Registry
-	Log         *slog.Logger
-	PDFText     PDFText          // nil: PDF files have no text
-	Clock       func() time.Time // nil: time.Now
-	NewID       func() string    // nil: UUIDs, random or for documents ordered by time
-	Jitter      func() float64   // spreads what is tried again, in [0, 1); nil: random
-	Limits      Limits
+	// Owners keep data about documents and users; those of the first repository are those of further ones too.
+	Owners  []Owner
+	Log     *slog.Logger
+	PDFText PDFText          // nil: PDF files have no text
+	Clock   func() time.Time // nil: time.Now
+	NewID   func() string    // nil: UUIDs, random or for documents ordered by time
+	Jitter  func() float64   // spreads what is tried again, in [0, 1); nil: random
+	Limits  Limits
 
 	Secret         []byte        // of which every other secret is made; nil: one kept in the store
 	PasswordMemory uint32        // KiB one password check takes; 0: 19 MiB
@@ -187,6 +189,7 @@ type Repo struct {
 	ready      atomic.Pointer[map[string]bool] // indexes with all their rows
 
 	listeners []func(*Tx, Event) error
+	owners    []Owner
 	working   sync.WaitGroup
 }
 
@@ -217,7 +220,7 @@ func Open(ctx context.Context, c Config, adminPassword string) (*Repo, error) {
 	c.setDefaults()
 	r := &Repo{
 		name: c.Name, db: c.DB, blobs: c.Blobs, types: c.Types, log: c.Log, clock: c.Clock,
-		newID: c.NewID, newDocID: newDocID, jitter: c.Jitter, limits: c.Limits.orDefault(), grace: c.BlobGrace, pdfText: c.PDFText,
+		newID: c.NewID, newDocID: newDocID, jitter: c.Jitter, limits: c.Limits.orDefault(), grace: c.BlobGrace, pdfText: c.PDFText, owners: c.Owners,
 	}
 	if r.directories = c.Directories; r.directories == nil {
 		var err error

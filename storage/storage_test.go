@@ -13,6 +13,7 @@ import (
 	"catena/storage/fault"
 	"catena/storage/kv"
 	"catena/storage/memory"
+	"catena/storage/owner"
 	"catena/storage/schema"
 
 	"github.com/google/uuid"
@@ -44,7 +45,7 @@ func newWorld(t testing.TB, change ...func(*storage.Config)) *world {
 	w := &world{t: t, blobs: blobs, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
 	w.db = kv.New(memory.New(), kv.Options{})
 	c := storage.Config{
-		DB: w.db, Blobs: blobs, Types: types, Log: slog.New(slog.DiscardHandler),
+		DB: w.db, Blobs: blobs, Types: types, Owners: owner.All, Log: slog.New(slog.DiscardHandler),
 		Clock: func() time.Time { return w.now },
 		NewID: func() string {
 			w.ids++

@@ -6,6 +6,7 @@ import (
 
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/subscription"
 )
 
 // Whether anybody has subscribed is known at once, whatever was known before.
@@ -15,7 +16,7 @@ func TestAnySubscription(t *testing.T) {
 	w.grant("/f", "ann:Read")
 	any := func() (on bool) {
 		w.update(w.System(), func(tx *storage.Tx) (err error) {
-			on, err = tx.AnySubscription()
+			on, err = subscription.Any(tx)
 			return err
 		})
 		return on
@@ -30,7 +31,7 @@ func TestAnySubscription(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		return tx.Subscribe(d, "Creation")
+		return subscription.Add(tx, d, "Creation")
 	})
 	for range 2 {
 		if !any() {
@@ -52,7 +53,7 @@ func TestSubscriptionsCount(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			return tx.Subscribe(d, names...)
+			return subscription.Add(tx, d, names...)
 		})
 	}
 	must := func(err error) {
@@ -68,7 +69,7 @@ func TestSubscriptionsCount(t *testing.T) {
 	w.update(user("ann"), func(tx *storage.Tx) error {
 		d, err := tx.Doc("/f")
 		if err == nil {
-			err = tx.Unsubscribe(d)
+			err = subscription.Remove(tx, d)
 		}
 		return err
 	})
@@ -88,7 +89,7 @@ func TestSubscriptionsCount(t *testing.T) {
 			return err
 		}
 		for _, there := range []bool{true, false} {
-			users, err := tx.Subscribers("Removal", []string{h.ID()})
+			users, err := subscription.Subscribers(tx, "Removal", []string{h.ID()})
 			if err != nil || (len(users) == 1) != there {
 				t.Errorf("there %t: %v %v", there, users, err)
 			}
@@ -98,7 +99,7 @@ func TestSubscriptionsCount(t *testing.T) {
 			if err := tx.SaveUser(&storage.User{Username: "ann"}, ""); err != nil {
 				return err
 			}
-			if err := tx.DeleteUser("ann", func(*storage.Tx, string) error { return nil }); err != nil {
+			if err := tx.DeleteUser("ann"); err != nil {
 				return err
 			}
 		}
@@ -122,7 +123,7 @@ func TestSubscriberMadeAnew(t *testing.T) {
 	var id string
 	subscribers := func() (users []string) {
 		w.update(w.System(), func(tx *storage.Tx) (err error) {
-			users, err = tx.Subscribers("Removal", []string{id})
+			users, err = subscription.Subscribers(tx, "Removal", []string{id})
 			return err
 		})
 		return users
@@ -135,13 +136,13 @@ func TestSubscriberMadeAnew(t *testing.T) {
 			return err
 		}
 		id = d.ID()
-		return errors.Join(tx.Subscribe(d), tx.Delete(d))
+		return errors.Join(subscription.Add(tx, d), tx.Delete(d))
 	})
 	if users := subscribers(); len(users) != 1 {
 		t.Errorf("%v, want ann, who is yet to be told", users)
 	}
 	w.update(w.System(), func(tx *storage.Tx) error {
-		return tx.DeleteUser("ann", func(*storage.Tx, string) error { return nil })
+		return tx.DeleteUser("ann")
 	})
 	ann()
 	if users := subscribers(); len(users) != 0 {

@@ -219,8 +219,8 @@ func (t *Tx) setPassword(user, text string) error {
 	return t.Secret(password.Users).Put(user, password.Row{Hash: hash})
 }
 
-// DeleteUser removes a user. What stands for the user ends in leave, which is called once the user is gone.
-func (t *Tx) DeleteUser(name string, leave func(t *Tx, name string) error) error {
+// DeleteUser removes a user, with what the owners of data keep about the user.
+func (t *Tx) DeleteUser(name string) error {
 	if err := t.MayWrite(); err != nil {
 		return err
 	}
@@ -231,7 +231,7 @@ func (t *Tx) DeleteUser(name string, leave func(t *Tx, name string) error) error
 	if err := t.mayEdit(u.Groups); err != nil {
 		return err
 	}
-	if err := cmp.Or(t.setMembers(name, u.Groups, nil, layout.MemberOf, layout.MemberUser), t.endSubscriptions(name), t.vacateHome(name), t.endGrants(u)); err != nil {
+	if err := cmp.Or(t.setMembers(name, u.Groups, nil, layout.MemberOf, layout.MemberUser), t.vacateHome(name), t.endGrants(u)); err != nil {
 		return err
 	}
 	t.AfterCommit(func() { password.Of(t.repo.Memory()).Forget(name) })
@@ -243,7 +243,7 @@ func (t *Tx) DeleteUser(name string, leave func(t *Tx, name string) error) error
 	); err != nil {
 		return err
 	}
-	return cmp.Or(leave(t, name), t.told("user_deleted", name))
+	return cmp.Or(t.leaveOwned(name), t.told("user_deleted", name))
 }
 
 // Group returns a group with its direct members.

@@ -136,7 +136,7 @@ func (v *verifier) run() error {
 	if err := v.each(layout.ChildSpace, v.child); err != nil {
 		return err
 	}
-	if err := v.each(layout.RelationSpace, v.relation); err != nil {
+	if err := v.t.verifyOwned(v.add); err != nil {
 		return err
 	}
 	return v.indexes()

@@ -40,6 +40,7 @@ import (
 	"catena/storage/credential"
 	"catena/storage/fault"
 	"catena/storage/kv"
+	"catena/storage/owner"
 )
 
 // platformVersion is the version of the platform whose interface is served; clients compare it.
@@ -162,7 +163,7 @@ func (a *app) start(ctx context.Context, o openOptions) error {
 	types, directories := a.declared.types, a.declared.directories
 	a.pdf = pdf.New([]string{self, workerVerb, ofPDF}, drawerProgram(), o.limits.pdf)
 	a.repo, err = storage.Open(ctx, storage.Config{
-		Name: "default", DB: a.db, Blobs: a.blobs, Types: types, Directories: directories, PDFText: a.pdf.PlainText, Log: a.log, Limits: o.limits.storage,
+		Name: "default", DB: a.db, Blobs: a.blobs, Types: types, Directories: directories, Owners: slices.Concat(owner.All, ops.Owners, decks.Owners), PDFText: a.pdf.PlainText, Log: a.log, Limits: o.limits.storage,
 	}, o.adminPassword)
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -27,6 +28,7 @@ import (
 	"catena/storage/kv"
 	"catena/storage/memory"
 	"catena/storage/outbox"
+	"catena/storage/owner"
 	"catena/storage/schema"
 	hooks "catena/storage/webhook"
 )
@@ -138,7 +140,7 @@ func (w *world) start() error {
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	var err error
 	s.repo, err = storage.Open(s.ctx, storage.Config{
-		DB: kv.New(s.store, kv.Options{Jitter: half, Log: log}), Blobs: w.blobs, Types: d.types, Directories: d.directories, Log: log,
+		DB: kv.New(s.store, kv.Options{Jitter: half, Log: log}), Blobs: w.blobs, Types: d.types, Directories: d.directories, Owners: slices.Concat(owner.All, ops.Owners, decks.Owners), Log: log,
 		NewID: w.newID, Jitter: half, Secret: []byte("simulation"), PasswordMemory: 64, BlobGrace: grace,
 	}, "simulation")
 	if err != nil {

@@ -17,7 +17,6 @@ import (
 
 	"catena/engine/delivery"
 	"catena/storage"
-	"catena/storage/credential"
 	"catena/storage/outbox"
 	"catena/storage/storagetest"
 	hooks "catena/storage/webhook"
@@ -178,7 +177,7 @@ func TestMadeAnew(t *testing.T) {
 			})
 			w.make("ada", "waits")
 			if anew {
-				w.as("", func(tx *storage.Tx) error { return tx.DeleteUser("ada", credential.End) })
+				w.as("", func(tx *storage.Tx) error { return tx.DeleteUser("ada") })
 				w.as("", func(tx *storage.Tx) error { return tx.SaveUser(&storage.User{Username: "ada"}, "") })
 				w.as("", grant)
 			}

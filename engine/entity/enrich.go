@@ -8,6 +8,7 @@ import (
 	"catena/storage"
 	"catena/storage/fault"
 	"catena/storage/schema"
+	"catena/storage/subscription"
 )
 
 // enrichers append what they know about a document, by name. A further one is a line here.
@@ -196,7 +197,7 @@ func (w *writer) withRenditions(dst []byte, d *storage.Doc, _ int) ([]byte, erro
 }
 
 func (w *writer) withSubscriptions(dst []byte, d *storage.Doc, _ int) ([]byte, error) {
-	names, err := w.c.Tx.Subscriptions(d)
+	names, err := subscription.Find(w.c.Tx, d)
 	return texts(dst, names), err
 }
 

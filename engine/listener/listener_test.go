@@ -13,7 +13,6 @@ import (
 	"catena/engine/listener"
 	"catena/ops"
 	"catena/storage"
-	"catena/storage/credential"
 	"catena/storage/fault"
 	"catena/storage/outbox"
 	"catena/storage/storagetest"
@@ -191,7 +190,7 @@ func TestMadeAnew(t *testing.T) {
 		w.do(grant)
 		w.must(w.run("bob", "Document.Create", storage.Ref("/"), map[string]any{"type": "File", "name": "a"}))
 		if anew {
-			w.do(func(tx *storage.Tx) error { return tx.DeleteUser("bob", credential.End) })
+			w.do(func(tx *storage.Tx) error { return tx.DeleteUser("bob") })
 			w.do(func(tx *storage.Tx) error { return tx.SaveUser(&storage.User{Username: "bob"}, "") })
 			w.do(grant)
 		}

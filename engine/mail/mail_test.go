@@ -16,6 +16,7 @@ import (
 	"catena/storage/fault"
 	"catena/storage/outbox"
 	"catena/storage/storagetest"
+	"catena/storage/subscription"
 )
 
 // world is a repository whose outbox is carried out against a mail server.
@@ -277,14 +278,14 @@ func TestNotify(t *testing.T) {
 		t.Errorf("jobs before anybody subscribed: %+v", jobs)
 	}
 	for _, name := range []string{"ada", "cid", "dan"} {
-		as(name, func(tx *storage.Tx, desk *storage.Doc) error { return tx.Subscribe(desk, "Creation") })
+		as(name, func(tx *storage.Tx, desk *storage.Doc) error { return subscription.Add(tx, desk, "Creation") })
 	}
 	as("dan", func(tx *storage.Tx, desk *storage.Doc) error {
-		names, err := tx.Subscriptions(desk)
+		names, err := subscription.Find(tx, desk)
 		if strings.Join(names, " ") != "Creation" {
 			t.Errorf("subscriptions %v", names)
 		}
-		return errors.Join(err, tx.Unsubscribe(desk))
+		return errors.Join(err, subscription.Remove(tx, desk))
 	})
 	as("ada", create("a"))
 	w.run(func() bool { return len(w.sink.Messages()) == 1 })

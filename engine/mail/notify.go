@@ -7,6 +7,7 @@ import (
 	"catena/storage"
 	"catena/storage/fault"
 	"catena/storage/outbox"
+	"catena/storage/subscription"
 )
 
 // NotifyJob is the kind of the jobs that tell subscribers what happened.
@@ -30,11 +31,11 @@ func Watch(repo *storage.Repo) { repo.OnEvent(happened) }
 
 // happened leaves finding the subscribers to a job, so that nobody waits for it.
 func happened(tx *storage.Tx, e storage.Event) error {
-	name := storage.NotificationOf(e.Name)
+	name := subscription.NotificationOf(e.Name)
 	if name == "" || e.Doc == nil {
 		return nil
 	}
-	if any, err := tx.AnySubscription(); err != nil || !any {
+	if any, err := subscription.Any(tx); err != nil || !any {
 		return err
 	}
 	as := tx.Principal()
@@ -67,7 +68,7 @@ func Notify(repo *storage.Repo) func(context.Context, outbox.Job) error {
 			return &outbox.GaveUp{Err: fault.Invalid.Errorf("notify: %w", err)}
 		}
 		return repo.Update(ctx, repo.System(), func(tx *storage.Tx) error {
-			users, err := tx.Subscribers(n.Notification, n.Places)
+			users, err := subscription.Subscribers(tx, n.Notification, n.Places)
 			if err != nil {
 				return err
 			}

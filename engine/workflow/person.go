@@ -15,9 +15,12 @@ const goneMark = "%gone"
 // administrators are those who do what users who are gone were asked for.
 const administrators = "group:administrators"
 
-// End has a user leave what goes on: open tasks go to the administrators, and running workflows that the user started
+// Owner keeps the tasks of users.
+var Owner = storage.Owner{Name: "workflow", Leave: end}
+
+// end has a user leave what goes on: open tasks go to the administrators, and running workflows that the user started
 // go on with the administrators in the place of their initiator. What the user did before stays as it is.
-func End(tx *storage.Tx, user string) error {
+func end(tx *storage.Tx, user string) error {
 	tx = tx.As(tx.Repo().System())
 	if err := leaveTasks(tx, "user:"+user); err != nil {
 		return err

@@ -46,7 +46,7 @@ func (w *world) signing() map[string]func() begun {
 	}
 }
 
-func gone(tx *storage.Tx) error { return tx.DeleteUser("bob", credential.End) }
+func gone(tx *storage.Tx) error { return tx.DeleteUser("bob") }
 
 func remade(tx *storage.Tx) error {
 	return cmp.Or(gone(tx), tx.SaveUser(&storage.User{Username: "bob"}, storagetest.Password))

@@ -342,7 +342,7 @@ func TestRemadeUser(t *testing.T) {
 		t.Fatalf("%d roots", n)
 	}
 	w.must("Administrator", func(tx *storage.Tx) error {
-		return tx.DeleteUser("bob", func(*storage.Tx, string) error { return nil })
+		return tx.DeleteUser("bob")
 	})
 	w.must("Administrator", func(tx *storage.Tx) error {
 		return tx.SaveUser(&storage.User{Username: "bob", Groups: []string{"administrators"}}, "secret")

@@ -170,8 +170,11 @@ func (v *View) prune() error {
 	return nil
 }
 
-// End forgets the roots of a user who is gone.
-func End(tx *storage.Tx, user string) error {
+// Owner keeps the folders that users synchronize.
+var Owner = storage.Owner{Name: "drive", Leave: end}
+
+// end forgets the roots of a user who is gone.
+func end(tx *storage.Tx, user string) error {
 	for key := range tx.Table(rootTable).Scan(rootKey(user, ""), user+"\x01", false, 0) {
 		if err := tx.Table(rootTable).Delete(key); err != nil {
 			return err

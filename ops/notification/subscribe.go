@@ -3,6 +3,7 @@ package notification
 import (
 	"catena/engine"
 	"catena/storage"
+	"catena/storage/subscription"
 )
 
 var subscribe = engine.Op{
@@ -18,5 +19,5 @@ type subscribeParams struct {
 }
 
 func (p subscribeParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
-	return d, c.Tx.Subscribe(d, p.Notifications...)
+	return d, subscription.Add(c.Tx, d, p.Notifications...)
 }

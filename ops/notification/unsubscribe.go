@@ -3,6 +3,7 @@ package notification
 import (
 	"catena/engine"
 	"catena/storage"
+	"catena/storage/subscription"
 )
 
 var unsubscribe = engine.Op{
@@ -18,5 +19,5 @@ type unsubscribeParams struct {
 }
 
 func (p unsubscribeParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
-	return d, c.Tx.Unsubscribe(d, p.Notifications...)
+	return d, subscription.Remove(c.Tx, d, p.Notifications...)
 }

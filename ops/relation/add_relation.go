@@ -3,6 +3,7 @@ package relation
 import (
 	"catena/engine"
 	"catena/storage"
+	"catena/storage/relation"
 )
 
 var addRelation = engine.Op{
@@ -26,5 +27,5 @@ func (p addRelationParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, err
 	if err != nil {
 		return nil, err
 	}
-	return d, c.Tx.Relate(subject, p.Predicate, object)
+	return d, relation.Add(c.Tx, subject, p.Predicate, object)
 }

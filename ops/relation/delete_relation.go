@@ -3,6 +3,7 @@ package relation
 import (
 	"catena/engine"
 	"catena/storage"
+	"catena/storage/relation"
 )
 
 var deleteRelation = engine.Op{
@@ -26,5 +27,5 @@ func (p deleteRelationParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, 
 	if err != nil {
 		return nil, err
 	}
-	return d, c.Tx.Unrelate(subject, p.Predicate, object)
+	return d, relation.Remove(c.Tx, subject, p.Predicate, object)
 }

@@ -5,6 +5,7 @@ import (
 
 	"catena/engine"
 	"catena/storage"
+	"catena/storage/relation"
 )
 
 var getLinked = engine.Op{
@@ -27,7 +28,7 @@ func (p getLinkedParams) run(c *engine.Ctx, d *storage.Doc) (storage.Docs, error
 	if !slices.Contains(defaultGraphs, p.Graph) {
 		return storage.Docs{}, nil
 	}
-	docs, err := c.Tx.Related(d, p.Predicate, p.Outgoing)
+	docs, err := relation.Find(c.Tx, d, p.Predicate, p.Outgoing)
 	if docs == nil {
 		docs = storage.Docs{}
 	}

@@ -1,15 +1,7 @@
 package user
 
 import (
-	"cmp"
-
 	"catena/engine"
-	"catena/engine/workflow"
-	"catena/ops/drive"
-	"catena/storage"
-	"catena/storage/credential"
-	"catena/storage/uisession"
-	"catena/storage/webhook"
 )
 
 var deleteUser = engine.Op{
@@ -28,10 +20,5 @@ type deleteUserParams struct {
 }
 
 func (p deleteUserParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
-	return engine.Void{}, c.Tx.DeleteUser(p.Username, leave)
-}
-
-// leave ends what is kept for a user who is gone.
-func leave(tx *storage.Tx, user string) error {
-	return cmp.Or(credential.End(tx, user), webhook.End(tx, user), workflow.End(tx, user), uisession.End(tx, user), drive.End(tx, user))
+	return engine.Void{}, c.Tx.DeleteUser(p.Username)
 }

@@ -53,7 +53,12 @@ type Config struct {
 func Start(t testing.TB, c Config) *Server {
 	t.Helper()
 	quiet := slog.New(slog.DiscardHandler)
-	repo := storagetest.Open(t, c.Storage)
+	repo := storagetest.Open(t, func(sc *storage.Config) {
+		sc.Owners = slices.Concat(sc.Owners, ops.Owners)
+		if c.Storage != nil {
+			c.Storage(sc)
+		}
+	})
 	workflow.Watch(repo)
 	if c.Repo != nil {
 		c.Repo(repo)

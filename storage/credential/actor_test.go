@@ -33,7 +33,7 @@ func TestMadeAnew(t *testing.T) {
 	if err := acts(); err != nil {
 		t.Error(err)
 	}
-	w.Write(w.System(), func(tx *storage.Tx) error { return tx.DeleteUser("bob", credential.End) })
+	w.Write(w.System(), func(tx *storage.Tx) error { return tx.DeleteUser("bob") })
 	storagetest.WantKind(t, acts(), fault.NotFound, "user")
 	w.Write(w.System(), save)
 	storagetest.WantKind(t, acts(), fault.NotFound, "user")

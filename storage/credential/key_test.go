@@ -100,7 +100,7 @@ func TestKeys(t *testing.T) {
 	_, err = credential.SignInKey(ctx, w.Repo, write)
 	storagetest.WantKind(t, err, fault.Denied, "not valid")
 	w.Write(w.System(), func(tx *storage.Tx) error {
-		if err := tx.DeleteUser("bob", credential.End); err != nil {
+		if err := tx.DeleteUser("bob"); err != nil {
 			return err
 		}
 		return tx.SaveUser(&storage.User{Username: "bob"}, "")
@@ -152,7 +152,7 @@ func TestOpen(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	w.Write(w.System(), func(tx *storage.Tx) error { return tx.DeleteUser("bob", credential.End) })
+	w.Write(w.System(), func(tx *storage.Tx) error { return tx.DeleteUser("bob") })
 	w.Read(w.System(), func(tx *storage.Tx) error {
 		for user, want := range map[string][]int64{"ann": {1, 2}, "bob": nil, "bobby": {5, 6}, "": {1, 2, 5, 6}} {
 			keys, err := credential.Keys(tx, user)
@@ -166,6 +166,6 @@ func TestOpen(t *testing.T) {
 		}
 		return nil
 	})
-	err := w.Update(t.Context(), &storage.Principal{Name: "eve"}, func(tx *storage.Tx) error { return credential.End(tx, "ann") })
+	err := w.Update(t.Context(), &storage.Principal{Name: "eve"}, func(tx *storage.Tx) error { return credential.Owner.Leave(tx, "ann") })
 	storagetest.WantKind(t, err, fault.Conflict, "user ann: is still there")
 }

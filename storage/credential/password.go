@@ -168,9 +168,12 @@ func GuessPassword(ctx context.Context, repo *storage.Repo, kept, text string) (
 	return ok, 0, err
 }
 
-// End removes what stands for a user who is gone: nobody of the same name gets it. Passwords go with
+// Owner keeps the keys, sessions and tokens of users.
+var Owner = storage.Owner{Name: "credential", Leave: end}
+
+// end removes what stands for a user who is gone: nobody of the same name gets it. Passwords go with
 // the user, and sessions with the password.
-func End(tx *storage.Tx, user string) error {
+func end(tx *storage.Tx, user string) error {
 	if _, err := tx.PrincipalOf(user); !fault.Is(err, fault.NotFound) {
 		return cmp.Or[error](err, fault.Conflict.Errorf("user %s: is still there", user))
 	}

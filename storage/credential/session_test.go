@@ -57,6 +57,6 @@ func TestSession(t *testing.T) {
 	over("after a new password", before)
 	w.Write(w.System(), func(tx *storage.Tx) error { return tx.SaveUser(&storage.User{Username: "ann"}, "pw") })
 	gone := open()
-	w.Write(w.System(), func(tx *storage.Tx) error { return tx.DeleteUser("ann", credential.End) })
+	w.Write(w.System(), func(tx *storage.Tx) error { return tx.DeleteUser("ann") })
 	over("deleted user", gone)
 }

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"catena/storage"
-	"catena/storage/credential"
 	"catena/storage/directory/record"
 	"catena/storage/fault"
 	"catena/storage/kv"
@@ -321,10 +320,10 @@ func TestEnds(t *testing.T) {
 			w.Write(w.principal("bob"), func(tx *storage.Tx) error { return oauth.EndAll(tx, "bob") })
 		},
 		"user deleted": func(w *world) {
-			w.Write(w.System(), func(tx *storage.Tx) error { return tx.DeleteUser("bob", credential.End) })
+			w.Write(w.System(), func(tx *storage.Tx) error { return tx.DeleteUser("bob") })
 		},
 		"user made anew": func(w *world) {
-			w.Write(w.System(), func(tx *storage.Tx) error { return tx.DeleteUser("bob", credential.End) })
+			w.Write(w.System(), func(tx *storage.Tx) error { return tx.DeleteUser("bob") })
 			w.user("bob")
 		},
 	} {
@@ -361,7 +360,7 @@ func TestEnabledAgain(t *testing.T) {
 func TestCodeOfAnother(t *testing.T) {
 	w := newWorld(t)
 	g := oauth.Grant{Client: "open", Code: w.code("bob", oauth.Request{Client: "open"})}
-	w.Write(w.System(), func(tx *storage.Tx) error { return tx.DeleteUser("bob", credential.End) })
+	w.Write(w.System(), func(tx *storage.Tx) error { return tx.DeleteUser("bob") })
 	w.refused(g, "invalid_grant")
 	w.user("bob")
 	w.refused(g, "invalid_grant")

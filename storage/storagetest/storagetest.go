@@ -14,6 +14,7 @@ import (
 	"catena/storage/directory"
 	"catena/storage/kv"
 	"catena/storage/memory"
+	"catena/storage/owner"
 	"catena/storage/schema"
 )
 
@@ -52,7 +53,7 @@ func Open(t testing.TB, change func(*storage.Config)) *storage.Repo {
 	check(t, err)
 	blobs, err := blob.Open("", log)
 	check(t, err)
-	c := storage.Config{DB: kv.New(memory.New(), kv.Options{}), Blobs: blobs, Types: Types(t), Directories: directories, Log: log, PDFText: pdfText, PasswordMemory: 64}
+	c := storage.Config{DB: kv.New(memory.New(), kv.Options{}), Blobs: blobs, Types: Types(t), Directories: directories, Owners: owner.All, Log: log, PDFText: pdfText, PasswordMemory: 64}
 	if change != nil {
 		change(&c)
 	}

@@ -255,8 +255,11 @@ func (s *Session) Taken() {
 	delete(s.Documents, Event)
 }
 
-// End removes what is kept for a user who is gone.
-func End(tx *storage.Tx, user string) error {
+// Owner keeps what users have open in user interfaces.
+var Owner = storage.Owner{Name: "uisession", Leave: end}
+
+// end removes what is kept for a user who is gone.
+func end(tx *storage.Tx, user string) error {
 	for _, key := range keysOf(tx, sessions, user) {
 		if err := drop(tx, key); err != nil {
 			return err

@@ -195,7 +195,7 @@ func TestLife(t *testing.T) {
 		}
 		return uisession.Add(tx, uisession.Worklist, root)
 	}))
-	w.must(w.try("Administrator", func(tx *storage.Tx) error { return tx.DeleteUser("alice", uisession.End) }))
+	w.must(w.try("Administrator", func(tx *storage.Tx) error { return tx.DeleteUser("alice") }))
 	w.user("alice")
 	if s, l, p := there("alice"); s != 0 || l != 0 || p != 0 {
 		t.Errorf("a user made anew: %d sessions, %d documents, %d names", s, l, p)

@@ -275,8 +275,11 @@ func Update(tx *storage.Tx, w Webhook, renew bool) (_ Webhook, secret string, er
 	return w, secret, put(tx, w)
 }
 
-// End removes the webhooks of a user who is gone.
-func End(tx *storage.Tx, user string) error {
+// Owner keeps the webhooks of users.
+var Owner = storage.Owner{Name: "webhook", Leave: end}
+
+// end removes the webhooks of a user who is gone.
+func end(tx *storage.Tx, user string) error {
 	system := tx.As(tx.Repo().System())
 	all, err := List(system, user)
 	if err != nil {

@@ -1,0 +1,20 @@
+// Package owner lists the packages below storage that keep data about documents or users.
+package owner
+
+import (
+	"catena/storage"
+	"catena/storage/credential"
+	"catena/storage/relation"
+	"catena/storage/subscription"
+	"catena/storage/uisession"
+	"catena/storage/webhook"
+)
+
+// All are the owners that every repository has.
+var All = []storage.Owner{
+	credential.Owner,
+	relation.Owner,
+	subscription.Owner,
+	uisession.Owner,
+	webhook.Owner,
+}
