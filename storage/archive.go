@@ -15,10 +15,10 @@ type Archive struct {
 
 // Add puts an entry into the archive, named with slashes between folders.
 func (a *Archive) Add(name string, r io.Reader) error {
-	if err := a.tx.ctx.Err(); err != nil {
+	if err := a.tx.Context().Err(); err != nil {
 		return err
 	}
-	w, err := a.zip.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Deflate, Modified: a.tx.now})
+	w, err := a.zip.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Deflate, Modified: a.tx.Now()})
 	if err != nil {
 		return err
 	}

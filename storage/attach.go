@@ -8,8 +8,8 @@ import (
 	"catena/storage/schema"
 )
 
-// maxNoteText bounds the text a note takes as its main file.
-const maxNoteText = 1 << 20
+// MaxNoteText bounds the text a note takes as its main file.
+const MaxNoteText = 1 << 20
 
 // FileXpath returns the xpath of a file: blobholder:0 is the document's main file,
 // blobholder:1 the first of its further ones; anything else is an xpath already.
@@ -103,7 +103,7 @@ func (d *Doc) RemoveBlob(xpath string) error {
 }
 
 func (d *Doc) setNote(b *Blob) error {
-	text, err := b.Bytes(maxNoteText)
+	text, err := b.Bytes(MaxNoteText)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"catena/storage/blob"
 	"catena/storage/fault"
+	"catena/storage/internal/row"
 	"catena/storage/schema"
 )
 
@@ -20,13 +21,13 @@ const xmlSpace = "http://www.nuxeo.org/ecm/schemas/"
 func (t *Tx) ExportXML(d *Doc) ([]byte, error) {
 	x := &xmlWriter{}
 	x.WriteString(xml.Header + "\n<document")
-	x.attr("repository", t.repo.name)
+	x.attr("repository", t.Repo().Name())
 	x.attr("id", d.ID())
 	x.WriteString(">\n  <system>\n")
-	x.line("type", d.typ.Name)
+	x.line("type", d.Type().Name)
 	x.line("path", strings.TrimPrefix(d.Path(), "/"))
-	if c := d.typ.LifeCycle; c != nil {
-		x.line("lifecycle-state", d.state)
+	if c := d.Type().LifeCycle; c != nil {
+		x.line("lifecycle-state", d.State())
 		x.line("lifecycle-policy", c.Name)
 	}
 	for _, f := range d.Facets() {
@@ -36,8 +37,8 @@ func (t *Tx) ExportXML(d *Doc) ([]byte, error) {
 		return nil, err
 	}
 	x.WriteString("  </system>\n")
-	for i := range d.blocks {
-		if err := x.block(t.repo, &d.blocks[i]); err != nil {
+	for _, s := range d.Schemas() {
+		if err := x.schema(d, s); err != nil {
 			return nil, fault.Wrap(err, "document %s", d.ID())
 		}
 	}
@@ -94,9 +95,9 @@ func (x *xmlWriter) line(name, value string) {
 	x.WriteByte('\n')
 }
 
-// block writes the properties of one schema.
-func (x *xmlWriter) block(r *Repo, b *block) error {
-	s, before := b.shape.Schema, ""
+// schema writes the properties of one schema.
+func (x *xmlWriter) schema(d *Doc, s *schema.Schema) error {
+	before := ""
 	x.WriteString("  <schema")
 	x.attr("name", s.Name)
 	if s.Prefix == "" {
@@ -106,8 +107,8 @@ func (x *xmlWriter) block(r *Repo, b *block) error {
 		before = s.Prefix + ":"
 	}
 	x.WriteString(">\n")
-	for i, f := range s.Fields {
-		v, err := b.get(r, i)
+	for _, f := range s.Fields {
+		v, err := d.Get(f.Key)
 		if err != nil {
 			return err
 		}
@@ -158,8 +159,8 @@ func blobEntry(b *blob.Blob) string { return b.Digest + ".blob" }
 // if deep with such a folder for each readable document below it.
 func (t *Tx) ExportZip(d *Doc, deep bool) (*Blob, error) {
 	return t.NewArchive("export.zip", func(to *Archive) error {
-		left := t.repo.limits.TreeCopy
-		return t.exportTo(to, d, zipName(cmp.Or(d.name, "root"))+"/", deep, &left)
+		left := t.Repo().Limits().TreeCopy
+		return t.exportTo(to, d, zipName(cmp.Or(d.Name(), "root"))+"/", deep, &left)
 	})
 }
 
@@ -168,7 +169,7 @@ func zipName(name string) string { return strings.NewReplacer("/", "-", `\`, "-"
 
 func (t *Tx) exportTo(to *Archive, d *Doc, at string, deep bool, left *int) error {
 	if *left--; *left < 0 {
-		return fault.Limit.Errorf("export: more than %d documents", t.repo.limits.TreeCopy)
+		return fault.Limit.Errorf("export: more than %d documents", t.Repo().Limits().TreeCopy)
 	}
 	text, err := t.ExportXML(d)
 	if err != nil {
@@ -178,21 +179,21 @@ func (t *Tx) exportTo(to *Archive, d *Doc, at string, deep bool, left *int) erro
 		return err
 	}
 	have := map[string]bool{}
-	err = d.eachBlob(func(b *blob.Blob) error {
+	err = t.Internal(row.Ordered{}).EachFile(d, func(_ string, b *blob.Blob) error {
 		if have[b.Digest] {
 			return nil
 		}
 		have[b.Digest] = true
 		return to.AddBlob(at+blobEntry(b), b)
 	})
-	if err != nil || !deep || !t.can(d, permReadChildren) || d.IsProxy() {
+	if err != nil || !deep || !t.Internal(row.Ordered{}).Has(d, "ReadChildren") || d.IsProxy() {
 		return err
 	}
 	for child, err := range t.EachChild(d) {
 		if err != nil {
 			return err
 		}
-		if err := t.exportTo(to, child, at+zipName(child.name)+"/", deep, left); err != nil {
+		if err := t.exportTo(to, child, at+zipName(child.Name())+"/", deep, left); err != nil {
 			return err
 		}
 	}

@@ -29,9 +29,9 @@ func Typed(b *Blob) (*Blob, error) {
 
 // PropsOf chooses the type of document for a file and the properties that hold it.
 func (t *Tx) PropsOf(b *Blob) (string, Props, error) {
-	types := t.repo.types
-	if isText(b.Type) && b.Size <= maxNoteText {
-		text, err := b.Bytes(maxNoteText)
+	types := t.Repo().Types()
+	if isText(b.Type) && b.Size <= MaxNoteText {
+		text, err := b.Bytes(MaxNoteText)
 		if err != nil {
 			return "", nil, err
 		}

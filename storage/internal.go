@@ -48,3 +48,6 @@ func (i Internal) Readable(ids []layout.ID) (Docs, error) {
 	}
 	return i.t.readable(docs), nil
 }
+
+// EachFile calls fn with every file among the properties of a document and its xpath.
+func (i Internal) EachFile(d *Doc, fn func(xpath string, b *Blob) error) error { return d.eachFile(fn) }
