@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"catena/storage"
+	"catena/storage/archive"
 	"catena/storage/blob"
 )
 
@@ -23,7 +24,7 @@ func TestExportXML(t *testing.T) {
 	})
 	var text []byte
 	w.view(user("bob"), func(tx *storage.Tx) (err error) {
-		text, err = tx.ExportXML(must(tx.Doc("/ws/a.txt"))(t))
+		text, err = archive.ExportXML(tx, must(tx.Doc("/ws/a.txt"))(t))
 		return err
 	})
 	var got struct {
@@ -94,7 +95,7 @@ func TestExportZip(t *testing.T) {
 	entries := func(deep bool) (names []string) {
 		var b []byte
 		w.view(user("bob"), func(tx *storage.Tx) error {
-			archive, err := tx.ExportZip(must(tx.Doc("/ws"))(t), deep)
+			archive, err := archive.ExportZip(tx, must(tx.Doc("/ws"))(t), deep)
 			if err == nil {
 				b, err = archive.Bytes(0)
 			}

@@ -42,6 +42,8 @@ var imports = map[string][]string{
 	"storage/uisession":              {"storage", "storage/internal/row"},
 	"storage/growth":                 {},
 	"storage/work":                   {},
+	"storage/archive":                {"storage", "storage/blob", "storage/schema", "storage/internal/row"},
+	"storage/importer":               {"storage", "storage/blob"},
 	"storage/owner":                  {"storage", "storage/credential", "storage/relation", "storage/subscription", "storage/uisession", "storage/webhook"},
 	"storage/relation":               {"storage", "storage/kv", "storage/internal/..."},
 	"storage/subscription":           {"storage", "storage/internal/..."},
@@ -68,7 +70,7 @@ var imports = map[string][]string{
 	"ops":                            {"ops/...", "engine", "engine/workflow", "storage"},
 	"storage/storagetest":            {"..."}, // a repository for tests
 	"ops/opstest":                    {"..."}, // a repository for tests
-	"ops/*":                          {"engine", "storage/relation", "storage/subscription", "engine/expr", "engine/entity", "engine/mail", "engine/sheet", "engine/template", "storage", "storage/blob", "engine/convert", "storage/credential", "storage/declare", "storage/directory", "ops/drive", "engine/egress", "storage/directory/record", "storage/oauth", "storage/outbox", "engine/pdf", "storage/query", "storage/schema", "storage/uisession", "storage/upload", "storage/webhook", "engine/workflow"},
+	"ops/*":                          {"engine", "storage/archive", "storage/importer", "storage/relation", "storage/subscription", "engine/expr", "engine/entity", "engine/mail", "engine/sheet", "engine/template", "storage", "storage/blob", "engine/convert", "storage/credential", "storage/declare", "storage/directory", "ops/drive", "engine/egress", "storage/directory/record", "storage/oauth", "storage/outbox", "engine/pdf", "storage/query", "storage/schema", "storage/uisession", "storage/upload", "storage/webhook", "engine/workflow"},
 	"decks":                          {"engine", "engine/openapi", "storage", "storage/blob", "decks/..."},
 	"decks/convert":                  {"decks/field", "engine/markdown"},
 	"decks/deck":                     {"engine", "storage", "decks/field", "decks/file", "decks/html", "decks/render", "decks/style"},

@@ -5,6 +5,7 @@ import (
 
 	"catena/engine"
 	"catena/storage"
+	"catena/storage/importer"
 )
 
 var createFolder = engine.Op{
@@ -26,7 +27,7 @@ func (p createFolderParams) run(c *engine.Ctx, folder *storage.Doc) (*storage.Do
 	maps.Copy(props, p.Properties)
 	props["dc:title"] = p.Title
 	if p.Overwrite {
-		old, err := c.Tx.ChildTitled(folder, "Folder", p.Title)
+		old, err := importer.Find(c.Tx, folder, "Folder", p.Title)
 		if err != nil {
 			return nil, err
 		}

@@ -6,6 +6,7 @@ import (
 
 	"catena/engine"
 	"catena/storage"
+	"catena/storage/archive"
 	"catena/storage/fault"
 )
 
@@ -76,7 +77,7 @@ func (e *entries) free(folder, name string) (string, error) {
 }
 
 func (e *entries) pack(c *engine.Ctx, name string) (*storage.Blob, error) {
-	return c.Tx.NewArchive(name, func(to *storage.Archive) error {
+	return archive.New(c.Tx, name, func(to *archive.Writer) error {
 		for i, b := range e.files {
 			if err := to.AddBlob(e.names[i], b); err != nil {
 				return err

@@ -7,6 +7,7 @@ import (
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/importer"
 )
 
 var importFile = engine.Op{
@@ -40,18 +41,18 @@ func (p importParams) with(c *engine.Ctx, b *storage.Blob, more map[string]any) 
 func (p importParams) into(c *engine.Ctx, folder *storage.Doc, b *storage.Blob, more map[string]any) (_ *storage.Doc, err error) {
 	name := baseName(cmp.Or(b.Name, "Untitled"))
 	if !p.NoTypeCheck {
-		if b, err = storage.Typed(b); err != nil {
+		if b, err = importer.Typed(b); err != nil {
 			return nil, err
 		}
 	}
-	typeName, props, err := c.Tx.PropsOf(b.With(name, b.Type))
+	typeName, props, err := importer.Props(c.Tx, b.With(name, b.Type))
 	if err != nil {
 		return nil, err
 	}
 	props["dc:title"] = name
 	maps.Copy(props, more)
 	if p.Overwrite {
-		old, err := c.Tx.ChildTitled(folder, typeName, name)
+		old, err := importer.Find(c.Tx, folder, typeName, name)
 		if err != nil {
 			return nil, err
 		}

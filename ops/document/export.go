@@ -3,6 +3,7 @@ package document
 import (
 	"catena/engine"
 	"catena/storage"
+	"catena/storage/archive"
 	"catena/storage/blob"
 )
 
@@ -23,9 +24,9 @@ type exportParams struct {
 
 func (p exportParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Blob, error) {
 	if p.Tree || p.Zip {
-		return c.Tx.ExportZip(d, p.Tree)
+		return archive.ExportZip(c.Tx, d, p.Tree)
 	}
-	text, err := c.Tx.ExportXML(d)
+	text, err := archive.ExportXML(c.Tx, d)
 	if err != nil {
 		return nil, err
 	}

@@ -7,15 +7,16 @@ import (
 
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/importer"
 )
 
 // Create makes a document of a file in a folder, or puts the file on one that is there if it is to be overwritten.
 func Create(tx *storage.Tx, folder *storage.Doc, b *storage.Blob, overwrite bool) (*storage.Doc, error) {
-	b, err := storage.Typed(b.With(cmp.Or(b.Name, "Untitled"), b.Type))
+	b, err := importer.Typed(b.With(cmp.Or(b.Name, "Untitled"), b.Type))
 	if err != nil {
 		return nil, err
 	}
-	typ, props, err := tx.PropsOf(b)
+	typ, props, err := importer.Props(tx, b)
 	if err != nil {
 		return nil, err
 	}
@@ -24,7 +25,7 @@ func Create(tx *storage.Tx, folder *storage.Doc, b *storage.Blob, overwrite bool
 	}
 	if overwrite {
 		for _, typ := range []string{typ, "File", "Note"} {
-			old, err := tx.ChildTitled(folder, typ, b.Name)
+			old, err := importer.Find(tx, folder, typ, b.Name)
 			if err != nil {
 				return nil, err
 			}
@@ -52,7 +53,7 @@ func Update(tx *storage.Tx, d *storage.Doc, b *storage.Blob) (*storage.Doc, erro
 			b = b.With(old.Name, b.Type)
 		}
 	}
-	if b, err = storage.Typed(b); err != nil {
+	if b, err = importer.Typed(b); err != nil {
 		return nil, err
 	}
 	if err := d.AttachBlob("blobholder:0", b); err != nil {

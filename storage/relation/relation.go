@@ -1,3 +1,4 @@
+// Package relation keeps relations: statements that one document is related to another in a way that has a name.
 package relation
 
 import (

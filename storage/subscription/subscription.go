@@ -1,3 +1,4 @@
+// Package subscription keeps who is to be notified of what happens to which documents.
 package subscription
 
 import (

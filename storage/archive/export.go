@@ -1,4 +1,5 @@
-package storage
+// Package archive writes documents into files: as XML, and as ZIP archives of them with what is below them.
+package archive
 
 import (
 	"bytes"
@@ -7,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"catena/storage"
 	"catena/storage/blob"
 	"catena/storage/fault"
 	"catena/storage/internal/row"
@@ -18,7 +20,7 @@ const xmlSpace = "http://www.nuxeo.org/ecm/schemas/"
 
 // ExportXML returns d as XML: what the system knows of it, access lists if they may be read,
 // and its properties. Files are named, by the digest of their content, not included.
-func (t *Tx) ExportXML(d *Doc) ([]byte, error) {
+func ExportXML(t *storage.Tx, d *storage.Doc) ([]byte, error) {
 	x := &xmlWriter{}
 	x.WriteString(xml.Header + "\n<document")
 	x.attr("repository", t.Repo().Name())
@@ -33,7 +35,7 @@ func (t *Tx) ExportXML(d *Doc) ([]byte, error) {
 	for _, f := range d.Facets() {
 		x.line("facet", f)
 	}
-	if err := t.exportAccess(x, d); err != nil {
+	if err := exportAccess(t, x, d); err != nil {
 		return nil, err
 	}
 	x.WriteString("  </system>\n")
@@ -46,7 +48,7 @@ func (t *Tx) ExportXML(d *Doc) ([]byte, error) {
 	return x.Bytes(), nil
 }
 
-func (t *Tx) exportAccess(x *xmlWriter, d *Doc) error {
+func exportAccess(t *storage.Tx, x *xmlWriter, d *storage.Doc) error {
 	lists, err := t.ACLs(d)
 	if fault.Is(err, fault.Denied) {
 		lists, err = nil, nil
@@ -96,7 +98,7 @@ func (x *xmlWriter) line(name, value string) {
 }
 
 // schema writes the properties of one schema.
-func (x *xmlWriter) schema(d *Doc, s *schema.Schema) error {
+func (x *xmlWriter) schema(d *storage.Doc, s *schema.Schema) error {
 	before := ""
 	x.WriteString("  <schema")
 	x.attr("name", s.Name)
@@ -157,21 +159,21 @@ func blobEntry(b *blob.Blob) string { return b.Digest + ".blob" }
 
 // ExportZip returns an archive of d: a folder of its name with document.xml and its files, and
 // if deep with such a folder for each readable document below it.
-func (t *Tx) ExportZip(d *Doc, deep bool) (*Blob, error) {
-	return t.NewArchive("export.zip", func(to *Archive) error {
+func ExportZip(t *storage.Tx, d *storage.Doc, deep bool) (*storage.Blob, error) {
+	return New(t, "export.zip", func(to *Writer) error {
 		left := t.Repo().Limits().TreeCopy
-		return t.exportTo(to, d, zipName(cmp.Or(d.Name(), "root"))+"/", deep, &left)
+		return exportTo(t, to, d, zipName(cmp.Or(d.Name(), "root"))+"/", deep, &left)
 	})
 }
 
 // zipName keeps names of documents from leading out of the folder they stand in.
 func zipName(name string) string { return strings.NewReplacer("/", "-", `\`, "-").Replace(name) }
 
-func (t *Tx) exportTo(to *Archive, d *Doc, at string, deep bool, left *int) error {
+func exportTo(t *storage.Tx, to *Writer, d *storage.Doc, at string, deep bool, left *int) error {
 	if *left--; *left < 0 {
 		return fault.Limit.Errorf("export: more than %d documents", t.Repo().Limits().TreeCopy)
 	}
-	text, err := t.ExportXML(d)
+	text, err := ExportXML(t, d)
 	if err != nil {
 		return err
 	}
@@ -193,7 +195,7 @@ func (t *Tx) exportTo(to *Archive, d *Doc, at string, deep bool, left *int) erro
 		if err != nil {
 			return err
 		}
-		if err := t.exportTo(to, child, at+zipName(child.Name())+"/", deep, left); err != nil {
+		if err := exportTo(t, to, child, at+zipName(child.Name())+"/", deep, left); err != nil {
 			return err
 		}
 	}

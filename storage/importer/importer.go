@@ -1,15 +1,17 @@
-package storage
+// Package importer makes documents of files: it tells which type a file is kept as, and which document has it already.
+package importer
 
 import (
 	"bytes"
 	"strings"
 	"unicode/utf8"
 
+	"catena/storage"
 	"catena/storage/blob"
 )
 
 // Typed completes a type that says nothing from the name and the content.
-func Typed(b *Blob) (*Blob, error) {
+func Typed(b *storage.Blob) (*storage.Blob, error) {
 	if b.Type != "" && b.Type != "application/octet-stream" {
 		return b, nil
 	}
@@ -27,33 +29,33 @@ func Typed(b *Blob) (*Blob, error) {
 	return b.With(b.Name, typ).WithEncoding(encoding), nil
 }
 
-// PropsOf chooses the type of document for a file and the properties that hold it.
-func (t *Tx) PropsOf(b *Blob) (string, Props, error) {
+// Props chooses the type of document for a file and the properties that hold it.
+func Props(t *storage.Tx, b *storage.Blob) (string, storage.Props, error) {
 	types := t.Repo().Types()
-	if isText(b.Type) && b.Size <= MaxNoteText {
-		text, err := b.Bytes(MaxNoteText)
+	if isText(b.Type) && b.Size <= storage.MaxNoteText {
+		text, err := b.Bytes(storage.MaxNoteText)
 		if err != nil {
 			return "", nil, err
 		}
 		if note, ok := types.Type("Note"); ok && note.HasSchema("note") && utf8.Valid(text) {
 			text = bytes.TrimPrefix(text, []byte("\ufeff"))
-			return "Note", Props{"note:note": string(text), "note:mime_type": b.Type}, nil
+			return "Note", storage.Props{"note:note": string(text), "note:mime_type": b.Type}, nil
 		}
 	}
 	if strings.HasPrefix(b.Type, "image/") {
 		if picture, ok := types.Type("Picture"); ok && picture.HasSchema("file") {
-			return "Picture", Props{"file:content": b}, nil
+			return "Picture", storage.Props{"file:content": b}, nil
 		}
 	}
-	return "File", Props{"file:content": b}, nil
+	return "File", storage.Props{"file:content": b}, nil
 }
 
 func isText(typ string) bool {
 	return strings.HasPrefix(typ, "text/") || typ == "application/xml" || typ == "application/xhtml+xml"
 }
 
-// ChildTitled returns a document of the type in a folder with a title or file name, nil if there is none.
-func (t *Tx) ChildTitled(folder *Doc, typeName, name string) (*Doc, error) {
+// Find returns a document of the type in a folder with a title or file name, nil if there is none.
+func Find(t *storage.Tx, folder *storage.Doc, typeName, name string) (*storage.Doc, error) {
 	for child, err := range t.EachChild(folder) {
 		if err != nil {
 			return nil, err

@@ -1,20 +1,21 @@
-package storage
+package archive
 
 import (
 	"archive/zip"
 	"io"
 
+	"catena/storage"
 	"catena/storage/fault"
 )
 
-// Archive is a ZIP archive that is being written.
-type Archive struct {
+// Writer is a ZIP archive that is being written.
+type Writer struct {
 	zip *zip.Writer
-	tx  *Tx
+	tx  *storage.Tx
 }
 
 // Add puts an entry into the archive, named with slashes between folders.
-func (a *Archive) Add(name string, r io.Reader) error {
+func (a *Writer) Add(name string, r io.Reader) error {
 	if err := a.tx.Context().Err(); err != nil {
 		return err
 	}
@@ -27,7 +28,7 @@ func (a *Archive) Add(name string, r io.Reader) error {
 }
 
 // AddBlob puts a file into the archive.
-func (a *Archive) AddBlob(name string, b *Blob) error {
+func (a *Writer) AddBlob(name string, b *storage.Blob) error {
 	r, err := b.Open()
 	if err != nil {
 		return err
@@ -36,8 +37,8 @@ func (a *Archive) AddBlob(name string, b *Blob) error {
 	return a.Add(name, r)
 }
 
-// NewArchive takes in, like NewBlob, the archive that fill makes. It returns when fill has.
-func (t *Tx) NewArchive(name string, fill func(*Archive) error) (*Blob, error) {
+// New takes in, like NewBlob, the archive that fill makes. It returns when fill has.
+func New(t *storage.Tx, name string, fill func(*Writer) error) (*storage.Blob, error) {
 	r, w := io.Pipe()
 	done := make(chan struct{})
 	go func() {
@@ -49,7 +50,7 @@ func (t *Tx) NewArchive(name string, fill func(*Archive) error) (*Blob, error) {
 			}
 			w.CloseWithError(err)
 		}()
-		a := &Archive{zip.NewWriter(w), t}
+		a := &Writer{zip.NewWriter(w), t}
 		if err = fill(a); err == nil {
 			err = a.zip.Close()
 		}
