@@ -6,14 +6,13 @@ import (
 	"testing"
 	"time"
 
-	"catena/engine/slots"
 	"catena/storage"
 	"catena/storage/fault"
 )
 
 // TestComputations has a user evaluate more at once than one may: short evaluations need no turn.
 func TestComputations(t *testing.T) {
-	e := New(Config{Limits: Limits{Computations: slots.Limits{PerUser: 1, Wait: 10 * time.Millisecond}}})
+	e := New(Config{Limits: Limits{Computations: ComputationLimits{PerUser: 1, Wait: 10 * time.Millisecond}}})
 	ctx, cancel := context.WithCancel(t.Context())
 	of := func(user string) *computation {
 		return &computation{c: &Ctx{Context: ctx, As: &storage.Principal{Name: user}, run: &running{e: e}}}

@@ -15,6 +15,7 @@ import (
 	"catena/engine/slots"
 	"catena/storage"
 	"catena/storage/credential"
+	"catena/storage/limit"
 	"catena/storage/oauth"
 )
 
@@ -60,8 +61,9 @@ type core struct {
 // New makes an engine.
 func New(c Config) *Engine {
 	e := &Engine{repo: c.Repo, core: &core{
-		limits: c.Limits.withDefaults(), log: c.Log, clock: c.Clock, newID: c.NewID, jwtKey: []byte(c.JWTSecret), pdf: c.PDF,
+		limits: c.Limits, log: c.Log, clock: c.Clock, newID: c.NewID, jwtKey: []byte(c.JWTSecret), pdf: c.PDF,
 	}}
+	limit.Fill(&e.limits)
 	e.engines.Store(c.Repo, e)
 	if e.log == nil {
 		e.log = slog.Default()
@@ -74,7 +76,7 @@ func New(c Config) *Engine {
 	}
 	e.traces = newTraceStore(e.limits, e.now)
 	e.live = newLive()
-	e.computing = slots.New(e.limits.Computations)
+	e.computing = slots.New(slots.Limits(e.limits.Computations))
 	e.set.Store(c.Set)
 	return e
 }

@@ -3,77 +3,44 @@ package engine
 import (
 	"context"
 	"errors"
-	"runtime"
 	"sync"
 	"time"
 
-	"catena/engine/slots"
 	"catena/engine/template"
 	"catena/storage/fault"
+	"catena/storage/limit"
 )
 
 // Limits bound one call; zero values take the defaults.
 type Limits struct {
-	Ops         int           // operations of one call (10,000)
-	Depth       int           // calls within calls (32)
-	Time        time.Duration // of one call (60 s)
-	Steps       int           // of one chain (1,000)
-	Replies     int           // bytes of an answer kept for an idempotency key (5 MiB)
-	TraceRuns   int           // traces kept (1,000)
-	TraceSteps  int           // steps of one trace (2,000)
-	TraceMinute time.Duration // how long a trace is kept (10 min)
-	Failed      int           // failed runs kept (1,000)
-	UserFailed  int           // of one user (200)
-	FailedRate  int           // of one user in a minute; more are not kept (60)
-	FailedSize  int           // bytes of the input, of the parameters, of the variables and of the trace of one (16 KiB)
-	KeepFailed  time.Duration // how long they are kept (7 days)
+	Ops         int           `setting:"limit-call-operations" default:"10000" doc:"operations of one call"`
+	Depth       int           `setting:"limit-call-depth" default:"32" doc:"levels of calls within calls"`
+	Time        time.Duration `setting:"limit-call-time" default:"60s" doc:"time of one call; a request can set a shorter time"`
+	Steps       int           `setting:"limit-chain-steps" default:"1000" doc:"steps of one chain"`
+	Replies     int           `setting:"limit-reply" unit:"bytes" default:"5 MiB" doc:"size of a response that is kept for an idempotency key"`
+	TraceRuns   int           `setting:"limit-traces" default:"1000" doc:"traces kept"`
+	TraceSteps  int           `setting:"limit-trace-steps" default:"2000" doc:"steps of one trace"`
+	TraceMinute time.Duration `setting:"limit-trace-time" default:"10m" doc:"time that a trace is kept"`
+	Failed      int           `setting:"limit-failed-runs" default:"1000" doc:"failed runs kept"`
+	UserFailed  int           `setting:"limit-failed-runs-user" default:"200" doc:"failed runs of one user"`
+	FailedRate  int           `setting:"limit-failed-runs-minute" default:"60" doc:"failed runs of one user that are kept per minute"`
+	FailedSize  int           `setting:"limit-failed-runs-size" unit:"bytes" default:"16 KiB" doc:"size of the parameters, of the input, of the variables and of the trace that are kept of a failed run"`
+	KeepFailed  time.Duration `setting:"limit-failed-runs-time" default:"168h" doc:"time that a failed run is kept"`
 	Template    template.Limits
 
-	// Computations are the long computations of templates and expressions: how many run at once (twice the processors),
-	// for one user (2), and how many wait (64), how long (2 s).
-	Computations slots.Limits
+	Computations ComputationLimits
+}
+
+// ComputationLimits bound the long computations of templates and expressions.
+type ComputationLimits struct {
+	Total   int           `setting:"limit-computations" default:"2 per processor" doc:"long evaluations of templates and expressions at the same time"`
+	PerUser int           `setting:"limit-computations-user" default:"2" doc:"long evaluations of one user at the same time"`
+	Queue   int           `setting:"limit-computations-queue" default:"64" doc:"callers that wait for a long evaluation to start"`
+	Wait    time.Duration `setting:"limit-computations-queue-time" default:"2s" doc:"time that a caller waits for a long evaluation to start"`
 }
 
 // DefaultLimits are the bounds that hold where none is given.
-var DefaultLimits = Limits{
-	Ops: 10_000, Depth: 32, Time: time.Minute, Steps: 1000, Replies: 5 << 20,
-	TraceRuns: 1000, TraceSteps: 2000, TraceMinute: 10 * time.Minute,
-	Failed: 1000, UserFailed: 200, FailedRate: 60, FailedSize: 16 << 10, KeepFailed: 7 * 24 * time.Hour,
-	Template:     template.DefaultLimits,
-	Computations: slots.Limits{Total: 2 * runtime.GOMAXPROCS(0), PerUser: 2, Queue: 64, Wait: 2 * time.Second},
-}
-
-func (l Limits) withDefaults() Limits {
-	d := DefaultLimits
-	set(&l.Ops, d.Ops)
-	set(&l.Depth, d.Depth)
-	set(&l.Time, d.Time)
-	set(&l.Steps, d.Steps)
-	set(&l.Replies, d.Replies)
-	set(&l.TraceRuns, d.TraceRuns)
-	set(&l.TraceSteps, d.TraceSteps)
-	set(&l.TraceMinute, d.TraceMinute)
-	set(&l.Failed, d.Failed)
-	set(&l.UserFailed, d.UserFailed)
-	set(&l.FailedRate, d.FailedRate)
-	set(&l.FailedSize, d.FailedSize)
-	set(&l.KeepFailed, d.KeepFailed)
-	set(&l.Template.Source, d.Template.Source)
-	set(&l.Template.Depth, d.Template.Depth)
-	set(&l.Template.Steps, d.Template.Steps)
-	set(&l.Template.Output, d.Template.Output)
-	set(&l.Computations.Total, d.Computations.Total)
-	set(&l.Computations.PerUser, d.Computations.PerUser)
-	set(&l.Computations.Queue, d.Computations.Queue)
-	set(&l.Computations.Wait, d.Computations.Wait)
-	return l
-}
-
-func set[T int | time.Duration](v *T, otherwise T) {
-	if *v <= 0 {
-		*v = otherwise
-	}
-}
+var DefaultLimits = limit.Defaults[Limits]()
 
 // deadline is a context that ends at an instant. It costs nothing but its own memory until
 // somebody waits for it, which short calls never do.

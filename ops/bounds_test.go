@@ -12,6 +12,8 @@ import (
 	"catena/decks"
 	"catena/engine"
 	"catena/ops"
+	"catena/ops/collection"
+	"catena/ops/drive"
 	"catena/rest/resttest"
 	"catena/storage"
 	"catena/storage/subscription"
@@ -21,7 +23,8 @@ import (
 // they take.
 func TestBounds(t *testing.T) {
 	s := resttest.Start(t, resttest.Config{Storage: func(c *storage.Config) {
-		c.Limits = storage.Limits{Members: 17, Collections: 13, Related: 11, Subscriptions: 19, DocSubscriptions: 23, SyncRoots: 5}
+		c.Limits = storage.Limits{Related: 11, Subscriptions: 19, DocSubscriptions: 23}
+		c.Bounds = c.Bounds.With(collection.Limits{Members: 17, Collections: 13}, drive.Limits{Roots: 5})
 	}})
 	run := func(op, input string, params any) *resttest.Answer {
 		body, err := json.Marshal(map[string]any{"input": input, "params": params})

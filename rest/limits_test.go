@@ -12,6 +12,8 @@ import (
 	"catena/rest"
 	"catena/rest/resttest"
 	"catena/storage"
+	"catena/storage/credential"
+	"catena/storage/upload"
 )
 
 // TestBounds asks for as much as each bound allows, which is done, and for one more, which is refused with an error that
@@ -23,7 +25,8 @@ func TestBounds(t *testing.T) {
 			c.Limits.JSON, c.Limits.Parts, c.Limits.UserResults, c.Limits.Batch = 2000, 3, 2503, 5
 		},
 		Storage: func(c *storage.Config) {
-			c.Limits = storage.Limits{BlobSize: 5000, NameLength: 40, PathDepth: 6, TreeCopy: 7, Batches: 4, UploadBytes: 9000, Tokens: 13}
+			c.Limits = storage.Limits{BlobSize: 5000, NameLength: 40, PathDepth: 6, TreeCopy: 7}
+			c.Bounds = c.Bounds.With(upload.Limits{Batches: 4, Bytes: 9000}, credential.Limits{Devices: 13})
 		},
 		Engine: func(c *engine.Config) { c.Limits = engine.Limits{Ops: 11} },
 	})

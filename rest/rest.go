@@ -6,7 +6,6 @@
 package rest
 
 import (
-	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -20,6 +19,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"catena/engine"
+	"catena/storage/limit"
 )
 
 // Config says what a server serves and to whom.
@@ -47,29 +47,25 @@ type Config struct {
 
 // Limits bound what requests may cost; those of storage and engine hold besides.
 type Limits struct {
-	Connections     int           // open at once (10,000)
-	PeerConnections int           // of one address (1,000)
-	Header          time.Duration // time to send the head of a request (5 s)
-	HeaderBytes     int           // of it (32 KiB)
-	Idle            time.Duration // between two requests of a connection (2 min)
-	JSON            int64         // bytes of a JSON body (10 MiB)
-	Parts           int           // files of one multipart body (1,000)
-	Batch           int           // requests of one batch (100)
-	Body            time.Duration // time to send a JSON body (30 s)
-	Stall           time.Duration // longest pause of a large body or a slow reader (30 s)
-	Runs            int           // asynchronous runs kept at once (1,000)
-	UserRuns        int           // of one user (50)
-	UserResults     int64         // bytes of the results of one user's finished runs, about (128 MiB)
-	KeepRuns        time.Duration // how long a finished run waits to be read (1 h)
-	Rate            int           // requests a minute of one key at the deck service (120); negative: any number
+	Connections     int           `setting:"limit-connections" default:"10000" doc:"open connections"`
+	PeerConnections int           `setting:"limit-connections-address" default:"1000" doc:"open connections of one address, trusted proxies excepted"`
+	Header          time.Duration `setting:"limit-head-time" default:"5s" doc:"time to send the head of a request"`
+	HeaderBytes     int           `setting:"limit-head" unit:"bytes" default:"32 KiB" doc:"size of the head of a request"`
+	Idle            time.Duration `setting:"limit-idle-time" default:"2m" doc:"time between two requests of a connection"`
+	JSON            int64         `setting:"limit-json" unit:"bytes" default:"10 MiB" doc:"size of a JSON body"`
+	Parts           int           `setting:"limit-files" default:"1000" doc:"files in the body of one request"`
+	Batch           int           `setting:"limit-batch-requests" default:"100" doc:"requests of one batch"`
+	Body            time.Duration `setting:"limit-body-time" default:"30s" doc:"time to send a JSON body"`
+	Stall           time.Duration `setting:"limit-stall-time" default:"30s" doc:"longest pause while a file is received or a response is sent"`
+	Runs            int           `setting:"limit-async-runs" default:"1000" doc:"asynchronous runs kept at the same time"`
+	UserRuns        int           `setting:"limit-async-runs-user" default:"50" doc:"asynchronous runs of one user"`
+	UserResults     int64         `setting:"limit-async-results" unit:"bytes" default:"128 MiB" doc:"size of the unread results of the asynchronous runs of one user"`
+	KeepRuns        time.Duration `setting:"limit-async-time" default:"1h" doc:"time that the result of an asynchronous run is kept"`
+	Rate            int           `setting:"rate" default:"120" unlimited:"true" doc:"requests per minute of one key to the deck service and its tools; negative means no limit"`
 }
 
 // DefaultLimits are the bounds that hold where none is given.
-var DefaultLimits = Limits{
-	Connections: 10_000, PeerConnections: 1000, Header: 5 * time.Second, HeaderBytes: 32 << 10, Idle: 2 * time.Minute,
-	JSON: 10 << 20, Parts: 1000, Batch: 100, Body: 30 * time.Second, Stall: 30 * time.Second,
-	Runs: 1000, UserRuns: 50, UserResults: 128 << 20, KeepRuns: time.Hour, Rate: 120,
-}
+var DefaultLimits = limit.Defaults[Limits]()
 
 // Mount is a handler that serves a prefix of its own; it finds who asks with PrincipalOf.
 type Mount struct {
@@ -140,7 +136,7 @@ func New(c Config, table func(*Handler) Table) *Handler {
 	}
 	s.ContextPath = strings.TrimSuffix(s.ContextPath, "/")
 	s.Base = strings.TrimSuffix(s.Base, "/")
-	s.Limits = c.Limits.withDefaults()
+	limit.Fill(&s.Limits)
 	s.meters = newMeters(s.Metrics)
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.runs = newRuns(s.ctx, s.Limits)
@@ -190,26 +186,6 @@ func originOf(scheme, host string) string {
 	scheme, host = strings.ToLower(scheme), strings.ToLower(host)
 	port := map[string]string{"http": ":80", "https": ":443"}[scheme]
 	return scheme + "://" + strings.TrimSuffix(host, port)
-}
-
-func (l Limits) withDefaults() Limits {
-	d := DefaultLimits
-	l.Connections = cmp.Or(l.Connections, d.Connections)
-	l.PeerConnections = cmp.Or(l.PeerConnections, d.PeerConnections)
-	l.Header = cmp.Or(l.Header, d.Header)
-	l.HeaderBytes = cmp.Or(l.HeaderBytes, d.HeaderBytes)
-	l.Idle = cmp.Or(l.Idle, d.Idle)
-	l.JSON = cmp.Or(l.JSON, d.JSON)
-	l.Parts = cmp.Or(l.Parts, d.Parts)
-	l.Batch = cmp.Or(l.Batch, d.Batch)
-	l.Body = cmp.Or(l.Body, d.Body)
-	l.Stall = cmp.Or(l.Stall, d.Stall)
-	l.Runs = cmp.Or(l.Runs, d.Runs)
-	l.UserRuns = cmp.Or(l.UserRuns, d.UserRuns)
-	l.UserResults = cmp.Or(l.UserResults, d.UserResults)
-	l.KeepRuns = cmp.Or(l.KeepRuns, d.KeepRuns)
-	l.Rate = cmp.Or(l.Rate, d.Rate)
-	return l
 }
 
 // Server wraps the handler in a server that slow clients cannot hold, if it serves a listener that Listener bounds:

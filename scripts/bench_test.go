@@ -22,7 +22,7 @@ func benchStart(b *testing.B, run runFunc) {
 }
 
 var (
-	benchLimits   = Limits{}.withDefaults()
+	benchLimits   = DefaultLimits
 	benchNames    = newNames(fakeOps, fakeReads...)
 	benchPrograms sync.Map
 )

@@ -91,7 +91,7 @@ func TestEscapes(t *testing.T) {
 // TestReach walks over everything a script can reach from its globals and its handles:
 // no value of Go is among it but those the runtime itself is made of.
 func TestReach(t *testing.T) {
-	l := Limits{}.withDefaults()
+	l := DefaultLimits
 	h := newFakeHost()
 	m := newMachine(h, newNames(fakeOps, fakeReads...), &l)
 	m.input = h.doc("/in")

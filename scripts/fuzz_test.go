@@ -62,7 +62,7 @@ func FuzzFrames(f *testing.F) {
 	f.Add(w.b[4:])
 	f.Fuzz(func(t *testing.T, frame []byte) {
 		h := newFakeHost()
-		l := Limits{}.withDefaults()
+		l := DefaultLimits
 		s := &supervisor{host: h, limits: &l, numbers: map[any]int{}, handles: []any{h.doc("/a"), &fakeFile{}}, p: &process{out: discard{}}}
 		r := &reader{b: frame, handles: s}
 		switch r.byte() {

@@ -9,13 +9,14 @@ import (
 	"time"
 
 	"catena/storage/fault"
+	"catena/storage/limit"
 )
 
 // runner runs source in one of the two places.
 type runFunc func(h host, l Limits, file, source string, strict bool, in any, params map[string]any) (any, error)
 
 func inProcess(h host, l Limits, file, source string, strict bool, in any, params map[string]any) (any, error) {
-	l = l.withDefaults()
+	limit.Fill(&l)
 	p, err := compile(file, source, strict)
 	if err != nil {
 		return nil, err

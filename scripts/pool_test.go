@@ -72,7 +72,7 @@ func TestCancel(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			l := Limits{}.withDefaults()
+			l := DefaultLimits
 			_, err = newMachine(h, newNames(fakeOps, fakeReads...), &l).run(ctx, p, nil, nil)
 			return err
 		},
@@ -226,7 +226,7 @@ func TestHostile(t *testing.T) {
 		w := &writer{}
 		w.start(frameCall)
 		build(w)
-		l := Limits{}.withDefaults()
+		l := DefaultLimits
 		s := &supervisor{host: h, limits: &l, numbers: map[any]int{}, handles: []any{&fakeFile{}}, p: &process{out: discard{}}}
 		r := &reader{b: w.b[4:], handles: s}
 		kind := r.byte()

@@ -9,10 +9,8 @@
 package scripts
 
 import (
-	"cmp"
 	"context"
 	"log/slog"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -20,50 +18,28 @@ import (
 	"catena/engine"
 	"catena/engine/library"
 	"catena/engine/slots"
+	"catena/storage/limit"
 )
 
 // Limits bound one run of a script; zero values take the defaults.
 type Limits struct {
-	Wall       time.Duration // from the first instruction to the result (10 s)
-	CPU        time.Duration // of a worker process, over one run (5 s)
-	Memory     int64         // bytes of a worker's data (256 MiB)
-	Stack      int           // nested calls (500)
-	Calls      int           // of operations and other things outside the script (10,000)
-	Source     int           // bytes of source (256 KiB)
-	Output     int           // bytes of one value that leaves the script (8 MiB)
-	Log        int           // bytes of console output (64 KiB)
-	Workers    int           // scripts at work at once, not counting those that another one called (twice the processors)
-	PerUser    int           // of them for one principal (2)
-	Spares     int           // fresh worker processes kept ready while scripts run (2)
-	QueueWait  time.Duration // for the turn to run (2 s)
-	QueueLimit int           // callers waiting for their turn (64)
+	Wall       time.Duration `setting:"script-time" default:"10s" max:"10s" doc:"longest time that a script may run"`
+	CPU        time.Duration `setting:"limit-script-cpu" default:"5s" doc:"processor time of one script"`
+	Memory     int64         `setting:"limit-script-memory" unit:"bytes" default:"256 MiB" doc:"memory of the process of a script"`
+	Stack      int           `setting:"limit-script-stack" default:"500" doc:"nested calls of a script"`
+	Calls      int           `setting:"limit-script-calls" default:"10000" doc:"operations and other functions outside the script that one script calls"`
+	Source     int           `setting:"limit-script-source" unit:"bytes" default:"256 KiB" doc:"size of the source of a script"`
+	Output     int           `setting:"limit-script-result" unit:"bytes" default:"8 MiB" doc:"size of one value that leaves a script"`
+	Log        int           `setting:"limit-script-log" unit:"bytes" default:"64 KiB" doc:"size of the console output of a script"`
+	Workers    int           `setting:"limit-script-workers" default:"2 per processor" doc:"scripts that run at the same time, not counting those that other scripts called"`
+	PerUser    int           `setting:"limit-script-workers-user" default:"2" doc:"scripts of one user that run at the same time"`
+	Spares     int           `setting:"limit-script-spares" default:"2" max:"4" doc:"script processes kept ready"`
+	QueueWait  time.Duration `setting:"limit-script-queue-time" default:"2s" doc:"time that a caller waits for a script process"`
+	QueueLimit int           `setting:"limit-script-queue" default:"64" doc:"callers that wait for a script process"`
 }
 
 // DefaultLimits are the bounds that hold where none is given. No script runs longer than Wall says here.
-var DefaultLimits = Limits{
-	Wall: 10 * time.Second, CPU: 5 * time.Second, Memory: 256 << 20, Stack: 500, Calls: 10_000,
-	Source: 256 << 10, Output: 8 << 20, Log: 64 << 10,
-	Workers: 2 * runtime.GOMAXPROCS(0), PerUser: 2, Spares: 2, QueueWait: 2 * time.Second, QueueLimit: 64,
-}
-
-// withDefaults fills in what is zero.
-func (l Limits) withDefaults() Limits {
-	d := DefaultLimits
-	l.Wall = min(cmp.Or(l.Wall, d.Wall), d.Wall)
-	l.CPU = cmp.Or(l.CPU, d.CPU)
-	l.Memory = cmp.Or(l.Memory, d.Memory)
-	l.Stack = cmp.Or(l.Stack, d.Stack)
-	l.Calls = cmp.Or(l.Calls, d.Calls)
-	l.Source = cmp.Or(l.Source, d.Source)
-	l.Output = cmp.Or(l.Output, d.Output)
-	l.Log = cmp.Or(l.Log, d.Log)
-	l.Workers = cmp.Or(l.Workers, d.Workers)
-	l.PerUser = cmp.Or(l.PerUser, d.PerUser)
-	l.Spares = min(cmp.Or(l.Spares, d.Spares), 4)
-	l.QueueWait = cmp.Or(l.QueueWait, d.QueueWait)
-	l.QueueLimit = cmp.Or(l.QueueLimit, d.QueueLimit)
-	return l
-}
+var DefaultLimits = limit.Defaults[Limits]()
 
 // Options make a Runner.
 type Options struct {
@@ -85,10 +61,11 @@ type Runner struct {
 
 // New makes a runner. Worker processes start with the first script that needs one.
 func New(o Options) *Runner {
-	r := &Runner{limits: o.Limits.withDefaults(), log: o.Log}
+	r := &Runner{limits: o.Limits, log: o.Log}
 	if r.log == nil {
 		r.log = slog.Default()
 	}
+	limit.Fill(&r.limits)
 	l := &r.limits
 	r.slots = slots.New(slots.Limits{Total: l.Workers, PerUser: l.PerUser, Queue: l.QueueLimit, Wait: l.QueueWait})
 	r.pool = newPool(o.Worker, r.limits, r.log)

@@ -23,6 +23,7 @@ import (
 	"catena/storage/internal/password"
 	"catena/storage/internal/row"
 	"catena/storage/kv"
+	"catena/storage/limit"
 	"catena/storage/query"
 	"catena/storage/schema"
 
@@ -50,6 +51,7 @@ type Config struct {
 	NewID   func() string    // nil: UUIDs, random or for documents ordered by time
 	Jitter  func() float64   // spreads what is tried again, in [0, 1); nil: random
 	Limits  Limits
+	Bounds  limit.Set // limits of packages that stand on this one
 
 	Secret         []byte        // of which every other secret is made; nil: one kept in the store
 	PasswordMemory uint32        // KiB one password check takes; 0: 19 MiB
@@ -59,93 +61,22 @@ type Config struct {
 // PDFText returns the text in a PDF file, which full text looks at.
 type PDFText func(context.Context, *Blob) (string, error)
 
-// Limits bound what one call may do; zero values take the defaults of DefaultLimits.
+// Limits bound what one call may do; zero values take the defaults.
 type Limits struct {
-	PageSize    int   // most entries of one page (1,000)
-	CountLimit  int   // bounded totals stop here (1,000)
-	ScanRows    int   // most index rows one query may read (100,000)
-	PathDepth   int   // levels of the tree (256)
-	NameLength  int   // bytes of a document's name (255)
-	TreeCopy    int   // documents one copy or delete may touch in a transaction (5,000)
-	BlobSize    int64 // bytes of one blob (5 GiB)
-	BlobCache   int64 // bytes of content in a bucket that are in files as well (1 GiB)
-	EventDepth  int   // events fired by events (8)
-	EventsACall int   // events of one transaction (10,000)
-	Batches     int   // batches of files one user may have open (1,000)
-	UploadBytes int64 // bytes of them (50 GiB)
+	PageSize    int   `setting:"limit-page" default:"1000" doc:"entries of one page"`
+	CountLimit  int   `setting:"limit-query-count" default:"1000" doc:"results up to which a query counts"`
+	ScanRows    int   `setting:"limit-query-rows" default:"100000" doc:"index rows that one query reads"`
+	PathDepth   int   `setting:"limit-folder-depth" default:"256" doc:"levels of the tree of documents"`
+	NameLength  int   `setting:"limit-name" unit:"bytes" default:"255 B" doc:"size of the name of a document"`
+	TreeCopy    int   `setting:"limit-tree" default:"5000" doc:"documents that one call copies or deletes"`
+	BlobSize    int64 `setting:"limit-file" unit:"bytes" default:"5 GiB" doc:"size of one file"`
+	BlobCache   int64 `setting:"limit-content-cache" unit:"bytes" default:"1 GiB" doc:"size of the local cache of files in a bucket"`
+	EventDepth  int   `setting:"limit-event-depth" default:"8" doc:"levels of events that are fired by events"`
+	EventsACall int   `setting:"limit-call-events" default:"10000" doc:"events of one call"`
 
-	Members          int // documents of one collection (10,000)
-	Collections      int // that one document is in (1,000)
-	Related          int // documents that one document has relations to, or that have some to it (1,000)
-	Subscriptions    int // of one user (10,000)
-	DocSubscriptions int // of all users to one document (10,000)
-	Tokens           int // of one user's devices (1,000)
-	SyncRoots        int // folders that one user has on a computer (1,000)
-	SyncChanges      int // changes that one summary of them tells (1,000)
-	ExportStyle      int // bytes of the style sheet of a deck that is exported (64 KiB)
-	WorkflowActors   int // people and groups that one node of a workflow gives tasks to (500)
-	WorkflowSteps    int // nodes a workflow goes through before somebody has a task or it ends (100)
-	UISessions       int // of one user (100)
-	UISessionSize    int // bytes of one, and of all lists of a user (256 KiB)
-	UIList           int // documents of one list of a user interface (1,000)
-
-	DownloadTime  time.Duration // how long an address works that needs no signing in (24 hours)
-	UISessionTime time.Duration // since its last change (12 hours)
-}
-
-// DefaultLimits are the bounds that hold where none is given.
-var DefaultLimits = Limits{
-	PageSize: 1000, CountLimit: 1000, ScanRows: 100_000, PathDepth: 256, NameLength: 255,
-	TreeCopy: 5000, BlobSize: 5 << 30, BlobCache: 1 << 30, EventDepth: 8, EventsACall: 10_000,
-	Batches: 1000, UploadBytes: 50 << 30, DownloadTime: 24 * time.Hour,
-	Members: 10_000, Collections: 1000, Related: 1000, Subscriptions: 10_000, DocSubscriptions: 10_000, Tokens: 1000, SyncRoots: 1000, SyncChanges: 1000, ExportStyle: 64 << 10,
-	WorkflowActors: 500, WorkflowSteps: 100,
-	UISessions: 100, UISessionSize: 256 << 10, UISessionTime: 12 * time.Hour, UIList: 1000,
-}
-
-func (l Limits) orDefault() Limits {
-	d := DefaultLimits
-	for _, p := range [...][2]*int{
-		{&l.PageSize, &d.PageSize},
-		{&l.CountLimit, &d.CountLimit},
-		{&l.ScanRows, &d.ScanRows},
-		{&l.PathDepth, &d.PathDepth},
-		{&l.NameLength, &d.NameLength},
-		{&l.TreeCopy, &d.TreeCopy},
-		{&l.EventDepth, &d.EventDepth},
-		{&l.EventsACall, &d.EventsACall},
-		{&l.Batches, &d.Batches},
-		{&l.Members, &d.Members},
-		{&l.Collections, &d.Collections},
-		{&l.Related, &d.Related},
-		{&l.Subscriptions, &d.Subscriptions},
-		{&l.DocSubscriptions, &d.DocSubscriptions},
-		{&l.Tokens, &d.Tokens},
-		{&l.SyncRoots, &d.SyncRoots},
-		{&l.SyncChanges, &d.SyncChanges},
-		{&l.ExportStyle, &d.ExportStyle},
-		{&l.WorkflowActors, &d.WorkflowActors},
-		{&l.WorkflowSteps, &d.WorkflowSteps},
-		{&l.UISessions, &d.UISessions},
-		{&l.UISessionSize, &d.UISessionSize},
-		{&l.UIList, &d.UIList},
-	} {
-		if *p[0] == 0 {
-			*p[0] = *p[1]
-		}
-	}
-	for _, p := range [...][2]*int64{{&l.BlobSize, &d.BlobSize}, {&l.BlobCache, &d.BlobCache}, {&l.UploadBytes, &d.UploadBytes}} {
-		if *p[0] == 0 {
-			*p[0] = *p[1]
-		}
-	}
-	if l.DownloadTime <= 0 {
-		l.DownloadTime = d.DownloadTime
-	}
-	if l.UISessionTime <= 0 {
-		l.UISessionTime = d.UISessionTime
-	}
-	return l
+	Related          int `setting:"limit-related" default:"1000" doc:"documents that one document is related to"`
+	Subscriptions    int `setting:"limit-subscriptions" default:"10000" doc:"subscriptions of one user"`
+	DocSubscriptions int `setting:"limit-subscriptions-document" default:"10000" doc:"subscriptions of all users to one document"`
 }
 
 // Repo is an opened repository of documents.
@@ -165,6 +96,7 @@ type Repo struct {
 	newDocID    func() string
 	jitter      func() float64
 	limits      Limits
+	bounds      limit.Set
 	grace       time.Duration
 
 	shapes     map[*schema.Schema]*shape
@@ -196,6 +128,7 @@ type Repo struct {
 func (c *Config) setDefaults() {
 	c.Name = cmp.Or(c.Name, DefaultRepository)
 	c.BlobGrace = cmp.Or(c.BlobGrace, 24*time.Hour)
+	limit.Fill(&c.Limits)
 	if c.Log == nil {
 		c.Log = slog.Default()
 	}
@@ -220,7 +153,7 @@ func Open(ctx context.Context, c Config, adminPassword string) (*Repo, error) {
 	c.setDefaults()
 	r := &Repo{
 		name: c.Name, db: c.DB, blobs: c.Blobs, types: c.Types, log: c.Log, clock: c.Clock,
-		newID: c.NewID, newDocID: newDocID, jitter: c.Jitter, limits: c.Limits.orDefault(), grace: c.BlobGrace, pdfText: c.PDFText, owners: c.Owners,
+		newID: c.NewID, newDocID: newDocID, jitter: c.Jitter, limits: c.Limits, bounds: c.Bounds, grace: c.BlobGrace, pdfText: c.PDFText, owners: c.Owners,
 	}
 	if r.directories = c.Directories; r.directories == nil {
 		var err error
@@ -311,6 +244,9 @@ func (r *Repo) Blobs() *blob.Store { return r.blobs }
 
 // Limits returns the bounds that hold.
 func (r *Repo) Limits() Limits { return r.limits }
+
+// Bounds returns the limits of packages that stand on this one, for limit.Of.
+func (r *Repo) Bounds() limit.Set { return r.bounds }
 
 // Directories returns the declared directories and the texts of their labels.
 func (r *Repo) Directories() *directory.Registry { return r.directories }

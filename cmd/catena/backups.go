@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"catena/storage"
+	"catena/storage/limit"
 )
 
 // backups are the copies that a server makes of itself while it runs: files in a folder or a bucket, named by their moment.
@@ -30,9 +31,9 @@ type backups struct {
 
 func (b *backups) flags(f *pflag.FlagSet) {
 	b.every, b.keep = 24*time.Hour, 7
-	f.StringVar(&b.folder, "backup-folder", "", "folder for copies of everything, best on another disk, or s3://BUCKET/PREFIX?endpoint=URL&region=REGION; empty: none are made")
-	f.Var(span(&b.every), "backup-every", "time between two of them")
-	f.Var(count(&b.keep), "backup-keep", "how many are kept")
+	f.StringVar(&b.folder, "backup-folder", "", "folder for backups, preferably on another disk, or s3://BUCKET/PREFIX?endpoint=URL&region=REGION; without it, no backups are made")
+	f.Var(limit.Positive(&b.every), "backup-every", "interval between backups")
+	f.Var(limit.Positive(&b.keep), "backup-keep", "number of backups that are kept")
 }
 
 const (

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"strings"
+	"sync"
 
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
@@ -26,13 +27,13 @@ type global struct {
 }
 
 func (g *global) flags(f *pflag.FlagSet) {
-	f.StringVar(&g.config, "config", "", "YAML file with a value for any flag, by the flag's name")
+	f.StringVar(&g.config, "config", "", "YAML file with settings; \"catena config print\" prints one")
 	f.StringVar(&g.data, "data", "data", "data directory")
-	f.StringVar(&g.blobs, "blobs", "", "bucket that the content of files is in, as s3://BUCKET/PREFIX?endpoint=URL&region=REGION, which the data directory remembers; empty: the one it remembers, or the data directory itself")
-	f.StringVar(&g.server, "server", "", "address of a running server, signed in to by CATENA_USER and CATENA_PASSWORD, or CATENA_KEY; empty: work on the data directory")
-	f.StringVar(&g.logLevel, "log-level", "info", "debug, info, warn or error")
-	f.StringVar(&g.logFormat, "log-format", "text", "text or json")
-	f.BoolVar(&g.json, "json", false, "print machine-readable JSON")
+	f.StringVar(&g.blobs, "blobs", "", "bucket for the content of files, s3://BUCKET/PREFIX?endpoint=URL&region=REGION (default: the bucket recorded in the data directory, or the data directory itself)")
+	f.StringVar(&g.server, "server", "", "address of a running server; sign in with CATENA_USER and CATENA_PASSWORD, or CATENA_KEY (default: work on the data directory)")
+	f.StringVar(&g.logLevel, "log-level", "info", "log level: debug, info, warn or error")
+	f.StringVar(&g.logFormat, "log-format", "text", "log format: text or json")
+	f.BoolVar(&g.json, "json", false, "print results and errors as JSON")
 }
 
 // logger writes to standard error, which leaves standard output to results.
@@ -68,7 +69,7 @@ func configure(f *pflag.FlagSet, file string) error {
 		switch {
 		case flag.Changed:
 			all = append(all, f.SetAnnotation(flag.Name, origin, []string{"flag"}))
-		case settings.has(flag.Name):
+		case settings().has(flag.Name):
 			all = append(all, supply(f, flag, values))
 		}
 	})
@@ -111,7 +112,7 @@ func supply(f *pflag.FlagSet, flag *pflag.Flag, values map[string]fileValue) err
 				err, ok = list.Replace(v.list), false
 				flag.Changed = true
 			} else if v.list != nil {
-				err = errors.New("a single value expected, not a list")
+				err = errors.New("must be a single value, not a list")
 			}
 			text = v.text
 		}
@@ -184,12 +185,12 @@ func readConfig(file string) (map[string]fileValue, error) {
 		at := fmt.Sprintf("%s:%d", file, k.Line)
 		value, ok := valueOf(at, v)
 		switch _, twice := out[k.Value]; {
-		case !settings.has(k.Value):
-			all = append(all, fmt.Errorf("%s: %q is not a setting%s", at, k.Value, fault.Perhaps(k.Value, settings.names())))
+		case !settings().has(k.Value):
+			all = append(all, fmt.Errorf("%s: %q is not a setting%s", at, k.Value, fault.Perhaps(k.Value, settings().names())))
 		case twice:
-			all = append(all, fmt.Errorf("%s: %s: is there twice", at, k.Value))
+			all = append(all, fmt.Errorf("%s: %s: set twice", at, k.Value))
 		case !ok:
-			all = append(all, fmt.Errorf("%s: %s: not a single value, nor a list of them", at, k.Value))
+			all = append(all, fmt.Errorf("%s: %s: must be a single value or a list", at, k.Value))
 		default:
 			out[k.Value] = value
 		}
@@ -214,7 +215,7 @@ func valueOf(at string, v *yaml.Node) (out fileValue, ok bool) {
 
 // settings are the flags that the environment and the file may set: those that say how
 // catena works, not what one command is asked to do.
-var settings = newSettings()
+var settings = sync.OnceValue(newSettings)
 
 type settingSet struct{ *pflag.FlagSet }
 

@@ -57,7 +57,7 @@ type doctor struct {
 func doctorCmd(g *global) *cobra.Command {
 	d := &doctor{}
 	cmd := &cobra.Command{
-		Use: "doctor", Short: "Look at everything that serve needs with these settings, and say what to do", Args: cobra.NoArgs,
+		Use: "doctor", Short: "Check everything that serve needs with these settings, and advise what to do", Args: cobra.NoArgs,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			d.wrong = configure(cmd.Flags(), g.config) // it is one of the findings
 			return nil
@@ -77,7 +77,7 @@ func doctorCmd(g *global) *cobra.Command {
 			return nil
 		},
 	}
-	d.flags(cmd.Flags())
+	d.accept(cmd)
 	return cmd
 }
 
@@ -232,7 +232,7 @@ func openFiles(connections int) finding {
 	}
 	f := finding{name, fine, fmt.Sprintf("%s at most, for %s connections", humanize.Comma(int64(min(most, math.MaxInt64))), humanize.Comma(int64(connections))), ""}
 	if most < uint64(connections+ownFiles) {
-		f.State, f.Advice = warning, fmt.Sprintf("raise it to %d (LimitNOFILE of systemd, ulimit -n), or lower --limit-connections", connections+ownFiles)
+		f.State, f.Advice = warning, fmt.Sprintf("raise it to %d (LimitNOFILE of systemd, ulimit -n), or lower limit-connections", connections+ownFiles)
 	}
 	return f
 }
@@ -299,7 +299,7 @@ const postTime = 10 * time.Second
 func (d *doctor) post(ctx context.Context) finding {
 	const name = "mail"
 	if d.smtp.host == "" {
-		return finding{name, fine, "no --smtp-host: none is sent", ""}
+		return finding{name, fine, "no smtp-host: none is sent", ""}
 	}
 	s, err := mail.New(d.smtp.config())
 	if err == nil {

@@ -64,7 +64,7 @@ func TestDoctor(t *testing.T) {
 	before := filesIn(t, data)
 	expect(0, "data directory", fine, "is there")
 	expect(0, "synced write", fine, "the median")
-	expect(0, "open files", warning, "--limit-connections", "--limit-connections", "2000000000")
+	expect(0, "open files", warning, "lower limit-connections", "--limit-connections", "2000000000")
 	expect(0, "browser", warning, "/bin/false", "--chromium", "/bin/false")
 	expect(1, "address", failed, "in use", "--addr", at)
 	expect(1, "metrics-addr", failed, "in use", "--metrics-addr", at)

@@ -12,9 +12,10 @@ import (
 )
 
 // imports lists, for every package of catena, which packages of catena it may import;
-// "x/..." stands for x and all below it. Everyone may import storage/fault.
+// "x/..." stands for x and all below it. Everyone may import storage/fault and storage/limit.
 var imports = map[string][]string{
 	"storage/fault":                  {},
+	"storage/limit":                  {},
 	"storage/kv":                     {"storage/kv/tree", "storage/work"},
 	"storage/kv/tree":                {},
 	"storage/kv/*":                   {"storage/kv", "storage/kv/tree"},

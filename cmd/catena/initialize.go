@@ -30,7 +30,7 @@ func initCmd(g *global) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&withDemo, "demo", false, "with example documents, chains, a script and a deck")
-	cmd.Flags().StringVar(&password, "admin-password", "", "first password of Administrator; empty: a random one is shown (better: CATENA_ADMIN_PASSWORD)")
+	cmd.Flags().StringVar(&password, "admin-password", "", "first password of Administrator (default: random, shown once); prefer CATENA_ADMIN_PASSWORD")
 	return cmd
 }
 

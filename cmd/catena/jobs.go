@@ -60,12 +60,12 @@ type smtp struct {
 }
 
 func (m *smtp) flags(f *pflag.FlagSet) {
-	f.StringVar(&m.host, "smtp-host", "", "mail server; empty: no mail is sent")
-	f.IntVar(&m.port, "smtp-port", 0, "its port; 0: the usual one")
-	f.StringVar(&m.user, "smtp-user", "", "who signs in to it; empty: nobody")
-	f.StringVar(&m.password, "smtp-password", "", "password for it (better: CATENA_SMTP_PASSWORD)")
-	f.StringVar(&m.security, "smtp-security", "starttls", "starttls, ssl or none")
-	f.StringVar(&m.from, "smtp-from", "", "sender of the server's own messages")
+	f.StringVar(&m.host, "smtp-host", "", "mail server; without one, no mail is sent")
+	f.IntVar(&m.port, "smtp-port", 0, "port of the mail server; 0 means the usual port")
+	f.StringVar(&m.user, "smtp-user", "", "user at the mail server (default: no sign-in)")
+	f.StringVar(&m.password, "smtp-password", "", "password at the mail server; prefer CATENA_SMTP_PASSWORD")
+	f.StringVar(&m.security, "smtp-security", "starttls", "encryption: starttls, ssl or none")
+	f.StringVar(&m.from, "smtp-from", "", "sender address of messages")
 }
 
 // config is what a sender of mail needs to know of it.

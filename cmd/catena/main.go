@@ -14,6 +14,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"catena/engine/pdf"
 	"catena/scripts"
@@ -98,7 +99,7 @@ func newRoot() *cobra.Command {
 			return configure(cmd.Flags(), g.config)
 		},
 	}
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage{err} })
+	root.SetFlagErrorFunc(flagError)
 	g.flags(root.PersistentFlags())
 	root.AddCommand(
 		backupCmd(g), blobsCmd(g), chainCmd(g), compactCmd(g), configCmd(g), deckCmd(g), doctorCmd(g), importCmd(g), initCmd(g), jobCmd(g), keyCmd(g), listenerCmd(g), mcpCmd(g), opsCmd(g), restoreCmd(g),
@@ -131,6 +132,22 @@ func strict(cmd *cobra.Command) {
 			return nil
 		}
 	}
+}
+
+// flagError says which flag was probably meant, or where a setting of the server belongs.
+func flagError(cmd *cobra.Command, err error) error {
+	var missing *pflag.NotExistError
+	if !errors.As(err, &missing) {
+		return usage{err}
+	}
+	name := missing.GetSpecifiedName()
+	if settings().has(name) {
+		return usage{fmt.Errorf("%w: %s does not have this setting of catena serve", err, cmd.CommandPath())}
+	}
+	return usage{fmt.Errorf("%w%s", err, fault.Perhaps("--"+name, func(yield func(string) bool) {
+		more := true
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { more = more && yield("--"+f.Name) })
+	}))}
 }
 
 func unknownCommand(cmd *cobra.Command, name string) error {

@@ -2,7 +2,8 @@ package main
 
 import (
 	"bytes"
-	"cmp"
+	"catena/storage/limit"
+
 	"fmt"
 	"os"
 	"path/filepath"
@@ -59,7 +60,7 @@ func commandsPage() string {
 // commandFlags lists the flags of a command and of those below it.
 func commandFlags(c *cobra.Command) string {
 	if c.Flags().Lookup("addr") != nil {
-		return "\nThe flags are the [settings of the server](settings.md#settings-of-the-server).\n"
+		return "\nThe command accepts the [settings of the server](settings.md#settings-of-the-server) as flags.\n"
 	}
 	var b strings.Builder
 	rows := func(c *cobra.Command) {
@@ -86,20 +87,29 @@ func commandFlags(c *cobra.Command) string {
 // settingsPage lists the settings of the server.
 func settingsPage() string {
 	cmd := serveCmd(&global{})
-	var server, limits, shared strings.Builder
-	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		to := &server
-		if strings.HasPrefix(f.Name, "limit-") {
-			to = &limits
+	const header = "\n| Setting | Default | Meaning |\n|---|---|---|\n"
+	var server, rare, limits, shared strings.Builder
+	for _, t := range topics {
+		fmt.Fprintf(&server, "\n### %s\n%s", t.title, header)
+		for _, name := range t.names {
+			settingRow(&server, cmd.Flags().Lookup(name))
 		}
-		settingRow(to, f)
+	}
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		switch {
+		case !f.Hidden:
+		case strings.HasPrefix(f.Name, "limit-"):
+			settingRow(&limits, f)
+		default:
+			settingRow(&rare, f)
+		}
 	})
 	newRoot().PersistentFlags().VisitAll(func(f *pflag.Flag) { settingRow(&shared, f) })
-	const header = "\n| Setting | Default | Meaning |\n|---|---|---|\n"
-	return "# Settings\n\nThis page is generated from the program. Every setting is a flag of `catena serve`, a key of the YAML file that `--config` names, " +
-		"and an environment variable: `--backup-keep 3`, `backup-keep: 3` or `CATENA_BACKUP_KEEP=3`. " +
+	return "# Settings\n\nThis page is generated from the program. Every setting is a key of the YAML file that `--config` names and an environment variable: " +
+		"`backup-keep: 3` or `CATENA_BACKUP_KEEP=3`. The settings of the server listed first, and the global settings, are also flags: `--backup-keep 3`. " +
 		"[Operating a server](operate.md#configure) explains how they combine.\n" +
-		"\n## Settings of the server\n" + header + server.String() +
+		"\n## Settings of the server\n" + server.String() +
+		"\n## Rarely changed settings\n" + header + rare.String() +
 		"\n## Limits\n\nSizes may have units, such as `10 MiB`. Durations have units, such as `30s` or `2h`.\n" + header + limits.String() +
 		"\n## Global settings\n\nThese apply to every command.\n" + header + shared.String()
 }
@@ -110,15 +120,15 @@ func settingRow(b *strings.Builder, f *pflag.Flag) {
 	}
 }
 
-// processors are the limits whose default depends on the machine.
-var processors = map[string]string{"limit-computations": "2 per processor", "limit-script-workers": "2 per processor"}
-
 func defaultOf(f *pflag.Flag) string {
+	if l, ok := f.Value.(*limit.Limit); ok && strings.Contains(l.Default, "processor") {
+		return l.Default
+	}
 	switch f.DefValue {
 	case "", "[]":
 		return ""
 	}
-	return cmp.Or(processors[f.Name], "`"+f.DefValue+"`")
+	return "`" + f.DefValue + "`"
 }
 
 // cell makes a text fit into a cell of a table.

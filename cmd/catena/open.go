@@ -40,6 +40,7 @@ import (
 	"catena/storage/credential"
 	"catena/storage/fault"
 	"catena/storage/kv"
+	"catena/storage/limit"
 	"catena/storage/owner"
 )
 
@@ -120,7 +121,7 @@ func (g *global) openFiles(ctx context.Context, o openOptions) (*app, error) {
 		return nil, err
 	}
 	a.db = kv.New(store, kv.Options{Log: log, Observe: a.meters.observe})
-	cache := cmp.Or(o.limits.storage.BlobCache, storage.DefaultLimits.BlobCache)
+	cache := cmp.Or(o.limits.storage.BlobCache, limit.Defaults[storage.Limits]().BlobCache)
 	if a.blobs, a.place, err = g.openBlobs(ctx, cmp.Or(o.home, g.data), cache, log); err != nil {
 		err = errors.Join(err, a.db.Close())
 		if fresh { // it is still the next start that is the first
@@ -163,7 +164,7 @@ func (a *app) start(ctx context.Context, o openOptions) error {
 	types, directories := a.declared.types, a.declared.directories
 	a.pdf = pdf.New([]string{self, workerVerb, ofPDF}, drawerProgram(), o.limits.pdf)
 	a.repo, err = storage.Open(ctx, storage.Config{
-		Name: "default", DB: a.db, Blobs: a.blobs, Types: types, Directories: directories, Owners: slices.Concat(owner.All, ops.Owners, decks.Owners), PDFText: a.pdf.PlainText, Log: a.log, Limits: o.limits.storage,
+		Name: "default", DB: a.db, Blobs: a.blobs, Types: types, Directories: directories, Owners: slices.Concat(owner.All, ops.Owners, decks.Owners), PDFText: a.pdf.PlainText, Log: a.log, Limits: o.limits.storage, Bounds: o.limits.bounds(),
 	}, o.adminPassword)
 	if err != nil {
 		return err
@@ -177,7 +178,7 @@ func (a *app) start(ctx context.Context, o openOptions) error {
 		return usage{err}
 	}
 	for _, name := range names {
-		r, err := storage.Open(ctx, storage.Config{Name: name, Beside: a.repo, Types: types, Directories: directories, PDFText: a.pdf.PlainText, Log: a.log, Limits: o.limits.storage}, "")
+		r, err := storage.Open(ctx, storage.Config{Name: name, Beside: a.repo, Types: types, Directories: directories, PDFText: a.pdf.PlainText, Log: a.log, Limits: o.limits.storage, Bounds: o.limits.bounds()}, "")
 		if err != nil {
 			return err
 		}

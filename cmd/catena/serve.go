@@ -27,12 +27,12 @@ import (
 	"catena/engine/egress"
 	"catena/engine/mail"
 	"catena/rest"
-	"catena/scripts"
 	"catena/storage"
 	"catena/storage/badger"
 	"catena/storage/credential"
 	"catena/storage/failure"
 	"catena/storage/fault"
+	"catena/storage/limit"
 	"catena/storage/uisession"
 	"catena/storage/upload"
 )
@@ -63,53 +63,60 @@ type serve struct {
 	scrubber *storage.Scrubber
 }
 
+// flags defines a flag for every setting. Those that topics does not list are hidden.
 func (s *serve) flags(f *pflag.FlagSet) {
 	f.StringVar(&s.addr, "addr", "127.0.0.1:8080", "address to listen on")
-	f.StringVar(&s.accessLog, "access-log", "", "file that gets a line for each request, in the format of log-format, and is opened anew on SIGHUP; - is standard output; empty: none")
-	f.StringVar(&s.metricsAddr, "metrics-addr", "", "serve /metrics at this address, without sign-in, instead of to administrators at --addr")
-	f.StringVar(&s.contextPath, "context-path", "/nuxeo", "prefix under which everything is served too")
-	f.StringVar(&s.baseURL, "base-url", "", "address clients reach the server by, when a proxy stands in front")
-	f.StringVar(&s.adminPassword, "admin-password", "", "first password of Administrator; empty: a random one is shown (better: CATENA_ADMIN_PASSWORD)")
-	f.StringVar(&s.jwtSecret, "jwt-secret", "", "secret shared with whoever signs JSON web tokens (HS512); empty: none are accepted (better: CATENA_JWT_SECRET)")
-	f.StringVar(&s.portalSecret, "portal-secret", "", "secret shared with a portal that signs users in; empty: none does (better: CATENA_PORTAL_SECRET)")
-	f.StringSliceVar(&s.repositories, "repository", nil, "name of a further repository, beside default, made if it is not there; it stays from then on")
-	f.BoolVar(&s.relaxed, "relaxed", false, "acknowledge before the disk has synced: up to one second may be lost in a power failure")
-	f.DurationVar(&s.drain, "drain", 30*time.Second, "time running requests get to end at shutdown")
+	f.StringVar(&s.accessLog, "access-log", "", "file for one line per request, in the format of log-format, reopened on SIGHUP; \"-\" is standard output")
+	f.StringVar(&s.metricsAddr, "metrics-addr", "", "address that serves /metrics without sign-in; by default, administrators read /metrics at addr")
+	f.StringVar(&s.contextPath, "context-path", "/nuxeo", "second prefix under which everything is served")
+	f.StringVar(&s.baseURL, "base-url", "", "public address of the server, such as the address of a proxy")
+	f.StringVar(&s.adminPassword, "admin-password", "", "first password of Administrator (default: random, shown once); prefer CATENA_ADMIN_PASSWORD")
+	f.StringVar(&s.jwtSecret, "jwt-secret", "", "secret shared with issuers of JSON web tokens (HS512); without it, no tokens are accepted; prefer CATENA_JWT_SECRET")
+	f.StringVar(&s.portalSecret, "portal-secret", "", "secret shared with a portal that signs users in; prefer CATENA_PORTAL_SECRET")
+	f.StringSliceVar(&s.repositories, "repository", nil, "name of an additional repository, created if it does not exist and permanent from then on")
+	f.BoolVar(&s.relaxed, "relaxed", false, "acknowledge writes before the disk has synced: a power failure may lose up to one second")
+	f.DurationVar(&s.drain, "drain", 30*time.Second, "time that running requests have to finish at shutdown")
 	s.scrubEvery = 30 * 24 * time.Hour
-	f.Var(span(&s.scrubEvery), "scrub-every", "interval in which the content of all files is read and verified")
-	s.limits.flags(f)
+	f.Var(limit.Positive(&s.scrubEvery), "scrub-every", "interval in which the content of all files is read and verified")
+	for _, l := range s.limits.all() {
+		f.Var(l, l.Name, l.Doc)
+	}
 	s.backups.flags(f)
 	s.certificate.flags(f)
 	s.smtp.flags(f)
-	f.StringVar(&s.contact, "security-contact", "", "address for those who find a weakness, as mailto:security@example.org, told at /.well-known/security.txt; empty: none")
-	f.StringSliceVar(&s.rateExempt, "rate-exempt", nil, "addresses or networks, as 10.1.0.0/16, whose requests rate does not count; a proxy's are those of everybody behind it, unless it is one of trusted-proxies")
-	f.StringSliceVar(&s.proxies, "trusted-proxies", nil, "addresses or networks, as 10.1.0.0/16, of proxies in front that set X-Forwarded-For, or Forwarded, which say then who asks")
-	f.StringSliceVar(&s.hosts, "allow-host", nil, "further host names requests may carry, besides the listener's and loopback")
-	f.StringSliceVar(&s.origins, "allow-origin", nil, "other web origins whose pages may call, as https://app.example.org")
-	f.StringSliceVar(&s.deckSources, "deck-source", nil, "web origins that slides may show pictures, films and frames of, as https://media.example.org; none are asked otherwise")
-	f.StringSliceVar(&s.egressAllow, "egress-allow", nil, "addresses or networks that are not public and may be reached all the same, as 10.1.0.0/16")
-	f.BoolVar(&s.egressHTTP, "egress-http", false, "reach public addresses by http too, not only by https")
-	f.StringVar(&s.chromium, "chromium", "", "program of the browser that decks are printed with; empty: the one in PATH, if there is one; off: none")
-	f.BoolVar(&s.driveTests, "drive-tests", false, "let administrators run what tests of the desktop synchronizer need, which makes and removes users and documents")
-	f.StringVar(&s.exportFolder, "export-folder", "", "folder below which Blob.ExportToFS may write; empty: nowhere")
+	f.StringVar(&s.contact, "security-contact", "", "contact for vulnerability reports, such as mailto:security@example.org, published at /.well-known/security.txt")
+	f.StringSliceVar(&s.rateExempt, "rate-exempt", nil, "addresses or networks, such as 10.1.0.0/16, that the rate does not apply to; an untrusted proxy stands for everybody behind it")
+	f.StringSliceVar(&s.proxies, "trusted-proxies", nil, "addresses or networks, such as 10.1.0.0/16, of proxies that set X-Forwarded-For or Forwarded")
+	f.StringSliceVar(&s.hosts, "allow-host", nil, "additional host name that requests may carry, besides the address of the server and loopback")
+	f.StringSliceVar(&s.origins, "allow-origin", nil, "other web origin whose pages may call, such as https://app.example.org")
+	f.StringSliceVar(&s.deckSources, "deck-source", nil, "web origin that slides may load pictures, videos and frames from, such as https://media.example.org")
+	f.StringSliceVar(&s.egressAllow, "egress-allow", nil, "addresses or networks, such as 10.1.0.0/16, that operations may reach although they are not public")
+	f.BoolVar(&s.egressHTTP, "egress-http", false, "permit operations to reach public addresses by http, not only by https")
+	f.StringVar(&s.chromium, "chromium", "", "path of the browser that prints decks (default: found in PATH; \"off\" disables it)")
+	f.BoolVar(&s.driveTests, "drive-tests", false, "permit administrators to run the operations for tests of the desktop synchronizer, which create and remove users and documents")
+	f.StringVar(&s.exportFolder, "export-folder", "", "folder that Blob.ExportToFS may write to; without it, the operation is refused")
+	show(f)
 }
 
 func serveCmd(g *global) *cobra.Command {
 	s := &serve{}
 	cmd := &cobra.Command{
 		Use: "serve", Short: "Serve the data directory over HTTP", Args: cobra.NoArgs,
+		Long: "Serve the data directory over HTTP.\n\n" +
+			"The flags below are the most common settings. All settings, including limits, can be set in the YAML file named by\n" +
+			"--config (limit-json: 20 MiB) or in the environment (CATENA_LIMIT_JSON='20 MiB'); \"catena config print\" lists them.",
+		Example: "  catena serve --data /var/lib/catena --addr 0.0.0.0:8443 --tls-cert cert.pem --tls-key key.pem\n" +
+			"  catena serve --config /etc/catena.yaml",
 		RunE: func(cmd *cobra.Command, _ []string) error { return s.run(cmd.Context(), g, cmd.ErrOrStderr()) },
 	}
 	s.flags(cmd.Flags())
+	cmd.SetUsageFunc(topicUsage)
 	return cmd
 }
 
 // check tells what is wrong with the settings beyond their form.
 func (s *serve) check() error {
 	var all []error
-	if wall := s.limits.scripts.Wall; wall <= 0 || wall > scripts.DefaultLimits.Wall {
-		all = append(all, fmt.Errorf("script-time: %s is not above 0 and at most %s", wall, scripts.DefaultLimits.Wall))
-	}
 	if _, err := openDepot(s.backups.folder); err != nil {
 		all = append(all, fault.Wrap(err, "backup-folder"))
 	}

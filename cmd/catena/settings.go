@@ -14,13 +14,14 @@ import (
 
 	"catena/storage/blob/bucket"
 	"catena/storage/fault"
+	"catena/storage/limit"
 )
 
 // secretSettings are not shown.
 var secretSettings = map[string]bool{"admin-password": true, "jwt-secret": true, "portal-secret": true, "smtp-password": true}
 
 func configCmd(g *global) *cobra.Command {
-	cmd := &cobra.Command{Use: "config", Short: "Check the settings of serve, or print them with where each comes from"}
+	cmd := &cobra.Command{Use: "config", Short: "Check or print the settings of the server"}
 	cmd.AddCommand(configCheck(g), configPrint(g))
 	return cmd
 }
@@ -28,7 +29,7 @@ func configCmd(g *global) *cobra.Command {
 func configCheck(g *global) *cobra.Command {
 	s := &serve{}
 	cmd := &cobra.Command{
-		Use: "check", Short: "Tell everything that would keep serve from starting with these settings and files", Args: cobra.NoArgs,
+		Use: "check", Short: "Report everything that would prevent serve from starting with these settings and files", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			problems := []string{}
 			err := s.checkAll(g)
@@ -42,7 +43,7 @@ func configCheck(g *global) *cobra.Command {
 			return usage{err}
 		},
 	}
-	s.flags(cmd.Flags())
+	s.accept(cmd)
 	return cmd
 }
 
@@ -67,7 +68,7 @@ func unknownVariables(environ []string) error {
 	for _, name := range variables {
 		known[name] = true
 	}
-	settings.VisitAll(func(f *pflag.Flag) { known[variable(f.Name)] = true })
+	settings().VisitAll(func(f *pflag.Flag) { known[variable(f.Name)] = true })
 	var all []error
 	for _, v := range environ {
 		name, _, _ := strings.Cut(v, "=")
@@ -81,7 +82,7 @@ func unknownVariables(environ []string) error {
 func configPrint(g *global) *cobra.Command {
 	s, redacted := &serve{}, true
 	cmd := &cobra.Command{
-		Use: "print", Short: "Print every setting as a file for --config, with where it comes from", Args: cobra.NoArgs,
+		Use: "print", Short: "Print every setting as a file for --config, with its unit, its default and where its value comes from", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if g.json {
 				return printJSON(cmd.OutOrStdout(), settingsOf(cmd.Flags(), redacted))
@@ -89,29 +90,32 @@ func configPrint(g *global) *cobra.Command {
 			return printSettings(cmd.OutOrStdout(), settingsOf(cmd.Flags(), redacted))
 		},
 	}
-	s.flags(cmd.Flags())
-	cmd.Flags().BoolVar(&redacted, "redacted", true, "do not show secrets")
+	s.accept(cmd)
+	cmd.Flags().BoolVar(&redacted, "redacted", true, "replace secrets with ***")
 	return cmd
 }
 
 // setting is one that is in effect.
 type setting struct {
-	Name  string `json:"name"`
-	Value any    `json:"value"`
-	From  string `json:"from"`
+	Name    string `json:"name"`
+	Value   any    `json:"value"`
+	Unit    string `json:"unit"` // bytes, duration, number, text, switch
+	Default any    `json:"default"`
+	From    string `json:"from"` // default, flag, a variable, or a file and its line
+	Doc     string `json:"doc"`
 }
 
 // settingsOf lists the settings in the order of their names.
 func settingsOf(f *pflag.FlagSet, redacted bool) []setting {
 	out := []setting{}
-	settings.VisitAll(func(known *pflag.Flag) {
+	settings().VisitAll(func(known *pflag.Flag) {
 		flag := f.Lookup(known.Name)
 		if flag == nil || flag.Name == "config" {
 			return
 		}
-		s := setting{Name: flag.Name, Value: flag.Value.String(), From: originOf(flag)}
+		s := setting{Name: flag.Name, Value: flag.Value.String(), Unit: unitOf(flag), Default: flag.DefValue, From: originOf(flag), Doc: flag.Usage}
 		if list, ok := flag.Value.(pflag.SliceValue); ok {
-			s.Value = append([]string{}, list.GetSlice()...)
+			s.Value, s.Default = append([]string{}, list.GetSlice()...), []string{}
 		}
 		if redacted && secretSettings[flag.Name] && s.Value != "" {
 			s.Value = "***"
@@ -119,6 +123,32 @@ func settingsOf(f *pflag.FlagSet, redacted bool) []setting {
 		out = append(out, s)
 	})
 	return out
+}
+
+// unitOf is what the value of a flag is counted in, or its kind.
+func unitOf(f *pflag.Flag) string {
+	switch f.Value.Type() {
+	case "bool":
+		return "switch"
+	case "int":
+		return limit.Number
+	case "string":
+		return "text"
+	case "stringSlice":
+		return "list"
+	}
+	return f.Value.Type()
+}
+
+// remark is what the printed file says about a setting.
+func (s setting) remark() string {
+	if s.From == "default" {
+		return s.Unit + ", default"
+	}
+	if text, ok := s.Default.(string); ok && text != "" {
+		return fmt.Sprintf("%s, default %s, from %s", s.Unit, text, s.From)
+	}
+	return s.Unit + ", from " + s.From
 }
 
 // printSettings writes them as the file reads them.
@@ -132,7 +162,7 @@ func printSettings(out io.Writer, all []setting) error {
 				value.Content = append(value.Content, scalar(item))
 			}
 		}
-		value.LineComment = s.From
+		value.LineComment = s.remark()
 		file.Content = append(file.Content, scalar(s.Name), value)
 	}
 	text, err := yaml.Marshal(file)
@@ -148,4 +178,58 @@ func scalar(v any) *yaml.Node {
 		n.Style = yaml.DoubleQuotedStyle
 	}
 	return n
+}
+
+// topic is a group of settings that the help of serve shows together.
+type topic struct {
+	title string
+	names []string
+}
+
+// topics are the settings that the help of serve shows. All others are rarely changed: they belong into the file or the
+// environment. The command line accepts them all the same, because one table serves all three, and because command lines
+// written before they had moved must work.
+var topics = []topic{
+	{"Network", []string{"addr", "base-url", "context-path", "tls-cert", "tls-key", "trusted-proxies", "allow-host", "allow-origin"}},
+	{"Data", []string{"repository", "relaxed", "export-folder"}},
+	{"Sign-in", []string{"admin-password", "jwt-secret", "portal-secret"}},
+	{"Backups", []string{"backup-folder", "backup-every", "backup-keep"}},
+	{"Operation", []string{"access-log", "metrics-addr", "drain", "rate", "security-contact"}},
+	{"Outgoing requests", []string{"egress-allow", "egress-http"}},
+	{"Mail", []string{"smtp-host", "smtp-port", "smtp-security", "smtp-user", "smtp-password", "smtp-from"}},
+	{"Decks", []string{"chromium", "deck-source"}},
+}
+
+// show hides the flags that topics does not list.
+func show(f *pflag.FlagSet) {
+	shown := map[string]bool{}
+	for _, t := range topics {
+		for _, name := range t.names {
+			shown[name] = true
+		}
+	}
+	f.VisitAll(func(flag *pflag.Flag) { flag.Hidden = !shown[flag.Name] })
+}
+
+// accept defines the settings as flags that no help shows, for commands that examine them.
+func (s *serve) accept(cmd *cobra.Command) {
+	s.flags(cmd.Flags())
+	cmd.Flags().VisitAll(func(flag *pflag.Flag) { flag.Hidden = true })
+	cmd.Long = cmd.Short + ".\n\nThe command accepts the flags of catena serve."
+}
+
+// topicUsage prints how serve is used, with its flags by topic.
+func topicUsage(cmd *cobra.Command) error {
+	out := cmd.OutOrStderr()
+	fmt.Fprintf(out, "Usage:\n  %s\n\nExamples:\n%s\n", cmd.UseLine(), cmd.Example)
+	for _, t := range topics {
+		f := pflag.NewFlagSet(t.title, pflag.ContinueOnError)
+		f.SortFlags = false
+		for _, name := range t.names {
+			f.AddFlag(cmd.Flags().Lookup(name))
+		}
+		fmt.Fprintf(out, "\n%s:\n%s", t.title, f.FlagUsages())
+	}
+	_, err := fmt.Fprintf(out, "\nGlobal flags:\n%s", cmd.InheritedFlags().FlagUsages())
+	return err
 }

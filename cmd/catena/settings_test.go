@@ -31,18 +31,18 @@ func TestConfigCheck(t *testing.T) {
 	wrong := inFile(t, "wrong.yaml", "addr: a:1\nlimit-jsn: 5MB\nlimit-json: five\nlog-level: [x]\nchromium: {a: b}\naddr: b:2\nlimit-page: 0\n")
 	code, out, errs := line(t, "config", "check", "--data", data, "--config", wrong)
 	want := strings.NewReplacer("FILE", wrong).Replace(`catena: FILE:2: "limit-jsn" is not a setting, perhaps limit-json
-FILE:5: chromium: not a single value, nor a list of them
-FILE:6: addr: is there twice
-FILE:3: limit-json: "five": bytes, as 10 MiB, expected
-FILE:7: limit-page: "0": a bound has to be more than nothing
-FILE:4: log-level: a single value expected, not a list
+FILE:5: chromium: must be a single value or a list
+FILE:6: addr: set twice
+FILE:3: limit-json: "five": must be a size such as 10 MiB
+FILE:7: limit-page: "0": must be greater than 0
+FILE:4: log-level: must be a single value, not a list
 `)
 	if code != 2 || out != "" || errs != want {
 		t.Errorf("file: %d %s%s, want %s", code, out, errs, want)
 	}
 
 	t.Setenv("CATENA_LIMIT_JSON", "0")
-	if code, _, errs := line(t, "config", "check", "--data", data); code != 2 || errs != "catena: CATENA_LIMIT_JSON: limit-json: \"0\": a bound has to be more than nothing\n" {
+	if code, _, errs := line(t, "config", "check", "--data", data); code != 2 || errs != "catena: CATENA_LIMIT_JSON: limit-json: \"0\": must be greater than 0\n" {
 		t.Errorf("environment: %d %s", code, errs)
 	}
 	t.Setenv("CATENA_LIMIT_JSON", "1 MiB")
@@ -55,8 +55,8 @@ FILE:4: log-level: a single value expected, not a list
 			t.Fatal(err)
 		}
 	}
-	code, _, errs = line(t, "config", "check", "--data", data, "--script-time", "1h", "--chromium", "/nowhere", "--egress-allow", "10.0.0.0/99", "--rate-exempt", "nowhere", "--security-contact", "me")
-	for _, want := range []string{"CATENA_ADR: is not a setting, perhaps CATENA_ADDR\n", "script-time: 1h", "chromium: ", "10.0.0.0/99", "rate-exempt: \"nowhere\" is no address", "security-contact: \"me\" begins with", "a.yaml:2: type A: no type Fil, perhaps File"} {
+	code, _, errs = line(t, "config", "check", "--data", data, "--chromium", "/nowhere", "--egress-allow", "10.0.0.0/99", "--rate-exempt", "nowhere", "--security-contact", "me")
+	for _, want := range []string{"CATENA_ADR: is not a setting, perhaps CATENA_ADDR\n", "chromium: ", "10.0.0.0/99", "rate-exempt: \"nowhere\" is no address", "security-contact: \"me\" begins with", "a.yaml:2: type A: no type Fil, perhaps File"} {
 		if code != 2 || !strings.Contains(errs, want) {
 			t.Errorf("%d %s, want %s", code, errs, want)
 		}
@@ -77,9 +77,9 @@ func TestConfigPrint(t *testing.T) {
 	t.Setenv("CATENA_DECK_SOURCE", "https://a.example, https://b.example")
 	_, out, errs := line(t, "config", "print", "--config", file, "--log-level", "warn")
 	for _, want := range []string{
-		"allow-host: [a.example, b.example] # " + file + ":1\n", "deck-source: ['https://a.example', 'https://b.example'] # CATENA_DECK_SOURCE\n",
-		"limit-json: 5000000 B # " + file + ":2\n", "smtp-port: 26 # CATENA_SMTP_PORT\n", "log-level: warn # flag\n", "addr: 127.0.0.1:8080 # default\n", "limit-file: 5 GiB # default\n",
-		"jwt-secret: '***' # CATENA_JWT_SECRET\n", "smtp-password: \"\" # default\n",
+		"allow-host: [a.example, b.example] # list, from " + file + ":1\n", "deck-source: ['https://a.example', 'https://b.example'] # list, from CATENA_DECK_SOURCE\n",
+		"limit-json: 5000000 B # bytes, default 10 MiB, from " + file + ":2\n", "smtp-port: 26 # number, default 0, from CATENA_SMTP_PORT\n", "log-level: warn # text, default info, from flag\n", "addr: 127.0.0.1:8080 # text, default\n", "limit-file: 5 GiB # bytes, default\n",
+		"jwt-secret: '***' # text, from CATENA_JWT_SECRET\n", "smtp-password: \"\" # text, default\n",
 	} {
 		if !strings.Contains("\n"+out, "\n"+want) {
 			t.Errorf("no %s in %s%s", want, out, errs)

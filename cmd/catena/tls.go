@@ -25,8 +25,8 @@ type certificate struct {
 }
 
 func (c *certificate) flags(f *pflag.FlagSet) {
-	f.StringVar(&c.cert, "tls-cert", "", "file of the certificate, with those it rests on, in PEM; empty: what is served is not encrypted")
-	f.StringVar(&c.key, "tls-key", "", "file of its key")
+	f.StringVar(&c.cert, "tls-cert", "", "file with the certificate chain in PEM format; without it, connections are not encrypted")
+	f.StringVar(&c.key, "tls-key", "", "file with the key of the certificate")
 }
 
 func (c *certificate) given() bool { return c.cert != "" || c.key != "" }

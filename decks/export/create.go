@@ -123,8 +123,8 @@ func (p *createExportParams) take(name string, value any) error {
 func settingsOf(c *engine.Ctx, d *storage.Doc) (render.Deck, error) {
 	out := deck.Looks(d)
 	out.Author = c.As.Name
-	if limit := c.Tx.Repo().Limits().ExportStyle; len(out.CSS) > limit {
-		return out, fault.Limit.Errorf("deck %d: style sheet of %d bytes, limit %d", deck.Number(d), len(out.CSS), limit).WithCode(fault.CodeTooLarge)
+	if most := limitsOf(c.Tx).Style; len(out.CSS) > most {
+		return out, fault.Limit.Errorf("deck %d: style sheet of %d bytes, limit %d", deck.Number(d), len(out.CSS), most).WithCode(fault.CodeTooLarge)
 	}
 	u, err := c.Tx.User(c.As.Name)
 	if err == nil {

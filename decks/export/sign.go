@@ -13,12 +13,21 @@ import (
 	"catena/storage"
 	"catena/storage/credential"
 	"catena/storage/fault"
+	"catena/storage/limit"
 )
+
+// Limits bound the export of decks; zero values take the defaults.
+type Limits struct {
+	Style int           `setting:"limit-export-style" unit:"bytes" default:"64 KiB" doc:"size of the style sheet of a deck that is exported"`
+	Time  time.Duration `setting:"download-time" default:"24h" doc:"time that the address of an exported deck works; choose 15m where addresses might leak"`
+}
+
+func limitsOf(tx *storage.Tx) Limits { return limit.Of[Limits](tx.Repo().Bounds()) }
 
 // Address returns the path of the file of an export, for whoever has it, and until when
 // it works. If it was asked for with an API key it ends with that key.
 func (e *Export) Address(tx *storage.Tx) (path string, until time.Time) {
-	until = tx.Now().Add(tx.Repo().Limits().DownloadTime).Truncate(time.Second)
+	until = tx.Now().Add(limitsOf(tx).Time).Truncate(time.Second)
 	if last := e.Completed.Add(Kept).Truncate(time.Second); until.After(last) {
 		until = last
 	}
@@ -50,7 +59,7 @@ func Open(tx *storage.Tx, deck, id int64, expires, key, signature string) (*Expo
 	if err != nil || !hmac.Equal([]byte(signature), []byte(sign(tx.Repo(), deck, id, expires, key))) {
 		return nil, fault.Denied.Errorf("download of export %d: the signature is not valid", id).WithCode(fault.CodeInvalidSignature)
 	}
-	if span := tx.Repo().Limits().DownloadTime; !storage.Recent(tx.Now(), time.Unix(at, 0).Add(-span), span) {
+	if span := limitsOf(tx).Time; !storage.Recent(tx.Now(), time.Unix(at, 0).Add(-span), span) {
 		return nil, fault.NotFound.Errorf("download of export %d: the address has expired; read the export for a new one", id).WithCode(fault.CodeLinkExpired)
 	}
 	if key != "" {

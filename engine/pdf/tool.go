@@ -4,13 +4,13 @@
 package pdf
 
 import (
-	"cmp"
 	"context"
 	"io"
 	"time"
 
 	"catena/storage/blob"
 	"catena/storage/fault"
+	"catena/storage/limit"
 )
 
 // Bounds of the work on PDF files.
@@ -21,23 +21,12 @@ const (
 	maxOut    = maxMemory        // bytes of a file that is made
 )
 
-// Limits bound what is taken at once; zero values take the defaults of DefaultLimits.
+// Limits bound what is taken at once; zero values take the defaults.
 type Limits struct {
-	Files    int   // PDF files of one task (500)
-	Bytes    int64 // of them together (64 MiB)
-	Pages    int   // of them together (5,000)
-	Pictures int   // pages that are made into pictures (100)
-}
-
-// DefaultLimits are the bounds of a new tool.
-var DefaultLimits = Limits{Files: 500, Bytes: 64 << 20, Pages: 5000, Pictures: 100}
-
-func (l Limits) orDefault() Limits {
-	d := DefaultLimits
-	return Limits{
-		Files: cmp.Or(l.Files, d.Files), Bytes: cmp.Or(l.Bytes, d.Bytes),
-		Pages: cmp.Or(l.Pages, d.Pages), Pictures: cmp.Or(l.Pictures, d.Pictures),
-	}
+	Files    int   `setting:"limit-pdf-files" default:"500" doc:"PDF files that one operation reads"`
+	Bytes    int64 `setting:"limit-pdf-size" unit:"bytes" default:"64 MiB" doc:"size of the PDF files that one operation reads"`
+	Pages    int   `setting:"limit-pdf-pages" default:"5000" doc:"pages of the PDF files that one operation reads"`
+	Pictures int   `setting:"limit-pdf-pictures" default:"100" doc:"pages of a PDF file that one operation converts to pictures"`
 }
 
 // Tool does work on PDF files: in worker processes, or in the server's own where it has no command line for those.
@@ -51,11 +40,12 @@ type Tool struct {
 // New makes a tool. The command line of a worker ends in WorkerMain; nil: there is none. Drawer is the program pdftoppm,
 // which makes pages into pictures; "": there is none.
 func New(worker []string, drawer string, limits Limits) *Tool {
+	limit.Fill(&limits)
 	turns := 1
 	if len(worker) > 0 {
 		turns = 2
 	}
-	return &Tool{argv: worker, turns: make(chan struct{}, turns), limits: limits.orDefault(), drawer: drawer}
+	return &Tool{argv: worker, turns: make(chan struct{}, turns), limits: limits, drawer: drawer}
 }
 
 // Check returns an error of kind Invalid for what is no PDF file.

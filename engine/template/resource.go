@@ -9,10 +9,11 @@ import (
 
 	"catena/storage/declare"
 	"catena/storage/fault"
+	"catena/storage/limit"
 )
 
 // DefaultLimits are the bounds that hold where none is given.
-var DefaultLimits = Limits{Source: 256 << 10, Depth: 64, Steps: 5_000_000, Output: 10 << 20}
+var DefaultLimits = limit.Defaults[Limits]()
 
 // Resources are templates that are files, by file name: NAME.ftl and NAME.mvel.
 type Resources map[string]*Template

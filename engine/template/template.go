@@ -18,10 +18,10 @@ import (
 
 // Limits bound one template.
 type Limits struct {
-	Source int // bytes of its text
-	Depth  int // of what is within something else, and of macros that call macros
-	Steps  int // of one rendering
-	Output int // bytes that it makes, and those of any text it makes on the way
+	Source int `setting:"limit-template-source" unit:"bytes" default:"256 KiB" doc:"size of a template"`
+	Depth  int `setting:"limit-template-depth" default:"64" doc:"levels of nesting in a template, and of macros that call macros"`
+	Steps  int `setting:"limit-template-steps" default:"5000000" doc:"steps of one rendering of a template"`
+	Output int `setting:"limit-template-output" unit:"bytes" default:"10 MiB" doc:"size of the output of a template"`
 }
 
 // Template is a parsed template. It may be rendered several times at once.

@@ -5,6 +5,7 @@ import (
 
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/limit"
 )
 
 // A route is a workflow made of documents, as workflows were before they were graphs: a tree of steps and of folders
@@ -81,7 +82,7 @@ func newRoute(tx *storage.Tx, root *storage.Doc, m *Model, s Start) (*Instance, 
 	if how != parallel {
 		how = serial
 	}
-	left := tx.Repo().Limits().WorkflowSteps
+	left := limit.Of[Limits](tx.Repo().Bounds()).Steps
 	d, err := copySteps(tx, root, m.Route, tx.NewID(), &left, storage.Props{
 		executionKey: how, "docri:modelId": m.Name, "docri:initiator": s.Initiator, "docri:participatingDocuments": s.Documents,
 	})
@@ -97,7 +98,7 @@ func newRoute(tx *storage.Tx, root *storage.Doc, m *Model, s Start) (*Instance, 
 // not copied.
 func copySteps(tx *storage.Tx, to, from *storage.Doc, name string, left *int, more storage.Props) (*storage.Doc, error) {
 	if *left--; *left < 0 {
-		return nil, fault.Limit.Errorf("workflow %s: more than %d steps", from.Path(), tx.Repo().Limits().WorkflowSteps)
+		return nil, fault.Limit.Errorf("workflow %s: more than %d steps", from.Path(), limit.Of[Limits](tx.Repo().Bounds()).Steps)
 	}
 	d, err := tx.Blank(from.Type().Name)
 	if err != nil {

@@ -7,6 +7,12 @@ import (
 	"catena/storage/fault"
 )
 
+// Limits bound a workflow; zero values take the defaults.
+type Limits struct {
+	Actors int `setting:"limit-workflow-actors" default:"500" doc:"users and groups that one node of a workflow assigns tasks to"`
+	Steps  int `setting:"limit-workflow-steps" default:"100" doc:"nodes that a workflow passes through until it creates a task or ends"`
+}
+
 // NodeState is where a node of an instance is.
 type NodeState struct {
 	State     string         `json:"state"`             // Ready, Waiting or Suspended

@@ -11,7 +11,14 @@ import (
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/limit"
 )
+
+// Limits bound collections; zero values take the defaults.
+type Limits struct {
+	Members     int `setting:"limit-members" default:"10000" doc:"documents of one collection"`
+	Collections int `setting:"limit-collections" default:"1000" doc:"collections that one document is in"`
+}
 
 // Ops are the operations on collections.
 var Ops = []engine.Op{
@@ -93,7 +100,7 @@ func join(c *engine.Ctx, d, collection *storage.Doc) (*storage.Doc, error) {
 		return nil, err
 	}
 	list, of := ids(fresh, members), ids(d, memberOf)
-	switch l := c.Tx.Repo().Limits(); {
+	switch l := limit.Of[Limits](c.Tx.Repo().Bounds()); {
 	case slices.Contains(list, d.ID()) && slices.Contains(of, collection.ID()):
 		return d, nil
 	case len(list) >= l.Members:

@@ -61,9 +61,9 @@ func (v *View) Changes(since int64, roots *string) (*Summary, error) {
 		defs = append(defs, root.Repository()+":"+root.ID())
 	}
 	s.RootsText = strings.Join(defs, ",")
-	limits := v.tx.Repo().Limits()
+	most := limitsOf(v.tx).Changes
 	system := v.tx.As(v.tx.Repo().System())
-	entries, upTo, more, err := system.Feed(max(since, 0), limits.ScanRows)
+	entries, upTo, more, err := system.Feed(max(since, 0), v.tx.Repo().Limits().ScanRows)
 	if err != nil {
 		return nil, err
 	}
@@ -76,10 +76,10 @@ func (v *View) Changes(since int64, roots *string) (*Summary, error) {
 		return s, nil
 	}
 	h.known(roots)
-	if s.Changes, err = h.changes(limits.SyncChanges); err != nil {
+	if s.Changes, err = h.changes(most); err != nil {
 		return nil, err
 	}
-	if len(s.Changes) > limits.SyncChanges {
+	if len(s.Changes) > most {
 		s.Changes, s.TooMany = []Change{}, true
 	}
 	return s, nil

@@ -290,7 +290,7 @@ func (g *gardener) step() {
 
 // TestSummaryLimit: as many changes as a summary may tell are told; one more, and everything is to be read again.
 func TestSummaryLimit(t *testing.T) {
-	w := world{storagetest.Open(t, func(c *storage.Config) { c.Limits.SyncChanges = 7 }), t}
+	w := world{storagetest.Open(t, func(c *storage.Config) { c.Bounds = c.Bounds.With(drive.Limits{Changes: 7}) }), t}
 	for n, want := range map[int]bool{7: false, 8: true} {
 		var folder string
 		w.must("Administrator", func(tx *storage.Tx) error {

@@ -8,7 +8,16 @@ import (
 
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/limit"
 )
+
+// Limits bound what one user synchronizes; zero values take the defaults.
+type Limits struct {
+	Roots   int `setting:"limit-sync-roots" default:"1000" doc:"folders that one user synchronizes"`
+	Changes int `setting:"limit-sync-changes" default:"1000" doc:"changes in one summary for a synchronizer; with more, it reads everything again"`
+}
+
+func limitsOf(tx *storage.Tx) Limits { return limit.Of[Limits](tx.Repo().Bounds()) }
 
 // rootTable has the roots: the number of the user, so that another one of the name has none of them, by the name and
 // the id of the document.
@@ -87,8 +96,8 @@ func (v *View) Register(d *storage.Doc) error {
 	if err := v.prune(); err != nil {
 		return err
 	}
-	if limit := v.tx.Repo().Limits().SyncRoots; len(v.chosen) >= limit && !slices.Contains(v.chosen, d.ID()) {
-		return fault.Limit.Errorf("roots: user %s has %d, at most %d", v.tx.Principal().Name, len(v.chosen), limit)
+	if most := limitsOf(v.tx).Roots; len(v.chosen) >= most && !slices.Contains(v.chosen, d.ID()) {
+		return fault.Limit.Errorf("roots: user %s has %d, at most %d", v.tx.Principal().Name, len(v.chosen), most)
 	}
 	if err := v.tx.StartFeed(); err != nil {
 		return err

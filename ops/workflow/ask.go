@@ -9,6 +9,7 @@ import (
 	"catena/engine/mail"
 	"catena/engine/workflow"
 	"catena/storage/fault"
+	"catena/storage/limit"
 )
 
 // ask makes the tasks of a node.
@@ -77,7 +78,7 @@ func (h *host) value(n *workflow.Node, text string) (any, error) {
 // actors are those of names who are there; none at all is an error.
 func (h *host) actors(names []string) ([]string, error) {
 	actors, err := workflow.Actors(h.unlimited(), names)
-	most := h.Tx.Repo().Limits().WorkflowActors
+	most := limit.Of[workflow.Limits](h.Tx.Repo().Bounds()).Actors
 	switch {
 	case err != nil:
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"catena/engine/workflow"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/limit"
 )
 
 // Names of context variables that chains of a workflow find.
@@ -65,7 +66,7 @@ func (h *host) gone() error {
 	return fault.Conflict.Errorf("workflow %s: %s is declared no longer", h.instance.ID(), h.instance.ModelName).WithCode(fault.CodeWorkflowState)
 }
 
-func (h *host) most() int { return h.Tx.Repo().Limits().WorkflowSteps }
+func (h *host) most() int { return limit.Of[workflow.Limits](h.Tx.Repo().Bounds()).Steps }
 
 // errStopped ends a walk whose workflow one of its own chains has cancelled.
 var errStopped = errors.New("workflow: it is cancelled")

@@ -348,7 +348,7 @@ workflows:
 		{3, 2, `["alice","bob","carol"]`, http.StatusUnprocessableEntity},
 		{3, 2, `[]`, http.StatusBadRequest},
 	} {
-		s := server(t, graph, func(c *storage.Config) { c.Limits.WorkflowSteps, c.Limits.WorkflowActors = tc.steps, tc.actors })
+		s := server(t, graph, func(c *storage.Config) { c.Bounds = c.Bounds.With(workflow.Limits{Steps: tc.steps, Actors: tc.actors}) })
 		got := s.Do("POST", api+"/workflow", `{"workflowModelName":"Long","variables":{"who":`+tc.who+`}}`)
 		if got.StatusCode != tc.want {
 			t.Errorf("%d steps, %d actors, %s: %s: %s", tc.steps, tc.actors, tc.who, got.Status, got.Text)

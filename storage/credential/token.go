@@ -13,7 +13,13 @@ import (
 	"catena/storage/fault"
 	"catena/storage/internal/row"
 	"catena/storage/internal/secret"
+	"catena/storage/limit"
 )
+
+// Limits bound the credentials of one user; zero values take the defaults.
+type Limits struct {
+	Devices int `setting:"limit-devices" default:"1000" doc:"tokens of the devices of one user"`
+}
 
 // DeviceToken stands for a user in a program on a device. The same user, program and device
 // always get the same token, so tokens are kept as they are, in a table that nobody but this
@@ -56,8 +62,8 @@ func AcquireToken(tx *storage.Tx, d DeviceToken) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if limit := tx.Repo().Limits().Tokens; len(own) >= limit {
-		return "", fault.Limit.Errorf("token: user %s has %d already", d.User, limit)
+	if most := limit.Of[Limits](tx.Repo().Bounds()).Devices; len(own) >= most {
+		return "", fault.Limit.Errorf("token: user %s has %d already", d.User, most)
 	}
 	b := make([]byte, 24)
 	rand.Read(b)

@@ -15,7 +15,18 @@ import (
 	"catena/storage"
 	"catena/storage/fault"
 	"catena/storage/internal/row"
+	"catena/storage/limit"
 )
+
+// Limits bound the sessions of one user; zero values take the defaults.
+type Limits struct {
+	Sessions int           `setting:"limit-ui-sessions" default:"100" doc:"sessions of user interfaces of one user"`
+	Size     int           `setting:"limit-ui-session-size" unit:"bytes" default:"256 KiB" doc:"size of one session of a user interface, and of all lists of one user"`
+	List     int           `setting:"limit-ui-list" default:"1000" doc:"documents of the clipboard, the worklist, or another list of a user interface"`
+	Time     time.Duration `setting:"limit-ui-session-time" default:"12h" doc:"time that a session of a user interface is kept after its last change"`
+}
+
+func limitsOf(r *storage.Repo) Limits { return limit.Of[Limits](r.Bounds()) }
 
 // Session is the state of one conversation of a user.
 type Session struct {
@@ -150,8 +161,8 @@ func Open(tx *storage.Tx, id string) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	if limit := tx.Repo().Limits().UISessions; len(all) >= limit {
-		return nil, fault.Limit.Errorf("UI sessions: user %s has %d, at most %d; end one first", tx.Principal().Name, len(all), limit)
+	if most := limitsOf(tx.Repo()).Sessions; len(all) >= most {
+		return nil, fault.Limit.Errorf("UI sessions: user %s has %d, at most %d; end one first", tx.Principal().Name, len(all), most)
 	}
 	if err := Drop(tx, id); err != nil { // one that has expired
 		return nil, err
@@ -167,7 +178,7 @@ func (s *Session) Keep(tx *storage.Tx) error {
 		return err
 	}
 	s.Changed = tx.Now()
-	s.Expires = s.Changed.Add(tx.Repo().Limits().UISessionTime)
+	s.Expires = s.Changed.Add(limitsOf(tx.Repo()).Time)
 	return put(tx, sessions, at+s.ID, "UI session "+s.ID, s)
 }
 
@@ -177,8 +188,8 @@ func put(tx *storage.Tx, table row.Secret, key, what string, v any) error {
 	if err != nil {
 		return fault.Invalid.Errorf("%s: %w", what, err)
 	}
-	if limit := tx.Repo().Limits().UISessionSize; len(raw) > limit {
-		return fault.Limit.Errorf("%s: %d bytes, at most %d", what, len(raw), limit)
+	if most := limitsOf(tx.Repo()).Size; len(raw) > most {
+		return fault.Limit.Errorf("%s: %d bytes, at most %d", what, len(raw), most)
 	}
 	return tx.Secret(table).Put(key, json.RawMessage(raw))
 }
@@ -286,7 +297,7 @@ func keysOf(tx *storage.Tx, table row.Secret, user string) (keys []string) {
 
 // Sweep ends the sessions that have expired.
 func Sweep(ctx context.Context, r *storage.Repo) error {
-	span := r.Limits().UISessionTime
+	span := limitsOf(r).Time
 	var old []string
 	err := r.View(ctx, r.System(), func(tx *storage.Tx) error {
 		old = nil

@@ -20,10 +20,10 @@ type world struct {
 	now time.Time
 }
 
-func open(t *testing.T, l storage.Limits) *world {
+func open(t *testing.T, l uisession.Limits) *world {
 	w := &world{t: t, now: time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)}
 	w.Repo = storagetest.Open(t, func(c *storage.Config) {
-		c.Limits, c.Clock, c.BlobGrace = l, func() time.Time { return w.now }, time.Nanosecond
+		c.Bounds, c.Clock, c.BlobGrace = c.Bounds.With(l), func() time.Time { return w.now }, time.Nanosecond
 	})
 	w.user("alice")
 	return w
@@ -57,7 +57,7 @@ func opened(id string) func(tx *storage.Tx) error {
 
 // TestLimits takes as many sessions, documents and bytes as may be, and refuses one more.
 func TestLimits(t *testing.T) {
-	w := open(t, storage.Limits{UISessions: 3, UIList: 4, UISessionSize: 1000, UISessionTime: time.Hour})
+	w := open(t, uisession.Limits{Sessions: 3, List: 4, Size: 1000, Time: time.Hour})
 	for i := range 3 {
 		w.must(w.try("alice", opened(strconv.Itoa(i))))
 	}
@@ -115,7 +115,7 @@ func TestLimits(t *testing.T) {
 
 // TestLife lets sessions expire, and users go.
 func TestLife(t *testing.T) {
-	w := open(t, storage.Limits{UISessions: 1, UISessionTime: time.Hour})
+	w := open(t, uisession.Limits{Sessions: 1, Time: time.Hour})
 	file := storage.Blob{}
 	w.must(w.try("alice", opened("a")))
 	w.must(w.try("alice", func(tx *storage.Tx) error {
@@ -207,7 +207,7 @@ func TestLife(t *testing.T) {
 
 // TestNobody gives no session to the server itself and to guests.
 func TestNobody(t *testing.T) {
-	w := open(t, storage.Limits{})
+	w := open(t, uisession.Limits{})
 	for _, as := range []*storage.Principal{w.System(), storage.Guest()} {
 		if err := w.Update(context.Background(), as, opened("a")); err == nil {
 			t.Errorf("%s has a session", as.Name)

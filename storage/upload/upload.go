@@ -16,7 +16,16 @@ import (
 	"catena/storage"
 	"catena/storage/fault"
 	"catena/storage/internal/row"
+	"catena/storage/limit"
 )
+
+// Limits bound the uploads of one user; zero values take the defaults.
+type Limits struct {
+	Batches int   `setting:"limit-batches" default:"1000" doc:"open batches of uploaded files of one user"`
+	Bytes   int64 `setting:"limit-uploads" unit:"bytes" default:"50 GiB" doc:"size of all files of one user in open batches"`
+}
+
+func limitsOf(tx *storage.Tx) Limits { return limit.Of[Limits](tx.Repo().Bounds()) }
 
 // Batch is a set of files that one user uploads before something is done with them. Nobody
 // else can see it.
@@ -112,10 +121,10 @@ func Open(tx *storage.Tx, handler string) (*Batch, error) {
 	}
 	own := ownKey(tx.Principal().Identity(), "")
 	n := 0
-	for range rows(tx).Scan(own, below(own), false, tx.Repo().Limits().Batches) {
+	for range rows(tx).Scan(own, below(own), false, limitsOf(tx).Batches) {
 		n++
 	}
-	if n >= tx.Repo().Limits().Batches {
+	if n >= limitsOf(tx).Batches {
 		return nil, fault.Limit.Errorf("uploads: %d batches are open, use or delete them first", n).WithCode(fault.CodeUploadBatches)
 	}
 	b := &Batch{ID: "batchId-" + tx.NewID(), Owner: tx.Principal().Identity(), Handler: handler, Created: tx.Now(), Expires: tx.Now().Add(kept)}
@@ -363,8 +372,8 @@ func use(tx *storage.Tx, user string, n int64) error {
 	if _, err := rows(tx).Get(usedKey(user), &used); err != nil {
 		return err
 	}
-	if used += n; n > 0 && used > tx.Repo().Limits().UploadBytes {
-		return fault.Limit.Errorf("uploads: more than %d bytes, use or delete some first", tx.Repo().Limits().UploadBytes).WithCode(fault.CodeUploadBytes)
+	if used += n; n > 0 && used > limitsOf(tx).Bytes {
+		return fault.Limit.Errorf("uploads: more than %d bytes, use or delete some first", limitsOf(tx).Bytes).WithCode(fault.CodeUploadBytes)
 	}
 	if used <= 0 {
 		return rows(tx).Delete(usedKey(user))

@@ -21,7 +21,7 @@ func TestUploadsEnd(t *testing.T) {
 	r := storagetest.Open(t, func(c *storage.Config) {
 		c.Clock = func() time.Time { return now }
 		c.BlobGrace = time.Nanosecond
-		c.Limits.Batches, c.Limits.UploadBytes = 2, 10
+		c.Bounds = c.Bounds.With(upload.Limits{Batches: 2, Bytes: 10})
 	})
 	bob := &storage.Principal{Name: "bob"}
 	update := func(fn func(tx *storage.Tx) error) error { return r.Update(t.Context(), bob, fn) }
