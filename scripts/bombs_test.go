@@ -73,7 +73,7 @@ var bombs = []struct {
 	{"giant pattern", "new RegExp('(' + 'a?'.repeat(1e6) + ')'.repeat(1)).test('a')", "script-timeout script-memory script-error script-crash"},
 	{"console", "for (;;) console.log('x'.repeat(1000))", "script-timeout"},
 	{"calls", "for (;;) Context.SetVar(null, {name: 'x', value: 1})", "script-calls script-timeout operations"},
-	{"calls for values", "let n = 0; for (;;) n += Repository.GetDocument(null, {value: '/ws'}).name.length", "script-calls script-timeout"},
+	{"calls for values", "let n = 0; for (;;) n += Repository.GetDocument(null, {value: '/ws'}).name.length", "script-calls script-timeout operations"},
 	{"questions", "for (;;) ctx.x = typeof nothing", "script-timeout script-calls script-memory"},
 	{"big parameter", "Context.SetVar(null, {name: 'x', value: 'x'.repeat(1e7)})", "script-output"},
 	{"big result", "'x'.repeat(1e7)", "script-output"},

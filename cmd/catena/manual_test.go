@@ -2,13 +2,13 @@ package main
 
 import (
 	"bytes"
-	"catena/storage/limit"
-
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"catena/storage/limit"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
