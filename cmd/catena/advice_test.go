@@ -29,6 +29,6 @@ func TestAdvice(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer a.close()
-	try(1, "name it with --server", "ops")
+	try(1, "send commands to it with --server", "ops")
 	try(1, "choose another directory with --data", "serve", "--addr", "127.0.0.1:0")
 }

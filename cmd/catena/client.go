@@ -18,9 +18,10 @@ import (
 // client speaks the REST interface, to a running server or to a handler in this
 // process that has the data directory open: verbs need not know which.
 type client struct {
-	base string
-	http *http.Client
-	sign func(*http.Request)
+	base   string
+	http   *http.Client
+	sign   func(*http.Request)
+	remote bool // a running server; otherwise a handler in this process
 }
 
 // connect returns a client and what to call when done.
@@ -30,13 +31,13 @@ func (g *global) connect(ctx context.Context) (*client, func(), error) {
 	}
 	u, err := url.Parse(g.server)
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
-		return nil, nil, usage{fmt.Errorf("server: %q is not an http address", g.server)}
+		return nil, nil, usage{fmt.Errorf("server: %q is not an address such as http://127.0.0.1:8080", g.server)}
 	}
 	sign, err := signer()
 	if err != nil {
 		return nil, nil, usage{err}
 	}
-	return &client{base: strings.TrimRight(g.server, "/"), http: http.DefaultClient, sign: sign}, func() {}, nil
+	return &client{base: strings.TrimRight(g.server, "/"), http: http.DefaultClient, sign: sign, remote: true}, func() {}, nil
 }
 
 // signer signs requests by CATENA_KEY, or by CATENA_USER and CATENA_PASSWORD.
@@ -134,14 +135,40 @@ func (c *client) send(ctx context.Context, method, path, contentType string, bod
 	req.Header.Set("X-NXproperties", "*")
 	c.sign(req)
 	resp, err := c.http.Do(req)
-	if err != nil {
+	switch {
+	case err != nil && c.remote && ctx.Err() == nil:
+		return nil, fault.Unavailable.Errorf("%s: %w; is the server running? Start it with catena serve, or correct --server", c.base, cause(err))
+	case err != nil:
 		return nil, err
-	}
-	if resp.StatusCode < 400 {
+	case resp.StatusCode < 400:
 		return resp, nil
 	}
 	defer resp.Body.Close()
-	return nil, problem(resp)
+	err = problem(resp)
+	if c.remote && resp.StatusCode == http.StatusUnauthorized {
+		err = fault.Wrap(err, "%s: sign-in failed, %s", c.base, credentialAdvice())
+	}
+	return nil, err
+}
+
+// cause is what went wrong with a request, without its method and address.
+func cause(err error) error {
+	var u *url.Error
+	if errors.As(err, &u) {
+		return u.Err
+	}
+	return err
+}
+
+// credentialAdvice says which variables of the environment to set or to correct.
+func credentialAdvice() string {
+	if _, ok, _ := fromEnv("key"); ok {
+		return "check CATENA_KEY"
+	}
+	if _, ok, _ := fromEnv("password"); !ok {
+		return "set CATENA_PASSWORD, and CATENA_USER for another user than Administrator, or CATENA_KEY"
+	}
+	return "check CATENA_USER (default: Administrator) and CATENA_PASSWORD"
 }
 
 // problem turns an error answer back into an error of its kind.
@@ -263,4 +290,4 @@ func printJSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-var errNotLocal = errors.New("works on a closed data directory: leave --server out")
+var errNotLocal = errors.New("works on a data directory that no server uses: stop the server and omit --server")

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"text/tabwriter"
+	"strconv"
 
 	"github.com/spf13/cobra"
 )
@@ -27,7 +27,7 @@ func deckCmd(g *global) *cobra.Command {
 func deckImport(g *global) *cobra.Command {
 	var format, title, visibility string
 	cmd := &cobra.Command{
-		Use: "import FILE…", Short: "Make decks of presentations: pages of reveal.js, Markdown, or JSON that defines slides", Args: cobra.MinimumNArgs(1),
+		Use: "import FILE…", Short: "Create decks from presentations: reveal.js pages, Markdown, or JSON that defines slides", Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			out := g.rows(cmd)
 			for _, file := range args {
@@ -52,8 +52,8 @@ func deckImport(g *global) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&format, "format", "", "html, markdown or define; empty: by the file's name")
-	f.StringVar(&title, "title", "", "title of the deck; empty: the presentation's own")
+	f.StringVar(&format, "format", "", "html, markdown or define (default: by file name)")
+	f.StringVar(&title, "title", "", "title of the deck (default: that of the presentation)")
 	f.StringVar(&visibility, "visibility", "self", "who may see the deck: all, self or team")
 	return cmd
 }
@@ -68,23 +68,16 @@ func formatOf(file string) string {
 func deckList(g *global) *cobra.Command {
 	var page, size int64
 	cmd := &cobra.Command{
-		Use: "list", Short: "List one's decks, the newest first", Args: cobra.NoArgs,
+		Use: "list", Short: "List your decks, newest first", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var all struct{ Data []deck }
 			if err := g.object(cmd, call{op: "Deck.List", params: map[string]any{"page": page, "per_page": size}}, &all); err != nil {
 				return err
 			}
-			if g.json {
-				return printJSON(cmd.OutOrStdout(), all.Data)
-			}
-			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 4, 2, ' ', 0)
-			for _, d := range all.Data {
-				fmt.Fprintf(w, "%d\t%s\t%s\n", d.ID, d.Title, d.URL)
-			}
-			return w.Flush()
+			return list(g, cmd, all.Data, "ID\tTITLE\tPATH", func(d deck) string { return columns(strconv.FormatInt(d.ID, 10), d.Title, d.URL) })
 		},
 	}
-	cmd.Flags().Int64Var(&page, "page", 1, "number of the page")
-	cmd.Flags().Int64Var(&size, "per-page", 100, "decks a page")
+	cmd.Flags().Int64Var(&page, "page", 1, "page number")
+	cmd.Flags().Int64Var(&size, "per-page", 100, "decks per page")
 	return cmd
 }

@@ -133,6 +133,16 @@ var exits = []struct {
 	{"team show 999", 3, ""},
 	{"team delete 999", 3, ""},
 	{"team delete x", 2, ""},
+	{"group create crew --users Administrator --label Crew", 0, ""},
+	{"group create crew", 1, ""},
+	{"group list", 0, `[{"groupname":`},
+	{"group show crew", 0, `{"groupname":"crew"`},
+	{"group show none", 3, ""},
+	{"group add crew Administrator", 0, ""},
+	{"group add crew nobody", 3, ""},
+	{"group remove crew Administrator", 0, ""},
+	{"group delete crew", 0, ""},
+	{"group delete crew", 3, ""},
 	{"user create ada", 0, ""},
 	{"user create ada", 1, ""},
 	{"user list", 0, `[{`},
@@ -186,7 +196,7 @@ func TestExits(t *testing.T) {
 			t.Errorf("%s: prints %s", x.line, out)
 		}
 	}
-	for _, cmd := range verbs(newRoot()) {
+	for _, cmd := range verbs(newRoot(&global{})) {
 		if !seen[cmd] {
 			t.Errorf("%s: is not in the table", cmd)
 		}
@@ -203,7 +213,7 @@ func TestExits(t *testing.T) {
 // commandOf is the path of the command that a line names.
 func commandOf(t *testing.T, args []string) string {
 	t.Helper()
-	cmd, _, err := newRoot().Find(args)
+	cmd, _, err := newRoot(&global{}).Find(args)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,8 +1,7 @@
 package main
 
 import (
-	"fmt"
-	"text/tabwriter"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -26,15 +25,15 @@ type waitingJob struct {
 }
 
 func jobCmd(g *global) *cobra.Command {
-	cmd := &cobra.Command{Use: "job", Aliases: []string{"jobs"}, Short: "List, retry and delete jobs of the outbox"}
-	cmd.AddCommand(jobList(g), jobVerb(g, "retry", "Job.Retry", "Try a job again at once"), jobVerb(g, "delete", "Job.Delete", "Remove a job that waits or was given up"))
+	cmd := &cobra.Command{Use: "job", Aliases: []string{"jobs"}, Short: "List, retry and delete background jobs"}
+	cmd.AddCommand(jobList(g), jobVerb(g, "retry", "Job.Retry", "Retry a job immediately"), jobVerb(g, "delete", "Job.Delete", "Delete a job that is waiting or dead"))
 	return cmd
 }
 
 func jobList(g *global) *cobra.Command {
 	var state, kind string
 	cmd := &cobra.Command{
-		Use: "list", Short: "List jobs: those given up, those that run, those that wait", Args: cobra.NoArgs,
+		Use: "list", Short: "List jobs: dead, running and waiting ones", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			params := map[string]any{}
 			if state != "" {
@@ -47,18 +46,13 @@ func jobList(g *global) *cobra.Command {
 			if err := g.object(cmd, call{op: "Job.List", params: params}, &jobs); err != nil {
 				return err
 			}
-			if g.json {
-				return printJSON(cmd.OutOrStdout(), jobs)
-			}
-			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 4, 2, ' ', 0)
-			for _, j := range jobs {
-				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%s\n", j.ID, j.Kind, j.State, j.Due.Format(time.RFC3339), j.Tries, j.Failure)
-			}
-			return w.Flush()
+			return list(g, cmd, jobs, "ID\tKIND\tSTATE\tDUE\tTRIES\tERROR", func(j waitingJob) string {
+				return columns(j.ID, j.Kind, j.State, j.Due.Format(time.RFC3339), strconv.Itoa(j.Tries), j.Failure)
+			})
 		},
 	}
-	cmd.Flags().StringVar(&state, "state", "", "only these: dead, running or waiting")
-	cmd.Flags().StringVar(&kind, "kind", "", "only jobs of this kind, for example mail")
+	cmd.Flags().StringVar(&state, "state", "", "only jobs in this state: dead, running or waiting")
+	cmd.Flags().StringVar(&kind, "kind", "", "only jobs of this kind, such as mail")
 	return cmd
 }
 

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"strconv"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -31,7 +30,7 @@ func keyCmd(g *global) *cobra.Command {
 func keyCreate(g *global) *cobra.Command {
 	var user, scope, name, expires, revision string
 	cmd := &cobra.Command{
-		Use: "create", Short: "Create a key; it is shown this once", Args: cobra.NoArgs,
+		Use: "create", Short: "Create a key and print it; it is shown only once", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			params := map[string]any{"user": user, "scope": scope, "name": name}
 			if expires != "" {
@@ -52,11 +51,11 @@ func keyCreate(g *global) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&user, "user", "", "user the key acts for")
+	f.StringVar(&user, "user", "", "user that the key acts for")
 	f.StringVar(&scope, "scope", "read_only", "read_only or read_write")
-	f.StringVar(&name, "name", "", "what the key is for")
-	f.StringVar(&expires, "expires", "", "moment it ends, ISO 8601; empty: never")
-	f.StringVar(&revision, "revision", "", "deck revision the key's clients speak: A or B; empty: both")
+	f.StringVar(&name, "name", "", "description of the key")
+	f.StringVar(&expires, "expires", "", "date-time when the key expires, ISO 8601 (default: never)")
+	f.StringVar(&revision, "revision", "", "deck revision of the clients: A or B (default: both)")
 	return cmd
 }
 
@@ -69,18 +68,13 @@ func keyList(g *global) *cobra.Command {
 			if err := g.object(cmd, call{op: "Key.List", params: map[string]any{"user": user}}, &keys); err != nil {
 				return err
 			}
-			if g.json {
-				return printJSON(cmd.OutOrStdout(), keys)
-			}
-			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 4, 2, ' ', 0)
-			for _, k := range keys {
+			return list(g, cmd, keys, "ID\tUSER\tSCOPE\tSTATE\tNAME", func(k key) string {
 				state := "active"
 				if k.Revoked != nil {
 					state = "revoked"
 				}
-				fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\n", k.ID, k.User, k.Scope, state, k.Name)
-			}
-			return w.Flush()
+				return columns(strconv.FormatInt(k.ID, 10), k.User, k.Scope, state, k.Name)
+			})
 		},
 	}
 	cmd.Flags().StringVar(&user, "user", "", "only keys of this user")
@@ -89,7 +83,7 @@ func keyList(g *global) *cobra.Command {
 
 func keyRevoke(g *global) *cobra.Command {
 	return &cobra.Command{
-		Use: "revoke ID", Short: "Revoke a key at once", Args: cobra.ExactArgs(1),
+		Use: "revoke ID", Short: "Revoke a key immediately", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, err := strconv.ParseInt(args[0], 10, 64)
 			if err != nil {

@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -51,7 +52,8 @@ func workerMain(args []string) int {
 
 // run carries out one command line and returns the exit code.
 func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) int {
-	root := newRoot()
+	g := &global{}
+	root := newRoot(g)
 	root.SetArgs(args)
 	root.SetIn(in)
 	root.SetOut(out)
@@ -60,8 +62,43 @@ func run(ctx context.Context, args []string, in io.Reader, out, errs io.Writer) 
 	if err == nil {
 		return 0
 	}
-	fmt.Fprintln(errs, "catena: "+fault.Of(err).Explain(err.Error()))
+	printError(errs, err, g.json || slices.Contains(args, "--json"))
 	return exitCode(err)
+}
+
+// printError prints an error: a line of text, or a line of JSON. That goes to the same stream, so that standard output has
+// results only.
+func printError(out io.Writer, err error, asJSON bool) {
+	if !asJSON {
+		fmt.Fprintln(out, "catena: "+fault.Of(err).Explain(err.Error()))
+		return
+	}
+	e := problemOf(err)
+	_ = json.NewEncoder(out).Encode(map[string]any{"error": e})
+}
+
+// shownError is an error as --json shows it.
+type shownError struct {
+	Kind     string `json:"kind"` // a kind of fault, or usage
+	Code     string `json:"code,omitempty"`
+	Message  string `json:"message"`
+	Field    string `json:"field,omitempty"`
+	Line     int    `json:"line,omitempty"`
+	Column   int    `json:"column,omitempty"`
+	ExitCode int    `json:"exitCode"`
+}
+
+func problemOf(err error) shownError {
+	out := shownError{Kind: fault.Of(err).String(), Message: err.Error(), ExitCode: exitCode(err)}
+	var u usage
+	if errors.As(err, &u) {
+		out.Kind = "usage"
+	}
+	var f *fault.Error
+	if errors.As(err, &f) {
+		out.Code, out.Field, out.Line, out.Column = f.Code.String(), f.Field, f.Line, f.Column
+	}
+	return out
 }
 
 // usage marks an error of the command line or the configuration.
@@ -87,12 +124,11 @@ func exitCode(err error) int {
 	}
 }
 
-// newRoot returns the whole command tree.
-func newRoot() *cobra.Command {
-	g := &global{}
+// newRoot returns the whole command tree, by purpose.
+func newRoot(g *global) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "catena",
-		Short:         "A content automation server: operations, chains and scripts over one transactional store",
+		Short:         "A content automation server: operations, chains and scripts on one transactional store",
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
@@ -101,10 +137,26 @@ func newRoot() *cobra.Command {
 	}
 	root.SetFlagErrorFunc(flagError)
 	g.flags(root.PersistentFlags())
-	root.AddCommand(
-		backupCmd(g), blobsCmd(g), chainCmd(g), compactCmd(g), configCmd(g), deckCmd(g), doctorCmd(g), importCmd(g), initCmd(g), jobCmd(g), keyCmd(g), listenerCmd(g), mcpCmd(g), opsCmd(g), restoreCmd(g),
-		runCmd(g), runsCmd(g), scriptCmd(g), serveCmd(g), teamCmd(g), traceCmd(g), userCmd(g), verifyCmd(g), versionCmd(g),
-	)
+	for _, purpose := range []struct {
+		title    string
+		commands []*cobra.Command
+	}{
+		{"Run a server", []*cobra.Command{initCmd(g), serveCmd(g), configCmd(g), doctorCmd(g)}},
+		{"Run operations", []*cobra.Command{runCmd(g), opsCmd(g), importCmd(g), deckCmd(g), mcpCmd(g)}},
+		{"Program the server", []*cobra.Command{chainCmd(g), scriptCmd(g), listenerCmd(g)}},
+		{"Manage users", []*cobra.Command{userCmd(g), groupCmd(g), teamCmd(g), keyCmd(g)}},
+		{"Watch a server", []*cobra.Command{runsCmd(g), traceCmd(g), jobCmd(g)}},
+		{"Look after data", []*cobra.Command{backupCmd(g), restoreCmd(g), verifyCmd(g), compactCmd(g), blobsCmd(g)}},
+		{"Other commands", []*cobra.Command{versionCmd(g)}},
+	} {
+		root.AddGroup(&cobra.Group{ID: purpose.title, Title: purpose.title + ":"})
+		for _, c := range purpose.commands {
+			c.GroupID = purpose.title
+			root.AddCommand(c)
+		}
+	}
+	root.SetHelpCommandGroupID("Other commands")
+	root.SetCompletionCommandGroupID("Other commands")
 	strict(root)
 	return root
 }

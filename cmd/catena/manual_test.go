@@ -39,7 +39,7 @@ func commandsPage() string {
 	var b strings.Builder
 	b.WriteString("# Commands\n\nThis page is generated from the program. `catena COMMAND --help` prints the same information. " +
 		"All commands also have the [global settings](settings.md#global-settings).\n")
-	for _, c := range newRoot().Commands() {
+	for _, c := range newRoot(&global{}).Commands() {
 		if c.Name() == "help" || c.Name() == "completion" {
 			continue
 		}
@@ -104,7 +104,7 @@ func settingsPage() string {
 			settingRow(&rare, f)
 		}
 	})
-	newRoot().PersistentFlags().VisitAll(func(f *pflag.Flag) { settingRow(&shared, f) })
+	newRoot(&global{}).PersistentFlags().VisitAll(func(f *pflag.Flag) { settingRow(&shared, f) })
 	return "# Settings\n\nThis page is generated from the program. Every setting is a key of the YAML file that `--config` names and an environment variable: " +
 		"`backup-keep: 3` or `CATENA_BACKUP_KEEP=3`. The settings of the server listed first, and the global settings, are also flags: `--backup-keep 3`. " +
 		"[Operating a server](operate.md#configure) explains how they combine.\n" +

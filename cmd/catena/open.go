@@ -116,7 +116,7 @@ func (g *global) openFiles(ctx context.Context, o openOptions) (*app, error) {
 	store, err := badger.Open(filepath.Join(g.data, "store"), badger.Options{Durability: o.durability, Log: log})
 	if err != nil {
 		if used, _ := badger.InUse(filepath.Join(g.data, "store")); used {
-			err = fmt.Errorf("%w, probably a server: name it with --server, for example --server http://127.0.0.1:8080, stop it, or choose another directory with --data", err)
+			err = fmt.Errorf("%w, probably a server: send commands to it with --server, such as --server http://127.0.0.1:8080, stop it, or choose another directory with --data", err)
 		}
 		return nil, err
 	}
@@ -288,7 +288,7 @@ func (a *app) close() error {
 // made returns why there is no data directory, or nil.
 func (g *global) made() error {
 	if _, err := os.Stat(filepath.Join(g.data, "store")); errors.Is(err, fs.ErrNotExist) {
-		return usage{errors.New(g.data + ": no data directory: make one with catena init, or name a server with --server")}
+		return usage{errors.New(g.data + ": not a data directory: create one with catena init, or name a running server with --server")}
 	}
 	return nil
 }

@@ -2,10 +2,8 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 )
@@ -60,13 +58,11 @@ func listOps(out io.Writer, body io.Reader) error {
 	if err := json.NewDecoder(body).Decode(&r); err != nil {
 		return err
 	}
-	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
-	for _, o := range r.Operations {
+	return printTable(out, r.Operations, "OPERATION\tINPUT → OUTPUT\tLABEL", func(o operation) string {
 		in, res := "void", "void"
 		if len(o.Signature) > 1 {
 			in, res = o.Signature[0], o.Signature[1]
 		}
-		fmt.Fprintf(w, "%s\t%s → %s\t%s\n", o.ID, in, res, o.Label)
-	}
-	return w.Flush()
+		return columns(o.ID, in+" → "+res, o.Label)
+	})
 }

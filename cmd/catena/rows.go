@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"strings"
+	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 )
@@ -44,3 +46,23 @@ func (r *rows) end(err error) error {
 	failed := printJSON(r.out, r.all)
 	return cmp.Or(err, failed)
 }
+
+// list prints entries: a table below a header, or a JSON array. line returns the columns of one.
+func list[T any](g *global, cmd *cobra.Command, all []T, header string, line func(T) string) error {
+	if g.json {
+		return printJSON(cmd.OutOrStdout(), all)
+	}
+	return printTable(cmd.OutOrStdout(), all, header, line)
+}
+
+func printTable[T any](out io.Writer, all []T, header string, line func(T) string) error {
+	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(w, header)
+	for _, entry := range all {
+		fmt.Fprintln(w, line(entry))
+	}
+	return w.Flush()
+}
+
+// columns joins the columns of a line.
+func columns(texts ...string) string { return strings.Join(texts, "\t") }

@@ -39,12 +39,12 @@ func runCmd(g *global) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVarP(&r.input, "input", "i", "", "input: a path, an id, doc:…, docs:a,b or JSON")
-	f.StringArrayVarP(&r.pairs, "param", "p", nil, "parameter name=value, repeatable; a value that is JSON is taken as such")
+	f.StringVarP(&r.input, "input", "i", "", "input: a path, an ID, doc:…, docs:a,b or JSON")
+	f.StringArrayVarP(&r.pairs, "param", "p", nil, "parameter name=value, repeatable; the value may be JSON")
 	f.StringVar(&r.params, "params", "", "all parameters as a JSON object")
 	f.StringArrayVar(&r.vars, "context", nil, "context variable name=value, repeatable")
 	f.StringArrayVar(&r.files, "file", nil, "file to send as the input blob, repeatable")
-	f.BoolVar(&r.dry, "dry-run", false, "run whole, list the changes, roll back")
+	f.BoolVar(&r.dry, "dry-run", false, "run everything, list the changes and roll back")
 	f.BoolVar(&r.trace, "trace", false, "print the tree of steps to standard error")
 	return cmd
 }
@@ -109,7 +109,7 @@ func (r *runner) run(ctx context.Context, c *client, out io.Writer) error {
 	}
 	defer resp.Body.Close()
 	if names, err := url.QueryUnescape(resp.Header.Get("Catena-Ignored")); err == nil && names != "" {
-		fmt.Fprintf(r.errs, "catena: %s: parameters it does not have, ignored: %s\n", r.op, names)
+		fmt.Fprintf(r.errs, "catena: %s: ignored unknown parameters: %s\n", r.op, names)
 	}
 	if err := printAnswer(out, resp); err != nil {
 		return err

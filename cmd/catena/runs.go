@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -29,11 +28,11 @@ type shownRun struct {
 }
 
 func runsCmd(g *global) *cobra.Command {
-	cmd := &cobra.Command{Use: "runs", Short: "List the calls that a server carries out now, and those that failed; show, end and repeat one"}
+	cmd := &cobra.Command{Use: "runs", Short: "List, show, cancel and retry the calls of a running server"}
 	cmd.AddCommand(
 		runsList(g), runsRetry(g),
-		runsVerb(g, "show", "Show what is known of a run, as JSON", http.MethodGet),
-		runsVerb(g, "end", "End a call that runs: nothing of it is kept, and whoever called is told who ended it", http.MethodDelete),
+		runsVerb(g, "show", "Show a run as JSON", http.MethodGet),
+		runsVerb(g, "end", "Cancel a running call: it is rolled back, and the caller receives an error that names you", http.MethodDelete),
 	)
 	return cmd
 }
@@ -45,7 +44,7 @@ func runsList(g *global) *cobra.Command {
 		limit                                         int
 	}
 	cmd := &cobra.Command{
-		Use: "list", Short: "List the calls that run, the oldest first, or those that failed, the newest first", Args: cobra.NoArgs,
+		Use: "list", Short: "List running calls, oldest first, or failed ones, newest first", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			query := url.Values{"operation": {q.operation}, "user": {q.user}, "requestId": {q.request}}
 			if q.failed {
@@ -60,14 +59,14 @@ func runsList(g *global) *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.BoolVar(&q.failed, "failed", false, "those that failed; a server keeps them for a week")
+	f.BoolVar(&q.failed, "failed", false, "list failed calls, which the server keeps for a week")
 	f.StringVar(&q.operation, "operation", "", "only calls of this operation or chain")
-	f.StringVar(&q.user, "user", "", "only those of this user")
-	f.StringVar(&q.request, "request", "", "only those of this request")
-	f.StringVar(&q.code, "code", "", "with --failed: only those with this code of error")
-	f.StringVar(&q.since, "since", "", "with --failed: only those since then, a time as 2006-01-02T15:04:05Z or a while as 2h")
-	f.StringVar(&q.before, "before", "", "with --failed: only those before the one of this id")
-	f.IntVar(&q.limit, "limit", 100, "with --failed: how many, the newest first")
+	f.StringVar(&q.user, "user", "", "only calls of this user")
+	f.StringVar(&q.request, "request", "", "only calls of this request")
+	f.StringVar(&q.code, "code", "", "with --failed: only calls with this error code")
+	f.StringVar(&q.since, "since", "", "with --failed: only calls since a date-time, such as 2006-01-02T15:04:05Z, or a duration, such as 2h")
+	f.StringVar(&q.before, "before", "", "with --failed: only calls before the one with this ID")
+	f.IntVar(&q.limit, "limit", 100, "with --failed: number of calls")
 	return cmd
 }
 
@@ -80,7 +79,7 @@ func sinceWhen(text string, now time.Time) (string, error) {
 		return now.Add(-d).UTC().Format(time.RFC3339Nano), nil
 	}
 	if _, err := time.Parse(time.RFC3339, text); err != nil {
-		return "", usage{fmt.Errorf("since: %q is neither a time as 2006-01-02T15:04:05Z nor a while as 2h", text)}
+		return "", usage{fmt.Errorf("since: %q must be a date-time, such as 2006-01-02T15:04:05Z, or a duration, such as 2h", text)}
 	}
 	return text, nil
 }
@@ -97,12 +96,12 @@ func runsVerb(g *global, verb, short, method string) *cobra.Command {
 func runsRetry(g *global) *cobra.Command {
 	var version string
 	cmd := &cobra.Command{
-		Use: "retry ID", Short: "Make a failed run again, with your own rights", Args: cobra.ExactArgs(1),
+		Use: "retry ID", Short: "Run a failed call again, with your own permissions", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return g.answered(cmd, http.MethodPost, runsAt+"/"+url.PathEscape(args[0])+"/retry?"+url.Values{"version": {version}}.Encode(), nil)
 		},
 	}
-	cmd.Flags().StringVar(&version, "version", "same", "same: the chain or script as it was; latest: as it is now")
+	cmd.Flags().StringVar(&version, "version", "same", "version of the chain or script: same (as it was) or latest")
 	return cmd
 }
 
@@ -125,7 +124,7 @@ func (g *global) answered(cmd *cobra.Command, method, path string, print func(io
 }
 
 func listRuns(out io.Writer, body io.Reader) error {
-	return listEntries(out, body, func(r shownRun) string {
+	return listEntries(out, body, "ID\tSTART\tOPERATION\tUSER\tORIGIN\tDURATION\tCODE\tERROR", func(r shownRun) string {
 		op := r.Op
 		if r.Version > 0 {
 			op += " version " + strconv.FormatInt(r.Version, 10)
@@ -135,16 +134,12 @@ func listRuns(out io.Writer, body io.Reader) error {
 }
 
 // listEntries prints a line of columns for each entry of a list.
-func listEntries[T any](out io.Writer, body io.Reader, line func(T) string) error {
+func listEntries[T any](out io.Writer, body io.Reader, header string, line func(T) string) error {
 	var list struct {
 		Entries []T `json:"entries"`
 	}
 	if err := json.NewDecoder(body).Decode(&list); err != nil {
 		return err
 	}
-	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
-	for _, entry := range list.Entries {
-		fmt.Fprintln(w, line(entry))
-	}
-	return w.Flush()
+	return printTable(out, list.Entries, header, line)
 }

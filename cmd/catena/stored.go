@@ -7,8 +7,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -74,7 +74,7 @@ func (k kind) files(args []string) ([]string, error) {
 
 func (k kind) check(g *global) *cobra.Command {
 	return &cobra.Command{
-		Use: "check FILE|DIR…", Short: "Check without saving: names, parameters, types, with file and line", Args: cobra.MinimumNArgs(1),
+		Use: "check FILE|DIR…", Short: "Check files without saving them: names, parameters and types", Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return k.each(g, cmd, args, func(c *client, out *rows, name, source string) error {
 				found := []library.Problem{}
@@ -112,7 +112,7 @@ func (k kind) apply(g *global) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVar(&note, "note", "", "why, kept with the version")
+	cmd.Flags().StringVar(&note, "note", "", "note that is kept with the version")
 	return cmd
 }
 
@@ -172,7 +172,7 @@ func readText(name string) (string, error) {
 
 func (k kind) list(g *global) *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "List what is deployed", Args: cobra.NoArgs,
+		Use: "list", Short: fmt.Sprintf("List the deployed %ss", k.noun), Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return k.table(g, cmd, call{op: k.family + ".List"})
 		},
@@ -181,7 +181,7 @@ func (k kind) list(g *global) *cobra.Command {
 
 func (k kind) versions(g *global) *cobra.Command {
 	return &cobra.Command{
-		Use: "versions NAME", Short: "List the versions of one", Args: cobra.ExactArgs(1),
+		Use: "versions NAME", Short: fmt.Sprintf("List the versions of a %s", k.noun), Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return k.table(g, cmd, call{op: k.family + ".Versions", params: map[string]any{"name": args[0]}})
 		},
@@ -193,20 +193,15 @@ func (k kind) table(g *global, cmd *cobra.Command, op call) error {
 	if err := g.object(cmd, op, &rows); err != nil {
 		return err
 	}
-	if g.json {
-		return printJSON(cmd.OutOrStdout(), rows)
-	}
-	w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 4, 2, ' ', 0)
-	for _, r := range rows {
-		fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\n", r.Name, r.Version, r.Author, r.Time.Format(time.RFC3339), r.Note)
-	}
-	return w.Flush()
+	return list(g, cmd, rows, "NAME\tVERSION\tAUTHOR\tTIME\tNOTE", func(r storedVersion) string {
+		return columns(r.Name, strconv.FormatInt(r.Version, 10), r.Author, r.Time.Format(time.RFC3339), r.Note)
+	})
 }
 
 func (k kind) show(g *global) *cobra.Command {
 	var version int64
 	cmd := &cobra.Command{
-		Use: "show NAME", Short: "Print the source", Args: cobra.ExactArgs(1),
+		Use: "show NAME", Short: fmt.Sprintf("Print the source of a %s", k.noun), Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			v, err := k.read(g, cmd, args[0], version)
 			if err != nil {
@@ -219,7 +214,7 @@ func (k kind) show(g *global) *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().Int64Var(&version, "version", 0, "version; 0: the current one")
+	cmd.Flags().Int64Var(&version, "version", 0, "version; 0 means the current one")
 	return cmd
 }
 
@@ -250,15 +245,15 @@ func (k kind) diff(g *global) *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().Int64Var(&from, "from", 0, "older version; 0: the one before --to")
-	cmd.Flags().Int64Var(&to, "to", 0, "newer version; 0: the current one")
+	cmd.Flags().Int64Var(&from, "from", 0, "older version; 0 means the one before --to")
+	cmd.Flags().Int64Var(&to, "to", 0, "newer version; 0 means the current one")
 	return cmd
 }
 
 func (k kind) restore(g *global) *cobra.Command {
 	var note string
 	cmd := &cobra.Command{
-		Use: "restore NAME VERSION", Short: "Make an old version the current one again", Args: cobra.ExactArgs(2),
+		Use: "restore NAME VERSION", Short: "Make an earlier version the current one", Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			n := json.Number(args[1])
 			if _, err := n.Int64(); err != nil {
@@ -272,13 +267,13 @@ func (k kind) restore(g *global) *cobra.Command {
 			return g.say(cmd.OutOrStdout(), v, "%s version %d", v.Name, v.Version)
 		},
 	}
-	cmd.Flags().StringVar(&note, "note", "", "why, kept with the version")
+	cmd.Flags().StringVar(&note, "note", "", "note that is kept with the version")
 	return cmd
 }
 
 func (k kind) remove(g *global) *cobra.Command {
 	return &cobra.Command{
-		Use: "delete NAME", Short: "Undeploy; the versions stay readable", Args: cobra.ExactArgs(1),
+		Use: "delete NAME", Short: fmt.Sprintf("Undeploy a %s; its versions remain readable", k.noun), Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return g.object(cmd, call{op: k.family + ".Delete", params: map[string]any{"name": args[0]}}, nil)
 		},
@@ -287,7 +282,7 @@ func (k kind) remove(g *global) *cobra.Command {
 
 func (k kind) export(g *global) *cobra.Command {
 	return &cobra.Command{
-		Use: "export DIR", Short: "Write every deployed one to a file of its own, for version control", Args: cobra.ExactArgs(1),
+		Use: "export DIR", Short: fmt.Sprintf("Write each deployed %s to a file, for version control", k.noun), Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			all := []storedVersion{}
 			if err := g.object(cmd, call{op: k.family + ".List"}, &all); err != nil {

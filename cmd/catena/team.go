@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"strconv"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 )
@@ -24,11 +23,11 @@ type member struct {
 }
 
 func teamCmd(g *global) *cobra.Command {
-	cmd := &cobra.Command{Use: "team", Short: "Create teams and say who is in them"}
+	cmd := &cobra.Command{Use: "team", Short: "Manage teams and their members"}
 	cmd.AddCommand(
 		teamCreate(g), teamList(g), teamMember(g),
 		teamVerb(g, "show ID", "Show a team with its members", "Team.Get"),
-		teamVerb(g, "delete ID", "End a team; its members' decks become private", "Team.Delete"),
+		teamVerb(g, "delete ID", "Delete a team; the decks of its members become private", "Team.Delete"),
 		teamRemove(g),
 	)
 	return cmd
@@ -37,15 +36,15 @@ func teamCmd(g *global) *cobra.Command {
 func teamCreate(g *global) *cobra.Command {
 	var owner, slug, billing string
 	cmd := &cobra.Command{
-		Use: "create NAME", Short: "Create a team and print its number", Args: cobra.ExactArgs(1),
+		Use: "create NAME", Short: "Create a team and print its ID", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			params := filled(map[string]any{"name": args[0], "owner": owner, "slug": slug, "billing_period": billing})
 			return g.team(cmd, call{op: "Team.Create", params: params})
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&owner, "owner", "", "user who looks after the team")
-	f.StringVar(&slug, "slug", "", "the team's part of addresses; empty: made of the name")
+	f.StringVar(&owner, "owner", "", "owner of the team")
+	f.StringVar(&slug, "slug", "", "part of addresses that names the team (default: derived from the name)")
 	f.StringVar(&billing, "billing", "none", "none, monthly or yearly")
 	return cmd
 }
@@ -58,22 +57,19 @@ func teamList(g *global) *cobra.Command {
 			if err := g.object(cmd, call{op: "Team.List"}, &all); err != nil {
 				return err
 			}
-			if g.json {
-				return printJSON(cmd.OutOrStdout(), all.Data)
-			}
-			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 4, 2, ' ', 0)
-			for _, t := range all.Data {
-				fmt.Fprintf(w, "%d\t%s\t%s\n", t.ID, t.Slug, t.Name)
-			}
-			return w.Flush()
+			return list(g, cmd, all.Data, teamHeader, teamLine)
 		},
 	}
 }
 
+const teamHeader = "ID\tSLUG\tNAME"
+
+func teamLine(t team) string { return columns(strconv.FormatInt(t.ID, 10), t.Slug, t.Name) }
+
 func teamMember(g *global) *cobra.Command {
 	var role string
 	cmd := &cobra.Command{
-		Use: "add ID USER", Short: "Put a user in a team, or change the user's role", Args: cobra.ExactArgs(2),
+		Use: "add ID USER", Short: "Add a user to a team, or change the role of a member", Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, err := teamID(args[0])
 			if err != nil {
@@ -88,7 +84,7 @@ func teamMember(g *global) *cobra.Command {
 
 func teamRemove(g *global) *cobra.Command {
 	return &cobra.Command{
-		Use: "remove ID USER", Short: "Take a user out of a team", Args: cobra.ExactArgs(2),
+		Use: "remove ID USER", Short: "Remove a user from a team", Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, err := teamID(args[0])
 			if err != nil {
@@ -131,12 +127,12 @@ func (g *global) team(cmd *cobra.Command, op call) error {
 	if g.json {
 		return printJSON(cmd.OutOrStdout(), t)
 	}
-	w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 4, 2, ' ', 0)
-	if t.Name != "" {
-		fmt.Fprintf(w, "%d\t%s\t%s\n", t.ID, t.Slug, t.Name)
+	if t.Name == "" {
+		return nil
 	}
-	for _, m := range t.Members {
-		fmt.Fprintf(w, "\t%s\t%s\n", m.Username, m.Role)
+	if err := printTable(cmd.OutOrStdout(), []team{t}, teamHeader, teamLine); err != nil || len(t.Members) == 0 {
+		return err
 	}
-	return w.Flush()
+	fmt.Fprintln(cmd.OutOrStdout())
+	return printTable(cmd.OutOrStdout(), t.Members, "USER\tROLE", func(m member) string { return columns(m.Username, m.Role) })
 }

@@ -29,7 +29,7 @@ func traceCmd(g *global) *cobra.Command {
 		limit                              int
 	}
 	cmd := &cobra.Command{
-		Use: "trace [ID]", Aliases: []string{"traces"}, Short: "List the calls that a running server keeps a trace of, or show the steps of one", Args: cobra.MaximumNArgs(1),
+		Use: "trace [ID]", Aliases: []string{"traces"}, Short: "List the traces of a running server, or show the steps of one", Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			const at = "/api/v1/automation/traces"
 			switch {
@@ -51,15 +51,15 @@ func traceCmd(g *global) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&q.operation, "operation", "", "only calls of this operation or chain")
-	f.StringVar(&q.status, "status", "", "only those that are ok, or failed")
-	f.StringVar(&q.user, "user", "", "only those of this user")
-	f.StringVar(&q.requestID, "request", "", "only those of this request")
-	f.IntVar(&q.limit, "limit", 100, "how many, the newest first")
+	f.StringVar(&q.status, "status", "", "only calls with this status: ok or failed")
+	f.StringVar(&q.user, "user", "", "only calls of this user")
+	f.StringVar(&q.requestID, "request", "", "only calls of this request")
+	f.IntVar(&q.limit, "limit", 100, "number of traces, newest first")
 	return cmd
 }
 
 func listTraces(out io.Writer, body io.Reader) error {
-	return listEntries(out, body, func(t traced) string {
+	return listEntries(out, body, "ID\tSTART\tOPERATION\tUSER\tSTATUS\tDURATION\tERROR", func(t traced) string {
 		return fmt.Sprintf("%s\t%s\t%s\t%s\t%s\t%s\t%s", t.ID, t.Start.Format(time.RFC3339), t.Op, t.User, t.Status, t.Duration.Round(time.Microsecond), t.Error)
 	})
 }

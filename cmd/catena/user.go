@@ -4,13 +4,12 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 )
 
 func userCmd(g *global) *cobra.Command {
-	cmd := &cobra.Command{Use: "user", Short: "List and create users, set their passwords and accounts"}
+	cmd := &cobra.Command{Use: "user", Short: "Manage users, their passwords and accounts"}
 	cmd.AddCommand(userList(g), userCreate(g), userPassword(g), userAccount(g), userDelete(g))
 	return cmd
 }
@@ -28,21 +27,16 @@ type person struct {
 
 func userList(g *global) *cobra.Command {
 	return &cobra.Command{
-		Use: "list [TEXT]", Short: "List users, or those whose name or address holds a text", Args: cobra.MaximumNArgs(1),
+		Use: "list [TEXT]", Short: "List users, or those whose name or address contains a text", Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			users := []person{}
 			if err := g.object(cmd, call{op: "User.List", params: map[string]any{"q": strings.Join(args, "")}}, &users); err != nil {
 				return err
 			}
-			if g.json {
-				return printJSON(cmd.OutOrStdout(), users)
-			}
-			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 4, 2, ' ', 0)
-			for _, u := range users {
+			return list(g, cmd, users, "USER\tNAME\tEMAIL\tGROUPS", func(u person) string {
 				p := u.Properties
-				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", p.Username, strings.TrimSpace(p.FirstName+" "+p.LastName), p.Email, strings.Join(p.Groups, ","))
-			}
-			return w.Flush()
+				return columns(p.Username, strings.TrimSpace(p.FirstName+" "+p.LastName), p.Email, strings.Join(p.Groups, ","))
+			})
 		},
 	}
 }
@@ -51,7 +45,7 @@ func userCreate(g *global) *cobra.Command {
 	var first, last, email string
 	var groups []string
 	cmd := &cobra.Command{
-		Use: "create NAME", Short: "Create a user; the password is read from standard input, empty for none", Args: cobra.ExactArgs(1),
+		Use: "create NAME", Short: "Create a user; reads the password from standard input, which may be empty for none", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			password, err := firstLine(cmd.InOrStdin())
 			if err != nil {
@@ -69,8 +63,8 @@ func userCreate(g *global) *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&first, "first-name", "", "first name")
 	f.StringVar(&last, "last-name", "", "last name")
-	f.StringVar(&email, "email", "", "address")
-	f.StringSliceVar(&groups, "groups", nil, "groups the user is in")
+	f.StringVar(&email, "email", "", "email address")
+	f.StringSliceVar(&groups, "groups", nil, "groups of the user")
 	return cmd
 }
 
@@ -93,14 +87,14 @@ func filled(params map[string]any) map[string]any {
 
 func userPassword(g *global) *cobra.Command {
 	return &cobra.Command{
-		Use: "password NAME", Short: "Set a user's password, read from standard input", Args: cobra.ExactArgs(1),
+		Use: "password NAME", Short: "Set the password of a user; reads it from standard input", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			password, err := firstLine(cmd.InOrStdin())
 			if err != nil {
 				return err
 			}
 			if password == "" {
-				return usage{fmt.Errorf("password: is empty")}
+				return usage{fmt.Errorf("password: must not be empty")}
 			}
 			params := map[string]any{"username": args[0], "mode": "update", "password": password}
 			return g.object(cmd, call{op: "User.CreateOrUpdate", params: params}, nil)
@@ -111,19 +105,19 @@ func userPassword(g *global) *cobra.Command {
 func userAccount(g *global) *cobra.Command {
 	var period string
 	cmd := &cobra.Command{
-		Use: "account NAME free|lite|pro", Short: "Set what a user's account for decks includes", Args: cobra.ExactArgs(2),
+		Use: "account NAME free|lite|pro", Short: "Set the account for decks of a user", Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			params := filled(map[string]any{"username": args[0], "type": args[1], "billingPeriod": period})
 			return g.object(cmd, call{op: "User.SetAccount", params: params}, nil)
 		},
 	}
-	cmd.Flags().StringVar(&period, "billing", "", "none, monthly or yearly; empty: as before")
+	cmd.Flags().StringVar(&period, "billing", "", "none, monthly or yearly (default: unchanged)")
 	return cmd
 }
 
 func userDelete(g *global) *cobra.Command {
 	return &cobra.Command{
-		Use: "delete NAME", Short: "Delete a user; the user's keys end with that", Args: cobra.ExactArgs(1),
+		Use: "delete NAME", Short: "Delete a user, and revoke the keys of the user", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return g.object(cmd, call{op: "User.Delete", params: map[string]any{"username": args[0]}}, nil)
 		},

@@ -14,8 +14,8 @@ func TestUserList(t *testing.T) {
 		}
 	}
 	for args, want := range map[string]string{
-		"user list":           "Administrator                        administrators\nbob            Bob B  b@example.org  members\ncarol                                \n",
-		"user list EXAMPLE":   "bob  Bob B  b@example.org  members\n",
+		"user list":           "USER           NAME   EMAIL          GROUPS\nAdministrator                        administrators\nbob            Bob B  b@example.org  members\ncarol                                \n",
+		"user list EXAMPLE":   "USER  NAME   EMAIL          GROUPS\nbob   Bob B  b@example.org  members\n",
 		"user list no --json": "[]\n",
 	} {
 		if code, out, errs := line(t, append(strings.Fields(args), "--data", data)...); code != 0 || out != want {
