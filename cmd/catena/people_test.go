@@ -57,7 +57,7 @@ no message
     "ada"
   ]`},
 		{"group delete crew", "", 0, ""},
-		{"group show crew", "", 3, "group crew"},
+		{"group show crew", "", 3, "group does not exist"},
 		{"deck import " + data, "", 2, ""},
 		{"mcp", messages, 0, `{"jsonrpc":"2.0","id":"b","result":{"content"`},
 		{"mcp", messages, 0, `"code":-32700`},
