@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -153,7 +152,7 @@ func TestBounds(t *testing.T) {
 
 // TestDeprecated looks for the operations that deprecated ones name to be used instead.
 func TestDeprecated(t *testing.T) {
-	set, err := engine.NewSet(ops.Rules, ops.All...)
+	set, err := engine.NewSet(ops.Rules, ops.All(ops.Config{})...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,7 +177,7 @@ func TestDeprecated(t *testing.T) {
 // TestSecrets looks for parameters that have the name of a secret and are not declared as one: those that are none are
 // named here.
 func TestSecrets(t *testing.T) {
-	set, err := engine.NewSet(ops.Rules, append(slices.Clip(ops.All), decks.Ops)...)
+	set, err := engine.NewSet(ops.Rules, append(ops.All(ops.Config{}), decks.Ops)...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,8 @@ package ops
 
 import (
 	"catena/engine"
-	flow "catena/engine/workflow"
+	"catena/engine/template"
+	models "catena/engine/workflow"
 	"catena/ops/audit"
 	"catena/ops/auth"
 	"catena/ops/blob"
@@ -40,38 +41,51 @@ import (
 )
 
 // Owners keep data about documents and users beside those below storage.
-var Owners = []storage.Owner{drive.Owner, flow.Owner}
+var Owners = []storage.Owner{drive.Owner, models.Owner}
 
-// All are the operations of every family.
-var All = [][]engine.Op{
-	audit.Ops,
-	auth.Ops,
-	blob.Ops,
-	bulk.Ops,
-	collection.Ops,
-	comment.Ops,
-	context.Ops,
-	control.Ops,
-	conversion.Ops,
-	directory.Ops,
-	document.Ops,
-	drive.Ops,
-	job.Ops,
-	notification.Ops,
-	oauth.Ops,
-	pdf.Ops,
-	publish.Ops,
-	relation.Ops,
-	render.Ops,
-	repository.Ops,
-	resource.Ops,
-	search.Ops,
-	tag.Ops,
-	upload.Ops,
-	service.Ops,
-	user.Ops,
-	version.Ops,
-	webhook.Ops,
-	webui.Ops,
-	workflow.Ops,
+// Config is what operations know of the server. The zero value is a server without configuration.
+type Config struct {
+	Outside      blob.Outside
+	Drive        drive.Config
+	Notification notification.Config
+	Models       *models.Models        // of workflows; nil: the built-in ones
+	Providers    *repository.Providers // nil: the built-in ones
+	Service      service.Config
+	Templates    template.Resources // nil: the built-in ones
+}
+
+// All returns the operations of every family.
+func All(c Config) [][]engine.Op {
+	return [][]engine.Op{
+		audit.Ops,
+		auth.Ops,
+		blob.Ops(c.Outside),
+		bulk.Ops,
+		collection.Ops,
+		comment.Ops,
+		context.Ops,
+		control.Ops,
+		conversion.Ops,
+		directory.Ops,
+		document.Ops,
+		drive.Ops(c.Drive),
+		job.Ops,
+		notification.Ops(c.Notification),
+		oauth.Ops,
+		pdf.Ops,
+		publish.Ops,
+		relation.Ops,
+		render.Ops(c.Templates),
+		repository.Ops(c.Providers),
+		resource.Ops,
+		search.Ops,
+		tag.Ops,
+		upload.Ops,
+		service.Ops(c.Service),
+		user.Ops,
+		version.Ops,
+		webhook.Ops,
+		webui.Ops,
+		workflow.Ops(c.Models),
+	}
 }

@@ -68,7 +68,7 @@ var imports = map[string][]string{
 	"engine/workflow":                {"storage", "storage/declare", "storage/directory", "storage/schema"},
 	"engine/delivery":                {"storage", "storage/outbox", "storage/webhook"},
 	"engine/scenario":                {"engine", "engine/entity", "storage", "storage/..."},
-	"ops":                            {"ops/...", "engine", "engine/workflow", "storage"},
+	"ops":                            {"ops/...", "engine", "engine/workflow", "storage", "engine/template"},
 	"storage/storagetest":            {"..."}, // a repository for tests
 	"ops/opstest":                    {"..."}, // a repository for tests
 	"ops/*":                          {"engine", "storage/archive", "storage/importer", "storage/relation", "storage/subscription", "engine/expr", "engine/entity", "engine/mail", "engine/sheet", "engine/template", "storage", "storage/blob", "engine/convert", "storage/credential", "storage/declare", "storage/directory", "ops/drive", "engine/egress", "storage/directory/record", "storage/oauth", "storage/outbox", "engine/pdf", "storage/query", "storage/schema", "storage/uisession", "storage/upload", "storage/webhook", "engine/workflow"},

@@ -25,12 +25,9 @@ import (
 	"catena/engine/workflow"
 	"catena/ops"
 	opsblob "catena/ops/blob"
-	opsdrive "catena/ops/drive"
+	"catena/ops/drive"
 	"catena/ops/notification"
-	opsrender "catena/ops/render"
-	"catena/ops/repository"
 	"catena/ops/service"
-	opsworkflow "catena/ops/workflow"
 	"catena/rest"
 	"catena/rest/server"
 	"catena/scripts"
@@ -195,20 +192,8 @@ func (a *app) arm(ctx context.Context, o openOptions, self string) error {
 	a.chains = chains.New()
 	a.scripts = scripts.New(scripts.Options{Worker: []string{self, workerVerb}, Limits: o.limits.scripts, Log: a.log})
 	a.listeners = listener.New()
-	set, err := engine.NewSet(ops.Rules, append(slices.Clip(ops.All), a.chains.Ops(), a.scripts.Ops(), a.listeners.Ops(), decks.Ops)...)
+	err := a.printer(o.chromium)
 	if err != nil {
-		return err
-	}
-	if set, err = set.With(slices.Concat(repository.OpsWith(a.declared.providers), service.OpsWith(a.declared.actions, a.level), opsworkflow.OpsWith(a.declared.workflows), opsrender.OpsWith(a.declared.templates))); err != nil {
-		return err
-	}
-	if set, err = set.With(opsdrive.OpsWith(opsdrive.Config{Version: platformVersion, Tests: o.driveTests})); err != nil {
-		return err
-	}
-	if set, err = chains.Builtin(set); err != nil {
-		return err
-	}
-	if err := a.printer(o.chromium); err != nil {
 		return err
 	}
 	a.outside.Folder = o.exports
@@ -224,11 +209,11 @@ func (a *app) arm(ctx context.Context, o openOptions, self string) error {
 			a.listeners.Watch(b.repo)
 		}
 	}
-	told := notification.Config{Templates: a.mail.Templates, Base: a.mail.Base}
-	if set, err = set.With(notification.OpsWith(told)); err != nil {
+	set, err := engine.NewSet(ops.Rules, append(a.operations(o.driveTests), a.chains.Ops(), a.scripts.Ops(), a.listeners.Ops())...)
+	if err != nil {
 		return err
 	}
-	if set, err = set.With(opsblob.OpsWith(a.outside)); err != nil {
+	if set, err = chains.Builtin(set); err != nil {
 		return err
 	}
 	a.engine = engine.New(engine.Config{Repo: a.repo, Set: set, PDF: a.pdf, Limits: o.limits.engine, Log: a.log, JWTSecret: o.jwtSecret})
@@ -236,6 +221,19 @@ func (a *app) arm(ctx context.Context, o openOptions, self string) error {
 	a.deploy("chains", a.chains.Load(ctx, a.engine))
 	a.deploy("listeners", a.listeners.Load(ctx, a.engine))
 	return nil
+}
+
+// operations are those of the program, as they are configured.
+func (a *app) operations(driveTests bool) [][]engine.Op {
+	return append(ops.All(ops.Config{
+		Drive:        drive.Config{Version: platformVersion, Tests: driveTests},
+		Models:       a.declared.workflows,
+		Notification: notification.Config{Templates: a.mail.Templates, Base: a.mail.Base},
+		Outside:      a.outside,
+		Providers:    a.declared.providers,
+		Service:      service.Config{Actions: a.declared.actions, Level: a.level},
+		Templates:    a.declared.templates,
+	}), decks.Ops)
 }
 
 // deploy reports kept texts that could not be deployed, because an operation they name is

@@ -4,34 +4,41 @@
 package blob
 
 import (
-	"slices"
-
 	"catena/engine"
+	"catena/engine/egress"
 	"catena/storage"
 )
 
-// Ops are the file operations; those that reach outside as a server without configuration has them.
-var Ops = slices.Concat([]engine.Op{
-	attach,
-	attachCurrent,
-	attachFiles,
-	bulkDownload,
-	concatenatePDFs,
-	containerRendition,
-	createAtHome,
-	createFolder,
-	createZip,
-	importClipboard,
-	importFile,
-	importInSeam,
-	importWithMetaData,
-	importWithMetaDataInSeam,
-	importWithProperties,
-	importWorklist,
-	remove,
-	versionAndAttachFile,
-	versionAndAttachFiles,
-}, OpsWith(Outside{}))
+// Ops returns the file operations, with what they may reach outside.
+func Ops(o Outside) []engine.Op {
+	if o.Client == nil {
+		o.Client, _ = egress.New(egress.Config{}) // nothing to refuse
+	}
+	return []engine.Op{
+		attach,
+		attachCurrent,
+		attachFiles,
+		bulkDownload,
+		concatenatePDFs,
+		containerRendition,
+		createAtHome,
+		createFolder,
+		createFromURL(o.Client),
+		createZip,
+		exportToFS(o.Folder),
+		importClipboard,
+		importFile,
+		importInSeam,
+		importWithMetaData,
+		importWithMetaDataInSeam,
+		importWithProperties,
+		importWorklist,
+		postToURL,
+		remove,
+		versionAndAttachFile,
+		versionAndAttachFiles,
+	}
+}
 
 // keep saves the document if asked to, and returns it as it then is.
 func keep(c *engine.Ctx, d *storage.Doc, save bool) (*storage.Doc, error) {

@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"catena/engine"
 	"catena/engine/egress"
 	"catena/storage"
 	"catena/storage/blob"
@@ -23,18 +22,6 @@ import (
 type Outside struct {
 	Client *egress.Client // nil: public addresses by https
 	Folder string         // below which files are exported; "": nowhere
-}
-
-// OpsWith returns the file operations that reach outside, as it is configured.
-func OpsWith(o Outside) []engine.Op {
-	if o.Client == nil {
-		o.Client, _ = egress.New(egress.Config{}) // nothing to refuse
-	}
-	return []engine.Op{
-		createFromURL(o.Client),
-		exportToFS(o.Folder),
-		postToURL,
-	}
 }
 
 // Kinds of jobs, and their data.

@@ -17,11 +17,8 @@ type Config struct {
 	Tests   bool   // it is there for tests of the synchronizer
 }
 
-// Ops are the operations of a server that nobody knows the version of, and that is none for tests.
-var Ops = OpsWith(Config{})
-
-// OpsWith returns the operations of a server.
-func OpsWith(c Config) []engine.Op {
+// Ops returns the operations of a server.
+func Ops(c Config) []engine.Op {
 	tests := c.Tests
 	return []engine.Op{
 		addToLocallyEdited,

@@ -17,7 +17,7 @@ import (
 // server is one that is there for tests of the synchronizer.
 func server(t *testing.T, clock *scenario.Clock) *resttest.Server {
 	return resttest.Start(t, resttest.Config{Storage: func(c *storage.Config) { c.Clock = clock.Now }, Engine: func(c *engine.Config) {
-		set, err := c.Set.With(drive.OpsWith(drive.Config{Version: "2023.10", Tests: true}))
+		set, err := c.Set.With(drive.Ops(drive.Config{Version: "2023.10", Tests: true}))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,17 +8,14 @@ import (
 	"catena/engine/mail"
 )
 
-// Ops are the notification operations, with the templates that every server has.
-var Ops = OpsWith(Config{})
-
 // Config is what messages are made with.
 type Config struct {
 	Templates *mail.Templates // nil: those that every server has
 	Base      string          // public address of the server, for links
 }
 
-// OpsWith are the notification operations of a server.
-func OpsWith(c Config) []engine.Op {
+// Ops returns the notification operations of a server.
+func Ops(c Config) []engine.Op {
 	if c.Templates == nil {
 		c.Templates = mail.Defaults()
 	}

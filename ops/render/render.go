@@ -20,11 +20,8 @@ import (
 //go:embed defaults
 var defaults embed.FS
 
-// Ops are the rendering operations, with the templates that every server has.
-var Ops = OpsWith(nil)
-
-// OpsWith are the rendering operations with templates that Load has read; nil: those that every server has.
-func OpsWith(templates template.Resources) []engine.Op {
+// Ops returns the rendering operations with templates that Load has read; nil: those that every server has.
+func Ops(templates template.Resources) []engine.Op {
 	find := func() template.Resources { return templates }
 	if templates == nil {
 		find = builtin

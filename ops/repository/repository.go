@@ -8,11 +8,11 @@ import (
 	"catena/engine"
 )
 
-// Ops are the repository operations with the built-in page providers.
-var Ops = OpsWith(builtin())
-
-// OpsWith returns the repository operations with the page providers given.
-func OpsWith(providers *Providers) []engine.Op {
+// Ops returns the repository operations with the page providers given; nil: the built-in ones.
+func Ops(providers *Providers) []engine.Op {
+	if providers == nil {
+		providers = builtin()
+	}
 	return []engine.Op{
 		explain,
 		getDocument,

@@ -12,11 +12,21 @@ import (
 	"catena/storage"
 )
 
-// Ops are the service operations with the built-in actions, and the level of no log.
-var Ops = OpsWith(builtin(), &slog.LevelVar{})
+// Config is what the operations know of the server.
+type Config struct {
+	Actions Actions        // nil: the built-in ones
+	Level   *slog.LevelVar // of the server's log; nil: there is no log
+}
 
-// OpsWith returns the service operations with the actions given and the level of the server's log.
-func OpsWith(actions Actions, level *slog.LevelVar) []engine.Op {
+// Ops returns the service operations of a server.
+func Ops(c Config) []engine.Op {
+	actions, level := c.Actions, c.Level
+	if actions == nil {
+		actions = builtin()
+	}
+	if level == nil {
+		level = &slog.LevelVar{}
+	}
 	return []engine.Op{
 		getActions(actions),
 		getCounters,

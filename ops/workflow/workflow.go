@@ -12,18 +12,15 @@ import (
 	"catena/storage/schema"
 )
 
-// Ops are the operations with the built-in models.
-var Ops = ops(builtin)
-
-// OpsWith returns the operations with the models given.
-func OpsWith(ms *workflow.Models) []engine.Op {
-	return ops(func() *workflow.Models { return ms })
-}
-
-// models are found when an operation runs: whoever only lists operations, as workers of scripts do, reads none.
+// models are found when an operation runs: a program that only lists operations reads none.
 type models func() *workflow.Models
 
-func ops(ms models) []engine.Op {
+// Ops returns the operations with the models given; nil: the built-in ones.
+func Ops(given *workflow.Models) []engine.Op {
+	ms := models(builtin)
+	if given != nil {
+		ms = func() *workflow.Models { return given }
+	}
 	return []engine.Op{
 		applyMapping(ms),
 		bulkRestart(ms),

@@ -100,7 +100,7 @@ func with(t *testing.T, set *engine.Set, source string) *engine.Set {
 	if err != nil {
 		t.Fatal(err)
 	}
-	set, err = set.With(opsworkflow.OpsWith(ms))
+	set, err = set.With(opsworkflow.Ops(ms))
 	if err == nil {
 		set, err = chains.Builtin(set)
 	}

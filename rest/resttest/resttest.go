@@ -66,7 +66,7 @@ func Start(t testing.TB, c Config) *Server {
 	for _, name := range c.Beside {
 		storagetest.Beside(t, repo, name)
 	}
-	set, err := engine.NewSet(append(slices.Clip(ops.Rules), c.Rules...), append(slices.Clip(ops.All), c.Ops)...)
+	set, err := engine.NewSet(append(slices.Clip(ops.Rules), c.Rules...), append(ops.All(ops.Config{}), c.Ops)...)
 	check(t, err)
 	set, err = chains.Builtin(set)
 	check(t, err)
