@@ -60,9 +60,9 @@ func (ch *Chains) check(c *engine.Ctx, file, source string) (string, []library.P
 	if err != nil || circle == nil {
 		return chain.Name, nil, err
 	}
-	message := "the chain ends up in itself: " + strings.Join(circle, " → ")
+	message := "the chain calls itself: " + strings.Join(circle, " → ")
 	if len(circle) > maxNesting {
-		message = "chains within chains go deeper than 32: " + strings.Join(circle, " → ")
+		message = "chains are nested more than 32 deep: " + strings.Join(circle, " → ")
 	}
 	return chain.Name, []library.Problem{{File: file, Line: 1, Column: 1, Message: message}}, nil
 }

@@ -57,12 +57,12 @@ func (p *parser) chain(c *Chain, n *yaml.Node) {
 	switch {
 	case c.Name == "" && seen["name"]:
 	case c.Name == "":
-		p.At(n, "a chain needs a name")
+		p.At(n, "a chain must have a name")
 	case strings.ContainsAny(c.Name, "/\\ \t\n@?#%") || len(c.Name) > 100:
-		p.At(n, "name %q: only letters, digits and . _ - ( ), at most 100 bytes", c.Name)
+		p.At(n, "name %q: must contain only letters, digits and . _ - ( ), at most 100 bytes", c.Name)
 	}
 	if n.Kind == yaml.MappingNode && !seen["steps"] {
-		p.At(n, "a chain needs steps")
+		p.At(n, "a chain must have steps")
 	}
 	if c.Description == "" {
 		c.Description = "Chain of " + filepath.Base(p.File) + "."
@@ -81,7 +81,7 @@ func (p *parser) steps(c *Chain, n *yaml.Node) {
 			"onError": func(v *yaml.Node) { s.OnError = p.handler(v) },
 		})
 		if s.Op == "" {
-			p.At(v, "a step needs an op")
+			p.At(v, "a step must have an op")
 		}
 		c.Steps = append(c.Steps, s)
 		p.Step = 0
@@ -98,7 +98,7 @@ func (p *parser) params(n *yaml.Node, lines map[string]int) map[string]any {
 		k, v := n.Content[i], n.Content[i+1]
 		p.Param = k.Value
 		if _, twice := m[k.Value]; twice {
-			p.At(k, "parameter %q is given twice", k.Value)
+			p.At(k, "parameter %q is given more than once", k.Value)
 		}
 		m[k.Value], lines[k.Value] = p.Value(v), v.Line
 		p.Param = ""
@@ -122,7 +122,7 @@ func (p *parser) declared(n *yaml.Node) engine.Param {
 		out.Secret = engine.SecretName(out.Name)
 	}
 	if out.Name == "" {
-		p.At(n, "a parameter needs a name")
+		p.At(n, "a parameter must have a name")
 	}
 	return out
 }
@@ -146,7 +146,7 @@ func (p *parser) handler(n *yaml.Node) *engine.Handler {
 		"result":   func(v *yaml.Node) { h.Result = p.Value(v) },
 	})
 	if len(seen) != 1 {
-		p.At(n, "onError is one of chain, continue or result")
+		p.At(n, "onError must be chain, continue or result")
 	}
 	return h
 }

@@ -24,7 +24,7 @@ var addFile = engine.Op{
 type addFileParams struct {
 	ID   int64  `json:"id" doc:"Number of the deck."`
 	Name string `json:"name" default:"" doc:"Name of the picture, such as delta.png; a picture that is the input has its own."`
-	Data string `json:"data" default:"" doc:"The picture in base64, or a data: address of it, if it is not the input."`
+	Data string `json:"data" default:"" doc:"The picture in base64 or as a data: URL, if it is not the input."`
 }
 
 const maxInline = 4 << 20 // bytes of a picture that is a parameter
@@ -36,9 +36,9 @@ func (p addFileParams) void(c *engine.Ctx, _ engine.Void) (map[string]any, error
 	}
 	switch {
 	case text == "":
-		return nil, deck.Invalid("data", fault.CodeMissingParameter, "data: is missing, and there is no input")
+		return nil, deck.Invalid("data", fault.CodeMissingParameter, "data: is required without an input")
 	case len(text) > base64.StdEncoding.EncodedLen(maxInline):
-		return nil, fault.Limit.Errorf("data: a picture of more than %d bytes; send it to /v1/decks/%d/files", maxInline, p.ID).In("data").WithCode(fault.CodeTooLarge)
+		return nil, fault.Limit.Errorf("data: the picture is larger than %d bytes; send it to /v1/decks/%d/files", maxInline, p.ID).In("data").WithCode(fault.CodeTooLarge)
 	}
 	data, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(text), ""))
 	if err != nil {

@@ -28,19 +28,19 @@ const exportTypes = "exports"
 // endpoints are what the specification's revisions have, and what was added to both.
 var endpoints = []endpoint{
 	{in: field.Both, method: "GET", path: "/v1/user", id: "getUser", summary: "Authenticated user", result: "User", status: 200},
-	{in: field.Both, method: "GET", path: "/v1/decks", id: "listDecks", summary: "Own decks, the newest first", query: "page per_page", result: "DeckSummary", list: true, status: 200, errors: "422"},
+	{in: field.Both, method: "GET", path: "/v1/decks", id: "listDecks", summary: "The caller's decks, newest first", query: "page per_page", result: "DeckSummary", list: true, status: 200, errors: "422"},
 	{in: field.Both, method: "POST", path: "/v1/decks", id: "createDeck", summary: "Create a deck", body: "DeckInput", result: "Deck", status: 201, errors: "400 403 409 413 415 422"},
-	{in: field.A, method: "GET", path: "/v1/decks/trashed", id: "listTrashedDecks", summary: "Own decks in the trash, the last first", query: "page per_page", result: "TrashedDeck", list: true, status: 200, errors: "422"},
+	{in: field.A, method: "GET", path: "/v1/decks/trashed", id: "listTrashedDecks", summary: "The caller's decks in the trash, most recently trashed first", query: "page per_page", result: "TrashedDeck", list: true, status: 200, errors: "422"},
 	{in: field.Both, method: "GET", path: "/v1/decks/{id}", id: "getDeck", summary: "A deck", query: "include_deck_html", result: "Deck", status: 200, errors: "422"},
 	{in: field.Both, method: "PATCH", path: "/v1/decks/{id}", id: "updateDeck", summary: "Change a deck", body: "DeckInput", result: "Deck", status: 200, errors: "400 403 412 413 415 422"},
-	{in: field.Both, method: "POST", path: "/v1/decks/{id}/trash", id: "trashDeck", summary: "Put a deck in the trash", status: 204, errors: "403"},
-	{in: field.A, method: "POST", path: "/v1/decks/{id}/recover", id: "recoverDeck", summary: "Take a deck out of the trash", status: 204, errors: "403"},
-	{in: field.A, method: "GET", path: "/v1/decks/{deck_id}/share", id: "listShareLinks", summary: "Private links, the newest first", result: "ShareLink", list: true, status: 200, errors: "403"},
+	{in: field.Both, method: "POST", path: "/v1/decks/{id}/trash", id: "trashDeck", summary: "Move a deck to the trash", status: 204, errors: "403"},
+	{in: field.A, method: "POST", path: "/v1/decks/{id}/recover", id: "recoverDeck", summary: "Restore a deck from the trash", status: 204, errors: "403"},
+	{in: field.A, method: "GET", path: "/v1/decks/{deck_id}/share", id: "listShareLinks", summary: "Private links, newest first", result: "ShareLink", list: true, status: 200, errors: "403"},
 	{in: field.A, method: "POST", path: "/v1/decks/{deck_id}/share", id: "createShareLink", summary: "Create a private link", body: "ShareLinkInput", result: "ShareLink", status: 201, errors: "400 403 409 415 422"},
 	{in: field.A, method: "DELETE", path: "/v1/decks/{deck_id}/share/{id}", id: "revokeShareLink", summary: "Revoke a private link", status: 204, errors: "403"},
 	{in: field.A, method: "POST", path: "/v1/decks/{deck_id}/exports", id: "createExport", summary: "Start an export", body: "ExportInput", result: "Export", status: 202, errors: "400 403 415 422"},
 	{in: field.A, method: "GET", path: "/v1/decks/{deck_id}/exports/{id}", id: "getExport", summary: "State of an export", result: "Export", status: 200},
-	{in: field.A, method: "GET", path: "/v1/team/decks", id: "listTeamDecks", summary: "The team's decks, the newest first", query: "page per_page", result: "TeamDeckSummary", list: true, status: 200, errors: "403 422"},
+	{in: field.A, method: "GET", path: "/v1/team/decks", id: "listTeamDecks", summary: "The team's decks, newest first", query: "page per_page", result: "TeamDeckSummary", list: true, status: 200, errors: "403 422"},
 	{in: field.A, method: "GET", path: "/v1/team/decks/{id}", id: "getTeamDeck", summary: "A deck of the team", query: "include_deck_html", result: "TeamDeck", status: 200, errors: "403 422"},
 }
 

@@ -9,8 +9,8 @@ import (
 
 var history = engine.Op{
 	Name: "Deck.History", Label: "Deck History", Category: deck.Category, Effect: engine.Reads,
-	Doc: "Returns a page of the kept versions of one of the caller's decks, the newest first. A version is kept when Deck.KeepVersion says so, " +
-		"before one is restored, and before the HTML changes that nobody had changed for a quarter of an hour.",
+	Doc: "Returns a page of the stored versions of one of the caller's decks, newest first. Versions are created by Deck.KeepVersion, " +
+		"before a restore, and before a change of HTML that had not changed for 15 minutes.",
 	Run: engine.On(historyParams.run),
 }
 
@@ -48,13 +48,13 @@ func shapeVersion(v *storage.Doc) map[string]any {
 
 var keepVersion = engine.Op{
 	Name: "Deck.KeepVersion", Label: "Keep Deck Version", Category: deck.Category,
-	Doc: "Keeps one of the caller's decks as it is now as a version, unless it is kept already, and returns the version.",
+	Doc: "Saves the current state of one of the caller's decks as a version, unless it is already saved, and returns the version.",
 	Run: engine.On(keepVersionParams.run),
 }
 
 type keepVersionParams struct {
 	ID      int64  `json:"id" doc:"Number of the deck."`
-	Comment string `json:"comment,omitzero" doc:"Why."`
+	Comment string `json:"comment,omitzero" doc:"Comment on the version."`
 }
 
 func (p keepVersionParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {

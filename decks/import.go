@@ -16,8 +16,8 @@ import (
 
 var importDeck = engine.Op{
 	Name: "Deck.Import", Label: "Import Deck", Category: deck.Category,
-	Doc: "Creates a deck from a presentation made elsewhere and returns it with all its fields: a page of reveal.js, Markdown with slides " +
-		"divided by --- and -- (as reveal.js, Marp and Slidev have it), or JSON that defines slides by blocks. The presentation is the " +
+	Doc: "Creates a deck from a presentation and returns it with all its fields: a reveal.js page, Markdown with slides " +
+		"separated by --- and -- (as in reveal.js, Marp and Slidev), or JSON that defines slides by blocks. The presentation is the " +
 		"input or a parameter. Active content is removed from the HTML and reported.",
 	Run: engine.Overload(engine.On(importParams.void), engine.On(importParams.blob)),
 }
@@ -32,7 +32,7 @@ type importParams struct {
 
 func (p importParams) void(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
 	if p.Source == "" {
-		return nil, deck.Invalid("source", fault.CodeMissingParameter, "source: is missing, and there is no input")
+		return nil, deck.Invalid("source", fault.CodeMissingParameter, "source: is required without an input")
 	}
 	return p.run(c, "", p.Source)
 }

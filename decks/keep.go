@@ -19,7 +19,7 @@ func stay(tx *storage.Tx, d *storage.Doc) error {
 		return err
 	}
 	if had, _ := stored.(int64); had != 0 && had != deck.Number(d) {
-		return fault.Invalid.Errorf("deck %d: its number stays", had).In("deck:number")
+		return fault.Invalid.Errorf("deck %d: its number cannot be changed", had).In("deck:number")
 	}
 	if slug := storage.Prop[string](d, "deck:slug"); storage.Prop[string](d, "deck:place") != d.ParentID()+"/"+slug {
 		free, err := listing.FreeSlugIn(tx, d, slug)
@@ -27,7 +27,7 @@ func stay(tx *storage.Tx, d *storage.Doc) error {
 			return err
 		}
 		if free != slug {
-			return fault.Exists.Errorf("slug %.60q: is taken or not valid; %s is available", slug, free).In("deck:slug")
+			return fault.Exists.Errorf("slug %.60q: is taken or invalid; %s is available", slug, free).In("deck:slug")
 		}
 	}
 	_, err = listing.Relist(d)

@@ -10,7 +10,7 @@ import (
 
 var listFiles = engine.Op{
 	Name: "Deck.ListFiles", Label: "List Files of Deck", Category: deck.Category, Effect: engine.Reads,
-	Doc: "Returns the pictures kept with one of the caller's decks, with the addresses by which its HTML shows them.",
+	Doc: "Returns the pictures of one of the caller's decks, with the addresses by which its HTML shows them.",
 	Run: engine.On(listFilesParams.run),
 }
 

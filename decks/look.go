@@ -14,11 +14,11 @@ import (
 // lookParams say of which deck a picture is wanted, and what the address has for whoever may see it.
 type lookParams struct {
 	ID       int64  `json:"id" default:"0" doc:"Number of one of the caller's decks; 0: see the other parameters."`
-	Username string `json:"username" default:"" doc:"Name of the deck's owner, unless there is a token."`
+	Username string `json:"username" default:"" doc:"Name of the deck's owner, unless a token is given."`
 	Slug     string `json:"slug" default:"" doc:"The deck's part of the address."`
 	Token    string `json:"token" secret:"true" default:"" doc:"Token of a private link."`
 	Pass     string `json:"pass" secret:"true" default:"" doc:"Pass of a private link that has a password."`
-	Key      string `json:"key" secret:"true" default:"" doc:"Key from the picture's address, which stands for who was given it."`
+	Key      string `json:"key" secret:"true" default:"" doc:"Key from the picture's address, which identifies the viewer."`
 }
 
 // deck returns the deck if whoever asks may see it: the caller's own, that of a private link, or the one at an

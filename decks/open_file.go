@@ -10,15 +10,15 @@ import (
 
 var openFile = engine.Op{
 	Name: "Deck.OpenFile", Label: "Open File of Deck", Category: deck.Category, Effect: engine.Reads,
-	Doc: "Returns a picture of a deck for showing it to whoever may see the deck: at the deck's address or by a private link. Slides are " +
-		"shown without cookies; the key in their pictures' addresses says for whom they were made, whose rights are looked at anew.",
+	Doc: "Returns a picture of a deck to viewers of the deck: at the deck's address or through a private link. Slides are " +
+		"shown without cookies; the key in their pictures' addresses identifies the viewer, whose permissions are checked again.",
 	Run: engine.On(openFileParams.run),
 }
 
 type openFileParams struct {
 	lookParams
 	Number  int64  `json:"number" default:"0" doc:"Number of the picture, instead of its address."`
-	Address string `json:"address" default:"" doc:"The picture, as the deck's HTML has it: files/NUMBER/NAME."`
+	Address string `json:"address" default:"" doc:"Address of the picture in the deck's HTML: files/NUMBER/NAME."`
 }
 
 func (p openFileParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {

@@ -113,7 +113,7 @@ func (e *endpoint) responses() map[string]any {
 	}
 	out := map[string]any{fmt.Sprint(e.status): ok}
 	for code := range strings.FieldsSeq("401 404 429 " + e.errors) {
-		out[code] = map[string]any{"description": "A problem.", "content": map[string]any{"application/problem+json": map[string]any{"schema": openapi.Ref("Problem")}}}
+		out[code] = map[string]any{"description": "An error.", "content": map[string]any{"application/problem+json": map[string]any{"schema": openapi.Ref("Problem")}}}
 	}
 	return out
 }

@@ -13,8 +13,8 @@ import (
 
 var removeFile = engine.Op{
 	Name: "Deck.RemoveFile", Label: "Remove File from Deck", Category: deck.Category,
-	Doc: "Removes a picture kept with one of the caller's decks. One that the slides still show is only removed by force; versions of the deck " +
-		"that show it have none in its place. No other picture gets its address.",
+	Doc: "Removes a picture from one of the caller's decks. A picture that slides still show is only removed with force; versions of the deck " +
+		"that show it then lack it. Its address is not used again.",
 	Run: engine.On(removeFileParams.run),
 }
 

@@ -10,8 +10,8 @@ import (
 
 var restore = engine.Op{
 	Name: "Deck.Restore", Label: "Restore Deck", Category: deck.Category,
-	Doc: "Gives one of the caller's decks the content and looks of a kept version, and returns it with all its fields. What it was is kept as a " +
-		"version; its address and who may see it stay.",
+	Doc: "Restores the content and appearance of a stored version of one of the caller's decks, and returns the deck with all its fields. The previous state is saved as a " +
+		"version; the deck's address and visibility are unchanged.",
 	Run: engine.On(restoreParams.run),
 }
 

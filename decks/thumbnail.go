@@ -12,8 +12,8 @@ import (
 
 var thumbnail = engine.Op{
 	Name: "Deck.Thumbnail", Label: "Get Deck Thumbnail", Category: deck.Category, Effect: engine.Reads,
-	Doc: "Returns a picture of a slide to whoever may see the deck: its owner by number, others at the deck's address or by a private " +
-		"link. It is drawn when it is asked for first after the deck was changed; until then there is a card with the slide's first words.",
+	Doc: "Returns a picture of a slide to viewers of the deck: its owner by number, others at the deck's address or through a private " +
+		"link. It is rendered on the first request after a change of the deck; until then the result is a card with the slide's first words.",
 	Run: engine.On(thumbnailParams.run),
 }
 
@@ -21,7 +21,7 @@ type thumbnailParams struct {
 	lookParams
 	Slide int64  `json:"slide" default:"1" min:"1" max:"1000" doc:"Number of the slide."`
 	Base  string `json:"base" default:"" doc:"Public address of the server."`
-	Card  bool   `json:"card" default:"true" doc:"Whether a card is returned while there is no picture; else there is nothing then."`
+	Card  bool   `json:"card" default:"true" doc:"Whether to return a card while there is no picture; otherwise nothing is returned."`
 }
 
 func (p thumbnailParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {

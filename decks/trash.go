@@ -8,13 +8,13 @@ import (
 
 var trash = engine.Op{
 	Name: "Deck.Trash", Label: "Trash Deck", Category: deck.Category,
-	Doc: "Moves one of the caller's decks to the trash. A deck that is already there stays there.",
+	Doc: "Moves one of the caller's decks to the trash. A deck that is already in the trash stays there.",
 	Run: engine.On(trashParams.run),
 }
 
 type trashParams struct {
 	ID      int64  `json:"id" doc:"Number of the deck."`
-	IfMatch string `json:"ifMatch" default:"" doc:"Entity tags, one of which must be that of the deck's present version."`
+	IfMatch string `json:"ifMatch" default:"" doc:"Entity tags, one of which must match the current version of the deck."`
 }
 
 func (p trashParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {

@@ -14,18 +14,18 @@ import (
 func update(t field.Table) engine.Op {
 	looks := engine.Param{
 		Name: "looks", Type: "map",
-		Doc: "How the deck is to look: " + strings.Join(field.Names(t.Of(field.Look)), ", ") + "; what is left out stays.",
+		Doc: "Appearance of the deck: " + strings.Join(field.Names(t.Of(field.Look)), ", ") + "; omitted fields are unchanged.",
 	}
 	return engine.Op{
 		Name: "Deck.Update", Label: "Update Deck", Category: deck.Category,
-		Doc: "Changes the given fields of one of the caller's decks, and how it looks, and returns the deck with all its fields.",
+		Doc: "Changes the given fields of one of the caller's decks, and its appearance, and returns the deck with all its fields.",
 		Run: engine.Declared(append(deck.Params(t), looks), updateParams.run),
 	}
 }
 
 type updateParams struct {
 	ID      int64  `json:"id" doc:"Number of the deck."`
-	IfMatch string `json:"ifMatch" default:"" doc:"Entity tags, one of which must be that of the deck's present version."`
+	IfMatch string `json:"ifMatch" default:"" doc:"Entity tags, one of which must match the current version of the deck."`
 	deck.View
 }
 

@@ -12,16 +12,16 @@ import (
 
 var viewDeck = engine.Op{
 	Name: "Deck.View", Label: "View Deck", Category: deck.Category, Effect: engine.Reads,
-	Doc: "Returns the deck at an address for showing it to whoever may see it: everybody, the owner's team, or the owner alone. What " +
-		"the caller may not see does not exist. Member editable of the result says whether the caller is the owner.",
+	Doc: "Returns the deck at an address to those who may see it: everybody, the owner's team, or only the owner. A deck that " +
+		"the caller may not see is reported as not found. Member editable of the result says whether the caller is the owner.",
 	Run: engine.On(viewDeckParams.run),
 }
 
 type viewDeckParams struct {
 	Username string `json:"username" doc:"Name of the owner."`
 	Slug     string `json:"slug" doc:"The deck's part of the address."`
-	Probe    bool   `json:"probe" default:"false" doc:"Whether to say only that the caller may see the deck, without its fields."`
-	Base     string `json:"base" default:"" doc:"Public address of the server, put before the addresses in the result."`
+	Probe    bool   `json:"probe" default:"false" doc:"Whether to return only that the caller may see the deck, without its fields."`
+	Base     string `json:"base" default:"" doc:"Public address of the server, used as prefix of the addresses in the result."`
 }
 
 func (p viewDeckParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {

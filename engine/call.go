@@ -42,9 +42,9 @@ func (c *Ctx) Call(name string, in any, params map[string]any) (any, error) {
 func (c *Ctx) capable(d *Def) error {
 	switch {
 	case d.Effect == Writes && c.As.ReadOnly:
-		return fault.Denied.Errorf("operation %s writes, the key is read-only", d.Name).WithCode(fault.CodeInsufficientScope)
+		return fault.Denied.Errorf("operation %s writes, but the key is read-only", d.Name).WithCode(fault.CodeInsufficientScope)
 	case d.Effect == Writes && (c.Tx == nil || !c.Tx.Writable()), d.Effect == Reads && c.Tx == nil:
-		return fault.Invalid.Errorf("operation %s %s, what calls it is declared not to", d.Name, d.Effect).WithCode(fault.CodeEffect)
+		return fault.Invalid.Errorf("operation %s %s, which its caller is declared not to do", d.Name, d.Effect).WithCode(fault.CodeEffect)
 	}
 	return nil
 }
@@ -159,9 +159,9 @@ func (d *Def) choose(in any) (*variant, error) {
 	}
 	if v == nil {
 		if k == kVoid {
-			return nil, fault.Invalid.Errorf("input is missing: %s expected", d.inputs()).In("input")
+			return nil, fault.Invalid.Errorf("input: is missing, must be of type %s", d.inputs()).In("input")
 		}
-		return nil, fault.Invalid.Errorf("input: %s expected, got %s", d.inputs(), wordOf(in)).In("input")
+		return nil, fault.Invalid.Errorf("input: must be of type %s, not %s", d.inputs(), wordOf(in)).In("input")
 	}
 	return v, nil
 }
@@ -220,7 +220,7 @@ func (c *Ctx) adapt(d *Def, v *variant, in any) (any, error) {
 		return in, nil
 	}
 	if in == nil {
-		return nil, fault.Invalid.Errorf("input is missing: %s expected", d.inputs()).In("input")
+		return nil, fault.Invalid.Errorf("input: is missing, must be of type %s", d.inputs()).In("input")
 	}
 	out, err := c.convert(in, v.in)
 	if err != nil {
@@ -243,7 +243,7 @@ func (c *Ctx) each(v *variant, in any, params func() (any, error)) (any, error) 
 	case []any:
 		items = in
 	default:
-		return nil, fmt.Errorf("engine: %T is no list", in)
+		return nil, fmt.Errorf("engine: %T is not a list", in)
 	}
 	var out collector
 	for i, item := range items {

@@ -25,7 +25,7 @@ func (c *Ctx) Carry(call *Call) (*Result, error) {
 	case !ok || !d.grants.allows(c.As, c.Door):
 		return nil, c.run.set.Missing(call.Op, c.As, c.Door)
 	case call.DryRun:
-		return nil, fault.Invalid.Errorf("dryRun: only of all calls together").In("dryRun")
+		return nil, fault.Invalid.Errorf("dryRun: must apply to all calls or none").In("dryRun")
 	}
 	if err := c.capable(d); err != nil {
 		return nil, err
@@ -45,7 +45,7 @@ func (c *Ctx) Carry(call *Call) (*Result, error) {
 		case !errors.As(err, &x):
 			return nil, err
 		case x.rollback:
-			return nil, fault.Conflict.Errorf("operation %s: ended with everything undone", d.Name)
+			return nil, fault.Conflict.Errorf("operation %s: was rolled back", d.Name)
 		}
 		out = x.out
 	}

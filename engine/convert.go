@@ -31,7 +31,7 @@ func mismatch(to kind, v any) error {
 	case Ref:
 		got = "text " + strconv.Quote(cut(string(s), 40))
 	}
-	return fault.Invalid.Errorf("%s expected, got %s", words[to], got)
+	return fault.Invalid.Errorf("must be of type %s, not %s", words[to], got)
 }
 
 func cut(s string, n int) string {

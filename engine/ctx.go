@@ -166,7 +166,7 @@ func (c *Ctx) Enqueue(kind string, data any) error {
 		return err
 	}
 	if c.Tx == nil {
-		return fault.Invalid.Errorf("job %s: this operation changes nothing", kind)
+		return fault.Invalid.Errorf("job %s: this operation is read-only", kind)
 	}
 	as := c.As.Name
 	if c.As.Actor != "" {

@@ -84,7 +84,7 @@ func (d *decoder) object(s *scanner) error {
 			d.c.ignore(string(name))
 		}
 		if own && d.set&(1<<i) != 0 || !own && !others.add(string(name)) {
-			return s.fail("name twice")
+			return s.fail("duplicate name")
 		}
 		if err := d.member(s, i, own); err != nil {
 			return err
@@ -96,7 +96,7 @@ func (d *decoder) object(s *scanner) error {
 			s.pos++
 			return s.end()
 		default:
-			return s.fail("',' or '}' expected")
+			return s.fail("expected ',' or '}'")
 		}
 	}
 }
@@ -222,7 +222,7 @@ func (t *table) strange(m map[string]any) (name string, ok bool) {
 func misspelt(err error, strange string) error {
 	var e *fault.Error
 	if strange != "" && errors.As(err, &e) && e.Code == fault.CodeMissingParameter {
-		e.Message += fmt.Sprintf("; there is no parameter %q", cut(strange, 40))
+		e.Message += fmt.Sprintf("; unknown parameter %q", cut(strange, 40))
 	}
 	return err
 }
@@ -245,7 +245,7 @@ func (d *decoder) put(f *field, v any) error {
 	}
 	if f.Enum && f.kind == kString {
 		if s, _ := v.(string); !slices.Contains(f.Values, s) {
-			return fault.Invalid.Errorf("parameter %q: %q is none of %s", f.Name, cut(s, 40), strings.Join(f.Values, ", ")).In(f.Name)
+			return fault.Invalid.Errorf("parameter %q: %q is not one of %s", f.Name, cut(s, 40), strings.Join(f.Values, ", ")).In(f.Name)
 		}
 	}
 	return d.assign(f, v)
@@ -308,7 +308,7 @@ func (d *decoder) other(f *field, v any) error {
 		err = json.Unmarshal(raw, d.at(f).Addr().Interface())
 	}
 	if err != nil {
-		return fault.Invalid.Errorf("parameter %q: %s does not fit", f.Name, wordOf(v)).In(f.Name)
+		return fault.Invalid.Errorf("parameter %q: %s is out of range", f.Name, wordOf(v)).In(f.Name)
 	}
 	return nil
 }

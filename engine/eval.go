@@ -21,7 +21,7 @@ func parseExpr(text string, bare bool) (*expr.Program, error) {
 		if slices.Contains(helpers(), name) {
 			continue
 		}
-		return nil, fault.Invalid.Errorf("expression: no function %s", noHelper(name)).WithCode(fault.CodeExpression)
+		return nil, fault.Invalid.Errorf("expression: unknown function %s", noHelper(name)).WithCode(fault.CodeExpression)
 	}
 	return p, nil
 }
@@ -247,7 +247,7 @@ func docView(p *expr.Program, d *storage.Doc) map[string]any {
 	}
 	m["getProperty"] = func(args ...any) (any, error) {
 		if len(args) != 1 {
-			return nil, fault.Invalid.Errorf("getProperty: one argument expected")
+			return nil, fault.Invalid.Errorf("getProperty: requires one argument")
 		}
 		return get(expr.Text(args[0])), nil
 	}
@@ -335,7 +335,7 @@ func (c *Ctx) functions() map[string]any {
 	fn := expr.Fn()
 	fn["documentExists"] = func(args ...any) (any, error) {
 		if len(args) == 0 || c.Tx == nil {
-			return nil, fault.Invalid.Errorf("Fn.documentExists: a reference expected")
+			return nil, fault.Invalid.Errorf("Fn.documentExists: requires a reference")
 		}
 		_, err := c.doc(ref(expr.Text(args[len(args)-1])))
 		if fault.Is(err, fault.NotFound) || fault.Is(err, fault.Denied) {
@@ -345,7 +345,7 @@ func (c *Ctx) functions() map[string]any {
 	}
 	fn["getNextId"] = func(args ...any) (any, error) {
 		if len(args) == 0 || c.Tx == nil || !c.Tx.Writable() {
-			return nil, fault.Invalid.Errorf("Fn.getNextId: a key, and a chain that writes, expected")
+			return nil, fault.Invalid.Errorf("Fn.getNextId: requires a key and a chain that writes")
 		}
 		n, err := c.Tx.Next("fn/" + cut(expr.Text(args[0]), 200))
 		return n, err
@@ -358,7 +358,7 @@ func (c *Ctx) functions() map[string]any {
 func (c *Ctx) Helper(name string, args []any) (any, error) {
 	f, ok := c.functions()[name].(expr.Func)
 	if !ok {
-		return nil, fault.NotFound.Errorf("no function %s", noHelper(name))
+		return nil, fault.NotFound.Errorf("unknown function %s", noHelper(name))
 	}
 	v, err := f(args...)
 	if m, ok := v.(map[string]any); ok && err == nil {

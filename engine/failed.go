@@ -193,7 +193,7 @@ func (e *Engine) older(ctx context.Context, set *Set, d *Def, as *Principal, ver
 	case d.AtVersion == nil:
 		return nil, nil, fault.NotFound.Errorf("operation %s version %d", d.Name, version)
 	case as == nil || !as.Admin:
-		return nil, nil, fault.Denied.Errorf("operation %s version %d: is not deployed any more, and for administrators; version %d is the latest", d.Name, version, d.Version)
+		return nil, nil, fault.Denied.Errorf("operation %s version %d: is no longer deployed and only for administrators; the latest version is %d", d.Name, version, d.Version)
 	}
 	name := d.Name
 	err := e.repo.View(ctx, e.System(), func(tx *storage.Tx) error {

@@ -37,7 +37,7 @@ func (c *Call) rowKey() string {
 func (e *Engine) claim(call *Call) (release func(), err error) {
 	key := call.rowKey()
 	if _, taken := e.busy.LoadOrStore(key, true); taken {
-		return nil, fault.Conflict.Errorf("idempotency: a request with this key is being carried out").WithCode(fault.CodeIdempotencyInFlight).After(time.Second)
+		return nil, fault.Conflict.Errorf("idempotency: a request with this key is in progress").WithCode(fault.CodeIdempotencyInFlight).After(time.Second)
 	}
 	return func() { e.busy.Delete(key) }, nil
 }
@@ -51,9 +51,9 @@ func (r *running) replay(tx *storage.Tx) (bool, error) {
 	}
 	switch {
 	case k.Fingerprint != r.call.Fingerprint:
-		return false, fault.Invalid.Errorf("idempotency: the key was used for another request").WithCode(fault.CodeIdempotencyMismatch)
+		return false, fault.Invalid.Errorf("idempotency: the key was used for a different request").WithCode(fault.CodeIdempotencyMismatch)
 	case k.Lost:
-		return false, fault.Conflict.Errorf("idempotency: the request was carried out, its answer was not kept").
+		return false, fault.Conflict.Errorf("idempotency: the request was executed, but its response was not stored").
 			WithCode(fault.CodeIdempotencyAnswerLost)
 	}
 	r.res.Body, r.res.Void, r.res.Value, r.res.Replayed = k.Body, k.Void, nil, true

@@ -69,7 +69,7 @@ func (s *scanner) text() (raw []byte, err error) {
 	switch n := schema.Plain(rest); {
 	case n == len(rest):
 		s.pos = len(s.data)
-		return nil, s.fail("text does not end")
+		return nil, s.fail("string is not terminated")
 	case rest[n] == '"':
 		s.pos += n + 1
 		return rest[:n], nil
@@ -89,12 +89,12 @@ func (s *scanner) escaped(first int) ([]byte, error) {
 		case b == '\\':
 			s.pos += 2
 		case b < ' ':
-			return nil, s.fail("control character in text")
+			return nil, s.fail("control character in string")
 		default:
 			s.pos++
 		}
 	}
-	return nil, s.fail("text does not end")
+	return nil, s.fail("string is not terminated")
 }
 
 // skip passes over a value and returns it as written.
@@ -141,7 +141,7 @@ func (s *scanner) value(depth int) (any, error) {
 	case b == 'n' && s.word("null"):
 		return nil, nil
 	}
-	return nil, s.fail("value expected")
+	return nil, s.fail("expected a value")
 }
 
 func (s *scanner) number() (any, error) {
@@ -163,7 +163,7 @@ func (s *scanner) number() (any, error) {
 func (s *scanner) finish(start int, integer bool) (any, error) {
 	raw := s.data[start:s.pos]
 	if !validNumber(raw) {
-		return nil, s.fail("number is broken")
+		return nil, s.fail("invalid number")
 	}
 	if integer {
 		if n, err := strconv.ParseInt(string(raw), 10, 64); err == nil {
@@ -213,7 +213,7 @@ func (s *scanner) array(depth int) (any, error) {
 			s.pos++
 			return out, nil
 		default:
-			return nil, s.fail("',' or ']' expected")
+			return nil, s.fail("expected ',' or ']'")
 		}
 	}
 }
@@ -258,7 +258,7 @@ func (s *scanner) members(fn func(name []byte) error) error {
 			s.pos++
 			return nil
 		default:
-			return s.fail("',' or '}' expected")
+			return s.fail("expected ',' or '}'")
 		}
 	}
 }
@@ -266,7 +266,7 @@ func (s *scanner) members(fn func(name []byte) error) error {
 // end checks that nothing follows.
 func (s *scanner) end() error {
 	if s.peek() != 0 || s.pos < len(s.data) {
-		return s.fail("end expected")
+		return s.fail("expected the end")
 	}
 	return nil
 }

@@ -65,7 +65,7 @@ func CheckWord(word string) error {
 	if _, ok := wordKinds[folded]; ok && word == folded {
 		return nil
 	}
-	return fault.Invalid.Errorf("%q is no type%s", word, fault.Perhaps(folded, maps.Keys(wordKinds)))
+	return fault.Invalid.Errorf("unknown type %q%s", word, fault.Perhaps(folded, maps.Keys(wordKinds)))
 }
 
 // kindOfWord returns the kind a type word stands for.

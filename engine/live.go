@@ -185,7 +185,7 @@ func (r *running) finish() {
 // reason is why the call failed, if that is not for err itself: somebody ended it, or its time was over.
 func (r *running) reason(err error) error {
 	if by := r.end.brokenOff(); by != "" {
-		return fault.Conflict.Errorf("run %s: was ended by %s", r.e.live.id(r), by).WithCode(fault.CodeRunEnded)
+		return fault.Conflict.Errorf("run %s: was canceled by %s", r.e.live.id(r), by).WithCode(fault.CodeRunEnded)
 	}
 	return r.end.overdue(err, r.limit)
 }

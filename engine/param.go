@@ -62,8 +62,8 @@ func (t *table) names() []string {
 // unknown is the error of a parameter that there is not, with what was probably meant.
 func (t *table) unknown(name string) error {
 	names := t.names()
-	there := cmp.Or(fault.Perhaps(name, slices.Values(names)), ", there are "+cmp.Or(strings.Join(names, ", "), "none"))
-	return fault.Invalid.Errorf("no parameter %q%s", name, there).In(name)
+	there := cmp.Or(fault.Perhaps(name, slices.Values(names)), "; the parameters are "+cmp.Or(strings.Join(names, ", "), "none"))
+	return fault.Invalid.Errorf("unknown parameter %q%s", name, there).In(name)
 }
 
 // CheckNames returns an error for the first parameter, in the order of names, that the operation
@@ -116,7 +116,7 @@ func compileTable(f Func) (*table, error) {
 	for i := range t.fields {
 		p := &t.fields[i]
 		if p.Name == "" || seen[p.Name] {
-			return nil, fmt.Errorf("parameter %q: a name is missing or stands twice", p.Name)
+			return nil, fmt.Errorf("parameter %q: the name is missing or duplicate", p.Name)
 		}
 		seen[p.Name] = true
 		t.all |= 1 << i
@@ -151,7 +151,7 @@ func (t *table) reflect() error {
 		f.index = sf.Index
 		if text, ok := sf.Tag.Lookup("default"); ok && text != "" {
 			if sf.Type.Kind() == reflect.Pointer {
-				return fmt.Errorf("%s: a pointer with a default, which all calls would share", sf.Name)
+				return fmt.Errorf("%s: a pointer must not have a default, which all calls would share", sf.Name)
 			}
 			if err := d.put(&f, text); err != nil {
 				return fmt.Errorf("%s: default: %w", sf.Name, err)
@@ -167,12 +167,12 @@ func (t *table) reflect() error {
 func fieldOf(sf reflect.StructField) (field, error) {
 	tag, ok := sf.Tag.Lookup("json")
 	if !ok || !sf.IsExported() {
-		return field{}, fmt.Errorf("field %s: no json tag, or not exported", sf.Name)
+		return field{}, fmt.Errorf("field %s: has no json tag, or is not exported", sf.Name)
 	}
 	name, options, _ := strings.Cut(tag, ",")
 	doc := sf.Tag.Get("doc")
 	if name == "" || doc == "" {
-		return field{}, fmt.Errorf("field %s: no name or no doc", sf.Name)
+		return field{}, fmt.Errorf("field %s: has no name or no doc", sf.Name)
 	}
 	f := field{kind: kindOfType(sf.Type)}
 	f.Name, f.Doc, f.Type = name, doc, words[f.kind]

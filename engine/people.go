@@ -14,7 +14,7 @@ func (c *Ctx) people(fn map[string]any) {
 	add := func(name string, least, most int, f func(args []any) (any, error)) {
 		fn[name] = func(args ...any) (any, error) {
 			if len(args) < least || len(args) > most || c.Tx == nil {
-				return nil, fault.Invalid.Errorf("Fn.%s: %d to %d arguments expected", name, least, most)
+				return nil, fault.Invalid.Errorf("Fn.%s: requires %d to %d arguments", name, least, most)
 			}
 			return f(args)
 		}

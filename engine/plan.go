@@ -171,7 +171,7 @@ func (b *planner) step(s Step, n int) step {
 }
 
 func (b *planner) unknown(name string) error {
-	return fault.Invalid.Errorf("no such operation%s", fault.Perhaps(name, b.set.All())).WithCode(fault.CodeUnknownOperation)
+	return fault.Invalid.Errorf("unknown operation%s", fault.Perhaps(name, b.set.All())).WithCode(fault.CodeUnknownOperation)
 }
 
 func (b *planner) handler(s *Step, n int) *handler {
@@ -249,13 +249,13 @@ func (b *planner) flow(p *Plan, in string) {
 		st := &p.steps[i]
 		next, ok := st.flow(k)
 		if !ok {
-			b.fail(&st.Step, st.n, "", fault.Invalid.Errorf("input: %s expected, got %s", st.d.inputs(), words[k]))
+			b.fail(&st.Step, st.n, "", fault.Invalid.Errorf("input: must be of type %s, not %s", st.d.inputs(), words[k]))
 			return
 		}
 		k = next
 	}
 	if n := len(p.steps); n > 0 && !gives(k, p.out) {
-		b.fail(&p.steps[n-1].Step, n, "", fault.Invalid.Errorf("gives %s, but the output is declared as %s", words[k], words[p.out]))
+		b.fail(&p.steps[n-1].Step, n, "", fault.Invalid.Errorf("returns %s, but the declared output is %s", words[k], words[p.out]))
 	}
 }
 

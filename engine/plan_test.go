@@ -91,7 +91,7 @@ func TestDeclaredOutput(t *testing.T) {
 		{"string", "7", "7"},
 		{"integer", "7", "7"},
 		{"void", "7", "<nil>"},
-		{"integer", "x", `! invalid: output: integer expected, got text "x"`},
+		{"integer", "x", `! invalid: output: must be of type integer, not text "x"`},
 	} {
 		p, err := e.Set().Plan([]Step{{Op: "Test.Same"}}, "", PlanOptions{Output: test.output})
 		if err != nil {
@@ -134,15 +134,15 @@ func TestPlanChecks(t *testing.T) {
 		steps []Step
 		want  []string
 	}{
-		{"", []Step{{Op: "Test.Txt", Line: 3, Column: 5}}, []string{"3:5 step 1: Test.Txt: no such operation, perhaps Test.Text"}},
-		{"", []Step{{Op: "Test.Text", Line: 3, Params: map[string]any{"txt": 1}, ParamLines: map[string]int{"txt": 4}}}, []string{`4:1 step 1: Test.Text: no parameter "txt", perhaps text`}},
+		{"", []Step{{Op: "Test.Txt", Line: 3, Column: 5}}, []string{"3:5 step 1: Test.Txt: unknown operation, perhaps Test.Text"}},
+		{"", []Step{{Op: "Test.Text", Line: 3, Params: map[string]any{"txt": 1}, ParamLines: map[string]int{"txt": 4}}}, []string{`4:1 step 1: Test.Text: unknown parameter "txt", perhaps text`}},
 		{"", []Step{{Op: "Test.Many"}}, []string{`0:0 step 1: Test.Many: parameter "name" is missing`}},
-		{"", []Step{{Op: "Test.Many", Params: map[string]any{"name": "n", "count": "x"}}}, []string{`0:0 step 1: Test.Many: parameter "count": integer expected, got text "x"`}},
+		{"", []Step{{Op: "Test.Many", Params: map[string]any{"name": "n", "count": "x"}}}, []string{`0:0 step 1: Test.Many: parameter "count": must be of type integer, not text "x"`}},
 		{"", []Step{{Op: "Test.Many", Params: map[string]any{"name": "expr:1 +"}}}, []string{`parameter "name": expression: `}},
 		{"", []Step{{Op: "Test.Text", When: ")"}}, []string{"expression: "}},
-		{"document", []Step{{Op: "Test.Text"}}, []string{"step 1: Test.Text: input: string expected, got document"}},
-		{"", []Step{{Op: "Test.Title"}, {Op: "Test.Text"}, {Op: "Test.Blob"}}, []string{"step 3: Test.Blob: input: blob or bloblist expected, got string"}},
-		{"", []Step{{Op: "Test.A"}, {Op: "Test.B"}}, []string{"step 1: Test.A: no such operation", "step 2: Test.B: no such operation"}},
+		{"document", []Step{{Op: "Test.Text"}}, []string{"step 1: Test.Text: input: must be of type string, not document"}},
+		{"", []Step{{Op: "Test.Title"}, {Op: "Test.Text"}, {Op: "Test.Blob"}}, []string{"step 3: Test.Blob: input: must be of type blob or bloblist, not string"}},
+		{"", []Step{{Op: "Test.A"}, {Op: "Test.B"}}, []string{"step 1: Test.A: unknown operation", "step 2: Test.B: unknown operation"}},
 	}
 	for _, test := range tests {
 		_, err := s.Plan(test.steps, test.in, PlanOptions{Trusted: true})

@@ -28,7 +28,7 @@ func (c *Ctx) templateLimits() template.Limits {
 func (c *Ctx) Render(t *template.Template, own map[string]any) (string, error) {
 	for _, name := range t.Reads.Helpers {
 		if !slices.Contains(helpers(), name) {
-			return "", fault.Invalid.Errorf("template %s: no function %s", t.Name, noHelper(name)).WithCode(fault.CodeExpression)
+			return "", fault.Invalid.Errorf("template %s: unknown function %s", t.Name, noHelper(name)).WithCode(fault.CodeExpression)
 		}
 	}
 	env, err := c.env(&t.Reads)

@@ -133,7 +133,7 @@ func (r *running) perform() error {
 	case call.As == nil:
 		return fault.Denied.Errorf("nobody is signed in").WithCode(fault.CodeNotSignedIn)
 	case call.As.ReadOnly && r.def.Effect == Writes:
-		return fault.Denied.Errorf("operation %s writes, the key is read-only", r.def.Name).WithCode(fault.CodeInsufficientScope)
+		return fault.Denied.Errorf("operation %s writes, but the key is read-only", r.def.Name).WithCode(fault.CodeInsufficientScope)
 	}
 	if r.keyed() {
 		release, err := e.claim(call)
@@ -212,7 +212,7 @@ func (r *running) transact() error {
 	return err
 }
 
-var errRollback = errors.New("rolled back as asked")
+var errRollback = errors.New("rolled back as requested")
 
 // needsStore reports whether a pure operation is called with something to be found in the store.
 func (r *running) needsStore() bool {

@@ -168,7 +168,7 @@ func TestConflictsRunAgain(t *testing.T) {
 func TestReadOnlyKeysWriteNothing(t *testing.T) {
 	e := testEngine(t)
 	reader := &Principal{Name: "Administrator", Admin: true, ReadOnly: true}
-	want := "! denied: operation Test.Create writes, the key is read-only"
+	want := "! denied: operation Test.Create writes, but the key is read-only"
 	if got := outcome(e, Call{Op: "Test.Create", Input: "/", As: reader}); got != want {
 		t.Errorf("got %s", got)
 	}

@@ -56,7 +56,7 @@ func NewSet(rules []Rule, ops ...[]Op) (*Set, error) {
 			if err == nil {
 				var covered bool
 				if d.grants, covered = grantsFor(rules, d.Name); !covered {
-					err = errors.New("no rule says who may call it")
+					err = errors.New("no rule defines who may call it")
 				}
 			}
 			if err != nil {
@@ -121,7 +121,7 @@ func (s *Set) remove(name string) {
 func (s *Set) add(d *Def) error {
 	for _, name := range append([]string{d.Name}, d.Aliases...) {
 		if other, taken := s.ops[name]; taken {
-			return fmt.Errorf("the name %q is already that of %s", name, other.Name)
+			return fmt.Errorf("the name %q is already used by %s", name, other.Name)
 		}
 		s.ops[name] = d
 	}
@@ -148,9 +148,9 @@ func (s *Set) compile(op Op) (*Def, error) {
 	case len(op.Run.variants) == 0:
 		return nil, errors.New("no function")
 	case op.Deprecated != Deprecation{} && !dated(op.Deprecated):
-		return nil, fmt.Errorf("deprecated since %q, which is no day", op.Deprecated.Since)
+		return nil, fmt.Errorf("deprecated since %q, which is not a date", op.Deprecated.Since)
 	case op.Run.mixed:
-		return nil, errors.New("its functions take different parameters")
+		return nil, errors.New("its functions have different parameters")
 	}
 	if op.Label == "" {
 		op.Label = op.Name

@@ -11,7 +11,7 @@ import (
 func (s *scanner) unescape(from, to int) ([]byte, error) {
 	in := s.data[from+1 : to-1]
 	if !utf8.Valid(in) {
-		return nil, s.fail("text is not UTF-8")
+		return nil, s.fail("string is not UTF-8")
 	}
 	out := make([]byte, 0, len(in))
 	for {
@@ -22,7 +22,7 @@ func (s *scanner) unescape(from, to int) ([]byte, error) {
 		out = append(out, in[:i]...)
 		var n int
 		if out, n = escape(out, in[i+1:]); n == 0 {
-			return nil, s.fail("text is broken")
+			return nil, s.fail("invalid escape in string")
 		}
 		in = in[i+1+n:]
 	}

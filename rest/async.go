@@ -72,7 +72,7 @@ func (r *runs) add(run *asyncRun, now time.Time) error {
 	defer r.mu.Unlock()
 	own, _ := r.kept(run.owner, now)
 	if len(r.all) >= r.limits.Runs || own >= r.limits.UserRuns {
-		return fault.Unavailable.Errorf("asynchronous runs: %d are waiting, read or delete them first", own).WithCode(fault.CodeRunsFull)
+		return fault.Unavailable.Errorf("asynchronous runs: %d are waiting to be read; read or delete them first", own).WithCode(fault.CodeRunsFull)
 	}
 	call := run.call
 	if call.IdempotencyKey == "" {
@@ -108,7 +108,7 @@ func (r *runs) end(run *asyncRun, res *engine.Result, err error, now time.Time) 
 	r.mu.Lock()
 	if _, waits := r.kept(run.owner, now); waits+size > r.limits.UserResults {
 		res, size = nil, 0
-		err = fault.Limit.Errorf("asynchronous runs: results of %d bytes wait to be read, with this one more than %d; the operation was carried out", waits, r.limits.UserResults).
+		err = fault.Limit.Errorf("asynchronous runs: results of %d bytes are waiting to be read, which this one would raise above %d; the operation was executed", waits, r.limits.UserResults).
 			WithCode(fault.CodeResultsFull)
 	}
 	run.result, run.size, run.err, run.ended = res, size, err, now

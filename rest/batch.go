@@ -47,13 +47,13 @@ func Batch(x *Request) error {
 		Requests []batched `json:"requests"`
 	}
 	if err := json.Unmarshal(body, &asked); err != nil {
-		return fault.Invalid.Errorf("body: an object with requests expected, each with method, path and body: %v", err)
+		return fault.Invalid.Errorf("body: must be an object with requests, each with method, path and body: %v", err)
 	}
 	switch n := len(asked.Requests); {
 	case n == 0:
-		return fault.Invalid.Errorf("requests: none given").In("requests")
+		return fault.Invalid.Errorf("requests: must not be empty").In("requests")
 	case n > x.Server.Limits.Batch:
-		return fault.Limit.Errorf("requests: %d, at most %d allowed", n, x.Server.Limits.Batch).In("requests")
+		return fault.Limit.Errorf("requests: %d, at most %d are allowed", n, x.Server.Limits.Batch).In("requests")
 	}
 	plan := make([]planned, len(asked.Requests))
 	effect, ids := engine.Reads, map[string]bool{}
@@ -77,14 +77,14 @@ func (x *Request) plan(b batched, ids map[string]bool) (planned, engine.Effect, 
 	refers := b.refers()
 	for id, whole := range refers {
 		if !ids[id] {
-			return planned{}, 0, unresolved(whole, "no request before has this id")
+			return planned{}, 0, unresolved(whole, "no earlier request has this id")
 		}
 	}
 	switch {
 	case b.ID != "" && !requestID.MatchString(b.ID):
-		return planned{}, 0, fault.Invalid.Errorf("id %.100q: up to 64 letters, digits and . _ - expected", b.ID).In("id")
+		return planned{}, 0, fault.Invalid.Errorf("id %.100q: must have up to 64 letters, digits and . _ -", b.ID).In("id")
 	case ids[b.ID]:
-		return planned{}, 0, fault.Invalid.Errorf("id %q: is that of an earlier request", b.ID).In("id")
+		return planned{}, 0, fault.Invalid.Errorf("id %q: is already used by an earlier request", b.ID).In("id")
 	case b.ID != "":
 		ids[b.ID] = true
 	}
@@ -142,7 +142,7 @@ func (x *Request) carryOne(c *engine.Ctx, p *planned, f *filler) (map[string]any
 	case err != nil:
 		return nil, err
 	case a.File != nil || a.files != nil:
-		return nil, fault.Invalid.Errorf("its answer is a file, which a batch cannot hold")
+		return nil, fault.Invalid.Errorf("its response is a file, which a batch cannot contain")
 	}
 	one := map[string]any{"status": a.Status}
 	if len(a.Body) > 0 {
@@ -167,7 +167,7 @@ var ownHeaders = []string{"Content-Length", "Content-Type", "Idempotency-Key", "
 func (x *Request) hold(b *batched) (held, error) {
 	u, err := url.Parse(b.Path)
 	if err != nil || u.Host != "" || u.Scheme != "" || !strings.HasPrefix(u.Path, "/") {
-		return held{}, fault.Invalid.Errorf("path %.100q: an address of this server without its name expected", b.Path).In("path")
+		return held{}, fault.Invalid.Errorf("path %.100q: must be an address of this server without its host name", b.Path).In("path")
 	}
 	r := x.HTTP.WithContext(x.HTTP.Context())
 	r.Method, r.URL, r.RequestURI, r.Header = b.Method, u, b.Path, x.HTTP.Header.Clone()
@@ -189,20 +189,20 @@ func (x *Request) hold(b *batched) (held, error) {
 	case at.API && one.Route == nil:
 		return held{}, one.unrouted(x.Server.api, at)
 	case !at.API || one.Route.Handle != nil && !one.Route.Batch:
-		return held{}, fault.Invalid.Errorf("%s %.100s: not in a batch", b.Method, b.Path).In("path")
+		return held{}, fault.Invalid.Errorf("%s %.100s: not supported in a batch", b.Method, b.Path).In("path")
 	}
 	one.Body = one.Route.Body
 	if err := one.setRepository(at.Repo); err != nil {
 		return held{}, err
 	}
 	if one.Repo != x.Repo {
-		return held{}, fault.Invalid.Errorf("path %.100s: of repository %s, a batch is of one, here %s", b.Path, one.Repo, x.Repo).In("path")
+		return held{}, fault.Invalid.Errorf("path %.100s: names repository %s, but this batch uses %s", b.Path, one.Repo, x.Repo).In("path")
 	}
 	if err := one.serveRoute(); err != nil {
 		return held{}, err
 	}
 	if len(calls) != 1 {
-		return held{}, fault.Invalid.Errorf("%s %.100s: not in a batch", b.Method, b.Path).In("path")
+		return held{}, fault.Invalid.Errorf("%s %.100s: not supported in a batch", b.Method, b.Path).In("path")
 	}
 	return calls[0], nil
 }
@@ -320,7 +320,7 @@ func (f *filler) inText(text string, escape func(string) string) (string, error)
 		case bool:
 			s = strconv.FormatBool(v)
 		default:
-			err = unresolved(whole, "the value is no text, number, true or false")
+			err = unresolved(whole, "the value is not a string, a number, true or false")
 		}
 		s = escape(s)
 		if err == nil {
@@ -334,7 +334,7 @@ func (f *filler) inText(text string, escape func(string) string) (string, error)
 // grow counts what values make requests longer by.
 func (f *filler) grow(n int) error {
 	if f.room -= int64(n); f.room < 0 {
-		return fault.Limit.Errorf("values of earlier answers: more than a body may have").WithCode(fault.CodeBodyTooLarge)
+		return fault.Limit.Errorf("values of earlier responses: larger than a body may be").WithCode(fault.CodeBodyTooLarge)
 	}
 	return nil
 }
@@ -346,13 +346,13 @@ func (f *filler) value(m []string) (any, error) {
 	if !read {
 		var err error
 		if v, err = parsed(f.bodies[id]); err != nil {
-			return nil, unresolved(whole, "the answer has no body")
+			return nil, unresolved(whole, "the response has no body")
 		}
 		f.values[id] = v
 	}
 	pointer, err := url.PathUnescape(pointer)
 	if err != nil || pointer != "" && pointer[0] != '/' {
-		return nil, unresolved(whole, "no JSON Pointer stands behind the #")
+		return nil, unresolved(whole, "a JSON Pointer is missing after the #")
 	}
 	if pointer == "" {
 		return v, nil
@@ -370,7 +370,7 @@ func (f *filler) value(m []string) (any, error) {
 			}
 		}
 		if !found {
-			return nil, unresolved(whole, "the answer has nothing there")
+			return nil, unresolved(whole, "the response has no such value")
 		}
 	}
 	return v, nil

@@ -164,7 +164,7 @@ func TestBrowserProfile(t *testing.T) {
 	b.open("/decks/nobody")
 	b.wait(`document.querySelector(".status")?.textContent === "404"`)
 	b.open("/decks/alice/hidden")
-	b.wait(`document.querySelector("h1")?.textContent === "There is nothing here" && document.querySelector(".primary")?.textContent === "Sign in"`)
+	b.wait(`document.querySelector("h1")?.textContent === "Page not found" && document.querySelector(".primary")?.textContent === "Sign in"`)
 
 	for _, call := range [][2]string{{"Team.Create", `{"name":"Crew","owner":"alice"}`}, {"Team.SetMember", `{"id":1,"username":"bob"}`}} {
 		if got := s.Do("POST", "/api/v1/automation/"+call[0], `{"params":`+call[1]+`}`); got.StatusCode != http.StatusOK {

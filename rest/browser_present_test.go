@@ -82,7 +82,7 @@ func TestBrowserShare(t *testing.T) {
 	b.open(path)
 	b.write(`[name=password]`, "wrong")
 	b.click(`button.primary`)
-	b.wait(`document.querySelector("[role=alert]")?.textContent === "That is not the password."`)
+	b.wait(`document.querySelector("[role=alert]")?.textContent === "Wrong password."`)
 	b.shot("password")
 	b.said = nil
 	b.write(`[name=password]`, "open sesame")
@@ -107,7 +107,7 @@ func TestBrowserShare(t *testing.T) {
 	owner.wait(`document.getElementById("links").textContent === "No links yet."`)
 	owner.quiet()
 	b.open(path + "/fullscreen")
-	b.wait(`document.querySelector("h1")?.textContent === "There is nothing here"`)
+	b.wait(`document.querySelector("h1")?.textContent === "Page not found"`)
 	b.shot("gone")
 }
 

@@ -322,10 +322,10 @@ func replayed(stored []byte) (*Answer, error) {
 	var k kept
 	i := bytes.IndexByte(stored, '\n')
 	if i < 0 || json.Unmarshal(stored[:i], &k) != nil {
-		return nil, fault.Internal.Errorf("idempotency: kept answer is broken")
+		return nil, fault.Internal.Errorf("idempotency: the stored response is damaged")
 	}
 	if k.Lost {
-		return nil, fault.Conflict.Errorf("idempotency: the request was carried out, its answer was too large to keep").
+		return nil, fault.Conflict.Errorf("idempotency: the request was executed, but its response was too large to store").
 			WithCode(fault.CodeIdempotencyAnswerLost)
 	}
 	if k.Name != "" || k.Mime != MIMEJSON && k.Mime != "" {

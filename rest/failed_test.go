@@ -115,7 +115,7 @@ func TestFailedRuns(t *testing.T) {
 		t.Errorf("more before %v", a["before"])
 	}
 	for _, bad := range []string{"state=over", "state=failed&limit=0", "state=failed&since=yesterday"} {
-		answers(t, s.Do("GET", runsAt+"?"+bad, ""), 400, "expected")
+		answers(t, s.Do("GET", runsAt+"?"+bad, ""), 400, "must be")
 	}
 }
 

@@ -103,7 +103,7 @@ func (x *Request) sendBlob(a *Answer, r io.ReadSeeker, tag string) {
 // sentDamaged logs that damage ended the sending of a blob.
 func (x *Request) sentDamaged(err error) {
 	if fault.CodeOf(err) == fault.CodeContentDamaged {
-		x.Report(http.StatusInternalServerError, "answer broke off", x.damaged(err))
+		x.Report(http.StatusInternalServerError, "response was interrupted", x.damaged(err))
 	}
 }
 
@@ -231,7 +231,7 @@ func (x *Request) writeFiles(a *Answer) {
 	x.Writer.WriteHeader(a.Status)
 	for _, b := range a.files {
 		if err := writePart(m, b); err != nil {
-			x.Report(http.StatusInternalServerError, "answer broke off", err)
+			x.Report(http.StatusInternalServerError, "response was interrupted", err)
 			x.Abort()
 			return
 		}

@@ -26,7 +26,7 @@ func CheckJSON(data []byte) error {
 		return err
 	}
 	if s.space(); s.pos < len(data) {
-		return s.errorf("has something after its end")
+		return s.errorf("has trailing data")
 	}
 	return nil
 }
@@ -35,7 +35,7 @@ func CheckJSON(data []byte) error {
 func Members(data []byte, f func(name string, value json.RawMessage) error) error {
 	s := scanner{data: data}
 	if s.space(); s.peek() != '{' {
-		return fault.Invalid.Errorf("body: is not a JSON object")
+		return fault.Invalid.Errorf("body: must be a JSON object")
 	}
 	s.pos++
 	for s.space(); s.peek() != '}'; s.space() {
@@ -111,7 +111,7 @@ func (s *scanner) value(depth int) error {
 			return nil
 		}
 	}
-	return s.errorf("value expected")
+	return s.errorf("is missing a value")
 }
 
 func (s *scanner) array(depth int) error {
@@ -124,11 +124,11 @@ func (s *scanner) array(depth int) error {
 			break
 		}
 		if s.peek() != ',' {
-			return s.errorf("comma or ] expected")
+			return s.errorf("is missing a comma or ]")
 		}
 		s.pos++
 		if s.space(); s.peek() == ']' {
-			return s.errorf("value expected")
+			return s.errorf("is missing a value")
 		}
 	}
 	s.pos++
@@ -140,7 +140,7 @@ func (s *scanner) object(depth int) error {
 	s.pos++
 	for s.space(); s.peek() != '}'; {
 		if s.peek() != '"' {
-			return s.errorf("name expected")
+			return s.errorf("is missing a name")
 		}
 		at := s.pos
 		key, err := s.name()
@@ -152,10 +152,10 @@ func (s *scanner) object(depth int) error {
 		}
 		if !seen.add(key) {
 			s.pos = at
-			return s.errorf("has the name %q twice", key)
+			return s.errorf("has the duplicate name %q", key)
 		}
 		if s.space(); s.peek() != ':' {
-			return s.errorf("colon expected")
+			return s.errorf("is missing a colon")
 		}
 		s.pos++
 		s.space()
@@ -166,11 +166,11 @@ func (s *scanner) object(depth int) error {
 			break
 		}
 		if s.peek() != ',' {
-			return s.errorf("comma or } expected")
+			return s.errorf("is missing a comma or }")
 		}
 		s.pos++
 		if s.space(); s.peek() == '}' {
-			return s.errorf("name expected")
+			return s.errorf("is missing a name")
 		}
 	}
 	s.pos++
@@ -221,7 +221,7 @@ func (s *scanner) name() ([]byte, error) {
 	}
 	var key string
 	if err := json.Unmarshal(raw, &key); err != nil {
-		return nil, s.errorf("name is broken")
+		return nil, s.errorf("has a malformed name")
 	}
 	return []byte(key), nil
 }
@@ -234,17 +234,17 @@ func (s *scanner) text() error {
 			return nil
 		case c < ' ':
 			s.pos = i
-			return s.errorf("text holds a control character")
+			return s.errorf("has a control character in a string")
 		case c == '\\':
 			n := escape(s.data[i:])
 			if n == 0 {
 				s.pos = i
-				return s.errorf("text holds a broken escape")
+				return s.errorf("has an invalid escape in a string")
 			}
 			i += n - 1
 		}
 	}
-	return s.errorf("text has no end")
+	return s.errorf("has an unterminated string")
 }
 
 // escape returns the length of the escape sequence that b starts with, 0 if it is none. Half
@@ -297,11 +297,11 @@ func (s *scanner) number() error {
 	case s.peek() == '0':
 		s.pos++
 	case !s.digits():
-		return s.errorf("number is broken")
+		return s.errorf("has a malformed number")
 	}
 	if s.peek() == '.' {
 		if s.pos++; !s.digits() {
-			return s.errorf("number is broken")
+			return s.errorf("has a malformed number")
 		}
 	}
 	if c := s.peek(); c == 'e' || c == 'E' {
@@ -310,7 +310,7 @@ func (s *scanner) number() error {
 			s.pos++
 		}
 		if !s.digits() {
-			return s.errorf("number is broken")
+			return s.errorf("has a malformed number")
 		}
 	}
 	return nil

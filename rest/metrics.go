@@ -25,14 +25,14 @@ type meter struct {
 func newMeters(reg *prometheus.Registry) *meters {
 	m := &meters{
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "catena_http_requests_total", Help: "Requests by method, route and class of status.",
+			Name: "catena_http_requests_total", Help: "Requests by method, route and status class.",
 		}, []string{"method", "route", "status"}),
 		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "catena_http_request_seconds", Help: "Time to answer a request.",
+			Name: "catena_http_request_seconds", Help: "Time to respond to a request.",
 			Buckets: []float64{.0001, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 60},
 		}, []string{"method", "route"}),
 	}
-	m.connections = prometheus.NewGauge(prometheus.GaugeOpts{Name: "catena_http_connections", Help: "Connections that are open."})
+	m.connections = prometheus.NewGauge(prometheus.GaugeOpts{Name: "catena_http_connections", Help: "Open connections."})
 	reg.MustRegister(m.requests, m.duration, m.connections)
 	// A registry that somebody else made may have these already.
 	_ = reg.Register(collectors.NewGoCollector())

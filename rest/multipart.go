@@ -63,19 +63,19 @@ func readAll(r io.Reader, announced, limit int64) ([]byte, error) {
 	if announced >= 0 && announced <= 256<<10 {
 		data := make([]byte, announced)
 		if _, err := io.ReadFull(r, data); err != nil {
-			return nil, fault.Invalid.Errorf("body: broke off").WithCode(fault.CodeBodyIncomplete)
+			return nil, fault.Invalid.Errorf("body: is incomplete").WithCode(fault.CodeBodyIncomplete)
 		}
 		return data, nil
 	}
 	data, err := io.ReadAll(io.LimitReader(r, limit+1))
 	if err != nil {
-		return nil, fault.Invalid.Errorf("body: broke off").WithCode(fault.CodeBodyIncomplete)
+		return nil, fault.Invalid.Errorf("body: is incomplete").WithCode(fault.CodeBodyIncomplete)
 	}
 	if int64(len(data)) > limit {
 		return nil, TooLarge("JSON body", limit)
 	}
 	if announced >= 0 && int64(len(data)) != announced {
-		return nil, fault.Invalid.Errorf("body: broke off").WithCode(fault.CodeBodyIncomplete)
+		return nil, fault.Invalid.Errorf("body: is incomplete").WithCode(fault.CodeBodyIncomplete)
 	}
 	return data, nil
 }
@@ -102,7 +102,7 @@ func (x *Request) ReadJSON() (json.RawMessage, error) {
 // no file name come last.
 func (x *Request) ReadParts(boundary string, first bool) (head []byte, files []*engine.Blob, err error) {
 	if boundary == "" {
-		return nil, nil, fault.Invalid.Errorf("body: multipart without a boundary")
+		return nil, nil, fault.Invalid.Errorf("body: multipart has no boundary")
 	}
 	var fields []*engine.Blob
 	m := multipart.NewReader(x.Moving(), boundary)
@@ -113,7 +113,7 @@ func (x *Request) ReadParts(boundary string, first bool) (head []byte, files []*
 			return head, append(files, fields...), nil
 		}
 		if err != nil {
-			return nil, nil, fault.Invalid.Errorf("body: multipart is broken or broke off").WithCode(fault.CodeBodyIncomplete)
+			return nil, nil, fault.Invalid.Errorf("body: multipart is malformed or incomplete").WithCode(fault.CodeBodyIncomplete)
 		}
 		if n > x.Server.Limits.Parts {
 			return nil, nil, fault.Limit.Errorf("body: more than %d files", x.Server.Limits.Parts).WithCode(fault.CodeBodyTooLarge)
@@ -193,7 +193,7 @@ func partName(h textproto.MIMEHeader) (field, filename string, err error) {
 	_, ps, err := mime.ParseMediaType(raw)
 	if err != nil {
 		if ps, err = looseParams(raw); err != nil {
-			return "", "", fault.Invalid.Errorf("body: part has a broken Content-Disposition")
+			return "", "", fault.Invalid.Errorf("body: a part has a malformed Content-Disposition")
 		}
 	}
 	filename = ps["filename"]

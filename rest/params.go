@@ -56,7 +56,7 @@ func (p RawParams) Close() json.RawMessage {
 func Number(what, text string) (int, error) {
 	n, err := strconv.Atoi(strings.TrimSpace(text))
 	if err != nil || n < 0 {
-		return 0, fault.Invalid.Errorf("%s %q: a number expected", what, text)
+		return 0, fault.Invalid.Errorf("%s %q: must be a number", what, text)
 	}
 	return n, nil
 }

@@ -43,7 +43,7 @@ func (x *Request) RunMembers(op string, status int) error {
 	}
 	var params map[string]json.RawMessage
 	if err := json.Unmarshal(body, &params); err != nil || params == nil {
-		return fault.Invalid.Errorf("body: an object expected")
+		return fault.Invalid.Errorf("body: must be an object")
 	}
 	given, err := Placed(x)
 	if err != nil {

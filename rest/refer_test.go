@@ -65,11 +65,11 @@ func TestBatchNoReference(t *testing.T) {
 		code   string
 		has    string
 	}{
-		{"unknown", []string{request("GET", "/api/v1/id/{$other#/uid}", "")}, 400, "unresolved_reference", "request 1: reference {$other#/uid}: no request before has this id"},
+		{"unknown", []string{request("GET", "/api/v1/id/{$other#/uid}", "")}, 400, "unresolved_reference", "request 1: reference {$other#/uid}: no earlier request has this id"},
 		{"unknown in a body", []string{request("POST", workspaces, `{"entity-type":"document","type":"Note","name":"{$other#/uid}"}`)}, 400, "unresolved_reference", "reference {$other#/uid}"},
 		{"later", []string{request("GET", "/api/v1/id/{$b#/uid}", ""), named("b", request("GET", "/api/v1/me", ""))}, 400, "unresolved_reference", "{$b#/uid}"},
 		{"its own", []string{named("b", request("POST", workspaces, `{"entity-type":"document","type":"Note","name":"{$b#/uid}"}`))}, 400, "unresolved_reference", "{$b#/uid}"},
-		{"nothing there", []string{request("GET", "/api/v1/id/{$create#/nothing/0}", "")}, 400, "unresolved_reference", "request 1: reference {$create#/nothing/0}: the answer has nothing there"},
+		{"nothing there", []string{request("GET", "/api/v1/id/{$create#/nothing/0}", "")}, 400, "unresolved_reference", "request 1: reference {$create#/nothing/0}: the response has no such value"},
 		{"beyond a list", []string{request("GET", "/api/v1/id/{$create#/facets/01}", "")}, 400, "unresolved_reference", "nothing there"},
 		{"no pointer", []string{request("GET", "/api/v1/id/{$create#uid}", "")}, 400, "unresolved_reference", "no JSON Pointer"},
 		{"no text", []string{request("GET", "/api/v1/id/{$create#/facets}", "")}, 400, "unresolved_reference", "no text"},

@@ -153,12 +153,12 @@ func New(c Config, table func(*Handler) Table) *Handler {
 		host, _, _ := strings.Cut(after, "/")
 		s.hosts[hostname(host)] = true
 		if err := s.cross.AddTrustedOrigin(originOf(scheme, host)); err != nil { // a proxy may tell its own host
-			s.Log.Error("public address is no web origin", "base", s.Base, "error", err)
+			s.Log.Error("public address is not a web origin", "base", s.Base, "error", err)
 		}
 	}
 	for _, o := range c.Origins {
 		if err := s.cross.AddTrustedOrigin(o); err != nil {
-			s.Log.Error("origin left out", "origin", o, "error", err)
+			s.Log.Error("origin ignored", "origin", o, "error", err)
 			continue
 		}
 		s.origins[o] = true
@@ -167,7 +167,7 @@ func New(c Config, table func(*Handler) Table) *Handler {
 		u, err := url.Parse(o)
 		bad := err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || o != u.Scheme+"://"+u.Host || strings.ContainsAny(o, ";, '\"")
 		if bad {
-			s.Log.Error("source of decks left out: no web origin", "origin", o)
+			s.Log.Error("deck source ignored: not a web origin", "origin", o)
 		}
 		return bad
 	})

@@ -60,10 +60,10 @@ func (x *Request) signInPage() (ok bool, err error) {
 		return false, nil
 	}
 	if !hmac.Equal([]byte(token), []byte(CSRFOf(session))) {
-		return true, fault.Denied.Errorf("sign-in: the page is of another session").WithCode(fault.CodeNotSignedIn)
+		return true, fault.Denied.Errorf("sign-in: the page belongs to another session").WithCode(fault.CodeNotSignedIn)
 	}
 	if x.As, err = x.Server.Engine.SignInSession(x.HTTP.Context(), session); fault.Is(err, fault.Denied) {
-		err = fault.Denied.Errorf("sign-in: the session is over").WithCode(fault.CodeNotSignedIn)
+		err = fault.Denied.Errorf("sign-in: the session has expired").WithCode(fault.CodeNotSignedIn)
 	}
 	return true, err
 }
@@ -136,7 +136,7 @@ func (x *Request) signIn() error {
 	case len(auth) == 1 && hasScheme(auth[0], "Basic "):
 		user, password, ok := x.HTTP.BasicAuth()
 		if !ok {
-			return fault.Denied.Errorf("sign-in: broken Authorization header").WithCode(fault.CodeNotSignedIn)
+			return fault.Denied.Errorf("sign-in: malformed Authorization header").WithCode(fault.CodeNotSignedIn)
 		}
 		x.As, err = e.SignIn(x.FromClient(), user, password)
 	case len(auth) == 1 && hasScheme(auth[0], "Bearer "):
@@ -152,7 +152,7 @@ func (x *Request) signIn() error {
 	case len(auth) == 0 && x.Server.As != nil:
 		x.As = x.Server.As
 	default:
-		return fault.Denied.Errorf("sign-in: user and password or a key are needed").WithCode(fault.CodeNotSignedIn)
+		return fault.Denied.Errorf("sign-in: user and password or a key are required").WithCode(fault.CodeNotSignedIn)
 	}
 	if err == nil {
 		return nil
@@ -200,7 +200,7 @@ func (x *Request) signInPortal() (*engine.Principal, error) {
 		return nil, fault.Denied.Errorf("sign-in: the portal's token is wrong")
 	}
 	if age := time.Since(time.UnixMilli(ms)); age > portalSkew || age < -portalSkew {
-		return nil, fault.Denied.Errorf("sign-in: the portal's token is old")
+		return nil, fault.Denied.Errorf("sign-in: the portal's token has expired")
 	}
 	return x.Engine.PrincipalOf(x.HTTP.Context(), user)
 }

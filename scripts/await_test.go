@@ -65,10 +65,10 @@ func TestAwaitErrors(t *testing.T) {
 		{"in run", "const n = await 1;\nfunction run() { throw new Error('no') }", "invalid script-error 2:24 Error: no"},
 		{"in run later", "const n = await 1;\nasync function run() { await 1; throw new Error('no') }", "invalid script-error 2:39 Error: no"},
 		{"run is no function", "const run = await 3", "invalid script-error 0:0 run: not a function"},
-		{"pending", "await new Promise(() => {}); 1", "invalid script-pending 0:0 script: awaits something that never settles"},
-		{"pending before run", "await new Promise(() => {}); function run() {}", "invalid script-pending 0:0 script: awaits something that never settles"},
+		{"pending", "await new Promise(() => {}); 1", "invalid script-pending 0:0 script: awaits a promise that never settles"},
+		{"pending before run", "await new Promise(() => {}); function run() {}", "invalid script-pending 0:0 script: awaits a promise that never settles"},
 		{"stack", "await 1; function f() { f() }\nf()", "limit script-stack 1:26 script: more than 500 nested calls"},
-		{"constant", "await 1; 2n ** 200000n", "limit script-source 1:0 script: a power or shift of more than 100000"},
+		{"constant", "await 1; 2n ** 200000n", "limit script-source 1:0 script: a power or shift by more than 100000"},
 		{"nested", "await 1; " + nest(300), "limit script-source 1:0 script: line 1: nested more than 256 deep"},
 	}
 	for place, run := range places {

@@ -30,7 +30,7 @@ func init() {
 }
 
 func notParameters(op string) error {
-	return fault.Invalid.Errorf("%s: parameters are an object, like {name: value}", op).WithCode(fault.CodeScriptValue)
+	return fault.Invalid.Errorf("%s: parameters must be an object such as {name: value}", op).WithCode(fault.CodeScriptValue)
 }
 
 func (m *machine) currentUser() goja.Value {
@@ -64,7 +64,7 @@ func (m *machine) print(level string, args []goja.Value) {
 	}
 	line := clip(strings.Join(parts, " "), left)
 	if m.logged += len(line) + 1; m.logged >= m.limits.Log {
-		line += " (the console is full: the rest of this run is not shown)"
+		line += " (console limit reached: the rest of this run is not shown)"
 	}
 	m.host.log(level, line)
 }

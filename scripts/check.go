@@ -28,7 +28,7 @@ func checkBody(file, source string, names func() []string) (problems []Problem) 
 		return []Problem{problemOf(file, err)}
 	}
 	if !declaresRun(tree.Program) {
-		problems = append(problems, Problem{File: file, Line: s.header, Column: 1, Message: "no function run(input, params)"})
+		problems = append(problems, Problem{File: file, Line: s.header, Column: 1, Message: "function run(input, params) is missing"})
 	}
 	all := names()
 	if s.Name != "" {
@@ -172,9 +172,9 @@ func (c *checker) call(node any) {
 	case space != nil && deep && c.method(path):
 		return
 	case space != nil && deep:
-		c.add(at, "no operation "+path, near)
+		c.add(at, "unknown operation "+path, near)
 	case !deep || near != "":
-		c.add(at, "no operation or function "+path, near)
+		c.add(at, "unknown operation or function "+path, near)
 	}
 }
 
@@ -203,7 +203,7 @@ func (c *checker) secondRun() {
 	for _, s := range c.tree.Body {
 		if f, ok := s.(*ast.FunctionDeclaration); ok && f.Function.Name != nil && f.Function.Name.Name == "run" {
 			if found {
-				c.add(f, "a second function run; a file declares one operation", "")
+				c.add(f, "duplicate function run; a file declares one operation", "")
 			}
 			found = true
 		}

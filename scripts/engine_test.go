@@ -250,14 +250,14 @@ func TestCheck(t *testing.T) {
 		{head + "const run = () => fetch(1)", "t.js:5:19: no operation or function fetch"},
 		{head + "function run() { Document.Create(1).getProperty('x'); ctx.x.y(); Test.X() }", ""},
 		{head + "const x = 1", "t.js:4:1: no function run(input, params)"},
-		{head + "function run() {}\n" + head + "function run() {}", "t.js:10:1: a second function run; a file declares one operation"},
+		{head + "function run() {}\n" + head + "function run() {}", "t.js:10:1: duplicate function run; a file declares one operation"},
 		{head + "function run( {", "t.js:5:16: Unexpected end of input"},
-		{"function run() {}", "t.js:1:1: a scripted operation begins with a comment /** … @operation Name … */"},
+		{"function run() {}", "t.js:1:1: a scripted operation must begin with a comment /** … @operation Name … */"},
 		{
 			"/** @operation A.B\n * @descriptio x\n * @description y\n * @input documnt\n * @param {nope} a\n * @param [b */\nfunction run() {}",
 			"t.js:2:4: unknown tag @descriptio, perhaps @description\n" +
-				"t.js:4:4: @input: no type \"documnt\", perhaps document\n" +
-				"t.js:5:4: @param: no type \"nope\"\n" +
+				"t.js:4:4: @input: unknown type \"documnt\", perhaps document\n" +
+				"t.js:5:4: @param: unknown type \"nope\"\n" +
 				"t.js:6:4: @param: ] is missing after the name",
 		},
 	} {
@@ -281,8 +281,8 @@ func TestTypes(t *testing.T) {
 		"declare namespace Document {\n",
 		"  function Create(input: Doc | string, params: { type: string;",
 		"declare function RunScript<T>(input: T, params: { script: string }): T;",
-		" * Another name of RunScript.",
-		" * @param params.newPassword The password from now on. A secret: neither shown nor kept.\n",
+		" * Alias of RunScript.",
+		" * @param params.newPassword The new password. A secret: neither shown nor stored.\n",
 	} {
 		if !strings.Contains(string(b), want) {
 			t.Errorf("no %q", want)

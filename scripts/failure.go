@@ -155,7 +155,7 @@ func (m *machine) cause(v goja.Value) error {
 			inner = m.thrown[c]
 		}
 	}); ex != nil {
-		text = "script failed with a value that has no text"
+		text = "script failed with a value that cannot be converted to text"
 	}
 	if inner != nil {
 		return fault.Wrap(inner, "%s", text)

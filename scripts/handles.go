@@ -83,7 +83,7 @@ func (s *supervisor) write(w *writer, v any) error {
 		w.int(i.size)
 		return nil
 	}
-	return fault.Internal.Errorf("script: a %T cannot cross", v)
+	return fault.Internal.Errorf("script: a %T cannot be passed to a script", v)
 }
 
 // fields writes the fields of a document, and their size before them.

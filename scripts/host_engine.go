@@ -275,7 +275,7 @@ func (h *engineHost) outRare(v any) (any, error) {
 	}
 	raw, err := json.Marshal(v)
 	if err != nil {
-		return nil, fault.Internal.Errorf("script: a %T cannot cross: %w", v, err)
+		return nil, fault.Internal.Errorf("script: a %T cannot be passed to a script: %w", v, err)
 	}
 	return decodeJSON(raw)
 }
@@ -314,7 +314,7 @@ func (h *engineHost) backMap(v map[string]any) (map[string]any, error) {
 	return v, nil
 }
 
-var errMixed = errors.New("a list of documents or files holds something else")
+var errMixed = errors.New("a list of documents or files contains other values")
 
 // allOf makes a list of handles a list of what they are handles of.
 func allOf[L ~[]T, H, T any](handles []any, of func(H) T) (L, error) {

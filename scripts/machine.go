@@ -130,7 +130,7 @@ func (m *machine) settled(v goja.Value) (goja.Value, error) {
 		}
 		return nil, m.placeIn(m.cause(p.Result()), m.originOf(p.Result()))
 	}
-	return nil, fault.Invalid.Errorf("script: awaits something that never settles").WithCode(fault.CodeScriptPending)
+	return nil, fault.Invalid.Errorf("script: awaits a promise that never settles").WithCode(fault.CodeScriptPending)
 }
 
 // originOf finds where an Error was made, from its own stack text.

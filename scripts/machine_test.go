@@ -191,7 +191,7 @@ func TestConsole(t *testing.T) {
 			t.Fatal(place, err)
 		}
 		got := strings.Join(h.lines, "\n")
-		want := "log: a 1 {\"b\":[\"/d\"]}\nwarn: Error: e\ninfo: xxxxxxxxxxxxxx… (the console is full: the rest of this run is not shown)"
+		want := "log: a 1 {\"b\":[\"/d\"]}\nwarn: Error: e\ninfo: xxxxxxxxxxxxxx… (console limit reached: the rest of this run is not shown)"
 		if got != want {
 			t.Errorf("%s: got\n%s\nwant\n%s", place, got, want)
 		}

@@ -53,13 +53,13 @@ func parseHeader(file, source string) (*Script, []Problem) {
 	h := &header{s: s, seen: map[string]bool{}}
 	start := strings.Index(source, "/**")
 	if start < 0 || strings.TrimSpace(stripLineComments(source[:start])) != "" {
-		h.add(1, 1, "a scripted operation begins with a comment /** … @operation Name … */")
+		h.add(1, 1, "a scripted operation must begin with a comment /** … @operation Name … */")
 		return s, h.problems
 	}
 	comment, _, closed := strings.Cut(source[start+3:], "*/")
 	line := 1 + strings.Count(source[:start], "\n")
 	if !closed {
-		h.add(line, 1, "the comment does not end")
+		h.add(line, 1, "the comment is not closed")
 		return s, h.problems
 	}
 	for i, text := range strings.Split(comment, "\n") {
@@ -122,9 +122,9 @@ func (h *header) flush() {
 	}
 	switch into := single[tag]; {
 	case into != nil && text == "":
-		h.add(h.line, h.column, "@"+tag+" says nothing")
+		h.add(h.line, h.column, "@"+tag+" is empty")
 	case into != nil && h.seen[tag]:
-		h.add(h.line, h.column, "@"+tag+" stands twice")
+		h.add(h.line, h.column, "@"+tag+" is a duplicate")
 	case into != nil:
 		*into = text
 		h.seen[tag] = true
@@ -156,13 +156,13 @@ func (h *header) single(tag, text string) {
 	case "operation":
 		h.s.opLine, h.s.opColumn = h.line, h.column
 		if strings.ContainsAny(text, " /\\\t@?#%{}") || len(text) > 100 {
-			h.add(h.line, h.column, "name "+strconv.Quote(text)+": letters, digits and . _ - ( ), at most 100 bytes")
+			h.add(h.line, h.column, "name "+strconv.Quote(text)+": must contain only letters, digits and . _ - ( ), at most 100 bytes")
 		}
 	case "input", "output":
 		if !slices.Contains(typeWords, text) {
 			h.problems = append(h.problems, Problem{
 				File: h.s.File, Line: h.line, Column: h.column,
-				Message: "@" + tag + ": no type " + strconv.Quote(text), Nearest: fault.Nearest(text, slices.Values(typeWords)),
+				Message: "@" + tag + ": unknown type " + strconv.Quote(text), Nearest: fault.Nearest(text, slices.Values(typeWords)),
 			})
 		}
 	}
@@ -175,7 +175,7 @@ func (h *header) effect(text string) {
 			return
 		}
 	}
-	h.add(h.line, h.column, "@effect is writes, reads or pure")
+	h.add(h.line, h.column, "@effect must be writes, reads or pure")
 }
 
 // param reads {type} name, [name] or [name=default], and what it is.
@@ -191,7 +191,7 @@ func (h *header) param(text string) {
 		if !slices.Contains(typeWords, p.Type) {
 			h.problems = append(h.problems, Problem{
 				File: h.s.File, Line: h.line, Column: h.column,
-				Message: "@param: no type " + strconv.Quote(word), Nearest: fault.Nearest(p.Type, slices.Values(typeWords)),
+				Message: "@param: unknown type " + strconv.Quote(word), Nearest: fault.Nearest(p.Type, slices.Values(typeWords)),
 			})
 		}
 	}
@@ -212,10 +212,10 @@ func (h *header) param(text string) {
 	p.Name, p.Doc = strings.TrimSpace(name), strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(rest), "- "))
 	switch {
 	case p.Name == "":
-		h.add(h.line, h.column, "@param: no name")
+		h.add(h.line, h.column, "@param: the name is missing")
 		return
 	case slices.ContainsFunc(h.s.Params, func(o engine.Param) bool { return o.Name == p.Name }):
-		h.add(h.line, h.column, "@param "+p.Name+" stands twice")
+		h.add(h.line, h.column, "@param "+p.Name+" is a duplicate")
 	case p.Doc == "":
 		p.Doc = p.Name + "."
 	}
@@ -239,7 +239,7 @@ func (h *header) whole(line int) {
 	}
 	for _, name := range h.secrets {
 		if !slices.ContainsFunc(h.s.Params, func(p engine.Param) bool { return p.Name == name }) {
-			h.add(line, 1, "@secret "+name+": there is no such @param")
+			h.add(line, 1, "@secret "+name+": unknown @param")
 		}
 	}
 }

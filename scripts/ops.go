@@ -20,19 +20,19 @@ func (r *Runner) Ops() []engine.Op {
 	return append(r.kind().Ops(),
 		engine.Op{
 			Name: "RunInputScript", Aliases: []string{"Context.RunInputScript"}, Label: "Run Input Script", Category: "Scripting",
-			Doc: "Runs the input file as JavaScript, in a process of its own, and returns its result as a text file called result; no result is no file.",
+			Doc: "Runs the input file as JavaScript, in a separate process, and returns its result as a text file called result, or nothing if there is no result.",
 			Run: engine.On(func(p inputScriptParams, c *engine.Ctx, b *engine.Blob) (*engine.Blob, error) { return p.run(r, c, b) }),
 		},
 		engine.Op{
 			Name: "RunScript", Aliases: []string{"Context.RunScript"}, Label: "Run Script", Category: "Scripting",
-			Doc: "Runs JavaScript, in a process of its own, for what it does; the input passes on.",
+			Doc: "Runs JavaScript, in a separate process, for its side effects, and returns the input.",
 			Run: engine.On(func(p scriptParams, c *engine.Ctx, _ engine.Void) (engine.Void, error) {
 				return engine.Void{}, p.run(r, c)
 			}),
 		},
 		engine.Op{
 			Name: "Script.Types", Label: "Script typings", Category: "Scripting", Effect: engine.Pure,
-			Doc: "Returns catena.d.ts: every operation typed and documented, so that an editor completes and checks scripts.",
+			Doc: "Returns catena.d.ts: types and documentation of all operations, for completion and checking in editors.",
 			Run: engine.On(func(_ noParams, c *engine.Ctx, _ engine.Void) (*engine.Blob, error) { return typesFile(c) }),
 		},
 	)
@@ -57,7 +57,7 @@ func (p inputScriptParams) run(r *Runner, c *engine.Ctx, b *engine.Blob) (*engin
 	switch strings.ToLower(p.Type) {
 	case "", "js", "javascript":
 	default:
-		return nil, fault.Invalid.Errorf("type: scripts in %s do not run here, only js does", p.Type).In("type")
+		return nil, fault.Invalid.Errorf("type: unsupported script language %s, must be js", p.Type).In("type")
 	}
 	source, err := b.Bytes(int64(r.limits.Source))
 	if err != nil {
@@ -71,7 +71,7 @@ func (p inputScriptParams) run(r *Runner, c *engine.Ctx, b *engine.Blob) (*engin
 	if !ok {
 		raw, err := json.Marshal(resultText(v))
 		if err != nil {
-			return nil, fault.Invalid.Errorf("script: its result is no text: %w", err).WithCode(fault.CodeScriptValue)
+			return nil, fault.Invalid.Errorf("script: the result cannot be converted to text: %w", err).WithCode(fault.CodeScriptValue)
 		}
 		text = string(raw)
 	}
@@ -129,7 +129,7 @@ func (r *Runner) kind() *library.Kind {
 // like any other mistake.
 func (r *Runner) check(c *engine.Ctx, file, source string) (string, []Problem, error) {
 	if len(source) > r.limits.Source {
-		return "", []Problem{{File: file, Line: 1, Column: 1, Message: fmt.Sprintf("source of %d bytes, at most %d allowed", len(source), r.limits.Source)}}, nil
+		return "", []Problem{{File: file, Line: 1, Column: 1, Message: fmt.Sprintf("source of %d bytes, at most %d are allowed", len(source), r.limits.Source)}}, nil
 	}
 	j := newJob(file, source, true)
 	j.check, j.owner = true, c.As.Name

@@ -56,7 +56,7 @@ func (p *process) death(l *Limits) error {
 	cause, said := p.Death()
 	switch cause {
 	case worker.Stack:
-		return breach(fault.CodeScriptStack, "script: nested too deep")
+		return breach(fault.CodeScriptStack, "script: nested too deeply")
 	case worker.Memory:
 		return outOfMemory(l.Memory)
 	case worker.CPU:

@@ -94,7 +94,7 @@ func constants(tree *ast.Program, source string) error {
 		})
 		if inner || !plain || big.CmpAbs(largestPower) > 0 {
 			line := tree.File.Position(int(n.Idx0()) - tree.File.Base()).Line
-			err = breach(fault.CodeScriptSource, "script: a power or shift of more than %d", maxPower).At(line, 0)
+			err = breach(fault.CodeScriptSource, "script: a power or shift by more than %d", maxPower).At(line, 0)
 		}
 	})
 	return err

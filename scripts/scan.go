@@ -196,7 +196,7 @@ func (s *scanner) enter(c byte) error {
 	if c != '{' {
 		s.top().operators++
 		if s.top().operators > maxExpression {
-			return s.refuse("an expression of more than %d parts", maxExpression)
+			return s.refuse("an expression with more than %d parts", maxExpression)
 		}
 	}
 	s.groups = append(s.groups, group{open: c})
@@ -269,7 +269,7 @@ func (s *scanner) operator(c byte) error {
 	}
 	s.operand = false
 	if g.operators++; g.operators > maxExpression {
-		return s.refuse("an expression of more than %d parts", maxExpression)
+		return s.refuse("an expression with more than %d parts", maxExpression)
 	}
 	return nil
 }

@@ -47,7 +47,7 @@ type supervisor struct {
 // runInWorker runs a job in a worker process.
 func (r *Runner) runInWorker(ctx context.Context, t *turn, h host, n *names, j job, in any, params map[string]any) (any, error) {
 	if len(j.source) > r.limits.Source {
-		return nil, located(breach(fault.CodeScriptSource, "script: source of %d bytes, at most %d allowed", len(j.source), r.limits.Source), j.file, 0, 0)
+		return nil, located(breach(fault.CodeScriptSource, "script: source of %d bytes, at most %d are allowed", len(j.source), r.limits.Source), j.file, 0, 0)
 	}
 	p, err := r.pool.take(j.owner)
 	if err != nil {

@@ -26,7 +26,7 @@ func (r *Runner) begin(ctx context.Context, user string) (t *turn, end func(), e
 	t = &turn{depth: 1, wall: r.limits.Wall}
 	if outer, ok := ctx.Value(turnKey{}).(*turn); ok {
 		if outer.depth >= maxNested {
-			return nil, nil, fault.Limit.Errorf("depth: more than %d scripts within scripts", maxNested).WithCode(fault.CodeDepth)
+			return nil, nil, fault.Limit.Errorf("depth: more than %d nested scripts", maxNested).WithCode(fault.CodeDepth)
 		}
 		left := time.Until(outer.end).Truncate(time.Millisecond)
 		t.depth, t.wall, end = outer.depth+1, max(time.Millisecond, min(t.wall, left)), func() {}

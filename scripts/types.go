@@ -115,7 +115,7 @@ func (t *typings) comment(depth int, d *engine.Def, op string, params []engine.P
 	t.line(depth, "/**")
 	t.line(depth, " * %s", commentText(d.Doc))
 	if d.Name != op {
-		t.line(depth, " * Another name of %s.", commentText(d.Name))
+		t.line(depth, " * Alias of %s.", commentText(d.Name))
 	}
 	for _, p := range params {
 		text := commentText(p.Doc)
@@ -123,7 +123,7 @@ func (t *typings) comment(depth int, d *engine.Def, op string, params []engine.P
 			text += fmt.Sprintf(" Default: %s.", commentText(fmt.Sprint(p.Default)))
 		}
 		if p.Secret {
-			text += " A secret: neither shown nor kept."
+			text += " A secret: neither shown nor stored."
 		}
 		t.line(depth, " * @param params.%s %s", p.Name, text)
 	}
@@ -238,7 +238,7 @@ func tsType(word string, in bool) string {
 	return "any"
 }
 
-const typesHead = `// What scripts may use, written from the operations of this server. Do not edit.
+const typesHead = `// The API for scripts, generated from the operations of this server. Do not edit.
 //
 // A script may await outside functions. An editor allows that in modules only; these compiler
 // options make every script one: "module": "esnext", "moduleDetection": "force",

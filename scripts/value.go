@@ -105,7 +105,7 @@ func (e *exporter) value(v goja.Value, depth int) (any, error) {
 		return nil, e.spend(1)
 	}
 	if depth > maxDepth {
-		return nil, fault.Limit.Errorf("script: a value nested more than %d deep, or one that holds itself", maxDepth).WithCode(fault.CodeScriptOutput)
+		return nil, fault.Limit.Errorf("script: a value nested more than %d deep or cyclic", maxDepth).WithCode(fault.CodeScriptOutput)
 	}
 	if obj, ok := v.(*goja.Object); ok {
 		return e.object(obj, depth)
@@ -117,7 +117,7 @@ func (e *exporter) value(v goja.Value, depth int) (any, error) {
 		return s.String(), nil
 	}
 	if _, ok := v.(*goja.Symbol); ok {
-		return nil, fault.Invalid.Errorf("script: a symbol cannot leave the script").WithCode(fault.CodeScriptValue)
+		return nil, fault.Invalid.Errorf("script: a symbol cannot be returned from a script").WithCode(fault.CodeScriptValue)
 	}
 	if err := e.spend(8); err != nil {
 		return nil, err
@@ -134,11 +134,11 @@ func (e *exporter) value(v goja.Value, depth int) (any, error) {
 		return x, nil
 	case *big.Int:
 		if !x.IsInt64() {
-			return nil, fault.Invalid.Errorf("script: an integer of more than 64 bits cannot leave the script").WithCode(fault.CodeScriptValue)
+			return nil, fault.Invalid.Errorf("script: an integer of more than 64 bits cannot be returned from a script").WithCode(fault.CodeScriptValue)
 		}
 		return x.Int64(), nil
 	}
-	return nil, fault.Invalid.Errorf("script: a %s cannot leave the script", v.ExportType()).WithCode(fault.CodeScriptValue)
+	return nil, fault.Invalid.Errorf("script: a %s cannot be returned from a script", v.ExportType()).WithCode(fault.CodeScriptValue)
 }
 
 func (e *exporter) object(obj *goja.Object, depth int) (any, error) {
@@ -149,7 +149,7 @@ func (e *exporter) object(obj *goja.Object, depth int) (any, error) {
 	case typeFile:
 		return obj.Export().(*fileObject).f, e.spend(8)
 	case typeContext:
-		return nil, fault.Invalid.Errorf("script: ctx cannot leave the script; copy what you need").WithCode(fault.CodeScriptValue)
+		return nil, fault.Invalid.Errorf("script: ctx cannot be returned from a script; copy the values that you need").WithCode(fault.CodeScriptValue)
 	case typeTime:
 		t, ok := obj.Export().(time.Time)
 		if !ok {
@@ -170,7 +170,7 @@ func (e *exporter) object(obj *goja.Object, depth int) (any, error) {
 		return obj.Export(), e.spend(8)
 	case "Object", "Arguments":
 		if exported != typePlain && exported != typeProxy {
-			return nil, stays("special object (a Map, Set, Promise or the like)")
+			return nil, stays("special object (such as a Map, Set or Promise)")
 		}
 		return e.fields(obj, depth)
 	case "Error":
@@ -181,13 +181,13 @@ func (e *exporter) object(obj *goja.Object, depth int) (any, error) {
 }
 
 func stays(what string) error {
-	return fault.Invalid.Errorf("script: a %s cannot leave the script; make it a plain object or a list", what).WithCode(fault.CodeScriptValue)
+	return fault.Invalid.Errorf("script: a %s cannot be returned from a script; use a plain object or a list", what).WithCode(fault.CodeScriptValue)
 }
 
 func (e *exporter) list(obj *goja.Object, depth int) (any, error) {
 	n := obj.Get("length").ToInteger()
 	if n > maxItems {
-		return nil, breach(fault.CodeScriptOutput, "script: a list of %d items, at most %d may leave", n, maxItems)
+		return nil, breach(fault.CodeScriptOutput, "script: a list of %d items, at most %d can be returned", n, maxItems)
 	}
 	if err := e.spend(int(n) * 4); err != nil {
 		return nil, err

@@ -65,7 +65,7 @@ type ACL struct {
 }
 
 // errDamagedList is in the chain of every error about access lists that are not what was written.
-var errDamagedList = errors.New("it is damaged")
+var errDamagedList = errors.New("is damaged")
 
 // accessLists reads the lists kept under an id.
 func (t *Tx) accessLists(id layout.ListID) ([]ACL, error) {
@@ -173,7 +173,7 @@ func (t *Tx) SetACL(d *Doc, name string, entries []ACE) (*Doc, error) {
 		return nil, err
 	}
 	if name == "inherited" {
-		return nil, fault.Invalid.Errorf("acl inherited: is made of the lists above")
+		return nil, fault.Invalid.Errorf("acl inherited: is derived from the ancestors' lists")
 	}
 	if name == "" {
 		name = "local"
@@ -185,7 +185,7 @@ func (t *Tx) SetACL(d *Doc, name string, entries []ACE) (*Doc, error) {
 			return nil, fault.Invalid.Errorf("permission %s: does not exist%s", e.Permission, fault.Perhaps(e.Permission, slices.Values(permissionNames))).In("permission")
 		}
 		if e.User == "" {
-			return nil, fault.Invalid.Errorf("access entry: names no user or group").In("user")
+			return nil, fault.Invalid.Errorf("access entry: does not name a user or group").In("user")
 		}
 		entries[i].Begin, entries[i].End = e.Begin.Truncate(time.Millisecond), e.End.Truncate(time.Millisecond)
 		if entries[i].Number, err = h.number(e.User); err != nil {

@@ -69,11 +69,11 @@ func (d *Doc) AttachBlob(xpath string, b *Blob) error {
 	case schema.Complex:
 		part := blobPart(item)
 		if part == "" {
-			return fault.Invalid.Errorf("property %s: holds no files", xpath).In(xpath)
+			return fault.Invalid.Errorf("property %s: does not hold files", xpath).In(xpath)
 		}
 		value = map[string]any{part: b}
 	default:
-		return fault.Invalid.Errorf("property %s: not a file but %s", xpath, field.TypeName()).In(xpath)
+		return fault.Invalid.Errorf("property %s: must be a file, not %s", xpath, field.TypeName()).In(xpath)
 	}
 	if !field.List {
 		return d.Set(place, value)

@@ -162,7 +162,7 @@ func (t *Tx) auditedAt(moment, place []byte) ([]byte, error) {
 	number := binary.BigEndian.AppendUint64(nil, binary.BigEndian.Uint64(moment[8:])-behind)
 	block, err := t.kv.Get(append(key[:len(key)-8], number...))
 	if err == nil && (in.Bad || from >= uint64(len(block))) {
-		err = fault.Internal.Errorf("audit record %x: its place %x is none", moment, place)
+		err = fault.Internal.Errorf("audit record %x: its location %x is invalid", moment, place)
 	}
 	if err != nil {
 		return nil, err
@@ -177,7 +177,7 @@ func (t *Tx) LogEntry(e Entry) error {
 		return err
 	}
 	if e.Event == "" {
-		return fault.Invalid.Errorf("audit entry: without an event").In("event")
+		return fault.Invalid.Errorf("audit entry: the event is missing").In("event")
 	}
 	if e.DocID != "" {
 		d, err := t.Doc(Ref(e.DocID))
@@ -218,7 +218,7 @@ func (t *Tx) Entries(f EntryFilter) (*EntryPage, error) {
 	full := r
 	if p.after != nil {
 		if len(p.after) != auditCursor {
-			return nil, fault.Invalid.Errorf("cursor: not one of the audit log")
+			return nil, fault.Invalid.Errorf("cursor: not a cursor of the audit log")
 		}
 		edge := append(slices.Clone(r.Start[:len(r.Start)-8]), p.after[:16]...)
 		if r.Reverse {
@@ -269,7 +269,7 @@ func (t *Tx) entryRange(f EntryFilter) (r kv.Range, err error) {
 		}
 		base = append([]byte{layout.AuditSpace, layout.AuditByDoc}, id[:]...)
 	} else if !t.rights.admin {
-		return r, fault.Denied.Errorf("the audit log is for administrators, not for '%s'", t.as.Name)
+		return r, fault.Denied.Errorf("only administrators may read the audit log, not '%s'", t.as.Name)
 	}
 	r = kv.Range{Start: momentEdge(base, f.From), End: momentEdge(base, f.To), Reverse: !f.Ascending}
 	if f.From.IsZero() {

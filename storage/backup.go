@@ -37,7 +37,7 @@ const (
 // whole apart from it.
 func (r *Repo) Backup(ctx context.Context, as *Principal, w io.Writer) error {
 	if !as.Is() {
-		return fault.Denied.Errorf("backups are for administrators, not for '%s'", as.Name)
+		return fault.Denied.Errorf("only administrators may make backups, not '%s'", as.Name)
 	}
 	b := &backup{Repo: r, tar: tar.NewWriter(w), now: time.Now(), seen: map[string]bool{}, problems: map[string]string{}}
 	out := bufio.NewWriterSize(&tarParts{tar: b.tar, now: b.now}, backupPart)

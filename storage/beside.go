@@ -106,7 +106,7 @@ func (r *Repo) join(first *Repo) error {
 		return r.add(r)
 	}
 	if !repositoryName.MatchString(r.name) {
-		return fault.Invalid.Errorf("repository %q: a name has up to 32 letters, digits, - and _, and begins with a letter", r.name)
+		return fault.Invalid.Errorf("repository %q: a name must have up to 32 letters, digits, - and _, and begin with a letter", r.name)
 	}
 	db, err := first.whole.Part(r.name, sharedKey)
 	if err != nil {
@@ -139,7 +139,7 @@ func (r *Repo) Declare(ctx context.Context, names ...string) ([]string, error) {
 		}
 		for _, name := range names {
 			if !repositoryName.MatchString(name) || strings.EqualFold(name, r.name) {
-				return fault.Invalid.Errorf("repository %q: a name has up to 32 letters, digits, - and _, begins with a letter and is not %s", name, r.name)
+				return fault.Invalid.Errorf("repository %q: a name must have up to 32 letters, digits, - and _, begin with a letter and not be %s", name, r.name)
 			}
 			if all[name] {
 				continue

@@ -168,7 +168,7 @@ func (p *plan) resume(name string, all []*access) error {
 	return errCursor()
 }
 
-func errCursor() error { return fault.Invalid.Errorf("cursor: not one that this query gave") }
+func errCursor() error { return fault.Invalid.Errorf("cursor: was not returned by this query") }
 
 // orderAccess returns the way that has the order of the first ORDER BY item, or nil.
 func (t *Tx) orderAccess(p *plan, all []*access, types *access) *access {

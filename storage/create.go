@@ -37,7 +37,7 @@ func (t *Tx) target(parent *Doc) (*folder, error) {
 		return nil, err
 	}
 	if parent == nil || !parent.saved {
-		return nil, fault.Invalid.Errorf("parent: it does not exist yet")
+		return nil, fault.Invalid.Errorf("parent: does not exist yet")
 	}
 	f, err := t.folder(parent.id)
 	if err != nil {
@@ -50,7 +50,7 @@ func (t *Tx) target(parent *Doc) (*folder, error) {
 		return nil, fault.Denied.Errorf("Privilege '%s' is not granted to '%s'", permAddChildren, t.as.Name)
 	}
 	if f.flags&(layout.Version|layout.Proxy) != 0 {
-		return nil, fault.Conflict.Errorf("document %s: a version or proxy has no children", parent.ID())
+		return nil, fault.Conflict.Errorf("document %s: a version or proxy cannot have children", parent.ID())
 	}
 	if f.depth >= t.repo.limits.PathDepth {
 		return nil, fault.Limit.Errorf("document %s: %d levels deep, limit %d", parent.ID(), f.depth+1, t.repo.limits.PathDepth)
@@ -83,7 +83,7 @@ func (t *Tx) Add(parent, d *Doc, name string, o SaveOptions) error {
 		return err
 	}
 	if d.saved {
-		return fault.Invalid.Errorf("document %s: it exists already", d.ID())
+		return fault.Invalid.Errorf("document %s: already exists", d.ID())
 	}
 	return t.add(d, up, name, o)
 }
@@ -133,7 +133,7 @@ func (t *Tx) newDocID() (layout.ID, error) {
 	text := t.repo.newDocID()
 	id, ok := layout.ParseID(text)
 	if !ok || id == layout.None {
-		return layout.None, fault.Internal.Errorf("document id %q: not a UUID", text)
+		return layout.None, fault.Internal.Errorf("document id %q: must be a UUID", text)
 	}
 	return id, nil
 }

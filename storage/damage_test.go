@@ -125,8 +125,8 @@ func TestDamageIsExplained(t *testing.T) {
 		as   *storage.Principal
 		want string
 	}{
-		{w.System(), "document /flipped, file:content: content " + digests["flipped"] + " is damaged between the bytes 0 and 262144"},
-		{storage.Guest(), "blob " + digests["flipped"] + ": content is damaged between the bytes 0 and 262144"},
+		{w.System(), "document /flipped, file:content: content " + digests["flipped"] + " is damaged between bytes 0 and 262144"},
+		{storage.Guest(), "blob " + digests["flipped"] + ": content is damaged between bytes 0 and 262144"},
 	} {
 		got := w.Explain(t.Context(), c.as, fault.Invalid.Errorf("picture: %w", err))
 		if got.Error() != c.want || fault.CodeOf(got) != fault.CodeContentDamaged || !fault.Is(got, fault.Internal) {

@@ -17,7 +17,7 @@ const descendChunk = 100
 func (t *Tx) Descend(top *Doc, after string, want int, take func(*Doc) (taken, enter bool, err error)) (docs Docs, next string, err error) {
 	at, err := base64.RawURLEncoding.DecodeString(after)
 	if err != nil || len(at)%childAt != 0 {
-		return nil, "", fault.Invalid.Errorf("cursor: not one of a walk down a tree")
+		return nil, "", fault.Invalid.Errorf("cursor: was not returned by a traversal of the tree")
 	}
 	w := &descent{t: t, want: want, take: take}
 	done, err := w.below(top, at)

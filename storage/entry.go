@@ -67,7 +67,7 @@ func (e *Entry) parse(b []byte) (rest []byte, err error) {
 	in := layout.Reader{B: b}
 	head := in.Take(2)
 	if len(head) < 2 || head[0] != entryFormat && head[0] != entryAlone {
-		return nil, fault.Internal.Errorf("audit row: of unknown form")
+		return nil, fault.Internal.Errorf("audit row: unknown format")
 	}
 	bits := head[1]
 	*e = Entry{ID: in.Varint(), Time: in.Time(), Event: in.Text(), User: in.Text(), Category: documentCategory, Source: "server"}

@@ -26,7 +26,7 @@ type Event struct {
 // that announce something (aboutTo…, before…) leave no record.
 func (t *Tx) Fire(event string, d *Doc, extra map[string]any) error {
 	if event == "" {
-		return fault.Invalid.Errorf("event: without a name").In("event")
+		return fault.Invalid.Errorf("event: the name is missing").In("event")
 	}
 	if d != nil {
 		if err := t.need(d, permRead); err != nil {
@@ -49,7 +49,7 @@ func (t *Tx) fire(e Event) error {
 		return fault.Limit.Errorf("event %s: more than %d events", e.Name, l.EventsACall).WithCode(fault.CodeEvents)
 	}
 	if t.depth >= l.EventDepth {
-		return fault.Limit.Errorf("event %s: events fired by events, %d levels", e.Name, l.EventDepth).WithCode(fault.CodeEventLoop)
+		return fault.Limit.Errorf("event %s: events fired by events are nested more than %d levels", e.Name, l.EventDepth).WithCode(fault.CodeEventLoop)
 	}
 	e.Time = t.now
 	if !announces {

@@ -226,7 +226,7 @@ func parseFeed(key, v []byte) (e FeedEntry, err error) {
 // number to go on from. More says that there is more of it than limit; then nothing is returned.
 func (t *Tx) Feed(since int64, limit int) (entries []FeedEntry, upTo int64, more bool, err error) {
 	if !t.as.System {
-		return nil, 0, false, fault.Denied.Errorf("feed: not for '%s'", t.as.Name)
+		return nil, 0, false, fault.Denied.Errorf("feed: not visible to '%s'", t.as.Name)
 	}
 	upTo = max(since, t.settled)
 	r := prefix(feedPrefix)

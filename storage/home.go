@@ -16,7 +16,7 @@ const (
 // that is not there is made if needed, else it is nil.
 func (t *Tx) Home(needed bool) (*Doc, error) {
 	if t.as.System {
-		return nil, fault.Invalid.Errorf("workspace: the server itself has none")
+		return nil, fault.Invalid.Errorf("workspace: the server itself does not have one")
 	}
 	system := t.As(t.repo.System())
 	all, err := system.homes(needed)

@@ -39,7 +39,7 @@ func (r *Repo) openNumbers(ctx context.Context) error {
 			}
 		}
 		if len(have) > layout.MaxName {
-			return false, fault.Limit.Errorf("names of indexes, types and states: %d, at most %d", len(have), layout.MaxName)
+			return false, fault.Limit.Errorf("names of indexes, types and states: %d, at most %d are allowed", len(have), layout.MaxName)
 		}
 		return len(have) > before, err
 	}

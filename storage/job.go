@@ -18,7 +18,7 @@ func (t *Tx) Enqueue(j outbox.Job) error {
 		return err
 	}
 	if j.Kind == "" {
-		return fault.Invalid.Errorf("job: without a kind").In("kind")
+		return fault.Invalid.Errorf("job: the kind is missing").In("kind")
 	}
 	if j.ID == "" {
 		j.ID = t.NewID()
@@ -53,7 +53,7 @@ func (t *Tx) mayRunJobs() error {
 	if t.rights.admin {
 		return nil
 	}
-	return fault.Denied.Errorf("the outbox is for administrators, not for '%s'", t.as.Name)
+	return fault.Denied.Errorf("only administrators may manage the outbox, not '%s'", t.as.Name)
 }
 
 // RetryJob has a job that was given up, or that waits, tried again at once, for administrators.

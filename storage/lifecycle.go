@@ -52,7 +52,7 @@ func (t *Tx) Follow(d *Doc, transition string) (*Doc, error) {
 // Begin puts a document that does not exist yet into another state of its life cycle than the first.
 func (d *Doc) Begin(state string) error {
 	if cycle := d.typ.LifeCycle; d.saved || cycle == nil || !slices.Contains(cycle.States, state) {
-		return fault.Conflict.Errorf("document of type %s: cannot begin in state %s", d.typ.Name, state)
+		return fault.Conflict.Errorf("document of type %s: cannot start in state %s", d.typ.Name, state)
 	}
 	d.state = state
 	return nil
@@ -81,7 +81,7 @@ func (t *Tx) SetTrashed(d *Doc, trashed bool) (*Doc, error) {
 		return nil, err
 	}
 	if cur.id == t.repo.root {
-		return nil, fault.Conflict.Errorf("document /: the root stays")
+		return nil, fault.Conflict.Errorf("document /: the root cannot be removed")
 	}
 	if cur.IsTrashed() == trashed {
 		return t.finish(d, cur), nil

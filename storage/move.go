@@ -65,7 +65,7 @@ func (f *folder) within(id layout.ID) bool {
 // mayLeave checks that d may be taken away from where it is.
 func (t *Tx) mayLeave(d *Doc) error {
 	if d.id == t.repo.root {
-		return fault.Conflict.Errorf("document /: the root stays")
+		return fault.Conflict.Errorf("document /: the root cannot be removed")
 	}
 	if !t.granted(d.up.acl, d.up.up, permRemoveChildren) {
 		return fault.Denied.Errorf("Privilege '%s' is not granted to '%s'", permRemoveChildren, t.as.Name)

@@ -28,7 +28,7 @@ func (n *node) append(dst []byte) []byte {
 
 func parseNode(b []byte) (n node, err error) {
 	if len(b) < 42 || b[0] != nodeFormat {
-		return n, fault.Internal.Errorf("tree: row of unknown form")
+		return n, fault.Internal.Errorf("tree: row has an unknown format")
 	}
 	n.flags = b[1]
 	copy(n.parent[:], b[2:])

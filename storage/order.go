@@ -25,7 +25,7 @@ func (t *Tx) OrderBefore(d, before *Doc) (*Doc, error) {
 	}
 	switch {
 	case !parent.HasFacet(orderable):
-		return nil, fault.Conflict.Errorf("document %s: its children have no order of their own", parent.Path())
+		return nil, fault.Conflict.Errorf("document %s: its children are not ordered", parent.Path())
 	case before != nil && before.parent != cur.parent:
 		return nil, fault.Invalid.Errorf("document %s: is not in the folder of %s", before.Path(), cur.Path()).In("before")
 	case before != nil && before.id == cur.id:
@@ -77,7 +77,7 @@ func (t *Tx) positionBefore(parent, child layout.ID) (int64, error) {
 			return 0, err
 		}
 	}
-	return 0, fault.Internal.Errorf("children of %s: have no room between them", parent)
+	return 0, fault.Internal.Errorf("children of %s: there is no room between them", parent)
 }
 
 // positionAt is the number of the child before a place; far below it if there is none.
@@ -106,7 +106,7 @@ func (t *Tx) number(parent layout.ID) error {
 		}
 		_, id := layout.PositionAndID(row.Key)
 		if ids = append(ids, id); len(ids) > t.repo.limits.TreeCopy {
-			return fault.Limit.Errorf("children of %s: more than %d to be numbered anew", parent, t.repo.limits.TreeCopy)
+			return fault.Limit.Errorf("children of %s: more than %d would have to be renumbered", parent, t.repo.limits.TreeCopy)
 		}
 	}
 	children, err := t.loadMany(ids)

@@ -58,7 +58,7 @@ func (r *run) sortKey(h *hit) ([]byte, error) {
 		n := len(key)
 		var ok bool
 		if key, ok = layout.AppendValue(key, v); !ok {
-			return nil, fault.Invalid.Errorf("query: field %s has no order", o.Field.Name)
+			return nil, fault.Invalid.Errorf("query: field %s cannot be ordered", o.Field.Name)
 		}
 		if o.Desc {
 			kv.Invert(key[n:])
@@ -193,7 +193,7 @@ func (r *run) inMemory(from *place, visit func(m match) (bool, error)) error {
 }
 
 func (r *run) unsortable() error {
-	return fault.Limit.Errorf("query: more than %d results to sort by %s, which no index orders", r.t.repo.costs.sort, r.p.orderText()).WithCode(fault.CodeQueryTooCostly)
+	return fault.Limit.Errorf("query: more than %d results to sort by %s, which has no index", r.t.repo.costs.sort, r.p.orderText()).WithCode(fault.CodeQueryTooCostly)
 }
 
 func (r *run) keep(h *hit) (kept, error) {
@@ -293,5 +293,5 @@ func (p *plan) costly(limit int) error {
 			about = about[:200] + "…"
 		}
 	}
-	return fault.Limit.Errorf("query: more than %d rows read for %s; no index answers it well enough", limit, about).WithCode(fault.CodeQueryTooCostly)
+	return fault.Limit.Errorf("query: more than %d rows read for %s; no index is selective enough", limit, about).WithCode(fault.CodeQueryTooCostly)
 }

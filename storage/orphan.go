@@ -33,7 +33,7 @@ func (t *Tx) deleteVersion(d *Doc) error {
 	}
 	base := live != nil && live.target == v.id
 	if base && live.checkedIn && !t.rights.admin {
-		return fault.Conflict.Errorf("document %s: is the version that %s equals", v.ID(), live.Path())
+		return fault.Conflict.Errorf("document %s: is the base version of %s", v.ID(), live.Path())
 	}
 	if err := t.notShown(Docs{v}); err != nil {
 		return err
@@ -72,7 +72,7 @@ func (t *Tx) notShown(docs Docs) error {
 		}
 		for _, id := range ids {
 			if !among[id] {
-				return fault.Conflict.Errorf("document %s: proxy %s shows it", d.ID(), id)
+				return fault.Conflict.Errorf("document %s: proxy %s refers to it", d.ID(), id)
 			}
 		}
 	}
@@ -148,7 +148,7 @@ func (t *Tx) eraseProxies(of layout.ID) error {
 		return err
 	}
 	if more {
-		return fault.Limit.Errorf("document %s: more than %d proxies show it", of, maxProxies)
+		return fault.Limit.Errorf("document %s: more than %d proxies refer to it", of, maxProxies)
 	}
 	for _, id := range ids {
 		if err := t.sweepOne(id); err != nil {

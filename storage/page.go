@@ -75,7 +75,7 @@ func (r *Repo) pager(o PageOptions) (*pager, error) {
 	if o.After != "" {
 		key, err := base64.RawURLEncoding.DecodeString(o.After)
 		if err != nil || len(key) == 0 {
-			return nil, fault.Invalid.Errorf("cursor: not one that a page gave")
+			return nil, fault.Invalid.Errorf("cursor: was not returned with a page")
 		}
 		p.after, p.Offset = key, 0
 	}
@@ -143,7 +143,7 @@ func (t *Tx) Children(d *Doc, o PageOptions) (*Page, error) {
 		return nil, err
 	}
 	if p.after != nil && len(p.after) != 24 {
-		return nil, fault.Invalid.Errorf("cursor: not one of a list of children")
+		return nil, fault.Invalid.Errorf("cursor: was not returned with a list of children")
 	}
 	var ids []layout.ID
 	scanned := 0

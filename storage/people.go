@@ -153,7 +153,7 @@ func (t *Tx) allNamed(kind byte, text string) (map[string]bool, error) {
 		return len(found) <= t.repo.limits.ScanRows
 	})
 	if err == nil && len(found) > t.repo.limits.ScanRows {
-		err = fault.Limit.Errorf("search %q: more than %d found", text, t.repo.limits.ScanRows).WithCode(fault.CodeQueryTooCostly)
+		err = fault.Limit.Errorf("search %q: more than %d results", text, t.repo.limits.ScanRows).WithCode(fault.CodeQueryTooCostly)
 	}
 	return found, err
 }

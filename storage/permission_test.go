@@ -193,7 +193,7 @@ func TestReadOnlyAndNobody(t *testing.T) {
 			return err
 		}
 		_, err = tx.Create(root, "File", "x", nil)
-		wantKind(t, err, fault.Invalid, "only reads")
+		wantKind(t, err, fault.Invalid, "is read-only")
 		return nil
 	})
 }

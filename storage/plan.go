@@ -70,7 +70,7 @@ func (t *Tx) analyse(q *query.Select) (*plan, error) {
 	p := &plan{q: q, order: q.Order}
 	for i, o := range p.order {
 		if o.Field.Many {
-			return nil, fault.Invalid.Errorf("query: field %s has many values and so no order", o.Field.Name)
+			return nil, fault.Invalid.Errorf("query: field %s has several values and cannot be ordered", o.Field.Name)
 		}
 		if o.Field.System == query.SysUUID {
 			p.order = p.order[:i+1]

@@ -56,7 +56,7 @@ func (d *Doc) locate(xpath string) (*block, int, schema.Path, error) {
 
 // without is the error of a property that other documents have.
 func (d *Doc) without(xpath string) error {
-	return fault.Invalid.Errorf("property %s: not on documents of type %s", xpath, d.typ.Name).In(xpath)
+	return fault.Invalid.Errorf("property %s: documents of type %s do not have it", xpath, d.typ.Name).In(xpath)
 }
 
 // Get returns a property, or a part of one, by xpath; nil if it is not set. What it returns is

@@ -97,7 +97,7 @@ func (t *Tx) rowDoc(id layout.ID, place, rec []byte) (*Doc, error) {
 		return nil, err
 	}
 	if b == nil {
-		return nil, fault.Internal.Errorf("document %s: shows %s, which does not exist", id, d.target)
+		return nil, fault.Internal.Errorf("document %s: refers to %s, which does not exist", id, d.target)
 	}
 	target, err := t.repo.parseRecord(b)
 	d.show(target)
@@ -164,7 +164,7 @@ func (t *Tx) reindexProxies(before, after *Doc) error {
 		return err
 	}
 	if more {
-		return fault.Limit.Errorf("document %s: more than %d proxies show it", after.ID(), maxProxies)
+		return fault.Limit.Errorf("document %s: more than %d proxies refer to it", after.ID(), maxProxies)
 	}
 	keys := make([][]byte, 0, 2*len(ids))
 	for _, id := range ids {
@@ -230,11 +230,11 @@ func (t *Tx) CreateProxy(d, folder *Doc) (*Doc, error) {
 // putProxy writes a new proxy of src, which is no proxy.
 func (t *Tx) putProxy(src *Doc, up *folder, name string) (*Doc, error) {
 	if src.id == t.repo.root {
-		return nil, fault.Conflict.Errorf("document /: has no proxies")
+		return nil, fault.Conflict.Errorf("document /: cannot have proxies")
 	}
 	if !src.IsVersion() {
 		if up.within(src.id) {
-			return nil, fault.Conflict.Errorf("document %s: cannot be shown below itself", src.Path())
+			return nil, fault.Conflict.Errorf("document %s: cannot have a proxy below itself", src.Path())
 		}
 		if !src.proxied {
 			before := src.clone()

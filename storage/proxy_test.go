@@ -42,13 +42,13 @@ func TestLiveProxy(t *testing.T) {
 		must(tx.CheckIn(p, false, ""))(t)
 		wantState(t, "checked in through the proxy", must(tx.Doc(live))(t), "/ws/f three 0.1")
 		must(tx.CheckOut(p))(t)
-		wantKind(t, tx.Delete(must(tx.Doc(live))(t)), fault.Conflict, "shows it")
+		wantKind(t, tx.Delete(must(tx.Doc(live))(t)), fault.Conflict, "refers to it")
 		_, err := tx.CreateProxy(must(tx.Root())(t), desk)
-		wantKind(t, err, fault.Conflict, "no proxies")
+		wantKind(t, err, fault.Conflict, "cannot have proxies")
 		_, err = tx.CreateProxy(desk, desk)
 		wantKind(t, err, fault.Conflict, "below itself")
 		_, err = tx.Create(p, "File", "x", nil)
-		wantKind(t, err, fault.Conflict, "no children")
+		wantKind(t, err, fault.Conflict, "cannot have children")
 		return nil
 	})
 	w.view(user("bob"), func(tx *storage.Tx) error {
@@ -100,7 +100,7 @@ func TestPublish(t *testing.T) {
 		wantState(t, "live", must(tx.Doc("/f"))(t), "/f one 0.1")
 		first = p.Ref()
 		_, err := titled(tx.As(w.System()), p, "x", storage.SaveOptions{})
-		wantKind(t, err, fault.Conflict, "a version cannot change")
+		wantKind(t, err, fault.Conflict, "a version cannot be changed")
 		again := must(tx.Publish(d, news, true))(t)
 		if again.Ref() != first || again.TargetID() != p.TargetID() {
 			t.Error("publishing what did not change made another proxy")

@@ -264,7 +264,7 @@ func TestSelectColumns(t *testing.T) {
 			}
 		}
 		_, err := tx.Select("SELECT dc:title, COUNT(*) FROM File", storage.QueryOptions{})
-		wantKind(t, err, fault.Invalid, "one figure")
+		wantKind(t, err, fault.Invalid, "aggregates all results")
 		return nil
 	})
 }

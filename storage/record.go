@@ -123,7 +123,7 @@ func recordType(b []byte) []byte {
 func (r *Repo) parseRecord(b []byte) (rec record, err error) {
 	in := layout.Reader{B: b}
 	if f := in.Take(1); len(f) == 0 || f[0] != recordFormat {
-		return rec, fault.Internal.Errorf("record: of unknown form")
+		return rec, fault.Internal.Errorf("record: unknown format")
 	}
 	bits := in.Uvarint()
 	name := in.Bytes()

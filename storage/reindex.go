@@ -248,7 +248,7 @@ func (v *verifier) indexes() error {
 		}
 	}
 	if surplus != 0 {
-		v.add("indexes: %d rows more than the documents ask for", surplus)
+		v.add("indexes: %d rows more than the documents require", surplus)
 	}
 	return nil
 }

@@ -53,10 +53,10 @@ func (r *Repo) indexFor(ctx context.Context, woken <-chan struct{}) (more bool) 
 		case ctx.Err() != nil:
 			return false
 		case fault.Is(err, fault.Conflict): // somebody else indexes the same documents
-			r.log.Debug("full text is indexed later", "err", err)
+			r.log.Debug("full text will be indexed later", "err", err)
 			return true
 		case err != nil && !more:
-			r.log.Error("full text cannot be brought up to date", "err", err)
+			r.log.Error("full text cannot be updated", "err", err)
 		}
 		if !more {
 			return false
@@ -212,7 +212,7 @@ func (r *Repo) keepContent(ctx context.Context, b *blob.Blob) error {
 		return err
 	}
 	if err != nil {
-		r.log.Debug("no text in a file", "digest", b.Digest, "err", err)
+		r.log.Debug("file has no text", "digest", b.Digest, "err", err)
 	}
 	return r.Update(ctx, r.System(), func(t *Tx) error { return t.kv.Set(contentKey(b.Digest), []byte("\n"+found)) })
 }

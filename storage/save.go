@@ -40,7 +40,7 @@ func ParseVersioning(s string) (Versioning, error) {
 	case "major":
 		return MajorVersion, nil
 	}
-	return 0, fault.Invalid.Errorf("versioning %q: none, minor or major expected", s).In("versioning")
+	return 0, fault.Invalid.Errorf("versioning %q: must be none, minor or major", s).In("versioning")
 }
 
 // Save writes what was set on d, over what others saved meanwhile. Values equal to what is stored are no

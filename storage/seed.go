@@ -45,7 +45,7 @@ func (t *Tx) findRoot() (bool, error) {
 		return false, err
 	}
 	if len(b) != 16 {
-		return false, fault.Internal.Errorf("root: id of %d bytes", len(b))
+		return false, fault.Internal.Errorf("root: id has %d bytes", len(b))
 	}
 	copy(t.repo.root[:], b)
 	return true, nil

@@ -116,7 +116,7 @@ func (t *Tx) window(src string, o QueryOptions) (*window, error) {
 		}
 		want, w.passed, w.page.Offset = w.from.access, w.from.passed, w.from.passed
 	} else if w.page.Offset+int(q.Offset) > maxOffset {
-		return nil, fault.Invalid.Errorf("query: offset %d, limit %d; a cursor (after) goes further", w.page.Offset+int(q.Offset), maxOffset)
+		return nil, fault.Invalid.Errorf("query: offset %d, limit %d; use a cursor (after) instead", w.page.Offset+int(q.Offset), maxOffset)
 	}
 	if w.p, err = t.analyse(q); err != nil {
 		return nil, err
@@ -335,7 +335,7 @@ func (w *window) whole(columns []query.Column, visit func(values []any) (more bo
 // distinct returns rows that differ. Their pages are numbered: there is no cursor.
 func (w *window) distinct(columns []query.Column, rows *Rows) error {
 	if w.from != nil {
-		return fault.Invalid.Errorf("cursor: DISTINCT has none, use an offset")
+		return fault.Invalid.Errorf("cursor: cannot be used with DISTINCT, use an offset")
 	}
 	seen, n := map[string]bool{}, -int(w.p.q.Offset)
 	return w.whole(columns, func(values []any) (bool, error) {
@@ -372,7 +372,7 @@ func (w *window) aggregate(columns []query.Column, rows *Rows) error {
 	figures := make([]figure, len(columns))
 	for i, c := range columns {
 		if c.Aggregate == "" {
-			return fault.Invalid.Errorf("query: column %s stands beside %s, which is one figure for all results", c, firstAggregate(columns))
+			return fault.Invalid.Errorf("query: column %s cannot be combined with %s, which aggregates all results", c, firstAggregate(columns))
 		}
 		figures[i] = figure{column: c}
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // errNeedDoc says that an index row does not hold a value.
-var errNeedDoc = fault.Internal.Errorf("query: the row does not hold the value")
+var errNeedDoc = fault.Internal.Errorf("query: the row does not contain the value")
 
 // coverSource reads what it can of a candidate from its index row.
 type coverSource struct {

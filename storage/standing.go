@@ -45,7 +45,7 @@ func (p *Principal) While(by Proof, good func(t *Tx, name string) (bool, error))
 }
 
 // ErrEnded refuses who signed in by what is no longer good.
-var ErrEnded = fault.Denied.Errorf("sign-in: is no longer good").WithCode(fault.CodeNotSignedIn)
+var ErrEnded = fault.Denied.Errorf("sign-in: is no longer valid").WithCode(fault.CodeNotSignedIn)
 
 // acting returns who acts as of the transaction.
 func (t *Tx) acting(as *Principal) (*Principal, error) {

@@ -92,7 +92,7 @@ func (t *Tx) namedByAll(kind byte, words []string, take func(name string) bool) 
 		return take(name)
 	})
 	if err == nil && read > t.repo.limits.ScanRows {
-		return fault.Limit.Errorf("search %q: more than %d found", words[0], t.repo.limits.ScanRows).WithCode(fault.CodeQueryTooCostly)
+		return fault.Limit.Errorf("search %q: more than %d results", words[0], t.repo.limits.ScanRows).WithCode(fault.CodeQueryTooCostly)
 	}
 	return err
 }
@@ -112,7 +112,7 @@ func (t *Tx) UsersWithin(group string, sub bool) ([]string, error) {
 		}
 		users = append(users, g.Users...)
 		if len(users) > t.repo.limits.ScanRows || len(seen) > maxGroupsWithin {
-			return nil, fault.Limit.Errorf("group %s: more than %d users or %d groups", group, t.repo.limits.ScanRows, maxGroupsWithin).
+			return nil, fault.Limit.Errorf("group %s: has more than %d users or %d groups", group, t.repo.limits.ScanRows, maxGroupsWithin).
 				WithCode(fault.CodeQueryTooCostly)
 		}
 		for _, name := range g.Groups {

@@ -34,10 +34,10 @@ func (t *Tx) Ordered(row.Ordered) *kv.Tx { return t.kv }
 
 func (b Table) key(key string) ([]byte, error) {
 	if b.name == "" || strings.IndexByte(b.name, 0) >= 0 {
-		return nil, fault.Invalid.Errorf("table %q: not a name", b.name)
+		return nil, fault.Invalid.Errorf("table %q: not a valid name", b.name)
 	}
 	if key == "" {
-		return nil, fault.Invalid.Errorf("table %s: empty key", b.name)
+		return nil, fault.Invalid.Errorf("table %s: the key is empty", b.name)
 	}
 	if len(key) > 900 {
 		return nil, fault.Limit.Errorf("table %s: key of %d bytes, limit 900", b.name, len(key))
@@ -69,7 +69,7 @@ func (b Table) Get(key string, into any) (bool, error) {
 // Create writes a row that must not be there: it, or the commit, fails with Exists if it is.
 func (b Table) Create(key string, v any) error {
 	if old, err := b.Row(key); err != nil || old != nil {
-		return cmp.Or[error](err, fault.Exists.Errorf("%s %s: exists", b.name, key))
+		return cmp.Or[error](err, fault.Exists.Errorf("%s %s: already exists", b.name, key))
 	}
 	return b.Put(key, v)
 }
@@ -95,7 +95,7 @@ func (b Table) writable(key string) ([]byte, error) {
 		return nil, err
 	}
 	if b.readOnly {
-		return nil, fault.Denied.Errorf("table %s: is only read here", b.name)
+		return nil, fault.Denied.Errorf("table %s: is read-only", b.name)
 	}
 	return b.key(key)
 }

@@ -117,7 +117,7 @@ func (t *Tx) MayWrite() error {
 	case t.as.ReadOnly:
 		return errReadOnly()
 	case !t.kv.Writable():
-		return fault.Invalid.Errorf("transaction: it only reads")
+		return fault.Invalid.Errorf("transaction: is read-only")
 	}
 	return nil
 }

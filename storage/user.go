@@ -328,7 +328,7 @@ func (t *Tx) DeleteGroup(name string) error {
 		return err
 	}
 	if name == administrators {
-		return fault.Conflict.Errorf("group %s: stays", name)
+		return fault.Conflict.Errorf("group %s: cannot be deleted", name)
 	}
 	above, err := t.members(layout.Supergroup, name)
 	if err != nil {

@@ -166,7 +166,7 @@ func (v *verifier) record(key, value []byte) {
 	var id layout.ID
 	copy(id[:], key[1:])
 	if !v.has(layout.PlaceKey(id)) {
-		v.add("document %s: has no place", id)
+		v.add("document %s: has no location", id)
 	}
 	rec, err := v.t.repo.parseRecord(value)
 	if err != nil {
@@ -174,7 +174,7 @@ func (v *verifier) record(key, value []byte) {
 		return
 	}
 	if rec.target != layout.None && !v.has(layout.RecordKey(rec.target)) {
-		v.add("document %s: refers to %s, which is gone", id, rec.target)
+		v.add("document %s: refers to %s, which does not exist", id, rec.target)
 	}
 	d := &Doc{repo: v.t.repo, id: id, record: rec}
 	for i := range d.blocks {
@@ -195,7 +195,7 @@ func (v *verifier) record(key, value []byte) {
 			v.damage(d, xpath, b.Digest, fmt.Sprintf("has %d bytes instead of %d", size, b.Size))
 		}
 		if !v.has(layout.BlobRefKey(b.Digest, id)) {
-			v.add("document %s: content %s is not marked as needed", id, b.Digest)
+			v.add("document %s: content %s is not marked as used", id, b.Digest)
 		}
 		return nil
 	})
@@ -213,7 +213,7 @@ func (v *verifier) place(key, value []byte) {
 		return
 	}
 	if n.flags&layout.Tomb == 0 && !v.has(layout.RecordKey(id)) {
-		v.add("document %s: has a place but no record", id)
+		v.add("document %s: has a location but no record", id)
 	}
 	if n.acl != (layout.ListID{}) && !v.has(layout.ListKey(n.acl)) {
 		v.add("document %s: access list is missing", id)
@@ -223,7 +223,7 @@ func (v *verifier) place(key, value []byte) {
 		return
 	case n.flags&layout.Version != 0:
 		if !v.has(layout.PlaceKey(n.parent)) && !v.buried(n.parent) {
-			v.add("document %s: is a version of %s, which is gone", id, n.parent)
+			v.add("document %s: is a version of %s, which does not exist", id, n.parent)
 		}
 		return
 	}
@@ -232,7 +232,7 @@ func (v *verifier) place(key, value []byte) {
 		v.add("document %s: is not below the root", id)
 	}
 	if child, err := v.t.childID(n.parent, n.name); err != nil || child != id {
-		v.add("document %s: is not found by its name", id)
+		v.add("document %s: cannot be found by its name", id)
 	}
 	if !v.has(layout.ChildPositionKey(n.parent, n.position, id)) {
 		v.add("document %s: is not in the order of its siblings", id)
@@ -252,7 +252,7 @@ func (v *verifier) child(key, value []byte) {
 	case err != nil: // and is known by its place
 		return
 	case n == nil:
-		v.add("document %s: is %s but has no place", id, says)
+		v.add("document %s: is %s but has no location", id, says)
 		return
 	}
 	own, fits := layout.ChildNameKey(n.parent, n.name), bytes.Equal(value, childValue(n.flags, id))
@@ -263,9 +263,9 @@ func (v *verifier) child(key, value []byte) {
 	}
 	switch {
 	case n.flags&(layout.Tomb|layout.Version) != 0 || !bytes.Equal(key, own):
-		v.add("document %s: is %s where it is not", id, says)
+		v.add("document %s: is %s in the wrong place", id, says)
 	case !fits:
-		v.add("document %s: is %s as what it is not", id, says)
+		v.add("document %s: is %s with wrong values", id, says)
 	}
 }
 

@@ -47,15 +47,15 @@ func TestVerifyFindsWrongChildren(t *testing.T) {
 		want   string
 	}{
 		{"not in the order", "c\x02", nil, "is not in the order of its siblings"},
-		{"twice in the order", "c\x02", func(row *kv.Row) { row.Key[position] ^= 1 }, "is in the order of a folder where it is not"},
-		{"in the order of another folder", "c\x02", func(row *kv.Row) { row.Key[2] ^= 1 }, "is in the order of a folder where it is not"},
-		{"in the order, but not there", "c\x02", func(row *kv.Row) { row.Key[len(row.Key)-1] ^= 0x80 }, "is in the order of a folder but has no place"},
-		{"in the order, as a folder", "c\x02", func(row *kv.Row) { row.Value[0] ^= 1 }, "is in the order of a folder as what it is not"},
-		{"without its name", "c\x01", nil, "is not found by its name"},
-		{"under two names", "c\x01", func(row *kv.Row) { row.Key = append(row.Key, 'y') }, "is listed as a child where it is not"},
+		{"twice in the order", "c\x02", func(row *kv.Row) { row.Key[position] ^= 1 }, "is in the order of a folder in the wrong place"},
+		{"in the order of another folder", "c\x02", func(row *kv.Row) { row.Key[2] ^= 1 }, "is in the order of a folder in the wrong place"},
+		{"in the order, but not there", "c\x02", func(row *kv.Row) { row.Key[len(row.Key)-1] ^= 0x80 }, "is in the order of a folder but has no location"},
+		{"in the order, as a folder", "c\x02", func(row *kv.Row) { row.Value[0] ^= 1 }, "is in the order of a folder with wrong values"},
+		{"without its name", "c\x01", nil, "cannot be found by its name"},
+		{"under two names", "c\x01", func(row *kv.Row) { row.Key = append(row.Key, 'y') }, "is listed as a child in the wrong place"},
 		{"under a name, but not there", "c\x01", func(row *kv.Row) {
 			row.Key, row.Value[1] = append(row.Key, 'y'), row.Value[1]^1
-		}, "is listed as a child but has no place"},
+		}, "is listed as a child but has no location"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t)

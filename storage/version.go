@@ -74,7 +74,7 @@ func (t *Tx) CheckIn(d *Doc, major bool, comment string) (*Doc, error) {
 		return nil, err
 	}
 	if cur.id == t.repo.root {
-		return nil, fault.Conflict.Errorf("document /: has no versions")
+		return nil, fault.Conflict.Errorf("document /: cannot have versions")
 	}
 	if cur.checkedIn {
 		t.finish(d, cur)

@@ -90,9 +90,9 @@ func TestCheckInAndOut(t *testing.T) {
 		v = must(tx.LastVersion(d))(t)
 		wantState(t, "live of it", must(tx.Live(v))(t), "/f three 1.1")
 		_, err := titled(tx, v, "x", storage.SaveOptions{})
-		wantKind(t, err, fault.Conflict, "a version cannot change")
+		wantKind(t, err, fault.Conflict, "a version cannot be changed")
 		_, err = tx.CheckIn(must(tx.Root())(t), false, "")
-		wantKind(t, err, fault.Conflict, "no versions")
+		wantKind(t, err, fault.Conflict, "cannot have versions")
 		return nil
 	})
 	w.sound()
@@ -211,7 +211,7 @@ func TestDeleteVersions(t *testing.T) {
 		d = must(titled(tx, d, "two", storage.SaveOptions{}))(t)
 		two := must(tx.CheckIn(d, false, ""))(t)
 		wantKind(t, tx.As(user("bob")).Delete(one), fault.Denied, "WriteVersion")
-		wantKind(t, tx.As(user("ann")).Delete(two), fault.Conflict, "equals")
+		wantKind(t, tx.As(user("ann")).Delete(two), fault.Conflict, "base version")
 		if err := tx.As(user("ann")).Delete(one); err != nil {
 			return err
 		}

@@ -33,7 +33,7 @@ func (t *Tx) editLocked(d *Doc, p permission) (*Doc, error) {
 		return nil, err
 	}
 	if d == nil || !d.saved {
-		return nil, fault.Invalid.Errorf("document: it does not exist yet")
+		return nil, fault.Invalid.Errorf("document: does not exist yet")
 	}
 	cur, err := t.load(d.id)
 	if err != nil {
@@ -46,7 +46,7 @@ func (t *Tx) editLocked(d *Doc, p permission) (*Doc, error) {
 		return nil, err
 	}
 	if cur.IsVersion() {
-		return nil, fault.Conflict.Errorf("document %s: a version cannot change", d.ID())
+		return nil, fault.Conflict.Errorf("document %s: a version cannot be changed", d.ID())
 	}
 	return cur, nil
 }
@@ -314,7 +314,7 @@ func (r *Repo) cleanName(name string) (string, error) {
 	case name == "":
 		return "Untitled", nil
 	case name == "." || name == "..":
-		return "", fault.Invalid.Errorf("name %q: not allowed", name).In("name")
+		return "", fault.Invalid.Errorf("name %q: is not allowed", name).In("name")
 	case strings.IndexFunc(name, func(c rune) bool { return c < ' ' || c == 0x7f }) >= 0:
 		return "", fault.Invalid.Errorf("name %q: control characters are not allowed", name).In("name")
 	case len(name) > r.limits.NameLength:

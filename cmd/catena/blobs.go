@@ -123,7 +123,7 @@ func (g *global) enter(ctx context.Context, home string, p place, address string
 func blobsCmd(g *global) *cobra.Command {
 	cmd := &cobra.Command{Use: "blobs", Short: "Look after the content of files"}
 	cmd.AddCommand(&cobra.Command{
-		Use: "move TO", Short: "Move the content of all files to s3://BUCKET/PREFIX?endpoint=URL&region=REGION, or back to the data directory for " + inFolder + "; one that was broken off goes on", Args: cobra.ExactArgs(1),
+		Use: "move TO", Short: "Move the content of all files to s3://BUCKET/PREFIX?endpoint=URL&region=REGION, or back to the data directory for " + inFolder + "; an interrupted move continues", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if g.server != "" {
 				return usage{errNotLocal}
@@ -235,7 +235,7 @@ func copyOne(ctx context.Context, from, to *blob.Store, digest string, size int6
 		return err
 	}
 	if b.Digest != digest {
-		return fault.Internal.Errorf("blob %s: content is damaged, its digest is %s: %w", digest, b.Digest, kv.ErrDamaged)
+		return fault.Internal.Errorf("blob %s: content is damaged, its actual digest is %s: %w", digest, b.Digest, kv.ErrDamaged)
 	}
 	return to.Keep(ctx, b)
 }

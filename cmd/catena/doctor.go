@@ -255,7 +255,7 @@ func (d *doctor) clock() finding {
 func pages() finding {
 	path := drawerProgram()
 	if path == "" {
-		return finding{"pdf pictures", fine, "none: PDF.ConvertToPictures is refused", "install poppler-utils if pages of PDF files are to be made into pictures"}
+		return finding{"pdf pictures", fine, "none: PDF.ConvertToPictures is refused", "install poppler-utils to convert pages of PDF files to pictures"}
 	}
 	return finding{"pdf pictures", fine, path, ""}
 }
@@ -272,7 +272,7 @@ func (d *doctor) browser(ctx context.Context) finding {
 	b := &render.Chromium{Path: path, Log: slog.New(slog.DiscardHandler)}
 	defer b.Close()
 	if err := b.Ping(ctx); err != nil {
-		return finding{name, warning, fmt.Sprintf("%s: %v", path, err), "install it anew with the libraries it needs, or give --chromium off"}
+		return finding{name, warning, fmt.Sprintf("%s: %v", path, err), "reinstall it with the libraries that it needs, or set --chromium off"}
 	}
 	if made, old := outdated(path, d.now); old {
 		return finding{name, warning, path + ": starts, was made on " + made.Format(time.DateOnly), "update it: it is not part of this program"}

@@ -85,7 +85,7 @@ var (
 	descWritable = prometheus.NewDesc("catena_writable", "1 while writes are accepted, 0 while the disk is full or the store has failed.", nil, nil)
 	descDiskFree = prometheus.NewDesc("catena_disk_free_bytes", "Room left on the disk of the data directory.", nil, nil)
 	descDisk     = prometheus.NewDesc("catena_disk_bytes", "Size of the disk of the data directory.", nil, nil)
-	descReclaim  = prometheus.NewDesc("catena_reclaimable_bytes", "Bytes of the store's files that are known to be of no use; catena compact gives them back.", nil, nil)
+	descReclaim  = prometheus.NewDesc("catena_reclaimable_bytes", "Bytes of the store's files that are known to be unused; catena compact frees them.", nil, nil)
 	descJobs     = prometheus.NewDesc("catena_jobs", "Jobs of the outbox by repository and state: waiting, running, dead. Counting stops at limit-query-rows.", []string{"repository", "state"}, nil)
 	descLate     = prometheus.NewDesc("catena_jobs_late_seconds", "How long the job of the outbox that waits longest is due.", []string{"repository"}, nil)
 	descWrong    = prometheus.NewDesc("catena_sign_in_failures_total", "Wrong passwords, of users, of clients of OAuth 2 and of links.", nil, nil)

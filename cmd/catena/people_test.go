@@ -30,7 +30,7 @@ no message
 	}{
 		{"init", "", 0, ""},
 		{"user create ada --email ada@example.org", "secret\n", 0, ""},
-		{"user create ada", "x\n", 1, "user ada: exists already"},
+		{"user create ada", "x\n", 1, "user ada: already exists"},
 		{"user password ada", "other\n", 0, ""},
 		{"user password ada", "\n", 2, "password: must not be empty"},
 		{"user account ada pro --billing yearly", "", 0, ""},

@@ -35,11 +35,11 @@ func TestUsage(t *testing.T) {
 // was probably meant.
 func TestDeclarations(t *testing.T) {
 	for file, x := range map[string]struct{ text, want string }{
-		"types/a.yaml":       {"types:\n  Memo:\n    parent: Fil", "a.yaml:3: type Memo: no type Fil, perhaps File"},
-		"directories/a.yaml": {"directories:\n  a: {schema: vocabular}", "a.yaml:2: directory a: no schema \"vocabular\", perhaps vocabulary"},
-		"providers/a.yaml":   {"providers:\n  mine:\n    where: \"dc:titel = ?\"", "a.yaml:3: provider mine: where: no field \"dc:titel\", perhaps dc:title"},
-		"actions/a.yaml":     {"actions:\n  mine:\n    categories: [X]\n    operation: Log\n    types: [Fil]", "a.yaml:5: action mine: no type Fil, perhaps File"},
-		"workflows/a.yaml":   {"workflows:\n  A:\n    nodes:\n      a:\n        start: true\n        transitions: {on: {to: ende, when: Fn.nextId()}}\n      end: {end: true}", "a.yaml:6: workflow A: node a: no node ende, perhaps end"},
+		"types/a.yaml":       {"types:\n  Memo:\n    parent: Fil", "a.yaml:3: type Memo: unknown type Fil, perhaps File"},
+		"directories/a.yaml": {"directories:\n  a: {schema: vocabular}", "a.yaml:2: directory a: unknown schema \"vocabular\", perhaps vocabulary"},
+		"providers/a.yaml":   {"providers:\n  mine:\n    where: \"dc:titel = ?\"", "a.yaml:3: provider mine: where: unknown field \"dc:titel\", perhaps dc:title"},
+		"actions/a.yaml":     {"actions:\n  mine:\n    categories: [X]\n    operation: Log\n    types: [Fil]", "a.yaml:5: action mine: unknown type Fil, perhaps File"},
+		"workflows/a.yaml":   {"workflows:\n  A:\n    nodes:\n      a:\n        start: true\n        transitions: {on: {to: ende, when: Fn.nextId()}}\n      end: {end: true}", "a.yaml:6: workflow A: node a: unknown node ende, perhaps end"},
 	} {
 		dir := t.TempDir()
 		if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(file)), 0o700); err != nil {

@@ -46,7 +46,7 @@ func Read(ctx context.Context, format, name, text string) (*Deck, error) {
 	case Define:
 		return readDefine(ctx, text)
 	}
-	return nil, fault.Invalid.Errorf("format %.40q: there are %s, %s and %s", format, HTML, Markdown, Define).In("format")
+	return nil, fault.Invalid.Errorf("format %.40q: must be %s, %s or %s", format, HTML, Markdown, Define).In("format")
 }
 
 // Guess finds out the format of a text.

@@ -57,7 +57,7 @@ func readDefine(ctx context.Context, src string) (*Deck, error) {
 	}
 	d.HTML = strings.TrimSpace(out.String())
 	if d.HTML == "" {
-		return nil, fault.Invalid.Errorf("definition: has no slides").In("slides").WithCode(fault.CodeInvalidDefinition)
+		return nil, fault.Invalid.Errorf("definition: slides are missing").In("slides").WithCode(fault.CodeInvalidDefinition)
 	}
 	return d, nil
 }
@@ -218,7 +218,7 @@ func (b *block) content(ctx context.Context) (string, error) {
 	case "table":
 		return content + table(b.Data) + "</div>", nil
 	}
-	return "", fault.Invalid.Errorf("block: type %.40q is none of code, html, iframe, image, math, table, text, video", b.Type).WithCode(fault.CodeInvalidDefinition)
+	return "", fault.Invalid.Errorf("block: type %.40q is not one of code, html, iframe, image, math, table, text, video", b.Type).WithCode(fault.CodeInvalidDefinition)
 }
 
 func table(rows [][]any) string {

@@ -41,7 +41,7 @@ func readHTML(src string) (*Deck, error) {
 	}
 	p.d.HTML = strings.TrimSpace(p.slides.String())
 	if p.d.HTML == "" {
-		return nil, fault.Invalid.Errorf("HTML: holds no <section>").WithCode(fault.CodeInvalidHTML)
+		return nil, fault.Invalid.Errorf("HTML: contains no <section>").WithCode(fault.CodeInvalidHTML)
 	}
 	return &p.d, nil
 }

@@ -88,7 +88,7 @@ func ReadLooks(given map[string]any) (Input, error) {
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		f := field.Fields.Find(name)
 		if f == nil || f.Write != field.Look {
-			errs = append(errs, UnknownField(name, "deck's look"))
+			errs = append(errs, UnknownField(name, "deck's appearance"))
 			continue
 		}
 		v, err := typed(f, given[name])

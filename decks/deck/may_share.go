@@ -19,5 +19,5 @@ func (in Input) MayShare(c *engine.Ctx) error {
 
 // ErrNoTeam is the error of team visibility without a team.
 func ErrNoTeam() error {
-	return fault.Denied.Errorf("visibility team: only team accounts have it").In("visibility").WithCode(fault.CodePlanRequired)
+	return fault.Denied.Errorf("visibility team: requires a team account").In("visibility").WithCode(fault.CodePlanRequired)
 }

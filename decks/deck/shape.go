@@ -15,7 +15,7 @@ import (
 // View says how a result looks.
 type View struct {
 	Revision string `json:"revision" default:"union" doc:"Revision of the service whose fields the result has: A, B, or union for those of both."`
-	Base     string `json:"base" default:"" doc:"Public address of the server, put before the addresses in the result."`
+	Base     string `json:"base" default:"" doc:"Public address of the server, used as prefix of the addresses in the result."`
 }
 
 // Set returns the set of revisions that is meant.
@@ -28,7 +28,7 @@ func (v View) Set() (field.Revision, error) {
 	case "", "union":
 		return field.Both, nil
 	}
-	return 0, fault.Invalid.Errorf("revision %q: there are A and B", v.Revision).In("revision").WithCode(fault.CodeUnknownRevision)
+	return 0, fault.Invalid.Errorf("revision %q: must be A or B", v.Revision).In("revision").WithCode(fault.CodeUnknownRevision)
 }
 
 // Address is the page of a user's deck.

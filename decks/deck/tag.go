@@ -30,7 +30,7 @@ func MatchVersion(d *storage.Doc, tags string) error {
 			return nil
 		}
 	}
-	return fault.Conflict.Errorf("deck %d: was changed meanwhile", Number(d)).WithCode(fault.CodePreconditionFailed)
+	return fault.Conflict.Errorf("deck %d: was changed in the meantime", Number(d)).WithCode(fault.CodePreconditionFailed)
 }
 
 // HasTag reports whether an entity tag is among those of a list.

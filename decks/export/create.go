@@ -16,14 +16,14 @@ import (
 
 var createExport = engine.Op{
 	Name: "Deck.CreateExport", Label: "Create Deck Export", Category: deck.Category,
-	Doc: "Starts an export of one of the caller's decks to a file, as the deck is now, and returns the export, which is pending. " +
-		"Deck.GetExport says when it is completed. A user can start at most 10 exports in an hour.",
+	Doc: "Starts an export of the current state of one of the caller's decks to a file, and returns the pending export. " +
+		"Deck.GetExport returns its status. A user can start at most 10 exports in an hour.",
 	Run: engine.On(createExportParams.run),
 }
 
 type createExportParams struct {
 	Deck      int64          `json:"deck_id" alias:"id" doc:"Number of the deck."`
-	Format    string         `json:"format" default:"" doc:"Format of the file, such as pdf; required here or among the fields."`
+	Format    string         `json:"format" default:"" doc:"Format of the file, such as pdf; required here or in fields."`
 	Margin    float64        `json:"margin" default:"0" min:"0" max:"0.2" doc:"PDF: space around the slides as a fraction of their size, 0 to 0.2."`
 	Number    bool           `json:"slide_number" default:"false" doc:"PDF: whether slides show their numbers."`
 	Notes     bool           `json:"slide_notes" default:"false" doc:"PDF: whether a slide with speaker notes is followed by a page with the notes."`

@@ -39,7 +39,7 @@ func (w *Worker) draw(ctx context.Context, j outbox.Job) error {
 	case fault.Is(err, fault.NotFound):
 		return &outbox.GaveUp{Err: err}
 	case err != nil:
-		w.Log.Warn("slide was not drawn", "doc", data.Doc, "slide", data.Slide, "error", err)
+		w.Log.Warn("slide was not rendered", "doc", data.Doc, "slide", data.Slide, "error", err)
 		if still, err = render.Card(ctx, d, data.Slide); err != nil {
 			return &outbox.GaveUp{Err: err}
 		}

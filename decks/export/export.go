@@ -179,7 +179,7 @@ func count(tx *storage.Tx, e *Export) error {
 	}
 	if recent >= Quota {
 		wait := first.Add(QuotaTime).Sub(tx.Now()).Round(time.Second)
-		return fault.Limit.Errorf("exports: %d in the last hour, which is the limit; the next is possible in %s", recent, wait).
+		return fault.Limit.Errorf("exports: limit of %d per hour reached; the next is possible in %s", recent, wait).
 			WithCode(fault.CodeExportQuota).After(wait)
 	}
 	e.Left, e.Reset = Quota-recent-1, QuotaTime

@@ -20,8 +20,8 @@ var Ops = []engine.Op{
 
 var getExport = engine.Op{
 	Name: "Deck.GetExport", Label: "Get Deck Export", Category: deck.Category, Effect: engine.Reads,
-	Doc: "Returns an export of one of the caller's decks. A completed one has an address from which the file can be had without " +
-		"signing in, for 24 hours unless the server says otherwise; reading the export again gives a new one.",
+	Doc: "Returns an export of one of the caller's decks. A completed export has an address from which the file can be downloaded without " +
+		"signing in, for 24 hours unless configured otherwise; reading the export again returns a new one.",
 	Run: engine.On(getExportParams.run),
 }
 

@@ -8,7 +8,7 @@ import (
 
 var listExports = engine.Op{
 	Name: "Deck.ListExports", Label: "List Deck Exports", Category: deck.Category, Effect: engine.Reads,
-	Doc: "Returns the exports of one of the caller's decks that are still kept, the newest first.",
+	Doc: "Returns the exports of one of the caller's decks that are still stored, newest first.",
 	Run: engine.On(listExportsParams.run),
 }
 

@@ -65,7 +65,7 @@ func Open(tx *storage.Tx, deck, id int64, expires, key, signature string) (*Expo
 	if key != "" {
 		number, _ := strconv.ParseInt(key, 10, 64) // as it was signed
 		if ok, err := credential.KeyStands(tx, number); err != nil || !ok {
-			ended := fault.NotFound.Errorf("download of export %d: the key it was asked for with has ended", id).WithCode(fault.CodeLinkExpired)
+			ended := fault.NotFound.Errorf("download of export %d: the API key that requested it was revoked", id).WithCode(fault.CodeLinkExpired)
 			return nil, cmp.Or[error](err, ended)
 		}
 	}

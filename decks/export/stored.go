@@ -25,7 +25,7 @@ func (w *Worker) find(ctx context.Context, e *Export, address string) (data []by
 		}
 		ref, xpath, ok := stored(e.Base, tx.Repo().Name(), address)
 		if !ok {
-			return fault.NotFound.Errorf("address %.100q: is of no file kept here", address)
+			return fault.NotFound.Errorf("address %.100q: is not the address of a stored file", address)
 		}
 		owner, err := e.Principal(tx)
 		if err != nil {
@@ -37,7 +37,7 @@ func (w *Worker) find(ctx context.Context, e *Export, address string) (data []by
 		}
 		b, err := d.BlobAt(xpath)
 		if err == nil && b == nil {
-			err = fault.NotFound.Errorf("document %s: no file at %s", ref, xpath)
+			err = fault.NotFound.Errorf("document %s: there is no file at %s", ref, xpath)
 		}
 		if err != nil {
 			return err

@@ -81,7 +81,7 @@ func (w *Worker) export(ctx context.Context, j outbox.Job) error {
 }
 
 // stopping has the outbox keep a job for the next start.
-func stopping() error { return &outbox.Later{Why: "the server stops"} }
+func stopping() error { return &outbox.Later{Why: "the server is stopping"} }
 
 // begin notes the attempt, and reads the deck as it was. Both are nil if there is nothing
 // to be done any more.
@@ -102,7 +102,7 @@ func (w *Worker) begin(ctx context.Context, data jobData) (e *Export, d *render.
 			stopped = fault.NotFound.Errorf("deck %d: was trashed before its export was made", e.Deck).WithCode(fault.CodeDeckTrashed)
 			return nil
 		case e.Attempts >= maxAttempts:
-			stopped = fault.Unavailable.Errorf("export %d: was broken off twice", e.ID).WithCode(fault.CodeRenderCrashed)
+			stopped = fault.Unavailable.Errorf("export %d: was interrupted twice", e.ID).WithCode(fault.CodeRenderCrashed)
 			return nil
 		}
 		e.Attempts++
@@ -148,7 +148,7 @@ func (w *Worker) render(ctx context.Context, e *Export, d *render.Deck) (file []
 	if made := Makers[e.Format]; made != nil {
 		file, err = made(ctx, w, d, e.Options)
 	} else {
-		err = fault.Internal.Errorf("export: nothing makes files of format %q", e.Format)
+		err = fault.Internal.Errorf("export: unsupported format %q", e.Format)
 	}
 	if err != nil && ctx.Err() == context.DeadlineExceeded { //nolint:errorlint // Err returns it bare
 		err = fault.Unavailable.Errorf("export: took more than %s", w.Deadline).WithCode(fault.CodeRenderTimeout)
@@ -217,7 +217,7 @@ func (w *Worker) complete(ctx context.Context, e *Export, file []byte, warnings 
 
 // fail ends an export without a file. What was not the caller's fault does not count.
 func (w *Worker) fail(ctx context.Context, e *Export, cause error) error {
-	f, code := &Failure{Code: fault.Internal.String(), Message: "the export could not be made"}, fault.CodeOf(cause)
+	f, code := &Failure{Code: fault.Internal.String(), Message: "the export could not be created"}, fault.CodeOf(cause)
 	var known *fault.Error
 	if code != 0 && errors.As(cause, &known) {
 		f.Code, f.Message = code.String(), known.Message

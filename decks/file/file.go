@@ -86,7 +86,7 @@ func Add(tx *storage.Tx, deck string, b *storage.Blob) (*File, error) {
 		size += all[i].Blob.Size
 	}
 	if len(all) >= maxFiles || size > maxAll {
-		return nil, fault.Limit.Errorf("deck: has %d files, %d bytes with this one; %d and %d are the most", len(all), size, maxFiles, maxAll).WithCode(fault.CodeTooManyFiles)
+		return nil, fault.Limit.Errorf("deck: has %d files and %d bytes with this one; at most %d and %d are allowed", len(all), size, maxFiles, maxAll).WithCode(fault.CodeTooManyFiles)
 	}
 	f := &File{Number: last + 1, Name: name(b.Name, endings[typ]), Holder: tx.NewID(), Added: tx.Now()}
 	f.Blob = storage.Blob{Name: f.Name, Type: typ, Digest: b.Digest, Size: b.Size}
@@ -113,7 +113,7 @@ func kind(b *storage.Blob) (string, error) {
 	if typ := sniff(string(data[:min(len(data), 1024)])); typ != "" {
 		return typ, nil
 	}
-	return "", fault.Invalid.Errorf("file %.100q: is no picture of type PNG, JPEG, GIF, WebP, AVIF or SVG", b.Name).WithCode(fault.CodeNoPicture)
+	return "", fault.Invalid.Errorf("file %.100q: must be a PNG, JPEG, GIF, WebP, AVIF or SVG picture", b.Name).WithCode(fault.CodeNoPicture)
 }
 
 var odd = regexp.MustCompile(`[^A-Za-z0-9]+`)

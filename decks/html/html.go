@@ -64,5 +64,5 @@ func Clean(src string) (*Page, error) {
 		}
 		clean = out
 	}
-	return nil, fault.Invalid.Errorf("HTML: cannot be made harmless").WithCode(fault.CodeInvalidHTML).At(1, 1)
+	return nil, fault.Invalid.Errorf("HTML: cannot be sanitized").WithCode(fault.CodeInvalidHTML).At(1, 1)
 }

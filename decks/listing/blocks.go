@@ -109,5 +109,5 @@ func (l List) add(tx *storage.Tx, place string, n int64) error {
 			}
 		}
 	}
-	return fault.Internal.Errorf("deck at %s: is in no block", place)
+	return fault.Internal.Errorf("deck at %s: is not in any block", place)
 }

@@ -13,16 +13,16 @@ import (
 
 var browse = engine.Op{
 	Name: "Deck.Browse", Label: "Browse Decks", Category: deck.Category, Effect: engine.Reads,
-	Doc: "Returns a page of a user's decks as cards for a page that shows them, the newest first: of the caller's own all, of somebody " +
-		"else's those for everyone. Whoever shows none does not exist. Member more of meta says whether there are further ones.",
+	Doc: "Returns a page of a user's decks as cards for an overview page, newest first: all of the caller's own decks, or the public " +
+		"decks of another user. It fails if that user has no public decks. Member more of meta says whether there are more.",
 	Run: engine.On(browseParams.run),
 }
 
 type browseParams struct {
-	Username string `json:"username" default:"" doc:"Whose decks; empty for the caller's own, private ones and all."`
-	Words    string `json:"words" default:"" doc:"Words that the title, the description or the slides have to have."`
-	Trashed  bool   `json:"trashed" default:"false" doc:"Whether the caller's decks in the trash are wanted instead."`
-	Base     string `json:"base" default:"" doc:"Public address of the server, put before the addresses in the result."`
+	Username string `json:"username" default:"" doc:"Owner of the decks; empty for all of the caller's own, including private ones."`
+	Words    string `json:"words" default:"" doc:"Words that the title, the description or the slides must contain."`
+	Trashed  bool   `json:"trashed" default:"false" doc:"Whether to return the caller's decks in the trash instead."`
+	Base     string `json:"base" default:"" doc:"Public address of the server, used as prefix of the addresses in the result."`
 	Paging
 }
 
@@ -48,7 +48,7 @@ func (p browseParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) 
 		}
 	}
 	if p.Username != "" && len(data) == 0 {
-		return nil, fault.NotFound.Errorf("user %.60q: shows no such decks", owner)
+		return nil, fault.NotFound.Errorf("user %.60q: has no such public decks", owner)
 	}
 	who, err := deck.OwnerOf(c, owner)
 	if err != nil {

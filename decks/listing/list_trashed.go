@@ -8,7 +8,7 @@ import (
 
 var listTrashed = engine.Op{
 	Name: "Deck.ListTrashed", Label: "List Trashed Decks", Category: deck.Category, Effect: engine.Reads,
-	Doc: "Returns a page of the caller's decks in the trash, the one put there last first.",
+	Doc: "Returns a page of the caller's decks in the trash, most recently trashed first.",
 	Run: engine.On(listTrashedParams.run),
 }
 

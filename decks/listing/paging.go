@@ -25,10 +25,10 @@ type Paging struct {
 func (p Paging) Check() error {
 	var errs []error
 	if p.Page < 1 || p.Page > maxTotal {
-		errs = append(errs, deck.Invalid("page", fault.CodeOutOfRange, "page: %d is not from 1 to %d", p.Page, maxTotal))
+		errs = append(errs, deck.Invalid("page", fault.CodeOutOfRange, "page: must be between 1 and %d, not %d", maxTotal, p.Page))
 	}
 	if p.PerPage < 1 || p.PerPage > MaxPerPage {
-		errs = append(errs, deck.Invalid("per_page", fault.CodeOutOfRange, "per_page: %d is not from 1 to %d", p.PerPage, MaxPerPage))
+		errs = append(errs, deck.Invalid("per_page", fault.CodeOutOfRange, "per_page: must be between 1 and %d, not %d", MaxPerPage, p.PerPage))
 	}
 	return errors.Join(errs...)
 }

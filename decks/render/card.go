@@ -27,7 +27,7 @@ func Card(ctx context.Context, d *Deck, number int) (*Still, error) {
 		return nil, err
 	}
 	if number < 1 || number > max(len(slides), 1) {
-		return nil, fault.NotFound.Errorf("slide %d: there are %d", number, len(slides))
+		return nil, fault.NotFound.Errorf("slide %d: does not exist, the deck has %d", number, len(slides))
 	}
 	look := theme.ColorOf(d.ThemeColor)
 	back, _ := colorOf(look.Background)

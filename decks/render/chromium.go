@@ -103,7 +103,7 @@ func (c *Chromium) attempt(ctx context.Context, work func(*process) ([]byte, err
 		case errors.Is(err, errStart):
 			return nil, "", fault.Unavailable.Errorf("browser %s: %w", c.Path, err).WithCode(fault.CodeRendererUnavailable)
 		case try == browserTries:
-			return nil, "", fault.Unavailable.Errorf("browser: broke off %d times: %w", try, err).WithCode(fault.CodeRenderCrashed)
+			return nil, "", fault.Unavailable.Errorf("browser: crashed %d times: %w", try, err).WithCode(fault.CodeRenderCrashed)
 		}
 		c.log().Warn("printing again", "error", err)
 	}

@@ -176,7 +176,7 @@ func (f *document) slide(s *slide) error {
 		width: float64(f.deck.Width), height: float64(f.deck.Height), floats: &floats{},
 	})
 	if f.layout.work > maxWork {
-		return tooLarge("slide: %d boxes within boxes, limit %d", f.layout.work, maxWork)
+		return tooLarge("slide: %d nested boxes, limit %d", f.layout.work, maxWork)
 	}
 	x, y := (f.width-float64(f.deck.Width))/2, (f.height-float64(f.deck.Height))/2
 	if s.centred {

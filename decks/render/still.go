@@ -54,7 +54,7 @@ func (d *Deck) only(ctx context.Context, number int) (*Deck, error) {
 		return nil, err
 	}
 	if number < 1 || number > len(slides) {
-		return nil, fault.NotFound.Errorf("slide %d: there are %d", number, len(slides))
+		return nil, fault.NotFound.Errorf("slide %d: does not exist, the deck has %d", number, len(slides))
 	}
 	section := slides[number-1].section
 	var sheets []*html.Node

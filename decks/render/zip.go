@@ -23,7 +23,7 @@ func ZIP(ctx context.Context, d *Deck) ([]byte, error) {
 		return nil, err
 	}
 	p.files["index.html"] = p.html
-	p.files["README.txt"] = []byte(d.Title + "\n\nOpen index.html in a browser; it needs no network. F fills the screen, O shows all slides, ? tells the keys.\n")
+	p.files["README.txt"] = []byte(d.Title + "\n\nOpen index.html in a browser; it works offline. Press F for full screen, O for an overview of all slides, ? for help.\n")
 	size := 0
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)

@@ -24,7 +24,7 @@ type createShareLinkParams struct {
 	Expires  string         `json:"expires_at,omitzero" doc:"Date and time, with a time zone, at which the link expires; never by default."`
 	Notify   bool           `json:"notify_on_view" default:"false" doc:"Whether the deck's owner is notified when the deck is first viewed through the link."`
 	Fields   map[string]any `json:"fields,omitzero" doc:"All of these in one object; unknown members are refused."`
-	Base     string         `json:"base" default:"" doc:"Public address of the server, put before the addresses in the result."`
+	Base     string         `json:"base" default:"" doc:"Public address of the server, used as prefix of the addresses in the result."`
 }
 
 func (p createShareLinkParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
@@ -41,7 +41,7 @@ func (p createShareLinkParams) run(c *engine.Ctx, _ engine.Void) (map[string]any
 		return nil, err
 	}
 	if storage.Prop[string](d, "deck:visibility") == "all" {
-		return nil, fault.Conflict.Errorf("deck %d: is public, its address needs no link", p.ID).WithCode(fault.CodeDeckIsPublic)
+		return nil, fault.Conflict.Errorf("deck %d: is public and does not need a link", p.ID).WithCode(fault.CodeDeckIsPublic)
 	}
 	all, err := links(c.Tx, d)
 	if err != nil {

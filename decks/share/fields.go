@@ -33,10 +33,10 @@ func (p *createShareLinkParams) take(name string, value any) error {
 	case into != nil:
 		s, ok := value.(string)
 		if !ok {
-			return deck.Invalid(name, fault.CodeInvalidType, "%s: is not text", name)
+			return deck.Invalid(name, fault.CodeInvalidType, "%s: must be a string", name)
 		}
 		if *into = s; name == "expires_at" && s == "" {
-			return deck.Invalid(name, fault.CodeInvalidValue, "expires_at: is empty; null means never")
+			return deck.Invalid(name, fault.CodeInvalidValue, "expires_at: must not be empty; null means never")
 		}
 	case name == "notify_on_view":
 		b, ok := value.(bool)
@@ -61,7 +61,7 @@ const maxPassword = 1024
 func (p *createShareLinkParams) check(c *engine.Ctx) (l *link, errs []error) {
 	switch n := utf8.RuneCountInString(p.Name); {
 	case strings.TrimSpace(p.Name) == "":
-		errs = append(errs, deck.Invalid("name", fault.CodeTooShort, "name: is empty"))
+		errs = append(errs, deck.Invalid("name", fault.CodeTooShort, "name: must not be empty"))
 	case n > field.MaxTitle:
 		errs = append(errs, deck.Invalid("name", fault.CodeTooLong, "name: %d characters, limit %d", n, field.MaxTitle))
 	case strings.ContainsFunc(p.Name, unicode.IsControl):

@@ -87,7 +87,7 @@ func links(tx *storage.Tx, d *storage.Doc) ([]link, error) {
 func mayLink(c *engine.Ctx) error {
 	u, err := c.Tx.User(c.As.Name)
 	if err == nil && !linksIncluded(u) {
-		err = fault.Denied.Errorf("share links: only pro and team accounts have them").WithCode(fault.CodePlanRequired)
+		err = fault.Denied.Errorf("share links: require a pro or team account").WithCode(fault.CodePlanRequired)
 	}
 	return err
 }

@@ -8,13 +8,13 @@ import (
 
 var listShareLinks = engine.Op{
 	Name: "Deck.ListShareLinks", Label: "List Share Links", Category: deck.Category, Effect: engine.Reads,
-	Doc: "Returns all private links to one of the caller's decks, the newest first.",
+	Doc: "Returns all private links to one of the caller's decks, newest first.",
 	Run: engine.On(listShareLinksParams.run),
 }
 
 type listShareLinksParams struct {
 	ID   int64  `json:"deck_id" alias:"id" doc:"Number of the deck."`
-	Base string `json:"base" default:"" doc:"Public address of the server, put before the addresses in the result."`
+	Base string `json:"base" default:"" doc:"Public address of the server, used as prefix of the addresses in the result."`
 }
 
 func (p listShareLinksParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {

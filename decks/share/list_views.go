@@ -12,7 +12,7 @@ import (
 
 var listShareViews = engine.Op{
 	Name: "Deck.ListShareViews", Label: "List Share Link Views", Category: deck.Category, Effect: engine.Reads,
-	Doc: "Returns a page of the latest views of one of the caller's decks through a private link, the last first. The latest thousand are kept.",
+	Doc: "Returns a page of the latest views of one of the caller's decks through a private link, latest first. The last 1,000 are kept.",
 	Run: engine.On(listShareViewsParams.run),
 }
 
@@ -43,7 +43,7 @@ func (p listShareViewsParams) run(c *engine.Ctx, _ engine.Void) (map[string]any,
 
 var listNotices = engine.Op{
 	Name: "Deck.ListNotices", Label: "List Deck Notices", Category: deck.Category, Effect: engine.Reads,
-	Doc: "Returns a page of what the caller was told about share links: each was viewed for the first time. The last is first, a thousand are kept.",
+	Doc: "Returns a page of the caller's notices about share links that were viewed for the first time, latest first. The last 1,000 are kept.",
 	Run: engine.On(listNoticesParams.run),
 }
 

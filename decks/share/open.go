@@ -13,9 +13,9 @@ import (
 
 var openShare = engine.Op{
 	Name: "Deck.OpenShare", Label: "Open Share Link", Category: deck.Category,
-	Doc: "Returns the deck that a private link leads to, for showing it to whoever has the link. If the link has a password that is " +
-		"not given or wrong, the result has no data but locked: password_required, wrong_password or too_many_tries with retry_after " +
-		"in seconds; after a right password it has a pass that may be given instead. An expired link fails with code link_expired, " +
+	Doc: "Returns the deck of a private link, to anyone who has the link. If the link has a password that is " +
+		"missing or wrong, the result has no data but locked: password_required, wrong_password or too_many_tries with retry_after " +
+		"in seconds; after a correct password it has a pass that may be used instead. An expired link fails with code link_expired; " +
 		"a revoked one does not exist.",
 	Run: engine.On(openShareParams.run),
 }
@@ -24,11 +24,11 @@ type openShareParams struct {
 	Token    string `json:"token" secret:"true" doc:"Token from the link's address."`
 	Password string `json:"password,omitzero" secret:"true" doc:"The link's password."`
 	Pass     string `json:"pass,omitzero" secret:"true" doc:"Pass from an earlier result, instead of the password."`
-	Count    bool   `json:"count" default:"false" doc:"Whether this is a view of the deck's page, to be counted unless it is the owner's or a program's."`
-	Agent    string `json:"agent,omitzero" doc:"What the viewer's program calls itself; previews made by programs are not counted."`
+	Count    bool   `json:"count" default:"false" doc:"Whether this is a view of the deck's page, which is counted unless the viewer is the owner or a program."`
+	Agent    string `json:"agent,omitzero" doc:"User agent of the viewer; previews by programs are not counted."`
 	Referrer string `json:"referrer,omitzero" doc:"Page the viewer came from, for the log of views."`
-	Probe    bool   `json:"probe" default:"false" doc:"Whether to say only that the caller may see the deck, without its fields."`
-	Base     string `json:"base" default:"" doc:"Public address of the server, put before the addresses in the result."`
+	Probe    bool   `json:"probe" default:"false" doc:"Whether to return only that the caller may see the deck, without its fields."`
+	Base     string `json:"base" default:"" doc:"Public address of the server, used as prefix of the addresses in the result."`
 }
 
 func (p openShareParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {

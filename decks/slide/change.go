@@ -7,14 +7,14 @@ import (
 
 var updateSlide = engine.Op{
 	Name: "Deck.UpdateSlide", Label: "Update Slide of Deck", Category: deck.Category,
-	Doc: "Puts HTML in the place of a slide of one of the caller's decks and returns the slide as it is kept. All others stay as they are.",
+	Doc: "Replaces the HTML of a slide of one of the caller's decks and returns the stored slide. Other slides are unchanged.",
 	Run: engine.On(updateSlideParams.run),
 }
 
 type updateSlideParams struct {
 	slideEdit
-	Slide int64  `json:"slide" min:"1" doc:"Number of the slide, from 1."`
-	HTML  string `json:"html" doc:"The slide: one section element, or several that take its place."`
+	Slide int64  `json:"slide" min:"1" doc:"Number of the slide, starting at 1."`
+	HTML  string `json:"html" doc:"The slide: one section element, or several that replace it."`
 }
 
 func (p updateSlideParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
@@ -30,7 +30,7 @@ func (p updateSlideParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, er
 
 var insertSlide = engine.Op{
 	Name: "Deck.InsertSlide", Label: "Insert Slide into Deck", Category: deck.Category,
-	Doc: "Puts a slide into one of the caller's decks, at the end unless it says where, and returns it as it is kept, with its number.",
+	Doc: "Inserts a slide into one of the caller's decks, by default at the end, and returns the stored slide with its number.",
 	Run: engine.On(insertSlideParams.run),
 }
 
@@ -57,14 +57,14 @@ func (p insertSlideParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, er
 
 var moveSlide = engine.Op{
 	Name: "Deck.MoveSlide", Label: "Move Slide of Deck", Category: deck.Category,
-	Doc: "Moves a slide of one of the caller's decks behind another one, or to the end, and returns it with its new number. Numbers are " +
-		"those before the move.",
+	Doc: "Moves a slide of one of the caller's decks after another one, or to the end, and returns it with its new number. The parameters use the numbers " +
+		"before the move.",
 	Run: engine.On(moveSlideParams.run),
 }
 
 type moveSlideParams struct {
 	slideEdit
-	Slide int64 `json:"slide" min:"1" doc:"Number of the slide, from 1."`
+	Slide int64 `json:"slide" min:"1" doc:"Number of the slide, starting at 1."`
 	slidePlace
 }
 
@@ -85,13 +85,13 @@ func (p moveSlideParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, erro
 
 var removeSlide = engine.Op{
 	Name: "Deck.RemoveSlide", Label: "Remove Slide from Deck", Category: deck.Category,
-	Doc: "Takes a slide out of one of the caller's decks and returns how many are left. An older version of the deck still has it.",
+	Doc: "Removes a slide from one of the caller's decks and returns the number of remaining slides. Older versions of the deck still contain it.",
 	Run: engine.On(removeSlideParams.run),
 }
 
 type removeSlideParams struct {
 	slideEdit
-	Slide int64 `json:"slide" min:"1" doc:"Number of the slide, from 1."`
+	Slide int64 `json:"slide" min:"1" doc:"Number of the slide, starting at 1."`
 }
 
 func (p removeSlideParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {

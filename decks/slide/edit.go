@@ -13,13 +13,13 @@ import (
 // slideEdit is what all changes of one slide are given.
 type slideEdit struct {
 	ID      int64  `json:"id" doc:"Number of the deck."`
-	IfMatch string `json:"if_match" alias:"ifMatch" default:"" doc:"Entity tags, one of which must be that of the deck's present version: another change in between is refused then."`
+	IfMatch string `json:"if_match" alias:"ifMatch" default:"" doc:"Entity tags, one of which must match the current version of the deck; otherwise the change is refused."`
 }
 
 // slidePlace is where a slide comes to be.
 type slidePlace struct {
-	After *int64 `json:"after,omitzero" type:"long" doc:"Number of the slide it comes after; 0 for the beginning, the end if left out."`
-	Below bool   `json:"below" default:"false" doc:"Whether it comes below that slide in a stack, which is made if there is none, and not to the right of it."`
+	After *int64 `json:"after,omitzero" type:"long" doc:"Number of the slide to place it after; 0 means the beginning; the end by default."`
+	Below bool   `json:"below" default:"false" doc:"Whether to place it below that slide in a stack, which is created if necessary, instead of to its right."`
 }
 
 // slide is the slide it comes after; nil for the beginning.

@@ -46,13 +46,13 @@ func (p listSlidesParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, err
 
 var getSlide = engine.Op{
 	Name: "Deck.GetSlide", Label: "Get Slide of Deck", Category: deck.Category, Effect: engine.Reads,
-	Doc: "Returns a slide of one of the caller's decks with its HTML: one section element. A long deck can so be changed slide by slide.",
+	Doc: "Returns a slide of one of the caller's decks with its HTML: one section element. Use it to change a long deck slide by slide.",
 	Run: engine.On(getSlideParams.run),
 }
 
 type getSlideParams struct {
 	ID    int64 `json:"id" doc:"Number of the deck."`
-	Slide int64 `json:"slide" min:"1" doc:"Number of the slide, from 1."`
+	Slide int64 `json:"slide" min:"1" doc:"Number of the slide, starting at 1."`
 }
 
 func (p getSlideParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
@@ -84,7 +84,7 @@ func slidesIn(tx *storage.Tx, d *storage.Doc) (*Deck, error) {
 	}
 	slides := Read(text)
 	if n := storage.Prop[int64](d, "deck:slide_count"); int64(len(slides.Slides)) != n {
-		return nil, fault.Conflict.Errorf("deck %d: its slides cannot be told apart, %d of %d are found; change its HTML as a whole", deck.Number(d), len(slides.Slides), n)
+		return nil, fault.Conflict.Errorf("deck %d: cannot distinguish its slides, found %d of %d; change its HTML as a whole", deck.Number(d), len(slides.Slides), n)
 	}
 	return slides, nil
 }

@@ -86,7 +86,7 @@ func Read(src string) *Deck {
 // Slide returns the slide of a number.
 func (d *Deck) Slide(number int64) (*Slide, error) {
 	if number < 1 || number > int64(len(d.Slides)) {
-		return nil, fault.NotFound.Errorf("slide %d of the deck: does not exist, there are %d", number, len(d.Slides))
+		return nil, fault.NotFound.Errorf("slide %d of the deck: does not exist, the deck has %d", number, len(d.Slides))
 	}
 	return &d.Slides[number-1], nil
 }
@@ -159,7 +159,7 @@ func (d *Deck) removal(s *Slide) edit {
 func (d *Deck) Move(s, after *Slide, below bool) (src string, number int, err error) {
 	if after != nil && after.Number == s.Number {
 		if below {
-			return "", 0, fault.Invalid.Errorf("slide %d: cannot be below itself", s.Number).In("after").WithCode(fault.CodeInvalidValue)
+			return "", 0, fault.Invalid.Errorf("slide %d: cannot be placed below itself", s.Number).In("after").WithCode(fault.CodeInvalidValue)
 		}
 		if !s.Stack {
 			return d.src, s.Number, nil

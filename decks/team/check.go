@@ -15,7 +15,7 @@ import (
 // checkTeam reports what is wrong with a team's fields.
 func checkTeam(name, period string) error {
 	if err := (deck.Input{"title": name}).Check(); err != nil {
-		return deck.Invalid("name", fault.CodeInvalidValue, "name: %d characters, 1 to %d expected, without control characters: %v", len(name), field.MaxTitle, err)
+		return deck.Invalid("name", fault.CodeInvalidValue, "name: has %d characters, must have 1 to %d and no control characters: %v", len(name), field.MaxTitle, err)
 	}
 	if !slices.Contains([]string{"", "none", "monthly", "yearly"}, period) {
 		return deck.Invalid("billing_period", fault.CodeInvalidValue, "billing_period: %.40q is not one of none, monthly, yearly", period)

@@ -10,17 +10,17 @@ import (
 
 var createTeam = engine.Op{
 	Name: "Team.Create", Label: "Create Team", Category: deck.Category,
-	Doc: "Creates a team, together with the group of its members with whom decks are shared.",
+	Doc: "Creates a team, together with the group of its members for sharing decks.",
 	Run: engine.On(createTeamParams.run),
 }
 
 type createTeamParams struct {
 	Name   string `json:"name" doc:"Name of the team."`
 	Slug   string `json:"slug,omitzero" doc:"The team's part of addresses; derived from the name by default."`
-	Period string `json:"billing_period" alias:"billingPeriod" default:"none" enum:"none,monthly,yearly" doc:"How the members' accounts are billed."`
+	Period string `json:"billing_period" alias:"billingPeriod" default:"none" enum:"none,monthly,yearly" doc:"Billing period of the members' accounts."`
 	Image  string `json:"thumbnail_url,omitzero" alias:"thumbnailUrl" doc:"Address of the team's picture."`
 	Owner  string `json:"owner,omitzero" doc:"User who becomes the owner of the team."`
-	Base   string `json:"base" default:"" doc:"Public address of the server, put before the addresses in the result."`
+	Base   string `json:"base" default:"" doc:"Public address of the server, used as prefix of the addresses in the result."`
 }
 
 func (p createTeamParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
@@ -32,7 +32,7 @@ func (p createTeamParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, err
 		return nil, err
 	}
 	if p.Slug != "" && slug != p.Slug {
-		return nil, fault.Exists.Errorf("slug %q: is taken or not valid; %s is available", p.Slug, slug).In("slug")
+		return nil, fault.Exists.Errorf("slug %q: is taken or invalid; %s is available", p.Slug, slug).In("slug")
 	}
 	t := &Team{Name: p.Name, Slug: slug, BillingPeriod: p.Period, ThumbnailURL: p.Image, Created: c.Now, Updated: c.Now}
 	if t.ID, err = c.Tx.Next("teams"); err != nil {

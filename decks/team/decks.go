@@ -10,8 +10,8 @@ import (
 
 var listTeamDecks = engine.Op{
 	Name: "Deck.ListTeam", Label: "List Team Decks", Category: deck.Category, Effect: engine.Reads,
-	Doc: "Returns a page of the decks of the caller's team that are for the team or for everybody, the newest first. The caller has to " +
-		"be the team's owner or admin.",
+	Doc: "Returns a page of the decks of the caller's team that are visible to the team or to everybody, newest first. The caller must " +
+		"be the team's owner or an admin.",
 	Run: engine.On(listTeamDecksParams.run),
 }
 
@@ -56,7 +56,7 @@ func teamRow(c *engine.Ctx, v deck.View, d *storage.Doc, in field.Revision, summ
 
 var getTeamDeck = engine.Op{
 	Name: "Deck.GetTeam", Label: "Get Team Deck", Category: deck.Category, Effect: engine.Reads,
-	Doc: "Returns one of the decks of the caller's team that are for the team or for everybody. The caller has to be the team's owner or admin.",
+	Doc: "Returns one of the decks of the caller's team that are visible to the team or to everybody. The caller must be the team's owner or an admin.",
 	Run: engine.On(getTeamDeckParams.run),
 }
 

@@ -15,7 +15,7 @@ var getTeam = engine.Op{
 
 type getTeamParams struct {
 	ID   int64  `json:"id" doc:"Number of the team."`
-	Base string `json:"base" default:"" doc:"Public address of the server, put before the addresses in the result."`
+	Base string `json:"base" default:"" doc:"Public address of the server, used as prefix of the addresses in the result."`
 }
 
 func (p getTeamParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
@@ -34,7 +34,7 @@ var listTeams = engine.Op{
 }
 
 type listTeamsParams struct {
-	Base string `json:"base" default:"" doc:"Public address of the server, put before the addresses in the result."`
+	Base string `json:"base" default:"" doc:"Public address of the server, used as prefix of the addresses in the result."`
 }
 
 func (p listTeamsParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {

@@ -35,7 +35,7 @@ func led(c *engine.Ctx, id int64) (*Team, error) {
 func lead(c *engine.Ctx) (*storage.User, error) {
 	u, err := c.Tx.User(c.As.Name)
 	if err == nil && (u.TeamID == 0 || u.TeamRole != "owner" && u.TeamRole != "admin") {
-		err = fault.Denied.Errorf("team decks: only owners and admins of a team list them").WithCode(fault.CodeTeamRoleRequired)
+		err = fault.Denied.Errorf("team decks: only owners and admins of the team may list them").WithCode(fault.CodeTeamRoleRequired)
 	}
 	return u, err
 }

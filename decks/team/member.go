@@ -13,7 +13,7 @@ import (
 var setMember = engine.Op{
 	Name: "Team.SetMember", Label: "Set Team Member", Category: deck.Category,
 	Doc: "Adds a user to a team or changes the user's role in it. A new owner replaces the old one, who becomes an admin. " +
-		"The team's owner, its admins and administrators may do so.",
+		"For the team's owner, its admins and administrators.",
 	Run: engine.On(setMemberParams.run),
 }
 
@@ -52,11 +52,11 @@ func mayChange(c *engine.Ctx, t *Team, u *storage.User, role string) error {
 		return nil
 	}
 	if u.TeamID != t.ID {
-		return fault.Denied.Errorf("user %s: only administrators bring users into a team", u.Username)
+		return fault.Denied.Errorf("user %s: only administrators may add users to a team", u.Username)
 	}
 	me, err := c.Tx.User(c.As.Name)
 	if err == nil && me.TeamRole != "owner" && (u.TeamRole == "owner" || role == "owner") {
-		err = fault.Denied.Errorf("team %d: only its owner hands it on", t.ID).WithCode(fault.CodeTeamRoleRequired)
+		err = fault.Denied.Errorf("team %d: only its owner may transfer it", t.ID).WithCode(fault.CodeTeamRoleRequired)
 	}
 	return err
 }
@@ -68,7 +68,7 @@ func (t *Team) put(tx *storage.Tx, name, role string) error {
 		return err
 	}
 	if u.TeamID != 0 && u.TeamID != t.ID {
-		return fault.Conflict.Errorf("user %s: is in team %d", name, u.TeamID)
+		return fault.Conflict.Errorf("user %s: is already in team %d", name, u.TeamID)
 	}
 	group := listing.TeamGroup(t.ID)
 	g, err := tx.Group(group)

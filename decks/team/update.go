@@ -12,7 +12,7 @@ import (
 
 var updateTeam = engine.Op{
 	Name: "Team.Update", Label: "Update Team", Category: deck.Category,
-	Doc: "Changes the name, the slug, the picture or the billing of a team. Its owner, its admins and administrators may do so.",
+	Doc: "Changes the name, the slug, the picture or the billing period of a team. For its owner, its admins and administrators.",
 	Run: engine.On(updateTeamParams.run),
 }
 
@@ -20,9 +20,9 @@ type updateTeamParams struct {
 	ID     int64   `json:"id" doc:"Number of the team."`
 	Name   string  `json:"name,omitzero" doc:"Name of the team."`
 	Slug   string  `json:"slug,omitzero" doc:"The team's part of addresses."`
-	Period string  `json:"billing_period,omitzero" alias:"billingPeriod" enum:"none,monthly,yearly" doc:"How the members' accounts are billed; administrators set it."`
+	Period string  `json:"billing_period,omitzero" alias:"billingPeriod" enum:"none,monthly,yearly" doc:"Billing period of the members' accounts; only administrators may set it."`
 	Image  *string `json:"thumbnail_url,omitzero" alias:"thumbnailUrl" type:"string" doc:"Address of the team's picture."`
-	Base   string  `json:"base" default:"" doc:"Public address of the server, put before the addresses in the result."`
+	Base   string  `json:"base" default:"" doc:"Public address of the server, used as prefix of the addresses in the result."`
 }
 
 func (p updateTeamParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
@@ -45,7 +45,7 @@ func (p updateTeamParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, err
 	}
 	if p.Period != "" && p.Period != t.BillingPeriod {
 		if !c.As.Admin {
-			return nil, fault.Denied.Errorf("billing_period: only administrators set it").In("billing_period")
+			return nil, fault.Denied.Errorf("billing_period: only administrators may set it").In("billing_period")
 		}
 		t.BillingPeriod = p.Period
 		if err := t.bill(tx); err != nil {
@@ -67,7 +67,7 @@ func (t *Team) rename(tx *storage.Tx, slug string) error {
 		return err
 	}
 	if free != slug {
-		return fault.Exists.Errorf("slug %q: is taken or not valid; %s is available", slug, free).In("slug")
+		return fault.Exists.Errorf("slug %q: is taken or invalid; %s is available", slug, free).In("slug")
 	}
 	if err := tx.Table(slugTable).Delete(t.Slug); err != nil {
 		return err

@@ -45,7 +45,7 @@ func Files() (fs.FS, error) {
 		return nil, err
 	}
 	if _, err := fs.Stat(dir, Reveal); err != nil {
-		return nil, fault.Unavailable.Errorf("reveal.js: not built into this program; build it with make, which needs npm").WithCode(fault.CodeNotBuiltIn)
+		return nil, fault.Unavailable.Errorf("reveal.js: not built into this program; build it with make, which requires npm").WithCode(fault.CodeNotBuiltIn)
 	}
 	return dir, nil
 }

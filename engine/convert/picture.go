@@ -27,7 +27,7 @@ const maxPicture = 100 << 20
 // decode decodes the picture, once its measures are known to be fit for that.
 func (s *source) decode() (image.Image, error) {
 	if s.blob.Size > maxPicture {
-		return nil, fault.Limit.Errorf("picture: %d bytes, at most %d are decoded", s.blob.Size, maxPicture)
+		return nil, fault.Limit.Errorf("picture: %d bytes, at most %d are allowed", s.blob.Size, maxPicture)
 	}
 	r, err := s.blob.Open()
 	if err != nil {
@@ -88,7 +88,7 @@ func affordable(r io.ReadSeeker) error {
 		}
 	}
 	if conf.Width <= 0 || conf.Height <= 0 || conf.Width > maxBytes/each/conf.Height {
-		return fault.Limit.Errorf("picture: %d × %d pixels of %d bytes, at most %d are decoded", conf.Width, conf.Height, each, maxBytes).WithCode(fault.CodePixels)
+		return fault.Limit.Errorf("picture: %d × %d pixels of %d bytes each, at most %d bytes are allowed", conf.Width, conf.Height, each, maxBytes).WithCode(fault.CodePixels)
 	}
 	return nil
 }
@@ -172,7 +172,7 @@ func side(text string) (int, error) {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 || n > maxSide {
-		return 0, fault.Invalid.Errorf("picture: side of %q pixels: a number between 1 and %d expected", text, maxSide)
+		return 0, fault.Invalid.Errorf("picture: side of %q pixels: must be a number between 1 and %d", text, maxSide)
 	}
 	return n, nil
 }

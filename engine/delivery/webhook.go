@@ -210,7 +210,7 @@ func (s *Sender) Job(ctx context.Context, j outbox.Job) error {
 		d.State, d.Failure, d.Finished = webhook.Failed, "the webhook is disabled", s.clock().UTC()
 		return s.note(ctx, w, d)
 	case s.clock().Before(w.Next) && storage.Recent(s.clock(), w.Next.Add(-maxPause), maxPause):
-		return &outbox.Later{At: w.Next.Add(s.repo.Jitter(10 * time.Second)), Why: "the address fails"}
+		return &outbox.Later{At: w.Next.Add(s.repo.Jitter(10 * time.Second)), Why: "deliveries to the address fail"}
 	case !s.enter(ctx, &w):
 		return &outbox.Later{At: s.clock().Add(time.Second + s.repo.Jitter(time.Second)), Why: "the address is busy"}
 	}
@@ -307,7 +307,7 @@ func (s *Sender) try(ctx context.Context, w *webhook.Webhook, d *webhook.Deliver
 		return nil
 	}
 	if err == nil {
-		err = fault.Unavailable.Errorf("webhook %s: answered %d", w.ID, status)
+		err = fault.Unavailable.Errorf("webhook %s: responded with status %d", w.ID, status)
 	}
 	d.Failure = err.Error()
 	if w.Failures++; w.Failing.IsZero() || w.Failing.After(now) {
@@ -316,9 +316,9 @@ func (s *Sender) try(ctx context.Context, w *webhook.Webhook, d *webhook.Deliver
 	w.Next = now.Add(min(time.Second<<min(w.Failures, 20), maxPause))
 	switch {
 	case status == http.StatusGone:
-		w.Disabled, w.Reason = true, "the address answered that it is gone"
+		w.Disabled, w.Reason = true, "the address responded with 410 Gone"
 	case now.Sub(w.Failing) > patience:
-		w.Disabled, w.Reason = true, "every delivery failed for a day"
+		w.Disabled, w.Reason = true, "all deliveries have failed for a day"
 	}
 	if tries >= lastTries || w.Disabled {
 		d.State, d.Finished = webhook.Failed, now

@@ -116,7 +116,7 @@ func network(text string) (netip.Prefix, error) {
 	}
 	p, err := netip.ParsePrefix(text)
 	if err != nil {
-		return p, fault.Invalid.Errorf("%q is no address or network", text)
+		return p, fault.Invalid.Errorf("%q is not an address or network", text)
 	}
 	return p.Masked(), nil
 }
@@ -187,9 +187,9 @@ func (e *Client) check(u *url.URL) error {
 	case u.Scheme != "http" && u.Scheme != "https":
 		return fault.Invalid.Errorf("url %s: scheme %q is not http or https", where(u), u.Scheme).In("url")
 	case u.Hostname() == "":
-		return fault.Invalid.Errorf("url %s: names no host", where(u)).In("url")
+		return fault.Invalid.Errorf("url %s: has no host", where(u)).In("url")
 	case u.User != nil:
-		return fault.Invalid.Errorf("url %s: must hold no user or password", where(u)).In("url")
+		return fault.Invalid.Errorf("url %s: must not contain a user or password", where(u)).In("url")
 	}
 	return nil
 }
@@ -199,16 +199,16 @@ func (e *Client) check(u *url.URL) error {
 func (e *Client) control(public bool, protocol, address string) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil || protocol != "tcp4" && protocol != "tcp6" {
-		return fault.Denied.Errorf("address %s: is not reached from here", address).WithCode(fault.CodeEgress)
+		return fault.Denied.Errorf("address %s: must not be accessed from this server", address).WithCode(fault.CodeEgress)
 	}
 	a := at.Addr().Unmap()
 	switch {
 	case a.Zone() == "" && e.allowed(a):
 		return nil
 	case !Public(a):
-		return fault.Denied.Errorf("address %s: is not public, and not reached from here", a).WithCode(fault.CodeEgress)
+		return fault.Denied.Errorf("address %s: is not public and must not be accessed from this server", a).WithCode(fault.CodeEgress)
 	case !public:
-		return fault.Denied.Errorf("address %s: is reached by https only", a).WithCode(fault.CodeEgress)
+		return fault.Denied.Errorf("address %s: must be accessed by https", a).WithCode(fault.CodeEgress)
 	}
 	return nil
 }
@@ -251,7 +251,7 @@ type bounded struct {
 func (b *bounded) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if b.left -= int64(n); b.left < 0 {
-		return 0, fault.Limit.Errorf("url %s: the answer is too large", b.name).WithCode(fault.CodeEgress)
+		return 0, fault.Limit.Errorf("url %s: the response is too large", b.name).WithCode(fault.CodeEgress)
 	}
 	if err != nil && !errors.Is(err, io.EOF) {
 		err = fault.Unavailable.Errorf("url %s: %w", b.name, err).WithCode(fault.CodeUnreachable)

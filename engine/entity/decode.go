@@ -59,7 +59,7 @@ func object(c *engine.Ctx, m map[string]any) (any, error) {
 	case "documents":
 		list, ok := m["entries"].([]any)
 		if !ok {
-			return nil, fault.Invalid.Errorf("input: documents without entries").In("input")
+			return nil, fault.Invalid.Errorf("input: entity-type documents without entries").In("input")
 		}
 		return c.Convert(list, "documents")
 	case "string", "boolean", "number", "list", "map", "orderedMap":

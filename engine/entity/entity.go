@@ -176,7 +176,7 @@ func allDocs(list []any) (storage.Docs, bool) {
 // value appends a value as it is: plain values without an entity type.
 func (w *writer) value(dst []byte, v any, level int) ([]byte, error) {
 	if w.nested > maxDepth || len(dst) > maxBytes {
-		return nil, fault.Limit.Errorf("answer: too deep or longer than %d bytes", maxBytes).WithCode(fault.CodeAnswer)
+		return nil, fault.Limit.Errorf("response: nested too deeply or longer than %d bytes", maxBytes).WithCode(fault.CodeAnswer)
 	}
 	switch v := v.(type) {
 	case nil:

@@ -294,7 +294,7 @@ func TestDecode(t *testing.T) {
 			{`true`, "bool"},
 			{`"doc:/nope"`, "! /nope"},
 			{`{"entity-type":"document"}`, "! input: a document without uid, path or type"},
-			{`{"entity-type":"documents"}`, "! input: documents without entries"},
+			{`{"entity-type":"documents"}`, "! input: entity-type documents without entries"},
 			{`{"a":1,"a":2}`, `! JSON: name "a" twice at byte 11`},
 		}
 		for _, test := range tests {

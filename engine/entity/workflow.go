@@ -167,7 +167,7 @@ func (w *writer) taskPage(dst []byte, p *workflow.TaskPage, level int) ([]byte, 
 			return nil, err
 		}
 		if len(dst) > maxBytes {
-			return nil, fault.Limit.Errorf("answer: longer than %d bytes", maxBytes).WithCode(fault.CodeAnswer)
+			return nil, fault.Limit.Errorf("response: longer than %d bytes", maxBytes).WithCode(fault.CodeAnswer)
 		}
 	}
 	return append(dst, ']', '}'), nil

@@ -67,7 +67,7 @@ func Parse(text string, bare bool) (*Program, error) {
 	body, marked := strings.CutPrefix(text, "expr:")
 	template := strings.Contains(body, "@{")
 	if !bare && !marked && !template {
-		return nil, fault.Invalid.Errorf("expression: %q is none", text)
+		return nil, fault.Invalid.Errorf("expression: %q is not an expression", text)
 	}
 	if len(text) > maxSource {
 		return nil, fault.Limit.Errorf("expression: longer than %d bytes", maxSource).WithCode(fault.CodeExpression)
@@ -108,7 +108,7 @@ func parse(body string, template bool) (*Program, error) {
 		}
 		end := Closing(body[at+2:])
 		if end < 0 {
-			return nil, fault.Invalid.Errorf("expression: %q does not end", body[at:])
+			return nil, fault.Invalid.Errorf("expression: %q is not terminated", body[at:])
 		}
 		if err := p.compile(body[at+2 : at+2+end]); err != nil {
 			return nil, err
@@ -261,7 +261,7 @@ func (p *Program) Eval(env map[string]any, m *Meter) (any, error) {
 		}
 		b.WriteString(Text(v))
 		if b.Len() > maxText {
-			return nil, fault.Limit.Errorf("expression: makes more than %d bytes", maxText).WithCode(fault.CodeExpression)
+			return nil, fault.Limit.Errorf("expression: produces more than %d bytes", maxText).WithCode(fault.CodeExpression)
 		}
 	}
 	return b.String(), nil

@@ -28,7 +28,7 @@ func Fn() map[string]any {
 func text(name string, f func(string) string) Func {
 	return func(args ...any) (any, error) {
 		if len(args) != 1 {
-			return nil, fault.Invalid.Errorf("Fn.%s: one argument expected", name)
+			return nil, fault.Invalid.Errorf("Fn.%s: requires one argument", name)
 		}
 		return f(Text(args[0])), nil
 	}
@@ -41,7 +41,7 @@ func queryEscape(s string) string {
 
 func date(args ...any) (any, error) {
 	if len(args) != 1 {
-		return nil, fault.Invalid.Errorf("Fn.date: one argument expected")
+		return nil, fault.Invalid.Errorf("Fn.date: requires one argument")
 	}
 	switch v := args[0].(type) {
 	case time.Time:
@@ -61,7 +61,7 @@ func date(args ...any) (any, error) {
 			return Date(t), nil
 		}
 	}
-	return nil, fault.Invalid.Errorf("Fn.date: %s is no date", Text(args[0]))
+	return nil, fault.Invalid.Errorf("Fn.date: %s is not a date", Text(args[0]))
 }
 
 // concatenateIntoList appends the values, or the values of lists, to its first argument.
@@ -104,7 +104,7 @@ func Date(t time.Time) map[string]any {
 				case float64:
 					n = int(v)
 				default:
-					return nil, fault.Invalid.Errorf("date: a number expected, got %s", Text(v))
+					return nil, fault.Invalid.Errorf("date: must be a number, not %s", Text(v))
 				}
 			}
 			return Date(f(n)), nil
@@ -123,7 +123,7 @@ func Date(t time.Time) map[string]any {
 		"date": t, "calendar": t,
 		"format": func(args ...any) (any, error) {
 			if len(args) != 1 {
-				return nil, fault.Invalid.Errorf("date.format: one argument expected")
+				return nil, fault.Invalid.Errorf("date.format: requires one argument")
 			}
 			return Format(t, Text(args[0])), nil
 		},

@@ -86,7 +86,7 @@ func (m *Meter) weigh(v any, times, deep int) error {
 // made bounds a text that is made, and counts it.
 func (m *Meter) made(size int) error {
 	if size > maxMade || size < 0 {
-		return m.exceed("makes more than %d bytes", maxMade)
+		return m.exceed("produces more than %d bytes", maxMade)
 	}
 	return m.Step(size)
 }

@@ -128,7 +128,7 @@ func (k *Kind) check(c *engine.Ctx, file, source string) (string, []Problem, err
 		return "", nil, fault.Invalid.Errorf("name %.60q: at most %d bytes without control characters", file, maxName).In("name")
 	}
 	if len(source) > declare.MaxFile {
-		return "", []Problem{{File: file, Line: 1, Column: 1, Message: fmt.Sprintf("source of %d bytes, at most %d allowed", len(source), declare.MaxFile)}}, nil
+		return "", []Problem{{File: file, Line: 1, Column: 1, Message: fmt.Sprintf("source of %d bytes, at most %d are allowed", len(source), declare.MaxFile)}}, nil
 	}
 	return k.Check(c, file, strings.TrimPrefix(source, byteOrder))
 }
@@ -182,7 +182,7 @@ func (k *Kind) save(c *engine.Ctx, file, source, note string) (*Version, error) 
 // taken says why a new text cannot have a name, "" if it can.
 func (k *Kind) taken(c *engine.Ctx, name string) string {
 	if old, taken := c.Engine().Set().Op(name); taken && k.Compile != nil {
-		return fmt.Sprintf("%s %s: the name is that of the operation %s", k.Noun, name, old.Name)
+		return fmt.Sprintf("%s %s: an operation is already named %s", k.Noun, name, old.Name)
 	}
 	return ""
 }

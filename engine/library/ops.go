@@ -19,21 +19,21 @@ func (k *Kind) Ops() []engine.Op {
 		}
 	}
 	return []engine.Op{
-		op("Check", "Says what is wrong with the text of a "+k.Noun+", with line and column; saves nothing.", engine.Reads,
+		op("Check", "Checks the text of a "+k.Noun+" and returns the errors with line and column; saves nothing.", engine.Reads,
 			engine.On(func(p checkParams, c *engine.Ctx, _ engine.Void) (any, error) { return p.run(k, c) })),
-		op("Delete", "Takes a "+k.Noun+" out of use; its versions stay readable.", engine.Writes,
+		op("Delete", "Undeploys a "+k.Noun+"; its versions remain readable.", engine.Writes,
 			engine.On(func(p nameParams, c *engine.Ctx, _ engine.Void) (any, error) { return nil, k.remove(c, p.Name) })),
 		op("Diff", "Compares two versions of a "+k.Noun+" and returns the difference as text.", engine.Reads,
 			engine.On(func(p diffParams, c *engine.Ctx, _ engine.Void) (string, error) { return p.run(k, c) })),
 		op("List", "Lists the deployed "+k.Noun+"s.", engine.Reads,
 			engine.On(func(_ noParams, c *engine.Ctx, _ engine.Void) (any, error) { return k.list(c) })),
-		op("Read", "Returns a "+k.Noun+" with its text.", engine.Reads,
+		op("Read", "Returns a "+k.Noun+" with its source.", engine.Reads,
 			engine.On(func(p readParams, c *engine.Ctx, _ engine.Void) (any, error) { return p.run(k, c) })),
-		op("Restore", "Makes an old version of a "+k.Noun+" the deployed one again, as a new version.", engine.Writes,
+		op("Restore", "Restores an old version of a "+k.Noun+" as a new, deployed version.", engine.Writes,
 			engine.On(func(p restoreParams, c *engine.Ctx, _ engine.Void) (any, error) { return p.run(k, c) })),
-		op("Save", "Checks the text of a "+k.Noun+", keeps it as a new version and deploys it.", engine.Writes,
+		op("Save", "Checks the text of a "+k.Noun+", saves it as a new version and deploys it.", engine.Writes,
 			engine.On(func(p saveParams, c *engine.Ctx, _ engine.Void) (any, error) { return p.run(k, c) })),
-		op("Versions", "Lists the versions of a "+k.Noun+", the newest first.", engine.Reads,
+		op("Versions", "Lists the versions of a "+k.Noun+", newest first.", engine.Reads,
 			engine.On(func(p nameParams, c *engine.Ctx, _ engine.Void) (any, error) { return k.versions(c, p.Name) })),
 	}
 }
@@ -41,12 +41,12 @@ func (k *Kind) Ops() []engine.Op {
 type noParams struct{}
 
 type nameParams struct {
-	Name string `json:"name" doc:"Name of the operation the text declares."`
+	Name string `json:"name" doc:"Name of the operation that the text declares."`
 }
 
 type checkParams struct {
 	Source string `json:"source" doc:"The text."`
-	Name   string `json:"name,omitzero" doc:"Name of the file, for messages."`
+	Name   string `json:"name,omitzero" doc:"File name for messages."`
 }
 
 func (p checkParams) run(k *Kind, c *engine.Ctx) ([]Problem, error) {
@@ -73,8 +73,8 @@ func fileName(k *Kind, name string) string {
 
 type saveParams struct {
 	Source string `json:"source" doc:"The text."`
-	Name   string `json:"name,omitzero" doc:"Name of the file, for messages."`
-	Note   string `json:"note,omitzero" doc:"Why, kept with the version."`
+	Name   string `json:"name,omitzero" doc:"File name for messages."`
+	Note   string `json:"note,omitzero" doc:"Reason for the change, stored with the version."`
 }
 
 func (p saveParams) run(k *Kind, c *engine.Ctx) (Version, error) {
@@ -89,8 +89,8 @@ func (p saveParams) run(k *Kind, c *engine.Ctx) (Version, error) {
 func (v Version) head() Version { v.Source = ""; return v }
 
 type readParams struct {
-	Name    string `json:"name" doc:"Name of the operation the text declares."`
-	Version int64  `json:"version,omitzero" doc:"Version; 0 is the deployed one."`
+	Name    string `json:"name" doc:"Name of the operation that the text declares."`
+	Version int64  `json:"version,omitzero" doc:"Version; 0 means the deployed one."`
 }
 
 func (p readParams) run(k *Kind, c *engine.Ctx) (Version, error) {
@@ -102,9 +102,9 @@ func (p readParams) run(k *Kind, c *engine.Ctx) (Version, error) {
 }
 
 type restoreParams struct {
-	Name    string `json:"name" doc:"Name of the operation the text declares."`
-	Version int64  `json:"version" doc:"Version to make the deployed one."`
-	Note    string `json:"note,omitzero" doc:"Why, kept with the version."`
+	Name    string `json:"name" doc:"Name of the operation that the text declares."`
+	Version int64  `json:"version" doc:"Version to deploy."`
+	Note    string `json:"note,omitzero" doc:"Reason for the change, stored with the version."`
 }
 
 func (p restoreParams) run(k *Kind, c *engine.Ctx) (Version, error) {
@@ -124,9 +124,9 @@ func (p restoreParams) run(k *Kind, c *engine.Ctx) (Version, error) {
 }
 
 type diffParams struct {
-	Name string `json:"name" doc:"Name of the operation the text declares."`
-	From int64  `json:"from,omitzero" doc:"Older version; 0 is the one before the newer."`
-	To   int64  `json:"to,omitzero" doc:"Newer version; 0 is the deployed one."`
+	Name string `json:"name" doc:"Name of the operation that the text declares."`
+	From int64  `json:"from,omitzero" doc:"Older version; 0 means the one before the newer."`
+	To   int64  `json:"to,omitzero" doc:"Newer version; 0 means the deployed one."`
 }
 
 func (p diffParams) run(k *Kind, c *engine.Ctx) (string, error) {
@@ -136,7 +136,7 @@ func (p diffParams) run(k *Kind, c *engine.Ctx) (string, error) {
 	}
 	if p.From == 0 {
 		if p.From = to.Version - 1; p.From == 0 {
-			return "", fault.Invalid.Errorf("%s %s: version 1 is the first", k.Noun, p.Name).In("from")
+			return "", fault.Invalid.Errorf("%s %s: there is no version before version 1", k.Noun, p.Name).In("from")
 		}
 	}
 	from, err := k.version(c, p.Name, p.From)

@@ -48,7 +48,7 @@ func (p *Parser) Root(src []byte, what string) *yaml.Node {
 	}
 	var more yaml.Node
 	if err := dec.Decode(&more); !errors.Is(err, io.EOF) {
-		p.Add(more.Line, 1, "one %s a file: a second document follows", what)
+		p.Add(more.Line, 1, "only one %s per file is allowed: a second document follows", what)
 	}
 	return doc.Content[0]
 }
@@ -77,9 +77,9 @@ func (p *Parser) Fields(n *yaml.Node, what string, table map[string]func(*yaml.N
 		f, ok := table[k.Value]
 		switch {
 		case !ok:
-			p.At(k, "%s has no %q%s", what, k.Value, fault.Perhaps(k.Value, maps.Keys(table)))
+			p.At(k, "%s has no member %q%s", what, k.Value, fault.Perhaps(k.Value, maps.Keys(table)))
 		case seen[k.Value]:
-			p.At(k, "%s has %q twice", what, k.Value)
+			p.At(k, "%s has %q more than once", what, k.Value)
 		default:
 			f(v)
 		}
@@ -103,7 +103,7 @@ func (p *Parser) List(n *yaml.Node, what string, each func(int, *yaml.Node)) {
 func (p *Parser) Text(into *string) func(*yaml.Node) {
 	return func(n *yaml.Node) {
 		if n.Kind != yaml.ScalarNode {
-			p.At(n, "not a text")
+			p.At(n, "must be a string")
 			return
 		}
 		*into = n.Value
@@ -125,7 +125,7 @@ func (p *Parser) Texts(into *[]string) func(*yaml.Node) {
 func (p *Parser) Boolean(n *yaml.Node) bool {
 	var b bool
 	if n.Kind != yaml.ScalarNode || n.Decode(&b) != nil {
-		p.At(n, "not true or false")
+		p.At(n, "must be true or false")
 	}
 	return b
 }

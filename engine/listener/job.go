@@ -37,7 +37,7 @@ func (l *Listener) enqueue(tx *storage.Tx, e *storage.Event) error {
 	}
 	generation, _ := tx.Context().Value(generationKey{}).(int)
 	if d.Generation = generation + 1; d.Generation > maxGenerations {
-		return fault.Limit.Errorf("listener %s: listeners caused by listeners, %d times over", l.Name, maxGenerations).WithCode(fault.CodeEventLoop)
+		return fault.Limit.Errorf("listener %s: more than %d listeners triggered each other", l.Name, maxGenerations).WithCode(fault.CodeEventLoop)
 	}
 	as := tx.Principal()
 	name := as.Name

@@ -232,7 +232,7 @@ func TestLoop(t *testing.T) {
 	w.must(w.run("Administrator", "Event.Fire", nil, map[string]any{"name": "ping"}))
 	w.work()
 	jobs := w.jobs()
-	if len(jobs) != 1 || jobs[0].State != outbox.GivenUp || !strings.Contains(jobs[0].Failure, "8 times over") {
+	if len(jobs) != 1 || jobs[0].State != outbox.GivenUp || !strings.Contains(jobs[0].Failure, "more than 8 listeners") {
 		t.Errorf("jobs %+v", jobs)
 	}
 }

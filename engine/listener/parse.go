@@ -72,7 +72,7 @@ func read(p *library.Parser, l *Listener, root *yaml.Node) {
 			if n, ok := p.Value(v).(int64); ok {
 				l.Order = int(n)
 			} else {
-				p.At(v, "not a number")
+				p.At(v, "must be a number")
 			}
 		},
 		"enabled":         func(v *yaml.Node) { l.Disabled = !p.Boolean(v) },
@@ -99,15 +99,15 @@ func read(p *library.Parser, l *Listener, root *yaml.Node) {
 	}
 	switch {
 	case !seen["name"]:
-		p.At(root, "a listener needs a name")
+		p.At(root, "a listener must have a name")
 	case l.Name == "" || strings.ContainsAny(l.Name, "/\\ \t\n@?#%") || len(l.Name) > 100:
-		p.At(root, "name %q: only letters, digits and . _ - ( ), at most 100 bytes", l.Name)
+		p.At(root, "name %q: must contain only letters, digits and . _ - ( ), at most 100 bytes", l.Name)
 	}
 	if l.Step.Op == "" {
-		p.At(root, "a listener needs run: the operation, chain or script")
+		p.At(root, "a listener must have run: the operation, chain or script")
 	}
 	if len(l.Events) == 0 || len(l.Events) > maxEvents {
-		p.At(root, "a listener needs events, at most %d", maxEvents)
+		p.At(root, "a listener must have 1 to %d events", maxEvents)
 	}
 	l.Path = strings.TrimSuffix(l.Path, "/")
 }

@@ -57,7 +57,7 @@ func New(c Config) (*Sender, error) {
 		return s, nil
 	}
 	if c.From == "" {
-		return nil, fault.Invalid.Errorf("smtp-from: the sender's address is needed with smtp-host")
+		return nil, fault.Invalid.Errorf("smtp-from: is required with smtp-host")
 	}
 	s.options = []gomail.Option{gomail.WithTimeout(timeout / 2)}
 	port := c.Port
@@ -123,7 +123,7 @@ func (s *Sender) Job(ctx context.Context, j outbox.Job) error {
 		return &outbox.GaveUp{Err: err}
 	}
 	if s.Host == "" {
-		s.Log.Info("mail is not sent: no smtp-host", "subject", m.Subject, "template", m.Template, "recipients", len(m.To)+len(m.Cc)+len(m.Bcc))
+		s.Log.Info("mail is not sent: smtp-host is not set", "subject", m.Subject, "template", m.Template, "recipients", len(m.To)+len(m.Cc)+len(m.Bcc))
 		return nil
 	}
 	client, err := gomail.NewClient(s.Host, s.options...)
@@ -183,7 +183,7 @@ func (s *Sender) message(m *Mail, j outbox.Job) (*gomail.Msg, error) {
 // attach adds a file; its content is read while it is sent.
 func (s *Sender) attach(msg *gomail.Msg, b *storage.Blob) error {
 	if s.Blobs == nil {
-		return fmt.Errorf("file %s: there is no store of files", b.Name)
+		return fmt.Errorf("file %s: there is no file store", b.Name)
 	}
 	r, err := s.Blobs(b).Open()
 	if err != nil {

@@ -125,14 +125,14 @@ func TestRefusals(t *testing.T) {
 		kind fault.Kind
 		want string
 	}{
-		{mail.Mail{To: []string{"a@example.org\r\nBcc: b@example.org"}, Text: "x"}, fault.Invalid, "no address"},
-		{mail.Mail{To: []string{"a@example.org, b@example.org"}, Text: "x"}, fault.Invalid, "no address"},
-		{mail.Mail{To: []string{"nobody"}, Text: "x"}, fault.Invalid, "no address"},
+		{mail.Mail{To: []string{"a@example.org\r\nBcc: b@example.org"}, Text: "x"}, fault.Invalid, "not an email address"},
+		{mail.Mail{To: []string{"a@example.org, b@example.org"}, Text: "x"}, fault.Invalid, "not an email address"},
+		{mail.Mail{To: []string{"nobody"}, Text: "x"}, fault.Invalid, "not an email address"},
 		{mail.Mail{To: []string{"a@example.org"}, Subject: "a\nBcc: b", Text: "x"}, fault.Invalid, "control characters"},
-		{mail.Mail{To: []string{"a@example.org"}, From: "\"a\r\nBcc: b\" <c@example.org>", Text: "x"}, fault.Invalid, "no address"},
+		{mail.Mail{To: []string{"a@example.org"}, From: "\"a\r\nBcc: b\" <c@example.org>", Text: "x"}, fault.Invalid, "not an email address"},
 		{mail.Mail{To: []string{"a@example.org"}, Text: strings.Repeat("x", 2<<20)}, fault.Limit, "bytes"},
 		{mail.Mail{To: []string{"a@example.org"}, Text: "x", Files: []*storage.Blob{textFile("a\r\nX: y", "z")}}, fault.Invalid, "file"},
-		{mail.Mail{To: []string{"a@example.org"}}, fault.Invalid, "neither text nor template"},
+		{mail.Mail{To: []string{"a@example.org"}}, fault.Invalid, "text or template is required"},
 	} {
 		if _, err := w.enqueue(c.m); !fault.Is(err, c.kind) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+.100v: got %v", c.m, err)

@@ -94,7 +94,7 @@ func (m *Mail) check() error {
 	case err != nil:
 		return fault.Invalid.Errorf("mail: data: %w", err).In("data")
 	case !headerText(m.Subject):
-		return fault.Invalid.Errorf("mail: the subject has control characters").In("subject")
+		return fault.Invalid.Errorf("mail: the subject contains control characters").In("subject")
 	case len(m.Subject) > maxSubject:
 		return fault.Limit.Errorf("mail: subject of %d bytes, at most %d", len(m.Subject), maxSubject).In("subject")
 	case len(m.Text)+len(m.HTML) > maxText:
@@ -104,9 +104,9 @@ func (m *Mail) check() error {
 	case files > maxFiles:
 		return fault.Limit.Errorf("mail: files of %d bytes, at most %d", files, maxFiles).In("files")
 	case slices.ContainsFunc(m.Files, func(b *storage.Blob) bool { return !headerText(b.Name) }):
-		return fault.Invalid.Errorf("mail: the name of a file has control characters").In("files")
+		return fault.Invalid.Errorf("mail: a file name contains control characters").In("files")
 	case m.Template == "" && m.Text == "" && m.HTML == "" && m.Subject == "":
-		return fault.Invalid.Errorf("mail: neither text nor template").In("message")
+		return fault.Invalid.Errorf("mail: text or template is required").In("message")
 	}
 	return nil
 }
@@ -119,11 +119,11 @@ func headerText(s string) bool {
 // Address checks one address and returns it in its normal form.
 func Address(s string) (string, error) {
 	if !headerText(s) || len(s) > 500 {
-		return "", fault.Invalid.Errorf("mail: %q is no address", s).In("to")
+		return "", fault.Invalid.Errorf("mail: %q is not an email address", s).In("to")
 	}
 	a, err := mail.ParseAddress(strings.TrimSpace(s))
 	if err != nil || !headerText(a.Name) || !headerText(a.Address) {
-		return "", fault.Invalid.Errorf("mail: %q is no address", s).In("to")
+		return "", fault.Invalid.Errorf("mail: %q is not an email address", s).In("to")
 	}
 	if a.Name == "" {
 		return a.Address, nil

@@ -118,7 +118,7 @@ func (t *Templates) add(file, ext, source string) (err error) {
 
 // Missing is the error of a template that there is not, with the one that was probably meant.
 func (t *Templates) Missing(name string) *fault.Error {
-	return fault.NotFound.Errorf("mail: no template %q%s", name, fault.Perhaps(name, maps.Keys(t.texts)))
+	return fault.NotFound.Errorf("mail: unknown template %q%s", name, fault.Perhaps(name, maps.Keys(t.texts)))
 }
 
 // fill makes the text of a message from its template and its data.

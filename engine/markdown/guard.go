@@ -53,7 +53,7 @@ func (inlines) Parse(parent ast.Node, _ text.Reader, pc parser.Context) ast.Node
 		g.block, g.delimiters = parent, 0
 	}
 	if g.delimiters++; g.delimiters > maxDelimiters {
-		g.limit(parent.Lines().At(0).Start, maxDelimiters, "delimiters of emphasis, links, code or HTML in one block")
+		g.limit(parent.Lines().At(0).Start, maxDelimiters, "emphasis, link, code or HTML delimiters in one block")
 	}
 	return nil
 }
@@ -66,7 +66,7 @@ func (blocks) Trigger() []byte { return []byte(">-+*0123456789:") }
 func (blocks) Open(_ ast.Node, r text.Reader, pc parser.Context) (ast.Node, parser.State) {
 	if len(pc.OpenedBlocks()) > maxDepth {
 		_, at := r.Position()
-		guardOf(pc).limit(at.Start, maxDepth, "lists and quotations within each other")
+		guardOf(pc).limit(at.Start, maxDepth, "nested lists and quotations")
 	}
 	return nil, parser.NoChildren
 }
@@ -98,7 +98,7 @@ func (paragraphs) Transform(p *ast.Paragraph, _ text.Reader, pc parser.Context) 
 		}
 	}
 	if definitions > maxDefinitions {
-		g.limit(at, maxDefinitions, "definitions of links in one paragraph")
+		g.limit(at, maxDefinitions, "link definitions in one paragraph")
 	}
 	if code && escapes > maxEscapes {
 		g.limit(at, maxEscapes, "escaped bars in one paragraph with code")

@@ -67,7 +67,7 @@ func links(t *task, files []io.ReadSeeker, _ io.Writer) (r result, err error) {
 			}
 			l := Link{Page: n, Kind: kind, Text: p.within(p.list(d["Rect"])), To: to}
 			if size += len(l.Text) + len(l.To); len(r.Links) == maxLinks || size > maxLinkBytes {
-				return r, fault.Limit.Errorf("file %s, page %d: more than %d links, or %d bytes of them", t.Names[0], n, maxLinks, maxLinkBytes)
+				return r, fault.Limit.Errorf("file %s, page %d: more than %d links or %d bytes of links", t.Names[0], n, maxLinks, maxLinkBytes)
 			}
 			r.Links = append(r.Links, l)
 		}

@@ -36,7 +36,7 @@ func (t *task) open(f io.ReadSeeker, i int, need May) (*model.Context, error) {
 	if errors.Is(err, pdfcpu.ErrWrongPassword) {
 		read, err = readAs(f, "", t.Password)
 		if err == nil && May(read.E.P)&need == 0 {
-			return nil, locked("file %s: is protected, and this takes the password of its owner", t.Names[i])
+			return nil, locked("file %s: is protected, and this requires the owner's password", t.Names[i])
 		}
 	}
 	switch {
@@ -46,7 +46,7 @@ func (t *task) open(f io.ReadSeeker, i int, need May) (*model.Context, error) {
 		return nil, fault.Invalid.Errorf("file %s: cannot be read as PDF: %w", t.Names[i], err)
 	}
 	if t.Pages -= read.PageCount; t.Pages < 0 {
-		return nil, fault.Limit.Errorf("file %s: %d pages, %d more than are read at once", t.Names[i], read.PageCount, -t.Pages)
+		return nil, fault.Limit.Errorf("file %s: %d pages, %d more than allowed", t.Names[i], read.PageCount, -t.Pages)
 	}
 	return read, nil
 }
@@ -54,9 +54,9 @@ func (t *task) open(f io.ReadSeeker, i int, need May) (*model.Context, error) {
 // refused is the error about a file that the task's password does not open.
 func (t *task) refused(i int) error {
 	if t.Password == "" {
-		return locked("file %s: needs a password", t.Names[i])
+		return locked("file %s: requires a password", t.Names[i])
 	}
-	return locked("file %s: the password is wrong", t.Names[i])
+	return locked("file %s: wrong password", t.Names[i])
 }
 
 func locked(format string, args ...any) error {

@@ -29,7 +29,7 @@ const (
 // page. An error of kind Unavailable says that there is no program that does it.
 func (t *Tool) Pictures(ctx context.Context, b *blob.Blob, password string, take func(page int, r io.Reader) error) error {
 	if t.drawer == "" {
-		return fault.Unavailable.Errorf("pictures of pages: the program pdftoppm, of poppler-utils, is not installed").WithCode(fault.CodeRendererUnavailable)
+		return fault.Unavailable.Errorf("pictures of pages: the program pdftoppm (from poppler-utils) is not installed").WithCode(fault.CodeRendererUnavailable)
 	}
 	var plain []byte // the program is told no passwords
 	r, err := t.do(ctx, &task{Do: "unprotect", Password: password, Need: MayCopy}, []*blob.Blob{b}, func(made io.Reader) (err error) {
@@ -42,7 +42,7 @@ func (t *Tool) Pictures(ctx context.Context, b *blob.Blob, password string, take
 	case r.Info == nil:
 		return errAnswer
 	case r.Info.Pages > t.limits.Pictures:
-		return fault.Limit.Errorf("file %s: %d pages, at most %d are made into pictures", b.Name, r.Info.Pages, t.limits.Pictures).WithCode(fault.CodePDFSize)
+		return fault.Limit.Errorf("file %s: %d pages, at most %d can be converted to pictures", b.Name, r.Info.Pages, t.limits.Pictures).WithCode(fault.CodePDFSize)
 	}
 	if plain == nil {
 		if plain, err = b.Bytes(t.limits.Bytes); err != nil {
@@ -84,24 +84,24 @@ func (t *Tool) drawPage(ctx context.Context, name string, file []byte, page int,
 		drawn = true
 		err := take(page, head)
 		if err == nil && out.N == 0 {
-			err = fault.Limit.Errorf("file %s, page %d: a picture of %d MiB and more", name, page, maxDrawn>>20).WithCode(fault.CodePDFSize)
+			err = fault.Limit.Errorf("file %s, page %d: the picture is larger than %d MiB", name, page, maxDrawn>>20).WithCode(fault.CodePDFSize)
 		}
 		return err
 	})
-	failure := &worker.Failure{Said: "no picture came"}
+	failure := &worker.Failure{Said: "no picture was produced"}
 	switch {
 	case err == nil && drawn:
 		return nil
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case timed.Err() != nil:
-		return fault.Limit.Errorf("file %s, page %d: takes more than %s to draw", name, page, maxTime).WithCode(fault.CodePDFSize)
+		return fault.Limit.Errorf("file %s, page %d: drawing takes more than %s", name, page, maxTime).WithCode(fault.CodePDFSize)
 	case !started:
 		return fault.Unavailable.Errorf("pictures of pages: %w", err).WithCode(fault.CodeRendererUnavailable)
 	case err != nil && !errors.As(err, &failure):
 		return err
 	case failure.Cause == worker.Memory:
-		return fault.Limit.Errorf("file %s, page %d: takes more than %d MiB of memory to draw", name, page, maxMemory>>20).WithCode(fault.CodePDFSize)
+		return fault.Limit.Errorf("file %s, page %d: drawing takes more than %d MiB of memory", name, page, maxMemory>>20).WithCode(fault.CodePDFSize)
 	}
 	return fault.Invalid.Errorf("file %s, page %d: cannot be drawn: %.200s", name, page, failure.Said)
 }

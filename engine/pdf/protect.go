@@ -69,11 +69,11 @@ func unlock(read *model.Context, out io.Writer) error {
 // CheckPassword returns an error of kind Invalid for a password that not every reader of files understands alike.
 func CheckPassword(password string) error {
 	if len(password) > MaxPassword {
-		return fault.Invalid.Errorf("a password of %d bytes, at most %d allowed", len(password), MaxPassword)
+		return fault.Invalid.Errorf("password of %d bytes, at most %d are allowed", len(password), MaxPassword)
 	}
 	for _, c := range []byte(password) {
 		if c < ' ' || c > '~' {
-			return fault.Invalid.Errorf("letters, digits and signs of ASCII expected")
+			return fault.Invalid.Errorf("must contain only ASCII characters")
 		}
 	}
 	return nil

@@ -63,7 +63,7 @@ const MaxPixels = 50_000_000
 // CheckFont returns an error of kind Invalid for what is none of the fonts that every reader of files has.
 func CheckFont(name string) error {
 	if !font.IsCoreFont(name) || name == "Symbol" || name == "ZapfDingbats" {
-		return fault.Invalid.Errorf("no standard font %q; there are Helvetica, Times-Roman, Courier and their Bold and Oblique or Italic forms", name)
+		return fault.Invalid.Errorf("unknown standard font %q; use Helvetica, Times-Roman, Courier or their Bold and Oblique or Italic variants", name)
 	}
 	return nil
 }
@@ -77,11 +77,11 @@ func CheckText(text string) error {
 func encoded(text string) (string, error) {
 	out, err := charmap.Windows1252.NewEncoder().String(text)
 	if err != nil {
-		return "", fault.Invalid.Errorf("has characters that are in no standard font")
+		return "", fault.Invalid.Errorf("contains characters that the standard fonts do not have")
 	}
 	for _, c := range []byte(out) {
 		if c < ' ' {
-			return "", fault.Invalid.Errorf("is one line without control characters")
+			return "", fault.Invalid.Errorf("must be one line without control characters")
 		}
 	}
 	return out, nil
@@ -135,9 +135,9 @@ func (m *marker) takePicture(name string, f io.ReadSeeker) error {
 	head, form, err := image.DecodeConfig(f)
 	switch {
 	case err != nil || form != "jpeg" && form != "png":
-		return fault.Invalid.Errorf("file %s: a JPEG or PNG picture expected", name)
+		return fault.Invalid.Errorf("file %s: must be a JPEG or PNG picture", name)
 	case head.Width <= 0 || head.Height <= 0 || head.Width > MaxPixels/head.Height:
-		return fault.Limit.Errorf("file %s: %d × %d pixels, at most %d allowed", name, head.Width, head.Height, MaxPixels)
+		return fault.Limit.Errorf("file %s: %d × %d pixels, at most %d are allowed", name, head.Width, head.Height, MaxPixels)
 	}
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return err
@@ -329,7 +329,7 @@ func underlay(t *task, files []io.ReadSeeker, out io.Writer) (result, error) {
 	}
 	switch {
 	case under.Encrypt != nil:
-		return result{}, locked("file %s: is protected; take that away first", t.Names[1])
+		return result{}, locked("file %s: is protected; remove the encryption first", t.Names[1])
 	case under.PageCount == 0:
 		return result{}, fault.Invalid.Errorf("file %s: has no pages", t.Names[1])
 	}

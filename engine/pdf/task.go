@@ -73,7 +73,7 @@ func (t *task) do(files []io.ReadSeeker, out io.Writer) (r result, err error) {
 	}()
 	run := tasks[t.Do]
 	if run == nil {
-		return r, fault.Internal.Errorf("pdf: no task %q", t.Do)
+		return r, fault.Internal.Errorf("pdf: unknown task %q", t.Do)
 	}
 	if r, err = run(t, files, out); err != nil && fault.Of(err) == fault.Internal {
 		err = fault.Invalid.Errorf("%w", err) // what the library says is about the file
@@ -90,12 +90,12 @@ func join(t *task, files []io.ReadSeeker, out io.Writer) (result, error) {
 		case err != nil:
 			return result{}, err
 		case read.Encrypt != nil:
-			return result{}, locked("file %s: is protected; take that away first", t.Names[i])
+			return result{}, locked("file %s: is protected; remove the encryption first", t.Names[i])
 		case all == nil:
 			all = read
 			all.EnsureVersionForWriting()
 		case all.XRefTable.Version() < newest && read.XRefTable.Version() == newest:
-			return result{}, fault.Invalid.Errorf("file %s: is of PDF 2.0, which goes into no file of an earlier version", t.Names[i])
+			return result{}, fault.Invalid.Errorf("file %s: is PDF 2.0, which cannot be joined with earlier versions", t.Names[i])
 		default:
 			if err := pdfcpu.MergeXRefTables(t.Names[i], read, all, false, false); err != nil {
 				return result{}, fault.Wrap(err, "file %s", t.Names[i])
@@ -113,7 +113,7 @@ func cut(t *task, files []io.ReadSeeker, out io.Writer) (result, error) {
 	}
 	last := int64(read.PageCount)
 	if t.First > last {
-		return result{}, fault.Invalid.Errorf("file %s: there is no page %d, the last is %d", t.Names[0], t.First, last)
+		return result{}, fault.Invalid.Errorf("file %s: page %d does not exist, the last is %d", t.Names[0], t.First, last)
 	}
 	var numbers []int
 	for n := t.First; n <= min(t.Last, last); n++ {
@@ -181,7 +181,7 @@ func update(t *task, files []io.ReadSeeker, out io.Writer) (result, error) {
 		return result{}, err
 	}
 	if read.Encrypt != nil {
-		return result{}, locked("file %s: is protected; take that away first", t.Names[0])
+		return result{}, locked("file %s: is protected; remove the encryption first", t.Names[0])
 	}
 	table, err := lastTable(files[0], t.Sizes[0])
 	if err != nil {

@@ -51,7 +51,7 @@ func New(worker []string, drawer string, limits Limits) *Tool {
 // Check returns an error of kind Invalid for what is no PDF file.
 func Check(b *blob.Blob) error {
 	if b == nil || b.Type != Type {
-		return fault.Invalid.Errorf("PDF files expected")
+		return fault.Invalid.Errorf("must be PDF files")
 	}
 	return nil
 }

@@ -29,11 +29,11 @@ func lastTable(r io.ReadSeeker, size int64) (int64, error) {
 	word := []byte("startxref")
 	i := bytes.LastIndex(tail, word)
 	if i < 0 {
-		return 0, fault.Invalid.Errorf("no startxref at its end")
+		return 0, fault.Invalid.Errorf("startxref is missing at the end")
 	}
 	fields := bytes.Fields(tail[i+len(word):])
 	if len(fields) == 0 {
-		return 0, fault.Invalid.Errorf("no startxref at its end")
+		return 0, fault.Invalid.Errorf("startxref is missing at the end")
 	}
 	return strconv.ParseInt(string(fields[0]), 10, 64)
 }

@@ -53,7 +53,7 @@ func (t *Tool) admit(job *task, files []*blob.Blob) error {
 		job.Sizes, job.Names = append(job.Sizes, b.Size), append(job.Names, b.Name)
 	}
 	if l := t.limits; len(files) > l.Files || size > l.Bytes {
-		return fault.Limit.Errorf("%d PDF files of %d bytes, at most %d of %d allowed", len(files), size, l.Files, l.Bytes).WithCode(fault.CodePDFSize)
+		return fault.Limit.Errorf("%d PDF files of %d bytes, at most %d of %d bytes are allowed", len(files), size, l.Files, l.Bytes).WithCode(fault.CodePDFSize)
 	}
 	job.Pages = t.limits.Pages
 	return nil
@@ -101,13 +101,13 @@ func (t *Tool) doOutside(ctx context.Context, job *task, files []io.ReadSeeker, 
 	case ctx.Err() != nil:
 		return r, context.Cause(ctx)
 	case time.Since(began) >= maxTime:
-		return r, fault.Limit.Errorf("reading it takes more than %s", maxTime).WithCode(fault.CodePDFSize)
+		return r, fault.Limit.Errorf("reading takes more than %s", maxTime).WithCode(fault.CodePDFSize)
 	}
 	switch cause, said := p.Death(); cause {
 	case worker.Memory:
-		return r, fault.Limit.Errorf("reading it takes more than %d MiB of memory", maxMemory>>20).WithCode(fault.CodePDFSize)
+		return r, fault.Limit.Errorf("reading takes more than %d MiB of memory", maxMemory>>20).WithCode(fault.CodePDFSize)
 	case worker.Stack:
-		return r, fault.Limit.Errorf("it is nested too deep").WithCode(fault.CodePDFSize)
+		return r, fault.Limit.Errorf("nested too deeply").WithCode(fault.CodePDFSize)
 	default:
 		return r, fault.Internal.Errorf("pdf worker: %w: %.200s", err, said)
 	}

@@ -55,7 +55,7 @@ func (s *Slots) Acquire(ctx context.Context, user string) error {
 	}
 	if len(s.queue) >= s.limits.Queue {
 		defer s.mu.Unlock()
-		return fault.Unavailable.Errorf("all slots are taken and %d callers wait", len(s.queue))
+		return fault.Unavailable.Errorf("all slots are taken and %d callers are waiting", len(s.queue))
 	}
 	w := &waiter{user: user, ready: make(chan struct{})}
 	s.queue = append(s.queue, w)
@@ -66,7 +66,7 @@ func (s *Slots) Acquire(ctx context.Context, user string) error {
 	case <-w.ready:
 		return s.leave(w, nil)
 	case <-late.C:
-		return s.leave(w, fault.Unavailable.Errorf("all slots are taken, none became free within %s", s.limits.Wait))
+		return s.leave(w, fault.Unavailable.Errorf("all slots are taken; none became free within %s", s.limits.Wait))
 	case <-ctx.Done():
 		return s.leave(w, context.Cause(ctx))
 	}

@@ -112,7 +112,7 @@ func then(r *run, x *built, v any) (any, error) {
 	b, ok := v.(bool)
 	switch {
 	case !ok:
-		return nil, x.at.fail("?then is of true or false, not of %s", what(v))
+		return nil, x.at.fail("?then requires true or false, not %s", what(v))
 	case b:
 		return r.eval(x.args[0])
 	}
@@ -158,7 +158,7 @@ func computed(r *run, x *built, v any) (any, error) {
 		v = `"` + jsonString(v) + `"`
 		return v, r.made(x.at, len(v))
 	}
-	return nil, x.at.fail("?%s is of numbers, texts, true and false, not of %s", x.name, what(v))
+	return nil, x.at.fail("?%s requires a number, text, true or false, not %s", x.name, what(v))
 }
 
 func orNull(r *run, x *built, v any) (any, error) {
@@ -196,7 +196,7 @@ func toString(r *run, x *built, v any) (any, error) {
 		}
 	}
 	if len(args) > 0 {
-		return nil, x.at.fail("?string of %s takes no %d arguments", what(v), len(args))
+		return nil, x.at.fail("?string of %s cannot have %d arguments", what(v), len(args))
 	}
 	if m, ok := v.(moment); ok {
 		return r.momentText(x.at, m, "")
@@ -216,20 +216,20 @@ func (x *built) formatted(r *run, format string) (any, error) {
 	case moment:
 		return r.momentText(x.at, v, format)
 	}
-	return nil, x.at.fail("?string of %s has no format", what(v))
+	return nil, x.at.fail("?string of %s cannot have a format", what(v))
 }
 
 func toMoment(kind string) func(r *run, x *built, v any) (any, error) {
 	return func(r *run, x *built, v any) (any, error) {
 		if m, ok := v.(moment); ok {
 			if m.kind != kind && m.kind != "datetime" {
-				return nil, x.at.fail("a %s is no %s", m.kind, kind)
+				return nil, x.at.fail("a %s is not a %s", m.kind, kind)
 			}
 			return moment{m.t, kind}, nil
 		}
 		text, ok := v.(string)
 		if !ok {
-			return nil, x.at.fail("?%s is of texts and dates, not of %s", kind, what(v))
+			return nil, x.at.fail("?%s requires a text or a date, not %s", kind, what(v))
 		}
 		pattern := ""
 		if len(x.args) == 1 {
@@ -248,7 +248,7 @@ func toMoment(kind string) func(r *run, x *built, v any) (any, error) {
 func iso(r *run, x *built, v any) (any, error) {
 	m, ok := v.(moment)
 	if !ok {
-		return nil, x.at.fail("?iso_utc is of dates, not of %s", what(v))
+		return nil, x.at.fail("?iso_utc requires a date, not %s", what(v))
 	}
 	return r.momentText(x.at, m, "iso")
 }
@@ -259,7 +259,7 @@ func long(_ *run, x *built, v any) (any, error) {
 	}
 	f, ok := float(v)
 	if !ok {
-		return nil, x.at.fail("?long is of numbers and dates, not of %s", what(v))
+		return nil, x.at.fail("?long requires a number or a date, not %s", what(v))
 	}
 	return shortened(trunc(f)), nil
 }
@@ -268,7 +268,7 @@ func fromNumber(kind string) func(r *run, x *built, v any) (any, error) {
 	return func(_ *run, x *built, v any) (any, error) {
 		ms, ok := v.(int64)
 		if !ok {
-			return nil, x.at.fail("?%s is of a whole number of milliseconds, not of %s", x.name, what(v))
+			return nil, x.at.fail("?%s requires an integer number of milliseconds, not %s", x.name, what(v))
 		}
 		return moment{time.UnixMilli(ms).UTC(), kind}, nil
 	}
@@ -281,7 +281,7 @@ func rounded(to func(float64) float64) func(r *run, x *built, v any) (any, error
 		}
 		f, ok := float(v)
 		if !ok {
-			return nil, x.at.fail("?%s is of numbers, not of %s", x.name, what(v))
+			return nil, x.at.fail("?%s requires a number, not %s", x.name, what(v))
 		}
 		return shortened(to(f)), nil
 	}
@@ -339,7 +339,7 @@ func (r *run) loopOf(x *built, name any) (*loop, error) {
 			break
 		}
 	}
-	return nil, x.at.fail("%s is no variable of a loop", strings.TrimSpace(text))
+	return nil, x.at.fail("%s is not a loop variable", strings.TrimSpace(text))
 }
 
 // loopMark is in front of the name of a variable where its loop is kept.

@@ -10,7 +10,7 @@ func ofList(least, most int, f func(r *run, x *built, list []any) (any, error)) 
 	return builtin{least: least, most: most, f: func(r *run, x *built, v any) (any, error) {
 		list, ok := items(v)
 		if !ok {
-			return nil, x.at.fail("?%s is of lists, not of %s", x.name, what(v))
+			return nil, x.at.fail("?%s requires a list, not %s", x.name, what(v))
 		}
 		if err := r.step(x.at, len(list)*itemSize); err != nil {
 			return nil, err
@@ -29,7 +29,7 @@ var listBuiltins = map[string]builtin{
 		}
 		list, ok := items(v)
 		if !ok {
-			return nil, x.at.fail("?size is of lists and hashes, not of %s", what(v))
+			return nil, x.at.fail("?size requires a list or a hash, not %s", what(v))
 		}
 		return int64(len(list)), nil
 	}},
@@ -85,7 +85,7 @@ var listBuiltins = map[string]builtin{
 	"filter": ofList(1, 1, filter), "map": ofList(1, 1, mapped),
 	"keys": {f: func(r *run, x *built, v any) (any, error) {
 		if !isHash(v) {
-			return nil, x.at.fail("?keys is of hashes, not of %s", what(v))
+			return nil, x.at.fail("?keys requires a hash, not %s", what(v))
 		}
 		keys, err := r.keys(x.at, v)
 		if err != nil {
@@ -95,7 +95,7 @@ var listBuiltins = map[string]builtin{
 	}},
 	"values": {f: func(r *run, x *built, v any) (any, error) {
 		if !isHash(v) {
-			return nil, x.at.fail("?values is of hashes, not of %s", what(v))
+			return nil, x.at.fail("?values requires a hash, not %s", what(v))
 		}
 		keys, err := r.keys(x.at, v)
 		if err != nil {
@@ -176,15 +176,15 @@ func (r *run) sorted(x *built, list, path []any) (any, error) {
 		for _, step := range path {
 			name, ok := step.(string)
 			if !ok {
-				return nil, x.at.fail("?sort_by takes names, not %s", what(step))
+				return nil, x.at.fail("?sort_by requires names, not %s", what(step))
 			}
 			if !isHash(key) {
-				return nil, x.at.fail("?sort_by is of hashes, not of %s", what(key))
+				return nil, x.at.fail("?sort_by requires hashes, not %s", what(key))
 			}
 			key = valueOf(key, name)
 		}
 		if key == nil {
-			return nil, x.at.fail("item %d of what is sorted has nothing to sort by", i)
+			return nil, x.at.fail("item %d of the list has no value to sort by", i)
 		}
 		all[i] = keyed{key, item}
 	}
@@ -271,7 +271,7 @@ func chunk(r *run, x *built, list []any) (any, error) {
 		return nil, err
 	}
 	if size < 1 {
-		return nil, x.at.fail("?chunk takes a size from 1")
+		return nil, x.at.fail("?chunk requires a size of at least 1")
 	}
 	if err := r.made(x.at, len(list)*itemSize); err != nil {
 		return nil, err
@@ -300,7 +300,7 @@ func chunk(r *run, x *built, list []any) (any, error) {
 func (r *run) each(x *built, item any) (any, error) {
 	l, ok := x.args[0].(*lambda)
 	if !ok {
-		return nil, x.at.fail("?%s takes a function, such as x -> x.title", x.name)
+		return nil, x.at.fail("?%s requires a function, such as x -> x.title", x.name)
 	}
 	if err := r.step(x.at, entrySize); err != nil { // for the scope
 		return nil, err
@@ -319,7 +319,7 @@ func filter(r *run, x *built, list []any) (any, error) {
 		}
 		keep, ok := v.(bool)
 		if !ok {
-			return nil, x.at.fail("true or false expected, not %s", what(v))
+			return nil, x.at.fail("must be true or false, not %s", what(v))
 		}
 		if keep {
 			out = append(out, item)

@@ -197,9 +197,9 @@ func replaced(r *run, x *built, s string, args []string) (any, error) {
 	}
 	switch {
 	case strings.Trim(flags, "rif") != "":
-		return nil, x.at.fail("?replace has the flags r, i and f, and no %q", flags)
+		return nil, x.at.fail("?replace has the flags r, i and f, not %q", flags)
 	case args[0] == "" && !strings.Contains(flags, "r"):
-		return nil, x.at.fail("?replace cannot look for an empty text")
+		return nil, x.at.fail("?replace cannot search for an empty text")
 	case strings.ContainsAny(flags, "ri"):
 		return replacePattern(r, x, s, args, flags, n)
 	}
@@ -219,14 +219,14 @@ func replacePattern(r *run, x *built, s string, args []string, flags string, n i
 		pattern = "(?i)" + pattern
 	}
 	if len(pattern) > maxPattern {
-		return nil, x.at.exceed("a pattern is longer than %d bytes", maxPattern)
+		return nil, x.at.exceed("the pattern is longer than %d bytes", maxPattern)
 	}
 	if err := r.step(x.at, len(pattern)*(len(s)+1)*(len(s)+1)); err != nil { // as its time may grow
 		return nil, err
 	}
 	re, err := regexp.Compile(pattern)
 	if err != nil {
-		return nil, x.at.fail("%q is no regular expression: %v", cut(args[0]), err)
+		return nil, x.at.fail("%q is not a regular expression: %v", cut(args[0]), err)
 	}
 	var out []byte
 	last, before := 0, 0
@@ -250,10 +250,10 @@ var numbered = regexp.MustCompile(`\$(\d)`)
 
 func split(r *run, x *built, s string, args []string) (any, error) {
 	if len(args) == 2 && strings.Trim(args[1], "r") != "" || len(args) == 2 && args[1] != "" {
-		return nil, x.at.fail("?split has no flags here, and no %q", args[1])
+		return nil, x.at.fail("?split does not support flags such as %q", args[1])
 	}
 	if args[0] == "" {
-		return nil, x.at.fail("?split cannot look for an empty text")
+		return nil, x.at.fail("?split cannot search for an empty text")
 	}
 	if err := r.made(x.at, strings.Count(s, args[0])*itemSize); err != nil {
 		return nil, err
@@ -292,7 +292,7 @@ func substring(r *run, x *built, v any) (any, error) {
 		}
 	}
 	if from < 0 || to < from || to > len(chars) {
-		return nil, x.at.fail("there is no part from %d to %d of %d", from, to, len(chars))
+		return nil, x.at.fail("the range %d to %d is outside a length of %d", from, to, len(chars))
 	}
 	return string(chars[from:to]), nil
 }
@@ -304,7 +304,7 @@ func toNumber(_ *run, x *built, s string, _ []string) (any, error) {
 	}
 	f, err := strconv.ParseFloat(s, 64)
 	if err != nil || math.IsInf(f, 0) || math.IsNaN(f) || strings.ContainsAny(s, "xXpP_") {
-		return nil, x.at.fail("%q is no number", cut(s))
+		return nil, x.at.fail("%q is not a number", cut(s))
 	}
 	return shortened(f), nil
 }

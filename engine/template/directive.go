@@ -137,7 +137,7 @@ func (p *parser) names(upTo string) ([]string, error) {
 	var out []string
 	for {
 		if p.tok.kind != word {
-			return nil, p.here().fail("the name of a variable expected, not %s", p.shown())
+			return nil, p.here().fail("expected the name of a variable, not %s", p.shown())
 		}
 		out = append(out, p.tok.text)
 		if err := p.next(); err != nil {
@@ -152,7 +152,7 @@ func (p *parser) names(upTo string) ([]string, error) {
 			return out, nil
 		}
 		if p.tok.kind != word || p.tok.text != upTo {
-			return nil, p.here().fail("%s expected, not %s", upTo, p.shown())
+			return nil, p.here().fail("expected %s, not %s", upTo, p.shown())
 		}
 		return out, p.next()
 	}
@@ -160,7 +160,7 @@ func (p *parser) names(upTo string) ([]string, error) {
 
 func (p *parser) items(at pos) (node, error) {
 	if p.tok.kind != word || p.tok.text != "as" {
-		return nil, p.here().fail("as expected, not %s", p.shown())
+		return nil, p.here().fail("expected as, not %s", p.shown())
 	}
 	if err := p.next(); err != nil {
 		return nil, err
@@ -198,14 +198,14 @@ func (p *parser) choice(at pos) (node, error) {
 	}
 	for _, b := range before {
 		if t, ok := b.(*text); !ok || strings.TrimSpace(t.s) != "" {
-			return nil, at.fail("<#case> expected behind <#switch>")
+			return nil, at.fail("expected <#case> after <#switch>")
 		}
 	}
 	for stop != "/switch" {
 		var b branch
 		if stop == "default" {
 			if n.otherwise >= 0 {
-				return nil, p.here().fail("<#default> stands twice")
+				return nil, p.here().fail("duplicate <#default>")
 			}
 			n.otherwise, err = len(n.branches), p.over()
 		} else {
@@ -232,7 +232,7 @@ func (p *parser) assignment(at pos, where string) (node, error) {
 			continue
 		}
 		if p.tok.kind != word && p.tok.kind != quoted {
-			return nil, p.here().fail("the name of a variable expected, not %s", p.shown())
+			return nil, p.here().fail("expected the name of a variable, not %s", p.shown())
 		}
 		name := p.tok.text
 		if err := p.next(); err != nil {
@@ -257,7 +257,7 @@ func (p *parser) assignment(at pos, where string) (node, error) {
 func (p *parser) assigned(name string) (expression, error) {
 	at, op := p.here(), p.tok.text
 	if p.tok.kind != mark {
-		return nil, at.fail("= expected, not %s", p.shown())
+		return nil, at.fail("expected =, not %s", p.shown())
 	}
 	if err := p.next(); err != nil {
 		return nil, err
@@ -273,7 +273,7 @@ func (p *parser) assigned(name string) (expression, error) {
 		x, err := p.expression()
 		return &binary{at, op[:1], &variable{at, name}, x}, err
 	}
-	return nil, at.fail("= expected, not %s", op)
+	return nil, at.fail("expected =, not %s", op)
 }
 
 // values are expressions with commas or spaces between, up to the end of the tag.
@@ -361,13 +361,13 @@ func (p *parser) formatOf(x expression) (string, error) {
 			return format, nil
 		}
 	}
-	return "", x.place().fail("the name of a format expected: HTML, XHTML, XML or plainText")
+	return "", x.place().fail("expected the name of a format: HTML, XHTML, XML or plainText")
 }
 
 // header reads <#ftl …>, which stands first.
 func (p *parser) header(at pos) error {
 	if len(p.pieces) > 2 || len(p.pieces) == 2 && (p.pieces[0].text == nil || strings.TrimSpace(p.pieces[0].text.s) != "") {
-		return at.fail("<#ftl> stands first")
+		return at.fail("<#ftl> must come first")
 	}
 	escapes := true
 	for p.tok.kind == word {
@@ -384,7 +384,7 @@ func (p *parser) header(at pos) error {
 		}
 		c, ok := x.(*constant)
 		if !ok {
-			return x.place().fail("a fixed value expected")
+			return x.place().fail("expected a constant value")
 		}
 		switch name {
 		case "output_format":
@@ -411,7 +411,7 @@ func (p *parser) header(at pos) error {
 
 func (p *parser) setting(at pos) (node, error) {
 	if p.tok.kind != word {
-		return nil, p.here().fail("the name of a setting expected, not %s", p.shown())
+		return nil, p.here().fail("expected the name of a setting, not %s", p.shown())
 	}
 	n := &setting{at: at, name: p.tok.text}
 	if !settings[n.name] {

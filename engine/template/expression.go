@@ -143,7 +143,7 @@ func (x *variable) eval(r *run) (any, error) { return r.lookup(x.at, x.name) }
 func (x *enclosed) eval(r *run) (any, error) { return r.eval(x.x) }
 
 func (x *lambda) eval(*run) (any, error) {
-	return nil, x.at.fail("a function with -> cannot stand here")
+	return nil, x.at.fail("a function with -> is not allowed here")
 }
 
 // optional evaluates what may be missing; in parentheses, also any part of it may.
@@ -199,11 +199,11 @@ func (x *member) eval(r *run) (any, error) {
 	case int64, float64:
 		i, ok := whole(k)
 		if !ok {
-			return nil, x.at.fail("%v is no whole number", k)
+			return nil, x.at.fail("%v is not an integer", k)
 		}
 		return r.item(x.at, of, i)
 	}
-	return nil, x.at.fail("a name or a number expected in the brackets, not %s", what(key))
+	return nil, x.at.fail("expected a name or a number in the brackets, not %s", what(key))
 }
 
 // field is what a name stands for in a value.
@@ -238,7 +238,7 @@ func (r *run) item(at pos, of any, i int) (any, error) {
 		}
 		return nil, nil
 	}
-	return nil, at.fail("a list expected before the bracket, not %s", what(of))
+	return nil, at.fail("expected a list before the bracket, not %s", what(of))
 }
 
 // bounds says where a range begins, how many it has, -1 if it has no end, and whether it goes down.
@@ -272,7 +272,7 @@ func (r *run) whole(x expression) (int, error) {
 	}
 	i, ok := whole(v)
 	if !ok {
-		return 0, x.place().fail("a whole number expected, not %s", what(v))
+		return 0, x.place().fail("expected an integer, not %s", what(v))
 	}
 	return i, nil
 }
@@ -294,7 +294,7 @@ func (x *interval) eval(r *run) (any, error) {
 		return nil, err
 	}
 	if n < 0 {
-		return nil, x.at.fail("a range without an end is only for parts of texts and lists")
+		return nil, x.at.fail("a range without an end is only allowed for slices of texts and lists")
 	}
 	if err := r.made(x.at, n*itemSize); err != nil {
 		return nil, err
@@ -317,7 +317,7 @@ func (r *run) part(at pos, of any, x *interval) (any, error) {
 		return nil, err
 	}
 	if down && n > 1 {
-		return nil, at.fail("a part cannot go backwards")
+		return nil, at.fail("a slice cannot go backwards")
 	}
 	switch of := of.(type) {
 	case []any:
@@ -335,7 +335,7 @@ func (r *run) part(at pos, of any, x *interval) (any, error) {
 		}
 		return string(chars[from : from+n]), nil
 	}
-	return nil, at.fail("a text or a list expected before the bracket, not %s", what(of))
+	return nil, at.fail("a text or expected a list before the bracket, not %s", what(of))
 }
 
 // within is how many of size a part from a place on has.
@@ -344,7 +344,7 @@ func within(at pos, from, n, size int, op string) (int, error) {
 		n = size - from
 	}
 	if from < 0 || n < 0 || from+n > size {
-		return 0, at.fail("there is no part from %d on of %d", from, size)
+		return 0, at.fail("a slice from %d is outside a length of %d", from, size)
 	}
 	return n, nil
 }
@@ -369,7 +369,7 @@ func (x *hashed) eval(r *run) (any, error) {
 		}
 		name, ok := key.(string)
 		if !ok {
-			return nil, x.keys[i].place().fail("a text expected as the key, not %s", what(key))
+			return nil, x.keys[i].place().fail("expected a text as the key, not %s", what(key))
 		}
 		v, err := r.need(x.values[i])
 		if err != nil {

@@ -43,11 +43,11 @@ func (r *run) formatNumber(at pos, v any, pattern string) (string, error) {
 	}
 	p, ok := readPattern(pattern)
 	if !ok {
-		return "", at.fail("%q is no format of numbers", pattern)
+		return "", at.fail("%q is not a number format", pattern)
 	}
 	exact, ok := new(big.Rat).SetString(plain)
 	if !ok {
-		return "", at.fail("the number has no text")
+		return "", at.fail("the number cannot be formatted")
 	}
 	return p.format(exact), nil
 }
@@ -197,7 +197,7 @@ func (r *run) momentText(at pos, m moment, format string) (string, error) {
 		return "", err
 	}
 	if !expr.FormatKnown(pattern) {
-		return "", at.fail("%q is no format of dates", format)
+		return "", at.fail("%q is not a date format", format)
 	}
 	return expr.Format(m.t, pattern), nil
 }
@@ -240,7 +240,7 @@ func readMoment(at pos, text, pattern, kind string) (moment, error) {
 	if pattern != "" {
 		layout, ok := goLayout(momentPattern(kind, pattern))
 		if !ok {
-			return moment{}, at.fail("%q is no format that dates can be read by", pattern)
+			return moment{}, at.fail("%q is not a format for parsing dates", pattern)
 		}
 		layouts = []string{layout}
 	}
@@ -249,7 +249,7 @@ func readMoment(at pos, text, pattern, kind string) (moment, error) {
 			return moment{t.UTC(), kind}, nil
 		}
 	}
-	return moment{}, at.fail("%q is no %s", cut(text), kind)
+	return moment{}, at.fail("%q is not a valid %s", cut(text), kind)
 }
 
 func goLayout(pattern string) (string, bool) {

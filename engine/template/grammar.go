@@ -32,7 +32,7 @@ func (p *parser) accept(text string) (bool, error) {
 func (p *parser) expect(text string) error {
 	ok, err := p.accept(text)
 	if err == nil && !ok {
-		err = p.here().fail("%s expected, not %s", text, p.shown())
+		err = p.here().fail("expected %s, not %s", text, p.shown())
 	}
 	return err
 }
@@ -51,7 +51,7 @@ func (p *parser) shown() string {
 // nest bounds how deep a template goes; whoever calls it takes the level back.
 func (p *parser) nest() error {
 	if p.deep++; p.deep > p.limits.Depth {
-		return p.here().exceed("is more than %d deep", p.limits.Depth)
+		return p.here().exceed("is nested more than %d deep", p.limits.Depth)
 	}
 	return nil
 }
@@ -103,7 +103,7 @@ func (p *parser) interval(at pos, from expression, op string, n int) (expression
 	}
 	if !p.begins() {
 		if op != ".." {
-			return nil, p.here().fail("the end of the range expected")
+			return nil, p.here().fail("expected the end of the range")
 		}
 		return &interval{at, from, nil, op}, nil
 	}
@@ -180,7 +180,7 @@ func (p *parser) member(at pos, of expression, from int) (expression, error) {
 		return nil, err
 	}
 	if p.tok.kind != word {
-		return nil, p.here().fail("a name expected behind the dot, not %s", p.shown())
+		return nil, p.here().fail("expected a name after the dot, not %s", p.shown())
 	}
 	x := &member{at, of, &constant{at, p.tok.text}, p.text[from:p.tok.upto]}
 	return x, p.next()
@@ -257,12 +257,12 @@ func (p *parser) builtin(of expression) (expression, error) {
 	}
 	at := p.here()
 	if p.tok.kind != word {
-		return nil, at.fail("a built-in expected behind the question mark, not %s", p.shown())
+		return nil, at.fail("expected a built-in after the question mark, not %s", p.shown())
 	}
 	name := p.tok.text
 	b, ok := builtins[name]
 	if !ok {
-		return nil, at.fail("there is no built-in ?%s%s", name, perhaps(name, builtins))
+		return nil, at.fail("unknown built-in ?%s%s", name, perhaps(name, builtins))
 	}
 	if err := p.next(); err != nil {
 		return nil, err
@@ -271,13 +271,13 @@ func (p *parser) builtin(of expression) (expression, error) {
 	if b.loop {
 		v, ok := of.(*variable)
 		if !ok {
-			return nil, at.fail("?%s is of the variable of a loop", name)
+			return nil, at.fail("?%s requires a loop variable", name)
 		}
 		x.of = &constant{at, v.name}
 	}
 	if b.most == 0 || !p.op("(") {
 		if b.least > 0 {
-			return nil, at.fail("?%s needs arguments", name)
+			return nil, at.fail("?%s requires arguments", name)
 		}
 		return x, nil
 	}
@@ -286,7 +286,7 @@ func (p *parser) builtin(of expression) (expression, error) {
 		return nil, err
 	}
 	if len(x.args) < b.least || len(x.args) > b.most {
-		return nil, at.fail("?%s takes %d to %d arguments, not %d", name, b.least, b.most, len(x.args))
+		return nil, at.fail("?%s requires %d to %d arguments, not %d", name, b.least, b.most, len(x.args))
 	}
 	return x, nil
 }
@@ -302,7 +302,7 @@ func (p *parser) primary() (expression, error) {
 		if err != nil {
 			f, err := strconv.ParseFloat(tok.text, 64)
 			if err != nil {
-				return nil, at.fail("%s is no number", tok.text)
+				return nil, at.fail("%s is not a number", tok.text)
 			}
 			v = f
 		}
@@ -325,7 +325,7 @@ func (p *parser) primary() (expression, error) {
 			return p.special(at)
 		}
 	}
-	return nil, at.fail("an expression expected, not %s", p.shown())
+	return nil, at.fail("expected an expression, not %s", p.shown())
 }
 
 func (p *parser) named(at pos, name string) (expression, error) {
@@ -348,7 +348,7 @@ func (p *parser) special(at pos) (expression, error) {
 		return nil, err
 	}
 	if p.tok.kind != word || p.tok.text != "now" {
-		return nil, at.fail(".%s is not known; .now is", p.shown())
+		return nil, at.fail(".%s is unknown; only .now is supported", p.shown())
 	}
 	p.t.add("CurrentDate")
 	return &variable{at, "CurrentDate"}, p.next()
@@ -443,7 +443,7 @@ func (p *parser) quoted(at pos, tok token) (expression, error) {
 			return nil, err
 		}
 		if inner.tok.kind != end {
-			return nil, at.fail("} expected, not %s", inner.shown())
+			return nil, at.fail("expected }, not %s", inner.shown())
 		}
 		j.parts = append(j.parts, x)
 		rest = after[inner.tok.upto:]

@@ -67,7 +67,7 @@ func (l *lexer) next() error {
 	from := l.pos
 	l.tok = token{from: from, upto: from}
 	if from >= len(l.text) {
-		return l.place(from).fail("the template ends within a tag or a place")
+		return l.place(from).fail("the template ends within a tag or an interpolation")
 	}
 	rest := l.text[from:]
 	if l.depth == 0 {
@@ -101,7 +101,7 @@ func (l *lexer) next() error {
 			return l.mark(m)
 		}
 	}
-	return l.place(from).fail("%q cannot stand here", string(c))
+	return l.place(from).fail("unexpected %q", string(c))
 }
 
 func (l *lexer) mark(m string) error {
@@ -128,7 +128,7 @@ func (l *lexer) skip() error {
 		if strings.HasPrefix(rest, commentBegins) {
 			n := strings.Index(rest, commentEnds)
 			if n < 0 {
-				return l.place(l.pos).fail("the comment does not end")
+				return l.place(l.pos).fail("the comment is not closed")
 			}
 			l.pos += n + len(commentEnds)
 			continue
@@ -208,7 +208,7 @@ func (l *lexer) quotedText(raw bool) error {
 	var b strings.Builder
 	for {
 		if i >= len(l.text) {
-			return l.place(l.tok.from).fail("the text does not end")
+			return l.place(l.tok.from).fail("the text is not closed")
 		}
 		c := l.text[i]
 		switch {
@@ -232,7 +232,7 @@ func (l *lexer) quotedText(raw bool) error {
 // escaped writes what the characters behind a backslash stand for and returns how many they are.
 func (l *lexer) escaped(b *strings.Builder, i int) (int, error) {
 	if i >= len(l.text) {
-		return 0, l.place(i).fail("the text does not end")
+		return 0, l.place(i).fail("the text is not closed")
 	}
 	c := l.text[i]
 	if c == 'x' {

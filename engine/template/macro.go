@@ -49,7 +49,7 @@ func (m *macro) run(r *run, at pos, args map[string]any, within nesting) error {
 			continue
 		}
 		if p.or == nil {
-			return at.fail("%s needs %s", m.name, p.name)
+			return at.fail("%s requires %s", m.name, p.name)
 		}
 		v, err := r.need(p.or)
 		if err != nil {
@@ -76,7 +76,7 @@ func (n *macroCall) exec(r *run) error {
 	}
 	m, ok := v.(*macro)
 	if !ok || m.function {
-		return n.at.fail("there is no macro %s", n.name)
+		return n.at.fail("unknown macro %s", n.name)
 	}
 	args, err := m.bind(r, n.at, n.args, n.named)
 	if err != nil {
@@ -92,7 +92,7 @@ func (n *macroCall) exec(r *run) error {
 // bind evaluates arguments by the names of the parameters.
 func (m *macro) bind(r *run, at pos, args []expression, named map[string]expression) (map[string]any, error) {
 	if len(args) > len(m.params) {
-		return nil, at.fail("%s takes %d arguments, not %d", m.name, len(m.params), len(args))
+		return nil, at.fail("%s requires %d arguments, not %d", m.name, len(m.params), len(args))
 	}
 	out := map[string]any{}
 	set := func(name string, x expression) error {
@@ -135,7 +135,7 @@ type nestedBody struct {
 
 func (n *nestedBody) exec(r *run) error {
 	if len(r.nested) == 0 {
-		return n.at.fail("<#nested> is not in a macro")
+		return n.at.fail("<#nested> is outside a macro")
 	}
 	if err := r.enter(n.at); err != nil {
 		return err
@@ -249,7 +249,7 @@ func given(v any) any {
 // macro reads the definition of a macro or a function, which is there from the beginning of the template.
 func (p *parser) macro(at pos, kind string) error {
 	if p.tok.kind != word && p.tok.kind != quoted {
-		return p.here().fail("the name of the %s expected, not %s", kind, p.shown())
+		return p.here().fail("expected the name of the %s, not %s", kind, p.shown())
 	}
 	m := &macro{at: at, name: p.tok.text, function: kind == "function"}
 	if err := p.next(); err != nil {
@@ -274,7 +274,7 @@ func (p *parser) macro(at pos, kind string) error {
 			}
 		}
 		if p.op("..") || p.op("..*") {
-			return p.here().fail("a parameter for any number of arguments is not supported")
+			return p.here().fail("a parameter for a variable number of arguments is not supported")
 		}
 		m.params = append(m.params, param)
 		if _, err := p.accept(","); err != nil {
@@ -287,7 +287,7 @@ func (p *parser) macro(at pos, kind string) error {
 		}
 	}
 	if p.t.macros[m.name] != nil {
-		return at.fail("%s %s stands twice", kind, m.name)
+		return at.fail("duplicate %s %s", kind, m.name)
 	}
 	p.t.macros[m.name] = m
 	kept := p.escape
@@ -328,14 +328,14 @@ func (p *parser) call(at pos, name string) (node, error) {
 		}
 	}
 	if len(n.args) > 0 && len(n.named) > 0 {
-		return nil, at.fail("arguments of a macro are either all named or all in order")
+		return nil, at.fail("the arguments of a macro must be either all named or all positional")
 	}
 	for p.op(";") || p.op(",") {
 		if err := p.next(); err != nil {
 			return nil, err
 		}
 		if p.tok.kind != word {
-			return nil, p.here().fail("the name of a variable expected, not %s", p.shown())
+			return nil, p.here().fail("expected the name of a variable, not %s", p.shown())
 		}
 		n.vars = append(n.vars, p.tok.text)
 		if err := p.next(); err != nil {
@@ -353,7 +353,7 @@ func (p *parser) call(at pos, name string) (node, error) {
 		return nil, err
 	}
 	if stop != "/@" && stop != "/@"+name {
-		return nil, p.here().fail("</@%s> expected, not <%s>", name, stop)
+		return nil, p.here().fail("expected </@%s>, not <%s>", name, stop)
 	}
 	n.body = body
 	return n, p.over()

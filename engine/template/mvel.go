@@ -39,7 +39,7 @@ type tagged struct {
 // nodes reads up to @else or @end, or the end of the text.
 func (m *marked) nodes(within bool) ([]node, *tagged, error) {
 	if m.deep++; m.deep > m.limits.Depth {
-		return nil, nil, pos(m.pos).exceed("is more than %d deep", m.limits.Depth)
+		return nil, nil, pos(m.pos).exceed("is nested more than %d deep", m.limits.Depth)
 	}
 	defer func() { m.deep-- }()
 	var out []node
@@ -78,7 +78,7 @@ func (m *marked) nodes(within bool) ([]node, *tagged, error) {
 		}
 	}
 	if within {
-		return nil, nil, pos(m.pos).fail("the template ends where @end{} is expected")
+		return nil, nil, pos(m.pos).fail("@end{} is missing at the end of the template")
 	}
 	return out, nil, nil
 }
@@ -100,7 +100,7 @@ func (m *marked) tag() (*tagged, error) {
 	}
 	end := expr.Closing(rest[n+1:])
 	if end < 0 {
-		return nil, at.fail("@%s{ does not end", rest[:n])
+		return nil, at.fail("@%s{ is not closed", rest[:n])
 	}
 	m.pos += n + end + 2
 	return &tagged{at, rest[:n], strings.TrimSpace(rest[n+1 : n+1+end])}, nil
@@ -153,7 +153,7 @@ func (m *marked) condition(tag *tagged) (node, error) {
 		case tag.name == "end":
 			return n, nil
 		case b.when == nil:
-			return nil, tag.at.fail("@else{} stands twice")
+			return nil, tag.at.fail("duplicate @else{}")
 		}
 	}
 }
@@ -161,7 +161,7 @@ func (m *marked) condition(tag *tagged) (node, error) {
 func (m *marked) each(tag *tagged) (node, error) {
 	name, of, ok := strings.Cut(tag.inner, ":")
 	if name = strings.TrimSpace(name); !ok || name == "" || strings.Trim(name, nameChars) != "" {
-		return nil, tag.at.fail("@foreach{item : list} expected")
+		return nil, tag.at.fail("expected @foreach{item : list}")
 	}
 	p, err := m.program(tag.at, strings.TrimSpace(of))
 	if err != nil {
@@ -173,7 +173,7 @@ func (m *marked) each(tag *tagged) (node, error) {
 		return nil, err
 	}
 	if stop.name != "end" {
-		return nil, stop.at.fail("@end{} expected, not @else{}")
+		return nil, stop.at.fail("expected @end{}, not @else{}")
 	}
 	if stop.inner != "" {
 		n.between, err = m.program(stop.at, stop.inner)
@@ -237,7 +237,7 @@ func (n *eachOf) exec(r *run) error {
 	case []any:
 		all = v
 	default:
-		return n.at.fail("a list expected, not %s", what(v))
+		return n.at.fail("expected a list, not %s", what(v))
 	}
 	outer, had := r.data[n.name]
 	defer func() {

@@ -228,7 +228,7 @@ func (n *list) exec(r *run) error {
 	}
 	switch {
 	case !ok:
-		return n.of.place().fail("a list expected, not %s", what(v))
+		return n.of.place().fail("expected a list, not %s", what(v))
 	case len(all) == 0:
 		return r.all(n.otherwise)
 	case len(n.names) > 0:
@@ -258,7 +258,7 @@ func (r *run) goThrough(at pos, all []any, names []string, body []node) error {
 		case isPair && len(names) == 2:
 			scope[names[0]], scope[names[1]] = p.key, p.value
 		case isPair || len(names) == 2:
-			return at.fail("two variables are for hashes, and one is for lists")
+			return at.fail("a loop over a hash has two variables, a loop over a list has one")
 		default:
 			scope[names[0]] = normal(item)
 			scope[names[0]+"_index"], scope[names[0]+"_has_next"] = int64(i), i+1 < len(all)
@@ -286,7 +286,7 @@ func (n *itemsOf) exec(r *run) error {
 			return r.goThrough(n.at, all, n.names, n.body)
 		}
 	}
-	return n.at.fail("<#items> is not in a <#list> without a variable")
+	return n.at.fail("<#items> must be in a <#list> without a variable")
 }
 
 // between is written unless the item is the last: <#sep>
@@ -307,7 +307,7 @@ func (n *between) exec(r *run) error {
 			return r.all(n.body)
 		}
 	}
-	return n.at.fail("<#sep> is not in a loop")
+	return n.at.fail("<#sep> is outside a loop")
 }
 
 type assignment struct {
@@ -333,7 +333,7 @@ func (n *assignment) exec(r *run) error {
 			}
 		}
 		if into == nil {
-			return n.at.fail("<#local> is not in a macro")
+			return n.at.fail("<#local> is outside a macro")
 		}
 	}
 	if n.captures {

@@ -52,7 +52,7 @@ func (p *parser) nodes(stops ...string) (out []node, stop string, err error) {
 		p.pos = to
 		if to == len(p.text) {
 			if len(stops) > 0 {
-				return nil, "", pos(to).fail("the template ends where <%s> is expected", strings.Replace(stops[0], "/", "/#", 1))
+				return nil, "", pos(to).fail("<%s> is missing at the end of the template", strings.Replace(stops[0], "/", "/#", 1))
 			}
 			return out, "", nil
 		}
@@ -96,7 +96,7 @@ func (p *parser) one(stops []string) (node, string, error) {
 	case strings.HasPrefix(rest, commentBegins):
 		n := strings.Index(rest, commentEnds)
 		if n < 0 {
-			return nil, "", at.fail("the comment does not end")
+			return nil, "", at.fail("the comment is not closed")
 		}
 		p.pos += n + len(commentEnds)
 		p.pieces = append(p.pieces, piece{tag: true})
@@ -162,7 +162,7 @@ func (p *parser) placeOf(at pos) (node, error) {
 		return nil, err
 	}
 	if p.tok.kind != end {
-		return nil, p.here().fail("} expected, not %s", p.shown())
+		return nil, p.here().fail("expected }, not %s", p.shown())
 	}
 	return &place{at: at, x: x, escapes: slices.Clone(p.escape), format: p.format}, nil
 }
@@ -170,7 +170,7 @@ func (p *parser) placeOf(at pos) (node, error) {
 // over checks that the tag ends.
 func (p *parser) over() error {
 	if p.tok.kind != end {
-		return p.here().fail("the end of the tag expected, not %s", p.shown())
+		return p.here().fail("expected the end of the tag, not %s", p.shown())
 	}
 	return nil
 }

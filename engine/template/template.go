@@ -59,7 +59,7 @@ func (t *Template) Render(variables map[string]any, l Limits, goOn func(steps in
 	r := &run{goOn: goOn, limits: l, data: maps.Clone(variables), own: map[string]any{}, macros: t.macros}
 	err := r.all(t.body)
 	if s := (*signal)(nil); errors.As(err, &s) {
-		err = s.at.fail("%s stands outside of what it ends", s)
+		err = s.at.fail("%s is outside a matching directive", s)
 	}
 	if err != nil {
 		return "", t.located(err)
@@ -99,7 +99,7 @@ func (p pos) exceed(format string, args ...any) error {
 func (t *Template) located(err error) error {
 	var lacks *missing
 	if errors.As(err, &lacks) {
-		err = lacks.at.fail("%s is missing: give it a default with !, or ask for it with ??", lacks.what)
+		err = lacks.at.fail("%s is missing: give it a default with !, or test it with ??", lacks.what)
 	}
 	var m *mistake
 	if !errors.As(err, &m) {
@@ -190,14 +190,14 @@ func (r *run) made(at pos, size int) error { return r.grown(at, size, size) }
 // grown bounds a text that is being made, and counts what was added to it.
 func (r *run) grown(at pos, size, added int) error {
 	if size > r.limits.Output {
-		return at.exceed("makes more than %d bytes", r.limits.Output)
+		return at.exceed("produces more than %d bytes", r.limits.Output)
 	}
 	return r.step(at, added)
 }
 
 func (r *run) write(at pos, s string) error {
 	if r.out.Len()+len(s) > r.limits.Output {
-		return at.exceed("makes more than %d bytes", r.limits.Output)
+		return at.exceed("produces more than %d bytes", r.limits.Output)
 	}
 	if err := r.step(at, len(s)); err != nil {
 		return err
@@ -228,7 +228,7 @@ func (r *run) captured(nodes []node) (string, error) {
 // enter begins a macro, a function or a deep place; leave ends it.
 func (r *run) enter(at pos) error {
 	if r.depth++; r.depth > r.limits.Depth {
-		return at.exceed("is more than %d deep", r.limits.Depth)
+		return at.exceed("is nested more than %d deep", r.limits.Depth)
 	}
 	return nil
 }

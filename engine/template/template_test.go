@@ -99,21 +99,21 @@ func TestFTL(t *testing.T) {
 
 func TestFTLMistakes(t *testing.T) {
 	for _, tt := range []struct{ source, want string }{
-		{"a\n ${none}", "template t:2:4: none is missing: give it a default with !, or ask for it with ??"},
-		{"${Document.nope.x}", "template t:1:3: Document.nope is missing: give it a default with !, or ask for it with ??"},
-		{"${a.b!'x'}", "template t:1:3: a is missing: give it a default with !, or ask for it with ??"},
-		{"${1 +}", "template t:1:6: an expression expected, not the end of the tag"},
-		{"<#if x>", "template t:1:8: the template ends where </#if> is expected"},
+		{"a\n ${none}", "template t:2:4: none is missing: give it a default with !, or test it with ??"},
+		{"${Document.nope.x}", "template t:1:3: Document.nope is missing: give it a default with !, or test it with ??"},
+		{"${a.b!'x'}", "template t:1:3: a is missing: give it a default with !, or test it with ??"},
+		{"${1 +}", "template t:1:6: expected an expression, not the end of the tag"},
+		{"<#if x>", "template t:1:8: </#if> is missing at the end of the template"},
 		{"x\n<#include 'y'>", "template t:2:1: <#include> is not supported"},
 		{"<#assing x=1>", "template t:1:1: <#assing> is not supported, perhaps assign"},
 		{"</#if>", "template t:1:1: </#if> closes nothing here"},
 		{"<#if true></#list>", "template t:1:11: </#list> closes nothing here"},
-		{"${x?nope}", "template t:1:5: there is no built-in ?nope"},
-		{"${'a'?uper_case}", "template t:1:7: there is no built-in ?uper_case, perhaps upper_case"},
-		{"${x?eval}", "template t:1:5: there is no built-in ?eval"},
-		{"${yes}", `template t:1:3: true or false is no text: write ?c or ?string("yes", "no")`},
-		{"${list}", "template t:1:3: a list is no text"},
-		{"<#if n>x</#if>", "template t:1:6: true or false expected, not a number"},
+		{"${x?nope}", "template t:1:5: unknown built-in ?nope"},
+		{"${'a'?uper_case}", "template t:1:7: unknown built-in ?uper_case, perhaps upper_case"},
+		{"${x?eval}", "template t:1:5: unknown built-in ?eval"},
+		{"${yes}", `template t:1:3: true or false is not a text: write ?c or ?string("yes", "no")`},
+		{"${list}", "template t:1:3: a list is not a text"},
+		{"<#if n>x</#if>", "template t:1:6: must be true or false, not a number"},
 		{"<#if n >= 1>x</#if>", "template t:1:8: >= ends the tag: write gte, or put the comparison in parentheses"},
 		{"${n == 'a'}", "template t:1:5: a number and a text cannot be compared"},
 		{"${1 / 0}", "template t:1:5: division by zero"},
@@ -121,18 +121,18 @@ func TestFTLMistakes(t *testing.T) {
 		{"[#ftl]", "template t:1:1: tags in square brackets are not supported: write <#…>"},
 		{"<#setting locale='de'>", `template t:1:1: the locale is en, and cannot be "de"`},
 		{"<#setting classic='x'>", "template t:1:11: <#setting classic> is not supported"},
-		{"<#break>", "template t:1:1: <#break> stands outside of what it ends"},
-		{"<@nope/>", "template t:1:1: there is no macro nope"},
-		{"<#macro m a></#macro><@m/>", "template t:1:22: m needs a"},
+		{"<#break>", "template t:1:1: <#break> is outside a matching directive"},
+		{"<@nope/>", "template t:1:1: unknown macro nope"},
+		{"<#macro m a></#macro><@m/>", "template t:1:22: m requires a"},
 		{"<#stop 'why'>", "template t:1:1: why"},
-		{"${.data_model}", "template t:1:3: .data_model is not known; .now is"},
-		{"${n?string('0E0')}", `template t:1:5: "0E0" is no format of numbers`},
-		{"${.now?string('yyyy-ww')}", `template t:1:8: "yyyy-ww" is no format of dates`},
-		{"${Document['\x00value']}", "template t:1:3: Document['\x00value'] is missing: give it a default with !, or ask for it with ??"},
-		{"<#list 1..10 as x></#list>${x}", "template t:1:29: x is missing: give it a default with !, or ask for it with ??"},
-		{"<#-- open", "template t:1:1: the comment does not end"},
-		{"${'open", "template t:1:3: the text does not end"},
-		{"${n", "template t:1:4: the template ends within a tag or a place"},
+		{"${.data_model}", "template t:1:3: .data_model is unknown; only .now is supported"},
+		{"${n?string('0E0')}", `template t:1:5: "0E0" is not a number format`},
+		{"${.now?string('yyyy-ww')}", `template t:1:8: "yyyy-ww" is not a date format`},
+		{"${Document['\x00value']}", "template t:1:3: Document['\x00value'] is missing: give it a default with !, or test it with ??"},
+		{"<#list 1..10 as x></#list>${x}", "template t:1:29: x is missing: give it a default with !, or test it with ??"},
+		{"<#-- open", "template t:1:1: the comment is not closed"},
+		{"${'open", "template t:1:3: the text is not closed"},
+		{"${n", "template t:1:4: the template ends within a tag or an interpolation"},
 	} {
 		got, err := rendered("ftl", tt.source)
 		if err == nil || err.Error() != tt.want || fault.Of(err) != fault.Invalid {
@@ -149,11 +149,11 @@ func TestMarked(t *testing.T) {
 		{source: "@foreach{x : list}@{x}@end{', '}", want: "c, a, b"},
 		{source: "@foreach{r : rows}@{r.k}@foreach{x : list}@{x}@end{}@end{}@comment{no}", want: "bcabacab"},
 		{source: "\n@nope{x}", fails: "template t:2:1: @nope{} is not supported"},
-		{source: "@if{true}", fails: "template t:1:10: the template ends where @end{} is expected"},
+		{source: "@if{true}", fails: "template t:1:10: @end{} is missing at the end of the template"},
 		{source: "@end{}", fails: "template t:1:1: @end{} closes nothing here"},
 		{source: "x @{1 +}", fails: "template t:1:3: expression: unexpected token EOF (1:3)"},
 		{source: "@{name + 1}", fails: "template t:1:1: expression: invalid operation: string + int (1:6)"},
-		{source: "@foreach{x : n}@end{}", fails: "template t:1:1: a list expected, not a number"},
+		{source: "@foreach{x : n}@end{}", fails: "template t:1:1: expected a list, not a number"},
 	} {
 		got, err := rendered("mvel", tt.source)
 		if err != nil {
@@ -173,23 +173,23 @@ func TestBounds(t *testing.T) {
 	for _, tt := range []struct{ language, source, want string }{
 		{"ftl", strings.Repeat("x", 64<<10+1), "longer than 65536 bytes"},
 		{"ftl", "<#list 1..400 as a><#list 1..400 as b></#list></#list>", "takes more than 100000 steps"},
-		{"ftl", "<#list 1..100000000 as a></#list>", "makes more than 65536 bytes"},
-		{"ftl", "<#assign s = 'xxxxxxxx'><#list 1..100 as i><#assign s = s + s></#list>", "makes more than 65536 bytes"},
-		{"ftl", "<#assign s = ['x']><#list 1..100 as i><#assign s = s + s></#list>", "makes more than 65536 bytes"},
-		{"ftl", "<#assign s = {'x': 1}><#list 1..99999 as i><#assign s = s + {'a' + i: i}></#list>", "makes more than"},
-		{"ftl", "<#assign s = 'x'><#list 1..100 as i><#assign s>${s}${s}</#assign></#list>", "makes more than 65536 bytes"},
-		{"ftl", "<#list 1..4000 as i>xxxxxxxxxxxxxxxxxxxxx</#list>", "makes more than 65536 bytes"},
-		{"ftl", "${'x'?left_pad(2000000000)}", "makes more than 65536 bytes"},
-		{"ftl", "${'aaaaaaaa'?replace('a', 'x'?left_pad(10000))}", "makes more than 65536 bytes"},
+		{"ftl", "<#list 1..100000000 as a></#list>", "produces more than 65536 bytes"},
+		{"ftl", "<#assign s = 'xxxxxxxx'><#list 1..100 as i><#assign s = s + s></#list>", "produces more than 65536 bytes"},
+		{"ftl", "<#assign s = ['x']><#list 1..100 as i><#assign s = s + s></#list>", "produces more than 65536 bytes"},
+		{"ftl", "<#assign s = {'x': 1}><#list 1..99999 as i><#assign s = s + {'a' + i: i}></#list>", "produces more than"},
+		{"ftl", "<#assign s = 'x'><#list 1..100 as i><#assign s>${s}${s}</#assign></#list>", "produces more than 65536 bytes"},
+		{"ftl", "<#list 1..4000 as i>xxxxxxxxxxxxxxxxxxxxx</#list>", "produces more than 65536 bytes"},
+		{"ftl", "${'x'?left_pad(2000000000)}", "produces more than 65536 bytes"},
+		{"ftl", "${'aaaaaaaa'?replace('a', 'x'?left_pad(10000))}", "produces more than 65536 bytes"},
 		{"ftl", "${('x'?left_pad(9000, 'a'))?replace('(a*)*b', 'y', 'r')}", "takes more than 100000 steps"},
-		{"ftl", "<#macro m><@m/></#macro><@m/>", "is more than 32 deep"},
-		{"ftl", "<#function f><#return f()></#function>${f()}", "is more than 32 deep"},
-		{"ftl", "${" + strings.Repeat("(", 100) + "1" + strings.Repeat(")", 100) + "}", "is more than 32 deep"},
-		{"ftl", "${" + strings.Repeat("!", 100) + "true}", "is more than 32 deep"},
-		{"ftl", strings.Repeat("<#if true>", 100) + strings.Repeat("</#if>", 100), "is more than 32 deep"},
+		{"ftl", "<#macro m><@m/></#macro><@m/>", "is nested more than 32 deep"},
+		{"ftl", "<#function f><#return f()></#function>${f()}", "is nested more than 32 deep"},
+		{"ftl", "${" + strings.Repeat("(", 100) + "1" + strings.Repeat(")", 100) + "}", "is nested more than 32 deep"},
+		{"ftl", "${" + strings.Repeat("!", 100) + "true}", "is nested more than 32 deep"},
+		{"ftl", strings.Repeat("<#if true>", 100) + strings.Repeat("</#if>", 100), "is nested more than 32 deep"},
 		{"ftl", "${1" + strings.Repeat("+1", 2000) + "}", "has more than 1000 operators"},
 		{"ftl", "${'" + strings.Repeat("${\"", 100) + "'}", ""},
-		{"mvel", strings.Repeat("@if{true}", 100) + strings.Repeat("@end{}", 100), "is more than 32 deep"},
+		{"mvel", strings.Repeat("@if{true}", 100) + strings.Repeat("@end{}", 100), "is nested more than 32 deep"},
 		{"mvel", "@foreach{a : 1..400}@foreach{b : 1..400}@if{b < 0}@end{}@end{}@end{}", "takes more than 100000 steps"},
 	} {
 		_, err := rendered(tt.language, tt.source)
@@ -251,7 +251,7 @@ func TestLoad(t *testing.T) {
 	if _, err := all.Find("mvel", "a"); fault.Of(err) != fault.NotFound {
 		t.Errorf("of another language: %v", err)
 	}
-	const want = "template x.ftl:2:5: an expression expected, not the end of the tag\ntemplate y.mvel:1:1: @{ does not end"
+	const want = "template x.ftl:2:5: expected an expression, not the end of the tag\ntemplate y.mvel:1:1: @{ is not closed"
 	if _, err := Load(fstest.MapFS{"x.ftl": {Data: []byte("\n<#if>")}, "y.mvel": {Data: []byte("@{")}}); err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}

@@ -105,7 +105,7 @@ func what(v any) string {
 	case *macro:
 		return "a macro"
 	}
-	return "no value of templates"
+	return "not a template value"
 }
 
 // text is a value as a place shows it.
@@ -127,7 +127,7 @@ func (r *run) text(at pos, v any) (string, error) {
 		} else if ok {
 			return no, nil
 		}
-		return "", at.fail("true or false is no text: write ?c or ?string(\"yes\", \"no\")")
+		return "", at.fail("true or false is not a text: write ?c or ?string(\"yes\", \"no\")")
 	case view:
 		if f, ok := v["toString"].(expr.Func); ok {
 			s, err := f()
@@ -137,7 +137,7 @@ func (r *run) text(at pos, v any) (string, error) {
 			return d.ID(), nil
 		}
 	}
-	return "", at.fail("%s is no text", what(v))
+	return "", at.fail("%s is not a text", what(v))
 }
 
 // textOf evaluates what has to be text, or can be.
@@ -156,7 +156,7 @@ func (r *run) truth(x expression) (bool, error) {
 	}
 	b, ok := v.(bool)
 	if !ok {
-		return false, x.place().fail("true or false expected, not %s", what(v))
+		return false, x.place().fail("must be true or false, not %s", what(v))
 	}
 	return b, nil
 }
@@ -181,7 +181,7 @@ func (x *unary) eval(r *run) (any, error) {
 		return nil, err
 	}
 	if _, ok := float(v); !ok {
-		return nil, x.at.fail("a number expected behind %s, not %s", x.op, what(v))
+		return nil, x.at.fail("expected a number after %s, not %s", x.op, what(v))
 	}
 	if x.op == "-" {
 		return arithmetic(x.at, "-", int64(0), v)
@@ -261,7 +261,7 @@ func (r *run) plus(at pos, left, right any) (any, error) {
 	}
 	for _, v := range []any{left, right} {
 		if _, safe := v.(markup); safe {
-			return nil, at.fail("text that is safe as it is cannot be joined with +: write one behind the other")
+			return nil, at.fail("escaped text cannot be joined with +: write one after the other")
 		}
 	}
 	a, err := r.text(at, left)
@@ -296,7 +296,7 @@ func arithmetic(at pos, op string, left, right any) (any, error) {
 		if ok {
 			left = right
 		}
-		return nil, at.fail("numbers expected around %s, not %s", op, what(left))
+		return nil, at.fail("expected numbers around %s, not %s", op, what(left))
 	}
 	if (op == "/" || op == "%") && b == 0 {
 		return nil, at.fail("division by zero")
@@ -372,7 +372,7 @@ func compare(at pos, left, right any) (int, error) {
 			return a.t.Compare(b.t), nil
 		}
 	}
-	return 0, at.fail("%s and %s have no order", what(left), what(right))
+	return 0, at.fail("%s and %s cannot be ordered", what(left), what(right))
 }
 
 func (r *run) equal(at pos, left, right any) (bool, error) {

@@ -36,7 +36,7 @@ func (i *Instance) MayManage(tx *storage.Tx) error {
 			continue
 		}
 		if err != nil || !tx.Can(d, manage) {
-			return fault.Denied.Errorf("workflow %s: %s did not start it, and may not manage its documents", i.ID(), p.Name)
+			return fault.Denied.Errorf("workflow %s: %s did not start it and may not manage its documents", i.ID(), p.Name)
 		}
 	}
 	if len(i.Documents) == 0 {

@@ -363,7 +363,7 @@ func hiddenRoot(tx *storage.Tx, name, typ, title string) (*storage.Doc, error) {
 	}
 	d, err := tx.Child(root, name)
 	if err == nil && d.Type().Name != typ {
-		return nil, fault.Conflict.Errorf("document %s: is a %s, not a %s", d.Path(), d.Type().Name, typ).WithCode(fault.CodeWorkflowState)
+		return nil, fault.Conflict.Errorf("document %s: is of type %s, not %s", d.Path(), d.Type().Name, typ).WithCode(fault.CodeWorkflowState)
 	}
 	if !fault.Is(err, fault.NotFound) {
 		return d, err

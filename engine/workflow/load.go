@@ -119,7 +119,7 @@ func (r *reader) node(m *Model, key, n *yaml.Node) {
 		},
 	})
 	if node.Merge = Merge(merge); !slices.Contains([]Merge{NoMerge, MergeOne, MergeAll}, node.Merge) {
-		r.Fail(node.at, "node %s: merge: one or all expected", node.ID)
+		r.Fail(node.at, "node %s: merge: must be one or all", node.ID)
 	}
 	m.Nodes = append(m.Nodes, node)
 	m.byID[node.ID] = node
@@ -224,10 +224,10 @@ func (r *reader) check(m *Model) {
 		r.checkNode(m, n)
 	}
 	if starts != 1 {
-		r.Fail(m.at, "workflow %s: %d nodes with start, 1 expected", m.Name, starts)
+		r.Fail(m.at, "workflow %s: must have exactly 1 start node, not %d", m.Name, starts)
 	}
 	if ends == 0 {
-		r.Fail(m.at, "workflow %s: no node with end", m.Name)
+		r.Fail(m.at, "workflow %s: has no end node", m.Name)
 	}
 	for _, n := range m.Nodes {
 		if starts == 1 && !m.reaches(n) {
@@ -255,11 +255,11 @@ func (r *reader) checkNode(m *Model, n *Node) {
 	subject := "workflow " + m.Name + ": node " + n.ID
 	switch {
 	case n.End && (n.Task != nil || n.Sub != nil || len(n.Transitions) > 0):
-		r.Fail(n.at, "%s: a node with end has neither a task nor transitions", subject)
+		r.Fail(n.at, "%s: an end node must have neither a task nor transitions", subject)
 	case n.Task != nil && n.Sub != nil:
-		r.Fail(n.at, "%s: has a task and a workflow, one of them is possible", subject)
+		r.Fail(n.at, "%s: must not have both a task and a workflow", subject)
 	case !n.End && len(n.Transitions) == 0:
-		r.Fail(n.at, "%s: has neither transitions nor end", subject)
+		r.Fail(n.at, "%s: must have transitions or end", subject)
 	}
 	ids := slices.Collect(maps.Keys(m.byID))
 	for _, t := range n.Transitions {
@@ -274,12 +274,12 @@ func (r *reader) checkNode(m *Model, n *Node) {
 	}
 	for _, f := range n.Variables {
 		if m.Variable(f.Name) != nil {
-			r.Fail(n.at, "%s: variable %s is one of the workflow too", subject, f.Name)
+			r.Fail(n.at, "%s: variable %s is also declared for the workflow", subject, f.Name)
 		}
 	}
 	if t := n.Task; t != nil {
 		if len(t.Assignees) == 0 || len(t.Buttons) == 0 {
-			r.Fail(t.at, "%s: a task needs assignees and buttons", subject)
+			r.Fail(t.at, "%s: a task must have assignees and buttons", subject)
 		}
 		variables := make([]string, len(m.Variables))
 		for i, f := range m.Variables {
@@ -301,7 +301,7 @@ func (r *reader) nested(first, m *Model, above []*Model) {
 		case inner == nil && m == first:
 			r.Unknown("workflow "+m.Name+": node "+n.ID, "workflow", name, maps.Keys(r.models.byName))
 		case inner == first:
-			r.Fail(first.at, "workflow %s: goes through itself, by node %s of %s", first.Name, n.ID, m.Name)
+			r.Fail(first.at, "workflow %s: contains itself, through node %s of %s", first.Name, n.ID, m.Name)
 		case inner != nil && !slices.Contains(above, inner):
 			r.nested(first, inner, append(above, inner))
 		}

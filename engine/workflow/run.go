@@ -75,7 +75,7 @@ func (m *Model) Resume(h Host, id string, most int) (ended bool, err error) {
 		return false, err
 	}
 	if s := h.Node(id).State; s != Suspended {
-		return false, fault.Conflict.Errorf("node %s: it is %s, not %s", id, s, Suspended).WithCode(fault.CodeWorkflowState)
+		return false, fault.Conflict.Errorf("node %s: is %s, not %s", id, s, Suspended).WithCode(fault.CodeWorkflowState)
 	}
 	return m.walk(h, step{node: n, over: true}, most)
 }
@@ -206,7 +206,7 @@ func (m *Model) mustWait(h Host) error {
 			return nil
 		}
 	}
-	return fault.Conflict.Errorf("workflow %s: it has not ended, and nobody has a task", m.Name).WithCode(fault.CodeWorkflowState)
+	return fault.Conflict.Errorf("workflow %s: has not ended, but has no open task", m.Name).WithCode(fault.CodeWorkflowState)
 }
 
 // incoming counts the transitions that lead to a node.

@@ -270,28 +270,28 @@ func TestMistakes(t *testing.T) {
   Outer: {nodes: {a: {start: true, workflow: {name: Inner}, transitions: {on: {to: b}}}, b: {end: true}}}
   Wrong: {nodes: {a: {start: true, workflow: {name: Inne}, transitions: {on: {to: b}}}, b: {end: true}}}
 `)
-	want := `w.yaml:3: workflow Broken: no type Fil, perhaps File
-w.yaml:3: workflow Broken: no facet Versionabel, perhaps Versionable
-w.yaml:3: workflow Broken: no state projekt, perhaps project
-w.yaml:4: field who: no type "text"
-w.yaml:6: node begin: merge: one or all expected
-w.yaml:10: workflow Broken: node begin: a task needs assignees and buttons
+	want := `w.yaml:3: workflow Broken: unknown type Fil, perhaps File
+w.yaml:3: workflow Broken: unknown facet Versionabel, perhaps Versionable
+w.yaml:3: workflow Broken: unknown state projekt, perhaps project
+w.yaml:4: field who: unknown type "text"
+w.yaml:6: node begin: merge: must be one or all
+w.yaml:10: workflow Broken: node begin: a task must have assignees and buttons
 w.yaml:11: expression: never ends
-w.yaml:12: workflow Broken: node begin: no permission Reed, perhaps Read
-w.yaml:13: workflow Broken: node begin: no variable manny, perhaps many
+w.yaml:12: workflow Broken: node begin: unknown permission Reed, perhaps Read
+w.yaml:13: workflow Broken: node begin: unknown variable manny, perhaps many
 w.yaml:15: expression: never ends
-w.yaml:15: workflow Broken: node begin: no node ende, perhaps end
+w.yaml:15: workflow Broken: node begin: unknown node ende, perhaps end
 w.yaml:16: workflow Broken: node begin: transition more: to is missing
 w.yaml:17: workflow Broken: no transition leads to node lost
 w.yaml:18: unknown key titel, perhaps title
-w.yaml:20: workflow Broken: node end: a node with end has neither a task nor transitions
-w.yaml:20: workflow Broken: node end: variable many is one of the workflow too
+w.yaml:20: workflow Broken: node end: an end node must have neither a task nor transitions
+w.yaml:20: workflow Broken: node end: variable many is also declared for the workflow
 w.yaml:20: workflow Broken: no transition leads to node end
-w.yaml:21: workflow Empty: 0 nodes with start, 1 expected
-w.yaml:21: workflow Empty: no node with end
-w.yaml:22: workflow Inner: goes through itself, by node a of Outer
-w.yaml:23: workflow Outer: goes through itself, by node a of Inner
-w.yaml:24: workflow Wrong: node a: no workflow Inne, perhaps Inner`
+w.yaml:21: workflow Empty: must have exactly 1 start node, not 0
+w.yaml:21: workflow Empty: has no end node
+w.yaml:22: workflow Inner: contains itself, through node a of Outer
+w.yaml:23: workflow Outer: contains itself, through node a of Inner
+w.yaml:24: workflow Wrong: node a: unknown workflow Inne, perhaps Inner`
 	if err == nil || err.Error() != want {
 		t.Errorf("got\n%v\nwant\n%s", err, want)
 	}
@@ -311,7 +311,7 @@ func TestDefaults(t *testing.T) {
 		t.Errorf("models: %s", got)
 	}
 	has := func(name string) bool { return name != "nextAssignee" }
-	if err := ms.Check(has, slices.Values([]string{"nextAssignees"})); err == nil || !strings.Contains(err.Error(), "no operation nextAssignee, perhaps nextAssignees") {
+	if err := ms.Check(has, slices.Values([]string{"nextAssignees"})); err == nil || !strings.Contains(err.Error(), "unknown operation nextAssignee, perhaps nextAssignees") {
 		t.Errorf("check: %v", err)
 	}
 }

@@ -37,7 +37,7 @@ func OpenStep(tx *storage.Tx, ms *Models, d *storage.Doc) (*Step, error) {
 			}
 		}
 	}
-	return nil, fault.NotFound.Errorf("document %s: is no step of a route that was started", d.ID())
+	return nil, fault.NotFound.Errorf("document %s: is not a step of a started route", d.ID())
 }
 
 // ChainOf names what runs when a step of a type begins: what is declared for the type, or for the nearest above it;
@@ -110,14 +110,14 @@ func (s *Step) follow(tx *storage.Tx, transition string, from ...string) error {
 	}
 	for _, d := range []*storage.Doc{s.Route.Doc, up} {
 		if d.State() != Running {
-			return fault.Conflict.Errorf("document %s: it is %s, and so no step of it moves", d.ID(), d.State()).WithCode(fault.CodeWorkflowState)
+			return fault.Conflict.Errorf("document %s: is %s, so its steps cannot continue", d.ID(), d.State()).WithCode(fault.CodeWorkflowState)
 		}
 	}
 	if s.Doc, err = tx.Reload(s.Doc); err != nil {
 		return err
 	}
 	if !slices.Contains(from, s.Doc.State()) {
-		return fault.Conflict.Errorf("step %s: it is %s", s.Doc.ID(), s.Doc.State()).WithCode(fault.CodeWorkflowState)
+		return fault.Conflict.Errorf("step %s: is %s", s.Doc.ID(), s.Doc.State()).WithCode(fault.CodeWorkflowState)
 	}
 	if err := s.cancelTasks(tx); err != nil {
 		return err
@@ -151,7 +151,7 @@ func (s *Step) Choose(tx *storage.Tx, place string) error {
 	}
 	n, err := strconv.Atoi(place)
 	if err != nil || n < 0 || n >= len(children) || !children[n].HasFacet(folderFacet) {
-		return fault.Invalid.Errorf("nextStepPos: there is no folder of steps at %q in %s", place, up.ID()).In("nextStepPos")
+		return fault.Invalid.Errorf("nextStepPos: there is no step folder at %q in %s", place, up.ID()).In("nextStepPos")
 	}
 	if err := up.Set(chosenKey, strconv.Itoa(n)); err != nil {
 		return err

@@ -231,7 +231,7 @@ func (t *Task) MayHandOn(p *storage.Principal) error {
 // MayReassign is an error unless the principal may give the task to others instead.
 func (t *Task) MayReassign(p *storage.Principal) error {
 	if t.Node == nil || t.Node.Task == nil || !t.Node.Task.Reassignable {
-		return fault.Conflict.Errorf("task %s: it cannot be reassigned", t.ID()).WithCode(fault.CodeWorkflowState)
+		return fault.Conflict.Errorf("task %s: cannot be reassigned", t.ID()).WithCode(fault.CodeWorkflowState)
 	}
 	return t.MayHandOn(p)
 }
@@ -280,7 +280,7 @@ func (t *Task) hand(tx *storage.Tx, actors, delegated []string, comment string) 
 // MustBeOpen is an error of kind Conflict if the task has ended.
 func (t *Task) MustBeOpen() error {
 	if s := t.Doc.State(); s != Opened {
-		return fault.Conflict.Errorf("task %s: it is %s", t.ID(), s).WithCode(fault.CodeWorkflowState)
+		return fault.Conflict.Errorf("task %s: is %s", t.ID(), s).WithCode(fault.CodeWorkflowState)
 	}
 	return nil
 }
@@ -369,7 +369,7 @@ func Actors(tx *storage.Tx, names []string) ([]string, error) {
 			}
 		}
 		if found == "" {
-			return nil, fault.Invalid.Errorf("actors: no user or group %q", given).In("actors")
+			return nil, fault.Invalid.Errorf("actors: unknown user or group %q", given).In("actors")
 		}
 		if !slices.Contains(out, found) {
 			out = append(out, found)

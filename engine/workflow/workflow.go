@@ -191,7 +191,7 @@ func (t *TaskDef) Button(name string) (*Button, error) {
 			return b, nil
 		}
 	}
-	return nil, fault.Invalid.Errorf("action: no action %q%s", name, fault.Perhaps(name, slices.Values(names))).In("action")
+	return nil, fault.Invalid.Errorf("action: unknown action %q%s", name, fault.Perhaps(name, slices.Values(names))).In("action")
 }
 
 // Variable finds the declaration of a variable, nil if there is none.

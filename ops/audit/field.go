@@ -34,7 +34,7 @@ const maxPattern = 1000
 // resolve cuts the alias off a field's name and checks that there is such a field.
 func resolve(f *query.Field, alias string) error {
 	if f == nil {
-		return fault.Invalid.Errorf("query: a field is expected").In("query")
+		return fault.Invalid.Errorf("query: must start with a field").In("query")
 	}
 	if alias != "" {
 		f.Name = strings.TrimPrefix(f.Name, alias+".")
@@ -53,9 +53,9 @@ func check(p *query.Predicate, alias string) error {
 	}
 	switch {
 	case p.Op == query.StartsWith:
-		return fault.Invalid.Errorf("query: line %d, column %d: STARTSWITH is for documents", p.Line, p.Column).At(p.Line, p.Column).In("query")
+		return fault.Invalid.Errorf("query: line %d, column %d: STARTSWITH applies only to documents", p.Line, p.Column).At(p.Line, p.Column).In("query")
 	case (p.Op == query.Like || p.Op == query.ILike) && len(p.Values[0].String()) > maxPattern:
-		return fault.Limit.Errorf("query: line %d, column %d: a pattern of LIKE has at most %d bytes", p.Line, p.Column, maxPattern).At(p.Line, p.Column).In("query")
+		return fault.Limit.Errorf("query: line %d, column %d: a LIKE pattern may have at most %d bytes", p.Line, p.Column, maxPattern).At(p.Line, p.Column).In("query")
 	}
 	kind := schema.String
 	switch p.Field.Name {
@@ -67,7 +67,7 @@ func check(p *query.Predicate, alias string) error {
 	for i := range p.Values {
 		v, ok := valueAs(kind, p.Values[i].V)
 		if !ok {
-			return fault.Invalid.Errorf("query: line %d, column %d: %s is no value of %s", p.Line, p.Column, p.Values[i].String(), p.Field.Name).
+			return fault.Invalid.Errorf("query: line %d, column %d: %s is not a valid value for %s", p.Line, p.Column, p.Values[i].String(), p.Field.Name).
 				At(p.Line, p.Column).In("query")
 		}
 		p.Values[i].V = v

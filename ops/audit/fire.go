@@ -13,7 +13,7 @@ var fire = engine.Op{
 	Aliases:  []string{"Notification.SendEvent"},
 	Label:    "Send Event",
 	Category: "Notification",
-	Doc: "Fires an event, one for each input document or else one without a document, and keeps the input. " +
+	Doc: "Fires an event, one for each input document or else one without a document, and returns the input. " +
 		"Listeners run within the call, and the audit log records the event.",
 	Run: engine.On(fireParams.run),
 }

@@ -15,7 +15,7 @@ var logMessage = engine.Op{
 	Aliases:  []string{"LogOperation"},
 	Label:    "Log",
 	Category: "Notification",
-	Doc:      "Writes a line to the server's log and keeps the input. A level that is none counts as info; long messages are cut.",
+	Doc:      "Writes a line to the server's log and returns the input. An unknown level counts as info; long messages are truncated.",
 	Effect:   engine.Pure,
 	Run:      engine.On(logParams.run),
 }
@@ -23,7 +23,7 @@ var logMessage = engine.Op{
 type logParams struct {
 	Level    string `json:"level" values:"info,debug,warn,error" widget:"Option" doc:"Level: debug, info, warn or error."`
 	Message  string `json:"message" doc:"The line."`
-	Category string `json:"category,omitzero" doc:"What the line is about."`
+	Category string `json:"category,omitzero" doc:"Category of the line."`
 }
 
 func (p logParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {

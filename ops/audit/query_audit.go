@@ -18,15 +18,15 @@ var queryAudit = engine.Op{
 	Doc: "Returns audit records as a JSON array. The query reads FROM LogEntry log WHERE log.eventId = 'download' ORDER BY log.eventDate DESC, " +
 		"with the fields id, eventId, category, principalName, comment, docUUID, docPath, docType, docLifeCycle, eventDate, logDate, repositoryId and source, " +
 		"and =, <>, <, <=, >, >=, LIKE, IN, BETWEEN, IS NULL, AND, OR and NOT. The values of :name are the context variables audit.query.name. " +
-		"Without maxResults at most 10,000 records come.",
+		"Without maxResults, it returns at most 10,000 records.",
 	Effect: engine.Reads,
 	Run:    engine.On(queryParams.run),
 }
 
 type queryParams struct {
 	Query string `json:"query" widget:"TextArea" doc:"The query."`
-	Max   int    `json:"maxResults" type:"int" default:"0" doc:"Most records of a page; 0 is all of them."`
-	Page  int    `json:"pageNo" type:"int" default:"1" doc:"Number of the page, from 1."`
+	Max   int    `json:"maxResults" type:"int" default:"0" doc:"Maximum number of records per page; 0 means all."`
+	Page  int    `json:"pageNo" type:"int" default:"1" doc:"Number of the page, starting at 1."`
 }
 
 // record is an audit record as Audit.Query writes it.
@@ -46,7 +46,7 @@ type record struct {
 
 func (p queryParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
 	if p.Max < 0 || p.Page < 1 || p.Page > maxRead {
-		return nil, fault.Invalid.Errorf("maxResults: not below 0, and pageNo from 1").In("pageNo")
+		return nil, fault.Invalid.Errorf("maxResults: must be at least 0; pageNo: must be at least 1").In("pageNo")
 	}
 	s, err := parse(c, p.Query, nil, variables(c))
 	if err != nil {

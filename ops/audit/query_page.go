@@ -24,25 +24,25 @@ var queryPage = engine.Op{
 	Aliases:  []string{"Audit.PageProvider"},
 	Label:    "Audit Query With Page Provider",
 	Category: "Fetch",
-	Doc: "Returns a page of audit records, of a query written as for Audit.Query or of a named one: AUDIT_BROWSER, " +
-		"EVENTS_VIEW or DOCUMENT_HISTORY_PROVIDER, whose parameter is the id of a document. maxResults is accepted and has no effect.",
+	Doc: "Returns a page of audit records found by a query, written as for Audit.Query, or by a named query: AUDIT_BROWSER, " +
+		"EVENTS_VIEW or DOCUMENT_HISTORY_PROVIDER, whose parameter is the id of a document. maxResults is accepted but ignored.",
 	Effect: engine.Reads,
 	Run:    engine.On(queryPageParams.run),
 }
 
 type queryPageParams struct {
-	Provider  string        `json:"providerName,omitzero" doc:"Name of a query; AUDIT_BROWSER if there is none of either."`
+	Provider  string        `json:"providerName,omitzero" doc:"Name of a query; AUDIT_BROWSER if neither a name nor a query is given."`
 	Query     string        `json:"query,omitzero" doc:"A query."`
 	Args      []string      `json:"queryParams,omitzero" doc:"Values for the question marks, in order."`
 	Named     storage.Props `json:"namedQueryParams,omitzero" doc:"Values for :name."`
-	PageSize  int           `json:"pageSize,omitzero" doc:"Most records of the page; 50 unless given."`
-	Index     int           `json:"currentPageIndex,omitzero" doc:"Number of the page, from 0."`
+	PageSize  int           `json:"pageSize,omitzero" doc:"Maximum number of records per page; 50 by default."`
+	Index     int           `json:"currentPageIndex,omitzero" doc:"Number of the page, starting at 0."`
 	Page      int           `json:"page,omitzero" doc:"The same."`
 	SortBy    string        `json:"sortBy,omitzero" doc:"Fields to sort by, separated by commas."`
-	SortOrder string        `json:"sortOrder,omitzero" values:"ASC,DESC" widget:"Option" doc:"For each field ASC, or else descending."`
+	SortOrder string        `json:"sortOrder,omitzero" values:"ASC,DESC" widget:"Option" doc:"Direction for each field: ASC, or anything else for descending."`
 	SortInfo  []string      `json:"sortInfo,omitzero" doc:"Fields to sort by, each ascending unless false follows."`
-	Language  string        `json:"language" default:"NXQL" values:"NXQL" widget:"Option" doc:"Accepted, without effect."`
-	Max       int           `json:"maxResults" default:"100" doc:"Accepted, without effect."`
+	Language  string        `json:"language" default:"NXQL" values:"NXQL" widget:"Option" doc:"Accepted but ignored."`
+	Max       int           `json:"maxResults" default:"100" doc:"Accepted but ignored."`
 }
 
 func (p queryPageParams) run(c *engine.Ctx, _ engine.Void) (*storage.EntryPage, error) {
@@ -56,7 +56,7 @@ func (p queryPageParams) run(c *engine.Ctx, _ engine.Void) (*storage.EntryPage, 
 	limits := c.Tx.Repo().Limits()
 	size, index := cmp.Or(p.PageSize, historyPage), max(p.Index, p.Page)
 	if size < 0 || p.Index < 0 || p.Page < 0 || index > maxRead {
-		return nil, fault.Invalid.Errorf("pageSize and currentPageIndex: not below 0").In("currentPageIndex")
+		return nil, fault.Invalid.Errorf("pageSize and currentPageIndex: must be at least 0").In("currentPageIndex")
 	}
 	size = min(size, limits.PageSize)
 	args := make([]any, len(p.Args))

@@ -33,7 +33,7 @@ func (s *search) run(c *engine.Ctx, offset, size int) (*found, error) {
 			return true, nil
 		}
 		if (size == 0 || !stored) && len(out.entries) == maxSorted {
-			return false, fault.Limit.Errorf("query: more than %d audit records; ask by page and in the order of eventDate", maxSorted).WithCode(fault.CodeQueryTooCostly)
+			return false, fault.Limit.Errorf("query: more than %d audit records; request pages ordered by eventDate", maxSorted).WithCode(fault.CodeQueryTooCostly)
 		}
 		if !stored || out.total >= offset && (size == 0 || out.total < offset+size) {
 			out.entries = append(out.entries, e)
@@ -80,7 +80,7 @@ func (s *search) each(c *engine.Ctx, fn func(storage.Entry) (bool, error)) error
 			return nil
 		}
 		if read >= maxRead {
-			return fault.Limit.Errorf("query: more than %d audit records read; narrow eventDate or docUUID", maxRead).WithCode(fault.CodeQueryTooCostly)
+			return fault.Limit.Errorf("query: more than %d audit records read; restrict eventDate or docUUID", maxRead).WithCode(fault.CodeQueryTooCostly)
 		}
 		if err := c.Err(); err != nil {
 			return err

@@ -67,7 +67,7 @@ func plain(src string) (text, alias string, err error) {
 		word = take()
 	}
 	if !strings.EqualFold(word, "from") || !strings.EqualFold(take(), "LogEntry") {
-		return "", "", fault.Invalid.Errorf("query: FROM LogEntry expected").At(1, 1).In("query")
+		return "", "", fault.Invalid.Errorf("query: must read FROM LogEntry").At(1, 1).In("query")
 	}
 	before := rest
 	if alias = take(); strings.EqualFold(alias, "as") {
@@ -77,7 +77,7 @@ func plain(src string) (text, alias string, err error) {
 		alias, rest = "", before
 	}
 	if column != "" && column != "*" && column != alias {
-		return "", "", fault.Invalid.Errorf("query: SELECT %s: whole records only", column).At(1, 1).In("query")
+		return "", "", fault.Invalid.Errorf("query: SELECT %s: only whole records can be selected", column).At(1, 1).In("query")
 	}
 	head := len(src) - len(rest)
 	const known = "SELECT*FROM L"

@@ -8,14 +8,14 @@ var toggleRecording = engine.Op{
 	Name:     "Traces.ToggleRecording",
 	Label:    "Traces.toggleRecording",
 	Category: "Execution Context",
-	Doc:      "Switches the recording of traces over, or on or off as enableTrace says, and returns whether they are recorded now. With readOnly it changes nothing.",
+	Doc:      "Switches the recording of traces on or off, or toggles it without enableTrace, and returns whether traces are now recorded. With readOnly it changes nothing.",
 	Effect:   engine.Writes,
 	Run:      engine.On(toggleParams.run),
 }
 
 type toggleParams struct {
-	Enable   string `json:"enableTrace,omitzero" type:"boolean" enum:"true,false" doc:"Record or not; without it the other way round."`
-	ReadOnly bool   `json:"readOnly" default:"false" doc:"Only tell."`
+	Enable   string `json:"enableTrace,omitzero" type:"boolean" enum:"true,false" doc:"Whether to record; without it, recording is toggled."`
+	ReadOnly bool   `json:"readOnly" default:"false" doc:"Only report the state."`
 }
 
 func (p toggleParams) run(c *engine.Ctx, _ engine.Void) (bool, error) {

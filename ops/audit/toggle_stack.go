@@ -9,14 +9,14 @@ var toggleStack = engine.Op{
 	Label:    "Json Error Stack Display",
 	Category: "Execution Context",
 	Since:    "6.0",
-	Doc: "Switches over, or on or off as enableTrace says, whether answers to calls that failed have their trace, as stacktrace, until the server ends. " +
-		"Returns whether they have it now.",
+	Doc: "Switches on or off, or toggles without enableTrace, whether answers to failed calls contain their trace as stacktrace, until the server is stopping. " +
+		"Returns whether they now do.",
 	Effect: engine.Writes,
 	Run:    engine.On(toggleStackParams.run),
 }
 
 type toggleStackParams struct {
-	Enable string `json:"enableTrace,omitzero" type:"boolean" enum:"true,false" doc:"Show traces or not; without it the other way round."`
+	Enable string `json:"enableTrace,omitzero" type:"boolean" enum:"true,false" doc:"Whether to show traces; without it, the setting is toggled."`
 }
 
 func (p toggleStackParams) run(c *engine.Ctx, _ engine.Void) (bool, error) {

@@ -11,8 +11,8 @@ var loginAs = engine.Op{
 	Name:     "Auth.LoginAs",
 	Label:    "Login As",
 	Category: "Users & Groups",
-	Doc: "Goes on as another user, or without a name as the server itself on behalf of the user, until Auth.Logout or the end of the " +
-		"run. A document is read again as the new user, any other input is kept. Only administrators may call it, and stored chains.",
+	Doc: "Continues as another user, or without a name as the server itself on behalf of the user, until Auth.Logout or the end of the " +
+		"run. A document is read again as the new user; any other input is passed on. Only administrators and stored chains may call it.",
 	Effect: engine.Reads,
 	Run:    engine.Overload(engine.On(loginParams.void), engine.On(loginParams.doc)),
 }

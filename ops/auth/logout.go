@@ -9,7 +9,7 @@ var logout = engine.Op{
 	Name:     "Auth.Logout",
 	Label:    "Logout",
 	Category: "Users & Groups",
-	Doc:      "Goes on as the user before the last Auth.LoginAs of this run, if there was one. A document is read again, any other input is kept.",
+	Doc:      "Continues as the user before the last Auth.LoginAs of this run, if there was one. A document is read again; any other input is passed on.",
 	Effect:   engine.Reads,
 	Run:      engine.Overload(engine.On(logoutParams.void), engine.On(logoutParams.doc)),
 }

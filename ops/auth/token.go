@@ -10,7 +10,7 @@ var acquireToken = engine.Op{
 	Name:     "Token.Acquire",
 	Label:    "Acquire Device Token",
 	Category: "Users & Groups",
-	Doc:      "Returns the token by which a program on a device acts for the user. The same user, program and device always get the same token; the permission Read makes one that only reads.",
+	Doc:      "Returns the token by which a program on a device acts for the user. The same user, program and device always get the same token; the permission Read creates a read-only token.",
 	Secret:   true,
 	Run:      engine.On(acquireTokenParams.run),
 }
@@ -18,8 +18,8 @@ var acquireToken = engine.Op{
 type acquireTokenParams struct {
 	Application string `json:"application" doc:"Name of the program."`
 	Device      string `json:"deviceId" doc:"Identifier of the device."`
-	Description string `json:"deviceDescription,omitzero" doc:"What the device is."`
-	Permission  string `json:"permission" doc:"What the program is to do, for example ReadWrite."`
+	Description string `json:"deviceDescription,omitzero" doc:"Description of the device."`
+	Permission  string `json:"permission" doc:"Permission of the program, for example ReadWrite."`
 }
 
 func (p acquireTokenParams) run(c *engine.Ctx, _ engine.Void) (string, error) {
@@ -30,14 +30,14 @@ var listTokens = engine.Op{
 	Name:     "Token.List",
 	Label:    "List Device Tokens",
 	Category: "Users & Groups",
-	Doc:      "Returns the user's own device tokens, newest first.",
+	Doc:      "Returns the caller's device tokens, newest first.",
 	Effect:   engine.Reads,
 	Secret:   true,
 	Run:      engine.On(listTokensParams.run),
 }
 
 type listTokensParams struct {
-	Application string `json:"application,omitzero" doc:"Only those of a program."`
+	Application string `json:"application,omitzero" doc:"Only tokens of this program."`
 }
 
 func (p listTokensParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
@@ -59,7 +59,7 @@ var revokeToken = engine.Op{
 	Name:     "Token.Revoke",
 	Label:    "Revoke Device Token",
 	Category: "Users & Groups",
-	Doc:      "Ends a device token, named by itself or by program and device, and keeps the input.",
+	Doc:      "Revokes a device token, named by the token itself or by program and device, and returns the input.",
 	Run:      engine.On(revokeTokenParams.run),
 }
 

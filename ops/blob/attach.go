@@ -10,14 +10,14 @@ var attach = engine.Op{
 	Aliases:  []string{"Blob.Attach"},
 	Label:    "Attach File",
 	Category: "Files",
-	Doc:      "Puts the input files on a document, which is saved once, and returns the files. A list property gets them appended, a property for one file keeps the last.",
+	Doc:      "Attaches the input files to a document, saves it once, and returns the files. Files are appended to a list property; a single-file property keeps the last one.",
 	Run:      engine.Overload(engine.On(attachParams.blobs), engine.On(attachParams.blob)),
 }
 
 type attachParams struct {
-	Document storage.Ref `json:"document" doc:"The document: a path or an id."`
-	Save     bool        `json:"save" default:"true" values:"true" doc:"Store the change at once."`
-	Xpath    string      `json:"xpath" default:"file:content" values:"file:content" doc:"Xpath where the files go."`
+	Document storage.Ref `json:"document" doc:"Path or id of the document."`
+	Save     bool        `json:"save" default:"true" values:"true" doc:"Save the document immediately."`
+	Xpath    string      `json:"xpath" default:"file:content" values:"file:content" doc:"Xpath of the property that receives the files."`
 }
 
 func (p attachParams) blob(c *engine.Ctx, b *storage.Blob) (*storage.Blob, error) {

@@ -10,13 +10,13 @@ var attachCurrent = engine.Op{
 	Aliases:  []string{"BlobHolder.Attach"},
 	Label:    "Attach File or files to the currentDocument.",
 	Category: "Files",
-	Doc: "Puts the input on the document named by context variable currentDocument, which is saved and returned. One file becomes its main file; " +
-		"of several the first does, if asked for, and the others are appended to its further files.",
+	Doc: "Attaches the input to the document named by the context variable currentDocument, saves it and returns it. One file becomes its main file; " +
+		"of several, the first does if requested, and the others are appended to its attachments.",
 	Run: engine.Overload(engine.On(attachCurrentParams.blobs), engine.On(attachCurrentParams.blob)),
 }
 
 type attachCurrentParams struct {
-	UseMain bool `json:"useMainBlob" default:"true" doc:"Of several files, make the first the main file."`
+	UseMain bool `json:"useMainBlob" default:"true" doc:"Whether the first of several files becomes the main file."`
 }
 
 func (p attachCurrentParams) blob(c *engine.Ctx, b *storage.Blob) (*storage.Doc, error) {
@@ -49,7 +49,7 @@ var attachFiles = engine.Op{
 	Name:     "AttachFiles",
 	Label:    "AttachFiles",
 	Category: "Files",
-	Doc:      "Puts the input on the document named by context variable currentDocument, which is saved and returned. One file becomes its main file; several are appended to its further files.",
+	Doc:      "Attaches the input to the document named by the context variable currentDocument, saves it and returns it. One file becomes its main file; several are appended to its attachments.",
 	Run:      engine.Overload(engine.On(attachFilesParams.blobs), engine.On(attachFilesParams.blob)),
 }
 

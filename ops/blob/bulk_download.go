@@ -15,7 +15,7 @@ var bulkDownload = engine.Op{
 }
 
 type bulkDownloadParams struct {
-	Filename string `json:"filename,omitzero" doc:"Name of the archive; without it documents.zip."`
+	Filename string `json:"filename,omitzero" doc:"Name of the archive; documents.zip by default."`
 }
 
 func (p bulkDownloadParams) run(c *engine.Ctx, docs storage.Docs) (*storage.Blob, error) {

@@ -13,14 +13,14 @@ var concatenatePDFs = engine.Op{
 	Name:     "Blob.ConcatenatePDFs",
 	Label:    "Concatenate PDFs",
 	Category: "Conversion",
-	Doc:      "Joins PDF files, in their order, into one. A single file with nothing to append comes back as it is.",
+	Doc:      "Joins PDF files, in order, into one. A single file with nothing to append is returned unchanged.",
 	Effect:   engine.Reads,
 	Run:      engine.Overload(engine.On(concatenateParams.blobs), engine.On(concatenateParams.blob)),
 }
 
 type concatenateParams struct {
 	Filename string `json:"filename" doc:"Name of the new file."`
-	Variable string `json:"blob_to_append,omitzero" doc:"Name of a context variable with a PDF that goes first."`
+	Variable string `json:"blob_to_append,omitzero" doc:"Name of a context variable that holds a PDF to put first."`
 }
 
 func (p concatenateParams) blob(c *engine.Ctx, b *storage.Blob) (*storage.Blob, error) {
@@ -37,12 +37,12 @@ func (p concatenateParams) blobs(c *engine.Ctx, files storage.Blobs) (*storage.B
 	if p.Variable != "" {
 		first, ok := c.Vars[p.Variable].(*storage.Blob)
 		if !ok || first == nil {
-			return nil, fault.Invalid.Errorf("variable %s: holds no file", p.Variable).In("blob_to_append")
+			return nil, fault.Invalid.Errorf("variable %s: does not hold a file", p.Variable).In("blob_to_append")
 		}
 		files = append(storage.Blobs{first}, files...)
 	}
 	if len(files) == 0 {
-		return nil, fault.Invalid.Errorf("input: no PDF to join")
+		return nil, fault.Invalid.Errorf("input: contains no PDF file to join")
 	}
 	for _, b := range files {
 		if err := checkPDF(b); err != nil {
@@ -55,7 +55,7 @@ func (p concatenateParams) blobs(c *engine.Ctx, files storage.Blobs) (*storage.B
 		return err
 	})
 	if err != nil {
-		return nil, fault.Wrap(err, "input: PDF files that cannot be joined").In("input")
+		return nil, fault.Wrap(err, "input: the PDF files cannot be joined").In("input")
 	}
 	return joined, nil
 }

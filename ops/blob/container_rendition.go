@@ -10,16 +10,16 @@ var containerRendition = engine.Op{
 	Name:     "Document.GetContainerRendition",
 	Label:    "Gets the folder's children or the collection's members default renditions",
 	Category: "Files",
-	Doc: "Packs the main files of a folder's children or of a collection's members into one archive and returns it, those of folders " +
-		"and collections among them in folders of the archive. What is hidden, in the trash or has no file is left out.",
+	Doc: "Packs the main files of a folder's children or of a collection's members into one archive and returns it. Folders " +
+		"and collections among them become folders of the archive. Documents that are hidden, in the trash or without a file are left out.",
 	Effect: engine.Reads,
 	Run:    engine.On(containerParams.run),
 }
 
 type containerParams struct {
-	Limit  int    `json:"limit" type:"int" default:"100" doc:"Most documents of one folder or collection, by title."`
-	Depth  int    `json:"maxDepth" type:"int" default:"1" doc:"How many levels are packed: 1 for the folder's own children alone."`
-	Reason string `json:"reason,omitzero" doc:"Why the files are read; a word for the log."`
+	Limit  int    `json:"limit" type:"int" default:"100" doc:"Maximum number of documents per folder or collection, by title."`
+	Depth  int    `json:"maxDepth" type:"int" default:"1" doc:"Number of levels to pack; 1 packs only the folder's own children."`
+	Reason string `json:"reason,omitzero" doc:"Reason for the download, for the log."`
 }
 
 // maxLevels bounds the levels of one archive.
@@ -30,9 +30,9 @@ func (p containerParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Blob, erro
 	case !holds(d):
 		return nil, fault.Invalid.Errorf("document %s: neither a folder nor a collection", d.Path()).In("input")
 	case p.Limit < 1 || p.Limit > maxEntries:
-		return nil, fault.Invalid.Errorf("limit: from 1 to %d", maxEntries).In("limit")
+		return nil, fault.Invalid.Errorf("limit: must be between 1 and %d", maxEntries).In("limit")
 	case p.Depth < 1 || p.Depth > maxLevels:
-		return nil, fault.Invalid.Errorf("maxDepth: from 1 to %d", maxLevels).In("maxDepth")
+		return nil, fault.Invalid.Errorf("maxDepth: must be between 1 and %d", maxLevels).In("maxDepth")
 	}
 	k := packer{c: c, limit: p.Limit, seen: map[string]bool{}}
 	if err := k.gather(d, "", p.Depth); err != nil {

@@ -9,7 +9,7 @@ var createAtHome = engine.Op{
 	Name:     "UserWorkspace.CreateDocumentFromBlob",
 	Label:    "Create Document from file in User's workspace",
 	Category: "Services",
-	Doc:      "Makes a document of the file in the caller's personal workspace, as FileManager.Import does in a folder.",
+	Doc:      "Creates a document from the file in the caller's personal workspace, as FileManager.Import does in a folder.",
 	Run:      engine.Each(createAtHomeParams.run),
 }
 

@@ -12,14 +12,14 @@ var createFolder = engine.Op{
 	Name:     "FileManager.CreateFolder",
 	Label:    "Create Folder",
 	Category: "Services",
-	Doc:      "Makes a folder of a title in the input folder and returns it.",
+	Doc:      "Creates a folder with a title in the input folder and returns it.",
 	Run:      engine.On(createFolderParams.run),
 }
 
 type createFolderParams struct {
 	Title      string        `json:"title" doc:"Title of the folder."`
-	Overwrite  bool          `json:"overwrite" default:"false" doc:"Take the folder of this title if there is one."`
-	Properties storage.Props `json:"properties,omitzero" doc:"First properties by xpath."`
+	Overwrite  bool          `json:"overwrite" default:"false" doc:"Return the existing folder with this title, if there is one."`
+	Properties storage.Props `json:"properties,omitzero" doc:"Initial properties by xpath."`
 }
 
 func (p createFolderParams) run(c *engine.Ctx, folder *storage.Doc) (*storage.Doc, error) {

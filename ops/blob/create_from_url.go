@@ -16,8 +16,8 @@ func createFromURL(client *egress.Client) engine.Op {
 		Aliases:  []string{"Blob.Create"},
 		Label:    "File From URL",
 		Category: "Fetch",
-		Doc: "Fetches what is at an http or https address and returns it as a file. Other schemes give nothing. " +
-			"Only public addresses are reached, by https, unless the server is configured otherwise.",
+		Doc: "Fetches an http or https address and returns the content as a file. Other schemes return nothing. " +
+			"Only public https addresses are fetched unless the server is configured otherwise.",
 		Effect: engine.Reads,
 		Run: engine.On(func(p createFromURLParams, c *engine.Ctx, in engine.Void) (*storage.Blob, error) {
 			return p.fetch(c, client)
@@ -28,8 +28,8 @@ func createFromURL(client *egress.Client) engine.Op {
 type createFromURLParams struct {
 	File     string `json:"file" type:"resource" doc:"The address."`
 	Encoding string `json:"encoding,omitzero" doc:"Encoding of the text, for example UTF-8."`
-	Filename string `json:"filename,omitzero" doc:"Name of the file; without it the last part of the address."`
-	Type     string `json:"mime-type,omitzero" doc:"Type of the file; without it, it is found from name and content."`
+	Filename string `json:"filename,omitzero" doc:"Name of the file; by default the last part of the address."`
+	Type     string `json:"mime-type,omitzero" doc:"Type of the file; by default detected from name and content."`
 }
 
 func (p createFromURLParams) fetch(c *engine.Ctx, client *egress.Client) (*storage.Blob, error) {
@@ -46,7 +46,7 @@ func (p createFromURLParams) fetch(c *engine.Ctx, client *egress.Client) (*stora
 	}
 	defer a.Body.Close()
 	if a.Status != 200 {
-		return nil, fault.Unavailable.Errorf("file: the address answered with status %d", a.Status).WithCode(fault.CodeUnreachable)
+		return nil, fault.Unavailable.Errorf("file: the address responded with status %d", a.Status).WithCode(fault.CodeUnreachable)
 	}
 	name, typ := p.Filename, p.Type
 	if name == "" {

@@ -17,13 +17,13 @@ var createZip = engine.Op{
 	Name:     "Blob.CreateZip",
 	Label:    "Zip",
 	Category: "Files",
-	Doc:      "Packs the input files into one archive and returns it. Of two files with one name the later is called renamed_1_name; folders in names are left out.",
+	Doc:      "Packs the input files into one archive and returns it. If two files have the same name, the later one is called renamed_1_name; folders in names are dropped.",
 	Effect:   engine.Reads,
 	Run:      engine.Overload(engine.On(createZipParams.blobs), engine.On(createZipParams.blob)),
 }
 
 type createZipParams struct {
-	Filename string `json:"filename,omitzero" doc:"Name of the archive; without it the name of the first file."`
+	Filename string `json:"filename,omitzero" doc:"Name of the archive; by default the name of the first file."`
 }
 
 func (p createZipParams) blob(c *engine.Ctx, b *storage.Blob) (*storage.Blob, error) {

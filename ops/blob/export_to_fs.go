@@ -21,8 +21,8 @@ func exportToFS(folder string) engine.Op {
 		Aliases:  []string{"Blob.ToFile"},
 		Label:    "Export to File",
 		Category: "Files",
-		Doc: "Writes the file to a folder of the server, once the call is committed, and returns it. The folder lies below the one the server is configured with; " +
-			"without one nothing is written. An existing file is never overwritten.",
+		Doc: "Writes the file to a folder of the server, once the call is committed, and returns it. The folder must be below the configured export folder; " +
+			"without one, nothing is written. Existing files are never overwritten.",
 		Run: engine.Each(func(p exportToFSParams, c *engine.Ctx, b *storage.Blob) (*storage.Blob, error) {
 			return b, p.export(c, folder, b)
 		}),
@@ -30,13 +30,13 @@ func exportToFS(folder string) engine.Op {
 }
 
 type exportToFSParams struct {
-	Directory string `json:"directory" doc:"Folder for the file, absolute or below the configured one."`
-	Prefix    string `json:"prefix,omitzero" doc:"Goes in front of the file's name."`
+	Directory string `json:"directory" doc:"Folder for the file: an absolute path, or one relative to the configured folder."`
+	Prefix    string `json:"prefix,omitzero" doc:"Prefix of the file's name."`
 }
 
 func (p exportToFSParams) export(c *engine.Ctx, folder string, b *storage.Blob) error {
 	if folder == "" {
-		return fault.Denied.Errorf("directory: the server is configured to export no files").WithCode(fault.CodeExportFolder)
+		return fault.Denied.Errorf("directory: the server is not configured to export files").WithCode(fault.CodeExportFolder)
 	}
 	dir, err := p.below(folder)
 	if err != nil {
@@ -44,7 +44,7 @@ func (p exportToFSParams) export(c *engine.Ctx, folder string, b *storage.Blob) 
 	}
 	base := baseName(p.Prefix + b.Name)
 	if len(base) > maxName || strings.ContainsRune(base, 0) {
-		return fault.Invalid.Errorf("file %.100q: no name that a file can have, of at most %d bytes", base, maxName)
+		return fault.Invalid.Errorf("file %.100q: not a valid file name of at most %d bytes", base, maxName)
 	}
 	name := filepath.Join(dir, base)
 	root, err := os.OpenRoot(folder)
@@ -54,7 +54,7 @@ func (p exportToFSParams) export(c *engine.Ctx, folder string, b *storage.Blob) 
 	defer func() { _ = root.Close() }()
 	switch _, err := root.Lstat(name); {
 	case err == nil:
-		return fault.Exists.Errorf("file %s: exists", name)
+		return fault.Exists.Errorf("file %s: already exists", name)
 	case !errors.Is(err, fs.ErrNotExist):
 		return fault.Invalid.Errorf("file %.100q: cannot be written: %w", name, err)
 	}

@@ -14,14 +14,14 @@ var importFile = engine.Op{
 	Name:     "FileManager.Import",
 	Label:    "Create Document from file",
 	Category: "Services",
-	Doc: "Makes a document of the file in the folder named by context variable currentDocument: a Note of text, a Picture of an image, a File of anything else. " +
+	Doc: "Creates a document from the file in the folder named by the context variable currentDocument: a Note for text, a Picture for an image, a File for anything else. " +
 		"Its title is the file name. Everything happens in the transaction of the call.",
 	Run: engine.Each(importParams.run),
 }
 
 type importParams struct {
-	NoTypeCheck bool `json:"noMimeTypeCheck" default:"false" doc:"Trust the file's type instead of finding it out."`
-	Overwrite   bool `json:"overwite" alias:"overwrite" default:"false" doc:"Put the file on a document of the same title or file name if the folder has one."`
+	NoTypeCheck bool `json:"noMimeTypeCheck" default:"false" doc:"Trust the file's declared type instead of detecting it."`
+	Overwrite   bool `json:"overwite" alias:"overwrite" default:"false" doc:"Replace the file of a document with the same title or file name, if the folder has one."`
 }
 
 func (p importParams) run(c *engine.Ctx, b *storage.Blob) (*storage.Doc, error) {
@@ -77,5 +77,5 @@ func container(c *engine.Ctx) (*storage.Doc, error) {
 	case storage.Ref:
 		return c.Tx.Doc(v)
 	}
-	return nil, fault.Invalid.Errorf("variable currentDocument: path or id of a folder expected").In("currentDocument")
+	return nil, fault.Invalid.Errorf("variable currentDocument: must be the path or id of a folder").In("currentDocument")
 }

@@ -10,7 +10,7 @@ var importClipboard = engine.Op{
 	Name:     "Blob.ImportClipboard",
 	Aliases:  []string{"ImportClipboard"},
 	Category: "Chain",
-	Doc:      "Makes a document of the file in the caller's personal workspace, puts it on the caller's clipboard and returns it.",
+	Doc:      "Creates a document from the file in the caller's personal workspace, adds it to the caller's clipboard and returns it.",
 	Run:      engine.Each(importListParams.clipboard),
 }
 
@@ -18,7 +18,7 @@ var importWorklist = engine.Op{
 	Name:     "Blob.ImportWorklist",
 	Aliases:  []string{"ImportWorklist"},
 	Category: "Chain",
-	Doc:      "Makes a document of the file in the caller's personal workspace, puts it on the caller's worklist and returns it.",
+	Doc:      "Creates a document from the file in the caller's personal workspace, adds it to the caller's worklist and returns it.",
 	Run:      engine.Each(importListParams.worklist),
 }
 
@@ -43,7 +43,7 @@ func (importListParams) run(c *engine.Ctx, b *storage.Blob, list string) (*stora
 var importInSeam = engine.Op{
 	Name:     "FileManager.ImportInSeam",
 	Category: "Chain",
-	Doc: "Makes a document of the file, as FileManager.Import does, or puts the file on the one there is, and has the user interface of the call's session, " +
+	Doc: "Creates a document from the file, as FileManager.Import does, or replaces the file of an existing one, and makes the user interface of the call's session, " +
 		"if there is one, show it.",
 	Run: engine.Each(importSeamParams.run),
 }
@@ -51,7 +51,7 @@ var importInSeam = engine.Op{
 var importWithMetaDataInSeam = engine.Op{
 	Name:     "FileManager.ImportWithMetaDataInSeam",
 	Category: "Chain",
-	Doc: "Makes a document of the file, or puts the file on the one there is, with the properties in context variable docMetaData, and has the user interface of " +
+	Doc: "Creates a document from the file, or replaces the file of an existing one, with the properties in the context variable docMetaData, and makes the user interface of " +
 		"the call's session, if there is one, show it.",
 	Run: engine.Each(importSeamParams.withMetaData),
 }

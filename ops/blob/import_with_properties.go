@@ -10,14 +10,14 @@ var importWithProperties = engine.Op{
 	Name:     "FileManager.ImportWithProperties",
 	Label:    "Create Document from file",
 	Category: "Services",
-	Doc:      "Makes a document of the file, as FileManager.Import does, with properties. Everything happens in the transaction of the call.",
+	Doc:      "Creates a document from the file, as FileManager.Import does, with properties. Everything happens in the transaction of the call.",
 	Run:      engine.Each(importWithParams.run),
 }
 
 type importWithParams struct {
 	Properties map[string]any `json:"properties" type:"properties" doc:"Properties by xpath."`
-	TypeCheck  bool           `json:"mimeTypeCheck" default:"true" doc:"Find out the file's type."`
-	Overwrite  bool           `json:"overwrite" default:"false" doc:"Put the file on a document of the same title or file name if the folder has one."`
+	TypeCheck  bool           `json:"mimeTypeCheck" default:"true" doc:"Detect the file's type."`
+	Overwrite  bool           `json:"overwrite" default:"false" doc:"Replace the file of a document with the same title or file name, if the folder has one."`
 }
 
 func (p importWithParams) run(c *engine.Ctx, b *storage.Blob) (*storage.Doc, error) {
@@ -27,7 +27,7 @@ func (p importWithParams) run(c *engine.Ctx, b *storage.Blob) (*storage.Doc, err
 var importWithMetaData = engine.Op{
 	Name:     "FileManager.ImportWithMetaData",
 	Category: "Chain",
-	Doc:      "Makes a document of the file, or puts the file on the one there is, with the properties in context variable docMetaData.",
+	Doc:      "Creates a document from the file, or replaces the file of an existing one, with the properties in the context variable docMetaData.",
 	Run:      engine.Each(importMetaParams.run),
 }
 
@@ -48,7 +48,7 @@ func (importMetaParams) run(c *engine.Ctx, b *storage.Blob) (*storage.Doc, error
 		}
 		props, _ = plain.(storage.Props)
 	default:
-		return nil, fault.Invalid.Errorf("variable docMetaData: properties expected").In("docMetaData")
+		return nil, fault.Invalid.Errorf("variable docMetaData: must hold properties").In("docMetaData")
 	}
 	return importParams{Overwrite: true}.with(c, b, props)
 }

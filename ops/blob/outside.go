@@ -80,7 +80,7 @@ func post(ctx context.Context, client *egress.Client, url string, b *storage.Blo
 	}
 	defer a.Body.Close()
 	if a.Status < 200 || a.Status > 299 {
-		return fault.Unavailable.Errorf("url: answered with status %d", a.Status)
+		return fault.Unavailable.Errorf("url: responded with status %d", a.Status)
 	}
 	return nil
 }
@@ -120,5 +120,5 @@ func export(folder, name string, b *storage.Blob) error {
 	if info, err := root.Lstat(name); err == nil && info.Mode().IsRegular() && info.Size() == b.Size {
 		return nil
 	}
-	return fault.Exists.Errorf("file %s: exists", name)
+	return fault.Exists.Errorf("file %s: already exists", name)
 }

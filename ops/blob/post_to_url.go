@@ -13,8 +13,8 @@ var postToURL = engine.Op{
 	Aliases:  []string{"Blob.Post"},
 	Label:    "HTTP Post",
 	Category: "Files",
-	Doc: "Sends the file as the body of a POST to an address and returns it. It is sent once the call is committed, and again after a while if that fails. " +
-		"Only public addresses are reached, by https, unless the server is configured otherwise.",
+	Doc: "Sends the file as the body of a POST request to an address and returns the file. It is sent after the call is committed, and retried if that fails. " +
+		"Only public https addresses are fetched unless the server is configured otherwise.",
 	Run: engine.Each(postToURLParams.run),
 }
 
@@ -25,7 +25,7 @@ type postToURLParams struct {
 func (p postToURLParams) run(c *engine.Ctx, b *storage.Blob) (*storage.Blob, error) {
 	u, err := url.Parse(p.URL)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return nil, fault.Invalid.Errorf("url: an http or https address expected").In("url")
+		return nil, fault.Invalid.Errorf("url: must be an http or https address").In("url")
 	}
 	if err := c.Tx.KeepBlob(b); err != nil {
 		return nil, err

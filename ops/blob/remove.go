@@ -10,12 +10,12 @@ var remove = engine.Op{
 	Aliases:  []string{"Blob.Remove"},
 	Label:    "Remove File",
 	Category: "Files",
-	Doc:      "Takes the file at an xpath off the document and returns the document. A list is emptied, an item goes out of its list.",
+	Doc:      "Removes the file at an xpath from the document and returns the document. A list is emptied; an item is removed from its list.",
 	Run:      engine.Each(removeParams.run),
 }
 
 type removeParams struct {
-	Save  bool   `json:"save" default:"true" values:"true" doc:"Store the change at once."`
+	Save  bool   `json:"save" default:"true" values:"true" doc:"Save the document immediately."`
 	Xpath string `json:"xpath" default:"file:content" values:"file:content" doc:"Xpath of the file, of one item or of the whole list."`
 }
 

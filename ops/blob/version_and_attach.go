@@ -6,9 +6,9 @@ import (
 )
 
 var (
-	versionAndAttachFile = attachToNext("VersionAndAttachFile", "on it, the first as its main file, the others behind its further files",
+	versionAndAttachFile = attachToNext("VersionAndAttachFile", "to it, the first as its main file, the others appended to its attachments",
 		attachCurrentParams{UseMain: true})
-	versionAndAttachFiles = attachToNext("VersionAndAttachFiles", "behind its further files", attachCurrentParams{})
+	versionAndAttachFiles = attachToNext("VersionAndAttachFiles", "to its attachments", attachCurrentParams{})
 )
 
 // attachToNext makes an operation that keeps what the current document is and attaches the files to what it is from then on.
@@ -16,7 +16,7 @@ func attachToNext(name, where string, attach attachCurrentParams) engine.Op {
 	return engine.Op{
 		Name:     name,
 		Category: "Chain",
-		Doc: "Archives the document named by context variable currentDocument as a minor version and then puts the files " + where +
+		Doc: "Archives the document named by the context variable currentDocument as a minor version and then attaches the files " + where +
 			". The document is saved and returned.",
 		Run: engine.On(func(_ struct{}, c *engine.Ctx, files storage.Blobs) (*storage.Doc, error) {
 			d, err := container(c)

@@ -8,7 +8,7 @@ var abort = engine.Op{
 	Name:     "Bulk.Abort",
 	Label:    "Abort a Bulk Command",
 	Category: "Services",
-	Doc:      "Ends a bulk command of one's own; what it has done stays done. One that is over stays as it is.",
+	Doc:      "Aborts one of the caller's bulk commands; completed changes are kept. A finished command is left unchanged.",
 	Run:      engine.On(abortParams.run).As("void", "bulkstatus"),
 }
 

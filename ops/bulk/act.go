@@ -16,13 +16,13 @@ var act = engine.Op{
 
 type actParams struct {
 	IDs        []string      `json:"ids" doc:"Identifiers of the documents."`
-	Action     string        `json:"action" default:"get" enum:"delete,get,update" doc:"What is done."`
-	Properties storage.Props `json:"properties,omitzero" doc:"Properties by xpath, of update."`
+	Action     string        `json:"action" default:"get" enum:"delete,get,update" doc:"What to do with the documents."`
+	Properties storage.Props `json:"properties,omitzero" doc:"For update: properties by xpath."`
 }
 
 func (p actParams) run(c *engine.Ctx, _ engine.Void) (storage.Docs, error) {
 	if len(p.IDs) == 0 || len(p.IDs) > page {
-		return nil, fault.Invalid.Errorf("ids: between 1 and %d documents", page).In("ids")
+		return nil, fault.Invalid.Errorf("ids: must name between 1 and %d documents", page).In("ids")
 	}
 	refs := make(storage.Refs, len(p.IDs))
 	for i, id := range p.IDs {

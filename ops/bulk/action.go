@@ -37,7 +37,7 @@ func checkOperation(c *engine.Ctx, params map[string]any) error {
 	}
 	if p := params["operationParameters"]; p != nil {
 		if _, ok := p.(map[string]any); !ok {
-			return fault.Invalid.Errorf("operationParameters: an object expected").In("parameters")
+			return fault.Invalid.Errorf("operationParameters: must be an object").In("parameters")
 		}
 	}
 	return nil
@@ -69,7 +69,7 @@ func trashDoc(c *engine.Ctx, d *storage.Doc, params map[string]any) error {
 
 func checkProps(_ *engine.Ctx, params map[string]any) error {
 	if len(properties(params)) == 0 {
-		return fault.Invalid.Errorf("parameters: no properties").In("parameters")
+		return fault.Invalid.Errorf("parameters: properties are required").In("parameters")
 	}
 	return nil
 }

@@ -77,12 +77,12 @@ func texts(params map[string]any, name string) (out []string, err error) {
 		for _, item := range v {
 			s, ok := item.(string)
 			if !ok {
-				return nil, fault.Invalid.Errorf("%s: a list of texts expected", name).In("parameters")
+				return nil, fault.Invalid.Errorf("%s: must be a list of strings", name).In("parameters")
 			}
 			out = append(out, s)
 		}
 	default:
-		return nil, fault.Invalid.Errorf("%s: a list of texts expected", name).In("parameters")
+		return nil, fault.Invalid.Errorf("%s: must be a list of strings", name).In("parameters")
 	}
 	return out, nil
 }

@@ -8,14 +8,14 @@ var get = engine.Op{
 	Name:     "Bulk.Get",
 	Label:    "Get a Bulk Command",
 	Category: "Services",
-	Doc:      "Says how far a bulk command of one's own is; administrators see everybody's. It is kept for a week.",
+	Doc:      "Returns the progress of one of the caller's bulk commands; administrators see those of all users. It is kept for a week.",
 	Effect:   engine.Reads,
 	Run:      engine.On(getParams.run).As("void", "bulkstatus"),
 }
 
 type getParams struct {
 	ID   string `json:"commandId" doc:"Identifier of the command."`
-	Base string `json:"base,omitzero" doc:"Address of the server, for the one of a file the command has made."`
+	Base string `json:"base,omitzero" doc:"Address of the server, for the address of a file the command produced."`
 }
 
 func (p getParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {

@@ -53,7 +53,7 @@ func (q *query) first(c *engine.Ctx) (*storage.Page, error) {
 	}
 	p, ok := v.(*storage.Page)
 	if !ok {
-		return nil, fault.Invalid.Errorf("page provider %s: gives no documents", q.Provider).In("providerName")
+		return nil, fault.Invalid.Errorf("page provider %s: does not return documents", q.Provider).In("providerName")
 	}
 	return p, nil
 }

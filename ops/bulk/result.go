@@ -10,7 +10,7 @@ var result = engine.Op{
 	Name:     "Bulk.Result",
 	Label:    "Get the Result of a Bulk Command",
 	Category: "Services",
-	Doc:      "Returns the file that a bulk command of one's own has made, csvExport for example. It is kept for a week.",
+	Doc:      "Returns the file produced by one of the caller's bulk commands, for example csvExport. It is kept for a week.",
 	Effect:   engine.Reads,
 	Run:      engine.On(resultParams.run),
 }

@@ -14,22 +14,22 @@ var runAction = engine.Op{
 	Name:     "Bulk.RunAction",
 	Label:    "Run a bulk command",
 	Category: "Services",
-	Doc: "Has an action carried out on all results of a query, or of a page provider, as the caller and after the commit, in batches; " +
-		"returns at once with the identifier of the command. Actions: automation, csvExport (parameters schemas, xpaths and fileName), deletion, removeProxy, setProperties, trash.",
+	Doc: "Runs an action on all results of a query or page provider, as the caller, after the commit, in batches; " +
+		"returns the identifier of the command immediately. Actions: automation, csvExport (parameters schemas, xpaths and fileName), deletion, removeProxy, setProperties, trash.",
 	Run: engine.On(runParams.run).As("void", "bulkstatus"),
 }
 
 type runParams struct {
 	Action   string         `json:"action" doc:"Name of the action."`
-	Batch    int            `json:"batchSize" type:"int" default:"0" doc:"Documents of one transaction; 0 is 100, the most 500."`
-	Bucket   int            `json:"bucketSize" type:"int" default:"0" doc:"Accepted, without effect."`
+	Batch    int            `json:"batchSize" type:"int" default:"0" doc:"Number of documents per transaction, at most 500; 0 means 100."`
+	Bucket   int            `json:"bucketSize" type:"int" default:"0" doc:"Accepted but ignored."`
 	Named    map[string]any `json:"namedParameters,omitzero" type:"properties" doc:"Named parameters of the query."`
 	Params   string         `json:"parameters,omitzero" doc:"Parameters of the action, a JSON object."`
 	Provider string         `json:"providerName,omitzero" doc:"Page provider that finds the documents."`
 	Query    string         `json:"query,omitzero" doc:"Query that finds the documents."`
 	Args     []string       `json:"queryParams,omitzero" doc:"Values for the question marks of the query."`
 	Filters  []string       `json:"quickFilters,omitzero" doc:"Quick filters of the page provider."`
-	Repo     string         `json:"repositoryName,omitzero" doc:"The repository the request is sent to, if it is named at all."`
+	Repo     string         `json:"repositoryName,omitzero" doc:"The repository; if given, it must be the one the request is sent to."`
 }
 
 func (p runParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
@@ -37,7 +37,7 @@ func (p runParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
 	case p.Repo != "" && p.Repo != here:
 		return nil, fault.Invalid.Errorf("repositoryName: the request was sent to repository %s", here).In("repositoryName")
 	case p.Query == "" && p.Provider == "":
-		return nil, fault.Invalid.Errorf("query: none, and no providerName").In("query")
+		return nil, fault.Invalid.Errorf("query: neither query nor providerName is given").In("query")
 	case p.Batch < 0 || p.Batch > maxBatch:
 		return nil, fault.Invalid.Errorf("batchSize: %d is not between 0 and %d", p.Batch, maxBatch).In("batchSize")
 	}
@@ -46,7 +46,7 @@ func (p runParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
 		v, err := engine.ParseJSON([]byte(p.Params))
 		params, ok := v.(map[string]any)
 		if err != nil || !ok {
-			return nil, fault.Invalid.Errorf("parameters: a JSON object expected").In("parameters")
+			return nil, fault.Invalid.Errorf("parameters: must be a JSON object").In("parameters")
 		}
 		cmd.Params = params
 	}

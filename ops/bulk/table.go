@@ -23,16 +23,16 @@ const labelMark = "[label]"
 func checkTable(c *engine.Ctx, params map[string]any) error {
 	for _, name := range []string{"fileName", "lang"} {
 		if _, ok := params[name].(string); !ok && params[name] != nil {
-			return fault.Invalid.Errorf("%s: a text expected", name).In("parameters")
+			return fault.Invalid.Errorf("%s: must be a string", name).In("parameters")
 		}
 	}
 	for _, name := range []string{"sort", "sortResult", "zip"} {
 		if _, ok := params[name].(bool); !ok && params[name] != nil {
-			return fault.Invalid.Errorf("%s: true or false expected", name).In("parameters")
+			return fault.Invalid.Errorf("%s: must be true or false", name).In("parameters")
 		}
 	}
 	if name, _ := params["fileName"].(string); strings.ContainsAny(name, "/\\\x00") {
-		return fault.Invalid.Errorf("fileName: a name without folders expected").In("parameters")
+		return fault.Invalid.Errorf("fileName: must be a name without folders").In("parameters")
 	}
 	_, err := columns(c, params)
 	return err

@@ -15,7 +15,7 @@ var wait = engine.Op{
 	Label:    "Wait for Bulk computation",
 	Category: "Services",
 	Since:    "10.2",
-	Doc:      "Waits until a bulk command is over and says whether it is, after timeoutSecond or 50 seconds at the latest.",
+	Doc:      "Waits until a bulk command is finished, for at most timeoutSecond (50 seconds at most), and returns whether it is.",
 	Effect:   engine.Pure,
 	Run:      engine.On(waitParams.run),
 }

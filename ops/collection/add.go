@@ -10,7 +10,7 @@ var add = engine.Op{
 	Aliases:  []string{"Collection.AddToCollection"},
 	Label:    "Add document to collection",
 	Category: "Document",
-	Doc:      "Adds the document to a collection, which the caller must be allowed to write, and returns the document. One that is in it already stays.",
+	Doc:      "Adds the document to a collection that the caller may write, and returns the document. A document that is already in the collection stays there.",
 	Run:      engine.Each(memberParams.add),
 }
 
@@ -18,12 +18,12 @@ var remove = engine.Op{
 	Name:     "Collection.RemoveFromCollection",
 	Label:    "Remove from collection",
 	Category: "Document",
-	Doc:      "Takes the document out of a collection, which the caller must be allowed to write, and returns the document.",
+	Doc:      "Removes the document from a collection that the caller may write, and returns the document.",
 	Run:      engine.Each(memberParams.remove),
 }
 
 type memberParams struct {
-	Collection storage.Ref `json:"collection" doc:"The collection: a path or an id."`
+	Collection storage.Ref `json:"collection" doc:"Path or id of the collection."`
 }
 
 func (p memberParams) add(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {

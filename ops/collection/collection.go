@@ -93,7 +93,7 @@ func put(c *engine.Ctx, d *storage.Doc, xpath string, list []string) error {
 // join makes d a member of a collection.
 func join(c *engine.Ctx, d, collection *storage.Doc) (*storage.Doc, error) {
 	if d.HasFacet("NotCollectionMember") || d.IsVersion() {
-		return nil, fault.Invalid.Errorf("document %s: cannot be in a collection", d.Path())
+		return nil, fault.Invalid.Errorf("document %s: cannot be added to a collection", d.Path())
 	}
 	fresh, err := c.Tx.Reload(collection)
 	if err != nil {

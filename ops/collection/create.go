@@ -11,13 +11,13 @@ var create = engine.Op{
 	Aliases:  []string{"Collection.CreateCollection"},
 	Label:    "Create a collection",
 	Category: "Document",
-	Doc:      "Creates a collection in the input folder and returns it; without input in the folder Collections of the caller's personal workspace.",
+	Doc:      "Creates a collection in the input folder and returns it; without input, in the folder Collections of the caller's personal workspace.",
 	Run:      engine.Overload(engine.On(createParams.void), engine.Each(createParams.doc)),
 }
 
 type createParams struct {
-	Name        string `json:"name" doc:"Name in the folder and title."`
-	Description string `json:"description,omitzero" doc:"What it is for."`
+	Name        string `json:"name" doc:"Name and title of the collection."`
+	Description string `json:"description,omitzero" doc:"Description of the collection."`
 }
 
 func (p createParams) void(c *engine.Ctx, _ engine.Void) (*storage.Doc, error) {

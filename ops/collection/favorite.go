@@ -19,7 +19,7 @@ var removeFavorite = engine.Op{
 	Aliases:  []string{"Collection.RemoveFromFavorites"},
 	Label:    "Remove from favorites",
 	Category: "Document",
-	Doc:      "Takes the document out of the caller's favorites and returns it.",
+	Doc:      "Removes the document from the caller's favorites and returns it.",
 	Run:      engine.Each(favoriteParams.remove),
 }
 
@@ -27,7 +27,7 @@ var fetchFavorites = engine.Op{
 	Name:     "Favorite.Fetch",
 	Label:    "Fetch favorites root collection",
 	Category: "Document",
-	Doc:      "Returns the collection of the caller's favorites, which is made when it is first asked for.",
+	Doc:      "Returns the collection of the caller's favorites, which is created on first use.",
 	Run:      engine.On(favoriteParams.fetch),
 }
 
@@ -36,7 +36,7 @@ var listFavorites = engine.Op{
 	Aliases:  []string{"Collection.GetElementsInFavorite"},
 	Label:    "Get documents from favorites",
 	Category: "Document",
-	Doc:      "Returns a page of the caller's favorites, by title. Any input document will do. Parameters of Repository.PageProvider may be given.",
+	Doc:      "Returns a page of the caller's favorites, by title. The input document does not matter. Parameters of Repository.PageProvider may be given.",
 	Open:     true,
 	Run:      engine.On(favoriteParams.list),
 }

@@ -47,7 +47,7 @@ var listMine = engine.Op{
 }
 
 type mineParams struct {
-	Term string `json:"searchTerm" doc:"Beginning of the title."`
+	Term string `json:"searchTerm" doc:"Prefix of the title."`
 }
 
 func (p mineParams) run(c *engine.Ctx, _ engine.Void) (*storage.Page, error) {

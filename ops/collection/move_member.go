@@ -11,13 +11,13 @@ var moveMember = engine.Op{
 	Name:     "Document.MoveCollectionMember",
 	Label:    "Reorder members of a collection",
 	Category: "Document",
-	Doc:      "Moves a member of the input collection behind another one, or to the beginning, and returns whether anything moved.",
+	Doc:      "Moves a member of the input collection after another one, or to the beginning, and returns whether anything moved.",
 	Run:      engine.On(moveParams.run),
 }
 
 type moveParams struct {
-	Member storage.Ref `json:"member1" doc:"The member that moves: a path or an id."`
-	After  storage.Ref `json:"member2,omitzero" doc:"The member it goes behind; none is the beginning."`
+	Member storage.Ref `json:"member1" doc:"Path or id of the member to move."`
+	After  storage.Ref `json:"member2,omitzero" doc:"Member to place it after; without it, the member moves to the beginning."`
 }
 
 func (p moveParams) run(c *engine.Ctx, d *storage.Doc) (bool, error) {

@@ -11,16 +11,16 @@ var suggest = engine.Op{
 	Name:     "Collection.Suggestion",
 	Label:    "Get collection suggestion",
 	Category: "Services",
-	Doc:      "Returns JSON with the collections whose title begins with the search term: displayLabel, path, icon, and id where the caller may add to it. When no title is the term, a first entry with the id -999999 followed by the term proposes to create one.",
+	Doc:      "Returns JSON with the collections whose title begins with the search term: displayLabel, path, icon, and id where the caller may add to it. If no title equals the term, the first entry, whose id is -999999 followed by the term, offers to create one.",
 	Effect:   engine.Reads,
 	Run:      engine.On(suggestParams.run),
 }
 
 type suggestParams struct {
-	Index    int    `json:"currentPageIndex" default:"0" doc:"Number of the page, from 0."`
-	Language string `json:"lang,omitzero" doc:"Accepted, without effect."`
-	PageSize int    `json:"pageSize" default:"20" doc:"Most entries."`
-	Term     string `json:"searchTerm,omitzero" doc:"Beginning of the title."`
+	Index    int    `json:"currentPageIndex" default:"0" doc:"Number of the page, starting at 0."`
+	Language string `json:"lang,omitzero" doc:"Accepted but ignored."`
+	PageSize int    `json:"pageSize" default:"20" doc:"Maximum number of entries."`
+	Term     string `json:"searchTerm,omitzero" doc:"Prefix of the title."`
 }
 
 // suggestion is an entry of a selection widget.

@@ -35,9 +35,9 @@ const (
 // subject is what every operation on one comment is told.
 type subject struct {
 	ID         string `json:"id,omitzero" doc:"The comment's id."`
-	EntityID   string `json:"entityId,omitzero" doc:"The comment's id in the system it comes from, instead of its own."`
+	EntityID   string `json:"entityId,omitzero" doc:"The comment's id in the system it comes from, used instead of its own."`
 	Annotation bool   `json:"annotation" default:"false" doc:"Annotations instead of comments."`
-	Summary    bool   `json:"repliesSummary" default:"false" doc:"Tell how many replies there are, and when the last came."`
+	Summary    bool   `json:"repliesSummary" default:"false" doc:"Include the number of replies and the date of the last one."`
 }
 
 // typeOf is the type of documents meant.
@@ -113,7 +113,7 @@ func mine(c *engine.Ctx, d *storage.Doc) error {
 // words checks what a comment says.
 func words(s string) (string, error) {
 	if strings.TrimSpace(s) == "" {
-		return "", fault.Invalid.Errorf("text: empty").In("text")
+		return "", fault.Invalid.Errorf("text: must not be empty").In("text")
 	}
 	if len(s) > maxText {
 		return "", fault.Limit.Errorf("text: %d bytes, limit %d", len(s), maxText).In("text")

@@ -10,8 +10,8 @@ var count = engine.Op{
 	Name:     "Document.Routing.UpdateCommentsInfoOnDocument",
 	Label:    "Update comments number on the document",
 	Category: "Routing",
-	Doc: "Counts the comments of each document with the facet CommentsInfoHolder that the caller may change, and keeps the number in its " +
-		"property infocom:numberOfComments. Replies do not count. All happens in the transaction of the call. Keeps the input.",
+	Doc: "Counts the comments of each document that has the facet CommentsInfoHolder and that the caller may change, and stores the number in its " +
+		"property infocom:numberOfComments. Replies do not count. Everything happens in the transaction of the call. Returns the input.",
 	Run: engine.On(countComments),
 }
 
@@ -22,7 +22,7 @@ func countComments(_ engine.Void, c *engine.Ctx, _ engine.Void) (engine.Void, er
 		return engine.Void{}, err
 	}
 	if page.HasNext {
-		return engine.Void{}, fault.Limit.Errorf("documents: more than %d keep the number of their comments", most)
+		return engine.Void{}, fault.Limit.Errorf("documents: more than %d store the number of their comments", most)
 	}
 	for _, d := range page.Docs {
 		if !c.Tx.Can(d, "WriteProperties") {

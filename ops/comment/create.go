@@ -13,7 +13,7 @@ var create = engine.Op{
 	Name:     "Comment.Create",
 	Label:    "Comment",
 	Category: category,
-	Doc:      "Says something about the input document, or replies when it is itself a comment, and returns the comment. The author is who calls.",
+	Doc:      "Adds a comment to the input document, or a reply if the input is itself a comment, and returns it. The caller is the author.",
 	Run:      engine.On(createParams.run),
 }
 
@@ -33,7 +33,7 @@ func (p createParams) run(c *engine.Ctx, d *storage.Doc) (any, error) {
 		return nil, err
 	}
 	if parent, _ := p.Comment["parentId"].(string); parent != "" && parent != d.ID() {
-		return nil, fault.Invalid.Errorf("parentId: %s is not the document commented", parent).In("parentId")
+		return nil, fault.Invalid.Errorf("parentId: %s is not the commented document", parent).In("parentId")
 	}
 	typ := typeOf(p.Annotation)
 	above, err := ancestors(c, d)
@@ -86,7 +86,7 @@ func dated(from map[string]any, props storage.Props) error {
 		said, _ := from[name].(string)
 		at, err := schema.ParseDate(said)
 		if err != nil {
-			return fault.Invalid.Errorf("%s: date expected, not %v", name, from[name]).In(name)
+			return fault.Invalid.Errorf("%s: must be a date, not %v", name, from[name]).In(name)
 		}
 		props["comment:"+name] = at
 	}

@@ -10,7 +10,7 @@ var list = engine.Op{
 	Name:     "Comment.List",
 	Label:    "Comments",
 	Category: category,
-	Doc:      "Returns what was said about the input document, or the replies to a comment, newest first; annotations oldest first.",
+	Doc:      "Returns the comments on the input document, or the replies to a comment, newest first; annotations oldest first.",
 	Effect:   engine.Reads,
 	Run:      engine.On(listParams.run),
 }
@@ -19,13 +19,13 @@ var list = engine.Op{
 const most = 1000
 
 type listParams struct {
-	PageSize   int    `json:"pageSize" default:"0" doc:"Most entries of the page; 0 is as many as an answer may hold, 1000."`
-	Index      int    `json:"currentPageIndex" default:"0" doc:"Number of the page, from 0."`
+	PageSize   int    `json:"pageSize" default:"0" doc:"Maximum number of entries per page; 0 means the limit of 1000."`
+	Index      int    `json:"currentPageIndex" default:"0" doc:"Number of the page, starting at 0."`
 	Xpath      string `json:"xpath,omitzero" doc:"Only annotations of this property."`
 	Annotation bool   `json:"annotation" default:"false" doc:"Annotations instead of comments."`
-	Summary    bool   `json:"repliesSummary" default:"false" doc:"Tell of each how many replies there are, and when the last came."`
+	Summary    bool   `json:"repliesSummary" default:"false" doc:"Include, for each, the number of replies and the date of the last one."`
 
-	Under []string `json:"under,omitzero" doc:"Ids of annotations or comments of the document: the replies to them, and to those, instead."`
+	Under []string `json:"under,omitzero" doc:"Ids of annotations or comments on the document: returns all replies to them instead."`
 }
 
 func (p listParams) run(c *engine.Ctx, d *storage.Doc) (any, error) {

@@ -22,12 +22,12 @@ type moderateParams struct {
 func (p moderateParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
 	task, ok := c.Vars["taskDocument"].(*storage.Doc)
 	if !ok || !workflow.IsTask(task) {
-		return nil, fault.Invalid.Errorf("variable taskDocument: no task in it").In("taskDocument")
+		return nil, fault.Invalid.Errorf("variable taskDocument: does not hold a task").In("taskDocument")
 	}
 	t := &workflow.Task{Doc: task}
 	id := t.Variable("commentId")
 	if id == "" || t.Step() != "" { // what those of steps say is not the server's alone
-		return nil, fault.Invalid.Errorf("task %s: names no comment", task.ID()).In("taskDocument")
+		return nil, fault.Invalid.Errorf("task %s: does not name a comment", task.ID()).In("taskDocument")
 	}
 	tx := unlimited(c)
 	found, err := tx.Doc(storage.Ref(id))

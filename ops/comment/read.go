@@ -9,7 +9,7 @@ var read = engine.Op{
 	Name:     "Comment.Read",
 	Label:    "Read Comment",
 	Category: category,
-	Doc:      "Returns one of the comments on the input document, found by its id or by the one another system gave it.",
+	Doc:      "Returns one of the comments on the input document, found by its id or by its id in another system.",
 	Effect:   engine.Reads,
 	Run:      engine.On(readParams.run),
 }

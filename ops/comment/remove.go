@@ -9,7 +9,7 @@ var remove = engine.Op{
 	Name:     "Comment.Delete",
 	Label:    "Delete Comment",
 	Category: category,
-	Doc:      "Deletes a comment on the input document, with all replies to it.",
+	Doc:      "Deletes a comment on the input document with all its replies.",
 	Run:      engine.On(removeParams.run),
 }
 

@@ -9,15 +9,15 @@ var update = engine.Op{
 	Name:     "Comment.Update",
 	Label:    "Update Comment",
 	Category: category,
-	Doc:      "Changes what a comment on the input document says and returns it. The author stays.",
+	Doc:      "Changes the text of a comment on the input document and returns it. The author stays the same.",
 	Run:      engine.On(updateParams.run),
 }
 
 type updateParams struct {
 	ID         string         `json:"id,omitzero" doc:"The comment's id."`
-	EntityID   string         `json:"entityId,omitzero" doc:"The comment's id in the system it comes from, instead of its own."`
+	EntityID   string         `json:"entityId,omitzero" doc:"The comment's id in the system it comes from, used instead of its own."`
 	Annotation bool           `json:"annotation" default:"false" doc:"An annotation instead of a comment."`
-	Comment    map[string]any `json:"comment" type:"object" doc:"The comment as it is to be; what is left out stays."`
+	Comment    map[string]any `json:"comment" type:"object" doc:"New content of the comment; omitted fields are unchanged."`
 }
 
 func (p updateParams) run(c *engine.Ctx, d *storage.Doc) (any, error) {

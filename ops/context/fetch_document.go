@@ -9,7 +9,7 @@ var fetchDocument = engine.Op{
 	Name:     "Context.FetchDocument",
 	Label:    "Context Document(s)",
 	Category: "Fetch",
-	Doc:      "Returns the input document or documents. It is of use where a chain is given a path or an id, which become documents here.",
+	Doc:      "Returns the input document or documents. Use it where a chain receives a path or an id, which it converts to a document.",
 	Effect:   engine.Reads,
 	Run:      engine.Each(fetchDocumentParams.run),
 }

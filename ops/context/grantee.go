@@ -85,7 +85,7 @@ func (g *grantees) expand(name string) error {
 		g.add(&g.users, "user:"+user, user)
 	}
 	if len(g.users) > maxGrantees {
-		return fault.Limit.Errorf("group %s: more than %d users", name, maxGrantees)
+		return fault.Limit.Errorf("group %s: has more than %d users", name, maxGrantees)
 	}
 	for _, sub := range group.Groups {
 		if err := g.expand(sub); err != nil {
@@ -100,15 +100,15 @@ var emailsOf = engine.Op{
 	Aliases:  []string{"Document.GetPrincipalEmails"},
 	Label:    "Get Principal Emails",
 	Category: "Users & Groups",
-	Doc:      "Puts the addresses of those who are granted a permission on the document in a context variable, and returns the document.",
+	Doc:      "Stores the email addresses of those who have a permission on the document in a context variable, and returns the document.",
 	Effect:   engine.Reads,
 	Run:      engine.On(emailsOfParams.run),
 }
 
 type emailsOfParams struct {
-	Permission string `json:"permission" doc:"The permission; those that imply it count too."`
+	Permission string `json:"permission" doc:"The permission; permissions that imply it count too."`
 	Variable   string `json:"variable name" doc:"Name of the variable."`
-	Ignore     bool   `json:"ignore groups" default:"false" doc:"Leave groups out; else all who are in them count."`
+	Ignore     bool   `json:"ignore groups" default:"false" doc:"Ignore groups; otherwise their members count."`
 }
 
 func (p emailsOfParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {

@@ -10,17 +10,17 @@ var granteesOn = engine.Op{
 	Aliases:  []string{"Document.GetUsersAndGroups"},
 	Label:    "Get Users and Groups",
 	Category: "Users & Groups",
-	Doc:      "Puts the names of the users and groups who are granted a permission on the document in a context variable, and returns the document.",
+	Doc:      "Stores the names of the users and groups that have a permission on the document in a context variable, and returns the document.",
 	Effect:   engine.Reads,
 	Run:      engine.On(granteesOnParams.run),
 }
 
 type granteesOnParams struct {
-	Permission string `json:"permission" doc:"The permission; those that imply it count too."`
+	Permission string `json:"permission" doc:"The permission; permissions that imply it count too."`
 	Variable   string `json:"variable name" doc:"Name of the variable."`
-	Ignore     bool   `json:"ignore groups" default:"false" doc:"Leave groups out."`
-	Prefix     bool   `json:"prefix identifiers" default:"false" doc:"Put user: or group: before the names."`
-	Resolve    bool   `json:"resolve groups" default:"false" doc:"Put all who are in a group in its place."`
+	Ignore     bool   `json:"ignore groups" default:"false" doc:"Ignore groups."`
+	Prefix     bool   `json:"prefix identifiers" default:"false" doc:"Prefix the names with user: or group:."`
+	Resolve    bool   `json:"resolve groups" default:"false" doc:"Replace groups by their members."`
 }
 
 func (p granteesOnParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {

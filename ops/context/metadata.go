@@ -48,9 +48,9 @@ func readPicture(b *storage.Blob, out map[string]any) error {
 	case errors.Is(err, image.ErrFormat):
 		return nil
 	case err != nil:
-		return fault.Invalid.Errorf("file %q: a picture that cannot be read: %w", b.Name, err).In("input")
+		return fault.Invalid.Errorf("file %q: the picture cannot be read: %w", b.Name, err).In("input")
 	case conf.Width <= 0 || conf.Height <= 0 || conf.Width > maxPixels/conf.Height:
-		return fault.Limit.Errorf("file %q: a picture of %d × %d pixels, at most %d allowed", b.Name, conf.Width, conf.Height, maxPixels).
+		return fault.Limit.Errorf("file %q: the picture has %d × %d pixels, at most %d are allowed", b.Name, conf.Width, conf.Height, maxPixels).
 			WithCode(fault.CodePictureSize)
 	}
 	out["image:width"], out["image:height"], out["image:format"] = int64(conf.Width), int64(conf.Height), form

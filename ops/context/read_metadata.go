@@ -12,13 +12,13 @@ var readMetadata = engine.Op{
 	Aliases:  []string{"Binary.ReadMetadata"},
 	Label:    "Read Metadata From Binary",
 	Category: "Files",
-	Doc:      "Returns what is known of the input file, as Context.SetMetadataFromBlob finds it.",
+	Doc:      "Returns the metadata of the input file, as Context.SetMetadataFromBlob finds it.",
 	Effect:   engine.Reads,
 	Run:      engine.On(readMetadataParams.run),
 }
 
 type readMetadataParams struct {
-	IgnorePrefix bool `json:"ignorePrefix" default:"true" doc:"Leave out the group of a name: width, not image:width."`
+	IgnorePrefix bool `json:"ignorePrefix" default:"true" doc:"Omit the group from names: width, not image:width."`
 }
 
 func (p readMetadataParams) run(c *engine.Ctx, b *storage.Blob) (map[string]any, error) {

@@ -9,13 +9,13 @@ import (
 // The operations that make the value of a variable the input differ in its type only.
 var (
 	restoreBlob = restoring("Context.RestoreBlobInput", "Restore File Input",
-		"Makes the file that a context variable holds the input.", engine.On(restoreParams.blob))
+		"Makes the file in a context variable the input.", engine.On(restoreParams.blob))
 	restoreBlobs = restoring("Context.RestoreBlobsInput", "Restore Files Input",
-		"Makes the files that a context variable holds the input; a single file becomes a list.", engine.On(restoreParams.blobs))
+		"Makes the files in a context variable the input; a single file becomes a list.", engine.On(restoreParams.blobs))
 	restoreDocument = restoring("Context.RestoreDocumentInput", "Restore Document Input",
-		"Makes the document that a context variable holds the input.", engine.On(restoreParams.document))
+		"Makes the document in a context variable the input.", engine.On(restoreParams.document))
 	restoreDocuments = restoring("Context.RestoreDocumentsInput", "Restore Documents Input",
-		"Makes the documents that a context variable holds the input.", engine.On(restoreParams.documents))
+		"Makes the documents in a context variable the input.", engine.On(restoreParams.documents))
 )
 
 func restoring(name, label, doc string, run engine.Func) engine.Op {

@@ -9,19 +9,19 @@ import (
 // The operations that make the value of an expression the input differ in its type only.
 var (
 	restoreBlobFromScript = evaluating("Context.RestoreBlobInputFromScript", "Restore input blob from a script",
-		"Makes the file that an expression gives the input.", engine.On(scriptParams.blob))
+		"Makes the file returned by an expression the input.", engine.On(scriptParams.blob))
 	restoreBlobsFromScript = evaluating("Context.RestoreBlobsInputFromScript", "Restore input blobs from a script",
-		"Makes the files that an expression gives the input.", engine.On(scriptParams.blobs))
+		"Makes the files returned by an expression the input.", engine.On(scriptParams.blobs))
 	restoreDocumentFromScript = evaluating("Context.RestoreDocumentInputFromScript", "Restore input document from a script",
-		"Makes the document that an expression gives the input.", engine.On(scriptParams.document))
+		"Makes the document returned by an expression the input.", engine.On(scriptParams.document))
 	restoreDocumentsFromScript = evaluating("Context.RestoreDocumentsInputFromScript", "Restore input documents from a script",
-		"Makes the documents that an expression gives the input.", engine.On(scriptParams.documents))
+		"Makes the documents returned by an expression the input.", engine.On(scriptParams.documents))
 )
 
 func evaluating(name, label, doc string, run engine.Func) engine.Op {
 	return engine.Op{
 		Name: name, Label: label, Category: "Execution Context",
-		Doc:    doc + " Expressions are taken from stored chains and from callers who may run scripts.",
+		Doc:    doc + " Expressions are accepted from stored chains and from callers who may run scripts.",
 		Effect: engine.Reads, Run: run,
 	}
 }

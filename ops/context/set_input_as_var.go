@@ -8,7 +8,7 @@ var setInputAsVar = engine.Op{
 	Name:     "Context.SetInputAsVar",
 	Label:    "Set Context Variable From Input",
 	Category: "Execution Context",
-	Doc:      "Sets a context variable to the input and keeps the input. The variable holds the very document, not a copy of it.",
+	Doc:      "Sets a context variable to the input and returns the input. The variable holds the document itself, not a copy.",
 	Effect:   engine.Pure,
 	Run:      engine.On(setInputAsVarParams.run),
 }

@@ -16,16 +16,16 @@ var setMetadata = engine.Op{
 	Label:    "Write Metadata To Blob From Context",
 	Category: "Files",
 	Since:    "7.1",
-	Doc: "Returns the input file, a PDF, with other metadata: title, author, subject, keywords, creator and producer may be given; " +
-		"an empty one goes. What is not named stays.",
+	Doc: "Returns the input file, a PDF, with changed metadata: title, author, subject, keywords, creator and producer; " +
+		"an empty value removes one. Metadata that is not named is unchanged.",
 	Effect: engine.Reads,
 	Run:    engine.On(writeMetadataParams.run),
 }
 
 type writeMetadataParams struct {
-	Metadata     storage.Props `json:"metadata" doc:"Texts by name of the metadata."`
-	IgnorePrefix bool          `json:"ignorePrefix" default:"true" doc:"A name needs no group in front: title, not pdf:title."`
-	Processor    string        `json:"processor" default:"exifTool" doc:"Accepted for clients that send it; there is one way to write."`
+	Metadata     storage.Props `json:"metadata" doc:"Values by name of the metadata."`
+	IgnorePrefix bool          `json:"ignorePrefix" default:"true" doc:"Names have no group: title, not pdf:title."`
+	Processor    string        `json:"processor" default:"exifTool" doc:"Accepted but ignored."`
 }
 
 // writable are the names of what a PDF may be told, in small letters as they are read.

@@ -13,17 +13,17 @@ var setMetadataFromBlob = engine.Op{
 	Label:    "Read Metadata From Binary to Context",
 	Category: "Execution Context",
 	Since:    "7.1",
-	Doc: "Sets the variable binaryMetadata to a map of what is known of the input file: name, mime-type, length and digest, of a " +
+	Doc: "Sets the variable binaryMetadata to a map of the input file's metadata: name, mime-type, length and digest; of a " +
 		"picture width, height and format, of a PDF version, pages, title, author, subject, keywords, creator, producer, created " +
-		"and modified. It gives nothing.",
+		"and modified. Returns nothing.",
 	Effect: engine.Reads,
 	Run:    engine.On(setMetadataParams.run).As("blob", "void"),
 }
 
 type setMetadataParams struct {
-	IgnorePrefix bool     `json:"ignorePrefix" default:"true" doc:"Leave out the group of a name: width, not image:width."`
-	Metadata     []string `json:"metadata,omitzero" doc:"Names of what is wanted, with or without group; empty: everything."`
-	Processor    string   `json:"processor" default:"exifTool" doc:"Accepted for clients that send it; there is one way to read."`
+	IgnorePrefix bool     `json:"ignorePrefix" default:"true" doc:"Omit the group from names: width, not image:width."`
+	Metadata     []string `json:"metadata,omitzero" doc:"Names of the metadata to return, with or without group; empty means all."`
+	Processor    string   `json:"processor" default:"exifTool" doc:"Accepted but ignored."`
 }
 
 func (p setMetadataParams) run(c *engine.Ctx, b *storage.Blob) (any, error) {

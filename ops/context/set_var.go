@@ -9,7 +9,7 @@ var setVar = engine.Op{
 	Name:     "Context.SetVar",
 	Label:    "Set Context Variable",
 	Category: "Execution Context",
-	Doc:      "Sets a context variable, to nothing if no value is given, and keeps the input.",
+	Doc:      "Sets a context variable, to nothing if no value is given, and returns the input.",
 	Effect:   engine.Pure,
 	Run:      engine.On(setVarParams.run),
 }
@@ -29,7 +29,7 @@ func assign(c *engine.Ctx, name string, value any) error {
 		return fault.Invalid.Errorf("variable ChainParameters: is reserved").In("name")
 	}
 	if name == "" {
-		return fault.Invalid.Errorf("name: is empty").In("name")
+		return fault.Invalid.Errorf("name: must not be empty").In("name")
 	}
 	c.SetVar(name, value)
 	return nil

@@ -27,7 +27,7 @@ var (
 func pushing(name, alias, label, what string, run engine.Func) engine.Op {
 	return engine.Op{
 		Name: name, Aliases: []string{alias}, Label: label, Category: "Push & Pop",
-		Doc:    "Puts the input on the stack for each " + what + " and keeps the input.",
+		Doc:    "Puts the input on the stack for each " + what + " and returns the input.",
 		Effect: engine.Pure, Run: run,
 	}
 }
@@ -35,7 +35,7 @@ func pushing(name, alias, label, what string, run engine.Func) engine.Op {
 func taking(name, alias, label, what string, run engine.Func) engine.Op {
 	return engine.Op{
 		Name: name, Aliases: []string{alias}, Label: label, Category: "Push & Pop",
-		Doc:    "Takes the " + what + " off its stack and makes it the input. An empty stack is an error.",
+		Doc:    "Takes the " + what + " off its stack and makes it the input. It fails if the stack is empty.",
 		Effect: engine.Pure, Run: run,
 	}
 }

@@ -22,7 +22,7 @@ func writePDF(c *engine.Ctx, b *storage.Blob, texts map[string]string) (*storage
 		return err
 	})
 	if err != nil {
-		return nil, fault.Wrap(err, "file %q: a PDF that cannot be changed", b.Name).In("input")
+		return nil, fault.Wrap(err, "file %q: the PDF cannot be changed", b.Name).In("input")
 	}
 	return told, nil
 }

@@ -28,7 +28,7 @@ type inner struct {
 func (r inner) run(c *engine.Ctx, in any) (any, error) {
 	sub := c.Sub(r.isolate)
 	if r.timeout < 0 || r.timeout > maxTimeout {
-		return nil, fault.Invalid.Errorf("timeout: %d, 0 to %d seconds expected", r.timeout, maxTimeout).In("timeout")
+		return nil, fault.Invalid.Errorf("timeout: %d is not between 0 and %d seconds", r.timeout, maxTimeout).In("timeout")
 	}
 	if limit := time.Duration(r.timeout) * time.Second; limit > 0 && limit < c.Engine().Limits().Time {
 		ctx, cancel := context.WithTimeout(c.Context, limit)

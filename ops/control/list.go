@@ -12,7 +12,7 @@ import (
 // variable; the item is a variable, too.
 func (r inner) each(c *engine.Ctx, list, item string) error {
 	if item == "" || item == "ChainParameters" {
-		return fault.Invalid.Errorf("item %q: is no name for a variable", item).In("item")
+		return fault.Invalid.Errorf("item %q: not a valid variable name", item).In("item")
 	}
 	items, err := itemsIn(c, list)
 	if err != nil {
@@ -52,7 +52,7 @@ func itemsIn(c *engine.Ctx, name string) ([]any, error) {
 	}
 	r := reflect.ValueOf(v)
 	if r.Kind() != reflect.Slice {
-		return nil, fault.Invalid.Errorf("variable %s: holds no list", name).In("list")
+		return nil, fault.Invalid.Errorf("variable %s: does not hold a list", name).In("list")
 	}
 	items := make([]any, r.Len())
 	for i := range items {

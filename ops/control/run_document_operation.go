@@ -11,19 +11,19 @@ var runDocumentOperation = engine.Op{
 	Aliases:  []string{"Context.RunDocumentOperation"},
 	Label:    "Run Document Chain",
 	Category: "Execution Flow",
-	Doc: "Runs an operation or chain on the document and returns the document it gives. " +
-		"With newTx it runs in a savepoint of the call's transaction: nothing is stored before the call ends, and if it fails " +
-		"nothing of it remains; without rollbackGlobalOnError the failure is then logged and the call goes on with nothing.",
+	Doc: "Runs an operation or chain on the document and returns the resulting document. " +
+		"With newTx it runs in a savepoint of the call's transaction: nothing is stored before the call ends, and if it fails, " +
+		"its changes are undone; without rollbackGlobalOnError the failure is then logged and the call continues without a result.",
 	Run: engine.Each(runDocumentParams.run),
 }
 
 type runDocumentParams struct {
 	ID       string        `json:"id" doc:"Name of the operation or chain."`
-	Isolate  bool          `json:"isolate" default:"false" doc:"Work on a copy of the context variables."`
+	Isolate  bool          `json:"isolate" default:"false" doc:"Use a copy of the context variables."`
 	NewTx    bool          `json:"newTx" default:"false" doc:"Run in a savepoint."`
-	Params   storage.Props `json:"parameters,omitzero" doc:"Parameters of what runs."`
-	Rollback bool          `json:"rollbackGlobalOnError" default:"true" doc:"A failure within the savepoint ends the call."`
-	Timeout  int           `json:"timeout" default:"60" doc:"Seconds the run may take."`
+	Params   storage.Props `json:"parameters,omitzero" doc:"Parameters of the operation or chain."`
+	Rollback bool          `json:"rollbackGlobalOnError" default:"true" doc:"A failure within the savepoint fails the call."`
+	Timeout  int           `json:"timeout" default:"60" doc:"Timeout in seconds."`
 }
 
 func (p runDocumentParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
@@ -36,7 +36,7 @@ func (p runDocumentParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, err
 	}
 	found, ok := out.(*storage.Doc)
 	if !ok {
-		return nil, fault.Invalid.Errorf("operation %s: gives no document", p.ID).In("id")
+		return nil, fault.Invalid.Errorf("operation %s: did not return a document", p.ID).In("id")
 	}
 	return found, nil
 }

@@ -10,17 +10,17 @@ var runDocumentOperationInNewTx = engine.Op{
 	Label:      "Run Document Chain in new Tx",
 	Deprecated: engine.Deprecation{Since: "2026-11-23", Instead: "RunDocumentOperation"},
 	Category:   "Execution Flow",
-	Doc: "Runs an operation or chain on the input in a savepoint of the call's transaction and keeps the input. If it fails " +
-		"nothing of it remains; the failure is logged, or with rollbackGlobalOnError ends the call.",
+	Doc: "Runs an operation or chain on the input in a savepoint of the call's transaction and returns the input. If it fails " +
+		"its changes are undone and the failure is logged, or with rollbackGlobalOnError fails the call.",
 	Run: engine.On(runInNewTxParams.run),
 }
 
 type runInNewTxParams struct {
 	ID       string        `json:"id" doc:"Name of the operation or chain."`
-	Isolate  bool          `json:"isolate" default:"false" doc:"Work on a copy of the context variables."`
-	Params   storage.Props `json:"parameters,omitzero" doc:"Parameters of what runs."`
-	Rollback bool          `json:"rollbackGlobalOnError" default:"false" doc:"A failure ends the call."`
-	Timeout  int           `json:"timeout" default:"60" doc:"Seconds the run may take."`
+	Isolate  bool          `json:"isolate" default:"false" doc:"Use a copy of the context variables."`
+	Params   storage.Props `json:"parameters,omitzero" doc:"Parameters of the operation or chain."`
+	Rollback bool          `json:"rollbackGlobalOnError" default:"false" doc:"A failure fails the call."`
+	Timeout  int           `json:"timeout" default:"60" doc:"Timeout in seconds."`
 }
 
 func (p runInNewTxParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {

@@ -11,7 +11,7 @@ var runFileOperation = engine.Op{
 	Aliases:  []string{"Context.RunFileOperation"},
 	Label:    "Run File Chain",
 	Category: "Execution Flow",
-	Doc: "Runs an operation or chain on the file and returns the file it gives. newTx means a savepoint of the call's " +
+	Doc: "Runs an operation or chain on the file and returns the resulting file. newTx means a savepoint of the call's " +
 		"transaction, as for RunDocumentOperation.",
 	Run: engine.Each(runFileParams.run),
 }
@@ -28,7 +28,7 @@ func (p runFileParams) run(c *engine.Ctx, b *storage.Blob) (*storage.Blob, error
 	}
 	found, ok := out.(*storage.Blob)
 	if !ok {
-		return nil, fault.Invalid.Errorf("operation %s: gives no file", p.ID).In("id")
+		return nil, fault.Invalid.Errorf("operation %s: did not return a file", p.ID).In("id")
 	}
 	return found, nil
 }

@@ -10,14 +10,14 @@ var runOperation = engine.Op{
 	Aliases:  []string{"Context.RunOperation"},
 	Label:    "Run Chain",
 	Category: "Execution Flow",
-	Doc:      "Runs an operation or chain on the input. Its result is dropped and the input kept.",
+	Doc:      "Runs an operation or chain on the input, discards its result and returns the input.",
 	Run:      engine.On(runOperationParams.run),
 }
 
 type runOperationParams struct {
 	ID      string        `json:"id" doc:"Name of the operation or chain."`
-	Isolate bool          `json:"isolate" default:"false" doc:"Work on a copy of the context variables."`
-	Params  storage.Props `json:"parameters,omitzero" doc:"Parameters of what runs."`
+	Isolate bool          `json:"isolate" default:"false" doc:"Use a copy of the context variables."`
+	Params  storage.Props `json:"parameters,omitzero" doc:"Parameters of the operation or chain."`
 }
 
 func (p runOperationParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {

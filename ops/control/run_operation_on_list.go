@@ -10,21 +10,21 @@ var runOperationOnList = engine.Op{
 	Aliases:  []string{"Context.RunOperationOnList"},
 	Label:    "Run For Each",
 	Category: "Execution Flow",
-	Doc: "Runs an operation or chain on the input once for every item of the list in a context variable and keeps the input. " +
-		"With newTx each run has a savepoint of the call's transaction: a run that fails leaves nothing, and without " +
-		"rollbackGlobalOnError the others go on.",
+	Doc: "Runs an operation or chain on the input once for every item of the list in a context variable and returns the input. " +
+		"With newTx each run has its own savepoint in the call's transaction: the changes of a failed run are undone, and without " +
+		"rollbackGlobalOnError the others continue.",
 	Run: engine.On(runOnListParams.run),
 }
 
 type runOnListParams struct {
 	ID       string        `json:"id" doc:"Name of the operation or chain."`
 	List     string        `json:"list" doc:"Name of the variable that holds the list."`
-	Isolate  bool          `json:"isolate" default:"true" doc:"Work on a copy of the context variables."`
-	Item     string        `json:"item" default:"item" doc:"Name of the variable for the item at hand."`
+	Isolate  bool          `json:"isolate" default:"true" doc:"Use a copy of the context variables."`
+	Item     string        `json:"item" default:"item" doc:"Name of the variable for the current item."`
 	NewTx    bool          `json:"newTx" default:"false" doc:"Give each run a savepoint."`
-	Params   storage.Props `json:"parameters,omitzero" doc:"Parameters of what runs."`
-	Rollback bool          `json:"rollbackGlobalOnError" default:"true" doc:"A failure within a savepoint ends the call."`
-	Timeout  int           `json:"timeout" default:"60" doc:"Seconds each run may take."`
+	Params   storage.Props `json:"parameters,omitzero" doc:"Parameters of the operation or chain."`
+	Rollback bool          `json:"rollbackGlobalOnError" default:"true" doc:"A failure within a savepoint fails the call."`
+	Timeout  int           `json:"timeout" default:"60" doc:"Timeout of each run in seconds."`
 }
 
 func (p runOnListParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {

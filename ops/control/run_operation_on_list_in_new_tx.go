@@ -10,16 +10,16 @@ var runOperationOnListInNewTx = engine.Op{
 	Aliases:    []string{"Context.RunOperationOnListInNewTx"},
 	Label:      "Run For Each in new TX",
 	Category:   "Execution Flow",
-	Doc: "Runs an operation or chain on the input once for every item of the list in a context variable and keeps the input. " +
-		"All runs are part of the call's transaction; the first that fails ends the call.",
+	Doc: "Runs an operation or chain on the input once for every item of the list in a context variable and returns the input. " +
+		"All runs are part of the call's transaction; the first failure fails the call.",
 	Run: engine.On(runOnListInNewTxParams.run),
 }
 
 type runOnListInNewTxParams struct {
 	ID      string `json:"id" doc:"Name of the operation or chain."`
 	List    string `json:"list" doc:"Name of the variable that holds the list."`
-	Isolate bool   `json:"isolate" default:"true" doc:"Work on a copy of the context variables."`
-	Item    string `json:"itemName" default:"item" doc:"Name of the variable for the item at hand."`
+	Isolate bool   `json:"isolate" default:"true" doc:"Use a copy of the context variables."`
+	Item    string `json:"itemName" default:"item" doc:"Name of the variable for the current item."`
 }
 
 func (p runOnListInNewTxParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {

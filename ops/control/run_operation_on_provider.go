@@ -14,20 +14,20 @@ var runOperationOnProvider = engine.Op{
 	Aliases:  []string{"Context.RunOperationOnProvider"},
 	Label:    "Run For Each Page",
 	Category: "Execution Flow",
-	Doc: "Runs an operation or chain once for each page of the query that gave the input, from the input's page on, with the page " +
-		"as input. All pages are found before the first run, so that a run may change what the query looks for. It gives nothing.",
+	Doc: "Runs an operation or chain once for each page of the query that produced the input, starting with the input's page, with the page " +
+		"as input. All pages are read before the first run, so a run may change what the query finds. Returns nothing.",
 	Run: engine.On(runOnProviderParams.run).As("documents", "void"),
 }
 
 type runOnProviderParams struct {
 	ID      string `json:"id" doc:"Name of the operation or chain."`
-	Isolate bool   `json:"isolate" default:"true" doc:"Work on a copy of the context variables."`
+	Isolate bool   `json:"isolate" default:"true" doc:"Use a copy of the context variables."`
 }
 
 func (p runOnProviderParams) run(c *engine.Ctx, in any) (any, error) {
 	first, ok := in.(*storage.Page)
 	if !ok || first == nil {
-		return nil, fault.Invalid.Errorf("input: a page that a query gave expected").In("input")
+		return nil, fault.Invalid.Errorf("input: must be a page of query results").In("input")
 	}
 	pages, err := pagesFrom(c, first)
 	if err != nil {
@@ -55,7 +55,7 @@ func pagesFrom(c *engine.Ctx, page *storage.Page) ([]pageOf, error) {
 	var pages []pageOf
 	for page != nil {
 		if len(pages) == maxPages {
-			return nil, fault.Limit.Errorf("query: more than %d pages", maxPages).WithCode(fault.CodePages)
+			return nil, fault.Limit.Errorf("query: has more than %d pages", maxPages).WithCode(fault.CodePages)
 		}
 		ids := make(storage.Refs, len(page.Docs))
 		for i, d := range page.Docs {

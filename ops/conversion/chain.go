@@ -14,20 +14,20 @@ import (
 // The chains of renditions begin with what a stack holds.
 var (
 	blobToPDF            = popped("blobToPDF", "Converts the latest file of its stack to PDF.", engine.Files, "Blob.ToPDF", nil)
-	containerContentBlob = popped("containerContentBlob", "Packs the main files of what the folder or collection that is the latest document of its stack holds, and of what is in folders there.",
+	containerContentBlob = popped("containerContentBlob", "Packs the main files of the contents of the latest document of its stack, a folder or collection, including subfolders.",
 		engine.Document, "Document.GetContainerRendition", map[string]any{"reason": "download", "limit": 200, "maxDepth": 2})
 	imageToPDF = popped("Image.Blob.ConvertToPDF", "Converts the latest file of its stack, a picture, to PDF.", engine.Files,
 		"Blob.RunConverter", map[string]any{"converter": "pictureConvertToPDF"})
 	mainFile            = popped("mainBlob", "Returns the main file of the latest document of its stack.", engine.Document, "Document.GetBlob", nil)
 	xmlExportRendition  = popped("xmlExportRendition", "Exports the latest document of its stack as XML.", engine.Document, "Document.Export", nil)
-	treeExportRendition = popped("zipTreeExportRendition", "Exports the latest document of its stack, and all that is below it, as an archive.", engine.Document,
+	treeExportRendition = popped("zipTreeExportRendition", "Exports the latest document of its stack, and everything below it, as an archive.", engine.Document,
 		"Document.Export", map[string]any{"exportAsTree": true})
 )
 
 // popped makes an operation that has another one make a file of what was put on a stack last.
 func popped(name, doc string, stack engine.Stack, op string, params map[string]any) engine.Op {
 	return engine.Op{
-		Name: name, Category: "Chain", Doc: doc + " An empty stack is an error.", Effect: engine.Reads,
+		Name: name, Category: "Chain", Doc: doc + " It fails if the stack is empty.", Effect: engine.Reads,
 		Run: engine.On(func(_ struct{}, c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
 			in, ok := c.Pop(stack)
 			if !ok {
@@ -47,13 +47,13 @@ var suggestRendition = engine.Op{
 	Name:     "RenditionDefinition.Suggestion",
 	Label:    "Get rendition definition suggestion",
 	Category: "Services",
-	Doc:      "Returns JSON with id and displayLabel of the renditions whose names begin with the search term; of none without one.",
+	Doc:      "Returns JSON with id and displayLabel of the renditions whose names begin with the search term; without a term, an empty list.",
 	Effect:   engine.Pure,
 	Run:      engine.On(suggestRenditionParams.run),
 }
 
 type suggestRenditionParams struct {
-	Term string `json:"searchTerm,omitzero" doc:"Beginning of the names."`
+	Term string `json:"searchTerm,omitzero" doc:"Prefix of the names."`
 }
 
 func (p suggestRenditionParams) run(_ *engine.Ctx, _ engine.Void) (*storage.Blob, error) {

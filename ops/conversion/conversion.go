@@ -57,7 +57,7 @@ func (w wanted) find(b *storage.Blob) (*convert.Converter, error) {
 		typ = convert.TypeOf(w.Format)
 	}
 	if typ == "" {
-		return nil, fault.Invalid.Errorf("conversion: converter, type or format expected").WithCode(fault.CodeConverterUnknown)
+		return nil, fault.Invalid.Errorf("conversion: converter, type or format is required").WithCode(fault.CodeConverterUnknown)
 	}
 	if c := convert.Find(b.Type, typ); c != nil {
 		return c, nil

@@ -10,7 +10,7 @@ var convertBlob = engine.Op{
 	Name:     "Blob.Convert",
 	Label:    "Convert to given mime-type",
 	Category: "Conversion",
-	Doc:      "Converts files, or the main file of a document, to a type. A file that cannot be converted to it comes back as it is.",
+	Doc:      "Converts files, or the main file of a document, to a type. A file that cannot be converted is returned unchanged.",
 	Effect:   engine.Reads,
 	Run:      engine.Overload(engine.Each(convertBlobParams.blob), engine.On(convertBlobParams.doc)),
 }

@@ -12,15 +12,15 @@ var pictureCreate = engine.Op{
 	Name:     "Picture.Create",
 	Label:    "Create Picture",
 	Category: "Services",
-	Doc: "Creates a picture in the input folder and returns it. The property originalPicture is a description of its file as JSON; without one it has none. " +
-		"Its views are made when they are asked for.",
+	Doc: "Creates a picture in the input folder and returns it. The property originalPicture describes its file as JSON; without it, the picture has no file. " +
+		"Its views are created when they are requested.",
 	Run: engine.Each(pictureCreateParams.run),
 }
 
 type pictureCreateParams struct {
-	Name       string        `json:"name,omitzero" doc:"Name in the folder; without it Untitled."`
-	Templates  storage.Props `json:"pictureTemplates,omitzero" doc:"Accepted for clients that send it; the views of a picture are always the same."`
-	Properties storage.Props `json:"properties,omitzero" doc:"First properties by xpath, and the file as originalPicture."`
+	Name       string        `json:"name,omitzero" doc:"Name in the folder; Untitled by default."`
+	Templates  storage.Props `json:"pictureTemplates,omitzero" doc:"Accepted but ignored: the views of a picture are always the same."`
+	Properties storage.Props `json:"properties,omitzero" doc:"Initial properties by xpath, and the file as originalPicture."`
 }
 
 func (p pictureCreateParams) run(c *engine.Ctx, folder *storage.Doc) (*storage.Doc, error) {
@@ -69,7 +69,7 @@ var pictureView = engine.Op{
 	Aliases:  []string{"Picture.getView"},
 	Label:    "Get image view",
 	Category: "Conversion",
-	Doc:      "Returns a view of a picture: Original, FullHD, Medium, Small or Thumbnail; without a name its file. A document that is no picture, or a view there is not, gives nothing.",
+	Doc:      "Returns a view of a picture: Original, FullHD, Medium, Small or Thumbnail; without a name, its file. Returns nothing if the document is not a picture or the view does not exist.",
 	Effect:   engine.Reads,
 	Run:      engine.On(pictureViewParams.run),
 }

@@ -14,15 +14,15 @@ var pictureResize = engine.Op{
 	Aliases:  []string{"Picture.resize"},
 	Label:    "Resize a picture",
 	Category: "Conversion",
-	Doc: "Makes a picture, or the main file of a document, as large as fits a width and a height, and never larger than it is. " +
-		"A document without a file gives a text that says so.",
+	Doc: "Scales a picture, or the main file of a document, down to fit a width and a height. It never enlarges a picture. " +
+		"For a document without a file it returns a text that says so.",
 	Effect: engine.Reads,
 	Run:    engine.Overload(engine.On(pictureResizeParams.blob), engine.On(pictureResizeParams.doc)),
 }
 
 type pictureResizeParams struct {
-	MaxHeight int `json:"maxHeight" type:"int" doc:"Height in pixels that must not be passed; 0 for any."`
-	MaxWidth  int `json:"maxWidth" type:"int" doc:"Width in pixels that must not be passed; 0 for any."`
+	MaxHeight int `json:"maxHeight" type:"int" doc:"Maximum height in pixels; 0 means no limit."`
+	MaxWidth  int `json:"maxWidth" type:"int" doc:"Maximum width in pixels; 0 means no limit."`
 }
 
 func (p pictureResizeParams) blob(c *engine.Ctx, b *storage.Blob) (*storage.Blob, error) {

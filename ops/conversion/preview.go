@@ -13,7 +13,7 @@ var preview = engine.Op{
 	Name:     "Resource.Preview",
 	Label:    "Preview",
 	Category: "Resource",
-	Doc:      "Returns the main file of a document as a browser can show it: text as HTML, pictures and PDF as they are. What cannot be shown is not found.",
+	Doc:      "Returns the main file of a document in a form that browsers can show: text as HTML, pictures and PDF unchanged. It fails if the file cannot be shown.",
 	Effect:   engine.Reads,
 	Run:      engine.Overload(engine.On(previewParams.doc), engine.On(previewParams.blob)),
 }

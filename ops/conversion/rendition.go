@@ -12,7 +12,7 @@ var rendition = engine.Op{
 	Name:     "Resource.Rendition",
 	Label:    "Rendition",
 	Category: "Resource",
-	Doc:      "Returns what a document looks like in another form: thumbnail, pdf, xmlExport, zipExport or, of a folder, zipTreeExport. One it does not have is not found.",
+	Doc:      "Returns a rendition of a document: thumbnail, pdf, xmlExport, zipExport or, for a folder, zipTreeExport. It fails if the document does not have the rendition.",
 	Effect:   engine.Reads,
 	Run:      engine.On(renditionParams.run),
 }
@@ -29,8 +29,8 @@ var getRendition = engine.Op{
 	Name:     "Document.GetRendition",
 	Label:    "Gets a document rendition",
 	Category: "Files",
-	Doc: "Returns what a document looks like in another form: thumbnail, pdf, xmlExport, zipExport or, of a folder, zipTreeExport. " +
-		"One that the document does not have is an empty file named after the document with .null at its end.",
+	Doc: "Returns a rendition of a document: thumbnail, pdf, xmlExport, zipExport or, for a folder, zipTreeExport. " +
+		"If the document does not have it, the result is an empty file named after the document with the suffix .null.",
 	Effect: engine.Reads,
 	Run:    engine.Each(getRenditionParams.run),
 }
@@ -55,7 +55,7 @@ var renditions = map[string]func(c *engine.Ctx, d *storage.Doc) (*storage.Blob, 
 	"zipExport": exported("zip", map[string]any{"exportAsZip": true}),
 	"zipTreeExport": func(c *engine.Ctx, d *storage.Doc) (*storage.Blob, error) {
 		if !d.IsFolder() {
-			return nil, fault.NotFound.Errorf("document %s: is no folder", d.ID())
+			return nil, fault.NotFound.Errorf("document %s: is not a folder", d.ID())
 		}
 		return exported("zip", map[string]any{"exportAsTree": true, "exportAsZip": true})(c, d)
 	},
@@ -64,7 +64,7 @@ var renditions = map[string]func(c *engine.Ctx, d *storage.Doc) (*storage.Blob, 
 func render(c *engine.Ctx, d *storage.Doc, name string) (*storage.Blob, error) {
 	make, ok := renditions[name]
 	if !ok {
-		return nil, fault.Invalid.Errorf("rendition %s: there is none of this name", name)
+		return nil, fault.Invalid.Errorf("rendition %s: does not exist", name)
 	}
 	return make(c, d)
 }
@@ -89,7 +89,7 @@ func exported(extension string, params map[string]any) func(c *engine.Ctx, d *st
 		}
 		b, ok := v.(*storage.Blob)
 		if !ok {
-			return nil, fault.Internal.Errorf("document %s: its export is no file", d.ID())
+			return nil, fault.Internal.Errorf("document %s: its export is not a file", d.ID())
 		}
 		name := d.Name()
 		if name == "" {

@@ -9,14 +9,14 @@ var resizeBlob = engine.Op{
 	Name:     "Image.Blob.Resize",
 	Label:    "Image.Blob.Resize",
 	Category: "Conversion",
-	Doc:      "Makes a picture as large as fits a width and a height, and never larger than it is.",
+	Doc:      "Scales a picture down to fit a width and a height. It never enlarges a picture.",
 	Effect:   engine.Reads,
 	Run:      engine.On(resizeBlobParams.run),
 }
 
 type resizeBlobParams struct {
-	Width  int `json:"width" type:"int" default:"0" doc:"Width in pixels that must not be passed; 0 for any."`
-	Height int `json:"height" type:"int" default:"0" doc:"Height in pixels that must not be passed; 0 for any."`
+	Width  int `json:"width" type:"int" default:"0" doc:"Maximum width in pixels; 0 means no limit."`
+	Height int `json:"height" type:"int" default:"0" doc:"Maximum height in pixels; 0 means no limit."`
 }
 
 func (p resizeBlobParams) run(c *engine.Ctx, b *storage.Blob) (*storage.Blob, error) {

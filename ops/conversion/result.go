@@ -10,7 +10,7 @@ var result = engine.Op{
 	Name:     "Conversion.Result",
 	Label:    "Conversion Result",
 	Category: "Conversion",
-	Doc:      "Returns the file that a conversion in the background has made. Before it is completed there is none.",
+	Doc:      "Returns the file produced by a background conversion. It fails before the conversion is completed.",
 	Effect:   engine.Reads,
 	Run:      engine.On(resultParams.run),
 }

@@ -12,7 +12,7 @@ var runConverter = engine.Op{
 	Name:     "Blob.RunConverter",
 	Label:    "Blob.RunConverter",
 	Category: "Conversion",
-	Doc:      "Runs a converter on the file. One that does not exist, or does not take files of this type, is refused.",
+	Doc:      "Runs a converter on the file. It fails if the converter does not exist or does not accept files of this type.",
 	Effect:   engine.Reads,
 	Run:      engine.On(runConverterParams.run),
 }

@@ -12,7 +12,7 @@ var schedule = engine.Op{
 	Name:     "Conversion.Schedule",
 	Label:    "Schedule Conversion",
 	Category: "Conversion",
-	Doc:      "Begins to convert a file, or the main file of a document, in the background, and says where its state and its result are, which are kept for a day.",
+	Doc:      "Starts converting a file, or the main file of a document, in the background, and returns the addresses of its state and its result, which are kept for a day.",
 	Run:      engine.Overload(engine.On(scheduleParams.blob), engine.On(scheduleParams.doc)),
 }
 

@@ -9,7 +9,7 @@ var status = engine.Op{
 	Name:     "Conversion.Status",
 	Label:    "Conversion Status",
 	Category: "Conversion",
-	Doc:      "Returns how far a conversion in the background is: scheduled, running or completed. Only who began it sees it.",
+	Doc:      "Returns the state of a background conversion: scheduled, running or completed. Only the user who started it sees it.",
 	Effect:   engine.Reads,
 	Run:      engine.On(statusParams.run).As("void", "map"),
 }

@@ -9,7 +9,7 @@ var toPDF = engine.Op{
 	Name:     "Blob.ToPDF",
 	Label:    "Convert To PDF",
 	Category: "Conversion",
-	Doc:      "Converts files, or the main file of a document, to PDF. A file that cannot be converted is refused.",
+	Doc:      "Converts files, or the main file of a document, to PDF. It fails if a file cannot be converted.",
 	Effect:   engine.Reads,
 	Run:      engine.Overload(engine.Each(toPDFParams.blob), engine.On(toPDFParams.doc)),
 }

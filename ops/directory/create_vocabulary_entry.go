@@ -10,17 +10,17 @@ var createVocabularyEntry = engine.Op{
 	Name:     "Directory.CreateVocabularyEntry",
 	Label:    "Vocabulary: Add Entry",
 	Category: category,
-	Doc:      "Adds an entry to a vocabulary unless it is there already, and keeps the input.",
+	Doc:      "Adds an entry to a vocabulary unless it already exists, and returns the input.",
 	Run:      engine.On(createVocabularyEntryParams.run),
 }
 
 type createVocabularyEntryParams struct {
 	ID         string `json:"id" doc:"Id of the entry."`
 	Vocabulary string `json:"vocabularyName" doc:"Name of the vocabulary."`
-	Label      string `json:"label,omitzero" doc:"Label; the id unless given."`
-	Obsolete   int64  `json:"obsolete" default:"0" doc:"1 if the entry is not to be chosen any more."`
-	Ordering   int64  `json:"ordering" default:"0" doc:"Place among the entries."`
-	Parent     string `json:"parent" default:"" doc:"Id of the entry above."`
+	Label      string `json:"label,omitzero" doc:"Label; the id by default."`
+	Obsolete   int64  `json:"obsolete" default:"0" doc:"1 if the entry can no longer be chosen."`
+	Ordering   int64  `json:"ordering" default:"0" doc:"Position among the entries."`
+	Parent     string `json:"parent" default:"" doc:"Id of the parent entry."`
 }
 
 func (p createVocabularyEntryParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {

@@ -12,7 +12,7 @@ var deleteEntries = engine.Op{
 	Name:     "Directory.DeleteEntries",
 	Label:    "Deletes directory entries",
 	Category: category,
-	Doc:      "Removes entries of a directory, or marks them as obsolete, and returns the ids given, as a JSON array. Unknown ones are left out of the work. For administrators and power users.",
+	Doc:      "Removes entries of a directory, or marks them as obsolete, and returns the given ids as a JSON array. Unknown ids are ignored. For administrators and power users.",
 	Run:      engine.On(deleteEntriesParams.run),
 }
 

@@ -66,7 +66,7 @@ func objects[T any](text string) ([]T, error) {
 	d := json.NewDecoder(strings.NewReader(text))
 	d.UseNumber()
 	if err := d.Decode(&list); err != nil || d.More() {
-		return nil, fault.Invalid.Errorf("entries: a JSON array expected").In("entries")
+		return nil, fault.Invalid.Errorf("entries: must be a JSON array").In("entries")
 	}
 	if len(list) > maxEntries {
 		return nil, fault.Limit.Errorf("entries: %d, limit %d", len(list), maxEntries).In("entries")
@@ -138,11 +138,11 @@ func language(c *engine.Ctx, lang string) string {
 // given returns the values of an entity: its properties, with the id that stands beside them.
 func given(d *record.Directory, entity map[string]any) (map[string]any, error) {
 	if kind, ok := entity["entity-type"].(string); ok && kind != "directoryEntry" {
-		return nil, fault.Invalid.Errorf("entity-type: directoryEntry expected, not %q", kind).In("entity-type")
+		return nil, fault.Invalid.Errorf("entity-type: must be directoryEntry, not %q", kind).In("entity-type")
 	}
 	values, ok := entity["properties"].(map[string]any)
 	if !ok && entity["properties"] != nil {
-		return nil, fault.Invalid.Errorf("properties: object expected").In("properties")
+		return nil, fault.Invalid.Errorf("properties: must be an object").In("properties")
 	}
 	out := make(map[string]any, len(values)+1)
 	for name, v := range values {

@@ -17,8 +17,8 @@ var entries = engine.Op{
 
 type entriesParams struct {
 	Directory string `json:"directoryName" doc:"Name of the directory."`
-	Lang      string `json:"lang,omitzero" doc:"Language of translated labels; that of context variable lang, or English, if not given."`
-	Translate bool   `json:"translateLabels" default:"false" doc:"Put texts in the place of label keys."`
+	Lang      string `json:"lang,omitzero" doc:"Language of translated labels; by default that of the context variable lang, or English."`
+	Translate bool   `json:"translateLabels" default:"false" doc:"Replace label keys by their texts."`
 }
 
 func (p entriesParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {

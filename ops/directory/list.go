@@ -11,7 +11,7 @@ var list = engine.Op{
 	Name:     "Directory.List",
 	Label:    "Directories",
 	Category: category,
-	Doc:      "Returns the directories that there are, without those of the system unless types are named.",
+	Doc:      "Returns all directories, without system directories unless types are given.",
 	Effect:   engine.Reads,
 	Run:      engine.On(listParams.run),
 }

@@ -11,7 +11,7 @@ var page = engine.Op{
 	Name:     "Directory.Page",
 	Label:    "Directory by Page",
 	Category: category,
-	Doc:      "Returns a page of a directory's entries, by id unless sorted.",
+	Doc:      "Returns a page of a directory's entries, by default sorted by id.",
 	Effect:   engine.Reads,
 	Run:      engine.On(pageParams.run),
 }
@@ -19,11 +19,11 @@ var page = engine.Op{
 type pageParams struct {
 	Directory string        `json:"directory" doc:"Name of the directory."`
 	Filters   storage.Props `json:"filters,omitzero" doc:"Only entries with these values, by field."`
-	PageSize  int           `json:"pageSize" default:"50" doc:"Most entries of the page."`
-	Index     int           `json:"currentPageIndex" default:"0" doc:"Number of the page, from 0."`
-	Offset    int           `json:"offset" default:"0" doc:"Entries to leave out; goes before the number of the page."`
+	PageSize  int           `json:"pageSize" default:"50" doc:"Maximum number of entries per page."`
+	Index     int           `json:"currentPageIndex" default:"0" doc:"Number of the page, starting at 0."`
+	Offset    int           `json:"offset" default:"0" doc:"Number of entries to skip; overrides the page number."`
 	SortBy    []string      `json:"sortBy,omitzero" doc:"Fields to sort by."`
-	SortOrder []string      `json:"sortOrder,omitzero" doc:"asc or desc for each."`
+	SortOrder []string      `json:"sortOrder,omitzero" doc:"Direction for each field: asc or desc."`
 }
 
 func (p pageParams) run(c *engine.Ctx, _ engine.Void) (*record.Page, error) {
@@ -32,7 +32,7 @@ func (p pageParams) run(c *engine.Ctx, _ engine.Void) (*record.Page, error) {
 		return nil, err
 	}
 	if p.PageSize < 0 || p.Index < 0 || p.Offset < 0 {
-		return nil, fault.Invalid.Errorf("pageSize, currentPageIndex and offset: not below 0")
+		return nil, fault.Invalid.Errorf("pageSize, currentPageIndex and offset: must be at least 0")
 	}
 	if p.PageSize == 0 {
 		p.PageSize = 50

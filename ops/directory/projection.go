@@ -13,7 +13,7 @@ var projection = engine.Op{
 	Name:     "Directory.Projection",
 	Label:    "Get a Directory Projection",
 	Category: category,
-	Doc:      "Puts the values of one field of a directory's entries as a list in a context variable, and keeps the input.",
+	Doc:      "Stores the values of one field of a directory's entries as a list in a context variable, and returns the input.",
 	Effect:   engine.Reads,
 	Run:      engine.On(projectionParams.run),
 }
@@ -23,7 +23,7 @@ type projectionParams struct {
 	Directory string        `json:"directoryName" doc:"Name of the directory."`
 	Variable  string        `json:"variableName" doc:"Name of the variable."`
 	Filters   storage.Props `json:"filters,omitzero" doc:"Only entries with these values, by field."`
-	Fulltext  []string      `json:"fulltextFields,omitzero" doc:"Fields whose values need only begin with what the filters say."`
+	Fulltext  []string      `json:"fulltextFields,omitzero" doc:"Fields whose values only need to begin with the filter's value."`
 }
 
 func (p projectionParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {

@@ -21,8 +21,8 @@ var readEntries = engine.Op{
 type readEntriesParams struct {
 	Directory string `json:"directoryName" doc:"Name of the directory."`
 	Entries   string `json:"entries" doc:"JSON array of ids."`
-	Lang      string `json:"lang,omitzero" doc:"Language of translated labels; that of context variable lang, or English, if not given."`
-	Translate bool   `json:"translateLabels" default:"false" doc:"Put texts in the place of label keys."`
+	Lang      string `json:"lang,omitzero" doc:"Language of translated labels; by default that of the context variable lang, or English."`
+	Translate bool   `json:"translateLabels" default:"false" doc:"Replace label keys by their texts."`
 }
 
 func (p readEntriesParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {

@@ -9,7 +9,7 @@ var remove = engine.Op{
 	Name:     "Directory.Delete",
 	Label:    "Delete Directory Entry",
 	Category: category,
-	Doc:      "Removes an entry of a directory and keeps the input. One that is the parent of others stays.",
+	Doc:      "Removes an entry of a directory and returns the input. It fails if the entry is the parent of others.",
 	Run:      engine.On(removeParams.run),
 }
 

@@ -14,28 +14,28 @@ var suggestEntries = engine.Op{
 	Name:     "Directory.SuggestEntries",
 	Label:    "Get suggested directory entries",
 	Category: category,
-	Doc: "Returns the entries of a directory whose label begins with a text, as JSON for widgets that offer them. " +
-		"Entries of a directory with parents come as a tree, of which only the leaves match unless filterParent is set.",
+	Doc: "Returns the entries of a directory whose label begins with a text, as JSON for suggestion widgets. " +
+		"Entries of a hierarchical directory are returned as a tree, in which only leaves match unless filterParent is set.",
 	Effect: engine.Reads,
 	Run:    engine.On(suggestEntriesParams.run),
 }
 
 type suggestEntriesParams struct {
 	Directory string        `json:"directoryName" doc:"Name of the directory."`
-	Separator string        `json:"absoluteLabelSeparator" default:"/" doc:"What stands between labels of a path."`
-	Parents   bool          `json:"canSelectParent" default:"false" doc:"Entries with others below them can be chosen too."`
-	Case      bool          `json:"caseSensitive" default:"false" doc:"Mind the case."`
-	Contains  bool          `json:"contains" default:"false" doc:"The label need only hold the text."`
-	Columns   bool          `json:"dbl10n" default:"false" doc:"Labels in several languages are fields of their own."`
-	Obsolete  bool          `json:"displayObsoleteEntries" default:"false" doc:"Obsolete entries too."`
-	Above     bool          `json:"filterParent" default:"false" doc:"Entries with others below them can match too."`
+	Separator string        `json:"absoluteLabelSeparator" default:"/" doc:"Separator between the labels of a path."`
+	Parents   bool          `json:"canSelectParent" default:"false" doc:"Entries with children can be chosen too."`
+	Case      bool          `json:"caseSensitive" default:"false" doc:"Match case."`
+	Contains  bool          `json:"contains" default:"false" doc:"Match the text anywhere in the label."`
+	Columns   bool          `json:"dbl10n" default:"false" doc:"Labels in several languages are separate fields."`
+	Obsolete  bool          `json:"displayObsoleteEntries" default:"false" doc:"Include obsolete entries."`
+	Above     bool          `json:"filterParent" default:"false" doc:"Entries with children can match too."`
 	Filters   storage.Props `json:"filters,omitzero" doc:"Only entries with these values, by field."`
-	Key       string        `json:"keySeparator" default:"/" doc:"What stands between ids of a path."`
-	Field     string        `json:"labelFieldName" default:"label" doc:"Field that holds the label, in which {lang} stands for the language."`
-	Lang      string        `json:"lang,omitzero" doc:"Language; that of context variable lang, or English, if not given."`
-	Limit     int           `json:"limit" type:"int" default:"-1" doc:"Most entries; -1 for any number."`
-	Localize  bool          `json:"localize" default:"false" doc:"Put texts in the place of label keys."`
-	Term      string        `json:"searchTerm,omitzero" alias:"prefix" doc:"Text to look for."`
+	Key       string        `json:"keySeparator" default:"/" doc:"Separator between the ids of a path."`
+	Field     string        `json:"labelFieldName" default:"label" doc:"Field that holds the label; {lang} stands for the language."`
+	Lang      string        `json:"lang,omitzero" doc:"Language; by default that of the context variable lang, or English."`
+	Limit     int           `json:"limit" type:"int" default:"-1" doc:"Maximum number of entries; -1 means no limit."`
+	Localize  bool          `json:"localize" default:"false" doc:"Replace label keys by their texts."`
+	Term      string        `json:"searchTerm,omitzero" alias:"prefix" doc:"Text to search for."`
 }
 
 func (p suggestEntriesParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {

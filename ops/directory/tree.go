@@ -75,7 +75,7 @@ func (t *tree) node(e *record.Entry, level int) (*node, error) {
 		return n, nil
 	}
 	if level > maxLevels {
-		return nil, fault.Conflict.Errorf("directory %s: entry %s has more than %d above it", e.Directory.Name, e.ID, maxLevels)
+		return nil, fault.Conflict.Errorf("directory %s: entry %s has more than %d ancestors", e.Directory.Name, e.ID, maxLevels)
 	}
 	n := &node{entry: e, label: t.label(e), computed: e.ID}
 	n.abs = n.label

@@ -12,14 +12,14 @@ var update = engine.Op{
 	Name:     "Directory.Update",
 	Label:    "Update Directory Entry",
 	Category: category,
-	Doc:      "Changes the properties given of a directory's entry and returns it.",
+	Doc:      "Changes the given properties of a directory's entry and returns it.",
 	Run:      engine.On(updateParams.run),
 }
 
 type updateParams struct {
 	Directory string         `json:"directory" doc:"Name of the directory."`
-	ID        string         `json:"id,omitzero" doc:"Id of the entry; that of the entry given if there is none."`
-	Entry     map[string]any `json:"entry" type:"object" doc:"The entry, with what changes as properties."`
+	ID        string         `json:"id,omitzero" doc:"Id of the entry; by default the one in the entry."`
+	Entry     map[string]any `json:"entry" type:"object" doc:"The entry, with the changed fields as properties."`
 }
 
 func (p updateParams) run(c *engine.Ctx, _ engine.Void) (*record.Entry, error) {

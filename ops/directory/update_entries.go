@@ -12,13 +12,13 @@ var updateEntries = engine.Op{
 	Name:     "Directory.UpdateEntries",
 	Label:    "Updates directory entries",
 	Category: category,
-	Doc:      "Changes entries of a directory and returns the ids of those changed, as a JSON array. Entries without id and unknown ones are left out. For administrators and power users.",
+	Doc:      "Changes entries of a directory and returns the ids of those changed, as a JSON array. Entries without an id and unknown entries are ignored. For administrators and power users.",
 	Run:      engine.On(updateEntriesParams.run),
 }
 
 type updateEntriesParams struct {
 	Directory string `json:"directoryName" doc:"Name of the directory."`
-	Entries   string `json:"entries" doc:"JSON array of objects with the id and the fields that change."`
+	Entries   string `json:"entries" doc:"JSON array of objects with the id and the changed fields."`
 }
 
 func (p updateEntriesParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {

@@ -10,16 +10,16 @@ var addACE = engine.Op{
 	Aliases:  []string{"Document.SetACE"},
 	Label:    "Set ACL",
 	Category: "Document",
-	Doc:      "Grants or denies a permission on the document and returns it. Unless overwrite is false, the entry replaces all of the document's own entries.",
+	Doc:      "Grants or denies a permission on the document and returns it. Unless overwrite is false, the entry replaces all entries of the document itself.",
 	Run:      engine.Each(addACEParams.run),
 }
 
 type addACEParams struct {
 	Permission string `json:"permission" doc:"The permission, for example Read or ReadWrite."`
 	User       string `json:"user" doc:"Name of the user or group."`
-	ACL        string `json:"acl" default:"local" values:"local" doc:"Name of the list the entry goes into."`
-	Grant      bool   `json:"grant" default:"true" values:"true" doc:"Grant instead of deny."`
-	Overwrite  bool   `json:"overwrite" default:"true" values:"true" doc:"Replace all own entries of the document."`
+	ACL        string `json:"acl" default:"local" values:"local" doc:"Name of the access control list for the entry."`
+	Grant      bool   `json:"grant" default:"true" values:"true" doc:"Whether to grant rather than deny."`
+	Overwrite  bool   `json:"overwrite" default:"true" values:"true" doc:"Whether to replace all entries of the document itself."`
 }
 
 func (p addACEParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {

@@ -21,7 +21,7 @@ var addComplexItem = engine.Op{
 type addComplexItemParams struct {
 	Items string `json:"complexJsonProperties" doc:"The items: a JSON array of objects, or one object."`
 	Xpath string `json:"xpath" doc:"Xpath of the list."`
-	Save  bool   `json:"save" default:"true" values:"true" doc:"Store the change at once."`
+	Save  bool   `json:"save" default:"true" values:"true" doc:"Save the document immediately."`
 }
 
 func (p addComplexItemParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
@@ -30,7 +30,7 @@ func (p addComplexItemParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, 
 		return nil, err
 	}
 	if field.Kind != schema.Complex {
-		return nil, fault.Invalid.Errorf("property %s: not a list of complex values but %s", p.Xpath, field.TypeName()).In(p.Xpath)
+		return nil, fault.Invalid.Errorf("property %s: must be a list of complex values, not %s", p.Xpath, field.TypeName()).In(p.Xpath)
 	}
 	more, err := objects(p.Items)
 	if err != nil {

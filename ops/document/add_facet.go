@@ -15,7 +15,7 @@ var addFacet = engine.Op{
 
 type addFacetParams struct {
 	Facet string `json:"facet" doc:"Name of the facet."`
-	Save  bool   `json:"save" default:"true" values:"true" doc:"Store the change at once."`
+	Save  bool   `json:"save" default:"true" values:"true" doc:"Save the document immediately."`
 }
 
 func (p addFacetParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {

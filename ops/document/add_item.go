@@ -21,8 +21,8 @@ var addItem = engine.Op{
 type addItemParams struct {
 	Value any    `json:"value" type:"serializable" doc:"The value to add; it must convert to the type of the items."`
 	Xpath string `json:"xpath" doc:"Xpath of the list, for example dc:subjects."`
-	Once  bool   `json:"checkExists" default:"true" values:"true" doc:"Add nothing if the list holds the value already."`
-	Save  bool   `json:"save" default:"true" values:"true" doc:"Store the change at once."`
+	Once  bool   `json:"checkExists" default:"true" values:"true" doc:"Do not add a value that the list already contains."`
+	Save  bool   `json:"save" default:"true" values:"true" doc:"Save the document immediately."`
 }
 
 func (p addItemParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
@@ -31,7 +31,7 @@ func (p addItemParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) 
 		return nil, err
 	}
 	if field.Kind == schema.Complex || field.Kind == schema.Blob {
-		return nil, fault.Invalid.Errorf("property %s: not a list of scalars but %s", p.Xpath, field.TypeName()).In(p.Xpath)
+		return nil, fault.Invalid.Errorf("property %s: must be a list of scalars, not %s", p.Xpath, field.TypeName()).In(p.Xpath)
 	}
 	value, err := field.Item().Coerce(p.Value)
 	if err != nil {
@@ -53,7 +53,7 @@ func listAt(d *storage.Doc, xpath string) (*schema.Field, []any, error) {
 		return nil, nil, err
 	}
 	if !field.List {
-		return nil, nil, fault.Invalid.Errorf("property %s: not a list but %s", xpath, field.TypeName()).In(xpath)
+		return nil, nil, fault.Invalid.Errorf("property %s: must be a list, not %s", xpath, field.TypeName()).In(xpath)
 	}
 	v, err := d.Get(xpath)
 	items, _ := v.([]any)

@@ -14,19 +14,19 @@ var addPermission = engine.Op{
 	Aliases:  []string{"Document.AddACL"},
 	Label:    "Add Permission",
 	Category: "Document",
-	Doc:      "Grants a permission on the document to users and groups and returns it. A grant that is there already is not added again.",
+	Doc:      "Grants a permission on the document to users and groups and returns it. An existing grant is not added again.",
 	Run:      engine.Each(addPermissionParams.run),
 }
 
 type addPermissionParams struct {
 	Permission string    `json:"permission" doc:"The permission, for example Read or ReadWrite."`
-	ACL        string    `json:"acl" default:"local" values:"local" doc:"Name of the list the entries go into."`
+	ACL        string    `json:"acl" default:"local" values:"local" doc:"Name of the access control list for the entries."`
 	Begin      time.Time `json:"begin,omitzero" doc:"When the grant begins."`
-	Block      bool      `json:"blockInheritance" default:"false" doc:"End the inheritance of permissions first."`
-	Comment    string    `json:"comment,omitzero" doc:"Text for those who are notified."`
-	Email      string    `json:"email,omitzero" doc:"Address of somebody without account, who gets the permission until its end."`
+	Block      bool      `json:"blockInheritance" default:"false" doc:"Block the inheritance of permissions first."`
+	Comment    string    `json:"comment,omitzero" doc:"Text for the notification."`
+	Email      string    `json:"email,omitzero" doc:"Email address of a person without an account who gets the permission until it ends."`
 	End        time.Time `json:"end,omitzero" doc:"When the grant ends."`
-	Notify     bool      `json:"notify" default:"false" doc:"Notify those who get the permission."`
+	Notify     bool      `json:"notify" default:"false" doc:"Whether to notify the users who get the permission."`
 	Username   string    `json:"username,omitzero" alias:"user" doc:"Name of the user or group."`
 	Users      []any     `json:"users,omitzero" doc:"Names of several users and groups."`
 }
@@ -75,7 +75,7 @@ func (p addPermissionParams) names(c *engine.Ctx) ([]string, error) {
 	for _, user := range p.Users {
 		name, ok := user.(string)
 		if !ok {
-			return nil, fault.Invalid.Errorf("users: names expected, not %v", user).In("users")
+			return nil, fault.Invalid.Errorf("users: must be names, not %v", user).In("users")
 		}
 		names = append(names, name)
 	}
@@ -84,12 +84,12 @@ func (p addPermissionParams) names(c *engine.Ctx) ([]string, error) {
 	}
 	if len(names) == 0 && p.Email != "" {
 		if p.End.IsZero() {
-			return nil, fault.Invalid.Errorf("end: needed for a permission by email").In("end")
+			return nil, fault.Invalid.Errorf("end: is required for a permission by email").In("end")
 		}
 		return []string{"transient/" + p.Email}, nil
 	}
 	if len(names) == 0 {
-		return nil, fault.Invalid.Errorf("username: no user, users or email given").In("username")
+		return nil, fault.Invalid.Errorf("username: user, users or email is required").In("username")
 	}
 	for _, name := range names {
 		if err := knownName(c, name); err != nil {

@@ -9,12 +9,12 @@ var blockInheritance = engine.Op{
 	Name:     "Document.BlockPermissionInheritance",
 	Label:    "Block Permission Inheritance",
 	Category: "Document",
-	Doc:      "Ends the inheritance of permissions at the document, which the caller and administrators keep, and returns it.",
+	Doc:      "Blocks the inheritance of permissions at the document and returns it. The caller and administrators keep their permissions.",
 	Run:      engine.Each(blockInheritanceParams.run),
 }
 
 type blockInheritanceParams struct {
-	ACL string `json:"acl" default:"local" values:"local" doc:"Name of the list that ends the inheritance."`
+	ACL string `json:"acl" default:"local" values:"local" doc:"Name of the access control list that blocks the inheritance."`
 }
 
 func (p blockInheritanceParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {

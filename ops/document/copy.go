@@ -9,13 +9,13 @@ var copyDoc = engine.Op{
 	Name:     "Document.Copy",
 	Label:    "Copy",
 	Category: "Document",
-	Doc:      "Copies the document with everything below it into another folder and returns the copy. The life-cycle state is kept, locks are not.",
+	Doc:      "Copies the document with everything below it into another folder and returns the copy. The copy keeps the life-cycle state but not locks.",
 	Run:      engine.Each(copyParams.run),
 }
 
 type copyParams struct {
-	Target storage.Ref `json:"target" doc:"Folder to copy into: a path, an id, or a path relative to the input that starts with a dot."`
-	Name   string      `json:"name,omitzero" doc:"Name of the copy; without it the name is kept."`
+	Target storage.Ref `json:"target" doc:"Path or id of the folder to copy into; a path that starts with a dot is relative to the input."`
+	Name   string      `json:"name,omitzero" doc:"Name of the copy; by default the same name."`
 }
 
 func (p copyParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {

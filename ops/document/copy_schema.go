@@ -18,11 +18,11 @@ var copySchema = engine.Op{
 }
 
 type copySchemaParams struct {
-	Schema string      `json:"schema" doc:"Name of the schema, which both documents have."`
-	ID     storage.Ref `json:"sourceId,omitzero" type:"string" doc:"The other document by id."`
-	Path   storage.Ref `json:"sourcePath,omitzero" type:"string" doc:"The other document by path."`
-	Save   bool        `json:"saveDocument" default:"true" values:"true" doc:"Store the change at once."`
-	Older  bool        `json:"save" default:"true" values:"true" doc:"Older name of saveDocument; either being false saves nothing."`
+	Schema string      `json:"schema" doc:"Name of a schema that both documents have."`
+	ID     storage.Ref `json:"sourceId,omitzero" type:"string" doc:"Id of the other document."`
+	Path   storage.Ref `json:"sourcePath,omitzero" type:"string" doc:"Path of the other document."`
+	Save   bool        `json:"saveDocument" default:"true" values:"true" doc:"Save the document immediately."`
+	Older  bool        `json:"save" default:"true" values:"true" doc:"Old name of saveDocument; if either is false, the document is not saved."`
 }
 
 func (p copySchemaParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
@@ -31,7 +31,7 @@ func (p copySchemaParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, erro
 		ref = p.Path
 	}
 	if ref == "" || p.ID != "" && p.Path != "" {
-		return nil, fault.Invalid.Errorf("sourceId, sourcePath: one of the two expected")
+		return nil, fault.Invalid.Errorf("sourceId, sourcePath: exactly one of them is required")
 	}
 	from, err := c.Tx.DocFrom(d, ref)
 	if err != nil {
@@ -63,7 +63,7 @@ func schemaOf(c *engine.Ctx, d *storage.Doc, name string) (*schema.Schema, error
 	case !declared:
 		return nil, fault.Invalid.Errorf("schema %s: does not exist%s", name, fault.Perhaps(name, types.SchemaNames())).In("schema")
 	case !slices.Contains(d.Schemas(), s):
-		return nil, fault.Invalid.Errorf("schema %s: not on document %s", name, d.Path()).In("schema")
+		return nil, fault.Invalid.Errorf("schema %s: document %s does not have it", name, d.Path()).In("schema")
 	}
 	return s, nil
 }

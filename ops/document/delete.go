@@ -9,7 +9,7 @@ var deleteDoc = engine.Op{
 	Name:     "Document.Delete",
 	Label:    "Delete",
 	Category: "Document",
-	Doc:      "Removes the document for good, with everything below it. Returns nothing for one document and an empty list for several.",
+	Doc:      "Deletes the document permanently, with everything below it. Returns nothing for one document and an empty list for several.",
 	Run:      engine.Each(deleteParams.run),
 }
 

@@ -13,12 +13,12 @@ var emptyTrash = engine.Op{
 	Name:     "Document.EmptyTrash",
 	Label:    "Empty Trash",
 	Category: "Document",
-	Doc:      "Removes for good what is in the trash below a document, as far as the caller may.",
+	Doc:      "Permanently deletes the trashed documents below a document that the caller may delete.",
 	Run:      engine.On(emptyTrashParams.run),
 }
 
 type emptyTrashParams struct {
-	Parent *storage.Doc `json:"parent" doc:"The document below which it looks."`
+	Parent *storage.Doc `json:"parent" doc:"The document to search below."`
 }
 
 func (p emptyTrashParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {

@@ -18,7 +18,7 @@ func parseEntry(text string) (user, permission string, granted bool, err error) 
 			return parts[0], parts[1], granted, nil
 		}
 	}
-	return "", "", false, fault.Invalid.Errorf("ecm:acl: user:permission:true or user:permission:false expected, not %q", text).In("ecm:acl")
+	return "", "", false, fault.Invalid.Errorf("ecm:acl: must be user:permission:true or user:permission:false, not %q", text).In("ecm:acl")
 }
 
 // canonicalID completes the identifier of an entry, user:permission:granted:creator:begin:end,
@@ -30,7 +30,7 @@ func canonicalID(id string) (string, error) {
 	}
 	n := len(parts)
 	if n < 6 || parts[0] == "" || !isBool(parts[n-4]) || !isMillis(parts[n-2]) || !isMillis(parts[n-1]) {
-		return "", fault.Invalid.Errorf("id: user:permission:granted:creator:begin:end expected, not %q", id).In("id")
+		return "", fault.Invalid.Errorf("id: must be user:permission:granted:creator:begin:end, not %q", id).In("id")
 	}
 	return strings.Join(parts, ":"), nil
 }

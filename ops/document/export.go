@@ -11,15 +11,15 @@ var export = engine.Op{
 	Name:     "Document.Export",
 	Label:    "Document Export",
 	Category: "Services",
-	Doc: "Returns the document as XML, or as an archive that also holds its files, and as a tree everything below it that the " +
+	Doc: "Returns the document as XML, or as an archive that also contains its files; as a tree, the archive contains everything below it that the " +
 		"caller may read.",
 	Effect: engine.Reads,
 	Run:    engine.On(exportParams.run),
 }
 
 type exportParams struct {
-	Tree bool `json:"exportAsTree" default:"false" doc:"An archive of the document and of what is below it."`
-	Zip  bool `json:"exportAsZip" default:"false" doc:"An archive instead of the XML alone."`
+	Tree bool `json:"exportAsTree" default:"false" doc:"Return an archive of the document and everything below it."`
+	Zip  bool `json:"exportAsZip" default:"false" doc:"Return an archive instead of only the XML."`
 }
 
 func (p exportParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Blob, error) {

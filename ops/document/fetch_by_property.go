@@ -21,8 +21,8 @@ var fetchByProperty = engine.Op{
 
 type fetchByPropertyParams struct {
 	Property string   `json:"property" doc:"Xpath of the property, for example dc:title, or a system field such as ecm:name."`
-	Values   []string `json:"values" doc:"Values to look for; without any the answer is an empty list."`
-	Query    string   `json:"query,omitzero" doc:"A further condition of the query language, which must hold too."`
+	Values   []string `json:"values" doc:"Values to look for; without values the result is empty."`
+	Query    string   `json:"query,omitzero" doc:"Additional condition in the query language."`
 }
 
 func (p fetchByPropertyParams) run(c *engine.Ctx, _ engine.Void) (storage.Docs, error) {
@@ -75,7 +75,7 @@ func every(c *engine.Ctx, src string, o storage.QueryOptions) (storage.Docs, err
 			return all, nil
 		}
 		if len(all) >= maxFetched {
-			return nil, fault.Limit.Errorf("property: more than %d documents, query them by pages", maxFetched).WithCode(fault.CodeDocuments)
+			return nil, fault.Limit.Errorf("property: more than %d documents match, query them by pages", maxFetched).WithCode(fault.CodeDocuments)
 		}
 		o.After = page.Next
 	}

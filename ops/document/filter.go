@@ -14,18 +14,18 @@ var filter = engine.Op{
 	Label:    "Filter List",
 	Category: "Document",
 	Doc: "Keeps the documents that pass every test given and returns them as a list, even for one document. " +
-		"A condition that fails or gives no truth value is an error, it lets nothing through.",
+		"A condition that fails or does not return true or false is an error.",
 	Effect: engine.Reads,
 	Run:    engine.Each(filterParams.run),
 }
 
 type filterParams struct {
-	Class     string `json:"class,omitzero" doc:"Kind of document; an unknown word tests nothing." values:"Any,Regular Document,Document Link,Published Document,Document Proxy,Document Version,Immutable Document,Mutable Document"`
-	Condition string `json:"condition,omitzero" doc:"Expression that must be true; the document at hand is its input. Not taken from clients who may not run scripts."`
-	Facet     string `json:"facet,omitzero" doc:"A facet the document must have."`
-	State     string `json:"lifecycle,omitzero" doc:"Life-cycle state the document must be in."`
-	Path      string `json:"pathStartsWith,omitzero" doc:"Text the document's path must start with."`
-	Types     string `json:"types,omitzero" doc:"Comma separated types, one of which must be the document's own."`
+	Class     string `json:"class,omitzero" doc:"Kind of document; an unknown word is ignored." values:"Any,Regular Document,Document Link,Published Document,Document Proxy,Document Version,Immutable Document,Mutable Document"`
+	Condition string `json:"condition,omitzero" doc:"Expression that must be true, with the document as its input. Only accepted from clients that may run scripts."`
+	Facet     string `json:"facet,omitzero" doc:"Facet that the document must have."`
+	State     string `json:"lifecycle,omitzero" doc:"Life-cycle state that the document must be in."`
+	Path      string `json:"pathStartsWith,omitzero" doc:"Text that the document's path must start with."`
+	Types     string `json:"types,omitzero" doc:"Comma-separated types, one of which the document must have."`
 }
 
 func (p filterParams) run(c *engine.Ctx, d *storage.Doc) (storage.Docs, error) {
@@ -60,7 +60,7 @@ func (p filterParams) holds(c *engine.Ctx) (bool, error) {
 		return true, nil
 	}
 	if !c.MayEvaluate() {
-		return false, fault.Denied.Errorf("condition: expressions are not taken from clients").In("condition")
+		return false, fault.Denied.Errorf("condition: expressions are not accepted from clients").In("condition")
 	}
 	v, err := c.Eval(p.Condition)
 	if err != nil {
@@ -68,7 +68,7 @@ func (p filterParams) holds(c *engine.Ctx) (bool, error) {
 	}
 	ok, isBool := v.(bool)
 	if !isBool {
-		return false, fault.Invalid.Errorf("condition: true or false expected, not %v", v).In("condition")
+		return false, fault.Invalid.Errorf("condition: must be true or false, not %v", v).In("condition")
 	}
 	return ok, nil
 }

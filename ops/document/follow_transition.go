@@ -10,7 +10,7 @@ var followTransition = engine.Op{
 	Aliases:  []string{"Document.SetLifeCycle"},
 	Label:    "Follow Life Cycle Transition",
 	Category: "Document",
-	Doc:      "Brings the document into another life-cycle state and returns it. The transitions delete and undelete move it to the trash and back.",
+	Doc:      "Moves the document to another life-cycle state and returns it. The transitions delete and undelete move it to the trash and back.",
 	Run:      engine.Each(followTransitionParams.run),
 }
 

@@ -11,8 +11,8 @@ var getBlob = engine.Op{
 	Aliases:  []string{"Blob.Get"},
 	Label:    "Get Document File",
 	Category: "Files",
-	Doc: "Returns the file at an xpath, else the document's main file, else an empty text named after the document with .null at its end. " +
-		"On documents without file:content, such as notes, that xpath stands for the main file.",
+	Doc: "Returns the file at an xpath, otherwise the document's main file, otherwise an empty text file named after the document with the suffix .null. " +
+		"On documents without file:content, such as notes, that xpath means the main file.",
 	Effect: engine.Reads,
 	Run:    engine.Each(getBlobParams.run),
 }

@@ -10,7 +10,7 @@ var getBlobs = engine.Op{
 	Aliases:  []string{"Blob.GetAll"},
 	Label:    "Get All Document Files",
 	Category: "Files",
-	Doc:      "Returns every file of the document, the main one first. A document without files gives nothing.",
+	Doc:      "Returns all files of the document, the main file first, or nothing if there are none.",
 	Effect:   engine.Reads,
 	Run:      engine.Each(getBlobsParams.run),
 }

@@ -11,7 +11,7 @@ var getBlobsByProperty = engine.Op{
 	Aliases:  []string{"Blob.GetList"},
 	Label:    "Get Document Files",
 	Category: "Files",
-	Doc:      "Returns the files of a list property: of each item the part called file, or the item itself.",
+	Doc:      "Returns the files of a list property: the member file of each item, or the item itself.",
 	Effect:   engine.Reads,
 	Run:      engine.Each(getBlobsByPropertyParams.run),
 }
@@ -26,7 +26,7 @@ func (p getBlobsByPropertyParams) run(_ *engine.Ctx, d *storage.Doc) (storage.Bl
 		return nil, err
 	}
 	if !field.List {
-		return nil, fault.Invalid.Errorf("property %s: not a list but %s", p.Xpath, field.TypeName()).In(p.Xpath)
+		return nil, fault.Invalid.Errorf("property %s: must be a list, not %s", p.Xpath, field.TypeName()).In(p.Xpath)
 	}
 	list, err := d.Get(p.Xpath)
 	if err != nil {

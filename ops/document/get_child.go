@@ -15,7 +15,7 @@ var getChild = engine.Op{
 }
 
 type getChildParams struct {
-	Name string `json:"name" doc:"Name of the child; upper and lower case differ."`
+	Name string `json:"name" doc:"Name of the child; case-sensitive."`
 }
 
 func (p getChildParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {

@@ -13,7 +13,7 @@ var getChildren = engine.Op{
 	Name:     "Document.GetChildren",
 	Label:    "Get Children",
 	Category: "Document",
-	Doc:      "Returns the children the caller may read, trashed ones too, in their order and without paging.",
+	Doc:      "Returns all children that the caller may read, in order, without paging and including trashed ones.",
 	Effect:   engine.Reads,
 	Run:      engine.Each(getChildrenParams.run),
 }

@@ -14,8 +14,8 @@ var move = engine.Op{
 }
 
 type moveParams struct {
-	Target storage.Ref `json:"target" doc:"Folder to move into: a path, an id, or a path relative to the input that starts with a dot."`
-	Name   string      `json:"name,omitzero" doc:"New name; without it the name is kept."`
+	Target storage.Ref `json:"target" doc:"Path or id of the folder to move into; a path that starts with a dot is relative to the input."`
+	Name   string      `json:"name,omitzero" doc:"New name; by default the same name."`
 }
 
 func (p moveParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {

@@ -10,12 +10,12 @@ var order = engine.Op{
 	Label:    "Order Document",
 	Category: "Document",
 	Since:    "10.1",
-	Doc:      "Puts the document before another one of its ordered folder, or last, and returns it.",
+	Doc:      "Moves the document before another one in its ordered folder, or to the end, and returns it.",
 	Run:      engine.Each(orderParams.run),
 }
 
 type orderParams struct {
-	Before *storage.Doc `json:"before,omitzero" doc:"The document that is to come next; without it the document goes last."`
+	Before *storage.Doc `json:"before,omitzero" doc:"Document to place it before; without it, the document moves to the end."`
 }
 
 func (p orderParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {

@@ -9,7 +9,7 @@ var reload = engine.Op{
 	Name:     "Document.Reload",
 	Label:    "Reset",
 	Category: "Document",
-	Doc:      "Reads the document again; changes that were not saved are dropped.",
+	Doc:      "Reads the document again and discards unsaved changes.",
 	Effect:   engine.Reads,
 	Run:      engine.Each(reloadParams.run),
 }

@@ -9,7 +9,7 @@ var removeACL = engine.Op{
 	Name:     "Document.RemoveACL",
 	Label:    "Remove ACL",
 	Category: "Document",
-	Doc:      "Removes one of the document's own lists of permissions, if there is one of that name, and returns the document.",
+	Doc:      "Removes one of the document's own access control lists, if it exists, and returns the document.",
 	Run:      engine.Each(removeACLParams.run),
 }
 

@@ -14,15 +14,15 @@ var removeEntry = engine.Op{
 	Aliases:  []string{"RemoveEntryOfMultivaluedProperty"},
 	Label:    "Remove Entry Of Multivalued Property",
 	Category: "Document",
-	Doc:      "Takes a value out of a list of scalars, everywhere it occurs or only where it occurs first. A list without it stays as it is.",
+	Doc:      "Removes a value from a list of scalars: all occurrences or only the first. A list without the value is unchanged.",
 	Run:      engine.Each(removeEntryParams.run),
 }
 
 type removeEntryParams struct {
-	Value any    `json:"value" type:"serializable" doc:"The value to take out; it must convert to the type of the items."`
+	Value any    `json:"value" type:"serializable" doc:"The value to remove; it must convert to the type of the items."`
 	Xpath string `json:"xpath" doc:"Xpath of the list, for example dc:subjects."`
-	All   bool   `json:"is Remove All" default:"true" values:"true" doc:"Every occurrence instead of the first."`
-	Save  bool   `json:"save" default:"true" values:"true" doc:"Store the change at once."`
+	All   bool   `json:"is Remove All" default:"true" values:"true" doc:"Remove all occurrences instead of only the first."`
+	Save  bool   `json:"save" default:"true" values:"true" doc:"Save the document immediately."`
 }
 
 func (p removeEntryParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
@@ -31,7 +31,7 @@ func (p removeEntryParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, err
 		return nil, err
 	}
 	if !field.List || field.Kind == schema.Complex || field.Kind == schema.Blob {
-		return nil, fault.Invalid.Errorf("property %s: not a list of scalars but %s", p.Xpath, field.TypeName()).In(p.Xpath)
+		return nil, fault.Invalid.Errorf("property %s: must be a list of scalars, not %s", p.Xpath, field.TypeName()).In(p.Xpath)
 	}
 	value, err := field.Item().Coerce(p.Value)
 	if err != nil {

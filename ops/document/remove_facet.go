@@ -9,13 +9,13 @@ var removeFacet = engine.Op{
 	Name:     "Document.RemoveFacet",
 	Label:    "Remove Facet",
 	Category: "Document",
-	Doc:      "Takes a facet away, with the properties it brought, and returns the document. Facets of the type stay.",
+	Doc:      "Removes a facet and its properties, and returns the document. Facets of the type cannot be removed.",
 	Run:      engine.Each(removeFacetParams.run),
 }
 
 type removeFacetParams struct {
 	Facet string `json:"facet" doc:"Name of the facet."`
-	Save  bool   `json:"save" default:"true" values:"true" doc:"Store the change at once."`
+	Save  bool   `json:"save" default:"true" values:"true" doc:"Save the document immediately."`
 }
 
 func (p removeFacetParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {

@@ -12,14 +12,14 @@ var removeItem = engine.Op{
 	Name:     "Document.RemoveItemFromListProperty",
 	Label:    "Remove Item from List Property",
 	Category: "Document",
-	Doc:      "Takes one item out of a list, or without an index all of them, and returns the document.",
+	Doc:      "Removes one item from a list, or all items without an index, and returns the document.",
 	Run:      engine.Each(removeItemParams.run),
 }
 
 type removeItemParams struct {
 	Xpath string `json:"xpath" doc:"Xpath of the list."`
-	Index *int   `json:"index,omitzero" type:"integer" doc:"Position of the item, from 0."`
-	Save  bool   `json:"save" default:"true" values:"true" doc:"Store the change at once."`
+	Index *int   `json:"index,omitzero" type:"integer" doc:"Position of the item, starting at 0."`
+	Save  bool   `json:"save" default:"true" values:"true" doc:"Save the document immediately."`
 }
 
 func (p removeItemParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {

@@ -12,19 +12,19 @@ var removePermission = engine.Op{
 	Name:     "Document.RemovePermission",
 	Label:    "Remove Permission",
 	Category: "Document",
-	Doc:      "Removes all entries of a user, or the entry with an identifier, from one of the document's own lists and returns the document.",
+	Doc:      "Removes all entries of a user, or the entry with an identifier, from one of the document's own access control lists and returns the document.",
 	Run:      engine.Each(removePermissionParams.run),
 }
 
 type removePermissionParams struct {
 	ACL  string `json:"acl" default:"local" doc:"Name of the list."`
 	ID   string `json:"id,omitzero" doc:"Identifier of the entry: user:permission:granted:creator:begin:end."`
-	User string `json:"user,omitzero" doc:"User or group to remove; wins over id."`
+	User string `json:"user,omitzero" doc:"User or group to remove; overrides id."`
 }
 
 func (p removePermissionParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
 	if p.User == "" && p.ID == "" {
-		return nil, fault.Invalid.Errorf("user: neither user nor id given").In("user")
+		return nil, fault.Invalid.Errorf("user: user or id is required").In("user")
 	}
 	doomed := func(a storage.ACE) bool { return a.User == p.User }
 	if p.User == "" {

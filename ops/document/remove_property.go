@@ -9,13 +9,13 @@ var removeProperty = engine.Op{
 	Name:     "Document.RemoveProperty",
 	Label:    "Remove Property",
 	Category: "Document",
-	Doc:      "Clears a property: a list is emptied, an xpath of one item takes that item out of its list, anything else becomes unset.",
+	Doc:      "Clears a property: a list is emptied, a list item is removed from its list, any other property is unset.",
 	Run:      engine.Each(removePropertyParams.run),
 }
 
 type removePropertyParams struct {
 	Xpath string `json:"xpath" doc:"Xpath of the property or of one item of a list."`
-	Save  bool   `json:"save" default:"true" values:"true" doc:"Store the change at once."`
+	Save  bool   `json:"save" default:"true" values:"true" doc:"Save the document immediately."`
 }
 
 func (p removePropertyParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {

@@ -12,19 +12,19 @@ var replacePermission = engine.Op{
 	Name:     "Document.ReplacePermission",
 	Label:    "Replace Permission",
 	Category: "Document",
-	Doc:      "Puts a grant in the place of the entry with an identifier and returns the document. Without such an entry nothing changes.",
+	Doc:      "Replaces the entry with an identifier by a grant and returns the document. Without such an entry, nothing changes.",
 	Run:      engine.Each(replacePermissionParams.run),
 }
 
 type replacePermissionParams struct {
 	ID         string    `json:"id" doc:"Identifier of the entry: user:permission:granted:creator:begin:end."`
-	Permission string    `json:"permission" doc:"The permission granted instead."`
-	Username   string    `json:"username" alias:"user" doc:"User or group that gets it."`
+	Permission string    `json:"permission" doc:"The permission to grant instead."`
+	Username   string    `json:"username" alias:"user" doc:"User or group that gets the permission."`
 	ACL        string    `json:"acl" default:"local" values:"local" doc:"Name of the list."`
 	Begin      time.Time `json:"begin,omitzero" doc:"When the grant begins."`
-	Comment    string    `json:"comment,omitzero" doc:"Text for those who are notified."`
+	Comment    string    `json:"comment,omitzero" doc:"Text for the notification."`
 	End        time.Time `json:"end,omitzero" doc:"When the grant ends."`
-	Notify     bool      `json:"notify" default:"false" doc:"Notify those who get the permission."`
+	Notify     bool      `json:"notify" default:"false" doc:"Whether to notify the users who get the permission."`
 }
 
 func (p replacePermissionParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {

@@ -10,15 +10,15 @@ var resetSchema = engine.Op{
 	Name:     "Document.ResetSchema",
 	Label:    "Reset Schema",
 	Category: "Document",
-	Doc:      "Gives the properties of a schema, or one property, their default values, and returns the document.",
+	Doc:      "Resets the properties of a schema, or one property, to their default values, and returns the document.",
 	Run:      engine.Each(resetSchemaParams.run),
 }
 
 type resetSchemaParams struct {
 	Schema string `json:"schema,omitzero" doc:"Name of the schema."`
-	Xpath  string `json:"xpath,omitzero" doc:"Xpath of one property; it wins over the schema."`
-	Save   bool   `json:"saveDocument" default:"true" values:"true" doc:"Store the change at once."`
-	Older  bool   `json:"save" default:"true" values:"true" doc:"Older name of saveDocument; either being false saves nothing."`
+	Xpath  string `json:"xpath,omitzero" doc:"Xpath of one property; overrides the schema."`
+	Save   bool   `json:"saveDocument" default:"true" values:"true" doc:"Save the document immediately."`
+	Older  bool   `json:"save" default:"true" values:"true" doc:"Old name of saveDocument; if either is false, the document is not saved."`
 }
 
 func (p resetSchemaParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
@@ -32,7 +32,7 @@ func (p resetSchemaParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, err
 			return nil, err
 		}
 	case p.Schema == "":
-		return nil, fault.Invalid.Errorf("schema, xpath: one of the two expected")
+		return nil, fault.Invalid.Errorf("schema, xpath: one of them is required")
 	default:
 		s, err := schemaOf(c, d, p.Schema)
 		if err != nil {

@@ -9,7 +9,7 @@ var saveDoc = engine.Op{
 	Name:     "Document.Save",
 	Label:    "Save",
 	Category: "Document",
-	Doc:      "Stores the changes made to the document so far and returns it as stored.",
+	Doc:      "Saves the changes made to the document so far and returns it as stored.",
 	Run:      engine.Each(saveParams.run),
 }
 

@@ -10,14 +10,14 @@ var setBlob = engine.Op{
 	Aliases:  []string{"Blob.Set"},
 	Label:    "Set File",
 	Category: "Document",
-	Doc:      "Puts a file on the document and returns it. A list property gets the file appended.",
+	Doc:      "Attaches a file to the document and returns the document. A list property gets the file appended.",
 	Run:      engine.Each(setBlobParams.run),
 }
 
 type setBlobParams struct {
 	File  *storage.Blob `json:"file" doc:"The file."`
-	Save  bool          `json:"save" default:"true" values:"true" doc:"Store the change at once."`
-	Xpath string        `json:"xpath" default:"file:content" values:"file:content" doc:"Xpath where the file goes."`
+	Save  bool          `json:"save" default:"true" values:"true" doc:"Save the document immediately."`
+	Xpath string        `json:"xpath" default:"file:content" values:"file:content" doc:"Xpath of the property that receives the file."`
 }
 
 func (p setBlobParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {

@@ -10,13 +10,13 @@ var setBlobName = engine.Op{
 	Aliases:  []string{"Blob.SetFilename"},
 	Label:    "Set File Name",
 	Category: "Files",
-	Doc:      "Renames the file at an xpath and returns the document. Without a file there nothing changes.",
+	Doc:      "Renames the file at an xpath and returns the document. Without a file at the xpath, nothing changes.",
 	Run:      engine.Each(setBlobNameParams.run),
 }
 
 type setBlobNameParams struct {
 	Name  string `json:"name" doc:"The new file name."`
-	Save  bool   `json:"save" default:"true" values:"true" doc:"Store the change at once."`
+	Save  bool   `json:"save" default:"true" values:"true" doc:"Save the document immediately."`
 	Xpath string `json:"xpath" default:"file:content" values:"file:content" doc:"Xpath of the file."`
 }
 

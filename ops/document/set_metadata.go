@@ -15,21 +15,21 @@ var setMetadata = engine.Op{
 	Aliases:  []string{"Document.TriggerMetadataMapping"},
 	Label:    "Set Metadata From Blob",
 	Category: "Files",
-	Doc: "Sets properties of the document from the metadata of one of its files, as a declared mapping has it. What the file does " +
-		"not tell stays. It gives nothing.",
+	Doc: "Sets properties of the document from the metadata of one of its files, using a declared mapping. Properties whose " +
+		"metadata the file does not have are unchanged. Returns nothing.",
 	Run: engine.On(setMetadataParams.run).As("document", "void"),
 }
 
 type setMetadataParams struct {
 	Mapping   string `json:"metadataMappingId" doc:"Name of the mapping, for example pdf."`
-	Processor string `json:"processor" default:"exifTool" doc:"Accepted for clients that send it; there is one way to read."`
-	Save      bool   `json:"save" default:"true" values:"true" doc:"Store the change at once."`
+	Processor string `json:"processor" default:"exifTool" doc:"Accepted but ignored."`
+	Save      bool   `json:"save" default:"true" values:"true" doc:"Save the document immediately."`
 }
 
 func (p setMetadataParams) run(c *engine.Ctx, d *storage.Doc) (any, error) {
 	m, ok := c.Tx.Repo().Types().Metadata(p.Mapping)
 	if !ok {
-		return nil, fault.Invalid.Errorf("metadataMappingId: no mapping %s", p.Mapping).In("metadataMappingId")
+		return nil, fault.Invalid.Errorf("metadataMappingId: unknown mapping %s", p.Mapping).In("metadataMappingId")
 	}
 	b, err := d.BlobAt(m.Blob)
 	if err != nil || b == nil {

@@ -13,13 +13,13 @@ var setProperty = engine.Op{
 	Label:    "Update Property",
 	Category: "Document",
 	Doc: "Sets one scalar property or file, or clears it when no value is given, and returns the document. " +
-		"Text is converted to the property's type; a reference to an upload stands for the file, or for its text.",
+		"Text is converted to the property's type; a reference to an upload means the file, or its text.",
 	Run: engine.Each(setPropertyParams.run),
 }
 
 type setPropertyParams struct {
 	Xpath string `json:"xpath" doc:"Xpath of the property, for example dc:title."`
-	Save  bool   `json:"save" default:"true" values:"true" doc:"Store the change at once."`
+	Save  bool   `json:"save" default:"true" values:"true" doc:"Save the document immediately."`
 	Value any    `json:"value,omitzero" type:"serializable" doc:"The new value."`
 }
 
@@ -39,7 +39,7 @@ func (p setPropertyParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, err
 	}
 	_, file := p.Value.(*storage.Blob)
 	if field.List || field.Kind == schema.Complex || field.Kind == schema.Blob && !file && p.Value != nil {
-		return nil, fault.Invalid.Errorf("property %s: not a scalar but %s", p.Xpath, field.TypeName()).In(p.Xpath)
+		return nil, fault.Invalid.Errorf("property %s: must be a scalar, not %s", p.Xpath, field.TypeName()).In(p.Xpath)
 	}
 	if err := d.Set(p.Xpath, p.Value); err != nil {
 		return nil, err

@@ -9,7 +9,7 @@ var trash = engine.Op{
 	Name:     "Document.Trash",
 	Label:    "Trash",
 	Category: "Document",
-	Doc:      "Moves the document with everything below it to the trash and returns it. Its life-cycle state stays.",
+	Doc:      "Moves the document with everything below it to the trash and returns it. Its life-cycle state is unchanged.",
 	Run:      engine.Each(trashParams.run),
 }
 

@@ -11,12 +11,12 @@ var unblockInheritance = engine.Op{
 	Name:     "Document.UnblockPermissionInheritance",
 	Label:    "Unblock Permission Inheritance",
 	Category: "Document",
-	Doc:      "Lets the document inherit permissions again and returns it. What was granted when the inheritance ended stays granted.",
+	Doc:      "Lets the document inherit permissions again and returns it. Permissions granted when the inheritance was blocked are kept.",
 	Run:      engine.Each(unblockInheritanceParams.run),
 }
 
 type unblockInheritanceParams struct {
-	ACL string `json:"acl" default:"local" values:"local" doc:"Name of the list that ends the inheritance."`
+	ACL string `json:"acl" default:"local" values:"local" doc:"Name of the access control list that blocks the inheritance."`
 }
 
 func (p unblockInheritanceParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {

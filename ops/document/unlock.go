@@ -9,7 +9,7 @@ var unlock = engine.Op{
 	Name:     "Document.Unlock",
 	Label:    "Unlock",
 	Category: "Document",
-	Doc:      "Removes the lock and returns the document. A lock of somebody else needs the permission Unlock.",
+	Doc:      "Removes the lock and returns the document. Removing another user's lock requires the permission Unlock.",
 	Run:      engine.Each(unlockParams.run),
 }
 

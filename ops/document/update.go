@@ -21,9 +21,9 @@ var update = engine.Op{
 }
 
 type updateParams struct {
-	Properties  storage.Props `json:"properties" doc:"New values by xpath: lists as comma separated text, complex values as JSON text."`
-	ChangeToken string        `json:"changeToken,omitzero" doc:"Token of the state the change is based on; an outdated one is refused."`
-	Save        bool          `json:"save" default:"true" values:"true" doc:"Store the change at once."`
+	Properties  storage.Props `json:"properties" doc:"New values by xpath: lists as comma-separated text, complex values as JSON text."`
+	ChangeToken string        `json:"changeToken,omitzero" doc:"Change token of the version that the change is based on; an outdated token is refused."`
+	Save        bool          `json:"save" default:"true" values:"true" doc:"Save the document immediately."`
 	Behaviors   storage.Props `json:"propertiesBehaviors,omitzero" doc:"What to do with lists, by xpath: replace, append or append_excluding_duplicates."`
 }
 
@@ -61,7 +61,7 @@ func (p updateParams) set(d *storage.Doc, xpath string, value any) error {
 		}
 		return d.Set(xpath, joined)
 	}
-	return fault.Invalid.Errorf("propertiesBehaviors: %s: replace, append or append_excluding_duplicates expected, not %q", xpath, behavior).In("propertiesBehaviors")
+	return fault.Invalid.Errorf("propertiesBehaviors: %s: must be replace, append or append_excluding_duplicates, not %q", xpath, behavior).In("propertiesBehaviors")
 }
 
 // appended returns the list at xpath with the items of value behind it.
@@ -71,7 +71,7 @@ func appended(d *storage.Doc, xpath string, value any, duplicates bool) ([]any, 
 		return nil, err
 	}
 	if !field.List {
-		return nil, fault.Invalid.Errorf("property %s: not a list but %s", xpath, field.TypeName()).In(xpath)
+		return nil, fault.Invalid.Errorf("property %s: must be a list, not %s", xpath, field.TypeName()).In(xpath)
 	}
 	more, err := field.Coerce(value)
 	if err != nil {

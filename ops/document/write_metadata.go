@@ -12,16 +12,16 @@ var writeMetadata = engine.Op{
 	Label:    "Write Metadata To Binary From Document",
 	Category: "Files",
 	Since:    "7.1",
-	Doc:      "Gives a file of the document other metadata, as Blob.SetMetadataFromContext does, and returns the document.",
+	Doc:      "Changes the metadata of a file of the document, as Blob.SetMetadataFromContext does, and returns the document.",
 	Run:      engine.On(writeMetadataParams.run),
 }
 
 type writeMetadataParams struct {
-	Metadata     storage.Props `json:"metadata" doc:"Texts by name of the metadata."`
-	Xpath        string        `json:"blobXPath,omitzero" doc:"Xpath of the file, the main one unless given."`
-	IgnorePrefix bool          `json:"ignorePrefix" default:"true" doc:"A name needs no group in front: title, not pdf:title."`
-	Processor    string        `json:"processor" default:"exifTool" doc:"Accepted for clients that send it; there is one way to write."`
-	Save         bool          `json:"save" default:"true" values:"true" doc:"Store the change at once."`
+	Metadata     storage.Props `json:"metadata" doc:"Values by name of the metadata."`
+	Xpath        string        `json:"blobXPath,omitzero" doc:"Xpath of the file; by default the main file."`
+	IgnorePrefix bool          `json:"ignorePrefix" default:"true" doc:"Names have no group: title, not pdf:title."`
+	Processor    string        `json:"processor" default:"exifTool" doc:"Accepted but ignored."`
+	Save         bool          `json:"save" default:"true" values:"true" doc:"Save the document immediately."`
 }
 
 func (p writeMetadataParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
@@ -38,7 +38,7 @@ func (p writeMetadataParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, e
 		return nil, err
 	}
 	if b == nil {
-		return nil, fault.Invalid.Errorf("document %s: no file at %s", d.Path(), place).In("blobXPath")
+		return nil, fault.Invalid.Errorf("document %s: there is no file at %s", d.Path(), place).In("blobXPath")
 	}
 	out, err := c.Call("Blob.SetMetadataFromContext", b, map[string]any{"metadata": p.Metadata, "ignorePrefix": p.IgnorePrefix})
 	if err != nil {

@@ -12,8 +12,8 @@ var updateFile = engine.Op{
 	Name: "PlatformDrive.UpdateFile", Aliases: former("UpdateFile"),
 	Label:    "Update file",
 	Category: services,
-	Doc: "Puts the file on a document that the caller synchronizes and returns that as JSON. What it was is kept as a minor version first if " +
-		"nobody has changed it for an hour, or somebody else has changed it last.",
+	Doc: "Replaces the file of a document that the caller synchronizes and returns it as JSON. The old state is first kept as a minor version if " +
+		"nobody has changed it for an hour, or if the last change was made by another user.",
 	Run: engine.On(itemParams.update),
 }
 
@@ -24,7 +24,7 @@ func (p itemParams) update(c *engine.Ctx, b *storage.Blob) (*storage.Blob, error
 	}
 	switch {
 	case it.Content == nil:
-		return nil, fault.Invalid.Errorf("file system item %s: is no file", p.ID).In("id")
+		return nil, fault.Invalid.Errorf("file system item %s: is not a file", p.ID).In("id")
 	case !it.CanUpdate:
 		return nil, refused(it, "updated")
 	}
@@ -39,7 +39,7 @@ var rename = engine.Op{
 	Name: "PlatformDrive.Rename", Aliases: former("Rename"),
 	Label:    "Rename",
 	Category: services,
-	Doc:      "Gives a file or folder that the caller synchronizes another name and returns it as JSON. The path of the document stays.",
+	Doc:      "Renames a file or folder that the caller synchronizes and returns it as JSON. The path of the document is unchanged.",
 	Run:      engine.On(renameParams.run),
 }
 
@@ -82,7 +82,7 @@ var canMove = engine.Op{
 
 type moveParams struct {
 	Source string `json:"srcId" doc:"Id of the file or folder."`
-	Dest   string `json:"destId" doc:"Id of the folder it is moved into."`
+	Dest   string `json:"destId" doc:"Id of the destination folder."`
 }
 
 func (p moveParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
@@ -129,8 +129,8 @@ var deleteItem = engine.Op{
 	Name: "PlatformDrive.Delete", Aliases: former("Delete"),
 	Label:    "Delete",
 	Category: services,
-	Doc: "Puts a file or folder that the caller synchronizes into the trash and keeps the input. A folder that was chosen is no longer " +
-		"synchronized instead, and what is in a collection is taken out of it.",
+	Doc: "Moves a file or folder that the caller synchronizes to the trash and returns the input. A synchronization root is no longer " +
+		"synchronized instead, and a member of a collection is removed from the collection.",
 	Run: engine.On(itemParams.remove),
 }
 
@@ -161,14 +161,14 @@ var attachBlob = engine.Op{
 	Name: "PlatformDrive.AttachBlob", Aliases: former("AttachBlob"),
 	Label:    "Attach blob",
 	Category: services,
-	Doc:      "Puts the file on a document as its main one and returns the file. It is how a document is saved that was opened for editing. A document that has no main file refuses it.",
+	Doc:      "Replaces the main file of a document and returns the file. Clients use it to save a document that was opened for editing. It fails if the document has no main file.",
 	Run:      engine.On(attachParams.run),
 }
 
 type attachParams struct {
-	Document   storage.Ref `json:"document" doc:"The document: a path or an id."`
-	Versioning bool        `json:"applyVersioningPolicy" default:"false" values:"false" doc:"Accepted, without effect."`
-	Factory    string      `json:"factoryName" default:"defaultFileSystemItemFactory" values:"defaultFileSystemItemFactory" doc:"Accepted, without effect."`
+	Document   storage.Ref `json:"document" doc:"Path or id of the document."`
+	Versioning bool        `json:"applyVersioningPolicy" default:"false" values:"false" doc:"Accepted but ignored."`
+	Factory    string      `json:"factoryName" default:"defaultFileSystemItemFactory" values:"defaultFileSystemItemFactory" doc:"Accepted but ignored."`
 }
 
 func (p attachParams) run(c *engine.Ctx, b *storage.Blob) (*storage.Blob, error) {

@@ -9,14 +9,14 @@ var createFolder = engine.Op{
 	Name: "PlatformDrive.CreateFolder", Aliases: former("CreateFolder"),
 	Label:    "Create folder",
 	Category: services,
-	Doc:      "Makes a folder in a folder that the caller synchronizes and returns it as JSON.",
+	Doc:      "Creates a folder in a folder that the caller synchronizes and returns it as JSON.",
 	Run:      engine.On(createFolderParams.run),
 }
 
 type createFolderParams struct {
-	Parent    string `json:"parentId" doc:"Id of the folder it is made in."`
+	Parent    string `json:"parentId" doc:"Id of the parent folder."`
 	Name      string `json:"name" doc:"Name of the folder."`
-	Overwrite bool   `json:"overwrite" default:"false" doc:"Take the folder of this name if there is one."`
+	Overwrite bool   `json:"overwrite" default:"false" doc:"Return the existing folder with this name, if there is one."`
 }
 
 func (p createFolderParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
@@ -36,14 +36,14 @@ var createFile = engine.Op{
 	Name: "PlatformDrive.CreateFile", Aliases: former("CreateFile"),
 	Label:    "Create file",
 	Category: services,
-	Doc: "Makes a document of the file in a folder that the caller synchronizes and returns it as JSON. Its type is that of FileManager.Import, " +
-		"but a text that would not keep its name and every byte as a Note becomes a File.",
+	Doc: "Creates a document from the file in a folder that the caller synchronizes and returns it as JSON. Its type is chosen as by FileManager.Import, " +
+		"except that a text which a Note would not preserve exactly becomes a File.",
 	Run: engine.On(createFileParams.run),
 }
 
 type createFileParams struct {
-	Parent    string `json:"parentId" doc:"Id of the folder it is made in."`
-	Overwrite bool   `json:"overwrite" default:"false" doc:"Put the file on a document of the same title or file name if the folder has one."`
+	Parent    string `json:"parentId" doc:"Id of the parent folder."`
+	Overwrite bool   `json:"overwrite" default:"false" doc:"Replace the file of a document with the same title or file name, if the folder has one."`
 }
 
 func (p createFileParams) run(c *engine.Ctx, b *storage.Blob) (*storage.Blob, error) {

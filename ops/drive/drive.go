@@ -84,7 +84,7 @@ func needIn(c *engine.Ctx, id string) (*View, *Item, error) {
 	case err != nil:
 		return nil, nil, err
 	case !it.Folder:
-		return nil, nil, fault.Invalid.Errorf("file system item %s: is no folder", id)
+		return nil, nil, fault.Invalid.Errorf("file system item %s: is not a folder", id)
 	case !it.CanCreateChild:
 		return nil, nil, fault.Denied.Errorf("file system item %s: nothing can be created in it", id)
 	}
@@ -100,7 +100,7 @@ func refused(it *Item, what string) error {
 func shown(v *View, d *storage.Doc) (*storage.Blob, error) {
 	it, err := v.Item(d)
 	if err == nil && it == nil {
-		err = fault.Conflict.Errorf("document %s: is no longer shown", d.ID())
+		err = fault.Conflict.Errorf("document %s: is no longer visible", d.ID())
 	}
 	return answer(it, err)
 }

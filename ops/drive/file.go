@@ -65,7 +65,7 @@ func Update(tx *storage.Tx, d *storage.Doc, b *storage.Blob) (*storage.Doc, erro
 // Rename gives an item another name: a file its name, and the document's title if that was the same, a folder its title.
 func Rename(tx *storage.Tx, it *Item, name string) (*storage.Doc, error) {
 	if name == "" {
-		return nil, fault.Invalid.Errorf("name: is empty").In("name")
+		return nil, fault.Invalid.Errorf("name: must not be empty").In("name")
 	}
 	d := it.Doc
 	if it.Folder {
@@ -135,7 +135,7 @@ func SetVersioning(tx *storage.Tx, delay, increment string) error {
 	if delay != "" {
 		seconds, err := strconv.ParseInt(delay, 10, 32)
 		if err != nil || seconds < 0 {
-			return fault.Invalid.Errorf("delay %q: seconds expected", delay).In("delay")
+			return fault.Invalid.Errorf("delay %q: must be a number of seconds", delay).In("delay")
 		}
 		v.Delay = time.Duration(seconds) * time.Second
 	}

@@ -31,7 +31,7 @@ func (v *View) Find(id string) (*Item, error) {
 func (v *View) Need(id string) (*Item, error) {
 	it, err := v.Find(id)
 	if err == nil && it == nil {
-		err = fault.NotFound.Errorf("file system item %s: is not there", id)
+		err = fault.NotFound.Errorf("file system item %s: does not exist", id)
 	}
 	return it, err
 }
@@ -40,7 +40,7 @@ func (v *View) Need(id string) (*Item, error) {
 func (v *View) NeedFolder(id string) (*Item, error) {
 	it, err := v.Need(id)
 	if err == nil && !it.Folder {
-		return nil, fault.Invalid.Errorf("file system item %s: is no folder", id)
+		return nil, fault.Invalid.Errorf("file system item %s: is not a folder", id)
 	}
 	return it, err
 }
@@ -133,10 +133,10 @@ const (
 // call, "" in the first. Nothing is left once no items come. Nothing is kept between two calls.
 func (v *View) Scroll(of *Item, after string, want int) (items []*Item, next string, err error) {
 	if limit := v.tx.Repo().Limits().PageSize; want < 1 || want > limit {
-		return nil, "", fault.Invalid.Errorf("batchSize %d: 1 to %d expected", want, limit).In("batchSize")
+		return nil, "", fault.Invalid.Errorf("batchSize %d: must be between 1 and %d", want, limit).In("batchSize")
 	}
 	if of.FolderRights == nil || !of.CanScrollDescendants {
-		return nil, "", fault.Invalid.Errorf("file system item %s: its descendants are not listed at once", of.ID).In("id")
+		return nil, "", fault.Invalid.Errorf("file system item %s: its descendants cannot be listed in one call", of.ID).In("id")
 	}
 	if after == scrollEnd {
 		return []*Item{}, scrollEnd, nil

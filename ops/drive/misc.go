@@ -13,7 +13,7 @@ var generateConflictedName = engine.Op{
 	Name: "PlatformDrive.GenerateConflictedItemName", Aliases: former("GenerateConflictedItemName"),
 	Label:    "Generate Conflicted Item Name",
 	Category: services,
-	Doc:      "Returns the name for a copy of a file that two have changed, as JSON: with the caller's name and the time in UTC before the ending.",
+	Doc:      "Returns the name for the copy of a file with conflicting changes, as JSON: with the caller's name and the time in UTC before the extension.",
 	Effect:   engine.Reads,
 	Run:      engine.On(conflictParams.run),
 }
@@ -37,7 +37,7 @@ func getUpdateInfo(version string) engine.Op {
 		Name: "PlatformDrive.GetClientUpdateInfo", Aliases: former("GetClientUpdateInfo"),
 		Label:    "Get client update information",
 		Category: services,
-		Doc:      "Returns the version of the server, as clients compare it, as JSON. The addresses of update sites are null: the server knows none.",
+		Doc:      "Returns the version of the server, in the form that clients compare, as JSON. The addresses of update sites are null.",
 		Effect:   engine.Pure,
 		Run: engine.On(func(noParams, *engine.Ctx, engine.Void) (*storage.Blob, error) {
 			return answer(map[string]any{"serverVersion": version, "updateSiteURL": nil, "betaUpdateSiteURL": nil}, nil)

@@ -9,7 +9,7 @@ var getTop = engine.Op{
 	Name: "PlatformDrive.GetTopLevelFolder", Aliases: former("GetTopLevelFolder"),
 	Label:    "Get the top level folder",
 	Category: services,
-	Doc:      "Returns the folder that all folders are in which the caller synchronizes, as JSON.",
+	Doc:      "Returns the top-level folder that contains all folders that the caller synchronizes, as JSON.",
 	Effect:   engine.Reads,
 	Run:      engine.On(noParams.top),
 }
@@ -18,7 +18,7 @@ var getRoots = engine.Op{
 	Name: "PlatformDrive.GetRoots", Aliases: former("GetRoots"),
 	Label:    "Get Roots",
 	Category: services,
-	Doc:      "Returns the folders and collections that the caller synchronizes, by title: those that can be read and are not in the trash.",
+	Doc:      "Returns the folders and collections that the caller synchronizes, sorted by title, if the caller may read them and they are not in the trash.",
 	Effect:   engine.Reads,
 	Run:      engine.On(noParams.roots),
 }
@@ -45,7 +45,7 @@ var getItem = engine.Op{
 	Name: "PlatformDrive.GetFileSystemItem", Aliases: former("GetFileSystemItem"),
 	Label:    "Get file system item",
 	Category: services,
-	Doc:      "Returns a file or folder that the caller synchronizes, as JSON; null if it is not there.",
+	Doc:      "Returns a file or folder that the caller synchronizes, as JSON; null if it does not exist.",
 	Effect:   engine.Reads,
 	Run:      engine.On(itemParams.get),
 }
@@ -63,14 +63,14 @@ var getChildren = engine.Op{
 	Name: "PlatformDrive.GetChildren", Aliases: former("GetChildren"),
 	Label:    "Get children",
 	Category: services,
-	Doc:      "Returns what is in a folder, as a JSON list: at most as many as a page may have.",
+	Doc:      "Returns the children of a folder, as a JSON list, up to the server's page limit.",
 	Effect:   engine.Reads,
 	Run:      engine.On(idParams.children),
 }
 
 type itemParams struct {
 	ID     string `json:"id" doc:"Id of the file or folder."`
-	Parent string `json:"parentId,omitzero" doc:"Id of the folder it is in; accepted, it is known."`
+	Parent string `json:"parentId,omitzero" doc:"Accepted but ignored."`
 }
 
 func (p itemParams) get(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
@@ -110,17 +110,17 @@ var scroll = engine.Op{
 	Name: "PlatformDrive.ScrollDescendants", Aliases: former("ScrollDescendants"),
 	Label:    "Scroll descendants",
 	Category: services,
-	Doc: "Returns some of what is in a folder and in the folders there, each behind the folder it is in, as JSON: fileSystemItems, and scrollId for the " +
-		"next call. There is no more once none come. Nothing is kept between calls: a scroll does not end by itself, and what moves meanwhile is told by GetChangeSummary.",
+	Doc: "Returns a batch of the descendants of a folder, each after its parent, as JSON: fileSystemItems, and scrollId for the " +
+		"next call. An empty batch means that there are no more. The server keeps no state between calls: a scroll does not expire, and GetChangeSummary reports items moved meanwhile.",
 	Effect: engine.Reads,
 	Run:    engine.On(scrollParams.run),
 }
 
 type scrollParams struct {
 	ID        string `json:"id" doc:"Id of the folder."`
-	Scroll    string `json:"scrollId,omitzero" doc:"What the call before returned; nothing in the first one."`
-	BatchSize int    `json:"batchSize" type:"int" doc:"Most items; at most as many as a page may have."`
-	KeepAlive int64  `json:"keepAlive" default:"60000" doc:"Accepted; nothing is kept."`
+	Scroll    string `json:"scrollId,omitzero" doc:"The scrollId returned by the previous call; none in the first call."`
+	BatchSize int    `json:"batchSize" type:"int" doc:"Maximum number of items, up to the server's page limit."`
+	KeepAlive int64  `json:"keepAlive" default:"60000" doc:"Accepted but ignored."`
 }
 
 func (p scrollParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
@@ -140,16 +140,16 @@ var getChanges = engine.Op{
 	Name: "PlatformDrive.GetChangeSummary", Aliases: former("GetChangeSummary"),
 	Label:    "Get change summary",
 	Category: services,
-	Doc: "Returns what has changed in what the caller synchronizes since a number that an earlier call returned as upperBound, as JSON, the latest first: " +
-		"fileSystemChanges, each with the item as it is now, or without one if it is gone or the caller may no longer read it; activeSynchronizationRootDefinitions; " +
-		"hasTooManyChanges if everything is to be read again, which is so too after the caller's groups have changed.",
+	Doc: "Returns the changes to what the caller synchronizes since the upperBound returned by an earlier call, as JSON, latest first: " +
+		"fileSystemChanges, each with the current item, or without one if it was deleted or the caller may no longer read it; activeSynchronizationRootDefinitions; " +
+		"hasTooManyChanges if the client must read everything again, as it also must after the caller's groups have changed.",
 	Effect: engine.Reads,
 	Run:    engine.On(changesParams.run),
 }
 
 type changesParams struct {
-	Roots *string `json:"lastSyncActiveRootDefinitions,omitzero" type:"string" doc:"What the call before returned as activeSynchronizationRootDefinitions."`
-	Lower int64   `json:"lowerBound" default:"-1" values:"-1" doc:"What the call before returned as upperBound; -1 for no changes, only the number to begin with."`
+	Roots *string `json:"lastSyncActiveRootDefinitions,omitzero" type:"string" doc:"The activeSynchronizationRootDefinitions returned by the previous call."`
+	Lower int64   `json:"lowerBound" default:"-1" values:"-1" doc:"The upperBound returned by the previous call; -1 returns no changes, only the first upperBound."`
 }
 
 func (p changesParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {

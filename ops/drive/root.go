@@ -10,13 +10,13 @@ var setSynchronization = engine.Op{
 	Name: "PlatformDrive.SetSynchronization", Aliases: former("SetSynchronization"),
 	Label:    "Register / Unregister Synchronization Root",
 	Category: services,
-	Doc: "Has the caller's computers synchronize a folder or collection, or no longer do so. A folder in one that is synchronized stays what it is; " +
-		"those in it that were chosen before become a part of it.",
+	Doc: "Starts or stops synchronizing a folder or collection with the caller's computers. Nothing changes for a folder inside a synchronized one; " +
+		"synchronized folders inside the new one become part of it.",
 	Run: engine.On(synchronizeParams.run).As("document", "void"),
 }
 
 type synchronizeParams struct {
-	Enable bool `json:"enable" doc:"Whether it is to be synchronized."`
+	Enable bool `json:"enable" doc:"Whether to synchronize it."`
 }
 
 func (p synchronizeParams) run(c *engine.Ctx, d *storage.Doc) (any, error) {
@@ -34,7 +34,7 @@ var addToLocallyEdited = engine.Op{
 	Name: "PlatformDrive.AddToLocallyEditedCollection", Aliases: former("AddToLocallyEditedCollection"),
 	Label:    "Add document to the 'Locally Edited' collection",
 	Category: services,
-	Doc:      "Adds a document to the caller's collection Locally Edited, which is made and synchronized when it is first needed, and returns the document.",
+	Doc:      "Adds a document to the caller's collection Locally Edited, which is created and synchronized on first use, and returns the document.",
 	Run:      engine.On(editedParams.run),
 }
 

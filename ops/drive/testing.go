@@ -22,24 +22,24 @@ func forTests[P, I, O any](tests bool, f func(P, *engine.Ctx, I) (O, error)) eng
 	})
 }
 
-const onlyForTests = " Only on a server that is started with --drive-tests, for administrators."
+const onlyForTests = " Only for administrators, on a server started with --drive-tests."
 
 func setUpTests(tests bool) engine.Op {
 	return engine.Op{
 		Name: "PlatformDrive.SetupIntegrationTests", Aliases: former("SetupIntegrationTests"),
 		Label:    "Setup integration tests",
 		Category: services,
-		Doc: "Makes users with passwords, and a workspace where they have a permission, in place of those of the call before. Returns " +
-			"each name with its password behind a colon, with commas between." + onlyForTests,
+		Doc: "Creates users with passwords, and a workspace where they have a permission, replacing those of the previous call. Returns " +
+			"name:password pairs, separated by commas." + onlyForTests,
 		Secret: true,
 		Run:    forTests(tests, setUpParams.run),
 	}
 }
 
 type setUpParams struct {
-	Users      string `json:"userNames" doc:"Names with commas between; the users are called so with drive in front."`
-	Permission string `json:"permission" doc:"The permission they have."`
-	Members    bool   `json:"useMembersGroup" default:"false" doc:"Put them into the group members, in which everyone is who signed in."`
+	Users      string `json:"userNames" doc:"Names, separated by commas; the users' names get the prefix drive."`
+	Permission string `json:"permission" doc:"Permission of the users."`
+	Members    bool   `json:"useMembersGroup" default:"false" doc:"Whether to add them to the group members, which contains everyone who has signed in."`
 }
 
 const (
@@ -55,7 +55,7 @@ func (p setUpParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
 	}
 	names := strings.Split(p.Users, ",")
 	if len(names) > mostTestUsers {
-		return nil, fault.Limit.Errorf("userNames: %d, at most %d", len(names), mostTestUsers).In("userNames")
+		return nil, fault.Limit.Errorf("userNames: %d names, at most %d are allowed", len(names), mostTestUsers).In("userNames")
 	}
 	var told []string
 	var entries []storage.ACE
@@ -63,7 +63,7 @@ func (p setUpParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
 		name = "drive" + strings.TrimSpace(name)
 		if _, err := c.Tx.User(name); !fault.Is(err, fault.NotFound) {
 			if err == nil {
-				err = fault.Exists.Errorf("user %s: exists", name)
+				err = fault.Exists.Errorf("user %s: already exists", name)
 			}
 			return nil, err
 		}
@@ -99,7 +99,7 @@ func tearDownTests(tests bool) engine.Op {
 		Name: "PlatformDrive.TearDownIntegrationTests", Aliases: former("TearDownIntegrationTests"),
 		Label:    "Tear down integration tests",
 		Category: services,
-		Doc:      "Removes the users and the workspace that SetupIntegrationTests made, and keeps the input." + onlyForTests,
+		Doc:      "Removes the users and the workspace that SetupIntegrationTests made, and returns the input." + onlyForTests,
 		Run: forTests(tests, func(_ noParams, c *engine.Ctx, _ engine.Void) (engine.Void, error) {
 			return engine.Void{}, tearDown(c)
 		}),
@@ -137,21 +137,21 @@ func createTestDocuments(tests bool) engine.Op {
 		Name: "PlatformDrive.CreateTestDocuments", Aliases: former("CreateTestDocuments"),
 		Label:    "Create test documents",
 		Category: services,
-		Doc:      "Makes files in the input folder and returns how many, as text." + onlyForTests,
+		Doc:      "Creates files in the input folder and returns their number, as text." + onlyForTests,
 		Run:      forTests(tests, testDocumentsParams.run),
 	}
 }
 
 type testDocumentsParams struct {
-	Content string `json:"contentPattern" default:"Content for file_%03d.txt" doc:"Content of the files, with a place for their number."`
-	Delay   int64  `json:"delay" default:"1000" doc:"Accepted, without effect: all are made in one transaction."`
-	Name    string `json:"namePattern" default:"file_%03d.txt" doc:"Name of the files, with a place for their number."`
-	Number  int    `json:"number" default:"10" doc:"How many, up to 1,000."`
+	Content string `json:"contentPattern" default:"Content for file_%03d.txt" doc:"Content of the files, with a placeholder for their number."`
+	Delay   int64  `json:"delay" default:"1000" doc:"Accepted but ignored: all files are created in one transaction."`
+	Name    string `json:"namePattern" default:"file_%03d.txt" doc:"Name of the files, with a placeholder for their number."`
+	Number  int    `json:"number" default:"10" doc:"Number of files, up to 1,000."`
 }
 
 func (p testDocumentsParams) run(c *engine.Ctx, folder *storage.Doc) (*storage.Blob, error) {
 	if p.Number < 0 || p.Number > 1000 {
-		return nil, fault.Invalid.Errorf("number %d: up to 1000 expected", p.Number).In("number")
+		return nil, fault.Invalid.Errorf("number %d: must be at most 1000", p.Number).In("number")
 	}
 	for i := range p.Number {
 		b := engine.NewBlob(fmt.Sprintf(p.Name, i), "text/plain", fmt.Appendf(nil, p.Content, i))
@@ -167,13 +167,13 @@ func setVersioning(tests bool) engine.Op {
 		Name: "PlatformDrive.SetVersioningOptions", Aliases: former("SetVersioningOptions"),
 		Label:    "Set versioning options",
 		Category: services,
-		Doc:      "Says when UpdateFile keeps what a file was as a version, and keeps the input." + onlyForTests,
+		Doc:      "Sets when UpdateFile keeps the old state of a file as a version, and returns the input." + onlyForTests,
 		Run:      forTests(tests, versioningParams.run),
 	}
 }
 
 type versioningParams struct {
-	Delay  string `json:"delay,omitzero" doc:"Seconds for which nobody has changed it."`
+	Delay  string `json:"delay,omitzero" doc:"Seconds since the last change."`
 	Option string `json:"option,omitzero" doc:"NONE, MINOR or MAJOR."`
 }
 
@@ -189,7 +189,7 @@ func setActiveFactories(tests bool) engine.Op {
 		Name: "PlatformDrive.SetActiveFactories", Aliases: former("SetActiveFactories"),
 		Label:    "Activate or deactivate file system item factories",
 		Category: services,
-		Doc: "Returns whether folders are shown as a profile of other servers wants. There is one way here, so it returns true only " +
+		Doc: "Returns whether folders are shown according to a profile. There is only one way here, so it returns true only " +
 			"when a profile is switched off." + onlyForTests,
 		Effect: engine.Pure,
 		Run:    forTests(tests, profileParams.run),
@@ -198,7 +198,7 @@ func setActiveFactories(tests bool) engine.Op {
 
 type profileParams struct {
 	Profile string `json:"profile" doc:"permission or userworkspace."`
-	Enable  bool   `json:"enable" default:"true" doc:"Switch it on."`
+	Enable  bool   `json:"enable" default:"true" doc:"Whether to activate it."`
 }
 
 func (p profileParams) run(*engine.Ctx, engine.Void) (bool, error) {
@@ -210,7 +210,7 @@ func waitForAsync(tests bool) engine.Op {
 		Name: "PlatformDrive.WaitForAsyncCompletion", Aliases: former("WaitForAsyncCompletion"),
 		Label:    "Wait for async completion",
 		Category: services,
-		Doc:      "Waits until no job is due or being carried out, for 20 seconds at most, and keeps the input." + onlyForTests,
+		Doc:      "Waits until no job is due or running, for at most 20 seconds, and returns the input." + onlyForTests,
 		Effect:   engine.Pure,
 		Run:      forTests(tests, noParams.wait),
 	}
@@ -220,7 +220,7 @@ const longestWait = 20 * time.Second
 
 func (noParams) wait(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
 	if c.Engine() == nil {
-		return engine.Void{}, fault.Internal.Errorf("jobs: waited for outside the engine")
+		return engine.Void{}, fault.Internal.Errorf("jobs: cannot wait outside the engine")
 	}
 	repo, late := c.Engine().Repo(), time.After(longestWait)
 	settled, stop := repo.WatchJobs()
@@ -234,7 +234,7 @@ func (noParams) wait(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
 		case <-c.Done():
 			return engine.Void{}, c.Err()
 		case <-late:
-			return engine.Void{}, fault.Unavailable.Errorf("jobs: some are not done after %s", longestWait)
+			return engine.Void{}, fault.Unavailable.Errorf("jobs: some are not finished after %s", longestWait)
 		case <-settled:
 		}
 	}
@@ -245,7 +245,7 @@ func waitForAudit(tests bool) engine.Op {
 		Name: "PlatformDrive.WaitForElasticsearchCompletion", Aliases: former("WaitForElasticsearchCompletion"),
 		Label:    "Wait for Elasticsearch audit completion",
 		Category: services,
-		Doc:      "Keeps the input: what is committed is in the audit log." + onlyForTests,
+		Doc:      "Returns the input: everything that is committed is in the audit log." + onlyForTests,
 		Effect:   engine.Pure,
 		Run: forTests(tests, func(noParams, *engine.Ctx, engine.Void) (engine.Void, error) {
 			return engine.Void{}, nil

@@ -149,7 +149,7 @@ func (v *View) suits(d *storage.Doc) error {
 	case d.IsVersion() || d.IsProxy():
 		return fault.Invalid.Errorf("document %s: a version or proxy cannot be a root", d.Path()).In("input")
 	case d.ParentID() == "" || !d.IsFolder() && !d.HasFacet("Collection"):
-		return fault.Invalid.Errorf("document %s: cannot be a root, which is a folder or a collection", d.Path()).In("input")
+		return fault.Invalid.Errorf("document %s: cannot be a root; only folders and collections can", d.Path()).In("input")
 	}
 	return nil
 }

@@ -8,7 +8,7 @@ var deleteJob = engine.Op{
 	Name:     "Job.Delete",
 	Label:    "Delete a Job",
 	Category: "Services",
-	Doc:      "Removes a job that was given up, or that waits: it is never carried out.",
+	Doc:      "Deletes a dead or waiting job: it will not run.",
 	Run:      engine.On(deleteParams.run),
 }
 

@@ -11,15 +11,15 @@ var list = engine.Op{
 	Name:     "Job.List",
 	Label:    "List Jobs",
 	Category: "Services",
-	Doc:      "Lists the jobs of the outbox, at most limit of each state: those given up first, then those that run, then those that wait.",
+	Doc:      "Lists the jobs of the outbox, at most limit per state: dead jobs first, then running ones, then waiting ones.",
 	Effect:   engine.Reads,
 	Run:      engine.On(listParams.run),
 }
 
 type listParams struct {
-	State string `json:"state,omitzero" doc:"Only these jobs." enum:"dead,running,waiting"`
+	State string `json:"state,omitzero" doc:"Only jobs in this state." enum:"dead,running,waiting"`
 	Kind  string `json:"kind,omitzero" doc:"Only jobs of this kind, for example mail."`
-	Limit int    `json:"limit" default:"100" doc:"Most jobs of each state."`
+	Limit int    `json:"limit" default:"100" doc:"Maximum number of jobs in each state."`
 }
 
 func (p listParams) run(c *engine.Ctx, _ engine.Void) ([]any, error) {

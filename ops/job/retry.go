@@ -8,7 +8,7 @@ var retry = engine.Op{
 	Name:     "Job.Retry",
 	Label:    "Retry a Job",
 	Category: "Services",
-	Doc:      "Has a job that was given up, or that waits, tried again at once.",
+	Doc:      "Retries a dead or waiting job immediately.",
 	Run:      engine.On(retryParams.run),
 }
 

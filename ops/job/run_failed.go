@@ -13,15 +13,15 @@ var runFailed = engine.Op{
 	Name:     "WorkManager.RunWorkInFailure",
 	Label:    "Executes Works stored in the dead letter queue",
 	Category: "Services",
-	Doc: "Has the jobs that were given up tried again in the background, up to 1,000 at a time. Returns JSON with how many there were (total), how many of them are tried " +
-		"again (success), and how many more are not of the kinds asked for (filtered).",
+	Doc: "Retries dead jobs in the background, up to 1,000 at a time. Returns JSON with the number of jobs found (total), the number retried " +
+		"(success), and the number excluded by kind (filtered).",
 	Run: engine.On(runFailedParams.run),
 }
 
 type runFailedParams struct {
 	Kinds   []string `json:"categoryFilter,omitzero" doc:"Only jobs of these kinds."`
 	DryRun  bool     `json:"dryRun" default:"false" doc:"Only count."`
-	Timeout int64    `json:"timeoutSeconds" default:"3600" doc:"Accepted for clients that send it; nobody waits for the jobs."`
+	Timeout int64    `json:"timeoutSeconds" default:"3600" doc:"Accepted but ignored: the call does not wait for the jobs."`
 }
 
 func (p runFailedParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {

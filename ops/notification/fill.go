@@ -27,7 +27,7 @@ func fill(c *engine.Ctx, d *storage.Doc, text string, vars map[string]any, escap
 	out := place.ReplaceAllStringFunc(text, func(s string) string {
 		path := strings.TrimSpace(s[2 : len(s)-1])
 		if !plainPath.MatchString(path) {
-			failed = fault.Invalid.Errorf("message: %q is no place, like ${Document.title}", s).In("message")
+			failed = fault.Invalid.Errorf("message: %q is not a placeholder such as ${Document.title}", s).In("message")
 			return ""
 		}
 		v, err := sub.Eval(path)

@@ -19,8 +19,8 @@ func sendMail(cfg Config) engine.Op {
 		Aliases:  []string{"Notification.SendMail"},
 		Label:    "Send E-Mail",
 		Category: "Notification",
-		Doc: "Sends a message about the document, once the call is committed, and returns the document. The message is text with places like ${Document.title} or ${docUrl}, " +
-			"or template:NAME. rollbackOnError false goes on if the message cannot be made; whether the mail server takes it is seen in the jobs.",
+		Doc: "Sends a message about the document after the call is committed, and returns the document. The message is text with placeholders such as ${Document.title} or ${docUrl}, " +
+			"or template:NAME. With rollbackOnError false, the call continues if the message cannot be created; the jobs show whether the mail server accepted it.",
 		Run: engine.Each(func(p mailParams, c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
 			err := p.send(c, d, cfg)
 			if err != nil && !p.Rollback && !engine.Ends(err) {
@@ -34,17 +34,17 @@ func sendMail(cfg Config) engine.Op {
 
 type mailParams struct {
 	From     string   `json:"from" doc:"Address of the sender."`
-	Message  string   `json:"message" widget:"MailTemplate" doc:"The text, or template: and the name of a template."`
+	Message  string   `json:"message" widget:"MailTemplate" doc:"The text, or template: followed by the name of a template."`
 	Subject  string   `json:"subject" doc:"The subject."`
-	HTML     bool     `json:"HTML" default:"false" values:"false" doc:"The text is HTML."`
-	Strict   bool     `json:"Strict User Resolution" default:"true" doc:"Recipients are addresses, or user: and a name; otherwise names of users and groups are taken too."`
-	Bcc      []string `json:"bcc,omitzero" doc:"Hidden recipients."`
-	Cc       []string `json:"cc,omitzero" doc:"Recipients of a copy."`
+	HTML     bool     `json:"HTML" default:"false" values:"false" doc:"Whether the text is HTML."`
+	Strict   bool     `json:"Strict User Resolution" default:"true" doc:"Recipients must be addresses or user: followed by a name; otherwise plain names of users and groups are accepted too."`
+	Bcc      []string `json:"bcc,omitzero" doc:"Blind-copy recipients."`
+	Cc       []string `json:"cc,omitzero" doc:"Copy recipients."`
 	Files    []string `json:"files,omitzero" doc:"Xpaths of the files to attach."`
-	ReplyTo  []string `json:"replyto,omitzero" doc:"Where answers go."`
-	Rollback bool     `json:"rollbackOnError" default:"true" values:"true" doc:"Fail if the message cannot be made."`
+	ReplyTo  []string `json:"replyto,omitzero" doc:"Address for replies."`
+	Rollback bool     `json:"rollbackOnError" default:"true" values:"true" doc:"Whether to fail if the message cannot be created."`
 	To       []string `json:"to,omitzero" doc:"Recipients."`
-	View     string   `json:"viewId" default:"view_documents" values:"view_documents" doc:"View that the address of the document is for."`
+	View     string   `json:"viewId" default:"view_documents" values:"view_documents" doc:"View in the document's address."`
 }
 
 func (p mailParams) send(c *engine.Ctx, d *storage.Doc, cfg Config) error {

@@ -11,7 +11,7 @@ var sendPermission = engine.Op{
 	Name:     "Document.SendNotificationEmailForPermission",
 	Label:    "Send the notification email for a permission",
 	Category: "Document",
-	Doc:      "Tells whoever a permission on the document was given to, once more, by mail, and returns the document.",
+	Doc:      "Sends the notification about a permission on the document again, by mail to its holder, and returns the document.",
 	Run:      engine.Each(permissionParams.run),
 }
 

@@ -10,12 +10,12 @@ var subscribe = engine.Op{
 	Name:     "Document.Subscribe",
 	Label:    "Subscribe document",
 	Category: "Document",
-	Doc:      "Subscribes the caller to notifications about the document and what is below it, all of them if none is named, and returns the document.",
+	Doc:      "Subscribes the caller to notifications about the document and everything below it, by default all of them, and returns the document.",
 	Run:      engine.Each(subscribeParams.run),
 }
 
 type subscribeParams struct {
-	Notifications []string `json:"notifications,omitzero" doc:"Names: Approval, Comment, Creation, Modification, Move, Publication, Removal, Workflow Change."`
+	Notifications []string `json:"notifications,omitzero" doc:"Names of notifications: Approval, Comment, Creation, Modification, Move, Publication, Removal, Workflow Change."`
 }
 
 func (p subscribeParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {

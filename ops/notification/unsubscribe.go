@@ -10,7 +10,7 @@ var unsubscribe = engine.Op{
 	Name:     "Document.Unsubscribe",
 	Label:    "Unsubscribe document",
 	Category: "Document",
-	Doc:      "Ends subscriptions of the caller to notifications about the document, all of them if none is named, and returns the document.",
+	Doc:      "Removes the caller's subscriptions to notifications about the document, by default all of them, and returns the document.",
 	Run:      engine.Each(unsubscribeParams.run),
 }
 

@@ -9,7 +9,7 @@ import (
 
 // kindParams name what is looked after.
 type kindParams struct {
-	Kind string `json:"kind" enum:"client,provider" doc:"What it is: client or provider."`
+	Kind string `json:"kind" enum:"client,provider" doc:"Kind: client or provider."`
 }
 
 func (p kindParams) kind() kind { return kinds[p.Kind] }
@@ -18,7 +18,7 @@ var list = engine.Op{
 	Name:     "OAuth2.List",
 	Label:    "List OAuth 2 Clients or Providers",
 	Category: category,
-	Doc:      "Returns the clients or providers of OAuth 2. Only administrators see any.",
+	Doc:      "Returns the OAuth 2 clients or providers. Only administrators see them.",
 	Effect:   engine.Reads,
 	Run:      engine.On(listParams.run),
 }
@@ -45,7 +45,7 @@ var read = engine.Op{
 	Name:     "OAuth2.Read",
 	Label:    "Read OAuth 2 Client or Provider",
 	Category: category,
-	Doc:      "Returns a client by its id, or a provider by its name. Only administrators see any.",
+	Doc:      "Returns a client by its id, or a provider by its name. Only administrators see them.",
 	Effect:   engine.Reads,
 	Run:      engine.On(readParams.run),
 }
@@ -74,7 +74,7 @@ var create = engine.Op{
 
 type createParams struct {
 	kindParams
-	Entity map[string]any `json:"entity" type:"object" doc:"The client or provider; its secret is kept as a hash."`
+	Entity map[string]any `json:"entity" type:"object" doc:"The client or provider; its secret is stored as a hash."`
 }
 
 func (p createParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
@@ -85,7 +85,7 @@ func (p createParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) 
 	}
 	id, _ := values[k.key].(string)
 	if id == "" {
-		return nil, fault.Invalid.Errorf("%s: without an id", k.word).In("id")
+		return nil, fault.Invalid.Errorf("%s: id is missing", k.word).In("id")
 	}
 	d, err := record.In(c.Tx, k.directory)
 	if err != nil {
@@ -108,14 +108,14 @@ var update = engine.Op{
 	Name:     "OAuth2.Update",
 	Label:    "Update OAuth 2 Client or Provider",
 	Category: category,
-	Doc:      "Changes what is given of a client or provider and returns it.",
+	Doc:      "Changes the given fields of a client or provider and returns it.",
 	Secret:   true,
 	Run:      engine.On(updateParams.run),
 }
 
 type updateParams struct {
 	readParams
-	Entity map[string]any `json:"entity" type:"object" doc:"What is to change."`
+	Entity map[string]any `json:"entity" type:"object" doc:"The fields to change."`
 }
 
 func (p updateParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
@@ -138,7 +138,7 @@ var remove = engine.Op{
 	Name:     "OAuth2.Delete",
 	Label:    "Delete OAuth 2 Client or Provider",
 	Category: category,
-	Doc:      "Removes a client or provider and keeps the input. Tokens of a client end with it.",
+	Doc:      "Deletes a client or provider and returns the input. The tokens of a client are revoked.",
 	Run:      engine.On(removeParams.run),
 }
 

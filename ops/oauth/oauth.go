@@ -101,7 +101,7 @@ func (k kind) entity(e *record.Entry) map[string]any {
 // values are the columns that an entity sets.
 func (k kind) values(entity map[string]any) (map[string]any, error) {
 	if word, ok := entity["entity-type"].(string); ok && word != k.word {
-		return nil, fault.Invalid.Errorf("entity-type: %s expected, not %q", k.word, word).In("entity-type")
+		return nil, fault.Invalid.Errorf("entity-type: must be %s, not %q", k.word, word).In("entity-type")
 	}
 	out := map[string]any{}
 	for _, f := range k.fields {
@@ -111,7 +111,7 @@ func (k kind) values(entity map[string]any) (map[string]any, error) {
 		}
 		if f.many {
 			if v = joined(v); v == nil {
-				return nil, fault.Invalid.Errorf("%s: a list of texts expected", f.name).In(f.name)
+				return nil, fault.Invalid.Errorf("%s: must be a list of strings", f.name).In(f.name)
 			}
 		}
 		out[f.column] = v

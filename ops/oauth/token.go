@@ -10,13 +10,13 @@ var listTokens = engine.Op{
 	Name:     "OAuth2.ListTokens",
 	Label:    "List OAuth 2 Tokens",
 	Category: category,
-	Doc:      "Returns the tokens that act for the caller, newest first: all, those given to clients, or those got from providers. The tokens themselves are not shown.",
+	Doc:      "Returns the tokens that act for the caller, newest first: all, those issued to clients, or those received from providers. The tokens themselves are not shown.",
 	Effect:   engine.Reads,
 	Run:      engine.On(listTokensParams.run),
 }
 
 type listTokensParams struct {
-	From string `json:"from" enum:",client,provider" default:"" doc:"client, provider, or nothing for both."`
+	From string `json:"from" enum:",client,provider" default:"" doc:"client or provider; empty for both."`
 }
 
 func (p listTokensParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
@@ -37,14 +37,14 @@ func (p listTokensParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, err
 // tokenParams name a token.
 type tokenParams struct {
 	Client string `json:"client" doc:"Id of the client."`
-	User   string `json:"user,omitzero" doc:"For whom it acts; the caller unless given, and anybody else for administrators only."`
+	User   string `json:"user,omitzero" doc:"User the token acts for; by default the caller. Only administrators may name another user."`
 }
 
 var readToken = engine.Op{
 	Name:     "OAuth2.ReadToken",
 	Label:    "Read OAuth 2 Token",
 	Category: category,
-	Doc:      "Returns what is known of the token of a client. The token itself is not shown.",
+	Doc:      "Returns the metadata of a client's token. The token itself is not shown.",
 	Effect:   engine.Reads,
 	Run:      engine.On(tokenParams.read),
 }
@@ -64,7 +64,7 @@ var updateToken = engine.Op{
 	Name:     "OAuth2.UpdateToken",
 	Label:    "Share OAuth 2 Token",
 	Category: category,
-	Doc:      "Sets with whom the token of a client is shared, and returns what is known of it.",
+	Doc:      "Sets with whom a client's token is shared, and returns its metadata.",
 	Run:      engine.On(updateTokenParams.run),
 }
 
@@ -77,7 +77,7 @@ func (p updateTokenParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, er
 	shared, _ := p.Token["isShared"].(bool)
 	with, ok := joined(p.Token["sharedWith"]).(string)
 	if !ok && p.Token["sharedWith"] != nil {
-		return nil, fault.Invalid.Errorf("sharedWith: a list of names expected").In("sharedWith")
+		return nil, fault.Invalid.Errorf("sharedWith: must be a list of names").In("sharedWith")
 	}
 	e, err := oauth.Share(c.Tx, owner(c, p.User), p.Client, shared, with)
 	if err != nil {
@@ -90,7 +90,7 @@ var revokeToken = engine.Op{
 	Name:     "OAuth2.RevokeToken",
 	Label:    "Revoke OAuth 2 Token",
 	Category: category,
-	Doc:      "Ends the token of a client at once, and keeps the input.",
+	Doc:      "Revokes the token of a client immediately, and returns the input.",
 	Run:      engine.On(tokenParams.revoke),
 }
 

@@ -12,19 +12,19 @@ var addPageNumbers = engine.Op{
 	Name:     "PDF.AddPageNumbers",
 	Label:    "PDF: Add Page Numbers",
 	Category: "Conversion",
-	Doc:      "Writes numbers on the pages of PDF files and returns them. A protected file stays protected, and its owner must let others modify it, or be asked for the password.",
+	Doc:      "Adds page numbers to PDF files and returns them. A protected file stays protected; it must permit modification, or the owner's password is required.",
 	Effect:   engine.Reads,
 	Run:      engine.Each(addPageNumbersParams.run),
 }
 
 type addPageNumbersParams struct {
-	Font     string `json:"fontName" default:"Helvetica" values:"Helvetica" doc:"One of the standard fonts."`
-	Size     int64  `json:"fontSize" default:"16" values:"16" doc:"Size of the font in points."`
-	Color    string `json:"hex255Color" default:"0xffffff" values:"0xffffff" doc:"Colour, as 0xrrggbb or #rrggbb; white if it is not given."`
+	Font     string `json:"fontName" default:"Helvetica" values:"Helvetica" doc:"Name of a standard font."`
+	Size     int64  `json:"fontSize" default:"16" values:"16" doc:"Font size in points."`
+	Color    string `json:"hex255Color" default:"0xffffff" values:"0xffffff" doc:"Color as 0xrrggbb or #rrggbb; white by default."`
 	Password string `json:"password,omitzero" secret:"true" doc:"Password of the file, if it has one."`
-	Position string `json:"position" default:"Bottom right" enum:"Bottom right,Bottom center,Bottom left,Top right,Top center,Top left" widget:"Option" doc:"Where on the page."`
-	Number   int64  `json:"startAtNumber" default:"1" values:"1" doc:"The first number; at least 1."`
-	Page     int64  `json:"startAtPage" default:"1" values:"1" doc:"The page that gets it; the first one if there are fewer."`
+	Position string `json:"position" default:"Bottom right" enum:"Bottom right,Bottom center,Bottom left,Top right,Top center,Top left" widget:"Option" doc:"Position on the page."`
+	Number   int64  `json:"startAtNumber" default:"1" values:"1" doc:"First number; at least 1."`
+	Page     int64  `json:"startAtPage" default:"1" values:"1" doc:"Page that gets the first number; page 1 if the file has fewer pages."`
 }
 
 // pageMargin is how far numbers are from the edges of a page, in points.

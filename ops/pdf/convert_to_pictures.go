@@ -13,14 +13,14 @@ var convertToPictures = engine.Op{
 	Name:     "PDF.ConvertToPictures",
 	Label:    "PDF: Convert to Pictures",
 	Category: "Conversion",
-	Doc: "Returns PNG pictures of the pages of a document's PDF file, of 300 dots an inch, named after the file with the numbers of the pages. " +
-		"The server needs the program pdftoppm for that. Of a protected file, a password other than its owner's gives pictures only if the owner lets others copy.",
+	Doc: "Returns PNG pictures of the pages of a document's PDF file at 300 dots per inch, named after the file and the page numbers. " +
+		"It requires the program pdftoppm on the server. With a password other than the owner's, a protected file must permit copying.",
 	Effect: engine.Reads,
 	Run:    engine.On(convertToPicturesParams.run),
 }
 
 type convertToPicturesParams struct {
-	Name     string `json:"fileName,omitzero" doc:"What the pictures are named after; without it the file."`
+	Name     string `json:"fileName,omitzero" doc:"Base name of the pictures; by default the file's name."`
 	Password string `json:"password,omitzero" secret:"true" doc:"Password of the file, if it has one."`
 	Xpath    string `json:"xpath" default:"file:content" values:"file:content" doc:"Xpath of the file."`
 }

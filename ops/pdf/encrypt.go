@@ -16,24 +16,24 @@ var encrypt = engine.Op{
 	Name:     "PDF.Encrypt",
 	Label:    "PDF: Encrypt",
 	Category: "Conversion",
-	Doc: "Protects PDF files, or those of documents, by passwords and returns them. What those may do who do not know the owner's password is named in " +
-		"permissions: print, modify, copy, modifyAnnot, fillForms, extractForAccessibility, assemble and printDegraded, each true or false; what is not named they may not.",
+	Doc: "Encrypts PDF files, or those of documents, with passwords and returns them. What users without the owner's password may do is listed in " +
+		"permissions: print, modify, copy, modifyAnnot, fillForms, extractForAccessibility, assemble and printDegraded, each true or false; unlisted permissions are denied.",
 	Effect: engine.Reads,
 	Run:    engine.Overload(engine.Each(encryptParams.blob), engine.Each(encryptParams.doc)),
 }
 
 type encryptParams struct {
-	Original string `json:"originalOwnerPwd" secret:"true" doc:"The owner's password of a file that is protected already; may be empty."`
-	Owner    string `json:"ownerPwd" secret:"true" doc:"The owner's new password; if empty, the one before. Up to 32 characters of ASCII, as the other."`
-	User     string `json:"userPwd" secret:"true" doc:"Password that opens the file; if empty, it needs none."`
+	Original string `json:"originalOwnerPwd" secret:"true" doc:"Owner's password of a file that is already protected; may be empty."`
+	Owner    string `json:"ownerPwd" secret:"true" doc:"New owner's password; if empty, the old one is kept. Passwords have up to 32 ASCII characters."`
+	User     string `json:"userPwd" secret:"true" doc:"Password to open the file; if empty, none is required."`
 	protection
 
-	Permissions storage.Props `json:"permissions,omitzero" doc:"What others than the owner may do: print=true."`
+	Permissions storage.Props `json:"permissions,omitzero" doc:"What users other than the owner may do, for example print=true."`
 }
 
 // protection is what the operations that protect files have in common.
 type protection struct {
-	Bits  string `json:"keyLength" default:"128" enum:"40,128" widget:"Option" doc:"Bits of the key. One of 40 is soon guessed, and for readers that know no other. Files of PDF 2.0 always have one of 256."`
+	Bits  string `json:"keyLength" default:"128" enum:"40,128" widget:"Option" doc:"Key length in bits. 40 bits are easily broken and only for old readers. PDF 2.0 files always use 256 bits."`
 	Xpath string `json:"xpath" default:"file:content" values:"file:content" doc:"Xpath of the file of a document."`
 }
 
@@ -64,7 +64,7 @@ func (p protection) protect(c *engine.Ctx, b *storage.Blob, words passwords, may
 		words.owner = words.original
 	}
 	if words.owner == "" {
-		return nil, fault.Invalid.Errorf("ownerPwd: is needed where originalOwnerPwd is not given").In("ownerPwd")
+		return nil, fault.Invalid.Errorf("ownerPwd: is required without originalOwnerPwd").In("ownerPwd")
 	}
 	if err := pdf.CheckPassword(words.owner); err != nil {
 		return nil, fault.Wrap(err, "ownerPwd").In("ownerPwd")
@@ -99,9 +99,9 @@ func allowed(permissions storage.Props) (may pdf.May, err error) {
 		yes, bad := strconv.ParseBool(fmt.Sprint(permissions[name]))
 		switch {
 		case !known:
-			return 0, fault.Invalid.Errorf("permissions: there is no %q%s", name, fault.Perhaps(name, maps.Keys(rights))).In("permissions")
+			return 0, fault.Invalid.Errorf("permissions: unknown permission %q%s", name, fault.Perhaps(name, maps.Keys(rights))).In("permissions")
 		case bad != nil:
-			return 0, fault.Invalid.Errorf("permissions: %s is true or false", name).In("permissions")
+			return 0, fault.Invalid.Errorf("permissions: %s must be true or false", name).In("permissions")
 		case yes:
 			may |= right
 		}

@@ -10,7 +10,7 @@ var encryptReadOnly = engine.Op{
 	Name:     "PDF.EncryptReadOnly",
 	Label:    "PDF: Encrypt Read Only",
 	Category: "Conversion",
-	Doc: "Protects PDF files, or those of documents, by passwords and returns them. Who does not know the owner's password may print and copy, " +
+	Doc: "Encrypts PDF files, or those of documents, with passwords and returns them. Users without the owner's password may print and copy " +
 		"but not change them.",
 	Effect: engine.Reads,
 	Run:    engine.Overload(engine.Each(encryptReadOnlyParams.blob), engine.Each(encryptReadOnlyParams.doc)),
@@ -19,9 +19,9 @@ var encryptReadOnly = engine.Op{
 type encryptReadOnlyParams struct {
 	protection
 
-	Original string `json:"originalOwnerPwd,omitzero" secret:"true" doc:"The owner's password of a file that is protected already."`
-	Owner    string `json:"ownerPwd,omitzero" secret:"true" doc:"The owner's new password; without it the one before. Up to 32 characters of ASCII, as the other."`
-	User     string `json:"userPwd,omitzero" secret:"true" doc:"Password that opens the file; without it, it needs none."`
+	Original string `json:"originalOwnerPwd,omitzero" secret:"true" doc:"Owner's password of a file that is already protected."`
+	Owner    string `json:"ownerPwd,omitzero" secret:"true" doc:"New owner's password; by default the old one is kept. Passwords have up to 32 ASCII characters."`
+	User     string `json:"userPwd,omitzero" secret:"true" doc:"Password to open the file; by default none is required."`
 }
 
 // readOnly is what others than the owner may do with files that they may not change.

@@ -17,17 +17,17 @@ var extractInfo = engine.Op{
 	Name:     "PDF.ExtractInfo",
 	Label:    "PDF: Extract Info",
 	Category: "Document",
-	Doc: "Puts what a document's PDF file says about itself into properties and returns the document. The parameter properties names them, with what goes into each: " +
-		"dc:source=PDF producer. There are File name, File size, PDF version, Page count, Page size, Page width, Page height, Page layout, Title, Author, Subject, " +
+	Doc: "Copies metadata of a document's PDF file to properties and returns the document. The parameter properties maps each property to a value: " +
+		"dc:source=PDF producer. The values are File name, File size, PDF version, Page count, Page size, Page width, Page height, Page layout, Title, Author, Subject, " +
 		"PDF producer, Content creator, Creation date, Modification date, Encrypted, Keywords, Media box width, Media box height, Crop box width, Crop box height, Can Print, " +
 		"Can Modify, Can Extract, Can Modify Annotations, Can Fill Forms, Can Extract for Accessibility, Can Assemble and Can Print Degraded; sizes are those of the first " +
-		"page, in points. Without a PDF file the properties are emptied.",
+		"page, in points. Without a PDF file, the properties are cleared.",
 	Run: engine.Each(extractInfoParams.run),
 }
 
 type extractInfoParams struct {
-	Properties storage.Props `json:"properties,omitzero" doc:"What goes into which property, by xpath: dc:title=Title."`
-	Save       bool          `json:"save" default:"true" values:"true" doc:"Store the change at once."`
+	Properties storage.Props `json:"properties,omitzero" doc:"Values by xpath of the property, for example dc:title=Title."`
+	Save       bool          `json:"save" default:"true" values:"true" doc:"Save the document immediately."`
 	Xpath      string        `json:"xpath" default:"file:content" values:"file:content" doc:"Xpath of the file."`
 }
 
@@ -48,7 +48,7 @@ func (p extractInfoParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, err
 		label := fmt.Sprint(p.Properties[xpath])
 		text, known := told[label]
 		if !known {
-			return nil, fault.Invalid.Errorf("properties: there is no %q%s", label, fault.Perhaps(label, maps.Keys(told))).In("properties")
+			return nil, fault.Invalid.Errorf("properties: unknown value %q%s", label, fault.Perhaps(label, maps.Keys(told))).In("properties")
 		}
 		var v any
 		if text != "" {

@@ -13,14 +13,14 @@ var extractLinks = engine.Op{
 	Name:     "PDF.ExtractLinks",
 	Label:    "PDF: Extract Links",
 	Category: "Conversion",
-	Doc:      "Returns the links of a PDF file that lead out of it, of one type or all, as JSON: a list of objects with page, subType, text and link. They are in the order of the types, then of the pages.",
+	Doc:      "Returns the external links of a PDF file, of one type or all, as JSON: a list of objects with page, subType, text and link, sorted by type and page.",
 	Effect:   engine.Reads,
 	Run:      engine.On(extractLinksParams.run),
 }
 
 type extractLinksParams struct {
-	All  bool   `json:"getAll" default:"false" doc:"Links of all types."`
-	Type string `json:"type,omitzero" enum:"Launch,Remote Go To,URI" widget:"Option" doc:"Type of the links, unless all are asked for: to files, into other PDF files, to addresses."`
+	All  bool   `json:"getAll" default:"false" doc:"Whether to return links of all types."`
+	Type string `json:"type,omitzero" enum:"Launch,Remote Go To,URI" widget:"Option" doc:"Type of the links, unless getAll is true: to files, to other PDF files, or to addresses."`
 }
 
 // linkTypes are the types of links with the kinds they stand for, in the order of an answer.
@@ -31,7 +31,7 @@ func (p extractLinksParams) run(c *engine.Ctx, b *storage.Blob) (string, error) 
 		return "", err
 	}
 	if !p.All && p.Type == "" {
-		return "", fault.Invalid.Errorf("type: is needed unless getAll is true").In("type")
+		return "", fault.Invalid.Errorf("type: is required unless getAll is true").In("type")
 	}
 	all, err := c.PDF().Links(c, b)
 	if err != nil {

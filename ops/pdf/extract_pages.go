@@ -14,16 +14,16 @@ var extractPages = engine.Op{
 	Name:     "PDF.ExtractPages",
 	Label:    "PDF: Extract Pages",
 	Category: "Conversion",
-	Doc: "Returns a PDF file of some pages of another one, which is not protected. Of a protected file, a password other than its owner's " +
-		"gives pages only if the owner lets others copy.",
+	Doc: "Returns a new, unprotected PDF file with some pages of another one. With a password other than the owner's, a protected file " +
+		"must permit copying.",
 	Effect: engine.Reads,
 	Run:    engine.Overload(engine.On(extractPagesParams.blob), engine.On(extractPagesParams.doc)),
 }
 
 type extractPagesParams struct {
-	Last     int64  `json:"endPage" doc:"Number of the last page; the file's last one if it has fewer."`
-	First    int64  `json:"startPage" doc:"Number of the first page, from 1."`
-	Name     string `json:"fileName,omitzero" doc:"Name of the new file; without it that of the old with the numbers."`
+	Last     int64  `json:"endPage" doc:"Number of the last page; at most the file's last page."`
+	First    int64  `json:"startPage" doc:"Number of the first page, starting at 1."`
+	Name     string `json:"fileName,omitzero" doc:"Name of the new file; by default the old name with the page numbers."`
 	Password string `json:"password,omitzero" secret:"true" doc:"Password of the file, if it has one."`
 	about
 
@@ -43,7 +43,7 @@ func (p extractPagesParams) blob(c *engine.Ctx, b *storage.Blob) (*storage.Blob,
 		return nil, err
 	}
 	if p.First < 1 || p.Last < p.First {
-		return nil, fault.Invalid.Errorf("startPage %d, endPage %d: not pages in order", p.First, p.Last).In("startPage")
+		return nil, fault.Invalid.Errorf("startPage %d, endPage %d: not a valid page range", p.First, p.Last).In("startPage")
 	}
 	name := p.Name
 	if name == "" {

@@ -12,16 +12,16 @@ var extractText = engine.Op{
 	Name:     "PDF.ExtractText",
 	Label:    "PDF: Extract Text",
 	Category: "Document",
-	Doc:      "Puts the text of a document's PDF file into a property and returns the document: all of it, or the lines that hold a pattern.",
+	Doc:      "Copies the text of a document's PDF file, or only the lines that contain a pattern, to a property and returns the document.",
 	Run:      engine.Each(extractTextParams.run),
 }
 
 type extractTextParams struct {
 	Password string `json:"password,omitzero" secret:"true" doc:"Password of the file, if it has one."`
-	Pattern  string `json:"patterntofind,omitzero" doc:"Only lines that hold this text."`
+	Pattern  string `json:"patterntofind,omitzero" doc:"Only lines that contain this text."`
 	Source   string `json:"pdfxpath" default:"file:content" doc:"Xpath of the file."`
-	Cut      bool   `json:"removepatternfromresult" default:"false" doc:"Leave the lines out up to the end of the pattern."`
-	Save     bool   `json:"save" default:"false" doc:"Store the change at once."`
+	Cut      bool   `json:"removepatternfromresult" default:"false" doc:"Whether to remove each line's text up to the end of the pattern."`
+	Save     bool   `json:"save" default:"false" doc:"Save the document immediately."`
 	Target   string `json:"targetxpath" default:"dc:description" doc:"Xpath of the property."`
 }
 

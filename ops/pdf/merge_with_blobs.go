@@ -11,18 +11,18 @@ var mergeWithBlobs = engine.Op{
 	Name:     "PDF.MergeWithBlobs",
 	Label:    "PDF: Merge with Blob(s) ",
 	Category: "Conversion",
-	Doc: "Joins PDF files into one: those of the input, then the file in one context variable, then those in another. Protected files are refused, " +
-		"since the new one would not be.",
+	Doc: "Joins PDF files into one: those of the input, then the file in one context variable, then those in another. It rejects protected files, " +
+		"since the new file would not be protected.",
 	Effect: engine.Reads,
 	Run:    engine.Overload(engine.On(mergeParams.blobs), engine.On(mergeParams.blob)),
 }
 
 type mergeParams struct {
-	Name string `json:"fileName,omitzero" doc:"Name of the new file; without it that of the first."`
+	Name string `json:"fileName,omitzero" doc:"Name of the new file; by default that of the first."`
 	about
 
-	List string `json:"toAppendListVarName,omitzero" doc:"Name of a context variable with files that go last."`
-	One  string `json:"toAppendVarName,omitzero" doc:"Name of a context variable with a file that goes behind the input."`
+	List string `json:"toAppendListVarName,omitzero" doc:"Name of a context variable that holds the last files."`
+	One  string `json:"toAppendVarName,omitzero" doc:"Name of a context variable that holds a file to append to the input."`
 }
 
 func (p mergeParams) blob(c *engine.Ctx, b *storage.Blob) (*storage.Blob, error) {
@@ -42,14 +42,14 @@ func (p mergeParams) further(c *engine.Ctx) (files storage.Blobs, err error) {
 	if p.One != "" {
 		b, ok := c.Vars[p.One].(*storage.Blob)
 		if !ok || b == nil {
-			return nil, fault.Invalid.Errorf("variable %s: holds no file", p.One).In("toAppendVarName")
+			return nil, fault.Invalid.Errorf("variable %s: does not hold a file", p.One).In("toAppendVarName")
 		}
 		files = append(files, b)
 	}
 	if p.List != "" {
 		list, ok := c.Vars[p.List].(storage.Blobs)
 		if !ok {
-			return nil, fault.Invalid.Errorf("variable %s: holds no list of files", p.List).In("toAppendListVarName")
+			return nil, fault.Invalid.Errorf("variable %s: does not hold a list of files", p.List).In("toAppendListVarName")
 		}
 		files = append(files, list...)
 	}
@@ -58,7 +58,7 @@ func (p mergeParams) further(c *engine.Ctx) (files storage.Blobs, err error) {
 
 func (p mergeParams) join(c *engine.Ctx, files storage.Blobs) (*storage.Blob, error) {
 	if len(files) == 0 {
-		return nil, fault.Invalid.Errorf("input: no PDF to join").In("input")
+		return nil, fault.Invalid.Errorf("input: contains no PDF file to join").In("input")
 	}
 	for _, b := range files {
 		if err := check(b); err != nil {

@@ -11,7 +11,7 @@ var mergeWithDocs = engine.Op{
 	Label:    "PDF: Merge with Document(s)",
 	Category: "Conversion",
 	Doc: "Joins PDF files into one: those of the input documents, then the file in one context variable, those in another, and those of the documents " +
-		"named in a third. Documents without a file are left out. Protected files are refused, since the new one would not be.",
+		"named in a third. Documents without a file are left out. Protected files are refused, since the new file would not be protected.",
 	Effect: engine.Reads,
 	Run:    engine.Overload(engine.On(mergeDocsParams.docs), engine.On(mergeDocsParams.doc)),
 }
@@ -19,7 +19,7 @@ var mergeWithDocs = engine.Op{
 type mergeDocsParams struct {
 	mergeParams
 
-	Docs  string `json:"toAppendDocIDsVarName,omitzero" doc:"Name of a context variable with the ids or paths of documents whose files go last."`
+	Docs  string `json:"toAppendDocIDsVarName,omitzero" doc:"Name of a context variable that holds the ids or paths of the documents whose files come last."`
 	Xpath string `json:"xpath" default:"file:content" values:"file:content" doc:"Xpath of the files of documents."`
 }
 
@@ -58,7 +58,7 @@ func (p mergeDocsParams) named(c *engine.Ctx) (storage.Docs, error) {
 	}
 	docs, ok := v.(storage.Docs)
 	if !ok {
-		return nil, fault.Invalid.Errorf("variable %s: names no documents", p.Docs).In("toAppendDocIDsVarName")
+		return nil, fault.Invalid.Errorf("variable %s: does not name documents", p.Docs).In("toAppendDocIDsVarName")
 	}
 	return docs, nil
 }

@@ -33,7 +33,7 @@ var Ops = []engine.Op{
 func fileOf(d *storage.Doc, xpath string) (*storage.Blob, error) {
 	b, err := d.Blob(xpath)
 	if err == nil && pdf.Check(b) != nil {
-		err = fault.Invalid.Errorf("property %s: no PDF file", xpath).In("xpath")
+		err = fault.Invalid.Errorf("property %s: does not hold a PDF file", xpath).In("xpath")
 	}
 	return b, err
 }

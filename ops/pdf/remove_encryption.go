@@ -10,13 +10,13 @@ var removeEncryption = engine.Op{
 	Name:     "PDF.RemoveEncryption",
 	Label:    "PDF: Remove Encryption",
 	Category: "Conversion",
-	Doc:      "Takes the protection off PDF files, or those of documents, and returns them. Files that are not protected come back as they are.",
+	Doc:      "Removes the encryption of PDF files, or those of documents, and returns them. Unprotected files are returned unchanged.",
 	Effect:   engine.Reads,
 	Run:      engine.Overload(engine.Each(removeEncryptionParams.blob), engine.Each(removeEncryptionParams.doc)),
 }
 
 type removeEncryptionParams struct {
-	Owner string `json:"ownerPwd,omitzero" secret:"true" doc:"The owner's password. The one that only opens the file is not enough."`
+	Owner string `json:"ownerPwd,omitzero" secret:"true" doc:"Owner's password. The password to open the file is not sufficient."`
 	Xpath string `json:"xpath" default:"file:content" values:"file:content" doc:"Xpath of the file of a document."`
 }
 

@@ -23,18 +23,18 @@ func lettering(s *pdf.Stamp, font, size, color, value string) error {
 		return fault.Wrap(err, "%s", font).In(font)
 	}
 	if !(s.Size > 0 && s.Size <= maxFont) {
-		return fault.Invalid.Errorf("%s: more than 0 and up to %d expected", size, maxFont).In(size)
+		return fault.Invalid.Errorf("%s: must be more than 0 and at most %d", size, maxFont).In(size)
 	}
 	rgb, err := hex.DecodeString(strings.TrimPrefix(strings.TrimPrefix(value, "0x"), "#"))
 	if err != nil || len(rgb) != len(s.Color) {
-		return fault.Invalid.Errorf("%s: a colour as #rrggbb expected", color).In(color)
+		return fault.Invalid.Errorf("%s: must be a color such as #ff0000", color).In(color)
 	}
 	s.Color = [3]uint8(rgb)
 	return nil
 }
 
 // watermarkDoc says what the properties of watermarks have in common.
-const watermarkDoc = "alphaColor (0.5; from 0, not to be seen, to 1), xPosition and yPosition (0; points from the left and from below), invertX and invertY (false; from the " +
+const watermarkDoc = "alphaColor (0.5; from 0, invisible, to 1), xPosition and yPosition (0; points from the left and from below), invertX and invertY (false; from the " +
 	"right and from above), relativeCoordinates (false; positions are from 0 to 1, left to right and bottom to top)"
 
 // watermark reads properties of a watermark into a stamp, and calls own for those that are not the same for all.
@@ -49,7 +49,7 @@ func watermark(properties storage.Props, s *pdf.Stamp, own map[string]func(strin
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
 		read := all[name]
 		if read == nil {
-			return fault.Invalid.Errorf("properties: there is no %q%s", name, fault.Perhaps(name, maps.Keys(all))).In("properties")
+			return fault.Invalid.Errorf("properties: unknown value %q%s", name, fault.Perhaps(name, maps.Keys(all))).In("properties")
 		}
 		if err := read(strings.TrimSpace(fmt.Sprint(properties[name]))); err != nil {
 			return fault.Wrap(err, "properties: %s", name).In("properties")
@@ -58,7 +58,7 @@ func watermark(properties storage.Props, s *pdf.Stamp, own map[string]func(strin
 	if relative {
 		for name, p := range map[string]*pdf.Place{"xPosition": &s.Right, "yPosition": &s.Up} {
 			if p.At < 0 || p.At > 1 {
-				return fault.Invalid.Errorf("properties: %s: from 0 to 1 expected", name).In("properties")
+				return fault.Invalid.Errorf("properties: %s: must be between 0 and 1", name).In("properties")
 			}
 			p.Share = true
 		}
@@ -73,7 +73,7 @@ func number(into *float64, least, most float64) func(string) error {
 	return func(text string) error {
 		n, err := strconv.ParseFloat(text, 64)
 		if err != nil || math.IsNaN(n) || n < least || n > most {
-			return fault.Invalid.Errorf("a number from %g to %g expected", least, most)
+			return fault.Invalid.Errorf("must be a number between %g and %g", least, most)
 		}
 		*into = n
 		return nil
@@ -83,7 +83,7 @@ func number(into *float64, least, most float64) func(string) error {
 func flag(into *bool) func(string) error {
 	return func(text string) (err error) {
 		if *into, err = strconv.ParseBool(text); err != nil {
-			return fault.Invalid.Errorf("true or false expected")
+			return fault.Invalid.Errorf("must be true or false")
 		}
 		return nil
 	}

@@ -11,7 +11,7 @@ var watermarkWithImage = engine.Op{
 	Name:     "PDF.WatermarkWithImage",
 	Label:    "PDF: Watermark with Image",
 	Category: "Conversion",
-	Doc: "Puts a JPEG or PNG picture over all pages of PDF files and returns them. Properties, with what they are if not given: scale (1; points of one pixel), " +
+	Doc: "Adds a JPEG or PNG picture as a watermark to all pages of PDF files and returns them. Properties, with their defaults: scale (1; points per pixel), " +
 		watermarkDoc + ".",
 	Effect: engine.Reads,
 	Run:    engine.Each(watermarkImageParams.run),
@@ -19,12 +19,12 @@ var watermarkWithImage = engine.Op{
 
 type watermarkImageParams struct {
 	Image      *storage.Blob `json:"image" doc:"The picture."`
-	Properties storage.Props `json:"properties,omitzero" doc:"How and where: scale=0.5."`
+	Properties storage.Props `json:"properties,omitzero" doc:"Appearance and position, for example scale=0.5."`
 }
 
 func (p watermarkImageParams) run(c *engine.Ctx, b *storage.Blob) (*storage.Blob, error) {
 	if p.Image == nil {
-		return nil, fault.Invalid.Errorf("image: a JPEG or PNG file expected").In("image")
+		return nil, fault.Invalid.Errorf("image: must be a JPEG or PNG file").In("image")
 	}
 	s := pdf.Stamp{Scale: 1}
 	if err := watermark(p.Properties, &s, map[string]func(string) error{"scale": number(&s.Scale, 0.001, 1000)}); err != nil {

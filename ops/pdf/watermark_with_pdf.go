@@ -11,13 +11,13 @@ var watermarkWithPDF = engine.Op{
 	Name:     "PDF.WatermarkWithPDF",
 	Label:    "PDF: Watermark with PDF",
 	Category: "Conversion",
-	Doc:      "Puts the pages of one PDF file behind those of others, each in the middle of a page, and from the first again when they are over, and returns those.",
+	Doc:      "Adds the pages of one PDF file as a background, centered, to the pages of others, starting over after the last one, and returns the files.",
 	Effect:   engine.Reads,
 	Run:      engine.Each(watermarkPDFParams.run),
 }
 
 type watermarkPDFParams struct {
-	Overlay *storage.Blob `json:"overlayPdf" doc:"The PDF file that goes behind."`
+	Overlay *storage.Blob `json:"overlayPdf" doc:"The PDF file to use as the background."`
 }
 
 func (p watermarkPDFParams) run(c *engine.Ctx, b *storage.Blob) (*storage.Blob, error) {

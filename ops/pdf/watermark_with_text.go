@@ -11,15 +11,15 @@ var watermarkWithText = engine.Op{
 	Name:     "PDF.WatermarkWithText",
 	Label:    "PDF: Watermark with Text",
 	Category: "Conversion",
-	Doc: "Writes a line of text over all pages of PDF files and returns them. Properties, with what they are if not given: fontFamily (Helvetica), fontSize (72), " +
-		"rotation (0; degrees against the clock), hex255Color (#000000), " + watermarkDoc + ".",
+	Doc: "Adds a line of text as a watermark to all pages of PDF files and returns them. Properties, with their defaults: fontFamily (Helvetica), fontSize (72), " +
+		"rotation (0; degrees counterclockwise), hex255Color (#000000),  " + watermarkDoc + ".",
 	Effect: engine.Reads,
 	Run:    engine.Each(watermarkTextParams.run),
 }
 
 type watermarkTextParams struct {
 	Text       string        `json:"text" doc:"The text."`
-	Properties storage.Props `json:"properties,omitzero" doc:"How and where: rotation=45."`
+	Properties storage.Props `json:"properties,omitzero" doc:"Appearance and position, for example rotation=45."`
 }
 
 func (p watermarkTextParams) run(c *engine.Ctx, b *storage.Blob) (*storage.Blob, error) {

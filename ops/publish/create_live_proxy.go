@@ -13,8 +13,8 @@ var createLiveProxy = engine.Op{
 	Aliases:  []string{"CreateProxyLive"},
 	Label:    "Create Live Proxy",
 	Category: "Document",
-	Doc: "Shows the document in another folder too and returns the proxy there: it has a place and permissions of its own, " +
-		"and the rest of the document, as it changes.",
+	Doc: "Creates a proxy of the document in another folder and returns it. The proxy has its own location and permissions " +
+		"and otherwise follows the document as it changes.",
 	Run: engine.Each(createLiveProxyParams.run),
 }
 
@@ -24,11 +24,11 @@ type createLiveProxyParams struct {
 
 func (p createLiveProxyParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
 	if !strings.HasPrefix(p.Path, "/") {
-		return nil, fault.Invalid.Errorf("Destination Path: a path expected, not %q", p.Path).In("Destination Path")
+		return nil, fault.Invalid.Errorf("Destination Path: must be a path, not %q", p.Path).In("Destination Path")
 	}
 	folder, err := c.Tx.Doc(storage.Ref(p.Path))
 	if fault.Is(err, fault.NotFound) {
-		return nil, fault.Invalid.Errorf("Destination Path: no document %s", p.Path).In("Destination Path")
+		return nil, fault.Invalid.Errorf("Destination Path: document %s does not exist", p.Path).In("Destination Path")
 	}
 	if err != nil {
 		return nil, err

@@ -10,7 +10,7 @@ var getSourceDocument = engine.Op{
 	Aliases:  []string{"GetLiveDocument"},
 	Label:    "Get Live Document",
 	Category: "Document",
-	Doc:      "Returns the live document of a proxy or a version; any other document is returned itself.",
+	Doc:      "Returns the live document of a proxy or version; other documents are returned unchanged.",
 	Effect:   engine.Reads,
 	Run:      engine.Each(getSourceDocumentParams.run),
 }

@@ -9,14 +9,14 @@ var publishDoc = engine.Op{
 	Name:     "Document.Publish",
 	Label:    "Publish",
 	Category: "Document",
-	Doc: "Shows the document as it is now in a section and returns the proxy there. A version is made for that if the document " +
-		"changed since its last one.",
+	Doc: "Publishes the current state of the document to a section and returns the proxy there. A version is created if the document " +
+		"has changed since its last one.",
 	Run: engine.Each(publishDocParams.run),
 }
 
 type publishDocParams struct {
-	Target   storage.Ref `json:"target" doc:"The section: a path, an id, or a path relative to the input that starts with a dot."`
-	Override bool        `json:"override" default:"true" values:"true" doc:"Replace what the section shows of the document already, instead of adding another proxy."`
+	Target   storage.Ref `json:"target" doc:"Path or id of the section; a path that starts with a dot is relative to the input."`
+	Override bool        `json:"override" default:"true" values:"true" doc:"Replace existing proxies of the document in the section instead of adding another one."`
 }
 
 func (p publishDocParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {

@@ -10,16 +10,16 @@ var publishToSection = engine.Op{
 	Aliases:  []string{"Document.PublishRendition"},
 	Label:    "Publish Document's Rendition",
 	Category: "Document",
-	Doc: "Shows the document as it is now in a section and returns the proxy there. A version is made for that if the document " +
-		"changed since its last one. With the name of a rendition that is shown, as a file of its own.",
+	Doc: "Publishes the current state of the document to a section and returns the proxy there. A version is created if the document " +
+		"has has changed since its last one. With the name of a rendition, the rendition is published as a separate file.",
 	Run: engine.Each(publishToSectionParams.run),
 }
 
 type publishToSectionParams struct {
-	Target    storage.Ref `json:"target" doc:"The section: a path, an id, or a path relative to the input that starts with a dot."`
+	Target    storage.Ref `json:"target" doc:"Path or id of the section; a path that starts with a dot is relative to the input."`
 	Default   bool        `json:"defaultRendition" default:"false" doc:"Publish the default rendition, which is the document itself."`
-	Override  bool        `json:"override" default:"true" values:"true" doc:"Replace what the section shows of the document already, instead of adding another proxy."`
-	Rendition string      `json:"renditionName,omitzero" doc:"Name of the rendition to publish, as pdf; default or nothing: the document itself."`
+	Override  bool        `json:"override" default:"true" values:"true" doc:"Replace existing proxies of the document in the section instead of adding another one."`
+	Rendition string      `json:"renditionName,omitzero" doc:"Name of the rendition to publish, such as pdf; default or empty publishes the document itself."`
 }
 
 func (p publishToSectionParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {

@@ -10,13 +10,13 @@ var publishToSections = engine.Op{
 	Aliases:  []string{"Document.MultiPublish"},
 	Label:    "Multi-Publish",
 	Category: "Document",
-	Doc:      "Shows the document as it is now in several sections and returns the proxies there.",
+	Doc:      "Publishes the current state of the document to several sections and returns the proxies there.",
 	Run:      engine.Each(publishToSectionsParams.run),
 }
 
 type publishToSectionsParams struct {
-	Target   storage.Refs `json:"target" doc:"The sections, by path or id."`
-	Override bool         `json:"override" default:"true" values:"true" doc:"Replace what a section shows of the document already, instead of adding another proxy."`
+	Target   storage.Refs `json:"target" doc:"Paths or ids of the sections."`
+	Override bool         `json:"override" default:"true" values:"true" doc:"Replace existing proxies of the document in a section instead of adding another one."`
 }
 
 func (p publishToSectionsParams) run(c *engine.Ctx, d *storage.Doc) (storage.Docs, error) {

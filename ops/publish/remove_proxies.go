@@ -9,12 +9,12 @@ var removeProxies = engine.Op{
 	Name:     "Document.RemoveProxies",
 	Label:    "Remove Proxies",
 	Category: "Document",
-	Doc:      "Removes the proxies of the document that the caller may see, live and published ones, and returns the document.",
+	Doc:      "Removes the proxies of the document that the caller may see, both live and published, and returns the document.",
 	Run:      engine.Each(removeProxiesParams.run),
 }
 
 type removeProxiesParams struct {
-	Save bool `json:"save" default:"true" values:"true" doc:"Save the document too, if something was set on it."`
+	Save bool `json:"save" default:"true" values:"true" doc:"Also save the document, if it was changed."`
 }
 
 func (p removeProxiesParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {

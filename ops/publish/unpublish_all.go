@@ -9,7 +9,7 @@ var unpublishAll = engine.Op{
 	Name:     "Document.UnpublishAll",
 	Label:    "Unpublish Document",
 	Category: "Document",
-	Doc:      "Removes everything that is published of the document, itself and its renditions, where the caller may see it. It gives nothing.",
+	Doc:      "Removes all published proxies of the document and its renditions that the caller may see. Returns nothing.",
 	Run:      engine.On(unpublishAllParams.run).As("document", "void"),
 }
 

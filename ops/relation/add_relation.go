@@ -11,13 +11,13 @@ var addRelation = engine.Op{
 	Aliases:  []string{"Relations.CreateRelation"},
 	Label:    "Create Relation",
 	Category: "Services",
-	Doc: "Relates another document to the input, or with outgoing the input to the other document, and returns the input. " +
-		"The same relation twice is an error.",
+	Doc: "Creates a relation from another document to the input, or with outgoing from the input to the other document, and returns the input. " +
+		"It fails if the relation already exists.",
 	Run: engine.Each(addRelationParams.run),
 }
 
 type addRelationParams struct {
-	Object    storage.Ref `json:"object" doc:"The other document: a path, an id, or a path relative to the input that starts with a dot."`
+	Object    storage.Ref `json:"object" doc:"Path or id of the other document; a path that starts with a dot is relative to the input."`
 	Predicate string      `json:"predicate" doc:"Name of the relation, for example http://purl.org/dc/terms/IsBasedOn."`
 	Outgoing  bool        `json:"outgoing" default:"false" values:"false" doc:"The relation goes from the input to the other document."`
 }

@@ -11,13 +11,13 @@ var deleteRelation = engine.Op{
 	Aliases:  []string{"Relations.DeleteRelation"},
 	Label:    "Delete Relation",
 	Category: "Services",
-	Doc: "Ends the relation of another document to the input, or with outgoing of the input to the other document, and returns " +
-		"the input. There need not be one.",
+	Doc: "Deletes the relation from another document to the input, or with outgoing from the input to the other document, and returns " +
+		"the input. The relation need not exist.",
 	Run: engine.Each(deleteRelationParams.run),
 }
 
 type deleteRelationParams struct {
-	Object    storage.Ref `json:"object" doc:"The other document: a path, an id, or a path relative to the input that starts with a dot."`
+	Object    storage.Ref `json:"object" doc:"Path or id of the other document; a path that starts with a dot is relative to the input."`
 	Predicate string      `json:"predicate" doc:"Name of the relation."`
 	Outgoing  bool        `json:"outgoing" default:"false" values:"false" doc:"The relation goes from the input to the other document."`
 }

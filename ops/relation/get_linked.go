@@ -20,7 +20,7 @@ var getLinked = engine.Op{
 
 type getLinkedParams struct {
 	Predicate string `json:"predicate" doc:"Name of the relation; empty means any."`
-	Graph     string `json:"graphName,omitzero" doc:"Name of the graph; there is one, called default."`
+	Graph     string `json:"graphName,omitzero" doc:"Name of the graph; the only one is default."`
 	Outgoing  bool   `json:"outgoing" default:"true" doc:"The relation goes from the input to the other documents."`
 }
 

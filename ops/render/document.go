@@ -11,9 +11,9 @@ func renderDocument(find resources) engine.Op {
 		Name:     "Render.Document",
 		Label:    "Render Document",
 		Category: "Conversion",
-		Doc: "Makes a file of each document by a template, in FTL, the language of FreeMarker, or with expressions of chains marked with @. Document is the document; " +
-			"the variables of the call are there by name. What FTL has and is not known here is an error of the template with its line. " +
-			"Templates of type mvel are taken from administrators and the group scripters, in chains, and from the server's files.",
+		Doc: "Renders each document to a file with a template in FTL, the language of FreeMarker, or with chain expressions marked with @. Document is the document; " +
+			"the variables of the call are available by name. Unsupported FTL features are reported as errors with the line. " +
+			"Templates of type mvel are accepted from administrators, the group scripters, chains, and the server's files.",
 		Effect: engine.Reads,
 		Run: engine.Overload(
 			engine.On(func(p documentParams, c *engine.Ctx, d *storage.Doc) (*storage.Blob, error) {
@@ -49,7 +49,7 @@ func (p documentParams) run(c *engine.Ctx, docs storage.Docs, find resources) (s
 			return nil, err
 		}
 		if size += len(text); size > c.TemplateOutput() {
-			return nil, fault.Limit.Errorf("template %s: the documents together make more than %d bytes", t.Name, c.TemplateOutput()).WithCode(fault.CodeExpression)
+			return nil, fault.Limit.Errorf("template %s: the results of all documents have more than %d bytes", t.Name, c.TemplateOutput()).WithCode(fault.CodeExpression)
 		}
 		files = append(files, file(p.Filename, p.Mimetype, text))
 	}

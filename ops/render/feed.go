@@ -13,8 +13,8 @@ func renderFeed(find resources) engine.Op {
 		Name:     "Render.DocumentFeed",
 		Label:    "Render Document Feed",
 		Category: "Conversion",
-		Doc: "Makes one file of all documents by a template, as Render.Document does of each. Documents is the list, and so is Document in FTL. " +
-			"A character that the charset does not have is an error.",
+		Doc: "Renders all documents to one file with a template, as Render.Document does for each. Documents is the list, as is Document in FTL. " +
+			"It fails if the charset lacks a character.",
 		Effect: engine.Reads,
 		Run: engine.On(func(p feedParams, c *engine.Ctx, docs storage.Docs) (*storage.Blob, error) {
 			return p.run(c, docs, find)
@@ -32,7 +32,7 @@ type feedParams struct {
 func (p feedParams) run(c *engine.Ctx, docs storage.Docs, find resources) (*storage.Blob, error) {
 	set, err := ianaindex.IANA.Encoding(p.Charset)
 	if err != nil || set == nil {
-		return nil, fault.Invalid.Errorf("charset: no character set %q", p.Charset).In("charset")
+		return nil, fault.Invalid.Errorf("charset: unknown character set %q", p.Charset).In("charset")
 	}
 	t, err := p.parse(c, find)
 	if err != nil {
@@ -47,7 +47,7 @@ func (p feedParams) run(c *engine.Ctx, docs storage.Docs, find resources) (*stor
 		return nil, err
 	}
 	if text, err = set.NewEncoder().String(text); err != nil {
-		return nil, fault.Invalid.Errorf("charset: %s has not all characters of the text", p.Charset).In("charset")
+		return nil, fault.Invalid.Errorf("charset: %s does not have all characters of the text", p.Charset).In("charset")
 	}
 	b := file(p.Filename, p.Mimetype, text)
 	b.Encoding = p.Charset

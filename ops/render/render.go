@@ -51,8 +51,8 @@ type resources func() template.Resources
 
 // source says what is rendered.
 type source struct {
-	Template string `json:"template" widget:"TemplateResource" doc:"The template itself, or template: and the name of one that is on the server."`
-	Type     string `json:"type" default:"ftl" values:"ftl,mvel" widget:"Option" doc:"Its language: mvel, or FTL, for which anything else stands."`
+	Template string `json:"template" widget:"TemplateResource" doc:"The template itself, or template: followed by the name of one on the server."`
+	Type     string `json:"type" default:"ftl" values:"ftl,mvel" widget:"Option" doc:"Template language: mvel, or anything else for FTL."`
 }
 
 // parse returns the template. Whoever may not run text of their own sends none with expressions of chains.
@@ -66,7 +66,7 @@ func (s source) parse(c *engine.Ctx, find resources) (*template.Template, error)
 		return t, in(err)
 	}
 	if language == "mvel" && !c.MayEvaluate() {
-		return nil, fault.Denied.Errorf("template: expressions are not taken from clients; send one of type ftl").In("template")
+		return nil, fault.Denied.Errorf("template: expressions are not accepted from clients; use type ftl").In("template")
 	}
 	t, err := c.ParseTemplate(language, "inline", s.Template)
 	return t, in(err)

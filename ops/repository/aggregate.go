@@ -35,15 +35,15 @@ type bound struct {
 func (y tally) check() error {
 	switch {
 	case y.Field == "":
-		return fault.Invalid.Errorf("field: missing")
+		return fault.Invalid.Errorf("field: is missing")
 	case y.Type == "terms":
 		return nil
 	case y.Type == "histogram" || y.Type == "date_histogram":
 		return y.checkStep()
 	case y.Type != "range" && y.Type != "date_range":
-		return fault.Invalid.Errorf("type: %q, terms, range, date_range, histogram or date_histogram expected", y.Type)
+		return fault.Invalid.Errorf("type: %q: must be terms, range, date_range, histogram or date_histogram", y.Type)
 	case len(y.Ranges) == 0:
-		return fault.Invalid.Errorf("ranges: missing")
+		return fault.Invalid.Errorf("ranges: is missing")
 	}
 	for _, r := range y.Ranges {
 		for _, text := range []string{r.From, r.To} {
@@ -63,13 +63,13 @@ func (y tally) limit(text string, now time.Time) (any, error) {
 	if y.Type == "date_range" {
 		d, err := time.ParseDuration(text)
 		if err != nil {
-			return nil, fault.Invalid.Errorf("%q: a duration expected", text)
+			return nil, fault.Invalid.Errorf("%q: must be a duration", text)
 		}
 		return now.Add(d), nil
 	}
 	n, err := strconv.ParseFloat(text, 64)
 	if err != nil {
-		return nil, fault.Invalid.Errorf("%q: a number expected", text)
+		return nil, fault.Invalid.Errorf("%q: must be a number", text)
 	}
 	return n, nil
 }

@@ -14,16 +14,16 @@ const comparisons = " = <> < <= > >= LIKE ILIKE STARTSWITH "
 // check refuses a declaration that no call could run.
 func (p *provider) check() error {
 	if p.PageSize < 0 {
-		return fault.Invalid.Errorf("pageSize: is below 0")
+		return fault.Invalid.Errorf("pageSize: must be at least 0")
 	}
 	for _, kind := range p.Args {
 		if kind != "text" && kind != "document" && kind != "contains" && kind != "begins" {
-			return fault.Invalid.Errorf("arguments: %q, text, document, begins or contains expected", kind)
+			return fault.Invalid.Errorf("arguments: %q: must be text, document, begins or contains", kind)
 		}
 	}
 	for name, f := range p.Fields {
 		if f.Path == "" || f.Op != "" && !strings.Contains(comparisons, " "+f.Op+" ") {
-			return fault.Invalid.Errorf("field %s: path and one of%sexpected", name, comparisons)
+			return fault.Invalid.Errorf("field %s: requires path and one of%s", name, comparisons)
 		}
 	}
 	for name, y := range p.Tallies {
@@ -39,7 +39,7 @@ func (p *provider) check() error {
 		return err
 	}
 	if len(s.Order) > 0 || s.Limit >= 0 {
-		return fault.Invalid.Errorf("where: order and limits are declared beside it")
+		return fault.Invalid.Errorf("where: must not contain order or limits, which are declared separately")
 	}
 	_, err = p.order(nil)
 	return err

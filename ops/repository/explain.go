@@ -9,7 +9,7 @@ var explain = engine.Op{
 	Name:     "Repository.Explain",
 	Label:    "Explain Query",
 	Category: "Fetch",
-	Doc:      "Says how a query would run: which index it uses, what is checked on each document, and its bounds.",
+	Doc:      "Explains how a query would run: the index it uses, the conditions checked on each document, and its limits.",
 	Effect:   engine.Reads,
 	Run:      engine.On(explainParams.run),
 }
@@ -18,9 +18,9 @@ type explainParams struct {
 	Query     string        `json:"query" doc:"The query."`
 	Args      []string      `json:"queryParams,omitzero" doc:"Values for the question marks, in order."`
 	Named     storage.Props `json:"namedParameters,omitzero" doc:"Values for :name."`
-	PageSize  int           `json:"pageSize,omitzero" doc:"Most entries of the page."`
-	SortBy    []string      `json:"sortBy,omitzero" doc:"Fields to sort by instead of the query's."`
-	SortOrder []string      `json:"sortOrder,omitzero" doc:"For each field ASC, or else descending."`
+	PageSize  int           `json:"pageSize,omitzero" doc:"Maximum number of entries per page."`
+	SortBy    []string      `json:"sortBy,omitzero" doc:"Fields to sort by, instead of the query's."`
+	SortOrder []string      `json:"sortOrder,omitzero" doc:"Direction for each field: ASC, or anything else for descending."`
 }
 
 func (p explainParams) run(c *engine.Ctx, _ engine.Void) (string, error) {

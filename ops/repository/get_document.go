@@ -12,7 +12,7 @@ var getDocument = engine.Op{
 	Aliases:  []string{"Document.Fetch"},
 	Label:    "Document",
 	Category: "Fetch",
-	Doc:      "Returns the document with a path or an id. A path that begins with a dot starts at the input document.",
+	Doc:      "Returns the document with a path or id. A path that starts with a dot is relative to the input document.",
 	Effect:   engine.Reads,
 	Run:      engine.On(getDocumentParams.run),
 }

@@ -25,12 +25,12 @@ var units = []string{"minute", "hour", "day", "week", "month", "quarter", "year"
 func (y tally) checkStep() error {
 	if y.Type == "date_histogram" {
 		if !slices.Contains(units, y.Step) {
-			return fault.Invalid.Errorf("interval: %q, one of %s expected", y.Step, strings.Join(units, ", "))
+			return fault.Invalid.Errorf("interval: %q: must be one of %s", y.Step, strings.Join(units, ", "))
 		}
 		return nil
 	}
 	if n, err := strconv.ParseFloat(y.Step, 64); err != nil || n <= 0 || math.IsInf(n, 0) {
-		return fault.Invalid.Errorf("interval: %q, a number above 0 expected", y.Step)
+		return fault.Invalid.Errorf("interval: %q: must be a number greater than 0", y.Step)
 	}
 	return nil
 }

@@ -11,7 +11,7 @@ func pageProvider(providers *Providers) engine.Op {
 		Aliases:  []string{"Document.PageProvider"},
 		Label:    "PageProvider",
 		Category: "Fetch",
-		Doc:      "Runs a named query and returns a page of the documents it finds. documentLinkBuilder is accepted and has no effect.",
+		Doc:      "Runs a named query and returns a page of the documents it finds. documentLinkBuilder is accepted but ignored.",
 		Effect:   engine.Reads,
 		Open:     true,
 		Run: engine.On(func(p pageProviderParams, c *engine.Ctx, _ engine.Void) (*storage.Page, error) {
@@ -24,15 +24,15 @@ type pageProviderParams struct {
 	Provider   string        `json:"providerName" doc:"Name of the page provider."`
 	Args       []string      `json:"queryParams,omitzero" alias:"searchTerm" doc:"Values for the question marks, in order."`
 	Named      storage.Props `json:"namedParameters,omitzero" doc:"Values for :name, and for the provider's fields."`
-	PageSize   int           `json:"pageSize,omitzero" doc:"Most entries of the page; without it the provider's."`
-	Index      int           `json:"currentPageIndex,omitzero" alias:"page" doc:"Number of the page, from 0."`
-	Offset     int           `json:"offset,omitzero" doc:"Entries to leave out; wins over the page number."`
-	SortBy     []string      `json:"sortBy,omitzero" doc:"Fields to sort by instead of the provider's."`
-	SortOrder  []string      `json:"sortOrder,omitzero" values:"ASC,DESC" widget:"Option" doc:"For each field ASC, or else descending."`
-	Quick      []string      `json:"quickFilters,omitzero" doc:"Names of the provider's quick filters to switch on."`
+	PageSize   int           `json:"pageSize,omitzero" doc:"Maximum number of entries per page; by default the provider's."`
+	Index      int           `json:"currentPageIndex,omitzero" alias:"page" doc:"Number of the page, starting at 0."`
+	Offset     int           `json:"offset,omitzero" doc:"Number of entries to skip; overrides the page number."`
+	SortBy     []string      `json:"sortBy,omitzero" doc:"Fields to sort by, instead of the provider's."`
+	SortOrder  []string      `json:"sortOrder,omitzero" values:"ASC,DESC" widget:"Option" doc:"Direction for each field: ASC, or anything else for descending."`
+	Quick      []string      `json:"quickFilters,omitzero" doc:"Names of the provider's quick filters to apply."`
 	Language   string        `json:"language" default:"NXQL" values:"NXQL" widget:"Option" doc:"Language of the query."`
-	Highlights []string      `json:"highlights,omitzero" alias:"highlight" doc:"Fields, or ecm:fulltext for all, in which the enricher highlight marks what full text found."`
-	Links      string        `json:"documentLinkBuilder,omitzero" doc:"Accepted, without effect."`
+	Highlights []string      `json:"highlights,omitzero" alias:"highlight" doc:"Fields in which the highlight enricher marks full-text matches; ecm:fulltext means all."`
+	Links      string        `json:"documentLinkBuilder,omitzero" doc:"Accepted but ignored."`
 }
 
 func (p pageProviderParams) run(c *engine.Ctx, providers *Providers) (*storage.Page, error) {

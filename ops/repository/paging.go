@@ -22,7 +22,7 @@ func (p paging) options(c *engine.Ctx) (storage.QueryOptions, error) {
 		value int
 	}{{"pageSize", p.size}, {"currentPageIndex", p.index}, {"offset", p.offset}, {"maxResults", p.max}} {
 		if n.value < 0 {
-			return storage.QueryOptions{}, fault.Invalid.Errorf("%s: is below 0", n.name).In(n.name)
+			return storage.QueryOptions{}, fault.Invalid.Errorf("%s: must be at least 0", n.name).In(n.name)
 		}
 	}
 	largest := c.Tx.Repo().Limits().PageSize
@@ -34,7 +34,7 @@ func (p paging) options(c *engine.Ctx) (storage.QueryOptions, error) {
 			size = largest
 		}
 		if p.index > maxOffset/size {
-			return o, fault.Invalid.Errorf("currentPageIndex: page %d begins beyond %d", p.index, maxOffset).In("currentPageIndex")
+			return o, fault.Invalid.Errorf("currentPageIndex: page %d begins after entry %d", p.index, maxOffset).In("currentPageIndex")
 		}
 		o.Offset = p.index * size
 	}
@@ -90,7 +90,7 @@ func named(c *engine.Ctx, params storage.Props) map[string]any {
 // checkLanguage refuses query languages other than the one there is.
 func checkLanguage(name string) error {
 	if name != "" && !strings.EqualFold(name, "NXQL") {
-		return fault.Invalid.Errorf("language %q: only NXQL is known", name).In("language")
+		return fault.Invalid.Errorf("language %q: only NXQL is supported", name).In("language")
 	}
 	return nil
 }

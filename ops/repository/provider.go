@@ -70,7 +70,7 @@ func (p *provider) order(filters []quick) ([]storage.SortKey, error) {
 			name, dir, _ := strings.Cut(strings.TrimSpace(item), " ")
 			dir = strings.ToLower(strings.TrimSpace(dir))
 			if _, err := query.ParseField(name); err != nil || dir != "" && dir != "asc" && dir != "desc" {
-				return nil, fault.Invalid.Errorf("sort: %q, a field with asc or desc expected", item)
+				return nil, fault.Invalid.Errorf("sort: %q: must be a field with asc or desc", item)
 			}
 			keys = append(keys, storage.SortKey{Field: name, Desc: dir == "desc"})
 		}

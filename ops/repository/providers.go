@@ -98,7 +98,7 @@ func (r *reader) provider(key, n *yaml.Node) {
 		},
 	})
 	if len(n.Content) == 0 {
-		r.Fail(p.at, "provider %s: declares nothing", p.Name)
+		r.Fail(p.at, "provider %s: the declaration is empty", p.Name)
 		return
 	}
 	if err := p.check(); err != nil {
@@ -157,7 +157,7 @@ func (r *reader) tally(n *yaml.Node) (y tally) {
 		"field": r.Text(&y.Field), "type": r.Text(&y.Type), "size": r.Count(&y.Size), "interval": r.Text(&y.Step),
 		"ranges": func(n *yaml.Node) {
 			if n.Kind != yaml.SequenceNode {
-				r.Fail(r.At(n), "list expected")
+				r.Fail(r.At(n), "must be a list")
 			}
 			for _, item := range n.Content {
 				b := bound{}

@@ -12,7 +12,7 @@ var queryDocs = engine.Op{
 	Category: "Fetch",
 	Since:    "6.0",
 	Doc: "Runs a query and returns a page of the documents it finds. Values for ? and :name are bound, never pasted into the text, " +
-		"so quotePatternParameters and escapePatternParameters change nothing.",
+		"so quotePatternParameters and escapePatternParameters are ignored.",
 	Effect: engine.Reads,
 	Run:    engine.On(queryParams.run),
 }
@@ -21,14 +21,14 @@ type queryParams struct {
 	Query     string        `json:"query" default:"SELECT * FROM Document" doc:"The query."`
 	Args      []string      `json:"queryParams,omitzero" alias:"searchTerm" doc:"Values for the question marks, in order."`
 	Named     storage.Props `json:"namedParameters,omitzero" doc:"Values for :name."`
-	PageSize  int           `json:"pageSize,omitzero" doc:"Most entries of the page; without it the largest allowed."`
-	Index     int           `json:"currentPageIndex,omitzero" alias:"page" doc:"Number of the page, from 0."`
-	Max       int           `json:"maxResults,omitzero" doc:"Most entries of all pages together; 0 is no bound."`
-	SortBy    []string      `json:"sortBy,omitzero" doc:"Fields to sort by instead of the query's."`
-	SortOrder []string      `json:"sortOrder,omitzero" values:"ASC,DESC" widget:"Option" doc:"For each field ASC, or else descending."`
+	PageSize  int           `json:"pageSize,omitzero" doc:"Maximum number of entries per page; by default the server's limit."`
+	Index     int           `json:"currentPageIndex,omitzero" alias:"page" doc:"Number of the page, starting at 0."`
+	Max       int           `json:"maxResults,omitzero" doc:"Maximum number of entries on all pages together; 0 means no limit."`
+	SortBy    []string      `json:"sortBy,omitzero" doc:"Fields to sort by, instead of the query's."`
+	SortOrder []string      `json:"sortOrder,omitzero" values:"ASC,DESC" widget:"Option" doc:"Direction for each field: ASC, or anything else for descending."`
 	Language  string        `json:"language" default:"NXQL" values:"NXQL" widget:"Option" doc:"Language of the query."`
-	Quote     bool          `json:"quotePatternParameters" default:"true" doc:"Accepted; values are always bound."`
-	Escape    bool          `json:"escapePatternParameters" default:"true" doc:"Accepted; values are always bound."`
+	Quote     bool          `json:"quotePatternParameters" default:"true" doc:"Accepted but ignored: values are always bound."`
+	Escape    bool          `json:"escapePatternParameters" default:"true" doc:"Accepted but ignored: values are always bound."`
 }
 
 func (p queryParams) run(c *engine.Ctx, _ engine.Void) (*storage.Page, error) {

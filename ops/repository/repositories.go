@@ -9,7 +9,7 @@ var repositories = engine.Op{
 	Deprecated: engine.Deprecation{Since: "2026-11-23"},
 	Label:      "List repository names on the server",
 	Category:   "Fetch",
-	Doc:        "Returns the names of the repositories, in order.",
+	Doc:        "Returns the sorted names of the repositories.",
 	Effect:     engine.Reads,
 	Run:        engine.On(repositoriesParams.run),
 }

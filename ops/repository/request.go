@@ -39,7 +39,7 @@ func (p *provider) build(c *engine.Ctx, r request, columns string) (b built, err
 	b.options.Named = named(c, r.named)
 	if p.Free {
 		if len(r.args) == 0 || strings.TrimSpace(r.args[0]) == "" {
-			return b, fault.Invalid.Errorf("queryParams: the query is missing").In("queryParams")
+			return b, fault.Invalid.Errorf("queryParams: query is missing").In("queryParams")
 		}
 		b.src, b.options.Args = r.args[0], positional(c, r.args[1:])
 		return b, nil

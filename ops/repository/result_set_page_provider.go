@@ -19,7 +19,7 @@ func resultSetPageProvider(providers *Providers) engine.Op {
 		Aliases:  []string{"Resultset.PageProvider"},
 		Label:    "QueryAndFetch",
 		Category: "Fetch",
-		Doc:      "Runs a named query and returns a page of rows. A provider without columns gives id, path, name, type and title.",
+		Doc:      "Runs a named query and returns a page of rows. Without columns in the provider, rows have id, path, name, type and title.",
 		Effect:   engine.Reads,
 		Run: engine.On(func(p resultSetPageProviderParams, c *engine.Ctx, _ engine.Void) (*storage.Rows, error) {
 			return p.run(c, providers)
@@ -28,14 +28,14 @@ func resultSetPageProvider(providers *Providers) engine.Op {
 }
 
 type resultSetPageProviderParams struct {
-	Provider  string        `json:"providerName,omitzero" doc:"Name of the page provider; it cannot be left out here."`
+	Provider  string        `json:"providerName,omitzero" doc:"Name of the page provider; required."`
 	Args      []string      `json:"queryParams,omitzero" doc:"Values for the question marks, in order."`
 	Named     storage.Props `json:"namedParameters,omitzero" doc:"Values for :name, and for the provider's fields."`
-	PageSize  int           `json:"pageSize,omitzero" doc:"Most rows of the page; without it the provider's."`
-	Index     int           `json:"currentPageIndex,omitzero" alias:"page" doc:"Number of the page, from 0."`
-	Max       string        `json:"maxResults" default:"100" doc:"Most rows of all pages together; 0 is no bound."`
-	SortBy    []string      `json:"sortBy,omitzero" doc:"Fields to sort by instead of the provider's."`
-	SortOrder []string      `json:"sortOrder,omitzero" values:"ASC,DESC" widget:"Option" doc:"For each field ASC, or else descending."`
+	PageSize  int           `json:"pageSize,omitzero" doc:"Maximum number of rows per page; by default the provider's."`
+	Index     int           `json:"currentPageIndex,omitzero" alias:"page" doc:"Number of the page, starting at 0."`
+	Max       string        `json:"maxResults" default:"100" doc:"Maximum number of rows on all pages together; 0 means no limit."`
+	SortBy    []string      `json:"sortBy,omitzero" doc:"Fields to sort by, instead of the provider's."`
+	SortOrder []string      `json:"sortOrder,omitzero" values:"ASC,DESC" widget:"Option" doc:"Direction for each field: ASC, or anything else for descending."`
 	Language  string        `json:"language" default:"NXQL" values:"NXQL,CMIS" widget:"Option" doc:"Language of the query; only NXQL is known."`
 }
 

@@ -17,14 +17,14 @@ var resultSetQuery = engine.Op{
 }
 
 type resultSetQueryParams struct {
-	Query     string        `json:"query" doc:"The query, with the columns wanted."`
+	Query     string        `json:"query" doc:"The query, with the columns to return."`
 	Args      []string      `json:"queryParams,omitzero" doc:"Values for the question marks, in order."`
 	Named     storage.Props `json:"namedParameters,omitzero" doc:"Values for :name."`
-	PageSize  int           `json:"pageSize,omitzero" doc:"Most rows of the page; without it the largest allowed."`
-	Index     int           `json:"currentPageIndex,omitzero" doc:"Number of the page, from 0."`
-	Max       int           `json:"maxResults,omitzero" doc:"Most rows of all pages together; 0 is no bound."`
-	SortBy    []string      `json:"sortBy,omitzero" doc:"Fields to sort by instead of the query's."`
-	SortOrder []string      `json:"sortOrder,omitzero" values:"ASC,DESC" widget:"Option" doc:"For each field ASC, or else descending."`
+	PageSize  int           `json:"pageSize,omitzero" doc:"Maximum number of rows per page; by default the server's limit."`
+	Index     int           `json:"currentPageIndex,omitzero" doc:"Number of the page, starting at 0."`
+	Max       int           `json:"maxResults,omitzero" doc:"Maximum number of rows on all pages together; 0 means no limit."`
+	SortBy    []string      `json:"sortBy,omitzero" doc:"Fields to sort by, instead of the query's."`
+	SortOrder []string      `json:"sortOrder,omitzero" values:"ASC,DESC" widget:"Option" doc:"Direction for each field: ASC, or anything else for descending."`
 	Language  string        `json:"language" default:"NXQL" values:"NXQL,CMIS" widget:"Option" doc:"Language of the query; only NXQL is known."`
 }
 

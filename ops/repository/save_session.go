@@ -9,8 +9,8 @@ var saveSession = engine.Op{
 	Aliases:  []string{"Document.SaveSession"},
 	Label:    "Save Session",
 	Category: "Execution Flow",
-	Doc: "Keeps its input. Here every change is visible to the steps that follow at once and stored when the call ends, " +
-		"so there is nothing to flush; what was set on a document and not saved stays unsaved.",
+	Doc: "Returns its input. Every change is immediately visible to the following steps and is stored when the call ends, " +
+		"so there is nothing to flush; unsaved changes to documents remain unsaved.",
 	Effect: engine.Pure,
 	Run:    engine.On(saveSessionParams.run),
 }

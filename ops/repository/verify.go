@@ -8,7 +8,7 @@ var verify = engine.Op{
 	Name:     "Repository.Verify",
 	Label:    "Verify",
 	Category: "Services",
-	Doc:      "Reads the whole repository and returns what does not fit together: damaged values, documents without a place, missing files. An empty list is good news.",
+	Doc:      "Reads the whole repository and returns a list of inconsistencies: damaged values, documents without a location, missing files. An empty list means that there are none.",
 	Effect:   engine.Pure,
 	Run:      engine.On(verifyParams.run),
 }

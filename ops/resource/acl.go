@@ -9,7 +9,7 @@ var acl = engine.Op{
 	Name:     "Resource.ACL",
 	Label:    "Permissions",
 	Category: "Resource",
-	Doc:      "Returns the document's lists of permissions, its own first, then what it inherits.",
+	Doc:      "Returns the document's access control lists, its own first, then those it inherits.",
 	Effect:   engine.Reads,
 	Run:      engine.On(aclParams.run),
 }

@@ -14,7 +14,7 @@ var audit = engine.Op{
 	Name:     "Resource.Audit",
 	Label:    "Audit by Page",
 	Category: "Resource",
-	Doc:      "Returns a page of the document's audit records, newest first unless sorted otherwise.",
+	Doc:      "Returns a page of the document's audit records, by default newest first.",
 	Effect:   engine.Reads,
 	Run:      engine.On(auditParams.run),
 }
@@ -22,13 +22,13 @@ var audit = engine.Op{
 type auditParams struct {
 	Events     []string  `json:"eventId,omitzero" doc:"Only these events."`
 	Categories []string  `json:"category,omitzero" doc:"Only events of these categories."`
-	Users      []string  `json:"principalName,omitzero" doc:"Only what these users did."`
-	From       time.Time `json:"startEventDate,omitzero" doc:"Only events from here on."`
-	To         time.Time `json:"endEventDate,omitzero" doc:"Only events up to here."`
-	PageSize   int       `json:"pageSize" default:"50" doc:"Most records of the page."`
-	Index      int       `json:"currentPageIndex" default:"0" doc:"Number of the page, from 0."`
-	SortBy     []string  `json:"sortBy,omitzero" doc:"Fields to sort by; eventDate unless given."`
-	SortOrder  []string  `json:"sortOrder,omitzero" doc:"For each field asc, or else descending: asc has the oldest first."`
+	Users      []string  `json:"principalName,omitzero" doc:"Only events of these users."`
+	From       time.Time `json:"startEventDate,omitzero" doc:"Only events at or after this time."`
+	To         time.Time `json:"endEventDate,omitzero" doc:"Only events at or before this time."`
+	PageSize   int       `json:"pageSize" default:"50" doc:"Maximum number of records per page."`
+	Index      int       `json:"currentPageIndex" default:"0" doc:"Number of the page, starting at 0."`
+	SortBy     []string  `json:"sortBy,omitzero" doc:"Fields to sort by; eventDate by default."`
+	SortOrder  []string  `json:"sortOrder,omitzero" doc:"Direction for each field: asc (oldest first), or anything else for descending."`
 }
 
 func (p auditParams) run(c *engine.Ctx, d *storage.Doc) (*storage.EntryPage, error) {

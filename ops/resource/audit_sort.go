@@ -44,7 +44,7 @@ func sorted(c *engine.Ctx, f storage.EntryFilter, by []storage.SortKey) (*storag
 		return nil, err
 	}
 	if all.HasNext {
-		return nil, fault.Limit.Errorf("sortBy: more than %d records; sort by eventDate, or ask for fewer events", maxSorted).In("sortBy")
+		return nil, fault.Limit.Errorf("sortBy: more than %d records; sort by eventDate, or request fewer events", maxSorted).In("sortBy")
 	}
 	slices.SortStableFunc(all.Entries, func(a, b storage.Entry) int { return inOrder(&a, &b, by) })
 	total := len(all.Entries)

@@ -14,7 +14,7 @@ var auditTable = engine.Op{
 	Name:     "Resource.AuditTable",
 	Label:    "Audit by Page as a Table",
 	Category: "Resource",
-	Doc:      "Returns a page of the document's audit records, newest first, as comma separated values. What a spreadsheet would take for a formula has an apostrophe in front.",
+	Doc:      "Returns a page of the document's audit records, newest first, as comma separated values. Values that a spreadsheet would interpret as formulas are prefixed with an apostrophe.",
 	Effect:   engine.Reads,
 	Run:      engine.On(auditParams.table),
 }

@@ -9,7 +9,7 @@ var beanCreate = engine.Op{
 	Name:     "Business.BusinessCreateOperation",
 	Label:    "BusinessCreateOperation",
 	Category: "Business",
-	Doc:      "Creates a document of the business object in a folder, under a name, and returns the object.",
+	Doc:      "Creates a document from a business object in a folder, with a name, and returns the object.",
 	Run:      engine.On(beanCreateParams.run).As("businessadapter", "businessadapter"),
 }
 

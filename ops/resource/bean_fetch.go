@@ -10,7 +10,7 @@ var beanFetch = engine.Op{
 	Name:     "Business.BusinessFetchOperation",
 	Label:    "BusinessFetchOperation",
 	Category: "Business",
-	Doc:      "Returns the business object as its document, which the object's id names, now is.",
+	Doc:      "Returns the business object with the current state of the document that its id names.",
 	Effect:   engine.Reads,
 	Run:      engine.On(beanFetchParams.run).As("businessadapter", "businessadapter"),
 }
@@ -34,7 +34,7 @@ func beanDoc(c *engine.Ctx, bean map[string]any) (string, *storage.Doc, error) {
 	}
 	id, _ := value["id"].(string)
 	if id == "" {
-		return "", nil, fault.Invalid.Errorf("value: id missing").In("id")
+		return "", nil, fault.Invalid.Errorf("value: id is missing").In("id")
 	}
 	d, err := c.Tx.Doc(storage.Ref(id))
 	return adapter, d, err

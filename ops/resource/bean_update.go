@@ -8,7 +8,7 @@ var beanUpdate = engine.Op{
 	Name:     "Business.BusinessUpdateOperation",
 	Label:    "BusinessUpdateOperation",
 	Category: "Business",
-	Doc:      "Stores what the business object holds in its document, which the object's id names, and returns the object as it then is.",
+	Doc:      "Stores the fields of a business object in the document that its id names, and returns the updated object.",
 	Run:      engine.On(beanUpdateParams.run).As("businessadapter", "businessadapter"),
 }
 

@@ -40,7 +40,7 @@ func fieldsOf(adapter string, d *storage.Doc) (map[string]string, error) {
 		return have, nil
 	}
 	if d.Type().Name != adapter {
-		return nil, fault.NotFound.Errorf("adapter %s: none for a %s", adapter, d.Type().Name)
+		return nil, fault.NotFound.Errorf("adapter %s: there is none for type %s", adapter, d.Type().Name)
 	}
 	fields := make(map[string]string)
 	for _, s := range d.Schemas() {
@@ -69,11 +69,11 @@ func object(adapter string, d *storage.Doc) (map[string]any, error) {
 // fields returns the fields of a business object in a request.
 func fields(adapter string, body map[string]any) (map[string]any, error) {
 	if kind, _ := body["entity-type"].(string); kind != adapter {
-		return nil, fault.Invalid.Errorf("entity-type: %s expected, not %q", adapter, kind).In("entity-type")
+		return nil, fault.Invalid.Errorf("entity-type: must be %s, not %q", adapter, kind).In("entity-type")
 	}
 	value, ok := body["value"].(map[string]any)
 	if !ok {
-		return nil, fault.Invalid.Errorf("value: object expected").In("value")
+		return nil, fault.Invalid.Errorf("value: must be an object").In("value")
 	}
 	return value, nil
 }

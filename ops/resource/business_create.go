@@ -12,14 +12,14 @@ var businessCreate = engine.Op{
 	Name:     "Business.Create",
 	Label:    "Create from Business Object",
 	Category: "Business",
-	Doc:      "Creates a document of what a business object holds in the input folder and returns the object.",
+	Doc:      "Creates a document from a business object in the input folder and returns the object.",
 	Run:      engine.On(businessCreateParams.run),
 }
 
 type businessCreateParams struct {
 	Adapter string         `json:"adapter" doc:"Name of the adapter, for example BusinessBeanAdapter."`
 	Name    string         `json:"name" doc:"Name in the folder."`
-	Object  map[string]any `json:"object" type:"object" doc:"The business object: entity-type and value, which tells the type of document."`
+	Object  map[string]any `json:"object" type:"object" doc:"The business object: entity-type and value, which contains the document's type."`
 }
 
 func (p businessCreateParams) run(c *engine.Ctx, folder *storage.Doc) (map[string]any, error) {
@@ -29,7 +29,7 @@ func (p businessCreateParams) run(c *engine.Ctx, folder *storage.Doc) (map[strin
 	}
 	typeName, _ := value["type"].(string)
 	if typeName == "" {
-		return nil, fault.Invalid.Errorf("value: type missing").In("type")
+		return nil, fault.Invalid.Errorf("value: type is missing").In("type")
 	}
 	d, err := c.Tx.Blank(typeName)
 	if err != nil {

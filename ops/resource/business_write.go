@@ -9,7 +9,7 @@ var businessWrite = engine.Op{
 	Name:     "Business.Write",
 	Label:    "Write Business Object",
 	Category: "Business",
-	Doc:      "Sets on the document what a business object holds and returns the object as it then is.",
+	Doc:      "Sets the document's properties from a business object and returns the updated object.",
 	Run:      engine.On(businessWriteParams.run),
 }
 

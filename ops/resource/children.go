@@ -15,18 +15,18 @@ var children = engine.Op{
 	Name:     "Resource.Children",
 	Label:    "Children by Page",
 	Category: "Resource",
-	Doc:      "Returns a page of the document's children that are neither hidden nor trashed, by title. More children than one page holds are not counted: then a full page says that there is another.",
+	Doc:      "Returns a page of the document's children that are neither hidden nor trashed, sorted by title. If the children do not fit on one page, they are not counted: a full page means that there may be another.",
 	Effect:   engine.Reads,
 	Run:      engine.On(childrenParams.run),
 }
 
 type childrenParams struct {
-	PageSize  int      `json:"pageSize" default:"50" doc:"Most entries of the page."`
-	Index     int      `json:"currentPageIndex" default:"0" doc:"Number of the page, from 0."`
-	Offset    int      `json:"offset" default:"0" doc:"Entries to leave out; wins over the page number."`
+	PageSize  int      `json:"pageSize" default:"50" doc:"Maximum number of entries per page."`
+	Index     int      `json:"currentPageIndex" default:"0" doc:"Number of the page, starting at 0."`
+	Offset    int      `json:"offset" default:"0" doc:"Number of entries to skip; overrides the page number."`
 	SortBy    []string `json:"sortBy,omitzero" doc:"Fields to sort by."`
-	SortOrder []string `json:"sortOrder,omitzero" doc:"For each field asc, or else descending."`
-	Max       int      `json:"maxResults" default:"0" doc:"Most entries of all pages together; 0 is no bound."`
+	SortOrder []string `json:"sortOrder,omitzero" doc:"Direction for each field: asc, or anything else for descending."`
+	Max       int      `json:"maxResults" default:"0" doc:"Maximum number of entries on all pages together; 0 means no limit."`
 }
 
 func (p childrenParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Page, error) {

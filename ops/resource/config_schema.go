@@ -18,7 +18,7 @@ var configSchema = engine.Op{
 
 type configSchemaParams struct {
 	Name  string   `json:"name" doc:"Name of the schema."`
-	Fetch []string `json:"fetch,omitzero" doc:"fields to have the constraints of the fields too."`
+	Fetch []string `json:"fetch,omitzero" doc:"fields to include the constraints of the fields."`
 }
 
 func (p configSchemaParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {

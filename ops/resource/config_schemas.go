@@ -16,7 +16,7 @@ var configSchemas = engine.Op{
 }
 
 type configSchemasParams struct {
-	Fetch []string `json:"fetch,omitzero" doc:"fields to have the constraints of the fields too."`
+	Fetch []string `json:"fetch,omitzero" doc:"fields to include the constraints of the fields."`
 }
 
 func (p configSchemasParams) run(c *engine.Ctx, _ engine.Void) ([]any, error) {

@@ -10,7 +10,7 @@ var configTypes = engine.Op{
 	Name:     "Config.Types",
 	Label:    "Document Types",
 	Category: "Configuration",
-	Doc:      "Returns all document types and schemas by name.",
+	Doc:      "Returns all document types and schemas, by name.",
 	Effect:   engine.Reads,
 	Run:      engine.On(configTypesParams.run),
 }

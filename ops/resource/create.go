@@ -12,13 +12,13 @@ var create = engine.Op{
 	Name:     "Resource.Create",
 	Label:    "Create from Entity",
 	Category: "Resource",
-	Doc:      "Creates the document a request describes in the input folder and returns it. Properties of schemas its type does not have are left out.",
+	Doc:      "Creates the document that a request describes in the input folder and returns it. Properties of schemas that its type does not have are ignored.",
 	Run:      engine.On(createParams.run),
 }
 
 type createParams struct {
 	Document map[string]any `json:"document" type:"object" doc:"The document: entity-type, type, name and properties."`
-	Base     string         `json:"base,omitzero" doc:"Address of the server, to know its own file addresses by."`
+	Base     string         `json:"base,omitzero" doc:"Address of the server, to recognize its own file addresses."`
 	saving
 }
 
@@ -31,9 +31,9 @@ func (p createParams) run(c *engine.Ctx, folder *storage.Doc) (*storage.Doc, err
 	name = strings.ReplaceAll(strings.TrimSpace(name), "/", "-")
 	switch {
 	case strings.TrimSpace(typeName) == "":
-		return nil, fault.Invalid.Errorf("type: missing").In("type")
+		return nil, fault.Invalid.Errorf("type: is missing").In("type")
 	case name == "":
-		return nil, fault.Invalid.Errorf("name: missing").In("name")
+		return nil, fault.Invalid.Errorf("name: is missing").In("name")
 	}
 	d, err := c.Tx.Blank(typeName)
 	if err != nil {

@@ -9,15 +9,15 @@ var downloaded = engine.Op{
 	Name:     "Resource.Downloaded",
 	Label:    "Downloaded",
 	Category: "Resource",
-	Doc:      "Notes that a file of the document was downloaded. Only the server itself does.",
+	Doc:      "Records that a file of the document was downloaded. Only the server itself calls it.",
 	Run:      engine.On(downloadedParams.run),
 }
 
 type downloadedParams struct {
 	Xpath  string `json:"xpath" doc:"Xpath of the file."`
 	Name   string `json:"name" doc:"Name of the file."`
-	Named  bool   `json:"named" default:"false" doc:"As in download addresses: the name may follow the xpath or stand in its place."`
-	Reason string `json:"reason" default:"download" doc:"Why it was downloaded."`
+	Named  bool   `json:"named" default:"false" doc:"As in download addresses: the name may follow the xpath or replace it."`
+	Reason string `json:"reason" default:"download" doc:"Reason for the download."`
 }
 
 func (p downloadedParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {

@@ -17,7 +17,7 @@ var empty = engine.Op{
 
 type emptyParams struct {
 	Type string `json:"type,omitzero" doc:"Type of the document."`
-	Name string `json:"name,omitzero" doc:"Name it is going to have."`
+	Name string `json:"name,omitzero" doc:"Name of the new document."`
 }
 
 func (p emptyParams) nowhere(c *engine.Ctx, _ engine.Void) (*storage.Doc, error) {

@@ -19,7 +19,7 @@ type entity struct {
 
 func checkEntity(body map[string]any) error {
 	if kind, _ := body["entity-type"].(string); kind != "document" {
-		return fault.Invalid.Errorf("entity-type: document expected, not %q", kind).In("entity-type")
+		return fault.Invalid.Errorf("entity-type: must be document, not %q", kind).In("entity-type")
 	}
 	return nil
 }
@@ -28,7 +28,7 @@ func checkEntity(body map[string]any) error {
 func (e entity) set(body map[string]any) error {
 	given, ok := body["properties"].(map[string]any)
 	if !ok && body["properties"] != nil {
-		return fault.Invalid.Errorf("properties: object expected").In("properties")
+		return fault.Invalid.Errorf("properties: must be an object").In("properties")
 	}
 	return e.setAll(given)
 }

@@ -85,13 +85,13 @@ func (e entity) read(tx *storage.Tx, at place) (*storage.Blob, error) {
 	if at.id != d.ID() {
 		var err error
 		if d, err = tx.Doc(storage.Ref(at.id)); err != nil {
-			return nil, fault.Invalid.Errorf("file address: document %s: not found", at.id)
+			return nil, fault.Invalid.Errorf("file address: document %s does not exist", at.id)
 		}
 	}
 	xpath := unnamed(d, at.file)
 	b, err := file(d, xpath)
 	if err != nil {
-		return nil, fault.Invalid.Errorf("file address: document %s: no file at %s", at.id, xpath)
+		return nil, fault.Invalid.Errorf("file address: document %s: there is no file at %s", at.id, xpath)
 	}
 	return b, nil
 }

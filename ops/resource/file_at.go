@@ -13,14 +13,14 @@ var fileAt = engine.Op{
 	Name:     "Resource.Blob",
 	Label:    "File",
 	Category: "Resource",
-	Doc:      "Returns the file at an xpath of the document. No file or no such property: not found.",
+	Doc:      "Returns the file at an xpath of the document. It fails if there is no file or no such property.",
 	Effect:   engine.Reads,
 	Run:      engine.On(fileAtParams.run),
 }
 
 type fileAtParams struct {
 	Xpath string `json:"xpath" default:"blobholder:0" doc:"Xpath of the file; blobholder:0 is the main file, blobholder:1 the next."`
-	Named bool   `json:"named" default:"false" doc:"As in download addresses: the name of the file, which only decorates, may follow the xpath or stand in its place."`
+	Named bool   `json:"named" default:"false" doc:"As in download addresses: the name of the file, which is ignored, may follow the xpath or replace it."`
 }
 
 func (p fileAtParams) run(_ *engine.Ctx, d *storage.Doc) (*storage.Blob, error) {
@@ -64,7 +64,7 @@ const mainFile = "blobholder:0"
 func file(d *storage.Doc, xpath string) (*storage.Blob, error) {
 	b, err := d.BlobAt(xpath)
 	if fault.Is(err, fault.Invalid) || err == nil && b == nil {
-		return nil, fault.NotFound.Errorf("document %s: no file at %s", d.ID(), xpath)
+		return nil, fault.NotFound.Errorf("document %s: there is no file at %s", d.ID(), xpath)
 	}
 	return b, err
 }

@@ -8,7 +8,7 @@ var login = engine.Op{
 	Name:     "Login",
 	Label:    "Login",
 	Category: "Users & Groups",
-	Doc:      "Says who is signed in.",
+	Doc:      "Returns who is signed in.",
 	Effect:   engine.Reads,
 	Run:      engine.On(loginParams.run),
 }

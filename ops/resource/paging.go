@@ -20,7 +20,7 @@ type paging struct {
 // descending.
 func (p paging) options() (storage.QueryOptions, error) {
 	if p.size < 0 || p.index < 0 || p.offset < 0 || p.max < 0 {
-		return storage.QueryOptions{}, fault.Invalid.Errorf("pageSize, currentPageIndex, offset and maxResults: not below 0")
+		return storage.QueryOptions{}, fault.Invalid.Errorf("pageSize, currentPageIndex, offset and maxResults: must be at least 0")
 	}
 	o := storage.QueryOptions{Max: p.max}
 	o.Limit = min(p.size, maxPage)

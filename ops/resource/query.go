@@ -9,7 +9,7 @@ var query = engine.Op{
 	Name:     "Resource.Query",
 	Label:    "Query by Page",
 	Category: "Resource",
-	Doc:      "Runs a query of the query language and returns a page of what it finds.",
+	Doc:      "Runs a query of the query language and returns a page of the results.",
 	Effect:   engine.Reads,
 	Run:      engine.On(queryParams.run),
 }
@@ -18,15 +18,15 @@ type queryParams struct {
 	Query     string         `json:"query" default:"SELECT * FROM Document" doc:"The query."`
 	Args      []any          `json:"queryParams,omitzero" doc:"Values for the question marks, in order."`
 	Named     map[string]any `json:"namedParameters,omitzero" doc:"Values for :name."`
-	PageSize  int            `json:"pageSize" default:"0" doc:"Most entries of the page; 0 is the largest allowed."`
-	Index     int            `json:"currentPageIndex" default:"0" doc:"Number of the page, from 0."`
-	Offset    int            `json:"offset" default:"0" doc:"Entries to leave out; wins over the page number."`
-	Max       int            `json:"maxResults" default:"0" doc:"Most entries of all pages together; 0 is no bound."`
-	After     string         `json:"after,omitzero" doc:"Cursor of the page before, which its nextCursor is; wins over the offset and the number."`
-	Count     int            `json:"countLimit" default:"0" doc:"Results are counted up to this number; 0 is the server's bound, -1 leaves the total out."`
-	SortBy    []string       `json:"sortBy,omitzero" doc:"Fields to sort by instead of the query's."`
-	SortOrder []string       `json:"sortOrder,omitzero" doc:"For each field asc, or else descending."`
-	Highlight []string       `json:"highlight,omitzero" doc:"Fields, or ecm:fulltext for all, in which the enricher highlight marks what full text found."`
+	PageSize  int            `json:"pageSize" default:"0" doc:"Maximum number of entries per page; 0 means the server's limit."`
+	Index     int            `json:"currentPageIndex" default:"0" doc:"Number of the page, starting at 0."`
+	Offset    int            `json:"offset" default:"0" doc:"Number of entries to skip; overrides the page number."`
+	Max       int            `json:"maxResults" default:"0" doc:"Maximum number of entries on all pages together; 0 means no limit."`
+	After     string         `json:"after,omitzero" doc:"Cursor: the nextCursor of the previous page; overrides the offset and the page number."`
+	Count     int            `json:"countLimit" default:"0" doc:"Results are counted up to this number; 0 means the server's limit, -1 omits the total."`
+	SortBy    []string       `json:"sortBy,omitzero" doc:"Fields to sort by, instead of the query's."`
+	SortOrder []string       `json:"sortOrder,omitzero" doc:"Direction for each field: asc, or anything else for descending."`
+	Highlight []string       `json:"highlight,omitzero" doc:"Fields in which the highlight enricher marks full-text matches; ecm:fulltext means all."`
 }
 
 func (p queryParams) run(c *engine.Ctx, _ engine.Void) (*storage.Page, error) {

@@ -9,7 +9,7 @@ var readUser = engine.Op{
 	Name:     "User.Read",
 	Label:    "User",
 	Category: "Users & Groups",
-	Doc:      "Returns the user with a name.",
+	Doc:      "Returns a user by name.",
 	Effect:   engine.Reads,
 	Run:      engine.On(readUserParams.run),
 }

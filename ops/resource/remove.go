@@ -9,7 +9,7 @@ var remove = engine.Op{
 	Name:     "Resource.Delete",
 	Label:    "Delete",
 	Category: "Resource",
-	Doc:      "Removes the document for good, with everything below it, and returns nothing.",
+	Doc:      "Deletes the document permanently, with everything below it, and returns nothing.",
 	Run:      engine.On(removeParams.run).As("document", "void"),
 }
 

@@ -9,7 +9,7 @@ var removeFile = engine.Op{
 	Name:     "Resource.RemoveBlob",
 	Label:    "Remove File",
 	Category: "Resource",
-	Doc:      "Takes the file at an xpath off the document and returns nothing.",
+	Doc:      "Removes the file at an xpath from the document and returns nothing.",
 	Run:      engine.On(removeFileParams.run).As("document", "void"),
 }
 

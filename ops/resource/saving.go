@@ -8,8 +8,8 @@ import (
 // saving are the parameters that say how to save.
 type saving struct {
 	Comment    string `json:"comment,omitzero" doc:"Text for the audit record."`
-	Source     string `json:"source,omitzero" doc:"Where the change comes from."`
-	Versioning string `json:"versioning,omitzero" doc:"Version to make of what was saved, which is then the answer: MINOR or MAJOR; NONE makes none."`
+	Source     string `json:"source,omitzero" doc:"Source of the change."`
+	Versioning string `json:"versioning,omitzero" doc:"Version to create after saving, which is then returned: MINOR or MAJOR; NONE creates none."`
 }
 
 func (s saving) options() (o storage.SaveOptions, err error) {

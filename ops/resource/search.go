@@ -13,21 +13,21 @@ var search = engine.Op{
 	Name:     "Resource.Search",
 	Label:    "Search",
 	Category: "Resource",
-	Doc:      "Runs a query, or looks for words below the document, and returns a page of what it finds.",
+	Doc:      "Runs a query, or searches for words below the document, and returns a page of the results.",
 	Effect:   engine.Reads,
 	Run:      engine.On(searchParams.run),
 }
 
 type searchParams struct {
 	Query     string   `json:"query,omitzero" doc:"A query of the query language."`
-	FullText  string   `json:"fullText,omitzero" doc:"Words to look for below the document."`
-	OrderBy   string   `json:"orderBy,omitzero" doc:"Field to sort the documents by that hold the words."`
-	PageSize  int      `json:"pageSize" default:"0" doc:"Most entries of the page; 0 is the largest allowed."`
-	Index     int      `json:"currentPageIndex" default:"0" doc:"Number of the page, from 0."`
-	Max       int      `json:"maxResults" default:"0" doc:"Most entries of all pages together; 0 is no bound."`
+	FullText  string   `json:"fullText,omitzero" doc:"Words to search for below the document."`
+	OrderBy   string   `json:"orderBy,omitzero" doc:"Field to sort the documents by."`
+	PageSize  int      `json:"pageSize" default:"0" doc:"Maximum number of entries per page; 0 means the server's limit."`
+	Index     int      `json:"currentPageIndex" default:"0" doc:"Number of the page, starting at 0."`
+	Max       int      `json:"maxResults" default:"0" doc:"Maximum number of entries on all pages together; 0 means no limit."`
 	SortBy    []string `json:"sortBy,omitzero" doc:"Fields to sort by."`
-	SortOrder []string `json:"sortOrder,omitzero" doc:"For each field asc, or else descending."`
-	Highlight []string `json:"highlight,omitzero" doc:"Fields, or ecm:fulltext for all, in which the enricher highlight marks what full text found."`
+	SortOrder []string `json:"sortOrder,omitzero" doc:"Direction for each field: asc, or anything else for descending."`
+	Highlight []string `json:"highlight,omitzero" doc:"Fields in which the highlight enricher marks full-text matches; ecm:fulltext means all."`
 }
 
 func (p searchParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Page, error) {
@@ -39,7 +39,7 @@ func (p searchParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Page, error) 
 	case err != nil:
 		return nil, err
 	case p.Query == "" && p.FullText == "":
-		return nil, fault.Invalid.Errorf("query: neither query nor fullText given").In("query")
+		return nil, fault.Invalid.Errorf("query: query or fullText is required").In("query")
 	case p.Query == "":
 		p.Query, o.Named = fullTextQuery, map[string]any{"text": p.FullText, "path": d.Path()}
 	}

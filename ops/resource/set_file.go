@@ -9,7 +9,7 @@ var setFile = engine.Op{
 	Name:     "Resource.SetBlob",
 	Label:    "Put File",
 	Category: "Resource",
-	Doc:      "Puts a file at an xpath of the document, in the place of the one there, and returns the document. A list gets it appended.",
+	Doc:      "Stores a file at an xpath of the document, replacing an existing one, and returns the document. A list gets the file appended.",
 	Run:      engine.On(setFileParams.run),
 }
 

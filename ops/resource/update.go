@@ -9,14 +9,14 @@ var update = engine.Op{
 	Name:     "Resource.Update",
 	Label:    "Update from Entity",
 	Category: "Resource",
-	Doc:      "Sets the properties a request gives for the document, and no others, and returns it. An outdated changeToken is refused.",
+	Doc:      "Sets the properties given in a request on the document, and no others, and returns it. An outdated changeToken is refused.",
 	Run:      engine.On(updateParams.run),
 }
 
 type updateParams struct {
-	Document    map[string]any `json:"document" type:"object" doc:"The document: entity-type, properties and perhaps changeToken."`
-	Base        string         `json:"base,omitzero" doc:"Address of the server, to know its own file addresses by."`
-	ChangeToken string         `json:"changeToken,omitzero" doc:"Token of the state the change is based on; wins over the one in the document."`
+	Document    map[string]any `json:"document" type:"object" doc:"The document: entity-type, properties and optionally changeToken."`
+	Base        string         `json:"base,omitzero" doc:"Address of the server, to recognize its own file addresses."`
+	ChangeToken string         `json:"changeToken,omitzero" doc:"Change token of the version that the change is based on; overrides the one in the document."`
 	saving
 }
 

@@ -10,7 +10,7 @@ var create = engine.Op{
 	Name:     "SavedSearch.Create",
 	Label:    "Save Search",
 	Category: category,
-	Doc:      "Keeps a search in the caller's personal workspace and returns it.",
+	Doc:      "Saves a search in the caller's personal workspace and returns it.",
 	Run:      engine.On(createParams.run),
 }
 
@@ -21,14 +21,14 @@ type createParams struct {
 func (p createParams) run(c *engine.Ctx, _ engine.Void) (any, error) {
 	title, _ := p.Search["title"].(string)
 	if title == "" {
-		return nil, fault.Invalid.Errorf("title: missing").In("title")
+		return nil, fault.Invalid.Errorf("title: is missing").In("title")
 	}
 	values, err := props(p.Search)
 	if err != nil {
 		return nil, err
 	}
 	if values["saved:query"] == nil && values["saved:pageProviderName"] == nil {
-		return nil, fault.Invalid.Errorf("query: neither query nor pageProviderName given").In("query")
+		return nil, fault.Invalid.Errorf("query: query or pageProviderName is required").In("query")
 	}
 	home, err := c.Tx.Home(true)
 	if err != nil {

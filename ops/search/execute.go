@@ -11,17 +11,17 @@ var execute = engine.Op{
 	Name:     "SavedSearch.Execute",
 	Label:    "Run Saved Search",
 	Category: category,
-	Doc:      "Runs a saved search and returns a page of what it finds.",
+	Doc:      "Runs a saved search and returns a page of the results.",
 	Effect:   engine.Reads,
 	Run:      engine.On(executeParams.run),
 }
 
 type executeParams struct {
 	ID       string `json:"id" doc:"The saved search's id."`
-	PageSize string `json:"pageSize,omitzero" doc:"Most entries of the page, instead of the saved number."`
+	PageSize string `json:"pageSize,omitzero" doc:"Maximum number of entries per page, instead of the saved one."`
 	Index    string `json:"currentPageIndex,omitzero" doc:"Number of the page, from 0, instead of the saved one."`
 	SortBy   string `json:"sortBy,omitzero" doc:"Fields to sort by, instead of the saved ones."`
-	Order    string `json:"sortOrder,omitzero" doc:"For each field asc, or else descending."`
+	Order    string `json:"sortOrder,omitzero" doc:"Direction for each field: asc, or anything else for descending."`
 }
 
 func (p executeParams) run(c *engine.Ctx, _ engine.Void) (*storage.Page, error) {

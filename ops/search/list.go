@@ -16,8 +16,8 @@ var list = engine.Op{
 
 type listParams struct {
 	Provider string `json:"pageProvider,omitzero" doc:"Only searches with this page provider."`
-	PageSize int    `json:"pageSize" default:"50" doc:"Most entries of the page."`
-	Index    int    `json:"currentPageIndex" default:"0" doc:"Number of the page, from 0."`
+	PageSize int    `json:"pageSize" default:"50" doc:"Maximum number of entries per page."`
+	Index    int    `json:"currentPageIndex" default:"0" doc:"Number of the page, starting at 0."`
 }
 
 func (p listParams) run(c *engine.Ctx, _ engine.Void) (any, error) {

@@ -67,7 +67,7 @@ func props(entity map[string]any) (storage.Props, error) {
 			}
 			p["saved:"+word] = string(raw)
 		default:
-			return nil, fault.Invalid.Errorf("%s: text expected", word).In(word)
+			return nil, fault.Invalid.Errorf("%s: must be a string", word).In(word)
 		}
 	}
 	for _, word := range []string{"queryParams", "params"} {

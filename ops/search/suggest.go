@@ -17,13 +17,13 @@ var suggest = engine.Op{
 	Name:     "Search.SuggestersLauncher",
 	Label:    "Suggesters launcher",
 	Category: "User Interface",
-	Doc:      "Returns JSON with suggestions for a search box: documents whose title begins with the term or that full text finds, then users, then groups. Each has id, label, type, icon, thumbnailUrl, url and highlights.",
+	Doc:      "Returns JSON with suggestions for a search box: documents whose title begins with the term or that match it in full text, then users, then groups. Each has id, label, type, icon, thumbnailUrl, url and highlights.",
 	Effect:   engine.Reads,
 	Run:      engine.On(suggestParams.run),
 }
 
 type suggestParams struct {
-	Term string `json:"searchTerm,omitzero" doc:"What is typed so far."`
+	Term string `json:"searchTerm,omitzero" doc:"The text typed so far."`
 }
 
 // suggestion is an entry of a search box.

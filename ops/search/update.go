@@ -9,13 +9,13 @@ var update = engine.Op{
 	Name:     "SavedSearch.Update",
 	Label:    "Update Saved Search",
 	Category: category,
-	Doc:      "Changes a saved search and returns it. What is left out stays.",
+	Doc:      "Changes a saved search and returns it. Omitted fields are unchanged.",
 	Run:      engine.On(updateParams.run),
 }
 
 type updateParams struct {
 	ID     string         `json:"id" doc:"The saved search's id."`
-	Search map[string]any `json:"search" type:"object" doc:"The search as it is to be."`
+	Search map[string]any `json:"search" type:"object" doc:"New content of the search."`
 }
 
 func (p updateParams) run(c *engine.Ctx, _ engine.Void) (any, error) {

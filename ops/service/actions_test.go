@@ -39,12 +39,12 @@ func TestLoad(t *testing.T) {
 
 func TestLoadRefuses(t *testing.T) {
 	for src, want := range map[string]string{
-		"actions:\n a:\n  label: x\n  operation: Void":                    "x.yaml:2: action a: categories are missing\nx.yaml:3: keys with values expected",
+		"actions:\n a:\n  label: x\n  operation: Void":                    "x.yaml:2: action a: categories are missing\nx.yaml:3: must be keys with values",
 		"actions: {a: {categories: [X]}}":                                 "x.yaml:1: action a: operation or link is missing",
 		"actions:\n a: {filter: x}":                                       "x.yaml:2: unknown key filter",
-		"actions:\n a: {categories: [X], link: x,\n  types: [File, Fil]}": "x.yaml:3: action a: no type Fil, perhaps File",
+		"actions:\n a: {categories: [X], link: x,\n  types: [File, Fil]}": "x.yaml:3: action a: unknown type Fil, perhaps File",
 		"actions:\n a: {categories: [X], link: x,\n  permission: Reed}":   "x.yaml:3: action a: no permission Reed, perhaps Read",
-		"actions:\n a: {categories: [X], link: x,\n  facets: [Foldrish]}": "x.yaml:3: action a: no facet Foldrish, perhaps Folderish",
+		"actions:\n a: {categories: [X], link: x,\n  facets: [Foldrish]}": "x.yaml:3: action a: unknown facet Foldrish, perhaps Folderish",
 		"actions:\n a: {categories: [X], link: x,\n  states: [aproved]}":  "x.yaml:3: action a: no state aproved, perhaps approved",
 		"acts: {}": "x.yaml:1: unknown key acts",
 	} {

@@ -13,8 +13,8 @@ func getActions(actions Actions) engine.Op {
 		Name:     "Actions.GET",
 		Label:    "List available actions",
 		Category: "Services",
-		Doc: "Lists the actions of a category that are available for the document, or for that of context variable currentDocument, as JSON: " +
-			"those whose operation the caller may run and whose declaration means the document and the caller.",
+		Doc: "Returns the actions of a category that are available for the document, or for the one in the context variable currentDocument, as JSON: " +
+			"those whose operation the caller may run and whose declaration matches the document and the caller.",
 		Effect: engine.Reads,
 		Run: engine.Overload(
 			engine.On(func(p actionsParams, c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
@@ -29,7 +29,7 @@ func getActions(actions Actions) engine.Op {
 
 type actionsParams struct {
 	Category string `json:"category" doc:"Category, for example DOCUMENT."`
-	Lang     string `json:"lang,omitzero" doc:"Language of labels and help, for example fr; English if there is none of it."`
+	Lang     string `json:"lang,omitzero" doc:"Language of labels and help, for example fr; English if there is no translation."`
 }
 
 func (p actionsParams) current(c *engine.Ctx, actions Actions) (*storage.Blob, error) {
@@ -44,7 +44,7 @@ func (p actionsParams) current(c *engine.Ctx, actions Actions) (*storage.Blob, e
 		d, err = c.Tx.Doc(storage.Ref(v))
 	case nil:
 	default:
-		err = fault.Invalid.Errorf("variable currentDocument: path or id of a document expected").In("currentDocument")
+		err = fault.Invalid.Errorf("variable currentDocument: must be the path or id of a document").In("currentDocument")
 	}
 	if err != nil {
 		return nil, err

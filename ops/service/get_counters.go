@@ -11,14 +11,14 @@ var getCounters = engine.Op{
 	Name:     "Counters.GET",
 	Label:    "Retrieve counters values",
 	Category: "Services",
-	Doc: "Returns, as JSON, the values of counters of the server since its start, taken each time somebody asks: calls, failures and retries. " +
-		"For each the values, the differences between them, and the speed in events a second.",
+	Doc: "Returns, as JSON, the values of the server's counters since its start, sampled at each call: calls, failures and retries. " +
+		"Each has its values, the differences between them, and the rate in events per second.",
 	Effect: engine.Pure,
 	Run:    engine.On(countersParams.run),
 }
 
 type countersParams struct {
-	Names []string `json:"counterNames" doc:"Names of counters; one that is unknown has no values."`
+	Names []string `json:"counterNames" doc:"Names of counters; an unknown counter has no values."`
 }
 
 func (p countersParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {

@@ -13,7 +13,7 @@ func logLevel(level *slog.LevelVar) engine.Op {
 		Name:     "Services.LogLevel",
 		Label:    "Log Level",
 		Category: "Services",
-		Doc:      "Sets how much the server writes to its log, until it ends, and returns that.",
+		Doc:      "Sets the log level of the server until it stops, and returns it.",
 		Run: engine.On(func(p logLevelParams, c *engine.Ctx, _ engine.Void) (map[string]any, error) {
 			return p.run(c, level)
 		}),
@@ -21,7 +21,7 @@ func logLevel(level *slog.LevelVar) engine.Op {
 }
 
 type logLevelParams struct {
-	Level string `json:"level,omitzero" enum:"debug,info,warn,error" doc:"What is written: this and what weighs more; without it nothing changes."`
+	Level string `json:"level,omitzero" enum:"debug,info,warn,error" doc:"Least severe level to log; without it, nothing changes."`
 }
 
 func (p logLevelParams) run(c *engine.Ctx, level *slog.LevelVar) (map[string]any, error) {

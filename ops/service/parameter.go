@@ -44,7 +44,7 @@ func keep(c *engine.Ctx, d *storage.Doc, added map[string]string) (*storage.Doc,
 	}
 	maps.Copy(all, added)
 	if _, empty := all[""]; empty || len(all) > maxParameters {
-		return nil, fault.Invalid.Errorf("parameters: at most %d, with names", maxParameters).In("key")
+		return nil, fault.Invalid.Errorf("parameters: at most %d are allowed, each with a name", maxParameters).In("key")
 	}
 	if err := d.AddFacet(parameterFacet); err != nil {
 		return nil, err

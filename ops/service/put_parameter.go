@@ -9,14 +9,14 @@ var putParameter = engine.Op{
 	Name:     "LocalConfiguration.PutSimpleConfigurationParameter",
 	Label:    "Put a Simple Configuration Parameter",
 	Category: "Local Configuration",
-	Doc:      "Keeps a parameter on the document, which holds for what is below it too, and returns the document. It is written whatever save says.",
+	Doc:      "Stores a parameter on the document, which also applies to everything below it, and returns the document. It is stored regardless of save.",
 	Run:      engine.On(putParameterParams.run),
 }
 
 type putParameterParams struct {
 	Key   string `json:"key" doc:"Name of the parameter."`
 	Value string `json:"value" doc:"Its value."`
-	Save  bool   `json:"save" default:"true" values:"true" doc:"Accepted, without effect."`
+	Save  bool   `json:"save" default:"true" values:"true" doc:"Accepted but ignored."`
 }
 
 func (p putParameterParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {

@@ -11,13 +11,13 @@ var putParameters = engine.Op{
 	Name:     "LocalConfiguration.PutSimpleConfigurationParameters",
 	Label:    "Put Simple Configuration parameters",
 	Category: "Local Configuration",
-	Doc:      "Keeps several parameters on the document, which hold for what is below it too, and returns the document. They are written whatever save says.",
+	Doc:      "Stores several parameters on the document, which also apply to everything below it, and returns the document. They are stored regardless of save.",
 	Run:      engine.On(putParametersParams.run),
 }
 
 type putParametersParams struct {
 	Parameters map[string]any `json:"parameters" type:"properties" doc:"Values by name."`
-	Save       bool           `json:"save" default:"true" values:"true" doc:"Accepted, without effect."`
+	Save       bool           `json:"save" default:"true" values:"true" doc:"Accepted but ignored."`
 }
 
 func (p putParametersParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {

@@ -9,7 +9,7 @@ var setParameterAsVar = engine.Op{
 	Name:     "LocalConfiguration.SetSimpleConfigurationParameterAsVar",
 	Label:    "Set Context Variable From a Simple Configuration Parameter",
 	Category: "Local Configuration",
-	Doc:      "Puts the parameter that holds for the document, kept on it or on the nearest folder above, into a context variable, and returns the document.",
+	Doc:      "Copies the parameter that applies to the document, stored on it or on its nearest ancestor, to a context variable, and returns the document.",
 	Effect:   engine.Reads,
 	Run:      engine.On(setParameterParams.run),
 }
@@ -17,7 +17,7 @@ var setParameterAsVar = engine.Op{
 type setParameterParams struct {
 	Name      string `json:"name" doc:"Name of the context variable."`
 	Parameter string `json:"parameterName" doc:"Name of the parameter."`
-	Default   string `json:"defaultValue,omitzero" doc:"Value if no parameter holds."`
+	Default   string `json:"defaultValue,omitzero" doc:"Value if no parameter applies."`
 }
 
 func (p setParameterParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {

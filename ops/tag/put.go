@@ -12,7 +12,7 @@ var put = engine.Op{
 	Name:     "Services.TagDocument",
 	Label:    "Tag Document",
 	Category: "Services",
-	Doc:      "Puts tags on the document and returns it. Whoever may read it may tag it. Tags are in lower case, without blanks and the characters / \\ ' %; a document that has one already keeps it, and one of a type without tags stays as it is.",
+	Doc:      "Adds tags to the document and returns it. Users who may read the document may tag it. Tags are lower-cased and lose spaces and the characters / \\ ' %; existing tags are kept, and documents of types without tags are unchanged.",
 	Run:      engine.Each(putParams.run),
 }
 
@@ -22,7 +22,7 @@ type putParams struct {
 
 func (p putParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
 	if d.IsProxy() {
-		return nil, fault.Invalid.Errorf("document %s: a proxy is not tagged", d.ID())
+		return nil, fault.Invalid.Errorf("document %s: a proxy cannot be tagged", d.ID())
 	}
 	if !canHold(c, d) {
 		return d, nil

@@ -12,7 +12,7 @@ var remove = engine.Op{
 	Name:     "Services.UntagDocument",
 	Label:    "Untag Document",
 	Category: "Services",
-	Doc:      "Takes tags off the document and returns it. Who may write the document takes off any, others only those they put on. A tag that is not there is no mistake.",
+	Doc:      "Removes tags from the document and returns it. Users who may write the document can remove any tag, others only their own. Tags that the document does not have are ignored.",
 	Run:      engine.Each(removeParams.run),
 }
 
@@ -39,7 +39,7 @@ func (p removeParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
 			continue
 		}
 		if left[i].user != c.As.Name && !c.Tx.Can(d, "Write") {
-			return nil, fault.Denied.Errorf("tag %s: put on by somebody else", label).In("tags")
+			return nil, fault.Denied.Errorf("tag %s: was added by another user", label).In("tags")
 		}
 		left = slices.Delete(left, i, i+1)
 	}
@@ -53,7 +53,7 @@ var removeAll = engine.Op{
 	Name:     "Services.RemoveDocumentTags",
 	Label:    "Remove All Document Tags",
 	Category: "Services",
-	Doc:      "Takes all tags off the document, which the caller must be allowed to write, and returns it.",
+	Doc:      "Removes all tags from the document and returns it. The caller must be allowed to write the document.",
 	Run:      engine.Each(removeAllParams.run),
 }
 

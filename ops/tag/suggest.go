@@ -18,16 +18,16 @@ var suggest = engine.Op{
 	Name:     "Tag.Suggestion",
 	Label:    "Get tag suggestion",
 	Category: "Services",
-	Doc:      "Returns JSON with id and displayLabel of up to ten tags in use that begin with the search term. With a value it returns the tags of the document instead.",
+	Doc:      "Returns JSON with id and displayLabel of up to ten existing tags that begin with the search term. With a value, it returns the tags of the document instead.",
 	Effect:   engine.Reads,
 	Run:      engine.On(suggestParams.run),
 }
 
 type suggestParams struct {
-	Document storage.Ref `json:"document,omitzero" doc:"Document whose tags are returned when there is a value."`
-	Term     string      `json:"searchTerm,omitzero" doc:"Beginning of the tags."`
-	Value    string      `json:"value,omitzero" doc:"Anything, to ask for the tags of the document."`
-	Xpath    string      `json:"xpath,omitzero" doc:"Property a form fills in; it has no influence."`
+	Document storage.Ref `json:"document,omitzero" doc:"Document whose tags are returned if value is set."`
+	Term     string      `json:"searchTerm,omitzero" doc:"Prefix of the tags."`
+	Value    string      `json:"value,omitzero" doc:"Any value, to return the tags of the document."`
+	Xpath    string      `json:"xpath,omitzero" doc:"Accepted but ignored."`
 }
 
 func (p suggestParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {

@@ -93,6 +93,6 @@ func canHold(c *engine.Ctx, d *storage.Doc) bool {
 	if d.HasFacet(facet) {
 		return true
 	}
-	c.Log.Warn("documents of the type hold no tags", "type", d.Type().Name, "id", d.ID())
+	c.Log.Warn("documents of this type cannot have tags", "type", d.Type().Name, "id", d.ID())
 	return false
 }

@@ -9,7 +9,7 @@ var check = engine.Op{
 	Name:     "Upload.Check",
 	Label:    "Check Batch",
 	Category: "Upload",
-	Doc:      "Says nothing if the batch is there and the caller's own, so that nobody sends files in vain.",
+	Doc:      "Returns nothing if the batch exists and belongs to the caller, so that clients can check before sending files.",
 	Effect:   engine.Reads,
 	Run:      engine.On(batchParams.check).As("void", "void"),
 }

@@ -10,14 +10,14 @@ var content = engine.Op{
 	Name:     "Upload.Content",
 	Label:    "Uploaded Files",
 	Category: "Upload",
-	Doc:      "Returns the files of a batch, or one of them. A file with missing chunks is refused.",
+	Doc:      "Returns the files of a batch, or one of them. It fails if chunks are missing.",
 	Effect:   engine.Reads,
 	Run:      engine.On(contentParams.run).As("void", "bloblist"),
 }
 
 type contentParams struct {
 	Batch string `json:"batch" doc:"Id of the batch."`
-	Index int    `json:"fileIdx" default:"-1" doc:"Number of a file in the batch; -1 for all."`
+	Index int    `json:"fileIdx" default:"-1" doc:"Index of a file in the batch; -1 for all."`
 }
 
 func (p contentParams) run(c *engine.Ctx, _ engine.Void) (any, error) {

@@ -9,7 +9,7 @@ var describe = engine.Op{
 	Name:     "Upload.Describe",
 	Label:    "Batch",
 	Category: "Upload",
-	Doc:      "Returns what there is in a batch, with the handler that takes its files.",
+	Doc:      "Returns the contents of a batch and the handler that receives its files.",
 	Effect:   engine.Reads,
 	Run:      engine.On(batchParams.describe).As("void", "map"),
 }

@@ -9,7 +9,7 @@ var drop = engine.Op{
 	Name:     "Upload.Drop",
 	Label:    "Drop Batch",
 	Category: "Upload",
-	Doc:      "Ends a batch. What was uploaded and used stays where it is used.",
+	Doc:      "Deletes a batch. Uploaded files that are in use are kept.",
 	Run:      engine.On(batchParams.drop).As("void", "void"),
 }
 

@@ -9,7 +9,7 @@ var dropFile = engine.Op{
 	Name:     "Upload.DropFile",
 	Label:    "Drop File of Batch",
 	Category: "Upload",
-	Doc:      "Takes a file out of a batch. The others keep their numbers.",
+	Doc:      "Removes a file from a batch. The others keep their numbers.",
 	Run:      engine.On(fileParams.drop).As("void", "void"),
 }
 

@@ -9,7 +9,7 @@ var file = engine.Op{
 	Name:     "Upload.File",
 	Label:    "File of a Batch",
 	Category: "Upload",
-	Doc:      "Returns what is said about a file of a batch: name, size, and which of its chunks are there.",
+	Doc:      "Returns the description of a file of a batch: name, size, and the chunks received.",
 	Effect:   engine.Reads,
 	Run:      engine.On(fileParams.run).As("void", "map"),
 }

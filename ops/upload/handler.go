@@ -10,7 +10,7 @@ var handlers = engine.Op{
 	Name:     "Upload.Handlers",
 	Label:    "Upload Handlers",
 	Category: "Upload",
-	Doc:      "Returns the ways in which files can be uploaded.",
+	Doc:      "Returns the upload handlers.",
 	Effect:   engine.Pure,
 	Run:      engine.On(handlersParams.run).As("void", "map"),
 }
@@ -25,7 +25,7 @@ var handler = engine.Op{
 	Name:     "Upload.Handler",
 	Label:    "Upload Handler",
 	Category: "Upload",
-	Doc:      "Returns one of the ways in which files can be uploaded.",
+	Doc:      "Returns an upload handler.",
 	Effect:   engine.Pure,
 	Run:      engine.On(handlerParams.run).As("void", "map"),
 }

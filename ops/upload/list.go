@@ -6,7 +6,7 @@ var list = engine.Op{
 	Name:     "Upload.List",
 	Label:    "Files of a Batch",
 	Category: "Upload",
-	Doc:      "Returns what is said about the files of a batch: name, size, and of those that come in chunks which are there.",
+	Doc:      "Returns the descriptions of the files of a batch: name, size, and for chunked files the chunks received.",
 	Effect:   engine.Reads,
 	Run:      engine.On(batchParams.list).As("void", "list"),
 }

@@ -9,12 +9,12 @@ var open = engine.Op{
 	Name:     "Upload.Open",
 	Label:    "Open Batch",
 	Category: "Upload",
-	Doc:      "Opens a batch that files can be uploaded to and returns its id. Only who opened it sees it, and it ends a day after it was last uploaded to.",
+	Doc:      "Opens a batch for uploading files and returns its id. Only its creator sees it, and it expires a day after the last upload.",
 	Run:      engine.On(openParams.run).As("void", "map"),
 }
 
 type openParams struct {
-	Handler string `json:"handler" default:"default" doc:"How files are uploaded; there is only default."`
+	Handler string `json:"handler" default:"default" doc:"Upload handler; the only one is default."`
 }
 
 func (p openParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {

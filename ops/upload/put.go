@@ -13,19 +13,19 @@ var put = engine.Op{
 	Name:     "Upload.Put",
 	Label:    "Upload",
 	Category: "Upload",
-	Doc: "Puts a file, or a chunk of one, into a batch. Chunks come in any order; the last one missing makes the file whole. " +
-		"A chunk that is there already is refused, a file without chunks replaces the one of its number.",
+	Doc: "Adds a file, or a chunk of one, to a batch. Chunks may arrive in any order; the last missing one completes the file. " +
+		"A chunk that was already received is refused; a file without chunks replaces the one with its number.",
 	Run: engine.On(putParams.run).As("blob", "map"),
 }
 
 type putParams struct {
 	Batch string `json:"batch" doc:"Id of the batch."`
 	Index int    `json:"fileIdx" doc:"Number of the file in the batch."`
-	Name  string `json:"name,omitzero" doc:"Name of the file; without it the input's."`
-	Type  string `json:"type,omitzero" doc:"Type of the file; without it, it is found from name and content."`
-	Chunk int    `json:"chunkIndex" default:"0" doc:"Which chunk this is, from 0."`
-	Count int    `json:"chunkCount" default:"0" doc:"Of how many; 0 for a file without chunks."`
-	Whole int64  `json:"fileSize" default:"0" doc:"Bytes of the whole file, if it comes in chunks; what is shown as its size until it is whole."`
+	Name  string `json:"name,omitzero" doc:"Name of the file; by default the input's."`
+	Type  string `json:"type,omitzero" doc:"Type of the file; by default detected from name and content."`
+	Chunk int    `json:"chunkIndex" default:"0" doc:"Index of the chunk, starting at 0."`
+	Count int    `json:"chunkCount" default:"0" doc:"Number of chunks; 0 for a file without chunks."`
+	Whole int64  `json:"fileSize" default:"0" doc:"Size in bytes of the whole file, if it is sent in chunks; shown as its size until it is complete."`
 }
 
 func (p putParams) run(c *engine.Ctx, b *storage.Blob) (map[string]any, error) {

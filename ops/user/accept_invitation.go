@@ -9,12 +9,12 @@ var acceptInvitation = engine.Op{
 	Name:     "User.AcceptInvitation",
 	Label:    "Accept an Invitation",
 	Category: "Users & Groups",
-	Doc:      "Has an invitation sent that waits for that. For those who may create the user it is for.",
+	Doc:      "Sends a pending invitation. For callers who may create the invited user.",
 	Run:      engine.On(acceptInvitationParams.run),
 }
 
 type acceptInvitationParams struct {
-	ID string `json:"id" doc:"What User.Invite returned."`
+	ID string `json:"id" doc:"Id returned by User.Invite."`
 }
 
 func (p acceptInvitationParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {

@@ -10,13 +10,13 @@ var changePassword = engine.Op{
 	Name:     "User.ChangePassword",
 	Label:    "Change Password",
 	Category: "Users & Groups",
-	Doc:      "Gives the user who is signed in another password, if the old one is right, and returns the user.",
+	Doc:      "Changes the password of the signed-in user, if the old one is correct, and returns the user.",
 	Run:      engine.On(changePasswordParams.run),
 }
 
 type changePasswordParams struct {
-	Old string `json:"oldPassword" secret:"true" doc:"The password until now."`
-	New string `json:"newPassword" secret:"true" doc:"The password from now on."`
+	Old string `json:"oldPassword" secret:"true" doc:"The old password."`
+	New string `json:"newPassword" secret:"true" doc:"The new password."`
 }
 
 func (p changePasswordParams) run(c *engine.Ctx, _ engine.Void) (*storage.User, error) {

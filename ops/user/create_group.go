@@ -10,7 +10,7 @@ var createGroup = engine.Op{
 	Name:     "Group.Create",
 	Label:    "Create Group",
 	Category: "Users & Groups",
-	Doc:      "Makes a group of an entity and returns it. For administrators, and power users as far as administrators are not concerned.",
+	Doc:      "Creates a group from an entity and returns it. For administrators, and for power users unless administrators are affected.",
 	Run:      engine.On(createGroupParams.run),
 }
 

@@ -10,12 +10,12 @@ var createUser = engine.Op{
 	Name:     "User.Create",
 	Label:    "Create User",
 	Category: "Users & Groups",
-	Doc:      "Makes a user of an entity and returns it. For administrators, and power users as far as administrators are not concerned.",
+	Doc:      "Creates a user from an entity and returns it. For administrators, and for power users unless administrators are affected.",
 	Run:      engine.On(createUserParams.run),
 }
 
 type createUserParams struct {
-	User map[string]any `json:"user" type:"object" doc:"The user, with username, password, groups and further properties."`
+	User map[string]any `json:"user" type:"object" doc:"The user, with username, password, groups and other properties."`
 }
 
 func (p createUserParams) run(c *engine.Ctx, _ engine.Void) (*storage.User, error) {

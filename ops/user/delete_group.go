@@ -11,7 +11,7 @@ var deleteGroup = engine.Op{
 	Name:     "Group.Delete",
 	Label:    "Delete Group",
 	Category: "Users & Groups",
-	Doc:      "Removes a group and keeps the input. Its members stay, and its open tasks go to the administrators.",
+	Doc:      "Deletes a group and returns the input. Its members are kept, and its open tasks are reassigned to the administrators.",
 	Run:      engine.On(deleteGroupParams.run),
 }
 

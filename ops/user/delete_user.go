@@ -8,10 +8,10 @@ var deleteUser = engine.Op{
 	Name:     "User.Delete",
 	Label:    "Delete User",
 	Category: "Users & Groups",
-	Doc: "Removes a user, whose keys, tokens, subscriptions, webhooks and synchronized folders end with that, and keeps the input. What the user wrote stays: the personal " +
-		"workspace and the folder of decks go to the administrators, with %gone behind their names, so that a later user of the name begins with new ones. " +
-		"What the user was granted on documents ends, and is not a later user's of the name: jobs remove it from access lists. " +
-		"Open tasks go to the administrators.",
+	Doc: "Deletes a user with all keys, tokens, subscriptions, webhooks and synchronized folders, and returns the input. The user's documents are kept: the personal " +
+		"workspace and the folder of decks are reassigned to the administrators and get the suffix %gone, so that a later user with the same name starts with new ones. " +
+		"Jobs remove the user's permissions from access control lists, so that a later user with the same name does not get them. " +
+		"Open tasks are reassigned to the administrators.",
 	Run: engine.On(deleteUserParams.run),
 }
 

@@ -40,11 +40,11 @@ func setUser(u *storage.User, body map[string]any) (password string, err error) 
 // entityProperties checks what kind of entity a body is and returns its properties.
 func entityProperties(body map[string]any, kind string) (map[string]any, error) {
 	if got, ok := body["entity-type"].(string); ok && got != kind {
-		return nil, fault.Invalid.Errorf("entity-type: %s expected, not %q", kind, got).In("entity-type")
+		return nil, fault.Invalid.Errorf("entity-type: must be %s, not %q", kind, got).In("entity-type")
 	}
 	properties, ok := body["properties"].(map[string]any)
 	if !ok && body["properties"] != nil {
-		return nil, fault.Invalid.Errorf("properties: object expected").In("properties")
+		return nil, fault.Invalid.Errorf("properties: must be an object").In("properties")
 	}
 	return properties, nil
 }
@@ -56,7 +56,7 @@ func nameList(v any, field string) ([]string, error) {
 	}
 	list, ok := v.([]any)
 	if !ok {
-		return nil, fault.Invalid.Errorf("%s: list of names expected", field).In(field)
+		return nil, fault.Invalid.Errorf("%s: must be a list of names", field).In(field)
 	}
 	names := make([]string, len(list))
 	for i, item := range list {
@@ -64,7 +64,7 @@ func nameList(v any, field string) ([]string, error) {
 			item = firstText(m["id"], m["groupname"])
 		}
 		if names[i], ok = item.(string); !ok {
-			return nil, fault.Invalid.Errorf("%s: list of names expected", field).In(field)
+			return nil, fault.Invalid.Errorf("%s: must be a list of names", field).In(field)
 		}
 	}
 	return names, nil
@@ -133,7 +133,7 @@ func text(v any) string {
 // options are the bounds of a page.
 func options(c *engine.Ctx, size, index int) (storage.PageOptions, error) {
 	if size < 0 || index < 0 {
-		return storage.PageOptions{}, fault.Invalid.Errorf("pageSize and currentPageIndex: not below 0")
+		return storage.PageOptions{}, fault.Invalid.Errorf("pageSize and currentPageIndex: must be at least 0")
 	}
 	if size == 0 {
 		size = 50

@@ -54,7 +54,7 @@ func setField(u *storage.User, name string, v any) error {
 		return fault.Invalid.Errorf("properties: users have no field %q%s", name, fault.Perhaps(name, maps.Keys(texts(u)))).In("properties")
 	}
 	if list := words[name]; list != nil && !slices.Contains(list, text) {
-		return fault.Invalid.Errorf("%s %q: one of %s expected", name, text, strings.Join(list[1:], ", ")).In("properties")
+		return fault.Invalid.Errorf("%s %q: must be one of %s", name, text, strings.Join(list[1:], ", ")).In("properties")
 	}
 	*into = text
 	return nil

@@ -9,7 +9,7 @@ var getGroup = engine.Op{
 	Name:     "Group.Get",
 	Label:    "Group Entity",
 	Category: "Users & Groups",
-	Doc:      "Returns a group; its members are shown when they are fetched.",
+	Doc:      "Returns a group; its members are included when they are fetched.",
 	Effect:   engine.Reads,
 	Run:      engine.On(getGroupParams.run),
 }

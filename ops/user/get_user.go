@@ -11,7 +11,7 @@ var getUser = engine.Op{
 	Aliases:  []string{"NuxeoPrincipal.Get"},
 	Label:    "Get Nuxeo Principal",
 	Category: "Users & Groups",
-	Doc:      "Returns a user, the caller unless a login is given. Others are for administrators and power users. A user that does not exist gives nothing.",
+	Doc:      "Returns a user, by default the caller. Only administrators and power users may read other users. Returns nothing if the user does not exist.",
 	Effect:   engine.Reads,
 	Run:      engine.On(getUserParams.run).As("void", "document"),
 }
@@ -26,7 +26,7 @@ func (p getUserParams) run(c *engine.Ctx, _ engine.Void) (*storage.User, error) 
 		name = c.As.Name
 	}
 	if name != c.As.Name && !manages(c.As) {
-		return nil, fault.Denied.Errorf("user %s: not for '%s'", name, c.As.Name)
+		return nil, fault.Denied.Errorf("user %s: not visible to '%s'", name, c.As.Name)
 	}
 	u, err := c.Tx.User(name)
 	if fault.Is(err, fault.NotFound) {

@@ -10,7 +10,7 @@ var getWorkspace = engine.Op{
 	Aliases:  []string{"UserWorkspace.Get"},
 	Label:    "Get Home",
 	Category: "Users & Groups",
-	Doc:      "Returns the caller's personal workspace, which is made when it is first asked for.",
+	Doc:      "Returns the caller's personal workspace, which is created on first use.",
 	Run:      engine.On(getWorkspaceParams.run),
 }
 

@@ -9,16 +9,16 @@ var groupUsers = engine.Op{
 	Name:     "Group.Users",
 	Label:    "Users of Group",
 	Category: "Users & Groups",
-	Doc:      "Returns a page of the users who are in a group directly, by name.",
+	Doc:      "Returns a page of the direct members of a group, sorted by name.",
 	Effect:   engine.Reads,
 	Run:      engine.On(groupUsersParams.run),
 }
 
 type groupUsersParams struct {
 	Name     string `json:"name" doc:"Name of the group."`
-	Text     string `json:"q,omitzero" doc:"Text that a name begins with; * for all."`
-	PageSize int    `json:"pageSize" default:"50" doc:"Most entries of the page."`
-	Index    int    `json:"currentPageIndex" default:"0" doc:"Number of the page, from 0."`
+	Text     string `json:"q,omitzero" doc:"Prefix of the name; * for all."`
+	PageSize int    `json:"pageSize" default:"50" doc:"Maximum number of entries per page."`
+	Index    int    `json:"currentPageIndex" default:"0" doc:"Number of the page, starting at 0."`
 }
 
 func (p groupUsersParams) run(c *engine.Ctx, _ engine.Void) (*storage.UserPage, error) {

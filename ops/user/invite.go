@@ -14,21 +14,21 @@ var invite = engine.Op{
 	Name:     "User.Invite",
 	Label:    "Invite a user",
 	Category: "Users & Groups",
-	Doc: "Asks somebody to become a user, by a message with an address where they choose a password, and returns the invitation's id. " +
-		"For administrators, and power users as far as administrators are not concerned.",
+	Doc: "Invites a person to become a user, by a message with a link for choosing a password, and returns the invitation's id. " +
+		"For administrators, and for power users unless administrators are affected.",
 	Run: engine.On(inviteParams.run).As("nuxeoprincipal", "string"),
 }
 
 type inviteParams struct {
-	AutoAccept bool           `json:"autoAccept" default:"true" doc:"Send the message at once; else User.AcceptInvitation does."`
-	Comment    string         `json:"comment,omitzero" doc:"Words of whoever invites, for the message."`
-	Info       map[string]any `json:"info,omitzero" type:"map" doc:"Properties of the user that go before those of the input."`
-	Validation string         `json:"validationMethod" type:"validationmethod" default:"EMAIL" values:"EMAIL" doc:"How it is checked who accepts: by the address the message goes to."`
+	AutoAccept bool           `json:"autoAccept" default:"true" doc:"Whether to send the message immediately; otherwise User.AcceptInvitation sends it."`
+	Comment    string         `json:"comment,omitzero" doc:"Personal text for the message."`
+	Info       map[string]any `json:"info,omitzero" type:"map" doc:"Properties of the user that override those of the input."`
+	Validation string         `json:"validationMethod" type:"validationmethod" default:"EMAIL" values:"EMAIL" doc:"How the invited person is verified; only EMAIL is supported."`
 }
 
 func (p inviteParams) run(c *engine.Ctx, user map[string]any) (string, error) {
 	if p.Validation != "EMAIL" && p.Validation != "NONE" {
-		return "", fault.Invalid.Errorf("validationMethod %s: EMAIL expected", p.Validation).In("validationMethod")
+		return "", fault.Invalid.Errorf("validationMethod %s: must be EMAIL", p.Validation).In("validationMethod")
 	}
 	u := &storage.User{}
 	u.Username = userName(user)
@@ -46,7 +46,7 @@ func (p inviteParams) run(c *engine.Ctx, user map[string]any) (string, error) {
 		password += more
 	}
 	if password != "" {
-		return "", fault.Invalid.Errorf("password: whoever is invited chooses it").In("password")
+		return "", fault.Invalid.Errorf("password: must not be set; the invited user chooses it").In("password")
 	}
 	if u.Email != "" {
 		if _, err := mail.Address(u.Email); err != nil {

@@ -11,7 +11,7 @@ var joinGroup = engine.Op{
 	Name:     "User.AddToGroup",
 	Label:    "Add User to Group",
 	Category: "Users & Groups",
-	Doc:      "Puts a user into a group and returns the user. For administrators, and power users as far as administrators are not concerned.",
+	Doc:      "Adds a user to a group and returns the user. For administrators, and for power users unless administrators are affected.",
 	Run:      engine.On(joinGroupParams.run),
 }
 

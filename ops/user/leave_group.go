@@ -11,7 +11,7 @@ var leaveGroup = engine.Op{
 	Name:     "User.RemoveFromGroup",
 	Label:    "Remove User from Group",
 	Category: "Users & Groups",
-	Doc:      "Takes a user out of a group and returns the user. For administrators, and power users as far as administrators are not concerned.",
+	Doc:      "Removes a user from a group and returns the user. For administrators, and for power users unless administrators are affected.",
 	Run:      engine.On(leaveGroupParams.run),
 }
 

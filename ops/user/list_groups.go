@@ -11,13 +11,13 @@ var listGroups = engine.Op{
 	Name:     "Group.List",
 	Label:    "Groups",
 	Category: "Users & Groups",
-	Doc:      "Returns the groups whose name or label holds a text, all of them without one, with their direct members. More than 1,000 are an error.",
+	Doc:      "Returns the groups whose name or label contains a text, by default all groups, with their direct members. It fails if there are more than 1,000.",
 	Effect:   engine.Reads,
 	Run:      engine.On(listGroupsParams.run),
 }
 
 type listGroupsParams struct {
-	Text string `json:"q,omitzero" doc:"Text to look for."`
+	Text string `json:"q,omitzero" doc:"Text to search for."`
 }
 
 func (p listGroupsParams) run(c *engine.Ctx, _ engine.Void) ([]any, error) {

@@ -11,7 +11,7 @@ var listKeys = engine.Op{
 	Name:     "Key.List",
 	Label:    "List API Keys",
 	Category: "Users & Groups",
-	Doc:      "Returns the API keys of a user, without their secrets: one's own, or for an administrator those of anyone, all if no user is given.",
+	Doc:      "Returns the API keys of a user, without their secrets: the caller's own, or for administrators those of any user, by default of all users.",
 	Effect:   engine.Reads,
 	Run:      engine.On(listKeysParams.run),
 }

@@ -11,13 +11,13 @@ var listUsers = engine.Op{
 	Name:     "User.List",
 	Label:    "Users",
 	Category: "Users & Groups",
-	Doc:      "Returns the users whose name, first name, last name or address holds a text, all of them without one. More than 1,000 are an error: look for something narrower.",
+	Doc:      "Returns the users whose name, first name, last name or email address contains a text, by default all users. It fails if there are more than 1,000.",
 	Effect:   engine.Reads,
 	Run:      engine.On(listUsersParams.run),
 }
 
 type listUsersParams struct {
-	Text string `json:"q,omitzero" doc:"Text to look for."`
+	Text string `json:"q,omitzero" doc:"Text to search for."`
 }
 
 func (p listUsersParams) run(c *engine.Ctx, _ engine.Void) ([]any, error) {

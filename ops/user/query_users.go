@@ -16,18 +16,18 @@ var queryUsers = engine.Op{
 	Aliases:  []string{"Services.QueryUsers"},
 	Label:    "Query users",
 	Category: "Users & Groups",
-	Doc: "Returns JSON with the users whose user name, first name and last name begin with the texts given, or of whom any name begins with the pattern; " +
-		"at most a thousand. There are no tenants, so tenantId finds nobody.",
+	Doc: "Returns JSON with the users whose user name, first name and last name begin with the given texts, or any of whose names begins with the pattern; " +
+		"at most 1,000. There are no tenants, so tenantId never matches.",
 	Effect: engine.Reads,
 	Run:    engine.On(queryUsersParams.run),
 }
 
 type queryUsersParams struct {
-	FirstName string `json:"firstName,omitzero" doc:"Beginning of the first name."`
-	LastName  string `json:"lastName,omitzero" doc:"Beginning of the last name."`
-	Pattern   string `json:"pattern,omitzero" doc:"Beginning of any name, or of the address."`
+	FirstName string `json:"firstName,omitzero" doc:"Prefix of the first name."`
+	LastName  string `json:"lastName,omitzero" doc:"Prefix of the last name."`
+	Pattern   string `json:"pattern,omitzero" doc:"Prefix of any name or of the email address."`
 	Tenant    string `json:"tenantId,omitzero" doc:"Tenant of the user."`
-	Username  string `json:"username,omitzero" doc:"Beginning of the user name."`
+	Username  string `json:"username,omitzero" doc:"Prefix of the user name."`
 }
 
 func (p queryUsersParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {

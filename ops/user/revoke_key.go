@@ -9,12 +9,12 @@ var revokeKey = engine.Op{
 	Name:     "Key.Revoke",
 	Label:    "Revoke API Key",
 	Category: "Users & Groups",
-	Doc:      "Ends an API key for good and keeps the input. A key that has ended stays so.",
+	Doc:      "Revokes an API key permanently and returns the input. It does nothing if the key is already revoked.",
 	Run:      engine.On(revokeKeyParams.run),
 }
 
 type revokeKeyParams struct {
-	ID int64 `json:"id" doc:"Number of the key."`
+	ID int64 `json:"id" doc:"Id of the key."`
 }
 
 func (p revokeKeyParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {

@@ -14,20 +14,20 @@ var saveGroup = engine.Op{
 	Name:     "Group.CreateOrUpdate",
 	Label:    "Create or Update Group",
 	Category: "Users & Groups",
-	Doc:      "Creates a group or changes one, and keeps the input. What is not given stays as it is.",
+	Doc:      "Creates or changes a group, and returns the input. Omitted fields are unchanged.",
 	Run:      engine.On(saveGroupParams.run),
 }
 
 type saveGroupParams struct {
 	Name        string        `json:"groupname" doc:"Name of the group."`
-	Description string        `json:"description,omitzero" doc:"What the group is for."`
+	Description string        `json:"description,omitzero" doc:"Description of the group."`
 	Label       string        `json:"grouplabel,omitzero" doc:"Label of the group."`
-	Members     []string      `json:"members,omitzero" doc:"All users who are in the group directly."`
-	Mode        string        `json:"mode,omitzero" enum:"createOrUpdate,create,update" doc:"Whether the group may exist already, or has to."`
-	Parents     []string      `json:"parentGroups,omitzero" doc:"All groups that contain it directly."`
-	Properties  storage.Props `json:"properties,omitzero" doc:"Further fields by name: grouplabel, description."`
-	Subgroups   []string      `json:"subGroups,omitzero" doc:"All groups that it contains directly."`
-	Tenant      string        `json:"tenantId,omitzero" doc:"There is one tenant only: not to be given."`
+	Members     []string      `json:"members,omitzero" doc:"All direct user members of the group."`
+	Mode        string        `json:"mode,omitzero" enum:"createOrUpdate,create,update" doc:"Whether the group may already exist, or must exist."`
+	Parents     []string      `json:"parentGroups,omitzero" doc:"All groups that directly contain the group."`
+	Properties  storage.Props `json:"properties,omitzero" doc:"Other fields by name: grouplabel, description."`
+	Subgroups   []string      `json:"subGroups,omitzero" doc:"All groups that the group directly contains."`
+	Tenant      string        `json:"tenantId,omitzero" doc:"Must be empty: there is only one tenant."`
 }
 
 func (p saveGroupParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {

@@ -11,8 +11,8 @@ var saveUser = engine.Op{
 	Aliases:  []string{"Services.CreateUser"},
 	Label:    "Create or Update User",
 	Category: "Users & Groups",
-	Doc: "Creates a user or changes one, and keeps the input. What is not given stays as it is; an empty text in properties clears a field. " +
-		"Besides the user's fields properties takes those of the deck account: accountType, billingPeriod, teamId, teamRole, description, " +
+	Doc: "Creates or changes a user, and returns the input. Omitted fields are unchanged; an empty text in properties clears a field. " +
+		"In addition to the user's fields, properties accepts those of the deck account: accountType, billingPeriod, teamId, teamRole, description, " +
 		"thumbnailUrl, websiteUrl and twitterHandle.",
 	Run: engine.On(saveUserParams.run),
 }
@@ -22,12 +22,12 @@ type saveUserParams struct {
 	Company    string        `json:"company,omitzero" doc:"Company."`
 	Email      string        `json:"email,omitzero" doc:"Address."`
 	FirstName  string        `json:"firstName,omitzero" doc:"First name."`
-	Groups     []string      `json:"groups,omitzero" doc:"All groups the user is in directly."`
+	Groups     []string      `json:"groups,omitzero" doc:"All groups that directly contain the user."`
 	LastName   string        `json:"lastName,omitzero" doc:"Last name."`
-	Mode       string        `json:"mode,omitzero" enum:"createOrUpdate,create,update" doc:"Whether the user may exist already, or has to."`
+	Mode       string        `json:"mode,omitzero" enum:"createOrUpdate,create,update" doc:"Whether the user may already exist, or must exist."`
 	Password   string        `json:"password,omitzero" secret:"true" doc:"The password."`
-	Properties storage.Props `json:"properties,omitzero" doc:"Further fields by name."`
-	Tenant     string        `json:"tenantId,omitzero" doc:"There is one tenant only: not to be given."`
+	Properties storage.Props `json:"properties,omitzero" doc:"Other fields by name."`
+	Tenant     string        `json:"tenantId,omitzero" doc:"Must be empty: there is only one tenant."`
 }
 
 func (p saveUserParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {

@@ -27,7 +27,7 @@ func search(t storage.Table, pick func(name string, row json.RawMessage) (bool, 
 			return nil, err
 		}
 		if ok && len(names) == maxFound {
-			return nil, fault.Limit.Errorf("search: more than %d found", maxFound).WithCode(fault.CodeSearchTooWide).In("q")
+			return nil, fault.Limit.Errorf("search: more than %d results", maxFound).WithCode(fault.CodeSearchTooWide).In("q")
 		}
 		if ok {
 			names = append(names, name)

@@ -9,15 +9,15 @@ var searchGroups = engine.Op{
 	Name:     "Group.Search",
 	Label:    "Search Groups",
 	Category: "Users & Groups",
-	Doc:      "Returns a page of the groups of which name or label begins with a text, by name.",
+	Doc:      "Returns a page of the groups whose name or label begins with a text, sorted by name.",
 	Effect:   engine.Reads,
 	Run:      engine.On(searchGroupsParams.run),
 }
 
 type searchGroupsParams struct {
-	Text     string `json:"q,omitzero" doc:"Text that a name begins with; * for all."`
-	PageSize int    `json:"pageSize" default:"50" doc:"Most entries of the page."`
-	Index    int    `json:"currentPageIndex" default:"0" doc:"Number of the page, from 0."`
+	Text     string `json:"q,omitzero" doc:"Prefix of the name; * for all."`
+	PageSize int    `json:"pageSize" default:"50" doc:"Maximum number of entries per page."`
+	Index    int    `json:"currentPageIndex" default:"0" doc:"Number of the page, starting at 0."`
 }
 
 func (p searchGroupsParams) run(c *engine.Ctx, _ engine.Void) (*storage.GroupPage, error) {

@@ -9,15 +9,15 @@ var searchUsers = engine.Op{
 	Name:     "User.Search",
 	Label:    "Search Users",
 	Category: "Users & Groups",
-	Doc:      "Returns a page of the users of whom name, first name, last name or address begins with a text, by name.",
+	Doc:      "Returns a page of the users whose name, first name, last name or email address begins with a text, sorted by name.",
 	Effect:   engine.Reads,
 	Run:      engine.On(searchUsersParams.run),
 }
 
 type searchUsersParams struct {
-	Text     string `json:"q,omitzero" doc:"Text to look for; * for all."`
-	PageSize int    `json:"pageSize" default:"50" doc:"Most users of the page."`
-	Index    int    `json:"currentPageIndex" default:"0" doc:"Number of the page, from 0."`
+	Text     string `json:"q,omitzero" doc:"Text to search for; * for all."`
+	PageSize int    `json:"pageSize" default:"50" doc:"Maximum number of users per page."`
+	Index    int    `json:"currentPageIndex" default:"0" doc:"Number of the page, starting at 0."`
 }
 
 func (p searchUsersParams) run(c *engine.Ctx, _ engine.Void) (*storage.UserPage, error) {

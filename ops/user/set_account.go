@@ -11,15 +11,15 @@ var setAccount = engine.Op{
 	Name:     "User.SetAccount",
 	Label:    "Set Account",
 	Category: "Users & Groups",
-	Doc: "Sets what a user's account for decks includes and how it is billed, and returns both. The accounts of a team's members are the " +
-		"team's matter: see Team.SetMember.",
+	Doc: "Sets the type and the billing period of a user's deck account, and returns both. The accounts of team members are " +
+		"managed by the team: see Team.SetMember.",
 	Run: engine.On(setAccountParams.run).As("void", "object"),
 }
 
 type setAccountParams struct {
 	Username string `json:"username" doc:"Name of the user."`
-	Type     string `json:"type" enum:"free,lite,pro" doc:"What the account includes: free, lite or pro."`
-	Period   string `json:"billingPeriod,omitzero" enum:"none,monthly,yearly" doc:"How it is billed; none for a free account, else as before unless given."`
+	Type     string `json:"type" enum:"free,lite,pro" doc:"Type of the account: free, lite or pro."`
+	Period   string `json:"billingPeriod,omitzero" enum:"none,monthly,yearly" doc:"Billing period; none for free accounts, otherwise unchanged by default."`
 }
 
 func (p setAccountParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
@@ -28,7 +28,7 @@ func (p setAccountParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, err
 		return nil, err
 	}
 	if u.TeamID != 0 {
-		return nil, fault.Conflict.Errorf("user %s: is in team %d, whose members' accounts are the team's", p.Username, u.TeamID)
+		return nil, fault.Conflict.Errorf("user %s: is in team %d, which manages its members' accounts", p.Username, u.TeamID)
 	}
 	u.AccountType, u.BillingPeriod = p.Type, cmp.Or(p.Period, u.BillingPeriod, "none")
 	switch {

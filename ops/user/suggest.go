@@ -13,30 +13,30 @@ var suggest = engine.Op{
 	Name:     "UserGroup.Suggestion",
 	Label:    "Get user/group suggestion",
 	Category: "Services",
-	Doc: "Returns JSON with the users, then the groups, of whom some name begins with the search term; of users each of its two words may " +
-		"begin another name. Each has its fields, id, displayLabel, entity-type, type, prefixed_id and displayIcon. More than " +
-		"wanted give one entry that has nothing but a label which says so.",
+	Doc: "Returns JSON with the users, then the groups, any of whose names begins with the search term; for users, each of its two words may " +
+		"match a different name. Each has its fields, id, displayLabel, entity-type, type, prefixed_id and displayIcon. More results than " +
+		"requested are replaced by one entry whose label says so.",
 	Effect: engine.Reads,
 	Run:    engine.On(suggestParams.run),
 }
 
 type suggestParams struct {
-	SubGroups    bool   `json:"allowSubGroupsRestriction" default:"false" doc:"Users in groups within groupRestriction too."`
-	Email        bool   `json:"displayEmailInSuggestion" default:"false" doc:"Put the address of a user in the label."`
-	FirstField   string `json:"firstLabelField,omitzero" doc:"Field a label begins with: firstName of users, grouplabel of groups unless given."`
+	SubGroups    bool   `json:"allowSubGroupsRestriction" default:"false" doc:"Whether to include users in subgroups of groupRestriction."`
+	Email        bool   `json:"displayEmailInSuggestion" default:"false" doc:"Whether to include a user's email address in the label."`
+	FirstField   string `json:"firstLabelField,omitzero" doc:"First field of the label; by default firstName for users and grouplabel for groups."`
 	Restriction  string `json:"groupRestriction,omitzero" doc:"Only users in this group."`
-	HideAdmins   bool   `json:"hideAdminGroups" default:"false" doc:"Leave out groups from that of administrators on."`
-	HideFirst    bool   `json:"hideFirstLabel" default:"false" doc:"Leave the first field out of labels."`
-	HideIcon     bool   `json:"hideIcon" default:"false" doc:"Leave out displayIcon."`
-	HidePower    bool   `json:"hidePowerUsersGroup" default:"false" doc:"Leave out groups from powerusers on."`
-	HideSecond   bool   `json:"hideSecondLabel" default:"false" doc:"Leave the second field out of labels."`
-	HideThird    bool   `json:"hideThirdLabel" default:"false" doc:"Leave the third field out of labels."`
-	Language     string `json:"lang,omitzero" doc:"Accepted, without effect."`
-	Term         string `json:"searchTerm,omitzero" alias:"prefix" doc:"Beginning of names; nothing for all."`
+	HideAdmins   bool   `json:"hideAdminGroups" default:"false" doc:"Whether to omit administrator groups."`
+	HideFirst    bool   `json:"hideFirstLabel" default:"false" doc:"Whether to omit the first field from labels."`
+	HideIcon     bool   `json:"hideIcon" default:"false" doc:"Whether to omit displayIcon."`
+	HidePower    bool   `json:"hidePowerUsersGroup" default:"false" doc:"Whether to omit power user groups."`
+	HideSecond   bool   `json:"hideSecondLabel" default:"false" doc:"Whether to omit the second field from labels."`
+	HideThird    bool   `json:"hideThirdLabel" default:"false" doc:"Whether to omit the third field from labels."`
+	Language     string `json:"lang,omitzero" doc:"Accepted but ignored."`
+	Term         string `json:"searchTerm,omitzero" alias:"prefix" doc:"Prefix of the names; empty for all."`
 	SearchType   string `json:"searchType,omitzero" doc:"USER_TYPE for users only, GROUP_TYPE for groups only."`
-	SecondField  string `json:"secondLabelField,omitzero" doc:"Second field of the label of a user, lastName unless given."`
-	ThirdField   string `json:"thirdLabelField,omitzero" doc:"Third field of the label of a user, email unless given."`
-	MaxSuggested int    `json:"userSuggestionMaxSearchResults,omitzero" doc:"Most entries; at most, and unless given, as many as a page may have."`
+	SecondField  string `json:"secondLabelField,omitzero" doc:"Second field of a user's label; lastName by default."`
+	ThirdField   string `json:"thirdLabelField,omitzero" doc:"Third field of a user's label; email by default."`
+	MaxSuggested int    `json:"userSuggestionMaxSearchResults,omitzero" doc:"Maximum number of entries; by default, and at most, the server's page limit."`
 }
 
 // tooMany is what stands in place of a list that is too long.

@@ -10,13 +10,13 @@ var updateGroup = engine.Op{
 	Name:     "Group.Update",
 	Label:    "Update Group",
 	Category: "Users & Groups",
-	Doc:      "Changes what is given of a group and returns it; lists of members that are not given stay. For administrators, and power users as far as administrators are not concerned.",
+	Doc:      "Changes the given fields of a group and returns it; omitted member lists are unchanged. For administrators, and for power users unless administrators are affected.",
 	Run:      engine.On(updateGroupParams.run),
 }
 
 type updateGroupParams struct {
 	Name  string         `json:"name" doc:"Name of the group."`
-	Group map[string]any `json:"group" type:"object" doc:"The group, with what changes."`
+	Group map[string]any `json:"group" type:"object" doc:"The group, with the changed fields."`
 }
 
 func (p updateGroupParams) run(c *engine.Ctx, _ engine.Void) (*storage.Group, error) {

@@ -10,13 +10,13 @@ var updateUser = engine.Op{
 	Name:     "User.Update",
 	Label:    "Update User",
 	Category: "Users & Groups",
-	Doc:      "Changes the properties given of a user and returns the user. For administrators, and power users as far as administrators are not concerned.",
+	Doc:      "Changes the given properties of a user and returns the user. For administrators, and for power users unless administrators are affected.",
 	Run:      engine.On(updateUserParams.run),
 }
 
 type updateUserParams struct {
 	Name string         `json:"name" doc:"Name of the user."`
-	User map[string]any `json:"user" type:"object" doc:"The user, with what changes as properties."`
+	User map[string]any `json:"user" type:"object" doc:"The user, with the changed properties."`
 }
 
 func (p updateUserParams) run(c *engine.Ctx, _ engine.Void) (*storage.User, error) {

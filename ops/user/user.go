@@ -54,7 +54,7 @@ func manages(p *storage.Principal) bool {
 func checkMode(mode string, exists bool, kind, name string) error {
 	switch {
 	case mode == "create" && exists:
-		return fault.Exists.Errorf("%s %s: exists already", kind, name)
+		return fault.Exists.Errorf("%s %s: already exists", kind, name)
 	case mode == "update" && !exists:
 		return fault.NotFound.Errorf("%s %s: does not exist", kind, name)
 	}

@@ -11,15 +11,15 @@ var checkIn = engine.Op{
 	Name:     "Document.CheckIn",
 	Label:    "Check In",
 	Category: "Document",
-	Doc: "Archives the state of the document as a new version and returns the document. One that did not change since its " +
-		"last version is left alone.",
+	Doc: "Archives the state of the document as a new version and returns the document. A document that has not changed since its " +
+		"last version is left unchanged.",
 	Run: engine.Each(checkInParams.run),
 }
 
 type checkInParams struct {
-	Version  string `json:"version" values:"minor,major" doc:"Which number grows: major, or with any other word the minor one."`
+	Version  string `json:"version" values:"minor,major" doc:"Version number to increment: major, or anything else for minor."`
 	Comment  string `json:"comment,omitzero" doc:"Text for the audit record."`
-	Variable string `json:"versionVarName,omitzero" doc:"Context variable that gets the id of the new version, or the last version if none was made."`
+	Variable string `json:"versionVarName,omitzero" doc:"Context variable that receives the id of the new version, or of the last version if none was created."`
 }
 
 func (p checkInParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {

@@ -9,7 +9,7 @@ var checkOut = engine.Op{
 	Name:     "Document.CheckOut",
 	Label:    "Check Out",
 	Category: "Document",
-	Doc:      "Marks the document as changed since its last version, if it is not already, and returns it.",
+	Doc:      "Checks the document out, if it is not already checked out, and returns it.",
 	Run:      engine.Each(checkOutParams.run),
 }
 

@@ -9,7 +9,7 @@ var getLastVersion = engine.Op{
 	Name:     "Document.GetLastVersion",
 	Label:    "Get Last Version",
 	Category: "Document",
-	Doc:      "Returns the newest version of the document, nothing if it has none.",
+	Doc:      "Returns the newest version of the document, or nothing if it has none.",
 	Effect:   engine.Reads,
 	Run:      engine.Each(getLastVersionParams.run),
 }

@@ -9,7 +9,7 @@ var getVersions = engine.Op{
 	Name:     "Document.GetVersions",
 	Label:    "Get Versions",
 	Category: "Document",
-	Doc:      "Returns the versions of the document, the oldest first; of more than fit on a page the newest.",
+	Doc:      "Returns the versions of the document, oldest first; if they do not fit on a page, the newest ones.",
 	Effect:   engine.Reads,
 	Run:      engine.On(getVersionsParams.run),
 }

@@ -9,16 +9,16 @@ var create = engine.Op{
 	Name:     "Webhook.Create",
 	Label:    "Create a Webhook",
 	Category: "Services",
-	Doc: "Registers an address that is told, signed as Standard Webhooks says, what happens to the documents and decks that the caller may read. " +
-		"The secret of the signatures is in the answer this once.",
+	Doc: "Registers an address that receives events on the documents and decks that the caller may read, signed according to Standard Webhooks. " +
+		"The signing secret is only returned once.",
 	Secret: true,
 	Run:    engine.On(createParams.run).As("void", "object"),
 }
 
 type createParams struct {
-	URL         string   `json:"url" doc:"Address that events are posted to."`
+	URL         string   `json:"url" doc:"Address to post events to."`
 	Events      []string `json:"events" doc:"Types of events: deck.created, document.*, or * for all."`
-	Description string   `json:"description,omitzero" doc:"What the webhook is for."`
+	Description string   `json:"description,omitzero" doc:"Description of the webhook."`
 }
 
 func (p createParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {

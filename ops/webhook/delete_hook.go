@@ -9,7 +9,7 @@ var deleteHook = engine.Op{
 	Name:     "Webhook.Delete",
 	Label:    "Delete a Webhook",
 	Category: "Services",
-	Doc:      "Removes a webhook with the log of its deliveries. What waits is not delivered.",
+	Doc:      "Deletes a webhook and the log of its deliveries. Pending events are not delivered.",
 	Run:      engine.On(deleteParams.run),
 }
 

@@ -10,14 +10,14 @@ var deliveries = engine.Op{
 	Name:     "Webhook.Deliveries",
 	Label:    "List Deliveries of a Webhook",
 	Category: "Services",
-	Doc:      "Returns what a webhook was told last, the newest first, with how it went. The last hundred deliveries are kept.",
+	Doc:      "Returns the latest deliveries of a webhook and their results, newest first. The last 100 deliveries are kept.",
 	Effect:   engine.Reads,
 	Run:      engine.On(deliveriesParams.run),
 }
 
 type deliveriesParams struct {
 	ID    string `json:"id" doc:"Identifier of the webhook."`
-	Limit int    `json:"limit" default:"20" doc:"Most deliveries."`
+	Limit int    `json:"limit" default:"20" doc:"Maximum number of deliveries."`
 }
 
 func (p deliveriesParams) run(c *engine.Ctx, _ engine.Void) ([]any, error) {

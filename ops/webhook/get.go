@@ -9,7 +9,7 @@ var get = engine.Op{
 	Name:     "Webhook.Get",
 	Label:    "Get a Webhook",
 	Category: "Services",
-	Doc:      "Returns a webhook of one's own, or for an administrator anyone's.",
+	Doc:      "Returns one of the caller's webhooks, or for administrators any webhook.",
 	Effect:   engine.Reads,
 	Run:      engine.On(getParams.run),
 }

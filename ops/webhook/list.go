@@ -9,7 +9,7 @@ var list = engine.Op{
 	Name:     "Webhook.List",
 	Label:    "List Webhooks",
 	Category: "Services",
-	Doc:      "Returns one's own webhooks, or for an administrator those of anyone, all if no owner is given.",
+	Doc:      "Returns the caller's webhooks, or for administrators those of any user, by default of all users.",
 	Effect:   engine.Reads,
 	Run:      engine.On(listParams.run),
 }

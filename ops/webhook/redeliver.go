@@ -9,7 +9,7 @@ var redeliver = engine.Op{
 	Name:     "Webhook.Redeliver",
 	Label:    "Redeliver to a Webhook",
 	Category: "Services",
-	Doc:      "Makes a finished delivery once more, under the same identifier.",
+	Doc:      "Repeats a finished delivery with the same identifier.",
 	Run:      engine.On(redeliverParams.run),
 }
 

@@ -9,19 +9,19 @@ var update = engine.Op{
 	Name:     "Webhook.Update",
 	Label:    "Update a Webhook",
 	Category: "Services",
-	Doc: "Changes what is given of a webhook. A new secret is in the answer this once; the one before it still signs for a day, beside the new one. " +
-		"Enabling a webhook that the server has disabled starts it anew.",
+	Doc: "Changes the given fields of a webhook. A new secret is only returned once; the previous one remains valid in addition for a day. " +
+		"Enabling a webhook that the server has disabled restarts it.",
 	Secret: true,
 	Run:    engine.On(updateParams.run).As("void", "object"),
 }
 
 type updateParams struct {
 	ID          string   `json:"id" doc:"Identifier of the webhook."`
-	URL         string   `json:"url,omitzero" doc:"Address that events are posted to."`
+	URL         string   `json:"url,omitzero" doc:"Address to post events to."`
 	Events      []string `json:"events,omitzero" doc:"Types of events: deck.created, document.*, or * for all."`
-	Description *string  `json:"description,omitzero" doc:"What the webhook is for."`
-	Enabled     *bool    `json:"enabled,omitzero" doc:"Whether it is told anything."`
-	NewSecret   bool     `json:"newSecret" default:"false" doc:"Makes a new secret."`
+	Description *string  `json:"description,omitzero" doc:"Description of the webhook."`
+	Enabled     *bool    `json:"enabled,omitzero" doc:"Whether the webhook receives events."`
+	NewSecret   bool     `json:"newSecret" default:"false" doc:"Whether to create a new secret."`
 }
 
 func (p updateParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {

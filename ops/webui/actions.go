@@ -8,15 +8,15 @@ import (
 var getActions = engine.Op{
 	Name:     "SeamActions.GET",
 	Category: "Chain",
-	Doc: "Lists the actions of a category, as Actions.GET does, that are available for the input document, for the current document of the UI session, " +
-		"or for that of context variable currentDocument. Needs no session.",
+	Doc: "Returns the actions of a category, as Actions.GET does, that are available for the input document, for the current document of the UI session, " +
+		"or for the one in the context variable currentDocument. Does not require a session.",
 	Effect: engine.Reads,
 	Run:    engine.Overload(engine.On(actionsParams.current), engine.On(actionsParams.run)).As("void", "object"),
 }
 
 type actionsParams struct {
 	Category string `json:"category" doc:"Category, for example DOCUMENT."`
-	Lang     string `json:"lang,omitzero" doc:"Language of labels and help, for example fr; English if there is none of it."`
+	Lang     string `json:"lang,omitzero" doc:"Language of labels and help, for example fr; English if there is no translation."`
 }
 
 func (p actionsParams) current(c *engine.Ctx, _ engine.Void) (any, error) {

@@ -10,8 +10,8 @@ var initContext = engine.Op{
 	Aliases:  []string{"Seam.InitContext"},
 	Label:    "Init Seam Context",
 	Category: interfaces,
-	Doc: "Opens a UI session of the caller for the rest of the call, one that is there or else a new one, and keeps the input. Its id is then context variable " +
-		"conversationId, which later calls send to work in the same session. It ends with WebUI.DestroySeamContext, some time after its last change, and with the user.",
+	Doc: "Opens a UI session of the caller for the rest of the call, either an existing one or a new one, and returns the input. Its id is in the context variable " +
+		"conversationId, which later calls send to work in the same session. The session ends with WebUI.DestroySeamContext, some time after its last change, or when the user is deleted.",
 	Run: engine.On(contextParams.open),
 }
 
@@ -20,12 +20,12 @@ var destroyContext = engine.Op{
 	Aliases:  []string{"Seam.DestroyContext"},
 	Label:    "Destroy Seam Context",
 	Category: interfaces,
-	Doc:      "Ends a UI session of the caller, if there is one, and keeps the input. The clipboard, the worklist and the other lists stay.",
+	Doc:      "Ends a UI session of the caller, if there is one, and returns the input. The clipboard, the worklist and the other lists are kept.",
 	Run:      engine.On(contextParams.destroy),
 }
 
 type contextParams struct {
-	ID string `json:"conversationId,omitzero" doc:"Id of the session: up to 64 letters, digits, dots, - and _. Without it a new one is opened, or that of the call ended."`
+	ID string `json:"conversationId,omitzero" doc:"Id of the session: up to 64 letters, digits, dots, - and _. By default a new session is opened, or the current one is ended."`
 }
 
 func (p contextParams) open(c *engine.Ctx, _ engine.Void) (engine.Void, error) {

@@ -34,7 +34,7 @@ var getWorkspace = engine.Op{
 	Label:    "UI Current Workspace",
 	Category: fetch,
 	Requires: needs,
-	Doc:      "Returns the nearest workspace that the current document of the UI session is in, or is, or nothing.",
+	Doc:      "Returns the current document of the UI session, or its nearest ancestor, that is a workspace, or nothing.",
 	Effect:   engine.Reads,
 	Run:      engine.On(currentParams.workspace),
 }
@@ -44,8 +44,8 @@ var getChangeable = engine.Op{
 	Label:    "UI Changeable Document",
 	Category: fetch,
 	Requires: needs,
-	Doc: "Returns the document of the open form with what was filled in, which is not stored: that which is to be made, or else the current one. " +
-		"Without a form it is the current document, or nothing.",
+	Doc: "Returns the document of the open form with the values entered, which are not stored: the document being created, or else the current one. " +
+		"Without a form, it returns the current document, or nothing.",
 	Effect: engine.Reads,
 	Run:    engine.On(currentParams.changeable),
 }

@@ -14,8 +14,8 @@ var downloadFile = engine.Op{
 	Label:    "Download file",
 	Category: interfaces,
 	Requires: needs,
-	Doc: "Has the user interface download the file, and returns nothing. The UI session keeps it until the next one; a call over REST that ends without a result " +
-		"is answered with 303 and its address.",
+	Doc: "Makes the user interface download the file, and returns nothing. The UI session keeps the file until the next one; a REST call that returns no result " +
+		"responds with 303 and its address.",
 	Run: engine.On(downloadParams.run).As("blob", "void"),
 }
 

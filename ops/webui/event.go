@@ -11,7 +11,7 @@ var raiseEvents = engine.Op{
 	Label:    "Raise Seam events",
 	Category: interfaces,
 	Requires: needs,
-	Doc:      "Raises events in the UI session, which tell the user interface what has changed, and keeps the input.",
+	Doc:      "Raises events in the UI session, which inform the user interface of changes, and returns the input.",
 	Run:      engine.On(raiseParams.run),
 }
 
@@ -32,13 +32,13 @@ var refresh = engine.Op{
 	Label:    "Refresh",
 	Category: interfaces,
 	Requires: needs,
-	Doc: "Has the user interface show anew what it shows, by the events documentChanged and documentChildrenChanged and those given, and keeps the input. " +
-		"Does nothing if the call is in no session.",
+	Doc: "Makes the user interface refresh, by raising the events documentChanged, documentChildrenChanged and the given ones, and returns the input. " +
+		"Does nothing if the call has no session.",
 	Run: engine.On(refreshParams.run),
 }
 
 type refreshParams struct {
-	Events []string `json:"additional list of seam events to raise,omitzero" doc:"Names of more events."`
+	Events []string `json:"additional list of seam events to raise,omitzero" doc:"Names of additional events."`
 }
 
 func (p refreshParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {

@@ -13,13 +13,13 @@ var showForm = engine.Op{
 	Label:    "Show Create Document Page",
 	Category: interfaces,
 	Requires: needs,
-	Doc: "Opens a form for a document to be made in the current one of the UI session, sets the outcome to create_document and keeps the input. " +
-		"The user interface puts what is filled in into the session.",
+	Doc: "Opens a form for creating a document in the current document of the UI session, sets the outcome to create_document and returns the input. " +
+		"The user interface stores the values entered in the session.",
 	Run: engine.On(formParams.run),
 }
 
 type formParams struct {
-	Type string `json:"type" doc:"Type of the document to be made."`
+	Type string `json:"type" doc:"Type of the new document."`
 }
 
 func (p formParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
@@ -51,7 +51,7 @@ var createDocument = engine.Op{
 	Label:    "Create Document in UI",
 	Category: interfaces,
 	Requires: needs,
-	Doc: "Makes the document of the open form, named by its title, which becomes the current one of the UI session; the outcome is view_documents. " +
+	Doc: "Creates the document of the open form, named by its title, and makes it the current document of the UI session; the outcome is view_documents. " +
 		"Returns the document.",
 	Run: engine.On(submitParams.create),
 }
@@ -61,8 +61,8 @@ var saveDocument = engine.Op{
 	Label:    "Save Document in UI",
 	Category: interfaces,
 	Requires: needs,
-	Doc: "Saves on the current document what was filled in in the form of the UI session, and returns it; the outcome is view_documents. " +
-		"A form of a document to be made has it made.",
+	Doc: "Saves the values entered in the form of the UI session on the current document, and returns it; the outcome is view_documents. " +
+		"For a form of a new document, it creates the document.",
 	Run: engine.On(submitParams.save),
 }
 
@@ -94,7 +94,7 @@ func (submitParams) create(c *engine.Ctx, _ engine.Void) (*storage.Doc, error) {
 		return nil, err
 	}
 	if s.Form == nil || s.Form.Type == "" {
-		return nil, fault.Conflict.Errorf("UI session %s: no form for a document to be made is open", s.ID)
+		return nil, fault.Conflict.Errorf("UI session %s: no form for a new document is open", s.ID)
 	}
 	folder, err := c.Tx.Doc(storage.Ref(s.Form.Parent))
 	if err != nil {
@@ -112,7 +112,7 @@ func submit(c *engine.Ctx, s *uisession.Session, op string, in *storage.Doc, ent
 	}
 	d, ok := out.(*storage.Doc)
 	if !ok {
-		return nil, fault.Internal.Errorf("operation %s: gives no document", op)
+		return nil, fault.Internal.Errorf("operation %s: did not return a document", op)
 	}
 	s.Show(d.ID())
 	s.Form = nil

@@ -12,7 +12,7 @@ var addToClipboard = engine.Op{
 	Label:    "Push to Clipboard",
 	Category: interfaces,
 	Requires: needs,
-	Doc:      "Puts the documents on the caller's clipboard, which is the same in all sessions, and returns them.",
+	Doc:      "Adds the documents to the caller's clipboard, which all sessions share, and returns them.",
 	Run:      adding(clipboard),
 }
 
@@ -22,7 +22,7 @@ var addToWorklist = engine.Op{
 	Label:    "Push to Worklist",
 	Category: interfaces,
 	Requires: needs,
-	Doc:      "Puts the documents on the caller's worklist and returns them. Needs no session.",
+	Doc:      "Adds the documents to the caller's worklist and returns them. Does not require a session.",
 	Run:      adding(worklist),
 }
 
@@ -32,7 +32,7 @@ var clearClipboard = engine.Op{
 	Label:    "Clear Clipboard",
 	Category: interfaces,
 	Requires: needs,
-	Doc:      "Empties the caller's clipboard and keeps the input.",
+	Doc:      "Empties the caller's clipboard and returns the input.",
 	Run:      clearing(clipboard),
 }
 
@@ -42,7 +42,7 @@ var clearSelection = engine.Op{
 	Label:    "Clear Selected Documents",
 	Category: interfaces,
 	Requires: needs,
-	Doc:      "Empties the list of documents that the caller has selected, and keeps the input.",
+	Doc:      "Empties the list of documents that the caller has selected, and returns the input.",
 	Run:      clearing(selection),
 }
 
@@ -52,7 +52,7 @@ var clearWorklist = engine.Op{
 	Label:    "Clear Worklist",
 	Category: interfaces,
 	Requires: needs,
-	Doc:      "Empties the caller's worklist and keeps the input. Needs no session.",
+	Doc:      "Empties the caller's worklist and returns the input. Does not require a session.",
 	Run:      clearing(worklist),
 }
 
@@ -61,7 +61,7 @@ var fetchFromClipboard = engine.Op{
 	Label:    "UI Clipboard",
 	Category: fetch,
 	Requires: needs,
-	Doc:      "Returns the documents on the caller's clipboard. What is gone or may not be read any more is left out.",
+	Doc:      "Returns the documents on the caller's clipboard. Documents that were deleted or that the caller can no longer read are omitted.",
 	Effect:   engine.Reads,
 	Run:      fetching(clipboard),
 }
@@ -71,7 +71,7 @@ var fetchFromWorklist = engine.Op{
 	Label:    "UI Worklist",
 	Category: fetch,
 	Requires: needs,
-	Doc:      "Returns the documents on the caller's worklist. What is gone or may not be read any more is left out. Needs no session.",
+	Doc:      "Returns the documents on the caller's worklist. Documents that were deleted or that the caller can no longer read are omitted. Does not require a session.",
 	Effect:   engine.Reads,
 	Run:      fetching(worklist),
 }
@@ -81,7 +81,7 @@ var getSelected = engine.Op{
 	Label:    "UI Selected documents",
 	Category: fetch,
 	Requires: needs,
-	Doc:      "Returns the documents that the caller has selected. What is gone or may not be read any more is left out.",
+	Doc:      "Returns the documents that the caller has selected. Documents that were deleted or that the caller can no longer read are omitted.",
 	Effect:   engine.Reads,
 	Run:      fetching(selection),
 }
@@ -91,13 +91,13 @@ var getFromList = engine.Op{
 	Label:    "UI Selected documents from list",
 	Category: fetch,
 	Requires: needs,
-	Doc:      "Returns the documents in a list of the caller's. What is gone or may not be read any more is left out.",
+	Doc:      "Returns the documents in a list of the caller's. Documents that were deleted or that the caller can no longer read are omitted.",
 	Effect:   engine.Reads,
 	Run:      engine.On(listParams.run),
 }
 
 type listParams struct {
-	Name string `json:"listName,omitzero" doc:"Name of the list: CLIPBOARD, DEFAULT, which is the worklist, or another one; without it CURRENT_SELECTION."`
+	Name string `json:"listName,omitzero" doc:"Name of the list: CLIPBOARD, DEFAULT (the worklist), or another one; by default CURRENT_SELECTION."`
 }
 
 func (p listParams) run(c *engine.Ctx, _ engine.Void) (storage.Docs, error) {

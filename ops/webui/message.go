@@ -22,14 +22,14 @@ var addMessage = engine.Op{
 	Label:    "Add Message",
 	Category: interfaces,
 	Requires: needs,
-	Doc: "Adds a message to those that the user interface shows, and keeps the input. {0}, {1} and so on in it stand for the values of context variable " +
+	Doc: "Adds a message for the user interface to show, and returns the input. {0}, {1} and so on stand for the values of the context variable " +
 		"AddMessage.messageParams, a list.",
 	Run: engine.On(messageParams.run),
 }
 
 type messageParams struct {
 	Message  string `json:"message" doc:"The message."`
-	Severity string `json:"severity" enum:"INFO,WARN,ERROR" doc:"How bad it is."`
+	Severity string `json:"severity" enum:"INFO,WARN,ERROR" doc:"Severity of the message."`
 }
 
 func (p messageParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
@@ -61,7 +61,7 @@ var addInfoMessage = engine.Op{
 	Label:    "Add Info Message",
 	Category: interfaces,
 	Requires: needs,
-	Doc:      "Has the user interface show a message if the call does not fail, and keeps the input. Context variable Seam.AddInfoMessage holds it too.",
+	Doc:      "Makes the user interface show a message if the call succeeds, and returns the input. The context variable Seam.AddInfoMessage holds it too.",
 	Run:      engine.On(textParams.info),
 }
 
@@ -71,8 +71,8 @@ var addErrorMessage = engine.Op{
 	Label:    "Add Error Message",
 	Category: interfaces,
 	Requires: needs,
-	Doc: "Sets the message to show if what WebUI.RunOperationInSeam runs fails later on, and keeps the input. Context variable Seam.AddErrorMessage holds it: " +
-		"a call that fails leaves nothing in its session.",
+	Doc: "Sets the message to show if the operation that WebUI.RunOperationInSeam runs fails later, and returns the input. The context variable Seam.AddErrorMessage holds it, " +
+		"since a failed call leaves nothing in its session.",
 	Run: engine.On(textParams.failure),
 }
 

@@ -14,12 +14,12 @@ var navigateTo = engine.Op{
 	Label:    "Navigate to Document",
 	Category: interfaces,
 	Requires: needs,
-	Doc:      "Makes the document the current one of the UI session, sets the outcome and returns the document. A form about another document is closed.",
+	Doc:      "Makes the document the current one of the UI session, sets the outcome and returns the document. A form for another document is closed.",
 	Run:      engine.On(navigateParams.run),
 }
 
 type navigateParams struct {
-	View string `json:"view,omitzero" doc:"Name of the view to be shown, which becomes the outcome; view_documents if none is given."`
+	View string `json:"view,omitzero" doc:"Name of the view to show, which becomes the outcome; view_documents by default."`
 }
 
 func (p navigateParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
@@ -36,7 +36,7 @@ var changeTab = engine.Op{
 	Label:    "Change Current Tab",
 	Category: interfaces,
 	Requires: needs,
-	Doc:      "Changes the current tab of the UI session and keeps the input.",
+	Doc:      "Changes the current tab of the UI session and returns the input.",
 	Run:      engine.On(tabParams.run),
 }
 
@@ -54,7 +54,7 @@ var setOutcome = engine.Op{
 	Label:    "Set JSF Outcome",
 	Category: interfaces,
 	Requires: needs,
-	Doc:      "Sets the outcome, the name of the view that is shown next, and keeps the input. Context variable Outcome holds it too.",
+	Doc:      "Sets the outcome, the name of the view to show next, and returns the input. The context variable Outcome holds it too.",
 	Run:      engine.On(outcomeParams.run),
 }
 

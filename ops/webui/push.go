@@ -14,14 +14,14 @@ var pushDocument = engine.Op{
 	Label:    "Push to Seam Context",
 	Category: interfaces,
 	Requires: needs,
-	Doc: "Gives the document a name in the UI session and returns it. The name holds in all sessions of the user (session), in this one (conversation), " +
-		"until another document is shown (page), or until the user interface has taken what was raised (event). In any other scope nothing is kept.",
+	Doc: "Gives the document a name in the UI session and returns it. The name is valid in all sessions of the user (session), in this one (conversation), " +
+		"until another document is shown (page), or until the user interface has read the raised events (event). Other scopes are ignored.",
 	Run: engine.On(pushParams.run),
 }
 
 type pushParams struct {
 	Name  string `json:"name" doc:"The name."`
-	Scope string `json:"scope" values:"session,conversation,page,event" doc:"How long the name holds."`
+	Scope string `json:"scope" values:"session,conversation,page,event" doc:"Scope of the name."`
 }
 
 func (p pushParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
@@ -37,13 +37,13 @@ var fetchDocument = engine.Op{
 	Label:    "UI Document From Seam",
 	Category: fetch,
 	Requires: needs,
-	Doc:      "Returns the document of a name in the UI session, the narrowest scope first, or nothing.",
+	Doc:      "Returns the document with a name in the UI session, searching the narrowest scope first, or nothing.",
 	Effect:   engine.Reads,
 	Run:      engine.On(fetchParams.run),
 }
 
 type fetchParams struct {
-	Name string `json:"name" doc:"The name that WebUI.PushDocumentToSeamContext gave it."`
+	Name string `json:"name" doc:"The name given by WebUI.PushDocumentToSeamContext."`
 }
 
 func (p fetchParams) run(c *engine.Ctx, _ engine.Void) (*storage.Doc, error) {

@@ -13,16 +13,16 @@ var runOperation = engine.Op{
 	Aliases:  []string{"Seam.RunOperation"},
 	Label:    "Run operation in Seam Context",
 	Category: interfaces,
-	Doc: "Runs an operation or chain on the input in a UI session and returns its result. If no session is open it opens one, and ends it afterwards. " +
-		"If the operation fails, the message of WebUI.AddErrorMessage comes before what was wrong. Parameters that are not declared here reach the operation.",
+	Doc: "Runs an operation or chain on the input in a UI session and returns its result. If no session is open, it opens one and ends it afterwards. " +
+		"If the operation fails, the message of WebUI.AddErrorMessage precedes the error. Undeclared parameters are passed to the operation.",
 	Open: true,
 	Run:  engine.On(runParams.run).As("void", "object"),
 }
 
 type runParams struct {
 	Operation string `json:"id" doc:"Name of the operation or chain."`
-	ID        string `json:"conversationId,omitzero" doc:"Id of the session; one that is not there is opened."`
-	Isolate   bool   `json:"isolate" default:"false" doc:"Work on a copy of the context variables."`
+	ID        string `json:"conversationId,omitzero" doc:"Id of the session; it is opened if it does not exist."`
+	Isolate   bool   `json:"isolate" default:"false" doc:"Use a copy of the context variables."`
 }
 
 func (p runParams) run(c *engine.Ctx, _ engine.Void) (any, error) {

@@ -36,7 +36,7 @@ var read = engine.Op{
 	Name:     "UISession.Read",
 	Label:    "UI Session",
 	Category: interfaces,
-	Doc:      "Returns the state of a UI session: what is shown, what is to be shown next, what is to be said, and the caller's lists.",
+	Doc:      "Returns the state of a UI session: what is shown, what will be shown next, its messages, and the caller's lists.",
 	Effect:   engine.Reads,
 	Run:      engine.On(namedParams.read),
 }
@@ -45,8 +45,8 @@ var take = engine.Op{
 	Name:     "UISession.Take",
 	Label:    "Take from UI Session",
 	Category: interfaces,
-	Doc: "Returns the state of a UI session and forgets what is shown once: its messages, its events with the documents named for them, and its outcome. " +
-		"This is how a user interface shows each once.",
+	Doc: "Returns the state of a UI session and clears everything that is shown only once: its messages, its events with the documents named for them, and its outcome. " +
+		"A user interface uses it to show each of them once.",
 	Run: engine.On(namedParams.take),
 }
 
@@ -81,14 +81,14 @@ var update = engine.Op{
 	Name:     "UISession.Update",
 	Label:    "Update UI Session",
 	Category: interfaces,
-	Doc: "Puts into a UI session what the user did, and returns its state: currentDocument, by id or path, tab, the properties of the form, which without one " +
-		"are changes of the current document, and lists of documents by name, such as CURRENT_SELECTION. What is not given stays.",
+	Doc: "Updates a UI session with the user's actions, and returns its state: currentDocument, by id or path; tab; the properties of the form, which without a form " +
+		"are changes to the current document; and lists of documents by name, such as CURRENT_SELECTION. Omitted fields are unchanged.",
 	Run: engine.On(updateParams.run),
 }
 
 type updateParams struct {
 	ID    string         `json:"conversationId" doc:"Id of the session."`
-	State map[string]any `json:"state" type:"object" doc:"What is to be changed of the state, as UISession.Read returns it."`
+	State map[string]any `json:"state" type:"object" doc:"The fields to change, in the form that UISession.Read returns."`
 }
 
 func (p updateParams) run(c *engine.Ctx, _ engine.Void) (any, error) {
@@ -128,7 +128,7 @@ func (p updateParams) run(c *engine.Ctx, _ engine.Void) (any, error) {
 func setList(c *engine.Ctx, name string, refs any) error {
 	given, ok := refs.([]any)
 	if !ok || name == "" {
-		return fault.Invalid.Errorf("lists: lists of ids by name expected").In("lists")
+		return fault.Invalid.Errorf("lists: must be lists of ids by name").In("lists")
 	}
 	docs := make([]*storage.Doc, len(given))
 	for i, ref := range given {

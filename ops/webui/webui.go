@@ -67,7 +67,7 @@ const (
 func session(c *engine.Ctx) (*uisession.Session, error) {
 	id := conversationOf(c)
 	if id == "" {
-		return nil, fault.Invalid.Errorf("UI session: the call names none").In(conversation).WithCode(fault.CodeUISession)
+		return nil, fault.Invalid.Errorf("UI session: the call does not name one").In(conversation).WithCode(fault.CodeUISession)
 	}
 	return uisession.Of(c.Tx, id)
 }

@@ -14,7 +14,7 @@ func applyMapping(ms models) engine.Op {
 		Label:    "Apply mapping on input task doc",
 		Category: context,
 		Requires: "Workflow",
-		Doc: "Copies properties of the first document of a task to the task, as a mapping says that is declared beside the workflows, and " +
+		Doc: "Copies properties of the first document of a task to the task, according to a mapping declared with the workflows, and " +
 			"returns the task.",
 		Run: on(ms, applyMappingParams.run),
 	}
@@ -27,7 +27,7 @@ type applyMappingParams struct {
 func (p applyMappingParams) run(e *env, d *storage.Doc) (*storage.Doc, error) {
 	t, err := workflow.OpenTask(e.unlimited(), e.models, d)
 	if err != nil {
-		return nil, fault.Invalid.Errorf("input: document %s is no task", d.ID()).In("input")
+		return nil, fault.Invalid.Errorf("input: document %s is not a task", d.ID()).In("input")
 	}
 	mapping, err := e.models.Mapping(p.Mapping)
 	if err != nil {
@@ -38,7 +38,7 @@ func (p applyMappingParams) run(e *env, d *storage.Doc) (*storage.Doc, error) {
 		return nil, err
 	}
 	if len(docs) == 0 {
-		return nil, fault.Conflict.Errorf("task %s: its documents are not there", t.ID()).WithCode(fault.CodeWorkflowState)
+		return nil, fault.Conflict.Errorf("task %s: its documents do not exist", t.ID()).WithCode(fault.CodeWorkflowState)
 	}
 	for _, to := range mapping.Targets() {
 		v, err := docs[0].Get(mapping[to])

@@ -83,7 +83,7 @@ func (h *host) actors(names []string) ([]string, error) {
 	case err != nil:
 		return nil, err
 	case len(actors) == 0:
-		return nil, fault.Invalid.Errorf("actors: nobody is to do the task").In("actors")
+		return nil, fault.Invalid.Errorf("actors: must not be empty").In("actors")
 	case len(actors) > most:
 		return nil, fault.Limit.Errorf("actors: %d people and groups, limit %d", len(actors), most).In("actors")
 	}
@@ -121,7 +121,7 @@ func (h *host) assigned(event string, t *workflow.Task, actors []string) error {
 	}
 	_, err = mail.Send(h.unlimited(), m)
 	if fault.Is(err, fault.Limit) { // a group too large for a message has the task all the same
-		h.Log.Warn("task: nobody is told by mail", "task", t.ID(), "error", err)
+		h.Log.Warn("task: no mail is sent", "task", t.ID(), "error", err)
 		return nil
 	}
 	return err

@@ -13,18 +13,18 @@ func bulkRestart(ms models) engine.Op {
 		Aliases:  []string{"BulkRestartWorkflow"},
 		Label:    "Bulk Restart Workflow",
 		Category: context,
-		Doc: "Starts the running instances of a workflow anew, for their initiators: each is cancelled and deleted, and another is started on its " +
-			"documents. What fails is logged, and that instance stays. All happens in the transaction of the call, so that more than batchSize " +
-			"are refused. The input is kept.",
+		Doc: "Restarts the running instances of a workflow, for their initiators: each is canceled and deleted, and a new one is started on its " +
+			"documents. Failures are logged, and the instance is kept. Everything happens in the transaction of the call, so it fails if there are more than batchSize " +
+			"instances. Returns the input.",
 		Run: on(ms, bulkRestartParams.run),
 	}
 }
 
 type bulkRestartParams struct {
 	Model string `json:"workflowId" doc:"Name of the workflow."`
-	Batch int    `json:"batchSize" default:"1000" doc:"Most instances."`
-	Node  string `json:"nodeId,omitzero" doc:"Only instances that wait at this node."`
-	Reset bool   `json:"reinitLifecycle" default:"false" doc:"Have the documents follow the transition that leads to the first state of their life cycle, if there is one."`
+	Batch int    `json:"batchSize" default:"1000" doc:"Maximum number of instances."`
+	Node  string `json:"nodeId,omitzero" doc:"Only instances waiting at this node."`
+	Reset bool   `json:"reinitLifecycle" default:"false" doc:"Whether the documents follow the transition to the initial state of their life cycle, if there is one."`
 }
 
 func (p bulkRestartParams) run(e *env, _ engine.Void) (engine.Void, error) {
@@ -42,7 +42,7 @@ func (p bulkRestartParams) run(e *env, _ engine.Void) (engine.Void, error) {
 		return engine.Void{}, err
 	}
 	if page.HasNext {
-		return engine.Void{}, fault.Limit.Errorf("batchSize: more than %d instances run", len(page.Docs)).In("batchSize")
+		return engine.Void{}, fault.Limit.Errorf("batchSize: more than %d instances are running", len(page.Docs)).In("batchSize")
 	}
 	for _, d := range page.Docs {
 		err := e.Tx.Nest(func() error { return p.restart(e, m, d) })
@@ -50,7 +50,7 @@ func (p bulkRestartParams) run(e *env, _ engine.Void) (engine.Void, error) {
 			return engine.Void{}, err
 		}
 		if err != nil {
-			e.Log.Warn("workflow is not started anew", "workflow", d.ID(), "error", err)
+			e.Log.Warn("workflow is not restarted", "workflow", d.ID(), "error", err)
 		}
 	}
 	return engine.Void{}, nil

@@ -13,8 +13,8 @@ func cancelInstance(ms models) engine.Op {
 		Label:    "Cancel workflow",
 		Category: context,
 		Requires: "Workflow",
-		Doc: "Cancels a workflow: its open tasks are cancelled, and the event workflowCanceled is fired on its documents. Its initiator may, " +
-			"administrators, and whoever has the permission ManageWorkflows on all of its documents. The input is kept.",
+		Doc: "Cancels a workflow and its open tasks, and fires the event workflowCanceled on its documents. For its initiator, " +
+			"administrators, and users with the permission ManageWorkflows on all of its documents. Returns the input.",
 		Run: on(ms, cancelParams.run),
 	}
 }

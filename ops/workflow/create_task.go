@@ -15,23 +15,23 @@ func createTask(ms models) engine.Op {
 		Aliases:  []string{"Workflow.CreateTask"},
 		Label:    "Create task",
 		Category: services,
-		Doc: "Gives people a task about the document that belongs to no workflow, and returns the document. It is ended by accept or reject; the " +
-			"chain named for that then runs with the document as input and the task in the variable taskDocument, with the rights of who made " +
-			"the task, and if it fails that is only logged. Without actors nothing happens. Nobody is told by mail.",
+		Doc: "Assigns a task on the document that is not part of a workflow, and returns the document. The task is completed by accept or reject; then the " +
+			"corresponding chain runs with the document as input and the task in the variable taskDocument, with the permissions of the user who created " +
+			"the task. Failures of the chain are only logged. Without actors, nothing happens. No mail is sent.",
 		Run: each(ms, createTaskParams.run),
 	}
 }
 
 type createTaskParams struct {
 	Name      string    `json:"task name" doc:"Name of the task."`
-	Due       time.Time `json:"due date,omitzero" doc:"When it is to be done; without it in five days."`
-	Directive string    `json:"directive,omitzero" doc:"What is to be done."`
+	Due       time.Time `json:"due date,omitzero" doc:"Due date; by default in five days."`
+	Directive string    `json:"directive,omitzero" doc:"Description of the task."`
 	Comment   string    `json:"comment,omitzero" doc:"A comment."`
-	Accept    string    `json:"accept operation chain,omitzero" doc:"What runs when the task is accepted."`
-	Reject    string    `json:"reject operation chain,omitzero" doc:"What runs when it is rejected."`
-	Variable  string    `json:"variable name for actors prefixed ids,omitzero" doc:"Variable of the context that holds actors: one, or a list."`
-	Actors    []string  `json:"additional list of actors prefixed ids,omitzero" doc:"Further actors: users and groups, with \"user:\" or \"group:\" in front or not."`
-	Each      bool      `json:"create one task per actor" default:"true" doc:"A task for each actor, not one for all of them."`
+	Accept    string    `json:"accept operation chain,omitzero" doc:"Operation or chain to run when the task is accepted."`
+	Reject    string    `json:"reject operation chain,omitzero" doc:"Operation or chain to run when the task is rejected."`
+	Variable  string    `json:"variable name for actors prefixed ids,omitzero" doc:"Context variable that holds one actor or a list of actors."`
+	Actors    []string  `json:"additional list of actors prefixed ids,omitzero" doc:"Additional actors: users and groups, with or without the prefixes user: and group:."`
+	Each      bool      `json:"create one task per actor" default:"true" doc:"Whether to create a task for each actor instead of one for all."`
 }
 
 // Names of what a task keeps that is ended by accept or reject.
@@ -137,7 +137,7 @@ func (e *env) answered(t *workflow.Task, accepted bool) error {
 		return err
 	})
 	if err != nil && !engine.Ends(err) && t.Alone() {
-		e.Log.Warn("task: its chain fails", "task", t.ID(), "chain", name, "error", err)
+		e.Log.Warn("task: its chain failed", "task", t.ID(), "chain", name, "error", err)
 		return nil
 	}
 	return err

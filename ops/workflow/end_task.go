@@ -15,8 +15,8 @@ func endTask(ms models) engine.Op {
 		Name:     "Task.End",
 		Label:    "End a task",
 		Category: services,
-		Doc: "Ends a task by one of its actions and returns it; the workflow goes on. Variables that the task does not ask for are ignored. " +
-			"Whoever is not one of its actors is refused, and a task that has ended is a conflict. One that is not about the input, if that is a document, is not found.",
+		Doc: "Completes a task with one of its actions and returns it; the workflow continues. Variables that the task does not ask for are ignored. " +
+			"It fails if the caller is not one of its actors, if the task has ended, or if the input is a document that the task does not belong to.",
 		Run: engine.Overload(
 			on(ms, func(p endTaskParams, e *env, _ engine.Void) (*workflow.Task, error) { return p.end(e, e.taskByID) }),
 			on(ms, func(p endTaskParams, e *env, d *storage.Doc) (*workflow.Task, error) {
@@ -29,7 +29,7 @@ func endTask(ms models) engine.Op {
 type endTaskParams struct {
 	ID     string         `json:"taskId" doc:"Id of the task."`
 	Action string         `json:"action" doc:"Name of the action, for example validate."`
-	Task   map[string]any `json:"task,omitzero" type:"object" doc:"What was filled in: comment, and variables."`
+	Task   map[string]any `json:"task,omitzero" type:"object" doc:"Values entered: comment and variables."`
 }
 
 func (p endTaskParams) end(e *env, find func(id string) (*workflow.Task, error)) (*workflow.Task, error) {
@@ -61,7 +61,7 @@ func (e *env) end(t *workflow.Task, end ending) (*workflow.Task, error) {
 	}
 	i, n := t.Instance, t.Node
 	if i == nil || i.Model == nil || n == nil || n.Task == nil {
-		return nil, fault.Conflict.Errorf("task %s: its workflow is not there any more, or declared no longer", t.ID()).WithCode(fault.CodeWorkflowState)
+		return nil, fault.Conflict.Errorf("task %s: its workflow no longer exists or is no longer declared", t.ID()).WithCode(fault.CodeWorkflowState)
 	}
 	if _, err := (&workflow.TaskDef{Buttons: t.Buttons}).Button(end.action); err != nil {
 		return nil, err
@@ -146,17 +146,17 @@ func completeTask(ms models) engine.Op {
 		Label:    "Complete task",
 		Category: context,
 		Requires: "Workflow",
-		Doc: "Ends the input task and returns it as it was passed; the workflow goes on. Variables that the task does not ask for are ignored. " +
-			"Whoever is not one of its actors is refused, and a task that has ended is a conflict.",
+		Doc: "Completes the input task and returns it as it was passed; the workflow continues. Variables that the task does not ask for are ignored. " +
+			"It fails if the caller is not one of its actors, or if the task has ended.",
 		Run: each(ms, completeParams.run),
 	}
 }
 
 type completeParams struct {
 	Comment  string        `json:"comment,omitzero" doc:"A comment."`
-	Node     storage.Props `json:"nodeVariables,omitzero" doc:"Values of variables of the node; those that are no text may be JSON text."`
+	Node     storage.Props `json:"nodeVariables,omitzero" doc:"Values of variables of the node; values other than text may be given as JSON text."`
 	Status   string        `json:"status,omitzero" doc:"Name of the action, for example validate."`
-	Workflow storage.Props `json:"workflowVariables,omitzero" doc:"Values of variables of the workflow; those that are no text may be JSON text."`
+	Workflow storage.Props `json:"workflowVariables,omitzero" doc:"Values of variables of the workflow; values other than text may be given as JSON text."`
 }
 
 func (p completeParams) run(e *env, d *storage.Doc) (*storage.Doc, error) {
@@ -165,7 +165,7 @@ func (p completeParams) run(e *env, d *storage.Doc) (*storage.Doc, error) {
 		return nil, err
 	}
 	if t.Alone() {
-		return nil, fault.Conflict.Errorf("task %s: it belongs to no workflow; Task.End ends it", t.ID()).WithCode(fault.CodeWorkflowState)
+		return nil, fault.Conflict.Errorf("task %s: is not part of a workflow; use Task.End", t.ID()).WithCode(fault.CodeWorkflowState)
 	}
 	end := ending{action: p.Status, comment: p.Comment, node: p.Node, workflow: p.Workflow}
 	if t.Node != nil && t.Instance.Model != nil {

@@ -14,17 +14,17 @@ func evaluateCondition(ms models) engine.Op {
 		Name:     "Document.Routing.EvaluateCondition",
 		Label:    "Evaluate a condition",
 		Category: "Routing",
-		Doc: "Compares a property of the document, a whole number or a text, with a value, and puts 1 into the variable nextStepPos if that is so, " +
-			"2 if not. Returns nothing.",
+		Doc: "Compares a property of the document, an integer or a text, with a value, and sets the variable nextStepPos to 1 if the comparison holds, " +
+			"otherwise to 2. Returns nothing.",
 		Effect: engine.Pure,
 		Run:    on(ms, conditionParams.run).As("document", "void"),
 	}
 }
 
 type conditionParams struct {
-	Operator string `json:"operator" enum:"equal,not_equal,less_than,less_or_equal_than,greater_than,greater_or_equal_than" doc:"How they are compared."`
+	Operator string `json:"operator" enum:"equal,not_equal,less_than,less_or_equal_than,greater_than,greater_or_equal_than" doc:"Comparison operator."`
 	Subject  string `json:"subject" doc:"Xpath of the property."`
-	Value    string `json:"value" doc:"The value; a whole number if the property is one."`
+	Value    string `json:"value" doc:"The value; must be an integer if the property is one."`
 }
 
 func (p conditionParams) run(e *env, d *storage.Doc) (any, error) {
@@ -41,11 +41,11 @@ func (p conditionParams) run(e *env, d *storage.Doc) (any, error) {
 	case int64:
 		n, err := strconv.ParseInt(p.Value, 10, 64)
 		if err != nil {
-			return nil, fault.Invalid.Errorf("value: whole number expected, not %q", p.Value).In("value")
+			return nil, fault.Invalid.Errorf("value: must be an integer, not %q", p.Value).In("value")
 		}
 		order = cmp.Compare(v, n)
 	default:
-		return nil, fault.Invalid.Errorf("subject: property %s is neither a whole number nor a text", p.Subject).In("subject")
+		return nil, fault.Invalid.Errorf("subject: property %s is neither an integer nor a text", p.Subject).In("subject")
 	}
 	place := "2"
 	if map[string]bool{

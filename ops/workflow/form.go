@@ -15,8 +15,8 @@ func taskForm(ms models) engine.Op {
 		Name:     "Task.Form",
 		Label:    "Form of a task",
 		Category: services,
-		Doc: "Returns what the form of a task is made of: its fields, each with name, type, list, values, people (it names users and groups), writable " +
-			"and value, and what the caller may do: end, reassign, delegate.",
+		Doc: "Returns the form of a task: its fields, each with name, type, list, values, people (whether it names users and groups), writable " +
+			"and value, and the actions that the caller may take: end, reassign, delegate.",
 		Effect: engine.Reads,
 		Run:    on(ms, getTaskParams.form),
 	}

@@ -10,7 +10,7 @@ func getInstance(ms models) engine.Op {
 		Name:     "Workflow.Get",
 		Label:    "Workflow",
 		Category: services,
-		Doc:      "Returns a workflow that was started.",
+		Doc:      "Returns a workflow instance.",
 		Effect:   engine.Reads,
 		Run:      on(ms, getParams.run),
 	}

@@ -16,8 +16,8 @@ func getAssigned(ms models) engine.Op {
 		Aliases:  []string{"Workflow.GetTask"},
 		Label:    "Get user tasks",
 		Category: services,
-		Doc: "Returns a JSON file with the open tasks of the caller, by the name and the groups: a list with id, docref, name, taskName, directive, " +
-			"comment, dueDate, documentTitle, documentLink, startDate and expired. Tasks about documents that the caller may not read are left out.",
+		Doc: "Returns a JSON file with the open tasks of the caller and the caller's groups: a list with id, docref, name, taskName, directive, " +
+			"comment, dueDate, documentTitle, documentLink, startDate and expired. Tasks on documents that the caller may not read are omitted.",
 		Effect: engine.Reads,
 		Run: on(ms, func(_ engine.Void, e *env, _ engine.Void) (*storage.Blob, error) {
 			items, _, err := e.assignedTo("", storage.PageOptions{CountLimit: -1})

@@ -12,7 +12,7 @@ func graphInstance(ms models) engine.Op {
 		Name:     "Workflow.GetGraph",
 		Label:    "Graph of a workflow",
 		Category: services,
-		Doc:      "Returns the nodes of a workflow that was started, with where they are, and the transitions between them.",
+		Doc:      "Returns the nodes of a workflow instance, with their positions, and the transitions between them.",
 		Effect:   engine.Reads,
 		Run: on(ms, func(p getParams, e *env, _ engine.Void) (*workflow.Graph, error) {
 			return e.graph(p.ID, plain)
@@ -30,7 +30,7 @@ func (e *env) graph(id string, text func(string) string) (*workflow.Graph, error
 		return workflow.RouteGraph(e.Tx, i.Doc)
 	}
 	if i.Model == nil {
-		return nil, fault.Conflict.Errorf("workflow %s: %s is declared no longer", id, i.ModelName).WithCode(fault.CodeWorkflowState)
+		return nil, fault.Conflict.Errorf("workflow %s: %s is no longer declared", id, i.ModelName).WithCode(fault.CodeWorkflowState)
 	}
 	return i.Model.Graph(text, i), nil
 }
@@ -40,7 +40,7 @@ func getGraph(ms models) engine.Op {
 		Name:     "Document.Routing.GetGraph",
 		Label:    "Get graph",
 		Category: "Routing",
-		Doc:      "Returns a JSON file with the nodes of a workflow that was started, or of the model of a name, and the transitions between them.",
+		Doc:      "Returns a JSON file with the nodes of a workflow instance, or of the model with a name, and the transitions between them.",
 		Effect:   engine.Reads,
 		Run:      on(ms, getGraphParams.run),
 	}
@@ -48,7 +48,7 @@ func getGraph(ms models) engine.Op {
 
 type getGraphParams struct {
 	ID       string `json:"routeDocId" doc:"Id of the workflow, or name of a model."`
-	Language string `json:"language,omitzero" doc:"Language of titles and labels; empty: English."`
+	Language string `json:"language,omitzero" doc:"Language of titles and labels; English by default."`
 }
 
 func (p getGraphParams) run(e *env, _ engine.Void) (*storage.Blob, error) {

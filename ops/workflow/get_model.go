@@ -10,7 +10,7 @@ func getModel(ms models) engine.Op {
 		Name:     "WorkflowModel.Get",
 		Label:    "Workflow model",
 		Category: services,
-		Doc:      "Returns a workflow as it is declared: its name, its title, and its variables with their first values. A route has no variables.",
+		Doc:      "Returns the declaration of a workflow: its name, its title, and its variables with their initial values. A route has no variables.",
 		Effect:   engine.Reads,
 		Run: on(ms, func(p modelParams, e *env, _ engine.Void) (*workflow.Model, error) {
 			return e.models.Find(e.Tx, p.Name)

@@ -14,8 +14,8 @@ func getOpenTasks(ms models) engine.Op {
 		Label:    "Get open tasks",
 		Category: context,
 		Requires: "Workflow",
-		Doc: "Returns the open tasks of the document, those of a user if one is named; or all tasks of a node of a workflow about the document, " +
-			"ended ones too: nodeId and processId together. Unlike Task.List it finds what the caller may not read, for callers who may read the document.",
+		Doc: "Returns the open tasks on the document, optionally of one user; or with nodeId and processId together all tasks of a node of a workflow on the document, " +
+			"including ended ones. Unlike Task.List, it also returns tasks that the caller may not read, if the caller may read the document.",
 		Effect: engine.Reads,
 		Run:    each(ms, getOpenTasksParams.run),
 	}
@@ -31,7 +31,7 @@ func (p getOpenTasksParams) run(e *env, d *storage.Doc) (storage.Docs, error) {
 	f := workflow.Filter{Documents: []string{d.ID()}}
 	switch {
 	case (p.Node == "") != (p.Process == ""):
-		return nil, fault.Invalid.Errorf("nodeId and processId: both are needed, or neither").In("nodeId")
+		return nil, fault.Invalid.Errorf("nodeId and processId: must be given together").In("nodeId")
 	case p.Node != "":
 		f.Node, f.Instance, f.Ended = p.Node, p.Process, true
 	case p.Username != "":

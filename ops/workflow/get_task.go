@@ -14,7 +14,7 @@ func getTask(ms models) engine.Op {
 		Name:     "Task.Get",
 		Label:    "Task",
 		Category: services,
-		Doc:      "Returns a task. One that is not about the input, if that is a document, is not found.",
+		Doc:      "Returns a task. It fails if the input is a document that the task does not belong to.",
 		Effect:   engine.Reads,
 		Run: engine.Overload(
 			on(ms, func(p getTaskParams, e *env, _ engine.Void) (*workflow.Task, error) { return e.taskByID(p.ID) }),
@@ -31,7 +31,7 @@ type getTaskParams struct {
 func (e *env) taskAbout(d *storage.Doc, id string) (*workflow.Task, error) {
 	t, err := e.taskByID(id)
 	if err == nil && !slices.Contains(t.Documents(), d.ID()) {
-		err = fault.NotFound.Errorf("task %s about document %s", id, d.ID())
+		err = fault.NotFound.Errorf("task %s on document %s", id, d.ID())
 	}
 	return t, err
 }

@@ -13,19 +13,19 @@ func getTaskNames(ms models) engine.Op {
 		Name:     "Context.GetTaskNames",
 		Label:    "Get Task Translated Names",
 		Category: context,
-		Doc: "Returns a task for each name that open tasks of workflows have which the caller may end. Their titles say, in the language, of " +
-			"which workflow and what task they are.",
+		Doc: "Returns one task for each distinct name among the open workflow tasks that the caller may complete. Their titles contain, in the language, the " +
+			"names of the workflow and the task.",
 		Effect: engine.Reads,
 		Run:    on(ms, getTaskNamesParams.run),
 	}
 }
 
 type getTaskNamesParams struct {
-	Language string `json:"lang,omitzero" doc:"Language of the titles; empty: English."`
-	Limit    int    `json:"limit" default:"-1" type:"int" doc:"Most names; below 1 is any number."`
-	Search   string `json:"searchTerm,omitzero" doc:"How the name begins, in the language; upper and lower case count."`
-	Value    string `json:"value,omitzero" doc:"The name itself, as the workflow has it; searchTerm does not count then."`
-	Xpath    string `json:"xpath,omitzero" doc:"Does nothing; clients send it."`
+	Language string `json:"lang,omitzero" doc:"Language of the titles; English by default."`
+	Limit    int    `json:"limit" default:"-1" type:"int" doc:"Maximum number of names; less than 1 means no limit."`
+	Search   string `json:"searchTerm,omitzero" doc:"Prefix of the name, in the language; case-sensitive."`
+	Value    string `json:"value,omitzero" doc:"The exact name in the workflow; overrides searchTerm."`
+	Xpath    string `json:"xpath,omitzero" doc:"Accepted but ignored."`
 }
 
 func (p getTaskNamesParams) run(e *env, _ engine.Void) (storage.Docs, error) {

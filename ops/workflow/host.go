@@ -48,7 +48,7 @@ func (h *host) resume(node string) error {
 		return h.gone()
 	}
 	if h.Vars[walking] == h.instance.ID() {
-		return fault.Conflict.Errorf("workflow %s: one of its own chains has it go on", h.instance.ID()).WithCode(fault.CodeWorkflowState)
+		return fault.Conflict.Errorf("workflow %s: one of its own chains is already continuing it", h.instance.ID()).WithCode(fault.CodeWorkflowState)
 	}
 	docs, err := h.documents()
 	if err != nil {
@@ -63,13 +63,13 @@ func (h *host) resume(node string) error {
 
 // gone is the error of a workflow whose model is declared no longer.
 func (h *host) gone() error {
-	return fault.Conflict.Errorf("workflow %s: %s is declared no longer", h.instance.ID(), h.instance.ModelName).WithCode(fault.CodeWorkflowState)
+	return fault.Conflict.Errorf("workflow %s: %s is no longer declared", h.instance.ID(), h.instance.ModelName).WithCode(fault.CodeWorkflowState)
 }
 
 func (h *host) most() int { return limit.Of[workflow.Limits](h.Tx.Repo().Bounds()).Steps }
 
 // errStopped ends a walk whose workflow one of its own chains has cancelled.
-var errStopped = errors.New("workflow: it is cancelled")
+var errStopped = errors.New("workflow: is canceled")
 
 // walked keeps what a walk has done.
 func (h *host) walked(ended bool, err error) error {
@@ -155,7 +155,7 @@ func (h *host) holds(n *workflow.Node, condition string) (bool, error) {
 	}
 	holds, ok := v.(bool)
 	if !ok {
-		return false, fault.Invalid.Errorf("expression: true or false expected, not %s", expr.Text(v)).WithCode(fault.CodeExpression)
+		return false, fault.Invalid.Errorf("expression: must be true or false, not %s", expr.Text(v)).WithCode(fault.CodeExpression)
 	}
 	return holds, nil
 }
@@ -221,7 +221,7 @@ func (h *host) chain(n *workflow.Node, name string) error {
 		return nil
 	}
 	if _, ok := h.Set().Op(name); !ok {
-		return fault.Conflict.Errorf("workflow %s: node %s: there is no operation %s to run", h.instance.ModelName, n.ID, name)
+		return fault.Conflict.Errorf("workflow %s: node %s: unknown operation %s", h.instance.ModelName, n.ID, name)
 	}
 	if err := h.instance.Save(h.unlimited()); err != nil {
 		return err

@@ -11,8 +11,8 @@ func listInstances(ms models) engine.Op {
 		Name:     "Workflow.List",
 		Label:    "Running workflows",
 		Category: services,
-		Doc: "Returns the running workflows that the caller has started, the oldest first, or with an input those on its documents that the " +
-			"caller may see: its initiator may, whoever has got a task of it, and administrators. No more than an answer may hold.",
+		Doc: "Returns the running workflows that the caller has started, oldest first, or with an input the workflows on the input documents that the " +
+			"caller may see: the initiator, actors of its tasks, and administrators may. The result is limited to the server's page limit.",
 		Effect: engine.Reads,
 		Run: engine.Overload(
 			on(ms, func(p listParams, e *env, _ engine.Void) (workflow.InstanceList, error) {
@@ -29,7 +29,7 @@ func listInstances(ms models) engine.Op {
 }
 
 type listParams struct {
-	Model string `json:"workflowModelName,omitzero" doc:"Name of a workflow: only such; empty is all."`
+	Model string `json:"workflowModelName,omitzero" doc:"Only instances of this workflow; empty means all."`
 }
 
 func (p listParams) run(e *env, f workflow.Filter) (workflow.InstanceList, error) {

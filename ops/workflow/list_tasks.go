@@ -12,8 +12,8 @@ func listTasks(ms models) engine.Op {
 		Name:     "Task.List",
 		Label:    "Tasks",
 		Category: services,
-		Doc: "Returns the open tasks of the caller, by the name, the groups and what others have delegated, the oldest first; with an input, " +
-			"only those about its documents. Who names a user, or a workflow, gets those of the user, or of anybody, that the caller may read.",
+		Doc: "Returns the open tasks of the caller, the caller's groups and those delegated to the caller, oldest first; with an input, " +
+			"only those on the input documents. With a user or a workflow, it returns the tasks of that user, or of all users, that the caller may read.",
 		Effect: engine.Reads,
 		Run: engine.Overload(
 			on(ms, func(p listTasksParams, e *env, _ engine.Void) (*workflow.TaskPage, error) { return p.run(e, nil) }),
@@ -28,12 +28,12 @@ func listTasks(ms models) engine.Op {
 }
 
 type listTasksParams struct {
-	User     string `json:"userId,omitzero" doc:"Whose tasks are meant: a user, or a group behind \"group:\"."`
-	Instance string `json:"workflowInstanceId,omitzero" doc:"Id of a workflow: only its tasks."`
-	Model    string `json:"workflowModelName,omitzero" doc:"Name of a workflow: only tasks of such. The list then has no pages."`
-	Size     int    `json:"pageSize" default:"0" doc:"Most entries of the page; 0 is as many as an answer may hold."`
-	Index    int    `json:"currentPageIndex" default:"0" doc:"Number of the page, from 0."`
-	Offset   int    `json:"offset" default:"0" doc:"Entries to leave out before the first."`
+	User     string `json:"userId,omitzero" doc:"Actor of the tasks: a user, or a group with the prefix group:."`
+	Instance string `json:"workflowInstanceId,omitzero" doc:"Only tasks of the workflow with this id."`
+	Model    string `json:"workflowModelName,omitzero" doc:"Only tasks of workflows with this name. The result is then not paged."`
+	Size     int    `json:"pageSize" default:"0" doc:"Maximum number of entries per page; 0 means the server's limit."`
+	Index    int    `json:"currentPageIndex" default:"0" doc:"Number of the page, starting at 0."`
+	Offset   int    `json:"offset" default:"0" doc:"Number of entries to skip."`
 }
 
 func (p listTasksParams) run(e *env, about []string) (*workflow.TaskPage, error) {

@@ -11,7 +11,7 @@ func listModels(ms models) engine.Op {
 		Name:     "WorkflowModel.List",
 		Label:    "Workflow models",
 		Category: services,
-		Doc:      "Returns the workflows that there are, or with an input those that the caller may start on the document.",
+		Doc:      "Returns all workflow models, or with an input those that the caller may start on the document.",
 		Effect:   engine.Reads,
 		Run: engine.Overload(
 			on(ms, func(_ engine.Void, e *env, _ engine.Void) (workflow.ModelList, error) { return e.models.Within(e.Tx) }),

@@ -10,15 +10,15 @@ func reassignTask(ms models) engine.Op {
 		Name:     "Task.Reassign",
 		Label:    "Reassign a task",
 		Category: services,
-		Doc: "Gives an open task to others instead: its actors may, its initiator and administrators, if the workflow lets its task be " +
-			"reassigned. What was delegated ends. The input is kept.",
+		Doc: "Reassigns an open task: allowed for its actors, its initiator and administrators, if the workflow permits the task to be " +
+			"reassigned. Delegations end. Returns the input.",
 		Run: on(ms, reassignParams.run),
 	}
 }
 
 type reassignParams struct {
 	ID      string   `json:"taskId" doc:"Id of the task."`
-	Actors  []string `json:"actors" doc:"Who is to do it: users and groups, with \"user:\" or \"group:\" in front or not."`
+	Actors  []string `json:"actors" doc:"New actors: users and groups, with or without the prefixes user: and group:."`
 	Comment string   `json:"comment,omitzero" doc:"A comment."`
 }
 
@@ -41,14 +41,14 @@ func delegateTask(ms models) engine.Op {
 		Name:     "Task.Delegate",
 		Label:    "Delegate a task",
 		Category: services,
-		Doc:      "Lets others do an open task too: its actors may delegate it, its initiator and administrators. The input is kept.",
+		Doc:      "Delegates an open task to additional actors: allowed for its actors, its initiator and administrators. Returns the input.",
 		Run:      on(ms, delegateParams.run),
 	}
 }
 
 type delegateParams struct {
 	ID      string   `json:"taskId" doc:"Id of the task."`
-	Actors  []string `json:"delegatedActors" doc:"Who may do it too: users and groups, with \"user:\" or \"group:\" in front or not."`
+	Actors  []string `json:"delegatedActors" doc:"Additional actors: users and groups, with or without the prefixes user: and group:."`
 	Comment string   `json:"comment,omitzero" doc:"A comment."`
 }
 

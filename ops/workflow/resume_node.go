@@ -14,15 +14,15 @@ func resumeNode(ms models) engine.Op {
 		Label:    "Resume workflow",
 		Category: context,
 		Requires: "Workflow",
-		Doc: "Has a workflow go on from a node that waits: the node's open tasks are cancelled, or the workflow that it goes through. A workflow whose documents are gone is cancelled " +
-			"instead. One that was made without being started begins, and a route goes on with the steps that are ready. Keeps the input.",
+		Doc: "Continues a workflow from a waiting node: the node's open tasks, or its subworkflow, are canceled. A workflow whose documents were deleted is canceled " +
+			"instead. A workflow that was created without being started starts, and a route continues with the steps that are ready. Returns the input.",
 		Run: on(ms, resumeNodeParams.run),
 	}
 }
 
 type resumeNodeParams struct {
-	Node     string `json:"nodeId,omitzero" doc:"Id of the node; empty: what the variable nodeId of the context says."`
-	Instance string `json:"workflowInstanceId,omitzero" doc:"Id of the workflow; empty: the one at hand."`
+	Node     string `json:"nodeId,omitzero" doc:"Id of the node; by default the value of the context variable nodeId."`
+	Instance string `json:"workflowInstanceId,omitzero" doc:"Id of the workflow; by default the current one."`
 }
 
 func (p resumeNodeParams) run(e *env, _ engine.Void) (engine.Void, error) {
@@ -33,7 +33,7 @@ func (p resumeNodeParams) run(e *env, _ engine.Void) (engine.Void, error) {
 		p.Instance, _ = e.Vars[workflowID].(string)
 	}
 	if p.Instance == "" {
-		return engine.Void{}, fault.Invalid.Errorf("%s: no workflow is named, and none is at hand", workflowID).In(workflowID)
+		return engine.Void{}, fault.Invalid.Errorf("%s: no workflow is named, and there is no current one", workflowID).In(workflowID)
 	}
 	tx := e.unlimited()
 	d, err := tx.Doc(storage.Ref(p.Instance))

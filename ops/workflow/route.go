@@ -24,11 +24,11 @@ func (h *host) beginStep(s *workflow.Step) error {
 	tx, i := h.unlimited(), h.instance
 	name := h.models.ChainOf(s.Doc.Type(), tx.Repo().Types())
 	if _, ok := h.Set().Op(name); !ok {
-		return fault.Conflict.Errorf("workflow %s: there is no operation to run for a step of type %s", i.ModelName, s.Doc.Type().Name)
+		return fault.Conflict.Errorf("workflow %s: no operation is declared for steps of type %s", i.ModelName, s.Doc.Type().Name)
 	}
 	initiator, err := tx.PrincipalOf(i.Initiator)
 	if fault.Is(err, fault.NotFound) {
-		return fault.Conflict.Errorf("workflow %s: its initiator %s is not there any more", i.ID(), i.Initiator).WithCode(fault.CodeWorkflowState)
+		return fault.Conflict.Errorf("workflow %s: its initiator %s no longer exists", i.ID(), i.Initiator).WithCode(fault.CodeWorkflowState)
 	}
 	if err != nil {
 		return err
@@ -65,7 +65,7 @@ func (h *host) beginStep(s *workflow.Step) error {
 func (e *env) step() (*workflow.Step, error) {
 	d, ok := e.Vars[workflow.StepVariable].(*storage.Doc)
 	if !ok {
-		return nil, fault.Invalid.Errorf("variable %s: no step of a route in it", workflow.StepVariable).In(workflow.StepVariable)
+		return nil, fault.Invalid.Errorf("variable %s: does not hold a step of a route", workflow.StepVariable).In(workflow.StepVariable)
 	}
 	tx := e.unlimited()
 	if _, err := e.Tx.Reload(d); err != nil {
@@ -107,11 +107,11 @@ func (e *env) stepTask() (*workflow.Task, error) {
 		ok = workflow.IsTask(d)
 	}
 	if !ok {
-		return nil, fault.Invalid.Errorf("variable %s: no task in it", taskDocument).In(taskDocument)
+		return nil, fault.Invalid.Errorf("variable %s: does not hold a task", taskDocument).In(taskDocument)
 	}
 	t, err := workflow.OpenTask(e.unlimited(), e.models, d)
 	if err == nil && (t.Step() == "" || t.Instance == nil) {
-		err = fault.Invalid.Errorf("variable %s: task %s is none of a step", taskDocument, t.ID()).In(taskDocument)
+		err = fault.Invalid.Errorf("variable %s: task %s does not belong to a step", taskDocument, t.ID()).In(taskDocument)
 	}
 	return t, err
 }
@@ -126,9 +126,9 @@ func routing[P any](ms models, name, label, doc string, run func(P, *env) error)
 
 func resumeStep(ms models) engine.Op {
 	return routing(ms, "Document.Routing.Resume.Step", "Resume Step",
-		"Has the step of a route in the variable document.routing.step be done, and the route go on. Tasks of the step that are open are cancelled; but the chain of one of "+
-			"several tasks, about several documents, leaves the step to the last. "+
-			"Those for whom such a task waits may, and who may cancel the route. Keeps the input.",
+		"Completes the step of a route in the variable document.routing.step, and continues the route. Open tasks of the step are canceled, except that the chain of one of  "+
+			"several tasks, on several documents, leaves the step to the last one.  "+
+			"For the actors of such a task and users who may cancel the route. Returns the input.",
 		func(_ engine.Void, e *env) error {
 			s, err := e.movable()
 			if err != nil {
@@ -162,8 +162,8 @@ func (e *env) waits(s *workflow.Step) (bool, error) {
 
 func stepDone(ms models) engine.Op {
 	return routing(ms, "Document.Routing.Step.Done", "Set Step Done",
-		"Has the step of a route in the variable document.routing.step be done. The route goes on with the next if it is the chain of the step "+
-			"that says so; otherwise Document.Routing.Resume.Step of another step, or Workflow.ResumeNode, has it go on. Who may use it is as there. Keeps the input.",
+		"Completes the step of a route in the variable document.routing.step. The route continues with the next step if the step's own chain  "+
+			"calls it; otherwise Document.Routing.Resume.Step for another step, or Workflow.ResumeNode, continues it. The same callers are allowed as there. Returns the input.",
 		func(_ engine.Void, e *env) error {
 			s, err := e.movable()
 			if err != nil {
@@ -175,8 +175,8 @@ func stepDone(ms models) engine.Op {
 
 func stepBackToReady(ms models) engine.Op {
 	return routing(ms, "Document.Routing.BackToReady", "Set Step back to a ready state",
-		"Has the step of a route in the variable document.routing.step be as if it had not begun; tasks of it that are open are cancelled. It begins anew "+
-			"when the route goes on. Those for whom such a task waits may, and who may cancel the route. Keeps the input.",
+		"Resets the step of a route in the variable document.routing.step and cancels its open tasks. The step starts again  "+
+			"when the route goes on. For the actors of such a task and users who may cancel the route. Returns the input.",
 		func(_ engine.Void, e *env) error {
 			s, err := e.movable()
 			if err != nil {
@@ -188,8 +188,8 @@ func stepBackToReady(ms models) engine.Op {
 
 func setNextStep(ms models) engine.Op {
 	return routing(ms, "Update.NextStep.ConditionalFolder", "Choose branch",
-		"Chooses which folder of steps goes on after the step in the variable document.routing.step, and which do not. The step is in a conditional folder; "+
-			"elsewhere there is nothing to choose. Those for whom a task of the step waits may, and who may cancel the route. Keeps the input.",
+		"Chooses the folder of steps that continues after the step in the variable document.routing.step. The step must be in a conditional folder;  "+
+			"elsewhere there is nothing to choose. For the actors of a task of the step and users who may cancel the route. Returns the input.",
 		func(p nextStepParams, e *env) error {
 			s, err := e.movable()
 			if err != nil {
@@ -200,12 +200,12 @@ func setNextStep(ms models) engine.Op {
 }
 
 type nextStepParams struct {
-	Place string `json:"nextStepPos" doc:"Number of the folder among what is in the conditional folder, from 0: 1 is the first branch, for a step is before it."`
+	Place string `json:"nextStepPos" doc:"Index of the branch among the children of the conditional folder, starting at 0: 1 is the first branch, since a step precedes it."`
 }
 
 func stepFromTask(ms models) engine.Op {
 	return routing(ms, "Document.Routing.SetRunningStepFromTask", "Set Current Step from Task",
-		"Puts the step of a route whose task is in the variable taskDocument into the variable document.routing.step. Keeps the input.",
+		"Sets the variable document.routing.step to the step of a route whose task is in the variable taskDocument. Returns the input.",
 		func(p fromTaskParams, e *env) error {
 			t, err := e.stepTask()
 			if err != nil {
@@ -232,5 +232,5 @@ func stepFromTask(ms models) engine.Op {
 }
 
 type fromTaskParams struct {
-	Comments bool `json:"mappingComments" default:"false" doc:"Keep with the step what was said about the task. Who may do that is as with Document.Routing.Resume.Step."`
+	Comments bool `json:"mappingComments" default:"false" doc:"Whether to store the comments on the task with the step. The same callers are allowed as for Document.Routing.Resume.Step."`
 }

@@ -24,10 +24,10 @@ func createRoutingTask(ms models) engine.Op {
 		Name:     "Workflow.CreateRoutingTask",
 		Label:    "Create task",
 		Category: services,
-		Doc: "Gives all actors of the step in the variable document.routing.step one task about the document, and returns the document. It is ended by " +
-			"accept or reject; the chain named for that then runs with the document as input and the task in the variable taskDocument, with the rights " +
-			"of who made the task, and if it fails the task is not ended. Without actors nothing happens. The variables taskDocuments and " +
-			"document.routing.task.actors hold the tasks and the users they wait for. Who may cancel the route may give such tasks.",
+		Doc: "Assigns one task on the document to all actors of the step in the variable document.routing.step, and returns the document. The task is completed by " +
+			"accept or reject; then the corresponding chain runs with the document as input and the task in the variable taskDocument, with the permissions " +
+			"of the user who created the task. If it fails, the task is not completed. Without actors, nothing happens. The variables taskDocuments and " +
+			"document.routing.task.actors hold the tasks and their actors. For users who may cancel the route.",
 		Run: engine.Overload(
 			on(ms, func(p routingTaskParams, e *env, d *storage.Doc) (*storage.Doc, error) {
 				return d, p.run(e, storage.Docs{d})
@@ -40,10 +40,10 @@ func createRoutingTask(ms models) engine.Op {
 }
 
 type routingTaskParams struct {
-	Accept     string        `json:"accept operation chain,omitzero" doc:"What runs when the task is accepted."`
-	Reject     string        `json:"reject operation chain,omitzero" doc:"What runs when it is rejected."`
-	Properties storage.Props `json:"mappingProperties,omitzero" doc:"Xpaths of the task's properties with what they are copied from: Document: or StepTask: and an xpath of the document or the step."`
-	Variables  storage.Props `json:"mappingTaskVariables,omitzero" doc:"Variables of the task with what they are copied from, likewise."`
+	Accept     string        `json:"accept operation chain,omitzero" doc:"Operation or chain to run when the task is accepted."`
+	Reject     string        `json:"reject operation chain,omitzero" doc:"Operation or chain to run when the task is rejected."`
+	Properties storage.Props `json:"mappingProperties,omitzero" doc:"Sources by xpath of the task's properties: Document: or StepTask: followed by an xpath of the document or the step."`
+	Variables  storage.Props `json:"mappingTaskVariables,omitzero" doc:"Sources by name of the task's variables, in the same form."`
 }
 
 func (p routingTaskParams) run(e *env, docs storage.Docs) error {
@@ -87,7 +87,7 @@ func (p routingTaskParams) give(h *host, s *workflow.Step, d *storage.Doc) (*wor
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Variables)) {
 		if slices.Contains([]string{acceptChain, rejectChain, fromStored, workflow.StepVariable, "nodeId", "status"}, name) {
-			return nil, fault.Invalid.Errorf("mappingTaskVariables: variable %s is the server's", name).In("mappingTaskVariables")
+			return nil, fault.Invalid.Errorf("mappingTaskVariables: variable %s is reserved for the server", name).In("mappingTaskVariables")
 		}
 		v, err := mapped(p.Variables[name], s, d, "mappingTaskVariables")
 		if err != nil {
@@ -102,7 +102,7 @@ func (p routingTaskParams) give(h *host, s *workflow.Step, d *storage.Doc) (*wor
 	}
 	for _, to := range slices.Sorted(maps.Keys(p.Properties)) {
 		if !strings.HasPrefix(to, "dc:") && !slices.Contains([]string{"nt:description", "nt:directive", "nt:dueDate", "nt:name"}, to) {
-			return nil, fault.Invalid.Errorf("mappingProperties: property %s is the server's", to).In("mappingProperties")
+			return nil, fault.Invalid.Errorf("mappingProperties: property %s is reserved for the server", to).In("mappingProperties")
 		}
 		v, err := mapped(p.Properties[to], s, d, "mappingProperties")
 		if err == nil {
@@ -150,7 +150,7 @@ func mapped(from any, s *workflow.Step, d *storage.Doc, in string) (any, error) 
 	if xpath, ok := strings.CutPrefix(name, "StepTask:"); ok {
 		return s.Doc.Get(xpath)
 	}
-	return nil, fault.Invalid.Errorf("%s: Document: or StepTask: and an xpath expected, not %q", in, name).In(in)
+	return nil, fault.Invalid.Errorf("%s: must be Document: or StepTask: followed by an xpath, not %q", in, name).In(in)
 }
 
 func removeRoutingTask(ms models) engine.Op {
@@ -158,8 +158,8 @@ func removeRoutingTask(ms models) engine.Op {
 		Name:     "Workflow.RemoveRoutingTask",
 		Label:    "Remove task",
 		Category: services,
-		Doc: "Deletes the tasks of steps of routes in the variable taskDocuments, or without it all tasks of the step in the variable document.routing.step. " +
-			"Who may cancel the route may. Keeps the input.",
+		Doc: "Deletes the tasks of route steps in the variable taskDocuments, or without it all tasks of the step in the variable document.routing.step. " +
+			"For users who may cancel the route. Returns the input.",
 		Run: on(ms, func(_ engine.Void, e *env, _ engine.Void) (engine.Void, error) { return engine.Void{}, e.removeTasks() }),
 	}
 }

@@ -11,18 +11,18 @@ var setNodeVariable = engine.Op{
 	Label:    "Set Node Variable",
 	Category: context,
 	Requires: "Workflow",
-	Doc:      "Sets a variable of the node of a workflow that a chain runs for, and keeps the input. Elsewhere nothing happens.",
+	Doc:      "Sets a variable of the workflow node that the current chain runs for, and returns the input. Elsewhere nothing happens.",
 	Run:      engine.On(setNodeVariableParams.run),
 }
 
 type setNodeVariableParams struct {
 	Name  string `json:"name" doc:"Name of the variable."`
-	Value any    `json:"value,omitzero" doc:"The value; nothing removes what was there."`
+	Value any    `json:"value,omitzero" doc:"The value; without it, the variable is removed."`
 }
 
 func (p setNodeVariableParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
 	if p.Name == "" {
-		return engine.Void{}, fault.Invalid.Errorf("name: is empty").In("name")
+		return engine.Void{}, fault.Invalid.Errorf("name: must not be empty").In("name")
 	}
 	setIn(c, nodeVars, p.Name, p.Value)
 	return engine.Void{}, nil

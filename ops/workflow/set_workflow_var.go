@@ -13,22 +13,22 @@ func setWorkflowVar(ms models) engine.Op {
 		Label:    "Set Workflow Variable",
 		Category: context,
 		Requires: "Workflow",
-		Doc: "Sets a variable of a workflow and keeps the input: in the map " + workflowVars + " where a chain has one, and in the " +
-			"workflow that is named or at hand, if it declares the variable. Without a workflow only the map changes. Outside of what is " +
-			"stored on the server, administrators alone set variables of a workflow so.",
+		Doc: "Sets a variable of a workflow and keeps the input: in the map " + workflowVars + " if the chain has one, and in the " +
+			"named or current workflow, if it declares the variable. Without a workflow, only the map changes. Except for operations " +
+			"stored on the server, only administrators may set workflow variables this way.",
 		Run: on(ms, setWorkflowVarParams.run),
 	}
 }
 
 type setWorkflowVarParams struct {
 	Name     string `json:"name" doc:"Name of the variable."`
-	Value    any    `json:"value,omitzero" doc:"The value; nothing removes what was there."`
-	Instance string `json:"workflowInstanceId,omitzero" doc:"Identifier of the workflow; empty: the one at hand."`
+	Value    any    `json:"value,omitzero" doc:"The value; without it, the variable is removed."`
+	Instance string `json:"workflowInstanceId,omitzero" doc:"Id of the workflow; by default the current one."`
 }
 
 func (p setWorkflowVarParams) run(e *env, _ engine.Void) (engine.Void, error) {
 	if p.Name == "" {
-		return engine.Void{}, fault.Invalid.Errorf("name: is empty").In("name")
+		return engine.Void{}, fault.Invalid.Errorf("name: must not be empty").In("name")
 	}
 	id := p.Instance
 	if id == "" {
@@ -61,7 +61,7 @@ func (p setWorkflowVarParams) keep(e *env, id string) error {
 		return err
 	}
 	if !e.As.Admin && e.Door&stored == 0 {
-		return fault.Denied.Errorf("workflow %s: only administrators set its variables", id)
+		return fault.Denied.Errorf("workflow %s: only administrators may set its variables", id)
 	}
 	if err := i.Assign(map[string]any{p.Name: p.Value}); err != nil {
 		return err

@@ -12,7 +12,7 @@ func startInstance(ms models) engine.Op {
 		Name:     "Workflow.Start",
 		Label:    "Start a workflow",
 		Category: services,
-		Doc: "Starts a workflow on the documents that are named, or on the input document, and returns it. The caller, who needs the " +
+		Doc: "Starts a workflow on the named documents, or on the input document, and returns it. The caller, who needs the " +
 			"permission ManageWorkflows on each of them, is its initiator.",
 		Run: engine.Overload(
 			on(ms, func(p startParams, e *env, _ engine.Void) (*workflow.Instance, error) { return p.run(e, nil) }),
@@ -41,7 +41,7 @@ func (p startParams) run(e *env, d *storage.Doc) (*workflow.Instance, error) {
 			}
 			text, ok := id.(string)
 			if !ok {
-				return nil, fault.Invalid.Errorf("attachedDocumentIds: a list of ids expected").In("attachedDocumentIds")
+				return nil, fault.Invalid.Errorf("attachedDocumentIds: must be a list of ids").In("attachedDocumentIds")
 			}
 			refs = append(refs, storage.Ref(text))
 		}

@@ -16,8 +16,8 @@ func startWorkflow(ms models) engine.Op {
 		Label:    "Start workflow",
 		Category: context,
 		Requires: "Workflow",
-		Doc: "Starts a workflow on the input, one for all documents of a list, and returns the input. The caller, who needs the permission " +
-			"ManageWorkflows on each of them, is its initiator. The variables WorkflowId and " + workflowID + " of the context hold its id.",
+		Doc: "Starts one workflow on the input document or on all documents of the input list, and returns the input. The caller, who needs the permission " +
+			"ManageWorkflows on each of them, is its initiator. The context variables WorkflowId and " + workflowID + " hold its id.",
 		Run: engine.Overload(
 			on(ms, func(p startWorkflowParams, e *env, d *storage.Doc) (*storage.Doc, error) {
 				return d, p.run(e, storage.Docs{d})
@@ -31,8 +31,8 @@ func startWorkflow(ms models) engine.Op {
 
 type startWorkflowParams struct {
 	ID        string        `json:"id" doc:"Name of the workflow."`
-	Start     bool          `json:"start" default:"true" values:"true" doc:"False makes the workflow without its first task; nothing begins it later but Workflow.ResumeNode."`
-	Variables storage.Props `json:"variables,omitzero" doc:"First values of its variables; those that are no text may be JSON text."`
+	Start     bool          `json:"start" default:"true" values:"true" doc:"False creates the workflow without its first task; only Workflow.ResumeNode can start it later."`
+	Variables storage.Props `json:"variables,omitzero" doc:"Initial values of its variables; values other than text may be given as JSON text."`
 }
 
 func (p startWorkflowParams) run(e *env, docs storage.Docs) error {
@@ -49,7 +49,7 @@ func (p startWorkflowParams) run(e *env, docs storage.Docs) error {
 func (e *env) begin(name string, docs storage.Docs, variables map[string]any, start bool) (*workflow.Instance, error) {
 	m, err := e.models.Find(e.Tx, name)
 	if fault.Is(err, fault.NotFound) {
-		return nil, fault.Invalid.Errorf("workflowModelName: no %v", err).In("workflowModelName")
+		return nil, fault.Invalid.Errorf("workflowModelName: %v does not exist", err).In("workflowModelName")
 	}
 	if err != nil {
 		return nil, err

@@ -9,7 +9,7 @@ func modelTexts(ms models) engine.Op {
 		Name:     "WorkflowModel.Texts",
 		Label:    "Texts of workflows",
 		Category: services,
-		Doc:      "Returns what the titles, directives and labels of workflows say in a language, by their keys.",
+		Doc:      "Returns the texts of the titles, directives and labels of workflows in a language, by key.",
 		Effect:   engine.Pure,
 		Run: on(ms, func(p textsParams, e *env, _ engine.Void) (map[string]any, error) {
 			return e.models.Texts(p.Language), nil
@@ -18,5 +18,5 @@ func modelTexts(ms models) engine.Op {
 }
 
 type textsParams struct {
-	Language string `json:"language,omitzero" doc:"The language, as in Accept-Language; empty: English."`
+	Language string `json:"language,omitzero" doc:"The language, as in Accept-Language; English by default."`
 }

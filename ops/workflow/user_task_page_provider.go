@@ -11,16 +11,16 @@ func userTasks(ms models) engine.Op {
 		Label:    "UserTaskPageProvider",
 		Category: services,
 		Doc: "Returns a JSON file with a page of the open tasks of the caller: isPaginable, totalSize, pageIndex, pageSize, pageCount and entries, " +
-			"which are those of Task.GetAssigned.",
+			"as returned by Task.GetAssigned.",
 		Effect: engine.Reads,
 		Run:    on(ms, userTasksParams.run),
 	}
 }
 
 type userTasksParams struct {
-	Language string `json:"language,omitzero" doc:"Language of names and directives; empty: English."`
-	Page     int    `json:"page" default:"0" doc:"Number of the page, from 0."`
-	Size     int    `json:"pageSize" default:"0" doc:"Most entries of a page; 0 is as many as an answer may hold."`
+	Language string `json:"language,omitzero" doc:"Language of names and directives; English by default."`
+	Page     int    `json:"page" default:"0" doc:"Number of the page, starting at 0."`
+	Size     int    `json:"pageSize" default:"0" doc:"Maximum number of entries per page; 0 means the server's limit."`
 }
 
 func (p userTasksParams) run(e *env, _ engine.Void) (*storage.Blob, error) {

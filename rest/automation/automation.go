@@ -19,19 +19,19 @@ func Routes() []rest.Route {
 		{Method: "POST", Path: "/@op/:op", Body: rest.CallBody, Handle: invoke, Batch: true, Or: http.StatusNoContent, Says: "Runs an operation on the input in the body."},
 		{Method: "GET", Path: "/automation", Handle: registry, Gives: "Registry", Says: "Lists the operations and chains that the caller may run."},
 		{Method: "POST", Path: "/automation/login", Body: rest.NoBody, Op: "Login", Gives: "Login"},
-		{Method: "GET", Path: "/automation/runs", Handle: listRuns, Gives: "Runs", Query: "state operation requestId user code since before limit", Says: "Lists the calls that run, the oldest first, or with state=failed those that failed."},
-		{Method: "GET", Path: "/automation/runs/:run", Handle: readRun, Gives: "Run", Says: "Describes a call that runs or failed."},
-		{Method: "DELETE", Path: "/automation/runs/:run", Handle: endRun, Gives: "none", Says: "Ends a call that runs."},
-		{Method: "POST", Path: "/automation/runs/:run/retry", Body: rest.NoBody, Handle: retryRun, Query: "version", Or: http.StatusNoContent, Says: "Makes a call that failed once more and answers as that would have."},
-		{Method: "GET", Path: "/automation/traces", Handle: listTraces, Gives: "Traces", Query: "operation requestId status user limit", Says: "Lists the traces that are kept, the newest first."},
+		{Method: "GET", Path: "/automation/runs", Handle: listRuns, Gives: "Runs", Query: "state operation requestId user code since before limit", Says: "Lists running calls, oldest first, or with state=failed failed calls."},
+		{Method: "GET", Path: "/automation/runs/:run", Handle: readRun, Gives: "Run", Says: "Describes a running or failed call."},
+		{Method: "DELETE", Path: "/automation/runs/:run", Handle: endRun, Gives: "none", Says: "Cancels a running call."},
+		{Method: "POST", Path: "/automation/runs/:run/retry", Body: rest.NoBody, Handle: retryRun, Query: "version", Or: http.StatusNoContent, Says: "Repeats a failed call and returns its response."},
+		{Method: "GET", Path: "/automation/traces", Handle: listTraces, Gives: "Traces", Query: "operation requestId status user limit", Says: "Lists the stored traces, newest first."},
 		{Method: "GET", Path: "/automation/traces/:trace", Handle: readTrace, Gives: "Trace", Says: "Returns the trace of a run."},
 		{Method: "GET", Path: "/automation/:op", Handle: describe, Gives: "Operation", Says: "Describes an operation."},
 		{Method: "POST", Path: "/automation/:op", Body: rest.CallBody, Handle: invoke, Batch: true, Or: http.StatusNoContent, Says: "Runs an operation. With Prefer: respond-async it runs in the background."},
-		{Method: "POST", Path: "/automation/:op/@async", Body: rest.CallBody, Handle: invokeAsync, Status: http.StatusAccepted, Gives: "none", Says: "Runs an operation in the background; Location tells where to ask for its result."},
-		{Method: "GET", Path: "/automation/:op/@async/:run", Handle: rest.AsyncResult, Or: http.StatusNoContent, Says: "Returns the result of a run in the background, once."},
-		{Method: "DELETE", Path: "/automation/:op/@async/:run", Handle: rest.AsyncAbort, Gives: "none", Status: http.StatusNoContent, Says: "Ends a run in the background."},
-		{Method: "GET", Path: "/automation/:op/@async/:run/events", Handle: rest.AsyncEvents, Gives: "events", Or: http.StatusNoContent, Says: "Sends the states of a run in the background as they come, until the last."},
-		{Method: "GET", Path: "/automation/:op/@async/:run/status", Handle: rest.AsyncStatus, Gives: "text", Says: "Says how far a run in the background is."},
+		{Method: "POST", Path: "/automation/:op/@async", Body: rest.CallBody, Handle: invokeAsync, Status: http.StatusAccepted, Gives: "none", Says: "Runs an operation in the background; Location is the address of its result."},
+		{Method: "GET", Path: "/automation/:op/@async/:run", Handle: rest.AsyncResult, Or: http.StatusNoContent, Says: "Returns the result of a background run, once."},
+		{Method: "DELETE", Path: "/automation/:op/@async/:run", Handle: rest.AsyncAbort, Gives: "none", Status: http.StatusNoContent, Says: "Cancels a background run."},
+		{Method: "GET", Path: "/automation/:op/@async/:run/events", Handle: rest.AsyncEvents, Gives: "events", Or: http.StatusNoContent, Says: "Streams the states of a background run until the last one."},
+		{Method: "GET", Path: "/automation/:op/@async/:run/status", Handle: rest.AsyncStatus, Gives: "text", Says: "Returns the state of a background run."},
 	}
 }
 
@@ -145,7 +145,7 @@ func readCall(x *rest.Request, inv *invocation) error {
 	default:
 		inv.body, inv.files, err = x.ReadParts(ps["boundary"], true)
 		if err == nil && len(inv.files) == 0 {
-			err = fault.Invalid.Errorf("body: multipart without a file").WithCode(fault.CodeBodyIncomplete)
+			err = fault.Invalid.Errorf("body: multipart contains no file").WithCode(fault.CodeBodyIncomplete)
 		}
 	}
 	return err
@@ -159,7 +159,7 @@ func readForm(x *rest.Request) ([]byte, error) {
 	}
 	form, err := url.ParseQuery(string(body))
 	if err != nil {
-		return nil, fault.Invalid.Errorf("body: form is broken")
+		return nil, fault.Invalid.Errorf("body: malformed form")
 	}
 	return []byte(form.Get("jsondata")), nil
 }
@@ -175,7 +175,7 @@ func (inv *invocation) parse() error {
 			inv.input = value
 		case "params":
 			if value[0] != '{' {
-				return fault.Invalid.Errorf("body: params is not an object").In("params")
+				return fault.Invalid.Errorf("body: params must be an object").In("params")
 			}
 			inv.params = value
 		case "context":
@@ -194,7 +194,7 @@ func (inv *invocation) parse() error {
 // variables takes the variables of a call in.
 func (inv *invocation) variables(raw json.RawMessage) error {
 	if raw[0] != '{' {
-		return fault.Invalid.Errorf("body: context is not an object").In("context")
+		return fault.Invalid.Errorf("body: context must be an object").In("context")
 	}
 	inv.vars = map[string]any{}
 	return rest.Members(raw, func(name string, value json.RawMessage) error {

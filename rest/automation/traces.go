@@ -42,7 +42,7 @@ func (e traced) fits(q url.Values) bool {
 func listTraces(x *rest.Request) error {
 	q := x.Query()
 	if s := q.Get("status"); s != "" && s != "ok" && s != "failed" {
-		return fault.Invalid.Errorf("status %q: ok or failed expected", s).In("status")
+		return fault.Invalid.Errorf("status %q: must be ok or failed", s).In("status")
 	}
 	most, err := limitOf(q, maxTraces)
 	if err != nil {

@@ -212,7 +212,7 @@ func fieldsOf(x *rest.Request, p rest.RawParams) (rest.RawParams, error) {
 		return p, err
 	}
 	if body = bytes.TrimSpace(body); body[0] != '{' {
-		return p, fault.Invalid.Errorf("body: is not a JSON object").WithCode(fault.CodeMalformedJSON)
+		return p, fault.Invalid.Errorf("body: must be a JSON object").WithCode(fault.CodeMalformedJSON)
 	}
 	return p.Add("fields", body), nil
 }
@@ -253,7 +253,7 @@ func runDeck(x *rest.Request, call engine.Call, status int, shape func(any) any)
 	line, body, _ := bytes.Cut(res.Body, []byte{'\n'})
 	var k deckAnswer
 	if err := json.Unmarshal(line, &k); err != nil {
-		return fault.Internal.Errorf("idempotency: kept answer is broken")
+		return fault.Internal.Errorf("idempotency: the stored response is damaged")
 	}
 	switch {
 	case res.Replayed:
@@ -280,7 +280,7 @@ func located(x *rest.Request, path string) string {
 func encodeDeck(v any, status int, dry bool) ([]byte, error) {
 	m, ok := v.(map[string]any)
 	if !ok {
-		return nil, fault.Internal.Errorf("decks: %T is no result of the deck service", v)
+		return nil, fault.Internal.Errorf("decks: %T is not a result of the deck service", v)
 	}
 	var k deckAnswer
 	k.Tag, _ = m["etag"].(string)

@@ -46,7 +46,7 @@ func downloadExport(x *rest.Request) error {
 	}
 	b, ok := res.Value.(*engine.Blob)
 	if !ok {
-		return fault.Internal.Errorf("export: %T is no file", res.Value)
+		return fault.Internal.Errorf("export: %T is not a file", res.Value)
 	}
 	x.Write(&rest.Answer{Status: http.StatusOK, File: &rest.File{Blob: b}})
 	return nil

@@ -39,7 +39,7 @@ func openFile(x *rest.Request, call engine.Call) error {
 	}
 	b, ok := res.Value.(*engine.Blob)
 	if !ok {
-		return fault.Internal.Errorf("%s: %T is no file", opFile, res.Value)
+		return fault.Internal.Errorf("%s: %T is not a file", opFile, res.Value)
 	}
 	x.Write(&rest.Answer{Status: http.StatusOK, File: &rest.File{Blob: b, Inline: true}})
 	return nil
@@ -76,7 +76,7 @@ func picture(x *rest.Request) (*engine.Blob, error) {
 			return nil, err
 		}
 		if len(files) != 1 {
-			return nil, fault.Invalid.Errorf("body: has %d files, not one", len(files)).WithCode(fault.CodeNoPicture)
+			return nil, fault.Invalid.Errorf("body: must contain one file, not %d", len(files)).WithCode(fault.CodeNoPicture)
 		}
 		return files[0], nil
 	case x.HTTP.ContentLength > x.BlobLimit():

@@ -39,7 +39,7 @@ func SendThumbnail(x *rest.Request, p rest.Values) error {
 	if text := x.Query().Get("slide"); text != "" {
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil || n < 1 {
-			return fault.Invalid.Errorf("slide %.20q: is no number from 1", text).In("slide").WithCode(fault.CodeOutOfRange)
+			return fault.Invalid.Errorf("slide %.20q: must be a number of at least 1", text).In("slide").WithCode(fault.CodeOutOfRange)
 		}
 		p["slide"] = n
 	}

@@ -91,7 +91,7 @@ func oneComment(method, op string) []rest.Route {
 
 // replies is the address of the replies to annotations.
 func replies(method string) rest.Route {
-	r := rest.Route{Path: "/comments", Op: "Comment.List", Gives: "Comments", Says: "Returns the replies to the annotations that are named by their ids."}
+	r := rest.Route{Path: "/comments", Op: "Comment.List", Gives: "Comments", Says: "Returns the replies to the annotations with the given ids."}
 	if method == http.MethodGet {
 		r.Query = "annotationIds"
 	}
@@ -167,7 +167,7 @@ func (a *adapter) serve(x *rest.Request, in engine.Lazy, args string) error {
 // after makes the adapter's result the input of the adapter behind it.
 func (a *adapter) after(x *rest.Request, in engine.Lazy, args string) (engine.Lazy, error) {
 	if a.op == "" {
-		return nil, fault.NotFound.Errorf("adapter @%s: nothing can follow it", a.name)
+		return nil, fault.NotFound.Errorf("adapter @%s: must be the last one", a.name)
 	}
 	params := a.values(x, args)
 	return func(c *engine.Ctx) (any, error) {

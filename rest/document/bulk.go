@@ -24,7 +24,7 @@ func bulkRoutes() []rest.Route {
 		{Method: "DELETE", Path: "/bulk/:commandId", Handle: bulk, Parts: []rest.Route{
 			{Path: "/bulk/;id=:id", Op: "Bulk.Documents", Says: "Deletes the documents of several ids: /bulk/;id=…;id=…"},
 		}},
-		{Method: "GET", Path: "/bulk/:commandId/events", Handle: bulkEvents, Gives: "events", Or: http.StatusNoContent, Says: "Sends how far a command is as that changes, until it is over."},
+		{Method: "GET", Path: "/bulk/:commandId/events", Handle: bulkEvents, Gives: "events", Or: http.StatusNoContent, Says: "Streams the progress of a command until it is finished."},
 		{Method: "GET", Path: "/bulk/:commandId/result", Op: "Bulk.Result"},
 		{Method: "PUT", Path: "/bulk/:commandId/abort", Body: rest.NoBody, Op: "Bulk.Abort"},
 		{Method: "POST", Path: "/search/bulk/:action", Handle: searchBulk, Op: "Bulk.RunAction", Query: bulkQuery, Status: http.StatusAccepted},
@@ -80,7 +80,7 @@ func bulk(x *rest.Request) error {
 		name, id, _ := strings.Cut(part, "=")
 		id, err := rest.Decode(id)
 		if err != nil || name != "id" || id == "" {
-			return fault.Invalid.Errorf("address: ;id=… expected, not ;%s", part)
+			return fault.Invalid.Errorf("address: must contain ;id=…, not ;%s", part)
 		}
 		list = append(list, id)
 	}
@@ -96,7 +96,7 @@ func bulk(x *rest.Request) error {
 		}
 		var doc struct{ Properties map[string]any }
 		if err := json.Unmarshal(body, &doc); err != nil {
-			return fault.Invalid.Errorf("body: a document with properties expected")
+			return fault.Invalid.Errorf("body: must be a document with properties")
 		}
 		params["action"], params["properties"], re.Body = "update", doc.Properties, body
 	}

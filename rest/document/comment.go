@@ -75,13 +75,13 @@ func repliesTo(x *rest.Request, in engine.Lazy) error {
 			return err
 		}
 		if err := json.Unmarshal(body, &ids); err != nil {
-			return fault.Invalid.Errorf("body: a list of ids of annotations expected")
+			return fault.Invalid.Errorf("body: must be a list of annotation ids")
 		}
 	case http.MethodPut, http.MethodDelete:
 		return notAllowed(x, "GET, POST")
 	}
 	if len(ids) == 0 {
-		return fault.Invalid.Errorf("annotationIds: none given").In("annotationIds")
+		return fault.Invalid.Errorf("annotationIds: must not be empty").In("annotationIds")
 	}
 	return x.Run(engine.Call{Op: "Comment.List", Input: in, Params: rest.Values{"under": ids}}, rest.Reply{Status: http.StatusOK, Bare: true})
 }

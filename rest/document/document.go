@@ -118,7 +118,7 @@ func guarded(x *rest.Request, input engine.Lazy) engine.Lazy {
 		}
 		d, ok := v.(interface{ ChangeToken() string })
 		if !ok || !holds(want, d.ChangeToken()) {
-			return nil, fault.Conflict.Errorf("document has changed, no entity tag of If-Match is its own").WithCode(fault.CodePreconditionFailed)
+			return nil, fault.Conflict.Errorf("document has changed: no entity tag of If-Match matches").WithCode(fault.CodePreconditionFailed)
 		}
 		return v, nil
 	}
@@ -242,7 +242,7 @@ func putBlob(x *rest.Request, input engine.Lazy, xpath string) error {
 		return err
 	}
 	if len(files) == 0 {
-		return fault.Invalid.Errorf("body: multipart without a file").WithCode(fault.CodeBodyIncomplete)
+		return fault.Invalid.Errorf("body: multipart contains no file").WithCode(fault.CodeBodyIncomplete)
 	}
 	call := engine.Call{Op: "Resource.SetBlob", Input: input, Params: rest.Values{"xpath": xpath, "file": files[0]}}
 	return x.Run(call, rest.Reply{Status: http.StatusOK, Files: files[:1], Tagged: true})

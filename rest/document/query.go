@@ -77,7 +77,7 @@ func fromQuery(x *rest.Request) (rest.Values, error) { return queryParams(x), ni
 func inLanguage(x *rest.Request) (rest.Values, error) {
 	lang, err := x.Param("lang")
 	if err == nil && lang != "NXQL" {
-		err = fault.Invalid.Errorf("query language %q: only NXQL is known", lang)
+		err = fault.Invalid.Errorf("query language %q: only NXQL is supported", lang)
 	}
 	return queryParams(x), err
 }

@@ -20,14 +20,14 @@ func uploadRoutes() []rest.Route {
 		{Method: "POST", Path: "/upload/new/:name", Body: rest.NoBody, Handle: openBatchWith, Op: "Upload.Open", Gives: "BatchInfo"},
 		{Method: "GET", Path: "/upload/:batch", Handle: listBatch, Op: "Upload.List", Or: http.StatusNoContent, Gives: "UploadedFiles"},
 		{Method: "DELETE", Path: "/upload/:batch", Op: "Upload.Drop"},
-		{Method: "POST", Path: "/upload/:batch/execute/:op", Body: rest.CallBody, Handle: executeBatch, Or: http.StatusNoContent, Says: "Runs an operation with the files of a batch as its input, and ends the batch."},
+		{Method: "POST", Path: "/upload/:batch/execute/:op", Body: rest.CallBody, Handle: executeBatch, Or: http.StatusNoContent, Says: "Runs an operation with the files of a batch as its input, and deletes the batch."},
 		{Method: "GET", Path: "/upload/:batch/info", Op: "Upload.Describe", Gives: "BatchInfo"},
-		{Method: "POST", Path: "/upload/:batch/refreshToken", Body: rest.NoBody, Handle: refreshToken, Gives: "none", Says: "Is for handlers that have others take the bytes; that of this server needs it not and refuses."},
+		{Method: "POST", Path: "/upload/:batch/refreshToken", Body: rest.NoBody, Handle: refreshToken, Gives: "none", Says: "For handlers that store the bytes elsewhere; the handler of this server does not and refuses it."},
 		{Method: "GET", Path: "/upload/:batch/:idx", Handle: uploadedFile, Op: "Upload.File", Or: http.StatusAccepted, Gives: "UploadedFile"},
 		{Method: "POST", Path: "/upload/:batch/:idx", Body: rest.FileBody, Handle: uploadFile, Op: "Upload.Put", Status: http.StatusCreated, Or: http.StatusAccepted, Gives: "UploadedFile"},
 		{Method: "DELETE", Path: "/upload/:batch/:idx", Op: "Upload.DropFile", Params: batchParams},
-		{Method: "POST", Path: "/upload/:batch/:idx/complete", Body: rest.NoBody, Handle: completeUpload, Gives: "none", Says: "Is for handlers that let others take the bytes; that of this server needs it not and refuses."},
-		{Method: "POST", Path: "/upload/:batch/:idx/execute/:op", Body: rest.CallBody, Handle: executeBatch, Or: http.StatusNoContent, Says: "Runs an operation with one file of a batch as its input, and ends the batch."},
+		{Method: "POST", Path: "/upload/:batch/:idx/complete", Body: rest.NoBody, Handle: completeUpload, Gives: "none", Says: "For handlers that store the bytes elsewhere; the handler of this server does not and refuses it."},
+		{Method: "POST", Path: "/upload/:batch/:idx/execute/:op", Body: rest.CallBody, Handle: executeBatch, Or: http.StatusNoContent, Says: "Runs an operation with one file of a batch as its input, and deletes the batch."},
 	}...)
 }
 
@@ -101,7 +101,7 @@ func uploadFile(x *rest.Request) error {
 		return err
 	}
 	if typ, _ := rest.MediaType(x.HTTP.Header); strings.HasPrefix(typ, "multipart/") {
-		return fault.Invalid.Errorf("body: multipart is not accepted, only the bytes of the file")
+		return fault.Invalid.Errorf("body: must be the bytes of the file, not multipart")
 	}
 	if err := chunkParams(x.HTTP.Header, params); err != nil {
 		return err
@@ -158,14 +158,14 @@ func chunkParams(h http.Header, into rest.Values) error {
 	case kind == "" || kind == "normal":
 		return nil
 	default:
-		return fault.Invalid.Errorf("X-Upload-Type %q: normal or chunked expected", kind)
+		return fault.Invalid.Errorf("X-Upload-Type %q: must be normal or chunked", kind)
 	}
 	n, err := rest.Number("X-Upload-Chunk-Count", count)
 	if err != nil {
 		return err
 	}
 	if n == 0 {
-		return fault.Invalid.Errorf("X-Upload-Chunk-Count 0: there is at least one chunk")
+		return fault.Invalid.Errorf("X-Upload-Chunk-Count 0: must be at least 1")
 	}
 	into["chunkCount"] = n
 	if size := h.Get("X-File-Size"); size != "" {
@@ -211,7 +211,7 @@ func executeBatch(x *rest.Request) error {
 func forget(x *rest.Request, batch any) {
 	_, err := quiet(x, "Upload.Drop", rest.Values{"batch": batch})
 	if err != nil && !fault.Is(err, fault.NotFound) && !rest.Gone(x.HTTP.Context(), err) {
-		x.Report(rest.StatusOf(err), "batch was used and stays", err)
+		x.Report(rest.StatusOf(err), "batch was used but could not be deleted", err)
 	}
 }
 
@@ -233,7 +233,7 @@ func completeUpload(x *rest.Request) error {
 	if err != nil {
 		return err
 	}
-	return fault.Conflict.Errorf("batch %s: files of its handler are complete by themselves", params["batch"])
+	return fault.Conflict.Errorf("batch %s: files of its handler do not need to be completed", params["batch"])
 }
 
 // refreshToken is for handlers that have others take the bytes.

@@ -36,7 +36,7 @@ func (c *Config) addAutomation(s *server) {
 		Description: "Runs an operation or chain in one transaction and returns its result.",
 		InputSchema: json.RawMessage(`{"type":"object","properties":{
 			"operation":{"type":"string","description":"Name of the operation or chain."},
-			"input":{"description":"What it works on: a document's path or id, a list of them, an entity, or nothing."},
+			"input":{"description":"The input: a document's path or id, a list of them, an entity, or nothing."},
 			"params":{"type":"object","description":"Parameters by name."},
 			"context":{"type":"object","description":"Context variables by name."},
 			"dryRun":{"type":"boolean","default":false,"description":"Whether to undo everything at the end and list what would have changed."},
@@ -45,10 +45,10 @@ func (c *Config) addAutomation(s *server) {
 	}, true, c.runOperation)
 	s.add(&mcp.Tool{
 		Name: "search_operations", Title: "Search operations", Annotations: reads,
-		Description: "Finds operations and chains by what they are to do, in words of their name, label and documentation or such as mean the same, the best first.",
+		Description: "Finds operations and chains by purpose: by words of their name, label and documentation, or synonyms, best match first.",
 		InputSchema: json.RawMessage(`{"type":"object","properties":{
-			"query":{"type":"string","default":"","description":"Words to look for; without any, all operations by name."},
-			"limit":{"type":"integer","minimum":1,"maximum":50,"default":10,"description":"Most operations returned."}
+			"query":{"type":"string","default":"","description":"Words to search for; without words, all operations by name."},
+			"limit":{"type":"integer","minimum":1,"maximum":50,"default":10,"description":"Maximum number of operations returned."}
 		},"additionalProperties":false}`),
 	}, false, c.search)
 }
@@ -65,7 +65,7 @@ func strictly(raw json.RawMessage, into any) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if !slices.Contains(known, name) {
-			return fault.Invalid.Errorf("arguments: there is no %q, only %s", name, strings.Join(known, ", ")).In(name)
+			return fault.Invalid.Errorf("arguments: unknown argument %q, must be %s", name, strings.Join(known, ", ")).In(name)
 		}
 	}
 	if err := json.Unmarshal(raw, into); err != nil && len(raw) > 0 {
@@ -102,7 +102,7 @@ func (c *Config) search(ctx context.Context, raw json.RawMessage) *result {
 		return failed(err)
 	}
 	if args.Limit < 1 || args.Limit > maxFound {
-		return failed(fault.Invalid.Errorf("limit: %d is not from 1 to %d", args.Limit, maxFound))
+		return failed(fault.Invalid.Errorf("limit: %d is not between 1 and %d", args.Limit, maxFound))
 	}
 	set, as := c.Engine.Set(), c.As(ctx)
 	docs := c.find.Search(args.Query, func(name string) bool { return set.Allowed(name, as, engine.MCP) })

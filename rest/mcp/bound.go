@@ -34,7 +34,7 @@ func bounded(r *result) *result {
 	if r.failed || r.shortened() {
 		return r
 	}
-	text := fmt.Sprintf("The operation was carried out. Its result of %d bytes is left out: more than %d are not shown here, ask for less at once.", len(r.structured), maxResult)
+	text := fmt.Sprintf("The operation was executed. Its result of %d bytes is omitted, since it exceeds %d bytes; request less at once.", len(r.structured), maxResult)
 	return &result{texts: []string{text}, structured: json.RawMessage(fmt.Sprintf(`{"result":null,"omitted":%d}`, len(r.structured)))}
 }
 
@@ -51,9 +51,9 @@ func (t *tool) bounded(r *result, res *engine.Result) *result {
 		short := maps.Clone(data)
 		short["data"] = ""
 		if body, err := encode(short); err == nil && len(body) <= maxResult/2-room {
-			left := fmt.Sprintf("Done. The deck's HTML is left out here, as more than %d bytes are not shown.", maxResult)
+			left := fmt.Sprintf("Done. The deck's HTML is omitted, since it exceeds %d bytes.", maxResult)
 			return &result{texts: append([]string{string(body), left}, r.texts[1:]...), structured: body}
 		}
 	}
-	return failed(fault.Limit.Errorf("%s: the result has %d bytes, more than %d are not shown here; ask for less at once, or have the user read it at its address", t.name, size, maxResult).WithCode(fault.CodeTooLarge))
+	return failed(fault.Limit.Errorf("%s: the result has %d bytes, more than the limit of %d; request less at once, or have the user read it at its address", t.name, size, maxResult).WithCode(fault.CodeTooLarge))
 }

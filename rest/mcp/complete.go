@@ -31,11 +31,11 @@ func (c *Config) complete(ctx context.Context, r *mcp.CompleteRequest) (*mcp.Com
 	}
 	args, ok := completing[ref]
 	if !ok {
-		return nil, badParams("%s %q: there is none", strings.TrimPrefix(r.Params.Ref.Type, "ref/"), ref)
+		return nil, badParams("%s %q: does not exist", strings.TrimPrefix(r.Params.Ref.Type, "ref/"), ref)
 	}
 	decks, ok := args[r.Params.Argument.Name]
 	if !ok {
-		return nil, badParams("argument %q: %s has none of this name", r.Params.Argument.Name, ref)
+		return nil, badParams("argument %q: %s does not have it", r.Params.Argument.Name, ref)
 	}
 	out := &mcp.CompleteResult{Completion: mcp.CompletionResultDetails{Values: []string{}}}
 	if !decks {

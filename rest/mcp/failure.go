@@ -12,9 +12,9 @@ import (
 
 // advice tells a model what to do about errors that trying again does not mend.
 var advice = map[fault.Code]string{
-	fault.CodeFileInUse:         "take it out of the slides first, or set force",
+	fault.CodeFileInUse:         "remove it from the slides first, or set force",
 	fault.CodeInsufficientScope: "ask for a read_write key",
-	fault.CodeDeckIsPublic:      "give people the deck's url",
+	fault.CodeDeckIsPublic:      "share the deck's url",
 	fault.CodePlanRequired:      "use another visibility, or ask the owner to change the plan",
 	fault.CodeRateLimited:       "wait before trying again",
 	fault.CodeTeamRoleRequired:  "ask the team's owner",

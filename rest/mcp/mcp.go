@@ -38,7 +38,7 @@ type Config struct {
 
 // Decks serves the tools of the deck service.
 func Decks(c Config) http.Handler {
-	s := c.server("catena-decks", "Presentations of the signed-in user. A deck is HTML made of <section> elements, one a slide.")
+	s := c.server("catena-decks", "Presentations of the signed-in user. A deck is HTML consisting of <section> elements, one per slide.")
 	s.can.Prompts, s.can.Resources, s.can.Completions = &mcp.PromptCapabilities{}, &mcp.ResourceCapabilities{}, &mcp.CompletionCapabilities{}
 	c.waits = make(chan struct{}, maxWaits)
 	for i := range tools {

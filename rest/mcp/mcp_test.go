@@ -144,15 +144,15 @@ func TestDeckToolErrors(t *testing.T) {
 		c                *mcp.ClientSession
 		tool, args, want string
 	}{
-		{r, "create_deck", `{}`, "insufficient_scope: operation Deck.Create writes, the key is read-only (ask for a read_write key)"},
-		{r, "update_deck", `{"id":1}`, "insufficient_scope: operation Deck.Update writes, the key is read-only (ask for a read_write key)"},
-		{r, "trash_deck", `{"id":1}`, "insufficient_scope: operation Deck.Trash writes, the key is read-only (ask for a read_write key)"},
+		{r, "create_deck", `{}`, "insufficient_scope: operation Deck.Create writes, but the key is read-only (ask for a read_write key)"},
+		{r, "update_deck", `{"id":1}`, "insufficient_scope: operation Deck.Update writes, but the key is read-only (ask for a read_write key)"},
+		{r, "trash_deck", `{"id":1}`, "insufficient_scope: operation Deck.Trash writes, but the key is read-only (ask for a read_write key)"},
 		{b, "get_deck", `{"id":1}`, "notfound: deck 1: does not exist"},
 		{w, "get_deck", `{}`, `missing_parameter: parameter "id" is missing`},
-		{w, "get_deck", `{"id":1,"revision":"A"}`, `unknown_field: "revision": get_deck has no such argument, only id`},
+		{w, "get_deck", `{"id":1,"revision":"A"}`, `unknown_field: "revision": get_deck does not have this argument, only id`},
 		{w, "create_deck", `{"title":"","width":0}`, "too_short: title: is empty\ntoo_small: width: 0 is less than 1"},
 		{w, "create_deck", `{"data":"<p>"}`, "invalid_html: HTML: only <section> elements may stand at the top level, not <p> (line 1, column 1)"},
-		{w, "create_deck", `{"visibility":"team"}`, "plan_required: visibility team: only team accounts have it (use another visibility, or ask the owner to change the plan)"},
+		{w, "create_deck", `{"visibility":"team"}`, "plan_required: visibility team: requires a team account (use another visibility, or ask the owner to change the plan)"},
 		{w, "list_decks", `{"per_page":101}`, "out_of_range: per_page: 101 is not from 1 to 100"},
 	}
 	for _, test := range tests {
@@ -303,10 +303,10 @@ func TestAutomation(t *testing.T) {
 		{"run_operation", `{"operation":"Test.Panic"}`, "internal: the server failed"},
 		{"run_operation", `{"operation":"Document.GetChild","input":"/default-domain/workspaces","params":{"name":"w"},"repository":"beside"}`, "notfound: Document.GetChild: /default-domain/workspaces/w"},
 		{"run_operation", `{"operation":"Document.GetChildren","repository":"nope"}`, "notfound: repository nope"},
-		{"run_operation", `{"op":"Document.Create"}`, `invalid: arguments: there is no "op", only operation, input, params, context, dryRun, repository`},
+		{"run_operation", `{"op":"Document.Create"}`, `invalid: arguments: unknown argument "op", must be operation, input, params, context, dryRun, repository`},
 		{"run_operation", `{"operation":"Document.Create","input":"/default-domain/workspaces","params":{"type":"File","title":"t"}}`, `invalid: Document.Create: no parameter "title", there are type, name, properties`},
 		{"run_operation", `{"operation":"Document.Create","input":"/default-domain/workspaces","params":{"typ":"File"}}`, `invalid: Document.Create: no parameter "typ", perhaps type`},
-		{"search_operations", `{"limit":0}`, "invalid: limit: 0 is not from 1 to 50"},
+		{"search_operations", `{"limit":0}`, "invalid: limit: 0 is not between 1 and 50"},
 		{"describe_operation", `{"name":"Nothing.Like.This.There.Is"}`, "unknown_operation: operation Nothing.Like.This.There.Is (find operations with search_operations)"},
 	}
 	for _, test := range tests {
@@ -323,7 +323,7 @@ func TestAutomation(t *testing.T) {
 		t.Errorf("failed runs that are kept: %q, want %q", kept, want)
 	}
 	low := connect(t, s, "/mcp/automation", s.Key("alice", "read_only"), "2025-11-25")
-	if _, got, failed := use(t, low, "run_operation", `{"operation":"Document.Create","input":"/","params":{"type":"File"}}`); !failed || got != "denied: operation Document.Create writes, the key is read-only" {
+	if _, got, failed := use(t, low, "run_operation", `{"operation":"Document.Create","input":"/","params":{"type":"File"}}`); !failed || got != "denied: operation Document.Create writes, but the key is read-only" {
 		t.Errorf("read-only key: %s", got)
 	}
 }

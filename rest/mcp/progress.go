@@ -79,7 +79,7 @@ func during(ctx context.Context, what string, f func() *result) *result {
 func waitSchema() *jsonschema.Schema {
 	return &jsonschema.Schema{
 		Type: "integer", Minimum: "0", Maximum: json.Number(fmt.Sprint(maxWait)), Default: 0,
-		Description: fmt.Sprintf("Seconds to wait for the export to end, 0 to %d. What has not ended by then is returned as pending.", maxWait),
+		Description: fmt.Sprintf("Seconds to wait for the export to finish, 0 to %d. An export that has not finished by then is returned as pending.", maxWait),
 	}
 }
 
@@ -92,7 +92,7 @@ func waitOf(params map[string]any) (time.Duration, error) {
 	}
 	n, ok := v.(int64)
 	if !ok || n < 0 || n > maxWait {
-		return 0, fault.Invalid.Errorf("%s: %v is no whole number from 0 to %d", waitParam, v, maxWait).WithCode(fault.CodeOutOfRange)
+		return 0, fault.Invalid.Errorf("%s: must be an integer between 0 and %d, not %v", waitParam, maxWait, v).WithCode(fault.CodeOutOfRange)
 	}
 	return time.Duration(n) * time.Second, nil
 }

@@ -37,16 +37,16 @@ func (c *Config) addTexts(s *server) {
 		Description: "The HTML of one of the user's decks by its number.",
 	}, c.readDeck)
 	s.sdk.AddPrompt(&mcp.Prompt{
-		Name: "outline_to_deck", Title: "Make a deck of an outline",
+		Name: "outline_to_deck", Title: "Create a deck from an outline",
 		Description: "Turns an outline into slides and stores them as a new deck.",
 		Arguments: []*mcp.PromptArgument{
-			{Name: "outline", Description: "What the deck is to say, point by point.", Required: true},
-			{Name: "audience", Description: "Who is going to see it."},
+			{Name: "outline", Description: "The content of the deck, point by point.", Required: true},
+			{Name: "audience", Description: "The audience."},
 		},
 	}, outlineToDeck)
 	s.sdk.AddPrompt(&mcp.Prompt{
 		Name: "review_deck", Title: "Review a deck",
-		Description: "Reads a deck and proposes what to improve.",
+		Description: "Reads a deck and proposes improvements.",
 		Arguments:   []*mcp.PromptArgument{{Name: "id", Description: "Number of the deck.", Required: true}},
 	}, reviewDeck)
 }
@@ -91,20 +91,20 @@ func outlineToDeck(_ context.Context, r *mcp.GetPromptRequest) (*mcp.GetPromptRe
 	if a["outline"] == "" {
 		return nil, badParams("argument outline: is missing")
 	}
-	ask := "Make a presentation of the outline below. Read " + guideURI + " first. Put one thought on a slide: a short heading and at most " +
-		"five lines or one picture, code block or table; say the rest in the speaker notes. Group related slides in stacks. Then store the " +
+	ask := "Create a presentation from the outline below. Read " + guideURI + " first. Put one idea on each slide: a short heading and at most " +
+		"five lines or one picture, code block or table; put the rest in the speaker notes. Group related slides in stacks. Then store the " +
 		"deck with create_deck and tell me its url.\n\n"
 	if who := a["audience"]; who != "" {
-		ask += "It is for: " + who + "\n\n"
+		ask += "The audience is: " + who + "\n\n"
 	}
 	return prompt(ask + "Outline:\n" + a["outline"]), nil
 }
 
 func reviewDeck(_ context.Context, r *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 	if _, err := strconv.ParseInt(r.Params.Arguments["id"], 10, 64); err != nil {
-		return nil, badParams("argument id: is not the number of a deck")
+		return nil, badParams("argument id: must be the number of a deck")
 	}
-	return prompt("Read deck " + r.Params.Arguments["id"] + " with get_deck. Say which slides hold too much, what is unclear or missing, and " +
+	return prompt("Read deck " + r.Params.Arguments["id"] + " with get_deck. Say which slides contain too much, what is unclear or missing, and " +
 		"which notes a speaker would need. Propose the changes, and make them with update_deck only after I agree."), nil
 }
 

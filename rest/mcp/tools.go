@@ -88,10 +88,10 @@ func (c *Config) deckTool(t *tool, schema any) toolFunc {
 		for name, v := range params {
 			kind, known := kinds[name]
 			if !known {
-				return failed(fault.Invalid.Errorf("%q: %s has no such argument, %s", name, t.name, t.takes()).WithCode(fault.CodeUnknownField))
+				return failed(fault.Invalid.Errorf("%q: %s does not have this argument, %s", name, t.name, t.takes()).WithCode(fault.CodeUnknownField))
 			}
 			if name != waitParam && !isA(v, kind) {
-				return failed(fault.Invalid.Errorf("%s: is not of type %s", name, kind).WithCode(fault.CodeInvalidType))
+				return failed(fault.Invalid.Errorf("%s: must be of type %s", name, kind).WithCode(fault.CodeInvalidType))
 			}
 		}
 		wait, err := waitOf(params)
@@ -135,15 +135,15 @@ func isA(v any, kind string) bool {
 // remarks are what a model is told besides the result.
 func remarks(res *engine.Result) (out []string) {
 	if removed := sanitized(res.Value); removed != "" {
-		out = append(out, "Removed from the HTML because it could act: "+removed)
+		out = append(out, "Removed from the HTML as active content: "+removed)
 	}
 	switch e := exportOf(res); {
 	case e["format"] == nil:
 	case e["status"] == "pending":
-		out = append(out, fmt.Sprintf("Still pending: call get_export with deck_id %v, id %v and %s %d to wait for its end.", e["deck_id"], e["id"], waitParam, maxWait))
+		out = append(out, fmt.Sprintf("Still pending: call get_export with deck_id %v, id %v and %s %d to wait until it is finished.", e["deck_id"], e["id"], waitParam, maxWait))
 	case e["status"] == "failed":
 		if f, ok := e["error"].(map[string]any); ok {
-			out = append(out, fmt.Sprintf("Failed, %v: %v. Create another export once that is mended.", f["code"], f["message"]))
+			out = append(out, fmt.Sprintf("Failed, %v: %v. Create another export once that is fixed.", f["code"], f["message"]))
 		}
 	}
 	return out
@@ -152,7 +152,7 @@ func remarks(res *engine.Result) (out []string) {
 // takes says which arguments there are.
 func (t *tool) takes() string {
 	if t.params == "" {
-		return "and takes none"
+		return "which accepts none"
 	}
 	if t.waits {
 		return "only " + t.params + " " + waitParam
@@ -200,7 +200,7 @@ func arguments(raw json.RawMessage) (map[string]any, error) {
 	}
 	m, ok := v.(map[string]any)
 	if !ok {
-		return nil, fault.Invalid.Errorf("arguments: are no object")
+		return nil, fault.Invalid.Errorf("arguments: must be an object")
 	}
 	return m, nil
 }

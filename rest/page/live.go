@@ -82,7 +82,7 @@ func (s *stages) join(deck int64) (c chan spot, leave func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.followers >= maxFollowers {
-		return nil, nil, fault.Unavailable.Errorf("following: %d are the most", maxFollowers)
+		return nil, nil, fault.Unavailable.Errorf("viewers: at most %d are allowed", maxFollowers)
 	}
 	st := s.of[deck]
 	if st == nil {
@@ -109,7 +109,7 @@ func (s *stages) join(deck int64) (c chan spot, leave func(), err error) {
 // lead moves everybody who follows to where the presenter is.
 func (s *stages) lead(x *rest.Request, d *web.Deck) error {
 	if !d.Editable {
-		return fault.Denied.Errorf("deck: only its owner presents it")
+		return fault.Denied.Errorf("deck: only its owner may present it")
 	}
 	body, err := x.ReadJSON()
 	if err != nil {
@@ -117,7 +117,7 @@ func (s *stages) lead(x *rest.Request, d *web.Deck) error {
 	}
 	var at spot
 	if err := json.Unmarshal(body, &at); err != nil {
-		return fault.Invalid.Errorf("place: %v", err)
+		return fault.Invalid.Errorf("position: %v", err)
 	}
 	s.move(d.ID, at)
 	return x.NoContent()

@@ -116,16 +116,16 @@ func Fail(x *rest.Request, err error) error {
 	problem := &web.Problem{Status: status}
 	switch {
 	case status == http.StatusGone:
-		problem.Title, problem.Message = "This link has expired", "Ask whoever sent it to you for a new one."
+		problem.Title, problem.Message = "This link has expired", "Ask the person who sent it to you for a new one."
 	case status == http.StatusNotFound:
-		problem.Title, problem.Message = "There is nothing here", "The address is wrong, or what was here is gone, or you may not see it."
+		problem.Title, problem.Message = "Page not found", "The address is wrong, the page was removed, or you may not see it."
 		_, shared := rest.Under(rest.Locate(x.Server.ContextPath, x.HTTP.URL.Path).Path, "/share")
 		problem.SignIn = !shared && (x.As == nil || x.Guest())
 	case status >= http.StatusInternalServerError:
 		problem.Title, problem.Message = http.StatusText(status), "Something went wrong on our side. Request "+x.ID+"."
 		x.Report(status, "request failed", err)
 	case status == http.StatusForbidden:
-		problem.Title, problem.Message = "Not yours to open", Sentence(rest.Message(err, ""))
+		problem.Title, problem.Message = "Access denied", Sentence(rest.Message(err, ""))
 	default:
 		problem.Title, problem.Message = http.StatusText(status), Sentence(rest.Message(err, ""))
 	}

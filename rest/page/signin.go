@@ -71,7 +71,7 @@ func closeSession(x *rest.Request) error {
 		return x.See("/ui/login")
 	}
 	if !hmac.Equal([]byte(f.Get("csrf")), []byte(rest.CSRFOf(x.Session))) {
-		return fault.Denied.Errorf("the page is of another session")
+		return fault.Denied.Errorf("the page belongs to another session")
 	}
 	if err := x.Server.Engine.EndSession(x.HTTP.Context(), x.Session); err != nil {
 		return err

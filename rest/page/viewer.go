@@ -54,7 +54,7 @@ func ownPage(make func(web.Site, *web.Deck) (*web.Page, error)) rest.HandlerFunc
 			return err
 		}
 		if !d.Editable {
-			return fault.Denied.Errorf("only the owner of the deck has this page")
+			return fault.Denied.Errorf("only the owner of the deck may see this page")
 		}
 		p, err := make(Site(x), d)
 		return Show(x, http.StatusOK, p, err)
@@ -86,7 +86,7 @@ func object(x *rest.Request, op string, p rest.Values) (rest.Values, error) {
 	}
 	m, ok := res.Value.(map[string]any)
 	if !ok {
-		return nil, fault.Internal.Errorf("%s: %T is no object", op, res.Value)
+		return nil, fault.Internal.Errorf("%s: %T is not an object", op, res.Value)
 	}
 	return m, nil
 }
@@ -186,7 +186,7 @@ func askPassword(x *rest.Request, token, locked string, m rest.Values) error {
 	status := http.StatusUnauthorized
 	switch locked {
 	case "wrong_password":
-		f.Message = "That is not the password."
+		f.Message = "Wrong password."
 	case "too_many_tries":
 		status = http.StatusTooManyRequests
 		f.Message = "Too many wrong passwords. Wait a minute and try again."

@@ -19,10 +19,10 @@ import (
 // OAuthRoutes are the addresses of signing in by OAuth 2, and that of device tokens.
 func OAuthRoutes() []rest.Route {
 	return []rest.Route{
-		{Method: "GET", Path: "/authentication/token", Handle: deviceToken, Query: "applicationName deviceId deviceDescription permission revoke", Status: http.StatusCreated, Or: http.StatusAccepted, Gives: "text", Says: "Returns the token of a program on a device, or ends it."},
-		{Method: "GET", Path: "/oauth2/authorize", Access: rest.Visitor, Handle: authorize, Gives: "page", Or: http.StatusSeeOther, Query: "client_id redirect_uri response_type state scope code_challenge code_challenge_method", Says: "Asks a user to let a client act for them (OAuth 2)."},
-		{Method: "POST", Path: "/oauth2/authorize_submit", Access: rest.Visitor, Body: rest.FormBody, Handle: authorizeSubmit, Status: http.StatusSeeOther, Gives: "none", Says: "Takes the user's word and leads back to the client (OAuth 2)."},
-		{Method: "POST", Path: "/oauth2/token", Access: rest.Open, Body: rest.FormBody, Handle: oauthToken, Says: "Gives a client a token for a code or a refresh token (OAuth 2)."},
+		{Method: "GET", Path: "/authentication/token", Handle: deviceToken, Query: "applicationName deviceId deviceDescription permission revoke", Status: http.StatusCreated, Or: http.StatusAccepted, Gives: "text", Says: "Returns or revokes the token of a program on a device."},
+		{Method: "GET", Path: "/oauth2/authorize", Access: rest.Visitor, Handle: authorize, Gives: "page", Or: http.StatusSeeOther, Query: "client_id redirect_uri response_type state scope code_challenge code_challenge_method", Says: "Asks a user to authorize a client (OAuth 2)."},
+		{Method: "POST", Path: "/oauth2/authorize_submit", Access: rest.Visitor, Body: rest.FormBody, Handle: authorizeSubmit, Status: http.StatusSeeOther, Gives: "none", Says: "Accepts the user's decision and redirects to the client (OAuth 2)."},
+		{Method: "POST", Path: "/oauth2/token", Access: rest.Open, Body: rest.FormBody, Handle: oauthToken, Says: "Issues a client a token for a code or a refresh token (OAuth 2)."},
 	}
 }
 
@@ -33,7 +33,7 @@ func oauthRequest(v url.Values) (engine.OAuthRequest, error) {
 		Challenge: v.Get("code_challenge"), Method: v.Get("code_challenge_method"),
 	}
 	if typ := v.Get("response_type"); typ != "code" {
-		return q, fault.Invalid.Errorf("response_type: code expected, not %q", typ).WithCode(fault.CodeUnsupportedResponseType)
+		return q, fault.Invalid.Errorf("response_type: must be code, not %q", typ).WithCode(fault.CodeUnsupportedResponseType)
 	}
 	return q, nil
 }
@@ -69,10 +69,10 @@ func authorizeSubmit(x *rest.Request) error {
 		return err
 	}
 	if x.Guest() {
-		return fault.Denied.Errorf("sign-in: user and password are needed").WithCode(fault.CodeNotSignedIn)
+		return fault.Denied.Errorf("sign-in: user and password are required").WithCode(fault.CodeNotSignedIn)
 	}
 	if x.Session != "" && !hmac.Equal([]byte(f.Get("csrf")), []byte(rest.CSRFOf(x.Session))) {
-		return fault.Denied.Errorf("the page is of another session")
+		return fault.Denied.Errorf("the page belongs to another session")
 	}
 	asked := f
 	if request := f.Get("request"); request != "" {
@@ -147,7 +147,7 @@ func oauthToken(x *rest.Request) error {
 	case "":
 		return oauthProblem(x, fault.Invalid.Errorf("grant_type is missing").WithCode(fault.CodeInvalidRequest))
 	default:
-		return oauthProblem(x, fault.Invalid.Errorf("grant_type %q is not known", typ).WithCode(fault.CodeUnsupportedGrantType))
+		return oauthProblem(x, fault.Invalid.Errorf("grant_type %q is unknown", typ).WithCode(fault.CodeUnsupportedGrantType))
 	}
 	token, err := x.Server.Engine.OAuthToken(x.FromClient(), g)
 	if err != nil {

@@ -26,7 +26,7 @@ func deviceToken(x *rest.Request) error {
 	params := rest.Values{"application": q.Get("applicationName"), "deviceId": q.Get("deviceId")}
 	_, err := x.Engine.Run(x.HTTP.Context(), engine.Call{Op: "Token.Revoke", Params: params, As: x.As, Door: x.Door(), RequestID: x.ID})
 	if fault.Is(err, fault.NotFound) {
-		return fault.Invalid.Errorf("token: there is none of this program and device")
+		return fault.Invalid.Errorf("token: there is none for this program and device")
 	}
 	if err != nil {
 		return err

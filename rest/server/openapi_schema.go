@@ -18,9 +18,9 @@ const pageFigures = ` isPaginable:boolean resultsCount:integer pageSize:integer 
 	isLastPageAvailable:boolean isSortable:boolean hasError:boolean errorMessage:string? totalSize:integer pageIndex:integer pageCount:integer nextCursor`
 
 // batchWords tell how requests of a batch refer to answers.
-const batchWords = "The path, and texts of the body, may hold {$ID#POINTER}, where ID is the id of a request before and POINTER a JSON Pointer" +
-	" (RFC 6901) into the body it was answered with, as {$create#/uid}: the value there is put in its place, in the path as one segment or one value of the query. A text that is" +
-	" nothing else becomes the value itself, an object or a list too."
+const batchWords = "The path, and strings in the body, may contain {$ID#POINTER}, where ID is the id of an earlier request and POINTER a JSON Pointer" +
+	" (RFC 6901) into its response, such as {$create#/uid}: the value replaces it, in the path as one segment or one value of the query. A string that is" +
+	" nothing else becomes the value itself, which may be an object or a list."
 
 // platformSchemas are the schemas of what goes over the wire. What varies with a document's type, or with what
 // is asked for, is an object without more.

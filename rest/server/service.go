@@ -70,7 +70,7 @@ func rootID(x *rest.Request, repository string) (string, error) {
 	}
 	d, ok := res.Value.(interface{ ID() string })
 	if !ok {
-		return "", fault.Internal.Errorf("document /: is no document")
+		return "", fault.Internal.Errorf("document /: is not a document")
 	}
 	return d.ID(), nil
 }

@@ -1,4 +1,4 @@
-// What scripts may use, written from the operations of this server. Do not edit.
+// The API for scripts, generated from the operations of this server. Do not edit.
 //
 // A script may await outside functions. An editor allows that in modules only; these compiler
 // options make every script one: "module": "esnext", "moduleDetection": "force",
@@ -155,7 +155,7 @@ declare const Fn: {
 
 /**
  * Takes everything.
- * Another name of Test.Every.
+ * Alias of Test.Every.
  * @param params.text A text.
  * @param params.any Anything.
  * @param params.blob A file.
@@ -218,7 +218,7 @@ declare namespace Test {
 
   /**
    * Has a reserved word for a name.
-   * Another name of Test.Delete.
+   * Alias of Test.Delete.
    */
   function delete_(input: Doc | string, params?: {}): DocList;
   export { delete_ as delete };

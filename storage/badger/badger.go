@@ -191,7 +191,7 @@ func (s *store) start() error {
 		return err
 	}
 	if s.dropped = t.dropped; s.dropped != nil {
-		s.log.Warn("the end of the redo log is left out", "why", s.dropped)
+		s.log.Warn("the end of the redo log was discarded", "why", s.dropped)
 		s.state.Dropped = s.dropped
 	}
 	s.state.Clean = false // from here on the files change

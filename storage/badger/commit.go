@@ -122,7 +122,7 @@ func (q *queue) pass() {
 // at a time leads, that of the first transaction.
 func (s *store) lead() {
 	g := s.gather(s.queue.take())
-	err := errors.New("the commit was broken off")
+	err := errors.New("the commit was interrupted")
 	defer func() {
 		if err != nil && s.failed.Load() == nil {
 			s.fail(fault.Unavailable.Errorf("log: %w", err), false)
@@ -205,7 +205,7 @@ func (s *store) applyLoop() {
 			return
 		}
 		if err := s.apply(runs); err != nil {
-			s.fail(fault.Unavailable.Errorf("store: a logged commit is not applied: %w", err), false)
+			s.fail(fault.Unavailable.Errorf("store: a logged commit was not applied: %w", err), false)
 			s.pending.keep()
 			return
 		}
@@ -300,7 +300,7 @@ func (g *group) answer(err error) {
 
 // fail makes the store refuse writes from now on, or all work if reads is set.
 func (s *store) fail(err error, reads bool) {
-	s.log.Error("the store stops working", "err", err, "reads", !reads)
+	s.log.Error("the store is stopping", "err", err, "reads", !reads)
 	s.failed.CompareAndSwap(nil, &failure{err, reads})
 }
 

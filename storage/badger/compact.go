@@ -137,7 +137,7 @@ func (s *store) room() error {
 		need += uint64(t.OnDiskSize)
 	}
 	if space.Free < need {
-		return fault.Unavailable.Errorf("disk: %d MiB free, compacting takes %d MiB for a while", space.Free>>20, need>>20).WithCode(fault.CodeDiskFull)
+		return fault.Unavailable.Errorf("disk: %d MiB free, compaction temporarily requires %d MiB", space.Free>>20, need>>20).WithCode(fault.CodeDiskFull)
 	}
 	return nil
 }

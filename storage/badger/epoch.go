@@ -50,7 +50,7 @@ func (s *store) checkEpochs() error {
 			return err
 		}
 		if n != s.state.Epoch && n != s.state.Marked {
-			return corrupt("store %s: %s is of epoch %d, %s of epoch %d: one of them comes from another copy of the store", s.dir, stateName, s.state.Epoch, dir, n)
+			return corrupt("store %s: %s has epoch %d, %s has epoch %d: one of them comes from another copy of the store", s.dir, stateName, s.state.Epoch, dir, n)
 		}
 	}
 	return nil

@@ -188,7 +188,7 @@ func eachWrite(payload []byte, f *frame, fn func(version uint64, w kv.Mutation) 
 		}
 	}
 	if p.bad || len(p.rest) > 0 {
-		return fault.Internal.Errorf("log: record of version %d does not decode: %w", f.first, ErrCorrupt)
+		return fault.Internal.Errorf("log: record of version %d cannot be decoded: %w", f.first, ErrCorrupt)
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ func (s *store) openValues() (err error) {
 		return unreadable(err)
 	}
 	for _, name := range s.values.Kept() {
-		s.log.Warn("a file of values was not written to its end and stays", "file", name)
+		s.log.Warn("a value file is incomplete and is kept", "file", name)
 	}
 	return nil
 }
@@ -75,7 +75,7 @@ func placeOf(item *badger.Item) (p values.Place, ok bool, err error) {
 	}
 	err = item.Value(func(v []byte) error {
 		if p, ok = values.ParsePlace(v); !ok || int64(p.Size) > int64(kv.Portable.TxBytes) {
-			return corrupt("key %q: the place of its value is none", item.Key())
+			return corrupt("key %q: the location of its value is invalid", item.Key())
 		}
 		return nil
 	})

@@ -48,7 +48,7 @@ func (s *store) maintain(unchecked []part) {
 		case <-often.C:
 			unchecked = s.check(unchecked, pulse/100)
 			if err := s.warm(pulse / 50); err != nil {
-				s.log.Warn("where values are is found as they are read", "err", err)
+				s.log.Warn("value locations will be found as values are read", "err", err)
 			}
 			applied := s.applied.Swap(0)
 			if err := s.reclaim(pulse/50, applied); err != nil {
@@ -63,7 +63,7 @@ func (s *store) maintain(unchecked []part) {
 					goal = busyGoal
 				}
 				if err := s.release(goal); err != nil {
-					s.log.Warn("pages of tables stay resident", "err", err)
+					s.log.Warn("table pages stay resident", "err", err)
 					keep = true
 				}
 			}
@@ -251,13 +251,13 @@ func (s *store) sampleSpace() {
 	}
 	if space.Free >= keep {
 		if s.full.Swap(nil) != nil {
-			s.log.Info("disk has room again: writes go on")
+			s.log.Info("the disk has free space again: writes are accepted")
 		}
 		return
 	}
-	f := &failure{err: fault.Unavailable.Errorf("disk: %d MiB free, %d MiB kept free", space.Free>>20, keep>>20).WithCode(fault.CodeDiskFull)}
+	f := &failure{err: fault.Unavailable.Errorf("disk: %d MiB free, %d MiB are reserved", space.Free>>20, keep>>20).WithCode(fault.CodeDiskFull)}
 	if s.full.Swap(f) == nil {
-		s.log.Error("disk is full: writes are refused", "err", f.err)
+		s.log.Error("the disk is full: writes are refused", "err", f.err)
 	}
 }
 

@@ -69,7 +69,7 @@ func (s *store) reclaim(d time.Duration, applied int64) error {
 			return nil
 		}
 		if errors.Is(err, values.ErrDamaged) {
-			s.log.Error("a file of values is damaged and stays as it is", "err", err)
+			s.log.Error("a value file is damaged and is left unchanged", "err", err)
 			s.values.Keep(cmp.Or(u.moving.file, u.counting.file))
 			u.moving, u.counting, err = place{}, place{}, nil
 		}

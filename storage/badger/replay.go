@@ -90,7 +90,7 @@ func segmentNumbers(files disk.FS, dir string) (numbers []uint64, err error) {
 		}
 		n, err := strconv.ParseUint(name, 10, 64)
 		if err != nil {
-			return nil, corrupt("log: %s is no segment", filepath.Join(dir, e.Name()))
+			return nil, corrupt("log: %s is not a segment", filepath.Join(dir, e.Name()))
 		}
 		numbers = append(numbers, n)
 	}
@@ -115,7 +115,7 @@ func (r *segmentReader) read(b []byte, fn func(uint64, kv.Mutation) error) error
 	case !ok && r.final && allZero(b):
 		return nil // its first write never reached the disk
 	case !ok || of != store || number != r.number:
-		return corrupt("log: %s does not begin like segment %d of this store", r.path, r.number)
+		return corrupt("log: %s does not begin as segment %d of this store should", r.path, r.number)
 	case r.first && first > r.tail.version+1:
 		return corrupt("log: versions %d to %d are missing", r.tail.version+1, first-1)
 	case r.first:
@@ -131,7 +131,7 @@ func (r *segmentReader) read(b []byte, fn func(uint64, kv.Mutation) error) error
 		if ok := f.parse(b[at:], store); ok {
 			p, ok = f.payload(b[at:])
 			if ok && (f.segment != r.number || f.first != next || f.chain != link(b[at:], r.tail.chain)) {
-				return corrupt("log: %s: version %d stands where %d belongs", r.path, f.first, next)
+				return corrupt("log: %s: found version %d instead of %d", r.path, f.first, next)
 			}
 			if !ok {
 				p = nil

@@ -33,7 +33,7 @@ func (s *store) roomToOpen() error {
 		err = e
 	}
 	if err != nil {
-		return fault.Unavailable.Errorf("store %s: %d MiB of room needed on its disk: %w", s.dir, mappedRoom>>20, err)
+		return fault.Unavailable.Errorf("store %s: %d MiB of free disk space required: %w", s.dir, mappedRoom>>20, err)
 	}
 	return nil
 }
@@ -44,7 +44,7 @@ func (s *store) hasRoom() error {
 	if err != nil || space.Free >= mappedRoom {
 		return nil //nolint:nilerr // where it is not known, nothing can be said
 	}
-	return fault.Unavailable.Errorf("store %s: %d MiB free on its disk, %d MiB needed", s.dir, space.Free>>20, mappedRoom>>20).WithCode(fault.CodeDiskFull)
+	return fault.Unavailable.Errorf("store %s: %d MiB of disk space free, %d MiB required", s.dir, space.Free>>20, mappedRoom>>20).WithCode(fault.CodeDiskFull)
 }
 
 // awaitRoom waits until Badger may write. Once the store closes it does not wait: the log has what is not applied.

@@ -115,7 +115,7 @@ func (s *snapshot) walk(c *cursor, o badger.IteratorOptions) {
 // Commit writes a batch.
 func (s *snapshot) Commit(_ context.Context, b *kv.Batch) error {
 	if !s.write {
-		return fault.Invalid.Errorf("transaction: opened for reading")
+		return fault.Invalid.Errorf("transaction: is read-only")
 	}
 	if err := b.Guard(s); err != nil {
 		return err

@@ -66,7 +66,7 @@ func readState(files disk.FS, dir string) (*state, error) {
 		return nil, corrupt("store %s: %s is damaged", dir, stateName)
 	}
 	if s.Format != stateFormat && s.Format != oldFormat {
-		return nil, fault.Unavailable.Errorf("store %s: written by another version, format %d, not %d: make a backup with that version, and restore it with this one", dir, s.Format, stateFormat)
+		return nil, fault.Unavailable.Errorf("store %s: has format %d, not %d: back it up with the version that wrote it, and restore the backup with this one", dir, s.Format, stateFormat)
 	}
 	return s, nil
 }

@@ -51,7 +51,7 @@ func FromBytes(name, typ string, data []byte) *Blob {
 // Open returns a reader of the content. Each reader has its own position.
 func (b *Blob) Open() (io.ReadSeekCloser, error) {
 	if b.source == nil {
-		return nil, fault.Internal.Errorf("blob %s: handle without content", b.Digest)
+		return nil, fault.Internal.Errorf("blob %s: the handle has no content", b.Digest)
 	}
 	return b.source.open()
 }
@@ -83,7 +83,7 @@ func (b *Blob) Same(o *Blob) bool {
 // a Limit; max 0 means no limit.
 func (b *Blob) Bytes(max int64) ([]byte, error) {
 	if max > 0 && b.Size > max {
-		return nil, fault.Limit.Errorf("blob %s: %d bytes, at most %d allowed here", b.label(), b.Size, max)
+		return nil, fault.Limit.Errorf("blob %s: %d bytes, at most %d are allowed here", b.label(), b.Size, max)
 	}
 	if m, ok := b.source.(memory); ok {
 		return m, nil

@@ -95,7 +95,7 @@ func (d *Draft) Take(ctx context.Context, f disk.File, at, size int64, r io.Read
 	in := &input{ctx: ctx, name: d.name, r: r, max: size}
 	n, err := fill(f, at, in, nil)
 	if err == nil && n != size {
-		err = fault.Invalid.Errorf("blob %s: content broke off: %d bytes of %d", d.name, n, size)
+		err = fault.Invalid.Errorf("blob %s: content was interrupted: %d bytes of %d", d.name, n, size)
 	}
 	if err == nil {
 		if err = f.Sync(); err != nil {

@@ -49,5 +49,5 @@ func (s *Store) take(ctx context.Context, b *Blob) error {
 func unavailable(err error) error { return fault.Unavailable.Errorf("blobs: %w", err) }
 
 func malformed(digest string) error {
-	return fault.Invalid.Errorf("digest %q: not SHA-256 in lower-case hex", digest)
+	return fault.Invalid.Errorf("digest %q: must be SHA-256 in lower-case hex", digest)
 }

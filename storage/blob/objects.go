@@ -106,9 +106,9 @@ func (o *objects) claim(ctx context.Context, in Objects) error {
 	case err != nil:
 		return err
 	case owner == "":
-		return fault.Conflict.Errorf("%s: is not there, so this is not where the content of this data directory is", o.in.At(ownerName))
+		return fault.Conflict.Errorf("%s: does not exist, so this is not the content store of this data directory", o.in.At(ownerName))
 	case owner != in.Owner:
-		return fault.Conflict.Errorf("%s: names another data directory; where there is none any more, remove that object", o.in.At(ownerName))
+		return fault.Conflict.Errorf("%s: belongs to another data directory; if that no longer exists, remove the object", o.in.At(ownerName))
 	}
 	return nil
 }
@@ -347,7 +347,7 @@ func (o *objects) failed(ctx context.Context, digest string, err error) error {
 		return err
 	}
 	o.s.log.LogAttrs(ctx, slog.LevelWarn, "object store", slog.String("digest", digest), slog.Any("error", err))
-	return &fault.Error{Kind: fault.Unavailable, Message: "blob " + digest + ": the object store does not answer, or refuses", Err: err}
+	return &fault.Error{Kind: fault.Unavailable, Message: "blob " + digest + ": the object store does not respond, or refuses", Err: err}
 }
 
 // Ping reports whether the object store answers, if there is one.

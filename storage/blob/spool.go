@@ -84,7 +84,7 @@ func (in *input) Read(p []byte) (int, error) {
 	case fault.Is(err, fault.Unavailable):
 		return n, fault.Unavailable.Errorf("blob %s: %w", in.name, err)
 	}
-	return n, fault.Invalid.Errorf("blob %s: content broke off: %w", in.name, err)
+	return n, fault.Invalid.Errorf("blob %s: content was interrupted: %w", in.name, err)
 }
 
 // spoolFile writes what is in buf and what follows it to a temporary file.

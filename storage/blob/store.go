@@ -122,7 +122,7 @@ func (s *Store) clean() error {
 		return err
 	}
 	if len(left) > 0 {
-		s.log.Info("unfinished blobs removed", "count", len(left))
+		s.log.Info("incomplete blobs removed", "count", len(left))
 	}
 	return errors.Join(s.root.MkdirAll(tempDir, dirMode), s.dirs.make(draftDir))
 }
@@ -418,7 +418,7 @@ func (c *checked) Read(p []byte) (int, error) {
 	}
 	if n > 0 || c.size == 0 {
 		if sum := c.h.digest(); sum != c.digest {
-			return 0, c.s.damaged(c.digest, "is damaged, its digest is %s", sum)
+			return 0, c.s.damaged(c.digest, "is damaged, its actual digest is %s", sum)
 		}
 		if c.s.findSums(c.digest, c.size) == nil {
 			c.s.recordSums(c.digest, c.size, c.h.sums())

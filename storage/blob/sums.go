@@ -36,7 +36,7 @@ type sums []uint32
 func blocksIn(size int64) int64 { return (size + blockSize - 1) / blockSize }
 
 // isDamaged says where a block is damaged.
-const isDamaged = "is damaged between the bytes %d and %d"
+const isDamaged = "is damaged between bytes %d and %d"
 
 // mismatch returns the place and the size of the first block in p that does not have its checksum; size 0 if all do. The
 // first byte of p is that of the block which begins at a place.

@@ -28,7 +28,7 @@ const countersEvery = time.Second
 // keepCounters writes counters, unless that was done within an interval. A store that is not writable keeps none.
 func keepCounters(ctx context.Context, repo *storage.Repo, interval time.Duration) {
 	if err := flushCounters(context.WithoutCancel(ctx), repo, interval); err != nil {
-		repo.Log().Debug("wrong passwords are not kept", "err", err)
+		repo.Log().Debug("wrong passwords cannot be stored", "err", err)
 	}
 }
 

@@ -32,7 +32,7 @@ type invitation struct {
 }
 
 func errInvitation() error {
-	return fault.NotFound.Errorf("invitation: does not exist, or is over")
+	return fault.NotFound.Errorf("invitation: does not exist or has expired")
 }
 
 // SendMail sends a message made from a template to an address once the transaction is committed.
@@ -45,10 +45,10 @@ func Invite(tx *storage.Tx, u *storage.User, comment string, accept bool, send S
 		return "", err
 	}
 	if u.Email == "" {
-		return "", fault.Invalid.Errorf("email: an invitation needs an address to be sent to").In("email")
+		return "", fault.Invalid.Errorf("email: is required for an invitation").In("email")
 	}
 	if _, err := tx.User(u.Username); !fault.Is(err, fault.NotFound) {
-		return "", cmp.Or[error](err, fault.Exists.Errorf("user %s: exists already", u.Username))
+		return "", cmp.Or[error](err, fault.Exists.Errorf("user %s: already exists", u.Username))
 	}
 	if err := mayInvite(tx, u); err != nil {
 		return "", err
@@ -78,7 +78,7 @@ func AcceptInvitation(tx *storage.Tx, id string, send SendMail) error {
 		return err
 	}
 	if i.Sum != nil {
-		return fault.Conflict.Errorf("invitation %s: is accepted already", id)
+		return fault.Conflict.Errorf("invitation %s: has already been accepted", id)
 	}
 	i.Expires = tx.Now().Add(invitationKept)
 	return sendInvitation(tx, id, i, send)
@@ -119,10 +119,10 @@ func Join(ctx context.Context, repo *storage.Repo, id, key, password string) (na
 			return err
 		}
 		if name = i.User.Username; password == "" {
-			return fault.Invalid.Errorf("password: is empty").In("password")
+			return fault.Invalid.Errorf("password: must not be empty").In("password")
 		}
 		if _, err := tx.User(name); !fault.Is(err, fault.NotFound) {
-			return cmp.Or[error](err, fault.Exists.Errorf("user %s: exists already", name))
+			return cmp.Or[error](err, fault.Exists.Errorf("user %s: already exists", name))
 		}
 		by, err := tx.PrincipalOf(i.By)
 		if fault.Is(err, fault.NotFound) {

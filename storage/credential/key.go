@@ -84,11 +84,11 @@ func CreateKey(tx *storage.Tx, k Key) (Key, string, error) {
 func (k *Key) check(now time.Time) error {
 	switch {
 	case k.Scope != ScopeRead && k.Scope != ScopeWrite:
-		return fault.Invalid.Errorf("scope %q: read_only or read_write expected", k.Scope).In("scope")
+		return fault.Invalid.Errorf("scope %q: must be read_only or read_write", k.Scope).In("scope")
 	case k.Revision != "" && k.Revision != "A" && k.Revision != "B":
-		return fault.Invalid.Errorf("revision %q: A or B expected", k.Revision).In("revision")
+		return fault.Invalid.Errorf("revision %q: must be A or B", k.Revision).In("revision")
 	case !k.Expires.IsZero() && !k.Expires.After(now):
-		return fault.Invalid.Errorf("expires: is past").In("expires")
+		return fault.Invalid.Errorf("expires: must be in the future").In("expires")
 	}
 	return nil
 }
@@ -97,7 +97,7 @@ func mayUseKeysOf(tx *storage.Tx, user string) error {
 	if tx.Principal().Name == user && user != "" || tx.Principal().Admin {
 		return nil
 	}
-	return fault.Denied.Errorf("keys of %s: not for '%s'", user, tx.Principal().Name)
+	return fault.Denied.Errorf("keys of %s: not visible to '%s'", user, tx.Principal().Name)
 }
 
 // Keys returns the API keys of a user, without their secrets; for administrators "" means all.

@@ -29,7 +29,7 @@ func TestSignInBacksOff(t *testing.T) {
 		t.Errorf("right password while backing off: %v", err)
 	}
 	_, err := credential.SignIn(ctx, w.Repo, "stranger", "wrong")
-	storagetest.WantKind(t, err, fault.Denied, "user name or password is wrong")
+	storagetest.WantKind(t, err, fault.Denied, "wrong user name or password")
 	w.Now = w.Now.Add(16 * time.Minute)
 	if _, err := credential.SignIn(ctx, w.Repo, "Administrator", storagetest.Password); err != nil {
 		t.Error(err)
@@ -167,5 +167,5 @@ func TestOpen(t *testing.T) {
 		return nil
 	})
 	err := w.Update(t.Context(), &storage.Principal{Name: "eve"}, func(tx *storage.Tx) error { return credential.Owner.Leave(tx, "ann") })
-	storagetest.WantKind(t, err, fault.Conflict, "user ann: is still there")
+	storagetest.WantKind(t, err, fault.Conflict, "user ann: still exists")
 }

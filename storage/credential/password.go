@@ -19,7 +19,7 @@ import (
 	"catena/storage/oauth"
 )
 
-func errSignIn() error { return fault.Denied.Errorf("user name or password is wrong") }
+func errSignIn() error { return fault.Denied.Errorf("wrong user name or password") }
 
 // SignIn checks a password and returns who signed in. A wrong one, or an unknown user, is Denied. Failures are counted
 // for the name and the address that WithClient says together, and are few in a day for one name, and from one address;
@@ -118,7 +118,7 @@ func ChangePassword(tx *storage.Tx, old, text string) error {
 		return err
 	}
 	if text == "" {
-		return fault.Invalid.Errorf("password: the new one is empty").In("newPassword")
+		return fault.Invalid.Errorf("password: the new password must not be empty").In("newPassword")
 	}
 	u, err := tx.User(tx.Principal().Name)
 	if err != nil {
@@ -139,7 +139,7 @@ func ChangePassword(tx *storage.Tx, old, text string) error {
 		}
 	}
 	if !ok {
-		return fault.Denied.Errorf("password: the old one is wrong").WithCode(fault.CodeNotSignedIn).In("oldPassword")
+		return fault.Denied.Errorf("password: the old password is wrong").WithCode(fault.CodeNotSignedIn).In("oldPassword")
 	}
 	a.Settle(sum)
 	return tx.SetPassword(u.Username, text)
@@ -175,7 +175,7 @@ var Owner = storage.Owner{Name: "credential", Leave: end}
 // the user, and sessions with the password.
 func end(tx *storage.Tx, user string) error {
 	if _, err := tx.PrincipalOf(user); !fault.Is(err, fault.NotFound) {
-		return cmp.Or[error](err, fault.Conflict.Errorf("user %s: is still there", user))
+		return cmp.Or[error](err, fault.Conflict.Errorf("user %s: still exists", user))
 	}
 	system := tx.As(tx.Repo().System())
 	return cmp.Or(endTokens(system, user), endKeys(system, user), system.Secret(known).Delete(user), oauth.EndAll(system, user))

@@ -106,7 +106,7 @@ func (s places) remember(ctx context.Context, repo *storage.Repo, user string) {
 		return tx.Secret(known).Put(user, r)
 	})
 	if err != nil {
-		repo.Log().Debug("the address of a sign-in is not remembered", "err", err)
+		repo.Log().Debug("the address of a sign-in cannot be stored", "err", err)
 	}
 }
 
@@ -160,11 +160,11 @@ func report(ctx context.Context, repo *storage.Repo, a *password.Alarm) {
 		return
 	}
 	from := cmp.Or(a.Address, password.ClientOf(ctx).Address)
-	repo.Log().Warn("too many wrong passwords: some are not looked at", "for", a.String(), "address", from)
+	repo.Log().Warn("too many wrong passwords: some are not checked", "for", a.String(), "address", from)
 	err := repo.Update(context.WithoutCancel(ctx), repo.System(), func(tx *storage.Tx) error {
 		return tx.Fire("signInRefused", nil, map[string]any{"user": a.Name, "address": from})
 	})
 	if err != nil {
-		repo.Log().Debug("no record of an attack", "err", err)
+		repo.Log().Debug("not an attack record", "err", err)
 	}
 }

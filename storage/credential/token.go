@@ -63,7 +63,7 @@ func AcquireToken(tx *storage.Tx, d DeviceToken) (string, error) {
 		return "", err
 	}
 	if most := limit.Of[Limits](tx.Repo().Bounds()).Devices; len(own) >= most {
-		return "", fault.Limit.Errorf("token: user %s has %d already", d.User, most)
+		return "", fault.Limit.Errorf("token: user %s already has %d", d.User, most)
 	}
 	b := make([]byte, 24)
 	rand.Read(b)

@@ -84,8 +84,8 @@ var yamlLine = regexp.MustCompile(`line (\d+): `)
 
 // advice is what to say besides about mistakes that the parser tells in its own words.
 var advice = map[string]string{
-	"found character that cannot start any token":    "; indent with spaces, not tabs, and quote a text that begins with a mark",
-	"mapping values are not allowed in this context": "; look at the indentation, for a colon that is missing in the line before, or quote the text",
+	"found character that cannot start any token":    "; indent with spaces, not tabs, and quote a text that begins with a special character",
+	"mapping values are not allowed in this context": "; check the indentation, look for a missing colon in the previous line, or quote the text",
 }
 
 // Explain returns the line, from 1, and the text of an error of the YAML parser.
@@ -104,7 +104,7 @@ func (r *Reader) read(data []byte, fn func(root *yaml.Node)) {
 	err := dec.Decode(&doc)
 	if err == nil {
 		if err = dec.Decode(&more); err == nil {
-			r.Fail(r.At(&more), "a second document follows, and a file has one")
+			r.Fail(r.At(&more), "a second document follows, but a file may have only one")
 			return
 		}
 	}
@@ -128,7 +128,7 @@ func (r *Reader) Fail(at Place, format string, args ...any) {
 // Unknown notes that a name of a kind ("type") stands for nothing, with the one that was probably meant;
 // subject is what names it.
 func (r *Reader) Unknown(subject, kind string, n Name, known iter.Seq[string]) {
-	r.Fail(n.At, "%s: no %s %s%s", subject, kind, n.Text, fault.Perhaps(n.Text, known))
+	r.Fail(n.At, "%s: unknown %s %s%s", subject, kind, n.Text, fault.Perhaps(n.Text, known))
 }
 
 // Err returns the mistakes in the order of layers, files and lines as one Invalid error, nil if there
@@ -168,7 +168,7 @@ func (r *Reader) Pairs(n *yaml.Node, fn func(key, value *yaml.Node)) {
 		return
 	}
 	if n.Kind != yaml.MappingNode {
-		r.Fail(r.At(n), "keys with values expected")
+		r.Fail(r.At(n), "must be keys with values")
 		return
 	}
 	seen := map[string]bool{}
@@ -176,9 +176,9 @@ func (r *Reader) Pairs(n *yaml.Node, fn func(key, value *yaml.Node)) {
 		key, value := n.Content[i], n.Content[i+1]
 		switch {
 		case key.Kind != yaml.ScalarNode || key.Tag == "!!merge":
-			r.Fail(r.At(key), "plain key expected")
+			r.Fail(r.At(key), "must be a plain key")
 		case seen[key.Value]:
-			r.Fail(r.At(key), "key %s: stands twice", key.Value)
+			r.Fail(r.At(key), "key %s: is a duplicate", key.Value)
 		case value.Kind == yaml.AliasNode:
 			r.Fail(r.At(value), "key %s: aliases are not allowed", key.Value)
 		default:
@@ -202,7 +202,7 @@ func (r *Reader) Each(n *yaml.Node, known Keys) {
 // Put adds a declaration, or replaces the one of an earlier layer; at tells where one stands.
 func Put[D any](r *Reader, all map[string]*D, key *yaml.Node, at func(*D) Place, d *D) {
 	if old, ok := all[key.Value]; ok && at(old).Layer == r.here.Layer {
-		r.Fail(r.At(key), "%s: declared before at %s:%d", key.Value, at(old).File, at(old).Line)
+		r.Fail(r.At(key), "%s: already declared at %s:%d", key.Value, at(old).File, at(old).Line)
 		return
 	}
 	all[key.Value] = d

@@ -58,10 +58,10 @@ func TestLayers(t *testing.T) {
 func TestYAML(t *testing.T) {
 	for source, want := range map[string]string{
 		"x: a\n\ty: b\n":    "a.yaml:2: found a tab character that violates indentation",
-		"x: a\n  y: b\n":    "a.yaml:2: mapping values are not allowed in this context; look at the indentation, for a colon that is missing in the line before, or quote the text",
-		"x: a\n---\ny: b":   "a.yaml:2: a second document follows, and a file has one",
-		"x: a\n---\n\ty: b": "a.yaml:3: found character that cannot start any token; indent with spaces, not tabs, and quote a text that begins with a mark",
-		"x\n":               "a.yaml:1: keys with values expected",
+		"x: a\n  y: b\n":    "a.yaml:2: mapping values are not allowed in this context; check the indentation, look for a missing colon in the previous line, or quote the text",
+		"x: a\n---\ny: b":   "a.yaml:2: a second document follows, but a file may have only one",
+		"x: a\n---\n\ty: b": "a.yaml:3: found character that cannot start any token; indent with spaces, not tabs, and quote a text that begins with a special character",
+		"x\n":               "a.yaml:1: must be keys with values",
 	} {
 		if _, err := load(fstest.MapFS{"a.yaml": file(source)}); err == nil || err.Error() != want {
 			t.Errorf("%q: %v, want %s", source, err, want)
@@ -84,8 +84,8 @@ func TestMistakes(t *testing.T) {
 		t.Fatalf("got %v", err)
 	}
 	for i, want := range []string{
-		"a.yaml:1: ", "b.yaml:2: key x: stands twice", "b.yaml:3: text expected",
-		"a.yaml:1: keys with values expected", "b.yaml:2: key m: aliases are not allowed", "c.yaml:1: n: declared before at b.yaml:1", "d.yaml:1: larger than 1048576 bytes",
+		"a.yaml:1: ", "b.yaml:2: key x: is a duplicate", "b.yaml:3: must be a string",
+		"a.yaml:1: must be keys with values", "b.yaml:2: key m: aliases are not allowed", "c.yaml:1: n: already declared at b.yaml:1", "d.yaml:1: larger than 1048576 bytes",
 	} {
 		if lines := strings.Split(err.Error(), "\n"); i >= len(lines) || !strings.HasPrefix(lines[i], want) {
 			t.Errorf("line %d: want %s in\n%v", i, want, err)

@@ -10,7 +10,7 @@ import (
 func (r *Reader) Text(into *string) func(*yaml.Node) {
 	return func(n *yaml.Node) {
 		if n.Kind != yaml.ScalarNode {
-			r.Fail(r.At(n), "text expected")
+			r.Fail(r.At(n), "must be a string")
 			return
 		}
 		*into = n.Value
@@ -21,7 +21,7 @@ func (r *Reader) Text(into *string) func(*yaml.Node) {
 func (r *Reader) Flag(into *bool) func(*yaml.Node) {
 	return func(n *yaml.Node) {
 		if err := n.Decode(into); err != nil {
-			r.Fail(r.At(n), "true or false expected")
+			r.Fail(r.At(n), "must be true or false")
 		}
 	}
 }
@@ -30,7 +30,7 @@ func (r *Reader) Flag(into *bool) func(*yaml.Node) {
 func (r *Reader) Count(into *int) func(*yaml.Node) {
 	return func(n *yaml.Node) {
 		if err := n.Decode(into); err != nil || *into < 0 {
-			r.Fail(r.At(n), "number of at least 0 expected")
+			r.Fail(r.At(n), "must be a number of at least 0")
 		}
 	}
 }
@@ -40,7 +40,7 @@ func (r *Reader) Bound(into **float64) func(*yaml.Node) {
 	return func(n *yaml.Node) {
 		v, err := strconv.ParseFloat(n.Value, 64)
 		if err != nil || n.Kind != yaml.ScalarNode {
-			r.Fail(r.At(n), "number expected")
+			r.Fail(r.At(n), "must be a number")
 			return
 		}
 		*into = &v
@@ -59,7 +59,7 @@ func (r *Reader) Word(into *Name) func(*yaml.Node) {
 func (r *Reader) Words(into *[]Name) func(*yaml.Node) {
 	return func(n *yaml.Node) {
 		if n.Kind != yaml.SequenceNode {
-			r.Fail(r.At(n), "list expected")
+			r.Fail(r.At(n), "must be a list")
 			return
 		}
 		for _, item := range n.Content {

@@ -68,7 +68,7 @@ func (l *loader) directory(key, n *yaml.Node) {
 	case "groups", "users":
 		d.ReadOnly = true
 	default:
-		l.Fail(d.at, "directory %s: shows users or groups, not %q", d.Name, d.Shows)
+		l.Fail(d.at, "directory %s: must show users or groups, not %q", d.Name, d.Shows)
 	}
 	declare.Put(&l.Reader, l.declared, key, func(d *declaration) declare.Place { return d.at }, d)
 }
@@ -97,22 +97,22 @@ func (l *loader) resolve() *Registry {
 func (l *loader) fields(d *declaration) bool {
 	s, ok := l.types.Schema(d.schema)
 	if !ok {
-		l.Fail(d.at, "directory %s: no schema %q%s", d.Name, d.schema, fault.Perhaps(d.schema, l.types.SchemaNames()))
+		l.Fail(d.at, "directory %s: unknown schema %q%s", d.Name, d.schema, fault.Perhaps(d.schema, l.types.SchemaNames()))
 		return false
 	}
 	d.Schema = s
 	for _, f := range s.Fields {
 		if f.List || f.Kind >= schema.Blob {
-			l.Fail(d.at, "directory %s: field %s: a %s cannot be in a directory", d.Name, f.Name, f.TypeName())
+			l.Fail(d.at, "directory %s: field %s: a directory cannot have a field of type %s", d.Name, f.Name, f.TypeName())
 			return false
 		}
 	}
 	if d.ID = s.Field(d.id); d.ID == nil {
-		l.Fail(d.at, "directory %s: no field %q%s", d.Name, d.id, fault.Perhaps(d.id, s.Names()))
+		l.Fail(d.at, "directory %s: unknown field %q%s", d.Name, d.id, fault.Perhaps(d.id, s.Names()))
 		return false
 	}
 	if d.Numbered && d.ID.Kind != schema.Integer && d.ID.Kind != schema.Long {
-		l.Fail(d.at, "directory %s: field %s: is not a number", d.Name, d.id)
+		l.Fail(d.at, "directory %s: field %s: must be a number", d.Name, d.id)
 	}
 	named := slices.Clone(d.Indexes)
 	if d.Parent != "" {
@@ -126,7 +126,7 @@ func (l *loader) fields(d *declaration) bool {
 	}
 	for _, name := range named {
 		if s.Field(name) == nil {
-			l.Fail(d.at, "directory %s: no field %q%s", d.Name, name, fault.Perhaps(name, s.Names()))
+			l.Fail(d.at, "directory %s: unknown field %q%s", d.Name, name, fault.Perhaps(name, s.Names()))
 		}
 	}
 	return true
@@ -142,7 +142,7 @@ func (l *loader) entries(d *declaration) {
 		e := Entry{ID: key.Value, Values: map[string]any{d.ID.Name: key.Value}}
 		id, err := d.ID.Coerce(key.Value)
 		if err != nil || key.Value == "" {
-			l.Fail(l.At(key), "entry %q: not an id", key.Value)
+			l.Fail(l.At(key), "entry %q: not a valid id", key.Value)
 			return
 		}
 		e.Values[d.ID.Name] = id
@@ -175,7 +175,7 @@ func (l *loader) value(d *declaration, e *Entry, key, n *yaml.Node) {
 	}
 	f := d.Schema.Field(name)
 	if f == nil || f == d.ID || n.Kind != yaml.ScalarNode {
-		l.Fail(l.At(key), "entry %s: no field %q of a single value%s", e.ID, key.Value, fault.Perhaps(key.Value, d.Schema.Names()))
+		l.Fail(l.At(key), "entry %s: there is no single-valued field %q%s", e.ID, key.Value, fault.Perhaps(key.Value, d.Schema.Names()))
 		return
 	}
 	v, err := f.Coerce(n.Value)

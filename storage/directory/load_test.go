@@ -29,16 +29,16 @@ func load(t *testing.T, texts ...string) (*Registry, error) {
 // TestMistakes checks that errors name file and line.
 func TestMistakes(t *testing.T) {
 	for _, x := range []struct{ text, want string }{
-		{"directories:\n  a: {schema: nope}\n", `m.yaml:2: directory a: no schema "nope"`},
-		{"directories:\n  a: {schema: vocabulary, idField: x}\n", `m.yaml:2: directory a: no field "x"`},
-		{"directories:\n  a:\n    schema: vocabulary\n    parent: b\n", "m.yaml:4: directory a: no directory b"},
-		{"directories:\n  a:\n    schema: vocabulary\n    indexes: [parent]\n", `m.yaml:2: directory a: no field "parent"`},
+		{"directories:\n  a: {schema: nope}\n", `m.yaml:2: directory a: unknown schema "nope"`},
+		{"directories:\n  a: {schema: vocabulary, idField: x}\n", `m.yaml:2: directory a: unknown field "x"`},
+		{"directories:\n  a:\n    schema: vocabulary\n    parent: b\n", "m.yaml:4: directory a: unknown directory b"},
+		{"directories:\n  a:\n    schema: vocabulary\n    indexes: [parent]\n", `m.yaml:2: directory a: unknown field "parent"`},
 		{"directories:\n  a:\n    schema: vocabulary\n    color: red\n", "m.yaml:4: unknown key color"},
-		{"directories:\n  a:\n    schema: vocabulary\n    entries:\n      x: {nope: 1}\n", `m.yaml:5: entry x: no field "nope" of a single value`},
+		{"directories:\n  a:\n    schema: vocabulary\n    entries:\n      x: {nope: 1}\n", `m.yaml:5: entry x: there is no single-valued field "nope"`},
 		{"directories:\n  a:\n    schema: vocabulary\n    entries:\n      x: {obsolete: often}\n", `m.yaml:5: entry x: property vocabulary:obsolete`},
-		{"directories:\n  a:\n    schema: vocabulary\n    entries:\n      x: {}\n      x: {}\n", "m.yaml:6: key x: stands twice"},
-		{"directories:\n  a: {schema: dublincore}\n", "m.yaml:2: directory a: field subjects: a string[] cannot be in a directory"},
-		{"directories:\n  a: {schema: vocabulary, numbered: true}\n", "m.yaml:2: directory a: field id: is not a number"},
+		{"directories:\n  a:\n    schema: vocabulary\n    entries:\n      x: {}\n      x: {}\n", "m.yaml:6: key x: is a duplicate"},
+		{"directories:\n  a: {schema: dublincore}\n", "m.yaml:2: directory a: field subjects: a directory cannot have a field of type string[]"},
+		{"directories:\n  a: {schema: vocabulary, numbered: true}\n", "m.yaml:2: directory a: field id: must be a number"},
 		{"a: [", "m.yaml:1: "},
 		{"things: 1\n", "m.yaml:1: unknown key things"},
 	} {

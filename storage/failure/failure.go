@@ -65,7 +65,7 @@ func ownerKey(r *Run) string { return r.Identity() + "/" + r.ID }
 // Keep keeps a run, and forgets the oldest of its owner, and of all, beyond the limits. Only the server does.
 func Keep(tx *storage.Tx, r Run, d Details, l Limits) error {
 	if !tx.Principal().System {
-		return fault.Denied.Errorf("run %s: is not written by hand", r.ID)
+		return fault.Denied.Errorf("run %s: cannot be written by a client", r.ID)
 	}
 	if err := makeRoom(tx, &r, l); err != nil {
 		return err

@@ -32,14 +32,14 @@ var kinds = [...]struct {
 	name, meaning string
 	passes        bool
 }{
-	Internal:    {"internal", "A fault of the server, or damaged data. What happened is in its log.", false},
-	Invalid:     {"invalid", "The request makes no sense; the message names the field.", false},
-	Denied:      {"denied", "Whoever asked may not do this.", false},
-	NotFound:    {"notfound", "What was named does not exist, or whoever asked may not know that it does.", false},
-	Exists:      {"exists", "What was to be created is there already.", false},
-	Conflict:    {"conflict", "Somebody else was faster, or the state of what was named forbids it.", true},
-	Limit:       {"limit", "A bound was reached; the message names it.", false},
-	Unavailable: {"unavailable", "It cannot be done now.", true},
+	Internal:    {"internal", "Server error or damaged data. The server's log has the details.", false},
+	Invalid:     {"invalid", "The request is invalid; the message names the field.", false},
+	Denied:      {"denied", "The caller may not do this.", false},
+	NotFound:    {"notfound", "The resource does not exist, or the caller may not see it.", false},
+	Exists:      {"exists", "The resource to create already exists.", false},
+	Conflict:    {"conflict", "The request conflicts with a concurrent change or with the state of the resource.", true},
+	Limit:       {"limit", "A limit was exceeded; the message names it.", false},
+	Unavailable: {"unavailable", "The service is temporarily unavailable.", true},
 }
 
 // Kinds returns all kinds, in the order of the table.

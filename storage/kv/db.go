@@ -126,7 +126,7 @@ func (d *DB) rerun(ctx context.Context, try *int, fn func(*Tx) error) error {
 		}
 		if *try >= d.opts.Attempts {
 			d.opts.Log.Warn("transaction gives up", "attempts", *try)
-			return fault.Conflict.Errorf("transaction: lost the race to others %d times", *try).After(time.Second)
+			return fault.Conflict.Errorf("transaction: conflicted with others %d times", *try).After(time.Second)
 		}
 	}
 }

@@ -68,7 +68,7 @@ func (d *DB) Load(ctx context.Context, r io.Reader) error {
 	err := d.View(ctx, func(t *Tx) error {
 		n, _, err := t.Count(Range{}, 1)
 		if err == nil && n > 0 {
-			err = fault.Conflict.Errorf("store: not empty, a dump is loaded into an empty one only")
+			err = fault.Conflict.Errorf("store: must be empty to load a dump")
 		}
 		return err
 	})
@@ -90,7 +90,7 @@ func (d *DB) load(ctx context.Context, r io.Reader) error {
 		return err
 	}
 	if string(head) != dumpHeader {
-		return fault.Invalid.Errorf("dump: does not begin like one")
+		return fault.Invalid.Errorf("dump: does not begin as a dump should")
 	}
 	for more := true; more; {
 		var rows []Row

@@ -17,7 +17,7 @@ import (
 
 // ErrConflict is what a Store answers to a commit whose reads are out of date; DB
 // reruns the transaction.
-var ErrConflict = errors.New("the transaction lost a race")
+var ErrConflict = errors.New("the transaction conflicted with another one")
 
 // ErrDamaged is in the chain of every error about a stored value that does not match
 // its checksum.
@@ -151,7 +151,7 @@ func (b *Batch) Guard(s Snapshot) error {
 			return err
 		}
 		if old != nil {
-			return fault.Exists.Errorf("key %q exists", w.Key)
+			return fault.Exists.Errorf("key %q already exists", w.Key)
 		}
 		b.Reads.Keys = append(b.Reads.Keys, w.Key)
 	}

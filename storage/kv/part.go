@@ -32,7 +32,7 @@ func (d *DB) Part(name string, shared func(key []byte) bool) (*DB, error) {
 // for s and all its parts, and one transaction writes both kinds. A scan stays on the side its start is on.
 func Part(s Store, name string, shared func(key []byte) bool) (Store, error) {
 	if name == "" || len(name) > maxPartName || strings.IndexByte(name, 0) >= 0 {
-		return nil, fault.Invalid.Errorf("part %q: a name has 1 to %d bytes", name, maxPartName)
+		return nil, fault.Invalid.Errorf("part %q: a name must have 1 to %d bytes", name, maxPartName)
 	}
 	return &part{Store: s, prefix: slices.Concat(partMark, []byte(name), []byte{0}), shared: shared}, nil
 }

@@ -77,7 +77,7 @@ func (d *DB) returnLeases() {
 			return t.Set(key, binary.BigEndian.AppendUint64(nil, uint64(l.next)))
 		})
 		if err != nil {
-			d.opts.Log.Warn("sequence keeps a gap", "sequence", name, "err", err)
+			d.opts.Log.Warn("sequence has a gap", "sequence", name, "err", err)
 		}
 		l.end = l.next
 		l.mu.Unlock()

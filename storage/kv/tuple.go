@@ -163,4 +163,4 @@ func fixed(b []byte, tag byte) (n uint64, rest []byte, ok bool) {
 	return n, b[9:], true
 }
 
-func badPart(kind string) error { return fault.Internal.Errorf("key: no %s where one belongs", kind) }
+func badPart(kind string) error { return fault.Internal.Errorf("key: %s is missing", kind) }

@@ -247,7 +247,7 @@ func (t *Tx) buffer(key []byte, e entry) error {
 	var err error
 	switch {
 	case had && e.create && old.stored != nil:
-		err = fault.Exists.Errorf("key %q exists", key)
+		err = fault.Exists.Errorf("key %q already exists", key)
 	case !had && t.own.Len() > t.limits.TxKeys:
 		err = fault.Limit.Errorf("transaction: more than %d keys written", t.limits.TxKeys)
 	case size > t.limits.TxBytes:
@@ -326,7 +326,7 @@ func (t *Tx) writable(key []byte) error {
 	case !t.write:
 		return fault.Invalid.Errorf("transaction: key %q written in a read-only transaction", string(key))
 	case len(key) == 0:
-		return fault.Invalid.Errorf("key: empty")
+		return fault.Invalid.Errorf("key: must not be empty")
 	case len(local(key)) > t.limits.Key:
 		return fault.Limit.Errorf("key %q...: %d bytes, limit %d", string(key[:32]), len(key), t.limits.Key)
 	}
@@ -365,7 +365,7 @@ func (t *Tx) absent(key []byte) error {
 	t.reads = append(t.reads, key)
 	stored, err := t.snap.Get(key)
 	if err == nil && stored != nil {
-		err = fault.Exists.Errorf("key %q exists", key)
+		err = fault.Exists.Errorf("key %q already exists", key)
 	}
 	return err
 }

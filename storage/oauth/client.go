@@ -30,7 +30,7 @@ func clientOf(tx *storage.Tx, id string) (*Client, error) {
 		return nil, err
 	}
 	if e == nil || e.Values["enabled"] == false {
-		return nil, refused(fault.CodeInvalidClient, "there is no client of this id")
+		return nil, refused(fault.CodeInvalidClient, "there is no client with this id")
 	}
 	c := &Client{Name: e.Text("name"), ID: id, AutoGrant: e.Values["autoGrant"] == true, secret: e.Text("clientSecret")}
 	for uri := range strings.SplitSeq(e.Text("redirectURIs"), ",") {
@@ -60,7 +60,7 @@ func (c *Client) redirectURI(asked string) (string, error) {
 		asked = c.RedirectURIs[0]
 	}
 	if !slices.Contains(c.RedirectURIs, asked) || !safeRedirect(asked) {
-		return "", refused(fault.CodeInvalidRequest, "redirect_uri is not one that the client has registered")
+		return "", refused(fault.CodeInvalidRequest, "redirect_uri is not registered for the client")
 	}
 	return asked, nil
 }

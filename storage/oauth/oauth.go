@@ -83,7 +83,7 @@ func Ask(ctx context.Context, repo *storage.Repo, as *storage.Principal, q Reque
 		}
 		switch {
 		case q.Method != "" && q.Method != "plain" && q.Method != "S256":
-			return refused(fault.CodeInvalidRequest, "code_challenge_method is neither S256 nor plain")
+			return refused(fault.CodeInvalidRequest, "code_challenge_method must be S256 or plain")
 		case len(q.Challenge) > 128:
 			return refused(fault.CodeInvalidRequest, "code_challenge is longer than 128 characters")
 		}
@@ -150,7 +150,7 @@ func byCode(tx *storage.Tx, g Grant) (*Token, error) {
 	case !ok || !tx.Now().Before(c.Expires) || c.Client != g.Client:
 		return nil, refused(fault.CodeInvalidGrant, "code is not valid")
 	case c.RedirectURI != "" && c.RedirectURI != g.RedirectURI:
-		return nil, refused(fault.CodeInvalidGrant, "redirect_uri is not the one of the code")
+		return nil, refused(fault.CodeInvalidGrant, "redirect_uri differs from the one of the code")
 	case !c.verified(g.Verifier):
 		return nil, refused(fault.CodeInvalidGrant, "code_verifier is wrong")
 	}

@@ -31,7 +31,7 @@ func own(tx *storage.Tx, user, client string) (*record.Directory, []*record.Entr
 		return nil, nil, storage.ErrNobody
 	}
 	if user != as.Name && !as.Admin {
-		return nil, nil, fault.Denied.Errorf("tokens of %s: are not for '%s'", user, as.Name)
+		return nil, nil, fault.Denied.Errorf("tokens of %s: not visible to '%s'", user, as.Name)
 	}
 	return rowsOf(tx, user, client)
 }

@@ -129,7 +129,7 @@ func each(k *kv.Tx, queue byte, most int, fn func(key []byte, j Job) bool) error
 // so many; state and kind may be empty for any.
 func List(k *kv.Tx, state, kind string, limit, read int) ([]State, error) {
 	if state != "" && state != Waits && state != Runs && state != GivenUp {
-		return nil, fault.Invalid.Errorf("state %q: waiting, running or dead expected", state).In("state")
+		return nil, fault.Invalid.Errorf("state %q: must be waiting, running or dead", state).In("state")
 	}
 	var out []State
 	for _, s := range queues {
@@ -167,7 +167,7 @@ func Take(k *kv.Tx, id string, now time.Time, read int) (found State, err error)
 		case at == nil:
 			continue
 		case s.queue == queueRunning && now.Before(moment(at)):
-			return found, fault.Conflict.Errorf("job %s: runs", id)
+			return found, fault.Conflict.Errorf("job %s: is running", id)
 		}
 		return found, k.Delete(at)
 	}

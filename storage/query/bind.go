@@ -47,13 +47,13 @@ func (b *binder) predicate(p *Predicate) {
 		}
 		values, list := items(given)
 		if list && p.Op != In {
-			b.err = v.at("parameter %s is a list, which only IN takes", v.String())
+			b.err = v.at("parameter %s is a list, which only IN accepts", v.String())
 			return
 		}
 		for _, one := range values {
 			plain, ok := operand(one)
 			if !ok {
-				b.err = v.at("parameter %s: %s is no value to compare with", v.String(), describe(one))
+				b.err = v.at("parameter %s: cannot compare with %s", v.String(), describe(one))
 				return
 			}
 			out = append(out, Value{v.Pos, plain})
@@ -130,7 +130,7 @@ func operand(v any) (any, bool) {
 
 func describe(v any) string {
 	if v == nil {
-		return "null (IS NULL asks for it)"
+		return "null (use IS NULL)"
 	}
 	return "a " + reflect.TypeOf(v).String()
 }

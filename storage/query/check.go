@@ -97,7 +97,7 @@ func (s *Select) Check(reg *schema.Registry) error {
 	c := checker{reg: reg}
 	for _, name := range s.From {
 		if _, ok := reg.Type(name.Text); !ok {
-			c.fail(name.at("no document type %q%s", clip(name.Text), fault.Perhaps(name.Text, reg.TypeNames())))
+			c.fail(name.at("unknown document type %q%s", clip(name.Text), fault.Perhaps(name.Text, reg.TypeNames())))
 		}
 	}
 	for _, col := range s.Columns {
@@ -112,7 +112,7 @@ func (s *Select) Check(reg *schema.Registry) error {
 	}
 	for _, o := range s.Order {
 		if c.field(o.Field); c.err == nil && (o.Field.Kind >= schema.Blob || o.Field.System == SysFulltext) {
-			c.fail(o.Field.at("field %s has no order", o.Field.Name))
+			c.fail(o.Field.at("field %s cannot be ordered", o.Field.Name))
 		}
 	}
 	return c.err
@@ -134,7 +134,7 @@ func (c *checker) column(col Column) {
 	f := col.Field
 	number := f.Kind == schema.Integer || f.Kind == schema.Long || f.Kind == schema.Double
 	if c.err == nil && (col.Aggregate == "SUM" || col.Aggregate == "AVG") && !number {
-		c.fail(f.at("%s needs numbers, field %s is a %s", col.Aggregate, f.Name, f.Kind))
+		c.fail(f.at("%s requires numbers, but field %s is a %s", col.Aggregate, f.Name, f.Kind))
 	}
 }
 
@@ -166,7 +166,7 @@ func (c *checker) field(f *Field) {
 		}
 		c.err = nil
 	}
-	c.fail(f.at("no field %q%s", clip(f.Name), fault.Perhaps(f.Name, slices.Values(c.names()))))
+	c.fail(f.at("unknown field %q%s", clip(f.Name), fault.Perhaps(f.Name, slices.Values(c.names()))))
 }
 
 // property resolves a path into the schemas.
@@ -218,13 +218,13 @@ func (c *checker) predicate(p *Predicate) {
 	case p.Op == IsNull:
 		return
 	case f.Kind >= schema.Blob:
-		c.fail(p.at("field %s is a %s: only IS NULL and its parts can be asked for", f.Name, f.Kind))
+		c.fail(p.at("field %s is a %s: only IS NULL and its members can be queried", f.Name, f.Kind))
 		return
 	case f.System == SysFulltext && p.Op != Eq && p.Op != Like:
-		c.fail(p.at("field %s is searched with =", f.Name))
+		c.fail(p.at("field %s can only be compared with =", f.Name))
 		return
 	case (p.Op == Like || p.Op == ILike || p.Op == StartsWith) && f.Kind != schema.String:
-		c.fail(p.at("%s needs text, field %s is a %s", p.Op, f.Name, f.Kind))
+		c.fail(p.at("%s requires text, but field %s is a %s", p.Op, f.Name, f.Kind))
 		return
 	}
 	for i := range p.Values {
@@ -234,7 +234,7 @@ func (c *checker) predicate(p *Predicate) {
 		}
 		x, ok := coerce(f.Kind, v.V)
 		if !ok {
-			c.fail(v.at("%s is no %s, which field %s holds", clip(v.String()), f.Kind, f.Name))
+			c.fail(v.at("%s is not a %s, the type of field %s", clip(v.String()), f.Kind, f.Name))
 			return
 		}
 		v.V = x

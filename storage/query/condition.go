@@ -277,7 +277,7 @@ func (p *parser) period(minus bool) (Period, error) {
 	}
 	period, ok := ParsePeriod(p.tok.s)
 	if !ok {
-		return Period{}, p.bad(p.tok.at, "malformed period %q, 'P1Y2M3DT4H5M6S' expected", clip(p.tok.s))
+		return Period{}, p.bad(p.tok.at, "malformed period %q, must be written as in 'P1Y2M3DT4H5M6S'", clip(p.tok.s))
 	}
 	if minus {
 		period = period.negate()

@@ -156,7 +156,7 @@ func (l *lexer) param(at int) (token, error) {
 		l.pos++
 	}
 	if l.pos == at+1 || !letter(l.src[at+1]) {
-		return token{}, l.bad(at, "a parameter's name is expected after \":\"")
+		return token{}, l.bad(at, "expected the name of a parameter after \":\"")
 	}
 	return token{named, l.src[at+1 : l.pos], at}, nil
 }

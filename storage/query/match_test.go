@@ -138,21 +138,21 @@ func TestMatch(t *testing.T) {
 func TestCheckErrors(t *testing.T) {
 	reg := registry(t)
 	tests := []struct{ src, want string }{
-		{"SELECT * FROM Fil", `1:15 no document type "Fil", perhaps File`},
+		{"SELECT * FROM Fil", `1:15 unknown document type "Fil", perhaps File`},
 		{"SELECT dc:titel FROM File", `1:8 no field "dc:titel", perhaps dc:title`},
 		{"SELECT * FROM File WHERE uid = 'x'", ""},
 		{"SELECT * FROM File WHERE nope = 'x'", `1:26 no field "nope"`},
 		{"SELECT * FROM File WHERE nope = 'x'\nOR dc:title = 'y' ORDER BY dc:title", `1:26 no field "nope"`},
 		{"SELECT * FROM File WHERE dc:title = 'é' OR dc:title = 'é' AND nope = 'y'", `1:63 no field "nope"`},
 		{"SELECT * FROM File WHERE ecm:uid = 'x'", `1:26 no field "ecm:uid", perhaps ecm:id`},
-		{"SELECT * FROM File WHERE file:content = 'x'", "1:26 field file:content is a blob: only IS NULL and its parts can be asked for"},
-		{"SELECT * FROM File WHERE common:size LIKE 'x'", "1:26 LIKE needs text, field common:size is a long"},
-		{"SELECT * FROM File WHERE common:size = 'x'", "1:40 'x' is no long, which field common:size holds"},
-		{"SELECT * FROM File WHERE dc:created = 'soon'", "1:39 'soon' is no date, which field dc:created holds"},
-		{"SELECT * FROM File WHERE ecm:isProxy = 2", "1:40 2 is no boolean, which field ecm:isProxy holds"},
-		{"SELECT * FROM File WHERE ecm:fulltext <> 'x'", "1:26 field ecm:fulltext is searched with ="},
-		{"SELECT * FROM File ORDER BY file:content", "1:29 field file:content has no order"},
-		{"SELECT SUM(dc:title) FROM File", "1:12 SUM needs numbers, field dc:title is a string"},
+		{"SELECT * FROM File WHERE file:content = 'x'", "1:26 field file:content is a blob: only IS NULL and its members can be queried"},
+		{"SELECT * FROM File WHERE common:size LIKE 'x'", "1:26 LIKE requires text, but field common:size is a long"},
+		{"SELECT * FROM File WHERE common:size = 'x'", "1:40 'x' is not a long, the type of field common:size"},
+		{"SELECT * FROM File WHERE dc:created = 'soon'", "1:39 'soon' is not a date, the type of field dc:created"},
+		{"SELECT * FROM File WHERE ecm:isProxy = 2", "1:40 2 is not a boolean, the type of field ecm:isProxy"},
+		{"SELECT * FROM File WHERE ecm:fulltext <> 'x'", "1:26 field ecm:fulltext can only be compared with ="},
+		{"SELECT * FROM File ORDER BY file:content", "1:29 field file:content cannot be ordered"},
+		{"SELECT SUM(dc:title) FROM File", "1:12 SUM requires numbers, but field dc:title is a string"},
 		{"SELECT * FROM File WHERE dc:title/x = 1", `1:26 no field "dc:title/x", perhaps dc:title`},
 	}
 	for _, tt := range tests {
@@ -199,9 +199,9 @@ func TestBind(t *testing.T) {
 		{[]any{"x"}, map[string]any{"list": "y"}, "query: line 1, column 91: no value given for parameter ?"},
 		{[]any{"x", "y"}, nil, "query: line 1, column 61: no value given for parameter :list"},
 		{[]any{"x", "y", "z"}, map[string]any{"list": 1}, "query: 3 parameters given, 2 expected"},
-		{[]any{nil, "y"}, map[string]any{"list": 1}, "query: line 1, column 41: parameter ?: null (IS NULL asks for it) is no value to compare with"},
-		{[]any{[]any{"x"}, "y"}, map[string]any{"list": 1}, "query: line 1, column 41: parameter ? is a list, which only IN takes"},
-		{[]any{map[string]any{}, "y"}, map[string]any{"list": 1}, "query: line 1, column 41: parameter ?: a map[string]interface {} is no value to compare with"},
+		{[]any{nil, "y"}, map[string]any{"list": 1}, "query: line 1, column 41: parameter ?: cannot compare with null (use IS NULL)"},
+		{[]any{[]any{"x"}, "y"}, map[string]any{"list": 1}, "query: line 1, column 41: parameter ? is a list, which only IN accepts"},
+		{[]any{map[string]any{}, "y"}, map[string]any{"list": 1}, "query: line 1, column 41: parameter ?: cannot compare with a map[string]interface {}"},
 	}
 	for _, tt := range bad {
 		if _, err := q.Bind(tt.args, tt.named); !fault.Is(err, fault.Invalid) || err.Error() != tt.want {

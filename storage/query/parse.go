@@ -125,7 +125,7 @@ func (p *parser) expected(what string) error {
 			hint = fault.Perhaps(p.tok.s, slices.Values(reserved))
 		}
 	}
-	return p.bad(p.tok.at, "%s expected, found %s%s", what, found, hint)
+	return p.bad(p.tok.at, "expected %s, found %s%s", what, found, hint)
 }
 
 func (p *parser) statement() (*Select, error) {

@@ -105,7 +105,7 @@ func TestParseErrors(t *testing.T) {
 		{"SELECT * FROM D WHERE a NOT = 1", 1, 29, `IN, LIKE, ILIKE or BETWEEN expected, found "="`},
 		{"SELECT * FROM D WHERE a IS 1", 1, 28, `NULL or NOT NULL expected, found "1"`},
 		{"SELECT * FROM D WHERE a = DATE '2024-13-01'", 1, 32, `malformed date "2024-13-01" after DATE`},
-		{"SELECT * FROM D WHERE a = NOW('x')", 1, 31, `malformed period "x", 'P1Y2M3DT4H5M6S' expected`},
+		{"SELECT * FROM D WHERE a = NOW('x')", 1, 31, `malformed period "x", must be written as in 'P1Y2M3DT4H5M6S'`},
 		{"SELECT * FROM D WHERE a = 1x", 1, 27, `malformed number "1x"`},
 		{"SELECT * FROM D WHERE a = ;", 1, 27, "unexpected character ';'"},
 		{"SELECT * FROM D WHERE a = : x", 1, 27, `a parameter's name is expected after ":"`},

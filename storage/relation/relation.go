@@ -43,7 +43,7 @@ func Add(t *storage.Tx, subject *storage.Doc, predicate string, object *storage.
 		return err
 	}
 	if old != nil {
-		return fault.Exists.Errorf("relation %s: document %s has it to %s already", predicate, subject.ID(), object.ID())
+		return fault.Exists.Errorf("relation %s: document %s already has it to %s", predicate, subject.ID(), object.ID())
 	}
 	if err := cmp.Or(room(t, relationFrom, idOf(t, subject), idOf(t, object)), room(t, relationTo, idOf(t, object), idOf(t, subject))); err != nil {
 		return err
@@ -94,9 +94,9 @@ func mayChange(t *storage.Tx, subject *storage.Doc, predicate string, object *st
 	}
 	switch {
 	case subject == nil || object == nil || !subject.Saved() || !object.Saved():
-		return fault.Invalid.Errorf("relation %s: of a document that does not exist yet", predicate)
+		return fault.Invalid.Errorf("relation %s: the document does not exist yet", predicate)
 	case predicate == "":
-		return fault.Invalid.Errorf("predicate: is empty").In("predicate")
+		return fault.Invalid.Errorf("predicate: must not be empty").In("predicate")
 	case len(predicate) > maxPredicate:
 		return fault.Limit.Errorf("predicate: %d bytes, limit %d", len(predicate), maxPredicate).In("predicate")
 	}
@@ -164,7 +164,7 @@ func room(t *storage.Tx, side byte, of, other layout.ID) error {
 }
 
 func errTooMany(of layout.ID, limit int) error {
-	return fault.Limit.Errorf("document %s: related to more than %d documents", of, limit)
+	return fault.Limit.Errorf("document %s: is related to more than %d documents", of, limit)
 }
 
 // Owner keeps the relations of documents.
@@ -226,10 +226,10 @@ func verifyRow(t *storage.Tx, key []byte, add func(format string, args ...any)) 
 		return err == nil && b != nil
 	}
 	if !has(layout.PlaceKey(id)) {
-		add("document %s: has a relation but no place", id)
+		add("document %s: has a relation but no location", id)
 	}
 	if !has(relationKey(relationFrom+relationTo-side, other, predicate, id)) {
-		add("document %s: relation %s to %s is not found from there", id, predicate, other)
+		add("document %s: relation %s to %s cannot be found from there", id, predicate, other)
 	}
 }
 

@@ -50,7 +50,7 @@ func (f *Field) coerce(v any, at string) (any, error) {
 }
 
 func mismatch(at string, f *Field, v any) error {
-	return fault.Invalid.Errorf("property %s: %s expected, not %s", at, f.Kind, describe(v)).In(at)
+	return fault.Invalid.Errorf("property %s: must be of type %s, not %s", at, f.Kind, describe(v)).In(at)
 }
 
 func describe(v any) string {
@@ -143,9 +143,9 @@ func (f *Field) splitText(s, at string) ([]any, error) {
 		}
 		if f.Kind >= Blob {
 			if err == nil {
-				err = fault.Invalid.Errorf("neither list nor object")
+				err = fault.Invalid.Errorf("must be a list or an object")
 			}
-			return nil, fault.Invalid.Errorf("property %s: JSON text expected: %w", at, err).In(at)
+			return nil, fault.Invalid.Errorf("property %s: must be JSON text: %w", at, err).In(at)
 		}
 	}
 	parts := SplitList(s)
@@ -193,7 +193,7 @@ func parseText(s string) (any, error) {
 		return nil, err
 	}
 	if d.More() {
-		return nil, fault.Invalid.Errorf("text after the value")
+		return nil, fault.Invalid.Errorf("unexpected text after the value")
 	}
 	return v, nil
 }
@@ -341,7 +341,7 @@ func (f *Field) toDouble(v any, at string) (any, error) {
 		d = float64(n)
 	}
 	if math.IsNaN(d) || math.IsInf(d, 0) {
-		return nil, fault.Invalid.Errorf("property %s: not a finite number", at).In(at)
+		return nil, fault.Invalid.Errorf("property %s: must be a finite number", at).In(at)
 	}
 	return d, nil
 }
@@ -394,7 +394,7 @@ func (f *Field) toDate(v any, at string) (any, error) {
 	}
 	t = t.UTC().Truncate(time.Millisecond)
 	if t.Year() < 0 || t.Year() > 9999 {
-		return nil, fault.Invalid.Errorf("property %s: year outside 0 to 9999", at).In(at)
+		return nil, fault.Invalid.Errorf("property %s: the year must be between 0 and 9999", at).In(at)
 	}
 	return t, nil
 }
@@ -433,7 +433,7 @@ func (f *Field) toComplex(v any, at string) (any, error) {
 		}
 		parsed, err := parseText(s)
 		if err != nil {
-			return nil, fault.Invalid.Errorf("property %s: JSON text expected: %w", at, err).In(at)
+			return nil, fault.Invalid.Errorf("property %s: must be JSON text: %w", at, err).In(at)
 		}
 		if parsed == nil {
 			return nil, nil

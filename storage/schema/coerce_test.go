@@ -134,12 +134,12 @@ func TestCoerce(t *testing.T) {
 func TestCoerceNamesWhatItGot(t *testing.T) {
 	title, _ := defaultsRegistry(t).FieldByKey("dc:title")
 	_, err := title.Coerce(obj{})
-	if want := "property dc:title: string expected, not an object"; err == nil || err.Error() != want {
+	if want := "property dc:title: must be of type string, not an object"; err == nil || err.Error() != want {
 		t.Errorf("got %v", err)
 	}
 	size, _ := defaultsRegistry(t).FieldByKey("common:size")
 	_, err = size.Coerce("big")
-	if want := `property common:size: long expected, not "big"`; err == nil || err.Error() != want {
+	if want := `property common:size: must be of type long, not "big"`; err == nil || err.Error() != want {
 		t.Errorf("got %v", err)
 	}
 }

@@ -45,5 +45,5 @@ func ParseDate(s string) (time.Time, error) {
 			}
 		}
 	}
-	return time.Time{}, fault.Invalid.Errorf("date %q: not ISO 8601", clip(text))
+	return time.Time{}, fault.Invalid.Errorf("date %q: must be ISO 8601", clip(text))
 }

@@ -23,7 +23,7 @@ func GetIn(value any, rest Path) (any, error) {
 				return getAll(v, Path{text: rest.text, steps: rest.steps[i+1:]})
 			}
 			if s.Index < 0 {
-				return nil, rest.invalid("position expected, not " + strconv.Quote(s.Name))
+				return nil, rest.invalid("must be a position, not " + strconv.Quote(s.Name))
 			}
 			if s.Index >= len(v) {
 				return nil, rest.outside(s.Index, len(v))
@@ -109,7 +109,7 @@ func RemoveIn(f *Field, value any, rest Path) (any, error) {
 		return SetIn(f, value, rest, nil)
 	}
 	if s.Index == AnyIndex {
-		return nil, rest.invalid("one position expected, not " + s.Name)
+		return nil, rest.invalid("must be one position, not " + s.Name)
 	}
 	return edit(f, value, Path{text: rest.text, steps: rest.steps[:last]}, func(leaf *Field, old any) (any, error) {
 		items, _ := old.([]any)
@@ -136,7 +136,7 @@ func edit(f *Field, value any, rest Path, change func(leaf *Field, old any) (any
 	next := f.step(s)
 	switch {
 	case s.Index == AnyIndex:
-		return nil, rest.invalid("one position expected, not " + s.Name)
+		return nil, rest.invalid("must be one position, not " + s.Name)
 	case next == nil:
 		return nil, rest.invalid("no such property")
 	case f.List:

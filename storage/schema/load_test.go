@@ -171,30 +171,30 @@ types:
   E2: {prefetch: ["x:f", "x:z"]}
 `), layer("b.yaml", "kinds: {}\ntypes: {A A: {}}\n"), layer("c.yaml", "types:\n\tA: {}\n"))
 	want := []string{
-		`a.yaml:5: field x:a: no type "strin", perhaps string`,
+		`a.yaml:5: field x:a: unknown type "strin", perhaps string`,
 		`a.yaml:6: unknown key colour`,
 		`a.yaml:6: unknown key indx, perhaps index`,
-		`a.yaml:7: field x:c: fields are for complex fields, and only for those`,
-		`a.yaml:8: key a: stands twice`,
+		`a.yaml:7: field x:c: complex fields, and only those, must have fields`,
+		`a.yaml:8: key a: is a duplicate`,
 		"a.yaml:9: field x:d: pattern: error parsing regexp: missing closing ): `^(?:()$`",
-		`a.yaml:10: field x:e: default: property x:e: long expected, not "many"`,
+		`a.yaml:10: field x:e: default: property x:e: must be of type long, not "many"`,
 		`a.yaml:11: field x:f: a blob cannot be indexed`,
 		`a.yaml:12: field x:g: default: property x:g: not one of aa`,
 		`a.yaml:13: schema two: prefix x is taken by schema one`,
-		`a.yaml:15: facet F: no schema three`,
-		`a.yaml:17: life cycle l: no initial state "nope"`,
-		`a.yaml:17: life cycle l: transition t: no state "u"`,
+		`a.yaml:15: facet F: unknown schema three`,
+		`a.yaml:17: life cycle l: unknown initial state "nope"`,
+		`a.yaml:17: life cycle l: transition t: unknown state "u"`,
 		`a.yaml:19: type A: is its own ancestor`,
-		`a.yaml:19: type A: no schema four`,
-		`a.yaml:19: type A: no facet G`,
-		`a.yaml:19: type A: no life cycle m`,
-		`a.yaml:20: type B: no type C`,
-		`a.yaml:21: text expected`,
-		`a.yaml:21: type D: no type E`,
-		`a.yaml:22: type E2: no property x:z, perhaps x:a`,
+		`a.yaml:19: type A: unknown schema four`,
+		`a.yaml:19: type A: unknown facet G`,
+		`a.yaml:19: type A: unknown life cycle m`,
+		`a.yaml:20: type B: unknown type C`,
+		`a.yaml:21: must be a string`,
+		`a.yaml:21: type D: unknown type E`,
+		`a.yaml:22: type E2: unknown property x:z, perhaps x:a`,
 		`b.yaml:1: unknown key kinds`,
 		`b.yaml:2: malformed name "A A"`,
-		`c.yaml:2: found character that cannot start any token; indent with spaces, not tabs, and quote a text that begins with a mark`,
+		`c.yaml:2: found character that cannot start any token; indent with spaces, not tabs, and quote a text that begins with a special character`,
 	}
 	if !fault.Is(err, fault.Invalid) {
 		t.Fatalf("got %v", err)
@@ -216,17 +216,17 @@ types:
 
 func TestMistakesOfShape(t *testing.T) {
 	for _, x := range []struct{ text, want string }{
-		{"- a\n", "m.yaml:1: keys with values expected"},
-		{"types: [a]\n", "m.yaml:1: keys with values expected"},
-		{"types:\n  A:\n    facets: x\n", "m.yaml:3: list expected"},
+		{"- a\n", "m.yaml:1: must be keys with values"},
+		{"types: [a]\n", "m.yaml:1: must be keys with values"},
+		{"types:\n  A:\n    facets: x\n", "m.yaml:3: must be a list"},
 		{"schemas:\n  s: &s {fields: {a: string}}\n  t: *s\n", "m.yaml:3: key t: aliases are not allowed"},
-		{"schemas:\n  s:\n    fields:\n      a: {type: string, maxLength: -1}\n", "m.yaml:4: number of at least 0 expected"},
-		{"schemas:\n  s:\n    fields:\n      a: {type: long, min: low}\n", "m.yaml:4: number expected"},
-		{"schemas:\n  s:\n    fields:\n      a: {type: long, resolver: user}\n", "m.yaml:4: field s:a: only text can refer to something"},
-		{"schemas:\n  s:\n    fields:\n      a: {type: string, required: perhaps}\n", "m.yaml:4: true or false expected"},
-		{"types:\n  A: {}\n  A: {}\n", "m.yaml:3: key A: stands twice"},
+		{"schemas:\n  s:\n    fields:\n      a: {type: string, maxLength: -1}\n", "m.yaml:4: must be a number of at least 0"},
+		{"schemas:\n  s:\n    fields:\n      a: {type: long, min: low}\n", "m.yaml:4: must be a number"},
+		{"schemas:\n  s:\n    fields:\n      a: {type: long, resolver: user}\n", "m.yaml:4: field s:a: only text fields can be references"},
+		{"schemas:\n  s:\n    fields:\n      a: {type: string, required: perhaps}\n", "m.yaml:4: must be true or false"},
+		{"types:\n  A: {}\n  A: {}\n", "m.yaml:3: key A: is a duplicate"},
 		{"schemas: {s: {prefix: 'a b'}}\n", `m.yaml:1: schema s: malformed prefix "a b"`},
-		{"schemas: {s: {fields: {a: " + strings.Repeat("{type: complex, fields: {a: ", 7) + "string" + strings.Repeat("}}", 7) + "}}}", "m.yaml:1: field s:a/a/a/a/a/a/a: nested too deep"},
+		{"schemas: {s: {fields: {a: " + strings.Repeat("{type: complex, fields: {a: ", 7) + "string" + strings.Repeat("}}", 7) + "}}}", "m.yaml:1: field s:a/a/a/a/a/a/a: nested too deeply"},
 	} {
 		_, err := Load(layer("m.yaml", x.text))
 		if err == nil || !strings.HasPrefix(err.Error(), x.want) {
@@ -234,7 +234,7 @@ func TestMistakesOfShape(t *testing.T) {
 		}
 	}
 	twice := fstest.MapFS{"a.yaml": {Data: []byte("types: {A: {}}")}, "b.yaml": {Data: []byte("types: {A: {}}")}}
-	if _, err := Load(twice); err == nil || err.Error() != "b.yaml:1: A: declared before at a.yaml:1" {
+	if _, err := Load(twice); err == nil || err.Error() != "b.yaml:1: A: already declared at a.yaml:1" {
 		t.Errorf("got %v", err)
 	}
 }

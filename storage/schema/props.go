@@ -20,7 +20,7 @@ func ParseProps(text string) (map[string]any, error) {
 		first := r.number
 		key, value, ok := strings.Cut(line, "=")
 		if key = strings.TrimSpace(key); !ok || key == "" {
-			return nil, fault.Invalid.Errorf("properties: line %d: key=value expected, not %q", first, clip(line)).At(first, 1)
+			return nil, fault.Invalid.Errorf("properties: line %d: must be key=value, not %q", first, clip(line)).At(first, 1)
 		}
 		props[key] = r.continued(value)
 	}

@@ -75,11 +75,11 @@ func (l *loader) versioningRule(key, n *yaml.Node) {
 	})
 	at := slices.Index(momentNames[:], moment)
 	if at < 0 {
-		l.Fail(d.at, "versioning %s: moment %q: before or after expected", d.Name, moment)
+		l.Fail(d.at, "versioning %s: moment %q: must be before or after", d.Name, moment)
 	}
 	by := slices.Index(incrementNames[:], increment)
 	if by < 0 {
-		l.Fail(d.at, "versioning %s: increment %q: none, minor or major expected", d.Name, increment)
+		l.Fail(d.at, "versioning %s: increment %q: must be none, minor or major", d.Name, increment)
 	}
 	d.Moment, d.Increment = Moment(max(at, 0)), Increment(max(by, 0))
 	declare.Put(&l.Reader, l.versioning, key, func(d *versioningDecl) declare.Place { return d.at }, d)

@@ -59,11 +59,11 @@ metadata:
     properties: {dc:nope: title}
 `))
 	want := []string{
-		`own.yaml:3: versioning a: moment "later": before or after expected`,
-		`own.yaml:3: versioning a: increment "huge": none, minor or major expected`,
-		"own.yaml:3: versioning a: no type Nope, perhaps Note",
-		"own.yaml:3: versioning a: no schema nope, perhaps note",
-		"own.yaml:6: metadata b: no property dc:nope",
+		`own.yaml:3: versioning a: moment "later": must be before or after`,
+		`own.yaml:3: versioning a: increment "huge": must be none, minor or major`,
+		"own.yaml:3: versioning a: unknown type Nope, perhaps Note",
+		"own.yaml:3: versioning a: unknown schema nope, perhaps note",
+		"own.yaml:6: metadata b: unknown property dc:nope",
 	}
 	if !fault.Is(err, fault.Invalid) || err.Error() != strings.Join(want, "\n") {
 		t.Errorf("got\n%v\nwant\n%s", err, strings.Join(want, "\n"))

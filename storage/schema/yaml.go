@@ -81,7 +81,7 @@ func (l fieldReader) fields(n *yaml.Node, before string, depth int) (out []*Fiel
 func (l fieldReader) field(key, n *yaml.Node, before string, depth int) *Field {
 	f := &Field{Name: key.Value, Key: before + key.Value}
 	if depth > maxNesting {
-		l.Fail(l.At(key), "field %s: nested too deep", f.Key)
+		l.Fail(l.At(key), "field %s: nested too deeply", f.Key)
 		return nil
 	}
 	var typ, pattern string
@@ -100,7 +100,7 @@ func (l fieldReader) field(key, n *yaml.Node, before string, depth int) *Field {
 	bare, list := strings.CutSuffix(typ, "[]")
 	kind := slices.Index(kindNames[:], bare)
 	if kind < 0 {
-		l.Fail(l.At(key), "field %s: no type %q%s", f.Key, typ, fault.Perhaps(bare, slices.Values(kindNames[:])))
+		l.Fail(l.At(key), "field %s: unknown type %q%s", f.Key, typ, fault.Perhaps(bare, slices.Values(kindNames[:])))
 		return nil
 	}
 	f.Kind, f.List = Kind(kind), list
@@ -118,14 +118,14 @@ func (l fieldReader) field(key, n *yaml.Node, before string, depth int) *Field {
 // complete checks what depends on the field's kind.
 func (l fieldReader) complete(f *Field, key *yaml.Node, pattern string, value *yaml.Node) {
 	if (f.Kind == Complex) != (len(f.Fields) > 0) {
-		l.Fail(l.At(key), "field %s: fields are for complex fields, and only for those", f.Key)
+		l.Fail(l.At(key), "field %s: complex fields, and only those, must have fields", f.Key)
 	}
 	if f.Index && f.Kind >= Blob {
 		l.Fail(l.At(key), "field %s: a %s cannot be indexed", f.Key, f.Kind)
 	}
 	f.Search = f.Search && f.Kind == String && f.Resolver == ""
 	if f.Resolver != "" && f.Kind != String {
-		l.Fail(l.At(key), "field %s: only text can refer to something", f.Key)
+		l.Fail(l.At(key), "field %s: only text fields can be references", f.Key)
 	}
 	if pattern != "" {
 		whole, err := regexp.Compile(`^(?:` + pattern + `)$`)
@@ -173,12 +173,12 @@ func (l *loader) lifeCycle(key, n *yaml.Node) {
 		},
 	})
 	if !slices.Contains(d.States, d.Initial) {
-		l.Fail(d.at, "life cycle %s: no initial state %q%s", d.Name, d.Initial, fault.Perhaps(d.Initial, slices.Values(d.States)))
+		l.Fail(d.at, "life cycle %s: unknown initial state %q%s", d.Name, d.Initial, fault.Perhaps(d.Initial, slices.Values(d.States)))
 	}
 	for _, t := range d.Transitions {
 		for _, state := range append(slices.Clip(t.From), t.To) {
 			if !slices.Contains(d.States, state) {
-				l.Fail(d.at, "life cycle %s: transition %s: no state %q%s", d.Name, t.Name, state, fault.Perhaps(state, slices.Values(d.States)))
+				l.Fail(d.at, "life cycle %s: transition %s: unknown state %q%s", d.Name, t.Name, state, fault.Perhaps(state, slices.Values(d.States)))
 			}
 		}
 	}

@@ -127,7 +127,7 @@ func Add(t *storage.Tx, d *storage.Doc, names ...string) error {
 func room(t *storage.Tx, doc string, more int) error {
 	limit := t.Repo().Limits().Subscriptions
 	if n := len(list(t, userPrefix(t.Principal().Name), limit)); n+more > limit {
-		return fault.Limit.Errorf("subscriptions: user %s has %d, at most %d", t.Principal().Name, n, limit)
+		return fault.Limit.Errorf("subscriptions: user %s has %d, at most %d are allowed", t.Principal().Name, n, limit)
 	}
 	limit = t.Repo().Limits().DocSubscriptions
 	if n := len(list(t, docPrefix(doc), limit)); n+more > limit {
@@ -190,7 +190,7 @@ func check(t *storage.Tx, d *storage.Doc, names []string) ([]string, error) {
 	}
 	for _, name := range names {
 		if !slices.Contains(all, name) {
-			return nil, fault.Invalid.Errorf("notification %q: one of %s expected", name, strings.Join(all, ", ")).In("notifications")
+			return nil, fault.Invalid.Errorf("notification %q: must be one of %s", name, strings.Join(all, ", ")).In("notifications")
 		}
 	}
 	return names, nil
@@ -253,7 +253,7 @@ const (
 // Subscribers returns who is to be told of something about any of some documents, for what tells them.
 func Subscribers(t *storage.Tx, notification string, docs []string) (users []string, err error) {
 	if !t.Principal().System {
-		return nil, fault.Denied.Errorf("subscribers: not for '%s'", t.Principal().Name)
+		return nil, fault.Denied.Errorf("subscribers: not visible to '%s'", t.Principal().Name)
 	}
 	for _, doc := range docs {
 		at := docKey(doc, notification, "")

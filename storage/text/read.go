@@ -161,7 +161,7 @@ type bounded struct {
 func (r *bounded) ReadAt(p []byte, off int64) (int, error) {
 	n, err := r.ReaderAt.ReadAt(p, off)
 	if r.left -= int64(n); r.left < 0 {
-		return 0, fault.Limit.Errorf("archive: the list of its parts has more than %d bytes", maxDirectory)
+		return 0, fault.Limit.Errorf("archive: its directory has more than %d bytes", maxDirectory)
 	}
 	return n, err
 }

@@ -58,7 +58,7 @@ func there(tx *storage.Tx, ids []string) ([]string, error) {
 
 func (s *shelf) keep(tx *storage.Tx, at, list string) error {
 	if n, most := len(s.Lists[list]), limitsOf(tx.Repo()).List; n > most {
-		return fault.Limit.Errorf("list %s: %d documents, at most %d", list, n, most)
+		return fault.Limit.Errorf("list %s: %d documents, at most %d are allowed", list, n, most)
 	}
 	return put(tx, shelves, at, "lists of user "+tx.Principal().Name, s)
 }

@@ -155,14 +155,14 @@ func Open(tx *storage.Tx, id string) (*Session, error) {
 		return nil, err
 	}
 	if !names.MatchString(id) {
-		return nil, fault.Invalid.Errorf("UI session %.64q: an id has 1 to 64 letters, digits, dots, - and _", id).In("conversationId")
+		return nil, fault.Invalid.Errorf("UI session %.64q: an id must have 1 to 64 letters, digits, dots, - and _", id).In("conversationId")
 	}
 	all, err := All(tx)
 	if err != nil {
 		return nil, err
 	}
 	if most := limitsOf(tx.Repo()).Sessions; len(all) >= most {
-		return nil, fault.Limit.Errorf("UI sessions: user %s has %d, at most %d; end one first", tx.Principal().Name, len(all), most)
+		return nil, fault.Limit.Errorf("UI sessions: user %s has %d, at most %d are allowed; end one first", tx.Principal().Name, len(all), most)
 	}
 	if err := Drop(tx, id); err != nil { // one that has expired
 		return nil, err
@@ -237,7 +237,7 @@ func (s *Session) release(tx *storage.Tx) error {
 // Download returns the file that is to be downloaded.
 func (s *Session) Download(tx *storage.Tx) (*storage.Blob, error) {
 	if s.File == nil {
-		return nil, fault.NotFound.Errorf("UI session %s: no file waits to be downloaded", s.ID)
+		return nil, fault.NotFound.Errorf("UI session %s: there is no file to download", s.ID)
 	}
 	return tx.HeldBlob(s.File.Blob), nil
 }

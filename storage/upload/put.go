@@ -19,7 +19,7 @@ func Put(tx *storage.Tx, id string, p Part, b *storage.Blob) (*File, error) {
 		return nil, err
 	}
 	if p.Index < 0 || p.Index > maxIndex {
-		return nil, fault.Invalid.Errorf("file index %d: not between 0 and %d", p.Index, maxIndex).In("fileIdx")
+		return nil, fault.Invalid.Errorf("file index %d: must be between 0 and %d", p.Index, maxIndex).In("fileIdx")
 	}
 	if batch.Expires.Sub(tx.Now()) < kept-renewal {
 		batch.Expires = tx.Now().Add(kept)
@@ -74,9 +74,9 @@ func putFile(tx *storage.Tx, batch *Batch, old *File, p Part, b *storage.Blob) (
 func putChunk(tx *storage.Tx, id string, u *File, p Part, b *storage.Blob) (*File, error) {
 	switch {
 	case p.Count < 1 || p.Count > maxChunks:
-		return nil, fault.Invalid.Errorf("chunk count %d: not between 1 and %d", p.Count, maxChunks).In("chunkCount")
+		return nil, fault.Invalid.Errorf("chunk count %d: must be between 1 and %d", p.Count, maxChunks).In("chunkCount")
 	case p.Chunk < 0 || p.Chunk >= p.Count:
-		return nil, fault.Invalid.Errorf("chunk index %d: not below the chunk count %d", p.Chunk, p.Count).In("chunkIndex")
+		return nil, fault.Invalid.Errorf("chunk index %d: must be less than the chunk count %d", p.Chunk, p.Count).In("chunkIndex")
 	case u == nil:
 		u = &File{Batch: id, Index: p.Index, Name: p.Name, Chunked: true, Count: p.Count, Whole: p.Whole}
 		u.row = &fileRow{Name: p.Name, Type: p.Type, Chunked: true, Count: p.Count, Whole: p.Whole, Holder: tx.NewID()}
@@ -84,16 +84,16 @@ func putChunk(tx *storage.Tx, id string, u *File, p Part, b *storage.Blob) (*Fil
 			return nil, err
 		}
 	case !u.Chunked || u.Count != p.Count:
-		return nil, fault.Conflict.Errorf("batch %s: file %d: begun as %d chunks, not %d", id, p.Index, u.Count, p.Count)
+		return nil, fault.Conflict.Errorf("batch %s: file %d: was started with %d chunks, not %d", id, p.Index, u.Count, p.Count)
 	}
 	if u.Complete() {
-		return nil, fault.Exists.Errorf("batch %s: file %d: is complete", id, p.Index).WithCode(fault.CodeUploadChunk)
+		return nil, fault.Exists.Errorf("batch %s: file %d: is already complete", id, p.Index).WithCode(fault.CodeUploadChunk)
 	}
 	if u.Size+b.Size > tx.Repo().Limits().BlobSize {
 		return nil, fault.Limit.Errorf("batch %s: file %d: more than %d bytes", id, p.Index, tx.Repo().Limits().BlobSize)
 	}
 	if u.has(p.Chunk) {
-		return nil, fault.Exists.Errorf("batch %s: file %d: chunk %d is there already", id, p.Index, p.Chunk).WithCode(fault.CodeUploadChunk)
+		return nil, fault.Exists.Errorf("batch %s: file %d: chunk %d was already received", id, p.Index, p.Chunk).WithCode(fault.CodeUploadChunk)
 	}
 	if len(u.Chunks)+1 < u.Count || b.Draft() != nil {
 		if err := takeIn(tx, u, p, b); err != nil {
@@ -120,7 +120,7 @@ func takeIn(tx *storage.Tx, u *File, p Part, b *storage.Blob) error {
 	row := u.row
 	g := growingIn(tx.Repo()).of(fileKey(u.Batch, u.Index), d)
 	if g == nil || row.Draft != g.name && (row.Draft != "" || g.begun) {
-		return fault.Conflict.Errorf("batch %s: file %d: was dropped while chunk %d came in", u.Batch, u.Index, p.Chunk)
+		return fault.Conflict.Errorf("batch %s: file %d: was dropped while chunk %d was received", u.Batch, u.Index, p.Chunk)
 	}
 	row.Draft, row.Part = g.name, g.part
 	row.There = row.There.with(p.Chunk)
@@ -155,7 +155,7 @@ func complete(tx *storage.Tx, u *File, p Part, last *storage.Blob) error {
 		whole, err = join(tx, u, p, last)
 	}
 	if fault.Is(err, fault.NotFound) {
-		return fault.Conflict.Errorf("batch %s: file %d: was completed or dropped while chunk %d came in", u.Batch, u.Index, p.Chunk)
+		return fault.Conflict.Errorf("batch %s: file %d: was completed or dropped while chunk %d was received", u.Batch, u.Index, p.Chunk)
 	}
 	if err != nil {
 		return err
@@ -199,7 +199,7 @@ func dropDraft(tx *storage.Tx, u *File) {
 	}
 	tx.AfterCommit(func() {
 		if err := tx.Repo().Blobs().RemoveDraft(name); err != nil {
-			tx.Repo().Log().LogAttrs(tx.Context(), slog.LevelWarn, "draft stays", slog.String("draft", name), slog.Any("error", err))
+			tx.Repo().Log().LogAttrs(tx.Context(), slog.LevelWarn, "draft cannot be removed", slog.String("draft", name), slog.Any("error", err))
 		}
 	})
 }

@@ -254,7 +254,7 @@ func (u *File) Complete() bool { return u.row.File != nil }
 // Content returns a file of a batch, which must be complete.
 func Content(tx *storage.Tx, u *File) (*storage.Blob, error) {
 	if !u.Complete() {
-		return nil, fault.Conflict.Errorf("batch %s: file %d: %d of %d chunks are there", u.Batch, u.Index, len(u.Chunks), u.Count).
+		return nil, fault.Conflict.Errorf("batch %s: file %d: %d of %d chunks received", u.Batch, u.Index, len(u.Chunks), u.Count).
 			WithCode(fault.CodeUploadIncomplete)
 	}
 	return tx.HeldBlob(*u.row.File), nil

@@ -101,7 +101,7 @@ func Redeliver(tx *storage.Tx, r Ref) (Delivery, error) {
 		return d, err
 	}
 	if d.State == Waits {
-		return d, fault.Conflict.Errorf("delivery %s: is under way", r.Delivery)
+		return d, fault.Conflict.Errorf("delivery %s: is in progress", r.Delivery)
 	}
 	d.State, d.Finished = Waits, time.Time{}
 	return d, send(tx, &d)
@@ -127,7 +127,7 @@ func Keys(tx *storage.Tx, hook string) (keys [][]byte, err error) {
 // Tried notes how a try of a delivery ended, and what it says about its webhook; for what sends events.
 func Tried(tx *storage.Tx, w Webhook, d Delivery) error {
 	if !tx.Principal().System {
-		return fault.Denied.Errorf("delivery %s: is not written by hand", d.ID)
+		return fault.Denied.Errorf("delivery %s: cannot be written by a client", d.ID)
 	}
 	var now Webhook
 	ok, err := tx.Secret(webhooks).Get(w.ID, &now)

@@ -102,7 +102,7 @@ func Create(tx *storage.Tx, w Webhook) (Webhook, string, error) {
 	}
 	own = slices.DeleteFunc(own, func(o Webhook) bool { return o.Owned != w.Owned })
 	if len(own) >= maxUserWebhooks || len(wants) >= maxWebhooks {
-		return w, "", fault.Limit.Errorf("webhooks: at most %d of one user, %d together", maxUserWebhooks, maxWebhooks)
+		return w, "", fault.Limit.Errorf("webhooks: at most %d per user and %d in total are allowed", maxUserWebhooks, maxWebhooks)
 	}
 	secret, err := renewSecret(tx, w.ID)
 	if err != nil {
@@ -115,17 +115,17 @@ func (w *Webhook) check() error {
 	u, err := url.Parse(w.URL)
 	switch {
 	case err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || len(w.URL) > 2000:
-		return fault.Invalid.Errorf("url %.100q: an address of http or https expected", w.URL).In("url")
+		return fault.Invalid.Errorf("url %.100q: must be an http or https address", w.URL).In("url")
 	case u.User != nil || u.Fragment != "":
-		return fault.Invalid.Errorf("url: without user, password and fragment").In("url")
+		return fault.Invalid.Errorf("url: must not contain a user, password or fragment").In("url")
 	case len(w.Description) > 500:
-		return fault.Limit.Errorf("description: at most 500 bytes").In("description")
+		return fault.Limit.Errorf("description: must have at most 500 bytes").In("description")
 	case len(w.Events) == 0 || len(w.Events) > 100:
-		return fault.Invalid.Errorf("events: between 1 and 100 types of events").In("events")
+		return fault.Invalid.Errorf("events: must name between 1 and 100 event types").In("events")
 	}
 	for _, e := range w.Events {
 		if len(e) > 100 || !eventPattern.MatchString(e) {
-			return fault.Invalid.Errorf("events: %.100q is no type of event, like deck.created, deck.* or *", e).In("events")
+			return fault.Invalid.Errorf("events: %.100q is not an event type such as deck.created, deck.* or *", e).In("events")
 		}
 	}
 	return nil
@@ -235,7 +235,7 @@ func List(tx *storage.Tx, owner string) ([]Webhook, error) {
 	as := tx.Principal()
 	if !as.Admin {
 		if owner != "" && owner != as.Name {
-			return nil, fault.Denied.Errorf("webhooks of %s: not for '%s'", owner, as.Name)
+			return nil, fault.Denied.Errorf("webhooks of %s: not visible to '%s'", owner, as.Name)
 		}
 		owner = as.Name
 	}

@@ -196,7 +196,7 @@ func (f *Files) open(k File) error {
 	case ok:
 		one.solid = max(one.solid, fileHeader)
 	case k.Size > 0:
-		return fmt.Errorf("%s does not begin like file %d of this store: %w", r.Name(), k.Number, ErrDamaged)
+		return fmt.Errorf("%s does not begin as file %d of this store should: %w", r.Name(), k.Number, ErrDamaged)
 	default:
 		size = 0 // its first write never reached the disk
 	}
@@ -240,7 +240,7 @@ func list(files disk.FS, dir string) (numbers []uint32, err error) {
 		}
 		n, err := strconv.ParseUint(strings.TrimSuffix(e.Name(), suffix), 10, 32)
 		if err != nil || !strings.HasSuffix(e.Name(), suffix) {
-			return nil, fmt.Errorf("%s is not a file of values: %w", filepath.Join(dir, e.Name()), ErrDamaged)
+			return nil, fmt.Errorf("%s is not a value file: %w", filepath.Join(dir, e.Name()), ErrDamaged)
 		}
 		numbers = append(numbers, uint32(n))
 	}

@@ -74,7 +74,7 @@ func walk(f *file, at, to, size int64, fn func(Entry) error) (int64, error) {
 	return at, nil
 }
 
-var errShort = errors.New("more is needed")
+var errShort = errors.New("more bytes are required")
 
 // parse reads the entry that b begins with and its length. If b is too short, the length
 // is how much is needed.

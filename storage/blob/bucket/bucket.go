@@ -58,7 +58,7 @@ type Object struct {
 func Open(address string) (*Bucket, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme+"://" != Scheme || u.Host == "" || u.User != nil || u.Port() != "" {
-		return nil, fmt.Errorf("%q: %sBUCKET/PREFIX expected", address, Scheme)
+		return nil, fmt.Errorf("%q: must be %sBUCKET/PREFIX", address, Scheme)
 	}
 	b := &Bucket{name: u.Host}
 	if p := strings.Trim(u.Path, "/"); p != "" {
@@ -72,12 +72,12 @@ func Open(address string) (*Bucket, error) {
 		switch v := values[len(values)-1]; key {
 		case "endpoint":
 			if endpoint, err = url.Parse(v); err != nil || endpoint.Host == "" || endpoint.Scheme != "https" && endpoint.Scheme != "http" || strings.Trim(endpoint.Path, "/") != "" {
-				return nil, fmt.Errorf("%q: endpoint: https://HOST expected, not %q", address, v)
+				return nil, fmt.Errorf("%q: endpoint: must be https://HOST, not %q", address, v)
 			}
 		case "region":
 			region = v
 		default:
-			return nil, fmt.Errorf("%q: %q is neither endpoint nor region", address, key)
+			return nil, fmt.Errorf("%q: unknown option %q, must be endpoint or region", address, key)
 		}
 	}
 	transport, err := newTransport(endpoint.Scheme == "https")
@@ -98,7 +98,7 @@ func Open(address string) (*Bucket, error) {
 func OpenObject(address string) (*Bucket, string, error) {
 	u, err := url.Parse(address)
 	if err != nil || strings.Trim(u.Path, "/") == "" {
-		return nil, "", fmt.Errorf("%q: %sBUCKET/NAME expected", address, Scheme)
+		return nil, "", fmt.Errorf("%q: must be %sBUCKET/NAME", address, Scheme)
 	}
 	name := path.Base(u.Path)
 	u.Path, u.RawPath = path.Dir(u.Path), ""

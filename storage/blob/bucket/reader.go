@@ -113,7 +113,7 @@ func (r *Reader) ask() error {
 		return r.b.failed(err, r.name)
 	case info.Size != end-r.at:
 		_ = body.Close()
-		return fault.Internal.Errorf("%s: %d bytes from %d on instead of %d", r.b.At(r.name), info.Size, r.at, end-r.at)
+		return fault.Internal.Errorf("%s: %d bytes at offset %d instead of %d", r.b.At(r.name), info.Size, r.at, end-r.at)
 	}
 	r.body, r.left = body, end-r.at
 	return nil

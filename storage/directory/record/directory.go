@@ -79,7 +79,7 @@ func (d *Directory) Writable() bool {
 func (d *Directory) mayWrite() error {
 	switch {
 	case d.ReadOnly:
-		return fault.Invalid.Errorf("directory %s: is not written here", d.Name)
+		return fault.Invalid.Errorf("directory %s: is read-only", d.Name)
 	case !d.Writable():
 		return fault.Denied.Errorf("directory %s: '%s' may not change it", d.Name, d.tx.Principal().Name)
 	}
@@ -87,7 +87,7 @@ func (d *Directory) mayWrite() error {
 }
 
 func (d *Directory) missing(id string) error {
-	return fault.NotFound.Errorf("directory %s: no entry %s", d.Name, id)
+	return fault.NotFound.Errorf("directory %s: entry %s does not exist", d.Name, id)
 }
 
 // Entry returns the entry with an id. Of a directory that may not be read it finds none.
@@ -165,12 +165,12 @@ func (d *Directory) Create(values map[string]any) (*Entry, error) {
 	e.ID = idText(e.Values[d.ID.Name])
 	switch {
 	case e.ID == "":
-		return nil, fault.Invalid.Errorf("directory %s: an entry needs a value for %s", d.Name, d.ID.Name).In(d.ID.Name)
+		return nil, fault.Invalid.Errorf("directory %s: an entry must have a value for %s", d.Name, d.ID.Name).In(d.ID.Name)
 	case len(e.ID) > maxID:
 		return nil, fault.Limit.Errorf("directory %s: id of %d bytes, limit %d", d.Name, len(e.ID), maxID)
 	}
 	if _, err := d.inside(d.Directory).Entry(e.ID); !fault.Is(err, fault.NotFound) {
-		return nil, cmp.Or[error](err, fault.Exists.Errorf("directory %s: entry %s exists", d.Name, e.ID))
+		return nil, cmp.Or[error](err, fault.Exists.Errorf("directory %s: entry %s already exists", d.Name, e.ID))
 	}
 	return d.shown(e), d.put(nil, e)
 }

@@ -85,7 +85,7 @@ func (d *Directory) sorted(q Query, m func(*Entry) bool, take func(*Entry) bool)
 
 // unknown is the error of a field that the directory does not have, with what was probably meant.
 func (d *Directory) unknown(field, param string) error {
-	return fault.Invalid.Errorf("directory %s: no field %q%s", d.Name, field, fault.Perhaps(field, d.Schema.Names())).In(param)
+	return fault.Invalid.Errorf("directory %s: unknown field %q%s", d.Name, field, fault.Perhaps(field, d.Schema.Names())).In(param)
 }
 
 // matcher returns what decides whether an entry matches.
@@ -210,7 +210,7 @@ func (d *Directory) stored(q Query) (rows []stored, whole bool, err error) {
 }
 
 func (d *Directory) tooMany() error {
-	return fault.Limit.Errorf("directory %s: more than %d entries to read, ask for an indexed field", d.Name, d.tx.Repo().Limits().ScanRows).
+	return fault.Limit.Errorf("directory %s: more than %d entries to read, filter by an indexed field", d.Name, d.tx.Repo().Limits().ScanRows).
 		WithCode(fault.CodeQueryTooCostly)
 }
 

@@ -304,7 +304,7 @@ func DecodeValue(k schema.Kind, part []byte) (any, error) {
 		return v, err
 	case schema.Date:
 		if len(part) < 9 {
-			return nil, fault.Internal.Errorf("index row: no date")
+			return nil, fault.Internal.Errorf("index row: not a date")
 		}
 		ms := int64(binary.BigEndian.Uint64(part[1:]) ^ 1<<63)
 		return time.UnixMilli(ms).UTC(), nil

@@ -105,15 +105,15 @@ func (c *Checker) matches(ctx context.Context, kept, password string) (bool, err
 	var memory, rounds uint32
 	var threads uint8
 	if len(parts) != 6 || parts[1] != "argon2id" {
-		return false, fault.Internal.Errorf("password: kept in an unknown form")
+		return false, fault.Internal.Errorf("password: stored in an unknown format")
 	}
 	if _, err := fmt.Sscanf(parts[3], "m=%d,t=%d,p=%d", &memory, &rounds, &threads); err != nil {
-		return false, fault.Internal.Errorf("password: kept in an unknown form")
+		return false, fault.Internal.Errorf("password: stored in an unknown format")
 	}
 	salt, err := base64.RawStdEncoding.DecodeString(parts[4])
 	sum, err2 := base64.RawStdEncoding.DecodeString(parts[5])
 	if err != nil || err2 != nil || rounds == 0 || threads == 0 {
-		return false, fault.Internal.Errorf("password: kept in an unknown form")
+		return false, fault.Internal.Errorf("password: stored in an unknown format")
 	}
 	if err := c.slots.Acquire(ctx, 1); err != nil {
 		return false, err
