@@ -61,15 +61,15 @@ func indexOf(f *query.Field) string {
 func complete(index string) bool { return index == layout.NameIndex || layout.IsAlwaysIndexed(index) }
 
 // accessTo returns all values of an index.
-func (r *Repo) accessTo(index string, f *query.Field) *access {
-	a := &access{name: index, field: f, many: f.Many, whole: true, prefix: r.numbers.IndexPrefix(index), rows: -1}
-	a.ranges, a.about = []kv.Range{prefix(a.prefix)}, "every "+index
+func (t planning) accessTo(index string, f *query.Field) *access {
+	a := &access{name: index, field: f, many: f.Many, whole: true, prefix: t.dictionary().IndexPrefix(index), rows: -1}
+	a.ranges, a.about = []kv.Range{kv.Prefix(a.prefix)}, "every "+index
 	return a
 }
 
 // accesses returns a way for each index that conditions name. What answers one of several conditions
 // on the same item of a list does not answer the query, but finds candidates.
-func (p *plan) accesses(r *Repo) []*access {
+func (p *plan) accesses(t planning) []*access {
 	byIndex := map[string]*access{}
 	var all []*access
 	exprs := p.exprs
@@ -82,17 +82,17 @@ func (p *plan) accesses(r *Repo) []*access {
 			continue
 		}
 		index := indexOf(x.Field)
-		if index == "" || !r.usable(index) {
+		if index == "" || !t.usable(index) {
 			continue
 		}
-		ranges, exact, ok := bounds(r.numbers.IndexPrefix(index), x)
+		ranges, exact, ok := bounds(t.dictionary().IndexPrefix(index), x)
 		if !ok {
 			continue
 		}
 		a := byIndex[index]
 		switch {
 		case a == nil:
-			a = r.accessTo(index, x.Field)
+			a = t.accessTo(index, x.Field)
 			a.ranges, a.whole, a.about = ranges, false, query.Format(x)
 			a.point = (x.Op == query.Eq || x.Op == query.In) && len(ranges) == 1
 			byIndex[index], all = a, append(all, a)
@@ -149,20 +149,20 @@ func bounds(base []byte, x *query.Predicate) (ranges []kv.Range, exact, ok bool)
 	case query.Eq, query.In:
 		slices.SortFunc(points, bytes.Compare)
 		for _, p := range slices.CompactFunc(points, bytes.Equal) {
-			ranges = append(ranges, prefix(p))
+			ranges = append(ranges, kv.Prefix(p))
 		}
 		return ranges, exact, true
 	case query.Between:
-		return []kv.Range{{Start: points[0], End: prefix(points[1]).End}}, exact, true
+		return []kv.Range{{Start: points[0], End: kv.Prefix(points[1]).End}}, exact, true
 	}
 	r := notNull(base)
 	switch low := points[0]; {
 	case x.Op == query.Lt && exact:
 		r.End = low
 	case x.Op == query.Lt, x.Op == query.Le:
-		r.End = prefix(low).End
+		r.End = kv.Prefix(low).End
 	case x.Op == query.Gt && exact:
-		r.Start = prefix(low).End
+		r.Start = kv.Prefix(low).End
 	default:
 		r.Start = low
 	}
@@ -171,8 +171,8 @@ func bounds(base []byte, x *query.Predicate) (ranges []kv.Range, exact, ok bool)
 
 // notNull is the range of the rows with a value.
 func notNull(base []byte) kv.Range {
-	r := prefix(base)
-	r.Start = prefix(kv.AppendNil(slices.Clone(base))).End
+	r := kv.Prefix(base)
+	r.Start = kv.Prefix(kv.AppendNil(slices.Clone(base))).End
 	return r
 }
 
@@ -201,7 +201,7 @@ func point(k schema.Kind, v any) (part []byte, sure, ok bool) {
 func textPrefix(base []byte, s string) []kv.Range {
 	s = strings.ToLower(s)
 	part := kv.AppendString(slices.Clone(base), s[:min(len(s), layout.MaxIndexed)])
-	return []kv.Range{prefix(part[:len(part)-2])}
+	return []kv.Range{kv.Prefix(part[:len(part)-2])}
 }
 
 // intersect returns what is in a range of both lists.
@@ -222,4 +222,25 @@ func intersect(a, b []kv.Range) []kv.Range {
 		}
 	}
 	return out
+}
+
+// indexOfPart returns the index that holds a field inside a property, "" if there is none. Every list on the
+// way has to be meant as a whole.
+func indexOfPart(f *query.Field) string {
+	leaf, err := f.Prop.Leaf(f.Rest)
+	if err != nil || !leaf.Index {
+		return ""
+	}
+	key := []byte(f.Prop.Key)
+	for _, s := range f.Rest.Steps() {
+		switch s.Index {
+		case schema.NoIndex:
+			key = append(append(key, '/'), s.Name...)
+		case schema.AnyIndex:
+			key = append(key, "/*"...)
+		default:
+			return ""
+		}
+	}
+	return strings.TrimSuffix(string(key), "/*")
 }

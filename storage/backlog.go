@@ -241,5 +241,5 @@ func (t *Tx) pending(limit int) (ids []layout.ID, more bool, err error) {
 	if err != nil || w.more {
 		return nil, w.more, err
 	}
-	return sortIDs(w.ids), false, nil
+	return layout.SortIDs(w.ids), false, nil
 }

@@ -15,7 +15,7 @@ import (
 
 // run walks the candidates of one access and keeps those that match.
 type run struct {
-	t        *Tx
+	t        planning
 	p        *plan
 	a        *access
 	rest     []query.Expr // what the ranges do not answer
@@ -33,7 +33,7 @@ type run struct {
 	typ    []byte // the last type asked about
 	wanted bool
 	at     layout.ID // the last folder asked about
-	up     *folder
+	up     *Folder
 	open   bool // what inherits from it may be read
 	fresh  bool
 }
@@ -47,8 +47,8 @@ type hit struct {
 	bare bool // the row is that of a child: it says nothing of state and facets
 }
 
-func (t *Tx) run(p *plan, a *access) *run {
-	r := &run{t: t, p: p, a: a, fresh: true, most: t.repo.limits.ScanRows, begun: time.Now()}
+func (t planning) run(p *plan, a *access) *run {
+	r := &run{t: t, p: p, a: a, fresh: true, most: t.Repo().Limits().ScanRows, begun: time.Now()}
 	r.src.run = r
 	r.rest = p.exprs
 	if len(a.exact)+len(a.test) > 0 {
@@ -97,7 +97,7 @@ func (r *run) each(reverse bool, after []byte, visit func(h *hit) (more bool, er
 		if !clampRange(&rng, reverse, after) {
 			continue
 		}
-		for row, err := range r.t.kv.Scan(rng) {
+		for row, err := range r.t.kv().Scan(rng) {
 			if err == nil {
 				err = r.count()
 			}
@@ -106,7 +106,7 @@ func (r *run) each(reverse bool, after []byte, visit func(h *hit) (more bool, er
 			}
 			h := &r.single
 			h.id, h.key, h.doc, h.bare = layout.IDAtEnd(row.Key), row.Key, nil, false
-			if err := h.Parse(r.t.repo.numbers, row.Value); err != nil {
+			if err := h.Parse(r.t.dictionary(), row.Value); err != nil {
 				return err
 			}
 			if more, err := r.offer(h, visit); err != nil || !more {
@@ -157,11 +157,11 @@ func (r *run) byID(reverse bool, after []byte, visit func(h *hit) (bool, error))
 // children offers the children of a folder in order. Their documents are read only if that is needed to
 // decide.
 func (r *run) children(reverse bool, after []byte, visit func(h *hit) (bool, error)) error {
-	rng := prefix(layout.ChildrenPrefix(*r.a.parent))
+	rng := kv.Prefix(layout.ChildrenPrefix(*r.a.parent))
 	if !clampRange(&rng, reverse, after) {
 		return nil
 	}
-	for row, err := range r.t.kv.Scan(rng) {
+	for row, err := range r.t.kv().Scan(rng) {
 		if err == nil {
 			err = r.count()
 		}
@@ -172,7 +172,7 @@ func (r *run) children(reverse bool, after []byte, visit func(h *hit) (bool, err
 		*h = hit{key: row.Key, bare: true}
 		_, h.id = layout.PositionAndID(row.Key)
 		h.Parent = *r.a.parent
-		h.Flags, h.List, h.Type = r.t.repo.numbers.ParseChild(row.Value)
+		h.Flags, h.List, h.Type = r.t.dictionary().ParseChild(row.Value)
 		if more, err := r.offer(h, visit); err != nil || !more {
 			return err
 		}
@@ -182,11 +182,11 @@ func (r *run) children(reverse bool, after []byte, visit func(h *hit) (bool, err
 
 // typed finds out the type of a child whose row does not say it.
 func (r *run) typed(h *hit) error {
-	rec, err := r.t.kv.Get(layout.RecordKey(h.id))
+	rec, err := r.t.kv().Get(layout.RecordKey(h.id))
 	if err != nil || rec == nil {
 		return err
 	}
-	h.Type = recordType(rec)
+	h.Type = layout.RecordType(rec)
 	return nil
 }
 
@@ -194,14 +194,13 @@ func (r *run) offerDoc(id layout.ID, key []byte, visit func(h *hit) (bool, error
 	if err := r.count(); err != nil {
 		return false, err
 	}
-	d, err := r.t.load(id)
+	d, err := r.t.in().Load(id)
 	if err != nil || d == nil {
 		return true, err
 	}
 	h := &r.single
 	*h = hit{id: id, key: key, doc: d}
-	h.Flags, h.Parent, h.List = d.flags, d.parent, d.acl
-	h.Type, h.State = []byte(d.typ.Name), []byte(d.state)
+	r.t.in().Cover(d, &h.Cover)
 	return r.offer(h, visit)
 }
 
@@ -217,7 +216,7 @@ func (r *run) accept(h *hit) (bool, error) {
 	if p.parent != nil && (h.Parent != *p.parent || h.Flags&layout.Version != 0) {
 		return false, nil
 	}
-	if h.id != r.t.repo.root {
+	if h.id != r.t.in().Root() {
 		if err := r.above(h.Parent); err != nil {
 			return false, err
 		}
@@ -226,12 +225,12 @@ func (r *run) accept(h *hit) (bool, error) {
 		}
 	} else {
 		r.up, r.fresh = nil, true
-		r.open = r.t.granted(layout.ListID{}, nil, permRead)
+		r.open = r.t.in().MayRead(layout.ListID{}, nil)
 	}
 	if len(p.under) > 0 && !r.below(h) {
 		return false, nil
 	}
-	if h.List == (layout.ListID{}) && !r.open || h.List != (layout.ListID{}) && !r.t.granted(h.List, r.up, permRead) {
+	if h.List == (layout.ListID{}) && !r.open || h.List != (layout.ListID{}) && !r.t.in().MayRead(h.List, r.up) {
 		return false, nil
 	}
 	if h.Type == nil && p.names != nil {
@@ -308,11 +307,11 @@ func (r *run) above(id layout.ID) (err error) {
 	if id == r.at && !r.fresh {
 		return nil
 	}
-	if r.up, err = r.t.folder(id); err != nil {
+	if r.up, err = r.t.in().Folder(id); err != nil {
 		return err
 	}
 	r.at, r.fresh = id, false
-	r.open = r.up != nil && r.t.granted(layout.ListID{}, r.up, permRead)
+	r.open = r.up != nil && r.t.in().MayRead(layout.ListID{}, r.up)
 	return nil
 }
 
@@ -323,8 +322,8 @@ func (r *run) below(h *hit) bool {
 	}
 	for _, top := range r.p.under {
 		f := r.up
-		for f != nil && f.id != top {
-			f = f.up
+		for f != nil && f.ID() != top {
+			f = f.Up()
 		}
 		if f == nil {
 			return false
@@ -336,7 +335,7 @@ func (r *run) below(h *hit) bool {
 // meets evaluates the conditions that are left, on the row if it says enough and on the
 // document otherwise.
 func (r *run) meets(h *hit) (bool, error) {
-	if err := r.t.kv.Work(1000); err != nil {
+	if err := r.t.kv().Work(1000); err != nil {
 		return false, err
 	}
 	for _, e := range r.a.test {
@@ -362,7 +361,7 @@ func (r *run) item(h *hit, e query.Expr) (ok bool, err error) {
 		var ended error
 		err = r.items(h, func(item any, key []byte) {
 			if ended == nil {
-				ended = r.t.kv.Work(x.Work())
+				ended = r.t.kv().Work(x.Work())
 			}
 			ok = ok || ended == nil && bytes.Equal(key, h.key) && (x.Op == query.IsNull || x.Test(item))
 		})
@@ -417,26 +416,13 @@ func (r *run) doc(h *hit) (query.Source, error) {
 			r.patience = 0
 			return nil, errPatience
 		}
-		d, err := r.t.loadHit(h)
+		d, err := r.t.in().LoadCovered(h.id, &h.Cover)
 		if err != nil || d == nil {
 			return nil, err
 		}
 		h.doc = d
 	}
-	return docSource{r.t, h.doc}, nil
-}
-
-// loadHit loads the document of a candidate; nil if it is gone.
-func (t *Tx) loadHit(h *hit) (*Doc, error) {
-	n, ok := placeOf(&h.Cover)
-	if !ok {
-		return t.load(h.id)
-	}
-	rec, err := t.kv.Get(layout.RecordKey(h.id))
-	if err != nil || rec == nil {
-		return nil, err
-	}
-	return t.assembleAt(h.id, n, rec)
+	return docSource{r.t.Tx, h.doc}, nil
 }
 
 // value reads a field of a candidate.

@@ -60,29 +60,29 @@ func (e *estimates) put(key string, rows int) {
 }
 
 // sortable is how many candidates are rather sorted than found along an index in order.
-func (t *Tx) sortable() int { return min(t.repo.costs.sorted, t.repo.limits.ScanRows) }
+func (t planning) sortable() int { return min(t.costs.sorted, t.Repo().Limits().ScanRows) }
 
 // estimate counts the rows of an access, up to where sorting them is no option.
-func (t *Tx) estimate(a *access) error {
+func (t planning) estimate(a *access) error {
 	if a.rows >= 0 {
 		return nil
 	}
 	ranges := a.ranges
 	if a.parent != nil {
-		ranges = []kv.Range{prefix(layout.ChildrenPrefix(*a.parent))}
+		ranges = []kv.Range{kv.Prefix(layout.ChildrenPrefix(*a.parent))}
 	}
 	var key []byte
 	for _, r := range ranges[:min(len(ranges), 8)] {
 		key = append(append(key, r.Start...), r.End...)
 	}
 	name := string(strconv.AppendInt(key, int64(len(ranges)), 10))
-	if n, ok := t.repo.estimates.get(name); ok && n >= t.sortable() {
+	if n, ok := t.estimates.get(name); ok && n >= t.sortable() {
 		a.rows = n
 		return nil
 	}
 	a.rows = 0
 	for _, r := range ranges {
-		n, _, err := t.kv.Count(r, t.sortable()-a.rows)
+		n, _, err := t.kv().Count(r, t.sortable()-a.rows)
 		if err != nil {
 			return err
 		}
@@ -91,27 +91,27 @@ func (t *Tx) estimate(a *access) error {
 		}
 	}
 	if a.rows >= t.sortable() {
-		t.repo.estimates.put(name, a.rows)
+		t.estimates.put(name, a.rows)
 	}
 	return nil
 }
 
 // choose sets the access of a plan; want is the access a cursor came from, or "".
-func (t *Tx) choose(p *plan, want string) error {
+func (t planning) choose(p *plan, want string) error {
 	if p.empty != "" || p.direct != nil {
 		p.access = idAccess(p.ids, "ecm:uuid")
 		return nil
 	}
-	if !t.repo.usable(layout.TypeIndex) {
+	if !t.usable(layout.TypeIndex) {
 		return fault.Unavailable.Errorf("query: the indexes are being written")
 	}
-	types := p.typeAccess(t.repo)
-	all := p.accesses(t.repo)
+	types := p.typeAccess(t)
+	all := p.accesses(t)
 	if p.parent != nil {
 		all = append(all, &access{name: "children", about: "children of " + p.parent.String(), parent: p.parent, rows: -1})
 	}
 	order := t.orderAccess(p, all, types)
-	if !p.everyType(t.repo.types) {
+	if !p.everyType(t.Repo().Types()) {
 		all = append(all, types)
 	}
 	best, err := t.cheapest(p, all, order)
@@ -122,7 +122,7 @@ func (t *Tx) choose(p *plan, want string) error {
 		return err
 	}
 	if want == subtreeName && len(p.under) > 0 { // whatever it costs by now
-		p.access, _, err = t.walkDown(p.under[len(p.under)-1], t.repo.costs.sort)
+		p.access, _, err = t.walkDown(p.under[len(p.under)-1], t.costs.sort)
 		return cmp.Or(err, unless(p.access != nil, errCursor()))
 	}
 	if want != "" {
@@ -135,7 +135,7 @@ func (t *Tx) choose(p *plan, want string) error {
 		p.access = firstAccess(best, order)
 	case best != nil && best.rows >= 0 && best.rows < t.sortable():
 		p.access = best
-		if best.rows > t.repo.costs.few/2 && t.run(p, best).covers() {
+		if best.rows > t.costs.few/2 && t.run(p, best).covers() {
 			p.access, p.finder = order, best
 		}
 	default:
@@ -171,7 +171,7 @@ func (p *plan) resume(name string, all []*access) error {
 func errCursor() error { return fault.Invalid.Errorf("cursor: was not returned by this query") }
 
 // orderAccess returns the way that has the order of the first ORDER BY item, or nil.
-func (t *Tx) orderAccess(p *plan, all []*access, types *access) *access {
+func (t planning) orderAccess(p *plan, all []*access, types *access) *access {
 	if len(p.order) == 0 || p.q.Correlated() {
 		return nil
 	}
@@ -180,7 +180,7 @@ func (t *Tx) orderAccess(p *plan, all []*access, types *access) *access {
 		return all[len(all)-1]
 	}
 	index := indexOf(f)
-	if index == "" || index == layout.VersionIndex || f.Many || !t.repo.usable(index) {
+	if index == "" || index == layout.VersionIndex || f.Many || !t.usable(index) {
 		return nil
 	}
 	if types.field != nil && index == types.field.Name {
@@ -193,7 +193,7 @@ func (t *Tx) orderAccess(p *plan, all []*access, types *access) *access {
 		}
 	}
 	if complete(index) || p.notNull(f) {
-		return t.repo.accessTo(index, f)
+		return t.accessTo(index, f)
 	}
 	return nil
 }
@@ -217,7 +217,7 @@ func (p *plan) narrow(types *access) {
 
 // cheapest returns the access with the fewest rows, or nil. Where there is no choice,
 // nothing is counted.
-func (t *Tx) cheapest(p *plan, all []*access, order *access) (*access, error) {
+func (t planning) cheapest(p *plan, all []*access, order *access) (*access, error) {
 	all = slices.DeleteFunc(slices.Clone(all), func(a *access) bool { return a == order })
 	if len(all) == 0 {
 		return order, nil
@@ -233,11 +233,11 @@ func (t *Tx) cheapest(p *plan, all []*access, order *access) (*access, error) {
 		if best == nil || a.rows < best.rows {
 			best = a
 		}
-		if best.rows < t.repo.costs.few {
+		if best.rows < t.costs.few {
 			break
 		}
 	}
-	if order != nil && !order.whole && best.rows >= t.repo.costs.few && best.rows < t.sortable() {
+	if order != nil && !order.whole && best.rows >= t.costs.few && best.rows < t.sortable() {
 		if err := t.estimate(order); err != nil {
 			return nil, err
 		}
@@ -250,27 +250,27 @@ func (t *Tx) cheapest(p *plan, all []*access, order *access) (*access, error) {
 
 // subtree walks down from the folder of STARTSWITH if that finds few documents and no
 // index finds fewer.
-func (t *Tx) subtree(p *plan, best *access) (*access, error) {
-	if len(p.under) == 0 || best != nil && best.rows >= 0 && best.rows < t.repo.costs.few {
+func (t planning) subtree(p *plan, best *access) (*access, error) {
+	if len(p.under) == 0 || best != nil && best.rows >= 0 && best.rows < t.costs.few {
 		return best, nil
 	}
 	top := p.under[len(p.under)-1]
 	if top == layout.None {
 		return idAccess(nil, subtreeName), nil
 	}
-	if top == t.repo.root {
+	if top == t.in().Root() {
 		return best, nil
 	}
 	key := string(top[:])
-	if n, ok := t.repo.estimates.get(key); ok && n > t.repo.costs.subtree {
+	if n, ok := t.estimates.get(key); ok && n > t.costs.subtree {
 		return best, nil
 	}
-	a, whole, err := t.walkDown(top, t.repo.costs.subtree)
+	a, whole, err := t.walkDown(top, t.costs.subtree)
 	if err != nil {
 		return nil, err
 	}
 	if !whole {
-		t.repo.estimates.put(key, t.repo.costs.subtree+1)
+		t.estimates.put(key, t.costs.subtree+1)
 		return best, nil
 	}
 	if best != nil && best.rows >= 0 && best.rows <= a.rows {
@@ -284,12 +284,12 @@ const subtreeName = "subtree"
 
 // walkDown returns the documents below one by id; whole is false, and the access nil, if
 // there are more than max.
-func (t *Tx) walkDown(top layout.ID, max int) (a *access, whole bool, err error) {
-	ids, whole, err := t.below(top, max)
+func (t planning) walkDown(top layout.ID, max int) (a *access, whole bool, err error) {
+	ids, whole, err := t.in().Below(top, max)
 	if err != nil || !whole {
 		return nil, false, err
 	}
-	a = idAccess(sortIDs(ids), subtreeName)
+	a = idAccess(layout.SortIDs(ids), subtreeName)
 	a.about = "documents below " + top.String()
 	return a, true, nil
 }

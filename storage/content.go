@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"catena/storage/fault"
+	"catena/storage/internal/layout"
 	"catena/storage/text"
 )
 
@@ -16,7 +17,7 @@ func (t *Tx) KeepText(b *Blob, found string) error {
 	if len(found) > maxText {
 		return fault.Limit.Errorf("text of %s: %d bytes, limit %d", b.Name, len(found), maxText)
 	}
-	return t.kv.Set(contentKey(b.Digest), append([]byte("\n"), found...))
+	return t.kv.Set(layout.ContentKey(b.Digest), append([]byte("\n"), found...))
 }
 
 // TextIn returns the text in a file, as much of it as full text looks at; "" for a file of a

@@ -32,7 +32,7 @@ func (t *Tx) Blank(typeName string) (*Doc, error) {
 }
 
 // target returns a document that gets a new child, guarded like one that is edited.
-func (t *Tx) target(parent *Doc) (*folder, error) {
+func (t *Tx) target(parent *Doc) (*Folder, error) {
 	if err := t.MayWrite(); err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func (t *Tx) Add(parent, d *Doc, name string, o SaveOptions) error {
 	return t.add(d, up, name, o)
 }
 
-func (t *Tx) add(d *Doc, up *folder, name string, o SaveOptions) error {
+func (t *Tx) add(d *Doc, up *Folder, name string, o SaveOptions) error {
 	if err := t.setPlace(d, up, name); err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func (t *Tx) add(d *Doc, up *folder, name string, o SaveOptions) error {
 }
 
 // setPlace gives a document that is being made its id, name and position.
-func (t *Tx) setPlace(d *Doc, up *folder, name string) (err error) {
+func (t *Tx) setPlace(d *Doc, up *Folder, name string) (err error) {
 	if d.id, err = t.newDocID(); err != nil {
 		return err
 	}

@@ -39,7 +39,7 @@ type Doc struct {
 	id   layout.ID
 	node
 	record
-	up         *folder // the parent; of a version, its live document; nil for the root
+	up         *Folder // the parent; of a version, its live document; nil for the root
 	parentPath string
 	idText     string
 	path       string

@@ -7,12 +7,6 @@ import (
 	"catena/storage/internal/layout"
 )
 
-// SetCosts makes the planner choose as if the repository were large.
-func (r *Repo) SetCosts(sorted, few, subtree, known, loads, factor int) {
-	r.costs.sorted, r.costs.few, r.costs.subtree = sorted, few, subtree
-	r.costs.known, r.costs.loads, r.costs.factor = known, loads, factor
-}
-
 // IndexProblems compares the index rows with what documents ask for.
 func (t *Tx) IndexProblems() (problems []string, err error) {
 	want := map[string]string{}

@@ -38,7 +38,7 @@ func (r *run) covered(f *query.Field) bool {
 }
 
 // collect returns the ids of all matches of an access, or nil if there are more than max.
-func (t *Tx) collect(p *plan, a *access, max int) (map[layout.ID]bool, error) {
+func (t planning) collect(p *plan, a *access, max int) (map[layout.ID]bool, error) {
 	known := map[layout.ID]bool{}
 	err := t.run(p, a).each(false, nil, func(h *hit) (bool, error) {
 		known[h.id] = true
@@ -54,7 +54,7 @@ func (t *Tx) collect(p *plan, a *access, max int) (map[layout.ID]bool, error) {
 func (w *window) walk() error {
 	start := *w
 	if w.p.finder != nil {
-		known, err := w.t.collect(w.p, w.p.finder, w.t.repo.costs.known)
+		known, err := w.t.collect(w.p, w.p.finder, w.t.costs.known)
 		if err != nil {
 			return err
 		}
@@ -64,13 +64,13 @@ func (w *window) walk() error {
 	}
 	r := w.t.run(w.p, w.p.access)
 	if w.p.counter != nil && w.t.run(w.p, w.p.counter).covers() {
-		r.patience = w.t.repo.costs.loads
+		r.patience = w.t.costs.loads
 	}
 	err := w.show(r)
 	if !errors.Is(err, errPatience) {
 		return err
 	}
-	known, err := w.t.collect(w.p, w.p.counter, w.t.repo.costs.known)
+	known, err := w.t.collect(w.p, w.p.counter, w.t.costs.known)
 	if err != nil {
 		return err
 	}
@@ -84,9 +84,9 @@ func (w *window) walk() error {
 // pick fills the window from known matches.
 func (w *window) pick(known map[layout.ID]bool, start window) error {
 	w.found = len(known)
-	if len(known) > w.t.repo.costs.few/2 {
+	if len(known) > w.t.costs.few/2 {
 		r := w.t.run(w.p, w.p.access)
-		r.known, r.most = known, min(r.most, w.t.repo.costs.factor*(len(known)+50))
+		r.known, r.most = known, min(r.most, w.t.costs.factor*(len(known)+50))
 		err := w.show(r)
 		if !errors.Is(err, errCostly) || len(w.hits) == w.size && w.page.HasNext {
 			return err

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"catena/storage/blob"
+	"catena/storage/internal/layout"
+	"catena/storage/internal/row"
 	"catena/storage/query"
 	"catena/storage/schema"
 	"catena/storage/text"
@@ -32,19 +34,20 @@ type sought struct {
 // Highlights returns the marked pieces of the page's Highlight fields in d, a document of the
 // page; fields in which nothing is marked are left out.
 func (t *Tx) Highlights(p *Page, d *Doc) ([]Highlight, error) {
-	if p.query == "" || len(p.Highlight) == 0 {
+	from, _ := p.Query.(*given)
+	if from == nil || len(p.Highlight) == 0 {
 		return nil, nil
 	}
-	if p.sought == nil {
-		q, err := t.prepare(p.query, p.options)
+	if from.sought == nil {
+		q, err := on(t).prepare(from.text, from.options)
 		if err != nil {
 			return nil, err
 		}
-		p.sought = &sought{of: map[string][]text.Phrase{}}
-		query.Walk(q.Where, p.sought.take)
+		from.sought = &sought{of: map[string][]text.Phrase{}}
+		query.Walk(q.Where, from.sought.take)
 	}
-	h := highlighter{t: t, d: d, s: p.sought}
-	language, err := d.value(languageKey)
+	h := highlighter{t: t, d: d, s: from.sought}
+	language, err := t.Internal(row.Ordered{}).Value(d, "dc:language")
 	if err != nil {
 		return nil, err
 	}
@@ -93,8 +96,8 @@ type highlighter struct {
 func (h *highlighter) field(name string) error {
 	switch name {
 	case allText:
-		for i := range h.d.blocks {
-			for _, f := range h.d.blocks[i].shape.Fields {
+		for _, s := range h.d.Schemas() {
+			for _, f := range s.Fields {
 				if !f.Search {
 					continue
 				}
@@ -112,19 +115,15 @@ func (h *highlighter) field(name string) error {
 
 // property highlights a property of text; others have nothing to mark.
 func (h *highlighter) property(name, key string) error {
-	b, i := h.d.field(key)
-	if b == nil || b.shape.Fields[i].Kind != schema.String {
-		return nil
+	if f, err := h.d.FieldAt(key); err != nil || f.Kind != schema.String || f.Key != key {
+		return nil //nolint:nilerr // the document does not have it
 	}
-	v, err := b.get(h.d.repo, i)
+	v, err := h.t.Internal(row.Ordered{}).Text(h.d, key)
 	if err != nil {
 		return err
 	}
-	if key == noteKey {
-		v = h.t.note(h.d, v)
-	}
 	phrases := slices.Concat(h.s.of[key], h.s.phrases)
-	eachText(v, func(v any) {
+	text.Each(v, func(v any) {
 		s, _ := v.(string)
 		h.add(name, s, phrases)
 	})
@@ -132,8 +131,8 @@ func (h *highlighter) property(name, key string) error {
 }
 
 func (h *highlighter) files(name string) error {
-	return h.d.eachBlob(func(c *blob.Blob) error {
-		found, err := h.t.kv.Get(contentKey(c.Digest))
+	return h.t.Internal(row.Ordered{}).EachFile(h.d, func(_ string, c *blob.Blob) error {
+		found, err := h.t.Internal(row.Ordered{}).KV().Get(layout.ContentKey(c.Digest))
 		h.add(name, string(found), h.s.phrases)
 		return err
 	})

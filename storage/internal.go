@@ -6,6 +6,8 @@ import (
 	"catena/storage/internal/layout"
 	"catena/storage/internal/row"
 	"catena/storage/kv"
+	"catena/storage/schema"
+	"catena/storage/text"
 )
 
 // Internal is what packages below storage may do in a transaction besides what everybody may: they lay out rows
@@ -51,3 +53,93 @@ func (i Internal) Readable(ids []layout.ID) (Docs, error) {
 
 // EachFile calls fn with every file among the properties of a document and its xpath.
 func (i Internal) EachFile(d *Doc, fn func(xpath string, b *Blob) error) error { return d.eachFile(fn) }
+
+// Root returns the identifier of the root.
+func (i Internal) Root() layout.ID { return i.t.repo.root }
+
+// Dictionary returns the names that rows hold as numbers.
+func (i Internal) Dictionary() *layout.Dictionary { return i.t.repo.numbers }
+
+// Intern returns the text of b, shared if it is the name of a state or a facet.
+func (i Internal) Intern(b []byte) string { return i.t.repo.intern(b) }
+
+// Usable reports whether an index has all its rows.
+func (i Internal) Usable(index string) bool { return i.t.repo.usable(index) }
+
+// MayRead reports whether the principal may read what has an access list of its own, or none, below a folder.
+func (i Internal) MayRead(own layout.ListID, up *Folder) bool { return i.t.granted(own, up, permRead) }
+
+// Folder returns a document as those below it see it; nil if it is gone, or cut off from the root.
+func (i Internal) Folder(id layout.ID) (*Folder, error) { return i.t.folder(id) }
+
+// Up returns the folder that a document is in, of a version its live document; nil for the root.
+func (i Internal) Up(d *Doc) *Folder { return d.up }
+
+// Resolve follows a path from the root; None if it leads nowhere.
+func (i Internal) Resolve(path string) (layout.ID, error) { return i.t.resolve(path) }
+
+// Below returns the documents under one, the deepest first; whole is false if there are more than most.
+func (i Internal) Below(id layout.ID, most int) (ids []layout.ID, whole bool, err error) {
+	return i.t.below(id, most)
+}
+
+// Pending returns the documents whose terms are not up to date, in order, or reports that there are more than limit.
+func (i Internal) Pending(limit int) (ids []layout.ID, more bool, err error) {
+	return i.t.pending(limit)
+}
+
+// LoadCovered loads the document of an index row, whoever may see it; nil if it is gone.
+func (i Internal) LoadCovered(id layout.ID, c *layout.Cover) (*Doc, error) {
+	if c.Bits&layout.HasPlace == 0 {
+		return i.t.load(id)
+	}
+	rec, err := i.t.kv.Get(layout.RecordKey(id))
+	if err != nil {
+		return nil, err
+	}
+	return i.Covered(id, c, rec)
+}
+
+// Covered makes a document of an index row that holds its place, and of its record; nil if it is gone.
+func (i Internal) Covered(id layout.ID, c *layout.Cover, rec []byte) (*Doc, error) {
+	n, ok := placeOf(c)
+	if !ok || rec == nil {
+		return nil, nil
+	}
+	return i.t.assembleAt(id, n, rec)
+}
+
+// Assemble makes a document of its two rows; nil if one is missing, or if it is cut off from the root.
+func (i Internal) Assemble(id layout.ID, place, rec []byte) (*Doc, error) {
+	if place == nil || rec == nil {
+		return nil, nil
+	}
+	return i.t.assemble(id, place, rec)
+}
+
+// Cover sets what an index row would say about a document.
+func (i Internal) Cover(d *Doc, c *layout.Cover) {
+	c.Flags, c.Parent, c.List = d.flags, d.parent, d.acl
+	c.Type, c.State = []byte(d.typ.Name), []byte(d.state)
+}
+
+// Flags returns the flags that rows repeat about a document.
+func (i Internal) Flags(d *Doc) byte { return d.flags }
+
+// IsOrdered reports whether the document has a place in the order of its siblings.
+func (i Internal) IsOrdered(d *Doc) bool { return d.ordered() }
+
+// Value returns a top-level property by key, nil where the document does not have it.
+func (i Internal) Value(d *Doc, key string) (any, error) { return d.value(key) }
+
+// Text returns a top-level property as full text sees it: HTML has no marks.
+func (i Internal) Text(d *Doc, key string) (any, error) {
+	v, err := d.value(key)
+	if err == nil && key == noteKey {
+		v = i.t.note(d, v)
+	}
+	return v, err
+}
+
+// Words returns the words of a document, or those of one property.
+func (i Internal) Words(d *Doc, only *schema.Field) (*text.Text, error) { return i.t.textOf(d, only) }

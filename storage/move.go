@@ -53,7 +53,7 @@ func (t *Tx) Move(d, target *Doc, name string) (*Doc, error) {
 }
 
 // within reports whether f is the document or below it.
-func (f *folder) within(id layout.ID) bool {
+func (f *Folder) within(id layout.ID) bool {
 	for ; f != nil; f = f.up {
 		if f.id == id {
 			return true
@@ -143,7 +143,7 @@ func (t *Tx) copyBelow(src, made *Doc) error {
 	return nil
 }
 
-func (t *Tx) copyOne(src *Doc, up *folder, name string) (*Doc, error) {
+func (t *Tx) copyOne(src *Doc, up *Folder, name string) (*Doc, error) {
 	if src.IsProxy() {
 		return t.copyProxy(src, up, name)
 	}
@@ -175,7 +175,7 @@ func (t *Tx) copyOne(src *Doc, up *folder, name string) (*Doc, error) {
 }
 
 // copyProxy makes another proxy of what src shows.
-func (t *Tx) copyProxy(src *Doc, up *folder, name string) (*Doc, error) {
+func (t *Tx) copyProxy(src *Doc, up *Folder, name string) (*Doc, error) {
 	target, err := t.load(src.target)
 	if err != nil || target == nil {
 		return nil, cmp.Or[error](err, notFound(src.Ref()))

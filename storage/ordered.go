@@ -180,7 +180,7 @@ func (r *run) inMemory(from *place, visit func(m match) (bool, error)) error {
 		if from == nil || bytes.Compare(k.key, from.key) > 0 {
 			all = append(all, k)
 		}
-		if len(all) > r.t.repo.costs.sort {
+		if len(all) > r.t.costs.sort {
 			return false, r.unsortable()
 		}
 		return true, nil
@@ -193,7 +193,7 @@ func (r *run) inMemory(from *place, visit func(m match) (bool, error)) error {
 }
 
 func (r *run) unsortable() error {
-	return fault.Limit.Errorf("query: more than %d results to sort by %s, which has no index", r.t.repo.costs.sort, r.p.orderText()).WithCode(fault.CodeQueryTooCostly)
+	return fault.Limit.Errorf("query: more than %d results to sort by %s, which has no index", r.t.costs.sort, r.p.orderText()).WithCode(fault.CodeQueryTooCostly)
 }
 
 func (r *run) keep(h *hit) (kept, error) {
@@ -230,7 +230,7 @@ func (r *run) grouped(from *place, visit func(m match) (bool, error)) error {
 			return err
 		}
 		if after = row; desc {
-			after = prefix(row).End
+			after = kv.Prefix(row).End
 		} else if len(after) > 0 {
 			after = after[:len(after)-1] // before the first row of the group
 		}
@@ -253,7 +253,7 @@ func (r *run) grouped(from *place, visit func(m match) (bool, error)) error {
 			}
 			group, first = group[:0:0], part
 		}
-		if group = append(group, k); len(group) > r.t.repo.costs.sort {
+		if group = append(group, k); len(group) > r.t.costs.sort {
 			return false, r.unsortable()
 		}
 		return true, nil

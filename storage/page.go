@@ -29,24 +29,7 @@ type Page struct {
 	Extra     map[string]any // further members of an answer with the page
 	Highlight []string       // fields in which what the query found is to be marked
 
-	query   string // what gave it, if a query did
-	options QueryOptions
-	sought  *sought // of the query, once it was asked for
-}
-
-// NextPage runs the query that gave a page on from where the page ended; nil after the last
-// page and after one that no query gave.
-func (t *Tx) NextPage(p *Page) (*Page, error) {
-	if p.query == "" || !p.HasNext || p.Next == "" {
-		return nil, nil
-	}
-	o := p.options
-	o.Offset, o.After = 0, p.Next
-	next, err := t.Query(p.query, o)
-	if err == nil {
-		next.Provider = p.Provider
-	}
-	return next, err
+	Query any // what package search goes on from; nil: no query gave the page
 }
 
 // pager turns options into bounds and keeps the figures of a page while rows are counted.
@@ -192,26 +175,4 @@ func (t *Tx) countChildren(d *Doc, p *pager) error {
 		}
 	}
 	return nil
-}
-
-// QueryOptions bind and bound a query.
-type QueryOptions struct {
-	PageOptions
-	Args  []any          // for ?
-	Named map[string]any // for :name
-	Sort  []SortKey      // replaces ORDER BY when not empty
-	Max   int            // most results altogether; 0: no bound but the limits
-}
-
-// SortKey is one ORDER BY item.
-type SortKey struct {
-	Field string
-	Desc  bool
-}
-
-// Rows are the columns of a query's results.
-type Rows struct {
-	Page    // paging figures; Docs is nil
-	Columns []string
-	Entries []map[string]any
 }

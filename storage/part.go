@@ -1,9 +1,6 @@
 package storage
 
 import (
-	"strings"
-
-	"catena/storage/query"
 	"catena/storage/schema"
 )
 
@@ -49,25 +46,4 @@ func eachPart(v any, steps []string, visit func(v any)) {
 			visit(v)
 		}
 	}
-}
-
-// indexOfPart returns the index that holds a field inside a property, "" if there is none. Every list on the
-// way has to be meant as a whole.
-func indexOfPart(f *query.Field) string {
-	leaf, err := f.Prop.Leaf(f.Rest)
-	if err != nil || !leaf.Index {
-		return ""
-	}
-	key := []byte(f.Prop.Key)
-	for _, s := range f.Rest.Steps() {
-		switch s.Index {
-		case schema.NoIndex:
-			key = append(append(key, '/'), s.Name...)
-		case schema.AnyIndex:
-			key = append(key, "/*"...)
-		default:
-			return ""
-		}
-	}
-	return strings.TrimSuffix(string(key), "/*")
 }

@@ -224,7 +224,7 @@ func (t *Tx) verdict(id layout.ListID) verdict {
 
 // granted walks from a document's own access list up: the first list that decides about the
 // permission does.
-func (t *Tx) granted(own layout.ListID, up *folder, p permission) bool {
+func (t *Tx) granted(own layout.ListID, up *Folder, p permission) bool {
 	if t.rights.admin {
 		return true
 	}
@@ -281,7 +281,7 @@ func (t *Tx) Permissions(d *Doc) []string {
 }
 
 // place returns the access list and parent of d as they are now, or as they were when the transaction erased it.
-func (t *Tx) place(d *Doc) (layout.ListID, *folder, error) {
+func (t *Tx) place(d *Doc) (layout.ListID, *Folder, error) {
 	if !d.saved || d.erased || !t.kv.Writable() && d.seen == t.kv.Version() {
 		return d.acl, d.up, nil
 	}

@@ -41,8 +41,8 @@ var flagFields = map[query.System]byte{
 }
 
 // prepare parses, binds and checks a query.
-func (t *Tx) prepare(src string, o QueryOptions) (*query.Select, error) {
-	q, err := t.repo.queries.Parse(src)
+func (t planning) prepare(src string, o QueryOptions) (*query.Select, error) {
+	q, err := t.queries.Parse(src)
 	if err != nil {
 		return nil, err
 	}
@@ -59,14 +59,14 @@ func (t *Tx) prepare(src string, o QueryOptions) (*query.Select, error) {
 			q.Order[i] = query.Order{Field: f, Desc: k.Desc}
 		}
 	}
-	if err := q.Check(t.repo.types); err != nil {
+	if err := q.Check(t.Repo().Types()); err != nil {
 		return nil, err
 	}
-	return q.At(t.now), nil
+	return q.At(t.Now()), nil
 }
 
 // analyse takes the conditions on covers and places out of the query.
-func (t *Tx) analyse(q *query.Select) (*plan, error) {
+func (t planning) analyse(q *query.Select) (*plan, error) {
 	p := &plan{q: q, order: q.Order}
 	for i, o := range p.order {
 		if o.Field.Many {
@@ -77,7 +77,7 @@ func (t *Tx) analyse(q *query.Select) (*plan, error) {
 			break
 		}
 	}
-	p.types(t.repo.types)
+	p.types(t.Repo().Types())
 	for _, e := range q.Conjuncts() {
 		taken := false
 		if x, ok := e.(*query.Predicate); ok {
@@ -105,9 +105,9 @@ func (t *Tx) analyse(q *query.Select) (*plan, error) {
 }
 
 // flatten leaves an order by positions out if the folder asked about gives its children none.
-func (t *Tx) flatten(p *plan) error {
-	up, err := t.folder(*p.parent)
-	if err != nil || up != nil && up.flags&layout.Ordered != 0 {
+func (t planning) flatten(p *plan) error {
+	up, err := t.in().Folder(*p.parent)
+	if err != nil || up != nil && up.Flags()&layout.Ordered != 0 {
 		return err
 	}
 	p.flat = true
@@ -132,7 +132,7 @@ func (p *plan) types(reg *schema.Registry) {
 }
 
 // take handles a condition that needs no document, and reports whether it did.
-func (t *Tx) take(p *plan, x *query.Predicate) (bool, error) {
+func (t planning) take(p *plan, x *query.Predicate) (bool, error) {
 	if flag, ok := flagFields[x.Field.System]; ok && (x.Op == query.Eq || x.Op == query.Ne) {
 		on := x.Values[0].V.(bool) == (x.Op == query.Eq)
 		p.needFlag(flag, on, x)
@@ -142,7 +142,7 @@ func (t *Tx) take(p *plan, x *query.Predicate) (bool, error) {
 	switch x.Field.System {
 	case query.SysType:
 		if equals {
-			p.needTypes(t.repo.types, x)
+			p.needTypes(t.Repo().Types(), x)
 		}
 		return equals, nil
 	case query.SysUUID:
@@ -173,7 +173,7 @@ func (t *Tx) take(p *plan, x *query.Predicate) (bool, error) {
 	return false, nil
 }
 
-func (t *Tx) takePath(p *plan, x *query.Predicate) (bool, error) {
+func (t planning) takePath(p *plan, x *query.Predicate) (bool, error) {
 	if x.Op != query.Eq && x.Op != query.StartsWith {
 		return false, nil
 	}
@@ -183,10 +183,10 @@ func (t *Tx) takePath(p *plan, x *query.Predicate) (bool, error) {
 	}
 	id := layout.None
 	if path == "" && x.Op == query.StartsWith || path == "/" {
-		id = t.repo.root
+		id = t.in().Root()
 	} else if strings.HasPrefix(path, "/") && !strings.Contains(path, "//") && !strings.HasSuffix(path, "/") {
 		var err error
-		if id, err = t.resolve(path); err != nil {
+		if id, err = t.in().Resolve(path); err != nil {
 			return false, err
 		}
 	} else if x.Op == query.Eq {
@@ -247,12 +247,7 @@ func (p *plan) setIDs(ids []layout.ID, x *query.Predicate) {
 	if p.direct != nil {
 		ids = slices.DeleteFunc(ids, func(id layout.ID) bool { return !slices.Contains(p.ids, id) })
 	}
-	p.ids, p.direct = sortIDs(ids), append(p.direct, query.Format(x))
-}
-
-func sortIDs(ids []layout.ID) []layout.ID {
-	slices.SortFunc(ids, func(a, b layout.ID) int { return slices.Compare(a[:], b[:]) })
-	return slices.Compact(ids)
+	p.ids, p.direct = layout.SortIDs(ids), append(p.direct, query.Format(x))
 }
 
 // everyType reports whether most documents may be of a wanted type, so that ranges of the
@@ -270,10 +265,10 @@ func (p *plan) notNull(f *query.Field) bool {
 }
 
 // typeAccess is the index by type, in the order of dc:modified for a single type.
-func (p *plan) typeAccess(r *Repo) *access {
+func (p *plan) typeAccess(t planning) *access {
 	a := &access{name: layout.TypeIndex, about: "every document", rows: -1}
-	if p.everyType(r.types) {
-		a.ranges = []kv.Range{prefix(r.numbers.IndexPrefix(layout.TypeIndex))}
+	if p.everyType(t.Repo().Types()) {
+		a.ranges = []kv.Range{kv.Prefix(t.dictionary().IndexPrefix(layout.TypeIndex))}
 		return a
 	}
 	names := make([]string, 0, len(p.names))
@@ -282,7 +277,7 @@ func (p *plan) typeAccess(r *Repo) *access {
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		a.ranges = append(a.ranges, prefix(r.numbers.TypePrefix(name)))
+		a.ranges = append(a.ranges, kv.Prefix(t.dictionary().TypePrefix(name)))
 	}
 	a.about = "type " + strings.Join(names, ", ")
 	if len(names) == 1 {

@@ -263,3 +263,20 @@ func (d *Doc) AppendProperties(dst []byte, want func(schema string) bool, more s
 	}
 	return dst
 }
+
+// Stored returns a top-level property as it was stored, whatever was set on d since.
+func (d *Doc) Stored(key string) (any, error) {
+	b, i := d.field(key)
+	if b == nil {
+		return nil, nil
+	}
+	raw := b.member(i)
+	if raw == nil || isUnset(raw) {
+		return nil, nil
+	}
+	v, err := b.shape.Fields[i].ParseJSON(raw)
+	if err == nil && b.shape.blobs[i] {
+		v = d.repo.loadBlobs(v)
+	}
+	return v, err
+}

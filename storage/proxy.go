@@ -228,7 +228,7 @@ func (t *Tx) CreateProxy(d, folder *Doc) (*Doc, error) {
 }
 
 // putProxy writes a new proxy of src, which is no proxy.
-func (t *Tx) putProxy(src *Doc, up *folder, name string) (*Doc, error) {
+func (t *Tx) putProxy(src *Doc, up *Folder, name string) (*Doc, error) {
 	if src.id == t.repo.root {
 		return nil, fault.Conflict.Errorf("document /: cannot have proxies")
 	}

@@ -114,7 +114,7 @@ const maxAbove = 1000
 
 // lineage returns a folder and those above it. A transaction that only reads asks the store once for
 // each: the documents of a list are mostly in the same folders.
-func (t *Tx) lineage(up *folder) (Docs, error) {
+func (t *Tx) lineage(up *Folder) (Docs, error) {
 	if t.above == nil || len(t.above)+up.depth >= maxAbove {
 		t.above = map[layout.ID][2][]byte{}
 	}

@@ -42,8 +42,6 @@ const (
 	hasLockNumber
 )
 
-const recordFormat = 2
-
 func (r *record) bits() (b uint64) {
 	set := func(on bool, bit uint64) {
 		if on {
@@ -64,7 +62,7 @@ func (r *record) bits() (b uint64) {
 // append writes the record. Blocks changed in memory are written from their values.
 func (r *record) append(dst []byte) []byte {
 	bits := r.bits()
-	dst = append(dst, recordFormat)
+	dst = append(dst, layout.RecordFormat)
 	dst = binary.AppendUvarint(dst, bits)
 	dst = layout.AppendText(dst, r.typ.Name)
 	dst = layout.AppendText(dst, r.state)
@@ -109,20 +107,10 @@ func (r *record) append(dst []byte) []byte {
 	return dst
 }
 
-// recordType returns the name of the type in a record, nothing if it is of unknown form.
-func recordType(b []byte) []byte {
-	if len(b) == 0 || b[0] != recordFormat {
-		return nil
-	}
-	in := layout.Reader{B: b[1:]}
-	in.Uvarint()
-	return in.Bytes()
-}
-
 // parseRecord reads a record. Blocks keep pointing into b.
 func (r *Repo) parseRecord(b []byte) (rec record, err error) {
 	in := layout.Reader{B: b}
-	if f := in.Take(1); len(f) == 0 || f[0] != recordFormat {
+	if f := in.Take(1); len(f) == 0 || f[0] != layout.RecordFormat {
 		return rec, fault.Internal.Errorf("record: unknown format")
 	}
 	bits := in.Uvarint()

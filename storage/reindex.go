@@ -24,7 +24,7 @@ const smallRepository = 5000
 
 // indexNames returns the indexes that are asked for, in order.
 func (r *Repo) indexNames() []string {
-	names := []string{layout.TypeIndex, layout.NameIndex, layout.StateIndex, layout.FacetIndex, layout.LockIndex, layout.ProxyIndex, layout.ProxyOfIndex, layout.VersionIndex, indexText}
+	names := []string{layout.TypeIndex, layout.NameIndex, layout.StateIndex, layout.FacetIndex, layout.LockIndex, layout.ProxyIndex, layout.ProxyOfIndex, layout.VersionIndex, layout.TextIndex}
 	names = append(names, layout.AlwaysIndexed...)
 	for _, s := range r.types.Schemas() {
 		for _, f := range s.Fields {
@@ -162,7 +162,7 @@ func (r *Repo) fillIndexes(ctx context.Context, names []string) error {
 	for _, name := range names {
 		prefixes = append(prefixes, r.numbers.IndexPrefix(name))
 	}
-	reword := slices.Contains(names, indexText)
+	reword := slices.Contains(names, layout.TextIndex)
 	rows := prefix([]byte{layout.PlaceSpace})
 	rows.KeysOnly, rows.Limit = true, sweepBatch
 	for {

@@ -24,7 +24,6 @@ import (
 	"catena/storage/internal/row"
 	"catena/storage/kv"
 	"catena/storage/limit"
-	"catena/storage/query"
 	"catena/storage/schema"
 
 	"github.com/google/uuid"
@@ -114,11 +113,7 @@ type Repo struct {
 	master  []byte
 	secrets sync.Map // by purpose, which are few
 
-	queries    query.Cache
-	estimates  estimates
-	facetLists map[string][]any
-	costs      costs
-	ready      atomic.Pointer[map[string]bool] // indexes with all their rows
+	ready atomic.Pointer[map[string]bool] // indexes with all their rows
 
 	listeners []func(*Tx, Event) error
 	owners    []Owner
@@ -199,7 +194,6 @@ func (r *Repo) describe() {
 	r.fields = map[string]fieldRef{}
 	r.words = map[string]string{}
 	r.parts = map[*schema.Field][]part{}
-	r.facetLists, r.costs = facetLists(r.types), usualCosts
 	for _, s := range r.types.Schemas() {
 		r.shapes[s] = newShape(s)
 		for i, f := range s.Fields {

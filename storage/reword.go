@@ -197,7 +197,7 @@ func (t *Tx) readFiles(id layout.ID) error {
 		return err
 	}
 	return d.eachBlob(func(b *blob.Blob) error {
-		known, err := t.kv.Get(contentKey(b.Digest))
+		known, err := t.kv.Get(layout.ContentKey(b.Digest))
 		if err != nil || known != nil || !text.Readable(b.Type, b.Name) {
 			return err
 		}
@@ -214,7 +214,7 @@ func (r *Repo) keepContent(ctx context.Context, b *blob.Blob) error {
 	if err != nil {
 		r.log.Debug("file has no text", "digest", b.Digest, "err", err)
 	}
-	return r.Update(ctx, r.System(), func(t *Tx) error { return t.kv.Set(contentKey(b.Digest), []byte("\n"+found)) })
+	return r.Update(ctx, r.System(), func(t *Tx) error { return t.kv.Set(layout.ContentKey(b.Digest), []byte("\n"+found)) })
 }
 
 // writeTerms brings the terms of one document up to date and returns how many rows that took. It always reads and writes
@@ -242,7 +242,7 @@ func (t *Tx) writeTerms(id layout.ID) (rows int, err error) {
 	for _, term := range was {
 		if _, stays := slices.BinarySearch(now, term); !stays {
 			rows++
-			if err := t.kv.Delete(append(termKey(term), id[:]...)); err != nil {
+			if err := t.kv.Delete(append(layout.TermKey(term), id[:]...)); err != nil {
 				return 0, err
 			}
 		}
@@ -250,20 +250,20 @@ func (t *Tx) writeTerms(id layout.ID) (rows int, err error) {
 	for _, term := range now {
 		if _, had := slices.BinarySearch(was, term); !had {
 			rows++
-			if err := t.kv.Set(append(termKey(term), id[:]...), []byte{1}); err != nil {
+			if err := t.kv.Set(append(layout.TermKey(term), id[:]...), []byte{1}); err != nil {
 				return 0, err
 			}
 		}
 	}
 	if len(now) > 0 {
-		return rows + 1, t.kv.Set(termsKey(id), []byte(strings.Join(now, "\n")))
+		return rows + 1, t.kv.Set(layout.TermsKey(id), []byte(strings.Join(now, "\n")))
 	}
-	return rows + 1, t.kv.Delete(termsKey(id))
+	return rows + 1, t.kv.Delete(layout.TermsKey(id))
 }
 
 // terms are those that a document is found by, sorted.
 func (t *Tx) terms(id layout.ID) ([]string, error) {
-	b, err := t.kv.Get(termsKey(id))
+	b, err := t.kv.Get(layout.TermsKey(id))
 	if err != nil || len(b) == 0 {
 		return nil, err
 	}

@@ -18,8 +18,8 @@ const (
 
 // takeText answers a full-text condition with the documents found by terms, if they are not too many:
 // then most documents meet the condition, and any other way finds them soon.
-func (t *Tx) takeText(p *plan, x *query.Predicate) (bool, error) {
-	if !t.repo.usable(indexText) {
+func (t planning) takeText(p *plan, x *query.Predicate) (bool, error) {
+	if !t.usable(layout.TextIndex) {
 		return false, nil
 	}
 	s := search{t: t, exact: x.Field.Prop == nil}
@@ -36,7 +36,7 @@ func (t *Tx) takeText(p *plan, x *query.Predicate) (bool, error) {
 
 // search finds documents by terms.
 type search struct {
-	t     *Tx
+	t     planning
 	exact bool // what is found meets the condition
 }
 
@@ -50,11 +50,11 @@ type list struct {
 func (l *list) ranges() []kv.Range {
 	ranges := make([]kv.Range, len(l.terms))
 	for i, term := range l.terms {
-		key := termKey(term)
+		key := layout.TermKey(term)
 		if l.starts {
 			key = key[:len(key)-2] // the end of an encoded text
 		}
-		ranges[i] = prefix(key)
+		ranges[i] = kv.Prefix(key)
 	}
 	return ranges
 }
@@ -70,7 +70,7 @@ func (s *search) find(alternatives [][]query.Term) (ids []layout.ID, ok bool, er
 			return nil, false, nil
 		}
 	}
-	return sortIDs(ids), true, nil
+	return layout.SortIDs(ids), true, nil
 }
 
 // all returns the documents that have all the terms.
@@ -99,7 +99,7 @@ func (s *search) all(terms []query.Term) (ids []layout.ID, ok bool, err error) {
 	}
 	for _, r := range lists[0].ranges() {
 		r.KeysOnly = true
-		for row, err := range s.t.kv.Scan(r) {
+		for row, err := range s.t.kv().Scan(r) {
 			if err != nil {
 				return nil, false, err
 			}
@@ -156,7 +156,7 @@ func (s *search) count(lists []list) error {
 func (s *search) rows(l *list, bound int) error {
 	l.rows = 0
 	for _, r := range l.ranges() {
-		n, more, err := s.t.kv.Count(r, bound-l.rows)
+		n, more, err := s.t.kv().Count(r, bound-l.rows)
 		if err != nil {
 			return err
 		}
@@ -200,7 +200,7 @@ func (s *search) on(l *list, language string, id layout.ID) (bool, error) {
 		if language != "=" && !strings.HasPrefix(term, language+":") {
 			continue
 		}
-		v, err := s.t.kv.Get(append(termKey(term), id[:]...))
+		v, err := s.t.kv().Get(append(layout.TermKey(term), id[:]...))
 		if err != nil || v != nil {
 			return v != nil, err
 		}
@@ -211,7 +211,7 @@ func (s *search) on(l *list, language string, id layout.ID) (bool, error) {
 // correct replaces what the terms say about documents that were changed since by what the documents
 // say, unless they are many.
 func (s *search) correct(ids []layout.ID, x *query.Predicate) ([]layout.ID, error) {
-	stale, more, err := s.t.pending(maxPending)
+	stale, more, err := s.t.in().Pending(maxPending)
 	if err != nil || more || len(stale) == 0 {
 		return ids, err
 	}
@@ -220,14 +220,14 @@ func (s *search) correct(ids []layout.ID, x *query.Predicate) ([]layout.ID, erro
 		return is
 	})
 	for _, id := range stale {
-		d, err := s.t.load(id)
+		d, err := s.t.in().Load(id)
 		if err != nil {
 			return nil, err
 		}
 		if d == nil {
 			continue
 		}
-		ok, err := query.Holds(x, docSource{s.t, d})
+		ok, err := query.Holds(x, docSource{s.t.Tx, d})
 		if err != nil {
 			return nil, err
 		}

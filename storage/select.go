@@ -15,24 +15,24 @@ const maxOffset = 10_000
 
 // Query runs a query of the query language; parameters are bound, never pasted.
 func (t *Tx) Query(src string, o QueryOptions) (*Page, error) {
-	w, err := t.window(src, o)
+	w, err := on(t).window(src, o)
 	if err != nil {
 		return nil, err
 	}
 	if err := w.run(); err != nil {
 		return nil, err
 	}
-	docs, err := t.loadHits(w.hits)
+	docs, err := w.t.loadHits(w.hits)
 	if err != nil {
 		return nil, err
 	}
-	w.page.Docs, w.page.query, w.page.options = docs, src, o
+	w.page.Docs, w.page.Query = docs, &given{text: src, options: o}
 	return &w.page, nil
 }
 
 // loadHits returns the documents of hits. What the index row says of a document's place is
 // not read again.
-func (t *Tx) loadHits(hits []hit) (Docs, error) {
+func (t planning) loadHits(hits []hit) (Docs, error) {
 	keys := make([][]byte, 0, len(hits)+len(hits)/2)
 	for i := range hits {
 		if hits[i].doc != nil {
@@ -43,7 +43,7 @@ func (t *Tx) loadHits(hits []hit) (Docs, error) {
 			keys = append(keys, layout.PlaceKey(hits[i].id))
 		}
 	}
-	rows, err := t.kv.GetMany(keys)
+	rows, err := t.kv().GetMany(keys)
 	if err != nil {
 		return nil, err
 	}
@@ -54,13 +54,11 @@ func (t *Tx) loadHits(hits []hit) (Docs, error) {
 		if d == nil {
 			rec := rows[0]
 			rows = rows[1:]
-			if n, ok := placeOf(&h.Cover); ok && rec != nil {
-				d, err = t.assembleAt(h.id, n, rec)
-			} else if !ok {
-				place := rows[0]
-				if rows = rows[1:]; place != nil && rec != nil {
-					d, err = t.assemble(h.id, place, rec)
-				}
+			if h.Bits&layout.HasPlace != 0 {
+				d, err = t.in().Covered(h.id, &h.Cover, rec)
+			} else {
+				d, err = t.in().Assemble(h.id, rows[0], rec)
+				rows = rows[1:]
 			}
 			if err != nil {
 				return nil, err
@@ -75,7 +73,7 @@ func (t *Tx) loadHits(hits []hit) (Docs, error) {
 
 // window is one page of the results of a query, and the total.
 type window struct {
-	t      *Tx
+	t      planning
 	p      *plan
 	o      QueryOptions
 	page   Page
@@ -89,13 +87,13 @@ type window struct {
 	found  int   // all matches, if they were collected; -1: they were not
 }
 
-func (t *Tx) window(src string, o QueryOptions) (*window, error) {
+func (t planning) window(src string, o QueryOptions) (*window, error) {
 	q, err := t.prepare(src, o)
 	if err != nil {
 		return nil, err
 	}
 	w := &window{t: t, o: o, most: -1, found: -1}
-	l := t.repo.limits
+	l := t.Repo().Limits()
 	w.page = Page{Offset: max(0, o.Offset), Limit: max(0, o.Limit), MaxPage: l.PageSize}
 	if w.size = l.PageSize; o.Limit > 0 {
 		w.size = min(w.size, o.Limit)
@@ -136,7 +134,7 @@ func (w *window) run() error {
 	case errors.Is(err, errCostly) && full:
 		w.page.More = true // only the total is not known
 	case errors.Is(err, errCostly):
-		return w.p.costly(w.t.repo.limits.ScanRows)
+		return w.p.costly(w.t.Repo().Limits().ScanRows)
 	default:
 		return err
 	}
@@ -236,7 +234,7 @@ func (w *window) count() (int, error) {
 
 // Select runs a query and returns its columns as rows.
 func (t *Tx) Select(src string, o QueryOptions) (*Rows, error) {
-	w, err := t.window(src, o)
+	w, err := on(t).window(src, o)
 	if err != nil {
 		return nil, err
 	}
@@ -288,7 +286,7 @@ func (w *window) rows(columns []query.Column, rows *Rows) error {
 		return err
 	}
 	for _, d := range docs {
-		row, err := rowOf(columns, docSource{w.t, d})
+		row, err := rowOf(columns, docSource{w.t.Tx, d})
 		if err != nil {
 			return err
 		}
@@ -327,7 +325,7 @@ func (w *window) whole(columns []query.Column, visit func(values []any) (more bo
 		return visit(values)
 	})
 	if errors.Is(err, errCostly) {
-		return w.p.costly(w.t.repo.limits.ScanRows)
+		return w.p.costly(w.t.Repo().Limits().ScanRows)
 	}
 	return err
 }
@@ -412,14 +410,14 @@ func firstAggregate(columns []query.Column) string {
 
 // Explain says which index a query would use and why.
 func (t *Tx) Explain(src string, o QueryOptions) (string, error) {
-	w, err := t.window(src, o)
+	w, err := on(t).window(src, o)
 	if err != nil {
 		return "", err
 	}
-	return w.p.explain(t, w), nil
+	return w.p.explain(w.t, w), nil
 }
 
-func (p *plan) explain(t *Tx, w *window) string {
+func (p *plan) explain(t planning, w *window) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	line("query: %s", p.q)
@@ -435,7 +433,7 @@ func (p *plan) explain(t *Tx, w *window) string {
 	}
 	line("access: %s, %s; %d ranges; rows: %s", p.access.name, p.access.about, len(p.access.ranges), rows)
 	if p.names != nil {
-		line("types: %d of %d, from the row", len(p.names), len(t.repo.types.Types()))
+		line("types: %d of %d, from the row", len(p.names), len(t.Repo().Types().Types()))
 	}
 	for _, note := range p.covered() {
 		line("row: %s", note)
@@ -449,9 +447,9 @@ func (p *plan) explain(t *Tx, w *window) string {
 	case p.sorted && len(p.order) == 1:
 		line("order: %s, from the index", p.orderText())
 	case p.sorted:
-		line("order: %s, the first from the index, the rest sorted in groups of at most %d", p.orderText(), t.repo.costs.sort)
+		line("order: %s, the first from the index, the rest sorted in groups of at most %d", p.orderText(), t.costs.sort)
 	default:
-		line("order: %s, sorted in memory, at most %d results", p.orderText(), t.repo.costs.sort)
+		line("order: %s, sorted in memory, at most %d results", p.orderText(), t.costs.sort)
 	}
 	if p.finder != nil {
 		line("matches: collected by %s, %s; or sorted in memory", p.finder.name, p.finder.about)
@@ -459,7 +457,7 @@ func (p *plan) explain(t *Tx, w *window) string {
 	if p.counter != nil {
 		line("total: counted by %s, %s", p.counter.name, p.counter.about)
 	}
-	line("bound: %d rows, page of %d, total up to %d", t.repo.limits.ScanRows, w.size, w.bound)
+	line("bound: %d rows, page of %d, total up to %d", t.Repo().Limits().ScanRows, w.size, w.bound)
 	return strings.TrimSuffix(b.String(), "\n")
 }
 

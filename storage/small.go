@@ -137,7 +137,7 @@ func dropContent(k *kv.Tx, digest string) error {
 		return err
 	}
 	if n == 0 && !more {
-		for _, key := range [][]byte{smallKey(digest), contentKey(digest)} {
+		for _, key := range [][]byte{smallKey(digest), layout.ContentKey(digest)} {
 			if err := k.Delete(key); err != nil {
 				return err
 			}

@@ -3,6 +3,7 @@ package storage
 import (
 	"catena/storage/fault"
 	"catena/storage/internal/layout"
+	"catena/storage/internal/row"
 	"catena/storage/query"
 	"catena/storage/schema"
 )
@@ -17,7 +18,7 @@ type coverSource struct {
 }
 
 // Work counts work of the transaction.
-func (s *coverSource) Work(n int) error { return s.run.t.kv.Work(n) }
+func (s *coverSource) Work(n int) error { return s.run.t.kv().Work(n) }
 
 // System returns the value of a system field, or errNeedDoc.
 func (s *coverSource) System(f *query.Field) (any, error) {
@@ -45,7 +46,7 @@ func (s *coverSource) System(f *query.Field) (any, error) {
 	case query.SysUUID:
 		return h.id.String(), nil
 	case query.SysParentID:
-		if h.Flags&layout.Version != 0 || h.id == s.run.t.repo.root {
+		if h.Flags&layout.Version != 0 || h.id == s.run.t.in().Root() {
 			return nil, nil
 		}
 		return h.Parent.String(), nil
@@ -55,12 +56,12 @@ func (s *coverSource) System(f *query.Field) (any, error) {
 		if len(h.State) == 0 {
 			return nil, nil
 		}
-		return s.run.t.repo.intern(h.State), nil
+		return s.run.t.in().Intern(h.State), nil
 	case query.SysIsVersion, query.SysIsProxy, query.SysIsTrashed, query.SysIsFolder:
 		return h.Flags&flagFields[f.System] != 0, nil
 	case query.SysMixin:
 		if h.Bits&layout.HasFacets == 0 {
-			return s.run.t.repo.facetList(string(h.Type)), nil
+			return s.run.t.facetList(string(h.Type)), nil
 		}
 	}
 	return nil, errNeedDoc
@@ -91,8 +92,8 @@ func (s *coverSource) indexed() (any, error) {
 }
 
 // facetList returns the facets of a type as a list of values, shared.
-func (r *Repo) facetList(typeName string) any {
-	if list, ok := r.facetLists[typeName]; ok {
+func (s *state) facetList(typeName string) any {
+	if list, ok := s.facetLists[typeName]; ok {
 		return list
 	}
 	return []any{}
@@ -121,10 +122,12 @@ type docSource struct {
 }
 
 // Work counts work of the transaction.
-func (s docSource) Work(n int) error { return s.t.kv.Work(n) }
+func (s docSource) Work(n int) error { return s.t.Internal(row.Ordered{}).KV().Work(n) }
 
 // Property returns a top-level property, nil where the document does not have it.
-func (s docSource) Property(f *schema.Field) (any, error) { return s.d.value(f.Key) }
+func (s docSource) Property(f *schema.Field) (any, error) {
+	return s.t.Internal(row.Ordered{}).Value(s.d, f.Key)
+}
 
 // System returns the value of a system field.
 func (s docSource) System(f *query.Field) (any, error) {
@@ -135,26 +138,26 @@ func (s docSource) System(f *query.Field) (any, error) {
 	case query.SysPath:
 		return d.Path(), nil
 	case query.SysName:
-		return d.name, nil
+		return d.Name(), nil
 	case query.SysParentID:
 		return textOrNil(d.ParentID()), nil
 	case query.SysType:
-		return d.typ.Name, nil
+		return d.Type().Name, nil
 	case query.SysMixin:
 		return anyList(d.Facets()), nil
 	case query.SysState:
-		return textOrNil(d.state), nil
+		return textOrNil(d.State()), nil
 	case query.SysIsVersion, query.SysIsProxy, query.SysIsTrashed, query.SysIsFolder:
-		return d.flags&flagFields[f.System] != 0, nil
+		return s.t.Internal(row.Ordered{}).Flags(d)&flagFields[f.System] != 0, nil
 	case query.SysIsCheckedIn:
 		return !d.IsCheckedOut(), nil
 	case query.SysFulltext:
-		return s.t.textOf(s.d, f.Prop)
+		return s.t.Internal(row.Ordered{}).Words(s.d, f.Prop)
 	case query.SysAncestorID:
 		return s.ancestors(), nil
 	case query.SysPos:
-		if d.ordered() {
-			return d.position, nil
+		if s.t.Internal(row.Ordered{}).IsOrdered(d) {
+			return d.Position(), nil
 		}
 		return nil, nil
 	}
@@ -169,15 +172,15 @@ func (s docSource) more(f *query.Field) (any, error) {
 		return textOrNil(d.VersionLabel()), nil
 	case query.SysVersionableID:
 		if d.IsVersion() {
-			return d.liveID().String(), nil
+			return d.VersionableID(), nil
 		}
 	case query.SysProxyTargetID:
 		if d.IsProxy() {
-			return d.target.String(), nil
+			return d.TargetID(), nil
 		}
 	case query.SysProxyVersionableID:
 		if d.IsProxy() {
-			return d.series.String(), nil
+			return d.VersionableID(), nil
 		}
 	case query.SysIsLatestVersion, query.SysIsLatestMajorVersion:
 		latest, major, err := s.t.IsLatest(d)
@@ -188,10 +191,11 @@ func (s docSource) more(f *query.Field) (any, error) {
 	case query.SysIsRecord, query.SysHasLegalHold:
 		return false, nil
 	case query.SysLockOwner:
-		return textOrNil(d.lockOwner), nil
+		owner, _, _ := d.Locked()
+		return textOrNil(owner), nil
 	case query.SysLockCreated:
-		if d.lockOwner != "" {
-			return d.lockSince, nil
+		if _, since, ok := d.Locked(); ok {
+			return since, nil
 		}
 	case query.SysChangeToken:
 		return d.ChangeToken(), nil
@@ -211,8 +215,8 @@ func (s docSource) ancestors() any {
 	if s.d.IsVersion() {
 		return list
 	}
-	for f := s.d.up; f != nil; f = f.up {
-		list = append(list, f.id.String())
+	for f := s.t.Internal(row.Ordered{}).Up(s.d); f != nil; f = f.Up() {
+		list = append(list, f.ID().String())
 	}
 	return list
 }

@@ -160,7 +160,7 @@ func (r *Repo) sweepBlobs(ctx context.Context) error {
 			if err != nil || !gone {
 				return err
 			}
-			return r.db.Update(ctx, func(k *kv.Tx) error { return k.Delete(contentKey(digest)) })
+			return r.db.Update(ctx, func(k *kv.Tx) error { return k.Delete(layout.ContentKey(digest)) })
 		})
 	}
 	return err

@@ -3,7 +3,7 @@ package storage
 // Tally calls visit with the values of a query's columns for each result, in no order: columns of fields
 // with many values give lists. It stops after max results; more says that there are others.
 func (t *Tx) Tally(src string, o QueryOptions, most int, visit func(values []any)) (more bool, err error) {
-	w, err := t.window(src, o)
+	w, err := on(t).window(src, o)
 	if err != nil {
 		return false, err
 	}

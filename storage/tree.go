@@ -9,15 +9,24 @@ import (
 	"catena/storage/internal/layout"
 )
 
-// folder is a document with its place resolved up to the root, as those below it need it.
-type folder struct {
+// Folder is a document with its place resolved up to the root, as those below it need it.
+type Folder struct {
 	node
 	id    layout.ID
-	up    *folder // nil for the root
+	up    *Folder // nil for the root
 	path  string
 	depth int
 	acls  []layout.ListID // the access lists that hold here, nearest first
 }
+
+// ID returns the document's identifier.
+func (f *Folder) ID() layout.ID { return f.id }
+
+// Up returns the folder above; nil for the root.
+func (f *Folder) Up() *Folder { return f.up }
+
+// Flags returns the flags that rows repeat about the document.
+func (f *Folder) Flags() byte { return f.flags }
 
 // treeCache holds folders of one epoch: nothing that is a folder or has children was moved, renamed,
 // removed or given another access list between the snapshots that share it. New folders
@@ -28,8 +37,8 @@ type treeCache struct {
 	version uint64
 
 	mu    sync.RWMutex
-	byID  map[layout.ID]*folder
-	paths map[string]*folder
+	byID  map[layout.ID]*Folder
+	paths map[string]*Folder
 }
 
 const (
@@ -38,22 +47,22 @@ const (
 )
 
 func newTreeCache(epoch string, version uint64) *treeCache {
-	return &treeCache{epoch: epoch, version: version, byID: map[layout.ID]*folder{}, paths: map[string]*folder{}}
+	return &treeCache{epoch: epoch, version: version, byID: map[layout.ID]*Folder{}, paths: map[string]*Folder{}}
 }
 
-func (c *treeCache) get(id layout.ID) *folder {
+func (c *treeCache) get(id layout.ID) *Folder {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	return c.byID[id]
 }
 
-func (c *treeCache) at(path string) *folder {
+func (c *treeCache) at(path string) *Folder {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	return c.paths[path]
 }
 
-func (c *treeCache) put(f *folder) {
+func (c *treeCache) put(f *Folder) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.byID) >= maxCachedFolders {
@@ -89,7 +98,7 @@ func (t *Tx) folderCache() (*treeCache, error) {
 
 // guard has the transaction fail if a folder known from the cache, or one above it,
 // meanwhile gets another place or access list.
-func (t *Tx) guard(f *folder) {
+func (t *Tx) guard(f *Folder) {
 	if !t.kv.Writable() {
 		return
 	}
@@ -100,9 +109,9 @@ func (t *Tx) guard(f *folder) {
 }
 
 // know keeps a folder for this transaction.
-func (t *Tx) know(f *folder) {
+func (t *Tx) know(f *Folder) {
 	if t.folders == nil {
-		t.folders = map[layout.ID]*folder{}
+		t.folders = map[layout.ID]*Folder{}
 	}
 	t.folders[f.id] = f
 }
@@ -137,9 +146,9 @@ func (t *Tx) stirs(d *Doc) error {
 
 // folder returns a document as those below it see it; nil if it is gone, or cut off from
 // the root by the deletion of one above it.
-func (t *Tx) folder(id layout.ID) (*folder, error) { return t.folderAt(id, 0) }
+func (t *Tx) folder(id layout.ID) (*Folder, error) { return t.folderAt(id, 0) }
 
-func (t *Tx) folderAt(id layout.ID, steps int) (*folder, error) {
+func (t *Tx) folderAt(id layout.ID, steps int) (*Folder, error) {
 	if f := t.folders[id]; f != nil {
 		return f, nil
 	}
@@ -160,7 +169,7 @@ func (t *Tx) folderAt(id layout.ID, steps int) (*folder, error) {
 	if steps > deepest {
 		return nil, fault.Internal.Errorf("tree: document %s is not below the root", id)
 	}
-	f := &folder{node: *n, id: id, path: "/"}
+	f := &Folder{node: *n, id: id, path: "/"}
 	if id != t.repo.root {
 		if f.up, err = t.folderAt(n.parent, steps+1); err != nil || f.up == nil {
 			return nil, err

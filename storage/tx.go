@@ -28,7 +28,7 @@ type session struct {
 	now  time.Time
 
 	cache   *treeCache                 // what other transactions of the same epoch know of the tree
-	folders map[layout.ID]*folder      // what this one knows
+	folders map[layout.ID]*Folder      // what this one knows
 	placing bool                       // it changed the place of a document
 	stirred bool                       // it moved, renamed or protected a folder
 	peeked  map[layout.ID][2][]byte    // rows of what proxies show, while a list is loaded

@@ -272,5 +272,5 @@ func (v *verifier) child(key, value []byte) {
 // isOf reports whether a document that has a record is of a type.
 func (v *verifier) isOf(id layout.ID, typ []byte) bool {
 	rec, err := v.t.kv.Get(layout.RecordKey(id))
-	return err != nil || rec == nil || bytes.Equal(recordType(rec), typ)
+	return err != nil || rec == nil || bytes.Equal(layout.RecordType(rec), typ)
 }

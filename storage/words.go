@@ -5,7 +5,6 @@ import (
 
 	"catena/storage/blob"
 	"catena/storage/internal/layout"
-	"catena/storage/kv"
 	"catena/storage/schema"
 	"catena/storage/text"
 )
@@ -15,24 +14,8 @@ import (
 // up to date takes them away (backlog.go). A search reads the documents of these rows itself, as long as they
 // are few, so that it sees what its transaction sees.
 
-// indexText stands for the terms in the list of indexes; another version of the analysis has another
-// number.
-const indexText = "words/2"
-
 // textTopic wakes the one who writes terms.
 const textTopic = "text"
-
-func termKey(term string) []byte {
-	return kv.AppendString(append(make([]byte, 0, 64), layout.WordsSpace, layout.WordsTerm), term)
-}
-
-func termsKey(id layout.ID) []byte {
-	return append(append(make([]byte, 0, 18), layout.WordsSpace, layout.WordsOf), id[:]...)
-}
-
-func contentKey(digest string) []byte {
-	return append([]byte{layout.WordsSpace, layout.WordsContent}, digest...)
-}
 
 // reword has the terms of d brought up to date.
 func (t *Tx) reword(d *Doc) error {
@@ -77,7 +60,7 @@ func (t *Tx) textOf(d *Doc, only *schema.Field) (*text.Text, error) {
 	}
 	if only != nil {
 		v, err := d.value(only.Key)
-		eachText(v, add)
+		text.Each(v, add)
 		return text.Analyse(code, b.String()), err
 	}
 	if d.HasFacet("NotFulltextIndexable") {
@@ -97,11 +80,11 @@ func (t *Tx) textOf(d *Doc, only *schema.Field) (*text.Text, error) {
 			if f.Key == noteKey {
 				v = t.note(d, v)
 			}
-			eachText(v, add)
+			text.Each(v, add)
 		}
 	}
 	err = d.eachBlob(func(c *blob.Blob) error {
-		found, err := t.kv.Get(contentKey(c.Digest))
+		found, err := t.kv.Get(layout.ContentKey(c.Digest))
 		add(string(found))
 		return err
 	})
@@ -118,15 +101,4 @@ func (t *Tx) note(d *Doc, v any) any {
 		return text.HTML(s)
 	}
 	return v
-}
-
-// eachText calls fn with a text, or with each of a list.
-func eachText(v any, fn func(any)) {
-	if list, many := v.([]any); many {
-		for _, item := range list {
-			fn(item)
-		}
-		return
-	}
-	fn(v)
 }

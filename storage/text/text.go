@@ -190,3 +190,14 @@ func Stems(phrase string) [][]string {
 
 // Stems are the words of the text in their order, without their endings.
 func (t *Text) Stems() []string { return slices.Clone(t.stems) }
+
+// Each calls fn with a text, or with each of a list.
+func Each(v any, fn func(any)) {
+	if list, many := v.([]any); many {
+		for _, item := range list {
+			fn(item)
+		}
+		return
+	}
+	fn(v)
+}

@@ -5,6 +5,7 @@ package layout
 import (
 	"encoding/binary"
 	"encoding/hex"
+	"slices"
 	"time"
 
 	"catena/storage/kv"
@@ -229,3 +230,24 @@ func MemberPrefix(kind byte, of string) []byte {
 }
 
 func MetaKey(name string) []byte { return append([]byte{MetaSpace}, name...) }
+
+func TermKey(term string) []byte {
+	return kv.AppendString(append(make([]byte, 0, 64), WordsSpace, WordsTerm), term)
+}
+
+func TermsKey(id ID) []byte {
+	return append(append(make([]byte, 0, 18), WordsSpace, WordsOf), id[:]...)
+}
+
+func ContentKey(digest string) []byte {
+	return append([]byte{WordsSpace, WordsContent}, digest...)
+}
+
+func SortIDs(ids []ID) []ID {
+	slices.SortFunc(ids, func(a, b ID) int { return slices.Compare(a[:], b[:]) })
+	return slices.Compact(ids)
+}
+
+// TextIndex stands for the terms in the list of indexes; another version of the analysis has another
+// number.
+const TextIndex = "words/2"

@@ -1,0 +1,53 @@
+package storage
+
+import (
+	"sync"
+
+	"catena/storage/internal/layout"
+	"catena/storage/internal/row"
+	"catena/storage/kv"
+	"catena/storage/query"
+)
+
+// state is what the planner remembers about a repository.
+type state struct {
+	queries    query.Cache
+	estimates  estimates
+	facetLists map[string][]any
+	costs      costs
+}
+
+// states are those of the repositories of a store.
+type states struct{ byRepo sync.Map }
+
+// planning is a transaction in which queries are planned and run.
+type planning struct {
+	*Tx
+	*state
+}
+
+func on(t *Tx) planning { return planning{t, stateOf(t.Repo())} }
+
+func stateOf(r *Repo) *state {
+	all := row.Of[states](r.Memory())
+	if s, ok := all.byRepo.Load(r); ok {
+		return s.(*state)
+	}
+	s, _ := all.byRepo.LoadOrStore(r, &state{facetLists: facetLists(r.Types()), costs: usualCosts})
+	return s.(*state)
+}
+
+// SetCosts has the queries of a repository planned as if it were large, for tests.
+func SetCosts(r *Repo, sorted, few, subtree, known, loads, factor int) {
+	c := &stateOf(r).costs
+	c.sorted, c.few, c.subtree = sorted, few, subtree
+	c.known, c.loads, c.factor = known, loads, factor
+}
+
+func (t planning) in() Internal { return t.Internal(row.Ordered{}) }
+
+func (t planning) kv() *kv.Tx { return t.in().KV() }
+
+func (t planning) dictionary() *layout.Dictionary { return t.in().Dictionary() }
+
+func (t planning) usable(index string) bool { return t.in().Usable(index) }

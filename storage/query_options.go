@@ -1,0 +1,46 @@
+package storage
+
+// QueryOptions bind and bound a query.
+type QueryOptions struct {
+	PageOptions
+	Args  []any          // for ?
+	Named map[string]any // for :name
+	Sort  []SortKey      // replaces ORDER BY when not empty
+	Max   int            // most results altogether; 0: no bound but the limits
+}
+
+// SortKey is one ORDER BY item.
+type SortKey struct {
+	Field string
+	Desc  bool
+}
+
+// Rows are the columns of a query's results.
+type Rows struct {
+	Page    // paging figures; Docs is nil
+	Columns []string
+	Entries []map[string]any
+}
+
+// given is a query that gave a page.
+type given struct {
+	text    string
+	options QueryOptions
+	sought  *sought // once it was asked for
+}
+
+// NextPage runs the query that gave a page on from where the page ended; nil after the last
+// page and after one that no query gave.
+func (t *Tx) NextPage(p *Page) (*Page, error) {
+	from, _ := p.Query.(*given)
+	if from == nil || !p.HasNext || p.Next == "" {
+		return nil, nil
+	}
+	o := from.options
+	o.Offset, o.After = 0, p.Next
+	next, err := t.Query(from.text, o)
+	if err == nil {
+		next.Provider = p.Provider
+	}
+	return next, err
+}
