@@ -4,6 +4,7 @@ import (
 	"catena/decks/deck"
 	"catena/decks/listing"
 	"catena/storage"
+	"catena/storage/search"
 )
 
 // spreading are the events of a folder that also happen to the decks in it.
@@ -16,7 +17,7 @@ func below(tx *storage.Tx, folder *storage.Doc, event string) error {
 	}
 	system := deck.AsSystem(tx)
 	for at := 0; ; at += listing.MaxPerPage {
-		page, err := system.Query("SELECT * FROM Deck WHERE ecm:ancestorId = ?"+listing.Live+" ORDER BY ecm:uuid", storage.QueryOptions{
+		page, err := search.Query(system, "SELECT * FROM Deck WHERE ecm:ancestorId = ?"+listing.Live+" ORDER BY ecm:uuid", search.Options{
 			Args: []any{folder.ID()}, PageOptions: storage.PageOptions{Offset: at, Limit: listing.MaxPerPage, CountLimit: -1},
 		})
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"catena/decks/style"
 	"catena/storage"
+	"catena/storage/search"
 )
 
 // TestBounds gives decks as much as they take, and one more, which is refused with an error that says how much they take.
@@ -24,7 +25,7 @@ func TestBounds(t *testing.T) {
 	spelled := len(style.Compile(".a"+rule)) - len("a") // as it is put into the file
 	dress := func(n int) error {
 		return s.Repo().Update(t.Context(), s.Repo().System(), func(tx *storage.Tx) error {
-			docs, err := tx.Query("SELECT * FROM Deck WHERE deck:number = 1", storage.QueryOptions{})
+			docs, err := search.Query(tx, "SELECT * FROM Deck WHERE deck:number = 1", search.Options{})
 			if err == nil {
 				err = docs.Docs[0].Set("deck:css", "."+x(n-spelled)+rule)
 			}

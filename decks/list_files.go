@@ -6,6 +6,7 @@ import (
 	"catena/decks/listing"
 	"catena/engine"
 	"catena/storage"
+	"catena/storage/search"
 )
 
 var listFiles = engine.Op{
@@ -37,7 +38,7 @@ func (p listFilesParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, erro
 // copyFiles gives a copied deck, which still has the number of the first, the first one's files.
 func copyFiles(tx *storage.Tx, d *storage.Doc) error {
 	tx = deck.AsSystem(tx)
-	page, err := tx.Query("SELECT * FROM Deck WHERE deck:number = ?"+listing.Live, storage.QueryOptions{
+	page, err := search.Query(tx, "SELECT * FROM Deck WHERE deck:number = ?"+listing.Live, search.Options{
 		Args: []any{deck.Number(d)}, PageOptions: storage.PageOptions{Limit: 2, CountLimit: -1},
 	})
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"catena/engine/expr"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/search"
 )
 
 // parseExpr compiles an expression of a chain, whose functions there have to be.
@@ -184,7 +185,7 @@ func (c *Ctx) view(p *expr.Program, v any, depth int) (any, error) {
 		return c.view(p, v.V, depth)
 	case storage.Ref:
 		return string(v), nil
-	case *storage.Rows:
+	case *search.Rows:
 		return v.Entries, nil
 	}
 	if _, ok := asText(v); ok || v == nil {

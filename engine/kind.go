@@ -9,6 +9,7 @@ import (
 
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/search"
 )
 
 // kind is a type of value the engine knows, as input, result or parameter.
@@ -96,7 +97,7 @@ var typeKinds = map[reflect.Type]kind{
 	reflect.TypeFor[[]any]():              kList,
 	reflect.TypeFor[storage.Ref]():        kRef,
 	reflect.TypeFor[storage.Refs]():       kRefs,
-	reflect.TypeFor[*storage.Rows]():      kRows,
+	reflect.TypeFor[*search.Rows]():       kRows,
 	reflect.TypeFor[*storage.EntryPage](): kEntries,
 	reflect.TypeFor[json.RawMessage]():    kRaw,
 }
@@ -156,7 +157,7 @@ func kindOfRare(v any) kind {
 		return kRef
 	case storage.Refs:
 		return kRefs
-	case *storage.Rows:
+	case *search.Rows:
 		return kRows
 	case *storage.EntryPage:
 		return kEntries

@@ -10,6 +10,7 @@ import (
 
 	"catena/storage"
 	"catena/storage/blob"
+	"catena/storage/search"
 	"catena/storage/upload"
 )
 
@@ -39,7 +40,7 @@ type (
 	// Refs names several documents.
 	Refs = storage.Refs
 	// Rows are the columns of a query's results.
-	Rows = storage.Rows
+	Rows = search.Rows
 	// Tx is a transaction seen by one principal.
 	Tx = storage.Tx
 	// Violations are the constraints that a document breaks.

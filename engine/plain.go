@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"catena/storage"
+	"catena/storage/search"
 )
 
 const maxPlainDepth = 32
@@ -54,7 +55,7 @@ func plainRich(v any, depth int) any {
 		return plainList(v.Docs, depth)
 	case storage.Blobs:
 		return plainList(v, depth)
-	case *storage.Rows:
+	case *search.Rows:
 		return plainList(v.Entries, depth)
 	case []string:
 		return plainList(v, depth)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"catena/storage"
+	"catena/storage/search"
 	"catena/storage/trace"
 )
 
@@ -163,7 +164,7 @@ func summary(v any) string {
 		return "blob " + v.Name
 	case storage.Blobs:
 		return countOf(len(v), "blobs")
-	case *storage.Rows:
+	case *search.Rows:
 		return countOf(len(v.Entries), "rows")
 	case *storage.EntryPage:
 		return countOf(len(v.Entries), "log entries")

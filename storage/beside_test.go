@@ -12,6 +12,7 @@ import (
 	"catena/storage"
 	"catena/storage/credential"
 	"catena/storage/fault"
+	"catena/storage/search"
 )
 
 // beside opens a further repository of a world's store.
@@ -91,7 +92,7 @@ func TestTwoRepositories(t *testing.T) {
 		}
 		_, err = tx.Create(d, "Note", "note", nil)
 		wantKind(t, err, fault.Denied, "pat")
-		page, err := tx.Query("SELECT * FROM Document WHERE dc:title = 'Other plans'", storage.QueryOptions{})
+		page, err := search.Query(tx, "SELECT * FROM Document WHERE dc:title = 'Other plans'", search.Options{})
 		if err == nil && len(page.Docs) != 0 {
 			err = errors.New("the other repository's folder was found")
 		}

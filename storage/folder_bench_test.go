@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"catena/storage"
+	"catena/storage/search"
 )
 
 // Limits of the benchmarks below.
@@ -50,7 +51,7 @@ func BenchmarkPermissions(b *testing.B) {
 			}
 			m := medians(100, 2, func(work int) {
 				w.view([]*storage.Principal{ann, w.System()}[work], func(t *storage.Tx) error {
-					p, err := t.Query(q.src, storage.QueryOptions{PageOptions: storage.PageOptions{Limit: 50, CountLimit: count}})
+					p, err := search.Query(t, q.src, search.Options{PageOptions: storage.PageOptions{Limit: 50, CountLimit: count}})
 					if err == nil && len(p.Docs) != 50 {
 						b.Fatalf("%s: %d documents", name, len(p.Docs))
 					}
@@ -120,10 +121,10 @@ func BenchmarkFolder(b *testing.B) {
 			return t.Children(d, o)
 		},
 		"by title": func(t *storage.Tx, o storage.PageOptions) (*storage.Page, error) {
-			return t.Query("SELECT * FROM Document WHERE ecm:parentId = '"+id+"' ORDER BY dc:title", storage.QueryOptions{PageOptions: o})
+			return search.Query(t, "SELECT * FROM Document WHERE ecm:parentId = '"+id+"' ORDER BY dc:title", search.Options{PageOptions: o})
 		},
 		"by position": func(t *storage.Tx, o storage.PageOptions) (*storage.Page, error) {
-			return t.Query("SELECT * FROM Document WHERE ecm:parentId = '"+id+"' ORDER BY ecm:pos", storage.QueryOptions{PageOptions: o})
+			return search.Query(t, "SELECT * FROM Document WHERE ecm:parentId = '"+id+"' ORDER BY ecm:pos", search.Options{PageOptions: o})
 		},
 	}
 	for _, name := range []string{"children", "by title", "by position"} {
@@ -162,7 +163,7 @@ func BenchmarkMoveTree(b *testing.B) {
 	})
 	rows, from, to := w.rows(""), "/a", "/b"
 	find := func(t *storage.Tx, below string) int {
-		p, err := t.Query(fmt.Sprintf("SELECT * FROM File WHERE ecm:path STARTSWITH '%s' AND dc:source = 's77'", below), storage.QueryOptions{})
+		p, err := search.Query(t, fmt.Sprintf("SELECT * FROM File WHERE ecm:path STARTSWITH '%s' AND dc:source = 's77'", below), search.Options{})
 		if err != nil {
 			b.Fatal(err)
 		}

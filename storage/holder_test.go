@@ -10,6 +10,7 @@ import (
 	"catena/storage/kv"
 	"catena/storage/memory"
 	"catena/storage/outbox"
+	"catena/storage/search"
 )
 
 // reads tells which of the folders a user may read, by a question and by each, which must agree.
@@ -21,14 +22,14 @@ func (w *world) reads(name string) string {
 	}
 	found, each := map[string]bool{}, []string{}
 	w.view(p, func(tx *storage.Tx) error {
-		page, err := tx.Query("SELECT * FROM Workspace", storage.QueryOptions{PageOptions: storage.PageOptions{Limit: 1000, CountLimit: -1}})
+		page, err := search.Query(tx, "SELECT * FROM Workspace", search.Options{PageOptions: storage.PageOptions{Limit: 1000, CountLimit: -1}})
 		if err != nil {
 			return err
 		}
 		for _, d := range page.Docs {
 			found[d.Name()] = true
 		}
-		all, err := tx.As(w.System()).Query("SELECT * FROM Workspace ORDER BY ecm:name", storage.QueryOptions{PageOptions: storage.PageOptions{Limit: 1000, CountLimit: -1}})
+		all, err := search.Query(tx.As(w.System()), "SELECT * FROM Workspace ORDER BY ecm:name", search.Options{PageOptions: storage.PageOptions{Limit: 1000, CountLimit: -1}})
 		for _, d := range all.Docs {
 			if tx.Can(d, "Read") != found[d.Name()] {
 				w.t.Errorf("%s: %s is found %v, and may be read %v", name, d.Name(), found[d.Name()], tx.Can(d, "Read"))

@@ -11,6 +11,7 @@ import (
 
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/search"
 )
 
 // motion is a repository whose trees are moved, filled and deleted while others read it.
@@ -112,10 +113,10 @@ func (m *motion) snapshot(tx *storage.Tx) error {
 // was moved meanwhile.
 func (m *motion) browse() {
 	seen := map[string]bool{}
-	o := storage.QueryOptions{PageOptions: storage.PageOptions{Limit: 50}}
+	o := search.Options{PageOptions: storage.PageOptions{Limit: 50}}
 	for more := true; more; {
 		err := m.View(context.Background(), m.System(), func(tx *storage.Tx) error {
-			p, err := tx.Query("SELECT * FROM Document ORDER BY dc:title", o)
+			p, err := search.Query(tx, "SELECT * FROM Document ORDER BY dc:title", o)
 			if err != nil {
 				return err
 			}

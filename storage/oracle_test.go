@@ -13,6 +13,7 @@ import (
 	"catena/storage/fault"
 	"catena/storage/query"
 	"catena/storage/schema"
+	"catena/storage/search"
 	"catena/storage/text"
 )
 
@@ -56,7 +57,7 @@ func newLibrary(t testing.TB, docs int, seed uint64) *library {
 func (l *library) list() {
 	l.ids = nil
 	l.view(l.System(), func(t *storage.Tx) error {
-		p, err := t.Query("SELECT * FROM Document", storage.QueryOptions{})
+		p, err := search.Query(t, "SELECT * FROM Document", search.Options{})
 		if err != nil {
 			return err
 		}
@@ -435,9 +436,9 @@ func (l *library) query() string {
 
 // pages walks all pages and returns the ids.
 func pages(t *storage.Tx, src string, size int) (ids []string, total int, err error) {
-	o := storage.QueryOptions{PageOptions: storage.PageOptions{Limit: size}}
+	o := search.Options{PageOptions: storage.PageOptions{Limit: size}}
 	for i := 0; ; i++ {
-		p, err := t.Query(src, o)
+		p, err := search.Query(t, src, o)
 		if err != nil {
 			return nil, 0, fmt.Errorf("page %d: %w", i, err)
 		}

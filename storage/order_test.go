@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"catena/storage"
+	"catena/storage/search"
 )
 
 // TestOrder puts children that were made at once, without room between them, in another order.
@@ -96,7 +97,7 @@ func TestPositionsAreNull(t *testing.T) {
 	})
 	names := func(where string) (out string) {
 		w.view(w.System(), func(tx *storage.Tx) error {
-			page, err := tx.Query("SELECT * FROM Document WHERE "+where, storage.QueryOptions{})
+			page, err := search.Query(tx, "SELECT * FROM Document WHERE "+where, search.Options{})
 			for _, d := range page.Docs {
 				out += d.Name()
 			}

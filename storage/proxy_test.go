@@ -8,6 +8,7 @@ import (
 
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/search"
 )
 
 func TestLiveProxy(t *testing.T) {
@@ -63,7 +64,7 @@ func TestLiveProxy(t *testing.T) {
 			"SELECT * FROM Document WHERE ecm:proxyTargetId = '" + string(live) + "'":      1,
 			"SELECT * FROM Document WHERE ecm:proxyVersionableId = '" + string(live) + "'": 1,
 		} {
-			if p := must(tx.Query(src, storage.QueryOptions{}))(t); len(p.Docs) != want {
+			if p := must(search.Query(tx, src, search.Options{}))(t); len(p.Docs) != want {
 				t.Errorf("%s: %d, want %d", src, len(p.Docs), want)
 			}
 		}
@@ -132,7 +133,7 @@ func TestPublish(t *testing.T) {
 	w.sound()
 	versions := func(as *storage.Principal) (n int) {
 		w.view(as, func(tx *storage.Tx) error {
-			n = len(must(tx.Query("SELECT * FROM File WHERE ecm:isVersion = 1", storage.QueryOptions{}))(t).Docs)
+			n = len(must(search.Query(tx, "SELECT * FROM File WHERE ecm:isVersion = 1", search.Options{}))(t).Docs)
 			return nil
 		})
 		return n
@@ -183,7 +184,7 @@ func TestLargeFolderGoes(t *testing.T) {
 	}
 	w.sound()
 	w.view(w.System(), func(tx *storage.Tx) error {
-		p := must(tx.Query("SELECT * FROM File ORDER BY ecm:name, ecm:path DESC", storage.QueryOptions{}))(t)
+		p := must(search.Query(tx, "SELECT * FROM File ORDER BY ecm:name, ecm:path DESC", search.Options{}))(t)
 		var got []string
 		for _, d := range p.Docs {
 			got = append(got, state(d))

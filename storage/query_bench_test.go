@@ -10,6 +10,7 @@ import (
 	"catena/storage/badger"
 	"catena/storage/kv"
 	"catena/storage/memory"
+	"catena/storage/search"
 )
 
 // queryWorld holds files with a source that tells them apart and a creator many share;
@@ -69,7 +70,7 @@ func BenchmarkQuery(b *testing.B) {
 					}
 					i++
 					w.view(bob, func(t *storage.Tx) error {
-						p, err := t.Query(src, storage.QueryOptions{PageOptions: storage.PageOptions{Limit: 50, CountLimit: q.count}})
+						p, err := search.Query(t, src, search.Options{PageOptions: storage.PageOptions{Limit: 50, CountLimit: q.count}})
 						if err == nil && len(p.Docs) != 50 {
 							b.Fatalf("%d documents", len(p.Docs))
 						}

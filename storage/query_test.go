@@ -13,6 +13,7 @@ import (
 	"catena/storage/fault"
 	"catena/storage/kv"
 	"catena/storage/schema"
+	"catena/storage/search"
 )
 
 func TestQueriesAnswerLikeAFullScan(t *testing.T) {
@@ -22,7 +23,7 @@ func TestQueriesAnswerLikeAFullScan(t *testing.T) {
 			indexText(t, l.Repo)
 		}
 		for _, costs := range [][6]int{{2000, 200, 1000, 20_000, 300, 20}, {2000, 0, 0, 20_000, 300, 1000}, {2000, 4, 0, 30, 300, 1}, {5, 2, 3, 20, 2, 5}, {1, 0, 0, 1000, 3, 1000}} {
-			storage.SetCosts(l.Repo, costs[0], costs[1], costs[2], costs[3], costs[4], costs[5])
+			search.SetCosts(l.Repo, costs[0], costs[1], costs[2], costs[3], costs[4], costs[5])
 			l.view(as, func(tx *storage.Tx) error {
 				o := l.oracle(tx)
 				for range 40 {
@@ -46,14 +47,14 @@ func (l *library) compare(tx *storage.Tx, src string, want []string) {
 		want = slices.Sorted(slices.Values(want))
 	}
 	if err != nil || total != len(want) || !slices.Equal(got, want) {
-		plan, _ := tx.Explain(src, storage.QueryOptions{})
+		plan, _ := search.Explain(tx, src, search.Options{})
 		l.t.Fatalf("as %s, pages of %d: %s\n%s\n got %d (total %d) %v\nwant %d %v\nerr %v", tx.Principal().Name, size, src, plan, len(got), total, got, len(want), want, err)
 	}
 	if unordered || len(want) == 0 {
 		return
 	}
 	offset := l.IntN(len(want))
-	p, err := tx.Query(src+" LIMIT 20 OFFSET 2", storage.QueryOptions{PageOptions: storage.PageOptions{Offset: offset, Limit: 7}})
+	p, err := search.Query(tx, src+" LIMIT 20 OFFSET 2", search.Options{PageOptions: storage.PageOptions{Offset: offset, Limit: 7}})
 	if err != nil {
 		l.t.Fatalf("%s: %v", src, err)
 	}
@@ -74,7 +75,7 @@ func TestItemsThatDifferInCase(t *testing.T) {
 	w.make("/a", "File", storage.Props{"dc:subjects": []string{"Music", "Music", "museum"}})
 	w.view(w.System(), func(tx *storage.Tx) error {
 		for src, want := range map[string]int{"LIKE 'm%'": 1, "LIKE 'M%'": 1, "LIKE 'mu_ic'": 0, "ILIKE 'm%'": 1, "IN ('Music', 'museum')": 1} {
-			p, err := tx.Query("SELECT * FROM File WHERE dc:subjects "+src, storage.QueryOptions{})
+			p, err := search.Query(tx, "SELECT * FROM File WHERE dc:subjects "+src, search.Options{})
 			if err != nil || len(p.Docs) != want || p.Total != want {
 				t.Errorf("%s: %d documents, total %d, want %d; %v", src, len(p.Docs), p.Total, want, err)
 			}
@@ -133,14 +134,14 @@ func TestQuerySeesOwnWrites(t *testing.T) {
 			return err
 		}
 		const src = "SELECT * FROM File WHERE dc:title = 'fresh'"
-		p, err := tx.Query(src, storage.QueryOptions{})
+		p, err := search.Query(tx, src, search.Options{})
 		if err != nil || len(p.Docs) != 1 {
 			t.Fatalf("created: %v, %v", p, err)
 		}
 		if err := tx.Delete(p.Docs[0]); err != nil {
 			return err
 		}
-		if p, err = tx.Query(src, storage.QueryOptions{}); err != nil || len(p.Docs) != 0 {
+		if p, err = search.Query(tx, src, search.Options{}); err != nil || len(p.Docs) != 0 {
 			t.Fatalf("deleted: %v, %v", p, err)
 		}
 		return nil
@@ -155,14 +156,14 @@ func TestParametersAreValues(t *testing.T) {
 	}
 	w.view(w.System(), func(tx *storage.Tx) error {
 		for _, title := range titles {
-			for _, o := range []storage.QueryOptions{{Args: []any{title}}, {Named: map[string]any{"t": title}}, {Args: []any{[]string{title}}}} {
+			for _, o := range []search.Options{{Args: []any{title}}, {Named: map[string]any{"t": title}}, {Args: []any{[]string{title}}}} {
 				src := "SELECT * FROM File WHERE dc:title = ?"
 				if o.Named != nil {
 					src = "SELECT * FROM File WHERE dc:title = :t"
 				} else if _, list := o.Args[0].([]string); list {
 					src = "SELECT * FROM File WHERE dc:title IN ?"
 				}
-				p, err := tx.Query(src, o)
+				p, err := search.Query(tx, src, o)
 				if err != nil || len(p.Docs) != 1 || p.Docs[0].Title() != title {
 					t.Errorf("%q: %v, %v", title, p, err)
 				}
@@ -183,7 +184,7 @@ func TestPermissionsComeBeforePages(t *testing.T) {
 	}
 	w.view(user("bob"), func(tx *storage.Tx) error {
 		for _, src := range []string{"SELECT * FROM File ORDER BY dc:title", "SELECT * FROM File WHERE dc:title >= 't00' ORDER BY dc:title", "SELECT * FROM File WHERE ecm:path STARTSWITH '/default-domain/workspaces' ORDER BY dc:description, dc:title"} {
-			p, err := tx.Query(src, storage.QueryOptions{PageOptions: storage.PageOptions{Limit: 4, Offset: 4}})
+			p, err := search.Query(tx, src, search.Options{PageOptions: storage.PageOptions{Limit: 4, Offset: 4}})
 			if err != nil {
 				return err
 			}
@@ -210,29 +211,29 @@ func TestBounds(t *testing.T) {
 		return nil
 	})
 	w.view(w.System(), func(tx *storage.Tx) error {
-		_, err := tx.Query("SELECT * FROM File WHERE dc:rights = 'none'", storage.QueryOptions{})
+		_, err := search.Query(tx, "SELECT * FROM File WHERE dc:rights = 'none'", search.Options{})
 		var f *fault.Error
 		if !errors.As(err, &f) || f.Kind != fault.Limit || f.Code != fault.CodeQueryTooCostly || !strings.Contains(f.Message, "dc:rights = 'none'") {
 			t.Errorf("a costly query: %v", err)
 		}
-		_, err = tx.Query("SELECT * FROM File", storage.QueryOptions{PageOptions: storage.PageOptions{Offset: 10_001}})
+		_, err = search.Query(tx, "SELECT * FROM File", search.Options{PageOptions: storage.PageOptions{Offset: 10_001}})
 		if !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), "cursor") {
 			t.Errorf("a far offset: %v", err)
 		}
-		p, err := tx.Query("SELECT * FROM File ORDER BY dc:title", storage.QueryOptions{PageOptions: storage.PageOptions{Limit: 5}})
+		p, err := search.Query(tx, "SELECT * FROM File ORDER BY dc:title", search.Options{PageOptions: storage.PageOptions{Limit: 5}})
 		if err != nil || p.Total != 20 || !p.More || len(p.Docs) != 5 {
 			t.Errorf("a bounded total: %+v, %v", p, err)
 		}
-		p, err = tx.Query("SELECT * FROM File ORDER BY dc:title", storage.QueryOptions{PageOptions: storage.PageOptions{CountLimit: -1}})
+		p, err = search.Query(tx, "SELECT * FROM File ORDER BY dc:title", search.Options{PageOptions: storage.PageOptions{CountLimit: -1}})
 		if err != nil || len(p.Docs) != 30 || !p.HasNext || !p.More {
 			t.Errorf("no count: %d documents, %+v, %v", len(p.Docs), p, err)
 		}
-		p, err = tx.Query("SELECT * FROM File ORDER BY dc:title", storage.QueryOptions{Max: 7, PageOptions: storage.PageOptions{Limit: 5}})
+		p, err = search.Query(tx, "SELECT * FROM File ORDER BY dc:title", search.Options{Max: 7, PageOptions: storage.PageOptions{Limit: 5}})
 		if err != nil || p.Total != 7 || p.More || !p.HasNext {
 			t.Errorf("a maximum: %+v, %v", p, err)
 		}
 		for _, bad := range []string{"x", "AAAA", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", p.Next + "AAAA"} {
-			_, err := tx.Query("SELECT * FROM File ORDER BY dc:title DESC", storage.QueryOptions{PageOptions: storage.PageOptions{After: bad}})
+			_, err := search.Query(tx, "SELECT * FROM File ORDER BY dc:title DESC", search.Options{PageOptions: storage.PageOptions{After: bad}})
 			if !fault.Is(err, fault.Invalid) {
 				t.Errorf("cursor %q: %v", bad, err)
 			}
@@ -254,7 +255,7 @@ func TestSelectColumns(t *testing.T) {
 			{"SELECT SUM(uid:major_version), AVG(ecm:pos) FROM Note", "[map[AVG(ecm:pos):<nil> SUM(uid:major_version):<nil>]] 1"},
 		}
 		for _, tt := range tests {
-			r, err := tx.Select(tt.src, storage.QueryOptions{})
+			r, err := search.Select(tx, tt.src, search.Options{})
 			if err != nil {
 				t.Errorf("%s: %v", tt.src, err)
 				continue
@@ -263,7 +264,7 @@ func TestSelectColumns(t *testing.T) {
 				t.Errorf("%s:\n got %s\nwant %s", tt.src, got, tt.want)
 			}
 		}
-		_, err := tx.Select("SELECT dc:title, COUNT(*) FROM File", storage.QueryOptions{})
+		_, err := search.Select(tx, "SELECT dc:title, COUNT(*) FROM File", search.Options{})
 		wantKind(t, err, fault.Invalid, "aggregates all results")
 		return nil
 	})
@@ -271,12 +272,12 @@ func TestSelectColumns(t *testing.T) {
 
 func TestExplain(t *testing.T) {
 	w := newWorld(t)
-	storage.SetCosts(w.Repo, 2, 0, 0, 10, 10, 10)
+	search.SetCosts(w.Repo, 2, 0, 0, 10, 10, 10)
 	for i := range 3 {
 		w.make(fmt.Sprintf("/default-domain/workspaces/d%d", i), "File", nil)
 	}
 	w.view(w.System(), func(tx *storage.Tx) error {
-		got, err := tx.Explain("SELECT * FROM File WHERE dc:source >= 's' AND ecm:isTrashed = 0 AND dc:rights = 'x' ORDER BY dc:source", storage.QueryOptions{})
+		got, err := search.Explain(tx, "SELECT * FROM File WHERE dc:source >= 's' AND ecm:isTrashed = 0 AND dc:rights = 'x' ORDER BY dc:source", search.Options{})
 		want := `query: SELECT * FROM File WHERE dc:source >= 's' AND ecm:isTrashed = FALSE AND dc:rights = 'x' ORDER BY dc:source
 access: dc:source, dc:source >= 's'; 1 ranges; rows: not counted
 types: 1 of ` + fmt.Sprint(len(w.Types().Types())) + `, from the row
@@ -299,7 +300,7 @@ func TestNewIndexesAreFilled(t *testing.T) {
 	const src = "SELECT * FROM Note WHERE note:mime_type >= 'text/2' AND ecm:isVersion = 0 ORDER BY note:mime_type"
 	answer := func(r *storage.Repo) (ids []string, plan string) {
 		err := r.View(t.Context(), r.System(), func(tx *storage.Tx) error {
-			p, err := tx.Query(src, storage.QueryOptions{})
+			p, err := search.Query(tx, src, search.Options{})
 			if err != nil {
 				return err
 			}
@@ -310,7 +311,7 @@ func TestNewIndexesAreFilled(t *testing.T) {
 			if err != nil || len(problems) > 0 {
 				t.Errorf("%v, %v", problems, err)
 			}
-			plan, err = tx.Explain(src, storage.QueryOptions{})
+			plan, err = search.Explain(tx, src, search.Options{})
 			return err
 		})
 		if err != nil {
@@ -332,7 +333,7 @@ func TestNewIndexesAreFilled(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		storage.SetCosts(r, 0, 0, 0, 10, 10, 10)
+		search.SetCosts(r, 0, 0, 0, 10, 10, 10)
 		got, plan := answer(r)
 		if !slices.Equal(got, want) || strings.Contains(plan, "access: note:mime_type") != strings.Contains(layer, "index") {
 			t.Errorf("with %s: %v\n%s", layer, got, plan)

@@ -12,6 +12,7 @@ import (
 	"catena/storage/kv"
 	"catena/storage/memory"
 	"catena/storage/schema"
+	"catena/storage/search"
 )
 
 // counted is a store that counts what is read from it.
@@ -68,7 +69,7 @@ func TestReadsOfAPage(t *testing.T) {
 	})
 	bob := user("bob")
 	page := func(tx *storage.Tx, src string, count int) storage.Docs {
-		p, err := tx.Query(src, storage.QueryOptions{PageOptions: storage.PageOptions{Limit: 50, CountLimit: count}})
+		p, err := search.Query(tx, src, search.Options{PageOptions: storage.PageOptions{Limit: 50, CountLimit: count}})
 		if err != nil || len(p.Docs) != 50 {
 			t.Fatalf("%s: %v", src, err)
 		}
@@ -148,7 +149,7 @@ func TestReadsDoNotGrow(t *testing.T) {
 			for range 2 { // the first time to know the folders
 				stores[i].keys, stores[i].scans, stores[i].rows = 0, 0, 0
 				w.view(bob, func(tx *storage.Tx) error {
-					p, err := tx.Query(fmt.Sprintf(q.src, 7), storage.QueryOptions{PageOptions: storage.PageOptions{Limit: 50}})
+					p, err := search.Query(tx, fmt.Sprintf(q.src, 7), search.Options{PageOptions: storage.PageOptions{Limit: 50}})
 					if err == nil && len(p.Docs) == 0 {
 						t.Errorf("%s: nothing found", q.name)
 					}

@@ -19,6 +19,7 @@ import (
 	"catena/storage/badger"
 	"catena/storage/kv"
 	"catena/storage/schema"
+	"catena/storage/search"
 )
 
 // The benchmarks of this file and of folder_bench_test.go hold what a repository of any size promises:
@@ -208,7 +209,7 @@ func BenchmarkGrowth(b *testing.B) {
 		tell(q.name, func(i, at int) {
 			src := fmt.Sprintf(q.src, i*7919%(sizes[at]/answer))
 			worlds[at].view(bob, func(t *storage.Tx) error {
-				p, err := t.Query(src, storage.QueryOptions{PageOptions: storage.PageOptions{Limit: 50}})
+				p, err := search.Query(t, src, search.Options{PageOptions: storage.PageOptions{Limit: 50}})
 				if err == nil && len(p.Docs) == 0 {
 					b.Fatalf("%s: nothing found", src)
 				}
@@ -248,7 +249,7 @@ func (w *world) inCache() {
 func (w *world) sources(as *storage.Principal, groups int) (ids [][]storage.Ref) {
 	w.view(as, func(t *storage.Tx) error {
 		for i := range min(groups, 200) {
-			p, err := t.Query(fmt.Sprintf("SELECT * FROM Document WHERE dc:source = 's%d'", i*7919%groups), storage.QueryOptions{})
+			p, err := search.Query(t, fmt.Sprintf("SELECT * FROM Document WHERE dc:source = 's%d'", i*7919%groups), search.Options{})
 			if err != nil {
 				return err
 			}

@@ -10,6 +10,7 @@ import (
 	"catena/storage"
 	"catena/storage/fault"
 	"catena/storage/schema"
+	"catena/storage/search"
 )
 
 // state describes a document in one line.
@@ -132,7 +133,7 @@ func TestRestore(t *testing.T) {
 		last := must(tx.As(w.System()).LastVersion(d))(t).Ref()
 		_, err = tx.Doc(last)
 		wantKind(t, err, fault.NotFound, string(last))
-		p := must(tx.Query("SELECT * FROM File WHERE ecm:isVersion = 1", storage.QueryOptions{}))(t)
+		p := must(search.Query(tx, "SELECT * FROM File WHERE ecm:isVersion = 1", search.Options{}))(t)
 		if len(p.Docs) > 0 {
 			t.Errorf("versions that may not be read are found: %d", len(p.Docs))
 		}
@@ -238,7 +239,7 @@ func TestVersionsGoWithTheirDocument(t *testing.T) {
 		return tx.Delete(d)
 	})
 	w.view(w.System(), func(tx *storage.Tx) error {
-		p := must(tx.Query("SELECT * FROM Note", storage.QueryOptions{}))(t)
+		p := must(search.Query(tx, "SELECT * FROM Note", search.Options{}))(t)
 		if len(p.Docs) > 0 {
 			t.Errorf("%d versions of a removed document are found", len(p.Docs))
 		}

@@ -14,6 +14,7 @@ import (
 	"catena/storage/blob"
 	"catena/storage/fault"
 	"catena/storage/kv"
+	"catena/storage/search"
 	"catena/storage/storagetest"
 
 	"github.com/google/uuid"
@@ -35,7 +36,7 @@ func found(t *testing.T, r *storage.Repo, words string) string {
 	t.Helper()
 	var names []string
 	err := r.View(t.Context(), r.System(), func(tx *storage.Tx) error {
-		page, err := tx.Query("SELECT * FROM Document WHERE ecm:fulltext = ? ORDER BY ecm:name", storage.QueryOptions{Args: []any{words}})
+		page, err := search.Query(tx, "SELECT * FROM Document WHERE ecm:fulltext = ? ORDER BY ecm:name", search.Options{Args: []any{words}})
 		if err != nil {
 			return err
 		}

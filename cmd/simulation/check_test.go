@@ -9,6 +9,7 @@ import (
 
 	"catena/storage"
 	"catena/storage/kv"
+	"catena/storage/search"
 )
 
 // hooked are the events that the webhook is told of.
@@ -178,7 +179,7 @@ func (w *world) checkIndexes(t *storage.Tx) {
 			for _, text := range []bool{false, true} {
 				q := &query{title: title, text: text}
 				_, _, params := q.request()
-				page, err := t.As(as).Query(params["query"].(string), storage.QueryOptions{})
+				page, err := search.Query(t.As(as), params["query"].(string), search.Options{})
 				if err == nil {
 					_ = q.seen(nil, page)
 					err = q.apply(w.model, p)
@@ -238,7 +239,7 @@ func (w *world) ours(id string) bool {
 
 // checkDecks compares decks with what their owners see.
 func (w *world) checkDecks(t *storage.Tx) {
-	page, err := t.Query("SELECT * FROM Deck WHERE ecm:isVersion = 0", storage.QueryOptions{})
+	page, err := search.Query(t, "SELECT * FROM Deck WHERE ecm:isVersion = 0", search.Options{})
 	if err != nil {
 		w.problem("decks: %v", err)
 		return

@@ -9,6 +9,7 @@ import (
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/search"
 )
 
 var browse = engine.Op{
@@ -83,7 +84,7 @@ func (p browseParams) find(tx *storage.Tx, folder string) (docs storage.Docs, mo
 		query += " AND ecm:fulltext = ?"
 		args = append(args, text)
 	}
-	page, err := tx.Query(query+" ORDER BY "+by+" DESC", storage.QueryOptions{Args: args, PageOptions: storage.PageOptions{
+	page, err := search.Query(tx, query+" ORDER BY "+by+" DESC", search.Options{Args: args, PageOptions: storage.PageOptions{
 		Offset: int(offset), Limit: int(p.PerPage) + 1, CountLimit: -1,
 	}})
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/search"
 )
 
 // Live leaves out versions and proxies of decks.
@@ -19,7 +20,7 @@ func Find(c *engine.Ctx, number int64, trashed bool) (*storage.Doc, error) {
 	if folder == nil {
 		return nil, missing
 	}
-	docs, err := c.Tx.Lookup("deck:listing", listed(folder.ID(), number))
+	docs, err := search.Lookup(c.Tx, "deck:listing", listed(folder.ID(), number))
 	if err == nil && len(docs) == 0 && trashed {
 		docs, err = trashedDecks(c.Tx, folder.ID(), number)
 	}
@@ -34,7 +35,7 @@ func Find(c *engine.Ctx, number int64, trashed bool) (*storage.Doc, error) {
 
 // trashedDecks returns the deck of a number if it is in the trash.
 func trashedDecks(tx *storage.Tx, folder string, number int64) (storage.Docs, error) {
-	page, err := tx.Query("SELECT * FROM Deck WHERE deck:number = ? AND ecm:parentId = ?"+Live, storage.QueryOptions{
+	page, err := search.Query(tx, "SELECT * FROM Deck WHERE deck:number = ? AND ecm:parentId = ?"+Live, search.Options{
 		Args: []any{number, folder}, PageOptions: storage.PageOptions{Limit: 1, CountLimit: -1},
 	})
 	if err != nil {
@@ -54,7 +55,7 @@ func DeckOf(tx *storage.Tx, user, slug string) (*storage.Doc, error) {
 
 // deckAt returns the deck with a slug in a folder, nil if there is none.
 func deckAt(tx *storage.Tx, folder, slug string) (*storage.Doc, error) {
-	docs, err := tx.Lookup("deck:place", folder+"/"+slug)
+	docs, err := search.Lookup(tx, "deck:place", folder+"/"+slug)
 	if err != nil || len(docs) == 0 {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"catena/decks/deck"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/search"
 )
 
 const (
@@ -49,7 +50,7 @@ func (p Paging) folder(tx *storage.Tx, folder, by string) (storage.Docs, counts,
 		return nil, counts{}, err
 	}
 	query := "SELECT * FROM Deck WHERE " + by + " >= ? AND " + by + " < ?" + Live + " ORDER BY " + by + " DESC"
-	page, err := tx.Query(query, storage.QueryOptions{Args: []any{folder + "/", below}, PageOptions: storage.PageOptions{
+	page, err := search.Query(tx, query, search.Options{Args: []any{folder + "/", below}, PageOptions: storage.PageOptions{
 		Offset: int(offset), Limit: int(p.PerPage), CountLimit: -1,
 	}})
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/search"
 )
 
 // seal makes blocks of the first decks of a tail that is long enough.
@@ -54,7 +55,7 @@ func (l List) place(tx *storage.Tx, from string, behind int64) (string, error) {
 			n++
 		}
 	} else {
-		page, err := tx.Query("SELECT * FROM Deck WHERE "+l.By+" >= ? AND "+l.By+" < ?"+Live+" ORDER BY "+l.By, storage.QueryOptions{
+		page, err := search.Query(tx, "SELECT * FROM Deck WHERE "+l.By+" >= ? AND "+l.By+" < ?"+Live+" ORDER BY "+l.By, search.Options{
 			Args: []any{l.Folder + "/" + from, l.Folder + "0"}, PageOptions: storage.PageOptions{Offset: int(behind), Limit: 1, CountLimit: -1},
 		})
 		if err != nil || len(page.Docs) == 0 {

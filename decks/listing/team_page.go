@@ -3,14 +3,15 @@ package listing
 import (
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/search"
 )
 
 // replace brings the places of all decks of a folder up to date.
 func replace(tx *storage.Tx, folder string) error {
 	below := folder + "0"
 	for {
-		page, err := tx.Query("SELECT * FROM Deck WHERE deck:listing >= ? AND deck:listing < ?"+Live+
-			" AND deck:visibility IN ('all', 'team') ORDER BY deck:listing DESC", storage.QueryOptions{
+		page, err := search.Query(tx, "SELECT * FROM Deck WHERE deck:listing >= ? AND deck:listing < ?"+Live+
+			" AND deck:visibility IN ('all', 'team') ORDER BY deck:listing DESC", search.Options{
 			Args: []any{folder + "/", below}, PageOptions: storage.PageOptions{Limit: MaxPerPage, CountLimit: -1},
 		})
 		if err != nil {

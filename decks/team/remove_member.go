@@ -9,6 +9,7 @@ import (
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/search"
 )
 
 var removeMember = engine.Op{
@@ -58,7 +59,7 @@ func (t *Team) drop(tx *storage.Tx, u *storage.User) error {
 		return err
 	}
 	for {
-		page, err := tx.Query("SELECT * FROM Deck WHERE ecm:parentId = ?"+listing.Live+" AND deck:visibility = 'team'", storage.QueryOptions{
+		page, err := search.Query(tx, "SELECT * FROM Deck WHERE ecm:parentId = ?"+listing.Live+" AND deck:visibility = 'team'", search.Options{
 			Args: []any{folder.ID()}, PageOptions: storage.PageOptions{Limit: listing.MaxPerPage, CountLimit: -1},
 		})
 		if err != nil || len(page.Docs) == 0 {

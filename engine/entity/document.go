@@ -10,6 +10,7 @@ import (
 
 	"catena/storage"
 	"catena/storage/schema"
+	"catena/storage/search"
 )
 
 // document appends a document, its members in the order clients know.
@@ -265,7 +266,7 @@ func number(dst []byte, name string, n int) []byte {
 }
 
 // rows appends the columns of a query's results.
-func (w *writer) rows(dst []byte, r *storage.Rows) ([]byte, error) {
+func (w *writer) rows(dst []byte, r *search.Rows) ([]byte, error) {
 	dst = figures(append(dst, `{"entity-type":"recordSet",`...), &r.Page, len(r.Entries))
 	dst, err := w.value(append(dst, `"entries":`...), r.Entries, 2)
 	return append(dst, '}'), err

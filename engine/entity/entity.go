@@ -18,6 +18,7 @@ import (
 	"catena/storage/directory/record"
 	"catena/storage/fault"
 	"catena/storage/schema"
+	"catena/storage/search"
 )
 
 // Options say what is to be written of documents and where addresses begin.
@@ -82,7 +83,7 @@ func (w *writer) entity(dst []byte, v any, level int) ([]byte, error) {
 		return w.documents(dst, v, level)
 	case *storage.Page:
 		return w.page(dst, v, level)
-	case *storage.Rows:
+	case *search.Rows:
 		return w.rows(dst, v)
 	case *storage.EntryPage:
 		return w.log(dst, v)
@@ -151,7 +152,7 @@ func (w *writer) wrapped(dst []byte, v any, level int) ([]byte, error) {
 		word = "map"
 	case engine.Value:
 		switch x.V.(type) {
-		case *storage.Doc, storage.Docs, *storage.Page, *storage.Rows, *storage.EntryPage, *storage.Blob, *storage.User, nil:
+		case *storage.Doc, storage.Docs, *storage.Page, *search.Rows, *storage.EntryPage, *storage.Blob, *storage.User, nil:
 			return w.entity(dst, x.V, level)
 		}
 		word, v = x.Word, x.V
@@ -210,7 +211,7 @@ func (w *writer) value(dst []byte, v any, level int) ([]byte, error) {
 		return list(w, dst, v, level)
 	case engine.Value:
 		return w.value(dst, v.V, level)
-	case *storage.Doc, storage.Docs, *storage.Page, *storage.Rows, *storage.EntryPage, *storage.Blob, storage.Blobs,
+	case *storage.Doc, storage.Docs, *storage.Page, *search.Rows, *storage.EntryPage, *storage.Blob, storage.Blobs,
 		[]storage.ACL, *storage.User, []*storage.User, *storage.Principal, *storage.Group, storage.Entry,
 		*storage.UserPage, *storage.GroupPage, *record.Entry, *record.Page,
 		*workflow.Instance, workflow.InstanceList, *workflow.Model, workflow.ModelList, *workflow.Graph, *workflow.Task, *workflow.TaskPage:

@@ -10,6 +10,7 @@ import (
 	"catena/engine"
 	"catena/engine/entity"
 	"catena/storage"
+	"catena/storage/search"
 	"catena/storage/storagetest"
 )
 
@@ -233,7 +234,7 @@ func TestValues(t *testing.T) {
 		{&storage.Page{Limit: 1, Offset: 1, Total: 1, More: true}, `{"entity-type":"documents","isPaginable":true,"resultsCount":-2,"pageSize":1,"maxPageSize":0,` +
 			`"resultsCountLimit":0,"currentPageSize":0,"currentPageIndex":1,"currentPageOffset":1,"numberOfPages":0,"isPreviousPageAvailable":true,` +
 			`"isNextPageAvailable":false,"isLastPageAvailable":false,"isSortable":true,"hasError":false,"errorMessage":null,"totalSize":-2,"pageIndex":1,"pageCount":0,"entries":[]}`},
-		{&storage.Rows{Entries: []map[string]any{{"dc:title": "a"}}}, `{"entity-type":"recordSet","isPaginable":true,"resultsCount":0,"pageSize":0,"maxPageSize":0,` +
+		{&search.Rows{Entries: []map[string]any{{"dc:title": "a"}}}, `{"entity-type":"recordSet","isPaginable":true,"resultsCount":0,"pageSize":0,"maxPageSize":0,` +
 			`"resultsCountLimit":0,"currentPageSize":1,"currentPageIndex":0,"currentPageOffset":0,"numberOfPages":1,"isPreviousPageAvailable":false,` +
 			`"isNextPageAvailable":false,"isLastPageAvailable":true,"isSortable":true,"hasError":false,"errorMessage":null,"totalSize":0,"pageIndex":0,"pageCount":1,"entries":[{"dc:title":"a"}]}`},
 		{[]storage.ACL{{Name: "local", Entries: []storage.ACE{{User: "bob", Permission: "Read", Granted: true}}}}, `{"entity-type":"acls","acl":[{"name":"local","ace":[` +

@@ -7,6 +7,7 @@ import (
 	"catena/storage"
 	"catena/storage/fault"
 	"catena/storage/schema"
+	"catena/storage/search"
 )
 
 // maxCollections bounds the collections told of one document.
@@ -103,10 +104,10 @@ func (w *writer) withVisible(dst []byte, d *storage.Doc, _ int) ([]byte, error) 
 
 // withHighlight appends where a document of a page has what the page's search was for.
 func (w *writer) withHighlight(dst []byte, d *storage.Doc, _ int) ([]byte, error) {
-	var found []storage.Highlight
+	var found []search.Highlight
 	if w.on != nil {
 		var err error
-		if found, err = w.c.Tx.Highlights(w.on, d); err != nil {
+		if found, err = search.Highlights(w.c.Tx, w.on, d); err != nil {
 			return nil, err
 		}
 	}

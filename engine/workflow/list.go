@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"catena/storage"
+	"catena/storage/search"
 )
 
 // Filter says which open tasks or running instances are meant; what is empty does not count.
@@ -31,7 +32,7 @@ func (w *where) and(condition string, arg any) {
 func (w *where) run(tx *storage.Tx, typ, root string, o storage.PageOptions) (*storage.Page, error) {
 	w.and("ecm:path STARTSWITH ?", "/"+root)
 	text := "SELECT * FROM " + typ + " WHERE " + strings.Join(append(w.text, "ecm:isTrashed = 0 AND ecm:isVersion = 0 AND ecm:isProxy = 0"), " AND ")
-	return tx.Query(text+" ORDER BY dc:created", storage.QueryOptions{Args: w.args, PageOptions: o})
+	return search.Query(tx, text+" ORDER BY dc:created", search.Options{Args: w.args, PageOptions: o})
 }
 
 // Tasks lists tasks that the principal may read, the oldest first. Tasks that are open are found by those they wait

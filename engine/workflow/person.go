@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"catena/storage"
+	"catena/storage/search"
 )
 
 // goneMark ends the names of users who are gone, as in the names of their folders: a later user of the name is not
@@ -82,7 +83,7 @@ func leaveTasks(tx *storage.Tx, name string) error {
 // all calls fn for every document of a type whose property has a value, which fn takes away.
 func all(tx *storage.Tx, typ, key, value string, fn func(*storage.Doc) error) error {
 	for {
-		page, err := tx.Query("SELECT * FROM "+typ+" WHERE "+key+" = ?", storage.QueryOptions{Args: []any{value}, PageOptions: storage.PageOptions{CountLimit: -1}})
+		page, err := search.Query(tx, "SELECT * FROM "+typ+" WHERE "+key+" = ?", search.Options{Args: []any{value}, PageOptions: storage.PageOptions{CountLimit: -1}})
 		if err != nil || len(page.Docs) == 0 {
 			return err
 		}

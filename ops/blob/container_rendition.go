@@ -4,6 +4,7 @@ import (
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/search"
 )
 
 var containerRendition = engine.Op{
@@ -93,7 +94,7 @@ func (k *packer) held(d *storage.Doc) (*storage.Page, error) {
 	if !d.IsFolder() {
 		where = "collectionMember:collectionIds/* = ?"
 	}
-	return k.c.Tx.Query("SELECT * FROM Document WHERE "+where+
+	return search.Query(k.c.Tx, "SELECT * FROM Document WHERE "+where+
 		" AND ecm:mixinType <> 'HiddenInNavigation' AND ecm:isVersion = 0 AND ecm:isTrashed = 0 ORDER BY dc:title, ecm:uuid",
-		storage.QueryOptions{Args: []any{d.ID()}, PageOptions: storage.PageOptions{Limit: k.limit}})
+		search.Options{Args: []any{d.ID()}, PageOptions: storage.PageOptions{Limit: k.limit}})
 }

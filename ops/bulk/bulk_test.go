@@ -14,6 +14,7 @@ import (
 	"catena/ops/document"
 	"catena/storage"
 	"catena/storage/outbox"
+	"catena/storage/search"
 	"catena/storage/storagetest"
 )
 
@@ -113,7 +114,7 @@ func (w *world) status(id string) map[string]any {
 func (w *world) count(query string) (n int) {
 	w.t.Helper()
 	w.must(w.View(w.t.Context(), w.System(), func(tx *storage.Tx) error {
-		p, err := tx.Query(query, storage.QueryOptions{})
+		p, err := search.Query(tx, query, search.Options{})
 		if err == nil {
 			n = p.Total
 		}

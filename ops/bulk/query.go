@@ -6,6 +6,7 @@ import (
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/search"
 )
 
 const page = 1000
@@ -17,7 +18,7 @@ func (q *query) ids(c *engine.Ctx) ([]string, error) {
 	}
 	p, err := q.first(c)
 	var ids []string
-	for ; p != nil && err == nil; p, err = c.Tx.NextPage(p) {
+	for ; p != nil && err == nil; p, err = search.Next(c.Tx, p) {
 		for _, d := range p.Docs {
 			ids = append(ids, d.ID())
 		}
@@ -31,11 +32,11 @@ func (q *query) ids(c *engine.Ctx) ([]string, error) {
 // first is the first page of the query.
 func (q *query) first(c *engine.Ctx) (*storage.Page, error) {
 	if q.Provider == "" {
-		o := storage.QueryOptions{Named: q.Named, PageOptions: storage.PageOptions{Limit: page, CountLimit: -1}}
+		o := search.Options{Named: q.Named, PageOptions: storage.PageOptions{Limit: page, CountLimit: -1}}
 		for _, a := range q.Args {
 			o.Args = append(o.Args, a)
 		}
-		return c.Tx.Query(q.Text, o)
+		return search.Query(c.Tx, q.Text, o)
 	}
 	params := map[string]any{"providerName": q.Provider, "pageSize": page}
 	if q.Args != nil {

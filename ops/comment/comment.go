@@ -10,6 +10,7 @@ import (
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/search"
 )
 
 // Ops are the operations on comments.
@@ -83,7 +84,7 @@ func (s subject) find(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
 }
 
 func (s subject) external(c *engine.Ctx, d *storage.Doc, typ string) (*storage.Doc, error) {
-	page, err := c.Tx.Query("SELECT * FROM Comment WHERE ecm:ancestorId = ? AND ecm:primaryType = ? AND externalEntity:entityId = ?", storage.QueryOptions{
+	page, err := search.Query(c.Tx, "SELECT * FROM Comment WHERE ecm:ancestorId = ? AND ecm:primaryType = ? AND externalEntity:entityId = ?", search.Options{
 		Args: []any{d.ID(), typ, s.EntityID}, PageOptions: storage.PageOptions{Limit: 1, CountLimit: -1},
 	})
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/search"
 )
 
 var count = engine.Op{
@@ -16,8 +17,8 @@ var count = engine.Op{
 }
 
 func countComments(_ engine.Void, c *engine.Ctx, _ engine.Void) (engine.Void, error) {
-	page, err := c.Tx.Query("SELECT * FROM Document WHERE ecm:mixinType = 'CommentsInfoHolder' AND ecm:isVersion = 0 AND ecm:isProxy = 0",
-		storage.QueryOptions{PageOptions: storage.PageOptions{Limit: most, CountLimit: -1}})
+	page, err := search.Query(c.Tx, "SELECT * FROM Document WHERE ecm:mixinType = 'CommentsInfoHolder' AND ecm:isVersion = 0 AND ecm:isProxy = 0",
+		search.Options{PageOptions: storage.PageOptions{Limit: most, CountLimit: -1}})
 	if err != nil {
 		return engine.Void{}, err
 	}
@@ -28,7 +29,7 @@ func countComments(_ engine.Void, c *engine.Ctx, _ engine.Void) (engine.Void, er
 		if !c.Tx.Can(d, "WriteProperties") {
 			continue
 		}
-		about, err := c.Tx.Query("SELECT * FROM Comment WHERE ecm:parentId = ? AND ecm:primaryType = ? AND ecm:isTrashed = 0", storage.QueryOptions{
+		about, err := search.Query(c.Tx, "SELECT * FROM Comment WHERE ecm:parentId = ? AND ecm:primaryType = ? AND ecm:isTrashed = 0", search.Options{
 			Args: []any{d.ID(), typeName}, PageOptions: storage.PageOptions{Limit: 1},
 		})
 		if err != nil {

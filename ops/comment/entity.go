@@ -5,6 +5,7 @@ import (
 
 	"catena/engine"
 	"catena/storage"
+	"catena/storage/search"
 )
 
 // entity is a comment as answers have it.
@@ -56,7 +57,7 @@ func original(s string) any {
 
 // replies adds how many direct replies a comment has.
 func replies(c *engine.Ctx, d *storage.Doc, out map[string]any) error {
-	page, err := c.Tx.Query("SELECT * FROM Comment WHERE ecm:parentId = ? AND ecm:isTrashed = 0 ORDER BY comment:creationDate DESC", storage.QueryOptions{
+	page, err := search.Query(c.Tx, "SELECT * FROM Comment WHERE ecm:parentId = ? AND ecm:isTrashed = 0 ORDER BY comment:creationDate DESC", search.Options{
 		Args: []any{d.ID()}, PageOptions: storage.PageOptions{Limit: 1},
 	})
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/search"
 )
 
 var list = engine.Op{
@@ -50,7 +51,7 @@ func (p listParams) run(c *engine.Ctx, d *storage.Doc) (any, error) {
 	if p.Annotation {
 		order = " ORDER BY comment:creationDate, ecm:uuid"
 	}
-	page, err := c.Tx.Query("SELECT * FROM Comment WHERE "+where+" AND ecm:isTrashed = 0"+order, storage.QueryOptions{
+	page, err := search.Query(c.Tx, "SELECT * FROM Comment WHERE "+where+" AND ecm:isTrashed = 0"+order, search.Options{
 		Args: args, PageOptions: storage.PageOptions{Limit: p.PageSize, Offset: max(p.Index, 0) * p.PageSize},
 	})
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/search"
 )
 
 // maxPages bounds the pages of one query.
@@ -65,7 +66,7 @@ func pagesFrom(c *engine.Ctx, page *storage.Page) ([]pageOf, error) {
 		figures.Docs = nil
 		pages = append(pages, pageOf{&figures, ids})
 		var err error
-		if page, err = c.Tx.NextPage(page); err != nil {
+		if page, err = search.Next(c.Tx, page); err != nil {
 			return nil, err
 		}
 	}

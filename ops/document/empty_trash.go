@@ -4,6 +4,7 @@ import (
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/search"
 )
 
 // maxEmptied bounds the documents that one call looks at.
@@ -23,10 +24,10 @@ type emptyTrashParams struct {
 
 func (p emptyTrashParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
 	const trashed = "SELECT * FROM Document WHERE ecm:ancestorId = ? AND ecm:isTrashed = 1 AND ecm:isVersion = 0"
-	o := storage.QueryOptions{Args: []any{p.Parent.ID()}, PageOptions: storage.PageOptions{CountLimit: -1}}
+	o := search.Options{Args: []any{p.Parent.ID()}, PageOptions: storage.PageOptions{CountLimit: -1}}
 	var found storage.Docs
-	page, err := c.Tx.Query(trashed, o)
-	for ; err == nil && page != nil; page, err = c.Tx.NextPage(page) {
+	page, err := search.Query(c.Tx, trashed, o)
+	for ; err == nil && page != nil; page, err = search.Next(c.Tx, page) {
 		if found = append(found, page.Docs...); len(found) > maxEmptied {
 			return engine.Void{}, fault.Limit.Errorf("document %s: more than %d documents in the trash, use the bulk action deletion", p.Parent.Path(), maxEmptied)
 		}

@@ -8,6 +8,7 @@ import (
 	"catena/storage"
 	"catena/storage/fault"
 	"catena/storage/schema"
+	"catena/storage/search"
 )
 
 var fetchByProperty = engine.Op{
@@ -33,7 +34,7 @@ func (p fetchByPropertyParams) run(c *engine.Ctx, _ engine.Void) (storage.Docs, 
 		return nil, err
 	}
 	src, named := p.query()
-	return every(c, src, storage.QueryOptions{Named: named, PageOptions: storage.PageOptions{CountLimit: -1}})
+	return every(c, src, search.Options{Named: named, PageOptions: storage.PageOptions{CountLimit: -1}})
 }
 
 func (p fetchByPropertyParams) query() (string, map[string]any) {
@@ -63,10 +64,10 @@ func (p fetchByPropertyParams) query() (string, map[string]any) {
 const maxFetched = 100_000
 
 // every reads all pages of a query.
-func every(c *engine.Ctx, src string, o storage.QueryOptions) (storage.Docs, error) {
+func every(c *engine.Ctx, src string, o search.Options) (storage.Docs, error) {
 	all := storage.Docs{}
 	for {
-		page, err := c.Tx.Query(src, o)
+		page, err := search.Query(c.Tx, src, o)
 		if err != nil {
 			return nil, err
 		}

@@ -10,6 +10,7 @@ import (
 
 	"catena/engine"
 	"catena/storage/fault"
+	"catena/storage/search"
 )
 
 // maxTallied is the number of results that aggregates are computed of, at most.
@@ -157,7 +158,7 @@ func (p *provider) extra(c *engine.Ctx, b built, filters []string) (map[string]a
 	}
 	o := b.options
 	o.Sort, o.After, o.Offset = nil, "", 0
-	_, err := c.Tx.Tally(b.tally, o, maxTallied, func(values []any) { count(counters, values) })
+	_, err := search.Values(c.Tx, b.tally, o, maxTallied, func(values []any) { count(counters, values) })
 	if err != nil {
 		return nil, err
 	}

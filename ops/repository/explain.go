@@ -3,6 +3,7 @@ package repository
 import (
 	"catena/engine"
 	"catena/storage"
+	"catena/storage/search"
 )
 
 var explain = engine.Op{
@@ -29,5 +30,5 @@ func (p explainParams) run(c *engine.Ctx, _ engine.Void) (string, error) {
 		return "", err
 	}
 	o.Args, o.Named = positional(c, p.Args), named(c, p.Named)
-	return c.Tx.Explain(p.Query, o)
+	return search.Explain(c.Tx, p.Query, o)
 }

@@ -3,6 +3,7 @@ package repository
 import (
 	"catena/engine"
 	"catena/storage"
+	"catena/storage/search"
 )
 
 func pageProvider(providers *Providers) engine.Op {
@@ -50,7 +51,7 @@ func (p pageProviderParams) run(c *engine.Ctx, providers *Providers) (*storage.P
 	if err != nil {
 		return nil, err
 	}
-	page, err := c.Tx.Query(b.src, b.options)
+	page, err := search.Query(c.Tx, b.src, b.options)
 	if err != nil {
 		return nil, err
 	}

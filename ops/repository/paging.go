@@ -6,6 +6,7 @@ import (
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/search"
 )
 
 // paging is what the parameters of a list ask for.
@@ -16,17 +17,17 @@ type paging struct {
 
 // options translates the parameters of a list. The offset wins over the page number, and a
 // field whose order is not asc sorts descending.
-func (p paging) options(c *engine.Ctx) (storage.QueryOptions, error) {
+func (p paging) options(c *engine.Ctx) (search.Options, error) {
 	for _, n := range [...]struct {
 		name  string
 		value int
 	}{{"pageSize", p.size}, {"currentPageIndex", p.index}, {"offset", p.offset}, {"maxResults", p.max}} {
 		if n.value < 0 {
-			return storage.QueryOptions{}, fault.Invalid.Errorf("%s: must be at least 0", n.name).In(n.name)
+			return search.Options{}, fault.Invalid.Errorf("%s: must be at least 0", n.name).In(n.name)
 		}
 	}
 	largest := c.Tx.Repo().Limits().PageSize
-	o := storage.QueryOptions{Max: p.max}
+	o := search.Options{Max: p.max}
 	o.Limit = min(p.size, largest)
 	if o.Offset = p.offset; o.Offset == 0 && p.index > 0 {
 		size := o.Limit
@@ -43,7 +44,7 @@ func (p paging) options(c *engine.Ctx) (storage.QueryOptions, error) {
 			continue
 		}
 		asc := i < len(p.sortOrder) && strings.EqualFold(strings.TrimSpace(p.sortOrder[i]), "asc")
-		o.Sort = append(o.Sort, storage.SortKey{Field: field, Desc: !asc})
+		o.Sort = append(o.Sort, search.SortKey{Field: field, Desc: !asc})
 	}
 	return o, nil
 }

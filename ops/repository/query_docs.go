@@ -3,6 +3,7 @@ package repository
 import (
 	"catena/engine"
 	"catena/storage"
+	"catena/storage/search"
 )
 
 var queryDocs = engine.Op{
@@ -40,5 +41,5 @@ func (p queryParams) run(c *engine.Ctx, _ engine.Void) (*storage.Page, error) {
 		return nil, err
 	}
 	o.Args, o.Named = positional(c, p.Args), named(c, p.Named)
-	return c.Tx.Query(p.Query, o)
+	return search.Query(c.Tx, p.Query, o)
 }

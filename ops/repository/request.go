@@ -10,6 +10,7 @@ import (
 	"catena/storage"
 	"catena/storage/fault"
 	"catena/storage/query"
+	"catena/storage/search"
 )
 
 // request is what a call asks of a provider.
@@ -24,7 +25,7 @@ type request struct {
 type built struct {
 	src     string
 	tally   string // the query that aggregates are computed of
-	options storage.QueryOptions
+	options search.Options
 }
 
 // build turns the provider and what is asked of it into a query. The columns are the

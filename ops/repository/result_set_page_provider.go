@@ -8,6 +8,7 @@ import (
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/search"
 )
 
 // plainColumns are what a row holds when a provider names no columns.
@@ -21,7 +22,7 @@ func resultSetPageProvider(providers *Providers) engine.Op {
 		Category: "Fetch",
 		Doc:      "Runs a named query and returns a page of rows. Without columns in the provider, rows have id, path, name, type and title.",
 		Effect:   engine.Reads,
-		Run: engine.On(func(p resultSetPageProviderParams, c *engine.Ctx, _ engine.Void) (*storage.Rows, error) {
+		Run: engine.On(func(p resultSetPageProviderParams, c *engine.Ctx, _ engine.Void) (*search.Rows, error) {
 			return p.run(c, providers)
 		}),
 	}
@@ -39,7 +40,7 @@ type resultSetPageProviderParams struct {
 	Language  string        `json:"language" default:"NXQL" values:"NXQL,CMIS" widget:"Option" doc:"Language of the query; only NXQL is known."`
 }
 
-func (p resultSetPageProviderParams) run(c *engine.Ctx, providers *Providers) (*storage.Rows, error) {
+func (p resultSetPageProviderParams) run(c *engine.Ctx, providers *Providers) (*search.Rows, error) {
 	if err := checkLanguage(p.Language); err != nil {
 		return nil, err
 	}
@@ -61,7 +62,7 @@ func (p resultSetPageProviderParams) run(c *engine.Ctx, providers *Providers) (*
 	if err != nil {
 		return nil, err
 	}
-	rows, err := c.Tx.Select(b.src, b.options)
+	rows, err := search.Select(c.Tx, b.src, b.options)
 	if err == nil {
 		rows.Provider = found.Name
 	}

@@ -3,6 +3,7 @@ package repository
 import (
 	"catena/engine"
 	"catena/storage"
+	"catena/storage/search"
 )
 
 var resultSetQuery = engine.Op{
@@ -28,7 +29,7 @@ type resultSetQueryParams struct {
 	Language  string        `json:"language" default:"NXQL" values:"NXQL,CMIS" widget:"Option" doc:"Language of the query; only NXQL is known."`
 }
 
-func (p resultSetQueryParams) run(c *engine.Ctx, _ engine.Void) (*storage.Rows, error) {
+func (p resultSetQueryParams) run(c *engine.Ctx, _ engine.Void) (*search.Rows, error) {
 	if err := checkLanguage(p.Language); err != nil {
 		return nil, err
 	}
@@ -37,5 +38,5 @@ func (p resultSetQueryParams) run(c *engine.Ctx, _ engine.Void) (*storage.Rows, 
 		return nil, err
 	}
 	o.Args, o.Named = positional(c, p.Args), named(c, p.Named)
-	return c.Tx.Select(p.Query, o)
+	return search.Select(c.Tx, p.Query, o)
 }

@@ -3,6 +3,7 @@ package resource
 import (
 	"catena/engine"
 	"catena/storage"
+	"catena/storage/search"
 )
 
 // childrenPage is the size of a page of children unless another one is asked for.
@@ -39,7 +40,7 @@ func (p childrenParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Page, error
 	}
 	o.Named = map[string]any{"parent": d.ID()}
 	o.CountLimit = o.Limit
-	page, err := c.Tx.Query(childrenQuery, o)
+	page, err := search.Query(c.Tx, childrenQuery, o)
 	if err != nil {
 		return nil, err
 	}

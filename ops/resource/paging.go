@@ -3,8 +3,8 @@ package resource
 import (
 	"strings"
 
-	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/search"
 )
 
 // maxPage is the largest page.
@@ -18,11 +18,11 @@ type paging struct {
 
 // options translates the parameters of a list. A field whose order is not asc sorts
 // descending.
-func (p paging) options() (storage.QueryOptions, error) {
+func (p paging) options() (search.Options, error) {
 	if p.size < 0 || p.index < 0 || p.offset < 0 || p.max < 0 {
-		return storage.QueryOptions{}, fault.Invalid.Errorf("pageSize, currentPageIndex, offset and maxResults: must be at least 0")
+		return search.Options{}, fault.Invalid.Errorf("pageSize, currentPageIndex, offset and maxResults: must be at least 0")
 	}
-	o := storage.QueryOptions{Max: p.max}
+	o := search.Options{Max: p.max}
 	o.Limit = min(p.size, maxPage)
 	o.Offset = p.offset
 	if o.Offset == 0 {
@@ -30,7 +30,7 @@ func (p paging) options() (storage.QueryOptions, error) {
 	}
 	for i, field := range p.sortBy {
 		desc := i >= len(p.sortOrder) || !strings.EqualFold(strings.TrimSpace(p.sortOrder[i]), "asc")
-		o.Sort = append(o.Sort, storage.SortKey{Field: strings.TrimSpace(field), Desc: desc})
+		o.Sort = append(o.Sort, search.SortKey{Field: strings.TrimSpace(field), Desc: desc})
 	}
 	return o, nil
 }

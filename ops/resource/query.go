@@ -3,6 +3,7 @@ package resource
 import (
 	"catena/engine"
 	"catena/storage"
+	"catena/storage/search"
 )
 
 var query = engine.Op{
@@ -43,7 +44,7 @@ func (p queryParams) run(c *engine.Ctx, _ engine.Void) (*storage.Page, error) {
 	for name, v := range p.Named {
 		o.Named[name] = marker(c, v)
 	}
-	page, err := c.Tx.Query(p.Query, o)
+	page, err := search.Query(c.Tx, p.Query, o)
 	if err == nil {
 		page.Highlight = p.Highlight
 	}

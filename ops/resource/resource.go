@@ -34,7 +34,7 @@ var Ops = []engine.Op{
 	empty,
 	query,
 	removeFile,
-	search,
+	searchDocs,
 	setFile,
 	update,
 	me,

@@ -4,12 +4,13 @@ import (
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/search"
 )
 
 const fullTextQuery = "SELECT * FROM Document WHERE ecm:fulltext = :text AND ecm:path STARTSWITH :path" +
 	" AND ecm:isVersion = 0 AND ecm:isTrashed = 0"
 
-var search = engine.Op{
+var searchDocs = engine.Op{
 	Name:     "Resource.Search",
 	Label:    "Search",
 	Category: "Resource",
@@ -43,7 +44,7 @@ func (p searchParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Page, error) 
 	case p.Query == "":
 		p.Query, o.Named = fullTextQuery, map[string]any{"text": p.FullText, "path": d.Path()}
 	}
-	page, err := c.Tx.Query(p.Query, o)
+	page, err := search.Query(c.Tx, p.Query, o)
 	if err == nil {
 		page.Highlight = p.Highlight
 	}

@@ -3,6 +3,7 @@ package search
 import (
 	"catena/engine"
 	"catena/storage"
+	"catena/storage/search"
 )
 
 var list = engine.Op{
@@ -25,7 +26,7 @@ func (p listParams) run(c *engine.Ctx, _ engine.Void) (any, error) {
 	if p.Provider != "" {
 		where, args = " AND saved:pageProviderName = ?", []any{p.Provider}
 	}
-	page, err := c.Tx.Query("SELECT * FROM SavedSearch WHERE ecm:isVersion = 0 AND ecm:isProxy = 0 AND ecm:isTrashed = 0"+where+" ORDER BY dc:title", storage.QueryOptions{
+	page, err := search.Query(c.Tx, "SELECT * FROM SavedSearch WHERE ecm:isVersion = 0 AND ecm:isProxy = 0 AND ecm:isTrashed = 0"+where+" ORDER BY dc:title", search.Options{
 		Args: args, PageOptions: storage.PageOptions{Limit: p.PageSize, Offset: max(p.Index, 0) * p.PageSize},
 	})
 	if err != nil {

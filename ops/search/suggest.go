@@ -8,6 +8,7 @@ import (
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/query"
+	"catena/storage/search"
 )
 
 // suggested is how many suggestions of a kind there are.
@@ -71,7 +72,7 @@ func documents(c *engine.Ctx, term string) ([]suggestion, error) {
 		{"SELECT * FROM Document WHERE dc:title ILIKE ?" + where + " ORDER BY dc:title", pattern},
 		{"SELECT * FROM Document WHERE ecm:fulltext = ?" + where, term + "*"},
 	} {
-		page, err := c.Tx.Query(q.src, storage.QueryOptions{Args: []any{q.arg}, PageOptions: storage.PageOptions{Limit: suggested, CountLimit: -1}})
+		page, err := search.Query(c.Tx, q.src, search.Options{Args: []any{q.arg}, PageOptions: storage.PageOptions{Limit: suggested, CountLimit: -1}})
 		if err != nil {
 			return nil, err
 		}
@@ -91,7 +92,7 @@ func documents(c *engine.Ctx, term string) ([]suggestion, error) {
 
 // marked tells where in the title the term is.
 func marked(d *storage.Doc, term string) []highlight {
-	segments := storage.Marked(d.Title(), term)
+	segments := search.Marked(d.Title(), term)
 	if segments == nil {
 		return []highlight{}
 	}

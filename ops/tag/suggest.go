@@ -6,6 +6,7 @@ import (
 
 	"catena/engine"
 	"catena/storage"
+	"catena/storage/search"
 )
 
 // Suggestions shown, and words looked at for them.
@@ -84,7 +85,7 @@ func inUse(c *engine.Ctx, term string) ([]string, error) {
 		if raw == nil || !strings.HasPrefix(label, list[0]) {
 			break
 		}
-		page, err := c.Tx.Query("SELECT * FROM Document WHERE ecm:tag = ?", storage.QueryOptions{
+		page, err := search.Query(c.Tx, "SELECT * FROM Document WHERE ecm:tag = ?", search.Options{
 			Args: []any{label}, PageOptions: storage.PageOptions{Limit: 1, CountLimit: -1},
 		})
 		if err != nil {

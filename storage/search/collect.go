@@ -1,4 +1,4 @@
-package storage
+package search
 
 import (
 	"errors"
@@ -14,7 +14,7 @@ import (
 // order does not come by enough of them soon, they are read and sorted instead.
 
 // covers reports whether rows of the access answer every condition.
-func (r *run) covers() bool {
+func (r *scan) covers() bool {
 	if r.a.ranges == nil || r.p.q.Correlated() || r.once {
 		return false
 	}
@@ -27,7 +27,7 @@ func (r *run) covers() bool {
 	return ok
 }
 
-func (r *run) covered(f *query.Field) bool {
+func (r *scan) covered(f *query.Field) bool {
 	switch f.System {
 	case query.SysUUID, query.SysParentID, query.SysType, query.SysState, query.SysMixin,
 		query.SysIsVersion, query.SysIsProxy, query.SysIsTrashed, query.SysIsFolder:
@@ -38,9 +38,9 @@ func (r *run) covered(f *query.Field) bool {
 }
 
 // collect returns the ids of all matches of an access, or nil if there are more than max.
-func (t planning) collect(p *plan, a *access, max int) (map[layout.ID]bool, error) {
+func (t planner) collect(p *plan, a *accessPath, max int) (map[layout.ID]bool, error) {
 	known := map[layout.ID]bool{}
-	err := t.run(p, a).each(false, nil, func(h *hit) (bool, error) {
+	err := t.run(p, a).each(false, nil, func(h *candidate) (bool, error) {
 		known[h.id] = true
 		return len(known) <= max, nil
 	})
@@ -51,7 +51,7 @@ func (t planning) collect(p *plan, a *access, max int) (map[layout.ID]bool, erro
 }
 
 // walk runs the plan from a cursor on and shows the window what it finds.
-func (w *window) walk() error {
+func (w *execution) walk() error {
 	start := *w
 	if w.p.finder != nil {
 		known, err := w.t.collect(w.p, w.p.finder, w.t.costs.known)
@@ -82,7 +82,7 @@ func (w *window) walk() error {
 }
 
 // pick fills the window from known matches.
-func (w *window) pick(known map[layout.ID]bool, start window) error {
+func (w *execution) pick(known map[layout.ID]bool, start execution) error {
 	w.found = len(known)
 	if len(known) > w.t.costs.few/2 {
 		r := w.t.run(w.p, w.p.access)
@@ -103,7 +103,7 @@ func (w *window) pick(known map[layout.ID]bool, start window) error {
 }
 
 // show passes what a run finds to the window.
-func (w *window) show(r *run) error {
+func (w *execution) show(r *scan) error {
 	skip := int(w.p.q.Offset)
 	if w.from != nil {
 		skip = 0

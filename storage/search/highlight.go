@@ -1,9 +1,10 @@
-package storage
+package search
 
 import (
 	"slices"
 	"strings"
 
+	"catena/storage"
 	"catena/storage/blob"
 	"catena/storage/internal/layout"
 	"catena/storage/internal/row"
@@ -33,7 +34,7 @@ type sought struct {
 
 // Highlights returns the marked pieces of the page's Highlight fields in d, a document of the
 // page; fields in which nothing is marked are left out.
-func (t *Tx) Highlights(p *Page, d *Doc) ([]Highlight, error) {
+func Highlights(t *storage.Tx, p *storage.Page, d *storage.Doc) ([]Highlight, error) {
 	from, _ := p.Query.(*given)
 	if from == nil || len(p.Highlight) == 0 {
 		return nil, nil
@@ -84,8 +85,8 @@ func Marked(s, term string) []string {
 }
 
 type highlighter struct {
-	t        *Tx
-	d        *Doc
+	t        *storage.Tx
+	d        *storage.Doc
 	s        *sought
 	language string
 	out      []Highlight

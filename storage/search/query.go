@@ -1,8 +1,12 @@
-package storage
+package search
 
-// QueryOptions bind and bound a query.
-type QueryOptions struct {
-	PageOptions
+import (
+	"catena/storage"
+)
+
+// Options bind and bound a query.
+type Options struct {
+	storage.PageOptions
 	Args  []any          // for ?
 	Named map[string]any // for :name
 	Sort  []SortKey      // replaces ORDER BY when not empty
@@ -17,28 +21,28 @@ type SortKey struct {
 
 // Rows are the columns of a query's results.
 type Rows struct {
-	Page    // paging figures; Docs is nil
-	Columns []string
-	Entries []map[string]any
+	storage.Page // paging figures; Docs is nil
+	Columns      []string
+	Entries      []map[string]any
 }
 
 // given is a query that gave a page.
 type given struct {
 	text    string
-	options QueryOptions
+	options Options
 	sought  *sought // once it was asked for
 }
 
-// NextPage runs the query that gave a page on from where the page ended; nil after the last
+// Next runs the query that gave a page on from where the page ended; nil after the last
 // page and after one that no query gave.
-func (t *Tx) NextPage(p *Page) (*Page, error) {
+func Next(t *storage.Tx, p *storage.Page) (*storage.Page, error) {
 	from, _ := p.Query.(*given)
 	if from == nil || !p.HasNext || p.Next == "" {
 		return nil, nil
 	}
 	o := from.options
 	o.Offset, o.After = 0, p.Next
-	next, err := t.Query(from.text, o)
+	next, err := Query(t, from.text, o)
 	if err == nil {
 		next.Provider = p.Provider
 	}

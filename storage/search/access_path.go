@@ -1,4 +1,4 @@
-package storage
+package search
 
 import (
 	"bytes"
@@ -13,8 +13,8 @@ import (
 	"catena/storage/schema"
 )
 
-// access is a way to candidates: ranges of an index, the children of a folder, or ids.
-type access struct {
+// accessPath is a way to candidates: ranges of an index, the children of a folder, or ids.
+type accessPath struct {
 	name   string // of the index; in cursors
 	about  string // what it answers, for Explain
 	ranges []kv.Range
@@ -61,17 +61,17 @@ func indexOf(f *query.Field) string {
 func complete(index string) bool { return index == layout.NameIndex || layout.IsAlwaysIndexed(index) }
 
 // accessTo returns all values of an index.
-func (t planning) accessTo(index string, f *query.Field) *access {
-	a := &access{name: index, field: f, many: f.Many, whole: true, prefix: t.dictionary().IndexPrefix(index), rows: -1}
+func (t planner) accessTo(index string, f *query.Field) *accessPath {
+	a := &accessPath{name: index, field: f, many: f.Many, whole: true, prefix: t.dictionary().IndexPrefix(index), rows: -1}
 	a.ranges, a.about = []kv.Range{kv.Prefix(a.prefix)}, "every "+index
 	return a
 }
 
 // accesses returns a way for each index that conditions name. What answers one of several conditions
 // on the same item of a list does not answer the query, but finds candidates.
-func (p *plan) accesses(t planning) []*access {
-	byIndex := map[string]*access{}
-	var all []*access
+func (p *plan) accesses(t planner) []*accessPath {
+	byIndex := map[string]*accessPath{}
+	var all []*accessPath
 	exprs := p.exprs
 	if p.q.Correlated() {
 		exprs = p.q.Conjuncts()

@@ -1,4 +1,4 @@
-package storage
+package search
 
 import (
 	"fmt"
@@ -7,9 +7,9 @@ import (
 	"catena/storage/query"
 )
 
-// figure is COUNT, MIN, MAX, SUM or AVG of the values of a column. What is not set does
+// aggregate is COUNT, MIN, MAX, SUM or AVG of the values of a column. What is not set does
 // not count, save for COUNT(*).
-type figure struct {
+type aggregate struct {
 	column query.Column
 	n      int64
 	sum    float64
@@ -19,7 +19,7 @@ type figure struct {
 	seen   map[string]bool
 }
 
-func (f *figure) add(v any) {
+func (f *aggregate) add(v any) {
 	if items, many := v.([]any); many {
 		for _, item := range items {
 			f.add(item)
@@ -54,7 +54,7 @@ func (f *figure) add(v any) {
 	}
 }
 
-func (f *figure) result() any {
+func (f *aggregate) result() any {
 	switch f.column.Aggregate {
 	case "COUNT":
 		return f.n

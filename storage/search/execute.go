@@ -1,10 +1,13 @@
-package storage
+// Package search answers queries: it parses them, plans by which index their results are found, and reads those that
+// the principal may see. The language is package query's.
+package search
 
 import (
 	"errors"
 	"fmt"
 	"strings"
 
+	"catena/storage"
 	"catena/storage/fault"
 	"catena/storage/internal/layout"
 	"catena/storage/query"
@@ -14,7 +17,7 @@ import (
 const maxOffset = 10_000
 
 // Query runs a query of the query language; parameters are bound, never pasted.
-func (t *Tx) Query(src string, o QueryOptions) (*Page, error) {
+func Query(t *storage.Tx, src string, o Options) (*storage.Page, error) {
 	w, err := on(t).window(src, o)
 	if err != nil {
 		return nil, err
@@ -32,7 +35,7 @@ func (t *Tx) Query(src string, o QueryOptions) (*Page, error) {
 
 // loadHits returns the documents of hits. What the index row says of a document's place is
 // not read again.
-func (t planning) loadHits(hits []hit) (Docs, error) {
+func (t planner) loadHits(hits []candidate) (storage.Docs, error) {
 	keys := make([][]byte, 0, len(hits)+len(hits)/2)
 	for i := range hits {
 		if hits[i].doc != nil {
@@ -47,7 +50,7 @@ func (t planning) loadHits(hits []hit) (Docs, error) {
 	if err != nil {
 		return nil, err
 	}
-	docs := make(Docs, 0, len(hits))
+	docs := make(storage.Docs, 0, len(hits))
 	for i := range hits {
 		h := &hits[i]
 		d := h.doc
@@ -71,30 +74,30 @@ func (t planning) loadHits(hits []hit) (Docs, error) {
 	return docs, nil
 }
 
-// window is one page of the results of a query, and the total.
-type window struct {
-	t      planning
+// execution is one page of the results of a query, and the total.
+type execution struct {
+	t      planner
 	p      *plan
-	o      QueryOptions
-	page   Page
-	from   *place
+	o      Options
+	page   storage.Page
+	from   *cursor
 	size   int // entries wanted
 	most   int // results altogether; -1: no bound
 	bound  int // count up to here; 0: do not count
 	passed int // results seen, those before the page included
-	hits   []hit
-	last   place // of the last entry of a full page
-	found  int   // all matches, if they were collected; -1: they were not
+	hits   []candidate
+	last   cursor // of the last entry of a full page
+	found  int    // all matches, if they were collected; -1: they were not
 }
 
-func (t planning) window(src string, o QueryOptions) (*window, error) {
+func (t planner) window(src string, o Options) (*execution, error) {
 	q, err := t.prepare(src, o)
 	if err != nil {
 		return nil, err
 	}
-	w := &window{t: t, o: o, most: -1, found: -1}
+	w := &execution{t: t, o: o, most: -1, found: -1}
 	l := t.Repo().Limits()
-	w.page = Page{Offset: max(0, o.Offset), Limit: max(0, o.Limit), MaxPage: l.PageSize}
+	w.page = storage.Page{Offset: max(0, o.Offset), Limit: max(0, o.Limit), MaxPage: l.PageSize}
 	if w.size = l.PageSize; o.Limit > 0 {
 		w.size = min(w.size, o.Limit)
 	}
@@ -109,7 +112,7 @@ func (t planning) window(src string, o QueryOptions) (*window, error) {
 	}
 	want := ""
 	if o.After != "" {
-		if w.from, err = parsePlace(o.After); err != nil {
+		if w.from, err = parseCursor(o.After); err != nil {
 			return nil, err
 		}
 		want, w.passed, w.page.Offset = w.from.access, w.from.passed, w.from.passed
@@ -126,7 +129,7 @@ func (t planning) window(src string, o QueryOptions) (*window, error) {
 }
 
 // run fills the page and counts.
-func (w *window) run() error {
+func (w *execution) run() error {
 	err := w.walk()
 	full := len(w.hits) == w.size && w.page.HasNext
 	switch {
@@ -152,7 +155,7 @@ func (w *window) run() error {
 }
 
 // take sees one result; more says that further ones are of interest.
-func (w *window) take(m match) (more bool, err error) {
+func (w *execution) take(m match) (more bool, err error) {
 	if w.most >= 0 && w.passed >= w.most {
 		return false, nil
 	}
@@ -167,9 +170,9 @@ func (w *window) take(m match) (more bool, err error) {
 			}
 		}
 		if w.hits == nil {
-			w.hits = make([]hit, 0, min(w.size, 100))
+			w.hits = make([]candidate, 0, min(w.size, 100))
 		}
-		w.hits = append(w.hits, *m.hit)
+		w.hits = append(w.hits, *m.candidate)
 		return true, nil
 	}
 	w.page.HasNext = true
@@ -177,12 +180,12 @@ func (w *window) take(m match) (more bool, err error) {
 }
 
 // counts reports whether the walk that fills the page also finds the total.
-func (w *window) counts() bool {
+func (w *execution) counts() bool {
 	return w.bound > 0 && w.from == nil && w.p.counter == nil && w.found < 0
 }
 
 // total settles the figures, with a walk of its own where the first did not count.
-func (w *window) total() error {
+func (w *execution) total() error {
 	p := &w.page
 	switch {
 	case w.bound == 0:
@@ -212,7 +215,7 @@ func (w *window) total() error {
 }
 
 // count counts results from the start, in any order.
-func (w *window) count() (int, error) {
+func (w *execution) count() (int, error) {
 	a := w.p.access
 	if w.p.counter != nil {
 		a = w.p.counter
@@ -222,7 +225,7 @@ func (w *window) count() (int, error) {
 		want = min(want, w.most)
 	}
 	n := -int(w.p.q.Offset)
-	err := w.t.run(w.p, a).each(false, nil, func(*hit) (bool, error) {
+	err := w.t.run(w.p, a).each(false, nil, func(*candidate) (bool, error) {
 		n++
 		return n < want, nil
 	})
@@ -233,7 +236,7 @@ func (w *window) count() (int, error) {
 }
 
 // Select runs a query and returns its columns as rows.
-func (t *Tx) Select(src string, o QueryOptions) (*Rows, error) {
+func Select(t *storage.Tx, src string, o Options) (*Rows, error) {
 	w, err := on(t).window(src, o)
 	if err != nil {
 		return nil, err
@@ -277,7 +280,7 @@ var everyColumn = func() []query.Column {
 	return out
 }()
 
-func (w *window) rows(columns []query.Column, rows *Rows) error {
+func (w *execution) rows(columns []query.Column, rows *Rows) error {
 	if err := w.run(); err != nil {
 		return err
 	}
@@ -308,7 +311,7 @@ func rowOf(columns []query.Column, src query.Source) (map[string]any, error) {
 }
 
 // whole calls visit for every match with its values of the columns, in order.
-func (w *window) whole(columns []query.Column, visit func(values []any) (more bool, err error)) error {
+func (w *execution) whole(columns []query.Column, visit func(values []any) (more bool, err error)) error {
 	r := w.t.run(w.p, w.p.access)
 	err := r.ordered(nil, func(m match) (bool, error) {
 		values := make([]any, len(columns))
@@ -316,7 +319,7 @@ func (w *window) whole(columns []query.Column, visit func(values []any) (more bo
 			if c.Field == nil {
 				continue
 			}
-			v, err := r.value(m.hit, c.Field)
+			v, err := r.value(m.candidate, c.Field)
 			if err != nil {
 				return false, err
 			}
@@ -331,7 +334,7 @@ func (w *window) whole(columns []query.Column, visit func(values []any) (more bo
 }
 
 // distinct returns rows that differ. Their pages are numbered: there is no cursor.
-func (w *window) distinct(columns []query.Column, rows *Rows) error {
+func (w *execution) distinct(columns []query.Column, rows *Rows) error {
 	if w.from != nil {
 		return fault.Invalid.Errorf("cursor: cannot be used with DISTINCT, use an offset")
 	}
@@ -366,13 +369,13 @@ func (w *window) distinct(columns []query.Column, rows *Rows) error {
 }
 
 // aggregate returns one row of figures over all results.
-func (w *window) aggregate(columns []query.Column, rows *Rows) error {
-	figures := make([]figure, len(columns))
+func (w *execution) aggregate(columns []query.Column, rows *Rows) error {
+	figures := make([]aggregate, len(columns))
 	for i, c := range columns {
 		if c.Aggregate == "" {
 			return fault.Invalid.Errorf("query: column %s cannot be combined with %s, which aggregates all results", c, firstAggregate(columns))
 		}
-		figures[i] = figure{column: c}
+		figures[i] = aggregate{column: c}
 	}
 	w.p.unordered()
 	err := w.whole(columns, func(values []any) (bool, error) {
@@ -409,7 +412,7 @@ func firstAggregate(columns []query.Column) string {
 }
 
 // Explain says which index a query would use and why.
-func (t *Tx) Explain(src string, o QueryOptions) (string, error) {
+func Explain(t *storage.Tx, src string, o Options) (string, error) {
 	w, err := on(t).window(src, o)
 	if err != nil {
 		return "", err
@@ -417,7 +420,7 @@ func (t *Tx) Explain(src string, o QueryOptions) (string, error) {
 	return w.p.explain(w.t, w), nil
 }
 
-func (p *plan) explain(t planning, w *window) string {
+func (p *plan) explain(t planner, w *execution) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	line("query: %s", p.q)

@@ -1,8 +1,9 @@
-package storage
+package search
 
 import (
 	"strings"
 
+	"catena/storage"
 	"catena/storage/internal/layout"
 	"catena/storage/kv"
 )
@@ -10,10 +11,10 @@ import (
 // Lookup returns the readable documents, no versions and no proxies, whose property has a text:
 // what a query with that one condition finds, by the rows of the property's index and without a
 // plan. It is for the few rows that an index has of a text that is somebody's own.
-func (t *Tx) Lookup(key, text string) (Docs, error) {
+func Lookup(t *storage.Tx, key, text string) (storage.Docs, error) {
 	if !on(t).usable(key) { // not yet: its rows are being written
-		page, err := t.Query("SELECT * FROM Document WHERE "+key+" = ? AND ecm:isVersion = 0 AND ecm:isProxy = 0",
-			QueryOptions{Args: []any{text}, PageOptions: PageOptions{CountLimit: -1}})
+		page, err := Query(t, "SELECT * FROM Document WHERE "+key+" = ? AND ecm:isVersion = 0 AND ecm:isProxy = 0",
+			Options{Args: []any{text}, PageOptions: storage.PageOptions{CountLimit: -1}})
 		if err != nil {
 			return nil, err
 		}
@@ -21,7 +22,7 @@ func (t *Tx) Lookup(key, text string) (Docs, error) {
 	}
 	folded := strings.ToLower(text)
 	rows := kv.Prefix(kv.AppendString(on(t).dictionary().IndexPrefix(key), folded[:min(len(folded), layout.MaxIndexed)]))
-	var docs Docs
+	var docs storage.Docs
 	for row, err := range on(t).kv().Scan(rows) {
 		if err != nil {
 			return nil, err
@@ -37,7 +38,7 @@ func (t *Tx) Lookup(key, text string) (Docs, error) {
 		if err != nil {
 			return nil, err
 		}
-		if d != nil && Prop[string](d, key) == text && on(t).in().Has(d, "Read") {
+		if d != nil && storage.Prop[string](d, key) == text && on(t).in().Has(d, "Read") {
 			docs = append(docs, d)
 		}
 	}

@@ -1,4 +1,4 @@
-package storage
+package search
 
 import (
 	"bytes"
@@ -7,17 +7,18 @@ import (
 	"slices"
 	"time"
 
+	"catena/storage"
 	"catena/storage/fault"
 	"catena/storage/internal/layout"
 	"catena/storage/kv"
 	"catena/storage/query"
 )
 
-// run walks the candidates of one access and keeps those that match.
-type run struct {
-	t        planning
+// scan walks the candidates of one access and keeps those that match.
+type scan struct {
+	t        planner
 	p        *plan
-	a        *access
+	a        *accessPath
 	rest     []query.Expr // what the ranges do not answer
 	read     int          // rows so far
 	most     int          // rows that may be read
@@ -28,27 +29,27 @@ type run struct {
 	known    map[layout.ID]bool // the matches, if they are known: only their order is asked for
 	once     bool               // a document's rows are told apart by firstRow
 	src      coverSource
-	single   hit
+	single   candidate
 
 	typ    []byte // the last type asked about
 	wanted bool
 	at     layout.ID // the last folder asked about
-	up     *Folder
+	up     *storage.Folder
 	open   bool // what inherits from it may be read
 	fresh  bool
 }
 
-// hit is a candidate: its row's cover, and the document once something needed it.
-type hit struct {
+// candidate is a candidate: its row's cover, and the document once something needed it.
+type candidate struct {
 	layout.Cover
 	id   layout.ID
 	key  []byte // of the index row
-	doc  *Doc
+	doc  *storage.Doc
 	bare bool // the row is that of a child: it says nothing of state and facets
 }
 
-func (t planning) run(p *plan, a *access) *run {
-	r := &run{t: t, p: p, a: a, fresh: true, most: t.Repo().Limits().ScanRows, begun: time.Now()}
+func (t planner) run(p *plan, a *accessPath) *scan {
+	r := &scan{t: t, p: p, a: a, fresh: true, most: t.Repo().Limits().ScanRows, begun: time.Now()}
 	r.src.run = r
 	r.rest = p.exprs
 	if len(a.exact)+len(a.test) > 0 {
@@ -69,7 +70,7 @@ var errPatience = fault.Internal.Errorf("query: many documents read")
 // errCostly is given a message by whoever knows the query.
 var errCostly = fault.Limit.Errorf("query: too many rows").WithCode(fault.CodeQueryTooCostly)
 
-func (r *run) count() error {
+func (r *scan) count() error {
 	if r.read++; r.read > r.most {
 		return errCostly
 	}
@@ -82,7 +83,7 @@ func (r *run) count() error {
 // each calls visit for every match in the order of the access, reversed if asked for; after
 // is the key of the last row not to be visited, or nil. What a hit holds is gone after the
 // call, unless it is cloned.
-func (r *run) each(reverse bool, after []byte, visit func(h *hit) (more bool, err error)) error {
+func (r *scan) each(reverse bool, after []byte, visit func(h *candidate) (more bool, err error)) error {
 	switch {
 	case r.a.parent != nil:
 		return r.children(reverse, after, visit)
@@ -130,7 +131,7 @@ func clampRange(rng *kv.Range, reverse bool, after []byte) bool {
 	return rng.End == nil || bytes.Compare(rng.Start, rng.End) < 0
 }
 
-func (r *run) offer(h *hit, visit func(h *hit) (bool, error)) (more bool, err error) {
+func (r *scan) offer(h *candidate, visit func(h *candidate) (bool, error)) (more bool, err error) {
 	if ok, err := r.accept(h); err != nil || !ok {
 		return true, err
 	}
@@ -138,7 +139,7 @@ func (r *run) offer(h *hit, visit func(h *hit) (bool, error)) (more bool, err er
 }
 
 // byID offers documents that are known by id, in the order of the ids.
-func (r *run) byID(reverse bool, after []byte, visit func(h *hit) (bool, error)) error {
+func (r *scan) byID(reverse bool, after []byte, visit func(h *candidate) (bool, error)) error {
 	for i := range r.a.ids {
 		id := r.a.ids[i]
 		if reverse {
@@ -156,7 +157,7 @@ func (r *run) byID(reverse bool, after []byte, visit func(h *hit) (bool, error))
 
 // children offers the children of a folder in order. Their documents are read only if that is needed to
 // decide.
-func (r *run) children(reverse bool, after []byte, visit func(h *hit) (bool, error)) error {
+func (r *scan) children(reverse bool, after []byte, visit func(h *candidate) (bool, error)) error {
 	rng := kv.Prefix(layout.ChildrenPrefix(*r.a.parent))
 	if !clampRange(&rng, reverse, after) {
 		return nil
@@ -169,7 +170,7 @@ func (r *run) children(reverse bool, after []byte, visit func(h *hit) (bool, err
 			return err
 		}
 		h := &r.single
-		*h = hit{key: row.Key, bare: true}
+		*h = candidate{key: row.Key, bare: true}
 		_, h.id = layout.PositionAndID(row.Key)
 		h.Parent = *r.a.parent
 		h.Flags, h.List, h.Type = r.t.dictionary().ParseChild(row.Value)
@@ -181,7 +182,7 @@ func (r *run) children(reverse bool, after []byte, visit func(h *hit) (bool, err
 }
 
 // typed finds out the type of a child whose row does not say it.
-func (r *run) typed(h *hit) error {
+func (r *scan) typed(h *candidate) error {
 	rec, err := r.t.kv().Get(layout.RecordKey(h.id))
 	if err != nil || rec == nil {
 		return err
@@ -190,7 +191,7 @@ func (r *run) typed(h *hit) error {
 	return nil
 }
 
-func (r *run) offerDoc(id layout.ID, key []byte, visit func(h *hit) (bool, error)) (more bool, err error) {
+func (r *scan) offerDoc(id layout.ID, key []byte, visit func(h *candidate) (bool, error)) (more bool, err error) {
 	if err := r.count(); err != nil {
 		return false, err
 	}
@@ -199,13 +200,13 @@ func (r *run) offerDoc(id layout.ID, key []byte, visit func(h *hit) (bool, error
 		return true, err
 	}
 	h := &r.single
-	*h = hit{id: id, key: key, doc: d}
+	*h = candidate{id: id, key: key, doc: d}
 	r.t.in().Cover(d, &h.Cover)
 	return r.offer(h, visit)
 }
 
 // accept decides about a candidate, first by what costs nothing.
-func (r *run) accept(h *hit) (bool, error) {
+func (r *scan) accept(h *candidate) (bool, error) {
 	if r.known != nil {
 		return r.known[h.id], nil
 	}
@@ -247,7 +248,7 @@ func (r *run) accept(h *hit) (bool, error) {
 
 // firstRow reports whether no row before this one, in the same ranges, stands for the same
 // document.
-func (r *run) firstRow(h *hit) (bool, error) {
+func (r *scan) firstRow(h *candidate) (bool, error) {
 	first := true
 	err := r.items(h, func(item any, key []byte) {
 		if bytes.Compare(key, h.key) < 0 && r.inRanges(key) && r.passes(item) {
@@ -258,7 +259,7 @@ func (r *run) firstRow(h *hit) (bool, error) {
 }
 
 // items calls visit for every value the document of a row has in the index, with the key of its row.
-func (r *run) items(h *hit, visit func(item any, key []byte)) error {
+func (r *scan) items(h *candidate, visit func(item any, key []byte)) error {
 	src, err := r.doc(h)
 	if err != nil || src == nil {
 		return err
@@ -276,13 +277,13 @@ func (r *run) items(h *hit, visit func(item any, key []byte)) error {
 	return nil
 }
 
-func (r *run) inRanges(key []byte) bool {
+func (r *scan) inRanges(key []byte) bool {
 	return slices.ContainsFunc(r.a.ranges, func(x kv.Range) bool {
 		return bytes.Compare(key, x.Start) >= 0 && (x.End == nil || bytes.Compare(key, x.End) < 0)
 	})
 }
 
-func (r *run) passes(item any) bool {
+func (r *scan) passes(item any) bool {
 	for _, e := range r.a.test {
 		if x := e.(*query.Predicate); x.Op != query.IsNull && !x.Test(item) {
 			return false
@@ -291,7 +292,7 @@ func (r *run) passes(item any) bool {
 	return true
 }
 
-func (r *run) typeWanted(name []byte) bool {
+func (r *scan) typeWanted(name []byte) bool {
 	if r.p.names == nil {
 		return true
 	}
@@ -303,7 +304,7 @@ func (r *run) typeWanted(name []byte) bool {
 }
 
 // above finds the folder candidates are in, which is mostly the one before.
-func (r *run) above(id layout.ID) (err error) {
+func (r *scan) above(id layout.ID) (err error) {
 	if id == r.at && !r.fresh {
 		return nil
 	}
@@ -316,7 +317,7 @@ func (r *run) above(id layout.ID) (err error) {
 }
 
 // below reports whether the candidate is below all the folders asked for.
-func (r *run) below(h *hit) bool {
+func (r *scan) below(h *candidate) bool {
 	if h.Flags&layout.Version != 0 {
 		return false
 	}
@@ -334,7 +335,7 @@ func (r *run) below(h *hit) bool {
 
 // meets evaluates the conditions that are left, on the row if it says enough and on the
 // document otherwise.
-func (r *run) meets(h *hit) (bool, error) {
+func (r *scan) meets(h *candidate) (bool, error) {
 	if err := r.t.kv().Work(1000); err != nil {
 		return false, err
 	}
@@ -355,7 +356,7 @@ func (r *run) meets(h *hit) (bool, error) {
 
 // item evaluates a condition on a field with many values on the one value of the row, or on those that
 // share the row.
-func (r *run) item(h *hit, e query.Expr) (ok bool, err error) {
+func (r *scan) item(h *candidate, e query.Expr) (ok bool, err error) {
 	x := e.(*query.Predicate)
 	if h.Bits&layout.IsPart != 0 {
 		var ended error
@@ -375,7 +376,7 @@ func (r *run) item(h *hit, e query.Expr) (ok bool, err error) {
 	return x.Op == query.IsNull || x.Test(v), nil
 }
 
-func (r *run) holds(h *hit, e query.Expr) (bool, error) {
+func (r *scan) holds(h *candidate, e query.Expr) (bool, error) {
 	if h.doc == nil && !r.p.q.Correlated() {
 		r.src.hit = h
 		if ok, sure := r.partHolds(e); sure {
@@ -397,7 +398,7 @@ func (r *run) holds(h *hit, e query.Expr) (bool, error) {
 }
 
 // partHolds evaluates a condition on a single value inside a complex property, if the row holds it.
-func (r *run) partHolds(e query.Expr) (ok, sure bool) {
+func (r *scan) partHolds(e query.Expr) (ok, sure bool) {
 	x, is := e.(*query.Predicate)
 	if a := r.a; !is || a.field == nil || a.many || a.field.Rest.Empty() || x.Field.Name != a.field.Name {
 		return false, false
@@ -410,7 +411,7 @@ func (r *run) partHolds(e query.Expr) (ok, sure bool) {
 }
 
 // doc loads the document of a candidate; nil if it is gone.
-func (r *run) doc(h *hit) (query.Source, error) {
+func (r *scan) doc(h *candidate) (query.Source, error) {
 	if h.doc == nil {
 		if r.loads++; r.loads == r.patience {
 			r.patience = 0
@@ -426,7 +427,7 @@ func (r *run) doc(h *hit) (query.Source, error) {
 }
 
 // value reads a field of a candidate.
-func (r *run) value(h *hit, f *query.Field) (any, error) {
+func (r *scan) value(h *candidate, f *query.Field) (any, error) {
 	if h.doc == nil {
 		r.src.hit = h
 		v, err := query.FieldValue(f, &r.src)

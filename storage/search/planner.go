@@ -1,4 +1,4 @@
-package storage
+package search
 
 import (
 	"cmp"
@@ -60,10 +60,10 @@ func (e *estimates) put(key string, rows int) {
 }
 
 // sortable is how many candidates are rather sorted than found along an index in order.
-func (t planning) sortable() int { return min(t.costs.sorted, t.Repo().Limits().ScanRows) }
+func (t planner) sortable() int { return min(t.costs.sorted, t.Repo().Limits().ScanRows) }
 
 // estimate counts the rows of an access, up to where sorting them is no option.
-func (t planning) estimate(a *access) error {
+func (t planner) estimate(a *accessPath) error {
 	if a.rows >= 0 {
 		return nil
 	}
@@ -97,7 +97,7 @@ func (t planning) estimate(a *access) error {
 }
 
 // choose sets the access of a plan; want is the access a cursor came from, or "".
-func (t planning) choose(p *plan, want string) error {
+func (t planner) choose(p *plan, want string) error {
 	if p.empty != "" || p.direct != nil {
 		p.access = idAccess(p.ids, "ecm:uuid")
 		return nil
@@ -108,7 +108,7 @@ func (t planning) choose(p *plan, want string) error {
 	types := p.typeAccess(t)
 	all := p.accesses(t)
 	if p.parent != nil {
-		all = append(all, &access{name: "children", about: "children of " + p.parent.String(), parent: p.parent, rows: -1})
+		all = append(all, &accessPath{name: "children", about: "children of " + p.parent.String(), parent: p.parent, rows: -1})
 	}
 	order := t.orderAccess(p, all, types)
 	if !p.everyType(t.Repo().Types()) {
@@ -148,7 +148,7 @@ func (t planning) choose(p *plan, want string) error {
 	return nil
 }
 
-func firstAccess(a ...*access) *access {
+func firstAccess(a ...*accessPath) *accessPath {
 	for _, x := range a {
 		if x != nil {
 			return x
@@ -158,7 +158,7 @@ func firstAccess(a ...*access) *access {
 }
 
 // resume uses the access of an earlier page, which is in no other order than its own.
-func (p *plan) resume(name string, all []*access) error {
+func (p *plan) resume(name string, all []*accessPath) error {
 	for _, a := range all {
 		if a != nil && a.name == name {
 			p.access = a
@@ -171,7 +171,7 @@ func (p *plan) resume(name string, all []*access) error {
 func errCursor() error { return fault.Invalid.Errorf("cursor: was not returned by this query") }
 
 // orderAccess returns the way that has the order of the first ORDER BY item, or nil.
-func (t planning) orderAccess(p *plan, all []*access, types *access) *access {
+func (t planner) orderAccess(p *plan, all []*accessPath, types *accessPath) *accessPath {
 	if len(p.order) == 0 || p.q.Correlated() {
 		return nil
 	}
@@ -199,7 +199,7 @@ func (t planning) orderAccess(p *plan, all []*access, types *access) *access {
 }
 
 // narrow puts conditions on dc:modified into the ranges of one type.
-func (p *plan) narrow(types *access) {
+func (p *plan) narrow(types *accessPath) {
 	for _, e := range p.exprs {
 		x, ok := e.(*query.Predicate)
 		if !ok || x.Field.Name != types.field.Name {
@@ -217,15 +217,15 @@ func (p *plan) narrow(types *access) {
 
 // cheapest returns the access with the fewest rows, or nil. Where there is no choice,
 // nothing is counted.
-func (t planning) cheapest(p *plan, all []*access, order *access) (*access, error) {
-	all = slices.DeleteFunc(slices.Clone(all), func(a *access) bool { return a == order })
+func (t planner) cheapest(p *plan, all []*accessPath, order *accessPath) (*accessPath, error) {
+	all = slices.DeleteFunc(slices.Clone(all), func(a *accessPath) bool { return a == order })
 	if len(all) == 0 {
 		return order, nil
 	}
 	if len(all) == 1 && order == nil && len(p.under) == 0 {
 		return all[0], nil
 	}
-	var best *access
+	var best *accessPath
 	for _, a := range all {
 		if err := t.estimate(a); err != nil {
 			return nil, err
@@ -250,7 +250,7 @@ func (t planning) cheapest(p *plan, all []*access, order *access) (*access, erro
 
 // subtree walks down from the folder of STARTSWITH if that finds few documents and no
 // index finds fewer.
-func (t planning) subtree(p *plan, best *access) (*access, error) {
+func (t planner) subtree(p *plan, best *accessPath) (*accessPath, error) {
 	if len(p.under) == 0 || best != nil && best.rows >= 0 && best.rows < t.costs.few {
 		return best, nil
 	}
@@ -284,7 +284,7 @@ const subtreeName = "subtree"
 
 // walkDown returns the documents below one by id; whole is false, and the access nil, if
 // there are more than max.
-func (t planning) walkDown(top layout.ID, max int) (a *access, whole bool, err error) {
+func (t planner) walkDown(top layout.ID, max int) (a *accessPath, whole bool, err error) {
 	ids, whole, err := t.in().Below(top, max)
 	if err != nil || !whole {
 		return nil, false, err
@@ -301,6 +301,6 @@ func unless(ok bool, err error) error {
 	return err
 }
 
-func idAccess(ids []layout.ID, name string) *access {
-	return &access{name: name, about: "documents by id", ids: ids, rows: len(ids)}
+func idAccess(ids []layout.ID, name string) *accessPath {
+	return &accessPath{name: name, about: "documents by id", ids: ids, rows: len(ids)}
 }

@@ -1,4 +1,4 @@
-package storage
+package search
 
 import (
 	"slices"
@@ -28,10 +28,10 @@ type plan struct {
 	exprs  []query.Expr
 
 	order   []query.Order // ORDER BY that decides: not after ecm:uuid, which never ties
-	access  *access
-	sorted  bool    // the access has the order of the first item of ORDER BY
-	counter *access // a cheaper way to the total, if there is one
-	finder  *access // finds the matches, whose order the access then gives
+	access  *accessPath
+	sorted  bool        // the access has the order of the first item of ORDER BY
+	counter *accessPath // a cheaper way to the total, if there is one
+	finder  *accessPath // finds the matches, whose order the access then gives
 }
 
 // flagFields are the fields that every cover holds as flags.
@@ -41,7 +41,7 @@ var flagFields = map[query.System]byte{
 }
 
 // prepare parses, binds and checks a query.
-func (t planning) prepare(src string, o QueryOptions) (*query.Select, error) {
+func (t planner) prepare(src string, o Options) (*query.Select, error) {
 	q, err := t.queries.Parse(src)
 	if err != nil {
 		return nil, err
@@ -66,7 +66,7 @@ func (t planning) prepare(src string, o QueryOptions) (*query.Select, error) {
 }
 
 // analyse takes the conditions on covers and places out of the query.
-func (t planning) analyse(q *query.Select) (*plan, error) {
+func (t planner) analyse(q *query.Select) (*plan, error) {
 	p := &plan{q: q, order: q.Order}
 	for i, o := range p.order {
 		if o.Field.Many {
@@ -105,7 +105,7 @@ func (t planning) analyse(q *query.Select) (*plan, error) {
 }
 
 // flatten leaves an order by positions out if the folder asked about gives its children none.
-func (t planning) flatten(p *plan) error {
+func (t planner) flatten(p *plan) error {
 	up, err := t.in().Folder(*p.parent)
 	if err != nil || up != nil && up.Flags()&layout.Ordered != 0 {
 		return err
@@ -132,7 +132,7 @@ func (p *plan) types(reg *schema.Registry) {
 }
 
 // take handles a condition that needs no document, and reports whether it did.
-func (t planning) take(p *plan, x *query.Predicate) (bool, error) {
+func (t planner) take(p *plan, x *query.Predicate) (bool, error) {
 	if flag, ok := flagFields[x.Field.System]; ok && (x.Op == query.Eq || x.Op == query.Ne) {
 		on := x.Values[0].V.(bool) == (x.Op == query.Eq)
 		p.needFlag(flag, on, x)
@@ -173,7 +173,7 @@ func (t planning) take(p *plan, x *query.Predicate) (bool, error) {
 	return false, nil
 }
 
-func (t planning) takePath(p *plan, x *query.Predicate) (bool, error) {
+func (t planner) takePath(p *plan, x *query.Predicate) (bool, error) {
 	if x.Op != query.Eq && x.Op != query.StartsWith {
 		return false, nil
 	}
@@ -265,8 +265,8 @@ func (p *plan) notNull(f *query.Field) bool {
 }
 
 // typeAccess is the index by type, in the order of dc:modified for a single type.
-func (p *plan) typeAccess(t planning) *access {
-	a := &access{name: layout.TypeIndex, about: "every document", rows: -1}
+func (p *plan) typeAccess(t planner) *accessPath {
+	a := &accessPath{name: layout.TypeIndex, about: "every document", rows: -1}
 	if p.everyType(t.Repo().Types()) {
 		a.ranges = []kv.Range{kv.Prefix(t.dictionary().IndexPrefix(layout.TypeIndex))}
 		return a

@@ -1,4 +1,4 @@
-package storage
+package search
 
 import (
 	"bytes"
@@ -12,10 +12,10 @@ import (
 	"catena/storage/query"
 )
 
-// place is where a page ended: how many results came before, and either the encoded values
+// cursor is where a page ended: how many results came before, and either the encoded values
 // of ORDER BY and the id of the last one, or the name of the access and the key of its row.
 // The total counted for the first page goes along.
-type place struct {
+type cursor struct {
 	passed int
 	total  int // -1: not known
 	more   bool
@@ -23,7 +23,7 @@ type place struct {
 	key    []byte
 }
 
-func (c *place) String() string {
+func (c *cursor) String() string {
 	b := binary.AppendUvarint(nil, uint64(c.passed))
 	b = binary.AppendVarint(b, int64(c.total))
 	b = append(b, 0)
@@ -34,10 +34,10 @@ func (c *place) String() string {
 	return base64.RawURLEncoding.EncodeToString(append(b, c.key...))
 }
 
-func parsePlace(s string) (*place, error) {
+func parseCursor(s string) (*cursor, error) {
 	b, err := base64.RawURLEncoding.DecodeString(s)
 	in := layout.Reader{B: b}
-	c := &place{passed: int(in.Uvarint()), total: int(in.Varint())}
+	c := &cursor{passed: int(in.Uvarint()), total: int(in.Varint())}
 	c.more = string(in.Take(1)) == "\x01"
 	c.access, c.key = in.Text(), in.B
 	if err != nil || in.Bad || c.passed < 0 || c.total < -1 || len(c.key) < 16 {
@@ -48,7 +48,7 @@ func parsePlace(s string) (*place, error) {
 
 // sortKey encodes what a hit is ordered by: the values, descending ones inverted, and the
 // id in the direction of the last value.
-func (r *run) sortKey(h *hit) ([]byte, error) {
+func (r *scan) sortKey(h *candidate) ([]byte, error) {
 	key := make([]byte, 0, 64)
 	for _, o := range r.p.order {
 		v, err := r.value(h, o.Field)
@@ -76,25 +76,25 @@ func (p *plan) lastDesc() bool { return len(p.order) > 0 && p.order[len(p.order)
 
 // match is a hit as callers get it, with what a cursor after it consists of.
 type match struct {
-	*hit
-	run *run
+	*candidate
+	run *scan
 	key []byte // the sort key, if it is known
 }
 
-func (m match) cursor() (c place, err error) {
+func (m match) cursor() (c cursor, err error) {
 	switch {
 	case m.key != nil:
 		c.key = m.key
 	case len(m.run.p.order) == 0:
-		c.access, c.key = m.run.a.name, m.hit.key
+		c.access, c.key = m.run.a.name, m.candidate.key
 	default:
-		c.key, err = m.run.sortKey(m.hit)
+		c.key, err = m.run.sortKey(m.candidate)
 	}
 	return c, err
 }
 
 // ordered calls visit for every match in the order of the query, from after a cursor on.
-func (r *run) ordered(from *place, visit func(m match) (more bool, err error)) error {
+func (r *scan) ordered(from *cursor, visit func(m match) (more bool, err error)) error {
 	switch {
 	case len(r.p.order) == 0:
 		return r.unordered(from, visit)
@@ -106,7 +106,7 @@ func (r *run) ordered(from *place, visit func(m match) (more bool, err error)) e
 	return r.grouped(from, visit)
 }
 
-func (r *run) unordered(from *place, visit func(m match) (bool, error)) error {
+func (r *scan) unordered(from *cursor, visit func(m match) (bool, error)) error {
 	var after []byte
 	if from != nil {
 		if from.access != r.a.name {
@@ -114,11 +114,11 @@ func (r *run) unordered(from *place, visit func(m match) (bool, error)) error {
 		}
 		after = from.key
 	}
-	return r.each(false, after, func(h *hit) (bool, error) { return visit(match{hit: h, run: r}) })
+	return r.each(false, after, func(h *candidate) (bool, error) { return visit(match{candidate: h, run: r}) })
 }
 
 // byIndex is for a single field, whose index has the order, ties included.
-func (r *run) byIndex(from *place, visit func(m match) (bool, error)) error {
+func (r *scan) byIndex(from *cursor, visit func(m match) (bool, error)) error {
 	var after []byte
 	if from != nil {
 		var err error
@@ -126,11 +126,11 @@ func (r *run) byIndex(from *place, visit func(m match) (bool, error)) error {
 			return err
 		}
 	}
-	return r.each(r.p.order[0].Desc, after, func(h *hit) (bool, error) { return visit(match{hit: h, run: r}) })
+	return r.each(r.p.order[0].Desc, after, func(h *candidate) (bool, error) { return visit(match{candidate: h, run: r}) })
 }
 
 // rowAt makes the key of an index row of a sort key, whole or up to the first value.
-func (r *run) rowAt(key []byte, whole bool) ([]byte, error) {
+func (r *scan) rowAt(key []byte, whole bool) ([]byte, error) {
 	n := layout.ValueLen(key[:len(key)-16])
 	if r.a.parent != nil {
 		v, _, err := kv.DecodeInt64(key)
@@ -163,16 +163,16 @@ func (r *run) rowAt(key []byte, whole bool) ([]byte, error) {
 // kept is a match in memory.
 type kept struct {
 	key []byte
-	hit hit
+	hit candidate
 }
 
 // maxKept is how many documents that were read for their order are kept for the page.
 const maxKept = 200
 
 // inMemory reads all matches and sorts them.
-func (r *run) inMemory(from *place, visit func(m match) (bool, error)) error {
+func (r *scan) inMemory(from *cursor, visit func(m match) (bool, error)) error {
 	var all []kept
-	err := r.each(false, nil, func(h *hit) (bool, error) {
+	err := r.each(false, nil, func(h *candidate) (bool, error) {
 		k, err := r.keep(h)
 		if err != nil {
 			return false, err
@@ -192,11 +192,11 @@ func (r *run) inMemory(from *place, visit func(m match) (bool, error)) error {
 	return err
 }
 
-func (r *run) unsortable() error {
+func (r *scan) unsortable() error {
 	return fault.Limit.Errorf("query: more than %d results to sort by %s, which has no index", r.t.costs.sort, r.p.orderText()).WithCode(fault.CodeQueryTooCostly)
 }
 
-func (r *run) keep(h *hit) (kept, error) {
+func (r *scan) keep(h *candidate) (kept, error) {
 	key, err := r.sortKey(h)
 	k := kept{key, *h}
 	if h.doc != nil {
@@ -207,11 +207,11 @@ func (r *run) keep(h *hit) (kept, error) {
 	return k, err
 }
 
-func (r *run) emit(all []kept, visit func(m match) (bool, error)) (more bool, err error) {
+func (r *scan) emit(all []kept, visit func(m match) (bool, error)) (more bool, err error) {
 	slices.SortFunc(all, func(a, b kept) int { return bytes.Compare(a.key, b.key) })
 	for i := range all {
 		k := &all[i]
-		more, err := visit(match{hit: &k.hit, run: r, key: k.key})
+		more, err := visit(match{candidate: &k.hit, run: r, key: k.key})
 		if err != nil || !more {
 			return false, err
 		}
@@ -221,7 +221,7 @@ func (r *run) emit(all []kept, visit func(m match) (bool, error)) (more bool, er
 
 // grouped is for an index that has the order of the first field: rows with the same value
 // are sorted by the others.
-func (r *run) grouped(from *place, visit func(m match) (bool, error)) error {
+func (r *scan) grouped(from *cursor, visit func(m match) (bool, error)) error {
 	desc := r.p.order[0].Desc
 	var after []byte
 	if from != nil {
@@ -238,7 +238,7 @@ func (r *run) grouped(from *place, visit func(m match) (bool, error)) error {
 	var group []kept
 	var first []byte
 	more := true
-	err := r.each(desc, after, func(h *hit) (bool, error) {
+	err := r.each(desc, after, func(h *candidate) (bool, error) {
 		k, err := r.keep(h)
 		if err != nil {
 			return false, err

@@ -1,8 +1,9 @@
-package storage
+package search
 
 import (
 	"sync"
 
+	"catena/storage"
 	"catena/storage/internal/layout"
 	"catena/storage/internal/row"
 	"catena/storage/kv"
@@ -20,15 +21,15 @@ type state struct {
 // states are those of the repositories of a store.
 type states struct{ byRepo sync.Map }
 
-// planning is a transaction in which queries are planned and run.
-type planning struct {
-	*Tx
+// planner is a transaction in which queries are planned and run.
+type planner struct {
+	*storage.Tx
 	*state
 }
 
-func on(t *Tx) planning { return planning{t, stateOf(t.Repo())} }
+func on(t *storage.Tx) planner { return planner{t, stateOf(t.Repo())} }
 
-func stateOf(r *Repo) *state {
+func stateOf(r *storage.Repo) *state {
 	all := row.Of[states](r.Memory())
 	if s, ok := all.byRepo.Load(r); ok {
 		return s.(*state)
@@ -38,16 +39,16 @@ func stateOf(r *Repo) *state {
 }
 
 // SetCosts has the queries of a repository planned as if it were large, for tests.
-func SetCosts(r *Repo, sorted, few, subtree, known, loads, factor int) {
+func SetCosts(r *storage.Repo, sorted, few, subtree, known, loads, factor int) {
 	c := &stateOf(r).costs
 	c.sorted, c.few, c.subtree = sorted, few, subtree
 	c.known, c.loads, c.factor = known, loads, factor
 }
 
-func (t planning) in() Internal { return t.Internal(row.Ordered{}) }
+func (t planner) in() storage.Internal { return t.Internal(row.Ordered{}) }
 
-func (t planning) kv() *kv.Tx { return t.in().KV() }
+func (t planner) kv() *kv.Tx { return t.in().KV() }
 
-func (t planning) dictionary() *layout.Dictionary { return t.in().Dictionary() }
+func (t planner) dictionary() *layout.Dictionary { return t.in().Dictionary() }
 
-func (t planning) usable(index string) bool { return t.in().Usable(index) }
+func (t planner) usable(index string) bool { return t.in().Usable(index) }

@@ -1,4 +1,4 @@
-package storage
+package search
 
 import (
 	"slices"
@@ -18,11 +18,11 @@ const (
 
 // takeText answers a full-text condition with the documents found by terms, if they are not too many:
 // then most documents meet the condition, and any other way finds them soon.
-func (t planning) takeText(p *plan, x *query.Predicate) (bool, error) {
+func (t planner) takeText(p *plan, x *query.Predicate) (bool, error) {
 	if !t.usable(layout.TextIndex) {
 		return false, nil
 	}
-	s := search{t: t, exact: x.Field.Prop == nil}
+	s := termSearch{t: t, exact: x.Field.Prop == nil}
 	ids, ok, err := s.find(x.Search())
 	if err != nil || !ok {
 		return false, err
@@ -34,9 +34,9 @@ func (t planning) takeText(p *plan, x *query.Predicate) (bool, error) {
 	return s.exact, nil
 }
 
-// search finds documents by terms.
-type search struct {
-	t     planning
+// termSearch finds documents by terms.
+type termSearch struct {
+	t     planner
 	exact bool // what is found meets the condition
 }
 
@@ -60,7 +60,7 @@ func (l *list) ranges() []kv.Range {
 }
 
 // find returns the documents of a search; it is not ok if they are too many.
-func (s *search) find(alternatives [][]query.Term) (ids []layout.ID, ok bool, err error) {
+func (s *termSearch) find(alternatives [][]query.Term) (ids []layout.ID, ok bool, err error) {
 	for _, terms := range alternatives {
 		found, ok, err := s.all(terms)
 		if err != nil || !ok {
@@ -74,7 +74,7 @@ func (s *search) find(alternatives [][]query.Term) (ids []layout.ID, ok bool, er
 }
 
 // all returns the documents that have all the terms.
-func (s *search) all(terms []query.Term) (ids []layout.ID, ok bool, err error) {
+func (s *termSearch) all(terms []query.Term) (ids []layout.ID, ok bool, err error) {
 	var lists, without []list
 	for _, term := range terms {
 		found := s.lists(term)
@@ -117,7 +117,7 @@ func (s *search) all(terms []query.Term) (ids []layout.ID, ok bool, err error) {
 
 // lists are those a document of the term is on. A phrase is on the list of each of its words, which
 // says nothing about their order.
-func (s *search) lists(term query.Term) []list {
+func (s *termSearch) lists(term query.Term) []list {
 	stems, words := text.Stems(term.Phrase), text.Words(term.Phrase)
 	lists := make([]list, len(stems))
 	for i := range stems {
@@ -137,7 +137,7 @@ func (s *search) lists(term query.Term) []list {
 }
 
 // count finds out how many rows the shortest of the lists has, and that the others have no fewer.
-func (s *search) count(lists []list) error {
+func (s *termSearch) count(lists []list) error {
 	for bound := 128; ; bound = min(8*bound, maxFound+1) {
 		short := bound > maxFound
 		for i := range lists {
@@ -153,7 +153,7 @@ func (s *search) count(lists []list) error {
 }
 
 // rows counts the rows of a list up to a bound.
-func (s *search) rows(l *list, bound int) error {
+func (s *termSearch) rows(l *list, bound int) error {
 	l.rows = 0
 	for _, r := range l.ranges() {
 		n, more, err := s.t.kv().Count(r, bound-l.rows)
@@ -169,7 +169,7 @@ func (s *search) rows(l *list, bound int) error {
 }
 
 // meets reports whether the document of a row is on all other lists and on none of those without.
-func (s *search) meets(key []byte, others, without []list) (bool, error) {
+func (s *termSearch) meets(key []byte, others, without []list) (bool, error) {
 	id := layout.IDAtEnd(key)
 	term, _, err := kv.DecodeString(key[2:])
 	if err != nil {
@@ -195,7 +195,7 @@ func (s *search) meets(key []byte, others, without []list) (bool, error) {
 }
 
 // on reports whether a document is on a list. All stems of a document are of one language.
-func (s *search) on(l *list, language string, id layout.ID) (bool, error) {
+func (s *termSearch) on(l *list, language string, id layout.ID) (bool, error) {
 	for _, term := range l.terms {
 		if language != "=" && !strings.HasPrefix(term, language+":") {
 			continue
@@ -210,7 +210,7 @@ func (s *search) on(l *list, language string, id layout.ID) (bool, error) {
 
 // correct replaces what the terms say about documents that were changed since by what the documents
 // say, unless they are many.
-func (s *search) correct(ids []layout.ID, x *query.Predicate) ([]layout.ID, error) {
+func (s *termSearch) correct(ids []layout.ID, x *query.Predicate) ([]layout.ID, error) {
 	stale, more, err := s.t.in().Pending(maxPending)
 	if err != nil || more || len(stale) == 0 {
 		return ids, err

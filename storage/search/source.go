@@ -1,6 +1,7 @@
-package storage
+package search
 
 import (
+	"catena/storage"
 	"catena/storage/fault"
 	"catena/storage/internal/layout"
 	"catena/storage/internal/row"
@@ -13,8 +14,8 @@ var errNeedDoc = fault.Internal.Errorf("query: the row does not contain the valu
 
 // coverSource reads what it can of a candidate from its index row.
 type coverSource struct {
-	run *run
-	hit *hit
+	run *scan
+	hit *candidate
 }
 
 // Work counts work of the transaction.
@@ -117,8 +118,8 @@ func anyList(s []string) []any {
 
 // docSource reads the fields of a document.
 type docSource struct {
-	t *Tx
-	d *Doc
+	t *storage.Tx
+	d *storage.Doc
 }
 
 // Work counts work of the transaction.
