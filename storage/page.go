@@ -176,3 +176,9 @@ func (t *Tx) countChildren(d *Doc, p *pager) error {
 	}
 	return nil
 }
+
+// SortKey is one ORDER BY item.
+type SortKey struct {
+	Field string
+	Desc  bool
+}

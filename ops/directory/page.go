@@ -5,7 +5,6 @@ import (
 	"catena/storage"
 	"catena/storage/directory/record"
 	"catena/storage/fault"
-	"catena/storage/search"
 )
 
 var page = engine.Op{
@@ -44,7 +43,7 @@ func (p pageParams) run(c *engine.Ctx, _ engine.Void) (*record.Page, error) {
 		q.Offset = p.Index * size
 	}
 	for i, name := range p.SortBy {
-		q.Sort = append(q.Sort, search.SortKey{Field: name, Desc: i < len(p.SortOrder) && p.SortOrder[i] == "desc"})
+		q.Sort = append(q.Sort, storage.SortKey{Field: name, Desc: i < len(p.SortOrder) && p.SortOrder[i] == "desc"})
 	}
 	return d.Find(q)
 }

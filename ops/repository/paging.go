@@ -44,7 +44,7 @@ func (p paging) options(c *engine.Ctx) (search.Options, error) {
 			continue
 		}
 		asc := i < len(p.sortOrder) && strings.EqualFold(strings.TrimSpace(p.sortOrder[i]), "asc")
-		o.Sort = append(o.Sort, search.SortKey{Field: field, Desc: !asc})
+		o.Sort = append(o.Sort, storage.SortKey{Field: field, Desc: !asc})
 	}
 	return o, nil
 }

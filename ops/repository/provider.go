@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"strings"
 
+	"catena/storage"
 	"catena/storage/declare"
 	"catena/storage/fault"
 	"catena/storage/query"
-	"catena/storage/search"
 )
 
 // provider is a query with a name. Conditions of fields and quick filters are added to it
@@ -63,8 +63,8 @@ func (p *provider) source(columns string, conditions []string) string {
 }
 
 // order is the order of quick filters followed by the provider's.
-func (p *provider) order(filters []quick) ([]search.SortKey, error) {
-	var keys []search.SortKey
+func (p *provider) order(filters []quick) ([]storage.SortKey, error) {
+	var keys []storage.SortKey
 	for _, f := range append(filters, quick{Sort: p.Sort}) {
 		for _, item := range f.Sort {
 			name, dir, _ := strings.Cut(strings.TrimSpace(item), " ")
@@ -72,7 +72,7 @@ func (p *provider) order(filters []quick) ([]search.SortKey, error) {
 			if _, err := query.ParseField(name); err != nil || dir != "" && dir != "asc" && dir != "desc" {
 				return nil, fault.Invalid.Errorf("sort: %q: must be a field with asc or desc", item)
 			}
-			keys = append(keys, search.SortKey{Field: name, Desc: dir == "desc"})
+			keys = append(keys, storage.SortKey{Field: name, Desc: dir == "desc"})
 		}
 	}
 	return keys, nil

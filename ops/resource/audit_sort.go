@@ -9,7 +9,6 @@ import (
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
-	"catena/storage/search"
 )
 
 // moments are the fields that records are kept in the order of.
@@ -32,7 +31,7 @@ const maxSorted = maxPage
 
 // sorted returns a page of the records in an order they are not kept in, which is found by
 // reading all of them.
-func sorted(c *engine.Ctx, f storage.EntryFilter, by []search.SortKey) (*storage.EntryPage, error) {
+func sorted(c *engine.Ctx, f storage.EntryFilter, by []storage.SortKey) (*storage.EntryPage, error) {
 	for _, k := range by {
 		if texts[k.Field] == nil && !moments[k.Field] {
 			return nil, fault.Invalid.Errorf("sortBy: audit records have no field %q%s", k.Field, fault.Perhaps(k.Field, maps.Keys(texts))).In("sortBy")
@@ -56,7 +55,7 @@ func sorted(c *engine.Ctx, f storage.EntryFilter, by []search.SortKey) (*storage
 	return &storage.EntryPage{Entries: all.Entries[from:to], Page: page}, nil
 }
 
-func inOrder(a, b *storage.Entry, by []search.SortKey) int {
+func inOrder(a, b *storage.Entry, by []storage.SortKey) int {
 	for _, k := range by {
 		var n int
 		if text := texts[k.Field]; text != nil {

@@ -3,6 +3,7 @@ package resource
 import (
 	"strings"
 
+	"catena/storage"
 	"catena/storage/fault"
 	"catena/storage/search"
 )
@@ -30,7 +31,7 @@ func (p paging) options() (search.Options, error) {
 	}
 	for i, field := range p.sortBy {
 		desc := i >= len(p.sortOrder) || !strings.EqualFold(strings.TrimSpace(p.sortOrder[i]), "asc")
-		o.Sort = append(o.Sort, search.SortKey{Field: strings.TrimSpace(field), Desc: desc})
+		o.Sort = append(o.Sort, storage.SortKey{Field: strings.TrimSpace(field), Desc: desc})
 	}
 	return o, nil
 }

@@ -7,16 +7,10 @@ import (
 // Options bind and bound a query.
 type Options struct {
 	storage.PageOptions
-	Args  []any          // for ?
-	Named map[string]any // for :name
-	Sort  []SortKey      // replaces ORDER BY when not empty
-	Max   int            // most results altogether; 0: no bound but the limits
-}
-
-// SortKey is one ORDER BY item.
-type SortKey struct {
-	Field string
-	Desc  bool
+	Args  []any             // for ?
+	Named map[string]any    // for :name
+	Sort  []storage.SortKey // replaces ORDER BY when not empty
+	Max   int               // most results altogether; 0: no bound but the limits
 }
 
 // Rows are the columns of a query's results.

@@ -11,7 +11,6 @@ import (
 	"catena/storage"
 	"catena/storage/directory/record"
 	"catena/storage/fault"
-	"catena/storage/search"
 	"catena/storage/storagetest"
 )
 
@@ -101,7 +100,7 @@ func TestDirectory(t *testing.T) {
 			{record.Query{Starts: map[string]string{"label": "ess"}, Exact: true}, ""},
 			{record.Query{Equal: map[string]any{"label": "Foo"}}, "http://address.com/"},
 			{record.Query{Contains: map[string]string{"id": "press"}}, "press-release"},
-			{record.Query{Starts: map[string]string{"id": "a"}, Sort: []search.SortKey{{Field: "label"}}}, "article acknowledgement application"},
+			{record.Query{Starts: map[string]string{"id": "a"}, Sort: []storage.SortKey{{Field: "label"}}}, "article acknowledgement application"},
 			{record.Query{PageOptions: storage.PageOptions{Offset: 1000}}, ""},
 		} {
 			if got := ids(d, x.q); got != x.want {

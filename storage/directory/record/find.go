@@ -10,7 +10,6 @@ import (
 	"catena/storage/internal/row"
 	"catena/storage/kv"
 	"catena/storage/query"
-	"catena/storage/search"
 )
 
 // Query selects entries. Empty parts select everything.
@@ -19,7 +18,7 @@ type Query struct {
 	Starts   map[string]string // texts that values begin with
 	Contains map[string]string // texts that values hold
 	Exact    bool              // Starts and Contains mind the case
-	Sort     []search.SortKey  // by field; none: by id
+	Sort     []storage.SortKey // by field; none: by id
 	storage.PageOptions
 }
 
