@@ -39,8 +39,8 @@ func (t *Tx) holderOf(name string) (h holder, err error) {
 	if name == everyone {
 		return h, nil
 	}
-	var u User
-	if _, err = t.Table(usersTable).Get(name, &u); err != nil {
+	var u userRow
+	if _, err = t.Table(layout.UserTable).Get(name, &u); err != nil {
 		return h, err
 	}
 	h.number = u.ID
@@ -111,7 +111,7 @@ func (h holders) current(e ACE) (bool, error) {
 
 // group reports whether a name is that of a group.
 func (h holders) group(name string) (bool, error) {
-	raw, err := h.t.Table(groupsTable).Row(name)
+	raw, err := h.t.Table(layout.GroupTable).Row(name)
 	return raw != nil, err
 }
 
@@ -129,12 +129,12 @@ func (h holders) number(name string) (int64, error) {
 }
 
 // endGrants has nothing that was granted to a user who goes be for others of the name.
-func (t *Tx) endGrants(u *User) error {
-	number := max(u.ID, 1) // the first users of all had no numbers
-	if err := t.Table(formerTable).Put(u.Username, number); err != nil {
+func (t *Tx) endGrants(user string, number int64) error {
+	number = max(number, 1) // the first users of all had no numbers
+	if err := t.Table(formerTable).Put(user, number); err != nil {
 		return err
 	}
-	return t.As(t.repo.System()).enqueueLeaving(leaving{User: u.Username})
+	return t.As(t.repo.System()).enqueueLeaving(leaving{User: user})
 }
 
 // enqueueLeaving adds a job for the documents that follow, if there are any.

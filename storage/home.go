@@ -15,26 +15,26 @@ const (
 // Home returns the personal workspace of the principal, which nobody else sees but administrators. One
 // that is not there is made if needed, else it is nil.
 func (t *Tx) Home(needed bool) (*Doc, error) {
-	if t.as.System {
+	if t.Principal().System {
 		return nil, fault.Invalid.Errorf("workspace: the server itself does not have one")
 	}
-	system := t.As(t.repo.System())
+	system := t.As(t.Repo().System())
 	all, err := system.homes(needed)
 	if err != nil || all == nil {
 		return nil, err
 	}
-	own, err := system.Child(all, homeName(t.as.Name))
+	own, err := system.Child(all, homeName(t.Principal().Name))
 	if err == nil {
 		return t.Reload(own)
 	}
 	if !fault.Is(err, fault.NotFound) || !needed {
 		return nil, orNil(err)
 	}
-	if own, err = system.Create(all, "Workspace", homeName(t.as.Name), Props{"dc:title": t.as.Name}); err != nil {
+	if own, err = system.Create(all, "Workspace", homeName(t.Principal().Name), Props{"dc:title": t.Principal().Name}); err != nil {
 		return nil, err
 	}
 	if _, err = system.SetACL(own, "local", []ACE{
-		{User: t.as.Name, Permission: "Everything", Granted: true},
+		{User: t.Principal().Name, Permission: "Everything", Granted: true},
 		{User: "Everyone", Permission: "Everything", Granted: false},
 	}); err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func (t *Tx) homes(needed bool) (*Doc, error) {
 
 // vacateHome takes the personal workspace of a user who goes out of the way of another user of the name.
 func (t *Tx) vacateHome(user string) error {
-	system := t.As(t.repo.System())
+	system := t.As(t.Repo().System())
 	all, err := system.homes(false)
 	if err != nil || all == nil {
 		return err
@@ -77,7 +77,7 @@ const goneMark = "%gone"
 // Vacate gives the folder of a user who goes to the administrators: its name becomes one that no user's folder
 // has. Whoever else was granted something within keeps it.
 func (t *Tx) Vacate(folder *Doc) error {
-	server := t.repo.System()
+	server := t.Repo().System()
 	server.Actor = t.Actor()
 	system := t.As(server)
 	parent, err := system.Parent(folder)
@@ -85,7 +85,7 @@ func (t *Tx) Vacate(folder *Doc) error {
 		return err
 	}
 	name := folder.Name()
-	_, err = system.Move(folder, parent, name[:min(len(name), t.repo.limits.NameLength-len(goneMark))]+goneMark)
+	_, err = system.Move(folder, parent, name[:min(len(name), t.Repo().Limits().NameLength-len(goneMark))]+goneMark)
 	return err
 }
 

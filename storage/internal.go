@@ -143,3 +143,23 @@ func (i Internal) Text(d *Doc, key string) (any, error) {
 
 // Words returns the words of a document, or those of one property.
 func (i Internal) Words(d *Doc, only *schema.Field) (*text.Text, error) { return i.t.textOf(d, only) }
+
+// Members returns one side of a membership.
+func (i Internal) Members(kind byte, of string) ([]string, error) { return i.t.members(kind, of) }
+
+// GroupsAbove returns groups with all that contain them.
+func (i Internal) GroupsAbove(groups []string) ([]string, error) { return i.t.groupsAbove(groups) }
+
+// Regrouped has all who act look up anew which groups they are in.
+func (i Internal) Regrouped() error { return i.t.regrouped() }
+
+// FeedMembers tells the feed that somebody came into a group or left one.
+func (i Internal) FeedMembers(of, name string, kind byte) error {
+	return i.t.feedMembers(of, name, kind)
+}
+
+// EndGrants has nothing that was granted to a user who goes be for others of the name.
+func (i Internal) EndGrants(user string, number int64) error { return i.t.endGrants(user, number) }
+
+// Leave has every owner end what it keeps about a user.
+func (i Internal) Leave(user string) error { return i.t.leaveOwned(user) }

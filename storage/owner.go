@@ -1,9 +1,15 @@
 package storage
 
+import (
+	"context"
+)
+
 // Owner is a package that keeps data of its own about documents or users. Its functions are called in the transaction
-// in which a document or a user ends, and an error of theirs ends that. Each of them may be nil.
+// in which something begins or ends, and an error of theirs refuses that. Each of them may be nil.
 type Owner struct {
 	Name   string
+	Seed   func(t *Tx, adminPassword string) error                     // the first repository of a store is filled
+	Open   func(ctx context.Context, r *Repo) error                    // a repository is opened
 	Erase  func(t *Tx, d *Doc) error                                   // the document is erased
 	Leave  func(t *Tx, user string) error                              // the user is deleted
 	Verify func(t *Tx, problem func(format string, args ...any)) error // reports what does not fit together
@@ -42,6 +48,32 @@ func (t *Tx) verifyOwned(problem func(format string, args ...any)) error {
 			continue
 		}
 		if err := o.Verify(t, problem); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// seedOwned has every owner write what a fresh store has.
+func (t *Tx) seedOwned(adminPassword string) error {
+	for _, o := range t.repo.owners {
+		if o.Seed == nil {
+			continue
+		}
+		if err := o.Seed(t, adminPassword); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// openOwned tells every owner that the repository is opened.
+func (r *Repo) openOwned(ctx context.Context) error {
+	for _, o := range r.owners {
+		if o.Open == nil {
+			continue
+		}
+		if err := o.Open(ctx, r); err != nil {
 			return err
 		}
 	}

@@ -46,9 +46,9 @@ func (g *Group) names() []string { return nameTexts(g.Name, g.Label) }
 // tableOf is the table of users, or of groups.
 func tableOf(kind byte) string {
 	if kind == nameOfUser {
-		return usersTable
+		return layout.UserTable
 	}
-	return groupsTable
+	return layout.GroupTable
 }
 
 // namesIn are the names in the row of a user or group.
@@ -77,13 +77,13 @@ func nameTexts(names ...string) (out []string) {
 func (t *Tx) setNames(kind byte, who string, old, new []string) error {
 	for _, s := range old {
 		if !slices.Contains(new, s) {
-			if err := t.kv.Delete(nameKey(kind, s, who)); err != nil {
+			if err := inside(t).KV().Delete(nameKey(kind, s, who)); err != nil {
 				return err
 			}
 		}
 	}
 	for _, s := range new {
-		if err := t.kv.Set(nameKey(kind, s, who), nil); err != nil {
+		if err := inside(t).KV().Set(nameKey(kind, s, who), nil); err != nil {
 			return err
 		}
 	}
@@ -95,11 +95,11 @@ func nameKey(kind byte, text, who string) []byte {
 }
 
 // openNames writes the rows of names in a store that has none yet.
-func (r *Repo) openNames(ctx context.Context) error {
-	done := false
+func openNames(ctx context.Context, r *Repo) error {
+	done := r.IsPart() // names are there once for all repositories
 	err := r.View(ctx, r.System(), func(t *Tx) error {
-		v, err := t.kv.Get(namesKey)
-		done = v != nil
+		v, err := inside(t).KV().Get(namesKey)
+		done = done || v != nil
 		return err
 	})
 	if err != nil || done {
@@ -117,7 +117,7 @@ func (r *Repo) openNames(ctx context.Context) error {
 				}
 			}
 		}
-		return t.kv.Set(namesKey, []byte{1})
+		return inside(t).KV().Set(namesKey, []byte{1})
 	})
 }
 
@@ -126,12 +126,12 @@ func (r *Repo) openNames(ctx context.Context) error {
 func (t *Tx) named(kind byte, text string, take func(name string) bool) error {
 	if text = row.Text(strings.Trim(text, " *%")); text == "" {
 		table := tableOf(kind)
-		for r, err := range t.Table(table).rows("", "", false, 0) {
-			if err != nil || !take(string(r.Key[len(table)+2:])) {
-				return err
+		for name := range t.Table(table).Scan("", "", false, 0) {
+			if !take(name) {
+				break
 			}
 		}
-		return nil
+		return t.Err()
 	}
 	found, err := t.allNamed(kind, text)
 	if err != nil {
@@ -150,10 +150,10 @@ func (t *Tx) allNamed(kind byte, text string) (map[string]bool, error) {
 	found := map[string]bool{}
 	err := t.eachNamed(kind, text, func(who string) bool {
 		found[who] = true
-		return len(found) <= t.repo.limits.ScanRows
+		return len(found) <= t.Repo().Limits().ScanRows
 	})
-	if err == nil && len(found) > t.repo.limits.ScanRows {
-		err = fault.Limit.Errorf("search %q: more than %d results", text, t.repo.limits.ScanRows).WithCode(fault.CodeQueryTooCostly)
+	if err == nil && len(found) > t.Repo().Limits().ScanRows {
+		err = fault.Limit.Errorf("search %q: more than %d results", text, t.Repo().Limits().ScanRows).WithCode(fault.CodeQueryTooCostly)
 	}
 	return found, err
 }
@@ -165,7 +165,7 @@ func (t *Tx) UsersNamed(text string) ([]string, error) { return t.namesOf(nameOf
 func (t *Tx) GroupsNamed(text string) ([]string, error) { return t.namesOf(nameOfGroup, text) }
 
 func (t *Tx) namesOf(kind byte, text string) ([]string, error) {
-	if t.as.Name == "" {
+	if t.Principal().Name == "" {
 		return nil, ErrNobody
 	}
 	found, err := t.allNamed(kind, row.Text(text))
@@ -175,9 +175,9 @@ func (t *Tx) namesOf(kind byte, text string) ([]string, error) {
 // eachNamed calls take for each name that begins with a folded text, with whose it is.
 func (t *Tx) eachNamed(kind byte, text string, take func(who string) bool) error {
 	whole := nameKey(kind, text, "")
-	names := prefix(whole[:len(whole)-2]) // without the end of the text
+	names := kv.Prefix(whole[:len(whole)-2]) // without the end of the text
 	names.KeysOnly = true
-	for r, err := range t.kv.Scan(names) {
+	for r, err := range inside(t).KV().Scan(names) {
 		if err != nil {
 			return err
 		}
@@ -191,7 +191,7 @@ func (t *Tx) eachNamed(kind byte, text string, take func(who string) bool) error
 
 // pageOf collects the names of a page.
 func (t *Tx) pageOf(o PageOptions, walk func(take func(name string) bool) error) ([]string, Page, error) {
-	if t.as.Name == "" {
+	if t.Principal().Name == "" {
 		return nil, Page{}, ErrNobody
 	}
 	return PageOf(t, o, walk)
@@ -251,7 +251,7 @@ func (t *Tx) MemberGroups(group, text string, o PageOptions) (*GroupPage, error)
 func (t *Tx) matching(kind byte, words, names []string, take func(string) bool) error {
 	words = foldWords(words)
 	for _, name := range names {
-		raw, err := t.kv.Get(layout.TableKey(layout.TableSpace, tableOf(kind), name))
+		raw, err := t.Table(tableOf(kind)).Row(name)
 		if err != nil {
 			return err
 		}
@@ -297,4 +297,26 @@ func (t *Tx) groupPage(names []string, page Page) (*GroupPage, error) {
 		out.Groups = append(out.Groups, g)
 	}
 	return out, nil
+}
+
+// peopleOwner keeps users with their personal workspaces.
+var peopleOwner = Owner{Name: "people", Seed: seed, Open: openNames}
+
+func inside(t *Tx) Internal { return t.Internal(row.Ordered{}) }
+
+// seed writes the groups and the administrator that a fresh repository has.
+func seed(t *Tx, password string) error {
+	for _, g := range [...]Group{
+		{Name: administrators, Label: "Administrators group"},
+		{Name: members, Label: "Members group"},
+		{Name: PowerUsers, Label: "Power users group"},
+	} {
+		if err := t.SaveGroup(&g); err != nil {
+			return err
+		}
+	}
+	if err := inside(t).KV().Set(namesKey, []byte{1}); err != nil {
+		return err
+	}
+	return t.SaveUser(&User{Username: administratorName, Groups: []string{administrators}}, password)
 }

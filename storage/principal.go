@@ -10,6 +10,7 @@ import (
 
 	"catena/storage/fault"
 	"catena/storage/internal/layout"
+	"catena/storage/kv"
 )
 
 // Principal is who acts.
@@ -134,9 +135,9 @@ func (r *Repo) Principal(ctx context.Context, user string) (*Principal, error) {
 
 // PrincipalOf returns a user as one who acts, with all groups the user is in, directly or not.
 func (t *Tx) PrincipalOf(user string) (*Principal, error) {
-	var u User
-	if ok, err := t.Table(usersTable).Get(user, &u); err != nil || !ok {
-		return nil, cmp.Or(err, noUser())
+	var u userRow
+	if ok, err := t.Table(layout.UserTable).Get(user, &u); err != nil || !ok {
+		return nil, cmp.Or(err, ErrNoUser())
 	}
 	direct, err := t.members(layout.MemberOf, u.Username)
 	if err != nil {
@@ -154,13 +155,19 @@ func (t *Tx) PrincipalOf(user string) (*Principal, error) {
 	return p, err
 }
 
+// userRow is what principals need to know of the row of a user.
+type userRow struct {
+	ID       int64
+	Username string
+}
+
 // NumberOf returns the number of a user, 0 if there is none of the name.
 func (t *Tx) NumberOf(user string) (int64, error) {
 	if user == t.as.Name {
 		return t.as.ID, nil
 	}
-	var u User
-	_, err := t.Table(usersTable).Get(user, &u)
+	var u userRow
+	_, err := t.Table(layout.UserTable).Get(user, &u)
 	return u.ID, err
 }
 
@@ -181,7 +188,8 @@ func (t *Tx) groupsAbove(groups []string) ([]string, error) {
 	return all, nil
 }
 
-func noUser() error { return fault.NotFound.Errorf("user does not exist") }
+// ErrNoUser is the error for a user who does not exist.
+func ErrNoUser() error { return fault.NotFound.Errorf("user does not exist") }
 
 // Owned says whose something is that is kept: one user's, and not that of another one who has the name later.
 type Owned struct {
@@ -205,7 +213,25 @@ func (o Owned) Identity() string { return o.Owner + "#" + strconv.FormatInt(o.Ow
 func (o Owned) Principal(tx *Tx) (*Principal, error) {
 	p, err := tx.PrincipalOf(o.Owner)
 	if err == nil && !o.Is(p) {
-		return nil, noUser()
+		return nil, ErrNoUser()
 	}
 	return p, err
+}
+
+// members reads one side of a membership.
+func (t *Tx) members(kind byte, of string) (names []string, err error) {
+	at := layout.MemberPrefix(kind, of)
+	r := prefix(at)
+	r.KeysOnly = true
+	for row, err := range t.kv.Scan(r) {
+		if err != nil {
+			return nil, err
+		}
+		name, _, err := kv.DecodeString(row.Key[len(at):])
+		if err != nil {
+			return nil, err
+		}
+		names = append(names, name)
+	}
+	return names, nil
 }

@@ -124,6 +124,7 @@ func (c *Config) setDefaults() {
 	c.Name = cmp.Or(c.Name, DefaultRepository)
 	c.BlobGrace = cmp.Or(c.BlobGrace, 24*time.Hour)
 	limit.Fill(&c.Limits)
+	c.Owners = append([]Owner{peopleOwner}, c.Owners...)
 	if c.Log == nil {
 		c.Log = slog.Default()
 	}
@@ -178,7 +179,7 @@ func Open(ctx context.Context, c Config, adminPassword string) (*Repo, error) {
 	if err := r.openSecret(ctx, c.Secret); err != nil {
 		return nil, err
 	}
-	if err := r.openNames(ctx); err != nil {
+	if err := r.openOwned(ctx); err != nil {
 		return nil, err
 	}
 	if err := r.jobs().Open(ctx); err != nil {
@@ -229,6 +230,9 @@ func (r *Repo) intern(b []byte) string {
 
 // Name returns the repository's name.
 func (r *Repo) Name() string { return r.name }
+
+// IsPart reports whether the repository is a further one of a store, which has users and contents for all of them.
+func (r *Repo) IsPart() bool { return r.part }
 
 // Types returns the declared document types.
 func (r *Repo) Types() *schema.Registry { return r.types }

@@ -27,13 +27,10 @@ func (r *Repo) seed(ctx context.Context, password string) error {
 		if err := t.seedTree(); err != nil {
 			return err
 		}
-		if err := t.kv.Set(namesKey, []byte{1}); err != nil {
-			return err
-		}
 		if r.part {
 			return nil // people are there already
 		}
-		return t.seedPeople(password)
+		return t.seedOwned(password)
 	})
 }
 
@@ -94,17 +91,4 @@ func (t *Tx) seedTree() error {
 		}
 	}
 	return nil
-}
-
-func (t *Tx) seedPeople(password string) error {
-	for _, g := range [...]Group{
-		{Name: administrators, Label: "Administrators group"},
-		{Name: members, Label: "Members group"},
-		{Name: PowerUsers, Label: "Power users group"},
-	} {
-		if err := t.SaveGroup(&g); err != nil {
-			return err
-		}
-	}
-	return t.SaveUser(&User{Username: administratorName, Groups: []string{administrators}}, password)
 }

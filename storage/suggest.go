@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"catena/storage/fault"
+	"catena/storage/internal/layout"
 	"catena/storage/internal/row"
 )
 
@@ -39,7 +40,7 @@ func (t *Tx) SuggestGroups(text string, limit int) ([]*Group, bool, error) {
 	groups := make([]*Group, len(names))
 	for i, name := range names {
 		groups[i] = &Group{}
-		if _, err = t.Table(groupsTable).Get(name, groups[i]); err != nil {
+		if _, err = t.Table(layout.GroupTable).Get(name, groups[i]); err != nil {
 			return nil, false, err
 		}
 	}
@@ -47,7 +48,7 @@ func (t *Tx) SuggestGroups(text string, limit int) ([]*Group, bool, error) {
 }
 
 func (t *Tx) suggest(kind byte, words, among []string, limit int) (names []string, more bool, err error) {
-	if t.as.Name == "" {
+	if t.Principal().Name == "" {
 		return nil, false, ErrNobody
 	}
 	found := map[string]bool{}
@@ -83,7 +84,7 @@ func (t *Tx) namedByAll(kind byte, words []string, take func(name string) bool) 
 	}
 	read := 0
 	err := t.eachNamed(kind, words[0], func(name string) bool {
-		if read++; read > t.repo.limits.ScanRows {
+		if read++; read > t.Repo().Limits().ScanRows {
 			return false
 		}
 		if slices.ContainsFunc(rest, func(found map[string]bool) bool { return !found[name] }) {
@@ -91,8 +92,8 @@ func (t *Tx) namedByAll(kind byte, words []string, take func(name string) bool) 
 		}
 		return take(name)
 	})
-	if err == nil && read > t.repo.limits.ScanRows {
-		return fault.Limit.Errorf("search %q: more than %d results", words[0], t.repo.limits.ScanRows).WithCode(fault.CodeQueryTooCostly)
+	if err == nil && read > t.Repo().Limits().ScanRows {
+		return fault.Limit.Errorf("search %q: more than %d results", words[0], t.Repo().Limits().ScanRows).WithCode(fault.CodeQueryTooCostly)
 	}
 	return err
 }
@@ -111,8 +112,8 @@ func (t *Tx) UsersWithin(group string, sub bool) ([]string, error) {
 			return nil, err
 		}
 		users = append(users, g.Users...)
-		if len(users) > t.repo.limits.ScanRows || len(seen) > maxGroupsWithin {
-			return nil, fault.Limit.Errorf("group %s: has more than %d users or %d groups", group, t.repo.limits.ScanRows, maxGroupsWithin).
+		if len(users) > t.Repo().Limits().ScanRows || len(seen) > maxGroupsWithin {
+			return nil, fault.Limit.Errorf("group %s: has more than %d users or %d groups", group, t.Repo().Limits().ScanRows, maxGroupsWithin).
 				WithCode(fault.CodeQueryTooCostly)
 		}
 		for _, name := range g.Groups {

@@ -25,6 +25,12 @@ type Table struct {
 // Table returns the table of a name; it need not exist.
 func (t *Tx) Table(name string) Table { return Table{t: t, space: layout.TableSpace, name: name} }
 
+// ReadOnly returns the table as one that cannot be written.
+func (b Table) ReadOnly() Table {
+	b.readOnly = true
+	return b
+}
+
 // Secret returns a table that only packages below storage can name, for what they show to nobody as it
 // is kept. Changes of its rows are not noted.
 func (t *Tx) Secret(s row.Secret) Table { return Table{t: t, space: layout.SecretSpace, name: s.Name} }

@@ -9,7 +9,6 @@ import (
 	"catena/storage/fault"
 	"catena/storage/internal/layout"
 	"catena/storage/internal/password"
-	"catena/storage/kv"
 )
 
 // User is somebody who can sign in. The deck account's fields live here too.
@@ -32,40 +31,37 @@ type Group struct {
 	Users, Groups []string `json:"-"`
 }
 
-const (
-	usersTable  = "users"
-	groupsTable = "groups"
-)
-
 // Users returns the users by name, to be searched; only administrators write there.
-func (t *Tx) Users() (Table, error) { return t.directory(usersTable) }
+func (t *Tx) Users() (Table, error) { return t.table(layout.UserTable) }
 
 // Groups returns the groups by name, to be searched; only administrators write there.
-func (t *Tx) Groups() (Table, error) { return t.directory(groupsTable) }
+func (t *Tx) Groups() (Table, error) { return t.table(layout.GroupTable) }
 
-func (t *Tx) directory(name string) (Table, error) {
-	if t.as.Name == "" {
+func (t *Tx) table(name string) (Table, error) {
+	if t.Principal().Name == "" {
 		return Table{}, ErrNobody
 	}
 	b := t.Table(name)
-	b.readOnly = !t.rights.admin
+	if !t.Principal().Is() {
+		b = b.ReadOnly()
+	}
 	return b, nil
 }
 
 // User returns a user with the groups the user is in directly.
 func (t *Tx) User(name string) (*User, error) {
-	if t.as.Name == "" {
+	if t.Principal().Name == "" {
 		return nil, ErrNobody
 	}
 	if name == "" {
-		return nil, noUser()
+		return nil, ErrNoUser()
 	}
 	u := &User{}
-	ok, err := t.Table(usersTable).Get(name, u)
+	ok, err := t.Table(layout.UserTable).Get(name, u)
 	if err != nil || !ok {
-		return nil, cmp.Or(err, noUser())
+		return nil, cmp.Or(err, ErrNoUser())
 	}
-	u.Groups, err = t.members(layout.MemberOf, name)
+	u.Groups, err = inside(t).Members(layout.MemberOf, name)
 	return u, err
 }
 
@@ -87,11 +83,11 @@ func (t *Tx) SaveUser(u *User, text string) error {
 		if u.ID, err = t.Next("users"); err != nil {
 			return err
 		}
-		u.Created = t.now
+		u.Created = t.Now()
 	} else {
 		u.ID, u.Created = old.ID, old.Created
 	}
-	u.Updated = t.now
+	u.Updated = t.Now()
 	if err := t.setMembers(u.Username, old.groups(), u.Groups, layout.MemberOf, layout.MemberUser); err != nil {
 		return err
 	}
@@ -101,14 +97,14 @@ func (t *Tx) SaveUser(u *User, text string) error {
 		}
 	}
 	if !sameSet(old.groups(), u.Groups) {
-		if err := t.regrouped(); err != nil {
+		if err := inside(t).Regrouped(); err != nil {
 			return err
 		}
 	}
 	if err := t.setNames(nameOfUser, u.Username, old.names(), u.names()); err != nil {
 		return err
 	}
-	return cmp.Or(t.Table(usersTable).Put(u.Username, u), t.told("user"+change(old != nil), u.Username))
+	return cmp.Or(t.Table(layout.UserTable).Put(u.Username, u), t.told("user"+change(old != nil), u.Username))
 }
 
 func (u *User) groups() []string {
@@ -143,10 +139,10 @@ func (t *Tx) maySaveUser(old, u *User) error {
 	if err := t.MayWrite(); err != nil {
 		return err
 	}
-	if t.rights.admin {
+	if t.Principal().Is() {
 		return t.groupsExist(old.groups(), u.Groups)
 	}
-	if old != nil && u.Username == t.as.Name && sameSet(old.Groups, u.Groups) {
+	if old != nil && u.Username == t.Principal().Name && sameSet(old.Groups, u.Groups) {
 		if u.AccountType == old.AccountType && u.BillingPeriod == old.BillingPeriod && u.TeamID == old.TeamID && u.TeamRole == old.TeamRole {
 			return nil
 		}
@@ -159,14 +155,14 @@ func (t *Tx) maySaveUser(old, u *User) error {
 
 // mayEdit checks that the principal may change users and groups that are in the groups given.
 func (t *Tx) mayEdit(groups []string) error {
-	if t.rights.admin {
+	if t.Principal().Is() {
 		return nil
 	}
 	refused := fault.Denied.Errorf("User is not allowed to edit users")
-	if !slices.Contains(t.as.Groups, PowerUsers) {
+	if !slices.Contains(t.Principal().Groups, PowerUsers) {
 		return refused
 	}
-	all, err := t.groupsAbove(groups)
+	all, err := inside(t).GroupsAbove(groups)
 	if err != nil {
 		return err
 	}
@@ -181,7 +177,7 @@ func (t *Tx) groupsExist(old, groups []string) error {
 		if g == members || slices.Contains(old, g) {
 			continue
 		}
-		v, err := t.kv.Get(layout.TableKey(layout.TableSpace, groupsTable, g))
+		v, err := t.Table(layout.GroupTable).Row(g)
 		if err != nil || v == nil {
 			return cmp.Or[error](err, fault.Denied.Errorf("group does not exist: %s%s", g, PerhapsGroup(g)))
 		}
@@ -210,8 +206,8 @@ func (t *Tx) setPassword(user, text string) error {
 	if len(text) > password.MaxLength {
 		return fault.Limit.Errorf("password: %d bytes, limit %d", len(text), password.MaxLength)
 	}
-	c := password.Of(t.repo.Memory())
-	hash, err := c.Hash(t.ctx, text)
+	c := password.Of(t.Repo().Memory())
+	hash, err := c.Hash(t.Context(), text)
 	if err != nil {
 		return err
 	}
@@ -231,24 +227,24 @@ func (t *Tx) DeleteUser(name string) error {
 	if err := t.mayEdit(u.Groups); err != nil {
 		return err
 	}
-	if err := cmp.Or(t.setMembers(name, u.Groups, nil, layout.MemberOf, layout.MemberUser), t.vacateHome(name), t.endGrants(u)); err != nil {
+	if err := cmp.Or(t.setMembers(name, u.Groups, nil, layout.MemberOf, layout.MemberUser), t.vacateHome(name), inside(t).EndGrants(u.Username, u.ID)); err != nil {
 		return err
 	}
-	t.AfterCommit(func() { password.Of(t.repo.Memory()).Forget(name) })
+	t.AfterCommit(func() { password.Of(t.Repo().Memory()).Forget(name) })
 	if err := cmp.Or(
 		t.Secret(password.Users).Delete(name),
 		t.setNames(nameOfUser, name, u.names(), nil),
-		t.Table(usersTable).Delete(name),
-		t.regrouped(),
+		t.Table(layout.UserTable).Delete(name),
+		inside(t).Regrouped(),
 	); err != nil {
 		return err
 	}
-	return cmp.Or(t.leaveOwned(name), t.told("user_deleted", name))
+	return cmp.Or(inside(t).Leave(name), t.told("user_deleted", name))
 }
 
 // Group returns a group with its direct members.
 func (t *Tx) Group(name string) (*Group, error) {
-	if t.as.Name == "" {
+	if t.Principal().Name == "" {
 		return nil, ErrNobody
 	}
 	missing := fault.NotFound.Errorf("group does not exist")
@@ -256,14 +252,14 @@ func (t *Tx) Group(name string) (*Group, error) {
 		return nil, missing
 	}
 	g := &Group{}
-	ok, err := t.Table(groupsTable).Get(name, g)
+	ok, err := t.Table(layout.GroupTable).Get(name, g)
 	if err != nil || !ok {
 		return nil, cmp.Or[error](err, missing)
 	}
-	if g.Users, err = t.members(layout.MemberUser, name); err != nil {
+	if g.Users, err = inside(t).Members(layout.MemberUser, name); err != nil {
 		return nil, err
 	}
-	g.Groups, err = t.members(layout.Subgroup, name)
+	g.Groups, err = inside(t).Members(layout.Subgroup, name)
 	return g, err
 }
 
@@ -298,12 +294,12 @@ func (t *Tx) SaveGroup(g *Group) error {
 	if err := t.setNames(nameOfGroup, g.Name, old.names(), g.names()); err != nil {
 		return err
 	}
-	return cmp.Or(t.Table(groupsTable).Put(g.Name, g), t.regrouped(), t.told("group"+change(there), g.Name))
+	return cmp.Or(t.Table(layout.GroupTable).Put(g.Name, g), inside(t).Regrouped(), t.told("group"+change(there), g.Name))
 }
 
 // noCircle refuses a group that would contain itself.
 func (t *Tx) noCircle(g *Group) error {
-	above, err := t.groupsAbove([]string{g.Name})
+	above, err := inside(t).GroupsAbove([]string{g.Name})
 	if err != nil {
 		return err
 	}
@@ -330,7 +326,7 @@ func (t *Tx) DeleteGroup(name string) error {
 	if name == administrators {
 		return fault.Conflict.Errorf("group %s: cannot be deleted", name)
 	}
-	above, err := t.members(layout.Supergroup, name)
+	above, err := inside(t).Members(layout.Supergroup, name)
 	if err != nil {
 		return err
 	}
@@ -343,45 +339,49 @@ func (t *Tx) DeleteGroup(name string) error {
 	if err != nil {
 		return err
 	}
-	return cmp.Or(t.Table(groupsTable).Delete(name), t.regrouped(), t.told("group_deleted", name))
+	return cmp.Or(t.Table(layout.GroupTable).Delete(name), inside(t).Regrouped(), t.told("group_deleted", name))
 }
 
 // GroupsOf returns the groups that contain a group directly.
-func (t *Tx) GroupsOf(group string) ([]string, error) { return t.members(layout.Supergroup, group) }
-
-// members reads one side of a membership.
-func (t *Tx) members(kind byte, of string) (names []string, err error) {
-	at := layout.MemberPrefix(kind, of)
-	r := prefix(at)
-	r.KeysOnly = true
-	for row, err := range t.kv.Scan(r) {
-		if err != nil {
-			return nil, err
-		}
-		name, _, err := kv.DecodeString(row.Key[len(at):])
-		if err != nil {
-			return nil, err
-		}
-		names = append(names, name)
-	}
-	return names, nil
+func (t *Tx) GroupsOf(group string) ([]string, error) {
+	return inside(t).Members(layout.Supergroup, group)
 }
 
 // setMembers writes both sides of a membership where old and new differ.
 func (t *Tx) setMembers(of string, old, new []string, kind, back byte) error {
 	for _, name := range old {
 		if !slices.Contains(new, name) {
-			if err := cmp.Or(t.kv.Delete(layout.MemberKey(kind, of, name)), t.kv.Delete(layout.MemberKey(back, name, of)), t.feedMembers(of, name, kind)); err != nil {
+			if err := cmp.Or(inside(t).KV().Delete(layout.MemberKey(kind, of, name)), inside(t).KV().Delete(layout.MemberKey(back, name, of)), inside(t).FeedMembers(of, name, kind)); err != nil {
 				return err
 			}
 		}
 	}
 	for _, name := range new {
 		if !slices.Contains(old, name) {
-			if err := cmp.Or(t.kv.Set(layout.MemberKey(kind, of, name), nil), t.kv.Set(layout.MemberKey(back, name, of), nil), t.feedMembers(of, name, kind)); err != nil {
+			if err := cmp.Or(inside(t).KV().Set(layout.MemberKey(kind, of, name), nil), inside(t).KV().Set(layout.MemberKey(back, name, of), nil), inside(t).FeedMembers(of, name, kind)); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// userCategory is that of events about users and groups.
+const userCategory = "userGroup"
+
+// told fires what happened to a user or group: user_created, group_modified and so on. What
+// the system does of itself, as in setting up a repository, is nobody's doing and not told.
+func (t *Tx) told(event, name string) error {
+	if t.Principal().System && t.Principal().Actor == "" {
+		return nil
+	}
+	return inside(t).Fire(Event{Name: event, Category: userCategory, Extra: map[string]any{"id": name}})
+}
+
+// change is the end of an event's name: whether something was there before.
+func change(there bool) string {
+	if there {
+		return "_modified"
+	}
+	return "_created"
 }

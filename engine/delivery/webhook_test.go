@@ -44,7 +44,8 @@ func newWorld(t *testing.T) *world {
 	w := &world{t: t, reply: func(post) (int, error) { return 204, nil }}
 	clock := func() time.Time { return time.Now().Add(time.Duration(w.skip.Load())) }
 	w.Repo = storagetest.Open(t, func(c *storage.Config) {
-		c.Clock, c.Owners = clock, nil // webhooks of users who are gone stay
+		c.Clock = clock
+		c.Owners = slices.DeleteFunc(slices.Clone(c.Owners), func(o storage.Owner) bool { return o.Name == "webhook" }) // those of users who are gone stay
 	})
 	w.send = delivery.New(w.Repo, w.post, slog.New(slog.DiscardHandler), clock)
 	w.as("", func(tx *storage.Tx) error {

@@ -86,17 +86,17 @@ func (d *Directory) walkShown(q Query, match, take func(*Entry) bool) error {
 
 // shownBy returns the names of those whom a field asked for finds, if one does.
 func (d *Directory) shownBy(q Query) (names []string, ok bool, err error) {
-	named := d.tx.GroupsNamed
-	if d.Shows == "users" {
-		named = d.tx.UsersNamed
-	}
 	for _, field := range shownNames[d.Shows] {
 		text := q.Starts[field]
 		if s, given := q.Equal[field].(string); given && s != "" {
 			text = s
 		}
 		if text != "" {
-			names, err = named(text)
+			if d.Shows == "users" {
+				names, err = d.tx.UsersNamed(text)
+			} else {
+				names, err = d.tx.GroupsNamed(text)
+			}
 			return names, true, err
 		}
 	}

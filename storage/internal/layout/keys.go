@@ -251,3 +251,9 @@ func SortIDs(ids []ID) []ID {
 // TextIndex stands for the terms in the list of indexes; another version of the analysis has another
 // number.
 const TextIndex = "words/2"
+
+// The tables of users and groups.
+const (
+	UserTable  = "users"
+	GroupTable = "groups"
+)
