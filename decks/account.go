@@ -8,8 +8,8 @@ import (
 	"catena/decks/listing"
 	"catena/decks/team"
 	"catena/engine"
-	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/people"
 )
 
 var account = engine.Op{
@@ -24,7 +24,7 @@ func (p accountParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error)
 	if _, err := p.Set(); err != nil {
 		return nil, err
 	}
-	u, err := c.Tx.User(c.As.Name)
+	u, err := people.Lookup(c.Tx, c.As.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func (p accountParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error)
 }
 
 // team describes the user's team: the group of its members says what it is called.
-func (p accountParams) team(c *engine.Ctx, u *storage.User) (any, error) {
+func (p accountParams) team(c *engine.Ctx, u *people.User) (any, error) {
 	if u.TeamID == 0 {
 		return nil, nil
 	}

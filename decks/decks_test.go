@@ -12,6 +12,7 @@ import (
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/people"
 	"catena/storage/storagetest"
 )
 
@@ -37,15 +38,15 @@ func newService(t testing.TB) *service {
 	})
 	Listen(repo)
 	err := repo.Update(context.Background(), repo.System(), func(tx *storage.Tx) error {
-		for _, u := range []storage.User{
+		for _, u := range []people.User{
 			{Username: "alice", FirstName: "Alice", LastName: "Liddell", AccountType: "team", TeamID: 7, TeamRole: "owner", BillingPeriod: "yearly"},
 			{Username: "bob"},
 		} {
-			if err := tx.SaveUser(&u, "secret"); err != nil {
+			if err := people.SaveUser(tx, &u, "secret"); err != nil {
 				return err
 			}
 		}
-		return tx.SaveGroup(&storage.Group{Name: "team-7", Label: "Wonderland", Users: []string{"alice", "bob"}})
+		return people.SaveGroup(tx, &people.Group{Name: "team-7", Label: "Wonderland", Users: []string{"alice", "bob"}})
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -114,7 +115,7 @@ func TestVisibility(t *testing.T) {
 	s := newService(t)
 	s.do("alice", "Deck.Create", `{"title":"a"}`)
 	err := s.Repo().Update(context.Background(), s.System(), func(tx *storage.Tx) error {
-		return tx.SaveUser(&storage.User{Username: "carol"}, "secret")
+		return people.SaveUser(tx, &people.User{Username: "carol"}, "secret")
 	})
 	if err != nil {
 		t.Fatal(err)

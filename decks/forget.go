@@ -7,6 +7,7 @@ import (
 	"catena/decks/listing"
 	"catena/decks/share"
 	"catena/storage"
+	"catena/storage/people"
 )
 
 // Owners keep the decks of users.
@@ -21,7 +22,7 @@ func leave(tx *storage.Tx, user string) error {
 	if err != nil || folder == nil {
 		return err
 	}
-	return tx.Vacate(folder)
+	return people.Vacate(tx, folder)
 }
 
 // forget removes the share links, the files and the pictures of a deck that is gone.

@@ -4,6 +4,7 @@ import (
 	"catena/decks/deck"
 	"catena/decks/listing"
 	"catena/storage"
+	"catena/storage/people"
 )
 
 // looking is the right to look at a deck. It is less than reading the document, which holds
@@ -18,7 +19,7 @@ func reveal(tx *storage.Tx, d *storage.Doc) error {
 	case "all":
 		entries = []storage.ACE{{User: "Everyone", Permission: looking, Granted: true}}
 	case "team":
-		u, err := tx.User(deck.OwnerName(tx, d))
+		u, err := people.Lookup(tx, deck.OwnerName(tx, d))
 		if err != nil {
 			return err
 		}

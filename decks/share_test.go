@@ -9,6 +9,7 @@ import (
 
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/people"
 )
 
 // shared is a service with a deck of alice's and a link to it.
@@ -47,10 +48,10 @@ func TestShareEnds(t *testing.T) {
 		"revoked": func(s *service) { s.do("alice", "Deck.RevokeShareLink", `{"deck_id":1,"id":1}`) },
 		"plan": func(s *service) {
 			if err := s.Repo().Update(context.Background(), s.System(), func(tx *storage.Tx) error {
-				u, err := tx.User("alice")
+				u, err := people.Lookup(tx, "alice")
 				if err == nil {
 					u.AccountType = "free"
-					err = tx.SaveUser(u, "")
+					err = people.SaveUser(tx, u, "")
 				}
 				return err
 			}); err != nil {

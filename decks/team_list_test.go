@@ -10,6 +10,7 @@ import (
 
 	"catena/decks/listing"
 	"catena/storage"
+	"catena/storage/people"
 )
 
 // crowd is a team with decks, and what its list should have.
@@ -35,7 +36,7 @@ func newCrowd(t testing.TB, users int) *crowd {
 			name = fmt.Sprintf("user%d", i-1)
 		}
 		err := c.Repo().Update(context.Background(), c.System(), func(tx *storage.Tx) error {
-			return tx.SaveUser(&storage.User{Username: name}, "")
+			return people.SaveUser(tx, &people.User{Username: name}, "")
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -173,7 +174,7 @@ func TestTeamListOfOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = c.Repo().Update(context.Background(), as, func(tx *storage.Tx) error { return tx.DeleteUser("user0") })
+	err = c.Repo().Update(context.Background(), as, func(tx *storage.Tx) error { return people.DeleteUser(tx, "user0") })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"catena/engine/expr"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/people"
 	"catena/storage/search"
 )
 
@@ -320,7 +321,7 @@ func (c *Ctx) userView() (map[string]any, error) {
 	if c.Tx == nil || c.As.System {
 		return m, nil
 	}
-	u, err := c.Tx.User(c.As.Name)
+	u, err := people.Lookup(c.Tx, c.As.Name)
 	switch {
 	case fault.Is(err, fault.NotFound) || fault.Is(err, fault.Denied):
 		return m, nil

@@ -7,6 +7,7 @@ import (
 	"catena/engine/expr"
 	"catena/storage/directory/record"
 	"catena/storage/fault"
+	"catena/storage/people"
 )
 
 // people adds to the helpers of expressions those that know users and vocabularies.
@@ -60,13 +61,13 @@ func texts(v any) []string {
 
 // within are the users in a group and, unless the second argument says otherwise, in its groups.
 func (c *Ctx) within(args []any) ([]string, error) {
-	names, err := c.Tx.UsersWithin(expr.Text(args[0]), len(args) == 1 || args[1] != true)
+	names, err := people.UsersWithin(c.Tx, expr.Text(args[0]), len(args) == 1 || args[1] != true)
 	slices.Sort(names)
 	return slices.Compact(names), err
 }
 
 func (c *Ctx) email(name string) (string, error) {
-	u, err := c.Tx.User(name)
+	u, err := people.Lookup(c.Tx, name)
 	if err != nil {
 		return "", err
 	}
@@ -103,7 +104,7 @@ func (c *Ctx) emails(names []string, prefixed bool) ([]any, error) {
 
 // principalView is a user as expressions see one.
 func (c *Ctx) principalView(name string) (map[string]any, error) {
-	u, err := c.Tx.User(name)
+	u, err := people.Lookup(c.Tx, name)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 
 	"catena/engine"
 	"catena/storage"
+	"catena/storage/people"
 	"catena/storage/search"
 	"catena/storage/storagetest"
 )
@@ -42,7 +43,7 @@ func TestSize(t *testing.T) {
 		{"input", engine.Result{Input: storage.Docs{d, d}}, 20_000, 24_000},
 		{"page", engine.Result{Value: &storage.Page{Docs: storage.Docs{d}}}, 10_000, 12_500},
 		{"rows", engine.Result{Value: &search.Rows{Entries: []map[string]any{{"a": text}}}}, 10_000, 10_600},
-		{"users", engine.Result{Value: []*storage.User{{Description: text}}}, 10_000, 10_600},
+		{"users", engine.Result{Value: []*people.User{{Description: text}}}, 10_000, 10_600},
 		{"value", engine.Result{Value: engine.Value{V: text}}, 10_000, 10_100},
 		{"answer", engine.Result{Body: []byte(text)}, 10_000, 10_000},
 		{"circle", engine.Result{Value: circle}, 10_000, 2_000_000},

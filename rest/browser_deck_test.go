@@ -10,16 +10,17 @@ import (
 	"catena/decks"
 	"catena/rest/resttest"
 	"catena/storage"
+	"catena/storage/people"
 )
 
 // pro gives a user an account whose decks may have private links.
 func pro(t testing.TB, s *resttest.Server, name string) {
 	t.Helper()
 	if err := s.Repo.Update(context.Background(), s.Repo.System(), func(tx *storage.Tx) error {
-		u, err := tx.User(name)
+		u, err := people.Lookup(tx, name)
 		if err == nil {
 			u.AccountType = "pro"
-			err = tx.SaveUser(u, "")
+			err = people.SaveUser(tx, u, "")
 		}
 		return err
 	}); err != nil {

@@ -16,6 +16,7 @@ import (
 	"catena/rest"
 	"catena/rest/resttest"
 	"catena/storage"
+	"catena/storage/people"
 )
 
 func TestBrowserPresent(t *testing.T) {
@@ -52,10 +53,10 @@ func TestBrowserShare(t *testing.T) {
 	s := resttest.Start(t, resttest.Config{Ops: decks.Ops, Repo: decks.Listen})
 	s.User("alice")
 	if err := s.Repo.Update(context.Background(), s.Repo.System(), func(tx *storage.Tx) error {
-		u, err := tx.User("alice")
+		u, err := people.Lookup(tx, "alice")
 		if err == nil {
 			u.AccountType = "pro"
-			err = tx.SaveUser(u, "")
+			err = people.SaveUser(tx, u, "")
 		}
 		return err
 	}); err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"catena/rest/resttest"
 	"catena/storage"
+	"catena/storage/people"
 )
 
 // contract is a description of the service, and what its answers are checked with.
@@ -130,19 +131,19 @@ func pointer(s string) string {
 func account(t *testing.T, s *resttest.Server, name, typ, role string, team int64) {
 	t.Helper()
 	err := s.Repo.Update(context.Background(), s.Repo.System(), func(tx *storage.Tx) error {
-		u, err := tx.User(name)
+		u, err := people.Lookup(tx, name)
 		if err != nil {
 			return err
 		}
 		if team != 0 {
 			group := fmt.Sprintf("team-%d", team)
-			if err := tx.SaveGroup(&storage.Group{Name: group, Users: []string{name}}); err != nil {
+			if err := people.SaveGroup(tx, &people.Group{Name: group, Users: []string{name}}); err != nil {
 				return err
 			}
 			u.Groups = append(u.Groups, group)
 		}
 		u.AccountType, u.TeamRole, u.TeamID = typ, role, team
-		return tx.SaveUser(u, "")
+		return people.SaveUser(tx, u, "")
 	})
 	if err != nil {
 		t.Fatal(err)

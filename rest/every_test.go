@@ -18,6 +18,7 @@ import (
 	"catena/storage"
 	"catena/storage/kv"
 	"catena/storage/memory"
+	"catena/storage/people"
 )
 
 // everything is a server with something of each kind, and requests for all there is: every
@@ -110,12 +111,12 @@ func (e *everything) fill(word string) {
 		return v
 	}
 	if err := e.Repo.Update(context.Background(), e.Repo.System(), func(tx *storage.Tx) error {
-		u, err := tx.User(e.owner)
+		u, err := people.Lookup(tx, e.owner)
 		if err != nil {
 			return err
 		}
 		u.AccountType = "pro"
-		return tx.SaveUser(u, "")
+		return people.SaveUser(tx, u, "")
 	}); err != nil {
 		e.t.Fatal(err)
 	}

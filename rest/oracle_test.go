@@ -11,6 +11,7 @@ import (
 
 	"catena/rest/resttest"
 	"catena/storage"
+	"catena/storage/people"
 )
 
 // oracle knows who may read and write what, by a plain evaluation of the access entries.
@@ -32,7 +33,7 @@ func newOracle(t *testing.T, rnd *rand.Rand) *oracle {
 	}
 	o.update(t, func(tx *storage.Tx) error {
 		for _, g := range []string{"g0", "g1"} {
-			if err := tx.SaveGroup(&storage.Group{Name: g}); err != nil {
+			if err := people.SaveGroup(tx, &people.Group{Name: g}); err != nil {
 				return err
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"catena/storage"
+	"catena/storage/people"
 )
 
 // namesIn collects the names of all properties in a part of a description.
@@ -108,7 +109,7 @@ func (e *everything) standing() (out string, admin bool) {
 		if err != nil {
 			return err
 		}
-		u, err := tx.User("bob")
+		u, err := people.Lookup(tx, "bob")
 		out, admin = fmt.Sprint(p.Groups, p.Admin, u.AccountType, u.BillingPeriod, u.TeamID, u.TeamRole, u.ID), p.Admin
 		return err
 	}); err != nil {

@@ -18,6 +18,7 @@ import (
 	"catena/rest"
 	"catena/rest/resttest"
 	"catena/storage"
+	"catena/storage/people"
 )
 
 // proxied is a server behind a proxy that takes a prefix off.
@@ -186,7 +187,7 @@ func TestProxied(t *testing.T) {
 	for _, path := range []string{"", "/nuxeo"} {
 		p := behind(t, path)
 		if err := p.Repo.Update(t.Context(), p.Repo.System(), func(tx *storage.Tx) error {
-			return tx.SaveUser(&storage.User{Username: "bob", AccountType: "pro"}, resttest.Password)
+			return people.SaveUser(tx, &people.User{Username: "bob", AccountType: "pro"}, resttest.Password)
 		}); err != nil {
 			t.Fatal(err)
 		}

@@ -9,6 +9,7 @@ import (
 	"catena/decks/export"
 	"catena/rest/resttest"
 	"catena/storage"
+	"catena/storage/people"
 )
 
 // shared makes a folder that bob may read and write, with a document and a note in it.
@@ -287,7 +288,7 @@ func TestDecksMadeAnew(t *testing.T) {
 			s.must(s.Do("DELETE", "/api/v1/user/pro", ""))
 			u := people["pro"]
 			u.Username = "pro"
-			if err := s.Repo.Update(t.Context(), s.Repo.System(), func(tx *storage.Tx) error { return tx.SaveUser(&u, resttest.Password) }); err != nil {
+			if err := s.Repo.Update(t.Context(), s.Repo.System(), func(tx *storage.Tx) error { return people.SaveUser(tx, &u, resttest.Password) }); err != nil {
 				t.Fatal(err)
 			}
 			s.keys["pro"] = s.Key("pro", "read_write")

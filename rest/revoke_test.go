@@ -16,6 +16,7 @@ import (
 	"catena/rest"
 	"catena/rest/resttest"
 	"catena/storage"
+	"catena/storage/people"
 	"catena/storage/upload"
 )
 
@@ -57,7 +58,7 @@ func newEnding(t *testing.T) *ending {
 	e.update(func(tx *storage.Tx) error {
 		root, err := tx.Root()
 		if err == nil {
-			err = tx.SaveGroup(&storage.Group{Name: "writers"})
+			err = people.SaveGroup(tx, &people.Group{Name: "writers"})
 		}
 		if err != nil {
 			return err
@@ -99,13 +100,13 @@ func (e *ending) signing() map[string]func() (headers []string, ends func()) {
 	changed := func(fn func(*storage.Tx) error) func() { return func() { e.update(fn) } }
 	return map[string]func() ([]string, func()){
 		"device": e.device, "key": e.key, "session": e.session,
-		"group":   withKey(changed(func(tx *storage.Tx) error { return tx.SaveGroup(&storage.Group{Name: "writers"}) })),
+		"group":   withKey(changed(func(tx *storage.Tx) error { return people.SaveGroup(tx, &people.Group{Name: "writers"}) })),
 		"nothing": withKey(func() {}),
 		"password": func() ([]string, func()) {
 			return []string{"as", "bob"}, changed(func(tx *storage.Tx) error {
-				u, err := tx.User("bob")
+				u, err := people.Lookup(tx, "bob")
 				if err == nil {
-					err = tx.SaveUser(u, "another password")
+					err = people.SaveUser(tx, u, "another password")
 				}
 				return err
 			})

@@ -21,6 +21,7 @@ import (
 	"catena/rest"
 	"catena/rest/resttest"
 	"catena/storage"
+	"catena/storage/people"
 )
 
 // described is a server at an instant, with people of every kind of account that the
@@ -33,7 +34,7 @@ type described struct {
 }
 
 // people are the users by name, and what their accounts are. Those of the team are in team 1.
-var people = map[string]storage.User{
+var people = map[string]people.User{
 	"lead": {
 		FirstName: "Ada", LastName: "Lovelace", Email: "ada@example.org", Description: "Counts.", ThumbnailURL: "https://example.org/ada.png",
 		WebsiteURL: "https://example.org/", TwitterHandle: "ada",
@@ -64,7 +65,7 @@ func describe(t *testing.T, change ...func(*storage.Config)) *described {
 	err = s.Repo.Update(t.Context(), s.Repo.System(), func(tx *storage.Tx) error {
 		for name, u := range people {
 			u.Username = name
-			if err := tx.SaveUser(&u, resttest.Password); err != nil {
+			if err := people.SaveUser(tx, &u, resttest.Password); err != nil {
 				return err
 			}
 		}

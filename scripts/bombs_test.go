@@ -13,6 +13,7 @@ import (
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/people"
 )
 
 // bombs are scripts that would kill or hang the process they run in.
@@ -202,7 +203,7 @@ type bombed struct {
 
 func newBombed(t *testing.T, l Limits) *bombed {
 	w := newWorld(t, Options{Limits: l})
-	err := w.e.Repo().Update(t.Context(), w.e.System(), func(tx *storage.Tx) error { return tx.SaveUser(&storage.User{Username: "ann"}, "secret") })
+	err := w.e.Repo().Update(t.Context(), w.e.System(), func(tx *storage.Tx) error { return people.SaveUser(tx, &people.User{Username: "ann"}, "secret") })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"catena/engine"
 	"catena/storage/fault"
+	"catena/storage/people"
 )
 
 // engineHost is the host of a script that runs within a call of the engine. The
@@ -123,7 +124,7 @@ func (h *engineHost) user() (map[string]any, error) {
 	if h.c.Tx == nil {
 		return u, nil
 	}
-	record, err := h.c.Tx.User(p.Name)
+	record, err := people.Lookup(h.c.Tx, p.Name)
 	if err != nil {
 		if fault.Is(err, fault.NotFound) || fault.Is(err, fault.Denied) {
 			return u, nil

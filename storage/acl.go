@@ -157,7 +157,7 @@ func (t *Tx) ACLs(d *Doc) ([]ACL, error) {
 func ends(lists []ACL) bool {
 	for _, l := range lists {
 		for _, e := range l.Entries {
-			if e.User == everyone && e.Permission == "Everything" && !e.Granted && e.Begin.IsZero() && e.End.IsZero() {
+			if e.User == Everyone && e.Permission == "Everything" && !e.Granted && e.Begin.IsZero() && e.End.IsZero() {
 				return true
 			}
 		}

@@ -12,6 +12,7 @@ import (
 	"catena/storage"
 	"catena/storage/credential"
 	"catena/storage/fault"
+	"catena/storage/people"
 	"catena/storage/search"
 )
 
@@ -44,7 +45,7 @@ func TestTwoRepositories(t *testing.T) {
 	}
 	var here, there *storage.Doc
 	first.update(system, func(tx *storage.Tx) (err error) {
-		if err := tx.SaveUser(&storage.User{Username: "pat"}, "a password"); err != nil {
+		if err := people.SaveUser(tx, &people.User{Username: "pat"}, "a password"); err != nil {
 			return err
 		}
 		root, err := tx.Root()
@@ -98,7 +99,7 @@ func TestTwoRepositories(t *testing.T) {
 		}
 		return err
 	})
-	first.update(system, func(tx *storage.Tx) error { return tx.DeleteUser("pat") })
+	first.update(system, func(tx *storage.Tx) error { return people.DeleteUser(tx, "pat") })
 	if _, err := credential.SignIn(ctx, second.Repo, "pat", "a password"); !fault.Is(err, fault.Denied) {
 		t.Errorf("signing in after the user is gone: %v", err)
 	}

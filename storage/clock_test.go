@@ -10,6 +10,7 @@ import (
 	"catena/storage/credential"
 	"catena/storage/fault"
 	"catena/storage/outbox"
+	"catena/storage/people"
 	"catena/storage/uisession"
 	"catena/storage/upload"
 )
@@ -55,7 +56,7 @@ func newShifted(t *testing.T) *shifted {
 func (s *shifted) begin() {
 	s.t.Helper()
 	s.make("/doc", "File", storage.Props{"dc:title": "first"})
-	s.update(s.System(), func(tx *storage.Tx) error { return tx.SaveUser(&storage.User{Username: "ann"}, "secret words") })
+	s.update(s.System(), func(tx *storage.Tx) error { return people.SaveUser(tx, &people.User{Username: "ann"}, "secret words") })
 	s.ann = user("ann")
 	s.ann.ID = s.id("ann")
 	s.update(s.System(), func(tx *storage.Tx) error {

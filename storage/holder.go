@@ -36,7 +36,7 @@ type holder struct {
 }
 
 func (t *Tx) holderOf(name string) (h holder, err error) {
-	if name == everyone {
+	if name == Everyone {
 		return h, nil
 	}
 	var u userRow

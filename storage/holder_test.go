@@ -10,6 +10,7 @@ import (
 	"catena/storage/kv"
 	"catena/storage/memory"
 	"catena/storage/outbox"
+	"catena/storage/people"
 	"catena/storage/search"
 )
 
@@ -108,7 +109,7 @@ func TestGrantsOfTheGone(t *testing.T) {
 	w.make("/early", "Workspace", nil)
 	w.grant("/early", "bob:Read") // before there is anybody of the name
 	person := func(name string) {
-		w.update(w.System(), func(tx *storage.Tx) error { return tx.SaveUser(&storage.User{Username: name}, "") })
+		w.update(w.System(), func(tx *storage.Tx) error { return people.SaveUser(tx, &people.User{Username: name}, "") })
 	}
 	person("bob")
 	person("ann")
@@ -118,7 +119,7 @@ func TestGrantsOfTheGone(t *testing.T) {
 				return err
 			}
 		}
-		return tx.SaveGroup(&storage.Group{Name: "staff", Users: []string{"bob"}})
+		return people.SaveGroup(tx, &people.Group{Name: "staff", Users: []string{"bob"}})
 	})
 	for i := range many {
 		w.grant(fmt.Sprintf("/w%03d", i), "bob:Everything", "ann:Read")
@@ -133,7 +134,7 @@ func TestGrantsOfTheGone(t *testing.T) {
 	}
 
 	w.update(w.System(), func(tx *storage.Tx) error {
-		return tx.DeleteUser("bob")
+		return people.DeleteUser(tx, "bob")
 	})
 	if n := len(store.batch.Writes); n > 40 {
 		t.Errorf("%d rows are written", n)
@@ -170,7 +171,7 @@ func TestGrantsOfTheGone(t *testing.T) {
 
 	// And once more: the grants of the second are not the third's.
 	w.update(w.System(), func(tx *storage.Tx) error {
-		return tx.DeleteUser("bob")
+		return people.DeleteUser(tx, "bob")
 	})
 	person("bob")
 	for more := true; more; more = w.nextJob() {
@@ -187,7 +188,7 @@ func TestGrantsOfTheGoneBeside(t *testing.T) {
 	second.grant("/", "Administrator:Everything")
 	second.make("/early", "Workspace", nil)
 	second.grant("/early", "bob:Read")
-	bob := func(tx *storage.Tx) error { return tx.SaveUser(&storage.User{Username: "bob"}, "") }
+	bob := func(tx *storage.Tx) error { return people.SaveUser(tx, &people.User{Username: "bob"}, "") }
 	first.update(first.System(), bob)
 	second.make("/there", "Workspace", nil)
 	second.grant("/there", "bob:Read")
@@ -195,7 +196,7 @@ func TestGrantsOfTheGoneBeside(t *testing.T) {
 		t.Fatalf("bob reads %s", got)
 	}
 	first.update(first.System(), func(tx *storage.Tx) error {
-		return tx.DeleteUser("bob")
+		return people.DeleteUser(tx, "bob")
 	})
 	for first.nextJob() {
 	}
@@ -209,16 +210,16 @@ func TestGrantsOfTheGoneBeside(t *testing.T) {
 func TestGrantsOfTheUnnumbered(t *testing.T) {
 	w := newWorld(t)
 	w.grant("/", "Administrator:Everything")
-	w.update(w.System(), func(tx *storage.Tx) error { return tx.Table("users").Put("old", storage.User{Username: "old"}) })
+	w.update(w.System(), func(tx *storage.Tx) error { return tx.Table("users").Put("old", people.User{Username: "old"}) })
 	w.make("/w", "Workspace", nil)
 	w.grant("/w", "old:Read")
 	if got := w.reads("old"); got != "w" {
 		t.Fatalf("the first reads %q", got)
 	}
 	w.update(w.System(), func(tx *storage.Tx) error {
-		return tx.DeleteUser("old")
+		return people.DeleteUser(tx, "old")
 	})
-	w.update(w.System(), func(tx *storage.Tx) error { return tx.SaveUser(&storage.User{Username: "old"}, "") })
+	w.update(w.System(), func(tx *storage.Tx) error { return people.SaveUser(tx, &people.User{Username: "old"}, "") })
 	for more := true; more; more = w.nextJob() {
 		if got := w.reads("old"); got != "" {
 			t.Errorf("the second reads %q", got)
@@ -233,7 +234,7 @@ func TestGrantsOfTheUnnumbered(t *testing.T) {
 func TestLockOfSomebodyGone(t *testing.T) {
 	w := newWorld(t)
 	hire := func() *storage.Principal {
-		w.update(w.System(), func(tx *storage.Tx) error { return tx.SaveUser(&storage.User{Username: "eve"}, "") })
+		w.update(w.System(), func(tx *storage.Tx) error { return people.SaveUser(tx, &people.User{Username: "eve"}, "") })
 		p, err := w.Principal(context.Background(), "eve")
 		if err != nil {
 			t.Fatal(err)
@@ -267,7 +268,7 @@ func TestLockOfSomebodyGone(t *testing.T) {
 		}
 	}
 	w.update(w.System(), func(tx *storage.Tx) error {
-		return tx.DeleteUser("eve")
+		return people.DeleteUser(tx, "eve")
 	})
 	second := hire()
 	for name, fn := range map[string]func(*storage.Tx, *storage.Doc) error{"lock": lock, "unlock": unlock, "save": save} {

@@ -8,7 +8,7 @@ import (
 )
 
 // closed is the access list of a tomb: what is below it is for administrators.
-var closed = []ACL{{Name: "local", Entries: []ACE{{User: everyone, Permission: "Everything"}}}}
+var closed = []ACL{{Name: "local", Entries: []ACE{{User: Everyone, Permission: "Everything"}}}}
 
 // fewVersions is the number of versions that go with their live document at once. More of
 // them are cut off with it, and Sweep removes them.

@@ -6,6 +6,7 @@ import (
 
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/people"
 )
 
 // Every owner of data is called in the transaction in which a document or a user ends, and can refuse that.
@@ -33,7 +34,7 @@ func TestOwners(t *testing.T) {
 	})
 	w.make("/f", "Folder", nil)
 	w.make("/f/a", "File", nil)
-	w.update(w.System(), func(tx *storage.Tx) error { return tx.SaveUser(&storage.User{Username: "ann"}, "") })
+	w.update(w.System(), func(tx *storage.Tx) error { return people.SaveUser(tx, &people.User{Username: "ann"}, "") })
 	remove := func() (document, user error) {
 		document = w.Update(t.Context(), w.System(), func(tx *storage.Tx) error {
 			d, err := tx.Doc("/f")
@@ -42,7 +43,7 @@ func TestOwners(t *testing.T) {
 			}
 			return tx.Delete(d)
 		})
-		user = w.Update(t.Context(), w.System(), func(tx *storage.Tx) error { return tx.DeleteUser("ann") })
+		user = w.Update(t.Context(), w.System(), func(tx *storage.Tx) error { return people.DeleteUser(tx, "ann") })
 		return document, user
 	}
 	kept := func() (names []string) {

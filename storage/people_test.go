@@ -14,6 +14,8 @@ import (
 	"catena/storage/credential"
 	"catena/storage/fault"
 	"catena/storage/outbox"
+	"catena/storage/owner"
+	"catena/storage/people"
 )
 
 func TestUsersAndGroups(t *testing.T) {
@@ -27,15 +29,15 @@ func TestUsersAndGroups(t *testing.T) {
 		t.Errorf("administrator: %+v", admin)
 	}
 	w.update(admin, func(tx *storage.Tx) error {
-		u, err := tx.User("Administrator")
+		u, err := people.Lookup(tx, "Administrator")
 		if err != nil || !slices.Equal(u.Groups, []string{"administrators"}) {
 			t.Errorf("groups %v %v", u, err)
 		}
 		return errors.Join(
-			tx.SaveGroup(&storage.Group{Name: "staff", Groups: []string{"team"}}),
-			tx.SaveGroup(&storage.Group{Name: "team"}),
-			tx.SaveUser(&storage.User{Username: "ミカエル/@", Groups: []string{"team"}}, "pw"),
-			tx.SaveUser(&storage.User{Username: "pat", Groups: []string{"powerusers"}}, "pw"),
+			people.SaveGroup(tx, &people.Group{Name: "staff", Groups: []string{"team"}}),
+			people.SaveGroup(tx, &people.Group{Name: "team"}),
+			people.SaveUser(tx, &people.User{Username: "ミカエル/@", Groups: []string{"team"}}, "pw"),
+			people.SaveUser(tx, &people.User{Username: "pat", Groups: []string{"powerusers"}}, "pw"),
 		)
 	})
 	p, err := credential.SignIn(ctx, w.Repo, "ミカエル/@", "pw")
@@ -43,11 +45,11 @@ func TestUsersAndGroups(t *testing.T) {
 		t.Errorf("principal %+v %v", p, err)
 	}
 	w.view(p, func(tx *storage.Tx) error {
-		g, err := tx.Group("team")
+		g, err := people.LookupGroup(tx, "team")
 		if err != nil || !slices.Equal(g.Users, []string{"ミカエル/@"}) {
 			t.Errorf("team: %+v %v", g, err)
 		}
-		_, err = tx.User("nobody")
+		_, err = people.Lookup(tx, "nobody")
 		wantKind(t, err, fault.NotFound, "user does not exist")
 		return nil
 	})
@@ -59,35 +61,35 @@ func TestUsersAndGroups(t *testing.T) {
 		do   func(*storage.Tx) error
 	}{
 		{"circle", admin, fault.Conflict, func(tx *storage.Tx) error {
-			return tx.SaveGroup(&storage.Group{Name: "team", Groups: []string{"staff"}})
+			return people.SaveGroup(tx, &people.Group{Name: "team", Groups: []string{"staff"}})
 		}},
 		{"unknown group", admin, fault.Denied, func(tx *storage.Tx) error {
-			return tx.SaveUser(&storage.User{Username: "x", Groups: []string{"none"}}, "")
+			return people.SaveUser(tx, &people.User{Username: "x", Groups: []string{"none"}}, "")
 		}},
-		{"no name", admin, fault.Invalid, func(tx *storage.Tx) error { return tx.SaveUser(&storage.User{}, "") }},
+		{"no name", admin, fault.Invalid, func(tx *storage.Tx) error { return people.SaveUser(tx, &people.User{}, "") }},
 		{"own groups", p, fault.Denied, func(tx *storage.Tx) error {
-			return tx.SaveUser(&storage.User{Username: p.Name, Groups: []string{"administrators"}}, "")
+			return people.SaveUser(tx, &people.User{Username: p.Name, Groups: []string{"administrators"}}, "")
 		}},
 		{"another user", p, fault.Denied, func(tx *storage.Tx) error {
-			return tx.SaveUser(&storage.User{Username: "Administrator"}, "stolen")
+			return people.SaveUser(tx, &people.User{Username: "Administrator"}, "stolen")
 		}},
 		{"own name", p, 255, func(tx *storage.Tx) error {
-			return tx.SaveUser(&storage.User{Username: p.Name, FirstName: "M", Groups: []string{"team"}}, "new")
+			return people.SaveUser(tx, &people.User{Username: p.Name, FirstName: "M", Groups: []string{"team"}}, "new")
 		}},
 		{"power user promotes", pat, fault.Denied, func(tx *storage.Tx) error {
-			return tx.SaveUser(&storage.User{Username: "x", Groups: []string{"administrators"}}, "")
+			return people.SaveUser(tx, &people.User{Username: "x", Groups: []string{"administrators"}}, "")
 		}},
 		{"power user edits administrator", pat, fault.Denied, func(tx *storage.Tx) error {
-			return tx.SaveUser(&storage.User{Username: "Administrator"}, "")
+			return people.SaveUser(tx, &people.User{Username: "Administrator"}, "")
 		}},
 		{"power user makes group of administrators", pat, fault.Denied, func(tx *storage.Tx) error {
-			return tx.SaveGroup(&storage.Group{Name: "administrators", Users: []string{"pat"}})
+			return people.SaveGroup(tx, &people.Group{Name: "administrators", Users: []string{"pat"}})
 		}},
 		{"power user makes user", pat, 255, func(tx *storage.Tx) error {
-			return tx.SaveUser(&storage.User{Username: "x", Groups: []string{"team"}}, "")
+			return people.SaveUser(tx, &people.User{Username: "x", Groups: []string{"team"}}, "")
 		}},
-		{"delete group", admin, 255, func(tx *storage.Tx) error { return tx.DeleteGroup("team") }},
-		{"delete user", pat, 255, func(tx *storage.Tx) error { return tx.DeleteUser("x") }},
+		{"delete group", admin, 255, func(tx *storage.Tx) error { return people.DeleteGroup(tx, "team") }},
+		{"delete user", pat, 255, func(tx *storage.Tx) error { return people.DeleteUser(tx, "x") }},
 	} {
 		err := w.Update(ctx, c.as, c.do)
 		if c.want == 255 && err != nil || c.want != 255 && !fault.Is(err, c.want) {
@@ -163,7 +165,7 @@ func TestTables(t *testing.T) {
 		return nil
 	})
 	err := w.Update(context.Background(), user("bob"), func(tx *storage.Tx) error {
-		users, err := tx.Users()
+		users, err := people.UserTable(tx)
 		if err != nil {
 			return err
 		}
@@ -268,7 +270,7 @@ func TestJobs(t *testing.T) {
 func TestReopen(t *testing.T) {
 	w := newWorld(t)
 	w.make("/f", "File", storage.Props{"dc:title": "F"})
-	again, err := storage.Open(context.Background(), storage.Config{DB: w.db, Blobs: w.blobs, Types: w.Types()}, "other")
+	again, err := storage.Open(context.Background(), storage.Config{DB: w.db, Blobs: w.blobs, Types: w.Types(), Owners: owner.All}, "other")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -120,7 +120,7 @@ type accessCache struct {
 const (
 	maxPrincipals = 10_000
 	maxLists      = 50_000
-	everyone      = "Everyone"
+	Everyone      = "Everyone"
 )
 
 func (c *accessCache) init() {
@@ -139,7 +139,7 @@ func (c *accessCache) of(p *Principal) *rights {
 	if r != nil {
 		return r
 	}
-	r = &rights{who: map[string]bool{everyone: true}, name: p.Name, holder: holder{p.ID, p.former}, verdicts: map[layout.ListID]verdict{}}
+	r = &rights{who: map[string]bool{Everyone: true}, name: p.Name, holder: holder{p.ID, p.former}, verdicts: map[layout.ListID]verdict{}}
 	for _, g := range p.Groups {
 		r.who[g] = true
 	}

@@ -35,23 +35,23 @@ const PowerUsers = "powerusers"
 
 // The groups and the user that every repository has.
 const (
-	administrators    = "administrators"
-	members           = "members"
-	administratorName = "Administrator"
-	systemName        = "system"
-	guestName         = "Guest"
+	Administrators    = "administrators"
+	Members           = "members"
+	AdministratorName = "Administrator"
+	SystemName        = "system"
+	GuestName         = "Guest"
 )
 
 // PerhapsGroup suggests, behind the message about a name that nobody has, the group that every repository has and
 // that was probably meant. What other groups there are is not told.
 func PerhapsGroup(name string) string {
-	return fault.Perhaps(name, slices.Values([]string{administrators, everyone, members, PowerUsers}))
+	return fault.Perhaps(name, slices.Values([]string{Administrators, Everyone, Members, PowerUsers}))
 }
 
 // Is reports whether the principal is an administrator, or one of these users or in one of these groups.
 func (p *Principal) Is(names ...string) bool {
 	return p.Admin || p.System || slices.ContainsFunc(names, func(name string) bool {
-		return name == everyone || name == p.Name && name != "" || slices.Contains(p.Groups, name)
+		return name == Everyone || name == p.Name && name != "" || slices.Contains(p.Groups, name)
 	})
 }
 
@@ -61,12 +61,12 @@ func (p *Principal) Identity() string { return OwnedBy(p).Identity() }
 
 // System returns the server itself, which may do everything.
 func (r *Repo) System() *Principal {
-	return &Principal{Name: systemName, System: true, Admin: true, Groups: []string{administrators}}
+	return &Principal{Name: SystemName, System: true, Admin: true, Groups: []string{Administrators}}
 }
 
 // Guest is somebody who did not sign in and opens what is for everyone: in no group, not a
 // user, and named by no access list but those for Everyone.
-func Guest() *Principal { return &Principal{Name: guestName} }
+func Guest() *Principal { return &Principal{Name: GuestName} }
 
 // peopleCache holds principals until a user or group changes.
 type peopleCache struct {
@@ -143,14 +143,14 @@ func (t *Tx) PrincipalOf(user string) (*Principal, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !slices.Contains(direct, members) {
-		direct = append(direct, members)
+	if !slices.Contains(direct, Members) {
+		direct = append(direct, Members)
 	}
 	groups, err := t.groupsAbove(direct)
 	if err != nil {
 		return nil, err
 	}
-	p := &Principal{Name: u.Username, ID: u.ID, Groups: groups, Admin: slices.Contains(groups, administrators)}
+	p := &Principal{Name: u.Username, ID: u.ID, Groups: groups, Admin: slices.Contains(groups, Administrators)}
 	_, err = t.Table(formerTable).Get(user, &p.former)
 	return p, err
 }

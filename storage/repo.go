@@ -124,7 +124,6 @@ func (c *Config) setDefaults() {
 	c.Name = cmp.Or(c.Name, DefaultRepository)
 	c.BlobGrace = cmp.Or(c.BlobGrace, 24*time.Hour)
 	limit.Fill(&c.Limits)
-	c.Owners = append([]Owner{peopleOwner}, c.Owners...)
 	if c.Log == nil {
 		c.Log = slog.Default()
 	}

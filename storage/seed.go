@@ -65,8 +65,8 @@ func (t *Tx) seedTree() error {
 		return err
 	}
 	if root, err = t.SetACL(root, "local", []ACE{
-		{User: administratorName, Permission: "Everything", Granted: true},
-		{User: members, Permission: "Read", Granted: true},
+		{User: AdministratorName, Permission: "Everything", Granted: true},
+		{User: Members, Permission: "Read", Granted: true},
 	}); err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func (t *Tx) seedTree() error {
 		if c[0] != "SectionRoot" {
 			continue
 		}
-		if _, err := t.SetACL(d, "local", []ACE{{User: members, Permission: "CanAskForPublishing", Granted: true}}); err != nil {
+		if _, err := t.SetACL(d, "local", []ACE{{User: Members, Permission: "CanAskForPublishing", Granted: true}}); err != nil {
 			return err
 		}
 	}

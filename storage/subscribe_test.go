@@ -6,6 +6,7 @@ import (
 
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/people"
 	"catena/storage/subscription"
 )
 
@@ -96,10 +97,10 @@ func TestSubscriptionsCount(t *testing.T) {
 			if !there {
 				break
 			}
-			if err := tx.SaveUser(&storage.User{Username: "ann"}, ""); err != nil {
+			if err := people.SaveUser(tx, &people.User{Username: "ann"}, ""); err != nil {
 				return err
 			}
-			if err := tx.DeleteUser("ann"); err != nil {
+			if err := people.DeleteUser(tx, "ann"); err != nil {
 				return err
 			}
 		}
@@ -113,7 +114,7 @@ func TestSubscriberMadeAnew(t *testing.T) {
 	w := newWorld(t)
 	w.make("/f", "Folder", nil)
 	ann := func() *storage.Principal {
-		w.update(w.System(), func(tx *storage.Tx) error { return tx.SaveUser(&storage.User{Username: "ann"}, "") })
+		w.update(w.System(), func(tx *storage.Tx) error { return people.SaveUser(tx, &people.User{Username: "ann"}, "") })
 		p, err := w.Principal(t.Context(), "ann")
 		if err != nil {
 			t.Fatal(err)
@@ -142,7 +143,7 @@ func TestSubscriberMadeAnew(t *testing.T) {
 		t.Errorf("%v, want ann, who is yet to be told", users)
 	}
 	w.update(w.System(), func(tx *storage.Tx) error {
-		return tx.DeleteUser("ann")
+		return people.DeleteUser(tx, "ann")
 	})
 	ann()
 	if users := subscribers(); len(users) != 0 {

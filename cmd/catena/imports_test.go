@@ -37,7 +37,7 @@ var imports = map[string][]string{
 	"storage/outbox":                 {"storage/kv", "storage/trace"},
 	"storage/trace":                  {},
 	"storage/oauth":                  {"storage", "storage/directory/record", "storage/internal/..."},
-	"storage/credential":             {"storage", "storage/internal/...", "storage/oauth"},
+	"storage/credential":             {"storage", "storage/people", "storage/internal/...", "storage/oauth"},
 	"storage/failure":                {"storage", "storage/internal/row"},
 	"storage/upload":                 {"storage", "storage/blob", "storage/disk", "storage/internal/row"},
 	"storage/uisession":              {"storage", "storage/internal/row"},
@@ -45,18 +45,19 @@ var imports = map[string][]string{
 	"storage/work":                   {},
 	"storage/archive":                {"storage", "storage/blob", "storage/schema", "storage/internal/row"},
 	"storage/importer":               {"storage", "storage/blob"},
-	"storage/owner":                  {"storage", "storage/credential", "storage/relation", "storage/subscription", "storage/uisession", "storage/webhook"},
+	"storage/owner":                  {"storage", "storage/people", "storage/credential", "storage/relation", "storage/subscription", "storage/uisession", "storage/webhook"},
+	"storage/people":                 {"storage", "storage/kv", "storage/internal/..."},
 	"storage/relation":               {"storage", "storage/kv", "storage/internal/..."},
-	"storage/search":          {"storage", "storage/blob", "storage/kv", "storage/query", "storage/schema", "storage/text", "storage/internal/..."},
+	"storage/search":                 {"storage", "storage/blob", "storage/kv", "storage/query", "storage/schema", "storage/text", "storage/internal/..."},
 	"storage/subscription":           {"storage", "storage/internal/..."},
 	"storage/webhook":                {"storage", "storage/outbox", "storage/trace", "storage/internal/..."},
 	"engine/expr":                    {},
-	"engine":                         {"storage", "storage/search", "storage/credential", "storage/directory/record", "storage/failure", "storage/oauth", "storage/outbox", "engine/pdf", "storage/upload", "storage/blob", "storage/schema", "storage/trace", "engine/expr", "engine/template", "engine/slots", "storage/work"},
-	"engine/entity":                  {"engine", "storage", "storage/search", "storage/subscription", "storage/blob", "engine/convert", "storage/directory/record", "storage/schema", "engine/workflow"},
+	"engine":                         {"storage", "storage/people", "storage/search", "storage/credential", "storage/directory/record", "storage/failure", "storage/oauth", "storage/outbox", "engine/pdf", "storage/upload", "storage/blob", "storage/schema", "storage/trace", "engine/expr", "engine/template", "engine/slots", "storage/work"},
+	"engine/entity":                  {"engine", "storage", "storage/people", "storage/search", "storage/subscription", "storage/blob", "engine/convert", "storage/directory/record", "storage/schema", "engine/workflow"},
 	"engine/find":                    {"engine", "storage/text"},
 	"engine/library":                 {"engine", "storage/declare"},
 	"engine/listener":                {"engine", "engine/expr", "engine/library", "storage", "storage/outbox"},
-	"engine/mail":                    {"storage", "storage/subscription", "storage/declare", "storage/outbox"},
+	"engine/mail":                    {"storage", "storage/people", "storage/subscription", "storage/declare", "storage/outbox"},
 	"engine/markdown":                {},
 	"engine/openapi":                 {},
 	"engine/sheet":                   {},
@@ -66,28 +67,28 @@ var imports = map[string][]string{
 	"engine/pdf":                     {"storage/blob", "engine/worker"},
 	"engine/convert":                 {"storage/blob", "engine/markdown"},
 	"engine/worker":                  {},
-	"engine/workflow":                {"storage", "storage/search", "storage/declare", "storage/directory", "storage/schema"},
+	"engine/workflow":                {"storage", "storage/people", "storage/search", "storage/declare", "storage/directory", "storage/schema"},
 	"engine/delivery":                {"storage", "storage/outbox", "storage/webhook"},
 	"engine/scenario":                {"engine", "engine/entity", "storage", "storage/..."},
 	"ops":                            {"ops/...", "engine", "engine/workflow", "storage", "engine/template"},
 	"storage/storagetest":            {"..."}, // a repository for tests
 	"ops/opstest":                    {"..."}, // a repository for tests
-	"ops/*":                          {"engine", "storage/archive", "storage/importer", "storage/relation", "storage/search", "storage/subscription", "engine/expr", "engine/entity", "engine/mail", "engine/sheet", "engine/template", "storage", "storage/blob", "engine/convert", "storage/credential", "storage/declare", "storage/directory", "ops/drive", "engine/egress", "storage/directory/record", "storage/oauth", "storage/outbox", "engine/pdf", "storage/query", "storage/schema", "storage/uisession", "storage/upload", "storage/webhook", "engine/workflow"},
-	"decks":                          {"engine", "engine/openapi", "storage", "storage/search", "storage/blob", "decks/..."},
+	"ops/*":                          {"engine", "storage/archive", "storage/importer", "storage/people", "storage/relation", "storage/search", "storage/subscription", "engine/expr", "engine/entity", "engine/mail", "engine/sheet", "engine/template", "storage", "storage/blob", "engine/convert", "storage/credential", "storage/declare", "storage/directory", "ops/drive", "engine/egress", "storage/directory/record", "storage/oauth", "storage/outbox", "engine/pdf", "storage/query", "storage/schema", "storage/uisession", "storage/upload", "storage/webhook", "engine/workflow"},
+	"decks":                          {"engine", "engine/openapi", "storage", "storage/people", "storage/search", "storage/blob", "decks/..."},
 	"decks/convert":                  {"decks/field", "engine/markdown"},
-	"decks/deck":                     {"engine", "storage", "decks/field", "decks/file", "decks/html", "decks/render", "decks/style"},
+	"decks/deck":                     {"engine", "storage", "storage/people", "decks/field", "decks/file", "decks/html", "decks/render", "decks/style"},
 	"decks/decktest":                 {}, // attacks and large decks for tests
-	"decks/export":                   {"engine", "storage", "storage/credential", "storage/outbox", "decks/deck", "decks/file", "decks/format", "decks/listing", "decks/render"},
+	"decks/export":                   {"engine", "storage", "storage/people", "storage/credential", "storage/outbox", "decks/deck", "decks/file", "decks/format", "decks/listing", "decks/render"},
 	"decks/field":                    {"decks/theme"}, // a table without operations: for decks, models and pages alike
 	"decks/file":                     {"storage"},
 	"decks/format":                   {}, // as decks/field
 	"decks/html":                     {},
-	"decks/listing":                  {"engine", "storage", "storage/search", "decks/deck", "decks/field"},
+	"decks/listing":                  {"engine", "storage", "storage/people", "storage/search", "decks/deck", "decks/field"},
 	"decks/render":                   {"decks/theme", "engine/markdown", "storage/blob", "engine/convert", "engine/pdf"},
-	"decks/share":                    {"engine", "storage", "storage/credential", "engine/mail", "decks/deck", "decks/export", "decks/field", "decks/listing"},
+	"decks/share":                    {"engine", "storage", "storage/people", "storage/credential", "engine/mail", "decks/deck", "decks/export", "decks/field", "decks/listing"},
 	"decks/slide":                    {"engine", "storage", "decks/deck", "decks/html", "decks/listing"},
 	"decks/style":                    {},
-	"decks/team":                     {"engine", "storage", "storage/search", "decks/deck", "decks/field", "decks/listing"},
+	"decks/team":                     {"engine", "storage", "storage/people", "storage/search", "decks/deck", "decks/field", "decks/listing"},
 	"decks/theme":                    {}, // files for browsers, no operations: for decks and pages alike
 	"chains":                         {"engine", "engine/expr", "engine/library"},
 	"scripts":                        {"engine", "engine/entity", "engine/expr", "engine/library", "engine/slots", "engine/worker"},
@@ -106,7 +107,7 @@ var imports = map[string][]string{
 	"cmd/simulation":                 {}, // tests only
 	"storage/blob/blobtest":          {}, // names for tests
 	"storage/blob/bucket/buckettest": {}, // an object store for tests
-	"storage/directory/record":       {"storage", "storage/directory", "storage/internal/...", "storage/kv", "storage/query", "storage/schema"},
+	"storage/directory/record":       {"storage", "storage/people", "storage/directory", "storage/internal/...", "storage/kv", "storage/query", "storage/schema"},
 	"engine/mail/mailtest":           {}, // a mail server for tests
 }
 

@@ -5,6 +5,7 @@ import (
 	"maps"
 
 	"catena/engine"
+	"catena/storage/people"
 )
 
 // hire makes a user.
@@ -21,7 +22,7 @@ func (a *hire) request() (string, string, map[string]any) {
 }
 
 func (a *hire) seen(c *engine.Ctx, _ any) error {
-	u, err := c.Tx.User(a.user)
+	u, err := people.Lookup(c.Tx, a.user)
 	if err == nil {
 		a.number = u.ID
 	}

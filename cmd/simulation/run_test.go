@@ -8,6 +8,7 @@ import (
 
 	"catena/storage"
 	"catena/storage/disk/disktest"
+	"catena/storage/people"
 )
 
 // play runs the clients, with the crashes and faults that the seed has, until they have ended and nothing is left to
@@ -177,7 +178,7 @@ func (w *world) prepare() {
 	repo, m := w.server.repo, w.model
 	err := repo.Update(context.Background(), repo.System(), func(t *storage.Tx) error {
 		for _, g := range []string{"group0", "group1"} {
-			if err := t.SaveGroup(&storage.Group{Name: g}); err != nil {
+			if err := people.SaveGroup(t, &people.Group{Name: g}); err != nil {
 				return err
 			}
 		}

@@ -3,6 +3,7 @@ package deck
 import (
 	"catena/engine"
 	"catena/storage/fault"
+	"catena/storage/people"
 )
 
 // MayShare refuses team visibility to callers without a team.
@@ -10,7 +11,7 @@ func (in Input) MayShare(c *engine.Ctx) error {
 	if in.text("visibility") != "team" {
 		return nil
 	}
-	u, err := c.Tx.User(c.As.Name)
+	u, err := people.Lookup(c.Tx, c.As.Name)
 	if err == nil && (u.AccountType != "team" || u.TeamID == 0) {
 		err = ErrNoTeam()
 	}

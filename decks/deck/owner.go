@@ -8,6 +8,7 @@ import (
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/people"
 )
 
 // OwnerName is whose deck a document is: the folder's it is in, or of a deck somewhere else
@@ -23,7 +24,7 @@ func OwnerName(tx *storage.Tx, d *storage.Doc) string {
 
 // OwnerOf describes who a deck belongs to.
 func OwnerOf(c *engine.Ctx, name string) (map[string]any, error) {
-	u, err := c.Tx.User(name)
+	u, err := people.Lookup(c.Tx, name)
 	if fault.Is(err, fault.NotFound) {
 		return map[string]any{"id": int64(0), "name": name, "username": name}, nil
 	}
@@ -34,6 +35,6 @@ func OwnerOf(c *engine.Ctx, name string) (map[string]any, error) {
 }
 
 // FullName is the name of a user as others see it.
-func FullName(u *storage.User) string {
+func FullName(u *people.User) string {
 	return cmp.Or(strings.TrimSpace(u.FirstName+" "+u.LastName), u.Username)
 }

@@ -12,6 +12,7 @@ import (
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/people"
 )
 
 var createExport = engine.Op{
@@ -126,7 +127,7 @@ func settingsOf(c *engine.Ctx, d *storage.Doc) (render.Deck, error) {
 	if most := limitsOf(c.Tx).Style; len(out.CSS) > most {
 		return out, fault.Limit.Errorf("deck %d: style sheet of %d bytes, limit %d", deck.Number(d), len(out.CSS), most).WithCode(fault.CodeTooLarge)
 	}
-	u, err := c.Tx.User(c.As.Name)
+	u, err := people.Lookup(c.Tx, c.As.Name)
 	if err == nil {
 		out.Author = deck.FullName(u)
 	}

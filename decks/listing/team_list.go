@@ -8,6 +8,7 @@ import (
 	"catena/decks/deck"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/people"
 )
 
 // The decks that are for a team or for everybody are rows of the owner's team, in the order of
@@ -83,7 +84,7 @@ func place(tx *storage.Tx, d *storage.Doc, key string) error {
 // has joined or left a team since.
 func TeamOf(tx *storage.Tx, user string) (int64, error) {
 	now := int64(0)
-	u, err := tx.User(user)
+	u, err := people.Lookup(tx, user)
 	switch {
 	case err == nil:
 		now = u.TeamID

@@ -12,6 +12,7 @@ import (
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/people"
 )
 
 // Ops are the operations on private links and the notices that come of them.
@@ -85,11 +86,11 @@ func links(tx *storage.Tx, d *storage.Doc) ([]link, error) {
 
 // mayLink refuses accounts whose plan has no share links.
 func mayLink(c *engine.Ctx) error {
-	u, err := c.Tx.User(c.As.Name)
+	u, err := people.Lookup(c.Tx, c.As.Name)
 	if err == nil && !linksIncluded(u) {
 		err = fault.Denied.Errorf("share links: require a pro or team account").WithCode(fault.CodePlanRequired)
 	}
 	return err
 }
 
-func linksIncluded(u *storage.User) bool { return u.AccountType == "pro" || u.AccountType == "team" }
+func linksIncluded(u *people.User) bool { return u.AccountType == "pro" || u.AccountType == "team" }

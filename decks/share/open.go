@@ -9,6 +9,7 @@ import (
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/people"
 )
 
 var openShare = engine.Op{
@@ -88,7 +89,7 @@ func (p openShareParams) find(c *engine.Ctx) (*storage.Doc, *link, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	owner, err := c.Tx.User(l.Owner)
+	owner, err := people.Lookup(c.Tx, l.Owner)
 	if fault.Is(err, fault.NotFound) || err == nil && (!linksIncluded(owner) || !export.MayStill(c.Tx, d, l.Owned)) {
 		return nil, nil, missing
 	}

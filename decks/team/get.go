@@ -5,6 +5,7 @@ import (
 	"catena/decks/listing"
 	"catena/engine"
 	"catena/storage/fault"
+	"catena/storage/people"
 )
 
 var getTeam = engine.Op{
@@ -63,12 +64,12 @@ func (p deleteTeamParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, err
 	if err != nil {
 		return nil, err
 	}
-	g, err := c.Tx.Group(listing.TeamGroup(p.ID))
+	g, err := people.LookupGroup(c.Tx, listing.TeamGroup(p.ID))
 	if err != nil {
 		return nil, err
 	}
 	for _, name := range g.Users {
-		u, err := c.Tx.User(name)
+		u, err := people.Lookup(c.Tx, name)
 		if fault.Is(err, fault.NotFound) || err == nil && u.TeamID != p.ID {
 			continue
 		}
@@ -79,7 +80,7 @@ func (p deleteTeamParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, err
 			return nil, err
 		}
 	}
-	if err := c.Tx.DeleteGroup(g.Name); err != nil {
+	if err := people.DeleteGroup(c.Tx, g.Name); err != nil {
 		return nil, err
 	}
 	if err := c.Tx.Table(slugTable).Delete(t.Slug); err != nil {

@@ -2,8 +2,8 @@ package team
 
 import (
 	"catena/engine"
-	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/people"
 )
 
 // leads reports whether somebody looks after a team: an administrator, the team's owner or one
@@ -12,7 +12,7 @@ func leads(c *engine.Ctx, id int64) (bool, error) {
 	if c.As.Admin {
 		return true, nil
 	}
-	u, err := c.Tx.User(c.As.Name)
+	u, err := people.Lookup(c.Tx, c.As.Name)
 	if err != nil {
 		return false, err
 	}
@@ -32,8 +32,8 @@ func led(c *engine.Ctx, id int64) (*Team, error) {
 }
 
 // lead returns the team that the caller is owner or admin of.
-func lead(c *engine.Ctx) (*storage.User, error) {
-	u, err := c.Tx.User(c.As.Name)
+func lead(c *engine.Ctx) (*people.User, error) {
+	u, err := people.Lookup(c.Tx, c.As.Name)
 	if err == nil && (u.TeamID == 0 || u.TeamRole != "owner" && u.TeamRole != "admin") {
 		err = fault.Denied.Errorf("team decks: only owners and admins of the team may list them").WithCode(fault.CodeTeamRoleRequired)
 	}

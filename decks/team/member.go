@@ -8,6 +8,7 @@ import (
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/people"
 )
 
 var setMember = engine.Op{
@@ -31,7 +32,7 @@ func (p setMemberParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, erro
 	if !slices.Contains(roles, p.Role) {
 		return nil, deck.Invalid("role", fault.CodeInvalidValue, "role: %.40q is not one of owner, admin, member", p.Role)
 	}
-	u, err := c.Tx.User(p.Username)
+	u, err := people.Lookup(c.Tx, p.Username)
 	if err != nil {
 		return nil, err
 	}
@@ -47,14 +48,14 @@ func (p setMemberParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, erro
 
 // mayChange keeps admins of a team from taking it over, and anybody from taking in people
 // who have not been put under the team's care: those an administrator brings.
-func mayChange(c *engine.Ctx, t *Team, u *storage.User, role string) error {
+func mayChange(c *engine.Ctx, t *Team, u *people.User, role string) error {
 	if c.As.Admin {
 		return nil
 	}
 	if u.TeamID != t.ID {
 		return fault.Denied.Errorf("user %s: only administrators may add users to a team", u.Username)
 	}
-	me, err := c.Tx.User(c.As.Name)
+	me, err := people.Lookup(c.Tx, c.As.Name)
 	if err == nil && me.TeamRole != "owner" && (u.TeamRole == "owner" || role == "owner") {
 		err = fault.Denied.Errorf("team %d: only its owner may transfer it", t.ID).WithCode(fault.CodeTeamRoleRequired)
 	}
@@ -63,7 +64,7 @@ func mayChange(c *engine.Ctx, t *Team, u *storage.User, role string) error {
 
 // put makes a user a member.
 func (t *Team) put(tx *storage.Tx, name, role string) error {
-	u, err := tx.User(name)
+	u, err := people.Lookup(tx, name)
 	if err != nil {
 		return err
 	}
@@ -71,7 +72,7 @@ func (t *Team) put(tx *storage.Tx, name, role string) error {
 		return fault.Conflict.Errorf("user %s: is already in team %d", name, u.TeamID)
 	}
 	group := listing.TeamGroup(t.ID)
-	g, err := tx.Group(group)
+	g, err := people.LookupGroup(tx, group)
 	if err != nil {
 		return err
 	}
@@ -80,9 +81,9 @@ func (t *Team) put(tx *storage.Tx, name, role string) error {
 	}
 	if role == "owner" {
 		for _, other := range g.Users {
-			if o, err := tx.User(other); err == nil && o.TeamID == t.ID && o.TeamRole == "owner" && other != name {
+			if o, err := people.Lookup(tx, other); err == nil && o.TeamID == t.ID && o.TeamRole == "owner" && other != name {
 				o.TeamRole = "admin"
-				if err := tx.SaveUser(o, ""); err != nil {
+				if err := people.SaveUser(tx, o, ""); err != nil {
 					return err
 				}
 			}
@@ -92,5 +93,5 @@ func (t *Team) put(tx *storage.Tx, name, role string) error {
 	if !slices.Contains(u.Groups, group) {
 		u.Groups = append(u.Groups, group)
 	}
-	return tx.SaveUser(u, "")
+	return people.SaveUser(tx, u, "")
 }

@@ -9,6 +9,7 @@ import (
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/people"
 	"catena/storage/search"
 )
 
@@ -28,7 +29,7 @@ func (p removeMemberParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, e
 	if err != nil {
 		return nil, err
 	}
-	u, err := c.Tx.User(p.Username)
+	u, err := people.Lookup(c.Tx, p.Username)
 	if err != nil {
 		return nil, err
 	}
@@ -47,11 +48,11 @@ func (p removeMemberParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, e
 }
 
 // drop takes a user and the user's decks out of the team.
-func (t *Team) drop(tx *storage.Tx, u *storage.User) error {
+func (t *Team) drop(tx *storage.Tx, u *people.User) error {
 	group := listing.TeamGroup(t.ID)
 	u.TeamID, u.TeamRole, u.AccountType, u.BillingPeriod = 0, "", "free", "none"
 	u.Groups = slices.DeleteFunc(u.Groups, func(g string) bool { return strings.EqualFold(g, group) })
-	if err := tx.SaveUser(u, ""); err != nil {
+	if err := people.SaveUser(tx, u, ""); err != nil {
 		return err
 	}
 	folder, err := listing.HomeOf(tx, u.Username)

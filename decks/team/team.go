@@ -12,6 +12,7 @@ import (
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/people"
 )
 
 // Ops are the operations on teams and their decks.
@@ -66,15 +67,15 @@ func (t *Team) save(tx *storage.Tx) error {
 	if err := tx.Table(slugTable).Put(t.Slug, t.ID); err != nil {
 		return err
 	}
-	g, err := tx.Group(listing.TeamGroup(t.ID))
+	g, err := people.LookupGroup(tx, listing.TeamGroup(t.ID))
 	if fault.Is(err, fault.NotFound) {
-		g, err = &storage.Group{Name: listing.TeamGroup(t.ID)}, nil
+		g, err = &people.Group{Name: listing.TeamGroup(t.ID)}, nil
 	}
 	if err != nil || g.Label == t.Name {
 		return err
 	}
 	g.Label = t.Name
-	return tx.SaveGroup(g)
+	return people.SaveGroup(tx, g)
 }
 
 // Shape is a team as users see theirs.
@@ -90,13 +91,13 @@ func (t *Team) whole(tx *storage.Tx, base string) (map[string]any, error) {
 	out := t.Shape(base, "")
 	delete(out, "role")
 	out["billing_period"], out["created_at"], out["updated_at"] = cmp.Or(t.BillingPeriod, "none"), deck.Stamp(t.Created), deck.Stamp(t.Updated)
-	g, err := tx.Group(listing.TeamGroup(t.ID))
+	g, err := people.LookupGroup(tx, listing.TeamGroup(t.ID))
 	if err != nil {
 		return nil, err
 	}
 	members := make([]any, 0, len(g.Users))
 	for _, name := range g.Users {
-		u, err := tx.User(name)
+		u, err := people.Lookup(tx, name)
 		if fault.Is(err, fault.NotFound) || err == nil && u.TeamID != t.ID {
 			continue
 		}

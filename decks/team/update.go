@@ -8,6 +8,7 @@ import (
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/people"
 )
 
 var updateTeam = engine.Op{
@@ -78,12 +79,12 @@ func (t *Team) rename(tx *storage.Tx, slug string) error {
 
 // bill passes the team's billing period on to its members.
 func (t *Team) bill(tx *storage.Tx) error {
-	g, err := tx.Group(listing.TeamGroup(t.ID))
+	g, err := people.LookupGroup(tx, listing.TeamGroup(t.ID))
 	if err != nil {
 		return err
 	}
 	for _, name := range g.Users {
-		u, err := tx.User(name)
+		u, err := people.Lookup(tx, name)
 		if fault.Is(err, fault.NotFound) {
 			continue
 		}
@@ -91,7 +92,7 @@ func (t *Team) bill(tx *storage.Tx) error {
 			return err
 		}
 		u.BillingPeriod = t.BillingPeriod
-		if err := tx.SaveUser(u, ""); err != nil {
+		if err := people.SaveUser(tx, u, ""); err != nil {
 			return err
 		}
 	}

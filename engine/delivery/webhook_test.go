@@ -18,6 +18,7 @@ import (
 	"catena/engine/delivery"
 	"catena/storage"
 	"catena/storage/outbox"
+	"catena/storage/people"
 	"catena/storage/storagetest"
 	hooks "catena/storage/webhook"
 )
@@ -50,7 +51,7 @@ func newWorld(t *testing.T) *world {
 	w.send = delivery.New(w.Repo, w.post, slog.New(slog.DiscardHandler), clock)
 	w.as("", func(tx *storage.Tx) error {
 		for _, name := range []string{"ada", "bob"} {
-			if err := tx.SaveUser(&storage.User{Username: name}, ""); err != nil {
+			if err := people.SaveUser(tx, &people.User{Username: name}, ""); err != nil {
 				return err
 			}
 		}
@@ -180,8 +181,8 @@ func TestMadeAnew(t *testing.T) {
 			})
 			w.make("ada", "waits")
 			if anew {
-				w.as("", func(tx *storage.Tx) error { return tx.DeleteUser("ada") })
-				w.as("", func(tx *storage.Tx) error { return tx.SaveUser(&storage.User{Username: "ada"}, "") })
+				w.as("", func(tx *storage.Tx) error { return people.DeleteUser(tx, "ada") })
+				w.as("", func(tx *storage.Tx) error { return people.SaveUser(tx, &people.User{Username: "ada"}, "") })
 				w.as("", grant)
 			}
 			w.make("ada", "later")

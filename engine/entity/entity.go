@@ -17,6 +17,7 @@ import (
 	"catena/storage"
 	"catena/storage/directory/record"
 	"catena/storage/fault"
+	"catena/storage/people"
 	"catena/storage/schema"
 	"catena/storage/search"
 )
@@ -109,17 +110,17 @@ func (w *writer) entity(dst []byte, v any, level int) ([]byte, error) {
 // people appends users, groups and entries of directories.
 func (w *writer) people(dst []byte, v any, level int) ([]byte, error) {
 	switch v := v.(type) {
-	case *storage.User:
+	case *people.User:
 		return w.user(dst, v)
-	case []*storage.User:
+	case []*people.User:
 		return w.users(dst, v)
 	case *storage.Principal:
 		return w.principal(dst, v)
-	case *storage.Group:
+	case *people.Group:
 		return w.group(dst, v), nil
-	case *storage.UserPage:
+	case *people.UserPage:
 		return w.userPage(dst, v)
-	case *storage.GroupPage:
+	case *people.GroupPage:
 		return w.groupPage(dst, v), nil
 	case *record.Entry:
 		return w.directoryEntry(dst, v, 0)
@@ -152,7 +153,7 @@ func (w *writer) wrapped(dst []byte, v any, level int) ([]byte, error) {
 		word = "map"
 	case engine.Value:
 		switch x.V.(type) {
-		case *storage.Doc, storage.Docs, *storage.Page, *search.Rows, *storage.EntryPage, *storage.Blob, *storage.User, nil:
+		case *storage.Doc, storage.Docs, *storage.Page, *search.Rows, *storage.EntryPage, *storage.Blob, *people.User, nil:
 			return w.entity(dst, x.V, level)
 		}
 		word, v = x.Word, x.V
@@ -212,8 +213,8 @@ func (w *writer) value(dst []byte, v any, level int) ([]byte, error) {
 	case engine.Value:
 		return w.value(dst, v.V, level)
 	case *storage.Doc, storage.Docs, *storage.Page, *search.Rows, *storage.EntryPage, *storage.Blob, storage.Blobs,
-		[]storage.ACL, *storage.User, []*storage.User, *storage.Principal, *storage.Group, storage.Entry,
-		*storage.UserPage, *storage.GroupPage, *record.Entry, *record.Page,
+		[]storage.ACL, *people.User, []*people.User, *storage.Principal, *people.Group, storage.Entry,
+		*people.UserPage, *people.GroupPage, *record.Entry, *record.Page,
 		*workflow.Instance, workflow.InstanceList, *workflow.Model, workflow.ModelList, *workflow.Graph, *workflow.Task, *workflow.TaskPage:
 		return w.entity(dst, v, max(level, 2))
 	}

@@ -10,6 +10,7 @@ import (
 	"catena/engine"
 	"catena/engine/entity"
 	"catena/storage"
+	"catena/storage/people"
 	"catena/storage/search"
 	"catena/storage/storagetest"
 )
@@ -157,7 +158,7 @@ func TestEnrichers(t *testing.T) {
 func TestMembership(t *testing.T) {
 	repo := world(t)
 	update(t, repo, func(c *engine.Ctx) error {
-		home, err := c.Tx.Home(true)
+		home, err := people.Home(c.Tx, true)
 		if err != nil {
 			return err
 		}
@@ -242,7 +243,7 @@ func TestValues(t *testing.T) {
 		{storage.Entry{ID: 17, Event: "documentCreated", Time: day, Logged: day}, `{"entity-type":"logEntry","id":17,"category":null,"principalName":null,"comment":null,` +
 			`"docLifeCycle":null,"docPath":null,"docType":null,"docUUID":null,"eventId":"documentCreated","repositoryId":null,` +
 			`"eventDate":"2024-05-02T10:15:30.000Z","logDate":"2024-05-02T10:15:30.000Z","extended":{}}`},
-		{&storage.User{Username: "leela", Groups: []string{"members"}}, `{"entity-type":"user","id":"leela","properties":{"username":"leela","firstName":null,"lastName":null,` +
+		{&people.User{Username: "leela", Groups: []string{"members"}}, `{"entity-type":"user","id":"leela","properties":{"username":"leela","firstName":null,"lastName":null,` +
 			`"email":null,"company":null,"groups":["members"],"tenantId":null},"extendedGroups":[{"name":"members","label":"members","url":"group/members"}],` +
 			`"isAdministrator":false,"isAnonymous":false}`},
 	}

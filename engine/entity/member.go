@@ -6,6 +6,7 @@ import (
 
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/people"
 	"catena/storage/schema"
 	"catena/storage/search"
 )
@@ -58,7 +59,7 @@ func (w *writer) withCollections(dst []byte, d *storage.Doc, level int) ([]byte,
 func (w *writer) withFavorites(dst []byte, d *storage.Doc, _ int) ([]byte, error) {
 	if !w.favored {
 		w.favored = true
-		home, err := w.c.Tx.Home(false)
+		home, err := people.Home(w.c.Tx, false)
 		if err == nil && home != nil {
 			var f *storage.Doc
 			if f, err = w.c.Tx.Child(home, "Favorites"); err == nil {

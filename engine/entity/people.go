@@ -6,11 +6,12 @@ import (
 
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/people"
 	"catena/storage/schema"
 )
 
 // user appends a user; the groups a user is in by way of others are extendedGroups.
-func (w *writer) user(dst []byte, u *storage.User) ([]byte, error) {
+func (w *writer) user(dst []byte, u *people.User) ([]byte, error) {
 	admin, groups := false, u.Groups
 	if w.c.Tx != nil {
 		p, err := w.c.Tx.PrincipalOf(u.Username)
@@ -54,7 +55,7 @@ func (w *writer) user(dst []byte, u *storage.User) ([]byte, error) {
 func (w *writer) profile(dst []byte, user string) ([]byte, error) {
 	values := map[string]any{"birthdate": nil, "phonenumber": nil, "avatar": nil, "gender": false, "locale": nil}
 	if w.c.Tx != nil {
-		d, err := w.c.Tx.Profile(user)
+		d, err := people.Profile(w.c.Tx, user)
 		if err != nil {
 			return nil, err
 		}
@@ -72,19 +73,19 @@ func (w *writer) profile(dst []byte, user string) ([]byte, error) {
 
 func (w *writer) groupLabel(name string) string {
 	if w.c.Tx != nil {
-		if g, err := w.c.Tx.Group(name); err == nil && g.Label != "" {
+		if g, err := people.LookupGroup(w.c.Tx, name); err == nil && g.Label != "" {
 			return g.Label
 		}
 	}
 	return name
 }
 
-func (w *writer) users(dst []byte, list []*storage.User) ([]byte, error) {
+func (w *writer) users(dst []byte, list []*people.User) ([]byte, error) {
 	dst, err := w.userList(append(dst, `{"entity-type":"users","entries":[`...), list)
 	return append(dst, ']', '}'), err
 }
 
-func (w *writer) userList(dst []byte, list []*storage.User) ([]byte, error) {
+func (w *writer) userList(dst []byte, list []*people.User) ([]byte, error) {
 	for i, u := range list {
 		if i > 0 {
 			dst = append(dst, ',')
@@ -98,14 +99,14 @@ func (w *writer) userList(dst []byte, list []*storage.User) ([]byte, error) {
 }
 
 // userPage appends a part of a list of users.
-func (w *writer) userPage(dst []byte, p *storage.UserPage) ([]byte, error) {
+func (w *writer) userPage(dst []byte, p *people.UserPage) ([]byte, error) {
 	dst = figures(append(dst, `{"entity-type":"users",`...), &p.Page, len(p.Users))
 	dst, err := w.userList(append(dst, `"entries":[`...), p.Users)
 	return append(dst, ']', '}'), err
 }
 
 // groupPage appends a part of a list of groups.
-func (w *writer) groupPage(dst []byte, p *storage.GroupPage) []byte {
+func (w *writer) groupPage(dst []byte, p *people.GroupPage) []byte {
 	dst = figures(append(dst, `{"entity-type":"groups",`...), &p.Page, len(p.Groups))
 	dst = append(dst, `"entries":[`...)
 	for i, g := range p.Groups {
@@ -120,7 +121,7 @@ func (w *writer) groupPage(dst []byte, p *storage.GroupPage) []byte {
 // principal appends who acts as a user.
 func (w *writer) principal(dst []byte, p *storage.Principal) ([]byte, error) {
 	if w.c.Tx != nil {
-		u, err := w.c.Tx.User(p.Name)
+		u, err := people.Lookup(w.c.Tx, p.Name)
 		if err == nil {
 			return w.user(dst, u)
 		}
@@ -128,10 +129,10 @@ func (w *writer) principal(dst []byte, p *storage.Principal) ([]byte, error) {
 			return nil, err
 		}
 	}
-	return w.user(dst, &storage.User{Username: p.Name, Groups: p.Groups})
+	return w.user(dst, &people.User{Username: p.Name, Groups: p.Groups})
 }
 
-func (w *writer) group(dst []byte, g *storage.Group) []byte {
+func (w *writer) group(dst []byte, g *people.Group) []byte {
 	label := g.Label
 	dst = schema.AppendString(append(dst, `{"entity-type":"group","groupname":`...), g.Name)
 	dst = textOr(append(dst, `,"grouplabel":`...), label)
@@ -148,7 +149,7 @@ func (w *writer) group(dst []byte, g *storage.Group) []byte {
 		case "parentGroups":
 			var parents []string
 			if w.c.Tx != nil {
-				parents, _ = w.c.Tx.GroupsOf(g.Name)
+				parents, _ = people.GroupsOf(w.c.Tx, g.Name)
 			}
 			dst = texts(append(dst, `,"parentGroups":`...), parents)
 		}
@@ -212,9 +213,9 @@ func (w *writer) holder(dst []byte, field, name string) ([]byte, error) {
 		return textOr(dst, name), nil
 	}
 	var found any
-	found, err := w.c.Tx.User(name)
+	found, err := people.Lookup(w.c.Tx, name)
 	if fault.Is(err, fault.NotFound) {
-		found, err = w.c.Tx.Group(name)
+		found, err = people.LookupGroup(w.c.Tx, name)
 	}
 	switch {
 	case fault.Is(err, fault.NotFound), fault.Is(err, fault.Denied):

@@ -7,6 +7,7 @@ import (
 
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/people"
 	"catena/storage/schema"
 )
 
@@ -92,9 +93,9 @@ func (w *writer) resolve(dst []byte, resolver, text string) ([]byte, error) {
 	var err error
 	switch resolver {
 	case "user":
-		found, err = w.c.Tx.User(text)
+		found, err = people.Lookup(w.c.Tx, text)
 	case "group":
-		found, err = w.c.Tx.Group(text)
+		found, err = people.LookupGroup(w.c.Tx, text)
 	case "document":
 		found, err = w.c.Tx.Doc(storage.Ref(text))
 	default:

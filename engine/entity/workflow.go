@@ -7,6 +7,7 @@ import (
 	"catena/engine/workflow"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/people"
 )
 
 // workflows appends workflows, their models and graphs, and tasks.
@@ -124,7 +125,7 @@ func (w *writer) attached(ids []string, entity, member string) []any {
 // person is a user's name, or the user if that is asked for.
 func (w *writer) person(name, entity, member string) any {
 	if slices.Contains(w.o.Fetch[entity], member) && w.c.Tx != nil {
-		if u, err := w.c.Tx.User(name); err == nil {
+		if u, err := people.Lookup(w.c.Tx, name); err == nil {
 			return u
 		}
 	}
@@ -141,10 +142,10 @@ func (w *writer) actors(names []string) []any {
 		}
 		kind, plain := workflow.Split(name)
 		if kind == "group" {
-			if g, err := w.c.Tx.Group(plain); err == nil {
+			if g, err := people.LookupGroup(w.c.Tx, plain); err == nil {
 				out[i] = g
 			}
-		} else if u, err := w.c.Tx.User(plain); err == nil {
+		} else if u, err := people.Lookup(w.c.Tx, plain); err == nil {
 			out[i] = u
 		}
 	}

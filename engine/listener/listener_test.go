@@ -15,6 +15,7 @@ import (
 	"catena/storage"
 	"catena/storage/fault"
 	"catena/storage/outbox"
+	"catena/storage/people"
 	"catena/storage/storagetest"
 )
 
@@ -34,7 +35,7 @@ func newWorld(t *testing.T) *world {
 		c.Clock = func() time.Time { return time.Now().Add(time.Duration(w.skip.Load())) }
 	})
 	w.engine, w.ls = w.start()
-	w.do(func(tx *storage.Tx) error { return tx.SaveUser(&storage.User{Username: "bob"}, "") })
+	w.do(func(tx *storage.Tx) error { return people.SaveUser(tx, &people.User{Username: "bob"}, "") })
 	return w
 }
 
@@ -190,8 +191,8 @@ func TestMadeAnew(t *testing.T) {
 		w.do(grant)
 		w.must(w.run("bob", "Document.Create", storage.Ref("/"), map[string]any{"type": "File", "name": "a"}))
 		if anew {
-			w.do(func(tx *storage.Tx) error { return tx.DeleteUser("bob") })
-			w.do(func(tx *storage.Tx) error { return tx.SaveUser(&storage.User{Username: "bob"}, "") })
+			w.do(func(tx *storage.Tx) error { return people.DeleteUser(tx, "bob") })
+			w.do(func(tx *storage.Tx) error { return people.SaveUser(tx, &people.User{Username: "bob"}, "") })
 			w.do(grant)
 		}
 		w.work()

@@ -15,6 +15,7 @@ import (
 	"catena/storage/blob"
 	"catena/storage/fault"
 	"catena/storage/outbox"
+	"catena/storage/people"
 	"catena/storage/storagetest"
 	"catena/storage/subscription"
 )
@@ -38,10 +39,10 @@ func newWorld(t *testing.T, files fstest.MapFS) *world {
 		Templates: templates, Blobs: func(b *storage.Blob) *storage.Blob { return w.Blobs().Load(*b) }, Log: slog.New(slog.DiscardHandler),
 	})
 	w.must(err)
-	w.must(w.Update(t.Context(), w.System(), func(tx *storage.Tx) error { return tx.SaveGroup(&storage.Group{Name: "writers"}) }))
+	w.must(w.Update(t.Context(), w.System(), func(tx *storage.Tx) error { return people.SaveGroup(tx, &people.Group{Name: "writers"}) }))
 	for name, email := range map[string]string{"ada": "ada@example.org", "bob": "", "evil": "x@example.org\r\nBcc: all@example.org"} {
 		w.must(w.Update(t.Context(), w.System(), func(tx *storage.Tx) error {
-			return tx.SaveUser(&storage.User{Username: name, FirstName: strings.ToUpper(name), Email: email, Groups: []string{"writers"}}, "")
+			return people.SaveUser(tx, &people.User{Username: name, FirstName: strings.ToUpper(name), Email: email, Groups: []string{"writers"}}, "")
 		}))
 	}
 	return w
@@ -252,7 +253,7 @@ func TestNotify(t *testing.T) {
 	}
 	w.must(w.Update(t.Context(), w.System(), func(tx *storage.Tx) error {
 		for _, name := range []string{"cid", "dan"} {
-			if err := tx.SaveUser(&storage.User{Username: name, Email: name + "@example.org"}, ""); err != nil {
+			if err := people.SaveUser(tx, &people.User{Username: name, Email: name + "@example.org"}, ""); err != nil {
 				return err
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"catena/storage"
 	"catena/storage/fault"
 	"catena/storage/outbox"
+	"catena/storage/people"
 )
 
 // JobKind is the kind of the jobs that Send adds; their data is a Mail.
@@ -155,7 +156,7 @@ func addresses(tx *storage.Tx, list []string, doc string) ([]string, error) {
 				return nil, err
 			}
 		case "group":
-			names, err := tx.As(tx.Repo().System()).UsersWithin(name, true)
+			names, err := people.UsersWithin(tx.As(tx.Repo().System()), name, true)
 			if err != nil {
 				return nil, err
 			}
@@ -181,7 +182,7 @@ func addressOf(tx *storage.Tx, name, doc string) (string, error) {
 		return Address(email)
 	}
 	system := tx.As(tx.Repo().System())
-	u, err := system.User(name)
+	u, err := people.Lookup(system, name)
 	if fault.Is(err, fault.NotFound) {
 		return "", nil
 	}

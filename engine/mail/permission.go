@@ -6,13 +6,14 @@ import (
 
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/people"
 )
 
 // TellOfPermission sends a message to whom an entry of a document's permissions is for.
 func TellOfPermission(tx *storage.Tx, d *storage.Doc, e storage.ACE) error {
 	to := "user:" + e.User
 	if !strings.HasPrefix(e.User, "transient/") {
-		if _, err := tx.User(e.User); fault.Is(err, fault.NotFound) {
+		if _, err := people.Lookup(tx, e.User); fault.Is(err, fault.NotFound) {
 			to = "group:" + e.User
 		} else if err != nil {
 			return err

@@ -7,6 +7,7 @@ import (
 
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/people"
 )
 
 // The life cycle states of a task.
@@ -355,14 +356,14 @@ func Actors(tx *storage.Tx, names []string) ([]string, error) {
 			kind, name = Split(administrators)
 		}
 		if kind != "group" {
-			if _, err := tx.User(name); err == nil {
+			if _, err := people.Lookup(tx, name); err == nil {
 				found = "user:" + name
 			} else if !fault.Is(err, fault.NotFound) {
 				return nil, err
 			}
 		}
 		if kind != "user" && found == "" {
-			if _, err := tx.Group(name); err == nil {
+			if _, err := people.LookupGroup(tx, name); err == nil {
 				found = "group:" + name
 			} else if !fault.Is(err, fault.NotFound) {
 				return nil, err

@@ -3,6 +3,7 @@ package blob
 import (
 	"catena/engine"
 	"catena/storage"
+	"catena/storage/people"
 )
 
 var createAtHome = engine.Op{
@@ -16,7 +17,7 @@ var createAtHome = engine.Op{
 type createAtHomeParams struct{}
 
 func (createAtHomeParams) run(c *engine.Ctx, b *storage.Blob) (*storage.Doc, error) {
-	home, err := c.Tx.Home(true)
+	home, err := people.Home(c.Tx, true)
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 	"catena/ops/document"
 	"catena/storage"
 	"catena/storage/outbox"
+	"catena/storage/people"
 	"catena/storage/search"
 	"catena/storage/storagetest"
 )
@@ -32,7 +33,7 @@ func newWorld(t *testing.T) *world {
 	w.must(err)
 	w.e = engine.New(engine.Config{Repo: w.Repo, Set: set, Log: slog.New(slog.DiscardHandler)})
 	w.must(w.Update(t.Context(), w.System(), func(tx *storage.Tx) error {
-		if err := tx.SaveUser(&storage.User{Username: "bob"}, storagetest.Password); err != nil {
+		if err := people.SaveUser(tx, &people.User{Username: "bob"}, storagetest.Password); err != nil {
 			return err
 		}
 		root, err := tx.Root()

@@ -9,6 +9,7 @@ import (
 	"catena/storage/credential"
 	"catena/storage/directory/record"
 	"catena/storage/oauth"
+	"catena/storage/people"
 	"catena/storage/storagetest"
 )
 
@@ -46,13 +47,13 @@ func (w *world) signing() map[string]func() begun {
 	}
 }
 
-func gone(tx *storage.Tx) error { return tx.DeleteUser("bob") }
+func gone(tx *storage.Tx) error { return people.DeleteUser(tx, "bob") }
 
 func remade(tx *storage.Tx) error {
-	return cmp.Or(gone(tx), tx.SaveUser(&storage.User{Username: "bob"}, storagetest.Password))
+	return cmp.Or(gone(tx), people.SaveUser(tx, &people.User{Username: "bob"}, storagetest.Password))
 }
 
-func renewed(tx *storage.Tx) error { return tx.SetPassword("bob", "another") }
+func renewed(tx *storage.Tx) error { return people.SetPassword(tx, "bob", "another") }
 
 func clients(tx *storage.Tx, fn func(d *record.Directory) error) error {
 	d, err := record.In(tx, "oauth2Clients")

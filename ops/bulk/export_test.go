@@ -12,6 +12,7 @@ import (
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/people"
 )
 
 // TestTable exports documents to a table: whoever asked gets the file, nobody else, and only what
@@ -60,7 +61,7 @@ func TestTable(t *testing.T) {
 		}
 		return res.Value, nil
 	}
-	w.must(w.Update(t.Context(), w.System(), func(tx *storage.Tx) error { return tx.SaveUser(&storage.User{Username: "eve"}, "") }))
+	w.must(w.Update(t.Context(), w.System(), func(tx *storage.Tx) error { return people.SaveUser(tx, &people.User{Username: "eve"}, "") }))
 	if _, err := as("eve"); !fault.Is(err, fault.NotFound) {
 		t.Errorf("somebody else's: %v", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/people"
 )
 
 var create = engine.Op{
@@ -43,7 +44,7 @@ func shelf(c *engine.Ctx) (*storage.Doc, error) {
 
 // own returns a child of the caller's personal workspace, made if it is not there.
 func own(c *engine.Ctx, name, typeName, title string) (*storage.Doc, error) {
-	home, err := c.Tx.Home(true)
+	home, err := people.Home(c.Tx, true)
 	if err != nil {
 		return nil, err
 	}

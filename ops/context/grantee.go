@@ -6,6 +6,7 @@ import (
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/people"
 )
 
 // maxGrantees bounds how many users the groups of a document may come to.
@@ -58,10 +59,10 @@ func (g *grantees) add(to *[]string, key, name string) {
 }
 
 func (g *grantees) isGroup(name string) (bool, error) {
-	if _, err := g.c.Tx.User(name); !fault.Is(err, fault.NotFound) {
+	if _, err := people.Lookup(g.c.Tx, name); !fault.Is(err, fault.NotFound) {
 		return false, err
 	}
-	_, err := g.c.Tx.Group(name)
+	_, err := people.LookupGroup(g.c.Tx, name)
 	if fault.Is(err, fault.NotFound) {
 		return false, nil
 	}
@@ -74,7 +75,7 @@ func (g *grantees) expand(name string) error {
 		return nil
 	}
 	g.seen["expanded:"+name] = true
-	group, err := g.c.Tx.Group(name)
+	group, err := people.LookupGroup(g.c.Tx, name)
 	if fault.Is(err, fault.NotFound) {
 		return nil
 	}
@@ -118,7 +119,7 @@ func (p emailsOfParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error)
 	}
 	emails := []any{}
 	for _, name := range g.users {
-		u, err := c.Tx.User(name)
+		u, err := people.Lookup(c.Tx, name)
 		if fault.Is(err, fault.NotFound) {
 			continue
 		}

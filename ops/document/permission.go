@@ -6,6 +6,7 @@ import (
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/people"
 )
 
 // localACL is the list a document's own entries are in unless another one is named.
@@ -79,9 +80,9 @@ func knownName(c *engine.Ctx, name string) error {
 	if name == everyone {
 		return nil
 	}
-	_, err := c.Tx.User(name)
+	_, err := people.Lookup(c.Tx, name)
 	if fault.Is(err, fault.NotFound) {
-		_, err = c.Tx.Group(name)
+		_, err = people.LookupGroup(c.Tx, name)
 	}
 	if fault.Is(err, fault.NotFound) {
 		return fault.Invalid.Errorf("user %s: no such user or group%s", name, storage.PerhapsGroup(name)).In("username")

@@ -7,6 +7,7 @@ import (
 
 	"catena/engine"
 	"catena/storage"
+	"catena/storage/people"
 )
 
 var generateConflictedName = engine.Op{
@@ -23,7 +24,7 @@ type conflictParams struct {
 }
 
 func (p conflictParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
-	u, err := c.Tx.User(c.As.Name)
+	u, err := people.Lookup(c.Tx, c.As.Name)
 	if err != nil {
 		return nil, err
 	}

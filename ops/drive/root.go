@@ -4,6 +4,7 @@ import (
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/people"
 )
 
 var setSynchronization = engine.Op{
@@ -61,7 +62,7 @@ func (editedParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {
 
 // edited is the collection of the caller's.
 func edited(c *engine.Ctx) (*storage.Doc, error) {
-	home, err := c.Tx.Home(true)
+	home, err := people.Home(c.Tx, true)
 	if err != nil {
 		return nil, err
 	}

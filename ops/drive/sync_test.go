@@ -14,6 +14,7 @@ import (
 	"catena/storage"
 	"catena/storage/blob"
 	"catena/storage/fault"
+	"catena/storage/people"
 	"catena/storage/storagetest"
 )
 
@@ -27,11 +28,11 @@ func open(t *testing.T) world {
 	w := world{storagetest.Open(t, nil), t}
 	w.must("Administrator", func(tx *storage.Tx) error {
 		for _, name := range []string{"alice", "bob"} {
-			if err := tx.SaveUser(&storage.User{Username: name}, "secret"); err != nil {
+			if err := people.SaveUser(tx, &people.User{Username: name}, "secret"); err != nil {
 				return err
 			}
 		}
-		return tx.SaveGroup(&storage.Group{Name: "staff"})
+		return people.SaveGroup(tx, &people.Group{Name: "staff"})
 	})
 	return w
 }
@@ -268,7 +269,7 @@ func (g *gardener) step() {
 		g.register([]string{"alice", "bob"}[g.r.IntN(2)], g.any(), g.r.IntN(3) > 0)
 	case 14, 23:
 		g.act("group", "Administrator", func(tx *storage.Tx) error {
-			return tx.SaveGroup(&storage.Group{Name: "staff", Users: [][]string{nil, {"bob"}, {"alice", "bob"}}[g.r.IntN(3)]})
+			return people.SaveGroup(tx, &people.Group{Name: "staff", Users: [][]string{nil, {"bob"}, {"alice", "bob"}}[g.r.IntN(3)]})
 		})
 	case 15:
 		g.on("content", user, func(tx *storage.Tx, d *storage.Doc) error {
@@ -342,10 +343,10 @@ func TestRemadeUser(t *testing.T) {
 		t.Fatalf("%d roots", n)
 	}
 	w.must("Administrator", func(tx *storage.Tx) error {
-		return tx.DeleteUser("bob")
+		return people.DeleteUser(tx, "bob")
 	})
 	w.must("Administrator", func(tx *storage.Tx) error {
-		return tx.SaveUser(&storage.User{Username: "bob", Groups: []string{"administrators"}}, "secret")
+		return people.SaveUser(tx, &people.User{Username: "bob", Groups: []string{"administrators"}}, "secret")
 	})
 	if n := roots(); n != 0 {
 		t.Errorf("made anew, the user has %d roots", n)

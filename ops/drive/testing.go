@@ -10,6 +10,7 @@ import (
 	"catena/storage"
 	"catena/storage/fault"
 	"catena/storage/outbox"
+	"catena/storage/people"
 )
 
 // forTests makes a function of an operation that is refused unless the server is one for tests.
@@ -61,17 +62,17 @@ func (p setUpParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
 	var entries []storage.ACE
 	for _, name := range names {
 		name = "drive" + strings.TrimSpace(name)
-		if _, err := c.Tx.User(name); !fault.Is(err, fault.NotFound) {
+		if _, err := people.Lookup(c.Tx, name); !fault.Is(err, fault.NotFound) {
 			if err == nil {
 				err = fault.Exists.Errorf("user %s: already exists", name)
 			}
 			return nil, err
 		}
-		u, password := &storage.User{Username: name}, c.NewID()
+		u, password := &people.User{Username: name}, c.NewID()
 		if p.Members {
 			u.Groups = []string{"members"}
 		}
-		if err := c.Tx.SaveUser(u, password); err != nil {
+		if err := people.SaveUser(c.Tx, u, password); err != nil {
 			return nil, err
 		}
 		if err := c.Tx.Table(testTable).Put(name, true); err != nil {
@@ -115,7 +116,7 @@ func tearDown(c *engine.Ctx) error {
 		if err := c.Tx.Table(testTable).Delete(name); err != nil {
 			return err
 		}
-		if _, err := c.Tx.User(name); fault.Is(err, fault.NotFound) {
+		if _, err := people.Lookup(c.Tx, name); fault.Is(err, fault.NotFound) {
 			continue
 		}
 		if _, err := c.Call("User.Delete", nil, map[string]any{"username": name}); err != nil {

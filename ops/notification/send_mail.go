@@ -10,6 +10,7 @@ import (
 	"catena/engine/mail"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/people"
 )
 
 // sendMail makes the operation that sends mail.
@@ -119,10 +120,10 @@ func (p mailParams) recipients(c *engine.Ctx, list []string) ([]string, error) {
 			case p.Strict || strings.Contains(s, "@") || strings.HasPrefix(s, "user:") || strings.HasPrefix(s, "group:"):
 				out = append(out, s)
 			default:
-				_, err := c.Tx.User(s)
+				_, err := people.Lookup(c.Tx, s)
 				kind := "user:"
 				if fault.Is(err, fault.NotFound) {
-					_, err = c.Tx.Group(s)
+					_, err = people.LookupGroup(c.Tx, s)
 					kind = "group:"
 				}
 				if err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"catena/engine"
 	"catena/storage"
+	"catena/storage/people"
 	"catena/storage/storagetest"
 )
 
@@ -24,7 +25,7 @@ func New(t testing.TB) *World {
 	w := &World{Repo: storagetest.Open(t, nil), t: t}
 	w.Do("Administrator", func(c *engine.Ctx) error {
 		for _, name := range []string{"alice", "bob"} {
-			if err := c.Tx.SaveUser(&storage.User{Username: name}, "secret"); err != nil {
+			if err := people.SaveUser(c.Tx, &people.User{Username: name}, "secret"); err != nil {
 				return err
 			}
 		}

@@ -2,6 +2,7 @@ package resource
 
 import (
 	"catena/engine"
+	"catena/storage/people"
 )
 
 var login = engine.Op{
@@ -17,7 +18,7 @@ type loginParams struct{}
 
 func (loginParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
 	groups := c.As.Groups
-	if u, err := c.Tx.User(c.As.Name); err == nil {
+	if u, err := people.Lookup(c.Tx, c.As.Name); err == nil {
 		groups = u.Groups
 	}
 	return map[string]any{

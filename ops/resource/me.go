@@ -2,7 +2,7 @@ package resource
 
 import (
 	"catena/engine"
-	"catena/storage"
+	"catena/storage/people"
 )
 
 var me = engine.Op{
@@ -16,6 +16,6 @@ var me = engine.Op{
 
 type meParams struct{}
 
-func (meParams) run(c *engine.Ctx, _ engine.Void) (*storage.User, error) {
-	return c.Tx.User(c.As.Name)
+func (meParams) run(c *engine.Ctx, _ engine.Void) (*people.User, error) {
+	return people.Lookup(c.Tx, c.As.Name)
 }

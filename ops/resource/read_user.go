@@ -2,7 +2,7 @@ package resource
 
 import (
 	"catena/engine"
-	"catena/storage"
+	"catena/storage/people"
 )
 
 var readUser = engine.Op{
@@ -18,6 +18,6 @@ type readUserParams struct {
 	Name string `json:"name" doc:"Name of the user."`
 }
 
-func (p readUserParams) run(c *engine.Ctx, _ engine.Void) (*storage.User, error) {
-	return c.Tx.User(p.Name)
+func (p readUserParams) run(c *engine.Ctx, _ engine.Void) (*people.User, error) {
+	return people.Lookup(c.Tx, p.Name)
 }

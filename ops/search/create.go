@@ -4,6 +4,7 @@ import (
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/people"
 )
 
 var create = engine.Op{
@@ -30,7 +31,7 @@ func (p createParams) run(c *engine.Ctx, _ engine.Void) (any, error) {
 	if values["saved:query"] == nil && values["saved:pageProviderName"] == nil {
 		return nil, fault.Invalid.Errorf("query: query or pageProviderName is required").In("query")
 	}
-	home, err := c.Tx.Home(true)
+	home, err := people.Home(c.Tx, true)
 	if err != nil {
 		return nil, err
 	}

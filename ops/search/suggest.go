@@ -7,6 +7,7 @@ import (
 
 	"catena/engine"
 	"catena/storage"
+	"catena/storage/people"
 	"catena/storage/query"
 	"catena/storage/search"
 )
@@ -50,7 +51,7 @@ func (p suggestParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) 
 		if err != nil {
 			return nil, err
 		}
-		people, err := people(c, term)
+		people, err := members(c, term)
 		if err != nil {
 			return nil, err
 		}
@@ -99,14 +100,14 @@ func marked(d *storage.Doc, term string) []highlight {
 	return []highlight{{Field: "dc:title", Segments: segments}}
 }
 
-// people are users and groups whose names begin with the term.
-func people(c *engine.Ctx, term string) ([]suggestion, error) {
+// members are users and groups whose names begin with the term.
+func members(c *engine.Ctx, term string) ([]suggestion, error) {
 	first := storage.PageOptions{Limit: suggested, CountLimit: -1}
-	users, err := c.Tx.SearchUsers(term, first)
+	users, err := people.SearchUsers(c.Tx, term, first)
 	if err != nil {
 		return nil, err
 	}
-	groups, err := c.Tx.SearchGroups(term, first)
+	groups, err := people.SearchGroups(c.Tx, term, first)
 	if err != nil {
 		return nil, err
 	}

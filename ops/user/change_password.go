@@ -2,8 +2,8 @@ package user
 
 import (
 	"catena/engine"
-	"catena/storage"
 	"catena/storage/credential"
+	"catena/storage/people"
 )
 
 var changePassword = engine.Op{
@@ -19,9 +19,9 @@ type changePasswordParams struct {
 	New string `json:"newPassword" secret:"true" doc:"The new password."`
 }
 
-func (p changePasswordParams) run(c *engine.Ctx, _ engine.Void) (*storage.User, error) {
+func (p changePasswordParams) run(c *engine.Ctx, _ engine.Void) (*people.User, error) {
 	if err := credential.ChangePassword(c.Tx, p.Old, p.New); err != nil {
 		return nil, err
 	}
-	return c.Tx.User(c.As.Name)
+	return people.Lookup(c.Tx, c.As.Name)
 }

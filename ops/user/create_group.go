@@ -2,8 +2,8 @@ package user
 
 import (
 	"catena/engine"
-	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/people"
 )
 
 var createGroup = engine.Op{
@@ -18,27 +18,27 @@ type createGroupParams struct {
 	Group map[string]any `json:"group" type:"object" doc:"The group, with groupname, grouplabel, memberUsers, memberGroups and parentGroups."`
 }
 
-func (p createGroupParams) run(c *engine.Ctx, _ engine.Void) (*storage.Group, error) {
+func (p createGroupParams) run(c *engine.Ctx, _ engine.Void) (*people.Group, error) {
 	if !manages(c.As) {
 		return nil, fault.Denied.Errorf("Cannot create artifact")
 	}
 	name := groupName(p.Group)
-	if _, err := c.Tx.Group(name); !fault.Is(err, fault.NotFound) {
+	if _, err := people.LookupGroup(c.Tx, name); !fault.Is(err, fault.NotFound) {
 		if err == nil {
 			err = fault.Exists.Errorf("Group already exists")
 		}
 		return nil, err
 	}
-	return writeGroup(c, &storage.Group{Name: name}, p.Group, true)
+	return writeGroup(c, &people.Group{Name: name}, p.Group, true)
 }
 
 // writeGroup changes a group as an entity says and saves it.
-func writeGroup(c *engine.Ctx, g *storage.Group, body map[string]any, fresh bool) (*storage.Group, error) {
+func writeGroup(c *engine.Ctx, g *people.Group, body map[string]any, fresh bool) (*people.Group, error) {
 	parents, err := setGroup(g, body, fresh)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.Tx.SaveGroup(g); err != nil {
+	if err := people.SaveGroup(c.Tx, g); err != nil {
 		return nil, err
 	}
 	if parents != nil {
@@ -46,5 +46,5 @@ func writeGroup(c *engine.Ctx, g *storage.Group, body map[string]any, fresh bool
 			return nil, err
 		}
 	}
-	return c.Tx.Group(g.Name)
+	return people.LookupGroup(c.Tx, g.Name)
 }

@@ -2,8 +2,8 @@ package user
 
 import (
 	"catena/engine"
-	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/people"
 )
 
 var createUser = engine.Op{
@@ -18,24 +18,24 @@ type createUserParams struct {
 	User map[string]any `json:"user" type:"object" doc:"The user, with username, password, groups and other properties."`
 }
 
-func (p createUserParams) run(c *engine.Ctx, _ engine.Void) (*storage.User, error) {
+func (p createUserParams) run(c *engine.Ctx, _ engine.Void) (*people.User, error) {
 	if !manages(c.As) {
 		return nil, fault.Denied.Errorf("Cannot create artifact")
 	}
 	name := userName(p.User)
-	if _, err := c.Tx.User(name); !fault.Is(err, fault.NotFound) {
+	if _, err := people.Lookup(c.Tx, name); !fault.Is(err, fault.NotFound) {
 		if err == nil {
 			err = fault.Exists.Errorf("User already exists")
 		}
 		return nil, err
 	}
-	u := &storage.User{Username: name}
+	u := &people.User{Username: name}
 	password, err := setUser(u, p.User)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.Tx.SaveUser(u, password); err != nil {
+	if err := people.SaveUser(c.Tx, u, password); err != nil {
 		return nil, err
 	}
-	return c.Tx.User(name)
+	return people.Lookup(c.Tx, name)
 }

@@ -5,6 +5,7 @@ import (
 
 	"catena/engine"
 	"catena/engine/workflow"
+	"catena/storage/people"
 )
 
 var deleteGroup = engine.Op{
@@ -20,5 +21,5 @@ type deleteGroupParams struct {
 }
 
 func (p deleteGroupParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
-	return engine.Void{}, cmp.Or(c.Tx.DeleteGroup(p.Name), workflow.EndGroup(c.Tx, p.Name))
+	return engine.Void{}, cmp.Or(people.DeleteGroup(c.Tx, p.Name), workflow.EndGroup(c.Tx, p.Name))
 }

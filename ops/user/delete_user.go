@@ -2,6 +2,7 @@ package user
 
 import (
 	"catena/engine"
+	"catena/storage/people"
 )
 
 var deleteUser = engine.Op{
@@ -20,5 +21,5 @@ type deleteUserParams struct {
 }
 
 func (p deleteUserParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
-	return engine.Void{}, c.Tx.DeleteUser(p.Username)
+	return engine.Void{}, people.DeleteUser(c.Tx, p.Username)
 }

@@ -7,11 +7,12 @@ import (
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/people"
 )
 
 // setUser changes a user as an entity says: properties that are there count, null clears.
 // It returns the new password, "" if there is none. What users do not have is ignored.
-func setUser(u *storage.User, body map[string]any) (password string, err error) {
+func setUser(u *people.User, body map[string]any) (password string, err error) {
 	properties, err := entityProperties(body, "user")
 	if err != nil {
 		return "", err
@@ -94,7 +95,7 @@ func groupName(body map[string]any) string {
 
 // setGroup changes a group as an entity says. The label that differs from the stored one
 // counts; for a new group the one beside the properties goes before.
-func setGroup(g *storage.Group, body map[string]any, fresh bool) (parents []string, err error) {
+func setGroup(g *people.Group, body map[string]any, fresh bool) (parents []string, err error) {
 	properties, err := entityProperties(body, "group")
 	if err != nil {
 		return nil, err

@@ -7,12 +7,12 @@ import (
 	"strconv"
 	"strings"
 
-	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/people"
 )
 
 // texts are the fields of a user that hold text.
-func texts(u *storage.User) map[string]*string {
+func texts(u *people.User) map[string]*string {
 	return map[string]*string{
 		"accountType":   &u.AccountType,
 		"billingPeriod": &u.BillingPeriod,
@@ -35,7 +35,7 @@ var words = map[string][]string{
 }
 
 // setField sets a field by its name, which may have the prefix of the directory's schema.
-func setField(u *storage.User, name string, v any) error {
+func setField(u *people.User, name string, v any) error {
 	name = strings.TrimPrefix(name, "user:")
 	text := ""
 	if v != nil {

@@ -2,7 +2,7 @@ package user
 
 import (
 	"catena/engine"
-	"catena/storage"
+	"catena/storage/people"
 )
 
 var getGroup = engine.Op{
@@ -18,6 +18,6 @@ type getGroupParams struct {
 	Name string `json:"name" doc:"Name of the group."`
 }
 
-func (p getGroupParams) run(c *engine.Ctx, _ engine.Void) (*storage.Group, error) {
-	return c.Tx.Group(p.Name)
+func (p getGroupParams) run(c *engine.Ctx, _ engine.Void) (*people.Group, error) {
+	return people.LookupGroup(c.Tx, p.Name)
 }

@@ -2,8 +2,8 @@ package user
 
 import (
 	"catena/engine"
-	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/people"
 )
 
 var getUser = engine.Op{
@@ -20,7 +20,7 @@ type getUserParams struct {
 	Login string `json:"login,omitzero" doc:"Name of the user."`
 }
 
-func (p getUserParams) run(c *engine.Ctx, _ engine.Void) (*storage.User, error) {
+func (p getUserParams) run(c *engine.Ctx, _ engine.Void) (*people.User, error) {
 	name := p.Login
 	if name == "" {
 		name = c.As.Name
@@ -28,7 +28,7 @@ func (p getUserParams) run(c *engine.Ctx, _ engine.Void) (*storage.User, error) 
 	if name != c.As.Name && !manages(c.As) {
 		return nil, fault.Denied.Errorf("user %s: not visible to '%s'", name, c.As.Name)
 	}
-	u, err := c.Tx.User(name)
+	u, err := people.Lookup(c.Tx, name)
 	if fault.Is(err, fault.NotFound) {
 		return nil, nil
 	}

@@ -3,6 +3,7 @@ package user
 import (
 	"catena/engine"
 	"catena/storage"
+	"catena/storage/people"
 )
 
 var getWorkspace = engine.Op{
@@ -17,5 +18,5 @@ var getWorkspace = engine.Op{
 type getWorkspaceParams struct{}
 
 func (getWorkspaceParams) run(c *engine.Ctx, _ engine.Void) (*storage.Doc, error) {
-	return c.Tx.Home(true)
+	return people.Home(c.Tx, true)
 }

@@ -2,11 +2,11 @@ package user
 
 import (
 	"catena/engine"
-	"catena/storage"
+	"catena/storage/people"
 )
 
 // groupObject is a group as operations show it.
-func groupObject(g *storage.Group) map[string]any {
+func groupObject(g *people.Group) map[string]any {
 	return map[string]any{
 		"groupname": g.Name, "grouplabel": g.Label, "description": g.Description,
 		"memberUsers": engine.List(g.Users), "memberGroups": engine.List(g.Groups),

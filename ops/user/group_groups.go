@@ -2,7 +2,7 @@ package user
 
 import (
 	"catena/engine"
-	"catena/storage"
+	"catena/storage/people"
 )
 
 var groupGroups = engine.Op{
@@ -21,10 +21,10 @@ type groupGroupsParams struct {
 	Index    int    `json:"currentPageIndex" default:"0" doc:"Number of the page, starting at 0."`
 }
 
-func (p groupGroupsParams) run(c *engine.Ctx, _ engine.Void) (*storage.GroupPage, error) {
+func (p groupGroupsParams) run(c *engine.Ctx, _ engine.Void) (*people.GroupPage, error) {
 	o, err := options(c, p.PageSize, p.Index)
 	if err != nil {
 		return nil, err
 	}
-	return c.Tx.MemberGroups(p.Name, p.Text, o)
+	return people.MemberGroups(c.Tx, p.Name, p.Text, o)
 }

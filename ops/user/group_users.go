@@ -2,7 +2,7 @@ package user
 
 import (
 	"catena/engine"
-	"catena/storage"
+	"catena/storage/people"
 )
 
 var groupUsers = engine.Op{
@@ -21,10 +21,10 @@ type groupUsersParams struct {
 	Index    int    `json:"currentPageIndex" default:"0" doc:"Number of the page, starting at 0."`
 }
 
-func (p groupUsersParams) run(c *engine.Ctx, _ engine.Void) (*storage.UserPage, error) {
+func (p groupUsersParams) run(c *engine.Ctx, _ engine.Void) (*people.UserPage, error) {
 	o, err := options(c, p.PageSize, p.Index)
 	if err != nil {
 		return nil, err
 	}
-	return c.Tx.MemberUsers(p.Name, p.Text, o)
+	return people.MemberUsers(c.Tx, p.Name, p.Text, o)
 }

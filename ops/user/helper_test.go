@@ -6,29 +6,29 @@ import (
 
 	"catena/engine"
 	"catena/ops/opstest"
-	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/people"
 )
 
 // TestHelpers calls what expressions know of users and vocabularies.
 func TestHelpers(t *testing.T) {
 	w := opstest.New(t)
 	w.Do("Administrator", func(c *engine.Ctx) error {
-		for _, u := range []storage.User{
+		for _, u := range []people.User{
 			{Username: "ann", Email: "ann@example.org", FirstName: "Ann", Groups: []string{"inner"}},
 			{Username: "ben", Email: "ben@example.org", Groups: []string{"outer"}},
 			{Username: "cid"},
 		} {
 			for _, g := range u.Groups {
-				if err := c.Tx.SaveGroup(&storage.Group{Name: g}); err != nil {
+				if err := people.SaveGroup(c.Tx, &people.Group{Name: g}); err != nil {
 					return err
 				}
 			}
-			if err := c.Tx.SaveUser(&u, ""); err != nil {
+			if err := people.SaveUser(c.Tx, &u, ""); err != nil {
 				return err
 			}
 		}
-		return c.Tx.SaveGroup(&storage.Group{Name: "outer", Users: []string{"ben"}, Groups: []string{"inner"}})
+		return people.SaveGroup(c.Tx, &people.Group{Name: "outer", Users: []string{"ben"}, Groups: []string{"inner"}})
 	})
 	w.Do("alice", func(c *engine.Ctx) error {
 		c.SetVar("lang", "fr")

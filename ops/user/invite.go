@@ -8,6 +8,7 @@ import (
 	"catena/storage"
 	"catena/storage/credential"
 	"catena/storage/fault"
+	"catena/storage/people"
 )
 
 var invite = engine.Op{
@@ -30,7 +31,7 @@ func (p inviteParams) run(c *engine.Ctx, user map[string]any) (string, error) {
 	if p.Validation != "EMAIL" && p.Validation != "NONE" {
 		return "", fault.Invalid.Errorf("validationMethod %s: must be EMAIL", p.Validation).In("validationMethod")
 	}
-	u := &storage.User{}
+	u := &people.User{}
 	u.Username = userName(user)
 	password, err := setUser(u, user)
 	if err != nil {

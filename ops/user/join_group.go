@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"catena/engine"
-	"catena/storage"
+	"catena/storage/people"
 )
 
 var joinGroup = engine.Op{
@@ -20,25 +20,25 @@ type joinGroupParams struct {
 	Group string `json:"group" doc:"Name of the group."`
 }
 
-func (p joinGroupParams) run(c *engine.Ctx, _ engine.Void) (*storage.User, error) {
+func (p joinGroupParams) run(c *engine.Ctx, _ engine.Void) (*people.User, error) {
 	u, err := member(c, p.Name, p.Group)
 	if err != nil || slices.Contains(u.Groups, p.Group) {
 		return u, err
 	}
 	u.Groups = append(u.Groups, p.Group)
-	if err := c.Tx.SaveUser(u, ""); err != nil {
+	if err := people.SaveUser(c.Tx, u, ""); err != nil {
 		return nil, err
 	}
-	return c.Tx.User(p.Name)
+	return people.Lookup(c.Tx, p.Name)
 }
 
 // member returns a user, provided that the group exists and the caller looks after users.
-func member(c *engine.Ctx, name, group string) (*storage.User, error) {
+func member(c *engine.Ctx, name, group string) (*people.User, error) {
 	if err := mayEdit(c); err != nil {
 		return nil, err
 	}
-	if _, err := c.Tx.Group(group); err != nil {
+	if _, err := people.LookupGroup(c.Tx, group); err != nil {
 		return nil, err
 	}
-	return c.Tx.User(name)
+	return people.Lookup(c.Tx, name)
 }

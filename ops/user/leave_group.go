@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"catena/engine"
-	"catena/storage"
+	"catena/storage/people"
 )
 
 var leaveGroup = engine.Op{
@@ -20,14 +20,14 @@ type leaveGroupParams struct {
 	Group string `json:"group" doc:"Name of the group."`
 }
 
-func (p leaveGroupParams) run(c *engine.Ctx, _ engine.Void) (*storage.User, error) {
+func (p leaveGroupParams) run(c *engine.Ctx, _ engine.Void) (*people.User, error) {
 	u, err := member(c, p.Name, p.Group)
 	if err != nil {
 		return nil, err
 	}
 	u.Groups = slices.DeleteFunc(u.Groups, func(name string) bool { return name == p.Group })
-	if err := c.Tx.SaveUser(u, ""); err != nil {
+	if err := people.SaveUser(c.Tx, u, ""); err != nil {
 		return nil, err
 	}
-	return c.Tx.User(p.Name)
+	return people.Lookup(c.Tx, p.Name)
 }

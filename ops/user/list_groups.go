@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 
 	"catena/engine"
-	"catena/storage"
+	"catena/storage/people"
 )
 
 var listGroups = engine.Op{
@@ -21,12 +21,12 @@ type listGroupsParams struct {
 }
 
 func (p listGroupsParams) run(c *engine.Ctx, _ engine.Void) ([]any, error) {
-	table, err := c.Tx.Groups()
+	table, err := people.GroupTable(c.Tx)
 	if err != nil {
 		return nil, err
 	}
 	found, err := search(table, func(name string, row json.RawMessage) (bool, error) {
-		var g storage.Group
+		var g people.Group
 		err := json.Unmarshal(row, &g)
 		return matches(p.Text, name, g.Label), err
 	})
@@ -35,7 +35,7 @@ func (p listGroupsParams) run(c *engine.Ctx, _ engine.Void) ([]any, error) {
 	}
 	groups := make([]any, len(found))
 	for i, name := range found {
-		g, err := c.Tx.Group(name)
+		g, err := people.LookupGroup(c.Tx, name)
 		if err != nil {
 			return nil, err
 		}

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 
 	"catena/engine"
-	"catena/storage"
+	"catena/storage/people"
 )
 
 var listUsers = engine.Op{
@@ -21,12 +21,12 @@ type listUsersParams struct {
 }
 
 func (p listUsersParams) run(c *engine.Ctx, _ engine.Void) ([]any, error) {
-	table, err := c.Tx.Users()
+	table, err := people.UserTable(c.Tx)
 	if err != nil {
 		return nil, err
 	}
 	names, err := search(table, func(name string, row json.RawMessage) (bool, error) {
-		var u storage.User
+		var u people.User
 		err := json.Unmarshal(row, &u)
 		return matches(p.Text, name, u.FirstName, u.LastName, u.Email), err
 	})
@@ -35,7 +35,7 @@ func (p listUsersParams) run(c *engine.Ctx, _ engine.Void) ([]any, error) {
 	}
 	users := make([]any, len(names))
 	for i, name := range names {
-		if users[i], err = c.Tx.User(name); err != nil {
+		if users[i], err = people.Lookup(c.Tx, name); err != nil {
 			return nil, err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/directory/record"
+	"catena/storage/people"
 )
 
 // maxQueried bounds the users of one answer.
@@ -48,7 +49,7 @@ func (p queryUsersParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, erro
 	return engine.NewBlob("users.json", "application/json", raw), nil
 }
 
-func (p queryUsersParams) find(c *engine.Ctx) ([]*storage.User, error) {
+func (p queryUsersParams) find(c *engine.Ctx) ([]*people.User, error) {
 	first := storage.PageOptions{Limit: maxQueried, CountLimit: -1}
 	starts := map[string]string{}
 	for field, text := range map[string]string{"firstName": p.FirstName, "lastName": p.LastName, "username": p.Username} {
@@ -60,7 +61,7 @@ func (p queryUsersParams) find(c *engine.Ctx) ([]*storage.User, error) {
 	case p.Tenant != "":
 		return nil, nil
 	case len(starts) == 0 || p.Pattern != "":
-		page, err := c.Tx.SearchUsers(p.Pattern, first)
+		page, err := people.SearchUsers(c.Tx, p.Pattern, first)
 		if err != nil {
 			return nil, err
 		}
@@ -74,9 +75,9 @@ func (p queryUsersParams) find(c *engine.Ctx) ([]*storage.User, error) {
 	if err != nil {
 		return nil, err
 	}
-	users := make([]*storage.User, 0, len(page.Entries))
+	users := make([]*people.User, 0, len(page.Entries))
 	for _, e := range page.Entries {
-		u, err := c.Tx.User(e.ID)
+		u, err := people.Lookup(c.Tx, e.ID)
 		if err != nil {
 			return nil, err
 		}

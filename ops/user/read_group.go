@@ -2,6 +2,7 @@ package user
 
 import (
 	"catena/engine"
+	"catena/storage/people"
 )
 
 var readGroup = engine.Op{
@@ -18,7 +19,7 @@ type readGroupParams struct {
 }
 
 func (p readGroupParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
-	g, err := c.Tx.Group(p.Name)
+	g, err := people.LookupGroup(c.Tx, p.Name)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/people"
 )
 
 var saveGroup = engine.Op{
@@ -34,7 +35,7 @@ func (p saveGroupParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) 
 	if p.Tenant != "" {
 		return engine.Void{}, fault.Invalid.Errorf("tenantId: there are no tenants").In("tenantId")
 	}
-	g, err := c.Tx.Group(p.Name)
+	g, err := people.LookupGroup(c.Tx, p.Name)
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		return engine.Void{}, err
 	}
@@ -42,18 +43,18 @@ func (p saveGroupParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) 
 		return engine.Void{}, err
 	}
 	if err != nil {
-		g = &storage.Group{Name: p.Name}
+		g = &people.Group{Name: p.Name}
 	}
 	if err := p.set(g); err != nil {
 		return engine.Void{}, err
 	}
-	if err := c.Tx.SaveGroup(g); err != nil || p.Parents == nil {
+	if err := people.SaveGroup(c.Tx, g); err != nil || p.Parents == nil {
 		return engine.Void{}, err
 	}
 	return engine.Void{}, p.into(c)
 }
 
-func (p saveGroupParams) set(g *storage.Group) error {
+func (p saveGroupParams) set(g *people.Group) error {
 	for name, v := range p.Properties {
 		text := ""
 		if v != nil {
@@ -85,7 +86,7 @@ func (p saveGroupParams) set(g *storage.Group) error {
 
 // into makes the group a member of the groups given and of no others.
 func (p saveGroupParams) into(c *engine.Ctx) error {
-	now, err := c.Tx.GroupsOf(p.Name)
+	now, err := people.GroupsOf(c.Tx, p.Name)
 	if err != nil {
 		return err
 	}
@@ -94,7 +95,7 @@ func (p saveGroupParams) into(c *engine.Ctx) error {
 		if wanted == slices.Contains(now, name) {
 			continue
 		}
-		g, err := c.Tx.Group(name)
+		g, err := people.LookupGroup(c.Tx, name)
 		if err != nil {
 			return err
 		}
@@ -102,7 +103,7 @@ func (p saveGroupParams) into(c *engine.Ctx) error {
 		if wanted {
 			g.Groups = append(g.Groups, p.Name)
 		}
-		if err := c.Tx.SaveGroup(g); err != nil {
+		if err := people.SaveGroup(c.Tx, g); err != nil {
 			return err
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/people"
 )
 
 var saveUser = engine.Op{
@@ -34,7 +35,7 @@ func (p saveUserParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
 	if p.Tenant != "" {
 		return engine.Void{}, fault.Invalid.Errorf("tenantId: there are no tenants").In("tenantId")
 	}
-	u, err := c.Tx.User(p.Username)
+	u, err := people.Lookup(c.Tx, p.Username)
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		return engine.Void{}, err
 	}
@@ -42,7 +43,7 @@ func (p saveUserParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
 		return engine.Void{}, err
 	}
 	if err != nil {
-		u = &storage.User{Username: p.Username}
+		u = &people.User{Username: p.Username}
 	}
 	for xpath, v := range p.Properties {
 		if err := setField(u, xpath, v); err != nil {
@@ -57,5 +58,5 @@ func (p saveUserParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
 	if p.Groups != nil {
 		u.Groups = p.Groups
 	}
-	return engine.Void{}, c.Tx.SaveUser(u, p.Password)
+	return engine.Void{}, people.SaveUser(c.Tx, u, p.Password)
 }

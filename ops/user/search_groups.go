@@ -2,7 +2,7 @@ package user
 
 import (
 	"catena/engine"
-	"catena/storage"
+	"catena/storage/people"
 )
 
 var searchGroups = engine.Op{
@@ -20,10 +20,10 @@ type searchGroupsParams struct {
 	Index    int    `json:"currentPageIndex" default:"0" doc:"Number of the page, starting at 0."`
 }
 
-func (p searchGroupsParams) run(c *engine.Ctx, _ engine.Void) (*storage.GroupPage, error) {
+func (p searchGroupsParams) run(c *engine.Ctx, _ engine.Void) (*people.GroupPage, error) {
 	o, err := options(c, p.PageSize, p.Index)
 	if err != nil {
 		return nil, err
 	}
-	return c.Tx.SearchGroups(p.Text, o)
+	return people.SearchGroups(c.Tx, p.Text, o)
 }

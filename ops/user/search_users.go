@@ -2,7 +2,7 @@ package user
 
 import (
 	"catena/engine"
-	"catena/storage"
+	"catena/storage/people"
 )
 
 var searchUsers = engine.Op{
@@ -20,10 +20,10 @@ type searchUsersParams struct {
 	Index    int    `json:"currentPageIndex" default:"0" doc:"Number of the page, starting at 0."`
 }
 
-func (p searchUsersParams) run(c *engine.Ctx, _ engine.Void) (*storage.UserPage, error) {
+func (p searchUsersParams) run(c *engine.Ctx, _ engine.Void) (*people.UserPage, error) {
 	o, err := options(c, p.PageSize, p.Index)
 	if err != nil {
 		return nil, err
 	}
-	return c.Tx.SearchUsers(p.Text, o)
+	return people.SearchUsers(c.Tx, p.Text, o)
 }

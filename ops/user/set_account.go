@@ -5,6 +5,7 @@ import (
 
 	"catena/engine"
 	"catena/storage/fault"
+	"catena/storage/people"
 )
 
 var setAccount = engine.Op{
@@ -23,7 +24,7 @@ type setAccountParams struct {
 }
 
 func (p setAccountParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
-	u, err := c.Tx.User(p.Username)
+	u, err := people.Lookup(c.Tx, p.Username)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +39,7 @@ func (p setAccountParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, err
 	default:
 		u.BillingPeriod = "none"
 	}
-	if err := c.Tx.SaveUser(u, ""); err != nil {
+	if err := people.SaveUser(c.Tx, u, ""); err != nil {
 		return nil, err
 	}
 	return map[string]any{"username": u.Username, "type": u.AccountType, "billingPeriod": u.BillingPeriod}, nil

@@ -7,6 +7,7 @@ import (
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/people"
 )
 
 var suggest = engine.Op{
@@ -75,7 +76,7 @@ func (p suggestParams) items(c *engine.Ctx) ([]map[string]any, error) {
 	if p.SearchType == "USER_TYPE" {
 		return items, nil
 	}
-	groups, more, err := c.Tx.SuggestGroups(p.Term, limit-len(items))
+	groups, more, err := people.SuggestGroups(c.Tx, p.Term, limit-len(items))
 	if err != nil {
 		return nil, err
 	}
@@ -92,18 +93,18 @@ func (p suggestParams) items(c *engine.Ctx) ([]map[string]any, error) {
 }
 
 // users finds users by the words of the term or, if nobody has both, by the whole of it.
-func (p suggestParams) users(c *engine.Ctx, limit int) (users []*storage.User, err error) {
+func (p suggestParams) users(c *engine.Ctx, limit int) (users []*people.User, err error) {
 	var among []string
 	if p.Restriction != "" {
-		if among, err = c.Tx.UsersWithin(p.Restriction, p.SubGroups); err != nil {
+		if among, err = people.UsersWithin(c.Tx, p.Restriction, p.SubGroups); err != nil {
 			return nil, err
 		}
 	}
 	term := strings.TrimSpace(p.Term)
 	first, second, two := strings.Cut(term, " ")
-	users, more, err := c.Tx.SuggestUsers([]string{first, second}, among, limit)
+	users, more, err := people.SuggestUsers(c.Tx, []string{first, second}, among, limit)
 	if err == nil && two && len(users) == 0 {
-		users, more, err = c.Tx.SuggestUsers([]string{term}, among, limit)
+		users, more, err = people.SuggestUsers(c.Tx, []string{term}, among, limit)
 	}
 	if more {
 		return nil, fault.Limit.New(tooMany)

@@ -4,11 +4,11 @@ import (
 	"strings"
 
 	"catena/engine"
-	"catena/storage"
+	"catena/storage/people"
 )
 
 // userItem has the fields that the entity of a user has; what an account costs is nobody else's.
-func (p suggestParams) userItem(u *storage.User) map[string]any {
+func (p suggestParams) userItem(u *people.User) map[string]any {
 	item := p.item("user", "USER_TYPE", u.Username)
 	item["username"], item["firstName"], item["lastName"] = u.Username, u.FirstName, u.LastName
 	item["email"], item["company"], item["groups"] = u.Email, u.Company, engine.List(u.Groups)
@@ -33,7 +33,7 @@ func (p suggestParams) userItem(u *storage.User) map[string]any {
 	return item
 }
 
-func (p suggestParams) groupItem(g *storage.Group) map[string]any {
+func (p suggestParams) groupItem(g *people.Group) map[string]any {
 	item := p.item("group", "GROUP_TYPE", g.Name)
 	item["groupname"], item["grouplabel"], item["description"] = g.Name, g.Label, g.Description
 	label := g.Label

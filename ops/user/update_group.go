@@ -2,8 +2,8 @@ package user
 
 import (
 	"catena/engine"
-	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/people"
 )
 
 var updateGroup = engine.Op{
@@ -19,11 +19,11 @@ type updateGroupParams struct {
 	Group map[string]any `json:"group" type:"object" doc:"The group, with the changed fields."`
 }
 
-func (p updateGroupParams) run(c *engine.Ctx, _ engine.Void) (*storage.Group, error) {
+func (p updateGroupParams) run(c *engine.Ctx, _ engine.Void) (*people.Group, error) {
 	if err := mayEdit(c); err != nil {
 		return nil, err
 	}
-	g, err := c.Tx.Group(p.Name)
+	g, err := people.LookupGroup(c.Tx, p.Name)
 	if err != nil {
 		return nil, err
 	}

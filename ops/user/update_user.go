@@ -2,8 +2,8 @@ package user
 
 import (
 	"catena/engine"
-	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/people"
 )
 
 var updateUser = engine.Op{
@@ -19,11 +19,11 @@ type updateUserParams struct {
 	User map[string]any `json:"user" type:"object" doc:"The user, with the changed properties."`
 }
 
-func (p updateUserParams) run(c *engine.Ctx, _ engine.Void) (*storage.User, error) {
+func (p updateUserParams) run(c *engine.Ctx, _ engine.Void) (*people.User, error) {
 	if err := mayEdit(c); err != nil {
 		return nil, err
 	}
-	u, err := c.Tx.User(p.Name)
+	u, err := people.Lookup(c.Tx, p.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -34,8 +34,8 @@ func (p updateUserParams) run(c *engine.Ctx, _ engine.Void) (*storage.User, erro
 	if err != nil {
 		return nil, err
 	}
-	if err := c.Tx.SaveUser(u, password); err != nil {
+	if err := people.SaveUser(c.Tx, u, password); err != nil {
 		return nil, err
 	}
-	return c.Tx.User(p.Name)
+	return people.Lookup(c.Tx, p.Name)
 }

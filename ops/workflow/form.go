@@ -51,7 +51,7 @@ func fieldsOf(t *workflow.Task, open bool) []any {
 	add := func(f *schema.Field, writable bool) {
 		out = append(out, map[string]any{
 			"name": f.Name, "type": f.Kind.String(), "list": f.List, "values": append([]string{}, f.Enum...),
-			"people": people(m, f.Name), "writable": writable, "value": values[f.Name],
+			"people": asksFor(m, f.Name), "writable": writable, "value": values[f.Name],
 		})
 	}
 	for _, a := range t.Node.Task.Asks {
@@ -66,8 +66,8 @@ func fieldsOf(t *workflow.Task, open bool) []any {
 	return out
 }
 
-// people reports whether a node of the workflow asks those whom a variable names.
-func people(m *workflow.Model, variable string) bool {
+// asksFor reports whether a node of the workflow asks those whom a variable names.
+func asksFor(m *workflow.Model, variable string) bool {
 	return slices.ContainsFunc(m.Nodes, func(n *workflow.Node) bool {
 		return n.Task != nil && slices.ContainsFunc(n.Task.Assignees, func(a declare.Name) bool { return strings.Contains(a.Text, "WorkflowVariables."+variable) })
 	})

@@ -10,6 +10,7 @@ import (
 	"catena/engine/workflow"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/people"
 )
 
 // Names of context variables that chains of steps find.
@@ -127,7 +128,7 @@ func users(tx *storage.Tx, actors []string) (out []string, err error) {
 		kind, name := workflow.Split(a)
 		names := []string{name}
 		if kind == "group" {
-			if names, err = tx.UsersWithin(name, true); err != nil {
+			if names, err = people.UsersWithin(tx, name, true); err != nil {
 				return nil, err
 			}
 			slices.Sort(names)

@@ -11,18 +11,19 @@ import (
 	"catena/rest/resttest"
 	"catena/storage"
 	"catena/storage/credential"
+	"catena/storage/people"
 )
 
 // pro makes a user one who may share decks.
 func pro(t *testing.T, s *resttest.Server, name string) {
 	t.Helper()
 	if err := s.Repo.Update(t.Context(), s.Repo.System(), func(tx *storage.Tx) error {
-		u, err := tx.User(name)
+		u, err := people.Lookup(tx, name)
 		if err != nil {
 			return err
 		}
 		u.AccountType = "pro"
-		return tx.SaveUser(u, "")
+		return people.SaveUser(tx, u, "")
 	}); err != nil {
 		t.Fatal(err)
 	}

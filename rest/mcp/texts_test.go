@@ -10,6 +10,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"catena/storage"
+	"catena/storage/people"
 )
 
 // TestLinkTools goes through the tools that the specification's five leave out.
@@ -17,12 +18,12 @@ func TestLinkTools(t *testing.T) {
 	s := start(t, -1)
 	ctx := context.Background()
 	if err := s.Repo.Update(ctx, s.Repo.System(), func(tx *storage.Tx) error {
-		u, err := tx.User("alice")
+		u, err := people.Lookup(tx, "alice")
 		if err != nil {
 			return err
 		}
 		u.AccountType = "pro"
-		return tx.SaveUser(u, "")
+		return people.SaveUser(tx, u, "")
 	}); err != nil {
 		t.Fatal(err)
 	}

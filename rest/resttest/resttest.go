@@ -23,6 +23,7 @@ import (
 	"catena/rest/server"
 	"catena/storage"
 	"catena/storage/credential"
+	"catena/storage/people"
 	"catena/storage/storagetest"
 )
 
@@ -101,7 +102,7 @@ func check(t testing.TB, err error) {
 func (s *Server) User(name string, groups ...string) {
 	s.t.Helper()
 	check(s.t, s.Repo.Update(context.Background(), s.Repo.System(), func(tx *storage.Tx) error {
-		return tx.SaveUser(&storage.User{Username: name, Groups: groups}, Password)
+		return people.SaveUser(tx, &people.User{Username: name, Groups: groups}, Password)
 	}))
 }
 

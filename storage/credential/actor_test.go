@@ -6,13 +6,14 @@ import (
 	"catena/storage"
 	"catena/storage/credential"
 	"catena/storage/fault"
+	"catena/storage/people"
 	"catena/storage/storagetest"
 )
 
 // TestMadeAnew has whoever was let in, or began something that goes on, meet another user of the same name.
 func TestMadeAnew(t *testing.T) {
 	w := storagetest.NewWorld(t)
-	save := func(tx *storage.Tx) error { return tx.SaveUser(&storage.User{Username: "bob"}, "secret") }
+	save := func(tx *storage.Tx) error { return people.SaveUser(tx, &people.User{Username: "bob"}, "secret") }
 	w.Write(w.System(), save)
 	first, err := w.Principal(t.Context(), "bob")
 	if err != nil {
@@ -33,7 +34,7 @@ func TestMadeAnew(t *testing.T) {
 	if err := acts(); err != nil {
 		t.Error(err)
 	}
-	w.Write(w.System(), func(tx *storage.Tx) error { return tx.DeleteUser("bob") })
+	w.Write(w.System(), func(tx *storage.Tx) error { return people.DeleteUser(tx, "bob") })
 	storagetest.WantKind(t, acts(), fault.NotFound, "user")
 	w.Write(w.System(), save)
 	storagetest.WantKind(t, acts(), fault.NotFound, "user")
@@ -50,7 +51,7 @@ func TestActorOfAKey(t *testing.T) {
 	w := storagetest.NewWorld(t)
 	var key credential.Key
 	w.Write(w.System(), func(tx *storage.Tx) (err error) {
-		if err = tx.SaveUser(&storage.User{Username: "bob"}, ""); err == nil {
+		if err = people.SaveUser(tx, &people.User{Username: "bob"}, ""); err == nil {
 			key, _, err = credential.CreateKey(tx, credential.Key{User: "bob", Scope: credential.ScopeWrite})
 		}
 		return err

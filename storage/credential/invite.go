@@ -10,6 +10,7 @@ import (
 	"catena/storage/fault"
 	"catena/storage/internal/row"
 	"catena/storage/internal/secret"
+	"catena/storage/people"
 )
 
 var invitations = row.Secret{Name: "invitations"}
@@ -23,7 +24,7 @@ const (
 
 // invitation is somebody who may become a user, by the rights of who asks for it.
 type invitation struct {
-	User    storage.User
+	User    people.User
 	Groups  []string // of the user, which a storage.User is kept without
 	Comment string
 	By      string
@@ -40,14 +41,14 @@ type SendMail func(tx *storage.Tx, address, template string, data map[string]any
 
 // Invite asks somebody to become a user, and returns the invitation's id. The principal must be allowed to create
 // that user. An invitation that is accepted at once is sent; any other waits for AcceptInvitation.
-func Invite(tx *storage.Tx, u *storage.User, comment string, accept bool, send SendMail) (id string, err error) {
-	if err := storage.CheckUserName(u.Username); err != nil {
+func Invite(tx *storage.Tx, u *people.User, comment string, accept bool, send SendMail) (id string, err error) {
+	if err := people.CheckName(u.Username); err != nil {
 		return "", err
 	}
 	if u.Email == "" {
 		return "", fault.Invalid.Errorf("email: is required for an invitation").In("email")
 	}
-	if _, err := tx.User(u.Username); !fault.Is(err, fault.NotFound) {
+	if _, err := people.Lookup(tx, u.Username); !fault.Is(err, fault.NotFound) {
 		return "", cmp.Or[error](err, fault.Exists.Errorf("user %s: already exists", u.Username))
 	}
 	if err := mayInvite(tx, u); err != nil {
@@ -61,11 +62,11 @@ func Invite(tx *storage.Tx, u *storage.User, comment string, accept bool, send S
 	return id, tx.Secret(invitations).Create(id, i)
 }
 
-func mayInvite(tx *storage.Tx, u *storage.User) error {
+func mayInvite(tx *storage.Tx, u *people.User) error {
 	if tx.Principal().Name == u.Username {
 		return fault.Denied.Errorf("User is not allowed to edit users")
 	}
-	return tx.MayCreateUser(u)
+	return people.MayCreate(tx, u)
 }
 
 // AcceptInvitation sends an invitation that waits for it.
@@ -121,7 +122,7 @@ func Join(ctx context.Context, repo *storage.Repo, id, key, password string) (na
 		if name = i.User.Username; password == "" {
 			return fault.Invalid.Errorf("password: must not be empty").In("password")
 		}
-		if _, err := tx.User(name); !fault.Is(err, fault.NotFound) {
+		if _, err := people.Lookup(tx, name); !fault.Is(err, fault.NotFound) {
 			return cmp.Or[error](err, fault.Exists.Errorf("user %s: already exists", name))
 		}
 		by, err := tx.PrincipalOf(i.By)
@@ -131,7 +132,7 @@ func Join(ctx context.Context, repo *storage.Repo, id, key, password string) (na
 		if err != nil {
 			return err
 		}
-		if err := tx.As(by).SaveUser(&i.User, password); err != nil {
+		if err := people.SaveUser(tx.As(by), &i.User, password); err != nil {
 			return err
 		}
 		return tx.Secret(invitations).Delete(id)

@@ -13,6 +13,7 @@ import (
 	"catena/storage/fault"
 	"catena/storage/internal/row"
 	"catena/storage/internal/secret"
+	"catena/storage/people"
 )
 
 // Key is an API key; its secret is shown once and kept as a hash.
@@ -61,7 +62,7 @@ func CreateKey(tx *storage.Tx, k Key) (Key, string, error) {
 	if err := mayUseKeysOf(tx, k.User); err != nil {
 		return k, "", err
 	}
-	if _, err := tx.User(k.User); err != nil {
+	if _, err := people.Lookup(tx, k.User); err != nil {
 		return k, "", err
 	}
 	err := k.check(tx.Now())

@@ -12,6 +12,7 @@ import (
 	"catena/storage/credential"
 	"catena/storage/fault"
 	"catena/storage/internal/row"
+	"catena/storage/people"
 	"catena/storage/storagetest"
 )
 
@@ -46,7 +47,7 @@ func TestKeys(t *testing.T) {
 	w := storagetest.NewWorld(t)
 	ctx := t.Context()
 	w.Write(w.System(), func(tx *storage.Tx) error {
-		return tx.SaveUser(&storage.User{Username: "bob"}, "")
+		return people.SaveUser(tx, &people.User{Username: "bob"}, "")
 	})
 	bob := &storage.Principal{Name: "bob"}
 	var read, write, short string
@@ -100,10 +101,10 @@ func TestKeys(t *testing.T) {
 	_, err = credential.SignInKey(ctx, w.Repo, write)
 	storagetest.WantKind(t, err, fault.Denied, "not valid")
 	w.Write(w.System(), func(tx *storage.Tx) error {
-		if err := tx.DeleteUser("bob"); err != nil {
+		if err := people.DeleteUser(tx, "bob"); err != nil {
 			return err
 		}
-		return tx.SaveUser(&storage.User{Username: "bob"}, "")
+		return people.SaveUser(tx, &people.User{Username: "bob"}, "")
 	})
 	_, err = credential.SignInKey(ctx, w.Repo, read)
 	storagetest.WantKind(t, err, fault.Denied, "not valid") // another bob
@@ -131,7 +132,7 @@ func TestOpen(t *testing.T) {
 	keysOf := row.Secret{Name: "keysOf"}
 	w.Write(w.System(), func(tx *storage.Tx) error {
 		for _, name := range []string{"ann", "bob", "bobby"} {
-			if err := tx.SaveUser(&storage.User{Username: name}, ""); err != nil {
+			if err := people.SaveUser(tx, &people.User{Username: name}, ""); err != nil {
 				return err
 			}
 			for range 2 {
@@ -152,7 +153,7 @@ func TestOpen(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	w.Write(w.System(), func(tx *storage.Tx) error { return tx.DeleteUser("bob") })
+	w.Write(w.System(), func(tx *storage.Tx) error { return people.DeleteUser(tx, "bob") })
 	w.Read(w.System(), func(tx *storage.Tx) error {
 		for user, want := range map[string][]int64{"ann": {1, 2}, "bob": nil, "bobby": {5, 6}, "": {1, 2, 5, 6}} {
 			keys, err := credential.Keys(tx, user)

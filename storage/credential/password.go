@@ -17,6 +17,7 @@ import (
 	"catena/storage/fault"
 	"catena/storage/internal/password"
 	"catena/storage/oauth"
+	"catena/storage/people"
 )
 
 func errSignIn() error { return fault.Denied.Errorf("wrong user name or password") }
@@ -120,7 +121,7 @@ func ChangePassword(tx *storage.Tx, old, text string) error {
 	if text == "" {
 		return fault.Invalid.Errorf("password: the new password must not be empty").In("newPassword")
 	}
-	u, err := tx.User(tx.Principal().Name)
+	u, err := people.Lookup(tx, tx.Principal().Name)
 	if err != nil {
 		return err
 	}
@@ -142,7 +143,7 @@ func ChangePassword(tx *storage.Tx, old, text string) error {
 		return fault.Denied.Errorf("password: the old password is wrong").WithCode(fault.CodeNotSignedIn).In("oldPassword")
 	}
 	a.Settle(sum)
-	return tx.SetPassword(u.Username, text)
+	return people.SetPassword(tx, u.Username, text)
 }
 
 // HashPassword makes the text to keep for a password that is no user's, of a link for example.

@@ -8,13 +8,14 @@ import (
 	"catena/storage"
 	"catena/storage/credential"
 	"catena/storage/fault"
+	"catena/storage/people"
 	"catena/storage/storagetest"
 )
 
 func TestSession(t *testing.T) {
 	w := storagetest.NewWorld(t)
 	ctx := context.Background()
-	w.Write(w.System(), func(tx *storage.Tx) error { return tx.SaveUser(&storage.User{Username: "ann"}, "pw") })
+	w.Write(w.System(), func(tx *storage.Tx) error { return people.SaveUser(tx, &people.User{Username: "ann"}, "pw") })
 	if _, _, err := credential.OpenSession(ctx, w.Repo, "ann", "wrong"); !fault.Is(err, fault.Denied) {
 		t.Errorf("wrong password: %v", err)
 	}
@@ -53,10 +54,10 @@ func TestSession(t *testing.T) {
 	w.Now = start
 	over("swept", late)
 	before := open()
-	w.Write(w.System(), func(tx *storage.Tx) error { return tx.SaveUser(&storage.User{Username: "ann"}, "new") })
+	w.Write(w.System(), func(tx *storage.Tx) error { return people.SaveUser(tx, &people.User{Username: "ann"}, "new") })
 	over("after a new password", before)
-	w.Write(w.System(), func(tx *storage.Tx) error { return tx.SaveUser(&storage.User{Username: "ann"}, "pw") })
+	w.Write(w.System(), func(tx *storage.Tx) error { return people.SaveUser(tx, &people.User{Username: "ann"}, "pw") })
 	gone := open()
-	w.Write(w.System(), func(tx *storage.Tx) error { return tx.DeleteUser("ann") })
+	w.Write(w.System(), func(tx *storage.Tx) error { return people.DeleteUser(tx, "ann") })
 	over("deleted user", gone)
 }

@@ -10,6 +10,7 @@ import (
 	"catena/storage"
 	"catena/storage/credential"
 	"catena/storage/fault"
+	"catena/storage/people"
 	"catena/storage/storagetest"
 )
 
@@ -45,7 +46,9 @@ func TestSignInUnderAttack(t *testing.T) {
 	w := storagetest.NewWorld(t)
 	ctx := t.Context()
 	check(t, credential.Open(ctx, w.Repo))
-	w.Write(w.System(), func(tx *storage.Tx) error { return tx.SaveUser(&storage.User{Username: "bob"}, "right password") })
+	w.Write(w.System(), func(tx *storage.Tx) error {
+		return people.SaveUser(tx, &people.User{Username: "bob"}, "right password")
+	})
 	in := func(ctx context.Context) error {
 		_, err := credential.SignIn(ctx, w.Repo, "bob", "right password")
 		return err
@@ -90,7 +93,7 @@ func TestSignInUnderAttack(t *testing.T) {
 	if ghost != looked {
 		t.Errorf("%d guesses at a name that does not exist are looked at, %d at one that does", ghost, looked)
 	}
-	w.Write(w.System(), func(tx *storage.Tx) error { return tx.SetPassword("bob", "another password") })
+	w.Write(w.System(), func(tx *storage.Tx) error { return people.SetPassword(tx, "bob", "another password") })
 	for range 200 {
 		evaluated(t, w, from(ctx, attacker(1)), "bob")
 	}

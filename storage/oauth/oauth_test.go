@@ -14,6 +14,7 @@ import (
 	"catena/storage/fault"
 	"catena/storage/kv"
 	"catena/storage/oauth"
+	"catena/storage/people"
 	"catena/storage/storagetest"
 )
 
@@ -47,7 +48,7 @@ func newWorld(t *testing.T) *world {
 
 func (w *world) user(name string) {
 	w.t.Helper()
-	w.Write(w.System(), func(tx *storage.Tx) error { return tx.SaveUser(&storage.User{Username: name}, "") })
+	w.Write(w.System(), func(tx *storage.Tx) error { return people.SaveUser(tx, &people.User{Username: name}, "") })
 }
 
 func (w *world) directory(name string, fn func(d *record.Directory) error) {
@@ -320,10 +321,10 @@ func TestEnds(t *testing.T) {
 			w.Write(w.principal("bob"), func(tx *storage.Tx) error { return oauth.EndAll(tx, "bob") })
 		},
 		"user deleted": func(w *world) {
-			w.Write(w.System(), func(tx *storage.Tx) error { return tx.DeleteUser("bob") })
+			w.Write(w.System(), func(tx *storage.Tx) error { return people.DeleteUser(tx, "bob") })
 		},
 		"user made anew": func(w *world) {
-			w.Write(w.System(), func(tx *storage.Tx) error { return tx.DeleteUser("bob") })
+			w.Write(w.System(), func(tx *storage.Tx) error { return people.DeleteUser(tx, "bob") })
 			w.user("bob")
 		},
 	} {
@@ -360,7 +361,7 @@ func TestEnabledAgain(t *testing.T) {
 func TestCodeOfAnother(t *testing.T) {
 	w := newWorld(t)
 	g := oauth.Grant{Client: "open", Code: w.code("bob", oauth.Request{Client: "open"})}
-	w.Write(w.System(), func(tx *storage.Tx) error { return tx.DeleteUser("bob") })
+	w.Write(w.System(), func(tx *storage.Tx) error { return people.DeleteUser(tx, "bob") })
 	w.refused(g, "invalid_grant")
 	w.user("bob")
 	w.refused(g, "invalid_grant")

@@ -4,6 +4,7 @@ package owner
 import (
 	"catena/storage"
 	"catena/storage/credential"
+	"catena/storage/people"
 	"catena/storage/relation"
 	"catena/storage/subscription"
 	"catena/storage/uisession"
@@ -12,6 +13,7 @@ import (
 
 // All are the owners that every repository has.
 var All = []storage.Owner{
+	people.Owner,
 	credential.Owner,
 	relation.Owner,
 	subscription.Owner,

@@ -9,6 +9,7 @@ import (
 
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/people"
 	"catena/storage/storagetest"
 	"catena/storage/uisession"
 )
@@ -32,7 +33,7 @@ func open(t *testing.T, l uisession.Limits) *world {
 func (w *world) user(name string) {
 	w.t.Helper()
 	w.must(w.Update(context.Background(), w.System(), func(tx *storage.Tx) error {
-		return tx.SaveUser(&storage.User{Username: name}, "secret")
+		return people.SaveUser(tx, &people.User{Username: name}, "secret")
 	}))
 }
 
@@ -195,7 +196,7 @@ func TestLife(t *testing.T) {
 		}
 		return uisession.Add(tx, uisession.Worklist, root)
 	}))
-	w.must(w.try("Administrator", func(tx *storage.Tx) error { return tx.DeleteUser("alice") }))
+	w.must(w.try("Administrator", func(tx *storage.Tx) error { return people.DeleteUser(tx, "alice") }))
 	w.user("alice")
 	if s, l, p := there("alice"); s != 0 || l != 0 || p != 0 {
 		t.Errorf("a user made anew: %d sessions, %d documents, %d names", s, l, p)

@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"encoding/json"
 
-	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/people"
 )
 
 // shownNames are the fields of entries that stand for users and groups by which these are
@@ -31,13 +31,13 @@ func (d *Directory) standIn(name string, raw []byte) (*Entry, error) {
 	var values map[string]string
 	switch d.Shows {
 	case "users":
-		var u storage.User
+		var u people.User
 		if err := json.Unmarshal(raw, &u); err != nil {
 			return nil, fault.Internal.Errorf("user %s: %w", name, err)
 		}
 		values = map[string]string{"username": name, "firstName": u.FirstName, "lastName": u.LastName, "email": u.Email, "company": u.Company}
 	default:
-		var g storage.Group
+		var g people.Group
 		if err := json.Unmarshal(raw, &g); err != nil {
 			return nil, fault.Internal.Errorf("group %s: %w", name, err)
 		}
@@ -93,9 +93,9 @@ func (d *Directory) shownBy(q Query) (names []string, ok bool, err error) {
 		}
 		if text != "" {
 			if d.Shows == "users" {
-				names, err = d.tx.UsersNamed(text)
+				names, err = people.UsersNamed(d.tx, text)
 			} else {
-				names, err = d.tx.GroupsNamed(text)
+				names, err = people.GroupsNamed(d.tx, text)
 			}
 			return names, true, err
 		}

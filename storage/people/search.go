@@ -1,4 +1,4 @@
-package storage
+package people
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"catena/storage"
 	"catena/storage/fault"
 	"catena/storage/internal/layout"
 	"catena/storage/internal/row"
@@ -15,14 +16,14 @@ import (
 
 // UserPage is a part of a list of users.
 type UserPage struct {
-	Users []*User
-	Page  // paging figures
+	Users        []*User
+	storage.Page // paging figures
 }
 
 // GroupPage is a part of a list of groups.
 type GroupPage struct {
-	Groups []*Group
-	Page   // paging figures
+	Groups       []*Group
+	storage.Page // paging figures
 }
 
 const (
@@ -74,7 +75,7 @@ func nameTexts(names ...string) (out []string) {
 }
 
 // setNames writes the rows by which somebody is found.
-func (t *Tx) setNames(kind byte, who string, old, new []string) error {
+func setNames(t *storage.Tx, kind byte, who string, old, new []string) error {
 	for _, s := range old {
 		if !slices.Contains(new, s) {
 			if err := inside(t).KV().Delete(nameKey(kind, s, who)); err != nil {
@@ -95,9 +96,9 @@ func nameKey(kind byte, text, who string) []byte {
 }
 
 // openNames writes the rows of names in a store that has none yet.
-func openNames(ctx context.Context, r *Repo) error {
+func openNames(ctx context.Context, r *storage.Repo) error {
 	done := r.IsPart() // names are there once for all repositories
-	err := r.View(ctx, r.System(), func(t *Tx) error {
+	err := r.View(ctx, r.System(), func(t *storage.Tx) error {
 		v, err := inside(t).KV().Get(namesKey)
 		done = done || v != nil
 		return err
@@ -105,14 +106,14 @@ func openNames(ctx context.Context, r *Repo) error {
 	if err != nil || done {
 		return err
 	}
-	return r.Update(ctx, r.System(), func(t *Tx) error {
+	return r.Update(ctx, r.System(), func(t *storage.Tx) error {
 		for _, kind := range []byte{nameOfUser, nameOfGroup} {
 			for name, raw := range t.Table(tableOf(kind)).Scan("", "", false, 0) {
 				names, err := namesIn(kind, name, raw)
 				if err != nil {
 					return err
 				}
-				if err := t.setNames(kind, name, nil, names); err != nil {
+				if err := setNames(t, kind, name, nil, names); err != nil {
 					return err
 				}
 			}
@@ -123,7 +124,7 @@ func openNames(ctx context.Context, r *Repo) error {
 
 // named calls take with the names of those, by name, of whom some name begins with a text;
 // nothing, "*" and "%" stand for all.
-func (t *Tx) named(kind byte, text string, take func(name string) bool) error {
+func named(t *storage.Tx, kind byte, text string, take func(name string) bool) error {
 	if text = row.Text(strings.Trim(text, " *%")); text == "" {
 		table := tableOf(kind)
 		for name := range t.Table(table).Scan("", "", false, 0) {
@@ -133,7 +134,7 @@ func (t *Tx) named(kind byte, text string, take func(name string) bool) error {
 		}
 		return t.Err()
 	}
-	found, err := t.allNamed(kind, text)
+	found, err := allNamed(t, kind, text)
 	if err != nil {
 		return err
 	}
@@ -146,9 +147,9 @@ func (t *Tx) named(kind byte, text string, take func(name string) bool) error {
 }
 
 // allNamed returns all of whom some name begins with a folded text.
-func (t *Tx) allNamed(kind byte, text string) (map[string]bool, error) {
+func allNamed(t *storage.Tx, kind byte, text string) (map[string]bool, error) {
 	found := map[string]bool{}
-	err := t.eachNamed(kind, text, func(who string) bool {
+	err := eachNamed(t, kind, text, func(who string) bool {
 		found[who] = true
 		return len(found) <= t.Repo().Limits().ScanRows
 	})
@@ -159,21 +160,21 @@ func (t *Tx) allNamed(kind byte, text string) (map[string]bool, error) {
 }
 
 // UsersNamed returns the names, in order, of the users of whom some name begins with a text.
-func (t *Tx) UsersNamed(text string) ([]string, error) { return t.namesOf(nameOfUser, text) }
+func UsersNamed(t *storage.Tx, text string) ([]string, error) { return namesOf(t, nameOfUser, text) }
 
 // GroupsNamed returns the names, in order, of the groups of which some name begins with a text.
-func (t *Tx) GroupsNamed(text string) ([]string, error) { return t.namesOf(nameOfGroup, text) }
+func GroupsNamed(t *storage.Tx, text string) ([]string, error) { return namesOf(t, nameOfGroup, text) }
 
-func (t *Tx) namesOf(kind byte, text string) ([]string, error) {
+func namesOf(t *storage.Tx, kind byte, text string) ([]string, error) {
 	if t.Principal().Name == "" {
-		return nil, ErrNobody
+		return nil, storage.ErrNobody
 	}
-	found, err := t.allNamed(kind, row.Text(text))
+	found, err := allNamed(t, kind, row.Text(text))
 	return slices.Sorted(maps.Keys(found)), err
 }
 
 // eachNamed calls take for each name that begins with a folded text, with whose it is.
-func (t *Tx) eachNamed(kind byte, text string, take func(who string) bool) error {
+func eachNamed(t *storage.Tx, kind byte, text string, take func(who string) bool) error {
 	whole := nameKey(kind, text, "")
 	names := kv.Prefix(whole[:len(whole)-2]) // without the end of the text
 	names.KeysOnly = true
@@ -190,65 +191,65 @@ func (t *Tx) eachNamed(kind byte, text string, take func(who string) bool) error
 }
 
 // pageOf collects the names of a page.
-func (t *Tx) pageOf(o PageOptions, walk func(take func(name string) bool) error) ([]string, Page, error) {
+func pageOf(t *storage.Tx, o storage.PageOptions, walk func(take func(name string) bool) error) ([]string, storage.Page, error) {
 	if t.Principal().Name == "" {
-		return nil, Page{}, ErrNobody
+		return nil, storage.Page{}, storage.ErrNobody
 	}
-	return PageOf(t, o, walk)
+	return storage.PageOf(t, o, walk)
 }
 
 // SearchUsers returns a page of the users of whom name, first name, last name or address
 // begins with a text, by name.
-func (t *Tx) SearchUsers(text string, o PageOptions) (*UserPage, error) {
-	names, page, err := t.pageOf(o, func(take func(string) bool) error { return t.named(nameOfUser, text, take) })
+func SearchUsers(t *storage.Tx, text string, o storage.PageOptions) (*UserPage, error) {
+	names, page, err := pageOf(t, o, func(take func(string) bool) error { return named(t, nameOfUser, text, take) })
 	if err != nil {
 		return nil, err
 	}
-	return t.userPage(names, page)
+	return userPage(t, names, page)
 }
 
 // SearchGroups returns a page of the groups of which name or label begins with a text.
-func (t *Tx) SearchGroups(text string, o PageOptions) (*GroupPage, error) {
-	names, page, err := t.pageOf(o, func(take func(string) bool) error { return t.named(nameOfGroup, text, take) })
+func SearchGroups(t *storage.Tx, text string, o storage.PageOptions) (*GroupPage, error) {
+	names, page, err := pageOf(t, o, func(take func(string) bool) error { return named(t, nameOfGroup, text, take) })
 	if err != nil {
 		return nil, err
 	}
-	return t.groupPage(names, page)
+	return groupPage(t, names, page)
 }
 
 // MemberUsers returns a page of the users who are in a group directly and match a text.
 // Members that do not exist are left out.
-func (t *Tx) MemberUsers(group, text string, o PageOptions) (*UserPage, error) {
-	g, err := t.Group(group)
+func MemberUsers(t *storage.Tx, group, text string, o storage.PageOptions) (*UserPage, error) {
+	g, err := LookupGroup(t, group)
 	if err != nil {
 		return nil, err
 	}
-	names, page, err := t.pageOf(o, func(take func(string) bool) error {
-		return t.matching(nameOfUser, []string{text}, g.Users, take)
+	names, page, err := pageOf(t, o, func(take func(string) bool) error {
+		return matching(t, nameOfUser, []string{text}, g.Users, take)
 	})
 	if err != nil {
 		return nil, err
 	}
-	return t.userPage(names, page)
+	return userPage(t, names, page)
 }
 
 // MemberGroups returns a page of the groups that are in a group directly and match a text.
-func (t *Tx) MemberGroups(group, text string, o PageOptions) (*GroupPage, error) {
-	g, err := t.Group(group)
+func MemberGroups(t *storage.Tx, group, text string, o storage.PageOptions) (*GroupPage, error) {
+	g, err := LookupGroup(t, group)
 	if err != nil {
 		return nil, err
 	}
-	names, page, err := t.pageOf(o, func(take func(string) bool) error {
-		return t.matching(nameOfGroup, []string{text}, g.Groups, take)
+	names, page, err := pageOf(t, o, func(take func(string) bool) error {
+		return matching(t, nameOfGroup, []string{text}, g.Groups, take)
 	})
 	if err != nil {
 		return nil, err
 	}
-	return t.groupPage(names, page)
+	return groupPage(t, names, page)
 }
 
 // matching calls take with those of the names who exist and are found by each of the words.
-func (t *Tx) matching(kind byte, words, names []string, take func(string) bool) error {
+func matching(t *storage.Tx, kind byte, words, names []string, take func(string) bool) error {
 	words = foldWords(words)
 	for _, name := range names {
 		raw, err := t.Table(tableOf(kind)).Row(name)
@@ -275,10 +276,10 @@ func (t *Tx) matching(kind byte, words, names []string, take func(string) bool) 
 	return nil
 }
 
-func (t *Tx) userPage(names []string, page Page) (*UserPage, error) {
+func userPage(t *storage.Tx, names []string, page storage.Page) (*UserPage, error) {
 	out := &UserPage{Page: page}
 	for _, name := range names {
-		u, err := t.User(name)
+		u, err := Lookup(t, name)
 		if err != nil {
 			return nil, err
 		}
@@ -287,10 +288,10 @@ func (t *Tx) userPage(names []string, page Page) (*UserPage, error) {
 	return out, nil
 }
 
-func (t *Tx) groupPage(names []string, page Page) (*GroupPage, error) {
+func groupPage(t *storage.Tx, names []string, page storage.Page) (*GroupPage, error) {
 	out := &GroupPage{Page: page}
 	for _, name := range names {
-		g, err := t.Group(name)
+		g, err := LookupGroup(t, name)
 		if err != nil {
 			return nil, err
 		}
@@ -299,24 +300,24 @@ func (t *Tx) groupPage(names []string, page Page) (*GroupPage, error) {
 	return out, nil
 }
 
-// peopleOwner keeps users with their personal workspaces.
-var peopleOwner = Owner{Name: "people", Seed: seed, Open: openNames}
+// Owner keeps users with their personal workspaces.
+var Owner = storage.Owner{Name: "people", Seed: seed, Open: openNames}
 
-func inside(t *Tx) Internal { return t.Internal(row.Ordered{}) }
+func inside(t *storage.Tx) storage.Internal { return t.Internal(row.Ordered{}) }
 
 // seed writes the groups and the administrator that a fresh repository has.
-func seed(t *Tx, password string) error {
+func seed(t *storage.Tx, password string) error {
 	for _, g := range [...]Group{
-		{Name: administrators, Label: "Administrators group"},
-		{Name: members, Label: "Members group"},
-		{Name: PowerUsers, Label: "Power users group"},
+		{Name: storage.Administrators, Label: "Administrators group"},
+		{Name: storage.Members, Label: "Members group"},
+		{Name: storage.PowerUsers, Label: "Power users group"},
 	} {
-		if err := t.SaveGroup(&g); err != nil {
+		if err := SaveGroup(t, &g); err != nil {
 			return err
 		}
 	}
 	if err := inside(t).KV().Set(namesKey, []byte{1}); err != nil {
 		return err
 	}
-	return t.SaveUser(&User{Username: administratorName, Groups: []string{administrators}}, password)
+	return SaveUser(t, &User{Username: storage.AdministratorName, Groups: []string{storage.Administrators}}, password)
 }

@@ -1,4 +1,5 @@
-package storage
+// Package people keeps users, the groups that they are in, and their personal workspaces.
+package people
 
 import (
 	"cmp"
@@ -6,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"catena/storage"
 	"catena/storage/fault"
 	"catena/storage/internal/layout"
 	"catena/storage/internal/password"
@@ -31,15 +33,15 @@ type Group struct {
 	Users, Groups []string `json:"-"`
 }
 
-// Users returns the users by name, to be searched; only administrators write there.
-func (t *Tx) Users() (Table, error) { return t.table(layout.UserTable) }
+// UserTable returns the users by name, to be searched; only administrators write there.
+func UserTable(t *storage.Tx) (storage.Table, error) { return table(t, layout.UserTable) }
 
-// Groups returns the groups by name, to be searched; only administrators write there.
-func (t *Tx) Groups() (Table, error) { return t.table(layout.GroupTable) }
+// GroupTable returns the groups by name, to be searched; only administrators write there.
+func GroupTable(t *storage.Tx) (storage.Table, error) { return table(t, layout.GroupTable) }
 
-func (t *Tx) table(name string) (Table, error) {
+func table(t *storage.Tx, name string) (storage.Table, error) {
 	if t.Principal().Name == "" {
-		return Table{}, ErrNobody
+		return storage.Table{}, storage.ErrNobody
 	}
 	b := t.Table(name)
 	if !t.Principal().Is() {
@@ -48,18 +50,18 @@ func (t *Tx) table(name string) (Table, error) {
 	return b, nil
 }
 
-// User returns a user with the groups the user is in directly.
-func (t *Tx) User(name string) (*User, error) {
+// Lookup returns a user with the groups the user is in directly.
+func Lookup(t *storage.Tx, name string) (*User, error) {
 	if t.Principal().Name == "" {
-		return nil, ErrNobody
+		return nil, storage.ErrNobody
 	}
 	if name == "" {
-		return nil, ErrNoUser()
+		return nil, storage.ErrNoUser()
 	}
 	u := &User{}
 	ok, err := t.Table(layout.UserTable).Get(name, u)
 	if err != nil || !ok {
-		return nil, cmp.Or(err, ErrNoUser())
+		return nil, cmp.Or(err, storage.ErrNoUser())
 	}
 	u.Groups, err = inside(t).Members(layout.MemberOf, name)
 	return u, err
@@ -68,15 +70,15 @@ func (t *Tx) User(name string) (*User, error) {
 // SaveUser creates or changes a user, whose password becomes text unless that is empty. Administrators
 // may, members of powerusers as far as administrators are not concerned, and everyone for themselves,
 // except for their groups.
-func (t *Tx) SaveUser(u *User, text string) error {
+func SaveUser(t *storage.Tx, u *User, text string) error {
 	if err := checkName("User", u.Username); err != nil {
 		return err
 	}
-	old, err := t.User(u.Username)
+	old, err := Lookup(t, u.Username)
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		return err
 	}
-	if err := t.maySaveUser(old, u); err != nil {
+	if err := maySave(t, old, u); err != nil {
 		return err
 	}
 	if old == nil {
@@ -88,11 +90,11 @@ func (t *Tx) SaveUser(u *User, text string) error {
 		u.ID, u.Created = old.ID, old.Created
 	}
 	u.Updated = t.Now()
-	if err := t.setMembers(u.Username, old.groups(), u.Groups, layout.MemberOf, layout.MemberUser); err != nil {
+	if err := setMembers(t, u.Username, old.groups(), u.Groups, layout.MemberOf, layout.MemberUser); err != nil {
 		return err
 	}
 	if text != "" {
-		if err := t.setPassword(u.Username, text); err != nil {
+		if err := setPassword(t, u.Username, text); err != nil {
 			return err
 		}
 	}
@@ -101,10 +103,10 @@ func (t *Tx) SaveUser(u *User, text string) error {
 			return err
 		}
 	}
-	if err := t.setNames(nameOfUser, u.Username, old.names(), u.names()); err != nil {
+	if err := setNames(t, nameOfUser, u.Username, old.names(), u.names()); err != nil {
 		return err
 	}
-	return cmp.Or(t.Table(layout.UserTable).Put(u.Username, u), t.told("user"+change(old != nil), u.Username))
+	return cmp.Or(t.Table(layout.UserTable).Put(u.Username, u), tell(t, "user"+change(old != nil), u.Username))
 }
 
 func (u *User) groups() []string {
@@ -114,8 +116,8 @@ func (u *User) groups() []string {
 	return u.Groups
 }
 
-// CheckUserName refuses what cannot be the name of a user.
-func CheckUserName(name string) error { return checkName("User", name) }
+// CheckName refuses what cannot be the name of a user.
+func CheckName(name string) error { return checkName("User", name) }
 
 // checkName refuses what cannot be a name of a user or group.
 func checkName(kind, name string) error {
@@ -126,60 +128,60 @@ func checkName(kind, name string) error {
 		return fault.Limit.Errorf("%s name: %d bytes, limit 255", strings.ToLower(kind), len(name)).In("name")
 	case strings.IndexFunc(name, func(c rune) bool { return c < ' ' || c == 0x7f }) >= 0:
 		return fault.Invalid.Errorf("%s name %q: control characters are not allowed", strings.ToLower(kind), name).In("name")
-	case name == everyone || name == systemName || name == guestName:
+	case name == storage.Everyone || name == storage.SystemName || name == storage.GuestName:
 		return fault.Invalid.Errorf("%s name %s: is reserved", strings.ToLower(kind), name).In("name")
 	}
 	return nil
 }
 
-// MayCreateUser returns why the principal may not create a user, or nil.
-func (t *Tx) MayCreateUser(u *User) error { return t.maySaveUser(nil, u) }
+// MayCreate returns why the principal may not create a user, or nil.
+func MayCreate(t *storage.Tx, u *User) error { return maySave(t, nil, u) }
 
-func (t *Tx) maySaveUser(old, u *User) error {
+func maySave(t *storage.Tx, old, u *User) error {
 	if err := t.MayWrite(); err != nil {
 		return err
 	}
 	if t.Principal().Is() {
-		return t.groupsExist(old.groups(), u.Groups)
+		return groupsExist(t, old.groups(), u.Groups)
 	}
 	if old != nil && u.Username == t.Principal().Name && sameSet(old.Groups, u.Groups) {
 		if u.AccountType == old.AccountType && u.BillingPeriod == old.BillingPeriod && u.TeamID == old.TeamID && u.TeamRole == old.TeamRole {
 			return nil
 		}
 	}
-	if err := t.mayEdit(append(slices.Clone(old.groups()), u.Groups...)); err != nil {
+	if err := mayEdit(t, append(slices.Clone(old.groups()), u.Groups...)); err != nil {
 		return err
 	}
-	return t.groupsExist(old.groups(), u.Groups)
+	return groupsExist(t, old.groups(), u.Groups)
 }
 
 // mayEdit checks that the principal may change users and groups that are in the groups given.
-func (t *Tx) mayEdit(groups []string) error {
+func mayEdit(t *storage.Tx, groups []string) error {
 	if t.Principal().Is() {
 		return nil
 	}
 	refused := fault.Denied.Errorf("User is not allowed to edit users")
-	if !slices.Contains(t.Principal().Groups, PowerUsers) {
+	if !slices.Contains(t.Principal().Groups, storage.PowerUsers) {
 		return refused
 	}
 	all, err := inside(t).GroupsAbove(groups)
 	if err != nil {
 		return err
 	}
-	if slices.Contains(all, administrators) {
+	if slices.Contains(all, storage.Administrators) {
 		return refused
 	}
 	return nil
 }
 
-func (t *Tx) groupsExist(old, groups []string) error {
+func groupsExist(t *storage.Tx, old, groups []string) error {
 	for _, g := range groups {
-		if g == members || slices.Contains(old, g) {
+		if g == storage.Members || slices.Contains(old, g) {
 			continue
 		}
 		v, err := t.Table(layout.GroupTable).Row(g)
 		if err != nil || v == nil {
-			return cmp.Or[error](err, fault.Denied.Errorf("group does not exist: %s%s", g, PerhapsGroup(g)))
+			return cmp.Or[error](err, fault.Denied.Errorf("group does not exist: %s%s", g, storage.PerhapsGroup(g)))
 		}
 	}
 	return nil
@@ -191,18 +193,18 @@ func sameSet(a, b []string) bool {
 }
 
 // SetPassword gives a user another password: everyone themselves, and others as SaveUser does.
-func (t *Tx) SetPassword(name, text string) error {
-	u, err := t.User(name)
+func SetPassword(t *storage.Tx, name, text string) error {
+	u, err := Lookup(t, name)
 	if err != nil {
 		return err
 	}
-	if err := t.maySaveUser(u, u); err != nil {
+	if err := maySave(t, u, u); err != nil {
 		return err
 	}
-	return t.setPassword(name, text)
+	return setPassword(t, name, text)
 }
 
-func (t *Tx) setPassword(user, text string) error {
+func setPassword(t *storage.Tx, user, text string) error {
 	if len(text) > password.MaxLength {
 		return fault.Limit.Errorf("password: %d bytes, limit %d", len(text), password.MaxLength)
 	}
@@ -216,36 +218,36 @@ func (t *Tx) setPassword(user, text string) error {
 }
 
 // DeleteUser removes a user, with what the owners of data keep about the user.
-func (t *Tx) DeleteUser(name string) error {
+func DeleteUser(t *storage.Tx, name string) error {
 	if err := t.MayWrite(); err != nil {
 		return err
 	}
-	u, err := t.User(name)
+	u, err := Lookup(t, name)
 	if err != nil {
 		return err
 	}
-	if err := t.mayEdit(u.Groups); err != nil {
+	if err := mayEdit(t, u.Groups); err != nil {
 		return err
 	}
-	if err := cmp.Or(t.setMembers(name, u.Groups, nil, layout.MemberOf, layout.MemberUser), t.vacateHome(name), inside(t).EndGrants(u.Username, u.ID)); err != nil {
+	if err := cmp.Or(setMembers(t, name, u.Groups, nil, layout.MemberOf, layout.MemberUser), vacateHome(t, name), inside(t).EndGrants(u.Username, u.ID)); err != nil {
 		return err
 	}
 	t.AfterCommit(func() { password.Of(t.Repo().Memory()).Forget(name) })
 	if err := cmp.Or(
 		t.Secret(password.Users).Delete(name),
-		t.setNames(nameOfUser, name, u.names(), nil),
+		setNames(t, nameOfUser, name, u.names(), nil),
 		t.Table(layout.UserTable).Delete(name),
 		inside(t).Regrouped(),
 	); err != nil {
 		return err
 	}
-	return cmp.Or(inside(t).Leave(name), t.told("user_deleted", name))
+	return cmp.Or(inside(t).Leave(name), tell(t, "user_deleted", name))
 }
 
-// Group returns a group with its direct members.
-func (t *Tx) Group(name string) (*Group, error) {
+// LookupGroup returns a group with its direct members.
+func LookupGroup(t *storage.Tx, name string) (*Group, error) {
 	if t.Principal().Name == "" {
-		return nil, ErrNobody
+		return nil, storage.ErrNobody
 	}
 	missing := fault.NotFound.Errorf("group does not exist")
 	if name == "" {
@@ -264,14 +266,14 @@ func (t *Tx) Group(name string) (*Group, error) {
 }
 
 // SaveGroup creates or changes a group and its members, who need not exist.
-func (t *Tx) SaveGroup(g *Group) error {
+func SaveGroup(t *storage.Tx, g *Group) error {
 	if err := checkName("Group", g.Name); err != nil {
 		return err
 	}
 	if err := t.MayWrite(); err != nil {
 		return err
 	}
-	old, err := t.Group(g.Name)
+	old, err := LookupGroup(t, g.Name)
 	there := err == nil
 	if fault.Is(err, fault.NotFound) {
 		old, err = &Group{}, nil
@@ -279,26 +281,26 @@ func (t *Tx) SaveGroup(g *Group) error {
 	if err != nil {
 		return err
 	}
-	if err := t.mayEdit(append(append([]string{g.Name}, g.Groups...), old.Groups...)); err != nil {
+	if err := mayEdit(t, append(append([]string{g.Name}, g.Groups...), old.Groups...)); err != nil {
 		return err
 	}
-	if err := t.noCircle(g); err != nil {
+	if err := noCircle(t, g); err != nil {
 		return err
 	}
-	if err := t.setMembers(g.Name, old.Users, g.Users, layout.MemberUser, layout.MemberOf); err != nil {
+	if err := setMembers(t, g.Name, old.Users, g.Users, layout.MemberUser, layout.MemberOf); err != nil {
 		return err
 	}
-	if err := t.setMembers(g.Name, old.Groups, g.Groups, layout.Subgroup, layout.Supergroup); err != nil {
+	if err := setMembers(t, g.Name, old.Groups, g.Groups, layout.Subgroup, layout.Supergroup); err != nil {
 		return err
 	}
-	if err := t.setNames(nameOfGroup, g.Name, old.names(), g.names()); err != nil {
+	if err := setNames(t, nameOfGroup, g.Name, old.names(), g.names()); err != nil {
 		return err
 	}
-	return cmp.Or(t.Table(layout.GroupTable).Put(g.Name, g), inside(t).Regrouped(), t.told("group"+change(there), g.Name))
+	return cmp.Or(t.Table(layout.GroupTable).Put(g.Name, g), inside(t).Regrouped(), tell(t, "group"+change(there), g.Name))
 }
 
 // noCircle refuses a group that would contain itself.
-func (t *Tx) noCircle(g *Group) error {
+func noCircle(t *storage.Tx, g *Group) error {
 	above, err := inside(t).GroupsAbove([]string{g.Name})
 	if err != nil {
 		return err
@@ -312,18 +314,18 @@ func (t *Tx) noCircle(g *Group) error {
 }
 
 // DeleteGroup removes a group. Its members stay.
-func (t *Tx) DeleteGroup(name string) error {
+func DeleteGroup(t *storage.Tx, name string) error {
 	if err := t.MayWrite(); err != nil {
 		return err
 	}
-	g, err := t.Group(name)
+	g, err := LookupGroup(t, name)
 	if err != nil {
 		return err
 	}
-	if err := t.mayEdit([]string{name}); err != nil {
+	if err := mayEdit(t, []string{name}); err != nil {
 		return err
 	}
-	if name == administrators {
+	if name == storage.Administrators {
 		return fault.Conflict.Errorf("group %s: cannot be deleted", name)
 	}
 	above, err := inside(t).Members(layout.Supergroup, name)
@@ -331,24 +333,24 @@ func (t *Tx) DeleteGroup(name string) error {
 		return err
 	}
 	err = cmp.Or(
-		t.setMembers(name, g.Users, nil, layout.MemberUser, layout.MemberOf),
-		t.setMembers(name, g.Groups, nil, layout.Subgroup, layout.Supergroup),
-		t.setMembers(name, above, nil, layout.Supergroup, layout.Subgroup),
-		t.setNames(nameOfGroup, name, g.names(), nil),
+		setMembers(t, name, g.Users, nil, layout.MemberUser, layout.MemberOf),
+		setMembers(t, name, g.Groups, nil, layout.Subgroup, layout.Supergroup),
+		setMembers(t, name, above, nil, layout.Supergroup, layout.Subgroup),
+		setNames(t, nameOfGroup, name, g.names(), nil),
 	)
 	if err != nil {
 		return err
 	}
-	return cmp.Or(t.Table(layout.GroupTable).Delete(name), inside(t).Regrouped(), t.told("group_deleted", name))
+	return cmp.Or(t.Table(layout.GroupTable).Delete(name), inside(t).Regrouped(), tell(t, "group_deleted", name))
 }
 
 // GroupsOf returns the groups that contain a group directly.
-func (t *Tx) GroupsOf(group string) ([]string, error) {
+func GroupsOf(t *storage.Tx, group string) ([]string, error) {
 	return inside(t).Members(layout.Supergroup, group)
 }
 
 // setMembers writes both sides of a membership where old and new differ.
-func (t *Tx) setMembers(of string, old, new []string, kind, back byte) error {
+func setMembers(t *storage.Tx, of string, old, new []string, kind, back byte) error {
 	for _, name := range old {
 		if !slices.Contains(new, name) {
 			if err := cmp.Or(inside(t).KV().Delete(layout.MemberKey(kind, of, name)), inside(t).KV().Delete(layout.MemberKey(back, name, of)), inside(t).FeedMembers(of, name, kind)); err != nil {
@@ -369,13 +371,13 @@ func (t *Tx) setMembers(of string, old, new []string, kind, back byte) error {
 // userCategory is that of events about users and groups.
 const userCategory = "userGroup"
 
-// told fires what happened to a user or group: user_created, group_modified and so on. What
+// tell fires what happened to a user or group: user_created, group_modified and so on. What
 // the system does of itself, as in setting up a repository, is nobody's doing and not told.
-func (t *Tx) told(event, name string) error {
+func tell(t *storage.Tx, event, name string) error {
 	if t.Principal().System && t.Principal().Actor == "" {
 		return nil
 	}
-	return inside(t).Fire(Event{Name: event, Category: userCategory, Extra: map[string]any{"id": name}})
+	return inside(t).Fire(storage.Event{Name: event, Category: userCategory, Extra: map[string]any{"id": name}})
 }
 
 // change is the end of an event's name: whether something was there before.

@@ -1,10 +1,11 @@
-package storage
+package people
 
 import (
 	"maps"
 	"slices"
 	"strings"
 
+	"catena/storage"
 	"catena/storage/fault"
 	"catena/storage/internal/layout"
 	"catena/storage/internal/row"
@@ -16,14 +17,14 @@ const maxGroupsWithin = 1_000
 // SuggestUsers returns users of whom each word begins some name, by name: up to limit, and
 // whether there are more. Names that are not nil are the only ones looked at. No search is
 // longer than it takes to find one too many.
-func (t *Tx) SuggestUsers(words, among []string, limit int) ([]*User, bool, error) {
-	names, more, err := t.suggest(nameOfUser, words, among, limit)
+func SuggestUsers(t *storage.Tx, words, among []string, limit int) ([]*User, bool, error) {
+	names, more, err := suggest(t, nameOfUser, words, among, limit)
 	if err != nil {
 		return nil, false, err
 	}
 	users := make([]*User, len(names))
 	for i, name := range names {
-		if users[i], err = t.User(name); err != nil {
+		if users[i], err = Lookup(t, name); err != nil {
 			return nil, false, err
 		}
 	}
@@ -32,8 +33,8 @@ func (t *Tx) SuggestUsers(words, among []string, limit int) ([]*User, bool, erro
 
 // SuggestGroups returns groups of which name or label begins with a text, without their
 // members: up to limit, and whether there are more.
-func (t *Tx) SuggestGroups(text string, limit int) ([]*Group, bool, error) {
-	names, more, err := t.suggest(nameOfGroup, []string{text}, nil, limit)
+func SuggestGroups(t *storage.Tx, text string, limit int) ([]*Group, bool, error) {
+	names, more, err := suggest(t, nameOfGroup, []string{text}, nil, limit)
 	if err != nil {
 		return nil, false, err
 	}
@@ -47,9 +48,9 @@ func (t *Tx) SuggestGroups(text string, limit int) ([]*Group, bool, error) {
 	return groups, more, nil
 }
 
-func (t *Tx) suggest(kind byte, words, among []string, limit int) (names []string, more bool, err error) {
+func suggest(t *storage.Tx, kind byte, words, among []string, limit int) (names []string, more bool, err error) {
 	if t.Principal().Name == "" {
-		return nil, false, ErrNobody
+		return nil, false, storage.ErrNobody
 	}
 	found := map[string]bool{}
 	take := func(name string) bool {
@@ -59,11 +60,11 @@ func (t *Tx) suggest(kind byte, words, among []string, limit int) (names []strin
 	words = foldWords(words)
 	switch {
 	case among != nil:
-		err = t.matching(kind, words, among, take)
+		err = matching(t, kind, words, among, take)
 	case len(words) == 0:
-		err = t.named(kind, "", take)
+		err = named(t, kind, "", take)
 	default:
-		err = t.namedByAll(kind, words, take)
+		err = namedByAll(t, kind, words, take)
 	}
 	names = slices.Sorted(maps.Keys(found))
 	if more = len(names) > limit; more {
@@ -73,17 +74,17 @@ func (t *Tx) suggest(kind byte, words, among []string, limit int) (names []strin
 }
 
 // namedByAll calls take for those of whom each word begins a name, maybe more than once.
-func (t *Tx) namedByAll(kind byte, words []string, take func(name string) bool) error {
+func namedByAll(t *storage.Tx, kind byte, words []string, take func(name string) bool) error {
 	var rest []map[string]bool
 	for _, word := range words[1:] {
-		found, err := t.allNamed(kind, word)
+		found, err := allNamed(t, kind, word)
 		if err != nil {
 			return err
 		}
 		rest = append(rest, found)
 	}
 	read := 0
-	err := t.eachNamed(kind, words[0], func(name string) bool {
+	err := eachNamed(t, kind, words[0], func(name string) bool {
 		if read++; read > t.Repo().Limits().ScanRows {
 			return false
 		}
@@ -100,10 +101,10 @@ func (t *Tx) namedByAll(kind byte, words []string, take func(name string) bool) 
 
 // UsersWithin returns the names of the users who are in a group directly or, if sub, in a
 // group within it. A group that does not exist has none.
-func (t *Tx) UsersWithin(group string, sub bool) ([]string, error) {
+func UsersWithin(t *storage.Tx, group string, sub bool) ([]string, error) {
 	users, todo, seen := []string{}, []string{group}, map[string]bool{group: true}
 	for len(todo) > 0 {
-		g, err := t.Group(todo[0])
+		g, err := LookupGroup(t, todo[0])
 		todo = todo[1:]
 		if fault.Is(err, fault.NotFound) {
 			continue

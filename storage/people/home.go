@@ -1,8 +1,9 @@
-package storage
+package people
 
 import (
 	"strings"
 
+	"catena/storage"
 	"catena/storage/fault"
 )
 
@@ -14,12 +15,12 @@ const (
 
 // Home returns the personal workspace of the principal, which nobody else sees but administrators. One
 // that is not there is made if needed, else it is nil.
-func (t *Tx) Home(needed bool) (*Doc, error) {
+func Home(t *storage.Tx, needed bool) (*storage.Doc, error) {
 	if t.Principal().System {
 		return nil, fault.Invalid.Errorf("workspace: the server itself does not have one")
 	}
 	system := t.As(t.Repo().System())
-	all, err := system.homes(needed)
+	all, err := homes(system, needed)
 	if err != nil || all == nil {
 		return nil, err
 	}
@@ -30,10 +31,10 @@ func (t *Tx) Home(needed bool) (*Doc, error) {
 	if !fault.Is(err, fault.NotFound) || !needed {
 		return nil, orNil(err)
 	}
-	if own, err = system.Create(all, "Workspace", homeName(t.Principal().Name), Props{"dc:title": t.Principal().Name}); err != nil {
+	if own, err = system.Create(all, "Workspace", homeName(t.Principal().Name), storage.Props{"dc:title": t.Principal().Name}); err != nil {
 		return nil, err
 	}
-	if _, err = system.SetACL(own, "local", []ACE{
+	if _, err = system.SetACL(own, "local", []storage.ACE{
 		{User: t.Principal().Name, Permission: "Everything", Granted: true},
 		{User: "Everyone", Permission: "Everything", Granted: false},
 	}); err != nil {
@@ -43,7 +44,7 @@ func (t *Tx) Home(needed bool) (*Doc, error) {
 }
 
 // homes is the folder of all personal workspaces, for the server; one that is not there is made if needed, else it is nil.
-func (t *Tx) homes(needed bool) (*Doc, error) {
+func homes(t *storage.Tx, needed bool) (*storage.Doc, error) {
 	at, err := t.Root()
 	if err != nil {
 		return nil, err
@@ -53,13 +54,13 @@ func (t *Tx) homes(needed bool) (*Doc, error) {
 	} else if !fault.Is(err, fault.NotFound) {
 		return nil, err
 	}
-	return t.childOr(at, homeRoot, "UserWorkspacesRoot", "User workspaces", needed)
+	return childOr(t, at, homeRoot, "UserWorkspacesRoot", "User workspaces", needed)
 }
 
 // vacateHome takes the personal workspace of a user who goes out of the way of another user of the name.
-func (t *Tx) vacateHome(user string) error {
+func vacateHome(t *storage.Tx, user string) error {
 	system := t.As(t.Repo().System())
-	all, err := system.homes(false)
+	all, err := homes(system, false)
 	if err != nil || all == nil {
 		return err
 	}
@@ -67,7 +68,7 @@ func (t *Tx) vacateHome(user string) error {
 	if err != nil {
 		return orNil(err)
 	}
-	return t.Vacate(home)
+	return Vacate(t, home)
 }
 
 // goneMark ends the name of what was a folder of a user who is gone. No folder of a user is called so: what
@@ -76,7 +77,7 @@ const goneMark = "%gone"
 
 // Vacate gives the folder of a user who goes to the administrators: its name becomes one that no user's folder
 // has. Whoever else was granted something within keeps it.
-func (t *Tx) Vacate(folder *Doc) error {
+func Vacate(t *storage.Tx, folder *storage.Doc) error {
 	server := t.Repo().System()
 	server.Actor = t.Actor()
 	system := t.As(server)
@@ -90,7 +91,7 @@ func (t *Tx) Vacate(folder *Doc) error {
 }
 
 // childOr returns a child; one that is not there is made if needed, else it is nil.
-func (t *Tx) childOr(parent *Doc, name, typeName, title string, needed bool) (*Doc, error) {
+func childOr(t *storage.Tx, parent *storage.Doc, name, typeName, title string, needed bool) (*storage.Doc, error) {
 	d, err := t.Child(parent, name)
 	if !fault.Is(err, fault.NotFound) {
 		return d, err
@@ -98,7 +99,7 @@ func (t *Tx) childOr(parent *Doc, name, typeName, title string, needed bool) (*D
 	if !needed {
 		return nil, nil //nolint:nilnil // there is none
 	}
-	return t.Create(parent, typeName, name, Props{"dc:title": title})
+	return t.Create(parent, typeName, name, storage.Props{"dc:title": title})
 }
 
 // orNil drops the error that something is not there.
@@ -122,8 +123,8 @@ func homeName(user string) string {
 const profileName = "Profile"
 
 // Profile returns the document that tells about a user, nil if there is none to be read.
-func (t *Tx) Profile(user string) (*Doc, error) {
-	d, err := t.Doc(Ref("/" + homeDomain + "/" + homeRoot + "/" + homeName(user) + "/" + profileName))
+func Profile(t *storage.Tx, user string) (*storage.Doc, error) {
+	d, err := t.Doc(storage.Ref("/" + homeDomain + "/" + homeRoot + "/" + homeName(user) + "/" + profileName))
 	if fault.Is(err, fault.NotFound) || fault.Is(err, fault.Denied) {
 		return nil, nil
 	}
