@@ -39,19 +39,19 @@ func (r *Repo) Backup(ctx context.Context, as *Principal, w io.Writer) error {
 	if !as.Is() {
 		return fault.Denied.Errorf("only administrators may make backups, not '%s'", as.Name)
 	}
-	b := &backup{Repo: r, tar: tar.NewWriter(w), now: time.Now(), seen: map[string]bool{}, problems: map[string]string{}}
+	b := &backup{repo: r, tar: tar.NewWriter(w), now: time.Now(), seen: map[string]bool{}, problems: map[string]string{}}
 	out := bufio.NewWriterSize(&tarParts{tar: b.tar, now: b.now}, backupPart)
-	if err := r.whole.Dump(ctx, out); err != nil {
+	if err := insideRepo(r).Store().Dump(ctx, out); err != nil {
 		return err
 	}
 	if err := out.Flush(); err != nil {
 		return err
 	}
-	err := r.blobs.Each(ctx, func(digest string, size int64, _ time.Time) error { return b.blob(ctx, digest, size) })
+	err := r.Blobs().Each(ctx, func(digest string, size int64, _ time.Time) error { return b.blob(ctx, digest, size) })
 	if err != nil {
 		return err
 	}
-	err = r.blobs.Drafts(func(name string, size int64, _ time.Time) error { return b.draft(ctx, name, size) })
+	err = r.Blobs().Drafts(func(name string, size int64, _ time.Time) error { return b.draft(ctx, name, size) })
 	if err != nil {
 		return err
 	}
@@ -70,8 +70,7 @@ func (r *Repo) Backup(ctx context.Context, as *Principal, w io.Writer) error {
 
 // backup is one that is being written.
 type backup struct {
-	*Repo
-
+	repo     *Repo
 	tar      *tar.Writer
 	now      time.Time
 	seen     map[string]bool   // digests of content
@@ -87,9 +86,9 @@ func (b *backup) blob(ctx context.Context, digest string, size int64) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	f, err := b.blobs.Read(ctx, digest, size)
+	f, err := b.repo.Blobs().Read(ctx, digest, size)
 	if err != nil {
-		if there, unknown := b.blobs.Has(ctx, digest); !there && unknown == nil {
+		if there, unknown := b.repo.Blobs().Has(ctx, digest); !there && unknown == nil {
 			return nil // swept between the listing and now: nothing names it
 		}
 		return b.note(digest, err)
@@ -133,7 +132,7 @@ func (b *backup) draft(ctx context.Context, name string, size int64) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	f, err := b.blobs.Draft(name, 0, nil).Piece(0, size).Open()
+	f, err := b.repo.Blobs().Draft(name, 0, nil).Piece(0, size).Open()
 	if err != nil {
 		if fault.Is(err, fault.NotFound) {
 			return nil // whole or dropped meanwhile
@@ -150,11 +149,11 @@ func (b *backup) draft(ctx context.Context, name string, size int64) error {
 
 // damage lists what is damaged and what is missing, and writes the list.
 func (b *backup) damage(ctx context.Context) ([]Damage, error) {
-	err := b.missing(ctx, func(digest string) bool { return b.seen[digest] }, func(digest string) { b.problems[digest] = isMissing })
+	err := missing(ctx, b.repo, func(digest string) bool { return b.seen[digest] }, func(digest string) { b.problems[digest] = isMissing })
 	if err != nil {
 		return nil, err
 	}
-	all, err := b.located(ctx, b.problems)
+	all, err := located(ctx, b.repo, b.problems)
 	if err != nil || len(all) == 0 {
 		return nil, err
 	}
@@ -202,7 +201,7 @@ func Restore(ctx context.Context, db *kv.DB, blobs *blob.Store, r io.Reader) err
 	}
 	in := restoring{blobs: blobs}
 	for h := parts.next; h.Name != backupEnd; {
-		err := in.take(ctx, h, entry{t})
+		err := in.take(ctx, h, entryReader{t})
 		if err == nil {
 			h, err = nextEntry(t)
 		}
@@ -331,11 +330,11 @@ func unreadable(err error) error {
 	return broken
 }
 
-// entry reads the content of an entry, which may be cut short.
-type entry struct{ tar *tar.Reader }
+// entryReader reads the content of an entry, which may be cut short.
+type entryReader struct{ tar *tar.Reader }
 
 // Read reads on.
-func (e entry) Read(b []byte) (int, error) {
+func (e entryReader) Read(b []byte) (int, error) {
 	n, err := e.tar.Read(b)
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		err = unreadable(errCutShort)

@@ -92,12 +92,12 @@ func sharedKey(key []byte) bool {
 	case layout.WordsSpace:
 		return len(key) > 1 && key[1] == layout.WordsContent
 	case layout.IndexSpace:
-		return bytes.HasPrefix(key, blobRows)
+		return bytes.HasPrefix(key, blobRefs)
 	}
 	return false
 }
 
-var blobRows = kv.AppendString([]byte{layout.IndexSpace}, layout.BlobIndex)
+var blobRefs = layout.BlobRefs()
 
 // join opens the part of the store that is this repository's, if it stands beside another one.
 func (r *Repo) join(first *Repo) error {

@@ -6,11 +6,12 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"catena/storage/blob"
 	"catena/storage/fault"
+	"catena/storage/internal/layout"
 	"catena/storage/kv"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // Progress is told how much more was verified. Several may call it at once; nil is told nothing.
@@ -33,11 +34,11 @@ const contentReaders = 4
 
 // ListContents lists all content, and finds what is missing and what is known to be damaged.
 func (r *Repo) ListContents(ctx context.Context) (*Contents, error) {
-	c, err := r.contents(ctx, func(string, int64) error { return nil })
+	c, err := contents(ctx, r, func(string, int64) error { return nil })
 	if err != nil {
 		return nil, err
 	}
-	for digest, found := range r.blobs.Damaged() {
+	for digest, found := range r.Blobs().Damaged() {
 		c.problems[digest] = found.What
 	}
 	return c, nil
@@ -50,9 +51,9 @@ func (r *Repo) ReadContents(ctx context.Context, p Progress) (*Contents, error) 
 	problems := map[string]string{}
 	work, ctx := errgroup.WithContext(ctx)
 	work.SetLimit(contentReaders * runtime.GOMAXPROCS(0))
-	c, err := r.contents(ctx, func(digest string, size int64) error {
+	c, err := contents(ctx, r, func(digest string, size int64) error {
 		work.Go(func() error {
-			err := r.blobs.Check(ctx, digest, size, func(n int) error {
+			err := r.Blobs().Check(ctx, digest, size, func(n int) error {
 				p.add(0, int64(n))
 				return nil
 			})
@@ -79,16 +80,16 @@ func (r *Repo) ReadContents(ctx context.Context, p Progress) (*Contents, error) 
 	return c, nil
 }
 
-func (r *Repo) contents(ctx context.Context, fn func(digest string, size int64) error) (*Contents, error) {
+func contents(ctx context.Context, r *Repo, fn func(digest string, size int64) error) (*Contents, error) {
 	c := &Contents{sizes: map[string]int64{}, problems: map[string]string{}}
-	err := r.blobs.Each(ctx, func(digest string, size int64, _ time.Time) error {
+	err := r.Blobs().Each(ctx, func(digest string, size int64, _ time.Time) error {
 		c.sizes[digest] = size
 		return fn(digest, size)
 	})
 	if err != nil {
 		return nil, err
 	}
-	err = r.missing(ctx, func(digest string) bool { _, ok := c.sizes[digest]; return ok }, func(digest string) { c.problems[digest] = isMissing })
+	err = missing(ctx, r, func(digest string) bool { _, ok := c.sizes[digest]; return ok }, func(digest string) { c.problems[digest] = isMissing })
 	return c, err
 }
 
@@ -96,19 +97,19 @@ const isMissing = "is missing"
 
 // missing calls fn with the digests of content that something refers to and that is nowhere. Those that are listed are not
 // looked for; the others may have come since the list was made.
-func (r *Repo) missing(ctx context.Context, listed func(digest string) bool, fn func(digest string)) error {
-	return r.referred(ctx, func(k *kv.Tx, digest string) error {
+func missing(ctx context.Context, r *Repo, listed func(digest string) bool, fn func(digest string)) error {
+	return referred(ctx, r, func(k *kv.Tx, digest string) error {
 		if listed(digest) {
 			return nil
 		}
-		row, err := k.Get(smallKey(digest))
+		row, err := k.Get(layout.ContentRow(digest))
 		if err != nil && fault.Is(err, fault.Internal) || row != nil {
 			return nil // damaged rows are found with all others
 		}
 		if err != nil {
 			return err
 		}
-		there, err := r.blobs.Has(ctx, digest)
+		there, err := r.Blobs().Has(ctx, digest)
 		if err == nil && !there {
 			fn(digest)
 		}

@@ -10,6 +10,7 @@ import (
 	"catena/storage/blob"
 	"catena/storage/fault"
 	"catena/storage/internal/layout"
+	"catena/storage/internal/row"
 	"catena/storage/kv"
 )
 
@@ -42,7 +43,7 @@ func (r *Repo) Explain(ctx context.Context, as *Principal, err error) error {
 	if found == nil || as == nil {
 		return err
 	}
-	all, failed := r.holding(ctx, as, found.Digest, found.What, nil)
+	all, failed := holding(ctx, r, as, found.Digest, found.What, nil)
 	if failed != nil || len(all) == 0 {
 		return fault.Internal.Errorf("%w", errors.Join(found, failed)).WithCode(fault.CodeContentDamaged)
 	}
@@ -60,7 +61,7 @@ func (r *Repo) Explain(ctx context.Context, as *Principal, err error) error {
 
 // located returns damage with the documents of all repositories that have the content, those of no document included,
 // in the order of the digests. Content that nothing refers to any more is left out.
-func (r *Repo) located(ctx context.Context, problems map[string]string) (out []Damage, err error) {
+func located(ctx context.Context, r *Repo, problems map[string]string) (out []Damage, err error) {
 	digests := make([]string, 0, len(problems))
 	for digest := range problems {
 		digests = append(digests, digest)
@@ -68,7 +69,7 @@ func (r *Repo) located(ctx context.Context, problems map[string]string) (out []D
 	slices.Sort(digests)
 	for _, digest := range digests {
 		needed := false
-		all, err := r.holding(ctx, r.System(), digest, problems[digest], &needed)
+		all, err := holding(ctx, r, r.System(), digest, problems[digest], &needed)
 		if err != nil {
 			return nil, err
 		}
@@ -82,12 +83,12 @@ func (r *Repo) located(ctx context.Context, problems map[string]string) (out []D
 
 // holding finds the documents of all repositories that have a content and that the principal may read. It sets needed if
 // anything refers to the content.
-func (r *Repo) holding(ctx context.Context, as *Principal, digest, problem string, needed *bool) (out []Damage, err error) {
-	for _, one := range r.all() {
+func holding(ctx context.Context, r *Repo, as *Principal, digest, problem string, needed *bool) (out []Damage, err error) {
+	for _, one := range insideRepo(r).All() {
 		var found []Damage
 		err := one.View(ctx, as, func(t *Tx) error {
 			found = nil
-			ids, err := t.referring(digest)
+			ids, err := t.Internal(row.Ordered{}).Referring(digest, maxHolders)
 			if needed != nil && len(ids) > 0 {
 				*needed = true
 			}
@@ -96,7 +97,7 @@ func (r *Repo) holding(ctx context.Context, as *Principal, digest, problem strin
 					return err
 				}
 				var some []Damage
-				some, err = t.having(id, digest, problem)
+				some, err = having(t, id, digest, problem)
 				found = append(found, some...)
 			}
 			return err
@@ -109,31 +110,18 @@ func (r *Repo) holding(ctx context.Context, as *Principal, digest, problem strin
 	return out, nil
 }
 
-// referring returns the ids of those that refer to a content: documents of all repositories, and holders of other kinds.
-func (t *Tx) referring(digest string) (ids []layout.ID, err error) {
-	rg := prefix(layout.BlobRefPrefix(digest))
-	rg.Limit, rg.KeysOnly = maxHolders, true
-	for row, err := range t.kv.Scan(rg) {
-		if err != nil {
-			return nil, err
-		}
-		ids = append(ids, layout.IDAtEnd(row.Key))
-	}
-	return ids, nil
-}
-
 // having returns where a document has a content; nothing if it is not here, or not for the principal.
-func (t *Tx) having(id layout.ID, digest, problem string) (out []Damage, err error) {
-	d, err := t.visible(id, Ref(id.String()))
+func having(t *Tx, id layout.ID, digest, problem string) (out []Damage, err error) {
+	d, err := t.Internal(row.Ordered{}).Visible(id)
 	if fault.Is(err, fault.NotFound) || fault.Is(err, fault.Denied) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	err = d.eachFile(func(xpath string, b *blob.Blob) error {
+	err = t.Internal(row.Ordered{}).EachFile(d, func(xpath string, b *blob.Blob) error {
 		if b.Digest == digest {
-			out = append(out, Damage{Repository: t.repo.name, Path: d.Path(), ID: d.ID(), XPath: xpath, Digest: digest, Problem: problem})
+			out = append(out, Damage{Repository: t.Repo().Name(), Path: d.Path(), ID: d.ID(), XPath: xpath, Digest: digest, Problem: problem})
 		}
 		return nil
 	})
@@ -141,19 +129,19 @@ func (t *Tx) having(id layout.ID, digest, problem string) (out []Damage, err err
 }
 
 // referred calls fn once with the digest of each content that something refers to.
-func (r *Repo) referred(ctx context.Context, fn func(k *kv.Tx, digest string) error) error {
-	return r.db.View(ctx, func(k *kv.Tx) error {
-		rg := prefix(blobRows)
+func referred(ctx context.Context, r *Repo, fn func(k *kv.Tx, digest string) error) error {
+	return insideRepo(r).DB().View(ctx, func(k *kv.Tx) error {
+		rg := kv.Prefix(layout.BlobRefs())
 		rg.KeysOnly = true
 		last := ""
-		for row, err := range k.Scan(rg) {
+		for found, err := range k.Scan(rg) {
 			if err == nil {
 				err = ctx.Err()
 			}
 			if err != nil {
 				return err
 			}
-			digest, _, err := kv.DecodeString(row.Key[len(blobRows):])
+			digest, _, err := kv.DecodeString(found.Key[len(layout.BlobRefs()):])
 			if err != nil || digest == last {
 				continue // the indexes are verified elsewhere
 			}
@@ -186,3 +174,5 @@ func damagedContent(all []Damage) error {
 	}
 	return &DamagedContent{all}
 }
+
+func insideRepo(r *Repo) RepoInternal { return r.Internal(row.Ordered{}) }

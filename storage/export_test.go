@@ -29,7 +29,7 @@ func (t *Tx) IndexProblems() (problems []string, err error) {
 			want[string(row.Key())] = string(row.Value())
 		}
 	}
-	blobs := string(blobRows)
+	blobs := string(blobRefs)
 	for row, err := range t.kv.Scan(prefix([]byte{layout.IndexSpace})) {
 		if err != nil {
 			return nil, err

@@ -2,6 +2,7 @@ package storage
 
 import (
 	"slices"
+	"time"
 
 	"catena/storage/internal/layout"
 	"catena/storage/internal/row"
@@ -163,3 +164,35 @@ func (i Internal) EndGrants(user string, number int64) error { return i.t.endGra
 
 // Leave has every owner end what it keeps about a user.
 func (i Internal) Leave(user string) error { return i.t.leaveOwned(user) }
+
+// Referring returns the identifiers of those that refer to a content: documents of all repositories, and holders of
+// other kinds, at most so many.
+func (i Internal) Referring(digest string, most int) (ids []layout.ID, err error) {
+	rg := prefix(layout.BlobRefPrefix(digest))
+	rg.Limit, rg.KeysOnly = most, true
+	for r, err := range i.t.kv.Scan(rg) {
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, layout.IDAtEnd(r.Key))
+	}
+	return ids, nil
+}
+
+// RepoInternal is what packages below storage may do with a repository besides what everybody may.
+type RepoInternal struct{ r *Repo }
+
+// Internal opens a repository to the packages below storage, which alone can make the key.
+func (r *Repo) Internal(row.Ordered) RepoInternal { return RepoInternal{r} }
+
+// DB returns the rows of the repository.
+func (i RepoInternal) DB() *kv.DB { return i.r.db }
+
+// Store returns the rows of all repositories of the store.
+func (i RepoInternal) Store() *kv.DB { return i.r.whole }
+
+// All returns the repositories of the store that are open.
+func (i RepoInternal) All() []*Repo { return i.r.all() }
+
+// Clock returns the time.
+func (i RepoInternal) Clock() time.Time { return i.r.clock() }

@@ -75,7 +75,7 @@ type ScrubStats struct {
 func (s *Scrubber) Stats() ScrubStats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return ScrubStats{s.contents.Load(), s.bytes.Load(), len(s.repo.blobs.Damaged()), s.last}
+	return ScrubStats{s.contents.Load(), s.bytes.Load(), len(s.repo.Blobs().Damaged()), s.last}
 }
 
 // Status returns an error that says how many contents are damaged; nil if none are known to be.
@@ -97,7 +97,7 @@ func (s *Scrubber) Run(ctx context.Context) error {
 			break
 		}
 		if err != nil {
-			s.repo.log.Warn("content cannot be scrubbed", "error", err)
+			s.repo.Log().Warn("content cannot be scrubbed", "error", err)
 		}
 		if err := s.wait(ctx, time.Now().Add(scrubNotes)); err != nil && ctx.Err() == nil {
 			return err
@@ -122,9 +122,9 @@ func (s *Scrubber) load(ctx context.Context) error {
 	s.saved = s.state
 	for digest, d := range known {
 		s.found[digest] = true
-		err := s.repo.blobs.Verify(ctx, digest)
+		err := s.repo.Blobs().Verify(ctx, digest)
 		if err != nil && blob.DamageIn(err) == nil {
-			s.repo.blobs.Note(&blob.Damage{Digest: digest, What: d.Problem})
+			s.repo.Blobs().Note(&blob.Damage{Digest: digest, What: d.Problem})
 		}
 	}
 	if s.state.Began.IsZero() {
@@ -142,7 +142,7 @@ func (s *Scrubber) begin(ctx context.Context) error {
 		return err
 	}
 	for digest, problem := range c.problems {
-		s.repo.blobs.Note(&blob.Damage{Digest: digest, What: problem})
+		s.repo.Blobs().Note(&blob.Damage{Digest: digest, What: problem})
 	}
 	return s.note(ctx)
 }
@@ -156,7 +156,7 @@ func (s *Scrubber) reached(last time.Time) {
 // pass reads all content from where the state is, each when it is due, and begins the next pass when that is.
 func (s *Scrubber) pass(ctx context.Context) error {
 	for {
-		batch, err := s.repo.blobs.After(ctx, s.state.After, scrubBatch)
+		batch, err := s.repo.Blobs().After(ctx, s.state.After, scrubBatch)
 		if err != nil {
 			return err
 		}
@@ -192,11 +192,11 @@ func (s *Scrubber) due(digest string) time.Time {
 
 // read verifies one content, slowly. Damage is known to the store of contents afterwards.
 func (s *Scrubber) read(ctx context.Context, digest string, size int64) error {
-	if there, err := s.repo.blobs.Has(ctx, digest); err != nil || !there {
+	if there, err := s.repo.Blobs().Has(ctx, digest); err != nil || !there {
 		return err // removed since it was listed; what is missing was looked for when the pass began
 	}
 	last := time.Now()
-	err := s.repo.blobs.VerifyAs(ctx, digest, size, func(n int) error {
+	err := s.repo.Blobs().VerifyAs(ctx, digest, size, func(n int) error {
 		s.bytes.Add(int64(n))
 		err := s.wait(ctx, time.Now().Add(min(scrubRest*time.Since(last), scrubLongest)))
 		last = time.Now()
@@ -218,7 +218,7 @@ func (s *Scrubber) wait(ctx context.Context, until time.Time) error {
 		case <-ctx.Done():
 			timer.Stop()
 			return ctx.Err()
-		case <-s.repo.blobs.Found():
+		case <-s.repo.Blobs().Found():
 			timer.Stop()
 			if err := s.note(ctx); err != nil {
 				return err
@@ -248,7 +248,7 @@ func (s *Scrubber) save(ctx context.Context) error {
 
 // note logs new damage with the documents that have it, and writes down what is damaged. What nobody needs is forgotten.
 func (s *Scrubber) note(ctx context.Context) error {
-	known := s.repo.blobs.Damaged()
+	known := s.repo.Blobs().Damaged()
 	if len(known) == 0 && len(s.found) == 0 {
 		return nil
 	}
@@ -256,7 +256,7 @@ func (s *Scrubber) note(ctx context.Context) error {
 	for digest, d := range known {
 		problems[digest] = d.What
 	}
-	located, err := s.repo.located(ctx, problems)
+	located, err := located(ctx, s.repo, problems)
 	if err != nil {
 		return err
 	}
@@ -265,13 +265,13 @@ func (s *Scrubber) note(ctx context.Context) error {
 		now[d.Digest] = true
 		if !s.found[d.Digest] {
 			changed = true
-			s.repo.log.Error("content is damaged or missing", slog.String("repository", d.Repository), slog.String("document", d.Path),
+			s.repo.Log().Error("content is damaged or missing", slog.String("repository", d.Repository), slog.String("document", d.Path),
 				slog.String("uid", d.ID), slog.String("xpath", d.XPath), slog.String("digest", d.Digest), slog.String("problem", d.Problem))
 		}
 	}
 	for digest := range known {
 		if !now[digest] {
-			s.repo.blobs.Forget(digest)
+			s.repo.Blobs().Forget(digest)
 		}
 	}
 	for digest := range s.found {
@@ -315,7 +315,7 @@ func writeDamage(t *Tx, now map[string]bool, problems map[string]string) error {
 	}
 	for digest := range now {
 		if !old[digest] {
-			if err := table.Put(digest, damageRow{problems[digest], t.now}); err != nil {
+			if err := table.Put(digest, damageRow{problems[digest], t.Now()}); err != nil {
 				return err
 			}
 		}

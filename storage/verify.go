@@ -14,103 +14,41 @@ import (
 
 const maxProblems = 1000
 
-// Verify reads all rows and returns what does not fit together: damaged values, documents without a
-// place, places without a document or out of the tree, missing access lists and contents. Contents are not read.
-func (r *Repo) Verify(ctx context.Context) (problems []string, err error) {
-	c, err := r.ListContents(ctx)
-	if err != nil {
-		return nil, err
-	}
-	report, err := r.VerifyWith(ctx, c, nil)
-	for _, d := range report.Damage {
-		report.Problems = append(report.Problems, d.String())
-	}
-	return report.Problems, err
-}
+// FileCheck is told of a file of a document.
+type FileCheck func(t *Tx, d *Doc, xpath string, b *Blob)
 
-// Report is what a verification has found.
-type Report struct {
-	Problems []string // except for those of content
-	Damage   []Damage // of content
-}
-
-// VerifyWith is Verify with the contents that were listed or read before.
-func (r *Repo) VerifyWith(ctx context.Context, c *Contents, p Progress) (out Report, err error) {
+// VerifyRows reads all rows and reports what does not fit together: damaged values, documents without a place, places
+// without a document or out of the tree, missing access lists. Contents are not read: file is called with each file of
+// a document that has no row of its own, and counted once for each document.
+func (i RepoInternal) VerifyRows(ctx context.Context, file FileCheck, counted func()) (problems []string, err error) {
+	r := i.r
 	report, err := r.db.Verify(ctx, nil)
 	for _, key := range report.Damaged {
-		out.Problems = append(out.Problems, fmt.Sprintf("key %q: value is damaged", key))
+		problems = append(problems, fmt.Sprintf("key %q: value is damaged", key))
 	}
 	if err != nil && !errors.Is(err, kv.ErrDamaged) {
-		return out, err
+		return problems, err
 	}
 	err = r.View(ctx, r.System(), func(t *Tx) error {
-		v := verifier{t: t, contents: c, report: Report{Problems: slices.Clone(out.Problems)}, progress: p}
+		v := verifier{t: t, problems: slices.Clone(problems), file: file, counted: counted}
 		err := v.run()
-		if err == nil && !r.part {
-			err = v.unowned()
-		}
-		out = v.report
+		problems = v.problems
 		return err
 	})
-	return out, err
+	return problems, err
 }
 
 type verifier struct {
 	t        *Tx
-	contents *Contents
-	report   Report
-	progress Progress
+	problems []string
+	file     FileCheck
+	counted  func()
 }
 
 func (v *verifier) add(format string, args ...any) {
-	if len(v.report.Problems) < maxProblems {
-		v.report.Problems = append(v.report.Problems, fmt.Sprintf(format, args...))
+	if len(v.problems) < maxProblems {
+		v.problems = append(v.problems, fmt.Sprintf(format, args...))
 	}
-}
-
-// damage adds that a document has damaged content.
-func (v *verifier) damage(d *Doc, xpath, digest, problem string) {
-	found := Damage{Repository: v.t.repo.name, ID: d.ID(), XPath: xpath, Digest: digest, Problem: problem}
-	if whole, err := v.t.load(d.id); err == nil && whole != nil {
-		found.Path = whole.Path()
-	}
-	if len(v.report.Damage) < maxProblems {
-		v.report.Damage = append(v.report.Damage, found)
-	}
-}
-
-// unowned adds damaged content that something other than a document refers to.
-func (v *verifier) unowned() error {
-	for digest, problem := range v.contents.problems {
-		ids, err := v.t.referring(digest)
-		if err != nil {
-			return err
-		}
-		owned := len(ids) == 0
-		for _, one := range v.t.repo.all() {
-			if owned {
-				break
-			}
-			err := one.View(v.t.ctx, one.System(), func(t *Tx) error {
-				for _, id := range ids {
-					owned = owned || v.hasIn(t, id)
-				}
-				return nil
-			})
-			if err != nil {
-				return err
-			}
-		}
-		if !owned {
-			v.report.Damage = append(v.report.Damage, Damage{Digest: digest, Problem: problem})
-		}
-	}
-	return nil
-}
-
-func (v *verifier) hasIn(t *Tx, id layout.ID) bool {
-	b, err := t.kv.Get(layout.RecordKey(id))
-	return err == nil && b != nil
 }
 
 func (v *verifier) each(space byte, fn func(key, value []byte)) error {
@@ -184,15 +122,10 @@ func (v *verifier) record(key, value []byte) {
 			}
 		}
 	}
-	v.progress.add(1, 0)
+	v.counted()
 	err = d.eachFile(func(xpath string, b *blob.Blob) error {
-		size, there := v.contents.sizes[b.Digest]
-		switch problem := v.contents.problems[b.Digest]; {
-		case b.Size <= smallContent && v.has(smallKey(b.Digest)):
-		case problem != "":
-			v.damage(d, xpath, b.Digest, problem)
-		case there && size != b.Size:
-			v.damage(d, xpath, b.Digest, fmt.Sprintf("has %d bytes instead of %d", size, b.Size))
+		if b.Size > layout.SmallContent || !v.has(layout.ContentRow(b.Digest)) {
+			v.file(v.t, d, xpath, b)
 		}
 		if !v.has(layout.BlobRefKey(b.Digest, id)) {
 			v.add("document %s: content %s is not marked as used", id, b.Digest)

@@ -195,6 +195,9 @@ func GranteeKey(principal string, id ID) []byte { return append(GranteePrefix(pr
 
 const BlobIndex = "blob"
 
+// BlobRefs begins the keys that say who refers to which content.
+func BlobRefs() []byte { return kv.AppendString([]byte{IndexSpace}, BlobIndex) }
+
 func BlobRefPrefix(digest string) []byte {
 	return kv.AppendString(kv.AppendString([]byte{IndexSpace}, BlobIndex), digest)
 }
@@ -257,3 +260,11 @@ const (
 	UserTable  = "users"
 	GroupTable = "groups"
 )
+
+// SmallContent is how many bytes of content are kept inline, in a row.
+const SmallContent = 64 << 10
+
+// ContentRow is the key of the content of a small file.
+func ContentRow(digest string) []byte {
+	return append(append(make([]byte, 0, 66), BlobSpace, BlobContent), digest...)
+}
