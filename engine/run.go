@@ -13,6 +13,7 @@ import (
 
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/maintenance"
 	"catena/storage/trace"
 )
 
@@ -163,10 +164,10 @@ func (r *running) explained(err error) error {
 	ctx := context.WithoutCancel(r.end.Context)
 	var op *Error
 	if errors.As(err, &op) {
-		op.Err = r.e.Repo().Explain(ctx, r.call.As, op.Err)
+		op.Err = maintenance.Explain(ctx, r.e.Repo(), r.call.As, op.Err)
 		return err
 	}
-	return r.e.Repo().Explain(ctx, r.call.As, err)
+	return maintenance.Explain(ctx, r.e.Repo(), r.call.As, err)
 }
 
 // idle are calls that have ended and left nothing behind.

@@ -11,6 +11,7 @@ import (
 	"catena/storage"
 	"catena/storage/blob"
 	"catena/storage/kv"
+	"catena/storage/maintenance"
 	"catena/storage/memory"
 )
 
@@ -27,7 +28,7 @@ func TestBackup(t *testing.T) {
 		t.Fatal(err)
 	}
 	db := kv.New(memory.New(), kv.Options{})
-	if err := storage.Restore(context.Background(), db, blobs, strings.NewReader(a.Text)); err != nil {
+	if err := maintenance.Restore(context.Background(), db, blobs, strings.NewReader(a.Text)); err != nil {
 		t.Error(err)
 	}
 	if a := s.Do("HEAD", api+"/backup", ""); a.StatusCode != http.StatusOK || a.Text != "" {
@@ -38,7 +39,7 @@ func TestBackup(t *testing.T) {
 			t.Errorf("as %q: %s %.100s", as, a.Status, a.Text)
 		}
 	}
-	if err := s.Repo.Backup(context.Background(), storage.Guest(), io.Discard); err == nil {
+	if err := maintenance.Backup(context.Background(), s.Repo, storage.Guest(), io.Discard); err == nil {
 		t.Error("a guest gets a backup")
 	}
 }

@@ -16,6 +16,7 @@ import (
 
 	"catena/engine"
 	"catena/storage/fault"
+	"catena/storage/maintenance"
 )
 
 // File is a blob on its way out.
@@ -66,7 +67,7 @@ func (x *Request) damaged(err error) error {
 	if x.Engine == nil {
 		return err
 	}
-	return x.Engine.Repo().Explain(x.HTTP.Context(), x.As, err)
+	return maintenance.Explain(x.HTTP.Context(), x.Engine.Repo(), x.As, err)
 }
 
 // sendBlob writes the head that describes a blob, and as much of its content as is asked for.

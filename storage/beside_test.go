@@ -12,6 +12,7 @@ import (
 	"catena/storage"
 	"catena/storage/credential"
 	"catena/storage/fault"
+	"catena/storage/maintenance"
 	"catena/storage/people"
 	"catena/storage/search"
 )
@@ -104,7 +105,7 @@ func TestTwoRepositories(t *testing.T) {
 		t.Errorf("signing in after the user is gone: %v", err)
 	}
 	for _, w := range []*world{first, second} {
-		if problems, err := w.Verify(ctx); err != nil || len(problems) > 0 {
+		if problems, err := maintenance.Verify(ctx, w.Repo); err != nil || len(problems) > 0 {
 			t.Errorf("%s: %v %v", w.Name(), problems, err)
 		}
 	}
@@ -134,7 +135,7 @@ func TestContentOfRepositories(t *testing.T) {
 	}
 	for _, w := range []*world{first, second} {
 		var backup bytes.Buffer
-		if err := w.Backup(ctx, w.System(), &backup); err != nil {
+		if err := maintenance.Backup(ctx, w.Repo, w.System(), &backup); err != nil {
 			t.Fatal(err)
 		}
 		for _, text := range []string{"only there", "administrators"} {
@@ -143,7 +144,7 @@ func TestContentOfRepositories(t *testing.T) {
 			}
 		}
 	}
-	if problems, err := second.Verify(ctx); err != nil || len(problems) > 0 {
+	if problems, err := maintenance.Verify(ctx, second.Repo); err != nil || len(problems) > 0 {
 		t.Errorf("%v %v", problems, err)
 	}
 	second.update(system, func(tx *storage.Tx) error {

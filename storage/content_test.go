@@ -14,6 +14,7 @@ import (
 	"catena/storage"
 	"catena/storage/blob"
 	"catena/storage/fault"
+	"catena/storage/maintenance"
 )
 
 func TestLock(t *testing.T) {
@@ -259,7 +260,7 @@ func followBlobs(t *testing.T, filling string) {
 		if (gone1 == nil) != one || (gone2 == nil) != two {
 			t.Errorf("kept: %v %v, want %t %t", gone1, gone2, one, two)
 		}
-		if problems, err := w.Verify(ctx); err != nil || len(problems) > 0 {
+		if problems, err := maintenance.Verify(ctx, w.Repo); err != nil || len(problems) > 0 {
 			t.Errorf("verify: %v %v", problems, err)
 		}
 	}

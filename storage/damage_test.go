@@ -15,6 +15,7 @@ import (
 	"catena/storage/blob"
 	"catena/storage/fault"
 	"catena/storage/kv"
+	"catena/storage/maintenance"
 	"catena/storage/memory"
 )
 
@@ -58,7 +59,7 @@ func damagedWorld(t *testing.T, at int) (w *world, digests map[string]string) {
 }
 
 // lines are the damages in short.
-func damageLines(all []storage.Damage) (out []string) {
+func damageLines(all []maintenance.Damage) (out []string) {
 	for _, d := range all {
 		out = append(out, d.Path+" "+d.XPath+" "+d.Digest)
 	}
@@ -75,24 +76,24 @@ func wantDamage(digests map[string]string) []string {
 func TestDamageIsReported(t *testing.T) {
 	w, digests := damagedWorld(t, 600_000)
 	want := wantDamage(digests)
-	contents, err := w.ReadContents(t.Context(), nil)
+	contents, err := maintenance.ReadContents(t.Context(), w.Repo, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	report, err := w.VerifyWith(t.Context(), contents, nil)
+	report, err := maintenance.VerifyWith(t.Context(), w.Repo, contents, nil)
 	if got := damageLines(report.Damage); err != nil || !slices.Equal(got, want) || len(report.Problems) > 0 {
 		t.Errorf("verify: %v %q, %v", err, got, report.Problems)
 	}
 	var copied, again bytes.Buffer
-	var damaged *storage.DamagedContent
-	if err := w.Backup(t.Context(), w.System(), &copied); !errors.As(err, &damaged) || !slices.Equal(damageLines(damaged.Damage), want) || !errors.Is(err, kv.ErrDamaged) {
+	var damaged *maintenance.DamagedContent
+	if err := maintenance.Backup(t.Context(), w.Repo, w.System(), &copied); !errors.As(err, &damaged) || !slices.Equal(damageLines(damaged.Damage), want) || !errors.Is(err, kv.ErrDamaged) {
 		t.Errorf("backup: %v %v", err, damaged)
 	}
 	damaged = nil
-	if err := storage.CopyBackup(&again, bytes.NewReader(copied.Bytes())); !errors.As(err, &damaged) || !slices.Equal(damageLines(damaged.Damage), want) || !bytes.Equal(again.Bytes(), copied.Bytes()) {
+	if err := maintenance.CopyBackup(&again, bytes.NewReader(copied.Bytes())); !errors.As(err, &damaged) || !slices.Equal(damageLines(damaged.Damage), want) || !bytes.Equal(again.Bytes(), copied.Bytes()) {
 		t.Errorf("copy: %v, %d bytes of %d", err, again.Len(), copied.Len())
 	}
-	if err := storage.CopyBackup(io.Discard, bytes.NewReader(copied.Bytes()[:copied.Len()-2048])); err == nil || errors.Is(err, kv.ErrDamaged) {
+	if err := maintenance.CopyBackup(io.Discard, bytes.NewReader(copied.Bytes()[:copied.Len()-2048])); err == nil || errors.Is(err, kv.ErrDamaged) {
 		t.Errorf("copy of a cut one: %v", err)
 	}
 	blobs, err := blob.Open(t.TempDir(), nil)
@@ -102,7 +103,7 @@ func TestDamageIsReported(t *testing.T) {
 	defer blobs.Close()
 	db := kv.New(memory.New(), kv.Options{})
 	damaged = nil
-	if err := storage.Restore(t.Context(), db, blobs, &copied); !errors.As(err, &damaged) || !slices.Equal(damageLines(damaged.Damage), want) {
+	if err := maintenance.Restore(t.Context(), db, blobs, &copied); !errors.As(err, &damaged) || !slices.Equal(damageLines(damaged.Damage), want) {
 		t.Errorf("restore: %v %v", err, damaged)
 	}
 	for name, digest := range digests {
@@ -128,12 +129,12 @@ func TestDamageIsExplained(t *testing.T) {
 		{w.System(), "document /flipped, file:content: content " + digests["flipped"] + " is damaged between bytes 0 and 262144"},
 		{storage.Guest(), "blob " + digests["flipped"] + ": content is damaged between bytes 0 and 262144"},
 	} {
-		got := w.Explain(t.Context(), c.as, fault.Invalid.Errorf("picture: %w", err))
+		got := maintenance.Explain(t.Context(), w.Repo, c.as, fault.Invalid.Errorf("picture: %w", err))
 		if got.Error() != c.want || fault.CodeOf(got) != fault.CodeContentDamaged || !fault.Is(got, fault.Internal) {
 			t.Errorf("%s: %v", c.as.Name, got)
 		}
 	}
-	if other := errors.New("other"); w.Explain(t.Context(), w.System(), other) != other { //nolint:errorlint // the same one
+	if other := errors.New("other"); maintenance.Explain(t.Context(), w.Repo, w.System(), other) != other { //nolint:errorlint // the same one
 		t.Error("another error is changed")
 	}
 }
@@ -162,18 +163,18 @@ func TestScrub(t *testing.T) {
 		t.Errorf("healed: %+v", s.Stats())
 	}
 	stop()
-	contents, err := w.ReadContents(t.Context(), nil)
+	contents, err := maintenance.ReadContents(t.Context(), w.Repo, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if report, err := w.VerifyWith(t.Context(), contents, nil); err != nil || len(report.Damage) > 0 {
+	if report, err := maintenance.VerifyWith(t.Context(), w.Repo, contents, nil); err != nil || len(report.Damage) > 0 {
 		t.Errorf("healed: %v %v", report, err)
 	}
 }
 
-func scrub(t *testing.T, w *world, every time.Duration) (*storage.Scrubber, func()) {
+func scrub(t *testing.T, w *world, every time.Duration) (*maintenance.Scrubber, func()) {
 	ctx, cancel := context.WithCancel(t.Context())
-	s, done := w.Scrubber(every), make(chan error, 1)
+	s, done := maintenance.NewScrubber(w.Repo, every), make(chan error, 1)
 	go func() { done <- s.Run(ctx) }()
 	return s, func() {
 		cancel()
@@ -204,9 +205,9 @@ func TestProgress(t *testing.T) {
 		documents, size = documents+d, size+b
 		<-mu
 	}
-	contents, err := w.ReadContents(t.Context(), add)
+	contents, err := maintenance.ReadContents(t.Context(), w.Repo, add)
 	if err == nil {
-		_, err = w.VerifyWith(t.Context(), contents, add)
+		_, err = maintenance.VerifyWith(t.Context(), w.Repo, contents, add)
 	}
 	if err != nil || documents < 4 || size < 1_000_000 {
 		t.Errorf("%d documents, %d bytes, %v", documents, size, err)

@@ -10,6 +10,7 @@ import (
 
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/maintenance"
 	"catena/storage/outbox"
 )
 
@@ -224,7 +225,7 @@ func TestNestUndoes(t *testing.T) {
 	if ran {
 		t.Error("what was undone still ran after the commit")
 	}
-	if problems, err := w.Verify(context.Background()); err != nil || len(problems) > 0 {
+	if problems, err := maintenance.Verify(context.Background(), w.Repo); err != nil || len(problems) > 0 {
 		t.Errorf("verify: %v %v", problems, err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"catena/storage"
 	"catena/storage/fault"
 	"catena/storage/kv"
+	"catena/storage/maintenance"
 	"catena/storage/schema"
 	"catena/storage/search"
 )
@@ -109,7 +110,7 @@ func TestIndexRowsFollowDocuments(t *testing.T) {
 		}
 		return err
 	})
-	if problems, err := l.Verify(t.Context()); err != nil || len(problems) > 0 {
+	if problems, err := maintenance.Verify(t.Context(), l.world.Repo); err != nil || len(problems) > 0 {
 		t.Errorf("verify: %v, %v", problems, err)
 	}
 	var lost []byte
@@ -122,7 +123,7 @@ func TestIndexRowsFollowDocuments(t *testing.T) {
 		}
 		return k.Delete(lost)
 	})
-	if problems, e := l.Verify(t.Context()); err != nil || e != nil || len(problems) != 2 {
+	if problems, e := maintenance.Verify(t.Context(), l.world.Repo); err != nil || e != nil || len(problems) != 2 {
 		t.Errorf("verify after the loss of %q: %v, %v, %v", lost, problems, err, e)
 	}
 }

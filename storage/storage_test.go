@@ -12,6 +12,7 @@ import (
 	"catena/storage/blob"
 	"catena/storage/fault"
 	"catena/storage/kv"
+	"catena/storage/maintenance"
 	"catena/storage/memory"
 	"catena/storage/owner"
 	"catena/storage/schema"
@@ -191,7 +192,7 @@ func TestFreshRepository(t *testing.T) {
 		}
 		return nil
 	})
-	if problems, err := w.Verify(context.Background()); err != nil || len(problems) > 0 {
+	if problems, err := maintenance.Verify(context.Background(), w.Repo); err != nil || len(problems) > 0 {
 		t.Errorf("verify: %v %v", problems, err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/maintenance"
 )
 
 func TestNames(t *testing.T) {
@@ -237,7 +238,7 @@ func TestDelete(t *testing.T) {
 				}
 				return nil
 			})
-			if problems, err := w.Verify(context.Background()); err != nil || len(problems) > 0 {
+			if problems, err := maintenance.Verify(context.Background(), w.Repo); err != nil || len(problems) > 0 {
 				t.Errorf("verify: %v %v", problems, err)
 			}
 		}
@@ -355,7 +356,7 @@ func (w *world) matches(parent map[string]string, ids []string) {
 		}
 		return nil
 	})
-	if problems, err := w.Verify(context.Background()); err != nil || len(problems) > 0 {
+	if problems, err := maintenance.Verify(context.Background(), w.Repo); err != nil || len(problems) > 0 {
 		w.t.Fatalf("verify: %v %v", problems, err)
 	}
 }
@@ -401,7 +402,7 @@ func TestConcurrentMoves(t *testing.T) {
 		}()
 	}
 	wg.Wait()
-	if problems, err := w.Verify(context.Background()); err != nil || len(problems) > 0 {
+	if problems, err := maintenance.Verify(context.Background(), w.Repo); err != nil || len(problems) > 0 {
 		t.Errorf("verify: %v %v", problems, err)
 	}
 }

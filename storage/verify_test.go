@@ -11,6 +11,7 @@ import (
 
 	"catena/storage"
 	"catena/storage/kv"
+	"catena/storage/maintenance"
 )
 
 func TestVerifyFindsDamage(t *testing.T) {
@@ -30,7 +31,7 @@ func TestVerifyFindsDamage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		problems, err := w.Verify(context.Background())
+		problems, err := maintenance.Verify(context.Background(), w.Repo)
 		if err != nil || len(problems) == 0 {
 			t.Errorf("a row of %q is missing: %v %v", space, problems, err)
 		}
@@ -86,7 +87,7 @@ func TestVerifyFindsWrongChildren(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			problems, err := w.Verify(context.Background())
+			problems, err := maintenance.Verify(context.Background(), w.Repo)
 			if err != nil || len(problems) != 1 || !strings.HasSuffix(problems[0], c.want) {
 				t.Errorf("got %q %v, want %q", problems, err, c.want)
 			}

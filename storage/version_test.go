@@ -9,6 +9,7 @@ import (
 
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/maintenance"
 	"catena/storage/schema"
 	"catena/storage/search"
 )
@@ -51,7 +52,7 @@ func must[T any](v T, err error) func(testing.TB) T {
 
 func (w *world) sound() {
 	w.t.Helper()
-	if problems, err := w.Verify(w.t.Context()); err != nil || len(problems) > 0 {
+	if problems, err := maintenance.Verify(w.t.Context(), w.Repo); err != nil || len(problems) > 0 {
 		w.t.Errorf("verify: %v %v", problems, err)
 	}
 }

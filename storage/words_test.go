@@ -14,6 +14,7 @@ import (
 	"catena/storage/blob"
 	"catena/storage/fault"
 	"catena/storage/kv"
+	"catena/storage/maintenance"
 	"catena/storage/search"
 	"catena/storage/storagetest"
 
@@ -137,7 +138,7 @@ func TestFullText(t *testing.T) {
 	check("deleted")
 	indexText(t, r)
 	check("deleted and written")
-	if problems, err := r.Verify(t.Context()); err != nil || len(problems) > 0 {
+	if problems, err := maintenance.Verify(t.Context(), r); err != nil || len(problems) > 0 {
 		t.Errorf("verify: %v, %v", problems, err)
 	}
 }

@@ -13,9 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"catena/storage"
 	"catena/storage/disk"
 	"catena/storage/fault"
+	"catena/storage/maintenance"
 )
 
 func backupCmd(g *global) *cobra.Command {
@@ -39,9 +39,9 @@ func backupCmd(g *global) *cobra.Command {
 			list := cmd.OutOrStdout()
 			if args[0] == standard {
 				list = cmd.ErrOrStderr()
-				return g.sayDamage(list, storage.CopyBackup(cmd.OutOrStdout(), resp.Body))
+				return g.sayDamage(list, maintenance.CopyBackup(cmd.OutOrStdout(), resp.Body))
 			}
-			return g.sayDamage(list, writeCopy(cmd.Context(), to, name, func(w io.Writer) error { return storage.CopyBackup(w, resp.Body) }))
+			return g.sayDamage(list, writeCopy(cmd.Context(), to, name, func(w io.Writer) error { return maintenance.CopyBackup(w, resp.Body) }))
 		},
 	}
 }
@@ -51,7 +51,7 @@ const standard = "-"
 
 // writeCopy keeps a copy in a depot, also if content is damaged that is not in it: the error says so.
 func writeCopy(ctx context.Context, to depot, name string, write func(io.Writer) error) error {
-	var damaged *storage.DamagedContent
+	var damaged *maintenance.DamagedContent
 	err := to.Write(ctx, name, func(w io.Writer) error {
 		err := write(w)
 		if errors.As(err, &damaged) {
@@ -67,7 +67,7 @@ func writeCopy(ctx context.Context, to depot, name string, write func(io.Writer)
 
 // sayDamage lists the damaged content that an error is about.
 func (g *global) sayDamage(out io.Writer, err error) error {
-	var damaged *storage.DamagedContent
+	var damaged *maintenance.DamagedContent
 	if !errors.As(err, &damaged) {
 		return err
 	}
@@ -82,7 +82,7 @@ func (g *global) sayDamage(out io.Writer, err error) error {
 
 // backup writes a copy of everything, as the server's own.
 func (a *app) backup(ctx context.Context, w io.Writer) error {
-	return a.repo.Backup(ctx, a.repo.System(), w)
+	return maintenance.Backup(ctx, a.repo, a.repo.System(), w)
 }
 
 func restoreCmd(g *global) *cobra.Command {
@@ -144,7 +144,7 @@ func (g *global) restore(ctx context.Context, r io.Reader) error {
 		return err
 	}
 	defer os.RemoveAll(inner.data)
-	var damaged *storage.DamagedContent
+	var damaged *maintenance.DamagedContent
 	if err := inner.fill(ctx, g.data, r); err != nil && !errors.As(err, &damaged) {
 		return err
 	}
@@ -166,5 +166,5 @@ func (g *global) fill(ctx context.Context, home string, r io.Reader) (err error)
 		return err
 	}
 	defer func() { err = errors.Join(err, a.close()) }()
-	return storage.Restore(ctx, a.db, a.blobs, r)
+	return maintenance.Restore(ctx, a.db, a.blobs, r)
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/pflag"
 
-	"catena/storage"
+	"catena/storage/maintenance"
 	"catena/storage/limit"
 )
 
@@ -92,7 +92,7 @@ func (b *backups) run(ctx context.Context, write func(context.Context, io.Writer
 		if ctx.Err() != nil {
 			return nil //nolint:nilerr // a copy that the end cuts short is no failure
 		}
-		var damaged *storage.DamagedContent
+		var damaged *maintenance.DamagedContent
 		switch {
 		case errors.As(err, &damaged):
 			for _, d := range damaged.Damage {
@@ -114,7 +114,7 @@ func (b *backups) make(ctx context.Context, write func(context.Context, io.Write
 	defer func() {
 		b.mu.Lock()
 		defer b.mu.Unlock()
-		var damaged *storage.DamagedContent
+		var damaged *maintenance.DamagedContent
 		if b.failed = err; err == nil || errors.As(err, &damaged) {
 			b.last = now
 		}
@@ -127,7 +127,7 @@ func (b *backups) make(ctx context.Context, write func(context.Context, io.Write
 		return "", err
 	}
 	name = now.UTC().Format(backupName)
-	var damaged *storage.DamagedContent
+	var damaged *maintenance.DamagedContent
 	err = writeCopy(ctx, d, name, func(w io.Writer) error { return write(ctx, w) })
 	if err != nil && !errors.As(err, &damaged) {
 		return "", err

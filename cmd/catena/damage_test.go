@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"catena/storage"
+	"catena/storage/maintenance"
 )
 
 // TestDamagedContent changes a bit of a file's content in a data directory. All commands that read it list the document and
@@ -58,7 +58,7 @@ func TestDamagedContent(t *testing.T) {
 	code, out, errs := line(t, "verify", "--data", copied, "--json")
 	var v struct {
 		Problems []string
-		Damaged  []storage.Damage
+		Damaged  []maintenance.Damage
 	}
 	if err := json.Unmarshal([]byte(out), &v); err != nil || code != 4 || len(v.Damaged) != 1 || v.Damaged[0].XPath != "file:content" || v.Damaged[0].Digest != flipped || !strings.Contains(errs, `{"bytes":`) {
 		t.Errorf("json: %d %s%s%v", code, out, errs, err)

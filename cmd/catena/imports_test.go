@@ -45,6 +45,7 @@ var imports = map[string][]string{
 	"storage/work":                   {},
 	"storage/archive":                {"storage", "storage/blob", "storage/schema", "storage/internal/row"},
 	"storage/importer":               {"storage", "storage/blob"},
+	"storage/maintenance":     {"storage", "storage/blob", "storage/kv", "storage/internal/..."},
 	"storage/owner":                  {"storage", "storage/people", "storage/credential", "storage/relation", "storage/subscription", "storage/uisession", "storage/webhook"},
 	"storage/people":                 {"storage", "storage/kv", "storage/internal/..."},
 	"storage/relation":               {"storage", "storage/kv", "storage/internal/..."},
@@ -52,7 +53,7 @@ var imports = map[string][]string{
 	"storage/subscription":           {"storage", "storage/internal/..."},
 	"storage/webhook":                {"storage", "storage/outbox", "storage/trace", "storage/internal/..."},
 	"engine/expr":                    {},
-	"engine":                         {"storage", "storage/people", "storage/search", "storage/credential", "storage/directory/record", "storage/failure", "storage/oauth", "storage/outbox", "engine/pdf", "storage/upload", "storage/blob", "storage/schema", "storage/trace", "engine/expr", "engine/template", "engine/slots", "storage/work"},
+	"engine":                         {"storage", "storage/maintenance", "storage/people", "storage/search", "storage/credential", "storage/directory/record", "storage/failure", "storage/oauth", "storage/outbox", "engine/pdf", "storage/upload", "storage/blob", "storage/schema", "storage/trace", "engine/expr", "engine/template", "engine/slots", "storage/work"},
 	"engine/entity":                  {"engine", "storage", "storage/people", "storage/search", "storage/subscription", "storage/blob", "engine/convert", "storage/directory/record", "storage/schema", "engine/workflow"},
 	"engine/find":                    {"engine", "storage/text"},
 	"engine/library":                 {"engine", "storage/declare"},
@@ -73,7 +74,7 @@ var imports = map[string][]string{
 	"ops":                            {"ops/...", "engine", "engine/workflow", "storage", "engine/template"},
 	"storage/storagetest":            {"..."}, // a repository for tests
 	"ops/opstest":                    {"..."}, // a repository for tests
-	"ops/*":                          {"engine", "storage/archive", "storage/importer", "storage/people", "storage/relation", "storage/search", "storage/subscription", "engine/expr", "engine/entity", "engine/mail", "engine/sheet", "engine/template", "storage", "storage/blob", "engine/convert", "storage/credential", "storage/declare", "storage/directory", "ops/drive", "engine/egress", "storage/directory/record", "storage/oauth", "storage/outbox", "engine/pdf", "storage/query", "storage/schema", "storage/uisession", "storage/upload", "storage/webhook", "engine/workflow"},
+	"ops/*":                          {"engine", "storage/archive", "storage/importer", "storage/maintenance", "storage/people", "storage/relation", "storage/search", "storage/subscription", "engine/expr", "engine/entity", "engine/mail", "engine/sheet", "engine/template", "storage", "storage/blob", "engine/convert", "storage/credential", "storage/declare", "storage/directory", "ops/drive", "engine/egress", "storage/directory/record", "storage/oauth", "storage/outbox", "engine/pdf", "storage/query", "storage/schema", "storage/uisession", "storage/upload", "storage/webhook", "engine/workflow"},
 	"decks":                          {"engine", "engine/openapi", "storage", "storage/people", "storage/search", "storage/blob", "decks/..."},
 	"decks/convert":                  {"decks/field", "engine/markdown"},
 	"decks/deck":                     {"engine", "storage", "storage/people", "decks/field", "decks/file", "decks/html", "decks/render", "decks/style"},

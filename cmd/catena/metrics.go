@@ -10,11 +10,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"catena/storage"
 	"catena/storage/credential"
 	"catena/storage/disk"
 	"catena/storage/fault"
 	"catena/storage/kv"
+	"catena/storage/maintenance"
 	"catena/storage/outbox"
 )
 
@@ -143,7 +143,7 @@ func (s *sampler) Collect(to chan<- prometheus.Metric) {
 }
 
 // scrubFigures are those of the content of files.
-type scrubFigures struct{ *storage.Scrubber }
+type scrubFigures struct{ *maintenance.Scrubber }
 
 var (
 	descDamaged   = prometheus.NewDesc("catena_content_damaged", "Contents of files that are known to be damaged or missing.", nil, nil)

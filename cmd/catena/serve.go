@@ -27,12 +27,12 @@ import (
 	"catena/engine/egress"
 	"catena/engine/mail"
 	"catena/rest"
-	"catena/storage"
 	"catena/storage/badger"
 	"catena/storage/credential"
 	"catena/storage/failure"
 	"catena/storage/fault"
 	"catena/storage/limit"
+	"catena/storage/maintenance"
 	"catena/storage/uisession"
 	"catena/storage/upload"
 )
@@ -60,7 +60,7 @@ type serve struct {
 	accessLog               string
 
 	requests *accessLog // that of accessLog, once it is open
-	scrubber *storage.Scrubber
+	scrubber *maintenance.Scrubber
 }
 
 // flags defines a flag for every setting. Those that topics does not list are hidden.
@@ -166,7 +166,7 @@ func (s *serve) run(ctx context.Context, g *global, out io.Writer) (err error) {
 	if err != nil {
 		return usage{err}
 	}
-	s.scrubber = a.repo.Scrubber(s.scrubEvery)
+	s.scrubber = maintenance.NewScrubber(a.repo, s.scrubEvery)
 	registry := a.registry()
 	registry.MustRegister(scrubFigures{s.scrubber})
 	if s.backups.folder != "" {

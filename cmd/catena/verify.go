@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"catena/storage"
+	"catena/storage/maintenance"
 )
 
 func verifyCmd(g *global) *cobra.Command {
@@ -50,8 +50,8 @@ func verifyCmd(g *global) *cobra.Command {
 
 // verified is what a verification has found.
 type verified struct {
-	Problems []string         `json:"problems"`
-	Damaged  []storage.Damage `json:"damaged,omitempty"`
+	Problems []string             `json:"problems"`
+	Damaged  []maintenance.Damage `json:"damaged,omitempty"`
 }
 
 func (v *verified) print(out io.Writer) error {
@@ -83,13 +83,13 @@ func (g *global) verify(ctx context.Context, out io.Writer) (v *verified, err er
 	}
 	p := startProgress(out, g.json)
 	defer p.stop()
-	contents, err := a.repo.ReadContents(ctx, p.add)
+	contents, err := maintenance.ReadContents(ctx, a.repo, p.add)
 	if err != nil {
 		return nil, err
 	}
 	v = &verified{Problems: []string{}}
 	for _, b := range a.branches {
-		found, err := b.repo.VerifyWith(ctx, contents, p.add)
+		found, err := maintenance.VerifyWith(ctx, b.repo, contents, p.add)
 		if err != nil {
 			return nil, err
 		}

@@ -9,6 +9,7 @@ import (
 
 	"catena/storage"
 	"catena/storage/kv"
+	"catena/storage/maintenance"
 	"catena/storage/search"
 )
 
@@ -50,7 +51,7 @@ func (w *world) check() {
 
 // verify has the server look for what does not fit together.
 func (w *world) verify() {
-	problems, err := w.server.repo.Verify(context.Background())
+	problems, err := maintenance.Verify(context.Background(), w.server.repo)
 	if err != nil {
 		w.problem("verify: %v", err)
 	}

@@ -2,6 +2,7 @@ package repository
 
 import (
 	"catena/engine"
+	"catena/storage/maintenance"
 )
 
 var verify = engine.Op{
@@ -16,7 +17,7 @@ var verify = engine.Op{
 type verifyParams struct{}
 
 func (verifyParams) run(c *engine.Ctx, _ engine.Void) ([]any, error) {
-	problems, err := c.Engine().Repo().Verify(c)
+	problems, err := maintenance.Verify(c, c.Engine().Repo())
 	if err != nil {
 		return nil, err
 	}

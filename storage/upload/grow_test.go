@@ -19,6 +19,7 @@ import (
 	"catena/storage/blob"
 	"catena/storage/fault"
 	"catena/storage/kv"
+	"catena/storage/maintenance"
 	"catena/storage/memory"
 	"catena/storage/storagetest"
 	"catena/storage/upload"
@@ -306,11 +307,11 @@ func TestBackupOfChunks(t *testing.T) {
 	g.must(g.chunk(2, 4, "ghi"))
 	g.must(g.chunk(0, 4, "abc"))
 	var tar bytes.Buffer
-	g.must(g.Backup(t.Context(), g.System(), &tar))
+	g.must(maintenance.Backup(t.Context(), g.Repo, g.System(), &tar))
 	batch := g.batch
 	g = grow(t, func(c *storage.Config) {
 		c.DB = kv.New(memory.New(), kv.Options{})
-		g.must(storage.Restore(t.Context(), c.DB, c.Blobs, &tar))
+		g.must(maintenance.Restore(t.Context(), c.DB, c.Blobs, &tar))
 	})
 	g.batch = batch
 	g.must(g.chunk(1, 4, "def"))

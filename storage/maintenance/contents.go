@@ -1,4 +1,4 @@
-package storage
+package maintenance
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"catena/storage"
 	"catena/storage/blob"
 	"catena/storage/fault"
 	"catena/storage/internal/layout"
@@ -33,7 +34,7 @@ type Contents struct {
 const contentReaders = 4
 
 // ListContents lists all content, and finds what is missing and what is known to be damaged.
-func (r *Repo) ListContents(ctx context.Context) (*Contents, error) {
+func ListContents(ctx context.Context, r *storage.Repo) (*Contents, error) {
 	c, err := contents(ctx, r, func(string, int64) error { return nil })
 	if err != nil {
 		return nil, err
@@ -46,7 +47,7 @@ func (r *Repo) ListContents(ctx context.Context) (*Contents, error) {
 
 // ReadContents lists all content, reads it and compares it with the checksums of its blocks, or with its digest where there
 // are none. The scrubber always computes the digests.
-func (r *Repo) ReadContents(ctx context.Context, p Progress) (*Contents, error) {
+func ReadContents(ctx context.Context, r *storage.Repo, p Progress) (*Contents, error) {
 	var mu sync.Mutex
 	problems := map[string]string{}
 	work, ctx := errgroup.WithContext(ctx)
@@ -80,7 +81,7 @@ func (r *Repo) ReadContents(ctx context.Context, p Progress) (*Contents, error) 
 	return c, nil
 }
 
-func contents(ctx context.Context, r *Repo, fn func(digest string, size int64) error) (*Contents, error) {
+func contents(ctx context.Context, r *storage.Repo, fn func(digest string, size int64) error) (*Contents, error) {
 	c := &Contents{sizes: map[string]int64{}, problems: map[string]string{}}
 	err := r.Blobs().Each(ctx, func(digest string, size int64, _ time.Time) error {
 		c.sizes[digest] = size
@@ -97,7 +98,7 @@ const isMissing = "is missing"
 
 // missing calls fn with the digests of content that something refers to and that is nowhere. Those that are listed are not
 // looked for; the others may have come since the list was made.
-func missing(ctx context.Context, r *Repo, listed func(digest string) bool, fn func(digest string)) error {
+func missing(ctx context.Context, r *storage.Repo, listed func(digest string) bool, fn func(digest string)) error {
 	return referred(ctx, r, func(k *kv.Tx, digest string) error {
 		if listed(digest) {
 			return nil

@@ -1,4 +1,4 @@
-package storage
+package maintenance
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"catena/storage"
 	"catena/storage/blob"
 	"catena/storage/fault"
 	"catena/storage/internal/row"
@@ -34,7 +35,7 @@ var (
 // there still are backups from before it. Content is due when the part of the interval has passed that its digest has of all
 // digests: the work is spread evenly, and where it is after a restart follows from the last digest and the beginning.
 type Scrubber struct {
-	repo  *Repo
+	repo  *storage.Repo
 	every time.Duration
 	state scrubState
 	saved scrubState
@@ -59,8 +60,8 @@ type damageRow struct {
 	Found   time.Time
 }
 
-// Scrubber returns the scrubber of the content of all repositories, which reads all of it once in an interval.
-func (r *Repo) Scrubber(every time.Duration) *Scrubber {
+// NewScrubber returns the scrubber of the content of all repositories, which reads all of it once in an interval.
+func NewScrubber(r *storage.Repo, every time.Duration) *Scrubber {
 	return &Scrubber{repo: r, every: every, found: map[string]bool{}}
 }
 
@@ -109,7 +110,7 @@ func (s *Scrubber) Run(ctx context.Context) error {
 // load reads the state that an earlier process left, and reads again what was damaged then.
 func (s *Scrubber) load(ctx context.Context) error {
 	known := map[string]damageRow{}
-	err := s.repo.View(ctx, s.repo.System(), func(t *Tx) error {
+	err := s.repo.View(ctx, s.repo.System(), func(t *storage.Tx) error {
 		clear(known)
 		if _, err := t.Secret(scrubTable).Get("state", &s.state); err != nil {
 			return err
@@ -137,7 +138,7 @@ func (s *Scrubber) load(ctx context.Context) error {
 // begin begins a pass: what is missing is known at once.
 func (s *Scrubber) begin(ctx context.Context) error {
 	s.state.Began, s.state.After = time.Now(), ""
-	c, err := s.repo.ListContents(ctx)
+	c, err := ListContents(ctx, s.repo)
 	if err != nil {
 		return err
 	}
@@ -239,7 +240,7 @@ func (s *Scrubber) save(ctx context.Context) error {
 	if s.saved == s.state {
 		return nil
 	}
-	err := s.repo.Update(ctx, s.repo.System(), func(t *Tx) error { return t.Secret(scrubTable).Put("state", s.state) })
+	err := s.repo.Update(ctx, s.repo.System(), func(t *storage.Tx) error { return t.Secret(scrubTable).Put("state", s.state) })
 	if err == nil {
 		s.saved = s.state
 	}
@@ -280,7 +281,7 @@ func (s *Scrubber) note(ctx context.Context) error {
 	if !changed {
 		return nil
 	}
-	err = s.repo.Update(ctx, s.repo.System(), func(t *Tx) error { return writeDamage(t, now, problems) })
+	err = s.repo.Update(ctx, s.repo.System(), func(t *storage.Tx) error { return writeDamage(t, now, problems) })
 	if err == nil {
 		s.found = now
 	}
@@ -288,7 +289,7 @@ func (s *Scrubber) note(ctx context.Context) error {
 }
 
 // eachRow reads the rows of damage.
-func eachRow(table Table, fn func(digest string, d damageRow)) error {
+func eachRow(table storage.Table, fn func(digest string, d damageRow)) error {
 	for digest, raw := range table.Scan("", "", false, 0) {
 		var d damageRow
 		if err := json.Unmarshal(raw, &d); err != nil {
@@ -300,7 +301,7 @@ func eachRow(table Table, fn func(digest string, d damageRow)) error {
 }
 
 // writeDamage makes the rows of damage those that are given.
-func writeDamage(t *Tx, now map[string]bool, problems map[string]string) error {
+func writeDamage(t *storage.Tx, now map[string]bool, problems map[string]string) error {
 	table := t.Secret(damageTable)
 	old := map[string]bool{}
 	if err := eachRow(table, func(digest string, _ damageRow) { old[digest] = true }); err != nil {

@@ -1,4 +1,5 @@
-package storage
+// Package maintenance guards what is stored against loss: backups, verification, and scrubbing of contents.
+package maintenance
 
 import (
 	"archive/tar"
@@ -13,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"catena/storage"
 	"catena/storage/blob"
 	"catena/storage/fault"
 	"catena/storage/kv"
@@ -35,7 +37,7 @@ const (
 // Backup writes a consistent copy of the store, with all repositories in it, while it is in use. Administrators get one.
 // Content that is damaged or missing is left out, and listed in the copy and in the error, a *DamagedContent: the copy is
 // whole apart from it.
-func (r *Repo) Backup(ctx context.Context, as *Principal, w io.Writer) error {
+func Backup(ctx context.Context, r *storage.Repo, as *storage.Principal, w io.Writer) error {
 	if !as.Is() {
 		return fault.Denied.Errorf("only administrators may make backups, not '%s'", as.Name)
 	}
@@ -70,7 +72,7 @@ func (r *Repo) Backup(ctx context.Context, as *Principal, w io.Writer) error {
 
 // backup is one that is being written.
 type backup struct {
-	repo     *Repo
+	repo     *storage.Repo
 	tar      *tar.Writer
 	now      time.Time
 	seen     map[string]bool   // digests of content

@@ -1,4 +1,4 @@
-package storage
+package maintenance
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"catena/storage"
 	"catena/storage/blob"
 	"catena/storage/fault"
 	"catena/storage/internal/layout"
@@ -38,7 +39,7 @@ func (d Damage) String() string {
 
 // Explain returns an error that damaged content caused as one that names the documents with this content that the
 // principal may read. Every other error is returned as it is.
-func (r *Repo) Explain(ctx context.Context, as *Principal, err error) error {
+func Explain(ctx context.Context, r *storage.Repo, as *storage.Principal, err error) error {
 	found := blob.DamageIn(err)
 	if found == nil || as == nil {
 		return err
@@ -61,7 +62,7 @@ func (r *Repo) Explain(ctx context.Context, as *Principal, err error) error {
 
 // located returns damage with the documents of all repositories that have the content, those of no document included,
 // in the order of the digests. Content that nothing refers to any more is left out.
-func located(ctx context.Context, r *Repo, problems map[string]string) (out []Damage, err error) {
+func located(ctx context.Context, r *storage.Repo, problems map[string]string) (out []Damage, err error) {
 	digests := make([]string, 0, len(problems))
 	for digest := range problems {
 		digests = append(digests, digest)
@@ -83,10 +84,10 @@ func located(ctx context.Context, r *Repo, problems map[string]string) (out []Da
 
 // holding finds the documents of all repositories that have a content and that the principal may read. It sets needed if
 // anything refers to the content.
-func holding(ctx context.Context, r *Repo, as *Principal, digest, problem string, needed *bool) (out []Damage, err error) {
+func holding(ctx context.Context, r *storage.Repo, as *storage.Principal, digest, problem string, needed *bool) (out []Damage, err error) {
 	for _, one := range insideRepo(r).All() {
 		var found []Damage
-		err := one.View(ctx, as, func(t *Tx) error {
+		err := one.View(ctx, as, func(t *storage.Tx) error {
 			found = nil
 			ids, err := t.Internal(row.Ordered{}).Referring(digest, maxHolders)
 			if needed != nil && len(ids) > 0 {
@@ -111,7 +112,7 @@ func holding(ctx context.Context, r *Repo, as *Principal, digest, problem string
 }
 
 // having returns where a document has a content; nothing if it is not here, or not for the principal.
-func having(t *Tx, id layout.ID, digest, problem string) (out []Damage, err error) {
+func having(t *storage.Tx, id layout.ID, digest, problem string) (out []Damage, err error) {
 	d, err := t.Internal(row.Ordered{}).Visible(id)
 	if fault.Is(err, fault.NotFound) || fault.Is(err, fault.Denied) {
 		return nil, nil
@@ -129,7 +130,7 @@ func having(t *Tx, id layout.ID, digest, problem string) (out []Damage, err erro
 }
 
 // referred calls fn once with the digest of each content that something refers to.
-func referred(ctx context.Context, r *Repo, fn func(k *kv.Tx, digest string) error) error {
+func referred(ctx context.Context, r *storage.Repo, fn func(k *kv.Tx, digest string) error) error {
 	return insideRepo(r).DB().View(ctx, func(k *kv.Tx) error {
 		rg := kv.Prefix(layout.BlobRefs())
 		rg.KeysOnly = true
@@ -175,4 +176,4 @@ func damagedContent(all []Damage) error {
 	return &DamagedContent{all}
 }
 
-func insideRepo(r *Repo) RepoInternal { return r.Internal(row.Ordered{}) }
+func insideRepo(r *storage.Repo) storage.RepoInternal { return r.Internal(row.Ordered{}) }

@@ -1,9 +1,10 @@
-package storage
+package maintenance
 
 import (
 	"context"
 	"fmt"
 
+	"catena/storage"
 	"catena/storage/internal/layout"
 	"catena/storage/internal/row"
 )
@@ -12,12 +13,12 @@ const maxDamage = 1000
 
 // Verify reads all rows and returns what does not fit together, and which content is missing or has another length.
 // Contents are not read.
-func (r *Repo) Verify(ctx context.Context) (problems []string, err error) {
-	c, err := r.ListContents(ctx)
+func Verify(ctx context.Context, r *storage.Repo) (problems []string, err error) {
+	c, err := ListContents(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	report, err := r.VerifyWith(ctx, c, nil)
+	report, err := VerifyWith(ctx, r, c, nil)
 	for _, d := range report.Damage {
 		report.Problems = append(report.Problems, d.String())
 	}
@@ -38,8 +39,8 @@ func (r *Report) add(d Damage) {
 }
 
 // VerifyWith is Verify with the contents that were listed or read before.
-func (r *Repo) VerifyWith(ctx context.Context, c *Contents, p Progress) (out Report, err error) {
-	out.Problems, err = insideRepo(r).VerifyRows(ctx, func(t *Tx, d *Doc, xpath string, b *Blob) {
+func VerifyWith(ctx context.Context, r *storage.Repo, c *Contents, p Progress) (out Report, err error) {
+	out.Problems, err = insideRepo(r).VerifyRows(ctx, func(t *storage.Tx, d *storage.Doc, xpath string, b *storage.Blob) {
 		size, there := c.sizes[b.Digest]
 		problem := c.problems[b.Digest]
 		if problem == "" && there && size != b.Size {
@@ -56,12 +57,12 @@ func (r *Repo) VerifyWith(ctx context.Context, c *Contents, p Progress) (out Rep
 	if err != nil || r.IsPart() {
 		return out, err
 	}
-	err = r.View(ctx, r.System(), func(t *Tx) error { return unowned(t, c, &out) })
+	err = r.View(ctx, r.System(), func(t *storage.Tx) error { return unowned(t, c, &out) })
 	return out, err
 }
 
 // unowned adds damaged content that something other than a document refers to.
-func unowned(t *Tx, c *Contents, out *Report) error {
+func unowned(t *storage.Tx, c *Contents, out *Report) error {
 	for digest, problem := range c.problems {
 		ids, err := t.Internal(row.Ordered{}).Referring(digest, maxHolders)
 		if err != nil {
@@ -72,7 +73,7 @@ func unowned(t *Tx, c *Contents, out *Report) error {
 			if owned {
 				break
 			}
-			err := one.View(t.Context(), one.System(), func(t *Tx) error {
+			err := one.View(t.Context(), one.System(), func(t *storage.Tx) error {
 				for _, id := range ids {
 					b, err := t.Internal(row.Ordered{}).KV().Get(layout.RecordKey(id))
 					owned = owned || err == nil && b != nil
