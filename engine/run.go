@@ -13,7 +13,6 @@ import (
 
 	"catena/storage"
 	"catena/storage/fault"
-	"catena/storage/maintenance"
 	"catena/storage/trace"
 )
 
@@ -164,10 +163,10 @@ func (r *running) explained(err error) error {
 	ctx := context.WithoutCancel(r.end.Context)
 	var op *Error
 	if errors.As(err, &op) {
-		op.Err = maintenance.Explain(ctx, r.e.Repo(), r.call.As, op.Err)
+		op.Err = r.e.Explain(ctx, r.call.As, op.Err)
 		return err
 	}
-	return maintenance.Explain(ctx, r.e.Repo(), r.call.As, err)
+	return r.e.Explain(ctx, r.call.As, err)
 }
 
 // idle are calls that have ended and left nothing behind.

@@ -16,7 +16,6 @@ import (
 
 	"catena/engine"
 	"catena/storage/fault"
-	"catena/storage/maintenance"
 )
 
 // File is a blob on its way out.
@@ -67,7 +66,7 @@ func (x *Request) damaged(err error) error {
 	if x.Engine == nil {
 		return err
 	}
-	return maintenance.Explain(x.HTTP.Context(), x.Engine.Repo(), x.As, err)
+	return x.Engine.Explain(x.HTTP.Context(), x.As, err)
 }
 
 // sendBlob writes the head that describes a blob, and as much of its content as is asked for.

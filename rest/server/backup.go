@@ -6,14 +6,13 @@ import (
 
 	"catena/rest"
 	"catena/storage/fault"
-	"catena/storage/maintenance"
 )
 
 // backup sends a copy of everything while it is made, so it has no length. One that is cut short ends without
 // the last chunk of HTTP, and without the last entry of the copy, which restore misses.
 func backup(x *rest.Request) error {
 	w := &started{x: x, name: "catena-" + time.Now().UTC().Format("20060102T150405Z") + ".tar"}
-	err := maintenance.Backup(x.HTTP.Context(), x.Engine.Repo(), x.As, w)
+	err := x.Engine.Backup(x.HTTP.Context(), x.As, w)
 	if fault.CodeOf(err) == fault.CodeContentDamaged { // the copy is whole otherwise, and lists it
 		x.Report(http.StatusInternalServerError, "backup without damaged content", err)
 		err = nil

@@ -1,0 +1,20 @@
+package engine
+
+import (
+	"context"
+	"io"
+
+	"catena/storage"
+	"catena/storage/maintenance"
+)
+
+// Backup writes a consistent copy of everything that is stored, while it is in use, for administrators.
+func (e *Engine) Backup(ctx context.Context, as *storage.Principal, w io.Writer) error {
+	return maintenance.Backup(ctx, e.Repo(), as, w)
+}
+
+// Explain returns an error that damaged content caused as one that names the documents with this content that the
+// principal may read.
+func (e *Engine) Explain(ctx context.Context, as *storage.Principal, err error) error {
+	return maintenance.Explain(ctx, e.Repo(), as, err)
+}
