@@ -14,8 +14,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/pflag"
 
-	"catena/storage/maintenance"
 	"catena/storage/limit"
+	"catena/storage/maintenance"
 )
 
 // backups are the copies that a server makes of itself while it runs: files in a folder or a bucket, named by their moment.

@@ -45,7 +45,7 @@ var imports = map[string][]string{
 	"storage/work":                   {},
 	"storage/archive":                {"storage", "storage/blob", "storage/schema", "storage/internal/row"},
 	"storage/importer":               {"storage", "storage/blob"},
-	"storage/maintenance":     {"storage", "storage/blob", "storage/kv", "storage/internal/..."},
+	"storage/maintenance":            {"storage", "storage/blob", "storage/kv", "storage/internal/..."},
 	"storage/owner":                  {"storage", "storage/people", "storage/credential", "storage/relation", "storage/subscription", "storage/uisession", "storage/webhook"},
 	"storage/people":                 {"storage", "storage/kv", "storage/internal/..."},
 	"storage/relation":               {"storage", "storage/kv", "storage/internal/..."},
