@@ -1,10 +1,10 @@
 package storage
 
 import (
-	"github.com/google/uuid"
-
 	"catena/storage/fault"
 	"catena/storage/internal/layout"
+
+	"github.com/google/uuid"
 )
 
 // Blank returns a document that does not exist, with default values.
@@ -155,4 +155,18 @@ func (t *Tx) insert(d *Doc, kind string, e Event) error {
 	d.saved = true
 	t.changed(Change{Kind: kind}, d)
 	return t.fire(e)
+}
+
+// BlankIn returns a document that does not exist, with default values and the name and
+// place it is going to have; without parent it has no place yet.
+func (t *Tx) BlankIn(parent *Doc, typeName, name string) (*Doc, error) {
+	d, err := t.Blank(typeName)
+	if err != nil {
+		return nil, err
+	}
+	d.name = name
+	if parent != nil {
+		d.parent, d.up, d.parentPath = parent.id, nil, parent.Path()
+	}
+	return d, nil
 }

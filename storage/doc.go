@@ -268,3 +268,26 @@ func (r *Repo) parseRef(ref Ref) (path string, id layout.ID, ok bool) {
 	id, ok = layout.ParseID(s)
 	return "", id, ok
 }
+
+// InClass reports whether the document is of a class, by its word; one that is unknown, or empty, is any. A document link is a
+// proxy to a live document, a published one a proxy to a version.
+func (d *Doc) InClass(class string) bool {
+	fixed := d.IsImmutable()
+	switch strings.TrimSpace(class) {
+	case "Regular Document":
+		return !d.IsVersion() && !d.IsProxy()
+	case "Document Link":
+		return d.IsProxy() && !fixed
+	case "Published Document":
+		return d.IsProxy() && fixed
+	case "Document Proxy":
+		return d.IsProxy()
+	case "Document Version":
+		return d.IsVersion()
+	case "Immutable Document":
+		return fixed
+	case "Mutable Document":
+		return !fixed
+	}
+	return true
+}

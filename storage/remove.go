@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"cmp"
 	"slices"
 
 	"catena/storage/fault"
@@ -153,5 +154,156 @@ func (t *Tx) erase(d *Doc) error {
 	}
 	d.Path()
 	d.erased = true
+	return nil
+}
+
+// closed is the access list of a tomb: what is below it is for administrators.
+var closed = []ACL{{Name: "local", Entries: []ACE{{User: Everyone, Permission: "Everything"}}}}
+
+// fewVersions is the number of versions that go with their live document at once. More of
+// them are cut off with it, and Sweep removes them.
+const fewVersions = 50
+
+// deleteVersion removes one version. It may not be shown by a proxy, and only an administrator
+// removes the one that its live document equals, or one whose live document is gone.
+func (t *Tx) deleteVersion(d *Doc) error {
+	if err := t.MayWrite(); err != nil {
+		return err
+	}
+	v, err := t.load(d.id)
+	if err != nil || v == nil {
+		return cmp.Or[error](err, notFound(d.Ref()))
+	}
+	if err := t.need(v, permWriteVersion); err != nil {
+		return err
+	}
+	live, err := t.load(v.series)
+	if err != nil {
+		return err
+	}
+	base := live != nil && live.target == v.id
+	if base && live.checkedIn && !t.rights.admin {
+		return fault.Conflict.Errorf("document %s: is the base version of %s", v.ID(), live.Path())
+	}
+	if err := t.notShown(Docs{v}); err != nil {
+		return err
+	}
+	if err := t.fire(Event{Name: "aboutToRemoveVersion", Doc: v}); err != nil {
+		return err
+	}
+	if err := t.erase(v); err != nil {
+		return err
+	}
+	t.forgetLatest(v.series)
+	if base {
+		before := live.clone()
+		live.checkedIn, live.target = false, layout.None
+		if err := t.recorded(before, live); err != nil {
+			return err
+		}
+	}
+	t.changed(Change{Kind: "delete"}, v)
+	return t.fire(Event{Name: "versionRemoved", Doc: v})
+}
+
+// notShown is an error if a proxy that is not among the documents shows one of them.
+func (t *Tx) notShown(docs Docs) error {
+	among := map[layout.ID]bool{}
+	for _, d := range docs {
+		among[d.id] = true
+	}
+	for _, d := range docs {
+		if !d.proxied && !d.IsVersion() {
+			continue
+		}
+		ids, _, err := t.proxyIDs(layout.ProxyIndex, d.id, maxProxies)
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			if !among[id] {
+				return fault.Conflict.Errorf("document %s: proxy %s refers to it", d.ID(), id)
+			}
+		}
+	}
+	return nil
+}
+
+// disown settles what becomes of the versions of a document that was erased, or of those that
+// an erased proxy showed: they go unless a proxy still shows one of them.
+func (t *Tx) disown(d *Doc) error {
+	if d.IsVersion() {
+		return nil
+	}
+	if !d.IsProxy() && d.major == 0 && d.minor == 0 {
+		return nil // never had a version
+	}
+	series := d.seriesID()
+	t.forgetLatest(series)
+	if d.IsProxy() {
+		n, err := t.node(series)
+		if err != nil || n == nil || n.flags&layout.Tomb == 0 {
+			return err
+		}
+	}
+	if _, _, last, err := t.lastNumber(series); err != nil || last == layout.None {
+		return err
+	}
+	shown, _, err := t.proxyIDs(layout.ProxyOfIndex, series, 1)
+	if err != nil {
+		return err
+	}
+	if len(shown) == 0 {
+		if err := t.kv.Delete(layout.PlaceKey(series)); err != nil {
+			return err
+		}
+		if more, err := t.eraseVersions(series, fewVersions); err != nil || !more {
+			return err
+		}
+		return t.kv.Set(layout.GoneKey(series), nil)
+	}
+	tomb := node{parent: t.repo.root, flags: layout.Tomb}
+	if tomb.acl, err = t.keepLists(closed); err != nil {
+		return err
+	}
+	return t.kv.Set(layout.PlaceKey(series), tomb.append(nil))
+}
+
+// eraseVersions removes versions of a document that is gone; more says that others are left.
+func (t *Tx) eraseVersions(live layout.ID, max int) (more bool, err error) {
+	r := prefix(t.repo.numbers.VersionPrefix(live))
+	r.KeysOnly, r.Limit = true, max+1
+	var ids []layout.ID
+	for row, err := range t.kv.Scan(r) {
+		if err != nil {
+			return false, err
+		}
+		ids = append(ids, layout.IDAtEnd(row.Key))
+	}
+	if more = len(ids) > max; more {
+		ids = ids[:max]
+	}
+	for _, id := range ids {
+		if err := t.sweepOne(id); err != nil {
+			return false, err
+		}
+	}
+	return more, nil
+}
+
+// eraseProxies removes the proxies that show a document which is about to be erased.
+func (t *Tx) eraseProxies(of layout.ID) error {
+	ids, more, err := t.proxyIDs(layout.ProxyIndex, of, maxProxies)
+	if err != nil {
+		return err
+	}
+	if more {
+		return fault.Limit.Errorf("document %s: more than %d proxies refer to it", of, maxProxies)
+	}
+	for _, id := range ids {
+		if err := t.sweepOne(id); err != nil {
+			return err
+		}
+	}
 	return nil
 }

@@ -2,8 +2,10 @@ package storage
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
+	"sync"
 	"time"
 
 	"catena/storage/blob"
@@ -139,4 +141,125 @@ func dropContent(k *kv.Tx, digest string) error {
 		}
 	}
 	return k.Delete(looseKey(digest))
+}
+
+// pins are the digests that running transactions are about to refer to, and those that Sweep is about
+// to remove. A digest is never both.
+type pins struct {
+	mu       sync.Mutex
+	freed    *sync.Cond
+	held     map[string]int
+	removing map[string]bool
+	contents map[string][]byte // small ones that these transactions are about to write
+}
+
+func (p *pins) init() {
+	p.freed = sync.NewCond(&p.mu)
+	p.held, p.removing, p.contents = map[string]int{}, map[string]bool{}, map[string][]byte{}
+}
+
+// pin keeps content from being swept until the transaction has ended.
+func (t *Tx) pin(digest string) {
+	p := &t.repo.pins
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for p.removing[digest] {
+		p.freed.Wait()
+	}
+	p.held[digest]++
+	*t.pinned = append(*t.pinned, digest)
+}
+
+// lend shows the content of a pinned digest that is not committed yet.
+func (p *pins) lend(digest string, data []byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.contents[digest] = data
+}
+
+// lent returns a content that was lent and not committed yet.
+func (p *pins) lent(digest string) ([]byte, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	data, ok := p.contents[digest]
+	return data, ok
+}
+
+func (p *pins) release(digests []string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, d := range digests {
+		if p.held[d]--; p.held[d] == 0 {
+			delete(p.held, d)
+			delete(p.contents, d)
+		}
+	}
+}
+
+// remove runs fn unless a transaction holds the digest; none can get it meanwhile.
+func (p *pins) remove(digest string, fn func() error) error {
+	p.mu.Lock()
+	if p.held[digest] > 0 {
+		p.mu.Unlock()
+		return nil
+	}
+	p.removing[digest] = true
+	p.mu.Unlock()
+	defer func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		delete(p.removing, digest)
+		p.freed.Broadcast()
+	}()
+	return fn()
+}
+
+// HoldBlob keeps a file that no document has, for the holder of an id: a record that names
+// it. It stays until ReleaseBlob.
+func (t *Tx) HoldBlob(holder string, b *Blob) error {
+	id, err := t.holder(holder)
+	if err != nil {
+		return err
+	}
+	t.pin(b.Digest)
+	if err := t.repo.blobs.Keep(t.ctx, b); err != nil {
+		return err
+	}
+	return t.kv.Set(layout.BlobRefKey(b.Digest, id), nil)
+}
+
+// ReleaseBlob ends what HoldBlob began; content nobody else needs is swept later.
+func (t *Tx) ReleaseBlob(holder, digest string) error {
+	id, err := t.holder(holder)
+	if err != nil {
+		return err
+	}
+	return cmp.Or(t.kv.Delete(layout.BlobRefKey(digest, id)), t.loosen(digest))
+}
+
+// KeepBlob makes the content of a file durable although nobody refers to it: it stays for the
+// grace period of Sweep, which is what a job that is about to use it needs.
+func (t *Tx) KeepBlob(b *Blob) error {
+	if err := t.MayWrite(); err != nil {
+		return err
+	}
+	t.pin(b.Digest)
+	return t.repo.blobs.Keep(t.ctx, b)
+}
+
+// HeldBlob returns the file of a digest with what the holder's record says about it. Whether
+// the content is there is seen when the file is opened.
+func (t *Tx) HeldBlob(meta Blob) *Blob {
+	return t.repo.blobs.Load(blob.Blob{Name: meta.Name, Type: meta.Type, Encoding: meta.Encoding, Digest: meta.Digest, Size: meta.Size})
+}
+
+func (t *Tx) holder(id string) (layout.ID, error) {
+	if err := t.MayWrite(); err != nil {
+		return layout.None, err
+	}
+	h, ok := layout.ParseID(id)
+	if !ok {
+		return layout.None, fault.Invalid.Errorf("holder %q: not an id", id)
+	}
+	return h, nil
 }
