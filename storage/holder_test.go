@@ -73,7 +73,7 @@ func (w *world) nextJob() bool {
 	w.t.Helper()
 	var jobs []outbox.State
 	w.view(w.System(), func(tx *storage.Tx) (err error) {
-		jobs, err = tx.Jobs(outbox.Waits, storage.LeaveJob, 2)
+		jobs, err = tx.Jobs(outbox.Waits, people.LeaveJob, 2)
 		return err
 	})
 	if len(jobs) > 1 {
@@ -83,12 +83,12 @@ func (w *world) nextJob() bool {
 		return false
 	}
 	for range 2 { // a job may be met twice
-		if err := w.Leave(context.Background(), jobs[0].Job); err != nil {
+		if err := people.Leave(context.Background(), w.Repo, jobs[0].Job); err != nil {
 			w.t.Fatal(err)
 		}
 	}
 	w.update(w.System(), func(tx *storage.Tx) error {
-		all, err := tx.Jobs(outbox.Waits, storage.LeaveJob, 10)
+		all, err := tx.Jobs(outbox.Waits, people.LeaveJob, 10)
 		for _, j := range all[:max(1, len(all)-1)] {
 			if err := tx.DeleteJob(j.ID); err != nil {
 				return err

@@ -1,13 +1,9 @@
 package storage
 
 import (
-	"context"
-	"encoding/json"
 	"slices"
 
-	"catena/storage/fault"
 	"catena/storage/internal/layout"
-	"catena/storage/outbox"
 )
 
 // Entries of access lists name users, and a name may have had several users, one after the other. So an entry says
@@ -16,18 +12,6 @@ import (
 
 // formerTable has the number of the last user of a name who is gone, by the name.
 const formerTable = "former users"
-
-// LeaveJob is the kind of the jobs that remove what access lists grant somebody who is gone.
-const LeaveJob = "user gone"
-
-// leaveBatch is how many documents one of these jobs looks at.
-const leaveBatch = 200
-
-// leaving is the data of a job.
-type leaving struct {
-	User  string
-	After string `json:",omitempty"` // id of the document that the job before ended with
-}
 
 // holder is who has a name.
 type holder struct {
@@ -128,50 +112,6 @@ func (h holders) number(name string) (int64, error) {
 	return -who.former, nil
 }
 
-// endGrants has nothing that was granted to a user who goes be for others of the name.
-func (t *Tx) endGrants(user string, number int64) error {
-	number = max(number, 1) // the first users of all had no numbers
-	if err := t.Table(formerTable).Put(user, number); err != nil {
-		return err
-	}
-	return t.As(t.repo.System()).enqueueLeaving(leaving{User: user})
-}
-
-// enqueueLeaving adds a job for the documents that follow, if there are any.
-func (t *Tx) enqueueLeaving(l leaving) error {
-	more, err := t.grantedTo(l.User, l.After, 1)
-	if err != nil || len(more) == 0 {
-		return err
-	}
-	data, err := json.Marshal(l)
-	if err != nil {
-		return err
-	}
-	return t.Enqueue(outbox.Job{Kind: LeaveJob, Data: data})
-}
-
-// Leave carries out a job of the kind LeaveJob: it removes what is no longer for anybody from the access lists of
-// some documents, and leaves the rest to another job.
-func (r *Repo) Leave(ctx context.Context, j outbox.Job) error {
-	var l leaving
-	if err := json.Unmarshal(j.Data, &l); err != nil {
-		return &outbox.GaveUp{Err: fault.Internal.Errorf("job %s: %w", j.ID, err)}
-	}
-	return r.Update(ctx, r.System(), func(t *Tx) error {
-		ids, err := t.grantedTo(l.User, l.After, leaveBatch)
-		if err != nil || len(ids) == 0 {
-			return err
-		}
-		h := t.holders()
-		for _, id := range ids {
-			if err := t.removeGone(h, id, l.User); err != nil {
-				return err
-			}
-		}
-		return t.enqueueLeaving(leaving{l.User, ids[len(ids)-1].String()})
-	})
-}
-
 // removeGone removes the entries of a document that name a user and are for nobody.
 func (t *Tx) removeGone(h holders, id layout.ID, user string) error {
 	d, err := t.load(id)
@@ -203,4 +143,20 @@ func (t *Tx) removeGone(h holders, id layout.ID, user string) error {
 		}
 	}
 	return nil
+}
+
+// removeGrants removes what is no longer for anybody from the access lists of some documents that name a user, those
+// after one of them, and returns the last of these; "" if there were none.
+func (t *Tx) removeGrants(user, after string, most int) (last string, err error) {
+	ids, err := t.grantedTo(user, after, most)
+	if err != nil || len(ids) == 0 {
+		return "", err
+	}
+	h := t.holders()
+	for _, id := range ids {
+		if err := t.removeGone(h, id, user); err != nil {
+			return "", err
+		}
+	}
+	return ids[len(ids)-1].String(), nil
 }

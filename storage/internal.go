@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"context"
 	"slices"
 	"time"
 
@@ -159,8 +160,22 @@ func (i Internal) FeedMembers(of, name string, kind byte) error {
 	return i.t.feedMembers(of, name, kind)
 }
 
-// EndGrants has nothing that was granted to a user who goes be for others of the name.
-func (i Internal) EndGrants(user string, number int64) error { return i.t.endGrants(user, number) }
+// Depart notes that a user is gone: nothing that was granted to the user is for others of the name.
+func (i Internal) Depart(user string, number int64) error {
+	return i.t.Table(formerTable).Put(user, max(number, 1)) // the first users of all had no numbers
+}
+
+// HasGrants reports whether access lists of documents after one of an id name a user or group.
+func (i Internal) HasGrants(who, after string) (bool, error) {
+	ids, err := i.t.grantedTo(who, after, 1)
+	return len(ids) > 0, err
+}
+
+// RemoveGrants removes what is no longer for anybody from the access lists of some documents that name a user, those
+// after one of them, and returns the last of these; "" if there were none.
+func (i Internal) RemoveGrants(user, after string, most int) (last string, err error) {
+	return i.t.removeGrants(user, after, most)
+}
 
 // Leave has every owner end what it keeps about a user.
 func (i Internal) Leave(user string) error { return i.t.leaveOwned(user) }
@@ -196,3 +211,15 @@ func (i RepoInternal) All() []*Repo { return i.r.all() }
 
 // Clock returns the time.
 func (i RepoInternal) Clock() time.Time { return i.r.clock() }
+
+// Work keeps the repository open until done is called.
+func (i RepoInternal) Work() (done func()) {
+	i.r.working.Add(1)
+	return i.r.working.Done
+}
+
+// SweepRows replaces the values of the rows below a prefix by what sift returns for them, and removes the rows for which
+// that is nil.
+func (i RepoInternal) SweepRows(ctx context.Context, at []byte, sift func(value []byte) []byte) error {
+	return i.r.sweepRows(ctx, at, sift)
+}

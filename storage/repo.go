@@ -181,9 +181,6 @@ func Open(ctx context.Context, c Config, adminPassword string) (*Repo, error) {
 	if err := r.openOwned(ctx); err != nil {
 		return nil, err
 	}
-	if err := r.jobs().Open(ctx); err != nil {
-		return nil, err
-	}
 	r.db.Warm(kv.Prefix([]byte{layout.RecordSpace}))
 	return r, r.openIndexes(ctx)
 }

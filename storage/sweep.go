@@ -10,21 +10,26 @@ import (
 	"catena/storage/internal/layout"
 	"catena/storage/internal/row"
 	"catena/storage/kv"
-	"catena/storage/outbox"
 )
 
 // sweepBatch is the number of rows removed in one transaction.
 const sweepBatch = 200
 
 // Sweep removes what nobody needs any more: what was below deleted folders, content without a document
-// after a grace period, jobs given up long ago and expired idempotency records.
+// after a grace period, expired idempotency records, and what owners of data no longer need.
 func (r *Repo) Sweep(ctx context.Context) error {
+	var owners error
+	for _, o := range r.owners {
+		if o.Sweep != nil {
+			owners = errors.Join(owners, o.Sweep(ctx, r))
+		}
+	}
 	return errors.Join(
 		r.sweepTrees(ctx),
 		r.sweepIndexes(ctx),
 		r.sweepBlobs(ctx),
 		r.sweepContents(ctx),
-		r.sweepRows(ctx, outbox.Dead(), r.oldJob),
+		owners,
 		r.sweepRows(ctx, layout.TableKey(layout.TableSpace, "idempotency", ""), r.expired(IdempotencyTime)),
 	)
 }
@@ -208,13 +213,6 @@ func (r *Repo) sweepRows(ctx context.Context, at []byte, sift func(value []byte)
 		})
 	}
 	return err
-}
-
-func (r *Repo) oldJob(value []byte) []byte {
-	if outbox.Old(value, r.clock()) {
-		return nil
-	}
-	return value
 }
 
 // expired sifts rows by their member "expires", which is at most a span from now unless that is 0.

@@ -23,6 +23,7 @@ import (
 	"catena/ops/conversion"
 	"catena/storage"
 	"catena/storage/outbox"
+	"catena/storage/people"
 	hooks "catena/storage/webhook"
 )
 
@@ -34,7 +35,7 @@ func (a *app) jobHandlers(b branch) outbox.Handlers {
 		mail.NotifyJob:   {Do: mail.Notify(b.repo)},
 		mail.JobKind:     {Do: a.mail.Job},
 		hooks.JobKind:    {Do: b.webhooks.Job},
-		storage.LeaveJob: {Do: b.repo.Leave},
+		people.LeaveJob:  people.Leaving(b.repo),
 	}
 	maps.Copy(all, conversion.Jobs(b.repo))
 	maps.Copy(all, opsblob.Jobs(a.blobs, a.outside))

@@ -29,6 +29,7 @@ import (
 	"catena/storage/memory"
 	"catena/storage/outbox"
 	"catena/storage/owner"
+	"catena/storage/people"
 	"catena/storage/schema"
 	hooks "catena/storage/webhook"
 )
@@ -153,7 +154,7 @@ func (w *world) start() error {
 	w.server = s
 	w.loop(s, "text", s.repo.RunText)
 	w.loop(s, "jobs", func(ctx context.Context) error {
-		return s.repo.RunJobs(ctx, outbox.Handlers{hooks.JobKind: {Do: w.sched.deliver(sender.Job)}, storage.LeaveJob: {Do: s.repo.Leave}})
+		return s.repo.RunJobs(ctx, outbox.Handlers{hooks.JobKind: {Do: w.sched.deliver(sender.Job)}, people.LeaveJob: people.Leaving(s.repo)})
 	})
 	w.loop(s, "sweep", func(ctx context.Context) error {
 		for ctx.Err() == nil {

@@ -12,6 +12,7 @@ import (
 	"catena/rest/resttest"
 	"catena/storage"
 	"catena/storage/outbox"
+	"catena/storage/people"
 )
 
 // server is one that is there for tests of the synchronizer.
@@ -43,7 +44,7 @@ func TestIntegrationTests(t *testing.T) {
 	s := server(t, scenario.NewClock())
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error)
-	go func() { done <- s.Repo.RunJobs(ctx, outbox.Handlers{storage.LeaveJob: {Do: s.Repo.Leave}}) }()
+	go func() { done <- s.Repo.RunJobs(ctx, outbox.Handlers{people.LeaveJob: people.Leaving(s.Repo)}) }()
 	defer func() {
 		cancel()
 		if err := <-done; err != nil {
