@@ -172,7 +172,7 @@ func (c *Ctx) Enqueue(kind string, data any) error {
 	if c.As.Actor != "" {
 		as = c.As.Actor
 	}
-	return c.Tx.Enqueue(outbox.Job{Kind: kind, As: as, Data: raw})
+	return outbox.Enqueue(c.Tx, outbox.Job{Kind: kind, As: as, Data: raw})
 }
 
 // After has f run once the call is committed, for what is kept in memory only: caches, the

@@ -6,6 +6,7 @@ import (
 
 	"catena/storage"
 	"catena/storage/maintenance"
+	"catena/storage/outbox"
 )
 
 // Backup writes a consistent copy of everything that is stored, while it is in use, for administrators.
@@ -18,3 +19,6 @@ func (e *Engine) Backup(ctx context.Context, as *storage.Principal, w io.Writer)
 func (e *Engine) Explain(ctx context.Context, as *storage.Principal, err error) error {
 	return maintenance.Explain(ctx, e.Repo(), as, err)
 }
+
+// WatchJobs returns a channel that receives after a job was carried out or has failed: a hint to look again.
+func (e *Engine) WatchJobs() (settled <-chan struct{}, stop func()) { return outbox.Watch(e.Repo()) }

@@ -16,6 +16,7 @@ import (
 	"catena/decks/render"
 	"catena/rest/resttest"
 	"catena/storage"
+	"catena/storage/outbox"
 )
 
 // TestBrowserKeys makes a key on its page, which is shown once, uses it and revokes it.
@@ -95,7 +96,7 @@ func TestBrowserDownload(t *testing.T) {
 	w := &export.Worker{Repo: s.Repo, PDF: render.Embedded{}, Log: slog.New(slog.DiscardHandler)}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- s.Repo.RunJobs(ctx, w.Jobs()) }()
+	go func() { ended <- outbox.Run(ctx, s.Repo, w.Jobs()) }()
 	t.Cleanup(func() {
 		cancel()
 		if err := <-ended; err != nil {

@@ -11,6 +11,7 @@ import (
 	"catena/ops/conversion"
 	"catena/rest/resttest"
 	"catena/storage"
+	"catena/storage/outbox"
 )
 
 // withFile makes a document with a file and returns its address.
@@ -54,7 +55,7 @@ func TestConvert(t *testing.T) {
 	allow("bob")
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	go func() { done <- s.Repo.RunJobs(ctx, conversion.Jobs(s.Repo)) }()
+	go func() { done <- outbox.Run(ctx, s.Repo, conversion.Jobs(s.Repo)) }()
 	form := []string{"Content-Type", "application/x-www-form-urlencoded"}
 	a := s.Do("POST", at+"/@blob/file:content/@convert", "async=true&format=html", form...)
 	m := a.JSON(t)

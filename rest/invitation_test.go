@@ -19,7 +19,7 @@ func invited(t *testing.T, s *resttest.Server) (address string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	err := s.Repo.RunJobs(ctx, outbox.Handlers{
+	err := outbox.Run(ctx, s.Repo, outbox.Handlers{
 		mail.JobKind: {Do: func(_ context.Context, j outbox.Job) error {
 			var m mail.Mail
 			err := json.Unmarshal(j.Data, &m)

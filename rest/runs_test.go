@@ -196,7 +196,7 @@ func TestEndBulk(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() {
-		done <- s.Repo.RunJobs(ctx, outbox.Handlers{bulk.JobKind: {Do: bulk.Job(s.Engine)}})
+		done <- outbox.Run(ctx, s.Repo, outbox.Handlers{bulk.JobKind: {Do: bulk.Job(s.Engine)}})
 	}()
 	next := listen(t, s, "/api/v1/bulk/"+command+"/events", "as", "alice")
 	for e, ok := next(); ok && e.data["state"] != "RUNNING"; e, ok = next() { //nolint:revive // its batch is what hangs

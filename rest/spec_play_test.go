@@ -21,6 +21,7 @@ import (
 	"catena/rest"
 	"catena/rest/resttest"
 	"catena/storage"
+	"catena/storage/outbox"
 	"catena/storage/people"
 )
 
@@ -197,7 +198,7 @@ func (s *described) workUntil(w *export.Worker, what string, isDone func() bool)
 	w.Repo, w.Log = s.Repo, slog.New(slog.DiscardHandler)
 	ctx, stop := context.WithCancel(s.t.Context())
 	done := make(chan error, 1)
-	go func() { done <- s.Repo.RunJobs(ctx, w.Jobs()) }()
+	go func() { done <- outbox.Run(ctx, s.Repo, w.Jobs()) }()
 	defer func() { stop(); <-done }()
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
 		if isDone() {

@@ -130,7 +130,7 @@ func TestBulkEvents(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() {
-		done <- s.Repo.RunJobs(ctx, outbox.Handlers{bulk.JobKind: {Do: bulk.Job(s.Engine)}})
+		done <- outbox.Run(ctx, s.Repo, outbox.Handlers{bulk.JobKind: {Do: bulk.Job(s.Engine)}})
 	}()
 	var last sentEvent
 	for e, ok := next(); ok; e, ok = next() {

@@ -84,7 +84,7 @@ func (s *shifted) begin() {
 			}
 		}
 		for kind, due := range map[string]time.Duration{"soon": 0, "later": time.Hour} {
-			if err := tx.Enqueue(outbox.Job{Kind: kind, Due: s.now.Add(due)}); err != nil {
+			if err := outbox.Enqueue(tx, outbox.Job{Kind: kind, Due: s.now.Add(due)}); err != nil {
 				return err
 			}
 		}
@@ -292,7 +292,7 @@ func (s *shifted) jobs() {
 		}}
 		ctx, cancel := context.WithCancel(s.t.Context())
 		ended := make(chan error, 1)
-		go func() { ended <- s.RunJobs(ctx, outbox.Handlers{kind: do}) }()
+		go func() { ended <- outbox.Run(ctx, s.world.Repo, outbox.Handlers{kind: do}) }()
 		select {
 		case <-ran:
 		case <-time.After(5 * time.Second):
@@ -324,11 +324,11 @@ func TestClockSetBackAtWork(t *testing.T) {
 	const jobs = 1200
 	w.update(w.System(), func(tx *storage.Tx) error {
 		for range jobs {
-			if err := tx.Enqueue(outbox.Job{Kind: "later", Due: base.Add(time.Minute)}); err != nil {
+			if err := outbox.Enqueue(tx, outbox.Job{Kind: "later", Due: base.Add(time.Minute)}); err != nil {
 				return err
 			}
 		}
-		return tx.Enqueue(outbox.Job{Kind: "soon"})
+		return outbox.Enqueue(tx, outbox.Job{Kind: "soon"})
 	})
 	ran := make(chan string, jobs+1)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -338,7 +338,7 @@ func TestClockSetBackAtWork(t *testing.T) {
 			ran <- j.Kind
 			return nil
 		}}
-		ended <- w.RunJobs(ctx, outbox.Handlers{"soon": do, "later": do})
+		ended <- outbox.Run(ctx, w.Repo, outbox.Handlers{"soon": do, "later": do})
 	}()
 	if kind := <-ran; kind != "soon" {
 		t.Fatalf("job %s runs first", kind)
@@ -347,7 +347,7 @@ func TestClockSetBackAtWork(t *testing.T) {
 	set(back)
 	due := func() (last time.Time) {
 		w.view(w.System(), func(tx *storage.Tx) error {
-			all, err := tx.Jobs("", "", jobs)
+			all, err := outbox.Jobs(tx, "", "", jobs)
 			for _, j := range all {
 				if j.Due.After(last) {
 					last = j.Due

@@ -179,7 +179,7 @@ func TestChanges(t *testing.T) {
 				return err
 			}
 		}
-		if err := tx.Enqueue(outbox.Job{Kind: "mail"}); err != nil {
+		if err := outbox.Enqueue(tx, outbox.Job{Kind: "mail"}); err != nil {
 			return err
 		}
 		var got []string

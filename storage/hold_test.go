@@ -57,11 +57,11 @@ func TestLease(t *testing.T) {
 	w := newWorld(t, func(c *storage.Config) {
 		c.Clock = func() time.Time { return base.Add(time.Duration(skip.Load())) }
 	})
-	w.update(user("bob"), func(tx *storage.Tx) error { return tx.Enqueue(outbox.Job{Kind: "slow"}) })
+	w.update(user("bob"), func(tx *storage.Tx) error { return outbox.Enqueue(tx, outbox.Job{Kind: "slow"}) })
 	ctx, cancel := context.WithCancel(context.Background())
 	begun, release, ended := make(chan int, 2), make(chan struct{}), make(chan error, 2)
 	work := func() {
-		ended <- w.RunJobs(ctx, outbox.Handlers{
+		ended <- outbox.Run(ctx, w.Repo, outbox.Handlers{
 			"slow": {Do: func(_ context.Context, j outbox.Job) error {
 				begun <- j.Tries
 				if j.Tries == 1 {
@@ -88,7 +88,7 @@ func TestLease(t *testing.T) {
 		}
 	}
 	w.view(w.System(), func(tx *storage.Tx) error {
-		if jobs, err := tx.Jobs("", "", 10); err != nil || len(jobs) != 0 {
+		if jobs, err := outbox.Jobs(tx, "", "", 10); err != nil || len(jobs) != 0 {
 			t.Errorf("left: %v %v", jobs, err)
 		}
 		return nil
@@ -104,14 +104,14 @@ func TestAtOnce(t *testing.T) {
 	w.update(user("bob"), func(tx *storage.Tx) error {
 		var bad error
 		for range jobs {
-			bad = cmp.Or(bad, tx.Enqueue(outbox.Job{Kind: "narrow"}))
+			bad = cmp.Or(bad, outbox.Enqueue(tx, outbox.Job{Kind: "narrow"}))
 		}
-		return cmp.Or(bad, tx.Enqueue(outbox.Job{Kind: "wide"}))
+		return cmp.Or(bad, outbox.Enqueue(tx, outbox.Job{Kind: "wide"}))
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	begun, release, wide, ended := make(chan int, jobs), make(chan struct{}), make(chan bool, 1), make(chan error)
 	go func() {
-		ended <- w.RunJobs(ctx, outbox.Handlers{
+		ended <- outbox.Run(ctx, w.Repo, outbox.Handlers{
 			"narrow": {AtOnce: 2, Do: func(_ context.Context, j outbox.Job) error {
 				begun <- j.Tries
 				<-release

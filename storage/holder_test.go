@@ -73,7 +73,7 @@ func (w *world) nextJob() bool {
 	w.t.Helper()
 	var jobs []outbox.State
 	w.view(w.System(), func(tx *storage.Tx) (err error) {
-		jobs, err = tx.Jobs(outbox.Waits, people.LeaveJob, 2)
+		jobs, err = outbox.Jobs(tx, outbox.Waits, people.LeaveJob, 2)
 		return err
 	})
 	if len(jobs) > 1 {
@@ -88,9 +88,9 @@ func (w *world) nextJob() bool {
 		}
 	}
 	w.update(w.System(), func(tx *storage.Tx) error {
-		all, err := tx.Jobs(outbox.Waits, people.LeaveJob, 10)
+		all, err := outbox.Jobs(tx, outbox.Waits, people.LeaveJob, 10)
 		for _, j := range all[:max(1, len(all)-1)] {
-			if err := tx.DeleteJob(j.ID); err != nil {
+			if err := outbox.Delete(tx, j.ID); err != nil {
 				return err
 			}
 		}

@@ -184,7 +184,7 @@ func TestJobs(t *testing.T) {
 	enqueue := func(jobs ...outbox.Job) {
 		w.update(user("bob"), func(tx *storage.Tx) error {
 			for _, j := range jobs {
-				if err := tx.Enqueue(j); err != nil {
+				if err := outbox.Enqueue(tx, j); err != nil {
 					return err
 				}
 			}
@@ -193,7 +193,7 @@ func TestJobs(t *testing.T) {
 	}
 	rolledBack := errors.New("rolled back")
 	err := w.Update(ctx, user("bob"), func(tx *storage.Tx) error {
-		return errors.Join(tx.Enqueue(outbox.Job{Kind: "ok", Data: json.RawMessage(`"never"`)}), rolledBack)
+		return errors.Join(outbox.Enqueue(tx, outbox.Job{Kind: "ok", Data: json.RawMessage(`"never"`)}), rolledBack)
 	})
 	if !errors.Is(err, rolledBack) {
 		t.Fatal(err)
@@ -204,7 +204,7 @@ func TestJobs(t *testing.T) {
 	done, bad := make(chan string, 10), make(chan int, 100)
 	end := make(chan error)
 	go func() {
-		end <- w.RunJobs(ctx, outbox.Handlers{
+		end <- outbox.Run(ctx, w.Repo, outbox.Handlers{
 			"ok": {Do: func(_ context.Context, j outbox.Job) error { done <- j.As + string(j.Data); return nil }},
 			"never": {Do: func(_ context.Context, j outbox.Job) error {
 				if j.Data == nil || put.CompareAndSwap(false, true) {
@@ -240,23 +240,23 @@ func TestJobs(t *testing.T) {
 		t.Error(err)
 	}
 	w.view(w.System(), func(tx *storage.Tx) error {
-		jobs, err := tx.Jobs("", "", 100)
+		jobs, err := outbox.Jobs(tx, "", "", 100)
 		if err != nil || len(jobs) != 11 || jobs[0].State != outbox.GivenUp || jobs[0].Failure != "no luck" || jobs[1].Failure != "too late" {
 			t.Errorf("jobs %+v: %v", jobs, err)
 		}
-		if jobs, err = tx.Jobs(outbox.Waits, "unknown", 5); err != nil || len(jobs) != 5 {
+		if jobs, err = outbox.Jobs(tx, outbox.Waits, "unknown", 5); err != nil || len(jobs) != 5 {
 			t.Errorf("waiting jobs %+v: %v", jobs, err)
 		}
 		return nil
 	})
-	wantKind(t, w.Update(context.Background(), user("bob"), func(tx *storage.Tx) error { return tx.DeleteJob("never") }), fault.Denied, "outbox")
+	wantKind(t, w.Update(context.Background(), user("bob"), func(tx *storage.Tx) error { return outbox.Delete(tx, "never") }), fault.Denied, "outbox")
 	w.update(w.System(), func(tx *storage.Tx) error {
-		_, err := tx.RetryJob("nope")
+		_, err := outbox.Retry(tx, "nope")
 		wantKind(t, err, fault.NotFound, "job nope")
-		if j, err := tx.RetryJob("never"); err != nil || j.State != outbox.Waits || j.Tries != 0 {
+		if j, err := outbox.Retry(tx, "never"); err != nil || j.State != outbox.Waits || j.Tries != 0 {
 			t.Errorf("retried: %+v %v", j, err)
 		}
-		return tx.DeleteJob("never")
+		return outbox.Delete(tx, "never")
 	})
 	skip.Add(int64(30 * 24 * time.Hour))
 	if err := w.Sweep(context.Background()); err != nil {

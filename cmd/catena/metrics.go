@@ -122,7 +122,7 @@ func (s *sampler) Collect(to chan<- prometheus.Metric) {
 		to <- prometheus.NewInvalidMetric(descDiskFree, err)
 	}
 	for _, b := range s.branches {
-		backlog, err := b.repo.Backlog(ctx)
+		backlog, err := outbox.Count(ctx, b.repo)
 		if err != nil {
 			to <- prometheus.NewInvalidMetric(descJobs, err)
 			continue

@@ -26,7 +26,7 @@ func TestMetrics(t *testing.T) {
 	}()
 	err = a.repo.Update(t.Context(), a.repo.System(), func(tx *storage.Tx) error {
 		for _, due := range []time.Duration{-time.Hour, time.Hour} {
-			if err := tx.Enqueue(outbox.Job{Kind: "none", Due: time.Now().Add(due)}); err != nil {
+			if err := outbox.Enqueue(tx, outbox.Job{Kind: "none", Due: time.Now().Add(due)}); err != nil {
 				return err
 			}
 		}

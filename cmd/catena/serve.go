@@ -33,6 +33,7 @@ import (
 	"catena/storage/fault"
 	"catena/storage/limit"
 	"catena/storage/maintenance"
+	"catena/storage/outbox"
 	"catena/storage/uisession"
 	"catena/storage/upload"
 )
@@ -313,7 +314,7 @@ func (a *app) background(ctx context.Context, more []task) (wait func()) {
 	}
 	for _, b := range a.branches {
 		tasks = append(tasks, task{"full text", b.repo.RunText}, task{"jobs", func(ctx context.Context) error {
-			return b.repo.RunJobs(ctx, a.jobHandlers(b))
+			return outbox.Run(ctx, b.repo, a.jobHandlers(b))
 		}})
 	}
 	done := make(chan struct{}, len(tasks))

@@ -8,6 +8,7 @@ import (
 
 	"catena/storage"
 	"catena/storage/disk/disktest"
+	"catena/storage/outbox"
 	"catena/storage/people"
 )
 
@@ -152,7 +153,7 @@ func (w *world) settle() {
 
 // idle reports whether no job waits and full text is up to date.
 func (w *world) idle() bool {
-	b, err := w.server.repo.Backlog(context.Background())
+	b, err := outbox.Count(context.Background(), w.server.repo)
 	if err != nil {
 		w.problem("backlog: %v", err)
 		return true

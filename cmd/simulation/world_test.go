@@ -154,7 +154,7 @@ func (w *world) start() error {
 	w.server = s
 	w.loop(s, "text", s.repo.RunText)
 	w.loop(s, "jobs", func(ctx context.Context) error {
-		return s.repo.RunJobs(ctx, outbox.Handlers{hooks.JobKind: {Do: w.sched.deliver(sender.Job)}, people.LeaveJob: people.Leaving(s.repo)})
+		return outbox.Run(ctx, s.repo, outbox.Handlers{hooks.JobKind: {Do: w.sched.deliver(sender.Job)}, people.LeaveJob: people.Leaving(s.repo)})
 	})
 	w.loop(s, "sweep", func(ctx context.Context) error {
 		for ctx.Err() == nil {

@@ -142,7 +142,7 @@ func Start(tx *storage.Tx, e *Export, source *storage.Blob) error {
 	if err != nil {
 		return err
 	}
-	if err := tx.Enqueue(outbox.Job{Kind: Job, As: e.Owner, Data: data}); err != nil {
+	if err := outbox.Enqueue(tx, outbox.Job{Kind: Job, As: e.Owner, Data: data}); err != nil {
 		return err
 	}
 	return e.save(tx)

@@ -21,6 +21,7 @@ import (
 	"catena/rest/resttest"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/outbox"
 )
 
 // renderer makes a file as a test wants it.
@@ -60,7 +61,7 @@ func newService(t *testing.T) *service {
 		ctx, cancel := context.WithCancel(context.Background())
 		ended := make(chan error)
 		w.Repo, w.Log = s.Repo, slog.New(slog.DiscardHandler)
-		go func() { ended <- s.Repo.RunJobs(ctx, w.Jobs()) }()
+		go func() { ended <- outbox.Run(ctx, s.Repo, w.Jobs()) }()
 		return func() {
 			cancel()
 			if err := <-ended; err != nil {

@@ -80,7 +80,7 @@ func AskThumb(tx *storage.Tx, doc string, slide int, version, owner, base string
 	if err != nil {
 		return err
 	}
-	if err := tx.Enqueue(outbox.Job{Kind: ThumbJob, As: owner, Data: data}); err != nil {
+	if err := outbox.Enqueue(tx, outbox.Job{Kind: ThumbJob, As: owner, Data: data}); err != nil {
 		return err
 	}
 	return tx.Table(thumbTable).Put(thumbKey(doc, slide), t)

@@ -245,7 +245,7 @@ func (e *Export) end(tx *storage.Tx, event string) error {
 	if err != nil {
 		return err
 	}
-	err = tx.Enqueue(outbox.Job{Kind: ExpireJob, As: e.Owner, Due: tx.Now().Add(Kept), Data: data})
+	err = outbox.Enqueue(tx, outbox.Job{Kind: ExpireJob, As: e.Owner, Due: tx.Now().Add(Kept), Data: data})
 	if err != nil {
 		return err
 	}

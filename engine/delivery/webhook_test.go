@@ -129,7 +129,7 @@ func (w *world) work(until func() bool) {
 	ctx, cancel := context.WithTimeout(w.t.Context(), time.Minute)
 	done := make(chan error, 1)
 	go func() {
-		done <- w.RunJobs(ctx, outbox.Handlers{hooks.JobKind: {Do: w.send.Job}})
+		done <- outbox.Run(ctx, w.Repo, outbox.Handlers{hooks.JobKind: {Do: w.send.Job}})
 	}()
 	for !until() && ctx.Err() == nil {
 		time.Sleep(3 * time.Millisecond)
@@ -145,7 +145,7 @@ func (w *world) work(until func() bool) {
 
 func (w *world) idle() bool {
 	var jobs []outbox.State
-	w.as("", func(tx *storage.Tx) (err error) { jobs, err = tx.Jobs("", hooks.JobKind, 1000); return err })
+	w.as("", func(tx *storage.Tx) (err error) { jobs, err = outbox.Jobs(tx, "", hooks.JobKind, 1000); return err })
 	return len(jobs) == 0
 }
 
@@ -153,7 +153,7 @@ func (w *world) idle() bool {
 func (w *world) busy() bool {
 	var jobs []outbox.State
 	w.as("", func(tx *storage.Tx) (err error) {
-		jobs, err = tx.Jobs(outbox.Runs, hooks.JobKind, 1)
+		jobs, err = outbox.Jobs(tx, outbox.Runs, hooks.JobKind, 1)
 		return err
 	})
 	return len(jobs) > 0

@@ -52,7 +52,7 @@ func (l *Listener) enqueue(tx *storage.Tx, e *storage.Event) error {
 	if err != nil {
 		return fault.Wrap(err, "listener %s", l.Name)
 	}
-	return tx.Enqueue(outbox.Job{Kind: JobKind, As: name, Data: data})
+	return outbox.Enqueue(tx, outbox.Job{Kind: JobKind, As: name, Data: data})
 }
 
 // asked is what a failed run of the job keeps.

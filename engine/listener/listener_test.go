@@ -80,7 +80,7 @@ func (w *world) work() {
 	ctx, cancel := context.WithTimeout(w.t.Context(), time.Minute)
 	done := make(chan error, 1)
 	go func() {
-		done <- w.RunJobs(ctx, outbox.Handlers{listener.JobKind: {Do: w.ls.Job(w.Repo)}})
+		done <- outbox.Run(ctx, w.Repo, outbox.Handlers{listener.JobKind: {Do: w.ls.Job(w.Repo)}})
 	}()
 	for ctx.Err() == nil && w.due() {
 		time.Sleep(5 * time.Millisecond)
@@ -104,7 +104,7 @@ func (w *world) due() bool {
 func (w *world) jobs() (jobs []outbox.State) {
 	w.t.Helper()
 	w.must(w.View(w.t.Context(), w.System(), func(tx *storage.Tx) (err error) {
-		jobs, err = tx.Jobs("", listener.JobKind, 100)
+		jobs, err = outbox.Jobs(tx, "", listener.JobKind, 100)
 		return err
 	}))
 	return jobs

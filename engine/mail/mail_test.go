@@ -72,7 +72,7 @@ func (w *world) run(until func() bool) {
 	defer cancel()
 	done := make(chan error, 1)
 	go func() {
-		done <- w.RunJobs(ctx, outbox.Handlers{
+		done <- outbox.Run(ctx, w.Repo, outbox.Handlers{
 			mail.JobKind: {Do: w.send.Job}, mail.NotifyJob: {Do: mail.Notify(w.Repo)},
 		})
 	}()
@@ -180,13 +180,13 @@ func TestServerRefuses(t *testing.T) {
 		t.Errorf("jobs %+v", jobs)
 	}
 	w.sink.Refuse("550 never")
-	w.must(w.Update(t.Context(), w.System(), func(tx *storage.Tx) error { _, err := tx.RetryJob(jobs[0].ID); return err }))
+	w.must(w.Update(t.Context(), w.System(), func(tx *storage.Tx) error { _, err := outbox.Retry(tx, jobs[0].ID); return err }))
 	w.run(func() bool { return w.sink.Refused() > 1 })
 	if jobs = w.jobs(); len(jobs) != 1 || jobs[0].State != outbox.GivenUp {
 		t.Errorf("jobs %+v", jobs)
 	}
 	w.sink.Refuse("")
-	w.must(w.Update(t.Context(), w.System(), func(tx *storage.Tx) error { _, err := tx.RetryJob(jobs[0].ID); return err }))
+	w.must(w.Update(t.Context(), w.System(), func(tx *storage.Tx) error { _, err := outbox.Retry(tx, jobs[0].ID); return err }))
 	w.run(func() bool { return len(w.sink.Messages()) == 1 })
 	if jobs = w.jobs(); len(jobs) != 0 {
 		t.Errorf("jobs %+v", jobs)
@@ -198,7 +198,7 @@ func (w *world) jobs() []outbox.State { return w.jobsOf(mail.JobKind) }
 func (w *world) jobsOf(kind string) (jobs []outbox.State) {
 	w.t.Helper()
 	w.must(w.View(w.t.Context(), w.System(), func(tx *storage.Tx) (err error) {
-		jobs, err = tx.Jobs("", kind, 10)
+		jobs, err = outbox.Jobs(tx, "", kind, 10)
 		return err
 	}))
 	return jobs

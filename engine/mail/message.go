@@ -81,7 +81,7 @@ func Send(tx *storage.Tx, m Mail) (sent bool, err error) {
 	if err != nil {
 		return false, fault.Invalid.Errorf("mail: %w", err)
 	}
-	return true, tx.Enqueue(outbox.Job{Kind: JobKind, Data: data, As: tx.Actor()})
+	return true, outbox.Enqueue(tx, outbox.Job{Kind: JobKind, Data: data, As: tx.Actor()})
 }
 
 // check refuses what is too large, and line ends where they would begin a header.

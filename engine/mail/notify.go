@@ -57,7 +57,7 @@ func happened(tx *storage.Tx, e storage.Event) error {
 	if err != nil {
 		return err
 	}
-	return tx.Enqueue(outbox.Job{Kind: NotifyJob, Data: data, As: n.User})
+	return outbox.Enqueue(tx, outbox.Job{Kind: NotifyJob, Data: data, As: n.User})
 }
 
 // Notify returns what finds the subscribers of a job's event and has a message sent to each, except to who caused it.

@@ -38,7 +38,7 @@ func carryOut(t *testing.T, w *opstest.World, o Outside) error {
 	t.Helper()
 	var due []outbox.State
 	w.Do("Administrator", func(c *engine.Ctx) (err error) {
-		due, err = c.Tx.Jobs(outbox.Waits, "", 10)
+		due, err = outbox.Jobs(c.Tx, outbox.Waits, "", 10)
 		return err
 	})
 	for _, j := range due {
@@ -91,7 +91,7 @@ func TestPostToURL(t *testing.T) {
 		if err := c.Tx.KeepBlob(letter()); err != nil {
 			return err
 		}
-		return c.Tx.Enqueue(outbox.Job{Kind: postJob, Data: raw})
+		return outbox.Enqueue(c.Tx, outbox.Job{Kind: postJob, Data: raw})
 	})
 	if err := carryOut(t, w, o); err != nil {
 		t.Fatal(err)
@@ -163,7 +163,7 @@ func TestHostileExports(t *testing.T) {
 			err := w.Try("Administrator", func(c *engine.Ctx) error {
 				err := p.export(c, o.Folder, b)
 				if err == nil {
-					due, err = c.Tx.Jobs(outbox.Waits, exportJob, 2)
+					due, err = outbox.Jobs(c.Tx, outbox.Waits, exportJob, 2)
 				}
 				return cmp.Or(err, only)
 			})

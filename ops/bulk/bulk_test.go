@@ -92,7 +92,7 @@ func (w *world) work(id string) map[string]any {
 	ctx, cancel := context.WithTimeout(w.t.Context(), time.Minute)
 	done := make(chan error, 1)
 	go func() {
-		done <- w.RunJobs(ctx, outbox.Handlers{bulk.JobKind: {Do: bulk.Job(w.e)}})
+		done <- outbox.Run(ctx, w.Repo, outbox.Handlers{bulk.JobKind: {Do: bulk.Job(w.e)}})
 	}()
 	for ctx.Err() == nil {
 		if s := w.status(id)["state"]; s == "COMPLETED" || s == "ABORTED" {

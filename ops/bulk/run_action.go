@@ -75,7 +75,7 @@ func (cmd *command) submit(c *engine.Ctx) (map[string]any, error) {
 		return nil, err
 	}
 	for _, j := range []outbox.Job{{Kind: JobKind, Data: data}, {Kind: JobKind, Data: forget, Due: c.Now.Add(kept)}} {
-		if err := c.Tx.Enqueue(j); err != nil {
+		if err := outbox.Enqueue(c.Tx, j); err != nil {
 			return nil, err
 		}
 	}

@@ -70,7 +70,7 @@ func (p scheduleParams) begin(c *engine.Ctx, b *storage.Blob, doc string) (map[s
 	if err := c.Enqueue(convertJob, id); err != nil {
 		return nil, err
 	}
-	if err := c.Tx.Enqueue(outbox.Job{Kind: endJob, Due: c.Now.Add(keptFor), Data: []byte(`"` + id + `"`)}); err != nil {
+	if err := outbox.Enqueue(c.Tx, outbox.Job{Kind: endJob, Due: c.Now.Add(keptFor), Data: []byte(`"` + id + `"`)}); err != nil {
 		return nil, err
 	}
 	return map[string]any{

@@ -44,7 +44,7 @@ func TestIntegrationTests(t *testing.T) {
 	s := server(t, scenario.NewClock())
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error)
-	go func() { done <- s.Repo.RunJobs(ctx, outbox.Handlers{people.LeaveJob: people.Leaving(s.Repo)}) }()
+	go func() { done <- outbox.Run(ctx, s.Repo, outbox.Handlers{people.LeaveJob: people.Leaving(s.Repo)}) }()
 	defer func() {
 		cancel()
 		if err := <-done; err != nil {

@@ -224,10 +224,10 @@ func (noParams) wait(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
 		return engine.Void{}, fault.Internal.Errorf("jobs: cannot wait outside the engine")
 	}
 	repo, late := c.Engine().Repo(), time.After(longestWait)
-	settled, stop := repo.WatchJobs()
+	settled, stop := outbox.Watch(repo)
 	defer stop()
 	for {
-		b, err := repo.Backlog(c)
+		b, err := outbox.Count(c, repo)
 		if err != nil || b.Jobs[outbox.Waits]+b.Jobs[outbox.Runs] == 0 {
 			return engine.Void{}, err
 		}

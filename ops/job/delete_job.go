@@ -2,6 +2,7 @@ package job
 
 import (
 	"catena/engine"
+	"catena/storage/outbox"
 )
 
 var deleteJob = engine.Op{
@@ -17,5 +18,5 @@ type deleteParams struct {
 }
 
 func (p deleteParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
-	return engine.Void{}, c.Tx.DeleteJob(p.ID)
+	return engine.Void{}, outbox.Delete(c.Tx, p.ID)
 }

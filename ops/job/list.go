@@ -3,6 +3,7 @@ package job
 import (
 	"catena/engine"
 	"catena/storage/fault"
+	"catena/storage/outbox"
 )
 
 const maxList = 1000
@@ -26,7 +27,7 @@ func (p listParams) run(c *engine.Ctx, _ engine.Void) ([]any, error) {
 	if p.Limit < 1 || p.Limit > maxList {
 		return nil, fault.Invalid.Errorf("limit: %d is not between 1 and %d", p.Limit, maxList).In("limit")
 	}
-	jobs, err := c.Tx.Jobs(p.State, p.Kind, p.Limit)
+	jobs, err := outbox.Jobs(c.Tx, p.State, p.Kind, p.Limit)
 	out := make([]any, len(jobs))
 	for i, j := range jobs {
 		out[i] = shown(j)

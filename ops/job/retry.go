@@ -2,6 +2,7 @@ package job
 
 import (
 	"catena/engine"
+	"catena/storage/outbox"
 )
 
 var retry = engine.Op{
@@ -17,7 +18,7 @@ type retryParams struct {
 }
 
 func (p retryParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
-	j, err := c.Tx.RetryJob(p.ID)
+	j, err := outbox.Retry(c.Tx, p.ID)
 	if err != nil {
 		return nil, err
 	}

@@ -25,7 +25,7 @@ type runFailedParams struct {
 }
 
 func (p runFailedParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
-	jobs, err := c.Tx.Jobs(outbox.GivenUp, "", maxList)
+	jobs, err := outbox.Jobs(c.Tx, outbox.GivenUp, "", maxList)
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func (p runFailedParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error
 		}
 		done.Total++
 		if !p.DryRun {
-			if _, err := c.Tx.RetryJob(j.ID); err != nil {
+			if _, err := outbox.Retry(c.Tx, j.ID); err != nil {
 				return nil, err
 			}
 		}

@@ -14,13 +14,13 @@ import (
 func TestRunFailed(t *testing.T) {
 	w := opstest.New(t)
 	w.Do("Administrator", func(c *engine.Ctx) error {
-		return errors.Join(c.Tx.Enqueue(outbox.Job{Kind: "one"}), c.Tx.Enqueue(outbox.Job{Kind: "two"}), c.Tx.Enqueue(outbox.Job{Kind: "one"}))
+		return errors.Join(outbox.Enqueue(c.Tx, outbox.Job{Kind: "one"}), outbox.Enqueue(c.Tx, outbox.Job{Kind: "two"}), outbox.Enqueue(c.Tx, outbox.Job{Kind: "one"}))
 	})
 	run := func(fail bool, each func(kind string)) {
 		t.Helper()
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
-		settled, end := w.WatchJobs()
+		settled, end := outbox.Watch(w.Repo)
 		defer end()
 		do := func(_ context.Context, j outbox.Job) error {
 			each(j.Kind)
@@ -31,12 +31,12 @@ func TestRunFailed(t *testing.T) {
 		}
 		ended := make(chan error, 1)
 		go func() {
-			ended <- w.RunJobs(ctx, outbox.Handlers{"one": {Do: do}, "two": {Do: do}})
+			ended <- outbox.Run(ctx, w.Repo, outbox.Handlers{"one": {Do: do}, "two": {Do: do}})
 		}()
 		for left := 1; left > 0; {
 			w.Do("Administrator", func(c *engine.Ctx) error {
-				waiting, err := c.Tx.Jobs(outbox.Waits, "", 0)
-				running, bad := c.Tx.Jobs(outbox.Runs, "", 0)
+				waiting, err := outbox.Jobs(c.Tx, outbox.Waits, "", 0)
+				running, bad := outbox.Jobs(c.Tx, outbox.Runs, "", 0)
 				left = len(waiting) + len(running)
 				return errors.Join(err, bad)
 			})

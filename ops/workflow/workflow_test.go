@@ -16,6 +16,7 @@ import (
 	opsworkflow "catena/ops/workflow"
 	"catena/rest/resttest"
 	"catena/storage"
+	"catena/storage/outbox"
 	"catena/storage/schema"
 )
 
@@ -366,7 +367,7 @@ func TestTold(t *testing.T) {
 	begun(t, s, "Contract", `{}`)
 	var mails []string
 	err := s.Repo.View(context.Background(), s.Repo.System(), func(tx *storage.Tx) error {
-		jobs, err := tx.Jobs("", "mail", 100)
+		jobs, err := outbox.Jobs(tx, "", "mail", 100)
 		for _, j := range jobs {
 			mails = append(mails, string(j.Data))
 		}

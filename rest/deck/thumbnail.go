@@ -45,7 +45,7 @@ func SendThumbnail(x *rest.Request, p rest.Values) error {
 	}
 	p["base"] = x.Host()
 	cards := x.Query().Get("card") != "0"
-	settled, stop := x.Server.Engine.Repo().WatchJobs()
+	settled, stop := x.Server.Engine.WatchJobs()
 	defer stop()
 	late := time.NewTimer(thumbnailWait)
 	defer late.Stop()

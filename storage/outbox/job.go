@@ -1,6 +1,6 @@
 // Package outbox is a queue of work to be done outside of transactions: a job is added by the
 // transaction that causes it, and carried out after its commit, at least once. It keeps the rows of
-// jobs and runs them; who may add, see and end jobs is storage's to say, what they do whoever adds them.
+// jobs and runs them; what they do is up to whoever adds them.
 package outbox
 
 import (
@@ -71,8 +71,8 @@ const (
 
 const topic = "jobs"
 
-// Settled is the topic that is woken when a job was carried out, or failed.
-const Settled = "jobs settled"
+// settledTopic is the topic that is woken when a job was carried out, or failed.
+const settledTopic = "jobs settled"
 
 var queues = []struct {
 	state string
@@ -100,8 +100,8 @@ func put(k *kv.Tx, queue byte, at time.Time, j Job) error {
 	return k.Set(key(queue, at, j.ID), b)
 }
 
-// Add adds a job that is complete.
-func Add(k *kv.Tx, j Job) error {
+// addRow adds a job that is complete.
+func addRow(k *kv.Tx, j Job) error {
 	k.Wake(topic)
 	return put(k, queueWaiting, j.Due, j)
 }
@@ -125,9 +125,9 @@ func each(k *kv.Tx, queue byte, most int, fn func(key []byte, j Job) bool) error
 	return nil
 }
 
-// List returns jobs: those given up, those that run, those that wait, at most limit of each and read among
+// listRows returns jobs: those given up, those that run, those that wait, at most limit of each and read among
 // so many; state and kind may be empty for any.
-func List(k *kv.Tx, state, kind string, limit, read int) ([]State, error) {
+func listRows(k *kv.Tx, state, kind string, limit, read int) ([]State, error) {
 	if state != "" && state != Waits && state != Runs && state != GivenUp {
 		return nil, fault.Invalid.Errorf("state %q: must be waiting, running or dead", state).In("state")
 	}
@@ -151,8 +151,8 @@ func List(k *kv.Tx, state, kind string, limit, read int) ([]State, error) {
 	return out, nil
 }
 
-// Take takes a job out of its queue. One that runs now cannot be taken.
-func Take(k *kv.Tx, id string, now time.Time, read int) (found State, err error) {
+// takeRow takes a job out of its queue. One that runs now cannot be taken.
+func takeRow(k *kv.Tx, id string, now time.Time, read int) (found State, err error) {
 	for _, s := range queues {
 		var at []byte
 		err := each(k, s.queue, read, func(key []byte, j Job) bool {
@@ -174,14 +174,14 @@ func Take(k *kv.Tx, id string, now time.Time, read int) (found State, err error)
 	return found, fault.NotFound.Errorf("job %s", id)
 }
 
-// Dead begins the keys of the jobs that were given up.
-func Dead() []byte { return []byte{Space, queueDead} }
+// deadRows begins the keys of the jobs that were given up.
+func deadRows() []byte { return []byte{Space, queueDead} }
 
 // kept is how long a job that was given up can be looked at.
 const kept = 7 * 24 * time.Hour
 
-// Old reports whether the row of a job that was given up is kept no longer.
-func Old(row []byte, now time.Time) bool {
+// isOld reports whether the row of a job that was given up is kept no longer.
+func isOld(row []byte, now time.Time) bool {
 	var j Job
 	return json.Unmarshal(row, &j) == nil && now.Sub(j.Due) > kept
 }
@@ -192,8 +192,8 @@ type Backlog struct {
 	Late time.Duration  // how long the job that waits longest is due; 0 if none is
 }
 
-// Count counts the jobs of each state, up to most.
-func Count(k *kv.Tx, now time.Time, most int) (Backlog, error) {
+// countRows counts the jobs of each state, up to most.
+func countRows(k *kv.Tx, now time.Time, most int) (Backlog, error) {
 	b := Backlog{Jobs: map[string]int{}}
 	for _, s := range queues {
 		r := kv.Prefix([]byte{Space, s.queue})

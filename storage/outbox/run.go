@@ -364,7 +364,7 @@ func (q *Queue) settle(ctx context.Context, j *Job, leased []byte, failed error)
 		if err != nil || b == nil {
 			return err // the lease ended, and another worker has the job
 		}
-		k.Wake(Settled)
+		k.Wake(settledTopic)
 		if err := k.Delete(leased); err != nil || failed == nil {
 			return err
 		}

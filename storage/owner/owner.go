@@ -4,6 +4,7 @@ package owner
 import (
 	"catena/storage"
 	"catena/storage/credential"
+	"catena/storage/outbox"
 	"catena/storage/people"
 	"catena/storage/relation"
 	"catena/storage/subscription"
@@ -13,6 +14,7 @@ import (
 
 // All are the owners that every repository has.
 var All = []storage.Owner{
+	outbox.Owner,
 	people.Owner,
 	credential.Owner,
 	relation.Owner,

@@ -39,7 +39,7 @@ func enqueueLeaving(t *storage.Tx, l leaving) error {
 	if err != nil {
 		return err
 	}
-	return t.Enqueue(outbox.Job{Kind: LeaveJob, Data: data})
+	return outbox.Enqueue(t, outbox.Job{Kind: LeaveJob, Data: data})
 }
 
 // Leave carries out a job of the kind LeaveJob: it removes what is no longer for anybody from the access lists of

@@ -50,7 +50,7 @@ func send(tx *storage.Tx, d *Delivery) error {
 	if err != nil {
 		return err
 	}
-	return tx.Enqueue(outbox.Job{Kind: JobKind, Data: data, As: tx.Actor()})
+	return outbox.Enqueue(tx, outbox.Job{Kind: JobKind, Data: data, As: tx.Actor()})
 }
 
 // Deliveries returns the latest deliveries of a webhook, the newest first.
