@@ -3,12 +3,12 @@ package decks
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"catena/decks/deck"
 	"catena/decks/field"
 	"catena/decks/format"
+	"catena/decks/route"
 	"catena/engine"
 	"catena/engine/openapi"
 )
@@ -26,22 +26,21 @@ func (p describeParams) run(_ *engine.Ctx, _ engine.Void) (map[string]any, error
 	if err != nil {
 		return nil, err
 	}
-	paths, schemas, all := map[string]any{}, components(in), endpoints
+	paths, schemas := map[string]any{}, components(in)
 	if in == field.Both {
 		moreComponents(schemas)
-		all = slices.Concat(endpoints, moreEndpoints)
 	}
-	for i := range all {
-		e := &all[i]
-		if e.in != 0 && e.in&in == 0 {
+	for i := range route.Routes {
+		r := &route.Routes[i]
+		if r.In&in == 0 && (r.In != 0 || in != field.Both) {
 			continue
 		}
-		at, _ := paths[e.path].(map[string]any)
+		at, _ := paths[r.Path].(map[string]any)
 		if at == nil {
 			at = map[string]any{}
-			paths[e.path] = at
+			paths[r.Path] = at
 		}
-		at[strings.ToLower(e.method)] = e.describe()
+		at[strings.ToLower(r.Method)] = describe(r)
 	}
 	title := map[field.Revision]string{field.A: "revision A", field.B: "revision B", field.Both: "both revisions"}[in]
 	return map[string]any{
@@ -57,19 +56,21 @@ func (p describeParams) run(_ *engine.Ctx, _ engine.Void) (map[string]any, error
 	}, nil
 }
 
-// describe is an endpoint as OpenAPI has it.
-func (e *endpoint) describe() map[string]any {
+// describe is a route as OpenAPI has it.
+func describe(r *route.Route) map[string]any {
 	var params []any
-	for part := range strings.SplitSeq(e.path, "/") {
-		if name, ok := strings.CutPrefix(part, "{"); ok {
-			params = append(params, openapi.Parameter("path", strings.TrimSuffix(name, "}"), openapi.Type(pathType(name))))
+	for _, s := range r.Segments() {
+		typ := "integer"
+		if s.Text {
+			typ = "string"
 		}
+		params = append(params, openapi.Parameter("path", s.Name, openapi.Type(typ)))
 	}
-	for name := range strings.FieldsSeq(e.query) {
+	for name := range strings.FieldsSeq(r.Query) {
 		params = append(params, openapi.Parameter("query", name, queries[name]))
 	}
 	headers := "Deck-Revision"
-	switch e.method {
+	switch r.Method {
 	case "GET":
 		headers += " If-None-Match"
 	case "PATCH":
@@ -80,49 +81,40 @@ func (e *endpoint) describe() map[string]any {
 	for name := range strings.FieldsSeq(headers) {
 		params = append(params, openapi.Parameter("header", name, openapi.Type("string")))
 	}
-	out := map[string]any{"operationId": e.id, "summary": e.summary, "parameters": params, "responses": e.responses()}
-	if e.body != "" {
-		content := openapi.JSON(openapi.Ref(e.body))
-		for typ := range strings.FieldsSeq(e.texts) {
+	out := map[string]any{"operationId": r.ID, "summary": r.Summary, "parameters": params, "responses": responses(r)}
+	if r.Body != "" {
+		content := openapi.JSON(openapi.Ref(r.Body))
+		for typ := range strings.FieldsSeq(r.Texts) {
 			content[typ] = map[string]any{"schema": openapi.Type("string")}
 		}
 		out["requestBody"] = map[string]any{"content": content}
 	}
-	if e.pictures {
+	if r.Pictures {
 		out["requestBody"] = map[string]any{"required": true, "content": map[string]any{"image/*": map[string]any{}}}
 	}
-	if e.open {
+	if r.Open {
 		out["security"] = []any{}
 	}
 	return out
 }
 
-func (e *endpoint) responses() map[string]any {
+func responses(r *route.Route) map[string]any {
 	ok := map[string]any{"description": "Done."}
 	switch {
-	case e.list:
-		ok["content"] = openapi.JSON(openapi.Object("data", map[string]any{"type": "array", "items": openapi.Ref(e.result)}, "meta", openapi.Ref("PageMeta")))
-	case e.files != "":
+	case r.List:
+		ok["content"] = openapi.JSON(openapi.Object("data", map[string]any{"type": "array", "items": openapi.Ref(r.Result)}, "meta", openapi.Ref("PageMeta")))
+	case r.Files != "":
 		content := map[string]any{}
-		for typ := range strings.FieldsSeq(strings.ReplaceAll(e.files, exportTypes, format.Types())) {
+		for typ := range strings.FieldsSeq(strings.ReplaceAll(r.Files, route.Exports, format.Types())) {
 			content[typ] = map[string]any{}
 		}
 		ok["content"] = content
-	case e.result != "":
-		ok["content"] = openapi.JSON(openapi.Object("data", openapi.Ref(e.result)))
+	case r.Result != "":
+		ok["content"] = openapi.JSON(openapi.Object("data", openapi.Ref(r.Result)))
 	}
-	out := map[string]any{fmt.Sprint(e.status): ok}
-	for code := range strings.FieldsSeq("401 404 429 " + e.errors) {
+	out := map[string]any{fmt.Sprint(r.Status): ok}
+	for code := range strings.FieldsSeq("401 404 429 " + r.Errors) {
 		out[code] = map[string]any{"description": "An error.", "content": map[string]any{"application/problem+json": map[string]any{"schema": openapi.Ref("Problem")}}}
 	}
 	return out
-}
-
-// pathType is the type of a part of an address: most are numbers.
-func pathType(name string) string {
-	switch name {
-	case "delivery}", "username}", "version}", "webhook}":
-		return "string"
-	}
-	return "integer"
 }

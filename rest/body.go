@@ -14,7 +14,7 @@ type Body uint8
 
 // What is read of a body.
 const (
-	jsonBody    Body = iota // JSON
+	JSONBody    Body = iota // JSON
 	NoBody                  // nothing, whatever comes
 	CallBody                // a call of an operation: JSON, JSON in a form, or JSON and files as parts
 	FileBody                // the bytes of a file, whose type may be any
@@ -31,7 +31,7 @@ const MIMEForm = "application/x-www-form-urlencoded"
 // Takes reports whether a body of a media type is read.
 func (b Body) Takes(typ string) bool {
 	switch b {
-	case jsonBody:
+	case JSONBody:
 		return IsJSON(typ)
 	case CallBody:
 		return IsJSON(typ) || typ == MIMEForm || typ == "multipart/related" || typ == "multipart/form-data" || typ == "multipart/mixed"

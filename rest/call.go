@@ -34,9 +34,19 @@ type Reply struct {
 	Then   func()            // called between the call and its answer
 	Sent   func(name string) // called once a file of this name went out, or began to
 
+	Encode func(dst []byte, v any) (Encoded, error) // writes the result; nil: as an entity, and the platform's headers count
+
 	run func(call engine.Call) (*engine.Result, error) // carries the call out; nil: the engine, by its operation
 
 	Modified *time.Time // of a file; set while the call runs
+}
+
+// Encoded is a result as it goes out.
+type Encoded struct {
+	Body     []byte              // appended to what was given
+	Tag      string              // entity tag, with its quotes
+	Location string              // of what was made, below the address of the server
+	Tell     func(h http.Header) // adds what else the answer says; not when it is replayed
 }
 
 // Run carries out a call for whoever asks and answers with what it returns.
@@ -47,6 +57,9 @@ func (x *Request) Run(call engine.Call, re Reply) error {
 		return nil
 	}
 	e.buf = x.buf
+	if re.Encode != nil && call.IdempotencyKey != "" { // also when it fails
+		x.Writer.Header().Set("Idempotency-Key", call.IdempotencyKey)
+	}
 	if re.run == nil {
 		re.run = func(call engine.Call) (*engine.Result, error) { return x.Engine.Run(x.HTTP.Context(), call) }
 	}
@@ -73,6 +86,12 @@ func (x *Request) Run(call engine.Call, re Reply) error {
 		x.Writer.Header().Set("Catena-Trace", res.Trace.ID)
 	}
 	x.led(e, a)
+	if a.Location != "" && re.Encode != nil {
+		a.Location = x.Host() + a.Location
+	}
+	if e.out.Tell != nil && !res.Replayed {
+		e.out.Tell(x.Writer.Header())
+	}
 	if x.Invoked != "" && len(res.Ignored) > 0 {
 		x.Writer.Header().Set(ignoredHeader, escapedList(res.Ignored))
 	}
@@ -96,26 +115,42 @@ func escapedList(names []string) string {
 	return strings.Join(list, ",")
 }
 
+// Value runs an operation for whoever asks, unless the call names somebody, and returns its result.
+func (x *Request) Value(call engine.Call) (any, error) {
+	x.introduce(&call)
+	res, err := x.Engine.Run(x.HTTP.Context(), call)
+	if err != nil {
+		return nil, err
+	}
+	return res.Value, nil
+}
+
 // encoder completes a call with what the request says about it and returns what will
 // encode its result.
 func (x *Request) encoder(call *engine.Call, re Reply) *encoder {
-	x.Introduce(call)
-	call.DryRun, call.Trace = x.Flag("dryRun"), x.Flag("trace")
-	call.Timeout = transactionTimeout(x.HTTP.Header)
-	call.KeepUploads = x.KeepsUploads()
-	x.Keyed(call, &re)
-	if re.Options == nil {
-		re.Options = x.Options()
+	x.introduce(call)
+	call.DryRun = x.Flag("dryRun")
+	x.keyed(call, &re)
+	if re.Encode == nil {
+		call.Trace = x.Flag("trace")
+		call.Timeout = transactionTimeout(x.HTTP.Header)
+		call.KeepUploads = x.KeepsUploads()
+		if re.Options == nil {
+			re.Options = x.Options()
+		}
 	}
 	e := &encoder{re: re, keep: call.IdempotencyKey != "", limit: int64(x.Engine.Limits().Replies), dry: call.DryRun}
-	e.void = Header(x.HTTP.Header, "X-Nxvoidoperation", "X-Platform-Voidoperation") == "true"
+	e.void = re.Encode == nil && Header(x.HTTP.Header, "X-Nxvoidoperation", "X-Platform-Voidoperation") == "true"
 	call.Encode = e.encode
 	return e
 }
 
-// Introduce says in a call for whom it is and where it comes from.
-func (x *Request) Introduce(call *engine.Call) {
-	call.As, call.Door, call.RequestID, call.Remote = x.As, x.Door(), x.ID, x.client()
+// introduce says in a call for whom it is and where it comes from.
+func (x *Request) introduce(call *engine.Call) {
+	if call.As == nil {
+		call.As = x.As
+	}
+	call.Door, call.RequestID, call.Remote = x.Door(), x.ID, x.client()
 }
 
 // KeepsUploads reports whether the client will use what it uploaded once more.
@@ -145,9 +180,9 @@ func transactionTimeout(h http.Header) time.Duration {
 // traceID is that of the request's traceparent header; "" if it has none.
 func (x *Request) traceID() string { return engine.TraceID(x.HTTP.Context()) }
 
-// Keyed gives the call the idempotency key of a POST. It counts for one address of one
+// keyed gives the call the idempotency key of a POST. It counts for one address of one
 // repository, however that is spelled.
-func (x *Request) Keyed(call *engine.Call, re *Reply) {
+func (x *Request) keyed(call *engine.Call, re *Reply) {
 	key := x.HTTP.Header["Idempotency-Key"]
 	if len(key) != 1 || key[0] == "" || x.HTTP.Method != http.MethodPost || call.DryRun {
 		return
@@ -185,7 +220,7 @@ type encoder struct {
 	dry   bool
 	void  bool
 	buf   []byte
-	etag  string
+	out   Encoded
 
 	conversation, download string // the UI session that the call worked in, and again if it left a file there
 }
@@ -196,6 +231,9 @@ type kept struct {
 	Mime   string `json:"mime,omitempty"`
 	Name   string `json:"name,omitempty"` // of a file
 	Lost   bool   `json:"lost,omitempty"` // too large, or several files
+
+	Tag      string `json:"tag,omitempty"`
+	Location string `json:"location,omitempty"`
 }
 
 func (e *encoder) encode(c *engine.Ctx, v any) ([]byte, error) {
@@ -208,6 +246,10 @@ func (e *encoder) encode(c *engine.Ctx, v any) ([]byte, error) {
 		return body, err
 	}
 	k := kept{Status: e.status(v), Mime: MIMEJSON}
+	if e.re.Encode != nil {
+		k.Tag, k.Location = e.out.Tag, e.out.Location
+		return keep(&k, body)
+	}
 	switch v := v.(type) {
 	case nil:
 		k = kept{Status: http.StatusNoContent}
@@ -219,6 +261,11 @@ func (e *encoder) encode(c *engine.Ctx, v any) ([]byte, error) {
 	case engine.Blobs:
 		k.Lost = true
 	}
+	return keep(&k, body)
+}
+
+// keep puts the first line before an answer.
+func keep(k *kept, body []byte) ([]byte, error) {
 	line, err := json.Marshal(k)
 	return append(append(line, '\n'), body...), err
 }
@@ -233,7 +280,16 @@ func (e *encoder) status(v any) int {
 
 // append writes an entity. Files are not written here: they are sent after the transaction.
 func (e *encoder) append(c *engine.Ctx, v any) ([]byte, error) {
-	e.etag = ""
+	e.out = Encoded{}
+	dst := e.buf[:0]
+	if e.keep {
+		dst = nil // what is kept must not be written over
+	}
+	if e.re.Encode != nil {
+		var err error
+		e.out, err = e.re.Encode(dst, v)
+		return e.out.Body, err
+	}
 	switch v.(type) {
 	case nil:
 		return nil, nil
@@ -244,10 +300,6 @@ func (e *encoder) append(c *engine.Ctx, v any) ([]byte, error) {
 	}
 	if e.re.base != "" {
 		v = absolute(v, e.re.base)
-	}
-	dst := e.buf[:0]
-	if e.keep {
-		dst = nil // what is kept must not be written over
 	}
 	write := entity.Append
 	if e.re.Bare {
@@ -261,7 +313,7 @@ func (e *encoder) append(c *engine.Ctx, v any) ([]byte, error) {
 		return nil, err
 	}
 	if d, ok := v.(interface{ ChangeToken() string }); ok && e.re.Tagged {
-		e.etag = entityTag(d.ChangeToken(), body)
+		e.out.Tag = entityTag(d.ChangeToken(), body)
 	}
 	return body, nil
 }
@@ -269,11 +321,13 @@ func (e *encoder) append(c *engine.Ctx, v any) ([]byte, error) {
 // entityTag is the tag of a document as it is shown: its change token, which If-Match
 // compares, and a sum of the body, for that also depends on what was asked for.
 func entityTag(token string, body []byte) string {
-	return `"` + token + "." + strconv.FormatUint(uint64(crc32.Checksum(body, Castagnoli)), 36) + `"`
+	return `"` + token + "." + Sum(body) + `"`
 }
 
-// Castagnoli is the table of the sums in entity tags.
-var Castagnoli = crc32.MakeTable(crc32.Castagnoli)
+// Sum is a sum of a body, for its entity tag.
+func Sum(body []byte) string { return strconv.FormatUint(uint64(crc32.Checksum(body, castagnoli)), 36) }
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // answer makes the answer of a finished call.
 func (e *encoder) answer(res *engine.Result) (*Answer, error) {
@@ -281,7 +335,7 @@ func (e *encoder) answer(res *engine.Result) (*Answer, error) {
 	case res.Replayed && res.Void:
 		return &Answer{Status: http.StatusNoContent}, nil
 	case res.Replayed:
-		return replayed(res.Body)
+		return e.replayed(res.Body)
 	}
 	body := res.Body
 	if e.keep {
@@ -290,9 +344,9 @@ func (e *encoder) answer(res *engine.Result) (*Answer, error) {
 		}
 	}
 	if e.dry {
-		return DryAnswer(res)
+		return dryAnswer(res)
 	}
-	a := &Answer{Status: e.status(res.Value), Mime: MIMEJSON, Body: body, Etag: e.etag}
+	a := &Answer{Status: e.status(res.Value), Mime: MIMEJSON, Body: body, Etag: e.out.Tag, Location: e.out.Location}
 	switch v := res.Value.(type) {
 	case *engine.Blob:
 		if v != nil && !e.void && !res.Void {
@@ -311,14 +365,14 @@ func (e *encoder) answer(res *engine.Result) (*Answer, error) {
 			return a, nil
 		}
 	}
-	if e.void || res.Void || len(a.Body) == 0 {
+	if e.void || res.Void || len(a.Body) == 0 || a.Status == http.StatusNoContent {
 		return &Answer{Status: cmp.Or(e.re.empty, http.StatusNoContent)}, nil
 	}
 	return a, nil
 }
 
 // replayed makes the answer that an earlier request with the same key got.
-func replayed(stored []byte) (*Answer, error) {
+func (e *encoder) replayed(stored []byte) (*Answer, error) {
 	var k kept
 	i := bytes.IndexByte(stored, '\n')
 	if i < 0 || json.Unmarshal(stored[:i], &k) != nil {
@@ -331,11 +385,15 @@ func replayed(stored []byte) (*Answer, error) {
 	if k.Name != "" || k.Mime != MIMEJSON && k.Mime != "" {
 		return &Answer{Status: k.Status, File: &File{Blob: engine.NewBlob(k.Name, k.Mime, stored[i+1:])}}, nil
 	}
-	return &Answer{Status: k.Status, Mime: k.Mime, Body: stored[i+1:]}, nil
+	a := &Answer{Status: cmp.Or(k.Status, e.re.Status), Mime: cmp.Or(k.Mime, MIMEJSON), Body: stored[i+1:], Etag: k.Tag, Location: k.Location}
+	if a.Status == http.StatusNoContent {
+		a.Body = nil
+	}
+	return a, nil
 }
 
-// DryAnswer shows what a call would have returned and changed.
-func DryAnswer(res *engine.Result) (*Answer, error) {
+// dryAnswer shows what a call would have returned and changed.
+func dryAnswer(res *engine.Result) (*Answer, error) {
 	value := json.RawMessage("null")
 	if len(res.Body) > 0 && !res.Void {
 		value = res.Body

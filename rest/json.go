@@ -31,7 +31,7 @@ func CheckJSON(data []byte) error {
 	return nil
 }
 
-// Members calls f for each member of a JSON object that checkJSON has accepted; null is absent.
+// Members calls f for each member of a JSON object that checkJSON has accepted.
 func Members(data []byte, f func(name string, value json.RawMessage) error) error {
 	s := scanner{data: data}
 	if s.space(); s.peek() != '{' {
@@ -52,10 +52,8 @@ func Members(data []byte, f func(name string, value json.RawMessage) error) erro
 		s.space()
 		start := s.pos
 		s.skip()
-		if value := data[start:s.pos]; string(value) != "null" {
-			if err := f(string(key), value); err != nil {
-				return err
-			}
+		if err := f(string(key), data[start:s.pos]); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -29,7 +29,6 @@ type Request struct {
 	Repo     string         // its name
 	asked    url.Values     // query parameters, parsed on first use
 	Session  string         // token of the browser's session; "" without
-	Revision string         // of the deck service, asked for
 	Invoked  string         // the operation the caller named, for the long form of messages
 	Status   int
 	cut      bool         // the answer was broken off

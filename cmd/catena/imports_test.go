@@ -86,6 +86,7 @@ var imports = map[string][]string{
 	"decks/html":                     {},
 	"decks/listing":                  {"engine", "storage", "storage/people", "storage/search", "decks/deck", "decks/field"},
 	"decks/render":                   {"decks/theme", "engine/markdown", "storage/blob", "engine/convert", "engine/pdf"},
+	"decks/route":                    {"decks/field"}, // as decks/field
 	"decks/share":                    {"engine", "storage", "storage/people", "storage/credential", "engine/mail", "decks/deck", "decks/export", "decks/field", "decks/listing"},
 	"decks/slide":                    {"engine", "storage", "decks/deck", "decks/html", "decks/listing"},
 	"decks/style":                    {},

@@ -170,6 +170,9 @@ func (inv *invocation) parse() error {
 		return err
 	}
 	return rest.Members(inv.body, func(name string, value json.RawMessage) error {
+		if string(value) == "null" {
+			return nil // as if it was absent
+		}
 		switch name {
 		case "input":
 			inv.input = value
@@ -198,7 +201,10 @@ func (inv *invocation) variables(raw json.RawMessage) error {
 	}
 	inv.vars = map[string]any{}
 	return rest.Members(raw, func(name string, value json.RawMessage) error {
-		if name == "ChainParameters" {
+		switch {
+		case string(value) == "null":
+			return nil // as if it was absent
+		case name == "ChainParameters":
 			return fault.Invalid.Errorf("body: context variable ChainParameters is reserved").In("context/ChainParameters")
 		}
 		v, err := resolvable(value)

@@ -2,7 +2,6 @@ package deck
 
 import (
 	"fmt"
-	"net/http"
 
 	"catena/engine"
 	"catena/rest"
@@ -11,16 +10,16 @@ import (
 
 const opFile = "Deck.OpenFile"
 
-// ownFile sends a picture of a deck to its owner.
-func ownFile(x *rest.Request) error {
+// openFile sends a picture of a deck to its owner.
+func (s *service) openFile(x *rest.Request) error {
 	if err := x.Rate(); err != nil {
 		return err
 	}
-	p, err := params(x, numberOf("id"), numberOf("number"))
+	p, err := s.placed(x, nil)
 	if err != nil {
 		return err
 	}
-	return openFile(x, engine.Call{RawParams: p.Close()})
+	return sendFile(x, engine.Call{Op: opFile, RawParams: p.Close()}, true)
 }
 
 // SendFile sends the picture that number and name stand for.
@@ -28,27 +27,13 @@ func SendFile(x *rest.Request, p rest.Values) error {
 	p["address"] = fmt.Sprintf("files/%s/%s", p["number"], p["name"])
 	delete(p, "number")
 	delete(p, "name")
-	return openFile(x, engine.Call{Params: p})
-}
-
-func openFile(x *rest.Request, call engine.Call) error {
-	call.Op, call.As, call.Door, call.RequestID = opFile, x.As, x.Door(), x.ID
-	res, err := x.Server.Engine.Run(x.HTTP.Context(), call)
-	if err != nil {
-		return err
-	}
-	b, ok := res.Value.(*engine.Blob)
-	if !ok {
-		return fault.Internal.Errorf("%s: %T is not a file", opFile, res.Value)
-	}
-	x.Write(&rest.Answer{Status: http.StatusOK, File: &rest.File{Blob: b, Inline: true}})
-	return nil
+	return sendFile(x, engine.Call{Op: opFile, Params: p}, true)
 }
 
 // addFile keeps the picture that the body is, or the one file in a body of several parts,
 // with a deck.
-func addFile(x *rest.Request) error {
-	call, err := deckCall(x, "Deck.AddFile", []deckParams{numberOf("id")})
+func (s *service) addFile(x *rest.Request) error {
+	p, err := s.begin(x)
 	if err != nil {
 		return err
 	}
@@ -56,12 +41,7 @@ func addFile(x *rest.Request) error {
 	if err != nil {
 		return err
 	}
-	call.Input = b
-	return runDeck(x, call, http.StatusCreated, func(v any) any {
-		m, _ := v.(map[string]any)
-		data, _ := m["data"].(map[string]any)
-		return map[string]any{"data": data, "location": fmt.Sprintf("/v1/decks/%v/files/%v", data["deck_id"], data["number"])}
-	})
+	return s.run(x, engine.Call{Op: s.Op, Input: b, RawParams: p.Close()}, b)
 }
 
 // picture takes the body in as a file.

@@ -17,8 +17,8 @@ const (
 	thumbnailAgain = "2"             // seconds after which a picture that is not there yet may be
 )
 
-// deckThumbnail sends the picture of a slide to the deck's owner.
-func deckThumbnail(x *rest.Request) error {
+// thumbnail sends the picture of a slide to the deck's owner.
+func (s *service) thumbnail(x *rest.Request) error {
 	if err := x.Rate(); err != nil {
 		return err
 	}
@@ -97,9 +97,5 @@ func notDrawn(x *rest.Request) error {
 }
 
 func drawn(x *rest.Request, p rest.Values) (any, error) {
-	res, err := x.Server.Engine.Run(x.HTTP.Context(), engine.Call{Op: opThumbnail, Params: p, As: x.As, Door: x.Door(), RequestID: x.ID})
-	if err != nil {
-		return nil, err
-	}
-	return res.Value, nil
+	return Value(x, engine.Call{Op: opThumbnail, Params: p})
 }

@@ -47,7 +47,7 @@ func bulkEvents(x *rest.Request) error {
 		return err
 	}
 	return x.Stream("bulk", func() (rest.Progress, error) {
-		v, err := quiet(x, "Bulk.Get", params)
+		v, err := x.Value(engine.Call{Op: "Bulk.Get", Params: params})
 		if err != nil {
 			return rest.Progress{}, err
 		}

@@ -52,7 +52,7 @@ func openBatchWith(x *rest.Request) error {
 	if err != nil {
 		return err
 	}
-	opened, err := quiet(x, "Upload.Open", rest.Values{"handler": name})
+	opened, err := x.Value(engine.Call{Op: "Upload.Open", Params: rest.Values{"handler": name}})
 	if err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ func uploadFile(x *rest.Request) error {
 		return rest.TooLarge("file", x.BlobLimit())
 	}
 	// Who may not upload there is told before the bytes come.
-	if _, err := quiet(x, "Upload.Check", rest.Values{"batch": params["batch"]}); err != nil {
+	if _, err := x.Value(engine.Call{Op: "Upload.Check", Params: rest.Values{"batch": params["batch"]}}); err != nil {
 		return err
 	}
 	b, done, err := takePart(x, params)
@@ -209,26 +209,17 @@ func executeBatch(x *rest.Request) error {
 
 // forget ends a batch that was used. If that fails it ends by itself in a day.
 func forget(x *rest.Request, batch any) {
-	_, err := quiet(x, "Upload.Drop", rest.Values{"batch": batch})
+	_, err := x.Value(engine.Call{Op: "Upload.Drop", Params: rest.Values{"batch": batch}})
 	if err != nil && !fault.Is(err, fault.NotFound) && !rest.Gone(x.HTTP.Context(), err) {
 		x.Report(rest.StatusOf(err), "batch was used but could not be deleted", err)
 	}
-}
-
-// quiet runs an operation whose result is not the answer.
-func quiet(x *rest.Request, op string, params rest.Values) (any, error) {
-	res, err := x.Engine.Run(x.HTTP.Context(), engine.Call{Op: op, Params: params, As: x.As, Door: x.Door(), RequestID: x.ID})
-	if err != nil {
-		return nil, err
-	}
-	return res.Value, nil
 }
 
 // completeUpload is for handlers that let others take the bytes.
 func completeUpload(x *rest.Request) error {
 	params, err := batchParams(x)
 	if err == nil {
-		_, err = quiet(x, "Upload.File", params)
+		_, err = x.Value(engine.Call{Op: "Upload.File", Params: params})
 	}
 	if err != nil {
 		return err
@@ -240,7 +231,7 @@ func completeUpload(x *rest.Request) error {
 func refreshToken(x *rest.Request) error {
 	params, err := batchParams(x)
 	if err == nil {
-		_, err = quiet(x, "Upload.Check", params)
+		_, err = x.Value(engine.Call{Op: "Upload.Check", Params: params})
 	}
 	if err != nil {
 		return err

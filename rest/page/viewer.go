@@ -9,6 +9,7 @@ import (
 	"catena/decks/field"
 	"catena/engine"
 	"catena/rest"
+	"catena/rest/deck"
 	"catena/rest/web"
 	"catena/storage/fault"
 )
@@ -80,13 +81,13 @@ func viewDeck(x *rest.Request) (*web.Deck, error) {
 
 // object runs an operation whose result is an object.
 func object(x *rest.Request, op string, p rest.Values) (rest.Values, error) {
-	res, err := x.Server.Engine.Run(x.HTTP.Context(), engine.Call{Op: op, Params: p, As: x.As, Door: x.Door(), RequestID: x.ID})
+	v, err := deck.Value(x, engine.Call{Op: op, Params: p})
 	if err != nil {
 		return nil, err
 	}
-	m, ok := res.Value.(map[string]any)
+	m, ok := v.(map[string]any)
 	if !ok {
-		return nil, fault.Internal.Errorf("%s: %T is not an object", op, res.Value)
+		return nil, fault.Internal.Errorf("%s: %T is not an object", op, v)
 	}
 	return m, nil
 }

@@ -133,10 +133,7 @@ func deletePerson(x *rest.Request, op, name string) error {
 		}
 		return x.Run(engine.Call{Op: op, Params: rest.Values{name: params["name"]}}, rest.Reply{Status: http.StatusNoContent})
 	}
-	call := engine.Call{
-		Op: "User.RemoveFromGroup", Params: params, As: x.As, Door: x.Door(), RequestID: x.ID, DryRun: x.Flag("dryRun"),
-	}
-	if _, err := x.Engine.Run(x.HTTP.Context(), call); err != nil {
+	if _, err := x.Value(engine.Call{Op: "User.RemoveFromGroup", Params: params, DryRun: x.Flag("dryRun")}); err != nil {
 		return err
 	}
 	user, _ := params["name"].(string)

@@ -24,7 +24,7 @@ func deviceToken(x *rest.Request) error {
 	}
 	q := x.Query()
 	params := rest.Values{"application": q.Get("applicationName"), "deviceId": q.Get("deviceId")}
-	_, err := x.Engine.Run(x.HTTP.Context(), engine.Call{Op: "Token.Revoke", Params: params, As: x.As, Door: x.Door(), RequestID: x.ID})
+	_, err := x.Value(engine.Call{Op: "Token.Revoke", Params: params})
 	if fault.Is(err, fault.NotFound) {
 		return fault.Invalid.Errorf("token: there is none for this program and device")
 	}
@@ -43,11 +43,11 @@ func acquireToken(x *rest.Request, application string) error {
 			return fault.Invalid.Errorf("token: %s is missing", from).In(from)
 		}
 	}
-	res, err := x.Engine.Run(x.HTTP.Context(), engine.Call{Op: "Token.Acquire", Params: params, As: x.As, Door: x.Door(), RequestID: x.ID})
+	v, err := x.Value(engine.Call{Op: "Token.Acquire", Params: params})
 	if err != nil {
 		return err
 	}
-	token, _ := res.Value.(string)
+	token, _ := v.(string)
 	x.Writer.Header().Set("Cache-Control", "no-store")
 	return x.Text(http.StatusCreated, token)
 }

@@ -7,43 +7,6 @@ import (
 	"catena/engine/openapi"
 )
 
-// endpoint is an address of the deck service as its descriptions tell of it.
-type endpoint struct {
-	in               field.Revision
-	method, path, id string
-	summary, query   string
-	body, result     string // names of schemas
-	list             bool
-	status           int
-	errors           string // statuses besides those that all have
-	texts            string // types of bodies besides JSON
-	files            string // types of answers that are not JSON
-	pictures         bool   // the body is a picture
-	open             bool   // nobody need sign in
-}
-
-// exportTypes stands for the types of all formats to which decks are exported.
-const exportTypes = "exports"
-
-// endpoints are what the specification's revisions have, and what was added to both.
-var endpoints = []endpoint{
-	{in: field.Both, method: "GET", path: "/v1/user", id: "getUser", summary: "Authenticated user", result: "User", status: 200},
-	{in: field.Both, method: "GET", path: "/v1/decks", id: "listDecks", summary: "The caller's decks, newest first", query: "page per_page", result: "DeckSummary", list: true, status: 200, errors: "422"},
-	{in: field.Both, method: "POST", path: "/v1/decks", id: "createDeck", summary: "Create a deck", body: "DeckInput", result: "Deck", status: 201, errors: "400 403 409 413 415 422"},
-	{in: field.A, method: "GET", path: "/v1/decks/trashed", id: "listTrashedDecks", summary: "The caller's decks in the trash, most recently trashed first", query: "page per_page", result: "TrashedDeck", list: true, status: 200, errors: "422"},
-	{in: field.Both, method: "GET", path: "/v1/decks/{id}", id: "getDeck", summary: "A deck", query: "include_deck_html", result: "Deck", status: 200, errors: "422"},
-	{in: field.Both, method: "PATCH", path: "/v1/decks/{id}", id: "updateDeck", summary: "Change a deck", body: "DeckInput", result: "Deck", status: 200, errors: "400 403 412 413 415 422"},
-	{in: field.Both, method: "POST", path: "/v1/decks/{id}/trash", id: "trashDeck", summary: "Move a deck to the trash", status: 204, errors: "403"},
-	{in: field.A, method: "POST", path: "/v1/decks/{id}/recover", id: "recoverDeck", summary: "Restore a deck from the trash", status: 204, errors: "403"},
-	{in: field.A, method: "GET", path: "/v1/decks/{deck_id}/share", id: "listShareLinks", summary: "Private links, newest first", result: "ShareLink", list: true, status: 200, errors: "403"},
-	{in: field.A, method: "POST", path: "/v1/decks/{deck_id}/share", id: "createShareLink", summary: "Create a private link", body: "ShareLinkInput", result: "ShareLink", status: 201, errors: "400 403 409 415 422"},
-	{in: field.A, method: "DELETE", path: "/v1/decks/{deck_id}/share/{id}", id: "revokeShareLink", summary: "Revoke a private link", status: 204, errors: "403"},
-	{in: field.A, method: "POST", path: "/v1/decks/{deck_id}/exports", id: "createExport", summary: "Start an export", body: "ExportInput", result: "Export", status: 202, errors: "400 403 415 422"},
-	{in: field.A, method: "GET", path: "/v1/decks/{deck_id}/exports/{id}", id: "getExport", summary: "State of an export", result: "Export", status: 200},
-	{in: field.A, method: "GET", path: "/v1/team/decks", id: "listTeamDecks", summary: "The team's decks, newest first", query: "page per_page", result: "TeamDeckSummary", list: true, status: 200, errors: "403 422"},
-	{in: field.A, method: "GET", path: "/v1/team/decks/{id}", id: "getTeamDeck", summary: "A deck of the team", query: "include_deck_html", result: "TeamDeck", status: 200, errors: "403 422"},
-}
-
 // queries are the parameters of addresses.
 var queries = map[string]map[string]any{
 	"include_deck_html": {"type": "boolean", "default": false},
@@ -125,4 +88,38 @@ func inputField(f *field.Field) map[string]any {
 		out["maximum"] = *f.Max
 	}
 	return out
+}
+
+// moreSchemas are the schemas of what the specification leaves out: fields that are always
+// there, and those that may be.
+var moreSchemas = map[string][2]string{
+	"Delivery":      {"id webhook type state created_at:moment tries:integer body", "finished_at:moment status:integer failure"},
+	"File":          {"deck_id:integer number:integer name address type size:integer added_at:moment", ""},
+	"ImportInput":   {"source", "format title visibility"},
+	"MemberInput":   {"", "role"},
+	"Notice":        {"id:integer event deck_id:integer share_link_id:integer title name created_at:moment", ""},
+	"ShareView":     {"viewed_at:moment user_agent referrer", ""},
+	"Slide":         {"deck_id:integer number:integer column:integer row:integer title size:integer notes:boolean html slide_count:integer etag", ""},
+	"SlideChange":   {"html", ""},
+	"SlideInput":    {"html", "after:integer below:boolean"},
+	"SlidePlace":    {"", "after:integer below:boolean"},
+	"SlideSummary":  {"number:integer column:integer row:integer title size:integer notes:boolean", ""},
+	"Team":          {"id:integer name slug url:address thumbnail_url:address", ""},
+	"TeamInput":     {"", "name slug owner billing_period thumbnail_url:address"},
+	"Version":       {"version title slide_count:integer author updated_at:moment", ""},
+	"Webhook":       {"id owner url:address description events:array enabled:boolean created_at:moment updated_at:moment failures:integer", "failing_since:moment reason secret"},
+	"WebhookChange": {"", "url:address events:array description enabled:boolean new_secret:boolean"},
+	"WebhookInput":  {"url:address events:array", "description"},
+	"WholeTeam":     {"id:integer name slug url:address thumbnail_url:address billing_period created_at:moment updated_at:moment members:array", ""},
+}
+
+// moreComponents adds them to the schemas of a description.
+func moreComponents(out map[string]any) {
+	for name, fields := range moreSchemas {
+		schema := openapi.Fields(fields[0]+" "+fields[1], false)
+		if fields[0] != "" {
+			schema["required"] = openapi.Fields(fields[0], true)["required"]
+		}
+		out[name] = schema
+	}
 }
