@@ -28,7 +28,7 @@ func TestServices(t *testing.T) {
 		{"GET", "/webhook", "", 200, `"id":"` + id + `"`},
 		{"GET", "/webhook/" + id, "", 200, `"enabled":true`},
 		{"PUT", "/webhook/" + id, `{"description":"mine"}`, 200, `"description":"mine"`},
-		{"PUT", "/webhook/" + id, `[]`, 400, `object expected`},
+		{"PUT", "/webhook/" + id, `[]`, 400, `must be an object`},
 		{"PUT", "/bulk" + both, `{"entity-type":"document","properties":{"dc:title":"both"}}`, 200, `"title":"both"`},
 		{"GET", "/bulk" + both, "", 200, `"entity-type":"documents"`},
 		{"GET", "/webhook/" + id + "/deliveries?limit=5", "", 200, `[]`},

@@ -243,7 +243,7 @@ func TestProxied(t *testing.T) {
 		link, _ := p.Do("POST", "/v1/decks/2/share", `{"password":"open sesame"}`, key...).JSON(t)["data"].(map[string]any)
 		b = p.browser().open(link["url"].(string))
 		share := strings.TrimPrefix(link["url"].(string), p.public)
-		b.is(share, "password").submit("password", "password", "wrong").is(share, "not the password")
+		b.is(share, "password").submit("password", "password", "wrong").is(share, "Wrong password")
 		b.submit("password", "password", "open sesame").is(share, "Hidden")
 		b.open(p.public+share+"/fullscreen").is(share+"/fullscreen", "<section")
 		b = p.browser().open(p.public+path+"/decks/bob/seen").is(path+"/decks/bob/seen", "Seen")

@@ -146,7 +146,7 @@ func TestEndRun(t *testing.T) {
 
 		answers(t, s.Do("DELETE", at, "", "as", c.by), 204, "")
 		a := <-answer
-		answers(t, a, 409, "was ended by "+c.by)
+		answers(t, a, 409, "was canceled by "+c.by)
 		if p := a.JSON(t); p["code"] != "run_ended" || p["retryable"] != false {
 			t.Errorf("problem %v", p)
 		}
@@ -180,7 +180,7 @@ func TestEndAsyncRun(t *testing.T) {
 			answers(t, s.Do("GET", status, "", "as", "alice"), 404, "")
 		} else {
 			answers(t, s.Do("DELETE", runsAt+"/"+id, ""), 204, "")
-			answers(t, s.Do("GET", over(t, s, status, "as", "alice"), "", "as", "alice"), 409, "was ended by Administrator")
+			answers(t, s.Do("GET", over(t, s, status, "as", "alice"), "", "as", "alice"), 409, "was canceled by Administrator")
 		}
 		answers(t, s.Do("GET", "/api/v1/path/open/one", ""), 404, "")
 	}
@@ -209,7 +209,7 @@ func TestEndBulk(t *testing.T) {
 	answers(t, s.Do("DELETE", at, "", "as", "bob"), 404, "")
 	answers(t, s.Do("DELETE", at, ""), 204, "")
 	last, ok := next()
-	if !ok || last.data["state"] != "ABORTED" || !strings.Contains(fmt.Sprint(last.data["errorMessage"]), "was ended by Administrator") {
+	if !ok || last.data["state"] != "ABORTED" || !strings.Contains(fmt.Sprint(last.data["errorMessage"]), "was canceled by Administrator") {
 		t.Errorf("last event %+v", last)
 	}
 	cancel()
@@ -230,7 +230,7 @@ func TestBrowserRuns(t *testing.T) {
 	b.wait(`document.querySelector("#running tr td")?.textContent === "Test.Search"`)
 	b.shot("runs")
 	b.click(`[aria-label="End Test.Search of alice"]`)
-	answers(t, <-answer, 409, "was ended by alice")
+	answers(t, <-answer, 409, "was canceled by alice")
 	b.wait(`document.getElementById("running").textContent === "Nothing runs now." || (document.getElementById("again").click(), false)`)
 	b.wait(`document.querySelector("#failed .tag.bad")?.textContent === "run_ended"`)
 
@@ -250,5 +250,5 @@ func TestBrowserRuns(t *testing.T) {
 		t.Errorf("%v repeats none of %v", again, first)
 	}
 	answers(t, s.Do("DELETE", runsAt+"/"+again["id"].(string), ""), 204, "")
-	b.wait(`document.getElementById("refused").textContent.includes("was ended by Administrator")`)
+	b.wait(`document.getElementById("refused").textContent.includes("was canceled by Administrator")`)
 }

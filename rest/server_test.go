@@ -219,7 +219,7 @@ func TestBodies(t *testing.T) {
 		{"no body", "Test.Nothing", "application/json", ``, 400, `is empty`},
 		{"malformed", "Test.Echo", "application/json", `{"params":`, 400, `"line":1,"column":11`},
 		{"deep", "Test.Echo", "application/json", `{"input":` + deep + `}`, 400, `deeper than 128`},
-		{"twice", "Test.Echo", "application/json", `{"params":{"value":"a","value":"b"}}`, 400, `twice`},
+		{"twice", "Test.Echo", "application/json", `{"params":{"value":"a","value":"b"}}`, 400, `duplicate name`},
 		{"unknown type", "Test.Echo", "text/plain", `{}`, 415, `text/plain`},
 		{"missing parameter", "Test.Echo", "application/json", `{}`, 400, `Failed to invoke operation: Test.Echo, `},
 		{"literal expression", "Test.Echo", "application/json", `{"params":{"value":"expr:1+1"}}`, 200, `"expr:1+1"`},

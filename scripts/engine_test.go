@@ -245,11 +245,11 @@ func TestCheck(t *testing.T) {
 	head := "/**\n * @operation Test.X\n * @description Does it.\n */\n"
 	for _, c := range []struct{ source, want string }{
 		{head + "function run(input) {\n  const f = () => 1;\n  return Document.Create(f(), {a: input.title.toUpperCase()}) || Document.Routing.Resume(JSON.parse('1'))\n}", ""},
-		{head + "function run() {\n  return Document.Creat(1)\n}", "t.js:6:10: no operation Document.Creat, perhaps Document.Create"},
-		{head + "const run = () => Documnt.Create(1)", "t.js:5:19: no operation or function Documnt.Create, perhaps Document.Create"},
-		{head + "const run = () => fetch(1)", "t.js:5:19: no operation or function fetch"},
+		{head + "function run() {\n  return Document.Creat(1)\n}", "t.js:6:10: unknown operation Document.Creat, perhaps Document.Create"},
+		{head + "const run = () => Documnt.Create(1)", "t.js:5:19: unknown operation or function Documnt.Create, perhaps Document.Create"},
+		{head + "const run = () => fetch(1)", "t.js:5:19: unknown operation or function fetch"},
 		{head + "function run() { Document.Create(1).getProperty('x'); ctx.x.y(); Test.X() }", ""},
-		{head + "const x = 1", "t.js:4:1: no function run(input, params)"},
+		{head + "const x = 1", "t.js:4:1: function run(input, params) is missing"},
 		{head + "function run() {}\n" + head + "function run() {}", "t.js:10:1: duplicate function run; a file declares one operation"},
 		{head + "function run( {", "t.js:5:16: Unexpected end of input"},
 		{"function run() {}", "t.js:1:1: a scripted operation must begin with a comment /** … @operation Name … */"},

@@ -140,7 +140,7 @@ func TestQueue(t *testing.T) {
 	}
 	second = run("joe")
 	wait.Wait()
-	if !strings.Contains(second.Error(), "1 callers wait") || !strings.Contains(first.Error(), "none became free within 200ms") {
+	if !strings.Contains(second.Error(), "1 callers are waiting") || !strings.Contains(first.Error(), "none became free within 200ms") {
 		t.Errorf("waiting: %v; beyond the queue: %v", first, second)
 	}
 	close(release)

@@ -133,7 +133,7 @@ func TestBlobsMove(t *testing.T) {
 	if names := filesIn(t, filepath.Join(data, "blobs")); slices.Contains(names, "cache") || slices.Contains(names, "kept") {
 		t.Errorf("in the folder: %q", names)
 	}
-	does(2, "BUCKET/PREFIX expected", "blobs", "move", "nowhere", "--data", data)
+	does(2, "BUCKET/PREFIX", "blobs", "move", "nowhere", "--data", data)
 	does(2, "closed data directory", "blobs", "move", "folder", "--server", "http://127.0.0.1:1")
 }
 

@@ -134,7 +134,7 @@ func TestEndScript(t *testing.T) {
 		if _, err := c.send(t.Context(), http.MethodDelete, runsAt+"/"+runningID(t, c, loop.op), "", nil); err != nil {
 			t.Error(err)
 		}
-		if err := <-ended; err == nil || !strings.Contains(err.Error(), "was ended by ") {
+		if err := <-ended; err == nil || !strings.Contains(err.Error(), "was canceled by ") {
 			t.Errorf("%s: after %s %v", loop.op, time.Since(began), err)
 		}
 		if err := c.object(t.Context(), call{op: "Document.GetChild", input: "/default-domain/workspaces", params: map[string]any{"name": "left"}}, nil); exitCode(err) != 3 {

@@ -43,9 +43,9 @@ func TestLoadRefuses(t *testing.T) {
 		"actions: {a: {categories: [X]}}":                                 "x.yaml:1: action a: operation or link is missing",
 		"actions:\n a: {filter: x}":                                       "x.yaml:2: unknown key filter",
 		"actions:\n a: {categories: [X], link: x,\n  types: [File, Fil]}": "x.yaml:3: action a: unknown type Fil, perhaps File",
-		"actions:\n a: {categories: [X], link: x,\n  permission: Reed}":   "x.yaml:3: action a: no permission Reed, perhaps Read",
+		"actions:\n a: {categories: [X], link: x,\n  permission: Reed}":   "x.yaml:3: action a: unknown permission Reed, perhaps Read",
 		"actions:\n a: {categories: [X], link: x,\n  facets: [Foldrish]}": "x.yaml:3: action a: unknown facet Foldrish, perhaps Folderish",
-		"actions:\n a: {categories: [X], link: x,\n  states: [aproved]}":  "x.yaml:3: action a: no state aproved, perhaps approved",
+		"actions:\n a: {categories: [X], link: x,\n  states: [aproved]}":  "x.yaml:3: action a: unknown state aproved, perhaps approved",
 		"acts: {}": "x.yaml:1: unknown key acts",
 	} {
 		_, err := Load(storagetest.Types(t), fstest.MapFS{"x.yaml": {Data: []byte(src)}})
@@ -67,7 +67,7 @@ func TestCheck(t *testing.T) {
 	}
 	all = slices.DeleteFunc(all, func(a *action) bool { return a.at.Layer == 0 })
 	err = all.Check(set)
-	if want := "a.yaml:4: action a: no operation Actions.GTE, perhaps Actions.GET"; !fault.Is(err, fault.Invalid) || err.Error() != want {
+	if want := "a.yaml:4: action a: unknown operation Actions.GTE, perhaps Actions.GET"; !fault.Is(err, fault.Invalid) || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }

@@ -153,7 +153,7 @@ func TestDeckToolErrors(t *testing.T) {
 		{w, "create_deck", `{"title":"","width":0}`, "too_short: title: is empty\ntoo_small: width: 0 is less than 1"},
 		{w, "create_deck", `{"data":"<p>"}`, "invalid_html: HTML: only <section> elements may stand at the top level, not <p> (line 1, column 1)"},
 		{w, "create_deck", `{"visibility":"team"}`, "plan_required: visibility team: requires a team account (use another visibility, or ask the owner to change the plan)"},
-		{w, "list_decks", `{"per_page":101}`, "out_of_range: per_page: 101 is not from 1 to 100"},
+		{w, "list_decks", `{"per_page":101}`, "out_of_range: per_page: must be between 1 and 100, not 101"},
 	}
 	for _, test := range tests {
 		if _, got, failed := use(t, test.c, test.tool, test.args); !failed || got != test.want {
@@ -304,8 +304,8 @@ func TestAutomation(t *testing.T) {
 		{"run_operation", `{"operation":"Document.GetChild","input":"/default-domain/workspaces","params":{"name":"w"},"repository":"beside"}`, "notfound: Document.GetChild: /default-domain/workspaces/w"},
 		{"run_operation", `{"operation":"Document.GetChildren","repository":"nope"}`, "notfound: repository nope"},
 		{"run_operation", `{"op":"Document.Create"}`, `invalid: arguments: unknown argument "op", must be operation, input, params, context, dryRun, repository`},
-		{"run_operation", `{"operation":"Document.Create","input":"/default-domain/workspaces","params":{"type":"File","title":"t"}}`, `invalid: Document.Create: no parameter "title", there are type, name, properties`},
-		{"run_operation", `{"operation":"Document.Create","input":"/default-domain/workspaces","params":{"typ":"File"}}`, `invalid: Document.Create: no parameter "typ", perhaps type`},
+		{"run_operation", `{"operation":"Document.Create","input":"/default-domain/workspaces","params":{"type":"File","title":"t"}}`, `invalid: Document.Create: unknown parameter "title"; the parameters are type, name, properties`},
+		{"run_operation", `{"operation":"Document.Create","input":"/default-domain/workspaces","params":{"typ":"File"}}`, `invalid: Document.Create: unknown parameter "typ", perhaps type`},
 		{"search_operations", `{"limit":0}`, "invalid: limit: 0 is not between 1 and 50"},
 		{"describe_operation", `{"name":"Nothing.Like.This.There.Is"}`, "unknown_operation: operation Nothing.Like.This.There.Is (find operations with search_operations)"},
 	}

@@ -139,12 +139,12 @@ func TestCheckErrors(t *testing.T) {
 	reg := registry(t)
 	tests := []struct{ src, want string }{
 		{"SELECT * FROM Fil", `1:15 unknown document type "Fil", perhaps File`},
-		{"SELECT dc:titel FROM File", `1:8 no field "dc:titel", perhaps dc:title`},
+		{"SELECT dc:titel FROM File", `1:8 unknown field "dc:titel", perhaps dc:title`},
 		{"SELECT * FROM File WHERE uid = 'x'", ""},
-		{"SELECT * FROM File WHERE nope = 'x'", `1:26 no field "nope"`},
-		{"SELECT * FROM File WHERE nope = 'x'\nOR dc:title = 'y' ORDER BY dc:title", `1:26 no field "nope"`},
-		{"SELECT * FROM File WHERE dc:title = 'é' OR dc:title = 'é' AND nope = 'y'", `1:63 no field "nope"`},
-		{"SELECT * FROM File WHERE ecm:uid = 'x'", `1:26 no field "ecm:uid", perhaps ecm:id`},
+		{"SELECT * FROM File WHERE nope = 'x'", `1:26 unknown field "nope"`},
+		{"SELECT * FROM File WHERE nope = 'x'\nOR dc:title = 'y' ORDER BY dc:title", `1:26 unknown field "nope"`},
+		{"SELECT * FROM File WHERE dc:title = 'é' OR dc:title = 'é' AND nope = 'y'", `1:63 unknown field "nope"`},
+		{"SELECT * FROM File WHERE ecm:uid = 'x'", `1:26 unknown field "ecm:uid", perhaps ecm:id`},
 		{"SELECT * FROM File WHERE file:content = 'x'", "1:26 field file:content is a blob: only IS NULL and its members can be queried"},
 		{"SELECT * FROM File WHERE common:size LIKE 'x'", "1:26 LIKE requires text, but field common:size is a long"},
 		{"SELECT * FROM File WHERE common:size = 'x'", "1:40 'x' is not a long, the type of field common:size"},
@@ -153,7 +153,7 @@ func TestCheckErrors(t *testing.T) {
 		{"SELECT * FROM File WHERE ecm:fulltext <> 'x'", "1:26 field ecm:fulltext can only be compared with ="},
 		{"SELECT * FROM File ORDER BY file:content", "1:29 field file:content cannot be ordered"},
 		{"SELECT SUM(dc:title) FROM File", "1:12 SUM requires numbers, but field dc:title is a string"},
-		{"SELECT * FROM File WHERE dc:title/x = 1", `1:26 no field "dc:title/x", perhaps dc:title`},
+		{"SELECT * FROM File WHERE dc:title/x = 1", `1:26 unknown field "dc:title/x", perhaps dc:title`},
 	}
 	for _, tt := range tests {
 		q, err := Parse(tt.src)
