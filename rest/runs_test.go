@@ -231,13 +231,13 @@ func TestBrowserRuns(t *testing.T) {
 	b.shot("runs")
 	b.click(`[aria-label="End Test.Search of alice"]`)
 	answers(t, <-answer, 409, "was canceled by alice")
-	b.wait(`document.getElementById("running").textContent === "Nothing runs now." || (document.getElementById("again").click(), false)`)
+	b.wait(`document.getElementById("running").textContent === "No running calls." || (document.getElementById("again").click(), false)`)
 	b.wait(`document.querySelector("#failed .tag.bad")?.textContent === "run_ended"`)
 
 	// It is looked at, and run again, which is ended again.
 	b.write("#find [name=code]", "none")
 	b.click("#find button")
-	b.wait(`document.getElementById("failed").textContent === "No failed runs are kept."`)
+	b.wait(`document.getElementById("failed").textContent === "No failed runs."`)
 	eval[bool](b, `(() => { const f = document.getElementById("find"); f.code.value = "run_ended"; f.hours.value = "1"; return true; })()`)
 	b.click("#find button")
 	b.click(`[aria-label="Show the failed run of Test.Search"]`)

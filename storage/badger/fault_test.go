@@ -167,7 +167,7 @@ func TestFullAtStart(t *testing.T) {
 	files := disktest.New(dir, 1, disktest.Plan{})
 	files.SetRoom(3 << 20)
 	_, err := Open(dir, Options{Log: quiet, FS: files})
-	if fault.CodeOf(err) != fault.CodeDiskFull || !strings.Contains(err.Error(), dir+": 3 MiB free on its disk, 64 MiB needed") {
+	if fault.CodeOf(err) != fault.CodeDiskFull || !strings.Contains(err.Error(), dir+": 3 MiB of disk space free, 64 MiB required") {
 		t.Errorf("%v", err)
 	}
 	if fingerprint(t, dir) != before {

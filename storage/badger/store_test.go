@@ -77,7 +77,7 @@ func TestDiskFull(t *testing.T) {
 	}
 	defer full.Close()
 	err = kv.New(full, kv.Options{}).Update(ctx, func(tx *kv.Tx) error { return tx.Set([]byte("a"), nil) })
-	if fault.CodeOf(err) != fault.CodeDiskFull || !strings.Contains(err.Error(), "kept free") {
+	if fault.CodeOf(err) != fault.CodeDiskFull || !strings.Contains(err.Error(), "are reserved") {
 		t.Errorf("write: %v", err)
 	}
 	if err := kv.New(full, kv.Options{}).Writable(); !fault.Is(err, fault.Unavailable) {

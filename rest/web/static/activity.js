@@ -9,7 +9,7 @@
 
   const show = async () => {
     const { answer } = await call("GET", `/v1/notices?page=${page}&per_page=${per}`);
-    byId("list").replaceChildren(...(answer.data.length ? answer.data.map(item) : [make("li", { class: "soft" }, "Nothing yet. Tick “Tell me when it is first opened” when you make a private link.")]));
+    byId("list").replaceChildren(...(answer.data.length ? answer.data.map(item) : [make("li", { class: "soft" }, "Nothing yet. Select “Notify me when it is first opened” when you create a private link.")]));
     const last = Math.max(1, Math.ceil(answer.meta.total / per));
     byId("place").textContent = `Page ${page} of ${last}`;
     byId("place").parentElement.hidden = last === 1;

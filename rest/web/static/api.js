@@ -5,7 +5,7 @@ const site = document.body.dataset;
 class Refused extends Error {
   constructor(status, body) {
     const details = (body.errors || []).map((e) => e.message || e.detail).filter(Boolean);
-    const text = details.length ? details.join(" · ") : body.detail || body.message || `The server answered ${status}.`;
+    const text = details.length ? details.join(" · ") : body.detail || body.message || `The server responded with status ${status}.`;
     super(text.replace(/^(?:Failed to invoke operation:? [\w.]+, )+/, ""));
     this.status = status;
     this.code = body.code;
@@ -81,7 +81,7 @@ const ago = (text) => {
 const complain = (error) => {
   const box = byId("message");
   if (error instanceof Refused && error.status === 401) {
-    box.replaceChildren("Your session is over. ", make("a", { href: `${site.prefix}/ui/login?next=${encodeURIComponent(location.pathname)}` }, "Sign in again"));
+    box.replaceChildren("Your session has expired. ", make("a", { href: `${site.prefix}/ui/login?next=${encodeURIComponent(location.pathname)}` }, "Sign in again"));
   } else {
     box.textContent = error.message;
   }

@@ -38,9 +38,9 @@
     title: (h) => `<section>\n  <h1>${h}</h1>\n  <p>What it is about</p>\n</section>`,
     outline: (h) => `<section>\n  <h1>${h}</h1>\n  <p>What it is about</p>\n</section>
 <section>\n  <h2>Agenda</h2>\n  <ul>\n    <li>First</li>\n    <li>Second</li>\n    <li>Third</li>\n  </ul>\n</section>
-<section>\n  <h2>First</h2>\n  <p>One thought a slide.</p>\n</section>
+<section>\n  <h2>First</h2>\n  <p>One idea per slide.</p>\n</section>
 <section>\n  <h2>Thank you</h2>\n  <p>Questions?</p>\n</section>`,
-    markdown: (h) => [`# ${h}\n\nWhat it is about`, "## Agenda\n\n* First\n* Second\n* Third", "## First\n\nOne thought a slide.", "## Thank you\n\nQuestions?"]
+    markdown: (h) => [`# ${h}\n\nWhat it is about`, "## Agenda\n\n* First\n* Second\n* Third", "## First\n\nOne idea per slide.", "## Thank you\n\nQuestions?"]
       .map((text) => `<section data-markdown>\n<script type="text/template">\n${text}\n</script>\n</section>`).join("\n"),
   };
   const open = (dialog) => () => {

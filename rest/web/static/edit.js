@@ -99,7 +99,7 @@ const Editor = (() => {
   const pick = (...indexes) => {
     for (const i of [at, ...indexes]) if (deck.slides[i]) picked.add(deck.slides[i]);
     choose(indexes.at(-1) ?? at, undefined, true);
-    tellAloud(`${picks().length} slides picked`);
+    tellAloud(`${picks().length} slides selected`);
   };
   const pickTo = (to) => {
     const last = Math.max(0, Math.min(to, deck.slides.length - 1));
@@ -177,7 +177,7 @@ const Editor = (() => {
     const said = slide ? Sections.notes(slide.html) : "";
     notes.disabled = said === null;
     notes.value = said ?? "";
-    notes.placeholder = said === null ? "This is a stack of slides: write notes in its source" : "What only you see while you present";
+    notes.placeholder = said === null ? "This is a stack of slides: write notes in its source" : "Visible only to you while you present";
     recolour(byId("mode").value);
     typing = false;
   };
@@ -204,7 +204,7 @@ const Editor = (() => {
     deck = { slides: state.slides, after: state.after };
     choose(state.at);
     keep();
-    tellAloud(from === past ? "Undone" : "Done again");
+    tellAloud(from === past ? "Undone" : "Redone");
   };
   const change = (f, what) => {
     remember();

@@ -27,7 +27,7 @@
 
   const form = byId("new-export");
   byId("download").addEventListener("click", () => {
-    say(Editor.dirty() ? "There are changes that are not saved: they will not be in the file." : "");
+    say(Editor.dirty() ? "Unsaved changes will not be in the file." : "");
     byId("download-dialog").showModal();
     earlier().catch((error) => say(error.message));
   });
@@ -44,10 +44,10 @@
     }
     const button = form.querySelector("button");
     button.disabled = true;
-    say("Making the file…");
+    say("Creating the file…");
     try {
       const file = await finished(await call("POST", path, wanted));
-      if (file.status !== "completed") throw new Error(file.error?.message || "The file could not be made.");
+      if (file.status !== "completed") throw new Error(file.error?.message || "The file could not be created.");
       say(make("a", { class: "button primary", href: file.download_url, download: true }, `Download the ${file.format.toUpperCase()}`));
       await earlier();
     } catch (error) {

@@ -7,9 +7,9 @@
   const item = (v) => make("li", {},
     make("div", {}, make("strong", {}, `Version ${v.version}`), make("p", { class: "small" }, `${v.slide_count} slide${v.slide_count === 1 ? "" : "s"} · ${v.author} · `, ago(v.updated_at))),
     make("button", {
-      "aria-label": `Go back to version ${v.version}`, onclick: tried(async () => {
-        if (Editor.dirty()) throw new Error("There are changes that are not saved. Save them first: going back keeps them as a version.");
-        if (!confirm(`Go back to version ${v.version}? The deck as it is now is kept as a version.`)) return;
+      "aria-label": `Restore version ${v.version}`, onclick: tried(async () => {
+        if (Editor.dirty()) throw new Error("There are unsaved changes. Save them first, so that they are kept as a version.");
+        if (!confirm(`Restore version ${v.version}? The current deck is kept as a version.`)) return;
         await call("POST", `${path}/${encodeURIComponent(v.version)}/restore`);
         Editor.take(await Saving.load());
         await show();
@@ -18,7 +18,7 @@
 
   const show = async () => {
     const { answer } = await call("GET", `${path}?per_page=${most}`);
-    byId("versions").replaceChildren(...(answer.data.length ? answer.data.map(item) : [make("li", { class: "soft" }, "No version is kept yet. One is before you change a deck that rested for a while.")]));
+    byId("versions").replaceChildren(...(answer.data.length ? answer.data.map(item) : [make("li", { class: "soft" }, "There are no versions yet. A version is created when you change a deck that has been unchanged for a while.")]));
   };
   byId("tab-details").addEventListener("click", tried(show));
   byId("keep-version").addEventListener("click", tried(async () => {

@@ -76,8 +76,8 @@
     block(Editor.markdown() ? `![${about}](${kept.address}) <!-- .element: class="picture" -->` : `<img class="r-stretch" src="${kept.address}" alt="${about}">`);
   };
   const add = tried(async (file) => {
-    if (!/^image\//.test(file.type)) throw new Error(`${file.name} is no picture.`);
-    Editor.say(`Taking in ${file.name}…`);
+    if (!/^image\//.test(file.type)) throw new Error(`${file.name} is not a picture.`);
+    Editor.say(`Adding ${file.name}…`);
     try {
       const kept = await upload("Deck.AddFile", await smaller(file), { id: Number(site.id) });
       show(kept.data);
@@ -98,18 +98,18 @@
   const remove = (f) => async () => {
     failed.hidden = true;
     const used = Editor.html().includes(f.address);
-    if (!confirm(used ? `Slides show ${f.name}. Remove it all the same?` : `Remove ${f.name} from the deck?`)) return;
+    if (!confirm(used ? `Slides show ${f.name}. Remove it anyway?` : `Remove ${f.name} from the deck?`)) return;
     try {
       await call("DELETE", `${path}/${f.number}${used ? "?force=true" : ""}`);
       await list();
     } catch (e) {
-      failed.textContent = e.code === "file_in_use" ? `The deck as it is saved still shows ${f.name}. Save it first.` : e.message;
+      failed.textContent = e.code === "file_in_use" ? `The saved deck still shows ${f.name}. Save your changes first.` : e.message;
       failed.hidden = false;
     }
   };
   const item = (f) => make("li", {},
     make("button", {
-      type: "button", class: "pick", title: `Put ${f.name} into the slide`, onclick: () => {
+      type: "button", class: "pick", title: `Insert ${f.name} into the slide`, onclick: () => {
         dialog.close();
         show(f);
       },

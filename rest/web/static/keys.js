@@ -6,7 +6,7 @@
     if (key.expires && new Date(key.expires) <= new Date()) return make("span", { class: "tag" }, "ended");
     return make("button", {
       class: "quiet danger", "aria-label": `Revoke ${key.name || `key ${key.id}`}`, onclick: tried(async () => {
-        if (!confirm(`Revoke “${key.name || key.id}”? Programs that use it stop working at once.`)) return;
+        if (!confirm(`Revoke “${key.name || key.id}”? Programs that use it stop working immediately.`)) return;
         await run("Key.Revoke", { id: key.id });
         await show();
       }),
@@ -24,7 +24,7 @@
   const show = async () => {
     const keys = await run("Key.List", { user: site.user });
     keys.sort((a, b) => Boolean(a.revoked) - Boolean(b.revoked) || b.id - a.id);
-    byId("list").replaceChildren(...(keys.length ? keys.map(row) : [make("tr", {}, make("td", { colspan: 6, class: "soft" }, "No keys yet. The first one is a name away."))]));
+    byId("list").replaceChildren(...(keys.length ? keys.map(row) : [make("tr", {}, make("td", { colspan: 6, class: "soft" }, "No keys yet. Enter a name to create one."))]));
   };
 
   byId("new").addEventListener("submit", tried(async (e) => {

@@ -87,7 +87,7 @@
     for (const p of op.params) {
       form.append(make("label", { class: "field" }, `${p.name}${p.required ? " *" : ""} `, make("span", { class: "tag" }, p.type), input(p), make("p", {}, p.description || "")));
     }
-    form.append(make("div", { class: "row" }, make("label", { class: "check" }, make("input", { type: "checkbox", name: "%dry" }), "Dry run: show what would change, change nothing"), make("button", { class: "primary" }, "Run")));
+    form.append(make("div", { class: "row" }, make("label", { class: "check" }, make("input", { type: "checkbox", name: "%dry" }), "Dry run: show the changes without making them"), make("button", { class: "primary" }, "Run")));
     form.addEventListener("submit", execute(op, form, out));
     const snippets = calls("Call it", (base) => {
       const f = new FormData(form);

@@ -13,11 +13,11 @@
     make("td", {}, make("code", {}, run.requestId || "")),
     make("td", { class: "end" }, make("button", {
       class: "quiet danger", "aria-label": `End ${run.op} of ${run.user}`, onclick: tried(async () => {
-        if (!confirm(`End ${run.op} of ${run.user}? Nothing of the call is kept.`)) return;
+        if (!confirm(`Cancel ${run.op} of ${run.user}? All changes of the call are undone.`)) return;
         await call("DELETE", `${at}/${run.id}`);
         await show();
       }),
-    }, "End")));
+    }, "Cancel")));
 
   const open = async (run) => {
     const { answer } = await call("GET", `${at}/${run.id}`);
@@ -25,7 +25,7 @@
       byId("refused").hidden = true;
       try {
         const done = await call("POST", `${at}/${run.id}/retry?version=${version}`);
-        byId("whole").textContent = `It went well this time.\n\n${typeof done.answer === "string" ? done.answer : JSON.stringify(done.answer, null, 2)}`;
+        byId("whole").textContent = `The call succeeded this time.\n\n${typeof done.answer === "string" ? done.answer : JSON.stringify(done.answer, null, 2)}`;
       } catch (error) {
         byId("refused").textContent = error.message;
         byId("refused").hidden = false;
@@ -60,14 +60,14 @@
     const { answer } = await call("GET", `${at}?${query}`);
     const rows = answer.entries.map(failed);
     if (before) byId("failed").append(...rows);
-    else byId("failed").replaceChildren(...(rows.length ? rows : none(5, "No failed runs are kept.")));
+    else byId("failed").replaceChildren(...(rows.length ? rows : none(5, "No failed runs.")));
     byId("older").parentElement.hidden = !answer.before;
     byId("older").onclick = tried(() => find(answer.before));
   };
 
   const show = async () => {
     const { answer } = await call("GET", at);
-    byId("running").replaceChildren(...(answer.entries.length ? answer.entries.map(running) : none(6, "Nothing runs now.")));
+    byId("running").replaceChildren(...(answer.entries.length ? answer.entries.map(running) : none(6, "No running calls.")));
     await find();
   };
   byId("find").addEventListener("submit", tried(() => find()));

@@ -13,7 +13,7 @@ const Saving = (() => {
     const got = await run("Deck.Update", { id: Number(id), ...sent, ifMatch: force ? "" : Editor.saved.etag });
     Editor.merge(got, sent);
     const removed = got.meta?.sanitized || [];
-    if (removed.length) complain(new Error(`What could act was taken out: ${removed.join(", ")}.`));
+    if (removed.length) complain(new Error(`Active content was removed: ${removed.join(", ")}.`));
   };
 
   const ask = (dialog) => new Promise((answer) => {

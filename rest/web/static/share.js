@@ -29,7 +29,7 @@
   byId("next").addEventListener("click", tried(() => (page++, views())));
 
   const item = (l) => {
-    const state = l.expired ? make("span", { class: "tag bad" }, "has ended") : l.expires_at ? make("span", { class: "tag" }, `ends ${date(new Date(l.expires_at))}`) : null;
+    const state = l.expired ? make("span", { class: "tag bad" }, "has ended") : l.expires_at ? make("span", { class: "tag" }, `expires ${date(new Date(l.expires_at))}`) : null;
     return make("li", {},
       make("div", {}, make("strong", {}, l.name), " ", l.password_protected ? make("span", { class: "tag" }, "password") : null, " ", state,
         make("p", { class: "small mono" }, make("a", { href: l.url, target: "_blank" }, l.url)),
@@ -45,7 +45,7 @@
       }, "Views"),
       make("button", {
         class: "quiet danger", "aria-label": `Revoke ${l.name}`, onclick: tried(async () => {
-          if (!confirm(`Revoke “${l.name}”? Whoever has it sees nothing from then on.`)) return;
+          if (!confirm(`Revoke “${l.name}”? The link stops working immediately.`)) return;
           await call("DELETE", `${path}/${l.id}`);
           await show();
         }),

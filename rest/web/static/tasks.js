@@ -24,7 +24,7 @@
 
   const list = async () => {
     const { answer } = await call("GET", `/api/v1/task?pageSize=${per}&currentPageIndex=${page}`, undefined, { "fetch-task": "targetDocumentIds" });
-    byId("list").replaceChildren(...(answer.entries.length ? answer.entries.map(item) : [make("li", { class: "soft" }, "Nobody waits for you.")]));
+    byId("list").replaceChildren(...(answer.entries.length ? answer.entries.map(item) : [make("li", { class: "soft" }, "No open tasks.")]));
     byId("place").textContent = `Page ${page + 1}`;
     byId("prev").disabled = page === 0;
     byId("next").disabled = !answer.isNextPageAvailable;
@@ -122,11 +122,11 @@
   const hand = (how) => tried(async () => {
     const query = new URLSearchParams({ comment: byId("hand").elements.comment.value });
     const chosen = others.value();
-    if (!chosen.length) throw new Error("Say who is to do it.");
+    if (!chosen.length) throw new Error("Enter at least one user or group.");
     for (const one of chosen) query.append(how === "delegate" ? "delegatedActors" : "actors", one);
     await call("PUT", `${at}/${how}?${query}`);
     byId("hand").reset();
-    await over(`${name(task)}: ${how === "delegate" ? "delegated to" : "given to"} ${chosen.map(Flow.plain).join(", ")}.`);
+    await over(`${name(task)}: ${how === "delegate" ? "delegated to" : "reassigned to"} ${chosen.map(Flow.plain).join(", ")}.`);
   });
 
   // Enter in a field ends no task: there are several ways to, and none is the usual one.

@@ -25,7 +25,7 @@
       make("span", {}, change),
       make("button", {
         class: "quiet danger", disabled: mine || m.role === "owner", "aria-label": `Remove ${m.name} from the team`, onclick: tried(async () => {
-          if (!confirm(`Remove ${m.name} from the team? Decks for the team become private ones.`)) return;
+          if (!confirm(`Remove ${m.name} from the team? Decks shared with the team become private.`)) return;
           await run("Team.RemoveMember", { id: team.id, username: m.username });
           await show();
         }),

@@ -22,7 +22,7 @@
         }),
       }, "Send again"))));
     byId("log-title").textContent = `Deliveries to ${hook.url}`;
-    byId("deliveries").replaceChildren(...(rows.length ? rows : [make("tr", {}, make("td", { colspan: 5, class: "soft" }, "Nothing was sent yet."))]));
+    byId("deliveries").replaceChildren(...(rows.length ? rows : [make("tr", {}, make("td", { colspan: 5, class: "soft" }, "No deliveries yet."))]));
   };
 
   const item = (hook) => {
@@ -60,7 +60,7 @@
   byId("new").addEventListener("submit", tried(async (e) => {
     const f = new FormData(e.target);
     const all = f.getAll("event");
-    if (!all.length) throw new Error("Choose what the webhook is told of.");
+    if (!all.length) throw new Error("Choose at least one event.");
     const params = { url: f.get("url"), events: all.includes("*") ? ["*"] : all };
     if (f.get("description")) params.description = f.get("description");
     reveal(await run("Webhook.Create", params));

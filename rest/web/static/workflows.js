@@ -24,7 +24,7 @@ const Workflows = (() => {
     const mayCancel = w.initiator === site.user || d.contextParameters.permissions.includes("ManageWorkflows");
     const cancel = make("button", {
       class: "quiet danger", "aria-label": `Cancel ${title}`, onclick: tried(async () => {
-        if (!confirm(`Cancel ${title}? Its tasks are taken back.`)) return;
+        if (!confirm(`Cancel ${title}? Its open tasks are canceled.`)) return;
         await call("DELETE", `${at(d)}/workflow/${w.id}`);
         await anew();
       }),
