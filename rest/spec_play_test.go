@@ -34,8 +34,8 @@ type described struct {
 	skip atomic.Int64 // how far the clock was moved on
 }
 
-// people are the users by name, and what their accounts are. Those of the team are in team 1.
-var people = map[string]people.User{
+// users are the users of the specification by name, and what their accounts are. Those of the team are in team 1.
+var users = map[string]people.User{
 	"lead": {
 		FirstName: "Ada", LastName: "Lovelace", Email: "ada@example.org", Description: "Counts.", ThumbnailURL: "https://example.org/ada.png",
 		WebsiteURL: "https://example.org/", TwitterHandle: "ada",
@@ -64,7 +64,7 @@ func describe(t *testing.T, change ...func(*storage.Config)) *described {
 		Rest:   func(c *rest.Config) { c.Limits.Rate = -1 },
 	})
 	err = s.Repo.Update(t.Context(), s.Repo.System(), func(tx *storage.Tx) error {
-		for name, u := range people {
+		for name, u := range users {
 			u.Username = name
 			if err := people.SaveUser(tx, &u, resttest.Password); err != nil {
 				return err
@@ -79,7 +79,7 @@ func describe(t *testing.T, change ...func(*storage.Config)) *described {
 	for _, name := range []string{"admin", "member"} {
 		s.must(s.Do("PUT", "/v1/teams/1/members/"+name, `{"role":"`+name+`"}`))
 	}
-	for name := range people {
+	for name := range users {
 		s.keys[name], s.keys[name+"/read"] = s.Key(name, "read_write"), s.Key(name, "read_only")
 	}
 	return s

@@ -112,7 +112,7 @@ func TestSpecAccess(t *testing.T) {
 			}
 		}
 		team := strings.HasPrefix(e.path, "/v1/team")
-		for name := range people {
+		for name := range users {
 			own := s.have(name, plan[name], e.path)
 			good := fmt.Sprint(e.status)
 			ask("", "401 not_signed_in", own)
