@@ -286,7 +286,7 @@ func TestDecksMadeAnew(t *testing.T) {
 		s.data("pro", "POST", "/v1/decks/1/exports", `{"format":"zip"}`)
 		if anew {
 			s.must(s.Do("DELETE", "/api/v1/user/pro", ""))
-			u := people["pro"]
+			u := users["pro"]
 			u.Username = "pro"
 			if err := s.Repo.Update(t.Context(), s.Repo.System(), func(tx *storage.Tx) error { return people.SaveUser(tx, &u, resttest.Password) }); err != nil {
 				t.Fatal(err)
