@@ -54,6 +54,10 @@ func (s *store) Begin(ctx context.Context, write bool) (kv.Snapshot, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	snap, err := s.Store.Begin(ctx, write)
+	if err != nil && s.machine != nil { // the store's own upkeep met the fault
+		s.broken.Store(true)
+		return nil, errors.Join(errIO, err)
+	}
 	if err != nil {
 		return nil, err
 	}
