@@ -260,7 +260,7 @@ func (r *running) attempt(tx *storage.Tx) (err error) {
 		c.Now = r.e.clock().UTC().Truncate(time.Millisecond)
 	}
 	if call.DryRun && tx != nil && tx.Writable() {
-		tx.Record()
+		storage.RecordChanges(tx)
 	}
 	c.Vars = nil
 	r.beginTrace()
@@ -353,7 +353,7 @@ func (r *running) conclude(c *Ctx, out any) error {
 		return err
 	}
 	if call.DryRun && c.Tx != nil {
-		r.res.Changes = c.Tx.Changes()
+		r.res.Changes = storage.Changes(c.Tx)
 		return nil
 	}
 	if c.Tx != nil && r.keyed() && !r.exit {

@@ -105,7 +105,7 @@ const more = `"owner":"Administrator","user":"Administrator","author":"Administr
 func (e *everything) standing() (out string, admin bool) {
 	e.t.Helper()
 	if err := e.Repo.View(e.t.Context(), e.Repo.System(), func(tx *storage.Tx) error {
-		p, err := tx.PrincipalOf("bob")
+		p, err := storage.PrincipalOf(tx, "bob")
 		if err != nil {
 			return err
 		}

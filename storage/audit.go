@@ -198,7 +198,7 @@ func (t *Tx) LogEntry(e Entry) error {
 		e.Source = "client"
 	}
 	e.Time = e.Time.UTC().Truncate(time.Millisecond)
-	t.Changed("audit", e.Event)
+	NoteChange(t, "audit", e.Event)
 	return t.appendEntry(e)
 }
 

@@ -114,7 +114,7 @@ func (s *shifted) begin() {
 
 func (s *shifted) id(name string) (id int64) {
 	s.view(s.System(), func(tx *storage.Tx) error {
-		p, err := tx.PrincipalOf(name)
+		p, err := storage.PrincipalOf(tx, name)
 		if err == nil {
 			id = p.ID
 		}

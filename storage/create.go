@@ -159,7 +159,7 @@ func (t *Tx) insert(d *Doc, kind string, e Event) error {
 
 // BlankIn returns a document that does not exist, with default values and the name and
 // place it is going to have; without parent it has no place yet.
-func (t *Tx) BlankIn(parent *Doc, typeName, name string) (*Doc, error) {
+func BlankIn(t *Tx, parent *Doc, typeName, name string) (*Doc, error) {
 	d, err := t.Blank(typeName)
 	if err != nil {
 		return nil, err

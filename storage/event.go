@@ -76,14 +76,14 @@ type Change struct {
 	Note string `json:"note,omitempty"` // e.g. the changed xpaths, the job's kind
 }
 
-// Record has the transaction collect its changes from here on.
-func (t *Tx) Record() { t.record = true }
+// RecordChanges has the transaction collect its changes from here on.
+func RecordChanges(t *Tx) { t.record = true }
 
 // Changes returns what the transaction has changed since Record, in order, coalesced by document.
-func (t *Tx) Changes() []Change { return append([]Change(nil), t.changes...) }
+func Changes(t *Tx) []Change { return append([]Change(nil), t.changes...) }
 
-// Changed notes an effect on something other than a document.
-func (t *Tx) Changed(kind, note string) { t.changed(Change{Kind: kind, Note: note}, nil) }
+// NoteChange notes an effect on something other than a document.
+func NoteChange(t *Tx, kind, note string) { t.changed(Change{Kind: kind, Note: note}, nil) }
 
 // changed notes a change of a document. Updates of what the transaction itself created, and a second
 // change of the same kind, are part of the first.

@@ -139,7 +139,7 @@ func TestChanges(t *testing.T) {
 	w := newWorld(t)
 	w.make("/old", "File", nil)
 	w.update(w.System(), func(tx *storage.Tx) error {
-		tx.Record()
+		storage.RecordChanges(tx)
 		root, err := tx.Root()
 		if err != nil {
 			return err
@@ -183,7 +183,7 @@ func TestChanges(t *testing.T) {
 			return err
 		}
 		var got []string
-		for _, c := range tx.Changes() {
+		for _, c := range storage.Changes(tx) {
 			got = append(got, c.Kind+" "+c.Path+" "+c.Type+" "+c.Note)
 		}
 		want := "create /f File ;update /old File dc:title dc:rights;job   mail"

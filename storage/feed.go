@@ -118,7 +118,7 @@ const (
 )
 
 // StartFeed has the feed written from now on. Transactions that did not know of it are run again.
-func (t *Tx) StartFeed() error {
+func StartFeed(t *Tx) error {
 	if err := t.MayWrite(); err != nil {
 		return err
 	}
@@ -222,9 +222,9 @@ func parseFeed(key, v []byte) (e FeedEntry, err error) {
 	return e, nil
 }
 
-// Feed returns what has happened since a number, the oldest first, for what decides whom it is told. Up to is the
+// ReadFeed returns what has happened since a number, the oldest first, for what decides whom it is told. Up to is the
 // number to go on from. More says that there is more of it than limit; then nothing is returned.
-func (t *Tx) Feed(since int64, limit int) (entries []FeedEntry, upTo int64, more bool, err error) {
+func ReadFeed(t *Tx, since int64, limit int) (entries []FeedEntry, upTo int64, more bool, err error) {
 	if !t.as.System {
 		return nil, 0, false, fault.Denied.Errorf("feed: not visible to '%s'", t.as.Name)
 	}
@@ -248,7 +248,7 @@ func (t *Tx) Feed(since int64, limit int) (entries []FeedEntry, upTo int64, more
 }
 
 // CouldRead reports whether the principal could read a document that is gone if it were still in a folder.
-func (t *Tx) CouldRead(e FeedEntry, folder *Doc) (bool, error) {
+func CouldRead(t *Tx, e FeedEntry, folder *Doc) (bool, error) {
 	f, err := t.folder(folder.id)
 	return err == nil && f != nil && t.granted(e.acl, f, permRead), err
 }

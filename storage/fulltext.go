@@ -107,7 +107,7 @@ func (t *Tx) note(d *Doc, v any) any {
 
 // KeepText says what full text finds a file by, where whoever made the file knows that better
 // than the one who reads files: decks leave the speaker notes out.
-func (t *Tx) KeepText(b *Blob, found string) error {
+func KeepText(t *Tx, b *Blob, found string) error {
 	if err := t.MayWrite(); err != nil {
 		return err
 	}

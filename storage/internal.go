@@ -22,6 +22,15 @@ func (t *Tx) Internal(row.Ordered) Internal { return Internal{t} }
 // KV returns the ordered rows themselves.
 func (i Internal) KV() *kv.Tx { return i.t.kv }
 
+// Memory is what packages below storage know of the store while the transaction lasts; what a part that is undone has
+// done takes it with it.
+func (i Internal) Memory() *row.Memory {
+	if i.t.memory == nil {
+		i.t.memory = new(row.Memory)
+	}
+	return i.t.memory
+}
+
 // ID returns the identifier of a document as rows hold it.
 func (i Internal) ID(d *Doc) layout.ID { return d.id }
 

@@ -123,7 +123,7 @@ func (r *Repo) Principal(ctx context.Context, user string) (*Principal, error) {
 		return p, nil
 	}
 	err := r.View(ctx, r.System(), func(t *Tx) (err error) {
-		if p, err = t.PrincipalOf(user); err == nil {
+		if p, err = PrincipalOf(t, user); err == nil {
 			p.standing.epoch, err = t.memberEpoch()
 		}
 		return err
@@ -136,7 +136,7 @@ func (r *Repo) Principal(ctx context.Context, user string) (*Principal, error) {
 }
 
 // PrincipalOf returns a user as one who acts, with all groups the user is in, directly or not.
-func (t *Tx) PrincipalOf(user string) (*Principal, error) {
+func PrincipalOf(t *Tx, user string) (*Principal, error) {
 	var u userRow
 	if ok, err := t.Table(layout.UserTable).Get(user, &u); err != nil || !ok {
 		return nil, cmp.Or(err, ErrNoUser())
@@ -164,7 +164,7 @@ type userRow struct {
 }
 
 // NumberOf returns the number of a user, 0 if there is none of the name.
-func (t *Tx) NumberOf(user string) (int64, error) {
+func NumberOf(t *Tx, user string) (int64, error) {
 	if user == t.as.Name {
 		return t.as.ID, nil
 	}
@@ -213,7 +213,7 @@ func (o Owned) Identity() string { return o.Owner + "#" + strconv.FormatInt(o.Ow
 // Principal returns the owner as one who acts. It is an error of kind NotFound if the owner is gone, even if
 // there is another user of the name.
 func (o Owned) Principal(tx *Tx) (*Principal, error) {
-	p, err := tx.PrincipalOf(o.Owner)
+	p, err := PrincipalOf(tx, o.Owner)
 	if err == nil && !o.Is(p) {
 		return nil, ErrNoUser()
 	}
@@ -289,7 +289,7 @@ func (t *Tx) acting(as *Principal) (*Principal, error) {
 	if err != nil || bytes.Equal(epoch, as.standing.epoch) {
 		return as, err
 	}
-	now, err := t.PrincipalOf(as.Name)
+	now, err := PrincipalOf(t, as.Name)
 	if fault.Is(err, fault.NotFound) || err == nil && now.ID != as.ID {
 		err = ErrEnded
 	}

@@ -284,7 +284,7 @@ func (t *Tx) Proxies(d, folder *Doc) (Docs, error) {
 }
 
 // CountPublished counts the readable proxies that show versions of the document, by their rows.
-func (t *Tx) CountPublished(d *Doc) (int, error) {
+func CountPublished(t *Tx, d *Doc) (int, error) {
 	series := d.seriesID()
 	live, _, err := t.proxyIDs(layout.ProxyIndex, series, maxProxies)
 	if err != nil {

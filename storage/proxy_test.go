@@ -116,11 +116,11 @@ func TestPublish(t *testing.T) {
 		if second.Ref() == first || second.ParentID() != news.ID() {
 			t.Error("without override there is no second proxy")
 		}
-		if n := must(tx.CountPublished(d))(t); n != 2 {
+		if n := must(storage.CountPublished(tx, d))(t); n != 2 {
 			t.Errorf("%d proxies, want 2", n)
 		}
 		p = must(tx.Publish(d, news, true))(t)
-		if n := must(tx.CountPublished(d))(t); n != 1 {
+		if n := must(storage.CountPublished(tx, d))(t); n != 1 {
 			t.Errorf("%d proxies after override, want 1", n)
 		}
 		first = p.Ref()

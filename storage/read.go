@@ -276,7 +276,7 @@ const descendChunk = 100
 // Descend returns some of the documents below top that may be read, those above before those below them: what take
 // accepts, until there are as many as wanted. Only what it lets the walk enter is gone into. After is where the
 // part before ended; next, where this one has, is "" once nothing follows. What moves meanwhile may be left out.
-func (t *Tx) Descend(top *Doc, after string, want int, take func(*Doc) (taken, enter bool, err error)) (docs Docs, next string, err error) {
+func Descend(t *Tx, top *Doc, after string, want int, take func(*Doc) (taken, enter bool, err error)) (docs Docs, next string, err error) {
 	at, err := base64.RawURLEncoding.DecodeString(after)
 	if err != nil || len(at)%childAt != 0 {
 		return nil, "", fault.Invalid.Errorf("cursor: was not returned by a traversal of the tree")

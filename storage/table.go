@@ -35,9 +35,6 @@ func (b Table) ReadOnly() Table {
 // is kept. Changes of its rows are not noted.
 func (t *Tx) Secret(s row.Secret) Table { return Table{t: t, space: layout.SecretSpace, name: s.Name} }
 
-// Ordered returns the ordered rows themselves, for packages below storage that lay out their keys.
-func (t *Tx) Ordered(row.Ordered) *kv.Tx { return t.kv }
-
 func (b Table) key(key string) ([]byte, error) {
 	if b.name == "" || strings.IndexByte(b.name, 0) >= 0 {
 		return nil, fault.Invalid.Errorf("table %q: not a valid name", b.name)
@@ -91,7 +88,7 @@ func (b Table) Put(key string, v any) error {
 		return fault.Invalid.Errorf("table %s: row %q: %w", b.name, key, err)
 	}
 	if b.space == layout.TableSpace {
-		b.t.Changed("record", b.name+"/"+key)
+		NoteChange(b.t, "record", b.name+"/"+key)
 	}
 	return b.t.kv.Set(k, data)
 }
@@ -113,7 +110,7 @@ func (b Table) Delete(key string) error {
 		return err
 	}
 	if b.space == layout.TableSpace {
-		b.t.Changed("record", b.name+"/"+key)
+		NoteChange(b.t, "record", b.name+"/"+key)
 	}
 	return b.t.kv.Delete(k)
 }

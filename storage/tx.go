@@ -61,15 +61,6 @@ func (t *Tx) Context() context.Context { return t.ctx }
 // Repo returns the repository.
 func (t *Tx) Repo() *Repo { return t.repo }
 
-// Memory is what packages beside this one know of the store while the transaction lasts; what a part that is
-// undone has done takes it with it.
-func (t *Tx) Memory() *row.Memory {
-	if t.memory == nil {
-		t.memory = new(row.Memory)
-	}
-	return t.memory
-}
-
 // Principal returns who acts.
 func (t *Tx) Principal() *Principal { return t.as }
 

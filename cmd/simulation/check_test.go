@@ -143,7 +143,7 @@ func (w *world) checkDocument(t *storage.Tx, want *document) {
 // checkPermissions asks for what everybody may do with every document.
 func (w *world) checkPermissions(t *storage.Tx) {
 	for _, p := range w.model.people {
-		as, err := t.PrincipalOf(p.name)
+		as, err := storage.PrincipalOf(t, p.name)
 		if err != nil {
 			w.problem("user %s: %v", p.name, err)
 			continue
@@ -172,7 +172,7 @@ func (w *world) checkPermissions(t *storage.Tx) {
 // checkIndexes has everybody query every title, by the index and by full text.
 func (w *world) checkIndexes(t *storage.Tx) {
 	for _, p := range w.model.people {
-		as, err := t.PrincipalOf(p.name)
+		as, err := storage.PrincipalOf(t, p.name)
 		if err != nil {
 			continue // which is told elsewhere
 		}

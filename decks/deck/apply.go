@@ -45,7 +45,7 @@ func (in Input) ApplyHTML(tx *storage.Tx, d storage.Props) (removed []string, er
 	if err != nil {
 		return nil, err
 	}
-	if err := tx.KeepText(b, p.Text); err != nil {
+	if err := storage.KeepText(tx, b, p.Text); err != nil {
 		return nil, err
 	}
 	d["deck:slide_count"], d["deck:notes"], d["deck:sanitized"] = int64(p.Slides), p.Notes, p.Removed

@@ -89,7 +89,7 @@ func (w *world) as(user string, fn func(tx *storage.Tx) error) {
 	w.t.Helper()
 	err := w.Update(w.t.Context(), w.System(), func(tx *storage.Tx) error {
 		if user != "" {
-			p, err := tx.PrincipalOf(user)
+			p, err := storage.PrincipalOf(tx, user)
 			if err != nil {
 				return err
 			}

@@ -156,7 +156,7 @@ func (w *writer) withPreview(dst []byte, d *storage.Doc, _ int) ([]byte, error) 
 }
 
 func (w *writer) withPublications(dst []byte, d *storage.Doc, _ int) ([]byte, error) {
-	n, err := w.c.Tx.CountPublished(d)
+	n, err := storage.CountPublished(w.c.Tx, d)
 	return append(strconv.AppendInt(append(dst, `{"resultsCount":`...), int64(n), 10), '}'), err
 }
 

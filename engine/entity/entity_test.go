@@ -49,7 +49,7 @@ func update(t testing.TB, repo *storage.Repo, fn func(c *engine.Ctx) error) {
 	ctx := context.Background()
 	var admin *storage.Principal
 	err := repo.View(ctx, repo.System(), func(tx *storage.Tx) (err error) {
-		admin, err = tx.PrincipalOf("Administrator")
+		admin, err = storage.PrincipalOf(tx, "Administrator")
 		return err
 	})
 	if err == nil {

@@ -14,7 +14,7 @@ import (
 func (w *writer) user(dst []byte, u *people.User) ([]byte, error) {
 	admin, groups := false, u.Groups
 	if w.c.Tx != nil {
-		p, err := w.c.Tx.PrincipalOf(u.Username)
+		p, err := storage.PrincipalOf(w.c.Tx, u.Username)
 		switch {
 		case err == nil:
 			admin, groups = p.Admin, p.Groups

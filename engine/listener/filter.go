@@ -104,7 +104,7 @@ func (l *Listener) principal(tx *storage.Tx, acted *storage.Principal) (*storage
 		p.Actor = actor
 		return p, nil
 	}
-	p, err := tx.As(tx.Repo().System()).PrincipalOf(l.As)
+	p, err := storage.PrincipalOf(tx.As(tx.Repo().System()), l.As)
 	if err != nil {
 		return nil, err
 	}

@@ -45,7 +45,7 @@ func (l *Listener) enqueue(tx *storage.Tx, e *storage.Event) error {
 		name = as.Actor
 	}
 	var err error
-	if d.UserID, err = tx.NumberOf(name); err != nil {
+	if d.UserID, err = storage.NumberOf(tx, name); err != nil {
 		return fault.Wrap(err, "listener %s", l.Name)
 	}
 	data, err := json.Marshal(d)

@@ -240,7 +240,7 @@ func TestNotify(t *testing.T) {
 	mail.Watch(w.Repo)
 	as := func(name string, fn func(tx *storage.Tx, desk *storage.Doc) error) {
 		w.must(w.Update(t.Context(), w.System(), func(tx *storage.Tx) error {
-			p, err := tx.PrincipalOf(name)
+			p, err := storage.PrincipalOf(tx, name)
 			if err != nil {
 				return err
 			}

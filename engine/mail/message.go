@@ -190,7 +190,7 @@ func addressOf(tx *storage.Tx, name, doc string) (string, error) {
 		return "", err
 	}
 	if doc != "" {
-		p, err := system.PrincipalOf(name)
+		p, err := storage.PrincipalOf(system, name)
 		if err != nil {
 			return "", err
 		}

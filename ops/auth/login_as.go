@@ -43,7 +43,7 @@ func (p loginParams) principal(c *engine.Ctx) (*storage.Principal, error) {
 	if p.Name == "" {
 		as.Actor = cmp.Or(c.As.Actor, c.As.Name)
 	} else {
-		user, err := c.Tx.As(system).PrincipalOf(p.Name)
+		user, err := storage.PrincipalOf(c.Tx.As(system), p.Name)
 		if err != nil {
 			return nil, err
 		}

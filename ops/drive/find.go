@@ -141,7 +141,7 @@ func (v *View) Scroll(of *Item, after string, want int) (items []*Item, next str
 	if after == scrollEnd {
 		return []*Item{}, scrollEnd, nil
 	}
-	docs, next, err := v.tx.Descend(of.Doc, strings.TrimPrefix(after, scrollBegin), want, func(d *storage.Doc) (taken, enter bool, err error) {
+	docs, next, err := storage.Descend(v.tx, of.Doc, strings.TrimPrefix(after, scrollBegin), want, func(d *storage.Doc) (taken, enter bool, err error) {
 		shown := v.shows(d)
 		return shown, shown && d.IsFolder(), nil
 	})

@@ -63,7 +63,7 @@ func (v *View) Changes(since int64, roots *string) (*Summary, error) {
 	s.RootsText = strings.Join(defs, ",")
 	most := limitsOf(v.tx).Changes
 	system := v.tx.As(v.tx.Repo().System())
-	entries, upTo, more, err := system.Feed(max(since, 0), v.tx.Repo().Limits().ScanRows)
+	entries, upTo, more, err := storage.ReadFeed(system, max(since, 0), v.tx.Repo().Limits().ScanRows)
 	if err != nil {
 		return nil, err
 	}
@@ -302,7 +302,7 @@ func (h *history) ofGone(p *past) ([]Change, error) {
 		if folder == nil {
 			continue
 		}
-		could, err := h.tx.CouldRead(p.gone, folder)
+		could, err := storage.CouldRead(h.tx, p.gone, folder)
 		if err != nil {
 			return nil, err
 		}

@@ -99,7 +99,7 @@ func (v *View) Register(d *storage.Doc) error {
 	if most := limitsOf(v.tx).Roots; len(v.chosen) >= most && !slices.Contains(v.chosen, d.ID()) {
 		return fault.Limit.Errorf("roots: user %s has %d, at most %d", v.tx.Principal().Name, len(v.chosen), most)
 	}
-	if err := v.tx.StartFeed(); err != nil {
+	if err := storage.StartFeed(v.tx); err != nil {
 		return err
 	}
 	who := v.tx.Principal()

@@ -47,7 +47,7 @@ func (w *World) Try(user string, fn func(c *engine.Ctx) error) error {
 	ctx := context.Background()
 	var as *storage.Principal
 	if err := w.View(ctx, w.System(), func(tx *storage.Tx) (err error) {
-		as, err = tx.PrincipalOf(user)
+		as, err = storage.PrincipalOf(tx, user)
 		return err
 	}); err != nil {
 		return err

@@ -115,5 +115,5 @@ func blank(c *engine.Ctx, s *uisession.Session) (*storage.Doc, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.Tx.BlankIn(folder, s.Form.Type, s.Form.Name())
+	return storage.BlankIn(c.Tx, folder, s.Form.Type, s.Form.Name())
 }

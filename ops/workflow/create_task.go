@@ -119,7 +119,7 @@ func (e *env) answered(t *workflow.Task, accepted bool) error {
 		return nil
 	}
 	err := e.Tx.Nest(func() error {
-		maker, err := e.unlimited().PrincipalOf(storage.Prop[string](t.Doc, "nt:initiator"))
+		maker, err := storage.PrincipalOf(e.unlimited(), storage.Prop[string](t.Doc, "nt:initiator"))
 		if err != nil {
 			return err
 		}

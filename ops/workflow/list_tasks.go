@@ -81,7 +81,7 @@ func (e *env) namesOf(who string) ([]string, error) {
 	if names, err := workflow.Actors(e.unlimited(), []string{who}); err == nil && names[0] != "user:"+who {
 		return names, nil
 	}
-	p, err := e.unlimited().PrincipalOf(who)
+	p, err := storage.PrincipalOf(e.unlimited(), who)
 	if fault.Is(err, fault.NotFound) {
 		return []string{"user:" + who}, nil // nobody has tasks under a name that there is not
 	}

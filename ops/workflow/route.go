@@ -26,7 +26,7 @@ func (h *host) beginStep(s *workflow.Step) error {
 	if _, ok := h.Set().Op(name); !ok {
 		return fault.Conflict.Errorf("workflow %s: no operation is declared for steps of type %s", i.ModelName, s.Doc.Type().Name)
 	}
-	initiator, err := tx.PrincipalOf(i.Initiator)
+	initiator, err := storage.PrincipalOf(tx, i.Initiator)
 	if fault.Is(err, fault.NotFound) {
 		return fault.Conflict.Errorf("workflow %s: its initiator %s no longer exists", i.ID(), i.Initiator).WithCode(fault.CodeWorkflowState)
 	}

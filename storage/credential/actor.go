@@ -26,7 +26,7 @@ func (a Actor) Is(p *storage.Principal) bool { return a.User == p.Name && a.User
 // Principal returns the actor as one who acts in a transaction, which fails to commit if that ends meanwhile.
 // It is an error if the user is gone, even if there is another one of the name, or if what was signed in by has ended.
 func (a Actor) Principal(tx *storage.Tx) (*storage.Principal, error) {
-	p, err := tx.PrincipalOf(a.User)
+	p, err := storage.PrincipalOf(tx, a.User)
 	if err != nil {
 		return nil, err
 	}

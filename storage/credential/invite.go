@@ -92,7 +92,7 @@ func sendInvitation(tx *storage.Tx, id string, i *invitation, send SendMail) err
 	if err := tx.Secret(invitations).Put(id, i); err != nil {
 		return err
 	}
-	tx.Changed("record", "invitation of "+i.User.Username)
+	storage.NoteChange(tx, "record", "invitation of "+i.User.Username)
 	return send(tx, i.User.Email, "invitation", map[string]any{
 		"user": i.By, "name": i.User.Username, "comment": i.Comment, "until": i.Expires.Format(time.DateOnly),
 		"path": InvitationPath + url.PathEscape(id) + "?key=" + text,
@@ -125,7 +125,7 @@ func Join(ctx context.Context, repo *storage.Repo, id, key, password string) (na
 		if _, err := people.Lookup(tx, name); !fault.Is(err, fault.NotFound) {
 			return cmp.Or[error](err, fault.Exists.Errorf("user %s: already exists", name))
 		}
-		by, err := tx.PrincipalOf(i.By)
+		by, err := storage.PrincipalOf(tx, i.By)
 		if fault.Is(err, fault.NotFound) {
 			return errInvitation()
 		}

@@ -74,7 +74,7 @@ func CreateKey(tx *storage.Tx, k Key) (Key, string, error) {
 	}
 	k.Created, k.LastUsed, k.Revoked = tx.Now(), time.Time{}, time.Time{}
 	text := secret.Text()
-	tx.Changed("record", "key of "+k.User)
+	storage.NoteChange(tx, "record", "key of "+k.User)
 	return k, fmt.Sprintf("cat_%d_%s", k.ID, text), cmp.Or(
 		tx.Secret(keys).Create(keyName(k.ID), keyRow{k, secret.Sum(text)}),
 		tx.Secret(keysOf).Put(ownKey(k.User, k.ID), k.ID),
@@ -153,7 +153,7 @@ func RevokeKey(tx *storage.Tx, id int64) error {
 		return nil
 	}
 	k.Revoked = tx.Now()
-	tx.Changed("record", "key of "+k.User)
+	storage.NoteChange(tx, "record", "key of "+k.User)
 	return tx.Secret(keys).Put(keyName(id), k)
 }
 

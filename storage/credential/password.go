@@ -175,7 +175,7 @@ var Owner = storage.Owner{Name: "credential", Leave: end}
 // end removes what stands for a user who is gone: nobody of the same name gets it. Passwords go with
 // the user, and sessions with the password.
 func end(tx *storage.Tx, user string) error {
-	if _, err := tx.PrincipalOf(user); !fault.Is(err, fault.NotFound) {
+	if _, err := storage.PrincipalOf(tx, user); !fault.Is(err, fault.NotFound) {
 		return cmp.Or[error](err, fault.Conflict.Errorf("user %s: still exists", user))
 	}
 	system := tx.As(tx.Repo().System())

@@ -68,7 +68,7 @@ func AcquireToken(tx *storage.Tx, d DeviceToken) (string, error) {
 	b := make([]byte, 24)
 	rand.Read(b)
 	d.Token, d.Created = hex.EncodeToString(b), tx.Now()
-	tx.Changed("record", "token of "+d.User)
+	storage.NoteChange(tx, "record", "token of "+d.User)
 	return d.Token, cmp.Or(
 		tx.Secret(tokens).Put(secret.Hash(d.Token), d),
 		tx.Secret(tokenOf).Put(d.place(), d.Token),
@@ -132,7 +132,7 @@ func RevokeToken(tx *storage.Tx, token string) error {
 	if !ok || d.User != tx.Principal().Name && !tx.Principal().Admin {
 		return fault.NotFound.Errorf("token: does not exist")
 	}
-	tx.Changed("record", "token of "+d.User)
+	storage.NoteChange(tx, "record", "token of "+d.User)
 	return dropToken(tx, &d)
 }
 

@@ -168,7 +168,7 @@ func errUser() error { return refused(fault.CodeInvalidGrant, "the user does not
 
 // actedFor returns the user whom a client asks to act for.
 func actedFor(tx *storage.Tx, user string) (*storage.Principal, error) {
-	p, err := tx.PrincipalOf(user)
+	p, err := storage.PrincipalOf(tx, user)
 	if fault.Is(err, fault.NotFound) {
 		err = errUser()
 	}

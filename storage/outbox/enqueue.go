@@ -37,7 +37,7 @@ func Enqueue(t *storage.Tx, j Job) error {
 		j.Trace, _ = trace.Of(t.Context())
 	}
 	j.Created, j.Since, j.Due = t.Now(), time.Time{}, j.Due.UTC().Truncate(time.Millisecond)
-	t.Changed("job", j.Kind)
+	storage.NoteChange(t, "job", j.Kind)
 	return addRow(rowsOf(t), j)
 }
 
@@ -80,7 +80,7 @@ func takeJob(t *storage.Tx, id string) (State, error) {
 	}
 	j, err := takeRow(rowsOf(t), id, inside(t.Repo()).Clock(), t.Repo().Limits().ScanRows)
 	if err == nil {
-		t.Changed("job", j.Kind)
+		storage.NoteChange(t, "job", j.Kind)
 	}
 	return j, err
 }

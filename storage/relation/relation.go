@@ -84,7 +84,7 @@ func change(t *storage.Tx, what string, subject *storage.Doc, predicate string, 
 	if err := change(); err != nil {
 		return err
 	}
-	t.Changed("record", "relation "+predicate+" "+subject.ID()+" "+object.ID())
+	storage.NoteChange(t, "record", "relation "+predicate+" "+subject.ID()+" "+object.ID())
 	return inside(t).Fire(storage.Event{Name: "afterRelation" + what, Doc: subject, Extra: extra})
 }
 

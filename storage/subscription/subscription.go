@@ -262,7 +262,7 @@ func Subscribers(t *storage.Tx, notification string, docs []string) (users []str
 			if slices.Contains(users, user) {
 				continue
 			}
-			number, err := t.NumberOf(user)
+			number, err := storage.NumberOf(t, user)
 			if err != nil {
 				return nil, err
 			}

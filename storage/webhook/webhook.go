@@ -87,7 +87,7 @@ func Create(tx *storage.Tx, w Webhook) (Webhook, string, error) {
 	if err := w.check(); err != nil {
 		return w, "", err
 	}
-	number, err := tx.NumberOf(tx.Actor())
+	number, err := storage.NumberOf(tx, tx.Actor())
 	if err != nil {
 		return w, "", err
 	}
@@ -157,8 +157,8 @@ func put(tx *storage.Tx, w Webhook) error {
 	if !w.Disabled {
 		wants = append(wants, Want{w.Owned, w.ID, w.Events})
 	}
-	tx.Changed("record", "webhook "+w.ID)
-	row.Of[known](tx.Memory()).read = false
+	storage.NoteChange(tx, "record", "webhook "+w.ID)
+	row.Of[known](tx.Internal(row.Ordered{}).Memory()).read = false
 	return cmp.Or(tx.Secret(index).Put("all", wants), tx.Secret(webhooks).Put(w.ID, w))
 }
 
@@ -177,7 +177,7 @@ type known struct {
 // Wants returns what the webhooks in use want to know, which is shared and not changed. It is asked at
 // every event: a transaction reads the index once.
 func Wants(tx *storage.Tx) ([]Want, error) {
-	k := row.Of[known](tx.Memory())
+	k := row.Of[known](tx.Internal(row.Ordered{}).Memory())
 	if k.read {
 		return k.wants, nil
 	}

@@ -63,7 +63,7 @@ func (d *Directory) inside(of *directory.Directory) *Directory {
 }
 
 // rows are the rows of all directories.
-func (d *Directory) rows() *kv.Tx { return d.tx.Ordered(row.Ordered{}) }
+func (d *Directory) rows() *kv.Tx { return d.tx.Internal(row.Ordered{}).KV() }
 
 // Readable reports whether the principal sees the entries.
 func (d *Directory) Readable() bool { return len(d.Readers) == 0 || d.tx.Principal().Is(d.Readers...) }
@@ -266,7 +266,7 @@ func (d *Directory) put(old, e *Entry) error {
 		return err
 	}
 	id := cmp.Or(e, old).ID
-	d.tx.Changed("record", "directory "+d.Name+"/"+id)
+	storage.NoteChange(d.tx, "record", "directory "+d.Name+"/"+id)
 	key := entryKey(d.Name, id)
 	if e != nil {
 		return rows.Set(key, e.encode())
