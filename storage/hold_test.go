@@ -10,6 +10,7 @@ import (
 
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/hold"
 	"catena/storage/outbox"
 )
 
@@ -25,14 +26,14 @@ func TestHold(t *testing.T) {
 			return err
 		}
 		meta = storage.Blob{Name: b.Name, Type: b.Type, Digest: b.Digest, Size: b.Size}
-		return tx.HoldBlob(holder, b)
+		return hold.Keep(tx, holder, b)
 	})
 	read := func() (text string) {
 		if err := w.Sweep(context.Background()); err != nil {
 			t.Fatal(err)
 		}
 		w.view(w.System(), func(tx *storage.Tx) error {
-			if b, err := tx.HeldBlob(meta).Bytes(0); err == nil {
+			if b, err := hold.Load(tx, meta).Bytes(0); err == nil {
 				text = string(b)
 			}
 			return nil
@@ -42,11 +43,11 @@ func TestHold(t *testing.T) {
 	if got := read(); got != "content" {
 		t.Errorf("held: %q", got)
 	}
-	w.update(w.System(), func(tx *storage.Tx) error { return tx.ReleaseBlob(holder, meta.Digest) })
+	w.update(w.System(), func(tx *storage.Tx) error { return hold.Release(tx, holder, meta.Digest) })
 	if got := read(); got != "" {
 		t.Errorf("released: %q", got)
 	}
-	err := w.Update(context.Background(), w.System(), func(tx *storage.Tx) error { return tx.ReleaseBlob("x", meta.Digest) })
+	err := w.Update(context.Background(), w.System(), func(tx *storage.Tx) error { return hold.Release(tx, "x", meta.Digest) })
 	wantKind(t, err, fault.Invalid, "not an id")
 }
 

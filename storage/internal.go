@@ -22,6 +22,12 @@ func (t *Tx) Internal(row.Ordered) Internal { return Internal{t} }
 // KV returns the ordered rows themselves.
 func (i Internal) KV() *kv.Tx { return i.t.kv }
 
+// Pin keeps content from being swept until the transaction has ended.
+func (i Internal) Pin(digest string) { i.t.pin(digest) }
+
+// Loosen notes that something no longer holds a content.
+func (i Internal) Loosen(digest string) error { return i.t.loosen(digest) }
+
 // Memory is what packages below storage know of the store while the transaction lasts; what a part that is undone has
 // done takes it with it.
 func (i Internal) Memory() *row.Memory {

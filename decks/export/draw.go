@@ -12,6 +12,7 @@ import (
 	"catena/decks/render"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/hold"
 	"catena/storage/outbox"
 )
 
@@ -98,9 +99,9 @@ func (w *Worker) hang(ctx context.Context, data thumbData, version string, still
 			return err
 		}
 		if old := t.File.Digest; old != "" && old != blob.Digest {
-			err = tx.ReleaseBlob(t.Holder, old)
+			err = hold.Release(tx, t.Holder, old)
 		}
-		if err := errors.Join(err, tx.HoldBlob(t.Holder, blob)); err != nil {
+		if err := errors.Join(err, hold.Keep(tx, t.Holder, blob)); err != nil {
 			return err
 		}
 		t.Version, t.Wanted, t.File = version, "", meta(blob)

@@ -12,6 +12,7 @@ import (
 	"catena/decks/render"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/hold"
 	"catena/storage/outbox"
 )
 
@@ -134,7 +135,7 @@ func Start(tx *storage.Tx, e *Export, source *storage.Blob) error {
 	e.Status, e.Stage, e.Created, e.Holder = Pending, Queued, tx.Now(), tx.NewID()
 	if source != nil {
 		e.Source = meta(source)
-		if err := tx.HoldBlob(e.Holder, source); err != nil {
+		if err := hold.Keep(tx, e.Holder, source); err != nil {
 			return err
 		}
 	}
@@ -194,5 +195,5 @@ func (e *Export) Blob(tx *storage.Tx) (*storage.Blob, error) {
 	if e.Status != Completed {
 		return nil, fault.NotFound.Errorf("export %d: has no file", e.ID)
 	}
-	return tx.HeldBlob(e.File), nil
+	return hold.Load(tx, e.File), nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/hold"
 	"catena/storage/outbox"
 )
 
@@ -48,7 +49,7 @@ func FindThumb(tx *storage.Tx, doc string, slide int, version string) (*storage.
 	if err != nil || !ok || t.Version != version || t.File.Digest == "" {
 		return nil, err
 	}
-	return tx.HeldBlob(t.File), nil
+	return hold.Load(tx, t.File), nil
 }
 
 // ThumbAsked reports whether a picture is about to be drawn.
@@ -95,7 +96,7 @@ func ForgetThumbs(tx *storage.Tx, doc string) error {
 			return fault.Internal.Errorf("thumbnail: %w", err)
 		}
 		if t.File.Digest != "" {
-			if err := tx.ReleaseBlob(t.Holder, t.File.Digest); err != nil {
+			if err := hold.Release(tx, t.Holder, t.File.Digest); err != nil {
 				return err
 			}
 		}

@@ -12,6 +12,7 @@ import (
 	"catena/decks/render"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/hold"
 	"catena/storage/outbox"
 )
 
@@ -110,7 +111,7 @@ func (w *Worker) begin(ctx context.Context, data jobData) (e *Export, d *render.
 		settings := e.Settings
 		d = &settings
 		if e.Source.Digest != "" {
-			text, err := tx.HeldBlob(e.Source).Bytes(maxSource)
+			text, err := hold.Load(tx, e.Source).Bytes(maxSource)
 			if err != nil {
 				return err
 			}
@@ -207,7 +208,7 @@ func (w *Worker) complete(ctx context.Context, e *Export, file []byte, warnings 
 		return err
 	}
 	return w.change(ctx, e, func(tx *storage.Tx, e *Export) error {
-		if err := tx.HoldBlob(e.Holder, blob); err != nil {
+		if err := hold.Keep(tx, e.Holder, blob); err != nil {
 			return err
 		}
 		e.Status, e.Stage, e.Completed, e.File, e.Warnings = Completed, "", tx.Now(), meta(blob), warnings
@@ -237,7 +238,7 @@ func (w *Worker) fail(ctx context.Context, e *Export, cause error) error {
 // end releases the source, has the export forgotten in time, and fires an event.
 func (e *Export) end(tx *storage.Tx, event string) error {
 	if e.Source.Digest != "" && e.Source.Digest != e.File.Digest {
-		if err := tx.ReleaseBlob(e.Holder, e.Source.Digest); err != nil {
+		if err := hold.Release(tx, e.Holder, e.Source.Digest); err != nil {
 			return err
 		}
 	}
@@ -273,7 +274,7 @@ func (w *Worker) expire(ctx context.Context, j outbox.Job) error {
 			return err
 		}
 		if e.File.Digest != "" {
-			if err := tx.ReleaseBlob(e.Holder, e.File.Digest); err != nil {
+			if err := hold.Release(tx, e.Holder, e.File.Digest); err != nil {
 				return err
 			}
 		}

@@ -14,6 +14,7 @@ import (
 
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/hold"
 )
 
 const (
@@ -66,7 +67,7 @@ func key(deck string, n int64) string { return fmt.Sprintf("%s/%019d", deck, n) 
 func (f *File) Address() string { return fmt.Sprintf("files/%d/%s", f.Number, f.Name) }
 
 // Load returns the content.
-func (f *File) Load(tx *storage.Tx) *storage.Blob { return tx.HeldBlob(f.Blob) }
+func (f *File) Load(tx *storage.Tx) *storage.Blob { return hold.Load(tx, f.Blob) }
 
 // Add keeps a file with a deck. What is there already is not kept twice.
 func Add(tx *storage.Tx, deck string, b *storage.Blob) (*File, error) {
@@ -90,7 +91,7 @@ func Add(tx *storage.Tx, deck string, b *storage.Blob) (*File, error) {
 	}
 	f := &File{Number: last + 1, Name: name(b.Name, endings[typ]), Holder: tx.NewID(), Added: tx.Now()}
 	f.Blob = storage.Blob{Name: f.Name, Type: typ, Digest: b.Digest, Size: b.Size}
-	if err := tx.HoldBlob(f.Holder, b); err != nil {
+	if err := hold.Keep(tx, f.Holder, b); err != nil {
 		return nil, err
 	}
 	if last != 0 && (len(all) == 0 || all[len(all)-1].Number != last) { // the new one is the highest now
@@ -186,7 +187,7 @@ func Copy(tx *storage.Tx, from, to string) error {
 	for i := range all {
 		f := all[i]
 		f.Holder = tx.NewID()
-		if err := tx.HoldBlob(f.Holder, f.Load(tx)); err != nil {
+		if err := hold.Keep(tx, f.Holder, f.Load(tx)); err != nil {
 			return err
 		}
 		if err := tx.Table(table).Put(key(to, f.Number), f); err != nil {
@@ -226,7 +227,7 @@ func RemoveOne(tx *storage.Tx, deck string, f *File) error {
 }
 
 func (f *File) drop(tx *storage.Tx, deck string) error {
-	if err := tx.ReleaseBlob(f.Holder, f.Blob.Digest); err != nil {
+	if err := hold.Release(tx, f.Holder, f.Blob.Digest); err != nil {
 		return err
 	}
 	return tx.Table(table).Delete(key(deck, f.Number))

@@ -10,6 +10,7 @@ import (
 
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/hold"
 	"catena/storage/outbox"
 	"catena/storage/people"
 )
@@ -73,7 +74,7 @@ func Send(tx *storage.Tx, m Mail) (sent bool, err error) {
 		return false, err
 	}
 	for _, b := range m.Files {
-		if err := tx.KeepBlob(b); err != nil {
+		if err := hold.Stage(tx, b); err != nil {
 			return false, err
 		}
 	}

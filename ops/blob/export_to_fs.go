@@ -10,6 +10,7 @@ import (
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/hold"
 )
 
 // maxName is the number of bytes that file systems take for a name.
@@ -58,7 +59,7 @@ func (p exportToFSParams) export(c *engine.Ctx, folder string, b *storage.Blob) 
 	case !errors.Is(err, fs.ErrNotExist):
 		return fault.Invalid.Errorf("file %.100q: cannot be written: %w", name, err)
 	}
-	if err := c.Tx.KeepBlob(b); err != nil {
+	if err := hold.Stage(c.Tx, b); err != nil {
 		return err
 	}
 	return c.Enqueue(exportJob, exporting{name, *b})

@@ -18,6 +18,7 @@ import (
 	"catena/storage"
 	"catena/storage/blob/blobtest"
 	"catena/storage/fault"
+	"catena/storage/hold"
 	"catena/storage/outbox"
 )
 
@@ -88,7 +89,7 @@ func TestPostToURL(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if err := c.Tx.KeepBlob(letter()); err != nil {
+		if err := hold.Stage(c.Tx, letter()); err != nil {
 			return err
 		}
 		return outbox.Enqueue(c.Tx, outbox.Job{Kind: postJob, Data: raw})

@@ -6,6 +6,7 @@ import (
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/hold"
 )
 
 var postToURL = engine.Op{
@@ -27,7 +28,7 @@ func (p postToURLParams) run(c *engine.Ctx, b *storage.Blob) (*storage.Blob, err
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return nil, fault.Invalid.Errorf("url: must be an http or https address").In("url")
 	}
-	if err := c.Tx.KeepBlob(b); err != nil {
+	if err := hold.Stage(c.Tx, b); err != nil {
 		return nil, err
 	}
 	return b, c.Enqueue(postJob, posting{p.URL, *b})

@@ -14,6 +14,7 @@ import (
 	"catena/engine/sheet"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/hold"
 )
 
 // A table of the documents is written batch by batch, each batch's lines with its transaction, and put
@@ -190,7 +191,7 @@ func (w *worker) join(tx *storage.Tx, c *engine.Ctx, cmd *command) error {
 	if err != nil {
 		return err
 	}
-	if err := tx.HoldBlob(w.id, b); err != nil {
+	if err := hold.Keep(tx, w.id, b); err != nil {
 		return err
 	}
 	cmd.File = b

@@ -4,6 +4,7 @@ import (
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/hold"
 )
 
 var result = engine.Op{
@@ -27,5 +28,5 @@ func (p resultParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
 	if cmd.File == nil {
 		return nil, fault.NotFound.Errorf("bulk command %s: has no file", p.ID)
 	}
-	return c.Tx.HeldBlob(*cmd.File), nil
+	return hold.Load(c.Tx, *cmd.File), nil
 }

@@ -12,6 +12,7 @@ import (
 	"catena/engine/sheet"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/hold"
 	"catena/storage/outbox"
 )
 
@@ -284,7 +285,7 @@ func (w *worker) forget(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			if err := tx.ReleaseBlob(w.id, cmd.File.Digest); err != nil {
+			if err := hold.Release(tx, w.id, cmd.File.Digest); err != nil {
 				return err
 			}
 		}

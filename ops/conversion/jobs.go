@@ -7,6 +7,7 @@ import (
 	"catena/engine/convert"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/hold"
 	"catena/storage/outbox"
 )
 
@@ -61,7 +62,7 @@ func carryOut(ctx context.Context, repo *storage.Repo, id string) error {
 			return nil //nolint:nilerr // the failure is the result
 		}
 		r.Result = made
-		return tx.HoldBlob(id, made)
+		return hold.Keep(tx, id, made)
 	})
 }
 
@@ -81,11 +82,11 @@ func end(ctx context.Context, repo *storage.Repo, id string) error {
 		if err != nil || !found {
 			return err
 		}
-		if err := tx.ReleaseBlob(id, r.Source.Digest); err != nil {
+		if err := hold.Release(tx, id, r.Source.Digest); err != nil {
 			return err
 		}
 		if r.Result != nil {
-			if err := tx.ReleaseBlob(id, r.Result.Digest); err != nil {
+			if err := hold.Release(tx, id, r.Result.Digest); err != nil {
 				return err
 			}
 		}

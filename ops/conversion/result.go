@@ -4,6 +4,7 @@ import (
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/hold"
 )
 
 var result = engine.Op{
@@ -34,5 +35,5 @@ func (p resultParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
 			return nil, err
 		}
 	}
-	return c.Tx.HeldBlob(*r.Result), nil
+	return hold.Load(c.Tx, *r.Result), nil
 }

@@ -5,6 +5,7 @@ import (
 
 	"catena/engine"
 	"catena/storage"
+	"catena/storage/hold"
 	"catena/storage/outbox"
 )
 
@@ -61,7 +62,7 @@ func (p scheduleParams) begin(c *engine.Ctx, b *storage.Blob, doc string) (map[s
 		return nil, err
 	}
 	id := c.NewID()
-	if err := c.Tx.HoldBlob(id, b); err != nil {
+	if err := hold.Keep(c.Tx, id, b); err != nil {
 		return nil, err
 	}
 	if err := c.Tx.Table(table).Put(id, row{Owner: c.As.Identity(), Doc: doc, Status: scheduled, Converter: by.Name, Source: *b}); err != nil {

@@ -14,6 +14,7 @@ import (
 
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/hold"
 	"catena/storage/internal/row"
 	"catena/storage/limit"
 )
@@ -219,7 +220,7 @@ func (s *Session) Hold(tx *storage.Tx, b *storage.Blob) error {
 		return err
 	}
 	holder := tx.NewID()
-	if err := tx.HoldBlob(holder, b); err != nil {
+	if err := hold.Keep(tx, holder, b); err != nil {
 		return err
 	}
 	s.File = &File{holder, *b}
@@ -231,7 +232,7 @@ func (s *Session) release(tx *storage.Tx) error {
 	if s.File = nil; f == nil {
 		return nil
 	}
-	return tx.ReleaseBlob(f.Holder, f.Blob.Digest)
+	return hold.Release(tx, f.Holder, f.Blob.Digest)
 }
 
 // Download returns the file that is to be downloaded.
@@ -239,7 +240,7 @@ func (s *Session) Download(tx *storage.Tx) (*storage.Blob, error) {
 	if s.File == nil {
 		return nil, fault.NotFound.Errorf("UI session %s: there is no file to download", s.ID)
 	}
-	return tx.HeldBlob(s.File.Blob), nil
+	return hold.Load(tx, s.File.Blob), nil
 }
 
 // Raise adds events that were not raised since the last were taken.

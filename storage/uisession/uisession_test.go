@@ -9,6 +9,7 @@ import (
 
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/hold"
 	"catena/storage/people"
 	"catena/storage/storagetest"
 	"catena/storage/uisession"
@@ -170,7 +171,7 @@ func TestLife(t *testing.T) {
 		w.must(w.Sweep(context.Background()))
 		var err error
 		w.must(w.View(context.Background(), w.System(), func(tx *storage.Tx) error {
-			_, err = tx.HeldBlob(storage.Blob{Name: file.Name, Type: file.Type, Digest: file.Digest, Size: file.Size}).Bytes(0)
+			_, err = hold.Load(tx, storage.Blob{Name: file.Name, Type: file.Type, Digest: file.Digest, Size: file.Size}).Bytes(0)
 			return nil
 		}))
 		return err == nil

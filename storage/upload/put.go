@@ -8,6 +8,7 @@ import (
 
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/hold"
 )
 
 // Put takes a file or a chunk into a batch. A file without chunks replaces one of its
@@ -65,7 +66,7 @@ func putFile(tx *storage.Tx, batch *Batch, old *File, p Part, b *storage.Blob) (
 	}
 	u := &File{Batch: batch.ID, Index: p.Index, Name: p.Name, Size: b.Size}
 	u.row = &fileRow{Name: p.Name, Type: p.Type, Holder: tx.NewID(), File: b.With(p.Name, b.Type)}
-	if err := tx.HoldBlob(u.row.Holder, b); err != nil {
+	if err := hold.Keep(tx, u.row.Holder, b); err != nil {
 		return nil, err
 	}
 	return u, rows(tx).Put(fileKey(u.Batch, u.Index), u.row)
@@ -112,7 +113,7 @@ func putChunk(tx *storage.Tx, id string, u *File, p Part, b *storage.Blob) (*Fil
 func takeIn(tx *storage.Tx, u *File, p Part, b *storage.Blob) error {
 	d := b.Draft()
 	if d == nil {
-		if err := tx.HoldBlob(u.row.Holder, b); err != nil {
+		if err := hold.Keep(tx, u.row.Holder, b); err != nil {
 			return err
 		}
 		return rows(tx).Put(chunkKey(u.Batch, u.Index, p.Chunk), chunkRow{b.Digest, b.Size})
@@ -160,7 +161,7 @@ func complete(tx *storage.Tx, u *File, p Part, last *storage.Blob) error {
 	if err != nil {
 		return err
 	}
-	if err := tx.HoldBlob(row.Holder, whole); err != nil {
+	if err := hold.Keep(tx, row.Holder, whole); err != nil {
 		return err
 	}
 	if err := dropChunks(tx, u, whole.Digest); err != nil {
@@ -182,7 +183,7 @@ func join(tx *storage.Tx, u *File, p Part, last *storage.Blob) (*storage.Blob, e
 		}
 	}
 	for i, c := range chunks(tx, u) {
-		parts[i] = tx.HeldBlob(storage.Blob{Digest: c.Digest, Size: c.Size})
+		parts[i] = hold.Load(tx, storage.Blob{Digest: c.Digest, Size: c.Size})
 	}
 	parts[p.Chunk] = last
 	in := &joined{ctx: tx.Context(), parts: parts}

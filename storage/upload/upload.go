@@ -15,6 +15,7 @@ import (
 
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/hold"
 	"catena/storage/internal/row"
 	"catena/storage/limit"
 )
@@ -257,7 +258,7 @@ func Content(tx *storage.Tx, u *File) (*storage.Blob, error) {
 		return nil, fault.Conflict.Errorf("batch %s: file %d: %d of %d chunks received", u.Batch, u.Index, len(u.Chunks), u.Count).
 			WithCode(fault.CodeUploadIncomplete)
 	}
-	return tx.HeldBlob(*u.row.File), nil
+	return hold.Load(tx, *u.row.File), nil
 }
 
 // BatchIn returns the batch that a description of a file names, {"upload-batch": …}, or "".
@@ -335,7 +336,7 @@ func dropUpload(tx *storage.Tx, b *Batch, u *File) error {
 		return err
 	}
 	if f := u.row.File; f != nil {
-		if err := tx.ReleaseBlob(u.row.Holder, f.Digest); err != nil {
+		if err := hold.Release(tx, u.row.Holder, f.Digest); err != nil {
 			return err
 		}
 	}
@@ -359,7 +360,7 @@ func dropChunks(tx *storage.Tx, u *File, except string) error {
 		}
 	}
 	for _, d := range digests {
-		if err := tx.ReleaseBlob(u.row.Holder, d); err != nil {
+		if err := hold.Release(tx, u.row.Holder, d); err != nil {
 			return err
 		}
 	}

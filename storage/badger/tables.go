@@ -1,0 +1,71 @@
+package badger
+
+import (
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/dgraph-io/badger/v4"
+)
+
+// openTables opens Badger with small buffers: what is not in its tables is in the log.
+func openTables(dir string, log *slog.Logger) (*badger.DB, error) {
+	o := badger.DefaultOptions(dir)
+	o.Logger = logger{log}
+	o.SyncWrites = false
+	o.DetectConflicts = false
+	o.NumVersionsToKeep = 1
+	o.MetricsEnabled = false
+	// Each table of level 0 spans nearly all keys, so merging them rewrites most of the next level: the more
+	// there is of them at once, the fewer times. What bounds it is the reads, which look into each until the store rests, and the
+	// buffers of tables being built, twice the size of a table each, eight kept for later and as many at
+	// work; a memtable has to fit into one, which would grow otherwise and stay so.
+	o.MemTableSize = memtableSize
+	o.NumMemtables = 2
+	o.NumLevelZeroTables = mergedTables
+	o.NumLevelZeroTablesStall = 28
+	o.NumCompactors = 2
+	o.BaseLevelSize = 64 << 20
+	o.BaseTableSize = 4500 << 10
+	o.TableSizeMultiplier = 1
+	o.ValueThreshold = inlineSize + 1 // nothing goes to Badger's own value log, which hides damage and keeps what is overwritten
+	o.ValueLogFileSize = 2 << 20
+	o.Compression = 0 // a damaged block then keeps its other values readable
+	o.BlockCacheSize = 0
+	o.IndexCacheSize = 0
+	var err error
+	for range openTries {
+		var db *badger.DB
+		if db, err = openOnce(o); err == nil {
+			return db, nil
+		}
+		if !strings.Contains(err.Error(), "Create a new file") {
+			break
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	return nil, corrupt("store %s: %v", dir, err)
+}
+
+func openOnce(o badger.Options) (db *badger.DB, err error) {
+	defer caught(&err)
+	return badger.OpenManaged(o)
+}
+
+// logger passes on what Badger has to say that matters to an operator.
+type logger struct{ log *slog.Logger }
+
+// Errorf logs an error.
+func (l logger) Errorf(f string, a ...any) { l.log.Error("badger: " + line(f, a)) }
+
+// Warningf logs a warning.
+func (l logger) Warningf(f string, a ...any) { l.log.Warn("badger: " + line(f, a)) }
+
+// Infof drops what is of no interest.
+func (l logger) Infof(string, ...any) {}
+
+// Debugf drops what is of no interest.
+func (l logger) Debugf(string, ...any) {}
+
+func line(f string, a []any) string { return strings.TrimSpace(fmt.Sprintf(f, a...)) }
