@@ -1,10 +1,14 @@
 package search
 
 import (
+	"encoding/binary"
+	"time"
+
 	"catena/storage"
 	"catena/storage/fault"
 	"catena/storage/internal/layout"
 	"catena/storage/internal/row"
+	"catena/storage/kv"
 	"catena/storage/query"
 	"catena/storage/schema"
 )
@@ -89,7 +93,7 @@ func (s *coverSource) indexed() (any, error) {
 	if h.Bits&layout.HasText != 0 {
 		return string(h.Text), nil
 	}
-	return layout.DecodeValue(a.field.Kind, h.key[len(a.prefix):len(h.key)-16])
+	return decodeValue(a.field.Kind, h.key[len(a.prefix):len(h.key)-16])
 }
 
 // facetList returns the facets of a type as a list of values, shared.
@@ -220,4 +224,31 @@ func (s docSource) ancestors() any {
 		list = append(list, f.ID().String())
 	}
 	return list
+}
+
+// decodeValue decodes the value of an index key's first part; kind tells what it holds.
+// Text is folded.
+func decodeValue(k schema.Kind, part []byte) (any, error) {
+	if _, null := kv.DecodeNil(part); null {
+		return nil, nil
+	}
+	switch k {
+	case schema.String:
+		s, _, err := kv.DecodeString(part)
+		return s, err
+	case schema.Double:
+		v, _, err := kv.DecodeFloat64(part)
+		return v, err
+	case schema.Boolean:
+		v, _, err := kv.DecodeBool(part)
+		return v, err
+	case schema.Date:
+		if len(part) < 9 {
+			return nil, fault.Internal.Errorf("index row: not a date")
+		}
+		ms := int64(binary.BigEndian.Uint64(part[1:]) ^ 1<<63)
+		return time.UnixMilli(ms).UTC(), nil
+	}
+	v, _, err := kv.DecodeInt64(part)
+	return v, err
 }

@@ -9,7 +9,6 @@ import (
 
 	"catena/storage/fault"
 	"catena/storage/kv"
-	"catena/storage/schema"
 )
 
 // The rows of indexes are "x name value id" with a cover as value, names as numbers and
@@ -284,31 +283,4 @@ func ValueLen(b []byte) int {
 		return i + 2
 	}
 	return min(len(b), 9)
-}
-
-// DecodeValue decodes the value of an index key's first part; kind tells what it holds.
-// Text is folded.
-func DecodeValue(k schema.Kind, part []byte) (any, error) {
-	if _, null := kv.DecodeNil(part); null {
-		return nil, nil
-	}
-	switch k {
-	case schema.String:
-		s, _, err := kv.DecodeString(part)
-		return s, err
-	case schema.Double:
-		v, _, err := kv.DecodeFloat64(part)
-		return v, err
-	case schema.Boolean:
-		v, _, err := kv.DecodeBool(part)
-		return v, err
-	case schema.Date:
-		if len(part) < 9 {
-			return nil, fault.Internal.Errorf("index row: not a date")
-		}
-		ms := int64(binary.BigEndian.Uint64(part[1:]) ^ 1<<63)
-		return time.UnixMilli(ms).UTC(), nil
-	}
-	v, _, err := kv.DecodeInt64(part)
-	return v, err
 }
