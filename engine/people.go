@@ -137,5 +137,5 @@ func (c *Ctx) label(vocabulary, key string) (string, error) {
 	if label == "" {
 		return key, nil
 	}
-	return c.Tx.Repo().Directories().Text(lang, label), nil
+	return record.Registry(c.Tx.Repo()).Text(lang, label), nil
 }

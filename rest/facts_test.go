@@ -24,6 +24,7 @@ import (
 	"catena/rest/resttest"
 	"catena/storage"
 	"catena/storage/directory"
+	"catena/storage/directory/record"
 	"catena/storage/schema"
 )
 
@@ -68,10 +69,12 @@ func TestWire(t *testing.T) {
 			}
 			s := resttest.Start(t, resttest.Config{
 				Ops: append(testOps, link), Rules: testRules,
-				Beside:  []string{"other"},
-				Storage: func(c *storage.Config) { c.Types, c.Directories, c.Clock = types, directories, ticking() },
-				Engine:  func(c *engine.Config) { c.JWTSecret = secret },
-				Rest:    func(c *rest.Config) { c.Portal = secret },
+				Beside: []string{"other"},
+				Storage: func(c *storage.Config) {
+					c.Types, c.Clock, c.Owners = types, ticking(), append(slices.Clip(c.Owners), record.Use(directories))
+				},
+				Engine: func(c *engine.Config) { c.JWTSecret = secret },
+				Rest:   func(c *rest.Config) { c.Portal = secret },
 			})
 			p := &player{t: t, s: s, file: f, vars: signatures(t)}
 			p.vars["base"] = s.URL + "/nuxeo"

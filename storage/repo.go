@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"catena/storage/blob"
-	"catena/storage/directory"
 	"catena/storage/fault"
 	"catena/storage/internal/layout"
 	"catena/storage/internal/password"
@@ -40,8 +39,6 @@ type Config struct {
 	Types *schema.Registry
 	// Beside is the first repository of the store, if this is a further one: DB and Blobs are its.
 	Beside *Repo
-	// Directories are the declared directories; nil: the defaults.
-	Directories *directory.Registry
 	// Owners keep data about documents and users; those of the first repository are those of further ones too.
 	Owners  []Owner
 	Log     *slog.Logger
@@ -82,21 +79,20 @@ type Limits struct {
 type Repo struct {
 	*common
 
-	name        string
-	db          *kv.DB
-	part        bool // db is a part of another repository's
-	blobs       *blob.Store
-	types       *schema.Registry
-	directories *directory.Registry
-	pdfText     PDFText
-	log         *slog.Logger
-	clock       func() time.Time
-	newID       func() string
-	newDocID    func() string
-	jitter      func() float64
-	limits      Limits
-	bounds      limit.Set
-	grace       time.Duration
+	name     string
+	db       *kv.DB
+	part     bool // db is a part of another repository's
+	blobs    *blob.Store
+	types    *schema.Registry
+	pdfText  PDFText
+	log      *slog.Logger
+	clock    func() time.Time
+	newID    func() string
+	newDocID func() string
+	jitter   func() float64
+	limits   Limits
+	bounds   limit.Set
+	grace    time.Duration
 
 	shapes     map[*schema.Schema]*shape
 	typeShapes map[*schema.Type][]*shape
@@ -149,12 +145,6 @@ func Open(ctx context.Context, c Config, adminPassword string) (*Repo, error) {
 	r := &Repo{
 		name: c.Name, db: c.DB, blobs: c.Blobs, types: c.Types, log: c.Log, clock: c.Clock,
 		newID: c.NewID, newDocID: newDocID, jitter: c.Jitter, limits: c.Limits, bounds: c.Bounds, grace: c.BlobGrace, pdfText: c.PDFText, owners: c.Owners,
-	}
-	if r.directories = c.Directories; r.directories == nil {
-		var err error
-		if r.directories, err = directory.Load(c.Types, directory.Defaults()); err != nil {
-			return nil, err
-		}
 	}
 	r.describe()
 	r.access.init()
@@ -241,9 +231,6 @@ func (r *Repo) Limits() Limits { return r.limits }
 
 // Bounds returns the limits of packages that stand on this one, for limit.Of.
 func (r *Repo) Bounds() limit.Set { return r.bounds }
-
-// Directories returns the declared directories and the texts of their labels.
-func (r *Repo) Directories() *directory.Registry { return r.directories }
 
 // Log returns where the repository says what nobody is told otherwise.
 func (r *Repo) Log() *slog.Logger { return r.log }

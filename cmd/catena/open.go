@@ -35,6 +35,7 @@ import (
 	"catena/storage/badger"
 	"catena/storage/blob"
 	"catena/storage/credential"
+	"catena/storage/directory/record"
 	"catena/storage/fault"
 	"catena/storage/kv"
 	"catena/storage/limit"
@@ -161,7 +162,7 @@ func (a *app) start(ctx context.Context, o openOptions) error {
 	types, directories := a.declared.types, a.declared.directories
 	a.pdf = pdf.New([]string{self, workerVerb, ofPDF}, drawerProgram(), o.limits.pdf)
 	a.repo, err = storage.Open(ctx, storage.Config{
-		Name: "default", DB: a.db, Blobs: a.blobs, Types: types, Directories: directories, Owners: slices.Concat(owner.All, ops.Owners, decks.Owners), PDFText: a.pdf.PlainText, Log: a.log, Limits: o.limits.storage, Bounds: o.limits.bounds(),
+		Name: "default", DB: a.db, Blobs: a.blobs, Types: types, Owners: slices.Concat([]storage.Owner{record.Use(directories)}, owner.All, ops.Owners, decks.Owners), PDFText: a.pdf.PlainText, Log: a.log, Limits: o.limits.storage, Bounds: o.limits.bounds(),
 	}, o.adminPassword)
 	if err != nil {
 		return err
@@ -175,7 +176,7 @@ func (a *app) start(ctx context.Context, o openOptions) error {
 		return usage{err}
 	}
 	for _, name := range names {
-		r, err := storage.Open(ctx, storage.Config{Name: name, Beside: a.repo, Types: types, Directories: directories, PDFText: a.pdf.PlainText, Log: a.log, Limits: o.limits.storage, Bounds: o.limits.bounds()}, "")
+		r, err := storage.Open(ctx, storage.Config{Name: name, Beside: a.repo, Types: types, PDFText: a.pdf.PlainText, Log: a.log, Limits: o.limits.storage, Bounds: o.limits.bounds()}, "")
 		if err != nil {
 			return err
 		}

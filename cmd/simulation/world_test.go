@@ -25,6 +25,7 @@ import (
 	"catena/storage"
 	"catena/storage/blob"
 	"catena/storage/directory"
+	"catena/storage/directory/record"
 	"catena/storage/kv"
 	"catena/storage/memory"
 	"catena/storage/outbox"
@@ -141,7 +142,7 @@ func (w *world) start() error {
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	var err error
 	s.repo, err = storage.Open(s.ctx, storage.Config{
-		DB: kv.New(s.store, kv.Options{Jitter: half, Log: log}), Blobs: w.blobs, Types: d.types, Directories: d.directories, Owners: slices.Concat(owner.All, ops.Owners, decks.Owners), Log: log,
+		DB: kv.New(s.store, kv.Options{Jitter: half, Log: log}), Blobs: w.blobs, Types: d.types, Owners: slices.Concat([]storage.Owner{record.Use(d.directories)}, owner.All, ops.Owners, decks.Owners), Log: log,
 		NewID: w.newID, Jitter: half, Secret: []byte("simulation"), PasswordMemory: 64, BlobGrace: grace,
 	}, "simulation")
 	if err != nil {

@@ -122,7 +122,7 @@ func object(e *record.Entry) map[string]any {
 func translated(c *engine.Ctx, e *record.Entry, lang string) map[string]any {
 	m := object(e)
 	if label, ok := m["label"].(string); ok {
-		m["label"] = c.Tx.Repo().Directories().Text(language(c, lang), label)
+		m["label"] = record.Registry(c.Tx.Repo()).Text(language(c, lang), label)
 	}
 	return m
 }

@@ -5,6 +5,7 @@ import (
 
 	"catena/engine"
 	"catena/storage/directory"
+	"catena/storage/directory/record"
 )
 
 var list = engine.Op{
@@ -22,7 +23,7 @@ type listParams struct {
 
 func (p listParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
 	found := []any{}
-	for _, d := range c.Tx.Repo().Directories().Directories() {
+	for _, d := range record.Registry(c.Tx.Repo()).Directories() {
 		if p.wants(d) {
 			found = append(found, map[string]any{
 				"entity-type": "directory", "name": d.Name, "schema": d.Schema.Name, "idField": d.ID.Name, "parent": engine.OrNull(d.Parent),

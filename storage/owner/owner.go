@@ -4,6 +4,7 @@ package owner
 import (
 	"catena/storage"
 	"catena/storage/credential"
+	"catena/storage/directory/record"
 	"catena/storage/outbox"
 	"catena/storage/people"
 	"catena/storage/relation"
@@ -14,6 +15,7 @@ import (
 
 // All are the owners that every repository has.
 var All = []storage.Owner{
+	record.Owner,
 	outbox.Owner,
 	people.Owner,
 	credential.Owner,

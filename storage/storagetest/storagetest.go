@@ -5,6 +5,7 @@ package storagetest
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 	"catena/storage"
 	"catena/storage/blob"
 	"catena/storage/directory"
+	"catena/storage/directory/record"
 	"catena/storage/kv"
 	"catena/storage/memory"
 	"catena/storage/owner"
@@ -53,7 +55,7 @@ func Open(t testing.TB, change func(*storage.Config)) *storage.Repo {
 	check(t, err)
 	blobs, err := blob.Open("", log)
 	check(t, err)
-	c := storage.Config{DB: kv.New(memory.New(), kv.Options{}), Blobs: blobs, Types: Types(t), Directories: directories, Owners: owner.All, Log: log, PDFText: pdfText, PasswordMemory: 64}
+	c := storage.Config{DB: kv.New(memory.New(), kv.Options{}), Blobs: blobs, Types: Types(t), Owners: slices.Concat([]storage.Owner{record.Use(directories)}, owner.All), Log: log, PDFText: pdfText, PasswordMemory: 64}
 	if change != nil {
 		change(&c)
 	}
@@ -70,7 +72,7 @@ func Open(t testing.TB, change func(*storage.Config)) *storage.Repo {
 // Beside opens a further repository of the same store.
 func Beside(t testing.TB, first *storage.Repo, name string) *storage.Repo {
 	t.Helper()
-	c := storage.Config{Name: name, Beside: first, Types: first.Types(), Directories: first.Directories(), Log: slog.New(slog.DiscardHandler), PDFText: pdfText}
+	c := storage.Config{Name: name, Beside: first, Types: first.Types(), Log: slog.New(slog.DiscardHandler), PDFText: pdfText}
 	repo, err := storage.Open(context.Background(), c, "")
 	check(t, err)
 	t.Cleanup(func() { check(t, repo.Close()) })

@@ -38,9 +38,9 @@ const maxID = 512
 
 // In returns the directory of a name.
 func In(tx *storage.Tx, name string) (*Directory, error) {
-	d, ok := tx.Repo().Directories().Directory(name)
+	d, ok := Registry(tx.Repo()).Directory(name)
 	if !ok {
-		return nil, fault.NotFound.Errorf("directory %s: does not exist%s", name, fault.Perhaps(name, tx.Repo().Directories().Names()))
+		return nil, fault.NotFound.Errorf("directory %s: does not exist%s", name, fault.Perhaps(name, Registry(tx.Repo()).Names()))
 	}
 	if tx.Principal().Name == "" {
 		return nil, storage.ErrNobody
@@ -202,7 +202,7 @@ func (d *Directory) Delete(id string) error {
 	if err != nil {
 		return err
 	}
-	for _, below := range d.tx.Repo().Directories().Below(d.Name) {
+	for _, below := range Registry(d.tx.Repo()).Below(d.Name) {
 		found, err := d.inside(below).Find(Query{Equal: map[string]any{"parent": id}, PageOptions: storage.PageOptions{Limit: 1, CountLimit: -1}})
 		if err != nil {
 			return err
