@@ -28,19 +28,19 @@ func looseKey(digest string) []byte {
 // keepFile makes the content durable of a file that a document comes to hold.
 func (t *Tx) keepFile(b *blob.Blob) error {
 	t.pin(b.Digest)
-	if _, written := t.kv.Size(); b.Size > layout.SmallContent || written > smallRoom || len(b.Digest) != 64 {
+	if _, written := t.kv.Size(); b.Size > layout.InlineSize || written > smallRoom || len(b.Digest) != 64 {
 		return t.repo.blobs.Keep(t.ctx, b)
 	}
-	known, err := t.kv.Get(layout.ContentRow(b.Digest))
+	known, err := t.kv.Get(layout.InlineKey(b.Digest))
 	if err != nil || known != nil {
 		return err
 	}
-	data, err := b.Bytes(layout.SmallContent)
+	data, err := b.Bytes(layout.InlineSize)
 	if err != nil {
 		return err
 	}
 	t.repo.pins.lend(b.Digest, data)
-	return t.kv.Set(layout.ContentRow(b.Digest), data)
+	return t.kv.Set(layout.InlineKey(b.Digest), data)
 }
 
 // loosen notes that a document no longer holds a content.
@@ -50,7 +50,7 @@ func (t *Tx) loosen(digest string) error {
 
 // loadFile joins what a record says of a file with its content.
 func (r *Repo) loadFile(meta *blob.Blob) *blob.Blob {
-	if meta.Size > layout.SmallContent {
+	if meta.Size > layout.InlineSize {
 		return r.blobs.Load(*meta)
 	}
 	return blob.Elsewhere(*meta, func() ([]byte, error) { return r.content(meta) })
@@ -60,7 +60,7 @@ func (r *Repo) loadFile(meta *blob.Blob) *blob.Blob {
 // on the transaction's snapshot, where the file opens one of its own, as it may outlive the transaction.
 func (t *Tx) Bytes(b *Blob, max int64) ([]byte, error) {
 	if b.IsElsewhere() && (max <= 0 || b.Size <= max) {
-		data, err := t.kv.Peek(layout.ContentRow(b.Digest)) // a content never changes
+		data, err := t.kv.Peek(layout.InlineKey(b.Digest)) // a content never changes
 		if err != nil || data != nil && int64(len(data)) == b.Size {
 			return data, err
 		}
@@ -75,11 +75,11 @@ func (r *Repo) content(meta *blob.Blob) (data []byte, err error) {
 		return data, nil
 	}
 	err = r.db.View(context.Background(), func(k *kv.Tx) error {
-		data, err = k.Get(layout.ContentRow(meta.Digest))
+		data, err = k.Get(layout.InlineKey(meta.Digest))
 		return err
 	})
 	if err == nil && data == nil {
-		return r.blobs.Load(*meta).Bytes(layout.SmallContent)
+		return r.blobs.Load(*meta).Bytes(layout.InlineSize)
 	}
 	if err == nil && int64(len(data)) != meta.Size {
 		err = fault.Internal.Errorf("blob %s: content has %d bytes instead of %d", meta.Digest, len(data), meta.Size)
@@ -133,7 +133,7 @@ func dropContent(k *kv.Tx, digest string) error {
 		return err
 	}
 	if n == 0 && !more {
-		for _, key := range [][]byte{layout.ContentRow(digest), layout.ContentKey(digest)} {
+		for _, key := range [][]byte{layout.InlineKey(digest), layout.TextKey(digest)} {
 			if err := k.Delete(key); err != nil {
 				return err
 			}

@@ -86,7 +86,7 @@ func (t *Tx) textOf(d *Doc, only *schema.Field) (*text.Text, error) {
 		}
 	}
 	err = d.eachBlob(func(c *blob.Blob) error {
-		found, err := t.kv.Get(layout.ContentKey(c.Digest))
+		found, err := t.kv.Get(layout.TextKey(c.Digest))
 		add(string(found))
 		return err
 	})
@@ -114,7 +114,7 @@ func KeepText(t *Tx, b *Blob, found string) error {
 	if len(found) > maxText {
 		return fault.Limit.Errorf("text of %s: %d bytes, limit %d", b.Name, len(found), maxText)
 	}
-	return t.kv.Set(layout.ContentKey(b.Digest), append([]byte("\n"), found...))
+	return t.kv.Set(layout.TextKey(b.Digest), append([]byte("\n"), found...))
 }
 
 // TextIn returns the text in a file, as much of it as full text looks at; "" for a file of a

@@ -1,9 +1,7 @@
-// Package storage keeps documents, and what belongs to them, in transactions: the tree,
-// properties, permissions, locks, life cycles, files by reference, users and groups, the
-// audit log and the outbox. A Tx acts for one principal, and nothing is read
-// or written through it that the principal may not read or write. It leaves ordered
-// storage to kv, what documents consist of to schema, the content of files to blob,
-// and what callers want done to the engine.
+// Package storage keeps documents in transactions: the tree, properties, permissions, locks, life cycles, versions, and
+// the files that they refer to. A Tx acts for one principal, and nothing is read or written through it that the principal
+// may not read or write. It leaves ordered storage to kv, what documents consist of to schema, the content of files to
+// blob, queries to search, and what is kept beside documents to the packages that own it (Owner).
 package storage
 
 import (

@@ -165,7 +165,7 @@ func (r *Repo) sweepBlobs(ctx context.Context) error {
 			if err != nil || !gone {
 				return err
 			}
-			return r.db.Update(ctx, func(k *kv.Tx) error { return k.Delete(layout.ContentKey(digest)) })
+			return r.db.Update(ctx, func(k *kv.Tx) error { return k.Delete(layout.TextKey(digest)) })
 		})
 	}
 	return err

@@ -197,7 +197,7 @@ func (t *Tx) readFiles(id layout.ID) error {
 		return err
 	}
 	return d.eachBlob(func(b *blob.Blob) error {
-		known, err := t.kv.Get(layout.ContentKey(b.Digest))
+		known, err := t.kv.Get(layout.TextKey(b.Digest))
 		if err != nil || known != nil || !text.Readable(b.Type, b.Name) {
 			return err
 		}
@@ -214,7 +214,7 @@ func (r *Repo) keepContent(ctx context.Context, b *blob.Blob) error {
 	if err != nil {
 		r.log.Debug("file has no text", "digest", b.Digest, "err", err)
 	}
-	return r.Update(ctx, r.System(), func(t *Tx) error { return t.kv.Set(layout.ContentKey(b.Digest), []byte("\n"+found)) })
+	return r.Update(ctx, r.System(), func(t *Tx) error { return t.kv.Set(layout.TextKey(b.Digest), []byte("\n"+found)) })
 }
 
 // writeTerms brings the terms of one document up to date and returns how many rows that took. It always reads and writes

@@ -124,7 +124,7 @@ func (v *verifier) record(key, value []byte) {
 	}
 	v.counted()
 	err = d.eachFile(func(xpath string, b *blob.Blob) error {
-		if b.Size > layout.SmallContent || !v.has(layout.ContentRow(b.Digest)) {
+		if b.Size > layout.InlineSize || !v.has(layout.InlineKey(b.Digest)) {
 			v.file(v.t, d, xpath, b)
 		}
 		if !v.has(layout.BlobRefKey(b.Digest, id)) {

@@ -103,7 +103,7 @@ func missing(ctx context.Context, r *storage.Repo, listed func(digest string) bo
 		if listed(digest) {
 			return nil
 		}
-		row, err := k.Get(layout.ContentRow(digest))
+		row, err := k.Get(layout.InlineKey(digest))
 		if err != nil && fault.Is(err, fault.Internal) || row != nil {
 			return nil // damaged rows are found with all others
 		}

@@ -133,7 +133,7 @@ func (h *highlighter) property(name, key string) error {
 
 func (h *highlighter) files(name string) error {
 	return h.t.Internal(row.Ordered{}).EachFile(h.d, func(_ string, c *blob.Blob) error {
-		found, err := h.t.Internal(row.Ordered{}).KV().Get(layout.ContentKey(c.Digest))
+		found, err := h.t.Internal(row.Ordered{}).KV().Get(layout.TextKey(c.Digest))
 		h.add(name, string(found), h.s.phrases)
 		return err
 	})

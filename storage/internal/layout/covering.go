@@ -45,6 +45,7 @@ const MaxIndexed = 200
 // so that the index alone gives the order.
 var AlwaysIndexed = []string{"dc:title", "dc:created", "dc:modified", "dc:creator", "dc:lastContributor"}
 
+// IsAlwaysIndexed reports whether every document has a row in the index of a property.
 func IsAlwaysIndexed(key string) bool { return slices.Contains(AlwaysIndexed, key) }
 
 // SlimIndexes are for filters more than for lists: their rows leave the place out.

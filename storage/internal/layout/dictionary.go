@@ -13,6 +13,7 @@ type Dictionary struct {
 	names  [][]byte // the first has number one
 }
 
+// NewDictionary returns the dictionary of names in the order of their numbers.
 func NewDictionary(names []string) *Dictionary {
 	n := &Dictionary{byName: make(map[string]uint64, len(names))}
 	for i, name := range names {

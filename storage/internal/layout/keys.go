@@ -96,6 +96,7 @@ type ListID [16]byte
 // None is the parent of the root and of what is outside the tree.
 var None ID
 
+// String returns the usual spelling of a UUID.
 func (id ID) String() string {
 	var b [36]byte
 	hex.Encode(b[:8], id[:4])
@@ -143,9 +144,14 @@ func unhex(c byte) byte {
 	return 255
 }
 
+// RecordKey is the key of the record of a document.
 func RecordKey(id ID) []byte { return idKey(RecordSpace, id) }
-func PlaceKey(id ID) []byte  { return idKey(PlaceSpace, id) }
-func GoneKey(id ID) []byte   { return idKey(GoneSpace, id) }
+
+// PlaceKey is the key of the place of a document.
+func PlaceKey(id ID) []byte { return idKey(PlaceSpace, id) }
+
+// GoneKey is the key of a deleted folder whose content is not yet removed.
+func GoneKey(id ID) []byte { return idKey(GoneSpace, id) }
 
 func idKey(space byte, id ID) []byte {
 	k := make([]byte, 17)
@@ -154,6 +160,7 @@ func idKey(space byte, id ID) []byte {
 	return k
 }
 
+// ChildNameKey is the key of a child by name.
 func ChildNameKey(parent ID, name string) []byte {
 	k := make([]byte, 0, 64)
 	k = append(k, ChildSpace, ChildByName)
@@ -168,6 +175,7 @@ func ChildrenPrefix(parent ID) []byte {
 	return append(k, parent[:]...)
 }
 
+// ChildPositionKey is the key of a child in order.
 func ChildPositionKey(parent ID, position int64, id ID) []byte {
 	k := ChildrenPrefix(parent)
 	k = binary.BigEndian.AppendUint64(k, uint64(position)^1<<63)
@@ -182,6 +190,7 @@ func PositionAndID(key []byte) (position int64, id ID) {
 	return position, id
 }
 
+// ListKey is the key of access lists.
 func ListKey(a ListID) []byte {
 	return append([]byte{AccessSpace, AccessList}, a[:]...)
 }
@@ -191,32 +200,40 @@ func GranteePrefix(principal string) []byte {
 	return kv.AppendString([]byte{AccessSpace, AccessGrantee}, principal)
 }
 
+// GranteeKey is the key of a document that a user or group was granted something on.
 func GranteeKey(principal string, id ID) []byte { return append(GranteePrefix(principal), id[:]...) }
 
+// BlobIndex is the name of the index of contents.
 const BlobIndex = "blob"
 
 // BlobRefs begins the keys that say who refers to which content.
 func BlobRefs() []byte { return kv.AppendString([]byte{IndexSpace}, BlobIndex) }
 
+// BlobRefPrefix begins the keys of those that refer to a content.
 func BlobRefPrefix(digest string) []byte {
 	return kv.AppendString(kv.AppendString([]byte{IndexSpace}, BlobIndex), digest)
 }
 
+// BlobRefKey is the key that says that a document refers to a content.
 func BlobRefKey(digest string, id ID) []byte { return append(BlobRefPrefix(digest), id[:]...) }
 
+// AuditTimeKey is the key of the audit records of a transaction.
 func AuditTimeKey(at time.Time, number int64) []byte {
 	return AppendMoment([]byte{AuditSpace, AuditByTime}, at, number)
 }
 
+// AuditDocKey is the key that says where an audit record of a document is.
 func AuditDocKey(id ID, at time.Time, number int64) []byte {
 	return AppendMoment(append([]byte{AuditSpace, AuditByDoc}, id[:]...), at, number)
 }
 
+// AppendMoment appends a time and a number, so that keys are in their order.
 func AppendMoment(k []byte, at time.Time, number int64) []byte {
 	k = binary.BigEndian.AppendUint64(k, uint64(at.UnixMilli())^1<<63)
 	return binary.BigEndian.AppendUint64(k, uint64(number))
 }
 
+// TableKey is the key of a row of a table.
 func TableKey(space byte, name, key string) []byte {
 	k := append(make([]byte, 0, 64), space)
 	k = append(k, name...)
@@ -224,28 +241,35 @@ func TableKey(space byte, name, key string) []byte {
 	return append(k, key...)
 }
 
+// MemberKey is the key of one side of a membership.
 func MemberKey(kind byte, of, who string) []byte {
 	return kv.AppendString(MemberPrefix(kind, of), who)
 }
 
+// MemberPrefix begins the keys of one side of the memberships of a user or group.
 func MemberPrefix(kind byte, of string) []byte {
 	return kv.AppendString([]byte{MemberSpace, kind}, of)
 }
 
+// MetaKey is the key of a fact about the whole repository.
 func MetaKey(name string) []byte { return append([]byte{MetaSpace}, name...) }
 
+// TermKey begins the keys of the documents that have a term.
 func TermKey(term string) []byte {
 	return kv.AppendString(append(make([]byte, 0, 64), WordsSpace, WordsTerm), term)
 }
 
+// TermsKey is the key of the terms of a document.
 func TermsKey(id ID) []byte {
 	return append(append(make([]byte, 0, 18), WordsSpace, WordsOf), id[:]...)
 }
 
-func ContentKey(digest string) []byte {
+// TextKey is the key of the text in a content.
+func TextKey(digest string) []byte {
 	return append([]byte{WordsSpace, WordsContent}, digest...)
 }
 
+// SortIDs sorts identifiers and leaves each once.
 func SortIDs(ids []ID) []ID {
 	slices.SortFunc(ids, func(a, b ID) int { return slices.Compare(a[:], b[:]) })
 	return slices.Compact(ids)
@@ -261,10 +285,10 @@ const (
 	GroupTable = "groups"
 )
 
-// SmallContent is how many bytes of content are kept inline, in a row.
-const SmallContent = 64 << 10
+// InlineSize is how many bytes of content are kept inline, in a row.
+const InlineSize = 64 << 10
 
-// ContentRow is the key of the content of a small file.
-func ContentRow(digest string) []byte {
+// InlineKey is the key of the content of a small file.
+func InlineKey(digest string) []byte {
 	return append(append(make([]byte, 0, 66), BlobSpace, BlobContent), digest...)
 }
