@@ -92,7 +92,7 @@ func (e *Engine) On(repo *storage.Repo) *Engine {
 
 // Named returns the engine of the repository of a name; nil if there is none.
 func (e *Engine) Named(repository string) *Engine {
-	if repo := e.repo.Beside(repository); repo != nil {
+	if repo := e.repo.Sibling(repository); repo != nil {
 		return e.On(repo)
 	}
 	return nil

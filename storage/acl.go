@@ -117,7 +117,7 @@ func (t *Tx) ACLs(d *Doc) ([]ACL, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, h := make([]ACL, 0, len(mine)+1), t.holders()
+	out, h := make([]ACL, 0, len(mine)+1), t.identities()
 	for _, l := range mine {
 		entries, err := h.present(l.Entries)
 		if err != nil {
@@ -179,7 +179,7 @@ func (t *Tx) SetACL(d *Doc, name string, entries []ACE) (*Doc, error) {
 		name = "local"
 	}
 	entries = slices.Clone(entries)
-	h := t.holders()
+	h := t.identities()
 	for i, e := range entries {
 		if _, ok := permissions[e.Permission]; !ok {
 			return nil, fault.Invalid.Errorf("permission %s: does not exist%s", e.Permission, fault.Perhaps(e.Permission, slices.Values(permissionNames))).In("permission")

@@ -19,14 +19,14 @@ import (
 // textTopic wakes the one who writes terms.
 const textTopic = "text"
 
-// reword has the terms of d brought up to date.
-func (t *Tx) reword(d *Doc) error {
+// reindexText has the terms of d brought up to date.
+func (t *Tx) reindexText(d *Doc) error {
 	t.kv.Wake(textTopic)
 	return t.mark(d.id)
 }
 
-// reworded reports whether something was set that full text finds.
-func (d *Doc) reworded() bool {
+// textChanged reports whether something was set that full text finds.
+func (d *Doc) textChanged() bool {
 	for i := range d.blocks {
 		b := &d.blocks[i]
 		if b.opened == nil {

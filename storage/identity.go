@@ -13,13 +13,13 @@ import (
 // formerTable has the number of the last user of a name who is gone, by the name.
 const formerTable = "former users"
 
-// holder is who has a name.
-type holder struct {
+// identity is who has a name.
+type identity struct {
 	number int64 // of the user; 0: there is none
 	former int64 // of the last user before; 0: there was none
 }
 
-func (t *Tx) holderOf(name string) (h holder, err error) {
+func (t *Tx) identityOf(name string) (h identity, err error) {
 	if name == Everyone {
 		return h, nil
 	}
@@ -32,37 +32,37 @@ func (t *Tx) holderOf(name string) (h holder, err error) {
 	return h, err
 }
 
-// means reports whether an entry that names the holder is for the holder. Its number is the user's, or, if it was made
+// means reports whether an entry that has the name is for whom it stands for. Its number is the user's, or, if it was made
 // while nobody had the name, that of the last who had, below zero: 0 is for the first of the name, and for groups.
-func (h holder) means(number int64) bool {
+func (h identity) means(number int64) bool {
 	if number > 0 {
 		return number == h.number
 	}
 	return h.former == -number
 }
 
-// holders knows those that the entries of some access lists name.
-type holders struct {
+// identities knows those that the entries of some access lists name.
+type identities struct {
 	t  *Tx
-	of map[string]holder
+	of map[string]identity
 }
 
-// holders are those that were looked up; a transaction that only reads looks each up once.
-func (t *Tx) holders() holders {
+// identities are those that were looked up; a transaction that only reads looks each up once.
+func (t *Tx) identities() identities {
 	if t.kv.Writable() {
-		return holders{t, map[string]holder{}}
+		return identities{t, map[string]identity{}}
 	}
-	if t.held == nil {
-		t.held = map[string]holder{}
+	if t.known == nil {
+		t.known = map[string]identity{}
 	}
-	return holders{t, t.held}
+	return identities{t, t.known}
 }
 
-func (h holders) find(name string) (holder, error) {
+func (h identities) find(name string) (identity, error) {
 	if known, ok := h.of[name]; ok {
 		return known, nil
 	}
-	found, err := h.t.holderOf(name)
+	found, err := h.t.identityOf(name)
 	if err == nil {
 		h.of[name] = found
 	}
@@ -70,7 +70,7 @@ func (h holders) find(name string) (holder, error) {
 }
 
 // present returns those of the entries that are for somebody who can have the name, without the numbers.
-func (h holders) present(entries []ACE) ([]ACE, error) {
+func (h identities) present(entries []ACE) ([]ACE, error) {
 	var out []ACE
 	for _, e := range entries {
 		ok, err := h.current(e)
@@ -85,7 +85,7 @@ func (h holders) present(entries []ACE) ([]ACE, error) {
 }
 
 // current reports whether an entry is for somebody who can have the name.
-func (h holders) current(e ACE) (bool, error) {
+func (h identities) current(e ACE) (bool, error) {
 	who, err := h.find(e.User)
 	if err != nil || who.means(e.Number) {
 		return true, err
@@ -94,13 +94,13 @@ func (h holders) current(e ACE) (bool, error) {
 }
 
 // group reports whether a name is that of a group.
-func (h holders) group(name string) (bool, error) {
+func (h identities) group(name string) (bool, error) {
 	raw, err := h.t.Table(layout.GroupTable).Row(name)
 	return raw != nil, err
 }
 
 // number returns the number for an entry that is made now.
-func (h holders) number(name string) (int64, error) {
+func (h identities) number(name string) (int64, error) {
 	who, err := h.find(name)
 	if err != nil || who.number != 0 || who.former == 0 {
 		return who.number, err
@@ -113,7 +113,7 @@ func (h holders) number(name string) (int64, error) {
 }
 
 // removeGone removes the entries of a document that name a user and are for nobody.
-func (t *Tx) removeGone(h holders, id layout.ID, user string) error {
+func (t *Tx) removeGone(h identities, id layout.ID, user string) error {
 	d, err := t.load(id)
 	if err != nil || d == nil {
 		return err
@@ -152,7 +152,7 @@ func (t *Tx) removeGrants(user, after string, most int) (last string, err error)
 	if err != nil || len(ids) == 0 {
 		return "", err
 	}
-	h := t.holders()
+	h := t.identities()
 	for _, id := range ids {
 		if err := t.removeGone(h, id, user); err != nil {
 			return "", err

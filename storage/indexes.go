@@ -162,7 +162,7 @@ func (r *Repo) fillIndexes(ctx context.Context, names []string) error {
 	for _, name := range names {
 		prefixes = append(prefixes, r.numbers.IndexPrefix(name))
 	}
-	reword := slices.Contains(names, layout.TextIndex)
+	words := slices.Contains(names, layout.TextIndex)
 	rows := prefix([]byte{layout.PlaceSpace})
 	rows.KeysOnly, rows.Limit = true, sweepBatch
 	for {
@@ -177,7 +177,7 @@ func (r *Repo) fillIndexes(ctx context.Context, names []string) error {
 			return nil
 		})
 		if err == nil && len(ids) > 0 {
-			err = r.Update(ctx, r.System(), func(t *Tx) error { return t.fillRows(ids, prefixes, reword) })
+			err = r.Update(ctx, r.System(), func(t *Tx) error { return t.fillRows(ids, prefixes, words) })
 		}
 		if err != nil || len(ids) < sweepBatch {
 			return err
@@ -186,7 +186,7 @@ func (r *Repo) fillIndexes(ctx context.Context, names []string) error {
 	}
 }
 
-func (t *Tx) fillRows(ids []layout.ID, prefixes [][]byte, reword bool) error {
+func (t *Tx) fillRows(ids []layout.ID, prefixes [][]byte, words bool) error {
 	docs, err := t.loadMany(ids)
 	if err != nil {
 		return err
@@ -196,8 +196,8 @@ func (t *Tx) fillRows(ids []layout.ID, prefixes [][]byte, reword bool) error {
 		if err != nil {
 			return fault.Wrap(err, "document %s", d.ID())
 		}
-		if reword {
-			if err := t.reword(d); err != nil {
+		if words {
+			if err := t.reindexText(d); err != nil {
 				return err
 			}
 		}

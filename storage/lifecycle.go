@@ -176,7 +176,7 @@ func (t *Tx) hasLock(d *Doc) bool {
 	if d.lockOwner == "" || d.lockOwner != t.as.Name {
 		return false
 	}
-	return t.as.ID == 0 || holder{t.as.ID, t.as.former}.means(d.lockNumber)
+	return t.as.ID == 0 || identity{t.as.ID, t.as.former}.means(d.lockNumber)
 }
 
 func (t *Tx) relock(d, before, cur *Doc, kind, event string) (*Doc, error) {

@@ -101,10 +101,10 @@ type verdict struct {
 
 // rights are the verdicts of access lists on one set of principals: a name and groups.
 type rights struct {
-	admin  bool
-	who    map[string]bool // groups, and everyone
-	name   string
-	holder holder // of the name
+	admin    bool
+	who      map[string]bool // groups, and everyone
+	name     string
+	identity identity // of the name
 
 	mu       sync.RWMutex
 	verdicts map[layout.ListID]verdict
@@ -139,7 +139,7 @@ func (c *accessCache) of(p *Principal) *rights {
 	if r != nil {
 		return r
 	}
-	r = &rights{who: map[string]bool{Everyone: true}, name: p.Name, holder: holder{p.ID, p.former}, verdicts: map[layout.ListID]verdict{}}
+	r = &rights{who: map[string]bool{Everyone: true}, name: p.Name, identity: identity{p.ID, p.former}, verdicts: map[layout.ListID]verdict{}}
 	for _, g := range p.Groups {
 		r.who[g] = true
 	}
@@ -156,7 +156,7 @@ var administrator = rights{admin: true}
 
 // meant reports whether an entry is for the principal. One without a number is no user, and meant by its name.
 func (r *rights) meant(e *ACE) bool {
-	return r.who[e.User] || r.name != "" && r.name == e.User && (r.holder.number == 0 || r.holder.means(e.Number))
+	return r.who[e.User] || r.name != "" && r.name == e.User && (r.identity.number == 0 || r.identity.means(e.Number))
 }
 
 // verdict decides an access list at an instant.

@@ -18,7 +18,7 @@ import (
 // shown completes a proxy by what it shows; nil if that is gone, or is a live document that
 // is cut off from the root.
 func (t *Tx) shown(d *Doc) (*Doc, error) {
-	rows, ok := t.peeked[d.target]
+	rows, ok := t.targets[d.target]
 	if !ok {
 		found, err := t.kv.GetMany([][]byte{layout.PlaceKey(d.target), layout.RecordKey(d.target)})
 		if err != nil {
@@ -46,9 +46,9 @@ func (t *Tx) shown(d *Doc) (*Doc, error) {
 	return d, nil
 }
 
-// peek reads what the proxies among documents show, in one round trip, for shown to find.
+// readTargets reads what the proxies among documents show, in one round trip, for shown to find.
 // The rows are those of the documents, place and record in turn.
-func (t *Tx) peek(rows [][]byte) error {
+func (t *Tx) readTargets(rows [][]byte) error {
 	var targets []layout.ID
 	var keys [][]byte
 	for i := 0; i+1 < len(rows); i += 2 {
@@ -68,9 +68,9 @@ func (t *Tx) peek(rows [][]byte) error {
 	if err != nil {
 		return err
 	}
-	t.peeked = map[layout.ID][2][]byte{}
+	t.targets = map[layout.ID][2][]byte{}
 	for i, id := range targets {
-		t.peeked[id] = [2][]byte(found[2*i : 2*i+2])
+		t.targets[id] = [2][]byte(found[2*i : 2*i+2])
 	}
 	return nil
 }
@@ -194,7 +194,7 @@ func (t *Tx) reindexProxies(before, after *Doc) error {
 		if err := t.reindex(was, &is); err != nil {
 			return err
 		}
-		if err := t.reword(&is); err != nil {
+		if err := t.reindexText(&is); err != nil {
 			return err
 		}
 	}
@@ -413,11 +413,11 @@ func (t *Tx) repoint(p, v, section *Doc) (*Doc, error) {
 	if err := t.reindex(before, p); err != nil {
 		return nil, err
 	}
-	if err := t.reword(p); err != nil {
+	if err := t.reindexText(p); err != nil {
 		return nil, err
 	}
 	if (before.flags^p.flags)&layout.TreeFlags != 0 {
-		if err := t.stir(); err != nil {
+		if err := t.invalidate(); err != nil {
 			return nil, err
 		}
 	}

@@ -42,7 +42,7 @@ func (t *Tx) Delete(d *Doc) error {
 		return err
 	}
 	if cur.IsFolder() || len(below) > 0 || !whole {
-		if err := t.stir(); err != nil {
+		if err := t.invalidate(); err != nil {
 			return err
 		}
 	}
@@ -57,7 +57,7 @@ func (t *Tx) Delete(d *Doc) error {
 		}
 	}
 	for _, gone := range docs {
-		if err := t.disown(gone); err != nil {
+		if err := t.settleVersions(gone); err != nil {
 			return err
 		}
 	}
@@ -146,7 +146,7 @@ func (t *Tx) erase(d *Doc) error {
 	if err := t.eraseOwned(d); err != nil {
 		return err
 	}
-	if err := t.reword(d); err != nil {
+	if err := t.reindexText(d); err != nil {
 		return err
 	}
 	if err := t.reindex(d, nil); err != nil {
@@ -229,9 +229,9 @@ func (t *Tx) notShown(docs Docs) error {
 	return nil
 }
 
-// disown settles what becomes of the versions of a document that was erased, or of those that
+// settleVersions settles what becomes of the versions of a document that was erased, or of those that
 // an erased proxy showed: they go unless a proxy still shows one of them.
-func (t *Tx) disown(d *Doc) error {
+func (t *Tx) settleVersions(d *Doc) error {
 	if d.IsVersion() {
 		return nil
 	}

@@ -36,7 +36,7 @@ type Config struct {
 	Blobs *blob.Store
 	Types *schema.Registry
 	// Beside is the first repository of the store, if this is a further one: DB and Blobs are its.
-	Beside *Repo
+	First *Repo
 	// Owners keep data about documents and users; those of the first repository are those of further ones too.
 	Owners  []Owner
 	Log     *slog.Logger
@@ -146,7 +146,7 @@ func Open(ctx context.Context, c Config, adminPassword string) (*Repo, error) {
 	}
 	r.describe()
 	r.access.init()
-	if err := r.join(c.Beside); err != nil {
+	if err := r.join(c.First); err != nil {
 		return nil, err
 	}
 	if !r.part {

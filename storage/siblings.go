@@ -53,8 +53,8 @@ func (c *common) all() []*Repo {
 // Names returns the names of the repositories that are open, in order.
 func (r *Repo) Names() []string { return r.names() }
 
-// Beside returns the repository of a name, if it is open on the same store; nil if there is none.
-func (r *Repo) Beside(name string) *Repo {
+// Sibling returns the repository of a name, if it is open on the same store; nil if there is none.
+func (r *Repo) Sibling(name string) *Repo {
 	if name == r.name {
 		return r
 	}

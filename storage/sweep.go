@@ -125,7 +125,7 @@ func (t *Tx) sweepOne(id layout.ID) error {
 	if err := t.erase(d); err != nil {
 		return err
 	}
-	return t.disown(d)
+	return t.settleVersions(d)
 }
 
 // sweepVersions removes versions of a deleted document, if they are to go with it, and what

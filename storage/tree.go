@@ -104,26 +104,26 @@ func (t *Tx) guard(f *Folder) {
 	}
 	for ; f != nil && t.folders[f.id] == nil; f = f.up {
 		t.kv.Guard(layout.PlaceKey(f.id))
-		t.know(f)
+		t.remember(f)
 	}
 }
 
-// know keeps a folder for this transaction.
-func (t *Tx) know(f *Folder) {
+// remember keeps a folder for this transaction.
+func (t *Tx) remember(f *Folder) {
 	if t.folders == nil {
 		t.folders = map[layout.ID]*Folder{}
 	}
 	t.folders[f.id] = f
 }
 
-// stir starts a new epoch: a document that has or may have others below it was moved, renamed,
+// invalidate starts a new epoch: a document that has or may have others below it was moved, renamed,
 // removed or given another access list.
-func (t *Tx) stir() error {
+func (t *Tx) invalidate() error {
 	t.moved()
-	if t.stirred {
+	if t.invalidated {
 		return nil
 	}
-	t.stirred = true
+	t.invalidated = true
 	epoch := make([]byte, 12)
 	rand.Read(epoch)
 	return t.kv.Set(epochKey, epoch)
@@ -132,8 +132,8 @@ func (t *Tx) stir() error {
 // moved forgets folders known so far, after a place has changed.
 func (t *Tx) moved() { t.placing, t.cache, t.folders = true, nil, nil }
 
-// stirs is stir if d is a folder or has children.
-func (t *Tx) stirs(d *Doc) error {
+// invalidateAt is invalidate if d is a folder or has children.
+func (t *Tx) invalidateAt(d *Doc) error {
 	t.moved()
 	if !d.IsFolder() {
 		some, err := t.anyChild(d.id)
@@ -141,7 +141,7 @@ func (t *Tx) stirs(d *Doc) error {
 			return err
 		}
 	}
-	return t.stir()
+	return t.invalidate()
 }
 
 // folder returns a document as those below it see it; nil if it is gone, or cut off from
@@ -186,7 +186,7 @@ func (t *Tx) folderAt(id layout.ID, steps int) (*Folder, error) {
 			return f, nil
 		}
 	}
-	t.know(f)
+	t.remember(f)
 	return f, nil
 }
 
@@ -260,10 +260,10 @@ func (t *Tx) loadMany(ids []layout.ID) (Docs, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := t.peek(rows); err != nil {
+	if err := t.readTargets(rows); err != nil {
 		return nil, err
 	}
-	defer func() { t.peeked = nil }()
+	defer func() { t.targets = nil }()
 	docs := make(Docs, len(ids))
 	for i, id := range ids {
 		if rows[2*i] == nil || rows[2*i+1] == nil {

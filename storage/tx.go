@@ -27,14 +27,14 @@ type session struct {
 	kv   *kv.Tx
 	now  time.Time
 
-	cache   *treeCache                 // what other transactions of the same epoch know of the tree
-	folders map[layout.ID]*Folder      // what this one knows
-	placing bool                       // it changed the place of a document
-	stirred bool                       // it moved, renamed or protected a folder
-	peeked  map[layout.ID][2][]byte    // rows of what proxies show, while a list is loaded
-	above   map[layout.ID][2][]byte    // rows of folders, while nothing is written
-	latest  map[layout.ID][2]layout.ID // by live document: the newest version, the newest major one
-	held    map[string]holder          // who has the names in access lists, while nothing is written
+	cache       *treeCache                 // what other transactions of the same epoch know of the tree
+	folders     map[layout.ID]*Folder      // what this one knows
+	placing     bool                       // it changed the place of a document
+	invalidated bool                       // it moved, renamed or protected a folder
+	targets     map[layout.ID][2][]byte    // rows of what proxies show, while a list is loaded
+	above       map[layout.ID][2][]byte    // rows of folders, while nothing is written
+	latest      map[layout.ID][2]layout.ID // by live document: the newest version, the newest major one
+	known       map[string]identity        // who has the names in access lists, while nothing is written
 
 	lastPosition int64
 	free         freeNames

@@ -84,8 +84,8 @@ func (d *Doc) inherit(other *Doc) {
 
 // putRecord writes the record of d; before is nil for a new document.
 func (t *Tx) putRecord(before, d *Doc) error {
-	if before == nil || d.reworded() {
-		if err := t.reword(d); err != nil {
+	if before == nil || d.textChanged() {
+		if err := t.reindexText(d); err != nil {
 			return err
 		}
 	}
@@ -129,7 +129,7 @@ func (t *Tx) recorded(before, d *Doc) error {
 		}
 	}
 	if (before.flags^d.flags)&layout.TreeFlags != 0 {
-		if err := t.stir(); err != nil {
+		if err := t.invalidate(); err != nil {
 			return err
 		}
 	}
@@ -172,11 +172,11 @@ func (t *Tx) placed(before, d *Doc) error {
 		return err
 	}
 	if before.name != d.name {
-		if err := t.reword(d); err != nil {
+		if err := t.reindexText(d); err != nil {
 			return err
 		}
 	}
-	if err := t.stirs(d); err != nil {
+	if err := t.invalidateAt(d); err != nil {
 		return err
 	}
 	return t.reindex(before, d)

@@ -176,7 +176,7 @@ func (a *app) start(ctx context.Context, o openOptions) error {
 		return usage{err}
 	}
 	for _, name := range names {
-		r, err := storage.Open(ctx, storage.Config{Name: name, Beside: a.repo, Types: types, PDFText: a.pdf.PlainText, Log: a.log, Limits: o.limits.storage, Bounds: o.limits.bounds()}, "")
+		r, err := storage.Open(ctx, storage.Config{Name: name, First: a.repo, Types: types, PDFText: a.pdf.PlainText, Log: a.log, Limits: o.limits.storage, Bounds: o.limits.bounds()}, "")
 		if err != nil {
 			return err
 		}

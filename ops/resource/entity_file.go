@@ -70,7 +70,7 @@ func (e entity) address(text string) (at place, ok bool) {
 }
 
 func (e entity) stored(at place) (b *storage.Blob, err error) {
-	if other := e.c.Tx.Repo().Beside(at.repository); other != nil && other != e.c.Tx.Repo() {
+	if other := e.c.Tx.Repo().Sibling(at.repository); other != nil && other != e.c.Tx.Repo() {
 		err := other.View(e.c, e.c.As, func(tx *storage.Tx) (err error) {
 			b, err = e.read(tx, at)
 			return err

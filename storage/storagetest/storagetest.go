@@ -72,7 +72,7 @@ func Open(t testing.TB, change func(*storage.Config)) *storage.Repo {
 // Beside opens a further repository of the same store.
 func Beside(t testing.TB, first *storage.Repo, name string) *storage.Repo {
 	t.Helper()
-	c := storage.Config{Name: name, Beside: first, Types: first.Types(), Log: slog.New(slog.DiscardHandler), PDFText: pdfText}
+	c := storage.Config{Name: name, First: first, Types: first.Types(), Log: slog.New(slog.DiscardHandler), PDFText: pdfText}
 	repo, err := storage.Open(context.Background(), c, "")
 	check(t, err)
 	t.Cleanup(func() { check(t, repo.Close()) })

@@ -23,7 +23,7 @@ func (w *world) beside(name string) *world {
 	other := *w
 	var err error
 	other.Repo, err = storage.Open(context.Background(), storage.Config{
-		Name: name, Beside: w.Repo, Types: w.Types(), Clock: func() time.Time { return w.now }, PasswordMemory: 64,
+		Name: name, First: w.Repo, Types: w.Types(), Clock: func() time.Time { return w.now }, PasswordMemory: 64,
 	}, "")
 	if err != nil {
 		w.t.Fatal(err)
@@ -176,7 +176,7 @@ func TestDeclaredRepositories(t *testing.T) {
 			t.Errorf("%v: got %v %v, want %q", tt.names, got, err, tt.want)
 		}
 	}
-	if _, err := storage.Open(ctx, storage.Config{Name: "default", Beside: w.Repo, Types: w.Types()}, ""); !fault.Is(err, fault.Exists) {
+	if _, err := storage.Open(ctx, storage.Config{Name: "default", First: w.Repo, Types: w.Types()}, ""); !fault.Is(err, fault.Exists) {
 		t.Errorf("the same name twice: %v", err)
 	}
 }
