@@ -60,16 +60,16 @@ func indexOf(f *query.Field) string {
 // complete reports whether every document has a row in the index, so that it gives an order.
 func complete(index string) bool { return index == layout.NameIndex || layout.IsAlwaysIndexed(index) }
 
-// accessTo returns all values of an index.
-func (t planner) accessTo(index string, f *query.Field) *accessPath {
+// wholePath returns all values of an index.
+func (t planner) wholePath(index string, f *query.Field) *accessPath {
 	a := &accessPath{name: index, field: f, many: f.Many, whole: true, prefix: t.dictionary().IndexPrefix(index), rows: -1}
 	a.ranges, a.about = []kv.Range{kv.Prefix(a.prefix)}, "every "+index
 	return a
 }
 
-// accesses returns a way for each index that conditions name. What answers one of several conditions
+// paths returns a way for each index that conditions name. What answers one of several conditions
 // on the same item of a list does not answer the query, but finds candidates.
-func (p *plan) accesses(t planner) []*accessPath {
+func (p *plan) paths(t planner) []*accessPath {
 	byIndex := map[string]*accessPath{}
 	var all []*accessPath
 	exprs := p.exprs
@@ -92,7 +92,7 @@ func (p *plan) accesses(t planner) []*accessPath {
 		a := byIndex[index]
 		switch {
 		case a == nil:
-			a = t.accessTo(index, x.Field)
+			a = t.wholePath(index, x.Field)
 			a.ranges, a.whole, a.about = ranges, false, query.Format(x)
 			a.point = (x.Op == query.Eq || x.Op == query.In) && len(ranges) == 1
 			byIndex[index], all = a, append(all, a)

@@ -13,9 +13,9 @@ import (
 // first and then picked out along the order, so that no document is read for either. If the
 // order does not come by enough of them soon, they are read and sorted instead.
 
-// covers reports whether rows of the access answer every condition.
+// covers reports whether rows of the access path answer every condition.
 func (r *scan) covers() bool {
-	if r.a.ranges == nil || r.p.q.Correlated() || r.once {
+	if r.path.ranges == nil || r.p.q.Correlated() || r.once {
 		return false
 	}
 	ok := true
@@ -33,14 +33,14 @@ func (r *scan) covered(f *query.Field) bool {
 		query.SysIsVersion, query.SysIsProxy, query.SysIsTrashed, query.SysIsFolder:
 		return true
 	}
-	a := r.a
+	a := r.path
 	return a.field != nil && !a.many && f.System == a.field.System && f.Prop == a.field.Prop && f.Rest.Empty() == a.field.Rest.Empty() && (f.Rest.Empty() || f.Name == a.field.Name)
 }
 
-// collect returns the ids of all matches of an access, or nil if there are more than max.
+// collect returns the ids of all matches of an access path, or nil if there are more than max.
 func (t planner) collect(p *plan, a *accessPath, max int) (map[layout.ID]bool, error) {
 	known := map[layout.ID]bool{}
-	err := t.run(p, a).each(false, nil, func(h *candidate) (bool, error) {
+	err := t.scan(p, a).each(false, nil, func(h *candidate) (bool, error) {
 		known[h.id] = true
 		return len(known) <= max, nil
 	})
@@ -50,7 +50,7 @@ func (t planner) collect(p *plan, a *accessPath, max int) (map[layout.ID]bool, e
 	return known, err
 }
 
-// walk runs the plan from a cursor on and shows the window what it finds.
+// walk runs the plan from a cursor on and shows the execution what it finds.
 func (w *execution) walk() error {
 	start := *w
 	if w.p.finder != nil {
@@ -59,11 +59,11 @@ func (w *execution) walk() error {
 			return err
 		}
 		if known != nil {
-			return w.pick(known, start)
+			return w.pickKnown(known, start)
 		}
 	}
-	r := w.t.run(w.p, w.p.access)
-	if w.p.counter != nil && w.t.run(w.p, w.p.counter).covers() {
+	r := w.t.scan(w.p, w.p.path)
+	if w.p.counter != nil && w.t.scan(w.p, w.p.counter).covers() {
 		r.patience = w.t.costs.loads
 	}
 	err := w.show(r)
@@ -76,33 +76,33 @@ func (w *execution) walk() error {
 	}
 	*w = start
 	if known == nil {
-		return w.show(w.t.run(w.p, w.p.access))
+		return w.show(w.t.scan(w.p, w.p.path))
 	}
-	return w.pick(known, start)
+	return w.pickKnown(known, start)
 }
 
-// pick fills the window from known matches.
-func (w *execution) pick(known map[layout.ID]bool, start execution) error {
+// pickKnown fills the execution from known matches.
+func (w *execution) pickKnown(known map[layout.ID]bool, start execution) error {
 	w.found = len(known)
 	if len(known) > w.t.costs.few/2 {
-		r := w.t.run(w.p, w.p.access)
+		r := w.t.scan(w.p, w.p.path)
 		r.known, r.most = known, min(r.most, w.t.costs.factor*(len(known)+50))
 		err := w.show(r)
-		if !errors.Is(err, errCostly) || len(w.hits) == w.size && w.page.HasNext {
+		if !errors.Is(err, errCostly) || len(w.candidates) == w.size && w.page.HasNext {
 			return err
 		}
 	}
 	ids := slices.Collect(maps.Keys(known))
 	p := *w.p
-	p.access, p.sorted = idAccess(ids, "matches"), false
+	p.path, p.sorted = idPath(ids, "matches"), false
 	*w = start
 	w.found = len(known)
-	r := w.t.run(&p, p.access)
+	r := w.t.scan(&p, p.path)
 	r.known = known
 	return w.show(r)
 }
 
-// show passes what a run finds to the window.
+// show passes what a scan finds to the execution.
 func (w *execution) show(r *scan) error {
 	skip := int(w.p.q.Offset)
 	if w.from != nil {

@@ -18,14 +18,14 @@ const maxOffset = 10_000
 
 // Query runs a query of the query language; parameters are bound, never pasted.
 func Query(t *storage.Tx, src string, o Options) (*storage.Page, error) {
-	w, err := on(t).window(src, o)
+	w, err := plannerOf(t).execution(src, o)
 	if err != nil {
 		return nil, err
 	}
 	if err := w.run(); err != nil {
 		return nil, err
 	}
-	docs, err := w.t.loadHits(w.hits)
+	docs, err := w.t.loadCandidates(w.candidates)
 	if err != nil {
 		return nil, err
 	}
@@ -33,9 +33,9 @@ func Query(t *storage.Tx, src string, o Options) (*storage.Page, error) {
 	return &w.page, nil
 }
 
-// loadHits returns the documents of hits. What the index row says of a document's place is
+// loadCandidates returns the documents of candidates. What the index row says of a document's place is
 // not read again.
-func (t planner) loadHits(hits []candidate) (storage.Docs, error) {
+func (t planner) loadCandidates(hits []candidate) (storage.Docs, error) {
 	keys := make([][]byte, 0, len(hits)+len(hits)/2)
 	for i := range hits {
 		if hits[i].doc != nil {
@@ -76,21 +76,21 @@ func (t planner) loadHits(hits []candidate) (storage.Docs, error) {
 
 // execution is one page of the results of a query, and the total.
 type execution struct {
-	t      planner
-	p      *plan
-	o      Options
-	page   storage.Page
-	from   *cursor
-	size   int // entries wanted
-	most   int // results altogether; -1: no bound
-	bound  int // count up to here; 0: do not count
-	passed int // results seen, those before the page included
-	hits   []candidate
-	last   cursor // of the last entry of a full page
-	found  int    // all matches, if they were collected; -1: they were not
+	t          planner
+	p          *plan
+	o          Options
+	page       storage.Page
+	from       *cursor
+	size       int // entries wanted
+	most       int // results altogether; -1: no bound
+	bound      int // count up to here; 0: do not count
+	passed     int // results seen, those before the page included
+	candidates []candidate
+	last       cursor // of the last entry of a full page
+	found      int    // all matches, if they were collected; -1: they were not
 }
 
-func (t planner) window(src string, o Options) (*execution, error) {
+func (t planner) execution(src string, o Options) (*execution, error) {
 	q, err := t.prepare(src, o)
 	if err != nil {
 		return nil, err
@@ -125,13 +125,13 @@ func (t planner) window(src string, o Options) (*execution, error) {
 	if w.from != nil && (len(w.p.order) == 0) != (want != "") {
 		return nil, errCursor()
 	}
-	return w, t.choose(w.p, want)
+	return w, t.choosePath(w.p, want)
 }
 
 // run fills the page and counts.
 func (w *execution) run() error {
 	err := w.walk()
-	full := len(w.hits) == w.size && w.page.HasNext
+	full := len(w.candidates) == w.size && w.page.HasNext
 	switch {
 	case err == nil:
 	case errors.Is(err, errCostly) && full:
@@ -145,7 +145,7 @@ func (w *execution) run() error {
 		return err
 	}
 	if full {
-		w.last.passed, w.last.total, w.last.more = w.page.Offset+len(w.hits), w.page.Total, w.page.More
+		w.last.passed, w.last.total, w.last.more = w.page.Offset+len(w.candidates), w.page.Total, w.page.More
 		if w.bound == 0 {
 			w.last.total = -1
 		}
@@ -163,16 +163,16 @@ func (w *execution) take(m match) (more bool, err error) {
 	switch {
 	case w.passed <= w.page.Offset:
 		return true, nil
-	case len(w.hits) < w.size:
-		if len(w.hits) == w.size-1 {
+	case len(w.candidates) < w.size:
+		if len(w.candidates) == w.size-1 {
 			if w.last, err = m.cursor(); err != nil {
 				return false, err
 			}
 		}
-		if w.hits == nil {
-			w.hits = make([]candidate, 0, min(w.size, 100))
+		if w.candidates == nil {
+			w.candidates = make([]candidate, 0, min(w.size, 100))
 		}
-		w.hits = append(w.hits, *m.candidate)
+		w.candidates = append(w.candidates, *m.candidate)
 		return true, nil
 	}
 	w.page.HasNext = true
@@ -216,7 +216,7 @@ func (w *execution) total() error {
 
 // count counts results from the start, in any order.
 func (w *execution) count() (int, error) {
-	a := w.p.access
+	a := w.p.path
 	if w.p.counter != nil {
 		a = w.p.counter
 	}
@@ -225,7 +225,7 @@ func (w *execution) count() (int, error) {
 		want = min(want, w.most)
 	}
 	n := -int(w.p.q.Offset)
-	err := w.t.run(w.p, a).each(false, nil, func(*candidate) (bool, error) {
+	err := w.t.scan(w.p, a).each(false, nil, func(*candidate) (bool, error) {
 		n++
 		return n < want, nil
 	})
@@ -237,7 +237,7 @@ func (w *execution) count() (int, error) {
 
 // Select runs a query and returns its columns as rows.
 func Select(t *storage.Tx, src string, o Options) (*Rows, error) {
-	w, err := on(t).window(src, o)
+	w, err := plannerOf(t).execution(src, o)
 	if err != nil {
 		return nil, err
 	}
@@ -284,7 +284,7 @@ func (w *execution) rows(columns []query.Column, rows *Rows) error {
 	if err := w.run(); err != nil {
 		return err
 	}
-	docs, err := w.t.loadHits(w.hits)
+	docs, err := w.t.loadCandidates(w.candidates)
 	if err != nil {
 		return err
 	}
@@ -312,7 +312,7 @@ func rowOf(columns []query.Column, src query.Source) (map[string]any, error) {
 
 // whole calls visit for every match with its values of the columns, in order.
 func (w *execution) whole(columns []query.Column, visit func(values []any) (more bool, err error)) error {
-	r := w.t.run(w.p, w.p.access)
+	r := w.t.scan(w.p, w.p.path)
 	err := r.ordered(nil, func(m match) (bool, error) {
 		values := make([]any, len(columns))
 		for i, c := range columns {
@@ -396,9 +396,9 @@ func (w *execution) aggregate(columns []query.Column, rows *Rows) error {
 	return nil
 }
 
-// unordered drops ORDER BY and takes the access that is best without.
+// unordered drops ORDER BY and takes the access path that is best without.
 func (p *plan) unordered() {
-	p.access = firstAccess(p.finder, p.counter, p.access)
+	p.path = firstPath(p.finder, p.counter, p.path)
 	p.order, p.sorted = nil, false
 }
 
@@ -413,7 +413,7 @@ func firstAggregate(columns []query.Column) string {
 
 // Explain says which index a query would use and why.
 func Explain(t *storage.Tx, src string, o Options) (string, error) {
-	w, err := on(t).window(src, o)
+	w, err := plannerOf(t).execution(src, o)
 	if err != nil {
 		return "", err
 	}
@@ -428,20 +428,20 @@ func (p *plan) explain(t planner, w *execution) string {
 		line("empty: %s", p.empty)
 	}
 	rows := "not counted"
-	switch a := p.access; {
-	case a.rows >= t.sortable():
-		rows = fmt.Sprintf("%d or more", t.sortable())
+	switch a := p.path; {
+	case a.rows >= t.maxSorted():
+		rows = fmt.Sprintf("%d or more", t.maxSorted())
 	case a.rows >= 0:
 		rows = fmt.Sprint(a.rows)
 	}
-	line("access: %s, %s; %d ranges; rows: %s", p.access.name, p.access.about, len(p.access.ranges), rows)
+	line("access: %s, %s; %d ranges; rows: %s", p.path.name, p.path.about, len(p.path.ranges), rows)
 	if p.names != nil {
 		line("types: %d of %d, from the row", len(p.names), len(t.Repo().Types().Types()))
 	}
 	for _, note := range p.covered() {
 		line("row: %s", note)
 	}
-	for _, e := range t.run(p, p.access).rest {
+	for _, e := range t.scan(p, p.path).rest {
 		line("filter: %s", query.Format(e))
 	}
 	switch {

@@ -40,7 +40,7 @@ func Highlights(t *storage.Tx, p *storage.Page, d *storage.Doc) ([]Highlight, er
 		return nil, nil
 	}
 	if from.sought == nil {
-		q, err := on(t).prepare(from.text, from.options)
+		q, err := plannerOf(t).prepare(from.text, from.options)
 		if err != nil {
 			return nil, err
 		}

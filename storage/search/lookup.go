@@ -12,7 +12,7 @@ import (
 // what a query with that one condition finds, by the rows of the property's index and without a
 // plan. It is for the few rows that an index has of a text that is somebody's own.
 func Lookup(t *storage.Tx, key, text string) (storage.Docs, error) {
-	if !on(t).usable(key) { // not yet: its rows are being written
+	if !plannerOf(t).usable(key) { // not yet: its rows are being written
 		page, err := Query(t, "SELECT * FROM Document WHERE "+key+" = ? AND ecm:isVersion = 0 AND ecm:isProxy = 0",
 			Options{Args: []any{text}, PageOptions: storage.PageOptions{CountLimit: -1}})
 		if err != nil {
@@ -21,24 +21,24 @@ func Lookup(t *storage.Tx, key, text string) (storage.Docs, error) {
 		return page.Docs, nil
 	}
 	folded := strings.ToLower(text)
-	rows := kv.Prefix(kv.AppendString(on(t).dictionary().IndexPrefix(key), folded[:min(len(folded), layout.MaxIndexed)]))
+	rows := kv.Prefix(kv.AppendString(plannerOf(t).dictionary().IndexPrefix(key), folded[:min(len(folded), layout.MaxIndexed)]))
 	var docs storage.Docs
-	for row, err := range on(t).kv().Scan(rows) {
+	for row, err := range plannerOf(t).kv().Scan(rows) {
 		if err != nil {
 			return nil, err
 		}
 		var c layout.Cover
-		if err := c.Parse(on(t).dictionary(), row.Value); err != nil {
+		if err := c.Parse(plannerOf(t).dictionary(), row.Value); err != nil {
 			return nil, err
 		}
 		if c.Flags&(layout.Version|layout.Proxy) != 0 {
 			continue
 		}
-		d, err := on(t).in().LoadCovered(layout.IDAtEnd(row.Key), &c)
+		d, err := plannerOf(t).in().LoadCovered(layout.IDAtEnd(row.Key), &c)
 		if err != nil {
 			return nil, err
 		}
-		if d != nil && storage.Prop[string](d, key) == text && on(t).in().Has(d, "Read") {
+		if d != nil && storage.Prop[string](d, key) == text && plannerOf(t).in().Has(d, "Read") {
 			docs = append(docs, d)
 		}
 	}

@@ -28,10 +28,10 @@ type plan struct {
 	exprs  []query.Expr
 
 	order   []query.Order // ORDER BY that decides: not after ecm:uuid, which never ties
-	access  *accessPath
-	sorted  bool        // the access has the order of the first item of ORDER BY
+	path    *accessPath
+	sorted  bool        // the access path has the order of the first item of ORDER BY
 	counter *accessPath // a cheaper way to the total, if there is one
-	finder  *accessPath // finds the matches, whose order the access then gives
+	finder  *accessPath // finds the matches, whose order the access path then gives
 }
 
 // flagFields are the fields that every cover holds as flags.
@@ -264,8 +264,8 @@ func (p *plan) notNull(f *query.Field) bool {
 	})
 }
 
-// typeAccess is the index by type, in the order of dc:modified for a single type.
-func (p *plan) typeAccess(t planner) *accessPath {
+// typePath is the index by type, in the order of dc:modified for a single type.
+func (p *plan) typePath(t planner) *accessPath {
 	a := &accessPath{name: layout.TypeIndex, about: "every document", rows: -1}
 	if p.everyType(t.Repo().Types()) {
 		a.ranges = []kv.Range{kv.Prefix(t.dictionary().IndexPrefix(layout.TypeIndex))}

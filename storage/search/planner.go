@@ -16,7 +16,7 @@ import (
 // costs are the planner's figures, in rows.
 type costs struct {
 	sorted  int // up to here, candidates are read and sorted rather than found along an index in order
-	few     int // an access with fewer ends the search for a better one
+	few     int // an access path with fewer ends the search for a better one
 	subtree int // up to here, STARTSWITH walks down
 	sort    int // most results sorted in memory
 	known   int // most matches collected before their order is looked up
@@ -59,10 +59,10 @@ func (e *estimates) put(key string, rows int) {
 	e.byName[key] = estimate{rows, time.Now().Add(estimateAge)}
 }
 
-// sortable is how many candidates are rather sorted than found along an index in order.
-func (t planner) sortable() int { return min(t.costs.sorted, t.Repo().Limits().ScanRows) }
+// maxSorted is how many candidates are rather sorted than found along an index in order.
+func (t planner) maxSorted() int { return min(t.costs.sorted, t.Repo().Limits().ScanRows) }
 
-// estimate counts the rows of an access, up to where sorting them is no option.
+// estimate counts the rows of an access path, up to where sorting them is no option.
 func (t planner) estimate(a *accessPath) error {
 	if a.rows >= 0 {
 		return nil
@@ -76,41 +76,41 @@ func (t planner) estimate(a *accessPath) error {
 		key = append(append(key, r.Start...), r.End...)
 	}
 	name := string(strconv.AppendInt(key, int64(len(ranges)), 10))
-	if n, ok := t.estimates.get(name); ok && n >= t.sortable() {
+	if n, ok := t.estimates.get(name); ok && n >= t.maxSorted() {
 		a.rows = n
 		return nil
 	}
 	a.rows = 0
 	for _, r := range ranges {
-		n, _, err := t.kv().Count(r, t.sortable()-a.rows)
+		n, _, err := t.kv().Count(r, t.maxSorted()-a.rows)
 		if err != nil {
 			return err
 		}
-		if a.rows += n; a.rows >= t.sortable() {
+		if a.rows += n; a.rows >= t.maxSorted() {
 			break
 		}
 	}
-	if a.rows >= t.sortable() {
+	if a.rows >= t.maxSorted() {
 		t.estimates.put(name, a.rows)
 	}
 	return nil
 }
 
-// choose sets the access of a plan; want is the access a cursor came from, or "".
-func (t planner) choose(p *plan, want string) error {
+// choosePath sets the access of a plan; want is the access path a cursor came from, or "".
+func (t planner) choosePath(p *plan, want string) error {
 	if p.empty != "" || p.direct != nil {
-		p.access = idAccess(p.ids, "ecm:uuid")
+		p.path = idPath(p.ids, "ecm:uuid")
 		return nil
 	}
 	if !t.usable(layout.TypeIndex) {
 		return fault.Unavailable.Errorf("query: the indexes are being written")
 	}
-	types := p.typeAccess(t)
-	all := p.accesses(t)
+	types := p.typePath(t)
+	all := p.paths(t)
 	if p.parent != nil {
 		all = append(all, &accessPath{name: "children", about: "children of " + p.parent.String(), parent: p.parent, rows: -1})
 	}
-	order := t.orderAccess(p, all, types)
+	order := t.orderPath(p, all, types)
 	if !p.everyType(t.Repo().Types()) {
 		all = append(all, types)
 	}
@@ -122,33 +122,33 @@ func (t planner) choose(p *plan, want string) error {
 		return err
 	}
 	if want == subtreeName && len(p.under) > 0 { // whatever it costs by now
-		p.access, _, err = t.walkDown(p.under[len(p.under)-1], t.costs.sort)
-		return cmp.Or(err, unless(p.access != nil, errCursor()))
+		p.path, _, err = t.walkDown(p.under[len(p.under)-1], t.costs.sort)
+		return cmp.Or(err, unless(p.path != nil, errCursor()))
 	}
 	if want != "" {
 		return p.resume(want, append(all, types))
 	}
 	switch {
 	case order == nil && best == nil:
-		p.access = types
+		p.path = types
 	case order == nil || best == order:
-		p.access = firstAccess(best, order)
-	case best != nil && best.rows >= 0 && best.rows < t.sortable():
-		p.access = best
-		if best.rows > t.costs.few/2 && t.run(p, best).covers() {
-			p.access, p.finder = order, best
+		p.path = firstPath(best, order)
+	case best != nil && best.rows >= 0 && best.rows < t.maxSorted():
+		p.path = best
+		if best.rows > t.costs.few/2 && t.scan(p, best).covers() {
+			p.path, p.finder = order, best
 		}
 	default:
-		p.access = order
+		p.path = order
 		if best != nil && best.field != nil && best != types {
 			p.counter = best
 		}
 	}
-	p.sorted = len(p.order) > 0 && p.access == order
+	p.sorted = len(p.order) > 0 && p.path == order
 	return nil
 }
 
-func firstAccess(a ...*accessPath) *accessPath {
+func firstPath(a ...*accessPath) *accessPath {
 	for _, x := range a {
 		if x != nil {
 			return x
@@ -157,11 +157,11 @@ func firstAccess(a ...*accessPath) *accessPath {
 	return nil
 }
 
-// resume uses the access of an earlier page, which is in no other order than its own.
+// resume uses the access path of an earlier page, which is in no other order than its own.
 func (p *plan) resume(name string, all []*accessPath) error {
 	for _, a := range all {
 		if a != nil && a.name == name {
-			p.access = a
+			p.path = a
 			return nil
 		}
 	}
@@ -170,8 +170,8 @@ func (p *plan) resume(name string, all []*accessPath) error {
 
 func errCursor() error { return fault.Invalid.Errorf("cursor: was not returned by this query") }
 
-// orderAccess returns the way that has the order of the first ORDER BY item, or nil.
-func (t planner) orderAccess(p *plan, all []*accessPath, types *accessPath) *accessPath {
+// orderPath returns the way that has the order of the first ORDER BY item, or nil.
+func (t planner) orderPath(p *plan, all []*accessPath, types *accessPath) *accessPath {
 	if len(p.order) == 0 || p.q.Correlated() {
 		return nil
 	}
@@ -193,7 +193,7 @@ func (t planner) orderAccess(p *plan, all []*accessPath, types *accessPath) *acc
 		}
 	}
 	if complete(index) || p.notNull(f) {
-		return t.accessTo(index, f)
+		return t.wholePath(index, f)
 	}
 	return nil
 }
@@ -215,7 +215,7 @@ func (p *plan) narrow(types *accessPath) {
 	}
 }
 
-// cheapest returns the access with the fewest rows, or nil. Where there is no choice,
+// cheapest returns the access path with the fewest rows, or nil. Where there is no choice,
 // nothing is counted.
 func (t planner) cheapest(p *plan, all []*accessPath, order *accessPath) (*accessPath, error) {
 	all = slices.DeleteFunc(slices.Clone(all), func(a *accessPath) bool { return a == order })
@@ -237,7 +237,7 @@ func (t planner) cheapest(p *plan, all []*accessPath, order *accessPath) (*acces
 			break
 		}
 	}
-	if order != nil && !order.whole && best.rows >= t.costs.few && best.rows < t.sortable() {
+	if order != nil && !order.whole && best.rows >= t.costs.few && best.rows < t.maxSorted() {
 		if err := t.estimate(order); err != nil {
 			return nil, err
 		}
@@ -256,7 +256,7 @@ func (t planner) subtree(p *plan, best *accessPath) (*accessPath, error) {
 	}
 	top := p.under[len(p.under)-1]
 	if top == layout.None {
-		return idAccess(nil, subtreeName), nil
+		return idPath(nil, subtreeName), nil
 	}
 	if top == t.in().Root() {
 		return best, nil
@@ -282,14 +282,14 @@ func (t planner) subtree(p *plan, best *accessPath) (*accessPath, error) {
 // subtreeName stands in cursors for the documents below a folder.
 const subtreeName = "subtree"
 
-// walkDown returns the documents below one by id; whole is false, and the access nil, if
+// walkDown returns the documents below one by id; whole is false, and the access path nil, if
 // there are more than max.
 func (t planner) walkDown(top layout.ID, max int) (a *accessPath, whole bool, err error) {
 	ids, whole, err := t.in().Below(top, max)
 	if err != nil || !whole {
 		return nil, false, err
 	}
-	a = idAccess(layout.SortIDs(ids), subtreeName)
+	a = idPath(layout.SortIDs(ids), subtreeName)
 	a.about = "documents below " + top.String()
 	return a, true, nil
 }
@@ -301,6 +301,6 @@ func unless(ok bool, err error) error {
 	return err
 }
 
-func idAccess(ids []layout.ID, name string) *accessPath {
+func idPath(ids []layout.ID, name string) *accessPath {
 	return &accessPath{name: name, about: "documents by id", ids: ids, rows: len(ids)}
 }

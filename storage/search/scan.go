@@ -14,11 +14,11 @@ import (
 	"catena/storage/query"
 )
 
-// scan walks the candidates of one access and keeps those that match.
+// scan walks the candidates of one access path and keeps those that match.
 type scan struct {
 	t        planner
 	p        *plan
-	a        *accessPath
+	path     *accessPath
 	rest     []query.Expr // what the ranges do not answer
 	read     int          // rows so far
 	most     int          // rows that may be read
@@ -48,9 +48,9 @@ type candidate struct {
 	bare bool // the row is that of a child: it says nothing of state and facets
 }
 
-func (t planner) run(p *plan, a *accessPath) *scan {
-	r := &scan{t: t, p: p, a: a, fresh: true, most: t.Repo().Limits().ScanRows, begun: time.Now()}
-	r.src.run = r
+func (t planner) scan(p *plan, a *accessPath) *scan {
+	r := &scan{t: t, p: p, path: a, fresh: true, most: t.Repo().Limits().ScanRows, begun: time.Now()}
+	r.src.scan = r
 	r.rest = p.exprs
 	if len(a.exact)+len(a.test) > 0 {
 		r.rest = slices.DeleteFunc(slices.Clone(p.exprs), func(e query.Expr) bool {
@@ -80,20 +80,20 @@ func (r *scan) count() error {
 	return nil
 }
 
-// each calls visit for every match in the order of the access, reversed if asked for; after
-// is the key of the last row not to be visited, or nil. What a hit holds is gone after the
+// each calls visit for every match in the order of the access path, reversed if asked for; after
+// is the key of the last row not to be visited, or nil. What a candidate holds is gone after the
 // call, unless it is cloned.
 func (r *scan) each(reverse bool, after []byte, visit func(h *candidate) (more bool, err error)) error {
 	switch {
-	case r.a.parent != nil:
+	case r.path.parent != nil:
 		return r.children(reverse, after, visit)
-	case r.a.ranges == nil:
+	case r.path.ranges == nil:
 		return r.byID(reverse, after, visit)
 	}
-	for i := range r.a.ranges {
-		rng := r.a.ranges[i]
+	for i := range r.path.ranges {
+		rng := r.path.ranges[i]
 		if reverse {
-			rng = r.a.ranges[len(r.a.ranges)-1-i]
+			rng = r.path.ranges[len(r.path.ranges)-1-i]
 		}
 		if !clampRange(&rng, reverse, after) {
 			continue
@@ -140,10 +140,10 @@ func (r *scan) offer(h *candidate, visit func(h *candidate) (bool, error)) (more
 
 // byID offers documents that are known by id, in the order of the ids.
 func (r *scan) byID(reverse bool, after []byte, visit func(h *candidate) (bool, error)) error {
-	for i := range r.a.ids {
-		id := r.a.ids[i]
+	for i := range r.path.ids {
+		id := r.path.ids[i]
 		if reverse {
-			id = r.a.ids[len(r.a.ids)-1-i]
+			id = r.path.ids[len(r.path.ids)-1-i]
 		}
 		if after != nil && (bytes.Compare(id[:], after) > 0) == reverse || bytes.Equal(id[:], after) {
 			continue
@@ -158,7 +158,7 @@ func (r *scan) byID(reverse bool, after []byte, visit func(h *candidate) (bool, 
 // children offers the children of a folder in order. Their documents are read only if that is needed to
 // decide.
 func (r *scan) children(reverse bool, after []byte, visit func(h *candidate) (bool, error)) error {
-	rng := kv.Prefix(layout.ChildrenPrefix(*r.a.parent))
+	rng := kv.Prefix(layout.ChildrenPrefix(*r.path.parent))
 	if !clampRange(&rng, reverse, after) {
 		return nil
 	}
@@ -172,7 +172,7 @@ func (r *scan) children(reverse bool, after []byte, visit func(h *candidate) (bo
 		h := &r.single
 		*h = candidate{key: row.Key, bare: true}
 		_, h.id = layout.PositionAndID(row.Key)
-		h.Parent = *r.a.parent
+		h.Parent = *r.path.parent
 		h.Flags, h.List, h.Type = r.t.dictionary().ParseChild(row.Value)
 		if more, err := r.offer(h, visit); err != nil || !more {
 			return err
@@ -264,13 +264,13 @@ func (r *scan) items(h *candidate, visit func(item any, key []byte)) error {
 	if err != nil || src == nil {
 		return err
 	}
-	v, err := query.FieldValue(r.a.field, src)
+	v, err := query.FieldValue(r.path.field, src)
 	if err != nil {
 		return err
 	}
 	items, _ := v.([]any)
 	for _, item := range items {
-		if key, ok := layout.AppendValue(bytes.Clone(r.a.prefix), item); ok {
+		if key, ok := layout.AppendValue(bytes.Clone(r.path.prefix), item); ok {
 			visit(item, append(key, h.id[:]...))
 		}
 	}
@@ -278,13 +278,13 @@ func (r *scan) items(h *candidate, visit func(item any, key []byte)) error {
 }
 
 func (r *scan) inRanges(key []byte) bool {
-	return slices.ContainsFunc(r.a.ranges, func(x kv.Range) bool {
+	return slices.ContainsFunc(r.path.ranges, func(x kv.Range) bool {
 		return bytes.Compare(key, x.Start) >= 0 && (x.End == nil || bytes.Compare(key, x.End) < 0)
 	})
 }
 
 func (r *scan) passes(item any) bool {
-	for _, e := range r.a.test {
+	for _, e := range r.path.test {
 		if x := e.(*query.Predicate); x.Op != query.IsNull && !x.Test(item) {
 			return false
 		}
@@ -339,7 +339,7 @@ func (r *scan) meets(h *candidate) (bool, error) {
 	if err := r.t.kv().Work(1000); err != nil {
 		return false, err
 	}
-	for _, e := range r.a.test {
+	for _, e := range r.path.test {
 		ok, err := r.item(h, e)
 		if err != nil || !ok {
 			return false, err
@@ -368,7 +368,7 @@ func (r *scan) item(h *candidate, e query.Expr) (ok bool, err error) {
 		})
 		return ok, cmp.Or(err, ended)
 	}
-	r.src.hit = h
+	r.src.candidate = h
 	v, err := r.src.indexed()
 	if err != nil {
 		return false, err
@@ -378,7 +378,7 @@ func (r *scan) item(h *candidate, e query.Expr) (ok bool, err error) {
 
 func (r *scan) holds(h *candidate, e query.Expr) (bool, error) {
 	if h.doc == nil && !r.p.q.Correlated() {
-		r.src.hit = h
+		r.src.candidate = h
 		if ok, sure := r.partHolds(e); sure {
 			return ok, nil
 		}
@@ -400,7 +400,7 @@ func (r *scan) holds(h *candidate, e query.Expr) (bool, error) {
 // partHolds evaluates a condition on a single value inside a complex property, if the row holds it.
 func (r *scan) partHolds(e query.Expr) (ok, sure bool) {
 	x, is := e.(*query.Predicate)
-	if a := r.a; !is || a.field == nil || a.many || a.field.Rest.Empty() || x.Field.Name != a.field.Name {
+	if a := r.path; !is || a.field == nil || a.many || a.field.Rest.Empty() || x.Field.Name != a.field.Name {
 		return false, false
 	}
 	v, err := r.src.indexed()
@@ -429,7 +429,7 @@ func (r *scan) doc(h *candidate) (query.Source, error) {
 // value reads a field of a candidate.
 func (r *scan) value(h *candidate, f *query.Field) (any, error) {
 	if h.doc == nil {
-		r.src.hit = h
+		r.src.candidate = h
 		v, err := query.FieldValue(f, &r.src)
 		if !errors.Is(err, errNeedDoc) {
 			return v, err

@@ -13,7 +13,7 @@ import (
 )
 
 // cursor is where a page ended: how many results came before, and either the encoded values
-// of ORDER BY and the id of the last one, or the name of the access and the key of its row.
+// of ORDER BY and the id of the last one, or the name of the access path and the key of its row.
 // The total counted for the first page goes along.
 type cursor struct {
 	passed int
@@ -46,7 +46,7 @@ func parseCursor(s string) (*cursor, error) {
 	return c, nil
 }
 
-// sortKey encodes what a hit is ordered by: the values, descending ones inverted, and the
+// sortKey encodes what a candidate is ordered by: the values, descending ones inverted, and the
 // id in the direction of the last value.
 func (r *scan) sortKey(h *candidate) ([]byte, error) {
 	key := make([]byte, 0, 64)
@@ -74,21 +74,21 @@ func (r *scan) sortKey(h *candidate) ([]byte, error) {
 
 func (p *plan) lastDesc() bool { return len(p.order) > 0 && p.order[len(p.order)-1].Desc }
 
-// match is a hit as callers get it, with what a cursor after it consists of.
+// match is a candidate as callers get it, with what a cursor after it consists of.
 type match struct {
 	*candidate
-	run *scan
-	key []byte // the sort key, if it is known
+	scan *scan
+	key  []byte // the sort key, if it is known
 }
 
 func (m match) cursor() (c cursor, err error) {
 	switch {
 	case m.key != nil:
 		c.key = m.key
-	case len(m.run.p.order) == 0:
-		c.access, c.key = m.run.a.name, m.candidate.key
+	case len(m.scan.p.order) == 0:
+		c.access, c.key = m.scan.path.name, m.candidate.key
 	default:
-		c.key, err = m.run.sortKey(m.candidate)
+		c.key, err = m.scan.sortKey(m.candidate)
 	}
 	return c, err
 }
@@ -109,12 +109,12 @@ func (r *scan) ordered(from *cursor, visit func(m match) (more bool, err error))
 func (r *scan) unordered(from *cursor, visit func(m match) (bool, error)) error {
 	var after []byte
 	if from != nil {
-		if from.access != r.a.name {
+		if from.access != r.path.name {
 			return errCursor()
 		}
 		after = from.key
 	}
-	return r.each(false, after, func(h *candidate) (bool, error) { return visit(match{candidate: h, run: r}) })
+	return r.each(false, after, func(h *candidate) (bool, error) { return visit(match{candidate: h, scan: r}) })
 }
 
 // byIndex is for a single field, whose index has the order, ties included.
@@ -126,13 +126,13 @@ func (r *scan) byIndex(from *cursor, visit func(m match) (bool, error)) error {
 			return err
 		}
 	}
-	return r.each(r.p.order[0].Desc, after, func(h *candidate) (bool, error) { return visit(match{candidate: h, run: r}) })
+	return r.each(r.p.order[0].Desc, after, func(h *candidate) (bool, error) { return visit(match{candidate: h, scan: r}) })
 }
 
 // rowAt makes the key of an index row of a sort key, whole or up to the first value.
 func (r *scan) rowAt(key []byte, whole bool) ([]byte, error) {
 	n := layout.ValueLen(key[:len(key)-16])
-	if r.a.parent != nil {
+	if r.path.parent != nil {
 		v, _, err := kv.DecodeInt64(key)
 		id := bytes.Clone(key[len(key)-16:])
 		if r.p.lastDesc() {
@@ -141,14 +141,14 @@ func (r *scan) rowAt(key []byte, whole bool) ([]byte, error) {
 		if err != nil {
 			return nil, errCursor()
 		}
-		return layout.ChildPositionKey(*r.a.parent, v, layout.IDAtEnd(id)), nil
+		return layout.ChildPositionKey(*r.path.parent, v, layout.IDAtEnd(id)), nil
 	}
 	if n == 0 || whole && n != len(key)-16 || (key[0] >= 0x80) != r.p.order[0].Desc {
 		return nil, errCursor()
 	}
-	row := append(bytes.Clone(r.a.prefix), key[:n]...)
+	row := append(bytes.Clone(r.path.prefix), key[:n]...)
 	if r.p.order[0].Desc {
-		kv.Invert(row[len(r.a.prefix):])
+		kv.Invert(row[len(r.path.prefix):])
 	}
 	if !whole {
 		return row, nil
@@ -162,8 +162,8 @@ func (r *scan) rowAt(key []byte, whole bool) ([]byte, error) {
 
 // kept is a match in memory.
 type kept struct {
-	key []byte
-	hit candidate
+	key       []byte
+	candidate candidate
 }
 
 // maxKept is how many documents that were read for their order are kept for the page.
@@ -201,7 +201,7 @@ func (r *scan) keep(h *candidate) (kept, error) {
 	k := kept{key, *h}
 	if h.doc != nil {
 		if r.docs++; r.docs > maxKept {
-			k.hit.doc = nil
+			k.candidate.doc = nil
 		}
 	}
 	return k, err
@@ -211,7 +211,7 @@ func (r *scan) emit(all []kept, visit func(m match) (bool, error)) (more bool, e
 	slices.SortFunc(all, func(a, b kept) int { return bytes.Compare(a.key, b.key) })
 	for i := range all {
 		k := &all[i]
-		more, err := visit(match{candidate: &k.hit, run: r, key: k.key})
+		more, err := visit(match{candidate: &k.candidate, scan: r, key: k.key})
 		if err != nil || !more {
 			return false, err
 		}

@@ -18,17 +18,17 @@ var errNeedDoc = fault.Internal.Errorf("query: the row does not contain the valu
 
 // coverSource reads what it can of a candidate from its index row.
 type coverSource struct {
-	run *scan
-	hit *candidate
+	scan      *scan
+	candidate *candidate
 }
 
 // Work counts work of the transaction.
-func (s *coverSource) Work(n int) error { return s.run.t.kv().Work(n) }
+func (s *coverSource) Work(n int) error { return s.scan.t.kv().Work(n) }
 
 // System returns the value of a system field, or errNeedDoc.
 func (s *coverSource) System(f *query.Field) (any, error) {
-	h := s.hit
-	if a := s.run.a; a.field != nil && a.field.System == f.System && f.System != query.Property && !a.many && a.name != layout.TypeIndex {
+	h := s.candidate
+	if a := s.scan.path; a.field != nil && a.field.System == f.System && f.System != query.Property && !a.many && a.name != layout.TypeIndex {
 		return s.indexed()
 	}
 	if h.bare {
@@ -40,7 +40,7 @@ func (s *coverSource) System(f *query.Field) (any, error) {
 				return nil, errNeedDoc
 			}
 		case query.SysPos:
-			if s.run.p.flat {
+			if s.scan.p.flat {
 				return nil, nil
 			}
 			position, _ := layout.PositionAndID(h.key)
@@ -51,7 +51,7 @@ func (s *coverSource) System(f *query.Field) (any, error) {
 	case query.SysUUID:
 		return h.id.String(), nil
 	case query.SysParentID:
-		if h.Flags&layout.Version != 0 || h.id == s.run.t.in().Root() {
+		if h.Flags&layout.Version != 0 || h.id == s.scan.t.in().Root() {
 			return nil, nil
 		}
 		return h.Parent.String(), nil
@@ -61,12 +61,12 @@ func (s *coverSource) System(f *query.Field) (any, error) {
 		if len(h.State) == 0 {
 			return nil, nil
 		}
-		return s.run.t.in().Intern(h.State), nil
+		return s.scan.t.in().Intern(h.State), nil
 	case query.SysIsVersion, query.SysIsProxy, query.SysIsTrashed, query.SysIsFolder:
 		return h.Flags&flagFields[f.System] != 0, nil
 	case query.SysMixin:
 		if h.Bits&layout.HasFacets == 0 {
-			return s.run.t.facetList(string(h.Type)), nil
+			return s.scan.t.facetList(string(h.Type)), nil
 		}
 	}
 	return nil, errNeedDoc
@@ -74,7 +74,7 @@ func (s *coverSource) System(f *query.Field) (any, error) {
 
 // Property returns the value the row holds, if it is that property, or errNeedDoc.
 func (s *coverSource) Property(f *schema.Field) (any, error) {
-	a := s.run.a
+	a := s.scan.path
 	if a.name == layout.TypeIndex && a.field != nil && f.Key == a.field.Name {
 		return s.indexed()
 	}
@@ -86,7 +86,7 @@ func (s *coverSource) Property(f *schema.Field) (any, error) {
 
 // indexed returns the value in the row's key.
 func (s *coverSource) indexed() (any, error) {
-	h, a := s.hit, s.run.a
+	h, a := s.candidate, s.scan.path
 	if h.Bits&layout.IsPart != 0 || a.field == nil || len(h.key) < len(a.prefix)+16 {
 		return nil, errNeedDoc
 	}

@@ -27,7 +27,7 @@ type planner struct {
 	*state
 }
 
-func on(t *storage.Tx) planner { return planner{t, stateOf(t.Repo())} }
+func plannerOf(t *storage.Tx) planner { return planner{t, stateOf(t.Repo())} }
 
 func stateOf(r *storage.Repo) *state {
 	all := row.Of[states](r.Memory())
