@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"catena/storage"
+	"catena/storage/grant"
 	"catena/storage/kv"
 	"catena/storage/memory"
 	"catena/storage/outbox"
@@ -73,7 +74,7 @@ func (w *world) nextJob() bool {
 	w.t.Helper()
 	var jobs []outbox.State
 	w.view(w.System(), func(tx *storage.Tx) (err error) {
-		jobs, err = outbox.Jobs(tx, outbox.Waits, people.LeaveJob, 2)
+		jobs, err = outbox.Jobs(tx, outbox.Waits, grant.JobKind, 2)
 		return err
 	})
 	if len(jobs) > 1 {
@@ -83,12 +84,12 @@ func (w *world) nextJob() bool {
 		return false
 	}
 	for range 2 { // a job may be met twice
-		if err := people.Leave(context.Background(), w.Repo, jobs[0].Job); err != nil {
+		if err := grant.Do(context.Background(), w.Repo, jobs[0].Job); err != nil {
 			w.t.Fatal(err)
 		}
 	}
 	w.update(w.System(), func(tx *storage.Tx) error {
-		all, err := outbox.Jobs(tx, outbox.Waits, people.LeaveJob, 10)
+		all, err := outbox.Jobs(tx, outbox.Waits, grant.JobKind, 10)
 		for _, j := range all[:max(1, len(all)-1)] {
 			if err := outbox.Delete(tx, j.ID); err != nil {
 				return err

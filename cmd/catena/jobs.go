@@ -22,8 +22,8 @@ import (
 	"catena/ops/bulk"
 	"catena/ops/conversion"
 	"catena/storage"
+	"catena/storage/grant"
 	"catena/storage/outbox"
-	"catena/storage/people"
 	hooks "catena/storage/webhook"
 )
 
@@ -35,7 +35,7 @@ func (a *app) jobHandlers(b branch) outbox.Handlers {
 		mail.NotifyJob:   {Do: mail.Notify(b.repo)},
 		mail.JobKind:     {Do: a.mail.Job},
 		hooks.JobKind:    {Do: b.webhooks.Job},
-		people.LeaveJob:  people.Leaving(b.repo),
+		grant.JobKind:    grant.Jobs(b.repo),
 	}
 	maps.Copy(all, conversion.Jobs(b.repo))
 	maps.Copy(all, opsblob.Jobs(a.blobs, a.outside))

@@ -26,11 +26,11 @@ import (
 	"catena/storage/blob"
 	"catena/storage/directory"
 	"catena/storage/directory/record"
+	grants "catena/storage/grant"
 	"catena/storage/kv"
 	"catena/storage/memory"
 	"catena/storage/outbox"
 	"catena/storage/owner"
-	"catena/storage/people"
 	"catena/storage/schema"
 	hooks "catena/storage/webhook"
 )
@@ -155,7 +155,7 @@ func (w *world) start() error {
 	w.server = s
 	w.loop(s, "text", s.repo.RunText)
 	w.loop(s, "jobs", func(ctx context.Context) error {
-		return outbox.Run(ctx, s.repo, outbox.Handlers{hooks.JobKind: {Do: w.sched.deliver(sender.Job)}, people.LeaveJob: people.Leaving(s.repo)})
+		return outbox.Run(ctx, s.repo, outbox.Handlers{hooks.JobKind: {Do: w.sched.deliver(sender.Job)}, grants.JobKind: grants.Jobs(s.repo)})
 	})
 	w.loop(s, "sweep", func(ctx context.Context) error {
 		for ctx.Err() == nil {

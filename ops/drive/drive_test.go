@@ -11,8 +11,8 @@ import (
 	"catena/ops/drive"
 	"catena/rest/resttest"
 	"catena/storage"
+	"catena/storage/grant"
 	"catena/storage/outbox"
-	"catena/storage/people"
 )
 
 // server is one that is there for tests of the synchronizer.
@@ -44,7 +44,7 @@ func TestIntegrationTests(t *testing.T) {
 	s := server(t, scenario.NewClock())
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error)
-	go func() { done <- outbox.Run(ctx, s.Repo, outbox.Handlers{people.LeaveJob: people.Leaving(s.Repo)}) }()
+	go func() { done <- outbox.Run(ctx, s.Repo, outbox.Handlers{grant.JobKind: grant.Jobs(s.Repo)}) }()
 	defer func() {
 		cancel()
 		if err := <-done; err != nil {

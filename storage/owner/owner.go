@@ -5,6 +5,7 @@ import (
 	"catena/storage"
 	"catena/storage/credential"
 	"catena/storage/directory/record"
+	"catena/storage/grant"
 	"catena/storage/outbox"
 	"catena/storage/people"
 	"catena/storage/relation"
@@ -18,6 +19,7 @@ var All = []storage.Owner{
 	record.Owner,
 	outbox.Owner,
 	people.Owner,
+	grant.Owner,
 	credential.Owner,
 	relation.Owner,
 	subscription.Owner,

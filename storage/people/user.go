@@ -229,7 +229,7 @@ func DeleteUser(t *storage.Tx, name string) error {
 	if err := mayEdit(t, u.Groups); err != nil {
 		return err
 	}
-	if err := cmp.Or(setMembers(t, name, u.Groups, nil, layout.MemberOf, layout.MemberUser), vacateHome(t, name), endGrants(t, u)); err != nil {
+	if err := cmp.Or(setMembers(t, name, u.Groups, nil, layout.MemberOf, layout.MemberUser), vacateHome(t, name), inside(t).Depart(u.Username, u.ID)); err != nil {
 		return err
 	}
 	t.AfterCommit(func() { password.Of(t.Repo().Memory()).Forget(name) })
