@@ -86,6 +86,9 @@ func (i Internal) Usable(index string) bool { return i.t.repo.usable(index) }
 // MayRead reports whether the principal may read what has an access list of its own, or none, below a folder.
 func (i Internal) MayRead(own layout.ListID, up *Folder) bool { return i.t.granted(own, up, permRead) }
 
+// CanRead reports whether the principal may read a document as it was read.
+func (i Internal) CanRead(d *Doc) bool { return i.t.can(d, permRead) }
+
 // Folder returns a document as those below it see it; nil if it is gone, or cut off from the root.
 func (i Internal) Folder(id layout.ID) (*Folder, error) { return i.t.folder(id) }
 

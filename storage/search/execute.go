@@ -29,7 +29,8 @@ func Query(t *storage.Tx, src string, o Options) (*storage.Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.page.Docs, w.page.Query = docs, &given{text: src, options: o}
+	w.given = given{text: src, options: o}
+	w.page.Docs, w.page.Query = docs, &w.given
 	return &w.page, nil
 }
 
@@ -80,6 +81,7 @@ type execution struct {
 	p          *plan
 	o          Options
 	page       storage.Page
+	given      given // where the page goes on from
 	from       *cursor
 	size       int // entries wanted
 	most       int // results altogether; -1: no bound

@@ -5,6 +5,7 @@ import (
 
 	"catena/storage"
 	"catena/storage/internal/layout"
+	"catena/storage/internal/row"
 	"catena/storage/kv"
 )
 
@@ -12,7 +13,8 @@ import (
 // what a query with that one condition finds, by the rows of the property's index and without a
 // plan. It is for the few rows that an index has of a text that is somebody's own.
 func Lookup(t *storage.Tx, key, text string) (storage.Docs, error) {
-	if !plannerOf(t).usable(key) { // not yet: its rows are being written
+	in := t.Internal(row.Ordered{})
+	if !in.Usable(key) { // not yet: its rows are being written
 		page, err := Query(t, "SELECT * FROM Document WHERE "+key+" = ? AND ecm:isVersion = 0 AND ecm:isProxy = 0",
 			Options{Args: []any{text}, PageOptions: storage.PageOptions{CountLimit: -1}})
 		if err != nil {
@@ -21,24 +23,24 @@ func Lookup(t *storage.Tx, key, text string) (storage.Docs, error) {
 		return page.Docs, nil
 	}
 	folded := strings.ToLower(text)
-	rows := kv.Prefix(kv.AppendString(plannerOf(t).dictionary().IndexPrefix(key), folded[:min(len(folded), layout.MaxIndexed)]))
+	rows := kv.Prefix(kv.AppendString(in.Dictionary().IndexPrefix(key), folded[:min(len(folded), layout.MaxIndexed)]))
 	var docs storage.Docs
-	for row, err := range plannerOf(t).kv().Scan(rows) {
+	for found, err := range in.KV().Scan(rows) {
 		if err != nil {
 			return nil, err
 		}
 		var c layout.Cover
-		if err := c.Parse(plannerOf(t).dictionary(), row.Value); err != nil {
+		if err := c.Parse(in.Dictionary(), found.Value); err != nil {
 			return nil, err
 		}
 		if c.Flags&(layout.Version|layout.Proxy) != 0 {
 			continue
 		}
-		d, err := plannerOf(t).in().LoadCovered(layout.IDAtEnd(row.Key), &c)
+		d, err := in.LoadCovered(layout.IDAtEnd(found.Key), &c)
 		if err != nil {
 			return nil, err
 		}
-		if d != nil && storage.Prop[string](d, key) == text && plannerOf(t).in().Has(d, "Read") {
+		if d != nil && storage.Prop[string](d, key) == text && in.CanRead(d) {
 			docs = append(docs, d)
 		}
 	}
