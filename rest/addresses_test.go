@@ -3,6 +3,7 @@ package rest_test
 import (
 	"net/http"
 	"strings"
+	"testing"
 
 	"catena/rest"
 	"catena/rest/server"
@@ -72,4 +73,18 @@ func templateOf(path string) string {
 		}
 	}
 	return strings.Join(parts, "/")
+}
+
+// tally counts requests by the table that they come from.
+type tally map[string]int
+
+// least has the test fail where fewer requests of a table than it says were counted: it would not test much.
+func (c tally) least(t *testing.T, what string, min tally) {
+	t.Helper()
+	t.Logf("%s: %v", what, c)
+	for table, n := range min {
+		if c[table] < n {
+			t.Errorf("%s: %d of table %s, want %d or more", what, c[table], table, n)
+		}
+	}
 }

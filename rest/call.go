@@ -46,7 +46,7 @@ type Encoded struct {
 	Body     []byte              // appended to what was given
 	Tag      string              // entity tag, with its quotes
 	Location string              // of what was made, below the address of the server
-	Tell     func(h http.Header) // adds what else the answer says; not when it is replayed
+	Tell     func(h http.Header) // adds what else the answer says, unless that is of an earlier request or a dry run
 }
 
 // Run carries out a call for whoever asks and answers with what it returns.
@@ -89,7 +89,7 @@ func (x *Request) Run(call engine.Call, re Reply) error {
 	if a.Location != "" && re.Encode != nil {
 		a.Location = x.Host() + a.Location
 	}
-	if e.out.Tell != nil && !res.Replayed {
+	if e.out.Tell != nil && !res.Replayed && !call.DryRun {
 		e.out.Tell(x.Writer.Header())
 	}
 	if x.Invoked != "" && len(res.Ignored) > 0 {

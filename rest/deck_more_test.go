@@ -145,3 +145,18 @@ func TestExportQuota(t *testing.T) {
 	}
 	t.Error("more than thirty requests at once")
 }
+
+// TestDeckRetried has a request whose body has several members get the answer of the one before it with the same key.
+func TestDeckRetried(t *testing.T) {
+	s := startDecks(t, -1)
+	for i := range 8 {
+		send := func() *resttest.Answer {
+			return s.Do("POST", "/v1/teams", fmt.Sprintf(`{"name":"Team %d","slug":"team-%[1]d","owner":"alice","billing_period":"monthly"}`, i), "Idempotency-Key", fmt.Sprint("k", i))
+		}
+		first, again := send(), send()
+		if first.StatusCode != http.StatusCreated || again.StatusCode != http.StatusCreated || again.Text != first.Text ||
+			again.Header.Get("Location") != first.Header.Get("Location") || again.Header.Get("Idempotency-Replayed") != "true" {
+			t.Fatalf("%s\n%s", first.Text, again.Text)
+		}
+	}
+}

@@ -41,20 +41,6 @@ type shot struct {
 	table string    // that it comes from: address, adapter, operation or tool
 }
 
-// tally counts requests by the table that they come from.
-type tally map[string]int
-
-// least has the test fail where fewer requests of a table than it says were counted: it would not test much.
-func (c tally) least(t *testing.T, what string, min tally) {
-	t.Helper()
-	t.Logf("%s: %v", what, c)
-	for table, n := range min {
-		if c[table] < n {
-			t.Errorf("%s: %d of table %s, want %d or more", what, c[table], table, n)
-		}
-	}
-}
-
 // getShot is a request for an address.
 func getShot(name, path string) shot { return shot{name: name, method: http.MethodGet, path: path} }
 

@@ -21,28 +21,28 @@ type Request struct {
 	Writer   http.ResponseWriter
 	HTTP     *http.Request
 	Route    *Route
-	Segments Segments
-	Body     Body   // what is read of the request's
-	ID       string // of the request
-	As       *engine.Principal
-	Engine   *engine.Engine // of the repository asked for
-	Repo     string         // its name
-	asked    url.Values     // query parameters, parsed on first use
-	Session  string         // token of the browser's session; "" without
-	Invoked  string         // the operation the caller named, for the long form of messages
-	Status   int
-	cut      bool         // the answer was broken off
-	out      counted      // what is written to, if there is a log of requests
-	held     *[]held      // of a request in a batch: the calls it makes, which are not carried out yet
-	Recheck  func() error // whether who looks at a deck still may
-	buf      []byte
-	idText   [16]byte
+	Segments Segments          // parts of the address that the route names
+	Body     Body              // what is read of the body
+	ID       string            // of the request, in logs and errors
+	As       *engine.Principal // who asks; nil while nobody knows
+	Engine   *engine.Engine    // of the repository asked for
+	Repo     string            // its name
+	Session  string            // token of the browser's session; "" without
+	Invoked  string            // the operation the caller named, for the long form of messages
+	Status   int               // of the answer; 0 until it begins
+
+	asked  url.Values // query parameters, parsed on first use
+	cut    bool       // the answer was broken off
+	out    counted    // what is written to, if there is a log of requests
+	held   *[]held    // of a request in a batch: the calls it makes, which are not carried out yet
+	buf    []byte
+	idText [16]byte
 }
 
 // ServeHTTP answers one request.
 func (s *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	start := time.Now()
-	x := s.exchanges.Get().(*Request)
+	x := s.requests.Get().(*Request)
 	x.Writer, x.HTTP = w, r
 	if s.Access != nil {
 		x.out.ResponseWriter = w
@@ -57,7 +57,7 @@ func (s *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		buf = nil
 	}
 	*x = Request{Server: s, buf: buf[:0]}
-	s.exchanges.Put(x)
+	s.requests.Put(x)
 }
 
 // attempt serves the request and turns a panic into an error. It returns before that error is written: a client can take

@@ -108,20 +108,20 @@ type Check struct {
 // Handler answers requests.
 type Handler struct {
 	Config
-	api, top  *router
-	hosts     map[string]bool
-	anyHost   bool
-	cross     *http.CrossOriginProtection
-	origins   map[string]bool
-	meters    *meters
-	runs      *runs
-	streams   chan struct{} // of events that are open
-	rates     *rates
-	sections  []Section
-	mounts    []mounted
-	ctx       context.Context //nolint:containedctx // of what runs behind requests that were answered
-	cancel    context.CancelFunc
-	exchanges sync.Pool
+	api, top *router
+	hosts    map[string]bool
+	anyHost  bool
+	cross    *http.CrossOriginProtection
+	origins  map[string]bool
+	meters   *meters
+	runs     *runs
+	streams  chan struct{} // of events that are open
+	rates    *rates
+	sections []Section
+	mounts   []mounted
+	ctx      context.Context //nolint:containedctx // of what runs behind requests that were answered
+	cancel   context.CancelFunc
+	requests sync.Pool // of *Request
 }
 
 // New makes the handler of a server of the addresses that table returns. What should be an origin and is none is left
@@ -143,7 +143,7 @@ func New(c Config, table func(*Handler) Table) *Handler {
 	s.Metrics.MustRegister(s.runs)
 	s.streams = make(chan struct{}, maxStreams)
 	s.rates = newRates(s.Limits.Rate)
-	s.exchanges.New = func() any { return &Request{Server: s} }
+	s.requests.New = func() any { return &Request{Server: s} }
 	for _, h := range c.Hosts {
 		s.hosts[strings.ToLower(h)] = true
 	}

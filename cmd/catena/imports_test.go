@@ -98,7 +98,7 @@ var imports = map[string][]string{
 	"scripts":                        {"engine", "storage/people", "engine/entity", "engine/expr", "engine/library", "engine/slots", "engine/worker"},
 	"rest":                           {"engine", "engine/entity"},
 	"rest/automation":                {"engine", "engine/entity", "rest"},
-	"rest/deck":                      {"engine", "engine/entity", "rest"},
+	"rest/deck":                      {"decks/route", "engine", "engine/entity", "rest"},
 	"rest/document":                  {"engine", "rest", "rest/automation"},
 	"rest/page":                      {"decks/field", "engine", "rest", "rest/deck", "rest/web", "rest/web/docs"},
 	"rest/people":                    {"engine", "rest", "rest/page", "rest/web"},

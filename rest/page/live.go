@@ -107,7 +107,7 @@ func (s *stages) join(deck int64) (c chan spot, leave func(), err error) {
 }
 
 // lead moves everybody who follows to where the presenter is.
-func (s *stages) lead(x *rest.Request, d *web.Deck) error {
+func (s *stages) lead(x *rest.Request, d *web.Deck, _ func() error) error {
 	if !d.Editable {
 		return fault.Denied.Errorf("deck: only its owner may present it")
 	}
@@ -125,7 +125,7 @@ func (s *stages) lead(x *rest.Request, d *web.Deck) error {
 
 // follow sends the presenter's places as they come. It ends now and then, and at once when
 // the viewer may no longer see the deck: then the browser's next try is refused.
-func (s *stages) follow(x *rest.Request, d *web.Deck) error {
+func (s *stages) follow(x *rest.Request, d *web.Deck, still func() error) error {
 	c, leave, err := s.join(d.ID)
 	if err != nil {
 		return err
@@ -153,7 +153,7 @@ func (s *stages) follow(x *rest.Request, d *web.Deck) error {
 		select {
 		case at := <-c:
 			if time.Since(sure) > rest.EventPause {
-				if x.Recheck() != nil {
+				if still() != nil {
 					return nil
 				}
 				sure = time.Now()
@@ -164,7 +164,7 @@ func (s *stages) follow(x *rest.Request, d *web.Deck) error {
 			}
 			text = fmt.Sprintf("event: place\ndata: %s\n\n", body)
 		case <-beat.C:
-			if x.Recheck() != nil {
+			if still() != nil {
 				return nil
 			}
 			text = ":\n\n"

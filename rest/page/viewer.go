@@ -22,8 +22,8 @@ const (
 
 const shareCookie = "catena_share"
 
-// showing answers with something of a deck that the viewer may see.
-type showing func(x *rest.Request, d *web.Deck) error
+// showing answers with something of a deck that the viewer may see; still says whether that is so later on.
+type showing func(x *rest.Request, d *web.Deck, still func() error) error
 
 // deckPage makes the handler of what a deck's address shows.
 func deckPage(show showing) rest.HandlerFunc {
@@ -36,11 +36,11 @@ func deckPage(show showing) rest.HandlerFunc {
 		if slug, err = url.PathUnescape(slug); err != nil {
 			return err
 		}
-		x.Recheck = func() error {
+		still := func() error {
 			_, err := object(x, opView, rest.Values{"username": user, "slug": slug, "probe": true})
 			return err
 		}
-		return show(x, d)
+		return show(x, d, still)
 	}
 }
 
@@ -120,7 +120,7 @@ func revealOptions(data map[string]any) map[string]any {
 }
 
 // showDeck is the page of a deck.
-func showDeck(x *rest.Request, d *web.Deck) error {
+func showDeck(x *rest.Request, d *web.Deck, _ func() error) error {
 	if x.Query().Has("print-pdf") {
 		return x.See(d.Path + "/fullscreen?print-pdf")
 	}
@@ -130,7 +130,7 @@ func showDeck(x *rest.Request, d *web.Deck) error {
 }
 
 // showSlides is the sandboxed document with the slides.
-func showSlides(x *rest.Request, d *web.Deck) error {
+func showSlides(x *rest.Request, d *web.Deck, _ func() error) error {
 	listed(x, d)
 	p, err := Site(x).Slides(d, web.SlideOptions{Frame: web.Frame(x.Query().Get("frame")), Print: x.Query().Has("print-pdf"), Sources: x.Server.DeckSources})
 	return Show(x, http.StatusOK, p, err)
@@ -163,14 +163,14 @@ func sharePage(show showing) rest.HandlerFunc {
 		}
 		d := deckOf(m, "/share/"+url.PathEscape(token))
 		d.Editable, d.Shared, d.Public = false, true, false
-		x.Recheck = func() error {
+		still := func() error {
 			m, err := object(x, opShare, rest.Values{"token": token, "pass": x.Cookie(shareCookie), "probe": true})
 			if locked := rest.Member[string](m, "locked"); err == nil && locked != "" {
 				err = fault.Denied.Errorf("share link: %s", locked)
 			}
 			return err
 		}
-		return show(x, d)
+		return show(x, d, still)
 	}
 }
 
