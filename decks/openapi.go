@@ -3,6 +3,7 @@ package decks
 import (
 	"cmp"
 	"fmt"
+	"net/http"
 	"strings"
 
 	"catena/decks/deck"
@@ -71,11 +72,11 @@ func describe(r *route.Route) map[string]any {
 	}
 	headers := "Deck-Revision"
 	switch r.Method {
-	case "GET":
+	case http.MethodGet:
 		headers += " If-None-Match"
-	case "PATCH":
+	case http.MethodPatch:
 		headers += " If-Match"
-	case "POST":
+	case http.MethodPost:
 		headers += " Idempotency-Key"
 	}
 	for name := range strings.FieldsSeq(headers) {

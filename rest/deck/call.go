@@ -127,7 +127,7 @@ func (s *service) asked(x *rest.Request, p rest.RawParams) rest.RawParams {
 
 // body reads the body: whole, so that the operation sees everything that is in it, or member by member.
 func (s *service) body(x *rest.Request, p rest.RawParams) (rest.RawParams, error) {
-	if s.Route.Body == "" {
+	if s.Body == "" {
 		return p, nil
 	}
 	if s.Texts != "" {
