@@ -15,6 +15,7 @@ import (
 	"catena/ops/drive"
 	"catena/rest/resttest"
 	"catena/storage"
+	"catena/storage/relation"
 	"catena/storage/subscription"
 )
 
@@ -22,8 +23,7 @@ import (
 // they take.
 func TestBounds(t *testing.T) {
 	s := resttest.Start(t, resttest.Config{Storage: func(c *storage.Config) {
-		c.Limits = storage.Limits{Related: 11, Subscriptions: 19, DocSubscriptions: 23}
-		c.Bounds = c.Bounds.With(collection.Limits{Members: 17, Collections: 13}, drive.Limits{Roots: 5})
+		c.Bounds = c.Bounds.With(collection.Limits{Members: 17, Collections: 13}, drive.Limits{Roots: 5}, relation.Limits{Documents: 11}, subscription.Limits{User: 19, Document: 23})
 	}})
 	run := func(op, input string, params any) *resttest.Answer {
 		body, err := json.Marshal(map[string]any{"input": input, "params": params})

@@ -67,10 +67,6 @@ type Limits struct {
 	BlobCache   int64 `setting:"limit-content-cache" unit:"bytes" default:"1 GiB" doc:"size of the local cache of files in a bucket"`
 	EventDepth  int   `setting:"limit-event-depth" default:"8" doc:"levels of events that are fired by events"`
 	EventsACall int   `setting:"limit-call-events" default:"10000" doc:"events of one call"`
-
-	Related          int `setting:"limit-related" default:"1000" doc:"documents that one document is related to"`
-	Subscriptions    int `setting:"limit-subscriptions" default:"10000" doc:"subscriptions of one user"`
-	DocSubscriptions int `setting:"limit-subscriptions-document" default:"10000" doc:"subscriptions of all users to one document"`
 }
 
 // Repo is an opened repository of documents.

@@ -43,7 +43,7 @@ func TestAnySubscription(t *testing.T) {
 
 // A subscription counts until it ends, the document goes, or the user does.
 func TestSubscriptionsCount(t *testing.T) {
-	w := newWorld(t, func(c *storage.Config) { c.Limits.Subscriptions = 2 })
+	w := newWorld(t, func(c *storage.Config) { c.Bounds = c.Bounds.With(subscription.Limits{User: 2}) })
 	for _, path := range []string{"/f", "/g", "/h"} {
 		w.make(path, "Folder", nil)
 		w.grant(path, "ann:Read")

@@ -14,6 +14,8 @@ import (
 	"catena/storage"
 	"catena/storage/credential"
 	"catena/storage/limit"
+	"catena/storage/relation"
+	"catena/storage/subscription"
 	"catena/storage/uisession"
 	"catena/storage/upload"
 )
@@ -29,6 +31,8 @@ type limits struct {
 	credential credential.Limits
 	drive      drive.Limits
 	export     export.Limits
+	relation   relation.Limits
+	subscribe  subscription.Limits
 	uisession  uisession.Limits
 	upload     upload.Limits
 	workflow   workflow.Limits
@@ -39,7 +43,7 @@ func (l *limits) all() []*limit.Limit {
 	var all []*limit.Limit
 	for _, of := range []any{
 		&l.rest, &l.storage, &l.engine, &l.pdf, &l.scripts,
-		&l.collection, &l.credential, &l.drive, &l.export, &l.uisession, &l.upload, &l.workflow,
+		&l.collection, &l.credential, &l.drive, &l.export, &l.relation, &l.subscribe, &l.uisession, &l.upload, &l.workflow,
 	} {
 		limit.Fill(of)
 		all = slices.Concat(all, limit.All(of))
@@ -49,5 +53,5 @@ func (l *limits) all() []*limit.Limit {
 
 // bounds are the limits of packages that stand on storage.
 func (l *limits) bounds() limit.Set {
-	return limit.Set{}.With(l.collection, l.credential, l.drive, l.export, l.uisession, l.upload, l.workflow)
+	return limit.Set{}.With(l.collection, l.credential, l.drive, l.export, l.relation, l.subscribe, l.uisession, l.upload, l.workflow)
 }

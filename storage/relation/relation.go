@@ -10,7 +10,15 @@ import (
 	"catena/storage/internal/layout"
 	"catena/storage/internal/row"
 	"catena/storage/kv"
+	"catena/storage/limit"
 )
+
+// Limits bound relations; zero values take the defaults.
+type Limits struct {
+	Documents int `setting:"limit-related" default:"1000" doc:"documents that one document is related to"`
+}
+
+func most(t *storage.Tx) int { return limit.Of[Limits](t.Repo().Bounds()).Documents }
 
 // A relation says that one document (the subject) is related to another (the object) in a way
 // (the predicate, any text). It has a row from either side and goes with either document. Who
@@ -125,8 +133,8 @@ func Find(t *storage.Tx, d *storage.Doc, predicate string, outgoing bool) (stora
 	if err != nil {
 		return nil, err
 	}
-	if len(ids) > t.Repo().Limits().Related {
-		return nil, errTooMany(idOf(t, d), t.Repo().Limits().Related)
+	if len(ids) > most(t) {
+		return nil, errTooMany(idOf(t, d), most(t))
 	}
 	return inside(t).Readable(ids)
 }
@@ -146,7 +154,7 @@ func find(t *storage.Tx, side byte, of layout.ID, predicate string) (ids []layou
 		}
 		if id := layout.IDAtEnd(r.Key); !seen[id] {
 			seen[id] = true
-			if ids = append(ids, id); len(ids) > t.Repo().Limits().Related {
+			if ids = append(ids, id); len(ids) > most(t) {
 				break
 			}
 		}
@@ -157,10 +165,10 @@ func find(t *storage.Tx, side byte, of layout.ID, predicate string) (ids []layou
 // room refuses a document more on the other side of the relations of one.
 func room(t *storage.Tx, side byte, of, other layout.ID) error {
 	ids, err := find(t, side, of, "")
-	if err != nil || len(ids) < t.Repo().Limits().Related || slices.Contains(ids, other) {
+	if err != nil || len(ids) < most(t) || slices.Contains(ids, other) {
 		return err
 	}
-	return errTooMany(of, t.Repo().Limits().Related)
+	return errTooMany(of, most(t))
 }
 
 func errTooMany(of layout.ID, limit int) error {

@@ -12,7 +12,16 @@ import (
 	"catena/storage"
 	"catena/storage/fault"
 	"catena/storage/internal/row"
+	"catena/storage/limit"
 )
+
+// Limits bound subscriptions; zero values take the defaults.
+type Limits struct {
+	User     int `setting:"limit-subscriptions" default:"10000" doc:"subscriptions of one user"`
+	Document int `setting:"limit-subscriptions-document" default:"10000" doc:"subscriptions of all users to one document"`
+}
+
+func limitsOf(t *storage.Tx) Limits { return limit.Of[Limits](t.Repo().Bounds()) }
 
 const (
 	table  = "subscriptions"
@@ -125,13 +134,13 @@ func Add(t *storage.Tx, d *storage.Doc, names ...string) error {
 
 // room refuses so many subscriptions of the principal more, to a document.
 func room(t *storage.Tx, doc string, more int) error {
-	limit := t.Repo().Limits().Subscriptions
-	if n := len(list(t, userPrefix(t.Principal().Name), limit)); n+more > limit {
-		return fault.Limit.Errorf("subscriptions: user %s has %d, at most %d are allowed", t.Principal().Name, n, limit)
+	most := limitsOf(t).User
+	if n := len(list(t, userPrefix(t.Principal().Name), most)); n+more > most {
+		return fault.Limit.Errorf("subscriptions: user %s has %d, at most %d are allowed", t.Principal().Name, n, most)
 	}
-	limit = t.Repo().Limits().DocSubscriptions
-	if n := len(list(t, docPrefix(doc), limit)); n+more > limit {
-		return fault.Limit.Errorf("document %s: more than %d subscriptions", doc, limit)
+	most = limitsOf(t).Document
+	if n := len(list(t, docPrefix(doc), most)); n+more > most {
+		return fault.Limit.Errorf("document %s: more than %d subscriptions", doc, most)
 	}
 	return nil
 }
@@ -257,7 +266,7 @@ func Subscribers(t *storage.Tx, notification string, docs []string) (users []str
 	}
 	for _, doc := range docs {
 		at := docKey(doc, notification, "")
-		for key, raw := range t.Table(table).Scan(at, at[:len(at)-1]+"0", false, t.Repo().Limits().DocSubscriptions) {
+		for key, raw := range t.Table(table).Scan(at, at[:len(at)-1]+"0", false, limitsOf(t).Document) {
 			user := strings.TrimPrefix(key, at)
 			if slices.Contains(users, user) {
 				continue
