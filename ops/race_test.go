@@ -2,4 +2,9 @@
 
 package ops_test
 
-func init() { underRace, slower = true, 8 }
+// underRace says whether the tests were built with the race detector, which takes more memory than a script worker may
+// have. slower is how many times slower tests are than without it.
+const (
+	underRace = true
+	slower    = 8
+)

@@ -22,13 +22,6 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// underRace is set when the tests were built with the race detector, which takes more memory
-// than a script worker may have.
-var underRace bool
-
-// slower is how many times slower tests are than without the race detector.
-var slower = 1
-
 // built is the folder of a worker that was built for the tests.
 var built string
 

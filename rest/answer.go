@@ -18,13 +18,14 @@ const (
 // Header values used again and again, so that they cost nothing.
 var (
 	jsonType = []string{MIMEJSON}
-	lengths  [4096][]string
+	lengths  = lengthHeaders()
 )
 
-func init() {
+func lengthHeaders() (lengths [4096][]string) {
 	for i := range lengths {
 		lengths[i] = []string{strconv.Itoa(i)}
 	}
+	return lengths
 }
 
 // Answer is what a request returns: a body in memory, or files.

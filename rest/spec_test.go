@@ -12,7 +12,7 @@ const instant = "2026-02-03T04:05:06.007Z"
 // specFields are the tables of fields. The columns are the field, its type, the revisions that
 // have it ("A?" if it is asked for), its value when everything is filled in, and its value when
 // nothing was. {base} stands for the server's address, … for what cannot be foretold.
-var specFields = map[string]string{
+var specFields = withTeams(map[string]string{
 	"User": `
 id             | integer      | AB | 0… | 0…
 username       | string       | AB | "lead" | "free"
@@ -101,12 +101,14 @@ download_url_expires_at | timestamp?    | AB | "2026-02-04T04:05:06.000Z" | null
 	"Tool's trash": `
 id      | integer | AB | 1 | 2
 trashed | boolean | AB | true | true`,
-}
+})
 
-func init() {
+// withTeams adds the decks of teams to the tables.
+func withTeams(all map[string]string) map[string]string {
 	const owner = `owner | object | AB | {"id":0…,"name":"Ada Lovelace","username":"lead"} | {"id":0…,"name":"Ada Lovelace","username":"lead"}`
-	specFields["Team deck summary"] = specFields["Deck summary"] + "\nvisibility | string | AB | \"team\" | \"self\"\n" + owner
-	specFields["Team deck detail"] = specFields["Deck detail"] + "\n" + owner
+	all["Team deck summary"] = all["Deck summary"] + "\nvisibility | string | AB | \"team\" | \"self\"\n" + owner
+	all["Team deck detail"] = all["Deck detail"] + "\n" + owner
+	return all
 }
 
 // specEndpoints are the tables of endpoints: the revisions that have each, what it needs

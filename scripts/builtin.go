@@ -3,6 +3,7 @@ package scripts
 import (
 	"encoding/json"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/dop251/goja"
@@ -10,11 +11,20 @@ import (
 	"catena/storage/fault"
 )
 
-// builtins are the globals of the platform; each is made when a script first names it.
-var builtins map[string]func(*machine) goja.Value
+// builtins are the globals of the platform; each is made when a script first names it. The table is made on first use,
+// since its functions refer to it.
+func builtins() map[string]func(*machine) goja.Value {
+	builtinTable.once.Do(func() { builtinTable.of = allBuiltins() })
+	return builtinTable.of
+}
 
-func init() {
-	builtins = map[string]func(*machine) goja.Value{
+var builtinTable struct {
+	once sync.Once
+	of   map[string]func(*machine) goja.Value
+}
+
+func allBuiltins() map[string]func(*machine) goja.Value {
+	return map[string]func(*machine) goja.Value{
 		"Console":     (*machine).console,
 		"CurrentDate": (*machine).currentDate,
 		"CurrentUser": (*machine).currentUser,

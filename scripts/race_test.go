@@ -2,4 +2,5 @@
 
 package scripts
 
-func init() { underRace = true }
+// underRace is set when the tests were built with the race detector.
+const underRace = true

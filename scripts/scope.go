@@ -45,7 +45,7 @@ func (m *machine) global(key string) goja.Value {
 	if kid := m.names.root.kids[key]; kid != nil {
 		return m.space(kid, key)
 	}
-	if makeValue := builtins[key]; makeValue != nil {
+	if makeValue := builtins()[key]; makeValue != nil {
 		return makeValue(m)
 	}
 	return nil
@@ -57,7 +57,7 @@ func (s *scope) Set(string, goja.Value) bool { return false }
 // Has reports whether a global name exists.
 func (s *scope) Has(key string) bool {
 	m := (*machine)(s)
-	if builtins[key] != nil || m.names.root.kids[key] != nil {
+	if builtins()[key] != nil || m.names.root.kids[key] != nil {
 		return true
 	}
 	_, found, err := m.host.variable(key)
@@ -72,8 +72,8 @@ func (s *scope) Delete(string) bool { return false }
 
 // Keys lists the platform's globals and the operations' spaces.
 func (s *scope) Keys() []string {
-	keys := make([]string, 0, len(builtins)+len(s.names.root.kids))
-	for k := range builtins {
+	keys := make([]string, 0, len(builtins())+len(s.names.root.kids))
+	for k := range builtins() {
 		keys = append(keys, k)
 	}
 	for k := range s.names.root.kids {

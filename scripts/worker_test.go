@@ -24,9 +24,6 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// underRace is set when the tests were built with the race detector.
-var underRace bool
-
 // self is the command line of a worker: the tests themselves.
 var self = sync.OnceValue(func() []string {
 	if !underRace {

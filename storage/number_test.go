@@ -1,10 +1,10 @@
 package storage
 
 import (
+	"testing"
+
 	"catena/storage/internal/layout"
 )
-
-import "testing"
 
 // TestNumbers holds that names keep apart in keys, and that one without a number has no key.
 func TestNumbers(t *testing.T) {

@@ -3,7 +3,6 @@ package storage
 import (
 	"cmp"
 	"errors"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,14 +18,23 @@ import (
 // set, so holding it means holding the bit that stands for the group itself.
 type permission uint64
 
-// The permissions that storage itself asks for.
+// The permissions that storage itself asks for: each by its own bit, without what it includes.
 var (
-	permRead, permReadChildren, permReadSecurity    permission
-	permWriteProperties, permWriteSecurity          permission
-	permWriteLifeCycle, permUnlock                  permission
-	permAddChildren, permRemoveChildren, permRemove permission
-	permReadVersion, permWriteVersion               permission
+	permRead            = bitOf("Read")
+	permReadChildren    = bitOf("ReadChildren")
+	permReadSecurity    = bitOf("ReadSecurity")
+	permWriteProperties = bitOf("WriteProperties")
+	permWriteSecurity   = bitOf("WriteSecurity")
+	permWriteLifeCycle  = bitOf("WriteLifeCycle")
+	permUnlock          = bitOf("Unlock")
+	permAddChildren     = bitOf("AddChildren")
+	permRemoveChildren  = bitOf("RemoveChildren")
+	permRemove          = bitOf("Remove")
+	permReadVersion     = bitOf("ReadVersion")
+	permWriteVersion    = bitOf("WriteVersion")
 )
+
+func bitOf(name string) permission { return 1 << slices.Index(permissionNames, name) }
 
 const everything permission = 1<<63 - 1
 
@@ -51,34 +59,24 @@ var permissionGroups = map[string]string{
 	"Write":          "AddChildren ManageWorkflows Remove RemoveChildren ReviewParticipant Version WriteLifeCycle WriteProperties WriteVersion",
 }
 
-var permissions = map[string]permission{}
+// permissions are the sets that names stand for.
+var permissions = expandPermissions()
 
-func init() {
-	for i, name := range permissionNames {
-		permissions[name] = 1 << i
-	}
-	bits := maps.Clone(permissions)
+func expandPermissions() map[string]permission {
 	var expand func(name string) permission
 	expand = func(name string) permission {
-		set := bits[name]
+		set := bitOf(name)
 		for _, part := range strings.Fields(permissionGroups[name]) {
 			set |= expand(part)
 		}
 		return set
 	}
-	for name := range bits {
-		permissions[name] = expand(name)
+	all := map[string]permission{}
+	for _, name := range permissionNames {
+		all[name] = expand(name)
 	}
-	permissions["Everything"] = everything
-	for name, at := range map[string]*permission{
-		"Read": &permRead, "ReadChildren": &permReadChildren, "ReadSecurity": &permReadSecurity,
-		"WriteProperties": &permWriteProperties, "WriteSecurity": &permWriteSecurity,
-		"WriteLifeCycle": &permWriteLifeCycle, "Unlock": &permUnlock,
-		"ReadVersion": &permReadVersion, "WriteVersion": &permWriteVersion,
-		"AddChildren": &permAddChildren, "RemoveChildren": &permRemoveChildren, "Remove": &permRemove,
-	} {
-		*at = bits[name]
-	}
+	all["Everything"] = everything
+	return all
 }
 
 // PermissionNames returns the permissions that exist, by name.

@@ -2,5 +2,5 @@
 
 package main
 
-// The race detector takes more memory than a worker may have.
-func init() { program = func() (string, error) { return builtBinary() } }
+// underRace says whether the tests were built with the race detector, which takes more memory than a worker may have.
+const underRace = true

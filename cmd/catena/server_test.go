@@ -41,6 +41,9 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == workerVerb {
 		os.Exit(workerMain(os.Args[2:]))
 	}
+	if underRace {
+		program = builtBinary
+	}
 	code := m.Run()
 	if built {
 		name, _ := builtBinary()

@@ -10,9 +10,6 @@ import (
 	"time"
 )
 
-// underRace is set with the race detector, which makes a run several times as long.
-var underRace bool
-
 // seeds is how many seeds a test plays unless it is told.
 func seeds(usual uint64) uint64 {
 	if underRace {

@@ -4,16 +4,23 @@ import (
 	"maps"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 type setter func(c *computing, s, parent *style, value string)
 
-// properties are the CSS properties that count.
-var properties map[string]setter
+// properties are the CSS properties that count. The table is made on first use, since its functions refer to it.
+func properties() map[string]setter {
+	propertyTable.once.Do(func() {
+		propertyTable.of = firstProperties()
+		maps.Copy(propertyTable.of, otherProperties())
+	})
+	return propertyTable.of
+}
 
-func init() { //nolint:gochecknoinits // the table refers to functions that refer to the table
-	properties = firstProperties()
-	maps.Copy(properties, otherProperties())
+var propertyTable struct {
+	once sync.Once
+	of   map[string]setter
 }
 
 func firstProperties() map[string]setter {

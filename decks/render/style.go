@@ -94,7 +94,7 @@ func (c *computing) of(n *html.Node, parent *style) *style {
 		}
 	}
 	for _, d := range decls {
-		if set := properties[d.name]; set != nil {
+		if set := properties()[d.name]; set != nil {
 			set(c, s, parent, strings.TrimSpace(d.value))
 		}
 	}

@@ -3,6 +3,7 @@ package entity
 import (
 	"slices"
 	"strconv"
+	"sync"
 
 	"catena/engine/convert"
 	"catena/storage"
@@ -11,11 +12,23 @@ import (
 	"catena/storage/subscription"
 )
 
-// enrichers append what they know about a document, by name. A further one is a line here.
-var enrichers map[string]func(w *writer, dst []byte, d *storage.Doc, level int) ([]byte, error)
+// enricher appends what it knows about a document.
+type enricher func(w *writer, dst []byte, d *storage.Doc, level int) ([]byte, error)
 
-func init() {
-	enrichers = map[string]func(w *writer, dst []byte, d *storage.Doc, level int) ([]byte, error){
+// enrichers returns all by name. The table is made on first use, since enrichers write documents with enrichers.
+func enrichers() map[string]enricher {
+	enricherTable.once.Do(func() { enricherTable.of = allEnrichers() })
+	return enricherTable.of
+}
+
+var enricherTable struct {
+	once sync.Once
+	of   map[string]enricher
+}
+
+// allEnrichers is the table. A further one is a line here.
+func allEnrichers() map[string]enricher {
+	return map[string]enricher{
 		"acls":                    (*writer).withACLs,
 		"audit":                   (*writer).withAudit,
 		"breadcrumb":              (*writer).withBreadcrumb,
@@ -48,7 +61,7 @@ func (w *writer) enriched(dst []byte, d *storage.Doc, level int) ([]byte, error)
 	dst = append(dst, `,"contextParameters":{`...)
 	first := true
 	for _, name := range w.asked {
-		fn, ok := enrichers[name]
+		fn, ok := enrichers()[name]
 		if !ok || w.c.Tx == nil || !d.Saved() {
 			continue
 		}

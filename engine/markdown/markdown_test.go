@@ -71,9 +71,6 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// underRace is whether the race detector is on.
-var underRace bool
-
 // TestCanceled checks that conversions end with the call, however much they have to do.
 func TestCanceled(t *testing.T) {
 	size := 4 << 20

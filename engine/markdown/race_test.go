@@ -2,4 +2,5 @@
 
 package markdown
 
-func init() { underRace = true }
+// underRace is whether the race detector is on.
+const underRace = true

@@ -8,9 +8,14 @@ import (
 // Decoded bounds what one stream of a file unpacks to, in bytes.
 const Decoded = 64 << 20
 
-// init keeps the library from making a folder of settings. It is a variable of the library's that
-// nobody may write while another reads it.
-func init() { api.DisableConfigDir() }
+// withoutFolder keeps the library from making a folder of settings. It sets a variable of the library, which nobody may
+// write while another reads it: hence before anything else runs.
+var _ = withoutFolder()
+
+func withoutFolder() struct{} {
+	api.DisableConfigDir()
+	return struct{}{}
+}
 
 // Settings returns the settings for reading one file as it is: nothing is optimised, and no stream unpacks to more
 // than Decoded. They are the caller's own to change.

@@ -25,9 +25,6 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// underRace is set when the tests were built with the race detector.
-var underRace bool
-
 // outside is a tool whose workers are the tests themselves.
 func outside(t *testing.T) *Tool {
 	t.Helper()

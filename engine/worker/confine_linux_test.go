@@ -110,9 +110,6 @@ func TestReplaced(t *testing.T) {
 	}
 }
 
-// underRace is set when the tests were built with the race detector.
-var underRace bool
-
 // confined reports what a worker can still do.
 func confined() int {
 	version, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)

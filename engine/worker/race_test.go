@@ -2,4 +2,5 @@
 
 package worker
 
-func init() { underRace = true }
+// underRace is set when the tests were built with the race detector.
+const underRace = true

@@ -3,6 +3,7 @@ package document
 import (
 	"net/http"
 	"strings"
+	"sync"
 
 	"catena/engine"
 	"catena/rest"
@@ -28,11 +29,20 @@ type adapter struct {
 	parts               []rest.Route // addresses that do tells apart, below the adapter's own
 }
 
-// adapters are alphabetical. Names are exact.
-var adapters []adapter
+// adapters returns all. The table is made on first use, since its functions refer to it.
+func adapters() []adapter {
+	adapterTable.once.Do(func() { adapterTable.of = allAdapters() })
+	return adapterTable.of
+}
 
-func init() {
-	adapters = []adapter{
+var adapterTable struct {
+	once sync.Once
+	of   []adapter
+}
+
+// allAdapters are alphabetical. Names are exact.
+func allAdapters() []adapter {
+	return []adapter{
 		{method: "GET", name: "acl", op: "Resource.ACL", gives: "ACP"},
 		{method: "GET", name: "annotation", do: comments(true), parts: append(oneComment("GET", "Comment.Read"), rest.Route{Op: "Comment.List", Query: "pageSize currentPageIndex xpath", Gives: "Comments"}, replies("GET"))},
 		{method: "POST", name: "annotation", do: comments(true), parts: []rest.Route{
@@ -100,7 +110,7 @@ func replies(method string) rest.Route {
 
 // adaptersOf are the addresses of the adapters that take a method, behind that of a document.
 func adaptersOf(method, document string) (out []rest.Route) {
-	for _, a := range adapters {
+	for _, a := range adapters() {
 		if a.method != method {
 			continue
 		}
@@ -130,22 +140,22 @@ func findAdapter(x *rest.Request, method, name string) (*adapter, error) {
 		method = http.MethodGet
 	}
 	var others []string
-	for i := range adapters {
-		if adapters[i].name != name {
+	for i := range adapters() {
+		if adapters()[i].name != name {
 			continue
 		}
-		if adapters[i].method == method {
-			return &adapters[i], nil
+		if adapters()[i].method == method {
+			return &adapters()[i], nil
 		}
-		others = append(others, adapters[i].method)
+		others = append(others, adapters()[i].method)
 	}
 	if others != nil {
 		x.Writer.Header().Set("Allow", strings.Join(others, ", "))
 		return nil, fault.Invalid.Errorf("method %s is not allowed on @%s", method, name).WithCode(fault.CodeMethodNotAllowed)
 	}
 	return nil, fault.Missing("adapter", "@"+name, func(yield func(string) bool) {
-		for i := range adapters {
-			if !yield("@" + adapters[i].name) {
+		for i := range adapters() {
+			if !yield("@" + adapters()[i].name) {
 				return
 			}
 		}

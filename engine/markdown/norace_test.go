@@ -1,0 +1,6 @@
+//go:build !race
+
+package markdown
+
+// underRace is whether the race detector is on.
+const underRace = false
