@@ -6,7 +6,7 @@ ADDR    ?= 127.0.0.1:8080
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 export GOTOOLCHAIN := local
 
-.PHONY: run build test check lint bench fuzz fault soak golden client clean slides
+.PHONY: run build test check lint survey bench fuzz fault soak golden client clean slides
 
 run: build ## build, start with demo content, print where to look
 	$(BIN) init --demo --data $(DATA)
@@ -44,6 +44,9 @@ lint:
 	@files=$$(gofumpt -l .); test -z "$$files" || { echo "$$files"; echo "not formatted: run gofumpt -w ."; exit 1; }
 	$(GO) vet ./...
 	golangci-lint run ./...
+
+survey: ## measurements of the code with their targets; SURVEY=-check fails if one is missed, -list names what misses it
+	$(GO) run ./cmd/survey $(SURVEY)
 
 # CATENA_BENCH_SCALE (documents, 10,000) and CATENA_BENCH_FILE (MiB, 64) make the benchmarks of growth and of files larger.
 bench: ## benchmarks beside the code, ready for benchstat

@@ -109,6 +109,7 @@ var imports = map[string][]string{
 	"rest/resttest":                  {"..."}, // a server for tests
 	"cmd/catena":                     {"..."},
 	"cmd/simulation":                 {}, // tests only
+	"cmd/survey":                     {},
 	"storage/blob/blobtest":          {}, // names for tests
 	"storage/blob/bucket/buckettest": {}, // an object store for tests
 	"storage/directory/record":       {"storage", "storage/people", "storage/directory", "storage/internal/...", "storage/kv", "storage/query", "storage/schema"},

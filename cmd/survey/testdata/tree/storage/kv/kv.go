@@ -1,0 +1,2 @@
+// Package kv is a sample.
+package kv
