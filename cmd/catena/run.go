@@ -38,6 +38,7 @@ func runCmd(g *global) *cobra.Command {
 			return r.run(cmd.Context(), c, cmd.OutOrStdout())
 		},
 	}
+	cmd.ValidArgsFunction = g.completeOperation
 	f := cmd.Flags()
 	f.StringVarP(&r.input, "input", "i", "", "input: a path, an ID, doc:…, docs:a,b or JSON")
 	f.StringArrayVarP(&r.pairs, "param", "p", nil, "parameter name=value, repeatable; the value may be JSON")
@@ -46,6 +47,7 @@ func runCmd(g *global) *cobra.Command {
 	f.StringArrayVar(&r.files, "file", nil, "file to send as the input blob, repeatable")
 	f.BoolVar(&r.dry, "dry-run", false, "run everything, list the changes and roll back")
 	f.BoolVar(&r.trace, "trace", false, "print the tree of steps to standard error")
+	_ = cmd.RegisterFlagCompletionFunc("param", g.completeParam) // the flag exists
 	return cmd
 }
 
