@@ -20,6 +20,7 @@ import (
 	"github.com/dustin/go-humanize"
 	"github.com/spf13/cobra"
 
+	"catena/cmd/catena/host"
 	"catena/decks/render"
 	"catena/engine/mail"
 	"catena/storage/badger"
@@ -226,7 +227,7 @@ const ownFiles = 512
 // openFiles compares the limit of the process, which a server raises as far as it may, with the connections it accepts.
 func openFiles(connections int) finding {
 	const name = "open files"
-	most, err := maxFiles()
+	most, err := host.MaxFiles()
 	if err != nil {
 		return finding{name, fine, "limit: " + err.Error(), ""}
 	}
@@ -244,7 +245,7 @@ func (d *doctor) clock() finding {
 	switch {
 	case err == nil && state.ModTime().After(d.now.Add(time.Minute)):
 		f.State, f.Advice = warning, "set it: the store was last written at "+state.ModTime().UTC().Format(time.RFC3339)
-	case !synchronised():
+	case !host.Synchronised():
 		f.Text += ", not synchronised as far as the system knows"
 		f.State, f.Advice = warning, "run a time service: expiries, tokens and the audit log rest on the clock"
 	}

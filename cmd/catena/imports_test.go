@@ -108,6 +108,7 @@ var imports = map[string][]string{
 	"rest/web/docs":                  {"storage/text"},
 	"rest/resttest":                  {"..."}, // a server for tests
 	"cmd/catena":                     {"..."},
+	"cmd/catena/host":                {},
 	"cmd/simulation":                 {}, // tests only
 	"cmd/survey":                     {},
 	"storage/blob/blobtest":          {}, // names for tests

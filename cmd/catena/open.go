@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"catena/chains"
+	"catena/cmd/catena/host"
 	"catena/decks"
 	"catena/decks/render"
 	"catena/engine"
@@ -104,7 +105,7 @@ func (g *global) openFiles(ctx context.Context, o openOptions) (*app, error) {
 		return nil, err
 	}
 	a := &app{dir: g.data, log: log, level: g.level, meters: newMeters()}
-	keepPrivate()
+	host.KeepPrivate()
 	for _, sub := range []string{"", "actions", "chains", "directories", "listeners", "mail", "providers", "scripts", "templates", "types", "workflows"} {
 		if err := os.MkdirAll(filepath.Join(g.data, sub), 0o700); err != nil {
 			return nil, usage{err}

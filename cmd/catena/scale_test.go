@@ -15,6 +15,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"catena/cmd/catena/host"
 )
 
 // BenchmarkScale makes repositories of 1,000, 10,000 and 100,000 documents, and of
@@ -171,7 +173,7 @@ func scaleSetting(b *testing.B) (dir string, docs int) {
 func BenchmarkScaleImport(b *testing.B) {
 	dir, docs := scaleSetting(b)
 	for range b.N {
-		tuneMemory()
+		host.TuneMemory()
 		a, err := (&global{data: dir, logLevel: "error", logFormat: "text"}).openWith(b.Context(), openOptions{adminPassword: adminPassword})
 		if err != nil {
 			b.Fatal(err)

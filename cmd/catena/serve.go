@@ -24,6 +24,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"catena/cmd/catena/host"
 	"catena/engine/egress"
 	"catena/engine/mail"
 	"catena/rest"
@@ -146,7 +147,7 @@ func (s *serve) options() openOptions {
 }
 
 func (s *serve) run(ctx context.Context, g *global, out io.Writer) (err error) {
-	tuneMemory()
+	host.TuneMemory()
 	a, err := s.open(ctx, g, out)
 	if err != nil {
 		return err
@@ -210,13 +211,13 @@ func (s *serve) networks() (exempt, proxies []netip.Prefix, err error) {
 
 // answer answers requests until ctx ends, and then those under way.
 func (s *serve) answer(ctx context.Context, a *app, h *rest.Handler, l net.Listener) (err error) {
-	manager := newNotifier(os.Getenv)
+	manager := host.NewNotifier(os.Getenv)
 	tell := func(state string) {
-		if err := manager.tell(state); err != nil {
+		if err := manager.Tell(state); err != nil {
 			a.log.Error("telling the service manager", "state", state, "error", err)
 		}
 	}
-	watch := task{"watchdog", func(ctx context.Context) error { return manager.watch(ctx, a.engine.Ping) }}
+	watch := task{"watchdog", func(ctx context.Context) error { return manager.Watch(ctx, a.engine.Ping) }}
 	working, stop := context.WithCancel(ctx)
 	defer stop()
 	wait := a.background(working, append(s.tasks(a), watch))

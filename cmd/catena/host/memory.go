@@ -1,4 +1,4 @@
-package main
+package host
 
 import (
 	"os"
@@ -9,9 +9,9 @@ import (
 // request holds may take more.
 const memoryGoal = 224 << 20
 
-// tuneMemory has the garbage collector work harder near memoryGoal, unless the
+// TuneMemory has the garbage collector work harder near memoryGoal, unless the
 // environment says otherwise.
-func tuneMemory() {
+func TuneMemory() {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(memoryGoal)
 	}

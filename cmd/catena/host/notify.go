@@ -1,4 +1,6 @@
-package main
+// Package host is what a process asks of the machine that it runs on: limits, rights of new files, memory, and a service
+// manager to report to.
+package host
 
 import (
 	"context"
@@ -9,14 +11,15 @@ import (
 	"time"
 )
 
-// notifier tells the service manager that started the server how it is (sd_notify). Without one it tells nobody.
-type notifier struct {
+// Notifier tells the service manager that started the server how it is (sd_notify). Without one it tells nobody.
+type Notifier struct {
 	socket string
 	pulse  time.Duration // at most so long may it hear nothing; 0: as long as it likes
 }
 
-func newNotifier(getenv func(string) string) notifier {
-	n := notifier{socket: getenv("NOTIFY_SOCKET")}
+// NewNotifier reads the environment that a service manager gives.
+func NewNotifier(getenv func(string) string) Notifier {
+	n := Notifier{socket: getenv("NOTIFY_SOCKET")}
 	if pid := getenv("WATCHDOG_PID"); pid == "" || pid == strconv.Itoa(os.Getpid()) {
 		if us, err := strconv.ParseInt(getenv("WATCHDOG_USEC"), 10, 64); err == nil && us > 0 {
 			n.pulse = time.Duration(us) * time.Microsecond
@@ -25,7 +28,8 @@ func newNotifier(getenv func(string) string) notifier {
 	return n
 }
 
-func (n notifier) tell(state string) error {
+// Tell sends a state to the service manager.
+func (n Notifier) Tell(state string) error {
 	if n.socket == "" {
 		return nil
 	}
@@ -37,8 +41,8 @@ func (n notifier) tell(state string) error {
 	return errors.Join(err, c.Close())
 }
 
-// watch tells, twice as often as it has to, that the server works, as long as alive says so.
-func (n notifier) watch(ctx context.Context, alive func(context.Context) error) error {
+// Watch tells, twice as often as it has to, that the server works, as long as alive says so.
+func (n Notifier) Watch(ctx context.Context, alive func(context.Context) error) error {
 	if n.socket == "" || n.pulse == 0 {
 		return nil
 	}
@@ -53,7 +57,7 @@ func (n notifier) watch(ctx context.Context, alive func(context.Context) error) 
 		if err := alive(ctx); err != nil {
 			continue
 		}
-		if err := n.tell("WATCHDOG=1"); err != nil {
+		if err := n.Tell("WATCHDOG=1"); err != nil {
 			return err
 		}
 	}

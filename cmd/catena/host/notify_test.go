@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package host
 
 import (
 	"context"
@@ -30,18 +30,18 @@ func TestNotify(t *testing.T) {
 		return string(buf[:n])
 	}
 	env := map[string]string{"NOTIFY_SOCKET": at, "WATCHDOG_USEC": "2000", "WATCHDOG_PID": strconv.Itoa(os.Getpid())}
-	n := newNotifier(func(name string) string { return env[name] })
+	n := NewNotifier(func(name string) string { return env[name] })
 	if n.pulse != 2*time.Millisecond {
 		t.Errorf("pulse %s", n.pulse)
 	}
-	if err := n.tell("READY=1"); err != nil || hear() != "READY=1" {
+	if err := n.Tell("READY=1"); err != nil || hear() != "READY=1" {
 		t.Errorf("ready: %v", err)
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	asked := 0
 	done := make(chan error)
 	go func() {
-		done <- n.watch(ctx, func(context.Context) error {
+		done <- n.Watch(ctx, func(context.Context) error {
 			if asked++; asked < 3 {
 				return errors.New("stuck")
 			}
@@ -56,10 +56,10 @@ func TestNotify(t *testing.T) {
 		t.Errorf("watched %d times, %v", asked, err)
 	}
 	env["WATCHDOG_PID"] = "1"
-	if n := newNotifier(func(name string) string { return env[name] }); n.pulse != 0 {
+	if n := NewNotifier(func(name string) string { return env[name] }); n.pulse != 0 {
 		t.Error("another's watchdog is fed")
 	}
-	if err := (notifier{}).tell("READY=1"); err != nil {
+	if err := (Notifier{}).Tell("READY=1"); err != nil {
 		t.Error(err)
 	}
 }

@@ -1,11 +1,11 @@
 //go:build !linux
 
-package main
+package host
 
 import "errors"
 
-// maxFiles is not asked for here.
-func maxFiles() (uint64, error) { return 0, errors.ErrUnsupported }
+// MaxFiles is not asked for here.
+func MaxFiles() (uint64, error) { return 0, errors.ErrUnsupported }
 
-// synchronised is not asked for here.
-func synchronised() bool { return true }
+// Synchronised is not asked for here.
+func Synchronised() bool { return true }

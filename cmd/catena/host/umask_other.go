@@ -1,6 +1,6 @@
 //go:build !unix
 
-package main
+package host
 
-// keepPrivate does nothing: a new file has the rights of its folder here.
-func keepPrivate() {}
+// KeepPrivate does nothing: a new file has the rights of its folder here.
+func KeepPrivate() {}

@@ -1,8 +1,8 @@
 //go:build unix
 
-package main
+package host
 
 import "syscall"
 
-// keepPrivate keeps what this process writes from everybody but its user, also what libraries write.
-func keepPrivate() { syscall.Umask(0o077) }
+// KeepPrivate keeps what this process writes from everybody but its user, also what libraries write.
+func KeepPrivate() { syscall.Umask(0o077) }
