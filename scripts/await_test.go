@@ -47,29 +47,29 @@ func TestAwait(t *testing.T) {
 // TestAwaitErrors holds the places of errors, first lines among them.
 func TestAwaitErrors(t *testing.T) {
 	cases := []struct{ name, source, want string }{
-		{"syntax on the first line", "await 1; let b = ;", "invalid script-syntax 1:18 Unexpected token ;"},
-		{"syntax below", "await 1;\n  let b = ;", "invalid script-syntax 2:11 Unexpected token ;"},
-		{"end is missing", "await 1;\nif (a) {", "invalid script-syntax 2:9 Unexpected end of input"},
-		{"bracket too many", "await 1;\n}", "invalid script-syntax 2:2 Unexpected token }"},
-		{"bracket that closes the function", "await 1 }; async () => { 2", "invalid script-syntax 1:7 Unexpected number"},
-		{"declared twice", "await 1; let a; let a", "invalid script-syntax 1:21 Identifier 'a' has already been declared"},
-		{"return", "await 1;\n if (a) return 2", "invalid script-syntax 2:9 Illegal return statement"},
-		{"in a function that does not", "await 1;\nfunction f() { await 2 }", "invalid script-syntax 2:22 Unexpected number"},
+		{"syntax on the first line", "await 1; let b = ;", "invalid script_syntax 1:18 Unexpected token ;"},
+		{"syntax below", "await 1;\n  let b = ;", "invalid script_syntax 2:11 Unexpected token ;"},
+		{"end is missing", "await 1;\nif (a) {", "invalid script_syntax 2:9 Unexpected end of input"},
+		{"bracket too many", "await 1;\n}", "invalid script_syntax 2:2 Unexpected token }"},
+		{"bracket that closes the function", "await 1 }; async () => { 2", "invalid script_syntax 1:7 Unexpected number"},
+		{"declared twice", "await 1; let a; let a", "invalid script_syntax 1:21 Identifier 'a' has already been declared"},
+		{"return", "await 1;\n if (a) return 2", "invalid script_syntax 2:9 Illegal return statement"},
+		{"in a function that does not", "await 1;\nfunction f() { await 2 }", "invalid script_syntax 2:22 Unexpected number"},
 		{"operation on the first line", "await 1; Fail(null, {ref: 'q'})", "conflict precondition_failed 1:14 Fail: document q"},
 		{"operation before any await", "Fail(null, {ref: 'q'}); await 1", "conflict precondition_failed 1:5 Fail: document q"},
 		{"operation below", "let a\nawait 1\n\n  Fail(null, {ref: 'q'})", "conflict precondition_failed 4:7 Fail: document q"},
-		{"thrown in a function", "function f() {\n  throw new Error('no');\n}\nawait 1; f()", "invalid script-error 2:9 Error: no"},
-		{"thrown later", "async function f() {\n  await 1;\n  throw new Error('no');\n}\nawait f()", "invalid script-error 3:9 Error: no"},
-		{"a message like a place", "await 1; throw new Error('t.js:9:9')", "invalid script-error 1:16 Error: t.js:9:9"},
-		{"reference", "await 1; nope(1)", "invalid script-error 1:14 ReferenceError: nope is not defined"},
-		{"in run", "const n = await 1;\nfunction run() { throw new Error('no') }", "invalid script-error 2:24 Error: no"},
-		{"in run later", "const n = await 1;\nasync function run() { await 1; throw new Error('no') }", "invalid script-error 2:39 Error: no"},
-		{"run is no function", "const run = await 3", "invalid script-error 0:0 run: not a function"},
-		{"pending", "await new Promise(() => {}); 1", "invalid script-pending 0:0 script: awaits a promise that never settles"},
-		{"pending before run", "await new Promise(() => {}); function run() {}", "invalid script-pending 0:0 script: awaits a promise that never settles"},
-		{"stack", "await 1; function f() { f() }\nf()", "limit script-stack 1:26 script: more than 500 nested calls"},
-		{"constant", "await 1; 2n ** 200000n", "limit script-source 1:0 script: a power or shift by more than 100000"},
-		{"nested", "await 1; " + nest(300), "limit script-source 1:0 script: line 1: nested more than 256 deep"},
+		{"thrown in a function", "function f() {\n  throw new Error('no');\n}\nawait 1; f()", "invalid script_error 2:9 Error: no"},
+		{"thrown later", "async function f() {\n  await 1;\n  throw new Error('no');\n}\nawait f()", "invalid script_error 3:9 Error: no"},
+		{"a message like a place", "await 1; throw new Error('t.js:9:9')", "invalid script_error 1:16 Error: t.js:9:9"},
+		{"reference", "await 1; nope(1)", "invalid script_error 1:14 ReferenceError: nope is not defined"},
+		{"in run", "const n = await 1;\nfunction run() { throw new Error('no') }", "invalid script_error 2:24 Error: no"},
+		{"in run later", "const n = await 1;\nasync function run() { await 1; throw new Error('no') }", "invalid script_error 2:39 Error: no"},
+		{"run is no function", "const run = await 3", "invalid script_error 0:0 run: not a function"},
+		{"pending", "await new Promise(() => {}); 1", "invalid script_pending 0:0 script: awaits a promise that never settles"},
+		{"pending before run", "await new Promise(() => {}); function run() {}", "invalid script_pending 0:0 script: awaits a promise that never settles"},
+		{"stack", "await 1; function f() { f() }\nf()", "limit script_stack 1:26 script: more than 500 nested calls"},
+		{"constant", "await 1; 2n ** 200000n", "limit script_source 1:0 script: a power or shift by more than 100000"},
+		{"nested", "await 1; " + nest(300), "limit script_source 1:0 script: line 1: nested more than 256 deep"},
 	}
 	for place, run := range places {
 		for _, c := range cases {
@@ -90,12 +90,12 @@ func TestAwaitLimits(t *testing.T) {
 		source, want string
 		limits       Limits
 	}{
-		{"await 1; for (;;) {}", "limit script-timeout", Limits{Wall: 1 << 26}},
-		{"for (;;) await 1", "limit script-timeout", Limits{Wall: 1 << 26}},
-		{"for (;;) { try { await Noop() } catch (e) {} }", "limit script-calls", Limits{Calls: 10}},
-		{"for (;;) await Noop()", "limit script-calls", Limits{Calls: 10}},
-		{"await 1; const a = []; for (;;) a.push(('abcdefgh' + a.length).repeat(1000))", "limit script-memory", Limits{Memory: 20 << 20}},
-		{"await 1; 'x'.repeat(1000)", "limit script-output", Limits{Output: 100}},
+		{"await 1; for (;;) {}", "limit script_timeout", Limits{Wall: 1 << 26}},
+		{"for (;;) await 1", "limit script_timeout", Limits{Wall: 1 << 26}},
+		{"for (;;) { try { await Noop() } catch (e) {} }", "limit script_calls", Limits{Calls: 10}},
+		{"for (;;) await Noop()", "limit script_calls", Limits{Calls: 10}},
+		{"await 1; const a = []; for (;;) a.push(('abcdefgh' + a.length).repeat(1000))", "limit script_memory", Limits{Memory: 20 << 20}},
+		{"await 1; 'x'.repeat(1000)", "limit script_output", Limits{Output: 100}},
 	}
 	for place, run := range places {
 		for _, c := range cases {

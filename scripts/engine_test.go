@@ -135,9 +135,9 @@ func TestRollback(t *testing.T) {
 	w := newWorld(t, Options{Limits: Limits{Wall: 500e6}})
 	make := `Document.Create("/ws", {type: "File", name: "left"}); `
 	for name, c := range map[string]struct{ source, code string }{
-		"throws":  {"throw new Error('no')", "script-error"},
+		"throws":  {"throw new Error('no')", "script_error"},
 		"refused": {"Document.Create('/nowhere', {type: 'File'})", ""},
-		"loops":   {"for (;;);", "script-timeout"},
+		"loops":   {"for (;;);", "script_timeout"},
 		"dies":    {"new Array(1e9).fill(1)", ""},
 	} {
 		_, err := w.call("RunScript", nil, map[string]any{"script": make + c.source})

@@ -103,24 +103,24 @@ func TestErrors(t *testing.T) {
 		line         int
 		message      string
 	}{
-		{"syntax", "let a = 1;\nlet b = ;", fault.Invalid, "script-syntax", 2, "Unexpected token ;"},
-		{"thrown", "function run() {\n  f();\n}\nfunction f() {\n  throw new Error('no');\n}", fault.Invalid, "script-error", 5, "t.js:5:9: Error: no"},
-		{"type error", "let x;\nx.y", fault.Invalid, "script-error", 2, "Cannot read property"},
+		{"syntax", "let a = 1;\nlet b = ;", fault.Invalid, "script_syntax", 2, "Unexpected token ;"},
+		{"thrown", "function run() {\n  f();\n}\nfunction f() {\n  throw new Error('no');\n}", fault.Invalid, "script_error", 5, "t.js:5:9: Error: no"},
+		{"type error", "let x;\nx.y", fault.Invalid, "script_error", 2, "Cannot read property"},
 		{"operation", "let a\n\nFail(null, {ref: 'q'})", fault.Conflict, "precondition_failed", 3, "t.js:3:5: Fail: document q"},
 		{"rethrown", "try {\n Fail(null, {ref: 'q'}) } catch (e) { throw e }", fault.Conflict, "precondition_failed", 2, "Fail: document q"},
 		{"cause", "try { Fail(null, {}) } catch (e) { throw new Error('outer', {cause: e}) }", fault.Conflict, "precondition_failed", 1, "outer"},
 		{"async", "async function run() {\n await null;\n Fail(null, {ref: 1}) }", fault.Conflict, "precondition_failed", 3, "Fail: document 1"},
-		{"pending", "async function run() { await new Promise(() => {}) }", fault.Invalid, "script-pending", 0, "never settles"},
-		{"unknown", "Document.Nope(1)", fault.Invalid, "script-error", 1, "no member 'Nope'"},
-		{"misspelt operation", "Document.Gte(1)", fault.Invalid, "script-error", 1, "no member 'Gte', perhaps Document.Get"},
-		{"misspelt family", "Documnt.Lock(1)", fault.Invalid, "script-error", 1, "Documnt is not defined, perhaps Document"},
-		{"reference", "nope(1)", fault.Invalid, "script-error", 1, "nope is not defined"},
-		{"parameters", "Echo(1, 2)", fault.Invalid, "script-value", 1, "parameters must be an object"},
-		{"symbol", "Symbol('x')", fault.Invalid, "script-value", 0, "a symbol cannot be returned"},
-		{"map", "new Map()", fault.Invalid, "script-value", 0, "(such as a Map, Set or Promise) cannot be returned"},
-		{"cycle", "const a = {}; a.a = a; a", fault.Limit, "script-output", 0, "nested more than 64"},
-		{"primitive", "throw 'text'", fault.Invalid, "script-error", 1, "text"},
-		{"stack", "function f() { f() }\nf()", fault.Limit, "script-stack", 1, "500 nested calls"},
+		{"pending", "async function run() { await new Promise(() => {}) }", fault.Invalid, "script_pending", 0, "never settles"},
+		{"unknown", "Document.Nope(1)", fault.Invalid, "script_error", 1, "no member 'Nope'"},
+		{"misspelt operation", "Document.Gte(1)", fault.Invalid, "script_error", 1, "no member 'Gte', perhaps Document.Get"},
+		{"misspelt family", "Documnt.Lock(1)", fault.Invalid, "script_error", 1, "Documnt is not defined, perhaps Document"},
+		{"reference", "nope(1)", fault.Invalid, "script_error", 1, "nope is not defined"},
+		{"parameters", "Echo(1, 2)", fault.Invalid, "script_value", 1, "parameters must be an object"},
+		{"symbol", "Symbol('x')", fault.Invalid, "script_value", 0, "a symbol cannot be returned"},
+		{"map", "new Map()", fault.Invalid, "script_value", 0, "(such as a Map, Set or Promise) cannot be returned"},
+		{"cycle", "const a = {}; a.a = a; a", fault.Limit, "script_output", 0, "nested more than 64"},
+		{"primitive", "throw 'text'", fault.Invalid, "script_error", 1, "text"},
+		{"stack", "function f() { f() }\nf()", fault.Limit, "script_stack", 1, "500 nested calls"},
 	}
 	for place, run := range places {
 		for _, c := range cases {
@@ -162,13 +162,13 @@ func TestLimits(t *testing.T) {
 		name, source, code string
 		limits             Limits
 	}{
-		{"time", "for (;;) {}", "script-timeout", Limits{Wall: 50 * time.Millisecond}},
-		{"caught", "for (;;) { try { for (;;) {} } catch (e) {} finally { for (;;) {} } }", "script-timeout", Limits{Wall: 50 * time.Millisecond}},
-		{"calls", "for (;;) { try { Noop() } catch (e) {} }", "script-calls", Limits{Calls: 10}},
-		{"output", "'x'.repeat(1000)", "script-output", Limits{Output: 100}},
-		{"parameters", "Echo('x'.repeat(1000))", "script-output", Limits{Output: 100}},
-		{"source", strings.Repeat("[", 1000), "script-source", Limits{}},
-		{"memory", "const a = []; for (;;) a.push(('abcdefgh' + a.length).repeat(1000))", "script-memory", Limits{Memory: 20 << 20}},
+		{"time", "for (;;) {}", "script_timeout", Limits{Wall: 50 * time.Millisecond}},
+		{"caught", "for (;;) { try { for (;;) {} } catch (e) {} finally { for (;;) {} } }", "script_timeout", Limits{Wall: 50 * time.Millisecond}},
+		{"calls", "for (;;) { try { Noop() } catch (e) {} }", "script_calls", Limits{Calls: 10}},
+		{"output", "'x'.repeat(1000)", "script_output", Limits{Output: 100}},
+		{"parameters", "Echo('x'.repeat(1000))", "script_output", Limits{Output: 100}},
+		{"source", strings.Repeat("[", 1000), "script_source", Limits{}},
+		{"memory", "const a = []; for (;;) a.push(('abcdefgh' + a.length).repeat(1000))", "script_memory", Limits{Memory: 20 << 20}},
 	}
 	for place, run := range places {
 		for _, c := range cases {

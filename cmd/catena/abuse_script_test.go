@@ -10,31 +10,31 @@ import (
 
 // bombs are scripts that would take a server down, and the codes they may end with.
 var bombs = []struct{ name, source, codes string }{
-	{"loop", "for (;;) {}", "script-timeout"},
-	{"caught loop", "while (true) { try { throw 1 } catch (e) { continue } finally { continue } }", "script-timeout"},
-	{"recursion", "function f() { return 1 + f() } f()", "script-stack"},
-	{"native recursion", "function f() { [2, 1].sort(f) } f()", "script-stack script-timeout"},
-	{"yield recursion", "function* f() { yield* f() } [...f()]", "script-stack script-timeout script-memory"},
-	{"JSON depth", `JSON.parse("[".repeat(5e6))`, "script-stack script-memory script-timeout script-crash"},
-	{"doubling", "let s = 'x'; for (;;) s += s", "script-memory script-timeout script-crash"},
-	{"sparse sort", "new Array(4294967295).sort()", "script-memory script-timeout script-crash"},
-	{"ArrayBuffer", "new ArrayBuffer(8e9)", "script-memory script-crash"},
-	{"power", "7n ** 20000000n; 1", "script-timeout script-memory script-source"},
-	{"backreference", `/^(a+)+\1$/.test('a'.repeat(40) + 'b')`, "script-timeout"},
-	{"brackets", strings.Repeat("[", 1e6), "script-source"},
-	{"brackets below the limit", strings.Repeat("[", 200_000), "script-source"},
-	{"arrows", "(a=" + strings.Repeat("(a=", 30) + "1" + strings.Repeat(")=>1", 30) + ")=>1", "script-source"},
-	{"compiled brackets", "eval('['.repeat(1e6))", "script-stack script-memory script-timeout script-crash"},
-	{"never settled", "(async () => { await new Promise(() => {}) })()", "script-pending"},
-	{"never settled, returned", "async function run() { await new Promise(() => {}) }", "script-pending"},
-	{"microtasks", "const f = () => Promise.resolve().then(f); f()", "script-timeout script-memory"},
-	{"100,000 calls", "for (let i = 0; i < 100000; i++) Document.Create('" + abuseFolder + "', {type: 'File', name: 'n' + i})", "script-calls script-timeout events"},
-	{"100,000 small calls", "for (let i = 0; i < 100000; i++) Context.SetVar(null, {name: 'x', value: i})", "script-calls script-timeout operations"},
-	{"console", "for (;;) console.log('x'.repeat(1000))", "script-timeout script-output"},
-	{"result", "'x'.repeat(1e7)", "script-output"},
-	{"parameter", "Context.SetVar(null, {name: 'x', value: 'x'.repeat(1e7)})", "script-output"},
-	{"syntax", "let a = ;", "script-syntax"},
-	{"throw", "throw new Error('no')", "script-error"},
+	{"loop", "for (;;) {}", "script_timeout"},
+	{"caught loop", "while (true) { try { throw 1 } catch (e) { continue } finally { continue } }", "script_timeout"},
+	{"recursion", "function f() { return 1 + f() } f()", "script_stack"},
+	{"native recursion", "function f() { [2, 1].sort(f) } f()", "script_stack script_timeout"},
+	{"yield recursion", "function* f() { yield* f() } [...f()]", "script_stack script_timeout script_memory"},
+	{"JSON depth", `JSON.parse("[".repeat(5e6))`, "script_stack script_memory script_timeout script_crash"},
+	{"doubling", "let s = 'x'; for (;;) s += s", "script_memory script_timeout script_crash"},
+	{"sparse sort", "new Array(4294967295).sort()", "script_memory script_timeout script_crash"},
+	{"ArrayBuffer", "new ArrayBuffer(8e9)", "script_memory script_crash"},
+	{"power", "7n ** 20000000n; 1", "script_timeout script_memory script_source"},
+	{"backreference", `/^(a+)+\1$/.test('a'.repeat(40) + 'b')`, "script_timeout"},
+	{"brackets", strings.Repeat("[", 1e6), "script_source"},
+	{"brackets below the limit", strings.Repeat("[", 200_000), "script_source"},
+	{"arrows", "(a=" + strings.Repeat("(a=", 30) + "1" + strings.Repeat(")=>1", 30) + ")=>1", "script_source"},
+	{"compiled brackets", "eval('['.repeat(1e6))", "script_stack script_memory script_timeout script_crash"},
+	{"never settled", "(async () => { await new Promise(() => {}) })()", "script_pending"},
+	{"never settled, returned", "async function run() { await new Promise(() => {}) }", "script_pending"},
+	{"microtasks", "const f = () => Promise.resolve().then(f); f()", "script_timeout script_memory"},
+	{"100,000 calls", "for (let i = 0; i < 100000; i++) Document.Create('" + abuseFolder + "', {type: 'File', name: 'n' + i})", "script_calls script_timeout events"},
+	{"100,000 small calls", "for (let i = 0; i < 100000; i++) Context.SetVar(null, {name: 'x', value: i})", "script_calls script_timeout operations"},
+	{"console", "for (;;) console.log('x'.repeat(1000))", "script_timeout script_output"},
+	{"result", "'x'.repeat(1e7)", "script_output"},
+	{"parameter", "Context.SetVar(null, {name: 'x', value: 'x'.repeat(1e7)})", "script_output"},
+	{"syntax", "let a = ;", "script_syntax"},
+	{"throw", "throw new Error('no')", "script_error"},
 }
 
 // scripts runs the bombs, each after it has created a document.
@@ -88,7 +88,7 @@ func (a *abused) exploded(t *testing.T, resp *http.Response, body, codes string,
 		t.Fatalf("%d: %v: %.300s", resp.StatusCode, err, body)
 	}
 	want := http.StatusUnprocessableEntity
-	if strings.Contains("script-syntax script-error script-pending", r.Code) {
+	if strings.Contains("script_syntax script_error script_pending", r.Code) {
 		want = http.StatusBadRequest
 	}
 	if r.Code == "" || !strings.Contains(" "+codes+" ", " "+r.Code+" ") || resp.StatusCode != want {

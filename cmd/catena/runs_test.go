@@ -37,7 +37,7 @@ func TestRetryVersion(t *testing.T) {
 	script := "/**\n * @operation Test.Text\n * @description Fails.\n */\nfunction run(input) { %s }\n"
 	for _, v := range []struct{ family, name, bad, good, code string }{
 		{"Chain", "Test.Text", fmt.Sprintf(chain, "Document.SetProperty", "no:such"), fmt.Sprintf(chain, "Document.SetProperty", "dc:title"), ""},
-		{"Script", "Test.Script", fmt.Sprintf(strings.ReplaceAll(script, "Test.Text", "Test.Script"), "throw new Error('first')"), fmt.Sprintf(strings.ReplaceAll(script, "Test.Text", "Test.Script"), "return input"), "script-error"},
+		{"Script", "Test.Script", fmt.Sprintf(strings.ReplaceAll(script, "Test.Text", "Test.Script"), "throw new Error('first')"), fmt.Sprintf(strings.ReplaceAll(script, "Test.Text", "Test.Script"), "return input"), "script_error"},
 	} {
 		save := func(source string) {
 			t.Helper()

@@ -247,7 +247,7 @@ func TestSecret(t *testing.T) {
 	for range 10 {
 		w.refused(wrong, "invalid_client")
 	}
-	w.refused(wrong, "too-many-attempts")
+	w.refused(wrong, "too_many_attempts")
 	w.token(good) // known by then
 	w.Now = w.Now.Add(15 * time.Minute)
 	w.refused(wrong, "invalid_client")
