@@ -125,7 +125,7 @@ type Filter struct {
 }
 
 func (f *Filter) fits(r *Run) bool {
-	return (f.Op == "" || f.Op == r.Op) && (f.User == "" || f.User == r.Owner) && (f.Code == "" || f.Code == r.Code) &&
+	return (f.Op == "" || f.Op == r.Op) && (f.User == "" || f.User == r.Owner) && (f.Code == "" || fault.Spelled(f.Code) == fault.Spelled(r.Code)) &&
 		(f.Request == "" || f.Request == r.Request) && !r.Start.Before(f.Since)
 }
 

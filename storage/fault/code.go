@@ -4,6 +4,7 @@ import (
 	"errors"
 	"iter"
 	"slices"
+	"strings"
 )
 
 // Code is a word for programs that says more of an error than its kind. There are those of the table
@@ -264,8 +265,12 @@ func Codes() iter.Seq[Code] {
 	}
 }
 
-// CodeNamed returns the code of a name, 0 if there is none.
+// Spelled returns a code or the name of a kind in its current spelling: earlier versions wrote some with hyphens.
+func Spelled(word string) string { return strings.ReplaceAll(word, "-", "_") }
+
+// CodeNamed returns the code of a name, also in an earlier spelling, 0 if there is none.
 func CodeNamed(name string) Code {
+	name = Spelled(name)
 	for c := range Codes() {
 		if codes[c].name == name {
 			return c

@@ -18,8 +18,11 @@ func TestCodes(t *testing.T) {
 	}
 	for c := range fault.Codes() {
 		name := c.String()
-		if seen[name] || strings.ToLower(name) != name || fault.CodeNamed(name) != c {
-			t.Errorf("code %d: name %q is missing, not in lower case or stands twice", c, name)
+		if seen[name] || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz_") != "" || fault.CodeNamed(name) != c {
+			t.Errorf("code %d: name %q is missing, a duplicate or not lower-case words joined by underscores", c, name)
+		}
+		if fault.CodeNamed(strings.ReplaceAll(name, "_", "-")) != c {
+			t.Errorf("code %s: is not found in its earlier spelling", name)
 		}
 		seen[name] = true
 		if kinds := c.Kinds(); len(kinds) == 0 || !slices.IsSorted(kinds) || len(slices.Compact(kinds)) != len(c.Kinds()) {
@@ -27,7 +30,7 @@ func TestCodes(t *testing.T) {
 		}
 		for _, sentence := range []string{c.When(), c.Remedy()} {
 			if len(sentence) < 10 || !strings.HasSuffix(sentence, ".") {
-				t.Errorf("code %s: %q is no sentence", name, sentence)
+				t.Errorf("code %s: %q is not a sentence", name, sentence)
 			}
 		}
 	}
