@@ -23,6 +23,7 @@ import (
 	"catena/ops/notification"
 	"catena/ops/oauth"
 	"catena/ops/pdf"
+	"catena/ops/property"
 	"catena/ops/publish"
 	"catena/ops/relation"
 	"catena/ops/render"
@@ -73,6 +74,7 @@ func All(c Config) [][]engine.Op {
 		notification.Ops(c.Notification),
 		oauth.Ops,
 		pdf.Ops,
+		property.Ops,
 		publish.Ops,
 		relation.Ops,
 		render.Ops(c.Templates),

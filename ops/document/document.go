@@ -1,24 +1,18 @@
-// Package document holds the operations on one document at a time: making, reading,
-// changing, moving and removing it, its files, its lock, its life cycle and its
-// permissions. Versions, proxies, relations and collections are families of their own;
-// the rules behind every change (who may do it, what it fires) are storage's.
+// Package document holds the operations on one document as a whole: creating, reading,
+// updating, moving and deleting it, its lock, its life cycle and its permissions. Single
+// properties and files are package property's; versions, proxies, relations and collections
+// are families of their own; the rules behind every change (who may do it, what it fires)
+// are storage's.
 package document
 
-import (
-	"catena/engine"
-	"catena/storage"
-)
+import "catena/engine"
 
 // Ops are the document operations.
 var Ops = []engine.Op{
 	addACE,
-	addComplexItem,
-	addFacet,
-	addItem,
 	addPermission,
 	blockInheritance,
 	copyDoc,
-	copySchema,
 	create,
 	deleteDoc,
 	emptyTrash,
@@ -26,9 +20,6 @@ var Ops = []engine.Op{
 	fetchByProperty,
 	filter,
 	followTransition,
-	getBlob,
-	getBlobs,
-	getBlobsByProperty,
 	getChild,
 	getChildren,
 	getParent,
@@ -37,30 +28,12 @@ var Ops = []engine.Op{
 	order,
 	reload,
 	removeACL,
-	removeEntry,
-	removeFacet,
-	removeItem,
 	removePermission,
-	removeProperty,
 	replacePermission,
-	resetSchema,
 	saveDoc,
-	setBlob,
-	setBlobName,
-	setMetadata,
-	setProperty,
 	trash,
 	unblockInheritance,
 	unlock,
 	untrash,
 	update,
-	writeMetadata,
-}
-
-// keep saves the document if asked to, and returns it as it then is.
-func keep(c *engine.Ctx, d *storage.Doc, save bool) (*storage.Doc, error) {
-	if !save {
-		return d, nil
-	}
-	return c.Tx.Save(d, storage.SaveOptions{})
 }
