@@ -1,8 +1,6 @@
 package engine
 
-import (
-	"catena/engine/expr"
-)
+import "catena/engine/expr"
 
 // value is a parameter as written in a chain, with the expressions in it compiled.
 type value struct {
@@ -83,4 +81,21 @@ func (v *value) eval(c *Ctx) (any, error) {
 		return out, nil
 	}
 	return v.fixed, nil
+}
+
+// List returns a list as one of any values, which is how results of no type of their own hold it.
+func List[T any](items []T) []any {
+	out := make([]any, len(items))
+	for i, v := range items {
+		out[i] = v
+	}
+	return out
+}
+
+// OrNull returns a text, or nil in the place of an empty one.
+func OrNull(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
 }
