@@ -5,7 +5,6 @@ import (
 	"net/url"
 
 	"catena/decks/deck"
-	"catena/decks/listing"
 	"catena/decks/team"
 	"catena/engine"
 	"catena/storage/fault"
@@ -56,7 +55,7 @@ func (p accountParams) team(c *engine.Ctx, u *people.User) (any, error) {
 	}
 	t, err := team.Read(c.Tx, u.TeamID)
 	if fault.Is(err, fault.NotFound) {
-		t, err = &team.Team{ID: u.TeamID, Name: listing.TeamGroup(u.TeamID), Slug: listing.TeamGroup(u.TeamID)}, nil
+		t, err = &team.Team{ID: u.TeamID, Name: deck.TeamGroup(u.TeamID), Slug: deck.TeamGroup(u.TeamID)}, nil
 	}
 	if err != nil {
 		return nil, err

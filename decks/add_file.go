@@ -6,7 +6,6 @@ import (
 
 	"catena/decks/deck"
 	"catena/decks/file"
-	"catena/decks/listing"
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/blob"
@@ -55,7 +54,7 @@ func (p addFileParams) blob(c *engine.Ctx, b *storage.Blob) (map[string]any, err
 }
 
 func (p addFileParams) add(c *engine.Ctx, b *storage.Blob) (map[string]any, error) {
-	d, err := listing.Find(c, p.ID, false)
+	d, err := deck.Find(c, p.ID, false)
 	if err != nil {
 		return nil, err
 	}

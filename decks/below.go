@@ -2,7 +2,6 @@ package decks
 
 import (
 	"catena/decks/deck"
-	"catena/decks/listing"
 	"catena/storage"
 	"catena/storage/search"
 )
@@ -16,9 +15,9 @@ func below(tx *storage.Tx, folder *storage.Doc, event string) error {
 		return nil
 	}
 	system := deck.AsSystem(tx)
-	for at := 0; ; at += listing.MaxPerPage {
-		page, err := search.Query(system, "SELECT * FROM Deck WHERE ecm:ancestorId = ?"+listing.Live+" ORDER BY ecm:uuid", search.Options{
-			Args: []any{folder.ID()}, PageOptions: storage.PageOptions{Offset: at, Limit: listing.MaxPerPage, CountLimit: -1},
+	for at := 0; ; at += deck.MaxPerPage {
+		page, err := search.Query(system, "SELECT * FROM Deck WHERE ecm:ancestorId = ?"+deck.Live+" ORDER BY ecm:uuid", search.Options{
+			Args: []any{folder.ID()}, PageOptions: storage.PageOptions{Offset: at, Limit: deck.MaxPerPage, CountLimit: -1},
 		})
 		if err != nil {
 			return err
@@ -31,7 +30,7 @@ func below(tx *storage.Tx, folder *storage.Doc, event string) error {
 				return err
 			}
 		}
-		if len(page.Docs) < listing.MaxPerPage {
+		if len(page.Docs) < deck.MaxPerPage {
 			return nil
 		}
 	}

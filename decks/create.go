@@ -3,7 +3,6 @@ package decks
 import (
 	"catena/decks/deck"
 	"catena/decks/field"
-	"catena/decks/listing"
 	"catena/engine"
 	"catena/storage"
 )
@@ -45,7 +44,7 @@ func createOf(c *engine.Ctx, in deck.Input, v deck.View, props storage.Props) (m
 	if err != nil {
 		return nil, err
 	}
-	folder, err := listing.Home(c, true)
+	folder, err := deck.Home(c, true)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +52,7 @@ func createOf(c *engine.Ctx, in deck.Input, v deck.View, props storage.Props) (m
 		return nil, err
 	}
 	title, _ := in["title"].(string)
-	slug, err := listing.FreeSlug(c.Tx, folder.ID(), title, "")
+	slug, err := deck.FreeSlug(c.Tx, folder.ID(), title, "")
 	if err != nil {
 		return nil, err
 	}

@@ -4,7 +4,6 @@ import (
 	"catena/decks/deck"
 	"catena/decks/export"
 	"catena/decks/file"
-	"catena/decks/listing"
 	"catena/decks/share"
 	"catena/storage"
 	"catena/storage/people"
@@ -21,7 +20,7 @@ func leave(tx *storage.Tx, user string) error {
 	if err := share.ForgetNotices(tx, user); err != nil {
 		return err
 	}
-	folder, err := listing.HomeOf(deck.AsSystem(tx), user)
+	folder, err := deck.HomeOf(deck.AsSystem(tx), user)
 	if err != nil || folder == nil {
 		return err
 	}

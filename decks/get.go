@@ -2,7 +2,6 @@ package decks
 
 import (
 	"catena/decks/deck"
-	"catena/decks/listing"
 	"catena/engine"
 )
 
@@ -20,7 +19,7 @@ type getParams struct {
 }
 
 func (p getParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
-	d, err := listing.Find(c, p.ID, false)
+	d, err := deck.Find(c, p.ID, false)
 	if err != nil {
 		return nil, err
 	}

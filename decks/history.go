@@ -2,7 +2,6 @@ package decks
 
 import (
 	"catena/decks/deck"
-	"catena/decks/listing"
 	"catena/engine"
 	"catena/storage"
 )
@@ -16,14 +15,14 @@ var history = engine.Op{
 
 type historyParams struct {
 	ID int64 `json:"id" doc:"Number of the deck."`
-	listing.Paging
+	deck.Paging
 }
 
 func (p historyParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
 	}
-	d, err := listing.Find(c, p.ID, false)
+	d, err := deck.Find(c, p.ID, false)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +57,7 @@ type keepVersionParams struct {
 }
 
 func (p keepVersionParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
-	d, err := listing.Find(c, p.ID, false)
+	d, err := deck.Find(c, p.ID, false)
 	if err != nil {
 		return nil, err
 	}

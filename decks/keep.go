@@ -22,7 +22,7 @@ func stay(tx *storage.Tx, d *storage.Doc) error {
 		return fault.Invalid.Errorf("deck %d: its number cannot be changed", had).In("deck:number")
 	}
 	if slug := storage.Prop[string](d, "deck:slug"); storage.Prop[string](d, "deck:place") != d.ParentID()+"/"+slug {
-		free, err := listing.FreeSlugIn(tx, d, slug)
+		free, err := deck.FreeSlugIn(tx, d, slug)
 		if err != nil {
 			return err
 		}
@@ -43,7 +43,7 @@ func newNumber(tx *storage.Tx, d *storage.Doc) error {
 	if err := d.Set("deck:number", n); err != nil {
 		return err
 	}
-	slug, err := listing.FreeSlugIn(tx, d, cmp.Or(d.Title(), d.Name()))
+	slug, err := deck.FreeSlugIn(tx, d, cmp.Or(d.Title(), d.Name()))
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"catena/decks/deck"
 	"catena/decks/listing"
 	"catena/storage"
 )
@@ -46,7 +47,7 @@ func TestLeap(t *testing.T) {
 	blocks := 0
 	err := s.Repo().View(context.Background(), s.Repo().System(), func(tx *storage.Tx) error {
 		for _, raw := range tx.Table(listing.BlockTable).Scan("", "~", false, 0) {
-			row, err := listing.ReadRow[[]listing.Block](raw)
+			row, err := deck.ReadRow[[]listing.Block](raw)
 			if err != nil {
 				return err
 			}

@@ -3,7 +3,6 @@ package decks
 import (
 	"catena/decks/deck"
 	"catena/decks/file"
-	"catena/decks/listing"
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/search"
@@ -20,7 +19,7 @@ type listFilesParams struct {
 }
 
 func (p listFilesParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
-	d, err := listing.Find(c, p.ID, false)
+	d, err := deck.Find(c, p.ID, false)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +37,7 @@ func (p listFilesParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, erro
 // copyFiles gives a copied deck, which still has the number of the first, the first one's files.
 func copyFiles(tx *storage.Tx, d *storage.Doc) error {
 	tx = deck.AsSystem(tx)
-	page, err := search.Query(tx, "SELECT * FROM Deck WHERE deck:number = ?"+listing.Live, search.Options{
+	page, err := search.Query(tx, "SELECT * FROM Deck WHERE deck:number = ?"+deck.Live, search.Options{
 		Args: []any{deck.Number(d)}, PageOptions: storage.PageOptions{Limit: 2, CountLimit: -1},
 	})
 	if err != nil {

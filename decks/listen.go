@@ -82,7 +82,7 @@ func moved(tx *storage.Tx, d *storage.Doc, event string) error {
 		}
 		return listing.Placed(tx, d, false)
 	case "documentMoved":
-		slug, err := listing.FreeSlugIn(tx, d, storage.Prop[string](d, "deck:slug"))
+		slug, err := deck.FreeSlugIn(tx, d, storage.Prop[string](d, "deck:slug"))
 		if err == nil {
 			err = d.Set("deck:slug", slug)
 		}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 
 	"catena/decks/deck"
-	"catena/decks/listing"
 	"catena/decks/share"
 	"catena/engine"
 	"catena/storage"
@@ -25,7 +24,7 @@ type lookParams struct {
 // address, there with the rights of whom the key was given for what it opens. What may not be seen is missing.
 func (p lookParams) deck(c *engine.Ctx, opens string, missing error) (*storage.Doc, error) {
 	if p.ID != 0 {
-		return listing.Find(c, p.ID, false)
+		return deck.Find(c, p.ID, false)
 	}
 	asked := c.Tx
 	c.Tx = asked.As(deck.Behind(c))
@@ -33,7 +32,7 @@ func (p lookParams) deck(c *engine.Ctx, opens string, missing error) (*storage.D
 	if p.Token != "" {
 		return share.Deck(c, p.Token, p.Pass, missing)
 	}
-	d, err := listing.DeckOf(c.Tx, p.Username, p.Slug)
+	d, err := deck.DeckOf(c.Tx, p.Username, p.Slug)
 	if err != nil || d == nil {
 		return nil, cmp.Or(err, missing)
 	}

@@ -2,7 +2,6 @@ package decks
 
 import (
 	"catena/decks/deck"
-	"catena/decks/listing"
 	"catena/engine"
 )
 
@@ -17,7 +16,7 @@ type recoverParams struct {
 }
 
 func (p recoverParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
-	d, err := listing.Find(c, p.ID, true)
+	d, err := deck.Find(c, p.ID, true)
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,6 @@ import (
 
 	"catena/decks/deck"
 	"catena/decks/file"
-	"catena/decks/listing"
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
@@ -25,7 +24,7 @@ type removeFileParams struct {
 }
 
 func (p removeFileParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
-	d, err := listing.Find(c, p.ID, false)
+	d, err := deck.Find(c, p.ID, false)
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,6 @@ package decks
 
 import (
 	"catena/decks/deck"
-	"catena/decks/listing"
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
@@ -25,7 +24,7 @@ func (p restoreParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error)
 	if _, err := p.Set(); err != nil {
 		return nil, err
 	}
-	d, err := listing.Find(c, p.ID, false)
+	d, err := deck.Find(c, p.ID, false)
 	if err != nil {
 		return nil, err
 	}

@@ -26,7 +26,7 @@ func reveal(tx *storage.Tx, d *storage.Doc) error {
 		if u.AccountType != "team" || u.TeamID == 0 {
 			return deck.ErrNoTeam()
 		}
-		entries = []storage.ACE{{User: listing.TeamGroup(u.TeamID), Permission: looking, Granted: true}}
+		entries = []storage.ACE{{User: deck.TeamGroup(u.TeamID), Permission: looking, Granted: true}}
 	}
 	if _, err := tx.SetACL(d, "visibility", entries); err != nil {
 		return err

@@ -1,8 +1,8 @@
 package decks
 
 import (
+	"catena/decks/deck"
 	"catena/decks/field"
-	"catena/decks/listing"
 	"catena/engine"
 	"catena/engine/openapi"
 )
@@ -17,7 +17,7 @@ var queries = map[string]map[string]any{
 	"limit":             {"type": "integer", "minimum": 1, "maximum": 1000, "default": 20},
 	"signature":         {"type": "string"},
 	"slide":             {"type": "integer", "minimum": 1, "maximum": 1000, "default": 1},
-	"per_page":          {"type": "integer", "minimum": 1, "maximum": listing.MaxPerPage, "default": 20},
+	"per_page":          {"type": "integer", "minimum": 1, "maximum": deck.MaxPerPage, "default": 20},
 }
 
 // components are the schemas of a revision.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"catena/decks/deck"
 	"catena/decks/listing"
 	"catena/storage"
 	"catena/storage/people"
@@ -89,7 +90,7 @@ func (c *crowd) check(lead string, perPage int) {
 	want := c.want(team)
 	c.lists(lead, "Deck.ListTeam", perPage, want)
 	err := c.Repo().View(context.Background(), c.System(), func(tx *storage.Tx) error {
-		l := listing.List{By: listing.ByTeam, Folder: listing.TeamGroup(team)}
+		l := listing.List{By: listing.ByTeam, Folder: deck.TeamGroup(team)}
 		for offset := range int64(len(want)) {
 			if _, rest, err := l.Leap(tx, int64(len(want)), offset); err != nil || rest > listing.MaxBlock+listing.SealEvery {
 				return fmt.Errorf("offset %d: %d decks are walked over, %w", offset, rest, err)

@@ -2,7 +2,6 @@ package decks
 
 import (
 	"catena/decks/deck"
-	"catena/decks/listing"
 	"catena/engine"
 )
 
@@ -18,7 +17,7 @@ type trashParams struct {
 }
 
 func (p trashParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
-	d, err := listing.Find(c, p.ID, true)
+	d, err := deck.Find(c, p.ID, true)
 	if err != nil {
 		return nil, err
 	}

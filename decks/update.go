@@ -6,7 +6,6 @@ import (
 
 	"catena/decks/deck"
 	"catena/decks/field"
-	"catena/decks/listing"
 	"catena/engine"
 )
 
@@ -33,7 +32,7 @@ func (p updateParams) run(c *engine.Ctx, _ engine.Void, params map[string]any) (
 	if _, err := p.Set(); err != nil {
 		return nil, err
 	}
-	d, err := listing.Find(c, p.ID, false)
+	d, err := deck.Find(c, p.ID, false)
 	if err != nil {
 		return nil, err
 	}

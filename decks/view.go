@@ -4,7 +4,6 @@ import (
 	"cmp"
 
 	"catena/decks/deck"
-	"catena/decks/listing"
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
@@ -29,7 +28,7 @@ func (p viewDeckParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error
 	asked := c.Tx
 	c.Tx = asked.As(deck.Behind(c))
 	defer func() { c.Tx = asked }()
-	d, err := listing.DeckOf(c.Tx, p.Username, p.Slug)
+	d, err := deck.DeckOf(c.Tx, p.Username, p.Slug)
 	if err != nil || d == nil || d.IsTrashed() || !maySee(asked, d, c.As, p.Username) {
 		return nil, cmp.Or[error](err, missing)
 	}

@@ -79,9 +79,9 @@ var imports = map[string][]string{
 	"ops/*":                          {"engine", "storage/archive", "storage/hold", "storage/importer", "storage/maintenance", "storage/people", "storage/relation", "storage/search", "storage/subscription", "engine/expr", "engine/entity", "engine/mail", "engine/sheet", "engine/template", "storage", "storage/blob", "engine/convert", "storage/credential", "storage/declare", "storage/directory", "ops/drive", "engine/egress", "storage/directory/record", "storage/oauth", "storage/outbox", "engine/pdf", "storage/query", "storage/schema", "storage/uisession", "storage/upload", "storage/webhook", "engine/workflow"},
 	"decks":                          {"engine", "engine/openapi", "storage", "storage/people", "storage/search", "storage/blob", "decks/..."},
 	"decks/convert":                  {"decks/field", "engine/markdown"},
-	"decks/deck":                     {"engine", "storage", "storage/people", "decks/field", "decks/file", "decks/html", "decks/render", "decks/style"},
+	"decks/deck":                     {"engine", "storage", "storage/people", "storage/search", "decks/field", "decks/file", "decks/html", "decks/render", "decks/style"},
 	"decks/decktest":                 {}, // attacks and large decks for tests
-	"decks/export":                   {"engine", "storage/hold", "storage", "storage/people", "storage/credential", "storage/outbox", "decks/deck", "decks/file", "decks/format", "decks/listing", "decks/render"},
+	"decks/export":                   {"engine", "storage/hold", "storage", "storage/people", "storage/credential", "storage/outbox", "decks/deck", "decks/file", "decks/format", "decks/render"},
 	"decks/field":                    {"decks/theme"}, // a table without operations: for decks, models and pages alike
 	"decks/file":                     {"storage", "storage/hold"},
 	"decks/format":                   {}, // as decks/field
@@ -89,8 +89,8 @@ var imports = map[string][]string{
 	"decks/listing":                  {"engine", "storage", "storage/people", "storage/search", "decks/deck", "decks/field"},
 	"decks/render":                   {"decks/theme", "engine/markdown", "storage/blob", "engine/convert", "engine/pdf"},
 	"decks/route":                    {"decks/field"}, // as decks/field
-	"decks/share":                    {"engine", "storage", "storage/people", "storage/credential", "engine/mail", "decks/deck", "decks/export", "decks/field", "decks/listing"},
-	"decks/slide":                    {"engine", "storage", "decks/deck", "decks/html", "decks/listing"},
+	"decks/share":                    {"engine", "storage", "storage/people", "storage/credential", "engine/mail", "decks/deck", "decks/field"},
+	"decks/slide":                    {"engine", "storage", "decks/deck", "decks/html"},
 	"decks/style":                    {},
 	"decks/team":                     {"engine", "storage", "storage/people", "storage/search", "decks/deck", "decks/field", "decks/listing"},
 	"decks/theme":                    {}, // files for browsers, no operations: for decks and pages alike

@@ -3,6 +3,7 @@ package deck
 import (
 	"cmp"
 	"net/url"
+	"strconv"
 	"strings"
 
 	"catena/engine"
@@ -37,4 +38,14 @@ func OwnerOf(c *engine.Ctx, name string) (map[string]any, error) {
 // FullName is the name of a user as others see it.
 func FullName(u *people.User) string {
 	return cmp.Or(strings.TrimSpace(u.FirstName+" "+u.LastName), u.Username)
+}
+
+// TeamGroup is the group of a team's members.
+func TeamGroup(id int64) string { return "team-" + strconv.FormatInt(id, 10) }
+
+// MayStill reports whether an owner may read a deck now, for a transaction that may read it: what
+// was handed out for the owner ends with that.
+func MayStill(tx *storage.Tx, d *storage.Doc, owner storage.Owned) bool {
+	p, err := owner.Principal(tx)
+	return err == nil && tx.As(p).Can(d, "Read")
 }

@@ -7,7 +7,6 @@ import (
 
 	"catena/decks/deck"
 	"catena/decks/format"
-	"catena/decks/listing"
 	"catena/decks/render"
 	"catena/engine"
 	"catena/storage"
@@ -37,7 +36,7 @@ type createExportParams struct {
 const pollAfter = 2
 
 func (p createExportParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
-	d, err := listing.Find(c, p.Deck, false)
+	d, err := deck.Find(c, p.Deck, false)
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"catena/decks/deck"
-	"catena/decks/listing"
 	"catena/engine"
 )
 
@@ -32,7 +31,7 @@ type getExportParams struct {
 }
 
 func (p getExportParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
-	if _, err := listing.Find(c, p.Deck, false); err != nil {
+	if _, err := deck.Find(c, p.Deck, false); err != nil {
 		return nil, err
 	}
 	e, err := Find(c.Tx, p.Deck, p.ID)

@@ -2,7 +2,6 @@ package export
 
 import (
 	"catena/decks/deck"
-	"catena/decks/listing"
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
@@ -20,7 +19,7 @@ type getExportFileParams struct {
 }
 
 func (p getExportFileParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
-	if _, err := listing.Find(c, p.Deck, false); err != nil {
+	if _, err := deck.Find(c, p.Deck, false); err != nil {
 		return nil, err
 	}
 	e, err := Find(c.Tx, p.Deck, p.ID)

@@ -2,7 +2,6 @@ package export
 
 import (
 	"catena/decks/deck"
-	"catena/decks/listing"
 	"catena/engine"
 )
 
@@ -18,7 +17,7 @@ type listExportsParams struct {
 }
 
 func (p listExportsParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
-	if _, err := listing.Find(c, p.Deck, false); err != nil {
+	if _, err := deck.Find(c, p.Deck, false); err != nil {
 		return nil, err
 	}
 	all, err := List(c.Tx, p.Deck)

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"time"
 
+	"catena/decks/deck"
 	"catena/decks/format"
 	"catena/decks/render"
 	"catena/storage"
@@ -128,14 +129,7 @@ func (w *Worker) begin(ctx context.Context, data jobData) (e *Export, d *render.
 // deckThere reports whether the deck still is, and not in the trash.
 func (e *Export) deckThere(tx *storage.Tx) bool {
 	d, err := tx.Doc(storage.Ref(e.Doc))
-	return err == nil && !d.IsTrashed() && MayStill(tx, d, e.Owned)
-}
-
-// MayStill reports whether an owner may read a deck now, for a transaction that may read it: what
-// was handed out for the owner ends with that.
-func MayStill(tx *storage.Tx, d *storage.Doc, owner storage.Owned) bool {
-	p, err := owner.Principal(tx)
-	return err == nil && tx.As(p).Can(d, "Read")
+	return err == nil && !d.IsTrashed() && deck.MayStill(tx, d, e.Owned)
 }
 
 func (w *Worker) render(ctx context.Context, e *Export, d *render.Deck) (file []byte, warnings []string, err error) {

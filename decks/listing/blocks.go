@@ -98,7 +98,7 @@ func reblock(tx *storage.Tx, by, was, is string) error {
 func (l List) add(tx *storage.Tx, place string, n int64) error {
 	table := tx.Table(BlockTable)
 	for key, raw := range table.Scan(l.name()+"/", l.name()+"/"+place+"\x00", true, 1) {
-		row, err := ReadRow[[]Block](raw)
+		row, err := deck.ReadRow[[]Block](raw)
 		if err != nil {
 			return fault.Internal.Errorf("blocks of decks: %w", err)
 		}

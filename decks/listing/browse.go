@@ -24,7 +24,7 @@ type browseParams struct {
 	Words    string `json:"words" default:"" doc:"Words that the title, the description or the slides must contain."`
 	Trashed  bool   `json:"trashed" default:"false" doc:"Whether to return the caller's decks in the trash instead."`
 	Base     string `json:"base" default:"" doc:"Public address of the server, used as prefix of the addresses in the result."`
-	Paging
+	deck.Paging
 }
 
 func (p browseParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
@@ -33,7 +33,7 @@ func (p browseParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) 
 	}
 	owner := cmp.Or(p.Username, c.As.Name)
 	tx := c.Tx.As(deck.Behind(c))
-	folder, err := HomeOf(tx, owner)
+	folder, err := deck.HomeOf(tx, owner)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func (p browseParams) find(tx *storage.Tx, folder string) (docs storage.Docs, mo
 	case p.Trashed:
 		by = byBinned
 	}
-	query := "SELECT * FROM Deck WHERE " + by + " >= ? AND " + by + " < ?" + Live
+	query := "SELECT * FROM Deck WHERE " + by + " >= ? AND " + by + " < ?" + deck.Live
 	below, offset := folder+"0", (p.Page-1)*p.PerPage
 	if p.Words == "" && p.Username == "" {
 		total, err := counted(tx, folder)

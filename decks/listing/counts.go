@@ -1,7 +1,6 @@
 package listing
 
 import (
-	"encoding/json"
 	"hash/fnv"
 	"strconv"
 
@@ -45,18 +44,11 @@ func count(tx *storage.Tx, d *storage.Doc, changes map[string]counts) error {
 // counted returns how many decks a folder has.
 func counted(tx *storage.Tx, folder string) (sum counts, err error) {
 	for _, raw := range tx.Table(countTable).Scan(folder+"/", folder+"0", false, countShards) {
-		c, err := ReadRow[counts](raw)
+		c, err := deck.ReadRow[counts](raw)
 		if err != nil {
 			return sum, fault.Internal.Errorf("count of decks: %w", err)
 		}
 		sum.Active, sum.Trashed = sum.Active+c.Active, sum.Trashed+c.Trashed
 	}
 	return sum, nil
-}
-
-// ReadRow decodes a row that a scan found.
-func ReadRow[T any](raw json.RawMessage) (T, error) {
-	var row T
-	err := json.Unmarshal(raw, &row)
-	return row, err
 }

@@ -3,6 +3,7 @@ package listing
 import (
 	"slices"
 
+	"catena/decks/deck"
 	"catena/storage"
 	"catena/storage/fault"
 )
@@ -10,7 +11,7 @@ import (
 // blocks returns the blocks of a list, the last first.
 func (l List) blocks(tx *storage.Tx) (all []Block, err error) {
 	for _, raw := range tx.Table(BlockTable).Scan(l.name()+"/", l.name()+"0", true, 0) {
-		row, err := ReadRow[[]Block](raw)
+		row, err := deck.ReadRow[[]Block](raw)
 		if err != nil {
 			return nil, fault.Internal.Errorf("blocks of decks: %w", err)
 		}

@@ -4,6 +4,7 @@ package listing
 import (
 	"catena/decks/deck"
 	"catena/engine"
+	"catena/storage"
 )
 
 // Ops are the operations that list decks.
@@ -20,7 +21,7 @@ var list = engine.Op{
 }
 
 type listParams struct {
-	Paging
+	deck.Paging
 	deck.View
 }
 
@@ -29,11 +30,11 @@ func (p listParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	folder, err := Home(c, false)
+	folder, err := deck.Home(c, false)
 	if err != nil || folder == nil {
-		return p.none(err)
+		return p.Empty(err)
 	}
-	docs, total, err := p.folder(c.Tx, folder.ID(), byListing)
+	docs, total, err := folderPage(p.Paging, c.Tx, folder.ID(), byListing)
 	if err != nil {
 		return nil, err
 	}
@@ -42,4 +43,29 @@ func (p listParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
 		data[i] = p.Shape(c, c.As.Name, d, in, true)
 	}
 	return p.Answer(data, int(total.Active)), nil
+}
+
+// folderPage returns the page of a folder's decks that have a property they are listed by, the
+// last first, and how many there are.
+func folderPage(p deck.Paging, tx *storage.Tx, folder, by string) (storage.Docs, counts, error) {
+	if err := p.Check(); err != nil {
+		return nil, counts{}, err
+	}
+	total, err := counted(tx, folder)
+	if err != nil {
+		return nil, counts{}, err
+	}
+	l := List{by, folder}
+	below, offset, err := l.Leap(tx, l.of(total), (p.Page-1)*p.PerPage)
+	if err != nil {
+		return nil, counts{}, err
+	}
+	query := "SELECT * FROM Deck WHERE " + by + " >= ? AND " + by + " < ?" + deck.Live + " ORDER BY " + by + " DESC"
+	page, err := search.Query(tx, query, search.Options{Args: []any{folder + "/", below}, PageOptions: storage.PageOptions{
+		Offset: int(offset), Limit: int(p.PerPage), CountLimit: -1,
+	}})
+	if err != nil {
+		return nil, counts{}, err
+	}
+	return page.Docs, total, nil
 }

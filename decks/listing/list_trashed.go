@@ -13,7 +13,7 @@ var listTrashed = engine.Op{
 }
 
 type listTrashedParams struct {
-	Paging
+	deck.Paging
 	deck.View
 }
 
@@ -21,11 +21,11 @@ func (p listTrashedParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, er
 	if _, err := p.Set(); err != nil {
 		return nil, err
 	}
-	folder, err := Home(c, false)
+	folder, err := deck.Home(c, false)
 	if err != nil || folder == nil {
-		return p.none(err)
+		return p.Empty(err)
 	}
-	docs, total, err := p.folder(c.Tx, folder.ID(), byBinned)
+	docs, total, err := folderPage(p.Paging, c.Tx, folder.ID(), byBinned)
 	if err != nil {
 		return nil, err
 	}

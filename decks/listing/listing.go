@@ -13,8 +13,6 @@ import (
 // folder and number, public the same for decks that everyone may see, binned its folder and
 // when it was put in the trash. A deck has listing or binned.
 
-func listed(folder string, n int64) string { return fmt.Sprintf("%s/%019d", folder, n) }
-
 func binned(folder string, at time.Time, n int64) string {
 	return fmt.Sprintf("%s/%015d/%019d", folder, at.UnixMilli(), n)
 }
@@ -27,7 +25,7 @@ func Relist(d *storage.Doc) (was [2]string, err error) {
 	if d.IsTrashed() {
 		bin = binned(folder, storage.Prop[time.Time](d, "deck:trashed_at"), deck.Number(d))
 	} else {
-		list = listed(folder, deck.Number(d))
+		list = deck.ListingKey(folder, deck.Number(d))
 		if storage.Prop[string](d, "deck:visibility") == "all" {
 			public = list
 		}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"catena/decks/deck"
 	"catena/storage"
 	"catena/storage/fault"
 	"catena/storage/search"
@@ -55,7 +56,7 @@ func (l List) place(tx *storage.Tx, from string, behind int64) (string, error) {
 			n++
 		}
 	} else {
-		page, err := search.Query(tx, "SELECT * FROM Deck WHERE "+l.By+" >= ? AND "+l.By+" < ?"+Live+" ORDER BY "+l.By, search.Options{
+		page, err := search.Query(tx, "SELECT * FROM Deck WHERE "+l.By+" >= ? AND "+l.By+" < ?"+deck.Live+" ORDER BY "+l.By, search.Options{
 			Args: []any{l.Folder + "/" + from, l.Folder + "0"}, PageOptions: storage.PageOptions{Offset: int(behind), Limit: 1, CountLimit: -1},
 		})
 		if err != nil || len(page.Docs) == 0 {
@@ -95,7 +96,7 @@ func (l List) put(tx *storage.Tx, key string, row []Block, i int) error {
 func (l List) append(tx *storage.Tx, b Block) error {
 	table := tx.Table(BlockTable)
 	for key, raw := range table.Scan(l.name()+"/", l.name()+"0", true, 1) {
-		row, err := ReadRow[[]Block](raw)
+		row, err := deck.ReadRow[[]Block](raw)
 		if err != nil {
 			return fault.Internal.Errorf("blocks of decks: %w", err)
 		}

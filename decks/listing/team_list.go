@@ -2,7 +2,6 @@ package listing
 
 import (
 	"net/url"
-	"strconv"
 	"strings"
 
 	"catena/decks/deck"
@@ -34,7 +33,7 @@ func Placed(tx *storage.Tx, d *storage.Doc, gone bool) error {
 	case team == 0:
 		return place(tx, d, "")
 	}
-	return place(tx, d, listed(TeamGroup(team), deck.Number(d)))
+	return place(tx, d, deck.ListingKey(deck.TeamGroup(team), deck.Number(d)))
 }
 
 // homeUser is whose folder of decks a deck is in.
@@ -103,12 +102,9 @@ func TeamOf(tx *storage.Tx, user string) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	folder, err := HomeOf(tx, user)
+	folder, err := deck.HomeOf(tx, user)
 	if err != nil || folder == nil {
 		return now, err
 	}
 	return now, replace(tx, folder.ID())
 }
-
-// TeamGroup is the group of a team's members.
-func TeamGroup(id int64) string { return "team-" + strconv.FormatInt(id, 10) }

@@ -1,6 +1,7 @@
 package listing
 
 import (
+	"catena/decks/deck"
 	"catena/storage"
 	"catena/storage/fault"
 	"catena/storage/search"
@@ -10,9 +11,9 @@ import (
 func replace(tx *storage.Tx, folder string) error {
 	below := folder + "0"
 	for {
-		page, err := search.Query(tx, "SELECT * FROM Deck WHERE deck:listing >= ? AND deck:listing < ?"+Live+
+		page, err := search.Query(tx, "SELECT * FROM Deck WHERE deck:listing >= ? AND deck:listing < ?"+deck.Live+
 			" AND deck:visibility IN ('all', 'team') ORDER BY deck:listing DESC", search.Options{
-			Args: []any{folder + "/", below}, PageOptions: storage.PageOptions{Limit: MaxPerPage, CountLimit: -1},
+			Args: []any{folder + "/", below}, PageOptions: storage.PageOptions{Limit: deck.MaxPerPage, CountLimit: -1},
 		})
 		if err != nil {
 			return err
@@ -23,18 +24,18 @@ func replace(tx *storage.Tx, folder string) error {
 			}
 			below = storage.Prop[string](d, byListing)
 		}
-		if len(page.Docs) < MaxPerPage {
+		if len(page.Docs) < deck.MaxPerPage {
 			return nil
 		}
 	}
 }
 
-// Team returns the page of a team's decks, the last first, and how many there are.
-func (p Paging) Team(tx *storage.Tx, id int64) (storage.Docs, int64, error) {
+// TeamPage returns the page of a team's decks, the last first, and how many there are.
+func TeamPage(p deck.Paging, tx *storage.Tx, id int64) (storage.Docs, int64, error) {
 	if err := p.Check(); err != nil {
 		return nil, 0, err
 	}
-	l := List{ByTeam, TeamGroup(id)}
+	l := List{ByTeam, deck.TeamGroup(id)}
 	total, err := counted(tx, l.Folder)
 	if err != nil {
 		return nil, 0, err
@@ -48,7 +49,7 @@ func (p Paging) Team(tx *storage.Tx, id int64) (storage.Docs, int64, error) {
 		if offset--; offset >= 0 {
 			continue
 		}
-		ref, err := ReadRow[storage.Ref](raw)
+		ref, err := deck.ReadRow[storage.Ref](raw)
 		if err != nil {
 			return nil, 0, fault.Internal.Errorf("deck of team %d: %w", id, err)
 		}
@@ -61,7 +62,7 @@ func (p Paging) Team(tx *storage.Tx, id int64) (storage.Docs, int64, error) {
 // TeamDeck returns the deck of a number that is in a team's list.
 func TeamDeck(tx *storage.Tx, team, number int64) (*storage.Doc, error) {
 	var ref storage.Ref
-	ok, err := tx.Table(teamDeckTable).Get(listed(TeamGroup(team), number), &ref)
+	ok, err := tx.Table(teamDeckTable).Get(deck.ListingKey(deck.TeamGroup(team), number), &ref)
 	if err == nil && !ok {
 		err = fault.NotFound.Errorf("deck %d: does not exist", number)
 	}

@@ -4,7 +4,6 @@ import (
 	"errors"
 
 	"catena/decks/deck"
-	"catena/decks/listing"
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/credential"
@@ -31,7 +30,7 @@ func (p createShareLinkParams) run(c *engine.Ctx, _ engine.Void) (map[string]any
 	if err := mayLink(c); err != nil {
 		return nil, err
 	}
-	d, err := listing.Find(c, p.ID, false)
+	d, err := deck.Find(c, p.ID, false)
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,6 @@ package share
 
 import (
 	"catena/decks/deck"
-	"catena/decks/listing"
 	"catena/engine"
 )
 
@@ -21,7 +20,7 @@ func (p listShareLinksParams) run(c *engine.Ctx, _ engine.Void) (map[string]any,
 	if err := mayLink(c); err != nil {
 		return nil, err
 	}
-	d, err := listing.Find(c, p.ID, false)
+	d, err := deck.Find(c, p.ID, false)
 	if err != nil {
 		return nil, err
 	}

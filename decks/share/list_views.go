@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 
 	"catena/decks/deck"
-	"catena/decks/listing"
 	"catena/engine"
 	"catena/storage/fault"
 )
@@ -19,14 +18,14 @@ var listShareViews = engine.Op{
 type listShareViewsParams struct {
 	Deck int64 `json:"deck_id" doc:"Number of the deck."`
 	ID   int64 `json:"id" doc:"Number of the link."`
-	listing.Paging
+	deck.Paging
 }
 
 func (p listShareViewsParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
 	if err := mayLink(c); err != nil {
 		return nil, err
 	}
-	d, err := listing.Find(c, p.Deck, false)
+	d, err := deck.Find(c, p.Deck, false)
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +35,7 @@ func (p listShareViewsParams) run(c *engine.Ctx, _ engine.Void) (map[string]any,
 		return nil, cmp.Or[error](err, fault.NotFound.Errorf("share link %d of deck %d: does not exist", p.ID, p.Deck))
 	}
 	return p.Rows(c.Tx.Table(viewTable), prefix+"/", keptViews, func(raw json.RawMessage) (any, error) {
-		row, err := listing.ReadRow[viewRow](raw)
+		row, err := deck.ReadRow[viewRow](raw)
 		return map[string]any{"viewed_at": deck.Stamp(row.At), "user_agent": row.Agent, "referrer": row.Referrer}, err
 	})
 }
@@ -47,11 +46,11 @@ var listNotices = engine.Op{
 	Run: engine.On(listNoticesParams.run),
 }
 
-type listNoticesParams struct{ listing.Paging }
+type listNoticesParams struct{ deck.Paging }
 
 func (p listNoticesParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error) {
 	return p.Rows(c.Tx.Table(noticeTable), noticePrefix(c.As.Name), keptNotices, func(raw json.RawMessage) (any, error) {
-		n, err := listing.ReadRow[notice](raw)
+		n, err := deck.ReadRow[notice](raw)
 		return map[string]any{
 			"id": n.ID, "event": n.Event, "deck_id": n.Deck, "share_link_id": n.Link, "title": n.Title, "name": n.Name, "created_at": deck.Stamp(n.At),
 		}, err

@@ -5,7 +5,6 @@ import (
 	"crypto/hmac"
 
 	"catena/decks/deck"
-	"catena/decks/export"
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
@@ -90,7 +89,7 @@ func (p openShareParams) find(c *engine.Ctx) (*storage.Doc, *link, error) {
 		return nil, nil, err
 	}
 	owner, err := people.Lookup(c.Tx, l.Owner)
-	if fault.Is(err, fault.NotFound) || err == nil && (!linksIncluded(owner) || !export.MayStill(c.Tx, d, l.Owned)) {
+	if fault.Is(err, fault.NotFound) || err == nil && (!linksIncluded(owner) || !deck.MayStill(c.Tx, d, l.Owned)) {
 		return nil, nil, missing
 	}
 	if err == nil && l.expired(c.Now) {

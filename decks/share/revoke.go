@@ -2,7 +2,6 @@ package share
 
 import (
 	"catena/decks/deck"
-	"catena/decks/listing"
 	"catena/engine"
 	"catena/storage/fault"
 )
@@ -22,7 +21,7 @@ func (p revokeShareLinkParams) run(c *engine.Ctx, _ engine.Void) (map[string]any
 	if err := mayLink(c); err != nil {
 		return nil, err
 	}
-	d, err := listing.Find(c, p.Deck, false)
+	d, err := deck.Find(c, p.Deck, false)
 	if err != nil {
 		return nil, err
 	}

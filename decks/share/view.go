@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"catena/decks/deck"
-	"catena/decks/listing"
 	"catena/engine"
 	"catena/storage"
 )
@@ -102,7 +101,7 @@ func (l *link) remove(tx *storage.Tx, d *storage.Doc) error {
 // Forget removes the links of a deck that is gone.
 func Forget(tx *storage.Tx, d *storage.Doc) error {
 	for _, raw := range tx.Table(linkTable).Scan(d.ID()+"/", d.ID()+"0", false, maxLinks) {
-		l, err := listing.ReadRow[link](raw)
+		l, err := deck.ReadRow[link](raw)
 		if err == nil {
 			err = l.remove(tx, d)
 		}

@@ -3,7 +3,6 @@ package slide
 import (
 	"catena/decks/deck"
 	"catena/decks/html"
-	"catena/decks/listing"
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
@@ -69,7 +68,7 @@ func (p getSlideParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error
 
 // slidesOf reads the slides of one of the caller's decks.
 func slidesOf(c *engine.Ctx, id int64) (*storage.Doc, *Deck, error) {
-	d, err := listing.Find(c, id, false)
+	d, err := deck.Find(c, id, false)
 	if err != nil {
 		return nil, nil, err
 	}

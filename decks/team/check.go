@@ -7,7 +7,6 @@ import (
 
 	"catena/decks/deck"
 	"catena/decks/field"
-	"catena/decks/listing"
 	"catena/storage"
 	"catena/storage/fault"
 )
@@ -25,7 +24,7 @@ func checkTeam(name, period string) error {
 
 // freeTeamSlug returns a slug that no team has.
 func freeTeamSlug(tx *storage.Tx, name string, self int64) (string, error) {
-	base := listing.SlugOf(name)
+	base := deck.SlugOf(name)
 	slug := base
 	for n := 2; n < 1000; n++ {
 		var id int64

@@ -16,7 +16,7 @@ var listTeamDecks = engine.Op{
 }
 
 type listTeamDecksParams struct {
-	listing.Paging
+	deck.Paging
 	deck.View
 }
 
@@ -29,7 +29,7 @@ func (p listTeamDecksParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, 
 	if err != nil {
 		return nil, err
 	}
-	docs, total, err := p.Team(c.Tx.As(deck.Behind(c)), u.TeamID)
+	docs, total, err := listing.TeamPage(p.Paging, c.Tx.As(deck.Behind(c)), u.TeamID)
 	if err != nil {
 		return nil, err
 	}

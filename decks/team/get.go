@@ -2,7 +2,6 @@ package team
 
 import (
 	"catena/decks/deck"
-	"catena/decks/listing"
 	"catena/engine"
 	"catena/storage/fault"
 	"catena/storage/people"
@@ -64,7 +63,7 @@ func (p deleteTeamParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, err
 	if err != nil {
 		return nil, err
 	}
-	g, err := people.LookupGroup(c.Tx, listing.TeamGroup(p.ID))
+	g, err := people.LookupGroup(c.Tx, deck.TeamGroup(p.ID))
 	if err != nil {
 		return nil, err
 	}

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"catena/decks/deck"
-	"catena/decks/listing"
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
@@ -71,7 +70,7 @@ func (t *Team) put(tx *storage.Tx, name, role string) error {
 	if u.TeamID != 0 && u.TeamID != t.ID {
 		return fault.Conflict.Errorf("user %s: is already in team %d", name, u.TeamID)
 	}
-	group := listing.TeamGroup(t.ID)
+	group := deck.TeamGroup(t.ID)
 	g, err := people.LookupGroup(tx, group)
 	if err != nil {
 		return err

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"catena/decks/deck"
-	"catena/decks/listing"
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
@@ -49,19 +48,19 @@ func (p removeMemberParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, e
 
 // drop takes a user and the user's decks out of the team.
 func (t *Team) drop(tx *storage.Tx, u *people.User) error {
-	group := listing.TeamGroup(t.ID)
+	group := deck.TeamGroup(t.ID)
 	u.TeamID, u.TeamRole, u.AccountType, u.BillingPeriod = 0, "", "free", "none"
 	u.Groups = slices.DeleteFunc(u.Groups, func(g string) bool { return strings.EqualFold(g, group) })
 	if err := people.SaveUser(tx, u, ""); err != nil {
 		return err
 	}
-	folder, err := listing.HomeOf(tx, u.Username)
+	folder, err := deck.HomeOf(tx, u.Username)
 	if err != nil || folder == nil {
 		return err
 	}
 	for {
-		page, err := search.Query(tx, "SELECT * FROM Deck WHERE ecm:parentId = ?"+listing.Live+" AND deck:visibility = 'team'", search.Options{
-			Args: []any{folder.ID()}, PageOptions: storage.PageOptions{Limit: listing.MaxPerPage, CountLimit: -1},
+		page, err := search.Query(tx, "SELECT * FROM Deck WHERE ecm:parentId = ?"+deck.Live+" AND deck:visibility = 'team'", search.Options{
+			Args: []any{folder.ID()}, PageOptions: storage.PageOptions{Limit: deck.MaxPerPage, CountLimit: -1},
 		})
 		if err != nil || len(page.Docs) == 0 {
 			return err

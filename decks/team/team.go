@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"catena/decks/deck"
-	"catena/decks/listing"
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
@@ -67,9 +66,9 @@ func (t *Team) save(tx *storage.Tx) error {
 	if err := tx.Table(slugTable).Put(t.Slug, t.ID); err != nil {
 		return err
 	}
-	g, err := people.LookupGroup(tx, listing.TeamGroup(t.ID))
+	g, err := people.LookupGroup(tx, deck.TeamGroup(t.ID))
 	if fault.Is(err, fault.NotFound) {
-		g, err = &people.Group{Name: listing.TeamGroup(t.ID)}, nil
+		g, err = &people.Group{Name: deck.TeamGroup(t.ID)}, nil
 	}
 	if err != nil || g.Label == t.Name {
 		return err
@@ -91,7 +90,7 @@ func (t *Team) whole(tx *storage.Tx, base string) (map[string]any, error) {
 	out := t.Shape(base, "")
 	delete(out, "role")
 	out["billing_period"], out["created_at"], out["updated_at"] = cmp.Or(t.BillingPeriod, "none"), deck.Stamp(t.Created), deck.Stamp(t.Updated)
-	g, err := people.LookupGroup(tx, listing.TeamGroup(t.ID))
+	g, err := people.LookupGroup(tx, deck.TeamGroup(t.ID))
 	if err != nil {
 		return nil, err
 	}

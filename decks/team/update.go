@@ -4,7 +4,6 @@ import (
 	"cmp"
 
 	"catena/decks/deck"
-	"catena/decks/listing"
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
@@ -79,7 +78,7 @@ func (t *Team) rename(tx *storage.Tx, slug string) error {
 
 // bill passes the team's billing period on to its members.
 func (t *Team) bill(tx *storage.Tx) error {
-	g, err := people.LookupGroup(tx, listing.TeamGroup(t.ID))
+	g, err := people.LookupGroup(tx, deck.TeamGroup(t.ID))
 	if err != nil {
 		return err
 	}

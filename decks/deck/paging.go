@@ -1,10 +1,9 @@
-package listing
+package deck
 
 import (
 	"encoding/json"
 	"errors"
 
-	"catena/decks/deck"
 	"catena/storage"
 	"catena/storage/fault"
 	"catena/storage/search"
@@ -26,37 +25,12 @@ type Paging struct {
 func (p Paging) Check() error {
 	var errs []error
 	if p.Page < 1 || p.Page > maxTotal {
-		errs = append(errs, deck.Invalid("page", fault.CodeOutOfRange, "page: must be between 1 and %d, not %d", maxTotal, p.Page))
+		errs = append(errs, Invalid("page", fault.CodeOutOfRange, "page: must be between 1 and %d, not %d", maxTotal, p.Page))
 	}
 	if p.PerPage < 1 || p.PerPage > MaxPerPage {
-		errs = append(errs, deck.Invalid("per_page", fault.CodeOutOfRange, "per_page: must be between 1 and %d, not %d", MaxPerPage, p.PerPage))
+		errs = append(errs, Invalid("per_page", fault.CodeOutOfRange, "per_page: must be between 1 and %d, not %d", MaxPerPage, p.PerPage))
 	}
 	return errors.Join(errs...)
-}
-
-// folder returns the page of a folder's decks that have a property they are listed by, the
-// last first, and how many there are.
-func (p Paging) folder(tx *storage.Tx, folder, by string) (storage.Docs, counts, error) {
-	if err := p.Check(); err != nil {
-		return nil, counts{}, err
-	}
-	total, err := counted(tx, folder)
-	if err != nil {
-		return nil, counts{}, err
-	}
-	l := List{by, folder}
-	below, offset, err := l.Leap(tx, l.of(total), (p.Page-1)*p.PerPage)
-	if err != nil {
-		return nil, counts{}, err
-	}
-	query := "SELECT * FROM Deck WHERE " + by + " >= ? AND " + by + " < ?" + Live + " ORDER BY " + by + " DESC"
-	page, err := search.Query(tx, query, search.Options{Args: []any{folder + "/", below}, PageOptions: storage.PageOptions{
-		Offset: int(offset), Limit: int(p.PerPage), CountLimit: -1,
-	}})
-	if err != nil {
-		return nil, counts{}, err
-	}
-	return page.Docs, total, nil
 }
 
 // Answer is a page as the service's lists look.
@@ -67,8 +41,8 @@ func (p Paging) Answer(data []any, total int) map[string]any {
 	}
 }
 
-// none is the page of a list with nothing in it, if nothing is wrong.
-func (p Paging) none(err error) (map[string]any, error) {
+// Empty is the page of a list with nothing in it, if nothing is wrong.
+func (p Paging) Empty(err error) (map[string]any, error) {
 	if err = errors.Join(err, p.Check()); err != nil {
 		return nil, err
 	}
@@ -93,4 +67,11 @@ func (p Paging) Rows(table storage.Table, prefix string, limit int, shape func(j
 		data = append(data, row)
 	}
 	return p.Answer(data, total), nil
+}
+
+// ReadRow decodes a row that a scan found.
+func ReadRow[T any](raw json.RawMessage) (T, error) {
+	var row T
+	err := json.Unmarshal(raw, &row)
+	return row, err
 }

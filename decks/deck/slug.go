@@ -1,10 +1,9 @@
-package listing
+package deck
 
 import (
 	"strings"
 	"unicode"
 
-	"catena/decks/deck"
 	"catena/storage"
 	"catena/storage/fault"
 
@@ -52,5 +51,5 @@ func FreeSlug(tx *storage.Tx, folder, title, self string) (string, error) {
 
 // FreeSlugIn returns a slug for a deck that no other in its folder has.
 func FreeSlugIn(tx *storage.Tx, d *storage.Doc, title string) (string, error) {
-	return FreeSlug(deck.AsSystem(tx), d.ParentID(), title, d.ID())
+	return FreeSlug(AsSystem(tx), d.ParentID(), title, d.ID())
 }

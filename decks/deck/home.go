@@ -1,10 +1,9 @@
-package listing
+package deck
 
 import (
 	"net/url"
 	"strings"
 
-	"catena/decks/deck"
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
@@ -22,9 +21,9 @@ func Home(c *engine.Ctx, needed bool) (*storage.Doc, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := tx.Child(root, deck.Homes)
+	all, err := tx.Child(root, Homes)
 	if fault.Is(err, fault.NotFound) {
-		all, err = tx.Create(root, "HiddenFolder", deck.Homes, storage.Props{"dc:title": "Decks"})
+		all, err = tx.Create(root, "HiddenFolder", Homes, storage.Props{"dc:title": "Decks"})
 	}
 	if err != nil {
 		return nil, err
@@ -44,7 +43,7 @@ func HomeOf(tx *storage.Tx, user string) (*storage.Doc, error) {
 	if user == "" {
 		return nil, nil
 	}
-	folder, err := tx.Doc(storage.Ref("/" + deck.Homes + "/" + homeName(user)))
+	folder, err := tx.Doc(storage.Ref("/" + Homes + "/" + homeName(user)))
 	if fault.Is(err, fault.NotFound) {
 		return nil, nil
 	}

@@ -1,6 +1,8 @@
-package listing
+package deck
 
 import (
+	"fmt"
+
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
@@ -20,7 +22,7 @@ func Find(c *engine.Ctx, number int64, trashed bool) (*storage.Doc, error) {
 	if folder == nil {
 		return nil, missing
 	}
-	docs, err := search.Lookup(c.Tx, "deck:listing", listed(folder.ID(), number))
+	docs, err := search.Lookup(c.Tx, "deck:listing", ListingKey(folder.ID(), number))
 	if err == nil && len(docs) == 0 && trashed {
 		docs, err = trashedDecks(c.Tx, folder.ID(), number)
 	}
@@ -61,3 +63,6 @@ func deckAt(tx *storage.Tx, folder, slug string) (*storage.Doc, error) {
 	}
 	return docs[0], nil
 }
+
+// ListingKey is where a deck stands in the order of a folder's or a team's decks.
+func ListingKey(folder string, n int64) string { return fmt.Sprintf("%s/%019d", folder, n) }
