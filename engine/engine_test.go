@@ -197,7 +197,7 @@ func TestRun(t *testing.T) {
 		{Call{Op: "Text", Input: "x", Params: map[string]any{"text": 1}}, "x1"},
 		{Call{Op: "Chain.Text", Input: "x"}, "x."},
 		{Call{Op: "Test.Text"}, "! invalid: Test.Text: input: is missing, must be of type string"},
-		{Call{Op: "Test.Nope"}, "! notfound: operation Test.Nope: there is none, perhaps Test.One"},
+		{Call{Op: "Test.Nope"}, "! notfound: operation Test.Nope: does not exist, perhaps Test.One"},
 		{Call{Op: "Test.Stored", Door: REST}, "! notfound: operation Test.Stored"},
 		{Call{Op: "Test.Create", Input: "/", Params: map[string]any{"name": "x"}}, "/x"},
 		{Call{Op: "Test.Create", Input: []any{"/", "/x"}, Params: map[string]any{"name": "y"}}, "[/y /x/y]"},
@@ -275,7 +275,7 @@ func TestParams(t *testing.T) {
 		{`{"name":"n"}x`, `! JSON: expected the end at byte 12`},
 		{"{\"name\":\"\xff\"}", `! JSON: string is not UTF-8 at byte 11`},
 		{`{"name":"n","x":` + strings.Repeat("[", 200) + strings.Repeat("]", 200) + `}`, `! JSON: too deep at byte 144`},
-		{`[]`, `! JSON: '{' expected at byte 0`},
+		{`[]`, `! JSON: expected '{' at byte 0`},
 		{`{"name":01}`, `! JSON: invalid number at byte 10`},
 	}
 	for _, test := range tests {

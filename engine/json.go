@@ -57,7 +57,7 @@ func (s *scanner) blank() byte {
 
 func (s *scanner) expect(b byte) error {
 	if s.peek() != b {
-		return s.fail("'" + string(rune(b)) + "' expected")
+		return s.fail("expected '" + string(rune(b)) + "'")
 	}
 	s.pos++
 	return nil

@@ -48,7 +48,7 @@ func hostileParams() []hostile {
 		{name: "unknown property", op: create, params: `{"type":"File","name":"x","properties":{"no:such":1}}`, status: 400, code: "invalid", message: failedInside + `xpath "no:such": no such property`, pointer: "#/no:such"},
 		{name: "value of another type", op: create, params: `{"type":"File","name":"x","properties":{"dc:created":"never"}}`, status: 400, code: "invalid", message: failedInside + `property dc:created: must be of type date, not "never"`, pointer: "#/dc:created"},
 		{name: "list for a text", op: create, params: `{"type":"File","name":"x","properties":{"dc:title":["a"]}}`, status: 400, code: "invalid", message: failedInside + "property dc:title: must be of type string, not a list", pointer: "#/dc:title"},
-		{name: "unknown operation", op: "Document.Creat", params: `{}`, status: 404, code: "unknown_operation", message: "operation Document.Creat: there is none, perhaps Document.Create"},
+		{name: "unknown operation", op: "Document.Creat", params: `{}`, status: 404, code: "unknown_operation", message: "operation Document.Creat: does not exist, perhaps Document.Create"},
 		{name: "operation of 4,000 bytes", op: strings.Repeat("x", 4000), params: `{}`, status: 404, code: "unknown_operation", message: "operation " + strings.Repeat("x", 1000) + "…"},
 		{name: "unknown parameter", op: "Document.GetChildren", params: `{"unknown":{"a":[1,2,3]}}`, status: 200},
 		{name: "input that is not there", op: create, body: `{"input":"/none","params":{"type":"File"}}`, status: 404, code: "notfound", message: failedCreate + "/none"},

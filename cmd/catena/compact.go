@@ -24,7 +24,7 @@ func (r room) String() string {
 
 func compactCmd(g *global) *cobra.Command {
 	return &cobra.Command{
-		Use: "compact", Short: "Give back the room on the disk that nothing needs any more", Args: cobra.NoArgs,
+		Use: "compact", Short: "Free disk space that is no longer used", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if g.server != "" {
 				return usage{errNotLocal}

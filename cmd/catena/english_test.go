@@ -28,6 +28,16 @@ var odd = []struct {
 	{regexp.MustCompile(`(?i)\b(is|are) to be\b`), `"must be"`},
 	{regexp.MustCompile(`(?i)\bgives? away\b|\bbroken off\b|\bbroke off\b`), `"reassign" or "interrupted"`},
 	{regexp.MustCompile(`(?i)\bof much\b|\bof no use\b`), `"high-value", "unused"`},
+	{regexp.MustCompile(`(?i)\bunless (it|he|she|they) (is|are) told\b`), `"by default"`},
+	{regexp.MustCompile(`(?i)\bone's own\b`), `"the caller's"`},
+	{regexp.MustCompile(`(?i)\bthe (newest|oldest|latest|last) first\b`), `"newest first"`},
+	{regexp.MustCompile(`(?i)\bat hand\b`), `"current"`},
+	{regexp.MustCompile(`(?i)\b(is|are) over\b`), `"has ended", "has expired"`},
+	{regexp.MustCompile(`(?i)\bany more\b`), `"no longer"`},
+	{regexp.MustCompile(`(?i)\bkeeps? the input\b`), `"returns the input"`},
+	{regexp.MustCompile(`(?i)\bnot below \d`), `"at least"`},
+	{regexp.MustCompile(`(?i)\bthan (it|they|is|one) may\b`), `"too …", "than allowed"`},
+	{regexp.MustCompile(`(^|[.;:] )Who(se)? (is|has|does|names|wants)\b`), `"users who …"`},
 }
 
 // noX finds "is no X", which is odd unless "there" stands before it.

@@ -302,7 +302,7 @@ func (p *parser) verbatim(at pos) (node, error) {
 	const closing = "</#noparse>"
 	n := strings.Index(p.text[p.pos:], closing)
 	if n < 0 {
-		return nil, at.fail("%s expected", closing)
+		return nil, at.fail("expected %s", closing)
 	}
 	t := &text{at: at, s: p.text[p.pos : p.pos+n]}
 	p.pos += n + len(closing)

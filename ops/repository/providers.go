@@ -145,7 +145,7 @@ func (r *reader) count(into *countTo) func(*yaml.Node) {
 		case n.Value == "page":
 			*into = toPage
 		case err != nil || to < 1:
-			r.Fail(r.At(n), "count: \"page\" or a number above 0 expected")
+			r.Fail(r.At(n), "count: must be \"page\" or a number greater than 0")
 		default:
 			*into = countTo(to)
 		}

@@ -13,7 +13,7 @@ func setWorkflowVar(ms models) engine.Op {
 		Label:    "Set Workflow Variable",
 		Category: context,
 		Requires: "Workflow",
-		Doc: "Sets a variable of a workflow and keeps the input: in the map " + workflowVars + " if the chain has one, and in the " +
+		Doc: "Sets a variable of a workflow and returns the input: in the map " + workflowVars + " if the chain has one, and in the " +
 			"named or current workflow, if it declares the variable. Without a workflow, only the map changes. Except for operations " +
 			"stored on the server, only administrators may set workflow variables this way.",
 		Run: on(ms, setWorkflowVarParams.run),

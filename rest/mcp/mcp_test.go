@@ -298,7 +298,7 @@ func TestAutomation(t *testing.T) {
 		t.Errorf("dry run: %v", dry)
 	}
 	tests := []struct{ tool, args, want string }{
-		{"run_operation", `{"operation":"Document.Creat"}`, "notfound: operation Document.Creat: there is none, perhaps Document.Create"},
+		{"run_operation", `{"operation":"Document.Creat"}`, "notfound: operation Document.Creat: does not exist, perhaps Document.Create"},
 		{"run_operation", `{"operation":"Document.GetChild","input":"/none"}`, `notfound: Document.GetChild: /none`},
 		{"run_operation", `{"operation":"Test.Panic"}`, "internal: the server failed"},
 		{"run_operation", `{"operation":"Document.GetChild","input":"/default-domain/workspaces","params":{"name":"w"},"repository":"beside"}`, "notfound: Document.GetChild: /default-domain/workspaces/w"},

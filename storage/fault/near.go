@@ -37,7 +37,7 @@ func PerhapsIn(path, word string, candidates iter.Seq[string]) string {
 func Missing(kind, name string, known iter.Seq[string]) *Error {
 	near := Perhaps(name, known)
 	if near != "" {
-		near = ": there is none" + near
+		near = ": does not exist" + near
 	}
 	return NotFound.Errorf("%s %s%s", kind, name, near)
 }
