@@ -69,7 +69,7 @@ func (x *Request) guard() error {
 		x.allowOrigin(origin[0])
 	}
 	if err := x.Server.cross.Check(r); err != nil {
-		return fault.Denied.Errorf("request comes from another web site").WithCode(fault.CodeCrossOrigin)
+		return fault.Denied.Errorf("request comes from another website").WithCode(fault.CodeCrossOrigin)
 	}
 	if enc := r.Header["Content-Encoding"]; len(enc) > 0 && !strings.EqualFold(enc[0], "identity") {
 		return fault.Invalid.Errorf("content encoding %q is not accepted", enc[0]).WithCode(fault.CodeUnsupportedMediaType)

@@ -6,7 +6,6 @@ import (
 
 	"catena/storage"
 	"catena/storage/fault"
-	"catena/storage/search"
 )
 
 const (

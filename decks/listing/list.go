@@ -5,6 +5,7 @@ import (
 	"catena/decks/deck"
 	"catena/engine"
 	"catena/storage"
+	"catena/storage/search"
 )
 
 // Ops are the operations that list decks.

@@ -80,7 +80,7 @@ func limitOf(q url.Values, most int) (int, error) {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 {
-		return 0, fault.Invalid.Errorf("limit %q: a number above 0 expected", text).In("limit")
+		return 0, fault.Invalid.Errorf("limit %q: must be a number greater than 0", text).In("limit")
 	}
 	return n, nil
 }
@@ -94,7 +94,7 @@ func listRuns(x *rest.Request) error {
 	case rest.RunFailed:
 		return listFailed(x)
 	default:
-		return fault.Invalid.Errorf("state %q: %s or %s expected", s, rest.RunRuns, rest.RunFailed).In("state")
+		return fault.Invalid.Errorf("state %q: must be %s or %s", s, rest.RunRuns, rest.RunFailed).In("state")
 	}
 }
 
@@ -117,7 +117,7 @@ func listFailed(x *rest.Request) error {
 	}
 	if text := q.Get("since"); text != "" {
 		if f.Since, err = time.Parse(time.RFC3339, text); err != nil {
-			return fault.Invalid.Errorf("since %q: a time as 2006-01-02T15:04:05Z expected", text).In("since")
+			return fault.Invalid.Errorf("since %q: must be a time such as 2006-01-02T15:04:05Z", text).In("since")
 		}
 	}
 	found, more, err := x.Engine.FailedRuns(x.HTTP.Context(), x.As, f)
@@ -174,16 +174,16 @@ func retryRun(x *rest.Request) error {
 	}
 	version := x.Query().Get("version")
 	if !slices.Contains([]string{"", "same", "latest"}, version) {
-		return fault.Invalid.Errorf("version %q: same or latest expected", version).In("version")
+		return fault.Invalid.Errorf("version %q: must be same or latest", version).In("version")
 	}
 	f, d, err := x.Engine.FailedRun(x.HTTP.Context(), x.As, id)
 	switch {
 	case err != nil:
 		return err
 	case len(d.Left) > 0:
-		return fault.Conflict.Errorf("run %s: cannot be made again, for %s was not kept", id, strings.Join(d.Left, ", ")).WithCode(fault.CodeRunIncomplete)
+		return fault.Conflict.Errorf("run %s: cannot be repeated, since %s was not stored", id, strings.Join(d.Left, ", ")).WithCode(fault.CodeRunIncomplete)
 	case f.Door == engine.Listener.String():
-		return fault.Conflict.Errorf("run %s: was made by an event, its job tries again by itself", id).WithCode(fault.CodeRunIncomplete)
+		return fault.Conflict.Errorf("run %s: was started by an event; its job retries by itself", id).WithCode(fault.CodeRunIncomplete)
 	}
 	if err := x.Enter(f.Repository); err != nil {
 		return err

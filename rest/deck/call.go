@@ -55,7 +55,7 @@ func (s *service) begin(x *rest.Request) (rest.RawParams, error) {
 		return nil, err
 	}
 	if !acceptsJSON(x) {
-		return nil, fault.Invalid.Errorf("answers are JSON, which Accept leaves out").WithCode(fault.CodeNotAcceptable)
+		return nil, fault.Invalid.Errorf("responses are JSON, which Accept excludes").WithCode(fault.CodeNotAcceptable)
 	}
 	revision, err := revisionOf(x)
 	if err != nil {
@@ -145,7 +145,7 @@ func (s *service) body(x *rest.Request, p rest.RawParams) (rest.RawParams, error
 	err = rest.Members(object, func(name string, value json.RawMessage) error {
 		param, ok := s.members[name]
 		if !ok {
-			return fault.Invalid.Errorf("%.40s: is no field here", name).In(name).WithCode(fault.CodeUnknownField)
+			return fault.Invalid.Errorf("%.40s: is not a field here", name).In(name).WithCode(fault.CodeUnknownField)
 		}
 		p = p.Add(param, value)
 		return nil

@@ -99,7 +99,7 @@ func revisionOf(x *rest.Request) (string, error) {
 	case "A", "B", "union":
 		h.Set("Deck-Revision", revision)
 	default:
-		return "", fault.Invalid.Errorf("revision %.40q: there are A and B", revision).In("revision").WithCode(fault.CodeUnknownRevision)
+		return "", fault.Invalid.Errorf("revision %.40q: must be A or B", revision).In("revision").WithCode(fault.CodeUnknownRevision)
 	}
 	return revision, nil
 }

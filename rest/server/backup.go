@@ -22,7 +22,7 @@ func backup(x *rest.Request) error {
 	}
 	if err != nil && x.HTTP.Method != http.MethodHead {
 		if !rest.Gone(x.HTTP.Context(), err) {
-			x.Report(http.StatusInternalServerError, "backup broke off", err)
+			x.Report(http.StatusInternalServerError, "backup was interrupted", err)
 		}
 		x.Abort()
 	}

@@ -56,9 +56,9 @@ func platformAPI(x *rest.Request) error {
 		"openapi": "3.1.0",
 		"info": map[string]any{
 			"title": "catena", "version": cmp.Or(x.Server.Version, "1"),
-			"description": "Documents and what stands beside them. Everything below /api/v1 is also below /api/v1/repo/{repository}, and all of it below the context path." +
-				" A {doc} is a path and may hold slashes. Who asks with credentials finds the operations they may run here as well." +
-				" Schemas name what is always there; where they name nothing more, more may come.",
+			"description": "Documents and related resources. Everything below /api/v1 is also below /api/v1/repo/{repository}, and all of it below the context path." +
+				" A {doc} is a path and may contain slashes. With credentials, the description includes the operations that the caller may run." +
+				" Schemas list the members that are always present; unless they exclude others, more may be present.",
 		},
 		"servers":  []any{map[string]any{"url": x.Base()}},
 		"security": []any{map[string]any{"password": []any{}}, map[string]any{"key": []any{}}, map[string]any{"token": []any{}}},
@@ -201,21 +201,21 @@ func controlsOf(r *rest.Route) (out []any) {
 		out = append(out, p)
 	}
 	if r.Op != "" {
-		header("properties", "Schemas whose properties documents in the answer have, by commas; * for all.")
-		header("enrichers.document", "What else is said of documents, by commas.")
-		header("fetch.document", "Properties whose references are resolved, by commas.")
+		header("properties", "Schemas whose properties to include in documents, separated by commas; * for all.")
+		header("enrichers.document", "Additional information to include in documents, separated by commas.")
+		header("fetch.document", "Properties whose references to resolve, separated by commas.")
 	}
 	switch r.Method {
 	case http.MethodPost:
-		header("Idempotency-Key", "A request with the key of one before it is not carried out again; it gets the same answer.")
+		header("Idempotency-Key", "A request with the key of an earlier one is not executed again; it gets the same response.")
 	case http.MethodPut, http.MethodDelete:
 		if strings.HasSuffix(r.Path, "/id/:id") || strings.HasSuffix(r.Path, "/path/:doc") {
-			header("If-Match", "The ETag of the state that may be changed.")
+			header("If-Match", "ETag of the version that may be changed.")
 		}
 	}
 	if r.Op != "" && r.Method != http.MethodGet {
 		p := openapi.Parameter("query", "dryRun", openapi.Type("boolean"))
-		p["description"] = "Shows what would be returned and changed, and changes nothing."
+		p["description"] = "Returns the result and the changes, but rolls them back."
 		out = append(out, p)
 	}
 	return out
@@ -297,9 +297,9 @@ func responses(r *rest.Route, op *engine.Def) map[string]any {
 		out[strconv.Itoa(r.Or)] = other
 	}
 	if r.Method == http.MethodGet && status == http.StatusOK {
-		out["304"] = map[string]any{"description": "Not changed since the state that If-None-Match names."}
+		out["304"] = map[string]any{"description": "Not changed since the version named by If-None-Match."}
 	}
-	out["default"] = map[string]any{"description": "What went wrong.", "content": openapi.JSON(openapi.Ref("Exception"))}
+	out["default"] = map[string]any{"description": "The error.", "content": openapi.JSON(openapi.Ref("Exception"))}
 	return out
 }
 
