@@ -4,6 +4,7 @@ import (
 	"catena/decks/deck"
 	"catena/decks/export"
 	"catena/decks/file"
+	"catena/decks/listing"
 	"catena/decks/share"
 	"catena/storage"
 	"catena/storage/people"

@@ -32,7 +32,7 @@ func (p lookParams) deck(c *engine.Ctx, opens string, missing error) (*storage.D
 	if p.Token != "" {
 		return share.Deck(c, p.Token, p.Pass, missing)
 	}
-	d, err := deck.DeckOf(c.Tx, p.Username, p.Slug)
+	d, err := deck.BySlug(c.Tx, p.Username, p.Slug)
 	if err != nil || d == nil {
 		return nil, cmp.Or(err, missing)
 	}

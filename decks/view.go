@@ -28,7 +28,7 @@ func (p viewDeckParams) run(c *engine.Ctx, _ engine.Void) (map[string]any, error
 	asked := c.Tx
 	c.Tx = asked.As(deck.Behind(c))
 	defer func() { c.Tx = asked }()
-	d, err := deck.DeckOf(c.Tx, p.Username, p.Slug)
+	d, err := deck.BySlug(c.Tx, p.Username, p.Slug)
 	if err != nil || d == nil || d.IsTrashed() || !maySee(asked, d, c.As, p.Username) {
 		return nil, cmp.Or[error](err, missing)
 	}

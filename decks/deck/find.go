@@ -46,8 +46,8 @@ func trashedDecks(tx *storage.Tx, folder string, number int64) (storage.Docs, er
 	return page.Docs, nil
 }
 
-// DeckOf returns the deck of a user with a slug for a transaction that may see it, nil if there is none.
-func DeckOf(tx *storage.Tx, user, slug string) (*storage.Doc, error) {
+// BySlug returns the deck of a user with a slug for a transaction that may see it, nil if there is none.
+func BySlug(tx *storage.Tx, user, slug string) (*storage.Doc, error) {
 	folder, err := HomeOf(tx, user)
 	if err != nil || folder == nil {
 		return nil, err
