@@ -292,7 +292,7 @@ func (s *shifted) jobs() {
 		}}
 		ctx, cancel := context.WithCancel(s.t.Context())
 		ended := make(chan error, 1)
-		go func() { ended <- outbox.Run(ctx, s.world.Repo, outbox.Handlers{kind: do}) }()
+		go func() { ended <- outbox.Run(ctx, s.Repo, outbox.Handlers{kind: do}) }()
 		select {
 		case <-ran:
 		case <-time.After(5 * time.Second):

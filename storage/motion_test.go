@@ -203,7 +203,7 @@ func TestLargeTreesInMotion(t *testing.T) {
 		t.Error(err)
 	}
 	m.view(m.System(), m.snapshot)
-	if problems, err := maintenance.Verify(context.Background(), m.world.Repo); err != nil || len(problems) > 0 {
+	if problems, err := maintenance.Verify(context.Background(), m.Repo); err != nil || len(problems) > 0 {
 		t.Errorf("verify: %v %v", problems, err)
 	}
 	if records, places := m.rows("D"), m.rows("t"); records != places || m.rows("z") > 0 {

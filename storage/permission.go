@@ -118,8 +118,10 @@ type accessCache struct {
 const (
 	maxPrincipals = 10_000
 	maxLists      = 50_000
-	Everyone      = "Everyone"
 )
+
+// Everyone is the group that every user is in, guests too.
+const Everyone = "Everyone"
 
 func (c *accessCache) init() {
 	c.rights, c.lists = map[string]*rights{}, map[layout.ListID][]ACL{}

@@ -110,7 +110,7 @@ func TestIndexRowsFollowDocuments(t *testing.T) {
 		}
 		return err
 	})
-	if problems, err := maintenance.Verify(t.Context(), l.world.Repo); err != nil || len(problems) > 0 {
+	if problems, err := maintenance.Verify(t.Context(), l.Repo); err != nil || len(problems) > 0 {
 		t.Errorf("verify: %v, %v", problems, err)
 	}
 	var lost []byte
@@ -123,7 +123,7 @@ func TestIndexRowsFollowDocuments(t *testing.T) {
 		}
 		return k.Delete(lost)
 	})
-	if problems, e := maintenance.Verify(t.Context(), l.world.Repo); err != nil || e != nil || len(problems) != 2 {
+	if problems, e := maintenance.Verify(t.Context(), l.Repo); err != nil || e != nil || len(problems) != 2 {
 		t.Errorf("verify after the loss of %q: %v, %v, %v", lost, problems, err, e)
 	}
 }

@@ -8,14 +8,12 @@ import (
 // Decoded bounds what one stream of a file unpacks to, in bytes.
 const Decoded = 64 << 20
 
-// withoutFolder keeps the library from making a folder of settings. It sets a variable of the library, which nobody may
+// This keeps the library from making a folder of settings. It sets a variable of the library, which nobody may
 // write while another reads it: hence before anything else runs.
-var _ = withoutFolder()
-
-func withoutFolder() struct{} {
+var _ = func() bool {
 	api.DisableConfigDir()
-	return struct{}{}
-}
+	return true
+}()
 
 // Settings returns the settings for reading one file as it is: nothing is optimised, and no stream unpacks to more
 // than Decoded. They are the caller's own to change.

@@ -74,8 +74,6 @@ const (
 	logDir       = "log"
 	lockName     = "LOCK"
 	memtableSize = 8 << 20
-	// flushAfter is what a replay may leave in memory before it is flushed.
-	flushAfter = 8 << 20
 	// openTries bounds the opens of Badger, whose first after a crash may fail.
 	openTries = 3
 )

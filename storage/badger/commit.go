@@ -259,13 +259,6 @@ func (s *stamps) add(version uint64) {
 	s.list = append(s.list, version)
 }
 
-// last returns the newest.
-func (s *stamps) last() uint64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.list[len(s.list)-1]
-}
-
 // before returns the stamp before a version, zero if there is none, and forgets those
 // below that.
 func (s *stamps) before(version uint64) uint64 {

@@ -66,6 +66,7 @@ const (
 	MetaSpace     = 'm'
 )
 
+// The kinds of rows within a space, the first byte after that of the space.
 const (
 	ChildByName     = 1
 	ChildByPosition = 2
