@@ -204,7 +204,7 @@ func TestBrowserRail(t *testing.T) {
 	b.wait(`document.activeElement.closest("#slide-list li:last-child") !== null && document.querySelectorAll("#slide-list .drawn").length === 5`)
 	key("ArrowLeft", `, shiftKey: true`)
 	b.shot("overview")
-	if got := eval[string](b, `document.getElementById("said").textContent + "|" + document.querySelectorAll("#slide-list [aria-pressed=true]").length`); got != "2 slides picked|2" {
+	if got := eval[string](b, `document.getElementById("said").textContent + "|" + document.querySelectorAll("#slide-list [aria-pressed=true]").length`); got != "2 slides selected|2" {
 		t.Errorf("picked: %s", got)
 	}
 	eval[bool](b, `(() => {
@@ -258,7 +258,7 @@ func TestBrowserRail(t *testing.T) {
 	b.click("#undo") // the saved deck shows the picture, this one does not
 	b.click("#picture")
 	b.click("#pictures .danger")
-	b.wait(`document.getElementById("pictures-failed").textContent.includes("Save it first")`)
+	b.wait(`document.getElementById("pictures-failed").textContent.includes("Save your changes first")`)
 	eval[bool](b, `(() => { document.getElementById("pictures-dialog").close(); return true; })()`)
 	b.click("#save")
 	b.wait(`document.getElementById("state").textContent === "Saved"`)

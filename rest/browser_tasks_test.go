@@ -74,7 +74,7 @@ func TestBrowserTasks(t *testing.T) {
 	c.wait(`document.getElementById("message").textContent === "Enter at least one user or group."`)
 	c.write("#others input", "carol")
 	c.click("#reassign")
-	c.wait(`document.getElementById("done").textContent === "Review the document: given to carol." && document.getElementById("list").textContent === "No open tasks."`)
+	c.wait(`document.getElementById("done").textContent === "Review the document: reassigned to carol." && document.getElementById("list").textContent === "No open tasks."`)
 	c.quiet()
 
 	// a task of no workflow has no fields, and two ways to end

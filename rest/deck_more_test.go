@@ -151,7 +151,7 @@ func TestDeckRetried(t *testing.T) {
 	s := startDecks(t, -1)
 	for i := range 8 {
 		send := func() *resttest.Answer {
-			return s.Do("POST", "/v1/teams", fmt.Sprintf(`{"name":"Team %d","slug":"team-%[1]d","owner":"alice","billing_period":"monthly"}`, i), "Idempotency-Key", fmt.Sprint("k", i))
+			return s.Do("POST", "/v1/teams", fmt.Sprintf(`{"name":"Team %d","slug":"team-%[1]d","billing_period":"monthly"}`, i), "Idempotency-Key", fmt.Sprint("k", i))
 		}
 		first, again := send(), send()
 		if first.StatusCode != http.StatusCreated || again.StatusCode != http.StatusCreated || again.Text != first.Text ||

@@ -55,7 +55,7 @@ func describe(t *testing.T, change ...func(*storage.Config)) *described {
 	s.Server = resttest.Start(t, resttest.Config{
 		Ops: decks.Ops, Repo: decks.Listen,
 		Storage: func(c *storage.Config) {
-			c.Clock = clock
+			c.Clock, c.Owners = clock, slices.Concat(c.Owners, decks.Owners)
 			for _, f := range change {
 				f(c)
 			}

@@ -87,10 +87,10 @@ func hostileQueries() []hostile {
 		}
 	}
 	return []hostile{
-		query("empty", "", 1, 1, "line 1, column 1: SELECT expected, found the end of the query"),
-		query("no query", "DROP TABLE Document", 1, 1, `line 1, column 1: SELECT expected, found "DROP"…`),
-		query("half", "SELECT * FROM", 1, 14, "line 1, column 14: a document type expected, found the end of the query"),
-		query("second line", "SELECT * FROM Document\nWHERE dc:title = = 'x'", 2, 18, `line 2, column 18: a value (…) expected, found "="`),
+		query("empty", "", 1, 1, "line 1, column 1: expected SELECT, found the end of the query"),
+		query("no query", "DROP TABLE Document", 1, 1, `line 1, column 1: expected SELECT, found "DROP"`),
+		query("half", "SELECT * FROM", 1, 14, "line 1, column 14: expected a document type, found the end of the query"),
+		query("second line", "SELECT * FROM Document\nWHERE dc:title = = 'x'", 2, 18, `line 2, column 18: expected a value (text in quotes, number, TRUE, FALSE, DATE, TIMESTAMP, NOW() or a parameter), found "="`),
 		query("text without end", "SELECT * FROM Document WHERE dc:title = 'x", 1, 41, "line 1, column 41: text without a closing '"),
 		query("unknown type", "SELECT * FROM Nope", 1, 15, `line 1, column 15: unknown document type "Nope"…`),
 		query("unknown property", "SELECT * FROM Document WHERE no:such = 1", 1, 30, `line 1, column 30: unknown field "no:such"`),

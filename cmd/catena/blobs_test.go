@@ -103,7 +103,7 @@ func TestBlobsMove(t *testing.T) {
 	does(0, "0 sent", "blobs", "move", first, "--data", data)
 	contentIn(t, data, "")
 	does(0, "as it should", "verify", "--data", data, "--blobs", first)
-	does(2, "is not there", "verify", "--data", data, "--blobs", second)
+	does(2, "does not exist", "verify", "--data", data, "--blobs", second)
 	does(2, "another data directory", "init", "--data", data+"2", "--blobs", first)
 	if _, err := os.Stat(filepath.Join(data+"2", "store")); err == nil {
 		t.Error("a store without a place for its content")
@@ -134,7 +134,7 @@ func TestBlobsMove(t *testing.T) {
 		t.Errorf("in the folder: %q", names)
 	}
 	does(2, "BUCKET/PREFIX", "blobs", "move", "nowhere", "--data", data)
-	does(2, "closed data directory", "blobs", "move", "folder", "--server", "http://127.0.0.1:1")
+	does(2, "a data directory that no server uses", "blobs", "move", "folder", "--server", "http://127.0.0.1:1")
 }
 
 // TestDoctorLooksAtContent has the doctor look at a bucket that can be used, and at what cannot.

@@ -34,7 +34,7 @@ no message
 		{"user password ada", "other\n", 0, ""},
 		{"user password ada", "\n", 2, "password: must not be empty"},
 		{"user account ada pro --billing yearly", "", 0, ""},
-		{"user account ada gold", "", 1, "none of free, lite, pro"},
+		{"user account ada gold", "", 1, "is not one of free, lite, pro"},
 		{"team create Wonderland --owner ada", "", 0, "ID  SLUG        NAME\n1   wonderland  Wonderland\n\nUSER  ROLE\nada   owner\n"},
 		{"user account ada pro", "", 1, "in team 1"},
 		{"team add 1 Administrator --role admin", "", 0, "Administrator"},

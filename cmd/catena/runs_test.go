@@ -150,7 +150,7 @@ func runningID(t *testing.T, c *client, op string) string {
 		if list := listedRuns(t, c, "?operation="+op); len(list) == 1 {
 			var out bytes.Buffer
 			raw, _ := json.Marshal(map[string]any{"entries": list})
-			if err := listRuns(&out, bytes.NewReader(raw)); err != nil || !strings.HasPrefix(out.String(), list[0].ID) || !strings.Contains(out.String(), op) {
+			if err := listRuns(&out, bytes.NewReader(raw)); err != nil || !strings.Contains(out.String(), "\n"+list[0].ID) || !strings.Contains(out.String(), op) {
 				t.Errorf("%v: %s", err, out.String())
 			}
 			return list[0].ID
