@@ -98,7 +98,7 @@ func mayUseKeysOf(tx *storage.Tx, user string) error {
 	if tx.Principal().Name == user && user != "" || tx.Principal().Admin {
 		return nil
 	}
-	return fault.Denied.Errorf("keys of %s: not visible to '%s'", user, tx.Principal().Name)
+	return fault.Denied.Errorf("keys of %s: not visible to '%s'", cmp.Or(user, "all users"), tx.Principal().Name)
 }
 
 // Keys returns the API keys of a user, without their secrets; for administrators "" means all.

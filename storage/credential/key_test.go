@@ -93,7 +93,7 @@ func TestKeys(t *testing.T) {
 			t.Errorf("keys: %+v %v", keys, err)
 		}
 		_, err = credential.Keys(tx, "")
-		storagetest.WantKind(t, err, fault.Denied, "not for 'bob'")
+		storagetest.WantKind(t, err, fault.Denied, "keys of all users: not visible to 'bob'")
 		return nil
 	})
 	storagetest.WantKind(t, w.Update(ctx, &storage.Principal{Name: "eve"}, func(tx *storage.Tx) error { return credential.RevokeKey(tx, id) }), fault.NotFound, "key")
