@@ -98,9 +98,10 @@ func (d *mcpDoor) call(ctx context.Context, user string, args map[string]any) (*
 	return answer.Result, nil
 }
 
-// failure reads "kind: message".
+// failure reads "kind: message" or "kind (code): message".
 func (d *mcpDoor) failure(text string) scenario.Outcome {
 	kind, message, _ := strings.Cut(text, ": ")
+	kind, _, _ = strings.Cut(kind, " (")
 	f := &scenario.Failure{Kinds: []string{kind}, Message: scenario.Cause(message, isOp(d.s))}
 	if kind == "internal" {
 		f.Message = ""

@@ -2,17 +2,25 @@ package rest_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"catena/decks"
+	"catena/decks/export"
+	"catena/engine"
+	"catena/engine/pdf"
 	"catena/rest/resttest"
 	"catena/storage"
 	"catena/storage/blob"
+	"catena/storage/outbox"
 )
 
 // TestDamagedDownload changes a bit of a file of three blocks. What does not need the damaged block is answered as ever; what
@@ -93,9 +101,27 @@ func TestDamagedDownload(t *testing.T) {
 	}
 }
 
+// spoil changes a bit of a file of the blob store.
+func spoil(t *testing.T, dir, digest string) {
+	t.Helper()
+	file := filepath.Join(dir, digest[:2], digest[2:4], digest)
+	data, err := os.ReadFile(file)
+	if err == nil {
+		data[1000] ^= 1
+		err = os.WriteFile(file, data, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestDamagedReaders asks everything that reads files for files in which a bit is changed. All say so with the code, and
 // nothing of the damaged block is sent.
 func TestDamagedReaders(t *testing.T) {
+	drawer, err := exec.LookPath("pdftoppm")
+	if err != nil {
+		t.Fatal(err)
+	}
 	dir := t.TempDir()
 	blobs, err := blob.Open(dir, nil)
 	if err != nil {
@@ -105,23 +131,19 @@ func TestDamagedReaders(t *testing.T) {
 	s := resttest.Start(t, resttest.Config{
 		Repo: decks.Listen, Ops: decks.Ops,
 		Storage: func(c *storage.Config) { c.Blobs = blobs },
+		Engine:  func(c *engine.Config) { c.PDF = pdf.New(nil, drawer, pdf.Limits{}) },
 	})
 	const mark = "the damaged block"
 	for name, typ := range map[string]string{
 		"a.txt": "text/plain", "a.pdf": "application/pdf", "a.png": "image/png", "a.html": "text/html",
 	} {
 		at := withFile(t, s, name, typ, mark+strings.Repeat(name, 50_000)) + "/@blob/file:content"
-		digest := strings.Trim(s.Do("HEAD", at, "").Header.Get("Etag"), `"`)
-		file := filepath.Join(dir, digest[:2], digest[2:4], digest)
-		data, err := os.ReadFile(file)
-		if err == nil {
-			data[1000] ^= 1
-			err = os.WriteFile(file, data, 0o600)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		spoil(t, dir, strings.Trim(s.Do("HEAD", at, "").Header.Get("Etag"), `"`))
 	}
+	s.User("alice")
+	makeDeck(t, s, map[string]any{"title": "Talk", "data": `<section><img src="files/1/dot.svg"></section>`})
+	expect(t, s.Do("POST", "/v1/decks/1/files?name=dot", `<svg xmlns="http://www.w3.org/2000/svg"><!-- `+mark+strings.Repeat("dot ", 50_000)+`--></svg>`, "as", "alice", "Content-Type", "image/svg+xml"), 201, "")
+	spoil(t, dir, strings.Trim(s.Do("HEAD", "/v1/decks/1/files/1", "", "as", "alice").Header.Get("Etag"), `"`))
 	get := func(path string) func() *resttest.Answer {
 		return func() *resttest.Answer { return s.Do("GET", api+"/path/"+path, "") }
 	}
@@ -139,7 +161,10 @@ func TestDamagedReaders(t *testing.T) {
 		"digest": func() *resttest.Answer {
 			return s.Do("GET", api+"/path/a.txt/@blob/file:content", "", "Want-Digest", "md5")
 		},
+		"picture of a deck":   func() *resttest.Answer { return s.Do("GET", "/v1/decks/1/files/1", "", "as", "alice") },
 		"zip":                 run("Blob.BulkDownload", "a.txt", ""),
+		"zip of files":        runOn("Blob.CreateZip", "a.txt", ""),
+		"pictures of a PDF":   run("PDF.ConvertToPictures", "a.pdf", ""),
 		"conversion of text":  get("a.txt/@convert?format=html"),
 		"conversion of HTML":  get("a.html/@convert?format=pdf"),
 		"conversion to PDF":   run("Blob.ToPDF", "a.txt", ""),
@@ -164,5 +189,26 @@ func TestDamagedReaders(t *testing.T) {
 				t.Error("the damaged block is sent")
 			}
 		})
+	}
+	call := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"run_operation","arguments":{"operation":"PDF.ExtractText","input":"/a.pdf"}}}`
+	a := s.Do("POST", "/mcp/automation", call, "Accept", "application/json, text/event-stream")
+	if !strings.Contains(a.Text, `"isError":true`) || !strings.Contains(a.Text, "content_damaged") || strings.Contains(a.Text, mark) {
+		t.Errorf("tool: %s %.600s", a.Status, a.Text)
+	}
+	expect(t, s.Do("POST", "/v1/decks/1/exports", `{"format":"zip"}`, "as", "alice"), 202, "")
+	w := &export.Worker{Repo: s.Repo, Log: slog.New(slog.DiscardHandler)}
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- outbox.Run(ctx, s.Repo, w.Jobs()) }()
+	defer func() { stop(); <-done }()
+	for end := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+		a := s.Do("GET", "/v1/decks/1/exports/1", "", "as", "alice")
+		if strings.Contains(a.Text, `"status":"pending"`) && time.Now().Before(end) {
+			continue
+		}
+		if !strings.Contains(a.Text, `"warnings":["files/1/dot.svg: its content is damaged"]`) {
+			t.Errorf("export: %s", a.Text)
+		}
+		break
 	}
 }

@@ -66,8 +66,8 @@ type Deck struct {
 	// know is left out. Nil knows none.
 	File func(ctx context.Context, address string) (data []byte, typ string, err error) `json:"-"`
 
-	asked map[string]bool // addresses that File was asked for, and whether it knew them
-	notes []string        // warnings about how a file was made
+	asked map[string]error // addresses that File was asked for, and why it has nothing
+	notes []string         // warnings about how a file was made
 }
 
 // config are the options of the framework.

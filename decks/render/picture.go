@@ -163,10 +163,10 @@ func (d *Deck) resource(ctx context.Context, address string) (data []byte, typ s
 		return nil, ""
 	}
 	if d.asked == nil {
-		d.asked = map[string]bool{}
+		d.asked = map[string]error{}
 	}
 	data, typ, err := d.File(ctx, address)
-	if d.asked[address] = err == nil; err != nil {
+	if d.asked[address] = err; err != nil {
 		return nil, ""
 	}
 	return data, typ

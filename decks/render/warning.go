@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"catena/storage/fault"
+
 	"golang.org/x/net/html"
 )
 
@@ -25,13 +27,14 @@ func (d *Deck) Warnings() []string {
 		t := z.Token()
 		for _, a := range t.Attr {
 			address := strings.TrimSpace(a.Val)
-			if found, asked := d.asked[address]; !loads(t.Data, a) && a.Key != "data-background-iframe" && a.Key != "data-markdown" || asked && found {
+			err, asked := d.asked[address]
+			if !loads(t.Data, a) && a.Key != "data-background-iframe" && a.Key != "data-markdown" || asked && err == nil {
 				continue
 			}
 			if host := hostOf(address); host != "" {
 				count[host]++
-			} else if _, asked := d.asked[address]; asked {
-				lost = append(lost, fmt.Sprintf("%.100s: not found", address))
+			} else if asked {
+				lost = append(lost, fmt.Sprintf("%.100s: %s", address, whyNot(err)))
 			}
 		}
 	}
@@ -46,6 +49,18 @@ func (d *Deck) Warnings() []string {
 		out = append(out[:maxWarnings], fmt.Sprintf("and %d more", len(out)-maxWarnings))
 	}
 	return append(slices.Clone(d.notes), out...)
+}
+
+// whyNot says why a file is not shown. That it may not be read is not told from its absence.
+func whyNot(err error) string {
+	switch {
+	case fault.CodeOf(err) == fault.CodeContentDamaged:
+		return "its content is damaged"
+	case fault.Is(err, fault.Unavailable):
+		return "cannot be read at present"
+	default:
+		return "not found"
+	}
 }
 
 // hostOf returns where an address leads to; "" is here.

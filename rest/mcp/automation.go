@@ -260,11 +260,16 @@ func ran(res *engine.Result, dry bool) *result {
 	return structured(map[string]any{"result": body, "changes": engine.List(res.Changes), "dryRun": true})
 }
 
-// failedAs is failed with the kind of error in front, as scenarios and traces name it.
+// failedAs is failed with the kind of error in front, as traces name it, and its code if it has one:
+// "kind (code): message".
 func failedAs(err error) *result {
 	message := err.Error()
 	if !fault.Shown(err) {
 		message = "the server failed"
 	}
-	return &result{failed: true, texts: []string{fault.Of(err).String() + ": " + message}}
+	kind := fault.Of(err).String()
+	if code := fault.CodeOf(err); code != 0 {
+		kind += " (" + code.String() + ")"
+	}
+	return &result{failed: true, texts: []string{kind + ": " + message}}
 }

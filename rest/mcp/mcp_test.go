@@ -298,7 +298,7 @@ func TestAutomation(t *testing.T) {
 		t.Errorf("dry run: %v", dry)
 	}
 	tests := []struct{ tool, args, want string }{
-		{"run_operation", `{"operation":"Document.Creat"}`, "notfound: operation Document.Creat: does not exist, perhaps Document.Create"},
+		{"run_operation", `{"operation":"Document.Creat"}`, "notfound (unknown_operation): operation Document.Creat: does not exist, perhaps Document.Create"},
 		{"run_operation", `{"operation":"Document.GetChild","input":"/none"}`, `notfound: Document.GetChild: /none`},
 		{"run_operation", `{"operation":"Test.Panic"}`, "internal: the server failed"},
 		{"run_operation", `{"operation":"Document.GetChild","input":"/default-domain/workspaces","params":{"name":"w"},"repository":"beside"}`, "notfound: Document.GetChild: /default-domain/workspaces/w"},
@@ -323,7 +323,7 @@ func TestAutomation(t *testing.T) {
 		t.Errorf("failed runs that are kept: %q, want %q", kept, want)
 	}
 	low := connect(t, s, "/mcp/automation", s.Key("alice", "read_only"), "2025-11-25")
-	if _, got, failed := use(t, low, "run_operation", `{"operation":"Document.Create","input":"/","params":{"type":"File"}}`); !failed || got != "denied: operation Document.Create writes, but the key is read-only" {
+	if _, got, failed := use(t, low, "run_operation", `{"operation":"Document.Create","input":"/","params":{"type":"File"}}`); !failed || got != "denied (insufficient_scope): operation Document.Create writes, but the key is read-only" {
 		t.Errorf("read-only key: %s", got)
 	}
 }
