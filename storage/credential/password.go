@@ -31,14 +31,18 @@ func SignIn(ctx context.Context, repo *storage.Repo, user, text string) (*storag
 		return nil, errSignIn()
 	}
 	a := password.Of(repo.Memory()).Attempt(user, text)
-	if sum, ok := a.Known(); ok {
+	defer a.Done()
+	sum, ok, err := a.Known(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if ok {
 		return signedIn(ctx, repo, user, sum)
 	}
 	var row password.Row
-	var sum []byte
 	var from password.Origin
 	var seen places
-	err := repo.View(ctx, repo.System(), func(tx *storage.Tx) (err error) {
+	err = repo.View(ctx, repo.System(), func(tx *storage.Tx) (err error) {
 		if row, sum, err = kept(tx, user); err == nil {
 			from, seen, err = origin(tx, user, sum)
 		}
@@ -51,8 +55,7 @@ func SignIn(ctx context.Context, repo *storage.Repo, user, text string) (*storag
 		report(ctx, repo, a.Alarm())
 		return nil, err
 	}
-	ok, err := a.Matches(ctx, row.Hash, text)
-	if err != nil {
+	if ok, err = a.Matches(ctx, row.Hash, text); err != nil {
 		return nil, err
 	}
 	if !ok {
@@ -157,8 +160,9 @@ func HashPassword(ctx context.Context, repo *storage.Repo, text string) (string,
 // around.
 func GuessPassword(ctx context.Context, repo *storage.Repo, kept, text string) (ok bool, wait time.Duration, err error) {
 	a := password.Of(repo.Memory()).Guess(kept, text)
-	if _, ok := a.Known(); ok {
-		return true, 0, nil
+	defer a.Done()
+	if _, ok, err := a.Known(ctx); ok || err != nil {
+		return ok, 0, err
 	}
 	if wait = a.Wait(stranger(ctx)); wait > 0 {
 		return false, wait, nil

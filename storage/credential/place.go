@@ -165,6 +165,6 @@ func report(ctx context.Context, repo *storage.Repo, a *password.Alarm) {
 		return tx.Fire("signInRefused", nil, map[string]any{"user": a.Name, "address": from})
 	})
 	if err != nil {
-		repo.Log().Debug("not an attack record", "err", err)
+		repo.Log().Debug("the record of an attack cannot be stored", "err", err)
 	}
 }

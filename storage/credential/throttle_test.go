@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -133,6 +135,45 @@ func TestSignInFromOneAddress(t *testing.T) {
 	if failed, refused := credential.Attempts(w.Repo); failed != 101 || refused != 900 {
 		t.Errorf("%d wrong, %d not looked at", failed, refused)
 	}
+}
+
+// TestManySignInsAtOnce opens fifty connections at once with the right password, as clients do after the server has
+// started: none is taken for a guess. Fifty with as many wrong passwords are, and the operator is told.
+func TestManySignInsAtOnce(t *testing.T) {
+	w := storagetest.NewWorld(t)
+	ctx := from(t.Context(), "192.0.2.1")
+	w.Write(w.System(), func(tx *storage.Tx) error {
+		return people.SaveUser(tx, &people.User{Username: "bob"}, "right password")
+	})
+	atOnce := func(text func(i int) string) (refused int64) {
+		var all sync.WaitGroup
+		var n atomic.Int64
+		for i := range 50 {
+			all.Go(func() {
+				if _, err := credential.SignIn(ctx, w.Repo, "bob", text(i)); fault.CodeOf(err) == fault.CodeTooManyAttempts {
+					n.Add(1)
+				}
+			})
+		}
+		all.Wait()
+		return n.Load()
+	}
+	if n := atOnce(func(int) string { return "right password" }); n > 0 {
+		t.Errorf("%d of 50 sign-ins with the right password are refused", n)
+	}
+	if n := atOnce(func(i int) string { return fmt.Sprint("wrong", i) }); n != 40 {
+		t.Errorf("%d of 50 wrong passwords are refused, want 40", n)
+	}
+	w.Read(w.System(), func(tx *storage.Tx) error {
+		page, err := tx.Entries(storage.EntryFilter{Events: []string{"signInRefused"}, PageOptions: storage.PageOptions{Limit: 10}})
+		if err != nil {
+			return err
+		}
+		if len(page.Entries) != 1 || page.Entries[0].Extended["user"] != "bob" || page.Entries[0].Extended["address"] != "192.0.2.1/32" {
+			t.Errorf("records of the attack: %v", page.Entries)
+		}
+		return nil
+	})
 }
 
 // TestWrongPasswordsAreKept restarts between wrong passwords: they are not forgiven. Those of ten thousand names cost few

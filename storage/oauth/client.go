@@ -94,8 +94,9 @@ func checkSecret(ctx context.Context, repo *storage.Repo, g Grant) error {
 		return err
 	}
 	a := password.Of(repo.Memory()).Attempt("oauth2 client "+c.ID, c.secret+g.Secret)
-	if _, ok := a.Known(); ok {
-		return nil
+	defer a.Done()
+	if _, ok, err := a.Known(ctx); ok || err != nil {
+		return err
 	}
 	at := password.ClientOf(ctx).Address
 	if err := a.Admit(password.Origin{Place: at, Address: at}); err != nil {

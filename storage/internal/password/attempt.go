@@ -25,6 +25,7 @@ type Attempt struct {
 	here, anywhere rate
 	uses           []use
 	alarm          *Alarm
+	checking       chan struct{} // closed by Done; nil before Known
 }
 
 // Attempt begins to check a password. What else the password stands or falls with, such as the text
@@ -33,12 +34,49 @@ func (c *Checker) Attempt(who, mark string) *Attempt {
 	return &Attempt{c: c, who: who, mac: c.mac(who, mark), here: userHere, anywhere: userAnywhere}
 }
 
-// Known reports whether the password was found right a short while ago, and returns the sum it had.
-func (a *Attempt) Known() (sum []byte, ok bool) {
+// Known reports whether the password was found right a short while ago, and returns the sum it had. If it was not, and
+// others are checking the same password, Known waits for them: clients that open many connections at once must not look
+// like somebody who guesses. The next caller waits until Done.
+func (a *Attempt) Known(ctx context.Context) (sum []byte, ok bool, err error) {
+	for {
+		sum, ok, others := a.begin()
+		if ok || others == nil {
+			return sum, ok, nil
+		}
+		select {
+		case <-others:
+		case <-ctx.Done():
+			return nil, false, ctx.Err()
+		}
+	}
+}
+
+// begin is Known without waiting: it returns what ends once the attempt of somebody else is over.
+func (a *Attempt) begin() (sum []byte, ok bool, others chan struct{}) {
+	c := a.c
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if g, ok := c.good[a.who]; ok && c.clock().Before(g.until) && subtle.ConstantTimeCompare(g.mac[:], a.mac[:]) == 1 {
+		return g.sum, true, nil
+	}
+	if others := c.checking[a.mac]; others != nil {
+		return nil, false, others
+	}
+	a.checking = make(chan struct{})
+	c.checking[a.mac] = a.checking
+	return nil, false, nil
+}
+
+// Done ends an attempt for which Known was called.
+func (a *Attempt) Done() {
+	if a.checking == nil {
+		return
+	}
 	a.c.mu.Lock()
-	defer a.c.mu.Unlock()
-	g, ok := a.c.good[a.who]
-	return g.sum, ok && a.c.clock().Before(g.until) && subtle.ConstantTimeCompare(g.mac[:], a.mac[:]) == 1
+	delete(a.c.checking, a.mac)
+	a.c.mu.Unlock()
+	close(a.checking)
+	a.checking = nil
 }
 
 // Admit counts one more attempt, and refuses it after too many failures.
@@ -53,7 +91,7 @@ func (a *Attempt) Admit(from Origin) error {
 func (a *Attempt) Wait(from Origin) time.Duration {
 	c, now := a.c, a.c.clock()
 	a.uses = append(a.uses, use{c.key("place", a.who, from.Place), a.here})
-	alarms := []*Alarm{nil}
+	alarms := []*Alarm{{Name: a.who}}
 	if from.Stranger {
 		a.uses = append(a.uses, use{c.key("name", a.who), a.anywhere})
 		alarms = append(alarms, &Alarm{Name: a.who})
@@ -64,7 +102,7 @@ func (a *Attempt) Wait(from Origin) time.Duration {
 	}
 	if i, wait := c.throttle.take(now, a.uses); i >= 0 {
 		c.Refused.Add(1)
-		if alarms[i] != nil && c.alarms.first(a.uses[i].key, now) {
+		if c.alarms.first(a.uses[i].key, now) {
 			a.alarm = alarms[i]
 		}
 		return wait

@@ -34,8 +34,9 @@ func guess(t *testing.T, c *password.Checker, kept, text string, looked *atomic.
 func guessFrom(t *testing.T, c *password.Checker, address, kept, text string, looked *atomic.Int64) bool {
 	t.Helper()
 	a := c.Guess(kept, text)
-	if _, ok := a.Known(); ok {
-		return true
+	defer a.Done()
+	if _, ok, err := a.Known(t.Context()); ok || err != nil {
+		return ok
 	}
 	if a.Wait(password.Origin{Place: address, Address: address, Stranger: true}) > 0 {
 		return false
@@ -105,5 +106,50 @@ func TestGuessesAtOnce(t *testing.T) {
 	}
 	if !guessFrom(t, c, "elsewhere", kept, "right", nil) {
 		t.Error("wrong passwords from one address shut out another")
+	}
+}
+
+// TestOneCheck has many try the right password at once, while its first check takes its usual time: one is made, and
+// none of the attempts counts as a guess. Those who give up do not hold up the others.
+func TestOneCheck(t *testing.T) {
+	c := &password.Checker{}
+	c.Init(time.Now, 0, 2)
+	kept, err := c.Hash(t.Context(), "right")
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone, leave := context.WithCancel(t.Context())
+	defer leave()
+	var all sync.WaitGroup
+	var checks, refused, left atomic.Int64
+	for i := range 40 {
+		all.Go(func() {
+			ctx := t.Context()
+			if i%4 == 3 {
+				ctx = gone
+			}
+			a := c.Attempt("bob", "right")
+			defer a.Done()
+			_, ok, err := a.Known(ctx)
+			switch {
+			case err != nil:
+				left.Add(1)
+			case ok:
+			case a.Admit(password.Origin{Place: "192.0.2.1", Address: "192.0.2.1", Stranger: true}) != nil:
+				refused.Add(1)
+			default:
+				if checks.Add(1) == 1 {
+					leave()
+				}
+				if ok, err := a.Matches(t.Context(), kept, "right"); !ok {
+					t.Error("the right password is wrong", err)
+				}
+				a.Settle(nil)
+			}
+		})
+	}
+	all.Wait()
+	if checks.Load() != 1 || refused.Load() > 0 || left.Load() > 10 {
+		t.Errorf("%d checks, %d refused, %d gave up", checks.Load(), refused.Load(), left.Load())
 	}
 }

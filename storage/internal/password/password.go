@@ -54,9 +54,10 @@ type Checker struct {
 	secret [32]byte
 	decoy  string // what an unknown user's password is compared with, so that it takes as long
 
-	mu      sync.Mutex
-	good    map[string]good
-	changes uint64
+	mu       sync.Mutex
+	good     map[string]good
+	checking map[[32]byte]chan struct{} // by the password, as mac has it
+	changes  uint64
 
 	throttle    throttle
 	countSecret []byte // that counters are named with
@@ -79,7 +80,7 @@ func (c *Checker) Init(clock func() time.Time, memory uint32, atOnce int) {
 	}
 	c.clock, c.memory, c.slots = clock, memory, semaphore.NewWeighted(int64(atOnce))
 	rand.Read(c.secret[:])
-	c.good, c.countSecret = map[string]good{}, c.secret[:]
+	c.good, c.checking, c.countSecret = map[string]good{}, map[[32]byte]chan struct{}{}, c.secret[:]
 	c.decoy = c.phc(make([]byte, 16), make([]byte, 32))
 }
 

@@ -192,7 +192,7 @@ func (a *alarms) first(k Key, now time.Time) bool {
 	return true
 }
 
-// Alarm is an attack to report: many wrong passwords for one name, or from one address.
+// Alarm is an attack to report: many wrong passwords for one name, from one address, or for one name from one address.
 type Alarm struct {
 	Name    string // "": of any
 	Address string // "": from anywhere
