@@ -99,6 +99,7 @@ type Repo struct {
 	tree    atomic.Pointer[treeCache]
 	access  accessCache
 	backlog backlog
+	naming  naming
 	feed    feed
 	master  []byte
 	secrets sync.Map // by purpose, which are few
@@ -266,25 +267,31 @@ func (r *Repo) View(ctx context.Context, as *Principal, fn func(*Tx) error) erro
 
 // Update runs fn in a transaction and commits it unless fn returns an error. After a lost race fn
 // runs again from the start.
-func (r *Repo) Update(ctx context.Context, as *Principal, fn func(*Tx) error) error {
+func (r *Repo) Update(ctx context.Context, as *Principal, fn func(*Tx) error) (err error) {
 	if as == nil {
 		return ErrNobody
 	}
 	if as.ReadOnly {
 		return errReadOnly()
 	}
-	var pinned []string
-	var noted uint64
-	var fed int64
+	var own struct { // what outlives an attempt
+		pinned []string
+		noted  uint64
+		fed    int64
+		claims claims
+	}
 	defer func() {
-		r.pins.release(pinned)
-		r.backlog.end(noted)
-		r.feed.end(&fed)
+		r.pins.release(own.pinned)
+		r.backlog.end(own.noted)
+		r.feed.end(&own.fed)
+		r.naming.end(&own.claims, err == nil)
 	}()
-	settled := r.feed.settled.Load()
+	settled, ended := r.feed.settled.Load(), r.naming.ended.Load()
 	return r.db.Update(ctx, func(k *kv.Tx) error {
+		own.claims.begun = ended
+		defer func() { ended = r.naming.ended.Load() }() // before the snapshot of the next attempt
 		return r.begin(ctx, k, as, func(t *Tx) error {
-			t.pinned, t.noted, t.fed, t.settled = &pinned, &noted, &fed, settled
+			t.pinned, t.noted, t.fed, t.claims, t.settled = &own.pinned, &own.noted, &own.fed, &own.claims, settled
 			return fn(t)
 		})
 	})

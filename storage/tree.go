@@ -291,37 +291,6 @@ func (t *Tx) childID(parent layout.ID, name string) (layout.ID, error) {
 	return childOf(b), nil
 }
 
-// probes is how many names in a row are looked for and free before it is worth looking how many more
-// are.
-const probes = 16
-
-// freeChild reports whether no child of the parent has a name. Whoever fills a folder asks that many
-// times.
-func (t *Tx) freeChild(parent layout.ID, name string) (bool, error) {
-	if t.free.parent != parent {
-		t.free = freeNames{parent: parent, probe: probes}
-	}
-	if t.free.count == t.free.probe {
-		t.free.probe *= 4 // it may have been of no use
-		key := layout.ChildNameKey(parent, name)
-		if err := t.kv.Void(key, prefix(key[:18]).End); err != nil {
-			return false, err
-		}
-	}
-	id, err := t.childID(parent, name)
-	if err != nil || id != layout.None {
-		return false, err
-	}
-	t.free.count++
-	return true, nil
-}
-
-// freeNames counts the names that were free in the folder that is being filled.
-type freeNames struct {
-	parent       layout.ID
-	count, probe int
-}
-
 // resolve walks a path down from the root, or from the folder that is known to be there or just above; none
 // if it leads nowhere.
 func (t *Tx) resolve(path string) (layout.ID, error) {

@@ -38,6 +38,7 @@ type session struct {
 
 	lastPosition int64
 	free         freeNames
+	claims       *claims
 	after        []func()
 	pinned       *[]string
 	marked       []layout.ID // documents whose terms are to be brought up to date, as far as no row says so

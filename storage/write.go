@@ -3,8 +3,6 @@ package storage
 import (
 	"cmp"
 	"slices"
-	"strings"
-	"time"
 
 	"catena/storage/blob"
 	"catena/storage/fault"
@@ -281,46 +279,6 @@ func (d *Doc) validate(want func(b *block, i int) bool) error {
 	}
 	e := fault.Invalid.Errorf("document %s: %w", d.Path(), found).WithCode(fault.CodeValidation)
 	return e
-}
-
-// freeName returns a name that no child of the parent has: the one wanted, or that with a dot and
-// the milliseconds of now.
-func (t *Tx) freeName(parent layout.ID, name string) (string, error) {
-	free, err := t.freeChild(parent, name)
-	if err != nil || free {
-		return name, err
-	}
-	base, ms := name, t.now.UnixMilli()
-	if cut := strings.LastIndexByte(name, '.'); cut > 0 && isStamp(name[cut+1:]) {
-		base = name[:cut]
-	}
-	for ; ; ms++ {
-		name := base + "." + millis(time.UnixMilli(ms))
-		if free, err = t.freeChild(parent, name); err != nil || free {
-			return name, err
-		}
-	}
-}
-
-// isStamp reports whether s looks like milliseconds that freeName added.
-func isStamp(s string) bool {
-	return len(s) == 13 && strings.Trim(s, "0123456789") == ""
-}
-
-// cleanName makes a name fit for a path.
-func (r *Repo) cleanName(name string) (string, error) {
-	name = strings.TrimSpace(strings.ReplaceAll(name, "/", "-"))
-	switch {
-	case name == "":
-		return "Untitled", nil
-	case name == "." || name == "..":
-		return "", fault.Invalid.Errorf("name %q: is not allowed", name).In("name")
-	case strings.IndexFunc(name, func(c rune) bool { return c < ' ' || c == 0x7f }) >= 0:
-		return "", fault.Invalid.Errorf("name %q: control characters are not allowed", name).In("name")
-	case len(name) > r.limits.NameLength:
-		return "", fault.Limit.Errorf("name: %d bytes, limit %d", len(name), r.limits.NameLength).In("name")
-	}
-	return strings.ToValidUTF8(name, "\uFFFD"), nil
 }
 
 // position returns a place after all earlier ones of this transaction and of transactions of

@@ -49,6 +49,7 @@ func BenchmarkLoad(b *testing.B) {
 		{name: "create", floor: post("/docs", floorBody), catena: numbered("/api/v1/path/default-domain/workspaces/bench", catenaBody), limit: post("/synced", floorBody)},
 		{name: "chain", floor: post("/chain", `{"input":"x"}`), catena: post("/api/v1/automation/Bench.Chain", `{"input":"x","params":{}}`)},
 		{name: "chainAndStore", floor: post("/chain", `{"input":"x","store":true}`), catena: numbered("/api/v1/automation/Bench.Store", `{"input":"x","params":{"name":"%s"}}`)},
+		{name: "chainAndStoreUnnamed", floor: post("/chain", `{"input":"x","store":true}`), catena: post("/api/v1/automation/Bench.Unnamed", `{"input":"x","params":{}}`)},
 	} {
 		for _, conns := range []int{1, 16} {
 			var base float64
@@ -149,11 +150,15 @@ func (x *bench) prepare(b *testing.B, a *app) {
 	if err != nil {
 		b.Fatal(err)
 	}
+	store := func(name, params, create string) string {
+		return "name: " + name + "\ndescription: Ten steps and one document.\ninput: string\noutput: document\nparams: [" + params + "]\nsteps:\n" + steps +
+			"  - op: Context.SetInputAsVar\n    params: {name: text}\n  - op: Repository.GetDocument\n    params: {value: /default-domain/workspaces/bench}\n" +
+			"  - op: Document.Create\n    params: {type: File, " + create + "properties: {\"dc:title\": \"@{text}\"}}\n"
+	}
 	for _, source := range []string{
 		"name: Bench.Chain\ndescription: Ten steps.\ninput: string\noutput: string\nsteps:\n" + steps,
-		"name: Bench.Store\ndescription: Ten steps and one document.\ninput: string\noutput: document\nparams: [{name: name, type: string}]\nsteps:\n" + steps +
-			"  - op: Context.SetInputAsVar\n    params: {name: text}\n  - op: Repository.GetDocument\n    params: {value: /default-domain/workspaces/bench}\n" +
-			"  - op: Document.Create\n    params: {type: File, name: \"@{name}\", properties: {\"dc:title\": \"@{text}\"}}\n",
+		store("Bench.Store", "{name: name, type: string}", `name: "@{name}", `),
+		store("Bench.Unnamed", "", ""),
 	} {
 		if err := c.object(b.Context(), call{op: "Chain.Save", params: map[string]any{"source": source}}, nil); err != nil {
 			b.Fatal(err)

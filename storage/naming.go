@@ -1,0 +1,204 @@
+package storage
+
+import (
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"catena/storage/fault"
+	"catena/storage/internal/layout"
+)
+
+// naming finds names that are free without looking at the other children of a folder, and without having transactions
+// that make documents at the same time conflict. It is a hint of one process: that a name is free is validated when the
+// transaction is committed.
+type naming struct {
+	stamps [stampSlots]atomic.Int64 // the last suffix given to the names of a slot
+	ended  atomic.Uint64            // transactions with claims that have ended
+
+	mu      sync.Mutex
+	claimed map[childName]claim
+}
+
+const (
+	stampSlots = 1 << 10
+
+	// maxClaims is how many names one transaction claims. Whoever makes more is filling a folder, mostly alone.
+	maxClaims = 64
+
+	// maxEnded is how many claims are remembered; those of transactions that have ended are forgotten beyond it.
+	maxEnded = 1 << 12
+)
+
+// childName is a name in a folder.
+type childName struct {
+	parent layout.ID
+	name   string
+}
+
+// claim says that a name is about to be taken, or has just been.
+type claim struct {
+	by    *claims // nil once the transaction is committed
+	until uint64  // transactions that began before so many had ended do not see the document
+}
+
+// claims are the names that a transaction claimed, in all its attempts.
+type claims struct {
+	begun uint64 // how many transactions had ended before the snapshot of this attempt was taken
+	names []childName
+}
+
+// take claims a name, unless another transaction that this one does not see has it.
+func (n *naming) take(c *claims, parent layout.ID, name string) bool {
+	key := childName{parent, name}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	h, ok := n.claimed[key]
+	switch {
+	case ok && h.by == c:
+		return true
+	case ok && (h.by != nil || h.until > c.begun):
+		return false
+	case len(c.names) >= maxClaims:
+		return true
+	}
+	if n.claimed == nil {
+		n.claimed = map[childName]claim{}
+	}
+	n.claimed[key] = claim{by: c}
+	c.names = append(c.names, key)
+	return true
+}
+
+// end gives claims back once it is known whether the transaction was committed.
+func (n *naming) end(c *claims, committed bool) {
+	if len(c.names) == 0 {
+		return
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	ended := n.ended.Add(1)
+	for _, key := range c.names {
+		if committed {
+			n.claimed[key] = claim{until: ended}
+		} else {
+			delete(n.claimed, key)
+		}
+	}
+	if len(n.claimed) > maxEnded {
+		for key, h := range n.claimed {
+			if h.by == nil {
+				delete(n.claimed, key)
+			}
+		}
+	}
+}
+
+// stamp returns a suffix for a name in a folder: the milliseconds of now, or the next number that was not given to it.
+func (n *naming) stamp(parent layout.ID, name string, now int64) string {
+	last := &n.stamps[slot(parent, name)]
+	for {
+		was := last.Load()
+		ms := max(now, was+1)
+		if last.CompareAndSwap(was, ms) {
+			return strconv.FormatInt(ms, 10)
+		}
+	}
+}
+
+// slot is the slot of a name in a folder, which is the same in every process, so that tests know the suffixes.
+func slot(parent layout.ID, name string) uint32 {
+	h := fnv.New32a()
+	h.Write(parent[:])
+	h.Write([]byte(name))
+	return h.Sum32() % stampSlots
+}
+
+// freeName returns a name that no child of the parent has: the one wanted, or that with a dot and a suffix like the
+// milliseconds of now. It reads these two names and no others.
+func (t *Tx) freeName(parent layout.ID, name string) (string, error) {
+	free, err := t.freeChild(parent, name)
+	if err != nil || free {
+		return name, err
+	}
+	base := unstamped(name)
+	name = base + "." + t.repo.naming.stamp(parent, base, t.now.UnixMilli())
+	for {
+		if free, err = t.freeChild(parent, name); err != nil || free {
+			return name, err
+		}
+		// A suffix is taken if the clock was set back, or if a process that has ended gave more than one a millisecond.
+		name = base + "." + t.repo.naming.stamp(parent, base, t.now.UnixMilli()) + fmt.Sprintf("%0*d", stampMore, rand.IntN(1_000_000))
+	}
+}
+
+// Suffixes have 13 digits, which are milliseconds, and 6 more if those were not enough.
+const (
+	stampDigits = 13
+	stampMore   = 6
+)
+
+// unstamped is a name without the suffix that freeName gave it.
+func unstamped(name string) string {
+	cut := strings.LastIndexByte(name, '.')
+	if cut <= 0 {
+		return name
+	}
+	s := name[cut+1:]
+	if len(s) != stampDigits && len(s) != stampDigits+stampMore || strings.Trim(s, "0123456789") != "" {
+		return name
+	}
+	return name[:cut]
+}
+
+// cleanName makes a name fit for a path.
+func (r *Repo) cleanName(name string) (string, error) {
+	name = strings.TrimSpace(strings.ReplaceAll(name, "/", "-"))
+	switch {
+	case name == "":
+		return "Untitled", nil
+	case name == "." || name == "..":
+		return "", fault.Invalid.Errorf("name %q: is not allowed", name).In("name")
+	case strings.IndexFunc(name, func(c rune) bool { return c < ' ' || c == 0x7f }) >= 0:
+		return "", fault.Invalid.Errorf("name %q: control characters are not allowed", name).In("name")
+	case len(name) > r.limits.NameLength:
+		return "", fault.Limit.Errorf("name: %d bytes, limit %d", len(name), r.limits.NameLength).In("name")
+	}
+	return strings.ToValidUTF8(name, "\uFFFD"), nil
+}
+
+// probes is how many names in a row are looked for and free before it is worth looking how many more
+// are.
+const probes = 16
+
+// freeChild reports whether no child of the parent has a name, and none that is being made is about to have it. Only
+// that it is free is validated: whoever finds it taken chooses another one. Whoever fills a folder asks many times.
+func (t *Tx) freeChild(parent layout.ID, name string) (bool, error) {
+	if t.free.parent != parent {
+		t.free = freeNames{parent: parent, probe: probes}
+	}
+	key := layout.ChildNameKey(parent, name)
+	if t.free.count == t.free.probe {
+		t.free.probe *= 4 // it may have been of no use
+		if err := t.kv.Void(key, prefix(key[:18]).End); err != nil {
+			return false, err
+		}
+	}
+	taken, err := t.kv.Peek(key)
+	if err != nil || taken != nil || !t.repo.naming.take(t.claims, parent, name) {
+		return false, err
+	}
+	t.kv.Guard(key)
+	t.free.count++
+	return true, nil
+}
+
+// freeNames counts the names that were free in the folder that is being filled.
+type freeNames struct {
+	parent       layout.ID
+	count, probe int
+}
