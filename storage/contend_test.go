@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"catena/storage"
@@ -141,6 +142,37 @@ func TestTextLosesRaces(t *testing.T) {
 	if said := log.String(); said != "" {
 		t.Errorf("logged: %s", said)
 	}
+}
+
+// TestTextKeepsUp: while documents are saved all the time, at a tenth of the rate at which they can be indexed, those
+// that wait for it do not become more and more.
+func TestTextKeepsUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, s := newContended(t, 1)
+		s.before = func() { time.Sleep(20 * time.Millisecond) } // of about 32 documents: 1,600 a second
+		ctx, cancel := context.WithCancel(t.Context())
+		running := make(chan error, 1)
+		go func() { running <- w.RunText(ctx) }()
+		waiting := 0
+		for second := range 30 {
+			for i := range 20 {
+				for n := range 8 {
+					w.make(fmt.Sprintf("/s%d-%d-%d", second, i, n), "File", nil)
+				}
+				time.Sleep(50 * time.Millisecond)
+			}
+			if second >= 10 {
+				waiting = max(waiting, w.rows("w\x03"))
+			}
+		}
+		cancel()
+		if err := <-running; err != nil {
+			t.Error(err)
+		}
+		if waiting > 5*160 {
+			t.Errorf("%d documents wait to be indexed, more than are saved in 5 seconds", waiting)
+		}
+	})
 }
 
 // TestTextIndexedOnce: a document that was saved many times is indexed once.

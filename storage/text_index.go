@@ -18,20 +18,24 @@ const (
 	wordsBatch = 32     // documents in one transaction, about
 	wordsRows  = 10_000 // rows written in one transaction, about
 	wordsQuiet = 250 * time.Millisecond
-	wordsLate  = 3 * time.Second        // longest wait for quiet
+	wordsLate  = 3 * time.Second        // longest wait for quiet, half as long after each turn that leaves something
+	wordsShort = 10 * time.Millisecond  // the longest wait then becomes no shorter
 	wordsTurn  = 100 * time.Millisecond // of work between two waits, while others write
 	wordsPause = 15 * time.Second
 )
 
-// RunText brings what full text finds documents by up to date until ctx ends. It waits for moments
-// when nothing is written, but not for long.
+// RunText brings what full text finds documents by up to date until ctx ends. It waits for moments when nothing is
+// written, but not for long, and ever less while more is written than it can index between its waits.
 func (r *Repo) RunText(ctx context.Context) error {
 	r.working.Add(1)
 	defer r.working.Done()
 	woken, stop := r.db.Watch(textTopic)
 	defer stop()
-	for ctx.Err() == nil {
-		if !r.indexFor(ctx, woken) {
+	for most := wordsLate; ctx.Err() == nil; {
+		if r.indexFor(ctx, woken) {
+			most = max(most/2, wordsShort)
+		} else {
+			most = wordsLate
 			select {
 			case <-ctx.Done():
 				return nil
@@ -39,7 +43,7 @@ func (r *Repo) RunText(ctx context.Context) error {
 			case <-time.After(wordsPause):
 			}
 		}
-		r.awaitQuiet(ctx, woken)
+		awaitQuiet(ctx, woken, most)
 	}
 	return nil
 }
@@ -72,9 +76,9 @@ func (r *Repo) indexFor(ctx context.Context, woken <-chan struct{}) (more bool) 
 	return false
 }
 
-// awaitQuiet returns once nothing was written for a moment.
-func (r *Repo) awaitQuiet(ctx context.Context, woken <-chan struct{}) {
-	late := time.After(wordsLate)
+// awaitQuiet returns once nothing was written for a moment, or after the longest wait.
+func awaitQuiet(ctx context.Context, woken <-chan struct{}, most time.Duration) {
+	late := time.After(most)
 	for {
 		select {
 		case <-ctx.Done():
