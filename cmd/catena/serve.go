@@ -14,8 +14,10 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 	"unicode"
@@ -318,25 +320,47 @@ func (a *app) background(ctx context.Context, more []task) (wait func()) {
 			return outbox.Run(ctx, b.repo, a.jobHandlers(b))
 		}})
 	}
-	done := make(chan struct{}, len(tasks))
+	var running sync.WaitGroup
 	for _, t := range tasks {
-		go func() {
-			defer func() {
-				if v := recover(); v != nil {
-					a.log.Error(t.name, "panic", v)
-				}
-				done <- struct{}{}
-			}()
-			if err := t.run(ctx); err != nil && ctx.Err() == nil {
-				a.log.Error(t.name, "error", err)
-			}
-		}()
+		running.Go(func() { t.keepRunning(ctx, a.log) })
 	}
-	return func() {
-		for range cap(done) {
-			<-done
+	return running.Wait
+}
+
+// A task that fails begins again after a pause, which becomes longer each time, unless it has run for longer than that.
+const (
+	shortestPause = time.Second
+	longestPause  = time.Minute
+)
+
+// keepRunning runs the task until ctx ends, or the task ends without an error.
+func (t task) keepRunning(ctx context.Context, log *slog.Logger) {
+	for pause := shortestPause; ; pause = min(2*pause, longestPause) {
+		began := time.Now()
+		err := t.attempt(ctx)
+		if err == nil || ctx.Err() != nil {
+			return
+		}
+		if time.Since(began) > longestPause {
+			pause = shortestPause
+		}
+		log.Error("background task failed", "task", t.name, "error", err, "again", pause)
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pause):
 		}
 	}
+}
+
+// attempt runs the task once. A panic is an error.
+func (t task) attempt(ctx context.Context) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return t.run(ctx)
 }
 
 // sweep removes what nobody needs any more.
