@@ -22,6 +22,8 @@ var imports = map[string][]string{
 	"storage/badger":                 {"storage/kv", "storage/badger/values", "storage/disk"},
 	"storage/badger/values":          {"storage/disk"},
 	"storage/memory":                 {"storage/kv", "storage/kv/tree"},
+	"storage/postgres":               {"storage/kv"},
+	"storage/postgres/pgtest":        {}, // a server for tests
 	"storage/blob":                   {"storage/blob/bucket", "storage/disk"},
 	"storage/blob/bucket":            {},
 	"storage/disk":                   {},
@@ -119,7 +121,7 @@ var imports = map[string][]string{
 
 // programs are the packages that start other programs, or look for one: the workers, and the browser, whose
 // arguments are the same whatever is printed. What users write is never an argument.
-var programs = map[string]bool{"cmd/catena": true, "decks/render": true, "engine/worker": true}
+var programs = map[string]bool{"cmd/catena": true, "decks/render": true, "engine/worker": true, "storage/postgres/pgtest": true}
 
 // TestImports holds the picture of the architecture: imports point down.
 func TestImports(t *testing.T) {

@@ -97,7 +97,7 @@ func (d *DB) Dropped() (what string, now bool) {
 // View runs fn on one snapshot. Writes are refused.
 func (d *DB) View(ctx context.Context, fn func(*Tx) error) error {
 	start := d.begin()
-	_, err := d.attempt(ctx, false, fn)
+	_, err := d.attempt(ctx, false, false, fn)
 	d.observe(start, false, 1, err)
 	return err
 }
@@ -112,23 +112,58 @@ func (d *DB) Update(ctx context.Context, fn func(*Tx) error) error {
 	return err
 }
 
-// rerun makes attempts until one has won or failed for another reason than a race.
+// rerun makes attempts until one has won or failed for another reason than a race or a store that is out of reach.
 func (d *DB) rerun(ctx context.Context, try *int, fn func(*Tx) error) error {
 	var t turn
 	defer t.end(d)
+	var o outage
 	for ; ; *try++ {
 		if err := d.await(ctx, *try, &t); err != nil {
 			return err
 		}
-		again, err := d.attempt(ctx, true, fn)
+		again, err := d.attempt(ctx, true, *try > despair, fn)
 		if !again {
 			return err
+		}
+		if errors.Is(err, ErrDown) {
+			if err := d.outlast(ctx, &o, err); err != nil {
+				return err
+			}
+			*try-- // it lost no race
+			continue
 		}
 		if *try >= d.opts.Attempts {
 			d.opts.Log.Warn("transaction gives up", "attempts", *try)
 			return fault.Conflict.Errorf("transaction: conflicted with others %d times", *try).After(time.Second)
 		}
 	}
+}
+
+// Bounds of an outage of the store that an Update outlasts, and of the pause between attempts.
+const (
+	maxOutage      = 30 * time.Second
+	maxOutagePause = 500 * time.Millisecond
+)
+
+// outage is a time in which the store cannot be reached.
+type outage struct {
+	began time.Time
+	pause time.Duration
+}
+
+// outlast pauses before the next attempt to reach the store, or returns why that is enough.
+func (d *DB) outlast(ctx context.Context, o *outage, down error) error {
+	if o.began.IsZero() {
+		o.began, o.pause = time.Now(), minPause
+	}
+	if time.Since(o.began) > maxOutage {
+		return down
+	}
+	o.pause = min(maxOutagePause, o.pause*2)
+	if err := d.opts.Sleep(ctx, o.pause/2+time.Duration(d.opts.Jitter()*float64(o.pause)/2)); err != nil {
+		return down
+	}
+	return nil
 }
 
 // turn is the place of a transaction that lost often; it keeps it until it is done.
@@ -191,26 +226,41 @@ func within(ctx context.Context, ch <-chan struct{}, d time.Duration) error {
 	}
 }
 
-// attempt runs fn once; again says that it lost a race.
-func (d *DB) attempt(ctx context.Context, write bool, fn func(*Tx) error) (again bool, err error) {
+// snapshot opens a snapshot. Alone is for a transaction that lost often.
+func (d *DB) snapshot(ctx context.Context, write, alone bool) (Snapshot, error) {
+	if alone {
+		if l, ok := d.store.(Loner); ok {
+			return l.BeginAlone(ctx)
+		}
+	}
+	return d.store.Begin(ctx, write)
+}
+
+// attempt runs fn once; again says that it lost a race, or the store.
+func (d *DB) attempt(ctx context.Context, write, alone bool, fn func(*Tx) error) (again bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return false, err
 	}
-	snap, err := d.store.Begin(ctx, write)
+	snap, err := d.snapshot(ctx, write, alone)
 	if err != nil {
 		return false, err
 	}
 	t := &Tx{ctx: ctx, snap: snap, limits: &d.limits, write: write}
+	t.remote, _ = snap.(Remote)
 	if write {
 		t.reads = make([][]byte, 0, 16)
 	}
 	defer t.end()
-	if err := fn(t); err != nil {
+	err = fn(t)
+	if broken := t.broken(); broken != nil {
+		return write && passes(broken), broken
+	}
+	if err != nil {
 		return false, err
 	}
 	if write {
 		if err := t.commit(); err != nil {
-			return errors.Is(err, ErrConflict), err
+			return passes(err), err
 		}
 	}
 	t.end()
@@ -219,6 +269,9 @@ func (d *DB) attempt(ctx context.Context, write bool, fn func(*Tx) error) (again
 	}
 	return false, nil
 }
+
+// passes reports whether an error of a store is gone when the transaction runs again.
+func passes(err error) bool { return errors.Is(err, ErrConflict) || errors.Is(err, ErrDown) }
 
 // Watch returns a channel that receives after a commit woke the topic. It is a hint:
 // watchers also poll.

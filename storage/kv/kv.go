@@ -19,6 +19,13 @@ import (
 // reruns the transaction.
 var ErrConflict = errors.New("the transaction conflicted with another one")
 
+// ErrDown is in the chain of the error of a Store that could not be reached and has written nothing of the transaction;
+// DB reruns an Update, for as long as its call may take.
+var ErrDown = errors.New("the database cannot be reached")
+
+// ErrUncertain is in the chain of the error of a commit whose outcome could not be found out. It is never rerun.
+var ErrUncertain = errors.New("it is not known whether the transaction was committed")
+
 // ErrDamaged is in the chain of every error about a stored value that does not match
 // its checksum.
 var ErrDamaged = errors.New("checksum mismatch")
@@ -54,7 +61,8 @@ type Dropper interface {
 
 // Snapshot is a fixed state of a store, for one goroutine.
 type Snapshot interface {
-	// Version numbers the state: later commits have higher numbers.
+	// Version numbers the state: equal numbers stand for equal states, and a snapshot
+	// that was opened in the same process once a commit had returned has a higher number.
 	Version() uint64
 	// Get returns nil if the key is absent, else a slice that is not nil.
 	Get(key []byte) ([]byte, error)
@@ -63,11 +71,26 @@ type Snapshot interface {
 	// Scan walks a range. The cursor must be closed before the snapshot ends.
 	Scan(r Range) Cursor
 	// Commit makes the batch durable and visible as a whole, or answers ErrConflict if
-	// anything in its reads was written after Version, or fault.Exists if a key to
-	// create is there. The snapshot stays open.
+	// the transaction, with its reads, has no place in a serial order of all that are
+	// committed, or fault.Exists if a key to create is there. An engine may also refuse
+	// what would have had a place. The snapshot stays open.
 	Commit(ctx context.Context, b *Batch) error
 	// Discard closes the snapshot.
 	Discard()
+}
+
+// Remote is a Snapshot of a store across a network, where a round trip is dearer than what it fetches.
+type Remote interface {
+	Snapshot
+	// Prefetch fetches keys and the rows of ranges in one round trip, for reads that are about to ask for them.
+	Prefetch(keys [][]byte, ranges []Range) error
+	// Count returns the number of rows of a range, up to its limit.
+	Count(r Range) (int, error)
+	// RoundTrips is how often the transaction has waited for the store.
+	RoundTrips() int
+	// Broken returns why the snapshot cannot be read any more, whatever became of the error of the read that found
+	// out, or nil: ErrConflict, or an error with ErrDown in its chain.
+	Broken() error
 }
 
 // Cursor walks rows. Key and Value stay valid after the next step.
@@ -97,6 +120,13 @@ type Compacter interface {
 type Warmer interface {
 	// Warm says that the rows of a range will be read one by one. It returns at once.
 	Warm(r Range)
+}
+
+// Loner is a Store that other processes have open as well.
+type Loner interface {
+	// BeginAlone is Begin for a transaction that may write and has lost often, also to those of other processes: it
+	// waits for commits that are being made, and holds up others until the snapshot is discarded.
+	BeginAlone(ctx context.Context) (Snapshot, error)
 }
 
 // Batch is what a transaction asks a store to commit.

@@ -86,11 +86,26 @@ func (p *part) own(s Span) Span {
 
 // Begin opens a snapshot of the part.
 func (p *part) Begin(ctx context.Context, write bool) (Snapshot, error) {
-	s, err := p.Store.Begin(ctx, write)
+	return p.snapshot(p.Store.Begin(ctx, write))
+}
+
+// BeginAlone opens a snapshot of the part for a transaction that has lost often.
+func (p *part) BeginAlone(ctx context.Context) (Snapshot, error) {
+	if l, ok := p.Store.(Loner); ok {
+		return p.snapshot(l.BeginAlone(ctx))
+	}
+	return p.Begin(ctx, true)
+}
+
+func (p *part) snapshot(s Snapshot, err error) (Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &partSnapshot{Snapshot: s, part: p}, nil
+	own := &partSnapshot{Snapshot: s, part: p}
+	if r, ok := s.(Remote); ok {
+		return &remotePart{own, r}, nil
+	}
+	return own, nil
 }
 
 // Writable returns why writes would be refused now, or nil.
@@ -164,6 +179,34 @@ func (s *partSnapshot) Commit(ctx context.Context, b *Batch) error {
 	slices.SortFunc(there.Reads.Spans, func(a, b Span) int { return bytes.Compare(a.Start, b.Start) })
 	return s.Snapshot.Commit(ctx, &there)
 }
+
+// remotePart is a part of a store across a network.
+type remotePart struct {
+	*partSnapshot
+	remote Remote
+}
+
+// Prefetch fetches keys and rows under the keys of the store.
+func (s *remotePart) Prefetch(keys [][]byte, ranges []Range) error {
+	there := make([]Range, len(ranges))
+	for i, r := range ranges {
+		there[i] = r
+		there[i].Start, there[i].End = s.part.span(r.Start, r.End)
+	}
+	return s.remote.Prefetch(s.part.keys(keys), there)
+}
+
+// Count counts the rows of a range.
+func (s *remotePart) Count(r Range) (int, error) {
+	r.Start, r.End = s.part.span(r.Start, r.End)
+	return s.remote.Count(r)
+}
+
+// RoundTrips is how often the transaction has waited for the store.
+func (s *remotePart) RoundTrips() int { return s.remote.RoundTrips() }
+
+// Broken returns why the snapshot cannot be read any more, or nil.
+func (s *remotePart) Broken() error { return s.remote.Broken() }
 
 // partCursor walks rows that are the part's own.
 type partCursor struct {

@@ -48,6 +48,10 @@ func (t *Tx) Count(r Range, max int) (n int, more bool, err error) {
 	if r.Limit <= 0 || r.Limit > max {
 		r.Limit = max + 1
 	}
+	if t.remote != nil && !t.wrote(r) {
+		n, err = t.countRemote(r)
+		return min(n, max), n > max, err
+	}
 	for _, err := range t.Scan(r) {
 		if err != nil {
 			return 0, false, err
@@ -58,6 +62,26 @@ func (t *Tx) Count(r Range, max int) (n int, more bool, err error) {
 		n++
 	}
 	return n, false, nil
+}
+
+// wrote reports whether the transaction has written anything in a range.
+func (t *Tx) wrote(r Range) bool {
+	c := t.own.Range(r.Start, r.End, false)
+	return c.Next()
+}
+
+// countRemote has the store count the rows of a range that nothing was written in, up to its limit.
+func (t *Tx) countRemote(r Range) (int, error) {
+	if err := t.usable(); err != nil {
+		return 0, err
+	}
+	if r.End != nil && bytes.Compare(r.Start, r.End) >= 0 {
+		return 0, nil
+	}
+	if t.write {
+		t.spans = append(t.spans, reach{Span: Span{Start: bytes.Clone(r.Start), End: bytes.Clone(r.End)}})
+	}
+	return t.remote.Count(r)
 }
 
 // merger joins the rows of the store with the transaction's own writes.

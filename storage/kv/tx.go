@@ -17,6 +17,7 @@ import (
 type Tx struct {
 	ctx    context.Context
 	snap   Snapshot
+	remote Remote // snap, if it is one
 	limits *Limits
 	write  bool
 	done   bool
@@ -47,6 +48,37 @@ func (t *Tx) Writable() bool { return t.write }
 
 // Size is the number of buffered writes and the bytes of their keys and values.
 func (t *Tx) Size() (keys, bytes int) { return t.own.Len(), t.bytes }
+
+// RoundTrips is how often the transaction has waited for a store across a network; 0 for any other.
+func (t *Tx) RoundTrips() int {
+	if t.remote == nil {
+		return 0
+	}
+	return t.remote.RoundTrips()
+}
+
+// Remote reports whether the store is across a network, so that it pays to tell it early what will be read.
+func (t *Tx) Remote() bool { return t.remote != nil }
+
+// Prefetch tells the store what is about to be read. It changes no result, and does nothing if the store is not
+// across a network. Keys and ranges must not be changed until the transaction ends.
+func (t *Tx) Prefetch(keys [][]byte, ranges ...Range) error {
+	if t.remote == nil {
+		return nil
+	}
+	if err := t.usable(); err != nil {
+		return err
+	}
+	return t.remote.Prefetch(keys, ranges)
+}
+
+// broken returns why nothing that was read can be relied on, or nil.
+func (t *Tx) broken() error {
+	if t.remote == nil {
+		return nil
+	}
+	return t.remote.Broken()
+}
 
 // Context is the context the transaction runs under.
 func (t *Tx) Context() context.Context { return t.ctx }

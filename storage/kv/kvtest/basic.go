@@ -279,7 +279,7 @@ func testNest(t *testing.T, d *kv.DB) {
 	default:
 	}
 	// What a part that failed has read still counts.
-	runs := race(t, d, func(tx *kv.Tx) error {
+	runs := cross(t, d, func(tx *kv.Tx) error {
 		_ = tx.Nest(func() error { _, _ = tx.Get([]byte("b")); return errStop })
 		return nil
 	}, set("b", "3"), set("z", "1"))
@@ -297,7 +297,12 @@ func testAfterCommit(t *testing.T, d *kv.DB) {
 			return err
 		}
 		if runs == 1 {
-			put(t, d, "a", "1")
+			update(t, d, func(tx *kv.Tx) error {
+				if _, err := tx.Get([]byte("b")); err != nil {
+					return err
+				}
+				return tx.Set([]byte("a"), []byte("1"))
+			})
 		}
 		tx.AfterCommit(func() {
 			want(t, "in it", get(t, d, "b"), "2")

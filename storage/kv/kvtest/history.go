@@ -14,7 +14,7 @@ import (
 // testHistories runs random transactions side by side and replays those that
 // committed, in commit order, on a model: every read must have returned what the
 // model holds.
-func testHistories(t *testing.T, d *kv.DB) {
+func testHistories(t *testing.T, nodes ...*kv.DB) {
 	const order = "~order"
 	var mu sync.Mutex
 	var log []history
@@ -25,7 +25,7 @@ func testHistories(t *testing.T, d *kv.DB) {
 			for i := range 40 {
 				var h history
 				seed := r.Uint64()
-				err := d.Update(ctx, func(tx *kv.Tx) error {
+				err := nodes[w%len(nodes)].Update(ctx, func(tx *kv.Tx) error {
 					h = history{}
 					return h.play(tx, rand.New(rand.NewPCG(seed, 1)), fmt.Sprintf("%d.%d", w, i))
 				})
@@ -64,7 +64,7 @@ func testHistories(t *testing.T, d *kv.DB) {
 			}
 		}
 	}
-	want(t, order, get(t, d, order), strconv.Itoa(len(log)))
+	want(t, order, get(t, nodes[0], order), strconv.Itoa(len(log)))
 }
 
 type history struct {

@@ -22,13 +22,13 @@ func Run(t *testing.T, open func(t *testing.T) kv.Store) {
 		{"Basics", testBasics},
 		{"BinaryKeys", testBinaryKeys},
 		{"Cancel", testCancel},
-		{"Contention", testContention},
+		{"Contention", func(t *testing.T, d *kv.DB) { testContention(t, d) }},
 		{"Count", testCount},
-		{"CreateRace", testCreateRace},
+		{"CreateRace", func(t *testing.T, d *kv.DB) { testCreateRace(t, d) }},
 		{"CreateSemantics", testCreateSemantics},
 		{"DumpLoad", func(t *testing.T, d *kv.DB) { testDumpLoad(t, d, open) }},
 		{"ErrorRollsBack", testErrorRollsBack},
-		{"Histories", testHistories},
+		{"Histories", func(t *testing.T, d *kv.DB) { testHistories(t, d) }},
 		{"LargeTransaction", testLargeTransaction},
 		{"Limits", testLimits},
 		{"LostUpdate", testLostUpdate},
@@ -38,7 +38,7 @@ func Run(t *testing.T, open func(t *testing.T) kv.Store) {
 		{"ScanModel", testScanModel},
 		{"ScanWhileWriting", testScanWhileWriting},
 		{"Sequences", testSequences},
-		{"Serializable", testSerializable},
+		{"Serializable", func(t *testing.T, d *kv.DB) { testSerializable(t, d) }},
 		{"Snapshots", testSnapshots},
 		{"Verify", testVerify},
 		{"Void", testVoid},
@@ -128,7 +128,8 @@ func wantKind(t *testing.T, what string, err error, kind fault.Kind) {
 var errStop = errors.New("stop")
 
 // race runs first as far as its reads, commits other, and lets first write and
-// commit; it returns how often first ran.
+// commit; it returns how often first ran. As long as other has read nothing, first may
+// come before it in the serial order, whatever it has read.
 func race(t *testing.T, d *kv.DB, first, other func(*kv.Tx) error, write func(*kv.Tx) error) (runs int) {
 	t.Helper()
 	update(t, d, func(tx *kv.Tx) error {
@@ -144,6 +145,27 @@ func race(t *testing.T, d *kv.DB, first, other func(*kv.Tx) error, write func(*k
 		return write(tx)
 	})
 	return runs
+}
+
+// cross is a race in which other reads everything before it writes. If first has read what other writes, neither can
+// come before the other, and first must run again.
+func cross(t *testing.T, d *kv.DB, first, other func(*kv.Tx) error, write func(*kv.Tx) error) (runs int) {
+	t.Helper()
+	return race(t, d, first, func(tx *kv.Tx) error {
+		if _, err := dump(tx, kv.Range{}); err != nil {
+			return err
+		}
+		return other(tx)
+	}, write)
+}
+
+// collide is cross if first is to run twice, else race.
+func collide(t *testing.T, d *kv.DB, runs int, first, other func(*kv.Tx) error, write func(*kv.Tx) error) int {
+	t.Helper()
+	if runs > 1 {
+		return cross(t, d, first, other, write)
+	}
+	return race(t, d, first, other, write)
 }
 
 func set(key, value string) func(*kv.Tx) error {

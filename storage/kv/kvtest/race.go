@@ -76,13 +76,13 @@ func testCreateSemantics(t *testing.T, d *kv.DB) {
 	want(t, "newer", get(t, d, "newer"), "-")
 }
 
-func testCreateRace(t *testing.T, d *kv.DB) {
+func testCreateRace(t *testing.T, nodes ...*kv.DB) {
 	for round := range 20 {
 		var won, lost atomic.Int32
 		var wg sync.WaitGroup
-		for range 8 {
+		for i := range 8 {
 			wg.Go(func() {
-				err := d.Update(ctx, func(tx *kv.Tx) error { return tx.Create(fmt.Appendf(nil, "r%d", round), nil) })
+				err := nodes[i%len(nodes)].Update(ctx, func(tx *kv.Tx) error { return tx.Create(fmt.Appendf(nil, "r%d", round), nil) })
 				switch {
 				case err == nil:
 					won.Add(1)
@@ -134,19 +134,21 @@ func increment(d *kv.DB, key string) error {
 }
 
 // testContention has many writers fight for one key: all get through.
-func testContention(t *testing.T, d *kv.DB) {
+func testContention(t *testing.T, nodes ...*kv.DB) {
 	var wg sync.WaitGroup
-	for range 64 {
+	for i := range 64 {
 		wg.Go(func() {
 			for range 10 {
-				if err := increment(d, "hot"); err != nil {
+				if err := increment(nodes[i%len(nodes)], "hot"); err != nil {
 					t.Error(err)
 				}
 			}
 		})
 	}
 	wg.Wait()
-	want(t, "counter", get(t, d, "hot"), "640")
+	for _, d := range nodes {
+		want(t, "counter", get(t, d, "hot"), "640")
+	}
 }
 
 // testVoid asks for keys between rows after having looked where the next row is: answers are as without
@@ -176,7 +178,7 @@ func testVoid(t *testing.T, d *kv.DB) {
 		t.Errorf("a key that nobody asked for: %d runs", runs)
 	}
 	put(t, d, "n/m", "2")
-	runs = race(t, d, func(tx *kv.Tx) error {
+	runs = cross(t, d, func(tx *kv.Tx) error {
 		_, err := tx.Get([]byte("n/m"))
 		if err == nil {
 			err = tx.Void([]byte("n/f"), []byte("n/m"))
@@ -216,7 +218,7 @@ func testWriteSkew(t *testing.T, d *kv.DB) {
 		{"unrelated", read("a"), set("far", "1"), set("a", "4"), 1},
 		{"own write read back", func(tx *kv.Tx) error { _ = tx.Set([]byte("o"), nil); return read("o")(tx) }, set("o", "1"), set("p", "1"), 1},
 	} {
-		if runs := race(t, d, tt.read, tt.other, tt.write); runs != tt.runs {
+		if runs := collide(t, d, tt.runs, tt.read, tt.other, tt.write); runs != tt.runs {
 			t.Errorf("%s: ran %d times, want %d", tt.name, runs, tt.runs)
 		}
 	}
@@ -291,7 +293,7 @@ func testPhantoms(t *testing.T, d *kv.DB) {
 		{"keys only", scan(kv.Range{Start: all.Start, End: all.End, KeysOnly: true}, 0), set("k10", "x"), 2},
 	} {
 		update(t, d, fiveRows)
-		if runs := race(t, d, tt.read, tt.other, set("result", "x")); runs != tt.runs {
+		if runs := collide(t, d, tt.runs, tt.read, tt.other, set("result", "x")); runs != tt.runs {
 			t.Errorf("%s: ran %d times, want %d", tt.name, runs, tt.runs)
 		}
 	}
@@ -299,14 +301,15 @@ func testPhantoms(t *testing.T, d *kv.DB) {
 
 // testSerializable plays transactions that keep an invariant no snapshot isolation
 // keeps: of each pair at most one key is set, and the number of rows stays bounded.
-func testSerializable(t *testing.T, d *kv.DB) {
+func testSerializable(t *testing.T, nodes ...*kv.DB) {
+	d := nodes[0]
 	const bound = 5
 	var wg sync.WaitGroup
 	for w := range 8 {
 		wg.Go(func() {
 			r := rand.New(rand.NewPCG(uint64(w), 9))
 			for range 60 {
-				if err := d.Update(ctx, func(tx *kv.Tx) error { return step(tx, r, bound) }); err != nil {
+				if err := nodes[w%len(nodes)].Update(ctx, func(tx *kv.Tx) error { return step(tx, r, bound) }); err != nil {
 					t.Error(err)
 				}
 			}

@@ -1,0 +1,145 @@
+package kvtest
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"catena/storage/kv"
+)
+
+// RunNodes plays what two processes observe of each other that have the same store open. Open returns it empty, opened
+// twice; RunNodes closes both.
+func RunNodes(t *testing.T, open func(t *testing.T) (a, b kv.Store)) {
+	tests := []struct {
+		name string
+		test func(t *testing.T, a, b *kv.DB)
+	}{
+		{"Contention", func(t *testing.T, a, b *kv.DB) { testContention(t, a, b) }},
+		{"CreateRace", func(t *testing.T, a, b *kv.DB) { testCreateRace(t, a, b) }},
+		{"Histories", func(t *testing.T, a, b *kv.DB) { testHistories(t, a, b) }},
+		{"Sequences", testSequencesOfNodes},
+		{"Serializable", func(t *testing.T, a, b *kv.DB) { testSerializable(t, a, b) }},
+		{"Skew", testSkewOfNodes},
+		{"Visible", testVisible},
+		{"Watch", testWatchNodes},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			a, b := open(t)
+			da, db := kv.New(a, kv.Options{}), kv.New(b, kv.Options{})
+			tt.test(t, da, db)
+			for _, d := range []*kv.DB{da, db} {
+				if err := d.Close(); err != nil {
+					t.Errorf("close: %v", err)
+				}
+			}
+		})
+	}
+}
+
+// testVisible alternates between nodes: each sees at once what the other has committed, and a snapshot stays as it is.
+func testVisible(t *testing.T, a, b *kv.DB) {
+	for i := range 50 {
+		value := fmt.Sprint(i)
+		put(t, a, "x", value)
+		want(t, "on the other node", get(t, b, "x"), value)
+		a, b = b, a
+	}
+	if err := a.View(ctx, func(tx *kv.Tx) error {
+		before, err := tx.Get([]byte("x"))
+		if err != nil {
+			return err
+		}
+		put(t, b, "x", "later", "y", "later")
+		again, err := tx.Get([]byte("x"))
+		want(t, "read again", text(again), text(before))
+		rows, err2 := dump(tx, kv.Range{})
+		want(t, "rows", rows, "x="+text(before)+" ")
+		if err == nil {
+			err = err2
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// testSkewOfNodes has a transaction of each node read what the other writes.
+func testSkewOfNodes(t *testing.T, a, b *kv.DB) {
+	for i := range 20 {
+		x, y := fmt.Appendf(nil, "%d/x", i), fmt.Appendf(nil, "%d/y", i)
+		runs := 0
+		update(t, a, func(tx *kv.Tx) error {
+			runs++
+			v, err := tx.Get(y)
+			if err != nil {
+				return err
+			}
+			if runs == 1 {
+				update(t, b, func(tx *kv.Tx) error {
+					if v, err := tx.Get(x); v != nil || err != nil {
+						return err
+					}
+					return tx.Set(y, []byte("b"))
+				})
+			}
+			if v != nil {
+				return nil
+			}
+			return tx.Set(x, []byte("a"))
+		})
+		want(t, "one of two", get(t, a, string(x))+get(t, a, string(y)), "-b")
+	}
+}
+
+func testSequencesOfNodes(t *testing.T, a, b *kv.DB) {
+	var mu sync.Mutex
+	seen := map[int64]bool{}
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			for range 200 {
+				n, err := [2]*kv.DB{a, b}[i%2].Next(ctx, "ids")
+				if err != nil {
+					t.Error(err)
+				}
+				mu.Lock()
+				if seen[n] {
+					t.Errorf("%d came twice", n)
+				}
+				seen[n] = true
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// testWatchNodes waits on one node for what is written on the other. A wake-up may be lost, but not all of them.
+func testWatchNodes(t *testing.T, a, b *kv.DB) {
+	woken, stop := b.Watch("topic")
+	defer stop()
+	other, stopOther := b.Watch("other")
+	defer stopOther()
+	deadline := time.Now().Add(20 * time.Second)
+	for i := 0; ; i++ {
+		value := fmt.Sprint(i)
+		update(t, a, func(tx *kv.Tx) error { tx.Wake("topic"); return tx.Set([]byte("a"), []byte(value)) })
+		select {
+		case <-woken:
+			want(t, "seen by the woken", get(t, b, "a"), value)
+			select {
+			case <-other:
+				t.Error("woken by another topic")
+			default:
+			}
+			return
+		case <-time.After(time.Second):
+			if time.Now().After(deadline) {
+				t.Fatal("never woken by the other node")
+			}
+		}
+	}
+}

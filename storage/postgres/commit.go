@@ -1,0 +1,173 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"catena/storage/fault"
+	"catena/storage/kv"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// slotKey is where a connection has its slot.
+const slotKey = "catena slot"
+
+// slot is the row of a connection: every commit puts the next token there, and is refused if the row holds another
+// one than the last. Whoever has lost the connection at a commit reads the row: it tells whether the commit was made,
+// and once another token is there it never will be.
+type slot struct {
+	id    int64
+	token int64
+}
+
+// fenced is a token that no commit follows.
+const fenced = -1
+
+// Rows and bytes of one statement of a commit.
+const (
+	chunkRows  = 5000
+	chunkBytes = 8 << 20
+)
+
+// Commit writes a batch and ends the transaction, in one round trip.
+func (s *snapshot) Commit(ctx context.Context, b *kv.Batch) error {
+	if s.broken != nil {
+		return s.broken
+	}
+	if len(b.Writes) == 0 {
+		s.s.wake(b.Wake)
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitTime)
+	defer cancel()
+	if err := s.commit(ctx, b); err != nil {
+		s.broken = err
+		return err
+	}
+	s.s.wake(b.Wake)
+	return nil
+}
+
+func (s *snapshot) commit(ctx context.Context, b *kv.Batch) (err error) {
+	batch := &pgx.Batch{}
+	if s.conn == nil {
+		if s.conn, err = s.s.acquire(ctx); err != nil {
+			s.conn = nil
+			return err
+		}
+		s.begin(batch)
+	}
+	own, _ := s.conn.Conn().PgConn().CustomData()[slotKey].(*slot)
+	s.guard(batch, b.Reads.Keys)
+	write(batch, b.Writes)
+	batch.Queue("confirm", own.id, own.token+1, own.token)
+	batch.Queue("commit")
+	s.trips++
+	err = s.conn.SendBatch(ctx, batch).Close()
+	switch {
+	case err == nil:
+		own.token++
+		return nil
+	case !lost(err) && ctx.Err() == nil:
+		return failed(ctx, err)
+	}
+	release(s.conn, true)
+	s.conn = nil
+	return s.s.outcome(*own, err)
+}
+
+// guard has the database watch keys that the transaction rests on without having read them.
+func (s *snapshot) guard(batch *pgx.Batch, keys [][]byte) {
+	var unread [][]byte
+	for _, k := range keys {
+		if _, ok := s.known[string(k)]; !ok {
+			unread = append(unread, k)
+		}
+	}
+	if len(unread) > 0 {
+		batch.Queue("guard", unread)
+	}
+}
+
+// write adds the statements that write rows, which are sorted so that transactions wait for each other rather than
+// meet in a deadlock.
+func write(batch *pgx.Batch, writes []kv.Mutation) {
+	var gone, newKeys, newValues, keys, values [][]byte
+	for _, w := range writes {
+		switch {
+		case w.Value == nil:
+			gone = append(gone, w.Key)
+		case w.Create || w.Fresh:
+			newKeys, newValues = append(newKeys, w.Key), append(newValues, w.Value)
+		default:
+			keys, values = append(keys, w.Key), append(values, w.Value)
+		}
+	}
+	for len(gone) > 0 {
+		n := min(chunkRows, len(gone))
+		batch.Queue("delete", gone[:n])
+		gone = gone[n:]
+	}
+	writeRows(batch, "upsert", keys, values)
+	writeRows(batch, "insert", newKeys, newValues)
+}
+
+func writeRows(batch *pgx.Batch, statement string, keys, values [][]byte) {
+	for len(keys) > 0 {
+		n, size := 0, 0
+		for n < len(keys) && n < chunkRows && (n == 0 || size < chunkBytes) {
+			size += len(keys[n]) + len(values[n])
+			n++
+		}
+		batch.Queue(statement, keys[:n], values[:n])
+		keys, values = keys[n:], values[n:]
+	}
+}
+
+// outcome finds out what became of a commit whose connection was lost: nil if it was made, else an error that says that
+// it was not and never will be, or that nobody knows.
+func (s *Store) outcome(of slot, cause error) error {
+	ctx, cancel := context.WithTimeout(context.Background(), commitTime)
+	defer cancel()
+	for pause := 10 * time.Millisecond; ; pause = min(2*pause, time.Second) {
+		made, err := s.fence(ctx, of)
+		switch {
+		case err == nil && made:
+			s.log.Warn("the connection was lost at a commit, which was made", "err", cause)
+			return nil
+		case err == nil:
+			return fault.Unavailable.Errorf("store: %w: %s", kv.ErrDown, cause)
+		case !errors.Is(err, kv.ErrDown) && !errors.Is(err, kv.ErrConflict):
+			return fault.Unavailable.Errorf("store: %w: %s", kv.ErrUncertain, err)
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return fault.Unavailable.Errorf("store: %w: %s", kv.ErrUncertain, cause)
+		}
+	}
+}
+
+// fence reports whether a commit was made, once no transaction holds the row of the slot any more. If it was not, no
+// commit will follow. It may be asked again.
+func (s *Store) fence(ctx context.Context, of slot) (made bool, err error) {
+	c, err := s.acquire(ctx)
+	if err != nil {
+		return false, err
+	}
+	var token int64
+	err = pgx.BeginFunc(ctx, c, func(tx pgx.Tx) error {
+		err := tx.QueryRow(ctx, "SELECT token FROM slots WHERE id = $1 FOR UPDATE", of.id).Scan(&token)
+		switch {
+		case errors.Is(err, pgx.ErrNoRows): // given up long ago, and the commit with it
+			return nil
+		case err == nil && token == of.token:
+			_, err = tx.Exec(ctx, "UPDATE slots SET token = $2 WHERE id = $1", of.id, fenced)
+		}
+		return err
+	})
+	release(c, lost(err))
+	return token == of.token+1, failed(ctx, err)
+}

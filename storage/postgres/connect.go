@@ -1,0 +1,123 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"net"
+	"time"
+
+	"catena/storage/fault"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// parameters hold for every session. Reads must use the index of the keys: a scan of the whole table would guard all of
+// it, so that every writer conflicts with the transaction.
+var parameters = map[string]string{
+	"application_name":                    "catena",
+	"enable_seqscan":                      "off",
+	"enable_bitmapscan":                   "off",
+	"enable_hashjoin":                     "off",
+	"enable_mergejoin":                    "off",
+	"enable_material":                     "off",
+	"jit":                                 "off", // the cost of scans that are off would trigger it
+	"plan_cache_mode":                     "force_generic_plan",
+	"idle_in_transaction_session_timeout": "10min",
+	"lock_timeout":                        "5s",
+	"statement_timeout":                   "60s",
+	"timezone":                            "UTC",
+	"client_encoding":                     "UTF8",
+}
+
+// configure reads an address and sets what every session needs.
+func (s *Store) configure(address string) (*pgxpool.Config, error) {
+	config, err := pgxpool.ParseConfig(address)
+	if err != nil {
+		return nil, fault.Invalid.Errorf("store: %w", err)
+	}
+	c := config.ConnConfig
+	maps.Copy(c.RuntimeParams, parameters)
+	c.RuntimeParams["search_path"] = pgx.Identifier{s.opts.Schema}.Sanitize()
+	if c.ConnectTimeout == 0 || c.ConnectTimeout > connectTime {
+		c.ConnectTimeout = connectTime
+	}
+	// A machine that is gone is noticed although nobody says so: 10 seconds without an answer end the connection.
+	dialer := &net.Dialer{KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 5 * time.Second, Interval: time.Second, Count: 5}, Control: impatient}
+	c.DialFunc = dialer.DialContext
+	if len(c.Fallbacks) > 0 && c.ValidateConnect == nil { // several hosts: the one that takes writes
+		c.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
+	}
+	return config, nil
+}
+
+// pool makes a pool of connections that are ready for transactions.
+func (s *Store) pool(ctx context.Context, base *pgxpool.Config, size int) (*pgxpool.Pool, error) {
+	config := base.Copy()
+	config.MaxConns, config.MinConns = int32(size), 0
+	config.MaxConnIdleTime, config.MaxConnLifetime, config.MaxConnLifetimeJitter = 5*time.Minute, time.Hour, 5*time.Minute
+	config.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return false } // the first read finds out
+	config.AfterConnect = ready
+	p, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, fault.Invalid.Errorf("store: %w", err)
+	}
+	return p, nil
+}
+
+// ready prepares the statements of a new connection and takes a slot for its commits.
+func ready(ctx context.Context, c *pgx.Conn) error {
+	for name, sql := range statements {
+		if _, err := c.Prepare(ctx, name, sql); err != nil {
+			return err
+		}
+	}
+	var id int64
+	if err := c.QueryRow(ctx, "INSERT INTO slots (token) VALUES (0) RETURNING id").Scan(&id); err != nil {
+		return err
+	}
+	c.PgConn().CustomData()[slotKey] = &slot{id: id}
+	return nil
+}
+
+// acquire takes a connection.
+func (s *Store) acquire(ctx context.Context) (*pgxpool.Conn, error) {
+	short, cancel := context.WithTimeout(ctx, crowdTime)
+	c, err := s.main.Acquire(short)
+	cancel()
+	if err == nil || ctx.Err() != nil || short.Err() == nil {
+		return c, down(ctx, err)
+	}
+	patient, cancel := context.WithTimeout(ctx, connectTime)
+	defer cancel()
+	c, err = s.spare.Acquire(patient)
+	if err != nil && patient.Err() != nil && ctx.Err() == nil {
+		return nil, fault.Unavailable.Errorf("store: all %d connections to the database are in use", s.opts.Connections+reserve).After(time.Second)
+	}
+	return c, down(ctx, err)
+}
+
+// release gives a connection back whose transaction has ended, or has it closed.
+func release(c *pgxpool.Conn, broken bool) {
+	if broken {
+		ctx, cancel := context.WithTimeout(context.Background(), endTime)
+		_ = c.Conn().Close(ctx)
+		cancel()
+	}
+	c.Release()
+}
+
+// lost reports whether an error means that the connection is gone, or goes.
+func lost(err error) bool {
+	var e *pgconn.PgError
+	if !errors.As(err, &e) {
+		return err != nil
+	}
+	switch e.Code {
+	case "57P01", "57P02", "57P03", "57P05", "25P03", "25006", "08000", "08003", "08006", "53300":
+		return true
+	}
+	return false
+}

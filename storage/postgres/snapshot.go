@@ -1,0 +1,283 @@
+package postgres
+
+import (
+	"bytes"
+	"context"
+	"errors"
+
+	"catena/storage/kv"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// maxKnown is how many keys a snapshot remembers, and maxFetched how many bytes of ranges.
+const (
+	maxKnown   = 20_000
+	maxFetched = 32 << 20
+)
+
+// snapshot is a transaction of the database. It has a connection from the first read on.
+type snapshot struct {
+	s     *Store
+	ctx   context.Context
+	write bool
+	alone bool
+
+	conn    *pgxpool.Conn
+	trips   int
+	broken  error // why nothing more can be read
+	version uint64
+	xid     int64 // of the transaction, if it may write
+	settled int64 // all transactions with lower numbers have ended, and are seen if they were committed
+
+	known   map[string][]byte // what keys hold; nil: they are absent
+	fetched []fetched
+	size    int // of what was fetched
+}
+
+// fetched are the rows of a range, the whole of it unless more is set.
+type fetched struct {
+	kv.Range
+	rows []kv.Row
+	more bool
+}
+
+// Version numbers the snapshot within the process.
+func (s *snapshot) Version() uint64 {
+	if s.conn == nil && s.broken == nil {
+		_ = s.run(func(*pgx.Batch) {}) // what fails is remembered
+	}
+	return s.version
+}
+
+// RoundTrips is how often the transaction has waited for the database.
+func (s *snapshot) RoundTrips() int { return s.trips }
+
+// Broken returns why the snapshot cannot be read any more.
+func (s *snapshot) Broken() error { return s.broken }
+
+// run sends queries in one round trip, and before the first ones what begins the transaction. If the connection was
+// lost before anything was read, another one is taken.
+func (s *snapshot) run(add func(*pgx.Batch)) error {
+	if s.broken != nil {
+		return s.broken
+	}
+	fresh := s.conn == nil
+	var err error
+	for tries := 0; tries <= s.s.opts.Connections; tries++ {
+		if err = s.try(add); err == nil || !fresh || !errors.Is(err, kv.ErrDown) || s.conn == nil {
+			break
+		}
+		release(s.conn, true)
+		s.conn = nil
+	}
+	if err != nil {
+		s.broken = err
+	}
+	return err
+}
+
+func (s *snapshot) try(add func(*pgx.Batch)) (err error) {
+	b := &pgx.Batch{}
+	if s.conn == nil {
+		if s.conn, err = s.s.acquire(s.ctx); err != nil {
+			s.conn = nil
+			return err
+		}
+		s.begin(b)
+	}
+	add(b)
+	s.trips++
+	return failed(s.ctx, s.conn.SendBatch(s.ctx, b).Close())
+}
+
+// begin adds what begins the transaction.
+func (s *snapshot) begin(b *pgx.Batch) {
+	mode := "_read"
+	if s.write {
+		mode = "_write"
+	}
+	b.Queue("begin" + mode)
+	if s.alone {
+		b.Queue("lock") // before the snapshot is taken
+	}
+	b.Queue("mark" + mode).QueryRow(func(row pgx.Row) error {
+		s.version = s.s.version.Add(1)
+		return row.Scan(&s.xid, &s.settled)
+	})
+}
+
+// Get returns the value of a key.
+func (s *snapshot) Get(key []byte) ([]byte, error) {
+	if v, ok := s.known[string(key)]; ok {
+		return v, nil
+	}
+	var v []byte
+	err := s.run(func(b *pgx.Batch) {
+		b.Queue("get_one", key).Query(func(rows pgx.Rows) (err error) {
+			for rows.Next() {
+				v = own(rows.RawValues()[0])
+			}
+			return rows.Err()
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.learn(key, v)
+	return v, nil
+}
+
+// GetMany returns the values of keys.
+func (s *snapshot) GetMany(keys [][]byte) ([][]byte, error) {
+	found, err := s.fetch(keys, nil)
+	if err != nil {
+		return nil, err
+	}
+	out := make([][]byte, len(keys))
+	for i, k := range keys {
+		v, ok := found[string(k)]
+		if !ok {
+			v = s.known[string(k)]
+		}
+		out[i] = v
+	}
+	return out, nil
+}
+
+// Prefetch fetches keys and the first rows of ranges that are not known.
+func (s *snapshot) Prefetch(keys [][]byte, ranges []kv.Range) error {
+	var more []kv.Range
+	for _, r := range ranges {
+		if s.find(r) == nil {
+			more = append(more, r)
+		}
+	}
+	found, err := s.fetch(keys, more)
+	for k, v := range found {
+		s.learn([]byte(k), v)
+	}
+	return err
+}
+
+// fetch reads the keys that are not known, and the first rows of ranges, which it remembers.
+func (s *snapshot) fetch(keys [][]byte, ranges []kv.Range) (found map[string][]byte, err error) {
+	ask := make([][]byte, 0, len(keys))
+	found = make(map[string][]byte, len(keys))
+	for _, k := range keys {
+		if _, ok := s.known[string(k)]; !ok && len(k) > 0 {
+			ask, found[string(k)] = append(ask, k), nil
+		}
+	}
+	if len(ask) == 0 && len(ranges) == 0 {
+		return found, s.broken
+	}
+	got := make([]fetched, len(ranges))
+	err = s.run(func(b *pgx.Batch) {
+		if len(ask) > 0 {
+			b.Queue("get", ask).Query(func(rows pgx.Rows) error {
+				for rows.Next() {
+					raw := rows.RawValues()
+					found[string(raw[0])] = own(raw[1])
+				}
+				return rows.Err()
+			})
+		}
+		for i, r := range ranges {
+			got[i].Range = r
+			s.page(b, r, firstPage, func(rows []kv.Row, more bool) { got[i].rows, got[i].more = rows, more })
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range got {
+		s.keep(f)
+	}
+	return found, nil
+}
+
+// learn remembers what a key holds.
+func (s *snapshot) learn(key, v []byte) {
+	if s.known == nil || len(s.known) >= maxKnown {
+		s.known = map[string][]byte{}
+	}
+	s.known[string(key)] = v
+}
+
+// keep remembers the rows of a range.
+func (s *snapshot) keep(f fetched) {
+	for _, row := range f.rows {
+		if !f.KeysOnly {
+			s.learn(row.Key, row.Value)
+		}
+		s.size += len(row.Key) + len(row.Value)
+	}
+	if s.size > maxFetched {
+		s.fetched, s.size = nil, 0
+	}
+	s.fetched = append(s.fetched, f)
+}
+
+// find returns what was fetched of a range, if it is known from its beginning on.
+func (s *snapshot) find(r kv.Range) *fetched {
+	for i := range s.fetched {
+		f := &s.fetched[i]
+		if f.Reverse == r.Reverse && (r.KeysOnly || !f.KeysOnly) && bytes.Equal(f.Start, r.Start) && bytes.Equal(f.End, r.End) && (f.End == nil) == (r.End == nil) {
+			return f
+		}
+	}
+	return nil
+}
+
+// Count returns the number of rows of a range, up to its limit.
+func (s *snapshot) Count(r kv.Range) (n int, err error) {
+	if f := s.find(r); f != nil && (!f.more || r.Limit > 0 && len(f.rows) >= r.Limit) {
+		if n = len(f.rows); r.Limit > 0 {
+			n = min(n, r.Limit)
+		}
+		return n, nil
+	}
+	limit := r.Limit
+	if limit <= 0 {
+		limit = 1 << 40
+	}
+	err = s.run(func(b *pgx.Batch) {
+		b.Queue("count"+open(r), bounds(r, limit)...).QueryRow(func(row pgx.Row) error { return row.Scan(&n) })
+	})
+	return n, err
+}
+
+// Discard ends the transaction, behind the caller's back.
+func (s *snapshot) Discard() {
+	c := s.conn
+	if c == nil {
+		s.s.running.Done()
+		return
+	}
+	s.conn = nil
+	if s.broken == nil {
+		s.broken = errClosed
+	}
+	if c.Conn().PgConn().TxStatus() == 'I' || c.Conn().IsClosed() {
+		c.Release()
+		s.s.running.Done()
+		return
+	}
+	go func() {
+		defer s.s.running.Done()
+		ctx, cancel := context.WithTimeout(context.Background(), endTime)
+		defer cancel()
+		_, err := c.Exec(ctx, "rollback")
+		release(c, err != nil)
+	}()
+}
+
+// own is a copy of what a connection has received; nil stays nil.
+func own(b []byte) []byte {
+	if b == nil {
+		return nil
+	}
+	return append(make([]byte, 0, len(b)), b...)
+}

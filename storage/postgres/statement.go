@@ -1,0 +1,84 @@
+package postgres
+
+import (
+	"strings"
+
+	"catena/storage/kv"
+)
+
+// The statements that every connection has prepared, by name.
+var statements = map[string]string{
+	"begin_read":  "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+	"begin_write": "BEGIN ISOLATION LEVEL SERIALIZABLE",
+	"lock":        "LOCK TABLE kv IN SHARE ROW EXCLUSIVE MODE",
+	"commit":      "COMMIT",
+	"rollback":    "ROLLBACK",
+	"mark_read":   "SELECT 0::bigint, pg_snapshot_xmin(pg_current_snapshot())::text::bigint",
+	"mark_write":  "SELECT pg_current_xact_id()::text::bigint, pg_snapshot_xmin(pg_current_snapshot())::text::bigint",
+	"get":         "SELECT k, v FROM kv WHERE k = ANY($1::bytea[])",
+	"get_one":     "SELECT v FROM kv WHERE k = $1",
+	"guard":       "SELECT count(*) FROM kv WHERE k = ANY($1::bytea[])",
+	"delete":      "DELETE FROM kv WHERE k = ANY($1::bytea[])",
+	"insert":      "INSERT INTO kv (k, v) SELECT * FROM unnest($1::bytea[], $2::bytea[])",
+	"upsert":      "INSERT INTO kv (k, v) SELECT * FROM unnest($1::bytea[], $2::bytea[]) ON CONFLICT (k) DO UPDATE SET v = excluded.v",
+	"confirm":     "WITH u AS (UPDATE slots SET token = $2, used = now() WHERE id = $1 AND token = $3 RETURNING 1) SELECT 1 / count(*) FROM u",
+
+	"scan":              scanSQL("k, v", true, false),
+	"scan_open":         scanSQL("k, v", false, false),
+	"scan_reverse":      scanSQL("k, v", true, true),
+	"scan_reverse_open": scanSQL("k, v", false, true),
+	"keys":              scanSQL("k, NULL::bytea", true, false),
+	"keys_open":         scanSQL("k, NULL::bytea", false, false),
+	"keys_reverse":      scanSQL("k, NULL::bytea", true, true),
+	"keys_reverse_open": scanSQL("k, NULL::bytea", false, true),
+	"count":             "SELECT count(*) FROM (" + scanSQL("k", true, false) + ") t",
+	"count_open":        "SELECT count(*) FROM (" + scanSQL("k", false, false) + ") t",
+}
+
+// scanSQL reads rows of a range: from $1 up to $2, if it has an end, at most as many as the last parameter says.
+func scanSQL(columns string, end, reverse bool) string {
+	sql := "SELECT " + columns + " FROM kv WHERE k >= $1"
+	if end {
+		sql += " AND k < $2"
+	}
+	sql += " ORDER BY k"
+	if reverse {
+		sql += " DESC"
+	}
+	if end {
+		return sql + " LIMIT $3"
+	}
+	return sql + " LIMIT $2"
+}
+
+// scanStatement is the name of the statement that reads rows of a range, with its arguments.
+func scanStatement(r kv.Range, limit int) (name string, args []any) {
+	var b strings.Builder
+	b.WriteString("scan")
+	if r.KeysOnly {
+		b.Reset()
+		b.WriteString("keys")
+	}
+	if r.Reverse {
+		b.WriteString("_reverse")
+	}
+	return b.String() + open(r), bounds(r, limit)
+}
+
+func open(r kv.Range) string {
+	if r.End == nil {
+		return "_open"
+	}
+	return ""
+}
+
+func bounds(r kv.Range, limit int) []any {
+	start := r.Start
+	if start == nil {
+		start = []byte{}
+	}
+	if r.End == nil {
+		return []any{start, limit}
+	}
+	return []any{start, r.End, limit}
+}
