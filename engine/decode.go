@@ -275,7 +275,12 @@ func (d *decoder) assign(f *field, v any) error {
 	case kBool:
 		at.SetBool(v.(bool))
 	case kInt:
-		at.SetInt(int64(v.(int)))
+		n := v.(int)
+		if at.Kind() == reflect.Pointer {
+			at.Set(reflect.ValueOf(&n))
+			return nil
+		}
+		at.SetInt(int64(n))
 	case kLong:
 		at.SetInt(v.(int64))
 	case kFloat:

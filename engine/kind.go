@@ -88,6 +88,7 @@ var typeKinds = map[reflect.Type]kind{
 	reflect.TypeFor[string]():             kString,
 	reflect.TypeFor[bool]():               kBool,
 	reflect.TypeFor[int]():                kInt,
+	reflect.TypeFor[*int]():               kInt, // nil: not given
 	reflect.TypeFor[int64]():              kLong,
 	reflect.TypeFor[float64]():            kFloat,
 	reflect.TypeFor[time.Time]():          kDate,

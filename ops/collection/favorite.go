@@ -66,7 +66,7 @@ func (favoriteParams) list(c *engine.Ctx, _ *storage.Doc) (*storage.Page, error)
 	if err != nil {
 		return nil, err
 	}
-	return page(c, "user_favorites", list.ID())
+	return page(c, "user_favorites", map[string]any{"queryParams": []string{list.ID()}})
 }
 
 // favorites is the collection of the caller's favorites.

@@ -4,6 +4,7 @@ import (
 	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
+	"catena/storage/query"
 )
 
 var listMembers = engine.Op{
@@ -22,12 +23,13 @@ func (membersParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Page, error) {
 	if !d.HasFacet("Collection") {
 		return nil, fault.Invalid.Errorf("document %s: not a collection", d.Path()).In("input")
 	}
-	return page(c, "default_content_collection", d.ID())
+	return page(c, "default_content_collection", map[string]any{"queryParams": []string{d.ID()}})
 }
 
 // page runs a page provider with parameters of the caller's.
-func page(c *engine.Ctx, provider string, args ...string) (*storage.Page, error) {
-	out, err := c.Call("Repository.PageProvider", nil, map[string]any{"providerName": provider, "queryParams": args})
+func page(c *engine.Ctx, provider string, params map[string]any) (*storage.Page, error) {
+	params["providerName"] = provider
+	out, err := c.Call("Repository.PageProvider", nil, params)
 	if err != nil {
 		return nil, err
 	}
@@ -51,5 +53,10 @@ type mineParams struct {
 }
 
 func (p mineParams) run(c *engine.Ctx, _ engine.Void) (*storage.Page, error) {
-	return page(c, "user_collections", p.Term)
+	return page(c, "user_collections", beginning(p.Term))
+}
+
+// beginning are the parameters of user_collections for the titles that begin with a term.
+func beginning(term string) map[string]any {
+	return map[string]any{"namedParameters": storage.Props{"searchTerm": query.Literal(term) + "%"}}
 }

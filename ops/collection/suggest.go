@@ -32,13 +32,12 @@ type suggestion struct {
 }
 
 func (p suggestParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, error) {
-	found, err := c.Call("Repository.PageProvider", nil, map[string]any{
-		"providerName": "user_collections", "queryParams": []string{p.Term}, "pageSize": p.PageSize, "currentPageIndex": p.Index,
-	})
+	params := beginning(p.Term)
+	params["pageSize"], params["currentPageIndex"] = p.PageSize, p.Index
+	list, err := page(c, "user_collections", params)
 	if err != nil {
 		return nil, err
 	}
-	list, _ := found.(*storage.Page)
 	out, exists := make([]suggestion, 0, len(list.Docs)+1), p.Term == ""
 	if !exists {
 		out = append(out, suggestion{ID: "-999999" + p.Term, Label: p.Term})

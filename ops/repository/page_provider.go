@@ -25,7 +25,7 @@ type pageProviderParams struct {
 	Provider   string        `json:"providerName" doc:"Name of the page provider."`
 	Args       []string      `json:"queryParams,omitzero" alias:"searchTerm" doc:"Values for the question marks, in order."`
 	Named      storage.Props `json:"namedParameters,omitzero" doc:"Values for :name, and for the provider's fields."`
-	PageSize   int           `json:"pageSize,omitzero" doc:"Maximum number of entries per page; by default the provider's."`
+	PageSize   *int          `json:"pageSize,omitzero" doc:"Maximum number of entries per page; by default the provider's, and the server's limit if it is 0 or less."`
 	Index      int           `json:"currentPageIndex,omitzero" alias:"page" doc:"Number of the page, starting at 0."`
 	Offset     int           `json:"offset,omitzero" doc:"Number of entries to skip; overrides the page number."`
 	SortBy     []string      `json:"sortBy,omitzero" doc:"Fields to sort by, instead of the provider's."`
@@ -45,8 +45,8 @@ func (p pageProviderParams) run(c *engine.Ctx, providers *Providers) (*storage.P
 		return nil, err
 	}
 	b, err := found.build(c, request{
-		paging: paging{p.PageSize, p.Index, p.Offset, 0, p.SortBy, p.SortOrder},
-		args:   p.Args, named: p.Named, filters: p.Quick,
+		pageSize: p.PageSize, paging: paging{0, p.Index, p.Offset, 0, p.SortBy, p.SortOrder},
+		args: p.Args, named: p.Named, filters: p.Quick,
 	}, "")
 	if err != nil {
 		return nil, err

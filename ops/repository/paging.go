@@ -15,20 +15,20 @@ type paging struct {
 	sortBy, sortOrder        []string
 }
 
-// options translates the parameters of a list. The offset wins over the page number, and a
-// field whose order is not asc sorts descending.
+// options translates the parameters of a list. A size of zero or less is the server's limit, the offset wins over the
+// page number, and a field whose order is not asc sorts descending.
 func (p paging) options(c *engine.Ctx) (search.Options, error) {
 	for _, n := range [...]struct {
 		name  string
 		value int
-	}{{"pageSize", p.size}, {"currentPageIndex", p.index}, {"offset", p.offset}, {"maxResults", p.max}} {
+	}{{"currentPageIndex", p.index}, {"offset", p.offset}, {"maxResults", p.max}} {
 		if n.value < 0 {
 			return search.Options{}, fault.Invalid.Errorf("%s: must be at least 0", n.name).In(n.name)
 		}
 	}
 	largest := c.Tx.Repo().Limits().PageSize
 	o := search.Options{Max: p.max}
-	o.Limit = min(p.size, largest)
+	o.Limit = min(max(p.size, 0), largest)
 	if o.Offset = p.offset; o.Offset == 0 && p.index > 0 {
 		size := o.Limit
 		if size == 0 {

@@ -16,9 +16,10 @@ import (
 // request is what a call asks of a provider.
 type request struct {
 	paging
-	args    []string
-	named   storage.Props
-	filters []string
+	pageSize *int // nil: the provider's
+	args     []string
+	named    storage.Props
+	filters  []string
 }
 
 // built is a query ready to run.
@@ -31,8 +32,9 @@ type built struct {
 // build turns the provider and what is asked of it into a query. The columns are the
 // provider's own unless others are given.
 func (p *provider) build(c *engine.Ctx, r request, columns string) (b built, err error) {
-	if r.size == 0 {
-		r.size = p.PageSize
+	r.size = p.PageSize
+	if r.pageSize != nil {
+		r.size = *r.pageSize
 	}
 	if b.options, err = r.options(c); err != nil {
 		return b, err
@@ -73,7 +75,7 @@ func (p *provider) build(c *engine.Ctx, r request, columns string) (b built, err
 }
 
 // arguments are the values for the question marks of the condition. Where a document is
-// meant its path will do, too.
+// meant its path will do, too. Part of a text that is not given is empty: clients leave out what nobody has typed yet.
 func (p *provider) arguments(c *engine.Ctx, given []string) ([]any, error) {
 	args := positional(c, given)
 	if want := strings.Count(p.Where, "?"); len(args) > want {
@@ -81,7 +83,10 @@ func (p *provider) arguments(c *engine.Ctx, given []string) ([]any, error) {
 	}
 	for i, kind := range p.Args {
 		if i >= len(args) {
-			break
+			if kind != "begins" && kind != "contains" {
+				break
+			}
+			args = append(args, "")
 		}
 		text := args[i].(string)
 		switch kind {

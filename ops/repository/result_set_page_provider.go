@@ -32,7 +32,7 @@ type resultSetPageProviderParams struct {
 	Provider  string        `json:"providerName,omitzero" doc:"Name of the page provider; required."`
 	Args      []string      `json:"queryParams,omitzero" doc:"Values for the question marks, in order."`
 	Named     storage.Props `json:"namedParameters,omitzero" doc:"Values for :name, and for the provider's fields."`
-	PageSize  int           `json:"pageSize,omitzero" doc:"Maximum number of rows per page; by default the provider's."`
+	PageSize  *int          `json:"pageSize,omitzero" doc:"Maximum number of rows per page; by default the provider's, and the server's limit if it is 0 or less."`
 	Index     int           `json:"currentPageIndex,omitzero" alias:"page" doc:"Number of the page, starting at 0."`
 	Max       string        `json:"maxResults" default:"100" doc:"Maximum number of rows on all pages together; 0 means no limit."`
 	SortBy    []string      `json:"sortBy,omitzero" doc:"Fields to sort by, instead of the provider's."`
@@ -56,8 +56,8 @@ func (p resultSetPageProviderParams) run(c *engine.Ctx, providers *Providers) (*
 		return nil, fault.Invalid.Errorf("maxResults: %q is not a number", p.Max).In("maxResults")
 	}
 	b, err := found.build(c, request{
-		paging: paging{p.PageSize, p.Index, 0, most, p.SortBy, p.SortOrder},
-		args:   p.Args, named: p.Named,
+		pageSize: p.PageSize, paging: paging{0, p.Index, 0, most, p.SortBy, p.SortOrder},
+		args: p.Args, named: p.Named,
 	}, cmp.Or(found.Select, plainColumns))
 	if err != nil {
 		return nil, err

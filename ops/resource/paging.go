@@ -17,14 +17,14 @@ type paging struct {
 	sortBy, sortOrder        []string
 }
 
-// options translates the parameters of a list. A field whose order is not asc sorts
-// descending.
+// options translates the parameters of a list. A size of zero or less is the server's limit. A field whose order is
+// not asc sorts descending.
 func (p paging) options() (search.Options, error) {
-	if p.size < 0 || p.index < 0 || p.offset < 0 || p.max < 0 {
-		return search.Options{}, fault.Invalid.Errorf("pageSize, currentPageIndex, offset and maxResults: must be at least 0")
+	if p.index < 0 || p.offset < 0 || p.max < 0 {
+		return search.Options{}, fault.Invalid.Errorf("currentPageIndex, offset and maxResults: must be at least 0")
 	}
 	o := search.Options{Max: p.max}
-	o.Limit = min(p.size, maxPage)
+	o.Limit = min(max(p.size, 0), maxPage)
 	o.Offset = p.offset
 	if o.Offset == 0 {
 		o.Offset = p.index * o.Limit

@@ -50,10 +50,16 @@ func entityProperties(body map[string]any, kind string) (map[string]any, error) 
 	return properties, nil
 }
 
-// nameList reads a list of names; null is an empty one.
+// nameList reads a list of names; null is an empty one, and a single name a list of one.
 func nameList(v any, field string) ([]string, error) {
 	if v == nil {
 		return []string{}, nil
+	}
+	if name, ok := v.(string); ok {
+		if name == "" {
+			return []string{}, nil
+		}
+		return []string{name}, nil
 	}
 	list, ok := v.([]any)
 	if !ok {
@@ -131,15 +137,19 @@ func text(v any) string {
 	return fmt.Sprint(v)
 }
 
-// options are the bounds of a page.
+// options are the bounds of a page; a negative size is the server's limit.
 func options(c *engine.Ctx, size, index int) (storage.PageOptions, error) {
-	if size < 0 || index < 0 {
-		return storage.PageOptions{}, fault.Invalid.Errorf("pageSize and currentPageIndex: must be at least 0")
+	if index < 0 {
+		return storage.PageOptions{}, fault.Invalid.Errorf("currentPageIndex: must be at least 0").In("currentPageIndex")
 	}
-	if size == 0 {
+	largest := c.Tx.Repo().Limits().PageSize
+	switch {
+	case size == 0:
 		size = 50
+	case size < 0:
+		size = largest
 	}
-	size = min(size, c.Tx.Repo().Limits().PageSize)
+	size = min(size, largest)
 	return storage.PageOptions{Limit: size, Offset: size * index}, nil
 }
 

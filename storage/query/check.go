@@ -45,6 +45,7 @@ const (
 	SysLockCreated
 	SysChangeToken
 	SysRetainUntil
+	SysACL
 )
 
 type systemField struct {
@@ -86,6 +87,15 @@ var systemFields = map[string]systemField{
 	"ecm:retainUntil":           {SysRetainUntil, schema.Date, false},
 }
 
+// aclParts are the members of an entry of the access lists, each compared as the kind it has.
+var aclParts = map[string]schema.Kind{
+	"begin": schema.Date, "creator": schema.String, "end": schema.Date, "grant": schema.Boolean, "name": schema.String,
+	"permission": schema.String, "pos": schema.Long, "principal": schema.String, "status": schema.String,
+}
+
+// aclPath is what the path of a member of the access lists begins with: "ecm:acl/*1/principal".
+const aclPath = "ecm:acl/"
+
 // tagPath is where tags are kept.
 const tagPath = "nxtag:tags/*/label"
 
@@ -111,7 +121,7 @@ func (s *Select) Check(reg *schema.Registry) error {
 		return c.err
 	}
 	for _, o := range s.Order {
-		if c.field(o.Field); c.err == nil && (o.Field.Kind >= schema.Blob || o.Field.System == SysFulltext) {
+		if c.field(o.Field); c.err == nil && (o.Field.Kind >= schema.Blob || o.Field.System == SysFulltext || o.Field.System == SysACL) {
 			c.fail(o.Field.at("field %s cannot be ordered", o.Field.Name))
 		}
 	}
@@ -148,6 +158,9 @@ func (c *checker) field(f *Field) {
 		f.Prop, _ = c.reg.FieldByKey(strings.TrimPrefix(name, base+"."))
 		name = base
 	}
+	if strings.HasPrefix(name, aclPath) && c.acl(f) {
+		return
+	}
 	if base, item, ok := strings.Cut(name, "/"); ok && item == "*" && strings.HasPrefix(base, "ecm:") {
 		name = base
 	}
@@ -167,6 +180,21 @@ func (c *checker) field(f *Field) {
 		c.err = nil
 	}
 	c.fail(f.at("unknown field %q%s", clip(f.Name), fault.Perhaps(f.Name, slices.Values(c.names()))))
+}
+
+// acl resolves a member of the entries of the access lists.
+func (c *checker) acl(f *Field) bool {
+	p, err := schema.ParsePath(f.Name)
+	if err != nil || len(p.Steps()) != 3 {
+		return false
+	}
+	item, part := p.Steps()[1], p.Steps()[2]
+	kind, ok := aclParts[part.Name]
+	if !ok || item.Index == schema.NoIndex {
+		return false
+	}
+	f.System, f.Kind, f.Many, f.Rest = SysACL, kind, p.Wild(), p.Tail()
+	return true
 }
 
 // property resolves a path into the schemas.

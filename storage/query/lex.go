@@ -137,15 +137,21 @@ func (l *lexer) quoted(at int, quote byte) (token, error) {
 	return token{}, l.bad(at, "text without a closing %c", quote)
 }
 
+// number reads digits with a point and an exponent. It ends where another letter begins: clients write "= 0AND".
 func (l *lexer) number(at int) (token, error) {
 	l.pos++
-	for l.pos < len(l.src) {
-		c := l.src[l.pos]
-		sign := (c == '-' || c == '+') && (l.src[l.pos-1] == 'e' || l.src[l.pos-1] == 'E')
-		if !digit(c) && c != '.' && !letter(c) && !sign {
-			break
-		}
+	for l.pos < len(l.src) && (digit(l.src[l.pos]) || l.src[l.pos] == '.') {
 		l.pos++
+	}
+	if rest := l.src[l.pos:]; len(rest) > 1 && (rest[0] == 'e' || rest[0] == 'E') {
+		sign := 0
+		if rest[1] == '-' || rest[1] == '+' {
+			sign = 1
+		}
+		if len(rest) > 1+sign && digit(rest[1+sign]) {
+			for l.pos += 1 + sign; l.pos < len(l.src) && digit(l.src[l.pos]); l.pos++ {
+			}
+		}
 	}
 	return token{number, l.src[at:l.pos], at}, nil
 }

@@ -304,10 +304,16 @@ func FieldValue(f *Field, src Source) (any, error) {
 }
 
 func (m *matcher) value(f *Field) (any, error) {
-	if f.System != Property {
+	if f.System != Property && f.System != SysACL {
 		return m.src.System(f)
 	}
-	v, err := m.src.Property(f.Prop)
+	var v any
+	var err error
+	if f.System == SysACL {
+		v, err = m.src.System(f)
+	} else {
+		v, err = m.src.Property(f.Prop)
+	}
 	if err != nil || f.Rest.Empty() {
 		return v, err
 	}

@@ -29,6 +29,8 @@ func TestParseCanonical(t *testing.T) {
 		{`SELECT * FROM D WHERE ecm:path STARTSWITH '/a b'`, `SELECT * FROM D WHERE ecm:path STARTSWITH '/a b'`},
 		{`SELECT * FROM D WHERE x = 'a\'b\\c\n'`, `SELECT * FROM D WHERE x = 'a''b\\c\n'`},
 		{`SELECT count FROM D`, `SELECT count FROM D`},
+		{`SELECT * FROM D WHERE a = 0AND b = 1.5ORDER BY c`, `SELECT * FROM D WHERE a = 0 AND b = 1.5 ORDER BY c`},
+		{`SELECT * FROM D WHERE a IN (1e3, 2E-1)`, `SELECT * FROM D WHERE a IN (1000.0, 0.2)`},
 	}
 	for _, tt := range tests {
 		q, err := Parse(tt.src)
@@ -106,7 +108,7 @@ func TestParseErrors(t *testing.T) {
 		{"SELECT * FROM D WHERE a IS 1", 1, 28, `expected NULL or NOT NULL, found "1"`},
 		{"SELECT * FROM D WHERE a = DATE '2024-13-01'", 1, 32, `malformed date "2024-13-01" after DATE`},
 		{"SELECT * FROM D WHERE a = NOW('x')", 1, 31, `malformed period "x", must be written as in 'P1Y2M3DT4H5M6S'`},
-		{"SELECT * FROM D WHERE a = 1x", 1, 27, `malformed number "1x"`},
+		{"SELECT * FROM D WHERE a = 1x", 1, 28, `expected AND, OR, ORDER BY, LIMIT or the end of the query, found "x"`},
 		{"SELECT * FROM D WHERE a = ;", 1, 27, "unexpected character ';'"},
 		{"SELECT * FROM D WHERE a = : x", 1, 27, `expected the name of a parameter after ":"`},
 		{"SELECT * FROM D ORDER dc:title", 1, 23, `expected BY, found "dc:title"`},

@@ -149,7 +149,7 @@ func edit(f *Field, value any, rest Path, change func(leaf *Field, old any) (any
 			items = append(items, nil)
 		}
 		var err error
-		if items[s.Index], err = edit(next, items[s.Index], rest.tail(), change); err != nil {
+		if items[s.Index], err = edit(next, items[s.Index], rest.Tail(), change); err != nil {
 			return nil, err
 		}
 		if items[s.Index] == nil { // a list holds no unset items
@@ -160,7 +160,7 @@ func edit(f *Field, value any, rest Path, change func(leaf *Field, old any) (any
 		return editBlob(next, value, rest, change)
 	}
 	old, _ := value.(map[string]any)
-	part, err := edit(next, old[s.Name], rest.tail(), change)
+	part, err := edit(next, old[s.Name], rest.Tail(), change)
 	if err != nil {
 		return nil, err
 	}

@@ -140,7 +140,8 @@ func (p Path) Wild() bool {
 	return slices.ContainsFunc(p.steps, func(s Step) bool { return s.Index == AnyIndex })
 }
 
-func (p Path) tail() Path { p.steps = p.steps[1:]; return p }
+// Tail returns the path without its first step.
+func (p Path) Tail() Path { p.steps = p.steps[1:]; return p }
 
 func (p Path) invalid(why string) error {
 	return fault.Invalid.Errorf("xpath %q: %s", p.text, why).In(p.text)
@@ -157,7 +158,7 @@ func Find(schemas []*Schema, p Path) (*Field, Path, error) {
 	if err != nil {
 		return nil, Path{}, err
 	}
-	rest := p.tail()
+	rest := p.Tail()
 	if _, err := f.Leaf(rest); err != nil {
 		return nil, Path{}, err
 	}
@@ -237,7 +238,7 @@ var pseudo = []*Field{
 // one of the pseudo fields of a blob. The item of a list is a field like the list's that
 // is no list.
 func (f *Field) Leaf(rest Path) (*Field, error) {
-	for ; !rest.Empty(); rest = rest.tail() {
+	for ; !rest.Empty(); rest = rest.Tail() {
 		next := f.step(rest.steps[0])
 		if next == nil {
 			return nil, rest.invalid("no such property" + f.perhaps(rest.steps[0].Name))

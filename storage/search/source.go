@@ -204,8 +204,41 @@ func (s docSource) more(f *query.Field) (any, error) {
 		}
 	case query.SysChangeToken:
 		return d.ChangeToken(), nil
+	case query.SysACL:
+		return s.accessLists()
 	}
 	return nil, nil
+}
+
+// accessLists returns the entries of the document's own access lists, none to those who may not read them.
+func (s docSource) accessLists() (any, error) {
+	lists, err := s.t.ACLs(s.d)
+	if fault.Is(err, fault.Denied) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	entries := []any{}
+	for _, l := range lists {
+		if l.Name == "inherited" {
+			continue
+		}
+		for i, e := range l.Entries {
+			entries = append(entries, map[string]any{
+				"name": l.Name, "pos": int64(i), "principal": e.User, "permission": e.Permission, "grant": e.Granted,
+				"creator": textOrNil(e.Creator), "begin": timeOrNil(e.Begin), "end": timeOrNil(e.End), "status": e.Status(s.t.Now()),
+			})
+		}
+	}
+	return entries, nil
+}
+
+func timeOrNil(t time.Time) any {
+	if t.IsZero() {
+		return nil
+	}
+	return t
 }
 
 func textOrNil(s string) any {
