@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 
+	"catena/engine/lines"
 	"catena/storage/fault"
 )
 
@@ -19,6 +20,7 @@ const (
 	CallBody                // a call of an operation: JSON, JSON in a form, or JSON and files as parts
 	FileBody                // the bytes of a file, whose type may be any
 	FormBody                // the fields of a form
+	LinesBody               // records, as JSON Lines or CSV
 	PartsBody               // files as parts
 	PatchBody               // JSON, or a patch to merge
 	PictureBody             // a picture, or parts with one
@@ -39,6 +41,9 @@ func (b Body) Takes(typ string) bool {
 		return true
 	case FormBody:
 		return typ == MIMEForm
+	case LinesBody:
+		_, ok := lines.Types[typ]
+		return ok
 	case PartsBody:
 		return typ == "multipart/form-data" || typ == "multipart/related"
 	case PatchBody:

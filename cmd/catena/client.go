@@ -125,6 +125,15 @@ func (c *client) object(ctx context.Context, op call, into any) error {
 
 // send makes one request; an answer of 400 and above becomes an error.
 func (c *client) send(ctx context.Context, method, path, contentType string, body io.Reader) (*http.Response, error) {
+	req, err := c.request(ctx, method, path, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	return c.do(req)
+}
+
+// request makes a request that is signed.
+func (c *client) request(ctx context.Context, method, path, contentType string, body io.Reader) (*http.Request, error) {
 	req, err := http.NewRequestWithContext(ctx, method, c.base+path, body)
 	if err != nil {
 		return nil, err
@@ -134,9 +143,14 @@ func (c *client) send(ctx context.Context, method, path, contentType string, bod
 	}
 	req.Header.Set("X-NXproperties", "*")
 	c.sign(req)
+	return req, nil
+}
+
+// do sends a request; an answer of 400 and above becomes an error.
+func (c *client) do(req *http.Request) (*http.Response, error) {
 	resp, err := c.http.Do(req)
 	switch {
-	case err != nil && c.remote && ctx.Err() == nil:
+	case err != nil && c.remote && req.Context().Err() == nil:
 		return nil, fault.Unavailable.Errorf("%s: %w; is the server running? Start it with catena serve, or correct --server", c.base, cause(err))
 	case err != nil:
 		return nil, err

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"io/fs"
 	"net/http"
@@ -16,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"catena/engine/lines"
 	"catena/storage/fault"
 )
 
@@ -27,31 +27,59 @@ const (
 )
 
 func importCmd(g *global) *cobra.Command {
-	var into string
-	var overwrite bool
+	im, l := &importer{}, &loader{query: url.Values{}}
+	var into, rejected string
 	cmd := &cobra.Command{
-		Use: "import DIR", Short: "Import a folder of files with its sub-folders", Args: cobra.ExactArgs(1),
-		Example: "  catena import ~/reports --into /default-domain/workspaces",
+		Use: "import DIR|FILE", Short: "Import a folder of files, or documents from JSON Lines or CSV", Args: cobra.ExactArgs(1),
+		Long: "Imports a folder of files with its sub-folders, or documents with their properties from the records of a file that ends in .jsonl, .ndjson or .csv.",
+		Example: "  catena import ~/reports --into /default-domain/workspaces\n" +
+			"  catena import invoices.csv --into /default-domain/workspaces/invoices --key name --files scans",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, done, err := g.connect(cmd.Context())
 			if err != nil {
 				return err
 			}
 			defer done()
-			im := &importer{client: c, root: args[0], into: strings.TrimRight(into, "/"), overwrite: overwrite, errs: cmd.ErrOrStderr()}
+			if format := lines.Named(args[0]); format != "" {
+				l.client, l.errs, l.file, l.format = c, cmd.ErrOrStderr(), args[0], format
+				l.query.Set("into", into)
+				return l.report(cmd, g, rejected)
+			}
+			im.client, im.root, im.into, im.errs = c, args[0], strings.TrimRight(into, "/"), cmd.ErrOrStderr()
 			if err := im.run(cmd.Context()); err != nil {
 				return err
 			}
-			if g.json {
-				return printJSON(cmd.OutOrStdout(), map[string]int{"folders": im.folders, "files": im.files})
-			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d files in %d folders imported into %s\n", im.files, im.folders, into)
-			return err
+			return g.say(cmd.OutOrStdout(), map[string]int{"folders": im.folders, "files": im.files},
+				"%d files in %d folders imported into %s", im.files, im.folders, into)
 		},
 	}
-	cmd.Flags().StringVar(&into, "into", "/default-domain/workspaces", "folder to import into")
-	cmd.Flags().BoolVar(&overwrite, "overwrite", false, "replace documents that have the same file name")
+	f := cmd.Flags()
+	f.StringVar(&into, "into", "/default-domain/workspaces", "folder to import into")
+	f.BoolVar(&im.overwrite, "overwrite", false, "folders: replace documents that have the same file name")
+	f.StringVar(&l.files, "files", "", "records: folder of the files that records name (default: that of FILE)")
+	f.StringVar(&rejected, "rejected", "", "records: file to write rejected records to, with the reasons")
+	f.BoolVar(&l.dry, "dry-run", false, "records: change nothing")
+	for _, flag := range [][2]string{
+		{"type", "records: type of documents whose records have none (default File)"},
+		{"key", "records: what identifies a document, so that a file can be imported again: name, or an indexed text property"},
+		{"existing", "records: what becomes of a record whose document exists: skip, update or reject (default skip)"},
+	} {
+		f.Var(&queryValue{l.query, flag[0]}, flag[0], flag[1])
+	}
 	return cmd
+}
+
+// queryValue is a flag that becomes a parameter of the query.
+type queryValue struct {
+	query url.Values
+	name  string
+}
+
+func (v *queryValue) String() string { return "" }
+func (v *queryValue) Type() string   { return "string" }
+func (v *queryValue) Set(s string) error {
+	v.query.Set(v.name, s)
+	return nil
 }
 
 // importer walks a folder and sends it.

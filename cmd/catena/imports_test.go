@@ -60,6 +60,7 @@ var imports = map[string][]string{
 	"engine":                         {"storage", "storage/maintenance", "storage/people", "storage/search", "storage/credential", "storage/directory/record", "storage/failure", "storage/oauth", "storage/outbox", "engine/pdf", "storage/upload", "storage/blob", "storage/schema", "storage/trace", "engine/expr", "engine/template", "engine/slots", "storage/work"},
 	"engine/entity":                  {"engine", "storage", "storage/people", "storage/search", "storage/subscription", "storage/blob", "engine/convert", "storage/directory/record", "storage/schema", "engine/workflow"},
 	"engine/find":                    {"engine", "storage/text"},
+	"engine/lines":                   {},
 	"engine/library":                 {"engine", "storage/declare"},
 	"engine/listener":                {"engine", "engine/expr", "engine/library", "storage", "storage/outbox"},
 	"engine/mail":                    {"storage", "storage/hold", "storage/people", "storage/subscription", "storage/declare", "storage/outbox"},
@@ -78,7 +79,7 @@ var imports = map[string][]string{
 	"ops":                            {"ops/...", "engine", "engine/workflow", "storage", "engine/template"},
 	"storage/storagetest":            {"..."}, // a repository for tests
 	"ops/opstest":                    {"..."}, // a repository for tests
-	"ops/*":                          {"engine", "storage/archive", "storage/hold", "storage/importer", "storage/maintenance", "storage/people", "storage/relation", "storage/search", "storage/subscription", "engine/expr", "engine/entity", "engine/mail", "engine/sheet", "engine/template", "storage", "storage/blob", "engine/convert", "storage/credential", "storage/declare", "storage/directory", "ops/drive", "engine/egress", "storage/directory/record", "storage/oauth", "storage/outbox", "engine/pdf", "storage/query", "storage/schema", "storage/uisession", "storage/upload", "storage/webhook", "engine/workflow"},
+	"ops/*":                          {"engine", "storage/archive", "storage/hold", "storage/importer", "storage/maintenance", "storage/people", "storage/relation", "storage/search", "storage/subscription", "engine/expr", "engine/entity", "engine/mail", "engine/lines", "engine/sheet", "engine/template", "storage", "storage/blob", "engine/convert", "storage/credential", "storage/declare", "storage/directory", "ops/drive", "engine/egress", "storage/directory/record", "storage/oauth", "storage/outbox", "engine/pdf", "storage/query", "storage/schema", "storage/uisession", "storage/upload", "storage/webhook", "engine/workflow"},
 	"decks":                          {"engine", "engine/openapi", "storage", "storage/people", "storage/search", "storage/blob", "decks/..."},
 	"decks/convert":                  {"decks/field", "engine/markdown"},
 	"decks/deck":                     {"engine", "storage", "storage/people", "storage/search", "decks/field", "decks/file", "decks/html", "decks/render", "decks/style"},
@@ -98,13 +99,13 @@ var imports = map[string][]string{
 	"decks/theme":                    {}, // files for browsers, no operations: for decks and pages alike
 	"chains":                         {"engine", "engine/expr", "engine/library"},
 	"scripts":                        {"engine", "storage/people", "engine/entity", "engine/expr", "engine/library", "engine/slots", "engine/worker"},
-	"rest":                           {"engine", "engine/entity"},
+	"rest":                           {"engine", "engine/entity", "engine/lines"},
 	"rest/automation":                {"engine", "engine/entity", "rest"},
 	"rest/deck":                      {"decks/route", "engine", "engine/entity", "rest"},
-	"rest/document":                  {"engine", "rest", "rest/automation"},
+	"rest/document":                  {"engine", "engine/lines", "rest", "rest/automation"},
 	"rest/page":                      {"decks/field", "engine", "rest", "rest/deck", "rest/web", "rest/web/docs"},
 	"rest/people":                    {"engine", "rest", "rest/page", "rest/web"},
-	"rest/server":                    {"engine", "engine/openapi", "rest", "rest/..."},
+	"rest/server":                    {"engine", "engine/lines", "engine/openapi", "rest", "rest/..."},
 	"rest/mcp":                       {"engine", "engine/entity", "engine/find", "decks/field"},
 	"rest/web":                       {"decks/field", "decks/format", "decks/theme", "rest/web/docs"},
 	"rest/web/docs":                  {"storage/text"},

@@ -17,6 +17,7 @@ var Ops = []engine.Op{
 	abort,
 	act,
 	get,
+	load,
 	result,
 	runAction,
 	wait,

@@ -14,6 +14,7 @@ import (
 // bulkRoutes are the addresses of bulk commands.
 func bulkRoutes() []rest.Route {
 	return []rest.Route{
+		{Method: "POST", Path: "/bulk", Body: rest.LinesBody, Handle: load, Op: "Bulk.Load", Query: loadQuery, Gives: "lines", Says: "Creates or updates documents from records, JSON Lines or CSV, in transactions of bounded size, and returns a line for each."},
 		{Method: "GET", Path: "/bulk/:commandId", Handle: bulk, Parts: []rest.Route{
 			{Path: "/bulk/:commandId", Op: "Bulk.Get"},
 			{Path: "/bulk/;id=:id", Op: "Bulk.Documents", Says: "Returns the documents of several ids: /bulk/;id=…;id=…"},

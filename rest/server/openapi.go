@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"catena/engine"
+	"catena/engine/lines"
 	"catena/engine/openapi"
 	"catena/rest"
 	"catena/rest/people"
@@ -236,6 +237,10 @@ func requestBody(r *rest.Route, op *engine.Def, names []string) map[string]any {
 		content["*/*"] = map[string]any{}
 	case rest.FormBody:
 		content[rest.MIMEForm] = map[string]any{"schema": openapi.Type("object")}
+	case rest.LinesBody:
+		for typ := range lines.Types {
+			content[typ] = map[string]any{"schema": openapi.Type("string")}
+		}
 	case rest.PartsBody:
 		content["multipart/form-data"] = map[string]any{"schema": openapi.Type("object")}
 	default:
@@ -275,6 +280,8 @@ func responses(r *rest.Route, op *engine.Def) map[string]any {
 		ok["content"] = map[string]any{"text/html": map[string]any{"schema": openapi.Type("string")}}
 	case "events":
 		ok["content"] = map[string]any{"text/event-stream": map[string]any{"schema": openapi.Type("string")}}
+	case "lines":
+		ok["content"] = map[string]any{"application/x-ndjson": map[string]any{"schema": openapi.Type("string")}}
 	case "text":
 		ok["content"] = map[string]any{"text/plain": map[string]any{"schema": openapi.Type("string")}}
 	case "":

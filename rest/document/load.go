@@ -1,0 +1,237 @@
+package document
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"slices"
+
+	"catena/engine"
+	"catena/engine/lines"
+	"catena/rest"
+	"catena/storage/fault"
+)
+
+// Bounds of a transaction of a load, and of a record.
+const (
+	loadRecords    = 100 // unless batchSize says otherwise
+	maxLoadRecords = 1000
+	loadBytes      = 1 << 20
+	maxRecord      = 1 << 20
+)
+
+// loadQuery are the parameters of Bulk.Load that the query gives, and those of the load.
+const loadQuery = "into type key existing format batchSize dryRun"
+
+// load makes documents of the records in the body, in transactions of bounded size, and answers with a line for each
+// record once its transaction is committed. The last line is the sum. The body is taken in first, for few clients read
+// an answer while they send.
+func load(x *rest.Request) error {
+	l, format, err := newLoading(x)
+	if err != nil {
+		return err
+	}
+	body, err := x.SpoolFrom("records", "text/plain", x.Moving())
+	if err != nil {
+		return err
+	}
+	x.BodyRead()
+	in, err := body.Open()
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	if l.in, err = lines.NewReader(in, format, maxRecord); err != nil {
+		return err
+	}
+	err = l.all()
+	switch {
+	case err == nil:
+		return l.end(nil)
+	case x.Status == 0:
+		return err
+	case rest.Gone(x.HTTP.Context(), err):
+		x.Abort()
+		return nil
+	}
+	if !fault.Shown(err) {
+		x.Report(http.StatusInternalServerError, "load was interrupted", err)
+		err = fault.Internal.Errorf("internal error")
+	}
+	return l.end(err)
+}
+
+// loading is a load on its way.
+type loading struct {
+	x      *rest.Request
+	in     *lines.Reader
+	params rest.RawParams // of every call
+	most   int            // records of a transaction
+	batch  []lines.Record
+	bytes  int
+	done   map[string]int64 // records by what became of them
+}
+
+func newLoading(x *rest.Request) (*loading, lines.Format, error) {
+	typ, _, err := x.Media()
+	if err != nil {
+		return nil, "", err
+	}
+	q, l := x.Query(), &loading{x: x, most: loadRecords, done: map[string]int64{}}
+	for _, name := range []string{"into", "type", "key", "existing"} {
+		if v := q.Get(name); v != "" {
+			l.params = l.params.Text(name, v)
+		}
+	}
+	if text := q.Get("batchSize"); text != "" {
+		n, err := rest.Number("batchSize", text)
+		if err != nil {
+			return nil, "", err
+		}
+		if n < 1 || n > maxLoadRecords {
+			return nil, "", fault.Invalid.Errorf("batchSize: must be between 1 and %d", maxLoadRecords).In("batchSize")
+		}
+		l.most = n
+	}
+	format := lines.Types[typ]
+	if f := q.Get("format"); f != "" {
+		format = lines.Format(f)
+	}
+	return l, format, nil
+}
+
+// all reads all records and carries them out.
+func (l *loading) all() error {
+	for {
+		rec, err := l.in.Next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return l.flush()
+		case err != nil:
+			return errors.Join(l.flush(), err)
+		}
+		if rec.Err == nil {
+			rec.Err = rest.CheckJSON(rec.JSON)
+		}
+		rec.JSON = slices.Clone(rec.JSON)
+		l.batch, l.bytes = append(l.batch, rec), l.bytes+len(rec.JSON)
+		if len(l.batch) >= l.most || l.bytes >= loadBytes {
+			if err := l.flush(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// flush carries out the records that were read, and says what became of them.
+func (l *loading) flush() error {
+	if len(l.batch) == 0 {
+		return nil
+	}
+	select {
+	case <-l.x.Server.Done():
+		return fault.Unavailable.Errorf("the server is stopping")
+	default:
+	}
+	good := slices.DeleteFunc(slices.Clone(l.batch), func(r lines.Record) bool { return r.Err != nil })
+	results, err := l.run(good)
+	if err != nil {
+		return err
+	}
+	for _, r := range l.batch {
+		var one map[string]any
+		if r.Err != nil {
+			one = rejected(r.Err)
+		} else {
+			one, results = results[0], results[1:]
+		}
+		one["line"] = int64(r.Line)
+		status, _ := one["status"].(string)
+		l.done[status]++
+		if err := l.write(one); err != nil {
+			return err
+		}
+	}
+	l.batch, l.bytes = l.batch[:0], 0
+	_ = http.NewResponseController(l.x.Writer).Flush() // not every writer can
+	return nil
+}
+
+func rejected(err error) map[string]any {
+	return map[string]any{"status": "rejected", "code": fault.Word(err), "error": err.Error()}
+}
+
+// run carries out records in one transaction. If that is too large, or loses every race, each gets one of its own.
+func (l *loading) run(records []lines.Record) ([]map[string]any, error) {
+	if len(records) == 0 {
+		return nil, nil
+	}
+	raw := []byte{'['}
+	for i, r := range records {
+		if i > 0 {
+			raw = append(raw, ',')
+		}
+		raw = append(raw, r.JSON...)
+	}
+	params := slices.Clone(l.params).Add("records", append(raw, ']')).Close()
+	v, err := l.x.Value(engine.Call{Op: "Bulk.Load", RawParams: params, DryRun: l.x.Flag("dryRun"), KeepUploads: true})
+	switch {
+	case err == nil:
+	case !fault.Is(err, fault.Conflict) && !fault.Is(err, fault.Limit):
+		return nil, err
+	case len(records) == 1:
+		return []map[string]any{rejected(err)}, nil
+	default:
+		return l.each(records)
+	}
+	list, _ := v.([]any)
+	out := make([]map[string]any, len(records))
+	for i := range out {
+		out[i], _ = list[i].(map[string]any)
+	}
+	return out, nil
+}
+
+func (l *loading) each(records []lines.Record) ([]map[string]any, error) {
+	var out []map[string]any
+	for i := range records {
+		one, err := l.run(records[i : i+1])
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, one...)
+	}
+	return out, nil
+}
+
+// end writes the sum, with why there is no more.
+func (l *loading) end(failed error) error {
+	sum := map[string]any{"entity-type": "bulkLoad", "complete": failed == nil}
+	for _, status := range []string{"created", "rejected", "skipped", "updated"} {
+		sum[status] = l.done[status]
+	}
+	if failed != nil {
+		sum["code"], sum["error"] = fault.Word(failed), failed.Error()
+	}
+	return l.write(sum)
+}
+
+// write writes a line of the answer, which begins with the first.
+func (l *loading) write(v any) error {
+	line, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	x := l.x
+	if x.Status == 0 {
+		h := x.Writer.Header()
+		h.Set("Content-Type", "application/x-ndjson")
+		h["Cache-Control"] = rest.NoCache
+		h.Set("X-Accel-Buffering", "no")
+		x.Status = http.StatusOK
+		x.Writer.WriteHeader(x.Status)
+	}
+	_, err = x.Writer.Write(append(line, '\n'))
+	return err
+}

@@ -1,0 +1,111 @@
+package rest_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"catena/rest/resttest"
+)
+
+const ndjson = "application/x-ndjson"
+
+// loaded sends records and returns the answer without identifiers.
+func loaded(t *testing.T, s *resttest.Server, query, typ, body string, headers ...string) (status int, answer string) {
+	t.Helper()
+	a := s.Do("POST", api+"/bulk?"+query, body, append([]string{"Content-Type", typ}, headers...)...)
+	if a.StatusCode == 200 && a.Header.Get("Content-Type") != ndjson {
+		t.Errorf("the answer is %s", a.Header.Get("Content-Type"))
+	}
+	return a.StatusCode, regexp.MustCompile(`,"uid":"[^"]*"`).ReplaceAllString(a.Text, "")
+}
+
+const desk = "into=/default-domain/workspaces/desk"
+
+// TestLoad loads records and tells of each what became of it.
+func TestLoad(t *testing.T) {
+	s := start(t)
+	s.Do("POST", api+"/path/default-domain/workspaces", `{"entity-type":"document","type":"Folder","name":"desk"}`)
+	for _, tt := range []struct {
+		name, query, typ, body string
+		status                 int
+		want                   string
+	}{
+		{
+			"JSON Lines", desk + "&batchSize=2", ndjson, "{\"name\":\"a\",\"dc:title\":\"One\"}\n\nnonsense\n{\"name\":\"b\",\"nope\":1}\n{\"type\":\"Note\",\"name\":\"c\"}\n", 200,
+			`{"line":1,"path":"/default-domain/workspaces/desk/a","status":"created"}
+{"code":"invalid","error":"record: must be a JSON object in one line","line":3,"status":"rejected"}
+{"code":"invalid","error":"member \"nope\": is unknown; records have name, parent, type, and properties such as dc:title","line":4,"status":"rejected"}
+{"line":5,"path":"/default-domain/workspaces/desk/c","status":"created"}
+{"complete":true,"created":2,"entity-type":"bulkLoad","rejected":2,"skipped":0,"updated":0}
+`,
+		},
+		{
+			"again, by key", desk + "&key=name&existing=update", "text/csv; charset=utf-8", "name;dc:title;dc:subjects\na;Two;\"x,y\"\nd;Three;\n", 200,
+			`{"line":2,"path":"/default-domain/workspaces/desk/a","status":"updated"}
+{"line":3,"path":"/default-domain/workspaces/desk/d","status":"created"}
+{"complete":true,"created":1,"entity-type":"bulkLoad","rejected":0,"skipped":0,"updated":1}
+`,
+		},
+		{
+			"dry", desk + "&key=name&dryRun=true", ndjson, "{\"name\":\"a\"}\n{\"name\":\"e\"}", 200,
+			`{"line":1,"path":"/default-domain/workspaces/desk/a","status":"skipped"}
+{"line":2,"path":"/default-domain/workspaces/desk/e","status":"created"}
+{"complete":true,"created":1,"entity-type":"bulkLoad","rejected":0,"skipped":1,"updated":0}
+`,
+		},
+		{"nothing", desk, ndjson, "", 200, `{"complete":true,"created":0,"entity-type":"bulkLoad","rejected":0,"skipped":0,"updated":0}` + "\n"},
+		{"a key", desk + "&key=dc:subjects", ndjson, `{"name":"a"}`, 400, "must be name, or a text property"},
+		{"a choice", desk + "&existing=merge", ndjson, `{"name":"a"}`, 400, "existing"},
+		{"a size", desk + "&batchSize=5000", ndjson, `{"name":"a"}`, 400, "batchSize"},
+		{"a format", desk + "&format=xml", ndjson, `{"name":"a"}`, 400, "format"},
+		{"columns", desk, "text/csv", "name,name\n", 400, "column 2"},
+		{"a type of content", desk, "application/json", `{"name":"a"}`, 415, "unsupported_media_type"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			status, got := loaded(t, s, tt.query, tt.typ, tt.body)
+			if status != tt.status || status == 200 && got != tt.want || !strings.Contains(got, tt.want) {
+				t.Errorf("got %d\n%s\nwant %d\n%s", status, got, tt.status, tt.want)
+			}
+		})
+	}
+	if got := s.Do("GET", api+"/path/default-domain/workspaces/desk/a", "", "properties", "dublincore").Text; !strings.Contains(got, `"dc:subjects":["x","y"]`) || !strings.Contains(got, `"dc:title":"Two"`) {
+		t.Errorf("a is %s", got)
+	}
+	if a := s.Do("GET", api+"/path/default-domain/workspaces/desk/e", ""); a.StatusCode != 404 {
+		t.Errorf("a dry run made a document: %d", a.StatusCode)
+	}
+	if status, got := loaded(t, s, desk, ndjson, `{"name":"f"}`, "Authorization", "Bearer "+s.Key("Administrator", "read_only")); status != 403 {
+		t.Errorf("a key that is read-only: %d %s", status, got)
+	}
+}
+
+// TestLoadResumes: a load that ended early is sent again, and goes on behind what it did.
+func TestLoadResumes(t *testing.T) {
+	s := start(t)
+	s.Do("POST", api+"/path/default-domain/workspaces", `{"entity-type":"document","type":"Folder","name":"desk"}`)
+	var body strings.Builder
+	for i := range 250 {
+		fmt.Fprintf(&body, "{\"name\":\"n%d\",\"dc:source\":\"s%d\"}\n", i, i)
+	}
+	half := strings.Join(strings.SplitAfter(body.String(), "\n")[:130], "")
+	for _, tt := range []struct {
+		body, key        string
+		created, skipped int
+	}{{half, "name", 130, 0}, {body.String(), "name", 120, 130}, {body.String(), "dc:source", 0, 250}} {
+		_, got := loaded(t, s, desk+"&key="+tt.key, ndjson, tt.body)
+		lines := strings.Split(strings.TrimSpace(got), "\n")
+		var sum struct {
+			Complete         bool
+			Created, Skipped int
+		}
+		if err := json.Unmarshal([]byte(lines[len(lines)-1]), &sum); err != nil {
+			t.Fatal(err)
+		}
+		if !sum.Complete || sum.Created != tt.created || sum.Skipped != tt.skipped || len(lines) != tt.created+tt.skipped+1 {
+			t.Errorf("%d lines, %+v, want %+v", len(lines), sum, tt)
+		}
+	}
+}
