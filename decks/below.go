@@ -10,7 +10,8 @@ import (
 var spreading = map[string]bool{"documentCreatedByCopy": true, "documentTrashed": true, "documentUntrashed": true}
 
 // below has the decks in a folder hear what happened to the folder.
-func below(tx *storage.Tx, folder *storage.Doc, event string) error {
+func below(tx *storage.Tx, folder *storage.Doc, e storage.Event) error {
+	event := e.Name
 	if !spreading[event] || !folder.IsFolder() {
 		return nil
 	}
@@ -26,7 +27,7 @@ func below(tx *storage.Tx, folder *storage.Doc, event string) error {
 			if d.IsTrashed() != folder.IsTrashed() && event != "documentCreatedByCopy" {
 				continue
 			}
-			if err := moved(system, d, event); err != nil {
+			if err := reactions[event](system, d, e); err != nil {
 				return err
 			}
 		}

@@ -25,93 +25,115 @@ func heard(tx *storage.Tx, e storage.Event) error {
 		return nil
 	}
 	if e.Doc.Type().Name != "Deck" {
-		return below(tx, e.Doc, e.Name)
+		return below(tx, e.Doc, e)
 	}
-	d := e.Doc
-	switch e.Name {
-	case "aboutToCreate":
-		if deck.Number(d) == 0 {
-			if err := newNumber(tx, d); err != nil {
-				return err
-			}
-		}
-		if _, err := listing.Relist(d); err != nil {
-			return err
-		}
-		return purify(tx, d)
-	case "beforeDocumentModification":
-		if err := stay(tx, d); err != nil {
-			return err
-		}
-		return purify(tx, d)
-	case "documentCreated":
-		if err := listing.Recount(tx, d, [2]string{}, false); err != nil {
-			return err
-		}
-		if storage.Prop[string](d, "deck:visibility") != "self" {
-			return reveal(tx, d)
-		}
-	case "documentModified":
-		if slices.Contains(e.Changed, "deck:visibility") {
-			return reveal(tx, d)
-		}
-	default:
-		return moved(tx, d, e.Name)
+	if react := reactions[e.Name]; react != nil {
+		return react(tx, e.Doc, e)
 	}
 	return nil
 }
 
-// moved hears of decks that are somewhere else now.
-func moved(tx *storage.Tx, d *storage.Doc, event string) error {
-	switch event {
-	case "documentCreatedByCopy":
-		if err := copyFiles(tx, d); err != nil {
-			return err
-		}
+// reactions are what is done about the events of a deck, by name of the event.
+var reactions = map[string]func(tx *storage.Tx, d *storage.Doc, e storage.Event) error{
+	"aboutToCreate":              aboutToCreate,
+	"beforeDocumentModification": aboutToModify,
+	"beforeRestoringDocument":    func(tx *storage.Tx, d *storage.Doc, _ storage.Event) error { return remember(tx, d) },
+	"documentCreated":            created,
+	"documentCreatedByCopy":      copied,
+	"documentModified":           modified,
+	"documentMoved":              moved,
+	"documentRemoved":            removed,
+	"documentRestored":           func(tx *storage.Tx, d *storage.Doc, _ storage.Event) error { return remind(tx, d) },
+	"documentTrashed": func(tx *storage.Tx, d *storage.Doc, _ storage.Event) error {
+		return setTrashedAt(tx, d, tx.Now())
+	},
+	"documentUntrashed": func(tx *storage.Tx, d *storage.Doc, _ storage.Event) error {
+		return setTrashedAt(tx, d, nil)
+	},
+}
+
+func aboutToCreate(tx *storage.Tx, d *storage.Doc, _ storage.Event) error {
+	if deck.Number(d) == 0 {
 		if err := newNumber(tx, d); err != nil {
 			return err
 		}
-		if _, err := listing.Relist(d); err != nil {
-			return err
-		}
-		if err := deck.Keep(tx, d); err != nil {
-			return err
-		}
-		if err := listing.Recount(tx, d, [2]string{}, false); err != nil {
-			return err
-		}
-		return listing.Placed(tx, d, false)
-	case "documentMoved":
-		slug, err := deck.FreeSlugIn(tx, d, storage.Prop[string](d, "deck:slug"))
-		if err == nil {
-			err = d.Set("deck:slug", slug)
-		}
-		if err != nil {
-			return err
-		}
-		return listing.Relisted(tx, d)
-	case "beforeRestoringDocument":
-		return remember(tx, d)
-	case "documentRestored":
-		return remind(tx, d)
-	case "documentTrashed":
-		if err := d.Set("deck:trashed_at", tx.Now()); err != nil {
-			return err
-		}
-		return listing.Relisted(tx, d)
-	case "documentUntrashed":
-		if err := d.Set("deck:trashed_at", nil); err != nil {
-			return err
-		}
-		return listing.Relisted(tx, d)
-	case "documentRemoved":
-		if err := listing.Recount(tx, d, [2]string{storage.Prop[string](d, "deck:listing"), storage.Prop[string](d, "deck:binned")}, true); err != nil {
-			return err
-		}
-		if err := listing.Placed(tx, d, true); err != nil {
-			return err
-		}
-		return forget(tx, d)
 	}
-	return nil
+	if _, err := listing.Relist(d); err != nil {
+		return err
+	}
+	return purify(tx, d)
+}
+
+func aboutToModify(tx *storage.Tx, d *storage.Doc, _ storage.Event) error {
+	if err := stay(tx, d); err != nil {
+		return err
+	}
+	return purify(tx, d)
+}
+
+func created(tx *storage.Tx, d *storage.Doc, _ storage.Event) error {
+	if err := listing.Recount(tx, d, [2]string{}, false); err != nil {
+		return err
+	}
+	if storage.Prop[string](d, "deck:visibility") == "self" {
+		return nil
+	}
+	return reveal(tx, d)
+}
+
+func modified(tx *storage.Tx, d *storage.Doc, e storage.Event) error {
+	if !slices.Contains(e.Changed, "deck:visibility") {
+		return nil
+	}
+	return reveal(tx, d)
+}
+
+// copied gives a copy files, a number and a place in the lists of its own.
+func copied(tx *storage.Tx, d *storage.Doc, _ storage.Event) error {
+	if err := copyFiles(tx, d); err != nil {
+		return err
+	}
+	if err := newNumber(tx, d); err != nil {
+		return err
+	}
+	if _, err := listing.Relist(d); err != nil {
+		return err
+	}
+	if err := deck.Keep(tx, d); err != nil {
+		return err
+	}
+	if err := listing.Recount(tx, d, [2]string{}, false); err != nil {
+		return err
+	}
+	return listing.Placed(tx, d, false)
+}
+
+// moved gives a deck a slug that is free among the decks of where it is now.
+func moved(tx *storage.Tx, d *storage.Doc, _ storage.Event) error {
+	slug, err := deck.FreeSlugIn(tx, d, storage.Prop[string](d, "deck:slug"))
+	if err != nil {
+		return err
+	}
+	if err := d.Set("deck:slug", slug); err != nil {
+		return err
+	}
+	return listing.Relisted(tx, d)
+}
+
+func setTrashedAt(tx *storage.Tx, d *storage.Doc, at any) error {
+	if err := d.Set("deck:trashed_at", at); err != nil {
+		return err
+	}
+	return listing.Relisted(tx, d)
+}
+
+// removed takes a deck that is erased out of the lists and the counts it was in.
+func removed(tx *storage.Tx, d *storage.Doc, _ storage.Event) error {
+	if err := listing.Recount(tx, d, [2]string{storage.Prop[string](d, "deck:listing"), storage.Prop[string](d, "deck:binned")}, true); err != nil {
+		return err
+	}
+	if err := listing.Placed(tx, d, true); err != nil {
+		return err
+	}
+	return forget(tx, d)
 }

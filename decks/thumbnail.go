@@ -69,7 +69,7 @@ func (p thumbnailParams) ask(c *engine.Ctx, tx *storage.Tx, d *storage.Doc, vers
 		case err != nil || deck.LooksVersion(now) != version:
 			return err
 		}
-		return export.AskThumb(tx, d.ID(), slide, version, owner, p.Base)
+		return export.AskThumb(tx, export.ThumbRequest{Doc: d.ID(), Slide: slide, Version: version, Owner: owner, Base: p.Base})
 	})
 	return nil
 }

@@ -76,19 +76,12 @@ func readMarkdown(ctx context.Context, src string) (*Deck, error) {
 // split divides the text into slides, outside of fenced code.
 func split(src string) ([]slide, error) {
 	lines := strings.Split(src, "\n")
-	slides, fenced := []slide{{}}, ""
+	slides, code := []slide{{}}, codeFence("")
 	for i := 0; i < len(lines); i++ {
 		line := lines[i]
-		if m := fence.FindStringSubmatch(line); m != nil {
-			switch {
-			case fenced == "":
-				fenced = m[1]
-			case strings.HasPrefix(m[1], fenced):
-				fenced = ""
-			}
-		}
+		code.read(line)
 		divides, below := newSlide.MatchString(line), newBelow.MatchString(line)
-		if fenced != "" || !divides && !below {
+		if code != "" || !divides && !below {
 			last := &slides[len(slides)-1]
 			last.lines = append(last.lines, line)
 			continue
@@ -105,10 +98,31 @@ func split(src string) ([]slide, error) {
 			i = end
 		}
 	}
-	if last := len(slides) - 1; last > 0 && slides[last].front == nil && strings.TrimSpace(strings.Join(slides[last].lines, "")) == "" {
+	if last := len(slides) - 1; last > 0 && slides[last].isEmpty() {
 		slides = slides[:last]
 	}
 	return slides, nil
+}
+
+// codeFence is the fence that began the code block being read; "" outside of one.
+type codeFence string
+
+// read enters or leaves a code block if the line is a fence. A block ends at a fence of the same
+// characters that is at least as long as the one that began it.
+func (f *codeFence) read(line string) {
+	m := fence.FindStringSubmatch(line)
+	switch {
+	case m == nil:
+	case *f == "":
+		*f = codeFence(m[1])
+	case strings.HasPrefix(m[1], string(*f)):
+		*f = ""
+	}
+}
+
+// isEmpty reports whether the slide has neither text nor front matter.
+func (s *slide) isEmpty() bool {
+	return s.front == nil && strings.TrimSpace(strings.Join(s.lines, "")) == ""
 }
 
 // isFirst reports whether nothing has been read but blank lines.

@@ -80,7 +80,7 @@ func (p *page) token(kind html.TokenType, raw string, t html.Token) {
 	p.slides.WriteString(raw)
 }
 
-// outside reads what stands around the slides.
+// outside reads what is around the slides.
 func (p *page) outside(kind html.TokenType, raw string, t html.Token) {
 	switch {
 	case kind == html.TextToken:
@@ -94,9 +94,13 @@ func (p *page) outside(kind html.TokenType, raw string, t html.Token) {
 		p.within--
 	}
 	p.in = ""
-	if kind != html.StartTagToken && kind != html.SelfClosingTagToken {
-		return
+	if kind == html.StartTagToken || kind == html.SelfClosingTagToken {
+		p.head(t)
 	}
+}
+
+// head reads an element that describes the whole page.
+func (p *page) head(t html.Token) {
 	switch t.Data {
 	case "html":
 		p.d.set("language", value(t, "lang"))

@@ -36,46 +36,56 @@ func (e *Export) Address(tx *storage.Tx) (path string, until time.Time) {
 	if id := tx.Principal().KeyID; id != 0 {
 		key = strconv.FormatInt(id, 10)
 	}
-	q := url.Values{"expires": {at}, "signature": {sign(tx.Repo(), e.Deck, e.ID, at, key)}}
+	l := Link{Deck: e.Deck, ID: e.ID, Expires: at, Key: key}
+	q := url.Values{"expires": {at}, "signature": {l.sign(tx.Repo())}}
 	if key != "" {
 		q.Set("key", key)
 	}
 	return fmt.Sprintf("/v1/decks/%d/exports/%d/download?%s", e.Deck, e.ID, q.Encode()), until
 }
 
-func sign(r *storage.Repo, deck, id int64, expires, key string) string {
+// A Link is what the address of an export's file consists of.
+type Link struct {
+	Deck, ID  int64
+	Expires   string // Unix time in seconds
+	Key       string // number of the API key that requested it; "" if none did
+	Signature string
+}
+
+// sign is the signature that a link must have. Expires and Key are signed as the address spells them.
+func (l *Link) sign(r *storage.Repo) string {
 	m := hmac.New(sha256.New, r.Secret("deck export downloads"))
-	fmt.Fprintf(m, "%d/%d/%s", deck, id, expires)
-	if key != "" {
-		m.Write([]byte("/" + key))
+	fmt.Fprintf(m, "%d/%d/%s", l.Deck, l.ID, l.Expires)
+	if l.Key != "" {
+		m.Write([]byte("/" + l.Key))
 	}
 	return base64.RawURLEncoding.EncodeToString(m.Sum(nil))
 }
 
-// Open returns the export that an address is of: one we signed, that has not expired, of a
-// deck that is still there and its owner's to read, and asked for with a key that still is good.
-func Open(tx *storage.Tx, deck, id int64, expires, key, signature string) (*Export, error) {
-	at, err := strconv.ParseInt(expires, 10, 64)
-	if err != nil || !hmac.Equal([]byte(signature), []byte(sign(tx.Repo(), deck, id, expires, key))) {
-		return nil, fault.Denied.Errorf("download of export %d: the signature is not valid", id).WithCode(fault.CodeInvalidSignature)
+// Open returns the export that a link refers to. The link must be signed and not have expired, the deck
+// must exist and be readable by the owner of the export, and the API key that requested it be valid.
+func Open(tx *storage.Tx, l Link) (*Export, error) {
+	at, err := strconv.ParseInt(l.Expires, 10, 64)
+	if err != nil || !hmac.Equal([]byte(l.Signature), []byte(l.sign(tx.Repo()))) {
+		return nil, fault.Denied.Errorf("download of export %d: the signature is not valid", l.ID).WithCode(fault.CodeInvalidSignature)
 	}
 	if span := limitsOf(tx).Time; !storage.Recent(tx.Now(), time.Unix(at, 0).Add(-span), span) {
-		return nil, fault.NotFound.Errorf("download of export %d: the address has expired; read the export for a new one", id).WithCode(fault.CodeLinkExpired)
+		return nil, fault.NotFound.Errorf("download of export %d: the address has expired; read the export for a new one", l.ID).WithCode(fault.CodeLinkExpired)
 	}
-	if key != "" {
-		number, _ := strconv.ParseInt(key, 10, 64) // as it was signed
+	if l.Key != "" {
+		number, _ := strconv.ParseInt(l.Key, 10, 64) // as it was signed
 		if ok, err := credential.KeyStands(tx, number); err != nil || !ok {
-			ended := fault.NotFound.Errorf("download of export %d: the API key that requested it was revoked", id).WithCode(fault.CodeLinkExpired)
+			ended := fault.NotFound.Errorf("download of export %d: the API key that requested it was revoked", l.ID).WithCode(fault.CodeLinkExpired)
 			return nil, cmp.Or[error](err, ended)
 		}
 	}
 	system := tx.As(tx.Repo().System())
-	e, err := Find(system, deck, id)
+	e, err := Find(system, l.Deck, l.ID)
 	if err != nil {
 		return nil, err
 	}
 	if e.Status != Completed || !e.deckThere(system) {
-		return nil, fault.NotFound.Errorf("export %d of deck %d: does not exist", id, deck)
+		return nil, fault.NotFound.Errorf("export %d of deck %d: does not exist", l.ID, l.Deck)
 	}
 	return e, nil
 }

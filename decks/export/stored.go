@@ -49,23 +49,20 @@ func (w *Worker) find(ctx context.Context, e *Export, address string) (data []by
 	return data, typ, err
 }
 
-// stored reads the address of a document's file: nxfile/REPOSITORY/ID/XPATH/NAME, or what
-// is told of a document, id/ID or path/PATH, with @blob/XPATH behind it. It may have the
-// server's own address in front of it.
+// stored reads the address of a document's file: nxfile/REPOSITORY/ID/XPATH/NAME, or the address
+// of a document, id/ID or path/PATH, followed by @blob/XPATH. The server's own address may
+// precede it.
 func stored(base, repo, address string) (ref storage.Ref, xpath string, ok bool) {
 	rest, own := strings.CutPrefix(address, base+"/")
 	if base == "" || !own {
 		rest, own = strings.CutPrefix(address, "/")
 	}
-	u, err := url.Parse(rest)
-	if err != nil || !own || u.Host != "" || u.Scheme != "" {
+	if !own {
 		return "", "", false
 	}
-	parts := strings.Split(u.EscapedPath(), "/")
-	for i := range parts {
-		if parts[i], err = url.PathUnescape(parts[i]); err != nil {
-			return "", "", false
-		}
+	parts, ok := pathOf(rest)
+	if !ok {
+		return "", "", false
 	}
 	for i, part := range parts[:min(len(parts), 3)] { // behind the path the server has, if any
 		switch after := parts[i+1:]; {
@@ -79,6 +76,21 @@ func stored(base, repo, address string) (ref storage.Ref, xpath string, ok bool)
 		}
 	}
 	return "", "", false
+}
+
+// pathOf splits an address without scheme and host into the unescaped segments of its path.
+func pathOf(address string) ([]string, bool) {
+	u, err := url.Parse(address)
+	if err != nil || u.Host != "" || u.Scheme != "" {
+		return nil, false
+	}
+	parts := strings.Split(u.EscapedPath(), "/")
+	for i := range parts {
+		if parts[i], err = url.PathUnescape(parts[i]); err != nil {
+			return nil, false
+		}
+	}
+	return parts, true
 }
 
 const mainFile = "blobholder:0"

@@ -63,28 +63,37 @@ func (t *Thumb) asked(tx *storage.Tx, version string) bool {
 	return t.Wanted == version && storage.Recent(tx.Now(), t.Asked, thumbWait)
 }
 
+// A ThumbRequest says which picture is drawn, as whom, and with which base address for links.
+type ThumbRequest struct {
+	Doc     string // of the deck
+	Slide   int    // from 1
+	Version string // of the deck's appearance, see Thumb
+	Owner   string
+	Base    string
+}
+
 // AskThumb has a picture drawn, unless that is about to happen.
-func AskThumb(tx *storage.Tx, doc string, slide int, version, owner, base string) error {
-	if slide < 1 || slide > maxSlides {
-		return fault.NotFound.Errorf("slide %d: does not exist", slide)
+func AskThumb(tx *storage.Tx, q ThumbRequest) error {
+	if q.Slide < 1 || q.Slide > maxSlides {
+		return fault.NotFound.Errorf("slide %d: does not exist", q.Slide)
 	}
-	t := Thumb{Doc: doc, Slide: slide}
-	ok, err := tx.Table(thumbTable).Get(thumbKey(doc, slide), &t)
-	if err != nil || ok && t.asked(tx, version) {
+	t := Thumb{Doc: q.Doc, Slide: q.Slide}
+	ok, err := tx.Table(thumbTable).Get(thumbKey(q.Doc, q.Slide), &t)
+	if err != nil || ok && t.asked(tx, q.Version) {
 		return err
 	}
 	if !ok {
 		t.Holder = tx.NewID()
 	}
-	t.Wanted, t.Asked = version, tx.Now()
-	data, err := json.Marshal(thumbData{doc, slide, owner, base})
+	t.Wanted, t.Asked = q.Version, tx.Now()
+	data, err := json.Marshal(thumbData{q.Doc, q.Slide, q.Owner, q.Base})
 	if err != nil {
 		return err
 	}
-	if err := outbox.Enqueue(tx, outbox.Job{Kind: ThumbJob, As: owner, Data: data}); err != nil {
+	if err := outbox.Enqueue(tx, outbox.Job{Kind: ThumbJob, As: q.Owner, Data: data}); err != nil {
 		return err
 	}
-	return tx.Table(thumbTable).Put(thumbKey(doc, slide), t)
+	return tx.Table(thumbTable).Put(thumbKey(q.Doc, q.Slide), t)
 }
 
 // ForgetThumbs removes the pictures of a deck that is gone.

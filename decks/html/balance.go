@@ -39,7 +39,7 @@ func (b *balance) done(at int) {
 	}
 }
 
-// start opens an element; what is closed has no content.
+// start opens an element; closed says that its tag also ends it (<br/>).
 func (b *balance) start(name string, traits trait, closed bool) {
 	if b.loose {
 		return
@@ -47,9 +47,7 @@ func (b *balance) start(name string, traits trait, closed bool) {
 	n := len(b.open)
 	switch {
 	case b.drawing > 0:
-		if b.open[b.drawing-1] == "math" {
-			b.loose = traits&formula == 0 || closed // in the text of a formula, closed is open
-		} else if b.loose = traits&drawn == 0; closed {
+		if !b.startWithin(traits, closed) {
 			return
 		}
 	case name == "math" || name == "svg":
@@ -69,6 +67,17 @@ func (b *balance) start(name string, traits trait, closed bool) {
 	}
 	b.open = append(b.open, name)
 	b.loose = b.loose || len(b.open) > maxDeep
+}
+
+// startWithin begins an element of a drawing or a formula and reports whether it stays open. In a
+// drawing, as in XML, a tag may end itself; in the text of a formula it may not.
+func (b *balance) startWithin(traits trait, closed bool) bool {
+	if b.open[b.drawing-1] == "math" {
+		b.loose = traits&formula == 0 || closed
+		return true
+	}
+	b.loose = traits&drawn == 0
+	return !closed
 }
 
 // end closes an element, and those in it whose end may be left out.

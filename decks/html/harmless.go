@@ -2,6 +2,7 @@ package html
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -75,8 +76,11 @@ func HarmlessCSS(s string) bool {
 	return true
 }
 
-// allowedAttribute reports whether an element may carry an attribute with a value, both as
-// a browser understands them.
+// namespaces are the values that an xmlns attribute may have.
+var namespaces = []string{"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink", "http://www.w3.org/1998/Math/MathML"}
+
+// allowedAttribute reports whether an element may carry an attribute with a value. Both names are
+// in the form in which a browser understands them.
 func allowedAttribute(element, name, value string) bool {
 	traits := attributes[name]
 	switch {
@@ -85,7 +89,7 @@ func allowedAttribute(element, name, value string) bool {
 	case name == "style":
 		return HarmlessCSS(value)
 	case strings.HasPrefix(name, "xmlns"):
-		return value == "http://www.w3.org/2000/svg" || value == "http://www.w3.org/1999/xlink" || value == "http://www.w3.org/1998/Math/MathML"
+		return slices.Contains(namespaces, value)
 	case name == "type" && element == "script":
 		return strings.EqualFold(strings.TrimSpace(value), templateType)
 	case element == "use" && (name == "href" || name == "xlink:href"):

@@ -99,17 +99,12 @@ func (n *noteless) rules() *mdRules {
 	return nil
 }
 
+// take writes a token, or leaves it out if it belongs to notes.
 func (n *noteless) take(kind html.TokenType) {
 	rules := n.rules()
 	switch {
 	case n.aside > 0:
-		switch {
-		case n.name != "aside":
-		case kind == html.StartTagToken:
-			n.aside++
-		case kind == html.EndTagToken:
-			n.aside--
-		}
+		n.within(kind)
 		return
 	case kind == html.TextToken && rules != nil:
 		var text string
@@ -131,6 +126,17 @@ func (n *noteless) take(kind html.TokenType) {
 		return
 	}
 	n.out.keep(n.raw, n.at)
+}
+
+// within follows the asides inside notes, to find the end of the outermost.
+func (n *noteless) within(kind html.TokenType) {
+	switch {
+	case n.name != "aside":
+	case kind == html.StartTagToken:
+		n.aside++
+	case kind == html.EndTagToken:
+		n.aside--
+	}
 }
 
 // section begins a section, whose Markdown has the rules of the one around it unless it says

@@ -10,7 +10,7 @@ import (
 const templateType = "text/template"
 
 // textual handles an element whose content is text: templates and style sheets stay if they
-// are harmless, titles are text, of frames the content goes, of all others everything.
+// are harmless, the content of titles is text, frames lose their content, all others are removed.
 func (f *filter) textual(stays bool) {
 	t := f.token
 	var body token
@@ -18,21 +18,8 @@ func (f *filter) textual(stays bool) {
 		body = f.token
 		f.next()
 	}
-	closed := t.kind == html.SelfClosingTagToken
-	stays = stays && f.kind == html.EndTagToken && !closed
-	if t.name != "title" {
-		stays = stays && f.foreign == 0
-	}
-	switch t.name {
-	case "script":
-		stays = stays && isTemplate(t.attrs)
-	case "style":
-		stays = stays && HarmlessCSS(body.raw)
-	case "iframe", "title":
-	default:
-		stays = false
-	}
-	if !stays {
+	complete := f.kind == html.EndTagToken && t.kind != html.SelfClosingTagToken
+	if !stays || !complete || !f.staysTextual(&t, body.raw) {
 		f.remove("<"+t.name+">", t.at)
 		return
 	}
@@ -55,6 +42,20 @@ func (f *filter) textual(stays bool) {
 		f.out.write(text)
 	}
 	f.writeEnd(&end)
+}
+
+// staysTextual reports whether an element whose content is text is harmless. In a drawing or a
+// formula only titles are: a browser reads the content of the others there as elements.
+func (f *filter) staysTextual(t *token, content string) bool {
+	switch t.name {
+	case "title":
+		return true
+	case "script":
+		return f.foreign == 0 && isTemplate(t.attrs)
+	case "style":
+		return f.foreign == 0 && HarmlessCSS(content)
+	}
+	return f.foreign == 0 && t.name == "iframe"
 }
 
 func isTemplate(attrs []attribute) bool {

@@ -76,7 +76,7 @@ func (f *document) paintBack(p *painter, b backdrop) {
 	}
 	if b.picture != nil {
 		p.setAlpha(b.opacity)
-		p.image(b.picture, 0, 0, f.width, f.height, b.fit)
+		p.image(b.picture, rect{0, 0, f.width, f.height}, b.fit)
 	}
 }
 

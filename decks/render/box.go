@@ -123,7 +123,7 @@ type place struct {
 	shrink        bool // as narrow as the content allows
 }
 
-// element lays out one element that stands alone: a block, or what stands in a line like one.
+// element lays out one element that is not part of a line: a block, or what is set in a line like one.
 func (l *layout) element(n *html.Node, s *style, in place) *box {
 	b := &box{node: n, style: s}
 	if l.work++; l.ctx.Err() != nil || l.depth > maxDepth || l.work > maxWork {
@@ -145,13 +145,8 @@ func (l *layout) element(n *html.Node, s *style, in place) *box {
 		inner = own
 	}
 	content := place{width: width, height: height, floats: inner}
-	shrink := in.shrink && !fixed && s.display != "table"
-	if shrink && l.shrinking < maxShrinking {
-		l.shrinking++
-		trial := &box{node: n, style: s}
-		l.content(trial, place{width: width, height: height, floats: &floats{}})
-		l.shrinking--
-		content.width = min(width, trial.natural+0.01)
+	if in.shrink && !fixed && s.display != "table" {
+		content.width = l.shrunk(n, s, content)
 	}
 	h := l.content(b, content)
 	if s.display == "table" {
@@ -173,6 +168,19 @@ func (l *layout) element(n *html.Node, s *style, in place) *box {
 	return b
 }
 
+// shrunk is the width of content that is as narrow as it can be. It is found by a layout that is
+// thrown away; as each such layout doubles the work of what is within, only a few may be nested.
+func (l *layout) shrunk(n *html.Node, s *style, in place) float64 {
+	if l.shrinking >= maxShrinking {
+		return in.width
+	}
+	l.shrinking++
+	trial := &box{node: n, style: s}
+	l.content(trial, place{width: in.width, height: in.height, floats: &floats{}})
+	l.shrinking--
+	return min(in.width, trial.natural+0.01)
+}
+
 // shift moves the content of a box.
 func (b *box) shift(x, y float64) {
 	for _, c := range b.boxes {
@@ -186,7 +194,7 @@ func (b *box) shift(x, y float64) {
 	}
 }
 
-// float places the boxes that have places of their own in b.
+// float places the absolutely positioned boxes of which b is the containing block.
 func (l *layout) float(b *box, f *floats) {
 	bt, br, bb, bl := 0.0, 0.0, 0.0, 0.0
 	for i, p := range []*float64{&bt, &br, &bb, &bl} {
@@ -198,42 +206,39 @@ func (l *layout) float(b *box, f *floats) {
 	for _, p := range f.pending {
 		s := p.style
 		top, right, bottom, left := s.inset[0], s.inset[1], s.inset[2], s.inset[3]
-		given := func(v length) bool { return v.unit == pixels || v.unit == percent }
 		room := w
-		if given(left) {
+		if left.isGiven() {
 			room -= left.of(w, 0)
 		}
-		if given(right) {
+		if right.isGiven() {
 			room -= right.of(w, 0)
 		}
-		stretched := given(left) && given(right)
+		stretched := left.isGiven() && right.isGiven()
 		c := l.element(p.node, s, place{width: max(room, 0), height: h, shrink: !stretched, floats: &floats{}})
 		if s.width.unit == percent { // of the whole, not of what is right of it
 			c = l.element(p.node, withWidth(s, length{s.width.of(w, 0), pixels}), place{width: w, height: h, floats: &floats{}})
 		}
-		switch {
-		case given(left):
-			c.x = bl + left.of(w, 0)
-		case given(right):
-			c.x = bl + w - right.of(w, 0) - c.w
-		default:
-			c.x = p.x
-		}
-		switch {
-		case given(top) && given(bottom) && s.height.unit == unset:
-			c.y = bt + top.of(h, 0)
+		c.x, _ = inset(left, right, w, c.w, p.x-bl)
+		var both bool
+		if c.y, both = inset(top, bottom, h, c.h, p.y-bt); both && s.height.unit == unset {
 			c.h = max(c.h, h-top.of(h, 0)-bottom.of(h, 0))
-		case given(top):
-			c.y = bt + top.of(h, 0)
-		case given(bottom):
-			c.y = bt + h - bottom.of(h, 0) - c.h
-		default:
-			c.y = p.y
 		}
-		c.x += s.margin[3].of(w, 0)
-		c.y += s.margin[0].of(w, 0)
+		c.x += bl + s.margin[3].of(w, 0)
+		c.y += bt + s.margin[0].of(w, 0)
 		b.floating = append(b.floating, c)
 	}
+}
+
+// inset is where a box of a size begins in a room, given its distances from the sides; otherwise where
+// it would be in the flow. The first side wins if both are given.
+func inset(first, last length, room, size, otherwise float64) (at float64, both bool) {
+	switch {
+	case first.isGiven():
+		return first.of(room, 0), last.isGiven()
+	case last.isGiven():
+		return room - last.of(room, 0) - size, false
+	}
+	return otherwise, false
 }
 
 func withWidth(s *style, w length) *style {

@@ -71,27 +71,34 @@ func (f *fonts) width(text string, s *style) float64 {
 
 // known replaces characters that the fonts or the PDF library cannot show.
 func (f *fonts) known(text string, _ *style) string {
-	clean := true
-	for _, r := range text {
-		if r > 0x24f || r < ' ' || r == 0xad {
-			clean = false
-			break
-		}
-	}
-	if clean {
+	strange := func(r rune) bool { return r > 0x24f || r < ' ' || r == softHyphen }
+	if strings.IndexFunc(text, strange) < 0 {
 		return text
 	}
 	return strings.Map(func(r rune) rune {
 		switch {
-		case r == 0xad, r >= 0x200b && r <= 0x200f, r == 0xfeff, r >= 0xfe00 && r <= 0xfe0f, unicode.Is(unicode.Mn, r):
+		case unicode.Is(invisible, r), unicode.Is(unicode.Mn, r):
 			return -1
-		case r < ' ' || r == 0x2028 || r == 0x2029:
+		case r < ' ' || r == 0x2028 || r == 0x2029: // control characters, line and paragraph separators
 			return ' '
-		case r == 0x2010 || r == 0x2011:
+		case r == 0x2010 || r == 0x2011: // hyphen, non-breaking hyphen
 			return '-'
-		case r > 0xffff || r == unicode.ReplacementChar:
+		case r > 0xffff || r == unicode.ReplacementChar: // the PDF library knows 16 bits of a character
 			return '□'
 		}
 		return r
 	}, text)
+}
+
+const softHyphen = 0xad
+
+// invisible are characters that say how the text around them is set and show nothing themselves.
+var invisible = &unicode.RangeTable{
+	R16: []unicode.Range16{
+		{Lo: softHyphen, Hi: softHyphen, Stride: 1},
+		{Lo: 0x200b, Hi: 0x200f, Stride: 1}, // zero-width characters, marks of direction
+		{Lo: 0xfe00, Hi: 0xfe0f, Stride: 1}, // variation selectors
+		{Lo: 0xfeff, Hi: 0xfeff, Stride: 1}, // byte order mark
+	},
+	LatinOffset: 1,
 }

@@ -18,7 +18,7 @@ type item struct {
 	w     float64
 }
 
-// inline collects the text in an element that stands in a line.
+// inline collects the text in an element that is part of a line.
 func (f *flowing) inline(n *html.Node, s *style, link string) {
 	switch {
 	case n.Data == "br":
@@ -34,31 +34,32 @@ func (f *flowing) inline(n *html.Node, s *style, link string) {
 		}
 	}
 	for c := range n.ChildNodes() {
-		if f.ctx.Err() != nil {
-			return
-		}
-		if c.Type == html.TextNode {
-			f.text(c, s, link, n)
-			continue
-		}
-		if c.Type != html.ElementNode {
-			continue
-		}
-		cs := f.computing.of(c, s)
 		switch {
-		case cs.display == "none":
-		case cs.position == "absolute" || cs.position == "fixed":
-			f.in.floats.pending = append(f.in.floats.pending, pendingBox{node: c, style: cs, y: f.y + f.margin})
-		case strings.HasPrefix(cs.display, "inline") || cs.display == "contents":
-			f.depth++
-			if f.depth < maxDepth {
-				f.inline(c, cs, link)
-			}
-			f.depth--
-		default: // a block in a line has lines of its own
-			f.flush()
-			f.block(c, cs)
+		case f.ctx.Err() != nil:
+			return
+		case c.Type == html.TextNode:
+			f.text(c, s, link, n)
+		case c.Type == html.ElementNode:
+			f.within(c, f.computing.of(c, s), link)
 		}
+	}
+}
+
+// within lays out an element inside one that is part of a line.
+func (f *flowing) within(n *html.Node, s *style, link string) {
+	switch {
+	case s.display == "none":
+	case s.position == "absolute" || s.position == "fixed":
+		f.in.floats.pending = append(f.in.floats.pending, pendingBox{node: n, style: s, y: f.y + f.margin})
+	case strings.HasPrefix(s.display, "inline") || s.display == "contents":
+		f.depth++
+		if f.depth < maxDepth {
+			f.inline(n, s, link)
+		}
+		f.depth--
+	default: // a block inside a line has lines of its own
+		f.flush()
+		f.block(n, s)
 	}
 }
 
@@ -154,17 +155,16 @@ func transformed(s, how string) string {
 // wrap breaks items into lines of at most a width, and returns the width of the longest
 // line if there were no such bound.
 func (l *layout) wrap(items []item, width float64, block *style) (lines []line, natural float64) {
-	var row []item
-	rowWidth, whole := 0.0, 0.0
+	var r row
+	whole := 0.0 // width of the line without breaks
 	emit := func(last bool) {
-		for len(row) > 0 && row[len(row)-1].blank && block.space != "pre" {
-			rowWidth -= row[len(row)-1].w
-			row = row[:len(row)-1]
+		if block.space != "pre" {
+			r.trim()
 		}
-		if len(row) > 0 || !last {
-			lines = append(lines, l.line(row, rowWidth, width, block))
+		if len(r.items) > 0 || !last {
+			lines = append(lines, l.line(r.items, r.width, width, block))
 		}
-		row, rowWidth = nil, 0
+		r = row{}
 	}
 	for _, it := range items {
 		switch {
@@ -172,28 +172,51 @@ func (l *layout) wrap(items []item, width float64, block *style) (lines []line, 
 			natural, whole = max(natural, whole), 0
 			emit(false)
 			continue
-		case it.blank && (len(row) == 0 || row[len(row)-1].blank) && !strings.HasPrefix(it.style.space, "pre"):
+		case it.blank && r.endsBlank() && !strings.HasPrefix(it.style.space, "pre"):
 			continue
 		}
 		whole += it.w
-		if rowWidth+it.w > width+0.5 && len(row) > 0 && !it.blank && it.style.space != "nowrap" && it.style.space != "pre" && breakable(row) {
+		if r.width+it.w > width+0.5 && it.mayWrap() && r.breakable() {
 			emit(false)
 		}
-		row = append(row, it)
-		rowWidth += it.w
+		r.items = append(r.items, it)
+		r.width += it.w
 	}
-	for _, it := range row {
-		if it.blank && len(row) == 1 {
-			whole -= it.w
-		}
+	if len(r.items) == 1 && r.items[0].blank {
+		whole -= r.items[0].w
 	}
 	natural = max(natural, whole)
 	emit(true)
 	return lines, natural
 }
 
-// breakable reports whether a line may end after these items.
-func breakable(row []item) bool {
-	last := row[len(row)-1]
+// row is a line being filled.
+type row struct {
+	items []item
+	width float64
+}
+
+// trim removes the blanks at the end.
+func (r *row) trim() {
+	for len(r.items) > 0 && r.items[len(r.items)-1].blank {
+		r.width -= r.items[len(r.items)-1].w
+		r.items = r.items[:len(r.items)-1]
+	}
+}
+
+// endsBlank reports whether another blank would not show.
+func (r *row) endsBlank() bool { return len(r.items) == 0 || r.items[len(r.items)-1].blank }
+
+// mayWrap reports whether an item may begin a line because the one before is full.
+func (it *item) mayWrap() bool {
+	return !it.blank && it.style.space != "nowrap" && it.style.space != "pre"
+}
+
+// breakable reports whether a line may end after what the row holds so far.
+func (r *row) breakable() bool {
+	if len(r.items) == 0 {
+		return false
+	}
+	last := r.items[len(r.items)-1]
 	return last.blank || last.box != nil
 }

@@ -162,20 +162,14 @@ func (l *layout) replaced(b *box, in place) bool {
 // fitted gives a picture its size: what styles and attributes say, in the picture's own
 // proportions where they leave that open.
 func (l *layout) fitted(b *box, w, h float64, in place) {
-	s, n := b.style, b.node
+	s := b.style
+	width, height := attrLength(b.node, "width", s.width), attrLength(b.node, "height", s.height)
+	hasW := width.isGiven()
+	hasH := height.unit == pixels || height.unit == percent && in.height > 0
 	ratio := 1.0
 	if h > 0 {
 		ratio = w / h
 	}
-	width, height := s.width, s.height
-	if f, ok := number(attr(n, "width")); ok && width.unit == unset {
-		width = length{f, pixels}
-	}
-	if f, ok := number(attr(n, "height")); ok && height.unit == unset {
-		height = length{f, pixels}
-	}
-	hasW := width.unit == pixels || width.unit == percent
-	hasH := height.unit == pixels || height.unit == percent && in.height > 0
 	switch {
 	case hasW && hasH:
 		w, h = width.of(in.width, w), height.of(in.height, h)
@@ -205,4 +199,12 @@ func (l *layout) fitted(b *box, w, h float64, in place) {
 	top, right, bottom, left := s.edges(in.width)
 	b.w, b.h = w+left+right, h+top+bottom
 	b.natural = b.w
+}
+
+// attrLength is a length that a style gives, or else the attribute of that name.
+func attrLength(n *html.Node, name string, styled length) length {
+	if f, ok := number(attr(n, name)); ok && styled.unit == unset {
+		return length{f, pixels}
+	}
+	return styled
 }

@@ -104,19 +104,7 @@ func (p *painter) borders(b *box, x, y float64) {
 		if e.style == "" || w <= 0 {
 			continue
 		}
-		c := e.color
-		if e.plain {
-			c = s.color
-		}
-		p.setAlpha(c.a)
-		p.pdf.SetDrawColor(int(c.r), int(c.g), int(c.b))
-		p.pdf.SetLineWidth(pt(w))
-		switch e.style {
-		case "dashed":
-			p.pdf.SetDashPattern([]float64{pt(3 * w), pt(3 * w)}, 0)
-		case "dotted":
-			p.pdf.SetDashPattern([]float64{pt(w), pt(w)}, 0)
-		}
+		p.pen(&e, s, w)
 		if all {
 			if r := s.radius.of(min(b.w, b.h), 0); r > 0 {
 				p.pdf.RoundedRect(pt(x+w/2), pt(y+w/2), pt(b.w-w), pt(b.h-w), pt(min(r, b.w/2, b.h/2)), "1234", "D")
@@ -157,23 +145,43 @@ func (p *painter) shown(b *box, x, y float64) {
 	p.setAlpha(1)
 	fit := b.style.fit
 	if fit == "contain" || fit == "scale-down" || fit == "cover" {
-		p.image(b.picture, x, y, w, h, fit)
+		p.image(b.picture, rect{x, y, w, h}, fit)
 		return
 	}
 	p.pdf.ImageOptions(b.picture.name, pt(x), pt(y), pt(w), pt(h), false, fpdf.ImageOptions{ImageType: b.picture.kind}, 0, "")
 }
 
-// image draws a picture in its own proportions, within or over the whole of a rectangle.
-func (p *painter) image(pic *picture, x, y, w, h float64, fit string) {
+// image draws a picture in its own proportions, within or (fit is cover) over the whole of a rectangle.
+func (p *painter) image(pic *picture, r rect, fit string) {
 	pw, ph := float64(pic.width), float64(pic.height)
-	scale := min(w/pw, h/ph)
+	scale := min(r.w/pw, r.h/ph)
 	if fit == "cover" {
-		scale = max(w/pw, h/ph)
-		p.pdf.ClipRect(pt(x), pt(y), pt(w), pt(h), false)
+		scale = max(r.w/pw, r.h/ph)
+		p.pdf.ClipRect(pt(r.x), pt(r.y), pt(r.w), pt(r.h), false)
 		defer p.pdf.ClipEnd()
 	}
 	pw, ph = pw*scale, ph*scale
-	p.pdf.ImageOptions(pic.name, pt(x+(w-pw)/2), pt(y+(h-ph)/2), pt(pw), pt(ph), false, fpdf.ImageOptions{ImageType: pic.kind}, 0, "")
+	p.pdf.ImageOptions(pic.name, pt(r.x+(r.w-pw)/2), pt(r.y+(r.h-ph)/2), pt(pw), pt(ph), false, fpdf.ImageOptions{ImageType: pic.kind}, 0, "")
+}
+
+// rect is a rectangle of a page, in pixels.
+type rect struct{ x, y, w, h float64 }
+
+// pen sets the color, the width and the dashes of one side of a border.
+func (p *painter) pen(e *edge, s *style, w float64) {
+	c := e.color
+	if e.plain {
+		c = s.color
+	}
+	p.setAlpha(c.a)
+	p.pdf.SetDrawColor(int(c.r), int(c.g), int(c.b))
+	p.pdf.SetLineWidth(pt(w))
+	switch e.style {
+	case "dashed":
+		p.pdf.SetDashPattern([]float64{pt(3 * w), pt(3 * w)}, 0)
+	case "dotted":
+		p.pdf.SetDashPattern([]float64{pt(w), pt(w)}, 0)
+	}
 }
 
 // note stands for a film or a page within the slide: a frame with its address.

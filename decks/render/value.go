@@ -34,6 +34,9 @@ func (l length) of(whole, otherwise float64) float64 {
 	return otherwise
 }
 
+// isGiven reports whether the length is a number rather than unset or automatic.
+func (l length) isGiven() bool { return l.unit == pixels || l.unit == percent }
+
 // units are the sizes of units in pixels.
 var units = map[string]float64{"px": 1, "pt": 4.0 / 3, "pc": 16, "in": 96, "cm": 96 / 2.54, "mm": 96 / 25.4}
 
@@ -46,10 +49,7 @@ func (c *computing) lengthOf(s string, fontSize float64) length {
 	case "auto":
 		return length{0, automatic}
 	}
-	i := len(s)
-	for i > 0 && (s[i-1] >= 'a' && s[i-1] <= 'z' || s[i-1] == '%') {
-		i--
-	}
+	i := 1 + strings.LastIndexFunc(s, func(r rune) bool { return (r < 'a' || r > 'z') && r != '%' })
 	f, ok := number(s[:i])
 	if !ok || math.Abs(f) > 1e6 {
 		return length{}
@@ -67,14 +67,12 @@ func (c *computing) lengthOf(s string, fontSize float64) length {
 		return length{f * c.width / 100, pixels}
 	case "vh":
 		return length{f * c.height / 100, pixels}
-	case "":
-		if f == 0 {
-			return length{0, pixels}
-		}
-		return length{}
 	default:
 		if size, ok := units[unit]; ok {
 			return length{f * size, pixels}
+		}
+		if unit == "" && f == 0 {
+			return length{0, pixels}
 		}
 		return length{}
 	}

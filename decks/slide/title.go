@@ -18,49 +18,64 @@ var mark = regexp.MustCompile("^[#>*\\-\\s]+|<!--.*?-->|[*`]|!?\\[|\\]\\([^)]*\\
 
 // Title is what a list calls a slide: its heading, or else its first words.
 func (s *Slide) Title() string {
-	var heading, text, markdown strings.Builder
-	skip, inside, script := 0, 0, false
+	var t titleReader
 	z := html.NewTokenizer(strings.NewReader(s.HTML))
-	for kind := z.Next(); kind != html.ErrorToken && (heading.Len() == 0 || inside > 0); kind = z.Next() {
+	for kind := z.Next(); kind != html.ErrorToken && (t.heading.Len() == 0 || t.inHeading > 0); kind = z.Next() {
 		switch kind {
 		case html.TextToken:
-			words := string(z.Text())
-			switch {
-			case script:
-				markdown.WriteString(words)
-			case skip > 0:
-			case inside > 0:
-				heading.WriteString(words)
-			case text.Len() < 4*maxTitle:
-				text.WriteString(words + " ")
-			}
-		case html.StartTagToken, html.EndTagToken:
-			step := 1
-			if kind == html.EndTagToken {
-				step = -1
-			}
-			b, _ := z.TagName()
-			switch name := string(b); {
-			case name == "script":
-				script = step > 0
-			case hidden[name]:
-				skip = max(0, skip+step)
-			case len(name) == 2 && name[0] == 'h' && name[1] >= '1' && name[1] <= '6':
-				inside = max(0, inside+step)
-			}
+			t.words(string(z.Text()))
+		case html.StartTagToken:
+			name, _ := z.TagName()
+			t.tag(string(name), 1)
+		case html.EndTagToken:
+			name, _ := z.TagName()
+			t.tag(string(name), -1)
 		}
 	}
-	for _, found := range []string{heading.String(), text.String()} {
+	for _, found := range []string{t.heading.String(), t.text.String()} {
 		if words := strings.Join(strings.Fields(found), " "); words != "" {
 			return cut(words)
 		}
 	}
-	for line := range strings.SplitSeq(markdown.String(), "\n") {
+	for line := range strings.SplitSeq(t.markdown.String(), "\n") {
 		if words := strings.Join(strings.Fields(mark.ReplaceAllString(line, "")), " "); words != "" {
 			return cut(words)
 		}
 	}
 	return ""
+}
+
+// titleReader collects what a slide may be called after: its first heading, its text outside of
+// headings, and its Markdown, which is in a script element.
+type titleReader struct {
+	heading, text, markdown strings.Builder
+	inHidden, inHeading     int // open elements
+	inScript                bool
+}
+
+// words takes the text between two tags.
+func (t *titleReader) words(text string) {
+	switch {
+	case t.inScript:
+		t.markdown.WriteString(text)
+	case t.inHidden > 0:
+	case t.inHeading > 0:
+		t.heading.WriteString(text)
+	case t.text.Len() < 4*maxTitle:
+		t.text.WriteString(text + " ")
+	}
+}
+
+// tag takes a start (1) or end (-1) tag.
+func (t *titleReader) tag(name string, step int) {
+	switch {
+	case name == "script":
+		t.inScript = step > 0
+	case hidden[name]:
+		t.inHidden = max(0, t.inHidden+step)
+	case len(name) == 2 && name[0] == 'h' && name[1] >= '1' && name[1] <= '6':
+		t.inHeading = max(0, t.inHeading+step)
+	}
 }
 
 func cut(s string) string {

@@ -33,13 +33,10 @@ func (r *reader) until(ends string) (text string, end byte) {
 		case strings.HasPrefix(r.css[r.at:], "<!--"), strings.HasPrefix(r.css[r.at:], "-->"):
 			r.at += 3 + strings.Count(r.css[r.at:r.at+1], "<")
 			continue
-		case c == '(' || c == '[':
-			depth++
+		case strings.IndexByte("([)]", c) >= 0:
+			depth += nesting(c)
 			r.at++
-		case c == ')' || c == ']':
-			depth--
-			r.at++
-		case depth <= 0 && strings.IndexByte(ends, c) >= 0, (c == '{' || c == '}') && strings.IndexByte(ends, c) >= 0:
+		case strings.IndexByte(ends, c) >= 0 && (depth <= 0 || c == '{' || c == '}'):
 			r.at++
 			return b.String(), c
 		default:
@@ -48,6 +45,14 @@ func (r *reader) until(ends string) (text string, end byte) {
 		b.WriteString(r.css[start:r.at])
 	}
 	return b.String(), 0
+}
+
+// nesting is 1 for an opening bracket and -1 for a closing one.
+func nesting(bracket byte) int {
+	if bracket == '(' || bracket == '[' {
+		return 1
+	}
+	return -1
 }
 
 // block returns what stands before the brace that closes, and goes past it.
