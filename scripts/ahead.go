@@ -216,27 +216,11 @@ func (t *stream) predict(op string, in any, params map[string]any) []any {
 	return t.list[t.next:min(t.next+t.size, len(t.list))]
 }
 
-// found compares a call with the one before, and looks for the list that their texts are from.
+// found compares a call with the one before, and searches for the list that their texts are from.
 func (t *stream) found(op string, in any, params map[string]any) bool {
 	before := t.pattern
 	t.list, t.size, t.pattern = nil, 0, pattern{op, in, params, ""}
-	if before.op != op || len(before.params) != len(params) || t.misses[op] >= mostMisses || !plain(in) {
-		return false
-	}
-	differ := 0
-	if in != before.in {
-		differ++
-	}
-	for k, v := range params {
-		if !plain(v) || !plain(before.params[k]) {
-			return false
-		}
-		if v != before.params[k] {
-			differ++
-			t.name = k
-		}
-	}
-	if differ != 1 {
+	if before.op != op || t.misses[op] >= mostMisses || !t.oneDiffers(&before) {
 		return false
 	}
 	last, _ := before.value(t.name).(string)
@@ -256,6 +240,28 @@ func (t *stream) found(op string, in any, params map[string]any) bool {
 	}
 	t.misses[op]++
 	return false
+}
+
+// oneDiffers reports whether the call is the same as the one before except for its input or one of its parameters, whose
+// name it sets.
+func (t *stream) oneDiffers(before *pattern) bool {
+	if len(before.params) != len(t.params) || !plain(t.in) {
+		return false
+	}
+	differ := 0
+	if t.in != before.in {
+		differ++
+	}
+	for k, v := range t.params {
+		if !plain(v) || !plain(before.params[k]) {
+			return false
+		}
+		if v != before.params[k] {
+			differ++
+			t.name = k
+		}
+	}
+	return differ == 1
 }
 
 func (p *pattern) value(name string) any {

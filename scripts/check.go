@@ -121,24 +121,26 @@ func (c *checker) declare(node any) {
 			}
 		})
 	}
+	name := func(id *ast.Identifier) {
+		if id != nil {
+			names(id)
+		}
+	}
+	rest := func(params *ast.ParameterList) {
+		if params != nil && params.Rest != nil {
+			names(params.Rest)
+		}
+	}
 	switch n := node.(type) {
 	case *ast.Binding:
 		names(n.Target)
 	case *ast.FunctionLiteral:
-		if n.Name != nil {
-			names(n.Name)
-		}
-		if n.ParameterList != nil && n.ParameterList.Rest != nil {
-			names(n.ParameterList.Rest)
-		}
+		name(n.Name)
+		rest(n.ParameterList)
 	case *ast.ArrowFunctionLiteral:
-		if n.ParameterList != nil && n.ParameterList.Rest != nil {
-			names(n.ParameterList.Rest)
-		}
+		rest(n.ParameterList)
 	case *ast.ClassLiteral:
-		if n.Name != nil {
-			names(n.Name)
-		}
+		name(n.Name)
 	case *ast.CatchStatement:
 		if n.Parameter != nil {
 			names(n.Parameter)

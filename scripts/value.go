@@ -107,21 +107,25 @@ func (e *exporter) value(v goja.Value, depth int) (any, error) {
 	if depth > maxDepth {
 		return nil, fault.Limit.Errorf("script: a value nested more than %d deep or cyclic", maxDepth).WithCode(fault.CodeScriptOutput)
 	}
-	if obj, ok := v.(*goja.Object); ok {
-		return e.object(obj, depth)
-	}
-	if s, ok := v.(goja.String); ok {
-		if err := e.spend(s.Length()); err != nil {
+	switch x := v.(type) {
+	case *goja.Object:
+		return e.object(x, depth)
+	case goja.String:
+		if err := e.spend(x.Length()); err != nil {
 			return nil, err
 		}
-		return s.String(), nil
-	}
-	if _, ok := v.(*goja.Symbol); ok {
+		return x.String(), nil
+	case *goja.Symbol:
 		return nil, fault.Invalid.Errorf("script: a symbol cannot be returned from a script").WithCode(fault.CodeScriptValue)
 	}
 	if err := e.spend(8); err != nil {
 		return nil, err
 	}
+	return primitive(v)
+}
+
+// primitive is a boolean or a number. A number without a fraction is an integer as long as a float64 holds it exactly.
+func primitive(v goja.Value) (any, error) {
 	switch x := v.Export().(type) {
 	case bool, int64:
 		return x, nil

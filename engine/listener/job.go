@@ -70,8 +70,8 @@ func (ls *Listeners) Job(repo *storage.Repo) func(context.Context, outbox.Job) e
 	return func(ctx context.Context, j outbox.Job) error { return ls.job(ctx, repo, j) }
 }
 
-// job looks again at what has happened: a listener that is gone does nothing, nor one whose filters no
-// longer hold.
+// job runs a listener after the transaction that it listened to. The world may have changed meanwhile: a listener that no
+// longer exists does nothing, nor does one whose filters no longer match.
 func (ls *Listeners) job(ctx context.Context, repo *storage.Repo, j outbox.Job) error {
 	var d delivery
 	if err := json.Unmarshal(j.Data, &d); err != nil {
@@ -96,15 +96,9 @@ func (ls *Listeners) job(ctx context.Context, repo *storage.Repo, j outbox.Job) 
 	}
 	call := engine.Call{Op: "listener " + l.Name, As: acted, Door: engine.Listener, Asked: asked}
 	err = ls.engine.On(repo).Work(ctx, call, engine.Writes, func(tx *storage.Tx) error {
-		var doc *storage.Doc
-		if d.Doc != "" {
-			var err error
-			if doc, err = tx.Doc(storage.Ref(d.Doc)); err != nil && !fault.Is(err, fault.NotFound) {
-				return err
-			}
-		}
-		if l.wantsDoc() && doc != nil && !l.fits(doc) {
-			return nil
+		doc, err := d.document(tx)
+		if err != nil || l.wantsDoc() && doc != nil && !l.fits(doc) {
+			return err
 		}
 		return ls.run(tx, l, doc, acted, d.Event)
 	})
@@ -113,6 +107,18 @@ func (ls *Listeners) job(ctx context.Context, repo *storage.Repo, j outbox.Job) 
 		return &outbox.GaveUp{Err: err}
 	}
 	return err
+}
+
+// document is the one that the event is about; nil if it is about none, or that one no longer exists.
+func (d *delivery) document(tx *storage.Tx) (*storage.Doc, error) {
+	if d.Doc == "" {
+		return nil, nil
+	}
+	doc, err := tx.Doc(storage.Ref(d.Doc))
+	if fault.Is(err, fault.NotFound) {
+		return nil, nil
+	}
+	return doc, err
 }
 
 // actor is who caused the event. It is an error of kind NotFound if the user is gone, even if there is another

@@ -85,14 +85,18 @@ func (s *pdfScanner) next(depth int) (operand, bool) {
 	for s.pos < len(s.data) && !pdfEnds(s.data[s.pos]) {
 		s.pos++
 	}
-	word := string(s.data[start:s.pos])
-	if c := word[0]; c >= '0' && c <= '9' || c == '-' || c == '+' || c == '.' {
-		if n, err := strconv.ParseFloat(word, 64); err == nil && n < 1e9 && n > -1e9 {
-			return operand{kind: numberOperand, number: n}, true
-		}
-		return operand{kind: otherOperand, text: word}, true
+	return wordOrNumber(string(s.data[start:s.pos])), true
+}
+
+// wordOrNumber reads what is neither quoted nor marked by its first character.
+func wordOrNumber(word string) operand {
+	if strings.IndexByte("0123456789-+.", word[0]) < 0 {
+		return operand{kind: wordOperand, text: word}
 	}
-	return operand{kind: wordOperand, text: word}, true
+	if n, err := strconv.ParseFloat(word, 64); err == nil && n < 1e9 && n > -1e9 {
+		return operand{kind: numberOperand, number: n}
+	}
+	return operand{kind: otherOperand, text: word}
 }
 
 // list reads what is in brackets.

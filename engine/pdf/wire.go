@@ -61,8 +61,8 @@ func (t *Tool) admit(job *task, files []*blob.Blob) error {
 
 var errAnswer = fault.Internal.Errorf("pdf: malformed answer of a worker")
 
-// doOutside does a task in a process of its own, whose answer is not believed: lengths are bounded, and the files it
-// makes are only passed on.
+// doOutside does a task in a worker process, whose answer is not trusted: lengths are bounded, and the files it makes are
+// only passed on.
 func (t *Tool) doOutside(ctx context.Context, job *task, files []io.ReadSeeker, take Take) (r result, err error) {
 	p, err := worker.Start(t.argv)
 	if err != nil {
@@ -88,14 +88,8 @@ func (t *Tool) doOutside(ctx context.Context, job *task, files []io.ReadSeeker, 
 		})
 	}
 	switch {
-	case err == nil && r.Kind == fault.Limit:
-		return r, fault.Limit.Errorf("%.1000s", r.Why).WithCode(fault.CodePDFSize)
-	case err == nil && r.Kind == fault.Denied:
-		return r, fault.Denied.Errorf("%.1000s", r.Why).WithCode(fault.CodePDFPassword)
-	case err == nil && r.Why != "":
-		return r, fault.Invalid.Errorf("%.1000s", r.Why)
 	case err == nil:
-		return r, nil
+		return r, r.fault()
 	case refused != nil && p.Alive():
 		return r, refused
 	case ctx.Err() != nil:
@@ -111,6 +105,19 @@ func (t *Tool) doOutside(ctx context.Context, job *task, files []io.ReadSeeker, 
 	default:
 		return r, fault.Internal.Errorf("pdf worker: %w: %.200s", err, said)
 	}
+}
+
+// fault is the error that a worker reports; nil if it did its task.
+func (r *result) fault() error {
+	switch {
+	case r.Kind == fault.Limit:
+		return fault.Limit.Errorf("%.1000s", r.Why).WithCode(fault.CodePDFSize)
+	case r.Kind == fault.Denied:
+		return fault.Denied.Errorf("%.1000s", r.Why).WithCode(fault.CodePDFPassword)
+	case r.Why != "":
+		return fault.Invalid.Errorf("%.1000s", r.Why)
+	}
+	return nil
 }
 
 // send tells a worker what to do.

@@ -127,15 +127,20 @@ func reduceEntity(m map[string]any) any {
 	case m["isPaginable"] == true:
 		return reduceList(m)
 	}
+	return reduceMap(m)
+}
+
+// reduceMap reduces what is in a map, and replaces the two values that are random: API keys and secrets of webhooks.
+func reduceMap(m map[string]any) map[string]any {
 	out := make(map[string]any, len(m))
 	for name, item := range m {
 		out[name] = reduce(item)
 	}
 	if _, text := m["key"].(string); text && m["scope"] != nil {
-		out["key"] = "…" // an API key is random
+		out["key"] = "…"
 	}
 	if _, text := m["secret"].(string); text && m["url"] != nil {
-		out["secret"] = "…" // so is that of a webhook
+		out["secret"] = "…"
 	}
 	return out
 }

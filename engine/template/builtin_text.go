@@ -201,7 +201,7 @@ func replaced(r *run, x *built, s string, args []string) (any, error) {
 	case args[0] == "" && !strings.Contains(flags, "r"):
 		return nil, x.at.fail("?replace cannot search for an empty text")
 	case strings.ContainsAny(flags, "ri"):
-		return replacePattern(r, x, s, args, flags, n)
+		return (&replacing{x.at, args[0], args[1], flags, n}).in(r, s)
 	}
 	count := strings.Count(s, args[0])
 	if err := r.made(x.at, len(s)+count*max(0, len(args[1])-len(args[0]))); err != nil {
@@ -210,34 +210,42 @@ func replaced(r *run, x *built, s string, args []string) (any, error) {
 	return strings.Replace(s, args[0], args[1], n), nil
 }
 
-func replacePattern(r *run, x *built, s string, args []string, flags string, n int) (any, error) {
-	pattern := args[0]
-	if !strings.Contains(flags, "r") {
+// replacing is a call of ?replace whose flags ask for a regular expression or for letters of any case.
+type replacing struct {
+	at            pos
+	pattern, with string
+	flags         string // of r (regular expression), i (any case) and f (first only)
+	n             int    // occurrences that are replaced; -1: all
+}
+
+func (p *replacing) in(r *run, s string) (any, error) {
+	pattern := p.pattern
+	if !strings.Contains(p.flags, "r") {
 		pattern = regexp.QuoteMeta(pattern)
 	}
-	if strings.Contains(flags, "i") {
+	if strings.Contains(p.flags, "i") {
 		pattern = "(?i)" + pattern
 	}
 	if len(pattern) > maxPattern {
-		return nil, x.at.exceed("the pattern is longer than %d bytes", maxPattern)
+		return nil, p.at.exceed("the pattern is longer than %d bytes", maxPattern)
 	}
-	if err := r.step(x.at, len(pattern)*(len(s)+1)*(len(s)+1)); err != nil { // as its time may grow
+	if err := r.step(p.at, len(pattern)*(len(s)+1)*(len(s)+1)); err != nil { // its time may grow with the square of s
 		return nil, err
 	}
 	re, err := regexp.Compile(pattern)
 	if err != nil {
-		return nil, x.at.fail("%q is not a regular expression: %v", cut(args[0]), err)
+		return nil, p.at.fail("%q is not a regular expression: %v", cut(p.pattern), err)
 	}
 	var out []byte
 	last, before := 0, 0
-	for _, m := range re.FindAllStringSubmatchIndex(s, n) {
+	for _, m := range re.FindAllStringSubmatchIndex(s, p.n) {
 		out = append(out, s[last:m[0]]...)
-		if strings.Contains(flags, "r") {
-			out = re.ExpandString(out, numbered.ReplaceAllString(args[1], "$${$1}"), s, m)
+		if strings.Contains(p.flags, "r") {
+			out = re.ExpandString(out, numbered.ReplaceAllString(p.with, "$${$1}"), s, m)
 		} else {
-			out = append(out, args[1]...)
+			out = append(out, p.with...)
 		}
-		if err := r.grown(x.at, len(out), len(args[1])+len(out)-before); err != nil {
+		if err := r.grown(p.at, len(out), len(p.with)+len(out)-before); err != nil {
 			return nil, err
 		}
 		last, before = m[1], len(out)

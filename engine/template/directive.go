@@ -364,7 +364,7 @@ func (p *parser) formatOf(x expression) (string, error) {
 	return "", x.place().fail("expected the name of a format: HTML, XHTML, XML or plainText")
 }
 
-// header reads <#ftl …>, which stands first.
+// header reads <#ftl …>, which must be the first tag of a template.
 func (p *parser) header(at pos) error {
 	if len(p.pieces) > 2 || len(p.pieces) == 2 && (p.pieces[0].text == nil || strings.TrimSpace(p.pieces[0].text.s) != "") {
 		return at.fail("<#ftl> must come first")
@@ -372,32 +372,23 @@ func (p *parser) header(at pos) error {
 	escapes := true
 	for p.tok.kind == word {
 		name := p.tok.text
-		if err := p.next(); err != nil {
-			return err
-		}
-		if err := p.expect("="); err != nil {
-			return err
-		}
-		x, err := p.expression()
+		c, err := p.headerValue()
 		if err != nil {
 			return err
 		}
-		c, ok := x.(*constant)
-		if !ok {
-			return x.place().fail("expected a constant value")
-		}
 		switch name {
 		case "output_format":
-			if p.declared, err = p.formatOf(x); err != nil {
+			if p.declared, err = p.formatOf(c); err != nil {
 				return err
 			}
 		case "auto_esc":
 			escapes = c.v == true
 		case "strip_whitespace":
 			p.strips = c.v == true
-		case "encoding", "strict_syntax", "strip_text":
-			if name != "encoding" && c.v != (name == "strict_syntax") {
-				return x.place().fail("%s=%v is not supported", name, c.v)
+		case "encoding":
+		case "strict_syntax", "strip_text":
+			if c.v != (name == "strict_syntax") {
+				return c.place().fail("%s=%v is not supported", name, c.v)
 			}
 		default:
 			return at.fail("<#ftl %s> is not supported", name)
@@ -407,6 +398,25 @@ func (p *parser) header(at pos) error {
 		p.format = p.declared
 	}
 	return p.over()
+}
+
+// headerValue reads the =value behind the name of a setting of <#ftl>.
+func (p *parser) headerValue() (*constant, error) {
+	if err := p.next(); err != nil {
+		return nil, err
+	}
+	if err := p.expect("="); err != nil {
+		return nil, err
+	}
+	x, err := p.expression()
+	if err != nil {
+		return nil, err
+	}
+	c, ok := x.(*constant)
+	if !ok {
+		return nil, x.place().fail("expected a constant value")
+	}
+	return c, nil
 }
 
 func (p *parser) setting(at pos) (node, error) {

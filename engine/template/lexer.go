@@ -71,17 +71,8 @@ func (l *lexer) next() error {
 	}
 	rest := l.text[from:]
 	if l.depth == 0 {
-		switch {
-		case l.inTag && strings.HasPrefix(rest, ">="):
-			return l.place(from).fail(">= ends the tag: write gte, or put the comparison in parentheses")
-		case l.inTag && rest[0] == '>', !l.inTag && rest[0] == '}':
-			l.pos++
-			l.tok.upto = l.pos
-			return nil
-		case l.inTag && strings.HasPrefix(rest, "/>"):
-			l.pos += 2
-			l.tok.upto, l.tok.closed = l.pos, true
-			return nil
+		if done, err := l.close(rest); done {
+			return err
 		}
 	}
 	c, size := utf8.DecodeRuneInString(rest)
@@ -102,6 +93,24 @@ func (l *lexer) next() error {
 		}
 	}
 	return l.place(from).fail("unexpected %q", string(c))
+}
+
+// close ends the tag or the interpolation that is being read if the rest begins with its end. Outside of brackets > is
+// always the end of a tag and never a comparison.
+func (l *lexer) close(rest string) (done bool, err error) {
+	switch {
+	case l.inTag && strings.HasPrefix(rest, ">="):
+		return true, l.place(l.pos).fail(">= ends the tag: write gte, or put the comparison in parentheses")
+	case l.inTag && rest[0] == '>', !l.inTag && rest[0] == '}':
+		l.pos++
+	case l.inTag && strings.HasPrefix(rest, "/>"):
+		l.pos += 2
+		l.tok.closed = true
+	default:
+		return false, nil
+	}
+	l.tok.upto = l.pos
+	return true, nil
 }
 
 func (l *lexer) mark(m string) error {

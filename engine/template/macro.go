@@ -246,7 +246,7 @@ func given(v any) any {
 	return v
 }
 
-// macro reads the definition of a macro or a function, which is there from the beginning of the template.
+// macro reads the definition of a macro or a function, which can be called anywhere in the template.
 func (p *parser) macro(at pos, kind string) error {
 	if p.tok.kind != word && p.tok.kind != quoted {
 		return p.here().fail("expected the name of the %s, not %s", kind, p.shown())
@@ -262,19 +262,9 @@ func (p *parser) macro(at pos, kind string) error {
 		}
 	}
 	for p.tok.kind == word {
-		param := parameter{name: p.tok.text}
-		if err := p.next(); err != nil {
+		param, err := p.parameter()
+		if err != nil {
 			return err
-		}
-		if ok, err := p.accept("="); err != nil {
-			return err
-		} else if ok {
-			if param.or, err = p.expression(); err != nil {
-				return err
-			}
-		}
-		if p.op("..") || p.op("..*") {
-			return p.here().fail("a parameter for a variable number of arguments is not supported")
 		}
 		m.params = append(m.params, param)
 		if _, err := p.accept(","); err != nil {
@@ -298,37 +288,30 @@ func (p *parser) macro(at pos, kind string) error {
 	return err
 }
 
+// parameter reads the name of a parameter, with its default value if it has one.
+func (p *parser) parameter() (param parameter, err error) {
+	param.name = p.tok.text
+	if err := p.next(); err != nil {
+		return param, err
+	}
+	if ok, err := p.accept("="); err != nil {
+		return param, err
+	} else if ok {
+		if param.or, err = p.expression(); err != nil {
+			return param, err
+		}
+	}
+	if p.op("..") || p.op("..*") {
+		return param, p.here().fail("a parameter for a variable number of arguments is not supported")
+	}
+	return param, nil
+}
+
 // call reads <@name a=1 b=2 ; x>…</@name> and <@name 1 2/>.
 func (p *parser) call(at pos, name string) (node, error) {
 	n := &macroCall{at: at, name: name, named: map[string]expression{}}
-	for p.tok.kind != end && !p.op(";") {
-		if ok, err := p.accept(","); err != nil {
-			return nil, err
-		} else if ok {
-			continue
-		}
-		param := ""
-		if p.assigns() {
-			param = p.tok.text
-			if err := p.next(); err != nil {
-				return nil, err
-			}
-			if err := p.next(); err != nil {
-				return nil, err
-			}
-		}
-		x, err := p.expression()
-		if err != nil {
-			return nil, err
-		}
-		if param == "" {
-			n.args = append(n.args, x)
-		} else {
-			n.named[param] = x
-		}
-	}
-	if len(n.args) > 0 && len(n.named) > 0 {
-		return nil, at.fail("the arguments of a macro must be either all named or all positional")
+	if err := p.macroArguments(n); err != nil {
+		return nil, err
 	}
 	for p.op(";") || p.op(",") {
 		if err := p.next(); err != nil {
@@ -357,4 +340,38 @@ func (p *parser) call(at pos, name string) (node, error) {
 	}
 	n.body = body
 	return n, p.over()
+}
+
+// macroArguments reads the arguments of a macro, up to ; or the end of the tag.
+func (p *parser) macroArguments(n *macroCall) error {
+	for p.tok.kind != end && !p.op(";") {
+		if ok, err := p.accept(","); err != nil {
+			return err
+		} else if ok {
+			continue
+		}
+		param := ""
+		if p.assigns() {
+			param = p.tok.text
+			if err := p.next(); err != nil {
+				return err
+			}
+			if err := p.next(); err != nil {
+				return err
+			}
+		}
+		x, err := p.expression()
+		if err != nil {
+			return err
+		}
+		if param == "" {
+			n.args = append(n.args, x)
+		} else {
+			n.named[param] = x
+		}
+	}
+	if len(n.args) > 0 && len(n.named) > 0 {
+		return n.at.fail("the arguments of a macro must be either all named or all positional")
+	}
+	return nil
 }

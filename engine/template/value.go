@@ -236,28 +236,7 @@ func (r *run) plus(at pos, left, right any) (any, error) {
 		return slices.Concat(a, b), nil
 	}
 	if isHash(left) {
-		if !isHash(right) {
-			return nil, at.fail("a hash cannot be joined with %s", what(right))
-		}
-		a, err := r.keys(at, left)
-		if err != nil {
-			return nil, err
-		}
-		b, err := r.keys(at, right)
-		if err != nil {
-			return nil, err
-		}
-		if err := r.grown(at, (len(a)+len(b))*itemSize, (len(a)+len(b))*entrySize); err != nil {
-			return nil, err
-		}
-		h := newHash()
-		for _, k := range a {
-			h.set(k, valueOf(left, k))
-		}
-		for _, k := range b {
-			h.set(k, valueOf(right, k))
-		}
-		return h, nil
+		return r.joinHashes(at, left, right)
 	}
 	for _, v := range []any{left, right} {
 		if _, safe := v.(markup); safe {
@@ -276,6 +255,32 @@ func (r *run) plus(at pos, left, right any) (any, error) {
 		return nil, err
 	}
 	return a + b, nil
+}
+
+// joinHashes has the entries of both; the right one wins where they have the same key.
+func (r *run) joinHashes(at pos, left, right any) (any, error) {
+	if !isHash(right) {
+		return nil, at.fail("a hash cannot be joined with %s", what(right))
+	}
+	a, err := r.keys(at, left)
+	if err != nil {
+		return nil, err
+	}
+	b, err := r.keys(at, right)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.grown(at, (len(a)+len(b))*itemSize, (len(a)+len(b))*entrySize); err != nil {
+		return nil, err
+	}
+	h := newHash()
+	for _, k := range a {
+		h.set(k, valueOf(left, k))
+	}
+	for _, k := range b {
+		h.set(k, valueOf(right, k))
+	}
+	return h, nil
 }
 
 // items are those of a list.

@@ -269,24 +269,28 @@ func (r *reader) checkNode(m *Model, n *Node) {
 		}
 		r.among(subject, "node", []declare.Name{t.To}, ids)
 	}
-	if n.Task != nil && n.Task.Grants.Text != "" {
-		r.among(subject, "permission", []declare.Name{n.Task.Grants}, storage.PermissionNames())
-	}
 	for _, f := range n.Variables {
 		if m.Variable(f.Name) != nil {
 			r.Fail(n.at, "%s: variable %s is also declared for the workflow", subject, f.Name)
 		}
 	}
-	if t := n.Task; t != nil {
-		if len(t.Assignees) == 0 || len(t.Buttons) == 0 {
-			r.Fail(t.at, "%s: a task must have assignees and buttons", subject)
-		}
-		variables := make([]string, len(m.Variables))
-		for i, f := range m.Variables {
-			variables[i] = f.Name
-		}
-		r.among(subject, "variable", append(slices.Clone(t.Asks), t.Shows...), variables)
+	if n.Task != nil {
+		r.checkTask(m, n.Task, subject)
 	}
+}
+
+func (r *reader) checkTask(m *Model, t *TaskDef, subject string) {
+	if t.Grants.Text != "" {
+		r.among(subject, "permission", []declare.Name{t.Grants}, storage.PermissionNames())
+	}
+	if len(t.Assignees) == 0 || len(t.Buttons) == 0 {
+		r.Fail(t.at, "%s: a task must have assignees and buttons", subject)
+	}
+	variables := make([]string, len(m.Variables))
+	for i, f := range m.Variables {
+		variables[i] = f.Name
+	}
+	r.among(subject, "variable", append(slices.Clone(t.Asks), t.Shows...), variables)
 }
 
 // nested tells of workflows that nodes of one go through: those there are not, and a circle back to the first.

@@ -82,8 +82,8 @@ func newRoute(tx *storage.Tx, root *storage.Doc, m *Model, s Start) (*Instance, 
 	if how != parallel {
 		how = serial
 	}
-	left := limit.Of[Limits](tx.Repo().Bounds()).Steps
-	d, err := copySteps(tx, root, m.Route, tx.NewID(), &left, storage.Props{
+	copier := stepCopier{tx, limit.Of[Limits](tx.Repo().Bounds()).Steps}
+	d, err := copier.copy(root, m.Route, tx.NewID(), storage.Props{
 		executionKey: how, "docri:modelId": m.Name, "docri:initiator": s.Initiator, "docri:participatingDocuments": s.Documents,
 	})
 	if err != nil {
@@ -94,13 +94,19 @@ func newRoute(tx *storage.Tx, root *storage.Doc, m *Model, s Start) (*Instance, 
 	}, nil
 }
 
-// copySteps makes a copy of a document of a route, and of those below it, that is ready. Who may do what with it is
-// not copied.
-func copySteps(tx *storage.Tx, to, from *storage.Doc, name string, left *int, more storage.Props) (*storage.Doc, error) {
-	if *left--; *left < 0 {
-		return nil, fault.Limit.Errorf("workflow %s: more than %d steps", from.Path(), limit.Of[Limits](tx.Repo().Bounds()).Steps)
+// A stepCopier copies the documents of a route.
+type stepCopier struct {
+	tx   *storage.Tx
+	left int // documents that may still be copied
+}
+
+// copy makes a copy of a document of a route, and of those below it, in the state Ready, with some properties more.
+// Permissions are not copied.
+func (c *stepCopier) copy(to, from *storage.Doc, name string, more storage.Props) (*storage.Doc, error) {
+	if c.left--; c.left < 0 {
+		return nil, fault.Limit.Errorf("workflow %s: more than %d steps", from.Path(), limit.Of[Limits](c.tx.Repo().Bounds()).Steps)
 	}
-	d, err := tx.Blank(from.Type().Name)
+	d, err := c.tx.Blank(from.Type().Name)
 	if err != nil {
 		return nil, err
 	}
@@ -123,12 +129,12 @@ func copySteps(tx *storage.Tx, to, from *storage.Doc, name string, left *int, mo
 	if err := d.Begin(Ready); err != nil {
 		return nil, err
 	}
-	if err := tx.Add(to, d, name, storage.SaveOptions{}); err != nil || !d.HasFacet(folderFacet) {
+	if err := c.tx.Add(to, d, name, storage.SaveOptions{}); err != nil || !d.HasFacet(folderFacet) {
 		return d, err
 	}
-	children, err := steps(tx, from)
+	children, err := steps(c.tx, from)
 	for _, child := range children {
-		if _, err := copySteps(tx, d, child, child.Name(), left, nil); err != nil {
+		if _, err := c.copy(d, child, child.Name(), nil); err != nil {
 			return nil, err
 		}
 	}

@@ -95,9 +95,31 @@ func line(c *engine.Ctx, d *storage.Doc, params map[string]any) ([]string, error
 		return nil, err
 	}
 	out := make([]string, 0, len(firstColumns)+len(more))
-	add := func(v any) { out = append(out, cell(v)) }
-	modified, err := d.Get("dc:modified")
-	if err != nil && !fault.Is(err, fault.Invalid) && !fault.Is(err, fault.NotFound) {
+	fixed, err := firstValues(d)
+	if err != nil {
+		return nil, err
+	}
+	for _, v := range fixed {
+		out = append(out, cell(v))
+	}
+	for _, xpath := range more {
+		xpath, named := strings.CutSuffix(xpath, labelMark)
+		v, err := valueIfAny(d, xpath)
+		if err == nil && v != nil && named {
+			v, err = labels(c, xpath, v, params)
+		}
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, cell(v))
+	}
+	return out, nil
+}
+
+// firstValues are the values of firstColumns.
+func firstValues(d *storage.Doc) ([]any, error) {
+	modified, err := valueIfAny(d, "dc:modified")
+	if err != nil {
 		return nil, err
 	}
 	target, series := "", ""
@@ -107,33 +129,24 @@ func line(c *engine.Ctx, d *storage.Doc, params map[string]any) ([]string, error
 	if d.IsProxy() || d.IsVersion() {
 		series = d.VersionableID()
 	}
-	owner, since, locked := d.Locked()
-	for _, v := range []any{
-		d.Repository(), d.ID(), d.Path(), d.Type().Name, d.State(), d.ParentID(), d.IsCheckedOut(), d.IsVersion(), d.IsProxy(), target,
-		series, d.ChangeToken(), d.IsTrashed(), d.Title(), d.VersionLabel(), owner,
-	} {
-		add(v)
-	}
+	owner, at, locked := d.Locked()
+	var since any
 	if locked {
-		add(since)
-	} else {
-		add(nil)
+		since = at
 	}
-	add(modified)
-	for _, xpath := range more {
-		xpath, named := strings.CutSuffix(xpath, labelMark)
-		v, err := d.Get(xpath)
-		if fault.Is(err, fault.Invalid) || fault.Is(err, fault.NotFound) {
-			v, err = nil, nil // a document of another type
-		} else if err == nil && named {
-			v, err = labels(c, xpath, v, params)
-		}
-		if err != nil {
-			return nil, err
-		}
-		add(v)
+	return []any{
+		d.Repository(), d.ID(), d.Path(), d.Type().Name, d.State(), d.ParentID(), d.IsCheckedOut(), d.IsVersion(), d.IsProxy(), target,
+		series, d.ChangeToken(), d.IsTrashed(), d.Title(), d.VersionLabel(), owner, since, modified,
+	}, nil
+}
+
+// valueIfAny is a property; nil if the document has none of that name, as it may be of another type.
+func valueIfAny(d *storage.Doc, xpath string) (any, error) {
+	v, err := d.Get(xpath)
+	if fault.Is(err, fault.Invalid) || fault.Is(err, fault.NotFound) {
+		return nil, nil
 	}
-	return out, nil
+	return v, err
 }
 
 // cell is a value as text: a list of plain ones with bars between, a file by its name, what has parts

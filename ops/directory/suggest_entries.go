@@ -43,11 +43,7 @@ func (p suggestEntriesParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, 
 	if err != nil {
 		return nil, err
 	}
-	q := record.Query{Equal: p.Filters, Exact: p.Case}
-	if !p.Localize && !p.Columns && !p.Contains && d.Parent == "" && p.Term != "" && d.Schema.Field(p.Field) != nil {
-		q.Starts = map[string]string{p.Field: p.Term}
-	}
-	found, err := all(d, q)
+	found, err := all(d, p.query(d))
 	if err != nil {
 		return nil, err
 	}
@@ -68,6 +64,16 @@ func (p suggestEntriesParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, 
 		}
 	}
 	return jsonBlob(t.items(t.top))
+}
+
+// query selects the entries that may match. The directory can look for the beginning of a label only if the label is
+// nothing but the value of one field.
+func (p suggestEntriesParams) query(d *record.Directory) record.Query {
+	q := record.Query{Equal: p.Filters, Exact: p.Case}
+	if !p.Localize && !p.Columns && !p.Contains && d.Parent == "" && p.Term != "" && d.Schema.Field(p.Field) != nil {
+		q.Starts = map[string]string{p.Field: p.Term}
+	}
+	return q
 }
 
 // innerIDs returns the entries that others of the same directory are below.

@@ -184,18 +184,16 @@ func (v *View) item(d *storage.Doc, in place, id string) (*Item, error) {
 		ID: id, ParentID: in.id, Name: d.Title(), Folder: root || d.IsFolder(), Path: in.path + "/" + id, User: v.tx.Principal().Name, Doc: d,
 		Creator: text(d, "dc:creator"), LastContributor: text(d, "dc:lastContributor"),
 		Created: moment(d, "dc:created"), Modified: moment(d, "dc:modified"),
-		CanRename: !fixed && v.tx.Can(d, "WriteProperties"),
-		CanDelete: root || !fixed && v.tx.Can(d, "Remove") && v.tx.Can(d, "WriteLifeCycle"),
+		CanRename: !fixed && v.tx.Can(d, "WriteProperties"), CanDelete: root,
 	}
 	if owner, since, ok := d.Locked(); ok {
 		it.Lock = &Lock{owner, since.UnixMilli()}
 	}
-	if !root && it.CanDelete {
-		up, err := v.tx.Parent(d)
-		if err != nil && !fault.Is(err, fault.NotFound) {
+	if !root && !fixed {
+		var err error
+		if it.CanDelete, err = v.canDelete(d); err != nil {
 			return nil, err
 		}
-		it.CanDelete = up == nil || v.tx.Can(up, "RemoveChildren")
 	}
 	if it.Folder {
 		it.FolderRights = &FolderRights{CanCreateChild: d.IsFolder() && v.tx.Can(d, "AddChildren"), CanScrollDescendants: d.IsFolder()}
@@ -210,6 +208,18 @@ func (v *View) item(d *storage.Doc, in place, id string) (*Item, error) {
 	}
 	it.Content = &Content{DownloadURL: download(d, it.Name), DigestAlgorithm: "SHA-256", Digest: b.Digest, CanUpdate: it.CanRename}
 	return it, nil
+}
+
+// canDelete reports whether the user may move a document to the trash: permissions on the document and on its folder.
+func (v *View) canDelete(d *storage.Doc) (bool, error) {
+	if !v.tx.Can(d, "Remove") || !v.tx.Can(d, "WriteLifeCycle") {
+		return false, nil
+	}
+	up, err := v.tx.Parent(d)
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		return false, err
+	}
+	return up == nil || v.tx.Can(up, "RemoveChildren"), nil
 }
 
 // unfit are the characters that names of files do not have everywhere.

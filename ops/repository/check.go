@@ -1,6 +1,7 @@
 package repository
 
 import (
+	"slices"
 	"strings"
 
 	"catena/storage/fault"
@@ -17,7 +18,7 @@ func (p *provider) check() error {
 		return fault.Invalid.Errorf("pageSize: must be at least 0")
 	}
 	for _, kind := range p.Args {
-		if kind != "text" && kind != "document" && kind != "contains" && kind != "begins" {
+		if !slices.Contains(argumentKinds, kind) {
 			return fault.Invalid.Errorf("arguments: %q: must be text, document, begins or contains", kind)
 		}
 	}
@@ -44,6 +45,9 @@ func (p *provider) check() error {
 	_, err = p.order(nil)
 	return err
 }
+
+// argumentKinds are the ways in which an argument becomes part of the query.
+var argumentKinds = []string{"text", "document", "contains", "begins"}
 
 // parts are the keys that name types and fields, each as a provider that says nothing else.
 func (p *provider) parts() map[string]*provider {

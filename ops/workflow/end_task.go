@@ -48,7 +48,7 @@ type ending struct {
 	node, workflow  map[string]any // values of variables
 }
 
-// end ends a task and has its workflow go on.
+// end ends a task and continues its workflow.
 func (e *env) end(t *workflow.Task, end ending) (*workflow.Task, error) {
 	if err := t.MayEnd(e.As); err != nil {
 		return nil, err
@@ -66,24 +66,10 @@ func (e *env) end(t *workflow.Task, end ending) (*workflow.Task, error) {
 	if _, err := (&workflow.TaskDef{Buttons: t.Buttons}).Button(end.action); err != nil {
 		return nil, err
 	}
-	said, _ := end.node["comment"].(string)
-	if said == "" {
-		said = end.comment
-	}
-	if said != "" {
-		end.node = with(end.node, "comment", said)
-	}
-	if err := i.Fill(n, end.node, end.workflow); err != nil {
-		return nil, err
-	}
-	t.Buttons = nil
 	tx := e.unlimited()
-	if err := t.End(tx, end.action, end.comment); err != nil {
+	if err := e.record(tx, t, end); err != nil {
 		return nil, err
 	}
-	st := i.Node(n.ID)
-	st.Button, st.LastActor = end.action, tx.Actor()
-	st.Note(t.ID(), tx.Actor(), end.action, said)
 	h := &host{env: e, instance: i, last: t}
 	if err := h.fire("workflowTaskCompleted", t); err != nil {
 		return nil, err
@@ -103,6 +89,29 @@ func (e *env) end(t *workflow.Task, end ending) (*workflow.Task, error) {
 	}
 	t.Instance = h.instance
 	return t, nil
+}
+
+// record stores how a task was ended: in the variables of its workflow, in the task, and in the state of its node.
+func (e *env) record(tx *storage.Tx, t *workflow.Task, end ending) error {
+	i, n := t.Instance, t.Node
+	said, _ := end.node["comment"].(string)
+	if said == "" {
+		said = end.comment
+	}
+	if said != "" {
+		end.node = with(end.node, "comment", said)
+	}
+	if err := i.Fill(n, end.node, end.workflow); err != nil {
+		return err
+	}
+	t.Buttons = nil
+	if err := t.End(tx, end.action, end.comment); err != nil {
+		return err
+	}
+	st := i.Node(n.ID)
+	st.Button, st.LastActor = end.action, tx.Actor()
+	st.Note(t.ID(), tx.Actor(), end.action, said)
+	return nil
 }
 
 // answer ends a task by accept or reject. If what a route is about is gone the route is cancelled.
