@@ -217,16 +217,8 @@ func (t *Tx) Entries(f EntryFilter) (*EntryPage, error) {
 		return nil, err
 	}
 	full := r
-	if p.after != nil {
-		if len(p.after) != auditCursor {
-			return nil, fault.Invalid.Errorf("cursor: not a cursor of the audit log")
-		}
-		edge := append(slices.Clone(r.Start[:len(r.Start)-8]), p.after[:16]...)
-		if r.Reverse {
-			r.End = append(edge, 0)
-		} else {
-			r.Start = edge
-		}
+	if r, err = fromCursor(r, p.after); err != nil {
+		return nil, err
 	}
 	out := &EntryPage{}
 	passed := p.after == nil
@@ -253,6 +245,24 @@ func (t *Tx) Entries(f EntryFilter) (*EntryPage, error) {
 	}
 	out.Page = p.end()
 	return out, nil
+}
+
+// fromCursor leaves out the rows of a range that precede the cursor, if there is one. Only the first 16 bytes of a cursor
+// are part of the key; records that share them are skipped as they are read.
+func fromCursor(r kv.Range, after []byte) (kv.Range, error) {
+	if after == nil {
+		return r, nil
+	}
+	if len(after) != auditCursor {
+		return r, fault.Invalid.Errorf("cursor: not a cursor of the audit log")
+	}
+	edge := append(slices.Clone(r.Start[:len(r.Start)-8]), after[:16]...)
+	if r.Reverse {
+		r.End = append(edge, 0)
+	} else {
+		r.Start = edge
+	}
+	return r, nil
 }
 
 // entryRange returns the keys to walk, after checking that they may be read.

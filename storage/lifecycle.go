@@ -105,18 +105,8 @@ func (t *Tx) SetTrashed(d *Doc, trashed bool) (*Doc, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, o := range append(others, cur) {
-		if o == nil || o.IsTrashed() == trashed {
-			continue
-		}
-		before := o.clone()
-		o.flags ^= layout.Trashed
-		if err := t.putPlace(before, o); err != nil {
-			return nil, err
-		}
-		if err := t.reindex(before, o); err != nil {
-			return nil, err
-		}
+	if err := t.flagTrashed(append(others, cur), trashed); err != nil {
+		return nil, err
 	}
 	t.folders = nil
 	kind, event := "trash", "documentTrashed"
@@ -129,6 +119,24 @@ func (t *Tx) SetTrashed(d *Doc, trashed bool) (*Doc, error) {
 	t.changed(Change{Kind: "lifecycle", Note: kind}, cur)
 	d = t.finish(d, cur)
 	return d, t.fire(Event{Name: event, Doc: d})
+}
+
+// flagTrashed writes the flag and the index rows of documents; nil ones have been deleted meanwhile.
+func (t *Tx) flagTrashed(docs []*Doc, trashed bool) error {
+	for _, d := range docs {
+		if d == nil || d.IsTrashed() == trashed {
+			continue
+		}
+		before := d.clone()
+		d.flags ^= layout.Trashed
+		if err := t.putPlace(before, d); err != nil {
+			return err
+		}
+		if err := t.reindex(before, d); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Lock keeps others from changing d. Locking again is no error for the owner.

@@ -12,7 +12,8 @@ import (
 // top goes, which cuts the rest off for everyone; Sweep removes that later.
 const smallTree = 200
 
-// Delete removes d and everything below it for good.
+// Delete removes d and everything below it for good. In a large tree only the row of its top is deleted, which cuts off
+// the rest for everyone; Sweep removes that later.
 func (t *Tx) Delete(d *Doc) error {
 	if d != nil && d.IsVersion() {
 		return t.deleteVersion(d)
@@ -48,22 +49,30 @@ func (t *Tx) Delete(d *Doc) error {
 	}
 	t.folders = nil
 	docs = slices.DeleteFunc(append(docs, cur), func(d *Doc) bool { return d == nil })
-	if err := t.notShown(docs); err != nil {
+	if err := t.eraseAll(docs); err != nil {
 		return err
-	}
-	for _, gone := range docs {
-		if err := t.erase(gone); err != nil {
-			return err
-		}
-	}
-	for _, gone := range docs {
-		if err := t.settleVersions(gone); err != nil {
-			return err
-		}
 	}
 	t.changed(Change{Kind: "delete"}, cur)
 	for _, gone := range docs {
 		if err := t.fire(Event{Name: removedEvents[gone.variant()], Doc: gone}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eraseAll deletes the rows of documents. Versions come last: what becomes of them depends on the proxies that remain.
+func (t *Tx) eraseAll(docs []*Doc) error {
+	if err := t.notShown(docs); err != nil {
+		return err
+	}
+	for _, d := range docs {
+		if err := t.erase(d); err != nil {
+			return err
+		}
+	}
+	for _, d := range docs {
+		if err := t.settleVersions(d); err != nil {
 			return err
 		}
 	}
@@ -229,8 +238,8 @@ func (t *Tx) notShown(docs Docs) error {
 	return nil
 }
 
-// settleVersions settles what becomes of the versions of a document that was erased, or of those that
-// an erased proxy showed: they go unless a proxy still shows one of them.
+// settleVersions deletes the versions of a document that was erased, or those that an erased proxy showed, unless a proxy
+// still shows one of them.
 func (t *Tx) settleVersions(d *Doc) error {
 	if d.IsVersion() {
 		return nil
@@ -254,19 +263,24 @@ func (t *Tx) settleVersions(d *Doc) error {
 		return err
 	}
 	if len(shown) == 0 {
-		if err := t.kv.Delete(layout.PlaceKey(series)); err != nil {
-			return err
-		}
-		if more, err := t.eraseVersions(series, fewVersions); err != nil || !more {
-			return err
-		}
-		return t.kv.Set(layout.GoneKey(series), nil)
+		return t.eraseSeries(series)
 	}
 	tomb := node{parent: t.repo.root, flags: layout.Tomb}
 	if tomb.acl, err = t.keepLists(closed); err != nil {
 		return err
 	}
 	return t.kv.Set(layout.PlaceKey(series), tomb.append(nil))
+}
+
+// eraseSeries deletes the versions of a document that no longer exists; if there are many, Sweep deletes the rest.
+func (t *Tx) eraseSeries(series layout.ID) error {
+	if err := t.kv.Delete(layout.PlaceKey(series)); err != nil {
+		return err
+	}
+	if more, err := t.eraseVersions(series, fewVersions); err != nil || !more {
+		return err
+	}
+	return t.kv.Set(layout.GoneKey(series), nil)
 }
 
 // eraseVersions removes versions of a document that is gone; more says that others are left.

@@ -75,24 +75,7 @@ func (t *Tx) Save(d *Doc, o SaveOptions) (*Doc, error) {
 	if before, cur, err = t.versionBefore(before, cur, d, o); err != nil {
 		return nil, err
 	}
-	if !o.Quiet {
-		if err := t.fire(Event{Name: "beforeDocumentModification", Doc: cur}); err != nil {
-			return nil, err
-		}
-	}
-	if err := cur.validate(func(b *block, i int) bool { return b.isDirty(i) }); err != nil {
-		return nil, err
-	}
-	if !o.Quiet {
-		t.touch(cur, false)
-		cur.user++
-		if cur.checkedIn {
-			if err := t.leaveVersion(cur); err != nil {
-				return nil, err
-			}
-		}
-	}
-	if err := t.recorded(before, cur); err != nil {
+	if err := t.store(before, cur, o); err != nil {
 		return nil, err
 	}
 	t.changed(Change{Kind: "update", Note: strings.Join(changed, " ")}, cur)
@@ -105,6 +88,29 @@ func (t *Tx) Save(d *Doc, o SaveOptions) (*Doc, error) {
 		return nil, err
 	}
 	return d, t.versionAfter(cur, d, o)
+}
+
+// store checks and writes a changed document. Listeners may change it further before it is checked. A quiet save leaves
+// the contributors, the date and the version as they are.
+func (t *Tx) store(before, cur *Doc, o SaveOptions) error {
+	if !o.Quiet {
+		if err := t.fire(Event{Name: "beforeDocumentModification", Doc: cur}); err != nil {
+			return err
+		}
+	}
+	if err := cur.validate(func(b *block, i int) bool { return b.isDirty(i) }); err != nil {
+		return err
+	}
+	if !o.Quiet {
+		t.touch(cur, false)
+		cur.user++
+		if cur.checkedIn {
+			if err := t.leaveVersion(cur); err != nil {
+				return err
+			}
+		}
+	}
+	return t.recorded(before, cur)
 }
 
 // versionBefore makes the version that the rules want of the state a save is about to change.

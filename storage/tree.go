@@ -148,6 +148,8 @@ func (t *Tx) invalidateAt(d *Doc) error {
 // the root by the deletion of one above it.
 func (t *Tx) folder(id layout.ID) (*Folder, error) { return t.folderAt(id, 0) }
 
+// folderAt returns a document as those below it see it; nil if it is gone, or cut off from
+// the root by the deletion of one above it. steps counts the folders below it that led here.
 func (t *Tx) folderAt(id layout.ID, steps int) (*Folder, error) {
 	if f := t.folders[id]; f != nil {
 		return f, nil
@@ -162,6 +164,22 @@ func (t *Tx) folderAt(id layout.ID, steps int) (*Folder, error) {
 			return f, nil
 		}
 	}
+	f, err := t.readFolder(id, steps)
+	if err != nil || f == nil {
+		return nil, err
+	}
+	if written, _ := t.kv.Size(); cache != nil && written == 0 && f.flags&layout.Folder != 0 {
+		cache.put(f)
+		if !t.kv.Writable() {
+			return f, nil
+		}
+	}
+	t.remember(f)
+	return f, nil
+}
+
+// readFolder reads the row of a document, and those of the folders above it.
+func (t *Tx) readFolder(id layout.ID, steps int) (*Folder, error) {
 	n, err := t.node(id)
 	if err != nil || n == nil {
 		return nil, err
@@ -180,13 +198,6 @@ func (t *Tx) folderAt(id layout.ID, steps int) (*Folder, error) {
 	if f.acl != (layout.ListID{}) {
 		f.acls = append([]layout.ListID{f.acl}, f.acls...)
 	}
-	if written, _ := t.kv.Size(); cache != nil && written == 0 && f.flags&layout.Folder != 0 {
-		cache.put(f)
-		if !t.kv.Writable() {
-			return f, nil
-		}
-	}
-	t.remember(f)
 	return f, nil
 }
 

@@ -153,13 +153,18 @@ func (v *verifier) place(key, value []byte) {
 	}
 	switch {
 	case id == v.t.repo.root || n.flags&layout.Tomb != 0:
-		return
 	case n.flags&layout.Version != 0:
 		if !v.has(layout.PlaceKey(n.parent)) && !v.buried(n.parent) {
 			v.add("document %s: is a version of %s, which does not exist", id, n.parent)
 		}
-		return
+	default:
+		v.inTree(id, n)
 	}
+}
+
+// inTree checks that a document can be reached from the root in the three ways there are: through its ancestors, by its
+// name and in the order of its siblings.
+func (v *verifier) inTree(id layout.ID, n node) {
 	f, err := v.t.folder(id)
 	if err != nil || f == nil && !v.buried(n.parent) {
 		v.add("document %s: is not below the root", id)

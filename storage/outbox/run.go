@@ -50,53 +50,61 @@ type Handler struct {
 func (q *Queue) Run(ctx context.Context, handlers Handlers) error {
 	woken, stop := q.DB.Watch(topic)
 	defer stop()
-	var running sync.WaitGroup
-	defer running.Wait()
-	slots := make(chan struct{}, workers)
-	busy := &busy{handlers: handlers, kinds: map[string]int{}, freed: make(chan struct{}, 1)}
+	w := &crew{slots: make(chan struct{}, workers), busy: &busy{handlers: handlers, kinds: map[string]int{}, freed: make(chan struct{}, 1)}}
+	defer w.running.Wait()
 	for last := (time.Time{}); ctx.Err() == nil; {
 		last = q.followClock(ctx, last)
-		keys, err := q.due(ctx, busy, cap(slots)*2)
+		keys, err := q.due(ctx, w.busy, cap(w.slots)*2)
 		if err != nil && ctx.Err() == nil {
 			q.Log.Error("outbox cannot be read", "err", err)
 		}
-		claimed := false
-		for _, key := range keys {
-			select {
-			case slots <- struct{}{}:
-			case <-ctx.Done():
-				return nil
-			}
-			j, leased, err := q.claim(ctx, key, busy)
-			if err != nil || leased == nil {
-				if err != nil && ctx.Err() == nil {
-					q.Log.Error("job cannot be claimed", "err", err)
-				}
-				<-slots
-				continue
-			}
-			claimed = true
-			running.Add(1)
-			go func() {
-				defer running.Done()
-				defer func() { <-slots }()
-				defer busy.leave(j.Kind)
-				q.carryOut(ctx, &j, &lease{key: leased}, handlers[j.Kind].Do)
-			}()
-		}
-		if claimed {
+		if claimed := q.begin(ctx, w, keys); claimed {
 			continue
 		}
 		timer := time.NewTimer(pause)
 		select {
 		case <-woken:
-		case <-busy.freed:
+		case <-w.busy.freed:
 		case <-timer.C:
 		case <-ctx.Done():
 		}
 		timer.Stop()
 	}
 	return nil
+}
+
+// crew are the workers of a queue. Whoever holds a slot may carry out one job; busy bounds the jobs of each kind.
+type crew struct {
+	running sync.WaitGroup
+	slots   chan struct{}
+	busy    *busy
+}
+
+// begin claims jobs, each as soon as a worker is free, and carries them out in the background. It reports whether it
+// claimed any.
+func (q *Queue) begin(ctx context.Context, w *crew, keys [][]byte) (claimed bool) {
+	for _, key := range keys {
+		select {
+		case w.slots <- struct{}{}:
+		case <-ctx.Done():
+			return claimed
+		}
+		j, leased, err := q.claim(ctx, key, w.busy)
+		if err != nil && ctx.Err() == nil {
+			q.Log.Error("job cannot be claimed", "err", err)
+		}
+		if err != nil || leased == nil {
+			<-w.slots
+			continue
+		}
+		claimed = true
+		w.running.Go(func() {
+			defer func() { <-w.slots }()
+			defer w.busy.leave(j.Kind)
+			q.carryOut(ctx, &j, &lease{key: leased}, w.busy.handlers[j.Kind].Do)
+		})
+	}
+	return claimed
 }
 
 // followClock returns the time. If the clock was set back since the last time, or nothing is known of it, jobs that wait

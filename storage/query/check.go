@@ -238,21 +238,11 @@ func (c *checker) names() []string {
 }
 
 func (c *checker) predicate(p *Predicate) {
-	if c.field(p.Field); c.err != nil {
+	if c.field(p.Field); c.err != nil || p.Op == IsNull {
 		return
 	}
 	f := p.Field
-	switch {
-	case p.Op == IsNull:
-		return
-	case f.Kind >= schema.Blob:
-		c.fail(p.at("field %s is a %s: only IS NULL and its members can be queried", f.Name, f.Kind))
-		return
-	case f.System == SysFulltext && p.Op != Eq && p.Op != Like:
-		c.fail(p.at("field %s can only be compared with =", f.Name))
-		return
-	case (p.Op == Like || p.Op == ILike || p.Op == StartsWith) && f.Kind != schema.String:
-		c.fail(p.at("%s requires text, but field %s is a %s", p.Op, f.Name, f.Kind))
+	if !c.comparable(p) {
 		return
 	}
 	for i := range p.Values {
@@ -270,6 +260,22 @@ func (c *checker) predicate(p *Predicate) {
 	if p.Op == Like || p.Op == ILike || f.System == SysFulltext {
 		c.pattern(p, p.Values[0].V.(string))
 	}
+}
+
+// comparable reports whether the field of a predicate can be compared by its operator.
+func (c *checker) comparable(p *Predicate) bool {
+	f := p.Field
+	switch {
+	case f.Kind >= schema.Blob:
+		c.fail(p.at("field %s is a %s: only IS NULL and its members can be queried", f.Name, f.Kind))
+	case f.System == SysFulltext && p.Op != Eq && p.Op != Like:
+		c.fail(p.at("field %s can only be compared with =", f.Name))
+	case (p.Op == Like || p.Op == ILike || p.Op == StartsWith) && f.Kind != schema.String:
+		c.fail(p.at("%s requires text, but field %s is a %s", p.Op, f.Name, f.Kind))
+	default:
+		return true
+	}
+	return false
 }
 
 // pattern reads what LIKE, ILIKE or a fulltext search compares with.

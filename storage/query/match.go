@@ -208,22 +208,25 @@ func (p *Predicate) compare(v any) bool {
 	case StartsWith:
 		s, _ := v.(string)
 		return p.startsWith(s)
-	}
-	if p.Op == Eq || p.Op == Ne {
+	case Eq, Ne:
 		n, ok := Compare(v, p.Values[0].V)
 		return ok && (n == 0) == (p.Op == Eq)
 	}
 	n, ok := Collate(v, p.Values[0].V)
-	switch p.Op {
+	return ok && p.Op.admits(n)
+}
+
+// admits reports whether <, <=, > or >= is true of values that compare as n does with 0.
+func (o Op) admits(n int) bool {
+	switch o {
 	case Lt:
-		return ok && n < 0
+		return n < 0
 	case Le:
-		return ok && n <= 0
+		return n <= 0
 	case Gt:
-		return ok && n > 0
-	default:
-		return ok && n >= 0
+		return n > 0
 	}
+	return n >= 0
 }
 
 // startsWith is for paths: of documents, everything below; of other values, the value

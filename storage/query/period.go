@@ -40,7 +40,7 @@ func ParsePeriod(s string) (Period, bool) {
 	return p, ok && parts > 0
 }
 
-// set takes one number with its unit.
+// set takes one number with its unit; clock says that it follows the T, so that M are minutes rather than months.
 func (p *Period) set(number string, unit byte, clock bool) bool {
 	if unit == 'S' && clock {
 		x, err := strconv.ParseFloat(number, 64)
@@ -51,18 +51,29 @@ func (p *Period) set(number string, unit byte, clock bool) bool {
 	if err != nil || n > maxPeriod || n < -maxPeriod {
 		return false
 	}
-	switch {
-	case unit == 'Y' && !clock:
+	if clock {
+		return p.setTime(n, unit)
+	}
+	switch unit {
+	case 'Y':
 		p.Years = int(n)
-	case unit == 'M' && !clock:
+	case 'M':
 		p.Months = int(n)
-	case unit == 'W' && !clock:
+	case 'W':
 		p.Days += int(n) * 7
-	case unit == 'D' && !clock:
+	case 'D':
 		p.Days += int(n)
-	case unit == 'H' && clock:
+	default:
+		return false
+	}
+	return true
+}
+
+func (p *Period) setTime(n int64, unit byte) bool {
+	switch unit {
+	case 'H':
 		p.Hours = n
-	case unit == 'M' && clock:
+	case 'M':
 		p.Minutes = n
 	default:
 		return false

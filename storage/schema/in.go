@@ -207,20 +207,7 @@ func Equal(a, b any) bool {
 		return slices.EqualFunc(a, other, Equal)
 	case map[string]any:
 		other, ok := b.(map[string]any)
-		if !ok {
-			return false
-		}
-		for k, v := range a {
-			if !Equal(v, other[k]) {
-				return false
-			}
-		}
-		for k, v := range other {
-			if _, both := a[k]; !both && !Equal(nil, v) {
-				return false
-			}
-		}
-		return true
+		return ok && equalMembers(a, other)
 	case *blob.Blob:
 		other, ok := b.(*blob.Blob)
 		return ok && a.Same(other)
@@ -234,6 +221,20 @@ func Equal(a, b any) bool {
 		return a == b
 	}
 	return false
+}
+
+func equalMembers(a, b map[string]any) bool {
+	for k, v := range a {
+		if !Equal(v, b[k]) {
+			return false
+		}
+	}
+	for k, v := range b {
+		if _, both := a[k]; !both && !Equal(nil, v) {
+			return false
+		}
+	}
+	return true
 }
 
 // EachBlob calls fn with every blob in v, a value of f, and its xpath.

@@ -174,22 +174,24 @@ func (d *decoder) date() (time.Time, bool) {
 
 // parseStamp reads exactly what AppendTime writes: 2024-05-02T10:15:30.000Z.
 func parseStamp(s []byte) (time.Time, bool) {
-	if len(s) != 24 || s[4] != '-' || s[7] != '-' || s[10] != 'T' || s[13] != ':' || s[16] != ':' || s[19] != '.' || s[23] != 'Z' {
+	const form = "0000-00-00T00:00:00.000Z"
+	if len(s) != len(form) {
 		return time.Time{}, false
 	}
-	ok := true
+	for i, c := range s {
+		if form[i] != '0' && c != form[i] || form[i] == '0' && (c < '0' || c > '9') {
+			return time.Time{}, false
+		}
+	}
 	num := func(from, to int) (n int) {
 		for _, c := range s[from:to] {
-			if c < '0' || c > '9' {
-				ok = false
-			}
 			n = n*10 + int(c-'0')
 		}
 		return n
 	}
 	y, mo, day := num(0, 4), num(5, 7), num(8, 10)
 	h, mi, sec, ms := num(11, 13), num(14, 16), num(17, 19), num(20, 23)
-	if !ok || !validDate(y, mo, day) || h > 23 || mi > 59 || sec > 59 {
+	if !validDate(y, mo, day) || h > 23 || mi > 59 || sec > 59 {
 		return time.Time{}, false
 	}
 	return time.Date(y, time.Month(mo), day, h, mi, sec, ms*1e6, time.UTC), true

@@ -73,19 +73,9 @@ func putFile(tx *storage.Tx, batch *Batch, old *File, p Part, b *storage.Blob) (
 }
 
 func putChunk(tx *storage.Tx, id string, u *File, p Part, b *storage.Blob) (*File, error) {
-	switch {
-	case p.Count < 1 || p.Count > maxChunks:
-		return nil, fault.Invalid.Errorf("chunk count %d: must be between 1 and %d", p.Count, maxChunks).In("chunkCount")
-	case p.Chunk < 0 || p.Chunk >= p.Count:
-		return nil, fault.Invalid.Errorf("chunk index %d: must be less than the chunk count %d", p.Chunk, p.Count).In("chunkIndex")
-	case u == nil:
-		u = &File{Batch: id, Index: p.Index, Name: p.Name, Chunked: true, Count: p.Count, Whole: p.Whole}
-		u.row = &fileRow{Name: p.Name, Type: p.Type, Chunked: true, Count: p.Count, Whole: p.Whole, Holder: tx.NewID()}
-		if err := rows(tx).Put(fileKey(id, p.Index), u.row); err != nil {
-			return nil, err
-		}
-	case !u.Chunked || u.Count != p.Count:
-		return nil, fault.Conflict.Errorf("batch %s: file %d: was started with %d chunks, not %d", id, p.Index, u.Count, p.Count)
+	u, err := fileFor(tx, id, u, p)
+	if err != nil {
+		return nil, err
 	}
 	if u.Complete() {
 		return nil, fault.Exists.Errorf("batch %s: file %d: is already complete", id, p.Index).WithCode(fault.CodeUploadChunk)
@@ -107,6 +97,23 @@ func putChunk(tx *storage.Tx, id string, u *File, p Part, b *storage.Blob) (*Fil
 		}
 	}
 	return find(tx, id, p.Index)
+}
+
+// fileFor is the file that a chunk belongs to; the first chunk to arrive creates it.
+func fileFor(tx *storage.Tx, id string, u *File, p Part) (*File, error) {
+	switch {
+	case p.Count < 1 || p.Count > maxChunks:
+		return nil, fault.Invalid.Errorf("chunk count %d: must be between 1 and %d", p.Count, maxChunks).In("chunkCount")
+	case p.Chunk < 0 || p.Chunk >= p.Count:
+		return nil, fault.Invalid.Errorf("chunk index %d: must be less than the chunk count %d", p.Chunk, p.Count).In("chunkIndex")
+	case u == nil:
+		u = &File{Batch: id, Index: p.Index, Name: p.Name, Chunked: true, Count: p.Count, Whole: p.Whole}
+		u.row = &fileRow{Name: p.Name, Type: p.Type, Chunked: true, Count: p.Count, Whole: p.Whole, Holder: tx.NewID()}
+		return u, rows(tx).Put(fileKey(id, p.Index), u.row)
+	case !u.Chunked || u.Count != p.Count:
+		return nil, fault.Conflict.Errorf("batch %s: file %d: was started with %d chunks, not %d", id, p.Index, u.Count, p.Count)
+	}
+	return u, nil
 }
 
 // takeIn puts a chunk where it stays until the file is whole.

@@ -51,10 +51,9 @@ type Object struct {
 	Modified time.Time // by the clock of the object store
 }
 
-// Open reads an address: s3://BUCKET/PREFIX?endpoint=https://HOST:PORT&region=REGION, of which the bucket alone is
-// needed: the endpoint is Amazon's unless there is one. Keys are those of AWS_ACCESS_KEY_ID and
-// AWS_SECRET_ACCESS_KEY, of the file of credentials that Amazon's tools read, or of the machine's role. Nothing is asked
-// of the store yet.
+// Open reads an address: s3://BUCKET/PREFIX?endpoint=https://HOST:PORT&region=REGION, of which only the bucket is required:
+// the default endpoint is Amazon's. Keys are those of AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, of the file of
+// credentials that Amazon's tools read, or of the machine's role. Nothing is asked of the store yet.
 func Open(address string) (*Bucket, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme+"://" != Scheme || u.Host == "" || u.User != nil || u.Port() != "" {
@@ -67,18 +66,9 @@ func Open(address string) (*Bucket, error) {
 	if u.RawQuery != "" {
 		b.query = "?" + u.RawQuery
 	}
-	endpoint, region := &url.URL{Scheme: "https", Host: "s3.amazonaws.com"}, ""
-	for key, values := range u.Query() {
-		switch v := values[len(values)-1]; key {
-		case "endpoint":
-			if endpoint, err = url.Parse(v); err != nil || endpoint.Host == "" || endpoint.Scheme != "https" && endpoint.Scheme != "http" || strings.Trim(endpoint.Path, "/") != "" {
-				return nil, fmt.Errorf("%q: endpoint: must be https://HOST, not %q", address, v)
-			}
-		case "region":
-			region = v
-		default:
-			return nil, fmt.Errorf("%q: unknown option %q, must be endpoint or region", address, key)
-		}
+	endpoint, region, err := options(u)
+	if err != nil {
+		return nil, fmt.Errorf("%q: %w", address, err)
 	}
 	transport, err := newTransport(endpoint.Scheme == "https")
 	if err != nil {
@@ -92,6 +82,25 @@ func Open(address string) (*Bucket, error) {
 		}),
 	})
 	return b, err
+}
+
+// options reads what follows the ? of an address.
+func options(u *url.URL) (endpoint *url.URL, region string, err error) {
+	endpoint = &url.URL{Scheme: "https", Host: "s3.amazonaws.com"}
+	for key, values := range u.Query() {
+		switch v := values[len(values)-1]; key {
+		case "endpoint":
+			endpoint, err = url.Parse(v)
+			if err != nil || endpoint.Host == "" || endpoint.Scheme != "https" && endpoint.Scheme != "http" || strings.Trim(endpoint.Path, "/") != "" {
+				return nil, "", fmt.Errorf("endpoint: must be https://HOST, not %q", v)
+			}
+		case "region":
+			region = v
+		default:
+			return nil, "", fmt.Errorf("unknown option %q, must be endpoint or region", key)
+		}
+	}
+	return endpoint, region, nil
 }
 
 // OpenObject reads the address of one object, and returns the bucket below the prefix that it has, and its name there.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -58,38 +59,13 @@ func randomRange(r *rand.Rand, key func() string) kv.Range {
 func testScanModel(t *testing.T, d *kv.DB) {
 	r := rand.New(rand.NewPCG(1, 2))
 	m := model{}
-	key := func() string {
-		k := fmt.Sprintf("%03d", r.IntN(300))
-		if r.IntN(5) == 0 {
-			k += "\x00"
-		}
-		return k
-	}
 	for round := range 120 {
-		trial := model{}
-		for k, v := range m {
-			trial[k] = v
-		}
+		trial := maps.Clone(m)
 		fail := r.IntN(5) == 0
 		err := d.Update(ctx, func(tx *kv.Tx) error {
 			for i := range r.IntN(30) {
-				k := key()
-				switch r.IntN(5) {
-				case 0, 1, 2:
-					v := fmt.Sprintf("%d.%d", round, i)
-					if err := tx.Set([]byte(k), []byte(v)); err != nil {
-						return err
-					}
-					trial[k] = v
-				case 3:
-					if err := tx.Delete([]byte(k)); err != nil {
-						return err
-					}
-					delete(trial, k)
-				default:
-					if err := checkScan(t, tx, trial, randomRange(r, key)); err != nil {
-						return err
-					}
+				if err := randomStep(t, r, tx, trial, fmt.Sprintf("%d.%d", round, i)); err != nil {
+					return err
 				}
 			}
 			if fail {
@@ -105,7 +81,7 @@ func testScanModel(t *testing.T, d *kv.DB) {
 		}
 		if err := d.View(ctx, func(tx *kv.Tx) error {
 			for range 4 {
-				if err := checkScan(t, tx, m, randomRange(r, key)); err != nil {
+				if err := checkScan(t, tx, m, randomRange(r, func() string { return randomKey(r) })); err != nil {
 					return err
 				}
 			}
@@ -114,6 +90,30 @@ func testScanModel(t *testing.T, d *kv.DB) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// randomStep sets a key to v, deletes one, or compares a scan, in the store and in the model.
+func randomStep(t *testing.T, r *rand.Rand, tx *kv.Tx, m model, v string) error {
+	k := randomKey(r)
+	switch r.IntN(5) {
+	case 0, 1, 2:
+		m[k] = v
+		return tx.Set([]byte(k), []byte(v))
+	case 3:
+		delete(m, k)
+		return tx.Delete([]byte(k))
+	default:
+		return checkScan(t, tx, m, randomRange(r, func() string { return randomKey(r) }))
+	}
+}
+
+// randomKey is one of few keys, some of which are followed immediately by another one.
+func randomKey(r *rand.Rand) string {
+	k := fmt.Sprintf("%03d", r.IntN(300))
+	if r.IntN(5) == 0 {
+		k += "\x00"
+	}
+	return k
 }
 
 func checkScan(t *testing.T, tx *kv.Tx, m model, r kv.Range) error {
