@@ -19,22 +19,24 @@ import (
 // service is the deck operations on a store in memory, with the users alice and bob.
 type service struct {
 	*engine.Engine
-	t testing.TB
+	t     testing.TB
+	shift func(time.Duration) // sets the clock
 }
 
 func newService(t testing.TB) *service {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	var mu sync.Mutex
+	add := func(d time.Duration) time.Time {
+		mu.Lock()
+		defer mu.Unlock()
+		at = at.Add(d)
+		return at
+	}
 	repo := storagetest.Open(t, func(c *storage.Config) {
 		c.Owners = append(slices.Clip(c.Owners), Owners...)
-		var mu sync.Mutex
-		c.Clock = func() time.Time {
-			mu.Lock()
-			defer mu.Unlock()
-			at = at.Add(time.Second)
-			return at
-		}
+		c.Clock = func() time.Time { return add(time.Second) }
 	})
 	Listen(repo)
 	err := repo.Update(context.Background(), repo.System(), func(tx *storage.Tx) error {
@@ -55,7 +57,7 @@ func newService(t testing.TB) *service {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &service{engine.New(engine.Config{Repo: repo, Set: set, Log: log}), t}
+	return &service{engine.New(engine.Config{Repo: repo, Set: set, Log: log}), t, func(d time.Duration) { add(d) }}
 }
 
 // try runs an operation for a user.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"catena/storage"
 	"catena/storage/fault"
@@ -92,6 +93,40 @@ func TestShareEnds(t *testing.T) {
 		}
 	}
 	t.Error("the link does not expire")
+}
+
+// TestShareClock shifts the clock by hours: a link ends when the clock says so, also if that was wrong for a while, and
+// wrong passwords do not keep it closed for longer than they would have.
+func TestShareClock(t *testing.T) {
+	s, token := shared(t, `{"password":"right","expires_at":"2026-01-02T09:00:00Z"}`)
+	open := func(password string) string {
+		got, err := s.try("bob", "Deck.OpenShare", fmt.Sprintf(`{"token":%q,"password":%q}`, token, password))
+		if err != nil {
+			return err.Error()
+		}
+		if locked, ok := got["locked"].(string); ok {
+			return locked
+		}
+		return "open"
+	}
+	after := func(shift time.Duration, password, want string) {
+		t.Helper()
+		s.shift(shift)
+		if got := open(password); !strings.Contains(got, want) {
+			t.Errorf("shifted by %s, password %s: %s, want %s", shift, password, got, want)
+		}
+	}
+	after(0, "right", "open")
+	after(7*time.Hour, "right", "has expired")
+	after(-12*time.Hour, "right", "open")
+	for n := 0; open(fmt.Sprint("wrong ", n)) != "too_many_tries"; n++ {
+		if n == 20 {
+			t.Fatal("wrong passwords are not limited")
+		}
+	}
+	after(-5*time.Hour, "another", "too_many_tries")
+	after(time.Minute, "right", "open")
+	after(16*time.Hour, "right", "has expired")
 }
 
 // TestFirstView opens a link many times at once: the owner hears of it once.
