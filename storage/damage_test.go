@@ -76,11 +76,7 @@ func wantDamage(digests map[string]string) []string {
 func TestDamageIsReported(t *testing.T) {
 	w, digests := damagedWorld(t, 600_000)
 	want := wantDamage(digests)
-	contents, err := maintenance.ReadContents(t.Context(), w.Repo, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	report, err := maintenance.VerifyWith(t.Context(), w.Repo, contents, nil)
+	report, err := maintenance.VerifyAll(t.Context(), w.Repo, nil)
 	if got := damageLines(report.Damage); err != nil || !slices.Equal(got, want) || len(report.Problems) > 0 {
 		t.Errorf("verify: %v %q, %v", err, got, report.Problems)
 	}
@@ -163,11 +159,7 @@ func TestScrub(t *testing.T) {
 		t.Errorf("healed: %+v", s.Stats())
 	}
 	stop()
-	contents, err := maintenance.ReadContents(t.Context(), w.Repo, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if report, err := maintenance.VerifyWith(t.Context(), w.Repo, contents, nil); err != nil || len(report.Damage) > 0 {
+	if report, err := maintenance.VerifyAll(t.Context(), w.Repo, nil); err != nil || len(report.Damage) > 0 {
 		t.Errorf("healed: %v %v", report, err)
 	}
 }
@@ -205,11 +197,7 @@ func TestProgress(t *testing.T) {
 		documents, size = documents+d, size+b
 		<-mu
 	}
-	contents, err := maintenance.ReadContents(t.Context(), w.Repo, add)
-	if err == nil {
-		_, err = maintenance.VerifyWith(t.Context(), w.Repo, contents, add)
-	}
-	if err != nil || documents < 4 || size < 1_000_000 {
+	if _, err := maintenance.VerifyAll(t.Context(), w.Repo, add); err != nil || documents < 4 || size < 1_000_000 {
 		t.Errorf("%d documents, %d bytes, %v", documents, size, err)
 	}
 }

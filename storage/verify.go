@@ -5,11 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 
 	"catena/storage/blob"
 	"catena/storage/internal/layout"
 	"catena/storage/kv"
+
+	"golang.org/x/sync/errgroup"
 )
 
 const maxProblems = 1000
@@ -19,22 +22,44 @@ type FileCheck func(t *Tx, d *Doc, xpath string, b *Blob)
 
 // VerifyRows reads all rows and reports what does not fit together: damaged values, documents without a place, places
 // without a document or out of the tree, missing access lists. Contents are not read: file is called with each file of
-// a document that has no row of its own, and counted once for each document.
+// a document that has no row of its own, and counted once for each document, one call after the other. Each part of the
+// work has a snapshot of its own, so that all processors take part.
 func (i RepoInternal) VerifyRows(ctx context.Context, file FileCheck, counted func()) (problems []string, err error) {
-	r := i.r
+	parts := []func(ctx context.Context) ([]string, error){i.r.damagedRows}
+	for _, part := range []func(*verifier) error{(*verifier).records, (*verifier).places, (*verifier).children, (*verifier).owned, (*verifier).indexes} {
+		parts = append(parts, func(ctx context.Context) (problems []string, err error) {
+			err = i.r.View(ctx, i.r.System(), func(t *Tx) error {
+				v := verifier{t: t, file: file, counted: counted}
+				err := part(&v)
+				problems = v.problems
+				return err
+			})
+			return problems, err
+		})
+	}
+	found := make([][]string, len(parts))
+	work, ctx := errgroup.WithContext(ctx)
+	work.SetLimit(runtime.GOMAXPROCS(0))
+	for n, part := range parts {
+		work.Go(func() (err error) {
+			found[n], err = part(ctx)
+			return err
+		})
+	}
+	err = work.Wait()
+	problems = slices.Concat(found...)
+	return problems[:min(len(problems), maxProblems)], err
+}
+
+// damagedRows returns the rows whose values do not have their checksum.
+func (r *Repo) damagedRows(ctx context.Context) (problems []string, err error) {
 	report, err := r.db.Verify(ctx, nil)
 	for _, key := range report.Damaged {
 		problems = append(problems, fmt.Sprintf("key %q: value is damaged", key))
 	}
-	if err != nil && !errors.Is(err, kv.ErrDamaged) {
-		return problems, err
+	if errors.Is(err, kv.ErrDamaged) {
+		err = nil
 	}
-	err = r.View(ctx, r.System(), func(t *Tx) error {
-		v := verifier{t: t, problems: slices.Clone(problems), file: file, counted: counted}
-		err := v.run()
-		problems = v.problems
-		return err
-	})
 	return problems, err
 }
 
@@ -64,21 +89,13 @@ func (v *verifier) each(space byte, fn func(key, value []byte)) error {
 	return nil
 }
 
-func (v *verifier) run() error {
-	if err := v.each(layout.RecordSpace, v.record); err != nil {
-		return err
-	}
-	if err := v.each(layout.PlaceSpace, v.place); err != nil {
-		return err
-	}
-	if err := v.each(layout.ChildSpace, v.child); err != nil {
-		return err
-	}
-	if err := v.t.verifyOwned(v.add); err != nil {
-		return err
-	}
-	return v.indexes()
-}
+func (v *verifier) records() error { return v.each(layout.RecordSpace, v.record) }
+
+func (v *verifier) places() error { return v.each(layout.PlaceSpace, v.place) }
+
+func (v *verifier) children() error { return v.each(layout.ChildSpace, v.child) }
+
+func (v *verifier) owned() error { return v.t.verifyOwned(v.add) }
 
 // buried reports whether a document without a way to the root waits to be swept.
 func (v *verifier) buried(id layout.ID) bool {

@@ -83,22 +83,11 @@ func (g *global) verify(ctx context.Context, out io.Writer) (v *verified, err er
 	}
 	p := startProgress(out, g.json)
 	defer p.stop()
-	contents, err := maintenance.ReadContents(ctx, a.repo, p.add)
+	found, err := maintenance.VerifyAll(ctx, a.repo, p.add)
 	if err != nil {
 		return nil, err
 	}
-	v = &verified{Problems: []string{}}
-	for _, b := range a.branches {
-		found, err := maintenance.VerifyWith(ctx, b.repo, contents, p.add)
-		if err != nil {
-			return nil, err
-		}
-		for _, problem := range found.Problems {
-			v.Problems = append(v.Problems, b.repo.Name()+": "+problem)
-		}
-		v.Damaged = append(v.Damaged, found.Damage...)
-	}
-	return v, nil
+	return &verified{append([]string{}, found.Problems...), found.Damage}, nil
 }
 
 // progress shows how much was verified: in one line that changes on a terminal, elsewhere in a line now and then.

@@ -24,8 +24,8 @@ func (p Progress) add(documents, bytes int64) {
 	}
 }
 
-// Contents is what the store has of the content of files, of all repositories.
-type Contents struct {
+// contents is what the store has of the content of files, of all repositories.
+type contents struct {
 	sizes    map[string]int64  // in bytes, by digest, of those that are no rows
 	problems map[string]string // of those that are damaged or missing
 }
@@ -33,28 +33,28 @@ type Contents struct {
 // contentReaders are how many contents are read at once for each processor: some wait for the disk.
 const contentReaders = 4
 
-// ListContents lists all content, and finds what is missing and what is known to be damaged.
-func ListContents(ctx context.Context, r *storage.Repo) (*Contents, error) {
-	c, err := contents(ctx, r, func(string, int64) error { return nil })
+// listContents lists all content, and finds what is missing.
+func listContents(ctx context.Context, r *storage.Repo) (*contents, error) {
+	c := &contents{sizes: map[string]int64{}, problems: map[string]string{}}
+	err := r.Blobs().Each(ctx, func(digest string, size int64, _ time.Time) error {
+		c.sizes[digest] = size
+		return ctx.Err()
+	})
 	if err != nil {
 		return nil, err
 	}
-	for digest, found := range r.Blobs().Damaged() {
-		c.problems[digest] = found.What
-	}
-	return c, nil
+	err = missing(ctx, r, func(digest string) bool { _, ok := c.sizes[digest]; return ok }, func(digest string) { c.problems[digest] = isMissing })
+	return c, err
 }
 
-// ReadContents lists all content, reads it and compares it with the checksums of its blocks, or with its digest where there
-// are none. The scrubber always computes the digests.
-func ReadContents(ctx context.Context, r *storage.Repo, p Progress) (*Contents, error) {
+// read reads all contents that were listed, and finds what is damaged.
+func (c *contents) read(ctx context.Context, s *blob.Store, p Progress) error {
 	var mu sync.Mutex
-	problems := map[string]string{}
 	work, ctx := errgroup.WithContext(ctx)
 	work.SetLimit(contentReaders * runtime.GOMAXPROCS(0))
-	c, err := contents(ctx, r, func(digest string, size int64) error {
+	for digest, size := range c.sizes {
 		work.Go(func() error {
-			err := r.Blobs().Check(ctx, digest, size, func(n int) error {
+			err := s.Check(ctx, digest, size, func(n int) error {
 				p.add(0, int64(n))
 				return nil
 			})
@@ -64,34 +64,11 @@ func ReadContents(ctx context.Context, r *storage.Repo, p Progress) (*Contents, 
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			problems[digest] = found.What
+			c.problems[digest] = found.What
 			return nil
 		})
-		return ctx.Err()
-	})
-	if failed := work.Wait(); failed != nil {
-		return nil, failed
 	}
-	if err != nil {
-		return nil, err
-	}
-	for digest, what := range problems {
-		c.problems[digest] = what
-	}
-	return c, nil
-}
-
-func contents(ctx context.Context, r *storage.Repo, fn func(digest string, size int64) error) (*Contents, error) {
-	c := &Contents{sizes: map[string]int64{}, problems: map[string]string{}}
-	err := r.Blobs().Each(ctx, func(digest string, size int64, _ time.Time) error {
-		c.sizes[digest] = size
-		return fn(digest, size)
-	})
-	if err != nil {
-		return nil, err
-	}
-	err = missing(ctx, r, func(digest string) bool { _, ok := c.sizes[digest]; return ok }, func(digest string) { c.problems[digest] = isMissing })
-	return c, err
+	return work.Wait()
 }
 
 const isMissing = "is missing"

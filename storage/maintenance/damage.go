@@ -15,8 +15,11 @@ import (
 	"catena/storage/kv"
 )
 
-// maxHolders bounds the documents that are named for one content.
-const maxHolders = 20
+// How many documents are named for one content: by an error, and in the list of what is damaged.
+const (
+	maxNamed  = 20
+	maxListed = 1000
+)
 
 // Damage is damaged or missing content, with a document that has it. Content that no document has, such as that of an
 // upload, has no document here.
@@ -44,7 +47,7 @@ func Explain(ctx context.Context, r *storage.Repo, as *storage.Principal, err er
 	if found == nil || as == nil {
 		return err
 	}
-	all, failed := holding(ctx, r, as, found.Digest, found.What, nil)
+	all, _, failed := content{found.Digest, found.What, maxNamed}.holders(ctx, r, as)
 	if failed != nil || len(all) == 0 {
 		return fault.Internal.Errorf("%w", errors.Join(found, failed)).WithCode(fault.CodeContentDamaged)
 	}
@@ -69,8 +72,7 @@ func located(ctx context.Context, r *storage.Repo, problems map[string]string) (
 	}
 	slices.Sort(digests)
 	for _, digest := range digests {
-		needed := false
-		all, err := holding(ctx, r, r.System(), digest, problems[digest], &needed)
+		all, needed, err := content{digest, problems[digest], maxListed}.holders(ctx, r, r.System())
 		if err != nil {
 			return nil, err
 		}
@@ -82,37 +84,41 @@ func located(ctx context.Context, r *storage.Repo, problems map[string]string) (
 	return out, nil
 }
 
-// holding finds the documents of all repositories that have a content and that the principal may read. It sets needed if
-// anything refers to the content.
-func holding(ctx context.Context, r *storage.Repo, as *storage.Principal, digest, problem string, needed *bool) (out []Damage, err error) {
+// content is damaged or missing content, whose holders are looked for.
+type content struct {
+	digest, problem string
+	most            int // documents of one repository that refer to it
+}
+
+// holders finds the documents of all repositories that have the content and that the principal may read, and reports
+// whether anything refers to it.
+func (c content) holders(ctx context.Context, r *storage.Repo, as *storage.Principal) (out []Damage, needed bool, err error) {
 	for _, one := range insideRepo(r).All() {
 		var found []Damage
 		err := one.View(ctx, as, func(t *storage.Tx) error {
 			found = nil
-			ids, err := t.Internal(row.Ordered{}).Referring(digest, maxHolders)
-			if needed != nil && len(ids) > 0 {
-				*needed = true
-			}
+			ids, err := t.Internal(row.Ordered{}).Referring(c.digest, c.most)
+			needed = needed || len(ids) > 0
 			for _, id := range ids {
 				if err != nil {
 					return err
 				}
 				var some []Damage
-				some, err = having(t, id, digest, problem)
+				some, err = c.in(t, id)
 				found = append(found, some...)
 			}
 			return err
 		})
 		if err != nil {
-			return nil, err
+			return nil, needed, err
 		}
 		out = append(out, found...)
 	}
-	return out, nil
+	return out, needed, nil
 }
 
-// having returns where a document has a content; nothing if it is not here, or not for the principal.
-func having(t *storage.Tx, id layout.ID, digest, problem string) (out []Damage, err error) {
+// in returns where a document has the content; nothing if it is not here, or not for the principal.
+func (c content) in(t *storage.Tx, id layout.ID) (out []Damage, err error) {
 	d, err := t.Internal(row.Ordered{}).Visible(id)
 	if fault.Is(err, fault.NotFound) || fault.Is(err, fault.Denied) {
 		return nil, nil
@@ -121,8 +127,8 @@ func having(t *storage.Tx, id layout.ID, digest, problem string) (out []Damage, 
 		return nil, err
 	}
 	err = t.Internal(row.Ordered{}).EachFile(d, func(xpath string, b *blob.Blob) error {
-		if b.Digest == digest {
-			out = append(out, Damage{Repository: t.Repo().Name(), Path: d.Path(), ID: d.ID(), XPath: xpath, Digest: digest, Problem: problem})
+		if b.Digest == c.digest {
+			out = append(out, Damage{Repository: t.Repo().Name(), Path: d.Path(), ID: d.ID(), XPath: xpath, Digest: c.digest, Problem: c.problem})
 		}
 		return nil
 	})

@@ -138,7 +138,7 @@ func (s *Scrubber) load(ctx context.Context) error {
 // begin begins a pass: what is missing is known at once.
 func (s *Scrubber) begin(ctx context.Context) error {
 	s.state.Began, s.state.After = time.Now(), ""
-	c, err := ListContents(ctx, s.repo)
+	c, err := listContents(ctx, s.repo)
 	if err != nil {
 		return err
 	}
