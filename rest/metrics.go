@@ -2,6 +2,7 @@ package rest
 
 import (
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -16,8 +17,11 @@ type meters struct {
 	other       *meter // requests that reach no route
 }
 
-// meter holds the series of one route, found once so that a request looks nothing up.
+// meter holds the series of one route, made for its first request so that the others look nothing up.
 type meter struct {
+	method, path string
+
+	made     sync.Once
 	classes  [6]prometheus.Counter // by first digit of the status
 	duration prometheus.Observer
 }
@@ -37,22 +41,24 @@ func newMeters(reg *prometheus.Registry) *meters {
 	// A registry that somebody else made may have these already.
 	_ = reg.Register(collectors.NewGoCollector())
 	_ = reg.Register(collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	m.other = m.series("", "other")
+	m.other = &meter{path: "other"}
 	return m
 }
 
-func (m *meters) series(method, path string) *meter {
-	out := &meter{duration: m.duration.WithLabelValues(method, path)}
-	for i := range out.classes {
-		out.classes[i] = m.requests.WithLabelValues(method, path, strconv.Itoa(i)+"xx")
-	}
-	return out
+// make makes the series of a route, once.
+func (m *meters) make(of *meter) {
+	of.made.Do(func() {
+		of.duration = m.duration.WithLabelValues(of.method, of.path)
+		for i := range of.classes {
+			of.classes[i] = m.requests.WithLabelValues(of.method, of.path, strconv.Itoa(i)+"xx")
+		}
+	})
 }
 
 // attach gives every row of a table its series.
 func (m *meters) attach(prefix string, table []Route) []Route {
 	for i := range table {
-		table[i].meter = m.series(table[i].Method, prefix+table[i].Path)
+		table[i].meter = &meter{method: table[i].Method, path: prefix + table[i].Path}
 	}
 	return table
 }
@@ -62,6 +68,7 @@ func (rt *Route) observe(m *meters, status int, d time.Duration) {
 	if rt != nil {
 		series = rt.meter
 	}
+	m.make(series)
 	if class := status / 100; class < len(series.classes) {
 		series.classes[class].Inc()
 	}

@@ -137,9 +137,21 @@ func (g *global) open(ctx context.Context) (*app, error) {
 }
 
 func (g *global) openWith(ctx context.Context, o openOptions) (*app, error) {
+	var read *declared
+	var wrong error
+	reading := make(chan struct{})
+	go func() { // while the store is opened, which waits for the disk
+		defer close(reading)
+		read, wrong = declarations(g.data)
+	}()
 	a, err := g.openFiles(ctx, o)
+	<-reading
 	if err != nil {
 		return nil, err
+	}
+	a.declared = read
+	if wrong != nil {
+		return nil, errors.Join(usage{wrong}, a.close())
 	}
 	if err := a.start(ctx, o); err != nil {
 		return nil, errors.Join(err, a.close())
@@ -152,10 +164,6 @@ var program = worker.Self
 
 // start puts the repository and the engine on the opened files.
 func (a *app) start(ctx context.Context, o openOptions) error {
-	var err error
-	if a.declared, err = declarations(a.dir); err != nil {
-		return usage{err}
-	}
 	self, err := program()
 	if err != nil {
 		return err
