@@ -6,7 +6,6 @@ package chains
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"strings"
@@ -14,7 +13,7 @@ import (
 
 	"catena/engine"
 	"catena/engine/library"
-	"catena/storage/fault"
+	"catena/storage/schema"
 )
 
 const maxNesting = 32 // chains within chains
@@ -53,7 +52,7 @@ func (ch *Chains) check(c *engine.Ctx, file, source string) (string, []library.P
 		s := chain.Steps[limit]
 		return chain.Name, []library.Problem{{File: file, Line: s.Line, Column: s.Column, Step: limit + 1, Message: fmt.Sprintf("more than %d steps", limit)}}, nil
 	}
-	if _, err := chain.plan(c.Set()); err != nil {
+	if _, err := chain.plan(c.Set(), c.Tx.Repo().Types()); err != nil {
 		return chain.Name, problemsOf(chain, err), nil
 	}
 	circle, err := ch.circle(c, chain, nil)
@@ -122,32 +121,24 @@ func (chain *Chain) calls() []string {
 	return names
 }
 
-// plan resolves the steps against a set.
-func (chain *Chain) plan(set *engine.Set) (*engine.Plan, error) {
-	return set.Plan(chain.Steps, chain.Input, engine.PlanOptions{Trusted: true, Params: chain.Params, Name: chain.Name, Output: chain.Output})
+// plan resolves the steps against a set, and checks them against the types of documents unless those are nil.
+func (chain *Chain) plan(set *engine.Set, types *schema.Registry) (*engine.Plan, error) {
+	return set.Plan(chain.Steps, chain.Input, engine.PlanOptions{
+		Trusted: true, Params: chain.Params, Name: chain.Name, Output: chain.Output, Vars: chain.Variables, Types: types,
+	})
 }
 
 // problemsOf places the errors of a plan.
 func problemsOf(chain *Chain, err error) []library.Problem {
-	var joined interface{ Unwrap() []error }
-	if errors.As(err, &joined) {
-		var out []library.Problem
-		for _, e := range joined.Unwrap() {
-			out = append(out, problemsOf(chain, e)...)
-		}
-		return out
-	}
-	p := library.Problem{File: chain.File, Line: 1, Column: 1, Message: err.Error()}
-	var f *fault.Error
-	if errors.As(err, &f) {
-		p.Line, p.Column, p.Param = max(f.Line, 1), max(f.Column, 1), f.Field
-	}
-	for i, s := range chain.Steps {
-		if s.Line <= p.Line {
-			p.Step = i + 1
+	problems := library.PlanProblems(chain.File, 1, 1, err)
+	for i := range problems {
+		for n, s := range chain.Steps {
+			if s.Line <= problems[i].Line {
+				problems[i].Step = n + 1
+			}
 		}
 	}
-	return []library.Problem{p}
+	return problems
 }
 
 // compile makes the operation of a checked text.
@@ -162,15 +153,20 @@ func compile(set *engine.Set, file, source string) (engine.Op, error) {
 // Op makes the operation of a chain. Its steps are resolved once for each set of operations
 // it runs with.
 func (chain *Chain) Op(set *engine.Set) (engine.Op, error) {
-	p, err := chain.plan(set)
+	p, err := chain.plan(set, nil)
 	if err != nil {
 		return engine.Op{}, err
 	}
 	r := &resolved{chain: chain}
 	r.last.Store(&planned{set: set, plan: p})
+	sets, others := p.Sets()
+	run := engine.Dynamic(chain.Params, p.Signature(), r.run)
+	if chain.Output == "void" {
+		run = run.Exact()
+	}
 	return engine.Op{
-		Name: chain.Name, Aliases: chain.Aliases, Label: chain.Label, Category: "Chain", Doc: chain.Description,
-		Since: chain.Since, Effect: p.Effect(), Run: engine.Dynamic(chain.Params, p.Signature(), r.run),
+		Name: chain.Name, Aliases: chain.Aliases, Label: chain.Label, Category: "Chain", Doc: chain.Description, Sets: sets, SetsAny: others,
+		Since: chain.Since, Effect: p.Effect(), Run: run,
 	}, nil
 }
 
@@ -189,7 +185,7 @@ func (r *resolved) plan(set *engine.Set) (*engine.Plan, error) {
 	if last := r.last.Load(); last.set.Same(set) {
 		return last.plan, nil
 	}
-	p, err := r.chain.plan(set)
+	p, err := r.chain.plan(set, nil)
 	if err == nil {
 		r.last.Store(&planned{set: set, plan: p})
 	}

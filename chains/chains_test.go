@@ -99,7 +99,7 @@ func TestProblems(t *testing.T) {
 		{"bad yaml", "name: [\n", "c.yaml:"},
 		{"empty", "", "c.yaml:1:1: the text is empty"},
 		{"unknown operation", "name: A.B\nsteps:\n  - op: Document.Creat\n", "c.yaml:3:5: step 1: Document.Creat: unknown operation, perhaps Document.Create"},
-		{"unknown parameter", "name: A.B\nsteps:\n  - op: Document.Create\n    params:\n      type: File\n      nam: x\n", `c.yaml:6:1: step 1: Document.Create: unknown parameter "nam", perhaps name`},
+		{"unknown parameter", "name: A.B\nsteps:\n  - op: Document.Create\n    params:\n      type: File\n      nam: x\n", `c.yaml:6:7: step 1: Document.Create: unknown parameter "nam", perhaps name`},
 		{"missing parameter", "name: A.B\ninput: document\nsteps:\n  - op: Document.Create\n", `c.yaml:4:5: step 1: Document.Create: parameter "type" is missing`},
 		{"types do not flow", "name: A.B\ninput: blob\nsteps:\n  - op: Document.Lock\n", "c.yaml:4:5: step 1: Document.Lock: input: must be of type document or documents, not blob"},
 		{"itself", "name: A.B\nsteps:\n  - op: RunOperation\n    params: {id: A.B}\n", "c.yaml:1:1: the chain calls itself: A.B → A.B"},

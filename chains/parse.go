@@ -16,6 +16,7 @@ type Chain struct {
 	Aliases                         []string
 	Input, Output                   string // type words; "" is any
 	Params                          []engine.Param
+	Variables                       []string // that callers set
 	Steps                           []engine.Step
 	OnError                         *engine.Handler
 	File                            string
@@ -51,8 +52,9 @@ func (p *parser) chain(c *Chain, n *yaml.Node) {
 		"params": func(v *yaml.Node) {
 			p.List(v, "params", func(_ int, v *yaml.Node) { c.Params = append(c.Params, p.declared(v)) })
 		},
-		"steps":   func(v *yaml.Node) { p.steps(c, v) },
-		"onError": func(v *yaml.Node) { c.OnError = p.handler(v) },
+		"variables": p.Texts(&c.Variables),
+		"steps":     func(v *yaml.Node) { p.steps(c, v) },
+		"onError":   func(v *yaml.Node) { c.OnError = p.handler(v) },
 	})
 	switch {
 	case c.Name == "" && seen["name"]:
@@ -72,10 +74,11 @@ func (p *parser) chain(c *Chain, n *yaml.Node) {
 func (p *parser) steps(c *Chain, n *yaml.Node) {
 	p.List(n, "steps", func(i int, v *yaml.Node) {
 		p.Step = i + 1
-		s := engine.Step{File: p.File, Line: v.Line, Column: v.Column, ParamLines: map[string]int{}}
+		s := engine.Step{File: p.File, Line: v.Line, Column: v.Column, Places: map[string]engine.Place{}}
+		library.Places(v, "", s.Places)
 		p.Fields(v, "a step", map[string]func(*yaml.Node){
 			"op":      p.Text(&s.Op),
-			"params":  func(v *yaml.Node) { s.Params = p.params(v, s.ParamLines) },
+			"params":  func(v *yaml.Node) { s.Params = p.params(v, s.Places) },
 			"as":      p.Text(&s.As),
 			"when":    p.Text(&s.When),
 			"onError": func(v *yaml.Node) { s.OnError = p.handler(v) },
@@ -88,7 +91,7 @@ func (p *parser) steps(c *Chain, n *yaml.Node) {
 	})
 }
 
-func (p *parser) params(n *yaml.Node, lines map[string]int) map[string]any {
+func (p *parser) params(n *yaml.Node, places map[string]engine.Place) map[string]any {
 	m := map[string]any{}
 	if n.Kind != yaml.MappingNode {
 		p.At(n, "params is not a map")
@@ -100,9 +103,10 @@ func (p *parser) params(n *yaml.Node, lines map[string]int) map[string]any {
 		if _, twice := m[k.Value]; twice {
 			p.At(k, "parameter %q is given more than once", k.Value)
 		}
-		m[k.Value], lines[k.Value] = p.Value(v), v.Line
+		m[k.Value] = p.Value(v)
 		p.Param = ""
 	}
+	library.Places(n, "", places)
 	return m
 }
 

@@ -257,7 +257,12 @@ func (c *Ctx) each(v *variant, in any, params func() (any, error)) (any, error) 
 		if err != nil {
 			return nil, err
 		}
-		got, err := v.call(p, c, item)
+		var got any
+		if m, ok := p.(map[string]any); ok {
+			got, err = c.dynamic(v, m, item)
+		} else {
+			got, err = v.call(p, c, item)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -265,6 +270,9 @@ func (c *Ctx) each(v *variant, in any, params func() (any, error)) (any, error) 
 	}
 	c.Input = in
 	if v.out == kVoid {
+		if v.exact {
+			return nil, nil
+		}
 		return in, nil
 	}
 	return out.list(v.out), nil

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"io"
 	"log/slog"
 	"net/netip"
 	"strings"
@@ -16,7 +17,9 @@ import (
 	"catena/storage"
 	"catena/storage/credential"
 	"catena/storage/limit"
+	"catena/storage/maintenance"
 	"catena/storage/oauth"
+	"catena/storage/outbox"
 )
 
 // Config makes an engine.
@@ -228,3 +231,17 @@ func (e *Engine) Stands(ctx context.Context, as *Principal) error {
 func (e *Engine) PrincipalOf(ctx context.Context, user string) (*Principal, error) {
 	return e.repo.Principal(ctx, user)
 }
+
+// Backup writes a consistent copy of everything that is stored, while it is in use, for administrators.
+func (e *Engine) Backup(ctx context.Context, as *storage.Principal, w io.Writer) error {
+	return maintenance.Backup(ctx, e.Repo(), as, w)
+}
+
+// Explain returns an error that damaged content caused as one that names the documents with this content that the
+// principal may read.
+func (e *Engine) Explain(ctx context.Context, as *storage.Principal, err error) error {
+	return maintenance.Explain(ctx, e.Repo(), as, err)
+}
+
+// WatchJobs returns a channel that receives after a job was carried out or has failed: a hint to look again.
+func (e *Engine) WatchJobs() (settled <-chan struct{}, stop func()) { return outbox.Watch(e.Repo()) }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"catena/storage"
 	"catena/storage/fault"
 	"catena/storage/people"
+	"catena/storage/schema"
 	"catena/storage/search"
 )
 
@@ -36,6 +38,31 @@ func CheckExpression(text string, bare bool) error {
 	}
 	_, err := parseExpr(text, bare)
 	return err
+}
+
+// ExpressionCheck returns CheckExpression that also tells of variables that an expression reads and nobody sets: those
+// of vars, and what every context offers.
+func ExpressionCheck(types *schema.Registry, vars ...string) func(text string, bare bool) error {
+	return func(text string, bare bool) error {
+		if !bare && !expr.Is(text) || text == "" {
+			return nil
+		}
+		p, err := parseExpr(text, bare)
+		if err != nil {
+			return err
+		}
+		b := planner{o: PlanOptions{Types: types}, scope: scope{names: map[string]bool{}}}
+		b.scope.add(vars...)
+		b.readable(&Step{}, 0, "", p)
+		if len(b.errs) == 0 {
+			return nil
+		}
+		var first *fault.Error
+		if errors.As(b.errs[0], &first) && first.Err != nil {
+			return first.Err
+		}
+		return b.errs[0]
+	}
 }
 
 // helpers are the names of the functions of Fn.

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"reflect"
+	"slices"
 
 	"catena/storage"
 )
@@ -21,6 +22,7 @@ type variant struct {
 	inType          reflect.Type
 	inWord, outWord string
 	each            bool // derived: runs once per element
+	exact           bool // void means that nothing is returned, not even the input
 	// call runs the function with parameters p: a pointer to the struct, or the map of a
 	// dynamic operation. The input has the type asked for.
 	call func(p any, c *Ctx, in any) (any, error)
@@ -98,7 +100,36 @@ func Dynamic(params []Param, signature []string, f func(c *Ctx, in any, params m
 		in, out := kindOfWord(signature[i]), kindOfWord(signature[i+1])
 		d.variants = append(d.variants, variant{in: in, out: out, inWord: signature[i], outWord: signature[i+1], call: call})
 	}
+	for _, lists := range [][2]kind{{kDoc, kDocs}, {kBlob, kBlobs}} {
+		d.variants = overList(d.variants, lists[0], lists[1])
+	}
 	return d
+}
+
+// overList adds a function that runs that over one input once for each of a list, unless there is one that takes the list.
+func overList(variants []variant, one, list kind) []variant {
+	for _, v := range variants {
+		if v.in == list || v.in == kAny || v.in == kVoid {
+			return variants
+		}
+	}
+	for _, v := range variants {
+		if v.in == one {
+			v.in, v.out, v.each = list, listKind(v.out), true
+			v.inWord, v.outWord = words[v.in], words[v.out]
+			return append(variants, v)
+		}
+	}
+	return variants
+}
+
+// Exact says of functions that void means that nothing is returned, not even the input, as chains do.
+func (f Func) Exact() Func {
+	f.variants = slices.Clone(f.variants)
+	for i := range f.variants {
+		f.variants[i].exact = true
+	}
+	return f
 }
 
 // Declared makes an operation whose parameters are those of a struct and others, declared at run time, which the

@@ -62,6 +62,12 @@ type Op struct {
 	Deprecated           Deprecation // zero: it is not
 	Run                  Func
 
+	// What a text that calls it is checked for: constants of parameters that only the operation's family knows, and the
+	// variables that the operation sets, SetsAny for any.
+	Constants map[string]func(value string) error
+	Sets      []string
+	SetsAny   bool
+
 	// Of an operation made of a text: its version, and the operation that an older version makes.
 	Version   int64
 	AtVersion func(c *Ctx, version int64) (Op, error)
@@ -115,6 +121,7 @@ type Param struct {
 	Raw      bool     // of a parameter declared at run time: the operation gets the value as it came and checks it itself
 	Order    int
 	Widget   string
+	Names    string // kind of the name that a text holds, such as NamesType: of properties, that of their keys
 }
 
 // Lazy is an input or a variable that is found inside the transaction.

@@ -191,7 +191,7 @@ func fieldOf(sf reflect.StructField) (field, error) {
 		return field{}, err
 	}
 	f.Secret = sf.Tag.Get("secret") == "true"
-	f.Widget = sf.Tag.Get("widget")
+	f.Widget, f.Names = sf.Tag.Get("widget"), sf.Tag.Get("names")
 	if order := sf.Tag.Get("order"); order != "" {
 		n, err := strconv.Atoi(order)
 		if err != nil {

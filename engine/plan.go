@@ -2,12 +2,14 @@ package engine
 
 import (
 	"errors"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
 
 	"catena/engine/expr"
 	"catena/storage/fault"
+	"catena/storage/schema"
 )
 
 // Step is one operation of a chain, as written.
@@ -19,7 +21,26 @@ type Step struct {
 	OnError      *Handler
 	File         string
 	Line, Column int
-	ParamLines   map[string]int
+	// Places are where the parts of the step stand: "when", a parameter, and what is inside its value, as
+	// "properties/dc:title".
+	Places map[string]Place
+}
+
+// Place is where something stands in a text, in lines and characters counted from 1.
+type Place struct {
+	Line, Column int
+	Value        *Place // of a member, what it is given
+	Text         string // of a value on one line: as it is understood
+	Start        int    // the column where it begins, behind a quotation mark; 0: it cannot be told
+}
+
+// text is the text at a place.
+func (s *Step) text(path string) (string, bool) {
+	p, ok := s.Places[path]
+	if !ok || p.Value == nil {
+		return "", false
+	}
+	return p.Value.Text, p.Value.Start > 0
 }
 
 // Handler says what to do when a step has failed. What the step has written is undone first.
@@ -35,6 +56,11 @@ type PlanOptions struct {
 	Params  []Param
 	Name    string
 	Output  string // type word of the result, "" for what the last step gives
+
+	// Types has the plan checked beyond what it needs: variables and functions of expressions, constants, and steps
+	// behind one that returns nothing. nil: a text that was accepted before is only resolved again.
+	Types *schema.Registry
+	Vars  []string // variables that callers set
 }
 
 // Plan is a list of steps whose names, parameters and types have been resolved.
@@ -46,6 +72,7 @@ type Plan struct {
 	signature []string
 	trusted   bool
 	out       kind // of the result; kAny: what the last step gives
+	vars      scope
 }
 
 // step is a resolved Step.
@@ -80,9 +107,10 @@ type handler struct {
 // Plan resolves steps for an input of the type a word names, "" for any. All that is wrong
 // is reported, joined, each with its place.
 func (s *Set) Plan(steps []Step, in string, o PlanOptions) (*Plan, error) {
-	b := planner{set: s, o: o, known: map[string]bool{}}
+	b := planner{set: s, o: o, scope: scope{names: map[string]bool{}}}
+	b.scope.add(o.Vars...)
 	for _, p := range o.Params {
-		b.known[p.Name] = true
+		b.scope.add(p.Name)
 	}
 	p := &Plan{set: s, trusted: o.Trusted, effect: Pure, out: kindOfWord(o.Output)}
 	for i := range steps {
@@ -101,6 +129,7 @@ func (s *Set) Plan(steps []Step, in string, o PlanOptions) (*Plan, error) {
 	if err := errors.Join(b.errs...); err != nil {
 		return nil, err
 	}
+	p.vars = b.scope
 	if o.Output == "" {
 		p.signature = p.signatureFor(in)
 	} else {
@@ -120,23 +149,48 @@ func (p *Plan) Effect() Effect { return p.effect }
 // Signature returns what the plan takes and gives, as pairs of type words.
 func (p *Plan) Signature() []string { return p.signature }
 
+// Sets returns the variables that the steps set; any reports whether they may set others.
+func (p *Plan) Sets() (names []string, any bool) {
+	return slices.Sorted(maps.Keys(p.vars.names)), p.vars.open
+}
+
 // planner resolves the steps of one plan.
 type planner struct {
 	set   *Set
 	o     PlanOptions
-	known map[string]bool // names that chain parameters and variables may fill
+	scope scope
 	errs  []error
 }
 
-func (b *planner) fail(st *Step, n int, param string, err error) {
+// fail notes what is wrong with a step, or with a part of it.
+func (b *planner) fail(st *Step, n int, part string, err error) {
 	line, column := st.Line, st.Column
-	if l := st.ParamLines[param]; l > 0 {
-		line, column = l, 1
+	if p, ok := st.Places[part]; ok {
+		line, column = p.Line, p.Column
 	}
+	b.failed(st, n, part, line, column, err)
+}
+
+// failAt notes what is wrong with a value, so many characters behind its beginning.
+func (b *planner) failAt(st *Step, n int, path string, offset int, err error) {
+	p, ok := st.Places[path]
+	if !ok || p.Value == nil {
+		b.fail(st, n, path, err)
+		return
+	}
+	at := *p.Value
+	if at.Start > 0 {
+		at.Column = at.Start + offset
+	}
+	part, _, _ := strings.Cut(path, "/")
+	b.failed(st, n, part, at.Line, at.Column, err)
+}
+
+func (b *planner) failed(st *Step, n int, part string, line, column int, err error) {
 	e := fault.Wrap(err, "step %d: %s", n, st.Op)
 	e.Kind, e.Line, e.Column = fault.Invalid, line, column
-	if param != "" {
-		e.Field = param
+	if part != "" {
+		e.Field = part
 	}
 	b.errs = append(b.errs, e)
 }
@@ -155,18 +209,14 @@ func (b *planner) step(s Step, n int) step {
 			b.fail(&s, n, "when", err)
 		}
 		st.when = program
+		b.readable(&s, n, "when", program)
 	}
 	if s.OnError != nil {
 		st.handler = b.handler(&s, n)
 	}
 	b.params(&st)
 	st.plain = st.open && st.given == d.table.all && st.computed == nil
-	if s.As != "" {
-		b.known[s.As] = true
-	}
-	if name, isText := s.Params["name"].(string); isText && strings.HasPrefix(d.Name, "Context.") {
-		b.known[name] = true
-	}
+	b.sets(&st)
 	return st
 }
 
@@ -188,6 +238,7 @@ func (b *planner) handler(s *Step, n int) *handler {
 	if err != nil {
 		b.fail(s, n, "onError", err)
 	}
+	v.each("onError", func(path string, p *expr.Program) { b.readable(s, n, path, p) })
 	h.computed = v
 	return h
 }
@@ -217,11 +268,21 @@ func (b *planner) params(st *step) {
 			b.fail(&st.Step, st.n, name, fault.Wrap(err, "parameter %q", name))
 		case val.computed():
 			st.computed = append(st.computed, computed{i, t.fields[i].Name, val})
+			val.each(name, func(path string, p *expr.Program) { b.readable(&st.Step, st.n, path, p) })
+			b.properties(st, &t.fields[i], v)
 		case t.typ != nil:
 			if err := d.put(&t.fields[i], v); err != nil {
 				b.fail(&st.Step, st.n, name, err)
+				continue
 			}
+			b.constant(st, &t.fields[i], name, v)
+			b.properties(st, &t.fields[i], v)
 		default:
+			if _, err := c.convert(v, t.fields[i].kind); err != nil && b.o.Types != nil {
+				b.fail(&st.Step, st.n, name, paramError(name, err))
+				continue
+			}
+			b.constant(st, &t.fields[i], name, v)
 			if st.values == nil {
 				st.values = map[string]any{}
 			}
@@ -231,9 +292,10 @@ func (b *planner) params(st *step) {
 	if t.typ != nil {
 		st.proto = proto
 	}
+	b.value(st)
 	given := st.given
 	for i := range t.fields {
-		if f := &t.fields[i]; b.known[f.Name] || slices.ContainsFunc(f.Aliases, func(a string) bool { return b.known[a] }) {
+		if f := &t.fields[i]; b.scope.names[f.Name] || slices.ContainsFunc(f.Aliases, func(a string) bool { return b.scope.names[a] }) {
 			given |= 1 << i
 		}
 	}
@@ -242,21 +304,81 @@ func (b *planner) params(st *step) {
 	}
 }
 
-// flow checks that each step takes what the one before gives, as far as that is known.
+// flow checks that each step takes what the one before may give, as far as that is known. A text that is only resolved
+// again passes if there is any input with which it may go well.
 func (b *planner) flow(p *Plan, in string) {
-	k := kindOfWord(in)
+	k := setOf(kindOfWord(in))
 	for i := range p.steps {
 		st := &p.steps[i]
-		next, ok := st.flow(k)
-		if !ok {
-			b.fail(&st.Step, st.n, "", fault.Invalid.Errorf("input: must be of type %s, not %s", st.d.inputs(), words[k]))
+		next, bad := st.flow(k)
+		if wrong := b.wrong(k, bad); wrong != 0 {
+			err := fault.Invalid.Errorf("input: must be of type %s, not %s", st.d.inputs(), wrong)
+			if i > 0 && wrong == setOf(kVoid) && b.o.Types != nil {
+				err = fault.Invalid.Errorf("input: must be of type %s, but step %d returns nothing", st.d.inputs(), st.n-1)
+			}
+			b.fail(&st.Step, st.n, "", err)
+			return
+		}
+		if err := b.innerInput(st, k); err != nil {
+			b.fail(&st.Step, st.n, "", err)
 			return
 		}
 		k = next
 	}
-	if n := len(p.steps); n > 0 && !gives(k, p.out) {
-		b.fail(&p.steps[n-1].Step, n, "", fault.Invalid.Errorf("returns %s, but the declared output is %s", words[k], words[p.out]))
+	var bad kindSet
+	for from := range k.each() {
+		if !gives(from, p.out) {
+			bad |= setOf(from)
+		}
 	}
+	if n := len(p.steps); n > 0 && b.wrong(k, bad) != 0 {
+		b.fail(&p.steps[n-1].Step, n, "", fault.Invalid.Errorf("returns %s, but the declared output is %s", b.wrong(k, bad), words[p.out]))
+	}
+}
+
+// wrong is what of the kinds that do not fit counts.
+func (b *planner) wrong(all, bad kindSet) kindSet {
+	if b.o.Types == nil && bad != all {
+		return 0
+	}
+	return bad
+}
+
+// kindSet are kinds that a value may have; with kAny among them, it may have any.
+type kindSet uint64
+
+func setOf(k kind) kindSet { return 1 << k }
+
+// each yields the kinds.
+func (s kindSet) each() iter.Seq[kind] {
+	return func(yield func(kind) bool) {
+		for k := range kinds {
+			if s&setOf(k) != 0 && !yield(k) {
+				return
+			}
+		}
+	}
+}
+
+// only is the one kind, kAny if it may be several.
+func (s kindSet) only() kind {
+	for k := range s.each() {
+		if s == setOf(k) {
+			return k
+		}
+	}
+	return kAny
+}
+
+// String names the kinds.
+func (s kindSet) String() string {
+	var names []string
+	for k := range s.each() {
+		if !slices.Contains(names, words[k]) {
+			names = append(names, words[k])
+		}
+	}
+	return strings.Join(names, " or ")
 }
 
 // gives reports whether a value of one kind can be handed on as another; with kAny on
@@ -265,46 +387,76 @@ func gives(from, to kind) bool {
 	return from == kAny || to == kAny || to == kVoid || words[from] == words[to] || fit(from, to) > 1
 }
 
-// flow is the kind that a step gives for one it takes; any stands for what is not known.
-func (st *step) flow(k kind) (kind, bool) {
-	if k == kAny {
-		return st.merge(k, st.onlyOutput()), true
+// flow are the kinds that a step may give for those it is given; bad are those it does not take.
+func (st *step) flow(in kindSet) (out, bad kindSet) {
+	for k := range in.each() {
+		next, ok := st.d.gives(k)
+		if !ok {
+			bad |= setOf(k)
+			continue
+		}
+		if out |= setOf(next); st.when != nil {
+			out |= setOf(k)
+		}
+		if h := st.handler; h != nil {
+			more := kAny
+			switch {
+			case h.pass:
+				more = k
+			case h.chain != nil:
+				if more, ok = h.chain.gives(k); !ok {
+					more = kAny // the failure of a failure's handler is told when it happens
+				}
+			case !h.computed.computed():
+				more = kindOf(h.computed.fixed)
+			}
+			out |= setOf(more)
+		}
 	}
-	v := st.d.by[k]
+	return out, bad
+}
+
+// gives is the kind that an operation gives for one it takes; kAny stands for what is not known.
+func (d *Def) gives(k kind) (kind, bool) {
+	if k == kAny {
+		return d.onlyOutput(), true
+	}
+	v := d.by[k]
 	if v == nil {
 		return kAny, false
 	}
-	out := v.out
 	switch {
-	case out == kVoid:
-		out = k
+	case v.nothing():
+		return kVoid, true
+	case v.out == kVoid:
+		return k, true
 	case v.out == kOther:
-		out = kAny
+		return kAny, true
+	case v.out == kRef:
+		return kDoc, true
 	}
-	return st.merge(k, out), true
+	return v.out, true
 }
 
-// merge is what is known if a step may be left out or replaced.
-func (st *step) merge(in, out kind) kind {
-	if out == kRef {
-		out = kDoc
-	}
-	if (st.when != nil || st.handler != nil) && in != out {
-		return kAny
-	}
-	return out
-}
+// nothing reports whether the function never returns anything, not even its input.
+func (v *variant) nothing() bool { return v.outWord == words[kVoid] && (v.out != kVoid || v.exact) }
 
 // onlyOutput is the output of all functions, any if they differ.
-func (st *step) onlyOutput() kind {
-	out := st.d.Run.variants[0].out
-	for _, v := range st.d.Run.variants {
-		if v.out != out {
+func (d *Def) onlyOutput() kind {
+	out, nothing := d.Run.variants[0].out, d.Run.variants[0].nothing()
+	for i := range d.Run.variants {
+		if v := &d.Run.variants[i]; v.out != out || v.nothing() != nothing {
 			return kAny
 		}
 	}
-	if out == kVoid || out == kOther {
+	if nothing {
+		return kVoid
+	}
+	switch out {
+	case kVoid, kOther:
 		return kAny
+	case kRef:
+		return kDoc
 	}
 	return out
 }
@@ -323,14 +475,16 @@ func (p *Plan) signatureFor(in string) []string {
 	}
 	var out []string
 	for _, start := range starts {
-		k, ok := start, true
+		k, bad := setOf(start), kindSet(0)
 		for i := range p.steps {
-			if k, ok = p.steps[i].flow(k); !ok {
+			given := k
+			if k, bad = p.steps[i].flow(k); bad == given {
 				break
 			}
+			bad = 0
 		}
-		if ok {
-			out = append(out, words[start], words[k])
+		if bad == 0 {
+			out = append(out, words[start], words[k.only()])
 		}
 	}
 	return out

@@ -204,6 +204,18 @@ func (s *Set) Allowed(name string, p *Principal, from Door) bool {
 	return ok && d.grants.allows(p, from)
 }
 
+// Accepts returns an error unless an operation of the name exists and takes an input of the type that a word names.
+func (s *Set) Accepts(name, word string) error {
+	d, ok := s.Op(name)
+	if !ok {
+		return fault.Invalid.Errorf("unknown operation %s%s", name, fault.Perhaps(name, s.All())).WithCode(fault.CodeUnknownOperation)
+	}
+	if k := kindOfWord(word); k != kAny && d.by[k] == nil {
+		return fault.Invalid.Errorf("operation %s takes %s, not %s", name, d.inputs(), word)
+	}
+	return nil
+}
+
 // All are the names and aliases of all operations, in no order.
 func (s *Set) All() iter.Seq[string] { return maps.Keys(s.ops) }
 

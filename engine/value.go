@@ -1,6 +1,12 @@
 package engine
 
-import "catena/engine/expr"
+import (
+	"maps"
+	"slices"
+	"strconv"
+
+	"catena/engine/expr"
+)
 
 // value is a parameter as written in a chain, with the expressions in it compiled.
 type value struct {
@@ -11,6 +17,20 @@ type value struct {
 }
 
 func (v *value) computed() bool { return v.program != nil || v.list != nil || v.object != nil }
+
+// each calls f with the programs in a value and the paths to them, in order.
+func (v *value) each(path string, f func(path string, p *expr.Program)) {
+	if v.program != nil {
+		f(path, v.program)
+	}
+	for i := range v.list {
+		v.list[i].each(path+"/"+strconv.Itoa(i), f)
+	}
+	for _, name := range slices.Sorted(maps.Keys(v.object)) {
+		item := v.object[name]
+		item.each(path+"/"+name, f)
+	}
+}
 
 // compileValue compiles the expressions of a value; text is only text unless it is trusted.
 func compileValue(v any, trusted bool) (value, error) {

@@ -291,8 +291,13 @@ func (r *Runner) Op(s *Script) engine.Op {
 	run := func(c *engine.Ctx, in any, params map[string]any) (any, error) { return r.run(c, j, in, params) }
 	return engine.Op{
 		Name: s.Name, Aliases: s.Aliases, Label: s.Label, Category: s.Category, Doc: s.Description, Since: s.Since,
-		Effect: s.Effect, Run: engine.Dynamic(s.Params, []string{s.Input, s.Output}, run),
+		Effect: s.Effect, SetsAny: s.setsVariables(), Run: engine.Dynamic(s.Params, []string{s.Input, s.Output}, run),
 	}
+}
+
+// setsVariables reports whether the script may set variables of the context, which it does by the name of one of two.
+func (s *Script) setsVariables() bool {
+	return strings.Contains(s.Source, "ctx") || strings.Contains(s.Source, "Context")
 }
 
 // run runs a script within a call.

@@ -19,12 +19,12 @@ import (
 func (r *Runner) Ops() []engine.Op {
 	return append(r.kind().Ops(),
 		engine.Op{
-			Name: "RunInputScript", Aliases: []string{"Context.RunInputScript"}, Label: "Run Input Script", Category: "Scripting",
+			Name: "RunInputScript", Aliases: []string{"Context.RunInputScript"}, Label: "Run Input Script", Category: "Scripting", SetsAny: true,
 			Doc: "Runs the input file as JavaScript, in a separate process, and returns its result as a text file called result, or nothing if there is no result.",
 			Run: engine.On(func(p inputScriptParams, c *engine.Ctx, b *engine.Blob) (*engine.Blob, error) { return p.run(r, c, b) }),
 		},
 		engine.Op{
-			Name: "RunScript", Aliases: []string{"Context.RunScript"}, Label: "Run Script", Category: "Scripting",
+			Name: "RunScript", Aliases: []string{"Context.RunScript"}, Label: "Run Script", Category: "Scripting", SetsAny: true,
 			Doc: "Runs JavaScript, in a separate process, for its side effects, and returns the input.",
 			Run: engine.On(func(p scriptParams, c *engine.Ctx, _ engine.Void) (engine.Void, error) {
 				return engine.Void{}, p.run(r, c)

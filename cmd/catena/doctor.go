@@ -101,7 +101,7 @@ func tell(out io.Writer, all []finding, asJSON bool) error {
 func (d *doctor) examine(ctx context.Context) []finding {
 	all := []finding{
 		{"version", fine, fmt.Sprintf("catena %s, %s, %s/%s", version, runtime.Version(), runtime.GOOS, runtime.GOARCH), ""},
-		d.settings(),
+		d.settings(ctx),
 		d.directory(),
 		d.space(),
 		d.writes(),
@@ -118,8 +118,8 @@ func (d *doctor) examine(ctx context.Context) []finding {
 	return append(all, d.post(ctx), d.copies(ctx))
 }
 
-func (d *doctor) settings() finding {
-	if err := errors.Join(d.wrong, d.checkAll(d.global)); err != nil {
+func (d *doctor) settings(ctx context.Context) finding {
+	if err := errors.Join(d.wrong, d.checkAll(ctx, d.global)); err != nil {
 		return finding{"settings", failed, err.Error(), "correct them; catena config print shows where each comes from"}
 	}
 	return finding{"settings", fine, "settings and declarations are as they should be", ""}

@@ -191,9 +191,6 @@ func (a *app) start(ctx context.Context, o openOptions) error {
 		}
 		a.branches = append(a.branches, branch{repo: r})
 	}
-	if err := a.sender(o.smtp, o.base); err != nil {
-		return err
-	}
 	return a.arm(ctx, o, self)
 }
 
@@ -202,7 +199,7 @@ func (a *app) arm(ctx context.Context, o openOptions, self string) error {
 	a.chains = chains.New()
 	a.scripts = scripts.New(scripts.Options{Worker: []string{self, workerVerb}, Limits: o.limits.scripts, Log: a.log})
 	a.listeners = listener.New()
-	err := a.printer(o.chromium)
+	err := errors.Join(a.sender(o.smtp, o.base), a.printer(o.chromium))
 	if err != nil {
 		return err
 	}
@@ -263,10 +260,20 @@ func (a *app) sync(ctx context.Context) error {
 	return errors.Join(err, err2, err3)
 }
 
+// workflowStatus fails if a workflow cannot run, because of an operation or a variable that it names.
+func (a *app) workflowStatus(context.Context) error {
+	set := a.engine.Set()
+	return a.declared.workflows.Check(workflow.Checks{
+		Runs:       func(name string) error { return set.Accepts(name, "") },
+		TakesDocs:  func(name string) error { return set.Accepts(name, "documents") },
+		Expression: engine.ExpressionCheck(a.declared.types, workflow.Variables...),
+	})
+}
+
 // handler is the REST interface on this data directory.
 func (a *app) handler(c rest.Config) *rest.Handler {
 	c.Engine, c.Log, c.Version = a.engine, a.log, platformVersion
-	c.Ready = append(c.Ready, rest.Check{Name: "storageStatus", Test: a.repo.Writable}, rest.Check{Name: "logStatus", Test: a.logStatus, Part: true}, rest.Check{Name: "scriptStatus", Test: a.scripts.Ready, Part: true})
+	c.Ready = append(c.Ready, rest.Check{Name: "storageStatus", Test: a.repo.Writable}, rest.Check{Name: "logStatus", Test: a.logStatus, Part: true}, rest.Check{Name: "scriptStatus", Test: a.scripts.Ready, Part: true}, rest.Check{Name: "workflowStatus", Test: a.workflowStatus, Part: true})
 	if a.place.Address != "" {
 		c.Ready = append(c.Ready, rest.Check{Name: "contentStatus", Test: a.answering.status, Part: true})
 	}

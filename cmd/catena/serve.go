@@ -265,16 +265,30 @@ func (s *serve) open(ctx context.Context, g *global, out io.Writer) (*app, error
 	if made {
 		fmt.Fprintf(out, "first start: user Administrator, password %s (shown this once)\n", o.adminPassword)
 	}
-	if err := a.sync(ctx); err != nil {
-		a.log.Error("deploying files of the data directory", "error", err)
-	}
-	if err := a.declared.actions.Check(a.engine.Set()); err != nil { // chains and scripts come and go: no reason not to start
-		a.log.Error("actions are not offered", "error", err)
-	}
-	if err := a.declared.workflows.Check(func(name string) bool { _, ok := a.engine.Set().Op(name); return ok }, a.engine.Set().All()); err != nil {
-		a.log.Error("workflows will not run", "error", err)
+	for _, f := range a.deployFiles(ctx) { // chains and scripts come and go: no reason not to start
+		a.log.Error(f.what, "error", f.err)
 	}
 	return a, nil
+}
+
+// defect is something of the data directory that will not work.
+type defect struct {
+	what string
+	err  error
+}
+
+// deployFiles deploys the files of the data directory, and returns what will not work.
+func (a *app) deployFiles(ctx context.Context) (all []defect) {
+	for _, f := range []defect{
+		{"deploying files of the data directory", a.sync(ctx)},
+		{"actions are not offered", a.declared.actions.Check(a.engine.Set())},
+		{"workflows will not run", a.workflowStatus(ctx)},
+	} {
+		if f.err != nil {
+			all = append(all, f)
+		}
+	}
+	return all
 }
 
 // public is the address in links that leave the server.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -32,7 +33,7 @@ func configCheck(g *global) *cobra.Command {
 		Use: "check", Short: "Report everything that would prevent serve from starting with these settings and files", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			problems := []string{}
-			err := s.checkAll(g)
+			err := s.checkAll(cmd.Context(), g)
 			if err == nil {
 				return g.say(cmd.OutOrStdout(), map[string]any{"problems": problems}, "settings and declarations are as they should be")
 			}
@@ -48,15 +49,19 @@ func configCheck(g *global) *cobra.Command {
 }
 
 // checkAll tells everything that is wrong with settings, the environment and the declarations of a data directory.
-func (s *serve) checkAll(g *global) error {
-	_, err := declarations(g.data)
+func (s *serve) checkAll(ctx context.Context, g *global) error {
+	d, err := declarations(g.data)
+	bad := s.check()
+	if err == nil && bad == nil {
+		err = s.rehearse(ctx, g, d)
+	}
 	var nowhere error
 	if g.blobs != "" {
 		if _, err := bucket.Open(g.blobs); err != nil {
 			nowhere = fault.Wrap(err, "blobs")
 		}
 	}
-	return errors.Join(unknownVariables(os.Environ()), s.check(), nowhere, err)
+	return errors.Join(unknownVariables(os.Environ()), bad, nowhere, err)
 }
 
 // variables are those of the environment that are no settings of serve.

@@ -64,6 +64,33 @@ FILE:4: log-level: must be a single value, not a list
 	if err := os.Unsetenv("CATENA_ADR"); err != nil {
 		t.Fatal(err)
 	}
+	chain := "name: Test.Chain\ninput: blob\nsteps:\n  - op: Test.Inner\n    params: {word: \"@{wrd}\"}\n"
+	flow := "workflows:\n  Short:\n    nodes:\n      one: {start: true, input: Blob.CreateZip, transitions: {go: {to: two, when: WorkflowVariable.x}}}\n      two: {end: true}\n"
+	files := map[string]string{
+		"chains/a.yaml": chain, "chains/b.yaml": "name: Test.Inner\ninput: blob\nparams: [{name: word}]\nsteps:\n  - op: Blob.CreateZip\n", "workflows/short.yaml": flow,
+		"listeners/c.yaml": "name: Test.Listener\nevents: [documentCreated]\nrun: Test.Inner\n",
+	}
+	whole := t.TempDir()
+	for name, text := range files {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(whole, name)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(whole, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	code, _, errs = line(t, "config", "check", "--data", whole)
+	for _, want := range []string{
+		`a.yaml:5:23: step 1: Test.Inner: expression: unknown variable "wrd"`, "c.yaml:3:6: run: operation Test.Inner takes blob or bloblist, not document",
+		"short.yaml:4: workflow Short: node one: operation Blob.CreateZip takes bloblist or blob, not documents", `unknown variable "WorkflowVariable", perhaps WorkflowVariables`,
+	} {
+		if code != 2 || !strings.Contains(errs, want) {
+			t.Errorf("%d: no %s in %s", code, want, errs)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(whole, "store")); err == nil {
+		t.Error("the check made a store")
+	}
 	if code, out, errs := line(t, "config", "check", "--data", t.TempDir()); code != 0 || out != "settings and declarations are as they should be\n" {
 		t.Errorf("nothing wrong: %d %s%s", code, out, errs)
 	}

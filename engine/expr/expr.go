@@ -8,6 +8,7 @@ package expr
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/expr-lang/expr"
 	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/builtin"
 	"github.com/expr-lang/expr/vm"
 
 	"catena/storage/fault"
@@ -38,9 +40,13 @@ type Program struct {
 	Names []string
 	Keys  []string
 	Open  bool
-	// Helpers are the functions of Fn it calls.
-	Helpers []string
+	// Helpers are the functions of Fn it calls, Methods those of other variables, as "Document.getProperty", Functions
+	// those by a name alone, and Xpaths the properties that it reads of Document.
+	Helpers, Methods, Functions, Xpaths []string
 
+	at       map[string]int // where a name is first read, in bytes of Source
+	lets     []string       // names that the program itself gives values
+	base     int            // where the part that is compiled begins
 	parts    []part
 	template bool
 }
@@ -110,6 +116,7 @@ func parse(body string, template bool) (*Program, error) {
 		if end < 0 {
 			return nil, fault.Invalid.Errorf("expression: %q is not terminated", body[at:])
 		}
+		p.base = len(p.Source) - len(body) + at + 2
 		if err := p.compile(body[at+2 : at+2+end]); err != nil {
 			return nil, err
 		}
@@ -155,8 +162,15 @@ func (p *Program) compile(source string) error {
 		return fault.Invalid.Errorf("expression: %s", line).WithCode(fault.CodeExpression)
 	}
 	p.parts = append(p.parts, part{code: code})
+	p.Names = slices.DeleteFunc(p.Names, func(name string) bool { return slices.Contains(p.lets, name) })
 	return nil
 }
+
+// At is where a name of Names is first read, in bytes of Source.
+func (p *Program) At(name string) int { return p.at[name] }
+
+// Builtins are the functions of the language.
+func Builtins() []string { return slices.Sorted(maps.Keys(builtin.Index)) }
 
 // never stands for functions whose result would differ from one attempt to the next.
 func never(...any) (any, error) {
@@ -170,12 +184,32 @@ type uses Program
 func (u *uses) Visit(node *ast.Node) {
 	switch n := (*node).(type) {
 	case *ast.IdentifierNode:
+		if u.at == nil {
+			u.at = map[string]int{}
+		}
+		if _, seen := u.at[n.Value]; !seen {
+			u.at[n.Value] = u.base + n.Location().From
+		}
 		u.Names = add(u.Names, n.Value)
+	case *ast.VariableDeclaratorNode:
+		u.lets = add(u.lets, n.Name)
+	case *ast.CallNode:
+		if f, ok := n.Callee.(*ast.IdentifierNode); ok {
+			u.Functions = add(u.Functions, f.Value)
+		}
+		if of, name, ok := member(n.Callee); ok {
+			u.Methods = add(u.Methods, of+"."+name)
+		}
 	case *ast.MemberNode:
 		switch key := n.Property.(type) {
 		case *ast.StringNode:
-			if of, ok := n.Node.(*ast.IdentifierNode); ok && of.Value == "Fn" {
+			switch of, _, _ := member(n); of {
+			case "Fn":
 				u.Helpers = add(u.Helpers, key.Value)
+			case "Document", "currentDocument":
+				if strings.Contains(key.Value, ":") {
+					u.Xpaths = add(u.Xpaths, key.Value)
+				}
 			}
 			u.Keys = add(u.Keys, key.Value)
 			if of, ok := n.Node.(*ast.MemberNode); ok {
@@ -188,6 +222,20 @@ func (u *uses) Visit(node *ast.Node) {
 			u.Open = true
 		}
 	}
+}
+
+// member takes a member of a variable apart.
+func member(node ast.Node) (of, name string, ok bool) {
+	m, ok := node.(*ast.MemberNode)
+	if !ok {
+		return "", "", false
+	}
+	v, isVar := m.Node.(*ast.IdentifierNode)
+	key, isText := m.Property.(*ast.StringNode)
+	if !isVar || !isText {
+		return "", "", false
+	}
+	return v.Value, key.Value, true
 }
 
 func add(list []string, s string) []string {

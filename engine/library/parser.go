@@ -7,10 +7,13 @@ import (
 	"io"
 	"maps"
 	"math"
+	"strconv"
+	"strings"
 	"time"
 
 	"go.yaml.in/yaml/v3"
 
+	"catena/engine"
 	"catena/storage/declare"
 	"catena/storage/fault"
 )
@@ -119,6 +122,73 @@ func (p *Parser) Texts(into *[]string) func(*yaml.Node) {
 			*into = append(*into, s)
 		})
 	}
+}
+
+// Places notes where the members of a map are and what they are given, by path: the keys of maps and the numbers of
+// items with / in between, behind the path of the map.
+func Places(n *yaml.Node, path string, into map[string]engine.Place) {
+	join := func(name string) string {
+		if path == "" {
+			return name
+		}
+		return path + "/" + name
+	}
+	switch n.Kind {
+	case yaml.MappingNode:
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			k, v := n.Content[i], n.Content[i+1]
+			value := placeOf(v)
+			into[join(k.Value)] = engine.Place{Line: k.Line, Column: k.Column, Value: &value}
+			Places(v, join(k.Value), into)
+		}
+	case yaml.SequenceNode:
+		for i, v := range n.Content {
+			value := placeOf(v)
+			into[join(strconv.Itoa(i))] = engine.Place{Line: v.Line, Column: v.Column, Value: &value}
+			Places(v, join(strconv.Itoa(i)), into)
+		}
+	}
+}
+
+// placeOf is where a value is, and where its text begins if that is on one line as it is understood.
+func placeOf(n *yaml.Node) engine.Place {
+	p := engine.Place{Line: n.Line, Column: n.Column, Text: n.Value}
+	if n.Kind != yaml.ScalarNode || strings.ContainsAny(n.Value, "\\\n") {
+		return p
+	}
+	switch n.Style {
+	case 0, yaml.TaggedStyle:
+		p.Start = n.Column
+	case yaml.SingleQuotedStyle, yaml.DoubleQuotedStyle:
+		if n.Style == yaml.SingleQuotedStyle && !strings.Contains(n.Value, "'") || n.Style == yaml.DoubleQuotedStyle && !strings.Contains(n.Value, `"`) {
+			p.Start = n.Column + 1
+		}
+	}
+	return p
+}
+
+// PlanProblems places the errors of a plan: at a line and a column if they say so, else at the beginning.
+func PlanProblems(file string, line, column int, err error) []Problem {
+	if err == nil {
+		return nil
+	}
+	var joined interface{ Unwrap() []error }
+	if errors.As(err, &joined) {
+		var out []Problem
+		for _, e := range joined.Unwrap() {
+			out = append(out, PlanProblems(file, line, column, e)...)
+		}
+		return out
+	}
+	p := Problem{File: file, Line: line, Column: column, Message: err.Error()}
+	var f *fault.Error
+	if errors.As(err, &f) {
+		p.Param = f.Field
+		if f.Line > 0 {
+			p.Line, p.Column = f.Line, max(f.Column, 1)
+		}
+	}
+	return []Problem{p}
 }
 
 // Boolean reads true or false.

@@ -54,7 +54,7 @@ func (ls *Listeners) run(tx *storage.Tx, l *Listener, d *storage.Doc, acted *sto
 		if d != nil {
 			c.Input, in = d, d
 		}
-		c.SetVar("Event", event)
+		c.SetVar(eventVariable, event)
 		if l.Condition != "" {
 			c.As = acted
 			v, err := c.Eval(l.Condition)

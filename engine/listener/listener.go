@@ -12,11 +12,13 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strconv"
 	"sync/atomic"
 
 	"catena/engine"
 	"catena/engine/library"
 	"catena/storage"
+	"catena/storage/schema"
 )
 
 //go:embed defaults/*.yaml
@@ -67,9 +69,40 @@ func (ls *Listeners) check(c *engine.Ctx, file, source string) (string, []librar
 	if len(problems) > 0 {
 		return "", problems, nil
 	}
-	_, err := l.plan(c.Set())
-	return l.Name, l.problemsOf(err), nil
+	return l.Name, l.check(c.Set(), c.Tx.Repo().Types()), nil
 }
+
+// check tells what is wrong with a listener beyond its form.
+func (l *Listener) check(set *engine.Set, types *schema.Registry) []library.Problem {
+	var problems []library.Problem
+	for _, filter := range []struct {
+		key, kind string
+		names     []string
+	}{{"types", engine.NamesType, l.Types}, {"facet", engine.NamesFacet, []string{l.Facet}}, {"lifecycle", engine.NamesState, l.States}} {
+		for i, name := range filter.names {
+			if err := engine.CheckName(set, types, filter.kind, name); err != nil {
+				at := l.places[filter.key]
+				if item, ok := l.places[filter.key+"/"+strconv.Itoa(i)]; ok {
+					at = item
+				}
+				problems = append(problems, library.Problem{File: l.Step.File, Line: at.Line, Column: at.Column, Message: filter.key + ": " + err.Error()})
+			}
+		}
+	}
+	step := l.Step
+	step.When = l.Condition
+	_, err := set.Plan([]engine.Step{step}, "", engine.PlanOptions{Trusted: true, Name: l.Name, Types: types, Vars: []string{eventVariable}})
+	problems = append(problems, library.PlanProblems(l.Step.File, l.Step.Line, l.Step.Column, err)...)
+	if err == nil {
+		if err := set.Accepts(l.Step.Op, "document"); err != nil {
+			problems = append(problems, library.Problem{File: l.Step.File, Line: l.Step.Line, Column: l.Step.Column, Message: "run: " + err.Error()})
+		}
+	}
+	return problems
+}
+
+// eventVariable is the variable that tells what has happened.
+const eventVariable = "Event"
 
 // put makes the table of the deployed listeners, over those that every server has: one of the same name
 // takes the place of a default.

@@ -314,14 +314,14 @@ func TestOrder(t *testing.T) {
 // TestFailedJobIsKept looks for the run of a listener whose job failed, as whoever caused the event.
 func TestFailedJobIsKept(t *testing.T) {
 	w := newWorld(t)
-	w.save("name: Bad\nevents: [documentCreated]\ntypes: [File]\nafterCommit: true\nrun: Document.SetProperty\nparams: {xpath: no:such, value: 1}\n")
+	w.save("name: Bad\nevents: [documentCreated]\ntypes: [File]\nafterCommit: true\nrun: Document.SetProperty\nparams: {xpath: note:note, value: 1}\n")
 	w.must(w.run("Administrator", "Document.Create", storage.Ref("/"), map[string]any{"type": "File", "name": "a"}))
 	w.work()
 	admin, err := w.engine.PrincipalOf(t.Context(), "Administrator")
 	w.must(err)
 	runs, more, err := w.engine.FailedRuns(t.Context(), admin, engine.FailedFilter{Limit: 1})
 	w.must(err)
-	if len(runs) != 1 || more || runs[0].Op != "listener Bad" || runs[0].Door != "listener" || runs[0].Owner != "Administrator" || !strings.Contains(runs[0].Error, "no:such") {
+	if len(runs) != 1 || more || runs[0].Op != "listener Bad" || runs[0].Door != "listener" || runs[0].Owner != "Administrator" || !strings.Contains(runs[0].Error, "note:note") {
 		t.Fatalf("runs %+v, more %v", runs, more)
 	}
 	_, d, err := w.engine.FailedRun(t.Context(), admin, runs[0].ID)

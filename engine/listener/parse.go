@@ -1,16 +1,13 @@
 package listener
 
 import (
-	"errors"
 	"strings"
 	"sync/atomic"
 
 	"go.yaml.in/yaml/v3"
 
 	"catena/engine"
-	"catena/engine/expr"
 	"catena/engine/library"
-	"catena/storage/fault"
 )
 
 const (
@@ -38,7 +35,8 @@ type Listener struct {
 	After bool        // after the commit
 	As    string      // user it runs as; "": who caused the event
 
-	last atomic.Pointer[planned]
+	places map[string]engine.Place
+	last   atomic.Pointer[planned]
 }
 
 type planned struct {
@@ -62,8 +60,12 @@ func Parse(file string, src []byte) (*Listener, []library.Problem) {
 }
 
 func read(p *library.Parser, l *Listener, root *yaml.Node) {
-	l.Step = engine.Step{File: p.File, Line: root.Line, Column: root.Column, ParamLines: map[string]int{}}
-	var condition *yaml.Node
+	l.Step = engine.Step{File: p.File, Line: root.Line, Column: root.Column, Places: map[string]engine.Place{}}
+	l.places = map[string]engine.Place{}
+	library.Places(root, "", l.places)
+	if at, ok := l.places["condition"]; ok {
+		l.Step.Places["when"] = at
+	}
 	seen := p.Fields(root, "a listener", map[string]func(*yaml.Node){
 		"name":        p.Text(&l.Name),
 		"description": p.Text(&l.Description),
@@ -83,20 +85,20 @@ func read(p *library.Parser, l *Listener, root *yaml.Node) {
 		"attribute":       p.Text(&l.Class),
 		"groups":          p.Texts(&l.Groups),
 		"isAdministrator": func(v *yaml.Node) { p.Boolean(v); l.Admin = true }, // the platform's meaning: false asks for one too
-		"condition":       func(v *yaml.Node) { condition = v; p.Text(&l.Condition)(v) },
+		"condition": func(v *yaml.Node) {
+			p.Text(&l.Condition)(v)
+			if err := engine.CheckExpression(l.Condition, true); err != nil {
+				p.At(v, "condition: %v", err)
+			}
+		},
 		"run": func(v *yaml.Node) {
 			l.Step.Line, l.Step.Column = v.Line, v.Column
 			p.Text(&l.Step.Op)(v)
 		},
-		"params":      func(v *yaml.Node) { l.Step.Params = params(p, v, l.Step.ParamLines) },
+		"params":      func(v *yaml.Node) { l.Step.Params = params(p, v, l.Step.Places) },
 		"afterCommit": func(v *yaml.Node) { l.After = p.Boolean(v) },
 		"as":          p.Text(&l.As),
 	})
-	if condition != nil {
-		if _, err := expr.Parse(l.Condition, true); err != nil {
-			p.At(condition, "condition: %v", err)
-		}
-	}
 	switch {
 	case !seen["name"]:
 		p.At(root, "a listener must have a name")
@@ -112,15 +114,13 @@ func read(p *library.Parser, l *Listener, root *yaml.Node) {
 	l.Path = strings.TrimSuffix(l.Path, "/")
 }
 
-func params(p *library.Parser, n *yaml.Node, lines map[string]int) map[string]any {
+func params(p *library.Parser, n *yaml.Node, places map[string]engine.Place) map[string]any {
 	m, _ := p.Value(n).(map[string]any)
 	if n.Kind != yaml.MappingNode {
 		p.At(n, "params is not a map")
 		return nil
 	}
-	for _, k := range n.Content {
-		lines[k.Value] = k.Line
-	}
+	library.Places(n, "", places)
 	return m
 }
 
@@ -134,25 +134,4 @@ func (l *Listener) plan(set *engine.Set) (*engine.Plan, error) {
 		l.last.Store(&planned{set: set, plan: p})
 	}
 	return p, err
-}
-
-// problemsOf places the errors of a plan.
-func (l *Listener) problemsOf(err error) []library.Problem {
-	if err == nil {
-		return nil
-	}
-	var joined interface{ Unwrap() []error }
-	if errors.As(err, &joined) {
-		var out []library.Problem
-		for _, e := range joined.Unwrap() {
-			out = append(out, l.problemsOf(e)...)
-		}
-		return out
-	}
-	p := library.Problem{File: l.Step.File, Line: l.Step.Line, Column: l.Step.Column, Message: err.Error()}
-	var f *fault.Error
-	if errors.As(err, &f) {
-		p.Line, p.Column, p.Param = max(f.Line, 1), max(f.Column, 1), f.Field
-	}
-	return []library.Problem{p}
 }

@@ -52,28 +52,86 @@ func Load(types *schema.Registry, parse Parse, folders ...fs.FS) (*Models, error
 	return r.models, nil
 }
 
-// Check tells, with file and line, of chains and operations that nodes and transitions name and that there are not.
-func (ms *Models) Check(has func(name string) bool, known iter.Seq[string]) error {
+// Variables are those that chains and expressions of nodes read, besides what every context offers.
+var Variables = []string{
+	"WorkflowVariables", "NodeVariables", "workflowInstanceId", "workflowInitiator", "workflowStartTime", "workflowParent",
+	"workflowParentNode", "workflowDocuments", "documents", "nodeId", "nodeState", "state", "nodeStartTime", "nodeEndTime",
+	"nodeLastActor", "comment", "taskDocument",
+}
+
+// Checks are how Check finds out what the engine knows.
+type Checks struct {
+	Runs       func(name string) error // an operation that exists
+	TakesDocs  func(name string) error // and that takes documents
+	Expression Parse                   // an expression that reads Variables
+}
+
+// Check tells, with file and line, why workflows cannot run: of chains and operations that nodes and transitions name and
+// that there are not, or that take no documents, and of expressions that read variables nobody sets.
+func (ms *Models) Check(c Checks) error {
 	var r declare.Reader
-	for _, typ := range slices.Sorted(maps.Keys(ms.steps)) {
-		if name := ms.steps[typ].value; !has(name.Text) {
-			r.Unknown("steps: "+typ, "operation", name, known)
+	tell := func(subject string, n declare.Name, err error) {
+		if err != nil {
+			r.Fail(n.At, "%s: %v", subject, err)
 		}
+	}
+	for _, typ := range slices.Sorted(maps.Keys(ms.steps)) {
+		name := ms.steps[typ].value
+		tell("steps: "+typ, name, c.Runs(name.Text))
 	}
 	for _, m := range ms.All() {
 		for _, n := range m.Nodes {
-			names := []declare.Name{n.Input, n.Output}
-			for _, t := range n.Transitions {
-				names = append(names, t.Chain)
+			subject := "workflow " + m.Name + ": node " + n.ID
+			for _, name := range n.chains() {
+				tell(subject, name, c.TakesDocs(name.Text))
 			}
-			for _, name := range names {
-				if name.Text != "" && !has(name.Text) {
-					r.Unknown("workflow "+m.Name+": node "+n.ID, "operation", name, known)
-				}
+			for _, text := range n.expressions() {
+				tell(subject, text.Name, c.Expression(text.Text, text.bare))
 			}
 		}
 	}
 	return r.Err()
+}
+
+// chains are the operations that a node names.
+func (n *Node) chains() []declare.Name {
+	names := []declare.Name{n.Input, n.Output}
+	for _, t := range n.Transitions {
+		names = append(names, t.Chain)
+	}
+	return slices.DeleteFunc(names, func(n declare.Name) bool { return n.Text == "" })
+}
+
+// expression is a text that may be one, or is one if bare.
+type expression struct {
+	declare.Name
+	bare bool
+}
+
+// expressions are the texts of a node that are evaluated, as far as there are any.
+func (n *Node) expressions() (all []expression) {
+	add := func(bare bool, names ...declare.Name) {
+		for _, name := range names {
+			if name.Text != "" {
+				all = append(all, expression{name, bare})
+			}
+		}
+	}
+	for _, t := range n.Transitions {
+		add(true, t.When)
+	}
+	if t := n.Task; t != nil {
+		add(true, t.Due)
+		add(false, t.Assignees...)
+		add(false, slices.Collect(maps.Values(t.Variables))...)
+		for _, b := range t.Buttons {
+			add(true, b.When)
+		}
+	}
+	if n.Sub != nil {
+		add(false, slices.Collect(maps.Values(n.Sub.Variables))...)
+	}
+	return all
 }
 
 // reader reads declarations of models.

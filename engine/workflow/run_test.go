@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
@@ -310,8 +311,16 @@ func TestDefaults(t *testing.T) {
 	if got := strings.Join(names, " "); got != "ParallelDocumentReview SerialDocumentReview" {
 		t.Errorf("models: %s", got)
 	}
-	has := func(name string) bool { return name != "nextAssignee" }
-	if err := ms.Check(has, slices.Values([]string{"nextAssignees"})); err == nil || !strings.Contains(err.Error(), "unknown operation nextAssignee, perhaps nextAssignees") {
+	fails := func(bad string) func(string) error {
+		return func(name string) error {
+			if name == bad {
+				return errors.New("is bad")
+			}
+			return nil
+		}
+	}
+	checks := Checks{Runs: fails(""), TakesDocs: fails("nextAssignee"), Expression: func(text string, _ bool) error { return fails("WorkflowVariables.index")(text) }}
+	if err := ms.Check(checks); err == nil || !strings.Contains(err.Error(), "node ") || !strings.Contains(err.Error(), "is bad") {
 		t.Errorf("check: %v", err)
 	}
 }

@@ -19,7 +19,7 @@ type acquireTokenParams struct {
 	Application string `json:"application" doc:"Name of the program."`
 	Device      string `json:"deviceId" doc:"Identifier of the device."`
 	Description string `json:"deviceDescription,omitzero" doc:"Description of the device."`
-	Permission  string `json:"permission" doc:"Permission of the program, for example ReadWrite."`
+	Permission  string `json:"permission" names:"permission" doc:"Permission of the program, for example ReadWrite."`
 }
 
 func (p acquireTokenParams) run(c *engine.Ctx, _ engine.Void) (string, error) {

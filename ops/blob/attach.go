@@ -17,7 +17,7 @@ var attach = engine.Op{
 type attachParams struct {
 	Document storage.Ref `json:"document" doc:"Path or id of the document."`
 	Save     bool        `json:"save" default:"true" values:"true" doc:"Save the document immediately."`
-	Xpath    string      `json:"xpath" default:"file:content" values:"file:content" doc:"Xpath of the property that receives the files."`
+	Xpath    string      `json:"xpath" default:"file:content" values:"file:content" names:"xpath" doc:"Xpath of the property that receives the files."`
 }
 
 func (p attachParams) blob(c *engine.Ctx, b *storage.Blob) (*storage.Blob, error) {

@@ -19,7 +19,7 @@ var createFolder = engine.Op{
 type createFolderParams struct {
 	Title      string        `json:"title" doc:"Title of the folder."`
 	Overwrite  bool          `json:"overwrite" default:"false" doc:"Return the existing folder with this title, if there is one."`
-	Properties storage.Props `json:"properties,omitzero" doc:"Initial properties by xpath."`
+	Properties storage.Props `json:"properties,omitzero" names:"xpath" doc:"Initial properties by xpath."`
 }
 
 func (p createFolderParams) run(c *engine.Ctx, folder *storage.Doc) (*storage.Doc, error) {

@@ -16,7 +16,7 @@ var remove = engine.Op{
 
 type removeParams struct {
 	Save  bool   `json:"save" default:"true" values:"true" doc:"Save the document immediately."`
-	Xpath string `json:"xpath" default:"file:content" values:"file:content" doc:"Xpath of the file, of one item or of the whole list."`
+	Xpath string `json:"xpath" default:"file:content" values:"file:content" names:"xpath" doc:"Xpath of the file, of one item or of the whole list."`
 }
 
 func (p removeParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {

@@ -26,7 +26,7 @@ type runParams struct {
 	Named    map[string]any `json:"namedParameters,omitzero" type:"properties" doc:"Named parameters of the query."`
 	Params   string         `json:"parameters,omitzero" doc:"Parameters of the action, a JSON object."`
 	Provider string         `json:"providerName,omitzero" doc:"Page provider that finds the documents."`
-	Query    string         `json:"query,omitzero" doc:"Query that finds the documents."`
+	Query    string         `json:"query,omitzero" names:"query" doc:"Query that finds the documents."`
 	Args     []string       `json:"queryParams,omitzero" doc:"Values for the question marks of the query."`
 	Filters  []string       `json:"quickFilters,omitzero" doc:"Quick filters of the page provider."`
 	Repo     string         `json:"repositoryName,omitzero" doc:"The repository; if given, it must be the one the request is sent to."`

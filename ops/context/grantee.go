@@ -107,8 +107,8 @@ var emailsOf = engine.Op{
 }
 
 type emailsOfParams struct {
-	Permission string `json:"permission" doc:"The permission; permissions that imply it count too."`
-	Variable   string `json:"variable name" doc:"Name of the variable."`
+	Permission string `json:"permission" names:"permission" doc:"The permission; permissions that imply it count too."`
+	Variable   string `json:"variable name" names:"variable" doc:"Name of the variable."`
 	Ignore     bool   `json:"ignore groups" default:"false" doc:"Ignore groups; otherwise their members count."`
 }
 

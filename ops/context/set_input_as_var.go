@@ -14,7 +14,7 @@ var setInputAsVar = engine.Op{
 }
 
 type setInputAsVarParams struct {
-	Name string `json:"name" doc:"Name of the variable."`
+	Name string `json:"name" names:"variable" doc:"Name of the variable."`
 }
 
 func (p setInputAsVarParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {

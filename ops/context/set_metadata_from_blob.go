@@ -9,6 +9,7 @@ import (
 
 var setMetadataFromBlob = engine.Op{
 	Name:     "Context.SetMetadataFromBlob",
+	Sets:     []string{"binaryMetadata"},
 	Aliases:  []string{"Context.ReadMetadataFromBinary"},
 	Label:    "Read Metadata From Binary to Context",
 	Category: "Execution Context",

@@ -15,7 +15,7 @@ var setVar = engine.Op{
 }
 
 type setVarParams struct {
-	Name  string `json:"name" doc:"Name of the variable."`
+	Name  string `json:"name" names:"variable" doc:"Name of the variable."`
 	Value any    `json:"value,omitzero" doc:"The value."`
 }
 

@@ -18,7 +18,7 @@ var runDocumentOperation = engine.Op{
 }
 
 type runDocumentParams struct {
-	ID       string        `json:"id" doc:"Name of the operation or chain."`
+	ID       string        `json:"id" names:"operation" doc:"Name of the operation or chain."`
 	Isolate  bool          `json:"isolate" default:"false" doc:"Use a copy of the context variables."`
 	NewTx    bool          `json:"newTx" default:"false" doc:"Run in a savepoint."`
 	Params   storage.Props `json:"parameters,omitzero" doc:"Parameters of the operation or chain."`

@@ -15,7 +15,7 @@ var runOperation = engine.Op{
 }
 
 type runOperationParams struct {
-	ID      string        `json:"id" doc:"Name of the operation or chain."`
+	ID      string        `json:"id" names:"operation" doc:"Name of the operation or chain."`
 	Isolate bool          `json:"isolate" default:"false" doc:"Use a copy of the context variables."`
 	Params  storage.Props `json:"parameters,omitzero" doc:"Parameters of the operation or chain."`
 }

@@ -17,7 +17,7 @@ var runOperationOnList = engine.Op{
 }
 
 type runOnListParams struct {
-	ID       string        `json:"id" doc:"Name of the operation or chain."`
+	ID       string        `json:"id" names:"operation" doc:"Name of the operation or chain."`
 	List     string        `json:"list" doc:"Name of the variable that holds the list."`
 	Isolate  bool          `json:"isolate" default:"true" doc:"Use a copy of the context variables."`
 	Item     string        `json:"item" default:"item" doc:"Name of the variable for the current item."`

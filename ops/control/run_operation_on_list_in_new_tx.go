@@ -16,7 +16,7 @@ var runOperationOnListInNewTx = engine.Op{
 }
 
 type runOnListInNewTxParams struct {
-	ID      string `json:"id" doc:"Name of the operation or chain."`
+	ID      string `json:"id" names:"operation" doc:"Name of the operation or chain."`
 	List    string `json:"list" doc:"Name of the variable that holds the list."`
 	Isolate bool   `json:"isolate" default:"true" doc:"Use a copy of the context variables."`
 	Item    string `json:"itemName" default:"item" doc:"Name of the variable for the current item."`

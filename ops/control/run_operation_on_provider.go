@@ -21,7 +21,7 @@ var runOperationOnProvider = engine.Op{
 }
 
 type runOnProviderParams struct {
-	ID      string `json:"id" doc:"Name of the operation or chain."`
+	ID      string `json:"id" names:"operation" doc:"Name of the operation or chain."`
 	Isolate bool   `json:"isolate" default:"true" doc:"Use a copy of the context variables."`
 }
 

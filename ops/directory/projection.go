@@ -21,7 +21,7 @@ var projection = engine.Op{
 type projectionParams struct {
 	Column    string        `json:"columnName" doc:"The field."`
 	Directory string        `json:"directoryName" doc:"Name of the directory."`
-	Variable  string        `json:"variableName" doc:"Name of the variable."`
+	Variable  string        `json:"variableName" names:"variable" doc:"Name of the variable."`
 	Filters   storage.Props `json:"filters,omitzero" doc:"Only entries with these values, by field."`
 	Fulltext  []string      `json:"fulltextFields,omitzero" doc:"Fields whose values only need to begin with the filter's value."`
 }

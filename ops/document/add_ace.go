@@ -15,7 +15,7 @@ var addACE = engine.Op{
 }
 
 type addACEParams struct {
-	Permission string `json:"permission" doc:"The permission, for example Read or ReadWrite."`
+	Permission string `json:"permission" names:"permission" doc:"The permission, for example Read or ReadWrite."`
 	User       string `json:"user" doc:"Name of the user or group."`
 	ACL        string `json:"acl" default:"local" values:"local" doc:"Name of the access control list for the entry."`
 	Grant      bool   `json:"grant" default:"true" values:"true" doc:"Whether to grant rather than deny."`

@@ -19,7 +19,7 @@ var addPermission = engine.Op{
 }
 
 type addPermissionParams struct {
-	Permission string    `json:"permission" doc:"The permission, for example Read or ReadWrite."`
+	Permission string    `json:"permission" names:"permission" doc:"The permission, for example Read or ReadWrite."`
 	ACL        string    `json:"acl" default:"local" values:"local" doc:"Name of the access control list for the entries."`
 	Begin      time.Time `json:"begin,omitzero" doc:"When the grant begins."`
 	Block      bool      `json:"blockInheritance" default:"false" doc:"Block the inheritance of permissions first."`

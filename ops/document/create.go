@@ -14,9 +14,9 @@ var create = engine.Op{
 }
 
 type createParams struct {
-	Type       string        `json:"type" doc:"Type of the document, for example File."`
+	Type       string        `json:"type" names:"type" doc:"Type of the document, for example File."`
 	Name       string        `json:"name" default:"Untitled" doc:"Name in the folder."`
-	Properties storage.Props `json:"properties,omitzero" doc:"Initial properties by xpath."`
+	Properties storage.Props `json:"properties,omitzero" names:"xpath" doc:"Initial properties by xpath."`
 }
 
 func (p createParams) run(c *engine.Ctx, folder *storage.Doc) (*storage.Doc, error) {

@@ -22,8 +22,8 @@ var filter = engine.Op{
 type filterParams struct {
 	Class     string `json:"class,omitzero" doc:"Kind of document; an unknown word is ignored." values:"Any,Regular Document,Document Link,Published Document,Document Proxy,Document Version,Immutable Document,Mutable Document"`
 	Condition string `json:"condition,omitzero" doc:"Expression that must be true, with the document as its input. Only accepted from clients that may run scripts."`
-	Facet     string `json:"facet,omitzero" doc:"Facet that the document must have."`
-	State     string `json:"lifecycle,omitzero" doc:"Life-cycle state that the document must be in."`
+	Facet     string `json:"facet,omitzero" names:"facet" doc:"Facet that the document must have."`
+	State     string `json:"lifecycle,omitzero" names:"state" doc:"Life-cycle state that the document must be in."`
 	Path      string `json:"pathStartsWith,omitzero" doc:"Text that the document's path must start with."`
 	Types     string `json:"types,omitzero" doc:"Comma-separated types, one of which the document must have."`
 }

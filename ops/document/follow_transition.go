@@ -15,7 +15,7 @@ var followTransition = engine.Op{
 }
 
 type followTransitionParams struct {
-	Value string `json:"value" doc:"Name of the transition, for example approve."`
+	Value string `json:"value" names:"transition" doc:"Name of the transition, for example approve."`
 }
 
 func (p followTransitionParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {

@@ -15,7 +15,7 @@ var getParent = engine.Op{
 }
 
 type getParentParams struct {
-	Type string `json:"type,omitzero" doc:"Exact type of the ancestor; by default the direct parent."`
+	Type string `json:"type,omitzero" names:"type" doc:"Exact type of the ancestor; by default the direct parent."`
 }
 
 func (p getParentParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {

@@ -18,7 +18,7 @@ var replacePermission = engine.Op{
 
 type replacePermissionParams struct {
 	ID         string    `json:"id" doc:"Identifier of the entry: user:permission:granted:creator:begin:end."`
-	Permission string    `json:"permission" doc:"The permission to grant instead."`
+	Permission string    `json:"permission" names:"permission" doc:"The permission to grant instead."`
 	Username   string    `json:"username" alias:"user" doc:"User or group that gets the permission."`
 	ACL        string    `json:"acl" default:"local" values:"local" doc:"Name of the list."`
 	Begin      time.Time `json:"begin,omitzero" doc:"When the grant begins."`

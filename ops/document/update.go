@@ -21,7 +21,7 @@ var update = engine.Op{
 }
 
 type updateParams struct {
-	Properties  storage.Props `json:"properties" doc:"New values by xpath: lists as comma-separated text, complex values as JSON text."`
+	Properties  storage.Props `json:"properties" names:"xpath" doc:"New values by xpath: lists as comma-separated text, complex values as JSON text."`
 	ChangeToken string        `json:"changeToken,omitzero" doc:"Change token of the version that the change is based on; an outdated token is refused."`
 	Save        bool          `json:"save" default:"true" values:"true" doc:"Save the document immediately."`
 	Behaviors   storage.Props `json:"propertiesBehaviors,omitzero" doc:"What to do with lists, by xpath: replace, append or append_excluding_duplicates."`

@@ -39,7 +39,7 @@ func setUpTests(tests bool) engine.Op {
 
 type setUpParams struct {
 	Users      string `json:"userNames" doc:"Names, separated by commas; the users' names get the prefix drive."`
-	Permission string `json:"permission" doc:"Permission of the users."`
+	Permission string `json:"permission" names:"permission" doc:"Permission of the users."`
 	Members    bool   `json:"useMembersGroup" default:"false" doc:"Whether to add them to the group members, which contains everyone who has signed in."`
 }
 

@@ -22,7 +22,7 @@ var convertToPictures = engine.Op{
 type convertToPicturesParams struct {
 	Name     string `json:"fileName,omitzero" doc:"Base name of the pictures; by default the file's name."`
 	Password string `json:"password,omitzero" secret:"true" doc:"Password of the file, if it has one."`
-	Xpath    string `json:"xpath" default:"file:content" values:"file:content" doc:"Xpath of the file."`
+	Xpath    string `json:"xpath" default:"file:content" values:"file:content" names:"xpath" doc:"Xpath of the file."`
 }
 
 func (p convertToPicturesParams) run(c *engine.Ctx, d *storage.Doc) (storage.Blobs, error) {

@@ -34,7 +34,7 @@ type encryptParams struct {
 // protection is what the operations that protect files have in common.
 type protection struct {
 	Bits  string `json:"keyLength" default:"128" enum:"40,128" widget:"Option" doc:"Key length in bits. 40 bits are easily broken and only for old readers. PDF 2.0 files always use 256 bits."`
-	Xpath string `json:"xpath" default:"file:content" values:"file:content" doc:"Xpath of the file of a document."`
+	Xpath string `json:"xpath" default:"file:content" values:"file:content" names:"xpath" doc:"Xpath of the file of a document."`
 }
 
 func (p encryptParams) doc(c *engine.Ctx, d *storage.Doc) (*storage.Blob, error) {

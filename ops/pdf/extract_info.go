@@ -28,7 +28,7 @@ var extractInfo = engine.Op{
 type extractInfoParams struct {
 	Properties storage.Props `json:"properties,omitzero" doc:"Values by xpath of the property, for example dc:title=Title."`
 	Save       bool          `json:"save" default:"true" values:"true" doc:"Save the document immediately."`
-	Xpath      string        `json:"xpath" default:"file:content" values:"file:content" doc:"Xpath of the file."`
+	Xpath      string        `json:"xpath" default:"file:content" values:"file:content" names:"xpath" doc:"Xpath of the file."`
 }
 
 func (p extractInfoParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {

@@ -27,7 +27,7 @@ type extractPagesParams struct {
 	Password string `json:"password,omitzero" secret:"true" doc:"Password of the file, if it has one."`
 	about
 
-	Xpath string `json:"xpath" default:"file:content" values:"file:content" doc:"Xpath of the file of a document."`
+	Xpath string `json:"xpath" default:"file:content" values:"file:content" names:"xpath" doc:"Xpath of the file of a document."`
 }
 
 func (p extractPagesParams) doc(c *engine.Ctx, d *storage.Doc) (*storage.Blob, error) {

@@ -20,7 +20,7 @@ type mergeDocsParams struct {
 	mergeParams
 
 	Docs  string `json:"toAppendDocIDsVarName,omitzero" doc:"Name of a context variable that holds the ids or paths of the documents whose files come last."`
-	Xpath string `json:"xpath" default:"file:content" values:"file:content" doc:"Xpath of the files of documents."`
+	Xpath string `json:"xpath" default:"file:content" values:"file:content" names:"xpath" doc:"Xpath of the files of documents."`
 }
 
 func (p mergeDocsParams) doc(c *engine.Ctx, d *storage.Doc) (*storage.Blob, error) {

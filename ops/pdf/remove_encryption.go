@@ -17,7 +17,7 @@ var removeEncryption = engine.Op{
 
 type removeEncryptionParams struct {
 	Owner string `json:"ownerPwd,omitzero" secret:"true" doc:"Owner's password. The password to open the file is not sufficient."`
-	Xpath string `json:"xpath" default:"file:content" values:"file:content" doc:"Xpath of the file of a document."`
+	Xpath string `json:"xpath" default:"file:content" values:"file:content" names:"xpath" doc:"Xpath of the file of a document."`
 }
 
 func (p removeEncryptionParams) doc(c *engine.Ctx, d *storage.Doc) (*storage.Blob, error) {

@@ -20,7 +20,7 @@ var addComplexItem = engine.Op{
 
 type addComplexItemParams struct {
 	Items string `json:"complexJsonProperties" doc:"The items: a JSON array of objects, or one object."`
-	Xpath string `json:"xpath" doc:"Xpath of the list."`
+	Xpath string `json:"xpath" names:"xpath" doc:"Xpath of the list."`
 	Save  bool   `json:"save" default:"true" values:"true" doc:"Save the document immediately."`
 }
 

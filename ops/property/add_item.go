@@ -20,7 +20,7 @@ var addItem = engine.Op{
 
 type addItemParams struct {
 	Value any    `json:"value" type:"serializable" doc:"The value to add; it must convert to the type of the items."`
-	Xpath string `json:"xpath" doc:"Xpath of the list, for example dc:subjects."`
+	Xpath string `json:"xpath" names:"xpath" doc:"Xpath of the list, for example dc:subjects."`
 	Once  bool   `json:"checkExists" default:"true" values:"true" doc:"Do not add a value that the list already contains."`
 	Save  bool   `json:"save" default:"true" values:"true" doc:"Save the document immediately."`
 }

@@ -18,7 +18,7 @@ var copySchema = engine.Op{
 }
 
 type copySchemaParams struct {
-	Schema string      `json:"schema" doc:"Name of a schema that both documents have."`
+	Schema string      `json:"schema" names:"schema" doc:"Name of a schema that both documents have."`
 	ID     storage.Ref `json:"sourceId,omitzero" type:"string" doc:"Id of the other document."`
 	Path   storage.Ref `json:"sourcePath,omitzero" type:"string" doc:"Path of the other document."`
 	Save   bool        `json:"saveDocument" default:"true" values:"true" doc:"Save the document immediately."`

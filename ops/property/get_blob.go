@@ -18,7 +18,7 @@ var getBlob = engine.Op{
 }
 
 type getBlobParams struct {
-	Xpath string `json:"xpath" default:"file:content" values:"file:content" doc:"Xpath of the file."`
+	Xpath string `json:"xpath" default:"file:content" values:"file:content" names:"xpath" doc:"Xpath of the file."`
 }
 
 func (p getBlobParams) run(_ *engine.Ctx, d *storage.Doc) (b *storage.Blob, err error) {

@@ -17,7 +17,7 @@ var getBlobsByProperty = engine.Op{
 }
 
 type getBlobsByPropertyParams struct {
-	Xpath string `json:"xpath" default:"files:files" values:"files:files" doc:"Xpath of the list."`
+	Xpath string `json:"xpath" default:"files:files" values:"files:files" names:"xpath" doc:"Xpath of the list."`
 }
 
 func (p getBlobsByPropertyParams) run(_ *engine.Ctx, d *storage.Doc) (storage.Blobs, error) {

@@ -20,7 +20,7 @@ var removeEntry = engine.Op{
 
 type removeEntryParams struct {
 	Value any    `json:"value" type:"serializable" doc:"The value to remove; it must convert to the type of the items."`
-	Xpath string `json:"xpath" doc:"Xpath of the list, for example dc:subjects."`
+	Xpath string `json:"xpath" names:"xpath" doc:"Xpath of the list, for example dc:subjects."`
 	All   bool   `json:"is Remove All" default:"true" values:"true" doc:"Remove all occurrences instead of only the first."`
 	Save  bool   `json:"save" default:"true" values:"true" doc:"Save the document immediately."`
 }

@@ -14,7 +14,7 @@ var removeFacet = engine.Op{
 }
 
 type removeFacetParams struct {
-	Facet string `json:"facet" doc:"Name of the facet."`
+	Facet string `json:"facet" names:"facet" doc:"Name of the facet."`
 	Save  bool   `json:"save" default:"true" values:"true" doc:"Save the document immediately."`
 }
 

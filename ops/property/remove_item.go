@@ -17,7 +17,7 @@ var removeItem = engine.Op{
 }
 
 type removeItemParams struct {
-	Xpath string `json:"xpath" doc:"Xpath of the list."`
+	Xpath string `json:"xpath" names:"xpath" doc:"Xpath of the list."`
 	Index *int   `json:"index,omitzero" doc:"Position of the item, starting at 0."`
 	Save  bool   `json:"save" default:"true" values:"true" doc:"Save the document immediately."`
 }

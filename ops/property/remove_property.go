@@ -14,7 +14,7 @@ var removeProperty = engine.Op{
 }
 
 type removePropertyParams struct {
-	Xpath string `json:"xpath" doc:"Xpath of the property or of one item of a list."`
+	Xpath string `json:"xpath" names:"xpath" doc:"Xpath of the property or of one item of a list."`
 	Save  bool   `json:"save" default:"true" values:"true" doc:"Save the document immediately."`
 }
 

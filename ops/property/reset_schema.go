@@ -15,8 +15,8 @@ var resetSchema = engine.Op{
 }
 
 type resetSchemaParams struct {
-	Schema string `json:"schema,omitzero" doc:"Name of the schema."`
-	Xpath  string `json:"xpath,omitzero" doc:"Xpath of one property; overrides the schema."`
+	Schema string `json:"schema,omitzero" names:"schema" doc:"Name of the schema."`
+	Xpath  string `json:"xpath,omitzero" names:"xpath" doc:"Xpath of one property; overrides the schema."`
 	Save   bool   `json:"saveDocument" default:"true" values:"true" doc:"Save the document immediately."`
 	Older  bool   `json:"save" default:"true" values:"true" doc:"Old name of saveDocument; if either is false, the document is not saved."`
 }

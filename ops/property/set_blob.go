@@ -17,7 +17,7 @@ var setBlob = engine.Op{
 type setBlobParams struct {
 	File  *storage.Blob `json:"file" doc:"The file."`
 	Save  bool          `json:"save" default:"true" values:"true" doc:"Save the document immediately."`
-	Xpath string        `json:"xpath" default:"file:content" values:"file:content" doc:"Xpath of the property that receives the file."`
+	Xpath string        `json:"xpath" default:"file:content" values:"file:content" names:"xpath" doc:"Xpath of the property that receives the file."`
 }
 
 func (p setBlobParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {

@@ -17,7 +17,7 @@ var setBlobName = engine.Op{
 type setBlobNameParams struct {
 	Name  string `json:"name" doc:"The new file name."`
 	Save  bool   `json:"save" default:"true" values:"true" doc:"Save the document immediately."`
-	Xpath string `json:"xpath" default:"file:content" values:"file:content" doc:"Xpath of the file."`
+	Xpath string `json:"xpath" default:"file:content" values:"file:content" names:"xpath" doc:"Xpath of the file."`
 }
 
 func (p setBlobNameParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {

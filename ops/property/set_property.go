@@ -18,7 +18,7 @@ var setProperty = engine.Op{
 }
 
 type setPropertyParams struct {
-	Xpath string `json:"xpath" doc:"Xpath of the property, for example dc:title."`
+	Xpath string `json:"xpath" names:"xpath" doc:"Xpath of the property, for example dc:title."`
 	Save  bool   `json:"save" default:"true" values:"true" doc:"Save the document immediately."`
 	Value any    `json:"value,omitzero" type:"serializable" doc:"The new value."`
 }

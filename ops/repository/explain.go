@@ -16,7 +16,7 @@ var explain = engine.Op{
 }
 
 type explainParams struct {
-	Query     string        `json:"query" doc:"The query."`
+	Query     string        `json:"query" names:"query" doc:"The query."`
 	Args      []string      `json:"queryParams,omitzero" doc:"Values for the question marks, in order."`
 	Named     storage.Props `json:"namedParameters,omitzero" doc:"Values for :name."`
 	PageSize  int           `json:"pageSize,omitzero" doc:"Maximum number of entries per page."`

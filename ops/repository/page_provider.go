@@ -8,13 +8,14 @@ import (
 
 func pageProvider(providers *Providers) engine.Op {
 	return engine.Op{
-		Name:     "Repository.PageProvider",
-		Aliases:  []string{"Document.PageProvider"},
-		Label:    "PageProvider",
-		Category: "Fetch",
-		Doc:      "Runs a named query and returns a page of the documents it finds. documentLinkBuilder is accepted but ignored.",
-		Effect:   engine.Reads,
-		Open:     true,
+		Name:      "Repository.PageProvider",
+		Aliases:   []string{"Document.PageProvider"},
+		Label:     "PageProvider",
+		Category:  "Fetch",
+		Doc:       "Runs a named query and returns a page of the documents it finds. documentLinkBuilder is accepted but ignored.",
+		Effect:    engine.Reads,
+		Open:      true,
+		Constants: map[string]func(string) error{"providerName": providers.known},
 		Run: engine.On(func(p pageProviderParams, c *engine.Ctx, _ engine.Void) (*storage.Page, error) {
 			return p.run(c, providers)
 		}),

@@ -57,6 +57,12 @@ func read(folders ...fs.FS) (*reader, error) {
 	}, append([]fs.FS{declare.Folder(defaults, "defaults")}, folders...)...)
 }
 
+// known is nil for the name of a provider.
+func (ps *Providers) known(name string) error {
+	_, err := ps.find(name)
+	return err
+}
+
 // find returns the provider of a name.
 func (ps *Providers) find(name string) (*provider, error) {
 	p, ok := ps.byName[name]

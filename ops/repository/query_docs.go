@@ -19,7 +19,7 @@ var queryDocs = engine.Op{
 }
 
 type queryParams struct {
-	Query     string        `json:"query" default:"SELECT * FROM Document" doc:"The query."`
+	Query     string        `json:"query" default:"SELECT * FROM Document" names:"query" doc:"The query."`
 	Args      []string      `json:"queryParams,omitzero" alias:"searchTerm" doc:"Values for the question marks, in order."`
 	Named     storage.Props `json:"namedParameters,omitzero" doc:"Values for :name."`
 	PageSize  int           `json:"pageSize,omitzero" doc:"Maximum number of entries per page; by default the server's limit."`

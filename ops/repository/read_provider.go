@@ -9,11 +9,12 @@ import (
 
 func readProvider(providers *Providers) engine.Op {
 	return engine.Op{
-		Name:     "Repository.ReadPageProvider",
-		Label:    "Page Provider",
-		Category: "Fetch",
-		Doc:      "Returns the declaration of a page provider.",
-		Effect:   engine.Pure,
+		Name:      "Repository.ReadPageProvider",
+		Label:     "Page Provider",
+		Category:  "Fetch",
+		Doc:       "Returns the declaration of a page provider.",
+		Effect:    engine.Pure,
+		Constants: map[string]func(string) error{"providerName": providers.known},
 		Run: engine.On(func(p readProviderParams, _ *engine.Ctx, _ engine.Void) (map[string]any, error) {
 			return p.run(providers)
 		}),

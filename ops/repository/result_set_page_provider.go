@@ -16,12 +16,13 @@ const plainColumns = "ecm:uuid, ecm:path, ecm:name, ecm:primaryType, dc:title"
 
 func resultSetPageProvider(providers *Providers) engine.Op {
 	return engine.Op{
-		Name:     "Repository.ResultSetPageProvider",
-		Aliases:  []string{"Resultset.PageProvider"},
-		Label:    "QueryAndFetch",
-		Category: "Fetch",
-		Doc:      "Runs a named query and returns a page of rows. Without columns in the provider, rows have id, path, name, type and title.",
-		Effect:   engine.Reads,
+		Name:      "Repository.ResultSetPageProvider",
+		Aliases:   []string{"Resultset.PageProvider"},
+		Label:     "QueryAndFetch",
+		Category:  "Fetch",
+		Doc:       "Runs a named query and returns a page of rows. Without columns in the provider, rows have id, path, name, type and title.",
+		Effect:    engine.Reads,
+		Constants: map[string]func(string) error{"providerName": providers.known},
 		Run: engine.On(func(p resultSetPageProviderParams, c *engine.Ctx, _ engine.Void) (*search.Rows, error) {
 			return p.run(c, providers)
 		}),

@@ -18,7 +18,7 @@ var resultSetQuery = engine.Op{
 }
 
 type resultSetQueryParams struct {
-	Query     string        `json:"query" doc:"The query, with the columns to return."`
+	Query     string        `json:"query" names:"query" doc:"The query, with the columns to return."`
 	Args      []string      `json:"queryParams,omitzero" doc:"Values for the question marks, in order."`
 	Named     storage.Props `json:"namedParameters,omitzero" doc:"Values for :name."`
 	PageSize  int           `json:"pageSize,omitzero" doc:"Maximum number of rows per page; by default the server's limit."`

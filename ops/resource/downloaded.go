@@ -14,7 +14,7 @@ var downloaded = engine.Op{
 }
 
 type downloadedParams struct {
-	Xpath  string `json:"xpath" doc:"Xpath of the file."`
+	Xpath  string `json:"xpath" names:"xpath" doc:"Xpath of the file."`
 	Name   string `json:"name" doc:"Name of the file."`
 	Named  bool   `json:"named" default:"false" doc:"As in download addresses: the name may follow the xpath or replace it."`
 	Reason string `json:"reason" default:"download" doc:"Reason for the download."`

@@ -16,7 +16,7 @@ var empty = engine.Op{
 }
 
 type emptyParams struct {
-	Type string `json:"type,omitzero" doc:"Type of the document."`
+	Type string `json:"type,omitzero" names:"type" doc:"Type of the document."`
 	Name string `json:"name,omitzero" doc:"Name of the new document."`
 }
 

@@ -19,7 +19,7 @@ var fileAt = engine.Op{
 }
 
 type fileAtParams struct {
-	Xpath string `json:"xpath" default:"blobholder:0" doc:"Xpath of the file; blobholder:0 is the main file, blobholder:1 the next."`
+	Xpath string `json:"xpath" default:"blobholder:0" names:"xpath" doc:"Xpath of the file; blobholder:0 is the main file, blobholder:1 the next."`
 	Named bool   `json:"named" default:"false" doc:"As in download addresses: the name of the file, which is ignored, may follow the xpath or replace it."`
 }
 

@@ -16,7 +16,7 @@ var query = engine.Op{
 }
 
 type queryParams struct {
-	Query     string         `json:"query" default:"SELECT * FROM Document" doc:"The query."`
+	Query     string         `json:"query" default:"SELECT * FROM Document" names:"query" doc:"The query."`
 	Args      []any          `json:"queryParams,omitzero" doc:"Values for the question marks, in order."`
 	Named     map[string]any `json:"namedParameters,omitzero" doc:"Values for :name."`
 	PageSize  int            `json:"pageSize" default:"0" doc:"Maximum number of entries per page; 0 means the server's limit."`

@@ -20,7 +20,7 @@ var searchDocs = engine.Op{
 }
 
 type searchParams struct {
-	Query     string   `json:"query,omitzero" doc:"A query of the query language."`
+	Query     string   `json:"query,omitzero" names:"query" doc:"A query of the query language."`
 	FullText  string   `json:"fullText,omitzero" doc:"Words to search for below the document."`
 	OrderBy   string   `json:"orderBy,omitzero" doc:"Field to sort the documents by."`
 	PageSize  int      `json:"pageSize" default:"0" doc:"Maximum number of entries per page; 0 means the server's limit."`

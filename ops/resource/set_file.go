@@ -14,7 +14,7 @@ var setFile = engine.Op{
 }
 
 type setFileParams struct {
-	Xpath string        `json:"xpath" default:"blobholder:0" doc:"Xpath of the file; blobholder:0 is the main file, blobholder:1 the next."`
+	Xpath string        `json:"xpath" default:"blobholder:0" names:"xpath" doc:"Xpath of the file; blobholder:0 is the main file, blobholder:1 the next."`
 	File  *storage.Blob `json:"file" doc:"The file."`
 }
 

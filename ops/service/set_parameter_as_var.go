@@ -15,7 +15,7 @@ var setParameterAsVar = engine.Op{
 }
 
 type setParameterParams struct {
-	Name      string `json:"name" doc:"Name of the context variable."`
+	Name      string `json:"name" names:"variable" doc:"Name of the context variable."`
 	Parameter string `json:"parameterName" doc:"Name of the parameter."`
 	Default   string `json:"defaultValue,omitzero" doc:"Value if no parameter applies."`
 }

@@ -19,7 +19,7 @@ var checkIn = engine.Op{
 type checkInParams struct {
 	Version  string `json:"version" values:"minor,major" doc:"Version number to increment: major, or anything else for minor."`
 	Comment  string `json:"comment,omitzero" doc:"Text for the audit record."`
-	Variable string `json:"versionVarName,omitzero" doc:"Context variable that receives the id of the new version, or of the last version if none was created."`
+	Variable string `json:"versionVarName,omitzero" names:"variable" doc:"Context variable that receives the id of the new version, or of the last version if none was created."`
 }
 
 func (p checkInParams) run(c *engine.Ctx, d *storage.Doc) (*storage.Doc, error) {

@@ -7,6 +7,7 @@ import (
 
 var initContext = engine.Op{
 	Name:     "WebUI.InitSeamContext",
+	Sets:     []string{conversation},
 	Aliases:  []string{"Seam.InitContext"},
 	Label:    "Init Seam Context",
 	Category: interfaces,

@@ -19,7 +19,7 @@ var showForm = engine.Op{
 }
 
 type formParams struct {
-	Type string `json:"type" doc:"Type of the new document."`
+	Type string `json:"type" names:"type" doc:"Type of the new document."`
 }
 
 func (p formParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {

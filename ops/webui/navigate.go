@@ -50,6 +50,7 @@ func (p tabParams) run(c *engine.Ctx, _ engine.Void) (engine.Void, error) {
 
 var setOutcome = engine.Op{
 	Name:     "WebUI.SetJSFOutcome",
+	Sets:     []string{outcomeVar},
 	Aliases:  []string{"Seam.SetOutcome"},
 	Label:    "Set JSF Outcome",
 	Category: interfaces,

@@ -20,7 +20,7 @@ var runOperation = engine.Op{
 }
 
 type runParams struct {
-	Operation string `json:"id" doc:"Name of the operation or chain."`
+	Operation string `json:"id" names:"operation" doc:"Name of the operation or chain."`
 	ID        string `json:"conversationId,omitzero" doc:"Id of the session; it is opened if it does not exist."`
 	Isolate   bool   `json:"isolate" default:"false" doc:"Use a copy of the context variables."`
 }

@@ -12,6 +12,7 @@ import (
 func createTask(ms models) engine.Op {
 	return engine.Op{
 		Name:     "Task.Create",
+		Sets:     []string{taskDocument},
 		Aliases:  []string{"Workflow.CreateTask"},
 		Label:    "Create task",
 		Category: services,

@@ -12,6 +12,7 @@ import (
 func evaluateCondition(ms models) engine.Op {
 	return engine.Op{
 		Name:     "Document.Routing.EvaluateCondition",
+		Sets:     []string{"nextStepPos"},
 		Label:    "Evaluate a condition",
 		Category: "Routing",
 		Doc: "Compares a property of the document, an integer or a text, with a value, and sets the variable nextStepPos to 1 if the comparison holds, " +

@@ -23,6 +23,7 @@ const (
 func createRoutingTask(ms models) engine.Op {
 	return engine.Op{
 		Name:     "Workflow.CreateRoutingTask",
+		Sets:     []string{taskDocuments, taskActors, taskDocument},
 		Label:    "Create task",
 		Category: services,
 		Doc: "Assigns one task on the document to all actors of the step in the variable document.routing.step, and returns the document. The task is completed by " +

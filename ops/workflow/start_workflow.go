@@ -18,6 +18,8 @@ func startWorkflow(ms models) engine.Op {
 		Requires: "Workflow",
 		Doc: "Starts one workflow on the input document or on all documents of the input list, and returns the input. The caller, who needs the permission " +
 			"ManageWorkflows on each of them, is its initiator. The context variables WorkflowId and " + workflowID + " hold its id.",
+		Constants: map[string]func(string) error{"id": ms.known},
+		Sets:      []string{"WorkflowId", workflowID},
 		Run: engine.Overload(
 			on(ms, func(p startWorkflowParams, e *env, d *storage.Doc) (*storage.Doc, error) {
 				return d, p.run(e, storage.Docs{d})

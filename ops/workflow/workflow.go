@@ -15,6 +15,12 @@ import (
 // models are found when an operation runs: a program that only lists operations reads none.
 type models func() *workflow.Models
 
+// known is nil for the name of a workflow.
+func (ms models) known(name string) error {
+	_, err := ms().Model(name)
+	return err
+}
+
 // Ops returns the operations with the models given; nil: the built-in ones.
 func Ops(given *workflow.Models) []engine.Op {
 	ms := models(builtin)
