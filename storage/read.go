@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/text/unicode/norm"
+
 	"catena/storage/fault"
 	"catena/storage/internal/layout"
 	"catena/storage/kv"
@@ -23,7 +25,11 @@ func (t *Tx) Doc(ref Ref) (*Doc, error) {
 	}
 	if path != "" {
 		var err error
-		if id, err = t.resolve(path); err != nil {
+		id, err = t.resolve(path)
+		if composed := norm.NFC.String(path); err == nil && id == layout.None && composed != path {
+			id, err = t.resolve(composed) // some file systems write an accent as a character of its own
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
