@@ -14,7 +14,7 @@ const Unknown = "application/octet-stream"
 // extensions gives the types that a name tells better than the content, and the regular
 // form of types sent as an extension. It is our own so that every machine answers alike.
 var extensions = map[string]string{
-	"7z": "application/x-7z-compressed", "aac": "audio/aac", "avi": "video/x-msvideo", "bmp": "image/bmp",
+	"7z": "application/x-7z-compressed", "aac": "audio/aac", "avi": "video/x-msvideo", "bin": Unknown, "bmp": "image/bmp",
 	"css": "text/css", "csv": "text/csv", "doc": "application/msword",
 	"docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
 	"eml":  "message/rfc822", "epub": "application/epub+zip", "gif": "image/gif", "gz": "application/gzip",
