@@ -234,6 +234,14 @@ func (c *Ctx) Set() *Set {
 	return c.run.set
 }
 
+// Device returns the computer that the client says it runs on, "" if it does not say.
+func (c *Ctx) Device() string {
+	if c.run == nil || c.run.call == nil {
+		return ""
+	}
+	return c.run.call.Device
+}
+
 // RequestID returns the identifier of the request the call came with, if any.
 func (c *Ctx) RequestID() string {
 	if c.run == nil {

@@ -34,6 +34,7 @@ type Call struct {
 	Encode         func(*Ctx, any) ([]byte, error) // makes the answer's bytes, inside the transaction
 	RequestID      string
 	Remote         netip.Addr // of the client; the zero value if there is none
+	Device         string     // computer that the client says it runs on, "" if it does not say
 	KeepUploads    bool       // batches that files are taken from stay
 	Asked          *Asked     // what a caller from outside sent: if the call fails, it is kept; nil: it is not
 }

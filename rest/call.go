@@ -145,12 +145,18 @@ func (x *Request) encoder(call *engine.Call, re Reply) *encoder {
 	return e
 }
 
+// maxDevice is the longest name of a computer that is believed, in bytes.
+const maxDevice = 200
+
 // introduce says in a call for whom it is and where it comes from.
 func (x *Request) introduce(call *engine.Call) {
 	if call.As == nil {
 		call.As = x.As
 	}
 	call.Door, call.RequestID, call.Remote = x.Door(), x.ID, x.client()
+	if device := x.HTTP.Header.Get("X-Device-Id"); len(device) <= maxDevice {
+		call.Device = device
+	}
 }
 
 // KeepsUploads reports whether the client will use what it uploaded once more.

@@ -1,8 +1,11 @@
 package rest_test
 
 import (
+	"crypto/md5"
+	"encoding/hex"
 	"encoding/json"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -22,7 +25,8 @@ type desktop struct {
 // item is what the synchronizer reads of one.
 type item struct {
 	ID, ParentID, Path, Name, DownloadURL, Digest, DigestAlgorithm string
-	Folder, CanUpdate, CanCreateChild, CanScrollDescendants        bool
+	Folder, CanUpdate, CanRename, CanDelete                        bool
+	CanCreateChild, CanScrollDescendants                           bool
 	LockInfo                                                       *struct {
 		Owner   string
 		Created int64
@@ -140,7 +144,7 @@ func TestSynchronize(t *testing.T) {
 	d.told("rootRegistered:Desk")
 
 	file := d.upload("CreateFile", "größe 1.bin", "\x00\x01\x02", `{"parentId":"`+desk.ID+`","overwrite":false}`)
-	if file.Name != "größe 1.bin" || file.Folder || file.ParentID != desk.ID || file.DigestAlgorithm != "SHA-256" || file.Path != desk.Path+"/"+file.ID {
+	if file.Name != "größe 1.bin" || file.Folder || file.ParentID != desk.ID || file.DigestAlgorithm != "MD5" || file.Path != desk.Path+"/"+file.ID {
 		t.Errorf("created: %+v", file)
 	}
 	expect(t, d.send("GET", "/nuxeo/"+file.DownloadURL, "", "Range", "bytes=1-"), 206, "\x01\x02")
@@ -194,7 +198,7 @@ func TestSynchronize(t *testing.T) {
 	d.told("documentLocked:b.bin")
 	var found item
 	d.run("GetFileSystemItem", "", `{"id":"`+file.ID+`","parentId":null}`, &found)
-	if found.LockInfo == nil || found.LockInfo.Owner != "Administrator" || found.LockInfo.Created == 0 {
+	if found.LockInfo == nil || found.LockInfo.Owner != "Administrator" || found.LockInfo.Created == 0 || found.CanUpdate || found.CanRename || found.CanDelete {
 		t.Errorf("locked: %+v", found)
 	}
 	var batch struct{ BatchID string }
@@ -226,5 +230,88 @@ func TestSynchronize(t *testing.T) {
 	expect(t, d.send("POST", "/nuxeo/site/automation/NuxeoDrive.Delete", `{"params":{"id":"`+note.ID+`"}}`, "X-NXVoidOperation", "true"), 204, "")
 	d.told("-deleted")
 	expect(t, d.send("POST", "/nuxeo/site/automation/NuxeoDrive.Delete", `{"params":{"id":"`+desk.ID+`"}}`), 204, "")
-	d.told("-deleted -deleted")
+	d.told("-deleted")
+}
+
+// TestLostUpdate has two computers of one user change a file, and somebody in a browser: what a computer replaces without
+// having it itself is kept as a version.
+func TestLostUpdate(t *testing.T) {
+	s := start(t)
+	s.User("bob")
+	const api = "/nuxeo/api/v1"
+	for _, r := range []string{
+		`{"input":"/","params":{"type":"Workspace","name":"desk","properties":"dc:title=Desk"}}`,
+	} {
+		expect(t, s.Do("POST", api+"/automation/Document.Create", r), 200, "")
+	}
+	expect(t, s.Do("POST", api+"/automation/Document.AddPermission", `{"input":"/desk","params":{"username":"bob","permission":"ReadWrite"}}`), 200, "")
+	d := &desktop{t: t, s: s}
+	d.token = s.Do("GET", "/nuxeo/authentication/token?applicationName=Nuxeo%20Drive&deviceId=device&permission=ReadWrite&deviceDescription=Linux", "", "as", "bob").Text
+	expect(t, d.send("POST", "/nuxeo/site/automation/NuxeoDrive.SetSynchronization", `{"input":"doc:/desk","params":{"enable":true}}`), 204, "")
+	var folder struct{ UID string }
+	d.read(s.Do("GET", api+"/path/desk", ""), &folder)
+	desk := "default#" + folder.UID
+	file := d.upload("CreateFile", "report.bin", "1", `{"parentId":"`+desk+`"}`)
+	sum := md5.Sum([]byte("1"))
+	if file.DigestAlgorithm != "MD5" || file.Digest != hex.EncodeToString(sum[:]) {
+		t.Errorf("digest: %+v", file)
+	}
+	id := file.ID[strings.LastIndexByte(file.ID, '#')+1:]
+	update := func(device, content string) {
+		t.Helper()
+		var batch struct{ BatchID string }
+		d.read(d.send("POST", "/nuxeo/api/v1/upload/", ""), &batch)
+		at := "/nuxeo/api/v1/upload/" + batch.BatchID + "/0"
+		d.read(d.send("POST", at, content, "X-File-Name", "report.bin", "Content-Type", "application/octet-stream"), nil)
+		expect(t, d.send("POST", at+"/execute/NuxeoDrive.UpdateFile", `{"params":{"id":"`+file.ID+`"}}`, "X-Device-Id", device), 200, "")
+	}
+	versions := func() (contents []string) {
+		t.Helper()
+		var list struct{ Entries []struct{ UID string } }
+		d.read(s.Do("POST", api+"/automation/Document.GetVersions", `{"input":"`+id+`"}`), &list)
+		for _, v := range list.Entries {
+			contents = append(contents, s.Do("GET", api+"/id/"+v.UID+"/@blob/file:content", "").Text)
+		}
+		return contents
+	}
+	for _, c := range []struct {
+		device, content string
+		want            []string
+	}{
+		{"device", "2", nil}, // its own work
+		{"device", "3", nil},
+		{"laptop", "2b", []string{"3"}}, // began from 1
+		{"laptop", "2c", []string{"3"}},
+		{"", "2d", []string{"3", "2c"}}, // some computer
+		{"", "2e", []string{"3", "2c", "2d"}},
+	} {
+		update(c.device, c.content)
+		if got := versions(); !slices.Equal(got, c.want) {
+			t.Errorf("after %q from %q: versions %q, want %q", c.content, c.device, got, c.want)
+		}
+	}
+	expect(t, s.Do("PUT", api+"/id/"+id, `{"entity-type":"document","properties":{"dc:description":"reviewed"}}`, "as", "bob"), 200, "")
+	update("laptop", "4")
+	if got := versions(); !slices.Contains(got, "2e") {
+		t.Errorf("after a change in a browser: versions %q", got)
+	}
+}
+
+// TestNamesFromComputers has file systems that write accents as characters of their own find what has them, and files
+// called .bin stay files.
+func TestNamesFromComputers(t *testing.T) {
+	s := start(t)
+	const api = "/nuxeo/api/v1"
+	expect(t, s.Do("POST", api+"/path/", `{"entity-type":"document","type":"Folder","name":"d`+"\u00e9"+`j`+"\u00e0"+`"}`), 201, "")
+	expect(t, s.Do("GET", api+"/path/"+url.PathEscape("de\u0301ja\u0300"), ""), 200, "")
+	var batch struct{ BatchID string }
+	d := &desktop{t: t, s: s}
+	d.read(s.Do("POST", api+"/upload/", ""), &batch)
+	at := api + "/upload/" + batch.BatchID + "/0"
+	d.read(s.Do("POST", at, "only letters", "X-File-Name", "test.bin", "Content-Type", "application/octet-stream"), nil)
+	got := s.Do("POST", at+"/execute/FileManager.Import", `{"context":{"currentDocument":"/"}}`, "X-NXproperties", "*")
+	expect(t, got, 200, "")
+	if !strings.Contains(got.Text, `"type":"File"`) || !strings.Contains(got.Text, `"mime-type":"application/octet-stream"`) {
+		t.Errorf("imported: %.900s", got.Text)
+	}
 }

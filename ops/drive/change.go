@@ -13,7 +13,8 @@ var updateFile = engine.Op{
 	Label:    "Update file",
 	Category: services,
 	Doc: "Replaces the file of a document that the caller synchronizes and returns it as JSON. The old state is first kept as a minor version if " +
-		"nobody has changed it for an hour, or if the last change was made by another user.",
+		"nobody has changed it for an hour, if the last change was made by another user, or unless the header X-Device-Id names the computer " +
+		"that put the old file there.",
 	Run: engine.On(itemParams.update),
 }
 
@@ -28,7 +29,7 @@ func (p itemParams) update(c *engine.Ctx, b *storage.Blob) (*storage.Blob, error
 	case !it.CanUpdate:
 		return nil, refused(it, "updated")
 	}
-	d, err := Update(c.Tx, it.Doc, b)
+	d, err := Update(c, it.Doc, b)
 	if err != nil {
 		return nil, err
 	}
@@ -176,6 +177,6 @@ func (p attachParams) run(c *engine.Ctx, b *storage.Blob) (*storage.Blob, error)
 	if err != nil {
 		return nil, err
 	}
-	_, err = Update(c.Tx, d, b)
+	_, err = Update(c, d, b)
 	return b, err
 }

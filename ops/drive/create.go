@@ -51,7 +51,7 @@ func (p createFileParams) run(c *engine.Ctx, b *storage.Blob) (*storage.Blob, er
 	if err != nil {
 		return nil, err
 	}
-	d, err := Create(c.Tx, in.Doc, b, p.Overwrite)
+	d, err := Create(c, in.Doc, b, p.Overwrite)
 	if err != nil {
 		return nil, err
 	}

@@ -5,13 +5,15 @@ import (
 	"strconv"
 	"time"
 
+	"catena/engine"
 	"catena/storage"
 	"catena/storage/fault"
 	"catena/storage/importer"
 )
 
 // Create makes a document of a file in a folder, or puts the file on one that is there if it is to be overwritten.
-func Create(tx *storage.Tx, folder *storage.Doc, b *storage.Blob, overwrite bool) (*storage.Doc, error) {
+func Create(c *engine.Ctx, folder *storage.Doc, b *storage.Blob, overwrite bool) (*storage.Doc, error) {
+	tx := c.Tx
 	b, err := importer.Typed(b.With(cmp.Or(b.Name, "Untitled"), b.Type))
 	if err != nil {
 		return nil, err
@@ -30,23 +32,28 @@ func Create(tx *storage.Tx, folder *storage.Doc, b *storage.Blob, overwrite bool
 				return nil, err
 			}
 			if old != nil {
-				return Update(tx, old, b)
+				return Update(c, old, b)
 			}
 		}
 	}
 	props["dc:title"] = b.Name
-	return tx.Create(folder, typ, b.Name, props)
+	d, err := tx.Create(folder, typ, b.Name, props)
+	if err != nil {
+		return nil, err
+	}
+	return d, remember(c, d)
 }
 
 // Update puts a file on a document as its main one. What the document was is kept as a version first if nobody has
-// changed it for a while.
-func Update(tx *storage.Tx, d *storage.Doc, b *storage.Blob) (*storage.Doc, error) {
+// changed it for a while, or if the computer that the file comes from may not know it.
+func Update(c *engine.Ctx, d *storage.Doc, b *storage.Blob) (*storage.Doc, error) {
+	tx := c.Tx
 	old, err := d.MainBlob()
 	if err != nil {
 		return nil, err
 	}
 	if old != nil {
-		if err := archive(tx, d); err != nil {
+		if d, err = archive(c, d, old, b); err != nil {
 			return nil, err
 		}
 		if b.Name == "" {
@@ -59,7 +66,10 @@ func Update(tx *storage.Tx, d *storage.Doc, b *storage.Blob) (*storage.Doc, erro
 	if err := d.AttachBlob("blobholder:0", b); err != nil {
 		return nil, err
 	}
-	return named(tx, d, old, b.Name)
+	if d, err = named(tx, d, old, b.Name); err != nil {
+		return nil, err
+	}
+	return d, remember(c, d)
 }
 
 // Rename gives an item another name: a file its name, and the document's title if that was the same, a folder its title.
@@ -149,19 +159,40 @@ func SetVersioning(tx *storage.Tx, delay, increment string) error {
 	return tx.Table(optionTable).Put(versioningRow, v)
 }
 
-// archive keeps a document as a version if the server's rule says so. The rule for other contributors is the
-// repository's own.
-func archive(tx *storage.Tx, d *storage.Doc) error {
-	if d.IsProxy() || !d.IsVersionable() || !d.IsCheckedOut() {
-		return nil
+// archive keeps a document as a version before its file is replaced: if the server's rule says so, and always if the
+// computer that the new file comes from may not have seen what it replaces, for then nobody has chosen between the two.
+// The rule for other contributors is the repository's own. It returns the document as it is then.
+func archive(c *engine.Ctx, d *storage.Doc, old, new *storage.Blob) (*storage.Doc, error) {
+	live := d
+	if d.IsProxy() {
+		target, err := c.Tx.Doc(storage.Ref(d.TargetID()))
+		if fault.Is(err, fault.NotFound) {
+			return d, nil // of a version, or not to be read: saving refuses it
+		}
+		if err != nil {
+			return nil, err
+		}
+		live = target
 	}
-	v, err := VersioningOf(tx)
-	if err != nil || v.None {
-		return err
+	if live.IsVersion() || !live.IsVersionable() || !live.IsCheckedOut() {
+		return d, nil
 	}
-	if at := moment(d, "dc:modified"); at != nil && storage.Recent(tx.Now(), time.UnixMilli(*at), v.Delay+time.Millisecond) {
-		return nil
+	v, err := VersioningOf(c.Tx)
+	if err != nil {
+		return nil, err
 	}
-	_, err = tx.CheckIn(d, v.Major, "")
-	return err
+	seen, err := hasSeen(c, live, old)
+	if err != nil {
+		return nil, err
+	}
+	if seen || old.Digest == new.Digest {
+		at := moment(live, "dc:modified")
+		if v.None || d.IsProxy() || at != nil && storage.Recent(c.Now, time.UnixMilli(*at), v.Delay+time.Millisecond) {
+			return d, nil
+		}
+	}
+	if _, err := c.Tx.CheckIn(live, v.Major, ""); err != nil || live == d {
+		return d, err
+	}
+	return c.Tx.Doc(storage.Ref(d.ID()))
 }

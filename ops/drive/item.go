@@ -184,11 +184,12 @@ func (v *View) item(d *storage.Doc, in place, id string) (*Item, error) {
 		ID: id, ParentID: in.id, Name: d.Title(), Folder: root || d.IsFolder(), Path: in.path + "/" + id, User: v.tx.Principal().Name, Doc: d,
 		Creator: text(d, "dc:creator"), LastContributor: text(d, "dc:lastContributor"),
 		Created: moment(d, "dc:created"), Modified: moment(d, "dc:modified"),
-		CanRename: !fixed && v.tx.Can(d, "WriteProperties"), CanDelete: root,
 	}
 	if owner, since, ok := d.Locked(); ok {
 		it.Lock = &Lock{owner, since.UnixMilli()}
+		fixed = fixed || owner != it.User && !v.tx.Principal().Admin
 	}
+	it.CanRename, it.CanDelete = !fixed && v.tx.Can(d, "WriteProperties"), root
 	if !root && !fixed {
 		var err error
 		if it.CanDelete, err = v.canDelete(d); err != nil {
@@ -199,15 +200,28 @@ func (v *View) item(d *storage.Doc, in place, id string) (*Item, error) {
 		it.FolderRights = &FolderRights{CanCreateChild: d.IsFolder() && v.tx.Can(d, "AddChildren"), CanScrollDescendants: d.IsFolder()}
 		return it, nil
 	}
-	b, err := d.MainBlob()
-	if err != nil || b == nil {
+	ok, err := v.addFile(it)
+	if err != nil || !ok {
 		return nil, err
+	}
+	return it, nil
+}
+
+// addFile says of an item what only files have; ok is false if it has no file.
+func (v *View) addFile(it *Item) (ok bool, err error) {
+	b, err := it.Doc.MainBlob()
+	if err != nil || b == nil {
+		return false, err
 	}
 	if b.Name != "" {
 		it.Name = b.Name
 	}
-	it.Content = &Content{DownloadURL: download(d, it.Name), DigestAlgorithm: "SHA-256", Digest: b.Digest, CanUpdate: it.CanRename}
-	return it, nil
+	it.Content = &Content{DownloadURL: download(it.Doc, it.Name), DigestAlgorithm: "SHA-256", Digest: b.Digest, CanUpdate: it.CanRename}
+	sent, err := sentFor(v.tx, it.Doc)
+	if sent.Digest == b.Digest && sent.MD5 != "" {
+		it.DigestAlgorithm, it.Digest = "MD5", sent.MD5
+	}
+	return true, err
 }
 
 // canDelete reports whether the user may move a document to the trash: permissions on the document and on its folder.

@@ -213,12 +213,32 @@ func (h *history) ofRoots() (out []Change, err error) {
 		}
 	}
 	for _, id := range h.before {
-		if h.roots[id] == nil {
-			tell(deleted, id, rootItem+"#"+h.tx.Repo().Name()+"#"+id)
-			tell(deleted, id, collectionItem+"#"+h.tx.Repo().Name()+"#"+id)
+		if h.roots[id] != nil {
+			continue
+		}
+		kinds, err := h.rootKinds(id)
+		if err != nil {
+			return nil, err
+		}
+		for _, kind := range kinds {
+			tell(deleted, id, kind+"#"+h.tx.Repo().Name()+"#"+id)
 		}
 	}
 	return out, nil
+}
+
+// rootKinds returns what a document that was a root may have been shown as: both if it is gone.
+func (h *history) rootKinds(id string) ([]string, error) {
+	d, err := h.system.Doc(storage.Ref(id))
+	switch {
+	case fault.Is(err, fault.NotFound):
+		return []string{rootItem, collectionItem}, nil
+	case err != nil:
+		return nil, err
+	case d.HasFacet("Collection"):
+		return []string{collectionItem}, nil
+	}
+	return []string{rootItem}, nil
 }
 
 // shaken returns the event to tell of a root because of a folder above it, with which it may have changed what is to

@@ -156,7 +156,7 @@ func (p testDocumentsParams) run(c *engine.Ctx, folder *storage.Doc) (*storage.B
 	}
 	for i := range p.Number {
 		b := engine.NewBlob(fmt.Sprintf(p.Name, i), "text/plain", fmt.Appendf(nil, p.Content, i))
-		if _, err := Create(c.Tx, folder, b, false); err != nil {
+		if _, err := Create(c, folder, b, false); err != nil {
 			return nil, err
 		}
 	}

@@ -179,8 +179,8 @@ func (v *View) prune() error {
 	return nil
 }
 
-// Owner keeps the folders that users synchronize.
-var Owner = storage.Owner{Name: "drive", Leave: end}
+// Owner keeps the folders that users synchronize, and which computers sent which files.
+var Owner = storage.Owner{Name: "drive", Leave: end, Erase: forget}
 
 // end forgets the roots of a user who is gone.
 func end(tx *storage.Tx, user string) error {
