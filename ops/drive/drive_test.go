@@ -102,7 +102,7 @@ func TestVersions(t *testing.T) {
 		batch, _ := s.Do("POST", "/api/v1/upload/", "").JSON(t)["batchId"].(string)
 		at := "/api/v1/upload/" + batch + "/0"
 		s.Do("POST", at, content, "X-File-Name", "f.bin", "Content-Type", "application/octet-stream")
-		a := s.Do("POST", at+"/execute/NuxeoDrive.AttachBlob", `{"params":{"document":"`+id+`"}}`)
+		a := s.Do("POST", at+"/execute/NuxeoDrive.AttachBlob", `{"params":{"document":"`+id+`"}}`, "X-Device-Id", "laptop")
 		if a.StatusCode != http.StatusOK || a.Text != content {
 			t.Fatalf("attached: %s %s", a.Status, a.Text)
 		}
