@@ -24,8 +24,8 @@ var imports = map[string][]string{
 	"storage/memory":                 {"storage/kv", "storage/kv/tree"},
 	"storage/postgres":               {"storage/kv"},
 	"storage/postgres/pgtest":        {}, // a server for tests
-	"storage/blob":                   {"storage/blob/bucket", "storage/disk"},
-	"storage/blob/bucket":            {},
+	"storage/blob":                   {"storage/disk"},
+	"storage/blob/bucket":            {}, // fits blob.Bucket without knowing it
 	"storage/disk":                   {},
 	"storage/disk/disktest":          {"storage/disk"}, // faults for tests
 	"storage/declare":                {},

@@ -11,7 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"catena/storage/blob/bucket"
 	"catena/storage/disk"
 	"catena/storage/fault"
 )
@@ -25,9 +24,41 @@ const (
 	looks = 24
 )
 
+// Bucket is a part of an object store, such as package bucket knows. Names have no slash. Its errors are NotFound, Exists or
+// Unavailable.
+type Bucket interface {
+	// At returns the address of an object.
+	At(name string) string
+	// Create makes a small object if there is none of the name.
+	Create(ctx context.Context, name string, data []byte) error
+	// EachAfter calls fn with the objects whose names are after another, in order.
+	EachAfter(ctx context.Context, after string, fn func(name string, size int64, modified time.Time) error) error
+	// Open opens an object that is read whole.
+	Open(ctx context.Context, name string) (io.ReadCloser, error)
+	// Put makes an object of size bytes, which is durable once Put returns.
+	Put(ctx context.Context, name string, r io.Reader, size int64) error
+	// Reader returns a reader of an object of size bytes, which is opened when it is read.
+	Reader(ctx context.Context, name string, size int64) ObjectReader
+	// Ready removes what writes that were broken off before a moment have left.
+	Ready(ctx context.Context, before time.Time) error
+	// Remove removes an object; that it is not there is no error.
+	Remove(ctx context.Context, name string) error
+	// Stat returns the size of an object in bytes, and when it was written.
+	Stat(ctx context.Context, name string) (size int64, modified time.Time, err error)
+}
+
+// ObjectReader reads an object in any order. It is an alias, so that an object store needs no import of this package.
+type ObjectReader = interface {
+	io.ReadSeekCloser
+	// Begin asks for what is read next, so that one that is not there is seen now.
+	Begin() error
+	// Expect says that n bytes will be read from where the reader is.
+	Expect(n int64)
+}
+
 // Objects says in which object store content is.
 type Objects struct {
-	Bucket *bucket.Bucket
+	Bucket Bucket
 	// Owner is what the bucket knows the data directory by. What one server does not need it removes, so that two must
 	// not have the same bucket.
 	Owner string
@@ -53,7 +84,7 @@ func OpenObjects(ctx context.Context, dir string, in Objects, log *slog.Logger) 
 }
 
 // Owner returns what a bucket knows the data directory by that it belongs to, "" if it belongs to none.
-func Owner(ctx context.Context, b *bucket.Bucket) (string, error) {
+func Owner(ctx context.Context, b Bucket) (string, error) {
 	r, err := b.Open(ctx, ownerName)
 	if fault.Is(err, fault.NotFound) {
 		return "", nil
@@ -71,7 +102,7 @@ func Owner(ctx context.Context, b *bucket.Bucket) (string, error) {
 // what the object store has for time, as long as that is not far ahead.
 type objects struct {
 	s     *Store
-	in    *bucket.Bucket
+	in    Bucket
 	cache cache
 	sends chan struct{}
 
@@ -117,11 +148,11 @@ func (o *objects) renew(ctx context.Context, digest string, size int64) (bool, e
 	if err := o.s.mark(digest); err != nil {
 		return false, err
 	}
-	found, err := o.in.Stat(ctx, digest)
+	found, _, err := o.in.Stat(ctx, digest)
 	if fault.Is(err, fault.NotFound) {
 		return false, nil
 	}
-	return err == nil && found.Size == size, o.failed(ctx, digest, err)
+	return err == nil && found == size, o.failed(ctx, digest, err)
 }
 
 func (o *objects) take(ctx context.Context, b *Blob) error {
@@ -203,14 +234,14 @@ func (o *objects) open(digest string, size int64) (io.ReadSeekCloser, error) {
 
 // there makes sure that content is in the bucket, as far as can be seen without reading it.
 func (o *objects) there(ctx context.Context, digest string, size int64) error {
-	found, err := o.in.Stat(ctx, digest)
+	found, _, err := o.in.Stat(ctx, digest)
 	switch {
 	case fault.Is(err, fault.NotFound):
 		return o.s.missing(digest)
 	case err != nil:
 		return o.failed(ctx, digest, err)
-	case found.Size != size:
-		return o.s.damaged(digest, "has %d bytes instead of %d", found.Size, size)
+	case found != size:
+		return o.s.damaged(digest, "has %d bytes instead of %d", found, size)
 	}
 	return nil
 }
@@ -259,14 +290,14 @@ func (o *objects) reader(ctx context.Context, digest string, size int64) *object
 
 // object reads content in the bucket.
 type object struct {
-	*bucket.Reader
+	ObjectReader
 	o      *objects
 	digest string
 }
 
 // Read reads on.
 func (r *object) Read(p []byte) (int, error) {
-	n, err := r.Reader.Read(p)
+	n, err := r.ObjectReader.Read(p)
 	return n, r.told(err)
 }
 
@@ -302,11 +333,11 @@ func (r *object) told(err error) error {
 }
 
 func (o *objects) find(ctx context.Context, digest string) (int64, time.Time, error) {
-	found, err := o.in.Stat(ctx, digest)
+	size, modified, err := o.in.Stat(ctx, digest)
 	if fault.Is(err, fault.NotFound) {
 		return 0, time.Time{}, fault.NotFound.Errorf("blob %s", digest)
 	}
-	return found.Size, o.s.kept(digest, found.Modified), o.failed(ctx, digest, err)
+	return size, o.s.kept(digest, modified), o.failed(ctx, digest, err)
 }
 
 func (o *objects) remove(ctx context.Context, digest string) error {
@@ -318,11 +349,11 @@ func (o *objects) remove(ctx context.Context, digest string) error {
 }
 
 func (o *objects) each(ctx context.Context, after string, fn func(digest string, size int64, at time.Time) error) error {
-	return o.in.EachAfter(ctx, after, func(found bucket.Object) error {
-		if !isDigest(found.Name) {
+	return o.in.EachAfter(ctx, after, func(name string, size int64, modified time.Time) error {
+		if !isDigest(name) {
 			return nil
 		}
-		return fn(found.Name, found.Size, o.s.kept(found.Name, found.Modified))
+		return fn(name, size, o.s.kept(name, modified))
 	})
 }
 
@@ -356,7 +387,7 @@ func (s *Store) Ping(ctx context.Context) error {
 	if !ok {
 		return nil
 	}
-	_, err := o.in.Stat(ctx, ownerName)
+	_, _, err := o.in.Stat(ctx, ownerName)
 	return err
 }
 

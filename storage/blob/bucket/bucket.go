@@ -44,13 +44,6 @@ type Bucket struct {
 	query  string // of the address, with its question mark
 }
 
-// Object is what is said of an object.
-type Object struct {
-	Name     string
-	Size     int64     // in bytes
-	Modified time.Time // by the clock of the object store
-}
-
 // Open reads an address: s3://BUCKET/PREFIX?endpoint=https://HOST:PORT&region=REGION, of which only the bucket is required:
 // the default endpoint is Amazon's. Keys are those of AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, of the file of
 // credentials that Amazon's tools read, or of the machine's role. Nothing is asked of the store yet.
@@ -120,13 +113,14 @@ func (b *Bucket) At(name string) string {
 	return Scheme + b.name + "/" + b.prefix + name + b.query
 }
 
-// Each calls fn with every object whose name has no slash, in the order of their names. It stops at the first error.
-func (b *Bucket) Each(ctx context.Context, fn func(Object) error) error {
+// Each calls fn with every object whose name has no slash, in the order of their names: its size in bytes, and when it was
+// written by the clock of the object store. It stops at the first error.
+func (b *Bucket) Each(ctx context.Context, fn func(name string, size int64, modified time.Time) error) error {
 	return b.EachAfter(ctx, "", fn)
 }
 
 // EachAfter is Each for the objects whose names are after another.
-func (b *Bucket) EachAfter(ctx context.Context, after string, fn func(Object) error) error {
+func (b *Bucket) EachAfter(ctx context.Context, after string, fn func(name string, size int64, modified time.Time) error) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	list := minio.ListObjectsOptions{Prefix: b.prefix}
@@ -141,7 +135,7 @@ func (b *Bucket) EachAfter(ctx context.Context, after string, fn func(Object) er
 		if name == "" || name <= after || strings.Contains(name, "/") {
 			continue // a store may not know where to begin
 		}
-		if err := fn(Object{name, o.Size, o.LastModified}); err != nil {
+		if err := fn(name, o.Size, o.LastModified); err != nil {
 			return err
 		}
 	}
@@ -150,19 +144,20 @@ func (b *Bucket) EachAfter(ctx context.Context, after string, fn func(Object) er
 
 // List returns the names of the objects that Each knows.
 func (b *Bucket) List(ctx context.Context) (names []string, err error) {
-	err = b.Each(ctx, func(o Object) error {
-		names = append(names, o.Name)
+	err = b.Each(ctx, func(name string, _ int64, _ time.Time) error {
+		names = append(names, name)
 		return nil
 	})
 	return names, err
 }
 
-// Stat returns what is said of an object. One that is not there is NotFound.
-func (b *Bucket) Stat(ctx context.Context, name string) (Object, error) {
+// Stat returns the size of an object in bytes, and when it was written by the clock of the object store. One that is not
+// there is NotFound.
+func (b *Bucket) Stat(ctx context.Context, name string) (size int64, modified time.Time, err error) {
 	ctx, stop := context.WithTimeout(ctx, answerTime)
 	defer stop()
 	o, err := b.client.StatObject(ctx, b.name, b.prefix+name, minio.StatObjectOptions{})
-	return Object{name, o.Size, o.LastModified}, b.failed(err, name)
+	return o.Size, o.LastModified, b.failed(err, name)
 }
 
 // Put makes an object of the size bytes that r holds, in constant memory: they are sent with checksums, in parts if they are
@@ -223,12 +218,12 @@ func (b *Bucket) Write(ctx context.Context, name string, write func(io.Writer) e
 
 // Open opens an object, which is asked for as far as it is read. One that is not there is NotFound.
 func (b *Bucket) Open(ctx context.Context, name string) (io.ReadCloser, error) {
-	o, err := b.Stat(ctx, name)
+	size, _, err := b.Stat(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	r := b.Reader(ctx, name, o.Size)
-	r.Expect(o.Size)
+	r := b.Reader(ctx, name, size)
+	r.Expect(size)
 	return r, nil
 }
 

@@ -57,8 +57,8 @@ func TestPutAndRead(t *testing.T) {
 		if !bytes.Equal(store.Get("in/here/x"), data) {
 			t.Errorf("%d bytes: others are kept", size)
 		}
-		if o, err := b.Stat(ctx, "x"); err != nil || o.Size != int64(size) || time.Since(o.Modified) > time.Minute {
-			t.Errorf("%d: %+v, %v", size, o, err)
+		if got, modified, err := b.Stat(ctx, "x"); err != nil || got != int64(size) || time.Since(modified) > time.Minute {
+			t.Errorf("%d: %d, %v, %v", size, got, modified, err)
 		}
 		r := b.Reader(ctx, "x", int64(size))
 		if got, err := io.ReadAll(r); err != nil || !bytes.Equal(got, data) {
@@ -131,7 +131,7 @@ func TestBrokenConnections(t *testing.T) {
 func TestFailures(t *testing.T) {
 	store := buckettest.New(t)
 	b, ctx := open(t, store.Address("")), t.Context()
-	if _, err := b.Stat(ctx, "none"); !fault.Is(err, fault.NotFound) {
+	if _, _, err := b.Stat(ctx, "none"); !fault.Is(err, fault.NotFound) {
 		t.Errorf("none: %v", err)
 	}
 	if _, err := b.Open(ctx, "none"); !fault.Is(err, fault.NotFound) {
@@ -202,7 +202,7 @@ func TestList(t *testing.T) {
 		t.Errorf("%q, %v", got, err)
 	}
 	enough := errors.New("enough")
-	if err := open(t, store.Address("a")).Each(t.Context(), func(bucket.Object) error { return enough }); !errors.Is(err, enough) {
+	if err := open(t, store.Address("a")).Each(t.Context(), func(string, int64, time.Time) error { return enough }); !errors.Is(err, enough) {
 		t.Error(err)
 	}
 }

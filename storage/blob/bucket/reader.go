@@ -14,8 +14,18 @@ import (
 // ahead is how much of an object is asked for at once by who does not say how far he reads, in bytes.
 const ahead = 8 << 20
 
-// Reader reads an object, in any order, asking only for what is read. A connection that breaks is replaced.
-type Reader struct {
+// Reader reads an object, in any order, asking only for what is read. A connection that breaks is replaced. It is an alias,
+// so that what is written for any object store needs no import of this one.
+type Reader = interface {
+	io.ReadSeekCloser
+	// Begin asks for what is read next, so that one that is not there is seen now.
+	Begin() error
+	// Expect says that n bytes will be read from where the reader is, so that they are asked for at once.
+	Expect(n int64)
+}
+
+// reader is a Reader.
+type reader struct {
 	b    *Bucket
 	ctx  context.Context //nolint:containedctx // of the one reading
 	name string
@@ -28,15 +38,15 @@ type Reader struct {
 }
 
 // Reader returns a reader of an object of size bytes. Whether it is there is seen when it reads.
-func (b *Bucket) Reader(ctx context.Context, name string, size int64) *Reader {
-	return &Reader{b: b, ctx: ctx, name: name, size: size}
+func (b *Bucket) Reader(ctx context.Context, name string, size int64) Reader {
+	return &reader{b: b, ctx: ctx, name: name, size: size}
 }
 
 // Expect says that n bytes will be read from where the reader is, so that they are asked for at once.
-func (r *Reader) Expect(n int64) { r.end = r.at + n }
+func (r *reader) Expect(n int64) { r.end = r.at + n }
 
 // Seek goes to another place.
-func (r *Reader) Seek(offset int64, whence int) (int64, error) {
+func (r *reader) Seek(offset int64, whence int) (int64, error) {
 	switch whence {
 	case io.SeekCurrent:
 		offset += r.at
@@ -54,7 +64,7 @@ func (r *Reader) Seek(offset int64, whence int) (int64, error) {
 }
 
 // Begin asks for what is read next, so that one that is not there is seen now.
-func (r *Reader) Begin() error {
+func (r *reader) Begin() error {
 	if r.body != nil || r.at >= r.size {
 		return nil
 	}
@@ -62,7 +72,7 @@ func (r *Reader) Begin() error {
 }
 
 // Read reads on. An object that is not there is NotFound, one that is shorter than was said Internal.
-func (r *Reader) Read(p []byte) (int, error) {
+func (r *reader) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
@@ -95,7 +105,7 @@ func (r *Reader) Read(p []byte) (int, error) {
 }
 
 // ask asks for what is read next.
-func (r *Reader) ask() error {
+func (r *reader) ask() error {
 	end := r.end
 	if end <= r.at {
 		end = r.at + ahead
@@ -119,7 +129,7 @@ func (r *Reader) ask() error {
 	return nil
 }
 
-func (r *Reader) stop() {
+func (r *reader) stop() {
 	if r.body != nil {
 		_ = r.body.Close()
 		r.body = nil
@@ -127,7 +137,7 @@ func (r *Reader) stop() {
 }
 
 // Close gives up what was asked for and not read.
-func (r *Reader) Close() error {
+func (r *reader) Close() error {
 	r.stop()
 	return nil
 }
