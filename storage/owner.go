@@ -14,6 +14,9 @@ type Owner struct {
 	Erase  func(t *Tx, d *Doc) error                                   // the document is erased
 	Leave  func(t *Tx, user string) error                              // the user is deleted
 	Verify func(t *Tx, problem func(format string, args ...any)) error // reports what does not fit together
+
+	// Proofs say, by the kinds of what people sign in with, whether the one of a name is good now.
+	Proofs map[string]func(t *Tx, name string) (bool, error)
 }
 
 // eraseOwned has every owner erase what it keeps about a document.

@@ -246,8 +246,8 @@ func (t *Tx) members(kind byte, of string) (names []string, err error) {
 
 // standing is what a principal who signed in acts by.
 type standing struct {
-	epoch []byte // of the memberships when the groups were read
-	good  func(t *Tx, name string) (bool, error)
+	epoch  []byte // of the memberships when the groups were read
+	proven bool   // only as long as By is good
 }
 
 // Proof is what somebody signed in by, as it can be kept: a kind, and what one of the kind is found by, which
@@ -265,11 +265,21 @@ func (t *Tx) regrouped() error {
 	return t.kv.Set(membersKey, epoch)
 }
 
-// While returns a principal who acts as long as good says so of the name of a proof.
-func (p *Principal) While(by Proof, good func(t *Tx, name string) (bool, error)) *Principal {
+// While returns a principal who acts as long as a proof is good.
+func (p *Principal) While(by Proof) *Principal {
 	as := *p
-	as.By, as.standing.good = by, good
+	as.By, as.standing.proven = by, true
 	return &as
+}
+
+// Proven reports whether a proof is good by now, as the owner of its kind says; one of a kind that nobody knows is not.
+func Proven(t *Tx, by Proof) (bool, error) {
+	for _, o := range t.repo.owners {
+		if good := o.Proofs[by.Kind]; good != nil {
+			return good(t, by.Name)
+		}
+	}
+	return false, nil
 }
 
 // ErrEnded refuses who signed in by what is no longer good.
@@ -280,8 +290,8 @@ func (t *Tx) acting(as *Principal) (*Principal, error) {
 	if as.standing.epoch == nil {
 		return as, nil
 	}
-	if as.standing.good != nil {
-		if ok, err := as.standing.good(t, as.By.Name); err != nil || !ok {
+	if as.standing.proven {
+		if ok, err := Proven(t, as.By); err != nil || !ok {
 			return nil, cmp.Or[error](err, ErrEnded)
 		}
 	}

@@ -39,7 +39,7 @@ var imports = map[string][]string{
 	"storage/outbox":                 {"storage", "storage/kv", "storage/trace", "storage/internal/row"},
 	"storage/trace":                  {},
 	"storage/oauth":                  {"storage", "storage/directory/record", "storage/internal/..."},
-	"storage/credential":             {"storage", "storage/people", "storage/internal/...", "storage/oauth"},
+	"storage/credential":             {"storage", "storage/people", "storage/internal/..."},
 	"storage/failure":                {"storage", "storage/internal/row"},
 	"storage/upload":                 {"storage", "storage/hold", "storage/blob", "storage/disk", "storage/internal/row"},
 	"storage/uisession":              {"storage", "storage/hold", "storage/internal/row"},
@@ -50,7 +50,7 @@ var imports = map[string][]string{
 	"storage/hold":                   {"storage", "storage/blob", "storage/internal/..."},
 	"storage/importer":               {"storage", "storage/blob"},
 	"storage/maintenance":            {"storage", "storage/blob", "storage/kv", "storage/internal/..."},
-	"storage/owner":                  {"storage", "storage/grant", "storage/directory/record", "storage/outbox", "storage/people", "storage/credential", "storage/relation", "storage/subscription", "storage/uisession", "storage/webhook"},
+	"storage/owner":                  {"storage", "storage/grant", "storage/directory/record", "storage/outbox", "storage/oauth", "storage/people", "storage/credential", "storage/relation", "storage/subscription", "storage/uisession", "storage/webhook"},
 	"storage/people":                 {"storage", "storage/kv", "storage/internal/..."},
 	"storage/relation":               {"storage", "storage/kv", "storage/internal/..."},
 	"storage/search":                 {"storage", "storage/blob", "storage/kv", "storage/query", "storage/schema", "storage/text", "storage/internal/..."},
@@ -116,7 +116,7 @@ var imports = map[string][]string{
 	"cmd/survey":                     {},
 	"storage/blob/blobtest":          {}, // names for tests
 	"storage/blob/bucket/buckettest": {}, // an object store for tests
-	"storage/directory/record":       {"storage", "storage/people", "storage/directory", "storage/internal/...", "storage/kv", "storage/query", "storage/schema"},
+	"storage/directory/record":       {"storage", "storage/directory", "storage/internal/...", "storage/kv", "storage/query", "storage/schema"},
 	"engine/mail/mailtest":           {}, // a mail server for tests
 }
 

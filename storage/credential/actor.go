@@ -5,7 +5,6 @@ import (
 
 	"catena/storage"
 	"catena/storage/fault"
-	"catena/storage/oauth"
 )
 
 // Actor says for whom work is done that goes on after the request, and what whoever asked for it signed in by,
@@ -40,11 +39,6 @@ func (a Actor) Principal(tx *storage.Tx) (*storage.Principal, error) {
 	return p, nil
 }
 
-// proofs say of each kind of what one signs in by whether the one of a name is good now.
-var proofs = map[string]func(tx *storage.Tx, name string) (bool, error){
-	byDevice: tokenStands, byKey: keyStands, byPassword: passwordStands, bySession: sessionStands, oauth.Proof: oauth.Stands,
-}
-
 const (
 	byDevice   = "device"
 	byKey      = "key"
@@ -53,9 +47,9 @@ const (
 )
 
 func (a Actor) stands(tx *storage.Tx) (bool, error) {
-	switch good := proofs[a.By.Kind]; {
-	case good != nil:
-		return good(tx, a.By.Name)
+	switch {
+	case a.By.Kind != "":
+		return storage.Proven(tx, a.By)
 	case a.KeyID != 0:
 		return KeyStands(tx, a.KeyID)
 	}

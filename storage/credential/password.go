@@ -16,7 +16,6 @@ import (
 	"catena/storage"
 	"catena/storage/fault"
 	"catena/storage/internal/password"
-	"catena/storage/oauth"
 	"catena/storage/people"
 )
 
@@ -76,7 +75,7 @@ func signedIn(ctx context.Context, repo *storage.Repo, user string, sum []byte) 
 	if err != nil {
 		return nil, err
 	}
-	return p.While(storage.Proof{Kind: byPassword, Name: base64.RawURLEncoding.EncodeToString(sum) + " " + user}, passwordStands), nil
+	return p.While(storage.Proof{Kind: byPassword, Name: base64.RawURLEncoding.EncodeToString(sum) + " " + user}), nil
 }
 
 // passwordStands reports whether a user's password is still that of a sum, which stands before the user's name.
@@ -174,7 +173,9 @@ func GuessPassword(ctx context.Context, repo *storage.Repo, kept, text string) (
 }
 
 // Owner keeps the keys, sessions and tokens of users.
-var Owner = storage.Owner{Name: "credential", Leave: end}
+var Owner = storage.Owner{Name: "credential", Leave: end, Proofs: map[string]func(*storage.Tx, string) (bool, error){
+	byDevice: tokenStands, byKey: keyStands, byPassword: passwordStands, bySession: sessionStands,
+}}
 
 // end removes what stands for a user who is gone: nobody of the same name gets it. Passwords go with
 // the user, and sessions with the password.
@@ -183,13 +184,13 @@ func end(tx *storage.Tx, user string) error {
 		return cmp.Or[error](err, fault.Conflict.Errorf("user %s: still exists", user))
 	}
 	system := tx.As(tx.Repo().System())
-	return cmp.Or(endTokens(system, user), endKeys(system, user), system.Secret(known).Delete(user), oauth.EndAll(system, user))
+	return cmp.Or(endTokens(system, user), endKeys(system, user), system.Secret(known).Delete(user))
 }
 
 // Sweep removes sessions, invitations, codes and counters that are over, and writes what Flush does.
 func Sweep(ctx context.Context, repo *storage.Repo) error {
 	return errors.Join(
 		Flush(ctx, repo), repo.SweepExpired(ctx, sessions, sessionKept), repo.SweepExpired(ctx, invitations, invitationKept),
-		repo.SweepExpired(ctx, known, placeKept), repo.SweepExpired(ctx, counters, password.LongestCount), oauth.Sweep(ctx, repo),
+		repo.SweepExpired(ctx, known, placeKept), repo.SweepExpired(ctx, counters, password.LongestCount),
 	)
 }

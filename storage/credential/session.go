@@ -65,7 +65,7 @@ func SignInSession(ctx context.Context, repo *storage.Repo, token string) (*stor
 	if err != nil {
 		return nil, err
 	}
-	return p.While(storage.Proof{Kind: bySession, Name: name}, sessionStands), nil
+	return p.While(storage.Proof{Kind: bySession, Name: name}), nil
 }
 
 // sessionStands reports whether a session is there, and the password that by which it began.

@@ -243,8 +243,14 @@ func refresh(tx *storage.Tx, g Grant) (*Token, error) {
 	return token, err
 }
 
-// Proof is the kind of proof of who signed in by an access token.
-const Proof = "oauth"
+// byToken is the kind of proof of who signed in by an access token.
+const byToken = "oauth"
+
+// Owner keeps the tokens of clients that act for users.
+var Owner = storage.Owner{
+	Name: "oauth", Sweep: sweep, Proofs: map[string]func(*storage.Tx, string) (bool, error){byToken: stands},
+	Leave: func(tx *storage.Tx, user string) error { return EndAll(tx.As(tx.Repo().System()), user) },
+}
 
 // SignIn returns whom an access token lets its client act for.
 func SignIn(ctx context.Context, repo *storage.Repo, token string) (*storage.Principal, error) {
@@ -267,7 +273,7 @@ func SignIn(ctx context.Context, repo *storage.Repo, token string) (*storage.Pri
 	case err != nil:
 		return nil, err
 	}
-	return p.While(storage.Proof{Kind: Proof, Name: e.ID + " " + user}, Stands), nil
+	return p.While(storage.Proof{Kind: byToken, Name: e.ID + " " + user}), nil
 }
 
 // byAccess returns the entry of a good access token.
@@ -298,9 +304,9 @@ func good(tx *storage.Tx, e *record.Entry) (bool, error) {
 	return err == nil, err
 }
 
-// Stands reports whether what somebody signed in by still is: the entry of the id that the name of a proof
+// stands reports whether what somebody signed in by still is: the entry of the id that the name of a proof
 // begins with, of the user whom it ends with. A token that is refreshed is the same entry.
-func Stands(tx *storage.Tx, name string) (bool, error) {
+func stands(tx *storage.Tx, name string) (bool, error) {
 	id, user, _ := strings.Cut(name, " ")
 	d, err := kept(tx, tokens)
 	if err != nil {
@@ -316,7 +322,7 @@ func Stands(tx *storage.Tx, name string) (bool, error) {
 	return good(tx, e)
 }
 
-// Sweep removes codes that nobody used in time.
-func Sweep(ctx context.Context, repo *storage.Repo) error {
+// sweep removes codes that nobody used in time.
+func sweep(ctx context.Context, repo *storage.Repo) error {
 	return repo.SweepExpired(ctx, codes, codeKept)
 }

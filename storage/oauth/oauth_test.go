@@ -270,7 +270,7 @@ func TestStored(t *testing.T) {
 	if !w.stored("my://unused") {
 		t.Fatal("no row of a code")
 	}
-	if err := oauth.Sweep(t.Context(), w.Repo); err != nil || w.stored("my://unused") {
+	if err := oauth.Owner.Sweep(t.Context(), w.Repo); err != nil || w.stored("my://unused") {
 		t.Errorf("a code that is over stays: %v", err)
 	}
 	w.refused(oauth.Grant{Client: "open", Code: unused}, "invalid_grant")

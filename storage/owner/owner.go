@@ -6,6 +6,7 @@ import (
 	"catena/storage/credential"
 	"catena/storage/directory/record"
 	"catena/storage/grant"
+	"catena/storage/oauth"
 	"catena/storage/outbox"
 	"catena/storage/people"
 	"catena/storage/relation"
@@ -16,11 +17,12 @@ import (
 
 // All are the owners that every repository has.
 var All = []storage.Owner{
-	record.Owner,
+	record.Owner(shown),
 	outbox.Owner,
 	people.Owner,
 	grant.Owner,
 	credential.Owner,
+	oauth.Owner,
 	relation.Owner,
 	subscription.Owner,
 	uisession.Owner,

@@ -12,18 +12,32 @@ import (
 // registry is which directories the repositories of a store have.
 type registry struct {
 	atomic.Pointer[directory.Registry]
+	shown atomic.Pointer[map[string]Shown]
 }
 
-// Owner gives repositories for which nothing else is declared the default directories.
-var Owner = storage.Owner{Name: "directory", Open: func(_ context.Context, r *storage.Repo) error {
-	known := row.Of[registry](r.Memory())
-	if known.Load() != nil {
-		return nil
-	}
-	all, err := directory.Load(r.Types(), directory.Defaults())
-	known.Store(all)
-	return err
-}}
+// Shown says how a directory shows what another package keeps.
+type Shown struct {
+	// Named are the fields for whose texts Find finds names without reading all rows.
+	Named []string
+	Find  func(tx *storage.Tx, text string) (names []string, err error)
+	// Fields returns the fields of what a row of a name says.
+	Fields func(name string, row []byte) (map[string]string, error)
+}
+
+// Owner gives repositories for which nothing else is declared the default directories, which show what is kept in the
+// tables of the names of shown.
+func Owner(shown map[string]Shown) storage.Owner {
+	return storage.Owner{Name: "directory", Open: func(_ context.Context, r *storage.Repo) error {
+		known := row.Of[registry](r.Memory())
+		known.shown.Store(&shown)
+		if known.Load() != nil {
+			return nil
+		}
+		all, err := directory.Load(r.Types(), directory.Defaults())
+		known.Store(all)
+		return err
+	}}
+}
 
 // Use gives repositories the directories that are declared. It comes before Owner among the owners.
 func Use(all *directory.Registry) storage.Owner {

@@ -5,14 +5,16 @@ import (
 	"encoding/json"
 
 	"catena/storage/fault"
-	"catena/storage/people"
+	"catena/storage/internal/row"
 )
 
-// shownNames are the fields of entries that stand for users and groups by which these are
-// found without reading all.
-var shownNames = map[string][]string{
-	"groups": {"groupname", "grouplabel"},
-	"users":  {"username", "firstName", "lastName", "email"},
+// shows returns how the directory shows what is kept elsewhere.
+func (d *Directory) shows() (Shown, error) {
+	all := row.Of[registry](d.tx.Repo().Memory()).shown.Load()
+	if all == nil || (*all)[d.Shows].Fields == nil {
+		return Shown{}, fault.Internal.Errorf("directory %s: %s cannot be shown", d.Name, d.Shows)
+	}
+	return (*all)[d.Shows], nil
 }
 
 // shownEntry is the entry that stands for a user or group.
@@ -28,20 +30,13 @@ func (d *Directory) shownEntry(name string) (*Entry, error) {
 // standIn makes an entry of the row of a user or group. Passwords are not in these rows, and
 // their field reads as of every directory.
 func (d *Directory) standIn(name string, raw []byte) (*Entry, error) {
-	var values map[string]string
-	switch d.Shows {
-	case "users":
-		var u people.User
-		if err := json.Unmarshal(raw, &u); err != nil {
-			return nil, fault.Internal.Errorf("user %s: %w", name, err)
-		}
-		values = map[string]string{"username": name, "firstName": u.FirstName, "lastName": u.LastName, "email": u.Email, "company": u.Company}
-	default:
-		var g people.Group
-		if err := json.Unmarshal(raw, &g); err != nil {
-			return nil, fault.Internal.Errorf("group %s: %w", name, err)
-		}
-		values = map[string]string{"groupname": name, "grouplabel": g.Label, "description": g.Description}
+	shows, err := d.shows()
+	if err != nil {
+		return nil, err
+	}
+	values, err := shows.Fields(name, raw)
+	if err != nil {
+		return nil, err
 	}
 	e := &Entry{d.Directory, name, map[string]any{}}
 	for field, text := range values {
@@ -86,17 +81,17 @@ func (d *Directory) walkShown(q Query, match, take func(*Entry) bool) error {
 
 // shownBy returns the names of those whom a field asked for finds, if one does.
 func (d *Directory) shownBy(q Query) (names []string, ok bool, err error) {
-	for _, field := range shownNames[d.Shows] {
+	shows, err := d.shows()
+	if err != nil {
+		return nil, false, err
+	}
+	for _, field := range shows.Named {
 		text := q.Starts[field]
 		if s, given := q.Equal[field].(string); given && s != "" {
 			text = s
 		}
 		if text != "" {
-			if d.Shows == "users" {
-				names, err = people.UsersNamed(d.tx, text)
-			} else {
-				names, err = people.GroupsNamed(d.tx, text)
-			}
+			names, err = shows.Find(d.tx, text)
 			return names, true, err
 		}
 	}
