@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"maps"
+	"net/netip"
 	"time"
 
 	"catena/engine/pdf"
@@ -64,8 +65,8 @@ const (
 
 const maxStack = 1000
 
-// Client returns the context with the address that the call came from, for what counts by it.
-func (c *Ctx) Client() context.Context { return WithClient(c, c.run.args.Remote, "") }
+// Remote returns the address that the call came from; the zero value if it came from none.
+func (c *Ctx) Remote() netip.Addr { return c.run.args.Remote }
 
 // Push puts a value on a stack.
 func (c *Ctx) Push(s Stack, v any) error {

@@ -4,8 +4,6 @@ import (
 	"context"
 	"io"
 	"log/slog"
-	"net/netip"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -15,10 +13,8 @@ import (
 	"catena/engine/pdf"
 	"catena/engine/slots"
 	"catena/storage"
-	"catena/storage/credential"
 	"catena/storage/limit"
 	"catena/storage/maintenance"
-	"catena/storage/oauth"
 	"catena/storage/outbox"
 )
 
@@ -31,9 +27,6 @@ type Config struct {
 	PDF    *pdf.Tool        // nil: one that works in this process
 	Clock  func() time.Time // nil: time.Now
 	NewID  func() string    // nil: random UUIDs
-
-	// JWTSecret is what whoever signs JSON web tokens shares with the server; "": none are accepted.
-	JWTSecret string
 }
 
 // Engine runs operations on one repository. Those of a server's repositories share everything else.
@@ -55,7 +48,6 @@ type core struct {
 	live      *live
 	failures  failures
 	counters  counters
-	jwtKey    []byte
 	pdf       *pdf.Tool
 	computing *slots.Slots // for long computations
 	busy      sync.Map     // idempotency keys of calls under way
@@ -64,7 +56,7 @@ type core struct {
 // New makes an engine.
 func New(c Config) *Engine {
 	e := &Engine{repo: c.Repo, core: &core{
-		limits: c.Limits, log: c.Log, clock: c.Clock, newID: c.NewID, jwtKey: []byte(c.JWTSecret), pdf: c.PDF,
+		limits: c.Limits, log: c.Log, clock: c.Clock, newID: c.NewID, pdf: c.PDF,
 	}}
 	limit.Fill(&e.limits)
 	e.engines.Store(c.Repo, e)
@@ -131,82 +123,6 @@ func (e *Engine) Limits() Limits { return e.limits }
 
 // Traces returns the traces of recent calls.
 func (e *Engine) Traces() *TraceStore { return e.traces }
-
-// WithClient returns a context for what a client asks, who shows the text that NewDevice returned; "" if none. Wrong
-// passwords are counted by it.
-func WithClient(ctx context.Context, from netip.Addr, device string) context.Context {
-	return credential.WithClient(ctx, from, device)
-}
-
-// NetworkOf is what counts as one client: an address, or in IPv6 the network of 64 bits that one household has.
-func NetworkOf(a netip.Addr) netip.Prefix { return credential.Network(a) }
-
-// SignIn checks a password and returns who signed in.
-func (e *Engine) SignIn(ctx context.Context, user, password string) (*Principal, error) {
-	return credential.SignIn(ctx, e.repo, user, password)
-}
-
-// SignInKey checks an API key and returns who it acts for.
-func (e *Engine) SignInKey(ctx context.Context, key string) (*Principal, error) {
-	return credential.SignInKey(ctx, e.repo, key)
-}
-
-// SignInToken returns who a device token or an API key stands for.
-func (e *Engine) SignInToken(ctx context.Context, token string) (*Principal, error) {
-	if strings.HasPrefix(token, "cat_") {
-		return credential.SignInKey(ctx, e.repo, token)
-	}
-	return credential.SignInToken(ctx, e.repo, token)
-}
-
-// SignInDevice returns who a device token acts for, and nobody for an API key: addresses,
-// where these tokens may stand, end up in the logs and histories of others.
-func (e *Engine) SignInDevice(ctx context.Context, token string) (*Principal, error) {
-	return credential.SignInToken(ctx, e.repo, token)
-}
-
-// SignInBearer returns who a bearer token acts for: an API key, a JSON web token if these
-// are accepted, or a token given out by OAuth 2.
-func (e *Engine) SignInBearer(ctx context.Context, token string) (*Principal, error) {
-	switch {
-	case strings.HasPrefix(token, "cat_"):
-		return credential.SignInKey(ctx, e.repo, token)
-	case strings.Count(token, ".") == 2:
-		return e.SignInJWT(ctx, token)
-	}
-	return oauth.SignIn(ctx, e.repo, token)
-}
-
-// OpenSession checks a password and returns a token for a browser, which stands for it until expires.
-func (e *Engine) OpenSession(ctx context.Context, user, password string) (token string, expires time.Time, err error) {
-	return credential.OpenSession(ctx, e.repo, user, password)
-}
-
-// NewDevice returns a text by which a device is known where a user has signed in, and until when. Strangers who guess at
-// the user's password do not keep the user from signing in there.
-func (e *Engine) NewDevice(ctx context.Context, user string) (text string, expires time.Time, err error) {
-	return credential.Device(ctx, e.repo, user)
-}
-
-// SignInSession returns who a browser's token stands for.
-func (e *Engine) SignInSession(ctx context.Context, token string) (*Principal, error) {
-	return credential.SignInSession(ctx, e.repo, token)
-}
-
-// EndSession ends the session of a browser's token.
-func (e *Engine) EndSession(ctx context.Context, token string) error {
-	return credential.EndSession(ctx, e.repo, token)
-}
-
-// Invited returns the name of the user whom an invitation is for.
-func (e *Engine) Invited(ctx context.Context, id, key string) (string, error) {
-	return credential.Invited(ctx, e.repo, id, key)
-}
-
-// Join makes a user of whoever has an invitation's key, and returns the name.
-func (e *Engine) Join(ctx context.Context, id, key, password string) (string, error) {
-	return credential.Join(ctx, e.repo, id, key, password)
-}
 
 // System returns the server itself, which may do everything.
 func (e *Engine) System() *Principal { return e.repo.System() }

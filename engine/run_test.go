@@ -13,6 +13,7 @@ import (
 	"catena/storage/storagetest"
 
 	"catena/storage"
+	"catena/storage/credential"
 	"catena/storage/fault"
 )
 
@@ -325,7 +326,7 @@ func TestExpressions(t *testing.T) {
 	if err := e.Swap(func(s *Set) (*Set, error) { return s.With([]Op{op}) }); err != nil {
 		t.Fatal(err)
 	}
-	admin, err := e.SignIn(context.Background(), "Administrator", storagetest.Password)
+	admin, err := credential.SignIn(context.Background(), e.Repo(), "Administrator", storagetest.Password)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"catena/engine"
+	"catena/storage/credential"
 )
 
 // client is the address of who asks: of the peer, or, where that is a proxy that is trusted, of whoever the proxy says
@@ -30,7 +30,7 @@ func (x *Request) client() netip.Addr {
 
 // FromClient is the request's context with the client that wrong passwords are counted by.
 func (x *Request) FromClient() context.Context {
-	return engine.WithClient(x.HTTP.Context(), x.client(), x.Cookie(DeviceCookie))
+	return credential.WithClient(x.HTTP.Context(), x.client(), x.Cookie(DeviceCookie))
 }
 
 // proxy reports whether an address is that of a proxy that is trusted.

@@ -73,8 +73,7 @@ func TestWire(t *testing.T) {
 				Storage: func(c *storage.Config) {
 					c.Types, c.Clock, c.Owners = types, ticking(), append(slices.Clip(c.Owners), record.Use(directories))
 				},
-				Engine: func(c *engine.Config) { c.JWTSecret = secret },
-				Rest:   func(c *rest.Config) { c.Portal = secret },
+				Rest: func(c *rest.Config) { c.JWTSecret, c.Portal = secret, secret },
 			})
 			p := &player{t: t, s: s, file: f, vars: signatures(t)}
 			p.vars["base"] = s.URL + "/nuxeo"

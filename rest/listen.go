@@ -11,7 +11,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"catena/engine"
+	"catena/storage/credential"
 )
 
 // piece is how much of an answer a client must take within Limits.Stall, in bytes.
@@ -81,7 +81,7 @@ func peerOf(a net.Addr) netip.Prefix {
 	if !ok {
 		return netip.Prefix{}
 	}
-	return engine.NetworkOf(at.AddrPort().Addr())
+	return credential.Network(at.AddrPort().Addr())
 }
 
 // conn is a connection that breaks when its client takes nothing any more.

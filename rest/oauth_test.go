@@ -13,7 +13,6 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 
-	"catena/engine"
 	"catena/rest"
 	"catena/rest/resttest"
 )
@@ -211,8 +210,7 @@ func TestOAuth(t *testing.T) {
 // TestSignedTokens checks JSON web tokens and what a portal says.
 func TestSignedTokens(t *testing.T) {
 	s := resttest.Start(t, resttest.Config{
-		Engine: func(c *engine.Config) { c.JWTSecret = "shared" },
-		Rest:   func(c *rest.Config) { c.Portal = "portal" },
+		Rest: func(c *rest.Config) { c.JWTSecret, c.Portal = "shared", "portal" },
 	})
 	s.User("bob")
 	sign := func(method jwt.SigningMethod, key any, claims jwt.MapClaims) string {

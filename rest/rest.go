@@ -20,6 +20,7 @@ import (
 
 	"catena/engine"
 	"catena/storage/limit"
+	"catena/storage/signin"
 )
 
 // Config says what a server serves and to whom.
@@ -41,6 +42,7 @@ type Config struct {
 	DeckSources []string             // other web origins that slides may show pictures, films and frames of
 	Mounts      []Mount              // other handlers behind the same checks
 	Ready       []Check              // besides the store
+	JWTSecret   string               // secret shared with who signs JSON web tokens; "": none are accepted
 	Portal      string               // secret shared with a portal that signs users in; "": none does
 	As          *engine.Principal    // who asks when a request does not say; only for a handler nobody else reaches
 }
@@ -108,6 +110,7 @@ type Check struct {
 // Handler answers requests.
 type Handler struct {
 	Config
+	SignIn   *signin.Authenticator
 	api, top *router
 	hosts    map[string]bool
 	anyHost  bool
@@ -134,6 +137,7 @@ func New(c Config, table func(*Handler) Table) *Handler {
 	if s.Metrics == nil {
 		s.Metrics = prometheus.NewRegistry()
 	}
+	s.SignIn = signin.New(s.Engine.Repo(), s.JWTSecret)
 	s.ContextPath = strings.TrimSuffix(s.ContextPath, "/")
 	s.Base = strings.TrimSuffix(s.Base, "/")
 	limit.Fill(&s.Limits)

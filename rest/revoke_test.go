@@ -16,6 +16,7 @@ import (
 	"catena/rest"
 	"catena/rest/resttest"
 	"catena/storage"
+	"catena/storage/credential"
 	"catena/storage/people"
 	"catena/storage/upload"
 )
@@ -136,7 +137,7 @@ func (e *ending) device() (headers []string, ends func()) {
 // session is a browser's, with the token that its pages know.
 func (e *ending) session() (headers []string, ends func()) {
 	e.t.Helper()
-	token, _, err := e.Engine.OpenSession(e.t.Context(), "bob", resttest.Password)
+	token, _, err := credential.OpenSession(e.t.Context(), e.Engine.Repo(), "bob", resttest.Password)
 	if err != nil {
 		e.t.Fatal(err)
 	}

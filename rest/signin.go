@@ -62,7 +62,7 @@ func (x *Request) signInPage() (ok bool, err error) {
 	if !hmac.Equal([]byte(token), []byte(CSRFOf(session))) {
 		return true, fault.Denied.Errorf("sign-in: the page belongs to another session").WithCode(fault.CodeNotSignedIn)
 	}
-	if x.As, err = x.Server.Engine.SignInSession(x.HTTP.Context(), session); fault.Is(err, fault.Denied) {
+	if x.As, err = x.Server.SignIn.Session(x.HTTP.Context(), session); fault.Is(err, fault.Denied) {
 		err = fault.Denied.Errorf("sign-in: the session has expired").WithCode(fault.CodeNotSignedIn)
 	}
 	return true, err
@@ -78,7 +78,7 @@ func (x *Request) visit() error {
 	if session == "" {
 		return nil
 	}
-	as, err := x.Server.Engine.SignInSession(x.HTTP.Context(), session)
+	as, err := x.Server.SignIn.Session(x.HTTP.Context(), session)
 	switch {
 	case err == nil:
 		x.As, x.Session = as, session
@@ -130,7 +130,7 @@ func (x *Request) See(path string) error {
 // signIn finds out who asks from the Authorization header or a token header. Clients also put
 // tokens into addresses that they hand to viewers; our own log leaves those parts out.
 func (x *Request) signIn() error {
-	ctx, e := x.HTTP.Context(), x.Server.Engine
+	ctx, by := x.HTTP.Context(), x.Server.SignIn
 	var err error
 	switch auth := x.HTTP.Header["Authorization"]; {
 	case len(auth) == 1 && hasScheme(auth[0], "Basic "):
@@ -138,15 +138,15 @@ func (x *Request) signIn() error {
 		if !ok {
 			return fault.Denied.Errorf("sign-in: malformed Authorization header").WithCode(fault.CodeNotSignedIn)
 		}
-		x.As, err = e.SignIn(x.FromClient(), user, password)
+		x.As, err = by.Password(x.FromClient(), user, password)
 	case len(auth) == 1 && hasScheme(auth[0], "Bearer "):
-		x.As, err = e.SignInBearer(ctx, strings.TrimSpace(auth[0][len("Bearer "):]))
+		x.As, err = by.Bearer(ctx, strings.TrimSpace(auth[0][len("Bearer "):]))
 	case len(auth) == 0 && len(x.HTTP.Header["X-Authentication-Token"]) == 1:
-		x.As, err = e.SignInToken(ctx, x.HTTP.Header["X-Authentication-Token"][0])
+		x.As, err = by.Token(ctx, x.HTTP.Header["X-Authentication-Token"][0])
 	case len(auth) == 0 && x.addressed("token"):
-		x.As, err = e.SignInDevice(ctx, x.Query().Get("token"))
+		x.As, err = by.Device(ctx, x.Query().Get("token"))
 	case len(auth) == 0 && x.addressed("access_token"):
-		x.As, err = e.SignInBearer(ctx, x.Query().Get("access_token"))
+		x.As, err = by.Bearer(ctx, x.Query().Get("access_token"))
 	case len(auth) == 0 && x.portal():
 		x.As, err = x.signInPortal()
 	case len(auth) == 0 && x.Server.As != nil:

@@ -82,7 +82,6 @@ type branch struct {
 type openOptions struct {
 	durability    badger.Durability
 	adminPassword string
-	jwtSecret     string
 	limits        limits
 	smtp          smtp
 	base          string // public address
@@ -223,7 +222,7 @@ func (a *app) arm(ctx context.Context, o openOptions, self string) error {
 	if set, err = chains.Builtin(set); err != nil {
 		return err
 	}
-	a.engine = engine.New(engine.Config{Repo: a.repo, Set: set, PDF: a.pdf, Limits: o.limits.engine, Log: a.log, JWTSecret: o.jwtSecret})
+	a.engine = engine.New(engine.Config{Repo: a.repo, Set: set, PDF: a.pdf, Limits: o.limits.engine, Log: a.log})
 	a.deploy("scripts", a.scripts.Load(ctx, a.engine))
 	a.deploy("chains", a.chains.Load(ctx, a.engine))
 	a.deploy("listeners", a.listeners.Load(ctx, a.engine))

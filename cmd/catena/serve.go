@@ -140,7 +140,7 @@ func (s *serve) check() error {
 }
 
 func (s *serve) options() openOptions {
-	o := openOptions{adminPassword: s.adminPassword, jwtSecret: s.jwtSecret, limits: s.limits, smtp: s.smtp, exports: s.exportFolder, driveTests: s.driveTests, chromium: s.chromium, base: s.public(), repositories: s.repositories}
+	o := openOptions{adminPassword: s.adminPassword, limits: s.limits, smtp: s.smtp, exports: s.exportFolder, driveTests: s.driveTests, chromium: s.chromium, base: s.public(), repositories: s.repositories}
 	o.egress = egress.Config{Allow: s.egressAllow, Plain: s.egressHTTP}
 	if s.relaxed {
 		o.durability = badger.Relaxed
@@ -186,7 +186,7 @@ func (s *serve) run(ctx context.Context, g *global, out io.Writer) (err error) {
 	}
 	h := a.handler(rest.Config{
 		Access: access, Metrics: registry, NoMetrics: s.metricsAddr != "",
-		ContextPath: s.contextPath, Base: s.baseURL, Hosts: s.hosts, Origins: s.origins, Portal: s.portalSecret, DeckSources: s.deckSources,
+		ContextPath: s.contextPath, Base: s.baseURL, Hosts: s.hosts, Origins: s.origins, JWTSecret: s.jwtSecret, Portal: s.portalSecret, DeckSources: s.deckSources,
 		Limits: s.limits.rest, RateExempt: exempt, Proxies: proxies, Contact: s.contact, Ready: s.probes(),
 	})
 	base := cmp.Or(s.baseURL, s.certificate.address(l.Addr().String()))

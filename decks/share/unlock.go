@@ -20,7 +20,7 @@ func (p openShareParams) unlock(c *engine.Ctx, d *storage.Doc, l *link) (locked 
 	if len(p.Password) > maxPassword {
 		return map[string]any{"locked": "wrong_password"}, nil
 	}
-	ok, wait, err := credential.GuessPassword(c.Client(), c.Tx.Repo(), l.Password, p.Password)
+	ok, wait, err := credential.GuessPassword(credential.WithClient(c, c.Remote(), ""), c.Tx.Repo(), l.Password, p.Password)
 	switch {
 	case err != nil || ok:
 		return nil, err

@@ -75,13 +75,13 @@ func (w *world) key() begun {
 		key, text, err = credential.CreateKey(tx, credential.Key{User: "bob", Scope: credential.ScopeWrite})
 		return err
 	})())
-	as, err := w.e.SignInKey(w.t.Context(), text)
+	as, err := credential.SignInKey(w.t.Context(), w.Repo, text)
 	w.must(err)
 	return begun{as: as, ends: w.writes(func(tx *storage.Tx) error { return credential.RevokeKey(tx, key.ID) })}
 }
 
 func (w *world) password() *engine.Principal {
-	as, err := w.e.SignIn(w.t.Context(), "bob", storagetest.Password)
+	as, err := credential.SignIn(w.t.Context(), w.Repo, "bob", storagetest.Password)
 	w.must(err)
 	return as
 }
@@ -92,15 +92,15 @@ func (w *world) device(id string) begun {
 		token, err = credential.AcquireToken(tx, credential.DeviceToken{Application: "Drive", Device: id, Permission: "ReadWrite"})
 		return err
 	}))
-	as, err := w.e.SignInToken(w.t.Context(), token)
+	as, err := credential.SignInToken(w.t.Context(), w.Repo, token)
 	w.must(err)
 	return begun{as: as, ends: w.writes(func(tx *storage.Tx) error { return credential.RevokeToken(tx, token) })}
 }
 
 func (w *world) session() begun {
-	token, _, err := w.e.OpenSession(w.t.Context(), "bob", storagetest.Password)
+	token, _, err := credential.OpenSession(w.t.Context(), w.Repo, "bob", storagetest.Password)
 	w.must(err)
-	as, err := w.e.SignInSession(w.t.Context(), token)
+	as, err := credential.SignInSession(w.t.Context(), w.Repo, token)
 	w.must(err)
 	return begun{as: as, ends: func() error { return credential.EndSession(w.t.Context(), w.Repo, token) }}
 }
@@ -115,7 +115,7 @@ func (w *world) grant() (*engine.Principal, *oauth.Token) {
 	})())
 	token, err := oauth.Carry(w.t.Context(), w.Repo, oauth.Grant{Client: "open", User: "bob"})
 	w.must(err)
-	as, err := w.e.SignInBearer(w.t.Context(), token.Access)
+	as, err := oauth.SignIn(w.t.Context(), w.Repo, token.Access)
 	w.must(err)
 	return as, token
 }

@@ -7,6 +7,7 @@ import (
 
 	"catena/engine"
 	"catena/storage"
+	"catena/storage/credential"
 	"catena/storage/fault"
 	"catena/storage/storagetest"
 )
@@ -26,7 +27,7 @@ func TestKeyLife(t *testing.T) {
 	if _, err := run(admin, "User.CreateOrUpdate", map[string]any{"username": "bob", "password": "open sesame"}); err != nil {
 		t.Fatal(err)
 	}
-	bob, err := e.SignIn(ctx, "bob", "open sesame")
+	bob, err := credential.SignIn(ctx, e.Repo(), "bob", "open sesame")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +36,7 @@ func TestKeyLife(t *testing.T) {
 		t.Fatal(err)
 	}
 	made := v.(map[string]any)
-	reader, err := e.SignInKey(ctx, made["key"].(string))
+	reader, err := credential.SignInKey(ctx, e.Repo(), made["key"].(string))
 	if err != nil || reader.Name != "bob" || !reader.ReadOnly {
 		t.Fatalf("signed in as %+v, %v; want bob, reading only", reader, err)
 	}
@@ -57,7 +58,7 @@ func TestKeyLife(t *testing.T) {
 	if _, err := run(bob, "Key.Revoke", map[string]any{"id": made["id"]}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := e.SignInKey(ctx, made["key"].(string)); !fault.Is(err, fault.Denied) {
+	if _, err := credential.SignInKey(ctx, e.Repo(), made["key"].(string)); !fault.Is(err, fault.Denied) {
 		t.Errorf("signed in with a revoked key: %v", err)
 	}
 }

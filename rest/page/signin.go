@@ -9,6 +9,7 @@ import (
 
 	"catena/rest"
 	"catena/rest/web"
+	"catena/storage/credential"
 	"catena/storage/fault"
 )
 
@@ -42,7 +43,7 @@ func openSession(x *rest.Request) error {
 	if err != nil {
 		return err
 	}
-	token, expires, err := x.Server.Engine.OpenSession(x.FromClient(), f.Get("user"), f.Get("password"))
+	token, expires, err := credential.OpenSession(x.FromClient(), x.Server.Engine.Repo(), f.Get("user"), f.Get("password"))
 	switch {
 	case fault.CodeOf(err) == fault.CodeTooManyAttempts:
 		x.Wait(http.StatusTooManyRequests, err)
@@ -53,7 +54,7 @@ func openSession(x *rest.Request) error {
 		return err
 	}
 	x.SetCookie(rest.SessionCookie, token, x.Prefix()+"/", expires)
-	device, expires, err := x.Server.Engine.NewDevice(x.HTTP.Context(), f.Get("user"))
+	device, expires, err := credential.Device(x.HTTP.Context(), x.Server.Engine.Repo(), f.Get("user"))
 	if err != nil {
 		return err
 	}
@@ -73,7 +74,7 @@ func closeSession(x *rest.Request) error {
 	if !hmac.Equal([]byte(f.Get("csrf")), []byte(rest.CSRFOf(x.Session))) {
 		return fault.Denied.Errorf("the page belongs to another session")
 	}
-	if err := x.Server.Engine.EndSession(x.HTTP.Context(), x.Session); err != nil {
+	if err := credential.EndSession(x.HTTP.Context(), x.Server.Engine.Repo(), x.Session); err != nil {
 		return err
 	}
 	x.SetCookie(rest.SessionCookie, "", x.Prefix()+"/", time.Time{})

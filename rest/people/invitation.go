@@ -7,6 +7,7 @@ import (
 	"catena/rest"
 	"catena/rest/page"
 	"catena/rest/web"
+	"catena/storage/credential"
 	"catena/storage/fault"
 )
 
@@ -21,7 +22,7 @@ func InvitationRoutes() []rest.Route {
 // invitationForm asks somebody who was invited for a password.
 func invitationForm(x *rest.Request) error {
 	key := x.Query().Get("key")
-	name, err := x.Server.Engine.Invited(x.HTTP.Context(), x.Segments.Get("id"), key)
+	name, err := credential.Invited(x.HTTP.Context(), x.Server.Engine.Repo(), x.Segments.Get("id"), key)
 	if err != nil {
 		return page.Fail(x, err)
 	}
@@ -41,14 +42,14 @@ func acceptInvitation(x *rest.Request) error {
 		return err
 	}
 	id, key := x.Segments.Get("id"), f.Get("key")
-	name, err := x.Server.Engine.Invited(x.HTTP.Context(), id, key)
+	name, err := credential.Invited(x.HTTP.Context(), x.Server.Engine.Repo(), id, key)
 	if err != nil {
 		return page.Fail(x, err)
 	}
 	if f.Get("password") != f.Get("again") {
 		return askNewPassword(x, http.StatusBadRequest, name, key, "The two passwords differ.")
 	}
-	_, err = x.Server.Engine.Join(x.HTTP.Context(), id, key, f.Get("password"))
+	_, err = credential.Join(x.HTTP.Context(), x.Server.Engine.Repo(), id, key, f.Get("password"))
 	if fault.Is(err, fault.Invalid) {
 		return askNewPassword(x, http.StatusBadRequest, name, key, page.Sentence(rest.Message(err, "")))
 	}

@@ -9,11 +9,11 @@ import (
 	"strings"
 	"time"
 
-	"catena/engine"
 	"catena/rest"
 	"catena/rest/page"
 	"catena/rest/web"
 	"catena/storage/fault"
+	"catena/storage/oauth"
 )
 
 // OAuthRoutes are the addresses of signing in by OAuth 2, and that of device tokens.
@@ -27,8 +27,8 @@ func OAuthRoutes() []rest.Route {
 }
 
 // oauthRequest is what a client asks of a user, from a query or a form.
-func oauthRequest(v url.Values) (engine.OAuthRequest, error) {
-	q := engine.OAuthRequest{
+func oauthRequest(v url.Values) (oauth.Request, error) {
+	q := oauth.Request{
 		Client: v.Get("client_id"), RedirectURI: v.Get("redirect_uri"),
 		Challenge: v.Get("code_challenge"), Method: v.Get("code_challenge_method"),
 	}
@@ -44,7 +44,7 @@ func authorize(x *rest.Request) error {
 	if err != nil {
 		return err
 	}
-	c, back, granted, err := x.Server.Engine.OAuthClient(x.HTTP.Context(), x.As, q)
+	c, back, granted, err := oauth.Ask(x.HTTP.Context(), x.Server.Engine.Repo(), x.As, q)
 	if err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func authorizeSubmit(x *rest.Request) error {
 	if err != nil {
 		return err
 	}
-	_, back, _, err := x.Server.Engine.OAuthClient(x.HTTP.Context(), x.As, q)
+	_, back, _, err := oauth.Ask(x.HTTP.Context(), x.Server.Engine.Repo(), x.As, q)
 	if err != nil {
 		return err
 	}
@@ -95,8 +95,8 @@ func authorizeSubmit(x *rest.Request) error {
 }
 
 // authorized goes back to the client with a code.
-func authorized(x *rest.Request, q engine.OAuthRequest, back, state string) error {
-	code, err := x.Server.Engine.Authorize(x.HTTP.Context(), x.As, q)
+func authorized(x *rest.Request, q oauth.Request, back, state string) error {
+	code, err := oauth.Authorize(x.HTTP.Context(), x.Server.Engine.Repo(), x.As, q)
 	if err != nil {
 		return err
 	}
@@ -129,7 +129,7 @@ func oauthToken(x *rest.Request) error {
 	if err != nil {
 		return err
 	}
-	g := engine.OAuthGrant{Client: f.Get("client_id"), Secret: f.Get("client_secret")}
+	g := oauth.Grant{Client: f.Get("client_id"), Secret: f.Get("client_secret")}
 	if id, secret, ok := x.HTTP.BasicAuth(); ok && g.Client == "" {
 		g.Client, g.Secret = id, secret
 	}
@@ -139,7 +139,7 @@ func oauthToken(x *rest.Request) error {
 	case grantRefresh:
 		g.Refresh = f.Get("refresh_token")
 	case grantJWT:
-		as, err := x.Server.Engine.SignInJWT(x.HTTP.Context(), f.Get("assertion"))
+		as, err := x.Server.SignIn.JWT(x.HTTP.Context(), f.Get("assertion"))
 		if err != nil {
 			return oauthProblem(x, fault.Invalid.Errorf("assertion is not valid").WithCode(fault.CodeInvalidGrant))
 		}
@@ -149,7 +149,7 @@ func oauthToken(x *rest.Request) error {
 	default:
 		return oauthProblem(x, fault.Invalid.Errorf("grant_type %q is unknown", typ).WithCode(fault.CodeUnsupportedGrantType))
 	}
-	token, err := x.Server.Engine.OAuthToken(x.FromClient(), g)
+	token, err := oauth.Carry(x.FromClient(), x.Server.Engine.Repo(), g)
 	if err != nil {
 		return oauthProblem(x, err)
 	}
