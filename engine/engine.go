@@ -27,6 +27,8 @@ type Config struct {
 	PDF    *pdf.Tool        // nil: one that works in this process
 	Clock  func() time.Time // nil: time.Now
 	NewID  func() string    // nil: random UUIDs
+
+	Uploads Uploads
 }
 
 // Engine runs operations on one repository. Those of a server's repositories share everything else.
@@ -49,6 +51,7 @@ type core struct {
 	failures  failures
 	counters  counters
 	pdf       *pdf.Tool
+	uploads   Uploads
 	computing *slots.Slots // for long computations
 	busy      sync.Map     // idempotency keys of calls under way
 }
@@ -56,7 +59,7 @@ type core struct {
 // New makes an engine.
 func New(c Config) *Engine {
 	e := &Engine{repo: c.Repo, core: &core{
-		limits: c.Limits, log: c.Log, clock: c.Clock, newID: c.NewID, pdf: c.PDF,
+		limits: c.Limits, log: c.Log, clock: c.Clock, newID: c.NewID, pdf: c.PDF, uploads: c.Uploads,
 	}}
 	limit.Fill(&e.limits)
 	e.engines.Store(c.Repo, e)

@@ -11,7 +11,6 @@ import (
 	"catena/storage"
 	"catena/storage/blob"
 	"catena/storage/search"
-	"catena/storage/upload"
 )
 
 // Void stands for no input; as an output it passes the input on.
@@ -29,8 +28,6 @@ type (
 	Docs = storage.Docs
 	// Page is a part of a list of documents.
 	Page = storage.Page
-	// Part is a file on its way into a batch, or a chunk of one.
-	Part = upload.Part
 	// Principal is who acts.
 	Principal = storage.Principal
 	// Props are property values by xpath.

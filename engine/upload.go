@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"context"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -10,8 +8,22 @@ import (
 	"catena/storage"
 	"catena/storage/fault"
 	"catena/storage/schema"
-	"catena/storage/upload"
 )
+
+// Uploads finds files that clients upload before the call that names them. The zero value finds none.
+type Uploads struct {
+	Batch func(v map[string]any) string                                 // the batch of the file that a value describes; "": it describes none
+	File  func(tx *storage.Tx, v map[string]any) (*storage.Blob, error) // that file
+	Drop  func(tx *storage.Tx, batch string) error                      // ends a batch whose files were taken
+}
+
+// batch returns the batch of the file that a value describes; "" if it describes none.
+func (u *Uploads) batch(v map[string]any) string {
+	if u.Batch == nil {
+		return ""
+	}
+	return u.Batch(v)
+}
 
 // taken is a batch that files were taken from, and the transaction of whom it belongs to.
 type taken struct {
@@ -23,14 +35,18 @@ type taken struct {
 // there is none, or the description is another one. When a writing call ends well, the batches
 // whose files it took end too, unless the call keeps them.
 func (c *Ctx) Uploaded(m map[string]any) (*storage.Blob, error) {
-	if c.Tx == nil || upload.BatchIn(m) == "" {
+	if c.Tx == nil || c.run == nil {
 		return nil, nil
 	}
-	b, err := upload.Described(c.Tx, m)
-	if err != nil || b == nil || c.run == nil {
+	from := &c.run.e.uploads
+	id := from.batch(m)
+	if id == "" {
+		return nil, nil
+	}
+	b, err := from.File(c.Tx, m)
+	if err != nil || b == nil {
 		return b, err
 	}
-	id := upload.BatchIn(m)
 	if !slices.ContainsFunc(c.run.taken, func(t taken) bool { return t.batch == id }) {
 		c.run.taken = append(c.run.taken, taken{id, c.Tx})
 	}
@@ -43,16 +59,11 @@ func (r *running) dropTaken(tx *storage.Tx) error {
 		return nil
 	}
 	for _, t := range r.taken {
-		if err := upload.Drop(t.tx, t.batch); err != nil && !fault.Is(err, fault.NotFound) {
+		if err := r.e.uploads.Drop(t.tx, t.batch); err != nil && !fault.Is(err, fault.NotFound) {
 			return err
 		}
 	}
 	return nil
-}
-
-// TakePart takes a file or a chunk in for a batch of the principal's, as upload.Take does.
-func (e *Engine) TakePart(ctx context.Context, as *Principal, batch string, p Part, in io.Reader, size, max int64) (*Blob, func(), error) {
-	return upload.Take(ctx, e.Repo(), as, batch, p, in, size, max)
 }
 
 // filed puts uploaded files in the place of their descriptions among properties.
@@ -108,7 +119,7 @@ func (c *Ctx) filedIn(v any, depth int) (filing, error) {
 			}
 		}
 	case map[string]any:
-		if upload.BatchIn(v) != "" {
+		if c.run != nil && c.run.e.uploads.batch(v) != "" {
 			b, err := c.Uploaded(v)
 			if b == nil {
 				return filing{changed: true}, err

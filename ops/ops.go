@@ -44,6 +44,9 @@ import (
 // Owners keep data about documents and users beside those below storage.
 var Owners = []storage.Owner{drive.Owner, models.Owner}
 
+// Uploads finds uploaded files for an engine.
+var Uploads = upload.Files
+
 // Config is what operations know of the server. The zero value is a server without configuration.
 type Config struct {
 	Outside      blob.Outside

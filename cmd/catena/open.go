@@ -222,7 +222,7 @@ func (a *app) arm(ctx context.Context, o openOptions, self string) error {
 	if set, err = chains.Builtin(set); err != nil {
 		return err
 	}
-	a.engine = engine.New(engine.Config{Repo: a.repo, Set: set, PDF: a.pdf, Limits: o.limits.engine, Log: a.log})
+	a.engine = engine.New(engine.Config{Repo: a.repo, Set: set, PDF: a.pdf, Limits: o.limits.engine, Log: a.log, Uploads: ops.Uploads})
 	a.deploy("scripts", a.scripts.Load(ctx, a.engine))
 	a.deploy("chains", a.chains.Load(ctx, a.engine))
 	a.deploy("listeners", a.listeners.Load(ctx, a.engine))

@@ -151,7 +151,7 @@ func (w *world) start() error {
 	decks.Listen(s.repo)
 	workflow.Watch(s.repo)
 	sender := delivery.New(s.repo, w.got.post, log, nil)
-	s.engine = engine.New(engine.Config{Repo: s.repo, Set: d.set, Log: log, NewID: w.newID})
+	s.engine = engine.New(engine.Config{Repo: s.repo, Set: d.set, Log: log, NewID: w.newID, Uploads: ops.Uploads})
 	w.server = s
 	w.loop(s, "text", s.repo.RunText)
 	w.loop(s, "jobs", func(ctx context.Context) error {

@@ -23,6 +23,9 @@ var Ops = []engine.Op{
 	put,
 }
 
+// Files are the files of batches, for an engine to find.
+var Files = engine.Uploads{Batch: upload.BatchIn, File: upload.Described, Drop: upload.Drop}
+
 // info is what is said about a file of a batch.
 func info(u *upload.File) map[string]any {
 	m := map[string]any{"name": u.Name, "size": u.Size, "uploadType": kind(u)}

@@ -9,6 +9,7 @@ import (
 	"catena/rest"
 	"catena/rest/automation"
 	"catena/storage/fault"
+	"catena/storage/upload"
 )
 
 // uploadRoutes are the addresses of batches, and of conversions.
@@ -127,7 +128,7 @@ func uploadFile(x *rest.Request) error {
 // tells two requests with one idempotency key apart.
 func takePart(x *rest.Request, params rest.Values) (*engine.Blob, func(), error) {
 	batch, _ := params["batch"].(string)
-	var p engine.Part
+	var p upload.Part
 	p.Name, _ = params["name"].(string)
 	p.Type, _ = params["type"].(string)
 	p.Index, _ = params["fileIdx"].(int)
@@ -137,7 +138,7 @@ func takePart(x *rest.Request, params rest.Values) (*engine.Blob, func(), error)
 	if x.HTTP.Header.Get("Idempotency-Key") != "" {
 		size = -1
 	}
-	b, done, err := x.Engine.TakePart(x.HTTP.Context(), x.As, batch, p, x.Moving(), size, x.BlobLimit())
+	b, done, err := upload.Take(x.HTTP.Context(), x.Engine.Repo(), x.As, batch, p, x.Moving(), size, x.BlobLimit())
 	if fault.Is(err, fault.Limit) {
 		err = rest.TooLarge("file", x.BlobLimit())
 	}

@@ -71,7 +71,7 @@ func Start(t testing.TB, c Config) *Server {
 	check(t, err)
 	set, err = chains.Builtin(set)
 	check(t, err)
-	ec := engine.Config{Repo: repo, Set: set, Log: quiet}
+	ec := engine.Config{Repo: repo, Set: set, Log: quiet, Uploads: ops.Uploads}
 	if c.Engine != nil {
 		c.Engine(&ec)
 	}
