@@ -446,3 +446,9 @@ func (x *Request) led(e *encoder, a *Answer) {
 		a.Status, a.Location = http.StatusSeeOther, x.Base()+"/api/v1/uisession/"+url.PathEscape(e.download)+"/file"
 	}
 }
+
+// DeckValue runs an operation on decks, which all are in the first repository, and returns its result.
+func (x *Request) DeckValue(call engine.Call) (any, error) {
+	x.Engine = x.Server.Engine
+	return x.Value(call)
+}

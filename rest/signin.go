@@ -24,6 +24,7 @@ import (
 const (
 	SessionCookie = "catena_session"
 	DeviceCookie  = "catena_device" // says that somebody has signed in by a password here
+	ShareCookie   = "catena_share"  // holds the key that the password of a private link opens
 	csrfHeader    = "X-Csrf-Token"
 	maxForm       = 64 << 10
 )

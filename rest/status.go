@@ -56,6 +56,22 @@ func StatusOf(err error) int {
 	return Statuses[fault.Of(err)]
 }
 
+// DeckStatusOf returns the status of an error of the deck service, which tells what it cannot
+// read (400) from what it understands and refuses (422).
+func DeckStatusOf(err error) int {
+	switch fault.CodeOf(err) {
+	case fault.CodeJSON, fault.CodeMalformedJSON, fault.CodeBodyIncomplete, fault.CodeUnknownRevision:
+		return http.StatusBadRequest
+	case fault.CodeNotAcceptable:
+		return http.StatusNotAcceptable
+	}
+	status := StatusOf(err)
+	if status == http.StatusBadRequest {
+		return http.StatusUnprocessableEntity
+	}
+	return status
+}
+
 // problem is the body of every error: the platform's members and those of RFC 9457.
 type problem struct {
 	EntityType string  `json:"entity-type"`

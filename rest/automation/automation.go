@@ -2,15 +2,9 @@
 package automation
 
 import (
-	"bytes"
-	"encoding/json"
 	"net/http"
-	"net/url"
 
-	"catena/engine"
-	"catena/engine/entity"
 	"catena/rest"
-	"catena/storage/fault"
 )
 
 // Routes are the addresses of operations and of their runs.
@@ -35,17 +29,6 @@ func Routes() []rest.Route {
 	}
 }
 
-// invocation is the body of an automation call.
-type invocation struct {
-	input      json.RawMessage
-	params     json.RawMessage
-	vars       map[string]any
-	context    json.RawMessage
-	properties []string // an old way to ask for schemas
-	files      []*engine.Blob
-	body       []byte
-}
-
 // invoke runs the operation that the address names on the input that the body names.
 func invoke(x *rest.Request) error {
 	if x.PrefersAsync() {
@@ -55,162 +38,7 @@ func invoke(x *rest.Request) error {
 	if err != nil {
 		return err
 	}
-	return Run(x, name, nil)
-}
-
-// Run runs an operation; input, if any, goes before what the body says.
-func Run(x *rest.Request, name string, input engine.Lazy) error {
-	call, re, err := ReadCall(x, name, input)
-	if err != nil {
-		return err
-	}
-	return x.Run(call, re)
-}
-
-// ReadCall reads the request as a call of an operation.
-func ReadCall(x *rest.Request, name string, input engine.Lazy) (engine.Call, rest.Reply, error) {
-	if !x.Engine.Set().Allowed(name, x.As, x.Door()) {
-		return engine.Call{}, rest.Reply{}, unknownOperation(x, name)
-	}
-	x.Invoked = name
-	inv, err := readInvocation(x)
-	if err != nil {
-		return engine.Call{}, rest.Reply{}, err
-	}
-	return callOf(x, name, inv, input)
-}
-
-// callOf makes a call of an operation of what its body says.
-func callOf(x *rest.Request, name string, inv *invocation, input engine.Lazy) (engine.Call, rest.Reply, error) {
-	call := engine.Call{Op: name, RawParams: inv.params, Vars: inv.vars, Asked: &engine.Asked{Context: inv.context}}
-	switch {
-	case input != nil:
-		call.Input = input
-	case len(inv.files) == 1:
-		call.Input = inv.files[0]
-	case len(inv.files) > 1:
-		call.Input = engine.Blobs(inv.files)
-	case inv.input != nil:
-		var err error
-		if call.Input, err = resolvable(inv.input); err != nil {
-			return call, rest.Reply{}, err
-		}
-		call.Asked.Input = inv.input
-	}
-	if d, ok := x.Engine.Set().Op(name); ok {
-		deprecated(x, d)
-	}
-	o := x.Options()
-	o.Properties = rest.AppendItems(o.Properties, inv.properties)
-	return call, rest.Reply{Status: http.StatusOK, Body: inv.body, Files: inv.files, Options: o}, nil
-}
-
-func unknownOperation(x *rest.Request, name string) error {
-	return x.Engine.Set().Missing(name, x.As, x.Door())
-}
-
-// resolvable reads an input or a variable. Objects, lists and texts that name documents are
-// resolved once the transaction is open.
-func resolvable(raw json.RawMessage) (any, error) {
-	if raw[0] == '{' || raw[0] == '[' || bytes.HasPrefix(raw, []byte(`"doc`)) {
-		return engine.Lazy(func(c *engine.Ctx) (any, error) { return entity.Decode(c, raw) }), nil
-	}
-	return engine.ParseJSON(raw)
-}
-
-// readInvocation reads the body of a call, in any of its content types.
-func readInvocation(x *rest.Request) (*invocation, error) {
-	inv := &invocation{}
-	if err := readCall(x, inv); err != nil {
-		return nil, err
-	}
-	if len(inv.body) == 0 {
-		return nil, fault.Invalid.Errorf("body: is empty").WithCode(fault.CodeBodyEmpty)
-	}
-	return inv, inv.parse()
-}
-
-// readCall reads the JSON of a call, and its files.
-func readCall(x *rest.Request, inv *invocation) error {
-	if x.Bodyless() {
-		return nil
-	}
-	typ, ps, err := x.Media()
-	switch {
-	case err != nil:
-	case rest.IsJSON(typ):
-		inv.body, err = x.ReadBody()
-	case typ == rest.MIMEForm:
-		inv.body, err = readForm(x)
-	default:
-		inv.body, inv.files, err = x.ReadParts(ps["boundary"], true)
-		if err == nil && len(inv.files) == 0 {
-			err = fault.Invalid.Errorf("body: multipart contains no file").WithCode(fault.CodeBodyIncomplete)
-		}
-	}
-	return err
-}
-
-// readForm reads JSON from the field jsondata of a form.
-func readForm(x *rest.Request) ([]byte, error) {
-	body, err := x.ReadBody()
-	if err != nil {
-		return nil, err
-	}
-	form, err := url.ParseQuery(string(body))
-	if err != nil {
-		return nil, fault.Invalid.Errorf("body: malformed form")
-	}
-	return []byte(form.Get("jsondata")), nil
-}
-
-// parse takes the JSON body apart. Members it does not know are ignored.
-func (inv *invocation) parse() error {
-	if err := rest.CheckJSON(inv.body); err != nil {
-		return err
-	}
-	return rest.Members(inv.body, func(name string, value json.RawMessage) error {
-		if string(value) == "null" {
-			return nil // as if it was absent
-		}
-		switch name {
-		case "input":
-			inv.input = value
-		case "params":
-			if value[0] != '{' {
-				return fault.Invalid.Errorf("body: params must be an object").In("params")
-			}
-			inv.params = value
-		case "context":
-			inv.context = value
-			return inv.variables(value)
-		case "documentProperties":
-			var s string
-			if json.Unmarshal(value, &s) == nil {
-				inv.properties = []string{s}
-			}
-		}
-		return nil
-	})
-}
-
-// variables takes the variables of a call in.
-func (inv *invocation) variables(raw json.RawMessage) error {
-	if raw[0] != '{' {
-		return fault.Invalid.Errorf("body: context must be an object").In("context")
-	}
-	inv.vars = map[string]any{}
-	return rest.Members(raw, func(name string, value json.RawMessage) error {
-		switch {
-		case string(value) == "null":
-			return nil // as if it was absent
-		case name == "ChainParameters":
-			return fault.Invalid.Errorf("body: context variable ChainParameters is reserved").In("context/ChainParameters")
-		}
-		v, err := resolvable(value)
-		inv.vars[name] = v
-		return err
-	})
+	return x.Invoke(name, nil)
 }
 
 // registry answers with every operation and chain the caller may run.
@@ -228,7 +56,7 @@ func describe(x *rest.Request) error {
 	set := x.Engine.Set()
 	doc, ok := set.DescribeOp(name)
 	if !ok || !set.Allowed(name, x.As, x.Door()) {
-		return unknownOperation(x, name)
+		return set.Missing(name, x.As, x.Door())
 	}
 	return x.Described(doc)
 }
@@ -239,7 +67,7 @@ func invokeAsync(x *rest.Request) error {
 	if err != nil {
 		return err
 	}
-	call, re, err := ReadCall(x, name, nil)
+	call, re, err := x.ReadCall(name, nil)
 	if err != nil {
 		return err
 	}

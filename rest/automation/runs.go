@@ -188,18 +188,11 @@ func retryRun(x *rest.Request) error {
 	if err := x.Enter(f.Repository); err != nil {
 		return err
 	}
-	if !x.Engine.Set().Allowed(f.Op, x.As, x.Door()) {
-		return unknownOperation(x, f.Op)
-	}
-	x.Invoked = f.Op
-	inv := &invocation{}
-	if inv.body, err = json.Marshal(invoked{d.Input, d.Params, d.Context}); err != nil {
+	body, err := json.Marshal(invoked{d.Input, d.Params, d.Context})
+	if err != nil {
 		return err
 	}
-	if err := inv.parse(); err != nil {
-		return err
-	}
-	call, re, err := callOf(x, f.Op, inv, nil)
+	call, re, err := x.CallAgain(f.Op, body)
 	if err != nil {
 		return err
 	}

@@ -66,18 +66,12 @@ func Holds(path string) bool {
 // described makes a handler that describes the deck service in one revision.
 func described(revision string) rest.HandlerFunc {
 	return func(x *rest.Request) error {
-		v, err := Value(x, engine.Call{Op: "Deck.Describe", Params: rest.Values{"revision": revision, "base": x.Host()}, As: x.Server.Engine.Guest()})
+		v, err := x.DeckValue(engine.Call{Op: "Deck.Describe", Params: rest.Values{"revision": revision, "base": x.Host()}, As: x.Server.Engine.Guest()})
 		if err != nil {
 			return err
 		}
 		return x.JSON(http.StatusOK, v)
 	}
-}
-
-// Value runs an operation on decks, which all are in the first repository, and returns its result.
-func Value(x *rest.Request, call engine.Call) (any, error) {
-	x.Engine = x.Server.Engine
-	return x.Value(call)
 }
 
 // revisionOf is the revision asked for: by header, by the address, by the key; else both.

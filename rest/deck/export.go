@@ -23,7 +23,7 @@ func (s *service) downloadExport(x *rest.Request) error {
 
 // sendFile sends the file that a call returns.
 func sendFile(x *rest.Request, call engine.Call, inline bool) error {
-	v, err := Value(x, call)
+	v, err := x.DeckValue(call)
 	if err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func (s *service) exportEvents(x *rest.Request) error {
 
 // exportState reads an export as its caller.
 func exportState(x *rest.Request, call engine.Call) (rest.Progress, error) {
-	v, err := Value(x, call)
+	v, err := x.DeckValue(call)
 	if err != nil {
 		return rest.Progress{}, err
 	}

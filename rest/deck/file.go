@@ -22,8 +22,8 @@ func (s *service) openFile(x *rest.Request) error {
 	return sendFile(x, engine.Call{Op: opFile, RawParams: p.Close()}, true)
 }
 
-// SendFile sends the picture that number and name stand for.
-func SendFile(x *rest.Request, p rest.Values) error {
+// sendPictureFile sends the picture that number and name stand for.
+func sendPictureFile(x *rest.Request, p rest.Values) error {
 	p["address"] = fmt.Sprintf("files/%s/%s", p["number"], p["name"])
 	delete(p, "number")
 	delete(p, "name")

@@ -9,22 +9,6 @@ import (
 	"catena/storage/fault"
 )
 
-// StatusOf returns the status of an error of the deck service, which tells what it cannot
-// read (400) from what it understands and refuses (422).
-func StatusOf(err error) int {
-	switch fault.CodeOf(err) {
-	case fault.CodeJSON, fault.CodeMalformedJSON, fault.CodeBodyIncomplete, fault.CodeUnknownRevision:
-		return http.StatusBadRequest
-	case fault.CodeNotAcceptable:
-		return http.StatusNotAcceptable
-	}
-	status := rest.StatusOf(err)
-	if status == http.StatusBadRequest {
-		return http.StatusUnprocessableEntity
-	}
-	return status
-}
-
 // deckProblem is the error body of the deck service (RFC 9457).
 type deckProblem struct {
 	Type      string      `json:"type"`
@@ -49,7 +33,7 @@ type deckPoint struct {
 
 // Fail writes err as the deck service does.
 func Fail(x *rest.Request, err error) error {
-	status := StatusOf(err)
+	status := rest.DeckStatusOf(err)
 	p := deckProblem{
 		Type: x.ProblemType(err), Title: http.StatusText(status), Status: status, Detail: http.StatusText(status),
 		Instance: x.Prefix() + x.HTTP.URL.Path, Code: fault.Word(err), RequestID: x.ID,

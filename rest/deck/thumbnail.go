@@ -30,12 +30,12 @@ func (s *service) thumbnail(x *rest.Request) error {
 	if err != nil || id < 1 {
 		return fault.NotFound.Errorf("number %.40q: does not exist", text)
 	}
-	return SendThumbnail(x, rest.Values{"id": id})
+	return sendThumbnail(x, rest.Values{"id": id})
 }
 
-// SendThumbnail waits a moment for a picture, and looks whenever a job has ended; then there is a card,
+// sendThumbnail waits a moment for a picture, and looks whenever a job has ended; then there is a card,
 // or for those who have something better to show meanwhile only word of when to ask again.
-func SendThumbnail(x *rest.Request, p rest.Values) error {
+func sendThumbnail(x *rest.Request, p rest.Values) error {
 	if text := x.Query().Get("slide"); text != "" {
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil || n < 1 {
@@ -97,5 +97,5 @@ func notDrawn(x *rest.Request) error {
 }
 
 func drawn(x *rest.Request, p rest.Values) (any, error) {
-	return Value(x, engine.Call{Op: opThumbnail, Params: p})
+	return x.DeckValue(engine.Call{Op: opThumbnail, Params: p})
 }

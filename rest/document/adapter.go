@@ -7,7 +7,6 @@ import (
 
 	"catena/engine"
 	"catena/rest"
-	"catena/rest/automation"
 	"catena/storage/fault"
 )
 
@@ -67,7 +66,7 @@ func allAdapters() []adapter {
 		{method: "GET", name: "convert", op: "Resource.Convert", query: "converter type format"},
 		{method: "POST", name: "convert", op: "Resource.Convert", body: rest.FormBody, or: http.StatusAccepted, do: scheduleConversion, says: "Converts the document's file; with async=true in the background."},
 		{method: "GET", name: "emptyWithDefault", op: "Resource.Empty", query: "type name"},
-		{method: "POST", name: "op", args: "op", body: rest.CallBody, or: http.StatusNoContent, says: "Runs an operation on the document.", do: func(x *rest.Request, in engine.Lazy, args string) error { return automation.Run(x, args, in) }},
+		{method: "POST", name: "op", args: "op", body: rest.CallBody, or: http.StatusNoContent, says: "Runs an operation on the document.", do: func(x *rest.Request, in engine.Lazy, args string) error { return x.Invoke(args, in) }},
 		{method: "GET", name: "preview", op: "Resource.Preview", do: preview},
 		{method: "GET", name: "pp", args: "providerName", op: "Repository.PageProvider", query: queryQuery, params: providerParams, do: providerOn},
 		{method: "GET", name: "rendition", args: "name", op: "Resource.Rendition"},

@@ -7,7 +7,6 @@ import (
 
 	"catena/engine"
 	"catena/rest"
-	"catena/rest/automation"
 	"catena/storage/fault"
 	"catena/storage/upload"
 )
@@ -198,7 +197,7 @@ func executeBatch(x *rest.Request) error {
 		return err
 	}
 	input := func(c *engine.Ctx) (any, error) { return c.Call("Upload.Content", nil, params) }
-	call, re, err := automation.ReadCall(x, name, input)
+	call, re, err := x.ReadCall(name, input)
 	if err != nil {
 		return err
 	}

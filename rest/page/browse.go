@@ -17,7 +17,7 @@ const (
 // ownDecks is the console's first page.
 func ownDecks(x *rest.Request) error {
 	if x.Guest() {
-		return x.See("/ui/login?next=" + url.QueryEscape(Site(x).Page))
+		return x.See("/ui/login?next=" + url.QueryEscape(x.Site().Page))
 	}
 	q := x.Query()
 	l, err := browse(x, rest.Values{"words": q.Get("words"), "trashed": q.Has("trash")})
@@ -25,8 +25,8 @@ func ownDecks(x *rest.Request) error {
 		return err
 	}
 	l.Words, l.Trash = q.Get("words"), q.Has("trash")
-	p, err := Site(x).Decks(l)
-	return Show(x, http.StatusOK, p, err)
+	p, err := x.Site().Decks(l)
+	return x.Show(http.StatusOK, p, err)
 }
 
 // profile is the page of a user's decks for everyone.
@@ -39,8 +39,8 @@ func profile(x *rest.Request) error {
 	if err != nil {
 		return err
 	}
-	p, err := Site(x).Profile(l)
-	return Show(x, http.StatusOK, p, err)
+	p, err := x.Site().Profile(l)
+	return x.Show(http.StatusOK, p, err)
 }
 
 // browse reads the page of decks that the address names.

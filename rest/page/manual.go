@@ -11,11 +11,11 @@ import (
 // Manual answers with the first page of the manual, or with what a search finds in it.
 func Manual(x *rest.Request) error {
 	if q := x.Query().Get("q"); q != "" {
-		p, err := Site(x).SearchManual(q)
-		return Show(x, http.StatusOK, p, err)
+		p, err := x.Site().SearchManual(q)
+		return x.Show(http.StatusOK, p, err)
 	}
-	p, err := Site(x).Manual(docs.Pages()[0])
-	return showPublic(x, p, err)
+	p, err := x.Site().Manual(docs.Pages()[0])
+	return x.ShowPublic(p, err)
 }
 
 // ManualPage answers with a page of the manual.
@@ -28,6 +28,6 @@ func ManualPage(x *rest.Request) error {
 	if found == nil {
 		return fault.NotFound.Errorf("manual page %.100q", name)
 	}
-	p, err := Site(x).Manual(found)
-	return showPublic(x, p, err)
+	p, err := x.Site().Manual(found)
+	return x.ShowPublic(p, err)
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"catena/rest"
-	"catena/rest/deck"
 	"catena/rest/web"
 	"catena/storage/fault"
 )
@@ -15,13 +14,13 @@ func ErrorCodes(x *rest.Request) error {
 	var kinds []web.Kind
 	for k := range fault.Kinds() {
 		kind := web.Kind{Name: k.String(), Meaning: k.Meaning(), Status: statusText(rest.Statuses[k]), Passes: k.Passes()}
-		if deck := deck.StatusOf(k.Errorf("")); deck != rest.Statuses[k] {
+		if deck := rest.DeckStatusOf(k.Errorf("")); deck != rest.Statuses[k] {
 			kind.DeckStatus = statusText(deck)
 		}
 		kinds = append(kinds, kind)
 	}
-	p, err := Site(x).Problems(kinds, explained())
-	return showPublic(x, p, err)
+	p, err := x.Site().Problems(kinds, explained())
+	return x.ShowPublic(p, err)
 }
 
 // explained are all codes for the page.
@@ -31,7 +30,7 @@ func explained() []web.Code {
 		code := web.Code{Name: c.String(), When: c.When(), Remedy: c.Remedy()}
 		for _, k := range c.Kinds() {
 			code.Kinds = append(code.Kinds, k.String())
-			for _, status := range [...]int{rest.StatusOf(k.Errorf("").WithCode(c)), deck.StatusOf(k.Errorf("").WithCode(c))} {
+			for _, status := range [...]int{rest.StatusOf(k.Errorf("").WithCode(c)), rest.DeckStatusOf(k.Errorf("").WithCode(c))} {
 				if s := statusText(status); !slices.Contains(code.Statuses, s) {
 					code.Statuses = append(code.Statuses, s)
 				}

@@ -14,7 +14,7 @@ import (
 // Reference is the page that tells people of every operation they may run, by category.
 func Reference(x *rest.Request) error {
 	if x.Guest() {
-		return x.See("/ui/login?next=" + url.QueryEscape(Site(x).Page))
+		return x.See("/ui/login?next=" + url.QueryEscape(x.Site().Page))
 	}
 	set := x.Engine.Set()
 	docs := set.Describe(func(name string) bool { return set.Allowed(name, x.As, x.Door()) })
@@ -38,8 +38,8 @@ func Reference(x *rest.Request) error {
 		slices.SortFunc(f.Operations, func(a, b web.Operation) int { return strings.Compare(a.ID, b.ID) })
 		list[i] = *f
 	}
-	p, err := Site(x).Reference(list)
-	return Show(x, http.StatusOK, p, err)
+	p, err := x.Site().Reference(list)
+	return x.Show(http.StatusOK, p, err)
 }
 
 func told(d *engine.OpDoc) web.Operation {

@@ -15,8 +15,8 @@ import (
 
 // askSignIn is the page that asks for user and password.
 func askSignIn(x *rest.Request, status int, next, name, message string) error {
-	p, err := Site(x).SignIn(&web.Form{Next: next, Name: name, Message: message})
-	return Show(x, status, p, err)
+	p, err := x.Site().SignIn(&web.Form{Next: next, Name: name, Message: message})
+	return x.Show(status, p, err)
 }
 
 // local returns an address on this server to go on to; any other becomes the console.

@@ -9,7 +9,6 @@ import (
 	"catena/decks/field"
 	"catena/engine"
 	"catena/rest"
-	"catena/rest/deck"
 	"catena/rest/web"
 	"catena/storage/fault"
 )
@@ -19,8 +18,6 @@ const (
 	opView  = "Deck.View"
 	opShare = "Deck.OpenShare"
 )
-
-const shareCookie = "catena_share"
 
 // showing answers with something of a deck that the viewer may see; still says whether that is so later on.
 type showing func(x *rest.Request, d *web.Deck, still func() error) error
@@ -49,7 +46,7 @@ func ownPage(make func(web.Site, *web.Deck) (*web.Page, error)) rest.HandlerFunc
 	return func(x *rest.Request) error {
 		d, err := viewDeck(x)
 		if x.Guest() && (err == nil || fault.Is(err, fault.NotFound)) {
-			return x.See("/ui/login?next=" + url.QueryEscape(Site(x).Page))
+			return x.See("/ui/login?next=" + url.QueryEscape(x.Site().Page))
 		}
 		if err != nil {
 			return err
@@ -57,8 +54,8 @@ func ownPage(make func(web.Site, *web.Deck) (*web.Page, error)) rest.HandlerFunc
 		if !d.Editable {
 			return fault.Denied.Errorf("only the owner of the deck may see this page")
 		}
-		p, err := make(Site(x), d)
-		return Show(x, http.StatusOK, p, err)
+		p, err := make(x.Site(), d)
+		return x.Show(http.StatusOK, p, err)
 	}
 }
 
@@ -81,7 +78,7 @@ func viewDeck(x *rest.Request) (*web.Deck, error) {
 
 // object runs an operation whose result is an object.
 func object(x *rest.Request, op string, p rest.Values) (rest.Values, error) {
-	v, err := deck.Value(x, engine.Call{Op: op, Params: p})
+	v, err := x.DeckValue(engine.Call{Op: op, Params: p})
 	if err != nil {
 		return nil, err
 	}
@@ -125,15 +122,15 @@ func showDeck(x *rest.Request, d *web.Deck, _ func() error) error {
 		return x.See(d.Path + "/fullscreen?print-pdf")
 	}
 	listed(x, d)
-	p, err := Site(x).View(d, x.HTTP.URL.RawQuery)
-	return Show(x, http.StatusOK, p, err)
+	p, err := x.Site().View(d, x.HTTP.URL.RawQuery)
+	return x.Show(http.StatusOK, p, err)
 }
 
 // showSlides is the sandboxed document with the slides.
 func showSlides(x *rest.Request, d *web.Deck, _ func() error) error {
 	listed(x, d)
-	p, err := Site(x).Slides(d, web.SlideOptions{Frame: web.Frame(x.Query().Get("frame")), Print: x.Query().Has("print-pdf"), Sources: x.Server.DeckSources})
-	return Show(x, http.StatusOK, p, err)
+	p, err := x.Site().Slides(d, web.SlideOptions{Frame: web.Frame(x.Query().Get("frame")), Print: x.Query().Has("print-pdf"), Sources: x.Server.DeckSources})
+	return x.Show(http.StatusOK, p, err)
 }
 
 // listed keeps search engines away from what is not for everyone.
@@ -152,7 +149,7 @@ func sharePage(show showing) rest.HandlerFunc {
 		}
 		x.Writer.Header().Set("X-Robots-Tag", "noindex, nofollow")
 		m, err := object(x, opShare, rest.Values{
-			"token": token, "pass": x.Cookie(shareCookie), "count": looks(x), "agent": x.HTTP.UserAgent(),
+			"token": token, "pass": x.Cookie(rest.ShareCookie), "count": looks(x), "agent": x.HTTP.UserAgent(),
 			"referrer": x.HTTP.Referer(), "base": x.Host(),
 		})
 		if err != nil {
@@ -164,7 +161,7 @@ func sharePage(show showing) rest.HandlerFunc {
 		d := deckOf(m, "/share/"+url.PathEscape(token))
 		d.Editable, d.Shared, d.Public = false, true, false
 		still := func() error {
-			m, err := object(x, opShare, rest.Values{"token": token, "pass": x.Cookie(shareCookie), "probe": true})
+			m, err := object(x, opShare, rest.Values{"token": token, "pass": x.Cookie(rest.ShareCookie), "probe": true})
 			if locked := rest.Member[string](m, "locked"); err == nil && locked != "" {
 				err = fault.Denied.Errorf("share link: %s", locked)
 			}
@@ -193,8 +190,8 @@ func askPassword(x *rest.Request, token, locked string, m rest.Values) error {
 		f.Message = "Too many wrong passwords. Wait a minute and try again."
 		x.Writer.Header().Set("Retry-After", fmtInt(rest.Member[int64](m, "retry_after")))
 	}
-	p, err := Site(x).Password(f)
-	return Show(x, status, p, err)
+	p, err := x.Site().Password(f)
+	return x.Show(status, p, err)
 }
 
 // unlockShare takes the password of a private link. Who knows it gets a cookie that is good
@@ -217,7 +214,7 @@ func unlockShare(x *rest.Request) error {
 	}
 	path := "/share/" + url.PathEscape(token)
 	if pass := rest.Member[string](m, "pass"); pass != "" {
-		x.SetCookie(shareCookie, pass, x.Prefix()+path, time.Time{})
+		x.SetCookie(rest.ShareCookie, pass, x.Prefix()+path, time.Time{})
 	}
 	return x.See(path)
 }

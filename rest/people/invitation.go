@@ -5,7 +5,6 @@ import (
 	"net/url"
 
 	"catena/rest"
-	"catena/rest/page"
 	"catena/rest/web"
 	"catena/storage/credential"
 	"catena/storage/fault"
@@ -24,15 +23,15 @@ func invitationForm(x *rest.Request) error {
 	key := x.Query().Get("key")
 	name, err := credential.Invited(x.HTTP.Context(), x.Server.Engine.Repo(), x.Segments.Get("id"), key)
 	if err != nil {
-		return page.Fail(x, err)
+		return rest.FailPage(x, err)
 	}
 	return askNewPassword(x, http.StatusOK, name, key, "")
 }
 
 func askNewPassword(x *rest.Request, status int, name, key, message string) error {
 	action := x.Prefix() + "/site/userInvitation/enterpassword/" + url.PathEscape(x.Segments.Get("id"))
-	p, err := page.Site(x).Invitation(&web.Form{Action: action, Next: key, Name: name, Message: message})
-	return page.Show(x, status, p, err)
+	p, err := x.Site().Invitation(&web.Form{Action: action, Next: key, Name: name, Message: message})
+	return x.Show(status, p, err)
 }
 
 // acceptInvitation makes a user of who was invited, and leads on to signing in.
@@ -44,17 +43,17 @@ func acceptInvitation(x *rest.Request) error {
 	id, key := x.Segments.Get("id"), f.Get("key")
 	name, err := credential.Invited(x.HTTP.Context(), x.Server.Engine.Repo(), id, key)
 	if err != nil {
-		return page.Fail(x, err)
+		return rest.FailPage(x, err)
 	}
 	if f.Get("password") != f.Get("again") {
 		return askNewPassword(x, http.StatusBadRequest, name, key, "The two passwords differ.")
 	}
 	_, err = credential.Join(x.HTTP.Context(), x.Server.Engine.Repo(), id, key, f.Get("password"))
 	if fault.Is(err, fault.Invalid) {
-		return askNewPassword(x, http.StatusBadRequest, name, key, page.Sentence(rest.Message(err, "")))
+		return askNewPassword(x, http.StatusBadRequest, name, key, rest.Sentence(rest.Message(err, "")))
 	}
 	if err != nil {
-		return page.Fail(x, err)
+		return rest.FailPage(x, err)
 	}
 	return x.See("/ui/login")
 }

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"catena/rest"
-	"catena/rest/page"
 	"catena/rest/web"
 	"catena/storage/fault"
 	"catena/storage/oauth"
@@ -58,8 +57,8 @@ func authorize(x *rest.Request) error {
 	if name == "" {
 		name = c.ID
 	}
-	p, err := page.Site(x).Grant(&web.Form{Name: name, Next: x.HTTP.URL.RawQuery}, back)
-	return page.Show(x, http.StatusOK, p, err)
+	p, err := x.Site().Grant(&web.Form{Name: name, Next: x.HTTP.URL.RawQuery}, back)
+	return x.Show(http.StatusOK, p, err)
 }
 
 // authorizeSubmit takes the user's answer and goes back to the client.

@@ -30,7 +30,7 @@ func apiRoutes() []rest.Route {
 
 // topRoutes are the addresses that stand beside /api/v1, of a server until it is done.
 func topRoutes(done <-chan struct{}) []rest.Route {
-	return slices.Concat(deck.Routes(), people.InvitationRoutes(), page.Routes(done), people.OAuthRoutes(), serverRoutes())
+	return slices.Concat(deck.Routes(), deck.PictureRoutes(), people.InvitationRoutes(), page.Routes(done), people.OAuthRoutes(), serverRoutes())
 }
 
 // New makes the handler of a server. What should be an origin and is none is left out and logged.
@@ -41,7 +41,7 @@ func table(s *rest.Handler) rest.Table {
 	platform, top := Routes(s.Done())
 	return rest.Table{
 		API: platform, Top: top, Mounts: toolServers(s),
-		Sections: []rest.Section{{Holds: deck.Holds, Fail: deck.Fail, Keys: true}, {Holds: page.Holds, Fail: page.Fail}},
+		Sections: []rest.Section{{Holds: deck.Holds, Fail: deck.Fail, Keys: true}, {Holds: page.Holds, Fail: rest.FailPage}},
 	}
 }
 

@@ -1,9 +1,16 @@
-package page
+package deck
 
-import (
-	"catena/rest"
-	"catena/rest/deck"
-)
+import "catena/rest"
+
+// PictureRoutes are the addresses of pictures that pages of decks show.
+func PictureRoutes() []rest.Route {
+	return []rest.Route{
+		{Method: "GET", Path: "/decks/:username/:slug/files/:number/:name", Access: rest.Visitor, Handle: deckFile},
+		{Method: "GET", Path: "/decks/:username/:slug/thumbnail", Access: rest.Visitor, Handle: pageThumbnail},
+		{Method: "GET", Path: "/share/:token/files/:number/:name", Access: rest.Visitor, Handle: shareFile},
+		{Method: "GET", Path: "/share/:token/thumbnail", Access: rest.Visitor, Handle: shareThumbnail},
+	}
+}
 
 // deckFile sends a picture of a deck to whoever may see the deck.
 func deckFile(x *rest.Request) error {
@@ -12,7 +19,7 @@ func deckFile(x *rest.Request) error {
 		return err
 	}
 	p["key"] = x.Query().Get("key")
-	return deck.SendFile(x, p)
+	return sendPictureFile(x, p)
 }
 
 // shareFile sends a picture of a deck to whoever has a private link to it.
@@ -22,7 +29,7 @@ func shareFile(x *rest.Request) error {
 		return err
 	}
 	p["pass"] = x.Query().Get("pass")
-	return deck.SendFile(x, p)
+	return sendPictureFile(x, p)
 }
 
 // pageThumbnail sends the picture of a slide to whoever may see the deck.
@@ -32,7 +39,7 @@ func pageThumbnail(x *rest.Request) error {
 		return err
 	}
 	p["key"] = x.Query().Get("key")
-	return deck.SendThumbnail(x, p)
+	return sendThumbnail(x, p)
 }
 
 // shareThumbnail sends the picture of a slide to whoever has a private link to the deck.
@@ -41,6 +48,6 @@ func shareThumbnail(x *rest.Request) error {
 	if err != nil {
 		return err
 	}
-	p["pass"] = x.Cookie(shareCookie)
-	return deck.SendThumbnail(x, p)
+	p["pass"] = x.Cookie(rest.ShareCookie)
+	return sendThumbnail(x, p)
 }
