@@ -44,8 +44,33 @@ func madeUp(r *rand.Rand) string {
 	var b strings.Builder
 	b.WriteString("name: Acc.Chain\nparams: [{name: title, default: T}, {name: kind, default: File}]\nsteps:\n")
 	source := strings.Replace(b.String(), "params:", "input: "+pick([]string{"document", "document", "document", "void", "string"})+"\nparams:", 1)
-	b.Reset()
-	for range 1 + r.IntN(4) {
+	source = source + stepsOf(r, 1+r.IntN(4), "")
+	return source
+}
+
+// stepsOf writes steps, some of them within others.
+func stepsOf(r *rand.Rand, n int, indent string) string {
+	pick := func(of []string) string { return of[r.IntN(len(of))] }
+	var out strings.Builder
+	for range n {
+		var b strings.Builder
+		block := ""
+		if indent == "" {
+			block = pick([]string{"", "", "", "if: title == 'T'", "if: titl == 'T'", "each: input", "switch: kind", "return: \"@{title}\"", "return: expr:knid"})
+		}
+		if kind, _, ok := strings.Cut(block, ":"); ok {
+			b.WriteString("  - " + block + "\n")
+			switch kind {
+			case "if":
+				b.WriteString("    then:\n" + stepsOf(r, 1+r.IntN(2), "    "))
+			case "each":
+				b.WriteString("    steps:\n" + stepsOf(r, 1+r.IntN(2), "    "))
+			case "switch":
+				b.WriteString("    cases:\n      File:\n" + stepsOf(r, 1, "      ") + "    default:\n" + stepsOf(r, 1, "    "))
+			}
+			out.WriteString(b.String())
+			continue
+		}
 		o := operations[r.IntN(len(operations))]
 		b.WriteString("  - op: " + o.op + "\n")
 		if r.IntN(4) == 0 {
@@ -62,14 +87,17 @@ func madeUp(r *rand.Rand) string {
 				}
 			}
 		}
+		for line := range strings.Lines(b.String()) {
+			out.WriteString(indent + line)
+		}
 	}
-	return source + b.String()
+	return out.String()
 }
 
 // knowable are what the check of a chain tells, so that no chain that it accepts may fail with it.
 var knowable = []string{
 	"no such property", "unknown operation", "unknown parameter", "unknown function", "unknown field", "unknown document type",
-	"input: is missing", "input: must be", "expected", "is missing", "cannot call", "must be of type date, not \"next week\"", "not in life cycle",
+	"input: is missing", "input: must be", "expected", "is missing", "cannot call", "must be of type date, not \"next week\"", "not in life cycle", "must be a list",
 }
 
 // TestAccepted runs what the check accepts: it never fails for a reason that the check could have known.

@@ -48,8 +48,8 @@ func (ch *Chains) check(c *engine.Ctx, file, source string) (string, []library.P
 	if len(problems) > 0 {
 		return "", problems, nil
 	}
-	if limit := c.Engine().Limits().Steps; len(chain.Steps) > limit {
-		s := chain.Steps[limit]
+	if limit, all := c.Engine().Limits().Steps, chain.all(); len(all) > limit {
+		s := all[limit]
 		return chain.Name, []library.Problem{{File: file, Line: s.Line, Column: s.Column, Step: limit + 1, Message: fmt.Sprintf("more than %d steps", limit)}}, nil
 	}
 	if _, err := chain.plan(c.Set(), c.Tx.Repo().Types()); err != nil {
@@ -106,8 +106,10 @@ func (chain *Chain) calls() []string {
 			names = append(names, strings.TrimPrefix(name, "Chain."))
 		}
 	}
-	for _, s := range chain.Steps {
-		add(s.Op)
+	for _, s := range chain.all() {
+		if s.Block == nil {
+			add(s.Op)
+		}
 		if s.OnError != nil {
 			add(s.OnError.Chain)
 		}
@@ -132,7 +134,7 @@ func (chain *Chain) plan(set *engine.Set, types *schema.Registry) (*engine.Plan,
 func problemsOf(chain *Chain, err error) []library.Problem {
 	problems := library.PlanProblems(chain.File, 1, 1, err)
 	for i := range problems {
-		for n, s := range chain.Steps {
+		for n, s := range chain.all() {
 			if s.Line <= problems[i].Line {
 				problems[i].Step = n + 1
 			}

@@ -2,7 +2,9 @@ package chains
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -22,6 +24,20 @@ type Chain struct {
 	File                            string
 }
 
+// all are the steps, each followed by those within it.
+func (chain *Chain) all() []engine.Step { return below(nil, chain.Steps) }
+
+func below(all, steps []engine.Step) []engine.Step {
+	for _, s := range steps {
+		if all = append(all, s); s.Block != nil {
+			for _, b := range s.Block.Branches {
+				all = below(all, b.Steps)
+			}
+		}
+	}
+	return all
+}
+
 // Parse reads a chain from YAML or JSON. Every problem of the text is reported at once.
 func Parse(file string, src []byte) (*Chain, []library.Problem) {
 	p := &parser{Parser: library.Parser{File: file}}
@@ -38,7 +54,10 @@ func Parse(file string, src []byte) (*Chain, []library.Problem) {
 }
 
 // parser reads a chain.
-type parser struct{ library.Parser }
+type parser struct {
+	library.Parser
+	count int // steps so far, those within others included
+}
 
 func (p *parser) chain(c *Chain, n *yaml.Node) {
 	seen := p.Fields(n, "a chain", map[string]func(*yaml.Node){
@@ -53,7 +72,7 @@ func (p *parser) chain(c *Chain, n *yaml.Node) {
 			p.List(v, "params", func(_ int, v *yaml.Node) { c.Params = append(c.Params, p.declared(v)) })
 		},
 		"variables": p.Texts(&c.Variables),
-		"steps":     func(v *yaml.Node) { p.steps(c, v) },
+		"steps":     func(v *yaml.Node) { c.Steps = p.steps(v) },
 		"onError":   func(v *yaml.Node) { c.OnError = p.handler(v) },
 	})
 	switch {
@@ -71,24 +90,141 @@ func (p *parser) chain(c *Chain, n *yaml.Node) {
 	}
 }
 
-func (p *parser) steps(c *Chain, n *yaml.Node) {
-	p.List(n, "steps", func(i int, v *yaml.Node) {
-		p.Step = i + 1
-		s := engine.Step{File: p.File, Line: v.Line, Column: v.Column, Places: map[string]engine.Place{}}
-		library.Places(v, "", s.Places)
-		p.Fields(v, "a step", map[string]func(*yaml.Node){
-			"op":      p.Text(&s.Op),
-			"params":  func(v *yaml.Node) { s.Params = p.params(v, s.Places) },
-			"as":      p.Text(&s.As),
-			"when":    p.Text(&s.When),
-			"onError": func(v *yaml.Node) { s.OnError = p.handler(v) },
-		})
-		if s.Op == "" {
-			p.At(v, "a step must have an op")
-		}
-		c.Steps = append(c.Steps, s)
-		p.Step = 0
+// steps reads a list of steps, within another one or not.
+func (p *parser) steps(n *yaml.Node) (steps []engine.Step) {
+	p.List(n, "steps", func(_ int, v *yaml.Node) {
+		outer := p.Step
+		p.count++
+		p.Step = p.count
+		steps = append(steps, p.step(v))
+		p.Step = outer
 	})
+	return steps
+}
+
+func (p *parser) step(v *yaml.Node) engine.Step {
+	s := engine.Step{File: p.File, Line: v.Line, Column: v.Column, Places: map[string]engine.Place{}}
+	library.Places(v, "", s.Places)
+	fields := map[string]func(*yaml.Node){
+		"op":      p.Text(&s.Op),
+		"params":  func(v *yaml.Node) { s.Params = p.params(v, s.Places) },
+		"as":      p.Text(&s.As),
+		"when":    p.Text(&s.When),
+		"onError": func(v *yaml.Node) { s.OnError = p.handler(v) },
+		"retry":   func(v *yaml.Node) { s.Retry = p.retry(v) },
+	}
+	kind := ""
+	for _, k := range []string{engine.BlockEach, engine.BlockIf, engine.BlockSwitch, engine.BlockReturn} {
+		if member(v, k) != nil {
+			kind = k
+		}
+	}
+	if kind == "" {
+		if p.Fields(v, "a step", fields); s.Op == "" {
+			p.At(v, "a step must have an op, or be an each, an if, a switch or a return")
+		}
+		return s
+	}
+	delete(fields, "op")
+	delete(fields, "params")
+	s.Op, s.Block = kind, &engine.Block{Kind: kind}
+	p.block(s.Block, &s, fields)
+	p.Fields(v, "the step "+kind, fields)
+	p.whole(v, s.Block)
+	return s
+}
+
+// member returns the value of a member of a map; nil if there is none.
+func member(n *yaml.Node, name string) *yaml.Node {
+	if n.Kind != yaml.MappingNode {
+		return nil
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == name {
+			return n.Content[i+1]
+		}
+	}
+	return nil
+}
+
+// block adds the members of a block to those that its step may have.
+func (p *parser) block(b *engine.Block, s *engine.Step, fields map[string]func(*yaml.Node)) {
+	branch := func(name string, other bool) func(*yaml.Node) {
+		return func(v *yaml.Node) {
+			b.Branches = append(b.Branches, engine.Branch{Name: name, Default: other, Steps: p.steps(v)})
+		}
+	}
+	fields[b.Kind] = p.Text(&b.Value)
+	switch b.Kind {
+	case engine.BlockEach:
+		b.Item = "item"
+		fields["item"] = p.Text(&b.Item)
+		fields["steps"] = branch("", false)
+		fields["most"] = func(v *yaml.Node) { b.Most = p.number(v, engine.MaxItems) }
+	case engine.BlockIf:
+		fields["then"] = branch("true", false)
+		fields["else"] = branch("", true)
+	case engine.BlockSwitch:
+		fields["cases"] = func(v *yaml.Node) {
+			if v.Kind != yaml.MappingNode {
+				p.At(v, "cases is not a map")
+				return
+			}
+			for i := 0; i+1 < len(v.Content); i += 2 {
+				branch(v.Content[i].Value, false)(v.Content[i+1])
+			}
+		}
+		fields["default"] = branch("", true)
+	case engine.BlockReturn:
+		fields[b.Kind] = func(v *yaml.Node) { b.Result = p.Value(v) }
+		delete(fields, "as")
+	}
+}
+
+// whole tells of members that a block lacks.
+func (p *parser) whole(n *yaml.Node, b *engine.Block) {
+	lacks := map[string]string{engine.BlockEach: "steps", engine.BlockIf: "then", engine.BlockSwitch: "cases"}[b.Kind]
+	if lacks != "" && member(n, lacks) == nil {
+		p.At(n, "the step %s must have %s", b.Kind, lacks)
+	}
+	if b.Value == "" && lacks != "" {
+		p.At(n, "the step %s must have an expression", b.Kind)
+	}
+	if b.Kind == engine.BlockEach && (b.Item == "" || b.Item == "ChainParameters") {
+		p.At(n, "item %q: not a valid variable name", b.Item)
+	}
+	slices.SortStableFunc(b.Branches, func(x, y engine.Branch) int { return boolInt(x.Default) - boolInt(y.Default) })
+}
+
+func boolInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// number reads a whole number from 1 to a bound.
+func (p *parser) number(n *yaml.Node, most int) int {
+	v, ok := p.Value(n).(int64)
+	if !ok || v < 1 || v > int64(most) {
+		p.At(n, "must be a number from 1 to %d", most)
+	}
+	return int(v)
+}
+
+// retry reads how often a step is tried.
+func (p *parser) retry(n *yaml.Node) *engine.Retry {
+	r := &engine.Retry{Times: 3}
+	p.Fields(n, "retry", map[string]func(*yaml.Node){
+		"times": func(v *yaml.Node) { r.Times = p.number(v, engine.MaxTries) },
+		"pause": func(v *yaml.Node) {
+			var err error
+			if r.Pause, err = time.ParseDuration(v.Value); err != nil || r.Pause < 0 || r.Pause > engine.MaxPause {
+				p.At(v, "pause must be a duration up to %s, such as 500ms", engine.MaxPause)
+			}
+		},
+	})
+	return r
 }
 
 func (p *parser) params(n *yaml.Node, places map[string]engine.Place) map[string]any {

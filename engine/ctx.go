@@ -36,6 +36,8 @@ type Ctx struct {
 	depth  int
 	line   int
 	watch  work.Watch
+
+	returned *returned // what ends the chain that runs; nil: nothing does
 }
 
 // itemWork is what an item of a list counts as work: finding a document, for example.

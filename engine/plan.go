@@ -19,6 +19,8 @@ type Step struct {
 	As           string         // variable that keeps the result too
 	When         string         // expression; unless it is true the input passes on
 	OnError      *Handler
+	Retry        *Retry
+	Block        *Block // instead of an operation
 	File         string
 	Line, Column int
 	// Places are where the parts of the step stand: "when", a parameter, and what is inside its value, as
@@ -88,6 +90,8 @@ type step struct {
 	values   map[string]any
 	when     *expr.Program
 	handler  *handler
+	block    *block
+	special  bool // more is to be done than to run an operation
 }
 
 // computed is a parameter whose value has expressions in it.
@@ -113,14 +117,10 @@ func (s *Set) Plan(steps []Step, in string, o PlanOptions) (*Plan, error) {
 		b.scope.add(p.Name)
 	}
 	p := &Plan{set: s, trusted: o.Trusted, effect: Pure, out: kindOfWord(o.Output)}
-	for i := range steps {
-		st := b.step(steps[i], i+1)
-		p.steps = append(p.steps, st)
-		if st.d != nil {
-			p.effect = min(p.effect, st.d.Effect)
-		}
-		if st.handler != nil && st.handler.chain != nil {
-			p.effect = min(p.effect, st.handler.chain.Effect)
+	p.steps = b.steps(steps)
+	for i := range p.steps {
+		if p.steps[i].d != nil {
+			p.effect = min(p.effect, p.steps[i].effect())
 		}
 	}
 	if len(b.errs) == 0 {
@@ -160,6 +160,16 @@ type planner struct {
 	o     PlanOptions
 	scope scope
 	errs  []error
+	n     int // steps so far, those within others included
+}
+
+func (b *planner) steps(steps []Step) []step {
+	out := make([]step, 0, len(steps))
+	for i := range steps {
+		b.n++
+		out = append(out, b.step(steps[i], b.n))
+	}
+	return out
 }
 
 // fail notes what is wrong with a step, or with a part of it.
@@ -196,13 +206,15 @@ func (b *planner) failed(st *Step, n int, part string, line, column int, err err
 }
 
 func (b *planner) step(s Step, n int) step {
-	st := step{Step: s, n: n}
-	d, ok := b.set.Op(s.Op)
-	if !ok {
-		b.fail(&s, n, "", b.unknown(s.Op))
-		return st
+	st := step{Step: s, n: n, special: s.When != "" || s.OnError != nil || s.Retry != nil || s.Block != nil}
+	if s.Block == nil {
+		d, ok := b.set.Op(s.Op)
+		if !ok {
+			b.fail(&s, n, "", b.unknown(s.Op))
+			return st
+		}
+		st.d, st.open = d, d.grants == everyone
 	}
-	st.d, st.open = d, d.grants == everyone
 	if s.When != "" {
 		program, err := parseExpr(s.When, true)
 		if err != nil {
@@ -214,8 +226,12 @@ func (b *planner) step(s Step, n int) step {
 	if s.OnError != nil {
 		st.handler = b.handler(&s, n)
 	}
+	if s.Block != nil {
+		b.block(&st)
+		return st
+	}
 	b.params(&st)
-	st.plain = st.open && st.given == d.table.all && st.computed == nil
+	st.plain = st.open && st.given == st.d.table.all && st.computed == nil
 	b.sets(&st)
 	return st
 }
@@ -307,33 +323,47 @@ func (b *planner) params(st *step) {
 // flow checks that each step takes what the one before may give, as far as that is known. A text that is only resolved
 // again passes if there is any input with which it may go well.
 func (b *planner) flow(p *Plan, in string) {
-	k := setOf(kindOfWord(in))
-	for i := range p.steps {
-		st := &p.steps[i]
-		next, bad := st.flow(k)
-		if wrong := b.wrong(k, bad); wrong != 0 {
-			err := fault.Invalid.Errorf("input: must be of type %s, not %s", st.d.inputs(), wrong)
-			if i > 0 && wrong == setOf(kVoid) && b.o.Types != nil {
-				err = fault.Invalid.Errorf("input: must be of type %s, but step %d returns nothing", st.d.inputs(), st.n-1)
-			}
-			b.fail(&st.Step, st.n, "", err)
-			return
-		}
-		if err := b.innerInput(st, k); err != nil {
-			b.fail(&st.Step, st.n, "", err)
-			return
-		}
-		k = next
-	}
+	k := b.through(p.steps, setOf(kindOfWord(in)))
+	_, returned := flowOf(p.steps, setOf(kindOfWord(in)))
+	k |= returned
 	var bad kindSet
 	for from := range k.each() {
 		if !gives(from, p.out) {
 			bad |= setOf(from)
 		}
 	}
-	if n := len(p.steps); n > 0 && b.wrong(k, bad) != 0 {
-		b.fail(&p.steps[n-1].Step, n, "", fault.Invalid.Errorf("returns %s, but the declared output is %s", b.wrong(k, bad), words[p.out]))
+	if n := len(p.steps); n > 0 && len(b.errs) == 0 && b.wrong(k, bad) != 0 {
+		b.fail(&p.steps[n-1].Step, p.steps[n-1].n, "", fault.Invalid.Errorf("returns %s, but the declared output is %s", b.wrong(k, bad), words[p.out]))
 	}
+}
+
+// through checks the inputs of steps, and of those within them, and returns what the last one gives.
+func (b *planner) through(steps []step, k kindSet) kindSet {
+	for i := range steps {
+		st := &steps[i]
+		next, bad := st.flow(k)
+		if wrong := b.wrong(k, bad); wrong != 0 {
+			err := fault.Invalid.Errorf("input: must be of type %s, not %s", st.d.inputs(), wrong)
+			if i > 0 && wrong == setOf(kVoid) && b.o.Types != nil {
+				err = fault.Invalid.Errorf("input: must be of type %s, but step %d returns nothing", st.d.inputs(), steps[i-1].n)
+			}
+			if st.block != nil {
+				err = fault.Invalid.Errorf("input: must be a list, not %s", wrong)
+			}
+			b.fail(&st.Step, st.n, "", err)
+			return setOf(kAny)
+		}
+		if st.block != nil {
+			for _, branch := range st.block.branches {
+				b.through(branch, st.block.inner(k))
+			}
+		} else if err := b.innerInput(st, k); err != nil {
+			b.fail(&st.Step, st.n, "", err)
+			return setOf(kAny)
+		}
+		k = next
+	}
+	return k
 }
 
 // wrong is what of the kinds that do not fit counts.
@@ -390,12 +420,22 @@ func gives(from, to kind) bool {
 // flow are the kinds that a step may give for those it is given; bad are those it does not take.
 func (st *step) flow(in kindSet) (out, bad kindSet) {
 	for k := range in.each() {
-		next, ok := st.d.gives(k)
-		if !ok {
-			bad |= setOf(k)
-			continue
+		if st.block == nil {
+			next, ok := st.d.gives(k)
+			if !ok {
+				bad |= setOf(k)
+				continue
+			}
+			out |= setOf(next)
+		} else {
+			if !st.block.takes(k) {
+				bad |= setOf(k)
+				continue
+			}
+			next, _ := st.block.flow(setOf(k))
+			out |= next
 		}
-		if out |= setOf(next); st.when != nil {
+		if st.when != nil {
 			out |= setOf(k)
 		}
 		if h := st.handler; h != nil {
@@ -404,9 +444,7 @@ func (st *step) flow(in kindSet) (out, bad kindSet) {
 			case h.pass:
 				more = k
 			case h.chain != nil:
-				if more, ok = h.chain.gives(k); !ok {
-					more = kAny // the failure of a failure's handler is told when it happens
-				}
+				more, _ = h.chain.gives(k) // one that does not take it is told of when it fails
 			case !h.computed.computed():
 				more = kindOf(h.computed.fixed)
 			}
@@ -472,10 +510,14 @@ func (p *Plan) signatureFor(in string) []string {
 		for _, v := range p.steps[0].d.Run.variants {
 			starts = append(starts, v.in)
 		}
+		if p.steps[0].block != nil {
+			starts = []kind{kAny}
+		}
 	}
 	var out []string
 	for _, start := range starts {
 		k, bad := setOf(start), kindSet(0)
+		_, returned := flowOf(p.steps, k)
 		for i := range p.steps {
 			given := k
 			if k, bad = p.steps[i].flow(k); bad == given {
@@ -484,7 +526,7 @@ func (p *Plan) signatureFor(in string) []string {
 			bad = 0
 		}
 		if bad == 0 {
-			out = append(out, words[start], words[k.only()])
+			out = append(out, words[start], words[(k|returned).only()])
 		}
 	}
 	return out

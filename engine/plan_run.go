@@ -52,12 +52,24 @@ func (p *Plan) Declared(c *Ctx, out any) (any, error) {
 }
 
 func (p *Plan) run(c *Ctx, in any) (any, error) {
-	for i := range p.steps {
-		st := &p.steps[i]
+	out, err := runSteps(c, p.steps, in)
+	if r := c.returned; r != nil {
+		c.returned = nil
+		if err == nil {
+			return r.value, nil
+		}
+	}
+	return out, err
+}
+
+// runSteps carries out steps one after the other until one ends the chain.
+func runSteps(c *Ctx, steps []step, in any) (any, error) {
+	for i := range steps {
+		st := &steps[i]
 		c.Input = in
 		var out any
 		var err error
-		if st.handler == nil && st.when == nil {
+		if !st.special {
 			out, err = st.run(c, in)
 		} else {
 			out, err = st.guarded(c, in)
@@ -67,6 +79,9 @@ func (p *Plan) run(c *Ctx, in any) (any, error) {
 		}
 		if st.As != "" {
 			c.SetVar(st.As, out)
+		}
+		if c.returned != nil {
+			return out, nil
 		}
 		in = out
 	}
@@ -85,10 +100,19 @@ func (st *step) guarded(c *Ctx, in any) (any, error) {
 			return in, nil
 		}
 	}
-	if st.handler == nil {
+	run := func() (any, error) {
+		if st.block != nil {
+			return st.block.run(c, st, in)
+		}
 		return st.run(c, in)
 	}
-	return st.try(c, in, func() (any, error) { return st.run(c, in) })
+	if once := run; st.Retry != nil {
+		run = func() (any, error) { return st.retried(c, once) }
+	}
+	if st.handler == nil {
+		return run()
+	}
+	return st.try(c, in, run)
 }
 
 // try runs f; what a failed f has written is undone before the handler has its say.
