@@ -2,7 +2,9 @@ package storage
 
 import (
 	"cmp"
+	"context"
 	"fmt"
+	"slices"
 
 	"catena/storage/internal/layout"
 )
@@ -51,3 +53,17 @@ func (t *Tx) IndexProblems() (problems []string, err error) {
 
 // IndexPrefix begins the keys of an index.
 func (r *Repo) IndexPrefix(name string) []byte { return r.numbers.IndexPrefix(name) }
+
+// ForgetNulls removes the rows of documents without a value from indexes that have other rows as well, as if an earlier
+// version had written them.
+func (r *Repo) ForgetNulls(ctx context.Context) error {
+	old := r.indexNames()
+	for _, name := range r.wantedIndexes() {
+		if !slices.Contains(old, name) {
+			if err := r.dropIndex(ctx, name); err != nil {
+				return err
+			}
+		}
+	}
+	return r.list(ctx, old)
+}

@@ -138,22 +138,34 @@ func (d *Doc) indexProperties(x *layout.IndexRows) error {
 				return err
 			}
 			for k := range inside {
-				inside[k].each(v, func(v any) { x.AddValue(inside[k].index, v) })
+				inside[k].index(x, v)
 			}
-			if !f.Index {
-				continue
-			}
-			if items, many := v.([]any); many {
-				for _, item := range items {
-					x.AddValue(f.Key, item)
-				}
-			} else if v != nil {
-				x.AddValue(f.Key, v)
+			if f.Index && !layout.IsAlwaysIndexed(f.Key) {
+				indexField(x, f, v)
 			}
 		}
 	}
 	return nil
 }
+
+// indexField adds the rows of a property with an index of its own.
+func indexField(x *layout.IndexRows, f *schema.Field, v any) {
+	if items, many := v.([]any); many {
+		for _, item := range items {
+			x.AddValue(f.Key, item)
+		}
+	} else if v != nil || hasNulls(f) && !f.List {
+		x.AddValue(f.Key, v)
+	}
+}
+
+// hasNulls reports whether the index of a field has a row also of a document whose schema has the field, but which has no
+// value of it. Such an index gives the order of all these documents.
+func hasNulls(f *schema.Field) bool { return f.Index && !f.Sparse }
+
+// nullRows is the name by which the rows without a value are in the list of complete indexes, beside that of the index:
+// repositories of before have none.
+func nullRows(index string) string { return index + " (null)" }
 
 // value reads a top-level property by key, nil where the document does not have it.
 func (d *Doc) value(key string) (any, error) {
@@ -195,28 +207,38 @@ func (t *Tx) reindex(before, after *Doc) error {
 // part is a field inside a complex one that is declared with an index: its index is named by its key,
 // "files:files/*/file".
 type part struct {
-	index string
+	name  string
 	steps []string // names from the complex field down
+	nulls bool     // a document without a value has a row: the part has at most one value
 }
 
 // parts returns the indexed fields inside a complex one.
 func parts(f *schema.Field) (out []part) {
-	var collect func(f *schema.Field, steps []string)
-	collect = func(f *schema.Field, steps []string) {
+	var collect func(f *schema.Field, steps []string, many bool)
+	collect = func(f *schema.Field, steps []string, many bool) {
 		for _, sub := range f.Fields {
 			below := append(steps[:len(steps):len(steps)], sub.Name)
 			if sub.Index {
-				out = append(out, part{sub.Key, below})
+				out = append(out, part{sub.Key, below, hasNulls(sub) && !many && !sub.List})
 			}
-			collect(sub, below)
+			collect(sub, below, many || sub.List)
 		}
 	}
-	collect(f, nil)
+	collect(f, nil, f.List)
 	return out
 }
 
-// each calls visit for every value of the part in that of the complex field.
-func (p *part) each(v any, visit func(v any)) { eachPart(v, p.steps, visit) }
+// index adds the rows of the part: one for every value in that of the complex field.
+func (p *part) index(x *layout.IndexRows, v any) {
+	found := false
+	eachPart(v, p.steps, func(v any) {
+		x.AddValue(p.name, v)
+		found = true
+	})
+	if !found && p.nulls {
+		x.AddValue(p.name, nil)
+	}
+}
 
 func eachPart(v any, steps []string, visit func(v any)) {
 	switch x := v.(type) {

@@ -22,7 +22,7 @@ var indexesKey = layout.MetaKey("indexes")
 // Sweep does it for larger ones.
 const smallRepository = 5000
 
-// indexNames returns the indexes that are asked for, in order.
+// indexNames returns the indexes that are declared, in order.
 func (r *Repo) indexNames() []string {
 	names := []string{layout.TypeIndex, layout.NameIndex, layout.StateIndex, layout.FacetIndex, layout.LockIndex, layout.ProxyIndex, layout.ProxyOfIndex, layout.VersionIndex, layout.TextIndex}
 	names = append(names, layout.AlwaysIndexed...)
@@ -32,12 +32,40 @@ func (r *Repo) indexNames() []string {
 				names = append(names, f.Key)
 			}
 			for _, inside := range r.parts[f] {
-				names = append(names, inside.index)
+				names = append(names, inside.name)
 			}
 		}
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
+}
+
+// wantedIndexes returns what the list of complete indexes is to hold, in order: the declared indexes, and the rows
+// without a value of those that have them.
+func (r *Repo) wantedIndexes() []string {
+	names := r.indexNames()
+	for _, s := range r.types.Schemas() {
+		for _, f := range s.Fields {
+			if hasNulls(f) && !f.List && !layout.IsAlwaysIndexed(f.Key) {
+				names = append(names, nullRows(f.Key))
+			}
+			for _, inside := range r.parts[f] {
+				if inside.nulls {
+					names = append(names, nullRows(inside.name))
+				}
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// rowsOf begins the rows of an entry of the list of complete indexes.
+func (r *Repo) rowsOf(listed string) []byte {
+	if name, ok := strings.CutSuffix(listed, nullRows("")); ok {
+		return kv.AppendNil(r.numbers.IndexPrefix(name))
+	}
+	return r.numbers.IndexPrefix(listed)
 }
 
 // listIndexes marks all indexes of a store without documents complete.
@@ -93,7 +121,7 @@ func (r *Repo) usable(index string) bool {
 
 // sweepIndexes drops the rows of indexes nobody asks for and writes those of new ones.
 func (r *Repo) sweepIndexes(ctx context.Context) error {
-	want := r.indexNames()
+	want := r.wantedIndexes()
 	var listed []string
 	err := r.View(ctx, r.System(), func(t *Tx) (err error) {
 		listed, err = t.listed()
@@ -133,7 +161,7 @@ func (r *Repo) list(ctx context.Context, names []string) error {
 
 // dropIndex deletes the rows of an index, some in each transaction.
 func (r *Repo) dropIndex(ctx context.Context, name string) error {
-	rows := prefix(r.numbers.IndexPrefix(name))
+	rows := prefix(r.rowsOf(name))
 	rows.KeysOnly, rows.Limit = true, sweepBatch
 	for {
 		n := 0
@@ -160,7 +188,7 @@ func (r *Repo) dropIndex(ctx context.Context, name string) error {
 func (r *Repo) fillIndexes(ctx context.Context, names []string) error {
 	var prefixes [][]byte
 	for _, name := range names {
-		prefixes = append(prefixes, r.numbers.IndexPrefix(name))
+		prefixes = append(prefixes, r.rowsOf(name))
 	}
 	words := slices.Contains(names, layout.TextIndex)
 	rows := prefix([]byte{layout.PlaceSpace})
@@ -216,7 +244,7 @@ func (t *Tx) fillRows(ids []layout.ID, prefixes [][]byte, words bool) error {
 // indexes compares the index rows with what the documents ask for.
 func (v *verifier) indexes() error {
 	listed, err := v.t.listed()
-	if err != nil || !slices.Equal(listed, v.t.repo.indexNames()) {
+	if err != nil || !slices.Equal(listed, v.t.repo.wantedIndexes()) {
 		return err // not all are written yet
 	}
 	surplus := 0
@@ -242,7 +270,7 @@ func (v *verifier) indexes() error {
 	if err != nil {
 		return err
 	}
-	for _, name := range listed {
+	for _, name := range v.t.repo.indexNames() {
 		if err := v.count(v.t.repo.numbers.IndexPrefix(name), &surplus); err != nil {
 			return err
 		}

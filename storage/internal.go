@@ -83,6 +83,10 @@ func (i Internal) Intern(b []byte) string { return i.t.repo.intern(b) }
 // Usable reports whether an index has all its rows.
 func (i Internal) Usable(index string) bool { return i.t.repo.usable(index) }
 
+// OrdersNulls reports whether an index has a row of every document whose schema has its field, also of those without
+// a value.
+func (i Internal) OrdersNulls(index string) bool { return i.t.repo.usable(nullRows(index)) }
+
 // MayRead reports whether the principal may read what has an access list of its own, or none, below a folder.
 func (i Internal) MayRead(own layout.ListID, up *Folder) bool { return i.t.granted(own, up, permRead) }
 

@@ -92,6 +92,9 @@ func (l *library) props(typ string) storage.Props {
 		part := func() any { return map[string]any{"serial": l.pick("p1", "P1", "p2", ""), "count": int64(l.IntN(3))} }
 		p["bench:parts"] = []any{part(), part(), part()}[:l.IntN(4)]
 		p["bench:box"] = map[string]any{"code": l.word(), "note": l.word()}
+		if l.IntN(3) > 0 {
+			p["bench:weight"] = int64(l.IntN(9))
+		}
 		p["nxtag:tags"] = []any{map[string]any{"label": l.pick("red", "blue"), "username": "ann"}}
 	}
 	return p
@@ -388,7 +391,7 @@ func (l *library) inside(op, text func() string, not string) string {
 	case 0:
 		return "ecm:path = '/default-domain/workspaces'"
 	case 1:
-		return "bench:box/code " + op() + text()
+		return l.pick("bench:box/code "+op()+text(), "bench:weight "+op()+n, "bench:weight IS "+not+"NULL", "bench:weight "+not+"IN (2, 5, "+n+")")
 	case 2:
 		return "bench:box/code IS " + not + "NULL"
 	case 3:
@@ -418,12 +421,12 @@ func (l *library) condition(depth int) string {
 }
 
 func (l *library) query() string {
-	s := "SELECT * FROM " + l.pick("Document", "Document", "File", "Note", "File, Note", "Folder")
+	s := "SELECT * FROM " + l.pick("Document", "Document", "File", "Note", "File, Note", "Folder", "Crate", "Crate")
 	if l.IntN(8) > 0 {
 		s += " WHERE " + l.condition(l.IntN(3))
 	}
 	key := func() string {
-		return l.pick("dc:title", "dc:modified", "dc:created", "dc:source", "dc:expired", "ecm:name", "ecm:path", "ecm:pos", "dc:creator", "ecm:primaryType", "ecm:uuid", "bench:box/code") + l.pick("", " DESC")
+		return l.pick("dc:title", "dc:modified", "dc:created", "dc:source", "dc:expired", "ecm:name", "ecm:path", "ecm:pos", "dc:creator", "ecm:primaryType", "ecm:uuid", "bench:box/code", "bench:weight", "dc:coverage", "ecm:currentLifeCycleState", "ecm:lockOwner") + l.pick("", " DESC")
 	}
 	switch l.IntN(3) {
 	case 0:

@@ -49,6 +49,7 @@ schemas:
   bench:
     fields:
       box: {type: complex, fields: {code: {type: string, index: true}, note: string}}
+      weight: {type: long, index: true}
       parts: {type: "complex[]", fields: {serial: {type: string, index: true}, count: long}}
 types:
   Crate: {parent: File, schemas: [bench]}

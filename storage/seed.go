@@ -21,7 +21,7 @@ func (r *Repo) seed(ctx context.Context, password string) error {
 		if found, err := t.findRoot(); err != nil || found {
 			return err
 		}
-		if err := t.listIndexes(r.indexNames()); err != nil {
+		if err := t.listIndexes(r.wantedIndexes()); err != nil {
 			return err
 		}
 		if err := t.seedTree(); err != nil {

@@ -44,6 +44,7 @@ type Field struct {
 	Default  any      // in the form Coerce returns; nil without one
 	Required bool
 	Index    bool
+	Sparse   bool   // the index leaves out documents without a value: most documents have none
 	Search   bool   // full text finds it: text that refers to nothing, unless declared otherwise
 	Resolver string // what the text refers to: "user", "group", "document", "directory:nature"
 	Constraints

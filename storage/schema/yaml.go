@@ -92,7 +92,7 @@ func (l fieldReader) field(key, n *yaml.Node, before string, depth int) *Field {
 	} else {
 		l.Each(n, declare.Keys{
 			"type": l.Text(&typ), "fields": func(n *yaml.Node) { parts = n }, "default": func(n *yaml.Node) { value = n },
-			"required": l.Flag(&f.Required), "index": l.Flag(&f.Index), "search": l.Flag(&f.Search), "resolver": l.Text(&f.Resolver),
+			"required": l.Flag(&f.Required), "index": l.index(f), "search": l.Flag(&f.Search), "resolver": l.Text(&f.Resolver),
 			"min": l.Bound(&f.Min), "max": l.Bound(&f.Max), "minLength": l.Count(&f.MinLength), "maxLength": l.Count(&f.MaxLength),
 			"pattern": l.Text(&pattern), "enum": l.Texts(&f.Enum),
 		})
@@ -113,6 +113,17 @@ func (l fieldReader) field(key, n *yaml.Node, before string, depth int) *Field {
 	}
 	l.complete(f, key, pattern, value)
 	return f
+}
+
+// index reads whether a field has an index: true, false or sparse.
+func (l fieldReader) index(f *Field) func(n *yaml.Node) {
+	return func(n *yaml.Node) {
+		if f.Sparse = n.Kind == yaml.ScalarNode && n.Value == "sparse"; f.Sparse {
+			f.Index = true
+			return
+		}
+		l.Flag(&f.Index)(n)
+	}
 }
 
 // complete checks what depends on the field's kind.

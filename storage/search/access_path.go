@@ -13,21 +13,31 @@ import (
 	"catena/storage/schema"
 )
 
-// accessPath is a way to candidates: ranges of an index, the children of a folder, or ids.
+// accessPath is a way to candidates: ranges of an index, the children of a folder, all documents by id, or ids.
 type accessPath struct {
-	name   string // of the index; in cursors
-	about  string // what it answers, for Explain
-	ranges []kv.Range
-	prefix []byte       // of the keys, before the value
-	field  *query.Field // whose value follows the prefix
-	many   bool         // a document may have several rows
-	whole  bool         // the ranges are all values of the field
-	point  bool         // they are one value
-	exact  []query.Expr // the conditions the ranges answer
-	test   []query.Expr // of a field with many values: what the item of a row has to meet
-	ids    []layout.ID  // instead of ranges
-	parent *layout.ID   // instead of ranges: children in order
-	rows   int          // estimate; -1: not known
+	name    string // of the index; in cursors
+	about   string // what it answers, for Explain
+	ranges  []kv.Range
+	prefix  []byte       // of the keys, before the value
+	field   *query.Field // whose value follows the prefix
+	many    bool         // a document may have several rows
+	whole   bool         // the ranges are all values of the field
+	point   bool         // they are one value
+	exact   []query.Expr // the conditions the ranges answer
+	test    []query.Expr // of a field with many values: what the item of a row has to meet
+	ids     []layout.ID  // instead of ranges
+	parent  *layout.ID   // instead of ranges: children in order
+	partial bool         // the index leaves documents without a value of the field out
+	primary bool         // instead of ranges: every document in the order of ids
+	rows    int          // estimate; -1: not known
+}
+
+// sameField reports whether two fields have the same values.
+func sameField(a, b *query.Field) bool {
+	if a.System != b.System || a.Prop != b.Prop || a.Rest.Empty() != b.Rest.Empty() {
+		return false
+	}
+	return a.Rest.Empty() || a.Name == b.Name
 }
 
 // systemIndexes are the indexes of fields that are no properties.
@@ -57,8 +67,34 @@ func indexOf(f *query.Field) string {
 	return ""
 }
 
-// complete reports whether every document has a row in the index, so that it gives an order.
-func complete(index string) bool { return index == layout.NameIndex || layout.IsAlwaysIndexed(index) }
+// complete reports whether every document that the query may find has a row in the index, so that it alone gives an
+// order.
+func (p *plan) complete(t planner, index string, f *query.Field) bool {
+	if index == layout.NameIndex || layout.IsAlwaysIndexed(index) || p.notNull(f) {
+		return true
+	}
+	s := t.schemaOf[f.Prop]
+	return s != nil && t.in().OrdersNulls(index) && p.haveSchema(t, s)
+}
+
+// haveSchema reports whether every document that the query may find has a schema: by its type, or because a condition
+// asks for a value of it.
+func (p *plan) haveSchema(t planner, s *schema.Schema) bool {
+	for _, e := range p.exprs {
+		if x, ok := e.(*query.Predicate); ok && !x.Field.Many && x.Field.Prop != nil && t.schemaOf[x.Field.Prop] == s && asksValue(x) {
+			return true
+		}
+	}
+	for _, typ := range t.Repo().Types().Types() {
+		if (p.names == nil || p.names[typ.Name]) && !slices.Contains(typ.Schemas, s) {
+			return false
+		}
+	}
+	return true
+}
+
+// asksValue reports whether no document without a value meets a condition.
+func asksValue(x *query.Predicate) bool { return x.Op != query.IsNull || x.Not }
 
 // wholePath returns all values of an index.
 func (t planner) wholePath(index string, f *query.Field) *accessPath {
@@ -86,6 +122,9 @@ func (p *plan) paths(t planner) []*accessPath {
 			continue
 		}
 		ranges, exact, ok := bounds(t.dictionary().IndexPrefix(index), x)
+		if x.Op == query.IsNull && !x.Not && !x.Field.Many && p.complete(t, index, x.Field) {
+			ranges, exact, ok = []kv.Range{kv.Prefix(kv.AppendNil(t.dictionary().IndexPrefix(index)))}, true, true
+		}
 		if !ok {
 			continue
 		}

@@ -3,27 +3,31 @@ package search
 import (
 	"errors"
 	"maps"
+	"math"
 	"slices"
+	"strings"
 
 	"catena/storage/internal/layout"
+	"catena/storage/kv"
 	"catena/storage/query"
 )
 
-// Where one index finds the matches and another has their order, the matches are collected
-// first and then picked out along the order, so that no document is read for either. If the
-// order does not come by enough of them soon, they are read and sorted instead.
+// Where one index has the order of the results and others find them, there are two ways. Documents are read along the
+// order until the page is full: that is fast if many of them match. Or the matches are collected first from the rows of the
+// indexes, and then picked out along the order or sorted, which reads no document in vain. The first way is tried, and
+// left as soon as it is seen to cost more than the second.
 
 // covers reports whether rows of the access path answer every condition.
 func (r *scan) covers() bool {
 	if r.path.ranges == nil || r.p.q.Correlated() || r.once {
 		return false
 	}
+	return !slices.ContainsFunc(r.rest, func(e query.Expr) bool { return !r.coversExpr(e) })
+}
+
+func (r *scan) coversExpr(e query.Expr) bool {
 	ok := true
-	for _, e := range r.rest {
-		query.Walk(e, func(x *query.Predicate) {
-			ok = ok && r.covered(x.Field)
-		})
-	}
+	query.Walk(e, func(x *query.Predicate) { ok = ok && r.covered(x.Field) })
 	return ok
 }
 
@@ -34,27 +38,88 @@ func (r *scan) covered(f *query.Field) bool {
 		return true
 	}
 	a := r.path
-	return a.field != nil && !a.many && f.System == a.field.System && f.Prop == a.field.Prop && f.Rest.Empty() == a.field.Rest.Empty() && (f.Rest.Empty() || f.Name == a.field.Name)
+	return a.field != nil && !a.many && sameField(f, a.field)
 }
 
-// collect returns the ids of all matches of an access path, or nil if there are more than max.
-func (t planner) collect(p *plan, a *accessPath, max int) (map[layout.ID]bool, error) {
-	known := map[layout.ID]bool{}
-	err := t.scan(p, a).each(false, nil, func(h *candidate) (bool, error) {
-		known[h.id] = true
-		return len(known) <= max, nil
-	})
-	if errors.Is(err, errCostly) || len(known) > max {
-		return nil, nil
+// answering returns indexes whose rows together answer all conditions, or nil.
+func (t planner) answering(p *plan, all []*accessPath, types *accessPath) []*accessPath {
+	if len(p.exprs) == 0 || p.q.Correlated() {
+		return nil
 	}
-	return known, err
+	var chosen []*accessPath
+	left := slices.Clone(p.exprs)
+	use := func(a *accessPath) {
+		r := t.scan(p, a)
+		n := len(left)
+		left = slices.DeleteFunc(left, func(e query.Expr) bool { return r.answers(e) })
+		if len(left) < n {
+			chosen = append(chosen, a)
+		}
+	}
+	for _, a := range all {
+		use(a)
+	}
+	for _, e := range slices.Clone(left) {
+		if x, ok := e.(*query.Predicate); ok && asksValue(x) && !x.Field.Many {
+			if index := indexOf(x.Field); index != "" && index != layout.VersionIndex && t.usable(index) {
+				a := t.wholePath(index, x.Field)
+				a.ranges = []kv.Range{notNull(a.prefix)}
+				use(a)
+			}
+		}
+	}
+	if len(left) > 0 && len(chosen) == 0 {
+		use(types)
+	}
+	if len(left) > 0 {
+		return nil
+	}
+	return chosen
+}
+
+// answers reports whether the rows of the access path decide a condition.
+func (r *scan) answers(e query.Expr) bool {
+	return slices.Contains(r.path.exact, e) || slices.Contains(r.path.test, e) || r.coversExpr(e)
+}
+
+// collect returns the ids of all matches from the rows of the indexes that answer the conditions, or nil if there
+// are more than most. With stop above zero so many are enough.
+func (t planner) collect(p *plan, paths []*accessPath, most, stop int) (map[layout.ID]bool, error) {
+	for _, a := range paths {
+		if err := t.estimate(a); err != nil {
+			return nil, err
+		}
+	}
+	paths = slices.Clone(paths)
+	slices.SortStableFunc(paths, func(a, b *accessPath) int { return a.rows - b.rows })
+	var known map[layout.ID]bool
+	for i, a := range paths {
+		r := t.scan(p, a)
+		r.among, r.once, r.most = known, false, math.MaxInt
+		if len(paths) > 1 {
+			r.rest = slices.DeleteFunc(slices.Clone(r.rest), func(e query.Expr) bool { return !r.coversExpr(e) })
+		}
+		found := map[layout.ID]bool{}
+		err := r.each(false, nil, func(h *candidate) (bool, error) {
+			found[h.id] = true
+			return len(found) <= most && (i < len(paths)-1 || stop == 0 || len(found) < stop), nil
+		})
+		if errors.Is(err, errCostly) || len(found) > most {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		known = found
+	}
+	return known, nil
 }
 
 // walk runs the plan from a cursor on and shows the execution what it finds.
 func (w *execution) walk() error {
 	start := *w
 	if w.p.finder != nil {
-		known, err := w.t.collect(w.p, w.p.finder, w.t.costs.known)
+		known, err := w.t.collect(w.p, []*accessPath{w.p.finder}, w.t.costs.known, 0)
 		if err != nil {
 			return err
 		}
@@ -63,14 +128,15 @@ func (w *execution) walk() error {
 		}
 	}
 	r := w.t.scan(w.p, w.p.path)
-	if w.p.counter != nil && w.t.scan(w.p, w.p.counter).covers() {
+	if w.p.answers != nil && w.p.lead > 0 && !r.covers() {
 		r.patience = w.t.costs.loads
+		r.enough = func() bool { return w.enough(r) }
 	}
 	err := w.show(r)
 	if !errors.Is(err, errPatience) {
 		return err
 	}
-	known, err := w.t.collect(w.p, w.p.counter, w.t.costs.known)
+	known, err := w.t.collect(w.p, w.p.answers, w.t.costs.known, 0)
 	if err != nil {
 		return err
 	}
@@ -81,10 +147,33 @@ func (w *execution) walk() error {
 	return w.pickKnown(known, start)
 }
 
+// enough reports whether reading documents along the order until the page is full is seen to cost more than collecting
+// the matches. If it is not, it is asked again when twice as many documents were read as it will take by what is known now.
+func (w *execution) enough(r *scan) bool {
+	wanted := w.page.Offset + w.size + 1
+	if w.from != nil {
+		wanted = w.size + 1
+	}
+	found := max(1, len(w.candidates))
+	if w.from == nil {
+		found = max(1, w.passed)
+	}
+	loads := r.loads * max(0, wanted-found) / found
+	budget := loads * w.t.costs.factor
+	for _, a := range w.p.answers {
+		n, err := w.t.rowsUpTo(a, budget)
+		if budget -= n; err != nil || budget < 0 {
+			r.patience = r.loads + 2*max(loads, w.t.costs.loads)
+			return false
+		}
+	}
+	return true
+}
+
 // pickKnown fills the execution from known matches.
 func (w *execution) pickKnown(known map[layout.ID]bool, start execution) error {
 	w.found = len(known)
-	if len(known) > w.t.costs.few/2 {
+	if len(known) > w.t.costs.few/2 && w.p.lead > 0 {
 		r := w.t.scan(w.p, w.p.path)
 		r.known, r.most = known, min(r.most, w.t.costs.factor*(len(known)+50))
 		err := w.show(r)
@@ -92,9 +181,8 @@ func (w *execution) pickKnown(known map[layout.ID]bool, start execution) error {
 			return err
 		}
 	}
-	ids := slices.Collect(maps.Keys(known))
 	p := *w.p
-	p.path, p.sorted = idPath(ids, "matches"), false
+	p.usePath(idPath(layout.SortIDs(slices.Collect(maps.Keys(known))), "matches"))
 	*w = start
 	w.found = len(known)
 	r := w.t.scan(&p, p.path)
@@ -108,6 +196,7 @@ func (w *execution) show(r *scan) error {
 	if w.from != nil {
 		skip = 0
 	}
+	r.keep = skip + w.page.Offset + w.size + 1 + w.bound
 	return r.ordered(w.from, func(m match) (bool, error) {
 		if skip > 0 {
 			skip--
@@ -115,4 +204,16 @@ func (w *execution) show(r *scan) error {
 		}
 		return w.take(m)
 	})
+}
+
+// countsRows reports whether the total is counted from rows of indexes that answer all conditions, because those of the
+// access path do not.
+func (p *plan) countsRows() bool { return p.counter != nil && p.answers != nil }
+
+func pathNames(paths []*accessPath) string {
+	var names []string
+	for _, a := range paths {
+		names = append(names, a.name)
+	}
+	return strings.Join(names, ", ")
 }

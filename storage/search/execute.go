@@ -183,7 +183,7 @@ func (w *execution) take(m match) (more bool, err error) {
 
 // counts reports whether the walk that fills the page also finds the total.
 func (w *execution) counts() bool {
-	return w.bound > 0 && w.from == nil && w.p.counter == nil && w.found < 0
+	return w.bound > 0 && w.from == nil && w.p.counter == nil && !w.p.countsRows() && w.found < 0
 }
 
 // total settles the figures, with a walk of its own where the first did not count.
@@ -219,14 +219,23 @@ func (w *execution) total() error {
 // count counts results from the start, in any order.
 func (w *execution) count() (int, error) {
 	a := w.p.path
-	if w.p.counter != nil {
+	switch {
+	case w.p.counter != nil:
 		a = w.p.counter
+	case w.p.nulls:
+		a = w.p.plain
 	}
 	want := w.bound + 1
 	if w.most >= 0 {
 		want = min(want, w.most)
 	}
 	n := -int(w.p.q.Offset)
+	if w.p.countsRows() {
+		known, err := w.t.collect(w.p, w.p.answers, w.t.costs.known, want-n)
+		if err != nil || known != nil {
+			return max(n+len(known), 0), err
+		}
+	}
 	err := w.t.scan(w.p, a).each(false, nil, func(*candidate) (bool, error) {
 		n++
 		return n < want, nil
@@ -400,8 +409,11 @@ func (w *execution) aggregate(columns []query.Column, rows *Rows) error {
 
 // unordered drops ORDER BY and takes the access path that is best without.
 func (p *plan) unordered() {
-	p.path = firstPath(p.finder, p.counter, p.path)
-	p.order, p.sorted = nil, false
+	p.order = nil
+	if p.nulls {
+		p.path = p.plain
+	}
+	p.usePath(firstPath(p.finder, p.counter, p.path))
 }
 
 func firstAggregate(columns []query.Column) string {
@@ -449,17 +461,22 @@ func (p *plan) explain(t planner, w *execution) string {
 	switch {
 	case len(p.order) == 0:
 		line("order: as found")
-	case p.sorted && len(p.order) == 1:
+	case p.total:
 		line("order: %s, from the index", p.orderText())
-	case p.sorted:
-		line("order: %s, the first from the index, the rest sorted in groups of at most %d", p.orderText(), t.costs.sort)
+	case p.lead > 0:
+		line("order: %s, the first %d from the index, the rest sorted in groups", p.orderText(), p.lead)
 	default:
-		line("order: %s, sorted in memory, at most %d results", p.orderText(), t.costs.sort)
+		line("order: %s, sorted in memory", p.orderText())
+	}
+	if p.nulls {
+		line("without %s: found by a plan of their own", p.order[0].Field.Name)
 	}
 	if p.finder != nil {
 		line("matches: collected by %s, %s; or sorted in memory", p.finder.name, p.finder.about)
 	}
-	if p.counter != nil {
+	if p.countsRows() {
+		line("total: counted from the rows of %s", pathNames(p.answers))
+	} else if p.counter != nil {
 		line("total: counted by %s, %s", p.counter.name, p.counter.about)
 	}
 	line("bound: %d rows, page of %d, total up to %d", t.Repo().Limits().ScanRows, w.size, w.bound)

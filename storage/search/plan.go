@@ -27,11 +27,21 @@ type plan struct {
 	empty  string      // the condition nothing can meet
 	exprs  []query.Expr
 
-	order   []query.Order // ORDER BY that decides: not after ecm:uuid, which never ties
+	order  []query.Order // ORDER BY that decides: not after ecm:uuid, which never ties
+	byID   bool          // without ORDER BY, but in the order of ids
+	idDesc bool          // ties are in descending order of ids, as the last item of ORDER BY is
+	before []byte        // what sort keys begin with that order only some of the results of a query
+	lacks  *accessPath   // the index that these are not in
+
 	path    *accessPath
-	sorted  bool        // the access path has the order of the first item of ORDER BY
-	counter *accessPath // a cheaper way to the total, if there is one
-	finder  *accessPath // finds the matches, whose order the access path then gives
+	lead    int           // so many items of ORDER BY are the order of the access path
+	total   bool          // which is the order of the results, ties included
+	reverse bool          // walked backwards
+	nulls   bool          // the access path has the documents with a value of the first item only
+	plain   *accessPath   // finds all matches, in any order
+	counter *accessPath   // a cheaper way to the total, if there is one
+	finder  *accessPath   // finds the matches, whose order the access path then gives
+	answers []*accessPath // indexes that together answer all conditions; nil: there are none
 }
 
 // flagFields are the fields that every cover holds as flags.
@@ -68,12 +78,15 @@ func (t planner) prepare(src string, o Options) (*query.Select, error) {
 // analyse takes the conditions on covers and places out of the query.
 func (t planner) analyse(q *query.Select) (*plan, error) {
 	p := &plan{q: q, order: q.Order}
+	if n := len(q.Order); n > 0 {
+		p.idDesc = q.Order[n-1].Desc
+	}
 	for i, o := range p.order {
 		if o.Field.Many {
 			return nil, fault.Invalid.Errorf("query: field %s has several values and cannot be ordered", o.Field.Name)
 		}
 		if o.Field.System == query.SysUUID {
-			p.order = p.order[:i+1]
+			p.order, p.idDesc = p.order[:i+1], o.Desc
 			break
 		}
 	}
@@ -114,6 +127,7 @@ func (t planner) flatten(p *plan) error {
 	byPosition := func(o query.Order) bool { return o.Field.System == query.SysPos }
 	if slices.ContainsFunc(p.order, byPosition) {
 		p.order = slices.DeleteFunc(slices.Clone(p.order), byPosition)
+		p.idDesc = len(p.order) > 0 && p.order[len(p.order)-1].Desc
 	}
 	return nil
 }
@@ -260,7 +274,7 @@ func (p *plan) everyType(reg *schema.Registry) bool {
 func (p *plan) notNull(f *query.Field) bool {
 	return slices.ContainsFunc(p.exprs, func(e query.Expr) bool {
 		x, ok := e.(*query.Predicate)
-		return ok && x.Field.Name == f.Name && (x.Op != query.IsNull || x.Not)
+		return ok && sameField(x.Field, f) && !x.Field.Many && asksValue(x)
 	})
 }
 
@@ -281,10 +295,7 @@ func (p *plan) typePath(t planner) *accessPath {
 	}
 	a.about = "type " + strings.Join(names, ", ")
 	if len(names) == 1 {
-		a.prefix, a.field = a.ranges[0].Start, modifiedField
+		a.prefix, a.field = a.ranges[0].Start, t.modified
 	}
 	return a
 }
-
-// modifiedField is dc:modified as the index by type holds it.
-var modifiedField = &query.Field{Name: "dc:modified", Kind: schema.Date}

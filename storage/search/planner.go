@@ -18,13 +18,13 @@ type costs struct {
 	sorted  int // up to here, candidates are read and sorted rather than found along an index in order
 	few     int // an access path with fewer ends the search for a better one
 	subtree int // up to here, STARTSWITH walks down
-	sort    int // most results sorted in memory
+	sort    int // most results in memory that are not ordered by an index, where all are wanted
 	known   int // most matches collected before their order is looked up
 	loads   int // documents read along an index in order before matches are collected
 	factor  int // rows that cost as much as reading a document
 }
 
-var usualCosts = costs{sorted: 2000, few: 200, subtree: 1000, sort: 10_000, known: 20_000, loads: 120, factor: 20}
+var usualCosts = costs{sorted: 2000, few: 200, subtree: 1000, sort: 10_000, known: 200_000, loads: 300, factor: 20}
 
 // estimates remembers for a moment how many rows ranges have, so that popular values are
 // not counted for every query.
@@ -35,6 +35,7 @@ type estimates struct {
 
 type estimate struct {
 	rows  int
+	more  bool // there are more rows
 	until time.Time
 }
 
@@ -43,20 +44,20 @@ const (
 	estimateAge   = 10 * time.Second
 )
 
-func (e *estimates) get(key string) (int, bool) {
+func (e *estimates) get(key string) (estimate, bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	x, ok := e.byName[key]
-	return x.rows, ok && time.Now().Before(x.until)
+	return x, ok && time.Now().Before(x.until)
 }
 
-func (e *estimates) put(key string, rows int) {
+func (e *estimates) put(key string, rows int, more bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.byName == nil || len(e.byName) >= estimatesKept {
 		e.byName = map[string]estimate{}
 	}
-	e.byName[key] = estimate{rows, time.Now().Add(estimateAge)}
+	e.byName[key] = estimate{rows, more, time.Now().Add(estimateAge)}
 }
 
 // maxSorted is how many candidates are rather sorted than found along an index in order.
@@ -67,17 +68,10 @@ func (t planner) estimate(a *accessPath) error {
 	if a.rows >= 0 {
 		return nil
 	}
-	ranges := a.ranges
-	if a.parent != nil {
-		ranges = []kv.Range{kv.Prefix(layout.ChildrenPrefix(*a.parent))}
-	}
-	var key []byte
-	for _, r := range ranges[:min(len(ranges), 8)] {
-		key = append(append(key, r.Start...), r.End...)
-	}
-	name := string(strconv.AppendInt(key, int64(len(ranges)), 10))
-	if n, ok := t.estimates.get(name); ok && n >= t.maxSorted() {
-		a.rows = n
+	ranges := a.spans()
+	name := rangesKey(ranges)
+	if n, ok := t.estimates.get(name); ok && n.rows >= t.maxSorted() {
+		a.rows = n.rows
 		return nil
 	}
 	a.rows = 0
@@ -91,15 +85,15 @@ func (t planner) estimate(a *accessPath) error {
 		}
 	}
 	if a.rows >= t.maxSorted() {
-		t.estimates.put(name, a.rows)
+		t.estimates.put(name, a.rows, true)
 	}
 	return nil
 }
 
-// choosePath sets the access of a plan; want is the access path a cursor came from, or "".
+// choosePath sets the access path of a plan; want is the access path a cursor came from, or "".
 func (t planner) choosePath(p *plan, want string) error {
 	if p.empty != "" || p.direct != nil {
-		p.path = idPath(p.ids, "ecm:uuid")
+		p.usePath(idPath(p.ids, "ecm:uuid"))
 		return nil
 	}
 	if !t.usable(layout.TypeIndex) {
@@ -107,6 +101,7 @@ func (t planner) choosePath(p *plan, want string) error {
 	}
 	types := p.typePath(t)
 	all := p.paths(t)
+	p.answers = t.answering(p, all, types)
 	if p.parent != nil {
 		all = append(all, &accessPath{name: "children", about: "children of " + p.parent.String(), parent: p.parent, rows: -1})
 	}
@@ -122,30 +117,116 @@ func (t planner) choosePath(p *plan, want string) error {
 		return err
 	}
 	if want == subtreeName && len(p.under) > 0 { // whatever it costs by now
-		p.path, _, err = t.walkDown(p.under[len(p.under)-1], t.costs.sort)
-		return cmp.Or(err, unless(p.path != nil, errCursor()))
+		a, _, err := t.walkDown(p.under[len(p.under)-1], maxWalked)
+		if err != nil || a == nil {
+			return cmp.Or(err, errCursor())
+		}
+		p.usePath(a)
+		return nil
 	}
 	if want != "" {
 		return p.resume(want, append(all, types))
 	}
+	return t.decide(p, best, order, types)
+}
+
+// decide chooses between the index with the order and the one with the fewest rows.
+func (t planner) decide(p *plan, best, order, types *accessPath) error {
+	if p.plain = types; best != nil && best != order {
+		p.plain = best
+	}
 	switch {
 	case order == nil && best == nil:
-		p.path = types
+		p.usePath(types)
 	case order == nil || best == order:
-		p.path = firstPath(best, order)
+		p.usePath(firstPath(best, order))
 	case best != nil && best.rows >= 0 && best.rows < t.maxSorted():
-		p.path = best
+		p.usePath(best)
 		if best.rows > t.costs.few/2 && t.scan(p, best).covers() {
-			p.path, p.finder = order, best
+			p.usePath(order)
+			p.finder = best
 		}
+	case order.primary && (best != nil || !p.everyType(t.Repo().Types())):
+		few, err := t.atMost(p.plain, maxWalked)
+		if p.usePath(order); few {
+			p.usePath(p.plain)
+		}
+		return err
 	default:
-		p.path = order
+		p.usePath(order)
 		if best != nil && best.field != nil && best != types {
 			p.counter = best
 		}
 	}
-	p.sorted = len(p.order) > 0 && p.path == order
 	return nil
+}
+
+// maxWalked is how many rows are read to find the documents without a value, or below a folder, rather than
+// documents of the whole repository in order.
+const maxWalked = 20_000
+
+// atMost reports whether an access path has at most so many rows.
+func (t planner) atMost(a *accessPath, most int) (bool, error) {
+	n, err := t.rowsUpTo(a, most)
+	return n <= most, err
+}
+
+// rowsUpTo counts the rows of an access path up to one more than most. What was counted a moment ago is not counted again.
+func (t planner) rowsUpTo(a *accessPath, most int) (int, error) {
+	ranges := a.spans()
+	key := "up to " + rangesKey(ranges)
+	if n, ok := t.estimates.get(key); ok && (n.rows > most || !n.more) {
+		return min(n.rows, most+1), nil
+	}
+	total, over := 0, false
+	for _, r := range ranges {
+		n, more, err := t.kv().Count(r, most-total)
+		if err != nil {
+			return 0, err
+		}
+		if total += n; more {
+			total, over = total+1, true
+			break
+		}
+	}
+	t.estimates.put(key, total, over)
+	return total, nil
+}
+
+// spans returns the rows that are read on an access path.
+func (a *accessPath) spans() []kv.Range {
+	if a.parent != nil {
+		return []kv.Range{kv.Prefix(layout.ChildrenPrefix(*a.parent))}
+	}
+	return a.ranges
+}
+
+// rangesKey names ranges for estimates.
+func rangesKey(ranges []kv.Range) string {
+	var key []byte
+	for _, r := range ranges[:min(len(ranges), 8)] {
+		key = append(append(key, r.Start...), r.End...)
+	}
+	return string(strconv.AppendInt(key, int64(len(ranges)), 10))
+}
+
+// usePath sets the access path and how far its order is that of the results.
+func (p *plan) usePath(a *accessPath) {
+	p.path, p.lead, p.total, p.reverse, p.nulls = a, 0, false, false, false
+	switch {
+	case p.byID:
+		p.total, p.reverse = a.primary || a.ids != nil, p.idDesc
+	case len(p.order) == 0 || a.ids != nil:
+	case a.parent != nil:
+		if p.order[0].Field.System == query.SysPos {
+			p.lead = 1
+		}
+	case a.field != nil && !a.many && sameField(a.field, p.order[0].Field) && a.name != layout.VersionIndex:
+		p.lead, p.nulls = 1, a.partial
+	}
+	if p.lead > 0 {
+		p.reverse, p.total = p.order[0].Desc, len(p.order) == 1
+	}
 }
 
 func firstPath(a ...*accessPath) *accessPath {
@@ -161,7 +242,7 @@ func firstPath(a ...*accessPath) *accessPath {
 func (p *plan) resume(name string, all []*accessPath) error {
 	for _, a := range all {
 		if a != nil && a.name == name {
-			p.path = a
+			p.usePath(a)
 			return nil
 		}
 	}
@@ -170,8 +251,12 @@ func (p *plan) resume(name string, all []*accessPath) error {
 
 func errCursor() error { return fault.Invalid.Errorf("cursor: was not returned by this query") }
 
-// orderPath returns the way that has the order of the first ORDER BY item, or nil.
+// orderPath returns the way that has the order of the first ORDER BY item, or nil. Documents without a value of it are
+// found another way if the index does not have them.
 func (t planner) orderPath(p *plan, all []*accessPath, types *accessPath) *accessPath {
+	if p.byID {
+		return primaryPath()
+	}
 	if len(p.order) == 0 || p.q.Correlated() {
 		return nil
 	}
@@ -192,10 +277,16 @@ func (t planner) orderPath(p *plan, all []*accessPath, types *accessPath) *acces
 			return a
 		}
 	}
-	if complete(index) || p.notNull(f) {
-		return t.wholePath(index, f)
+	a := t.wholePath(index, f)
+	if a.partial = !p.complete(t, index, f); a.partial {
+		a.ranges = []kv.Range{notNull(a.prefix)}
 	}
-	return nil
+	return a
+}
+
+// primaryPath is the way to every document in the order of ids.
+func primaryPath() *accessPath {
+	return &accessPath{name: "ecm:uuid", about: "every document by id", primary: true, rows: -1}
 }
 
 // narrow puts conditions on dc:modified into the ranges of one type.
@@ -262,7 +353,7 @@ func (t planner) subtree(p *plan, best *accessPath) (*accessPath, error) {
 		return best, nil
 	}
 	key := string(top[:])
-	if n, ok := t.estimates.get(key); ok && n > t.costs.subtree {
+	if n, ok := t.estimates.get(key); ok && n.rows > t.costs.subtree {
 		return best, nil
 	}
 	a, whole, err := t.walkDown(top, t.costs.subtree)
@@ -270,7 +361,7 @@ func (t planner) subtree(p *plan, best *accessPath) (*accessPath, error) {
 		return nil, err
 	}
 	if !whole {
-		t.estimates.put(key, t.costs.subtree+1)
+		t.estimates.put(key, t.costs.subtree+1, true)
 		return best, nil
 	}
 	if best != nil && best.rows >= 0 && best.rows <= a.rows {
@@ -292,13 +383,6 @@ func (t planner) walkDown(top layout.ID, max int) (a *accessPath, whole bool, er
 	a = idPath(layout.SortIDs(ids), subtreeName)
 	a.about = "documents below " + top.String()
 	return a, true, nil
-}
-
-func unless(ok bool, err error) error {
-	if ok {
-		return nil
-	}
-	return err
 }
 
 func idPath(ids []layout.ID, name string) *accessPath {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"math"
 	"slices"
 	"time"
 
@@ -25,8 +26,13 @@ type scan struct {
 	begun    time.Time
 	loads    int                // documents loaded for conditions
 	docs     int                // documents kept with what is sorted
-	patience int                // errPatience comes with this one
+	offered  int                // documents read by id
+	keep     int                // results of which the content is wanted, if they are sorted; 0: all
+	patience int                // enough is asked with this one
+	enough   func() bool        // reports whether another way is better now
 	known    map[layout.ID]bool // the matches, if they are known: only their order is asked for
+	among    map[layout.ID]bool // documents that meet all but rest, if they are known
+	valued   []layout.ID        // documents with a value, in order, if they are known: they are not read
 	once     bool               // a document's rows are told apart by firstRow
 	src      coverSource
 	single   candidate
@@ -50,6 +56,9 @@ type candidate struct {
 
 func (t planner) scan(p *plan, a *accessPath) *scan {
 	r := &scan{t: t, p: p, path: a, fresh: true, most: t.Repo().Limits().ScanRows, begun: time.Now()}
+	if p.answers != nil || len(p.exprs) == 0 {
+		r.most = math.MaxInt // it is the time that ends it
+	}
 	r.src.scan = r
 	r.rest = p.exprs
 	if len(a.exact)+len(a.test) > 0 {
@@ -64,7 +73,7 @@ func (t planner) scan(p *plan, a *accessPath) *scan {
 // queryTime bounds one walk over an index.
 const queryTime = 5 * time.Second
 
-// errPatience says that so many candidates were loaded that another way may be better.
+// errPatience says that so many candidates were loaded that another way is better.
 var errPatience = fault.Internal.Errorf("query: many documents read")
 
 // errCostly is given a message by whoever knows the query.
@@ -87,6 +96,8 @@ func (r *scan) each(reverse bool, after []byte, visit func(h *candidate) (more b
 	switch {
 	case r.path.parent != nil:
 		return r.children(reverse, after, visit)
+	case r.path.primary:
+		return r.everyID(reverse, after, visit)
 	case r.path.ranges == nil:
 		return r.byID(reverse, after, visit)
 	}
@@ -155,6 +166,37 @@ func (r *scan) byID(reverse bool, after []byte, visit func(h *candidate) (bool, 
 	return nil
 }
 
+// everyID offers all documents in the order of their ids.
+func (r *scan) everyID(reverse bool, after []byte, visit func(h *candidate) (bool, error)) error {
+	rng := kv.Prefix([]byte{layout.PlaceSpace})
+	rng.KeysOnly = true
+	if !clampRange(&rng, reverse, after) {
+		return nil
+	}
+	for row, err := range r.t.kv().Scan(rng) {
+		if err != nil {
+			return err
+		}
+		id := layout.IDAtEnd(row.Key)
+		if r.valued == nil && r.offered >= valuedAfter {
+			if err := r.findValued(); err != nil {
+				return err
+			}
+		}
+		if _, has := slices.BinarySearchFunc(r.valued, id, compareIDs); has {
+			if err := r.count(); err != nil {
+				return err
+			}
+			continue
+		}
+		r.offered++
+		if more, err := r.offerDoc(id, id[:], visit); err != nil || !more {
+			return err
+		}
+	}
+	return nil
+}
+
 // children offers the children of a folder in order. Their documents are read only if that is needed to
 // decide.
 func (r *scan) children(reverse bool, after []byte, visit func(h *candidate) (bool, error)) error {
@@ -207,8 +249,14 @@ func (r *scan) offerDoc(id layout.ID, key []byte, visit func(h *candidate) (bool
 
 // accept decides about a candidate, first by what costs nothing.
 func (r *scan) accept(h *candidate) (bool, error) {
-	if r.known != nil {
+	switch {
+	case r.known != nil:
 		return r.known[h.id], nil
+	case r.among != nil:
+		if !r.among[h.id] {
+			return false, nil
+		}
+		return r.meets(h)
 	}
 	p := r.p
 	if h.Flags&p.mask != p.want || h.Type != nil && !r.typeWanted(h.Type) {
@@ -413,8 +461,7 @@ func (r *scan) partHolds(e query.Expr) (ok, sure bool) {
 // doc loads the document of a candidate; nil if it is gone.
 func (r *scan) doc(h *candidate) (query.Source, error) {
 	if h.doc == nil {
-		if r.loads++; r.loads == r.patience {
-			r.patience = 0
+		if r.loads++; r.loads == r.patience && r.enough() {
 			return nil, errPatience
 		}
 		d, err := r.t.in().LoadCovered(h.id, &h.Cover)

@@ -66,13 +66,11 @@ func (r *scan) sortKey(h *candidate) ([]byte, error) {
 	}
 	n := len(key)
 	key = append(key, h.id[:]...)
-	if r.p.lastDesc() {
+	if r.p.idDesc {
 		kv.Invert(key[n:])
 	}
 	return key, nil
 }
-
-func (p *plan) lastDesc() bool { return len(p.order) > 0 && p.order[len(p.order)-1].Desc }
 
 // match is a candidate as callers get it, with what a cursor after it consists of.
 type match struct {
@@ -82,13 +80,17 @@ type match struct {
 }
 
 func (m match) cursor() (c cursor, err error) {
+	p := m.scan.p
 	switch {
 	case m.key != nil:
 		c.key = m.key
-	case len(m.scan.p.order) == 0:
+	case len(p.order) == 0 && !p.byID:
 		c.access, c.key = m.scan.path.name, m.candidate.key
 	default:
 		c.key, err = m.scan.sortKey(m.candidate)
+	}
+	if len(p.before) > 0 {
+		c.key = append(bytes.Clone(p.before), c.key...)
 	}
 	return c, err
 }
@@ -96,14 +98,16 @@ func (m match) cursor() (c cursor, err error) {
 // ordered calls visit for every match in the order of the query, from after a cursor on.
 func (r *scan) ordered(from *cursor, visit func(m match) (more bool, err error)) error {
 	switch {
-	case len(r.p.order) == 0:
+	case len(r.p.order) == 0 && !r.p.byID:
 		return r.unordered(from, visit)
-	case !r.p.sorted:
-		return r.inMemory(from, visit)
-	case len(r.p.order) == 1:
+	case r.p.nulls:
+		return r.withNulls(from, visit)
+	case r.p.total:
 		return r.byIndex(from, visit)
+	case r.p.lead > 0:
+		return r.grouped(from, visit)
 	}
-	return r.grouped(from, visit)
+	return r.inMemory(from, visit)
 }
 
 func (r *scan) unordered(from *cursor, visit func(m match) (bool, error)) error {
@@ -117,47 +121,72 @@ func (r *scan) unordered(from *cursor, visit func(m match) (bool, error)) error 
 	return r.each(false, after, func(h *candidate) (bool, error) { return visit(match{candidate: h, scan: r}) })
 }
 
-// byIndex is for a single field, whose index has the order, ties included.
+// byIndex is for an access path that has the order, ties included.
 func (r *scan) byIndex(from *cursor, visit func(m match) (bool, error)) error {
 	var after []byte
 	if from != nil {
 		var err error
-		if after, err = r.rowAt(from.key, true); err != nil {
+		if after, err = r.rowAt(from.key); err != nil {
 			return err
 		}
 	}
-	return r.each(r.p.order[0].Desc, after, func(h *candidate) (bool, error) { return visit(match{candidate: h, scan: r}) })
+	return r.each(r.p.reverse, after, func(h *candidate) (bool, error) { return visit(match{candidate: h, scan: r}) })
 }
 
-// rowAt makes the key of an index row of a sort key, whole or up to the first value.
-func (r *scan) rowAt(key []byte, whole bool) ([]byte, error) {
-	n := layout.ValueLen(key[:len(key)-16])
-	if r.path.parent != nil {
-		v, _, err := kv.DecodeInt64(key)
-		id := bytes.Clone(key[len(key)-16:])
-		if r.p.lastDesc() {
-			kv.Invert(id)
-		}
+// rowAt makes the key of the row of a sort key, or what the rows with the same leading values begin with.
+func (r *scan) rowAt(key []byte) ([]byte, error) {
+	values, err := r.p.split(key)
+	if err != nil {
+		return nil, err
+	}
+	id := bytes.Clone(key[len(key)-16:])
+	if r.p.idDesc {
+		kv.Invert(id)
+	}
+	switch {
+	case r.path.primary:
+		return layout.PlaceKey(layout.IDAtEnd(id)), nil
+	case r.path.ids != nil:
+		return id, nil
+	case r.path.parent != nil:
+		v, _, err := kv.DecodeInt64(values[0])
 		if err != nil {
 			return nil, errCursor()
 		}
-		return layout.ChildPositionKey(*r.path.parent, v, layout.IDAtEnd(id)), nil
+		if r.p.total {
+			return layout.ChildPositionKey(*r.path.parent, v, layout.IDAtEnd(id)), nil
+		}
+		return layout.ChildPositionKey(*r.path.parent, v, layout.None)[:len(layout.ChildrenPrefix(*r.path.parent))+8], nil
 	}
-	if n == 0 || whole && n != len(key)-16 || (key[0] >= 0x80) != r.p.order[0].Desc {
+	row := bytes.Clone(r.path.prefix)
+	n := len(row)
+	if row = append(row, values[0]...); r.p.order[0].Desc {
+		kv.Invert(row[n:])
+	}
+	if r.p.total {
+		row = append(row, id...)
+	}
+	return row, nil
+}
+
+// split returns the values that a sort key consists of, one for each item of ORDER BY.
+func (p *plan) split(key []byte) ([][]byte, error) {
+	if len(key) < 16 {
 		return nil, errCursor()
 	}
-	row := append(bytes.Clone(r.path.prefix), key[:n]...)
-	if r.p.order[0].Desc {
-		kv.Invert(row[len(r.path.prefix):])
+	rest := key[:len(key)-16]
+	values := make([][]byte, len(p.order))
+	for i, o := range p.order {
+		n := layout.ValueLen(rest)
+		if n == 0 || (rest[0] >= 0x80) != o.Desc {
+			return nil, errCursor()
+		}
+		values[i], rest = rest[:n:n], rest[n:]
 	}
-	if !whole {
-		return row, nil
+	if len(rest) > 0 {
+		return nil, errCursor()
 	}
-	id := bytes.Clone(key[len(key)-16:])
-	if r.p.lastDesc() {
-		kv.Invert(id)
-	}
-	return append(row, id...), nil
+	return values, nil
 }
 
 // kept is a match in memory.
@@ -169,26 +198,58 @@ type kept struct {
 // maxKept is how many documents that were read for their order are kept for the page.
 const maxKept = 200
 
-// inMemory reads all matches and sorts them.
-func (r *scan) inMemory(from *cursor, visit func(m match) (bool, error)) error {
-	var all []kept
-	err := r.each(false, nil, func(h *candidate) (bool, error) {
-		k, err := r.keep(h)
-		if err != nil {
+// sorter collects matches to be sorted. Where only some are wanted, those that come after enough others are forgotten.
+type sorter struct {
+	scan *scan
+	all  []kept
+}
+
+// add takes a match; from is the cursor that it has to come after, or nil.
+func (s *sorter) add(k kept) error {
+	s.all = append(s.all, k)
+	switch keep := s.scan.keep; {
+	case keep == 0 && len(s.all) > s.scan.t.costs.sort:
+		return s.scan.unsortable()
+	case keep > 0 && len(s.all) >= 2*keep+100:
+		s.sort()
+		clear(s.all[keep:])
+		s.all = s.all[:keep]
+	}
+	return nil
+}
+
+func (s *sorter) sort() {
+	slices.SortFunc(s.all, func(a, b kept) int { return bytes.Compare(a.key, b.key) })
+}
+
+// emit calls visit for the matches in order, and forgets them.
+func (s *sorter) emit(visit func(m match) (bool, error)) (more bool, err error) {
+	s.sort()
+	for i := range s.all {
+		k := &s.all[i]
+		more, err := visit(match{candidate: &k.candidate, scan: s.scan, key: k.key})
+		if err != nil || !more {
 			return false, err
 		}
-		if from == nil || bytes.Compare(k.key, from.key) > 0 {
-			all = append(all, k)
+	}
+	s.all = nil
+	return true, nil
+}
+
+// inMemory reads all matches and sorts them.
+func (r *scan) inMemory(from *cursor, visit func(m match) (bool, error)) error {
+	s := sorter{scan: r}
+	err := r.each(false, nil, func(h *candidate) (bool, error) {
+		k, err := r.hold(h)
+		if err == nil && (from == nil || bytes.Compare(k.key, from.key) > 0) {
+			err = s.add(k)
 		}
-		if len(all) > r.t.costs.sort {
-			return false, r.unsortable()
-		}
-		return true, nil
+		return true, err
 	})
 	if err != nil {
 		return err
 	}
-	_, err = r.emit(all, visit)
+	_, err = s.emit(visit)
 	return err
 }
 
@@ -196,7 +257,7 @@ func (r *scan) unsortable() error {
 	return fault.Limit.Errorf("query: more than %d results to sort by %s, which has no index", r.t.costs.sort, r.p.orderText()).WithCode(fault.CodeQueryTooCostly)
 }
 
-func (r *scan) keep(h *candidate) (kept, error) {
+func (r *scan) hold(h *candidate) (kept, error) {
 	key, err := r.sortKey(h)
 	k := kept{key, *h}
 	if h.doc != nil {
@@ -207,65 +268,60 @@ func (r *scan) keep(h *candidate) (kept, error) {
 	return k, err
 }
 
-func (r *scan) emit(all []kept, visit func(m match) (bool, error)) (more bool, err error) {
-	slices.SortFunc(all, func(a, b kept) int { return bytes.Compare(a.key, b.key) })
-	for i := range all {
-		k := &all[i]
-		more, err := visit(match{candidate: &k.candidate, scan: r, key: k.key})
-		if err != nil || !more {
-			return false, err
-		}
-	}
-	return true, nil
-}
-
-// grouped is for an index that has the order of the first field: rows with the same value
+// grouped is for an access path that has the order of the first fields: rows with the same values of them
 // are sorted by the others.
 func (r *scan) grouped(from *cursor, visit func(m match) (bool, error)) error {
-	desc := r.p.order[0].Desc
 	var after []byte
 	if from != nil {
-		row, err := r.rowAt(from.key, false)
+		row, err := r.rowAt(from.key)
 		if err != nil {
 			return err
 		}
-		if after = row; desc {
+		if after = row; r.p.reverse {
 			after = kv.Prefix(row).End
-		} else if len(after) > 0 {
+		} else {
 			after = after[:len(after)-1] // before the first row of the group
 		}
 	}
-	var group []kept
+	s := sorter{scan: r}
 	var first []byte
 	more := true
-	err := r.each(desc, after, func(h *candidate) (bool, error) {
-		k, err := r.keep(h)
+	err := r.each(r.p.reverse, after, func(h *candidate) (bool, error) {
+		k, err := r.hold(h)
 		if err != nil {
 			return false, err
 		}
 		if from != nil && bytes.Compare(k.key, from.key) <= 0 {
 			return true, nil
 		}
-		part := k.key[:layout.ValueLen(k.key)]
-		if !bytes.Equal(part, first) {
-			if more, err = r.emit(group, visit); err != nil || !more {
+		if part := r.p.leading(k.key); !bytes.Equal(part, first) {
+			if more, err = s.emit(visit); err != nil || !more {
 				return false, err
 			}
-			group, first = group[:0:0], part
+			first = part
 		}
-		if group = append(group, k); len(group) > r.t.costs.sort {
-			return false, r.unsortable()
-		}
-		return true, nil
+		return true, s.add(k)
 	})
 	if err != nil || !more {
 		return err
 	}
-	_, err = r.emit(group, visit)
+	_, err = s.emit(visit)
 	return err
 }
 
+// leading returns the part of a sort key that the access path orders by.
+func (p *plan) leading(key []byte) []byte {
+	n := 0
+	for range p.lead {
+		n += layout.ValueLen(key[n:])
+	}
+	return key[:n]
+}
+
 func (p *plan) orderText() string {
+	if p.byID {
+		return "ecm:uuid"
+	}
 	var b []byte
 	for i, o := range p.order {
 		if i > 0 {

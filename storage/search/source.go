@@ -75,9 +75,6 @@ func (s *coverSource) System(f *query.Field) (any, error) {
 // Property returns the value the row holds, if it is that property, or errNeedDoc.
 func (s *coverSource) Property(f *schema.Field) (any, error) {
 	a := s.scan.path
-	if a.name == layout.TypeIndex && a.field != nil && f.Key == a.field.Name {
-		return s.indexed()
-	}
 	if a.field == nil || a.field.Prop != f || a.many || !a.field.Rest.Empty() {
 		return nil, errNeedDoc
 	}

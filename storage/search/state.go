@@ -8,6 +8,7 @@ import (
 	"catena/storage/internal/row"
 	"catena/storage/kv"
 	"catena/storage/query"
+	"catena/storage/schema"
 )
 
 // state is what the planner remembers about a repository.
@@ -15,6 +16,8 @@ type state struct {
 	queries    query.Cache
 	estimates  estimates
 	facetLists map[string][]any
+	schemaOf   map[*schema.Field]*schema.Schema // of properties
+	modified   *query.Field                     // dc:modified, as the index by type holds it
 	costs      costs
 }
 
@@ -34,8 +37,20 @@ func stateOf(r *storage.Repo) *state {
 	if s, ok := all.byRepo.Load(r); ok {
 		return s.(*state)
 	}
-	s, _ := all.byRepo.LoadOrStore(r, &state{facetLists: facetLists(r.Types()), costs: usualCosts})
+	s, _ := all.byRepo.LoadOrStore(r, newState(r.Types()))
 	return s.(*state)
+}
+
+func newState(reg *schema.Registry) *state {
+	s := &state{facetLists: facetLists(reg), schemaOf: map[*schema.Field]*schema.Schema{}, costs: usualCosts}
+	s.modified = &query.Field{Name: "dc:modified", Kind: schema.Date}
+	s.modified.Prop, _ = reg.FieldByKey(s.modified.Name)
+	for _, sch := range reg.Schemas() {
+		for _, f := range sch.Fields {
+			s.schemaOf[f] = sch
+		}
+	}
+	return s
 }
 
 // SetCosts has the queries of a repository planned as if it were large, for tests.

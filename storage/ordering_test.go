@@ -1,0 +1,158 @@
+package storage_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"catena/storage"
+	"catena/storage/schema"
+	"catena/storage/search"
+)
+
+// itemTypes declare a type as a user would, whose documents are found and ordered by three properties.
+const itemTypes = `
+schemas:
+  item:
+    fields:
+      status: {type: string, index: true}
+      priority: {type: long, index: true}
+      rank: {type: long, index: true}
+      shelf: {type: string, index: sparse}
+      note: string
+types:
+  Item: {parent: File, schemas: [item]}
+`
+
+// withTypes adds declarations to those of every repository.
+func withTypes(t testing.TB, yaml string) func(*storage.Config) {
+	return func(c *storage.Config) {
+		c.Types = must(schema.Load(schema.Defaults(), fstest.MapFS{"more.yaml": {Data: []byte(yaml)}}))(t)
+	}
+}
+
+// TestAnyNumberOfResultsIsOrdered: no bound holds for results that an index orders, or that indexes find, whatever else
+// they are sorted by.
+func TestAnyNumberOfResultsIsOrdered(t *testing.T) {
+	const docs = 10_500
+	w := newWorld(t, withTypes(t, itemTypes), func(c *storage.Config) { c.Limits.ScanRows = 3000 })
+	w.many(docs, func(i int) (string, string, string, storage.Props) {
+		p := storage.Props{"item:status": []string{"open", "approved"}[i%2], "item:priority": int64(i % 10), "item:note": fmt.Sprint("n", i%7)}
+		if i%21 > 0 {
+			p["item:rank"] = int64(i * 7919 % docs)
+		}
+		if i%3 == 0 {
+			p["item:shelf"] = fmt.Sprintf("s%05d", i)
+		}
+		return "/default-domain/workspaces", fmt.Sprint("d", i), "Item", p
+	})
+	for src, want := range map[string]int{
+		"SELECT * FROM Item ORDER BY item:rank DESC":                                                                       docs,
+		"SELECT * FROM Item ORDER BY item:rank":                                                                            docs,
+		"SELECT * FROM Item ORDER BY item:shelf":                                                                           docs,
+		"SELECT * FROM Item ORDER BY item:shelf DESC, item:rank":                                                           docs,
+		"SELECT * FROM Item ORDER BY item:status, item:rank DESC":                                                          docs,
+		"SELECT * FROM Item WHERE item:status = 'approved' AND item:priority >= 5 ORDER BY item:rank DESC":                 3 * docs / 10,
+		"SELECT * FROM Item WHERE item:status = 'approved' AND item:priority >= 5 ORDER BY item:shelf":                     3 * docs / 10,
+		"SELECT * FROM Item WHERE item:status <> 'open' AND item:priority NOT IN (1, 3) ORDER BY item:rank DESC, dc:title": 3 * docs / 10,
+		"SELECT * FROM Item WHERE item:status = 'approved' AND item:priority = 4 ORDER BY item:rank":                       0,
+	} {
+		w.view(user("ann"), func(tx *storage.Tx) error {
+			seen := map[string]bool{}
+			o := search.Options{PageOptions: storage.PageOptions{Limit: 1000, CountLimit: -1}}
+			var keys []string
+			for {
+				p, err := search.Query(tx, src, o)
+				if err != nil {
+					t.Errorf("%s: %v", src, err)
+					return nil
+				}
+				for _, d := range p.Docs {
+					seen[d.ID()] = true
+					keys = append(keys, orderKey(d, src))
+				}
+				if o.After = p.Next; !p.HasNext {
+					break
+				}
+			}
+			if len(seen) != want || len(keys) != want || !slices.IsSorted(keys) {
+				t.Errorf("%s: %d documents, %d of them different, in order: %t; want %d", src, len(keys), len(seen), slices.IsSorted(keys), want)
+			}
+			p, err := search.Query(tx, src, search.Options{PageOptions: storage.PageOptions{Limit: 10}})
+			if err != nil || p.Total != min(want, 1000) || p.More != (want > 1000) {
+				t.Errorf("%s: total %d, more %t, %v", src, p.Total, p.More, err)
+			}
+			return nil
+		})
+	}
+}
+
+// orderKey returns text in the order of the first field of ORDER BY.
+func orderKey(d *storage.Doc, src string) string {
+	_, by, _ := strings.Cut(src, "ORDER BY ")
+	by, _, _ = strings.Cut(by, ",")
+	field, desc := strings.CutSuffix(by, " DESC")
+	v, _ := d.Get(field)
+	n, ok := v.(int64)
+	switch {
+	case v == nil && desc:
+		return "z"
+	case v == nil:
+		return ""
+	case !ok:
+		n = 0
+		for _, c := range fmt.Sprintf("%-6.6s", v) {
+			n = n<<7 | int64(c)
+		}
+	}
+	if desc {
+		n = 1<<50 - n
+	}
+	return fmt.Sprintf("%016d", n)
+}
+
+// TestIndexesOfBefore opens a repository whose indexes have no rows for documents without a value, as those of earlier
+// versions: they are used as they are, and completed.
+func TestIndexesOfBefore(t *testing.T) {
+	w := newWorld(t, withTypes(t, itemTypes))
+	for i := range 6 {
+		p := storage.Props{}
+		if i%2 == 0 {
+			p["item:rank"] = int64(i)
+		}
+		w.make(fmt.Sprintf("/default-domain/workspaces/n%d", i), "Item", p)
+	}
+	if err := w.ForgetNulls(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, complete := range []bool{false, true} {
+		search.SetCosts(w.Repo, 0, 0, 0, 10, 10, 10)
+		w.view(w.System(), func(tx *storage.Tx) error {
+			var got string
+			p, err := search.Query(tx, "SELECT * FROM Item ORDER BY item:rank DESC", search.Options{})
+			if err != nil {
+				return err
+			}
+			for _, d := range p.Docs {
+				got += d.Name()
+			}
+			plan, err := search.Explain(tx, "SELECT * FROM Item ORDER BY item:rank DESC", search.Options{})
+			if got != "n4n2n0n5n3n1" || strings.Contains(plan, "without item:rank") == complete {
+				t.Errorf("complete %t: %s\n%s", complete, got, plan)
+			}
+			return err
+		})
+		if err := w.Sweep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.view(w.System(), func(tx *storage.Tx) error {
+		problems, err := tx.IndexProblems()
+		if len(problems) > 0 {
+			t.Error(problems)
+		}
+		return err
+	})
+}

@@ -1,0 +1,110 @@
+package search
+
+import (
+	"bytes"
+	"slices"
+
+	"catena/storage/internal/layout"
+	"catena/storage/kv"
+	"catena/storage/query"
+)
+
+// Documents without a value of the first field of ORDER BY come before all others, in descending order after them. An
+// index that has no rows of them gives the order of the others; they are found by a plan of their own, which orders them
+// by what is left of ORDER BY.
+
+// withNulls calls visit for the matches of both plans.
+func (r *scan) withNulls(from *cursor, visit func(m match) (bool, error)) error {
+	desc := r.p.order[0].Desc
+	null := kv.AppendNil(nil)
+	if desc {
+		kv.Invert(null)
+	}
+	more := true
+	seen := func(m match) (bool, error) {
+		var err error
+		more, err = visit(m)
+		return more, err
+	}
+	inNulls := from != nil && bytes.HasPrefix(from.key, null)
+	if desc {
+		if !inNulls {
+			if err := r.valuesOnly().ordered(from, seen); err != nil || !more {
+				return err
+			}
+			from = nil
+		}
+		return r.nullsOnly(null, from, seen)
+	}
+	if from == nil || inNulls {
+		if err := r.nullsOnly(null, from, seen); err != nil || !more {
+			return err
+		}
+		from = nil
+	}
+	return r.valuesOnly().ordered(from, seen)
+}
+
+// valuesOnly is the scan without the documents that have no value.
+func (r *scan) valuesOnly() *scan {
+	p := *r.p
+	p.nulls = false
+	r.p = &p
+	return r
+}
+
+// nullsOnly calls visit for the documents without a value.
+func (r *scan) nullsOnly(null []byte, from *cursor, visit func(m match) (bool, error)) error {
+	p, err := r.t.nullPlan(r.p, null)
+	if err != nil {
+		return err
+	}
+	if r.known != nil {
+		ids := make([]layout.ID, 0, len(r.known))
+		for id := range r.known {
+			ids = append(ids, id)
+		}
+		p.usePath(idPath(layout.SortIDs(ids), "matches"))
+	}
+	n := r.t.scan(p, p.path)
+	n.keep, n.begun, n.most = r.keep, r.begun, r.most
+	if from != nil {
+		from = &cursor{key: from.key[len(null):]}
+	}
+	return n.ordered(from, visit)
+}
+
+// nullPlan plans the query for the documents without a value of the first field of ORDER BY.
+func (t planner) nullPlan(p *plan, null []byte) (*plan, error) {
+	field := p.order[0].Field
+	n := &plan{
+		q: p.q, names: p.names, mask: p.mask, want: p.want, parent: p.parent, flat: p.flat, under: p.under,
+		order: p.order[1:], byID: len(p.order) == 1, idDesc: p.idDesc, before: append(bytes.Clone(p.before), null...),
+		exprs: append(slices.Clip(p.exprs), &query.Predicate{Field: field, Op: query.IsNull}),
+		lacks: p.path,
+	}
+	return n, t.choosePath(n, "")
+}
+
+// valuedAfter is how many documents are read by id before those that have a value are looked up in the index.
+const valuedAfter = 2000
+
+// findValued takes down which documents have a value, so that they are not read.
+func (r *scan) findValued() error {
+	r.valued = []layout.ID{}
+	if r.p.lacks == nil {
+		return nil
+	}
+	values := notNull(r.p.lacks.prefix)
+	values.KeysOnly = true
+	for row, err := range r.t.kv().Scan(values) {
+		if err != nil {
+			return err
+		}
+		r.valued = append(r.valued, layout.IDAtEnd(row.Key))
+	}
+	r.valued = layout.SortIDs(r.valued)
+	return nil
+}
+
+func compareIDs(a, b layout.ID) int { return bytes.Compare(a[:], b[:]) }
