@@ -67,3 +67,16 @@ func (r *Repo) ForgetNulls(ctx context.Context) error {
 	}
 	return r.list(ctx, old)
 }
+
+// EveryID returns the identifiers of all documents there are, whoever may see them.
+func (t *Tx) EveryID() (ids []string, err error) {
+	for row, err := range t.kv.Scan(prefix([]byte{layout.PlaceSpace})) {
+		if err != nil {
+			return nil, err
+		}
+		if n, err := parseNode(row.Value); err != nil || n.flags&layout.Tomb == 0 {
+			ids = append(ids, layout.IDAtEnd(row.Key).String())
+		}
+	}
+	return ids, nil
+}

@@ -145,7 +145,7 @@ func (d *Doc) indexProperties(x *layout.IndexRows) error {
 			}
 		}
 	}
-	return nil
+	return d.indexCompounds(x)
 }
 
 // indexField adds the rows of a property with an index of its own.

@@ -36,6 +36,9 @@ func (r *Repo) indexNames() []string {
 			}
 		}
 	}
+	for _, c := range r.compounds {
+		names = append(names, c.Name)
+	}
 	slices.Sort(names)
 	return slices.Compact(names)
 }

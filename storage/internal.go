@@ -225,6 +225,9 @@ func (r *Repo) Internal(row.Ordered) RepoInternal { return RepoInternal{r} }
 // DB returns the rows of the repository.
 func (i RepoInternal) DB() *kv.DB { return i.r.db }
 
+// Compounds returns the indexes over several fields that are declared.
+func (i RepoInternal) Compounds() []*Compound { return i.r.compounds }
+
 // Store returns the rows of all repositories of the store.
 func (i RepoInternal) Store() *kv.DB { return i.r.whole }
 

@@ -24,11 +24,11 @@ type library struct {
 	ids []string
 }
 
-func newLibrary(t testing.TB, docs int, seed uint64) *library {
+func newLibrary(t testing.TB, docs int, seed uint64, change ...func(*storage.Config)) *library {
 	crates := func(c *storage.Config) {
 		c.Types = must(schema.Load(schema.Defaults(), fstest.MapFS{"crates.yaml": {Data: []byte(crateTypes)}}))(t)
 	}
-	l := &library{world: newWorld(t, crates), Rand: rand.New(rand.NewPCG(seed, 7))}
+	l := &library{world: newWorld(t, append([]func(*storage.Config){crates}, change...)...), Rand: rand.New(rand.NewPCG(seed, 7))}
 	folders := []string{"/default-domain/workspaces"}
 	for i := range 12 {
 		up := folders[l.IntN(len(folders))]

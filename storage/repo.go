@@ -93,6 +93,7 @@ type Repo struct {
 	fields     map[string]fieldRef
 	words      map[string]string
 	parts      map[*schema.Field][]part // indexed fields inside complex ones
+	compounds  []*Compound
 	numbers    *layout.Dictionary
 
 	root    layout.ID
@@ -185,6 +186,7 @@ func (r *Repo) describe() {
 			}
 		}
 	}
+	r.compounds = compounds(r.types)
 	r.typeShapes = map[*schema.Type][]*shape{}
 	for _, t := range r.types.Types() {
 		for _, s := range r.types.SchemasOf(t, nil) {

@@ -53,7 +53,8 @@ func newLoader() *loader {
 type (
 	schemaDecl struct {
 		*Schema
-		at declare.Place
+		indexes []indexDecl
+		at      declare.Place
 	}
 	facetDecl struct {
 		*Facet
@@ -69,6 +70,7 @@ type (
 		parent, lifeCycle         declare.Name
 		schemas, facets, subTypes []declare.Name
 		prefetch                  []declare.Name
+		indexes                   []indexDecl
 		at                        declare.Place
 		done, busy                bool
 	}
@@ -116,6 +118,12 @@ func (l *loader) resolve() *Registry {
 	}
 	for _, names := range r.under {
 		slices.Sort(names)
+	}
+	for _, s := range r.schemaList {
+		s.Indexes = l.resolveIndexes(r, l.schemas[s.Name].indexes, []*Schema{s}, "schema "+s.Name)
+	}
+	for _, t := range r.typeList {
+		t.Indexes = l.resolveIndexes(r, l.types[t.Name].indexes, t.Schemas, "type "+t.Name)
 	}
 	l.resolveVersioning(r)
 	l.resolveMetadata(r)

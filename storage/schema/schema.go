@@ -79,6 +79,8 @@ type Schema struct {
 	Prefix string // "" means that the name stands before the colon
 	Label  string
 	Fields []*Field
+
+	Indexes []*Index // over several fields, for all documents with the schema
 }
 
 // Space returns what stands before the colon in the keys of the schema's fields.
@@ -131,6 +133,7 @@ type Type struct {
 	SubTypes            []string // types the user interface offers inside; REST does not enforce them
 	Prefetch            []string // keys a list line shows
 	LifeCycle           *LifeCycle
+	Indexes             []*Index // over several fields, for the documents of the type and of types below it
 }
 
 // HasFacet reports whether every document of the type has the facet.

@@ -57,7 +57,7 @@ func (l *loader) schema(key, n *yaml.Node) {
 	l.Each(n, declare.Keys{
 		"prefix": l.Text(&d.Prefix),
 		"label":  l.Text(&d.Label),
-		"fields": func(n *yaml.Node) { fields = n },
+		"fields": func(n *yaml.Node) { fields = n }, "indexes": l.indexes(&d.indexes),
 	})
 	if d.Prefix != "" && !isName(d.Prefix) {
 		l.Fail(d.at, "schema %s: malformed prefix %q", d.Name, d.Prefix)
@@ -201,6 +201,7 @@ func (l *loader) docType(key, n *yaml.Node) {
 	l.Each(n, declare.Keys{
 		"parent": l.Word(&d.parent), "label": l.Text(&d.Label), "icon": l.Text(&d.Icon), "lifeCycle": l.Word(&d.lifeCycle),
 		"schemas": l.Words(&d.schemas), "facets": l.Words(&d.facets), "subTypes": l.Words(&d.subTypes), "prefetch": l.Words(&d.prefetch),
+		"indexes": l.indexes(&d.indexes),
 	})
 	d.Parent = d.parent.Text
 	declare.Put(&l.Reader, l.types, key, func(d *typeDecl) declare.Place { return d.at }, d)

@@ -28,6 +28,10 @@ type accessPath struct {
 	ids     []layout.ID  // instead of ranges
 	parent  *layout.ID   // instead of ranges: children in order
 	partial bool         // the index leaves documents without a value of the field out
+	index   *compound    // an index over several fields
+	fixed   int          // so many columns of it have one value in each range
+	bases   [][]byte     // what keys begin with up to there, in order
+	filters []query.Expr // the conditions that the ranges narrow
 	primary bool         // instead of ranges: every document in the order of ids
 	rows    int          // estimate; -1: not known
 }

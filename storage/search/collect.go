@@ -38,6 +38,9 @@ func (r *scan) covered(f *query.Field) bool {
 		return true
 	}
 	a := r.path
+	if a.index != nil {
+		return a.index.has(f)
+	}
 	return a.field != nil && !a.many && sameField(f, a.field)
 }
 

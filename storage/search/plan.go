@@ -35,6 +35,7 @@ type plan struct {
 
 	path    *accessPath
 	lead    int           // so many items of ORDER BY are the order of the access path
+	ordered []int         // the items of ORDER BY that the columns of an index over several fields are, after the fixed ones
 	total   bool          // which is the order of the results, ties included
 	reverse bool          // walked backwards
 	nulls   bool          // the access path has the documents with a value of the first item only

@@ -100,7 +100,7 @@ func (t planner) choosePath(p *plan, want string) error {
 		return fault.Unavailable.Errorf("query: the indexes are being written")
 	}
 	types := p.typePath(t)
-	all := p.paths(t)
+	all := append(t.compoundPaths(p), p.paths(t)...)
 	p.answers = t.answering(p, all, types)
 	if p.parent != nil {
 		all = append(all, &accessPath{name: "children", about: "children of " + p.parent.String(), parent: p.parent, rows: -1})
@@ -136,6 +136,8 @@ func (t planner) decide(p *plan, best, order, types *accessPath) error {
 		p.plain = best
 	}
 	switch {
+	case order != nil && order.index != nil && t.scan(p, order).covers():
+		p.usePath(order)
 	case order == nil && best == nil:
 		p.usePath(types)
 	case order == nil || best == order:
@@ -154,7 +156,7 @@ func (t planner) decide(p *plan, best, order, types *accessPath) error {
 		return err
 	default:
 		p.usePath(order)
-		if best != nil && best.field != nil && best != types {
+		if best != nil && (best.field != nil || best.index != nil) && best != types {
 			p.counter = best
 		}
 	}
@@ -217,6 +219,9 @@ func (p *plan) usePath(a *accessPath) {
 	case p.byID:
 		p.total, p.reverse = a.primary || a.ids != nil, p.idDesc
 	case len(p.order) == 0 || a.ids != nil:
+	case a.index != nil:
+		p.useCompound(a)
+		return
 	case a.parent != nil:
 		if p.order[0].Field.System == query.SysPos {
 			p.lead = 1
@@ -260,6 +265,9 @@ func (t planner) orderPath(p *plan, all []*accessPath, types *accessPath) *acces
 	if len(p.order) == 0 || p.q.Correlated() {
 		return nil
 	}
+	if a := t.bestCompound(p, all); a != nil {
+		return a
+	}
 	f := p.order[0].Field
 	if f.System == query.SysPos && p.parent != nil {
 		return all[len(all)-1]
@@ -273,7 +281,7 @@ func (t planner) orderPath(p *plan, all []*accessPath, types *accessPath) *acces
 		return types
 	}
 	for _, a := range all {
-		if a.name == index {
+		if a.name == index && a.index == nil {
 			return a
 		}
 	}

@@ -32,6 +32,7 @@ type scan struct {
 	enough   func() bool        // reports whether another way is better now
 	known    map[layout.ID]bool // the matches, if they are known: only their order is asked for
 	among    map[layout.ID]bool // documents that meet all but rest, if they are known
+	resume   []byte             // the sort key of the cursor, if several ranges are merged
 	valued   []layout.ID        // documents with a value, in order, if they are known: they are not read
 	once     bool               // a document's rows are told apart by firstRow
 	src      coverSource
@@ -101,6 +102,9 @@ func (r *scan) each(reverse bool, after []byte, visit func(h *candidate) (more b
 	case r.path.ranges == nil:
 		return r.byID(reverse, after, visit)
 	}
+	if len(r.path.bases) > 1 && r.p.lead > 0 {
+		return r.merged(reverse, visit)
+	}
 	for i := range r.path.ranges {
 		rng := r.path.ranges[i]
 		if reverse {
@@ -116,17 +120,22 @@ func (r *scan) each(reverse bool, after []byte, visit func(h *candidate) (more b
 			if err != nil {
 				return err
 			}
-			h := &r.single
-			h.id, h.key, h.doc, h.bare = layout.IDAtEnd(row.Key), row.Key, nil, false
-			if err := h.Parse(r.t.dictionary(), row.Value); err != nil {
-				return err
-			}
-			if more, err := r.offer(h, visit); err != nil || !more {
+			if more, err := r.offerRow(row, visit); err != nil || !more {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// offerRow offers the document of an index row.
+func (r *scan) offerRow(row kv.Row, visit func(h *candidate) (bool, error)) (more bool, err error) {
+	h := &r.single
+	h.id, h.key, h.doc, h.bare = layout.IDAtEnd(row.Key), row.Key, nil, false
+	if err := h.Parse(r.t.dictionary(), row.Value); err != nil {
+		return false, err
+	}
+	return r.offer(h, visit)
 }
 
 // clampRange cuts off what comes before the position; it reports whether something is left.
@@ -448,6 +457,10 @@ func (r *scan) holds(h *candidate, e query.Expr) (bool, error) {
 // partHolds evaluates a condition on a single value inside a complex property, if the row holds it.
 func (r *scan) partHolds(e query.Expr) (ok, sure bool) {
 	x, is := e.(*query.Predicate)
+	if is && r.path.index != nil && !x.Field.Rest.Empty() {
+		v, ok := r.path.index.column(r.src.candidate, len(r.path.prefix), x.Field)
+		return ok && (x.Op == query.IsNull && (v == nil) != x.Not || x.Op != query.IsNull && x.Test(v)), ok
+	}
 	if a := r.path; !is || a.field == nil || a.many || a.field.Rest.Empty() || x.Field.Name != a.field.Name {
 		return false, false
 	}
@@ -477,6 +490,11 @@ func (r *scan) doc(h *candidate) (query.Source, error) {
 func (r *scan) value(h *candidate, f *query.Field) (any, error) {
 	if h.doc == nil {
 		r.src.candidate = h
+		if x := r.path.index; x != nil && !f.Rest.Empty() {
+			if v, ok := x.column(h, len(r.path.prefix), f); ok {
+				return v, nil
+			}
+		}
 		v, err := query.FieldValue(f, &r.src)
 		if !errors.Is(err, errNeedDoc) {
 			return v, err

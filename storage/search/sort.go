@@ -158,6 +158,10 @@ func (r *scan) rowAt(key []byte) ([]byte, error) {
 		}
 		return layout.ChildPositionKey(*r.path.parent, v, layout.None)[:len(layout.ChildrenPrefix(*r.path.parent))+8], nil
 	}
+	if r.path.index != nil {
+		r.resume = key
+		return r.compoundRow(r.path.bases[0], values, id), nil
+	}
 	row := bytes.Clone(r.path.prefix)
 	n := len(row)
 	if row = append(row, values[0]...); r.p.order[0].Desc {

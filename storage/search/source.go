@@ -1,7 +1,6 @@
 package search
 
 import (
-	"encoding/binary"
 	"time"
 
 	"catena/storage"
@@ -28,7 +27,11 @@ func (s *coverSource) Work(n int) error { return s.scan.t.kv().Work(n) }
 // System returns the value of a system field, or errNeedDoc.
 func (s *coverSource) System(f *query.Field) (any, error) {
 	h := s.candidate
-	if a := s.scan.path; a.field != nil && a.field.System == f.System && f.System != query.Property && !a.many && a.name != layout.TypeIndex {
+	if a := s.scan.path; a.index != nil {
+		if v, ok := a.index.column(h, len(a.prefix), f); ok {
+			return v, nil
+		}
+	} else if a.field != nil && a.field.System == f.System && f.System != query.Property && !a.many && a.name != layout.TypeIndex {
 		return s.indexed()
 	}
 	if h.bare {
@@ -75,6 +78,12 @@ func (s *coverSource) System(f *query.Field) (any, error) {
 // Property returns the value the row holds, if it is that property, or errNeedDoc.
 func (s *coverSource) Property(f *schema.Field) (any, error) {
 	a := s.scan.path
+	if a.index != nil {
+		if v, ok := a.index.column(s.candidate, len(a.prefix), &query.Field{Prop: f}); ok {
+			return v, nil
+		}
+		return nil, errNeedDoc
+	}
 	if a.field == nil || a.field.Prop != f || a.many || !a.field.Rest.Empty() {
 		return nil, errNeedDoc
 	}
@@ -273,11 +282,8 @@ func decodeValue(k schema.Kind, part []byte) (any, error) {
 		v, _, err := kv.DecodeBool(part)
 		return v, err
 	case schema.Date:
-		if len(part) < 9 {
-			return nil, fault.Internal.Errorf("index row: not a date")
-		}
-		ms := int64(binary.BigEndian.Uint64(part[1:]) ^ 1<<63)
-		return time.UnixMilli(ms).UTC(), nil
+		ms, _, err := kv.DecodeInt64(part)
+		return time.UnixMilli(ms).UTC(), err
 	}
 	v, _, err := kv.DecodeInt64(part)
 	return v, err

@@ -18,6 +18,7 @@ type state struct {
 	facetLists map[string][]any
 	schemaOf   map[*schema.Field]*schema.Schema // of properties
 	modified   *query.Field                     // dc:modified, as the index by type holds it
+	compounds  []*compound
 	costs      costs
 }
 
@@ -37,11 +38,12 @@ func stateOf(r *storage.Repo) *state {
 	if s, ok := all.byRepo.Load(r); ok {
 		return s.(*state)
 	}
-	s, _ := all.byRepo.LoadOrStore(r, newState(r.Types()))
+	s, _ := all.byRepo.LoadOrStore(r, newState(r))
 	return s.(*state)
 }
 
-func newState(reg *schema.Registry) *state {
+func newState(r *storage.Repo) *state {
+	reg := r.Types()
 	s := &state{facetLists: facetLists(reg), schemaOf: map[*schema.Field]*schema.Schema{}, costs: usualCosts}
 	s.modified = &query.Field{Name: "dc:modified", Kind: schema.Date}
 	s.modified.Prop, _ = reg.FieldByKey(s.modified.Name)
@@ -50,6 +52,7 @@ func newState(reg *schema.Registry) *state {
 			s.schemaOf[f] = sch
 		}
 	}
+	s.compounds = newCompounds(reg, r.Internal(row.Ordered{}).Compounds())
 	return s
 }
 

@@ -1,0 +1,162 @@
+package storage
+
+import (
+	"catena/storage/internal/layout"
+	"catena/storage/kv"
+	"catena/storage/schema"
+)
+
+// Compound is an index over several fields as rows of a repository hold it.
+type Compound struct {
+	Name    string
+	Columns []schema.Column // as the rows are in order: the last one ascends, and the index is walked backwards otherwise
+	Include []schema.Column
+	Schema  *schema.Schema // whose documents have rows; nil: those of Types
+	Types   map[string]bool
+	Where   string // what declares it: "schema item", "type Item"
+}
+
+// compounds returns the indexes over several fields that are declared, by name.
+func compounds(reg *schema.Registry) (out []*Compound) {
+	add := func(x *schema.Index, c Compound) {
+		c.Name = x.String() + " of " + c.Where
+		c.Columns, c.Include = append(c.Columns, x.Columns...), x.Include
+		if c.Columns[len(c.Columns)-1].Desc {
+			for i := range c.Columns {
+				c.Columns[i].Desc = !c.Columns[i].Desc
+			}
+		}
+		out = append(out, &c)
+	}
+	for _, s := range reg.Schemas() {
+		for _, x := range s.Indexes {
+			add(x, Compound{Schema: s, Where: "schema " + s.Name})
+		}
+	}
+	for _, t := range reg.Types() {
+		for _, x := range t.Indexes {
+			types := map[string]bool{}
+			for _, name := range reg.Under(t.Name) {
+				types[name] = true
+			}
+			add(x, Compound{Types: types, Where: "type " + t.Name})
+		}
+	}
+	return out
+}
+
+// holds reports whether a document has rows in the index.
+func (c *Compound) holds(d *Doc) bool {
+	if c.Schema == nil {
+		return c.Types[d.typ.Name]
+	}
+	for i := range d.blocks {
+		if d.blocks[i].shape.Schema == c.Schema {
+			return true
+		}
+	}
+	return false
+}
+
+// indexCompounds adds the rows of the indexes over several fields.
+func (d *Doc) indexCompounds(x *layout.IndexRows) error {
+	for _, c := range d.repo.compounds {
+		if !c.holds(d) {
+			continue
+		}
+		if err := d.indexCompound(x, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *Doc) indexCompound(x *layout.IndexRows, c *Compound) error {
+	values := make([]any, len(c.Columns))
+	items, many := []any{nil}, -1
+	for i := range c.Columns {
+		v, err := d.column(&c.Columns[i])
+		if err != nil {
+			return err
+		}
+		values[i] = v
+		if c.Columns[i].Many {
+			many = i
+			if list := v.([]any); len(list) > 0 {
+				items = list
+			}
+		}
+	}
+	var included []byte
+	for i := range c.Include {
+		v, err := d.column(&c.Include[i])
+		if err != nil {
+			return err
+		}
+		included = layout.AppendExact(included, v)
+	}
+	for _, item := range items {
+		if many >= 0 {
+			values[many] = item
+		}
+		key, tail := x.Begin(c.Name), []byte(nil)
+		for i, v := range values {
+			n, ok := len(key), false
+			if key, ok = layout.AppendValue(key, v); !ok {
+				return nil
+			}
+			if c.Columns[i].Desc {
+				kv.Invert(key[n:])
+			}
+			tail = layout.AppendOriginal(tail, v)
+		}
+		x.Add(c.Name, key, string(append(tail, included...)), 0)
+	}
+	return nil
+}
+
+// column returns the value of a field of an index: nil without one, a list if there may be several.
+func (d *Doc) column(c *schema.Column) (any, error) {
+	if c.Prop == nil {
+		return d.systemColumn(c.Key), nil
+	}
+	v, err := d.value(c.Prop.Key)
+	if err != nil {
+		return nil, err
+	}
+	var steps []string
+	for _, s := range c.Rest.Steps() {
+		if s.Index == schema.NoIndex {
+			steps = append(steps, s.Name)
+		}
+	}
+	items := []any{}
+	eachPart(v, steps, func(v any) { items = append(items, v) })
+	switch {
+	case c.Many:
+		return items, nil
+	case len(items) > 0:
+		return items[0], nil
+	}
+	return nil, nil
+}
+
+func (d *Doc) systemColumn(key string) any {
+	text := ""
+	switch key {
+	case "ecm:currentLifeCycleState":
+		text = d.state
+	case "ecm:lockOwner":
+		text = d.lockOwner
+	case "ecm:name":
+		return d.name
+	case "ecm:parentId":
+		text = d.ParentID()
+	case "ecm:primaryType":
+		return d.typ.Name
+	}
+	if text == "" {
+		return nil
+	}
+	return text
+}

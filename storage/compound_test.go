@@ -1,0 +1,140 @@
+package storage_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"catena/storage"
+	"catena/storage/schema"
+	"catena/storage/search"
+)
+
+// randomIndexes declares indexes over several fields at random.
+func randomIndexes(r *rand.Rand) string {
+	columns := []string{
+		"dc:title", "dc:source", "dc:coverage", "dc:modified", "dc:expired", "dc:subjects", "bench:weight", "bench:box/code",
+		"bench:parts/*/serial", "ecm:name", "ecm:parentId", "ecm:primaryType", "ecm:currentLifeCycleState", "ecm:lockOwner",
+	}
+	index := func() string {
+		var names []string
+		many := false
+		for _, i := range r.Perm(len(columns))[:1+r.IntN(4)] {
+			list := columns[i] == "dc:subjects" || strings.Contains(columns[i], "*")
+			if list && many {
+				continue
+			}
+			many = many || list
+			names = append(names, fmt.Sprintf("%q", columns[i]+[]string{"", " desc"}[r.IntN(2)]))
+		}
+		x := "columns: [" + strings.Join(names, ", ") + "]"
+		if r.IntN(2) == 0 {
+			x += ", include: [dc:description, bench:weight, dc:expired]"
+		}
+		return "      - {" + x + "}\n"
+	}
+	var on [2]string
+	for range 12 {
+		on[r.IntN(2)] += index()
+	}
+	return crateTypes + "    indexes:\n" + on[0] + "  Document:\n    parent: null\n    indexes:\n" + on[1]
+}
+
+// crateIndexes are declared on the schema of crates and on their type.
+func crateIndexes(r *rand.Rand) string {
+	all := randomIndexes(r)
+	head, rest, _ := strings.Cut(all, "    indexes:\n")
+	onSchema, onType, _ := strings.Cut(rest, "  Document:\n    parent: null\n    indexes:\n")
+	before, types, _ := strings.Cut(head, "types:\n")
+	if onSchema != "" {
+		before += "    indexes:\n" + onSchema
+	}
+	types = strings.Replace(types, "Crate: {parent: File, schemas: [bench]}", "Crate:\n    parent: File\n    schemas: [bench]", 1)
+	if onType != "" {
+		types += "    indexes:\n" + onType
+	}
+	return before + "types:\n" + types
+}
+
+// TestEveryPlanAnswersLikeAFullScan: whatever indexes are declared, every query returns what reading every document
+// returns, in order and page by page, while others write.
+func TestEveryPlanAnswersLikeAFullScan(t *testing.T) {
+	used := 0
+	for seed := range uint64(6) {
+		r := rand.New(rand.NewPCG(seed, 3))
+		yaml := crateIndexes(r)
+		l := newLibrary(t, 90, 20+seed, func(c *storage.Config) {
+			c.Types = must(schema.Load(schema.Defaults(), fstest.MapFS{"crates.yaml": {Data: []byte(yaml)}}))(t)
+		})
+		stop, done := make(chan struct{}), sync.WaitGroup{}
+		end := sync.OnceFunc(func() { close(stop) })
+		ids := l.ids
+		done.Go(func() { l.rewrite(t, ids, stop, seed) })
+		t.Cleanup(func() { end(); done.Wait() })
+		for _, costs := range [][6]int{{2000, 200, 1000, 20_000, 300, 20}, {2000, 0, 0, 20_000, 300, 1000}, {5, 2, 3, 20, 2, 5}, {1, 0, 0, 1000, 3, 1000}} {
+			search.SetCosts(l.Repo, costs[0], costs[1], costs[2], costs[3], costs[4], costs[5])
+			l.view(user("ann"), func(tx *storage.Tx) error {
+				var err error
+				if l.ids, err = tx.EveryID(); err != nil { // versions were made meanwhile
+					return err
+				}
+				o := l.oracle(tx)
+				for range 60 {
+					src := l.query()
+					l.compare(tx, src, o.answer(t, src, l.Types(), tx.Now()))
+					if plan, err := search.Explain(tx, src, search.Options{}); err != nil {
+						return err
+					} else if strings.Contains(plan, " of schema bench") || strings.Contains(plan, " of type Crate") {
+						used++
+					}
+				}
+				return nil
+			})
+		}
+		end()
+		done.Wait()
+		l.view(l.System(), func(tx *storage.Tx) error {
+			problems, err := tx.IndexProblems()
+			if len(problems) > 0 {
+				t.Errorf("%s\n%d problems: %q", yaml, len(problems), problems[:min(5, len(problems))])
+			}
+			return err
+		})
+	}
+	if used < 50 {
+		t.Errorf("indexes over several fields were used %d times", used)
+	}
+	t.Logf("indexes over several fields were used %d times", used)
+}
+
+// rewrite changes documents until it is stopped.
+func (l *library) rewrite(t *testing.T, ids []string, stop chan struct{}, seed uint64) {
+	r := rand.New(rand.NewPCG(seed, 5))
+	for i := 0; ; i++ {
+		select {
+		case <-stop:
+			return
+		case <-time.After(time.Millisecond):
+		}
+		id := storage.Ref(ids[r.IntN(len(ids))])
+		err := l.Update(t.Context(), l.System(), func(tx *storage.Tx) error {
+			d, err := tx.Doc(id)
+			if err != nil || d.IsFolder() || d.IsImmutable() || d.IsProxy() {
+				return nil
+			}
+			if err := d.Set("dc:source", fmt.Sprint("w", r.IntN(20))); err != nil {
+				return err
+			}
+			_, err = tx.Save(d, storage.SaveOptions{})
+			return err
+		})
+		if err != nil {
+			t.Error(err)
+			return
+		}
+	}
+}
