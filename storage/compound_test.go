@@ -1,8 +1,11 @@
 package storage_test
 
 import (
+	"context"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -137,4 +140,112 @@ func (l *library) rewrite(t *testing.T, ids []string, stop chan struct{}, seed u
 			return
 		}
 	}
+}
+
+// TestAdvice declares what Explain asks for, and finds the query cheap.
+func TestAdvice(t *testing.T) {
+	const src = "SELECT * FROM Item WHERE item:status = 'approved' AND item:priority >= 8 ORDER BY item:rank DESC"
+	const advice = "advice: declare on type Item: indexes: [{columns: [item:status, item:rank desc], include: [item:priority]}]"
+	indexed := strings.Replace(itemTypes, "schemas: [item]}", "schemas: [item], indexes: [{columns: [item:status, item:rank desc], include: [item:priority]}]}", 1)
+	w := newWorld(t, withTypes(t, itemTypes))
+	w.many(3000, func(i int) (string, string, string, storage.Props) {
+		return "/default-domain/workspaces", fmt.Sprint("d", i), "Item", storage.Props{
+			"item:status": []string{"open", "Approved", "approved"}[i%3], "item:priority": int64(i / 3 % 10), "item:rank": int64(i * 7919 % 3000),
+		}
+	})
+	ask := func(r *storage.Repo) (plan string, names []string) {
+		err := r.View(t.Context(), r.System(), func(tx *storage.Tx) error {
+			rows, err := search.Select(tx, "EXPLAIN "+src, search.Options{PageOptions: storage.PageOptions{Limit: 10}})
+			if err != nil {
+				return err
+			}
+			for _, row := range rows.Entries {
+				plan += fmt.Sprint(row["plan"], "\n")
+			}
+			page, err := search.Query(tx, src, search.Options{PageOptions: storage.PageOptions{Limit: 10}})
+			if err != nil {
+				return err
+			}
+			for _, d := range page.Docs {
+				names = append(names, d.Name())
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return plan, names
+	}
+	plan, before := ask(w.Repo)
+	if !strings.Contains(plan, advice) {
+		t.Errorf("no advice:\n%s", plan)
+	}
+	c := storage.Config{DB: w.db, Blobs: w.blobs, Log: slog.New(slog.DiscardHandler)}
+	withTypes(t, indexed)(&c)
+	r, err := storage.Open(t.Context(), c, adminPassword)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, after := ask(r)
+	if strings.Contains(plan, "advice") || !strings.Contains(plan, "order: item:rank DESC, from the index") || !strings.Contains(plan, ", 0 documents besides") || !slices.Equal(before, after) || len(after) != 10 {
+		t.Errorf("with the index: %v, before %v\n%s", after, before, plan)
+	}
+}
+
+// TestIndexIsBuiltInTheBackground declares an index on a repository that is in use: what ends the building does no harm,
+// and the index is used once it is complete.
+func TestIndexIsBuiltInTheBackground(t *testing.T) {
+	w := newWorld(t, withTypes(t, itemTypes))
+	var ids []string
+	w.many(5200, func(i int) (string, string, string, storage.Props) {
+		return "/default-domain/workspaces", fmt.Sprint("d", i), "Item", storage.Props{"item:status": fmt.Sprint("s", i%5), "item:rank": int64(i)}
+	})
+	c := storage.Config{DB: w.db, Blobs: w.blobs, Log: slog.New(slog.DiscardHandler)}
+	withTypes(t, strings.Replace(itemTypes, "schemas: [item]}", "schemas: [item], indexes: [[status, rank desc]]}", 1))(&c)
+	r, err := storage.Open(t.Context(), c, adminPassword)
+	if err != nil {
+		t.Fatal(err)
+	}
+	state := func() (plan string) {
+		err := r.View(t.Context(), r.System(), func(tx *storage.Tx) (err error) {
+			ids, err = tx.EveryID()
+			if err == nil {
+				plan, err = search.Explain(tx, "SELECT * FROM Item WHERE item:status = 's1' ORDER BY item:rank DESC", search.Options{})
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return plan
+	}
+	if plan := state(); strings.Contains(plan, " of type Item") {
+		t.Fatalf("an index without rows is used:\n%s", plan)
+	}
+	l := &library{world: &world{t: t, Repo: r}}
+	stop, done := make(chan struct{}), sync.WaitGroup{}
+	done.Go(func() { l.rewrite(t, ids, stop, 1) })
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	if err := r.Sweep(ctx); err == nil {
+		t.Error("the building ended too soon for this test")
+	}
+	if plan := state(); strings.Contains(plan, " of type Item") {
+		t.Errorf("half an index is used:\n%s", plan)
+	}
+	if err := r.Sweep(t.Context()); err != nil {
+		t.Error(err)
+	}
+	close(stop)
+	done.Wait()
+	if plan := state(); !strings.Contains(plan, " of type Item") {
+		t.Errorf("the index is not used:\n%s", plan)
+	}
+	l.view(r.System(), func(tx *storage.Tx) error {
+		problems, err := tx.IndexProblems()
+		if len(problems) > 0 {
+			t.Errorf("%d problems: %q", len(problems), problems[:min(3, len(problems))])
+		}
+		return err
+	})
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"catena/storage/fault"
 	"catena/storage/internal/layout"
@@ -187,6 +188,23 @@ func (r *Repo) dropIndex(ctx context.Context, name string) error {
 	}
 }
 
+// An index is built in short transactions, with a pause after each as long as it took: other requests keep half of the
+// machine and wait for none for long. After a crash the index is not in the list, and is built from the start.
+const (
+	buildBatch    = 50               // documents in one transaction
+	progressEvery = 10 * time.Second // between messages in the log
+)
+
+// pause waits so long, or until the end of the context.
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}
+
 // fillIndexes writes the rows of indexes for every document.
 func (r *Repo) fillIndexes(ctx context.Context, names []string) error {
 	var prefixes [][]byte
@@ -195,9 +213,11 @@ func (r *Repo) fillIndexes(ctx context.Context, names []string) error {
 	}
 	words := slices.Contains(names, layout.TextIndex)
 	rows := prefix([]byte{layout.PlaceSpace})
-	rows.KeysOnly, rows.Limit = true, sweepBatch
+	rows.KeysOnly, rows.Limit = true, buildBatch
+	began, done := time.Now(), 0
 	for {
 		var ids []layout.ID
+		start := time.Now()
 		err := r.db.View(ctx, func(k *kv.Tx) error {
 			for row, err := range k.Scan(rows) {
 				if err != nil {
@@ -210,10 +230,17 @@ func (r *Repo) fillIndexes(ctx context.Context, names []string) error {
 		if err == nil && len(ids) > 0 {
 			err = r.Update(ctx, r.System(), func(t *Tx) error { return t.fillRows(ids, prefixes, words) })
 		}
-		if err != nil || len(ids) < sweepBatch {
+		if err != nil || len(ids) < buildBatch {
 			return err
 		}
 		rows.Start = append(layout.PlaceKey(ids[len(ids)-1]), 0)
+		if done += len(ids); time.Since(began) > progressEvery {
+			began = time.Now()
+			r.log.Info("writing index rows", "indexes", names, "documents", done)
+		}
+		if err := pause(ctx, time.Since(start)); err != nil {
+			return err
+		}
 	}
 }
 

@@ -10,7 +10,7 @@ var explain = engine.Op{
 	Name:     "Repository.Explain",
 	Label:    "Explain Query",
 	Category: "Fetch",
-	Doc:      "Explains how a query would run: the index it uses, the conditions checked on each document, and its limits.",
+	Doc:      "Runs a query and explains how: the index it uses, the conditions checked on each document, what it reads, and the index that would make it cheap.",
 	Effect:   engine.Reads,
 	Run:      engine.On(explainParams.run),
 }

@@ -5,7 +5,6 @@ package search
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"catena/storage"
 	"catena/storage/fault"
@@ -248,6 +247,9 @@ func (w *execution) count() (int, error) {
 
 // Select runs a query and returns its columns as rows.
 func Select(t *storage.Tx, src string, o Options) (*Rows, error) {
+	if q, ok := explained(src); ok {
+		return explainRows(t, q, o)
+	}
 	w, err := plannerOf(t).execution(src, o)
 	if err != nil {
 		return nil, err
@@ -423,84 +425,4 @@ func firstAggregate(columns []query.Column) string {
 		}
 	}
 	return ""
-}
-
-// Explain says which index a query would use and why.
-func Explain(t *storage.Tx, src string, o Options) (string, error) {
-	w, err := plannerOf(t).execution(src, o)
-	if err != nil {
-		return "", err
-	}
-	return w.p.explain(w.t, w), nil
-}
-
-func (p *plan) explain(t planner, w *execution) string {
-	var b strings.Builder
-	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	line("query: %s", p.q)
-	if p.empty != "" {
-		line("empty: %s", p.empty)
-	}
-	rows := "not counted"
-	switch a := p.path; {
-	case a.rows >= t.maxSorted():
-		rows = fmt.Sprintf("%d or more", t.maxSorted())
-	case a.rows >= 0:
-		rows = fmt.Sprint(a.rows)
-	}
-	line("access: %s, %s; %d ranges; rows: %s", p.path.name, p.path.about, len(p.path.ranges), rows)
-	if p.names != nil {
-		line("types: %d of %d, from the row", len(p.names), len(t.Repo().Types().Types()))
-	}
-	for _, note := range p.covered() {
-		line("row: %s", note)
-	}
-	for _, e := range t.scan(p, p.path).rest {
-		line("filter: %s", query.Format(e))
-	}
-	switch {
-	case len(p.order) == 0:
-		line("order: as found")
-	case p.total:
-		line("order: %s, from the index", p.orderText())
-	case p.lead > 0:
-		line("order: %s, the first %d from the index, the rest sorted in groups", p.orderText(), p.lead)
-	default:
-		line("order: %s, sorted in memory", p.orderText())
-	}
-	if p.nulls {
-		line("without %s: found by a plan of their own", p.order[0].Field.Name)
-	}
-	if p.finder != nil {
-		line("matches: collected by %s, %s; or sorted in memory", p.finder.name, p.finder.about)
-	}
-	if p.countsRows() {
-		line("total: counted from the rows of %s", pathNames(p.answers))
-	} else if p.counter != nil {
-		line("total: counted by %s, %s", p.counter.name, p.counter.about)
-	}
-	line("bound: %d rows, page of %d, total up to %d", t.Repo().Limits().ScanRows, w.size, w.bound)
-	return strings.TrimSuffix(b.String(), "\n")
-}
-
-// covered lists the conditions that rows answer without a document.
-func (p *plan) covered() []string {
-	var out []string
-	for _, s := range []query.System{query.SysIsVersion, query.SysIsProxy, query.SysIsTrashed, query.SysIsFolder} {
-		if flag := flagFields[s]; p.mask&flag != 0 {
-			out = append(out, fmt.Sprintf("%s = %t", flagNames[s], p.want&flag != 0))
-		}
-	}
-	if p.parent != nil {
-		out = append(out, "ecm:parentId = "+p.parent.String())
-	}
-	for _, top := range p.under {
-		out = append(out, "below "+top.String())
-	}
-	return append(out, p.direct...)
-}
-
-var flagNames = map[query.System]string{
-	query.SysIsVersion: "ecm:isVersion", query.SysIsProxy: "ecm:isProxy",
-	query.SysIsTrashed: "ecm:isTrashed", query.SysIsFolder: "ecm:isFolderish",
 }

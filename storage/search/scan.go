@@ -81,6 +81,7 @@ var errPatience = fault.Internal.Errorf("query: many documents read")
 var errCostly = fault.Limit.Errorf("query: too many rows").WithCode(fault.CodeQueryTooCostly)
 
 func (r *scan) count() error {
+	r.t.spent.rows++
 	if r.read++; r.read > r.most {
 		return errCostly
 	}
@@ -246,6 +247,7 @@ func (r *scan) offerDoc(id layout.ID, key []byte, visit func(h *candidate) (bool
 	if err := r.count(); err != nil {
 		return false, err
 	}
+	r.t.spent.docs++
 	d, err := r.t.in().Load(id)
 	if err != nil || d == nil {
 		return true, err
@@ -477,6 +479,7 @@ func (r *scan) doc(h *candidate) (query.Source, error) {
 		if r.loads++; r.loads == r.patience && r.enough() {
 			return nil, errPatience
 		}
+		r.t.spent.docs++
 		d, err := r.t.in().LoadCovered(h.id, &h.Cover)
 		if err != nil || d == nil {
 			return nil, err

@@ -29,9 +29,13 @@ type states struct{ byRepo sync.Map }
 type planner struct {
 	*storage.Tx
 	*state
+	spent *spent
 }
 
-func plannerOf(t *storage.Tx) planner { return planner{t, stateOf(t.Repo())} }
+// spent is what a query has read.
+type spent struct{ rows, docs int }
+
+func plannerOf(t *storage.Tx) planner { return planner{t, stateOf(t.Repo()), new(spent)} }
 
 func stateOf(r *storage.Repo) *state {
 	all := row.Of[states](r.Memory())
