@@ -74,6 +74,7 @@ func (f *floor) handler() http.Handler {
 	r.POST("/synced", f.synced)
 	r.GET("/docs/:id", f.get)
 	r.PATCH("/docs/:id", f.patch)
+	r.GET("/copied/:id", f.copied)
 	r.GET("/page", f.page)
 	return r
 }
@@ -223,6 +224,26 @@ func floorRead(tx *badger.Txn, id string, d *floorDoc) error {
 
 // page answers whole documents in the order of the index, from a bound on: fifty, or as many as
 // are asked for.
+// copied answers with a document as it is stored, the least that a server can do.
+func (f *floor) copied(w http.ResponseWriter, _ *http.Request, p httprouter.Params) {
+	err := f.db.View(func(tx *badger.Txn) error {
+		item, err := tx.Get([]byte("d" + p.ByName("id")))
+		if err != nil {
+			return err
+		}
+		return item.Value(func(raw []byte) error {
+			h := w.Header()
+			h.Set("Content-Type", "application/json")
+			h.Set("Content-Length", strconv.Itoa(len(raw)))
+			_, err := w.Write(raw)
+			return err
+		})
+	})
+	if err != nil {
+		w.WriteHeader(http.StatusNotFound)
+	}
+}
+
 func (f *floor) page(w http.ResponseWriter, r *http.Request, _ httprouter.Params) {
 	from, _ := strconv.ParseUint(r.URL.Query().Get("from"), 10, 64)
 	size, _ := strconv.Atoi(cmp.Or(r.URL.Query().Get("size"), "50"))

@@ -26,7 +26,7 @@ import (
 )
 
 // The end-to-end load benchmark: every work once on the floor and once on catena, over 1
-// and 16 kept-alive connections. The last line of each pair is the ratio of requests per
+// and 16 kept-alive connections. A name that ends in Copied has the floor that copies what is stored. The last line of each pair is the ratio of requests per
 // second. What waits for the disk has a third line, the limit: what is left of the floor
 // if all it does is one synced write. CATENA_BENCH_DOCS sets the size of the repository
 // (10,000).
@@ -44,6 +44,8 @@ func BenchmarkLoad(b *testing.B) {
 	}{
 		{name: "noop", floor: post("/noop", `{"input":"x","params":{}}`), catena: post("/api/v1/automation/Bench.Noop", `{"input":"x","params":{}}`)},
 		{name: "get", floor: strict.floorGet, catena: strict.catenaGet},
+		{name: "getByPath", floor: strict.floorGet, catena: strict.catenaGetByPath},
+		{name: "getCopied", floor: strict.floorCopied, catena: strict.catenaGetByPath},
 		{name: "page", floor: strict.floorPage, catena: strict.catenaPage("-1")},
 		{name: "pageWithTotal", floor: strict.floorPage, catena: strict.catenaPage("1000")},
 		{name: "create", floor: post("/docs", floorBody), catena: numbered("/api/v1/path/default-domain/workspaces/bench", catenaBody), limit: post("/synced", floorBody)},
@@ -380,6 +382,14 @@ func (x *bench) floorGet(i int) []byte {
 
 func (x *bench) catenaGet(i int) []byte {
 	return getRaw("/api/v1/id/" + x.catenaIDs[spread(i, len(x.catenaIDs))])
+}
+
+func (x *bench) floorCopied(i int) []byte {
+	return getRaw("/copied/" + x.floorIDs[spread(i, len(x.floorIDs))])
+}
+
+func (x *bench) catenaGetByPath(i int) []byte {
+	return getRaw(fmt.Sprintf("/api/v1/path/default-domain/workspaces/bench/d%08d", spread(i, len(x.catenaIDs))))
 }
 
 func (x *bench) floorPage(i int) []byte {

@@ -11,14 +11,15 @@ const (
 	hotBytes = 1 << 10 // largest value kept
 )
 
-// hot keeps small values that write transactions read again and again: the rows of the
-// folders they write in, and that some rows do not exist, which costs Badger a look into
-// every level. A slot has room for one key; any write of a key that belongs to the slot
-// ends what it holds.
+// hot keeps small values that transactions read again and again: the rows of the folders
+// they write in, of who asks and of the epochs, and that some rows do not exist, which costs
+// Badger a look into every level. A slot has room for one key; any write of a key that
+// belongs to the slot ends what it holds.
 type hot struct {
 	seed    maphash.Seed
 	values  [hotSlots]atomic.Pointer[hotValue]
 	written [hotSlots]atomic.Uint64 // version of the last write of a key of the slot
+	missed  [hotSlots]atomic.Uint64 // hash of the last key that was read and not found here
 }
 
 // hotValue is the value a key has at a version, nil if it has none.
@@ -38,6 +39,17 @@ func (h *hot) get(key []byte, hash, version uint64) ([]byte, bool) {
 		return nil, false
 	}
 	return v.value, true
+}
+
+// again reports whether a key, whose hash is given, was also the last one of its slot that was not found here: what is
+// read once drives nothing out.
+func (h *hot) again(hash uint64) bool {
+	last := &h.missed[hash%hotSlots]
+	if last.Load() == hash {
+		return true
+	}
+	last.Store(hash)
+	return false
 }
 
 // put keeps a value read at a version.

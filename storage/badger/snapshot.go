@@ -56,7 +56,7 @@ func (s *snapshot) Get(key []byte) (value []byte, err error) {
 	if err != nil {
 		return nil, broken(err)
 	}
-	if s.write {
+	if s.write || s.s.hot.again(hash) {
 		s.s.hot.put(key, value, hash, s.mark.Version)
 	}
 	return value, nil

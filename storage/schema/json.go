@@ -1,6 +1,9 @@
 package schema
 
 import (
+	"encoding/binary"
+	"math/bits"
+	"slices"
 	"strconv"
 	"time"
 	"unicode/utf8"
@@ -153,54 +156,82 @@ const hexDigits = "0123456789abcdef"
 
 // AppendString appends s as JSON text. Invalid UTF-8 becomes U+FFFD; HTML is left alone.
 func AppendString(dst []byte, s string) []byte {
-	dst = append(dst, '"')
-	start := 0
-	for i := 0; i < len(s); {
-		c := s[i]
-		if c >= utf8.RuneSelf {
-			r, n := utf8.DecodeRuneInString(s[i:])
-			if r == utf8.RuneError && n == 1 {
-				dst = append(append(dst, s[start:i]...), "\uFFFD"...)
-				start = i + 1
-			}
-			i += n
+	const escapes = 16 // text that is escaped more often grows dst again
+	dst = append(slices.Grow(dst, len(s)+len(s)/escapes+16), '"')
+	i := 0
+	for i+8 <= len(s) {
+		if cap(dst)-len(dst) < 8 {
+			dst = slices.Grow(dst, len(s)-i+16)
+		}
+		end := len(dst)
+		w := eight(s[i : i+8])
+		binary.LittleEndian.PutUint64(dst[end:end+8], w)
+		found := special(w)
+		if found == 0 {
+			dst, i = dst[:end+8], i+8
 			continue
 		}
-		if c >= ' ' && c != '"' && c != '\\' {
-			i += Plain(s[i:])
-			continue
-		}
-		dst = append(dst, s[start:i]...)
-		switch c {
-		case '"', '\\':
-			dst = append(dst, '\\', c)
-		case '\n':
-			dst = append(dst, '\\', 'n')
-		case '\r':
-			dst = append(dst, '\\', 'r')
-		case '\t':
-			dst = append(dst, '\\', 't')
-		default:
-			dst = append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
-		}
-		i++
-		start = i
+		n := bits.TrailingZeros64(found) / 8
+		dst, i = dst[:end+n], i+n
+		dst, n = appendSpecial(dst, s[i:])
+		i += n
 	}
-	dst = append(dst, s[start:]...)
+	for i < len(s) {
+		if c := s[i]; c >= ' ' && c < utf8.RuneSelf && c != '"' && c != '\\' {
+			dst, i = append(dst, c), i+1
+			continue
+		}
+		var n int
+		dst, n = appendSpecial(dst, s[i:])
+		i += n
+	}
 	return append(dst, '"')
+}
+
+// appendSpecial writes the character that s begins with, which does not stand for itself or is not ASCII, and returns
+// its length.
+func appendSpecial(dst []byte, s string) ([]byte, int) {
+	switch c := s[0]; {
+	case c >= utf8.RuneSelf:
+		r, n := utf8.DecodeRuneInString(s)
+		if r == utf8.RuneError && n == 1 {
+			return append(dst, "\uFFFD"...), 1
+		}
+		return append(dst, s[:n]...), n
+	case c == '"' || c == '\\':
+		return append(dst, '\\', c), 1
+	case c == '\n':
+		return append(dst, '\\', 'n'), 1
+	case c == '\r':
+		return append(dst, '\\', 'r'), 1
+	case c == '\t':
+		return append(dst, '\\', 't'), 1
+	default:
+		return append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15]), 1
+	}
+}
+
+// eight are eight bytes, the first one lowest.
+func eight[T string | []byte](s T) uint64 {
+	_ = s[7]
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 | uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+}
+
+// special has, if any of eight bytes does not stand for itself in JSON text or is not ASCII, the top bit of the first of
+// these set and none below it. A subtraction sets the top bit of the lowest byte that is too small, and perhaps of those
+// above it.
+func special(w uint64) uint64 {
+	const ones, tops = 0x0101010101010101, 0x8080808080808080
+	return (w | (w - ones*' ') | ((w ^ ones*'"') - ones) | ((w ^ ones*'\\') - ones)) & tops
 }
 
 // Plain is the number of bytes that s begins with which stand for themselves in JSON text: ASCII
 // without control characters, quotes and backslashes. It looks at eight at a time.
 func Plain[T string | []byte](s T) int {
-	const ones, tops = 0x0101010101010101, 0x8080808080808080
 	i := 0
 	for ; i+8 <= len(s); i += 8 {
-		w := uint64(s[i]) | uint64(s[i+1])<<8 | uint64(s[i+2])<<16 | uint64(s[i+3])<<24 |
-			uint64(s[i+4])<<32 | uint64(s[i+5])<<40 | uint64(s[i+6])<<48 | uint64(s[i+7])<<56
-		// A subtraction sets the top bit of the lowest byte that is too small, and perhaps of those above it.
-		if (w|(w-ones*' ')|((w^ones*'"')-ones)|((w^ones*'\\')-ones))&tops != 0 {
-			break
+		if found := special(eight(s[i : i+8])); found != 0 {
+			return i + bits.TrailingZeros64(found)/8
 		}
 	}
 	for i < len(s) && s[i] >= ' ' && s[i] < utf8.RuneSelf && s[i] != '"' && s[i] != '\\' {

@@ -308,3 +308,35 @@ func BenchmarkParseJSON(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkAppendString writes HTML as a deck has it, with a character to escape every twenty or so.
+func BenchmarkAppendString(b *testing.B) {
+	s := strings.Repeat("<li class=\"fragment fade-up\" data-fragment-index=\"2\">It takes <em>land</em> from one bank and gives it to the <strong>other</strong></li>\n\t\t", 300)
+	var dst []byte
+	b.SetBytes(int64(len(s)))
+	for b.Loop() {
+		dst = AppendString(dst[:0], s)
+	}
+}
+
+// FuzzAppendString: text reads back as it was, with U+FFFD for what is not UTF-8, wherever its parts fall among eight bytes.
+func FuzzAppendString(f *testing.F) {
+	for _, s := range []string{"", "plain", "0123456789abcdef", "1234567\"", "12345678\\", "\x00\x1f\x7f\u0080", "ä\n\t\r ü", "1234567\xff89", "日本語のテキスト", "<&>\u2028"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		for shift := range 9 {
+			text := strings.Repeat("x", shift) + s
+			got := AppendString(nil, text)
+			var back string
+			if err := json.Unmarshal(got, &back); err != nil {
+				t.Fatalf("%q: %s: %v", text, got, err)
+			}
+			want, _ := json.Marshal(text)
+			var other string
+			if err := json.Unmarshal(want, &other); err != nil || other != back {
+				t.Fatalf("%q: got %q, encoding/json %q", text, back, other)
+			}
+		}
+	})
+}
