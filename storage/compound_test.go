@@ -1,6 +1,7 @@
 package storage_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"log/slog"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"catena/storage"
+	"catena/storage/fault"
 	"catena/storage/schema"
 	"catena/storage/search"
 )
@@ -248,4 +250,27 @@ func TestIndexIsBuiltInTheBackground(t *testing.T) {
 		}
 		return err
 	})
+}
+
+// TestSlowQueriesAreLogged: a refused query is in the log once, by its shape and with the index that it needs.
+func TestSlowQueriesAreLogged(t *testing.T) {
+	var log bytes.Buffer
+	w := newWorld(t, withTypes(t, itemTypes), func(c *storage.Config) {
+		c.Limits.ScanRows, c.Log = 20, slog.New(slog.NewTextHandler(&log, nil))
+	})
+	w.many(30, func(i int) (string, string, string, storage.Props) {
+		return "/default-domain/workspaces", fmt.Sprint("d", i), "Item", storage.Props{"item:note": fmt.Sprint("n", i)}
+	})
+	w.view(w.System(), func(tx *storage.Tx) error {
+		for _, note := range []string{"none", "neither"} {
+			_, err := search.Query(tx, "SELECT * FROM Item WHERE item:note = ?", search.Options{Args: []any{note}})
+			wantKind(t, err, fault.Limit, "item:note")
+		}
+		return nil
+	})
+	const want = `query="FROM Item WHERE item:note ="`
+	const advice = `advice="declare on type Item: indexes: [[item:note]]"`
+	if got := log.String(); strings.Count(got, want) != 1 || !strings.Contains(got, advice) {
+		t.Errorf("the log:\n%s\nwant once %s and %s", got, want, advice)
+	}
 }

@@ -5,6 +5,7 @@ package search
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"catena/storage"
 	"catena/storage/fault"
@@ -131,6 +132,13 @@ func (t planner) execution(src string, o Options) (*execution, error) {
 
 // run fills the page and counts.
 func (w *execution) run() error {
+	begun := time.Now()
+	err := w.fill()
+	w.noteSlow(time.Since(begun), fault.Is(err, fault.Limit))
+	return err
+}
+
+func (w *execution) fill() error {
 	err := w.walk()
 	full := len(w.candidates) == w.size && w.page.HasNext
 	switch {

@@ -19,6 +19,7 @@ type state struct {
 	schemaOf   map[*schema.Field]*schema.Schema // of properties
 	modified   *query.Field                     // dc:modified, as the index by type holds it
 	compounds  []*compound
+	slow       slowQueries
 	costs      costs
 }
 
