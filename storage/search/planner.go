@@ -149,7 +149,7 @@ func (t planner) decide(p *plan, best, order, types *accessPath) error {
 			p.finder = best
 		}
 	case order.primary && (best != nil || !p.everyType(t.Repo().Types())):
-		few, err := t.atMost(p.plain, maxWalked)
+		few, err := t.atMost(p.plain, maxUnordered)
 		if p.usePath(order); few {
 			p.usePath(p.plain)
 		}
@@ -163,9 +163,12 @@ func (t planner) decide(p *plan, best, order, types *accessPath) error {
 	return nil
 }
 
-// maxWalked is how many rows are read to find the documents without a value, or below a folder, rather than
-// documents of the whole repository in order.
-const maxWalked = 20_000
+// maxUnordered is how many candidates are read to order them by id, rather than all documents in this order; maxWalked
+// how many documents below a folder are listed for a cursor that began with such a list.
+const (
+	maxUnordered = 5000
+	maxWalked    = 20_000
+)
 
 // atMost reports whether an access path has at most so many rows.
 func (t planner) atMost(a *accessPath, most int) (bool, error) {
