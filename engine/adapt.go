@@ -92,14 +92,7 @@ func refsOf(v any) (refs storage.Refs, ok bool) {
 	case *storage.Page:
 		return refsOf(v.Docs)
 	case map[string]any:
-		if list, isList := v["entries"].([]any); isList {
-			return refsOf(list)
-		}
-		for _, name := range [...]string{"uid", "id", "path"} {
-			if s, isText := v[name].(string); isText && s != "" {
-				return storage.Refs{ref(s)}, true
-			}
-		}
+		return refsOfEntity(v)
 	case []any:
 		refs = make(storage.Refs, 0, len(v))
 		for _, item := range v {
@@ -110,6 +103,19 @@ func refsOf(v any) (refs storage.Refs, ok bool) {
 			refs = append(refs, more...)
 		}
 		return refs, true
+	}
+	return nil, false
+}
+
+// refsOfEntity returns what a JSON object names: the entries of a list, or one document by its uid, id or path.
+func refsOfEntity(m map[string]any) (storage.Refs, bool) {
+	if list, isList := m["entries"].([]any); isList {
+		return refsOf(list)
+	}
+	for _, name := range [...]string{"uid", "id", "path"} {
+		if s, isText := m[name].(string); isText && s != "" {
+			return storage.Refs{ref(s)}, true
+		}
 	}
 	return nil, false
 }

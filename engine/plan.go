@@ -262,8 +262,7 @@ func (b *planner) handler(s *Step, n int) *handler {
 // params decodes what is fixed and compiles what is not.
 func (b *planner) params(st *step) {
 	t := st.d.table
-	c := &Ctx{}
-	proto, d := t.start(c)
+	proto, d := t.start(&Ctx{})
 	for _, name := range slices.Sorted(maps.Keys(st.Params)) {
 		v := st.Params[name]
 		if v == nil {
@@ -309,15 +308,19 @@ func (b *planner) params(st *step) {
 		st.proto = proto
 	}
 	b.value(st)
-	given := st.given
-	for i := range t.fields {
-		if f := &t.fields[i]; b.scope.names[f.Name] || slices.ContainsFunc(f.Aliases, func(a string) bool { return b.scope.names[a] }) {
-			given |= 1 << i
-		}
-	}
-	if err := t.missing(given); err != nil {
+	if err := t.missing(st.given | b.inherited(t)); err != nil {
 		b.fail(&st.Step, st.n, "", err)
 	}
+}
+
+// inherited are the parameters of a step, as bits, that have the name of a parameter of the whole plan.
+func (b *planner) inherited(t *table) (bits uint64) {
+	for i := range t.fields {
+		if f := &t.fields[i]; b.scope.names[f.Name] || slices.ContainsFunc(f.Aliases, func(a string) bool { return b.scope.names[a] }) {
+			bits |= 1 << i
+		}
+	}
+	return bits
 }
 
 // flow checks that each step takes what the one before may give, as far as that is known. A text that is only resolved

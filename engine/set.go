@@ -140,17 +140,8 @@ func (s *Set) index() {
 
 // compile checks an operation and prepares the choice of its functions.
 func (s *Set) compile(op Op) (*Def, error) {
-	switch {
-	case op.Name == "":
-		return nil, errors.New("no name")
-	case op.Doc == "":
-		return nil, errors.New("no documentation")
-	case len(op.Run.variants) == 0:
-		return nil, errors.New("no function")
-	case op.Deprecated != Deprecation{} && !dated(op.Deprecated):
-		return nil, fmt.Errorf("deprecated since %q, which is not a date", op.Deprecated.Since)
-	case op.Run.mixed:
-		return nil, errors.New("its functions have different parameters")
+	if err := op.check(); err != nil {
+		return nil, err
 	}
 	if op.Label == "" {
 		op.Label = op.Name
@@ -174,6 +165,23 @@ func (s *Set) compile(op Op) (*Def, error) {
 		}
 	}
 	return d, nil
+}
+
+// check finds mistakes in a definition that the types of Go allow.
+func (op *Op) check() error {
+	switch {
+	case op.Name == "":
+		return errors.New("no name")
+	case op.Doc == "":
+		return errors.New("no documentation")
+	case len(op.Run.variants) == 0:
+		return errors.New("no function")
+	case op.Deprecated != Deprecation{} && !dated(op.Deprecated):
+		return fmt.Errorf("deprecated since %q, which is not a date", op.Deprecated.Since)
+	case op.Run.mixed:
+		return errors.New("its functions have different parameters")
+	}
+	return nil
 }
 
 func dated(d Deprecation) bool {

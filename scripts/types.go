@@ -187,55 +187,45 @@ func propertyName(name string) string {
 	return name
 }
 
-// tsType is the type of a type word; what operations take is wider than what they give.
+// A tsPair is how TypeScript declares a type: as the input or a parameter of an operation, and as its output. Operations
+// accept more than they return.
+type tsPair struct{ in, out string }
+
+var tsTypes = map[string]tsPair{
+	"":                 {"any", "null"},
+	"blob":             {"Blob", "Blob"},
+	"bloblist":         {"Blob[]", "Blob[]"},
+	"blobs":            {"Blob[]", "Blob[]"},
+	"boolean":          {"boolean", "boolean"},
+	"date":             {"Date | string", "Date"},
+	"document":         {"Doc | string", "Doc"},
+	"documents":        {"Doc[] | string[]", "DocList"},
+	"double":           {"number", "number"},
+	"float":            {"number", "number"},
+	"int":              {"number", "number"},
+	"integer":          {"number", "number"},
+	"list":             {"any[]", "any[]"},
+	"long":             {"number", "number"},
+	"map":              {"{ [name: string]: any }", "{ [name: string]: any }"},
+	"properties":       {"Properties | string", "{ [name: string]: any }"},
+	"recordset":        {"{ [column: string]: any }[]", "{ [column: string]: any }[]"},
+	"resource":         {"string", "string"},
+	"string":           {"string", "string"},
+	"stringlist":       {"string[] | string", "string[]"},
+	"validationmethod": {"string", "string"},
+	"void":             {"any", "null"},
+}
+
+// tsType is the TypeScript type of a type word of the registry.
 func tsType(word string, in bool) string {
-	switch word {
-	case "void", "":
-		if in {
-			return "any"
-		}
-		return "null"
-	case "blob":
-		return "Blob"
-	case "bloblist", "blobs":
-		return "Blob[]"
-	case "boolean":
-		return "boolean"
-	case "date":
-		if in {
-			return "Date | string"
-		}
-		return "Date"
-	case "document":
-		if in {
-			return "Doc | string"
-		}
-		return "Doc"
-	case "documents":
-		if in {
-			return "Doc[] | string[]"
-		}
-		return "DocList"
-	case "float", "int", "integer", "long", "double":
-		return "number"
-	case "list":
-		return "any[]"
-	case "map", "properties":
-		if in && word == "properties" {
-			return "Properties | string"
-		}
-		return "{ [name: string]: any }"
-	case "recordset":
-		return "{ [column: string]: any }[]"
-	case "string", "resource", "validationmethod":
-		return "string"
-	case "stringlist":
-		if in {
-			return "string[] | string"
-		}
-		return "string[]"
+	pair, ok := tsTypes[word]
+	switch {
+	case !ok:
+		return "any"
+	case in:
+		return pair.in
 	}
-	return "any"
+	return pair.out
 }
 
 const typesHead = `// The API for scripts, generated from the operations of this server. Do not edit.

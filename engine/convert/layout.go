@@ -75,23 +75,8 @@ func (l *layout) walk(n *html.Node, s state, depth int) {
 
 // open notes what an element changes.
 func (l *layout) open(n *html.Node, s state) state {
+	s = styled(n, s)
 	switch n.DataAtom {
-	case atom.B, atom.Strong, atom.Th, atom.Dt:
-		s.bold = true
-	case atom.I, atom.Em, atom.Cite:
-		s.italic = true
-	case atom.Code, atom.Kbd, atom.Samp, atom.Tt:
-		s.code = true
-	case atom.Pre:
-		s.pre, s.code = true, true
-	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
-		s.heading, s.bold = int(n.Data[1]-'0'), true
-	case atom.Blockquote, atom.Dd:
-		s.indent++
-	case atom.Ul:
-		s.indent, s.list = s.indent+1, &numbering{}
-	case atom.Ol:
-		s.indent, s.list = s.indent+1, &numbering{next: 1}
 	case atom.Br:
 		l.add(run{text: "\n"})
 	case atom.Td:
@@ -114,6 +99,29 @@ func (l *layout) open(n *html.Node, s state) state {
 			l.now.mark = strconv.Itoa(s.list.next) + ". "
 			s.list.next++
 		}
+	}
+	return s
+}
+
+// styled is how the content of an element looks.
+func styled(n *html.Node, s state) state {
+	switch n.DataAtom {
+	case atom.B, atom.Strong, atom.Th, atom.Dt:
+		s.bold = true
+	case atom.I, atom.Em, atom.Cite:
+		s.italic = true
+	case atom.Code, atom.Kbd, atom.Samp, atom.Tt:
+		s.code = true
+	case atom.Pre:
+		s.pre, s.code = true, true
+	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
+		s.heading, s.bold = int(n.Data[1]-'0'), true
+	case atom.Blockquote, atom.Dd:
+		s.indent++
+	case atom.Ul:
+		s.indent, s.list = s.indent+1, &numbering{}
+	case atom.Ol:
+		s.indent, s.list = s.indent+1, &numbering{next: 1}
 	}
 	return s
 }

@@ -178,49 +178,53 @@ func FormatKnown(pattern string) bool {
 	return pattern != "" && !quoted
 }
 
+// letters formats n times the letter c of a date pattern, as SimpleDateFormat of Java does; same is what they stand for if
+// the letter has no meaning.
 func letters(t time.Time, c byte, n int, same string) string {
 	switch c {
 	case 'y':
 		if n == 2 {
 			return t.Format("06")
 		}
-		return fmt.Sprintf("%0*d", n, t.Year())
 	case 'M':
-		switch {
-		case n >= 4:
-			return t.Format("January")
-		case n == 3:
-			return t.Format("Jan")
+		if n > 2 {
+			return t.Format(word(n, "Jan", "January"))
 		}
-		return fmt.Sprintf("%0*d", n, int(t.Month()))
-	case 'd':
-		return fmt.Sprintf("%0*d", n, t.Day())
-	case 'H':
-		return fmt.Sprintf("%0*d", n, t.Hour())
-	case 'h':
-		return fmt.Sprintf("%0*d", n, (t.Hour()+11)%12+1)
-	case 'm':
-		return fmt.Sprintf("%0*d", n, t.Minute())
-	case 's':
-		return fmt.Sprintf("%0*d", n, t.Second())
-	case 'S':
-		return fmt.Sprintf("%0*d", n, t.Nanosecond()/1e6)
 	case 'E':
-		if n >= 4 {
-			return t.Format("Monday")
-		}
-		return t.Format("Mon")
+		return t.Format(word(n, "Mon", "Monday"))
 	case 'a':
 		return t.Format("PM")
-	case 'D':
-		return fmt.Sprintf("%0*d", n, t.YearDay())
-	case 'Z', 'X':
-		if c == 'X' {
-			return "Z"
-		}
+	case 'Z':
 		return "+0000"
+	case 'X':
+		return "Z"
 	case 'z':
 		return "UTC"
 	}
-	return same
+	number := numbers[c]
+	if number == nil {
+		return same
+	}
+	return fmt.Sprintf("%0*d", n, number(t))
+}
+
+// word is the layout of a name: four letters or more of a pattern spell it out.
+func word(n int, short, long string) string {
+	if n >= 4 {
+		return long
+	}
+	return short
+}
+
+// numbers are the letters of a date pattern that stand for a number, which is padded with zeros.
+var numbers = map[byte]func(time.Time) int{
+	'D': time.Time.YearDay,
+	'H': time.Time.Hour,
+	'M': func(t time.Time) int { return int(t.Month()) },
+	'S': func(t time.Time) int { return t.Nanosecond() / 1e6 },
+	'd': time.Time.Day,
+	'h': func(t time.Time) int { return (t.Hour()+11)%12 + 1 },
+	'm': time.Time.Minute,
+	's': time.Time.Second,
+	'y': time.Time.Year,
 }

@@ -220,18 +220,8 @@ func (s *store) prepare() (unchecked []part, err error) {
 		return nil, err
 	}
 	if s.state == nil {
-		clear, err := untouched(s.fs, s.dir)
-		if err != nil {
+		if err := s.createState(); err != nil {
 			return nil, err
-		}
-		if !clear {
-			return nil, corrupt("store %s: %s is missing", s.dir, stateName)
-		}
-		var id id
-		_, _ = rand.Read(id[:])
-		s.state = &state{Format: stateFormat, ID: hex.EncodeToString(id[:])}
-		if err := s.state.write(s.fs, s.dir); err != nil {
-			return nil, broken(err)
 		}
 	}
 	if err := s.checkEpochs(); err != nil {
@@ -269,6 +259,24 @@ func (s *store) prepare() (unchecked []part, err error) {
 		}
 	}
 	return nil, nil
+}
+
+// createState writes the first STATE of a store. A directory that has other files has lost its STATE and is damaged.
+func (s *store) createState() error {
+	clear, err := untouched(s.fs, s.dir)
+	if err != nil {
+		return err
+	}
+	if !clear {
+		return corrupt("store %s: %s is missing", s.dir, stateName)
+	}
+	var id id
+	_, _ = rand.Read(id[:])
+	s.state = &state{Format: stateFormat, ID: hex.EncodeToString(id[:])}
+	if err := s.state.write(s.fs, s.dir); err != nil {
+		return broken(err)
+	}
+	return nil
 }
 
 // recover opens Badger, brings it to the end of the log and begins a new segment.

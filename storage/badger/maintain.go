@@ -38,59 +38,76 @@ func (s *store) maintain(unchecked []part) {
 	tick, often := time.NewTicker(pulse), time.NewTicker(pulse/10)
 	defer tick.Stop()
 	defer often.Stop()
-	keep := false
-	var waits uint64
-	var r rest
+	w := &work{unchecked: unchecked}
 	for {
 		select {
 		case <-s.stop:
 			return
 		case <-often.C:
-			unchecked = s.check(unchecked, pulse/100)
-			if err := s.warm(pulse / 50); err != nil {
-				s.log.Warn("value locations will be found as values are read", "err", err)
-			}
-			applied := s.applied.Swap(0)
-			if err := s.reclaim(pulse/50, applied); err != nil {
-				s.fail(fault.Unavailable.Errorf("store: values: %w", err), false)
-			}
-			if err := s.mergeAtRest(&r, applied); err != nil {
-				s.fail(fault.Unavailable.Errorf("store: %w", err), false)
-			}
-			if !keep {
-				goal := residentGoal
-				if applied >= busyBytes {
-					goal = busyGoal
-				}
-				if err := s.release(goal); err != nil {
-					s.log.Warn("table pages stay resident", "err", err)
-					keep = true
-				}
-			}
-			continue
+			s.workALittle(w)
 		case c := <-s.compactions:
 			c.done <- s.compact(c.ctx)
-			continue
 		case <-tick.C:
+			s.checkpointOften(w)
 		}
-		if s.opts.Durability == Relaxed {
-			if err := s.redo.sync(); err != nil {
-				s.fail(fault.Unavailable.Errorf("log: %w", err), false)
-			}
-		}
-		s.pending.hurry()
-		s.sampleSpace()
-		if err := s.checkpoint(); err != nil {
-			s.checkpointFailed(err)
-		}
-		first, n := s.redo.waiting()
-		if n >= longLog && first == waits {
-			if err := s.flushTables(); err != nil {
-				s.fail(fault.Unavailable.Errorf("store: %w", err), false)
-			}
-		}
-		waits = first
 	}
+}
+
+// work is what maintain remembers from one round to the next.
+type work struct {
+	unchecked []part // whose content was not checked by the open
+	rest      rest
+	resident  bool   // pages cannot be given back, which is not tried again
+	waits     uint64 // first version in the log at the last tick
+}
+
+// workALittle does, ten times a pulse, a slice of the work that would take long at once. Together the slices take at most a
+// twentieth of the time.
+func (s *store) workALittle(w *work) {
+	w.unchecked = s.check(w.unchecked, pulse/100)
+	if err := s.warm(pulse / 50); err != nil {
+		s.log.Warn("value locations will be found as values are read", "err", err)
+	}
+	applied := s.applied.Swap(0)
+	if err := s.reclaim(pulse/50, applied); err != nil {
+		s.fail(fault.Unavailable.Errorf("store: values: %w", err), false)
+	}
+	if err := s.mergeAtRest(&w.rest, applied); err != nil {
+		s.fail(fault.Unavailable.Errorf("store: %w", err), false)
+	}
+	if w.resident {
+		return
+	}
+	goal := residentGoal
+	if applied >= busyBytes {
+		goal = busyGoal
+	}
+	if err := s.release(goal); err != nil {
+		s.log.Warn("table pages stay resident", "err", err)
+		w.resident = true
+	}
+}
+
+// checkpointOften syncs a relaxed log, makes a checkpoint if the log is long, and writes the tables if a long log has had
+// the same beginning since the last tick.
+func (s *store) checkpointOften(w *work) {
+	if s.opts.Durability == Relaxed {
+		if err := s.redo.sync(); err != nil {
+			s.fail(fault.Unavailable.Errorf("log: %w", err), false)
+		}
+	}
+	s.pending.hurry()
+	s.sampleSpace()
+	if err := s.checkpoint(); err != nil {
+		s.checkpointFailed(err)
+	}
+	first, n := s.redo.waiting()
+	if n >= longLog && first == w.waits {
+		if err := s.flushTables(); err != nil {
+			s.fail(fault.Unavailable.Errorf("store: %w", err), false)
+		}
+	}
+	w.waits = first
 }
 
 // checkpointFailed stops the store unless the disk is full, which passes: after a write or sync that failed for

@@ -108,34 +108,21 @@ type segmentReader struct {
 	final  bool // the last one
 }
 
+// read applies the frames of a segment, the whole content of which is b. Both the header of a segment and each frame
+// contain a hash of all that precedes them, so frames of another store or an earlier use of the file are never applied.
 func (r *segmentReader) read(b []byte, fn func(uint64, kv.Mutation) error) error {
 	store := r.state.id()
-	of, number, first, before, ok := parseSegmentHeader(b)
-	switch {
-	case !ok && r.final && allZero(b):
-		return nil // its first write never reached the disk
-	case !ok || of != store || number != r.number:
-		return corrupt("log: %s does not begin as segment %d of this store should", r.path, r.number)
-	case r.first && first > r.tail.version+1:
-		return corrupt("log: versions %d to %d are missing", r.tail.version+1, first-1)
-	case r.first:
-		r.tail.chain = before
-	case before != r.tail.chain || first != r.tail.version+1:
-		return corrupt("log: %s does not follow version %d", r.path, r.tail.version)
+	first, ok, err := r.header(b, store)
+	if err != nil || !ok {
+		return err
 	}
-	next := first // of the frame expected
+	next := first // version that the next frame begins with
 	at := segmentHeader
 	for {
 		var f frame
-		var p []byte
-		if ok := f.parse(b[at:], store); ok {
-			p, ok = f.payload(b[at:])
-			if ok && (f.segment != r.number || f.first != next || f.chain != link(b[at:], r.tail.chain)) {
-				return corrupt("log: %s: found version %d instead of %d", r.path, f.first, next)
-			}
-			if !ok {
-				p = nil
-			}
+		p, err := r.frame(&f, b[at:], store, next)
+		if err != nil {
+			return err
 		}
 		if p == nil {
 			return r.end(b, at, next)
@@ -146,6 +133,41 @@ func (r *segmentReader) read(b []byte, fn func(uint64, kv.Mutation) error) error
 		next = f.last() + 1
 		at += frameHeader + f.length
 	}
+}
+
+// header checks that a segment belongs to this store and continues the one before, and returns its first version. Not ok:
+// nothing of it reached the disk.
+func (r *segmentReader) header(b []byte, store id) (first uint64, ok bool, err error) {
+	of, number, first, before, ok := parseSegmentHeader(b)
+	switch {
+	case !ok && r.final && allZero(b):
+		return 0, false, nil
+	case !ok || of != store || number != r.number:
+		return 0, false, corrupt("log: %s does not begin as segment %d of this store should", r.path, r.number)
+	case r.first && first > r.tail.version+1:
+		return 0, false, corrupt("log: versions %d to %d are missing", r.tail.version+1, first-1)
+	case r.first:
+		r.tail.chain = before
+	case before != r.tail.chain || first != r.tail.version+1:
+		return 0, false, corrupt("log: %s does not follow version %d", r.path, r.tail.version)
+	}
+	return first, true, nil
+}
+
+// frame reads the frame at the beginning of b and returns its payload; nil if there is no whole frame. A whole frame that
+// is not the one expected is damage.
+func (r *segmentReader) frame(f *frame, b []byte, store id, next uint64) ([]byte, error) {
+	if !f.parse(b, store) {
+		return nil, nil
+	}
+	p, ok := f.payload(b)
+	switch {
+	case !ok:
+		return nil, nil
+	case f.segment != r.number || f.first != next || f.chain != link(b, r.tail.chain):
+		return nil, corrupt("log: %s: found version %d instead of %d", r.path, f.first, next)
+	}
+	return p, nil
 }
 
 func (r *segmentReader) apply(f *frame, p []byte, fn func(uint64, kv.Mutation) error) error {

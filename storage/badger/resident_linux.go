@@ -39,6 +39,24 @@ func (s *store) release(goal int) (err error) {
 		return nil
 	}
 	round := s.releases.Add(1)
+	return eachMapping(func(file []byte, from, to uintptr) error {
+		t, ok := held[string(file)]
+		if !ok || goal > 0 && (t.id^round)&1 != 0 {
+			return nil
+		}
+		if keep {
+			to = min(to, from+t.blocks)
+		}
+		// The pages are of a shared mapping: what is read next comes from the cache.
+		if _, _, e := unix.Syscall(unix.SYS_MADVISE, from, to-from, unix.MADV_DONTNEED); e != 0 {
+			return e
+		}
+		return nil
+	})
+}
+
+// eachMapping calls fn for every file that is mapped into the process.
+func eachMapping(fn func(file []byte, from, to uintptr) error) error {
 	f, err := os.Open("/proc/self/maps")
 	if err != nil {
 		return err
@@ -50,20 +68,12 @@ func (s *store) release(goal int) (err error) {
 		if i < 0 {
 			continue
 		}
-		t, ok := held[string(lines.Bytes()[i:])]
-		if !ok || goal > 0 && (t.id^round)&1 != 0 {
-			continue
-		}
 		from, to, err := mapping(lines.Bytes())
 		if err != nil {
 			return err
 		}
-		if keep {
-			to = min(to, from+t.blocks)
-		}
-		// The pages are of a shared mapping: what is read next comes from the cache.
-		if _, _, e := unix.Syscall(unix.SYS_MADVISE, from, to-from, unix.MADV_DONTNEED); e != 0 {
-			return e
+		if err := fn(lines.Bytes()[i:], from, to); err != nil {
+			return err
 		}
 	}
 	return lines.Err()

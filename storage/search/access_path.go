@@ -198,18 +198,24 @@ func bounds(base []byte, x *query.Predicate) (ranges []kv.Range, exact, ok bool)
 	case query.Between:
 		return []kv.Range{{Start: points[0], End: kv.Prefix(points[1]).End}}, exact, true
 	}
+	return []kv.Range{halfOpen(base, points[0], x.Op, exact)}, exact, true
+}
+
+// halfOpen is the range of the values below or above a point. If the index does not hold values exactly, the rows at the
+// point are part of it, and the documents decide.
+func halfOpen(base, point []byte, op query.Op, exact bool) kv.Range {
 	r := notNull(base)
-	switch low := points[0]; {
-	case x.Op == query.Lt && exact:
-		r.End = low
-	case x.Op == query.Lt, x.Op == query.Le:
-		r.End = kv.Prefix(low).End
-	case x.Op == query.Gt && exact:
-		r.Start = kv.Prefix(low).End
+	switch {
+	case op == query.Lt && exact:
+		r.End = point
+	case op == query.Lt, op == query.Le:
+		r.End = kv.Prefix(point).End
+	case op == query.Gt && exact:
+		r.Start = kv.Prefix(point).End
 	default:
-		r.Start = low
+		r.Start = point
 	}
-	return []kv.Range{r}, exact, true
+	return r
 }
 
 // notNull is the range of the rows with a value.

@@ -26,18 +26,8 @@ func (f *aggregate) add(v any) {
 		}
 		return
 	}
-	if v == nil && f.column.Field != nil {
+	if v == nil && f.column.Field != nil || f.column.Distinct && !f.isNew(v) {
 		return
-	}
-	if f.column.Distinct {
-		key := fmt.Sprintf("%q", []any{v})
-		if f.seen[key] {
-			return
-		}
-		if f.seen == nil {
-			f.seen = map[string]bool{}
-		}
-		f.seen[key] = true
 	}
 	f.n++
 	switch x := v.(type) {
@@ -52,6 +42,19 @@ func (f *aggregate) add(v any) {
 	if f.best == nil || ok && (order < 0) == (f.column.Aggregate == "MIN") && order != 0 {
 		f.best = v
 	}
+}
+
+// isNew reports whether a value has not been met before, for DISTINCT.
+func (f *aggregate) isNew(v any) bool {
+	key := fmt.Sprintf("%q", []any{v})
+	if f.seen[key] {
+		return false
+	}
+	if f.seen == nil {
+		f.seen = map[string]bool{}
+	}
+	f.seen[key] = true
+	return true
 }
 
 func (f *aggregate) result() any {
