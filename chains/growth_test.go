@@ -18,6 +18,6 @@ func FuzzGrowth(f *testing.F) {
 		if len(before)+len(after) > 200 {
 			return
 		}
-		growth.Linear(t, before, fragment, after, 16<<10, func(s string) { _, _ = Parse("a.yaml", []byte(s)) })
+		growth.Linear(t, growth.Repeated{Before: before, Fragment: fragment, After: after}, 16<<10, func(s string) { _, _ = Parse("a.yaml", []byte(s)) })
 	})
 }

@@ -17,6 +17,6 @@ func FuzzGrowthJSON(f *testing.F) {
 		if len(before)+len(after) > 200 {
 			return
 		}
-		growth.Linear(t, before, fragment, after, 64<<10, func(s string) { _, _ = ParseJSON([]byte(s)) })
+		growth.Linear(t, growth.Repeated{Before: before, Fragment: fragment, After: after}, 64<<10, func(s string) { _, _ = ParseJSON([]byte(s)) })
 	})
 }

@@ -191,7 +191,7 @@ func BenchmarkBothSides(b *testing.B) {
 			for b.Loop() {
 				h.calls = h.calls[:0]
 				s := &supervisor{p: p, host: h, limits: &benchLimits, job: j, names: benchNames, turn: &turn{wall: benchLimits.Wall, end: time.Now().Add(time.Hour)}, numbers: map[any]int{}}
-				if _, _, err := s.run(context.Background(), benchNames, int64(1), nil); err != nil {
+				if _, _, err := s.run(context.Background(), int64(1), nil); err != nil {
 					b.Fatal(err)
 				}
 			}

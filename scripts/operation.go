@@ -325,7 +325,7 @@ func (r *Runner) run(c *engine.Ctx, j job, in any, params map[string]any) (any, 
 		j.owner = c.As.Name
 	}
 	c.Context = t.within(around)
-	out, err := r.runInWorker(around, t, h, r.namesOf(c.Set()), j, input, args)
+	out, err := r.runInWorker(around, &supervisor{turn: t, host: h, names: r.namesOf(c.Set()), job: j}, input, args)
 	c.Context = around
 	c.Line(0)
 	if err != nil {

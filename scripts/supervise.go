@@ -44,18 +44,18 @@ type supervisor struct {
 	late     *time.Timer // kills the worker
 }
 
-// runInWorker runs a job in a worker process.
-func (r *Runner) runInWorker(ctx context.Context, t *turn, h host, n *names, j job, in any, params map[string]any) (any, error) {
-	if len(j.source) > r.limits.Source {
-		return nil, located(breach(fault.CodeScriptSource, "script: source of %d bytes, at most %d are allowed", len(j.source), r.limits.Source), j.file, 0, 0)
+// runInWorker runs a job in a worker process. The supervisor is new and has its turn, host, names and job.
+func (r *Runner) runInWorker(ctx context.Context, s *supervisor, in any, params map[string]any) (any, error) {
+	if len(s.job.source) > r.limits.Source {
+		return nil, located(breach(fault.CodeScriptSource, "script: source of %d bytes, at most %d are allowed", len(s.job.source), r.limits.Source), s.job.file, 0, 0)
 	}
-	p, err := r.pool.take(j.owner)
-	if err != nil {
+	var err error
+	if s.p, err = r.pool.take(s.job.owner); err != nil {
 		return nil, err
 	}
-	s := &supervisor{p: p, host: h, limits: &r.limits, job: j, names: n, turn: t, numbers: map[any]int{}}
-	out, clean, err := s.run(ctx, n, in, params)
-	r.pool.give(p, clean)
+	s.limits, s.numbers = &r.limits, map[any]int{}
+	out, clean, err := s.run(ctx, in, params)
+	r.pool.give(s.p, clean)
 	return out, err
 }
 
@@ -68,13 +68,13 @@ func lineOf(err error) int {
 }
 
 // run is the whole conversation. clean: the worker may serve again.
-func (s *supervisor) run(ctx context.Context, n *names, in any, params map[string]any) (out any, clean bool, err error) {
+func (s *supervisor) run(ctx context.Context, in any, params map[string]any) (out any, clean bool, err error) {
 	s.p.in.max = 4*s.limits.Output + 1<<20
 	s.late = time.AfterFunc(s.turn.wall+grace, s.p.Kill)
 	defer s.late.Stop()
 	stop := context.AfterFunc(ctx, s.p.Kill)
 	defer stop()
-	if err = s.start(n, in, params); err != nil {
+	if err = s.start(s.names, in, params); err != nil {
 		return nil, false, s.broken(ctx, err)
 	}
 	for {

@@ -71,5 +71,5 @@ func (r *Runner) submit(ctx context.Context, user string, h host, n *names, j jo
 	if j.owner == "" {
 		j.owner = user
 	}
-	return r.runInWorker(ctx, t, h, n, j, in, params)
+	return r.runInWorker(ctx, &supervisor{turn: t, host: h, names: n, job: j}, in, params)
 }

@@ -24,7 +24,7 @@ func TestQueriesAnswerLikeAFullScan(t *testing.T) {
 			indexText(t, l.Repo)
 		}
 		for _, costs := range [][6]int{{2000, 200, 1000, 20_000, 300, 20}, {2000, 0, 0, 20_000, 300, 1000}, {2000, 4, 0, 30, 300, 1}, {5, 2, 3, 20, 2, 5}, {1, 0, 0, 1000, 3, 1000}} {
-			search.SetCosts(l.Repo, costs[0], costs[1], costs[2], costs[3], costs[4], costs[5])
+			search.SetCosts(l.Repo, search.Costs{Sorted: costs[0], Few: costs[1], Subtree: costs[2], Known: costs[3], Loads: costs[4], Factor: costs[5]})
 			l.view(as, func(tx *storage.Tx) error {
 				o := l.oracle(tx)
 				for range 40 {
@@ -273,7 +273,7 @@ func TestSelectColumns(t *testing.T) {
 
 func TestExplain(t *testing.T) {
 	w := newWorld(t)
-	search.SetCosts(w.Repo, 2, 0, 0, 10, 10, 10)
+	search.SetCosts(w.Repo, search.Costs{Sorted: 2, Known: 10, Loads: 10, Factor: 10})
 	for i := range 3 {
 		w.make(fmt.Sprintf("/default-domain/workspaces/d%d", i), "File", nil)
 	}
@@ -335,7 +335,7 @@ func TestNewIndexesAreFilled(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		search.SetCosts(r, 0, 0, 0, 10, 10, 10)
+		search.SetCosts(r, search.Costs{Known: 10, Loads: 10, Factor: 10})
 		got, plan := answer(r)
 		if !slices.Equal(got, want) || strings.Contains(plan, "access: note:mime_type") != strings.Contains(layer, "index") {
 			t.Errorf("with %s: %v\n%s", layer, got, plan)

@@ -80,7 +80,7 @@ func (g *global) openBlobs(ctx context.Context, home string, cache int64, log *s
 			return nil, p, err
 		}
 	}
-	return g.enter(ctx, home, p, cmp.Or(g.blobs, p.Address), cache, log)
+	return g.enter(ctx, entering{home, p, cmp.Or(g.blobs, p.Address), cache, log})
 }
 
 // unused makes sure that no content is in the folder.
@@ -95,25 +95,35 @@ func (g *global) unused(ctx context.Context) error {
 	return errors.Join(err, s.Close())
 }
 
-// enter opens the content in a bucket, which becomes the place of the data directory whose home is given.
-func (g *global) enter(ctx context.Context, home string, p place, address string, cache int64, log *slog.Logger) (*blob.Store, place, error) {
-	in, err := bucket.Open(address)
+// entering is how the content in a bucket is opened.
+type entering struct {
+	home    string // the data directory
+	place   place  // where its content is so far
+	address string // of the bucket
+	cache   int64  // bytes of the local cache
+	log     *slog.Logger
+}
+
+// enter opens the content in a bucket, which becomes the place of the data directory.
+func (g *global) enter(ctx context.Context, e entering) (*blob.Store, place, error) {
+	p := e.place
+	in, err := bucket.Open(e.address)
 	if err != nil {
 		return nil, p, usage{fault.Wrap(err, "blobs")}
 	}
 	if p.Owner == "" {
 		p.Owner = rand.Text()
-		if err := p.write(home); err != nil { // should what follows break off, the bucket is still ours
+		if err := p.write(e.home); err != nil { // first, so that the bucket is still ours if the rest is interrupted
 			return nil, p, err
 		}
 	}
-	s, err := blob.OpenObjects(ctx, g.contentFolder(), blob.Objects{Bucket: in, Owner: p.Owner, New: p.Address == "", Cache: cache}, log)
+	s, err := blob.OpenObjects(ctx, g.contentFolder(), blob.Objects{Bucket: in, Owner: p.Owner, New: p.Address == "", Cache: e.cache}, e.log)
 	if fault.Is(err, fault.Conflict) {
 		err = usage{err}
 	}
-	if err == nil && p.Address != address {
-		p.Address = address
-		if err = p.write(home); err != nil {
+	if err == nil && p.Address != e.address {
+		p.Address = e.address
+		if err = p.write(e.home); err != nil {
 			err = errors.Join(err, s.Close())
 		}
 	}
@@ -184,7 +194,7 @@ func (g *global) fetch(ctx context.Context, a *app, address string) (sent int, e
 				return 0, err
 			}
 		}
-		to, p, err = g.enter(ctx, aside, p, address, 1, a.log)
+		to, p, err = g.enter(ctx, entering{aside, p, address, 1, a.log})
 	}
 	if err != nil {
 		return 0, err

@@ -132,34 +132,42 @@ type Answer struct {
 
 // Get fetches what is at an address, following redirections.
 func (e *Client) Get(ctx context.Context, address string) (*Answer, error) {
-	return e.do(ctx, http.MethodGet, address, nil, nil, 0)
+	return e.do(ctx, request{method: http.MethodGet, address: address})
 }
 
 // Post sends a body of size bytes to an address. Redirections are not followed: they are
 // answers.
 func (e *Client) Post(ctx context.Context, address string, h http.Header, body io.Reader, size int64) (*Answer, error) {
-	return e.do(ctx, http.MethodPost, address, h, body, size)
+	return e.do(ctx, request{http.MethodPost, address, h, body, size})
 }
 
-func (e *Client) do(ctx context.Context, method, address string, h http.Header, body io.Reader, size int64) (*Answer, error) {
-	u, err := url.Parse(address)
+// request is what Get and Post send.
+type request struct {
+	method, address string
+	header          http.Header
+	body            io.Reader
+	size            int64 // bytes of the body; -1: unknown
+}
+
+func (e *Client) do(ctx context.Context, q request) (*Answer, error) {
+	u, err := url.Parse(q.address)
 	if err != nil {
-		return nil, fault.Invalid.Errorf("url %q: not an address", address).In("url")
+		return nil, fault.Invalid.Errorf("url %q: not an address", q.address).In("url")
 	}
 	if err := e.check(u); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, e.time)
-	if body != nil {
-		body = io.NopCloser(body) // closed by whoever opened it
+	if q.body != nil {
+		q.body = io.NopCloser(q.body) // closed by its owner
 	}
-	req, err := http.NewRequestWithContext(ctx, method, u.String(), body)
+	req, err := http.NewRequestWithContext(ctx, q.method, u.String(), q.body)
 	if err != nil {
 		cancel()
 		return nil, fault.Invalid.Errorf("url %s: %w", where(u), err).In("url")
 	}
-	if h != nil {
-		req.Header = h.Clone()
+	if q.header != nil {
+		req.Header = q.header.Clone()
 	}
 	if req.Header.Get("User-Agent") == "" {
 		req.Header.Set("User-Agent", "catena")
@@ -167,8 +175,8 @@ func (e *Client) do(ctx context.Context, method, address string, h http.Header, 
 	if t, ok := trace.Of(ctx); ok {
 		req.Header.Set("Traceparent", t.Parent())
 	}
-	if body != nil {
-		req.ContentLength = size
+	if q.body != nil {
+		req.ContentLength = q.size
 	}
 	res, err := e.http.Do(req) //nolint:bodyclose // the caller closes it
 	if err != nil {

@@ -19,6 +19,6 @@ func FuzzGrowth(f *testing.F) {
 		if len(before)+len(after) > 200 {
 			return
 		}
-		growth.Linear(t, before, fragment, after, 64<<10, func(s string) { _, _ = Address(s) })
+		growth.Linear(t, growth.Repeated{Before: before, Fragment: fragment, After: after}, 64<<10, func(s string) { _, _ = Address(s) })
 	})
 }

@@ -15,6 +15,6 @@ func FuzzGrowthContent(f *testing.F) {
 		if len(before)+len(after) > 200 {
 			return
 		}
-		growth.Linear(t, before, fragment, after, 64<<10, func(s string) { content(s) })
+		growth.Linear(t, growth.Repeated{Before: before, Fragment: fragment, After: after}, 64<<10, func(s string) { content(s) })
 	})
 }

@@ -35,7 +35,7 @@ func TestProtect(t *testing.T) {
 				t.Errorf("%d bits: text with %q: %q, %v", bits, password, text, err)
 			}
 			var page []byte
-			err = tool.Cut(t.Context(), file(out), password, 2, 2, nil, made(&page))
+			err = tool.Cut(t.Context(), Protected{file(out), password}, Pages{2, 2}, nil, made(&page))
 			if kind != 0 && fault.Of(err) != kind || kind == 0 && err != nil {
 				t.Errorf("%d bits: a page with %q: %v", bits, password, err)
 			}
@@ -109,7 +109,7 @@ func TestProtectAgain(t *testing.T) {
 	if _, err := tool.Text(t.Context(), file(second), "one"); fault.Of(err) != fault.Denied {
 		t.Errorf("the password before: %v", err)
 	}
-	if err := tool.Cut(t.Context(), file(second), "reader", 1, 1, nil, made(&first)); fault.Of(err) != fault.Denied {
+	if err := tool.Cut(t.Context(), Protected{file(second), "reader"}, Pages{1, 1}, nil, made(&first)); fault.Of(err) != fault.Denied {
 		t.Errorf("pages that must not be copied: %v", err)
 	}
 	if text, err := tool.Text(t.Context(), file(second), "two"); err != nil || !strings.Contains(text, "some text") {

@@ -35,7 +35,7 @@ func pagesOf(t *testing.T, pdf []byte) []string {
 	pages := make([]string, n)
 	for i := range pages {
 		var one []byte
-		if err := New(nil, "", Limits{}).Cut(t.Context(), file(pdf), "", int64(i+1), int64(i+1), nil, made(&one)); err != nil {
+		if err := New(nil, "", Limits{}).Cut(t.Context(), Protected{file(pdf), ""}, Pages{int64(i + 1), int64(i + 1)}, nil, made(&one)); err != nil {
 			t.Fatal(err)
 		}
 		if pages[i], err = textOf(t.Context(), one); err != nil {
@@ -54,7 +54,7 @@ func TestMark(t *testing.T) {
 	page := printed(t, "some text", false)
 	mark := func(s Stamp) (out []byte) {
 		t.Helper()
-		if err := tool.Mark(t.Context(), file(page), "", s, nil, made(&out)); err != nil {
+		if err := tool.Mark(t.Context(), Protected{file(page), ""}, s, nil, made(&out)); err != nil {
 			t.Fatal(err)
 		}
 		return out
@@ -79,7 +79,7 @@ func TestMark(t *testing.T) {
 	}
 	page = twice
 	var out []byte
-	if err := tool.Mark(t.Context(), file([]byte("%PDF-1.4 nothing")), "", s, nil, made(&out)); fault.Of(err) != fault.Invalid {
+	if err := tool.Mark(t.Context(), Protected{file([]byte("%PDF-1.4 nothing")), ""}, s, nil, made(&out)); fault.Of(err) != fault.Invalid {
 		t.Errorf("a broken file: %v", err)
 	}
 }
@@ -95,10 +95,10 @@ func TestMarkProtected(t *testing.T) {
 		}
 		s := bottomRight
 		s.Text = "mark"
-		if err := tool.Mark(t.Context(), file(kept), "reader", s, nil, made(&out)); (err == nil) != ok || !ok && fault.Of(err) != fault.Denied {
+		if err := tool.Mark(t.Context(), Protected{file(kept), "reader"}, s, nil, made(&out)); (err == nil) != ok || !ok && fault.Of(err) != fault.Denied {
 			t.Errorf("%d: %v", may, err)
 		}
-		if err := tool.Mark(t.Context(), file(kept), "owner", s, nil, made(&out)); err != nil {
+		if err := tool.Mark(t.Context(), Protected{file(kept), "owner"}, s, nil, made(&out)); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := tool.Text(t.Context(), file(out), ""); fault.Of(err) != fault.Denied {
@@ -128,7 +128,7 @@ func TestMarkPicture(t *testing.T) {
 	s := bottomRight
 	s.Scale, s.Opacity = 2, 0.5
 	var out []byte
-	if err := tool.Mark(t.Context(), file(printed(t, "some text", false)), "", s, picture(t, 30, 20), made(&out)); err != nil {
+	if err := tool.Mark(t.Context(), Protected{file(printed(t, "some text", false)), ""}, s, picture(t, 30, 20), made(&out)); err != nil {
 		t.Fatal(err)
 	}
 	if got := pagesOf(t, out); got[0] != "some text" || got[1] != "second page" {
@@ -146,7 +146,7 @@ func TestMarkPicture(t *testing.T) {
 		}
 	}
 	for _, bad := range []*blob.Blob{blob.FromBytes("a.png", "image/png", []byte("no picture")), file(printed(t, "x", false))} {
-		if err := tool.Mark(t.Context(), file(printed(t, "x", false)), "", s, bad, made(&out)); fault.Of(err) != fault.Invalid {
+		if err := tool.Mark(t.Context(), Protected{file(printed(t, "x", false)), ""}, s, bad, made(&out)); fault.Of(err) != fault.Invalid {
 			t.Errorf("%s: %v", bad.Name, err)
 		}
 	}

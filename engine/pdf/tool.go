@@ -68,10 +68,19 @@ func (t *Tool) Join(ctx context.Context, files []*blob.Blob, texts map[string]st
 	return err
 }
 
-// Cut makes a file of some pages of another one, counted from 1, with texts about it by name. The new file is not protected.
-func (t *Tool) Cut(ctx context.Context, b *blob.Blob, password string, first, last int64, texts map[string]string, take Take) error {
-	_, err := t.do(ctx, &task{Do: "cut", Password: password, First: first, Last: last, Texts: texts}, []*blob.Blob{b}, take)
+// Pages are those from First to Last, counted from 1.
+type Pages struct{ First, Last int64 }
+
+// Cut makes a file of some pages of another one, with texts about it by name. The new file is not protected.
+func (t *Tool) Cut(ctx context.Context, b Protected, pages Pages, texts map[string]string, take Take) error {
+	_, err := t.do(ctx, &task{Do: "cut", Password: b.Password, First: pages.First, Last: pages.Last, Texts: texts}, []*blob.Blob{b.Blob}, take)
 	return err
+}
+
+// Protected is a file with the password that opens it, "" if it needs none.
+type Protected struct {
+	Blob     *blob.Blob
+	Password string
 }
 
 // Protect makes a file that only passwords open. Password is that of the owner, where the file is protected already.
@@ -91,12 +100,12 @@ func (t *Tool) Unprotect(ctx context.Context, b *blob.Blob, password string, tak
 }
 
 // Mark puts a text, numbers or a picture, if one is given, on the pages of a file.
-func (t *Tool) Mark(ctx context.Context, b *blob.Blob, password string, s Stamp, picture *blob.Blob, take Take) error {
-	files := []*blob.Blob{b}
+func (t *Tool) Mark(ctx context.Context, b Protected, s Stamp, picture *blob.Blob, take Take) error {
+	files := []*blob.Blob{b.Blob}
 	if picture != nil {
 		files = append(files, picture)
 	}
-	_, err := t.do(ctx, &task{Do: "stamp", Password: password, Stamp: &s}, files, take)
+	_, err := t.do(ctx, &task{Do: "stamp", Password: b.Password, Stamp: &s}, files, take)
 	return err
 }
 

@@ -95,7 +95,7 @@ func TestOutside(t *testing.T) {
 		},
 		"cut": func(tool *Tool) (any, error) {
 			var out []byte
-			if err := tool.Cut(t.Context(), file(page), "", 2, 2, about, made(&out)); err != nil {
+			if err := tool.Cut(t.Context(), Protected{file(page), ""}, Pages{2, 2}, about, made(&out)); err != nil {
 				return nil, err
 			}
 			info, err := tool.About(t.Context(), file(out))
@@ -103,7 +103,7 @@ func TestOutside(t *testing.T) {
 		},
 		"mark": func(tool *Tool) (any, error) {
 			var out []byte
-			if err := tool.Mark(t.Context(), file(page), "", bottomRight, picture(t, 30, 20), made(&out)); err != nil {
+			if err := tool.Mark(t.Context(), Protected{file(page), ""}, bottomRight, picture(t, 30, 20), made(&out)); err != nil {
 				return nil, err
 			}
 			n, err := api.ExtractImagesRaw(bytes.NewReader(out), nil, Settings())
@@ -162,10 +162,10 @@ func TestBomb(t *testing.T) {
 			return tool.Join(t.Context(), []*blob.Blob{deadly, deadly}, nil, func(io.Reader) error { return nil })
 		},
 		"cut": func() error {
-			return tool.Cut(t.Context(), deadly, "", 1, 1, nil, func(io.Reader) error { return nil })
+			return tool.Cut(t.Context(), Protected{deadly, ""}, Pages{1, 1}, nil, func(io.Reader) error { return nil })
 		},
 		"mark": func() error {
-			return tool.Mark(t.Context(), deadly, "", bottomRight, nil, func(io.Reader) error { return nil })
+			return tool.Mark(t.Context(), Protected{deadly, ""}, bottomRight, nil, func(io.Reader) error { return nil })
 		},
 		"protect": func() error {
 			return tool.Protect(t.Context(), deadly, "", Protection{Owner: "owner", Bits: 128}, func(io.Reader) error { return nil })

@@ -13,7 +13,7 @@ func FuzzGrowth(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, fragment string) {
-		growth.Linear(t, "", fragment, "", 64<<10, func(s string) {
+		growth.Linear(t, growth.Repeated{Fragment: fragment}, 64<<10, func(s string) {
 			w := NewWriter(io.Discard, true)
 			_ = w.Write([]string{s})
 			_ = w.Flush()

@@ -22,8 +22,8 @@ func FuzzGrowth(f *testing.F) {
 		if len(before)+len(after) > 200 {
 			return
 		}
-		growth.Linear(t, before, fragment, after, 16<<10, func(s string) { _, _ = Parse("ftl", "t", s, DefaultLimits) })
-		growth.Linear(t, before, fragment, after, 4<<10, func(s string) { _, _ = Parse("mvel", "t", s, DefaultLimits) })
+		growth.Linear(t, growth.Repeated{Before: before, Fragment: fragment, After: after}, 16<<10, func(s string) { _, _ = Parse("ftl", "t", s, DefaultLimits) })
+		growth.Linear(t, growth.Repeated{Before: before, Fragment: fragment, After: after}, 4<<10, func(s string) { _, _ = Parse("mvel", "t", s, DefaultLimits) })
 	})
 }
 

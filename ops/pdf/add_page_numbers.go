@@ -51,5 +51,7 @@ func marked(c *engine.Ctx, b *storage.Blob, password string, s pdf.Stamp, pictur
 	if err := check(b); err != nil {
 		return nil, err
 	}
-	return newFile(c, b.Name, func(tool *pdf.Tool, take pdf.Take) error { return tool.Mark(c, b, password, s, picture, take) })
+	return newFile(c, b.Name, func(tool *pdf.Tool, take pdf.Take) error {
+		return tool.Mark(c, pdf.Protected{Blob: b, Password: password}, s, picture, take)
+	})
 }

@@ -50,6 +50,6 @@ func (p extractPagesParams) blob(c *engine.Ctx, b *storage.Blob) (*storage.Blob,
 		name = fmt.Sprintf("%s-%d-%d.pdf", strings.TrimSuffix(b.Name, ".pdf"), p.First, p.Last)
 	}
 	return newFile(c, name, func(tool *pdf.Tool, take pdf.Take) error {
-		return tool.Cut(c, b, p.Password, p.First, p.Last, p.texts(), take)
+		return tool.Cut(c, pdf.Protected{Blob: b, Password: p.Password}, pdf.Pages{First: p.First, Last: p.Last}, p.texts(), take)
 	})
 }

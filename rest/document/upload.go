@@ -137,7 +137,7 @@ func takePart(x *rest.Request, params rest.Values) (*engine.Blob, func(), error)
 	if x.HTTP.Header.Get("Idempotency-Key") != "" {
 		size = -1
 	}
-	b, done, err := upload.Take(x.HTTP.Context(), x.Engine.Repo(), x.As, batch, p, x.Moving(), size, x.BlobLimit())
+	b, done, err := upload.Take(x.HTTP.Context(), x.Engine.Repo(), x.As, &upload.Incoming{Batch: batch, Part: p, Body: x.Moving(), Size: size, Max: x.BlobLimit()})
 	if fault.Is(err, fault.Limit) {
 		err = rest.TooLarge("file", x.BlobLimit())
 	}

@@ -161,41 +161,50 @@ func blobEntry(b *blob.Blob) string { return b.Digest + ".blob" }
 // if deep with such a folder for each readable document below it.
 func ExportZip(t *storage.Tx, d *storage.Doc, deep bool) (*storage.Blob, error) {
 	return New(t, "export.zip", func(to *Writer) error {
-		left := t.Repo().Limits().TreeCopy
-		return exportTo(t, to, d, zipName(cmp.Or(d.Name(), "root"))+"/", deep, &left)
+		e := &exporter{tx: t, to: to, deep: deep, left: t.Repo().Limits().TreeCopy}
+		return e.add(d, zipName(cmp.Or(d.Name(), "root"))+"/")
 	})
 }
 
 // zipName keeps names of documents from leading out of the folder they stand in.
 func zipName(name string) string { return strings.NewReplacer("/", "-", `\`, "-").Replace(name) }
 
-func exportTo(t *storage.Tx, to *Writer, d *storage.Doc, at string, deep bool, left *int) error {
-	if *left--; *left < 0 {
-		return fault.Limit.Errorf("export: more than %d documents", t.Repo().Limits().TreeCopy)
+// An exporter adds documents to an archive.
+type exporter struct {
+	tx   *storage.Tx
+	to   *Writer
+	deep bool // with everything below
+	left int  // documents that may still be added
+}
+
+// add adds a document, whose files are in the folder at of the archive.
+func (e *exporter) add(d *storage.Doc, at string) error {
+	if e.left--; e.left < 0 {
+		return fault.Limit.Errorf("export: more than %d documents", e.tx.Repo().Limits().TreeCopy)
 	}
-	text, err := ExportXML(t, d)
+	text, err := ExportXML(e.tx, d)
 	if err != nil {
 		return err
 	}
-	if err := to.Add(at+"document.xml", bytes.NewReader(text)); err != nil {
+	if err := e.to.Add(at+"document.xml", bytes.NewReader(text)); err != nil {
 		return err
 	}
 	have := map[string]bool{}
-	err = t.Internal(row.Ordered{}).EachFile(d, func(_ string, b *blob.Blob) error {
+	err = e.tx.Internal(row.Ordered{}).EachFile(d, func(_ string, b *blob.Blob) error {
 		if have[b.Digest] {
 			return nil
 		}
 		have[b.Digest] = true
-		return to.AddBlob(at+blobEntry(b), b)
+		return e.to.AddBlob(at+blobEntry(b), b)
 	})
-	if err != nil || !deep || !t.Internal(row.Ordered{}).Has(d, "ReadChildren") || d.IsProxy() {
+	if err != nil || !e.deep || !e.tx.Internal(row.Ordered{}).Has(d, "ReadChildren") || d.IsProxy() {
 		return err
 	}
-	for child, err := range t.EachChild(d) {
+	for child, err := range e.tx.EachChild(d) {
 		if err != nil {
 			return err
 		}
-		if err := exportTo(t, to, child, at+zipName(child.Name())+"/", deep, left); err != nil {
+		if err := e.add(child, at+zipName(child.Name())+"/"); err != nil {
 			return err
 		}
 	}

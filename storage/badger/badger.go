@@ -316,7 +316,7 @@ func (s *store) recover(t tail) (err error) {
 	s.last = at
 	s.history = kv.NewHistory(at)
 	s.stamps.add(at)
-	s.redo = newRedo(s.fs, logs, s.state.id(), t.number, t.chain, at, t.segments)
+	s.redo = newRedo(s.fs, logs, s.state.id(), &t, at)
 	s.redo.strict = s.opts.Durability == Strict
 	return s.sweep(logs)
 }

@@ -61,8 +61,12 @@ type segment struct {
 	last   uint64 // last version in it or before it
 }
 
-func newRedo(fs disk.FS, dir string, store id, number uint64, c chain, last uint64, old []segment) *redo {
-	return &redo{fs: fs, dir: dir, store: store, number: number, chain: c, next: firstSegment, fill: true, spare: make(chan disk.File, 1), last: last, synced: last, closed: old}
+// newRedo returns a log that continues behind the last segment of another one, whose versions end with last.
+func newRedo(fs disk.FS, dir string, store id, t *tail, last uint64) *redo {
+	return &redo{
+		fs: fs, dir: dir, store: store, number: t.number, chain: t.chain, next: firstSegment, fill: true, spare: make(chan disk.File, 1),
+		last: last, synced: last, closed: t.segments,
+	}
 }
 
 // append writes a frame, whose first frameHeader bytes are free for its header. Unless

@@ -15,15 +15,20 @@ const (
 	tries  = 4
 )
 
-// Linear fails a test if fn takes more than in proportion to its input: fragments of fuzzed texts repeated n and 4n
-// times. before and after stand around the repeated fragment.
-func Linear(t *testing.T, before, fragment, after string, size int, fn func(text string)) {
+// Repeated is a text that can be made longer: Before and After are around any number of Fragment.
+type Repeated struct{ Before, Fragment, After string }
+
+func (r Repeated) times(n int) string { return r.Before + strings.Repeat(r.Fragment, n) + r.After }
+
+// Linear fails a test if fn takes more than in proportion to its input: fragments of fuzzed texts repeated to size bytes,
+// and to four times as many.
+func Linear(t *testing.T, in Repeated, size int, fn func(text string)) {
 	t.Helper()
-	if fragment == "" || len(fragment) > size {
+	if in.Fragment == "" || len(in.Fragment) > size {
 		return
 	}
-	n := size / len(fragment)
-	short, long := before+strings.Repeat(fragment, n)+after, before+strings.Repeat(fragment, 4*n)+after
+	n := size / len(in.Fragment)
+	short, long := in.times(n), in.times(4*n)
 	var one, four time.Duration
 	for try := range tries {
 		one, four = best(one, try, short, fn), best(four, try, long, fn)
@@ -31,7 +36,7 @@ func Linear(t *testing.T, before, fragment, after string, size int, fn func(text
 			return
 		}
 	}
-	t.Errorf("%q repeated: %d bytes take %s, %d bytes %s", fragment, len(short), one, len(long), four)
+	t.Errorf("%q repeated: %d bytes take %s, %d bytes %s", in.Fragment, len(short), one, len(long), four)
 }
 
 // best is the shorter of the time that fn takes and what it took before.

@@ -17,12 +17,12 @@ func FuzzGrowth(f *testing.F) {
 		if len(before)+len(after) > 200 {
 			return
 		}
-		growth.Linear(t, before, fragment, after, MaxLength/5, func(s string) {
+		growth.Linear(t, growth.Repeated{Before: before, Fragment: fragment, After: after}, MaxLength/5, func(s string) {
 			if q, err := Parse(s); err == nil {
 				_ = q.String()
 			}
 		})
-		growth.Linear(t, before, fragment, after, MaxLength/5, func(s string) { parseWords(s) })
-		growth.Linear(t, before, fragment, after, MaxLength/5, func(s string) { newPattern(s, true) })
+		growth.Linear(t, growth.Repeated{Before: before, Fragment: fragment, After: after}, MaxLength/5, func(s string) { parseWords(s) })
+		growth.Linear(t, growth.Repeated{Before: before, Fragment: fragment, After: after}, MaxLength/5, func(s string) { newPattern(s, true) })
 	})
 }

@@ -56,7 +56,7 @@ func Add(t *storage.Tx, subject *storage.Doc, predicate string, object *storage.
 	if err := cmp.Or(room(t, relationFrom, idOf(t, subject), idOf(t, object)), room(t, relationTo, idOf(t, object), idOf(t, subject))); err != nil {
 		return err
 	}
-	return change(t, "Creation", subject, predicate, object, func() error {
+	return (&link{subject, object, predicate}).change(t, "Creation", func() error {
 		note := layout.AppendText(nil, t.Actor())
 		if err := kvOf(t).Set(key, kv.AppendInt64(note, t.Now().UnixMilli())); err != nil {
 			return err
@@ -75,7 +75,7 @@ func Remove(t *storage.Tx, subject *storage.Doc, predicate string, object *stora
 	if err != nil || old == nil {
 		return err
 	}
-	return change(t, "Removal", subject, predicate, object, func() error {
+	return (&link{subject, object, predicate}).change(t, "Removal", func() error {
 		if err := kvOf(t).Delete(key); err != nil {
 			return err
 		}
@@ -83,17 +83,23 @@ func Remove(t *storage.Tx, subject *storage.Doc, predicate string, object *stora
 	})
 }
 
-// change changes a relation between the events that tell about it.
-func change(t *storage.Tx, what string, subject *storage.Doc, predicate string, object *storage.Doc, change func() error) error {
-	extra := map[string]any{"predicate": predicate, "object": object.ID()}
-	if err := inside(t).Fire(storage.Event{Name: "beforeRelation" + what, Doc: subject, Extra: extra}); err != nil {
+// A link is a relation between two documents.
+type link struct {
+	subject, object *storage.Doc
+	predicate       string
+}
+
+// change changes a relation between the events that announce and report it.
+func (l *link) change(t *storage.Tx, what string, change func() error) error {
+	extra := map[string]any{"predicate": l.predicate, "object": l.object.ID()}
+	if err := inside(t).Fire(storage.Event{Name: "beforeRelation" + what, Doc: l.subject, Extra: extra}); err != nil {
 		return err
 	}
 	if err := change(); err != nil {
 		return err
 	}
-	storage.NoteChange(t, "record", "relation "+predicate+" "+subject.ID()+" "+object.ID())
-	return inside(t).Fire(storage.Event{Name: "afterRelation" + what, Doc: subject, Extra: extra})
+	storage.NoteChange(t, "record", "relation "+l.predicate+" "+l.subject.ID()+" "+l.object.ID())
+	return inside(t).Fire(storage.Event{Name: "afterRelation" + what, Doc: l.subject, Extra: extra})
 }
 
 func mayChange(t *storage.Tx, subject *storage.Doc, predicate string, object *storage.Doc) error {

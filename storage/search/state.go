@@ -61,11 +61,14 @@ func newState(r *storage.Repo) *state {
 	return s
 }
 
+// Costs are what the planner compares plans by, in rows; see costs.
+type Costs struct{ Sorted, Few, Subtree, Known, Loads, Factor int }
+
 // SetCosts has the queries of a repository planned as if it were large, for tests.
-func SetCosts(r *storage.Repo, sorted, few, subtree, known, loads, factor int) {
+func SetCosts(r *storage.Repo, with Costs) {
 	c := &stateOf(r).costs
-	c.sorted, c.few, c.subtree = sorted, few, subtree
-	c.known, c.loads, c.factor = known, loads, factor
+	c.sorted, c.few, c.subtree = with.Sorted, with.Few, with.Subtree
+	c.known, c.loads, c.factor = with.Known, with.Loads, with.Factor
 }
 
 func (t planner) in() storage.Internal { return t.Internal(row.Ordered{}) }

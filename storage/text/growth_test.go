@@ -14,9 +14,9 @@ func FuzzGrowth(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, fragment string) {
-		growth.Linear(t, "", fragment, "", 32<<10, func(s string) { Analyse("en", s).Terms() })
-		growth.Linear(t, "", fragment, "", 32<<10, func(s string) { HTML(s) })
-		growth.Linear(t, "", fragment, "", 32<<10, func(s string) { Find("en", s, []Phrase{{Words: fragment}}) })
+		growth.Linear(t, growth.Repeated{Fragment: fragment}, 32<<10, func(s string) { Analyse("en", s).Terms() })
+		growth.Linear(t, growth.Repeated{Fragment: fragment}, 32<<10, func(s string) { HTML(s) })
+		growth.Linear(t, growth.Repeated{Fragment: fragment}, 32<<10, func(s string) { Find("en", s, []Phrase{{Words: fragment}}) })
 	})
 }
 
@@ -29,7 +29,7 @@ func FuzzGrowthOffice(f *testing.F) {
 		if len(before)+len(after) > 200 {
 			return
 		}
-		growth.Linear(t, before, fragment, after, 32<<10, func(s string) {
+		growth.Linear(t, growth.Repeated{Before: before, Fragment: fragment, After: after}, 32<<10, func(s string) {
 			var b bytes.Buffer
 			z := zip.NewWriter(&b)
 			part, err := z.Create("word/document.xml")

@@ -42,17 +42,26 @@ type grown struct {
 	busy map[int]bool // chunks that are coming in
 }
 
-// Take takes a file or a chunk in from r, so that Put can put it into a batch: durable,
-// and a chunk at its place in the file, if size, its bytes, is known and like that of others. More than max
-// bytes are a Limit. done is to be called when Put has been, or will not be.
-func Take(ctx context.Context, r *storage.Repo, as *storage.Principal, id string, p Part, in io.Reader, size, max int64) (b *storage.Blob, done func(), err error) {
+// Incoming is a file or a chunk that arrives for a batch.
+type Incoming struct {
+	Batch string
+	Part  Part
+	Body  io.Reader
+	Size  int64 // bytes of the body; -1: unknown
+	Max   int64 // bytes that the body may have
+}
+
+// Take stores a file or a chunk, so that Put can put it into a batch: durable,
+// and a chunk at its offset in the file, if its size is known and the same as that of the others. More than Max
+// bytes are a Limit. done must be called when Put has been, or will not be.
+func Take(ctx context.Context, r *storage.Repo, as *storage.Principal, in *Incoming) (b *storage.Blob, done func(), err error) {
 	done = func() {}
-	if p.growable(size) {
-		if b, done, err = takeChunk(ctx, r, as, id, p, in, size); b != nil || err != nil {
+	if in.Part.growable(in.Size) {
+		if b, done, err = takeChunk(ctx, r, as, in); b != nil || err != nil {
 			return b, done, err
 		}
 	}
-	if b, err = r.Blobs().Spool(ctx, p.Name, p.Type, in, max); err != nil {
+	if b, err = r.Blobs().Spool(ctx, in.Part.Name, in.Part.Type, in.Body, in.Max); err != nil {
 		return nil, done, err
 	}
 	return b, done, r.Blobs().Keep(ctx, b)
@@ -64,44 +73,46 @@ func (p Part) growable(size int64) bool {
 		p.Index >= 0 && p.Index <= maxIndex
 }
 
-// takeChunk returns nil if the chunk has no place.
-func takeChunk(ctx context.Context, r *storage.Repo, as *storage.Principal, id string, p Part, in io.Reader, size int64) (*storage.Blob, func(), error) {
+// takeChunk writes a chunk where it belongs; nil if its offset cannot be known yet.
+func takeChunk(ctx context.Context, r *storage.Repo, as *storage.Principal, in *Incoming) (*storage.Blob, func(), error) {
 	nothing := func() {}
-	g, f, err := place(ctx, r, as, id, p, size)
+	g, f, err := place(ctx, r, as, in)
 	if g == nil || err != nil {
 		return nil, nothing, err
 	}
-	b, err := g.draft.Load().Take(ctx, f, int64(p.Chunk)*g.part, size, in)
+	chunk := in.Part.Chunk
+	b, err := g.draft.Load().Take(ctx, f, int64(chunk)*g.part, in.Size, in.Body)
 	if err != nil {
-		growingIn(r).leave(g, p.Chunk)
+		growingIn(r).leave(g, chunk)
 		return nil, nothing, err
 	}
 	g.put.Lock()
 	done := sync.OnceFunc(func() {
 		g.put.Unlock()
-		growingIn(r).leave(g, p.Chunk)
+		growingIn(r).leave(g, chunk)
 	})
-	if err := g.keep(ctx, r, as, id, p, size); err != nil {
+	if err := g.keep(ctx, r, as, in); err != nil {
 		done()
 		return nil, nothing, err
 	}
 	return b, done, nil
 }
 
-// keep makes the file durable if the chunk is its last one to come: a file may be long, and what keeps it far away, but
-// transactions are short.
-func (g *grown) keep(ctx context.Context, r *storage.Repo, as *storage.Principal, id string, p Part, size int64) error {
+// keep makes the file durable if the chunk is the last one to arrive. This is done outside of a transaction, because a
+// file may be long and its store far away.
+func (g *grown) keep(ctx context.Context, r *storage.Repo, as *storage.Principal, in *Incoming) error {
 	var u *File
 	err := r.View(ctx, as, func(tx *storage.Tx) (err error) {
-		u, err = find(tx, id, p.Index)
+		u, err = find(tx, in.Batch, in.Part.Index)
 		return err
 	})
-	if err != nil || u == nil || u.row.Draft != g.name || u.row.There.has(p.Chunk) || u.row.There.count()+1 != u.Count {
+	chunk := in.Part.Chunk
+	if err != nil || u == nil || u.row.Draft != g.name || u.row.There.has(chunk) || u.row.There.count()+1 != u.Count {
 		return err // Put says why, or there are more to come
 	}
 	row := *u.row
-	if row.There = row.There.with(p.Chunk); p.Chunk == row.Count-1 {
-		row.Last = size
+	if row.There = row.There.with(chunk); chunk == row.Count-1 {
+		row.Last = in.Size
 	}
 	whole, err := g.draft.Load().Whole(ctx, row.Name, row.Type, row.final())
 	if fault.Is(err, fault.NotFound) {
@@ -113,12 +124,13 @@ func (g *grown) keep(ctx context.Context, r *storage.Repo, as *storage.Principal
 	return r.Blobs().Keep(ctx, whole)
 }
 
-// place finds the file that a chunk of size bytes may be written to, which is the caller's until
+// place finds the file that a chunk may be written to, which the caller uses until
 // it leaves; nil if there is none.
-func place(ctx context.Context, r *storage.Repo, as *storage.Principal, id string, p Part, size int64) (*grown, disk.File, error) {
+func place(ctx context.Context, r *storage.Repo, as *storage.Principal, in *Incoming) (*grown, disk.File, error) {
+	key := fileKey(in.Batch, in.Part.Index)
 	for range 2 {
-		g := growingIn(r).enter(fileKey(id, p.Index))
-		f, stale, err := g.enter(ctx, r, as, id, p, size)
+		g := growingIn(r).enter(key)
+		f, stale, err := g.enter(ctx, r, as, in)
 		if f != nil {
 			return g, f, nil
 		}
@@ -126,45 +138,32 @@ func place(ctx context.Context, r *storage.Repo, as *storage.Principal, id strin
 		if err != nil || !stale {
 			return nil, nil, err
 		}
-		growingIn(r).forget(fileKey(id, p.Index), g)
+		growingIn(r).forget(key, g)
 	}
 	return nil, nil, nil
 }
 
 // enter opens the file for a chunk. It is stale if its row has gone.
-func (g *grown) enter(ctx context.Context, r *storage.Repo, as *storage.Principal, id string, p Part, size int64) (f disk.File, stale bool, err error) {
+func (g *grown) enter(ctx context.Context, r *storage.Repo, as *storage.Principal, in *Incoming) (f disk.File, stale bool, err error) {
 	g.put.Lock()
 	defer g.put.Unlock()
 	var u *File
 	err = r.View(ctx, as, func(tx *storage.Tx) error {
-		_, err := BatchOf(tx, id)
+		_, err := BatchOf(tx, in.Batch)
 		if err == nil {
-			u, err = find(tx, id, p.Index)
+			u, err = find(tx, in.Batch, in.Part.Index)
 		}
 		return err
 	})
-	if err != nil {
-		return nil, false, err
+	p := in.Part
+	if err != nil || u != nil && (!u.Chunked || u.Complete() || u.Count != p.Count || u.has(p.Chunk)) {
+		return nil, false, err // without an error, Put says why
 	}
-	name := ""
-	if u != nil {
-		if !u.Chunked || u.Complete() || u.Count != p.Count || u.has(p.Chunk) {
-			return nil, false, nil // Put says why
-		}
-		name = u.row.Draft
-	}
-	switch {
-	case g.begun && g.name != name:
+	if stale = g.adopt(r, u, in); stale {
 		return nil, true, nil
-	case !g.begun && name != "":
-		g.name, g.part, g.begun = name, u.row.Part, true
-		g.grow(r.Blobs().Draft(name, u.row.Hashed, u.row.State), u.row.final())
-	case g.name == "" && p.Chunk < p.Count-1:
-		g.name, g.part = draftName(r.NewID(), id, p.Index), size
-		g.grow(r.Blobs().Draft(g.name, 0, nil), 0)
 	}
 	draft, last := g.draft.Load(), p.Chunk == p.Count-1
-	if draft == nil || !last && size != g.part || int64(p.Chunk)*g.part+size > r.Limits().BlobSize || !g.take(p.Chunk) {
+	if draft == nil || !last && in.Size != g.part || int64(p.Chunk)*g.part+in.Size > r.Limits().BlobSize || !g.take(p.Chunk) {
 		return nil, false, nil
 	}
 	f, err = draft.Open(!g.begun)
@@ -172,6 +171,26 @@ func (g *grown) enter(ctx context.Context, r *storage.Repo, as *storage.Principa
 		g.give(p.Chunk)
 	}
 	return f, false, err
+}
+
+// adopt continues the file of a row, or begins one with the first chunk, whose size is that of all but the last. It reports
+// whether the file in memory is stale: that of a row which has been deleted or replaced.
+func (g *grown) adopt(r *storage.Repo, u *File, in *Incoming) (stale bool) {
+	name := ""
+	if u != nil {
+		name = u.row.Draft
+	}
+	switch {
+	case g.begun && g.name != name:
+		return true
+	case !g.begun && name != "":
+		g.name, g.part, g.begun = name, u.row.Part, true
+		g.grow(r.Blobs().Draft(name, u.row.Hashed, u.row.State), u.row.final())
+	case g.name == "" && in.Part.Chunk < in.Part.Count-1:
+		g.name, g.part = draftName(r.NewID(), in.Batch, in.Part.Index), in.Size
+		g.grow(r.Blobs().Draft(g.name, 0, nil), 0)
+	}
+	return false
 }
 
 // grow begins with a draft, of which a part is final; nil if the store has none.

@@ -61,7 +61,7 @@ func grow(t *testing.T, change func(*storage.Config)) *sending {
 
 // send takes a chunk in and puts it into the batch.
 func (g *sending) send(p upload.Part, r io.Reader, size int64) error {
-	b, done, err := upload.Take(context.Background(), g.Repo, g.as, g.batch, p, r, size, 1<<20)
+	b, done, err := upload.Take(context.Background(), g.Repo, g.as, &upload.Incoming{Batch: g.batch, Part: p, Body: r, Size: size, Max: 1 << 20})
 	if err != nil {
 		return err
 	}
@@ -261,7 +261,7 @@ func TestChunkAfterFailure(t *testing.T) {
 	g := grow(t, nil)
 	g.must(g.chunk(0, 2, "abc"))
 	p := upload.Part{Name: "f.txt", Chunked: true, Chunk: 1, Count: 2}
-	b, done, err := upload.Take(t.Context(), g.Repo, g.as, g.batch, p, strings.NewReader("def"), 3, 100)
+	b, done, err := upload.Take(t.Context(), g.Repo, g.as, &upload.Incoming{Batch: g.batch, Part: p, Body: strings.NewReader("def"), Size: 3, Max: 100})
 	g.must(err)
 	crash := errors.New("crash")
 	err = g.Update(t.Context(), g.as, func(tx *storage.Tx) error {

@@ -53,7 +53,7 @@ func TestKnownContentIsNotSwept(t *testing.T) {
 				t.Fatalf("there: %t", there)
 			}
 			p := upload.Part{Name: "f.txt"}
-			b, done, err := upload.Take(ctx, g.Repo, g.as, g.batch, p, strings.NewReader(text), -1, 0)
+			b, done, err := upload.Take(ctx, g.Repo, g.as, &upload.Incoming{Batch: g.batch, Part: p, Body: strings.NewReader(text), Size: -1, Max: 0})
 			g.must(err)
 			defer done()
 			sweep("taken")
@@ -82,7 +82,7 @@ func TestLongFilesAreSentOutsideTransactions(t *testing.T) {
 	g.must(g.chunk(1, 3, "def"))
 	g.must(g.chunk(2, 3, "gh"))
 	p := upload.Part{Name: "f.txt", Chunked: true, Count: 3}
-	b, done, err := upload.Take(t.Context(), g.Repo, g.as, g.batch, p, strings.NewReader("abc"), 3, 100)
+	b, done, err := upload.Take(t.Context(), g.Repo, g.as, &upload.Incoming{Batch: g.batch, Part: p, Body: strings.NewReader("abc"), Size: 3, Max: 100})
 	g.must(err)
 	if got := string(store.Get(digest("abcdefgh"))); got != "abcdefgh" {
 		t.Errorf("in the bucket: %q", got)
