@@ -2,7 +2,7 @@
 // folder for each user that nobody else sees. Every rule of the deck service is here: whose
 // a deck is, what may be written, which HTML is harmless, what each revision of the service
 // calls a field. Results are maps with data, meta and etag, as the service's answers have
-// them; addresses, headers and statuses are left to the doors.
+// them; addresses, headers and statuses are left to the entry points.
 package decks
 
 import (

@@ -67,7 +67,7 @@ func (s *service) try(user, op, params string) (map[string]any, error) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	res, err := s.Run(context.Background(), engine.Call{Op: op, RawParams: json.RawMessage(params), As: as, Door: engine.REST})
+	res, err := s.Run(context.Background(), engine.Call{Op: op, RawParams: json.RawMessage(params), As: as, EntryPoint: engine.REST})
 	if err != nil {
 		return nil, err
 	}

@@ -84,7 +84,7 @@ func benchSteps(b *testing.B, step Step) {
 func BenchmarkCallJSON(b *testing.B) {
 	e := benchEngine(b)
 	call := Call{
-		Op: "Test.Op271", Input: "text", As: &Principal{Name: "bob"}, Door: REST,
+		Op: "Test.Op271", Input: "text", As: &Principal{Name: "bob"}, EntryPoint: REST,
 		RawParams: json.RawMessage(`{"type": "File", "name": "report", "save": false}`),
 	}
 	ctx := context.Background()

@@ -17,8 +17,8 @@ func (c *Ctx) Call(name string, in any, params map[string]any) (any, error) {
 		return nil, fault.Internal.Errorf("operation %s: called outside the engine", name)
 	}
 	d, ok := c.run.set.Op(name)
-	if !ok || !d.grants.allows(c.As, c.Door) {
-		return nil, c.run.set.Missing(name, c.As, c.Door)
+	if !ok || !d.grants.allows(c.As, c.EntryPoint) {
+		return nil, c.run.set.Missing(name, c.As, c.EntryPoint)
 	}
 	if err := c.capable(d); err != nil {
 		return nil, err
@@ -120,11 +120,11 @@ func (c *Ctx) invoke(d *Def, in any, params map[string]any, raw json.RawMessage)
 // dynamic runs a chain or script: its parameters become those of the chain, and logins end
 // with it.
 func (c *Ctx) dynamic(v *variant, p, in any) (any, error) {
-	before, height, door := c.params, len(c.logins), c.Door
+	before, height, entryPoint := c.params, len(c.logins), c.EntryPoint
 	c.params, _ = p.(map[string]any)
 	out, err := v.call(p, c, in)
 	c.restore(height)
-	c.params, c.Door = before, door
+	c.params, c.EntryPoint = before, entryPoint
 	return out, err
 }
 

@@ -20,13 +20,13 @@ import (
 type Ctx struct {
 	context.Context //nolint:containedctx // a Ctx is the context of its call
 
-	Tx    *storage.Tx        // nil for an operation that is Pure
-	As    *storage.Principal // who acts
-	Now   time.Time          // one instant for the whole call
-	Vars  map[string]any     // context variables, to be read; SetVar changes them
-	Input any                // the current input
-	Log   *slog.Logger
-	Door  Door // where this call, or this inner call, comes from
+	Tx         *storage.Tx        // nil for an operation that is Pure
+	As         *storage.Principal // who acts
+	Now        time.Time          // one instant for the whole call
+	Vars       map[string]any     // context variables, to be read; SetVar changes them
+	Input      any                // the current input
+	Log        *slog.Logger
+	EntryPoint EntryPoint // where this call, or this inner call, comes from
 
 	run    *running
 	params map[string]any     // parameters of the chain around

@@ -198,7 +198,7 @@ func TestRun(t *testing.T) {
 		{Call{Op: "Chain.Text", Input: "x"}, "x."},
 		{Call{Op: "Test.Text"}, "! invalid: Test.Text: input: is missing, must be of type string"},
 		{Call{Op: "Test.Nope"}, "! notfound: operation Test.Nope: does not exist, perhaps Test.One"},
-		{Call{Op: "Test.Stored", Door: REST}, "! notfound: operation Test.Stored"},
+		{Call{Op: "Test.Stored", EntryPoint: REST}, "! notfound: operation Test.Stored"},
 		{Call{Op: "Test.Create", Input: "/", Params: map[string]any{"name": "x"}}, "/x"},
 		{Call{Op: "Test.Create", Input: []any{"/", "/x"}, Params: map[string]any{"name": "y"}}, "[/y /x/y]"},
 		{Call{Op: "Test.Create", Input: "/, /x", Params: map[string]any{"name": "z"}}, "! notfound: Test.Create: /, /x"},
@@ -224,7 +224,7 @@ func TestRun(t *testing.T) {
 		{Call{Op: "Test.Fail", Params: map[string]any{"kind": "panic"}}, "! internal: Test.Fail: panic: boom"},
 		{Call{Op: "Test.Call", Params: map[string]any{"op": "Test.Fail"}}, "! conflict: Test.Call: Test.Fail: thing: taken"},
 		{Call{Op: "Test.Call", Params: map[string]any{"op": "Test.Call"}, Vars: map[string]any{"op": "Test.Call"}}, "! limit: depth: more than 32 calls within calls"},
-		{Call{Op: "Test.Call", Params: map[string]any{"op": "Test.Stored"}, Door: REST}, "! notfound: Test.Call: operation Test.Stored"},
+		{Call{Op: "Test.Call", Params: map[string]any{"op": "Test.Stored"}, EntryPoint: REST}, "! notfound: Test.Call: operation Test.Stored"},
 		{Call{Op: "Test.Slow", Timeout: 5 * time.Millisecond}, "! limit: time: the call took longer than 5ms"},
 		{Call{Op: "Test.Many", Params: map[string]any{}}, `! invalid: Test.Many: parameter "name" is missing`},
 		{Call{Op: "Test.Nothing", Vars: map[string]any{"ChainParameters": 1}}, "! invalid: Test.Nothing: variable ChainParameters is reserved"},
@@ -321,7 +321,7 @@ func TestRulesAreClosed(t *testing.T) {
 	tests := []struct {
 		op   string
 		p    *Principal
-		from Door
+		from EntryPoint
 		want bool
 	}{
 		{"Test.Admin", user, REST, false},

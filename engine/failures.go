@@ -69,7 +69,7 @@ func (e *Engine) keepFailure(r *running, err error) {
 		return
 	}
 	f := FailedRun{
-		ID: e.live.id(r), Owned: owner, Repository: e.repo.Name(), Op: r.def.Name, Version: r.def.Version, Door: call.Door.String(), Request: call.RequestID, Remote: call.Remote,
+		ID: e.live.id(r), Owned: owner, Repository: e.repo.Name(), Op: r.def.Name, Version: r.def.Version, EntryPoint: call.EntryPoint.String(), Request: call.RequestID, Remote: call.Remote,
 		Repeats: call.Asked.Repeats, Start: r.began.UTC(), Duration: time.Since(r.began), Internal: fault.Is(err, fault.Internal),
 		Code: fault.Word(err), Error: r.shown(err.Error(), maxFailureError), Expires: e.now().Add(e.limits.KeepFailed).UTC(),
 	}

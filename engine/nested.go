@@ -25,8 +25,8 @@ func (e *Engine) RunFunc(ctx context.Context, effect Effect, fn func(c *Ctx) (an
 func (c *Ctx) Carry(call *Call) (*Result, error) {
 	d, ok := c.run.set.Op(call.Op)
 	switch {
-	case !ok || !d.grants.allows(c.As, c.Door):
-		return nil, c.run.set.Missing(call.Op, c.As, c.Door)
+	case !ok || !d.grants.allows(c.As, c.EntryPoint):
+		return nil, c.run.set.Missing(call.Op, c.As, c.EntryPoint)
 	case call.DryRun:
 		return nil, fault.Invalid.Errorf("dryRun: must apply to all calls or none").In("dryRun")
 	}
@@ -81,16 +81,16 @@ func (d *deadline) Value(key any) any {
 // Within calls fn with a context for a transaction that is under way: as part of the call the transaction
 // belongs to, sharing its limits and its trace under the name given, or else as a call of its own. It
 // is how what happens in storage runs operations.
-func (e *Engine) Within(tx *storage.Tx, as *Principal, door Door, name string, fn func(c *Ctx) error) error {
+func (e *Engine) Within(tx *storage.Tx, as *Principal, entryPoint EntryPoint, name string, fn func(c *Ctx) error) error {
 	if r, ok := tx.Context().Value(runningKey{}).(*running); ok && r.e == e {
-		return r.within(tx, as, door, name, fn)
+		return r.within(tx, as, entryPoint, name, fn)
 	}
-	call := Call{Op: name, As: as, Door: door}
+	call := Call{Op: name, As: as, EntryPoint: entryPoint}
 	r := &running{e: e, set: e.set.Load(), def: &Def{Op: Op{Name: name}, grants: everyone}, args: call, began: time.Now()}
 	r.call = &r.args
 	r.end.Context, r.end.at, r.end.run = tx.Context(), r.began.Add(e.limits.Time), r
 	defer r.end.stop()
-	if err := r.within(tx, as, door, name, fn); err != nil {
+	if err := r.within(tx, as, entryPoint, name, fn); err != nil {
 		return r.end.overdue(err, e.limits.Time)
 	}
 	tx.AfterCommit(func() { r.runAfter(context.WithoutCancel(tx.Context())) })
@@ -101,7 +101,7 @@ func (e *Engine) Within(tx *storage.Tx, as *Principal, door Door, name string, f
 const workTime = 24 * time.Hour
 
 // Work carries out fn in a transaction of the server's own, as a call of its own under the name in call: what
-// happens in the transaction belongs to it. Of the call, who acts, the door, the name and what was asked count. The time
+// happens in the transaction belongs to it. Of the call, who acts, the entry point, the name and what was asked count. The time
 // of a call is for what it runs Within: the transaction itself has as long as ctx gives it.
 func (e *Engine) Work(ctx context.Context, call Call, effect Effect, fn func(tx *storage.Tx) error) error {
 	r := &running{e: e, set: e.set.Load(), def: &Def{Op: Op{Name: call.Op, Effect: effect}, grants: everyone}, args: call}
@@ -126,10 +126,10 @@ func (e *Engine) Work(ctx context.Context, call Call, effect Effect, fn func(tx 
 	return nil
 }
 
-func (r *running) within(tx *storage.Tx, as *Principal, door Door, name string, fn func(c *Ctx) error) (err error) {
+func (r *running) within(tx *storage.Tx, as *Principal, entryPoint EntryPoint, name string, fn func(c *Ctx) error) (err error) {
 	c := &Ctx{
 		Context: &r.end, Tx: tx.As(as), As: as, Now: tx.Now(),
-		Log: r.e.log, Door: door, run: r, trace: r.root.open(),
+		Log: r.e.log, EntryPoint: entryPoint, run: r, trace: r.root.open(),
 	}
 	if c.trace != nil {
 		t := &Trace{Op: name, Start: time.Now(), User: as.Name, up: c.trace}
@@ -156,7 +156,7 @@ func (c *Ctx) Guard(h *Handler, in any, f func() (any, error)) (any, error) {
 	if h.Chain != "" {
 		d, ok := c.Set().Op(h.Chain)
 		if !ok {
-			return nil, c.Set().Missing(h.Chain, c.As, c.Door)
+			return nil, c.Set().Missing(h.Chain, c.As, c.EntryPoint)
 		}
 		st.handler.chain = d
 	} else {

@@ -41,7 +41,7 @@ func TestCarry(t *testing.T) {
 		}
 		return len(said), nil
 	}
-	res, err := e.RunFunc(context.Background(), Pure, all, Call{Op: "several", As: &Principal{Name: "bob", ReadOnly: true}, Door: REST})
+	res, err := e.RunFunc(context.Background(), Pure, all, Call{Op: "several", As: &Principal{Name: "bob", ReadOnly: true}, EntryPoint: REST})
 	if err != nil || res.Value != 7 {
 		t.Fatal(res, err)
 	}

@@ -1,7 +1,7 @@
 // Package engine runs operations: it knows them by name and type, chooses which function of
 // an operation fits an input, decodes parameters, and runs each call, whole chains included,
 // in one transaction with one trace. What operations do is theirs (ops, decks); where calls
-// come from is for the doors (rest, chains, scripts, the command line); what is stored and
+// come from is for the entry points (rest, chains, scripts, the command line); what is stored and
 // who may see it is decided by storage.
 package engine
 

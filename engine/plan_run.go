@@ -12,15 +12,15 @@ func (p *Plan) Run(c *Ctx, in any) (any, error) {
 	if p.effect != Pure && (c.Tx == nil || p.effect == Writes && !c.Tx.Writable()) {
 		return nil, c.capable(p.def)
 	}
-	door, height := c.Door, len(c.logins)
+	entryPoint, height := c.EntryPoint, len(c.logins)
 	if p.trusted {
-		c.Door = Chain
+		c.EntryPoint = Chain
 	}
 	out, err := p.run(c, in)
 	if len(c.logins) > height {
 		c.restore(height)
 	}
-	c.Door = door
+	c.EntryPoint = entryPoint
 	if err != nil {
 		var x *exit
 		if errors.As(err, &x) {
@@ -168,7 +168,7 @@ func (st *step) run(c *Ctx, in any) (any, error) {
 		}
 		return out, nil
 	}
-	if !st.open && !d.grants.allows(c.As, c.Door) {
+	if !st.open && !d.grants.allows(c.As, c.EntryPoint) {
 		return nil, st.failed(StageInput, fault.Denied.Errorf("not allowed here"))
 	}
 	k := kindOf(in)

@@ -7,12 +7,12 @@ import (
 	"catena/storage"
 )
 
-// Door is where a call comes from; a rule names a set of them.
-type Door uint8
+// EntryPoint is where a call comes from; a rule names a set of them.
+type EntryPoint uint8
 
-// The doors.
+// The entry points.
 const (
-	REST Door = 1 << iota
+	REST EntryPoint = 1 << iota
 	MCP
 	CLI
 	Chain
@@ -23,13 +23,13 @@ const (
 	Everywhere = REST | MCP | CLI | Chain | Script | Listener | Server
 )
 
-const doors = 7
+const entryPoints = 7
 
-var doorNames = [doors]string{"rest", "mcp", "cli", "chain", "script", "listener", "server"}
+var entryPointNames = [entryPoints]string{"rest", "mcp", "cli", "chain", "script", "listener", "server"}
 
-// String returns the name of one door; no door is the server itself.
-func (d Door) String() string {
-	for i, name := range doorNames {
+// String returns the name of one entry point; no entry point is the server itself.
+func (d EntryPoint) String() string {
+	for i, name := range entryPointNames {
 		if d == 1<<i {
 			return name
 		}
@@ -48,16 +48,16 @@ const (
 	Anyone        // everyone who signed in
 )
 
-// Rule lets some call operations from some doors. Ops is a name or a prefix with a star:
+// Rule lets some call operations from some entry points. Ops is a name or a prefix with a star:
 // "Document.*". Rules with the exact name hold instead of those with a prefix.
 type Rule struct {
 	Ops  string
 	Who  Who
-	From Door
+	From EntryPoint
 }
 
-// grants is who may call an operation, by door.
-type grants [doors]Who
+// grants is who may call an operation, by entry point.
+type grants [entryPoints]Who
 
 // everyone is what holds for operations deployed at run time that no rule names.
 var everyone = func() (g grants) {
@@ -94,8 +94,8 @@ func grantsFor(rules []Rule, name string) (g grants, ok bool) {
 	return g, ok
 }
 
-// allows reports whether p may call from any of the doors; no door is the server itself.
-func (g *grants) allows(p *storage.Principal, from Door) bool {
+// allows reports whether p may call from any of the entry points; no entry point is the server itself.
+func (g *grants) allows(p *storage.Principal, from EntryPoint) bool {
 	if p == nil {
 		return false
 	}
@@ -127,5 +127,5 @@ func runsText(p *storage.Principal) bool {
 // MayEvaluate reports whether expressions of the caller's may be evaluated: they come with what an administrator has
 // stored, or from somebody who may run text of their own.
 func (c *Ctx) MayEvaluate() bool {
-	return c.Door&(REST|MCP|CLI|Script) == 0 || runsText(c.As)
+	return c.EntryPoint&(REST|MCP|CLI|Script) == 0 || runsText(c.As)
 }

@@ -25,7 +25,7 @@ type Call struct {
 	RawParams      json.RawMessage // a JSON object
 	Vars           map[string]any  // context variables; they may be Lazy
 	As             *storage.Principal
-	Door           Door
+	EntryPoint     EntryPoint
 	DryRun, Trace  bool
 	Timeout        time.Duration // 0: the engine's; it can only be lowered
 	IdempotencyKey string        // a call made before with this key and Fingerprint is not made again
@@ -96,8 +96,8 @@ func (e *Engine) Run(ctx context.Context, call Call) (*Result, error) {
 func (e *Engine) prepare(ctx context.Context, call Call) (*running, error) {
 	set := e.set.Load()
 	d, ok := set.Op(call.Op)
-	if !ok || call.As != nil && !d.grants.allows(call.As, call.Door) {
-		return nil, set.Missing(call.Op, call.As, call.Door)
+	if !ok || call.As != nil && !d.grants.allows(call.As, call.EntryPoint) {
+		return nil, set.Missing(call.Op, call.As, call.EntryPoint)
 	}
 	if call.Version != 0 && call.Version != d.Version {
 		var err error
@@ -245,12 +245,12 @@ func (r *running) attempt(tx *storage.Tx) (err error) {
 	if r.as = call.As; tx != nil {
 		r.as = tx.Principal()
 	}
-	if r.as != call.As && r.inner == nil && !r.def.grants.allows(r.as, call.Door) {
-		return r.set.Missing(call.Op, r.as, call.Door)
+	if r.as != call.As && r.inner == nil && !r.def.grants.allows(r.as, call.EntryPoint) {
+		return r.set.Missing(call.Op, r.as, call.EntryPoint)
 	}
-	c.Context, c.Tx, c.As, c.Log, c.Door, c.run = &r.end, tx, r.as, r.e.log, call.Door, r
-	if c.Door == 0 {
-		c.Door = Server
+	c.Context, c.Tx, c.As, c.Log, c.EntryPoint, c.run = &r.end, tx, r.as, r.e.log, call.EntryPoint, r
+	if c.EntryPoint == 0 {
+		c.EntryPoint = Server
 	}
 	switch {
 	case tx != nil:

@@ -29,7 +29,7 @@ type Live struct {
 	ID         string
 	Op         string // the operation or chain
 	User       string // for whom
-	Door       Door
+	EntryPoint EntryPoint
 	Repository string
 	Request    string     // id of the request it came with; "" without
 	Remote     netip.Addr // of the client; the zero value if there is none
@@ -98,7 +98,7 @@ func (r *running) seenBy(p *Principal) bool {
 
 func (l *live) show(r *running) Live {
 	out := Live{
-		ID: l.id(r), Op: r.def.Name, User: r.whose().Owner, Door: r.args.Door, Repository: r.e.repoName(),
+		ID: l.id(r), Op: r.def.Name, User: r.whose().Owner, EntryPoint: r.args.EntryPoint, Repository: r.e.repoName(),
 		Request: r.args.RequestID, Remote: r.args.Remote, Start: r.began,
 	}
 	if r.args.Asked != nil {

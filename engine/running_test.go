@@ -23,7 +23,7 @@ func TestWork(t *testing.T) {
 	bob, admin := &Principal{Name: "bob", ID: 7}, &Principal{Name: "root", ID: 1, Admin: true}
 	began, ended := make(chan struct{}), make(chan error)
 	go func() {
-		ended <- e.Work(t.Context(), Call{Op: "listener x", As: bob, Door: Listener}, Writes, func(tx *storage.Tx) error {
+		ended <- e.Work(t.Context(), Call{Op: "listener x", As: bob, EntryPoint: Listener}, Writes, func(tx *storage.Tx) error {
 			close(began)
 			<-tx.Context().Done()
 			return nil
@@ -34,7 +34,7 @@ func TestWork(t *testing.T) {
 		t.Errorf("another bob sees %v", list)
 	}
 	list := e.Running(bob)
-	if len(list) != 1 || fmt.Sprint(list[0].Op, list[0].User, list[0].Door) != "listener xboblistener" {
+	if len(list) != 1 || fmt.Sprint(list[0].Op, list[0].User, list[0].EntryPoint) != "listener xboblistener" {
 		t.Fatalf("runs %v", list)
 	}
 	for _, id := range []string{"", "x", list[0].ID + "0", strings.ToUpper(list[0].ID) + "A", list[0].ID[:len(list[0].ID)-1]} {

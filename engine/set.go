@@ -206,8 +206,8 @@ func (s *Set) Names() []string { return slices.Clone(s.names) }
 // Same reports whether two sets are the same one.
 func (s *Set) Same(o *Set) bool { return o != nil && s.stamp == o.stamp }
 
-// Allowed reports whether a principal may call an operation from a door.
-func (s *Set) Allowed(name string, p *Principal, from Door) bool {
+// Allowed reports whether a principal may call an operation from an entry point.
+func (s *Set) Allowed(name string, p *Principal, from EntryPoint) bool {
 	d, ok := s.Op(name)
 	return ok && d.grants.allows(p, from)
 }
@@ -228,8 +228,8 @@ func (s *Set) Accepts(name, word string) error {
 func (s *Set) All() iter.Seq[string] { return maps.Keys(s.ops) }
 
 // Missing is the error of a name that no operation has, with the one that was probably meant of those that a
-// principal may call from a door; nobody may call any.
-func (s *Set) Missing(name string, p *Principal, from Door) *fault.Error {
+// principal may call from an entry point; nobody may call any.
+func (s *Set) Missing(name string, p *Principal, from EntryPoint) *fault.Error {
 	return fault.Missing("operation", name, func(yield func(string) bool) {
 		for known := range s.All() {
 			if p != nil && s.Allowed(known, p, from) && !yield(known) {

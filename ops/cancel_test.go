@@ -45,9 +45,9 @@ func TestCancel(t *testing.T) {
 				t.Fatal(err)
 			}
 			s, clock := server(t)
-			d := &stress{t: t, Door: scenario.Engine(s.Engine), e: s.Engine, seen: seen, file: file}
+			d := &stress{t: t, EntryPoint: scenario.Engine(s.Engine), e: s.Engine, seen: seen, file: file}
 			w := scenario.World{
-				Door: d, Spare: d, Tick: clock.Tick,
+				EntryPoint: d, Spare: d, Tick: clock.Tick,
 				User: func(name string, groups ...string) error { s.User(name, groups...); return nil },
 			}
 			_ = scenario.Play(t.Context(), script, w, false) // identifiers differ from what the scenario expects
@@ -110,9 +110,9 @@ func (s *stressed) first(file, op, what string) bool {
 	return true
 }
 
-// stress is a door that calls each operation with large values before it carries out a command.
+// stress is an entry point that calls each operation with large values before it carries out a command.
 type stress struct {
-	scenario.Door
+	scenario.EntryPoint
 	t    *testing.T
 	e    *engine.Engine
 	seen *stressed
@@ -123,13 +123,13 @@ func (d *stress) Run(ctx context.Context, user string, c scenario.Command) scena
 	if def, ok := d.e.Set().Op(c.Op); ok && !d.t.Failed() {
 		d.stress(ctx, user, def, c)
 	}
-	return d.Door.Run(ctx, user, c)
+	return d.EntryPoint.Run(ctx, user, c)
 }
 
 func (d *stress) stress(ctx context.Context, user string, def *engine.Def, c scenario.Command) {
 	dry := c
 	dry.DryRun = true
-	if out := d.Door.Run(ctx, user, dry); out.Failure != nil {
+	if out := d.EntryPoint.Run(ctx, user, dry); out.Failure != nil {
 		return // the scenario shows how it fails
 	}
 	params := map[string]json.RawMessage{}
@@ -190,7 +190,7 @@ func (d *stress) canceled(ctx context.Context, user string, c scenario.Command, 
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	call := engine.Call{Op: c.Op, RawParams: c.Params, As: as, Door: engine.REST, DryRun: true, Encode: func(c *engine.Ctx, v any) ([]byte, error) {
+	call := engine.Call{Op: c.Op, RawParams: c.Params, As: as, EntryPoint: engine.REST, DryRun: true, Encode: func(c *engine.Ctx, v any) ([]byte, error) {
 		switch v.(type) {
 		case nil, *engine.Blob, engine.Blobs:
 			return nil, nil

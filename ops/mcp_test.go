@@ -14,10 +14,10 @@ import (
 	"catena/rest/resttest"
 )
 
-// mcpDoor calls operations as models do, with the tool run_operation. It sends no files.
-type mcpDoor struct{ s *resttest.Server }
+// mcpEntryPoint calls operations as models do, with the tool run_operation. It sends no files.
+type mcpEntryPoint struct{ s *resttest.Server }
 
-func (d *mcpDoor) Run(ctx context.Context, user string, c scenario.Command) scenario.Outcome {
+func (d *mcpEntryPoint) Run(ctx context.Context, user string, c scenario.Command) scenario.Outcome {
 	if len(c.Files) > 0 {
 		return scenario.Outcome{Unsupported: true}
 	}
@@ -63,7 +63,7 @@ type toolResult struct {
 }
 
 // call posts one request in the form without sessions.
-func (d *mcpDoor) call(ctx context.Context, user string, args map[string]any) (*toolResult, error) {
+func (d *mcpEntryPoint) call(ctx context.Context, user string, args map[string]any) (*toolResult, error) {
 	body, err := json.Marshal(map[string]any{
 		"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{"name": "run_operation", "arguments": args},
 	})
@@ -99,7 +99,7 @@ func (d *mcpDoor) call(ctx context.Context, user string, args map[string]any) (*
 }
 
 // failure reads "kind: message" or "kind (code): message".
-func (d *mcpDoor) failure(text string) scenario.Outcome {
+func (d *mcpEntryPoint) failure(text string) scenario.Outcome {
 	kind, message, _ := strings.Cut(text, ": ")
 	kind, _, _ = strings.Cut(kind, " (")
 	f := &scenario.Failure{Kinds: []string{kind}, Message: scenario.Cause(message, isOp(d.s))}

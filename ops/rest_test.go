@@ -17,10 +17,10 @@ import (
 	"catena/rest/resttest"
 )
 
-// restDoor calls operations as clients of the REST interface do.
-type restDoor struct{ s *resttest.Server }
+// restEntryPoint calls operations as clients of the REST interface do.
+type restEntryPoint struct{ s *resttest.Server }
 
-func (d *restDoor) Run(ctx context.Context, user string, c scenario.Command) scenario.Outcome {
+func (d *restEntryPoint) Run(ctx context.Context, user string, c scenario.Command) scenario.Outcome {
 	req, err := d.request(ctx, c)
 	if err != nil {
 		return broken(err)
@@ -53,7 +53,7 @@ func broken(err error) scenario.Outcome {
 	return scenario.Outcome{Failure: &scenario.Failure{Kinds: []string{"broken"}, Message: err.Error()}}
 }
 
-func (d *restDoor) request(ctx context.Context, c scenario.Command) (*http.Request, error) {
+func (d *restEntryPoint) request(ctx context.Context, c scenario.Command) (*http.Request, error) {
 	head := map[string]json.RawMessage{}
 	for name, raw := range map[string]json.RawMessage{"input": c.Input, "params": c.Params, "context": c.Vars} {
 		if raw != nil {
@@ -128,7 +128,7 @@ var statuses = map[int][]string{
 	503: {"unavailable"},
 }
 
-func (d *restDoor) failure(res *http.Response, body []byte) scenario.Outcome {
+func (d *restEntryPoint) failure(res *http.Response, body []byte) scenario.Outcome {
 	var p struct{ Message, Code string }
 	if err := json.Unmarshal(body, &p); err != nil {
 		return broken(fmt.Errorf("%s: %w: %s", res.Status, err, body))
@@ -160,7 +160,7 @@ func plain(s *resttest.Server, body []byte) (any, error) {
 	return v, err
 }
 
-func (d *restDoor) dry(body []byte) scenario.Outcome {
+func (d *restEntryPoint) dry(body []byte) scenario.Outcome {
 	v, err := plain(d.s, body)
 	m, ok := v.(map[string]any)
 	if err != nil || !ok || m["entity-type"] != "dryRun" {
@@ -169,7 +169,7 @@ func (d *restDoor) dry(body []byte) scenario.Outcome {
 	return scenario.Outcome{Wire: m["value"], Changes: m["changes"]}
 }
 
-func (d *restDoor) answer(res *http.Response, body []byte) scenario.Outcome {
+func (d *restEntryPoint) answer(res *http.Response, body []byte) scenario.Outcome {
 	if res.StatusCode == http.StatusNoContent || res.StatusCode == http.StatusSeeOther {
 		return scenario.Outcome{Empty: true}
 	}

@@ -6,7 +6,7 @@ import (
 	"catena/engine"
 )
 
-// Doors by what stands behind them: somebody who sends a request or a script, or what an
+// Entry points by what stands behind them: somebody who sends a request or a script, or what an
 // administrator has stored on the server.
 const (
 	outside = engine.REST | engine.MCP | engine.CLI
@@ -55,7 +55,7 @@ var Rules = slices.Concat(
 	allow(engine.Admins, engine.Everywhere, "Counters.GET"),
 	allow(engine.Anyone, engine.Everywhere, "Actions.GET", "Bulk.*", "Elasticsearch.*", "LocalConfiguration.*"),
 	guarded(engine.Admins, "Bulk.WaitForAction"),
-	// A UI session is the caller's, whichever door the call comes from.
+	// A UI session is the caller's, whichever entry point the call comes from.
 	allow(engine.Anyone, engine.Everywhere, "Navigation.*", "Seam.*", "SeamActions.GET", "UISession.*", "WebUI.*"),
 	allow(engine.Anyone, engine.Everywhere,
 		"Audit.*", "Auth.*", "Blob.*", "Business.*", "Collection.*", "Comment.*", "Config.*", "Context.*", "Deck.*", "Document.*", "Favorite.*", "FileManager.*",
@@ -64,8 +64,8 @@ var Rules = slices.Concat(
 		"Update.NextStep.ConditionalFolder", "Workflow.*", "WorkflowInstance.*", "WorkflowModel.*", "WorkflowTask.*"),
 )
 
-// allow lets who call operations from doors.
-func allow(who engine.Who, from engine.Door, ops ...string) []engine.Rule {
+// allow lets who call operations from entry points.
+func allow(who engine.Who, from engine.EntryPoint, ops ...string) []engine.Rule {
 	rules := make([]engine.Rule, len(ops))
 	for i, op := range ops {
 		rules[i] = engine.Rule{Ops: op, Who: who, From: from}

@@ -31,21 +31,21 @@ var folders = []string{
 	"../scripts/testdata",
 }
 
-// doors are the ways every scenario is played through.
-var doors = []struct {
+// entry points are the ways every scenario is played through.
+var entryPoints = []struct {
 	name string
-	open func(*resttest.Server) scenario.Door
+	open func(*resttest.Server) scenario.EntryPoint
 }{
-	{"engine", func(s *resttest.Server) scenario.Door { return scenario.Engine(s.Engine) }},
-	{"mcp", func(s *resttest.Server) scenario.Door { return &mcpDoor{s} }},
-	{"rest", func(s *resttest.Server) scenario.Door { return &restDoor{s} }},
+	{"engine", func(s *resttest.Server) scenario.EntryPoint { return scenario.Engine(s.Engine) }},
+	{"mcp", func(s *resttest.Server) scenario.EntryPoint { return &mcpEntryPoint{s} }},
+	{"rest", func(s *resttest.Server) scenario.EntryPoint { return &restEntryPoint{s} }},
 }
 
-// TestScenarios plays every scenario through every door, each on a fresh server.
+// TestScenarios plays every scenario through every entry point, each on a fresh server.
 func TestScenarios(t *testing.T) {
 	for _, file := range scenarios(t) {
 		t.Run(nameOf(file), func(t *testing.T) {
-			for _, d := range doors {
+			for _, d := range entryPoints {
 				if *update && d.name != "engine" {
 					continue
 				}
@@ -77,7 +77,7 @@ func scenarios(t *testing.T) []string {
 	return out
 }
 
-func play(t *testing.T, file string, open func(*resttest.Server) scenario.Door) {
+func play(t *testing.T, file string, open func(*resttest.Server) scenario.EntryPoint) {
 	t.Helper()
 	script, err := scenario.Read(file)
 	if err != nil {
@@ -85,7 +85,7 @@ func play(t *testing.T, file string, open func(*resttest.Server) scenario.Door) 
 	}
 	s, clock := server(t)
 	w := scenario.World{
-		Door: open(s), Spare: scenario.Engine(s.Engine), Tick: clock.Tick,
+		EntryPoint: open(s), Spare: scenario.Engine(s.Engine), Tick: clock.Tick,
 		User: func(name string, groups ...string) error { s.User(name, groups...); return nil },
 	}
 	if err := scenario.Play(context.Background(), script, w, *update); err != nil {

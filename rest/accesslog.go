@@ -41,7 +41,7 @@ func (x *Request) accessAttrs(took time.Duration, cut bool) []slog.Attr {
 	}
 }
 
-// secretPlaces are what stands in addresses before something that opens a door to whoever reads it: a private link,
+// secretPlaces are what stands in addresses before something that opens an entry point to whoever reads it: a private link,
 // an invitation, the token of a device.
 var secretPlaces = []string{"/share/", "/enterpassword/", "/token/"}
 

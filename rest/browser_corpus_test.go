@@ -65,10 +65,10 @@ func (a *arena) hits() (ran string, asked []string) {
 }
 
 // holds fails the test if anything ran or was asked for.
-func (a *arena) holds(door string) {
+func (a *arena) holds(entryPoint string) {
 	a.t.Helper()
 	if ran, asked := a.hits(); ran != "" || len(asked) > 0 {
-		a.t.Errorf("%s: ran %q, asked for %v", door, ran, asked)
+		a.t.Errorf("%s: ran %q, asked for %v", entryPoint, ran, asked)
 	}
 }
 

@@ -153,7 +153,7 @@ func (x *Request) introduce(call *engine.Call) {
 	if call.As == nil {
 		call.As = x.As
 	}
-	call.Door, call.RequestID, call.Remote = x.Door(), x.ID, x.client()
+	call.EntryPoint, call.RequestID, call.Remote = x.EntryPoint(), x.ID, x.client()
 	if device := x.HTTP.Header.Get("X-Device-Id"); len(device) <= maxDevice {
 		call.Device = device
 	}
@@ -162,8 +162,8 @@ func (x *Request) introduce(call *engine.Call) {
 // KeepsUploads reports whether the client will use what it uploaded once more.
 func (x *Request) KeepsUploads() bool { return x.HTTP.Header.Get("X-Batch-No-Drop") == "true" }
 
-// Door is where calls come from: a handler with a principal of its own is the command line's.
-func (x *Request) Door() engine.Door {
+// EntryPoint is where calls come from: a handler with a principal of its own is the command line's.
+func (x *Request) EntryPoint() engine.EntryPoint {
 	if x.Server.As != nil {
 		return engine.CLI
 	}

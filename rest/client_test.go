@@ -98,9 +98,9 @@ func TestClientBehindProxy(t *testing.T) {
 		answers(t, s.Do("POST", "/api/v1/automation/Test.Fail", `{"params":{"kind":"limit"}}`, through...), http.StatusUnprocessableEntity, "")
 		s.Do("POST", "/mcp/automation", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"run_operation","arguments":{"operation":"Test.Fail","params":{"kind":"limit"}}}}`,
 			"Accept", "application/json, text/event-stream", "X-Forwarded-For", "203.0.113.9", "X-Request-Id", "by-mcp")
-		for i, door := range []string{"mcp", "rest"} {
-			if r := failed(t, s, "")[i]; r["remote"] != c.remote || r["door"] != door || (r["requestId"] == "by-mcp") != (door == "mcp") {
-				t.Errorf("%v: a run %v, want %s by %s", c.proxies, r, c.remote, door)
+		for i, entryPoint := range []string{"mcp", "rest"} {
+			if r := failed(t, s, "")[i]; r["remote"] != c.remote || r["door"] != entryPoint || (r["requestId"] == "by-mcp") != (entryPoint == "mcp") {
+				t.Errorf("%v: a run %v, want %s by %s", c.proxies, r, c.remote, entryPoint)
 			}
 		}
 	}

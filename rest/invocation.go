@@ -34,8 +34,8 @@ func (x *Request) Invoke(name string, input engine.Lazy) error {
 
 // ReadCall reads the request as a call of an operation.
 func (x *Request) ReadCall(name string, input engine.Lazy) (engine.Call, Reply, error) {
-	if !x.Engine.Set().Allowed(name, x.As, x.Door()) {
-		return engine.Call{}, Reply{}, x.Engine.Set().Missing(name, x.As, x.Door())
+	if !x.Engine.Set().Allowed(name, x.As, x.EntryPoint()) {
+		return engine.Call{}, Reply{}, x.Engine.Set().Missing(name, x.As, x.EntryPoint())
 	}
 	x.Invoked = name
 	inv, err := readInvocation(x)
@@ -47,8 +47,8 @@ func (x *Request) ReadCall(name string, input engine.Lazy) (engine.Call, Reply, 
 
 // CallAgain returns the call of an operation that a body says, which is not that of the request.
 func (x *Request) CallAgain(name string, body []byte) (engine.Call, Reply, error) {
-	if !x.Engine.Set().Allowed(name, x.As, x.Door()) {
-		return engine.Call{}, Reply{}, x.Engine.Set().Missing(name, x.As, x.Door())
+	if !x.Engine.Set().Allowed(name, x.As, x.EntryPoint()) {
+		return engine.Call{}, Reply{}, x.Engine.Set().Missing(name, x.As, x.EntryPoint())
 	}
 	x.Invoked = name
 	inv := &invocation{body: body}

@@ -34,7 +34,7 @@ func counted(t *testing.T) (s *resttest.Server, runs *atomic.Int64) {
 	return s, runs
 }
 
-// listeners are the doors that take JSON and act: addresses and what is sent there.
+// listeners are the entry points that take JSON and act: addresses and what is sent there.
 func listeners() []struct{ path, body string } {
 	const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`
 	return []struct{ path, body string }{
@@ -48,7 +48,7 @@ func listeners() []struct{ path, body string } {
 }
 
 // TestOrigins sends combinations of host, origin, kind of request and content type to every
-// door, all of them if CATENA_CORPUS is all: only those that no page of another site can send
+// entry point, all of them if CATENA_CORPUS is all: only those that no page of another site can send
 // run anything.
 func TestOrigins(t *testing.T) {
 	s, runs := counted(t)
@@ -59,7 +59,7 @@ func TestOrigins(t *testing.T) {
 	types := map[string]bool{"application/json": true, "application/json; charset=utf-8": true, "text/plain": false, "text/plain; application/json": false, "multipart/form-data; boundary=x": false, "": false}
 	sites := []string{"", "same-origin", "none", "same-site", "cross-site"}
 	sent, combinations, ran := 0, 0, int64(0)
-	for _, door := range listeners() {
+	for _, entryPoint := range listeners() {
 		for host, served := range hosts {
 			for _, origin := range origins {
 				origin = strings.ReplaceAll(origin, "{host}", host)
@@ -78,11 +78,11 @@ func TestOrigins(t *testing.T) {
 						if site != "" {
 							headers = append(headers, "Sec-Fetch-Site", site)
 						}
-						got := s.Do("POST", door.path, door.body, headers...)
+						got := s.Do("POST", entryPoint.path, entryPoint.body, headers...)
 						if (got.StatusCode < 300) != want {
-							t.Errorf("%s %q: %s, want it to run: %t", door.path, headers, got.Status, want)
+							t.Errorf("%s %q: %s, want it to run: %t", entryPoint.path, headers, got.Status, want)
 						}
-						if want && !strings.HasSuffix(door.path, "mcp") && door.path != "/v1/decks" {
+						if want && !strings.HasSuffix(entryPoint.path, "mcp") && entryPoint.path != "/v1/decks" {
 							ran++
 						}
 					}
@@ -93,7 +93,7 @@ func TestOrigins(t *testing.T) {
 	if runs.Load() != ran {
 		t.Errorf("%d runs, want %d", runs.Load(), ran)
 	}
-	if t.Logf("%d of %d combinations on %d doors, %d of the counted ran", sent, combinations, len(listeners()), ran); sent < 60*len(listeners()) || ran == 0 {
+	if t.Logf("%d of %d combinations on %d entry points, %d of the counted ran", sent, combinations, len(listeners()), ran); sent < 60*len(listeners()) || ran == 0 {
 		t.Error("the test does not test much")
 	}
 }
@@ -115,7 +115,7 @@ func TestBrowserForeign(t *testing.T) {
 	}
 	page = "<!doctype html><title>other</title>"
 	b.do(chromedp.Navigate(evil.URL))
-	for _, door := range listeners() {
+	for _, entryPoint := range listeners() {
 		read := eval[string](b, fmt.Sprintf(`(async () => {
 			const out = [], url = %q, body = %q;
 			const types = ["text/plain", "application/json", "application/x-www-form-urlencoded", "application/json+nxrequest", ""];
@@ -131,9 +131,9 @@ func TestBrowserForeign(t *testing.T) {
 			navigator.sendBeacon(url, new URLSearchParams({jsondata: body}));
 			try { await fetch(url, {mode: "cors", credentials: "omit"}).then((r) => r.text()).then((t) => out.push(t)); } catch (e) {}
 			return out.join();
-		})()`, s.URL+door.path, door.body))
+		})()`, s.URL+entryPoint.path, entryPoint.body))
 		if read != "" {
-			t.Errorf("%s: the page reads %.200s", door.path, read)
+			t.Errorf("%s: the page reads %.200s", entryPoint.path, read)
 		}
 		for _, enc := range []string{"text/plain", "multipart/form-data", "application/x-www-form-urlencoded"} {
 			eval[bool](b, fmt.Sprintf(`(() => {
@@ -145,7 +145,7 @@ func TestBrowserForeign(t *testing.T) {
 				i.name = %q === "text/plain" ? %q.slice(0, -1) + ',"a":"' : "jsondata"; i.value = %q === "text/plain" ? '"}' : %q;
 				f.append(i); f.submit();
 				return true;
-			})()`, s.URL+door.path, enc, enc, door.body, enc, door.body))
+			})()`, s.URL+entryPoint.path, enc, enc, entryPoint.body, enc, entryPoint.body))
 		}
 	}
 	b.wait(`[...document.querySelectorAll("iframe")].every((f) => { try { return f.contentDocument === null } catch (e) { return true } })`)

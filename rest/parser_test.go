@@ -12,7 +12,7 @@ import (
 	"catena/rest/resttest"
 )
 
-// entry is a door that takes the fields of a deck as JSON: what stands around them there, and
+// entry is an entry point that takes the fields of a deck as JSON: what stands around them there, and
 // what was made of them.
 type entry struct {
 	name, path, before, after string
@@ -57,13 +57,13 @@ func (e *entry) verdict(t *testing.T, s *resttest.Server, body string) string {
 	return fmt.Sprintf("%v/%v/%v", out["title"], out["description"], out["width"])
 }
 
-// What becomes of fields: the platform's own door ignores names that it does not know, and
+// What becomes of fields: the platform's own entry point ignores names that it does not know, and
 // operations make text of what is none, as its clients expect; elsewhere neither is taken.
 const (
 	refused = iota
 	taken
 	lenient // by operations
-	ignored // at the platform's own door
+	ignored // at the platform's own entry point
 )
 
 // differential are fields as parsers disagree about them, and what becomes of them.
@@ -109,7 +109,7 @@ func differential() map[string]int {
 	return out
 }
 
-// TestParsers sends bodies that parsers disagree about to every door that takes fields: all say
+// TestParsers sends bodies that parsers disagree about to every entry point that takes fields: all say
 // the same, and what they take is the same.
 func TestParsers(t *testing.T) {
 	s := resttest.Start(t, resttest.Config{Ops: decks.Ops, Repo: decks.Listen, Rest: func(c *rest.Config) { c.Limits.Rate = -1 }})
@@ -141,7 +141,7 @@ func TestParsers(t *testing.T) {
 			}
 		}
 	}
-	if t.Logf("%d bodies at %d doors", len(all)+16, len(entries())); len(all) < 200 {
+	if t.Logf("%d bodies at %d entry points", len(all)+16, len(entries())); len(all) < 200 {
 		t.Error("the test does not test much")
 	}
 }

@@ -118,9 +118,9 @@ func (l *lent) opened(what, path, cookie string) {
 	}
 }
 
-// TestShareDoors tries every address behind links: without the password, with what opens
+// TestShareEntryPoints tries every address behind links: without the password, with what opens
 // another link, and after everything that ends a link.
-func TestShareDoors(t *testing.T) {
+func TestShareEntryPoints(t *testing.T) {
 	l := lend(t)
 	one, two, free := l.link(`{"password":"one"}`), l.link(`{"password":"two"}`), l.link(`{}`)
 	_, cookie := l.guess(one, "one")
@@ -186,7 +186,7 @@ func TestShareDoors(t *testing.T) {
 	l.closed("after its end", short, "")
 }
 
-// TestShareGuesses has strangers guess from many addresses at the real door: five wrong ones a
+// TestShareGuesses has strangers guess from many addresses at the real entry point: five wrong ones a
 // minute are looked at, also in dry runs and at once, and the page says when to come back.
 func TestShareGuesses(t *testing.T) {
 	l := lend(t)

@@ -215,7 +215,7 @@ func newBombed(t *testing.T, l Limits) *bombed {
 }
 
 func (w *bombed) bomb(params map[string]any) error {
-	_, err := w.e.Run(context.Background(), engine.Call{Op: "Test.Bomb", Params: params, As: w.ann, Door: engine.REST})
+	_, err := w.e.Run(context.Background(), engine.Call{Op: "Test.Bomb", Params: params, As: w.ann, EntryPoint: engine.REST})
 	return err
 }
 

@@ -20,7 +20,7 @@ import (
 	"catena/storage/schema"
 )
 
-// world is a whole server without a door.
+// world is a whole server without an entry point.
 type world struct {
 	t testing.TB
 	e *engine.Engine
@@ -64,7 +64,7 @@ func newWorld(t testing.TB, o Options) *world {
 }
 
 func (w *world) call(op string, in any, params map[string]any) (*engine.Result, error) {
-	return w.e.Run(context.Background(), engine.Call{Op: op, Input: in, Params: params, As: w.e.System(), Door: engine.REST})
+	return w.e.Run(context.Background(), engine.Call{Op: op, Input: in, Params: params, As: w.e.System(), EntryPoint: engine.REST})
 }
 
 func (w *world) must(op string, in any, params map[string]any) any {

@@ -15,7 +15,7 @@ import (
 )
 
 // engineHost is the host of a script that runs within a call of the engine. The
-// engine decides what a script may call, from the Script door.
+// engine decides what a script may call, from the Script entry point.
 type engineHost struct {
 	c    *engine.Ctx
 	r    *Runner
@@ -40,10 +40,10 @@ func (h *engineHost) call(op string, in any, params map[string]any, line int) (a
 	if err != nil {
 		return nil, err
 	}
-	door := c.Door
-	c.Door = engine.Script
+	entryPoint := c.EntryPoint
+	c.EntryPoint = engine.Script
 	v, err := c.Call(op, input, args)
-	c.Door = door
+	c.EntryPoint = entryPoint
 	if err != nil {
 		if engine.Ends(err) {
 			return nil, finalError{err}

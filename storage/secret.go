@@ -17,7 +17,7 @@ const masterRow = "master"
 type masterSecret struct{ Key []byte }
 
 // Secret returns 32 bytes that only this server can make: the same for the same purpose, and
-// nothing about those for another. With it doors sign what they hand out (links, cookies).
+// nothing about those for another. With it entry points sign what they hand out (links, cookies).
 func (r *Repo) Secret(purpose string) []byte {
 	if known, ok := r.secrets.Load(purpose); ok {
 		return known.([]byte)

@@ -140,7 +140,7 @@ func fillDecks(b *testing.B, a *app, decks int) {
 		b.Fatal(err)
 	}
 	for range decks / 100 {
-		if _, err := a.engine.Run(b.Context(), engine.Call{Op: "Bench.Decks", As: as, Door: engine.REST}); err != nil {
+		if _, err := a.engine.Run(b.Context(), engine.Call{Op: "Bench.Decks", As: as, EntryPoint: engine.REST}); err != nil {
 			b.Fatal(err)
 		}
 	}

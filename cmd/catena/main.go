@@ -1,6 +1,6 @@
 // Command catena is the content automation server and its tools in one binary. This
 // package holds flags and wiring only: it is the one place that knows every other
-// package, opens the store, puts the tables of operations together and starts a door.
+// package, opens the store, puts the tables of operations together and starts a server.
 package main
 
 import (

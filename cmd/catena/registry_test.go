@@ -158,7 +158,7 @@ func TestSchemas(t *testing.T) {
 func decodes(t *testing.T, a *app, op, params string) error {
 	t.Helper()
 	def, _ := a.engine.Set().Op(op)
-	call := engine.Call{Op: op, As: a.repo.System(), Door: engine.Server, RawParams: json.RawMessage(params), DryRun: true}
+	call := engine.Call{Op: op, As: a.repo.System(), EntryPoint: engine.Server, RawParams: json.RawMessage(params), DryRun: true}
 	switch in := def.Signature()[0]; in {
 	case "void":
 	case "blob", "bloblist":

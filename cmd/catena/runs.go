@@ -16,15 +16,15 @@ const runsAt = "/api/v1/automation/runs"
 
 // shownRun is an entry of the list of runs.
 type shownRun struct {
-	ID       string        `json:"id"`
-	Op       string        `json:"op"`
-	User     string        `json:"user"`
-	Door     string        `json:"door"`
-	Start    time.Time     `json:"start"`
-	Duration time.Duration `json:"duration"`
-	Version  int64         `json:"version"`
-	Code     string        `json:"code"`
-	Error    string        `json:"error"`
+	ID         string        `json:"id"`
+	Op         string        `json:"op"`
+	User       string        `json:"user"`
+	EntryPoint string        `json:"door"`
+	Start      time.Time     `json:"start"`
+	Duration   time.Duration `json:"duration"`
+	Version    int64         `json:"version"`
+	Code       string        `json:"code"`
+	Error      string        `json:"error"`
 }
 
 func runsCmd(g *global) *cobra.Command {
@@ -129,7 +129,7 @@ func listRuns(out io.Writer, body io.Reader) error {
 		if r.Version > 0 {
 			op += " version " + strconv.FormatInt(r.Version, 10)
 		}
-		return fmt.Sprintf("%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s", r.ID, r.Start.Format(time.RFC3339), op, r.User, r.Door, r.Duration.Round(time.Millisecond), r.Code, r.Error)
+		return fmt.Sprintf("%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s", r.ID, r.Start.Format(time.RFC3339), op, r.User, r.EntryPoint, r.Duration.Round(time.Millisecond), r.Code, r.Error)
 	})
 }
 

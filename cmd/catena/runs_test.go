@@ -64,7 +64,7 @@ func TestRetryVersion(t *testing.T) {
 		}
 		other := *a.engine.System()
 		other.Name, other.System, other.Admin = "somebody", false, false
-		if _, err := a.engine.Run(t.Context(), engine.Call{Op: v.name, Version: 1, As: &other, Door: engine.REST}); !fault.Is(err, fault.Denied) {
+		if _, err := a.engine.Run(t.Context(), engine.Call{Op: v.name, Version: 1, As: &other, EntryPoint: engine.REST}); !fault.Is(err, fault.Denied) {
 			t.Errorf("%s as it was, by somebody who may not: %v", v.name, err)
 		}
 		if _, err := a.engine.Run(t.Context(), engine.Call{Op: v.name, Version: 3, As: a.engine.System()}); !fault.Is(err, fault.NotFound) {

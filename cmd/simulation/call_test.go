@@ -86,7 +86,7 @@ func (w *world) do(a *actor, user string, act action) *call {
 	if err == nil {
 		c.number = as.ID
 		op, input, params := act.request()
-		call := engine.Call{Op: op, Params: params, As: as, Door: engine.REST}
+		call := engine.Call{Op: op, Params: params, As: as, EntryPoint: engine.REST}
 		call.Encode = func(c *engine.Ctx, v any) ([]byte, error) { return nil, act.seen(c, v) }
 		if f, ok := act.(files); ok {
 			call.Input = f.file()

@@ -78,7 +78,7 @@ func Attacks() []string {
 }
 
 // Some returns every fourth of what attacks were made into, or with CATENA_CORPUS=all
-// everything: for the doors behind the first, which everything goes through.
+// everything: for the entry points behind the first, which everything goes through.
 func Some[T any](all []T) []T {
 	if os.Getenv("CATENA_CORPUS") == "all" {
 		return all

@@ -154,9 +154,9 @@ func (w *writer) withPermissions(dst []byte, d *storage.Doc, _ int) ([]byte, err
 	return texts(dst, w.c.Tx.Permissions(d)), nil
 }
 
-// address is where REST serves a document, under a door: "" or "/site".
-func (w *writer) address(door string, d *storage.Doc) string {
-	return w.o.Base + door + "/api/v1/repo/" + d.Repository() + "/id/" + d.ID()
+// address is where REST serves a document, below a prefix: "" or "/site".
+func (w *writer) address(prefix string, d *storage.Doc) string {
+	return w.o.Base + prefix + "/api/v1/repo/" + d.Repository() + "/id/" + d.ID()
 }
 
 func (w *writer) withPreview(dst []byte, d *storage.Doc, _ int) ([]byte, error) {

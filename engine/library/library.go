@@ -400,7 +400,7 @@ func (k *Kind) apply(ctx context.Context, e *engine.Engine, dir fs.FS, file stri
 	}
 	started := time.Now()
 	r, err := e.Run(ctx, engine.Call{
-		Op: k.Family + ".Save", As: e.System(), Door: engine.Server,
+		Op: k.Family + ".Save", As: e.System(), EntryPoint: engine.Server,
 		Params: map[string]any{"source": source, "name": file, "note": "applied from " + file},
 	})
 	if err != nil {

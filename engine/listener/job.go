@@ -94,7 +94,7 @@ func (ls *Listeners) job(ctx context.Context, repo *storage.Repo, j outbox.Job) 
 	if err != nil {
 		return err
 	}
-	call := engine.Call{Op: "listener " + l.Name, As: acted, Door: engine.Listener, Asked: asked}
+	call := engine.Call{Op: "listener " + l.Name, As: acted, EntryPoint: engine.Listener, Asked: asked}
 	err = ls.engine.On(repo).Work(ctx, call, engine.Writes, func(tx *storage.Tx) error {
 		doc, err := d.document(tx)
 		if err != nil || l.wantsDoc() && doc != nil && !l.fits(doc) {

@@ -65,7 +65,7 @@ func (w *world) run(user, op string, in any, params map[string]any) error {
 	w.t.Helper()
 	as, err := w.engine.PrincipalOf(w.t.Context(), user)
 	w.must(err)
-	_, err = w.engine.Run(w.t.Context(), engine.Call{Op: op, Input: in, Params: params, As: as, Door: engine.REST})
+	_, err = w.engine.Run(w.t.Context(), engine.Call{Op: op, Input: in, Params: params, As: as, EntryPoint: engine.REST})
 	return err
 }
 
@@ -321,7 +321,7 @@ func TestFailedJobIsKept(t *testing.T) {
 	w.must(err)
 	runs, more, err := w.engine.FailedRuns(t.Context(), admin, engine.FailedFilter{Limit: 1})
 	w.must(err)
-	if len(runs) != 1 || more || runs[0].Op != "listener Bad" || runs[0].Door != "listener" || runs[0].Owner != "Administrator" || !strings.Contains(runs[0].Error, "note:note") {
+	if len(runs) != 1 || more || runs[0].Op != "listener Bad" || runs[0].EntryPoint != "listener" || runs[0].Owner != "Administrator" || !strings.Contains(runs[0].Error, "note:note") {
 		t.Fatalf("runs %+v, more %v", runs, more)
 	}
 	_, d, err := w.engine.FailedRun(t.Context(), admin, runs[0].ID)

@@ -4,7 +4,7 @@ import (
 	"strings"
 )
 
-// Cause returns the message of a failure without the operations and steps that doors name in
+// Cause returns the message of a failure without the operations and steps that entry points name in
 // front of it.
 func Cause(message string, isOp func(name string) bool) string {
 	for {

@@ -11,11 +11,11 @@ import (
 	"catena/storage/fault"
 )
 
-// Base is the address of the server in what doors answer.
+// Base is the address of the server in what entry points answer.
 const Base = "http://localhost:8080/nuxeo"
 
-// Engine returns the door that calls the engine itself, with the rights of a request.
-func Engine(e *engine.Engine) Door { return &direct{e} }
+// Engine returns the entry point that calls the engine itself, with the rights of a request.
+func Engine(e *engine.Engine) EntryPoint { return &direct{e} }
 
 type direct struct{ e *engine.Engine }
 
@@ -24,7 +24,7 @@ func (d *direct) Run(ctx context.Context, user string, c Command) Outcome {
 	if err != nil {
 		return d.failed(err)
 	}
-	call := engine.Call{Op: c.Op, RawParams: c.Params, As: as, Door: engine.REST, DryRun: c.DryRun, Encode: write}
+	call := engine.Call{Op: c.Op, RawParams: c.Params, As: as, EntryPoint: engine.REST, DryRun: c.DryRun, Encode: write}
 	call.Input = Input(c)
 	if call.Vars, err = variables(c.Vars); err != nil {
 		return d.failed(err)

@@ -12,10 +12,10 @@ var errTrailing = errors.New("more after the JSON")
 
 // World is a fresh server for one scenario.
 type World struct {
-	Door  Door                                      // what the scenario is played through
-	Spare Door                                      // for what Door cannot carry, and for all after it
-	User  func(name string, groups ...string) error // makes a user
-	Tick  func()                                    // lets time go on, before each command
+	EntryPoint EntryPoint                                // what the scenario is played through
+	Spare      EntryPoint                                // for what EntryPoint cannot carry, and for all after it
+	User       func(name string, groups ...string) error // makes a user
+	Tick       func()                                    // lets time go on, before each command
 }
 
 // player plays one script.
@@ -117,10 +117,10 @@ func (p *player) carryOut(ctx context.Context, st *step) (Outcome, error) {
 }
 
 func (p *player) run(ctx context.Context, c Command) Outcome {
-	out := p.w.Door.Run(ctx, p.user, c)
+	out := p.w.EntryPoint.Run(ctx, p.user, c)
 	if out.Unsupported {
-		p.w.Door = p.w.Spare
-		out = p.w.Door.Run(ctx, p.user, c)
+		p.w.EntryPoint = p.w.Spare
+		out = p.w.EntryPoint.Run(ctx, p.user, c)
 	}
 	return out
 }

@@ -1,7 +1,7 @@
 // Package scenario plays scenario files: scripts of calls with what each is to return or how
 // it is to fail, which are at once the tests of operations and the examples of their
-// documentation. The same file goes through every door that calls can come in by, and each
-// door must give the same. A file is a txtar archive: its comment is the script, its files
+// documentation. The same file goes through every entry point that calls can come in by, and each
+// entry point must give the same. A file is a txtar archive: its comment is the script, its files
 // are what the script sends.
 //
 //	# comment
@@ -18,7 +18,7 @@
 // INPUT is void or - for none, a path or an id, JSON, @FILE for a file of the archive, or
 // [@FILE, @FILE] for several. PARAMS and CONTEXT are JSON objects; a text "@FILE" in PARAMS
 // stands for that file. JSON may go on over lines while it is open. The package leaves it to
-// tests to start servers and to implement the doors of HTTP.
+// tests to start servers and to implement the entry points of HTTP.
 package scenario
 
 import (
@@ -32,8 +32,8 @@ import (
 	"catena/storage/fault"
 )
 
-// Door is a way into a server.
-type Door interface {
+// EntryPoint is a way into a server.
+type EntryPoint interface {
 	// Run carries out one command for a user.
 	Run(ctx context.Context, user string, c Command) Outcome
 }
@@ -61,16 +61,16 @@ type Outcome struct {
 	Wire        any     // the answer in the platform's JSON, numbers as json.Number
 	Files       []*File // the answer, if it is one file or several
 	List        bool    // Files are a list
-	Empty       bool    // nothing, or an empty list of files: the door does not tell which
+	Empty       bool    // nothing, or an empty list of files: the entry point does not tell which
 	Changes     any     // of a dry run
 	Failure     *Failure
-	Unsupported bool // the door cannot carry such a command
+	Unsupported bool // the entry point cannot carry such a command
 }
 
-// Failure is how a command failed. A door that does not know the kind gives every one it may be.
+// Failure is how a command failed. An entry point that does not know the kind gives every one it may be.
 type Failure struct {
 	Kinds   []string
-	Message string // "" if the door hides it
+	Message string // "" if the entry point hides it
 }
 
 // Is reports whether the failure may be of a kind.

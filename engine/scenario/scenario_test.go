@@ -86,7 +86,7 @@ func TestCause(t *testing.T) {
 	}
 }
 
-// echo is a door that returns what it gets.
+// echo is an entry point that returns what it gets.
 type echo struct{ users *[]string }
 
 func (e echo) Run(_ context.Context, user string, c Command) Outcome {
@@ -137,7 +137,7 @@ func play(t *testing.T, text string, update bool) (s *Script, users []string, er
 		t.Fatal(err)
 	}
 	clock := NewClock()
-	err = Play(context.Background(), s, World{Door: echo{&users}, Tick: clock.Tick}, update)
+	err = Play(context.Background(), s, World{EntryPoint: echo{&users}, Tick: clock.Tick}, update)
 	return s, users, err
 }
 

@@ -1,6 +1,6 @@
 // Package auth holds the operations that change who acts within a run, and those on the
 // tokens of devices. Whoever a run became it stops being when the run ends, however it
-// ends; how people sign in to the server is for the doors and storage.
+// ends; how people sign in to the server is for the entry points and storage.
 package auth
 
 import (

@@ -32,8 +32,8 @@ func none(*engine.Ctx, map[string]any) error { return nil }
 
 func checkOperation(c *engine.Ctx, params map[string]any) error {
 	name, _ := params["operationId"].(string)
-	if !c.Set().Allowed(name, c.As, c.Door) {
-		return c.Set().Missing(name, c.As, c.Door).In("parameters")
+	if !c.Set().Allowed(name, c.As, c.EntryPoint) {
+		return c.Set().Missing(name, c.As, c.EntryPoint).In("parameters")
 	}
 	if p := params["operationParameters"]; p != nil {
 		if _, ok := p.(map[string]any); !ok {

@@ -82,7 +82,7 @@ func (w *world) value(op string, params map[string]any) any {
 
 func (w *world) valueAs(as *engine.Principal, op string, params map[string]any) any {
 	w.t.Helper()
-	res, err := w.e.Run(w.t.Context(), engine.Call{Op: op, Params: params, As: as, Door: engine.REST})
+	res, err := w.e.Run(w.t.Context(), engine.Call{Op: op, Params: params, As: as, EntryPoint: engine.REST})
 	w.must(err)
 	return res.Value
 }

@@ -55,7 +55,7 @@ func TestTable(t *testing.T) {
 	as := func(name string) (any, error) {
 		p, err := w.e.PrincipalOf(t.Context(), name)
 		w.must(err)
-		res, err := w.e.Run(t.Context(), engine.Call{Op: "Bulk.Result", Params: map[string]any{"commandId": id}, As: p, Door: engine.REST})
+		res, err := w.e.Run(t.Context(), engine.Call{Op: "Bulk.Result", Params: map[string]any{"commandId": id}, As: p, EntryPoint: engine.REST})
 		if err != nil {
 			return nil, err
 		}
@@ -94,7 +94,7 @@ func TestTable(t *testing.T) {
 	for _, params := range []string{`{"schemas": ["nope"]}`, `{"xpaths": 7}`, `{"schemas": [1]}`, `{"zip": "yes"}`, `{"lang": 1}`, `{"fileName": "../a"}`} {
 		p, err := w.e.PrincipalOf(t.Context(), "bob")
 		w.must(err)
-		_, err = w.e.Run(t.Context(), engine.Call{Op: "Bulk.RunAction", As: p, Door: engine.REST, Params: map[string]any{
+		_, err = w.e.Run(t.Context(), engine.Call{Op: "Bulk.RunAction", As: p, EntryPoint: engine.REST, Params: map[string]any{
 			"action": "csvExport", "query": "SELECT * FROM File", "parameters": params,
 		}})
 		if !fault.Is(err, fault.Invalid) {

@@ -59,7 +59,7 @@ type worker struct {
 
 // call is what those who look at runs see of the work.
 func (w *worker) call() engine.Call {
-	return engine.Call{Op: "bulk " + w.id, As: w.as, Door: engine.Server}
+	return engine.Call{Op: "bulk " + w.id, As: w.as, EntryPoint: engine.Server}
 }
 
 // update changes the command in a transaction of the system's, unless it is over.

@@ -63,7 +63,7 @@ func TestFilter(t *testing.T) {
 func TestFilterTakesNoConditionFromClients(t *testing.T) {
 	w := opstest.New(t)
 	err := w.Try("bob", func(c *engine.Ctx) error {
-		c.Door = engine.REST
+		c.EntryPoint = engine.REST
 		_, err := filterParams{Condition: "true"}.run(c, w.Doc(c, "/"))
 		return err
 	})

@@ -1,7 +1,7 @@
 // Package oauth holds the operations behind the administration of OAuth 2: the clients that
 // users let act for them, the providers that this server is a client of, and the tokens given
 // out. They are rows of directories, of which only administrators change clients and
-// providers; tokens are their users' own. Signing in by them is for storage and the doors.
+// providers; tokens are their users' own. Signing in by them is for storage and the entry points.
 package oauth
 
 import (

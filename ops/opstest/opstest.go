@@ -53,7 +53,7 @@ func (w *World) Try(user string, fn func(c *engine.Ctx) error) error {
 		return err
 	}
 	return w.Update(ctx, as, func(tx *storage.Tx) error {
-		return fn(&engine.Ctx{Context: ctx, Tx: tx, As: as, Now: tx.Now(), Vars: map[string]any{}, Log: slog.New(slog.DiscardHandler), Door: engine.Chain})
+		return fn(&engine.Ctx{Context: ctx, Tx: tx, As: as, Now: tx.Now(), Vars: map[string]any{}, Log: slog.New(slog.DiscardHandler), EntryPoint: engine.Chain})
 	})
 }
 

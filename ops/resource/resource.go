@@ -1,7 +1,7 @@
 // Package resource holds the operations that addresses of the REST interface need beyond
 // the catalogue: documents as the bodies of requests, lists by page, files and permissions
 // of a document, business objects, the declarations of types, and who is signed in. Each
-// does one thing a route names; how a request says it is the door's business.
+// does one thing a route names; how a request says it is the entry point's business.
 package resource
 
 import (

@@ -136,7 +136,7 @@ func (a *action) available(c *engine.Ctx, d *storage.Doc) bool {
 	among := func(declared []declare.Name, has func(string) bool) bool {
 		return len(declared) == 0 || slices.ContainsFunc(declared, func(n declare.Name) bool { return has(n.Text) })
 	}
-	if op := a.operation.Text; op != "" && (c.Set() == nil || !c.Set().Allowed(op, c.As, c.Door)) {
+	if op := a.operation.Text; op != "" && (c.Set() == nil || !c.Set().Allowed(op, c.As, c.EntryPoint)) {
 		return false
 	}
 	if len(a.groups) > 0 && !slices.ContainsFunc(a.groups, func(g string) bool { return slices.Contains(c.As.Groups, g) }) {

@@ -17,7 +17,7 @@ func TestKeyLife(t *testing.T) {
 	e := newEngine(t)
 	ctx := context.Background()
 	run := func(as *storage.Principal, op string, params map[string]any) (any, error) {
-		res, err := e.Run(ctx, engine.Call{Op: op, Params: params, As: as, Door: engine.REST})
+		res, err := e.Run(ctx, engine.Call{Op: op, Params: params, As: as, EntryPoint: engine.REST})
 		if err != nil {
 			return nil, err
 		}

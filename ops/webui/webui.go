@@ -1,7 +1,7 @@
 // Package webui holds the operations by which chains and user interfaces work together: what a user has on the
 // screen, what is to be shown next and said, and lists of documents such as the clipboard. The state is in
 // storage/uisession, for each conversation of a user; a call names its conversation by the context variable
-// conversationId, whichever door it comes from, and state is kept as the call's transaction is.
+// conversationId, whichever entry point it comes from, and state is kept as the call's transaction is.
 package webui
 
 import (

@@ -81,12 +81,12 @@ func (e *env) chains(accept, reject string) (map[string]string, error) {
 		if name == "" {
 			continue
 		}
-		if !e.Set().Allowed(name, e.As, e.Door) {
-			return nil, e.Set().Missing(name, e.As, e.Door)
+		if !e.Set().Allowed(name, e.As, e.EntryPoint) {
+			return nil, e.Set().Missing(name, e.As, e.EntryPoint)
 		}
 		out[key] = name
 	}
-	if e.Door&stored != 0 {
+	if e.EntryPoint&stored != 0 {
 		out[fromStored] = "true"
 	}
 	return out, nil
@@ -126,7 +126,7 @@ func (e *env) answered(t *workflow.Task, accepted bool) error {
 		}
 		c := e.Sub(true)
 		if t.Variable(fromStored) != "" {
-			c.Door = engine.Chain
+			c.EntryPoint = engine.Chain
 		}
 		c.Login(maker)
 		d, err := c.Tx.Doc(storage.Ref(t.Documents()[0]))

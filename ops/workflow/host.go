@@ -198,7 +198,7 @@ func (h *host) within(n *workflow.Node) (*engine.Ctx, error) {
 	if h.last != nil {
 		c.SetVar(taskDocument, h.last.Doc)
 	}
-	c.Input, c.Door = docs, engine.Chain
+	c.Input, c.EntryPoint = docs, engine.Chain
 	c.Login(h.server())
 	return c, nil
 }

@@ -34,7 +34,7 @@ func (h *host) beginStep(s *workflow.Step) error {
 		return err
 	}
 	c := h.Sub(true)
-	c.Door = engine.Chain
+	c.EntryPoint = engine.Chain
 	c.Login(initiator)
 	docs, err := found(c.Tx, i.Documents)
 	if err != nil {

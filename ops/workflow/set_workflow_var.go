@@ -43,7 +43,7 @@ func (p setWorkflowVarParams) run(e *env, _ engine.Void) (engine.Void, error) {
 	return engine.Void{}, nil
 }
 
-// stored are the doors of what an administrator has stored on the server.
+// stored are the entry points of what an administrator has stored on the server.
 const stored = engine.Chain | engine.Listener | engine.Server
 
 // keep sets the variable in the workflow.
@@ -60,7 +60,7 @@ func (p setWorkflowVarParams) keep(e *env, id string) error {
 	if err != nil {
 		return err
 	}
-	if !e.As.Admin && e.Door&stored == 0 {
+	if !e.As.Admin && e.EntryPoint&stored == 0 {
 		return fault.Denied.Errorf("workflow %s: only administrators may set its variables", id)
 	}
 	if err := i.Assign(map[string]any{p.Name: p.Value}); err != nil {

@@ -44,7 +44,7 @@ func invoke(x *rest.Request) error {
 // registry answers with every operation and chain the caller may run.
 func registry(x *rest.Request) error {
 	set := x.Engine.Set()
-	return x.Described(set.Describe(func(name string) bool { return set.Allowed(name, x.As, x.Door()) }))
+	return x.Described(set.Describe(func(name string) bool { return set.Allowed(name, x.As, x.EntryPoint()) }))
 }
 
 // describe answers with the documentation of one operation.
@@ -55,8 +55,8 @@ func describe(x *rest.Request) error {
 	}
 	set := x.Engine.Set()
 	doc, ok := set.DescribeOp(name)
-	if !ok || !set.Allowed(name, x.As, x.Door()) {
-		return set.Missing(name, x.As, x.Door())
+	if !ok || !set.Allowed(name, x.As, x.EntryPoint()) {
+		return set.Missing(name, x.As, x.EntryPoint())
 	}
 	return x.Described(doc)
 }

@@ -26,7 +26,7 @@ type shownRun struct {
 	Version    int64         `json:"version,omitempty"` // of the chain or script
 	User       string        `json:"user"`
 	UserID     int64         `json:"userId,omitempty"`
-	Door       string        `json:"door"` // where it came from: rest, mcp, cli, listener, server
+	EntryPoint string        `json:"door"` // where it came from: rest, mcp, cli, listener, server
 	Repository string        `json:"repository"`
 	Request    string        `json:"requestId,omitempty"`
 	Remote     netip.Addr    `json:"remote,omitzero"`   // address of the client
@@ -50,14 +50,14 @@ type askedRun struct {
 
 func runningRun(l engine.Live) shownRun {
 	return shownRun{
-		ID: l.ID, State: rest.RunRuns, Op: l.Op, User: l.User, Door: l.Door.String(), Repository: l.Repository,
+		ID: l.ID, State: rest.RunRuns, Op: l.Op, User: l.User, EntryPoint: l.EntryPoint.String(), Repository: l.Repository,
 		Request: l.Request, Remote: l.Remote, Repeats: l.Repeats, Start: l.Start.UTC(), Duration: time.Since(l.Start),
 	}
 }
 
 func failedRun(f engine.FailedRun) shownRun {
 	return shownRun{
-		ID: f.ID, State: rest.RunFailed, Op: f.Op, Version: f.Version, User: f.Owner, UserID: f.OwnerID, Door: f.Door, Repository: f.Repository,
+		ID: f.ID, State: rest.RunFailed, Op: f.Op, Version: f.Version, User: f.Owner, UserID: f.OwnerID, EntryPoint: f.EntryPoint, Repository: f.Repository,
 		Request: f.Request, Remote: f.Remote, Repeats: f.Repeats, Start: f.Start, Duration: f.Duration, Code: f.Code, Error: f.Error,
 	}
 }
@@ -182,7 +182,7 @@ func retryRun(x *rest.Request) error {
 		return err
 	case len(d.Left) > 0:
 		return fault.Conflict.Errorf("run %s: cannot be repeated, since %s was not stored", id, strings.Join(d.Left, ", ")).WithCode(fault.CodeRunIncomplete)
-	case f.Door == engine.Listener.String():
+	case f.EntryPoint == engine.Listener.String():
 		return fault.Conflict.Errorf("run %s: was started by an event; its job retries by itself", id).WithCode(fault.CodeRunIncomplete)
 	}
 	if err := x.Enter(f.Repository); err != nil {

@@ -221,7 +221,7 @@ func noteDownload(x *rest.Request, id string, at rest.Values, name string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(x.HTTP.Context()), noteTime)
 	defer cancel()
 	_, err := x.Engine.Run(ctx, engine.Call{
-		Op: "Resource.Downloaded", Input: id, Params: params, As: &as, Door: engine.Server, RequestID: x.ID,
+		Op: "Resource.Downloaded", Input: id, Params: params, As: &as, EntryPoint: engine.Server, RequestID: x.ID,
 	})
 	if err != nil {
 		x.Report(rest.StatusOf(err), "download was not recorded", err)

@@ -212,7 +212,7 @@ func (c *Config) run(ctx context.Context, call engine.Call) (*engine.Result, err
 
 // runIn is run in the repository of an engine.
 func (c *Config) runIn(ctx context.Context, e *engine.Engine, call engine.Call) (*engine.Result, error) {
-	call.As, call.Door = c.As(ctx), engine.MCP
+	call.As, call.EntryPoint = c.As(ctx), engine.MCP
 	call.Remote, call.RequestID = c.From(ctx)
 	return e.Run(ctx, call)
 }

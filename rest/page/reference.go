@@ -17,7 +17,7 @@ func Reference(x *rest.Request) error {
 		return x.See("/ui/login?next=" + url.QueryEscape(x.Site().Page))
 	}
 	set := x.Engine.Set()
-	docs := set.Describe(func(name string) bool { return set.Allowed(name, x.As, x.Door()) })
+	docs := set.Describe(func(name string) bool { return set.Allowed(name, x.As, x.EntryPoint()) })
 	families := map[string]*web.Family{}
 	var all []*web.Family
 	for _, d := range slices.Concat(docs.Operations, docs.Chains) {

@@ -1,5 +1,5 @@
 // Package resttest runs the whole HTTP server over a store in memory, for tests of its
-// doors. Requests go through a real listener on the loopback address, so what a test sees is
+// entry points. Requests go through a real listener on the loopback address, so what a test sees is
 // what a client sees.
 package resttest
 

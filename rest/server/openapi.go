@@ -48,7 +48,7 @@ func platformAPI(x *rest.Request) error {
 	}
 	if x.As != nil && !x.Guest() {
 		for _, name := range d.set.Names() {
-			if d.set.Allowed(name, x.As, x.Door()) {
+			if d.set.Allowed(name, x.As, x.EntryPoint()) {
 				d.operation(name)
 			}
 		}

@@ -63,7 +63,7 @@ func repositoryInfo(x *rest.Request) error {
 // rootID finds the id of a repository's root document.
 func rootID(x *rest.Request, repository string) (string, error) {
 	res, err := x.Engine.Named(repository).Run(x.HTTP.Context(), engine.Call{
-		Op: "Repository.GetDocument", Params: rest.Values{"value": "/"}, As: x.As, Door: x.Door(), RequestID: x.ID,
+		Op: "Repository.GetDocument", Params: rest.Values{"value": "/"}, As: x.As, EntryPoint: x.EntryPoint(), RequestID: x.ID,
 	})
 	if err != nil {
 		return "", err

@@ -22,7 +22,7 @@ type Run struct {
 	Repository string
 	Op         string
 	Version    int64         `json:",omitempty"` // of the chain or script that Op is made of; 0: it is built in
-	Door       string        // where it came from
+	EntryPoint string        `json:"Door"`       // where it came from
 	Request    string        `json:",omitempty"` // id of the request it came with
 	Remote     netip.Addr    `json:",omitzero"`  // address of the client
 	Repeats    string        `json:",omitempty"` // id of the run it was to repeat

@@ -1,5 +1,5 @@
 // Package fault is the one table of error kinds. An error is marked with its kind
-// where it is first known; every door (REST, MCP, the command line) reads the kind
+// where it is first known; every entry point (REST, MCP, the command line) reads the kind
 // and nothing else to choose its status. Everyone may import fault, and fault
 // imports nothing of catena.
 package fault

@@ -17,7 +17,7 @@ import (
 // and pictures, and what a private link must not give away. First in a page that holds nothing
 // back, where no script may run and nothing navigate; then wherever the service shows decks,
 // where nothing may be asked for either. The editor's preview gets them as they are. The bare
-// page and the deck in full screen get all of them, the other doors every fourth unless
+// page and the deck in full screen get all of them, the other entry points every fourth unless
 // CATENA_CORPUS is all.
 func TestBrowserCorpus(t *testing.T) {
 	a := enter(t)
@@ -39,7 +39,7 @@ func TestBrowserCorpus(t *testing.T) {
 		deck = path
 	}
 	a.signIn("alice")
-	for _, door := range []struct {
+	for _, entryPoint := range []struct {
 		path, frame string
 		whole       int
 	}{
@@ -47,8 +47,8 @@ func TestBrowserCorpus(t *testing.T) {
 		{deck, "slides", whole},
 		{deck + "/present", "slides", whole},
 	} {
-		a.open(door.path)
-		a.walk(door.path, door.frame, door.whole)
+		a.open(entryPoint.path)
+		a.walk(entryPoint.path, entryPoint.frame, entryPoint.whole)
 	}
 	a.preview(t, deck)
 	for id, password := range links {
@@ -162,10 +162,10 @@ func (a *arena) bare(t *testing.T, kept []string) {
 }
 
 // walk goes over the slides that a page shows, itself or in a frame, as its keys would.
-func (a *arena) walk(door, frame string, least int) {
+func (a *arena) walk(entryPoint, frame string, least int) {
 	a.t.Helper()
 	began := time.Now()
-	defer func() { a.t.Logf("%s: %s", door, time.Since(began)) }()
+	defer func() { a.t.Logf("%s: %s", entryPoint, time.Since(began)) }()
 	if frame == "" {
 		a.wait(`!!window.Reveal?.isReady?.()`)
 		n := eval[int](a.tab, `(async () => {
@@ -178,7 +178,7 @@ func (a *arena) walk(door, frame string, least int) {
 			return all.length;
 		})()`)
 		if n < least {
-			a.t.Errorf("%s: %d slides, want %d", door, n, least)
+			a.t.Errorf("%s: %d slides, want %d", entryPoint, n, least)
 		}
 	} else {
 		a.wait(`/[/] \d\d/.test(document.getElementById("number")?.textContent)`)
@@ -202,10 +202,10 @@ func (a *arena) walk(door, frame string, least int) {
 			return n;
 		})()`)
 		if n < 3 { // what leaves something open makes one slide of several
-			a.t.Errorf("%s: went over %d slides of %d", door, n*4, least)
+			a.t.Errorf("%s: went over %d slides of %d", entryPoint, n*4, least)
 		}
 	}
-	a.holds(door)
+	a.holds(entryPoint)
 }
 
 // preview opens the editor, and sends its preview the attacks as they are typed.
