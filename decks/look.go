@@ -10,7 +10,7 @@ import (
 	"catena/storage/fault"
 )
 
-// lookParams say of which deck a picture is wanted, and what the address has for whoever may see it.
+// lookParams say of which deck a picture is wanted, and what the address has for users who may see it.
 type lookParams struct {
 	ID       int64  `json:"id" default:"0" doc:"Number of one of the caller's decks; 0: see the other parameters."`
 	Username string `json:"username" default:"" doc:"Name of the deck's owner, unless a token is given."`
@@ -20,7 +20,7 @@ type lookParams struct {
 	Key      string `json:"key" secret:"true" default:"" doc:"Key from the picture's address, which identifies the viewer."`
 }
 
-// deck returns the deck if whoever asks may see it: the caller's own, that of a private link, or the one at an
+// deck returns the deck if the caller may see it: the caller's own, that of a private link, or the one at an
 // address, there with the rights of whom the key was given for what it opens. What may not be seen is missing.
 func (p lookParams) deck(c *engine.Ctx, opens string, missing error) (*storage.Doc, error) {
 	if p.ID != 0 {

@@ -188,8 +188,8 @@ func (c *Ctx) After(f func(ctx context.Context) error) {
 	}
 }
 
-// Ask has f run in a transaction of its own once the call is done, as the server acting for
-// whoever called. It is how an operation that Reads has work begun which changes nothing that
+// Ask has f run in a separate transaction once the call is done, as the server acting for
+// the caller. It is how an operation that Reads has work begun which changes nothing that
 // anybody wrote: f may only note what is derived from documents, such as a picture to be drawn
 // of one, and looks for itself whether that still is to be done, for others may have asked the
 // same meanwhile. Who may only read may ask. Errors of f are logged; a dry run asks nothing.

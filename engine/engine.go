@@ -24,7 +24,7 @@ type Config struct {
 	Set    *Set
 	Limits Limits
 	Log    *slog.Logger     // nil: slog.Default
-	PDF    *pdf.Tool        // nil: one that works in this process
+	PDF    *pdf.Tool        // nil: PDF files are read in this process
 	Clock  func() time.Time // nil: time.Now
 	NewID  func() string    // nil: random UUIDs
 

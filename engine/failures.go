@@ -167,7 +167,7 @@ func (s *Set) withoutSecrets(d *Def, raw json.RawMessage, at string) (json.RawMe
 	return out, left
 }
 
-// FailedRuns lists the failed runs that are kept, of all repositories, the newest first: all of them for administrators, their own for
+// FailedRuns lists the failed runs that are kept, of all repositories, newest first: all of them for administrators, their own for
 // others. More says that there are older ones.
 func (e *Engine) FailedRuns(ctx context.Context, as *Principal, f FailedFilter) (out []FailedRun, more bool, err error) {
 	err = e.repo.View(ctx, as, func(tx *storage.Tx) error {

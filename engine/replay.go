@@ -7,7 +7,7 @@ import (
 	"catena/storage/fault"
 )
 
-// Again shows the result of an earlier call to whoever asks by now: its documents are read and encoded anew.
+// Again shows the result of an earlier call to the caller: its documents are read and encoded anew.
 // Documents that may no longer be read are left out of lists; it is an error if one is the result itself,
 // or is what the call was made on.
 func (e *Engine) Again(ctx context.Context, call Call, was *Result) (*Result, error) {
@@ -154,5 +154,5 @@ func eachAgain[L ~[]T, T any](c *Ctx, list L) (L, error) {
 	return out, nil
 }
 
-// hidden reports whether an error says that a document is not there for whoever asks.
+// hidden reports whether an error says that a document is not there for the caller.
 func hidden(err error) bool { return fault.Is(err, fault.NotFound) || fault.Is(err, fault.Denied) }

@@ -114,7 +114,7 @@ func (e *Engine) repoName() string {
 	return e.repo.Name()
 }
 
-// Running lists the calls that are being carried out, in all repositories, the oldest first: all of them for
+// Running lists the calls that are being carried out, in all repositories, oldest first: all of them for
 // administrators, their own for others.
 func (e *Engine) Running(as *Principal) []Live {
 	l := e.live
@@ -129,7 +129,7 @@ func (e *Engine) Running(as *Principal) []Live {
 	return out
 }
 
-// RunningCall returns one of them. It is an error of kind NotFound if it has ended, or is not for who asks to see.
+// RunningCall returns one of them. It is an error of kind NotFound if it has ended, or is not for the caller to see.
 func (e *Engine) RunningCall(as *Principal, id string) (Live, error) {
 	l := e.live
 	l.mu.Lock()
@@ -142,7 +142,7 @@ func (e *Engine) RunningCall(as *Principal, id string) (Live, error) {
 
 func noRun(id string) error { return fault.NotFound.Errorf("run %s", id) }
 
-// EndRun ends a call that is being carried out: what it has written is undone, and whoever called is told by
+// EndRun ends a call that is being carried out: what it has written is undone, and the caller is told by
 // whom. A call that commits at this moment goes well. Whoever may only read ends no call that may write.
 func (e *Engine) EndRun(as *Principal, id string) error {
 	l := e.live

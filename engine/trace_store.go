@@ -95,7 +95,7 @@ func (s *TraceStore) LastError() *Trace {
 	return s.failed
 }
 
-// Recent returns the traces kept, the newest first.
+// Recent returns the traces kept, newest first.
 func (s *TraceStore) Recent() []*Trace {
 	s.mu.Lock()
 	defer s.mu.Unlock()

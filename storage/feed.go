@@ -222,7 +222,7 @@ func parseFeed(key, v []byte) (e FeedEntry, err error) {
 	return e, nil
 }
 
-// ReadFeed returns what has happened since a number, the oldest first, for what decides whom it is told. Up to is the
+// ReadFeed returns what has happened since a number, oldest first, for what decides whom it is told. Up to is the
 // number to go on from. More says that there is more of it than limit; then nothing is returned.
 func ReadFeed(t *Tx, since int64, limit int) (entries []FeedEntry, upTo int64, more bool, err error) {
 	if !t.as.System {

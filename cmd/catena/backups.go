@@ -41,7 +41,7 @@ const (
 	backupAgain = 10 * time.Minute // pause after one that failed
 )
 
-// names lists the copies, the oldest first. Those that a clock made which was ahead are left alone.
+// names lists the copies, oldest first. Those that a clock made which was ahead are left alone.
 func (b *backups) names(ctx context.Context, d depot, now time.Time) ([]string, error) {
 	all, err := d.List(ctx)
 	names := slices.DeleteFunc(all, func(name string) bool {

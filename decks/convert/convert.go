@@ -1,7 +1,7 @@
 // Package convert reads presentations that were made elsewhere: pages of reveal.js, Markdown
 // as reveal.js, Marp and Slidev write it, and JSON that defines slides block by block. It
 // returns the sections of a deck and what the source says about the whole; making them
-// harmless is left to whoever stores them.
+// harmless is left to the code that stores them.
 package convert
 
 import (

@@ -1,5 +1,6 @@
 // Package deck is the content of a deck: the fields that callers read and write, its HTML, and
-// what it looks like.
+// its appearance. A deck is a document of type Deck; its fields are the properties of the schema deck, and package field
+// has the table of them. The families of operations below decks build on this package and do not import each other.
 package deck
 
 import (

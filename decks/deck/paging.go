@@ -48,7 +48,7 @@ func (p Paging) Empty(err error) (map[string]any, error) {
 	return p.Answer([]any{}, 0), nil
 }
 
-// Rows returns a page of at most limit rows of a table below a prefix, the last first.
+// Rows returns a page of at most limit rows of a table below a prefix, last first.
 func (p Paging) Rows(table storage.Table, prefix string, limit int, shape func(json.RawMessage) (any, error)) (map[string]any, error) {
 	if err := p.Check(); err != nil {
 		return nil, err

@@ -7,14 +7,14 @@ import (
 	"catena/storage"
 )
 
-// AsSystem is the transaction of the server, acting for whoever asks.
+// AsSystem is the transaction of the server, acting for the caller.
 func AsSystem(tx *storage.Tx) *storage.Tx {
 	system := tx.Repo().System()
 	system.Actor = cmp.Or(tx.Principal().Actor, tx.Principal().Name)
 	return tx.As(system)
 }
 
-// Behind is the server acting for whoever asks: a link grants what no access list does.
+// Behind is the server acting for the caller: a link grants what no access list does.
 func Behind(c *engine.Ctx) *storage.Principal {
 	system := c.Tx.Repo().System()
 	system.Actor = c.As.Name

@@ -1,4 +1,4 @@
-// Package decktest holds what tests of decks have in common: attacks on whoever shows a deck, sources
+// Package decktest holds what tests of decks have in common: attacks on programs that show decks, sources
 // put together at random, and decks as large as may be.
 package decktest
 
@@ -20,7 +20,7 @@ func schemed() []string {
 	}
 }
 
-// Attacks are about two thousand attacks on whoever shows a deck, made of elements,
+// Attacks are about two thousand attacks on programs that show decks, made of elements,
 // attributes, spellings and places, in alphabetical order. HIT is a script, CANARY an address
 // nobody may ask for; Arm puts them in.
 func Attacks() []string {

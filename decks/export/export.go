@@ -107,7 +107,7 @@ func (e *Export) shown(tx *storage.Tx) bool {
 	return (as.System || e.Is(as)) && (e.Completed.IsZero() || tx.Now().Before(e.Completed.Add(Kept)))
 }
 
-// List returns the principal's exports of a deck, the newest first.
+// List returns the principal's exports of a deck, newest first.
 func List(tx *storage.Tx, deck int64) ([]Export, error) {
 	var out []Export
 	var failed error

@@ -24,7 +24,7 @@ type Limits struct {
 
 func limitsOf(tx *storage.Tx) Limits { return limit.Of[Limits](tx.Repo().Bounds()) }
 
-// Address returns the path of the file of an export, for whoever has it, and until when
+// Address returns the path of the file of an export, for anyone who has it, and until when
 // it works. If it was asked for with an API key it ends with that key.
 func (e *Export) Address(tx *storage.Tx) (path string, until time.Time) {
 	until = tx.Now().Add(limitsOf(tx).Time).Truncate(time.Second)

@@ -8,7 +8,7 @@ import (
 	"catena/storage/fault"
 )
 
-// blocks returns the blocks of a list, the last first.
+// blocks returns the blocks of a list, last first.
 func (l List) blocks(tx *storage.Tx) (all []Block, err error) {
 	for _, raw := range tx.Table(BlockTable).Scan(l.name()+"/", l.name()+"0", true, 0) {
 		row, err := deck.ReadRow[[]Block](raw)

@@ -30,7 +30,7 @@ func replace(tx *storage.Tx, folder string) error {
 	}
 }
 
-// TeamPage returns the page of a team's decks, the last first, and how many there are.
+// TeamPage returns the page of a team's decks, last first, and how many there are.
 func TeamPage(p deck.Paging, tx *storage.Tx, id int64) (storage.Docs, int64, error) {
 	if err := p.Check(); err != nil {
 		return nil, 0, err

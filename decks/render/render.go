@@ -22,7 +22,7 @@ type Options struct {
 
 // Renderer makes PDF files.
 type Renderer interface {
-	// PDF returns the file, or an error whose code is that of rendering that broke off, took too long or cannot be done, or of too large a deck.
+	// PDF returns the file, or an error whose code is that of rendering that was interrupted, took too long or cannot be done, or of too large a deck.
 	PDF(ctx context.Context, d *Deck, o Options) ([]byte, error)
 }
 

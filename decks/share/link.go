@@ -1,4 +1,6 @@
-// Package share keeps private links to decks, through which anyone who has the link may see the deck.
+// Package share keeps private links to decks, through which anyone who has the link may see the deck. A link may have a
+// password and an expiry time, and its views are counted. The store has only a hash of its token, so that reading the store
+// does not open decks; its owner sees the address because the token can be derived again from the server's secret.
 package share
 
 import (
@@ -71,7 +73,7 @@ func tokenKey(token string) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// links returns the links of a deck, the newest first.
+// links returns the links of a deck, newest first.
 func links(tx *storage.Tx, d *storage.Doc) ([]link, error) {
 	var all []link
 	for _, raw := range tx.Table(linkTable).Scan(d.ID()+"/", d.ID()+"0", true, maxLinks) {

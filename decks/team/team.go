@@ -1,4 +1,6 @@
-// Package team keeps teams: who is a member, in which role.
+// Package team keeps teams: who is a member, in which role. The decks of a team are shared with
+// the group of the team; membership and role are stored with the user. Roles (owner, admin, member) decide who may change
+// the team. Admins cannot take a team over from its owner.
 package team
 
 import (

@@ -1,5 +1,6 @@
 // Package lines reads records that somebody sends many of: JSON Lines, an object in each line, and CSV, whose first line
-// names the columns. What a record means is for others to say.
+// names the columns. It reads one record at a time, so that a file may be larger than memory, and its errors name the line.
+// What a record means is left to the caller.
 package lines
 
 import (

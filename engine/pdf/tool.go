@@ -1,6 +1,6 @@
 // Package pdf does what is done with PDF files: it joins them, takes pages, text, links and pictures out of them, puts
 // something on their pages, protects them by passwords, and reads and writes what they say about themselves. What a file makes the library use is not known in front, so a server has
-// the work done in a process of its own, which may be ended at any moment.
+// the work done in a separate process, which may be ended at any moment.
 package pdf
 
 import (
@@ -32,7 +32,7 @@ type Limits struct {
 // Tool does work on PDF files: in worker processes, or in the server's own where it has no command line for those.
 type Tool struct {
 	argv   []string
-	turns  chan struct{} // what hostile files take, they take so many times at most
+	turns  chan struct{} // bounds how many malicious files can use up time and memory at once
 	limits Limits
 	drawer string // program that draws pages; "": there is none
 }
@@ -48,7 +48,7 @@ func New(worker []string, drawer string, limits Limits) *Tool {
 	return &Tool{argv: worker, turns: make(chan struct{}, turns), limits: limits, drawer: drawer}
 }
 
-// Check returns an error of kind Invalid for what is no PDF file.
+// Check returns an error of kind Invalid for a file that is not a PDF.
 func Check(b *blob.Blob) error {
 	if b == nil || b.Type != Type {
 		return fault.Invalid.Errorf("must be PDF files")

@@ -1,4 +1,5 @@
-// Package sheet writes comma separated values that people open in spreadsheets.
+// Package sheet writes comma-separated values that people open in spreadsheets. A value that a spreadsheet would take for a
+// formula is marked as text, because documents contain what anybody wrote.
 package sheet
 
 import (

@@ -48,7 +48,7 @@ func (p *parser) shown() string {
 	return p.text[p.tok.from:p.tok.upto]
 }
 
-// nest bounds how deep a template goes; whoever calls it takes the level back.
+// nest bounds how deep a template goes; its caller takes the level back.
 func (p *parser) nest() error {
 	if p.deep++; p.deep > p.limits.Depth {
 		return p.here().exceed("is nested more than %d deep", p.limits.Depth)

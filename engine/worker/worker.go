@@ -1,5 +1,7 @@
-// Package worker starts processes, mostly of this program, for work that may take too much, confines them, and tells why
-// one ended. What a worker does, and what is spoken with it over its pipes, is left to whoever starts it.
+// Package worker starts processes, mostly of this program itself, for work on input that is not trusted: scripts and PDF
+// files. A process has limits on memory and stack that the operating system enforces, and can be killed at any time, which
+// a goroutine cannot. The package starts and confines processes and finds out why one ended. What a worker does, and the
+// protocol over its pipes, is left to the package that starts it.
 package worker
 
 import (

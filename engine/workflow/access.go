@@ -45,7 +45,7 @@ func (i *Instance) MayManage(tx *storage.Tx) error {
 	return nil
 }
 
-// Fill sets what whoever ends a task of a node has filled in: variables of the node, and those of the workflow that
+// Fill sets what the user who ends a task of a node has filled in: variables of the node, and those of the workflow that
 // the task asks for. Others are ignored.
 func (i *Instance) Fill(n *Node, own, workflow map[string]any) error {
 	if err := i.AssignTo(n, own); err != nil {

@@ -35,7 +35,7 @@ func (w *where) run(tx *storage.Tx, typ, root string, o storage.PageOptions) (*s
 	return search.Query(tx, text+" ORDER BY dc:created", search.Options{Args: w.args, PageOptions: o})
 }
 
-// Tasks lists tasks that the principal may read, the oldest first. Tasks that are open are found by those they wait
+// Tasks lists tasks that the principal may read, oldest first. Tasks that are open are found by those they wait
 // for, however many have ended.
 func Tasks(tx *storage.Tx, f Filter, o storage.PageOptions) (*storage.Page, error) {
 	var w where
@@ -60,7 +60,7 @@ func Tasks(tx *storage.Tx, f Filter, o storage.PageOptions) (*storage.Page, erro
 	return w.run(tx, taskType, taskRoot, o)
 }
 
-// Instances lists running instances that the principal may read, the oldest first.
+// Instances lists running instances that the principal may read, oldest first.
 func Instances(tx *storage.Tx, f Filter, o storage.PageOptions) (*storage.Page, error) {
 	var w where
 	w.and("ecm:currentLifeCycleState = ?", Running)

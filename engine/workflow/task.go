@@ -22,7 +22,7 @@ type Task struct {
 	Doc      *storage.Doc
 	Instance *Instance // nil: it stands alone, or its instance is gone
 	Node     *Node     // nil without an instance, or if its model has no such node any more
-	Buttons  []*Button // those that are offered to who asks
+	Buttons  []*Button // those that are offered to the caller
 }
 
 // NewTask says what a task is to be.

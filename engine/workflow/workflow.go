@@ -106,7 +106,7 @@ type TaskDef struct {
 	Each         bool // a task for each assignee, not one for all
 	Reassignable bool
 	Grants       declare.Name   // permission on the documents that those have whom the task waits for; "": none
-	Asks         []declare.Name // variables of the workflow that whoever ends the task may set
+	Asks         []declare.Name // variables of the workflow that the user who ends the task may set
 	Shows        []declare.Name // variables of the workflow that the task shows besides
 	Buttons      []*Button
 	Variables    map[string]declare.Name // of the task itself: texts and expressions by name

@@ -99,7 +99,7 @@ func (c *command) shown(base string) map[string]any {
 	return m
 }
 
-// find returns a command of whoever asks; administrators see all.
+// find returns a command of the caller; administrators see all.
 func find(tx *storage.Tx, id string) (*command, error) {
 	c := &command{}
 	missing := fault.NotFound.Errorf("bulk command %s", id)

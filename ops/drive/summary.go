@@ -25,7 +25,7 @@ type Change struct {
 
 // Summary is what has changed for a user since a number.
 type Summary struct {
-	Changes   []Change `json:"fileSystemChanges"` // the latest first
+	Changes   []Change `json:"fileSystemChanges"` // latest first
 	Date      int64    `json:"syncDate"`          // now, in milliseconds since 1970, in whole seconds
 	UpTo      int64    `json:"upperBound"`        // what to ask with next
 	TooMany   bool     `json:"hasTooManyChanges"` // then everything is to be read again
@@ -148,7 +148,7 @@ func (h *history) known(roots *string) {
 	}
 }
 
-// changes returns what is to be told, the latest first; at most one more than limit.
+// changes returns what is to be told, latest first; at most one more than limit.
 func (h *history) changes(limit int) ([]Change, error) {
 	out, err := h.ofRoots()
 	if err != nil {

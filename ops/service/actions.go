@@ -130,7 +130,7 @@ func (r *reader) enabled() Actions {
 	return slices.DeleteFunc(list, func(a *action) bool { return !a.enabled })
 }
 
-// available reports whether who asks may be offered the action, for a document or, if that is nil,
+// available reports whether the caller may be offered the action, for a document or, if that is nil,
 // without one.
 func (a *action) available(c *engine.Ctx, d *storage.Doc) bool {
 	among := func(declared []declare.Name, has func(string) bool) bool {

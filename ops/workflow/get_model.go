@@ -39,5 +39,5 @@ func graphModel(ms models) engine.Op {
 	}
 }
 
-// plain leaves labels to whoever shows them.
+// plain leaves labels to their readers.
 func plain(key string) string { return key }

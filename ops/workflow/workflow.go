@@ -105,7 +105,7 @@ func bind[P, I, O any](ms models, f func(P, *env, I) (O, error)) func(P, *engine
 	return func(p P, c *engine.Ctx, in I) (O, error) { return f(p, &env{c, ms()}, in) }
 }
 
-// server is the server itself, acting for whoever calls.
+// server is the server itself, acting for the caller.
 func (e *env) server() *storage.Principal {
 	p := *e.Tx.Repo().System()
 	if p.Actor = e.As.Actor; p.Actor == "" {

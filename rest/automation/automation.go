@@ -1,4 +1,6 @@
-// Package automation serves operations: calls, descriptions, runs, traces.
+// Package automation serves operations: calls, descriptions, runs, traces. A call is JSON, a form, or multipart with files; its
+// result is an entity, a file, or several files as multipart. Runs are asynchronous: a client starts one, asks for its state
+// and fetches the result while it is kept.
 package automation
 
 import (

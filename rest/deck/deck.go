@@ -1,4 +1,6 @@
-// Package deck serves the deck service below /v1.
+// Package deck serves the deck service below /v1. Its addresses are the rows of decks/route; the handlers here are for those
+// that do more than run an operation: files, pictures, downloads, and the pages on which decks are shown. The service has two
+// revisions, A and B, which differ in their fields and in some statuses; a key says which one its programs use.
 package deck
 
 import (

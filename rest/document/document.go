@@ -1,4 +1,6 @@
-// Package document serves documents over HTTP: at their paths and ids, through adapters, in queries and in bulk.
+// Package document serves documents over HTTP: at their paths and ids, through adapters, in queries and in bulk. An adapter is a
+// segment such as @children that changes what an address returns of its document. Uploads and downloads are here too, with
+// ranges, conditional requests and resumable chunks.
 package document
 
 import (

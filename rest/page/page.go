@@ -1,4 +1,5 @@
-// Package page shows the pages for people.
+// Package page serves the pages of the console: HTML made on the server from the templates of package web. A page runs
+// operations with the rights of its user, or of a visitor who has a link, and decides nothing itself.
 package page
 
 import (

@@ -1,4 +1,5 @@
-// Package people serves accounts: users, groups, the ways in which they sign in.
+// Package people serves accounts: users, groups, and the ways in which they sign in: sessions, API keys, tokens of devices and
+// OAuth 2. Which permissions an account has is decided in storage.
 package people
 
 import (

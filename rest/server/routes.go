@@ -1,4 +1,5 @@
-// Package server is the whole HTTP server: the table of all addresses.
+// Package server is the whole HTTP server: it joins the tables of addresses of the packages below rest, checks that no two
+// rows match the same address, and derives the OpenAPI description. Nothing else knows all of them.
 package server
 
 import (

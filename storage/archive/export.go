@@ -1,4 +1,5 @@
-// Package archive writes documents into files: as XML, and as ZIP archives of them with what is below them.
+// Package archive writes documents into files: as XML, and as ZIP archives of them with what is below them. Only what the
+// principal may read is written.
 package archive
 
 import (

@@ -185,7 +185,7 @@ func (d *Draft) step(f disk.File, b *block, follows bool) (more bool, err error)
 }
 
 // Whole returns the draft as a blob of size bytes, completed like by Spool. Nobody may write
-// to it any more. Keep makes content of it; Remove is to be called once that is referred to.
+// to it any more. Keep makes content of it; Remove must be called once that is referred to.
 func (d *Draft) Whole(ctx context.Context, name, typ string, size int64) (*Blob, error) {
 	if b := d.known(name, size); b != nil {
 		return b, nil

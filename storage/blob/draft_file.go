@@ -65,7 +65,7 @@ func (g *grown) seal(size int64) (string, error) {
 	return from, nil
 }
 
-// cut removes what is after size bytes, which a piece left that broke off. A file that cannot be synced is removed, as
+// cut removes what is after size bytes, which an interrupted piece left. A file that cannot be synced is removed, as
 // nobody knows then how long it is on disk.
 func (s *Store) cut(name string, size int64) error {
 	info, err := s.root.Stat(name)

@@ -357,7 +357,7 @@ func (o *objects) each(ctx context.Context, after string, fn func(digest string,
 	})
 }
 
-// tidy removes what sendings that broke off have left, and marks that say no more than the objects do.
+// tidy removes what sendings that were interrupted have left, and marks that say no more than the objects do.
 func (o *objects) tidy(ctx context.Context, before time.Time) (bool, error) {
 	now := time.Now()
 	o.mu.Lock()

@@ -1,5 +1,5 @@
-// Package failure keeps the calls that failed for a time, with what they were asked, so that whoever called and
-// administrators can look at them and have them made again. What is worth keeping is the engine's business.
+// Package failure keeps the calls that failed for a time, with their input and parameters, so that their callers and
+// administrators can read them and repeat them. Secrets are left out. Which failures are kept is decided by the engine.
 package failure
 
 import (
@@ -129,7 +129,7 @@ func (f *Filter) fits(r *Run) bool {
 		(f.Request == "" || f.Request == r.Request) && !r.Start.Before(f.Since)
 }
 
-// List returns runs, the newest first: of all users for administrators, of their own for others. More says that
+// List returns runs, newest first: of all users for administrators, of their own for others. More says that
 // there are older ones.
 func List(tx *storage.Tx, f Filter) (out []Run, more bool, err error) {
 	for _, raw := range tx.Secret(runs).Scan("", f.Before, true, 0) {
@@ -150,7 +150,7 @@ func List(tx *storage.Tx, f Filter) (out []Run, more bool, err error) {
 }
 
 // Get returns a run with all that is kept of it. It is an error of kind NotFound if there is none, or it is not for
-// whoever asks to see.
+// the caller to see.
 func Get(tx *storage.Tx, id string) (r Run, d Details, err error) {
 	if id == "" {
 		return r, d, missing(id)

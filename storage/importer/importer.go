@@ -1,4 +1,6 @@
-// Package importer makes documents of files: it tells which type a file is kept as, and which document has it already.
+// Package importer decides how a file becomes a document: which type it is stored as (a Note for text, a Picture for an
+// image, a File for anything else), and whether a document of the folder has the file already, which is then replaced.
+// Operations, uploads and the synchronizer share these rules.
 package importer
 
 import (

@@ -1,4 +1,9 @@
 // Package maintenance guards what is stored against loss: backups, verification, and scrubbing of contents.
+//
+// A backup is a dump of the rows as they are in one snapshot, and the contents that the snapshot refers to. Verification
+// reads all rows of a snapshot and reports what contradicts itself; it changes nothing. Scrubbing reads every content once
+// in a while and compares it with its digest, so that damage is found while there are still backups from before it. All of
+// it runs while the server works.
 package maintenance
 
 import (

@@ -1,6 +1,6 @@
 // Package outbox is a queue of work to be done outside of transactions: a job is added by the
 // transaction that causes it, and carried out after its commit, at least once. It keeps the rows of
-// jobs and runs them; what they do is up to whoever adds them.
+// jobs and runs them; what they do is up to the code that adds them.
 package outbox
 
 import (

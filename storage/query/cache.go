@@ -15,7 +15,7 @@ const (
 type Cache struct {
 	mu     sync.Mutex
 	byText map[string]*list.Element
-	used   list.List // of *cached, the latest first
+	used   list.List // of *cached, latest first
 }
 
 type cached struct {

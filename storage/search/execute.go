@@ -1,5 +1,15 @@
 // Package search answers queries: it parses them, plans by which index their results are found, and reads those that
-// the principal may see. The language is package query's.
+// the principal may see. The language is package query's; which indexes exist and what their rows look like is package
+// layout's.
+//
+// A query passes through three stages. The planner (planner.go) lists the access paths that could find its results: ranges
+// of an index, the children of a folder, the documents below one, or given ids. It counts the rows of each, up to a bound,
+// and takes the cheapest. A scan (scan.go) walks the rows of that path and decides about each candidate, first by what its
+// row says (a covering index holds type, state, flags, parent and access list of a document), and only then by loading the
+// document. At last the results are sorted, unless the path has their order, and returned as a page (execute.go, sort.go).
+//
+// Two rules hold for every plan. A candidate that the principal may not read is neither returned nor counted. And the
+// result does not depend on the plan: the tests compare each query under several cost settings with a scan of everything.
 package search
 
 import (

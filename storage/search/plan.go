@@ -11,9 +11,9 @@ import (
 	"catena/storage/schema"
 )
 
-// plan is how one query is answered: a way to candidates, and the conditions each of them
-// still has to meet. Conditions on what every cover holds are taken out of the query and
-// checked without decoding anything.
+// plan is how one query is answered: an access path to candidates, and the conditions that each of them
+// still has to meet. Conditions on columns that every index row covers are taken out of the query and
+// checked without decoding anything. A plan belongs to one transaction, because ids and access lists are resolved in it.
 type plan struct {
 	q      *query.Select
 	names  map[string]bool // the types wanted; nil: every type

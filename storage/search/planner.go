@@ -27,7 +27,8 @@ type costs struct {
 var usualCosts = costs{sorted: 2000, few: 200, subtree: 1000, sort: 10_000, known: 200_000, loads: 300, factor: 20}
 
 // estimates remembers for a moment how many rows ranges have, so that popular values are
-// not counted for every query.
+// not counted for every query. Only large counts are kept: a wrong one can make a plan slower, never its result wrong.
+// It is shared by all transactions of a repository.
 type estimates struct {
 	mu     sync.Mutex
 	byName map[string]estimate
@@ -40,8 +41,10 @@ type estimate struct {
 }
 
 const (
+	// estimatesKept bounds the memory; when it is reached, all are forgotten, which costs one count for each range in use.
 	estimatesKept = 4096
-	estimateAge   = 10 * time.Second
+	// estimateAge is how long a count may be wrong. Data that grows fast is planned anew after at most this time.
+	estimateAge = 10 * time.Second
 )
 
 func (e *estimates) get(key string) (estimate, bool) {

@@ -15,7 +15,9 @@ import (
 	"catena/storage/query"
 )
 
-// scan walks the candidates of one access path and keeps those that match.
+// scan walks the candidates of one access path and keeps those that match. It is used by one goroutine. Most queries meet
+// long runs of candidates with the same type, parent and access list, so the answers for the last ones are remembered
+// (typ, at) and nearly every candidate is decided by comparing bytes.
 type scan struct {
 	t        planner
 	p        *plan
@@ -46,7 +48,9 @@ type scan struct {
 	fresh  bool
 }
 
-// candidate is a candidate: its row's cover, and the document once something needed it.
+// candidate is a document that may be a result: the columns that its index row covers, and the document itself once a
+// condition needed it. A scan reuses one candidate for all rows; whoever keeps it must clone it, as its slices refer to
+// the row.
 type candidate struct {
 	layout.Cover
 	id   layout.ID
@@ -71,7 +75,7 @@ func (t planner) scan(p *plan, a *accessPath) *scan {
 	return r
 }
 
-// queryTime bounds one walk over an index.
+// queryTime bounds one walk over an index. It is checked every 1,024 rows, as reading the clock costs more than a row.
 const queryTime = 5 * time.Second
 
 // errPatience says that so many candidates were loaded that another way is better.

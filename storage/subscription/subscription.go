@@ -1,4 +1,6 @@
-// Package subscription keeps who is to be notified of what happens to which documents.
+// Package subscription keeps which users and groups want to be notified of what happens to which documents. A subscription
+// applies to a document and to everything below it. Messages about
+// it are written and sent by package mail, which leaves out subscribers who may not read the document.
 package subscription
 
 import (

@@ -1,6 +1,6 @@
 // Package uisession keeps what user interfaces of one user share with operations: for each conversation which
 // document is shown, what is to be shown next and what was said, and for the user lists of documents. A list holds
-// ids, and is read with the rights of whoever asks. What operations do with it is theirs.
+// ids, and is read with the rights of the caller. What operations do with it is theirs.
 package uisession
 
 import (

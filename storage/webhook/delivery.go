@@ -24,7 +24,7 @@ const JobKind = "webhook"
 // Ref names a delivery.
 type Ref struct{ Webhook, Delivery string }
 
-// deliveryKey orders the deliveries of a webhook, the newest first.
+// deliveryKey orders the deliveries of a webhook, newest first.
 func deliveryKey(hook string, d *Delivery) string {
 	return fmt.Sprintf("%s/%016x/%s", hook, uint64(1<<62-d.Created.UnixMilli()), d.ID)
 }
@@ -53,7 +53,7 @@ func send(tx *storage.Tx, d *Delivery) error {
 	return outbox.Enqueue(tx, outbox.Job{Kind: JobKind, Data: data, As: tx.Actor()})
 }
 
-// Deliveries returns the latest deliveries of a webhook, the newest first.
+// Deliveries returns the latest deliveries of a webhook, newest first.
 func Deliveries(tx *storage.Tx, hook string, limit int) ([]Delivery, error) {
 	if _, err := Get(tx, hook); err != nil {
 		return nil, err
@@ -107,7 +107,7 @@ func Redeliver(tx *storage.Tx, r Ref) (Delivery, error) {
 	return d, send(tx, &d)
 }
 
-// Keys returns the keys that sign for a webhook now, the newest first, for what sends events.
+// Keys returns the keys that sign for a webhook now, newest first, for what sends events.
 func Keys(tx *storage.Tx, hook string) (keys [][]byte, err error) {
 	if !tx.Principal().System {
 		return nil, fault.Denied.Errorf("webhook %s: its secret is not shown", hook)

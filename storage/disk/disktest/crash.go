@@ -86,7 +86,7 @@ func (f *Faulty) below(name, to string) (string, error) {
 	return path, os.MkdirAll(filepath.Dir(path), 0o700)
 }
 
-// left is what a loss of power leaves of the content: it undoes the edits, the last first, and does again those that
+// left is what a loss of power leaves of the content: it undoes the edits, last first, and does again those that
 // are durable and some of the others.
 func (n *node) left(b []byte, r *rand.Rand) []byte {
 	for _, e := range slices.Backward(n.edits) {

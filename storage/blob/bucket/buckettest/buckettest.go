@@ -125,7 +125,7 @@ func (s *Store) Asked() []string {
 	return out
 }
 
-// errBody is a body that broke off or is not what its checksum says.
+// errBody is a body that was interrupted or is not what its checksum says.
 var errBody = errors.New("body")
 
 // ServeHTTP answers a request.
