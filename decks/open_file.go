@@ -16,7 +16,7 @@ var openFile = engine.Op{
 }
 
 type openFileParams struct {
-	lookParams
+	pictureParams
 	Number  int64  `json:"number" default:"0" doc:"Number of the picture, instead of its address."`
 	Address string `json:"address" default:"" doc:"Address of the picture in the deck's HTML: files/NUMBER/NAME."`
 }

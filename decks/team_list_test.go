@@ -92,7 +92,7 @@ func (c *crowd) check(lead string, perPage int) {
 	err := c.Repo().View(context.Background(), c.System(), func(tx *storage.Tx) error {
 		l := listing.List{By: listing.ByTeam, Folder: deck.TeamGroup(team)}
 		for offset := range int64(len(want)) {
-			if _, rest, err := l.Leap(tx, int64(len(want)), offset); err != nil || rest > listing.MaxBlock+listing.SealEvery {
+			if _, rest, err := l.Seek(tx, int64(len(want)), offset); err != nil || rest > listing.MaxBlock+listing.SealEvery {
 				return fmt.Errorf("offset %d: %d decks are walked over, %w", offset, rest, err)
 			}
 		}

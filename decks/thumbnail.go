@@ -18,7 +18,7 @@ var thumbnail = engine.Op{
 }
 
 type thumbnailParams struct {
-	lookParams
+	pictureParams
 	Slide int64  `json:"slide" default:"1" min:"1" max:"1000" doc:"Number of the slide."`
 	Base  string `json:"base" default:"" doc:"Public address of the server."`
 	Card  bool   `json:"card" default:"true" doc:"Whether to return a card while there is no picture; otherwise nothing is returned."`

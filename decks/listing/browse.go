@@ -75,7 +75,7 @@ func (p browseParams) find(tx *storage.Tx, folder string) (docs storage.Docs, mo
 			return nil, false, err
 		}
 		l := List{by, folder}
-		if below, offset, err = l.Leap(tx, l.of(total), offset); err != nil {
+		if below, offset, err = l.Seek(tx, l.of(total), offset); err != nil {
 			return nil, false, err
 		}
 	}

@@ -62,7 +62,7 @@ func folderPage(p deck.Paging, tx *storage.Tx, folder, by string) (storage.Docs,
 		return nil, counts{}, err
 	}
 	l := List{by, folder}
-	below, offset, err := l.Leap(tx, l.of(total), (p.Page-1)*p.PerPage)
+	below, offset, err := l.Seek(tx, l.of(total), (p.Page-1)*p.PerPage)
 	if err != nil {
 		return nil, counts{}, err
 	}

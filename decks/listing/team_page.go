@@ -40,7 +40,7 @@ func TeamPage(p deck.Paging, tx *storage.Tx, id int64) (storage.Docs, int64, err
 	if err != nil {
 		return nil, 0, err
 	}
-	below, offset, err := l.Leap(tx, total.Active, (p.Page-1)*p.PerPage)
+	below, offset, err := l.Seek(tx, total.Active, (p.Page-1)*p.PerPage)
 	if err != nil {
 		return nil, 0, err
 	}

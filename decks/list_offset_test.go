@@ -12,8 +12,8 @@ import (
 	"catena/storage"
 )
 
-// TestLeap compares every page of a list that changes with the decks there are.
-func TestLeap(t *testing.T) {
+// TestListOffsets compares every page of a list that changes with the decks there are.
+func TestListOffsets(t *testing.T) {
 	s := newService(t)
 	rnd := rand.New(rand.NewPCG(1, 2))
 	active, trashed := []int64{}, []int64{}

@@ -21,9 +21,9 @@ func (l List) blocks(tx *storage.Tx) (all []Block, err error) {
 	return all, nil
 }
 
-// Leap returns the value below which the decks of a list from an offset on are, and how many
+// Seek returns the value below which the decks of a list from an offset on are, and how many
 // of those below it come before them. The list has total decks.
-func (l List) Leap(tx *storage.Tx, total, offset int64) (below string, rest int64, err error) {
+func (l List) Seek(tx *storage.Tx, total, offset int64) (below string, rest int64, err error) {
 	below = l.Folder + "0"
 	if offset < 2*blockSize {
 		return below, offset, nil

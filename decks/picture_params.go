@@ -10,8 +10,8 @@ import (
 	"catena/storage/fault"
 )
 
-// lookParams say of which deck a picture is wanted, and what the address has for users who may see it.
-type lookParams struct {
+// pictureParams say of which deck a picture is wanted, and what the address has for users who may see it.
+type pictureParams struct {
 	ID       int64  `json:"id" default:"0" doc:"Number of one of the caller's decks; 0: see the other parameters."`
 	Username string `json:"username" default:"" doc:"Name of the deck's owner, unless a token is given."`
 	Slug     string `json:"slug" default:"" doc:"The deck's part of the address."`
@@ -22,7 +22,7 @@ type lookParams struct {
 
 // deck returns the deck if the caller may see it: the caller's own, that of a private link, or the one at an
 // address, there with the rights of whom the key was given for what it opens. What may not be seen is missing.
-func (p lookParams) deck(c *engine.Ctx, opens string, missing error) (*storage.Doc, error) {
+func (p pictureParams) deck(c *engine.Ctx, opens string, missing error) (*storage.Doc, error) {
 	if p.ID != 0 {
 		return deck.Find(c, p.ID, false)
 	}
