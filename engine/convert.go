@@ -50,7 +50,7 @@ func (c *Ctx) convert(v any, to kind) (any, error) {
 	if v == nil || k == to || to == kAny || to == kVoid {
 		return v, nil
 	}
-	if k == kRaw && to != kRaw {
+	if k == kRaw {
 		plain, err := c.ParseJSON(v.(json.RawMessage))
 		if err != nil {
 			return nil, err

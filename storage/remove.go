@@ -28,27 +28,10 @@ func (t *Tx) Delete(d *Doc) error {
 	if err := t.fire(Event{Name: "aboutToRemove" + cur.variant(), Doc: cur}); err != nil {
 		return err
 	}
-	below, whole, err := t.below(cur.id, smallTree)
+	docs, err := t.withTree(cur)
 	if err != nil {
 		return err
 	}
-	if !whole {
-		below = nil
-		if err := t.kv.Set(layout.GoneKey(cur.id), nil); err != nil {
-			return err
-		}
-	}
-	docs, err := t.loadMany(below)
-	if err != nil {
-		return err
-	}
-	if cur.IsFolder() || len(below) > 0 || !whole {
-		if err := t.invalidate(); err != nil {
-			return err
-		}
-	}
-	t.folders = nil
-	docs = slices.DeleteFunc(append(docs, cur), func(d *Doc) bool { return d == nil })
 	if err := t.eraseAll(docs); err != nil {
 		return err
 	}
@@ -59,6 +42,32 @@ func (t *Tx) Delete(d *Doc) error {
 		}
 	}
 	return nil
+}
+
+// withTree returns a document that is deleted and those below it, unless there are more than smallTree: then it is marked so
+// that Sweep deletes the rest. Caches of the tree are invalidated, as what is below can no longer be reached.
+func (t *Tx) withTree(cur *Doc) ([]*Doc, error) {
+	below, whole, err := t.below(cur.id, smallTree)
+	if err != nil {
+		return nil, err
+	}
+	if !whole {
+		below = nil
+		if err := t.kv.Set(layout.GoneKey(cur.id), nil); err != nil {
+			return nil, err
+		}
+	}
+	docs, err := t.loadMany(below)
+	if err != nil {
+		return nil, err
+	}
+	if cur.IsFolder() || len(below) > 0 || !whole {
+		if err := t.invalidate(); err != nil {
+			return nil, err
+		}
+	}
+	t.folders = nil
+	return slices.DeleteFunc(append(docs, cur), func(d *Doc) bool { return d == nil }), nil
 }
 
 // eraseAll deletes the rows of documents. Versions come last: what becomes of them depends on the proxies that remain.

@@ -129,7 +129,7 @@ const restoring = "restoring"
 func (g *global) restore(ctx context.Context, r io.Reader) error {
 	for _, part := range []string{"store", "blobs"} {
 		if _, err := os.Stat(filepath.Join(g.data, part)); !errors.Is(err, fs.ErrNotExist) {
-			return cmp.Or(err, error(fault.Exists.Errorf("%s: has %s already; a backup fills a directory that has not", g.data, part)))
+			return cmp.Or(err, error(fault.Exists.Errorf("%s: already contains %s; restore into an empty directory", g.data, part)))
 		}
 	}
 	if p, err := placeIn(g.data); err != nil || p.Address != "" { // of one that was broken off: nothing is there yet

@@ -65,7 +65,7 @@ func doctorCmd(g *global) *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if g.server != "" {
-				return usage{errors.New("looks at this machine: leave --server out")}
+				return usage{errors.New("examines this machine; omit --server")}
 			}
 			d.global, d.data, d.now = g, g.data, time.Now()
 			all := d.examine(cmd.Context())
@@ -73,7 +73,7 @@ func doctorCmd(g *global) *cobra.Command {
 				return err
 			}
 			if n := len(slices.DeleteFunc(slices.Clone(all), func(f finding) bool { return f.State != failed })); n > 0 {
-				return fmt.Errorf("%d of %d would keep the server from its work", n, len(all))
+				return fmt.Errorf("%d of %d checks found a problem that prevents the server from working", n, len(all))
 			}
 			return nil
 		},

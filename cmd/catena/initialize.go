@@ -24,7 +24,7 @@ func initCmd(g *global) *cobra.Command {
 	var withDemo bool
 	var password string
 	cmd := &cobra.Command{
-		Use: "init", Short: "Make a data directory; doing it again changes nothing", Args: cobra.NoArgs,
+		Use: "init", Short: "Create a data directory; running it again changes nothing", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return g.initialize(cmd.Context(), cmd.OutOrStdout(), password, withDemo)
 		},

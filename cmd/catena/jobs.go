@@ -126,7 +126,7 @@ func (a *app) printer(given string) error {
 		return nil
 	}
 	if made, old := outdated(path, time.Now()); old {
-		a.log.Warn("the browser that prints decks is old: it is updated apart from this program", "path", path, "made", made.Format(time.DateOnly))
+		a.log.Warn("the browser that prints decks is outdated; it is not updated with this program", "path", path, "made", made.Format(time.DateOnly))
 	}
 	a.renderer.Browser = &render.Chromium{Path: path, Log: a.log}
 	return nil

@@ -164,7 +164,7 @@ func (s *serve) run(ctx context.Context, g *global, out io.Writer) (err error) {
 	}
 	s.certificate.log = a.log
 	if s.certificate.exposed(l.Addr(), s.baseURL) {
-		a.log.Warn("passwords and keys can be read on their way: give a certificate, or the address of a proxy that has one as base-url", "addr", l.Addr())
+		a.log.Warn("passwords and keys are sent unencrypted: set tls-cert, or set base-url to the https address of a proxy", "addr", l.Addr())
 	}
 	exempt, proxies, err := s.networks()
 	if err != nil {

@@ -37,9 +37,9 @@ func (c *certificate) check() error {
 	case !c.given():
 		return nil
 	case c.key == "":
-		return errors.New("tls-key: is needed besides tls-cert")
+		return errors.New("tls-key: is required with tls-cert")
 	case c.cert == "":
-		return errors.New("tls-cert: is needed besides tls-key")
+		return errors.New("tls-cert: is required with tls-key")
 	}
 	_, err := c.load()
 	return err
@@ -63,7 +63,7 @@ func (c *certificate) load() (*tls.Certificate, error) {
 	case c.loaded == nil:
 		return nil, err
 	default:
-		c.log.Error("certificate: the one before is used", "error", err)
+		c.log.Error("certificate cannot be loaded, the previous one remains in use", "error", err)
 	}
 	return c.loaded, nil
 }

@@ -31,7 +31,7 @@ func versionCmd(g *global) *cobra.Command {
 			}
 		},
 	}
-	cmd.Flags().BoolVar(&sbom, "sbom", false, "print what the program is made of, as CycloneDX JSON")
+	cmd.Flags().BoolVar(&sbom, "sbom", false, "print the components of the program as CycloneDX JSON")
 	return cmd
 }
 
@@ -39,7 +39,7 @@ func versionCmd(g *global) *cobra.Command {
 func bill() (*bom, error) {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		return nil, errors.New("version: the compiler left out what the program is made of")
+		return nil, errors.New("version: the program was built without the list of its components")
 	}
 	info.Main.Version = version
 	packages, err := theme.Packages()

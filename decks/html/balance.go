@@ -62,11 +62,19 @@ func (b *balance) start(name string, traits trait, closed bool) {
 	case traits&careful != 0:
 		b.loose = !b.careful(name)
 	}
-	if n = len(b.open); n > 0 && rank(name) < 0 && rank(b.open[n-1]) >= 0 && rank(b.open[n-1]) < cell {
-		b.loose = true // a browser moves it out of the table
-	}
+	b.loose = b.loose || b.misplaced(name)
 	b.open = append(b.open, name)
 	b.loose = b.loose || len(b.open) > maxDeep
+}
+
+// misplaced reports whether a browser moves an element out of the table that it is directly in, because only cells may have
+// content other than parts of a table.
+func (b *balance) misplaced(name string) bool {
+	if len(b.open) == 0 || rank(name) >= 0 {
+		return false
+	}
+	around := rank(b.open[len(b.open)-1])
+	return around >= 0 && around < cell
 }
 
 // startWithin begins an element of a drawing or a formula and reports whether it stays open. In a

@@ -149,11 +149,8 @@ func (l *layout) element(n *html.Node, s *style, in place) *box {
 		content.width = l.shrunk(n, s, content)
 	}
 	h := l.content(b, content)
-	if s.display == "table" {
+	if s.display == "table" && !fixed {
 		content.width = min(width, max(b.natural, 0))
-		if fixed {
-			content.width = width
-		}
 	}
 	b.w = content.width + left + right
 	b.h = s.contentHeight(h, in.height) + top + bottom

@@ -57,25 +57,34 @@ func (c *computing) lengthOf(s string, fontSize float64) length {
 	switch unit := s[i:]; unit {
 	case "%":
 		return length{f, percent}
-	case "em":
-		return length{f * fontSize, pixels}
-	case "rem":
-		return length{f * c.rootSize, pixels}
-	case "ex", "ch":
-		return length{f * fontSize / 2, pixels}
-	case "vw":
-		return length{f * c.width / 100, pixels}
-	case "vh":
-		return length{f * c.height / 100, pixels}
-	default:
-		if size, ok := units[unit]; ok {
-			return length{f * size, pixels}
-		}
-		if unit == "" && f == 0 {
+	case "":
+		if f == 0 {
 			return length{0, pixels}
+		}
+		return length{} // only zero needs no unit
+	default:
+		if size := c.sizeOf(unit, fontSize); size > 0 {
+			return length{f * size, pixels}
 		}
 		return length{}
 	}
+}
+
+// sizeOf is the size of a unit in pixels, 0 if it is unknown. What depends on a font is that of an element of a font size.
+func (c *computing) sizeOf(unit string, fontSize float64) float64 {
+	switch unit {
+	case "em":
+		return fontSize
+	case "rem":
+		return c.rootSize
+	case "ex", "ch":
+		return fontSize / 2
+	case "vw":
+		return c.width / 100
+	case "vh":
+		return c.height / 100
+	}
+	return units[unit]
 }
 
 // rgba is a colour; the zero value is transparent.

@@ -53,7 +53,7 @@ func (t *Tool) admit(job *task, files []*blob.Blob) error {
 		job.Sizes, job.Names = append(job.Sizes, b.Size), append(job.Names, b.Name)
 	}
 	if l := t.limits; len(files) > l.Files || size > l.Bytes {
-		return fault.Limit.Errorf("%d PDF files of %d bytes, at most %d of %d bytes are allowed", len(files), size, l.Files, l.Bytes).WithCode(fault.CodePDFSize)
+		return fault.Limit.Errorf("%d PDF files with %d bytes: at most %d files with %d bytes are allowed", len(files), size, l.Files, l.Bytes).WithCode(fault.CodePDFSize)
 	}
 	job.Pages = t.limits.Pages
 	return nil

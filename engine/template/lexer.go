@@ -77,14 +77,14 @@ func (l *lexer) next() error {
 	}
 	c, size := utf8.DecodeRuneInString(rest)
 	switch {
-	case c == 'r' && len(rest) > 1 && (rest[1] == '"' || rest[1] == '\''):
+	case strings.HasPrefix(rest, `r"`), strings.HasPrefix(rest, "r'"):
 		l.pos++
 		return l.quotedText(true)
 	case c == '"' || c == '\'':
 		return l.quotedText(false)
 	case '0' <= c && c <= '9':
 		return l.number()
-	case c == '_' || c == '$' || c == '@' || unicode.IsLetter(c):
+	case beginsName(c):
 		return l.name(size)
 	}
 	for _, m := range marks {
@@ -94,6 +94,8 @@ func (l *lexer) next() error {
 	}
 	return l.place(from).fail("unexpected %q", string(c))
 }
+
+func beginsName(c rune) bool { return c == '_' || c == '$' || c == '@' || unicode.IsLetter(c) }
 
 // close ends the tag or the interpolation that is being read if the rest begins with its end. Outside of brackets > is
 // always the end of a tag and never a comparison.

@@ -251,14 +251,19 @@ func (s *store) prepare() (unchecked []part, err error) {
 	if size > smallStore {
 		return unchecked, nil
 	}
-	for i := range unchecked {
+	return nil, s.checkWhole(unchecked)
+}
+
+// checkWhole checks the content of parts at once, which is fast for a small store.
+func (s *store) checkWhole(parts []part) (err error) {
+	for i := range parts {
 		for whole := false; !whole; {
-			if whole, err = s.checkPiece(&unchecked[i]); err != nil {
-				return nil, err
+			if whole, err = s.checkPiece(&parts[i]); err != nil {
+				return err
 			}
 		}
 	}
-	return nil, nil
+	return nil
 }
 
 // createState writes the first STATE of a store. A directory that has other files has lost its STATE and is damaged.

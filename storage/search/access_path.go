@@ -178,15 +178,9 @@ func bounds(base []byte, x *query.Predicate) (ranges []kv.Range, exact, ok bool)
 		text := strings.TrimSuffix(x.Values[0].V.(string), "/")
 		return textPrefix(base, text), false, text != ""
 	}
-	exact = true
-	points := make([][]byte, len(x.Values))
-	for i, v := range x.Values {
-		part, sure, fits := point(x.Field.Kind, v.V)
-		if !fits {
-			return nil, false, false
-		}
-		points[i] = append(slices.Clone(base), part...)
-		exact = exact && sure && (x.Field.Kind != schema.String || x.Op != query.Eq && x.Op != query.In)
+	points, exact := pointsOf(base, x)
+	if points == nil {
+		return nil, false, false
 	}
 	switch x.Op {
 	case query.Eq, query.In:
@@ -199,6 +193,22 @@ func bounds(base []byte, x *query.Predicate) (ranges []kv.Range, exact, ok bool)
 		return []kv.Range{{Start: points[0], End: kv.Prefix(points[1]).End}}, exact, true
 	}
 	return []kv.Range{halfOpen(base, points[0], x.Op, exact)}, exact, true
+}
+
+// pointsOf are the keys of the values of a condition; nil if one cannot be a key. They are exact unless a value was shortened
+// or rounded; texts that are compared for equality never are, because the index has them in lower case.
+func pointsOf(base []byte, x *query.Predicate) (points [][]byte, exact bool) {
+	exact = x.Field.Kind != schema.String || x.Op != query.Eq && x.Op != query.In
+	points = make([][]byte, len(x.Values))
+	for i, v := range x.Values {
+		part, sure, fits := point(x.Field.Kind, v.V)
+		if !fits {
+			return nil, false
+		}
+		points[i] = append(slices.Clone(base), part...)
+		exact = exact && sure
+	}
+	return points, exact
 }
 
 // halfOpen is the range of the values below or above a point. If the index does not hold values exactly, the rows at the

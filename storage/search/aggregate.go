@@ -30,6 +30,16 @@ func (f *aggregate) add(v any) {
 		return
 	}
 	f.n++
+	f.addNumber(v)
+	order, ok := query.Collate(v, f.best)
+	if f.best == nil || ok && (order < 0) == (f.column.Aggregate == "MIN") && order != 0 {
+		f.best = v
+	}
+}
+
+// addNumber adds to both sums. The sum of integers is exact until it overflows or a fraction is added (broken); then the
+// floating-point sum is the result.
+func (f *aggregate) addNumber(v any) {
 	switch x := v.(type) {
 	case int64:
 		f.sum += float64(x)
@@ -37,10 +47,6 @@ func (f *aggregate) add(v any) {
 		f.whole += x
 	case float64:
 		f.sum, f.broken = f.sum+x, true
-	}
-	order, ok := query.Collate(v, f.best)
-	if f.best == nil || ok && (order < 0) == (f.column.Aggregate == "MIN") && order != 0 {
-		f.best = v
 	}
 }
 
