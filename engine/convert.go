@@ -88,6 +88,8 @@ func unwrapEntity(m map[string]any) (any, bool) {
 	return nil, false
 }
 
+// toScalar converts between text, numbers, booleans and dates. Numbers become dates as milliseconds since 1970; booleans never become
+// numbers.
 func toScalar(v any, to kind) (any, error) {
 	if s, ok := v.(string); ok {
 		return fromText(s, to)
@@ -189,6 +191,7 @@ func asLong(v any) (int64, bool) {
 	return 0, false
 }
 
+// toBlobs converts to a file or a list of files. A list of exactly one file converts to that file; a map may describe an uploaded one.
 func (c *Ctx) toBlobs(v any, to kind) (any, error) {
 	switch v := v.(type) {
 	case *storage.Blob:

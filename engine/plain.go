@@ -16,6 +16,7 @@ const maxPlainDepth = 32
 // as JSON holds them. Documents become maps of their system fields.
 func Plain(v any) any { return plainValue(v, 0) }
 
+// plainValue is Plain within depth levels; what is nested deeper becomes nil.
 func plainValue(v any, depth int) any {
 	if depth > maxPlainDepth {
 		return nil

@@ -205,6 +205,8 @@ func (b *planner) failed(st *Step, n int, part string, line, column int, err err
 	b.errs = append(b.errs, e)
 }
 
+// step resolves a step: its operation, condition, error handler and parameters. All errors are collected, so that an author sees them at
+// once. A plain step, whose parameters are all fixed and which everyone may call, is run without further checks.
 func (b *planner) step(s Step, n int) step {
 	st := step{Step: s, n: n, special: s.When != "" || s.OnError != nil || s.Retry != nil || s.Block != nil}
 	if s.Block == nil {

@@ -97,6 +97,8 @@ type filing struct {
 // maxFiling bounds values within values.
 const maxFiling = 32
 
+// filedIn finds descriptions of uploaded files at any depth of a value and replaces them by the files. Lists and maps are copied only
+// if something in them changes, as they belong to the caller.
 func (c *Ctx) filedIn(v any, depth int) (filing, error) {
 	same := filing{value: v}
 	if depth > maxFiling {

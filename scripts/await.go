@@ -170,6 +170,7 @@ type mover struct {
 
 var typeIdx = reflect.TypeFor[srcfile.Idx]()
 
+// value moves the positions in a syntax tree, which the rewriting of await has shifted, back to those of the source.
 func (m *mover) value(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Int:

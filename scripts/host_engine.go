@@ -239,6 +239,7 @@ func (h *engineHost) outMap(v map[string]any) (any, error) {
 	return out, nil
 }
 
+// outRare converts what few operations return. Anything unknown is passed as its JSON.
 func (h *engineHost) outRare(v any) (any, error) {
 	switch v := v.(type) {
 	case int:

@@ -241,6 +241,7 @@ func watch(ctx context.Context, m *machine) *watcher {
 	return w
 }
 
+// look stops the script if its time, its caller's patience or its memory is used up, and otherwise sets the timer for the next check.
 func (w *watcher) look() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

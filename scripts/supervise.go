@@ -128,6 +128,8 @@ func (s *supervisor) broken(ctx context.Context, err error) error {
 	return located(err, s.job.file, s.line, 0)
 }
 
+// start sends the job to the worker. Names of operations are sent only if the worker has not received the same ones before, as there are
+// hundreds; the source is sent only if the worker asks for it by its key.
 func (s *supervisor) start(n *names, in any, params map[string]any) error {
 	w := &s.p.w
 	w.handles = s

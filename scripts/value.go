@@ -145,6 +145,8 @@ func primitive(v goja.Value) (any, error) {
 	return nil, fault.Invalid.Errorf("script: a %s cannot be returned from a script", v.ExportType()).WithCode(fault.CodeScriptValue)
 }
 
+// object converts an object of a script. Documents and files are the server's own values again; functions become nil as in JSON; objects
+// that have no plain form are refused rather than silently emptied.
 func (e *exporter) object(obj *goja.Object, depth int) (any, error) {
 	exported := obj.ExportType()
 	switch exported {

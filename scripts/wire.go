@@ -130,6 +130,7 @@ func (w *writer) items(tag byte, items []any, depth int) error {
 
 func (w *writer) value(v any) error { return w.nested(v, 0) }
 
+// nested writes a value with a tag for its type. Documents and files stay in the server and are written as handles.
 func (w *writer) nested(v any, depth int) error {
 	if depth > maxDepth+2 {
 		return breach(fault.CodeScriptOutput, "script: a value nested more than %d deep", maxDepth)

@@ -36,6 +36,9 @@ func (t *Tx) Fire(event string, d *Doc, extra map[string]any) error {
 	return t.fire(Event{Name: event, Doc: d, Extra: extra})
 }
 
+// fire records an event in the audit log and calls the listeners, in the order in which they were added, in this transaction: an error
+// of one of them fails the change. Events that announce a change (aboutTo…, before…) are not recorded, because it may still fail.
+// Both bounds protect against listeners that trigger each other.
 func (t *Tx) fire(e Event) error {
 	announces := strings.HasPrefix(e.Name, "aboutTo") || strings.HasPrefix(e.Name, "before")
 	if announces && len(t.repo.listeners) == 0 {

@@ -118,6 +118,9 @@ func (d *Doc) indexRows() (*layout.IndexRows, error) {
 // liveID is the document a version is a version of.
 func (d *Doc) liveID() layout.ID { return d.series }
 
+// indexProperties adds the rows by which properties are found: those that every document has, the fields that are declared as
+// indexed, and members of complex fields. A list has a row for each item. Fields without a value have no row, except for those that
+// are always indexed, which queries sort by.
 func (d *Doc) indexProperties(x *layout.IndexRows) error {
 	for _, key := range layout.AlwaysIndexed {
 		v, err := d.value(key)

@@ -244,6 +244,8 @@ func (r *Repo) fillIndexes(ctx context.Context, names []string) error {
 	}
 }
 
+// fillRows writes the rows of new indexes for some documents. Rows of other indexes exist already and are left alone, so that a
+// transaction of this job conflicts with as few others as possible.
 func (t *Tx) fillRows(ids []layout.ID, prefixes [][]byte, words bool) error {
 	docs, err := t.loadMany(ids)
 	if err != nil {

@@ -143,6 +143,8 @@ func (t *Tx) copyBelow(src, made *Doc) error {
 	return nil
 }
 
+// copyOne copies one document to a folder. The copy is new in every respect but its properties: it has no versions, locks or
+// comments of the source, and its grants are its own.
 func (t *Tx) copyOne(src *Doc, up *Folder, name string) (*Doc, error) {
 	if src.IsProxy() {
 		return t.copyProxy(src, up, name)

@@ -206,6 +206,8 @@ type shape struct {
 	ends  []int  // where the member of a field begins in unset, and where the last ends
 }
 
+// newShape precomputes how records hold the properties of a schema. The hash covers the names and types of all fields: a block with
+// another hash was written under another declaration, so its members cannot be found by position or copied as they are.
 func newShape(s *schema.Schema) *shape {
 	sh := &shape{Schema: s, blobs: make([]bool, len(s.Fields))}
 	h := fnv.New32a()

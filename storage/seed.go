@@ -48,6 +48,7 @@ func (t *Tx) findRoot() (bool, error) {
 	return true, nil
 }
 
+// seedTree creates the root and the folders that clients of the platform expect in a new repository, with their permissions.
 func (t *Tx) seedTree() error {
 	root, err := t.Blank("Root")
 	if err != nil {

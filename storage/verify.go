@@ -117,6 +117,8 @@ func (v *verifier) has(key []byte) bool {
 	return err == nil && b != nil
 }
 
+// record checks the record of a document: that it can be decoded down to each property, that the document has a location and what it
+// refers to exists, and that each of its files exists and is marked as used, without which a sweep would remove it.
 func (v *verifier) record(key, value []byte) {
 	var id layout.ID
 	copy(id[:], key[1:])

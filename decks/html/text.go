@@ -9,6 +9,8 @@ import (
 
 var scriptColon = regexp.MustCompile(`(?i)(script[\s\x00-\x20]*):`)
 
+// text takes the text between two tags. At the top level only blanks may stand between slides. In Markdown, HTML is checked once more,
+// because a browser makes elements of it.
 func (f *filter) text() error {
 	raw := f.raw
 	if f.depth == 0 && !f.inner {

@@ -83,6 +83,8 @@ func bmp(s string) string {
 	}, s)
 }
 
+// render draws a page for each slide. The number of pages and the size of the file are bounded, and the end of the call is noticed
+// between slides.
 func (f *document) render() ([]byte, error) {
 	root, slides, err := parse(f.ctx, f.deck)
 	if err != nil {

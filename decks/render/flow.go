@@ -54,6 +54,7 @@ func (f *flowing) collapses() bool {
 	return bottom == 0 || f.margin < 0
 }
 
+// child lays out one child of a block: text and inline elements are collected for lines; a block ends the line before it.
 func (f *flowing) child(n *html.Node) {
 	if f.ctx.Err() != nil {
 		return

@@ -87,6 +87,7 @@ func (t *tabling) rows(n *html.Node, s *style) {
 	}
 }
 
+// cellsOf places the cells of a row in the columns that cells of the rows above, which span several rows, leave free.
 func (t *tabling) cellsOf(tr *html.Node, s *style) {
 	column := 0
 	for c := range tr.ChildNodes() {

@@ -44,6 +44,7 @@ const (
 // it goes through it in the same way.
 func (m *Meter) Weigh(v any) error { return m.weigh(v, 1, 0) }
 
+// weigh is Weigh for a value that occurs so many times.
 func (m *Meter) weigh(v any, times, deep int) error {
 	if deep > maxDeep {
 		return m.exceed("a value is nested deeper than %d levels", maxDeep)

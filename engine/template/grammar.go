@@ -251,6 +251,7 @@ func (p *parser) assigns() bool {
 	return p.inTag && p.tok.kind == word && strings.HasPrefix(rest, "=") && !strings.HasPrefix(rest, "==")
 }
 
+// builtin reads ?name and its arguments, whose number is checked here, so that built-ins need not.
 func (p *parser) builtin(of expression) (expression, error) {
 	if err := p.next(); err != nil {
 		return nil, err

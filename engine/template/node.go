@@ -320,6 +320,7 @@ type assignment struct {
 	format   string
 }
 
+// exec assigns to the template's variables, or to those of the innermost macro.
 func (n *assignment) exec(r *run) error {
 	if err := r.step(n.at, 0); err != nil {
 		return err

@@ -229,6 +229,8 @@ func (i *Instance) Save(tx *storage.Tx) error {
 	return err
 }
 
+// write stores variables and states of nodes as JSON text. Files in them are stored in a list of their own, in the order in which the
+// text refers to them, so that the storage knows that their content is in use.
 func (i *Instance) write(d *storage.Doc) error {
 	var files []any
 	encode := func(fields []*schema.Field, values map[string]any) ([]byte, error) {

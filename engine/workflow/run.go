@@ -80,6 +80,8 @@ func (m *Model) Resume(h Host, id string, most int) (ended bool, err error) {
 	return m.walk(h, step{node: n, over: true}, most)
 }
 
+// walk advances a workflow, breadth first, until all branches wait for tasks or a node ends it. It reports whether the workflow has
+// ended. The number of steps is bounded, because a graph may contain cycles without a task.
 func (m *Model) walk(h Host, first step, most int) (bool, error) {
 	next := []step{first}
 	for steps := 1; len(next) > 0; steps++ {

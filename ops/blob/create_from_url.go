@@ -32,6 +32,7 @@ type createFromURLParams struct {
 	Type     string `json:"mime-type,omitzero" doc:"Type of the file; by default detected from name and content."`
 }
 
+// fetch gets the file. Addresses of other schemes return nothing, as in the platform; egress decides which hosts may be reached.
 func (p createFromURLParams) fetch(c *engine.Ctx, client *egress.Client) (*storage.Blob, error) {
 	u, err := url.Parse(p.File)
 	if err != nil {

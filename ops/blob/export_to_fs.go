@@ -35,6 +35,8 @@ type exportToFSParams struct {
 	Prefix    string `json:"prefix,omitzero" doc:"Prefix of the file's name."`
 }
 
+// export checks everything that can be checked now, and leaves the writing to a job: a file cannot be taken back if the transaction
+// fails. os.Root keeps symbolic links from leading out of the folder.
 func (p exportToFSParams) export(c *engine.Ctx, folder string, b *storage.Blob) error {
 	if folder == "" {
 		return fault.Denied.Errorf("directory: the server is not configured to export files").WithCode(fault.CodeExportFolder)

@@ -61,6 +61,7 @@ func (p loadParams) records(c *engine.Ctx, _ engine.Void) ([]any, error) {
 	return out, nil
 }
 
+// file loads the records of a file one by one. A record that is invalid is reported with its line and does not stop the others.
 func (p loadParams) file(c *engine.Ctx, b *storage.Blob) ([]any, error) {
 	typ, _, _ := strings.Cut(b.Type, ";")
 	in, err := b.Open()

@@ -107,6 +107,7 @@ func tearDownTests(tests bool) engine.Op {
 	}
 }
 
+// tearDown removes the users of the last set-up and their workspace. Only names that the set-up has recorded are deleted.
 func tearDown(c *engine.Ctx) error {
 	var names []string
 	for name := range c.Tx.Table(testTable).Scan("", "", false, 0) {

@@ -49,6 +49,7 @@ func (p queryUsersParams) run(c *engine.Ctx, _ engine.Void) (*storage.Blob, erro
 	return engine.NewBlob("users.json", "application/json", raw), nil
 }
 
+// find searches all fields for the pattern, or each given field for its own text. There is one tenant, so asking for another finds nobody.
 func (p queryUsersParams) find(c *engine.Ctx) ([]*people.User, error) {
 	first := storage.PageOptions{Limit: maxQueried, CountLimit: -1}
 	starts := map[string]string{}

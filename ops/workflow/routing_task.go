@@ -166,6 +166,8 @@ func removeRoutingTask(ms models) engine.Op {
 	}
 }
 
+// removeTasks deletes the given tasks, or all of the current step. The caller must be allowed to manage each task's workflow; the
+// deletion itself is the server's.
 func (e *env) removeTasks() error {
 	tx := e.unlimited()
 	docs, _ := e.Vars[taskDocuments].(storage.Docs)

@@ -175,6 +175,8 @@ func Open(dir string, o Options) (kv.Store, error) {
 	return s, nil
 }
 
+// start opens the files in the order that makes a crash at any point harmless: everything is checked before anything is changed,
+// the epoch is raised before the first change, the log is applied to the tables, and only then STATE says that the store is live.
 func (s *store) start() error {
 	if err := s.roomToOpen(); err != nil {
 		return err

@@ -223,6 +223,8 @@ func (f folder) remove(_ context.Context, digest string) error {
 	return nil
 }
 
+// each calls fn for the contents with digests after one, in their order: folders have the first bytes of a digest as their names, so
+// that whole folders are skipped. What is removed meanwhile is left out.
 func (f folder) each(ctx context.Context, after string, fn func(digest string, size int64, at time.Time) error) error {
 	return f.s.root.Walk(func(p string, d fs.DirEntry, err error) error {
 		switch {

@@ -203,6 +203,8 @@ func (o *objects) send(ctx context.Context, b *Blob, open func() (io.ReadSeekClo
 	return o.failed(ctx, b.Digest, err)
 }
 
+// open returns content from the cache or from the bucket, whose checksums are verified block by block as it is read. If the copy in
+// the cache is damaged, reading continues from the bucket, and the copy is removed.
 func (o *objects) open(digest string, size int64) (io.ReadSeekCloser, error) {
 	ctx := context.Background() // a reader's own: whoever opens content may keep it
 	v := &verified{s: o.s, digest: digest, size: size}

@@ -83,6 +83,8 @@ func (d *DB) Load(ctx context.Context, r io.Reader) error {
 	return err
 }
 
+// load applies the rows of a dump in many transactions of bounded size, because a dump may be larger than memory. If it fails the
+// store is incomplete and must be thrown away.
 func (d *DB) load(ctx context.Context, r io.Reader) error {
 	in := &dumpReader{in: bufio.NewReaderSize(r, 64<<10), sum: sha256.New(), limits: d.limits}
 	head := make([]byte, len(dumpHeader))

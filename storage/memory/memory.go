@@ -55,6 +55,8 @@ func (s *store) Close() error {
 	return nil
 }
 
+// commit checks what the transaction has read against the commits since it began, and applies its writes under the same lock, so
+// that commits are serializable. A version is published last: snapshots taken before do not see it.
 func (s *store) commit(start uint64, b *kv.Batch) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

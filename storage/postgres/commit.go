@@ -50,6 +50,8 @@ func (s *snapshot) Commit(ctx context.Context, b *kv.Batch) error {
 	return nil
 }
 
+// commit sends all statements of a transaction in one round trip. If the connection is lost before the answer, the commit may have been
+// made or not: the token of this node's slot, which the same transaction raises, tells which.
 func (s *snapshot) commit(ctx context.Context, b *kv.Batch) (err error) {
 	batch := &pgx.Batch{}
 	if s.conn == nil {

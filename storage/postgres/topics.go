@@ -101,6 +101,8 @@ func (s *Store) listen(ctx context.Context, config *pgxpool.Config) {
 	}
 }
 
+// hear passes on the topics that other nodes wake, until the connection fails or ctx ends. While nothing arrives it measures the difference
+// of the clocks at intervals, which also notices a dead connection.
 func (s *Store) hear(ctx context.Context, config *pgx.ConnConfig) error {
 	c, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {

@@ -32,6 +32,8 @@ type binder struct {
 	values int // of all comparisons so far
 }
 
+// predicate replaces parameters by their values. A list becomes several values, which only IN accepts. Values are never put into the
+// text of a query, so they cannot change its meaning.
 func (b *binder) predicate(p *Predicate) {
 	out := p.Values[:0:0]
 	for _, v := range p.Values {

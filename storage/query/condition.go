@@ -78,6 +78,7 @@ func isReserved(s string) bool { return slices.Contains(reserved, strings.ToUppe
 
 var comparisons = map[string]Op{"=": Eq, "<>": Ne, "!=": Ne, "<": Lt, "<=": Le, ">": Gt, ">=": Ge}
 
+// predicate reads a field and what it is compared with. Comparisons are counted, because each may cost a pass over the candidates.
 func (p *parser) predicate() (Expr, error) {
 	f, err := p.fieldOr("a condition")
 	if err != nil {

@@ -18,6 +18,7 @@ type pattern struct {
 // anyRune stands for "_" in a run.
 const anyRune = -1
 
+// newPattern compiles a LIKE pattern into the runs of characters between its % signs. A backslash makes the next character literal.
 func newPattern(s string, fold bool) *pattern {
 	if fold {
 		s = strings.ToLower(s)

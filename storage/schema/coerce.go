@@ -74,6 +74,8 @@ func describe(v any) string {
 	return "a value of type " + reflect.TypeOf(v).String()
 }
 
+// coerceList converts each item and leaves out empty ones. A list without items is the same as no value, as rows do not tell them
+// apart.
 func (f *Field) coerceList(v any, at string) (any, error) {
 	items, ok := v.([]any)
 	if !ok {
@@ -128,6 +130,7 @@ func (f *Field) toItems(v any, at string) ([]any, error) {
 	return items, nil
 }
 
+// splitText reads a list that is written as text: JSON, or for scalars items separated by commas. A single object is a list of one.
 func (f *Field) splitText(s, at string) ([]any, error) {
 	trimmed := strings.TrimSpace(s)
 	if trimmed == "" {
@@ -270,6 +273,7 @@ func (f *Field) toInteger(v any, at string) (any, error) {
 	return n, nil
 }
 
+// integer reads any number that has no fraction and fits into 64 bits. empty: v is text without characters, which means no value.
 func integer(v any) (n int64, ok, empty bool) {
 	switch v := v.(type) {
 	case int64:
@@ -363,6 +367,8 @@ func (f *Field) toBoolean(v any, at string) (any, error) {
 	return nil, mismatch(at, f, v)
 }
 
+// toDate accepts times, ISO 8601 text, the date entity of the platform, and integers, which are milliseconds since 1970 as scripts
+// count. Dates are stored in UTC with milliseconds, and with four digits of the year, so that their text sorts like the time.
 func (f *Field) toDate(v any, at string) (any, error) {
 	var t time.Time
 	switch v := v.(type) {
@@ -425,6 +431,8 @@ func (f *Field) toBlob(v any, at string) (any, error) {
 	return nil, mismatch(at, f, v)
 }
 
+// toComplex converts the members of an object, which may be given as JSON text. Unknown members are errors rather than ignored, so
+// that a misspelled name does not lose data.
 func (f *Field) toComplex(v any, at string) (any, error) {
 	m, ok := v.(map[string]any)
 	if s, isText := v.(string); isText {

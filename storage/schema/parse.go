@@ -70,6 +70,7 @@ func (d *decoder) word(w string) bool {
 	return false
 }
 
+// field decodes what AppendJSON wrote for a field. Not ok means that the bytes are not in that form, which is damage.
 func (d *decoder) field(f *Field) (any, bool) {
 	if !f.List || d.peek() == 'n' {
 		return d.single(f)

@@ -165,6 +165,8 @@ func Find(schemas []*Schema, p Path) (*Field, Path, error) {
 	return f, rest, nil
 }
 
+// first finds the field that a path begins with. With a prefix, the prefix of a schema wins over its name. Without one, a schema
+// without a prefix wins, and otherwise only one schema may have the field.
 func (p Path) first(schemas []*Schema) (*Field, error) {
 	name := p.steps[0].Name
 	if p.prefix != "" {

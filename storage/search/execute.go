@@ -102,6 +102,8 @@ type execution struct {
 	found      int    // all matches, if they were collected; -1: they were not
 }
 
+// execution parses and plans a query and applies the limits of its page. A cursor names the access path of the pages before, because
+// its position means something only in the order of that path.
 func (t planner) execution(src string, o Options) (*execution, error) {
 	q, err := t.prepare(src, o)
 	if err != nil {

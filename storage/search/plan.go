@@ -188,6 +188,8 @@ func (t planner) take(p *plan, x *query.Predicate) (bool, error) {
 	return false, nil
 }
 
+// takePath turns a condition on a path into one on ids, which index rows hold. A path that does not exist gives an id that no document
+// has. Paths of versions are not resolved, because they consist of a name alone.
 func (t planner) takePath(p *plan, x *query.Predicate) (bool, error) {
 	if x.Op != query.Eq && x.Op != query.StartsWith {
 		return false, nil

@@ -14,6 +14,8 @@ func Sweep(ctx context.Context, r *storage.Repo) error {
 	return errors.Join(sweepBatches(ctx, r), sweepDrafts(ctx, r))
 }
 
+// sweepBatches ends batches that have expired. Each is read again in the transaction that ends it, as it may have been used
+// meanwhile. An expiry time further away than a batch may live means that the clock was set back.
 func sweepBatches(ctx context.Context, r *storage.Repo) error {
 	var old []string
 	err := r.View(ctx, r.System(), func(tx *storage.Tx) error {

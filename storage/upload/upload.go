@@ -192,6 +192,8 @@ func find(tx *storage.Tx, id string, index int) (*File, error) {
 	return decode(tx, id, fileKey(id, index), raw)
 }
 
+// decode reads the row of a file. Of a file that is complete all chunks are there; of another one, some chunks are in the file that
+// grows and others are stored separately.
 func decode(tx *storage.Tx, id, key string, raw json.RawMessage) (*File, error) {
 	r := &fileRow{}
 	if err := json.Unmarshal(raw, r); err != nil {

@@ -130,6 +130,8 @@ func testCancel(t *testing.T, d *kv.DB) {
 	want(t, "after", get(t, d, "a"), "-")
 }
 
+// testLimits: every store accepts at least the portable limits, keys and values of exactly the limit, and refuses what exceeds it with
+// nothing written.
 func testLimits(t *testing.T, d *kv.DB) {
 	l := d.Limits()
 	if l.Key < kv.Portable.Key || l.Value < kv.Portable.Value || l.TxKeys < kv.Portable.TxKeys || l.TxBytes < kv.Portable.TxBytes {
@@ -235,6 +237,8 @@ func seeWhole(d *kv.DB, stop <-chan struct{}, keys ...string) error {
 	}
 }
 
+// testNest: a part that fails or panics leaves no writes, wake-ups or functions behind, but what it has read still counts, because the
+// caller may have learned from it.
 func testNest(t *testing.T, d *kv.DB) {
 	put(t, d, "a", "1", "b", "2")
 	woken, stop := d.Watch("inner")

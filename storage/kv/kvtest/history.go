@@ -77,6 +77,8 @@ type historyStep struct {
 	write, scan bool
 }
 
+// play reads and writes at random and notes what it saw. The last step takes a number from a counter, which gives the order in which
+// the transactions must appear to have run.
 func (h *history) play(tx *kv.Tx, r *rand.Rand, tag string) error {
 	for i := range 2 + r.IntN(5) {
 		s := historyStep{key: fmt.Sprintf("%d%d", r.IntN(4), r.IntN(4))}

@@ -37,6 +37,7 @@ func testSnapshots(t *testing.T, d *kv.DB) {
 	want(t, "after", get(t, d, "a")+get(t, d, "b")+get(t, d, "c"), "2-2")
 }
 
+// testCreateSemantics: Create fails if the key exists at the commit or was created before in the transaction, whatever follows it.
 func testCreateSemantics(t *testing.T, d *kv.DB) {
 	put(t, d, "there", "1")
 	create := func(key string) func(*kv.Tx) error {
@@ -193,6 +194,8 @@ func testVoid(t *testing.T, d *kv.DB) {
 	}
 }
 
+// testWriteSkew: a transaction whose reads another one has changed runs again, even if both write different keys. Keys that did not
+// exist count as read too; a transaction that writes nothing never runs again.
 func testWriteSkew(t *testing.T, d *kv.DB) {
 	put(t, d, "a", "1", "b", "1")
 	read := func(keys ...string) func(*kv.Tx) error {
@@ -242,6 +245,8 @@ func fiveRows(tx *kv.Tx) error {
 	return nil
 }
 
+// testPhantoms: a scan conflicts with rows that appear, change or disappear in the part of its range that it has passed, and only
+// there, so that a page at the beginning of a long index does not conflict with writes behind it.
 func testPhantoms(t *testing.T, d *kv.DB) {
 	scan := func(r kv.Range, stopAt int) func(*kv.Tx) error {
 		return func(tx *kv.Tx) error {
