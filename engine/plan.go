@@ -264,7 +264,8 @@ func (b *planner) handler(s *Step, n int) *handler {
 // params decodes what is fixed and compiles what is not.
 func (b *planner) params(st *step) {
 	t := st.d.table
-	proto, d := t.start(&Ctx{})
+	c := &Ctx{}
+	proto, d := t.start(c)
 	for _, name := range slices.Sorted(maps.Keys(st.Params)) {
 		v := st.Params[name]
 		if v == nil {
