@@ -15,7 +15,7 @@ func FuzzGrowthProps(f *testing.F) {
 		if len(before) > 100 {
 			return
 		}
-		growth.Linear(t, before, fragment, "", 64<<10, func(s string) { _, _ = ParseProps(s) })
-		growth.Linear(t, before, fragment, "", 64<<10, func(s string) { SplitList(s) })
+		growth.Linear(t, growth.Repeated{Before: before, Fragment: fragment}, 64<<10, func(s string) { _, _ = ParseProps(s) })
+		growth.Linear(t, growth.Repeated{Before: before, Fragment: fragment}, 64<<10, func(s string) { SplitList(s) })
 	})
 }
